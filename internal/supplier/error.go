@@ -1,0 +1,64 @@
+package supplier
+
+import (
+	"errors"
+	"time"
+
+	"unitask/internal/fault"
+)
+
+// Sent says whether a submission may have reached the supplier.
+type Sent string
+
+// The verdicts. Only NotSent and Refused allow another route.
+const (
+	NotSent Sent = "not_sent" // dial, TLS, a local limit: nothing left the machine
+	Refused Sent = "refused"  // a definite answer that no work was begun
+	Unknown Sent = "unknown"  // it may have arrived: timeout, reset, EOF after the first byte
+	// Failed is the definite failure of work that had been accepted: of a polled job, never of a
+	// Submit. It may go to another route too.
+	Failed Sent = "failed"
+)
+
+// Error is an adapter's error: our code, the verdict and what the router should know.
+type Error struct {
+	Fault      *fault.Error // for the caller: our code, our words
+	Sent       Sent
+	RetryAfter time.Duration // the supplier's advice, for the route's cool-down; 0: none
+	Operator   bool          // the operator's to fix (key, balance, permission): trip the route
+	Status     int           // the HTTP status, 0 where there was none; for logs
+	cause      error         // for logs; never a body, a key or a prompt
+}
+
+// NewError returns an Error; cause may be nil.
+func NewError(sent Sent, code fault.Code, message string, cause error) *Error {
+	return &Error{Fault: fault.New(code, message), Sent: sent, cause: cause}
+}
+
+// Error returns the verdict, the code and the cause.
+func (e *Error) Error() string {
+	s := string(e.Sent) + ": " + e.Fault.Error()
+	if e.cause != nil {
+		s += ": " + e.cause.Error()
+	}
+	return s
+}
+
+// Unwrap returns the fault and the cause, so that fault.CodeOf works.
+func (e *Error) Unwrap() []error {
+	if e.cause == nil {
+		return []error{e.Fault}
+	}
+	return []error{e.Fault, e.cause}
+}
+
+// AsError returns err as an *Error. An error of another type is of unknown outcome: INTERNAL.
+func AsError(err error) *Error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	return &Error{Fault: fault.From(err), Sent: Unknown, cause: err}
+}

@@ -1,0 +1,170 @@
+// Package supplier is the contract between the gateway and those who do the work.
+//
+// An adapter turns one neutral request into one request of its supplier's wire format, sends it
+// once, and turns the answer back. It never retries, never fails over, never follows a redirect of
+// a submission and keeps no state: retry, failover and money belong to the layers above. What an
+// adapter can do beyond Submit (poll, cancel, find, stream) it shows by implementing the optional
+// interfaces, which callers discover by type assertion.
+//
+// Invariants: Submit sends at most one request that could cost money; every error is an *Error with
+// a Sent verdict; nothing an adapter returns in a Fault's message names the supplier.
+package supplier
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"time"
+
+	"unitask/internal/catalog"
+)
+
+// Adapter speaks one supplier's wire format. Implementations are safe for concurrent use.
+type Adapter interface {
+	// Submit sends the request once. It returns a Result or a Job, or an *Error.
+	Submit(ctx context.Context, r Request) (Outcome, error)
+}
+
+// Poller is an Adapter whose Submit may answer with a Job.
+type Poller interface {
+	// Poll asks after a job. An Outcome whose Job is set means that it still runs.
+	Poll(ctx context.Context, j Job) (Outcome, error)
+}
+
+// Canceler is an Adapter that can stop a job at the supplier. Canceling an ended job is no error.
+type Canceler interface {
+	Cancel(ctx context.Context, j Job) error
+}
+
+// Finder is an Adapter that can look up a submission whose outcome is unknown.
+type Finder interface {
+	// Find returns the job that submitKey began; found is false when the supplier knows of none.
+	Find(ctx context.Context, submitKey string) (job Job, found bool, err error)
+}
+
+// Streamer is an Adapter that can deliver text piece by piece. delta is called in order, from one
+// goroutine, before Stream returns.
+type Streamer interface {
+	Stream(ctx context.Context, r Request, delta func(Delta)) (Outcome, error)
+}
+
+// KeyHonorer is an Adapter whose supplier treats a second Submit with the same SubmitKey as the
+// first one: such a submission of unknown outcome may be sent again.
+type KeyHonorer interface {
+	HonorsSubmitKey() bool
+}
+
+// Prober is an Adapter that can say whether the supplier is reachable, without cost.
+type Prober interface {
+	Probe(ctx context.Context) error
+}
+
+// Request is one neutral request, already validated against the catalog.
+type Request struct {
+	Capability string          // "text.chat"
+	Model      string          // the supplier's own name of the model, from the route
+	Input      json.RawMessage // as catalog validated it, with its defaults untouched
+	Parameters json.RawMessage // never empty; "{}" where the caller gave none
+	Media      map[string]Media
+	SubmitKey  string // stable for one attempt of one task: "task_…/1"
+}
+
+// Media is one media value of the input, fetched and checked. Keys of Request.Media are JSON
+// pointers into Input: "/image", "/images/0".
+type Media struct {
+	ContentType string // sniffed, not claimed
+	Bytes       int64
+	Open        func() (io.ReadCloser, error)
+}
+
+// Outcome is either a Result (the work is done) or a Job (it goes on at the supplier).
+type Outcome struct {
+	Result *Result
+	Job    *Job
+}
+
+// Job refers to work going on at the supplier. It is stored, so it must survive a restart: ID and
+// State are all that Poll, Cancel and a later fetch of the files may need.
+type Job struct {
+	ID        string          `json:"id"`
+	Model     string          `json:"model,omitempty"`
+	State     json.RawMessage `json:"state,omitempty"` // opaque to all but the adapter; no secrets
+	Progress  *float64        `json:"-"`               // 0 to 1, nil where unknown
+	PollAfter time.Duration   `json:"-"`               // the supplier's advice; 0: the caller's choice
+}
+
+// Result is finished work in neutral form. Members that don't apply are zero.
+type Result struct {
+	Text         *string
+	FinishReason string // "stop", "length", "content_filter"; only with Text
+	Segments     []Segment
+	Embeddings   [][]float32
+	Files        []File // images, videos or one audio, in the caller's order
+	Usage        Usage
+	Charged      *int64 // nano-USD the supplier says it charged, nil where it doesn't say
+}
+
+// Segment is one timed piece of a transcript.
+type Segment struct {
+	Start float64 `json:"start"` // seconds
+	End   float64 `json:"end"`   // seconds
+	Text  string  `json:"text"`
+}
+
+// File is one result file: its bytes at hand or the address to fetch them from.
+type File struct {
+	ContentType string // the supplier's claim; the artifact store sniffs
+	Data        []byte // set, or URL is
+	URL         string
+	Width       int     // pixels, 0 where unknown
+	Height      int     // pixels, 0 where unknown
+	Duration    float64 // seconds, 0 where unknown
+}
+
+// Usage is measured work as the supplier reports it; members that don't apply are 0.
+type Usage struct {
+	InputTokens  int64
+	OutputTokens int64
+	Images       int64
+	Milliseconds int64 // of video or audio
+	Characters   int64
+}
+
+// Delta is one piece of streamed text.
+type Delta struct {
+	Text string
+}
+
+// Config is what every adapter is made from; each kind reads what it needs.
+type Config struct {
+	Name           string // the supplier's name in the configuration
+	BaseURL        string
+	APIKey         KeyFunc       // nil where the supplier needs none
+	Timeout        time.Duration // of one HTTP exchange; 0: the adapter's default
+	MaxTokensField string        // "max_tokens" or "max_completion_tokens"; "": the adapter's default
+	Options        map[string]string
+}
+
+// KeyFunc returns the supplier's key at the moment of use, so that a rotated file or keyring entry
+// is picked up; the value must not be kept.
+type KeyFunc func() (string, error)
+
+// Kind is one wire format: its name in the configuration and its constructor.
+type Kind struct {
+	Name         string
+	Capabilities []string // those the kind can serve at all
+	New          func(Config) (Adapter, error)
+	// Refuses says why this kind can't honour the request ("" when it can): a parameter that would
+	// have to be dropped excludes the route. nil: it honours every valid request.
+	Refuses func(r Request) string
+}
+
+// Serves reports whether the kind can serve the capability at all.
+func (k Kind) Serves(c catalog.Name) bool {
+	for _, name := range k.Capabilities {
+		if name == string(c) {
+			return true
+		}
+	}
+	return false
+}
