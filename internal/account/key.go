@@ -1,0 +1,88 @@
+package account
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"hash/crc32"
+	"math/big"
+	"strings"
+
+	"unitask/internal/task"
+)
+
+// DefaultKeyPrefix starts every key; the operator may set another.
+const DefaultKeyPrefix = "svc"
+
+const (
+	base62       = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	bodyLength   = 32 // 190 random bits
+	sumLength    = 6
+	minKeyPrefix = 1
+)
+
+// NewKeySecret returns a fresh full key: "<prefix>_live_" or "<prefix>_test_", 32 random base-62
+// characters and 6 of checksum.
+func NewKeySecret(prefix string, mode task.Mode) string {
+	head := prefix + "_" + string(mode) + "_"
+	body := make([]byte, bodyLength)
+	size := big.NewInt(int64(len(base62)))
+	for i := range body {
+		n, err := rand.Int(rand.Reader, size)
+		if err != nil {
+			panic("account: no randomness: " + err.Error()) // documented never to happen
+		}
+		body[i] = base62[n.Int64()]
+	}
+	return head + string(body) + checksum(head+string(body))
+}
+
+// ParseKeySecret reports the mode of a well-formed key with a right checksum. It says nothing about
+// whether the key was ever issued.
+func ParseKeySecret(prefix, secret string) (task.Mode, bool) {
+	rest, ok := strings.CutPrefix(secret, prefix+"_")
+	if !ok {
+		return "", false
+	}
+	mode, body, ok := strings.Cut(rest, "_")
+	if !ok || (mode != string(task.Live) && mode != string(task.Test)) || len(body) != bodyLength+sumLength {
+		return "", false
+	}
+	for i := range len(body) {
+		if strings.IndexByte(base62, body[i]) < 0 {
+			return "", false
+		}
+	}
+	at := len(secret) - sumLength
+	if checksum(secret[:at]) != secret[at:] {
+		return "", false
+	}
+	return task.Mode(mode), true
+}
+
+// HashSecret returns the SHA-256 under which a full key is known.
+func HashSecret(secret string) task.Hash { return sha256.Sum256([]byte(secret)) }
+
+// Hint returns the last four characters of a full key: enough to tell keys apart, not to use one.
+func Hint(secret string) string {
+	if len(secret) < sumLength {
+		return ""
+	}
+	return secret[len(secret)-4:]
+}
+
+// ValidKeyPrefix reports whether p may start keys: lower-case letters and digits, 1 to 16 of them.
+func ValidKeyPrefix(p string) bool {
+	return len(p) >= minKeyPrefix && len(p) <= 16 && strings.Trim(p, "abcdefghijklmnopqrstuvwxyz0123456789") == ""
+}
+
+// checksum is the CRC-32 of the key so far in base 62: it tells a typing error from an unknown key
+// without a look into the store.
+func checksum(s string) string {
+	n := crc32.ChecksumIEEE([]byte(s))
+	var out [sumLength]byte
+	for i := sumLength - 1; i >= 0; i-- {
+		out[i] = base62[n%62]
+		n /= 62
+	}
+	return string(out[:])
+}

@@ -1,0 +1,192 @@
+// Package store is the storage contract: tasks, their ledger, holds and leases, and beside it the
+// small interfaces for keys, accounts and secrets.
+//
+// Every method is one durable commit or one consistent read; no transaction, bucket or SQL leaks.
+// When a writing method returns nil, what it says has happened survives a crash of the process and
+// of the machine. Durations cross the contract, timestamps don't: an engine uses its own clock.
+// Implementations are safe for concurrent use. storetest holds them all to the same behaviour.
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"unitask/internal/task"
+)
+
+// The errors of the contract. Anything else is a fault of the engine.
+var (
+	ErrNotFound  = errors.New("store: not found")
+	ErrConflict  = errors.New("store: the idempotency key belongs to another request")
+	ErrFenced    = errors.New("store: the lease is no longer held") // drop everything, write nothing
+	ErrRouteFull = errors.New("store: the route has no free place")
+	ErrState     = errors.New("store: the step doesn't fit the task's state")
+	ErrFull      = errors.New("store: no room left on the disk or in the file") // reads still work
+	ErrExists    = errors.New("store: exists already")
+)
+
+// HoldError reports the hold that couldn't be taken; nothing was recorded.
+type HoldError struct {
+	Hold task.Hold
+	Held int64 // what the counter stood at
+}
+
+// Error names the counter and its limit.
+func (e *HoldError) Error() string {
+	return fmt.Sprintf("store: hold %s of %s: %d held, limit %d", e.Hold.Kind, e.Hold.Scope, e.Held, e.Hold.Limit)
+}
+
+// Store keeps tasks. See the package comment for what every method promises.
+type Store interface {
+	// CreateTask records a task, or finds the one under the same scope and idempotency hash:
+	// the same fingerprint gives Replayed, or Reopened where Task.Reopenable; another ErrConflict.
+	// Holds are taken in the same commit for Created and Reopened, or a *HoldError is returned.
+	CreateTask(ctx context.Context, n NewTask) (Created, error)
+	// FindTask returns the task under an idempotency hash, or ErrNotFound.
+	FindTask(ctx context.Context, s task.Scope, idempotency task.Hash) (task.Task, error)
+	// GetTask returns a task of the scope, or ErrNotFound.
+	GetTask(ctx context.Context, s task.Scope, id string) (task.Task, error)
+	// ListTasks returns a page of a scope's tasks, newest first.
+	ListTasks(ctx context.Context, q ListQuery) (Page, error)
+	// RequestCancel cancels a task nobody holds a lease on, and marks one that is being worked on.
+	// A terminal task is returned as it is. ErrNotFound for an unknown id.
+	RequestCancel(ctx context.Context, s task.Scope, id string) (task.Task, error)
+
+	// Claim leases up to Limit tasks that nobody holds. See ClaimRequest for which.
+	Claim(ctx context.Context, c ClaimRequest) ([]Lease, error)
+	// Renew keeps every lease of the node for another term.
+	Renew(ctx context.Context, node string, term time.Duration) error
+	// BeginAttempt records the intent to submit and starts a queued task, counting the plan's caps
+	// exactly: ErrRouteFull when one is reached. ErrState while an attempt is open.
+	BeginAttempt(ctx context.Context, ref LeaseRef, p task.Plan) (task.Task, error)
+	// Advance makes one step in one commit: attempt, moves, settlement of holds, release. A terminal
+	// move ends the lease, gives the open and queue holds back and settles the budget to the cost.
+	Advance(ctx context.Context, ref LeaseRef, s Step) (task.Task, error)
+
+	// Sweep does one small step of upkeep and reports what it did; call it until Removed is 0.
+	Sweep(ctx context.Context, r SweepRequest) (Swept, error)
+	// Wake returns a channel that receives when the topic may have changed: a task's id, or
+	// TopicQueue. Best effort: pair it with a timer. stop frees it.
+	Wake(topic string) (ch <-chan struct{}, stop func())
+	// Stats returns counts for readiness and metrics, cheap enough for every scrape.
+	Stats(ctx context.Context) (Stats, error)
+	// Close waits for commits under way and frees the engine.
+	Close() error
+}
+
+// TopicQueue is woken when a task may have become claimable.
+const TopicQueue = "queue"
+
+// Admit says what CreateTask did.
+type Admit string
+
+// The admissions.
+const (
+	AdmitCreated  Admit = "created"
+	AdmitReplayed Admit = "replayed"
+	AdmitReopened Admit = "reopened"
+)
+
+// NewTask is a task to be recorded, validated by those above. ID must be fresh.
+type NewTask struct {
+	ID              string
+	Scope           task.Scope
+	KeyID           string
+	Capability      string
+	Sync            bool
+	IdempotencyHash task.Hash
+	Fingerprint     task.Hash
+	Input           json.RawMessage // or InputRef, for one kept elsewhere
+	InputRef        string
+	Parameters      json.RawMessage
+	Authorization   *task.Authorization
+	Deadline        time.Duration // from now
+	Price           task.Price
+	Reserved        task.Money
+	Holds           []task.Hold
+	First           *First // nil: the task waits in the queue
+}
+
+// First asks CreateTask to lease the new (or reopened) task to the node at once and, where one of the
+// plans has room, to record its intent and start the task in the same commit.
+type First struct {
+	Node  string
+	Term  time.Duration
+	Plans []task.Plan // tried in order; none with room: leased, still queued
+}
+
+// Created is what CreateTask did; Lease is set when First was asked for and the admission isn't
+// Replayed.
+type Created struct {
+	Task  task.Task
+	Admit Admit
+	Lease *Lease
+}
+
+// LeaseRef names a lease. Each claim of a task has a higher epoch than the one before.
+type LeaseRef struct {
+	TaskID string
+	Epoch  int64
+}
+
+// Lease is a task together with the right to work on it.
+type Lease struct {
+	Ref  LeaseRef
+	Task task.Task
+}
+
+// ClaimRequest asks for work. A task qualifies when it isn't terminal, nobody holds it, its pause is
+// over and one of these holds: its capability is listed; an attempt is open; its deadline is past;
+// its cancellation was requested. Older tasks come first within an account, and accounts take turns.
+type ClaimRequest struct {
+	Node         string
+	Capabilities []string // those that have a free route
+	Limit        int
+	Term         time.Duration
+}
+
+// Step is one commit of a worker. Its parts are applied in this order; zero parts do nothing.
+type Step struct {
+	Readopt   bool            // open the last attempt of unknown outcome again
+	Submitted json.RawMessage // the open attempt's job, new or changed
+	Close     *task.Closing   // ends the open attempt
+	Moves     []task.Transition
+	Progress  *float64
+	Release   *time.Duration // give the lease back; claimable after this pause
+}
+
+// ListQuery selects tasks of a scope. Cursor is the id after which to go on, "" for the newest.
+type ListQuery struct {
+	Scope      task.Scope
+	Scopes     []string // capability patterns as in account.Allows
+	Capability string
+	State      task.State
+	Limit      int
+	Cursor     string
+}
+
+// Page is a part of a listing; Next is "" at the end.
+type Page struct {
+	Tasks []task.Task
+	Next  string
+}
+
+// SweepRequest bounds one step of upkeep.
+type SweepRequest struct {
+	Retention time.Duration // terminal tasks unchanged for longer are removed with their idempotency record
+	Limit     int
+}
+
+// Swept is what a step did.
+type Swept struct {
+	Removed int
+}
+
+// Stats counts what the engine knows without a scan.
+type Stats struct {
+	ByState map[task.State]int64 // the states that aren't terminal
+	Bytes   int64                // of the engine's files
+}

@@ -1,0 +1,146 @@
+package task
+
+import (
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"unitask/internal/fault"
+)
+
+// AttemptState is where one attempt at a supplier stands.
+type AttemptState string
+
+// The attempt states: intent → submitted → ok | failed | rejected, or unknown.
+const (
+	// Intent is recorded before the first byte of a submission; a crash leaves the outcome open.
+	Intent AttemptState = "intent"
+	// Submitted means that the supplier named a job: it is polled on, never submitted anew.
+	Submitted AttemptState = "submitted"
+	// OK ended with a result that was kept.
+	OK AttemptState = "ok"
+	// FailedAttempt ended with a supplier's definite failure of accepted work.
+	FailedAttempt AttemptState = "failed"
+	// Rejected ended before any work: nothing was sent, or the supplier refused.
+	Rejected AttemptState = "rejected"
+	// UnknownOutcome ended without anyone knowing whether the supplier did the work.
+	UnknownOutcome AttemptState = "unknown"
+)
+
+// Open reports whether the attempt's outcome is still to come.
+func (s AttemptState) Open() bool { return s == Intent || s == Submitted }
+
+// Attempt is one row of a task's ledger, for operators only.
+type Attempt struct {
+	N           int             `json:"n"` // from 1, over all reopenings
+	Supplier    string          `json:"supplier"`
+	Model       string          `json:"model"`
+	SubmitKey   string          `json:"submit_key"` // "<task id>/<n>"
+	State       AttemptState    `json:"state"`
+	Caps        []Cap           `json:"caps,omitempty"` // the in-flight caps it counts against while open
+	Job         json.RawMessage `json:"job,omitempty"`  // the supplier's job, opaque here
+	Reason      string          `json:"reason,omitempty"`
+	Passed      []Passed        `json:"passed,omitempty"` // dearer-by-choice: routes passed over, and why
+	Code        fault.Code      `json:"code,omitempty"`
+	Usage       *Usage          `json:"usage,omitempty"`
+	Cost        Money           `json:"cost,omitempty"`         // what the supplier charges for it
+	CostUnknown bool            `json:"cost_unknown,omitempty"` // it may have charged; nobody knows
+	StartedAt   time.Time       `json:"started_at"`
+	SubmittedAt *time.Time      `json:"submitted_at,omitempty"`
+	ClosedAt    *time.Time      `json:"closed_at,omitempty"`
+}
+
+// Cap is an in-flight limit that an attempt counts against for its whole life.
+type Cap struct {
+	Key   string `json:"key"`   // "supplier:groq" or "route:groq/llama"
+	Limit int    `json:"limit"` // 0: no limit
+}
+
+// Passed is a route that was not taken, with the reason.
+type Passed struct {
+	Supplier string `json:"supplier"`
+	Model    string `json:"model"`
+	Reason   string `json:"reason"`
+}
+
+// Plan is an attempt about to begin: which route, why, and what it counts against.
+type Plan struct {
+	Supplier string
+	Model    string
+	Caps     []Cap
+	Reason   string
+	Passed   []Passed
+}
+
+// Closing says how an open attempt ended.
+type Closing struct {
+	State       AttemptState // OK, FailedAttempt, Rejected or UnknownOutcome
+	Code        fault.Code   // "" with OK
+	Usage       *Usage
+	Cost        Money
+	CostUnknown bool
+}
+
+// SubmitKey returns the deterministic key of the n-th attempt of a task.
+func SubmitKey(id string, n int) string { return id + "/" + strconv.Itoa(n) }
+
+// BeginAttempt appends an attempt in state Intent. It panics if one is still open: that would be a
+// second paid submission, and no caller can go on from there.
+func (t Task) BeginAttempt(p Plan, now time.Time) Task {
+	if t.OpenAttempt() != nil {
+		panic("task: a second open attempt")
+	}
+	n := len(t.Attempts) + 1
+	t.Attempts = append(cloneAttempts(t.Attempts), Attempt{
+		N: n, Supplier: p.Supplier, Model: p.Model, SubmitKey: SubmitKey(t.ID, n), State: Intent,
+		Caps: p.Caps, Reason: p.Reason, Passed: p.Passed, StartedAt: now,
+	})
+	return t
+}
+
+// MarkSubmitted records the job of the open attempt; called again, it records the job's new state.
+// It reports false when no attempt is open.
+func (t Task) MarkSubmitted(job json.RawMessage, now time.Time) (Task, bool) {
+	if t.OpenAttempt() == nil {
+		return t, false
+	}
+	t.Attempts = cloneAttempts(t.Attempts)
+	a := &t.Attempts[len(t.Attempts)-1]
+	a.State, a.Job = Submitted, job
+	if a.SubmittedAt == nil {
+		a.SubmittedAt = &now
+	}
+	return t, true
+}
+
+// CloseAttempt ends the open attempt. It reports false when no attempt is open.
+func (t Task) CloseAttempt(c Closing, now time.Time) (Task, bool) {
+	if t.OpenAttempt() == nil || c.State.Open() {
+		return t, false
+	}
+	t.Attempts = cloneAttempts(t.Attempts)
+	a := &t.Attempts[len(t.Attempts)-1]
+	a.State, a.Code, a.Usage, a.Cost, a.CostUnknown = c.State, c.Code, c.Usage, c.Cost, c.CostUnknown
+	a.ClosedAt = &now
+	return t, true
+}
+
+func cloneAttempts(in []Attempt) []Attempt {
+	return append(make([]Attempt, 0, len(in)+1), in...)
+}
+
+// Readopt opens the last attempt again where its outcome stayed unknown, so that a known job is
+// polled on and a lost submission is looked up rather than paid for twice. It reports false where
+// the last attempt isn't of unknown outcome.
+func (t Task) Readopt() (Task, bool) {
+	if len(t.Attempts) == 0 || t.Attempts[len(t.Attempts)-1].State != UnknownOutcome {
+		return t, false
+	}
+	t.Attempts = cloneAttempts(t.Attempts)
+	a := &t.Attempts[len(t.Attempts)-1]
+	a.State, a.Code, a.Usage, a.Cost, a.CostUnknown, a.ClosedAt = Intent, "", nil, 0, false, nil
+	if a.Job != nil {
+		a.State = Submitted
+	}
+	return t, true
+}

@@ -1,0 +1,87 @@
+package task
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// The prefixes of ids.
+const (
+	PrefixTask     = "task_"
+	PrefixRequest  = "req_"
+	PrefixArtifact = "art_"
+	PrefixInput    = "in_"
+	PrefixKey      = "key_"
+	PrefixAccount  = "acct_"
+)
+
+// alphabet is base 32 in an order that sorts like the bits, without letters that look alike.
+const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
+
+const idLength = 26 // 130 bits: 48 of milliseconds, 80 random, 2 unused
+
+// NewID returns a fresh id: the prefix and 26 characters that sort by time, safe in a path and a
+// file name. now gives the millisecond; 80 bits are random.
+func NewID(prefix string, now time.Time) string {
+	var raw [16]byte
+	ms := uint64(now.UnixMilli())
+	for i := range 6 {
+		raw[i] = byte(ms >> (40 - 8*i))
+	}
+	_, _ = rand.Read(raw[6:]) // never fails, by its documentation
+	var out [idLength]byte
+	var acc, bits uint
+	at := 0
+	for _, b := range raw {
+		acc, bits = acc<<8|uint(b), bits+8
+		for bits >= 5 {
+			bits -= 5
+			out[at] = alphabet[acc>>bits&31]
+			at++
+		}
+		acc &= 1<<bits - 1
+	}
+	out[at] = alphabet[acc<<(5-bits)&31]
+	return prefix + string(out[:])
+}
+
+// ValidID reports whether s is an id with the given prefix.
+func ValidID(prefix, s string) bool {
+	body, ok := strings.CutPrefix(s, prefix)
+	if !ok || len(body) != idLength {
+		return false
+	}
+	for i := range len(body) {
+		if strings.IndexByte(alphabet, body[i]) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Hash is a SHA-256; in JSON it is 64 hexadecimal digits.
+type Hash [32]byte
+
+// String returns the hash in hexadecimal.
+func (h Hash) String() string { return hex.EncodeToString(h[:]) }
+
+// MarshalJSON writes the hexadecimal form.
+func (h Hash) MarshalJSON() ([]byte, error) { return json.Marshal(h.String()) }
+
+// UnmarshalJSON reads the hexadecimal form.
+func (h *Hash) UnmarshalJSON(b []byte) error {
+	var s string
+	if err := json.Unmarshal(b, &s); err != nil {
+		return err
+	}
+	raw, err := hex.DecodeString(s)
+	if err != nil || len(raw) != len(h) {
+		return fmt.Errorf("task: %q is no SHA-256", s)
+	}
+	copy(h[:], raw)
+	return nil
+}

@@ -1,0 +1,140 @@
+package task
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"strings"
+)
+
+// Money is an exact amount in nano-USD (10⁻⁹ US dollars).
+type Money int64
+
+// USD is one US dollar.
+const USD Money = 1_000_000_000
+
+// MaxMoney is the largest amount; sums and products saturate at it.
+const MaxMoney Money = math.MaxInt64
+
+// ErrMoney reports a text that isn't an exact decimal amount of at most nine decimals.
+var ErrMoney = errors.New("not a decimal amount in USD with at most nine decimals")
+
+// ParseMoney reads a decimal amount in USD such as "0.05"; negative amounts are refused.
+func ParseMoney(s string) (Money, error) {
+	whole, frac, _ := strings.Cut(s, ".")
+	if whole == "" || len(whole) > 9 || len(frac) > 9 || strings.HasSuffix(s, ".") {
+		return 0, fmt.Errorf("%q: %w", s, ErrMoney)
+	}
+	var n int64
+	for _, digit := range whole + frac + strings.Repeat("0", 9-len(frac)) {
+		if digit < '0' || digit > '9' {
+			return 0, fmt.Errorf("%q: %w", s, ErrMoney)
+		}
+		n = n*10 + int64(digit-'0')
+	}
+	return Money(n), nil
+}
+
+// String returns the exact decimal amount in USD without trailing zeros.
+func (m Money) String() string {
+	sign, n := "", uint64(m)
+	if m < 0 {
+		sign, n = "-", -n
+	}
+	s := fmt.Sprintf("%s%d.%09d", sign, n/uint64(USD), n%uint64(USD))
+	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
+}
+
+// Add returns the sum, saturating at MaxMoney; both must not be negative.
+func (m Money) Add(o Money) Money {
+	if m > MaxMoney-o {
+		return MaxMoney
+	}
+	return m + o
+}
+
+// Unit is what a price is quoted for.
+type Unit string
+
+// The units.
+const (
+	PerMillionTokens     Unit = "mtok"   // input and output tokens
+	PerImage             Unit = "image"  // images made
+	PerSecond            Unit = "second" // seconds of video or audio, made or read
+	PerMillionCharacters Unit = "mchar"  // characters of input text
+)
+
+// Valid reports whether u is one of the units.
+func (u Unit) Valid() bool {
+	return u == PerMillionTokens || u == PerImage || u == PerSecond || u == PerMillionCharacters
+}
+
+// Price is a list price in USD a unit. For tokens Input and Output apply to their own counts; for
+// the other units their sum applies to the one count.
+type Price struct {
+	Unit   Unit  `json:"unit"`
+	Input  Money `json:"input"`
+	Output Money `json:"output"`
+}
+
+// Cost returns what u costs, rounded up to a whole nano-USD in each term. The zero Price is free.
+func (p Price) Cost(u Usage) Money {
+	switch p.Unit {
+	case PerMillionTokens:
+		return per(u.InputTokens, p.Input, 1_000_000).Add(per(u.OutputTokens, p.Output, 1_000_000))
+	case PerImage:
+		return per(u.Images, p.Input.Add(p.Output), 1)
+	case PerSecond:
+		return per(u.Milliseconds, p.Input.Add(p.Output), 1_000)
+	case PerMillionCharacters:
+		return per(u.Characters, p.Input.Add(p.Output), 1_000_000)
+	default:
+		return 0
+	}
+}
+
+// per returns ceil(count × price ÷ scale), saturating; negative counts are free.
+func per(count int64, price Money, scale uint64) Money {
+	if count <= 0 || price <= 0 {
+		return 0
+	}
+	hi, lo := bits.Mul64(uint64(count), uint64(price))
+	lo, carry := bits.Add64(lo, scale-1, 0)
+	hi += carry
+	if hi >= scale {
+		return MaxMoney
+	}
+	q, _ := bits.Div64(hi, lo, scale)
+	if q > uint64(MaxMoney) {
+		return MaxMoney
+	}
+	return Money(q)
+}
+
+// Usage is measured work; members that don't apply are 0.
+type Usage struct {
+	InputTokens  int64 `json:"input_tokens,omitempty"`
+	OutputTokens int64 `json:"output_tokens,omitempty"`
+	Images       int64 `json:"images,omitempty"`
+	Milliseconds int64 `json:"ms,omitempty"` // of video or audio
+	Characters   int64 `json:"characters,omitempty"`
+}
+
+// HoldKind is what a hold holds.
+type HoldKind string
+
+// The kinds of hold.
+const (
+	HoldBudget HoldKind = "budget" // nano-USD; settled to the cost at the end
+	HoldOpen   HoldKind = "open"   // open tasks; given back at the end
+	HoldQueue  HoldKind = "queue"  // room in the queue; given back when the task starts or ends
+)
+
+// Hold is an amount taken from a bounded counter in the commit that accepts a task, or not at all.
+type Hold struct {
+	Scope  string   `json:"scope"` // whose counter: "key:key_…", "account:acct_…", with the period for budgets
+	Kind   HoldKind `json:"kind"`
+	Amount int64    `json:"amount"`
+	Limit  int64    `json:"-"` // 0: no limit, the counter is kept all the same
+}

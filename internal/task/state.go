@@ -1,0 +1,181 @@
+package task
+
+import (
+	"fmt"
+	"time"
+)
+
+// State is a task's public state.
+type State string
+
+// The states. Who moves a task in and out, and what a crash leaves, stands in the rules table.
+const (
+	Queued       State = "queued"
+	Running      State = "running"
+	Transferring State = "transferring"
+	Succeeded    State = "succeeded"
+	Failed       State = "failed"
+	Canceled     State = "canceled"
+)
+
+// States returns every state in the order a task may pass through them.
+func States() []State {
+	return []State{Queued, Running, Transferring, Succeeded, Failed, Canceled}
+}
+
+// Valid reports whether s is one of the states.
+func (s State) Valid() bool {
+	for _, known := range States() {
+		if s == known {
+			return true
+		}
+	}
+	return false
+}
+
+// Terminal reports whether a caller stops polling at s.
+func (s State) Terminal() bool { return s == Succeeded || s == Failed || s == Canceled }
+
+// Transition is one move of the public state with what it brings. Make one with the constructors
+// below, one for each row of Rules.
+type Transition struct {
+	rule    string
+	output  *Output
+	failure *Failure
+	usage   *Usage
+}
+
+// Start moves queued → running: a worker holds the lease.
+func Start() Transition { return Transition{rule: "start"} }
+
+// Transfer moves running → transferring: the supplier is done, its result is being kept.
+func Transfer() Transition { return Transition{rule: "transfer"} }
+
+// Succeed moves transferring → succeeded with the kept output and the measured usage.
+func Succeed(out Output, u Usage) Transition {
+	return Transition{rule: "succeed", output: &out, usage: &u}
+}
+
+// Fail moves any state that isn't terminal → failed.
+func Fail(f Failure) Transition { return Transition{rule: "fail", failure: &f} }
+
+// Cancel moves any state that isn't terminal → canceled. u is what was delivered before, nil for
+// nothing.
+func Cancel(u *Usage) Transition { return Transition{rule: "cancel", usage: u} }
+
+// Reopen moves failed → queued: the same key and request came again after a retryable failure.
+func Reopen() Transition { return Transition{rule: "reopen"} }
+
+// Name returns the transition's name in the rules table.
+func (tr Transition) Name() string { return tr.rule }
+
+// Rule is one row of the transition table.
+type Rule struct {
+	Name  string
+	From  []State
+	To    State
+	Who   string // who makes the move, and when
+	Crash string // what a crash right before or after it leaves
+}
+
+// Rules returns the transition table; docs/state_machine.md is generated from it.
+func Rules() []Rule {
+	open := []State{Queued, Running, Transferring}
+	return []Rule{
+		{
+			"start", []State{Queued}, Running,
+			"the worker that holds the lease, in the commit that records the first attempt's intent",
+			"before: the task is claimed anew; after: the open attempt is reconciled by its supplier's class",
+		},
+		{
+			"transfer", []State{Running}, Transferring,
+			"the worker, when the supplier reports a result",
+			"before: the job is polled again; after: the result is fetched again from the known job",
+		},
+		{
+			"succeed", []State{Transferring}, Succeeded,
+			"the worker, once every result file is kept and hashed; closes the attempt and settles in the same commit",
+			"before: the transfer is done again under the same artifact ids; after: nothing is left to do",
+		},
+		{
+			"fail", open, Failed,
+			"the worker, at a definite failure, an unknown outcome or the deadline; nothing is charged",
+			"before: the worker that takes over reaches the same verdict; after: nothing is left to do",
+		},
+		{
+			"cancel", open, Canceled,
+			"the store for a task nobody works on, else the worker at the caller's request",
+			"before: the request is recorded and honoured by the next worker; after: nothing is left to do",
+		},
+		{
+			"reopen", []State{Failed}, Queued,
+			fmt.Sprintf("a POST with the same key and request after a retryable failure, at most %d times", MaxReopenings),
+			"before: the task stays failed and the caller may ask again; after: the task is queued",
+		},
+	}
+}
+
+// RuleError reports a transition that the table doesn't allow.
+type RuleError struct {
+	Rule string
+	From State
+}
+
+// Error names the transition and the state it was tried from.
+func (e *RuleError) Error() string {
+	return fmt.Sprintf("task: no transition %q from state %q", e.Rule, e.From)
+}
+
+// Apply makes the move at the given time and returns the changed copy, or a *RuleError. It doesn't
+// touch Revision: one commit may hold several moves.
+func (t Task) Apply(tr Transition, now time.Time) (Task, error) {
+	rule, ok := ruleFor(tr.rule, t.State)
+	if !ok || (tr.rule == "reopen" && !t.Reopenable()) {
+		return t, &RuleError{Rule: tr.rule, From: t.State}
+	}
+	t.State = rule.To
+	t.Timeline = append(append(make([]Move, 0, len(t.Timeline)+1), t.Timeline...), Move{State: rule.To, At: now})
+	t.UpdatedAt = now
+	switch {
+	case rule.To.Terminal():
+		t = t.finish(tr, now)
+	case tr.rule == "reopen":
+		t.Reopenings++
+		t.Failure, t.FinishedAt, t.Progress, t.CancelRequested = nil, nil, nil, false
+	}
+	return t, nil
+}
+
+// finish records the end: the result, the money, and the erasure of the input.
+func (t Task) finish(tr Transition, now time.Time) Task {
+	t.FinishedAt = &now
+	t.Output, t.Usage = tr.output, tr.usage
+	if tr.failure != nil {
+		f := *tr.failure
+		f.Retryable = f.Retryable && t.Reopenings < MaxReopenings
+		t.Failure = &f
+		t.Progress = nil
+	}
+	if t.State == Succeeded {
+		t.Progress = new(1.0)
+	}
+	if t.Usage != nil {
+		t.Cost = min(t.Price.Cost(*t.Usage), t.Reserved)
+	}
+	t.Input, t.InputRef, t.Parameters = nil, "", nil
+	return t
+}
+
+func ruleFor(name string, from State) (Rule, bool) {
+	for _, r := range Rules() {
+		if r.Name != name {
+			continue
+		}
+		for _, s := range r.From {
+			if s == from {
+				return r, true
+			}
+		}
+	}
+	return Rule{}, false
+}

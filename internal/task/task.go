@@ -1,0 +1,173 @@
+// Package task holds the one noun everything turns around: a task, its states and the transitions
+// between them, its attempts at suppliers, its usage and its money.
+//
+// The package is pure: no clock, no I/O, no locks. Values are plain data; Apply is the only way a
+// state changes, and the transition table in rules.go is the only place that says which changes
+// exist. Engines store a Task whole and hand out copies; nothing here may be changed through a copy.
+package task
+
+import (
+	"encoding/json"
+	"time"
+
+	"unitask/internal/fault"
+)
+
+// Mode separates real work from the sandbox; a key has one.
+type Mode string
+
+// The modes.
+const (
+	Live Mode = "live"
+	Test Mode = "test"
+)
+
+// MaxReopenings bounds how often a failed task may be reopened under its key.
+const MaxReopenings = 5
+
+// Scope is the tenant boundary of every read: an account in one mode.
+type Scope struct {
+	Account string `json:"account"`
+	Mode    Mode   `json:"mode"`
+}
+
+// Task is the durable record of one piece of work. Times are UTC.
+type Task struct {
+	ID         string `json:"id"`
+	Scope      Scope  `json:"scope"`
+	KeyID      string `json:"key_id,omitempty"` // the API key that created it
+	Capability string `json:"capability"`
+	Sync       bool   `json:"sync,omitempty"` // its capability normally ends within the request
+
+	State    State    `json:"state"`
+	Progress *float64 `json:"progress,omitempty"` // 0 to 1
+	Revision int64    `json:"rev"`                // grows by one with each stored change
+	Timeline []Move   `json:"timeline"`
+
+	CreatedAt  time.Time  `json:"created_at"`
+	UpdatedAt  time.Time  `json:"updated_at"`
+	FinishedAt *time.Time `json:"finished_at,omitempty"`
+	DeadlineAt time.Time  `json:"deadline_at"`
+
+	IdempotencyHash Hash `json:"idem"` // SHA-256 of the Idempotency-Key
+	Fingerprint     Hash `json:"fingerprint"`
+	Reopenings      int  `json:"reopenings,omitempty"`
+
+	Input         json.RawMessage `json:"input,omitempty"` // erased at the terminal state
+	InputRef      string          `json:"input_ref,omitempty"`
+	Parameters    json.RawMessage `json:"parameters,omitempty"`
+	Authorization *Authorization  `json:"authorization,omitempty"`
+
+	Price    Price  `json:"price"`    // the list price, frozen at acceptance
+	Reserved Money  `json:"reserved"` // the most it may cost
+	Holds    []Hold `json:"holds,omitempty"`
+
+	Output  *Output  `json:"output,omitempty"`
+	Failure *Failure `json:"failure,omitempty"`
+	Usage   *Usage   `json:"usage,omitempty"`
+	Cost    Money    `json:"cost,omitempty"`
+
+	Attempts        []Attempt `json:"attempts,omitempty"`
+	CancelRequested bool      `json:"cancel_requested,omitempty"`
+}
+
+// Move is one recorded change of the public state.
+type Move struct {
+	State State     `json:"state"`
+	At    time.Time `json:"at"`
+}
+
+// Authorization is what is kept of a caller's word about a person shown in the input.
+type Authorization struct {
+	Person    string   `json:"person"` // "none" or "authorized"
+	Statement string   `json:"statement,omitempty"`
+	Evidence  []string `json:"evidence,omitempty"` // SHA-256, hex
+}
+
+// Output is a finished task's result; the members that apply to its capability are set.
+type Output struct {
+	Text         *string     `json:"text,omitempty"`
+	FinishReason string      `json:"finish_reason,omitempty"`
+	Segments     []Segment   `json:"segments,omitempty"`
+	Images       []Artifact  `json:"images,omitempty"`
+	Videos       []Artifact  `json:"videos,omitempty"`
+	Audio        *Artifact   `json:"audio,omitempty"`
+	Embeddings   [][]float32 `json:"embeddings,omitempty"`
+}
+
+// Segment is one timed piece of a transcript; times in seconds.
+type Segment struct {
+	Start float64 `json:"start"`
+	End   float64 `json:"end"`
+	Text  string  `json:"text"`
+}
+
+// Artifact describes kept result bytes; its URL is made at each read and never stored.
+type Artifact struct {
+	ID          string    `json:"id"`
+	ContentType string    `json:"content_type"`
+	Bytes       int64     `json:"bytes"`
+	SHA256      string    `json:"sha256"`
+	Width       int       `json:"width,omitempty"`
+	Height      int       `json:"height,omitempty"`
+	Duration    float64   `json:"duration_seconds,omitempty"`
+	ExpiresAt   time.Time `json:"expires_at"`
+}
+
+// Artifacts returns every artifact of the output, in order.
+func (o *Output) Artifacts() []Artifact {
+	if o == nil {
+		return nil
+	}
+	all := append(append([]Artifact(nil), o.Images...), o.Videos...)
+	if o.Audio != nil {
+		all = append(all, *o.Audio)
+	}
+	return all
+}
+
+// Failure is why a task failed, as its caller may read it.
+type Failure struct {
+	Code       fault.Code     `json:"code"`
+	Message    string         `json:"message"`
+	Retryable  bool           `json:"retryable"`
+	Details    []fault.Detail `json:"details,omitempty"`
+	RetryAfter time.Duration  `json:"retry_after,omitempty"`
+}
+
+// FailureOf returns err as a Failure; an error without a code becomes INTERNAL.
+func FailureOf(err error) Failure {
+	e := fault.From(err)
+	return Failure{
+		Code: e.Code, Message: e.Message, Retryable: e.Code.Retryable(),
+		Details: e.Details, RetryAfter: e.RetryAfter,
+	}
+}
+
+// Fault returns the failure as an error that names its task.
+func (t Task) Fault() *fault.Error {
+	if t.Failure == nil {
+		return nil
+	}
+	return &fault.Error{
+		Code: t.Failure.Code, Message: t.Failure.Message, Details: t.Failure.Details,
+		RetryAfter: t.Failure.RetryAfter, TaskID: t.ID,
+	}
+}
+
+// Reopenable reports whether a POST with the same key and request starts the task again.
+func (t Task) Reopenable() bool {
+	return t.State == Failed && t.Failure != nil && t.Failure.Retryable && t.Reopenings < MaxReopenings
+}
+
+// OpenAttempt returns the attempt whose outcome isn't recorded yet; nil when there is none. At most
+// one is open at a time, and it is the last.
+func (t Task) OpenAttempt() *Attempt {
+	if len(t.Attempts) == 0 {
+		return nil
+	}
+	if a := t.Attempts[len(t.Attempts)-1]; a.State.Open() {
+		return &a
+	}
+	return nil
+}
