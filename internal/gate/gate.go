@@ -1,0 +1,182 @@
+// Package gate decides whether this caller may do this now: key → account → scope → rate → holds.
+//
+// The API and every other door enter here, so that none of them has limits of its own. The gate
+// keeps request rates in memory (per node, approximate by nature) and computes the holds that the
+// store takes exactly, in the commit that accepts a task. It never sees a task's input.
+package gate
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"unitask/internal/account"
+	"unitask/internal/catalog"
+	"unitask/internal/fault"
+	"unitask/internal/store"
+	"unitask/internal/task"
+)
+
+// Defaults are the limits of a key that names none of its own; 0 means no limit.
+type Defaults struct {
+	CreatesPerMinute int
+	ReadsPerMinute   int
+	OpenTasks        int
+	Queue            int // tasks that wait, over all accounts
+}
+
+// Config is what a Gate is made from. Keys and Prefix are required.
+type Config struct {
+	Keys     store.Keys
+	Prefix   string // of keys, such as "svc"
+	Defaults Defaults
+	Now      func() time.Time // nil: time.Now
+}
+
+// Gate is safe for concurrent use.
+type Gate struct {
+	keys     store.Keys
+	prefix   string
+	defaults Defaults
+	now      func() time.Time
+	used     *lastUsed
+
+	mu       sync.Mutex
+	sessions map[task.Hash]account.Key
+	buckets  map[bucketKey]*bucket
+	swept    time.Time
+}
+
+// New returns a Gate over the given keys.
+func New(c Config) (*Gate, error) {
+	if c.Keys == nil || !account.ValidKeyPrefix(c.Prefix) {
+		return nil, errors.New("gate: Keys and a valid Prefix are required")
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	return &Gate{
+		keys: c.Keys, prefix: c.Prefix, defaults: c.Defaults, now: c.Now, used: newLastUsed(),
+		sessions: map[task.Hash]account.Key{}, buckets: map[bucketKey]*bucket{},
+	}, nil
+}
+
+// Caller is who calls: proven, and still to be limited.
+type Caller struct {
+	Key     account.Key
+	Account account.Account
+}
+
+// Scope returns the tenant boundary of everything the caller reads.
+func (c Caller) Scope() task.Scope {
+	return task.Scope{Account: c.Account.ID, Mode: c.Key.Mode}
+}
+
+// Opens reports whether the capability is open on the account and in the key's scope.
+func (c Caller) Opens(name catalog.Name) bool {
+	return account.Allows(c.Account.Capabilities, string(name)) && account.Allows(c.Key.Scopes, string(name))
+}
+
+// Authenticate returns who sent the given Authorization header. Missing, malformed, unknown,
+// revoked and expired keys get one and the same UNAUTHENTICATED.
+func (g *Gate) Authenticate(ctx context.Context, header string) (Caller, error) {
+	secret, ok := bearer(header)
+	if !ok {
+		return Caller{}, unauthenticated()
+	}
+	mode, ok := account.ParseKeySecret(g.prefix, secret)
+	if !ok {
+		return Caller{}, unauthenticated()
+	}
+	key, acct, err := g.lookup(ctx, account.HashSecret(secret))
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return Caller{}, unauthenticated()
+	case err != nil:
+		return Caller{}, fault.From(err)
+	}
+	now := g.now()
+	if key.Mode != mode || !key.Usable(now) {
+		return Caller{}, unauthenticated()
+	}
+	g.used.note(key.ID, now)
+	return Caller{Key: key, Account: acct}, nil
+}
+
+// AddSession admits a key that lives in this process's memory only, until it expires.
+func (g *Gate) AddSession(k account.Key) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for hash, old := range g.sessions {
+		if !old.Usable(g.now()) {
+			delete(g.sessions, hash)
+		}
+	}
+	g.sessions[k.Hash] = k
+}
+
+// FlushLastUsed writes the times of last use gathered since the last call.
+func (g *Gate) FlushLastUsed(ctx context.Context) error {
+	for id, at := range g.used.drain() {
+		_, err := g.keys.UpdateKey(ctx, id, func(k *account.Key) { k.LastUsedAt = &at })
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *Gate) lookup(ctx context.Context, hash task.Hash) (account.Key, account.Account, error) {
+	g.mu.Lock()
+	session, ok := g.sessions[hash]
+	g.mu.Unlock()
+	if !ok {
+		return g.keys.KeyByHash(ctx, hash)
+	}
+	accounts, err := g.keys.ListAccounts(ctx)
+	if err != nil {
+		return account.Key{}, account.Account{}, err
+	}
+	for _, a := range accounts {
+		if a.ID == session.Account {
+			return session, a, nil
+		}
+	}
+	return account.Key{}, account.Account{}, store.ErrNotFound
+}
+
+func bearer(header string) (string, bool) {
+	scheme, rest, ok := strings.Cut(header, " ")
+	if !ok || !strings.EqualFold(scheme, "Bearer") {
+		return "", false
+	}
+	return strings.TrimLeft(rest, " "), true
+}
+
+func unauthenticated() *fault.Error {
+	return fault.New(fault.Unauthenticated, "a valid API key is required: Authorization: Bearer <API_KEY>")
+}
+
+// lastUsed gathers times of use in memory: a write a request would cost more than the fact is worth.
+type lastUsed struct {
+	mu sync.Mutex
+	at map[string]time.Time
+}
+
+func newLastUsed() *lastUsed { return &lastUsed{at: map[string]time.Time{}} }
+
+func (l *lastUsed) note(id string, now time.Time) {
+	l.mu.Lock()
+	l.at[id] = now
+	l.mu.Unlock()
+}
+
+func (l *lastUsed) drain() map[string]time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	out := l.at
+	l.at = map[string]time.Time{}
+	return out
+}
