@@ -124,7 +124,7 @@ type ErrorResponse struct {
 // ErrorOf returns e as the wire shows it.
 func ErrorOf(e *fault.Error) Error {
 	return Error{
-		Code: e.Code, Message: e.Message, Retryable: e.Code.Retryable(), Details: e.Details,
+		Code: e.Code, Message: e.Message, Retryable: e.Retryable(), Details: e.Details,
 		RetryAfterSeconds: Seconds(e.RetryAfter),
 	}
 }
@@ -139,5 +139,6 @@ func (r ErrorResponse) Fault() *fault.Error {
 	return &fault.Error{
 		Code: r.Error.Code, Message: r.Error.Message, Details: r.Error.Details,
 		RetryAfter: time.Duration(r.Error.RetryAfterSeconds) * time.Second, TaskID: r.TaskID,
+		Final: r.Error.Code.Retryable() && !r.Error.Retryable,
 	}
 }

@@ -115,7 +115,6 @@ func FromTask(t task.Task, urlOf func(task.Artifact) string) Task {
 	}
 	if t.Failure != nil {
 		e := ErrorOf(t.Fault())
-		e.Retryable = t.Failure.Retryable
 		out.Error = &e
 	}
 	if t.Usage != nil {

@@ -8,6 +8,7 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -50,12 +51,7 @@ func (c Code) Retryable() bool {
 
 // Valid reports whether c is one of the codes above.
 func (c Code) Valid() bool {
-	for _, known := range Codes() {
-		if c == known {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(Codes(), c)
 }
 
 // Aspect says which part of an INVALID_REQUEST was wrong where the transport tells them apart.
@@ -83,6 +79,7 @@ type Error struct {
 	RetryAfter time.Duration // 0: no advice
 	Aspect     Aspect        // only with InvalidRequest
 	TaskID     string        // the task that failed, where there is one
+	Final      bool          // no retry goes on, though the code would allow one
 	cause      error
 }
 
@@ -115,13 +112,16 @@ func (e *Error) Error() string {
 	return string(e.Code) + ": " + e.Message
 }
 
+// Retryable reports whether the same request may be sent again under the same idempotency key.
+func (e *Error) Retryable() bool { return e.Code.Retryable() && !e.Final }
+
 // Unwrap returns the foreign error, or nil.
 func (e *Error) Unwrap() error { return e.cause }
 
 // WithDetails returns a copy with more rows.
 func (e *Error) WithDetails(rows ...Detail) *Error {
 	c := *e
-	c.Details = append(append([]Detail(nil), e.Details...), rows...)
+	c.Details = slices.Concat(e.Details, rows)
 	return &c
 }
 

@@ -30,6 +30,11 @@ const (
 // Open reports whether the attempt's outcome is still to come.
 func (s AttemptState) Open() bool { return s == Intent || s == Submitted }
 
+// Ended reports whether the attempt's outcome, or that nobody knows it, is recorded.
+func (s AttemptState) Ended() bool {
+	return s == OK || s == FailedAttempt || s == Rejected || s == UnknownOutcome
+}
+
 // Attempt is one row of a task's ledger, for operators only.
 type Attempt struct {
 	N           int             `json:"n"` // from 1, over all reopenings
@@ -113,9 +118,9 @@ func (t Task) MarkSubmitted(job json.RawMessage, now time.Time) (Task, bool) {
 	return t, true
 }
 
-// CloseAttempt ends the open attempt. It reports false when no attempt is open.
+// CloseAttempt ends the open attempt. It reports false when no attempt is open or c.State is no end.
 func (t Task) CloseAttempt(c Closing, now time.Time) (Task, bool) {
-	if t.OpenAttempt() == nil || c.State.Open() {
+	if t.OpenAttempt() == nil || !c.State.Ended() {
 		return t, false
 	}
 	t.Attempts = cloneAttempts(t.Attempts)

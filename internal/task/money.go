@@ -17,21 +17,25 @@ const USD Money = 1_000_000_000
 // MaxMoney is the largest amount; sums and products saturate at it.
 const MaxMoney Money = math.MaxInt64
 
-// ErrMoney reports a text that isn't an exact decimal amount of at most nine decimals.
-var ErrMoney = errors.New("not a decimal amount in USD with at most nine decimals")
+// ErrMoney reports a text that isn't an exact decimal amount between 0 and MaxMoney.
+var ErrMoney = errors.New("not a decimal amount in USD with at most nine decimals, up to 9223372036.854775807")
 
-// ParseMoney reads a decimal amount in USD such as "0.05"; negative amounts are refused.
+// ParseMoney reads a decimal amount in USD such as "0.05"; negative amounts are refused. It takes
+// every text that String writes for an amount that isn't negative.
 func ParseMoney(s string) (Money, error) {
 	whole, frac, _ := strings.Cut(s, ".")
-	if whole == "" || len(whole) > 9 || len(frac) > 9 || strings.HasSuffix(s, ".") {
+	if whole == "" || len(whole) > 10 || len(frac) > 9 || strings.HasSuffix(s, ".") {
 		return 0, fmt.Errorf("%q: %w", s, ErrMoney)
 	}
-	var n int64
+	var n uint64 // 19 digits fit
 	for _, digit := range whole + frac + strings.Repeat("0", 9-len(frac)) {
 		if digit < '0' || digit > '9' {
 			return 0, fmt.Errorf("%q: %w", s, ErrMoney)
 		}
-		n = n*10 + int64(digit-'0')
+		n = n*10 + uint64(digit-'0')
+	}
+	if n > uint64(MaxMoney) {
+		return 0, fmt.Errorf("%q: %w", s, ErrMoney)
 	}
 	return Money(n), nil
 }

@@ -2,6 +2,7 @@ package task
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -25,12 +26,7 @@ func States() []State {
 
 // Valid reports whether s is one of the states.
 func (s State) Valid() bool {
-	for _, known := range States() {
-		if s == known {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(States(), s)
 }
 
 // Terminal reports whether a caller stops polling at s.
@@ -168,13 +164,8 @@ func (t Task) finish(tr Transition, now time.Time) Task {
 
 func ruleFor(name string, from State) (Rule, bool) {
 	for _, r := range Rules() {
-		if r.Name != name {
-			continue
-		}
-		for _, s := range r.From {
-			if s == from {
-				return r, true
-			}
+		if r.Name == name && slices.Contains(r.From, from) {
+			return r, true
 		}
 	}
 	return Rule{}, false

@@ -2,12 +2,13 @@
 // between them, its attempts at suppliers, its usage and its money.
 //
 // The package is pure: no clock, no I/O, no locks. Values are plain data; Apply is the only way a
-// state changes, and the transition table in rules.go is the only place that says which changes
+// state changes, and the transition table in state.go is the only place that says which changes
 // exist. Engines store a Task whole and hand out copies; nothing here may be changed through a copy.
 package task
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"unitask/internal/fault"
@@ -119,7 +120,7 @@ func (o *Output) Artifacts() []Artifact {
 	if o == nil {
 		return nil
 	}
-	all := append(append([]Artifact(nil), o.Images...), o.Videos...)
+	all := slices.Concat(o.Images, o.Videos)
 	if o.Audio != nil {
 		all = append(all, *o.Audio)
 	}
@@ -139,7 +140,7 @@ type Failure struct {
 func FailureOf(err error) Failure {
 	e := fault.From(err)
 	return Failure{
-		Code: e.Code, Message: e.Message, Retryable: e.Code.Retryable(),
+		Code: e.Code, Message: e.Message, Retryable: e.Retryable(),
 		Details: e.Details, RetryAfter: e.RetryAfter,
 	}
 }
@@ -152,6 +153,7 @@ func (t Task) Fault() *fault.Error {
 	return &fault.Error{
 		Code: t.Failure.Code, Message: t.Failure.Message, Details: t.Failure.Details,
 		RetryAfter: t.Failure.RetryAfter, TaskID: t.ID,
+		Final: t.Failure.Code.Retryable() && !t.Failure.Retryable,
 	}
 }
 
