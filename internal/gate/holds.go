@@ -22,8 +22,7 @@ func (g *Gate) Holds(c Caller, reserved task.Money) []task.Hold {
 		},
 		{Scope: queueScope, Kind: task.HoldQueue, Amount: 1, Limit: int64(g.defaults.Queue)},
 	}
-	// A test key is free: its budget is never touched.
-	if b := c.Key.Limits.Budget; b > 0 && c.Key.Mode == task.Live {
+	if b := c.Key.Limits.Budget; b > 0 {
 		holds = append(holds, task.Hold{
 			Scope: "key:" + c.Key.ID + ":" + c.Key.Limits.BudgetPeriod.Stamp(g.now()), Kind: task.HoldBudget,
 			Amount: int64(reserved), Limit: int64(b),

@@ -1,0 +1,89 @@
+package routing
+
+import (
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+
+	"unitask/internal/catalog"
+	"unitask/internal/task"
+)
+
+// The bounds behind an estimate where the request doesn't say. Each is above what the work can come
+// to, because what a caller pays never exceeds the reservation.
+const (
+	DefaultOutputTokens = 1024   // of text, when max_output_tokens is absent
+	tokensPerImage      = 16_384 // the largest picture in the highest quality
+	transcriptTokens    = 32_768
+	videoSeconds        = 8        // when duration_seconds is absent
+	millisPerCharacter  = 250      // of slow speech at speed 1
+	speechLeadIn        = 2_000    // milliseconds
+	unknownAudioMillis  = 10 << 20 // the largest inline recording at 8 kbit/s, one byte a millisecond
+)
+
+// asked is the part of a request that an estimate reads; everything else is counted by its bytes.
+type asked struct {
+	Text      string  `json:"text"`
+	Audio     *media  `json:"audio"`
+	MaxTokens int64   `json:"max_output_tokens"`
+	N         int64   `json:"n"`
+	Seconds   float64 `json:"duration_seconds"`
+	Speed     float64 `json:"speed"`
+}
+
+type media struct {
+	Data string `json:"data"`
+}
+
+// Estimate returns an upper bound of the work a request asks for: input bytes as tokens, the asked
+// or default output. Prices are compared by it and the reservation is made from it.
+func Estimate(name catalog.Name, mediaValues int, input, parameters json.RawMessage) task.Usage {
+	var a asked
+	_ = json.Unmarshal(input, &a) // validated already; a member of another type counts as absent
+	_ = json.Unmarshal(parameters, &a)
+	size := task.Usage{InputTokens: int64(len(input)), OutputTokens: DefaultOutputTokens}
+	if a.MaxTokens > 0 {
+		size.OutputTokens = a.MaxTokens
+	}
+	switch {
+	case name == "text.embed":
+		size.OutputTokens = 0
+	case name == "audio.speech":
+		size.Characters = int64(utf8.RuneCountInString(a.Text))
+		size.Milliseconds = speechMillis(size.Characters, a.Speed)
+	case name == "audio.transcribe":
+		size.Milliseconds = audioMillis(a.Audio)
+		size.InputTokens += size.Milliseconds
+		size.OutputTokens = transcriptTokens
+	case strings.HasPrefix(string(name), "video."):
+		size.Milliseconds = videoMillis(a.Seconds)
+	case strings.HasPrefix(string(name), "image."):
+		size.Images = max(a.N, 1)
+		size.OutputTokens = size.Images * tokensPerImage
+		size.InputTokens += int64(mediaValues) * tokensPerImage
+	}
+	return size
+}
+
+func speechMillis(characters int64, speed float64) int64 {
+	if speed <= 0 {
+		speed = 1
+	}
+	return int64(float64(characters*millisPerCharacter)/speed) + speechLeadIn
+}
+
+func videoMillis(seconds float64) int64 {
+	if seconds <= 0 {
+		seconds = videoSeconds
+	}
+	return int64(seconds * 1000)
+}
+
+// audioMillis bounds a recording's length by its bytes: base 64 holds three in four characters, and
+// no recording worth sending has less than a byte a millisecond.
+func audioMillis(m *media) int64 {
+	if m == nil || m.Data == "" {
+		return unknownAudioMillis
+	}
+	return int64(len(m.Data))*3/4 + 1000
+}

@@ -1,0 +1,62 @@
+package routing
+
+import (
+	"sync"
+	"time"
+)
+
+// maxPause bounds what a supplier's Retry-After can do to a route.
+const maxPause = 10 * time.Minute
+
+// Health remembers which routes to leave alone for a while. It is safe for concurrent use; a nil
+// Health knows of none.
+type Health struct {
+	now func() time.Time
+
+	mu     sync.Mutex
+	paused map[string]pause
+}
+
+type pause struct {
+	until  time.Time
+	reason string
+}
+
+// NewHealth returns a Health without pauses. now nil: time.Now.
+func NewHealth(now func() time.Time) *Health {
+	if now == nil {
+		now = time.Now
+	}
+	return &Health{now: now, paused: map[string]pause{}}
+}
+
+// Pause leaves a route alone for d, at most ten minutes; a pause that lasts longer already stays.
+func (h *Health) Pause(route string, d time.Duration, reason string) {
+	if h == nil || d <= 0 {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	until := h.now().Add(min(d, maxPause))
+	if old, ok := h.paused[route]; !ok || until.After(old.until) {
+		h.paused[route] = pause{until, reason}
+	}
+}
+
+// Paused returns why a route is left alone, "" when it isn't.
+func (h *Health) Paused(route string) string {
+	if h == nil {
+		return ""
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	p, ok := h.paused[route]
+	if !ok {
+		return ""
+	}
+	if !h.now().Before(p.until) {
+		delete(h.paused, route)
+		return ""
+	}
+	return p.reason
+}
