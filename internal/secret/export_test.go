@@ -1,0 +1,15 @@
+package secret
+
+import "time"
+
+// badRing is a back end that never answers a read and panics at a write.
+type badRing struct{ release <-chan struct{} }
+
+func (b badRing) get(string) (string, error) { <-b.release; return "late", nil }
+func (b badRing) set(string, string) error   { panic("dismissed") }
+func (b badRing) remove(string) error        { return errMissing }
+
+// BadKeyring is a keyring whose reads hang until release is closed and whose writes panic.
+func BadKeyring(release <-chan struct{}) *Keyring {
+	return &Keyring{service: DefaultService, timeout: 3 * time.Second, ring: badRing{release}}
+}

@@ -1,0 +1,172 @@
+package secret
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// callTimeout bounds each call: a locked keyring waits for a person at a dialogue, which a server
+// has nobody to answer, while a healthy one answers in milliseconds.
+const callTimeout = 3 * time.Second
+
+// KeyringConfig names the part of the operating system's keyring to use.
+type KeyringConfig struct {
+	Service string        // the group of items; "": DefaultService
+	Timeout time.Duration // of one call; 0: 3 s
+}
+
+// Keyring is the operating system's: Secret Service or KWallet on Linux, Keychain on macOS,
+// Credential Manager on Windows; nothing else is ever chosen. It is safe for concurrent use.
+// Each call ends within the timeout, with ErrNotFound, ErrLocked or ErrNoKeyring where it fails.
+type Keyring struct {
+	service string
+	timeout time.Duration
+	ring    ring
+}
+
+// ring is what a back end does; items are "service/name". A missing item is errMissing.
+type ring interface {
+	get(item string) (string, error)
+	set(item, text string) error
+	remove(item string) error
+}
+
+var errMissing = errors.New("no such item")
+
+// OpenKeyring connects to the keyring. Success doesn't prove that it can keep anything: Probe does.
+func OpenKeyring(ctx context.Context, c KeyringConfig) (*Keyring, error) {
+	k := &Keyring{service: c.Service, timeout: c.Timeout}
+	if k.service == "" {
+		k.service = DefaultService
+	}
+	if !validItem(k.service) {
+		return nil, &Error{Kind: ErrNotRef, Message: "a keyring service is 1 to 128 printable characters without space and slash"}
+	}
+	if k.timeout <= 0 {
+		k.timeout = callTimeout
+	}
+	opened, err := bounded(ctx, k.timeout, func() (ring, error) { return openRing(k.service) })
+	if err != nil {
+		return nil, k.failure("open", err)
+	}
+	k.ring = opened
+	return k, nil
+}
+
+// Get returns the secret kept under name, or ErrNotFound.
+func (k *Keyring) Get(ctx context.Context, name string) (Value, error) {
+	item, err := k.item(name)
+	if err != nil {
+		return Value{}, err
+	}
+	text, err := bounded(ctx, k.timeout, func() (string, error) { return k.ring.get(item) })
+	if err == nil && text == "" {
+		err = errMissing
+	}
+	if err != nil {
+		return Value{}, k.failure("read "+name, err)
+	}
+	return New(text), nil
+}
+
+// Set keeps v under name, in place of what was there.
+func (k *Keyring) Set(ctx context.Context, name string, v Value) error {
+	item, err := k.item(name)
+	if err != nil {
+		return err
+	}
+	_, err = bounded(ctx, k.timeout, func() (struct{}, error) { return struct{}{}, k.ring.set(item, v.Reveal()) })
+	if err != nil {
+		return k.failure("write "+name, err)
+	}
+	return nil
+}
+
+// Delete removes name; a name that isn't there is no error.
+func (k *Keyring) Delete(ctx context.Context, name string) error {
+	item, err := k.item(name)
+	if err != nil {
+		return err
+	}
+	_, err = bounded(ctx, k.timeout, func() (struct{}, error) { return struct{}{}, k.ring.remove(item) })
+	if err != nil && !errors.Is(err, errMissing) {
+		return k.failure("delete "+name, err)
+	}
+	return nil
+}
+
+// Probe writes, reads and deletes an item of its own. Only this shows that the keyring works.
+func (k *Keyring) Probe(ctx context.Context) error {
+	name, want := "probe-"+rand.Text(), New(rand.Text())
+	if err := k.Set(ctx, name, want); err != nil {
+		return err
+	}
+	got, err := k.Get(ctx, name)
+	if err != nil {
+		return err
+	}
+	if !got.Equal(want) {
+		return k.failure("probe", errors.New("it returned another value than it was given"))
+	}
+	return k.Delete(ctx, name)
+}
+
+func (k *Keyring) item(name string) (string, error) {
+	if !validItem(name) {
+		return "", &Error{Kind: ErrNotRef, Message: "a keyring name is 1 to 128 printable characters without space and slash"}
+	}
+	return k.service + "/" + name, nil
+}
+
+// failure attaches the kind and the hint to what a back end reported.
+func (k *Keyring) failure(op string, err error) *Error {
+	e := &Error{Kind: ErrNoKeyring, Message: "keyring: " + op, Hint: hintNoKeyring, cause: err}
+	switch {
+	case errors.Is(err, errMissing):
+		e.Kind, e.Hint, e.cause = ErrNotFound, "", nil
+		e.Message += ": nothing is kept under this name"
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		e.Kind, e.Hint, e.cause = err, "", nil
+		e.Message += ": the caller gave up"
+	case errors.Is(err, errSlow), isLocked(err):
+		e.Kind, e.Hint = ErrLocked, hintLocked
+	}
+	return e
+}
+
+// errSlow is a call that outlasted its timeout: as a rule a dialogue that nobody answers.
+var errSlow = errors.New("no answer in time")
+
+// bounded runs f for at most d. A call that never returns keeps its goroutine, for nothing can stop
+// it; a panic of the library, as after a dismissed dialogue, becomes an error.
+func bounded[T any](ctx context.Context, d time.Duration, f func() (T, error)) (T, error) {
+	type outcome struct {
+		value T
+		err   error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		var o outcome
+		defer func() {
+			if p := recover(); p != nil {
+				o.err = fmt.Errorf("the keyring library panicked: %v", p)
+			}
+			done <- o
+		}()
+		o.value, o.err = f()
+	}()
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	var zero T
+	select {
+	case o := <-done:
+		return o.value, o.err
+	case <-timer.C:
+		return zero, errSlow
+	case <-ctx.Done():
+		return zero, ctx.Err()
+	}
+}
