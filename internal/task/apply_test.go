@@ -1,0 +1,189 @@
+package task_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"unitask/internal/fault"
+	"unitask/internal/task"
+)
+
+// mustApply makes the moves one after the other.
+func mustApply(t *testing.T, in task.Task, moves ...task.Transition) task.Task {
+	t.Helper()
+	for _, tr := range moves {
+		next, err := in.Apply(tr, t1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in = next
+	}
+	return in
+}
+
+// TestApplyEffects states everything that a move changes; all else stays as it was.
+func TestApplyEffects(t *testing.T) {
+	half := inState(task.Running)
+	half.Progress, half.CancelRequested = new(0.5), true
+	transferring := inState(task.Transferring)
+	transferring.Progress = new(0.9)
+	usage := task.Usage{OutputTokens: 2}
+	tests := []struct {
+		name   string
+		from   task.Task
+		by     task.Transition
+		change func(*task.Task)
+	}{
+		{"start", inState(task.Queued), task.Start(), func(t *task.Task) { t.State = task.Running }},
+		{"transfer", half, task.Transfer(), func(t *task.Task) { t.State = task.Transferring }},
+		{"succeed", transferring, task.Succeed(task.Output{Text: new("done")}, usage), func(t *task.Task) {
+			end(t, task.Succeeded)
+			t.Output, t.Usage, t.Cost = &task.Output{Text: new("done")}, &usage, 2000
+			t.Progress = new(1.0)
+		}},
+		{"fail", half, task.Fail(retryable), func(t *task.Task) {
+			end(t, task.Failed)
+			t.Failure, t.Progress = new(retryable), nil
+		}},
+		{"cancel before anything was delivered", half, task.Cancel(nil), func(t *task.Task) {
+			end(t, task.Canceled)
+		}},
+		{"cancel of a stream", half, task.Cancel(&usage), func(t *task.Task) {
+			end(t, task.Canceled)
+			t.Usage, t.Cost = &usage, 2000
+		}},
+		{"reopen", inState(task.Failed), task.Reopen(), func(t *task.Task) {
+			t.State, t.Reopenings = task.Queued, 1
+			t.Failure, t.FinishedAt = nil, nil
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			want := tt.from
+			tt.change(&want)
+			want.UpdatedAt = t1
+			want.Timeline = []task.Move{{State: task.Queued, At: t0}, {State: want.State, At: t1}}
+			if diff := cmp.Diff(want, mustApply(t, tt.from, tt.by)); diff != "" {
+				t.Errorf("after %q (-want +got):\n%s", tt.by.Name(), diff)
+			}
+		})
+	}
+}
+
+// end is what all terminal moves have in common: the time and the erasure of the input.
+func end(t *task.Task, s task.State) {
+	t.State, t.FinishedAt = s, new(t1)
+	t.Input, t.InputRef, t.Parameters = nil, "", nil
+}
+
+// TestCostStaysWithinTheReservation: a supplier that reports more than was reserved doesn't make the
+// caller pay more.
+func TestCostStaysWithinTheReservation(t *testing.T) {
+	tests := []struct {
+		name  string
+		usage task.Usage
+		want  task.Money
+	}{
+		{"nothing used", task.Usage{}, 0},
+		{"below", task.Usage{OutputTokens: 4}, 4000},
+		{"at", task.Usage{OutputTokens: 5}, 5000},
+		{"above", task.Usage{OutputTokens: 6}, 5000},
+		{"absurd", task.Usage{OutputTokens: 1 << 62}, 5000},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := mustApply(t, inState(task.Transferring), task.Succeed(task.Output{}, tt.usage))
+			if got.Cost != tt.want {
+				t.Errorf("cost %s, want %s", got.Cost, tt.want)
+			}
+		})
+	}
+}
+
+// TestReopenBound: a task may be reopened five times; the failure after the last says that no retry
+// goes on, in the record and in the error that a caller gets.
+func TestReopenBound(t *testing.T) {
+	now := inState(task.Queued)
+	for n := range task.MaxReopenings {
+		now = mustApply(t, now, task.Start(), task.Fail(retryable))
+		if !now.Failure.Retryable || !now.Reopenable() || !now.Fault().Retryable() || now.Reopenings != n {
+			t.Fatalf("after %d reopenings: %+v", n, now.Failure)
+		}
+		now = mustApply(t, now, task.Reopen())
+	}
+	now = mustApply(t, now, task.Fail(retryable))
+	want := retryable
+	want.Retryable = false
+	if diff := cmp.Diff(&want, now.Failure); diff != "" {
+		t.Errorf("failure (-want +got):\n%s", diff)
+	}
+	if got := now.Fault(); now.Reopenable() || got.Retryable() || got.Code != fault.ProviderTimeout {
+		t.Errorf("reopenable %v, error %+v", now.Reopenable(), got)
+	}
+	if _, err := now.Apply(task.Reopen(), t1); err == nil {
+		t.Error("a sixth reopening is allowed")
+	}
+}
+
+// TestReopenNeedsARetryableFailure goes through every code.
+func TestReopenNeedsARetryableFailure(t *testing.T) {
+	for _, code := range fault.Codes() {
+		failed := mustApply(t, inState(task.Queued), task.Fail(task.FailureOf(fault.New(code, "m"))))
+		if got, want := failed.Reopenable(), code.Retryable(); got != want {
+			t.Errorf("%s: reopenable %v, want %v", code, got, want)
+		}
+		if _, err := failed.Apply(task.Reopen(), t1); (err == nil) != code.Retryable() {
+			t.Errorf("%s: reopening gives %v", code, err)
+		}
+	}
+	bare := inState(task.Failed)
+	bare.Failure = nil
+	if bare.Reopenable() {
+		t.Error("a failed task without a failure is reopenable")
+	}
+}
+
+// TestFailureRoundTrip: an error becomes a failure and comes back as the same error, with its task.
+func TestFailureRoundTrip(t *testing.T) {
+	for _, e := range []*fault.Error{
+		fault.New(fault.CapacityExhausted, "every route is full").WithRetryAfter(3e9),
+		fault.Invalid("parameters.size", "is too large"),
+		{Code: fault.ProviderTimeout, Message: "the last one", Final: true},
+	} {
+		failed := mustApply(t, inState(task.Running), task.Fail(task.FailureOf(e)))
+		if diff := cmp.Diff(e.WithTask("task_1"), failed.Fault(), cmpopts.IgnoreUnexported(fault.Error{})); diff != "" {
+			t.Errorf("error (-want +got):\n%s", diff)
+		}
+	}
+	if got := inState(task.Running).Fault(); got != nil {
+		t.Errorf("a running task has the error %v", got)
+	}
+	if got := task.FailureOf(json.Unmarshal([]byte("{"), new(int))); got.Code != fault.Internal || !got.Retryable {
+		t.Errorf("an error without a code becomes %+v", got)
+	}
+}
+
+func TestArtifacts(t *testing.T) {
+	a := func(id string) task.Artifact { return task.Artifact{ID: id} }
+	tests := []struct {
+		name string
+		out  *task.Output
+		want []task.Artifact
+	}{
+		{"no output", nil, nil},
+		{"text", &task.Output{Text: new("x")}, nil},
+		{"all kinds", &task.Output{
+			Images: []task.Artifact{a("1"), a("2")}, Videos: []task.Artifact{a("3")}, Audio: new(a("4")),
+		}, []task.Artifact{a("1"), a("2"), a("3"), a("4")}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, tt.out.Artifacts()); diff != "" {
+				t.Errorf("artifacts (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
