@@ -13,7 +13,7 @@ type Keys interface {
 	PutAccount(ctx context.Context, a account.Account) error
 	// ListAccounts returns every account, oldest first.
 	ListAccounts(ctx context.Context) ([]account.Account, error)
-	// PutKey records a key; ErrExists when its id or hash is taken.
+	// PutKey records a key; ErrExists when its id or hash is taken, ErrNotFound for an unknown account.
 	PutKey(ctx context.Context, k account.Key) error
 	// KeyByHash returns the key and its account, or ErrNotFound.
 	KeyByHash(ctx context.Context, h task.Hash) (account.Key, account.Account, error)

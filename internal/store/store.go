@@ -4,7 +4,8 @@
 // Every method is one durable commit or one consistent read; no transaction, bucket or SQL leaks.
 // When a writing method returns nil, what it says has happened survives a crash of the process and
 // of the machine. Durations cross the contract, timestamps don't: an engine uses its own clock.
-// Implementations are safe for concurrent use. storetest holds them all to the same behaviour.
+// Implementations are safe for concurrent use. storetest holds them all to the same behaviour. What
+// is handed in or out may be shared with the engine: nobody changes it in place.
 package store
 
 import (
@@ -26,6 +27,7 @@ var (
 	ErrState     = errors.New("store: the step doesn't fit the task's state")
 	ErrFull      = errors.New("store: no room left on the disk or in the file") // reads still work
 	ErrExists    = errors.New("store: exists already")
+	ErrClosed    = errors.New("store: closed")
 )
 
 // HoldError reports the hold that couldn't be taken; nothing was recorded.
@@ -44,6 +46,7 @@ type Store interface {
 	// CreateTask records a task, or finds the one under the same scope and idempotency hash:
 	// the same fingerprint gives Replayed, or Reopened where Task.Reopenable; another ErrConflict.
 	// Holds are taken in the same commit for Created and Reopened, or a *HoldError is returned.
+	// ErrExists when the id isn't fresh.
 	CreateTask(ctx context.Context, n NewTask) (Created, error)
 	// FindTask returns the task under an idempotency hash, or ErrNotFound.
 	FindTask(ctx context.Context, s task.Scope, idempotency task.Hash) (task.Task, error)
@@ -51,19 +54,21 @@ type Store interface {
 	GetTask(ctx context.Context, s task.Scope, id string) (task.Task, error)
 	// ListTasks returns a page of a scope's tasks, newest first.
 	ListTasks(ctx context.Context, q ListQuery) (Page, error)
-	// RequestCancel cancels a task nobody holds a lease on, and marks one that is being worked on.
-	// A terminal task is returned as it is. ErrNotFound for an unknown id.
+	// RequestCancel cancels a task at rest, and marks one that is leased or has an open attempt: a
+	// worker ends that one. A terminal task is returned as it is. ErrNotFound for an unknown id.
 	RequestCancel(ctx context.Context, s task.Scope, id string) (task.Task, error)
 
 	// Claim leases up to Limit tasks that nobody holds. See ClaimRequest for which.
 	Claim(ctx context.Context, c ClaimRequest) ([]Lease, error)
-	// Renew keeps every lease of the node for another term.
+	// Renew keeps every lease of the node for another term, from now; one that has run out is lost.
 	Renew(ctx context.Context, node string, term time.Duration) error
 	// BeginAttempt records the intent to submit and starts a queued task, counting the plan's caps
 	// exactly: ErrRouteFull when one is reached. ErrState while an attempt is open.
 	BeginAttempt(ctx context.Context, ref LeaseRef, p task.Plan) (task.Task, error)
 	// Advance makes one step in one commit: attempt, moves, settlement of holds, release. A terminal
 	// move ends the lease, gives the open and queue holds back and settles the budget to the cost.
+	// ErrState, and nothing recorded, where a part doesn't fit: a terminal move with an attempt still
+	// open, Reopen, progress outside 0 to 1.
 	Advance(ctx context.Context, ref LeaseRef, s Step) (task.Task, error)
 
 	// Sweep does one small step of upkeep and reports what it did; call it until Removed is 0.
@@ -111,7 +116,8 @@ type NewTask struct {
 }
 
 // First asks CreateTask to lease the new (or reopened) task to the node at once and, where one of the
-// plans has room, to record its intent and start the task in the same commit.
+// plans has room, to record its intent and start the task in the same commit. A reopened task whose
+// last attempt is of unknown outcome is leased only: a worker readopts it or goes on without.
 type First struct {
 	Node  string
 	Term  time.Duration
@@ -158,7 +164,14 @@ type Step struct {
 	Release   *time.Duration // give the lease back; claimable after this pause
 }
 
-// ListQuery selects tasks of a scope. Cursor is the id after which to go on, "" for the newest.
+// The sizes of a page.
+const (
+	DefaultPage = 50
+	MaxPage     = 200
+)
+
+// ListQuery selects tasks of a scope; empty members select everything. Limit is DefaultPage where it
+// isn't positive, at most MaxPage. Cursor is the id after which to go on, "" for the newest.
 type ListQuery struct {
 	Scope      task.Scope
 	Scopes     []string // capability patterns as in account.Allows
@@ -166,6 +179,14 @@ type ListQuery struct {
 	State      task.State
 	Limit      int
 	Cursor     string
+}
+
+// PageSize returns how many tasks a page may hold.
+func (q ListQuery) PageSize() int {
+	if q.Limit <= 0 {
+		return DefaultPage
+	}
+	return min(q.Limit, MaxPage)
 }
 
 // Page is a part of a listing; Next is "" at the end.
