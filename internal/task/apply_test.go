@@ -139,10 +139,10 @@ func TestReopenNeedsARetryableFailure(t *testing.T) {
 			t.Errorf("%s: reopening gives %v", code, err)
 		}
 	}
-	bare := inState(task.Failed)
-	bare.Failure = nil
-	if bare.Reopenable() {
-		t.Error("a failed task without a failure is reopenable")
+	bare, spent := inState(task.Failed), inState(task.Failed)
+	bare.Failure, spent.Reopenings = nil, task.MaxReopenings
+	if bare.Reopenable() || spent.Reopenable() {
+		t.Errorf("reopenable without a failure: %v, after the last reopening: %v", bare.Reopenable(), spent.Reopenable())
 	}
 }
 

@@ -81,7 +81,9 @@ func TestIDsAreUnique(t *testing.T) {
 func FuzzValidID(f *testing.F) {
 	f.Add(task.PrefixTask, task.NewID(task.PrefixTask, t0))
 	f.Add(task.PrefixTask, "task_")
-	f.Add(task.PrefixTask, "task_../../../../etc/passwd..")
+	f.Add(task.PrefixTask, "task_../../../../../etc/passwd.")
+	f.Add(task.PrefixTask, "task_0123456789ABCDEFGHJKMNPQRS")
+	f.Add(task.PrefixTask, "task_0123456789abcdefghilkmnpqr")
 	f.Add(task.PrefixTask, "task_0123456789abcdefghjkmnpqr\x00")
 	f.Add("", "0123456789abcdefghjkmnpqrs")
 	f.Fuzz(func(t *testing.T, prefix, s string) {

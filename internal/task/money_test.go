@@ -173,6 +173,8 @@ func TestCost(t *testing.T) {
 		{"other members don't count", task.Price{Unit: task.PerImage, Output: task.USD}, task.Usage{InputTokens: 9}, "0"},
 		{"no price", task.Price{}, task.Usage{InputTokens: 9, Images: 9}, "0"},
 		{"negative counts", chat, task.Usage{InputTokens: -9}, "0"},
+		{"one above the largest", task.Price{Unit: task.PerImage, Input: 1 << 62}, task.Usage{Images: 2}, "9223372036.854775807"},
+		{"one word above", task.Price{Unit: task.PerImage, Input: 1 << 62}, task.Usage{Images: 4}, "9223372036.854775807"},
 		{
 			"too much to count",
 			task.Price{Unit: task.PerImage, Input: task.MaxMoney, Output: task.MaxMoney},
