@@ -1,0 +1,237 @@
+// Package unitask_test holds what is true of the repository as a whole.
+package unitask_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "unitask"
+
+// layer is one row of the table in docs/design.md: on which floor a package stands and what it may
+// import. Its tests may also import whatever stands no higher, and every fixture package.
+type layer struct {
+	floor int
+	may   []string
+	below bool // may import every lower floor, but for the leaves
+	leaf  bool // an engine or an adapter: only package main, its family's list and tests import it
+}
+
+// fewest guards against a walk that finds nothing and so allows everything.
+const fewest = 10
+
+var (
+	adapter = []string{"supplier", "supplier/wire", "catalog", "fault", "secret"}
+	engine  = []string{"store", "task", "account", "fault"}
+)
+
+// layers is the table, by directory below internal, or by directory where that isn't internal.
+var layers = map[string]layer{
+	"aaguard": {floor: 0},
+	"fault":   {floor: 0},
+
+	"task":    {floor: 1, may: []string{"fault"}},
+	"catalog": {floor: 1, may: []string{"fault"}},
+	"secret":  {floor: 1, may: []string{"fault"}},
+
+	"api":      {floor: 2, may: []string{"fault", "task", "catalog"}},
+	"account":  {floor: 2, may: []string{"fault", "task"}},
+	"supplier": {floor: 2, may: []string{"fault", "catalog", "secret"}},
+
+	"supplier/wire":         {floor: 3, may: []string{"supplier", "catalog", "fault", "secret"}},
+	"supplier/openai":       {floor: 3, may: adapter, leaf: true},
+	"supplier/anthropic":    {floor: 3, may: adapter, leaf: true},
+	"supplier/gemini":       {floor: 3, may: adapter, leaf: true},
+	"supplier/fal":          {floor: 3, may: adapter, leaf: true},
+	"supplier/replicate":    {floor: 3, may: adapter, leaf: true},
+	"supplier/sandbox":      {floor: 3, may: append([]string{"supplier/sandbox/media"}, adapter...), leaf: true},
+	"supplier/suppliertest": {floor: 3, may: adapter},
+	"supplier/all": {floor: 3, may: append([]string{
+		"supplier/openai", "supplier/anthropic", "supplier/gemini", "supplier/fal", "supplier/replicate", "supplier/sandbox",
+	}, adapter...)},
+	"supplier/sandbox/media": {floor: 3, leaf: true},
+
+	"store":           {floor: 3, may: []string{"task", "account", "fault"}},
+	"store/boltstore": {floor: 3, may: engine, leaf: true},
+	"store/pgstore":   {floor: 3, may: engine, leaf: true},
+	"store/memstore":  {floor: 3, may: engine, leaf: true},
+	"store/storetest": {floor: 3, may: engine},
+	"artifact":        {floor: 3, may: []string{"fault", "task", "secret"}},
+
+	"routing": {floor: 4, may: []string{"supplier", "catalog", "task", "fault"}},
+	"gate":    {floor: 4, may: []string{"account", "store", "catalog", "fault", "task"}},
+
+	"gateway": {floor: 5, below: true},
+
+	"server":         {floor: 6, below: true, may: []string{"server/console"}},
+	"server/console": {floor: 6, below: true},
+	"client":         {floor: 6, may: []string{"api", "task", "catalog", "fault", "secret"}},
+
+	"tui":    {floor: 7, may: []string{"api", "task", "catalog", "fault"}},
+	"config": {floor: 7, may: []string{"fault", "catalog", "secret"}},
+
+	"docs":        {floor: 0}, // embeds the published interface
+	"cmd/unitask": {floor: 8, below: true},
+}
+
+// pkg is what the walk finds in one directory.
+type pkg struct {
+	name       string
+	documented bool
+	imports    map[string][]string // our packages, by the files that import them
+	inTests    map[string][]string
+}
+
+// TestLayers parses every Go file of the module. It starts no go command, whose work the test cache
+// wouldn't see.
+func TestLayers(t *testing.T) {
+	found := walk(t, ".")
+	if len(found) < fewest {
+		t.Fatalf("only %d packages found, at least %d exist", len(found), fewest)
+	}
+	for _, dir := range slices.Sorted(maps.Keys(found)) {
+		for _, problem := range check(dir, found[dir]) {
+			t.Error(problem)
+		}
+	}
+}
+
+// TestLayersGoDown checks the table itself: an import of the same floor stays in its family.
+func TestLayersGoDown(t *testing.T) {
+	for name, l := range layers {
+		for _, dep := range l.may {
+			d, ok := layers[dep]
+			family, _, _ := strings.Cut(name, "/")
+			same := d.floor == l.floor && (dep == family || strings.HasPrefix(dep, family+"/"))
+			if !ok || (d.floor >= l.floor && !same) {
+				t.Errorf("%s, floor %d, may import %s, floor %d", name, l.floor, dep, d.floor)
+			}
+		}
+	}
+}
+
+// check returns what is wrong with a package.
+func check(dir string, p pkg) []string {
+	l, known := layers[dir]
+	if !known {
+		return []string{dir + ": not in the table of layers; give it a floor here and in docs/design.md"}
+	}
+	var problems []string
+	if !p.documented {
+		problems = append(problems, dir+`: no package comment that begins "Package `+p.name+` " ("Command " for main)`)
+	}
+	for dep, files := range p.imports {
+		if !allowed(l, dep) {
+			problems = append(problems, dir+": must not import "+dep+", as "+strings.Join(files, ", ")+" does")
+		}
+	}
+	for dep, files := range p.inTests {
+		if dep != dir && !allowed(l, dep) && !allowedInTests(l, dep) {
+			problems = append(problems, dir+": its tests must not import "+dep+", as "+strings.Join(files, ", ")+" does")
+		}
+	}
+	slices.Sort(problems)
+	return problems
+}
+
+func allowed(l layer, dep string) bool {
+	d, known := layers[dep]
+	if slices.Contains(l.may, dep) {
+		return true
+	}
+	return known && l.below && d.floor < l.floor && (!d.leaf || l.floor == 8) && !isFixture(dep)
+}
+
+func allowedInTests(l layer, dep string) bool {
+	d, known := layers[dep]
+	return known && (d.floor <= l.floor || isFixture(dep))
+}
+
+func isFixture(dir string) bool { return strings.HasSuffix(path.Base(dir), "test") }
+
+// walk parses the module below root. Nested modules and testdata are no part of it.
+func walk(t *testing.T, root string) map[string]pkg {
+	t.Helper()
+	found := map[string]pkg{}
+	err := filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir():
+			return skipDir(root, file, entry.Name())
+		case filepath.Ext(file) == ".go" && filepath.Dir(file) != root:
+			return parseInto(found, root, file)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func skipDir(root, dir, name string) error {
+	if dir == root {
+		return nil
+	}
+	_, err := os.Stat(filepath.Join(dir, "go.mod"))
+	if err == nil || name == "testdata" || name == "node_modules" || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") {
+		return filepath.SkipDir
+	}
+	return nil
+}
+
+func parseInto(found map[string]pkg, root, file string) error {
+	src, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly|parser.ParseComments)
+	if err != nil {
+		return err
+	}
+	rel, err := filepath.Rel(root, filepath.Dir(file))
+	if err != nil {
+		return err
+	}
+	dir := strings.TrimPrefix(filepath.ToSlash(rel), "internal/")
+	p, ok := found[dir]
+	if !ok {
+		p = pkg{imports: map[string][]string{}, inTests: map[string][]string{}}
+	}
+	into := p.inTests
+	if !strings.HasSuffix(file, "_test.go") {
+		into = p.imports
+		p.name = src.Name.Name
+		p.documented = p.documented || isPackageComment(src)
+	}
+	for _, spec := range src.Imports {
+		full, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			return err
+		}
+		if dep, ours := strings.CutPrefix(full, module+"/"); ours {
+			dep = strings.TrimPrefix(dep, "internal/")
+			into[dep] = append(into[dep], filepath.Base(file))
+		}
+	}
+	found[dir] = p
+	return nil
+}
+
+func isPackageComment(src *ast.File) bool {
+	if src.Doc == nil {
+		return false
+	}
+	lead := "Package " + src.Name.Name + " "
+	if src.Name.Name == "main" {
+		lead = "Command "
+	}
+	return strings.HasPrefix(src.Doc.Text(), lead)
+}
