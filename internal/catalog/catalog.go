@@ -3,10 +3,41 @@
 //
 // The directory is data: YAML, embedded and overridable. A capability that is only added in YAML is
 // validated, fingerprinted and shown like a built-in one; nothing here knows a supplier or a price.
+//
+// # The YAML
+//
+// A file holds a list "capabilities" and, if several schemas share parts, a map "definitions". A
+// schema refers to a definition as "#/$defs/NAME"; what it refers to is copied into it, so that a
+// served schema is complete. A later file replaces capabilities and definitions by name.
+//
+//	definitions:
+//	  tone: {type: string, enum: [calm, lively]}
+//	capabilities:
+//	  - name: text.rewrite
+//	    title: Rewrite a text
+//	    description: What callers read in the directory.
+//	    modality: text
+//	    mode: sync
+//	    deadline: 5m
+//	    person_inputs: []    # input members that may show a person
+//	    input: {…}           # JSON Schema 2020-12
+//	    parameters: {…}
+//	    output: {…}
+//	    example: {capability: text.rewrite, input: {…}}
+//
+// Two annotations go beyond JSON Schema: "x-media" (image, audio, file) marks a value that refers to
+// media, and "x-error" is what a caller reads when a pattern, format, not, anyOf or oneOf beside it fails.
+//
+// # Order of use
+//
+// Decode makes a Request of a body, Fingerprint identifies it, Validate checks it, and
+// Capability.CheckAuthorization asks for a person's authorization.
 package catalog
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -48,4 +79,31 @@ type Request struct {
 // Limits bound what Decode takes; 0 means no bound.
 type Limits struct {
 	Depth int // nesting of arrays and objects
+}
+
+// Catalog is a loaded directory, its schemas compiled. It is immutable and safe for concurrent use.
+type Catalog struct {
+	entries map[Name]*entry
+	sorted  []Capability
+}
+
+// Get returns the capability of that name.
+func (c *Catalog) Get(name Name) (Capability, bool) {
+	e, ok := c.entries[name]
+	if !ok {
+		return Capability{}, false
+	}
+	return e.Capability, true
+}
+
+// All returns every capability, sorted by name.
+func (c *Catalog) All() []Capability { return slices.Clone(c.sorted) }
+
+func newCatalog(entries map[Name]*entry) *Catalog {
+	c := &Catalog{entries: entries}
+	for _, e := range entries {
+		c.sorted = append(c.sorted, e.Capability)
+	}
+	slices.SortFunc(c.sorted, func(a, b Capability) int { return strings.Compare(string(a.Name), string(b.Name)) })
+	return c
 }

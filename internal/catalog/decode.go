@@ -1,0 +1,197 @@
+package catalog
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"unitask/internal/fault"
+)
+
+const (
+	maxNesting = 10_000  // what the tokenizer itself bears; a hard bound beside Limits.Depth
+	maxTokens  = 1 << 17 // names and values of one body, so that a hostile one can't multiply in memory
+	maxRows    = 20      // details rows of one error
+)
+
+var errTrailing = errors.New("data after the value")
+
+// Decode reads a creation body strictly. Problems are INVALID_REQUEST and are reported in this
+// order: syntax (UTF-8 and lone surrogates included), duplicate members, depth, top-level members,
+// numbers. Input and Parameters of the answer don't share memory with body.
+func Decode(body []byte, lim Limits) (Request, *fault.Error) {
+	s := scanBody(body, lim)
+	if errors.Is(s.err, jsontext.ErrDuplicateName) {
+		if again := scanBody(body, lim, jsontext.AllowDuplicateNames(true)); again.err == nil {
+			return Request{}, fault.Invalid(pointerField(errorPointer(s.err)), "is given more than once")
+		} else {
+			s = again
+		}
+	}
+	if f := s.fault(); f != nil {
+		return Request{}, f
+	}
+	return s.request()
+}
+
+// scan is one pass over a body: it stops at the first syntax error and otherwise notes the rest.
+type scan struct {
+	dec     *jsontext.Decoder
+	body    []byte
+	err     error
+	limit   int // of depth
+	tooDeep string
+	tokens  int
+	numbers []fault.Detail
+	top     members
+}
+
+func scanBody(body []byte, lim Limits, opts ...jsontext.Options) *scan {
+	s := &scan{dec: jsontext.NewDecoder(bytes.NewBuffer(body), opts...), body: body, limit: lim.Depth}
+	if s.limit <= 0 || s.limit > maxNesting {
+		s.limit = maxNesting
+	}
+	s.err = s.run()
+	if s.err != nil && s.beyondNesting() {
+		s.tooDeep, s.err = pointerField(s.dec.StackPointer()), nil
+	}
+	return s
+}
+
+func (s *scan) run() error {
+	for {
+		tok, err := s.dec.ReadToken()
+		if err != nil {
+			return err
+		}
+		s.take(tok)
+		if s.dec.StackDepth() == 0 {
+			break
+		}
+	}
+	switch _, err := s.dec.ReadToken(); {
+	case errors.Is(err, io.EOF):
+		return nil
+	case err != nil:
+		return err
+	default:
+		return errTrailing
+	}
+}
+
+func (s *scan) take(tok jsontext.Token) {
+	s.tokens++
+	depth := s.dec.StackDepth()
+	switch tok.Kind() {
+	case '{', '[':
+		if depth > s.limit && s.tooDeep == "" {
+			s.tooDeep = pointerField(s.dec.StackPointer())
+		}
+	case '0':
+		if problem := numberProblem(tok.String()); problem != "" && len(s.numbers) < maxRows {
+			s.numbers = append(s.numbers, fault.Detail{Field: pointerField(s.dec.StackPointer()), Message: problem})
+		}
+	}
+	switch depth {
+	case 0:
+		s.top.object = tok.Kind() == '}'
+	case 1:
+		s.takeMember(tok)
+	}
+}
+
+// takeMember notes a name or the end of a value of the top level.
+func (s *scan) takeMember(tok jsontext.Token) {
+	switch parent, n := s.dec.StackIndex(1); {
+	case parent != '{' || n == 0:
+	case n%2 == 1:
+		s.top.name(tok.String(), s.dec.InputOffset())
+	default:
+		s.top.value(tok, s.body, s.dec.InputOffset())
+	}
+}
+
+// beyondNesting reports whether the tokenizer gave up on depth rather than on syntax.
+func (s *scan) beyondNesting() bool {
+	e, ok := errors.AsType[*jsontext.SyntacticError](s.err)
+	if !ok || s.dec.StackDepth() < maxNesting || e.ByteOffset >= int64(len(s.body)) {
+		return false
+	}
+	return s.body[e.ByteOffset] == '{' || s.body[e.ByteOffset] == '['
+}
+
+func (s *scan) fault() *fault.Error {
+	switch {
+	case s.err != nil:
+		return fault.Invalid(bodyField, s.syntaxProblem())
+	case s.tooDeep != "":
+		return fault.Invalid(s.tooDeep, fmt.Sprintf("is nested too deeply; at most %d levels are allowed", s.limit))
+	case s.tokens > maxTokens:
+		return fault.Invalid(bodyField, fmt.Sprintf("has too many values; at most %d names and values are allowed", maxTokens))
+	}
+	if rows := s.top.rows(); len(rows) > 0 {
+		return invalidRows(rows)
+	}
+	if len(s.numbers) > 0 {
+		return invalidRows(s.numbers)
+	}
+	return nil
+}
+
+// syntaxProblem says where the syntax breaks, without a byte of the body.
+func (s *scan) syntaxProblem() string {
+	switch {
+	case !utf8.Valid(s.body):
+		return "is not valid UTF-8"
+	case errors.Is(s.err, io.ErrUnexpectedEOF):
+		return "is not valid JSON: it ends too early"
+	case errors.Is(s.err, io.EOF):
+		return "is empty; a JSON object is needed"
+	case errors.Is(s.err, errTrailing):
+		return "is not valid JSON: more data follows the object"
+	}
+	at := s.dec.InputOffset()
+	if e, ok := errors.AsType[*jsontext.SyntacticError](s.err); ok {
+		at = e.ByteOffset
+	}
+	before := s.body[:min(at, int64(len(s.body)))]
+	line := bytes.Count(before, []byte("\n")) + 1
+	column := utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1
+	return fmt.Sprintf("is not valid JSON (line %d, column %d)", line, column)
+}
+
+func (s *scan) request() (Request, *fault.Error) {
+	r := Request{Capability: Name(s.top.capability)}
+	var err error
+	if r.Input, err = canonical(s.top.input); err != nil {
+		return Request{}, fault.From(err)
+	}
+	if r.Parameters, err = canonical(s.top.parameters); err != nil {
+		return Request{}, fault.From(err)
+	}
+	return r, nil
+}
+
+// canonical returns raw in the form of RFC 8785; an absent value is the empty object.
+func canonical(raw []byte) (json.RawMessage, error) {
+	if raw == nil {
+		return json.RawMessage("{}"), nil
+	}
+	v := jsontext.Value(bytes.Clone(raw))
+	if err := v.Canonicalize(); err != nil {
+		return nil, fmt.Errorf("canonical form: %w", err)
+	}
+	return json.RawMessage(v), nil
+}
+
+func errorPointer(err error) jsontext.Pointer {
+	if e, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		return e.JSONPointer
+	}
+	return ""
+}

@@ -1,0 +1,99 @@
+package catalog
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// entry is a capability with its schemas compiled.
+type entry struct {
+	Capability
+	input, parameters, output *check
+}
+
+// check is one compiled schema and the document it came from, which holds its annotations.
+type check struct {
+	schema *jsonschema.Schema
+	doc    any
+}
+
+// compile makes an entry of what was written; its errors carry source and line.
+func (d declaration) compile(definitions map[string]schema) (*entry, error) {
+	if err := d.check(); err != nil {
+		return nil, d.wrap(d.Name.line, err)
+	}
+	e := &entry{Capability: Capability{
+		Name: d.Name.value, Title: d.Title, Description: d.Description, Modality: d.Modality,
+		Mode: d.Mode, Example: d.Example.json, PersonInputs: d.PersonInputs, Deadline: d.Deadline,
+	}}
+	for _, part := range []struct {
+		name    string
+		written schema
+		served  *json.RawMessage
+		check   **check
+	}{
+		{"input", d.Input, &e.InputSchema, &e.input},
+		{"parameters", d.Parameters, &e.ParametersSchema, &e.parameters},
+		{"output", d.Output, &e.OutputSchema, &e.output},
+	} {
+		if part.written.line == 0 {
+			return nil, d.wrap(d.Name.line, fmt.Errorf("%s: a schema is required", part.name))
+		}
+		var err error
+		if *part.served, err = inline(part.written.json, definitions); err == nil {
+			*part.check, err = compileSchema(string(d.Name.value)+"/"+part.name, *part.served)
+		}
+		if err != nil {
+			return nil, d.wrap(part.written.line, fmt.Errorf("%s: %w", part.name, err))
+		}
+	}
+	return e, d.finish(e)
+}
+
+// finish derives what the schemas say about media and checks the parts against one another.
+func (d declaration) finish(e *entry) error {
+	fields, err := FieldsOf(e.InputSchema, e.ParametersSchema)
+	if err != nil {
+		return d.wrap(d.Input.line, err)
+	}
+	e.MediaInputs = mediaPatterns(fields)
+	var members []string
+	for _, f := range fields {
+		if f.Group == GroupInput {
+			members = append(members, f.Name)
+		}
+	}
+	for _, person := range e.PersonInputs {
+		if !slices.Contains(members, person) || !slices.Contains(members, authorization) {
+			return d.wrap(d.Input.line, fmt.Errorf("person input %q: the input needs that member and %q", person, authorization))
+		}
+	}
+	return d.checkExample(e)
+}
+
+func (d declaration) checkExample(e *entry) error {
+	if d.Example.line == 0 {
+		return d.wrap(d.Name.line, fmt.Errorf("example: a full request body is required"))
+	}
+	r, f := Decode(e.Example, Limits{})
+	if f == nil && r.Capability != e.Name {
+		return d.wrap(d.Example.line, fmt.Errorf("example: its capability must be %q", e.Name))
+	}
+	if f == nil {
+		f = e.validate(r)
+	}
+	if f == nil {
+		f = e.CheckAuthorization(r.Input)
+	}
+	if f != nil {
+		return d.wrap(d.Example.line, fmt.Errorf("example: %w", f))
+	}
+	return nil
+}
+
+func (d declaration) wrap(line int, err error) error {
+	return fmt.Errorf("%s: line %d: %s: %w", d.source, line, d.Name.value, err)
+}

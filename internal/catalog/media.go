@@ -1,0 +1,69 @@
+package catalog
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	jsonv2 "github.com/go-json-experiment/json"
+)
+
+// MediaPointers returns the JSON pointers of the media values present in a validated input, such as
+// "/images/0", in the order of the capability's MediaInputs and then of the arrays.
+func MediaPointers(c Capability, input json.RawMessage) []string {
+	var v any
+	if len(c.MediaInputs) == 0 || jsonv2.Unmarshal(input, &v) != nil {
+		return nil
+	}
+	var pointers []string
+	for _, pattern := range c.MediaInputs {
+		pointers = expand(pointers, v, "", strings.Split(pattern, "/")[1:])
+	}
+	return pointers
+}
+
+// expand appends the pointers of the values that rest leads to from v, which itself stands at base.
+func expand(pointers []string, v any, base string, rest []string) []string {
+	if len(rest) == 0 {
+		return append(pointers, base)
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		if inner, ok := v[unescapeToken(rest[0])]; ok {
+			pointers = expand(pointers, inner, base+"/"+rest[0], rest[1:])
+		}
+	case []any:
+		if rest[0] != "*" {
+			return pointers
+		}
+		for i, item := range v {
+			pointers = expand(pointers, item, base+"/"+strconv.Itoa(i), rest[1:])
+		}
+	}
+	return pointers
+}
+
+// mediaPatterns returns the MediaInputs of a capability with these fields.
+func mediaPatterns(fields []Field) []string {
+	var patterns []string
+	for _, f := range fields {
+		if f.Group == GroupInput {
+			patterns = appendMedia(patterns, f, "")
+		}
+	}
+	return patterns
+}
+
+func appendMedia(patterns []string, f Field, base string) []string {
+	base += "/" + escapeToken(f.Name)
+	if f.Array {
+		base += "/*"
+	}
+	if f.Media {
+		return append(patterns, base)
+	}
+	for _, inner := range f.Members {
+		patterns = appendMedia(patterns, inner, base)
+	}
+	return patterns
+}

@@ -1,0 +1,128 @@
+package catalog
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// node is the part of a schema object that fields are made of.
+type node struct {
+	Ref         string          `json:"$ref"`
+	Defs        map[string]node `json:"$defs"`
+	Type        typeName        `json:"type"`
+	Description string          `json:"description"`
+	Enum        []any           `json:"enum"`
+	Default     jsontext.Value  `json:"default"`
+	Minimum     *float64        `json:"minimum"`
+	Maximum     *float64        `json:"maximum"`
+	Media       string          `json:"x-media"`
+	Items       *node           `json:"items"`
+	Properties  properties      `json:"properties"`
+	Required    []string        `json:"required"`
+	OneOf       []node          `json:"oneOf"`
+	AnyOf       []node          `json:"anyOf"`
+}
+
+// UnmarshalJSONFrom implements json.UnmarshalerFrom. The schemas true and false have no fields.
+func (n *node) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	if kind := dec.PeekKind(); kind == 't' || kind == 'f' {
+		return dec.SkipValue()
+	}
+	type plain node
+	return jsonv2.UnmarshalDecode(dec, (*plain)(n))
+}
+
+// resolve follows $ref inside the document; what stands beside it goes before what it leads to.
+func (n node) resolve(defs map[string]node, depth int) (node, error) {
+	if n.Ref == "" {
+		return n, nil
+	}
+	name, local := strings.CutPrefix(n.Ref, definitionPrefix)
+	target, ok := defs[name]
+	if !local || !ok || depth > maxFieldDepth {
+		return node{}, fmt.Errorf("$ref %q leads nowhere", n.Ref)
+	}
+	target, err := target.resolve(defs, depth+1)
+	if err != nil {
+		return node{}, err
+	}
+	if n.Description != "" {
+		target.Description = n.Description
+	}
+	if n.Media != "" {
+		target.Media = n.Media
+	}
+	if n.Default != nil {
+		target.Default = n.Default
+	}
+	return target, nil
+}
+
+// alternatives returns the members of which branches ask for one each: the first, and the others.
+func alternatives(branches []node) (first string, others []string) {
+	for i, b := range branches {
+		if len(b.Required) != 1 {
+			return "", nil
+		}
+		if i == 0 {
+			first = b.Required[0]
+			continue
+		}
+		others = append(others, b.Required[0])
+	}
+	return first, others
+}
+
+// typeName is a schema's type; of several, the first that isn't null.
+type typeName string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (t *typeName) UnmarshalJSON(raw []byte) error {
+	var v any
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return err
+	}
+	for _, name := range append(texts(v), texts([]any{v})...) {
+		if name != "null" {
+			*t = typeName(name)
+			return nil
+		}
+	}
+	return nil
+}
+
+// property is one member of a schema's "properties".
+type property struct {
+	name string
+	node node
+}
+
+// properties keeps the order in which a schema lists its members: it's the order of a form.
+type properties []property
+
+// UnmarshalJSONFrom implements json.UnmarshalerFrom.
+func (p *properties) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	if dec.PeekKind() != '{' {
+		return dec.SkipValue()
+	}
+	if _, err := dec.ReadToken(); err != nil {
+		return err
+	}
+	for dec.PeekKind() != '}' {
+		name, err := dec.ReadToken()
+		if err != nil {
+			return err
+		}
+		next := property{name: name.String()}
+		if err := jsonv2.UnmarshalDecode(dec, &next.node); err != nil {
+			return err
+		}
+		*p = append(*p, next)
+	}
+	_, err := dec.ReadToken()
+	return err
+}

@@ -1,0 +1,48 @@
+package catalog
+
+import (
+	"strconv"
+	"strings"
+)
+
+// lookup returns the value a JSON pointer leads to in v; nil where there is none.
+func lookup(v any, pointer string) any {
+	if pointer == "" {
+		return v
+	}
+	for tok := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		switch inner := v.(type) {
+		case map[string]any:
+			v = inner[unescapeToken(tok)]
+		case []any:
+			i, err := strconv.Atoi(tok)
+			if err != nil || i < 0 || i >= len(inner) {
+				return nil
+			}
+			v = inner[i]
+		default:
+			return nil
+		}
+	}
+	return v
+}
+
+func escapeToken(tok string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1").Replace(tok)
+}
+
+func unescapeToken(tok string) string {
+	return strings.NewReplacer("~1", "/", "~0", "~").Replace(tok)
+}
+
+// texts returns the strings of a JSON array; nil for anything else.
+func texts(v any) []string {
+	items, _ := v.([]any)
+	var all []string
+	for _, item := range items {
+		if s, ok := item.(string); ok {
+			all = append(all, s)
+		}
+	}
+	return all
+}

@@ -1,0 +1,166 @@
+package catalog
+
+import (
+	"cmp"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"unitask/internal/fault"
+)
+
+// report turns a validator's tree of errors into rows for callers.
+type report struct {
+	doc    any // the schema, for its annotations
+	prefix string
+	found  []finding
+}
+
+// finding is a row with its path still in tokens, so that rows sort by index and not by digit.
+type finding struct {
+	path    []string
+	problem string
+}
+
+// rows returns what was found in the order of fields, each field and problem once.
+func (r *report) rows() []fault.Detail {
+	slices.SortFunc(r.found, func(a, b finding) int {
+		return cmp.Or(slices.CompareFunc(a.path, b.path, compareTokens), strings.Compare(a.problem, b.problem))
+	})
+	r.found = slices.CompactFunc(r.found, func(a, b finding) bool {
+		return a.problem == b.problem && slices.Equal(a.path, b.path)
+	})
+	rows := make([]fault.Detail, 0, min(len(r.found), maxRows))
+	for _, f := range r.found[:min(len(r.found), maxRows)] {
+		rows = append(rows, fault.Detail{Field: fieldPath(append([]string{r.prefix}, f.path...)...), Message: f.problem})
+	}
+	return rows
+}
+
+func compareTokens(a, b string) int {
+	i, errA := strconv.Atoi(a)
+	j, errB := strconv.Atoi(b)
+	if errA == nil && errB == nil {
+		return cmp.Compare(i, j)
+	}
+	return strings.Compare(a, b)
+}
+
+// add walks the tree; what groups other errors adds nothing of its own.
+func (r *report) add(e *jsonschema.ValidationError) {
+	switch k := e.ErrorKind.(type) {
+	case *kind.Schema, *kind.Group, *kind.AllOf, *kind.Reference:
+		for _, cause := range e.Causes {
+			r.add(cause)
+		}
+	case *kind.Required:
+		r.addMembers(e, k.Missing, "is required")
+	case *kind.DependentRequired:
+		r.addMembers(e, k.Missing, "is required with "+k.Prop)
+	case *kind.AdditionalProperties:
+		r.addMembers(e, k.Properties, "is not a known member")
+	case *kind.AnyOf:
+		r.addChoice(e, "anyOf")
+	case *kind.OneOf:
+		r.addChoice(e, "oneOf", k.Subschemas...)
+	case *kind.Not:
+		r.addNot(e)
+	default:
+		r.addProblem(e, e.InstanceLocation, phrase(e.ErrorKind))
+	}
+}
+
+func (r *report) addMembers(e *jsonschema.ValidationError, names []string, problem string) {
+	for _, name := range names {
+		r.found = append(r.found, finding{append(slices.Clone(e.InstanceLocation), name), problem})
+	}
+}
+
+// addProblem adds one row; the schema's own words take the place of vague ones.
+func (r *report) addProblem(e *jsonschema.ValidationError, path []string, problem string) {
+	if own, ok := r.annotation(e)[errorAnnotation].(string); ok && vague(e.ErrorKind) {
+		problem = own
+	}
+	r.found = append(r.found, finding{slices.Clone(path), problem})
+}
+
+// addChoice explains a failed anyOf or oneOf in one row: branches that only ask for members name
+// those; of others the branch that came closest speaks.
+func (r *report) addChoice(e *jsonschema.ValidationError, keyword string, matched ...int) {
+	branches, _ := r.annotation(e)[keyword].([]any)
+	names := soleMembers(branches)
+	switch {
+	case len(names) == 0:
+		r.addProblem(e, e.InstanceLocation, closest(e))
+	case len(matched) == 0:
+		problem := "is required"
+		if len(names) > 1 {
+			problem += ", unless " + strings.Join(names[1:], " or ") + " is given"
+		}
+		r.addMembers(e, names[:1], problem)
+	default:
+		r.addMembers(e, []string{names[matched[1]]}, "must not be given together with "+names[matched[0]])
+	}
+}
+
+// addNot explains {"not": {"required": [a, b]}} as members that exclude each other.
+func (r *report) addNot(e *jsonschema.ValidationError) {
+	not, _ := r.annotation(e)["not"].(map[string]any)
+	names := texts(not["required"])
+	if len(not) != 1 || len(names) < 2 {
+		r.addProblem(e, e.InstanceLocation, "is not allowed")
+		return
+	}
+	last := len(names) - 1
+	r.addMembers(e, names[last:], "must not be given together with "+strings.Join(names[:last], " and "))
+}
+
+// annotation returns the schema object that failed; nil where that is true or false.
+func (r *report) annotation(e *jsonschema.ValidationError) map[string]any {
+	_, fragment, _ := strings.Cut(e.SchemaURL, "#")
+	pointer, err := url.PathUnescape(fragment)
+	if err != nil {
+		return nil
+	}
+	object, _ := lookup(r.doc, pointer).(map[string]any)
+	return object
+}
+
+// soleMembers returns the one member each branch asks for; nil if a branch is more than that.
+func soleMembers(branches []any) []string {
+	var names []string
+	for _, branch := range branches {
+		object, _ := branch.(map[string]any)
+		required := texts(object["required"])
+		if len(object) != 1 || len(required) != 1 {
+			return nil
+		}
+		names = append(names, required[0])
+	}
+	return names
+}
+
+// closest returns the problem of the deepest error among the branches.
+func closest(e *jsonschema.ValidationError) string {
+	var deepest *jsonschema.ValidationError
+	var walk func(e *jsonschema.ValidationError)
+	walk = func(e *jsonschema.ValidationError) {
+		if len(e.Causes) == 0 && (deepest == nil || len(e.InstanceLocation) > len(deepest.InstanceLocation)) {
+			deepest = e
+		}
+		for _, cause := range e.Causes {
+			walk(cause)
+		}
+	}
+	for _, cause := range e.Causes {
+		walk(cause)
+	}
+	if deepest == nil || len(deepest.InstanceLocation) > len(e.InstanceLocation) {
+		return "does not fit any of the allowed forms"
+	}
+	return phrase(deepest.ErrorKind)
+}

@@ -1,0 +1,175 @@
+package catalog
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+const definitionPrefix = "#/$defs/"
+
+// inline copies into a schema the shared definitions it refers to, those they refer to included.
+func inline(written json.RawMessage, shared map[string]schema) (json.RawMessage, error) {
+	doc, err := document(written)
+	if err != nil {
+		return nil, err
+	}
+	own, _ := doc["$defs"].(map[string]any)
+	missing := map[string]json.RawMessage{}
+	queue := references(doc, nil)
+	for len(queue) > 0 {
+		ref := queue[0]
+		queue = queue[1:]
+		name, local := strings.CutPrefix(ref, definitionPrefix)
+		if !local || strings.Contains(name, "/") {
+			return nil, fmt.Errorf("$ref %q must have the form %sNAME", ref, definitionPrefix)
+		}
+		if own[name] != nil || missing[name] != nil {
+			continue
+		}
+		definition, ok := shared[name]
+		if !ok {
+			return nil, fmt.Errorf("$ref %q: there is no such definition", ref)
+		}
+		missing[name] = definition.json
+		inner, err := document(definition.json)
+		if err != nil {
+			return nil, fmt.Errorf("definition %q: %w", name, err)
+		}
+		queue = references(inner, queue)
+	}
+	return withDefinitions(written, own, missing)
+}
+
+// withDefinitions appends $defs to the schema's text, so that its members keep their order.
+func withDefinitions(written json.RawMessage, own map[string]any, missing map[string]json.RawMessage) (json.RawMessage, error) {
+	if len(missing) == 0 {
+		return written, nil
+	}
+	if own != nil {
+		return nil, errors.New("a schema with $defs of its own can't use shared definitions as well")
+	}
+	var b strings.Builder
+	b.Write(written[:len(written)-1])
+	if len(written) > len("{}") {
+		b.WriteByte(',')
+	}
+	b.WriteString(`"$defs":{`)
+	for i, name := range slices.Sorted(maps.Keys(missing)) {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, "%q:%s", name, missing[name])
+	}
+	b.WriteString("}}")
+	return json.RawMessage(b.String()), nil
+}
+
+func document(raw json.RawMessage) (map[string]any, error) {
+	var v any
+	if err := jsonv2.Unmarshal(raw, &v); err != nil {
+		return nil, err
+	}
+	doc, ok := v.(map[string]any)
+	if !ok {
+		return nil, errors.New("a schema must be an object")
+	}
+	return doc, nil
+}
+
+func references(v any, refs []string) []string {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			if ref, ok := v[key].(string); ok && key == "$ref" {
+				refs = append(refs, ref)
+				continue
+			}
+			refs = references(v[key], refs)
+		}
+	case []any:
+		for _, item := range v {
+			refs = references(item, refs)
+		}
+	}
+	return refs
+}
+
+// compileSchema compiles a self-contained schema. Formats and base64 are checked, not just noted.
+func compileSchema(id string, raw json.RawMessage) (*check, error) {
+	doc, err := document(raw)
+	if err != nil {
+		return nil, err
+	}
+	if doc["type"] != "object" {
+		return nil, errors.New("the schema's type must be object")
+	}
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft2020)
+	c.AssertFormat()
+	c.AssertContent()
+	c.RegisterContentEncoding(&jsonschema.Decoder{Name: "base64", Decode: checkBase64})
+	c.UseRegexpEngine(compilePattern)
+	c.UseLoader(noLoader{})
+	url := "catalog://" + id
+	if err := c.AddResource(url, doc); err != nil {
+		return nil, err
+	}
+	compiled, err := c.Compile(url)
+	if err != nil {
+		return nil, err
+	}
+	return &check{schema: compiled, doc: doc}, nil
+}
+
+// noLoader keeps a schema from reading files or the network.
+type noLoader struct{}
+
+func (noLoader) Load(url string) (any, error) {
+	return nil, fmt.Errorf("%s: a schema must be self-contained", url)
+}
+
+// checkBase64 accepts padded standard base64 without line breaks. It decodes nothing: inputs are
+// large, and whoever needs the bytes decodes them once.
+func checkBase64(s string) ([]byte, error) {
+	digits := strings.TrimRight(s, "=")
+	if len(s)%4 != 0 || len(s)-len(digits) > 2 {
+		return nil, errors.New("wrong length or padding")
+	}
+	for i := range len(digits) {
+		c := digits[i]
+		letter := 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
+		if !letter && (c < '0' || c > '9') && c != '+' && c != '/' {
+			return nil, errors.New("not a base64 character")
+		}
+	}
+	return nil, nil
+}
+
+// notBlank is the pattern that asks for one character other than white space.
+const notBlank = `\S`
+
+// compilePattern is the regular expressions of schemas: Go's syntax, but white space in notBlank is
+// Unicode's, as the ECMAScript syntax of JSON Schema has it.
+func compilePattern(pattern string) (jsonschema.Regexp, error) {
+	if pattern == notBlank {
+		return visible{}, nil
+	}
+	return regexp.Compile(pattern)
+}
+
+type visible struct{}
+
+func (visible) String() string { return notBlank }
+
+func (visible) MatchString(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsSpace(r) && r != '\ufeff' })
+}

@@ -1,0 +1,76 @@
+package catalog
+
+import (
+	"encoding/json"
+	"errors"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"unitask/internal/fault"
+)
+
+// Validate checks a decoded request against its capability's schemas. The error is INVALID_REQUEST
+// with one row per violation (at most 20), sorted by field; for an unknown capability the one row's
+// field is "capability".
+func (c *Catalog) Validate(r Request) *fault.Error {
+	e, ok := c.entries[r.Capability]
+	if !ok {
+		return fault.Invalid("capability", "is not a known capability")
+	}
+	return e.validate(r)
+}
+
+func (e *entry) validate(r Request) *fault.Error {
+	parameters := r.Parameters
+	if len(parameters) == 0 {
+		parameters = json.RawMessage("{}")
+	}
+	rows, err := e.input.violations(GroupInput, r.Input)
+	if err != nil {
+		return fault.From(err)
+	}
+	more, err := e.parameters.violations(GroupParameters, parameters)
+	if err != nil {
+		return fault.From(err)
+	}
+	if rows = append(rows, more...); len(rows) > 0 {
+		return invalidRows(rows[:min(len(rows), maxRows)])
+	}
+	return nil
+}
+
+// ValidateOutput checks a task's output against the capability's output schema.
+func (c *Catalog) ValidateOutput(name Name, output json.RawMessage) error {
+	e, ok := c.entries[name]
+	if !ok {
+		return fault.Invalid("capability", "is not a known capability")
+	}
+	rows, err := e.output.violations("output", output)
+	if err != nil {
+		return err
+	}
+	if len(rows) > 0 {
+		return invalidRows(rows)
+	}
+	return nil
+}
+
+// violations returns the rows of one value, sorted; their fields begin with prefix.
+func (c *check) violations(prefix string, raw json.RawMessage) ([]fault.Detail, error) {
+	var v any
+	if err := jsonv2.Unmarshal(raw, &v); err != nil {
+		return nil, errors.New(prefix + ": not decoded JSON")
+	}
+	err := c.schema.Validate(v)
+	if err == nil {
+		return nil, nil
+	}
+	violation, ok := errors.AsType[*jsonschema.ValidationError](err)
+	if !ok {
+		return nil, err
+	}
+	rep := report{doc: c.doc, prefix: prefix}
+	rep.add(violation)
+	return rep.rows(), nil
+}

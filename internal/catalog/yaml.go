@@ -1,0 +1,96 @@
+package catalog
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+)
+
+// declaredName is a capability's name and the line it stands on.
+type declaredName struct {
+	value Name
+	line  int
+}
+
+// UnmarshalYAML implements yaml.NodeUnmarshaler.
+func (n *declaredName) UnmarshalYAML(node ast.Node) error {
+	n.line = node.GetToken().Position.Line
+	return yaml.NodeToValue(node, &n.value)
+}
+
+// schema is a piece of JSON written in YAML: its members in the order of the file, and its line.
+type schema struct {
+	json json.RawMessage
+	line int
+}
+
+// UnmarshalYAML implements yaml.NodeUnmarshaler.
+func (s *schema) UnmarshalYAML(node ast.Node) error {
+	var v any
+	if err := yaml.NodeToValue(node, &v, yaml.UseOrderedMap()); err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := writeJSON(&b, v); err != nil {
+		return err
+	}
+	s.json, s.line = b.Bytes(), node.GetToken().Position.Line
+	return nil
+}
+
+func writeJSON(b *bytes.Buffer, v any) error {
+	switch v := v.(type) {
+	case yaml.MapSlice:
+		return writeObject(b, v)
+	case []any:
+		b.WriteByte('[')
+		for i, item := range v {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			if err := writeJSON(b, item); err != nil {
+				return err
+			}
+		}
+		b.WriteByte(']')
+		return nil
+	default:
+		return writeScalar(b, v)
+	}
+}
+
+func writeObject(b *bytes.Buffer, object yaml.MapSlice) error {
+	b.WriteByte('{')
+	for i, item := range object {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		key, ok := item.Key.(string)
+		if !ok {
+			return fmt.Errorf("the key %v must be a string: put it in quotes", item.Key)
+		}
+		if err := writeScalar(b, key); err != nil {
+			return err
+		}
+		b.WriteByte(':')
+		if err := writeJSON(b, item.Value); err != nil {
+			return err
+		}
+	}
+	b.WriteByte('}')
+	return nil
+}
+
+// writeScalar leaves <, > and & as they are: schemas are read by people too.
+func writeScalar(b *bytes.Buffer, v any) error {
+	enc := json.NewEncoder(b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return fmt.Errorf("no JSON for %T", v)
+	}
+	b.Truncate(b.Len() - 1) // the encoder's line feed
+	return nil
+}
