@@ -178,7 +178,8 @@ func TestCost(t *testing.T) {
 		{
 			"too much to count",
 			task.Price{Unit: task.PerImage, Input: task.MaxMoney, Output: task.MaxMoney},
-			task.Usage{Images: math.MaxInt64}, "9223372036.854775807",
+			task.Usage{Images: math.MaxInt64},
+			"9223372036.854775807",
 		},
 	}
 	for _, tt := range tests {

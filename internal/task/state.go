@@ -79,34 +79,34 @@ func Rules() []Rule {
 	open := []State{Queued, Running, Transferring}
 	return []Rule{
 		{
-			"start", []State{Queued}, Running,
-			"the worker that holds the lease, in the commit that records the first attempt's intent",
-			"before: the task is claimed anew; after: the open attempt is reconciled by its supplier's class",
+			Name: "start", From: []State{Queued}, To: Running,
+			Who:   "the worker that holds the lease, in the commit that records the first attempt's intent",
+			Crash: "before: the task is claimed anew; after: the open attempt is reconciled by its supplier's class",
 		},
 		{
-			"transfer", []State{Running}, Transferring,
-			"the worker, when the supplier reports a result",
-			"before: the job is polled again; after: the result is fetched again from the known job",
+			Name: "transfer", From: []State{Running}, To: Transferring,
+			Who:   "the worker, when the supplier reports a result",
+			Crash: "before: the job is polled again; after: the result is fetched again from the known job",
 		},
 		{
-			"succeed", []State{Transferring}, Succeeded,
-			"the worker, once every result file is kept and hashed; closes the attempt and settles in the same commit",
-			"before: the transfer is done again under the same artifact ids; after: nothing is left to do",
+			Name: "succeed", From: []State{Transferring}, To: Succeeded,
+			Who:   "the worker, once every result file is kept and hashed; closes the attempt and settles in the same commit",
+			Crash: "before: the transfer is done again under the same artifact ids; after: nothing is left to do",
 		},
 		{
-			"fail", open, Failed,
-			"the worker, at a definite failure, an unknown outcome or the deadline; nothing is charged",
-			"before: the worker that takes over reaches the same verdict; after: nothing is left to do",
+			Name: "fail", From: open, To: Failed,
+			Who:   "the worker, at a definite failure, an unknown outcome or the deadline; nothing is charged",
+			Crash: "before: the worker that takes over reaches the same verdict; after: nothing is left to do",
 		},
 		{
-			"cancel", open, Canceled,
-			"the store for a task nobody works on, else the worker at the caller's request",
-			"before: the request is recorded and honoured by the next worker; after: nothing is left to do",
+			Name: "cancel", From: open, To: Canceled,
+			Who:   "the store for a task nobody works on, else the worker at the caller's request",
+			Crash: "before: the request is recorded and honoured by the next worker; after: nothing is left to do",
 		},
 		{
-			"reopen", []State{Failed}, Queued,
-			fmt.Sprintf("a POST with the same key and request after a retryable failure, at most %d times", MaxReopenings),
-			"before: the task stays failed and the caller may ask again; after: the task is queued",
+			Name: "reopen", From: []State{Failed}, To: Queued,
+			Who:   fmt.Sprintf("a POST with the same key and request after a retryable failure, at most %d times", MaxReopenings),
+			Crash: "before: the task stays failed and the caller may ask again; after: the task is queued",
 		},
 	}
 }
