@@ -1,0 +1,150 @@
+package openai
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"unitask/internal/fault"
+	"unitask/internal/supplier"
+	"unitask/internal/supplier/wire"
+)
+
+var (
+	errNoJSON     = errors.New("the answer is no JSON of the expected form")
+	errNoText     = errors.New("the answer holds no text")
+	errCut        = errors.New("the supplier broke its work off")
+	errVectors    = errors.New("the answer holds the wrong number of vectors, or one that is no vector")
+	errDimensions = errors.New("a vector's length is not the one that was asked for")
+	errReview     = errors.New("the supplier's review refused the content")
+)
+
+// envelope is what any answer may hold instead of a result.
+type envelope struct {
+	Error  json.RawMessage `json:"error"`
+	Object string          `json:"object"`
+}
+
+// problem returns the error of an answer of success that hides one or, where err is the error of
+// decoding it, is nothing else; nil otherwise.
+func (e envelope) problem(a wire.Answer, err error) error {
+	if err == nil && len(e.Error) == 0 && e.Object != "error" {
+		return nil
+	}
+	if wire.ParseProblem(a.Body).Present {
+		return refusal(a)
+	}
+	if err != nil {
+		return wire.Unusable(a.Status, errNoJSON)
+	}
+	return nil
+}
+
+type chatAnswer struct {
+	envelope
+	Choices []choice        `json:"choices"`
+	Usage   json.RawMessage `json:"usage"`
+}
+
+type choice struct {
+	Message      piece           `json:"message"`
+	Delta        piece           `json:"delta"` // in a stream
+	FinishReason *string         `json:"finish_reason"`
+	Error        json.RawMessage `json:"error"` // some aggregators report here that work broke off
+}
+
+type piece struct {
+	Content text    `json:"content"`
+	Refusal *string `json:"refusal"`
+}
+
+// text is a message's content: a string, a list of parts, or null.
+type text struct {
+	Value   string
+	Present bool
+}
+
+// UnmarshalJSON takes all three forms; parts that aren't text are left out.
+func (t *text) UnmarshalJSON(b []byte) error {
+	var whole *string
+	if json.Unmarshal(b, &whole) == nil {
+		if whole != nil {
+			*t = text{Value: *whole, Present: true}
+		}
+		return nil
+	}
+	var parts []struct {
+		Text *string `json:"text"`
+	}
+	if json.Unmarshal(b, &parts) != nil {
+		return errNoJSON
+	}
+	for _, p := range parts {
+		if p.Text != nil {
+			t.Value, t.Present = t.Value+*p.Text, true
+		}
+	}
+	return nil
+}
+
+// decodeChat turns an answer of success into a result. asked is how much text the request carried.
+func decodeChat(a wire.Answer, asked int) (supplier.Outcome, error) {
+	var body chatAnswer
+	err := json.Unmarshal(a.Body, &body)
+	if err = body.problem(a, err); err != nil {
+		return supplier.Outcome{}, err
+	}
+	if len(body.Choices) == 0 {
+		return supplier.Outcome{}, wire.Unusable(a.Status, errNoText)
+	}
+	c := body.Choices[0]
+	if e := c.failure(a.Status, c.Message); e != nil {
+		return supplier.Outcome{}, e
+	}
+	reason := c.reason()
+	if !c.Message.Content.Present && reason != "length" { // all of a short budget may go into thinking
+		return supplier.Outcome{}, wire.Unusable(a.Status, errNoText)
+	}
+	return textOutcome(c.Message.Content.Value, reason, body.Usage, asked), nil
+}
+
+// failure returns the error that a choice reports, with its message or delta p; nil if it has none.
+// A review's refusal is a definite answer; work that broke off may have been paid.
+func (c choice) failure(status int, p piece) *supplier.Error {
+	sent, code, cause := supplier.Unknown, fault.ProviderUnavailable, errCut
+	switch reason := c.finish(); {
+	case reason == "content_filter", p.Refusal != nil && *p.Refusal != "":
+		sent, code, cause = supplier.Refused, fault.ContentPolicyViolation, errReview
+	case reason == "insufficient_system_resource":
+		code = fault.CapacityExhausted
+	case reason == "error", len(c.Error) > 0 && string(c.Error) != "null":
+	default:
+		return nil
+	}
+	e := wire.Failure(sent, code, cause)
+	e.Status = status
+	return e
+}
+
+func (c choice) finish() string {
+	if c.FinishReason == nil {
+		return ""
+	}
+	return strings.ToLower(*c.FinishReason)
+}
+
+// reason returns the neutral finish reason; whatever ends a text without cutting it is "stop".
+func (c choice) reason() string {
+	switch c.finish() {
+	case "length", "max_tokens", "max_output_tokens", "model_length":
+		return "length"
+	default:
+		return "stop"
+	}
+}
+
+func textOutcome(value, reason string, usage json.RawMessage, asked int) supplier.Outcome {
+	return supplier.Outcome{Result: &supplier.Result{
+		Text: &value, FinishReason: reason, Usage: parseUsage(usage).orEstimate(asked, len(value)),
+	}}
+}

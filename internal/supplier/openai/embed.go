@@ -1,0 +1,62 @@
+package openai
+
+import (
+	"encoding/json"
+
+	"unitask/internal/supplier"
+	"unitask/internal/supplier/wire"
+)
+
+type embedAnswer struct {
+	envelope
+	Data []struct {
+		Index     *int      `json:"index"`
+		Embedding []float32 `json:"embedding"`
+	} `json:"data"`
+	Usage json.RawMessage `json:"usage"`
+}
+
+// decodeEmbed turns an answer of success into one vector a text, in the texts' order and all of one
+// length.
+func decodeEmbed(a wire.Answer, ask *embedRequest) (supplier.Outcome, error) {
+	var body embedAnswer
+	err := json.Unmarshal(a.Body, &body)
+	if err = body.problem(a, err); err != nil {
+		return supplier.Outcome{}, err
+	}
+	vectors, err := body.vectors(len(ask.Input))
+	if err != nil {
+		return supplier.Outcome{}, wire.Unusable(a.Status, err)
+	}
+	if ask.Dimensions != nil && len(vectors[0]) != *ask.Dimensions {
+		e := wire.Unusable(a.Status, errDimensions)
+		e.Operator = true // the route's model can't do what the catalog promises
+		return supplier.Outcome{}, e
+	}
+	used := parseUsage(body.Usage).orEstimate(ask.bytes(), 0)
+	used.OutputTokens = 0
+	return supplier.Outcome{Result: &supplier.Result{Embeddings: vectors, Usage: used}}, nil
+}
+
+// vectors returns n vectors, each at its index; where none has an index, in the answer's order.
+func (b embedAnswer) vectors(n int) ([][]float32, error) {
+	if len(b.Data) != n || n == 0 {
+		return nil, errVectors
+	}
+	ordered := make([][]float32, n)
+	for i, d := range b.Data {
+		if d.Index != nil {
+			i = *d.Index
+		}
+		if i < 0 || i >= n || ordered[i] != nil || len(d.Embedding) == 0 {
+			return nil, errVectors
+		}
+		ordered[i] = d.Embedding
+	}
+	for _, v := range ordered {
+		if len(v) != len(ordered[0]) {
+			return nil, errVectors
+		}
+	}
+	return ordered, nil
+}

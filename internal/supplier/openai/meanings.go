@@ -1,0 +1,37 @@
+package openai
+
+import (
+	"unitask/internal/fault"
+	"unitask/internal/supplier/wire"
+)
+
+// meanings returns the codes that say more than their status, of the format's author and of
+// compatible servers.
+func meanings() wire.Meanings {
+	review := wire.Meaning{Code: fault.ContentPolicyViolation}
+	full := wire.Meaning{Code: fault.CapacityExhausted}
+	operator := wire.Meaning{Code: fault.ProviderUnavailable, Operator: true}
+	invalid := wire.Meaning{Code: fault.InvalidRequest}
+	return wire.Meanings{
+		"moderation_blocked":           review,
+		"content_policy_violation":     review,
+		"invalid_prompt":               review,
+		"content_filter":               review, // Azure
+		"responsibleaipolicyviolation": review, // Azure's inner error
+		"rate_limit_exceeded":          full,
+		"slow_down":                    full,
+		"overloaded_error":             full,
+		"insufficient_quota":           operator,
+		"billing_hard_limit_reached":   operator,
+		"billing_not_active":           operator,
+		"account_deactivated":          operator,
+		"invalid_api_key":              operator,
+		"model_not_found":              operator,
+		"model_decommissioned":         operator,
+		"context_length_exceeded":      invalid,
+		"exceed_context_size_error":    invalid, // llama-server
+		"string_above_max_length":      invalid,
+		"unsupported_parameter":        invalid,
+		"unsupported_value":            invalid,
+	}
+}

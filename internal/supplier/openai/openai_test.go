@@ -1,0 +1,164 @@
+package openai_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"unitask/internal/fault"
+	"unitask/internal/supplier"
+	"unitask/internal/supplier/openai"
+	"unitask/internal/supplier/suppliertest"
+)
+
+const (
+	chatAnswer = `{"id":"x","object":"chat.completion","model":"theirs-1","choices":[{"index":0,
+		"message":{"role":"assistant","content":"Hello."},"finish_reason":"stop"}],
+		"usage":{"prompt_tokens":9,"completion_tokens":2,"total_tokens":11}}`
+	embedAnswer = `{"object":"list","model":"theirs-1","data":[
+		{"object":"embedding","index":1,"embedding":[0.5,-1]},{"object":"embedding","index":0,"embedding":[0,0.25]}],
+		"usage":{"prompt_tokens":4,"total_tokens":4}}`
+)
+
+func request(capability, input, parameters string) supplier.Request {
+	return supplier.Request{
+		Capability: capability, Model: "model-1",
+		Input: json.RawMessage(input), Parameters: json.RawMessage(parameters), SubmitKey: "task_0/1",
+	}
+}
+
+func TestConformance(t *testing.T) {
+	suppliertest.Run(t, suppliertest.Harness{
+		Kind:      openai.Kind(),
+		Abilities: suppliertest.Abilities{Stream: true, Probe: true},
+		Upstream:  &suppliertest.Upstream{Probe: suppliertest.JSON(200, `{"object":"list","data":[]}`)},
+		Cases: []suppliertest.Case{
+			{
+				Request: request("text.chat", `{"system":"Be brief.","messages":[{"role":"user","content":"Hi"},
+					{"role":"assistant","content":"Yes?"},{"role":"user","content":"Greet me"}]}`,
+					`{"max_output_tokens":20,"temperature":0.5,"top_p":0.9,"stop":["."],"seed":7}`),
+				Sends: `{"model":"model-1","messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"Hi"},
+					{"role":"assistant","content":"Yes?"},{"role":"user","content":"Greet me"}],
+					"max_tokens":20,"temperature":0.5,"top_p":0.9,"stop":["."],"seed":7}`,
+				Answer: suppliertest.JSON(200, chatAnswer),
+				Stream: suppliertest.Events(
+					`{"choices":[{"delta":{"role":"assistant","content":""},"finish_reason":null}]}`,
+					`{"choices":[{"delta":{"content":"Hel"}}]}`, `{"choices":[{"delta":{"content":"lo."}}]}`,
+					`{"choices":[{"delta":{},"finish_reason":"stop"}]}`,
+					`{"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":2}}`, `[DONE]`),
+				Want: &supplier.Result{
+					Text: new("Hello."), FinishReason: "stop",
+					Usage: supplier.Usage{InputTokens: 9, OutputTokens: 2},
+				},
+			},
+			{
+				Request: request("text.embed", `{"texts":["a","b"]}`, `{"dimensions":2}`),
+				Sends:   `{"model":"model-1","input":["a","b"],"dimensions":2,"encoding_format":"float"}`,
+				Answer:  suppliertest.JSON(200, embedAnswer),
+				Want: &supplier.Result{
+					Embeddings: [][]float32{{0, 0.25}, {0.5, -1}}, Usage: supplier.Usage{InputTokens: 4},
+				},
+			},
+		},
+		Faults:   faults(),
+		Refusals: refusals(),
+	})
+}
+
+// faults returns the rows of the error table for this format.
+func faults() []suppliertest.Fault {
+	const (
+		refused = supplier.Refused
+		unknown = supplier.Unknown
+	)
+	row := func(name string, status int, body string, want suppliertest.Verdict, headers ...string) suppliertest.Fault {
+		return suppliertest.Fault{Name: name, Answer: suppliertest.JSON(status, body, headers...), Want: want}
+	}
+	review := suppliertest.Verdict{Code: fault.ContentPolicyViolation, Sent: refused}
+	invalid := suppliertest.Verdict{Code: fault.InvalidRequest, Sent: refused}
+	full := suppliertest.Verdict{Code: fault.CapacityExhausted, Sent: refused}
+	down := suppliertest.Verdict{Code: fault.ProviderUnavailable, Sent: refused}
+	operator := suppliertest.Verdict{Code: fault.ProviderUnavailable, Sent: refused, Operator: true}
+	late := suppliertest.Verdict{Code: fault.ProviderTimeout, Sent: unknown}
+	lost := suppliertest.Verdict{Code: fault.ProviderUnavailable, Sent: unknown}
+	embed := request("text.embed", `{"texts":["a","b"]}`, `{"dimensions":3}`)
+	return []suppliertest.Fault{
+		row("moderation", 400, `{"error":{"code":"moderation_blocked","type":"image_generation_user_error"}}`, review),
+		row("policy", 400, `{"error":{"code":"content_policy_violation","type":"invalid_request_error"}}`, review),
+		row("invalid prompt", 400, `{"error":{"type":"invalid_prompt","code":null}}`, review),
+		row("azure filter", 400, `{"error":{"code":"content_filter","innererror":{"code":"ResponsibleAIPolicyViolation"}}}`, review),
+		row("aggregator moderation", 403, `{"error":{"code":403,"message":"m","metadata":{"reasons":["violence"],"flagged_input":"x"}}}`, review),
+		row("finish filter", 200, `{"choices":[{"message":{"content":"par"},"finish_reason":"content_filter"}]}`, review),
+		row("refusal", 200, `{"choices":[{"message":{"content":null,"refusal":"I can't"},"finish_reason":"stop"}]}`, review),
+		row("rate limit", 429, `{"error":{"code":"rate_limit_exceeded","type":"tokens"}}`,
+			suppliertest.Verdict{Code: fault.CapacityExhausted, Sent: refused, RetryAfter: 1500 * time.Millisecond}, "Retry-After", "1.5"),
+		row("slow down", 503, `{"error":{"type":"slow_down"}}`, full),
+		row("503", 503, ``, full),
+		row("flex capacity", 498, ``, full),
+		row("quota by type", 429, `{"error":{"type":"insufficient_quota","code":null}}`, operator),
+		row("quota by code", 429, `{"error":{"code":"insufficient_quota","type":"rate_limit_exceeded"}}`, operator),
+		row("balance", 402, `{"error":{"message":"m"}}`, operator),
+		row("permission", 403, `{"error":"no"}`, operator),
+		row("model gone", 404, `{"error":"model 'x' not found, try pulling it first"}`, operator),
+		row("model gone by code", 400, `{"error":{"code":"model_decommissioned"}}`, operator),
+		row("not served", 501, `{"error":{"code":501,"type":"not_supported_error"}}`, operator),
+		row("408", 408, ``, late),
+		row("524", 524, `<html>`, late),
+		row("502", 502, `<html>`, down),
+		row("520", 520, `<html>`, lost),
+		row("400", 400, `{"error":{"code":400,"message":"m"}}`, invalid),
+		row("400 without a body", 400, ``, invalid),
+		row("413", 413, `too large`, invalid),
+		row("422", 422, `{"detail":[{"type":"extra_forbidden"}]}`, invalid),
+		row("context size", 500, `{"error":{"code":500,"type":"exceed_context_size_error"}}`, invalid),
+		row("400 in an array", 400, `[{"error":{"code":400,"status":"INVALID_ARGUMENT"}}]`, invalid),
+		row("200 with an error of a status", 200, `{"error":{"code":502,"message":"m"}}`, down),
+		row("200 with an error of a word", 200, `{"error":{"code":"rate_limit_exceeded"}}`, full),
+		row("200 with an error's text", 200, `{"error":"overloaded"}`, lost),
+		row("200 with a timeout inside", 200, `{"error":{"code":"504"}}`, late),
+		row("200 with a failed choice", 200, `{"choices":[{"message":{"content":"p"},"finish_reason":"error","error":{"code":502}}]}`, lost),
+		row("200 cut by resources", 200, `{"choices":[{"message":{"content":"p"},"finish_reason":"insufficient_system_resource"}]}`,
+			suppliertest.Verdict{Code: fault.CapacityExhausted, Sent: unknown}),
+		row("200 without choices", 200, `{"choices":[]}`, lost),
+		row("200 without text", 200, `{"choices":[{"message":{"content":null},"finish_reason":"stop"}]}`, lost),
+		{
+			Name: "vectors of another length", Request: &embed, Answer: suppliertest.JSON(200, embedAnswer),
+			Want: suppliertest.Verdict{Code: fault.ProviderUnavailable, Sent: unknown, Operator: true},
+		},
+		{Name: "a vector short", Request: &embed, Answer: suppliertest.JSON(200, `{"data":[{"index":0,"embedding":[1,2,3]}]}`), Want: lost},
+		{Name: "one index twice", Request: &embed, Answer: suppliertest.JSON(200,
+			`{"data":[{"index":0,"embedding":[1,2,3]},{"index":0,"embedding":[1,2,3]}]}`), Want: lost},
+		{Name: "index out of range", Request: &embed, Answer: suppliertest.JSON(200,
+			`{"data":[{"index":0,"embedding":[1,2,3]},{"index":9,"embedding":[1,2,3]}]}`), Want: lost},
+		{Name: "ragged vectors", Request: &embed, Answer: suppliertest.JSON(200,
+			`{"data":[{"embedding":[1,2,3]},{"embedding":[1,2]}]}`), Want: lost},
+		{Name: "a number beyond float32", Request: &embed, Answer: suppliertest.JSON(200,
+			`{"data":[{"embedding":[1,2,1e300]},{"embedding":[1,2,3]}]}`), Want: lost},
+	}
+}
+
+func refusals() []suppliertest.Refusal {
+	row := func(name, capability, model, input, parameters string, refused bool) suppliertest.Refusal {
+		r := request(capability, input, parameters)
+		r.Model = model
+		return suppliertest.Refusal{Name: name, Request: r, Refused: refused}
+	}
+	const prompt = `{"prompt":"Hi"}`
+	return []suppliertest.Refusal{
+		row("another capability", "image.generate", "m", prompt, `{}`, true),
+		row("unknown input", "text.chat", "m", `{"prompt":"Hi","image":{}}`, `{}`, true),
+		row("unknown parameter", "text.chat", "m", prompt, `{"top_k":4}`, true),
+		row("unknown embedding parameter", "text.embed", "m", `{"texts":["a"]}`, `{"seed":4}`, true),
+		row("temperature", "text.chat", "gpt-4o", prompt, `{"temperature":0}`, false),
+		row("fixed temperature", "text.chat", "gpt-5-nano", prompt, `{"temperature":0}`, true),
+		row("fixed temperature at an aggregator", "text.chat", "openai/o3", prompt, `{"temperature":0.2}`, true),
+		row("the default temperature", "text.chat", "gpt-5-nano", prompt, `{"temperature":1.0,"top_p":1}`, false),
+		row("newer model", "text.chat", "gpt-5.4-nano", prompt, `{"temperature":0}`, false),
+		row("chat variant", "text.chat", "gpt-5-chat-latest", prompt, `{"temperature":0}`, false),
+		row("fixed top_p", "text.chat", "o1", prompt, `{"top_p":0.5}`, true),
+		row("no stop", "text.chat", "o4-mini", prompt, `{"stop":["x"]}`, true),
+		row("seed is for all", "text.chat", "o4-mini", prompt, `{"seed":1}`, false),
+		row("no dimensions", "text.embed", "text-embedding-ada-002", `{"texts":["a"]}`, `{"dimensions":8}`, true),
+		row("dimensions", "text.embed", "text-embedding-3-small", `{"texts":["a"]}`, `{"dimensions":8}`, false),
+	}
+}

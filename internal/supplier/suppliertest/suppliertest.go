@@ -1,0 +1,165 @@
+// Package suppliertest is the conformance suite of the adapters: what package supplier promises,
+// each promise with an upstream that tempts the adapter to break it.
+//
+// An adapter's test states a Harness: its kind, its abilities, one canned success for each
+// capability, and its own rows of the error table. Run does the rest: the rows that all share, the
+// broken connections, the hostile answers. An adapter that speaks no HTTP leaves Upstream nil; its
+// tests then run in a synctest bubble, so that waiting costs nothing.
+package suppliertest
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"unitask/internal/fault"
+	"unitask/internal/supplier"
+)
+
+// Harness is what the suite needs to know about one kind.
+type Harness struct {
+	Kind      supplier.Kind
+	Config    supplier.Config // beyond the name, address, key and timeout, which the suite sets
+	Abilities Abilities
+	Cases     []Case    // at least one for each capability of Kind
+	Faults    []Fault   // the kind's own rows of the error table
+	Refusals  []Refusal // what Kind.Refuses must say
+	Upstream  *Upstream // nil: the adapter speaks no HTTP
+}
+
+// Abilities are the optional interfaces that the adapter implements; the suite holds it to exactly
+// these, so that a part of the suite is left out only where the harness says so.
+type Abilities struct {
+	Poll, Cancel, Find, Stream, Probe, HonorKey bool
+}
+
+// Upstream describes the supplier's side of HTTP. Its zero value fits most kinds.
+type Upstream struct {
+	Key   func(r *http.Request) string // the key in a request; nil: that of Authorization: Bearer
+	Probe http.Handler                 // answers Probe with success; required with Abilities.Probe
+}
+
+// Case is one request that succeeds.
+type Case struct {
+	Name    string // "": the capability
+	Request supplier.Request
+	Answer  http.Handler                             // the upstream's; may serve polls too
+	Stream  http.Handler                             // the upstream's for Stream; nil: the case isn't streamed
+	Sends   string                                   // the submission's body as JSON; "": not compared
+	Want    *supplier.Result                         // compared whole; nil: only Check looks at it
+	Check   func(t *testing.T, got *supplier.Result) // may be nil
+	Opaque  bool                                     // the answer is bytes of any form, so no text in its place is malformed
+}
+
+// Fault is one request that fails.
+type Fault struct {
+	Name    string
+	Request *supplier.Request // nil: that of the first case
+	Answer  http.Handler      // the upstream's
+	Stream  bool              // through Stream instead of Submit
+	Want    Verdict
+}
+
+// Verdict is what the suite compares of a supplier.Error.
+type Verdict struct {
+	Code       fault.Code
+	Sent       supplier.Sent
+	Operator   bool
+	RetryAfter time.Duration
+}
+
+// Refusal is one request that Kind.Refuses must judge.
+type Refusal struct {
+	Name    string
+	Request supplier.Request
+	Refused bool
+}
+
+// Run runs the suite as subtests of t, one after another.
+func Run(t *testing.T, h Harness) {
+	t.Run("kind", func(t *testing.T) { testKind(t, h) })
+	t.Run("abilities", func(t *testing.T) { testAbilities(t, h) })
+	for _, r := range h.Refusals {
+		t.Run("refuses/"+r.Name, func(t *testing.T) { testRefusal(t, h, r) })
+	}
+	for _, c := range h.Cases {
+		name := c.Name
+		if name == "" {
+			name = c.Request.Capability
+		}
+		t.Run("succeeds/"+name, func(t *testing.T) { testSuccess(t, h, c) })
+		if h.Upstream != nil {
+			t.Run("fails/"+name, func(t *testing.T) { testHTTP(t, h, c) })
+		}
+	}
+	for _, f := range h.Faults {
+		t.Run("fails/"+f.Name, func(t *testing.T) { testFault(t, h, f) })
+	}
+	if h.Upstream != nil && h.Abilities.Probe {
+		t.Run("probe", func(t *testing.T) { testProbe(t, h) })
+	}
+}
+
+func testKind(t *testing.T, h Harness) {
+	if h.Kind.Name == "" || h.Kind.New == nil || len(h.Kind.Capabilities) == 0 {
+		t.Fatalf("kind %+v lacks a name, a constructor or capabilities", h.Kind)
+	}
+	for _, name := range h.Kind.Capabilities {
+		covered := slices.ContainsFunc(h.Cases, func(c Case) bool { return c.Request.Capability == name })
+		if !covered {
+			t.Errorf("no case for capability %s", name)
+		}
+	}
+	for _, c := range h.Cases {
+		if !slices.Contains(h.Kind.Capabilities, c.Request.Capability) {
+			t.Errorf("a case for capability %s, which the kind doesn't name", c.Request.Capability)
+		}
+		if h.Kind.Refuses == nil {
+			continue
+		}
+		if why := h.Kind.Refuses(filled(c.Request)); why != "" {
+			t.Errorf("the kind refuses the case for %s: %s", c.Request.Capability, why)
+		}
+	}
+}
+
+func testAbilities(t *testing.T, h Harness) {
+	a := newAdapter(t, h, "http://127.0.0.1:1", fixedKey)
+	var got Abilities
+	_, got.Poll = a.(supplier.Poller)
+	_, got.Cancel = a.(supplier.Canceler)
+	_, got.Find = a.(supplier.Finder)
+	_, got.Stream = a.(supplier.Streamer)
+	_, got.Probe = a.(supplier.Prober)
+	if k, ok := a.(supplier.KeyHonorer); ok {
+		got.HonorKey = k.HonorsSubmitKey()
+	}
+	if got != h.Abilities {
+		t.Errorf("abilities: got %+v, want %+v", got, h.Abilities)
+	}
+}
+
+func testRefusal(t *testing.T, h Harness, r Refusal) {
+	if h.Kind.Refuses == nil {
+		t.Fatal("the kind refuses nothing")
+	}
+	if why := h.Kind.Refuses(filled(r.Request)); (why != "") != r.Refused {
+		t.Errorf("refuses: got %q, want refused: %t", why, r.Refused)
+	}
+}
+
+// filled returns r with what every request has.
+func filled(r supplier.Request) supplier.Request {
+	if r.Model == "" {
+		r.Model = "model-1"
+	}
+	if len(r.Parameters) == 0 {
+		r.Parameters = json.RawMessage(`{}`)
+	}
+	if r.SubmitKey == "" {
+		r.SubmitKey = "task_0/1"
+	}
+	return r
+}

@@ -1,0 +1,216 @@
+package wire
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"unitask/internal/fault"
+	"unitask/internal/supplier"
+)
+
+const (
+	// DefaultTimeout is that of one exchange: as long as a synchronous task may take.
+	DefaultTimeout = 5 * time.Minute
+	// DefaultLimit bounds an answer, in bytes after decompression.
+	DefaultLimit = 64 << 20
+
+	dialTimeout = 10 * time.Second // a reachable host answers a SYN well within it, two retransmissions included
+	tlsTimeout  = 10 * time.Second // two round trips and a signature
+	// Below the 5 s after which common servers close an idle connection, so that a submission
+	// seldom meets one that is just being closed, which would leave its outcome unknown.
+	idleConnTimeout = 4 * time.Second
+	// The pause between two pieces of a stream; suppliers send comments or pieces far more often.
+	idleReadTimeout = 60 * time.Second
+	// Of the body of an answer that isn't a success: error bodies are short.
+	problemLimit = 64 << 10
+	// Larger than any request's headers, so that none are flushed before they are all written.
+	writeBuffer = 32 << 10
+	maxKey      = 8 << 10
+)
+
+// Config is what a Client is made from. Only BaseURL is required.
+type Config struct {
+	BaseURL   string                                                               // http or https, without user info, query and fragment
+	APIKey    supplier.KeyFunc                                                     // nil: no key is sent
+	Authorize func(h http.Header, key string)                                      // puts the key into the headers; nil: Authorization: Bearer
+	Timeout   time.Duration                                                        // of one exchange; 0: DefaultTimeout
+	Proxy     string                                                               // a proxy's URL; "": none
+	Dial      func(ctx context.Context, network, address string) (net.Conn, error) // nil: the network
+}
+
+// Client sends calls to one supplier. It is safe for concurrent use.
+type Client struct {
+	base      *url.URL
+	key       supplier.KeyFunc
+	authorize func(h http.Header, key string)
+	timeout   time.Duration
+	http      *http.Client
+}
+
+// Call is one request.
+type Call struct {
+	Method string      // "": POST
+	Path   string      // below the base URL, escaped, with a leading slash and perhaps a query
+	Header http.Header // beyond those that the client sets; may be nil
+	Body   []byte      // nil: none; JSON unless Header says otherwise
+	Limit  int64       // of the answer, in bytes after decompression; 0: DefaultLimit
+}
+
+// Answer is a whole answer, of whatever status.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// OK reports whether the status is one of success.
+func (a Answer) OK() bool { return a.Status >= 200 && a.Status <= 299 }
+
+// New returns a client, or an error that says what is wrong with c.
+func New(c Config) (*Client, error) {
+	base, err := parseBase(c.BaseURL)
+	if err != nil {
+		return nil, err
+	}
+	if c.Timeout < 0 {
+		return nil, errors.New("timeout is negative")
+	}
+	proxy, err := parseProxy(c.Proxy)
+	if err != nil {
+		return nil, err
+	}
+	client := &Client{base: base, key: c.APIKey, authorize: c.Authorize, timeout: c.Timeout}
+	if client.timeout == 0 {
+		client.timeout = DefaultTimeout
+	}
+	if client.authorize == nil {
+		client.authorize = bearer
+	}
+	if c.Dial == nil {
+		c.Dial = (&net.Dialer{Timeout: dialTimeout}).DialContext
+	}
+	client.http = &http.Client{
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport: &http.Transport{
+			Proxy:                  proxy,
+			DialContext:            c.Dial,
+			TLSHandshakeTimeout:    tlsTimeout,
+			IdleConnTimeout:        idleConnTimeout,
+			MaxIdleConnsPerHost:    64,
+			MaxResponseHeaderBytes: 64 << 10,
+			WriteBufferSize:        writeBuffer,
+		},
+	}
+	return client, nil
+}
+
+// Host returns the host of the base URL, without its port.
+func (c *Client) Host() string { return c.base.Hostname() }
+
+// Do sends the call and reads the whole answer, within the client's timeout.
+func (c *Client) Do(ctx context.Context, call Call) (Answer, error) {
+	s, err := c.open(ctx, call, false)
+	if err != nil {
+		return Answer{}, err
+	}
+	return s.Answer()
+}
+
+// Open sends the call and returns as soon as the answer has begun. The timeout ends there: the body
+// may take as long as ctx allows, with no pause of over a minute. The caller closes the Stream.
+func (c *Client) Open(ctx context.Context, call Call) (*Stream, error) {
+	return c.open(ctx, call, true)
+}
+
+func (c *Client) open(ctx context.Context, call Call, live bool) (*Stream, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	timer := time.AfterFunc(c.timeout, func() { cancel(errTimeout) })
+	var sent atomic.Bool
+	req, err := c.request(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		WroteHeaders: func() { sent.Store(true) },
+	}), call)
+	if err == nil {
+		var resp *http.Response
+		if resp, err = c.http.Do(req); err == nil {
+			return newStream(resp, call.Limit, exchange{ended: func() error { return ended(ctx) }, cancel: cancel, timer: timer, live: live}), nil
+		}
+		err = broken(ended(ctx), err, sent.Load())
+	}
+	timer.Stop()
+	cancel(nil)
+	return nil, err
+}
+
+// request builds the one request of a call; its errors are *supplier.Error.
+func (c *Client) request(ctx context.Context, call Call) (*http.Request, error) {
+	if !strings.HasPrefix(call.Path, "/") {
+		return nil, Failure(supplier.NotSent, fault.Internal, errors.New("a call's path lacks its slash"))
+	}
+	method := call.Method
+	if method == "" {
+		method = http.MethodPost
+	}
+	var body io.Reader
+	if call.Body != nil {
+		body = bytes.NewReader(call.Body)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, c.base.String()+call.Path, body)
+	if err != nil {
+		return nil, Failure(supplier.NotSent, fault.Internal, errors.New("a call's method or path is malformed"))
+	}
+	req.GetBody = nil // else net/http may send the request twice
+	req.Header.Set("User-Agent", "unitask")
+	if call.Body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for name, values := range call.Header {
+		req.Header[http.CanonicalHeaderKey(name)] = values
+	}
+	return req, c.sign(req.Header)
+}
+
+// sign adds the key, asked for at this very moment.
+func (c *Client) sign(h http.Header) error {
+	if c.key == nil {
+		return nil
+	}
+	key, err := c.key()
+	if err == nil {
+		err = checkKey(key)
+	}
+	if err != nil {
+		e := Failure(supplier.NotSent, fault.ProviderUnavailable, fmt.Errorf("key: %w", err))
+		e.Operator = true
+		return e
+	}
+	c.authorize(h, key)
+	return nil
+}
+
+func bearer(h http.Header, key string) { h.Set("Authorization", "Bearer "+key) }
+
+// checkKey refuses what net/http would refuse or fold, in words that don't show it.
+func checkKey(key string) error {
+	if key == "" {
+		return errors.New("empty")
+	}
+	if len(key) > maxKey {
+		return errors.New("too long")
+	}
+	for _, b := range []byte(key) {
+		if b <= ' ' || b >= 0x7f {
+			return errors.New("has a character that no header can carry")
+		}
+	}
+	return nil
+}
