@@ -1,0 +1,116 @@
+// Package artifact keeps the bytes of results and of large inputs, signs the addresses of results,
+// and fetches foreign addresses without being turned against the network it stands in.
+//
+// A Store keeps bytes under an id that its caller chose: results as "art_…", private inputs as
+// "in_…". What Put has acknowledged survives a power cut, never changes, and has a content type
+// from a closed list that was found in the bytes themselves; markup and SVG are not on it. A Store
+// knows its owner's account but checks nobody's rights: who may read is decided above it, or by a
+// Signer's signature. Nothing here names a task.
+//
+// A Fetcher speaks to strangers. Whether an address is allowed is decided after DNS, at the moment
+// of connecting, for each connection anew.
+package artifact
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"unitask/internal/fault"
+	"unitask/internal/task"
+)
+
+// Meta describes one kept object. It is written once and never changes.
+type Meta struct {
+	ID          string    `json:"id"`
+	Owner       string    `json:"owner"` // an account's id
+	ContentType string    `json:"content_type"`
+	Bytes       int64     `json:"bytes"`
+	SHA256      string    `json:"sha256"`                     // hexadecimal, lower case
+	Width       int       `json:"width,omitempty"`            // pixels, 0 where unknown
+	Height      int       `json:"height,omitempty"`           // pixels, 0 where unknown
+	Duration    float64   `json:"duration_seconds,omitempty"` // 0 where unknown
+	CreatedAt   time.Time `json:"created_at"`
+	ExpiresAt   time.Time `json:"expires_at,omitzero"` // zero: never
+}
+
+// Expired reports whether the object's time is over.
+func (m Meta) Expired(now time.Time) bool { return !m.ExpiresAt.IsZero() && !now.Before(m.ExpiresAt) }
+
+// PutRequest is one object to keep.
+type PutRequest struct {
+	ID    string // "art_…" or "in_…", as package task makes them
+	Owner string // an account's id, required
+	Body  io.Reader
+	// ContentType is looked at for an input alone, and only where it is one of the text types, which
+	// no bytes prove: text/plain, text/vtt, application/x-subrip, application/json.
+	ContentType string
+	Limit       int64         // bytes, required; one more is an error
+	TTL         time.Duration // 0: kept until it is deleted
+	Source      Source        // who is to blame for bytes that can't be kept
+}
+
+// Store keeps objects. Implementations are safe for concurrent use. An id that isn't kept, or isn't
+// a valid id, is NOT_FOUND to all reading methods.
+type Store interface {
+	// Put reads Body to its end and keeps it. Once it returns, the object survives a crash. The same
+	// id with the same bytes again returns the first Meta; with other bytes it changes nothing and
+	// returns the first Meta with ErrExists. A full disk is CAPACITY_EXHAUSTED; a body that is empty,
+	// too long or of no allowed type is Source's fault.
+	Put(ctx context.Context, r PutRequest) (Meta, error)
+	// Open returns the object for reading at any offset; it stays readable when it is deleted
+	// meanwhile. The caller closes it.
+	Open(ctx context.Context, id string) (Meta, io.ReadSeekCloser, error)
+	// Stat returns the Meta alone.
+	Stat(ctx context.Context, id string) (Meta, error)
+	// Delete removes the object; one that isn't there is no error.
+	Delete(ctx context.Context, id string) error
+	// Sweep deletes at most limit objects that have expired at now, and what crashes left behind a day
+	// ago. It returns how many objects it deleted; fewer than limit means that it is done.
+	Sweep(ctx context.Context, now time.Time, limit int) (int, error)
+	// Close ends the store. Objects that are open stay readable.
+	Close() error
+}
+
+// ErrExists is Put's refusal to change an object that is complete.
+var ErrExists = errors.New("artifact: the id is taken by other bytes")
+
+// Source says whose bytes or address something is, and so whose fault it is when it is bad.
+// The zero Source is a supplier.
+type Source struct {
+	Field string // of a caller's request, such as "input.image"
+}
+
+// FromSupplier is the Source of a supplier's result: PROVIDER_UNAVAILABLE when it is bad.
+func FromSupplier() Source { return Source{} }
+
+// FromCaller is the Source of a caller's input: INVALID_REQUEST about the field when it is bad.
+func FromCaller(field string) Source { return Source{Field: field} }
+
+// bad returns the fault for a problem such as "is too large"; the cause, which may be nil, is for logs.
+func (s Source) bad(problem string, cause error) *fault.Error {
+	if s.Field == "" {
+		return fault.Wrap(fault.ProviderUnavailable, errors.Join(errors.New("the result "+problem), cause),
+			"the result could not be retrieved")
+	}
+	wrapped := fault.Wrap(fault.InvalidRequest, cause, s.Field+" "+problem)
+	return wrapped.WithDetails(fault.Detail{Field: s.Field, Message: problem})
+}
+
+// tooLarge is bad for more bytes than are allowed.
+func (s Source) tooLarge(limit int64) *fault.Error {
+	e := s.bad("is larger than "+size(limit), nil)
+	if e.Code == fault.InvalidRequest {
+		return e.WithAspect(fault.AspectSize)
+	}
+	return e
+}
+
+func validID(id string) bool {
+	return task.ValidID(task.PrefixArtifact, id) || isInput(id)
+}
+
+func isInput(id string) bool { return task.ValidID(task.PrefixInput, id) }
+
+func notFound() *fault.Error { return fault.New(fault.NotFound, "there is no such artifact") }

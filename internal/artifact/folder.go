@@ -1,0 +1,198 @@
+package artifact
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"unitask/internal/fault"
+	"unitask/internal/task"
+)
+
+// FolderConfig is what a Folder is made from.
+type FolderConfig struct {
+	Dir string           // made if it is missing; belongs to this store alone
+	Now func() time.Time // nil: time.Now
+}
+
+// Folder is the Store of one node, in a folder of its own:
+//
+//	<dir>/art/k3/art_…k3        the bytes
+//	<dir>/art/k3/art_…k3.json   the Meta; the object is complete when this is there
+//	<dir>/in/…                  the same for private inputs
+//	<dir>/…/k3/.tmp-…           a Put under way
+//
+// The shard is the id's last two characters, which are random. The Meta is renamed into place after
+// the bytes and removed before them, so at no moment does one stand for bytes that aren't there.
+// Its modification time is the object's expiry, which lets a sweep pass by without reading it.
+type Folder struct {
+	dir string
+	now func() time.Time
+	mu  sync.Mutex // held while an object becomes complete or is removed
+}
+
+var _ Store = (*Folder)(nil)
+
+const (
+	metaSuffix = ".json"
+	tempPrefix = ".tmp-"
+	inputDir   = "in"
+	resultDir  = "art"
+)
+
+// NewFolder opens the folder, and makes it with access for its user alone.
+func NewFolder(c FolderConfig) (*Folder, error) {
+	if c.Dir == "" {
+		return nil, errors.New("artifact: Dir is required")
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	for _, sub := range []string{resultDir, inputDir} {
+		if err := makeDir(filepath.Join(c.Dir, sub)); err != nil {
+			return nil, fmt.Errorf("artifact folder: %w", err)
+		}
+	}
+	return &Folder{dir: c.Dir, now: c.Now}, nil
+}
+
+// Open implements Store.
+func (f *Folder) Open(ctx context.Context, id string) (Meta, io.ReadSeekCloser, error) {
+	// The bytes first: once they are open, a Delete can't take them away between the two.
+	if err := ctx.Err(); err != nil {
+		return Meta{}, nil, err
+	}
+	if !validID(id) {
+		return Meta{}, nil, notFound()
+	}
+	file, err := os.Open(f.path(id))
+	if err != nil {
+		return Meta{}, nil, readFault(err)
+	}
+	m, err := f.stat(id)
+	if err != nil {
+		_ = file.Close()
+		return Meta{}, nil, err
+	}
+	return m, file, nil
+}
+
+// Stat implements Store.
+func (f *Folder) Stat(ctx context.Context, id string) (Meta, error) {
+	if err := ctx.Err(); err != nil {
+		return Meta{}, err
+	}
+	if !validID(id) {
+		return Meta{}, notFound()
+	}
+	return f.stat(id)
+}
+
+// Delete implements Store.
+func (f *Folder) Delete(ctx context.Context, id string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if !validID(id) {
+		return nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.removeLocked(id)
+}
+
+// removeLocked removes the Meta, then the bytes. A crash between leaves bytes that no id leads to,
+// for a later sweep; a crash after, with neither removal on disk yet, leaves the object as it was.
+func (f *Folder) removeLocked(id string) error {
+	for _, path := range []string{f.path(id) + metaSuffix, f.path(id)} {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fault.Wrap(fault.Internal, err, "an artifact could not be deleted")
+		}
+	}
+	return nil
+}
+
+// Close implements Store. A folder holds nothing open.
+func (f *Folder) Close() error { return nil }
+
+// path is where the bytes of a valid id are.
+func (f *Folder) path(id string) string {
+	sub := resultDir
+	if isInput(id) {
+		sub = inputDir
+	}
+	return filepath.Join(f.dir, sub, id[len(id)-2:], id)
+}
+
+// errDamaged is an object that isn't what its Put left.
+var errDamaged = errors.New("damaged")
+
+// stat returns the Meta of an object whose bytes are there in full.
+func (f *Folder) stat(id string) (Meta, error) {
+	m, err := f.readMeta(id)
+	if err != nil {
+		return Meta{}, err
+	}
+	info, err := os.Stat(f.path(id))
+	if err != nil {
+		return Meta{}, readFault(err)
+	}
+	if info.Size() != m.Bytes {
+		return Meta{}, damaged(id, fmt.Errorf("it has %d bytes, not %d", info.Size(), m.Bytes))
+	}
+	return m, nil
+}
+
+func (f *Folder) readMeta(id string) (Meta, error) {
+	raw, err := os.ReadFile(f.path(id) + metaSuffix)
+	if err != nil {
+		return Meta{}, readFault(err)
+	}
+	m, err := decodeMeta(raw)
+	if err == nil && m.ID != id {
+		err = errors.New("it describes another id")
+	}
+	if err != nil {
+		return Meta{}, damaged(id, err)
+	}
+	return m, nil
+}
+
+// decodeMeta reads a Meta and refuses one that no Put wrote.
+func decodeMeta(raw []byte) (Meta, error) {
+	var m Meta
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return Meta{}, err
+	}
+	var hash task.Hash
+	err := hash.UnmarshalJSON([]byte(`"` + m.SHA256 + `"`))
+	switch {
+	case !validID(m.ID), m.Owner == "", m.CreatedAt.IsZero():
+		return Meta{}, errors.New("id, owner or time is missing")
+	case err != nil || hash.String() != m.SHA256:
+		return Meta{}, errors.New("its SHA-256 is malformed")
+	case m.Bytes <= 0, m.Width < 0, m.Height < 0, m.Duration < 0:
+		return Meta{}, errors.New("a size is out of range")
+	case !known(m.ContentType):
+		return Meta{}, errors.New("its content type is not allowed")
+	}
+	return m, nil
+}
+
+func damaged(id string, cause error) *fault.Error {
+	return fault.Wrap(fault.Internal, fmt.Errorf("%s is %w: %w", id, errDamaged, cause), "an artifact can't be read")
+}
+
+func readFault(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return notFound()
+	}
+	return fault.Wrap(fault.Internal, err, "an artifact can't be read")
+}
