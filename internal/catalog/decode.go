@@ -27,11 +27,11 @@ var errTrailing = errors.New("data after the value")
 func Decode(body []byte, lim Limits) (Request, *fault.Error) {
 	s := scanBody(body, lim)
 	if errors.Is(s.err, jsontext.ErrDuplicateName) {
-		if again := scanBody(body, lim, jsontext.AllowDuplicateNames(true)); again.err == nil {
+		rest := scanBody(body, lim, jsontext.AllowDuplicateNames(true))
+		if rest.err == nil {
 			return Request{}, fault.Invalid(pointerField(errorPointer(s.err)), "is given more than once")
-		} else {
-			s = again
 		}
+		s = rest // broken syntax behind the duplicate goes first
 	}
 	if f := s.fault(); f != nil {
 		return Request{}, f
@@ -57,8 +57,9 @@ func scanBody(body []byte, lim Limits, opts ...jsontext.Options) *scan {
 		s.limit = maxNesting
 	}
 	s.err = s.run()
-	if s.err != nil && s.beyondNesting() {
-		s.tooDeep, s.err = pointerField(s.dec.StackPointer()), nil
+	if s.beyondNesting() {
+		s.err = nil
+		s.noteDepth()
 	}
 	return s
 }
@@ -89,8 +90,8 @@ func (s *scan) take(tok jsontext.Token) {
 	depth := s.dec.StackDepth()
 	switch tok.Kind() {
 	case '{', '[':
-		if depth > s.limit && s.tooDeep == "" {
-			s.tooDeep = pointerField(s.dec.StackPointer())
+		if depth > s.limit {
+			s.noteDepth()
 		}
 	case '0':
 		if problem := numberProblem(tok.String()); problem != "" && len(s.numbers) < maxRows {
@@ -113,6 +114,12 @@ func (s *scan) takeMember(tok jsontext.Token) {
 		s.top.name(tok.String(), s.dec.InputOffset())
 	default:
 		s.top.value(tok, s.body, s.dec.InputOffset())
+	}
+}
+
+func (s *scan) noteDepth() {
+	if s.tooDeep == "" {
+		s.tooDeep = pointerField(s.dec.StackPointer())
 	}
 }
 
