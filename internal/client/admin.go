@@ -1,0 +1,94 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"unitask/internal/api"
+)
+
+const (
+	adminAddress = "admin.addr" // in the data folder: names the socket where its own path would be too long
+	adminHost    = "http://admin"
+)
+
+// AdminSocketPath returns where the operator's socket of the server on a data folder is: what the
+// folder's admin.addr names, else its admin.sock. It doesn't say whether anybody listens there.
+func AdminSocketPath(dataDir string) (string, error) {
+	dataDir, err := filepath.Abs(dataDir)
+	if err != nil {
+		return "", err
+	}
+	raw, err := os.ReadFile(filepath.Join(dataDir, adminAddress))
+	switch {
+	case err == nil && strings.TrimSpace(string(raw)) != "":
+		return strings.TrimSpace(string(raw)), nil
+	case err != nil && !os.IsNotExist(err):
+		return "", err
+	}
+	return filepath.Join(dataDir, api.AdminSocket), nil
+}
+
+// Admin is the operator's side of a running server: whoever may open its socket. It is safe for
+// concurrent use.
+type Admin struct {
+	socket string
+	http   *http.Client
+}
+
+// NewAdmin returns a client for the server on a data folder. It connects at the first call.
+func NewAdmin(dataDir string) (*Admin, error) {
+	socket, err := AdminSocketPath(dataDir)
+	if err != nil {
+		return nil, err
+	}
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{Timeout: dialTimeout}).DialContext(ctx, "unix", socket)
+	}
+	return &Admin{socket: socket, http: &http.Client{
+		Transport:     &http.Transport{DialContext: dial, DisableKeepAlives: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}, nil
+}
+
+// CreateKey makes a key. The answer is the only one that holds its secret.
+func (a *Admin) CreateKey(ctx context.Context, req api.KeyCreate) (api.Key, error) {
+	return adminCall[api.Key](ctx, a, call{method: http.MethodPost, path: api.PathAdminKeys, body: req})
+}
+
+// ListKeys returns every key, oldest first.
+func (a *Admin) ListKeys(ctx context.Context) ([]api.Key, error) {
+	list, err := adminCall[api.KeyList](ctx, a, call{method: http.MethodGet, path: api.PathAdminKeys})
+	return list.Data, err
+}
+
+// RevokeKey closes a key at once; revoking again changes nothing.
+func (a *Admin) RevokeKey(ctx context.Context, id string) (api.Key, error) {
+	path := api.PathAdminKeys + "/" + url.PathEscape(id) + "/revoke"
+	return adminCall[api.Key](ctx, a, call{method: http.MethodPost, path: path})
+}
+
+// SessionKey makes a short-lived test key for this machine's client.
+func (a *Admin) SessionKey(ctx context.Context) (api.Key, error) {
+	return adminCall[api.Key](ctx, a, call{method: http.MethodPost, path: api.PathAdminSession})
+}
+
+// Info says what the running server is.
+func (a *Admin) Info(ctx context.Context) (api.Info, error) {
+	return adminCall[api.Info](ctx, a, call{method: http.MethodGet, path: api.PathAdminInfo})
+}
+
+func adminCall[T any](ctx context.Context, a *Admin, r call) (T, error) {
+	r.limit = callTimeout
+	out, err := exchange[T](ctx, a.http, adminHost, r)
+	if e, ok := errors.AsType[*UnreachableError](err); ok {
+		e.Where = a.socket
+	}
+	return out.value, err
+}

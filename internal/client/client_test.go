@@ -1,0 +1,304 @@
+package client_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"unitask/internal/api"
+	"unitask/internal/client"
+	"unitask/internal/fault"
+	"unitask/internal/secret"
+	"unitask/internal/task"
+)
+
+const testKey = "svc_test_0123456789"
+
+// roundTripper answers in the caller's goroutine, so that synctest owns all of time.
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func serve(h http.HandlerFunc) roundTripper {
+	return func(r *http.Request) (*http.Response, error) {
+		w := httptest.NewRecorder()
+		h(w, r)
+		if err := r.Context().Err(); err != nil {
+			return nil, err
+		}
+		return w.Result(), nil
+	}
+}
+
+func mustClient(t *testing.T, c client.Config) *client.Client {
+	t.Helper()
+	if c.BaseURL == "" {
+		c.BaseURL = "http://service.test/base/"
+	}
+	if c.Key == nil {
+		c.Key = func(context.Context) (secret.Value, error) { return secret.New(testKey), nil }
+	}
+	made, err := client.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+func overHandler(t *testing.T, h http.HandlerFunc) *client.Client {
+	t.Helper()
+	return mustClient(t, client.Config{HTTPClient: &http.Client{Transport: serve(h)}})
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v)
+}
+
+func writeFault(w http.ResponseWriter, e *fault.Error) {
+	if e.RetryAfter > 0 {
+		w.Header().Set("Retry-After", "1")
+	}
+	writeJSON(w, api.Status(e), api.ErrorResponse{Error: api.ErrorOf(e), TaskID: e.TaskID, RequestID: "req_1"})
+}
+
+// sent is what a request of the client looks like on the wire.
+type sent struct {
+	Method, URL, Authorization, Prefer, IfNoneMatch, ContentType string
+}
+
+func TestRequests(t *testing.T) {
+	tests := []struct {
+		name string
+		call func(context.Context, *client.Client) error
+		want sent
+	}{
+		{
+			"capabilities",
+			func(ctx context.Context, c *client.Client) error { _, err := c.Capabilities(ctx); return err },
+			sent{Method: "GET", URL: "/base/api/ai/v1/capabilities"},
+		},
+		{
+			"get",
+			func(ctx context.Context, c *client.Client) error {
+				_, err := c.Get(ctx, "task_1", client.GetOptions{ETag: `W/"7"`, Wait: 3900 * time.Millisecond})
+				return err
+			},
+			sent{Method: "GET", URL: "/base/api/ai/v1/tasks/task_1", Prefer: "wait=3", IfNoneMatch: `W/"7"`},
+		},
+		{
+			"an id stays one segment",
+			func(ctx context.Context, c *client.Client) error {
+				_, err := c.Get(ctx, "a/b?c", client.GetOptions{})
+				return err
+			},
+			sent{Method: "GET", URL: "/base/api/ai/v1/tasks/a%2Fb%3Fc"},
+		},
+		{
+			"list",
+			func(ctx context.Context, c *client.Client) error {
+				_, err := c.List(ctx, client.ListOptions{State: task.Queued, Capability: "text.chat", Limit: 7, Cursor: "a b"})
+				return err
+			},
+			sent{Method: "GET", URL: "/base/api/ai/v1/tasks?capability=text.chat&cursor=a+b&limit=7&state=queued"},
+		},
+		{
+			"cancel",
+			func(ctx context.Context, c *client.Client) error { _, err := c.Cancel(ctx, "task_1"); return err },
+			sent{Method: "POST", URL: "/base/api/ai/v1/tasks/task_1/cancel"},
+		},
+		{
+			"timeline",
+			func(ctx context.Context, c *client.Client) error { _, err := c.Timeline(ctx, "task_1"); return err },
+			sent{Method: "GET", URL: "/base/api/ai/v1/tasks/task_1/timeline"},
+		},
+		{
+			"create",
+			func(ctx context.Context, c *client.Client) error {
+				_, err := c.Create(ctx, api.CreateRequest{Capability: "text.chat", Input: []byte(`{}`)},
+					client.CreateOptions{Wait: new(2 * time.Minute)})
+				return err
+			},
+			sent{Method: "POST", URL: "/base/api/ai/v1/tasks", Prefer: "wait=60", ContentType: "application/json"},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var got sent
+			c := overHandler(t, func(w http.ResponseWriter, r *http.Request) {
+				h := r.Header
+				got = sent{r.Method, r.URL.RequestURI(), h.Get("Authorization"), h.Get("Prefer"), h.Get("If-None-Match"), h.Get("Content-Type")}
+				writeJSON(w, http.StatusOK, struct{}{})
+			})
+			if err := tt.call(t.Context(), c); err != nil {
+				t.Fatal(err)
+			}
+			tt.want.Authorization = "Bearer " + testKey
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("request (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestErrors(t *testing.T) {
+	tests := []struct {
+		name    string
+		handler http.HandlerFunc
+		want    *client.Error
+	}{
+		{
+			"the service's own",
+			func(w http.ResponseWriter, _ *http.Request) {
+				writeFault(w, fault.Invalid("input.prompt", "is required"))
+			},
+			&client.Error{Fault: fault.Invalid("input.prompt", "is required"), Status: 400, RequestID: "req_1"},
+		},
+		{
+			"a proxy's page",
+			func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set(api.HeaderRequestID, "req_2")
+				w.WriteHeader(http.StatusBadGateway)
+				_, _ = w.Write([]byte("<html>bad gateway"))
+			},
+			&client.Error{Fault: fault.New(fault.ProviderUnavailable, foreignText("502")), Status: 502, RequestID: "req_2"},
+		},
+		{
+			"another server",
+			func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("hello")) },
+			&client.Error{Fault: fault.New(fault.InvalidRequest, foreignText("200")), Status: 200},
+		},
+		{
+			"a redirect",
+			func(w http.ResponseWriter, r *http.Request) {
+				http.Redirect(w, r, "http://elsewhere.test/", http.StatusTemporaryRedirect)
+			},
+			&client.Error{Fault: fault.New(fault.InvalidRequest, foreignText("307")), Status: 307},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			calls := 0
+			_, err := overHandler(t, func(w http.ResponseWriter, r *http.Request) {
+				calls++
+				tt.handler(w, r)
+			}).Capabilities(t.Context())
+			got, ok := errors.AsType[*client.Error](err)
+			if !ok {
+				t.Fatalf("error %v, want a *client.Error", err)
+			}
+			if diff := cmp.Diff(tt.want, got, cmp.AllowUnexported(fault.Error{})); diff != "" {
+				t.Errorf("error (-want +got):\n%s", diff)
+			}
+			if calls != 1 {
+				t.Errorf("%d requests, want 1", calls)
+			}
+			if strings.Contains(err.Error(), testKey) {
+				t.Error("the error holds the key")
+			}
+		})
+	}
+}
+
+func foreignText(status string) string {
+	return "the answer (HTTP " + status + ") doesn't come from this service; is the base URL right?"
+}
+
+func TestRenew(t *testing.T) {
+	keys := []string{}
+	renew := func(context.Context) (secret.Value, error) { return secret.New("fresh"), nil }
+	refuseOld := func(w http.ResponseWriter, r *http.Request) {
+		keys = append(keys, r.Header.Get("Authorization"))
+		if r.Header.Get("Authorization") != "Bearer fresh" {
+			writeFault(w, fault.New(fault.Unauthenticated, "no"))
+			return
+		}
+		writeJSON(w, http.StatusOK, api.CapabilityList{})
+	}
+	c := mustClient(t, client.Config{Renew: renew, HTTPClient: &http.Client{Transport: serve(refuseOld)}})
+	if _, err := c.Capabilities(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"Bearer " + testKey, "Bearer fresh"}, keys); diff != "" {
+		t.Errorf("keys sent (-want +got):\n%s", diff)
+	}
+}
+
+func TestUnreachable(t *testing.T) {
+	server := httptest.NewServer(http.NotFoundHandler())
+	server.Close()
+	c := mustClient(t, client.Config{BaseURL: server.URL})
+	_, err := c.Capabilities(t.Context())
+	got, ok := errors.AsType[*client.UnreachableError](err)
+	if !ok || got.Where != server.URL {
+		t.Errorf("error %v, want an *UnreachableError at %s", err, server.URL)
+	}
+}
+
+func TestParseBaseURL(t *testing.T) {
+	tests := []struct{ text, want string }{
+		{"http://127.0.0.1:8420", "http://127.0.0.1:8420"},
+		{"https://ai.example/path//", "https://ai.example/path"},
+		{"ai.example:8420", ""},
+		{"ftp://ai.example", ""},
+		{"http://", ""},
+		{"https://user:secret@ai.example", ""},
+		{"https://ai.example?key=1", ""},
+		{"https://ai.example#x", ""},
+	}
+	for _, tt := range tests {
+		u, err := client.ParseBaseURL(tt.text)
+		got := ""
+		if err == nil {
+			got = u.String()
+		}
+		if got != tt.want {
+			t.Errorf("ParseBaseURL(%q) = %q, %v, want %q", tt.text, got, err, tt.want)
+		}
+		if err != nil && strings.Contains(err.Error(), "secret") {
+			t.Errorf("ParseBaseURL(%q): the error repeats the password", tt.text)
+		}
+	}
+}
+
+func TestParseRetryAfter(t *testing.T) {
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	tests := []struct {
+		text string
+		want time.Duration
+	}{
+		{"3", 3 * time.Second},
+		{" 0 ", 0},
+		{"Sat, 21 Nov 2026 12:00:10 GMT", 10 * time.Second},
+		{"Sat, 21 Nov 2026 11:00:00 GMT", 0},
+		{"4294967295", 365 * 24 * time.Hour},
+		{"-3", 0},
+		{"soon", 0},
+		{"", 0},
+	}
+	for _, tt := range tests {
+		if got := client.ParseRetryAfter(tt.text, now); got != tt.want {
+			t.Errorf("ParseRetryAfter(%q) = %v, want %v", tt.text, got, tt.want)
+		}
+	}
+}
+
+func FuzzParseRetryAfter(f *testing.F) {
+	for _, seed := range []string{"3", "", "1e9", "Sat, 21 Nov 2026 12:00:10 GMT", "99999999999999999999"} {
+		f.Add(seed)
+	}
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	f.Fuzz(func(t *testing.T, text string) {
+		if got := client.ParseRetryAfter(text, now); got < 0 || got > 365*24*time.Hour {
+			t.Errorf("ParseRetryAfter(%q) = %v, want 0 to a year", text, got)
+		}
+	})
+}

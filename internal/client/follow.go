@@ -1,0 +1,110 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"unitask/internal/api"
+	"unitask/internal/fault"
+)
+
+// roundTrip is kept free between a read's wait and the start of the next read, so that the answer
+// is back by then.
+const roundTrip = 500 * time.Millisecond
+
+// Follow reads a task until it ends and returns it then. onChange, where not nil, is called from
+// this goroutine with each new revision, the last one included. Two reads start api.MinPoll to
+// api.MaxPoll apart, later where a read took longer; each asks the service to hold the answer for
+// nearly that long, so a change in between arrives at once. Lost connections and retryable errors
+// are tried again until ctx ends; any other error ends it.
+func (c *Client) Follow(ctx context.Context, id string, onChange func(api.Task)) (api.Task, error) {
+	f := follower{client: c, id: id, onChange: onChange}
+	if f.onChange == nil {
+		f.onChange = func(api.Task) {}
+	}
+	return f.run(ctx)
+}
+
+// FollowCreated is Follow for a task just created: it keeps the pause that the service asked for
+// before the first read, and returns at once what has ended already.
+func (c *Client) FollowCreated(ctx context.Context, created Created, onChange func(api.Task)) (api.Task, error) {
+	t := created.Task
+	if onChange != nil {
+		onChange(t)
+	}
+	if t.State.Terminal() {
+		return t, nil
+	}
+	if created.RetryAfter > 0 && !sleep(ctx, interval(created.RetryAfter)) {
+		return t, ctx.Err()
+	}
+	return c.Follow(ctx, t.ID, func(now api.Task) {
+		if onChange != nil && (now.State != t.State || !now.UpdatedAt.Equal(t.UpdatedAt.Time)) {
+			onChange(now)
+		}
+	})
+}
+
+type follower struct {
+	client   *Client
+	id       string
+	onChange func(api.Task)
+	last     api.Task
+	etag     string
+	advised  time.Duration
+}
+
+func (f *follower) run(ctx context.Context) (api.Task, error) {
+	for {
+		started, gap := time.Now(), interval(f.advised)
+		extra, err := f.read(ctx, gap)
+		if err != nil || f.last.State.Terminal() {
+			return f.last, err
+		}
+		if gap < f.advised { // learnt from this very read
+			gap = interval(f.advised)
+		}
+		if !sleep(ctx, max(time.Until(started.Add(gap)), extra)) {
+			return f.last, ctx.Err()
+		}
+	}
+}
+
+// read makes one GET. An error that allows another one becomes the pause before it.
+func (f *follower) read(ctx context.Context, gap time.Duration) (time.Duration, error) {
+	r, err := f.client.Get(ctx, f.id, GetOptions{ETag: f.etag, Wait: gap - roundTrip})
+	switch {
+	case ctx.Err() != nil && err != nil:
+		return 0, ctx.Err()
+	case err != nil:
+		return f.pause(err, gap)
+	}
+	f.advised = r.RetryAfter
+	if !r.NotModified {
+		f.last, f.etag = r.Task, r.ETag
+		f.onChange(r.Task)
+	}
+	return 0, nil
+}
+
+func (f *follower) pause(err error, gap time.Duration) (time.Duration, error) {
+	var extra time.Duration
+	if _, lost := errors.AsType[*UnreachableError](err); !lost {
+		e, ok := errors.AsType[*fault.Error](err)
+		if !ok || !e.Retryable() {
+			return 0, err
+		}
+		extra = min(e.RetryAfter, maxPause)
+	}
+	f.client.onRetry(Retry{Err: err, Pause: max(gap, extra)})
+	return extra, nil
+}
+
+// interval returns the time between the starts of two reads: from the advice, or the least, up to a
+// second more by chance, so that clients don't march in step.
+func interval(advised time.Duration) time.Duration {
+	least := min(max(advised, api.MinPoll), api.MaxPoll)
+	return min(least+rand.N(time.Second), api.MaxPoll)
+}

@@ -1,0 +1,162 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"unitask/internal/fault"
+	"unitask/internal/secret"
+)
+
+// Source says where a key came from.
+type Source string
+
+// The sources, in the order in which they are looked at.
+const (
+	FromFile        Source = "--api-key-file"
+	FromEnvironment Source = "UNITASK_API_KEY"
+	FromKeyring     Source = "keyring" // or wherever else the profile's reference points
+	FromLocalServer Source = "local server"
+)
+
+const (
+	maxKey       = 4096             // characters; a wrong file isn't sent as a key
+	renewalAhead = 30 * time.Second // a session key is replaced this long before it expires
+)
+
+// Credential is the way to a key.
+type Credential struct {
+	Source Source
+	Key    KeyFunc
+	Renew  KeyFunc // nil where no fresh key can be had
+}
+
+// NoKeyError reports that no place holds a key for the service.
+type NoKeyError struct {
+	BaseURL string
+	Profile string // the profile that was looked at, "" for none
+	KeyFor  string // the base URL that the profile's key is for, where it is another one
+}
+
+// Error names the service, and the one that the profile's key is kept from being sent away from.
+func (e *NoKeyError) Error() string {
+	if e.KeyFor != "" {
+		return fmt.Sprintf("no key for %s: the one of profile %s is for %s and goes nowhere else", e.BaseURL, e.Profile, e.KeyFor)
+	}
+	return "no key for " + e.BaseURL
+}
+
+// Credential finds the key for a target: the file (or stdin, for "-"), UNITASK_API_KEY, what the
+// profile's login kept, a session key of the server on this machine. The last two go to the
+// profile's own base URL only.
+func (t Target) Credential(ctx context.Context, keyFile string, stdin io.Reader) (Credential, error) {
+	if keyFile != "" {
+		v, err := ReadKeyFile(keyFile, stdin)
+		return fixed(FromFile, v), err
+	}
+	if text := os.Getenv("UNITASK_API_KEY"); text != "" {
+		v, err := ParseKey(text)
+		return fixed(FromEnvironment, v), err
+	}
+	own := t.Profile.BaseURL == t.BaseURL
+	switch {
+	case own && !t.Profile.Key.IsZero():
+		v, err := t.Profile.Key.Resolve(ctx)
+		if err != nil {
+			return Credential{}, err
+		}
+		return fixed(FromKeyring, v), nil
+	case own && t.Profile.DataDir != "":
+		return sessionCredential(t.Profile.DataDir)
+	}
+	missing := &NoKeyError{BaseURL: t.BaseURL, Profile: t.Name}
+	if t.Name != "" && !own {
+		missing.KeyFor = t.Profile.BaseURL
+	}
+	return Credential{}, missing
+}
+
+// ReadKeyFile reads a key from a file, or from stdin where the name is "-".
+func ReadKeyFile(name string, stdin io.Reader) (secret.Value, error) {
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return secret.Value{}, err
+		}
+		defer func() { _ = f.Close() }()
+		stdin = f
+	}
+	raw, err := io.ReadAll(io.LimitReader(stdin, maxKey+1))
+	if err != nil {
+		return secret.Value{}, err
+	}
+	return ParseKey(string(raw))
+}
+
+// ParseKey takes one printable word as a key; white space around it is cut. It doesn't judge the
+// form: the service does.
+func ParseKey(text string) (secret.Value, error) {
+	text = strings.TrimSpace(text)
+	outside := func(r rune) bool { return r <= ' ' || r > '~' }
+	if text == "" || len(text) > maxKey || strings.ContainsFunc(text, outside) {
+		return secret.Value{}, fault.New(fault.Unauthenticated, "what was given as a key isn't one: a key is one printable word")
+	}
+	return secret.New(text), nil
+}
+
+func fixed(s Source, v secret.Value) Credential {
+	return Credential{Source: s, Key: func(context.Context) (secret.Value, error) { return v, nil }}
+}
+
+// session keeps a short-lived key of the local server in memory.
+type session struct {
+	admin   *Admin
+	mu      sync.Mutex
+	value   secret.Value
+	expires time.Time // zero: never
+}
+
+func sessionCredential(dataDir string) (Credential, error) {
+	admin, err := NewAdmin(dataDir)
+	if err != nil {
+		return Credential{}, err
+	}
+	s := &session{admin: admin}
+	return Credential{Source: FromLocalServer, Key: s.key, Renew: s.renew}, nil
+}
+
+func (s *session) key(ctx context.Context) (secret.Value, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.value.IsZero() && (s.expires.IsZero() || time.Until(s.expires) > renewalAhead) {
+		return s.value, nil
+	}
+	return s.renewLocked(ctx)
+}
+
+func (s *session) renew(ctx context.Context) (secret.Value, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.renewLocked(ctx)
+}
+
+func (s *session) renewLocked(ctx context.Context) (secret.Value, error) {
+	k, err := s.admin.SessionKey(ctx)
+	if err != nil {
+		return secret.Value{}, err
+	}
+	v, err := ParseKey(k.Secret)
+	if err != nil {
+		return secret.Value{}, err
+	}
+	s.value, s.expires = v, time.Time{}
+	if k.ExpiresAt != nil {
+		s.expires = k.ExpiresAt.Time
+	}
+	return v, nil
+}

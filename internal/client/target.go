@@ -1,0 +1,90 @@
+package client
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"slices"
+
+	"unitask/internal/fault"
+)
+
+// Choice is what a person chose on the command line; zero members leave the choice to the
+// environment, then to the profiles, then to the defaults.
+type Choice struct {
+	ConfigDir string // "": ConfigDir()
+	Profile   string // else UNITASK_PROFILE, else the one with the chosen base URL, else the current one
+	BaseURL   string // else UNITASK_BASE_URL, else the profile's, else DefaultBaseURL
+}
+
+// Target is the service to call and the profile that goes with it.
+type Target struct {
+	BaseURL string
+	Name    string  // of the profile; "" where none applies
+	Profile Profile // zero where none applies
+}
+
+// Target finds the service. A profile that was named must exist.
+func (c Choice) Target() (Target, error) {
+	all, err := LoadProfiles(cmp.Or(c.ConfigDir, ConfigDir()))
+	if err != nil {
+		return Target{}, err
+	}
+	base, err := normalized(cmp.Or(c.BaseURL, os.Getenv("UNITASK_BASE_URL")))
+	if err != nil {
+		return Target{}, err
+	}
+	named := cmp.Or(c.Profile, os.Getenv("UNITASK_PROFILE"))
+	name := cmp.Or(named, all.matching(base))
+	profile, known := all.Profiles[name]
+	if named != "" && !known {
+		return Target{}, fault.Invalid(fmt.Sprintf("profile %q", named), "doesn't exist")
+	}
+	if known {
+		own, err := normalized(profile.BaseURL)
+		if err != nil {
+			return Target{}, err
+		}
+		profile.BaseURL = own
+		return Target{BaseURL: cmp.Or(base, own), Name: name, Profile: profile}, nil
+	}
+	return Target{BaseURL: cmp.Or(base, DefaultBaseURL)}, nil
+}
+
+// matching returns the profile to use for a base URL where none was named: the current one if it
+// fits, else the first by name that does; for no base URL the current one.
+func (p Profiles) matching(base string) string {
+	fits := func(name string) bool {
+		one, known := p.Profiles[name]
+		own, err := normalized(one.BaseURL)
+		return known && err == nil && (base == "" || own == base)
+	}
+	if fits(p.Current) {
+		return p.Current
+	}
+	if base == "" {
+		return ""
+	}
+	var found []string
+	for name := range p.Profiles {
+		if fits(name) {
+			found = append(found, name)
+		}
+	}
+	if len(found) == 0 {
+		return ""
+	}
+	return slices.Min(found)
+}
+
+// normalized returns a base URL in the form that is compared; "" stays "".
+func normalized(base string) (string, error) {
+	if base == "" {
+		return "", nil
+	}
+	u, err := ParseBaseURL(base)
+	if err != nil {
+		return "", err
+	}
+	return u.String(), nil
+}

@@ -1,0 +1,158 @@
+package client_test
+
+import (
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"unitask/internal/api"
+	"unitask/internal/client"
+	"unitask/internal/fault"
+	"unitask/internal/secret"
+)
+
+var compareRefs = cmp.Comparer(func(a, b secret.Ref) bool { return a == b })
+
+func TestTarget(t *testing.T) {
+	local := client.Profile{BaseURL: "http://127.0.0.1:8420", DataDir: "/d"}
+	work := client.Profile{BaseURL: "https://ai.example"}
+	tests := []struct {
+		name               string
+		choice             client.Choice
+		envProfile, envURL string
+		want               client.Target
+		wantErr            bool
+	}{
+		{"the current profile", client.Choice{}, "", "", client.Target{BaseURL: local.BaseURL, Name: "local", Profile: local}, false},
+		{"a named one", client.Choice{Profile: "work"}, "local", "", client.Target{BaseURL: work.BaseURL, Name: "work", Profile: work}, false},
+		{"one named in the environment", client.Choice{}, "work", "", client.Target{BaseURL: work.BaseURL, Name: "work", Profile: work}, false},
+		{"one that fits the base URL", client.Choice{BaseURL: "https://ai.example/"}, "", "", client.Target{BaseURL: work.BaseURL, Name: "work", Profile: work}, false},
+		{"the flag before the environment", client.Choice{BaseURL: "http://a.test"}, "", "http://b.test", client.Target{BaseURL: "http://a.test"}, false},
+		{"a base URL of nobody", client.Choice{}, "", "http://b.test", client.Target{BaseURL: "http://b.test"}, false},
+		{"a named one elsewhere", client.Choice{Profile: "work", BaseURL: "http://b.test"}, "", "", client.Target{BaseURL: "http://b.test", Name: "work", Profile: work}, false},
+		{"an unknown one", client.Choice{Profile: "nobody"}, "", "", client.Target{}, true},
+		{"a bad base URL", client.Choice{BaseURL: "b.test"}, "", "", client.Target{}, true},
+	}
+	dir := t.TempDir()
+	for _, p := range []struct {
+		name string
+		client.Profile
+	}{{"local", local}, {"work", work}} {
+		if err := client.SaveProfile(dir, p.name, p.Profile); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Setenv("UNITASK_CONFIG_DIR", dir)
+			t.Setenv("UNITASK_PROFILE", tt.envProfile)
+			t.Setenv("UNITASK_BASE_URL", tt.envURL)
+			got, err := tt.choice.Target()
+			if (err != nil) != tt.wantErr {
+				t.Fatalf("error %v, want one: %t", err, tt.wantErr)
+			}
+			if diff := cmp.Diff(tt.want, got, compareRefs); diff != "" {
+				t.Errorf("target (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestCredential(t *testing.T) {
+	dir := mustShortDir(t)
+	mustServeSocket(t, filepath.Join(dir, "admin.sock"), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		writeJSON(w, http.StatusOK, api.Key{Secret: "svc_test_session"})
+	}))
+	file := filepath.Join(dir, "key")
+	if err := os.WriteFile(file, []byte("svc_test_file\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	kept, err := secret.ParseRef("file:" + file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	local := client.Profile{BaseURL: "http://own.test", DataDir: dir}
+	login := client.Profile{BaseURL: "http://own.test", DataDir: dir, Key: kept}
+	tests := []struct {
+		name       string
+		target     client.Target
+		file, env  string
+		source     client.Source
+		want       string
+		wantKeyFor string // of the error, where no key is found
+	}{
+		{"a file before all", client.Target{BaseURL: "http://own.test", Profile: login}, file, "svc_test_env", client.FromFile, "svc_test_file", ""},
+		{"stdin", client.Target{BaseURL: "http://own.test"}, "-", "", client.FromFile, "svc_test_stdin", ""},
+		{"the environment before the keyring", client.Target{BaseURL: "http://other.test", Profile: login}, "", " svc_test_env ", client.FromEnvironment, "svc_test_env", ""},
+		{"the keyring before the local server", client.Target{BaseURL: "http://own.test", Profile: login}, "", "", client.FromKeyring, "svc_test_file", ""},
+		{"the local server", client.Target{BaseURL: "http://own.test", Profile: local}, "", "", client.FromLocalServer, "svc_test_session", ""},
+		{"the keyring's key goes nowhere else", client.Target{BaseURL: "http://other.test", Name: "p", Profile: login}, "", "", "", "", "http://own.test"},
+		{"nor does the local server's", client.Target{BaseURL: "http://other.test", Name: "p", Profile: local}, "", "", "", "", "http://own.test"},
+		{"none", client.Target{BaseURL: "http://other.test"}, "", "", "", "", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Setenv("UNITASK_API_KEY", tt.env)
+			got, err := tt.target.Credential(t.Context(), tt.file, strings.NewReader("svc_test_stdin\n"))
+			if tt.want == "" {
+				missing, ok := errors.AsType[*client.NoKeyError](err)
+				if !ok || missing.KeyFor != tt.wantKeyFor {
+					t.Errorf("error %v, want a *NoKeyError that names %q", err, tt.wantKeyFor)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			key, err := got.Key(t.Context())
+			if err != nil || key.Reveal() != tt.want || got.Source != tt.source {
+				t.Errorf("key %q from %s, %v, want %q from %s", key.Reveal(), got.Source, err, tt.want, tt.source)
+			}
+		})
+	}
+}
+
+func TestSessionKeyIsRenewed(t *testing.T) {
+	dir := mustShortDir(t)
+	asked := 0
+	mustServeSocket(t, filepath.Join(dir, "admin.sock"), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked++
+		life := time.Hour
+		if asked == 1 {
+			life = 10 * time.Second // about to expire: not worth keeping
+		}
+		writeJSON(w, http.StatusOK, api.Key{Secret: "svc_test_session", ExpiresAt: &api.Timestamp{Time: time.Now().Add(life)}})
+	}))
+	t.Setenv("UNITASK_API_KEY", "")
+	got, err := client.Target{BaseURL: "http://own.test", Profile: client.Profile{BaseURL: "http://own.test", DataDir: dir}}.
+		Credential(t.Context(), "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		if _, err := got.Key(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if asked != 2 {
+		t.Errorf("the server was asked %d times, want 2", asked)
+	}
+}
+
+func TestParseKey(t *testing.T) {
+	for _, text := range []string{"", " \n", "two words", "line\nbreak", "schlüssel", strings.Repeat("k", 5000)} {
+		if _, err := client.ParseKey(text); fault.CodeOf(err) != fault.Unauthenticated {
+			t.Errorf("ParseKey(%.20q): %v, want %s", text, err, fault.Unauthenticated)
+		}
+	}
+	got, err := client.ParseKey("\tsvc_test_1\r\n")
+	if err != nil || got.Reveal() != "svc_test_1" {
+		t.Errorf("ParseKey = %q, %v, want svc_test_1", got.Reveal(), err)
+	}
+}

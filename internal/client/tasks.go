@@ -1,0 +1,91 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"unitask/internal/api"
+	"unitask/internal/task"
+)
+
+// Capabilities returns the directory that the key may call, sorted by name.
+func (c *Client) Capabilities(ctx context.Context) ([]api.Capability, error) {
+	a, err := send[api.CapabilityList](ctx, c, call{method: http.MethodGet, path: api.PathCapabilities, limit: callTimeout})
+	return a.value.Data, err
+}
+
+// GetOptions make a read conditional.
+type GetOptions struct {
+	ETag string        // of an earlier Reading; "": none
+	Wait time.Duration // hold the answer until the task changes; whole seconds, at most api.MaxWait
+}
+
+// Reading is what one GET of a task said.
+type Reading struct {
+	Task        api.Task // zero where NotModified
+	NotModified bool     // the task is as it was at GetOptions.ETag
+	ETag        string
+	RetryAfter  time.Duration // 0: no advice, as for a task that has ended
+}
+
+// Get reads a task once.
+func (c *Client) Get(ctx context.Context, id string, o GetOptions) (Reading, error) {
+	h := http.Header{}
+	if o.ETag != "" {
+		h.Set("If-None-Match", o.ETag)
+	}
+	preferWait(h, o.Wait)
+	a, err := send[api.Task](ctx, c, call{method: http.MethodGet, path: taskPath(id), header: h, limit: callTimeout + o.Wait})
+	if err != nil {
+		return Reading{}, err
+	}
+	return Reading{
+		Task: a.value, NotModified: a.status == http.StatusNotModified, ETag: a.etag, RetryAfter: a.retryAfter,
+	}, nil
+}
+
+// ListOptions select tasks; zero members select all.
+type ListOptions struct {
+	State      task.State
+	Capability string
+	Limit      int    // of one page, at most api.MaxListLimit
+	Cursor     string // of an earlier page
+}
+
+// List returns a page of the account's tasks, newest first.
+func (c *Client) List(ctx context.Context, o ListOptions) (api.TaskList, error) {
+	q := url.Values{}
+	for name, value := range map[string]string{"state": string(o.State), "capability": o.Capability, "cursor": o.Cursor} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	if o.Limit > 0 {
+		q.Set("limit", strconv.Itoa(o.Limit))
+	}
+	a, err := send[api.TaskList](ctx, c, call{method: http.MethodGet, path: api.PathTasks, query: q, limit: callTimeout})
+	return a.value, err
+}
+
+// Cancel asks the service to stop a task; asking again changes nothing.
+func (c *Client) Cancel(ctx context.Context, id string) (api.Task, error) {
+	a, err := send[api.Task](ctx, c, call{method: http.MethodPost, path: taskPath(id) + "/cancel", limit: callTimeout})
+	return a.value, err
+}
+
+// Timeline returns the recorded states of a task with their times.
+func (c *Client) Timeline(ctx context.Context, id string) ([]api.Move, error) {
+	a, err := send[api.Timeline](ctx, c, call{method: http.MethodGet, path: taskPath(id) + "/timeline", limit: callTimeout})
+	return a.value.Data, err
+}
+
+func taskPath(id string) string { return api.PathTasks + "/" + url.PathEscape(id) }
+
+func preferWait(h http.Header, d time.Duration) {
+	if s := int(min(d, api.MaxWait) / time.Second); s > 0 {
+		h.Set(api.HeaderPrefer, "wait="+strconv.Itoa(s))
+	}
+}
