@@ -1,0 +1,61 @@
+# Everything a contributor runs. `make` alone lists the targets.
+GO ?= go
+PKG ?= ./...
+CI := ./.ci/run
+
+.DEFAULT_GOAL := help
+.PHONY: help build test race lint fmt cover bench fuzz npm openapi e2e e2e-model golden release-check ci clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## Build ./unitask
+	CGO_ENABLED=0 $(GO) build -trimpath -o unitask ./cmd/unitask
+
+test: ## Run the tests (PKG=./internal/task for some)
+	$(GO) test $(PKG)
+
+race: ## Run the tests with the race detector
+	$(GO) test -race $(PKG)
+
+lint: ## Check the format, vet and the linters
+	$(CI) packages tools format vet lint shell
+
+fmt: ## Format the code as the linters want it
+	golangci-lint fmt
+
+cover: ## Measure the coverage of the tests into coverage.html
+	$(GO) test -coverpkg=./... -coverprofile=coverage.txt $(PKG)
+	$(GO) tool cover -html=coverage.txt -o coverage.html
+	$(GO) tool cover -func=coverage.txt | tail -n 1
+
+bench: ## Run the benchmarks
+	$(GO) test -run '^$$' -bench . -benchmem $(PKG)
+
+fuzz: ## Run every fuzz target (FUZZ_TIME=1m for longer)
+	$(CI) fuzz
+
+npm: ## Install the tests' tools from npm
+	$(CI) npm
+
+openapi: npm ## Lint docs/openapi.yaml
+	$(CI) openapi
+
+e2e: npm ## Run the end-to-end scripts against the real binary
+	$(CI) packages e2e
+
+e2e-model: ## Prompt a real Ollama with a generated tiny model through unitask
+	test/model/run.sh
+
+golden: ## Write the generated pages anew
+	$(GO) test ./internal/task -run TestStateMachinePage -update
+
+release-check: ## Build a whole release without publishing it
+	$(CI) tools release
+	goreleaser release --snapshot --clean --skip=publish,sign,sbom,docker
+
+ci: ## Run all that CI runs
+	$(CI)
+
+clean: ## Remove what the other targets made
+	rm -rf unitask dist completions coverage.txt coverage.html
