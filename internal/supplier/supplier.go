@@ -111,11 +111,13 @@ type Segment struct {
 	Text  string  `json:"text"`
 }
 
-// File is one result file: its bytes at hand or the address to fetch them from.
+// File is one result file: its bytes at hand, the address to fetch them from, or, where fetching takes
+// the supplier's key, the way to open them. One of Data, URL and Open is set.
 type File struct {
 	ContentType string // the supplier's claim; the artifact store sniffs
-	Data        []byte // set, or URL is
+	Data        []byte
 	URL         string
+	Open        func(ctx context.Context) (io.ReadCloser, error)
 	Width       int     // pixels, 0 where unknown
 	Height      int     // pixels, 0 where unknown
 	Duration    float64 // seconds, 0 where unknown

@@ -45,7 +45,7 @@ type Attempt struct {
 	Caps        []Cap           `json:"caps,omitempty"` // the in-flight caps it counts against while open
 	Job         json.RawMessage `json:"job,omitempty"`  // the supplier's job, opaque here
 	Reason      string          `json:"reason,omitempty"`
-	Passed      []Passed        `json:"passed,omitempty"` // dearer-by-choice: routes passed over, and why
+	Passed      []Passed        `json:"passed,omitempty"` // routes not taken, and why
 	Code        fault.Code      `json:"code,omitempty"`
 	Usage       *Usage          `json:"usage,omitempty"`
 	Cost        Money           `json:"cost,omitempty"`         // what the supplier charges for it
@@ -63,9 +63,10 @@ type Cap struct {
 
 // Passed is a route that was not taken, with the reason.
 type Passed struct {
-	Supplier string `json:"supplier"`
-	Model    string `json:"model"`
-	Reason   string `json:"reason"`
+	Supplier string     `json:"supplier"`
+	Model    string     `json:"model"`
+	Reason   string     `json:"reason"`
+	Code     fault.Code `json:"code,omitempty"` // what a caller is told when every route is passed over so
 }
 
 // Plan is an attempt about to begin: which route, why, and what it counts against.
@@ -134,11 +135,17 @@ func cloneAttempts(in []Attempt) []Attempt {
 	return append(make([]Attempt, 0, len(in)+1), in...)
 }
 
+// LastUnknown reports whether the last attempt ended without anyone knowing its outcome.
+func (t Task) LastUnknown() bool {
+	n := len(t.Attempts)
+	return n > 0 && t.Attempts[n-1].State == UnknownOutcome
+}
+
 // Readopt opens the last attempt again where its outcome stayed unknown, so that a known job is
 // polled on and a lost submission is looked up rather than paid for twice. It reports false where
 // the last attempt isn't of unknown outcome.
 func (t Task) Readopt() (Task, bool) {
-	if len(t.Attempts) == 0 || t.Attempts[len(t.Attempts)-1].State != UnknownOutcome {
+	if !t.LastUnknown() {
 		return t, false
 	}
 	t.Attempts = cloneAttempts(t.Attempts)

@@ -2,6 +2,7 @@ package task
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -47,6 +48,21 @@ func NewID(prefix string, now time.Time) string {
 	}
 	out[at] = alphabet[acc<<(5-bits)&31]
 	return prefix + string(out[:])
+}
+
+// timeCharacters is how much of an id tells its millisecond.
+const timeCharacters = 10
+
+// DeriveID returns the id that belongs to another id and a salt: always the same one, with the
+// other's time. Work that is done again keeps its results under the ids of the first time.
+func DeriveID(prefix, from, salt string) string {
+	_, body, _ := strings.Cut(from, "_")
+	sum := sha256.Sum256([]byte(from + "\n" + salt))
+	out := []byte(body[:min(timeCharacters, len(body))])
+	for len(out) < idLength {
+		out = append(out, alphabet[sum[len(out)]&31])
+	}
+	return prefix + string(out)
 }
 
 // ValidID reports whether s is an id with the given prefix.

@@ -1,0 +1,202 @@
+package gateway
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"unitask/internal/catalog"
+	"unitask/internal/fault"
+	"unitask/internal/gate"
+	"unitask/internal/routing"
+	"unitask/internal/store"
+	"unitask/internal/supplier"
+	"unitask/internal/task"
+)
+
+// errStopping refuses tasks while the service goes down; another node or the next start takes them.
+var errStopping = fault.New(fault.CapacityExhausted, "the service is restarting").WithRetryAfter(2 * time.Second)
+
+// inlineInput is up to how many bytes an input lives in the task's own record.
+const inlineInput = 64 << 10
+
+// Submission is one POST whose headers were checked.
+type Submission struct {
+	IdempotencyKey string // trimmed, 8 to 128 code points
+	Body           []byte
+	Wait           *time.Duration // the caller's preference; nil: the capability's own
+}
+
+// Accepted is a task that stands under the key.
+type Accepted struct {
+	Task     task.Task
+	Replayed bool // it stood there before this request
+}
+
+// Create accepts a request, joins it to the task under its key, or refuses it without a trace. It
+// returns when the task ended or the wait is over. A task that failed is no error here: the caller
+// of Create decides how to show it.
+func (g *Gateway) Create(ctx context.Context, c gate.Caller, s Submission) (Accepted, error) {
+	req, refused := catalog.Decode(s.Body, catalog.Limits{Depth: g.limits.JSONDepth})
+	if refused != nil {
+		return Accepted{}, refused
+	}
+	key := task.Hash(sha256.Sum256([]byte(s.IdempotencyKey)))
+	fingerprint := task.Hash(req.Fingerprint())
+	old, err := g.store.FindTask(ctx, c.Scope(), key)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+	case err != nil:
+		return Accepted{}, storeFault(err)
+	case old.Fingerprint != fingerprint:
+		return Accepted{}, conflict(old.ID)
+	case !old.Reopenable():
+		return g.join(ctx, old, s.Wait)
+	}
+	if g.stopping.Load() {
+		return Accepted{}, errStopping
+	}
+	entry, refused := g.check(c, req)
+	if refused != nil {
+		return Accepted{}, refused
+	}
+	n, err := g.newTask(ctx, c, req, entry)
+	if err != nil {
+		return Accepted{}, err
+	}
+	n.IdempotencyHash, n.Fingerprint = key, fingerprint
+	if n.First != nil && old.LastUnknown() {
+		n.First.Plans = nil // the worker settles the earlier attempt before it begins another
+	}
+	return g.accept(ctx, n, s.Wait)
+}
+
+// check passes the request through everything between the idempotency record and the commit.
+func (g *Gateway) check(c gate.Caller, req catalog.Request) (catalog.Capability, *fault.Error) {
+	directory := g.catalog.Load()
+	entry, ok := directory.Get(req.Capability)
+	if !ok || !c.Opens(req.Capability) || !g.routes.Load().Serves(c.Key.Mode, req.Capability) {
+		return entry, fault.Invalid("capability", "names no capability that is callable with this key")
+	}
+	if refused := directory.Validate(req); refused != nil {
+		return entry, refused
+	}
+	return entry, entry.CheckAuthorization(req.Input)
+}
+
+// accept makes the one durable commit and, for a synchronous capability, begins the work.
+func (g *Gateway) accept(ctx context.Context, n store.NewTask, prefer *time.Duration) (Accepted, error) {
+	created, err := g.store.CreateTask(ctx, n)
+	if n.InputRef != "" && (err != nil || created.Admit == store.AdmitReplayed) {
+		g.dropInput(ctx, n.InputRef)
+	}
+	switch {
+	case errors.Is(err, store.ErrConflict):
+		return Accepted{}, conflict("")
+	case err != nil:
+		return Accepted{}, storeFault(gate.Refusal(err))
+	case created.Admit == store.AdmitReplayed:
+		return g.join(ctx, created.Task, prefer)
+	}
+	wait := g.waitFor(created.Task, prefer)
+	if created.Lease == nil {
+		return g.finishWait(ctx, created.Task, wait, created.Admit)
+	}
+	done := make(chan task.Task, 1)
+	g.workers.Go(func() { done <- g.runSync(*created.Lease) })
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case t := <-done:
+		return Accepted{Task: t}, nil
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return g.finishWait(ctx, created.Task, 0, created.Admit)
+}
+
+// newTask assembles the record: input kept, price frozen, reservation and holds computed.
+func (g *Gateway) newTask(
+	ctx context.Context, c gate.Caller, req catalog.Request, entry catalog.Capability,
+) (store.NewTask, error) {
+	routes := g.routes.Load()
+	sr := supplier.Request{Capability: string(req.Capability), Input: req.Input, Parameters: req.Parameters}
+	size := routing.Estimate(req.Capability, len(catalog.MediaPointers(entry, req.Input)), req.Input, req.Parameters)
+	price := routes.ListPrice(c.Key.Mode, req.Capability, size)
+	n := store.NewTask{
+		ID: task.NewID(task.PrefixTask, g.now()), Scope: c.Scope(), KeyID: c.Key.ID, Capability: string(req.Capability), Sync: entry.Mode == catalog.Sync,
+		Input: req.Input, Parameters: req.Parameters, Deadline: entry.Deadline,
+		Price: price, Reserved: price.Cost(size),
+	}
+	n.Holds = g.gate.Holds(c, n.Reserved)
+	if n.Sync {
+		choices, passed := routes.Choose(routing.Want{Mode: c.Key.Mode, Request: sr, Size: size}, g.health)
+		n.First = &store.First{Node: g.node, Term: g.limits.LeaseTerm}
+		for _, choice := range choices {
+			n.First.Plans = append(n.First.Plans, choice.Plan(passed))
+		}
+	}
+	if err := g.checkMedia(ctx, c.Scope(), entry, req.Input); err != nil {
+		return n, err
+	}
+	var err error
+	if n.Authorization, err = g.authorization(ctx, c.Scope(), req.Input); err != nil {
+		return n, err
+	}
+	if len(req.Input) > inlineInput {
+		n.Input = nil
+		n.InputRef, err = g.keepInput(ctx, c.Scope(), req.Input, entry.Deadline)
+	}
+	return n, err
+}
+
+// join waits with a task that stood under the key before this request.
+func (g *Gateway) join(ctx context.Context, t task.Task, prefer *time.Duration) (Accepted, error) {
+	return g.finishWait(ctx, t, g.waitFor(t, prefer), store.AdmitReplayed)
+}
+
+func (g *Gateway) finishWait(ctx context.Context, t task.Task, wait time.Duration, admit store.Admit) (Accepted, error) {
+	t, err := g.awaitEnd(ctx, t, wait)
+	return Accepted{Task: t, Replayed: admit == store.AdmitReplayed}, err
+}
+
+// waitFor returns how long a POST waits for a task: the caller's wish, else the time that suits its
+// capability.
+func (g *Gateway) waitFor(t task.Task, prefer *time.Duration) time.Duration {
+	switch {
+	case prefer != nil:
+		return *prefer
+	case t.Sync:
+		return g.limits.SyncWait
+	default:
+		return 0
+	}
+}
+
+func conflict(taskID string) *fault.Error {
+	return fault.New(fault.IdempotencyConflict, "the Idempotency-Key was used with a different request").WithTask(taskID)
+}
+
+// storeFault turns an engine's error into what a caller is told.
+func storeFault(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, store.ErrNotFound):
+		return fault.New(fault.NotFound, "there is no such task")
+	case errors.Is(err, store.ErrFull):
+		return fault.Wrap(fault.CapacityExhausted, err, "the service has no room for more tasks").WithRetryAfter(10 * time.Second)
+	default:
+		return fault.From(err)
+	}
+}
+
+// decodeInto reads a member of a validated input; other members are ignored.
+func decodeInto(raw json.RawMessage, v any) error {
+	if len(raw) == 0 {
+		return nil
+	}
+	return json.Unmarshal(raw, v)
+}

@@ -1,0 +1,174 @@
+package gateway
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"unitask/internal/catalog"
+	"unitask/internal/store"
+	"unitask/internal/task"
+)
+
+// The rhythms of the background services.
+const (
+	claimInterval  = time.Second            // how often the queue is looked at without a wake
+	claimBatch     = 64                     // tasks claimed at once
+	fullPause      = 250 * time.Millisecond // how long a capability without a free place is passed over
+	upkeepInterval = time.Minute
+	flushInterval  = 5 * time.Second
+	sweepBatch     = 1000
+)
+
+type fullKey struct {
+	mode       task.Mode
+	capability catalog.Name
+}
+
+// dispatch claims waiting tasks while there are free workers.
+func (g *Gateway) dispatch(ctx context.Context) {
+	wake, stop := g.store.Wake(store.TopicQueue)
+	defer stop()
+	timer := time.NewTicker(claimInterval)
+	defer timer.Stop()
+	for ctx.Err() == nil {
+		if g.claim(ctx) > 0 {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+		case <-wake:
+		case <-g.free:
+		case <-timer.C:
+		}
+	}
+}
+
+// claim takes what there are workers for and returns how many tasks it took.
+func (g *Gateway) claim(ctx context.Context) int {
+	limit := min(g.idle(), claimBatch)
+	if limit == 0 {
+		return 0
+	}
+	leases, err := g.store.Claim(ctx, store.ClaimRequest{
+		Node: g.node, Capabilities: g.claimable(), Limit: limit, Term: g.limits.LeaseTerm,
+	})
+	if err != nil {
+		if ctx.Err() == nil {
+			g.log.Error("claiming work failed", slog.Any("error", err))
+		}
+		return 0
+	}
+	g.take(len(leases))
+	for _, l := range leases {
+		g.workers.Go(func() {
+			defer g.giveBack()
+			g.run(g.haltCtx, l, false)
+		})
+	}
+	return len(leases)
+}
+
+// claimable returns the capabilities that have a route which wasn't full a moment ago.
+func (g *Gateway) claimable() []string {
+	routes := g.routes.Load()
+	now := g.now()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var names []string
+	for _, entry := range g.catalog.Load().All() {
+		for _, mode := range []task.Mode{task.Live, task.Test} {
+			k := fullKey{mode, entry.Name}
+			if routes.Serves(mode, entry.Name) && now.Sub(g.full[k]) > fullPause {
+				names = append(names, string(entry.Name))
+				break
+			}
+		}
+	}
+	return names
+}
+
+func (g *Gateway) markFull(t task.Task) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.full[fullKey{t.Scope.Mode, catalog.Name(t.Capability)}] = g.now()
+}
+
+func (g *Gateway) idle() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.slots
+}
+
+func (g *Gateway) take(n int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.slots -= n
+}
+
+func (g *Gateway) giveBack() {
+	g.mu.Lock()
+	g.slots++
+	g.mu.Unlock()
+	select {
+	case g.free <- struct{}{}:
+	default:
+	}
+}
+
+// heartbeat keeps this node's leases: three beats a term, so that one may be missed.
+func (g *Gateway) heartbeat(ctx context.Context) {
+	every(ctx, g.limits.LeaseTerm/3, func() {
+		if err := g.store.Renew(ctx, g.node, g.limits.LeaseTerm); err != nil && ctx.Err() == nil {
+			g.log.Error("keeping the leases failed", slog.Any("error", err))
+		}
+	})
+}
+
+// upkeep removes what has outlived its retention and writes the keys' times of last use.
+func (g *Gateway) upkeep(ctx context.Context) {
+	swept := g.now()
+	every(ctx, flushInterval, func() {
+		if err := g.gate.FlushLastUsed(ctx); err != nil && ctx.Err() == nil {
+			g.log.Error("writing the keys' last use failed", slog.Any("error", err))
+		}
+		if g.now().Sub(swept) >= upkeepInterval {
+			swept = g.now()
+			g.sweep(ctx)
+		}
+	})
+}
+
+func (g *Gateway) sweep(ctx context.Context) {
+	for ctx.Err() == nil {
+		s, err := g.store.Sweep(ctx, store.SweepRequest{Retention: g.limits.Retention, Limit: sweepBatch})
+		if err != nil {
+			g.log.Error("removing old tasks failed", slog.Any("error", err))
+		}
+		if err != nil || s.Removed == 0 {
+			break
+		}
+	}
+	for ctx.Err() == nil {
+		n, err := g.artifacts.Sweep(ctx, g.now(), sweepBatch)
+		if err != nil {
+			g.log.Error("removing old artifacts failed", slog.Any("error", err))
+		}
+		if err != nil || n < sweepBatch {
+			return
+		}
+	}
+}
+
+func every(ctx context.Context, d time.Duration, f func()) {
+	ticker := time.NewTicker(d)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			f()
+		}
+	}
+}

@@ -1,0 +1,179 @@
+// Package gateway accepts, runs, transfers, recovers and expires tasks.
+//
+// A task's way is: decode → idempotency record → capability → schema → authorization → one durable
+// commit (accept); choose a route → record the intent → submit → poll (run); keep the result's
+// bytes → one commit (transfer). Nothing walks back, and nothing is sent to a supplier whose intent
+// isn't on disk.
+//
+// Invariants: at most one open attempt a task; a submission of unknown outcome is never sent again
+// blindly; a worker whose lease is gone writes nothing more; inputs and result bytes never reach a
+// log; no error that leaves here names a supplier.
+package gateway
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"unitask/internal/artifact"
+	"unitask/internal/catalog"
+	"unitask/internal/gate"
+	"unitask/internal/routing"
+	"unitask/internal/store"
+	"unitask/internal/task"
+)
+
+// Limits are the gateway's settings; New fills zero values with the defaults noted here.
+type Limits struct {
+	JSONDepth     int           // 64
+	InlineMedia   int64         // decoded bytes of one inline media value: 10 MiB
+	ArtifactBytes int64         // of one result file: 2 GiB
+	ArtifactTTL   time.Duration // 7 days
+	SyncWait      time.Duration // how long a synchronous POST waits: 30 s
+	PlaceWait     time.Duration // how long synchronous work waits for a free route: 2 s
+	Retention     time.Duration // of a task after its last change: 30 days
+	Workers       int           // asynchronous tasks at work on this node: 512
+	LeaseTerm     time.Duration // 30 s
+	Grace         time.Duration // for synchronous work at shutdown: 20 s
+}
+
+// Config is what a Gateway is made from. All but Limits, Now and Logger are required.
+type Config struct {
+	Catalog   *catalog.Catalog
+	Store     store.Store
+	Gate      *gate.Gate
+	Routes    *routing.Table
+	Artifacts artifact.Store
+	Fetcher   Fetcher
+	Limits    Limits
+	Now       func() time.Time // nil: time.Now
+	Logger    *slog.Logger     // nil: discarded
+}
+
+// Gateway is safe for concurrent use. Start it once, Shutdown it once.
+type Gateway struct {
+	catalog   atomic.Pointer[catalog.Catalog]
+	routes    atomic.Pointer[routing.Table]
+	health    *routing.Health
+	store     store.Store
+	gate      *gate.Gate
+	artifacts artifact.Store
+	fetcher   Fetcher
+	limits    Limits
+	now       func() time.Time
+	log       *slog.Logger
+	node      string
+
+	workers  sync.WaitGroup // everything that may write to the store
+	stopping atomic.Bool
+	halt     context.CancelFunc // ends asynchronous work and upkeep
+	haltCtx  context.Context
+	abort    context.CancelFunc // ends synchronous work past its grace
+	abortCtx context.Context
+
+	mu      sync.Mutex
+	running map[string]context.CancelCauseFunc // by task id
+	full    map[fullKey]time.Time              // capabilities whose routes were all full lately
+	free    chan struct{}                      // a worker slot became free
+	slots   int
+}
+
+// New returns a Gateway that does nothing until Start.
+func New(c Config) (*Gateway, error) {
+	if c.Catalog == nil || c.Store == nil || c.Gate == nil || c.Routes == nil || c.Artifacts == nil || c.Fetcher == nil {
+		return nil, errors.New("gateway: Catalog, Store, Gate, Routes, Artifacts and Fetcher are required")
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	g := &Gateway{
+		health: routing.NewHealth(c.Now), store: c.Store, gate: c.Gate, artifacts: c.Artifacts, fetcher: c.Fetcher,
+		limits: c.Limits.withDefaults(), now: c.Now, log: c.Logger, node: task.NewID("node_", c.Now()),
+		running: map[string]context.CancelCauseFunc{}, full: map[fullKey]time.Time{}, free: make(chan struct{}, 1),
+	}
+	g.slots = g.limits.Workers
+	g.catalog.Store(c.Catalog)
+	g.routes.Store(c.Routes)
+	g.haltCtx, g.halt = context.WithCancel(context.Background())
+	g.abortCtx, g.abort = context.WithCancel(context.Background())
+	return g, nil
+}
+
+// SetRoutes replaces the routes for every task from now on; work in flight ends on its own route as
+// long as the new table holds it.
+func (g *Gateway) SetRoutes(t *routing.Table) { g.routes.Store(t) }
+
+// SetCatalog replaces the directory for every request from now on.
+func (g *Gateway) SetCatalog(c *catalog.Catalog) { g.catalog.Store(c) }
+
+// Start begins to claim work, to keep leases and to clean up, in the background.
+func (g *Gateway) Start() {
+	for _, service := range []func(context.Context){g.dispatch, g.heartbeat, g.upkeep} {
+		g.workers.Go(func() { service(g.haltCtx) })
+	}
+}
+
+// Ready reports whether tasks are accepted.
+func (g *Gateway) Ready(ctx context.Context) error {
+	if g.stopping.Load() {
+		return errStopping
+	}
+	_, err := g.store.Stats(ctx)
+	return err
+}
+
+// Shutdown refuses new tasks at once, leaves asynchronous jobs to be resumed, gives synchronous work
+// its grace and returns when nothing writes to the store any more. ctx shortens the grace.
+func (g *Gateway) Shutdown(ctx context.Context) error {
+	g.stopping.Store(true)
+	g.halt()
+	done := make(chan struct{})
+	go func() {
+		g.workers.Wait()
+		close(done)
+	}()
+	grace := time.NewTimer(g.limits.Grace)
+	defer grace.Stop()
+	select {
+	case <-done:
+	case <-grace.C:
+	case <-ctx.Done():
+	}
+	g.abort()
+	<-done
+	return g.gate.FlushLastUsed(context.WithoutCancel(ctx))
+}
+
+func (l Limits) withDefaults() Limits {
+	def := func(v *int64, d int64) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	dur := func(v *time.Duration, d time.Duration) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	def(&l.InlineMedia, 10<<20)
+	def(&l.ArtifactBytes, 2<<30)
+	dur(&l.ArtifactTTL, 7*24*time.Hour)
+	dur(&l.SyncWait, 30*time.Second)
+	dur(&l.PlaceWait, 2*time.Second)
+	dur(&l.Retention, 30*24*time.Hour)
+	dur(&l.LeaseTerm, 30*time.Second)
+	dur(&l.Grace, 20*time.Second)
+	if l.JSONDepth == 0 {
+		l.JSONDepth = 64
+	}
+	if l.Workers == 0 {
+		l.Workers = 512
+	}
+	return l
+}

@@ -1,0 +1,230 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"unitask/internal/artifact"
+	"unitask/internal/catalog"
+	"unitask/internal/fault"
+	"unitask/internal/routing"
+	"unitask/internal/supplier"
+	"unitask/internal/task"
+)
+
+// Fetcher reads foreign addresses without being turned against our own network.
+type Fetcher interface {
+	// Fetch opens the address; the caller closes the body.
+	Fetch(ctx context.Context, r artifact.FetchRequest) (*artifact.Fetched, error)
+}
+
+// inputMargin is how long a kept input outlives the task's deadline, should its deletion be missed.
+const inputMargin = time.Hour
+
+// media is one media value of an input, as the catalog's schema lets it through.
+type media struct {
+	URL      string `json:"url"`
+	Data     string `json:"data"`
+	Artifact string `json:"artifact"`
+}
+
+// owner names whose an artifact is: the account in one mode.
+func owner(s task.Scope) string { return s.Account + "/" + string(s.Mode) }
+
+// checkMedia refuses before the commit what can be seen to be wrong without a fetch.
+func (g *Gateway) checkMedia(ctx context.Context, s task.Scope, entry catalog.Capability, input json.RawMessage) error {
+	for _, pointer := range catalog.MediaPointers(entry, input) {
+		m, field := mediaAt(input, pointer)
+		if err := g.checkOne(ctx, s, field, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *Gateway) checkOne(ctx context.Context, s task.Scope, field string, m media) error {
+	switch {
+	case m.Artifact != "":
+		meta, err := g.artifacts.Stat(ctx, m.Artifact)
+		if err != nil || meta.Owner != owner(s) || meta.Expired(g.now()) {
+			return fault.Invalid(field+".artifact", "names no artifact of this account")
+		}
+	case m.URL != "":
+		if u, err := url.Parse(m.URL); err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+			return fault.Invalid(field+".url", "is not an http or https address")
+		}
+	default:
+		_, err := artifact.DecodeInline(field+".data", m.Data, g.limits.InlineMedia)
+		return err
+	}
+	return nil
+}
+
+// authorization records what the caller declared about a person, with the evidence's hashes.
+func (g *Gateway) authorization(ctx context.Context, s task.Scope, input json.RawMessage) (*task.Authorization, error) {
+	var in struct {
+		Authorization *struct {
+			Person    string  `json:"person"`
+			Statement string  `json:"statement"`
+			Evidence  []media `json:"evidence"`
+		} `json:"authorization"`
+	}
+	if err := decodeInto(input, &in); err != nil || in.Authorization == nil {
+		return nil, nil //nolint:nilerr // an input of another shape declares nothing
+	}
+	out := &task.Authorization{Person: in.Authorization.Person, Statement: in.Authorization.Statement}
+	for i, m := range in.Authorization.Evidence {
+		field := "input.authorization.evidence." + strconv.Itoa(i)
+		if err := g.checkOne(ctx, s, field, m); err != nil {
+			return nil, err
+		}
+		body, err := g.open(ctx, field, m)
+		if err != nil {
+			return nil, err
+		}
+		sum := sha256.New()
+		_, err = io.Copy(sum, body)
+		_ = body.Close()
+		if err != nil {
+			return nil, fault.Invalid(field, "could not be read")
+		}
+		out.Evidence = append(out.Evidence, hex.EncodeToString(sum.Sum(nil)))
+	}
+	return out, nil
+}
+
+// open reads a media value from wherever it is.
+func (g *Gateway) open(ctx context.Context, field string, m media) (io.ReadCloser, error) {
+	switch {
+	case m.Artifact != "":
+		_, body, err := g.artifacts.Open(ctx, m.Artifact)
+		return body, err
+	case m.URL != "":
+		return g.fetch(ctx, artifact.FetchRequest{
+			URL: m.URL, Limit: g.limits.InlineMedia, Source: artifact.FromCaller(field + ".url"),
+		})
+	default:
+		raw, err := artifact.DecodeInline(field+".data", m.Data, g.limits.InlineMedia)
+		return io.NopCloser(bytes.NewReader(raw)), err
+	}
+}
+
+func (g *Gateway) fetch(ctx context.Context, r artifact.FetchRequest) (io.ReadCloser, error) {
+	fetched, err := g.fetcher.Fetch(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return fetched, nil
+}
+
+// keepInput puts a large input where it doesn't burden the task's record.
+func (g *Gateway) keepInput(ctx context.Context, s task.Scope, input json.RawMessage, deadline time.Duration) (string, error) {
+	id := task.NewID(task.PrefixInput, g.now())
+	_, err := g.artifacts.Put(ctx, artifact.PutRequest{
+		ID: id, Owner: owner(s), Body: bytes.NewReader(input), ContentType: "application/json",
+		Limit: int64(len(input)), TTL: deadline + inputMargin, Source: artifact.FromCaller("input"),
+	})
+	return id, err
+}
+
+// dropInput deletes a kept input; one that stays behind is swept when its time is over.
+func (g *Gateway) dropInput(ctx context.Context, ref string) {
+	if ref != "" {
+		_ = g.artifacts.Delete(context.WithoutCancel(ctx), ref)
+	}
+}
+
+// prepare reads the input with its media, once a worker: what is fetched here is at hand for every
+// route tried.
+func (w *work) prepare(ctx context.Context) error {
+	if w.request != nil {
+		return nil
+	}
+	input := w.t.Input
+	if w.t.InputRef != "" {
+		_, body, err := w.g.artifacts.Open(ctx, w.t.InputRef)
+		if err != nil {
+			return fault.Wrap(fault.Internal, err, "the task's input is gone")
+		}
+		input, err = io.ReadAll(body)
+		_ = body.Close()
+		if err != nil {
+			return fault.Wrap(fault.Internal, err, "the task's input could not be read")
+		}
+	}
+	entry, ok := w.g.catalog.Load().Get(catalog.Name(w.t.Capability))
+	if !ok {
+		return fault.New(fault.ProviderUnavailable, "the capability is no longer served")
+	}
+	req := supplier.Request{Capability: w.t.Capability, Input: input, Parameters: w.t.Parameters}
+	pointers := catalog.MediaPointers(entry, input)
+	for _, pointer := range pointers {
+		m, err := w.fetchMedia(ctx, input, pointer)
+		if err != nil {
+			return err
+		}
+		if req.Media == nil {
+			req.Media = map[string]supplier.Media{}
+		}
+		req.Media[pointer] = m
+	}
+	w.size = routing.Estimate(entry.Name, len(pointers), input, req.Parameters)
+	w.request = &req
+	return nil
+}
+
+// fetchMedia brings one media value into the artifact store, where its type is known for sure.
+func (w *work) fetchMedia(ctx context.Context, input json.RawMessage, pointer string) (supplier.Media, error) {
+	m, field := mediaAt(input, pointer)
+	id := m.Artifact
+	if id == "" {
+		body, err := w.g.open(ctx, field, m)
+		if err != nil {
+			return supplier.Media{}, err
+		}
+		defer func() { _ = body.Close() }()
+		id = task.DeriveID(task.PrefixInput, w.t.ID, pointer)
+		w.inputs = append(w.inputs, id)
+		if _, err = w.g.artifacts.Put(ctx, artifact.PutRequest{
+			ID: id, Owner: owner(w.t.Scope), Body: body, Limit: w.g.limits.InlineMedia,
+			TTL: w.t.DeadlineAt.Sub(w.g.now()) + inputMargin, Source: artifact.FromCaller(field),
+		}); err != nil {
+			return supplier.Media{}, err
+		}
+	}
+	meta, err := w.g.artifacts.Stat(ctx, id)
+	if err != nil {
+		return supplier.Media{}, fault.Invalid(field, "is no longer there")
+	}
+	return supplier.Media{
+		ContentType: meta.ContentType, Bytes: meta.Bytes,
+		Open: func() (io.ReadCloser, error) {
+			_, body, err := w.g.artifacts.Open(context.WithoutCancel(ctx), id)
+			return body, err
+		},
+	}, nil
+}
+
+// mediaAt returns the media value at a JSON pointer into the input, and its field's dotted name.
+func mediaAt(input json.RawMessage, pointer string) (m media, field string) {
+	at := input
+	for part := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		var list []json.RawMessage
+		var object map[string]json.RawMessage
+		if i, err := strconv.Atoi(part); err == nil && json.Unmarshal(at, &list) == nil && i < len(list) {
+			at = list[i]
+		} else if json.Unmarshal(at, &object) == nil {
+			at = object[part]
+		}
+	}
+	_ = decodeInto(at, &m)
+	return m, "input." + strings.ReplaceAll(strings.TrimPrefix(pointer, "/"), "/", ".")
+}

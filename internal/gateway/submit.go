@@ -1,0 +1,271 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"unitask/internal/catalog"
+	"unitask/internal/fault"
+	"unitask/internal/routing"
+	"unitask/internal/store"
+	"unitask/internal/supplier"
+	"unitask/internal/task"
+)
+
+// What a caller is advised to wait before the same request goes again.
+const (
+	retryCapacity    = 5 * time.Second
+	retryUnavailable = 5 * time.Second
+	retryTimeout     = 2 * time.Second
+)
+
+// How often work in hand looks for a free place, and how long a waiting task is left in the queue.
+const (
+	placeInterval = 25 * time.Millisecond
+	queuePause    = 250 * time.Millisecond
+)
+
+// begin opens the next attempt: the adoption of one whose outcome stayed unknown, else a new one on
+// the cheapest route that has room.
+func (w *work) begin(ctx context.Context) error {
+	if last, ok := w.adoptable(); ok {
+		s := store.Step{Readopt: true}
+		if w.t.State == task.Queued {
+			s.Moves = []task.Transition{task.Start()}
+		}
+		w.g.log.Info("adopting an attempt of unknown outcome",
+			slog.String("task_id", w.t.ID), slog.Int("attempt", last.N))
+		return w.advance(ctx, s)
+	}
+	if err := w.prepare(ctx); err != nil {
+		return w.unprepared(ctx, nil, err)
+	}
+	tried, codes := w.tried()
+	routes := w.g.routes.Load()
+	choices, passed := routes.Choose(routing.Want{
+		Mode: w.t.Scope.Mode, Request: *w.request, Size: w.size, Tried: tried,
+	}, w.g.health)
+	for _, choice := range choices {
+		plan := choice.Plan(passed)
+		plan.Reason += w.afterUnknown()
+		t, err := w.g.store.BeginAttempt(context.WithoutCancel(ctx), w.ref, plan)
+		switch {
+		case err == nil:
+			w.t, w.fresh = t, len(t.Attempts)
+			return nil
+		case errors.Is(err, store.ErrFenced):
+			return errDropped
+		case !errors.Is(err, store.ErrRouteFull):
+			return err
+		}
+		passed = append(passed, task.Passed{
+			Supplier: choice.Route.Supplier, Model: choice.Route.Model, Reason: "full", Code: fault.CapacityExhausted,
+		})
+	}
+	for _, p := range passed {
+		if p.Code != "" {
+			codes = append(codes, p.Code)
+		}
+	}
+	return w.noRoute(ctx, verdict(codes), len(tried) == 0)
+}
+
+// adoptable returns the last attempt where its outcome is unknown and its supplier can tell.
+func (w *work) adoptable() (task.Attempt, bool) {
+	if !w.t.LastUnknown() {
+		return task.Attempt{}, false
+	}
+	last := w.t.Attempts[len(w.t.Attempts)-1]
+	route, ok := w.g.routes.Load().Find(w.t.Scope.Mode, catalog.Name(w.t.Capability), last.Supplier, last.Model)
+	if !ok {
+		return last, false
+	}
+	_, polls := route.Adapter.(supplier.Poller)
+	_, finds := route.Adapter.(supplier.Finder)
+	return last, (polls && last.Job != nil) || finds || honorsKey(route.Adapter)
+}
+
+// afterUnknown says in the ledger why a second submission is made although the first one's outcome
+// is unknown: its caller asked for it.
+func (w *work) afterUnknown() string {
+	if !w.t.LastUnknown() {
+		return ""
+	}
+	return fmt.Sprintf("; attempt %d is of unknown outcome and the caller asked for this retry", len(w.t.Attempts))
+}
+
+// noRoute decides what becomes of a task that no route takes now. Asynchronous work waits for a place
+// as long as nothing refused it; synchronous work waits a moment.
+func (w *work) noRoute(ctx context.Context, e *fault.Error, untried bool) error {
+	wait := untried && e.Code == fault.CapacityExhausted
+	if wait && !w.t.Sync {
+		w.g.markFull(w.t)
+		if w.t.State == task.Queued {
+			if err := w.advance(ctx, store.Step{Release: new(queuePause)}); err != nil {
+				return err
+			}
+			return errDropped
+		}
+		pause(ctx, queuePause)
+		return nil
+	}
+	if wait && w.g.now().Sub(w.since) < w.g.limits.PlaceWait {
+		pause(ctx, placeInterval)
+		return nil
+	}
+	return w.fail(ctx, nil, e)
+}
+
+// verdict sums up why no route did the work. INVALID_REQUEST only when every route refused so.
+func verdict(codes []fault.Code) *fault.Error {
+	only := func(code fault.Code) bool {
+		seen := false
+		for _, c := range codes {
+			if c != code && c != fault.InvalidRequest {
+				return false
+			}
+			seen = seen || c == code
+		}
+		return seen
+	}
+	switch {
+	case only(fault.InvalidRequest):
+		return fault.New(fault.InvalidRequest, "no route can honour these parameters")
+	case only(fault.CapacityExhausted):
+		return fault.New(fault.CapacityExhausted, "every route is full").WithRetryAfter(retryCapacity)
+	case only(fault.ProviderTimeout):
+		return fault.New(fault.ProviderTimeout, "no route answered in time").WithRetryAfter(retryTimeout)
+	case only(fault.Internal):
+		return fault.New(fault.Internal, "the work met a fault of the service")
+	default:
+		return fault.New(fault.ProviderUnavailable, "no route could do the work").WithRetryAfter(retryUnavailable)
+	}
+}
+
+// submit sends the attempt's request, once.
+func (w *work) submit(ctx context.Context, route routing.Route, a task.Attempt) error {
+	if err := w.prepare(ctx); err != nil {
+		return w.unprepared(ctx, &task.Closing{State: task.Rejected, Code: fault.CodeOf(err)}, err)
+	}
+	req := *w.request
+	req.Model, req.SubmitKey = route.Model, a.SubmitKey
+	out, err := route.Adapter.Submit(ctx, req)
+	if err != nil {
+		return w.failed(ctx, route, err)
+	}
+	return w.proceed(ctx, route, out)
+}
+
+// unprepared fails the task for an input that can't be read, unless the work itself was cut short.
+func (w *work) unprepared(ctx context.Context, c *task.Closing, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return w.fail(ctx, c, fault.From(err))
+}
+
+// proceed records a job or keeps a result.
+func (w *work) proceed(ctx context.Context, route routing.Route, out supplier.Outcome) error {
+	switch {
+	case out.Result != nil:
+		return w.transfer(ctx, route, *out.Result)
+	case out.Job != nil:
+		raw, err := json.Marshal(out.Job)
+		if err != nil {
+			return err
+		}
+		if err := w.advance(ctx, store.Step{Submitted: raw}); err != nil {
+			return err
+		}
+		pause(ctx, out.Job.PollAfter)
+		return nil
+	default:
+		return w.failed(ctx, route, supplier.NewError(supplier.Unknown, fault.ProviderUnavailable, "the work brought no result", nil))
+	}
+}
+
+// failed ends the open attempt by the adapter's verdict and leaves the task to the next route where
+// that is safe.
+func (w *work) failed(ctx context.Context, route routing.Route, err error) error {
+	if stop := w.interrupted(ctx); stop != nil {
+		return stop // the intent stays open: whoever takes over reconciles it
+	}
+	if w.t.CancelRequested {
+		return nil
+	}
+	e := supplier.AsError(err)
+	w.learn(route, e)
+	closing := &task.Closing{Code: e.Fault.Code}
+	switch e.Sent {
+	case supplier.NotSent, supplier.Refused:
+		closing.State = task.Rejected
+	case supplier.Failed:
+		closing.State = task.FailedAttempt
+	default:
+		closing.State, closing.CostUnknown = task.UnknownOutcome, true
+		f := e.Fault
+		if !f.Code.Retryable() {
+			f = fault.New(fault.ProviderUnavailable, "the outcome of the work is unknown")
+		}
+		return w.fail(ctx, closing, f.WithRetryAfter(max(f.RetryAfter, retryTimeout)))
+	}
+	if e.Fault.Code == fault.ContentPolicyViolation {
+		return w.fail(ctx, closing, e.Fault)
+	}
+	return w.advance(ctx, store.Step{Close: closing})
+}
+
+// operatorPause is how long a route whose key, balance or permission is wrong is left alone.
+const operatorPause = time.Minute
+
+// learn tells the router what an error says about the route. The sandbox fails on request, which
+// says nothing about it.
+func (w *work) learn(route routing.Route, e *supplier.Error) {
+	if route.Mode == task.Test {
+		return
+	}
+	attrs := []any{
+		slog.String("task_id", w.t.ID), slog.String("supplier", route.Supplier), slog.String("model", route.Model),
+		slog.String("code", string(e.Fault.Code)), slog.String("sent", string(e.Sent)), slog.Int("status", e.Status),
+	}
+	switch {
+	case e.Operator:
+		w.g.health.Pause(route.ID(), operatorPause, fault.ProviderUnavailable, "tripped: needs the operator")
+		w.g.log.Error("a supplier refused the service's own key, balance or model", attrs...)
+	case e.RetryAfter > 0:
+		w.g.health.Pause(route.ID(), e.RetryAfter, e.Fault.Code, "cooling down")
+		w.g.log.Warn("a supplier asked for a pause", attrs...)
+	default:
+		w.g.log.Warn("an attempt failed", attrs...)
+	}
+}
+
+// reconcile settles an intent this worker inherited: it may or may not have been sent.
+func (w *work) reconcile(ctx context.Context, route routing.Route, a task.Attempt) error {
+	if honorsKey(route.Adapter) {
+		return w.submit(ctx, route, a)
+	}
+	finder, ok := route.Adapter.(supplier.Finder)
+	if !ok {
+		e := fault.New(fault.ProviderTimeout, "the outcome of the work is unknown").WithRetryAfter(retryTimeout)
+		return w.fail(ctx, unknownIf(&a, e.Code), e)
+	}
+	job, found, err := finder.Find(ctx, a.SubmitKey)
+	switch {
+	case err == nil && found:
+		return w.proceed(ctx, route, supplier.Outcome{Job: &job})
+	case err == nil:
+		return w.advance(ctx, store.Step{Close: &task.Closing{State: task.Rejected, Code: fault.ProviderUnavailable}})
+	}
+	pause(ctx, pollStart) // the next step asks again
+	return nil
+}
+
+func honorsKey(a supplier.Adapter) bool {
+	k, ok := a.(supplier.KeyHonorer)
+	return ok && k.HonorsSubmitKey()
+}

@@ -1,0 +1,141 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"image"
+	_ "image/png" // the sandbox's pictures
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"unitask/internal/api"
+	"unitask/internal/task"
+)
+
+var wholeLife = []task.State{task.Queued, task.Running, task.Transferring, task.Succeeded}
+
+// TestFirstUse is the README's first five minutes: a text, a picture that opens, a video that plays.
+func TestFirstUse(t *testing.T) {
+	ffprobe := need(t, "ffprobe")
+	h := newHost(t).start()
+
+	text := h.must("run", "text.chat", "Say hello")
+	if !strings.Contains(strings.ToLower(text), "hello") {
+		t.Errorf("text.chat answered %q", text)
+	}
+
+	picture := h.client("run", "image.generate", "a red fox", "size=640x480", "-o", "fox.png")
+	if picture.code != 0 {
+		t.Fatalf("image.generate: exit %d\n%s", picture.code, picture.stderr)
+	}
+	file, err := os.Open(filepath.Join(h.dir, "fox.png"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	config, format, err := image.DecodeConfig(file)
+	if err != nil || format != "png" || config.Width != 640 || config.Height != 480 {
+		t.Errorf("fox.png is a %s of %dx%d (%v)", format, config.Width, config.Height, err)
+	}
+
+	video := h.client("run", "video.generate", "waves", "-o", "waves.*")
+	if video.code != 0 {
+		t.Fatalf("video.generate: exit %d\n%s", video.code, video.stderr)
+	}
+	for _, state := range []string{"running", "succeeded"} {
+		if !strings.Contains(video.stderr, state) {
+			t.Errorf("the client showed no %q: %s", state, video.stderr)
+		}
+	}
+	found, err := filepath.Glob(filepath.Join(h.dir, "waves.*"))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("waves.*: %v %v", found, err)
+	}
+	out, err := exec.CommandContext(t.Context(), ffprobe, "-v", "error", "-show_entries", "stream=codec_name", "-of", "csv=p=0", found[0]).CombinedOutput()
+	if err != nil || !strings.HasPrefix(string(out), "h264") {
+		t.Errorf("ffprobe: %s %v", out, err)
+	}
+
+	var list api.TaskList
+	if err := json.Unmarshal([]byte(h.must("tasks", "list", "--json")), &list); err != nil {
+		t.Fatal(err)
+	}
+	if len(list.Data) != 3 {
+		t.Fatalf("%d tasks are listed, want 3", len(list.Data))
+	}
+	for _, one := range list.Data {
+		if diff := cmp.Diff(wholeLife, h.states(one.ID)); diff != "" {
+			t.Errorf("%s %s: timeline (-want +got):\n%s", one.Capability, one.ID, diff)
+		}
+	}
+}
+
+// TestCrash kills the server in the middle of an asynchronous task.
+func TestCrash(t *testing.T) {
+	h := newHost(t).start()
+	var created api.Task
+	body := `{"capability":"video.generate","input":{"prompt":"waves"},"parameters":{"duration_seconds":4}}`
+	response := h.call(http.MethodPost, api.PathTasks, body, map[string]string{"Idempotency-Key": "crash-in-the-middle"}, &created)
+	if response.StatusCode != http.StatusAccepted {
+		t.Fatalf("status %d", response.StatusCode)
+	}
+	h.until(10*time.Second, "the task runs", func() bool { return slices.Contains(h.states(created.ID), task.Running) })
+	h.kill()
+	h.start()
+	var now api.Task
+	h.until(30*time.Second, "the task ends", func() bool {
+		h.call(http.MethodGet, api.PathTasks+"/"+created.ID, "", nil, &now)
+		return now.State.Terminal()
+	})
+	if now.State != task.Succeeded || now.ID != created.ID {
+		t.Errorf("after the crash: %+v", now)
+	}
+	if diff := cmp.Diff(wholeLife, h.states(created.ID)); diff != "" {
+		t.Errorf("timeline (-want +got):\n%s", diff)
+	}
+	var again api.Task
+	response = h.call(http.MethodPost, api.PathTasks, body, map[string]string{"Idempotency-Key": "crash-in-the-middle"}, &again)
+	if again.ID != created.ID || response.Header.Get(api.HeaderIdempotentReplay) != "true" {
+		t.Errorf("the same key gave %s (replayed %q)", again.ID, response.Header.Get(api.HeaderIdempotentReplay))
+	}
+}
+
+// TestNothingSecretWithoutTerminal reads what serve prints where nobody sits.
+func TestNothingSecretWithoutTerminal(t *testing.T) {
+	h := newHost(t).start()
+	h.stop()
+	printed := h.stderr.String()
+	for _, secret := range []string{"svc_live_", "svc_test_", "#"} {
+		if strings.Contains(printed, secret) {
+			t.Errorf("serve printed %q without a terminal:\n%s", secret, printed)
+		}
+	}
+	for _, command := range []string{"keys create"} {
+		if !strings.Contains(printed, command) {
+			t.Errorf("the banner doesn't name %q:\n%s", command, printed)
+		}
+	}
+}
+
+// TestStopKeepsTheTask ends the server by SIGTERM and lets the next one finish.
+func TestStopKeepsTheTask(t *testing.T) {
+	h := newHost(t).start()
+	var created api.Task
+	h.call(http.MethodPost, api.PathTasks, `{"capability":"image.generate","input":{"prompt":"a boat"}}`,
+		map[string]string{"Idempotency-Key": "stop-in-the-middle"}, &created)
+	h.stop()
+	h.start()
+	if out := h.must("tasks", "wait", created.ID); !strings.Contains(out, created.ID) && !strings.Contains(out, "image/png") {
+		t.Errorf("tasks wait printed %q", out)
+	}
+	if diff := cmp.Diff(wholeLife, h.states(created.ID)); diff != "" {
+		t.Errorf("timeline (-want +got):\n%s", diff)
+	}
+}
