@@ -256,12 +256,18 @@ func (w *work) reconcile(ctx context.Context, route routing.Route, a task.Attemp
 	}
 	job, found, err := finder.Find(ctx, a.SubmitKey)
 	switch {
-	case err == nil && found:
+	case err != nil:
+		return w.later(ctx)
+	case found:
 		return w.proceed(ctx, route, supplier.Outcome{Job: &job})
-	case err == nil:
+	default:
 		return w.advance(ctx, store.Step{Close: &task.Closing{State: task.Rejected, Code: fault.ProviderUnavailable}})
 	}
-	pause(ctx, pollStart) // the next step asks again
+}
+
+// later leaves the question to the next step, a moment on.
+func (w *work) later(ctx context.Context) error {
+	pause(ctx, pollStart)
 	return nil
 }
 
