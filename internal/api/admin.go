@@ -1,6 +1,11 @@
 package api
 
-import "unitask/internal/task"
+import (
+	"time"
+
+	"unitask/internal/fault"
+	"unitask/internal/task"
+)
 
 // The routes of the admin socket: a Unix socket in the data folder, mode 0600. Who may open it is
 // the operator; it takes no key.
@@ -9,6 +14,7 @@ const (
 	PathAdminKeys    = "/admin/v1/keys"
 	PathAdminSession = "/admin/v1/session-key" // POST: a short-lived test key for the local client
 	PathAdminInfo    = "/admin/v1/info"
+	PathAdminTasks   = "/admin/v1/tasks"
 )
 
 // KeyCreate asks for a new key.
@@ -51,4 +57,71 @@ type Info struct {
 	BaseURL   string `json:"base_url"`
 	PID       int    `json:"pid"`
 	RequestID string `json:"request_id"`
+}
+
+// AdminTask is a task as the operator reads it: what happened and what it cost, never its input or
+// output.
+type AdminTask struct {
+	ID         string         `json:"id"`
+	Account    string         `json:"account"` // the name
+	Mode       task.Mode      `json:"mode"`
+	KeyID      string         `json:"key_id"`
+	Capability string         `json:"capability"`
+	State      task.State     `json:"state"`
+	Revision   int64          `json:"revision"`
+	Reopenings int            `json:"reopenings"`
+	CreatedAt  Timestamp      `json:"created_at"`
+	DeadlineAt Timestamp      `json:"deadline_at"`
+	FinishedAt *Timestamp     `json:"finished_at"`
+	Timeline   []Move         `json:"timeline"`
+	Code       fault.Code     `json:"code,omitempty"` // of a failed task
+	Reserved   string         `json:"reserved"`       // decimal USD
+	Cost       string         `json:"cost"`           // decimal USD, what the caller pays
+	Attempts   []AdminAttempt `json:"attempts"`
+	RequestID  string         `json:"request_id"`
+}
+
+// AdminAttempt is one row of a task's ledger.
+type AdminAttempt struct {
+	N           int               `json:"n"`
+	Supplier    string            `json:"supplier"`
+	Model       string            `json:"model"`
+	State       task.AttemptState `json:"state"`
+	Reason      string            `json:"reason,omitempty"`
+	Passed      []task.Passed     `json:"passed,omitempty"`
+	Code        fault.Code        `json:"code,omitempty"`
+	Cost        string            `json:"cost"` // decimal USD, what the supplier charges
+	CostUnknown bool              `json:"cost_unknown,omitempty"`
+	StartedAt   Timestamp         `json:"started_at"`
+	SubmittedAt *Timestamp        `json:"submitted_at"`
+	ClosedAt    *Timestamp        `json:"closed_at"`
+}
+
+// AdminTaskOf returns t as the operator may read it.
+func AdminTaskOf(t task.Task, account string) AdminTask {
+	out := AdminTask{
+		ID: t.ID, Account: account, Mode: t.Scope.Mode, KeyID: t.KeyID, Capability: t.Capability, State: t.State,
+		Revision: t.Revision, Reopenings: t.Reopenings, CreatedAt: Timestamp{t.CreatedAt}, DeadlineAt: Timestamp{t.DeadlineAt},
+		FinishedAt: TimestampOf(t.FinishedAt), Timeline: TimelineOf(t).Data,
+		Reserved: t.Reserved.String(), Cost: t.Cost.String(), Attempts: make([]AdminAttempt, 0, len(t.Attempts)),
+	}
+	if t.Failure != nil {
+		out.Code = t.Failure.Code
+	}
+	for _, a := range t.Attempts {
+		out.Attempts = append(out.Attempts, AdminAttempt{
+			N: a.N, Supplier: a.Supplier, Model: a.Model, State: a.State, Reason: a.Reason, Passed: a.Passed,
+			Code: a.Code, Cost: a.Cost.String(), CostUnknown: a.CostUnknown, StartedAt: Timestamp{a.StartedAt},
+			SubmittedAt: TimestampOf(a.SubmittedAt), ClosedAt: TimestampOf(a.ClosedAt),
+		})
+	}
+	return out
+}
+
+// TimestampOf returns a time that may be absent.
+func TimestampOf(t *time.Time) *Timestamp {
+	if t == nil {
+		return nil
+	}
+	return &Timestamp{*t}
 }

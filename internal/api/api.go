@@ -121,12 +121,21 @@ type ErrorResponse struct {
 	RequestID string `json:"request_id"`
 }
 
-// ErrorOf returns e as the wire shows it.
+// ErrorOf returns e as the wire shows it. Codes that always advise a pause get one.
 func ErrorOf(e *fault.Error) Error {
-	return Error{
+	out := Error{
 		Code: e.Code, Message: e.Message, Retryable: e.Retryable(), Details: e.Details,
 		RetryAfterSeconds: Seconds(e.RetryAfter),
 	}
+	if out.RetryAfterSeconds == 0 && advises(e.Code) {
+		out.RetryAfterSeconds = Seconds(MinPoll)
+	}
+	return out
+}
+
+// advises reports whether the code's responses carry Retry-After (contract "Errors").
+func advises(c fault.Code) bool {
+	return c.Retryable() && c != fault.Internal
 }
 
 // Seconds rounds a duration up to whole seconds, as Retry-After wants it.

@@ -1,0 +1,142 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"unitask/internal/api"
+	"unitask/internal/fault"
+)
+
+// Admin serves an Operator over a Unix socket. It asks for no key: the socket's mode is the lock.
+type Admin struct {
+	*core
+	operator *Operator
+	http     *http.Server
+}
+
+// NewAdmin returns an Admin that doesn't listen yet. log may be nil.
+func NewAdmin(o *Operator, log *slog.Logger) *Admin {
+	a := &Admin{core: newCore(Limits{Body: 1 << 20}, o.Now, log), operator: o}
+	a.route()
+	a.http = newHTTPServer(a, a.limits.IdleTime, a.log)
+	return a
+}
+
+// Serve answers on the listener until Shutdown; it returns nil then.
+func (a *Admin) Serve(ln net.Listener) error {
+	err := a.http.Serve(ln)
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+// Shutdown waits for the requests under way until ctx ends; what is left then is cut off.
+func (a *Admin) Shutdown(ctx context.Context) error {
+	if err := a.http.Shutdown(ctx); err != nil {
+		return errors.Join(err, a.http.Close())
+	}
+	return nil
+}
+
+func (a *Admin) route() {
+	for pattern, m := range map[string]methods{
+		api.PathAdminKeys:                      {http.MethodGet: a.handleKeyList, http.MethodPost: a.handleKeyCreate},
+		api.PathAdminKeys + "/{key_id}/revoke": {http.MethodPost: a.handleKeyRevoke},
+		api.PathAdminSession:                   {http.MethodPost: a.handleSessionKey},
+		api.PathAdminInfo:                      {http.MethodGet: a.handleInfo},
+		api.PathAdminTasks + "/{task_id}":      {http.MethodGet: a.handleTask},
+	} {
+		a.handle(pattern, m.dispatch)
+	}
+	a.unknown = func(*exchange) error { return fault.New(fault.NotFound, "there is nothing at this path") }
+	a.handle("/", a.unknown)
+}
+
+func (a *Admin) handleKeyCreate(x *exchange) error {
+	var req api.KeyCreate
+	if err := a.decode(x, &req); err != nil {
+		return err
+	}
+	key, err := a.operator.CreateKey(x.r.Context(), req)
+	if err != nil {
+		return err
+	}
+	a.log.InfoContext(x.r.Context(), "key created", slog.String("key_id", key.ID), slog.String("mode", string(key.Mode)))
+	a.respond(x, http.StatusCreated, key)
+	return nil
+}
+
+func (a *Admin) handleKeyList(x *exchange) error {
+	keys, err := a.operator.ListKeys(x.r.Context())
+	if err != nil {
+		return err
+	}
+	a.respond(x, http.StatusOK, api.KeyList{Data: keys, RequestID: x.id})
+	return nil
+}
+
+func (a *Admin) handleKeyRevoke(x *exchange) error {
+	key, err := a.operator.RevokeKey(x.r.Context(), x.r.PathValue("key_id"))
+	if err != nil {
+		return err
+	}
+	a.log.InfoContext(x.r.Context(), "key revoked", slog.String("key_id", key.ID))
+	a.respond(x, http.StatusOK, key)
+	return nil
+}
+
+func (a *Admin) handleSessionKey(x *exchange) error {
+	key, err := a.operator.SessionKey(x.r.Context())
+	if err != nil {
+		return err
+	}
+	a.respond(x, http.StatusCreated, key)
+	return nil
+}
+
+func (a *Admin) handleInfo(x *exchange) error {
+	info, err := a.operator.Info(x.r.Context())
+	if err != nil {
+		return err
+	}
+	info.RequestID = x.id
+	a.respond(x, http.StatusOK, info)
+	return nil
+}
+
+func (a *Admin) handleTask(x *exchange) error {
+	t, err := a.operator.Task(x.r.Context(), x.r.PathValue("task_id"))
+	if err != nil {
+		return err
+	}
+	t.RequestID = x.id
+	a.respond(x, http.StatusOK, t)
+	return nil
+}
+
+// decode reads one JSON value without unknown members.
+func (a *Admin) decode(x *exchange, into any) error {
+	if err := checkMediaType(x.r.Header); err != nil {
+		return err
+	}
+	raw, err := io.ReadAll(http.MaxBytesReader(x.ResponseWriter, x.r.Body, a.limits.Body))
+	if err != nil {
+		return fault.Wrap(fault.InvalidRequest, err, "the body didn't arrive whole, or is too large")
+	}
+	_ = x.control.SetReadDeadline(time.Time{})
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return fault.Wrap(fault.InvalidRequest, err, "the body is not the JSON that is wanted here: "+err.Error())
+	}
+	return nil
+}

@@ -1,0 +1,67 @@
+package server
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"unitask/internal/task"
+)
+
+// etag returns the weak tag of a task as it is answered now: its revision and, where the answer
+// holds signed URLs, the window in which they stay the same.
+func (s *Server) etag(t task.Task) string {
+	tag := `W/"` + strconv.FormatInt(t.Revision, 10)
+	if len(t.Output.Artifacts()) > 0 {
+		window, _ := s.signer.Window(s.now())
+		tag += "-" + strconv.FormatInt(window, 10)
+	}
+	return tag + `"`
+}
+
+// known is what an If-None-Match names.
+type known struct {
+	any  bool
+	tags []string // opaque parts, without W/ and quotes
+}
+
+// parseIfNoneMatch reads every entity tag and skips what is none.
+func parseIfNoneMatch(h http.Header) known {
+	var k known
+	for _, value := range h.Values("If-None-Match") {
+		for item := range strings.SplitSeq(value, ",") {
+			item = strings.TrimSpace(item)
+			if item == "*" {
+				k.any = true
+				continue
+			}
+			opaque := strings.TrimPrefix(item, "W/")
+			if len(opaque) > 2 && opaque[0] == '"' && opaque[len(opaque)-1] == '"' {
+				k.tags = append(k.tags, opaque[1:len(opaque)-1])
+			}
+		}
+	}
+	return k
+}
+
+// holds reports whether the tag is one of the known, by weak comparison.
+func (k known) holds(etag string) bool {
+	for _, tag := range k.tags {
+		if etag == `W/"`+tag+`"` {
+			return true
+		}
+	}
+	return k.any
+}
+
+// revision returns the latest revision that the client knows; nil when it names none.
+func (k known) revision() *int64 {
+	var latest *int64
+	for _, tag := range k.tags {
+		number, _, _ := strings.Cut(tag, "-")
+		if n, err := strconv.ParseInt(number, 10, 64); err == nil && (latest == nil || n > *latest) {
+			latest = &n
+		}
+	}
+	return latest
+}

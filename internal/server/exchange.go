@@ -1,0 +1,144 @@
+package server
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"path"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"unitask/internal/api"
+	"unitask/internal/fault"
+	"unitask/internal/gate"
+	"unitask/internal/task"
+)
+
+// exchange is one request and its response on their way through the server. It is the
+// http.ResponseWriter that every handler writes to; one goroutine uses it.
+type exchange struct {
+	http.ResponseWriter
+	control *http.ResponseController
+	now     func() time.Time
+	patient time.Duration // for the client to take one piece
+
+	r      *http.Request
+	id     string      // of the request
+	caller gate.Caller // behind the key
+	route  string      // the pattern, for the log
+	taskID string      // for the log
+	status int         // 0 until the header is written
+	code   fault.Code
+}
+
+// core is what the API and the admin socket have in common: one request's way in and out.
+type core struct {
+	limits  Limits
+	now     func() time.Time
+	log     *slog.Logger
+	mux     *http.ServeMux
+	unknown handler // of paths that no route takes
+}
+
+// newCore returns a core whose unknown is still to be set before the first request.
+func newCore(limits Limits, now func() time.Time, log *slog.Logger) *core {
+	if now == nil {
+		now = time.Now
+	}
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return &core{limits: limits.withDefaults(), now: now, log: log, mux: http.NewServeMux()}
+}
+
+// handle adds a route.
+func (s *core) handle(pattern string, h handler) {
+	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+		x := w.(*exchange) // ServeHTTP is the only way here
+		x.r, x.route = r, pattern
+		s.answer(x, h(x))
+	})
+}
+
+// ServeHTTP answers one request.
+func (s *core) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	begun := s.now()
+	x := &exchange{
+		ResponseWriter: w, control: http.NewResponseController(w), now: s.now, patient: s.limits.WriteTime,
+		r: r, id: task.NewID(task.PrefixRequest, begun), route: "none",
+	}
+	x.Header().Set(api.HeaderRequestID, x.id)
+	_ = x.control.SetWriteDeadline(time.Time{}) // the last response's is over
+	if r.ContentLength != 0 {
+		_ = x.control.SetReadDeadline(time.Now().Add(s.limits.BodyTime))
+	}
+	defer s.finish(x, begun)
+	if !clean(r.URL.Path) {
+		s.answer(x, s.unknown(x)) // ServeMux would redirect, with a body of its own
+		return
+	}
+	s.mux.ServeHTTP(x, r)
+}
+
+// finish turns a panic into INTERNAL and writes the one log line.
+func (s *core) finish(x *exchange, begun time.Time) {
+	caught := recover()
+	if caught != nil && caught != http.ErrAbortHandler {
+		s.log.LogAttrs(x.r.Context(), slog.LevelError, "panic in a handler",
+			slog.String("request_id", x.id), slog.Any("panic", caught), slog.String("stack", string(debug.Stack())))
+		if x.status == 0 {
+			s.fail(x, fault.New(fault.Internal, "the service met an unexpected fault; the same request may be sent again"))
+			caught = nil
+		}
+	}
+	s.record(x, begun)
+	if caught != nil {
+		panic(http.ErrAbortHandler) // half a response was sent: the connection must break
+	}
+}
+
+func (s *core) record(x *exchange, begun time.Time) {
+	attrs := []slog.Attr{
+		slog.String("method", x.r.Method), slog.String("route", x.route), slog.Int("status", x.status),
+		slog.String("request_id", x.id), slog.Duration("duration", s.now().Sub(begun)),
+	}
+	for _, a := range []slog.Attr{
+		slog.String("code", string(x.code)), slog.String("task_id", x.taskID), slog.String("key_id", x.caller.Key.ID),
+	} {
+		if a.Value.String() != "" {
+			attrs = append(attrs, a)
+		}
+	}
+	s.log.LogAttrs(context.WithoutCancel(x.r.Context()), slog.LevelInfo, "request", attrs...)
+}
+
+// WriteHeader notes the status and gives the client time for the next piece.
+func (x *exchange) WriteHeader(status int) {
+	if x.status == 0 {
+		x.status = status
+	}
+	_ = x.control.SetWriteDeadline(time.Now().Add(x.patient))
+	x.ResponseWriter.WriteHeader(status)
+}
+
+// Write gives the client time for this piece.
+func (x *exchange) Write(b []byte) (int, error) {
+	if x.status == 0 {
+		x.WriteHeader(http.StatusOK)
+	}
+	_ = x.control.SetWriteDeadline(time.Now().Add(x.patient))
+	return x.ResponseWriter.Write(b)
+}
+
+// Unwrap is for http.ResponseController.
+func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
+
+// clean reports whether ServeMux takes the path as it is.
+func clean(p string) bool {
+	if !strings.HasPrefix(p, "/") {
+		return false
+	}
+	c := path.Clean(p)
+	return p == c || (p == c+"/" && c != "/")
+}

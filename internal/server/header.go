@@ -1,0 +1,122 @@
+package server
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"unitask/internal/api"
+	"unitask/internal/fault"
+)
+
+// readBody returns the body of a creation: JSON by its media type, not encoded, within the limit.
+func (s *Server) readBody(x *exchange) ([]byte, error) {
+	if err := checkMediaType(x.r.Header); err != nil {
+		return nil, err
+	}
+	limit := s.limits.Body
+	if x.r.ContentLength > limit {
+		x.Header().Set("Connection", "close") // the rest isn't worth reading
+		return nil, tooLarge(limit)
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(x.ResponseWriter, x.r.Body, limit))
+	if _, over := errors.AsType[*http.MaxBytesError](err); over {
+		return nil, tooLarge(limit)
+	}
+	if err != nil {
+		x.Header().Set("Connection", "close")
+		return nil, fault.Wrap(fault.InvalidRequest, err, "the body didn't arrive whole")
+	}
+	_ = x.control.SetReadDeadline(time.Time{}) // the answer may take longer than the body did
+	return body, nil
+}
+
+func checkMediaType(h http.Header) error {
+	wrong := func(field, problem string) error {
+		return fault.Invalid(field, problem).WithAspect(fault.AspectMediaType)
+	}
+	for _, encoding := range h.Values("Content-Encoding") {
+		if !strings.EqualFold(strings.TrimSpace(encoding), "identity") {
+			return wrong("Content-Encoding", "must be absent: bodies are taken as they are")
+		}
+	}
+	values := h.Values("Content-Type")
+	if len(values) != 1 {
+		return wrong("Content-Type", "must be application/json")
+	}
+	kind, params, err := mime.ParseMediaType(values[0])
+	if err != nil || kind != "application/json" {
+		return wrong("Content-Type", "must be application/json")
+	}
+	for name, value := range params {
+		if name != "charset" || !strings.EqualFold(value, "utf-8") {
+			return wrong("Content-Type", "takes no parameter but charset=utf-8")
+		}
+	}
+	return nil
+}
+
+func tooLarge(limit int64) *fault.Error {
+	return fault.Newf(fault.InvalidRequest, "the body is larger than %d bytes", limit).WithAspect(fault.AspectSize)
+}
+
+// idempotencyKey returns the one Idempotency-Key, trimmed of outer white space.
+func idempotencyKey(h http.Header) (string, error) {
+	wrong := func(problem string) (string, error) { return "", fault.Invalid(api.HeaderIdempotencyKey, problem) }
+	values := h.Values(api.HeaderIdempotencyKey)
+	switch {
+	case len(values) == 0:
+		return wrong("is required")
+	case len(values) > 1:
+		return wrong("must be sent once")
+	case !utf8.ValidString(values[0]):
+		return wrong("must be valid UTF-8")
+	}
+	key := strings.TrimSpace(values[0])
+	if strings.ContainsFunc(key, unicode.IsControl) {
+		return wrong("must have no control characters")
+	}
+	if n := utf8.RuneCountInString(key); n < api.MinIdempotencyKey || n > api.MaxIdempotencyKey {
+		return wrong("must have " + strconv.Itoa(api.MinIdempotencyKey) + " to " + strconv.Itoa(api.MaxIdempotencyKey) +
+			" characters, this one has " + strconv.Itoa(n))
+	}
+	return key, nil
+}
+
+// preferredWait returns the wait that a Prefer header asks for, at most api.MaxWait; nil without
+// one. As RFC 7240 wants it, what isn't understood is ignored and the first of several counts.
+func preferredWait(h http.Header) *time.Duration {
+	for preference := range strings.SplitSeq(strings.Join(h.Values(api.HeaderPrefer), ","), ",") {
+		token, _, _ := strings.Cut(preference, ";")
+		name, value, _ := strings.Cut(token, "=")
+		if !strings.EqualFold(strings.TrimSpace(name), "wait") {
+			continue
+		}
+		value = strings.TrimSpace(value)
+		if len(value) > 1 && value[0] == '"' && value[len(value)-1] == '"' {
+			value = value[1 : len(value)-1]
+		}
+		if value == "" || strings.Trim(value, "0123456789") != "" {
+			return nil
+		}
+		seconds, err := strconv.Atoi(value)
+		if err != nil { // digits, so out of range
+			return new(api.MaxWait)
+		}
+		return new(min(api.MaxWait, time.Duration(min(seconds, 3600))*time.Second))
+	}
+	return nil
+}
+
+// applied says which wait was honoured.
+func applied(h http.Header, wait *time.Duration) {
+	if wait != nil {
+		h.Set(api.HeaderPreferenceApplied, "wait="+strconv.Itoa(api.Seconds(*wait)))
+	}
+}

@@ -1,0 +1,81 @@
+package server
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"unitask/internal/api"
+	"unitask/internal/fault"
+	"unitask/internal/gateway"
+	"unitask/internal/task"
+)
+
+// defaultListLimit is the length of a page whose caller names none.
+const defaultListLimit = 50
+
+func (s *Server) handleTaskList(x *exchange) error {
+	query, err := parseListQuery(x.r.URL.RawQuery)
+	if err != nil {
+		return err
+	}
+	page, err := s.gateway.List(x.r.Context(), x.caller, query)
+	if err != nil {
+		return err
+	}
+	list := api.TaskList{Data: make([]api.Task, 0, len(page.Tasks)), RequestID: x.id}
+	for _, t := range page.Tasks {
+		list.Data = append(list.Data, s.wire(t))
+	}
+	if page.Next != "" {
+		list.NextCursor = &page.Next
+	}
+	s.respond(x, http.StatusOK, list)
+	return nil
+}
+
+// parseListQuery reads the query string of a list. A parameter that it doesn't know, or that comes
+// twice, is an INVALID_REQUEST: left out in silence it would answer another question.
+func parseListQuery(raw string) (gateway.ListQuery, error) {
+	q := gateway.ListQuery{Limit: defaultListLimit}
+	values, err := url.ParseQuery(raw)
+	if err != nil {
+		return q, fault.Wrap(fault.InvalidRequest, err, "the query string is malformed")
+	}
+	for name, all := range values {
+		if len(all) != 1 {
+			return q, fault.Invalid(name, "must be given once")
+		}
+		if problem := setListQuery(&q, name, all[0]); problem != "" {
+			return q, fault.Invalid(name, problem)
+		}
+	}
+	return q, nil
+}
+
+// setListQuery sets one parameter and returns what is wrong with it, "" for nothing.
+func setListQuery(q *gateway.ListQuery, name, value string) string {
+	switch name {
+	case "state":
+		if q.State = task.State(value); !q.State.Valid() {
+			return "is not a state of tasks"
+		}
+	case "capability":
+		if q.Capability = value; value == "" {
+			return "must not be empty"
+		}
+	case "limit":
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 1 || n > api.MaxListLimit {
+			return "must be a number from 1 to " + strconv.Itoa(api.MaxListLimit)
+		}
+		q.Limit = n
+	case "cursor":
+		if q.Cursor = value; !task.ValidID(task.PrefixTask, value) {
+			return "is not one that a list returned"
+		}
+	default:
+		return "is not a parameter of this list"
+	}
+	return ""
+}

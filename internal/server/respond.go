@@ -1,0 +1,77 @@
+package server
+
+import (
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"strconv"
+
+	"unitask/internal/api"
+	"unitask/internal/fault"
+)
+
+// respond writes a JSON body, which must hold the request's id.
+func (s *core) respond(x *exchange, status int, body any) {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		s.fail(x, fault.From(err))
+		return
+	}
+	h := x.Header()
+	h.Set("Content-Type", "application/json; charset=utf-8")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Length", strconv.Itoa(len(raw)+1))
+	x.WriteHeader(status)
+	_, _ = x.Write(append(raw, '\n')) // a client that is gone is no fault of ours
+}
+
+// answer writes err, if there is one, in the one error shape.
+func (s *core) answer(x *exchange, err error) {
+	if err != nil {
+		s.fail(x, fault.From(err))
+	}
+}
+
+// fail writes an error with the status of its code.
+func (s *core) fail(x *exchange, e *fault.Error) { s.failWith(x, api.Status(e), e) }
+
+// failWith writes an error. What a caller may not read, the cause, goes to the log.
+func (s *core) failWith(x *exchange, status int, e *fault.Error) {
+	x.code = e.Code
+	if e.TaskID != "" {
+		x.taskID = e.TaskID
+	}
+	if e.Code == fault.Internal {
+		s.log.LogAttrs(x.r.Context(), slog.LevelError, "internal fault",
+			slog.String("request_id", x.id), slog.String("task_id", e.TaskID), slog.Any("err", e))
+	}
+	h := x.Header()
+	if e.Code == fault.Unauthenticated {
+		h.Set("WWW-Authenticate", "Bearer")
+	}
+	body := api.ErrorResponse{Error: api.ErrorOf(e), TaskID: e.TaskID, RequestID: x.id}
+	if body.Error.RetryAfterSeconds > 0 {
+		h.Set("Retry-After", strconv.Itoa(body.Error.RetryAfterSeconds))
+	}
+	s.respond(x, status, body)
+}
+
+// status is the body of /healthz and /readyz.
+type status struct {
+	Status    string `json:"status"`
+	RequestID string `json:"request_id"`
+}
+
+func (s *Server) handleHealth(x *exchange) error {
+	s.respond(x, http.StatusOK, status{"ok", x.id})
+	return nil
+}
+
+func (s *Server) handleReady(x *exchange) error {
+	if err := s.gateway.Ready(x.r.Context()); err != nil {
+		return fault.Wrap(fault.CapacityExhausted, err, "the service takes no work now")
+	}
+	s.respond(x, http.StatusOK, status{"ok", x.id})
+	return nil
+}

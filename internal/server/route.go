@@ -1,0 +1,101 @@
+package server
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"unitask/internal/api"
+	"unitask/internal/fault"
+	"unitask/internal/gate"
+)
+
+// handler answers one request, or returns the error to answer with; never both.
+type handler func(x *exchange) error
+
+// methods are the handlers of one path. A GET handler answers HEAD too.
+type methods map[string]handler
+
+// apiRoot is where a key is asked for before anything else is said.
+const apiRoot = "/api/"
+
+func (s *Server) route() {
+	task := api.PathTasks + "/{task_id}"
+	for pattern, route := range map[string]struct {
+		class gate.Class
+		methods
+	}{
+		api.PathCapabilities: {gate.Creates, methods{http.MethodGet: s.handleCapabilities}},
+		api.PathTasks:        {gate.Creates, methods{http.MethodGet: s.handleTaskList, http.MethodPost: s.handleTaskCreate}},
+		task:                 {gate.Reads, methods{http.MethodGet: s.handleTaskGet}},
+		task + "/cancel":     {gate.Reads, methods{http.MethodPost: s.handleTaskCancel}},
+		task + "/timeline":   {gate.Reads, methods{http.MethodGet: s.handleTaskTimeline}},
+	} {
+		s.handle(pattern, s.keyed(route.class, route.dispatch))
+	}
+	for pattern, m := range map[string]methods{
+		api.PathHealth:                      {http.MethodGet: s.handleHealth},
+		api.PathReady:                       {http.MethodGet: s.handleReady},
+		api.PathOpenAPIYAML:                 {http.MethodGet: s.handleOpenAPIYAML},
+		api.PathOpenAPIJSON:                 {http.MethodGet: s.handleOpenAPIJSON},
+		api.PathArtifacts + "{artifact_id}": {http.MethodGet: s.handleArtifact},
+	} {
+		s.handle(pattern, m.dispatch)
+	}
+	s.unknown = s.notFound
+	s.handle("/", s.notFound)
+}
+
+// keyed puts the first two checks before a handler: the key, then its rate.
+func (s *Server) keyed(class gate.Class, h handler) handler {
+	return func(x *exchange) error {
+		var header string
+		if values := x.r.Header.Values("Authorization"); len(values) == 1 {
+			header = values[0]
+		}
+		caller, err := s.gate.Authenticate(x.r.Context(), header)
+		if err != nil {
+			return err
+		}
+		x.caller = caller
+		quota, err := s.gate.Count(caller, class)
+		if policy := quota.Policy(); policy != "" {
+			x.Header().Set(api.HeaderRateLimitPolicy, policy)
+			x.Header().Set(api.HeaderRateLimit, quota.State())
+		}
+		if err != nil {
+			return err
+		}
+		return h(x)
+	}
+}
+
+// dispatch picks the method's handler, or says which methods there are.
+func (m methods) dispatch(x *exchange) error {
+	method := x.r.Method
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	if h, ok := m[method]; ok {
+		return h(x)
+	}
+	allowed := slices.Collect(maps.Keys(m))
+	if _, ok := m[http.MethodGet]; ok {
+		allowed = append(allowed, http.MethodHead)
+	}
+	slices.Sort(allowed)
+	x.Header().Set("Allow", strings.Join(allowed, ", "))
+	return fault.New(fault.InvalidRequest, "the method is not allowed here; allowed: "+strings.Join(allowed, ", ")).
+		WithAspect(fault.AspectMethod)
+}
+
+// notFound answers every path that no route takes. Below apiRoot it asks for the key first, so that
+// nothing is told to strangers.
+func (s *Server) notFound(x *exchange) error {
+	unknown := func(*exchange) error { return fault.New(fault.NotFound, "there is nothing at this path") }
+	if strings.HasPrefix(x.r.URL.Path, apiRoot) {
+		return s.keyed(gate.Creates, unknown)(x)
+	}
+	return unknown(x)
+}

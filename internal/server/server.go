@@ -1,0 +1,131 @@
+// Package server is the HTTP side of the API: it decodes requests, encodes responses and keeps the
+// order of checks, and leaves every decision about a task to the gateway.
+//
+// Invariants: everything that reaches the handler is answered with an X-Request-Id, and every JSON
+// body has the same value as request_id; every error has the one shape; no response names a
+// supplier; no log line has a key, a query string or a body. The API takes no cookie and sends no
+// CORS header.
+package server
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"golang.org/x/net/netutil"
+
+	"unitask/internal/artifact"
+	"unitask/internal/gate"
+	"unitask/internal/gateway"
+)
+
+// Limits are the transport's settings; New fills zero values with the defaults noted here.
+type Limits struct {
+	Body        int64         // bytes of a request body: 16 MiB
+	Connections int           // open at once: 4096
+	BodyTime    time.Duration // for a request body to arrive: 60 s
+	WriteTime   time.Duration // for the client to take one piece of a response: 30 s
+	IdleTime    time.Duration // of a connection between requests: 2 min
+}
+
+// Config is what a Server is made from. All but Limits, Now and Logger are required.
+type Config struct {
+	Gateway   *gateway.Gateway
+	Gate      *gate.Gate
+	Artifacts artifact.Store
+	Signer    *artifact.Signer
+	BaseURL   string // where callers reach the service; artifacts' URLs begin with it
+	Limits    Limits
+	Now       func() time.Time // nil: time.Now
+	Logger    *slog.Logger     // nil: discarded
+}
+
+// Server is an http.Handler and the listener's settings around it. It is safe for concurrent use.
+type Server struct {
+	*core
+	gateway   *gateway.Gateway
+	gate      *gate.Gate
+	artifacts artifact.Store
+	signer    *artifact.Signer
+	base      *url.URL
+	document  document
+	http      *http.Server
+}
+
+// New returns a Server that doesn't listen yet.
+func New(c Config) (*Server, error) {
+	if c.Gateway == nil || c.Gate == nil || c.Artifacts == nil || c.Signer == nil {
+		return nil, errors.New("server: Gateway, Gate, Artifacts and Signer are required")
+	}
+	base, err := url.Parse(strings.TrimSuffix(c.BaseURL, "/"))
+	if err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https") {
+		return nil, errors.New("server: BaseURL must be an http or https address")
+	}
+	doc, err := loadDocument()
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		core:    newCore(c.Limits, c.Now, c.Logger),
+		gateway: c.Gateway, gate: c.Gate, artifacts: c.Artifacts, signer: c.Signer, base: base, document: doc,
+	}
+	s.route()
+	s.http = newHTTPServer(s, s.limits.IdleTime, s.log)
+	return s, nil
+}
+
+// newHTTPServer returns the settings that both listeners share. There is no ReadTimeout and no
+// WriteTimeout: an answer may be held for 60 s, so exchange sets deadlines of its own.
+func newHTTPServer(h http.Handler, idle time.Duration, log *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler:                      h,
+		ReadHeaderTimeout:            5 * time.Second, // a client that sends one byte at a time is cut off
+		MaxHeaderBytes:               16 << 10,
+		IdleTimeout:                  idle,
+		DisableGeneralOptionsHandler: true, // "OPTIONS *" gets our 404 with its request id
+		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
+}
+
+// Serve answers on the listener until Shutdown; it returns nil then. Connections past the limit
+// wait in the listener's backlog.
+func (s *Server) Serve(ln net.Listener) error {
+	err := s.http.Serve(netutil.LimitListener(ln, s.limits.Connections))
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+// Shutdown stops listening and waits for the requests under way until ctx ends; what is left then
+// is cut off.
+func (s *Server) Shutdown(ctx context.Context) error {
+	if err := s.http.Shutdown(ctx); err != nil {
+		return errors.Join(err, s.http.Close())
+	}
+	return nil
+}
+
+func (l Limits) withDefaults() Limits {
+	if l.Body == 0 {
+		l.Body = 16 << 20
+	}
+	if l.Connections == 0 {
+		l.Connections = 4096
+	}
+	if l.BodyTime == 0 {
+		l.BodyTime = time.Minute
+	}
+	if l.WriteTime == 0 {
+		l.WriteTime = 30 * time.Second
+	}
+	if l.IdleTime == 0 {
+		l.IdleTime = 2 * time.Minute
+	}
+	return l
+}

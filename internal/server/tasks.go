@@ -1,0 +1,144 @@
+package server
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"unitask/internal/api"
+	"unitask/internal/artifact"
+	"unitask/internal/gateway"
+	"unitask/internal/task"
+)
+
+func (s *Server) handleCapabilities(x *exchange) error {
+	offers := s.gateway.Capabilities(x.caller)
+	list := api.CapabilityList{Data: make([]api.Capability, 0, len(offers)), RequestID: x.id}
+	for _, o := range offers {
+		list.Data = append(list.Data, api.FromCapability(o.Capability, o.Price))
+	}
+	s.respond(x, http.StatusOK, list)
+	return nil
+}
+
+func (s *Server) handleTaskCreate(x *exchange) error {
+	body, err := s.readBody(x)
+	if err != nil {
+		return err
+	}
+	key, err := idempotencyKey(x.r.Header)
+	if err != nil {
+		return err
+	}
+	wait := preferredWait(x.r.Header)
+	accepted, err := s.gateway.Create(x.r.Context(), x.caller, gateway.Submission{IdempotencyKey: key, Body: body, Wait: wait})
+	if err != nil {
+		return err
+	}
+	t, h := accepted.Task, x.Header()
+	h.Set("Location", s.base.Path+api.PathTasks+"/"+t.ID)
+	applied(h, wait)
+	if accepted.Replayed {
+		h.Set(api.HeaderIdempotentReplay, "true")
+	}
+	switch {
+	case t.State == task.Failed && t.Sync:
+		return t.Fault()
+	case t.State.Terminal():
+		s.respondTask(x, http.StatusOK, t)
+	default:
+		s.respondTask(x, http.StatusAccepted, t)
+	}
+	return nil
+}
+
+func (s *Server) handleTaskGet(x *exchange) error {
+	client, wait, id := parseIfNoneMatch(x.r.Header), preferredWait(x.r.Header), x.r.PathValue("task_id")
+	var t task.Task
+	var err error
+	if wait == nil {
+		t, err = s.gateway.Get(x.r.Context(), x.caller, id)
+	} else {
+		t, err = s.gateway.Await(x.r.Context(), x.caller, id, client.revision(), *wait)
+	}
+	if err != nil {
+		return err
+	}
+	applied(x.Header(), wait)
+	if client.holds(s.etag(t)) {
+		s.describeTask(x, t)
+		x.Header().Set("Cache-Control", "no-store")
+		x.WriteHeader(http.StatusNotModified)
+		return nil
+	}
+	s.respondTask(x, http.StatusOK, t)
+	return nil
+}
+
+func (s *Server) handleTaskCancel(x *exchange) error {
+	t, err := s.gateway.Cancel(x.r.Context(), x.caller, x.r.PathValue("task_id"))
+	if err != nil {
+		return err
+	}
+	s.respondTask(x, http.StatusOK, t)
+	return nil
+}
+
+func (s *Server) handleTaskTimeline(x *exchange) error {
+	t, err := s.gateway.Get(x.r.Context(), x.caller, x.r.PathValue("task_id"))
+	if err != nil {
+		return err
+	}
+	x.taskID = t.ID
+	timeline := api.TimelineOf(t)
+	timeline.RequestID = x.id
+	s.respond(x, http.StatusOK, timeline)
+	return nil
+}
+
+// respondTask writes a task with its headers.
+func (s *Server) respondTask(x *exchange, status int, t task.Task) {
+	s.describeTask(x, t)
+	body := s.wire(t)
+	body.RequestID = x.id
+	s.respond(x, status, body)
+}
+
+// describeTask sets the headers that a task has on a 200, 202 and 304 alike.
+func (s *Server) describeTask(x *exchange, t task.Task) {
+	x.taskID = t.ID
+	x.Header().Set("ETag", s.etag(t))
+	if !t.State.Terminal() {
+		x.Header().Set("Retry-After", strconv.Itoa(api.Seconds(pollAfter(s.now().Sub(t.CreatedAt)))))
+	}
+}
+
+// wire returns a task as its owner may read it, with fresh artifact URLs.
+func (s *Server) wire(t task.Task) api.Task {
+	return api.FromTask(t, func(a task.Artifact) string { return s.artifactURL(a) })
+}
+
+// artifactURL signs until the window's end, or until the artifact expires where that is sooner.
+func (s *Server) artifactURL(a task.Artifact) string {
+	_, expires := s.signer.Window(s.now())
+	if end := a.ExpiresAt.Truncate(time.Second); !end.IsZero() && end.Before(expires) {
+		expires = end
+	}
+	return signedURL(s.base.String(), s.signer, a.ID, expires)
+}
+
+func signedURL(base string, signer *artifact.Signer, id string, expires time.Time) string {
+	return base + api.PathArtifacts + id + "?" + signer.Sign(id, expires)
+}
+
+// pollAfter advises the next query: soon for a young task, less often for one that takes long.
+func pollAfter(age time.Duration) time.Duration {
+	switch {
+	case age < 15*time.Second:
+		return api.MinPoll
+	case age < time.Minute:
+		return (api.MinPoll + api.MaxPoll) / 2
+	default:
+		return api.MaxPoll
+	}
+}
