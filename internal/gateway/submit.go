@@ -162,10 +162,12 @@ func (w *work) submit(ctx context.Context, route routing.Route, a task.Attempt) 
 
 // unprepared fails the task for an input that can't be read, unless the work itself was cut short.
 func (w *work) unprepared(ctx context.Context, c *task.Closing, err error) error {
-	if ctx.Err() != nil {
+	select {
+	case <-ctx.Done():
 		return nil
+	default:
+		return w.fail(ctx, c, fault.From(err))
 	}
-	return w.fail(ctx, c, fault.From(err))
 }
 
 // proceed records a job or keeps a result.
