@@ -49,6 +49,7 @@ e2e-model: ## Prompt a real Ollama with a generated tiny model through unitask
 
 golden: ## Write the generated pages anew
 	$(GO) test ./internal/task -run TestStateMachinePage -update
+	$(GO) test . -run TestDesignTable -update
 
 release-check: ## Build a whole release without publishing it
 	$(CI) tools release

@@ -2,21 +2,12 @@
 package unitask_test
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"io/fs"
 	"maps"
-	"os"
 	"path"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 )
-
-const module = "unitask"
 
 // layer is one row of the table in docs/design.md: on which floor a package stands and what it may
 // import. Its tests may also import whatever stands no higher, and every fixture package.
@@ -82,14 +73,7 @@ var layers = map[string]layer{
 
 	"docs":        {floor: 0}, // embeds the published interface
 	"cmd/unitask": {floor: 8, below: true},
-}
-
-// pkg is what the walk finds in one directory.
-type pkg struct {
-	name       string
-	documented bool
-	imports    map[string][]string // our packages, by the files that import them
-	inTests    map[string][]string
+	"test/e2e":    {floor: 8},
 }
 
 // TestLayers parses every Go file of the module. It starts no go command, whose work the test cache
@@ -158,80 +142,3 @@ func allowedInTests(l layer, dep string) bool {
 }
 
 func isFixture(dir string) bool { return strings.HasSuffix(path.Base(dir), "test") }
-
-// walk parses the module below root. Nested modules and testdata are no part of it.
-func walk(t *testing.T, root string) map[string]pkg {
-	t.Helper()
-	found := map[string]pkg{}
-	err := filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case entry.IsDir():
-			return skipDir(root, file, entry.Name())
-		case filepath.Ext(file) == ".go" && filepath.Dir(file) != root:
-			return parseInto(found, root, file)
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return found
-}
-
-func skipDir(root, dir, name string) error {
-	if dir == root {
-		return nil
-	}
-	_, err := os.Stat(filepath.Join(dir, "go.mod"))
-	if err == nil || name == "testdata" || name == "node_modules" || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") {
-		return filepath.SkipDir
-	}
-	return nil
-}
-
-func parseInto(found map[string]pkg, root, file string) error {
-	src, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly|parser.ParseComments)
-	if err != nil {
-		return err
-	}
-	rel, err := filepath.Rel(root, filepath.Dir(file))
-	if err != nil {
-		return err
-	}
-	dir := strings.TrimPrefix(filepath.ToSlash(rel), "internal/")
-	p, ok := found[dir]
-	if !ok {
-		p = pkg{imports: map[string][]string{}, inTests: map[string][]string{}}
-	}
-	into := p.inTests
-	if !strings.HasSuffix(file, "_test.go") {
-		into = p.imports
-		p.name = src.Name.Name
-		p.documented = p.documented || isPackageComment(src)
-	}
-	for _, spec := range src.Imports {
-		full, err := strconv.Unquote(spec.Path.Value)
-		if err != nil {
-			return err
-		}
-		if dep, ours := strings.CutPrefix(full, module+"/"); ours {
-			dep = strings.TrimPrefix(dep, "internal/")
-			into[dep] = append(into[dep], filepath.Base(file))
-		}
-	}
-	found[dir] = p
-	return nil
-}
-
-func isPackageComment(src *ast.File) bool {
-	if src.Doc == nil {
-		return false
-	}
-	lead := "Package " + src.Name.Name + " "
-	if src.Name.Name == "main" {
-		lead = "Command "
-	}
-	return strings.HasPrefix(src.Doc.Text(), lead)
-}
