@@ -116,12 +116,18 @@ func TestLedgerRefusals(t *testing.T) {
 		check("closing without an open attempt", in, out, ok, false)
 	}
 	for _, in := range []task.Task{empty, begun} {
+		if in.LastUnknown() {
+			t.Error("an outcome is unknown where nothing ended")
+		}
 		out, ok := in.Readopt()
 		check("readopting what isn't of unknown outcome", in, out, ok, false)
 	}
 	for end, in := range closed {
 		out, ok := in.Readopt()
 		check("readopting "+string(end), in, out, ok, end == task.UnknownOutcome)
+		if got, want := in.LastUnknown(), end == task.UnknownOutcome; got != want {
+			t.Errorf("last unknown after %q: %v, want %v", end, got, want)
+		}
 	}
 }
 

@@ -76,6 +76,33 @@ func TestIDsAreUnique(t *testing.T) {
 	}
 }
 
+// TestDeriveID: the same id and salt give the same id, valid, of the same time, and others give others.
+func TestDeriveID(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		at := time.UnixMilli(rapid.Int64Range(0, 1<<48-1).Draw(t, "at"))
+		salt, other := rapid.String().Draw(t, "salt"), rapid.String().Draw(t, "other salt")
+		from, another := task.NewID(task.PrefixTask, at), task.NewID(task.PrefixTask, at)
+		got := task.DeriveID(task.PrefixArtifact, from, salt)
+		if !task.ValidID(task.PrefixArtifact, got) || got != task.DeriveID(task.PrefixArtifact, from, salt) {
+			t.Fatalf("%q and %q give %q", from, salt, got)
+		}
+		if a, b := strings.TrimPrefix(got, task.PrefixArtifact)[:9], strings.TrimPrefix(from, task.PrefixTask)[:9]; a != b {
+			t.Fatalf("%q is of another time than %q", got, from)
+		}
+		if got == task.DeriveID(task.PrefixArtifact, another, salt) || (salt != other && got == task.DeriveID(task.PrefixArtifact, from, other)) {
+			t.Fatalf("%q is derived twice", got)
+		}
+	})
+}
+
+// TestDerivedIDsStayTheSame pins the derivation: results that are kept must be found after an upgrade.
+func TestDerivedIDsStayTheSame(t *testing.T) {
+	const want = "art_0123456789f6es88bp8w0pb88b"
+	if got := task.DeriveID(task.PrefixArtifact, "task_0123456789abcdefghjkmnpqrs", "images/0"); got != want {
+		t.Errorf("derived %q, want %q", got, want)
+	}
+}
+
 // FuzzValidID: what is valid is the prefix and 26 characters of the alphabet, and so safe in a path,
 // a URL and a file name.
 func FuzzValidID(f *testing.F) {
