@@ -65,7 +65,7 @@ func (g *Gateway) Await(ctx context.Context, c gate.Caller, id string, since *in
 func (g *Gateway) awaitEnd(ctx context.Context, t task.Task, wait time.Duration) (task.Task, error) {
 	changed, stop := g.store.Wake(t.ID)
 	defer stop()
-	t, err := g.store.GetTask(ctx, t.Scope, t.ID)
+	t, err := g.store.GetTask(context.WithoutCancel(ctx), t.Scope, t.ID)
 	if err != nil {
 		return t, storeFault(err)
 	}

@@ -263,7 +263,8 @@ func (w *work) reconcile(ctx context.Context, route routing.Route, a task.Attemp
 	case found:
 		return w.proceed(ctx, route, supplier.Outcome{Job: &job})
 	default:
-		return w.advance(ctx, store.Step{Close: &task.Closing{State: task.Rejected, Code: fault.ProviderUnavailable}})
+		// It never arrived, which says nothing about the route: no code, so its turn is still to come.
+		return w.advance(ctx, store.Step{Close: &task.Closing{State: task.Rejected}})
 	}
 }
 

@@ -190,7 +190,8 @@ func unknownIf(open *task.Attempt, code fault.Code) *task.Closing {
 	return &task.Closing{State: task.UnknownOutcome, Code: code, CostUnknown: true}
 }
 
-// tried returns the routes that had their turn since the task was last queued by its caller.
+// tried returns the routes that had their turn since the task was last queued by its caller, with the
+// codes they ended in.
 func (w *work) tried() (ids []string, codes []fault.Code) {
 	var since time.Time
 	for _, m := range w.t.Timeline {
@@ -199,7 +200,7 @@ func (w *work) tried() (ids []string, codes []fault.Code) {
 		}
 	}
 	for _, a := range w.t.Attempts {
-		if !a.StartedAt.Before(since) && !a.State.Open() && a.State != task.UnknownOutcome {
+		if !a.StartedAt.Before(since) && !a.State.Open() && a.Code != "" && a.State != task.UnknownOutcome {
 			ids = append(ids, routing.Route{Supplier: a.Supplier, Model: a.Model}.ID())
 			codes = append(codes, a.Code)
 		}

@@ -1,0 +1,218 @@
+package gateway_test
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"unitask/internal/fault"
+	"unitask/internal/gateway"
+	"unitask/internal/routing"
+	"unitask/internal/supplier"
+	"unitask/internal/task"
+)
+
+var wholeLife = []task.State{task.Queued, task.Running, task.Transferring, task.Succeeded}
+
+func TestSynchronousTask(t *testing.T) {
+	s := &script{submitFn: answer("hi")}
+	inWorld(t, []routing.Route{route("text.chat", "a", 1*task.USD, s)}, func(w *world) {
+		got := w.create("key-00001", chat, time.Minute)
+		if diff := cmp.Diff(wholeLife, publicStates(got.Task)); diff != "" {
+			t.Errorf("timeline (-want +got):\n%s", diff)
+		}
+		want := task.Output{Text: new("hi"), FinishReason: "stop"}
+		if diff := cmp.Diff(&want, got.Task.Output); diff != "" {
+			t.Errorf("output (-want +got):\n%s", diff)
+		}
+		if got.Task.Cost != 30_000 { // 30 tokens at 1 USD a million
+			t.Errorf("cost %s", got.Task.Cost)
+		}
+		if got.Task.Input != nil || got.Replayed {
+			t.Errorf("input %q, replayed %v", got.Task.Input, got.Replayed)
+		}
+		if diff := cmp.Diff([]string{got.Task.ID + "/1"}, s.keys()); diff != "" {
+			t.Errorf("submissions (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestSameKeyIsSameTask(t *testing.T) {
+	release := make(chan struct{})
+	s := &script{}
+	s.submitFn = func(int, supplier.Request) (supplier.Outcome, error) {
+		<-release
+		return text("once"), nil
+	}
+	synctest.Test(t, func(t *testing.T) {
+		release = make(chan struct{})
+		w := newWorld(t, []routing.Route{route("text.chat", "a", 1, s)})
+		w.start()
+		defer w.stop()
+		spellings := []string{chat, ` {"input": {"prompt": "hell\u006f"}, "parameters": {}, "capability": "text.chat"} `}
+		var ids sync.Map
+		var replays, all sync.WaitGroup
+		for i := range 50 {
+			replays.Add(1)
+			all.Go(func() {
+				defer replays.Done()
+				got := w.create("same-key-1", spellings[i%2], time.Minute)
+				ids.Store(got.Task.ID, got.Task.State)
+			})
+		}
+		synctest.Wait()
+		close(release)
+		all.Wait()
+		count := 0
+		ids.Range(func(_, state any) bool {
+			count++
+			if state != task.Succeeded {
+				t.Errorf("a joiner saw %v", state)
+			}
+			return true
+		})
+		if count != 1 || len(s.keys()) != 1 {
+			t.Errorf("%d tasks, %d submissions; want 1 and 1", count, len(s.keys()))
+		}
+		other := strings.Replace(chat, "hello", "bye", 1)
+		_, err := w.g.Create(w.t.Context(), w.caller, gateway.Submission{IdempotencyKey: "same-key-1", Body: []byte(other)})
+		if fault.CodeOf(err) != fault.IdempotencyConflict {
+			t.Errorf("another request under the key: %v", err)
+		}
+		// The record is looked at before the capability and the schema.
+		_, err = w.g.Create(w.t.Context(), w.caller, gateway.Submission{IdempotencyKey: "same-key-1", Body: []byte(`{"capability":"no.such","input":{}}`)})
+		if fault.CodeOf(err) != fault.IdempotencyConflict {
+			t.Errorf("another capability under the key: %v", err)
+		}
+		if again := w.create("same-key-1", chat, 0); !again.Replayed {
+			t.Error("a replay doesn't say so")
+		}
+	})
+}
+
+func TestRefusalsLeaveNoTrace(t *testing.T) {
+	s := &script{submitFn: answer("hi")}
+	inWorld(t, []routing.Route{route("text.chat", "a", 1, s), route("image.edit", "a", 1, s)}, func(w *world) {
+		for name, tt := range map[string]struct {
+			body  string
+			code  fault.Code
+			field string
+		}{
+			"no JSON":            {`{`, fault.InvalidRequest, ""},
+			"unknown capability": {`{"capability":"no.such","input":{}}`, fault.InvalidRequest, "capability"},
+			"not served":         {paint, fault.InvalidRequest, "capability"},
+			"schema":             {`{"capability":"text.chat","input":{"prompt":7}}`, fault.InvalidRequest, "input.prompt"},
+			"big number":         {`{"capability":"text.chat","input":{"prompt":"x"},"parameters":{"seed":9007199254740993}}`, fault.InvalidRequest, "parameters.seed"},
+			"person": {
+				`{"capability":"image.edit","input":{"prompt":"x","images":[{"url":"https://example.com/a.png"}]}}`,
+				fault.AuthorizationRequired, "input.authorization",
+			},
+			"another's artifact": {
+				`{"capability":"image.edit","input":{"prompt":"x","images":[{"artifact":"` + task.NewID(task.PrefixArtifact, time.Now()) + `"}],"authorization":{"person":"none"}}}`,
+				fault.InvalidRequest, "input.images.0.artifact",
+			},
+		} {
+			_, err := w.g.Create(w.t.Context(), w.caller, gateway.Submission{IdempotencyKey: "refused-key", Body: []byte(tt.body)})
+			e := fault.From(err)
+			if e == nil || e.Code != tt.code {
+				t.Errorf("%s: %v, want %s", name, err, tt.code)
+				continue
+			}
+			if tt.field != "" && (len(e.Details) == 0 || e.Details[0].Field != tt.field) {
+				t.Errorf("%s: details %+v, want the field %s", name, e.Details, tt.field)
+			}
+		}
+		if got := w.create("refused-key", chat, time.Minute); got.Replayed || got.Task.State != task.Succeeded {
+			t.Errorf("the key is used up: %+v", got)
+		}
+		if n := len(s.keys()); n != 1 {
+			t.Errorf("%d submissions", n)
+		}
+	})
+}
+
+func TestCallerThatHangsUp(t *testing.T) {
+	s := &script{submitFn: func(int, supplier.Request) (supplier.Outcome, error) {
+		time.Sleep(10 * time.Second) // virtual
+		return text("late"), nil
+	}}
+	inWorld(t, []routing.Route{route("text.chat", "a", 1, s)}, func(w *world) {
+		ctx, cancel := context.WithCancel(w.t.Context())
+		time.AfterFunc(time.Second, cancel)
+		got, err := w.g.Create(ctx, w.caller, gateway.Submission{IdempotencyKey: "hang-up-1", Body: []byte(chat)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if end := w.end(got.Task.ID); end.State != task.Succeeded || len(s.keys()) != 1 {
+			t.Errorf("%s after %d submissions", end.State, len(s.keys()))
+		}
+	})
+}
+
+func TestWaitIsOver(t *testing.T) {
+	s := &script{submitFn: func(int, supplier.Request) (supplier.Outcome, error) {
+		time.Sleep(40 * time.Second)
+		return text("late"), nil
+	}}
+	inWorld(t, []routing.Route{route("text.chat", "a", 1, s)}, func(w *world) {
+		begun := time.Now()
+		got, err := w.g.Create(w.t.Context(), w.caller, gateway.Submission{IdempotencyKey: "long-work", Body: []byte(chat)})
+		if err != nil || got.Task.State != task.Running || time.Since(begun) != 30*time.Second {
+			t.Errorf("%s after %s (%v)", got.Task.State, time.Since(begun), err)
+		}
+		if end := w.end(got.Task.ID); end.State != task.Succeeded {
+			t.Errorf("the task ended %s", end.State)
+		}
+	})
+}
+
+func TestOpenTasksAreBounded(t *testing.T) {
+	s := jobs{&script{submitFn: job("j"), pollFn: func(int, supplier.Job) (supplier.Outcome, error) { return running("j"), nil }}}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, []routing.Route{route("image.generate", "a", 1, s)})
+		w.caller.Key.Limits.OpenTasks = 3
+		w.start()
+		defer w.stop()
+		var last string
+		for i := range 3 {
+			last = w.create("open-task-"+strconv.Itoa(i), paint, 0).Task.ID
+		}
+		_, err := w.g.Create(w.t.Context(), w.caller, gateway.Submission{IdempotencyKey: "open-task-3", Body: []byte(paint)})
+		if e := fault.From(err); e == nil || e.Code != fault.RateLimitExceeded || e.RetryAfter == 0 {
+			t.Errorf("a fourth open task: %v", err)
+		}
+		if _, err := w.g.Cancel(w.t.Context(), w.caller, last); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.create("open-task-3", paint, 0); got.Replayed {
+			t.Error("the refused request left a record")
+		}
+	})
+}
+
+func TestStoppingRefuses(t *testing.T) {
+	s := &script{submitFn: answer("hi")}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, []routing.Route{route("text.chat", "a", 1, s)})
+		w.start()
+		w.create("before-stop", chat, time.Minute)
+		w.stop()
+		_, err := w.g.Create(w.t.Context(), w.caller, gateway.Submission{IdempotencyKey: "after-stop", Body: []byte(chat)})
+		if fault.CodeOf(err) != fault.CapacityExhausted {
+			t.Errorf("a stopped gateway: %v", err)
+		}
+		if got := w.create("before-stop", chat, 0); !got.Replayed {
+			t.Error("a stopped gateway doesn't replay")
+		}
+		if errors.Is(w.g.Ready(w.t.Context()), nil) {
+			t.Error("a stopped gateway is ready")
+		}
+	})
+}

@@ -1,0 +1,444 @@
+package gateway_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"unitask/internal/fault"
+	"unitask/internal/gateway"
+	"unitask/internal/routing"
+	"unitask/internal/store"
+	"unitask/internal/supplier"
+	"unitask/internal/task"
+)
+
+func TestAsynchronousTask(t *testing.T) {
+	s := jobs{&script{submitFn: job("j1")}}
+	s.pollFn = func(n int, j supplier.Job) (supplier.Outcome, error) {
+		if j.ID != "j1" {
+			t.Errorf("polled %q", j.ID)
+		}
+		if n < 3 {
+			return running("j1"), nil
+		}
+		return picture(t), nil
+	}
+	inWorld(t, []routing.Route{route("image.generate", "a", task.USD/100, s)}, func(w *world) {
+		got := w.create("async-task", paint, 0)
+		if got.Task.State != task.Queued {
+			t.Errorf("answered %s", got.Task.State)
+		}
+		end := w.end(got.Task.ID)
+		if diff := cmp.Diff(wholeLife, publicStates(end)); diff != "" {
+			t.Errorf("timeline (-want +got):\n%s", diff)
+		}
+		if end.Cost != task.USD/100 || end.Usage.Images != 1 || len(end.Output.Images) != 1 {
+			t.Fatalf("cost %s, usage %+v, output %+v", end.Cost, end.Usage, end.Output)
+		}
+		kept := end.Output.Images[0]
+		meta, body, err := w.artifacts.Open(w.t.Context(), kept.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = body.Close() }()
+		if raw, err := io.ReadAll(body); err != nil || int64(len(raw)) != kept.Bytes || meta.Width != 8 || kept.Height != 4 {
+			t.Errorf("artifact %+v: %d bytes, %v", kept, len(raw), err)
+		}
+	})
+}
+
+// TestFailover tries every verdict on the first of two routes.
+func TestFailover(t *testing.T) {
+	for _, tt := range []struct {
+		sent    supplier.Sent
+		code    fault.Code
+		end     fault.Code // "" for success on the second route
+		ledger  []task.AttemptState
+		submits int // on the second route
+	}{
+		{supplier.NotSent, fault.ProviderUnavailable, "", []task.AttemptState{task.Rejected, task.OK}, 1},
+		{supplier.Refused, fault.CapacityExhausted, "", []task.AttemptState{task.Rejected, task.OK}, 1},
+		{supplier.Refused, fault.InvalidRequest, "", []task.AttemptState{task.Rejected, task.OK}, 1},
+		{supplier.Refused, fault.ContentPolicyViolation, fault.ContentPolicyViolation, []task.AttemptState{task.Rejected}, 0},
+		{supplier.Unknown, fault.ProviderTimeout, fault.ProviderTimeout, []task.AttemptState{task.UnknownOutcome}, 0},
+		{supplier.Unknown, fault.ProviderUnavailable, fault.ProviderUnavailable, []task.AttemptState{task.UnknownOutcome}, 0},
+	} {
+		t.Run(string(tt.sent)+" "+string(tt.code), func(t *testing.T) {
+			a, b := &script{submitFn: refuse(tt.sent, tt.code)}, &script{submitFn: answer("b")}
+			inWorld(t, []routing.Route{route("text.chat", "b", 2, b), route("text.chat", "a", 1, a)}, func(w *world) {
+				got := w.create("failover-1", chat, time.Minute).Task
+				if codeOf(got) != tt.end || got.Attempts[0].Supplier != "a" {
+					t.Errorf("ended %s %+v, first tried %s", got.State, got.Failure, got.Attempts[0].Supplier)
+				}
+				if diff := cmp.Diff(tt.ledger, attemptStates(got)); diff != "" {
+					t.Errorf("ledger (-want +got):\n%s", diff)
+				}
+				if n := len(b.keys()); n != tt.submits {
+					t.Errorf("%d submissions on the second route, want %d", n, tt.submits)
+				}
+				if tt.end != "" && (got.Usage != nil || got.Cost != 0) {
+					t.Errorf("a failed task costs %s", got.Cost)
+				}
+			})
+		})
+	}
+}
+
+// TestVerdict fails on every route, each in its way.
+func TestVerdict(t *testing.T) {
+	for _, tt := range []struct{ a, b, want fault.Code }{
+		{fault.InvalidRequest, fault.InvalidRequest, fault.InvalidRequest},
+		{fault.InvalidRequest, fault.CapacityExhausted, fault.CapacityExhausted},
+		{fault.CapacityExhausted, fault.CapacityExhausted, fault.CapacityExhausted},
+		{fault.CapacityExhausted, fault.ProviderUnavailable, fault.ProviderUnavailable},
+		{fault.ProviderTimeout, fault.ProviderTimeout, fault.ProviderTimeout},
+		{fault.ProviderUnavailable, fault.ProviderUnavailable, fault.ProviderUnavailable},
+	} {
+		a, b := &script{submitFn: refuse(supplier.Refused, tt.a)}, &script{submitFn: refuse(supplier.Refused, tt.b)}
+		inWorld(t, []routing.Route{route("text.chat", "a", 1, a), route("text.chat", "b", 2, b)}, func(w *world) {
+			if got := w.create("verdict-1", chat, time.Minute).Task; codeOf(got) != tt.want || got.Failure.Retryable != tt.want.Retryable() {
+				t.Errorf("%s and %s give %+v, want %s", tt.a, tt.b, got.Failure, tt.want)
+			}
+		})
+	}
+}
+
+func TestJobThatFailsMovesOn(t *testing.T) {
+	a := jobs{&script{submitFn: job("a"), pollFn: func(int, supplier.Job) (supplier.Outcome, error) {
+		return supplier.Outcome{}, supplier.NewError(supplier.Failed, fault.ProviderUnavailable, "failed", nil)
+	}}}
+	b := jobs{&script{submitFn: job("b"), pollFn: func(int, supplier.Job) (supplier.Outcome, error) { return picture(t), nil }}}
+	inWorld(t, []routing.Route{route("image.generate", "a", 1, a), route("image.generate", "b", 2, b)}, func(w *world) {
+		end := w.end(w.create("job-fails-1", paint, 0).Task.ID)
+		if diff := cmp.Diff([]task.AttemptState{task.FailedAttempt, task.OK}, attemptStates(end)); diff != "" {
+			t.Errorf("ledger (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff(wholeLife, publicStates(end)); diff != "" {
+			t.Errorf("timeline (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestPollThatFailsIsRepeated(t *testing.T) {
+	s := jobs{&script{submitFn: job("j")}}
+	s.pollFn = func(n int, _ supplier.Job) (supplier.Outcome, error) {
+		switch {
+		case n < 4:
+			return supplier.Outcome{}, supplier.NewError(supplier.NotSent, fault.ProviderUnavailable, "no network", nil)
+		case n < 6:
+			return supplier.Outcome{}, supplier.NewError(supplier.Refused, fault.CapacityExhausted, "429", nil)
+		default:
+			return picture(t), nil
+		}
+	}
+	inWorld(t, []routing.Route{route("image.generate", "a", 1, s)}, func(w *world) {
+		end := w.end(w.create("poll-fails-1", paint, 0).Task.ID)
+		if end.State != task.Succeeded || len(s.keys()) != 1 {
+			t.Errorf("%s after %d submissions", end.State, len(s.keys()))
+		}
+	})
+}
+
+// TestRetryAfterUnknown repeats a POST whose submission's outcome is unknown, by the supplier's class.
+func TestRetryAfterUnknown(t *testing.T) {
+	lost := func(n int, _ supplier.Request) (supplier.Outcome, error) {
+		if n == 1 {
+			return supplier.Outcome{}, supplier.NewError(supplier.Unknown, fault.ProviderTimeout, "reset", nil)
+		}
+		return text("here"), nil
+	}
+	done := func(int, supplier.Job) (supplier.Outcome, error) { return text("here"), nil }
+	neither := &script{submitFn: lost}
+	honours := keyed{jobs{&script{submitFn: lost, pollFn: done}}}
+	finds := findable{jobs{&script{submitFn: lost, pollFn: done}}, true}
+	lacks := findable{jobs{&script{submitFn: lost, pollFn: done}}, false}
+	for name, tt := range map[string]struct {
+		adapter supplier.Adapter
+		script  *script
+		submits []string
+		ledger  []task.AttemptState
+	}{
+		"neither":       {neither, neither, []string{"/1", "/2"}, []task.AttemptState{task.UnknownOutcome, task.OK}},
+		"honours a key": {honours, honours.script, []string{"/1", "/1"}, []task.AttemptState{task.OK}},
+		"finds":         {finds, finds.script, []string{"/1"}, []task.AttemptState{task.OK}},
+		"finds nothing": {lacks, lacks.script, []string{"/1", "/2"}, []task.AttemptState{task.Rejected, task.OK}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, []routing.Route{route("text.chat", "a", 1, tt.adapter)}, func(w *world) {
+				first := w.create("unknown-01", chat, time.Minute).Task
+				if codeOf(first) != fault.ProviderTimeout || !first.Failure.Retryable {
+					t.Fatalf("the lost submission ended %s %+v", first.State, first.Failure)
+				}
+				again := w.create("unknown-01", chat, time.Minute)
+				if again.Task.ID != first.ID || again.Task.State != task.Succeeded || again.Replayed {
+					t.Fatalf("the retry: %s %s %+v", again.Task.ID, again.Task.State, again.Task.Failure)
+				}
+				var want []string
+				for _, s := range tt.submits {
+					want = append(want, first.ID+s)
+				}
+				if diff := cmp.Diff(want, tt.script.keys()); diff != "" {
+					t.Errorf("submissions (-want +got):\n%s", diff)
+				}
+				if diff := cmp.Diff(tt.ledger, attemptStates(again.Task)); diff != "" {
+					t.Errorf("ledger (-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+func TestReopeningIsBounded(t *testing.T) {
+	s := &script{submitFn: refuse(supplier.Refused, fault.ProviderUnavailable)}
+	inWorld(t, []routing.Route{route("text.chat", "a", 1, s)}, func(w *world) {
+		for i := range task.MaxReopenings + 1 {
+			got := w.create("reopen-0001", chat, time.Minute).Task
+			if want := i < task.MaxReopenings; got.Failure.Retryable != want || got.Reopenings != i {
+				t.Errorf("try %d: %+v after %d reopenings", i, got.Failure, got.Reopenings)
+			}
+		}
+		if got := w.create("reopen-0001", chat, time.Minute); !got.Replayed || len(s.keys()) != task.MaxReopenings+1 {
+			t.Errorf("replayed %v after %d submissions", got.Replayed, len(s.keys()))
+		}
+	})
+}
+
+// TestTakeover leaves an open intent behind, as a crash between the commit and the answer does.
+func TestTakeover(t *testing.T) {
+	done := func(int, supplier.Job) (supplier.Outcome, error) { return picture(t), nil }
+	neither := jobs{&script{submitFn: job("j"), pollFn: done}}
+	honours := keyed{jobs{&script{submitFn: job("j"), pollFn: done}}}
+	finds := findable{jobs{&script{submitFn: job("j"), pollFn: done}}, true}
+	lacks := findable{jobs{&script{submitFn: job("j"), pollFn: done}}, false}
+	for name, tt := range map[string]struct {
+		adapter supplier.Adapter
+		script  *script
+		submits []string
+		code    fault.Code
+		ledger  []task.AttemptState
+	}{
+		"neither":       {neither, neither.script, []string{}, fault.ProviderTimeout, []task.AttemptState{task.UnknownOutcome}},
+		"honours a key": {honours, honours.script, []string{"/1"}, "", []task.AttemptState{task.OK}},
+		"finds":         {finds, finds.script, []string{}, "", []task.AttemptState{task.OK}},
+		"finds nothing": {lacks, lacks.script, []string{"/2"}, "", []task.AttemptState{task.Rejected, task.OK}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := route("image.generate", "a", 1, tt.adapter)
+				w := newWorld(t, []routing.Route{r})
+				created, err := w.store.CreateTask(w.t.Context(), store.NewTask{
+					ID: task.NewID(task.PrefixTask, time.Now()), Scope: w.caller.Scope(), Capability: "image.generate",
+					Input: []byte(`{"prompt":"a fox"}`), Parameters: []byte(`{}`), Deadline: time.Hour,
+					First: &store.First{Node: "dead", Term: time.Minute, Plans: []task.Plan{routing.Choice{Route: r}.Plan(nil)}},
+				})
+				if err != nil || created.Task.OpenAttempt() == nil {
+					t.Fatalf("%+v %v", created, err)
+				}
+				w.start()
+				defer w.stop()
+				end := w.end(created.Task.ID)
+				if codeOf(end) != tt.code {
+					t.Errorf("ended %s %+v", end.State, end.Failure)
+				}
+				want := []string{}
+				for _, s := range tt.submits {
+					want = append(want, created.Task.ID+s)
+				}
+				if diff := cmp.Diff(want, tt.script.keys()); diff != "" {
+					t.Errorf("submissions (-want +got):\n%s", diff)
+				}
+				if diff := cmp.Diff(tt.ledger, attemptStates(end)); diff != "" {
+					t.Errorf("ledger (-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+func TestRestartPollsOn(t *testing.T) {
+	finished := false
+	s := jobs{&script{submitFn: job("j")}}
+	s.pollFn = func(int, supplier.Job) (supplier.Outcome, error) {
+		if finished {
+			return picture(t), nil
+		}
+		return running("j"), nil
+	}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, []routing.Route{route("image.generate", "a", 1, s)})
+		w.start()
+		id := w.create("restart-01", paint, 0).Task.ID
+		time.Sleep(5 * time.Second)
+		w.stop()
+		finished = true
+		w.start()
+		defer w.stop()
+		if end := w.end(id); end.State != task.Succeeded || len(s.keys()) != 1 {
+			t.Errorf("%s after %d submissions", end.State, len(s.keys()))
+		}
+	})
+}
+
+func TestCancel(t *testing.T) {
+	s := jobs{&script{submitFn: job("j"), pollFn: func(int, supplier.Job) (supplier.Outcome, error) { return running("j"), nil }}}
+	inWorld(t, []routing.Route{route("image.generate", "a", 1, s)}, func(w *world) {
+		id := w.create("cancel-001", paint, 0).Task.ID
+		time.Sleep(3 * time.Second)
+		got, err := w.g.Cancel(w.t.Context(), w.caller, id)
+		if err != nil || got.State != task.Canceled || s.cancels != 1 {
+			t.Errorf("%s, %d cancelations at the supplier, %v", got.State, s.cancels, err)
+		}
+		if diff := cmp.Diff([]task.AttemptState{task.UnknownOutcome}, attemptStates(got)); diff != "" {
+			t.Errorf("ledger (-want +got):\n%s", diff)
+		}
+		again, err := w.g.Cancel(w.t.Context(), w.caller, id)
+		if diff := cmp.Diff(got, again); err != nil || diff != "" {
+			t.Errorf("canceling again: %v\n%s", err, diff)
+		}
+		stranger := w.caller
+		stranger.Account.ID = "acct_other"
+		if _, err := w.g.Cancel(w.t.Context(), stranger, id); fault.CodeOf(err) != fault.NotFound {
+			t.Errorf("a stranger cancels: %v", err)
+		}
+	})
+}
+
+func TestDeadline(t *testing.T) {
+	late := false
+	s := jobs{&script{submitFn: job("j")}}
+	s.pollFn = func(int, supplier.Job) (supplier.Outcome, error) {
+		if late {
+			return picture(t), nil
+		}
+		return running("j"), nil
+	}
+	inWorld(t, []routing.Route{route("image.generate", "a", 1, s)}, func(w *world) {
+		begun := time.Now()
+		end := w.end(w.create("deadline-1", paint, 0).Task.ID)
+		if codeOf(end) != fault.ProviderTimeout || time.Since(begun) < 15*time.Minute || time.Since(begun) > 16*time.Minute {
+			t.Errorf("%s %+v after %s", end.State, end.Failure, time.Since(begun))
+		}
+		late = true // the job ended well after all: a retry adopts it and submits nothing
+		again := w.end(w.create("deadline-1", paint, 0).Task.ID)
+		if again.State != task.Succeeded || len(s.keys()) != 1 {
+			t.Errorf("%s %+v after %d submissions", again.State, again.Failure, len(s.keys()))
+		}
+	})
+}
+
+func TestFullRoutes(t *testing.T) {
+	hold := jobs{&script{submitFn: job("j"), pollFn: func(int, supplier.Job) (supplier.Outcome, error) { return running("j"), nil }}}
+	r := route("image.generate", "a", 1, hold)
+	r.SupplierCap = 1
+	chatRoute := route("text.chat", "a", 1, &script{submitFn: answer("hi")})
+	chatRoute.SupplierCap = 1
+	inWorld(t, []routing.Route{r, chatRoute}, func(w *world) {
+		first := w.create("full-0001", paint, 0).Task.ID
+		time.Sleep(time.Second)
+		second := w.create("full-0002", paint, 0).Task.ID
+		begun := time.Now()
+		got := w.create("full-0003", chat, time.Minute).Task
+		if codeOf(got) != fault.CapacityExhausted || len(got.Attempts) != 0 || time.Since(begun).Round(time.Second) != 2*time.Second {
+			t.Errorf("synchronous work on a full supplier: %s %+v after %s", got.State, got.Failure, time.Since(begun))
+		}
+		waiting, err := w.g.Get(w.t.Context(), w.caller, second)
+		if err != nil || waiting.State != task.Queued {
+			t.Errorf("asynchronous work on a full supplier: %s %v", waiting.State, err)
+		}
+		if _, err := w.g.Cancel(w.t.Context(), w.caller, first); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Second)
+		if waiting, err = w.g.Get(w.t.Context(), w.caller, second); err != nil || waiting.State != task.Running {
+			t.Errorf("after a place became free: %s %v", waiting.State, err)
+		}
+		if got = w.end(second); codeOf(got) != fault.ProviderTimeout {
+			t.Errorf("the second task ended %+v", got.Failure)
+		}
+	})
+}
+
+func TestQueuedUntilDeadline(t *testing.T) {
+	hold := jobs{&script{submitFn: job("j"), pollFn: func(int, supplier.Job) (supplier.Outcome, error) { return running("j"), nil }}}
+	r := route("image.generate", "a", 1, hold)
+	r.Cap = 1
+	inWorld(t, []routing.Route{r}, func(w *world) {
+		w.create("queued-001", paint, 0)
+		time.Sleep(time.Second)
+		// The first task holds the only place a little less long than the second one may wait.
+		second := w.create("queued-002", paint, 0).Task.ID
+		if got := w.end(second); got.Failure == nil {
+			t.Errorf("a task that never had a place ended %s", got.State)
+		}
+	})
+}
+
+func TestTransferIsRepeated(t *testing.T) {
+	tries := 0
+	s := jobs{&script{submitFn: job("j")}}
+	s.pollFn = func(int, supplier.Job) (supplier.Outcome, error) {
+		good := picture(t)
+		data := good.Result.Files[0].Data
+		good.Result.Files[0] = supplier.File{Open: func(context.Context) (io.ReadCloser, error) {
+			if tries++; tries < 3 {
+				return nil, errors.New("connection reset")
+			}
+			return io.NopCloser(bytes.NewReader(data)), nil
+		}}
+		return good, nil
+	}
+	inWorld(t, []routing.Route{route("image.generate", "a", 1, s)}, func(w *world) {
+		if end := w.end(w.create("transfer-1", paint, 0).Task.ID); end.State != task.Succeeded || tries != 3 || len(s.keys()) != 1 {
+			t.Errorf("%s after %d tries and %d submissions", end.State, tries, len(s.keys()))
+		}
+	})
+}
+
+func TestResultThatIsNoPicture(t *testing.T) {
+	s := jobs{&script{submitFn: job("j"), pollFn: func(int, supplier.Job) (supplier.Outcome, error) {
+		return supplier.Outcome{Result: &supplier.Result{Files: []supplier.File{{Data: []byte("<svg/>")}}, Usage: supplier.Usage{Images: 1}}}, nil
+	}}}
+	inWorld(t, []routing.Route{route("image.generate", "a", task.USD, s)}, func(w *world) {
+		end := w.end(w.create("no-picture", paint, 0).Task.ID)
+		if codeOf(end) != fault.ProviderUnavailable || end.Cost != 0 || end.Attempts[0].Cost != task.USD {
+			t.Errorf("%+v, the caller pays %s, the supplier is owed %s", end.Failure, end.Cost, end.Attempts[0].Cost)
+		}
+	})
+}
+
+func TestCapabilitiesOfAKey(t *testing.T) {
+	s := &script{submitFn: answer("hi")}
+	unapproved := route("image.generate", "b", 1, s)
+	unapproved.Approved = false
+	inWorld(t, []routing.Route{route("text.chat", "a", 1, s), route("text.embed", "a", 1, s), unapproved}, func(w *world) {
+		names := func(scopes ...string) (out []string) {
+			c := w.caller
+			c.Key.Scopes = scopes
+			for _, o := range w.g.Capabilities(c) {
+				out = append(out, string(o.Capability.Name))
+			}
+			return out
+		}
+		if diff := cmp.Diff([]string{"text.chat", "text.embed"}, names()); diff != "" {
+			t.Errorf("all (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff([]string{"text.embed"}, names("image.*", "text.embed")); diff != "" {
+			t.Errorf("scoped (-want +got):\n%s", diff)
+		}
+		w.caller.Key.Mode = task.Test
+		if got := names(); got != nil {
+			t.Errorf("a test key reaches live routes: %v", got)
+		}
+		_, err := w.g.Create(w.t.Context(), w.caller, gateway.Submission{IdempotencyKey: "test-mode", Body: []byte(chat)})
+		if fault.CodeOf(err) != fault.InvalidRequest {
+			t.Errorf("a test key calls a live route: %v", err)
+		}
+	})
+}
