@@ -135,7 +135,6 @@ type world struct {
 	artifacts artifact.Store
 	routes    []routing.Route
 	limits    gateway.Limits
-	keys      account.Key
 	g         *gateway.Gateway
 	caller    gate.Caller
 }
