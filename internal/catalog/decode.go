@@ -15,7 +15,7 @@ import (
 
 const (
 	maxNesting = 10_000  // what the tokenizer itself bears; a hard bound beside Limits.Depth
-	maxTokens  = 1 << 17 // names and values of one body, so that a hostile one can't multiply in memory
+	maxTokens  = 1 << 15 // names and values of one body, so that a hostile one can't multiply in memory
 	maxRows    = 20      // details rows of one error
 )
 

@@ -111,7 +111,7 @@ func TestDecodeRefuses(t *testing.T) {
 
 		{"too deep", in(strings.Repeat("[", 64) + strings.Repeat("]", 64)), row("input"+strings.Repeat(".0", 63), "is nested too deeply; at most 64 levels are allowed")},
 		{"beyond the tokenizer", in(strings.Repeat("[", 20000)), row("input"+strings.Repeat(".0", 63), "is nested too deeply; at most 64 levels are allowed")},
-		{"too many values", in(`{"a":[` + strings.Repeat("1,", 1<<17) + `1]}`), row("body", "has too many values; at most 131072 names and values are allowed")},
+		{"too many values", in(`{"a":[` + strings.Repeat("1,", 1<<15) + `1]}`), row("body", "has too many values; at most 32768 names and values are allowed")},
 
 		{"an array", `[1]`, row("body", "must be a JSON object")},
 		{"an array of an object", `[` + in(`{}`) + `]`, row("body", "must be a JSON object")},
@@ -119,7 +119,8 @@ func TestDecodeRefuses(t *testing.T) {
 		{"null", `null`, row("body", "must be a JSON object")},
 		{"nothing in it", `{}`, []fault.Detail{{Field: "capability", Message: "is required"}, {Field: "input", Message: "is required"}}},
 		{"wrong types", `{"capability":1,"input":[],"parameters":null}`, []fault.Detail{
-			{Field: "capability", Message: "must be a string"}, {Field: "input", Message: "must be an object"},
+			{Field: "capability", Message: "must be a string"},
+			{Field: "input", Message: "must be an object"},
 			{Field: "parameters", Message: "must be an object"},
 		}},
 		{"input as a string", `{"capability":"x","input":"{}"}`, row("input", "must be an object")},
@@ -281,6 +282,9 @@ func checkTokens(t *testing.T, body []byte) {
 		}
 		switch tok := tok.(type) {
 		case json.Number:
+			if near, err := tok.Float64(); err == nil && near == 0 {
+				continue // a zero's exponent may be too large to compute with
+			}
 			f, _, err := big.ParseFloat(tok.String(), 10, 400, big.ToNearestEven)
 			if err != nil || f.Abs(f).Cmp(bound) > 0 {
 				t.Fatalf("number %s accepted (%v)", tok, err)

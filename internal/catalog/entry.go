@@ -22,12 +22,13 @@ type check struct {
 
 // compile makes an entry of what was written; its errors carry source and line.
 func (d declaration) compile(definitions map[string]schema) (*entry, error) {
-	if err := d.check(); err != nil {
+	deadline, err := d.check()
+	if err != nil {
 		return nil, d.wrap(d.Name.line, err)
 	}
 	e := &entry{Capability: Capability{
 		Name: d.Name.value, Title: d.Title, Description: d.Description, Modality: d.Modality,
-		Mode: d.Mode, Example: d.Example.json, PersonInputs: d.PersonInputs, Deadline: d.Deadline,
+		Mode: d.Mode, Example: d.Example.json, PersonInputs: d.PersonInputs, Deadline: deadline,
 	}}
 	for _, part := range []struct {
 		name    string
@@ -42,7 +43,6 @@ func (d declaration) compile(definitions map[string]schema) (*entry, error) {
 		if part.written.line == 0 {
 			return nil, d.wrap(d.Name.line, fmt.Errorf("%s: a schema is required", part.name))
 		}
-		var err error
 		if *part.served, err = inline(part.written.json, definitions); err == nil {
 			*part.check, err = compileSchema(string(d.Name.value)+"/"+part.name, *part.served)
 		}

@@ -92,17 +92,17 @@ type file struct {
 
 // declaration is one capability as written.
 type declaration struct {
-	Name         declaredName  `yaml:"name"`
-	Title        string        `yaml:"title"`
-	Description  string        `yaml:"description"`
-	Modality     string        `yaml:"modality"`
-	Mode         Mode          `yaml:"mode"`
-	Deadline     time.Duration `yaml:"deadline"`
-	PersonInputs []string      `yaml:"person_inputs"`
-	Input        schema        `yaml:"input"`
-	Parameters   schema        `yaml:"parameters"`
-	Output       schema        `yaml:"output"`
-	Example      schema        `yaml:"example"`
+	Name         declaredName `yaml:"name"`
+	Title        string       `yaml:"title"`
+	Description  string       `yaml:"description"`
+	Modality     string       `yaml:"modality"`
+	Mode         Mode         `yaml:"mode"`
+	Deadline     string       `yaml:"deadline"`
+	PersonInputs []string     `yaml:"person_inputs"`
+	Input        schema       `yaml:"input"`
+	Parameters   schema       `yaml:"parameters"`
+	Output       schema       `yaml:"output"`
+	Example      schema       `yaml:"example"`
 
 	source string
 }
@@ -111,6 +111,11 @@ func readFile(src source) (file, error) {
 	var f file
 	if err := yaml.UnmarshalWithOptions(src.text, &f, yaml.Strict()); err != nil {
 		return file{}, src.wrap(err)
+	}
+	for _, key := range slices.Sorted(maps.Keys(f.Definitions)) {
+		if _, err := document(f.Definitions[key].json); err != nil {
+			return file{}, fmt.Errorf("%s: line %d: definition %q: %w", src.name, f.Definitions[key].line, key, err)
+		}
 	}
 	first := map[Name]int{}
 	for i, d := range f.Capabilities {
@@ -133,18 +138,20 @@ func (s source) wrap(err error) error {
 	return fmt.Errorf("%s: %w", s.name, err)
 }
 
-func (d declaration) check() error {
+// check returns the deadline and what is wrong beside the schemas.
+func (d declaration) check() (time.Duration, error) {
+	deadline, err := time.ParseDuration(d.Deadline)
 	switch {
 	case !namePattern.MatchString(string(d.Name.value)):
-		return errors.New("the name must be dotted lower-case words, such as text.chat")
+		return 0, errors.New("the name must be dotted lower-case words, such as text.chat")
 	case d.Title == "" || d.Description == "":
-		return errors.New("title and description are required")
+		return 0, errors.New("title and description are required")
 	case !modalityPattern.MatchString(d.Modality):
-		return errors.New("modality must be a lower-case word, such as text")
+		return 0, errors.New("modality must be a lower-case word, such as text")
 	case d.Mode != Sync && d.Mode != Async:
-		return errors.New("mode must be sync or async")
-	case d.Deadline <= 0:
-		return errors.New("deadline must be a positive duration, such as 5m")
+		return 0, errors.New("mode must be sync or async")
+	case err != nil || deadline <= 0:
+		return 0, errors.New("deadline must be a positive duration, such as 5m")
 	}
-	return nil
+	return deadline, nil
 }

@@ -27,18 +27,16 @@ func expand(pointers []string, v any, base string, rest []string) []string {
 	if len(rest) == 0 {
 		return append(pointers, base)
 	}
-	switch v := v.(type) {
-	case map[string]any:
-		if inner, ok := v[unescapeToken(rest[0])]; ok {
-			pointers = expand(pointers, inner, base+"/"+rest[0], rest[1:])
-		}
-	case []any:
-		if rest[0] != "*" {
-			return pointers
-		}
-		for i, item := range v {
+	if rest[0] == "*" {
+		items, _ := v.([]any)
+		for i, item := range items {
 			pointers = expand(pointers, item, base+"/"+strconv.Itoa(i), rest[1:])
 		}
+		return pointers
+	}
+	members, _ := v.(map[string]any)
+	if inner, ok := members[unescapeToken(rest[0])]; ok {
+		pointers = expand(pointers, inner, base+"/"+rest[0], rest[1:])
 	}
 	return pointers
 }

@@ -42,6 +42,9 @@ func (r *report) rows() []fault.Detail {
 }
 
 func compareTokens(a, b string) int {
+	if a == b {
+		return 0
+	}
 	i, errA := strconv.Atoi(a)
 	j, errB := strconv.Atoi(b)
 	if errA == nil && errB == nil {
@@ -82,8 +85,10 @@ func (r *report) addMembers(e *jsonschema.ValidationError, names []string, probl
 
 // addProblem adds one row; the schema's own words take the place of vague ones.
 func (r *report) addProblem(e *jsonschema.ValidationError, path []string, problem string) {
-	if own, ok := r.annotation(e)[errorAnnotation].(string); ok && vague(e.ErrorKind) {
-		problem = own
+	if vague(e.ErrorKind) {
+		if own, ok := r.annotation(e)[errorAnnotation].(string); ok {
+			problem = own
+		}
 	}
 	r.found = append(r.found, finding{slices.Clone(path), problem})
 }
@@ -144,23 +149,25 @@ func soleMembers(branches []any) []string {
 	return names
 }
 
-// closest returns the problem of the deepest error among the branches.
+// closest returns the problem of a branch that failed on the value itself, not on what is inside.
 func closest(e *jsonschema.ValidationError) string {
-	var deepest *jsonschema.ValidationError
-	var walk func(e *jsonschema.ValidationError)
-	walk = func(e *jsonschema.ValidationError) {
-		if len(e.Causes) == 0 && (deepest == nil || len(e.InstanceLocation) > len(deepest.InstanceLocation)) {
-			deepest = e
-		}
-		for _, cause := range e.Causes {
-			walk(cause)
-		}
-	}
-	for _, cause := range e.Causes {
-		walk(cause)
-	}
-	if deepest == nil || len(deepest.InstanceLocation) > len(e.InstanceLocation) {
+	leaf := deepest(e)
+	if leaf == e || len(leaf.InstanceLocation) > len(e.InstanceLocation) {
 		return "does not fit any of the allowed forms"
 	}
-	return phrase(deepest.ErrorKind)
+	return phrase(leaf.ErrorKind)
+}
+
+// deepest returns the first error without causes among those farthest inside the value.
+func deepest(e *jsonschema.ValidationError) *jsonschema.ValidationError {
+	if len(e.Causes) == 0 {
+		return e
+	}
+	best := deepest(e.Causes[0])
+	for _, cause := range e.Causes[1:] {
+		if leaf := deepest(cause); len(leaf.InstanceLocation) > len(best.InstanceLocation) {
+			best = leaf
+		}
+	}
+	return best
 }

@@ -42,7 +42,7 @@ func inline(written json.RawMessage, shared map[string]schema) (json.RawMessage,
 		missing[name] = definition.json
 		inner, err := document(definition.json)
 		if err != nil {
-			return nil, fmt.Errorf("definition %q: %w", name, err)
+			return nil, err
 		}
 		queue = references(inner, queue)
 	}
@@ -125,9 +125,23 @@ func compileSchema(id string, raw json.RawMessage) (*check, error) {
 	}
 	compiled, err := c.Compile(url)
 	if err != nil {
-		return nil, err
+		return nil, schemaProblem(err)
 	}
 	return &check{schema: compiled, doc: doc}, nil
+}
+
+// schemaProblem makes one line of the validator's tree about a schema that isn't one.
+func schemaProblem(err error) error {
+	invalid, ok := errors.AsType[*jsonschema.SchemaValidationError](err)
+	if !ok {
+		return err
+	}
+	tree, ok := errors.AsType[*jsonschema.ValidationError](invalid.Err)
+	if !ok {
+		return err
+	}
+	leaf := deepest(tree)
+	return fmt.Errorf("not a JSON Schema: %s %s", fieldPath(leaf.InstanceLocation...), phrase(leaf.ErrorKind))
 }
 
 // noLoader keeps a schema from reading files or the network.

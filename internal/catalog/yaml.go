@@ -33,11 +33,12 @@ func (s *schema) UnmarshalYAML(node ast.Node) error {
 	if err := yaml.NodeToValue(node, &v, yaml.UseOrderedMap()); err != nil {
 		return err
 	}
+	s.line = node.GetToken().Position.Line
 	var b bytes.Buffer
 	if err := writeJSON(&b, v); err != nil {
-		return err
+		return fmt.Errorf("line %d: %w", s.line, err)
 	}
-	s.json, s.line = b.Bytes(), node.GetToken().Position.Line
+	s.json = b.Bytes()
 	return nil
 }
 
@@ -68,11 +69,7 @@ func writeObject(b *bytes.Buffer, object yaml.MapSlice) error {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		key, ok := item.Key.(string)
-		if !ok {
-			return fmt.Errorf("the key %v must be a string: put it in quotes", item.Key)
-		}
-		if err := writeScalar(b, key); err != nil {
+		if err := writeScalar(b, fmt.Sprint(item.Key)); err != nil {
 			return err
 		}
 		b.WriteByte(':')
