@@ -1,0 +1,222 @@
+package openai_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"unitask/internal/fault"
+	"unitask/internal/supplier"
+	"unitask/internal/supplier/openai"
+	"unitask/internal/supplier/suppliertest"
+)
+
+func TestNewErrors(t *testing.T) {
+	const base = "http://supplier.example/v1"
+	tests := []struct {
+		in   supplier.Config
+		want string
+	}{
+		{supplier.Config{}, "base_url is required"},
+		{supplier.Config{BaseURL: base, MaxTokensField: "n_predict"}, "max_tokens_field must be max_tokens or max_completion_tokens"},
+		{supplier.Config{BaseURL: base, Options: map[string]string{"stream-usage": "off"}}, `unknown option "stream-usage"`},
+		{supplier.Config{BaseURL: base, Options: map[string]string{"stream_usage": "no"}}, "option stream_usage must be on or off"},
+		{supplier.Config{BaseURL: base, Options: map[string]string{"proxy": "://"}}, "proxy is no URL"},
+	}
+	for _, tt := range tests {
+		if _, err := openai.New(tt.in); err == nil || err.Error() != tt.want {
+			t.Errorf("got %v, want %q", err, tt.want)
+		}
+	}
+}
+
+// upstream gives one answer to everything and keeps the last body it got. As a proxy it stands in
+// for any host.
+func upstream(t *testing.T, answer http.Handler) (url string, last func() map[string]any) {
+	t.Helper()
+	var body map[string]any
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body = nil
+		if b, err := io.ReadAll(r.Body); err != nil || json.Unmarshal(b, &body) != nil {
+			t.Errorf("request body %q: %v", b, err)
+		}
+		answer.ServeHTTP(w, r)
+	}))
+	t.Cleanup(srv.Close)
+	return srv.URL, func() map[string]any { return body }
+}
+
+func mustNew(t *testing.T, c supplier.Config) supplier.Adapter {
+	t.Helper()
+	a, err := openai.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// TestMaxTokensField shows which field bounds the output, by host and by setting.
+func TestMaxTokensField(t *testing.T) {
+	for _, tt := range []struct{ name, base, setting, want string }{
+		{"the author", "http://api.openai.com/v1", "", "max_completion_tokens"},
+		{"compatible", "http://api.example.com/v1", "", "max_tokens"},
+		{"the author, set", "http://api.openai.com/v1", "max_tokens", "max_tokens"},
+		{"compatible, set", "http://api.example.com/v1", "max_completion_tokens", "max_completion_tokens"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			proxy, last := upstream(t, suppliertest.JSON(200, chatAnswer))
+			a := mustNew(t, supplier.Config{
+				BaseURL: tt.base, MaxTokensField: tt.setting, Options: map[string]string{"proxy": proxy},
+			})
+			if _, err := run(t, a, request("text.chat", `{"prompt":"Hi"}`, `{"max_output_tokens":5}`), false); err != nil {
+				t.Fatal(err)
+			}
+			got := last()
+			delete(got, "messages")
+			if diff := cmp.Diff(map[string]any{"model": "model-1", tt.want: 5.0}, got); diff != "" {
+				t.Errorf("request (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestFixedSampling shows that a parameter of the default value is left out for a model that takes
+// no other.
+func TestFixedSampling(t *testing.T) {
+	url, last := upstream(t, suppliertest.JSON(200, chatAnswer))
+	r := request("text.chat", `{"prompt":"Hi"}`, `{"temperature":1,"top_p":1,"seed":3}`)
+	r.Model = "gpt-5-nano"
+	if _, err := run(t, mustNew(t, supplier.Config{BaseURL: url}), r, false); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{
+		"model": "gpt-5-nano", "messages": []any{map[string]any{"role": "user", "content": "Hi"}}, "seed": 3.0,
+	}
+	if diff := cmp.Diff(want, last()); diff != "" {
+		t.Errorf("request (-want +got):\n%s", diff)
+	}
+}
+
+func TestStreamUsageOption(t *testing.T) {
+	for setting, want := range map[string]any{
+		"": map[string]any{"include_usage": true}, "on": map[string]any{"include_usage": true}, "off": nil,
+	} {
+		url, last := upstream(t, suppliertest.Events(`{"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}`))
+		a := mustNew(t, supplier.Config{BaseURL: url, Options: map[string]string{"stream_usage": setting}})
+		if _, err := run(t, a, request("text.chat", `{"prompt":"Hi"}`, `{}`), true); err != nil {
+			t.Fatal(err)
+		}
+		got := last()
+		if diff := cmp.Diff([]any{true, want}, []any{got["stream"], got["stream_options"]}); diff != "" {
+			t.Errorf("%q: (-want +got):\n%s", setting, diff)
+		}
+	}
+}
+
+// TestTolerated holds the forms in which servers answer well.
+func TestTolerated(t *testing.T) {
+	text := func(s, reason string, in, out int64) *supplier.Result {
+		return &supplier.Result{Text: &s, FinishReason: reason, Usage: supplier.Usage{InputTokens: in, OutputTokens: out}}
+	}
+	piece := func(s string) string { return `{"choices":[{"delta":{"content":"` + s + `"}}]}` }
+	const finish = `{"choices":[{"delta":{},"finish_reason":"length"}]}`
+	tests := []struct {
+		name   string
+		answer http.Handler
+		stream bool
+		want   *supplier.Result
+	}{
+		{"no usage", suppliertest.JSON(200, `{"choices":[{"message":{"content":"Hello"},"finish_reason":"stop"}]}`), false, text("Hello", "stop", 2, 2)},
+		{"half a usage", suppliertest.JSON(200, `{"choices":[{"message":{"content":"Hello"}}],"usage":{"prompt_tokens":7,"completion_tokens":0}}`), false, text("Hello", "stop", 7, 2)},
+		{"nonsense usage", suppliertest.JSON(200, `{"choices":[{"message":{"content":"Hello"}}],"usage":{"prompt_tokens":-7,"completion_tokens":1e40}}`), false, text("Hello", "stop", 2, 2)},
+		{"usage of a wrong type", suppliertest.JSON(200, `{"choices":[{"message":{"content":"Hello"}}],"usage":"none"}`), false, text("Hello", "stop", 2, 2)},
+		{"parts", suppliertest.JSON(200, `{"choices":[{"message":{"content":[{"type":"thinking"},{"type":"text","text":"He"},{"type":"text","text":"llo"}]}}]}`), false, text("Hello", "stop", 2, 2)},
+		{"all thought", suppliertest.JSON(200, `{"choices":[{"message":{"content":null},"finish_reason":"length"}],"usage":{"prompt_tokens":2,"completion_tokens":20}}`), false, text("", "length", 2, 20)},
+		{"null error", suppliertest.JSON(200, `{"error":null,"choices":[{"message":{"content":"a"},"finish_reason":"max_tokens"}]}`), false, text("a", "length", 2, 1)},
+		{"other status of success", suppliertest.JSON(201, `{"choices":[{"message":{"content":"a"}}]}`), false, text("a", "stop", 2, 1)},
+		{"a whole answer to a stream", suppliertest.JSON(200, chatAnswer), true, text("Hello.", "stop", 9, 2)},
+		{"no usage in a stream", suppliertest.Events(piece("Hel"), piece("lo"), finish, `[DONE]`), true, text("Hello", "length", 2, 2)},
+		{"no end mark", suppliertest.Events(piece("Hel"), piece("lo"), finish), true, text("Hello", "length", 2, 2)},
+		{"no finish reason", suppliertest.Events(piece("Hel"), piece("lo"), `[DONE]`), true, text("Hello", "stop", 2, 2)},
+		{"noise after the finish", suppliertest.Events(piece("a"), finish, `{`, `{"error":"late"}`), true, text("a", "length", 2, 1)},
+		{"text after the finish", suppliertest.Events(piece("a"), finish, piece("b"), `[DONE]`), true, text("a", "length", 2, 1)},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			url, _ := upstream(t, tt.answer)
+			got, err := run(t, mustNew(t, supplier.Config{BaseURL: url}), request("text.chat", `{"prompt":"Prompt"}`, `{}`), tt.stream)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestBrokenStream shows what a stream's failure means before and after its first piece.
+func TestBrokenStream(t *testing.T) {
+	const piece = `{"choices":[{"delta":{"content":"par"}}]}`
+	lost := suppliertest.Verdict{Code: fault.ProviderUnavailable, Sent: supplier.Unknown}
+	review := suppliertest.Verdict{Code: fault.ContentPolicyViolation, Sent: supplier.Refused}
+	full := suppliertest.Verdict{Code: fault.CapacityExhausted, Sent: supplier.Refused}
+	fullLate := suppliertest.Verdict{Code: fault.CapacityExhausted, Sent: supplier.Unknown}
+	tests := []struct {
+		name   string
+		events []string
+		text   string
+		want   suppliertest.Verdict
+	}{
+		{"nothing", nil, "", lost},
+		{"the end alone", []string{`[DONE]`}, "", lost},
+		{"cut", []string{piece}, "par", lost},
+		{"malformed", []string{piece, `{`}, "par", lost},
+		{"full at once", []string{`{"error":{"code":429}}`}, "", full},
+		{"full later", []string{piece, `{"error":{"code":429}}`}, "par", fullLate},
+		{"refused", []string{piece, `{"choices":[{"delta":{"refusal":"no"}}]}`}, "par", review},
+		{"filtered", []string{piece, `{"choices":[{"delta":{},"finish_reason":"content_filter"}]}`}, "par", review},
+		{"failed choice", []string{piece, `{"choices":[{"delta":{},"error":{"code":502}}]}`}, "par", lost},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			url, _ := upstream(t, suppliertest.Events(tt.events...))
+			a := mustNew(t, supplier.Config{BaseURL: url}).(supplier.Streamer)
+			var text strings.Builder
+			_, err := a.Stream(t.Context(), request("text.chat", `{"prompt":"Hi"}`, `{}`),
+				func(d supplier.Delta) { text.WriteString(d.Text) })
+			if diff := cmp.Diff(tt.want, verdict(err)); diff != "" {
+				t.Errorf("verdict (-want +got):\n%s\nof %v", diff, err)
+			}
+			if text.String() != tt.text {
+				t.Errorf("deltas: got %q, want %q", text.String(), tt.text)
+			}
+		})
+	}
+}
+
+// TestUnfit shows that what the adapter doesn't know it doesn't send.
+func TestUnfit(t *testing.T) {
+	url, last := upstream(t, suppliertest.JSON(200, chatAnswer))
+	a := mustNew(t, supplier.Config{BaseURL: url})
+	for name, r := range map[string]supplier.Request{
+		"capability": request("image.generate", `{"prompt":"Hi"}`, `{}`),
+		"parameter":  request("text.chat", `{"prompt":"Hi"}`, `{"top_k":1}`),
+		"input":      request("text.embed", `{"texts":["a"],"more":1}`, `{}`),
+		"no JSON":    request("text.chat", `{`, `{}`),
+	} {
+		_, err := a.Submit(t.Context(), r)
+		want := suppliertest.Verdict{Code: fault.Internal, Sent: supplier.NotSent}
+		if diff := cmp.Diff(want, verdict(err)); diff != "" {
+			t.Errorf("%s: verdict (-want +got):\n%s", name, diff)
+		}
+	}
+	if got := last(); got != nil {
+		t.Errorf("sent %v", got)
+	}
+}

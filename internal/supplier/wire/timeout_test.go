@@ -1,0 +1,130 @@
+package wire_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"unitask/internal/fault"
+	"unitask/internal/supplier"
+	"unitask/internal/supplier/wire"
+)
+
+func quiet() *log.Logger { return log.New(io.Discard, "", 0) }
+
+// piped returns a client whose every connection is one end of a pipe; serve has the other, with the
+// request read.
+func piped(t *testing.T, timeout time.Duration, serve func(net.Conn)) *wire.Client {
+	return newClient(t, wire.Config{
+		BaseURL: "http://supplier.example", Timeout: timeout,
+		Dial: func(context.Context, string, string) (net.Conn, error) {
+			ours, theirs := net.Pipe()
+			go func() {
+				defer func() { _ = theirs.Close() }()
+				req, err := http.ReadRequest(bufio.NewReader(theirs))
+				if err == nil {
+					_, err = io.Copy(io.Discard, req.Body)
+				}
+				if err == nil {
+					serve(theirs)
+				}
+			}()
+			return ours, nil
+		},
+	})
+}
+
+const streamHead = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+
+// drip writes n pieces with a pause before each.
+func drip(n int, pause time.Duration) func(net.Conn) {
+	return func(c net.Conn) {
+		_, err := io.WriteString(c, streamHead)
+		for range n {
+			time.Sleep(pause)
+			if err != nil {
+				return
+			}
+			_, err = io.WriteString(c, ".")
+		}
+	}
+}
+
+func TestTimeouts(t *testing.T) {
+	timedOut := outcome{Code: fault.ProviderTimeout, Sent: supplier.Unknown}
+	cut := timedOut
+	cut.Status = http.StatusOK
+	tests := []struct {
+		name  string
+		serve func(net.Conn)
+		live  bool
+		want  outcome
+		after time.Duration
+	}{
+		{"no answer", func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }, false, timedOut, 2 * time.Minute},
+		{"no answer to a stream", func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }, true, timedOut, 2 * time.Minute},
+		{"a slow answer", drip(100, 30*time.Second), false, cut, 2 * time.Minute},
+		{"a long stream", drip(100, 30*time.Second), true, outcome{}, 50 * time.Minute},
+		{"a stalled stream", drip(1, time.Hour), true, cut, time.Minute},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := piped(t, 2*time.Minute, tt.serve)
+				start := time.Now()
+				err := exchange(t.Context(), c, tt.live)
+				if diff := cmp.Diff(tt.want, outcomeOf(err)); diff != "" {
+					t.Errorf("outcome (-want +got):\n%s", diff)
+				}
+				if got := time.Since(start); got != tt.after {
+					t.Errorf("ended after %v, want %v", got, tt.after)
+				}
+				time.Sleep(2 * time.Hour) // the other end wakes and finds the pipe closed
+			})
+		})
+	}
+}
+
+func exchange(ctx context.Context, c *wire.Client, live bool) error {
+	call := wire.Call{Path: "/", Body: []byte(`{}`)}
+	if !live {
+		_, err := c.Do(ctx, call)
+		return err
+	}
+	s, err := c.Open(ctx, call)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	_, err = io.Copy(io.Discard, s)
+	return err
+}
+
+// TestDialHangs shows that a deadline during the dial leaves the request unsent.
+func TestDialHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newClient(t, wire.Config{
+			BaseURL: "http://supplier.example",
+			Dial: func(context.Context, string, string) (net.Conn, error) {
+				time.Sleep(10 * time.Second) // net/http dials on when a request has given up
+				return nil, errors.New("no route")
+			},
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		want := outcome{Code: fault.ProviderTimeout, Sent: supplier.NotSent}
+		if diff := cmp.Diff(want, outcomeOf(exchange(ctx, c, false))); diff != "" {
+			t.Errorf("outcome (-want +got):\n%s", diff)
+		}
+		time.Sleep(time.Minute)
+	})
+}
