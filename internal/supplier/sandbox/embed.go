@@ -1,0 +1,86 @@
+package sandbox
+
+import (
+	"hash/fnv"
+	"math"
+	"strings"
+	"unicode"
+
+	"unitask/internal/supplier"
+)
+
+// embedding is the product of text.embed.
+type embedding struct {
+	Texts      []string `json:"texts"`
+	Dimensions int      `json:"dimensions"`
+}
+
+// defaultDimensions is a vector's length where none is asked for.
+const defaultDimensions = 256
+
+func readEmbedding(r supplier.Request) (product, string, error) {
+	var in struct {
+		Texts []string `json:"texts"`
+	}
+	params, err := decode(r.Input, r.Parameters, &in)
+	if err != nil {
+		return nil, "", err
+	}
+	e := &embedding{Texts: in.Texts, Dimensions: params.Dimensions}
+	if e.Dimensions == 0 {
+		e.Dimensions = defaultDimensions
+	}
+	return e, strings.Join(in.Texts, "\n"), nil
+}
+
+// make returns a unit vector a text; texts that share words or parts of words lie close together.
+func (e *embedding) make() (*supplier.Result, error) {
+	result := &supplier.Result{}
+	for _, text := range e.Texts {
+		result.Embeddings = append(result.Embeddings, vector(text, e.Dimensions))
+		result.Usage.InputTokens += int64(len(tokens(text)))
+	}
+	return result, nil
+}
+
+// The weights of what two texts may share.
+const (
+	wordWeight = 1.0
+	partWeight = 0.35 // of three letters in a row
+)
+
+// vector hashes a text's words and their parts into a unit vector.
+func vector(text string, dimensions int) []float32 {
+	sums := make([]float64, dimensions)
+	notLetter := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	for word := range strings.FieldsFuncSeq(strings.ToLower(text), notLetter) {
+		add(sums, word, wordWeight)
+		letters := []rune("^" + word + "$")
+		for i := range len(letters) - 2 {
+			add(sums, string(letters[i:i+3]), partWeight)
+		}
+	}
+	length := 0.0
+	for _, v := range sums {
+		length += v * v
+	}
+	if length == 0 {
+		sums[0], length = 1, 1
+	}
+	out := make([]float32, dimensions)
+	for i, v := range sums {
+		out[i] = float32(v / math.Sqrt(length))
+	}
+	return out
+}
+
+// add puts a feature's weight, with a sign of its own, where its hash says.
+func add(sums []float64, feature string, weight float64) {
+	h := fnv.New64a()
+	h.Write([]byte(feature))
+	sum := h.Sum64()
+	if sum>>63 == 1 {
+		weight = -weight
+	}
+	sums[sum%uint64(len(sums))] += weight
+}

@@ -1,0 +1,88 @@
+package sandbox
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// guide begins docs/sandbox.md; the tables follow.
+const guide = `# The sandbox
+
+Test keys, and a server without a configuration, are served by two sandbox suppliers, of which one is
+cheaper. They do real work without a model, without the network and at no cost: texts, pictures,
+videos that browsers play, sounds and vectors, made from the request alone. The same request gives
+the same result. Checks, states and errors are those of any other supplier.
+
+## What it makes
+| capability | answers | result |
+|---|---|---|
+`
+
+// makes describes each capability's result.
+var makes = map[string]string{
+	"text.chat":        "a greeting, the value of a sum (`What is 12*7+1?`), `say`, `upper`, `lower`, `reverse` or `sort` of what follows, `How many words: …`, else what can be said of the ask",
+	"text.embed":       "unit vectors, 256 dimensions by default; texts that share words or parts of words lie close together",
+	"image.generate":   "1024×1024 by default; colours follow the prompt (name one), its words are written in; `png`, `jpeg`, `webp`",
+	"image.edit":       "the first picture in the prompt's colours, within the mask where one is given (its transparent pixels, else its light ones); further pictures are shown small",
+	"video.generate":   "MP4 (H.264, FLAC sound with `audio`), 4 s at 720p and 16:9 by default, up to 60 s; `image` is its backdrop",
+	"audio.speech":     "`wav` or `flac`, 24 kHz: a tone a syllable, as long as speech would be; the text is kept as the file's comment",
+	"audio.transcribe": "the comment of a WAV or FLAC file (so the sandbox understands its own speech), else its length and loudness",
+}
+
+// Guide returns docs/sandbox.md.
+func Guide() string {
+	var b strings.Builder
+	b.WriteString(guide)
+	for _, name := range slices.Sorted(maps.Keys(services)) {
+		answers := "at once"
+		if s := services[name]; s.async {
+			answers = fmt.Sprintf("after %s", s.takes)
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", name, answers, makes[name])
+	}
+	b.WriteString(`
+## Magic inputs
+A word of this table, set off by white space, anywhere in the prompt, in the last message of the user, in the text to
+speak or in a text to embed, brings about what it says. audio.transcribe has no text and takes none.
+A value that is not allowed is an INVALID_REQUEST; other words that begin with @ are plain text.
+
+| input | effect |
+|---|---|
+`)
+	for _, in := range magicInputs {
+		word := "@" + in.name
+		if in.values != "" {
+			word += ":" + in.values
+		}
+		fmt.Fprintf(&b, "| `%s` | %s |\n", word, in.effect)
+	}
+	b.WriteString("\nCODE is one of ")
+	for i, code := range failCodes() {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString("`" + string(code) + "`")
+	}
+	b.WriteString(guideEnd)
+	return b.String()
+}
+
+const guideEnd = `.
+
+## Options
+A configuration may name sandbox suppliers of its own (` + "`kind: sandbox`" + `) with these options.
+
+| option | values | meaning |
+|---|---|---|
+| class | ` + "`honors_key`" + ` | a second submission with one key is the first one (the default) |
+| | ` + "`findable`" + ` | a submission of unknown outcome can be looked up by its key |
+| | ` + "`neither`" + ` | an unknown outcome stays unknown |
+| latency | a duration | time before each answer to a submission; none by default |
+| speed | 0 to 1000 | factor of the time that jobs and streamed words take; 0 for none |
+
+A job is told by what is stored with its task, so that it goes on through a restart. What a supplier
+remembers of its submissions (to look them up, to lose the first answer of ` + "`@unknown`" + ` only once, to
+end a canceled job) it forgets with the process.
+`

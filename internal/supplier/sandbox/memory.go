@@ -1,0 +1,73 @@
+package sandbox
+
+import (
+	"sync"
+
+	"unitask/internal/supplier"
+)
+
+// remembered bounds a memory: beyond it the oldest submission is forgotten.
+const remembered = 512
+
+// memory is what a supplier knows of the submissions it got. It lives as long as the adapter; after
+// a restart a supplier knows of none, and jobs go on all the same. It is safe for concurrent use.
+type memory struct {
+	mu       sync.Mutex
+	jobs     map[string]supplier.Job // by submit key
+	canceled map[string]bool         // by submit key
+	keys     map[string]string       // submit key by job id
+	order    []string                // submit keys, oldest first
+}
+
+func newMemory() *memory {
+	return &memory{
+		jobs: map[string]supplier.Job{}, canceled: map[string]bool{}, keys: map[string]string{},
+	}
+}
+
+// begin remembers the job under the submit key. Where the key is known already, its job is
+// returned, and known is true.
+func (m *memory) begin(submitKey string, job supplier.Job) (_ supplier.Job, known bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if earlier, ok := m.jobs[submitKey]; ok {
+		return earlier, true
+	}
+	if len(m.order) == remembered {
+		m.forgetLocked(m.order[0])
+		m.order = m.order[1:]
+	}
+	m.jobs[submitKey], m.keys[job.ID] = job, submitKey
+	m.order = append(m.order, submitKey)
+	return job, false
+}
+
+func (m *memory) forgetLocked(submitKey string) {
+	delete(m.keys, m.jobs[submitKey].ID)
+	delete(m.jobs, submitKey)
+	delete(m.canceled, submitKey)
+}
+
+// find returns the job that the submit key began.
+func (m *memory) find(submitKey string) (supplier.Job, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	job, ok := m.jobs[submitKey]
+	return job, ok
+}
+
+// cancel remembers that the job is to end; one that isn't known is none of this memory's.
+func (m *memory) cancel(id string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if key, ok := m.keys[id]; ok {
+		m.canceled[key] = true
+	}
+}
+
+// isCanceled reports whether the job was canceled.
+func (m *memory) isCanceled(id string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.canceled[m.keys[id]]
+}

@@ -1,0 +1,113 @@
+package sandbox
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// skill is one thing that the sandbox can do with an ask; answer is "" where it isn't meant.
+type skill func(ask string) (answer string)
+
+// reply answers an ask, by the first skill that takes it.
+func reply(ask string, turns int) string {
+	ask = strings.TrimSpace(ask)
+	for _, s := range []skill{greet, calculate, rewrite, count} {
+		if answer := s(ask); answer != "" {
+			return answer
+		}
+	}
+	return restate(ask, turns)
+}
+
+// greet answers a greeting.
+func greet(ask string) string {
+	plain := strings.TrimRight(strings.ToLower(ask), ".!? ")
+	plain = strings.TrimPrefix(plain, "say ")
+	if slices.Contains([]string{"hello", "hi", "hey", "hello there", "good morning", "hello world"}, plain) {
+		return "Hello! This is the sandbox: it answers without a model, the same way each time."
+	}
+	return ""
+}
+
+// rewrite does what the ask's first word says to the rest of it.
+func rewrite(ask string) string {
+	verb, rest, _ := strings.Cut(ask, " ")
+	rest = strings.TrimSpace(rest)
+	if rest == "" {
+		return ""
+	}
+	switch strings.ToLower(strings.TrimRight(verb, ":")) {
+	case "say", "repeat", "echo":
+		return rest
+	case "upper", "uppercase":
+		return strings.ToUpper(rest)
+	case "lower", "lowercase":
+		return strings.ToLower(rest)
+	case "reverse":
+		runes := []rune(rest)
+		slices.Reverse(runes)
+		return string(runes)
+	case "sort":
+		words := strings.Fields(rest)
+		slices.Sort(words)
+		return strings.Join(words, " ")
+	}
+	return ""
+}
+
+// count answers how many words there are.
+func count(ask string) string {
+	lower := strings.ToLower(ask)
+	for _, start := range []string{"count the words", "count words", "how many words"} {
+		if strings.HasPrefix(lower, start) {
+			_, rest, ok := strings.Cut(ask, ":")
+			if !ok {
+				rest = ask
+			}
+			return fmt.Sprintf("%d words, %d characters.", len(strings.Fields(rest)), utf8.RuneCountInString(strings.TrimSpace(rest)))
+		}
+	}
+	return ""
+}
+
+// quoted is how much of an ask is repeated, in runes.
+const quoted = 200
+
+// restate answers any ask by what can be said of it.
+func restate(ask string, turns int) string {
+	short := ask
+	if runes := []rune(ask); len(runes) > quoted {
+		short = string(runes[:quoted]) + "…"
+	}
+	answer := fmt.Sprintf("This is the sandbox, which answers without a model. You asked: %q. That is %d words and %d characters",
+		short, len(strings.Fields(ask)), utf8.RuneCountInString(ask))
+	if turns > 1 {
+		answer += fmt.Sprintf(", after %d earlier messages", turns-1)
+	}
+	if about := topics(ask); len(about) > 0 {
+		answer += ". It seems to be about " + strings.Join(about, ", ")
+	}
+	return answer + "."
+}
+
+// topics returns the ask's three longest words, in its order.
+func topics(ask string) []string {
+	notLetter := func(r rune) bool { return !unicode.IsLetter(r) }
+	words := slices.DeleteFunc(strings.FieldsFunc(strings.ToLower(ask), notLetter), func(w string) bool {
+		return utf8.RuneCountInString(w) < 5
+	})
+	ranked := slices.Clone(words)
+	slices.SortStableFunc(ranked, func(a, b string) int { return len(b) - len(a) })
+	ranked = slices.Compact(ranked)
+	ranked = ranked[:min(3, len(ranked))]
+	var out []string
+	for _, w := range words {
+		if slices.Contains(ranked, w) && !slices.Contains(out, w) {
+			out = append(out, w)
+		}
+	}
+	return out
+}
