@@ -56,7 +56,7 @@ var layers = map[string]layer{
 	"store/boltstore": {floor: 3, may: engine, leaf: true},
 	"store/pgstore":   {floor: 3, may: engine, leaf: true},
 	"store/memstore":  {floor: 3, may: engine, leaf: true},
-	"store/storetest": {floor: 3, may: engine},
+	"store/storetest": {floor: 3, may: append([]string{"store/memstore"}, engine...)},
 	"artifact":        {floor: 3, may: []string{"fault", "task", "secret"}},
 
 	"routing": {floor: 4, may: []string{"supplier", "catalog", "task", "fault"}},
@@ -69,7 +69,7 @@ var layers = map[string]layer{
 	"client":         {floor: 6, may: []string{"api", "task", "catalog", "fault", "secret"}},
 
 	"tui":    {floor: 7, may: []string{"api", "task", "catalog", "fault"}},
-	"config": {floor: 7, may: []string{"fault", "catalog", "secret"}},
+	"config": {floor: 7, may: []string{"fault", "task", "catalog", "account", "secret"}},
 
 	"docs":        {floor: 0}, // embeds the published interface
 	"cmd/unitask": {floor: 8, below: true},
