@@ -1,0 +1,165 @@
+package config
+
+import (
+	"maps"
+	"net"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"unitask/internal/account"
+	"unitask/internal/catalog"
+)
+
+// check completes c and reports what doesn't fit together.
+func (r *report) check(c *Config, kinds map[string][]string, directory *catalog.Catalog) {
+	r.checkListen(c)
+	if c.DataDir == "" {
+		r.add("data_dir", "must not be empty", "")
+	}
+	if c.Store != "bolt" {
+		r.add("store", "must be bolt", "other stores are not part of this version")
+	}
+	if c.Artifacts != "file" {
+		r.add("artifacts", "must be file", "other stores are not part of this version")
+	}
+	if !account.ValidKeyPrefix(c.KeyPrefix) {
+		r.add("key_prefix", "must be 1 to 16 lower-case letters and digits", "")
+	}
+	r.checkHosts("media_allow", c.MediaAllow)
+	r.checkLimits(c.Limits)
+	for _, name := range slices.Sorted(maps.Keys(c.Deadlines)) {
+		if r.known(join("deadlines", string(name)), name, directory); c.Deadlines[name] < Duration(time.Second) {
+			r.add(join("deadlines", string(name)), "must be 1s or more", "")
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Prices)) {
+		r.known(join("prices", string(name)), name, directory)
+		r.checkPrice(join("prices", string(name)), c.Prices[name])
+	}
+	suppliers := r.checkSuppliers(c.Suppliers, kinds)
+	for _, name := range slices.Sorted(maps.Keys(c.Routes)) {
+		r.known(join("routes", string(name)), name, directory)
+		r.checkRoutes(name, c.Routes[name], suppliers, kinds)
+	}
+}
+
+func (r *report) checkListen(c *Config) {
+	host, port, err := net.SplitHostPort(c.Listen)
+	if n, nan := strconv.Atoi(port); err != nil || nan != nil || n < 0 || n > 65535 {
+		r.add("listen", "must be host:port", "for example 127.0.0.1:8420")
+		return
+	}
+	if c.BaseURL == "" {
+		if addr, err := netip.ParseAddr(host); host == "" || (err == nil && addr.IsUnspecified()) {
+			host = "127.0.0.1"
+		}
+		c.BaseURL = "http://" + net.JoinHostPort(host, port)
+	}
+	if !validAddress(c.BaseURL) {
+		r.add("base_url", "must be an http or https address without query and user", "for example https://ai.example.org")
+	}
+}
+
+func (r *report) checkLimits(l Limits) {
+	atLeast := func(name string, got Duration, least time.Duration) {
+		if time.Duration(got) < least {
+			r.add("limits."+name, "must be "+least.String()+" or more", "")
+		}
+	}
+	atLeast("sync_wait", l.SyncWait, time.Second)
+	atLeast("place_wait", l.PlaceWait, time.Millisecond)
+	atLeast("shutdown_grace", l.ShutdownGrace, time.Second)
+	atLeast("retention", l.Retention, time.Minute)
+	atLeast("artifact_ttl", l.ArtifactTTL, time.Minute)
+	atLeast("url_ttl", l.URLTTL, 2*time.Second)
+	if time.Duration(l.SyncWait) > time.Minute {
+		r.add("limits.sync_wait", "must be 1m or less", "")
+	}
+}
+
+// checkSuppliers returns the suppliers by name.
+func (r *report) checkSuppliers(suppliers []Supplier, kinds map[string][]string) map[string]Supplier {
+	byName := map[string]Supplier{}
+	for i, s := range suppliers {
+		path := elementOf("suppliers", i)
+		if s.Name == "" || strings.ContainsAny(s.Name, "/ \t\n") {
+			r.add(path+".name", "must be a word without slashes", "")
+		}
+		if _, twice := byName[s.Name]; twice {
+			r.add(path+".name", "names a second supplier "+strconv.Quote(s.Name), "")
+		}
+		byName[s.Name] = s
+		if _, ok := kinds[s.Kind]; !ok {
+			r.add(path+".kind", "is no kind of supplier", oneOf(s.Kind, slices.Sorted(maps.Keys(kinds))))
+		}
+		if !validAddress(s.BaseURL) {
+			r.add(path+".base_url", "must be an http or https address without query and user", "")
+		}
+		if s.Timeout != 0 && s.Timeout < Duration(time.Millisecond) {
+			r.add(path+".timeout", "must be 1ms or more", "")
+		}
+		r.checkHosts(path+".result_hosts", s.ResultHosts)
+	}
+	return byName
+}
+
+func (r *report) checkRoutes(name catalog.Name, routes []Route, suppliers map[string]Supplier, kinds map[string][]string) {
+	seen := map[string]bool{}
+	for i, route := range routes {
+		path := elementOf(join("routes", string(name)), i)
+		s, ok := suppliers[route.Supplier]
+		if !ok {
+			r.add(path+".supplier", "names no supplier", oneOf(route.Supplier, slices.Sorted(maps.Keys(suppliers))))
+		} else if served, known := kinds[s.Kind]; known && !slices.Contains(served, string(name)) {
+			r.add(path+".supplier", "can't serve "+string(name), "its kind serves "+strings.Join(served, ", "))
+		}
+		if route.Model == "" {
+			r.add(path+".model", "is required", "")
+		}
+		if id := route.Supplier + "/" + route.Model; seen[id] {
+			r.add(path, "stands twice", "")
+		} else {
+			seen[id] = true
+		}
+		r.checkPrice(path+".price", route.Price)
+	}
+}
+
+func (r *report) checkPrice(path string, p Price) {
+	if p.Unit == "" {
+		r.add(path, "is required, with its unit", `for example {unit: mtok, input: "0.05", output: "0.08"}; for free work {unit: mtok}`)
+	}
+}
+
+func (r *report) checkHosts(path string, hosts []string) {
+	for i, host := range hosts {
+		if host == "" || strings.ContainsAny(host, " \t\n@?#") || strings.Contains(host, "://") {
+			r.add(elementOf(path, i), "must be a host, a host and port, an address or a CIDR", "")
+		}
+	}
+}
+
+func (r *report) known(path string, name catalog.Name, directory *catalog.Catalog) {
+	if _, ok := directory.Get(name); ok {
+		return
+	}
+	var names []string
+	for _, c := range directory.All() {
+		names = append(names, string(c.Name))
+	}
+	r.add(path, "is no capability", oneOf(string(name), names))
+}
+
+func validAddress(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil &&
+		u.RawQuery == "" && u.Fragment == ""
+}
+
+func elementOf(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
+
+func flagName(setting string) string { return strings.ReplaceAll(setting, "_", "-") }

@@ -1,0 +1,76 @@
+// Package config is the server's settings: one YAML file, all of it optional, with the environment
+// above it and the command line above both.
+//
+// Decoding is strict: an unknown or doubled member, a value of the wrong type and a reference to
+// something that doesn't exist are errors with file, line, column and a hint, and all of them are
+// reported at once. The file holds references to secrets, never a secret, so a Config may be
+// printed. Whether a supplier answers is not asked here.
+package config
+
+import (
+	"unitask/internal/catalog"
+	"unitask/internal/secret"
+)
+
+// Config is every setting, resolved and checked. It is immutable.
+type Config struct {
+	Listen     string                    `yaml:"listen" env:"UNITASK_LISTEN" default:"127.0.0.1:8420" doc:"host and port of the API"`
+	BaseURL    string                    `yaml:"base_url" env:"UNITASK_PUBLIC_URL" doc:"where callers reach the API, for the URLs of artifacts; by default http:// and listen"`
+	DataDir    string                    `yaml:"data_dir" env:"UNITASK_DATA_DIR" default:"./data" doc:"the folder of the database, the artifacts and the operator's socket"`
+	Store      string                    `yaml:"store" env:"UNITASK_STORE" default:"bolt" doc:"where tasks and keys are kept: bolt, a file in data_dir"`
+	Artifacts  string                    `yaml:"artifacts" env:"UNITASK_ARTIFACTS" default:"file" doc:"where result files are kept: file, a folder in data_dir"`
+	KeyPrefix  string                    `yaml:"key_prefix" env:"UNITASK_KEY_PREFIX" default:"svc" doc:"the first part of every API key: lower-case letters and digits"`
+	Catalog    []string                  `yaml:"catalog" doc:"files of capabilities that are added to the directory or replace entries; relative to this file"`
+	MediaAllow []string                  `yaml:"media_allow" doc:"hosts, addresses and CIDRs that callers' URLs may point to although they aren't public"`
+	Limits     Limits                    `yaml:"limits"`
+	Deadlines  map[catalog.Name]Duration `yaml:"deadlines" doc:"how long a task of the capability may take, where the directory's own deadline doesn't suit"`
+	Suppliers  []Supplier                `yaml:"suppliers"`
+	Routes     map[catalog.Name][]Route  `yaml:"routes" doc:"who may serve each capability"`
+	Prices     map[catalog.Name]Price    `yaml:"prices" doc:"what callers pay for a capability; by default what the cheapest approved route costs"`
+}
+
+// Limits bound what callers and this node may do; 0 is no limit where the default isn't a duration.
+type Limits struct {
+	Body             Size     `yaml:"body" default:"16MiB" doc:"a request's body"`
+	InlineMedia      Size     `yaml:"inline_media" default:"10MiB" doc:"one media value within a request, decoded"`
+	Artifact         Size     `yaml:"artifact" default:"2GiB" doc:"one result file"`
+	JSONDepth        int      `yaml:"json_depth" default:"64" doc:"nesting of a request's JSON"`
+	CreatesPerMinute int      `yaml:"creates_per_minute" default:"600" doc:"creations and lists of one key; a key may have its own"`
+	ReadsPerMinute   int      `yaml:"reads_per_minute" default:"2400" doc:"reads of tasks of one key"`
+	OpenTasks        int      `yaml:"open_tasks" default:"64" doc:"unfinished tasks of one key; a key may have its own"`
+	Queue            int      `yaml:"queue" default:"100000" doc:"waiting tasks of all accounts together"`
+	Workers          int      `yaml:"workers" default:"512" doc:"asynchronous tasks at work on this node at once"`
+	Connections      int      `yaml:"connections" default:"4096" doc:"open connections of callers"`
+	SyncWait         Duration `yaml:"sync_wait" default:"30s" doc:"how long a creation waits for a synchronous capability where the caller doesn't say; up to 60s"`
+	PlaceWait        Duration `yaml:"place_wait" default:"2s" doc:"how long synchronous work waits for a free route"`
+	ShutdownGrace    Duration `yaml:"shutdown_grace" default:"20s" doc:"how long synchronous work may go on when the server stops"`
+	Retention        Duration `yaml:"retention" default:"30d" doc:"how long a finished task and its idempotency key are kept after the last change"`
+	ArtifactTTL      Duration `yaml:"artifact_ttl" default:"7d" doc:"how long a result file is kept"`
+	URLTTL           Duration `yaml:"url_ttl" default:"1h" doc:"how long a signed URL holds at most"`
+}
+
+// Supplier is who does work, and how to reach it.
+type Supplier struct {
+	Name           string            `yaml:"name" doc:"how routes name it"`
+	Kind           string            `yaml:"kind" doc:"its wire format"`
+	BaseURL        string            `yaml:"base_url" doc:"the address that its paths are added to"`
+	APIKey         secret.Ref        `yaml:"api_key" doc:"where its key is: env:NAME, file:/path or keyring:service/name"`
+	Timeout        Duration          `yaml:"timeout" doc:"of one HTTP exchange"`
+	MaxConcurrent  int               `yaml:"max_concurrent" doc:"attempts in flight over all its routes; 0: no limit"`
+	MaxTokensField string            `yaml:"max_tokens_field" doc:"max_tokens or max_completion_tokens"`
+	ResultHosts    []string          `yaml:"result_hosts" doc:"hosts that its result files may come from without the address guard; by default that of base_url"`
+	Options        map[string]string `yaml:"options" doc:"what only this kind knows"`
+}
+
+// Route is a supplier's model that may serve a capability.
+type Route struct {
+	Supplier      string `yaml:"supplier" doc:"the name of a supplier"`
+	Model         string `yaml:"model" doc:"the supplier's own name of the model"`
+	Price         Price  `yaml:"price" doc:"what the supplier charges"`
+	Approved      bool   `yaml:"approved" default:"true" doc:"whether work may go there"`
+	MaxConcurrent int    `yaml:"max_concurrent" doc:"attempts in flight on this route; 0: no limit"`
+}
+
+// HasRoutes reports whether the configuration names suppliers or routes of its own; without, those
+// found on the machine are used.
+func (c Config) HasRoutes() bool { return len(c.Suppliers) > 0 || len(c.Routes) > 0 }

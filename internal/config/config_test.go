@@ -1,0 +1,335 @@
+package config_test
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"unitask/internal/catalog"
+	"unitask/internal/config"
+	"unitask/internal/secret"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+var kinds = map[string][]string{"openai": {"text.chat", "text.embed"}}
+
+// example is the configuration of the design's page, with sizes and durations beside.
+const example = `
+listen: 127.0.0.1:8420
+base_url: http://127.0.0.1:8420
+data_dir: ./data
+store: bolt                       # or postgres://…
+artifacts: file                   # or s3://bucket/prefix?region=…&endpoint=…
+limits: {body: 1MiB, queue: 0, retention: 7d}
+deadlines: {text.chat: 90s}
+suppliers:
+  - {name: groq, kind: openai, base_url: https://api.groq.com/openai/v1, api_key: env:GROQ_API_KEY, max_concurrent: 32,
+     timeout: 60s, max_tokens_field: max_tokens}
+  - {name: local, kind: openai, base_url: http://127.0.0.1:11434/v1}
+routes:
+  text.chat:
+    - {supplier: groq, model: llama-3.1-8b-instant, price: {unit: mtok, input: "0.05", output: 0.08}, approved: true}
+    - {supplier: local, model: llama3.2, price: {unit: mtok, input: "0", output: "0"}}
+    - supplier: local
+      model: other
+      price: {unit: mtok}
+      approved: false
+`
+
+// defaults is the configuration of no configuration.
+func defaults() config.Config {
+	return config.Config{
+		Listen: "127.0.0.1:8420", BaseURL: "http://127.0.0.1:8420", DataDir: "./data", Store: "bolt", Artifacts: "file",
+		KeyPrefix: "svc",
+		Limits: config.Limits{
+			Body: 16 << 20, InlineMedia: 10 << 20, Artifact: 2 << 30, JSONDepth: 64, CreatesPerMinute: 600,
+			ReadsPerMinute: 2400, OpenTasks: 64, Queue: 100_000, Workers: 512, Connections: 4096,
+			SyncWait: seconds(30), PlaceWait: seconds(2), ShutdownGrace: seconds(20),
+			Retention: days(30), ArtifactTTL: days(7), URLTTL: seconds(3600),
+		},
+	}
+}
+
+func seconds(n int) config.Duration { return config.Duration(time.Duration(n) * time.Second) }
+func days(n int) config.Duration    { return seconds(n * 24 * 3600) }
+
+func load(t *testing.T, s config.Sources, text string) (config.Config, error) {
+	t.Helper()
+	if text != "" {
+		s.File = filepath.Join(t.TempDir(), "unitask.yaml")
+		if err := os.WriteFile(s.File, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.Kinds = kinds
+	c, _, err := config.Load(s)
+	return c, err
+}
+
+var sameRef = cmp.Comparer(func(a, b secret.Ref) bool { return a == b })
+
+func TestDefaults(t *testing.T) {
+	got, err := load(t, config.Sources{}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(defaults(), got, sameRef); diff != "" {
+		t.Error(diff)
+	}
+	if got.HasRoutes() {
+		t.Error("no configuration has routes")
+	}
+}
+
+func TestExample(t *testing.T) {
+	got, err := load(t, config.Sources{}, example)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := defaults()
+	want.Limits.Body, want.Limits.Queue, want.Limits.Retention = 1<<20, 0, days(7)
+	want.Deadlines = map[catalog.Name]config.Duration{"text.chat": seconds(90)}
+	want.Suppliers = []config.Supplier{
+		{
+			Name: "groq", Kind: "openai", BaseURL: "https://api.groq.com/openai/v1", APIKey: secret.Env("GROQ_API_KEY"),
+			MaxConcurrent: 32, Timeout: seconds(60), MaxTokensField: "max_tokens",
+		},
+		{Name: "local", Kind: "openai", BaseURL: "http://127.0.0.1:11434/v1"},
+	}
+	want.Routes = map[catalog.Name][]config.Route{"text.chat": {
+		{
+			Supplier: "groq", Model: "llama-3.1-8b-instant", Approved: true,
+			Price: config.Price{Unit: "mtok", Input: 50_000_000, Output: 80_000_000},
+		},
+		{Supplier: "local", Model: "llama3.2", Price: config.Price{Unit: "mtok"}, Approved: true},
+		{Supplier: "local", Model: "other", Price: config.Price{Unit: "mtok"}},
+	}}
+	if diff := cmp.Diff(want, got, sameRef); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestPrecedence: flag over environment over file over default.
+func TestPrecedence(t *testing.T) {
+	env := func(name string) string {
+		return map[string]string{"UNITASK_LISTEN": "127.0.0.1:2", "UNITASK_DATA_DIR": "/env", "UNITASK_KEY_PREFIX": "env"}[name]
+	}
+	got, err := load(t, config.Sources{Getenv: env, Flags: map[string]string{"listen": "127.0.0.1:3"}},
+		"listen: 127.0.0.1:1\ndata_dir: /file\nstore: bolt\nkey_prefix: file\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := defaults()
+	want.Listen, want.BaseURL, want.DataDir, want.KeyPrefix = "127.0.0.1:3", "http://127.0.0.1:3", "/env", "env"
+	if diff := cmp.Diff(want, got, sameRef); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestBaseURLOfListen(t *testing.T) {
+	for listen, want := range map[string]string{
+		":8420": "http://127.0.0.1:8420", "0.0.0.0:1": "http://127.0.0.1:1", "[::]:1": "http://127.0.0.1:1",
+		"[::1]:1": "http://[::1]:1", "example.org:80": "http://example.org:80",
+	} {
+		got, err := load(t, config.Sources{Flags: map[string]string{"listen": listen}}, "")
+		if err != nil || got.BaseURL != want {
+			t.Errorf("listen %s: base URL %q, %v, want %q", listen, got.BaseURL, err, want)
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	const pasted = "sk-proj-abcdefghijklmnop"
+	tests := []struct {
+		name, text string
+		want       []string // each error without the folder, with its hint
+	}{
+		{"an unknown member", "lisen: x\n", []string{"unitask.yaml:1:1: lisen is no setting | did you mean listen?"}},
+		{"an unknown member within", "limits:\n  bodi: 1\n", []string{"unitask.yaml:2:3: limits.bodi is no setting | did you mean body?"}},
+		{"a wrong type", "limits: {queue: many}\n", []string{"unitask.yaml:1:17: limits.queue must be a whole number from 0 up"}},
+		{"a fraction", "limits: {queue: 1.5}\n", []string{"unitask.yaml:1:17: limits.queue must be a whole number"}},
+		{"a negative number", "limits: {queue: -1}\n", []string{"unitask.yaml:1:17: limits.queue must be a whole number"}},
+		{"a quoted number", "limits: {queue: '5'}\n", []string{"unitask.yaml:1:17: limits.queue must be a whole number"}},
+		{"a number for a text", "data_dir: 5\n", []string{`unitask.yaml:1:11: data_dir must be text | put it into quotes: "5"`}},
+		{"a list for a text", "data_dir: [a]\n", []string{"unitask.yaml:1:11: data_dir must be a single value"}},
+		{"a text for a list", "suppliers: a\n", []string{"unitask.yaml:1:12: suppliers must be a list"}},
+		{"a text for a mapping", "limits: a\n", []string{"unitask.yaml:1:9: limits must hold members"}},
+		{"nothing", "listen:\n", []string{"listen has no value"}},
+		{"a doubled member", "listen: a:1\nlisten: b:1\n", []string{"unitask.yaml:2:1: is no YAML: mapping key \"listen\" already defined"}},
+		{"no YAML", "listen: 'x\n", []string{"unitask.yaml:1:9: is no YAML"}},
+		{"two documents", "listen: a:1\n---\nlisten: b:1\n", []string{"unitask.yaml: holds more than one YAML document"}},
+		{"an anchor", "listen: &a x:1\n", []string{"listen uses a YAML anchor"}},
+		{"a list at the top", "- a\n", []string{"must hold members"}},
+		{"a bad duration", "limits: {retention: soon}\n", []string{"unitask.yaml:1:21: limits.retention must be a duration"}},
+		{"a bad size", "limits: {body: 1XB}\n", []string{"unitask.yaml:1:16: limits.body must be a number of bytes"}},
+		{"a wait too long", "limits: {sync_wait: 2m}\n", []string{"unitask.yaml:1:21: limits.sync_wait must be 1m or less"}},
+		{"an address without a port", "listen: localhost\n", []string{"unitask.yaml:1:9: listen must be host:port"}},
+		{"another store", "store: postgres://x\n", []string{"unitask.yaml:1:8: store must be bolt"}},
+		{"a key in clear", "suppliers:\n  - {name: a, kind: openai, base_url: http://x, api_key: " + pasted + "}\n",
+			[]string{"unitask.yaml:2:58: suppliers[0].api_key names no secret: a secret is named by a reference, never written out | write env:NAME"}},
+		{"an unknown kind", "suppliers:\n  - {name: a, kind: opnai, base_url: http://x}\n",
+			[]string{"unitask.yaml:2:21: suppliers[0].kind is no kind of supplier | did you mean openai?"}},
+		{"an unknown capability", "deadlines:\n  text.chad: 1m\n",
+			[]string{"unitask.yaml:2:14: deadlines.text.chad is no capability | did you mean text.chat?"}},
+		{"all at once", `
+suppliers:
+  - {name: a, kind: openai, base_url: ftp://x}
+  - {name: a, kind: openai, base_url: http://user@x}
+routes:
+  text.chat:
+    - {supplier: b, model: m, price: {unit: mtok, input: "0.0000000001"}}
+  image.generate:
+    - {supplier: a, model: "", price: {unit: pixel}}
+`, []string{
+			"unitask.yaml:7:58: routes.text.chat[0].price.input must be an amount in USD",
+			"unitask.yaml:9:46: routes.image.generate[0].price.unit must be mtok, image, second or mchar",
+		}},
+		{"all that doesn't fit", `
+suppliers:
+  - {name: a, kind: openai, base_url: ftp://x}
+  - {name: a, kind: openai, base_url: http://user@x}
+routes:
+  text.chat:
+    - {supplier: b, model: m, price: {unit: mtok}}
+    - {supplier: a, model: m}
+    - {supplier: a, model: m, price: {unit: mtok}}
+  image.generate:
+    - {supplier: a, model: "", price: {unit: image}}
+  text.chit: []
+`, []string{
+			"unitask.yaml:3:39: suppliers[0].base_url must be an http or https address",
+			"unitask.yaml:4:12: suppliers[1].name names a second supplier",
+			"unitask.yaml:4:39: suppliers[1].base_url must be",
+			"unitask.yaml:7:18: routes.text.chat[0].supplier names no supplier | did you mean a?",
+			"unitask.yaml:8:7: routes.text.chat[1].price is required",
+			"unitask.yaml:9:7: routes.text.chat[2] stands twice",
+			"unitask.yaml:11:18: routes.image.generate[0].supplier can't serve image.generate",
+			"unitask.yaml:11:28: routes.image.generate[0].model is required",
+			"unitask.yaml:12:14: routes.text.chit is no capability",
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := load(t, config.Sources{}, tt.text)
+			all, ok := errors.AsType[config.Errors](err)
+			if !ok || len(all) != len(tt.want) {
+				t.Fatalf("got %v, want %d errors", err, len(tt.want))
+			}
+			for i, e := range all {
+				if got := e.Error() + " | " + e.Hint; !matches(got, tt.want[i]) {
+					t.Errorf("got  %s\nwant %s", got, tt.want[i])
+				}
+			}
+			if strings.Contains(err.Error(), pasted) {
+				t.Error("the error repeats the key")
+			}
+		})
+	}
+}
+
+// matches reports whether the parts of want, between bars, stand in got in this order.
+func matches(got, want string) bool {
+	for part := range strings.SplitSeq(want, " | ") {
+		_, after, ok := strings.Cut(got, part)
+		if !ok {
+			return false
+		}
+		got = after
+	}
+	return true
+}
+
+func TestErrorsOfVariablesAndFlags(t *testing.T) {
+	env := func(name string) string { return map[string]string{"UNITASK_STORE": "tape"}[name] }
+	_, err := load(t, config.Sources{Getenv: env, Flags: map[string]string{"listen": "x"}}, "key_prefix: A\n")
+	for _, want := range []string{"UNITASK_STORE: store must be bolt", "--listen: listen must be host:port", "unitask.yaml:1:13: key_prefix must"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q isn't in %v", want, err)
+		}
+	}
+}
+
+func TestOverlay(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "unitask.yaml")
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("more.yaml", `capabilities:
+  - name: text.rewrite
+    title: Rewrite
+    description: Rewrites a text.
+    modality: text
+    mode: sync
+    deadline: 5m
+    input: {type: object, additionalProperties: false, required: [text], properties: {text: {type: string}}}
+    parameters: {type: object, additionalProperties: false}
+    output: {type: object, required: [text], properties: {text: {type: string}}}
+    example: {capability: text.rewrite, input: {text: hello}}
+`)
+	write("unitask.yaml", "catalog: [more.yaml]\ndeadlines: {text.rewrite: 1m}\n")
+	_, directory, err := config.Load(config.Sources{File: file, Kinds: kinds})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := directory.Get("text.rewrite"); !ok {
+		t.Error("the added capability isn't in the directory")
+	}
+	write("unitask.yaml", "catalog: [gone.yaml]\n")
+	_, _, err = config.Load(config.Sources{File: file, Kinds: kinds})
+	if err == nil || !strings.Contains(err.Error(), "unitask.yaml:1:11: catalog[0] can't be read") {
+		t.Errorf("a missing overlay: %v", err)
+	}
+}
+
+func TestBuiltins(t *testing.T) {
+	routes := 0
+	for _, b := range config.Builtins() {
+		for name, list := range b.Routes {
+			for _, r := range list {
+				routes++
+				if r.Supplier != b.Supplier.Name || r.Model == "" || r.Price.Unit == "" || !r.Approved {
+					t.Errorf("%s %s: %+v", b.Title, name, r)
+				}
+			}
+		}
+	}
+	if routes < 30 {
+		t.Errorf("%d built-in routes", routes)
+	}
+}
+
+// TestReference keeps docs/configuration.md in step with the types.
+func TestReference(t *testing.T) {
+	const path = "../../docs/configuration.md"
+	const begin, end = "<!-- settings: begin -->\n", "<!-- settings: end -->"
+	page, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(page), begin)
+	_, after, closed := strings.Cut(rest, end)
+	if !ok || !closed {
+		t.Fatal("the page has lost its marks")
+	}
+	want := before + begin + config.Reference() + end + after
+	if *update {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(want, string(page)); diff != "" {
+		t.Errorf("run go test ./internal/config -update\n%s", diff)
+	}
+}

@@ -1,0 +1,131 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Error is one thing wrong with the configuration.
+type Error struct {
+	Place   Place
+	Setting string // its path, such as "routes.text.chat[0].supplier"; "" for the file as a whole
+	Message string
+	Hint    string // what to do, "" where there is nothing to say
+}
+
+// Error returns "place: setting message".
+func (e Error) Error() string {
+	s := e.Message
+	if e.Setting != "" {
+		s = e.Setting + " " + s
+	}
+	if place := e.Place.String(); place != "" {
+		s = place + ": " + s
+	}
+	return s
+}
+
+// Errors is everything wrong with a configuration, in the order of the file.
+type Errors []Error
+
+// Error returns one error a line, each with its hint.
+func (e Errors) Error() string {
+	lines := make([]string, 0, len(e))
+	for _, one := range e {
+		line := one.Error()
+		if one.Hint != "" {
+			line += "\n  hint: " + one.Hint
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Place is where a setting was set: in a file, or by a variable or flag.
+type Place struct {
+	Source       string // the file's name, the variable's, the flag's; "" for a default
+	Line, Column int    // in a file, from 1
+}
+
+// String returns "file:line:column", or the variable or flag.
+func (p Place) String() string {
+	if p.Line == 0 {
+		return p.Source
+	}
+	return p.Source + ":" + strconv.Itoa(p.Line) + ":" + strconv.Itoa(p.Column)
+}
+
+// report gathers errors and knows where every setting came from.
+type report struct {
+	places map[string]Place // by the setting's path
+	errors Errors
+}
+
+func (r *report) add(setting, message, hint string) {
+	r.errors = append(r.errors, Error{Place: r.place(setting), Setting: setting, Message: message, Hint: hint})
+}
+
+// place returns where a setting was set, or the nearest thing around it.
+func (r *report) place(setting string) Place {
+	for {
+		if p, ok := r.places[setting]; ok {
+			return p
+		}
+		cut := strings.LastIndexAny(setting, ".[")
+		if cut < 0 {
+			return r.places[""]
+		}
+		setting = setting[:cut]
+	}
+}
+
+// err returns what was gathered, sorted by place; nil for nothing.
+func (r *report) err() error {
+	if len(r.errors) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(r.errors, func(a, b Error) int {
+		return cmp.Or(
+			strings.Compare(a.Place.Source, b.Place.Source), cmp.Compare(a.Place.Line, b.Place.Line),
+			cmp.Compare(a.Place.Column, b.Place.Column),
+		)
+	})
+	return r.errors
+}
+
+// oneOf is the hint that names what there is, and what was probably meant.
+func oneOf(got string, known []string) string {
+	if len(known) == 0 {
+		return ""
+	}
+	list := "known: " + strings.Join(known, ", ")
+	for _, k := range known {
+		if distance(got, k) <= 2 {
+			return fmt.Sprintf("did you mean %s? %s", k, list)
+		}
+	}
+	return list
+}
+
+// distance is the number of single-character edits between two names.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			edit := diagonal
+			if a[i] != b[j] {
+				edit = 1 + min(diagonal, row[j], row[j+1])
+			}
+			diagonal, row[j+1] = row[j+1], edit
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,116 @@
+package config
+
+import (
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+
+	"unitask/internal/catalog"
+)
+
+// Sources is where settings come from, the strongest first: Flags, the environment, the file, the
+// defaults.
+type Sources struct {
+	File   string              // "" for none
+	Getenv func(string) string // nil: no environment
+	Flags  map[string]string   // by the setting's name, such as "listen"
+	Kinds  map[string][]string // the kinds of suppliers there are, with the capabilities each can serve
+}
+
+// Load reads and checks the settings, and the directory with the file's additions. Its error is an
+// Errors, or that of reading a file.
+func Load(s Sources) (Config, *catalog.Catalog, error) {
+	var text []byte
+	if s.File != "" {
+		var err error
+		if text, err = os.ReadFile(s.File); err != nil {
+			return Config{}, nil, err
+		}
+	}
+	return parse(s, text, os.ReadFile)
+}
+
+// parse is Load with the file's text at hand.
+func parse(s Sources, text []byte, readFile func(string) ([]byte, error)) (Config, *catalog.Catalog, error) {
+	var c Config
+	r := &report{places: map[string]Place{}}
+	setDefaults(reflect.ValueOf(&c).Elem())
+	if s.File != "" {
+		r.decodeFile(s.File, text, &c)
+	}
+	r.override(s, &c)
+	if err := r.err(); err != nil {
+		return Config{}, nil, err // what couldn't be read can't be judged
+	}
+	directory := r.directory(&c, s.File, readFile)
+	if directory != nil {
+		r.check(&c, s.Kinds, directory)
+	}
+	if err := r.err(); err != nil {
+		return Config{}, nil, err
+	}
+	return c, directory, nil
+}
+
+// override sets what the environment and then the flags say.
+func (r *report) override(s Sources, c *Config) {
+	v := reflect.ValueOf(c).Elem()
+	flags := maps.Clone(s.Flags)
+	for i := range v.NumField() {
+		tag := v.Type().Field(i).Tag
+		name, variable := tag.Get("yaml"), tag.Get("env")
+		if variable != "" && s.Getenv != nil {
+			if text := s.Getenv(variable); text != "" {
+				r.set(name, variable, text, v.Field(i))
+			}
+		}
+		if text, ok := flags[name]; ok {
+			r.set(name, "--"+flagName(name), text, v.Field(i))
+			delete(flags, name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(flags)) {
+		panic("config: no setting for the flag " + name)
+	}
+}
+
+func (r *report) set(name, source, text string, v reflect.Value) {
+	r.places[name] = Place{Source: source}
+	if err := setText(v, text); err != nil {
+		r.add(name, err.Error(), "")
+	}
+}
+
+// directory loads the catalog with its overlays, which stand relative to the configuration.
+func (r *report) directory(c *Config, file string, readFile func(string) ([]byte, error)) *catalog.Catalog {
+	var overlays [][]byte
+	for i, name := range c.Catalog {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(filepath.Dir(file), name)
+			c.Catalog[i] = name
+		}
+		text, err := readFile(name)
+		if err != nil {
+			r.add(elementOf("catalog", i), "can't be read: "+cause(err), "")
+			continue
+		}
+		overlays = append(overlays, text)
+	}
+	directory, err := catalog.Load(overlays...)
+	if err != nil {
+		r.add("catalog", "is not valid: "+err.Error(), "")
+		return nil
+	}
+	return directory
+}
+
+// cause is the reason of a file error without the operation and the path.
+func cause(err error) string {
+	if p, ok := errors.AsType[*os.PathError](err); ok {
+		return p.Err.Error()
+	}
+	return err.Error()
+}

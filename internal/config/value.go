@@ -1,0 +1,132 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"unitask/internal/task"
+)
+
+// Duration is a length of time, written like "90s", "1h30m" or "7d".
+type Duration time.Duration
+
+const day = 24 * time.Hour
+
+// UnmarshalText reads a Duration of zero or more.
+func (d *Duration) UnmarshalText(text []byte) error {
+	wrong := errors.New(`must be a duration such as "90s", "1h30m" or "7d"`)
+	if count, ok := strings.CutSuffix(string(text), "d"); ok {
+		n, err := strconv.ParseUint(count, 10, 16)
+		*d = Duration(time.Duration(n) * day)
+		if err != nil {
+			return wrong
+		}
+		return nil
+	}
+	parsed, err := time.ParseDuration(string(text))
+	if err != nil || parsed < 0 {
+		return wrong
+	}
+	*d = Duration(parsed)
+	return nil
+}
+
+// MarshalText writes what UnmarshalText reads.
+func (d Duration) MarshalText() ([]byte, error) {
+	whole := time.Duration(d)
+	if whole >= day && whole%day == 0 && whole/day <= math.MaxUint16 {
+		return fmt.Appendf(nil, "%dd", whole/day), nil
+	}
+	s := whole.String()
+	if short, ok := strings.CutSuffix(s, "m0s"); ok {
+		s = short + "m"
+	}
+	if short, ok := strings.CutSuffix(s, "h0m"); ok {
+		s = short + "h"
+	}
+	return []byte(s), nil
+}
+
+// Size is a number of bytes, written like "16MiB", "512KiB" or "1000".
+type Size int64
+
+var sizeUnits = []struct {
+	suffix string
+	bytes  int64
+}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"", 1}}
+
+// UnmarshalText reads a Size of zero or more.
+func (s *Size) UnmarshalText(text []byte) error {
+	for _, unit := range sizeUnits {
+		count, ok := strings.CutSuffix(string(text), unit.suffix)
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseUint(strings.TrimSpace(count), 10, 63)
+		if err != nil || int64(n) > math.MaxInt64/unit.bytes {
+			break
+		}
+		*s = Size(int64(n) * unit.bytes)
+		return nil
+	}
+	return errors.New(`must be a number of bytes such as "16MiB", "512KiB" or 1000`)
+}
+
+// MarshalText writes what UnmarshalText reads.
+func (s Size) MarshalText() ([]byte, error) {
+	for _, unit := range sizeUnits {
+		if int64(s)%unit.bytes == 0 && (int64(s) != 0 || unit.bytes == 1) {
+			return []byte(strconv.FormatInt(int64(s)/unit.bytes, 10) + unit.suffix), nil
+		}
+	}
+	return nil, errors.New("config: no unit fits")
+}
+
+// Price is a price in USD a unit. Amounts are exact.
+type Price struct {
+	Unit   Unit   `yaml:"unit" doc:"mtok (a million tokens), image, second or mchar (a million characters)"`
+	Input  Amount `yaml:"input" default:"0" doc:"for what goes in"`
+	Output Amount `yaml:"output" default:"0" doc:"for what comes out"`
+}
+
+// IsZero reports whether no price was given.
+func (p Price) IsZero() bool { return p == Price{} }
+
+// Task returns the price as tasks carry it.
+func (p Price) Task() task.Price {
+	return task.Price{Unit: task.Unit(p.Unit), Input: task.Money(p.Input), Output: task.Money(p.Output)}
+}
+
+// Unit is what a price is for.
+type Unit task.Unit
+
+// UnmarshalText reads one of the units.
+func (u *Unit) UnmarshalText(text []byte) error {
+	if *u = Unit(text); !task.Unit(text).Valid() {
+		return errors.New("must be mtok, image, second or mchar")
+	}
+	return nil
+}
+
+// MarshalText writes what UnmarshalText reads.
+func (u Unit) MarshalText() ([]byte, error) { return []byte(u), nil }
+
+// Amount is an exact amount in USD, written like "0.05".
+type Amount task.Money
+
+// UnmarshalText reads an Amount of zero or more.
+func (a *Amount) UnmarshalText(text []byte) error {
+	m, err := task.ParseMoney(string(text))
+	*a = Amount(m)
+	if err != nil {
+		return errors.New(`must be an amount in USD with at most nine decimals, such as "0.05"`)
+	}
+	return nil
+}
+
+// MarshalText writes what UnmarshalText reads.
+func (a Amount) MarshalText() ([]byte, error) { return []byte(task.Money(a).String()), nil }
