@@ -166,6 +166,7 @@ func TestLoadRefuses(t *testing.T) {
 		{"not an object", swap("    output:\n      type: object", "    output:\n      type: array"), "line 27: text.rewrite: output: the schema's type must be object"},
 		{"unknown definition", swap("#/$defs/tone", "#/$defs/tune"), `line 21: text.rewrite: parameters: $ref "#/$defs/tune": there is no such definition`},
 		{"foreign reference", swap("#/$defs/tone", "https://example.com/tone"), `$ref "https://example.com/tone" must have the form #/$defs/NAME`},
+		{"relative reference", swap("'#/$defs/tone'", "tone"), `$ref "tone" must have the form #/$defs/NAME`},
 		{"file reference", swap("'#/$defs/tone'", "'file:///etc/passwd'"), "must have the form"},
 		{"bad definition", "definitions:\n  text: [a]\n", `line 2: definition "text": a schema must be an object`},
 		{"bad pattern", swap("enum: [calm, lively]", "pattern: '('"), "parameters: not a JSON Schema: $defs.tone.pattern must be a valid regex"},

@@ -39,9 +39,7 @@ func (m *members) value(tok jsontext.Token, body []byte, end int64) {
 	case "parameters":
 		m.parameters = raw
 	default:
-		if len(m.unknown) < maxRows {
-			m.unknown = append(m.unknown, m.last)
-		}
+		m.unknown = append(m.unknown, m.last)
 		return
 	}
 	if m.seen == nil {

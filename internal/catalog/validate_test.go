@@ -104,6 +104,7 @@ func TestValidateRefuses(t *testing.T) {
 			"image.edit", `{"prompt":"a","images":[{"url":"file:///etc/passwd"},{"url":"https://"},{"artifact":"../x"}]}`, `{}`,
 			"input.images.0.url must be an http or https address\ninput.images.1.url must be an http or https address\ninput.images.2.artifact must be an artifact's id, such as the id of an image in an earlier task's output",
 		},
+		{"image.edit", `{"prompt":"a","images":[{"url":"https://exa mple.com/"}]}`, `{}`, "input.images.0.url must be an http or https address"},
 		{"image.edit", `{"prompt":"a","images":[` + imageURL + `],"authorization":{}}`, `{}`, "input.authorization.person is required"},
 		{"image.edit", `{"prompt":"a","images":[` + imageURL + `],"authorization":true}`, `{}`, "input.authorization must be an object"},
 		{"image.edit", `{"prompt":"a","images":[` + imageURL + `],"authorization":{"person":"me"}}`, `{}`, "input.authorization.person must be one of none, authorized"},
@@ -165,6 +166,19 @@ func TestValidateBoundsRows(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, details(mustDefault(t).Validate(r))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestValidateBoundsRowsOfBothGroups has few enough rows in each group and too many in both.
+func TestValidateBoundsRowsOfBothGroups(t *testing.T) {
+	var unknown []string
+	for i := range 15 {
+		unknown = append(unknown, fmt.Sprintf(`"x%d":0`, i))
+	}
+	members := strings.Join(unknown, ",")
+	r := mustDecode(t, `{"capability":"audio.speech","input":{"text":"a",`+members+`},"parameters":{`+members+`}}`)
+	if got, want := len(details(mustDefault(t).Validate(r))), 20; got != want {
+		t.Errorf("%d rows, want %d", got, want)
 	}
 }
 
