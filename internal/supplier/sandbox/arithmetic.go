@@ -9,11 +9,14 @@ import (
 // expression finds small arithmetic in an ask.
 var expression = regexp.MustCompile(`[-(]*\d[-+*/×÷().\d\s]*[-+*/×÷][-+*/×÷().\d\s]*[\d)]`)
 
-// longestSum bounds an expression, in bytes.
-const longestSum = 200
+// The bounds of an ask that is looked through and of an expression, in bytes.
+const longestAsk, longestSum = 10_000, 200
 
 // calculate answers the first sum in an ask.
 func calculate(ask string) string {
+	if len(ask) > longestAsk {
+		return ""
+	}
 	found := expression.FindString(ask)
 	if found == "" || len(found) > longestSum {
 		return ""

@@ -116,6 +116,52 @@ func TestFindForgetsTheOldest(t *testing.T) {
 	}
 }
 
+func TestFindForgetsWhatTakesTooMuchRoom(t *testing.T) {
+	t.Parallel()
+	a := mustNew(t, "sandbox-a", map[string]string{"class": "findable"})
+	long := `{"texts":["` + strings.Repeat("a", 10<<20) + ` @unknown"]}`
+	for i := range 4 {
+		r := request("text.embed", long, `{}`)
+		r.SubmitKey = fmt.Sprintf("t%d/1", i)
+		if _, err := a.Submit(t.Context(), r); verdictOf(err).Sent != supplier.Unknown {
+			t.Fatal(err)
+		}
+	}
+	var got []bool
+	for i := range 4 {
+		_, found, _ := a.(supplier.Finder).Find(t.Context(), fmt.Sprintf("t%d/1", i))
+		got = append(got, found)
+	}
+	if diff := cmp.Diff([]bool{false, true, true, true}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestVideoSizes(t *testing.T) {
+	t.Parallel()
+	type size struct{ Width, Height int }
+	for params, want := range map[string]size{
+		`{}`:                     {1280, 720},
+		`{"aspect_ratio":"1:1"}`: {720, 720},
+		`{"resolution":"1080p","aspect_ratio":"9:16"}`: {1080, 1920},
+		`{"resolution":"4k"}`:                          {3840, 2160},
+		`{"resolution":"4k","aspect_ratio":"9:16"}`:    {2160, 3840},
+		`{"resolution":"4k","aspect_ratio":"21:9"}`:    {4096, 1752},
+	} {
+		o, err := mustNew(t, "sandbox-a", instant).Submit(t.Context(), request("video.generate", `{"prompt":"x"}`, params))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var state struct{ Product size }
+		if err := json.Unmarshal(o.Job.State, &state); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, state.Product); diff != "" {
+			t.Errorf("%s: %s", params, diff)
+		}
+	}
+}
+
 func TestCancelEndsTheJob(t *testing.T) {
 	t.Parallel()
 	a := mustNew(t, "sandbox-a", instant)
@@ -152,7 +198,7 @@ func TestKindRefuses(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ capability, params, want string }{
 		{"text.chat", `{"temperature":2}`, ""},
-		{"text.embed", `{"dimensions":4097}`, "dimensions is outside 1 to 4096"},
+		{"text.embed", `{"dimensions":8193}`, "dimensions is outside 1 to 8192"},
 		{"image.generate", `{"n":5}`, "n is outside 1 to 4"},
 		{"image.generate", `{"format":"bmp"}`, "format is none of png, jpeg and webp"},
 		{"image.generate", `{"size":"big"}`, "size is not written as WIDTHxHEIGHT"},
@@ -163,8 +209,8 @@ func TestKindRefuses(t *testing.T) {
 		{"image.edit", `{"aspect_ratio":"9:1"}`, "aspect_ratio is not written as W:H, or is beyond 4:1"},
 		{"video.generate", `{"duration_seconds":61}`, "duration_seconds is over 60"},
 		{"video.generate", `{"resolution":"8k"}`, "resolution is none of 720p, 1080p and 4k"},
-		{"video.generate", `{"resolution":"4k","aspect_ratio":"21:9"}`, "resolution and aspect_ratio make a side of over 4096 pixels"},
-		{"video.generate", `{"resolution":"4k","aspect_ratio":"9:16"}`, ""},
+		{"video.generate", `{"resolution":"4k","aspect_ratio":"21:9"}`, ""},
+		{"video.generate", `{"aspect_ratio":"wide"}`, "aspect_ratio is not written as W:H, or is beyond 4:1"},
 		{"audio.speech", `{"format":"mp3"}`, "format is neither wav nor flac"},
 		{"audio.speech", `{"speed":5}`, "speed is outside 0.25 to 4"},
 		{"audio.transcribe", `{"format":"json"}`, "format is none of text, srt and vtt"},

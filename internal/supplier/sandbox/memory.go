@@ -6,8 +6,11 @@ import (
 	"unitask/internal/supplier"
 )
 
-// remembered bounds a memory: beyond it the oldest submission is forgotten.
-const remembered = 512
+// The bounds of a memory, in submissions and bytes: beyond them the oldest is forgotten.
+const (
+	maxRemembered      = 512
+	maxRememberedBytes = 32 << 20
+)
 
 // memory is what a supplier knows of the submissions it got. It lives as long as the adapter; after
 // a restart a supplier knows of none, and jobs go on all the same. It is safe for concurrent use.
@@ -17,6 +20,7 @@ type memory struct {
 	canceled map[string]bool         // by submit key
 	keys     map[string]string       // submit key by job id
 	order    []string                // submit keys, oldest first
+	bytes    int                     // of all jobs' states
 }
 
 func newMemory() *memory {
@@ -33,7 +37,8 @@ func (m *memory) begin(submitKey string, job supplier.Job) (_ supplier.Job, know
 	if earlier, ok := m.jobs[submitKey]; ok {
 		return earlier, true
 	}
-	if len(m.order) == remembered {
+	m.bytes += len(job.State)
+	for len(m.order) > 0 && (len(m.order) >= maxRemembered || m.bytes > maxRememberedBytes) {
 		m.forgetLocked(m.order[0])
 		m.order = m.order[1:]
 	}
@@ -43,6 +48,7 @@ func (m *memory) begin(submitKey string, job supplier.Job) (_ supplier.Job, know
 }
 
 func (m *memory) forgetLocked(submitKey string) {
+	m.bytes -= len(m.jobs[submitKey].State)
 	delete(m.keys, m.jobs[submitKey].ID)
 	delete(m.jobs, submitKey)
 	delete(m.canceled, submitKey)

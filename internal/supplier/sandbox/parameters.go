@@ -37,7 +37,7 @@ type parameters struct {
 // The bounds of what the sandbox makes.
 const (
 	maxImages     = 4
-	maxDimensions = 4096
+	maxDimensions = 8192
 	maxSide       = 4096 // pixels
 	maxSeconds    = 60   // of video
 	maxSpoken     = 10_000
@@ -103,9 +103,6 @@ func (p parameters) refusedVideo() string {
 	if _, shaped := p.ratio(); shaped == (p.AspectRatio == "" || p.AspectRatio == "auto") {
 		return "aspect_ratio is not written as W:H, or is beyond 4:1"
 	}
-	if w, h := p.videoSize(); max(w, h) > maxSide {
-		return fmt.Sprintf("resolution and aspect_ratio make a side of over %d pixels", maxSide)
-	}
 	return ""
 }
 
@@ -144,17 +141,19 @@ func (p parameters) pictureSize() (width, height int) {
 // lines is the shorter side of each resolution.
 var lines = map[string]int{"": 720, "720p": 720, "1080p": 1080, "4k": 2160}
 
-// videoSize is the resolution at the aspect ratio, 16:9 by default.
+// videoSize is the resolution at the aspect ratio, 16:9 by default; where that would make one side
+// too long, both are smaller.
 func (p parameters) videoSize() (width, height int) {
-	short := lines[p.Resolution]
 	ratio, ok := p.ratio()
 	if !ok {
 		ratio = 16.0 / 9
 	}
+	long := max(ratio, 1/ratio)
+	short := min(float64(lines[p.Resolution]), maxSide/long)
 	if ratio < 1 {
-		return short, toEight(float64(short) / ratio)
+		return toEight(short), toEight(short * long)
 	}
-	return toEight(float64(short) * ratio), short
+	return toEight(short * long), toEight(short)
 }
 
 // toEight rounds to a multiple of eight.

@@ -173,7 +173,7 @@ func readMedia(r supplier.Request, pointer string) ([]byte, error) {
 	if err != nil {
 		return nil, supplier.NewError(supplier.NotSent, fault.Internal, messages[fault.Internal], err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	data, err := io.ReadAll(io.LimitReader(f, maxMedia))
 	if err != nil {
 		return nil, supplier.NewError(supplier.NotSent, fault.Internal, messages[fault.Internal], err)

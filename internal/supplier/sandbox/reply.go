@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -100,7 +101,7 @@ func topics(ask string) []string {
 		return utf8.RuneCountInString(w) < 5
 	})
 	ranked := slices.Clone(words)
-	slices.SortStableFunc(ranked, func(a, b string) int { return len(b) - len(a) })
+	slices.SortFunc(ranked, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
 	ranked = slices.Compact(ranked)
 	ranked = ranked[:min(3, len(ranked))]
 	var out []string

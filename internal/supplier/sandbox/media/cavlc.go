@@ -6,33 +6,33 @@ import "slices"
 type code struct{ bits, n uint8 }
 
 // The code tables of ITU-T H.264, clause 9.2, as far as blocks of direct-current levels need them.
-// The tokens are indexed by four times the number of coefficients plus that of trailing ones.
+// The tokens are indexed by the number of coefficients, then by that of trailing ones.
 var (
-	lumaTokens = [...]code{ // for 0 ≤ nC < 2
-		{1, 1}, {}, {}, {},
-		{5, 6}, {1, 2}, {}, {},
-		{7, 8}, {4, 6}, {1, 3}, {},
-		{7, 9}, {6, 8}, {5, 7}, {3, 5},
-		{7, 10}, {6, 9}, {5, 8}, {3, 6},
-		{7, 11}, {6, 10}, {5, 9}, {4, 7},
-		{15, 13}, {6, 11}, {5, 10}, {4, 8},
-		{11, 13}, {14, 13}, {5, 11}, {4, 9},
-		{8, 13}, {10, 13}, {13, 13}, {4, 10},
-		{15, 14}, {14, 14}, {9, 13}, {4, 11},
-		{11, 14}, {10, 14}, {13, 14}, {12, 13},
-		{15, 15}, {14, 15}, {9, 14}, {12, 14},
-		{11, 15}, {10, 15}, {13, 15}, {8, 14},
-		{15, 16}, {1, 15}, {9, 15}, {12, 15},
-		{11, 16}, {14, 16}, {13, 16}, {8, 15},
-		{7, 16}, {10, 16}, {9, 16}, {12, 16},
-		{4, 16}, {6, 16}, {5, 16}, {8, 16},
+	lumaTokens = [...][4]code{ // for 0 ≤ nC < 2
+		{{1, 1}, {}, {}, {}},
+		{{5, 6}, {1, 2}, {}, {}},
+		{{7, 8}, {4, 6}, {1, 3}, {}},
+		{{7, 9}, {6, 8}, {5, 7}, {3, 5}},
+		{{7, 10}, {6, 9}, {5, 8}, {3, 6}},
+		{{7, 11}, {6, 10}, {5, 9}, {4, 7}},
+		{{15, 13}, {6, 11}, {5, 10}, {4, 8}},
+		{{11, 13}, {14, 13}, {5, 11}, {4, 9}},
+		{{8, 13}, {10, 13}, {13, 13}, {4, 10}},
+		{{15, 14}, {14, 14}, {9, 13}, {4, 11}},
+		{{11, 14}, {10, 14}, {13, 14}, {12, 13}},
+		{{15, 15}, {14, 15}, {9, 14}, {12, 14}},
+		{{11, 15}, {10, 15}, {13, 15}, {8, 14}},
+		{{15, 16}, {1, 15}, {9, 15}, {12, 15}},
+		{{11, 16}, {14, 16}, {13, 16}, {8, 15}},
+		{{7, 16}, {10, 16}, {9, 16}, {12, 16}},
+		{{4, 16}, {6, 16}, {5, 16}, {8, 16}},
 	}
-	chromaTokens = [...]code{
-		{1, 2}, {}, {}, {},
-		{7, 6}, {1, 1}, {}, {},
-		{4, 6}, {6, 6}, {1, 3}, {},
-		{3, 6}, {3, 7}, {2, 7}, {5, 6},
-		{2, 6}, {3, 8}, {2, 8}, {0, 7},
+	chromaTokens = [...][4]code{
+		{{1, 2}, {}, {}, {}},
+		{{7, 6}, {1, 1}, {}, {}},
+		{{4, 6}, {6, 6}, {1, 3}, {}},
+		{{3, 6}, {3, 7}, {2, 7}, {5, 6}},
+		{{2, 6}, {3, 8}, {2, 8}, {0, 7}},
 	}
 	lumaZeros = [...][]code{ // by the number of coefficients less one, then by the zeros
 		{{1, 1}, {3, 3}, {2, 3}, {3, 4}, {2, 4}, {3, 5}, {2, 5}, {3, 6}, {2, 6}, {3, 7}, {2, 7}, {3, 8}, {2, 8}, {3, 9}, {2, 9}, {1, 9}},
@@ -72,7 +72,7 @@ var (
 func tokenFor(total, ones int, dense bool) code {
 	switch {
 	case !dense:
-		return lumaTokens[4*total+ones]
+		return lumaTokens[total][ones]
 	case total == 0:
 		return code{3, 6}
 	default:
@@ -100,7 +100,7 @@ func (w *bitWriter) residual(levels []int, dense bool) {
 	token := tokenFor(len(found), ones, dense)
 	zeros := lumaZeros[:]
 	if len(levels) == 4 {
-		token, zeros = chromaTokens[4*len(found)+ones], chromaZeros[:]
+		token, zeros = chromaTokens[len(found)][ones], chromaZeros[:]
 	}
 	w.code(token)
 	w.levels(found, ones)

@@ -12,7 +12,14 @@ func Planes(s VideoSpec, number int) ([3][]byte, [3]int) {
 
 // CodeTables returns every variable-length code table as strings of bits.
 func CodeTables() [][]string {
-	tables := slices.Concat([][]code{lumaTokens[:], chromaTokens[:]}, lumaZeros[:], chromaZeros[:], runs[:])
+	tables := slices.Concat(lumaZeros[:], chromaZeros[:], runs[:])
+	for _, tokens := range [][][4]code{lumaTokens[:], chromaTokens[:]} {
+		var all []code
+		for _, row := range tokens {
+			all = append(all, row[:]...)
+		}
+		tables = append(tables, all)
+	}
 	out := make([][]string, len(tables))
 	for i, t := range tables {
 		for _, c := range t {

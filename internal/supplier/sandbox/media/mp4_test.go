@@ -140,18 +140,21 @@ func TestVideoIsAFastStartMP4(t *testing.T) {
 		want  []shape
 	}{
 		"720p with sound": {
-			media.VideoSpec{Prompt: "waves", Width: 1280, Height: 720, Seconds: 2.5, Sound: true}, 31,
+			media.VideoSpec{Prompt: "waves", Width: 1280, Height: 720, Seconds: 2.5, Sound: true},
+			31,
 			[]shape{
 				{Handler: "vide", Samples: 60, Length: 30720, Timescale: 12288, Width: 1280, Height: 720, Sync: []int{1}},
 				{Handler: "soun", Samples: 15, Length: 60000, Timescale: 24000},
 			},
 		},
 		"1080p upright": {
-			media.VideoSpec{Prompt: "a tree", Width: 1080, Height: 1920, Seconds: 1}, 40,
+			media.VideoSpec{Prompt: "a tree", Width: 1080, Height: 1920, Seconds: 1},
+			40,
 			[]shape{{Handler: "vide", Samples: 24, Length: 12288, Timescale: 12288, Width: 1080, Height: 1920, Sync: []int{1}}},
 		},
 		"4k, one picture": {
-			media.VideoSpec{Prompt: "a tree", Width: 3840, Height: 2160, Seconds: 0.01}, 51,
+			media.VideoSpec{Prompt: "a tree", Width: 3840, Height: 2160, Seconds: 0.01},
+			51,
 			[]shape{{Handler: "vide", Samples: 1, Length: 512, Timescale: 12288, Width: 3840, Height: 2160, Sync: []int{1}}},
 		},
 	}

@@ -30,7 +30,7 @@ func paintWords(img *image.RGBA, box image.Rectangle, text string, size float64,
 	if err != nil {
 		return
 	}
-	defer face.Close()
+	defer func() { _ = face.Close() }()
 	pad := int(size / 2)
 	rows := wrapped(face, text, box.Dx()-2*pad, lines)
 	height := face.Metrics().Height.Ceil()
