@@ -1,0 +1,73 @@
+package boltstore_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"unitask/internal/store/boltstore"
+	"unitask/internal/store/storetest"
+)
+
+func TestMain(m *testing.M) {
+	if path := os.Getenv(victimVariable); path != "" {
+		beVictim(path)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// mustOpen opens a store that is closed when the test ends; a failed commit fails the test.
+func mustOpen(t testing.TB, cfg boltstore.Config) *boltstore.DB {
+	t.Helper()
+	if cfg.Fatal == nil {
+		cfg.Fatal = func(err error) { t.Errorf("fatal: %v", err) }
+	}
+	db, err := boltstore.Open(cfg)
+	if err != nil {
+		t.Fatalf("Open: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	return db
+}
+
+// engineAt returns an engine for the suite. Its crash is the file as it lies there while the engine
+// runs, and is checked page by page. The small limit keeps that copy small.
+func engineAt(t *testing.T, path string, now func() time.Time) storetest.Engine {
+	db := mustOpen(t, boltstore.Config{Path: path, NoSync: true, Now: now, MaxSize: 16 << 20})
+	return storetest.Engine{Store: db, Keys: db, Secrets: db, Crash: func(t *testing.T) storetest.Engine {
+		image, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		next := filepath.Join(t.TempDir(), "unitask.db")
+		if err := os.WriteFile(next, image, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+		engine := engineAt(t, next, now)
+		mustBeConsistent(t, engine.Store.(*boltstore.DB))
+		return engine
+	}}
+}
+
+func mustBeConsistent(t *testing.T, db *boltstore.DB) {
+	t.Helper()
+	if err := boltstore.Check(db); err != nil {
+		t.Fatalf("the file is inconsistent: %v", err)
+	}
+}
+
+func TestBoltstore(t *testing.T) {
+	storetest.Run(t, func(t *testing.T, now func() time.Time) storetest.Engine {
+		return engineAt(t, filepath.Join(t.TempDir(), "unitask.db"), now)
+	})
+}

@@ -1,0 +1,221 @@
+package boltstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"runtime"
+	"syscall"
+
+	bolt "go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
+
+	"unitask/internal/store"
+)
+
+// Groups: how many operations share one commit at most, and how often the committer lets other
+// goroutines run so that more of them can join.
+const (
+	groupLimit  = 1024
+	groupRounds = 3
+)
+
+// op is one operation for the committer. run may be called more than once, each time from scratch.
+type op struct {
+	run    func(*txn) error
+	writes bool // it may change the file
+	admits bool // it brings new work in: the first to be refused when room is short
+	out    bool // taken out of its group with err
+	err    error
+	done   chan error
+}
+
+// do hands an operation to the committer and waits for its outcome. A context that ends before the
+// committer has it withdraws it; afterwards the outcome is awaited, so that it is never unknown.
+func (db *DB) do(ctx context.Context, o *op) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	o.done = make(chan error, 1)
+	db.gate.RLock()
+	if db.closed {
+		db.gate.RUnlock()
+		return store.ErrClosed
+	}
+	select {
+	case <-ctx.Done():
+		db.gate.RUnlock()
+		return ctx.Err()
+	case db.ops <- o:
+		db.gate.RUnlock()
+	}
+	return <-o.done
+}
+
+// commitLoop is the committer: it ends when the channel is closed and drained.
+func (db *DB) commitLoop() {
+	defer close(db.drained)
+	for first := range db.ops {
+		group := db.gather(first)
+		db.commit(group)
+		for _, o := range group {
+			o.done <- o.err
+		}
+		if db.idem.full() && db.broken.Load() == nil {
+			db.flushIdem()
+		}
+	}
+}
+
+// gather takes what waits, giving the callers just answered a chance to come back.
+func (db *DB) gather(first *op) []*op {
+	group := append(make([]*op, 0, 64), first)
+	for range groupRounds {
+		if len(group) >= db.maxGroup {
+			break
+		}
+		runtime.Gosched()
+		group = db.drain(group)
+	}
+	return group
+}
+
+func (db *DB) drain(group []*op) []*op {
+	for len(group) < db.maxGroup {
+		select {
+		case o, ok := <-db.ops:
+			if !ok {
+				return group
+			}
+			group = append(group, o)
+		default:
+			return group
+		}
+	}
+	return group
+}
+
+// commit runs the group until one transaction holds all of it that can be held.
+func (db *DB) commit(group []*op) {
+	for {
+		if broken := db.broken.Load(); broken != nil {
+			refuse(group, *broken, func(*op) bool { return true })
+			return
+		}
+		done, err := db.try(group)
+		switch {
+		case done:
+			return
+		case err == nil: // one was taken out
+		case errors.Is(err, store.ErrFull):
+			if !refuse(group, err, func(o *op) bool { return o.admits }) {
+				refuse(group, err, func(o *op) bool { return o.writes })
+			}
+		default:
+			db.fail(err)
+		}
+	}
+}
+
+// refuse takes the chosen operations out with the error and reports whether there were any.
+func refuse(group []*op, err error, choose func(*op) bool) bool {
+	any := false
+	for _, o := range group {
+		if !o.out && choose(o) {
+			o.out, o.err, any = true, err, true
+		}
+	}
+	return any
+}
+
+// try runs the group in one transaction. done is false, and everything undone, where it must be
+// tried again: an operation was taken out, or the commit had no room.
+func (db *DB) try(group []*op) (done bool, _ error) {
+	writes := false
+	for _, o := range group {
+		writes = writes || (o.writes && !o.out)
+	}
+	tx, err := db.bolt.Begin(writes)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = tx.Rollback() }() // nothing to do after a commit
+	x := db.newTxn(tx)
+	for _, o := range group {
+		if !o.out && !x.runOne(o) {
+			x.revert(0)
+			return false, nil
+		}
+	}
+	if x.puts > 0 {
+		if err := db.commitTx(tx); err != nil {
+			x.revert(0)
+			return false, err
+		}
+	}
+	x.publish()
+	return true, nil
+}
+
+// runOne runs one operation. false: it failed after it had written, and was taken out.
+func (x *txn) runOne(o *op) bool {
+	mark, puts := len(x.undo), x.puts
+	o.err = x.guard(o)
+	if o.err == nil {
+		return true
+	}
+	if x.puts == puts && !errors.Is(o.err, errPanic) {
+		x.revert(mark)
+		return true
+	}
+	o.out = true
+	return false
+}
+
+var errPanic = errors.New("boltstore: an operation panicked")
+
+// guard runs the operation; a panic is that operation's error.
+func (x *txn) guard(o *op) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w: %v", errPanic, p)
+		}
+	}()
+	return o.run(x)
+}
+
+// commitTx commits. ErrFull where the file or the disk had no room and the file is as before; any
+// other error may have been applied.
+func (db *DB) commitTx(tx *bolt.Tx) error {
+	id := tx.ID()
+	err := tx.Commit()
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, bolterrors.ErrMaxSizeReached) {
+		return store.ErrFull // refused while pages were laid out, before the first write
+	}
+	failed, ok := errors.AsType[*fs.PathError](err) // a write; a failed fsync has no path
+	full := ok && (errors.Is(failed, syscall.ENOSPC) || errors.Is(failed, syscall.EDQUOT))
+	if full && !db.applied(id) {
+		return store.ErrFull
+	}
+	return err
+}
+
+// applied reports whether readers see the transaction with the given id.
+func (db *DB) applied(id int) bool {
+	seen := id
+	if err := db.bolt.View(func(tx *bolt.Tx) error { seen = tx.ID(); return nil }); err != nil {
+		return true
+	}
+	return seen >= id
+}
+
+// fail stops the engine for good: from here on nothing is acknowledged.
+func (db *DB) fail(err error) {
+	err = fmt.Errorf("boltstore: a commit failed and may have been applied: %w", err)
+	db.broken.Store(&err)
+	db.fatal(err)
+}

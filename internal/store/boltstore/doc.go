@@ -1,0 +1,26 @@
+// Package boltstore is the storage engine for one node: tasks, keys and secrets in one bbolt file.
+//
+// The file lock is the node's claim on the data; leases live in memory and a restart voids them. One
+// goroutine, the committer, owns every index in memory and every write: it takes all operations that
+// wait into one transaction, so that many callers share one fsync, and answers them after the
+// commit. An operation that fails is taken out and the others are kept. A failed commit that didn't
+// merely run out of room ends the process without an answer, for bbolt may have applied it.
+//
+// The buckets, two levels deep at most:
+//
+//	meta              "schema", "session" → 8 bytes, big endian
+//	tasks             task → record
+//	open              task → what the queue needs to know; tasks that aren't terminal
+//	by_scope          scope, task → capability
+//	idem_log          sequence → idempotency, task; the newest, held in memory too
+//	idem_runs         sequence → idempotency, task, sorted; each a few ten thousand of the log
+//	holds             kind, 0, counter's scope → 8 bytes, big endian
+//	accounts          account's id → JSON
+//	accounts_by_name  name → account's id
+//	keys              key's id → JSON
+//	keys_by_hash      SHA-256 of the key → key's id
+//	secrets           name → random bytes
+//
+// A task is known by the 16 bytes that its id encodes, which sort by time; a scope and an idempotency
+// hash by the first 16 bytes of a SHA-256. No bucket on the way of a task takes keys in random order.
+package boltstore

@@ -1,0 +1,100 @@
+package boltstore
+
+import (
+	"bytes"
+	"time"
+	"unique"
+
+	"unitask/internal/task"
+)
+
+// tick is a moment on the engine's own axis: time since the start, by the monotonic clock where
+// there is one, so that a step of the wall clock ends no lease and no deadline early.
+type tick int64
+
+const never = tick(1<<63 - 1)
+
+// after returns the moment d after t, never where that is out of reach.
+func (t tick) after(d time.Duration) tick {
+	if d > 0 && t > never-tick(d) {
+		return never
+	}
+	return t + tick(d)
+}
+
+// lease is a node's right to a task. A changed lease is a new value.
+type lease struct {
+	node    string
+	epoch   int64
+	expires tick
+	task    task.Task // as stored, so that a worker's step needn't read it
+}
+
+// entry is what the index knows of a task that isn't terminal. It is immutable but for its places in
+// the index's own heaps: a change replaces it.
+type entry struct {
+	row        rowID
+	account    string
+	capability string
+	state      task.State
+	attempt    bool // one is open
+	cancel     bool // requested
+	caps       []string
+	deadline   tick
+	pause      tick // not claimable before
+	lease      *lease
+
+	tenant  *tenant // set while in the index
+	queue   *queue  // the queue it waits in, if any
+	queueAt int
+	due     tick // when its class changes by time alone; never otherwise
+	dueAt   int
+}
+
+// intern keeps one copy of a string that many entries share.
+func intern(s string) string { return unique.Make(s).Value() }
+
+// entryOf returns the entry of a stored task; old is the one before, nil for a task that comes in.
+func entryOf(t task.Task, old *entry, now tick, wall time.Time) *entry {
+	e := &entry{cancel: t.CancelRequested, state: t.State}
+	if old != nil {
+		e.row, e.account, e.capability = old.row, old.account, old.capability
+		e.deadline, e.pause, e.lease = old.deadline, old.pause, old.lease
+	} else {
+		e.row, _ = parseID(t.ID)
+		e.account, e.capability = intern(t.Scope.Account), intern(t.Capability)
+		e.deadline = now.after(t.DeadlineAt.Sub(wall))
+	}
+	if a := t.OpenAttempt(); a != nil {
+		e.attempt = true
+		for _, key := range capKeys(a.Caps) {
+			e.caps = append(e.caps, intern(key))
+		}
+	}
+	return e
+}
+
+// entryOfRow returns the entry of a row of `open`, as it stands at a start.
+func entryOfRow(row rowID, o openRow, wall time.Time) *entry {
+	e := &entry{
+		row: row, account: intern(o.Account), capability: intern(o.Capability), state: o.State,
+		attempt: o.Attempt, cancel: o.Cancel, deadline: tick(0).after(o.Deadline.Sub(wall)),
+	}
+	for _, key := range o.Caps {
+		e.caps = append(e.caps, intern(key))
+	}
+	return e
+}
+
+// leased returns a copy under the given lease, nil for none.
+func (e *entry) leased(l *lease, pause tick) *entry {
+	return &entry{
+		row: e.row, account: e.account, capability: e.capability, state: e.state, attempt: e.attempt,
+		cancel: e.cancel, caps: e.caps, deadline: e.deadline, pause: pause, lease: l,
+	}
+}
+
+// urgent reports whether any worker may take it, whatever routes are free.
+func (e *entry) urgent(now tick) bool { return e.attempt || e.cancel || e.deadline <= now }
+
+func older(a, b *entry) bool { return bytes.Compare(a.row[:], b.row[:]) < 0 }

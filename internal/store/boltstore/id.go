@@ -1,0 +1,85 @@
+package boltstore
+
+import (
+	"crypto/sha256"
+	"strings"
+
+	"unitask/internal/task"
+)
+
+// alphabet is the one of task.NewID; a test holds the two together.
+const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
+
+const (
+	rowSize   = 16
+	idLetters = 26
+)
+
+// rowID is the 16 bytes that a task's id encodes: they sort by time, as the id does.
+type rowID [rowSize]byte
+
+var letterValue = func() (values [256]int8) {
+	for i := range values {
+		values[i] = int8(strings.IndexByte(alphabet, byte(i)))
+	}
+	return values
+}()
+
+// parseID returns the row of a task's id; false where no id encodes so.
+func parseID(id string) (row rowID, ok bool) {
+	body, ok := strings.CutPrefix(id, task.PrefixTask)
+	if !ok || len(body) != idLetters {
+		return row, false
+	}
+	var acc, bits uint
+	at := 0
+	for i := range len(body) {
+		v := letterValue[body[i]]
+		if v < 0 {
+			return row, false
+		}
+		acc, bits = acc<<5|uint(v), bits+5
+		if bits >= 8 {
+			bits -= 8
+			row[at] = byte(acc >> bits)
+			at++
+			acc &= 1<<bits - 1
+		}
+	}
+	return row, acc == 0 // the unused bits: each task has one spelling
+}
+
+// String returns the task's id.
+func (r rowID) String() string {
+	out := make([]byte, 0, len(task.PrefixTask)+idLetters)
+	out = append(out, task.PrefixTask...)
+	var acc, bits uint
+	for _, b := range r {
+		acc, bits = acc<<8|uint(b), bits+8
+		for bits >= 5 {
+			bits -= 5
+			out = append(out, alphabet[acc>>bits&31])
+			acc &= 1<<bits - 1
+		}
+	}
+	return string(append(out, alphabet[acc<<(5-bits)&31]))
+}
+
+// digest names a scope, or an idempotency hash within one.
+type digest [16]byte
+
+func scopeDigest(s task.Scope) digest {
+	sum := sha256.Sum256([]byte(string(s.Mode) + "\x00" + s.Account))
+	return digest(sum[:len(digest{})])
+}
+
+func idemDigest(s task.Scope, hash task.Hash) digest {
+	sum := sha256.Sum256([]byte(string(s.Mode) + "\x00" + s.Account + "\x00" + string(hash[:])))
+	return digest(sum[:len(digest{})])
+}
+
+// scopeRow is the key of by_scope.
+func scopeRow(s task.Scope, row rowID) []byte {
+	d := scopeDigest(s)
+	return append(d[:], row[:]...)
+}

@@ -1,0 +1,209 @@
+package boltstore
+
+import (
+	"slices"
+	"sync/atomic"
+
+	"unitask/internal/task"
+)
+
+// index holds what the committer knows in memory of the tasks that aren't terminal. All of it but
+// the tenants' turns follows from the set of entries: replace is the only change, and its own undo.
+// Only the committer touches it; the counts by state may be read by anyone.
+type index struct {
+	entries  map[rowID]*entry
+	tenants  map[string]*tenant
+	classes  map[string]*heap[*queue] // capability, or urgentClass → the queues of all tenants
+	due      heap[*entry]
+	leased   map[*entry]struct{}
+	inFlight map[string]int // open attempts by cap
+	byState  []atomic.Int64 // in the order of task.States
+	served   int64          // turns given so far
+	now      tick
+}
+
+// urgentClass holds tasks that any worker may take.
+const urgentClass = ""
+
+// tenant is an account with tasks that aren't terminal.
+type tenant struct {
+	name   string
+	served int64 // the last turn it had
+	size   int
+	queues map[string]*queue
+}
+
+// queue is a tenant's claimable tasks of one class, oldest first.
+type queue struct {
+	tenant *tenant
+	class  string
+	tasks  heap[*entry]
+	at     int // place among the class's queues
+}
+
+func newIndex() *index {
+	return &index{
+		entries: map[rowID]*entry{}, tenants: map[string]*tenant{}, classes: map[string]*heap[*queue]{},
+		due: heap[*entry]{
+			less:  func(a, b *entry) bool { return a.due < b.due },
+			place: func(e *entry, at int) { e.dueAt = at },
+		},
+		leased: map[*entry]struct{}{}, inFlight: map[string]int{}, byState: make([]atomic.Int64, len(task.States())),
+	}
+}
+
+// replace puts the new entry in the place of the old one; nil for none.
+func (x *index) replace(old, new *entry) {
+	if new != nil {
+		x.add(new)
+	}
+	if old != nil {
+		x.remove(old)
+	}
+}
+
+func (x *index) add(e *entry) {
+	t := x.tenants[e.account]
+	if t == nil {
+		t = &tenant{name: e.account, queues: map[string]*queue{}}
+		x.tenants[e.account] = t
+	}
+	t.size++
+	e.tenant = t
+	x.entries[e.row] = e
+	x.count(e, 1)
+	x.place(e)
+}
+
+func (x *index) remove(e *entry) {
+	x.unplace(e)
+	x.count(e, -1)
+	if x.entries[e.row] == e {
+		delete(x.entries, e.row)
+	}
+	e.tenant.size--
+	if e.tenant.size == 0 {
+		delete(x.tenants, e.tenant.name)
+	}
+	e.tenant = nil
+}
+
+func (x *index) count(e *entry, by int) {
+	x.byState[slices.Index(task.States(), e.state)].Add(int64(by))
+	for _, key := range e.caps {
+		x.inFlight[key] += by
+		if x.inFlight[key] == 0 {
+			delete(x.inFlight, key)
+		}
+	}
+}
+
+// leaseOf returns the lease that holds the entry now, nil for none or one that has run out.
+func (x *index) leaseOf(e *entry) *lease {
+	if e.lease == nil || e.lease.expires <= x.now {
+		return nil
+	}
+	return e.lease
+}
+
+// place queues the entry where it belongs now and notes when that changes.
+func (x *index) place(e *entry) {
+	e.due = never
+	switch {
+	case x.leaseOf(e) != nil:
+		e.due = e.lease.expires
+		x.leased[e] = struct{}{}
+	case e.pause > x.now:
+		e.due = e.pause
+	case e.urgent(x.now):
+		x.enqueue(e, urgentClass)
+	default:
+		x.enqueue(e, e.capability)
+		e.due = e.deadline
+	}
+	if e.due != never {
+		x.due.push(e)
+	}
+}
+
+func (x *index) unplace(e *entry) {
+	delete(x.leased, e)
+	if e.due != never {
+		x.due.remove(e.dueAt)
+		e.due = never
+	}
+	if q := e.queue; q != nil {
+		q.tasks.remove(e.queueAt)
+		e.queue = nil
+		if q.tasks.len() == 0 {
+			x.classes[q.class].remove(q.at)
+			delete(q.tenant.queues, q.class)
+			if x.classes[q.class].len() == 0 {
+				delete(x.classes, q.class)
+			}
+		}
+	}
+}
+
+func (x *index) enqueue(e *entry, class string) {
+	q := e.tenant.queues[class]
+	if q == nil {
+		q = &queue{tenant: e.tenant, class: class, tasks: heap[*entry]{
+			less: older, place: func(e *entry, at int) { e.queueAt = at },
+		}}
+		e.tenant.queues[class] = q
+		if x.classes[class] == nil {
+			x.classes[class] = &heap[*queue]{less: sooner, place: func(q *queue, at int) { q.at = at }}
+		}
+		x.classes[class].push(q)
+	}
+	e.queue = q
+	q.tasks.push(e)
+}
+
+// advance moves what time alone has changed.
+func (x *index) advance(now tick) {
+	x.now = max(x.now, now)
+	for x.due.len() > 0 && x.due.items[0].due <= x.now {
+		e := x.due.items[0]
+		x.unplace(e)
+		x.place(e)
+	}
+}
+
+// next returns the task whose turn it is among those of the classes: of the tenant that has waited
+// longest for a turn, the oldest. nil when there is none.
+func (x *index) next(classes []string) *entry {
+	var turn *queue
+	for _, class := range classes {
+		if h := x.classes[class]; h != nil && (turn == nil || sooner(h.items[0], turn)) {
+			turn = h.items[0]
+		}
+	}
+	if turn == nil {
+		return nil
+	}
+	var oldest *entry
+	for _, class := range classes {
+		if q := turn.tenant.queues[class]; q != nil && (oldest == nil || older(q.tasks.items[0], oldest)) {
+			oldest = q.tasks.items[0]
+		}
+	}
+	return oldest
+}
+
+// serve notes the tenant's last turn.
+func (x *index) serve(t *tenant, turn int64) {
+	t.served = turn
+	for _, q := range t.queues {
+		x.classes[q.class].fix(q.at)
+	}
+}
+
+// sooner orders tenants by their last turn, those who never had one by name.
+func sooner(a, b *queue) bool {
+	if a.tenant.served != b.tenant.served {
+		return a.tenant.served < b.tenant.served
+	}
+	return a.tenant.name < b.tenant.name
+}

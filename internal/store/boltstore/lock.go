@@ -1,0 +1,50 @@
+package boltstore
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+)
+
+// LockedError reports that another process has the file open.
+type LockedError struct {
+	Path   string
+	Holder string // "process 812, since 2026-11-21T08:38:00Z"; "" where that isn't known
+}
+
+// Error says who holds the file and what to do instead.
+func (e *LockedError) Error() string {
+	holder := e.Holder
+	if holder == "" {
+		holder = "another process"
+	}
+	return fmt.Sprintf("boltstore: %s is in use by %s: ask that process through its admin socket, stop it, "+
+		"or name another data folder", e.Path, holder)
+}
+
+// The holder stands in a file of its own: reading the store's needs its lock, and a system's table of
+// locks is often hidden inside a container. It is only believed while the lock is held.
+func holderPath(path string) string { return path + ".holder" }
+
+func writeHolder(path string, start time.Time) error {
+	text := fmt.Sprintf("process %d, since %s\n", os.Getpid(), start.UTC().Format(time.RFC3339))
+	return os.WriteFile(holderPath(path), []byte(text), 0o600)
+}
+
+func removeHolder(path string) error {
+	if err := os.Remove(holderPath(path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+func lockedError(path string) error {
+	text, err := os.ReadFile(holderPath(path))
+	if err != nil {
+		text = nil // unknown is said so
+	}
+	return &LockedError{Path: path, Holder: strings.TrimSpace(string(text))}
+}

@@ -1,0 +1,244 @@
+package boltstore
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
+
+	"unitask/internal/store"
+)
+
+// Config says where the file is and how it is treated. Only Path is required.
+type Config struct {
+	Path    string
+	MaxSize int64            // bytes; 0: as far as the disk goes
+	NoSync  bool             // tests only: a power cut loses what was acknowledged
+	Now     func() time.Time // default time.Now
+	Logger  *slog.Logger     // default: discards
+	// Fatal is called once when a commit failed and may yet have been applied. By default it logs
+	// and ends the process; where it returns, the engine answers nothing but errors.
+	Fatal func(error)
+}
+
+const (
+	lockTimeout  = time.Second // an engine that is closing lets go within it
+	initialMap   = 16 << 30    // address space only; a larger map is never moved under readers
+	growth       = 16 << 20    // bytes the file grows by, less for one with a small limit
+	exitSoftware = 70          // sysexits.h EX_SOFTWARE
+	epochBits    = 40          // claims of one session
+)
+
+// DB is the engine. It implements store.Store, store.Keys and store.Secrets.
+type DB struct {
+	path  string
+	limit int64
+	bolt  *bolt.DB
+	now   func() time.Time
+	start time.Time
+	fatal func(error)
+	bell  store.Bell
+	idem  idemLog
+
+	gate   sync.RWMutex // held for reading while an operation is handed over
+	closed bool
+	ops    chan *op
+
+	// The committer's own.
+	index    *index
+	epoch    int64
+	sweepAt  rowID
+	maxGroup int
+
+	broken  atomic.Pointer[error]
+	drained chan struct{}
+}
+
+var (
+	_ store.Store   = (*DB)(nil)
+	_ store.Keys    = (*DB)(nil)
+	_ store.Secrets = (*DB)(nil)
+)
+
+// Open opens the file, making it where there is none, and takes its lock. A *LockedError says who
+// has it.
+func Open(cfg Config) (*DB, error) {
+	if cfg.Path == "" {
+		return nil, errors.New("boltstore: no path")
+	}
+	cfg = cfg.withDefaults()
+	dir := filepath.Dir(cfg.Path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	if err := checkFilesystem(dir); err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(cfg.Path); errors.Is(err, fs.ErrNotExist) {
+		if err := create(cfg); err != nil {
+			return nil, fmt.Errorf("boltstore: create %s: %w", cfg.Path, err)
+		}
+	}
+	b, err := bolt.Open(cfg.Path, 0o600, cfg.options())
+	if errors.Is(err, bolterrors.ErrTimeout) {
+		return nil, lockedError(cfg.Path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("boltstore: open %s: %w", cfg.Path, err)
+	}
+	b.AllocSize = growth
+	if cfg.MaxSize > 0 {
+		b.AllocSize = int(min(growth, cfg.MaxSize/16))
+	}
+	db, err := start(cfg, b)
+	if err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
+	return db, nil
+}
+
+// start reads what the engine keeps in memory and starts the committer.
+func start(cfg Config, b *bolt.DB) (*DB, error) {
+	db := &DB{
+		path: cfg.Path, limit: cfg.MaxSize, bolt: b, now: cfg.Now, start: cfg.Now(), fatal: cfg.Fatal,
+		ops: make(chan *op, groupLimit), drained: make(chan struct{}), index: newIndex(), maxGroup: groupLimit,
+	}
+	err := b.Update(func(tx *bolt.Tx) error {
+		if err := migrate(tx); err != nil {
+			return err
+		}
+		session, err := beginSession(tx)
+		db.epoch = session << epochBits
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = b.View(func(tx *bolt.Tx) error {
+		return errors.Join(loadOpen(tx, db.index, db.start.UTC()), db.idem.load(tx))
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := writeHolder(cfg.Path, db.start); err != nil {
+		return nil, err
+	}
+	go db.commitLoop()
+	return db, nil
+}
+
+// create makes a new file beside its place and moves it there whole: a power cut in the middle of
+// the first pages would leave a file that can't be opened. One made meanwhile by another is kept.
+func create(cfg Config) error {
+	f, err := os.CreateTemp(filepath.Dir(cfg.Path), filepath.Base(cfg.Path)+".new-*")
+	if err != nil {
+		return err
+	}
+	name := f.Name()
+	defer func() { _ = os.Remove(name) }() // gone already after a rename
+	if err := f.Close(); err != nil {
+		return err
+	}
+	b, err := bolt.Open(name, 0o600, cfg.options())
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(b.Update(migrate), b.Sync(), b.Close()); err != nil {
+		return err
+	}
+	if err := os.Link(name, cfg.Path); err != nil && !errors.Is(err, fs.ErrExist) {
+		if err := os.Rename(name, cfg.Path); err != nil { // a file system without links
+			return err
+		}
+	}
+	return syncDir(filepath.Dir(cfg.Path))
+}
+
+func syncDir(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil // directories can't be synced there
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+func (cfg Config) withDefaults() Config {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Fatal == nil {
+		cfg.Fatal = func(err error) {
+			cfg.Logger.Error("storage failed: the process ends so that nothing false is acknowledged", "error", err)
+			os.Exit(exitSoftware)
+		}
+	}
+	return cfg
+}
+
+// options: the free list isn't written at each commit, which keeps a file small under long readers;
+// Close writes it, so that only a start after a crash reads the whole tree.
+func (cfg Config) options() *bolt.Options {
+	o := &bolt.Options{
+		Timeout: lockTimeout, FreelistType: bolt.FreelistMapType, NoFreelistSync: true,
+		NoSync: cfg.NoSync, MaxSize: int(cfg.MaxSize),
+	}
+	if strconv.IntSize == 64 && runtime.GOOS != "windows" { // there the file grows to its map
+		o.InitialMmapSize = initialMap
+	}
+	return o
+}
+
+// Close implements store.Store. It may be called more than once.
+func (db *DB) Close() error {
+	db.gate.Lock()
+	if db.closed {
+		db.gate.Unlock()
+		<-db.drained
+		return nil
+	}
+	db.closed = true
+	close(db.ops)
+	db.gate.Unlock()
+	<-db.drained
+	var err error
+	if db.broken.Load() == nil {
+		err = db.writeFreelist()
+	}
+	return errors.Join(err, removeHolder(db.path), db.bolt.Close())
+}
+
+// writeFreelist commits once more with the free list, which makes the next start fast. No room for it
+// is no fault.
+func (db *DB) writeFreelist() error {
+	db.bolt.NoFreelistSync = false
+	tx, err := db.bolt.Begin(true)
+	if err != nil {
+		return err
+	}
+	if err := db.commitTx(tx); err != nil && !errors.Is(err, store.ErrFull) {
+		return err
+	}
+	return nil
+}
+
+// nextEpoch returns an epoch higher than any before, in this session or an earlier one.
+func (db *DB) nextEpoch() int64 {
+	db.epoch++
+	return db.epoch
+}

@@ -1,0 +1,100 @@
+package boltstore
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"unitask/internal/task"
+)
+
+// A record is a format byte, the state's number, the last change in nanoseconds since 1970 and the
+// task in JSON. Sweeps and listings read the head alone.
+const (
+	formatJSON = 1
+	headSize   = 1 + 1 + 8
+)
+
+var errRecord = errors.New("boltstore: not a record of this version")
+
+// encodeTask returns the task's record.
+func encodeTask(t task.Task) ([]byte, error) {
+	var b bytes.Buffer
+	b.Grow(1024 + len(t.Input))
+	b.Write([]byte{formatJSON, byte(slices.Index(task.States(), t.State))})
+	_ = binary.Write(&b, binary.BigEndian, t.UpdatedAt.UnixNano()) // a Buffer takes everything
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false) // what a caller sent is read back as it was
+	if err := enc.Encode(t); err != nil {
+		return nil, fmt.Errorf("boltstore: encode a task: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// decodeTask reads a record; the task shares no memory with it.
+func decodeTask(record []byte) (task.Task, error) {
+	if _, _, err := recordHead(record); err != nil {
+		return task.Task{}, err
+	}
+	var t task.Task
+	if err := json.Unmarshal(record[headSize:], &t); err != nil {
+		return task.Task{}, fmt.Errorf("%w: %w", errRecord, err)
+	}
+	return t, nil
+}
+
+// recordHead returns the state and the time of the last change without decoding the rest.
+func recordHead(record []byte) (task.State, time.Time, error) {
+	states := task.States()
+	if len(record) < headSize || record[0] != formatJSON || int(record[1]) >= len(states) {
+		return "", time.Time{}, errRecord
+	}
+	return states[record[1]], time.Unix(0, int64(binary.BigEndian.Uint64(record[2:]))).UTC(), nil
+}
+
+// openRow is what `open` keeps of a task that isn't terminal: enough to queue it at a start without
+// reading the task.
+type openRow struct {
+	Account    string     `json:"a"`
+	Capability string     `json:"c"`
+	State      task.State `json:"s"`
+	Deadline   time.Time  `json:"d"`
+	Attempt    bool       `json:"o,omitempty"`
+	Cancel     bool       `json:"x,omitempty"`
+	Caps       []string   `json:"k,omitempty"`
+}
+
+func encodeOpen(t task.Task) ([]byte, error) {
+	row := openRow{
+		Account: t.Scope.Account, Capability: t.Capability, State: t.State,
+		Deadline: t.DeadlineAt, Cancel: t.CancelRequested,
+	}
+	if a := t.OpenAttempt(); a != nil {
+		row.Attempt, row.Caps = true, capKeys(a.Caps)
+	}
+	out, err := json.Marshal(row)
+	return append([]byte{formatJSON}, out...), err
+}
+
+func decodeOpen(b []byte) (openRow, error) {
+	var row openRow
+	if len(b) == 0 || b[0] != formatJSON {
+		return row, errRecord
+	}
+	if err := json.Unmarshal(b[1:], &row); err != nil {
+		return row, fmt.Errorf("%w: %w", errRecord, err)
+	}
+	return row, nil
+}
+
+func capKeys(caps []task.Cap) []string {
+	var keys []string
+	for _, c := range caps {
+		keys = append(keys, c.Key)
+	}
+	return keys
+}

@@ -1,0 +1,92 @@
+package boltstore
+
+import (
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+var (
+	bucketMeta           = []byte("meta")
+	bucketTasks          = []byte("tasks")
+	bucketOpen           = []byte("open")
+	bucketByScope        = []byte("by_scope")
+	bucketIdemLog        = []byte("idem_log")
+	bucketIdemRuns       = []byte("idem_runs")
+	bucketHolds          = []byte("holds")
+	bucketAccounts       = []byte("accounts")
+	bucketAccountsByName = []byte("accounts_by_name")
+	bucketKeys           = []byte("keys")
+	bucketKeysByHash     = []byte("keys_by_hash")
+	bucketSecrets        = []byte("secrets")
+
+	metaSchema  = []byte("schema")
+	metaSession = []byte("session")
+)
+
+// migrations are the steps from one schema to the next: the n-th leads to schema n+1. All that are
+// due run in one transaction.
+var migrations = []func(*bolt.Tx) error{createBuckets}
+
+func createBuckets(tx *bolt.Tx) error {
+	for _, name := range [][]byte{
+		bucketMeta, bucketTasks, bucketOpen, bucketByScope, bucketIdemLog, bucketIdemRuns, bucketHolds,
+		bucketAccounts, bucketAccountsByName, bucketKeys, bucketKeysByHash, bucketSecrets,
+	} {
+		if _, err := tx.CreateBucket(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// migrate brings the file to this version's schema, or refuses one that is newer.
+func migrate(tx *bolt.Tx) error {
+	var at uint64
+	if meta := tx.Bucket(bucketMeta); meta != nil {
+		at = metaNumber(meta, metaSchema)
+	}
+	if at > uint64(len(migrations)) {
+		return fmt.Errorf("boltstore: the file has schema %d and this version knows up to %d: "+
+			"use the version that wrote it, or a newer one", at, len(migrations))
+	}
+	for _, step := range migrations[at:] {
+		if err := step(tx); err != nil {
+			return err
+		}
+	}
+	return tx.Bucket(bucketMeta).Put(metaSchema, bigEndian(uint64(len(migrations))))
+}
+
+// beginSession counts this start and returns its number: no other start of this file has it.
+func beginSession(tx *bolt.Tx) (int64, error) {
+	meta := tx.Bucket(bucketMeta)
+	n := metaNumber(meta, metaSession) + 1
+	return int64(n), meta.Put(metaSession, bigEndian(n))
+}
+
+// loadOpen fills the index with the tasks that aren't terminal; nobody holds any of them.
+func loadOpen(tx *bolt.Tx, x *index, wall time.Time) error {
+	return tx.Bucket(bucketOpen).ForEach(func(k, v []byte) error {
+		row, err := decodeOpen(v)
+		if err != nil {
+			return err
+		}
+		if len(k) != rowSize {
+			return errRecord
+		}
+		x.replace(nil, entryOfRow(rowID(k), row, wall))
+		return nil
+	})
+}
+
+func metaNumber(meta *bolt.Bucket, name []byte) uint64 {
+	if b := meta.Get(name); len(b) == 8 {
+		return binary.BigEndian.Uint64(b)
+	}
+	return 0
+}
+
+func bigEndian(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }

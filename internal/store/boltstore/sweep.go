@@ -1,0 +1,106 @@
+package boltstore
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	"unitask/internal/store"
+)
+
+// One step looks at sweepWindow tasks at most and removes maxSweep at most.
+const (
+	sweepWindow = 2000
+	maxSweep    = 500
+)
+
+// Sweep implements store.Store. Steps go through the tasks in the order of their ids, which is that
+// of their creation, up to those created within the retention, and begin anew there.
+func (db *DB) Sweep(ctx context.Context, r store.SweepRequest) (store.Swept, error) {
+	if r.Retention <= 0 {
+		return store.Swept{}, nil
+	}
+	limit := min(max(r.Limit, 1), maxSweep)
+	var s store.Swept
+	err := db.do(ctx, &op{writes: true, run: func(x *txn) error {
+		rows, next, err := x.expired(x.wall.Add(-r.Retention), limit)
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			if err := x.removeTask(row); err != nil {
+				return err
+			}
+		}
+		s.Removed = len(rows)
+		old := db.sweepAt
+		db.sweepAt = next
+		x.undo = append(x.undo, func() { db.sweepAt = old })
+		if len(rows) == 0 {
+			return nil
+		}
+		return dropRuns(x)
+	}})
+	if err != nil {
+		return store.Swept{}, err
+	}
+	return s, nil
+}
+
+// expired collects terminal tasks unchanged since before, from the cursor on and once around, and
+// returns where the next step begins.
+func (x *txn) expired(before time.Time, limit int) (rows []rowID, next rowID, _ error) {
+	from, around := x.db.sweepAt, x.db.sweepAt == rowID{}
+	c := x.tx.Bucket(bucketTasks).Cursor()
+	k, record := c.Seek(from[:])
+	for range sweepWindow {
+		switch {
+		case k != nil && rowTime(k).Before(before):
+		case around:
+			return rows, rowID{}, nil
+		default:
+			around = true
+			k, record = c.First()
+			continue
+		}
+		if around && from != (rowID{}) && bytes.Compare(k, from[:]) >= 0 {
+			return rows, rowID(k), nil
+		}
+		if len(rows) == limit {
+			return rows, rowID(k), nil
+		}
+		state, changed, err := recordHead(record)
+		if err != nil {
+			return nil, from, err
+		}
+		if state.Terminal() && changed.Before(before) {
+			rows = append(rows, rowID(k))
+		}
+		k, record = c.Next()
+	}
+	if k == nil {
+		return rows, rowID{}, nil
+	}
+	return rows, rowID(k), nil
+}
+
+// rowTime returns the millisecond in which the id was made.
+func rowTime(k []byte) time.Time {
+	var ms int64
+	for _, b := range k[:6] {
+		ms = ms<<8 | int64(b)
+	}
+	return time.UnixMilli(ms)
+}
+
+// removeTask removes a task and its row in the listing; its idempotency row stays behind unread.
+func (x *txn) removeTask(row rowID) error {
+	t, err := x.load(row)
+	if err != nil {
+		return err
+	}
+	if err := x.del(bucketTasks, row[:]); err != nil {
+		return err
+	}
+	return x.del(bucketByScope, scopeRow(t.Scope, row))
+}

@@ -1,0 +1,162 @@
+package boltstore
+
+import (
+	"encoding/binary"
+	"math"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"unitask/internal/store"
+	"unitask/internal/task"
+)
+
+// txn is a group's transaction: the file's, and a log that undoes the changes in memory.
+type txn struct {
+	db   *DB
+	tx   *bolt.Tx
+	now  tick
+	wall time.Time
+	undo []func()
+	puts int              // changes of the file
+	idem map[digest]rowID // of this group, not yet visible to readers
+	ring map[string]struct{}
+
+	roomKnown, hasRoom bool
+}
+
+func (db *DB) newTxn(tx *bolt.Tx) *txn {
+	now := db.now()
+	x := &txn{
+		db: db, tx: tx, now: tick(now.Sub(db.start)), wall: now.UTC().Round(0),
+		idem: map[digest]rowID{}, ring: map[string]struct{}{},
+	}
+	db.index.advance(x.now)
+	x.now = db.index.now
+	return x
+}
+
+// revert undoes the changes in memory since the mark.
+func (x *txn) revert(mark int) {
+	for i := len(x.undo) - 1; i >= mark; i-- {
+		x.undo[i]()
+	}
+	x.undo = x.undo[:mark]
+}
+
+// publish makes the committed group visible beside the file, and wakes who waits for it.
+func (x *txn) publish() {
+	x.db.idem.publish(x.idem)
+	topics := make([]string, 0, len(x.ring))
+	for topic := range x.ring {
+		topics = append(topics, topic)
+	}
+	x.db.bell.Ring(topics...)
+}
+
+// wake rings the topic once the group is committed; one ring too many does no harm.
+func (x *txn) wake(topic string) { x.ring[topic] = struct{}{} }
+
+func (x *txn) put(bucket, key, value []byte) error {
+	x.puts++
+	return x.tx.Bucket(bucket).Put(key, value)
+}
+
+func (x *txn) del(bucket, key []byte) error {
+	x.puts++
+	return x.tx.Bucket(bucket).Delete(key)
+}
+
+// replace changes the index, undoably.
+func (x *txn) replace(old, new *entry) {
+	x.db.index.replace(old, new)
+	x.undo = append(x.undo, func() { x.db.index.replace(new, old) })
+}
+
+// load returns a stored task; ErrNotFound where there is none.
+func (x *txn) load(row rowID) (task.Task, error) { return readTask(x.tx, row) }
+
+// save records a task in place of before, the zero Task for a new one, and brings counters, queue and
+// leases along. l is the lease it has from now on, nil for none, over after the given pause.
+func (x *txn) save(before, after task.Task, l *lease, pause tick) error {
+	row, _ := parseID(after.ID)
+	record, err := encodeTask(after)
+	if err != nil {
+		return err
+	}
+	if err := x.settle(store.HoldChanges(before, after)); err != nil {
+		return err
+	}
+	if err := x.put(bucketTasks, row[:], record); err != nil {
+		return err
+	}
+	if err := x.saveEntry(row, before, after, l, pause); err != nil {
+		return err
+	}
+	x.wake(after.ID)
+	return nil
+}
+
+// saveEntry brings the index and its bucket along.
+func (x *txn) saveEntry(row rowID, before, after task.Task, l *lease, pause tick) error {
+	old := x.db.index.entries[row]
+	if after.State.Terminal() {
+		if old == nil {
+			return nil
+		}
+		x.replace(old, nil)
+		x.wake(store.TopicQueue) // a cap may have become free
+		return x.del(bucketOpen, row[:])
+	}
+	e := entryOf(after, old, x.now, x.wall)
+	e.pause, e.lease = pause, nil
+	if l != nil {
+		held := *l
+		held.task = after
+		e.lease = &held
+	}
+	x.replace(old, e)
+	if l == nil || (old != nil && len(e.caps) < len(old.caps)) {
+		x.wake(store.TopicQueue)
+	}
+	if old != nil && old.state == e.state && old.attempt == e.attempt && old.cancel == e.cancel &&
+		len(old.caps) == len(e.caps) && before.DeadlineAt.Equal(after.DeadlineAt) {
+		return nil // the row says nothing new
+	}
+	value, err := encodeOpen(after)
+	if err != nil {
+		return err
+	}
+	return x.put(bucketOpen, row[:], value)
+}
+
+// held reads a counter.
+func (x *txn) held(c store.Counter) int64 {
+	return counterValue(x.tx.Bucket(bucketHolds).Get(counterKey(c)))
+}
+
+// settle applies changes to counters; one that comes to 0 is removed.
+func (x *txn) settle(changes map[store.Counter]int64) error {
+	for c, by := range changes {
+		n := x.held(c) + by
+		var err error
+		if n <= 0 {
+			err = x.del(bucketHolds, counterKey(c))
+		} else {
+			err = x.put(bucketHolds, counterKey(c), binary.BigEndian.AppendUint64(nil, uint64(n)))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func counterKey(c store.Counter) []byte { return []byte(string(c.Kind) + "\x00" + c.Scope) }
+
+func counterValue(b []byte) int64 {
+	if len(b) != 8 {
+		return 0
+	}
+	return int64(min(binary.BigEndian.Uint64(b), math.MaxInt64))
+}

@@ -1,0 +1,169 @@
+package boltstore
+
+import (
+	"context"
+	"time"
+
+	"unitask/internal/store"
+	"unitask/internal/task"
+)
+
+// Claim implements store.Store. It costs no commit: leases end with the process, and no epoch is
+// given twice, because each start counts a session in the file.
+func (db *DB) Claim(ctx context.Context, c store.ClaimRequest) ([]store.Lease, error) {
+	classes := append([]string{urgentClass}, c.Capabilities...)
+	var leases []store.Lease
+	err := db.do(ctx, &op{run: func(x *txn) error {
+		leases = nil
+		for len(leases) < c.Limit {
+			e := db.index.next(classes)
+			if e == nil {
+				return nil
+			}
+			t, err := x.load(e.row)
+			if err != nil {
+				return err
+			}
+			l := &lease{node: c.Node, epoch: db.nextEpoch(), expires: x.now.after(c.Term), task: t}
+			x.serve(e.tenant)
+			x.replace(e, e.leased(l, 0))
+			leases = append(leases, store.Lease{Ref: store.LeaseRef{TaskID: t.ID, Epoch: l.epoch}, Task: t})
+		}
+		return nil
+	}})
+	if err != nil {
+		return nil, err
+	}
+	return leases, nil
+}
+
+// serve gives the tenant a turn, undoably.
+func (x *txn) serve(t *tenant) {
+	old := t.served
+	x.db.index.served++
+	x.db.index.serve(t, x.db.index.served)
+	x.undo = append(x.undo, func() { x.db.index.serve(t, old) })
+}
+
+// Renew implements store.Store.
+func (db *DB) Renew(ctx context.Context, node string, term time.Duration) error {
+	return db.do(ctx, &op{run: func(x *txn) error {
+		var held []*entry
+		for e := range db.index.leased {
+			if e.lease.node == node {
+				held = append(held, e)
+			}
+		}
+		for _, e := range held {
+			l := *e.lease
+			l.expires = x.now.after(term)
+			x.replace(e, e.leased(&l, 0))
+		}
+		return nil
+	}})
+}
+
+// BeginAttempt implements store.Store.
+func (db *DB) BeginAttempt(ctx context.Context, ref store.LeaseRef, p task.Plan) (task.Task, error) {
+	var t task.Task
+	err := db.do(ctx, &op{writes: true, run: func(x *txn) error {
+		_, l, err := x.leaseFor(ref)
+		if err != nil {
+			return err
+		}
+		if t, err = store.Begin(l.task, p, x.wall); err != nil {
+			return err
+		}
+		if !store.Room(p.Caps, x.inFlight) {
+			return store.ErrRouteFull
+		}
+		return x.save(l.task, t, l, 0)
+	}})
+	if err != nil {
+		return task.Task{}, err
+	}
+	return t, nil
+}
+
+// Advance implements store.Store.
+func (db *DB) Advance(ctx context.Context, ref store.LeaseRef, s store.Step) (task.Task, error) {
+	var t task.Task
+	err := db.do(ctx, &op{writes: true, run: func(x *txn) error {
+		e, l, err := x.leaseFor(ref)
+		if err != nil {
+			return err
+		}
+		var changed bool
+		if t, changed, err = s.Apply(l.task, x.wall); err != nil {
+			return err
+		}
+		before, pause := l.task, tick(0)
+		if s.Release != nil {
+			l, pause = nil, x.now.after(*s.Release)
+			x.wake(store.TopicQueue)
+		}
+		if changed {
+			return x.save(before, t, l, pause)
+		}
+		if s.Release != nil {
+			x.replace(e, e.leased(nil, pause))
+		}
+		return nil
+	}})
+	if err != nil {
+		return task.Task{}, err
+	}
+	return t, nil
+}
+
+// leaseFor returns the entry and the lease that ref names; ErrFenced where it isn't held any more.
+func (x *txn) leaseFor(ref store.LeaseRef) (*entry, *lease, error) {
+	row, ok := parseID(ref.TaskID)
+	e := x.db.index.entries[row]
+	if !ok || e == nil {
+		return nil, nil, store.ErrFenced
+	}
+	if l := x.db.index.leaseOf(e); l != nil && l.epoch == ref.Epoch {
+		return e, l, nil
+	}
+	return nil, nil, store.ErrFenced
+}
+
+// RequestCancel implements store.Store.
+func (db *DB) RequestCancel(ctx context.Context, s task.Scope, id string) (task.Task, error) {
+	row, ok := parseID(id)
+	if !ok {
+		return task.Task{}, store.ErrNotFound
+	}
+	var t task.Task
+	err := db.do(ctx, &op{writes: true, run: func(x *txn) error {
+		before, err := x.load(row)
+		if err != nil {
+			return err
+		}
+		if before.Scope != s {
+			return store.ErrNotFound
+		}
+		var l *lease
+		e := db.index.entries[row]
+		if e != nil {
+			l = db.index.leaseOf(e)
+		}
+		var changed bool
+		if t, changed, err = store.Cancel(before, l != nil, x.wall); err != nil || !changed {
+			return err
+		}
+		return x.save(before, t, l, pauseOf(e))
+	}})
+	if err != nil {
+		return task.Task{}, err
+	}
+	return t, nil
+}
+
+func pauseOf(e *entry) tick {
+	if e == nil {
+		return 0
+	}
+	return e.pause
+}

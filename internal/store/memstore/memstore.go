@@ -1,0 +1,294 @@
+// Package memstore is the storage contract over plain maps and one mutex. It is the model that other
+// engines are compared with: each method does the plainest thing that is right, by looking at every
+// task. It isn't durable, and it isn't meant for more than tests.
+package memstore
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+	"time"
+
+	"unitask/internal/account"
+	"unitask/internal/store"
+	"unitask/internal/task"
+)
+
+// DB is the engine. It implements store.Store, store.Keys and store.Secrets.
+type DB struct {
+	mu     sync.Mutex
+	now    func() time.Time
+	bell   store.Bell
+	closed bool
+
+	tasks    map[string][]byte // in JSON, so that nothing is shared with callers
+	counters map[store.Counter]int64
+	leases   map[string]lease
+	pauses   map[string]time.Time
+	turns    map[string]int64 // the last turn of each account that has open tasks
+	turn     int64
+	epoch    int64
+
+	accounts map[string]account.Account
+	keys     map[string]account.Key
+	secrets  map[string][]byte
+}
+
+type lease struct {
+	node    string
+	epoch   int64
+	expires time.Time
+}
+
+var (
+	_ store.Store   = (*DB)(nil)
+	_ store.Keys    = (*DB)(nil)
+	_ store.Secrets = (*DB)(nil)
+)
+
+// New returns an empty engine on the given clock.
+func New(now func() time.Time) *DB {
+	return &DB{
+		now: now, tasks: map[string][]byte{}, counters: map[store.Counter]int64{},
+		leases: map[string]lease{}, pauses: map[string]time.Time{}, turns: map[string]int64{},
+		accounts: map[string]account.Account{}, keys: map[string]account.Key{}, secrets: map[string][]byte{},
+	}
+}
+
+// Restart does what a restart does to any engine: leases, pauses and turns are gone.
+func (db *DB) Restart() {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	clear(db.leases)
+	clear(db.pauses)
+	clear(db.turns)
+}
+
+// Counters returns the hold counters that aren't 0, for comparison.
+func (db *DB) Counters() map[store.Counter]int64 {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	all := map[store.Counter]int64{}
+	for c, n := range db.counters {
+		all[c] = n
+	}
+	return all
+}
+
+// CreateTask implements store.Store.
+func (db *DB) CreateTask(ctx context.Context, n store.NewTask) (store.Created, error) {
+	if err := db.lock(ctx); err != nil {
+		return store.Created{}, err
+	}
+	defer db.mu.Unlock()
+	found, err := db.find(n.Scope, n.IdempotencyHash)
+	admit := store.AdmitCreated
+	if err == nil {
+		if admit, err = n.Admit(found); err != nil {
+			return store.Created{}, err
+		}
+		if admit == store.AdmitReplayed {
+			return store.Created{Task: found, Admit: admit}, nil
+		}
+	}
+	if err := store.CheckHolds(n.Holds, func(c store.Counter) int64 { return db.counters[c] }); err != nil {
+		return store.Created{}, err
+	}
+	var t task.Task
+	if admit == store.AdmitReopened {
+		t, err = n.Reopen(found, db.wall())
+	} else if _, taken := db.tasks[n.ID]; taken {
+		return store.Created{}, store.ErrExists
+	} else {
+		t, err = n.Record(db.wall())
+	}
+	if err != nil {
+		return store.Created{}, err
+	}
+	return db.admit(found, t, admit, n.First)
+}
+
+func (db *DB) admit(before, t task.Task, admit store.Admit, first *store.First) (store.Created, error) {
+	c := store.Created{Task: t, Admit: admit}
+	if first != nil {
+		if p, ok := first.Pick(t, db.inFlight); ok {
+			begun, err := store.Begin(t, p, db.wall())
+			if err != nil {
+				return store.Created{}, err
+			}
+			begun.Revision = t.Revision
+			c.Task = begun
+		}
+		db.epoch++
+		db.leases[t.ID] = lease{first.Node, db.epoch, db.now().Add(first.Term)}
+		c.Lease = &store.Lease{Ref: store.LeaseRef{TaskID: t.ID, Epoch: db.epoch}, Task: c.Task}
+	}
+	return c, db.save(before, c.Task)
+}
+
+// FindTask implements store.Store.
+func (db *DB) FindTask(ctx context.Context, s task.Scope, idempotency task.Hash) (task.Task, error) {
+	if err := db.lock(ctx); err != nil {
+		return task.Task{}, err
+	}
+	defer db.mu.Unlock()
+	return db.find(s, idempotency)
+}
+
+// GetTask implements store.Store.
+func (db *DB) GetTask(ctx context.Context, s task.Scope, id string) (task.Task, error) {
+	if err := db.lock(ctx); err != nil {
+		return task.Task{}, err
+	}
+	defer db.mu.Unlock()
+	return db.get(s, id)
+}
+
+// ListTasks implements store.Store.
+func (db *DB) ListTasks(ctx context.Context, q store.ListQuery) (store.Page, error) {
+	if err := db.lock(ctx); err != nil {
+		return store.Page{}, err
+	}
+	defer db.mu.Unlock()
+	if q.Cursor != "" && !task.ValidID(task.PrefixTask, q.Cursor) {
+		return store.Page{}, store.ErrNotFound
+	}
+	var page store.Page
+	for _, t := range slices.Backward(db.all()) {
+		if t.Scope != q.Scope || (q.Cursor != "" && t.ID >= q.Cursor) ||
+			(q.Capability != "" && t.Capability != q.Capability) ||
+			(q.State != "" && t.State != q.State) || !account.Allows(q.Scopes, t.Capability) {
+			continue
+		}
+		if len(page.Tasks) == q.PageSize() {
+			page.Next = page.Tasks[len(page.Tasks)-1].ID
+			return page, nil
+		}
+		page.Tasks = append(page.Tasks, t)
+	}
+	return page, nil
+}
+
+// Wake implements store.Store.
+func (db *DB) Wake(topic string) (<-chan struct{}, func()) { return db.bell.Wake(topic) }
+
+// Stats implements store.Store.
+func (db *DB) Stats(ctx context.Context) (store.Stats, error) {
+	if err := db.lock(ctx); err != nil {
+		return store.Stats{}, err
+	}
+	defer db.mu.Unlock()
+	s := store.Stats{ByState: map[task.State]int64{task.Queued: 0, task.Running: 0, task.Transferring: 0}}
+	for _, t := range db.all() {
+		if !t.State.Terminal() {
+			s.ByState[t.State]++
+		}
+	}
+	return s, nil
+}
+
+// Close implements store.Store.
+func (db *DB) Close() error {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	db.closed = true
+	return nil
+}
+
+// lock takes the mutex unless the context has ended or the engine is closed.
+func (db *DB) lock(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	db.mu.Lock()
+	if db.closed {
+		db.mu.Unlock()
+		return store.ErrClosed
+	}
+	return nil
+}
+
+func (db *DB) wall() time.Time { return db.now().UTC().Round(0) }
+
+func (db *DB) get(s task.Scope, id string) (task.Task, error) {
+	raw, ok := db.tasks[id]
+	if !ok {
+		return task.Task{}, store.ErrNotFound
+	}
+	if t := decode(raw); t.Scope == s {
+		return t, nil
+	}
+	return task.Task{}, store.ErrNotFound
+}
+
+func (db *DB) find(s task.Scope, hash task.Hash) (task.Task, error) {
+	for _, t := range db.all() {
+		if t.Scope == s && t.IdempotencyHash == hash {
+			return t, nil
+		}
+	}
+	return task.Task{}, store.ErrNotFound
+}
+
+// all returns every task, oldest first.
+func (db *DB) all() []task.Task {
+	all := make([]task.Task, 0, len(db.tasks))
+	for _, raw := range db.tasks {
+		all = append(all, decode(raw))
+	}
+	slices.SortFunc(all, func(a, b task.Task) int { return cmp.Compare(a.ID, b.ID) })
+	return all
+}
+
+// save records after in place of before and settles the counters.
+func (db *DB) save(before, after task.Task) error {
+	var raw bytes.Buffer
+	enc := json.NewEncoder(&raw)
+	enc.SetEscapeHTML(false) // what a caller sent is read back as it was
+	if err := enc.Encode(after); err != nil {
+		return err
+	}
+	for c, by := range store.HoldChanges(before, after) {
+		if db.counters[c] += by; db.counters[c] <= 0 {
+			delete(db.counters, c)
+		}
+	}
+	db.tasks[after.ID] = raw.Bytes()
+	if after.State.Terminal() {
+		delete(db.leases, after.ID)
+		delete(db.pauses, after.ID)
+		if !slices.ContainsFunc(db.all(), func(t task.Task) bool {
+			return t.Scope.Account == after.Scope.Account && !t.State.Terminal()
+		}) {
+			delete(db.turns, after.Scope.Account)
+		}
+	}
+	db.bell.Ring(after.ID, store.TopicQueue)
+	return nil
+}
+
+// inFlight counts the open attempts under a cap.
+func (db *DB) inFlight(key string) int {
+	n := 0
+	for _, t := range db.all() {
+		if a := t.OpenAttempt(); a != nil {
+			for _, c := range a.Caps {
+				if c.Key == key {
+					n++
+				}
+			}
+		}
+	}
+	return n
+}
+
+func decode(raw []byte) task.Task {
+	var t task.Task
+	if err := json.Unmarshal(raw, &t); err != nil {
+		panic("memstore: " + err.Error()) // written by this package
+	}
+	return t
+}

@@ -1,0 +1,110 @@
+package storetest
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"unitask/internal/store"
+	"unitask/internal/task"
+)
+
+func testClaimWhich(e *env) {
+	older := e.create(e.request("older")).Task
+	pictures := e.request("pictures")
+	pictures.Capability = image
+	picture := e.create(pictures).Task
+	newer := e.create(e.request("newer")).Task
+
+	e.wantSame("no capability", leaseIDs(e.claim(10)), []string(nil))
+	e.wantSame("limit 0", leaseIDs(e.claim(0, chat)), []string(nil))
+	e.wantSame("another capability", leaseIDs(e.claim(10, "video.generate")), []string(nil))
+	e.wantSame("the oldest of one", leaseIDs(e.claim(1, chat)), []string{older.ID})
+	rest := e.claim(10, chat, image)
+	e.wantSame("the rest", leaseIDs(rest), []string{picture.ID, newer.ID})
+	e.wantSame("all leased", leaseIDs(e.claim(10, chat, image)), []string(nil))
+
+	if _, err := e.Store.RequestCancel(e.Context(), acme, picture.ID); err != nil {
+		e.Fatal(err)
+	}
+	e.begin(rest[1], plan("s", 1))
+	e.clock.Advance(term)
+	e.wantSame("marked, and with an open attempt", leaseIDs(e.claim(10)), []string{picture.ID, newer.ID})
+	e.clock.Advance(time.Hour)
+	e.wantSame("past the deadline", leaseIDs(e.claim(10)), []string{older.ID, picture.ID, newer.ID})
+}
+
+func testClaimTurns(e *env) {
+	want := map[string][]string{}
+	accounts := []string{"acct_a", "acct_b", "acct_c"}
+	for i, count := range []int{5, 1, 3} {
+		for k := range count {
+			n := e.request(fmt.Sprint("key", k))
+			n.Scope.Account = accounts[i]
+			want[accounts[i]] = append(want[accounts[i]], e.create(n).Task.ID)
+		}
+	}
+	a, b, c := want["acct_a"], want["acct_b"], want["acct_c"]
+	e.wantSame("four", leaseIDs(e.claim(4, chat)), []string{a[0], b[0], c[0], a[1]})
+	e.wantSame("the rest", leaseIDs(e.claim(9, chat)), []string{c[1], a[2], c[2], a[3], a[4]})
+}
+
+func testClaimOnce(e *env) {
+	const tasks = 60
+	want := make([]string, tasks)
+	for i := range want {
+		want[i] = e.create(e.request(fmt.Sprint("key", i))).Task.ID
+	}
+	var mu sync.Mutex
+	var got []string
+	var wg sync.WaitGroup
+	for w := range 8 {
+		wg.Go(func() {
+			for {
+				leases, err := e.Store.Claim(background(), store.ClaimRequest{
+					Node: fmt.Sprint("node", w), Capabilities: []string{chat}, Limit: 3, Term: term,
+				})
+				mu.Lock()
+				got = append(got, leaseIDs(leases)...)
+				mu.Unlock()
+				if err != nil {
+					e.Errorf("Claim: %v", err)
+				}
+				if len(leases) == 0 {
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	slices.Sort(got)
+	e.wantSame("each task once", got, want)
+}
+
+func testLeases(e *env) {
+	id := e.create(e.request("key")).Task.ID
+	first := e.claimOne(chat)
+	e.clock.Advance(term - time.Second)
+	e.wantErr("Renew", e.Store.Renew(e.Context(), node, term), nil)
+	e.clock.Advance(term - time.Second)
+	e.wantErr("Renew of another node", e.Store.Renew(e.Context(), "node-b", time.Hour), nil)
+	e.wantSame("still held", leaseIDs(e.claim(1, chat)), []string(nil))
+	e.clock.Advance(time.Second)
+	e.wantErr("Renew of a lease that has run out", e.Store.Renew(e.Context(), node, term), nil)
+	_, err := e.Store.BeginAttempt(e.Context(), first.Ref, plan("s", 0))
+	e.wantErr("BeginAttempt after it has run out", err, store.ErrFenced)
+
+	second := e.claimOne(chat)
+	if second.Ref.Epoch <= first.Ref.Epoch {
+		e.Errorf("epoch %d after %d", second.Ref.Epoch, first.Ref.Epoch)
+	}
+	_, err = e.Store.Advance(e.Context(), first.Ref, store.Step{Moves: []task.Transition{task.Start()}})
+	e.wantErr("Advance under the old lease", err, store.ErrFenced)
+	_, err = e.Store.BeginAttempt(e.Context(), first.Ref, plan("s", 0))
+	e.wantErr("BeginAttempt under the old lease", err, store.ErrFenced)
+	e.wantSame("nothing changed", e.get(id).Revision, int64(1))
+	e.begin(second, plan("s", 0))
+	_, err = e.Store.Advance(e.Context(), store.LeaseRef{TaskID: "task_unknown"}, store.Step{})
+	e.wantErr("Advance of an unknown task", err, store.ErrFenced)
+}

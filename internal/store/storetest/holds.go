@@ -1,0 +1,109 @@
+package storetest
+
+import (
+	"errors"
+	"time"
+
+	"unitask/internal/store"
+	"unitask/internal/task"
+)
+
+func testHolds(e *env) {
+	budget := task.Hold{Scope: "key:1:2026-11", Kind: task.HoldBudget, Amount: 40, Limit: 100}
+	open := task.Hold{Scope: "key:1", Kind: task.HoldOpen, Amount: 1, Limit: 2}
+	uncounted := task.Hold{Scope: "account:1", Kind: task.HoldOpen, Amount: 1}
+	with := func(key string, holds ...task.Hold) store.NewTask {
+		n := e.request(key)
+		n.Holds = holds
+		return n
+	}
+	e.create(with("a", budget, open, uncounted))
+	e.create(with("b", budget, open, uncounted))
+
+	for _, c := range []struct {
+		name  string
+		holds []task.Hold
+		want  store.HoldError
+	}{
+		{"the second", []task.Hold{uncounted, open}, store.HoldError{Hold: open, Held: 2}},
+		{"the first", []task.Hold{budget, uncounted}, store.HoldError{Hold: budget, Held: 80}},
+		{
+			"two of one counter",
+			[]task.Hold{{Scope: "x", Kind: task.HoldOpen, Amount: 1, Limit: 1}, {Scope: "x", Kind: task.HoldOpen, Amount: 1, Limit: 1}},
+			store.HoldError{Hold: task.Hold{Scope: "x", Kind: task.HoldOpen, Amount: 1, Limit: 1}, Held: 1},
+		},
+	} {
+		_, err := e.Store.CreateTask(e.Context(), with("refused", c.holds...))
+		he, ok := errors.AsType[*store.HoldError](err)
+		if !ok {
+			e.Errorf("%s: got %v, want a *HoldError", c.name, err)
+			continue
+		}
+		e.wantSame(c.name, *he, c.want)
+	}
+	e.wantSame("nothing taken", e.held("account:1", task.HoldOpen), int64(2))
+	_, err := e.Store.FindTask(e.Context(), acme, hashOf("refused"))
+	e.wantErr("FindTask of a refused one", err, store.ErrNotFound)
+	if _, err := e.Store.CreateTask(e.Context(), with("negative", task.Hold{Scope: "x", Kind: task.HoldOpen, Amount: -1})); err == nil {
+		e.Error("a negative amount: no error")
+	}
+	exact := budget
+	exact.Amount = 20
+	e.create(with("c", exact))
+	e.wantSame("up to the limit", e.held(budget.Scope, task.HoldBudget), int64(100))
+}
+
+func testHoldsSettle(e *env) {
+	held := func() [3]int64 {
+		return [3]int64{e.held("k", task.HoldBudget), e.held("k", task.HoldOpen), e.held("q", task.HoldQueue)}
+	}
+	request := func(key string) store.NewTask {
+		n := e.request(key)
+		n.Price, n.Reserved = task.Price{Unit: task.PerImage, Output: 10}, 40
+		n.Holds = []task.Hold{
+			{Scope: "k", Kind: task.HoldBudget, Amount: 40, Limit: 100},
+			{Scope: "k", Kind: task.HoldOpen, Amount: 1, Limit: 2},
+			{Scope: "q", Kind: task.HoldQueue, Amount: 1, Limit: 2},
+		}
+		return n
+	}
+	e.create(request("a"))
+	e.wantSame("created", held(), [3]int64{40, 1, 1})
+	lease := e.claimOne(chat)
+	started := e.begin(lease, plan("s", 0))
+	e.wantSame("started", held(), [3]int64{40, 1, 0})
+	e.wantSame("still held", started.Holds, []task.Hold{
+		{Scope: "k", Kind: task.HoldBudget, Amount: 40}, {Scope: "k", Kind: task.HoldOpen, Amount: 1},
+	})
+	done := e.advance(lease, succeeded(task.Usage{Images: 3}))
+	e.wantSame("cost", done.Cost, task.Money(30))
+	e.wantSame("settled to the cost", held(), [3]int64{30, 0, 0})
+	e.wantSame("holds of an ended task", len(done.Holds), 0)
+
+	e.create(request("b"))
+	lease = e.claimOne(chat)
+	e.begin(lease, plan("s", 0))
+	e.advance(lease, failed(task.Rejected))
+	e.wantSame("a failure is free", held(), [3]int64{30, 0, 0})
+	e.wantSame("reopened", e.create(request("b")).Admit, store.AdmitReopened)
+	e.wantSame("taken anew", held(), [3]int64{70, 1, 1})
+	if _, err := e.Store.RequestCancel(e.Context(), acme, e.letGo()); err != nil {
+		e.Fatal(err)
+	}
+	e.wantSame("canceled", held(), [3]int64{30, 0, 0})
+
+	first := request("c")
+	first.First = &store.First{Node: node, Term: term, Plans: []task.Plan{plan("s", 0)}}
+	c := e.create(first)
+	e.wantSame("started within its creation", held(), [3]int64{70, 1, 0})
+	e.advance(*c.Lease, succeeded(task.Usage{Images: 99}))
+	e.wantSame("never beyond what was reserved", held(), [3]int64{70, 0, 0})
+}
+
+// letGo claims the one task that can be claimed, gives its lease back and returns its id.
+func (e *env) letGo() string {
+	e.Helper()
+	lease := e.claimOne(chat)
+	e.advance(lease, store.Step{Release: new(time.Duration(0))})
+	return lease.Task.ID
+}

@@ -1,0 +1,286 @@
+package storetest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"unitask/internal/fault"
+	"unitask/internal/store"
+	"unitask/internal/store/memstore"
+	"unitask/internal/task"
+)
+
+// testModel runs random operations on the engine and on memstore and compares whole answers. Only
+// epochs may differ: each engine numbers its own.
+func testModel(t *testing.T, open Open) {
+	rapid.Check(t, func(rt *rapid.T) {
+		clock := NewClock()
+		m := &model{Engine: open(t, clock.Now), oracle: memstore.New(clock.Now), clock: clock, test: t}
+		defer func() { _ = m.Store.Close() }() // the engine's own cleanup reports
+		rt.Repeat(map[string]func(*rapid.T){
+			"create":  m.create,
+			"read":    m.read,
+			"list":    m.list,
+			"claim":   m.claim,
+			"renew":   m.renew,
+			"begin":   m.begin,
+			"advance": m.advance,
+			"cancel":  m.cancel,
+			"sweep":   m.sweep,
+			"time":    m.time,
+			"crash":   m.crash,
+			"":        m.stats,
+		})
+	})
+}
+
+type model struct {
+	Engine
+	oracle *memstore.DB
+	clock  *Clock
+	test   *testing.T
+	ids    []string
+	leases []twin
+}
+
+// twin is one lease as the engine and as the oracle know it.
+type twin struct{ engine, oracle store.LeaseRef }
+
+var (
+	accounts     = rapid.SampledFrom([]string{"acct_a", "acct_b", "acct_c"})
+	modes        = rapid.SampledFrom([]task.Mode{task.Live, task.Live, task.Test})
+	capabilities = rapid.SampledFrom([]string{chat, chat, image, "video.generate"})
+	suppliers    = rapid.SampledFrom([]string{"s", "t"})
+	nodes        = rapid.SampledFrom([]string{node, "node-b"})
+	terms        = rapid.SampledFrom([]time.Duration{time.Second, term, time.Hour})
+)
+
+func drawScope(rt *rapid.T) task.Scope {
+	return task.Scope{Account: accounts.Draw(rt, "account"), Mode: modes.Draw(rt, "mode")}
+}
+
+func drawPlan(rt *rapid.T) task.Plan {
+	return plan(suppliers.Draw(rt, "supplier"), rapid.IntRange(0, 3).Draw(rt, "cap"))
+}
+
+func (m *model) drawID(rt *rapid.T) string {
+	if len(m.ids) == 0 || rapid.IntRange(0, 9).Draw(rt, "unknown id") == 0 {
+		return task.NewID(task.PrefixTask, m.clock.Now())
+	}
+	return rapid.SampledFrom(m.ids).Draw(rt, "id")
+}
+
+func (m *model) create(rt *rapid.T) {
+	m.clock.Advance(time.Millisecond)
+	n := store.NewTask{
+		ID: task.NewID(task.PrefixTask, m.clock.Now()), Scope: drawScope(rt), KeyID: "key_1",
+		Capability:      capabilities.Draw(rt, "capability"),
+		IdempotencyHash: hashOf(rapid.SampledFrom([]string{"k1", "k2", "k3", "k4", "k5"}).Draw(rt, "key")),
+		Fingerprint:     hashOf(rapid.SampledFrom([]string{"f1", "f1", "f1", "f2"}).Draw(rt, "fingerprint")),
+		Input:           json.RawMessage(`{ "prompt": "<x>" }`),
+		Deadline:        rapid.SampledFrom([]time.Duration{time.Second, time.Hour}).Draw(rt, "deadline"),
+		Price:           task.Price{Unit: task.PerImage, Output: 3}, Reserved: 10,
+	}
+	scope := "key:" + n.Scope.Account
+	n.Holds = []task.Hold{
+		{Scope: scope, Kind: task.HoldBudget, Amount: 10, Limit: 45},
+		{Scope: scope, Kind: task.HoldOpen, Amount: 1, Limit: 4},
+		{Scope: "queue", Kind: task.HoldQueue, Amount: 1, Limit: 6},
+	}[:rapid.IntRange(0, 3).Draw(rt, "holds")]
+	if rapid.Bool().Draw(rt, "first") {
+		n.First = &store.First{
+			Node: nodes.Draw(rt, "node"), Term: terms.Draw(rt, "term"),
+			Plans: rapid.SliceOfN(rapid.Custom(drawPlan), 0, 2).Draw(rt, "plans"),
+		}
+	}
+	got, err := m.Store.CreateTask(background(), n)
+	want, wantErr := m.oracle.CreateTask(background(), n)
+	same(rt, "CreateTask", got, want, err, wantErr)
+	if err == nil {
+		m.ids = append(m.ids, got.Task.ID)
+	}
+	if got.Lease != nil {
+		m.leases = append(m.leases, twin{got.Lease.Ref, want.Lease.Ref})
+	}
+}
+
+func (m *model) read(rt *rapid.T) {
+	s, id, key := drawScope(rt), m.drawID(rt), hashOf(rapid.SampledFrom([]string{"k1", "k2", "k9"}).Draw(rt, "key"))
+	got, err := m.Store.GetTask(background(), s, id)
+	want, wantErr := m.oracle.GetTask(background(), s, id)
+	same(rt, "GetTask", got, want, err, wantErr)
+	got, err = m.Store.FindTask(background(), s, key)
+	want, wantErr = m.oracle.FindTask(background(), s, key)
+	same(rt, "FindTask", got, want, err, wantErr)
+}
+
+func (m *model) list(rt *rapid.T) {
+	q := store.ListQuery{
+		Scope:      drawScope(rt),
+		Scopes:     rapid.SampledFrom([][]string{nil, {"text.*"}, {chat, "video.*"}}).Draw(rt, "scopes"),
+		Capability: rapid.SampledFrom([]string{"", "", chat}).Draw(rt, "capability"),
+		State:      rapid.SampledFrom(append(task.States(), "", "")).Draw(rt, "state"),
+		Limit:      rapid.IntRange(0, 4).Draw(rt, "limit"),
+	}
+	if rapid.Bool().Draw(rt, "go on") {
+		q.Cursor = m.drawID(rt)
+	}
+	got, err := m.Store.ListTasks(background(), q)
+	want, wantErr := m.oracle.ListTasks(background(), q)
+	same(rt, "ListTasks", got, want, err, wantErr)
+}
+
+func (m *model) claim(rt *rapid.T) {
+	c := store.ClaimRequest{
+		Node: nodes.Draw(rt, "node"), Capabilities: rapid.SliceOfN(capabilities, 0, 3).Draw(rt, "capabilities"),
+		Limit: rapid.IntRange(0, 4).Draw(rt, "limit"), Term: terms.Draw(rt, "term"),
+	}
+	got, err := m.Store.Claim(background(), c)
+	want, wantErr := m.oracle.Claim(background(), c)
+	same(rt, "Claim", got, want, err, wantErr)
+	for i := range got {
+		m.leases = append(m.leases, twin{got[i].Ref, want[i].Ref})
+	}
+}
+
+func (m *model) renew(rt *rapid.T) {
+	n, d := nodes.Draw(rt, "node"), terms.Draw(rt, "term")
+	same(rt, "Renew", 0, 0, m.Store.Renew(background(), n, d), m.oracle.Renew(background(), n, d))
+}
+
+// drawLease prefers late leases: early ones are mostly over, which is worth a try now and then.
+func (m *model) drawLease(rt *rapid.T) twin {
+	if len(m.leases) == 0 {
+		rt.Skip("no lease")
+	}
+	from := 0
+	if rapid.IntRange(0, 9).Draw(rt, "stale") > 0 {
+		from = max(0, len(m.leases)-6)
+	}
+	return m.leases[rapid.IntRange(from, len(m.leases)-1).Draw(rt, "lease")]
+}
+
+func (m *model) begin(rt *rapid.T) {
+	l, p := m.drawLease(rt), drawPlan(rt)
+	got, err := m.Store.BeginAttempt(background(), l.engine, p)
+	want, wantErr := m.oracle.BeginAttempt(background(), l.oracle, p)
+	same(rt, "BeginAttempt", got, want, err, wantErr)
+}
+
+func (m *model) advance(rt *rapid.T) {
+	fail := task.FailureOf(fault.New(rapid.SampledFrom([]fault.Code{fault.ProviderTimeout, fault.InvalidRequest}).Draw(rt, "code"), "no"))
+	ended := closing(rapid.SampledFrom([]task.AttemptState{task.Rejected, task.UnknownOutcome, task.FailedAttempt}).Draw(rt, "outcome"))
+	usage := task.Usage{Images: rapid.Int64Range(0, 5).Draw(rt, "images")}
+	pause := rapid.SampledFrom([]time.Duration{0, time.Second}).Draw(rt, "pause")
+	s := rapid.SampledFrom([]store.Step{
+		{},
+		{Readopt: true},
+		{Submitted: json.RawMessage(`{ "job": "<1>" }`)},
+		{Close: ended},
+		{Progress: new(0.25)},
+		{Moves: []task.Transition{task.Start()}},
+		{Moves: []task.Transition{task.Transfer()}},
+		{Close: ended, Moves: []task.Transition{task.Fail(fail)}},
+		{Moves: []task.Transition{task.Fail(fail)}},
+		{Close: ended, Moves: []task.Transition{task.Cancel(&usage)}},
+		succeeded(usage),
+		{Moves: []task.Transition{task.Transfer(), task.Succeed(task.Output{Text: new("x")}, usage)}},
+	}).Draw(rt, "step")
+	if rapid.Bool().Draw(rt, "release") {
+		s.Release = &pause
+	}
+	l := m.drawLease(rt)
+	got, err := m.Store.Advance(background(), l.engine, s)
+	want, wantErr := m.oracle.Advance(background(), l.oracle, s)
+	same(rt, "Advance", got, want, err, wantErr)
+}
+
+func (m *model) cancel(rt *rapid.T) {
+	s, id := drawScope(rt), m.drawID(rt)
+	got, err := m.Store.RequestCancel(background(), s, id)
+	want, wantErr := m.oracle.RequestCancel(background(), s, id)
+	same(rt, "RequestCancel", got, want, err, wantErr)
+}
+
+// sweep compares whole sweeps: how one is cut into steps is the engine's own.
+func (m *model) sweep(rt *rapid.T) {
+	r := store.SweepRequest{Retention: 10 * time.Minute, Limit: rapid.IntRange(1, 3).Draw(rt, "limit")}
+	whole := func(s store.Store) (n int) {
+		for {
+			swept, err := s.Sweep(background(), r)
+			if err != nil {
+				rt.Fatalf("Sweep: %v", err)
+			}
+			if n += swept.Removed; swept.Removed == 0 {
+				return n
+			}
+		}
+	}
+	same(rt, "Sweep", whole(m.Store), whole(m.oracle), nil, nil)
+}
+
+func (m *model) time(rt *rapid.T) {
+	m.clock.Advance(rapid.SampledFrom([]time.Duration{time.Second, time.Minute, time.Hour}).Draw(rt, "time"))
+}
+
+func (m *model) crash(rt *rapid.T) {
+	if m.Crash == nil {
+		rt.Skip("the engine isn't durable")
+	}
+	m.Engine = m.Crash(m.test)
+	m.oracle.Restart()
+}
+
+// stats runs after every operation. Every counter is compared through a hold that can't be taken.
+func (m *model) stats(rt *rapid.T) {
+	got, err := m.Store.Stats(background())
+	want, wantErr := m.oracle.Stats(background())
+	got.Bytes = 0
+	same(rt, "Stats", got, want, err, wantErr)
+	for c := range m.oracle.Counters() {
+		n := store.NewTask{
+			ID: task.NewID(task.PrefixTask, m.clock.Now()), IdempotencyHash: hashOf("none"),
+			Holds: []task.Hold{{Scope: c.Scope, Kind: c.Kind, Amount: 1 << 60, Limit: 1}},
+		}
+		_, err := m.Store.CreateTask(background(), n)
+		_, wantErr := m.oracle.CreateTask(background(), n)
+		same(rt, "counter", 0, 0, err, wantErr)
+	}
+}
+
+// same compares answers, but for epochs, and errors by what callers tell them apart.
+func same(rt *rapid.T, what string, got, want any, err, wantErr error) {
+	rt.Helper()
+	if kind(err) != kind(wantErr) {
+		rt.Fatalf("%s: got error %q, want %q", what, kind(err), kind(wantErr))
+	}
+	opts := []cmp.Option{cmpopts.IgnoreFields(store.LeaseRef{}, "Epoch"), cmpopts.EquateEmpty()}
+	if diff := cmp.Diff(want, got, opts...); diff != "" {
+		rt.Fatalf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+func kind(err error) string {
+	known := []error{
+		store.ErrNotFound, store.ErrConflict, store.ErrFenced, store.ErrRouteFull, store.ErrState,
+		store.ErrFull, store.ErrExists, store.ErrClosed,
+	}
+	if he, ok := errors.AsType[*store.HoldError](err); ok {
+		return fmt.Sprintf("hold %+v held %d", he.Hold, he.Held)
+	}
+	if i := slices.IndexFunc(known, func(k error) bool { return errors.Is(err, k) }); i >= 0 {
+		return known[i].Error()
+	}
+	if err != nil {
+		return "another"
+	}
+	return "none"
+}

@@ -1,0 +1,77 @@
+package storetest
+
+import (
+	"encoding/json"
+	"time"
+
+	"unitask/internal/fault"
+	"unitask/internal/store"
+	"unitask/internal/task"
+)
+
+func testReopen(e *env) {
+	n := e.request("key")
+	e.create(n)
+	for i := 1; i <= task.MaxReopenings; i++ {
+		e.begin(e.claimOne(chat), plan("s", 0))
+		lease := e.expire()
+		e.advance(lease, failed(task.Rejected))
+		again := e.request("key")
+		again.KeyID, again.Input, again.Deadline = "key_2", json.RawMessage(`{"prompt":"again"}`), 2*time.Hour
+		before := e.get(n.ID)
+		c := e.create(again)
+		e.wantSame("admission", c.Admit, store.AdmitReopened)
+		want := before
+		want.State, want.Failure, want.FinishedAt = task.Queued, nil, nil
+		want.Timeline = append(want.Timeline, task.Move{State: task.Queued, At: e.clock.Now()})
+		want.Revision, want.Reopenings, want.KeyID, want.Input = before.Revision+1, i, "key_2", again.Input
+		want.UpdatedAt, want.DeadlineAt = e.clock.Now(), e.clock.Now().Add(2*time.Hour)
+		e.wantSame("reopened", c.Task, want)
+	}
+	e.begin(e.claimOne(chat), plan("s", 0))
+	e.advance(e.expire(), failed(task.Rejected))
+	last := e.create(e.request("key"))
+	e.wantSame("after the last reopening", last.Admit, store.AdmitReplayed)
+	e.wantSame("retryable", last.Task.Failure.Retryable, false)
+
+	final := e.request("final")
+	e.create(final)
+	e.advance(e.claimOne(chat), store.Step{Moves: []task.Transition{
+		task.Fail(task.FailureOf(fault.New(fault.ContentPolicyViolation, "refused"))),
+	}})
+	e.wantSame("a definite failure", e.create(e.request("final")).Admit, store.AdmitReplayed)
+}
+
+// expire lets every lease run out and claims the one task again, as a takeover does.
+func (e *env) expire() store.Lease {
+	e.Helper()
+	e.clock.Advance(term)
+	return e.claimOne()
+}
+
+func testReopenUnknown(e *env) {
+	n := e.request("key")
+	n.First = &store.First{Node: node, Term: term, Plans: []task.Plan{plan("s", 1)}}
+	first := e.create(n)
+	e.advance(*first.Lease, failed(task.UnknownOutcome))
+	again := e.request("key")
+	again.First = n.First
+	c := e.create(again)
+	if c.Lease == nil || c.Admit != store.AdmitReopened {
+		e.Fatalf("reopened with First: got %v, lease %v", c.Admit, c.Lease)
+	}
+	e.wantSame("attempts after an unknown outcome", len(c.Task.Attempts), 1)
+	e.wantSame("state", c.Task.State, task.Queued)
+	if c.Lease.Ref.Epoch <= first.Lease.Ref.Epoch {
+		e.Errorf("epoch %d after %d", c.Lease.Ref.Epoch, first.Lease.Ref.Epoch)
+	}
+
+	e.advance(*c.Lease, store.Step{Readopt: true, Moves: []task.Transition{task.Start()}})
+	e.advance(*c.Lease, failed(task.Rejected))
+	again = e.request("key")
+	again.First = n.First
+	c = e.create(again)
+	e.wantSame("attempts after a rejection", len(c.Task.Attempts), 2)
+	e.wantSame("state", c.Task.State, task.Running)
+	e.wantSame("revision", c.Task.Revision, e.get(n.ID).Revision)
+}

@@ -1,0 +1,95 @@
+// Package storetest holds every storage engine to the contract of package store: one suite, split by
+// topic, and a state machine that compares whole answers with memstore after random operations.
+//
+// An engine's test calls Run. What an engine can't do it says by leaving a member of Engine nil, and
+// the tests of that ability are skipped by name.
+package storetest
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"unitask/internal/store"
+)
+
+// Engine is an engine under test, open and empty.
+type Engine struct {
+	Store   store.Store
+	Keys    store.Keys
+	Secrets store.Secrets
+	// Crash returns the engine on what a crash at this moment would leave. nil: it isn't durable.
+	Crash func(t *testing.T) Engine
+	// Attach returns another node's engine on the same data. nil: one node at a time.
+	Attach func(t *testing.T) Engine
+}
+
+// Open makes an empty engine on the given clock and closes it when the test ends.
+type Open func(t *testing.T, now func() time.Time) Engine
+
+// Run runs the whole suite.
+func Run(t *testing.T, open Open) {
+	for _, topic := range []struct {
+		name string
+		test func(*env)
+	}{
+		{"create", testCreate},
+		{"first", testFirst},
+		{"idempotency", testIdempotency},
+		{"concurrent create", testConcurrentCreate},
+		{"reopen", testReopen},
+		{"reopen after an unknown outcome", testReopenUnknown},
+		{"holds", testHolds},
+		{"holds settle", testHoldsSettle},
+		{"claim which", testClaimWhich},
+		{"claim turns", testClaimTurns},
+		{"claim once", testClaimOnce},
+		{"leases", testLeases},
+		{"attempts", testAttempts},
+		{"caps", testCaps},
+		{"life", testLife},
+		{"advance refuses", testAdvanceRefuses},
+		{"release", testRelease},
+		{"readopt", testReadopt},
+		{"cancel", testCancel},
+		{"list", testList},
+		{"sweep", testSweep},
+		{"keys", testKeys},
+		{"secrets", testSecrets},
+		{"wake", testWake},
+		{"stats", testStats},
+		{"close", testClose},
+		{"crash", testCrash},
+		{"many nodes", testManyNodes},
+	} {
+		t.Run(topic.name, func(t *testing.T) {
+			topic.test(newEnv(t, open))
+		})
+	}
+	t.Run("model", func(t *testing.T) { testModel(t, open) })
+}
+
+// Clock is a clock that moves when it is told to. It is safe for concurrent use.
+type Clock struct {
+	mu sync.Mutex
+	at time.Time
+}
+
+// NewClock returns a clock at a fixed time.
+func NewClock() *Clock {
+	return &Clock{at: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)}
+}
+
+// Now returns the clock's time.
+func (c *Clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.at
+}
+
+// Advance moves the clock.
+func (c *Clock) Advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = c.at.Add(d)
+}
