@@ -1,0 +1,208 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"unitask/internal/api"
+	"unitask/internal/catalog"
+)
+
+// argument is one word of the command line after the capability.
+type argument struct {
+	name  string // "" for the prompt
+	raw   bool   // written name:=value: the value is JSON
+	value string
+}
+
+// parseArgument reads name=value and name:=value; anything else is a prompt.
+func parseArgument(word string) argument {
+	name, value, found := strings.Cut(word, "=")
+	bare, raw := strings.CutSuffix(name, ":")
+	if !found || !validName(bare) {
+		return argument{value: word}
+	}
+	return argument{name: bare, raw: raw, value: value}
+}
+
+// validName takes what a schema's member may be called here: letters, digits and underscores, with
+// dots between the members of objects.
+func validName(name string) bool {
+	for part := range strings.SplitSeq(name, ".") {
+		letter := func(r rune) bool { return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || r == '_' }
+		if part == "" || !letter(rune(part[0])) {
+			return false
+		}
+		if strings.ContainsFunc(part, func(r rune) bool { return !letter(r) && (r < '0' || r > '9') }) {
+			return false
+		}
+	}
+	return true
+}
+
+// fitter fits words to a capability's fields.
+type fitter struct {
+	capability api.Capability
+	fields     []catalog.Field
+	read       *reader
+	groups     map[string]map[string]any
+}
+
+// fit makes the request that the words ask for. The fields' types, values and bounds are checked
+// here, so that a typing error costs nothing; the rest of the schema is the service's to check.
+func fit(c api.Capability, words []string, r *reader) (api.CreateRequest, error) {
+	fields, err := catalog.FieldsOf(c.InputSchema, c.ParametersSchema)
+	if err != nil {
+		return api.CreateRequest{}, fmt.Errorf("the schema of %s can't be read: %w", c.Name, err)
+	}
+	f := &fitter{capability: c, fields: fields, read: r, groups: map[string]map[string]any{
+		catalog.GroupInput: {}, catalog.GroupParameters: {},
+	}}
+	for _, word := range words {
+		if err := f.add(parseArgument(word)); err != nil {
+			return api.CreateRequest{}, err
+		}
+	}
+	if err := f.complete(); err != nil {
+		return api.CreateRequest{}, err
+	}
+	return f.request()
+}
+
+func (f *fitter) add(a argument) error {
+	path := strings.Split(a.name, ".")
+	if a.name == "" {
+		primary, ok := f.primary()
+		if !ok {
+			return f.usage("%s takes no prompt: write name=value", f.capability.Name)
+		}
+		path = []string{primary.Name}
+	}
+	field, err := f.find(path)
+	if err != nil {
+		return err
+	}
+	into := f.groups[field.Group]
+	for _, step := range path[:len(path)-1] {
+		inner, ok := into[step].(map[string]any)
+		if !ok {
+			inner = map[string]any{}
+			into[step] = inner
+		}
+		into = inner
+	}
+	last := path[len(path)-1]
+	if a.name == "" && into[last] != nil && !field.Array {
+		return f.usage("there is more than one prompt; quote it as one word")
+	}
+	return f.put(into, last, field, a)
+}
+
+// put adds a value: another item to an array, otherwise the one value.
+func (f *fitter) put(into map[string]any, name string, field catalog.Field, a argument) error {
+	if a.raw {
+		value, err := f.read.json(a.value)
+		if err != nil {
+			return f.usage("%s: %v", a.name, err)
+		}
+		into[name] = value
+		return nil
+	}
+	value, err := f.read.value(field, a.value)
+	if err != nil {
+		return f.usage("%s: %v", field.Name, err)
+	}
+	if !field.Array {
+		into[name] = value
+		return nil
+	}
+	items, _ := into[name].([]any)
+	into[name] = append(items, value)
+	return nil
+}
+
+// primary is the field that a prompt goes to.
+func (f *fitter) primary() (catalog.Field, bool) {
+	for _, name := range []string{"prompt", "text", "texts"} {
+		for _, field := range f.fields {
+			if field.Group == catalog.GroupInput && field.Name == name {
+				return field, true
+			}
+		}
+	}
+	at := slices.IndexFunc(f.fields, func(x catalog.Field) bool { return x.Group == catalog.GroupInput && x.Required })
+	if at < 0 {
+		return catalog.Field{}, false
+	}
+	return f.fields[at], true
+}
+
+// find returns the field at a path; what isn't there is answered with what is.
+func (f *fitter) find(path []string) (catalog.Field, error) {
+	fields := f.fields
+	for i, step := range path {
+		at := slices.IndexFunc(fields, func(x catalog.Field) bool { return x.Name == step })
+		if at < 0 {
+			return catalog.Field{}, f.unknown(path[:i], step, fields)
+		}
+		if i == len(path)-1 {
+			return fields[at], nil
+		}
+		if fields = fields[at].Members; fields == nil {
+			return catalog.Field{}, f.usage("%s has no members", strings.Join(path[:i+1], "."))
+		}
+	}
+	return catalog.Field{}, f.usage("a name is missing")
+}
+
+func (f *fitter) unknown(parents []string, name string, fields []catalog.Field) error {
+	var names []string
+	for _, field := range fields {
+		names = append(names, field.Name)
+	}
+	where := string(f.capability.Name)
+	if len(parents) > 0 {
+		where += " " + strings.Join(parents, ".")
+	}
+	message := fmt.Sprintf("%s has no %q; it has %s", where, name, strings.Join(names, ", "))
+	if near := nearest(name, names); near != "" {
+		message = fmt.Sprintf("%s has no %q: did you mean %s? It has %s", where, name, near, strings.Join(names, ", "))
+	}
+	return f.usage("%s", message)
+}
+
+// complete asks for what is required and absent.
+func (f *fitter) complete() error {
+	var missing []string
+	for _, field := range f.fields {
+		given := f.groups[field.Group]
+		instead := slices.ContainsFunc(field.Unless, func(name string) bool { return given[name] != nil })
+		if field.Required && !instead && given[field.Name] == nil {
+			missing = append(missing, strings.Join(append([]string{field.Name}, field.Unless...), " or "))
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return f.usage("%s needs %s", f.capability.Name, strings.Join(missing, ", "))
+}
+
+func (f *fitter) request() (api.CreateRequest, error) {
+	input, err := json.Marshal(f.groups[catalog.GroupInput])
+	if err != nil {
+		return api.CreateRequest{}, err
+	}
+	req := api.CreateRequest{Capability: string(f.capability.Name), Input: input}
+	if p := f.groups[catalog.GroupParameters]; len(p) > 0 {
+		if req.Parameters, err = json.Marshal(p); err != nil {
+			return api.CreateRequest{}, err
+		}
+	}
+	return req, nil
+}
+
+func (f *fitter) usage(format string, args ...any) error {
+	return &usageError{message: fmt.Sprintf(format, args...), hint: "unitask capabilities " + string(f.capability.Name)}
+}

@@ -1,0 +1,198 @@
+package main
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/gabriel-vasile/mimetype"
+
+	"unitask/internal/catalog"
+	"unitask/internal/task"
+)
+
+const maxRead = 128 << 20 // bytes of a file or of stdin; the service's own limits are lower
+
+// magicWord is how the sandbox's magic inputs begin: no file, though they begin with @.
+var magicWord = regexp.MustCompile(`^(unknown|full|[a-z]+:\S+)(\s|$)`)
+
+// reader turns the words of a command line into values. Stdin can be read once.
+type reader struct {
+	stdin     io.Reader
+	stdinUsed bool
+}
+
+// value reads one value of a field: @file and - are files and stdin for texts and media.
+func (r *reader) value(f catalog.Field, text string) (any, error) {
+	switch {
+	case f.Media:
+		return r.media(text)
+	case f.Type == "object":
+		return nil, errors.New("an object: write its members as name.member=value, or all of it as name:=JSON")
+	case f.Type == "string":
+		text, err := r.text(text)
+		if err != nil {
+			return nil, err
+		}
+		return text, oneOf(f, text)
+	case f.Type == "boolean":
+		return boolean(text)
+	case f.Type == "integer", f.Type == "number":
+		return number(f, text)
+	default:
+		return r.json(text)
+	}
+}
+
+// text reads a text; @@ begins one with an @ of its own.
+func (r *reader) text(text string) (string, error) {
+	literal, doubled := strings.CutPrefix(text, "@@")
+	if doubled {
+		return "@" + literal, nil
+	}
+	name, isFile := strings.CutPrefix(text, "@")
+	if text != "-" && !isFile {
+		return text, nil
+	}
+	raw, err := r.bytes(text)
+	if errors.Is(err, fs.ErrNotExist) && magicWord.MatchString(name) {
+		return text, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	if !utf8.Valid(raw) {
+		return "", fmt.Errorf("%s is no UTF-8 text", source(text))
+	}
+	return strings.TrimSuffix(strings.TrimSuffix(string(raw), "\n"), "\r"), nil
+}
+
+// media reads a media value: a file, stdin, a URL or the id of an artifact.
+func (r *reader) media(text string) (any, error) {
+	switch {
+	case strings.HasPrefix(text, "http://"), strings.HasPrefix(text, "https://"):
+		return map[string]any{"url": text}, nil
+	case strings.HasPrefix(text, task.PrefixArtifact):
+		return map[string]any{"artifact": text}, nil
+	case text != "-" && !strings.HasPrefix(text, "@"):
+		return nil, fmt.Errorf("%q is no media: write @FILE, -, a URL or an artifact's id", text)
+	}
+	raw, err := r.bytes(text)
+	if err != nil {
+		return nil, err
+	}
+	if len(raw) == 0 {
+		return nil, fmt.Errorf("%s is empty", source(text))
+	}
+	contentType, _, _ := strings.Cut(mimetype.Detect(raw).String(), ";")
+	return map[string]any{"data": base64.StdEncoding.EncodeToString(raw), "content_type": contentType}, nil
+}
+
+// json reads JSON, from a file or stdin too. Numbers stay as they are written.
+func (r *reader) json(text string) (any, error) {
+	raw := []byte(text)
+	if text == "-" || strings.HasPrefix(text, "@") {
+		var err error
+		if raw, err = r.bytes(text); err != nil {
+			return nil, err
+		}
+	}
+	if !json.Valid(raw) {
+		return nil, errors.New("this is no JSON")
+	}
+	return json.RawMessage(bytes.TrimSpace(raw)), nil
+}
+
+// bytes reads "-" or "@FILE".
+func (r *reader) bytes(text string) ([]byte, error) {
+	from := r.stdin
+	if name, ok := strings.CutPrefix(text, "@"); ok {
+		f, err := os.Open(name)
+		if e, ok := errors.AsType[*fs.PathError](err); ok {
+			return nil, fmt.Errorf("%s: %w", name, e.Err)
+		} else if err != nil {
+			return nil, err
+		}
+		defer func() { _ = f.Close() }()
+		from = f
+	} else if r.stdinUsed {
+		return nil, errors.New("stdin is read already")
+	} else {
+		r.stdinUsed = true
+	}
+	raw, err := io.ReadAll(io.LimitReader(from, maxRead+1))
+	if err == nil && len(raw) > maxRead {
+		err = fmt.Errorf("%s is larger than %s", source(text), size(maxRead))
+	}
+	return raw, err
+}
+
+func source(text string) string {
+	if text == "-" {
+		return "stdin"
+	}
+	return strings.TrimPrefix(text, "@")
+}
+
+func boolean(text string) (any, error) {
+	switch strings.ToLower(text) {
+	case "true", "yes", "on", "1":
+		return true, nil
+	case "false", "no", "off", "0":
+		return false, nil
+	default:
+		return nil, fmt.Errorf("%q is neither true nor false", text)
+	}
+}
+
+// number keeps the digits as they are written, so that nothing is rounded on the way.
+func number(f catalog.Field, text string) (any, error) {
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsInf(n, 0) || !json.Valid([]byte(text)) {
+		return nil, fmt.Errorf("%q is no number", text)
+	}
+	if _, err := strconv.ParseInt(text, 10, 64); f.Type == "integer" && err != nil {
+		return nil, fmt.Errorf("%q is no whole number", text)
+	}
+	if low, high := f.Minimum, f.Maximum; low != nil && n < *low || high != nil && n > *high {
+		return nil, fmt.Errorf("%s is outside %s", text, bounds(f))
+	}
+	return json.Number(text), oneOf(f, text)
+}
+
+// oneOf checks a value against those that are allowed.
+func oneOf(f catalog.Field, text string) error {
+	if len(f.Enum) == 0 || slices.Contains(f.Enum, text) {
+		return nil
+	}
+	if near := nearest(text, f.Enum); near != "" {
+		return fmt.Errorf("%q isn't one of %s: did you mean %s?", text, strings.Join(f.Enum, ", "), near)
+	}
+	return fmt.Errorf("%q isn't one of %s", text, strings.Join(f.Enum, ", "))
+}
+
+// bounds shows the values that a number may have, "" where any.
+func bounds(f catalog.Field) string {
+	show := func(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
+	switch {
+	case f.Minimum != nil && f.Maximum != nil:
+		return show(*f.Minimum) + " to " + show(*f.Maximum)
+	case f.Minimum != nil:
+		return "at least " + show(*f.Minimum)
+	case f.Maximum != nil:
+		return "at most " + show(*f.Maximum)
+	default:
+		return ""
+	}
+}

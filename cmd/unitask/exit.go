@@ -1,0 +1,232 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"unitask/internal/api"
+	"unitask/internal/client"
+	"unitask/internal/fault"
+	"unitask/internal/secret"
+	"unitask/internal/task"
+)
+
+// The exit codes.
+const (
+	exitOK          = 0
+	exitError       = 1
+	exitUsage       = 2
+	exitTaskFailed  = 3
+	exitKey         = 4
+	exitNotFound    = 5
+	exitBusy        = 6 // rate or capacity
+	exitWait        = 7 // the wait timed out, the task goes on
+	exitUnreachable = 8
+	exitInterrupted = 130
+)
+
+// usageError is a command line that can't be carried out as written.
+type usageError struct {
+	message string
+	hint    string // the next command, "" for the command's help
+}
+
+func (e *usageError) Error() string { return e.message }
+
+// hinted adds the next command to an error that is someone else's.
+type hinted struct {
+	error
+	hint string
+}
+
+func (e *hinted) Unwrap() error { return e.error }
+
+// taskEnded is a task that ended without a result.
+type taskEnded struct{ task api.Task }
+
+func (e *taskEnded) Error() string {
+	if f := e.task.Fault(); f != nil {
+		return fmt.Sprintf("%s failed: %s (%s)", e.task.ID, f.Message, f.Code)
+	}
+	return fmt.Sprintf("%s was canceled", e.task.ID)
+}
+
+func (e *taskEnded) Unwrap() error {
+	if f := e.task.Fault(); f != nil {
+		return f
+	}
+	return nil
+}
+
+// leftRunning is a wait that ended before its task did.
+type leftRunning struct {
+	id    string // "" where the task's id isn't known yet
+	cause error  // errTimeout or context.Canceled
+}
+
+// errTimeout is the end of --timeout.
+var errTimeout = errors.New("the wait timed out")
+
+func (e *leftRunning) Error() string {
+	why := "interrupted"
+	if errors.Is(e.cause, errTimeout) {
+		why = "the wait timed out"
+	}
+	if e.id == "" {
+		return why + " before the task's id was known; it may have been accepted"
+	}
+	return why + "; " + e.id + " goes on"
+}
+
+func (e *leftRunning) Unwrap() error { return e.cause }
+
+// exitCode is the one place that says which error ends with which code.
+func exitCode(err error) int {
+	_, usage := errors.AsType[*usageError](err)
+	_, ended := errors.AsType[*taskEnded](err)
+	_, noKey := errors.AsType[*client.NoKeyError](err)
+	_, noSecret := errors.AsType[*secret.Error](err)
+	_, unreachable := errors.AsType[*client.UnreachableError](err)
+	f, coded := errors.AsType[*fault.Error](err)
+	switch {
+	case err == nil:
+		return exitOK
+	case usage:
+		return exitUsage
+	case errors.Is(err, errTimeout):
+		return exitWait
+	case errors.Is(err, context.Canceled):
+		return exitInterrupted
+	case noKey, noSecret:
+		return exitKey
+	case unreachable:
+		return exitUnreachable
+	case coded && (f.Code == fault.RateLimitExceeded || f.Code == fault.CapacityExhausted):
+		return exitBusy
+	case ended, coded && f.TaskID != "":
+		return exitTaskFailed
+	case coded && f.Code == fault.Unauthenticated:
+		return exitKey
+	case coded && f.Code == fault.NotFound:
+		return exitNotFound
+	default:
+		return exitError
+	}
+}
+
+// report tells the person what went wrong, why, and what to do next, and returns the exit code.
+func (t *terminal) report(command string, err error) int {
+	if err == nil {
+		return exitOK
+	}
+	t.note("%s %s", t.errStyle.bad.Render("unitask:"), printable(describe(err)))
+	if f, ok := errors.AsType[*fault.Error](err); ok {
+		for _, d := range f.Details {
+			if line := d.Field + " " + d.Message; line != f.Message {
+				t.note("  %s", printable(line))
+			}
+		}
+	}
+	if hint := hintOf(command, err); hint != "" {
+		t.note("%s %s", t.errStyle.bold.Render("hint:"), printable(hint))
+	}
+	if id := requestID(err); id != "" {
+		t.note("%s", t.errStyle.faint.Render("request id: "+printable(id)))
+	}
+	return exitCode(err)
+}
+
+// describe says what went wrong in one line, the code last.
+func describe(err error) string {
+	if e, ok := errors.AsType[*taskEnded](err); ok {
+		return e.Error()
+	}
+	if e, ok := errors.AsType[*leftRunning](err); ok {
+		return e.Error()
+	}
+	f, ok := errors.AsType[*fault.Error](err)
+	if !ok {
+		return strings.TrimSpace(err.Error())
+	}
+	if _, ofService := errors.AsType[*client.Error](err); !ofService {
+		return f.Message
+	}
+	if f.TaskID != "" {
+		return fmt.Sprintf("%s failed: %s (%s)", f.TaskID, f.Message, f.Code)
+	}
+	return fmt.Sprintf("%s (%s)", f.Message, f.Code)
+}
+
+func requestID(err error) string {
+	if e, ok := errors.AsType[*taskEnded](err); ok {
+		return e.task.RequestID
+	}
+	return client.RequestID(err)
+}
+
+// hintOf returns the next command to try.
+func hintOf(command string, err error) string {
+	if e, ok := errors.AsType[*hinted](err); ok {
+		return e.hint
+	}
+	if e, ok := errors.AsType[*usageError](err); ok {
+		if e.hint != "" {
+			return e.hint
+		}
+		return command + " --help"
+	}
+	if e, ok := errors.AsType[*leftRunning](err); ok && e.id != "" {
+		return "unitask tasks wait " + e.id
+	}
+	if e, ok := errors.AsType[*client.NoKeyError](err); ok {
+		if e.KeyFor != "" {
+			return "unitask login --base-url " + e.BaseURL
+		}
+		return "unitask serve starts a service here; unitask login keeps a key for another one; UNITASK_API_KEY works too"
+	}
+	if e, ok := errors.AsType[*secret.Error](err); ok && e.Hint != "" {
+		return e.Hint
+	}
+	if _, ok := errors.AsType[*client.UnreachableError](err); ok {
+		return "unitask serve starts the service here; --base-url or UNITASK_BASE_URL names another one"
+	}
+	if f, ok := errors.AsType[*fault.Error](err); ok {
+		return hintOfCode(f)
+	}
+	return ""
+}
+
+func hintOfCode(f *fault.Error) string {
+	switch f.Code {
+	case fault.Unauthenticated:
+		return "unitask whoami shows which key is used; unitask login keeps another one"
+	case fault.AuthorizationRequired:
+		return "authorization.person=none declares that no identifiable person is shown"
+	case fault.NotFound:
+		return "unitask tasks list"
+	case fault.IdempotencyConflict:
+		return "leave --idempotency-key out: each new request takes a key of its own"
+	case fault.ContentPolicyViolation:
+		return "change the input; the same one is refused again"
+	case fault.RateLimitExceeded, fault.CapacityExhausted, fault.ProviderUnavailable, fault.ProviderTimeout, fault.Internal:
+		if !f.Retryable() {
+			return "unitask tasks list"
+		}
+		if s := api.Seconds(f.RetryAfter); s > 0 {
+			return fmt.Sprintf("try again in %d s", s)
+		}
+		return "try again in a moment"
+	default:
+		return "unitask capabilities"
+	}
+}
+
+// ended returns the error of a task that didn't succeed, nil for one that did or goes on.
+func ended(t api.Task) error {
+	if t.State == task.Failed || t.State == task.Canceled {
+		return &taskEnded{task: t}
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"unitask/internal/api"
+	"unitask/internal/task"
+)
+
+const keysCreateExample = `  unitask keys create --name laptop --mode test
+  unitask keys create --name shop --mode live --scope 'image.*' --rate 60 --budget 5/day --expires 90d
+  unitask keys create --name ci --mode test --json | jq -r .key`
+
+type keysCreateOptions struct {
+	operatorFlags
+	request api.KeyCreate
+	mode    string
+	budget  string
+	expires string
+	asJSON  bool
+}
+
+func newKeysCreateCmd(t *terminal) *cobra.Command {
+	var o keysCreateOptions
+	cmd := &cobra.Command{
+		Use:     "create",
+		Short:   "Make a key and show it, this once",
+		Example: keysCreateExample,
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return keysCreateRun(cmd.Context(), t, &o) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.request.Name, "name", "", "what the key is for")
+	flags.StringVar(&o.mode, "mode", string(task.Test), "live, or test for the sandbox")
+	flags.StringVar(&o.request.Account, "account", "", "whose it is, by `name`; made where it doesn't exist")
+	flags.StringSliceVar(&o.request.Scopes, "scope", nil, "only these capabilities, as `pattern` such as image.*; may be repeated")
+	flags.IntVar(&o.request.CreatesPerMinute, "rate", 0, "at most `N` tasks a minute; 0: the server's default, negative: no limit")
+	flags.IntVar(&o.request.OpenTasks, "concurrency", 0, "at most `N` open tasks; 0: the server's default, negative: no limit")
+	flags.StringVar(&o.budget, "budget", "", "at most this `amount` in USD, such as 5/day or 99.50/month")
+	flags.StringVar(&o.expires, "expires", "", "closes after this `time`, such as 12h, 90d or 2w")
+	addJSON(cmd, &o.asJSON)
+	o.add(cmd)
+	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions([]string{"live", "test"}, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+func keysCreateRun(ctx context.Context, t *terminal, o *keysCreateOptions) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	return o.with(ctx, func(op operator) error {
+		key, err := op.CreateKey(ctx, o.request)
+		if err != nil {
+			return err
+		}
+		if o.asJSON {
+			return t.json(key)
+		}
+		t.note("key %s, %s, account %s", printable(key.ID), key.Mode, printable(key.Account))
+		if _, err := fmt.Fprintln(t.out, key.Secret); err != nil {
+			return err
+		}
+		if t.outTTY {
+			t.note("It isn't shown again. Keep it in a secrets manager; %q keeps it in this system's keyring.", "unitask login")
+		}
+		return nil
+	})
+}
+
+// check turns the flags into the request.
+func (o *keysCreateOptions) check() error {
+	if strings.TrimSpace(o.request.Name) == "" {
+		return &usageError{message: "a key needs a name: --name NAME"}
+	}
+	if o.mode != string(task.Live) && o.mode != string(task.Test) {
+		return &usageError{message: fmt.Sprintf("--mode is live or test, not %q", o.mode)}
+	}
+	o.request.Mode = task.Mode(o.mode)
+	if o.budget != "" {
+		amount, period, err := parseBudget(o.budget)
+		if err != nil {
+			return err
+		}
+		o.request.Budget, o.request.BudgetPeriod = amount, period
+	}
+	if o.expires != "" {
+		life, err := parseLife(o.expires)
+		if err != nil {
+			return err
+		}
+		o.request.ExpiresInSeconds = int64(life / time.Second)
+	}
+	return nil
+}
+
+// parseBudget reads "5/day" and "99.50/month".
+func parseBudget(text string) (amount, period string, err error) {
+	amount, period, _ = strings.Cut(text, "/")
+	if _, err := task.ParseMoney(amount); err != nil || !slices.Contains([]string{"day", "month"}, period) {
+		return "", "", &usageError{message: fmt.Sprintf("--budget takes an amount in USD a day or a month, such as 5/day, not %q", text)}
+	}
+	return amount, period, nil
+}
+
+// parseLife reads a duration such as "12h", with days and weeks: "90d", "2w". At least a second.
+func parseLife(text string) (time.Duration, error) {
+	const day = 24 * time.Hour
+	wrong := &usageError{message: fmt.Sprintf("--expires takes a time such as 12h, 90d or 2w, not %q", text)}
+	for suffix, unit := range map[string]time.Duration{"d": day, "w": 7 * day} {
+		if digits, ok := strings.CutSuffix(text, suffix); ok {
+			n, err := strconv.ParseInt(digits, 10, 32)
+			if err != nil || n < 1 || n > int64(maxLife/unit) {
+				return 0, wrong
+			}
+			return time.Duration(n) * unit, nil
+		}
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < time.Second || d > maxLife {
+		return 0, wrong
+	}
+	return d, nil
+}
+
+// maxLife keeps the expiry inside what a time can hold: a hundred years.
+const maxLife = 100 * 365 * 24 * time.Hour

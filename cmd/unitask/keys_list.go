@@ -1,0 +1,71 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"unitask/internal/api"
+)
+
+type keysListOptions struct {
+	operatorFlags
+	asJSON bool
+}
+
+func newKeysListCmd(t *terminal) *cobra.Command {
+	var o keysListOptions
+	cmd := &cobra.Command{
+		Use:     "list",
+		Aliases: []string{"ls"},
+		Short:   "List keys, oldest first",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return keysListRun(cmd.Context(), t, &o) },
+	}
+	addJSON(cmd, &o.asJSON)
+	o.add(cmd)
+	return cmd
+}
+
+func keysListRun(ctx context.Context, t *terminal, o *keysListOptions) error {
+	return o.with(ctx, func(op operator) error {
+		keys, err := op.ListKeys(ctx)
+		switch {
+		case err != nil:
+			return err
+		case o.asJSON:
+			return t.json(append([]api.Key{}, keys...))
+		case len(keys) == 0:
+			t.note("no keys")
+			return nil
+		}
+		return listKeys(t, keys, time.Now())
+	})
+}
+
+func listKeys(t *terminal, keys []api.Key, now time.Time) error {
+	b := table{header: []string{"ID", "NAME", "ACCOUNT", "MODE", "KEY", "SCOPES", "STATE", "LAST USED"}}
+	for _, k := range keys {
+		scopes := cmp.Or(strings.Join(k.Scopes, " "), "*")
+		b.row(same(k.ID), same(k.Name), same(k.Account), same(string(k.Mode)),
+			cell{human: "…" + k.Hint, plain: k.Hint}, same(scopes), keyState(t, k, now), when(k.LastUsedAt, now))
+	}
+	return b.write(t)
+}
+
+// keyState says whether a key opens anything, and how long still.
+func keyState(t *terminal, k api.Key, now time.Time) cell {
+	switch {
+	case k.RevokedAt != nil:
+		return cell{human: "revoked", plain: "revoked", style: t.style.bad}
+	case k.ExpiresAt != nil && !now.Before(k.ExpiresAt.Time):
+		return cell{human: "expired", plain: "expired", style: t.style.bad}
+	case k.ExpiresAt != nil:
+		return cell{human: "ends " + when(k.ExpiresAt, now).human, plain: "open", style: t.style.good}
+	default:
+		return cell{human: "open", plain: "open", style: t.style.good}
+	}
+}

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"unitask/internal/fault"
+)
+
+type keysRevokeOptions struct {
+	operatorFlags
+	id     string
+	asJSON bool
+}
+
+func newKeysRevokeCmd(t *terminal) *cobra.Command {
+	var o keysRevokeOptions
+	cmd := &cobra.Command{
+		Use:   "revoke ID",
+		Short: "Close a key at once",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.id = args[0]
+			return keysRevokeRun(cmd.Context(), t, &o)
+		},
+	}
+	addJSON(cmd, &o.asJSON)
+	o.add(cmd)
+	return cmd
+}
+
+func keysRevokeRun(ctx context.Context, t *terminal, o *keysRevokeOptions) error {
+	return o.with(ctx, func(op operator) error {
+		key, err := op.RevokeKey(ctx, o.id)
+		if f, ok := errors.AsType[*fault.Error](err); ok && f.Code == fault.NotFound {
+			return &hinted{err, "unitask keys list"}
+		}
+		if err != nil {
+			return err
+		}
+		if o.asJSON {
+			return t.json(key)
+		}
+		t.note("key %s (%s) is revoked", printable(key.ID), printable(key.Name))
+		return nil
+	})
+}

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"net/url"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"unitask/internal/client"
+	"unitask/internal/secret"
+)
+
+const loginLong = `Keep a key in the keyring of this system, under a profile that names the service's base URL.
+
+The key is read from a prompt that doesn't show it, from stdin where that is no terminal, or from
+--api-key-file. It is tried on the service first. Where there is no keyring, nothing is kept: set
+UNITASK_API_KEY or use --api-key-file with each command.`
+
+func newLoginCmd(t *terminal) *cobra.Command {
+	var o clientFlags
+	cmd := &cobra.Command{
+		Use:   "login",
+		Short: "Keep a key in the keyring, under a profile",
+		Long:  loginLong,
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return loginRun(cmd.Context(), t, &o) },
+	}
+	o.add(cmd)
+	return cmd
+}
+
+func loginRun(ctx context.Context, t *terminal, o *clientFlags) error {
+	name, baseURL, err := o.loginTarget()
+	if err != nil {
+		return err
+	}
+	ring, err := secret.OpenKeyring(ctx, secret.KeyringConfig{})
+	if err == nil {
+		err = ring.Probe(ctx)
+	}
+	if err != nil {
+		return &hinted{err, "set UNITASK_API_KEY, or give --api-key-file FILE with each command; neither needs a keyring"}
+	}
+	key, err := o.readKey(t, baseURL)
+	if err != nil {
+		return err
+	}
+	if err := tryKey(ctx, t, baseURL, key); err != nil {
+		return err
+	}
+	ref, err := secret.ParseRef("keyring:" + name)
+	if err != nil {
+		return err
+	}
+	if err := ring.Set(ctx, name, key); err != nil {
+		return err
+	}
+	if err := saveLogin(name, baseURL, ref); err != nil {
+		return err
+	}
+	t.note("profile %s calls %s with the key that ends in %s", name, baseURL, hintOfKey(key))
+	return nil
+}
+
+// loginTarget chooses the profile: the named one, else the one that fits the base URL, else a new
+// one with the host's name.
+func (f *clientFlags) loginTarget() (name, baseURL string, err error) {
+	name = cmp.Or(f.choice.Profile, os.Getenv("UNITASK_PROFILE"))
+	if name != "" && !client.ValidProfileName(name) {
+		return "", "", &usageError{message: "a profile's name is 1 to 64 letters, digits, dots, dashes and underscores"}
+	}
+	all, err := client.LoadProfiles(client.ConfigDir())
+	if err != nil {
+		return "", "", err
+	}
+	choice := f.choice
+	if _, known := all.Profiles[name]; name != "" && !known {
+		base := cmp.Or(choice.BaseURL, os.Getenv("UNITASK_BASE_URL"), client.DefaultBaseURL)
+		u, err := client.ParseBaseURL(base)
+		if err != nil {
+			return "", "", &usageError{message: plain(err)}
+		}
+		return name, u.String(), nil
+	}
+	target, err := f.target()
+	if err != nil {
+		return "", "", err
+	}
+	if target.Name != "" {
+		return target.Name, target.BaseURL, nil
+	}
+	u, err := url.Parse(target.BaseURL)
+	if err != nil || !client.ValidProfileName(u.Hostname()) {
+		return "default", target.BaseURL, nil
+	}
+	return u.Hostname(), target.BaseURL, nil
+}
+
+// readKey reads the key to keep: never from a flag or the environment.
+func (f *clientFlags) readKey(t *terminal, baseURL string) (secret.Value, error) {
+	if f.keyFile != "" {
+		return client.ReadKeyFile(f.keyFile, t.in)
+	}
+	if !t.inTTY {
+		return client.ReadKeyFile("-", t.in)
+	}
+	text, err := t.readHidden("key for " + baseURL + ": ")
+	if err != nil {
+		return secret.Value{}, err
+	}
+	return client.ParseKey(text)
+}
+
+// tryKey asks the service whether it takes the key.
+func tryKey(ctx context.Context, t *terminal, baseURL string, key secret.Value) error {
+	c, err := client.New(client.Config{
+		BaseURL: baseURL, UserAgent: "unitask/" + readBuild().Version,
+		Key: func(context.Context) (secret.Value, error) { return key, nil },
+	})
+	if err != nil {
+		return err
+	}
+	all, err := c.Capabilities(ctx)
+	if err != nil {
+		return err
+	}
+	t.note("the key opens %d capabilities", len(all))
+	return nil
+}
+
+// saveLogin makes the profile the current one. What else it says stays.
+func saveLogin(name, baseURL string, ref secret.Ref) error {
+	dir := client.ConfigDir()
+	all, err := client.LoadProfiles(dir)
+	if err != nil {
+		return err
+	}
+	p := all.Profiles[name]
+	if p.BaseURL != baseURL {
+		p.DataDir = "" // of a server at another address
+	}
+	p.BaseURL, p.Key = baseURL, ref
+	all.Profiles[name], all.Current = p, name
+	return all.Save(dir)
+}
+
+// hintOfKey is the end of a key: enough to tell keys apart, not to use one.
+func hintOfKey(v secret.Value) string {
+	const shown, least = 4, 16
+	text := v.Reveal()
+	if len(text) < least {
+		return "…"
+	}
+	return text[len(text)-shown:]
+}

@@ -1,0 +1,39 @@
+package main
+
+import "strings"
+
+// nearest returns the candidate that was probably meant: one that name begins, or one at most a
+// third of its letters away; "" for none.
+func nearest(name string, candidates []string) string {
+	best, least := "", len(name)/3+1
+	for _, c := range candidates {
+		if len(name) > 2 && strings.HasPrefix(c, name) {
+			return c
+		}
+		if d := distance(strings.ToLower(name), strings.ToLower(c)); d <= least && (best == "" || d < least) {
+			best, least = c, d
+		}
+	}
+	return best
+}
+
+// distance is Levenshtein's: the letters to add, drop or change.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

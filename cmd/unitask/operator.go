@@ -1,0 +1,75 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"unitask/internal/api"
+	"unitask/internal/client"
+)
+
+// operator is what whoever owns the data folder may do with keys: over the socket of the running
+// server, or on the store itself where none runs.
+type operator interface {
+	CreateKey(ctx context.Context, req api.KeyCreate) (api.Key, error)
+	ListKeys(ctx context.Context) ([]api.Key, error)
+	RevokeKey(ctx context.Context, id string) (api.Key, error)
+}
+
+// openOperator asks the server on the data folder, and opens the store only where none answers.
+// close gives the store back.
+func openOperator(ctx context.Context, dataDir string) (o operator, closeFunc func() error, err error) {
+	admin, err := client.NewAdmin(dataDir)
+	if err != nil {
+		return nil, nil, err
+	}
+	_, err = admin.Info(ctx)
+	if err == nil {
+		return admin, func() error { return nil }, nil
+	}
+	if _, away := errors.AsType[*client.UnreachableError](err); !away || ctx.Err() != nil {
+		return nil, nil, err
+	}
+	return openStoreOperator(ctx, dataDir)
+}
+
+// operatorFlags say which data folder is operated on.
+type operatorFlags struct{ dataDir string }
+
+func (f *operatorFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.dataDir, "data-dir", "", "the server's data `folder` (UNITASK_DATA_DIR, else the local profile's, else ./data)")
+	_ = cmd.MarkFlagDirname("data-dir")
+}
+
+// folder returns the chosen data folder, which must exist: one that is mistyped isn't made.
+func (f *operatorFlags) folder() (string, error) {
+	dir := cmp.Or(f.dataDir, os.Getenv("UNITASK_DATA_DIR"))
+	if dir == "" {
+		all, err := client.LoadProfiles(client.ConfigDir())
+		if err != nil {
+			return "", err
+		}
+		dir = cmp.Or(all.Profiles[client.LocalProfile].DataDir, "data")
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return "", &usageError{message: "there is no data folder " + dir, hint: "unitask serve makes one; --data-dir names another"}
+	}
+	return dir, nil
+}
+
+// with runs do on the operator of the chosen data folder.
+func (f *operatorFlags) with(ctx context.Context, do func(operator) error) error {
+	dir, err := f.folder()
+	if err != nil {
+		return err
+	}
+	o, closeFunc, err := openOperator(ctx, dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(o), closeFunc())
+}

@@ -1,0 +1,205 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"unitask/internal/api"
+	"unitask/internal/client"
+)
+
+// resultOptions say what to do with the output of a task that has ended.
+type resultOptions struct {
+	output string // as of -o
+	asJSON bool
+}
+
+// part is one file of a result: fetched from the service, or at hand.
+type part struct {
+	contentType string
+	artifact    *api.Artifact
+	data        []byte
+}
+
+// showResult saves or prints what a task made. A task without a result is an error, after its JSON.
+func showResult(ctx context.Context, t *terminal, c *client.Client, done api.Task, o resultOptions) error {
+	if o.asJSON {
+		if err := t.json(done); err != nil {
+			return err
+		}
+	}
+	if err := ended(done); err != nil {
+		return err
+	}
+	t.summarize(done)
+	switch {
+	case o.output != "":
+		if err := saveParts(ctx, t, c, done, o.output); err != nil {
+			return &hinted{err, "unitask tasks get " + done.ID + " -o FILE fetches the result again"}
+		}
+		return nil
+	case o.asJSON || done.Output == nil:
+		return nil
+	}
+	return printOutput(t, done)
+}
+
+// summarize tells a person at a terminal how long it took and what it cost.
+func (t *terminal) summarize(done api.Task) {
+	if !t.errTTY || done.FinishedAt == nil {
+		return
+	}
+	line := fmt.Sprintf("%s %s in %s", done.Capability, done.State, seconds(done.FinishedAt.Sub(done.CreatedAt.Time)))
+	if done.Usage != nil {
+		line += ", $" + done.Usage.Cost.Amount
+	}
+	t.note("%s", t.errStyle.faint.Render(line))
+}
+
+func printOutput(t *terminal, done api.Task) error {
+	out := done.Output
+	if out.Text != nil {
+		text := t.safe(*out.Text)
+		if !strings.HasSuffix(text, "\n") {
+			text += "\n"
+		}
+		_, err := io.WriteString(t.out, text)
+		return err
+	}
+	if out.Embeddings != nil {
+		return printEmbeddings(t, out.Embeddings)
+	}
+	if err := printArtifacts(t, out.Artifacts()); err != nil {
+		return err
+	}
+	if t.outTTY && len(out.Artifacts()) > 0 {
+		t.note("%s unitask tasks get %s -o 'NAME.*' saves it; run takes -o too", t.errStyle.bold.Render("hint:"), done.ID)
+	}
+	return nil
+}
+
+// printEmbeddings prints one vector a line, its numbers between tabs; a person gets the shape alone.
+func printEmbeddings(t *terminal, vectors [][]float32) error {
+	if t.outTTY {
+		for i, v := range vectors {
+			if _, err := fmt.Fprintf(t.out, "vector %d: %d numbers\n", i+1, len(v)); err != nil {
+				return err
+			}
+		}
+		t.note("%s --json, a pipe or -o FILE gives the numbers", t.errStyle.bold.Render("hint:"))
+		return nil
+	}
+	for _, v := range vectors {
+		numbers := make([]string, len(v))
+		for i, n := range v {
+			numbers[i] = strconv.FormatFloat(float64(n), 'g', -1, 32)
+		}
+		if _, err := fmt.Fprintln(t.out, strings.Join(numbers, "\t")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printArtifacts lists files: for a program type, bytes and URL between tabs.
+func printArtifacts(t *terminal, all []api.Artifact) error {
+	for _, a := range all {
+		line := fmt.Sprintf("%s\t%d\t%s", oneLine(a.ContentType), a.Bytes, oneLine(a.URL))
+		if t.outTTY {
+			line = t.style.bold.Render(shape(a)) + "\n  " + oneLine(a.URL)
+		}
+		if _, err := fmt.Fprintln(t.out, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shape describes a file in a few words.
+func shape(a api.Artifact) string {
+	words := []string{printable(a.ContentType)}
+	if a.Width != nil && a.Height != nil {
+		words = append(words, fmt.Sprintf("%d×%d", *a.Width, *a.Height))
+	}
+	if a.Duration != nil {
+		words = append(words, strconv.FormatFloat(*a.Duration, 'f', -1, 64)+" s")
+	}
+	return strings.Join(append(words, size(a.Bytes)), ", ")
+}
+
+func partsOf(out *api.Output) ([]part, error) {
+	if out == nil {
+		return nil, nil
+	}
+	if out.Text != nil {
+		return []part{{contentType: "text/plain", data: []byte(*out.Text)}}, nil
+	}
+	if out.Embeddings != nil {
+		raw, err := json.Marshal(out.Embeddings)
+		return []part{{contentType: "application/json", data: append(raw, '\n')}}, err
+	}
+	var parts []part
+	for _, a := range out.Artifacts() {
+		parts = append(parts, part{contentType: a.ContentType, artifact: &a})
+	}
+	return parts, nil
+}
+
+func saveParts(ctx context.Context, t *terminal, c *client.Client, done api.Task, output string) error {
+	parts, err := partsOf(done.Output)
+	if err != nil {
+		return err
+	}
+	if output == "-" {
+		return saveToStdout(ctx, t, c, parts)
+	}
+	for i, p := range parts {
+		name := fileName(output, done.ID, p.contentType, i+1)
+		if err := writeFile(name, func(w io.Writer) error { return p.write(ctx, c, w) }); err != nil {
+			return err
+		}
+		t.note("saved %s (%s)", name, p.shape())
+		if warning := mismatch(name, p.contentType); warning != "" {
+			t.note("note: %s", warning)
+		}
+	}
+	return nil
+}
+
+func saveToStdout(ctx context.Context, t *terminal, c *client.Client, parts []part) error {
+	if len(parts) > 1 {
+		return fmt.Errorf("the result has %d files; stdout takes one", len(parts))
+	}
+	for _, p := range parts {
+		if t.outTTY && p.artifact != nil {
+			return fmt.Errorf("a terminal can't show %s", p.contentType)
+		}
+		if t.outTTY {
+			p.data = []byte(t.safe(string(p.data)))
+		}
+		if err := p.write(ctx, c, t.out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p part) write(ctx context.Context, c *client.Client, w io.Writer) error {
+	if p.artifact != nil {
+		return c.Download(ctx, *p.artifact, w)
+	}
+	_, err := io.Copy(w, bytes.NewReader(p.data))
+	return err
+}
+
+func (p part) shape() string {
+	if p.artifact != nil {
+		return shape(*p.artifact)
+	}
+	return p.contentType + ", " + size(int64(len(p.data)))
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+const rootLong = `One key, one task protocol and one error format for text, images, video and audio.
+
+Start the service with "unitask serve"; in another terminal:
+
+  unitask run text.chat "Say hello"
+  unitask run image.generate "a red fox" -o fox.png`
+
+// commands is every command, in the order of the help.
+func commands(t *terminal) []*cobra.Command {
+	return []*cobra.Command{
+		newRunCmd(t),
+		newCapabilitiesCmd(t),
+		newTasksCmd(t),
+		newLoginCmd(t),
+		newLogoutCmd(t),
+		newWhoamiCmd(t),
+		newKeysCmd(t),
+		newVersionCmd(t),
+	}
+}
+
+func newRootCmd(t *terminal) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "unitask",
+		Short:         "A self-hosted gateway to AI capabilities, and its client",
+		Long:          rootLong,
+		Version:       readBuild().Version,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.ArbitraryArgs, // so that an unknown command comes to helpOrUnknown
+		RunE:          helpOrUnknown,
+	}
+	root.SetIn(t.in)
+	root.SetOut(t.out)
+	root.SetErr(t.err)
+	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
+	root.AddCommand(commands(t)...)
+	root.InitDefaultCompletionCmd()
+	markUsage(root)
+	return root
+}
+
+// markUsage makes what cobra finds wrong with flags and arguments a usage error, on every command.
+func markUsage(cmd *cobra.Command) {
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{message: err.Error()} })
+	if check := cmd.Args; check != nil {
+		cmd.Args = func(cmd *cobra.Command, args []string) error {
+			if err := check(cmd, args); err != nil {
+				return &usageError{message: err.Error()}
+			}
+			return nil
+		}
+	}
+	for _, child := range cmd.Commands() {
+		markUsage(child)
+	}
+}
+
+// group makes a command that only holds others: alone it shows its help, with an unknown word it
+// says so.
+func group(use, short string, children ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Short: short, RunE: helpOrUnknown}
+	cmd.AddCommand(children...)
+	return cmd
+}
+
+func helpOrUnknown(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return cmd.Help()
+	}
+	message := fmt.Sprintf("%s has no command %q", cmd.CommandPath(), args[0])
+	var names []string
+	for _, child := range cmd.Commands() {
+		names = append(names, child.Name())
+	}
+	if near := nearest(args[0], names); near != "" {
+		return &usageError{message: message + ": did you mean " + near + "?", hint: cmd.CommandPath() + " " + near + " --help"}
+	}
+	return &usageError{message: message}
+}

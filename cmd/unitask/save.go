@@ -1,0 +1,124 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"unitask/internal/client"
+)
+
+// extensions are those of the content types that the service makes.
+var extensions = map[string]string{
+	"image/png": ".png", "image/jpeg": ".jpg", "image/webp": ".webp", "image/gif": ".gif",
+	"video/mp4": ".mp4", "video/webm": ".webm", "video/quicktime": ".mov",
+	"audio/wav": ".wav", "audio/x-wav": ".wav", "audio/wave": ".wav", "audio/mpeg": ".mp3", "audio/ogg": ".ogg",
+	"audio/opus": ".opus", "audio/flac": ".flac", "audio/aac": ".aac", "audio/mp4": ".m4a",
+	"text/plain": ".txt", "application/json": ".json",
+}
+
+// extension returns the ending of a file with this content.
+func extension(contentType string) string {
+	base, _, _ := strings.Cut(contentType, ";")
+	if e, ok := extensions[strings.TrimSpace(base)]; ok {
+		return e
+	}
+	return ".bin"
+}
+
+// fileName says where the n-th part of a task's result goes, counted from 1: the second of
+// "fox.png" is "fox-2.png", in a folder the task's id is the name.
+func fileName(output, taskID, contentType string, n int) string {
+	stem, ext := strings.TrimSuffix(output, filepath.Ext(output)), filepath.Ext(output)
+	if isFolder(output) {
+		stem, ext = filepath.Join(output, taskID), ".*"
+	}
+	if ext == ".*" {
+		ext = extension(contentType)
+	}
+	if n > 1 {
+		stem += "-" + strconv.Itoa(n)
+	}
+	return stem + ext
+}
+
+func isFolder(output string) bool {
+	if strings.HasSuffix(output, "/") || strings.HasSuffix(output, string(filepath.Separator)) {
+		return true
+	}
+	info, err := os.Stat(output)
+	return err == nil && info.IsDir()
+}
+
+// checkOutput finds out before a task is paid for whether its result has a place to go.
+func checkOutput(output string, asJSON bool) error {
+	if output == "-" && asJSON {
+		return &usageError{message: "--json and -o - both want stdout"}
+	}
+	if output == "" || output == "-" {
+		return nil
+	}
+	parent := filepath.Dir(output)
+	if isFolder(output) {
+		parent = filepath.Clean(output)
+	}
+	info, err := os.Stat(parent)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && isFolder(output):
+		return nil // made when it is needed
+	case errors.Is(err, fs.ErrNotExist):
+		return &usageError{message: "-o: there is no folder " + parent, hint: "mkdir -p " + parent}
+	case err != nil:
+		return &usageError{message: "-o: " + err.Error()}
+	case !info.IsDir():
+		return &usageError{message: "-o: " + parent + " is no folder"}
+	}
+	return nil
+}
+
+// writeFile makes a file in one step: it is there whole, or as it was. What isn't a regular file, as
+// a device or a pipe, is written to.
+func writeFile(name string, write func(io.Writer) error) error {
+	if real, err := filepath.EvalSymlinks(name); err == nil {
+		name = real
+	}
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		f, err := os.OpenFile(name, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		return errors.Join(write(f), f.Close())
+	}
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	part := filepath.Join(filepath.Dir(name), "."+filepath.Base(name)+"."+client.NewIdempotencyKey()[:8]+".part")
+	f, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(part) }()
+	if err := errors.Join(write(f), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(part, name)
+}
+
+// mismatch says that a name promises another content, "" where it doesn't.
+func mismatch(name, contentType string) string {
+	said, is := strings.ToLower(filepath.Ext(name)), extension(contentType)
+	if said == ".jpeg" {
+		said = ".jpg"
+	}
+	for _, known := range extensions {
+		if said == known && said != is && is != ".bin" && is != ".txt" {
+			return fmt.Sprintf("%s holds %s; -o 'NAME.*' chooses the right ending", name, contentType)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"unitask/internal/task"
+)
+
+type tasksCancelOptions struct {
+	clientFlags
+	id     string
+	asJSON bool
+}
+
+func newTasksCancelCmd(t *terminal) *cobra.Command {
+	var o tasksCancelOptions
+	cmd := &cobra.Command{
+		Use:   "cancel ID",
+		Short: "Cancel a task",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.id = args[0]
+			return tasksCancelRun(cmd.Context(), t, &o)
+		},
+	}
+	addJSON(cmd, &o.asJSON)
+	o.add(cmd)
+	return cmd
+}
+
+func tasksCancelRun(ctx context.Context, t *terminal, o *tasksCancelOptions) error {
+	c, err := o.connect(ctx, t, nil)
+	if err != nil {
+		return err
+	}
+	now, err := c.Cancel(ctx, o.id)
+	if err != nil {
+		return err
+	}
+	if o.asJSON {
+		return t.json(now)
+	}
+	switch now.State {
+	case task.Canceled:
+	case task.Succeeded, task.Failed:
+		t.note("%s had ended already", o.id)
+	default:
+		t.note("asked; the task stops as soon as its work can be stopped")
+	}
+	_, err = fmt.Fprintln(t.out, now.State)
+	return err
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"unitask/internal/api"
+	"unitask/internal/client"
+)
+
+type tasksGetOptions struct {
+	clientFlags
+	id     string
+	output string
+	asJSON bool
+}
+
+func newTasksGetCmd(t *terminal) *cobra.Command {
+	var o tasksGetOptions
+	cmd := &cobra.Command{
+		Use:   "get ID",
+		Short: "Show a task with the times of its states",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.id = args[0]
+			return tasksGetRun(cmd.Context(), t, &o)
+		},
+	}
+	cmd.Flags().StringVarP(&o.output, "output", "o", "", "save the result to `FILE`, DIR/, 'NAME.*' or - for stdout")
+	addJSON(cmd, &o.asJSON)
+	o.add(cmd)
+	return cmd
+}
+
+func tasksGetRun(ctx context.Context, t *terminal, o *tasksGetOptions) error {
+	if err := checkOutput(o.output, o.asJSON); err != nil {
+		return err
+	}
+	c, err := o.connect(ctx, t, nil)
+	if err != nil {
+		return err
+	}
+	r, err := c.Get(ctx, o.id, client.GetOptions{})
+	if err != nil {
+		return err
+	}
+	if o.output != "" {
+		if !r.Task.State.Terminal() {
+			return &hinted{errors.New(o.id + " is still " + string(r.Task.State)), "unitask tasks wait " + o.id + " -o " + shellWord(o.output)}
+		}
+		return showResult(ctx, t, c, r.Task, resultOptions{output: o.output, asJSON: o.asJSON})
+	}
+	if o.asJSON {
+		return t.json(r.Task)
+	}
+	moves, err := c.Timeline(ctx, o.id)
+	if err != nil {
+		return err
+	}
+	return showTask(t, r.Task, moves, time.Now())
+}
+
+// showTask prints a task for reading: the same text on a terminal and in a pipe.
+func showTask(t *terminal, now api.Task, moves []api.Move, at time.Time) error {
+	p := page{t: t}
+	row := func(name, value string) {
+		p.line("%s%s", t.style.faint.Render((name + "            ")[:12]), value)
+	}
+	row("id", t.style.bold.Render(printable(now.ID)))
+	row("capability", printable(now.Capability))
+	row("mode", string(now.Mode))
+	state := t.style.state(now.State).Render(string(now.State))
+	if now.Progress != nil && !now.State.Terminal() {
+		state += "  " + percent(now.Progress)
+	}
+	row("state", state)
+	if now.Error != nil {
+		row("error", printable(now.Error.Message+" ("+string(now.Error.Code)+")"))
+	}
+	if now.Usage != nil {
+		row("cost", "$"+now.Usage.Cost.Amount)
+	}
+	p.line("\n%s", t.style.bold.Render("Timeline"))
+	for i, m := range moves {
+		p.line("  %-13s %s  %s", m.State, stamp(&m.At), lasted(moves, i, at))
+	}
+	if now.Output == nil || p.err != nil {
+		return p.err
+	}
+	p.line("\n%s", t.style.bold.Render("Output"))
+	return errors.Join(p.err, printOutput(t, now))
+}
+
+// lasted is how long the i-th state lasted, or lasts; "" for a terminal one.
+func lasted(moves []api.Move, i int, now time.Time) string {
+	switch {
+	case i+1 < len(moves):
+		return seconds(moves[i+1].At.Sub(moves[i].At.Time))
+	case moves[i].State.Terminal():
+		return ""
+	default:
+		return seconds(max(now.Sub(moves[i].At.Time), 0)) + " so far"
+	}
+}

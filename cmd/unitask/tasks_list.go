@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"unitask/internal/api"
+	"unitask/internal/client"
+	"unitask/internal/task"
+)
+
+type tasksListOptions struct {
+	clientFlags
+	state      string
+	capability string
+	limit      int
+	asJSON     bool
+}
+
+func newTasksListCmd(t *terminal) *cobra.Command {
+	var o tasksListOptions
+	cmd := &cobra.Command{
+		Use:     "list",
+		Aliases: []string{"ls"},
+		Short:   "List the account's tasks, newest first",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return tasksListRun(cmd.Context(), t, &o) },
+	}
+	cmd.Flags().StringVar(&o.state, "state", "", "only tasks in this `state`: "+strings.Join(stateNames(), ", "))
+	cmd.Flags().StringVar(&o.capability, "capability", "", "only tasks of this `capability`")
+	cmd.Flags().IntVar(&o.limit, "limit", 20, "at most this `many`")
+	addJSON(cmd, &o.asJSON)
+	o.add(cmd)
+	_ = cmd.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(stateNames(), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("capability", completeRun(t, &o.clientFlags))
+	return cmd
+}
+
+func stateNames() []string {
+	var names []string
+	for _, s := range task.States() {
+		names = append(names, string(s))
+	}
+	return names
+}
+
+func tasksListRun(ctx context.Context, t *terminal, o *tasksListOptions) error {
+	if o.state != "" && !slices.Contains(stateNames(), o.state) {
+		return &usageError{message: fmt.Sprintf("no state is called %q; there are %s", o.state, strings.Join(stateNames(), ", "))}
+	}
+	if o.limit < 1 {
+		return &usageError{message: "--limit takes a number above zero"}
+	}
+	c, err := o.connect(ctx, t, nil)
+	if err != nil {
+		return err
+	}
+	all, err := o.collect(ctx, c)
+	if err != nil {
+		return err
+	}
+	if o.asJSON {
+		return t.json(all)
+	}
+	if len(all) == 0 {
+		t.note("no tasks")
+		return nil
+	}
+	return listTasks(t, all, time.Now())
+}
+
+// collect follows the pages up to the limit.
+func (o *tasksListOptions) collect(ctx context.Context, c *client.Client) ([]api.Task, error) {
+	all := []api.Task{}
+	next := client.ListOptions{State: task.State(o.state), Capability: o.capability}
+	for {
+		next.Limit = min(o.limit-len(all), api.MaxListLimit)
+		page, err := c.List(ctx, next)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, page.Data...)
+		if page.NextCursor == nil || len(all) >= o.limit || len(page.Data) == 0 {
+			return all[:min(len(all), o.limit)], nil
+		}
+		next.Cursor = *page.NextCursor
+	}
+}
+
+func listTasks(t *terminal, all []api.Task, now time.Time) error {
+	b := table{header: []string{"ID", "CAPABILITY", "STATE", "CREATED", "TOOK", "COST"}}
+	for _, one := range all {
+		state := cell{human: string(one.State), plain: string(one.State), style: t.style.state(one.State)}
+		if p := percent(one.Progress); p != "" && !one.State.Terminal() {
+			state.human += " " + p
+		}
+		end := now
+		if one.FinishedAt != nil {
+			end = one.FinishedAt.Time
+		}
+		took := end.Sub(one.CreatedAt.Time)
+		cost := cell{human: "–"}
+		if one.Usage != nil {
+			cost = cell{human: "$" + one.Usage.Cost.Amount, plain: one.Usage.Cost.Amount}
+		}
+		b.row(same(one.ID), same(one.Capability), state, when(&one.CreatedAt, now),
+			cell{human: seconds(max(took, 0)), plain: fmt.Sprintf("%.3f", max(took, 0).Seconds())}, cost)
+	}
+	return b.write(t)
+}

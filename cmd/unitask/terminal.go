@@ -1,0 +1,95 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode"
+
+	"github.com/charmbracelet/lipgloss"
+	"golang.org/x/term"
+)
+
+const fallbackWidth = 80 // columns, where the terminal doesn't say
+
+// terminal is the three streams and what is known of them.
+type terminal struct {
+	in       io.Reader
+	out, err io.Writer
+	inTTY    bool
+	outTTY   bool
+	errTTY   bool // and able to redraw a line
+	width    func() int
+	style    styles // for out
+	errStyle styles
+}
+
+// styles are the few colours used; none of them asks for the background.
+type styles struct{ bold, faint, good, bad, busy lipgloss.Style }
+
+func newTerminal(in, out, err *os.File) *terminal {
+	t := &terminal{
+		in: in, out: out, err: err,
+		inTTY: term.IsTerminal(int(in.Fd())), outTTY: term.IsTerminal(int(out.Fd())),
+		errTTY: term.IsTerminal(int(err.Fd())) && os.Getenv("TERM") != "dumb",
+		style:  newStyles(out), errStyle: newStyles(err),
+	}
+	t.width = func() int {
+		for _, f := range []*os.File{out, err} {
+			if w, _, sizeErr := term.GetSize(int(f.Fd())); sizeErr == nil && w > 0 {
+				return w
+			}
+		}
+		return fallbackWidth
+	}
+	return t
+}
+
+// newStyles judges colour by the stream that is written to; NO_COLOR and TERM=dumb turn it off.
+func newStyles(w io.Writer) styles {
+	r := lipgloss.NewRenderer(w)
+	return styles{
+		bold:  r.NewStyle().Bold(true),
+		faint: r.NewStyle().Faint(true),
+		good:  r.NewStyle().Foreground(lipgloss.Color("2")),
+		bad:   r.NewStyle().Foreground(lipgloss.Color("1")),
+		busy:  r.NewStyle().Foreground(lipgloss.Color("6")),
+	}
+}
+
+// note writes a line for the person, never data.
+func (t *terminal) note(format string, args ...any) {
+	_, _ = fmt.Fprintf(t.err, format+"\n", args...)
+}
+
+// safe returns text as it may be shown: on a terminal without the control characters with which a
+// text from elsewhere could steer it.
+func (t *terminal) safe(text string) string {
+	if !t.outTTY {
+		return text
+	}
+	return printable(text)
+}
+
+// printable drops control characters but line ends and tabs.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// readHidden asks for a line that isn't echoed; only where in is a terminal.
+func (t *terminal) readHidden(prompt string) (string, error) {
+	f, ok := t.in.(*os.File)
+	if !ok || !t.inTTY {
+		return "", &usageError{message: "there is no terminal to ask at"}
+	}
+	_, _ = fmt.Fprint(t.err, prompt)
+	raw, err := term.ReadPassword(int(f.Fd()))
+	_, _ = fmt.Fprintln(t.err)
+	return string(raw), err
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"unitask/internal/client"
+	"unitask/internal/task"
+)
+
+type whoamiOptions struct {
+	clientFlags
+	asJSON bool
+}
+
+// identity is whom the service sees.
+type identity struct {
+	Profile      string        `json:"profile,omitempty"`
+	BaseURL      string        `json:"base_url"`
+	Key          client.Source `json:"key_from"`
+	Mode         task.Mode     `json:"mode,omitempty"`
+	Hint         string        `json:"hint"`
+	Capabilities int           `json:"capabilities"`
+}
+
+func newWhoamiCmd(t *terminal) *cobra.Command {
+	var o whoamiOptions
+	cmd := &cobra.Command{
+		Use:   "whoami",
+		Short: "Show the profile, the service and which key is used",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return whoamiRun(cmd.Context(), t, &o) },
+	}
+	addJSON(cmd, &o.asJSON)
+	o.add(cmd)
+	return cmd
+}
+
+func whoamiRun(ctx context.Context, t *terminal, o *whoamiOptions) error {
+	target, err := o.target()
+	if err != nil {
+		return err
+	}
+	credential, err := target.Credential(ctx, o.keyFile, t.in)
+	if err != nil {
+		return err
+	}
+	key, err := credential.Key(ctx)
+	if err != nil {
+		return err
+	}
+	c, err := client.New(client.Config{BaseURL: target.BaseURL, Key: credential.Key, Renew: credential.Renew})
+	if err != nil {
+		return err
+	}
+	all, err := c.Capabilities(ctx)
+	if err != nil {
+		return err
+	}
+	who := identity{
+		Profile: target.Name, BaseURL: target.BaseURL, Key: credential.Source, Mode: modeOfKey(key.Reveal()),
+		Hint: hintOfKey(key), Capabilities: len(all),
+	}
+	if o.asJSON {
+		return t.json(who)
+	}
+	p := page{t: t}
+	row := func(name, value string) {
+		p.line("%s%s", t.style.faint.Render((name + "            ")[:12]), printable(value))
+	}
+	if who.Profile != "" {
+		row("profile", who.Profile)
+	}
+	row("service", who.BaseURL)
+	row("key", "…"+strings.TrimPrefix(who.Hint, "…")+" from "+string(who.Key))
+	if who.Mode != "" {
+		row("mode", string(who.Mode))
+	}
+	p.line("%s%d", t.style.faint.Render("opens       "), who.Capabilities)
+	return p.err
+}
+
+// modeOfKey reads the mode that a key's own text names, "" where it names none.
+func modeOfKey(text string) task.Mode {
+	parts := strings.Split(text, "_")
+	if len(parts) != 3 || (parts[1] != string(task.Live) && parts[1] != string(task.Test)) {
+		return ""
+	}
+	return task.Mode(parts[1])
+}
