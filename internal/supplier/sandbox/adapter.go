@@ -74,7 +74,7 @@ func (a *adapter) Submit(ctx context.Context, r supplier.Request) (supplier.Outc
 	return a.submit(ctx, r, nil)
 }
 
-// Stream is Submit that delivers the text of text.chat word by word.
+// Stream is Submit that delivers a text word by word.
 func (a *adapter) Stream(ctx context.Context, r supplier.Request, delta func(supplier.Delta)) (supplier.Outcome, error) {
 	return a.submit(ctx, r, delta)
 }
@@ -182,7 +182,7 @@ func (a *adapter) answer(ctx context.Context, w work, delta func(supplier.Delta)
 	if err != nil {
 		return supplier.Outcome{}, err
 	}
-	if delta != nil && w.Capability == "text.chat" {
+	if delta != nil && result.Text != nil {
 		if err := a.speak(ctx, *result.Text, delta); err != nil {
 			return supplier.Outcome{}, err
 		}

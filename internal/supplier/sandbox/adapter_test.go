@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"image"
 	"io"
 	"testing"
@@ -248,7 +249,7 @@ func TestMagicInputs(t *testing.T) {
 	}
 }
 
-func TestFailedJobAndStalledFile(t *testing.T) {
+func TestFailedJob(t *testing.T) {
 	t.Parallel()
 	a := mustNew(t, "sandbox-a", instant)
 	o, err := a.Submit(t.Context(), request("image.generate", `{"prompt":"@failjob:INTERNAL"}`, `{}`))
@@ -263,16 +264,33 @@ func TestFailedJobAndStalledFile(t *testing.T) {
 	if diff := cmp.Diff(verdict{supplier.Refused, fault.Internal}, verdictOf(err)); diff != "" {
 		t.Error(diff)
 	}
-	stalled := request("image.generate", `{"prompt":"@stuck:transferring"}`, `{"size":"16x16"}`)
-	stalled.SubmitKey = "task_2/1"
-	o, err = a.Submit(t.Context(), stalled)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []supplier.File{{ContentType: "image/png", URL: sandbox.StallURL, Width: 16, Height: 16}}
-	if diff := cmp.Diff(want, ready(t, a, o).Files); diff != "" {
-		t.Error(diff)
-	}
+}
+
+func TestStalledFileEndsWithTheTransfer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a := mustNew(t, "sandbox-a", instant)
+		o, err := a.Submit(t.Context(), request("image.generate", `{"prompt":"@stuck:transferring"}`, `{"size":"16x16"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files := ready(t, a, o).Files
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		body, err := files[0].Open(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		if _, err := io.ReadAll(body); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Hour {
+			t.Errorf("after %v: %v", time.Since(began), err)
+		}
+		files[0].Open = nil
+		want := []supplier.File{{ContentType: "image/png", Width: 16, Height: 16}}
+		if diff := cmp.Diff(want, files); diff != "" {
+			t.Error(diff)
+		}
+	})
 }
 
 func TestStuckAndSlowEndWithTheContext(t *testing.T) {

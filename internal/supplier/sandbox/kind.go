@@ -25,10 +25,6 @@ const (
 	Dear  = "sandbox-b"
 )
 
-// StallURL is the address of a result file that never arrives: reading it ends with the reader's
-// own deadline. It is what a File holds after the magic input @stuck:transferring.
-const StallURL = "sandbox://stall"
-
 // The classes, values of the option "class".
 const (
 	ClassHonorsKey = "honors_key" // a second submission with one key is the first; the default

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"time"
 
 	"unitask/internal/fault"
@@ -108,8 +109,15 @@ func (w work) finish(sent supplier.Sent) (*supplier.Result, error) {
 	}
 	if w.Stuck == stuckTransferring {
 		for i := range result.Files {
-			result.Files[i].Data, result.Files[i].URL = nil, StallURL
+			result.Files[i].Data, result.Files[i].Open = nil, stall
 		}
 	}
 	return result, nil
+}
+
+// stall opens a file that never arrives: reading it ends with the context of the transfer.
+func stall(ctx context.Context) (io.ReadCloser, error) {
+	r, w := io.Pipe()
+	context.AfterFunc(ctx, func() { _ = w.CloseWithError(ctx.Err()) })
+	return r, nil
 }
