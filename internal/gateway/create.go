@@ -123,7 +123,7 @@ func (g *Gateway) newTask(
 ) (store.NewTask, error) {
 	routes := g.routes.Load()
 	sr := supplier.Request{Capability: string(req.Capability), Input: req.Input, Parameters: req.Parameters}
-	size := routing.Estimate(req.Capability, len(catalog.MediaPointers(entry, req.Input)), req.Input, req.Parameters)
+	size := routing.Estimate(req.Capability, len(material(entry, req.Input)), req.Input, req.Parameters)
 	price := routes.ListPrice(c.Key.Mode, req.Capability, size)
 	n := store.NewTask{
 		ID: task.NewID(task.PrefixTask, g.now()), Scope: c.Scope(), KeyID: c.Key.ID, Capability: string(req.Capability), Sync: entry.Mode == catalog.Sync,
@@ -142,7 +142,7 @@ func (g *Gateway) newTask(
 		return n, err
 	}
 	var err error
-	if n.Authorization, err = g.authorization(ctx, c.Scope(), req.Input); err != nil {
+	if n.Authorization, err = g.authorization(ctx, req.Input); err != nil {
 		return n, err
 	}
 	if len(req.Input) > inlineInput {
