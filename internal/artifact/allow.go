@@ -48,7 +48,10 @@ func (a allowance) addHost(entry string) error {
 	if err != nil {
 		host, port = entry, ""
 	}
-	if host == "" || strings.ContainsAny(host, "/@?# ") {
+	if number, err := strconv.ParseUint(port, 10, 16); port != "" && (err != nil || number == 0) {
+		host = ""
+	}
+	if host == "" || strings.ContainsAny(host, "/@?#[] ") {
 		return fmt.Errorf("artifact: %q is no host, host:port, address or CIDR", entry)
 	}
 	ports := []string{port}

@@ -1,0 +1,28 @@
+package artifact
+
+import "bytes"
+
+// What the tests call by name.
+var (
+	DecodeMeta    = decodeMeta
+	CheckRedirect = checkRedirect
+	ErrDenied     = errDenied
+	IsFull        = isFull
+)
+
+// Measure is measure over bytes.
+func Measure(b []byte, kind string) (width, height int, seconds float64) {
+	return measure(bytes.NewReader(b), int64(len(b)), kind)
+}
+
+// Control is what a dialer with that allowance says to connecting to an address.
+func Control(allow []string, address string) error {
+	a, err := parseAllow(allow)
+	if err != nil {
+		return err
+	}
+	return a.control("tcp", address, nil)
+}
+
+// Types returns every content type that is kept.
+func Types() (media, text []string) { return mediaTypes, textTypes }
