@@ -63,10 +63,11 @@ type Capability struct {
 	InputSchema      json.RawMessage // JSON Schema 2020-12, what Validate checks with
 	ParametersSchema json.RawMessage
 	OutputSchema     json.RawMessage
-	Example          json.RawMessage // a full request body that works
-	PersonInputs     []string        // input members that may show a person: need input.authorization
-	MediaInputs      []string        // JSON-pointer patterns of media values in the input: "/image", "/images/*"
-	Deadline         time.Duration   // of a task, from acceptance
+	Example          json.RawMessage            // a full request body that works
+	PersonInputs     []string                   // input members that may show a person: need input.authorization
+	MediaInputs      []string                   // JSON-pointer patterns of media values in the input: "/image", "/images/*"
+	Deadline         time.Duration              // of a task, from acceptance
+	Defaults         map[string]json.RawMessage // of parameters, from their schema
 }
 
 // Request is a decoded creation body: syntactically sound, not yet checked against a capability.

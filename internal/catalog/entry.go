@@ -60,10 +60,14 @@ func (d declaration) finish(e *entry) error {
 		return d.wrap(d.Input.line, err)
 	}
 	e.MediaInputs = mediaPatterns(fields)
+	e.Defaults = map[string]json.RawMessage{}
 	var members []string
 	for _, f := range fields {
-		if f.Group == GroupInput {
+		switch {
+		case f.Group == GroupInput:
 			members = append(members, f.Name)
+		case len(f.Default) > 0:
+			e.Defaults[f.Name] = f.Default
 		}
 	}
 	for _, person := range e.PersonInputs {

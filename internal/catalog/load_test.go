@@ -78,6 +78,7 @@ func TestOverlayAddsACapability(t *testing.T) {
 		PersonInputs: []string{"portrait"},
 		MediaInputs:  []string{"/portrait", "/authorization/evidence/*"},
 		Deadline:     30 * time.Second,
+		Defaults:     map[string]json.RawMessage{"tone": json.RawMessage(`"calm"`)},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

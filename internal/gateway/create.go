@@ -122,6 +122,7 @@ func (g *Gateway) newTask(
 	ctx context.Context, c gate.Caller, req catalog.Request, entry catalog.Capability,
 ) (store.NewTask, error) {
 	routes := g.routes.Load()
+	req.Parameters = entry.FillDefaults(req.Parameters)
 	sr := supplier.Request{Capability: string(req.Capability), Input: req.Input, Parameters: req.Parameters}
 	size := routing.Estimate(req.Capability, len(material(entry, req.Input)), req.Input, req.Parameters)
 	price := routes.ListPrice(c.Key.Mode, req.Capability, size)
