@@ -38,9 +38,10 @@ func mustOpen(t testing.TB, cfg boltstore.Config) *boltstore.DB {
 }
 
 // engineAt returns an engine for the suite. Its crash is the file as it lies there while the engine
-// runs, and is checked page by page. The small limit keeps that copy small.
-func engineAt(t *testing.T, path string, now func() time.Time) storetest.Engine {
-	db := mustOpen(t, boltstore.Config{Path: path, NoSync: true, Now: now, MaxSize: 16 << 20})
+// runs, and is checked page by page.
+func engineAt(t *testing.T, path string, runLength int, now func() time.Time) storetest.Engine {
+	db := mustOpen(t, boltstore.Config{Path: path, NoSync: true, Now: now})
+	boltstore.SetRunLength(db, runLength)
 	return storetest.Engine{Store: db, Keys: db, Secrets: db, Crash: func(t *testing.T) storetest.Engine {
 		image, err := os.ReadFile(path)
 		if err != nil {
@@ -53,7 +54,7 @@ func engineAt(t *testing.T, path string, now func() time.Time) storetest.Engine 
 		if err := db.Close(); err != nil {
 			t.Errorf("Close: %v", err)
 		}
-		engine := engineAt(t, next, now)
+		engine := engineAt(t, next, runLength, now)
 		mustBeConsistent(t, engine.Store.(*boltstore.DB))
 		return engine
 	}}
@@ -67,7 +68,11 @@ func mustBeConsistent(t *testing.T, db *boltstore.DB) {
 }
 
 func TestBoltstore(t *testing.T) {
-	storetest.Run(t, func(t *testing.T, now func() time.Time) storetest.Engine {
-		return engineAt(t, filepath.Join(t.TempDir(), "unitask.db"), now)
-	})
+	for name, runLength := range map[string]int{"long runs": 1 << 15, "short runs": 3} {
+		t.Run(name, func(t *testing.T) {
+			storetest.Run(t, func(t *testing.T, now func() time.Time) storetest.Engine {
+				return engineAt(t, filepath.Join(t.TempDir(), "unitask.db"), runLength, now)
+			})
+		})
+	}
 }

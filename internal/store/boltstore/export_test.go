@@ -1,7 +1,9 @@
 package boltstore
 
 import (
+	"context"
 	"errors"
+	"runtime"
 
 	bolt "go.etcd.io/bbolt"
 )
@@ -15,4 +17,107 @@ func Check(db *DB) error {
 		}
 		return errors.Join(errs...)
 	})
+}
+
+// Buckets returns the names of the file's buckets, nested ones with their parents'.
+func Buckets(db *DB) (names []string, _ error) {
+	return names, db.bolt.View(func(tx *bolt.Tx) error {
+		return tx.ForEach(func(name []byte, b *bolt.Bucket) error {
+			names = append(names, string(name))
+			return b.ForEachBucket(func(k []byte) error {
+				names = append(names, string(name)+"/"+string(k))
+				return nil
+			})
+		})
+	})
+}
+
+// SetSchema pretends that another version wrote the file.
+func SetSchema(db *DB, schema uint64) error {
+	return db.bolt.Update(func(tx *bolt.Tx) error {
+		return tx.Bucket(bucketMeta).Put(metaSchema, bigEndian(schema))
+	})
+}
+
+// SetRunLength makes idempotency runs short. To be called before the first operation.
+func SetRunLength(db *DB, n int) { db.idem.limit = n }
+
+// SetGroupLimit bounds the operations of a commit. To be called before the first operation.
+func SetGroupLimit(db *DB, n int) { db.maxGroup = n }
+
+// Runs returns how many idempotency runs the file has.
+func Runs(db *DB) (n int) {
+	_ = db.bolt.View(func(tx *bolt.Tx) error {
+		n = tx.Bucket(bucketIdemRuns).Stats().KeyN
+		return nil
+	})
+	return n
+}
+
+// PutSecret writes a secret and then ends as told: the operation's own error, or a panic.
+func PutSecret(db *DB, name string, end func() error) error {
+	return db.do(context.Background(), &op{writes: true, run: func(x *txn) error {
+		if err := x.put(bucketSecrets, []byte(name), []byte("x")); err != nil {
+			return err
+		}
+		return end()
+	}})
+}
+
+// Together runs operations in one group: while the committer is kept busy, they queue up.
+func Together(db *DB, ops ...func() error) []error {
+	entered, release := make(chan struct{}), make(chan struct{})
+	blocker := make(chan error, 1)
+	go func() {
+		blocker <- db.do(context.Background(), &op{run: func(*txn) error {
+			entered <- struct{}{}
+			<-release
+			return nil
+		}})
+	}()
+	<-entered
+	errs := make([]error, len(ops))
+	done := make(chan struct{})
+	for i, run := range ops {
+		go func() {
+			errs[i] = run()
+			done <- struct{}{}
+		}()
+	}
+	for len(db.ops) < len(ops) {
+		runtime.Gosched()
+	}
+	close(release)
+	<-blocker
+	for range ops {
+		<-done
+	}
+	return errs
+}
+
+// Record forms for the fuzz test.
+var (
+	EncodeTask = encodeTask
+	DecodeTask = decodeTask
+	ErrRecord  = errRecord
+	ErrPanic   = errPanic
+)
+
+// RowID returns the 16 bytes of an id and its spelling from them.
+func RowID(id string) (row []byte, again string, ok bool) {
+	r, ok := parseID(id)
+	return r[:], r.String(), ok
+}
+
+// RunOf encodes a run of digests, each with itself as its row, and returns a lookup in it.
+func RunOf(digests [][16]byte) func([16]byte) ([16]byte, bool) {
+	rows := map[digest]rowID{}
+	for _, d := range digests {
+		rows[d] = rowID(d)
+	}
+	run := encodeRun(rows)
+	return func(d [16]byte) ([16]byte, bool) {
+		row, ok := searchRun(run, d)
+		return row, ok
+	}
 }

@@ -25,8 +25,9 @@ const (
 
 // idemLog is the part of the idempotency index that is in memory. The committer writes, anyone reads.
 type idemLog struct {
-	mu   sync.RWMutex
-	rows map[digest]rowID
+	limit int // rows that make a run
+	mu    sync.RWMutex
+	rows  map[digest]rowID
 }
 
 func (l *idemLog) lookup(d digest) (rowID, bool) {
@@ -48,7 +49,7 @@ func (l *idemLog) publish(rows map[digest]rowID) {
 }
 
 // full reports whether the log is due to become a run. Only the committer asks.
-func (l *idemLog) full() bool { return len(l.rows) >= runLength }
+func (l *idemLog) full() bool { return len(l.rows) >= l.limit }
 
 func (l *idemLog) clear() {
 	l.mu.Lock()

@@ -111,7 +111,8 @@ func Open(cfg Config) (*DB, error) {
 func start(cfg Config, b *bolt.DB) (*DB, error) {
 	db := &DB{
 		path: cfg.Path, limit: cfg.MaxSize, bolt: b, now: cfg.Now, start: cfg.Now(), fatal: cfg.Fatal,
-		ops: make(chan *op, groupLimit), drained: make(chan struct{}), index: newIndex(), maxGroup: groupLimit,
+		ops: make(chan *op, groupLimit), drained: make(chan struct{}), index: newIndex(),
+		maxGroup: groupLimit, idem: idemLog{limit: runLength},
 	}
 	err := b.Update(func(tx *bolt.Tx) error {
 		if err := migrate(tx); err != nil {
@@ -153,13 +154,16 @@ func create(cfg Config) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(b.Update(migrate), b.Sync(), b.Close()); err != nil {
+	if err := errors.Join(b.Update(migrate), b.Close()); err != nil { // synced but with NoSync
 		return err
 	}
 	if err := os.Link(name, cfg.Path); err != nil && !errors.Is(err, fs.ErrExist) {
 		if err := os.Rename(name, cfg.Path); err != nil { // a file system without links
 			return err
 		}
+	}
+	if cfg.NoSync {
+		return nil
 	}
 	return syncDir(filepath.Dir(cfg.Path))
 }
@@ -196,7 +200,7 @@ func (cfg Config) withDefaults() Config {
 func (cfg Config) options() *bolt.Options {
 	o := &bolt.Options{
 		Timeout: lockTimeout, FreelistType: bolt.FreelistMapType, NoFreelistSync: true,
-		NoSync: cfg.NoSync, MaxSize: int(cfg.MaxSize),
+		NoSync: cfg.NoSync, NoGrowSync: cfg.NoSync, MaxSize: int(cfg.MaxSize),
 	}
 	if strconv.IntSize == 64 && runtime.GOOS != "windows" { // there the file grows to its map
 		o.InitialMmapSize = initialMap

@@ -1,30 +1,39 @@
 package boltstore
 
+import "math"
+
 // Work that was accepted must be able to end on a full disk, so new work is refused while some room
-// is left: an eighth of the file's limit and of the disk, at most maxReserve each.
+// is left: an eighth of the file's limit or of the disk, at most maxReserve.
 const maxReserve = 32 << 20
 
 // room reports whether new work may come in; looked up once a group.
 func (x *txn) room() bool {
-	if x.roomKnown {
-		return x.hasRoom
+	if !x.roomKnown {
+		x.roomKnown, x.hasRoom = true, x.left() > x.db.reserve()
 	}
-	x.roomKnown, x.hasRoom = true, x.fileRoom() && x.diskRoom()
 	return x.hasRoom
 }
 
-// fileRoom compares what the file's limit leaves, free pages included, with the reserve.
-func (x *txn) fileRoom() bool {
-	if x.db.limit <= 0 {
-		return true
+// left returns the bytes that can still be written: the free pages, and what the file may grow by.
+func (x *txn) left() int64 {
+	growth := int64(math.MaxInt64 / 2)
+	if x.db.limit > 0 {
+		growth = max(0, x.db.limit-int64(x.db.bolt.AllocSize)-x.tx.Size())
+	}
+	if free, _, ok := diskSpace(x.db.path); ok {
+		growth = min(growth, free)
 	}
 	s := x.db.bolt.Stats()
-	free := int64(s.FreePageN+s.PendingPageN) * int64(x.db.bolt.Info().PageSize)
-	left := x.db.limit - int64(x.db.bolt.AllocSize) - x.tx.Size() + free
-	return left > min(maxReserve, x.db.limit/8)
+	return growth + int64(s.FreePageN+s.PendingPageN)*int64(x.db.bolt.Info().PageSize)
 }
 
-func (x *txn) diskRoom() bool {
-	free, total, ok := diskSpace(x.db.path)
-	return !ok || free > min(maxReserve, total/8)
+func (db *DB) reserve() int64 {
+	reserve := int64(maxReserve)
+	if db.limit > 0 {
+		reserve = min(reserve, db.limit/8)
+	}
+	if _, total, ok := diskSpace(db.path); ok {
+		reserve = min(reserve, total/8)
+	}
+	return reserve
 }

@@ -1,0 +1,133 @@
+package boltstore_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"unitask/internal/store/boltstore"
+	"unitask/internal/task"
+)
+
+func sampleTask(t testing.TB) task.Task {
+	t.Helper()
+	now := time.Date(2026, 11, 21, 8, 0, 0, 123, time.UTC)
+	sample, err := freshTask().Record(now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sample, err = sample.Apply(task.Start(), now); err != nil {
+		t.Fatal(err)
+	}
+	sample = sample.BeginAttempt(task.Plan{Supplier: "s", Caps: []task.Cap{{Key: "supplier:s", Limit: 2}}}, now)
+	sample, _ = sample.MarkSubmitted(json.RawMessage(`{"job":"<1>"}`), now)
+	return sample
+}
+
+// FuzzRecord: whatever decodes is encoded to what decodes to the same, and encodes so.
+func FuzzRecord(f *testing.F) {
+	sample := sampleTask(f)
+	record, err := boltstore.EncodeTask(sample)
+	if err != nil {
+		f.Fatal(err)
+	}
+	got, err := boltstore.DecodeTask(record)
+	if diff := cmp.Diff(sample, got); diff != "" || err != nil {
+		f.Fatalf("the sample (%v, -want +got):\n%s", err, diff)
+	}
+	f.Add(record)
+	f.Add([]byte{})
+	f.Add([]byte("\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00{}"))
+	f.Add([]byte("\x02\x00\x00\x00\x00\x00\x00\x00\x00\x00{}"))
+	f.Add([]byte("\x01\x06\x00\x00\x00\x00\x00\x00\x00\x00{}"))
+	f.Fuzz(func(t *testing.T, record []byte) {
+		first, err := boltstore.DecodeTask(record)
+		if err != nil {
+			if !errors.Is(err, boltstore.ErrRecord) {
+				t.Fatalf("got %v, want ErrRecord", err)
+			}
+			return
+		}
+		again, err := boltstore.EncodeTask(first)
+		if err != nil || !first.State.Valid() {
+			return // a state or a time that no engine writes
+		}
+		second, err := boltstore.DecodeTask(again)
+		if err != nil {
+			t.Fatalf("decode what was encoded: %v", err)
+		}
+		third, err := boltstore.EncodeTask(second)
+		if err != nil || !bytes.Equal(again, third) {
+			t.Fatalf("encoded again (%v): got %q, want %q", err, third, again)
+		}
+	})
+}
+
+// FuzzID: an id has one row and a row one id, and rows sort as their ids do.
+func FuzzID(f *testing.F) {
+	now := time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
+	a, b := task.NewID(task.PrefixTask, now), task.NewID(task.PrefixTask, now.Add(time.Millisecond))
+	f.Add(a, b)
+	f.Add(a, a[:len(a)-1]+"1")
+	f.Add("task_00000000000000000000000000", "task_zzzzzzzzzzzzzzzzzzzzzzzzzz")
+	f.Fuzz(func(t *testing.T, a, b string) {
+		rowA, again, okA := boltstore.RowID(a)
+		if okA && again != a {
+			t.Fatalf("%q is spelled %q from its row", a, again)
+		}
+		rowB, _, okB := boltstore.RowID(b)
+		if okA && okB && bytes.Compare(rowA, rowB) != bytes.Compare([]byte(a), []byte(b)) {
+			t.Fatalf("%q and %q sort otherwise than their rows", a, b)
+		}
+	})
+	for range 1000 {
+		if id := task.NewID(task.PrefixTask, now); !validRow(id) {
+			f.Fatalf("%q has no row", id)
+		}
+	}
+}
+
+func validRow(id string) bool {
+	_, again, ok := boltstore.RowID(id)
+	return ok && again == id
+}
+
+func TestRunSearch(t *testing.T) {
+	for _, n := range []int{0, 1, 2, 100, 5000} {
+		var in, out [][16]byte
+		for i := range 2 * n {
+			sum := sha256.Sum256(binary.BigEndian.AppendUint64(nil, uint64(i)))
+			if d := [16]byte(sum[:]); i < n {
+				in = append(in, d)
+			} else {
+				out = append(out, d)
+			}
+		}
+		out = append(out, [16]byte{}, [16]byte(slices.Repeat([]byte{0xff}, 16)))
+		lookup := boltstore.RunOf(in)
+		for _, d := range in {
+			if row, ok := lookup(d); !ok || row != d {
+				t.Fatalf("run of %d: %x not found", n, d)
+			}
+		}
+		for _, d := range out {
+			if _, ok := lookup(d); ok {
+				t.Fatalf("run of %d: %x found", n, d)
+			}
+		}
+	}
+	clustered := [][16]byte{{15: 1}, {15: 2}, {14: 1}, {0: 255}, {0: 255, 15: 9}}
+	lookup := boltstore.RunOf(clustered)
+	for _, d := range clustered {
+		if _, ok := lookup(d); !ok {
+			t.Errorf("clustered: %x not found", d)
+		}
+	}
+}
