@@ -206,12 +206,24 @@ func exampleCommand(c api.Capability, fields []catalog.Field) (string, error) {
 	return strings.Join(words, " "), nil
 }
 
+// exampleWords writes one member: an object's members apart, a list's items one by one, and as JSON
+// what has no other form.
 func exampleWords(f catalog.Field, value any, isPrompt bool) []string {
-	items, ok := value.([]any)
-	if !ok {
+	items, isList := value.([]any)
+	members, isObject := value.(map[string]any)
+	var words []string
+	switch {
+	case isObject && !f.Media:
+		for _, m := range f.Members {
+			if v, ok := members[m.Name]; ok {
+				m.Name = f.Name + "." + m.Name
+				words = append(words, exampleWords(m, v, false)...)
+			}
+		}
+		return words
+	case !isList:
 		items = []any{value}
 	}
-	var words []string
 	for _, item := range items {
 		word, written := exampleValue(f, item)
 		switch {

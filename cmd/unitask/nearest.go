@@ -2,15 +2,19 @@ package main
 
 import "strings"
 
-// nearest returns the candidate that was probably meant: one that name begins, or one at most a
-// third of its letters away; "" for none.
+// nearest returns the candidate that was probably meant: one that name begins, else the closest of
+// those at most a third of its letters away, of equals one with the same first letter; "" for none.
 func nearest(name string, candidates []string) string {
-	best, least := "", len(name)/3+1
+	if name == "" {
+		return ""
+	}
+	best, least := "", len(name)/3+2
 	for _, c := range candidates {
 		if len(name) > 2 && strings.HasPrefix(c, name) {
 			return c
 		}
-		if d := distance(strings.ToLower(name), strings.ToLower(c)); d <= least && (best == "" || d < least) {
+		d := distance(strings.ToLower(name), strings.ToLower(c))
+		if d < least || d == least && best != "" && best[0] != name[0] && c[0] == name[0] {
 			best, least = c, d
 		}
 	}

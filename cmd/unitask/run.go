@@ -106,7 +106,11 @@ func runRun(ctx context.Context, t *terminal, o *runOptions) error {
 		_, err := fmt.Fprintln(t.out, done.ID)
 		return err
 	}
-	return showResult(ctx, t, c, done, resultOptions{output: o.output, asJSON: o.asJSON})
+	err = showResult(ctx, t, c, done, resultOptions{output: o.output, asJSON: o.asJSON})
+	if failed, ok := errors.AsType[*taskEnded](err); ok && failed.task.Error != nil && failed.task.Error.Retryable {
+		return &hinted{err, "the same command with --idempotency-key " + o.idempotencyKey + " tries this task again"}
+	}
+	return err
 }
 
 // check finds what is wrong with the flags before anything is sent.

@@ -1,0 +1,232 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"unitask/internal/api"
+	"unitask/internal/catalog"
+	"unitask/internal/task"
+)
+
+func mustEntry(t testing.TB, name catalog.Name) api.Capability {
+	t.Helper()
+	directory, err := catalog.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, ok := directory.Get(name)
+	if !ok {
+		t.Fatalf("no capability %s", name)
+	}
+	return api.FromCapability(c, task.Price{})
+}
+
+func TestFit(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, content string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	prompt := file("prompt.txt", "from a file\r\n")
+	messages := file("messages.json", `[{"role":"user","content":"hi"}]`)
+	picture := file("a.png", "\x89PNG\r\n\x1a\n")
+	tests := []struct {
+		name       string
+		capability catalog.Name
+		words      []string
+		stdin      string
+		input      string
+		parameters string // "" for none
+	}{
+		{"a prompt", "text.chat", []string{"hello"}, "", `{"prompt":"hello"}`, ""},
+		{"a prompt with an equals sign", "text.chat", []string{"what is 1=1?"}, "", `{"prompt":"what is 1=1?"}`, ""},
+		{"by name", "text.chat", []string{"prompt=a=b", "system=be brief"}, "", `{"prompt":"a=b","system":"be brief"}`, ""},
+		{"numbers as written", "text.chat", []string{"x", "max_output_tokens=50", "temperature=0.70"}, "", `{"prompt":"x"}`, `{"max_output_tokens":50,"temperature":0.70}`},
+		{"a list", "text.chat", []string{"x", "stop=a", "stop=b"}, "", `{"prompt":"x"}`, `{"stop":["a","b"]}`},
+		{"a list of prompts", "text.embed", []string{"a", "b", "texts=c"}, "", `{"texts":["a","b","c"]}`, ""},
+		{"a text", "audio.speech", []string{"hello", "speed=1.5"}, "", `{"text":"hello"}`, `{"speed":1.5}`},
+		{"a boolean", "video.generate", []string{"waves", "audio=yes"}, "", `{"prompt":"waves"}`, `{"audio":true}`},
+		{"JSON", "text.chat", []string{`messages:=[{"role":"user","content":"hi"}]`}, "", `{"messages":[{"role":"user","content":"hi"}]}`, ""},
+		{"JSON from a file", "text.chat", []string{"messages:=@" + messages}, "", `{"messages":[{"role":"user","content":"hi"}]}`, ""},
+		{"a text file", "text.chat", []string{"@" + prompt}, "", `{"prompt":"from a file"}`, ""},
+		{"stdin", "text.chat", []string{"-", "system=s"}, "from stdin\n\n", `{"prompt":"from stdin\n","system":"s"}`, ""},
+		{"an @ of its own", "text.chat", []string{"@@me"}, "", `{"prompt":"@me"}`, ""},
+		{"magic inputs", "text.chat", []string{"@fail:INTERNAL now"}, "", `{"prompt":"@fail:INTERNAL now"}`, ""},
+		{"a magic word", "text.chat", []string{"@unknown"}, "", `{"prompt":"@unknown"}`, ""},
+		{
+			"media of each kind", "image.edit",
+			[]string{"x", "images=@" + picture, "images=https://a.example/b.png", "images=art_1", "mask=-", "authorization.person=none"},
+			"\x89PNG\r\n\x1a\n",
+			`{"prompt":"x","images":[{"data":"iVBORw0KGgo=","content_type":"image/png"},{"url":"https://a.example/b.png"},{"artifact":"art_1"}],` +
+				`"mask":{"data":"iVBORw0KGgo=","content_type":"image/png"},"authorization":{"person":"none"}}`, "",
+		},
+		{"a recording in the prompt's place", "audio.transcribe", []string{"https://a.example/b.wav"}, "", `{"audio":{"url":"https://a.example/b.wav"}}`, ""},
+		{"an alternative to the prompt", "video.generate", []string{"image=art_1", "authorization.person=none"}, "", `{"image":{"artifact":"art_1"},"authorization":{"person":"none"}}`, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := fit(mustEntry(t, tt.capability), tt.words, &reader{stdin: strings.NewReader(tt.stdin)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := api.CreateRequest{Capability: string(tt.capability), Input: compact(t, tt.input)}
+			if tt.parameters != "" {
+				want.Parameters = json.RawMessage(tt.parameters)
+			}
+			got.Input = compact(t, string(got.Input))
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("request (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// compact sorts the members.
+func compact(t *testing.T, text string) json.RawMessage {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+func TestFitRefuses(t *testing.T) {
+	tests := []struct {
+		name       string
+		capability catalog.Name
+		words      []string
+		want       string
+	}{
+		{"an unknown name", "text.chat", []string{"x", "temprature=1"}, `text.chat has no "temprature": did you mean temperature?`},
+		{"an unknown member", "image.edit", []string{"x", "authorization.persona=none"}, `image.edit authorization has no "persona": did you mean person?`},
+		{"a member of a text", "text.chat", []string{"prompt.x=1"}, "prompt has no members"},
+		{"no whole number", "text.chat", []string{"x", "max_output_tokens=1.5"}, `max_output_tokens: "1.5" is no whole number`},
+		{"no number", "text.chat", []string{"x", "temperature=hot"}, `temperature: "hot" is no number`},
+		{"not a number", "text.chat", []string{"x", "temperature=NaN"}, `temperature: "NaN" is no number`},
+		{"a hexadecimal number", "text.chat", []string{"x", "seed=0x10"}, `seed: "0x10" is no number`},
+		{"out of bounds", "text.chat", []string{"x", "temperature=3"}, "temperature: 3 is outside 0 to 2"},
+		{"no boolean", "video.generate", []string{"x", "audio=loud"}, `audio: "loud" is neither true nor false`},
+		{"an object as a word", "image.edit", []string{"x", "authorization=none"}, "authorization: an object"},
+		{"media as a word", "image.edit", []string{"x", "images=a.png"}, `images: "a.png" is no media`},
+		{"no file", "text.chat", []string{"@absent.txt"}, "prompt: absent.txt: no such file"},
+		{"broken JSON", "text.chat", []string{"messages:=[}"}, "messages: this is no JSON"},
+		{"stdin twice", "text.chat", []string{"-", "system=-"}, "system: stdin is read already"},
+		{"what is missing", "image.edit", []string{"x"}, "image.edit needs images"},
+		{"either of two", "text.chat", []string{"system=x"}, "text.chat needs prompt or messages"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := fit(mustEntry(t, tt.capability), tt.words, &reader{stdin: strings.NewReader("x")})
+			if _, ok := errors.AsType[*usageError](err); !ok || !strings.HasPrefix(err.Error(), tt.want) {
+				t.Errorf("error %v, want a usage error: %s …", err, tt.want)
+			}
+		})
+	}
+}
+
+// TestExamples runs every capability's example through its own command line.
+func TestExamples(t *testing.T) {
+	directory, err := catalog.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range directory.All() {
+		c := mustEntry(t, entry.Name)
+		fields, err := catalog.FieldsOf(c.InputSchema, c.ParametersSchema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		command, err := exampleCommand(c, fields)
+		if err != nil || !strings.HasPrefix(command, "unitask run "+string(c.Name)+" ") || strings.Contains(command, ":=") {
+			t.Errorf("%s: %q, %v", c.Name, command, err)
+		}
+	}
+}
+
+func TestParseArgument(t *testing.T) {
+	for word, want := range map[string]argument{
+		"hello":        {value: "hello"},
+		"":             {},
+		"a=b":          {name: "a", value: "b"},
+		"a:=1":         {name: "a", raw: true, value: "1"},
+		"a.b_2=c=d":    {name: "a.b_2", value: "c=d"},
+		"a=":           {name: "a"},
+		"=b":           {value: "=b"},
+		"a b=c":        {value: "a b=c"},
+		"a..b=c":       {value: "a..b=c"},
+		"2a=c":         {value: "2a=c"},
+		"https://x?y=": {value: "https://x?y="},
+	} {
+		if diff := cmp.Diff(want, parseArgument(word), cmp.AllowUnexported(argument{})); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", word, diff)
+		}
+	}
+}
+
+func FuzzParseArgument(f *testing.F) {
+	for _, seed := range []string{"hello", "a=b", "a:=[1]", "a.b=c", ":=", "a::=x", "é=1", "=", "a:=="} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, word string) {
+		a := parseArgument(word)
+		again := a.value
+		switch {
+		case a.raw:
+			again = a.name + ":=" + a.value
+		case a.name != "":
+			again = a.name + "=" + a.value
+		}
+		if again != word {
+			t.Errorf("%q became %+v, which is written %q", word, a, again)
+		}
+		if a.name != "" && !validName(a.name) {
+			t.Errorf("%q has the name %q", word, a.name)
+		}
+	})
+}
+
+// FuzzFit checks that whatever is typed becomes a request in JSON or a usage error.
+func FuzzFit(f *testing.F) {
+	c := mustEntry(f, "text.chat")
+	for _, seed := range []string{"hello", "max_output_tokens=1e3", "stop=a", "messages:=[1]", "temperature=.5", "prompt=@@"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, word string) {
+		if strings.Contains(word, "@") && !strings.Contains(word, "@@") {
+			t.Skip("names a file")
+		}
+		got, err := fit(c, []string{"system=s", word}, &reader{stdin: strings.NewReader("stdin")})
+		if err == nil && (!json.Valid(got.Input) || len(got.Parameters) > 0 && !json.Valid(got.Parameters)) {
+			t.Errorf("%q became %s and %s", word, got.Input, got.Parameters)
+		}
+		if _, usage := errors.AsType[*usageError](err); err != nil && !usage {
+			t.Errorf("%q: %v, want a usage error", word, err)
+		}
+	})
+}
+
+func TestNearest(t *testing.T) {
+	names := []string{"prompt", "negative_prompt", "n", "aspect_ratio", "size", "format", "quality", "seed"}
+	for typed, want := range map[string]string{
+		"promt": "prompt", "Prompt": "prompt", "aspect": "aspect_ratio", "fromat": "format", "sizes": "size", "zzz": "", "x": "n", "": "",
+	} {
+		if got := nearest(typed, names); got != want {
+			t.Errorf("nearest(%q) = %q, want %q", typed, got, want)
+		}
+	}
+}

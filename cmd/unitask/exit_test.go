@@ -1,0 +1,173 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"unitask/internal/api"
+	"unitask/internal/client"
+	"unitask/internal/fault"
+	"unitask/internal/secret"
+	"unitask/internal/task"
+)
+
+func refused(e *fault.Error) error {
+	return &client.Error{Fault: e, Status: api.Status(e), RequestID: "req_1"}
+}
+
+func failedTask(code fault.Code) error {
+	return ended(api.Task{ID: "task_1", State: task.Failed, Error: new(api.ErrorOf(fault.New(code, "no"))), RequestID: "req_1"})
+}
+
+func TestExitCode(t *testing.T) {
+	want := map[fault.Code]int{
+		fault.InvalidRequest: 1, fault.Unauthenticated: 4, fault.AuthorizationRequired: 1, fault.NotFound: 5,
+		fault.IdempotencyConflict: 1, fault.ContentPolicyViolation: 1, fault.RateLimitExceeded: 6, fault.Internal: 1,
+		fault.ProviderUnavailable: 1, fault.CapacityExhausted: 6, fault.ProviderTimeout: 1,
+	}
+	for _, code := range fault.Codes() {
+		if got := exitCode(refused(fault.New(code, "no"))); got != want[code] {
+			t.Errorf("refused with %s: exit code %d, want %d", code, got, want[code])
+		}
+	}
+	tests := []struct {
+		name string
+		err  error
+		want int
+	}{
+		{"success", nil, 0},
+		{"any error", errors.New("disk full"), 1},
+		{"usage", &usageError{message: "no"}, 2},
+		{"a failed asynchronous task", failedTask(fault.ProviderTimeout), 3},
+		{"a failed synchronous task", refused(fault.New(fault.Internal, "no").WithTask("task_1")), 3},
+		{"a task that was refused by a review", failedTask(fault.ContentPolicyViolation), 3},
+		{"a task that found no room", failedTask(fault.CapacityExhausted), 6},
+		{"a canceled task", ended(api.Task{ID: "task_1", State: task.Canceled}), 3},
+		{"a task that succeeded", ended(api.Task{ID: "task_1", State: task.Succeeded}), 0},
+		{"no key", &client.NoKeyError{}, 4},
+		{"a keyring that is locked", &secret.Error{Kind: secret.ErrLocked}, 4},
+		{"a wait that timed out", &leftRunning{id: "task_1", cause: errTimeout}, 7},
+		{"an unreachable service", fmt.Errorf("x: %w", &client.UnreachableError{Where: "http://a"}), 8},
+		{"an interrupted wait", &leftRunning{id: "task_1", cause: context.Canceled}, 130},
+		{"with a hint", &hinted{&usageError{message: "no"}, "yes"}, 2},
+	}
+	for _, tt := range tests {
+		if got := exitCode(tt.err); got != tt.want {
+			t.Errorf("%s: exit code %d, want %d", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestReport(t *testing.T) {
+	tests := []struct {
+		name string
+		err  error
+		want string
+	}{
+		{"usage", &usageError{message: "no such flag"}, "unitask: no such flag\nhint: unitask run --help\n"},
+		{
+			"several details",
+			refused(fault.Invalid("input.prompt", "is required").WithDetails(fault.Detail{Field: "parameters.n", Message: "is too large"})),
+			"unitask: input.prompt is required (INVALID_REQUEST)\n  parameters.n is too large\nhint: unitask capabilities\nrequest id: req_1\n",
+		},
+		{
+			"a failed task", failedTask(fault.ProviderTimeout),
+			"unitask: task_1 failed: no (PROVIDER_TIMEOUT)\nhint: try again in 2 s\nrequest id: req_1\n",
+		},
+		{
+			"advice", refused(fault.New(fault.RateLimitExceeded, "too many").WithRetryAfter(90 * 1e9)),
+			"unitask: too many (RATE_LIMIT_EXCEEDED)\nhint: try again in 90 s\nrequest id: req_1\n",
+		},
+		{
+			"a message that would steer the terminal", refused(fault.New(fault.Internal, "a\x1b[2Jb")),
+			"unitask: a[2Jb (INTERNAL)\nhint: try again in a moment\nrequest id: req_1\n",
+		},
+		{
+			"a timeout before the id", &hinted{&leftRunning{cause: errTimeout}, "do it again"},
+			"unitask: the wait timed out before the task's id was known; it may have been accepted\nhint: do it again\n",
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var got bytes.Buffer
+			term := &terminal{err: &got, errStyle: newStyles(&got)}
+			term.report("unitask run", tt.err)
+			if diff := cmp.Diff(tt.want, got.String()); diff != "" {
+				t.Errorf("stderr (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestFileName(t *testing.T) {
+	folder := t.TempDir()
+	tests := []struct {
+		output, contentType string
+		n                   int
+		want                string
+	}{
+		{"fox.png", "image/png", 1, "fox.png"},
+		{"fox.png", "image/jpeg", 2, "fox-2.png"},
+		{"waves.*", "video/mp4", 1, "waves.mp4"},
+		{"waves.*", "video/webm; codecs=vp9", 3, "waves-3.webm"},
+		{"waves.*", "application/x-new", 1, "waves.bin"},
+		{"out/", "audio/wav", 1, "out/task_1.wav"},
+		{"out/", "text/plain; charset=utf-8", 2, "out/task_1-2.txt"},
+		{folder, "image/png", 1, folder + "/task_1.png"},
+		{"a.b/fox", "image/png", 2, "a.b/fox-2"},
+	}
+	for _, tt := range tests {
+		if got := fileName(tt.output, "task_1", tt.contentType, tt.n); got != tt.want {
+			t.Errorf("fileName(%q, %q, %d) = %q, want %q", tt.output, tt.contentType, tt.n, got, tt.want)
+		}
+	}
+}
+
+func TestParseLife(t *testing.T) {
+	for text, want := range map[string]string{
+		"12h": "12h0m0s", "90d": "2160h0m0s", "2w": "336h0m0s", "1h30m": "1h30m0s",
+		"": "", "0d": "", "-1d": "", "1ms": "", "tomorrow": "", "99999999d": "", "d": "",
+	} {
+		got := ""
+		if d, err := parseLife(text); err == nil {
+			got = d.String()
+		}
+		if got != want {
+			t.Errorf("parseLife(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestWriteFileKeepsDevices(t *testing.T) {
+	before, err := os.Stat(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := part{data: []byte("x")}
+	if err := writeFile(os.DevNull, func(w io.Writer) error { return p.write(t.Context(), nil, w) }); err != nil {
+		t.Fatal(err)
+	}
+	after, err := os.Stat(os.DevNull)
+	if err != nil || !os.SameFile(before, after) {
+		t.Errorf("%s was replaced", os.DevNull)
+	}
+}
+
+func TestWriteFileLeavesNothingHalf(t *testing.T) {
+	dir := t.TempDir()
+	err := writeFile(dir+"/a.png", func(w io.Writer) error {
+		_, _ = w.Write([]byte("half"))
+		return errors.New("broken")
+	})
+	left, readErr := os.ReadDir(dir)
+	if err == nil || readErr != nil || len(left) != 0 {
+		t.Errorf("%v, %d files left, want an error and none", err, len(left))
+	}
+}

@@ -1,0 +1,294 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"unitask/internal/api"
+	"unitask/internal/catalog"
+	"unitask/internal/fault"
+	"unitask/internal/task"
+)
+
+const fakeKey = "svc_test_0000000000000000000000000000fake"
+
+// fake is a service that speaks the contract as far as the commands need it. Its tasks move one
+// state a read; "@fail:CODE" and "@stuck" in a prompt do what they say.
+type fake struct {
+	*httptest.Server
+	entries []catalog.Capability
+	pixels  []byte
+	mu      sync.Mutex
+	tasks   []*fakeTask
+}
+
+type fakeTask struct {
+	api.Task
+	key    string
+	prompt string
+	images int
+	moves  []api.Move
+}
+
+func newFake(t testing.TB) *fake {
+	t.Helper()
+	directory, err := catalog.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fake{entries: directory.All(), pixels: bytes.Repeat([]byte("\x89PNG\r\n\x1a\n"), 128)}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+api.PathCapabilities, f.guard(f.capabilities))
+	mux.HandleFunc("POST "+api.PathTasks, f.guard(f.create))
+	mux.HandleFunc("GET "+api.PathTasks, f.guard(f.list))
+	mux.HandleFunc("GET "+api.PathTasks+"/{id}", f.guard(f.onTask(f.get)))
+	mux.HandleFunc("GET "+api.PathTasks+"/{id}/timeline", f.guard(f.onTask(f.timeline)))
+	mux.HandleFunc("POST "+api.PathTasks+"/{id}/cancel", f.guard(f.onTask(f.cancel)))
+	mux.HandleFunc("GET "+api.PathArtifacts, func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "" {
+			t.Errorf("%s came with a key", r.URL.Path)
+		}
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(f.pixels))
+	})
+	f.Server = httptest.NewServer(mux)
+	return f
+}
+
+func (f *fake) guard(h http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set(api.HeaderRequestID, "req_fake")
+		if r.Header.Get("Authorization") != "Bearer "+fakeKey {
+			fail(w, fault.New(fault.Unauthenticated, "the API key is missing or not valid"))
+			return
+		}
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		h(w, r)
+	}
+}
+
+func (f *fake) capabilities(w http.ResponseWriter, _ *http.Request) {
+	list := api.CapabilityList{RequestID: "req_fake"}
+	for _, e := range f.entries {
+		p := task.Price{Unit: task.PerImage, Output: task.USD / 100}
+		if e.Modality == "text" {
+			p = task.Price{Unit: task.PerMillionTokens, Input: task.USD / 20, Output: task.USD / 10}
+		}
+		list.Data = append(list.Data, api.FromCapability(e, p))
+	}
+	answer(w, http.StatusOK, list)
+}
+
+func (f *fake) create(w http.ResponseWriter, r *http.Request) {
+	var req api.CreateRequest
+	var input struct {
+		Prompt string
+		Texts  []string
+	}
+	var parameters struct{ N int }
+	if json.NewDecoder(r.Body).Decode(&req) != nil || json.Unmarshal(req.Input, &input) != nil {
+		fail(w, fault.Invalid("body", "is no JSON"))
+		return
+	}
+	_ = json.Unmarshal(req.Parameters, &parameters)
+	key := r.Header.Get(api.HeaderIdempotencyKey)
+	for _, known := range f.tasks {
+		if known.key == key && known.prompt != input.Prompt {
+			fail(w, fault.New(fault.IdempotencyConflict, "the key was used for another request"))
+			return
+		} else if known.key == key {
+			f.answerTask(w, http.StatusOK, known)
+			return
+		}
+	}
+	if code, ok := strings.CutPrefix(input.Prompt, "@fail:"); ok {
+		fail(w, fault.New(fault.Code(code), "the sandbox fails as asked").WithRetryAfter(time.Hour))
+		return
+	}
+	made := &fakeTask{key: key, prompt: input.Prompt, images: max(parameters.N, 1)}
+	made.ID = fmt.Sprintf("task_%d", len(f.tasks)+1)
+	made.Capability, made.Mode, made.CreatedAt = req.Capability, task.Test, api.Timestamp{Time: time.Now().UTC()}
+	f.tasks = append(f.tasks, made)
+	made.move(task.Queued)
+	if strings.HasPrefix(req.Capability, "text.") && input.Prompt != "@stuck:running" {
+		f.finish(made, len(input.Texts))
+		f.answerTask(w, http.StatusOK, made)
+		return
+	}
+	f.answerTask(w, http.StatusAccepted, made)
+}
+
+func (t *fakeTask) move(to task.State) {
+	t.State, t.UpdatedAt = to, api.Timestamp{Time: time.Now().UTC()}
+	t.moves = append(t.moves, api.Move{State: to, At: t.UpdatedAt})
+	if to.Terminal() {
+		t.FinishedAt = &t.UpdatedAt
+	}
+}
+
+func (f *fake) finish(t *fakeTask, vectors int) {
+	if t.prompt == "@failjob:PROVIDER_TIMEOUT" {
+		t.Error = new(api.ErrorOf(fault.New(fault.ProviderTimeout, "the supplier didn't answer in time")))
+		t.move(task.Failed)
+		return
+	}
+	t.Usage = &api.Usage{Cost: api.Cost{Currency: "USD", Amount: "0.01"}}
+	t.Output = &api.Output{}
+	switch {
+	case vectors > 0:
+		for i := range vectors {
+			t.Output.Embeddings = append(t.Output.Embeddings, []float32{float32(i), 0.5, -1})
+		}
+	case strings.HasPrefix(t.Capability, "text."):
+		t.Output.Text = new("you said: " + t.prompt)
+	default:
+		sum := sha256.Sum256(f.pixels)
+		for i := range t.images {
+			t.Output.Images = append(t.Output.Images, api.Artifact{
+				ID: fmt.Sprintf("art_%d", i+1), URL: fmt.Sprintf("%s/artifacts/art_%d?signature=x", f.URL, i+1), ContentType: "image/png",
+				Bytes: int64(len(f.pixels)), SHA256: hex.EncodeToString(sum[:]), Width: new(64), Height: new(48),
+			})
+		}
+	}
+	t.move(task.Succeeded)
+}
+
+// get answers as the task is and then moves it on, so that each read meets another state.
+func (f *fake) get(w http.ResponseWriter, t *fakeTask) {
+	f.answerTask(w, http.StatusOK, t)
+	if t.prompt == "@stuck:running" && t.State == task.Running {
+		return
+	}
+	switch t.State {
+	case task.Queued:
+		t.Progress = new(0.4)
+		t.move(task.Running)
+	case task.Running:
+		t.move(task.Transferring)
+	case task.Transferring:
+		f.finish(t, 0)
+	}
+}
+
+func (f *fake) wasRead(id string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.ContainsFunc(f.tasks, func(t *fakeTask) bool { return t.ID == id && len(t.moves) > 1 })
+}
+
+func (f *fake) answerTask(w http.ResponseWriter, status int, t *fakeTask) {
+	w.Header().Set("ETag", fmt.Sprintf(`W/"%d"`, len(t.moves)))
+	if !t.State.Terminal() {
+		w.Header().Set("Retry-After", "2")
+	}
+	shown := t.Task
+	shown.RequestID = "req_fake"
+	answer(w, status, shown)
+}
+
+func (f *fake) timeline(w http.ResponseWriter, t *fakeTask) {
+	answer(w, http.StatusOK, api.Timeline{Data: t.moves, TaskID: t.ID, RequestID: "req_fake"})
+}
+
+func (f *fake) cancel(w http.ResponseWriter, t *fakeTask) {
+	if !t.State.Terminal() {
+		t.move(task.Canceled)
+	}
+	f.answerTask(w, http.StatusOK, t)
+}
+
+// list answers pages of two, newest first.
+func (f *fake) list(w http.ResponseWriter, r *http.Request) {
+	list := api.TaskList{Data: []api.Task{}, RequestID: "req_fake"}
+	for i := len(f.tasks) - 1; i >= 0; i-- {
+		t := f.tasks[i]
+		if after := r.URL.Query().Get("cursor"); after != "" && t.ID >= after {
+			continue
+		}
+		if state := r.URL.Query().Get("state"); state != "" && state != string(t.State) {
+			continue
+		}
+		if len(list.Data) == 2 {
+			list.NextCursor = new(list.Data[1].ID)
+			break
+		}
+		list.Data = append(list.Data, t.Task)
+	}
+	answer(w, http.StatusOK, list)
+}
+
+func (f *fake) onTask(h func(http.ResponseWriter, *fakeTask)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		for _, t := range f.tasks {
+			if t.ID == r.PathValue("id") {
+				h(w, t)
+				return
+			}
+		}
+		fail(w, fault.New(fault.NotFound, "there is no such task"))
+	}
+}
+
+func answer(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v)
+}
+
+func fail(w http.ResponseWriter, e *fault.Error) {
+	answer(w, api.Status(e), api.ErrorResponse{Error: api.ErrorOf(e), TaskID: e.TaskID, RequestID: "req_fake"})
+}
+
+// newFakeAdmin is the operator's side, for a server that listens on a socket.
+func newFakeAdmin() http.Handler {
+	var mu sync.Mutex
+	var keys []api.Key
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+api.PathAdminInfo, func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, http.StatusOK, api.Info{Version: "fake"})
+	})
+	mux.HandleFunc("POST "+api.PathAdminSession, func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, http.StatusCreated, api.Key{Secret: fakeKey, Mode: task.Test})
+	})
+	mux.HandleFunc("GET "+api.PathAdminKeys, func(w http.ResponseWriter, _ *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		answer(w, http.StatusOK, api.KeyList{Data: keys})
+	})
+	mux.HandleFunc("POST "+api.PathAdminKeys, func(w http.ResponseWriter, r *http.Request) {
+		var req api.KeyCreate
+		_ = json.NewDecoder(r.Body).Decode(&req)
+		mu.Lock()
+		defer mu.Unlock()
+		k := api.Key{ID: fmt.Sprintf("key_%d", len(keys)+1), Name: req.Name, Account: "default", Mode: req.Mode, Scopes: req.Scopes, Hint: "fake"}
+		if req.ExpiresInSeconds > 0 {
+			k.ExpiresAt = &api.Timestamp{Time: time.Now().Add(time.Duration(req.ExpiresInSeconds) * time.Second)}
+		}
+		keys = append(keys, k)
+		k.Secret = fakeKey
+		answer(w, http.StatusCreated, k)
+	})
+	mux.HandleFunc("POST "+api.PathAdminKeys+"/{id}/revoke", func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		for i := range keys {
+			if keys[i].ID == r.PathValue("id") {
+				keys[i].RevokedAt = &api.Timestamp{Time: time.Now()}
+				answer(w, http.StatusOK, keys[i])
+				return
+			}
+		}
+		fail(w, fault.New(fault.NotFound, "there is no such key"))
+	})
+	return mux
+}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"unitask": main})
+}
+
+// TestScripts runs the real program against a fake service. Each script has its own: at $SERVICE,
+// with its key in $KEY, and its operator's socket in data/.
+func TestScripts(t *testing.T) {
+	found, err := filepath.Glob("testdata/script/*.txtar")
+	if err != nil || len(found) < 5 {
+		t.Fatalf("%d scripts, %v, want at least 5", len(found), err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		Setup: func(e *testscript.Env) error {
+			service := newFake(t)
+			e.Defer(service.Close)
+			config := filepath.Join(e.WorkDir, "config")
+			data := filepath.Join(e.WorkDir, "data")
+			if err := os.MkdirAll(data, 0o700); err != nil {
+				return err
+			}
+			l, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", filepath.Join(data, "admin.sock"))
+			if err != nil {
+				return err
+			}
+			admin := &http.Server{Handler: newFakeAdmin(), ReadHeaderTimeout: time.Second}
+			go func() { _ = admin.Serve(l) }()
+			e.Defer(func() { _ = admin.Close() })
+			e.Values["service"] = service
+			e.Setenv("SERVICE", service.URL)
+			e.Setenv("KEY", fakeKey)
+			e.Setenv("UNITASK_CONFIG_DIR", config)
+			e.Setenv("UNITASK_BASE_URL", service.URL)
+			e.Setenv("UNITASK_API_KEY", fakeKey)
+			e.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/dev/null/none")
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "await": await},
+	})
+}
+
+// exits CODE PROGRAM ARG... runs a program and checks its exit code. Its output is for the next
+// stdout and stderr of the script.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE PROGRAM ARG...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		ended, ok := err.(*exec.ExitError) //nolint:errorlint // testscript returns it as it is
+		if !ok {
+			ts.Fatalf("%v", err)
+		}
+		got = ended.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// await ID waits until the task was read once: whoever created it knows its id.
+func await(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: await ID")
+	}
+	service := ts.Value("service").(*fake)
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		if service.wasRead(args[0]) {
+			return
+		}
+	}
+	ts.Fatalf("nobody reads %s", args[0])
+}
