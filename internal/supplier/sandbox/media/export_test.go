@@ -35,3 +35,6 @@ func CodeTables() [][]string {
 	}
 	return out
 }
+
+// NAL wraps a payload as the encoder does.
+func NAL(header byte, payload []byte) []byte { return nal(header, payload) }
