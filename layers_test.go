@@ -28,12 +28,13 @@ var (
 
 // layers is the table, by directory below internal, or by directory where that isn't internal.
 var layers = map[string]layer{
-	"aaguard": {floor: 0},
-	"fault":   {floor: 0},
+	"aaguard":       {floor: 0},
+	"aaguard/nobus": {floor: 0},
+	"fault":         {floor: 0},
 
 	"task":    {floor: 1, may: []string{"fault"}},
 	"catalog": {floor: 1, may: []string{"fault"}},
-	"secret":  {floor: 1, may: []string{"fault"}},
+	"secret":  {floor: 1, may: []string{"fault", "aaguard/nobus"}},
 
 	"api":      {floor: 2, may: []string{"fault", "task", "catalog"}},
 	"account":  {floor: 2, may: []string{"fault", "task"}},

@@ -150,10 +150,16 @@ func discovered() string {
 
 func mustBuild(t *testing.T, flags ...string) string {
 	t.Helper()
-	// Read here, so that the test's cached result dies with the versions it was made with.
-	for _, tracked := range []string{"../../go.mod", "../../go.sum"} {
-		if _, err := os.ReadFile(tracked); err != nil {
-			t.Fatal(err)
+	// Read here, so that the test's cached result dies with what the program is built from.
+	for _, pattern := range []string{"../../go.*", "testdata/probe/*.go", "nobus/*.go", "../secret/*.go"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatalf("no files %s: %v", pattern, err)
+		}
+		for _, file := range files {
+			if _, err := os.ReadFile(file); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	program := filepath.Join(t.TempDir(), "probe")

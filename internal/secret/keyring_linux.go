@@ -5,7 +5,12 @@ import (
 
 	"github.com/99designs/keyring"
 	"github.com/godbus/dbus"
+
+	"unitask/internal/aaguard/nobus"
 )
+
+// By now the keyring library has been initialised, and has started no bus.
+func init() { nobus.Restore() }
 
 const (
 	hintNoKeyring = "start a Secret Service (gnome-keyring, KWallet, KeePassXC) in a session with D-Bus, or use the environment or a file"

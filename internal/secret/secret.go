@@ -5,9 +5,6 @@
 // "keyring:service/name". A configuration holds references only, and a text that is none is refused
 // without being repeated. A Keyring is the operating system's own; the package has no store of its
 // own, writes nothing in clear, and never asks at a terminal.
-//
-// A program that links this package should import unitask/internal/aaguard too: the keyring
-// library looks for a session bus while the program starts.
 package secret
 
 import (

@@ -6,18 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"strings"
 	"testing"
 
-	"unitask/internal/aaguard"
 	"unitask/internal/secret"
 )
-
-func TestMain(m *testing.M) {
-	aaguard.Restore()
-	os.Exit(m.Run())
-}
 
 const plain = "sk-plain-text"
 

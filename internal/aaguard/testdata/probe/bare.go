@@ -2,4 +2,6 @@
 
 package main
 
+import _ "github.com/99designs/keyring"
+
 func restore() {}

@@ -2,6 +2,9 @@
 
 package main
 
-import "unitask/internal/aaguard"
+import (
+	"unitask/internal/aaguard"
+	_ "unitask/internal/secret" // the keyring library behind its own guard
+)
 
 func restore() { aaguard.Restore() }

@@ -1,12 +1,11 @@
 // Command probe links what the product links, and prints what main would find. With the build tag
-// "bare" it leaves the guard out, to show what the guard is for.
+// "bare" it leaves the guards out, to show what they are for.
 package main
 
 import (
 	"fmt"
 	"os"
 
-	"github.com/99designs/keyring"
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/lipgloss"
 )
@@ -15,7 +14,6 @@ func main() {
 	restore()
 	lipgloss.SetHasDarkBackground(true)
 	_ = tea.Quit
-	_ = keyring.AvailableBackends()
 	fmt.Printf("CI=%s BUS=%s PROFILE=%s\n",
 		show("CI"), show("DBUS_SESSION_BUS_ADDRESS"), lipgloss.ColorProfile().Name())
 }

@@ -1,11 +1,11 @@
-package aaguard
+package nobus
 
 import "syscall"
 
 // sessionBus reports whether a session bus is named in the environment or listens where systemd
 // and older desktops put it; these are the places that are looked at before a bus is started.
 func sessionBus() bool {
-	if address, _ := syscall.Getenv("DBUS_SESSION_BUS_ADDRESS"); address != "" && address != "autolaunch:" {
+	if address, _ := syscall.Getenv(variable); address != "" && address != "autolaunch:" {
 		return true
 	}
 	run := "/run/user/" + decimal(syscall.Getuid())
