@@ -129,8 +129,8 @@ func TestEachCapabilityGivesRealBytes(t *testing.T) {
 			supplier.Result{Usage: supplier.Usage{Milliseconds: 500}, Files: []supplier.File{{ContentType: "video/mp4", Width: 720, Height: 1280, Duration: 0.5}}},
 		},
 		"video.generate, from pictures": {
-			with(with(with(request("video.generate", `{}`, `{"duration_seconds":1,"resolution":"1080p","aspect_ratio":"1:1"}`), "/image", img), "/last_image", img), "/reference_images/0", img),
-			supplier.Result{Usage: supplier.Usage{Milliseconds: 1000}, Files: []supplier.File{{ContentType: "video/mp4", Width: 1080, Height: 1080, Duration: 1}}},
+			with(with(with(request("video.generate", `{}`, `{"duration_seconds":1,"aspect_ratio":"1:1"}`), "/image", img), "/last_image", img), "/reference_images/0", img),
+			supplier.Result{Usage: supplier.Usage{Milliseconds: 1000}, Files: []supplier.File{{ContentType: "video/mp4", Width: 720, Height: 720, Duration: 1}}},
 		},
 		"audio.speech": {
 			request("audio.speech", `{"text":"Good day."}`, `{"format":"flac","voice":"x","speed":2}`),

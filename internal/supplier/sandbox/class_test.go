@@ -315,7 +315,7 @@ func TestTranscriptFormats(t *testing.T) {
 
 func TestStoredStatesStaySmall(t *testing.T) {
 	t.Parallel()
-	noise := media.Draw(media.PictureSpec{Prompt: "x", Width: 1600, Height: 1200})
+	noise := media.Draw(media.PictureSpec{Prompt: "x", Width: 900, Height: 800})
 	for i := range noise.Pix {
 		noise.Pix[i] = byte(uint32(i*i) * 2654435761 >> 13)
 	}

@@ -64,8 +64,8 @@ func TestDecodedPicturesAreTheScenes(t *testing.T) {
 	t.Parallel()
 	backdrop := media.Draw(media.PictureSpec{Prompt: "orbs", Seed: 3, Width: 300, Height: 200})
 	for name, spec := range map[string]media.VideoSpec{
-		"wide":             {Prompt: "waves", Width: 1280, Height: 720, Seconds: 3, Sound: true},
-		"upright":          {Prompt: "a fast sun", Width: 720, Height: 1280, Seconds: 0.75},
+		"wide":             {Prompt: "waves", Width: 848, Height: 480, Seconds: 3, Sound: true},
+		"upright":          {Prompt: "a fast sun", Width: 480, Height: 848, Seconds: 0.75},
 		"cropped backdrop": {Prompt: "green", Width: 488, Height: 360, Seconds: 1, Backdrop: backdrop},
 		"small":            {Prompt: "tiny", Width: 128, Height: 128, Seconds: 12},
 	} {
