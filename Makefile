@@ -41,7 +41,7 @@ npm: ## Install the tests' tools from npm
 openapi: npm ## Lint docs/openapi.yaml
 	$(CI) openapi
 
-e2e: npm ## Run the end-to-end scripts against the real binary
+e2e: npm ## Run the end-to-end tests against the real binary
 	$(CI) packages e2e
 
 e2e-model: ## Prompt a real Ollama with a generated tiny model through unitask
