@@ -130,11 +130,14 @@ func (p *page) wrapped(indent, text string) {
 
 func (p *page) field(indent string, f catalog.Field) {
 	traits := []string{typeOf(f)}
-	if f.Required && len(f.Unless) == 0 {
-		traits = append(traits, "required")
-	}
-	if f.Required && len(f.Unless) > 0 {
+	parent, _, isMember := strings.Cut(f.Name, ".")
+	switch {
+	case f.Required && isMember:
+		traits = append(traits, "required with "+parent)
+	case f.Required && len(f.Unless) > 0:
 		traits = append(traits, "required unless "+strings.Join(f.Unless, " or ")+" is given")
+	case f.Required:
+		traits = append(traits, "required")
 	}
 	if b := bounds(f); b != "" {
 		traits = append(traits, b)

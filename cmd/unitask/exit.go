@@ -211,8 +211,8 @@ func hintOfCode(f *fault.Error) string {
 	case fault.ContentPolicyViolation:
 		return "change the input; the same one is refused again"
 	case fault.RateLimitExceeded, fault.CapacityExhausted, fault.ProviderUnavailable, fault.ProviderTimeout, fault.Internal:
-		if !f.Retryable() {
-			return "unitask tasks list"
+		if !f.Retryable() && f.TaskID != "" {
+			return "unitask tasks get " + f.TaskID
 		}
 		if s := api.Seconds(f.RetryAfter); s > 0 {
 			return fmt.Sprintf("try again in %d s", s)

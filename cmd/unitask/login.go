@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"net/url"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -91,11 +90,14 @@ func (f *clientFlags) loginTarget() (name, baseURL string, err error) {
 	if target.Name != "" {
 		return target.Name, target.BaseURL, nil
 	}
-	u, err := url.Parse(target.BaseURL)
-	if err != nil || !client.ValidProfileName(u.Hostname()) {
-		return "default", target.BaseURL, nil
+	u, err := client.ParseBaseURL(target.BaseURL)
+	if err != nil {
+		return "", "", err
 	}
-	return u.Hostname(), target.BaseURL, nil
+	if host := u.Hostname(); client.ValidProfileName(host) {
+		return host, target.BaseURL, nil
+	}
+	return "default", target.BaseURL, nil // an address such as ::1 is no profile's name
 }
 
 // readKey reads the key to keep: never from a flag or the environment.

@@ -18,7 +18,7 @@ import (
 // mustServeSocket serves h on a socket with a short path and returns the path.
 func mustServeSocket(t *testing.T, path string, h http.Handler) {
 	t.Helper()
-	l, err := net.Listen("unix", path)
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,24 +54,28 @@ func TestDownload(t *testing.T) {
 		{
 			"a server without ranges",
 			[]http.HandlerFunc{cut(1000), func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(content) }},
-			"", []string{"", "bytes=1000-"},
+			"",
+			[]string{"", "bytes=1000-"},
 		},
 		{
 			"other bytes",
 			[]http.HandlerFunc{func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(bytes.ToUpper(content)) }},
-			fault.Internal, []string{""},
+			fault.Internal,
+			[]string{""},
 		},
 		{
 			"too many bytes",
 			[]http.HandlerFunc{func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(append(content, '!')) }},
-			fault.Internal, []string{""},
+			fault.Internal,
+			[]string{""},
 		},
 		{
 			"a signature that has expired",
 			[]http.HandlerFunc{func(w http.ResponseWriter, _ *http.Request) {
 				writeFault(w, fault.New(fault.NotFound, "no such artifact"))
 			}},
-			fault.NotFound, []string{""},
+			fault.NotFound,
+			[]string{""},
 		},
 	}
 	for _, tt := range tests {

@@ -115,12 +115,18 @@ func TestFollow(t *testing.T) {
 	}{
 		{"already over", []move{{0, task.Succeeded}}, "", api.MinPoll, []task.State{task.Succeeded}, 0},
 		{
-			"an hour", []move{{0, task.Queued}, {10 * time.Second, task.Running}, {time.Hour, task.Succeeded}}, "2", api.MinPoll,
-			[]task.State{task.Queued, task.Running, task.Succeeded}, time.Hour + 2*time.Second,
+			"an hour",
+			[]move{{0, task.Queued}, {10 * time.Second, task.Running}, {time.Hour, task.Succeeded}},
+			"2", api.MinPoll,
+			[]task.State{task.Queued, task.Running, task.Succeeded},
+			time.Hour + 2*time.Second,
 		},
 		{
-			"changes faster than reads", []move{{0, task.Queued}, {time.Second, task.Running}, {1100 * time.Millisecond, task.Transferring}, {1200 * time.Millisecond, task.Failed}}, "2", api.MinPoll,
-			[]task.State{task.Running, task.Failed}, 3 * time.Second,
+			"changes faster than reads",
+			[]move{{0, task.Queued}, {time.Second, task.Running}, {1100 * time.Millisecond, task.Transferring}, {1200 * time.Millisecond, task.Failed}},
+			"2", api.MinPoll,
+			[]task.State{task.Running, task.Failed},
+			3 * time.Second,
 		},
 		{"a longer advice", []move{{0, task.Queued}, {time.Minute, task.Canceled}}, "4", 4 * time.Second, []task.State{task.Queued, task.Canceled}, time.Minute + 4*time.Second},
 		{"an advice beyond the law", []move{{0, task.Queued}, {time.Minute, task.Succeeded}}, "3600", 4999 * time.Millisecond, []task.State{task.Queued, task.Succeeded}, time.Minute + 5*time.Second},

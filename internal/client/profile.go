@@ -72,7 +72,7 @@ func ParseProfiles(raw []byte) (Profiles, error) {
 	if err := d.Decode(&p); err != nil {
 		return Profiles{}, err
 	}
-	if d.Decode(&struct{}{}) != io.EOF { //nolint:errorlint // Decode returns it bare
+	if !errors.Is(d.Decode(&struct{}{}), io.EOF) {
 		return Profiles{}, errors.New("there is more than one JSON value")
 	}
 	if p.Profiles == nil {
