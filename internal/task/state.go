@@ -1,6 +1,7 @@
 package task
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -159,6 +160,27 @@ func (t Task) finish(tr Transition, now time.Time) Task {
 		t.Cost = min(t.Price.Cost(*t.Usage), t.Reserved)
 	}
 	t.Input, t.InputRef, t.Parameters = nil, "", nil
+	return t.eraseJobs()
+}
+
+// eraseJobs keeps of each attempt's job only the id that the supplier knows it by: its state may
+// hold parts of the input. An attempt that a retry may adopt keeps it whole.
+func (t Task) eraseJobs() Task {
+	if len(t.Attempts) == 0 {
+		return t
+	}
+	t.Attempts = cloneAttempts(t.Attempts)
+	for i := range t.Attempts {
+		a := &t.Attempts[i]
+		if a.Job == nil || (i == len(t.Attempts)-1 && t.Reopenable() && t.LastUnknown()) {
+			continue
+		}
+		var job struct {
+			ID string `json:"id"`
+		}
+		_ = json.Unmarshal(a.Job, &job) // one that can't be read leaves nothing
+		a.Job, _ = json.Marshal(job)
+	}
 	return t
 }
 
