@@ -36,7 +36,7 @@ func run(m *testing.M) int {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	binary = filepath.Join(dir, "unitask")
-	build := exec.Command("go", "build", "-o", binary, "unitask/cmd/unitask")
+	build := exec.CommandContext(context.Background(), "go", "build", "-o", binary, "unitask/cmd/unitask")
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "%s\n%v\n", out, err)
 		return 1
@@ -67,7 +67,7 @@ type host struct {
 	t       *testing.T
 	dir     string // data folder and configuration folder stand in it
 	base    string
-	testKey string
+	key     string // a test key
 	config  string // the configuration's text, "" for none
 	env     []string
 	command *exec.Cmd
@@ -80,13 +80,13 @@ func newHost(t *testing.T) *host {
 	t.Helper()
 	return &host{
 		t: t, dir: t.TempDir(), base: "http://" + freeAddress(t),
-		testKey: account.NewKeySecret(account.DefaultKeyPrefix, task.Test), stderr: &bytes.Buffer{},
+		key: account.NewKeySecret(account.DefaultKeyPrefix, task.Test), stderr: &bytes.Buffer{},
 	}
 }
 
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,8 +105,8 @@ func (h *host) start() *host {
 		}
 		args = append(args, "--config", file)
 	}
-	h.command = exec.Command(binary, args...)
-	h.command.Env = append(h.environ(), "UNITASK_BOOTSTRAP_KEY="+h.testKey)
+	h.command = exec.CommandContext(context.Background(), binary, args...)
+	h.command.Env = append(h.environ(), "UNITASK_BOOTSTRAP_KEY="+h.key)
 	h.command.Stderr = h.stderr
 	h.command.Stdout = h.stderr
 	if err := h.command.Start(); err != nil {
@@ -126,14 +126,22 @@ func (h *host) start() *host {
 			h.t.Fatalf("serve ended: %s", h.stderr)
 		default:
 		}
-		response, err := http.Get(h.base + api.PathReady) //nolint:noctx // a loopback probe with a bound around it
-		if err != nil {
-			return false
-		}
-		_ = response.Body.Close()
-		return response.StatusCode == http.StatusOK
+		return h.ready()
 	})
 	return h
+}
+
+func (h *host) ready() bool {
+	request, err := http.NewRequestWithContext(h.t.Context(), http.MethodGet, h.base+api.PathReady, nil)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return false
+	}
+	_ = response.Body.Close()
+	return response.StatusCode == http.StatusOK
 }
 
 func (h *host) data() string { return filepath.Join(h.dir, "data") }
@@ -180,7 +188,7 @@ func (h *host) client(args ...string) outcome {
 	ctx, cancel := context.WithTimeout(h.t.Context(), 2*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, binary, args...)
-	cmd.Env = append(h.environ(), "UNITASK_BASE_URL="+h.base, "UNITASK_API_KEY="+h.testKey, "UNITASK_DATA_DIR="+h.data())
+	cmd.Env = append(h.environ(), "UNITASK_BASE_URL="+h.base, "UNITASK_API_KEY="+h.key, "UNITASK_DATA_DIR="+h.data())
 	cmd.Dir = h.dir
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -201,14 +209,20 @@ func (h *host) must(args ...string) string {
 	return o.stdout
 }
 
-// call makes one HTTP request with the host's test key and decodes the answer into v, if given.
-func (h *host) call(method, path, body string, header map[string]string, v any) *http.Response {
+// reply is what is left of a response whose body was read.
+type reply struct {
+	status int
+	header http.Header
+}
+
+// call makes one HTTP request with the host's key and decodes the answer into v, if given.
+func (h *host) call(method, path, body string, header map[string]string, v any) reply {
 	h.t.Helper()
 	request, err := http.NewRequestWithContext(h.t.Context(), method, h.base+path, strings.NewReader(body))
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	request.Header.Set("Authorization", "Bearer "+h.testKey)
+	request.Header.Set("Authorization", "Bearer "+h.key)
 	if body != "" {
 		request.Header.Set("Content-Type", "application/json")
 	}
@@ -229,7 +243,7 @@ func (h *host) call(method, path, body string, header map[string]string, v any) 
 			h.t.Fatalf("%s %s: %d %s", method, path, response.StatusCode, raw)
 		}
 	}
-	return response
+	return reply{response.StatusCode, response.Header}
 }
 
 // states returns a task's recorded timeline.

@@ -103,8 +103,8 @@ func TestCrash(t *testing.T) {
 	var created api.Task
 	body := `{"capability":"video.generate","input":{"prompt":"waves"},"parameters":{"duration_seconds":4}}`
 	response := h.call(http.MethodPost, api.PathTasks, body, map[string]string{"Idempotency-Key": "crash-in-the-middle"}, &created)
-	if response.StatusCode != http.StatusAccepted {
-		t.Fatalf("status %d", response.StatusCode)
+	if response.status != http.StatusAccepted {
+		t.Fatalf("status %d", response.status)
 	}
 	h.until(10*time.Second, "the task runs", func() bool { return slices.Contains(h.states(created.ID), task.Running) })
 	h.kill()
@@ -122,8 +122,8 @@ func TestCrash(t *testing.T) {
 	}
 	var again api.Task
 	response = h.call(http.MethodPost, api.PathTasks, body, map[string]string{"Idempotency-Key": "crash-in-the-middle"}, &again)
-	if again.ID != created.ID || response.Header.Get(api.HeaderIdempotentReplay) != "true" {
-		t.Errorf("the same key gave %s (replayed %q)", again.ID, response.Header.Get(api.HeaderIdempotentReplay))
+	if again.ID != created.ID || response.header.Get(api.HeaderIdempotentReplay) != "true" {
+		t.Errorf("the same key gave %s (replayed %q)", again.ID, response.header.Get(api.HeaderIdempotentReplay))
 	}
 }
 

@@ -52,7 +52,7 @@ func (h *host) useLiveKey() {
 	if err := json.Unmarshal([]byte(out), &key); err != nil || key.Secret == "" {
 		h.t.Fatalf("keys create printed %q: %v", out, err)
 	}
-	h.testKey = key.Secret
+	h.key = key.Secret
 }
 
 // TestOneTaskUnderOneKey sends the same request 50 times at once, from several processes too.
@@ -76,7 +76,7 @@ func TestOneTaskUnderOneKey(t *testing.T) {
 			response := h.call(http.MethodPost, api.PathTasks, spellings[i%2], map[string]string{"Idempotency-Key": "fifty-at-once"}, &got)
 			mu.Lock()
 			defer mu.Unlock()
-			ids[fmt.Sprint(response.StatusCode, " ", got.ID)]++
+			ids[fmt.Sprint(response.status, " ", got.ID)]++
 		})
 	}
 	for range 10 {
@@ -102,8 +102,8 @@ func TestOneTaskUnderOneKey(t *testing.T) {
 		`{"capability":"text.chat","input":{"prompt":"pay once"},"parameters":{"seed":9007199254740993}}`: fault.InvalidRequest,
 	} {
 		response := h.call(http.MethodPost, api.PathTasks, body, map[string]string{"Idempotency-Key": "fifty-at-once"}, &refused)
-		if refused.Error.Code != want || refused.RequestID == "" || response.StatusCode/100 != 4 {
-			t.Errorf("%s: %d %+v", body, response.StatusCode, refused)
+		if refused.Error.Code != want || refused.RequestID == "" || response.status/100 != 4 {
+			t.Errorf("%s: %d %+v", body, response.status, refused)
 		}
 	}
 	if calls.Load() != 1 {

@@ -1,0 +1,57 @@
+package e2e_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestLoginIntoKeyring keeps a key in a real gnome-keyring on a machine without a desktop, uses it and
+// takes it out again.
+func TestLoginIntoKeyring(t *testing.T) {
+	bus := need(t, "dbus-run-session")
+	need(t, "gnome-keyring-daemon")
+	h := newHost(t).start()
+	script := filepath.Join(h.dir, "session.sh")
+	if err := os.WriteFile(script, []byte(`set -eu
+printf pw | gnome-keyring-daemon --unlock --components=secrets >/dev/null
+printf '%s\n' "$THE_KEY" | "$UNITASK" login
+unset THE_KEY
+"$UNITASK" whoami
+"$UNITASK" run text.chat "Say hello"
+"$UNITASK" logout
+if "$UNITASK" run text.chat "Say hello" --base-url "$UNITASK_BASE_URL"; then echo "still signed in"; exit 1; fi
+grep -r "svc_test_" "$HOME" --include='*.json' --include='*.yaml' --include='*.toml' && { echo "a key in clear"; exit 1; }
+echo "session done"
+`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, bus, "--", "bash", script)
+	home := filepath.Join(h.dir, "home")
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "XDG_RUNTIME_DIR=" + home, "XDG_DATA_HOME=" + filepath.Join(home, "share"),
+		"UNITASK_CONFIG_DIR=" + filepath.Join(home, "config"), "UNITASK_BASE_URL=" + h.base, "UNITASK=" + binary, "THE_KEY=" + h.key,
+	}
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err := cmd.Run()
+	if err != nil || !strings.HasSuffix(strings.TrimSpace(out.String()), "session done") {
+		t.Fatalf("%v\n%s", err, out.String())
+	}
+	if strings.Contains(out.String(), h.key) {
+		t.Error("a command printed the key")
+	}
+	if !strings.Contains(out.String(), "keyring") || !strings.Contains(strings.ToLower(out.String()), "hello") {
+		t.Errorf("whoami and run printed:\n%s", out.String())
+	}
+}
