@@ -4,11 +4,13 @@ package all
 import (
 	"unitask/internal/supplier"
 	"unitask/internal/supplier/openai"
+	"unitask/internal/supplier/sandbox"
 )
 
-// Kinds returns every kind, in the order of their names.
+// Kinds returns every kind, by name.
 func Kinds() []supplier.Kind {
 	return []supplier.Kind{
 		openai.Kind(),
+		sandbox.Kind(),
 	}
 }

@@ -48,12 +48,12 @@ func (b embedAnswer) vectors(n int) ([][]float32, error) {
 		if d.Index != nil {
 			i = *d.Index
 		}
-		if i < 0 || i >= n || ordered[i] != nil || len(d.Embedding) == 0 {
+		if i < 0 || i >= n || len(d.Embedding) == 0 {
 			return nil, errVectors
 		}
 		ordered[i] = d.Embedding
 	}
-	for _, v := range ordered {
+	for _, v := range ordered { // an index given twice leaves a place empty
 		if len(v) != len(ordered[0]) {
 			return nil, errVectors
 		}

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -47,7 +48,7 @@ func upstream(t *testing.T, answer http.Handler) (url string, last func() map[st
 		}
 		answer.ServeHTTP(w, r)
 	}))
-	t.Cleanup(srv.Close)
+	t.Cleanup(func() { srv.CloseClientConnections(); srv.Close() })
 	return srv.URL, func() map[string]any { return body }
 }
 
@@ -197,6 +198,27 @@ func TestBrokenStream(t *testing.T) {
 				t.Errorf("deltas: got %q, want %q", text.String(), tt.text)
 			}
 		})
+	}
+}
+
+// TestAbandonedStream shows that the connection of a stream is closed when its answer is known to
+// be of no use, though the server goes on.
+func TestAbandonedStream(t *testing.T) {
+	ended := make(chan struct{})
+	url, _ := upstream(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer close(ended)
+		suppliertest.Events(`{"choices":[{"delta":{"refusal":"no"}}]}`).ServeHTTP(w, r)
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	}))
+	_, err := run(t, mustNew(t, supplier.Config{BaseURL: url}), request("text.chat", `{"prompt":"Hi"}`, `{}`), true)
+	if fault.CodeOf(err) != fault.ContentPolicyViolation {
+		t.Errorf("error %v", err)
+	}
+	select {
+	case <-ended:
+	case <-time.After(10 * time.Second):
+		t.Error("the connection is still open")
 	}
 }
 

@@ -12,9 +12,10 @@ import (
 	"unitask/internal/supplier"
 )
 
-// maxAllocated bounds what one answer may cost in memory, freed or not: twice the largest limit for
-// a growing buffer, and as much again for what is decoded from it.
-const maxAllocated = 512 << 20
+// maxAllocated bounds what one answer may cost in memory, freed or not: far above what a buffer of
+// the largest limit takes while it grows, even under the race detector, and far below what it takes
+// for the endless answers.
+const maxAllocated = 1 << 30
 
 func allocated() uint64 {
 	var m runtime.MemStats

@@ -39,10 +39,14 @@ func scenarios() []scenario {
 	return []scenario{
 		{name: "401", answer: denounce(http.StatusUnauthorized), want: mended},
 		{name: "429", answer: denounce(http.StatusTooManyRequests, "Retry-After", "7"), want: full},
-		{name: "429 junk advice", answer: denounce(http.StatusTooManyRequests, "Retry-After", "soon"),
-			want: Verdict{Code: full.Code, Sent: full.Sent}},
-		{name: "429 endless advice", answer: denounce(http.StatusTooManyRequests, "Retry-After", "1000000000"),
-			want: Verdict{Code: full.Code, Sent: full.Sent, RetryAfter: time.Hour}},
+		{
+			name: "429 junk advice", answer: denounce(http.StatusTooManyRequests, "Retry-After", "soon"),
+			want: Verdict{Code: full.Code, Sent: full.Sent},
+		},
+		{
+			name: "429 endless advice", answer: denounce(http.StatusTooManyRequests, "Retry-After", "1000000000"),
+			want: Verdict{Code: full.Code, Sent: full.Sent, RetryAfter: time.Hour},
+		},
 		{name: "500", answer: denounce(http.StatusInternalServerError), want: refused},
 		{name: "500 html", answer: canned(500, "text/html", "<h1>"+leak+"</h1>"), want: refused},
 		{name: "500 empty", answer: canned(500, "", ""), want: refused},

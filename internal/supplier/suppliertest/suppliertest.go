@@ -4,7 +4,9 @@
 // An adapter's test states a Harness: its kind, its abilities, one canned success for each
 // capability, and its own rows of the error table. Run does the rest: the rows that all share, the
 // broken connections, the hostile answers. An adapter that speaks no HTTP leaves Upstream nil; its
-// tests then run in a synctest bubble, so that waiting costs nothing.
+// tests then run in a synctest bubble, so that waiting costs nothing, and its jobs are canceled,
+// found and submitted again as its abilities promise; for kinds with HTTP, whose upstream would have
+// to play along, these are the adapter's own tests.
 package suppliertest
 
 import (
@@ -21,7 +23,7 @@ import (
 // Harness is what the suite needs to know about one kind.
 type Harness struct {
 	Kind      supplier.Kind
-	Config    supplier.Config // beyond the name, address, key and timeout, which the suite sets
+	Config    supplier.Config // beyond the address, key and timeout, which the suite sets
 	Abilities Abilities
 	Cases     []Case    // at least one for each capability of Kind
 	Faults    []Fault   // the kind's own rows of the error table
@@ -90,7 +92,9 @@ func Run(t *testing.T, h Harness) {
 			name = c.Request.Capability
 		}
 		t.Run("succeeds/"+name, func(t *testing.T) { testSuccess(t, h, c) })
-		if h.Upstream != nil {
+		if h.Upstream == nil {
+			t.Run("job/"+name, func(t *testing.T) { testJobs(t, h, c) })
+		} else {
 			t.Run("fails/"+name, func(t *testing.T) { testHTTP(t, h, c) })
 		}
 	}

@@ -118,7 +118,10 @@ func checkLeaks(t *testing.T) {
 func newAdapter(t *testing.T, h Harness, baseURL string, key supplier.KeyFunc) supplier.Adapter {
 	t.Helper()
 	c := h.Config
-	c.Name, c.APIKey, c.Timeout = "suppliertest", key, exchangeTimeout
+	c.APIKey, c.Timeout = key, exchangeTimeout
+	if c.Name == "" {
+		c.Name = "suppliertest"
+	}
 	if h.Upstream != nil {
 		c.BaseURL = baseURL
 	}

@@ -141,7 +141,7 @@ func (c *Client) open(ctx context.Context, call Call, live bool) (*Stream, error
 	}), call)
 	if err == nil {
 		var resp *http.Response
-		if resp, err = c.http.Do(req); err == nil {
+		if resp, err = c.http.Do(req); err == nil { //nolint:bodyclose // the Stream closes it
 			return newStream(resp, call.Limit, exchange{ended: func() error { return ended(ctx) }, cancel: cancel, timer: timer, live: live}), nil
 		}
 		err = broken(ended(ctx), err, sent.Load())

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/http/httptrace"
+	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -19,6 +20,15 @@ import (
 	"unitask/internal/supplier"
 	"unitask/internal/supplier/wire"
 )
+
+// TestMain names a proxy in the environment, which net/http reads once. Loopback addresses are
+// exempt, so that only TestProxy would meet it.
+func TestMain(m *testing.M) {
+	if err := os.Setenv("HTTP_PROXY", "http://environment.example:1"); err != nil {
+		panic(err)
+	}
+	m.Run()
+}
 
 func newClient(t *testing.T, c wire.Config) *wire.Client {
 	t.Helper()
@@ -242,8 +252,6 @@ func TestUntrustedCertificate(t *testing.T) {
 
 // TestProxy shows that only a configured proxy is used, not the environment's.
 func TestProxy(t *testing.T) {
-	t.Setenv("HTTP_PROXY", "http://proxy.example:1")
-	t.Setenv("ALL_PROXY", "http://proxy.example:1")
 	errDialled := errors.New("dialled")
 	for _, tt := range []struct{ name, proxy, want string }{
 		{"none", "", "supplier.example:80"},
