@@ -3,6 +3,8 @@ package routing
 import (
 	"sync"
 	"time"
+
+	"unitask/internal/fault"
 )
 
 // maxPause bounds what a supplier's Retry-After can do to a route.
@@ -19,6 +21,7 @@ type Health struct {
 
 type pause struct {
 	until  time.Time
+	code   fault.Code
 	reason string
 }
 
@@ -31,7 +34,8 @@ func NewHealth(now func() time.Time) *Health {
 }
 
 // Pause leaves a route alone for d, at most ten minutes; a pause that lasts longer already stays.
-func (h *Health) Pause(route string, d time.Duration, reason string) {
+// code is what a caller is told when no other route is left.
+func (h *Health) Pause(route string, d time.Duration, code fault.Code, reason string) {
 	if h == nil || d <= 0 {
 		return
 	}
@@ -39,24 +43,24 @@ func (h *Health) Pause(route string, d time.Duration, reason string) {
 	defer h.mu.Unlock()
 	until := h.now().Add(min(d, maxPause))
 	if old, ok := h.paused[route]; !ok || until.After(old.until) {
-		h.paused[route] = pause{until, reason}
+		h.paused[route] = pause{until, code, reason}
 	}
 }
 
-// Paused returns why a route is left alone, "" when it isn't.
-func (h *Health) Paused(route string) string {
+// Paused returns why a route is left alone, and the code for a caller; "" when it isn't.
+func (h *Health) Paused(route string) (reason string, code fault.Code) {
 	if h == nil {
-		return ""
+		return "", ""
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	p, ok := h.paused[route]
 	if !ok {
-		return ""
+		return "", ""
 	}
 	if !h.now().Before(p.until) {
 		delete(h.paused, route)
-		return ""
+		return "", ""
 	}
-	return p.reason
+	return p.reason, p.code
 }

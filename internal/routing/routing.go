@@ -7,11 +7,13 @@
 package routing
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"unitask/internal/catalog"
+	"unitask/internal/fault"
 	"unitask/internal/supplier"
 	"unitask/internal/task"
 )
@@ -150,38 +152,29 @@ func (t *Table) Choose(w Want, h *Health) ([]Choice, []task.Passed) {
 	var choices []Choice
 	var passed []task.Passed
 	for _, r := range t.approved[tableKey{w.Mode, catalog.Name(w.Request.Capability)}] {
-		if reason := refuse(r, w, h); reason != "" {
-			passed = append(passed, task.Passed{Supplier: r.Supplier, Model: r.Model, Reason: reason})
+		if reason, code := refuse(r, w, h); reason != "" {
+			passed = append(passed, task.Passed{Supplier: r.Supplier, Model: r.Model, Reason: reason, Code: code})
 			continue
 		}
 		cost := r.Price.Cost(w.Size)
 		choices = append(choices, Choice{Route: r, Cost: cost, Reason: "estimated " + cost.String() + " USD"})
 	}
 	slices.SortStableFunc(choices, func(a, b Choice) int {
-		if a.Cost != b.Cost {
-			if a.Cost < b.Cost {
-				return -1
-			}
-			return 1
-		}
-		return strings.Compare(a.Route.ID(), b.Route.ID())
+		return cmp.Or(cmp.Compare(a.Cost, b.Cost), strings.Compare(a.Route.ID(), b.Route.ID()))
 	})
 	return choices, passed
 }
 
-func refuse(r Route, w Want, h *Health) string {
+func refuse(r Route, w Want, h *Health) (reason string, code fault.Code) {
 	if slices.Contains(w.Tried, r.ID()) {
-		return "tried"
+		return "tried", "" // its own code stands on its attempt
 	}
 	if r.Kind.Refuses != nil {
 		req := w.Request
 		req.Model = r.Model
 		if why := r.Kind.Refuses(req); why != "" {
-			return "can't honour the request: " + why
+			return "can't honour the request: " + why, fault.InvalidRequest
 		}
 	}
-	if why := h.Paused(r.ID()); why != "" {
-		return why
-	}
-	return ""
+	return h.Paused(r.ID())
 }

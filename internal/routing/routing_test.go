@@ -1,0 +1,181 @@
+package routing_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"unitask/internal/catalog"
+	"unitask/internal/fault"
+	"unitask/internal/routing"
+	"unitask/internal/supplier"
+	"unitask/internal/task"
+)
+
+type nobody struct{}
+
+func (nobody) Submit(context.Context, supplier.Request) (supplier.Outcome, error) {
+	return supplier.Outcome{}, nil
+}
+
+// tokens is a live, approved text.chat route priced in USD per million tokens.
+func tokens(name string, in, out task.Money) routing.Route {
+	return routing.Route{
+		Capability: "text.chat", Supplier: name, Model: "m", Approved: true, Mode: task.Live, Adapter: nobody{},
+		Price: task.Price{Unit: task.PerMillionTokens, Input: in * task.USD, Output: out * task.USD},
+	}
+}
+
+func mustTable(t *testing.T, routes ...routing.Route) *routing.Table {
+	t.Helper()
+	table, err := routing.NewTable(routes, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+func want(size task.Usage, tried ...string) routing.Want {
+	return routing.Want{Mode: task.Live, Request: supplier.Request{Capability: "text.chat"}, Size: size, Tried: tried}
+}
+
+func order(choices []routing.Choice) (ids []string) {
+	for _, c := range choices {
+		ids = append(ids, c.Route.Supplier)
+	}
+	return ids
+}
+
+func TestCheapestForThisRequest(t *testing.T) {
+	table := mustTable(t, tokens("reads", 1, 10), tokens("writes", 5, 2), tokens("even", 3, 3), tokens("also", 3, 3))
+	for _, tt := range []struct {
+		size task.Usage
+		want []string
+	}{
+		{task.Usage{InputTokens: 1000, OutputTokens: 10}, []string{"reads", "also", "even", "writes"}},
+		{task.Usage{InputTokens: 10, OutputTokens: 1000}, []string{"writes", "also", "even", "reads"}},
+		{task.Usage{}, []string{"also", "even", "reads", "writes"}},
+	} {
+		choices, passed := table.Choose(want(tt.size), nil)
+		if diff := cmp.Diff(tt.want, order(choices)); diff != "" || passed != nil {
+			t.Errorf("%+v (-want +got), passed %v:\n%s", tt.size, passed, diff)
+		}
+	}
+}
+
+func TestPassedOver(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0)
+	health := routing.NewHealth(func() time.Time { return now })
+	health.Pause("limited/m", time.Minute, fault.CapacityExhausted, "cooling down")
+	health.Pause("limited/m", time.Second, fault.ProviderUnavailable, "shorter")
+	health.Pause("greedy/m", 1000*time.Hour, fault.CapacityExhausted, "cooling down")
+	fussy, unapproved, sandbox := tokens("fussy", 1, 1), tokens("unapproved", 1, 1), tokens("sandbox", 1, 1)
+	fussy.Kind.Refuses = func(r supplier.Request) string {
+		if r.Model != "m" {
+			t.Errorf("asked about model %q", r.Model)
+		}
+		return "no such parameter"
+	}
+	unapproved.Approved, sandbox.Mode = false, task.Test
+	table := mustTable(t, tokens("fine", 9, 9), tokens("limited", 1, 1), tokens("greedy", 1, 1), tokens("tried", 1, 1), fussy, unapproved, sandbox)
+	choices, passed := table.Choose(want(task.Usage{}, "tried/m"), health)
+	if diff := cmp.Diff([]string{"fine"}, order(choices)); diff != "" {
+		t.Errorf("choices (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]task.Passed{
+		{Supplier: "limited", Model: "m", Reason: "cooling down", Code: fault.CapacityExhausted},
+		{Supplier: "greedy", Model: "m", Reason: "cooling down", Code: fault.CapacityExhausted},
+		{Supplier: "tried", Model: "m", Reason: "tried"},
+		{Supplier: "fussy", Model: "m", Reason: "can't honour the request: no such parameter", Code: fault.InvalidRequest},
+	}, passed); diff != "" {
+		t.Errorf("passed (-want +got):\n%s", diff)
+	}
+	now = now.Add(time.Minute)
+	if why, _ := health.Paused("limited/m"); why != "" {
+		t.Errorf("still paused: %s", why)
+	}
+	now = now.Add(10 * time.Minute)
+	if why, _ := health.Paused("greedy/m"); why != "" {
+		t.Errorf("a supplier's advice of 1000 hours is followed: %s", why)
+	}
+}
+
+func TestListPrice(t *testing.T) {
+	size := task.Usage{InputTokens: 1000, OutputTokens: 10}
+	cheap, free := tokens("cheap", 1, 10), tokens("free", 7, 7)
+	free.Mode = task.Test
+	table := mustTable(t, tokens("dear", 5, 2), cheap, free)
+	if got := table.ListPrice(task.Live, "text.chat", size); got != cheap.Price {
+		t.Errorf("live: %+v", got)
+	}
+	if got, want := table.ListPrice(task.Test, "text.chat", size), (task.Price{Unit: task.PerMillionTokens}); got != want {
+		t.Errorf("test: %+v", got)
+	}
+	set := task.Price{Unit: task.PerMillionTokens, Input: 42}
+	fixed, err := routing.NewTable([]routing.Route{cheap}, map[catalog.Name]task.Price{"text.chat": set})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fixed.ListPrice(task.Live, "text.chat", size); got != set {
+		t.Errorf("the operator's price: %+v", got)
+	}
+}
+
+func TestTable(t *testing.T) {
+	unapproved := tokens("a", 1, 1)
+	unapproved.Approved = false
+	table := mustTable(t, unapproved)
+	if table.Serves(task.Live, "text.chat") {
+		t.Error("an unapproved route serves")
+	}
+	if _, ok := table.Find(task.Live, "text.chat", "a", "m"); !ok {
+		t.Error("work in flight on an unapproved route isn't found")
+	}
+	if _, ok := table.Find(task.Test, "text.chat", "a", "m"); ok {
+		t.Error("a live route is found for a test task")
+	}
+	if _, err := routing.NewTable([]routing.Route{tokens("a", 1, 1), tokens("a", 2, 2)}, nil); err == nil {
+		t.Error("a route may stand twice")
+	}
+	if _, err := routing.NewTable([]routing.Route{{Capability: "text.chat", Mode: task.Live}}, nil); err == nil {
+		t.Error("a route may lack its adapter")
+	}
+}
+
+func TestCaps(t *testing.T) {
+	r := tokens("a", 1, 1)
+	r.SupplierCap = 8
+	if diff := cmp.Diff([]task.Cap{{Key: "supplier:a", Limit: 8}}, r.Caps()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	r.Cap = 2
+	if diff := cmp.Diff([]task.Cap{{Key: "supplier:a", Limit: 8}, {Key: "route:text.chat:a/m", Limit: 2}}, r.Caps()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestEstimate(t *testing.T) {
+	for _, tt := range []struct {
+		name              catalog.Name
+		media             int
+		input, parameters string
+		want              task.Usage
+	}{
+		{"text.chat", 0, `{"prompt":"hello"}`, `{}`, task.Usage{InputTokens: 18, OutputTokens: 1024}},
+		{"text.chat", 0, `{"prompt":"hello"}`, `{"max_output_tokens":7}`, task.Usage{InputTokens: 18, OutputTokens: 7}},
+		{"text.embed", 0, `{"texts":["a"]}`, `{}`, task.Usage{InputTokens: 15}},
+		{"image.generate", 0, `{"prompt":""}`, `{"n":3}`, task.Usage{InputTokens: 13, OutputTokens: 3 * 16384, Images: 3}},
+		{"image.edit", 2, `{"prompt":""}`, `{}`, task.Usage{InputTokens: 13 + 2*16384, OutputTokens: 16384, Images: 1}},
+		{"video.generate", 0, `{}`, `{"duration_seconds":6}`, task.Usage{InputTokens: 2, OutputTokens: 1024, Milliseconds: 6000}},
+		{"audio.speech", 0, `{"text":"äöü"}`, `{"speed":0.5}`, task.Usage{InputTokens: 17, OutputTokens: 1024, Milliseconds: 3500, Characters: 3}},
+		{"audio.transcribe", 1, `{"audio":{"data":"AAAA"}}`, `{}`, task.Usage{InputTokens: 25 + 1003, OutputTokens: 32768, Milliseconds: 1003}},
+	} {
+		got := routing.Estimate(tt.name, tt.media, json.RawMessage(tt.input), json.RawMessage(tt.parameters))
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s %s (-want +got):\n%s", tt.name, tt.parameters, diff)
+		}
+	}
+}
