@@ -1,0 +1,194 @@
+package server_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/pb33f/libopenapi"
+	validator "github.com/pb33f/libopenapi-validator"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/goccy/go-yaml"
+
+	"unitask/docs"
+	"unitask/internal/api"
+	"unitask/internal/supplier/sandbox"
+)
+
+// inspector judges every response of the suite: the published contract, the request's id, the
+// caching and the error's shape, and that nothing names a supplier.
+type inspector struct {
+	t    *testing.T
+	next http.RoundTripper
+}
+
+// contract is the published document, ready to validate with.
+var contract = sync.OnceValues(func() (validator.Validator, error) {
+	doc, err := libopenapi.NewDocument(docs.OpenAPI)
+	if err != nil {
+		return nil, err
+	}
+	v, errs := validator.NewValidator(doc)
+	return v, errors.Join(errs...)
+})
+
+// errorSchema is the document's ErrorResponse, for answers to what the document doesn't list.
+var errorSchema = sync.OnceValues(func() (*jsonschema.Schema, error) {
+	raw, err := yaml.YAMLToJSON(docs.OpenAPI)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		return nil, err
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("https://unitask.invalid/openapi.json", doc); err != nil {
+		return nil, err
+	}
+	return c.Compile("https://unitask.invalid/openapi.json#/components/schemas/ErrorResponse")
+})
+
+// RoundTrip makes the call and judges the answer.
+func (i *inspector) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := i.next.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	body, err := io.ReadAll(resp.Body)
+	_ = resp.Body.Close()
+	if err != nil {
+		return nil, err
+	}
+	where := req.Method + " " + req.URL.Path + " " + resp.Status
+	for _, problem := range slices.Concat(
+		common(req, resp, body), leaks(resp, body), valid(req, resp, body),
+	) {
+		i.t.Errorf("%s: %s\n%s", where, problem, clip(body))
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	return resp, nil
+}
+
+var requestID = regexp.MustCompile(`^req_[0-9a-z]{26}$`)
+
+// common is what holds for every response.
+func common(req *http.Request, resp *http.Response, body []byte) []string {
+	var problems []string
+	id := resp.Header.Get(api.HeaderRequestID)
+	if !requestID.MatchString(id) {
+		problems = append(problems, "no request id in the header")
+	}
+	isDocument := req.URL.Path == api.PathOpenAPIJSON || req.URL.Path == api.PathOpenAPIYAML
+	isBytes := strings.HasPrefix(req.URL.Path, api.PathArtifacts) && resp.StatusCode < http.StatusBadRequest
+	if isDocument || isBytes {
+		return problems
+	}
+	if got := resp.Header.Get("Cache-Control"); got != "no-store" {
+		problems = append(problems, "Cache-Control is "+got)
+	}
+	if len(body) == 0 {
+		return problems
+	}
+	if got := resp.Header.Get("Content-Type"); got != "application/json; charset=utf-8" {
+		problems = append(problems, "Content-Type is "+got)
+	}
+	var members struct {
+		RequestID string `json:"request_id"`
+	}
+	if err := json.Unmarshal(body, &members); err != nil || members.RequestID != id {
+		problems = append(problems, "request_id isn't the header's")
+	}
+	return problems
+}
+
+// leaks reports supplier's names in anything a caller can read.
+func leaks(resp *http.Response, body []byte) []string {
+	var problems []string
+	var header bytes.Buffer
+	_ = resp.Header.Write(&header)
+	text := strings.ToLower(header.String() + string(body))
+	for _, secret := range []string{upstreamName, upstreamModel, upstreamHost, upstreamJob, "zaphod", sandbox.Cheap, sandbox.Dear} {
+		if strings.Contains(text, strings.ToLower(secret)) {
+			problems = append(problems, "names a supplier: "+secret)
+		}
+	}
+	return problems
+}
+
+// valid holds the response against the published document. What the document doesn't list is an
+// error, and is held against the error's schema.
+func valid(req *http.Request, resp *http.Response, body []byte) []string {
+	if !listed(req) {
+		if resp.StatusCode < http.StatusBadRequest {
+			return []string{"succeeded, and the document doesn't list it"}
+		}
+		if req.Method == http.MethodHead {
+			return nil
+		}
+		return invalidError(body)
+	}
+	v, err := contract()
+	if err != nil {
+		return []string{err.Error()}
+	}
+	copied := *resp
+	copied.Body = io.NopCloser(bytes.NewReader(body))
+	ok, errs := v.ValidateHttpResponse(req, &copied)
+	if ok {
+		return nil
+	}
+	var problems []string
+	for _, e := range errs {
+		problems = append(problems, e.Message+": "+e.Reason)
+		for _, s := range e.SchemaValidationErrors {
+			problems = append(problems, s.Reason+" at "+s.FieldPath)
+		}
+	}
+	return problems
+}
+
+func invalidError(body []byte) []string {
+	schema, err := errorSchema()
+	if err != nil {
+		return []string{err.Error()}
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
+	if err == nil {
+		err = schema.Validate(value)
+	}
+	if err != nil {
+		return []string{err.Error()}
+	}
+	return nil
+}
+
+// operations are the document's, by path pattern.
+var operations = map[string][]*regexp.Regexp{
+	http.MethodGet: {
+		regexp.MustCompile(`^/api/ai/v1/(capabilities|tasks|tasks/task_[0-9a-z]{26}(/timeline)?)$`),
+		regexp.MustCompile(`^/artifacts/art_[0-9a-z]{26}$`),
+		regexp.MustCompile(`^/(healthz|readyz|openapi\.yaml|openapi\.json)$`),
+	},
+	http.MethodPost: {regexp.MustCompile(`^/api/ai/v1/tasks(/task_[0-9a-z]{26}/cancel)?$`)},
+	http.MethodHead: {regexp.MustCompile(`^/artifacts/art_[0-9a-z]{26}$`)},
+}
+
+func listed(req *http.Request) bool {
+	return slices.ContainsFunc(operations[req.Method], func(p *regexp.Regexp) bool { return p.MatchString(req.URL.Path) })
+}
+
+func clip(body []byte) string {
+	if len(body) > 600 {
+		return string(body[:600]) + "…"
+	}
+	return string(body)
+}

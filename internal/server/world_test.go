@@ -1,0 +1,310 @@
+package server_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"unitask/internal/api"
+	"unitask/internal/artifact"
+	"unitask/internal/catalog"
+	"unitask/internal/fault"
+	"unitask/internal/gate"
+	"unitask/internal/gateway"
+	"unitask/internal/routing"
+	"unitask/internal/server"
+	"unitask/internal/store"
+	"unitask/internal/store/memstore"
+	"unitask/internal/supplier"
+	"unitask/internal/supplier/sandbox"
+	"unitask/internal/task"
+)
+
+// The names of the live supplier, which no response may hold.
+const (
+	upstreamName  = "zaphod-upstream"
+	upstreamModel = "beeblebrox-9b"
+	upstreamHost  = "upstream.zaphod.example"
+	upstreamJob   = "job-zarquon-77"
+)
+
+// engine is what a world stores in.
+type engine interface {
+	store.Store
+	store.Keys
+	store.Secrets
+}
+
+// world is a served API on a real socket, with accounts, keys, the sandbox and a live supplier.
+type world struct {
+	t        *testing.T
+	base     string
+	db       engine
+	operator *server.Operator
+	client   *http.Client
+	log      *syncBuffer
+	test     string // a test key's secret
+	live     string // a live key's secret
+}
+
+// options change a world before it is made.
+type options struct {
+	engine   engine
+	defaults gate.Defaults
+	limits   server.Limits
+	gateway  gateway.Limits
+	now      func() time.Time
+	secrets  store.Secrets
+}
+
+func newWorld(t *testing.T, o options) *world {
+	t.Helper()
+	if o.engine == nil {
+		o.engine = memstore.New(time.Now)
+	}
+	keeper := must(gate.New(gate.Config{Keys: o.engine, Prefix: "svc", Defaults: o.defaults, Now: o.now}))(t)
+	files := must(artifact.NewFolder(artifact.FolderConfig{Dir: t.TempDir()}))(t)
+	table := must(routing.NewTable(routes(t), nil))(t)
+	fetcher := must(artifact.NewFetcher(artifact.FetcherConfig{}))(t)
+	directory := must(catalog.Default())(t)
+	w := &world{t: t, db: o.engine, log: &syncBuffer{}}
+	log := slog.New(slog.NewJSONHandler(w.log, nil))
+	o.gateway.Grace = time.Second
+	g := must(gateway.New(gateway.Config{
+		Catalog: directory, Store: o.engine, Gate: keeper, Routes: table, Artifacts: files, Fetcher: fetcher, Limits: o.gateway, Logger: log,
+	}))(t)
+	ln := must((&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
+	w.base = "http://" + ln.Addr().String()
+	signer := must(artifact.NewSigner(must(o.engine.Secret(t.Context(), "urls", artifact.SecretSize))(t), time.Hour))(t)
+	s := must(server.New(server.Config{
+		Gateway: g, Gate: keeper, Artifacts: files, Signer: signer, BaseURL: w.base, Limits: o.limits, Now: o.now, Logger: log,
+	}))(t)
+	w.operator = &server.Operator{Keys: o.engine, Tasks: o.engine, Gate: keeper, Prefix: "svc", Now: time.Now}
+	g.Start()
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(ln) }()
+	transport := &http.Transport{DisableCompression: true}
+	t.Cleanup(func() {
+		transport.CloseIdleConnections()
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		if err := g.Shutdown(ctx); err != nil {
+			t.Errorf("gateway: %v", err)
+		}
+		if err := s.Shutdown(ctx); err != nil {
+			t.Errorf("server: %v", err)
+		}
+		if err := <-served; err != nil {
+			t.Errorf("serve: %v", err)
+		}
+	})
+	w.client = &http.Client{Transport: &inspector{t: t, next: transport}, Timeout: 30 * time.Second}
+	w.test, w.live = w.key(api.KeyCreate{Mode: task.Test}), w.key(api.KeyCreate{Mode: task.Live})
+	return w
+}
+
+// routes are the sandbox's for test keys and one supplier's for live keys.
+func routes(t *testing.T) []routing.Route {
+	t.Helper()
+	var all []routing.Route
+	kind := sandbox.Kind()
+	for i, name := range []string{sandbox.Cheap, sandbox.Dear} {
+		adapter := must(kind.New(supplier.Config{Name: name, Options: map[string]string{"speed": "0"}}))(t)
+		for _, c := range kind.Capabilities {
+			amount := task.Money(i + 1)
+			all = append(all, routing.Route{
+				Capability: catalog.Name(c), Supplier: name, Model: name, Mode: task.Test, Approved: true, Kind: kind, Adapter: adapter,
+				Price: task.Price{Unit: task.PerMillionTokens, Input: amount, Output: amount},
+			})
+		}
+	}
+	price := task.Price{Unit: task.PerMillionTokens, Input: 50_000_000, Output: 80_000_000}
+	for _, c := range []catalog.Name{"text.chat", "image.generate"} {
+		all = append(all, routing.Route{
+			Capability: c, Supplier: upstreamName, Model: upstreamModel, Mode: task.Live, Approved: true, Price: price,
+			Kind: supplier.Kind{Name: "scripted", Capabilities: []string{string(c)}}, Adapter: upstream{},
+		})
+	}
+	return all
+}
+
+// upstream is a live supplier whose every failure is full of its own names.
+type upstream struct{}
+
+func (upstream) Submit(_ context.Context, r supplier.Request) (supplier.Outcome, error) {
+	cause := io.ErrUnexpectedEOF
+	switch {
+	case r.Capability == "image.generate":
+		return supplier.Outcome{Job: &supplier.Job{ID: upstreamJob, Model: upstreamModel, PollAfter: 10 * time.Millisecond}}, nil
+	case strings.Contains(string(r.Input), "refuse"):
+		return supplier.Outcome{}, supplier.NewError(supplier.Refused, fault.ProviderUnavailable, "no route could do the work",
+			&net.OpError{Op: "dial " + upstreamHost, Err: cause})
+	case strings.Contains(string(r.Input), "foreign"):
+		return supplier.Outcome{}, &net.OpError{Op: upstreamModel + " at " + upstreamHost, Err: cause}
+	}
+	return supplier.Outcome{Result: &supplier.Result{
+		Text: new("paid"), FinishReason: "stop", Usage: supplier.Usage{InputTokens: 9, OutputTokens: 3},
+	}}, nil
+}
+
+func (upstream) Poll(context.Context, supplier.Job) (supplier.Outcome, error) {
+	return supplier.Outcome{}, supplier.NewError(supplier.Failed, fault.ContentPolicyViolation, "the content was refused",
+		&net.OpError{Op: upstreamJob, Err: io.EOF})
+}
+
+// key makes a key and returns its secret.
+func (w *world) key(req api.KeyCreate) string {
+	w.t.Helper()
+	if req.Name == "" {
+		req.Name = "tests"
+	}
+	return must(w.operator.CreateKey(w.t.Context(), req))(w.t).Secret
+}
+
+// request is one call; zero members are those of a GET without a key.
+type request struct {
+	method, path, key, body string
+	header                  map[string]string
+}
+
+// response is an answer read to its end.
+type response struct {
+	*http.Response
+	body []byte
+}
+
+func (r response) error(t *testing.T) api.ErrorResponse {
+	t.Helper()
+	return decode[api.ErrorResponse](t, r)
+}
+
+func (r response) task(t *testing.T) api.Task {
+	t.Helper()
+	return decode[api.Task](t, r)
+}
+
+func decode[T any](t *testing.T, r response) T {
+	t.Helper()
+	var out T
+	d := json.NewDecoder(bytes.NewReader(r.body))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&out); err != nil {
+		t.Fatalf("status %d, body %q: %v", r.StatusCode, r.body, err)
+	}
+	return out
+}
+
+// do makes the call; the inspector judges the answer.
+func (w *world) do(r request) response {
+	w.t.Helper()
+	var body io.Reader
+	if r.body != "" {
+		body = strings.NewReader(r.body)
+	}
+	method := r.method
+	if method == "" {
+		method = http.MethodGet
+	}
+	target := r.path
+	if !strings.HasPrefix(target, "http") {
+		target = w.base + r.path
+	}
+	req := must(http.NewRequestWithContext(w.t.Context(), method, target, body))(w.t)
+	if r.key != "" {
+		req.Header.Set("Authorization", "Bearer "+r.key)
+	}
+	for name, value := range r.header {
+		req.Header.Set(name, value)
+	}
+	return w.send(req)
+}
+
+func (w *world) send(req *http.Request) response {
+	w.t.Helper()
+	resp := must(w.client.Do(req))(w.t)
+	defer func() { _ = resp.Body.Close() }()
+	return response{resp, must(io.ReadAll(resp.Body))(w.t)}
+}
+
+// post is a creation with the test key, or the one given.
+func (w *world) post(idempotencyKey, body string, change ...func(*request)) response {
+	w.t.Helper()
+	r := request{
+		method: http.MethodPost, path: api.PathTasks, key: w.test, body: body,
+		header: map[string]string{"Content-Type": "application/json", api.HeaderIdempotencyKey: idempotencyKey},
+	}
+	for _, c := range change {
+		c(&r)
+	}
+	return w.do(r)
+}
+
+func with(name, value string) func(*request) {
+	return func(r *request) { r.header[name] = value }
+}
+
+func by(key string) func(*request) {
+	return func(r *request) { r.key = key }
+}
+
+func chat(prompt string) string {
+	return `{"capability":"text.chat","input":{"prompt":` + string(must(json.Marshal(prompt))(nil)) + `}}`
+}
+
+func image(prompt string) string {
+	return `{"capability":"image.generate","input":{"prompt":"` + prompt + `"},"parameters":{"size":"64x64"}}`
+}
+
+// end reads a task until it is terminal.
+func (w *world) end(key, id string) api.Task {
+	w.t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
+		got := w.do(request{path: api.PathTasks + "/" + id, key: key, header: map[string]string{"Prefer": "wait=5"}}).task(w.t)
+		if got.State.Terminal() {
+			return got
+		}
+	}
+	w.t.Fatalf("task %s doesn't end", id)
+	return api.Task{}
+}
+
+// otherAccountsKey is a test key of another account.
+func (w *world) otherAccountsKey() string { return w.key(api.KeyCreate{Mode: task.Test, Account: "other"}) }
+
+// must returns the value, or ends the test.
+func must[T any](v T, err error) func(*testing.T) T {
+	return func(t *testing.T) T {
+		if err != nil {
+			t.Helper()
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// syncBuffer is a log that is written and read at once.
+type syncBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *syncBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *syncBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}
+
