@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"unitask/internal/client"
+	"unitask/internal/fault"
 	"unitask/internal/secret"
 )
 
@@ -125,6 +126,9 @@ func tryKey(ctx context.Context, t *terminal, baseURL string, key secret.Value) 
 		return err
 	}
 	all, err := c.Capabilities(ctx)
+	if fault.CodeOf(err) == fault.Unauthenticated {
+		return &hinted{err, "nothing was kept; unitask keys create makes a key, where the service's data folder is"}
+	}
 	if err != nil {
 		return err
 	}

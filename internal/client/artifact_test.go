@@ -139,9 +139,12 @@ func TestDownloadGivesUp(t *testing.T) {
 			requests++
 			return nil, errReset
 		})}})
-		err := c.Download(t.Context(), artifactAt("http://bucket.test/x?s=1"), io.Discard)
+		err := c.Download(t.Context(), artifactAt("http://bucket.test/x?signature=s3cret"), io.Discard)
 		if _, ok := errors.AsType[*client.UnreachableError](err); !ok || requests != 5 {
 			t.Errorf("ended with %v after %d requests, want an *UnreachableError after 5", err, requests)
+		}
+		if strings.Contains(err.Error(), "s3cret") {
+			t.Error("the error holds the signature")
 		}
 	})
 }

@@ -105,6 +105,5 @@ func (f *follower) pause(err error, gap time.Duration) (time.Duration, error) {
 // interval returns the time between the starts of two reads: from the advice, or the least, up to a
 // second more by chance, so that clients don't march in step.
 func interval(advised time.Duration) time.Duration {
-	least := min(max(advised, api.MinPoll), api.MaxPoll)
-	return min(least+rand.N(time.Second), api.MaxPoll)
+	return min(max(advised, api.MinPoll)+rand.N(time.Second), api.MaxPoll)
 }
