@@ -16,13 +16,16 @@ Start the service with "unitask serve"; in another terminal:
 // commands is every command, in the order of the help.
 func commands(t *terminal) []*cobra.Command {
 	return []*cobra.Command{
+		newServeCmd(t),
 		newRunCmd(t),
 		newCapabilitiesCmd(t),
 		newTasksCmd(t),
+		newTUICmd(t),
 		newLoginCmd(t),
 		newLogoutCmd(t),
 		newWhoamiCmd(t),
 		newKeysCmd(t),
+		newConfigCmd(t),
 		newVersionCmd(t),
 	}
 }
@@ -36,7 +39,7 @@ func newRootCmd(t *terminal) *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.ArbitraryArgs, // so that an unknown command comes to helpOrUnknown
-		RunE:          helpOrUnknown,
+		RunE:          dashboardOrHelp(t),
 	}
 	root.SetIn(t.in)
 	root.SetOut(t.out)

@@ -282,8 +282,8 @@ func TestOverlay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := directory.Get("text.rewrite"); !ok {
-		t.Error("the added capability isn't in the directory")
+	if c, ok := directory.Get("text.rewrite"); !ok || c.Deadline != time.Minute {
+		t.Errorf("the added capability isn't in the directory, or with another deadline: %v", c.Deadline)
 	}
 	write("unitask.yaml", "catalog: [gone.yaml]\n")
 	_, _, err = config.Load(config.Sources{File: file, Kinds: kinds})

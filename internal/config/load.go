@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"time"
 
 	"unitask/internal/catalog"
 )
@@ -20,7 +21,7 @@ type Sources struct {
 	Kinds  map[string][]string // the kinds of suppliers there are, with the capabilities each can serve
 }
 
-// Load reads and checks the settings, and the directory with the file's additions. Its error is an
+// Load reads and checks the settings, and the directory with the file's additions and deadlines. Its error is an
 // Errors, or that of reading a file.
 func Load(s Sources) (Config, *catalog.Catalog, error) {
 	var text []byte
@@ -52,7 +53,12 @@ func parse(s Sources, text []byte, readFile func(string) ([]byte, error)) (Confi
 	if err := r.err(); err != nil {
 		return Config{}, nil, err
 	}
-	return c, directory, nil
+	deadlines := make(map[catalog.Name]time.Duration, len(c.Deadlines))
+	for name, d := range c.Deadlines {
+		deadlines[name] = time.Duration(d)
+	}
+	directory, err := directory.WithDeadlines(deadlines)
+	return c, directory, err
 }
 
 // override sets what the environment and then the flags say.

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/goccy/go-yaml"
+	"github.com/spf13/cobra"
+
+	"unitask/internal/config"
+)
+
+func newConfigCmd(t *terminal) *cobra.Command {
+	return group("config", "Check and show the server's settings", newConfigCheckCmd(t), newConfigShowCmd(t))
+}
+
+func newConfigCheckCmd(t *terminal) *cobra.Command {
+	var flags serverFlags
+	cmd := &cobra.Command{
+		Use: "check", Short: "Read the settings as serve would, and report all errors", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return configCheckRun(t, flags.sources(cmd)) },
+	}
+	flags.add(cmd)
+	return cmd
+}
+
+func configCheckRun(t *terminal, sources config.Sources) error {
+	c, _, err := config.Load(sources)
+	if err != nil {
+		return err
+	}
+	for _, s := range c.Suppliers {
+		if _, _, err := newAdapter(s); err != nil {
+			return fmt.Errorf("supplier %s: %w", s.Name, err)
+		}
+	}
+	t.note("the settings are valid")
+	return nil
+}
+
+func newConfigShowCmd(t *terminal) *cobra.Command {
+	var flags serverFlags
+	cmd := &cobra.Command{
+		Use: "show", Short: "Print the settings that hold, defaults included; secrets are named, never shown", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return configShowRun(t, flags.sources(cmd)) },
+	}
+	flags.add(cmd)
+	return cmd
+}
+
+func configShowRun(t *terminal, sources config.Sources) error {
+	c, _, err := config.Load(sources)
+	if err != nil {
+		return err
+	}
+	text, err := yaml.Marshal(c)
+	if err != nil {
+		return err
+	}
+	_, err = t.out.Write(text)
+	return err
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"unitask/internal/config"
+	"unitask/internal/secret"
+)
+
+// drain is how long answers may still be written once the listener is closed. It outlasts the grace
+// of synchronous work, so that nobody who waits for some is cut off.
+const drain = 5 * time.Second
+
+// bootstrapVariable holds a full key that is accepted from the first start on.
+const bootstrapVariable = "UNITASK_BOOTSTRAP_KEY"
+
+// serverFlags are those that say which settings hold.
+type serverFlags struct {
+	file                   string
+	listen, dataDir, store string
+}
+
+func (f *serverFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.file, "config", "", "read the settings from this YAML `file` (UNITASK_CONFIG)")
+	cmd.Flags().StringVar(&f.listen, "listen", "", "listen on this `address` (UNITASK_LISTEN; default 127.0.0.1:8420)")
+	cmd.Flags().StringVar(&f.dataDir, "data-dir", "", "keep everything in this `folder` (UNITASK_DATA_DIR; default ./data)")
+	cmd.Flags().StringVar(&f.store, "store", "", "keep tasks and keys in this `store` (UNITASK_STORE; default bolt)")
+}
+
+// sources returns where the settings come from, the flags that were given among them.
+func (f *serverFlags) sources(cmd *cobra.Command) config.Sources {
+	s := config.Sources{File: f.file, Getenv: os.Getenv, Flags: map[string]string{}, Kinds: kindNames()}
+	if s.File == "" {
+		s.File = os.Getenv("UNITASK_CONFIG")
+	}
+	for flag, value := range map[string]struct{ setting, text string }{
+		"listen": {"listen", f.listen}, "data-dir": {"data_dir", f.dataDir}, "store": {"store", f.store},
+	} {
+		if cmd.Flags().Changed(flag) {
+			s.Flags[value.setting] = value.text
+		}
+	}
+	return s
+}
+
+func newServeCmd(t *terminal) *cobra.Command {
+	var flags serverFlags
+	cmd := &cobra.Command{
+		Use: "serve", Short: "Run the service",
+		Long: "Run the whole service in this process. Without any settings it listens on this machine alone,\n" +
+			"keeps its data in ./data, and serves test keys from the sandbox.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return serveRun(cmd.Context(), t, flags.sources(cmd))
+		},
+	}
+	flags.add(cmd)
+	return cmd
+}
+
+// serveRun serves until ctx ends, which the first signal does; a second one ends the process at once.
+func serveRun(ctx context.Context, t *terminal, sources config.Sources) error {
+	settings, directory, err := config.Load(sources)
+	if err != nil {
+		return err
+	}
+	ln, err := listen(ctx, settings.Listen)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = ln.Close() }()
+	log := newLogger(t)
+	supply, err := findSuppliers(ctx, settings, os.Getenv)
+	if err != nil {
+		return err
+	}
+	n, err := newNode(ctx, settings, directory, supply, log)
+	if err != nil {
+		return err
+	}
+	if err := n.welcome(ctx, t, settings, supply); err != nil {
+		return errors.Join(err, n.close(ctx))
+	}
+	failed := n.start(ln)
+	select {
+	case err = <-failed:
+	case <-ctx.Done():
+		signal.Reset(os.Interrupt, syscall.SIGTERM)
+		log.Info("stopping: new work is refused, work under way is finished or kept for the next start")
+	}
+	return errors.Join(err, n.stop(time.Duration(settings.Limits.ShutdownGrace)+drain))
+}
+
+// welcome sees to the first keys and the local profile, and prints the banner.
+func (n *node) welcome(ctx context.Context, t *terminal, settings config.Config, supply supply) error {
+	if text := os.Getenv(bootstrapVariable); text != "" {
+		if err := n.operator.Bootstrap(ctx, secret.New(text)); err != nil {
+			return fmt.Errorf("%s: %w", bootstrapVariable, err)
+		}
+	}
+	first, err := n.firstKeys(ctx, t.errTTY)
+	if err != nil {
+		return err
+	}
+	b := banner{settings: settings, supply: supply, dataDir: n.dataDir, keys: first, local: loopback(settings.Listen)}
+	if b.local {
+		b.profileErr = saveLocalProfile(settings.BaseURL, n.dataDir, n.fresh)
+	}
+	b.print(t)
+	return nil
+}
+
+// listen opens the address, or says who has it.
+func listen(ctx context.Context, address string) (net.Listener, error) {
+	var config net.ListenConfig
+	ln, err := config.Listen(ctx, "tcp", address)
+	if err == nil {
+		return ln, nil
+	}
+	if !errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("can't listen on %s: %w", address, err)
+	}
+	message := address + " is in use"
+	if who := portHolder(address); who != "" {
+		message += " by " + who
+	}
+	return nil, &hinted{error: errors.New(message), hint: "unitask serve --listen " + nextPort(address)}
+}
+
+// newLogger writes for people on a terminal, for machines elsewhere.
+func newLogger(t *terminal) *slog.Logger {
+	if t.errTTY {
+		return slog.New(slog.NewTextHandler(t.err, nil))
+	}
+	return slog.New(slog.NewJSONHandler(t.err, nil))
+}

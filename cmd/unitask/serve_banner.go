@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+
+	"unitask/internal/api"
+	"unitask/internal/client"
+	"unitask/internal/config"
+	"unitask/internal/task"
+)
+
+// banner is what serve says at the start. It holds keys only where a person reads it.
+type banner struct {
+	settings   config.Config
+	supply     supply
+	dataDir    string
+	keys       []api.Key // made just now, to be shown once
+	local      bool      // the listener is on this machine alone
+	profileErr error
+}
+
+func (b banner) print(t *terminal) {
+	t.note("%s %s", t.errStyle.bold.Render("unitask"), readBuild().Version)
+	t.note("")
+	t.note("  API        %s", b.settings.BaseURL)
+	t.note("  contract   %s%s", b.settings.BaseURL, api.PathOpenAPIYAML)
+	t.note("  data       %s", b.dataDir)
+	for i, s := range b.supply.statuses {
+		head := ""
+		if i == 0 {
+			head = "suppliers"
+		}
+		mark := t.errStyle.good.Render("live")
+		if !s.live {
+			mark = t.errStyle.faint.Render("off ")
+		}
+		t.note("  %-9s  %-10s %s  %s", head, s.name, mark, s.text)
+	}
+	t.note("")
+	if !b.supply.anyLive() {
+		t.note("  No supplier is live: a live key has nothing to call. Test keys work.")
+	}
+	if !b.local {
+		t.note("  Other machines can reach this address, and there is no TLS here: put a proxy with TLS in front.")
+	}
+	b.printKeys(t)
+	t.note("")
+}
+
+func (b banner) printKeys(t *terminal) {
+	for _, k := range b.keys {
+		t.note("  %-4s key   %s", k.Mode, k.Secret)
+	}
+	if len(b.keys) > 0 {
+		t.note("  Keep them: they are shown this once.")
+	}
+	t.note("  More keys: unitask keys create --name NAME --mode test --data-dir %s", b.dataDir)
+	switch {
+	case b.profileErr != nil:
+		t.note("  The profile %q couldn't be saved: %v", client.LocalProfile, b.profileErr)
+	case b.local:
+		t.note("  Try it in another terminal: unitask run text.chat \"Say hello\"")
+	}
+}
+
+// firstKeys makes a test and a live key on a store that has none, if somebody is there to read them.
+func (n *node) firstKeys(ctx context.Context, watched bool) ([]api.Key, error) {
+	known, err := n.operator.ListKeys(ctx)
+	if err != nil || len(known) > 0 || !watched {
+		return nil, err
+	}
+	var made []api.Key
+	for _, mode := range []task.Mode{task.Test, task.Live} {
+		k, err := n.operator.CreateKey(ctx, api.KeyCreate{Name: "first " + string(mode), Mode: mode})
+		if err != nil {
+			return nil, err
+		}
+		made = append(made, k)
+	}
+	return made, nil
+}
+
+// saveLocalProfile lets the client on this machine find the server. A profile of another data folder
+// gives way only to a first run.
+func saveLocalProfile(baseURL, dataDir string, fresh bool) error {
+	dir := client.ConfigDir()
+	known, err := client.LoadProfiles(dir)
+	if err != nil {
+		return err
+	}
+	want := client.Profile{BaseURL: baseURL, DataDir: dataDir}
+	old, exists := known.Profiles[client.LocalProfile]
+	if exists && (old == want || (old.DataDir != dataDir && !fresh)) {
+		return nil
+	}
+	return client.SaveProfile(dir, client.LocalProfile, want)
+}
+
+// loopback reports whether only this machine reaches the address.
+func loopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	addr, err := netip.ParseAddr(host)
+	return host == "localhost" || (err == nil && addr.IsLoopback())
+}
+
+// nextPort returns the address with the port after it.
+func nextPort(address string) string {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return address
+	}
+	var n uint16
+	if _, err := fmt.Sscan(port, &n); err != nil || n == 65535 {
+		return net.JoinHostPort(host, "0")
+	}
+	return net.JoinHostPort(host, fmt.Sprint(n+1))
+}

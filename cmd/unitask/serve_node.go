@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	"unitask/internal/api"
+	"unitask/internal/artifact"
+	"unitask/internal/catalog"
+	"unitask/internal/config"
+	"unitask/internal/gate"
+	"unitask/internal/gateway"
+	"unitask/internal/routing"
+	"unitask/internal/server"
+	"unitask/internal/store/boltstore"
+)
+
+// The names within a data folder.
+const (
+	databaseFile   = "unitask.db"
+	artifactFolder = "artifacts"
+)
+
+// node is the whole service in one process.
+type node struct {
+	dataDir  string // absolute
+	fresh    bool   // the data folder held no database before
+	db       *boltstore.DB
+	gateway  *gateway.Gateway
+	operator *server.Operator
+	api      *server.Server
+	admin    *server.Admin
+	socket   *adminSocket
+}
+
+// newNode opens the data folder and puts the service together; nothing is served yet.
+func newNode(ctx context.Context, c config.Config, directory *catalog.Catalog, s supply, log *slog.Logger) (*node, error) {
+	n := &node{}
+	var err error
+	if n.db, n.dataDir, n.fresh, err = openData(c.DataDir, log); err != nil {
+		return nil, err
+	}
+	if err = n.assemble(ctx, c, directory, s, log); err != nil {
+		return nil, errors.Join(err, n.db.Close())
+	}
+	return n, nil
+}
+
+// openData opens the database of a data folder, making both where they don't exist.
+func openData(dir string, log *slog.Logger) (db *boltstore.DB, abs string, fresh bool, err error) {
+	if abs, err = filepath.Abs(dir); err != nil {
+		return nil, "", false, err
+	}
+	if err = os.MkdirAll(abs, 0o700); err != nil {
+		return nil, "", false, err
+	}
+	path := filepath.Join(abs, databaseFile)
+	_, statErr := os.Stat(path)
+	db, err = boltstore.Open(boltstore.Config{Path: path, Logger: log})
+	return db, abs, errors.Is(statErr, os.ErrNotExist), err
+}
+
+func (n *node) assemble(ctx context.Context, c config.Config, directory *catalog.Catalog, s supply, log *slog.Logger) error {
+	files, err := artifact.NewFolder(artifact.FolderConfig{Dir: filepath.Join(n.dataDir, artifactFolder)})
+	if err != nil {
+		return err
+	}
+	signing, err := n.db.Secret(ctx, "artifact-urls", artifact.SecretSize)
+	if err != nil {
+		return err
+	}
+	signer, err := artifact.NewSigner(signing, time.Duration(c.Limits.URLTTL))
+	if err != nil {
+		return err
+	}
+	fetcher, err := artifact.NewFetcher(artifact.FetcherConfig{Allow: c.MediaAllow})
+	if err != nil {
+		return err
+	}
+	table, err := routing.NewTable(s.routes, s.prices)
+	if err != nil {
+		return err
+	}
+	keeper, err := gate.New(gate.Config{Keys: n.db, Prefix: c.KeyPrefix, Defaults: gate.Defaults{
+		CreatesPerMinute: c.Limits.CreatesPerMinute, ReadsPerMinute: c.Limits.ReadsPerMinute,
+		OpenTasks: c.Limits.OpenTasks, Queue: c.Limits.Queue,
+	}})
+	if err != nil {
+		return err
+	}
+	n.gateway, err = gateway.New(gateway.Config{
+		Catalog: directory, Store: n.db, Gate: keeper, Routes: table, Artifacts: files, Fetcher: fetcher,
+		Limits: gatewayLimits(c.Limits), Logger: log,
+	})
+	if err != nil {
+		return err
+	}
+	n.api, err = server.New(server.Config{
+		Gateway: n.gateway, Gate: keeper, Artifacts: files, Signer: signer, BaseURL: c.BaseURL, Logger: log,
+		Limits: server.Limits{Body: someBytes(c.Limits.Body), Connections: someCount(c.Limits.Connections)},
+	})
+	if err != nil {
+		return err
+	}
+	n.operator = &server.Operator{
+		Keys: n.db, Tasks: n.db, Gate: keeper, Prefix: c.KeyPrefix, Now: time.Now,
+		Server: api.Info{Version: readBuild().Version, BaseURL: c.BaseURL, PID: os.Getpid()},
+	}
+	n.admin = server.NewAdmin(n.operator, log)
+	n.socket, err = openAdminSocket(ctx, n.dataDir)
+	return err
+}
+
+func gatewayLimits(l config.Limits) gateway.Limits {
+	return gateway.Limits{
+		JSONDepth: someCount(l.JSONDepth), InlineMedia: someBytes(l.InlineMedia),
+		ArtifactBytes: someBytes(l.Artifact), ArtifactTTL: time.Duration(l.ArtifactTTL),
+		SyncWait: time.Duration(l.SyncWait), PlaceWait: time.Duration(l.PlaceWait), Retention: time.Duration(l.Retention),
+		Workers: someCount(l.Workers), Grace: time.Duration(l.ShutdownGrace),
+	}
+}
+
+// someBytes turns the settings' 0, for none, into a bound that nothing reaches.
+func someBytes(n config.Size) int64 {
+	if n == 0 {
+		return math.MaxInt64
+	}
+	return int64(n)
+}
+
+// someCount is someBytes for counts.
+func someCount(n int) int {
+	if n == 0 {
+		return math.MaxInt32 // an int on every machine
+	}
+	return n
+}
+
+// start serves the API on the listener and the operator on the socket. The channel receives what
+// ends either of them before stop does.
+func (n *node) start(ln net.Listener) <-chan error {
+	failed := make(chan error, 2)
+	n.gateway.Start()
+	for _, serve := range []func() error{
+		func() error { return n.api.Serve(ln) },
+		func() error { return n.admin.Serve(n.socket.listener) },
+	} {
+		go func() {
+			if err := serve(); err != nil {
+				failed <- err
+			}
+		}()
+	}
+	return failed
+}
+
+// stop refuses new work, lets work under way end within the grace, and closes everything.
+func (n *node) stop(grace time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.Background(), grace)
+	defer cancel()
+	answered := make(chan error, 1)
+	go func() { answered <- n.api.Shutdown(ctx) }() // beside the gateway, whose waiting readers it waits for
+	err := n.gateway.Shutdown(ctx)
+	return errors.Join(err, <-answered, n.close(ctx))
+}
+
+// close frees what newNode opened.
+func (n *node) close(ctx context.Context) error {
+	return errors.Join(n.admin.Shutdown(ctx), n.socket.remove(), n.db.Close())
+}

@@ -1,0 +1,292 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"unitask/internal/catalog"
+	"unitask/internal/config"
+	"unitask/internal/routing"
+	"unitask/internal/secret"
+	"unitask/internal/supplier"
+	"unitask/internal/supplier/all"
+	"unitask/internal/supplier/sandbox"
+	"unitask/internal/task"
+)
+
+const (
+	// probeTime is how long a supplier on this machine has to answer at the start: it is near.
+	probeTime = 300 * time.Millisecond
+	// keyTime bounds a look for a supplier's key, in a keyring at worst.
+	keyTime = 5 * time.Second
+	// probeBytes bounds a list of models.
+	probeBytes = 1 << 20
+	// anyModel in a built-in route stands for whatever the supplier has.
+	anyModel = "*"
+)
+
+// supply is who does the work, and why others don't.
+type supply struct {
+	routes   []routing.Route
+	prices   map[catalog.Name]task.Price
+	statuses []status
+}
+
+// status is one supplier's line in the banner.
+type status struct {
+	name string
+	live bool
+	text string
+}
+
+// anyLive reports whether live keys have something to call.
+func (s supply) anyLive() bool {
+	return slices.ContainsFunc(s.routes, func(r routing.Route) bool { return r.Mode == task.Live && r.Approved })
+}
+
+// liveKinds returns the kinds of suppliers that live keys may be served by.
+func liveKinds() []supplier.Kind {
+	return slices.DeleteFunc(all.Kinds(), func(k supplier.Kind) bool { return k.Name == sandbox.Kind().Name })
+}
+
+// kindNames is liveKinds as the configuration wants it.
+func kindNames() map[string][]string {
+	names := map[string][]string{}
+	for _, k := range liveKinds() {
+		names[k.Name] = k.Capabilities
+	}
+	return names
+}
+
+// findSuppliers makes the routes: the sandbox's for test keys; for live ones those configured, or
+// where nothing is, those whose key is found or that answer on this machine.
+func findSuppliers(ctx context.Context, c config.Config, getenv func(string) string) (supply, error) {
+	s := supply{prices: map[catalog.Name]task.Price{}}
+	for name, price := range c.Prices {
+		s.prices[name] = price.Task()
+	}
+	if err := s.addSandbox(); err != nil {
+		return s, err
+	}
+	if c.HasRoutes() {
+		for _, one := range c.Suppliers {
+			if err := s.addConfigured(ctx, one, routesOf(one.Name, c.Routes)); err != nil {
+				return s, err
+			}
+		}
+		return s, nil
+	}
+	for _, one := range config.Builtins() {
+		if err := s.addBuiltin(ctx, one, getenv); err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}
+
+// addSandbox adds the two suppliers of test keys; their prices only put one before the other.
+func (s *supply) addSandbox() error {
+	kind := sandbox.Kind()
+	for i, name := range []string{sandbox.Cheap, sandbox.Dear} {
+		adapter, err := kind.New(supplier.Config{Name: name})
+		if err != nil {
+			return err
+		}
+		for _, capability := range kind.Capabilities {
+			amount := task.Money(i+1) * task.USD / 100
+			s.routes = append(s.routes, routing.Route{
+				Capability: catalog.Name(capability), Supplier: name, Model: name, Mode: task.Test, Approved: true,
+				Price: task.Price{Unit: sandboxUnit(capability), Input: amount, Output: amount}, Kind: kind, Adapter: adapter,
+			})
+		}
+	}
+	s.statuses = append(s.statuses, status{"sandbox", true, fmt.Sprintf("for test keys: all %d capabilities", len(kind.Capabilities))})
+	return nil
+}
+
+func sandboxUnit(capability string) task.Unit {
+	switch family, _, _ := strings.Cut(capability, "."); family {
+	case "image":
+		return task.PerImage
+	case "video", "audio":
+		return task.PerSecond
+	default:
+		return task.PerMillionTokens
+	}
+}
+
+func routesOf(name string, routes map[catalog.Name][]config.Route) map[catalog.Name][]config.Route {
+	own := map[catalog.Name][]config.Route{}
+	for capability, list := range routes {
+		for _, r := range list {
+			if r.Supplier == name {
+				own[capability] = append(own[capability], r)
+			}
+		}
+	}
+	return own
+}
+
+func (s *supply) addConfigured(ctx context.Context, one config.Supplier, routes map[catalog.Name][]config.Route) error {
+	st, err := s.add(one, one.Name, routes)
+	if err != nil {
+		return fmt.Errorf("supplier %s: %w", one.Name, err)
+	}
+	if !one.APIKey.IsZero() {
+		if _, err := keyOf(ctx, one.APIKey); err != nil {
+			st.live, st.text = false, "its key can't be read: "+err.Error()
+		}
+	}
+	s.statuses = append(s.statuses, st)
+	return nil
+}
+
+func (s *supply) addBuiltin(ctx context.Context, one config.Builtin, getenv func(string) string) error {
+	st := status{name: one.Title}
+	var err error
+	switch {
+	case one.Variable != "" && getenv(one.Variable) == "":
+		st.text = one.Variable + " is not set"
+	case one.Variable == "":
+		st, err = s.addLocal(ctx, one)
+	case !slices.ContainsFunc(liveKinds(), func(k supplier.Kind) bool { return k.Name == one.Supplier.Kind }):
+		st.text = "not supported in this version, although " + one.Variable + " is set"
+	default:
+		st, err = s.add(one.Supplier, one.Title, one.Routes)
+	}
+	s.statuses = append(s.statuses, st)
+	return err
+}
+
+// addLocal adds a supplier on this machine, if it answers, with the first model that it has.
+func (s *supply) addLocal(ctx context.Context, one config.Builtin) (status, error) {
+	u, err := url.Parse(one.Supplier.BaseURL)
+	if err != nil {
+		return status{}, err
+	}
+	model, answered := firstModel(ctx, one.Supplier.BaseURL)
+	switch {
+	case !answered:
+		return status{name: one.Title, text: "doesn't answer at " + u.Host}, nil
+	case model == "":
+		return status{name: one.Title, text: "answers at " + u.Host + " but has no model"}, nil
+	}
+	for _, routes := range one.Routes {
+		for i := range routes {
+			if routes[i].Model == anyModel {
+				routes[i].Model = model
+			}
+		}
+	}
+	return s.add(one.Supplier, one.Title, one.Routes)
+}
+
+// add makes the supplier's adapter and routes.
+func (s *supply) add(one config.Supplier, title string, routes map[catalog.Name][]config.Route) (status, error) {
+	kind, adapter, err := newAdapter(one)
+	if err != nil {
+		return status{}, err
+	}
+	hosts, err := resultHosts(one)
+	if err != nil {
+		return status{}, err
+	}
+	var live []string
+	for capability, list := range routes {
+		for _, r := range list {
+			if !kind.Serves(capability) {
+				continue // a built-in price for what this version can't do
+			}
+			s.routes = append(s.routes, routing.Route{
+				Capability: capability, Supplier: one.Name, Model: r.Model, Price: r.Price.Task(), Approved: r.Approved, Mode: task.Live,
+				Cap: r.MaxConcurrent, SupplierCap: one.MaxConcurrent, Kind: kind, Adapter: adapter, ResultHosts: hosts,
+			})
+			if r.Approved && !slices.Contains(live, string(capability)) {
+				live = append(live, string(capability))
+			}
+		}
+	}
+	if len(live) == 0 {
+		return status{name: title, text: "has no approved route"}, nil
+	}
+	slices.Sort(live)
+	return status{title, true, strings.Join(live, ", ")}, nil
+}
+
+func newAdapter(one config.Supplier) (supplier.Kind, supplier.Adapter, error) {
+	kinds := liveKinds()
+	i := slices.IndexFunc(kinds, func(k supplier.Kind) bool { return k.Name == one.Kind })
+	if i < 0 {
+		return supplier.Kind{}, nil, fmt.Errorf("no kind %q", one.Kind)
+	}
+	c := supplier.Config{
+		Name: one.Name, BaseURL: one.BaseURL, Timeout: time.Duration(one.Timeout), MaxTokensField: one.MaxTokensField,
+		Options: one.Options,
+	}
+	if ref := one.APIKey; !ref.IsZero() {
+		c.APIKey = func() (string, error) { return keyOf(context.Background(), ref) }
+	}
+	adapter, err := kinds[i].New(c)
+	return kinds[i], adapter, err
+}
+
+func keyOf(ctx context.Context, ref secret.Ref) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, keyTime)
+	defer cancel()
+	v, err := ref.Resolve(ctx)
+	return v.Reveal(), err
+}
+
+// resultHosts returns where the supplier's result files may come from: what was configured, else its
+// own host.
+func resultHosts(one config.Supplier) ([]string, error) {
+	if len(one.ResultHosts) > 0 {
+		return one.ResultHosts, nil
+	}
+	u, err := url.Parse(one.BaseURL)
+	if err != nil {
+		return nil, err
+	}
+	return []string{u.Host}, nil
+}
+
+// firstModel asks a server on this machine for its models.
+func firstModel(ctx context.Context, baseURL string) (model string, answered bool) {
+	ctx, cancel := context.WithTimeout(ctx, probeTime)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, baseURL+"/models", nil)
+	if err != nil {
+		return "", false
+	}
+	client := http.Client{
+		Transport:     &http.Transport{DisableKeepAlives: true}, // and no proxy
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return "", false
+	}
+	defer func() { _ = resp.Body.Close() }()
+	var list struct {
+		Data []struct {
+			ID string `json:"id"`
+		} `json:"data"`
+	}
+	err = json.NewDecoder(io.LimitReader(resp.Body, probeBytes)).Decode(&list)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		return "", false
+	}
+	for _, m := range list.Data {
+		if !strings.Contains(m.ID, "embed") {
+			return m.ID, true
+		}
+	}
+	return "", true
+}

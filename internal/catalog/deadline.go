@@ -1,0 +1,23 @@
+package catalog
+
+import (
+	"fmt"
+	"maps"
+	"time"
+)
+
+// WithDeadlines returns the catalog with other deadlines for the named capabilities; schemas are
+// shared. It fails on a name that the catalog doesn't have.
+func (c *Catalog) WithDeadlines(deadlines map[Name]time.Duration) (*Catalog, error) {
+	entries := maps.Clone(c.entries)
+	for name, deadline := range deadlines {
+		old, ok := entries[name]
+		if !ok {
+			return nil, fmt.Errorf("catalog: no capability %s to give a deadline", name)
+		}
+		changed := *old
+		changed.Deadline = deadline
+		entries[name] = &changed
+	}
+	return newCatalog(entries), nil
+}
