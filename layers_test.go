@@ -72,9 +72,11 @@ var layers = map[string]layer{
 	"tui":    {floor: 7, may: []string{"api", "task", "catalog", "fault"}},
 	"config": {floor: 7, may: []string{"fault", "task", "catalog", "account", "secret"}},
 
-	"docs":        {floor: 0}, // embeds the published interface
-	"cmd/unitask": {floor: 8, below: true},
-	"test/e2e":    {floor: 8},
+	"docs":            {floor: 0}, // embeds the published interface
+	"cmd/unitask":     {floor: 8, below: true},
+	"test/e2e":        {floor: 8},
+	"test/model":      {floor: 8},
+	"test/model/gguf": {floor: 0},
 }
 
 // TestLayers parses every Go file of the module. It starts no go command, whose work the test cache
