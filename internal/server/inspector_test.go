@@ -127,13 +127,13 @@ func leaks(resp *http.Response, body []byte) []string {
 // valid holds the response against the published document. What the document doesn't list is an
 // error, and is held against the error's schema.
 func valid(req *http.Request, resp *http.Response, body []byte) []string {
-	if !listed(req) {
-		if resp.StatusCode < http.StatusBadRequest {
-			return []string{"succeeded, and the document doesn't list it"}
-		}
-		if req.Method == http.MethodHead {
-			return nil
-		}
+	switch {
+	case listed(req):
+	case req.Method == http.MethodHead: // GET's, without a body to judge
+		return nil
+	case resp.StatusCode < http.StatusBadRequest:
+		return []string{"succeeded, and the document doesn't list it"}
+	default:
 		return invalidError(body)
 	}
 	v, err := contract()

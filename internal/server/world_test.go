@@ -277,7 +277,9 @@ func (w *world) end(key, id string) api.Task {
 }
 
 // otherAccountsKey is a test key of another account.
-func (w *world) otherAccountsKey() string { return w.key(api.KeyCreate{Mode: task.Test, Account: "other"}) }
+func (w *world) otherAccountsKey() string {
+	return w.key(api.KeyCreate{Mode: task.Test, Account: "other"})
+}
 
 // must returns the value, or ends the test.
 func must[T any](v T, err error) func(*testing.T) T {
@@ -307,4 +309,3 @@ func (b *syncBuffer) String() string {
 	defer b.mu.Unlock()
 	return b.buf.String()
 }
-

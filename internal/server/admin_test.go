@@ -1,0 +1,193 @@
+package server_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"unitask/internal/account"
+	"unitask/internal/api"
+	"unitask/internal/fault"
+	"unitask/internal/secret"
+	"unitask/internal/server"
+	"unitask/internal/task"
+)
+
+// socket serves a world's operator on a Unix socket and returns a client of it.
+func socket(t *testing.T, w *world) func(method, path, body string) response {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "admin.sock")
+	ln := must((&net.ListenConfig{}).Listen(t.Context(), "unix", path))(t)
+	admin := server.NewAdmin(w.operator, nil)
+	served := make(chan error, 1)
+	go func() { served <- admin.Serve(ln) }()
+	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", path)
+	}}
+	t.Cleanup(func() {
+		transport.CloseIdleConnections()
+		if err := admin.Shutdown(context.Background()); err != nil {
+			t.Error(err)
+		}
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
+	client := http.Client{Transport: transport}
+	return func(method, path, body string) response {
+		t.Helper()
+		req := must(http.NewRequestWithContext(t.Context(), method, "http://admin"+path, strings.NewReader(body)))(t)
+		req.Header.Set("Content-Type", "application/json")
+		resp := must(client.Do(req))(t)
+		defer func() { _ = resp.Body.Close() }()
+		out := response{resp, must(io.ReadAll(resp.Body))(t)}
+		if !requestID.MatchString(resp.Header.Get(api.HeaderRequestID)) || resp.Header.Get("Cache-Control") != "no-store" {
+			t.Errorf("%s %s: header %v", method, path, resp.Header)
+		}
+		return out
+	}
+}
+
+func TestAdminKeys(t *testing.T) {
+	w := newWorld(t, options{})
+	admin := socket(t, w)
+	made := admin(http.MethodPost, api.PathAdminKeys,
+		`{"name":"shop","account":"acme","mode":"test","scopes":["text.*"],"expires_in_seconds":3600}`)
+	k := decode[api.Key](t, made)
+	want := api.Key{Account: "acme", Name: "shop", Mode: task.Test, Scopes: []string{"text.*"}, Hint: k.Secret[len(k.Secret)-4:]}
+	if diff := cmp.Diff(want, k, cmpopts.IgnoreFields(api.Key{}, "ID", "Secret", "CreatedAt", "ExpiresAt")); made.StatusCode != 201 || diff != "" {
+		t.Errorf("%d\n%s", made.StatusCode, diff)
+	}
+	list := decode[api.CapabilityList](t, w.do(request{path: api.PathCapabilities, key: k.Secret}))
+	if len(list.Data) != 2 {
+		t.Errorf("the scope lets %d capabilities through", len(list.Data))
+	}
+	keys := admin(http.MethodGet, api.PathAdminKeys, "")
+	all := decode[api.KeyList](t, keys)
+	if got := all.Data[len(all.Data)-1]; got.ID != k.ID || got.Account != "acme" || bytes.Contains(keys.body, []byte("svc_")) {
+		t.Errorf("the list: %s", keys.body)
+	}
+	for range 2 {
+		if got := admin(http.MethodPost, api.PathAdminKeys+"/"+k.ID+"/revoke", ""); got.StatusCode != 200 || decode[api.Key](t, got).RevokedAt == nil {
+			t.Errorf("revoke: %d %s", got.StatusCode, got.body)
+		}
+	}
+	if got := w.do(request{path: api.PathCapabilities, key: k.Secret}); got.StatusCode != 401 {
+		t.Errorf("a revoked key: %d", got.StatusCode)
+	}
+	if got := admin(http.MethodPost, api.PathAdminKeys+"/key_x/revoke", ""); got.StatusCode != 404 {
+		t.Errorf("an unknown key: %d", got.StatusCode)
+	}
+}
+
+func TestAdminRefuses(t *testing.T) {
+	admin := socket(t, newWorld(t, options{}))
+	for body, field := range map[string]string{
+		`{"name":"a","mode":"both"}`: "mode", `{"name":"a"}`: "mode", `{"mode":"test"}`: "name",
+		`{"name":"a","mode":"test","scopes":["text"," "]}`: "scopes", `{"name":"a","mode":"test","expires_in_seconds":-1}`: "expires_in_seconds",
+		`{"name":"a","mode":"test","expires_in_seconds":9000000000000000}`: "expires_in_seconds",
+		`{"name":"a","mode":"live","budget":"1"}`:                          "budget", `{"name":"a","mode":"live","budget_period":"day"}`: "budget",
+		`{"name":"a","mode":"live","budget":"0","budget_period":"day"}`: "budget", `{"name":"a","mode":"live","budget":"1","budget_period":"week"}`: "budget_period",
+		`{"name":"a","mode":"test","rate":5}`: "", `{`: "", ``: "",
+	} {
+		got := admin(http.MethodPost, api.PathAdminKeys, body)
+		e := got.error(t)
+		if got.StatusCode != 400 || e.Error.Code != fault.InvalidRequest || (field != "" && e.Error.Details[0].Field != field) {
+			t.Errorf("%s: %d %s", body, got.StatusCode, got.body)
+		}
+	}
+	for path, want := range map[string]int{api.PathAdminInfo: 405, "/admin/v1/nothing": 404, "/": 404} {
+		if got := admin(http.MethodPost, path, ""); got.StatusCode != want {
+			t.Errorf("POST %s: %d", path, got.StatusCode)
+		}
+	}
+}
+
+func TestAdminSessionAndInfo(t *testing.T) {
+	w := newWorld(t, options{})
+	w.operator.Server = api.Info{Version: "v1", BaseURL: w.base, PID: 7}
+	admin := socket(t, w)
+	session := decode[api.Key](t, admin(http.MethodPost, api.PathAdminSession, ""))
+	if session.Mode != task.Test || session.ExpiresAt == nil || time.Until(session.ExpiresAt.Time) > 20*time.Minute {
+		t.Errorf("%+v", session)
+	}
+	if got := w.post("by a session", chat("hello"), by(session.Secret)); got.StatusCode != 200 {
+		t.Errorf("a task by a session: %d", got.StatusCode)
+	}
+	for _, k := range must(w.operator.ListKeys(t.Context()))(t) {
+		if k.ID == session.ID {
+			t.Error("the session's key is kept")
+		}
+	}
+	info := decode[api.Info](t, admin(http.MethodGet, api.PathAdminInfo, ""))
+	if diff := cmp.Diff(w.operator.Server, info, cmpopts.IgnoreFields(api.Info{}, "RequestID")); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestAdminTask: the operator sees who did the work and what it cost, never what it was.
+func TestAdminTask(t *testing.T) {
+	w := newWorld(t, options{})
+	admin := socket(t, w)
+	id := w.post("an operator's view", chat("a private prompt"), by(w.live)).task(t).ID
+	got := admin(http.MethodGet, api.PathAdminTasks+"/"+id, "")
+	seen := decode[api.AdminTask](t, got)
+	if len(seen.Attempts) != 1 || seen.Attempts[0].Supplier != upstreamName || seen.Attempts[0].State != task.OK || seen.State != task.Succeeded ||
+		seen.Cost != "0.00000069" || seen.Account != "default" || len(seen.Timeline) != 4 {
+		t.Errorf("%+v", seen)
+	}
+	for _, private := range []string{"private", "paid"} {
+		if bytes.Contains(got.body, []byte(private)) {
+			t.Errorf("%q is shown: %s", private, got.body)
+		}
+	}
+	for _, unknown := range []string{"x", task.NewID(task.PrefixTask, time.Now())} {
+		if got := admin(http.MethodGet, api.PathAdminTasks+"/"+unknown, ""); got.StatusCode != 404 {
+			t.Errorf("%s: %d", unknown, got.StatusCode)
+		}
+	}
+}
+
+func TestBootstrap(t *testing.T) {
+	w := newWorld(t, options{})
+	full := account.NewKeySecret("svc", task.Test)
+	for range 2 {
+		if err := w.operator.Bootstrap(t.Context(), secret.New(full)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := w.do(request{path: api.PathCapabilities, key: full}); got.StatusCode != 200 {
+		t.Errorf("the bootstrap key: %d", got.StatusCode)
+	}
+	err := w.operator.Bootstrap(t.Context(), secret.New("svc_live_hello"))
+	if fault.CodeOf(err) != fault.InvalidRequest || strings.Contains(err.Error(), "hello") {
+		t.Errorf("a malformed one: %v", err)
+	}
+}
+
+func decodeAny(t *testing.T, raw []byte) map[string]any {
+	t.Helper()
+	var out map[string]any
+	if err := json.Unmarshal(raw, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func codeNames() []string {
+	var names []string
+	for _, c := range fault.Codes() {
+		names = append(names, string(c))
+	}
+	return names
+}
