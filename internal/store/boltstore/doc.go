@@ -13,7 +13,7 @@
 //	open              task → what the queue needs to know; tasks that aren't terminal
 //	by_scope          scope, task → capability
 //	idem_log          sequence → idempotency, task; the newest, held in memory too
-//	idem_runs         sequence → idempotency, task, sorted; each a few ten thousand of the log
+//	idem_runs         sequence → a filter, and sorted idempotency, task; some ten thousand a run
 //	holds             kind, 0, counter's scope → 8 bytes, big endian
 //	accounts          account's id → JSON
 //	accounts_by_name  name → account's id

@@ -95,6 +95,17 @@ func Together(db *DB, ops ...func() error) []error {
 	return errs
 }
 
+// DropFreelist leaves a closed file as a crash leaves it: without its list of free pages.
+func DropFreelist(path string) error {
+	b, err := bolt.Open(path, 0o600, Config{}.options())
+	if err != nil {
+		return err
+	}
+	return errors.Join(b.Update(func(tx *bolt.Tx) error {
+		return tx.Bucket(bucketMeta).Put(metaSchema, bigEndian(uint64(len(migrations))))
+	}), b.Close())
+}
+
 // Record forms for the fuzz test.
 var (
 	EncodeTask = encodeTask
@@ -109,15 +120,17 @@ func RowID(id string) (row []byte, again string, ok bool) {
 	return r[:], r.String(), ok
 }
 
-// RunOf encodes a run of digests, each with itself as its row, and returns a lookup in it.
-func RunOf(digests [][16]byte) func([16]byte) ([16]byte, bool) {
+// SearchRun looks a digest up in what may be a run.
+func SearchRun(r []byte, d [16]byte) ([16]byte, bool) {
+	row, ok := run(r).search(d)
+	return row, ok
+}
+
+// EncodeRun returns a run of digests, each with itself as its row.
+func EncodeRun(digests ...[16]byte) []byte {
 	rows := map[digest]rowID{}
 	for _, d := range digests {
 		rows[d] = rowID(d)
 	}
-	run := encodeRun(rows)
-	return func(d [16]byte) ([16]byte, bool) {
-		row, ok := searchRun(run, d)
-		return row, ok
-	}
+	return encodeRun(rows)
 }

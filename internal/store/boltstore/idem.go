@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"math/bits"
-	"slices"
 	"sync"
 
 	bolt "go.etcd.io/bbolt"
@@ -17,11 +15,7 @@ import (
 // Idempotency digests come in random order, and a tree that takes them so rewrites a page for each.
 // They go to a log instead, whose rows are also in memory; once it holds runLength of them they move
 // to a sorted run, which is one value and is searched where it lies in the file.
-const (
-	runLength = 1 << 15
-	pairSize  = len(digest{}) + rowSize
-	runHead   = 2 * rowSize // the lowest and the highest row of the run
-)
+const runLength = 1 << 15
 
 // idemLog is the part of the idempotency index that is in memory. The committer writes, anyone reads.
 type idemLog struct {
@@ -104,60 +98,6 @@ func writeRun(tx *bolt.Tx, rows map[digest]rowID) error {
 	return err
 }
 
-func encodeRun(rows map[digest]rowID) []byte {
-	pairs := make([][pairSize]byte, 0, len(rows))
-	var low, high rowID
-	for d, row := range rows {
-		var p [pairSize]byte
-		copy(p[:], d[:])
-		copy(p[len(d):], row[:])
-		if len(pairs) == 0 || bytes.Compare(row[:], low[:]) < 0 {
-			low = row
-		}
-		if bytes.Compare(row[:], high[:]) > 0 {
-			high = row
-		}
-		pairs = append(pairs, p)
-	}
-	slices.SortFunc(pairs, func(a, b [pairSize]byte) int { return bytes.Compare(a[:], b[:]) })
-	run := make([]byte, 0, runHead+len(pairs)*pairSize)
-	run = append(append(run, low[:]...), high[:]...)
-	for _, p := range pairs {
-		run = append(run, p[:]...)
-	}
-	return run
-}
-
-// searchRun looks a digest up in a run. Digests are evenly spread, so the search starts where this one
-// should stand and widens from there: two or three pages of the file instead of fifteen.
-func searchRun(run []byte, d digest) (rowID, bool) {
-	if len(run) < runHead || (len(run)-runHead)%pairSize != 0 {
-		return rowID{}, false
-	}
-	run = run[runHead:]
-	n := len(run) / pairSize
-	before := func(i int) bool { return bytes.Compare(run[i*pairSize:][:len(d)], d[:]) < 0 }
-	guess, _ := bits.Mul64(binary.BigEndian.Uint64(d[:]), uint64(n))
-	low, high := int(guess), int(guess) // the answer is in [low, high]
-	for step := 16; low > 0 && !before(low-1); step *= 2 {
-		low = max(low-step, 0)
-	}
-	for step := 16; high < n && before(high); step *= 2 {
-		high = min(high+step, n)
-	}
-	for low < high {
-		if mid := (low + high) / 2; before(mid) {
-			low = mid + 1
-		} else {
-			high = mid
-		}
-	}
-	if low == n || digest(run[low*pairSize:]) != d {
-		return rowID{}, false
-	}
-	return rowID(run[low*pairSize+len(d):]), true
-}
-
 // findTask returns the stored task under an idempotency hash, given what the log says; false where
 // there is none. Rows of removed tasks stay behind and are passed over.
 func findTask(tx *bolt.Tx, s task.Scope, hash task.Hash, d digest, logged rowID, inLog bool) (task.Task, bool, error) {
@@ -167,8 +107,8 @@ func findTask(tx *bolt.Tx, s task.Scope, hash task.Hash, d digest, logged rowID,
 		}
 	}
 	c := tx.Bucket(bucketIdemRuns).Cursor()
-	for k, run := c.Last(); k != nil; k, run = c.Prev() {
-		row, ok := searchRun(run, d)
+	for k, v := c.Last(); k != nil; k, v = c.Prev() {
+		row, ok := run(v).search(d)
 		if !ok {
 			continue
 		}
@@ -191,11 +131,12 @@ func matching(tx *bolt.Tx, row rowID, s task.Scope, hash task.Hash) (task.Task, 
 func dropRuns(x *txn) error {
 	tasks := x.tx.Bucket(bucketTasks).Cursor()
 	var empty [][]byte
-	err := x.tx.Bucket(bucketIdemRuns).ForEach(func(k, run []byte) error {
-		if len(run) < runHead {
+	err := x.tx.Bucket(bucketIdemRuns).ForEach(func(k, v []byte) error {
+		low, high, ok := run(v).bounds()
+		if !ok {
 			return errRecord
 		}
-		if first, _ := tasks.Seek(run[:rowSize]); first == nil || bytes.Compare(first, run[rowSize:runHead]) > 0 {
+		if first, _ := tasks.Seek(low); first == nil || bytes.Compare(first, high) > 0 {
 			empty = append(empty, bytes.Clone(k))
 		}
 		return nil

@@ -2,11 +2,8 @@ package boltstore_test
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
-	"slices"
 	"testing"
 	"time"
 
@@ -97,37 +94,4 @@ func FuzzID(f *testing.F) {
 func validRow(id string) bool {
 	_, again, ok := boltstore.RowID(id)
 	return ok && again == id
-}
-
-func TestRunSearch(t *testing.T) {
-	for _, n := range []int{0, 1, 2, 100, 5000} {
-		var in, out [][16]byte
-		for i := range 2 * n {
-			sum := sha256.Sum256(binary.BigEndian.AppendUint64(nil, uint64(i)))
-			if d := [16]byte(sum[:]); i < n {
-				in = append(in, d)
-			} else {
-				out = append(out, d)
-			}
-		}
-		out = append(out, [16]byte{}, [16]byte(slices.Repeat([]byte{0xff}, 16)))
-		lookup := boltstore.RunOf(in)
-		for _, d := range in {
-			if row, ok := lookup(d); !ok || row != d {
-				t.Fatalf("run of %d: %x not found", n, d)
-			}
-		}
-		for _, d := range out {
-			if _, ok := lookup(d); ok {
-				t.Fatalf("run of %d: %x found", n, d)
-			}
-		}
-	}
-	clustered := [][16]byte{{15: 1}, {15: 2}, {14: 1}, {0: 255}, {0: 255, 15: 9}}
-	lookup := boltstore.RunOf(clustered)
-	for _, d := range clustered {
-		if _, ok := lookup(d); !ok {
-			t.Errorf("clustered: %x not found", d)
-		}
-	}
 }

@@ -14,7 +14,8 @@ func (x *txn) room() bool {
 	return x.hasRoom
 }
 
-// left returns the bytes that can still be written: the free pages, and what the file may grow by.
+// left returns the bytes that can surely be written: what the file may grow by, and of the free pages a
+// quarter, for they may lie too scattered for a large record.
 func (x *txn) left() int64 {
 	growth := int64(math.MaxInt64 / 2)
 	if x.db.limit > 0 {
@@ -24,7 +25,7 @@ func (x *txn) left() int64 {
 		growth = min(growth, free)
 	}
 	s := x.db.bolt.Stats()
-	return growth + int64(s.FreePageN+s.PendingPageN)*int64(x.db.bolt.Info().PageSize)
+	return growth + int64(s.FreePageN+s.PendingPageN)*int64(x.db.bolt.Info().PageSize)/4
 }
 
 func (db *DB) reserve() int64 {
