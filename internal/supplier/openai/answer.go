@@ -31,7 +31,7 @@ func (e envelope) problem(a wire.Answer, err error) error {
 	if err == nil && len(e.Error) == 0 && e.Object != "error" {
 		return nil
 	}
-	if wire.ParseProblem(a.Body).Present {
+	if json.Valid(a.Body) && wire.ParseProblem(a.Body).Present {
 		return refusal(a)
 	}
 	if err != nil {

@@ -55,7 +55,7 @@ func checkFailure(t *testing.T, err error, body string) {
 func FuzzChatAnswer(f *testing.F) {
 	for _, s := range []string{
 		chatAnswer, ``, `null`, `[]`, `<html>`, `{"choices":[]}`, `{"error":"x"}`, `{"error":{"code":429}}`,
-		`{"object":"error","code":400}`, `[{"error":{"code":400}}]`, `{"choices":[{"message":{"content":[{"type":"text","text":"a"}]}}]}`,
+		`{"object":"error","code":400}`, `{"object":"error","code":400}0`, `[{"error":{"code":400}}]`, `{"choices":[{"message":{"content":[{"type":"text","text":"a"}]}}]}`,
 		`{"choices":[{"message":{"content":null},"finish_reason":"length"}],"usage":{"prompt_tokens":-1,"completion_tokens":"x"}}`,
 	} {
 		f.Add(s)
