@@ -1,0 +1,71 @@
+package tui
+
+import (
+	"cmp"
+	"slices"
+
+	"unitask/internal/api"
+	"unitask/internal/task"
+)
+
+// book is the tasks known, by id. Answers that overtake each other don't turn it back.
+type book struct {
+	all    map[string]api.Task
+	labels map[string]string // what the tasks sent from here were asked for
+}
+
+func newBook() book {
+	return book{all: map[string]api.Task{}, labels: map[string]string{}}
+}
+
+// change says what an answer brought.
+type change struct {
+	moved bool // the task is new, or in another state
+	ended bool // it was known open and is terminal now
+}
+
+// put takes a task as an answer showed it.
+func (b *book) put(t api.Task) change {
+	known, ok := b.all[t.ID]
+	if ok && !follows(t, known) {
+		return change{}
+	}
+	t.RequestID = cmp.Or(t.RequestID, known.RequestID) // a list's rows have none
+	b.all[t.ID] = t
+	return change{
+		moved: !ok || t.State != known.State,
+		ended: ok && !known.State.Terminal() && t.State.Terminal(),
+	}
+}
+
+// follows reports whether a isn't older than b.
+func follows(a, b api.Task) bool {
+	if c := a.UpdatedAt.Compare(b.UpdatedAt.Time); c != 0 {
+		return c > 0
+	}
+	order := task.States()
+	return slices.Index(order, a.State) >= slices.Index(order, b.State)
+}
+
+// newest returns every task, newest first.
+func (b *book) newest() []api.Task {
+	rows := make([]api.Task, 0, len(b.all))
+	for _, t := range b.all {
+		rows = append(rows, t)
+	}
+	slices.SortFunc(rows, func(x, y api.Task) int {
+		return cmp.Or(y.CreatedAt.Compare(x.CreatedAt.Time), cmp.Compare(y.ID, x.ID))
+	})
+	return rows
+}
+
+// open counts the tasks that haven't ended.
+func (b *book) open() int {
+	n := 0
+	for _, t := range b.all {
+		if !t.State.Terminal() {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,73 @@
+package tui
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// tabStop is what a tab becomes; the terminal's own stops would break the layout.
+const tabStop = "    "
+
+// sequence is a complete control sequence or operating system command.
+var sequence = regexp.MustCompile(`(\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]|(\x1b\]|\x{9d})[^\x07\x1b\x{9c}]*(\x07|\x1b\\|\x{9c})`)
+
+// text returns what may be drawn of a text from elsewhere: lines of printable characters. Escape
+// sequences, control characters and characters that turn the direction of writing are left out.
+func text(s string) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	s = sequence.ReplaceAllString(s, "")
+	s = strings.NewReplacer("\r\n", "\n", "\u2028", "\n", "\u2029", "\n", "\t", tabStop).Replace(s)
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || harmless(r) {
+			return r
+		}
+		return -1
+	}, s)
+}
+
+// line is text in one line.
+func line(s string) string {
+	return strings.Join(strings.FieldsFunc(text(s), func(r rune) bool { return r == '\n' || r == ' ' }), " ")
+}
+
+// harmless reports whether a character only draws. Of the invisible ones the two joiners stay, which
+// emoji and several scripts are made with.
+func harmless(r rune) bool {
+	switch {
+	case r == '\u200c', r == '\u200d':
+		return true
+	case unicode.IsControl(r), unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co):
+		return false
+	default:
+		return true
+	}
+}
+
+// cells is the number of columns that a text takes.
+func cells(s string) int { return ansi.StringWidth(s) }
+
+// cut shortens a drawn line to a number of columns.
+func cut(s string, width int) string {
+	if width <= 0 {
+		return ""
+	}
+	return ansi.Truncate(s, width, "…")
+}
+
+// pad cuts or fills a drawn line to exactly a number of columns.
+func pad(s string, width int) string {
+	s = cut(s, width)
+	return s + strings.Repeat(" ", max(0, width-cells(s)))
+}
+
+// wrap breaks cleaned text into lines of at most a number of columns, between words where it can.
+func wrap(s string, width int) []string {
+	var lines []string
+	for l := range strings.SplitSeq(s, "\n") {
+		lines = append(lines, strings.Split(ansi.Wrap(l, max(width, 2), ""), "\n")...)
+	}
+	return lines
+}

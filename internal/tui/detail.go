@@ -1,0 +1,198 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"unitask/internal/api"
+)
+
+// longestText is how much of an output is drawn, in bytes.
+const longestText = 100_000
+
+// detail is one task and how far its page is scrolled.
+type detail struct {
+	id    string
+	moves []api.Move // its states with their times, where the service tells them
+	top   int
+}
+
+// Render draws the state, which stays, and the part of the page below that is scrolled to.
+func (d *detail) Render(c canvas, b book, width, height int) string {
+	t, ok := b.all[d.id]
+	if !ok {
+		return message(c, width, "This task isn't there any more.", "Press esc.")
+	}
+	page := d.page(c, t, b.labels[t.ID], width)
+	room := max(1, height-2)
+	first := min(d.top, max(0, len(page)-room))
+	shown := page[first:min(len(page), first+room)]
+	more := ""
+	if rest := len(page) - first - len(shown); rest > 0 {
+		more = fmt.Sprintf("↓ %d more", rest)
+	} else if first > 0 {
+		more = "end"
+	}
+	return strings.Join(append([]string{d.head(c, t, width), c.rule(more, width)}, shown...), "\n")
+}
+
+func (d *detail) head(c canvas, t api.Task, width int) string {
+	words := []string{duration(elapsed(t, c.now))}
+	if bar := progress(t, width); bar != "" {
+		words = append(words, bar)
+	}
+	if amount := cost(t); amount != "" {
+		words = append(words, amount)
+	}
+	state := sign(t.State) + " " + line(string(t.State))
+	return " " + c.state(t.State).Render(state) + cut("  "+strings.Join(words, "  "), width-2-cells(state))
+}
+
+// scroll moves the page; it needs to know how it is drawn.
+func (d *detail) scroll(k string, b book, c canvas, width, height int) {
+	t, ok := b.all[d.id]
+	if !ok {
+		return
+	}
+	room := max(1, height-2)
+	last := max(0, len(d.page(c, t, b.labels[t.ID], width))-room)
+	d.top = move(k, min(d.top, last), last+1, room)
+}
+
+// page is all there is to say about a task: what came of it first.
+func (d *detail) page(c canvas, t api.Task, label string, width int) []string {
+	p := page{canvas: c, width: width}
+	if label != "" {
+		p.row("asked", label)
+		p.blank()
+	}
+	if t.Error != nil {
+		p.failure(*t.Error)
+	}
+	if t.Output != nil {
+		p.output(*t.Output)
+	}
+	p.times(d.moves, t)
+	if t.Usage != nil {
+		p.row("used", usage(*t.Usage))
+		p.row("cost", line(t.Usage.Cost.Amount)+" "+line(t.Usage.Cost.Currency))
+	}
+	p.row("mode", line(string(t.Mode)))
+	p.row("task", line(t.ID))
+	p.row("request", line(t.RequestID))
+	return p.lines
+}
+
+// page collects lines.
+type page struct {
+	canvas
+	width int
+	lines []string
+}
+
+func (p *page) blank() { p.lines = append(p.lines, "") }
+
+// row is a name and a value, which may take several lines; nothing where there is no value.
+func (p *page) row(name, value string) {
+	const column = 13
+	if value == "" {
+		return
+	}
+	for i, l := range wrap(value, p.width-column-1) {
+		head := strings.Repeat(" ", column)
+		if i == 0 {
+			head = p.faint.Render(pad(name, column))
+		}
+		p.lines = append(p.lines, " "+head+l)
+	}
+}
+
+func (p *page) paragraph(s string) {
+	for _, l := range wrap(s, p.width-2) {
+		p.lines = append(p.lines, " "+l)
+	}
+}
+
+func (p *page) failure(e api.Error) {
+	p.lines = append(p.lines, " "+p.bad.Render(line(string(e.Code))))
+	p.paragraph(line(e.Message))
+	for _, d := range e.Details {
+		if row := line(d.Field + " " + d.Message); row != line(e.Message) {
+			p.paragraph("· " + row)
+		}
+	}
+	if advice := retryAdvice(e); advice != "" {
+		p.paragraph(advice)
+	}
+	p.blank()
+}
+
+func (p *page) output(o api.Output) {
+	if o.Text != nil {
+		p.text(*o.Text)
+	}
+	if o.FinishReason != "" && o.FinishReason != "stop" {
+		p.paragraph("(ends because of: " + line(o.FinishReason) + ")")
+	}
+	for i, v := range o.Embeddings {
+		p.paragraph(fmt.Sprintf("vector %d: %d numbers, %s", i+1, len(v), beginning(v)))
+	}
+	for _, a := range o.Artifacts() {
+		p.lines = append(p.lines, " "+p.bold.Render(cut(shape(a), p.width-2)))
+		for l := range strings.SplitSeq(ansi.Hardwrap(line(a.URL), p.width-2, true), "\n") {
+			p.lines = append(p.lines, " "+l)
+		}
+		p.paragraph("kept until " + a.ExpiresAt.In(p.zone).Format("2 Jan 2006 15:04"))
+	}
+	p.blank()
+}
+
+func (p *page) text(s string) {
+	rest := len(s) - longestText
+	p.paragraph(strings.TrimRight(text(s[:min(len(s), longestText)]), "\n"))
+	if rest > 0 {
+		p.paragraph(fmt.Sprintf("… and %s more, which unitask tasks get prints", size(int64(rest))))
+	}
+}
+
+// beginning is the first numbers of a vector.
+func beginning(v []float32) string {
+	var words []string
+	for _, n := range v[:min(len(v), 4)] {
+		words = append(words, fmt.Sprintf("%.3f", n))
+	}
+	if len(v) > len(words) {
+		words = append(words, "…")
+	}
+	return strings.Join(words, " ")
+}
+
+// times shows when the task was in which state: as the service recorded it, else what the task says.
+func (p *page) times(moves []api.Move, t api.Task) {
+	if len(moves) == 0 {
+		p.row("created", p.clock(t.CreatedAt.Time))
+		if t.FinishedAt != nil {
+			p.row("finished", p.clock(t.FinishedAt.Time))
+		}
+		return
+	}
+	for i, m := range moves {
+		at := p.clock(m.At.Time)
+		if i > 0 {
+			at += "  +" + duration(m.At.Sub(moves[i-1].At.Time))
+		}
+		p.row(line(string(m.State)), at)
+	}
+}
+
+// clock shows a time of day, with the date where that is another day.
+func (p *page) clock(at time.Time) string {
+	at, now := at.In(p.zone), p.now.In(p.zone)
+	if at.YearDay() == now.YearDay() && at.Year() == now.Year() {
+		return at.Format("15:04:05")
+	}
+	return at.Format("2 Jan 2006 15:04:05")
+}

@@ -1,0 +1,28 @@
+package tui
+
+import tea "github.com/charmbracelet/bubbletea"
+
+// What the tests in tui_test look into.
+var (
+	Text  = text
+	Line  = line
+	Cells = cells
+)
+
+// Editor is an editor with its rows.
+type Editor struct{ editor }
+
+// NewEditor returns an empty editor that takes line ends.
+func NewEditor() *Editor { return &Editor{editor{lines: true}} }
+
+// Key gives it a key.
+func (e *Editor) Key(msg tea.KeyMsg, width int) bool { return e.key(msg, width) }
+
+// Value is what was written.
+func (e *Editor) Value() string { return e.value() }
+
+// Render draws it with its cursor.
+func (e *Editor) Render(width, height int, s Style) []string { return e.render(width, height, true, s) }
+
+// Cursor is the cluster that the cursor stands before, and how many there are.
+func (e *Editor) Cursor() (at, count int) { return e.at, len(e.clusters) }

@@ -1,0 +1,241 @@
+package tui_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"unitask/internal/api"
+	"unitask/internal/catalog"
+	"unitask/internal/fault"
+	"unitask/internal/task"
+	"unitask/internal/tui"
+)
+
+var errAway = errors.New("connection refused")
+
+// creation is one call of Create.
+type creation struct {
+	Request api.CreateRequest
+	Key     string
+	Wait    time.Duration
+}
+
+// reading is one call of Get.
+type reading struct {
+	At   time.Time
+	ETag string
+	Wait time.Duration
+}
+
+// fake is a service in memory. Its tasks change only when a test says so.
+type fake struct {
+	mu           sync.Mutex
+	capabilities []api.Capability
+	tasks        []api.Task // oldest first
+	revision     map[string]int
+	changed      chan struct{} // closed at each change
+	fail         error         // of every call
+	failCreate   []error       // of the next creations, nil for none
+	creations    []creation
+	reads        map[string][]reading
+	lists        int
+	reading      map[string]int // reads in flight
+	overlapped   bool
+}
+
+func newFake(all ...api.Capability) *fake {
+	return &fake{
+		capabilities: all, revision: map[string]int{}, changed: make(chan struct{}),
+		reads: map[string][]reading{}, reading: map[string]int{},
+	}
+}
+
+func (f *fake) Capabilities(context.Context) ([]api.Capability, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.capabilities, f.fail
+}
+
+func (f *fake) Create(_ context.Context, req api.CreateRequest, key string, wait time.Duration) (api.Task, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.creations = append(f.creations, creation{req, key, wait})
+	if f.fail != nil {
+		return api.Task{}, f.fail
+	}
+	if len(f.failCreate) > 0 {
+		err := f.failCreate[0]
+		f.failCreate = f.failCreate[1:]
+		if err != nil {
+			return api.Task{}, err
+		}
+	}
+	t := openTask(len(f.tasks)+1, req.Capability)
+	f.tasks = append(f.tasks, t)
+	return t, nil
+}
+
+func (f *fake) Get(ctx context.Context, id, etag string, wait time.Duration) (tui.Reading, error) {
+	f.mu.Lock()
+	f.reads[id] = append(f.reads[id], reading{time.Now(), etag, wait})
+	f.reading[id]++
+	f.overlapped = f.overlapped || f.reading[id] > 1
+	f.mu.Unlock()
+	end := time.After(wait)
+	for {
+		f.mu.Lock()
+		r, err := f.readLocked(id, etag)
+		changed := f.changed
+		if err != nil || !r.NotModified || wait <= 0 {
+			f.reading[id]--
+			f.mu.Unlock()
+			return r, err
+		}
+		f.mu.Unlock()
+		select {
+		case <-changed:
+		case <-end:
+			wait = 0
+		case <-ctx.Done():
+			wait = 0
+		}
+	}
+}
+
+func (f *fake) readLocked(id, etag string) (tui.Reading, error) {
+	at := slices.IndexFunc(f.tasks, func(t api.Task) bool { return t.ID == id })
+	switch {
+	case f.fail != nil:
+		return tui.Reading{}, f.fail
+	case at < 0:
+		return tui.Reading{}, &tui.Error{Fault: fault.New(fault.NotFound, "no such task"), RequestID: "req_9"}
+	}
+	t, now := f.tasks[at], `W/"`+strconv.Itoa(f.revision[id])+`"`
+	t.RequestID = "req_2"
+	if now == etag {
+		return tui.Reading{NotModified: true, ETag: now, RetryAfter: api.MinPoll}, nil
+	}
+	return tui.Reading{Task: t, ETag: now, RetryAfter: api.MinPoll}, nil
+}
+
+func (f *fake) List(_ context.Context, limit int) ([]api.Task, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.lists++
+	rows := slices.Clone(f.tasks)
+	slices.Reverse(rows)
+	return rows[:min(limit, len(rows))], f.fail
+}
+
+func (f *fake) Cancel(_ context.Context, id string) (api.Task, error) {
+	if err := f.failure(); err != nil {
+		return api.Task{}, err
+	}
+	return f.change(id, func(t *api.Task) { end(t, task.Canceled) }), nil
+}
+
+func (f *fake) Timeline(_ context.Context, id string) ([]api.Move, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, t := range f.tasks {
+		if t.ID == id {
+			moves := []api.Move{{State: task.Queued, At: t.CreatedAt}}
+			if t.State != task.Queued {
+				moves = append(moves, api.Move{State: t.State, At: t.UpdatedAt})
+			}
+			return moves, f.fail
+		}
+	}
+	return nil, f.fail
+}
+
+func (f *fake) failure() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.fail
+}
+
+// set makes every call fail, or none.
+func (f *fake) set(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.fail = err
+}
+
+// change makes a new revision of a task.
+func (f *fake) change(id string, edit func(*api.Task)) api.Task {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	at := slices.IndexFunc(f.tasks, func(t api.Task) bool { return t.ID == id })
+	f.tasks[at].UpdatedAt = api.Timestamp{Time: time.Now()}
+	edit(&f.tasks[at])
+	f.revision[id]++
+	close(f.changed)
+	f.changed = make(chan struct{})
+	return f.tasks[at]
+}
+
+// readsOf returns the reads of a task so far.
+func (f *fake) readsOf(id string) []reading {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.reads[id])
+}
+
+func openTask(n int, capability string) api.Task {
+	now := api.Timestamp{Time: time.Now()}
+	return api.Task{
+		ID: fmt.Sprintf("task_%04d", n), Capability: capability, Mode: task.Test, State: task.Queued,
+		CreatedAt: now, UpdatedAt: now,
+	}
+}
+
+// end makes a task terminal.
+func end(t *api.Task, s task.State) {
+	t.State, t.FinishedAt = s, &t.UpdatedAt
+	t.Progress = nil
+}
+
+func capability(name, title string, mode catalog.Mode, input, parameters string) api.Capability {
+	return api.Capability{
+		Name: catalog.Name(name), Title: title, Description: title + " as a prompt says.", Modality: "text", Mode: mode,
+		InputSchema: json.RawMessage(input), ParametersSchema: json.RawMessage(parameters),
+		Price: api.Price{Currency: "USD", Unit: task.PerImage, Input: "0", Output: "0.04"},
+	}
+}
+
+func chat() api.Capability {
+	c := capability("text.chat", "Chat", catalog.Sync, `{"properties":{
+		"prompt":{"type":"string","description":"What to answer. Either this or messages."},
+		"messages":{"type":"array","items":{"type":"object","properties":{"role":{"type":"string"}}}}
+	},"oneOf":[{"required":["prompt"]},{"required":["messages"]}]}`, `{"properties":{
+		"max_output_tokens":{"type":"integer","minimum":1,"maximum":4096,"default":1024,"description":"The most tokens of the answer."},
+		"temperature":{"type":"number","minimum":0,"maximum":2}
+	}}`)
+	c.Price = api.Price{Currency: "USD", Unit: task.PerMillionTokens, Input: "0.05", Output: "0.08"}
+	return c
+}
+
+func imageEdit() api.Capability {
+	return capability("image.edit", "Edit images", catalog.Async, `{"properties":{
+		"prompt":{"type":"string","description":"What to change."},
+		"images":{"type":"array","items":{"type":"object","x-media":"image"},"description":"The images to change."},
+		"mask":{"type":"object","x-media":"image","description":"Where it may be changed."},
+		"authorization":{"type":"object","properties":{
+			"person":{"type":"string","enum":["none","authorized"],"description":"Whether a person is shown."},
+			"statement":{"type":"string"}
+		},"required":["person"]}
+	},"required":["prompt","images"]}`, `{"properties":{
+		"format":{"type":"string","enum":["png","jpeg","webp"],"default":"png","description":"The file format."},
+		"size":{"type":"string"},
+		"stop":{"type":"array","items":{"type":"string"}},
+		"sound":{"type":"boolean"},
+		"level":{"enum":[1,2,3],"type":"integer"}
+	}}`)
+}

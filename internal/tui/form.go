@@ -1,0 +1,238 @@
+package tui
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"unitask/internal/api"
+	"unitask/internal/catalog"
+	"unitask/internal/fault"
+)
+
+// personField is the input in which a caller vouches for people shown in media (contract "A
+// person's authorization"). Where a medium is required it is asked for at once, not among the rest.
+const personField = "authorization"
+
+// form is what is being written for one capability.
+type form struct {
+	capability   api.Capability
+	entries      []entry // those always shown, then the rest
+	shown        int     // how many are always shown
+	unfolded     bool    // the rest is shown too
+	focus        int     // an index of items
+	sendingSince time.Time
+	failure      []string          // of the last try, what belongs to no entry
+	sentKey      string            // of the last try, while it has no answer
+	sent         [sha256.Size]byte // what went out under it
+}
+
+// item is what can have the focus: an entry, the fold or the button.
+type item struct {
+	entry      int // -1: none
+	fold, send bool
+}
+
+func newForm(c api.Capability) (*form, error) {
+	fields, err := catalog.FieldsOf(c.InputSchema, c.ParametersSchema)
+	if err != nil {
+		return nil, err
+	}
+	all := entries(fields, nil, false)
+	needsMedia := slices.ContainsFunc(fields, func(f catalog.Field) bool { return f.Media && f.Required })
+	first := func(e entry) bool {
+		return e.field.Required && !e.within || needsMedia && e.path[0] == personField && e.field.Required
+	}
+	slices.SortStableFunc(all, func(a, b entry) int { return rank(first(a)) - rank(first(b)) })
+	f := &form{capability: c, entries: all}
+	for f.shown < len(all) && first(all[f.shown]) {
+		f.shown++
+	}
+	if f.shown == 0 {
+		f.shown = len(all) // nothing is required: nothing is hidden
+	}
+	return f, nil
+}
+
+func rank(first bool) int {
+	if first {
+		return 0
+	}
+	return 1
+}
+
+func (f *form) sending() bool { return !f.sendingSince.IsZero() }
+
+// items is what can have the focus, from top to bottom.
+func (f *form) items() []item {
+	var all []item
+	for i := range f.entries[:f.shown] {
+		all = append(all, item{entry: i})
+	}
+	if f.shown < len(f.entries) {
+		all = append(all, item{entry: -1, fold: true})
+	}
+	if f.unfolded {
+		for i := f.shown; i < len(f.entries); i++ {
+			all = append(all, item{entry: i})
+		}
+	}
+	return append(all, item{entry: -1, send: true})
+}
+
+func (f *form) focused() item {
+	all := f.items()
+	return all[min(f.focus, len(all)-1)]
+}
+
+// writing reports whether letters go into a text.
+func (f *form) writing() bool {
+	at := f.focused()
+	return at.entry >= 0 && f.entries[at.entry].kind != choiceKind
+}
+
+// key takes a key and reports whether the form is to be sent.
+func (f *form) key(msg tea.KeyMsg, width int) bool {
+	at, k := f.focused(), msg.String()
+	switch {
+	case k == "tab":
+		f.step(1)
+	case k == "shift+tab":
+		f.step(-1)
+	case at.entry >= 0 && f.entries[at.entry].key(msg, f.columns(width).value):
+		f.failure = nil
+	case at.send && (k == "enter" || k == " "):
+		return true
+	case at.fold && (k == "enter" || k == " " || k == "right" || k == "left"):
+		f.unfolded = !f.unfolded
+	case k == "up":
+		f.focus = max(0, f.focus-1)
+	case k == "down", k == "enter":
+		f.focus = min(f.focus+1, len(f.items())-1)
+	}
+	return false
+}
+
+// step moves the focus and comes round at the ends.
+func (f *form) step(by int) {
+	n := len(f.items())
+	f.focus = (min(f.focus, n-1) + by + n) % n
+}
+
+// draft returns what was entered, or marks what is wrong or missing.
+func (f *form) draft() (draft, bool) {
+	d := draft{capability: string(f.capability.Name)}
+	f.failure = nil
+	here := map[string]bool{} // the groups' members and objects that have a value
+	for i := range f.entries {
+		e := &f.entries[i]
+		v, err := e.value()
+		e.problem = ""
+		if err != nil {
+			e.problem = err.Error()
+		}
+		if v == nil && err == nil {
+			continue
+		}
+		here[e.field.Group+"."+e.path[0]], here[e.wire()] = true, true
+		d.values = append(d.values, given{name: e.wire(), group: e.field.Group, path: e.path, value: v})
+		if s, ok := v.(string); ok && d.label == "" && e.kind == proseKind {
+			d.label = line(s)
+		}
+	}
+	for i := range f.entries {
+		if e := &f.entries[i]; e.problem == "" && e.missing(here) {
+			e.problem = strings.Join(append([]string{"is required"}, e.field.Unless...), ", or ")
+		}
+	}
+	return d, !f.showProblem()
+}
+
+// missing reports whether a value must be given and isn't.
+func (e *entry) missing(here map[string]bool) bool {
+	instead := slices.ContainsFunc(e.field.Unless, func(name string) bool { return here[e.field.Group+"."+name] })
+	asked := !e.within || here[e.field.Group+"."+e.path[0]]
+	return e.field.Required && asked && !instead && !here[e.wire()]
+}
+
+// showProblem puts the focus on the first entry with a problem; false where there is none.
+func (f *form) showProblem() bool {
+	at := slices.IndexFunc(f.entries, func(e entry) bool { return e.problem != "" })
+	if at < 0 {
+		return false
+	}
+	f.unfolded = f.unfolded || at >= f.shown
+	f.focus = slices.IndexFunc(f.items(), func(r item) bool { return r.entry == at })
+	return true
+}
+
+// ready takes the prepared request and returns the key to send it under: the last one where the
+// same request has had no answer yet.
+func (f *form) ready(msg preparedMsg, newKey func() string) (string, bool) {
+	if len(msg.problems) > 0 {
+		f.sendingSince = time.Time{}
+		for i := range f.entries {
+			f.entries[i].problem = line(msg.problems[f.entries[i].wire()])
+		}
+		f.showProblem()
+		return "", false
+	}
+	raw, _ := json.Marshal(msg.request)
+	if sum := sha256.Sum256(raw); f.sentKey == "" || f.sent != sum {
+		f.sentKey, f.sent = newKey(), sum
+	}
+	return f.sentKey, true
+}
+
+// accepted renews the key: the next sending is another task. What was entered stays.
+func (f *form) accepted() { f.sendingSince, f.sentKey, f.failure = time.Time{}, "", nil }
+
+// refuse shows an error beside the entries it is about, the rest above them. The key stays where the
+// same request may be sent again under it.
+func (f *form) refuse(err error) {
+	f.sendingSince = time.Time{}
+	e, answered := errors.AsType[*fault.Error](err)
+	if !answered {
+		f.failure = []string{words(err) + ". Send it again: it runs only once."}
+		return
+	}
+	if !e.Retryable() {
+		f.sentKey = ""
+	}
+	f.failure = []string{words(err)}
+	var placed int
+	for _, d := range e.Details {
+		if at := f.about(d.Field); at >= 0 {
+			f.entries[at].problem = line(d.Message)
+			placed++
+		} else if row := line(d.Field + " " + d.Message); row != line(e.Message) {
+			f.failure = append(f.failure, row)
+		}
+	}
+	if placed > 0 && placed == len(e.Details) {
+		f.failure = []string{line(string(e.Code)) + requestOf(err)} // the message is beside the entries
+	}
+	f.showProblem()
+}
+
+// about returns the entry that a detail's field is or belongs to, -1 for none; an object's own is
+// its first member.
+func (f *form) about(field string) int {
+	best := -1
+	for i := range f.entries {
+		wire := f.entries[i].wire()
+		inside := field == wire || strings.HasPrefix(field, wire+".") || strings.HasPrefix(field, wire+"[")
+		if inside || best < 0 && strings.HasPrefix(wire, field+".") && strings.Contains(field, ".") {
+			if best < 0 || cmp.Compare(len(wire), len(f.entries[best].wire())) > 0 || inside {
+				best = i
+			}
+		}
+	}
+	return best
+}

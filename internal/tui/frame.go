@@ -1,0 +1,163 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+const roomy = 16 // rows; in fewer the status shares its line with the keys
+
+// canvas is what every part draws with.
+type canvas struct {
+	Style
+	now  time.Time
+	zone *time.Location
+}
+
+func (m *Model) drawing() canvas { return canvas{m.config.Style, m.now, m.config.Zone} }
+
+// bodyHeight is the rows between the header and the footer.
+func (m *Model) bodyHeight() int {
+	if m.height < roomy {
+		return max(1, m.height-2)
+	}
+	return m.height - 4
+}
+
+// View draws the whole terminal: a header, the screen, a footer.
+func (m *Model) View() string {
+	c, height := m.drawing(), m.bodyHeight()
+	body := ""
+	switch {
+	case m.help:
+		body = renderHelp(c, m.screen, m.width, height)
+	case m.screen == directoryScreen:
+		body = m.directory.Render(c, m.width, height)
+	case m.screen == tasksScreen:
+		body = m.table.Render(c, m.tasks, m.listed, m.width, height)
+	case m.screen == formScreen:
+		body = m.form.Render(c, m.width, height)
+	default:
+		body = m.detail.Render(c, m.tasks, m.width, height)
+	}
+	lines := strings.Split(body, "\n")
+	lines = lines[:min(len(lines), height)]
+	for len(lines) < height {
+		lines = append(lines, "")
+	}
+	lines = append([]string{m.header(c)}, lines...)
+	if m.height >= roomy {
+		lines = append([]string{lines[0], ""}, lines[1:]...)
+	}
+	lines = append(lines, m.footer(c)...)
+	lines = lines[:min(len(lines), max(1, m.height))]
+	for i := range lines {
+		lines[i] = cut(lines[i], m.width)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (m *Model) header(c canvas) string {
+	left := " " + c.bold.Render("unitask") + "  " + m.title(c)
+	right := c.faint.Render(line(m.config.Where) + " ")
+	if gap := m.width - cells(left) - cells(right); gap >= 2 {
+		return left + strings.Repeat(" ", gap) + right
+	}
+	return left
+}
+
+// title is the tabs, or where one is below them.
+func (m *Model) title(c canvas) string {
+	capabilities, tasks := "Capabilities", "Tasks"
+	if n := m.tasks.open(); n > 0 {
+		tasks += fmt.Sprintf(" (%d open)", n)
+	}
+	switch m.screen {
+	case directoryScreen:
+		return c.activeTab.Render(capabilities) + "  " + c.tab.Render(tasks)
+	case tasksScreen:
+		return c.tab.Render(capabilities) + "  " + c.activeTab.Render(tasks)
+	case formScreen:
+		return c.faint.Render("› ") + c.accent.Render(line(string(m.form.capability.Name)))
+	default:
+		return c.faint.Render("› ") + c.accent.Render(line(m.tasks.all[m.detail.id].Capability))
+	}
+}
+
+// footer is a status line and the keys; where there is little room, the one that matters more.
+func (m *Model) footer(c canvas) []string {
+	status, urgent := m.status(c)
+	keys := m.hints(c)
+	switch {
+	case m.height >= roomy:
+		return []string{status, keys}
+	case urgent:
+		return []string{status}
+	default:
+		return []string{keys}
+	}
+}
+
+func (m *Model) status(c canvas) (text string, urgent bool) {
+	switch {
+	case m.toCancel != "":
+		t := m.tasks.all[m.toCancel]
+		return " " + c.bold.Render("Cancel "+line(t.Capability)+"?") + " y yes, n no", true
+	case m.away != "":
+		return " " + c.bad.Render("✗ "+m.away), true
+	case m.said.words != "" && m.said.bad:
+		return " " + c.bad.Render("✗ "+m.said.words), true
+	case m.said.words != "":
+		return " " + c.good.Render("✓ ") + m.said.words, true
+	default:
+		return "", false
+	}
+}
+
+// rule is a line with words in it.
+func (c canvas) rule(words string, width int) string {
+	if words != "" {
+		words = " " + cut(words, width-6) + " "
+	}
+	return c.faint.Render("──") + c.bold.Render(words) + c.faint.Render(strings.Repeat("─", max(0, width-2-cells(words))))
+}
+
+// selected marks a row that begins with room for the mark.
+func (c canvas) selected(drawn string, selected bool) string {
+	if !selected {
+		return drawn
+	}
+	return c.accent.Render("▸ ") + c.selection.Render(strings.TrimPrefix(drawn, "  "))
+}
+
+// row draws cells in columns, two apart, after the room for a mark. A column without width is left
+// out; the last one isn't filled.
+func row(columns []int, values ...string) string {
+	var b strings.Builder
+	for i, width := range columns {
+		if width > 0 {
+			b.WriteString("  " + pad(values[i], width))
+		}
+	}
+	return strings.TrimRight(b.String(), " ")
+}
+
+// firstShown is the first row to draw so that the selected one is among them.
+func firstShown(selected, count, room int) int {
+	return max(0, min(selected-room/2, count-room))
+}
+
+// message is a screen that has nothing else to show.
+func message(c canvas, width int, first string, others ...string) string {
+	var lines []string
+	for _, l := range wrap(first, width-2) {
+		lines = append(lines, " "+l)
+	}
+	for _, other := range others {
+		for _, l := range wrap(other, width-2) {
+			lines = append(lines, " "+c.faint.Render(l))
+		}
+	}
+	return strings.Join(lines, "\n")
+}

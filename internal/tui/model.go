@@ -1,0 +1,193 @@
+package tui
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"unitask/internal/fault"
+)
+
+// screen is what fills the terminal.
+type screen int
+
+const (
+	directoryScreen screen = iota
+	tasksScreen
+	formScreen
+	detailScreen
+)
+
+// Model is the dashboard. It is one goroutine's: bubbletea's loop, or a test's.
+type Model struct {
+	config Config
+	calls  calls
+	now    time.Time // of the last message
+	width  int
+	height int
+
+	screen    screen
+	directory capabilityList
+	forms     map[string]*form // by capability: what was written stays
+	form      *form            // the one shown
+	table     table
+	detail    detail
+
+	tasks   book
+	listed  bool // the list came at least once
+	loops   map[string]*loop
+	ticking bool
+
+	help     bool
+	toCancel string // the task whose cancelling is to be confirmed, "" for none
+	away     string // why the service can't be asked now, "" where it can
+	said     notice
+}
+
+// notice is the outcome of the last action, shown until the next key.
+type notice struct {
+	words string
+	bad   bool
+}
+
+// New returns the dashboard; ctx ends its requests. It asks nothing before Init.
+func New(ctx context.Context, c Config) *Model {
+	c.Zone = cmp.Or(c.Zone, time.Local)
+	return &Model{
+		config: c, calls: calls{ctx: ctx, service: c.Service}, now: time.Now(), width: 80, height: 24,
+		forms: map[string]*form{}, tasks: newBook(), loops: map[string]*loop{},
+	}
+}
+
+// Init asks for the directory and the tasks.
+func (m *Model) Init() tea.Cmd {
+	return tea.Batch(m.round(directoryLoop), m.round(tasksLoop))
+}
+
+// Update takes one message and returns what is to be asked next.
+func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	m.now = time.Now()
+	cmd := m.handle(msg)
+	return m, tea.Batch(cmd, m.clock())
+}
+
+func (m *Model) handle(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.width, m.height = msg.Width, msg.Height
+	case tea.KeyMsg:
+		return m.key(msg)
+	case capabilitiesMsg:
+		return m.answeredCapabilities(msg)
+	case listMsg:
+		return m.answeredList(msg)
+	case readMsg:
+		return m.answeredRead(msg)
+	case dueMsg:
+		return m.due(msg)
+	case clockMsg:
+		m.ticking = false
+	case preparedMsg:
+		return m.prepared(msg)
+	case createdMsg:
+		return m.created(msg)
+	case canceledMsg:
+		return m.canceled(msg)
+	case timelineMsg:
+		if msg.err == nil && msg.id == m.detail.id {
+			m.detail.moves = msg.moves
+		}
+	}
+	return nil
+}
+
+// clock keeps elapsed times moving while there are any.
+func (m *Model) clock() tea.Cmd {
+	sending := m.form != nil && m.form.sending()
+	if m.ticking || m.tasks.open() == 0 && !sending {
+		return nil
+	}
+	m.ticking = true
+	return after(time.Second, clockMsg{})
+}
+
+// prepared has read a form's files: the request goes out, or the form says what is wrong.
+func (m *Model) prepared(msg preparedMsg) tea.Cmd {
+	f := m.forms[msg.capability]
+	key, ok := f.ready(msg, m.config.NewKey)
+	if !ok {
+		return nil
+	}
+	return m.calls.create(msg.request, f.capability.Mode, key, msg.label)
+}
+
+// created takes the answer to a creation.
+func (m *Model) created(msg createdMsg) tea.Cmd {
+	f := m.forms[msg.capability]
+	if msg.err != nil {
+		f.refuse(msg.err)
+		if e, ok := errors.AsType[*fault.Error](msg.err); ok && e.TaskID != "" {
+			m.tasks.labels[e.TaskID] = msg.label
+			return m.again(e.TaskID, 0) // the task that failed, so that it is in the table
+		}
+		return nil
+	}
+	f.accepted()
+	m.answered()
+	m.tasks.labels[msg.task.ID] = msg.label
+	m.notice(line(msg.capability)+" accepted", false)
+	if m.screen == formScreen && m.form == f {
+		m.screen, m.table.selected = tasksScreen, msg.task.ID
+	}
+	l := m.loopOf(msg.task.ID)
+	l.started, l.gap = m.now, interval(0) // a new task isn't read at once either
+	cmd := m.learn(msg.task)
+	if msg.task.State.Terminal() {
+		return tea.Batch(cmd, m.bell())
+	}
+	return cmd
+}
+
+func (m *Model) canceled(msg canceledMsg) tea.Cmd {
+	if msg.err != nil {
+		m.notice("not canceled: "+words(msg.err), true)
+		return nil
+	}
+	m.answered()
+	m.notice("cancel asked for", false)
+	return m.learn(msg.task)
+}
+
+func (m *Model) bell() tea.Cmd {
+	ring := m.config.Bell
+	if ring == nil {
+		return nil
+	}
+	return func() tea.Msg {
+		ring()
+		return nil
+	}
+}
+
+func (m *Model) notice(words string, bad bool) { m.said = notice{words, bad} }
+
+// words says in one line what an error is; the code stands before the message.
+func words(err error) string {
+	f, ok := errors.AsType[*fault.Error](err)
+	if !ok {
+		return "no answer from the server"
+	}
+	return line(string(f.Code)+": "+f.Message) + requestOf(err)
+}
+
+// requestOf is the id that support asks for, "" where there is none.
+func requestOf(err error) string {
+	e, ok := errors.AsType[*Error](err)
+	if !ok || e.RequestID == "" {
+		return ""
+	}
+	return " (request " + line(e.RequestID) + ")"
+}

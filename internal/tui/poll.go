@@ -1,0 +1,203 @@
+package tui
+
+import (
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"unitask/internal/api"
+	"unitask/internal/fault"
+)
+
+const (
+	listEvery    = 8 * time.Second        // and up to a quarter more: tasks of other clients appear
+	roundTrip    = 500 * time.Millisecond // kept free between a read's wait and the next read
+	longestPause = time.Minute            // the most that an advice delays a loop
+	tasksLoop    = "tasks"                // the loop of the list; a task's own is called by its id
+	// directoryLoop is no task's id, as tasksLoop isn't.
+	directoryLoop = "directory"
+)
+
+// loop is one repeated question to the service. At any time it rests, waits for the timer of its
+// turn or for an answer, so that there are never two rounds at once.
+type loop struct {
+	phase   phase
+	turn    int // counts the timers; one that was overtaken is ignored
+	etag    string
+	started time.Time     // of the last round
+	gap     time.Duration // least time between that start and the next
+}
+
+type phase int
+
+const (
+	resting phase = iota
+	timed
+	asking
+)
+
+// interval is the time between the starts of two reads: from the advice, or the least, up to a
+// second more by chance, so that clients don't march in step.
+func interval(advised time.Duration) time.Duration {
+	least := min(max(advised, api.MinPoll), api.MaxPoll)
+	return min(least+rand.N(time.Second), api.MaxPoll)
+}
+
+// loopOf returns a loop, made at first use.
+func (m *Model) loopOf(name string) *loop {
+	l := m.loops[name]
+	if l == nil {
+		l = &loop{}
+		m.loops[name] = l
+	}
+	return l
+}
+
+// again starts the next round of a loop once its gap and the pause have passed.
+func (m *Model) again(name string, pause time.Duration) tea.Cmd {
+	l := m.loopOf(name)
+	if l.phase == asking {
+		return nil
+	}
+	l.phase = timed
+	l.turn++
+	wait := max(pause, l.started.Add(l.gap).Sub(m.now))
+	if wait <= 0 {
+		return m.round(name)
+	}
+	return after(wait, dueMsg{name, l.turn})
+}
+
+// due starts a round whose timer has run out, where it is still wanted.
+func (m *Model) due(msg dueMsg) tea.Cmd {
+	l := m.loopOf(msg.loop)
+	if l.phase != timed || l.turn != msg.turn {
+		return nil
+	}
+	if t, isTask := m.tasks.all[msg.loop]; isTask && t.State.Terminal() {
+		l.phase = resting
+		return nil
+	}
+	return m.round(msg.loop)
+}
+
+func (m *Model) round(name string) tea.Cmd {
+	l := m.loopOf(name)
+	l.phase, l.started, l.gap = asking, m.now, interval(0)
+	switch name {
+	case tasksLoop:
+		return m.calls.list()
+	case directoryLoop:
+		return m.calls.capabilities()
+	default:
+		return m.calls.read(name, l.etag, (l.gap - roundTrip).Truncate(time.Second))
+	}
+}
+
+func (m *Model) answeredCapabilities(msg capabilitiesMsg) tea.Cmd {
+	m.loopOf(directoryLoop).phase = resting
+	if msg.err != nil {
+		pause, goOn := m.trouble(msg.err)
+		if !goOn {
+			m.directory.refused = words(msg.err)
+			return nil
+		}
+		return m.again(directoryLoop, max(pause, interval(0)))
+	}
+	m.answered()
+	m.directory.take(msg.all)
+	return nil
+}
+
+func (m *Model) answeredList(msg listMsg) tea.Cmd {
+	m.loopOf(tasksLoop).phase = resting
+	if msg.err != nil {
+		pause, goOn := m.trouble(msg.err)
+		if !goOn {
+			m.notice(words(msg.err), true)
+			pause = listEvery
+		}
+		return m.again(tasksLoop, max(pause, interval(0)))
+	}
+	m.answered()
+	m.listed = true
+	cmds := []tea.Cmd{m.again(tasksLoop, listEvery+rand.N(listEvery/4))}
+	for _, t := range msg.tasks {
+		cmds = append(cmds, m.learn(t))
+	}
+	return tea.Batch(cmds...)
+}
+
+func (m *Model) answeredRead(msg readMsg) tea.Cmd {
+	l := m.loopOf(msg.id)
+	l.phase, l.started = resting, msg.started
+	if msg.err != nil {
+		return m.failedRead(msg)
+	}
+	m.answered()
+	if advised := msg.reading.RetryAfter; l.gap < advised {
+		l.gap = interval(advised)
+	}
+	if msg.reading.NotModified {
+		return m.keepReading(msg.id)
+	}
+	l.etag = msg.reading.ETag
+	return m.learn(msg.reading.Task)
+}
+
+func (m *Model) failedRead(msg readMsg) tea.Cmd {
+	pause, goOn := m.trouble(msg.err)
+	if goOn {
+		return m.again(msg.id, pause)
+	}
+	if fault.CodeOf(msg.err) == fault.NotFound {
+		delete(m.tasks.all, msg.id)
+	}
+	m.notice(words(msg.err), true)
+	return nil
+}
+
+// learn takes a task from an answer, goes on reading it while it is open and rings when it ends.
+func (m *Model) learn(t api.Task) tea.Cmd {
+	c := m.tasks.put(t)
+	cmds := []tea.Cmd{m.keepReading(t.ID)}
+	if c.ended {
+		cmds = append(cmds, m.bell())
+	}
+	if c.moved && m.screen == detailScreen && m.detail.id == t.ID {
+		cmds = append(cmds, m.calls.timeline(t.ID))
+	}
+	return tea.Batch(cmds...)
+}
+
+// keepReading starts the next round of an open task's loop, unless one is under way.
+func (m *Model) keepReading(id string) tea.Cmd {
+	if t, ok := m.tasks.all[id]; !ok || t.State.Terminal() || m.loopOf(id).phase != resting {
+		return nil
+	}
+	return m.again(id, 0)
+}
+
+// trouble judges an error of a repeated question: the pause before the next try, and whether there
+// is to be one. What no answer came to is asked again until one comes.
+func (m *Model) trouble(err error) (time.Duration, bool) {
+	f, answered := errors.AsType[*fault.Error](err)
+	switch {
+	case m.calls.ctx.Err() != nil:
+		return 0, false
+	case !answered:
+		m.away = "server away, retrying"
+		return 0, true
+	case f.Retryable():
+		m.away = "server says " + line(string(f.Code)) + ", retrying"
+		return min(f.RetryAfter, longestPause), true
+	default:
+		m.answered()
+		return 0, false
+	}
+}
+
+// answered notes that the service is there.
+func (m *Model) answered() { m.away = "" }

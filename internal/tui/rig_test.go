@@ -1,0 +1,170 @@
+package tui_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"unitask/internal/tui"
+)
+
+const address = "http://127.0.0.1:8420"
+
+// rig is a dashboard without a terminal: it takes messages and runs what Update returns, one
+// goroutine a command, in the bubble of a test.
+type rig struct {
+	t     *testing.T
+	model *tui.Model
+	inbox chan tea.Msg
+	done  chan struct{}
+	runs  sync.WaitGroup
+	quit  bool
+	bells int
+	keys  int // Idempotency-Keys made
+}
+
+// newRig starts a dashboard of 80 columns and 24 rows and lets it settle.
+func newRig(t *testing.T, service tui.Service) *rig {
+	t.Helper()
+	r := &rig{t: t, inbox: make(chan tea.Msg), done: make(chan struct{})}
+	t.Cleanup(func() {
+		close(r.done)
+		r.runs.Wait() // the timers; in the bubble that takes no time
+	})
+	r.model = tui.New(t.Context(), tui.Config{
+		Service: service, Where: address, Zone: time.UTC, Bell: func() { r.bells++ },
+		NewKey: func() string {
+			r.keys++
+			return fmt.Sprintf("key-%04d", r.keys)
+		},
+	})
+	r.run(r.model.Init())
+	r.settle()
+	return r
+}
+
+// run starts a command; its message comes in as bubbletea would bring it.
+func (r *rig) run(cmd tea.Cmd) {
+	if cmd == nil {
+		return
+	}
+	r.runs.Go(func() {
+		msg := cmd()
+		if batch, ok := msg.(tea.BatchMsg); ok {
+			for _, c := range batch {
+				r.run(c)
+			}
+			return
+		}
+		select {
+		case r.inbox <- msg:
+		case <-r.done:
+		}
+	})
+}
+
+func (r *rig) update(msg tea.Msg) {
+	if _, ok := msg.(tea.QuitMsg); ok {
+		r.quit = true
+	}
+	_, cmd := r.model.Update(msg)
+	r.run(cmd)
+}
+
+// settle takes all that comes without time passing.
+func (r *rig) settle() {
+	for {
+		synctest.Wait()
+		select {
+		case msg := <-r.inbox:
+			r.update(msg)
+		default:
+			return
+		}
+	}
+}
+
+// pass lets time pass and takes what comes meanwhile.
+func (r *rig) pass(d time.Duration) {
+	end := time.After(d)
+	for {
+		select {
+		case msg := <-r.inbox:
+			r.update(msg)
+		case <-end:
+			r.settle()
+			return
+		}
+	}
+}
+
+// press gives keys by their names, "ctrl+s", or else as typed text.
+func (r *rig) press(keys ...string) {
+	for _, k := range keys {
+		r.update(key(k))
+		r.settle()
+	}
+}
+
+func (r *rig) resize(width, height int) {
+	r.update(tea.WindowSizeMsg{Width: width, Height: height})
+	r.settle()
+}
+
+// view is the screen without the spaces at the ends of its lines.
+func (r *rig) view() string {
+	lines := strings.Split(r.model.View(), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// shows fails the test where the screen lacks one of the texts.
+func (r *rig) shows(texts ...string) {
+	r.t.Helper()
+	for _, want := range texts {
+		if !strings.Contains(r.view(), want) {
+			r.t.Fatalf("the screen doesn't show %q:\n%s", want, r.view())
+		}
+	}
+}
+
+// hides fails the test where the screen has one of the texts.
+func (r *rig) hides(texts ...string) {
+	r.t.Helper()
+	for _, bad := range texts {
+		if strings.Contains(r.view(), bad) {
+			r.t.Fatalf("the screen shows %q:\n%s", bad, r.view())
+		}
+	}
+}
+
+var keyTypes = map[string]tea.KeyType{
+	"enter": tea.KeyEnter, "tab": tea.KeyTab, "shift+tab": tea.KeyShiftTab, "esc": tea.KeyEsc, "up": tea.KeyUp,
+	"down": tea.KeyDown, "left": tea.KeyLeft, "right": tea.KeyRight, "home": tea.KeyHome, "end": tea.KeyEnd,
+	"backspace": tea.KeyBackspace, "ctrl+s": tea.KeyCtrlS, "ctrl+c": tea.KeyCtrlC, "ctrl+u": tea.KeyCtrlU,
+	"ctrl+w": tea.KeyCtrlW, "ctrl+k": tea.KeyCtrlK, "delete": tea.KeyDelete, "pgdown": tea.KeyPgDown, "pgup": tea.KeyPgUp,
+	"ctrl+left": tea.KeyCtrlLeft, "ctrl+right": tea.KeyCtrlRight,
+}
+
+func key(name string) tea.KeyMsg {
+	if k, ok := keyTypes[name]; ok {
+		return tea.KeyMsg{Type: k}
+	}
+	if name == " " {
+		return tea.KeyMsg{Type: tea.KeySpace, Runes: []rune(name)}
+	}
+	return tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(name)}
+}
+
+// bubble runs a test in a bubble, where time stands still but for pass.
+func bubble(t *testing.T, f func(t *testing.T)) {
+	t.Helper()
+	synctest.Test(t, f)
+}

@@ -1,0 +1,123 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"unitask/internal/api"
+	"unitask/internal/fault"
+	"unitask/internal/task"
+)
+
+// table is the account's tasks, newest first. It follows the selected task, not its place.
+type table struct {
+	selected string // a task's id; "" for the first
+}
+
+func (t table) index(rows []api.Task) int {
+	return max(0, slices.IndexFunc(rows, func(r api.Task) bool { return r.ID == t.selected }))
+}
+
+// Render draws the rows around the selected one.
+func (t table) Render(c canvas, b book, listed bool, width, height int) string {
+	rows := b.newest()
+	switch {
+	case len(rows) == 0 && !listed:
+		return message(c, width, "Asking for the tasks…")
+	case len(rows) == 0:
+		return message(c, width, "No task yet.", "Press tab, choose a capability and send one.")
+	}
+	columns := taskColumns(rows, width)
+	lines := []string{c.faint.Render(row(columns, "STATE", "CAPABILITY", "TIME", "PROGRESS", "COST", "WHAT"))}
+	at := t.index(rows)
+	first := firstShown(at, len(rows), height-1)
+	for i := first; i < min(first+height-1, len(rows)); i++ {
+		lines = append(lines, t.row(c, columns, rows[i], b.labels[rows[i].ID], i == at))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// taskColumns gives each column its width; in few columns the last ones go.
+func taskColumns(rows []api.Task, width int) []int {
+	const state, took, bar, narrowest = 14, 6, 9, 14
+	capability, amount := 10, 4
+	for _, t := range rows {
+		capability = max(capability, cells(line(t.Capability)))
+		amount = max(amount, cells(cost(t)))
+	}
+	capability, amount = min(capability, 24), min(amount, 12)
+	left := width - markWidth - state - took - 4
+	if left < capability+bar+amount+narrowest+6 {
+		capability = max(0, min(left, capability))
+		return []int{state, capability, took + max(0, left-capability), 0, 0, 0}
+	}
+	return []int{state, capability, took, bar, amount, left - capability - bar - amount - 6}
+}
+
+func (t table) row(c canvas, columns []int, one api.Task, label string, selected bool) string {
+	took := duration(elapsed(one, c.now))
+	if columns[3] == 0 && one.Progress != nil && !one.State.Terminal() {
+		took += fmt.Sprintf(" %d%%", percent(one)) // there is no column for it
+	}
+	state := cut(sign(one.State)+" "+line(string(one.State)), columns[0])
+	drawn := row(
+		columns, state, line(one.Capability), took, progress(one, columns[3]), cost(one), what(one, label),
+	)
+	if !selected {
+		// The row is plain text, so that its first cells can be painted in place.
+		return c.state(one.State).Render(drawn[:markWidth+len(state)]) + drawn[markWidth+len(state):]
+	}
+	return c.selected(drawn, true)
+}
+
+// progress draws a bar of how far an open task is, where the service knows.
+func progress(t api.Task, width int) string {
+	if t.Progress == nil || t.State.Terminal() || width < 8 {
+		return ""
+	}
+	const bar = 5
+	full := (percent(t)*bar + 50) / 100
+	return strings.Repeat("█", full) + strings.Repeat("░", bar-full) + fmt.Sprintf(" %d%%", percent(t))
+}
+
+// percent is how far a task is that says so.
+func percent(t api.Task) int { return int(max(0, min(*t.Progress, 1)) * 100) }
+
+// what says in a few words what came of a task, or what was asked for.
+func what(t api.Task, label string) string {
+	switch {
+	case t.Error != nil:
+		return line(string(t.Error.Code))
+	case label != "":
+		return label
+	case t.State != task.Succeeded || t.Output == nil:
+		return ""
+	case t.Output.Text != nil:
+		return firstWords(*t.Output.Text)
+	case len(t.Output.Embeddings) > 0:
+		n := len(t.Output.Embeddings)
+		return fmt.Sprintf("%d %s", n, plural(n, "vector"))
+	default:
+		files := t.Output.Artifacts()
+		return fmt.Sprintf("%d %s", len(files), plural(len(files), "file"))
+	}
+}
+
+// firstWords is the beginning of a text, which may be very long.
+func firstWords(s string) string {
+	const most = 400 // bytes
+	return line(s[:min(len(s), most)])
+}
+
+// retryAdvice says what to do about a failed task.
+func retryAdvice(e api.Error) string {
+	switch {
+	case e.Retryable && e.Code != fault.Internal:
+		return "The same request may be sent again."
+	case e.Retryable:
+		return "A fault of the service; the same request may be sent again."
+	default:
+		return ""
+	}
+}

@@ -1,0 +1,93 @@
+// Package tui is the dashboard: the directory of capabilities, a form made from a capability's
+// schema, the live table of the account's tasks and the detail of one of them.
+//
+// There is one tea.Model, Model. Its parts are plain structs that draw themselves with Render and
+// know no other part. Update does no input or output: it returns commands, and a command changes no
+// state, it returns a message. All that is known of the service comes through the Service
+// interface; all text that comes from it is drawn through line or text, which leave nothing in it
+// that could steer the terminal.
+//
+// A task is read every two to five seconds while it isn't terminal, never more often. A creation is
+// sent again under the same Idempotency-Key until it has an answer.
+package tui
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"unitask/internal/api"
+	"unitask/internal/fault"
+)
+
+// Service is what the dashboard asks of the service. An error that is an answer of the service is an
+// *Error or a *fault.Error; any other means that no answer came. It is called from several
+// goroutines at once.
+type Service interface {
+	Capabilities(ctx context.Context) ([]api.Capability, error)
+	// Create submits under the key and lets the service hold its answer for wait, whole seconds.
+	Create(ctx context.Context, req api.CreateRequest, key string, wait time.Duration) (api.Task, error)
+	// Get reads a task once; with an ETag and a wait the service holds its answer until it differs.
+	Get(ctx context.Context, id, etag string, wait time.Duration) (Reading, error)
+	// List returns the newest tasks, newest first.
+	List(ctx context.Context, limit int) ([]api.Task, error)
+	Cancel(ctx context.Context, id string) (api.Task, error)
+}
+
+// Historian is a Service that also knows when a task was in which state.
+type Historian interface {
+	Timeline(ctx context.Context, id string) ([]api.Move, error)
+}
+
+// Reading is what one Get said.
+type Reading struct {
+	Task        api.Task // zero where NotModified
+	NotModified bool
+	ETag        string
+	RetryAfter  time.Duration // advised pause before the next one; 0: none
+}
+
+// Error is an answer of the service that isn't the asked-for one, with the id that support asks for.
+type Error struct {
+	Fault     *fault.Error
+	RequestID string // "" where the answer had none
+}
+
+// Error returns the code and the message.
+func (e *Error) Error() string { return e.Fault.Error() }
+
+// Unwrap returns the error with its code.
+func (e *Error) Unwrap() error { return e.Fault }
+
+// Config says what to show and how.
+type Config struct {
+	Service Service        // required
+	NewKey  func() string  // required; makes an Idempotency-Key
+	Where   string         // the service's address, shown in the header
+	Style   Style          // the zero value draws without colours and attributes
+	Zone    *time.Location // of the times shown; nil: the local one
+	Bell    func()         // called when a task ends that was seen open; nil: no bell
+}
+
+// Run shows the dashboard on a terminal until the person leaves it, and returns how many of the
+// tasks seen have not ended. It returns ctx's error when ctx ends first.
+func Run(ctx context.Context, c Config, in io.Reader, out io.Writer) (open int, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // the requests in flight
+	m := New(ctx, c)
+	p := tea.NewProgram(
+		m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithAltScreen(),
+		tea.WithoutSignalHandler(), // signals end ctx
+	)
+	_, err = p.Run()
+	if err != nil && ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	if errors.Is(err, tea.ErrInterrupted) {
+		err = nil
+	}
+	return m.tasks.open(), err
+}

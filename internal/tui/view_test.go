@@ -1,0 +1,221 @@
+package tui_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"github.com/google/go-cmp/cmp"
+
+	"unitask/internal/api"
+	"unitask/internal/fault"
+	"unitask/internal/task"
+	"unitask/internal/tui"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// views leads a new rig to each view that is to be looked at.
+var views = map[string]func(r *rig, service *fake){
+	"directory": func(*rig, *fake) {},
+	"empty":     func(r *rig, _ *fake) { r.press("tab") },
+	"help":      func(r *rig, _ *fake) { r.press("?") },
+	"form":      func(r *rig, _ *fake) { r.press("enter") },
+	"form_filled": func(r *rig, _ *fake) {
+		r.press("down", "enter", "Make it look like 日本の冬 with snow ❄️ on the roof and a fox in front of the door", "tab", "@a.png", "enter", "@b.png")
+		r.press("tab", "right", "tab", "enter", "down", "@mask.png", "tab", "tab", "right")
+	},
+	"form_problems": func(r *rig, _ *fake) {
+		r.press("enter", "tab", "enter", "down", "{", "tab", "9999", "ctrl+s")
+	},
+	"form_refused": func(r *rig, service *fake) {
+		service.failCreate = []error{&tui.Error{
+			Fault: fault.Invalid("input.prompt", "must not be about that").WithDetails(
+				fault.Detail{Field: "parameters.temperature", Message: "must be lower"},
+				fault.Detail{Field: "input", Message: "is odd"},
+			), RequestID: "req_0123",
+		}}
+		r.press("enter", "hi", "ctrl+s")
+	},
+	"tasks":  func(r *rig, service *fake) { manyTasks(r, service); r.press("tab", "down", "down") },
+	"cancel": func(r *rig, service *fake) { manyTasks(r, service); r.press("tab", "down", "c") },
+	"away": func(r *rig, service *fake) {
+		manyTasks(r, service)
+		service.set(errAway)
+		r.press("tab")
+		r.pass(6 * time.Second)
+	},
+	"detail_text":   func(r *rig, service *fake) { manyTasks(r, service); r.press("tab", "end", "enter") },
+	"detail_scroll": func(r *rig, service *fake) { manyTasks(r, service); r.press("tab", "end", "enter", "end") },
+	"detail_failed": func(r *rig, service *fake) { manyTasks(r, service); r.press("tab", "down", "down", "enter") },
+	"detail_images": func(r *rig, service *fake) { manyTasks(r, service); r.press("tab", "down", "down", "down", "enter") },
+	"detail_open":   func(r *rig, service *fake) { manyTasks(r, service); r.press("tab", "down", "enter") },
+}
+
+const poem = `The fox 🦊 went out on a chilly night,
+	and prayed for the moon to give him light — 月の光 — for he'd many a mile to go that night before he reached the town-o.
+
+Anunbreakablywordywordthatgoesonandonandonandonandonandonandonandonandonandonandonandon.
+`
+
+// manyTasks gives the service a task of each kind and lets the rig see them.
+func manyTasks(r *rig, service *fake) {
+	for i, name := range []string{"text.chat", "image.edit", "video.generate", "image.edit", "text.chat"} {
+		service.tasks = append(service.tasks, openTask(i+1, name))
+		r.pass(time.Second)
+	}
+	service.change("task_0001", func(t *api.Task) {
+		end(t, task.Succeeded)
+		t.Output = &api.Output{Text: new(poem + poem + poem), FinishReason: "length"}
+		t.Usage = &api.Usage{InputTokens: 12, OutputTokens: 345, Cost: api.Cost{Currency: "USD", Amount: "0.000028"}}
+	})
+	service.change("task_0002", func(t *api.Task) {
+		end(t, task.Succeeded)
+		t.Output = &api.Output{Images: []api.Artifact{{
+			ID: "art_1", URL: address + "/artifacts/art_0123456789abcdefghijklmnop?exp=1767225600&sig=0123456789abcdefghijklmnopqrstuvwxyz",
+			ContentType: "image/png", Bytes: 1_234_567, Width: new(1024), Height: new(768),
+			ExpiresAt: api.Timestamp{Time: t.UpdatedAt.AddDate(0, 0, 7)},
+		}}}
+		t.Usage = &api.Usage{Images: 1, Cost: api.Cost{Currency: "USD", Amount: "0.04"}}
+	})
+	service.change("task_0003", func(t *api.Task) {
+		end(t, task.Failed)
+		t.Error = &api.Error{
+			Code: fault.ProviderTimeout, Message: "the work didn't end in time", Retryable: true,
+			Details: []fault.Detail{{Field: "input.prompt", Message: "may be too long"}},
+		}
+	})
+	service.change("task_0004", func(t *api.Task) { t.State, t.Progress = task.Transferring, new(0.85) })
+	r.pass(11 * time.Second)
+}
+
+func TestGolden(t *testing.T) {
+	for name, lead := range views {
+		for _, size := range [][2]int{{80, 24}, {40, 10}} {
+			t.Run(fmt.Sprintf("%s_%dx%d", name, size[0], size[1]), func(t *testing.T) {
+				bubble(t, func(t *testing.T) {
+					service := newFake(chat(), imageEdit())
+					r := newRig(t, service)
+					r.resize(size[0], size[1])
+					lead(r, service)
+					golden(t, fmt.Sprintf("%s_%dx%d.txt", name, size[0], size[1]), r.view())
+				})
+			})
+		}
+	}
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", "golden", name)
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got), -update writes it anew:\n%s", name, diff)
+	}
+}
+
+// TestGoldensAreViews: no file is left of a view that is gone.
+func TestGoldensAreViews(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("testdata", "golden", "*.txt"))
+	if err != nil || len(files) != 2*len(views) {
+		t.Errorf("%d golden files, %v, want %d", len(files), err, 2*len(views))
+	}
+}
+
+// TestEverySize: every view fits every terminal, whatever is in it, also where its size changes.
+func TestEverySize(t *testing.T) {
+	for name, lead := range views {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				service := newFake(chat(), imageEdit())
+				r := newRig(t, service)
+				lead(r, service)
+				for _, height := range []int{1, 2, 3, 5, 10, 15, 16, 24, 60} {
+					for width := 1; width <= 200; width += 1 + width/10 {
+						r.resize(width, height)
+						mustFit(t, r, width, height)
+					}
+				}
+			})
+		})
+	}
+}
+
+func mustFit(t *testing.T, r *rig, width, height int) {
+	t.Helper()
+	lines := strings.Split(r.model.View(), "\n")
+	if len(lines) > height {
+		t.Fatalf("%d lines in %d×%d:\n%s", len(lines), width, height, r.view())
+	}
+	for _, l := range lines {
+		if tui.Cells(l) > width {
+			t.Fatalf("%d columns in %d×%d: %q", tui.Cells(l), width, height, l)
+		}
+	}
+}
+
+// TestHostileService: nothing that the service says reaches the terminal as anything but text.
+func TestHostileService(t *testing.T) {
+	const evil = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202e\x00\r\nx\u2028"
+	hostile := func(service *fake) {
+		for i := range service.capabilities {
+			c := &service.capabilities[i]
+			c.Title, c.Description, c.Modality = c.Title+evil, c.Description+evil, evil
+			c.Price.Unit, c.Price.Input = task.Unit(evil), evil
+			c.InputSchema = []byte(strings.ReplaceAll(string(c.InputSchema), `"prompt":{`, `"evil\u001b[2J":{"description":"\u001b[2J","default":"\u001b[2J","enum":["\u001b[2J\u0007"],"type":"string"},"prompt":{`))
+		}
+		for i := range service.tasks {
+			t := &service.tasks[i]
+			t.Capability, t.Mode, t.RequestID = t.Capability+evil, task.Mode(evil), evil
+			if t.Error != nil {
+				t.Error.Code, t.Error.Message = fault.Code(evil), evil
+				t.Error.Details = []fault.Detail{{Field: evil, Message: evil}}
+			}
+			if t.Output != nil && t.Output.Text != nil {
+				t.Output.Text, t.Output.FinishReason = new(evil), evil
+			}
+			if t.Output != nil && t.Output.Images != nil {
+				t.Output.Images[0].URL, t.Output.Images[0].ContentType = evil, evil
+			}
+			if t.Usage != nil {
+				t.Usage.Cost, t.Usage.Seconds = api.Cost{Currency: evil, Amount: evil}, evil
+			}
+		}
+	}
+	for name, lead := range views {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				service := newFake(chat(), imageEdit())
+				hostile(service)
+				service.failCreate = []error{&tui.Error{Fault: fault.Invalid(evil, evil), RequestID: evil}}
+				r := newRig(t, service)
+				lead(r, service)
+				hostile(service)
+				for id := range service.revision {
+					service.change(id, func(*api.Task) {})
+				}
+				r.pass(15 * time.Second)
+				bad := func(c rune) bool { return c != '\n' && (unicode.IsControl(c) || unicode.Is(unicode.Cf, c)) }
+				if at := strings.IndexFunc(r.model.View(), bad); at >= 0 {
+					t.Errorf("a control character is drawn: %q", r.model.View()[max(0, at-20):])
+				}
+			})
+		})
+	}
+}
