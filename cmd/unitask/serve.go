@@ -105,7 +105,10 @@ func serveRun(ctx context.Context, t *terminal, sources config.Sources) error {
 func (n *node) welcome(ctx context.Context, t *terminal, settings config.Config, supply supply) error {
 	if text := os.Getenv(bootstrapVariable); text != "" {
 		if err := n.operator.Bootstrap(ctx, secret.New(text)); err != nil {
-			return fmt.Errorf("%s: %w", bootstrapVariable, err)
+			return &hinted{
+				error: fmt.Errorf("%s: %w", bootstrapVariable, err),
+				hint:  "set it to a key that unitask keys create printed, or leave it out",
+			}
 		}
 	}
 	first, err := n.firstKeys(ctx, t.errTTY)

@@ -45,6 +45,7 @@ func (b banner) print(t *terminal) {
 	}
 	if !b.local {
 		t.note("  Other machines can reach this address, and there is no TLS here: put a proxy with TLS in front.")
+		t.note("  Results' addresses begin with %s; base_url in the settings names another.", b.settings.BaseURL)
 	}
 	b.printKeys(t)
 	t.note("")

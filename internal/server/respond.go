@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"encoding/json"
 	"log/slog"
 	"net/http"
@@ -12,8 +13,10 @@ import (
 
 // respond writes a JSON body, which must hold the request's id.
 func (s *core) respond(x *exchange, status int, body any) {
-	raw, err := json.Marshal(body)
-	if err != nil {
+	var raw bytes.Buffer
+	encoder := json.NewEncoder(&raw)
+	encoder.SetEscapeHTML(false) // URLs stay readable; the media type and nosniff keep browsers from reading HTML
+	if err := encoder.Encode(body); err != nil {
 		s.fail(x, fault.From(err))
 		return
 	}
@@ -21,9 +24,9 @@ func (s *core) respond(x *exchange, status int, body any) {
 	h.Set("Content-Type", "application/json; charset=utf-8")
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Content-Length", strconv.Itoa(len(raw)+1))
+	h.Set("Content-Length", strconv.Itoa(raw.Len()))
 	x.WriteHeader(status)
-	_, _ = x.Write(append(raw, '\n')) // a client that is gone is no fault of ours
+	_, _ = x.Write(raw.Bytes()) // a client that is gone is no fault of ours
 }
 
 // answer writes err, if there is one, in the one error shape.
