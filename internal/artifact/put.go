@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"time"
@@ -44,7 +45,7 @@ func (f *Folder) Put(ctx context.Context, r PutRequest) (Meta, error) {
 func (f *Folder) spool(ctx context.Context, temp *os.File, r PutRequest) (Meta, error) {
 	sum := sha256.New()
 	var bodyErr error // the body's own error, told from the disk's
-	n, err := copyUpTo(r.Limit+1, io.MultiWriter(temp, sum), readerFunc(func(p []byte) (n int, err error) {
+	n, err := copyUpTo(min(r.Limit, math.MaxInt64-1)+1, io.MultiWriter(temp, sum), readerFunc(func(p []byte) (n int, err error) {
 		if err = ctx.Err(); err == nil {
 			n, err = r.Body.Read(p)
 		}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"time"
 
+	"unitask/internal/account"
 	"unitask/internal/catalog"
 	"unitask/internal/fault"
 	"unitask/internal/gate"
@@ -51,12 +52,9 @@ func (g *Gateway) Create(ctx context.Context, c gate.Caller, s Submission) (Acce
 	case err != nil:
 		return Accepted{}, storeFault(err)
 	case old.Fingerprint != fingerprint:
-		return Accepted{}, conflict(old.ID)
+		return Accepted{}, conflict(c, old)
 	case !old.Reopenable():
 		return g.join(ctx, old, s.Wait)
-	}
-	if g.stopping.Load() {
-		return Accepted{}, errStopping
 	}
 	entry, refused := g.check(c, req)
 	if refused != nil {
@@ -70,7 +68,7 @@ func (g *Gateway) Create(ctx context.Context, c gate.Caller, s Submission) (Acce
 	if n.First != nil && old.LastUnknown() {
 		n.First.Plans = nil // the worker settles the earlier attempt before it begins another
 	}
-	return g.accept(ctx, n, s.Wait)
+	return g.accept(ctx, c, n, s.Wait)
 }
 
 // check passes the request through everything between the idempotency record and the commit.
@@ -87,25 +85,20 @@ func (g *Gateway) check(c gate.Caller, req catalog.Request) (catalog.Capability,
 }
 
 // accept makes the one durable commit and, for a synchronous capability, begins the work.
-func (g *Gateway) accept(ctx context.Context, n store.NewTask, prefer *time.Duration) (Accepted, error) {
-	created, err := g.store.CreateTask(ctx, n)
-	if n.InputRef != "" && (err != nil || created.Admit == store.AdmitReplayed) {
-		g.dropInput(ctx, n.InputRef)
-	}
+func (g *Gateway) accept(ctx context.Context, c gate.Caller, n store.NewTask, prefer *time.Duration) (Accepted, error) {
+	created, done, err := g.commit(ctx, n)
 	switch {
 	case errors.Is(err, store.ErrConflict):
-		return Accepted{}, conflict("")
+		return Accepted{}, conflict(c, task.Task{})
 	case err != nil:
 		return Accepted{}, storeFault(gate.Refusal(err))
 	case created.Admit == store.AdmitReplayed:
 		return g.join(ctx, created.Task, prefer)
 	}
 	wait := g.waitFor(created.Task, prefer)
-	if created.Lease == nil {
+	if done == nil {
 		return g.finishWait(ctx, created.Task, wait, created.Admit)
 	}
-	done := make(chan task.Task, 1)
-	g.workers.Go(func() { done <- g.runSync(*created.Lease) })
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
@@ -115,6 +108,33 @@ func (g *Gateway) accept(ctx context.Context, n store.NewTask, prefer *time.Dura
 	case <-ctx.Done():
 	}
 	return g.finishWait(ctx, created.Task, 0, created.Admit)
+}
+
+// commit records the task and starts its worker where it has one at once; done delivers the task as
+// that worker left it.
+func (g *Gateway) commit(ctx context.Context, n store.NewTask) (created store.Created, done chan task.Task, err error) {
+	if !g.enter() {
+		g.dropInput(ctx, n.InputRef)
+		return created, nil, errStopping
+	}
+	defer g.workers.Done()
+	claimed := g.now()
+	created, err = g.store.CreateTask(context.WithoutCancel(ctx), n)
+	if refusedForSure(err) || created.Admit == store.AdmitReplayed {
+		g.dropInput(ctx, n.InputRef)
+	}
+	if err != nil || created.Lease == nil {
+		return created, nil, err
+	}
+	done = make(chan task.Task, 1)
+	g.workers.Go(func() { done <- g.run(*created.Lease, claimed, true) })
+	return created, done, nil
+}
+
+// refusedForSure reports whether nothing was recorded; after any other error the record may stand.
+func refusedForSure(err error) bool {
+	_, held := errors.AsType[*store.HoldError](err)
+	return held || errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrFull)
 }
 
 // newTask assembles the record: input kept, price frozen, reservation and holds computed.
@@ -176,8 +196,13 @@ func (g *Gateway) waitFor(t task.Task, prefer *time.Duration) time.Duration {
 	}
 }
 
-func conflict(taskID string) *fault.Error {
-	return fault.New(fault.IdempotencyConflict, "the Idempotency-Key was used with a different request").WithTask(taskID)
+// conflict names the task that holds the key, unless the caller's own key may not see it.
+func conflict(c gate.Caller, held task.Task) *fault.Error {
+	e := fault.New(fault.IdempotencyConflict, "the Idempotency-Key was used with a different request")
+	if held.ID == "" || !account.Allows(c.Key.Scopes, held.Capability) {
+		return e
+	}
+	return e.WithTask(held.ID)
 }
 
 // storeFault turns an engine's error into what a caller is told.

@@ -18,6 +18,7 @@ const (
 	upkeepInterval = time.Minute
 	flushInterval  = 5 * time.Second
 	sweepBatch     = 1000
+	urgentSlots    = 16 // workers beyond the limit for what can't wait
 )
 
 type fullKey struct {
@@ -44,14 +45,20 @@ func (g *Gateway) dispatch(ctx context.Context) {
 	}
 }
 
-// claim takes what there are workers for and returns how many tasks it took.
+// claim takes what there are workers for and returns how many tasks it took. With every worker busy
+// it still takes what can't wait: tasks past their deadline, canceled, or with an open attempt.
 func (g *Gateway) claim(ctx context.Context) int {
-	limit := min(g.idle(), claimBatch)
-	if limit == 0 {
+	limit, capabilities := g.idle(), []string(nil)
+	if limit > 0 {
+		capabilities = g.claimable()
+	} else if limit > -urgentSlots {
+		limit += urgentSlots
+	} else {
 		return 0
 	}
+	claimed := g.now()
 	leases, err := g.store.Claim(ctx, store.ClaimRequest{
-		Node: g.node, Capabilities: g.claimable(), Limit: limit, Term: g.limits.LeaseTerm,
+		Node: g.node, Capabilities: capabilities, Limit: min(limit, claimBatch), Term: g.limits.LeaseTerm,
 	})
 	if err != nil {
 		if ctx.Err() == nil {
@@ -63,7 +70,7 @@ func (g *Gateway) claim(ctx context.Context) int {
 	for _, l := range leases {
 		g.workers.Go(func() {
 			defer g.giveBack()
-			g.run(g.haltCtx, l, false)
+			g.run(l, claimed, false)
 		})
 	}
 	return len(leases)
@@ -116,13 +123,33 @@ func (g *Gateway) giveBack() {
 	}
 }
 
-// heartbeat keeps this node's leases: three beats a term, so that one may be missed.
+// heartbeat keeps this node's leases until its last worker is done: three beats a term, so that one
+// may be missed. A node that can't keep them drops its work before another takes it over.
 func (g *Gateway) heartbeat(ctx context.Context) {
 	every(ctx, g.limits.LeaseTerm/3, func() {
-		if err := g.store.Renew(ctx, g.node, g.limits.LeaseTerm); err != nil && ctx.Err() == nil {
-			g.log.Error("keeping the leases failed", slog.Any("error", err))
+		begun := g.now()
+		err := g.store.Renew(ctx, g.node, g.limits.LeaseTerm)
+		if err == nil {
+			g.renewed.Store(&begun)
+			return
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		g.log.Error("keeping the leases failed", slog.Any("error", err))
+		if !g.holds(*g.renewed.Load()) {
+			g.dropAll()
 		}
 	})
+}
+
+// holds reports whether a lease taken at the given moment is sure to last for another sixth of its
+// term. It reads the monotonic clock, which a step of the wall clock leaves alone.
+func (g *Gateway) holds(claimed time.Time) bool {
+	if r := *g.renewed.Load(); r.After(claimed) {
+		claimed = r
+	}
+	return g.now().Sub(claimed) < g.limits.LeaseTerm*5/6
 }
 
 // upkeep removes what has outlived its retention and writes the keys' times of last use.

@@ -35,9 +35,9 @@ type Limits struct {
 	SyncWait      time.Duration // how long a synchronous POST waits: 30 s
 	PlaceWait     time.Duration // how long synchronous work waits for a free route: 2 s
 	Retention     time.Duration // of a task after its last change: 30 days
-	Workers       int           // asynchronous tasks at work on this node: 512
+	Workers       int           // asynchronous tasks at work on this node: 4,096
 	LeaseTerm     time.Duration // 30 s
-	Grace         time.Duration // for synchronous work at shutdown: 20 s
+	Grace         time.Duration // for work in hand at shutdown: 20 s
 }
 
 // Config is what a Gateway is made from. All but Limits, Now and Logger are required.
@@ -67,18 +67,22 @@ type Gateway struct {
 	log       *slog.Logger
 	node      string
 
-	workers  sync.WaitGroup // everything that may write to the store
-	stopping atomic.Bool
-	halt     context.CancelFunc // ends asynchronous work and upkeep
+	workers  sync.WaitGroup     // everything that works on a task or is about to begin
+	services sync.WaitGroup     // dispatch, heartbeat, upkeep
+	halt     context.CancelFunc // no more claims, polls and waits
 	haltCtx  context.Context
-	abort    context.CancelFunc // ends synchronous work past its grace
+	abort    context.CancelFunc // the end of the grace: nothing goes on
 	abortCtx context.Context
+	quiet    context.CancelFunc // the last worker is done: the leases need no more keeping
+	quietCtx context.Context
+	renewed  atomic.Pointer[time.Time] // when the leases were last kept, at the latest
 
-	mu      sync.Mutex
-	running map[string]context.CancelCauseFunc // by task id
-	full    map[fullKey]time.Time              // capabilities whose routes were all full lately
-	free    chan struct{}                      // a worker slot became free
-	slots   int
+	mu       sync.Mutex
+	stopping bool
+	running  map[string]*context.CancelCauseFunc // by task id
+	full     map[fullKey]time.Time               // capabilities whose routes were all full lately
+	free     chan struct{}                       // a worker slot became free
+	slots    int
 }
 
 // New returns a Gateway that does nothing until Start.
@@ -95,13 +99,17 @@ func New(c Config) (*Gateway, error) {
 	g := &Gateway{
 		health: routing.NewHealth(c.Now), store: c.Store, gate: c.Gate, artifacts: c.Artifacts, fetcher: c.Fetcher,
 		limits: c.Limits.withDefaults(), now: c.Now, log: c.Logger, node: task.NewID("node_", c.Now()),
-		running: map[string]context.CancelCauseFunc{}, full: map[fullKey]time.Time{}, free: make(chan struct{}, 1),
+		running: map[string]*context.CancelCauseFunc{}, full: map[fullKey]time.Time{}, free: make(chan struct{}, 1),
 	}
 	g.slots = g.limits.Workers
 	g.catalog.Store(c.Catalog)
 	g.routes.Store(c.Routes)
 	g.haltCtx, g.halt = context.WithCancel(context.Background())
-	g.abortCtx, g.abort = context.WithCancel(context.Background())
+	var abort context.CancelCauseFunc
+	g.abortCtx, abort = context.WithCancelCause(context.Background())
+	g.abort = func() { abort(errDropped) }
+	g.quietCtx, g.quiet = context.WithCancel(context.Background())
+	g.renewed.Store(new(c.Now()))
 	return g, nil
 }
 
@@ -114,24 +122,40 @@ func (g *Gateway) SetCatalog(c *catalog.Catalog) { g.catalog.Store(c) }
 
 // Start begins to claim work, to keep leases and to clean up, in the background.
 func (g *Gateway) Start() {
-	for _, service := range []func(context.Context){g.dispatch, g.heartbeat, g.upkeep} {
-		g.workers.Go(func() { service(g.haltCtx) })
-	}
+	g.services.Go(func() { g.dispatch(g.haltCtx) })
+	g.services.Go(func() { g.upkeep(g.haltCtx) })
+	g.services.Go(func() { g.heartbeat(g.quietCtx) })
 }
 
 // Ready reports whether tasks are accepted.
 func (g *Gateway) Ready(ctx context.Context) error {
-	if g.stopping.Load() {
+	if !g.enter() {
 		return errStopping
 	}
+	defer g.workers.Done()
 	_, err := g.store.Stats(ctx)
 	return err
 }
 
-// Shutdown refuses new tasks at once, leaves asynchronous jobs to be resumed, gives synchronous work
-// its grace and returns when nothing writes to the store any more. ctx shortens the grace.
+// enter counts the caller in among those who may write to the store, until it calls workers.Done; it
+// reports false once the gateway stops.
+func (g *Gateway) enter() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.stopping {
+		return false
+	}
+	g.workers.Add(1)
+	return true
+}
+
+// Shutdown refuses new tasks at once and leaves known jobs to be resumed. Synchronous work, and
+// submissions and transfers under way, get the grace. It returns when nothing writes to the store any
+// more; ctx shortens the grace.
 func (g *Gateway) Shutdown(ctx context.Context) error {
-	g.stopping.Store(true)
+	g.mu.Lock()
+	g.stopping = true
+	g.mu.Unlock()
 	g.halt()
 	done := make(chan struct{})
 	go func() {
@@ -147,6 +171,8 @@ func (g *Gateway) Shutdown(ctx context.Context) error {
 	}
 	g.abort()
 	<-done
+	g.quiet()
+	g.services.Wait()
 	return g.gate.FlushLastUsed(context.WithoutCancel(ctx))
 }
 
@@ -173,7 +199,7 @@ func (l Limits) withDefaults() Limits {
 		l.JSONDepth = 64
 	}
 	if l.Workers == 0 {
-		l.Workers = 512
+		l.Workers = 4096
 	}
 	return l
 }

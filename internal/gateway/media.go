@@ -147,67 +147,95 @@ func (g *Gateway) dropInput(ctx context.Context, ref string) {
 	}
 }
 
-// prepare reads the input with its media, once a worker: what is fetched here is at hand for every
-// route tried.
-func (w *work) prepare(ctx context.Context) error {
+// eraseInputs deletes what was kept of a task's input. t is the task as it was before its end, whose
+// commit erased the input in the record.
+func (g *Gateway) eraseInputs(ctx context.Context, t task.Task) {
+	entry, ok := g.catalog.Load().Get(catalog.Name(t.Capability))
+	if input, err := g.inputOf(ctx, t); ok && err == nil {
+		for _, pointer := range material(entry, input) {
+			g.dropInput(ctx, mediaID(t, pointer))
+		}
+	}
+	g.dropInput(ctx, t.InputRef)
+}
+
+// inputOf returns a task's input from its record or from where a large one is kept.
+func (g *Gateway) inputOf(ctx context.Context, t task.Task) (json.RawMessage, error) {
+	if t.InputRef == "" {
+		return t.Input, nil
+	}
+	_, body, err := g.artifacts.Open(context.WithoutCancel(ctx), t.InputRef)
+	if err != nil {
+		return nil, fault.Wrap(fault.Internal, err, "the task's input is gone")
+	}
+	defer func() { _ = body.Close() }()
+	input, err := io.ReadAll(body)
+	if err != nil {
+		return nil, fault.Wrap(fault.Internal, err, "the task's input could not be read")
+	}
+	return input, nil
+}
+
+// mediaID is where a media value of a task's input is kept: the same for every worker, another one
+// after each reopening, so that the clean-up of one round leaves the next alone.
+func mediaID(t task.Task, pointer string) string {
+	return task.DeriveID(task.PrefixInput, t.ID, strconv.Itoa(t.Reopenings)+pointer)
+}
+
+// readInput reads the request without its media, once a worker.
+func (w *work) readInput(ctx context.Context) error {
 	if w.request != nil {
 		return nil
 	}
-	input := w.t.Input
-	if w.t.InputRef != "" {
-		_, body, err := w.g.artifacts.Open(ctx, w.t.InputRef)
-		if err != nil {
-			return fault.Wrap(fault.Internal, err, "the task's input is gone")
-		}
-		input, err = io.ReadAll(body)
-		_ = body.Close()
-		if err != nil {
-			return fault.Wrap(fault.Internal, err, "the task's input could not be read")
-		}
+	input, err := w.g.inputOf(ctx, w.t)
+	if err != nil {
+		return err
 	}
 	entry, ok := w.g.catalog.Load().Get(catalog.Name(w.t.Capability))
 	if !ok {
 		return fault.New(fault.ProviderUnavailable, "the capability is no longer served")
 	}
-	req := supplier.Request{Capability: w.t.Capability, Input: input, Parameters: w.t.Parameters}
-	pointers := material(entry, input)
-	for _, pointer := range pointers {
-		m, err := w.fetchMedia(ctx, input, pointer)
-		if err != nil {
-			return err
-		}
-		if req.Media == nil {
-			req.Media = map[string]supplier.Media{}
-		}
-		req.Media[pointer] = m
-	}
-	w.size = routing.Estimate(entry.Name, len(pointers), input, req.Parameters)
-	w.request = &req
+	w.size = routing.Estimate(entry.Name, len(material(entry, input)), input, w.t.Parameters)
+	w.request = &supplier.Request{Capability: w.t.Capability, Input: input, Parameters: w.t.Parameters}
 	return nil
 }
 
-// fetchMedia brings one media value into the artifact store, where its type is known for sure.
-func (w *work) fetchMedia(ctx context.Context, input json.RawMessage, pointer string) (supplier.Media, error) {
-	m, field := mediaAt(input, pointer)
+// prepare reads the input with its media, once a worker: what is fetched here is at hand for every
+// route tried.
+func (w *work) prepare(ctx context.Context) error {
+	if err := w.readInput(ctx); err != nil || w.media {
+		return err
+	}
+	entry, _ := w.g.catalog.Load().Get(catalog.Name(w.t.Capability))
+	for _, pointer := range material(entry, w.request.Input) {
+		m, err := w.bring(ctx, pointer)
+		if err != nil {
+			return err
+		}
+		if w.request.Media == nil {
+			w.request.Media = map[string]supplier.Media{}
+		}
+		w.request.Media[pointer] = m
+	}
+	w.media = true
+	return nil
+}
+
+// bring puts one media value into the artifact store, where its type is known for sure.
+func (w *work) bring(ctx context.Context, pointer string) (supplier.Media, error) {
+	m, field := mediaAt(w.request.Input, pointer)
 	id := m.Artifact
 	if id == "" {
-		body, err := w.g.open(ctx, field, m)
-		if err != nil {
-			return supplier.Media{}, err
-		}
-		defer func() { _ = body.Close() }()
-		id = task.DeriveID(task.PrefixInput, w.t.ID, pointer)
-		w.inputs = append(w.inputs, id)
-		if _, err = w.g.artifacts.Put(ctx, artifact.PutRequest{
-			ID: id, Owner: owner(w.t.Scope), Body: body, Limit: w.g.limits.InlineMedia,
-			TTL: w.t.DeadlineAt.Sub(w.g.now()) + inputMargin, Source: artifact.FromCaller(field),
-		}); err != nil {
-			return supplier.Media{}, err
-		}
+		id = mediaID(w.t, pointer)
 	}
 	meta, err := w.g.artifacts.Stat(ctx, id)
-	if err != nil {
+	if err != nil && m.Artifact != "" {
 		return supplier.Media{}, fault.Invalid(field, "is no longer there")
+	}
+	if err != nil {
+		if meta, err = w.keepMedia(ctx, id, field, m); err != nil {
+			return supplier.Media{}, err
+		}
 	}
 	return supplier.Media{
 		ContentType: meta.ContentType, Bytes: meta.Bytes,
@@ -216,6 +244,18 @@ func (w *work) fetchMedia(ctx context.Context, input json.RawMessage, pointer st
 			return body, err
 		},
 	}, nil
+}
+
+func (w *work) keepMedia(ctx context.Context, id, field string, m media) (artifact.Meta, error) {
+	body, err := w.g.open(ctx, field, m)
+	if err != nil {
+		return artifact.Meta{}, err
+	}
+	defer func() { _ = body.Close() }()
+	return w.g.artifacts.Put(ctx, artifact.PutRequest{
+		ID: id, Owner: owner(w.t.Scope), Body: body, Limit: w.g.limits.InlineMedia,
+		TTL: max(w.t.DeadlineAt.Sub(w.g.now()), 0) + inputMargin, Source: artifact.FromCaller(field),
+	})
 }
 
 // mediaAt returns the media value at a JSON pointer into the input, and its field's dotted name.

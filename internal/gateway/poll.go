@@ -28,41 +28,39 @@ const (
 	progressInterval = 2 * time.Second
 )
 
-// poll asks after a known job until it ends or the work does. Failing to ask says nothing about the
-// job: it is asked again until the deadline.
+// poll asks after a known job until it ends, its caller cancels or the work does. Failing to ask says
+// nothing about the job: it is asked again until the deadline.
 func (w *work) poll(ctx context.Context, route routing.Route, a task.Attempt) error {
 	poller, ok := route.Adapter.(supplier.Poller)
 	job, err := decodeJob(a)
 	if !ok || err != nil {
 		return w.orphan(ctx, a)
 	}
+	soft, stop := w.soft(ctx)
+	defer stop()
+	changed, unhook := w.g.store.Wake(w.t.ID)
+	defer unhook()
 	wait, shown := pollStart, w.g.now()
-	for ctx.Err() == nil {
-		out, err := poller.Poll(ctx, job)
+	for w.look(soft) {
+		out, err := poller.Poll(soft, job)
 		switch {
 		case err != nil && supplier.AsError(err).Sent == supplier.Failed:
 			return w.failed(ctx, route, err)
 		case err != nil:
-			w.pollFailed(ctx, route, err)
+			w.pollFailed(soft, route, err)
 			wait = max(wait, min(supplier.AsError(err).RetryAfter, pollMost))
 		case out.Result != nil:
 			return w.transfer(ctx, route, *out.Result)
 		case out.Job != nil:
-			s, changed := w.seen(job, *out.Job, &shown)
+			if err := w.seen(ctx, job, *out.Job, &shown); err != nil {
+				return err
+			}
 			job = *out.Job
-			if changed {
-				if err := w.advance(ctx, s); err != nil {
-					return err
-				}
-			}
-			if w.t.CancelRequested {
-				return nil
-			}
 			if job.PollAfter > 0 {
 				wait = min(job.PollAfter, pollMost)
 			}
 		}
-		pause(ctx, wait)
+		w.rest(soft, changed, wait)
 		if job.PollAfter == 0 {
 			wait = min(time.Duration(float64(wait)*pollFactor), pollMost)
 		}
@@ -70,20 +68,55 @@ func (w *work) poll(ctx context.Context, route routing.Route, a task.Attempt) er
 	return nil
 }
 
-// seen returns the step that records what a poll brought, if it is worth a commit.
-func (w *work) seen(was, is supplier.Job, shown *time.Time) (store.Step, bool) {
+// look reports whether the job is worth another question: a cancellation may have come through any
+// node.
+func (w *work) look(ctx context.Context) bool {
+	if ctx.Err() != nil {
+		return false
+	}
+	if t, err := w.g.store.GetTask(ctx, w.t.Scope, w.t.ID); err == nil && t.CancelRequested {
+		w.t.CancelRequested = true
+	}
+	return !w.t.CancelRequested
+}
+
+// rest waits d between two polls, cut short by the task's cancellation.
+func (w *work) rest(ctx context.Context, changed <-chan struct{}, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	for {
+		select {
+		case <-timer.C:
+			return
+		case <-ctx.Done():
+			return
+		case <-changed: // by this worker's own commits too
+			if !w.look(ctx) {
+				return
+			}
+		}
+	}
+}
+
+// seen records what a poll brought, if it is worth a commit.
+func (w *work) seen(ctx context.Context, was, is supplier.Job, shown *time.Time) error {
 	var s store.Step
 	if was.ID != is.ID || string(was.State) != string(is.State) {
-		if raw, err := json.Marshal(is); err == nil {
-			s.Submitted = raw
+		raw, err := json.Marshal(is)
+		if err != nil {
+			return err
+		}
+		s.Submitted = raw
+	}
+	if p := is.Progress; p != nil && *p >= 0 && *p <= 1 && w.g.now().Sub(*shown) >= progressInterval {
+		if before := w.t.Progress; before == nil || *p >= *before+progressStep {
+			s.Progress, *shown = p, w.g.now()
 		}
 	}
-	if is.Progress != nil && w.g.now().Sub(*shown) >= progressInterval {
-		if before := w.t.Progress; before == nil || *is.Progress >= *before+progressStep {
-			s.Progress, *shown = is.Progress, w.g.now()
-		}
+	if s.Submitted == nil && s.Progress == nil {
+		return nil
 	}
-	return s, s.Submitted != nil || s.Progress != nil
+	return w.advance(ctx, s)
 }
 
 func (w *work) pollFailed(ctx context.Context, route routing.Route, err error) {

@@ -140,12 +140,12 @@ func (g *Gateway) Cancel(ctx context.Context, c gate.Caller, id string) (task.Ta
 	if err != nil || t.State.Terminal() {
 		return t, err
 	}
-	input := t.InputRef
+	before := t
 	if t, err = g.store.RequestCancel(ctx, c.Scope(), id); err != nil {
 		return t, storeFault(err)
 	}
 	if t.State == task.Canceled {
-		g.dropInput(ctx, input)
+		g.eraseInputs(ctx, before)
 		return t, nil
 	}
 	g.interrupt(id)

@@ -196,7 +196,7 @@ func TestRetryAfterUnknown(t *testing.T) {
 }
 
 func TestReopeningIsBounded(t *testing.T) {
-	s := &script{submitFn: refuse(supplier.Refused, fault.ProviderUnavailable)}
+	s := &script{submitFn: refuse(supplier.Refused, fault.CapacityExhausted)}
 	inWorld(t, []routing.Route{route("text.chat", "a", 1, s)}, func(w *world) {
 		for i := range task.MaxReopenings + 1 {
 			got := w.create("reopen-0001", chat, time.Minute).Task

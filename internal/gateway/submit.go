@@ -41,37 +41,29 @@ func (w *work) begin(ctx context.Context) error {
 			slog.String("task_id", w.t.ID), slog.Int("attempt", last.N))
 		return w.advance(ctx, s)
 	}
-	if err := w.prepare(ctx); err != nil {
+	if err := w.readInput(ctx); err != nil {
 		return w.unprepared(ctx, nil, err)
 	}
 	tried, codes := w.tried()
-	routes := w.g.routes.Load()
-	choices, passed := routes.Choose(routing.Want{
+	choices, passed := w.g.routes.Load().Choose(routing.Want{
 		Mode: w.t.Scope.Mode, Request: *w.request, Size: w.size, Tried: tried,
 	}, w.g.health)
 	for _, choice := range choices {
 		plan := choice.Plan(passed)
 		plan.Reason += w.afterUnknown()
-		t, err := w.g.store.BeginAttempt(context.WithoutCancel(ctx), w.ref, plan)
-		switch {
-		case err == nil:
-			w.t, w.fresh = t, len(t.Attempts)
+		err := w.commit(ctx, func(ctx context.Context) (task.Task, error) { return w.g.store.BeginAttempt(ctx, w.ref, plan) })
+		if err == nil {
+			w.fresh = len(w.t.Attempts)
 			return nil
-		case errors.Is(err, store.ErrFenced):
-			return errDropped
-		case !errors.Is(err, store.ErrRouteFull):
+		}
+		if !errors.Is(err, store.ErrRouteFull) {
 			return err
 		}
 		passed = append(passed, task.Passed{
 			Supplier: choice.Route.Supplier, Model: choice.Route.Model, Reason: "full", Code: fault.CapacityExhausted,
 		})
 	}
-	for _, p := range passed {
-		if p.Code != "" {
-			codes = append(codes, p.Code)
-		}
-	}
-	return w.noRoute(ctx, verdict(codes), len(tried) == 0)
+	return w.noRoute(ctx, codes, passed)
 }
 
 // adoptable returns the last attempt where its outcome is unknown and its supplier can tell.
@@ -98,26 +90,34 @@ func (w *work) afterUnknown() string {
 	return fmt.Sprintf("; attempt %d is of unknown outcome and the caller asked for this retry", len(w.t.Attempts))
 }
 
-// noRoute decides what becomes of a task that no route takes now. Asynchronous work waits for a place
-// as long as nothing refused it; synchronous work waits a moment.
-func (w *work) noRoute(ctx context.Context, e *fault.Error, untried bool) error {
-	wait := untried && e.Code == fault.CapacityExhausted
-	if wait && !w.t.Sync {
-		w.g.markFull(w.t)
-		if w.t.State == task.Queued {
-			if err := w.advance(ctx, store.Step{Release: new(queuePause)}); err != nil {
-				return err
-			}
-			return errDropped
+// noRoute decides what becomes of a task that no route takes now. While no route has refused it and
+// one of them is merely full or cooling down, asynchronous work waits for a place until its deadline
+// and synchronous work for a moment.
+func (w *work) noRoute(ctx context.Context, codes []fault.Code, passed []task.Passed) error {
+	wait := false
+	untried := len(codes) == 0
+	for _, p := range passed {
+		if p.Code != "" {
+			codes = append(codes, p.Code)
 		}
-		pause(ctx, queuePause)
-		return nil
+		wait = wait || (untried && p.Code == fault.CapacityExhausted)
 	}
-	if wait && w.g.now().Sub(w.since) < w.g.limits.PlaceWait {
-		pause(ctx, placeInterval)
+	switch {
+	case wait && w.t.Sync && w.g.now().Sub(w.since) < w.g.limits.PlaceWait:
+		w.pause(ctx, placeInterval)
 		return nil
+	case wait && !w.t.Sync && w.t.State == task.Queued:
+		w.g.markFull(w.t)
+		if err := w.advance(ctx, store.Step{Release: new(queuePause)}); err != nil {
+			return err
+		}
+		return errDropped
+	case wait && !w.t.Sync:
+		w.pause(ctx, queuePause)
+		return nil
+	default:
+		return w.fail(ctx, nil, verdict(codes))
 	}
-	return w.fail(ctx, nil, e)
 }
 
 // verdict sums up why no route did the work. INVALID_REQUEST only when every route refused so.
@@ -146,17 +146,23 @@ func verdict(codes []fault.Code) *fault.Error {
 	}
 }
 
-// submit sends the attempt's request, once.
+// submit sends the attempt's request, once. Nothing is sent on a lease that may have passed to another.
 func (w *work) submit(ctx context.Context, route routing.Route, a task.Attempt) error {
 	if err := w.prepare(ctx); err != nil {
 		return w.unprepared(ctx, &task.Closing{State: task.Rejected, Code: fault.CodeOf(err)}, err)
 	}
+	if !w.g.holds(w.claimed) {
+		w.g.log.Warn("work dropped: its lease may be over", slog.String("task_id", w.t.ID))
+		return w.leave(ctx)
+	}
+	w.fresh = 0
 	req := *w.request
 	req.Model, req.SubmitKey = route.Model, a.SubmitKey
 	out, err := route.Adapter.Submit(ctx, req)
 	if err != nil {
 		return w.failed(ctx, route, err)
 	}
+	w.g.health.Worked(route.ID())
 	return w.proceed(ctx, route, out)
 }
 
@@ -183,7 +189,7 @@ func (w *work) proceed(ctx context.Context, route routing.Route, out supplier.Ou
 		if err := w.advance(ctx, store.Step{Submitted: raw}); err != nil {
 			return err
 		}
-		pause(ctx, out.Job.PollAfter)
+		w.pause(ctx, out.Job.PollAfter)
 		return nil
 	default:
 		return w.failed(ctx, route, supplier.NewError(supplier.Unknown, fault.ProviderUnavailable, "the work brought no result", nil))
@@ -191,15 +197,14 @@ func (w *work) proceed(ctx context.Context, route routing.Route, out supplier.Ou
 }
 
 // failed ends the open attempt by the adapter's verdict and leaves the task to the next route where
-// that is safe.
+// that is safe. A definite verdict is recorded even while the node stops; without one the intent
+// stays open, and whoever takes over reconciles it.
 func (w *work) failed(ctx context.Context, route routing.Route, err error) error {
-	if stop := w.interrupted(ctx); stop != nil {
-		return stop // the intent stays open: whoever takes over reconciles it
-	}
-	if w.t.CancelRequested {
-		return nil
-	}
 	e := supplier.AsError(err)
+	definite := e.Sent != supplier.Unknown
+	if stop := w.interrupted(ctx); !definite && (stop != nil || w.t.CancelRequested || ctx.Err() != nil) {
+		return stop
+	}
 	w.learn(route, e)
 	closing := &task.Closing{Code: e.Fault.Code}
 	switch e.Sent {
@@ -241,7 +246,8 @@ func (w *work) learn(route routing.Route, e *supplier.Error) {
 	case e.RetryAfter > 0:
 		w.g.health.Pause(route.ID(), e.RetryAfter, e.Fault.Code, "cooling down")
 		w.g.log.Warn("a supplier asked for a pause", attrs...)
-	default:
+	case e.Fault.Code == fault.ProviderUnavailable || e.Fault.Code == fault.ProviderTimeout:
+		w.g.health.Failed(route.ID())
 		w.g.log.Warn("an attempt failed", attrs...)
 	}
 }
@@ -253,8 +259,7 @@ func (w *work) reconcile(ctx context.Context, route routing.Route, a task.Attemp
 	}
 	finder, ok := route.Adapter.(supplier.Finder)
 	if !ok {
-		e := fault.New(fault.ProviderTimeout, "the outcome of the work is unknown").WithRetryAfter(retryTimeout)
-		return w.fail(ctx, unknownIf(&a, e.Code), e)
+		return w.orphan(ctx, a)
 	}
 	job, found, err := finder.Find(ctx, a.SubmitKey)
 	switch {
@@ -270,7 +275,7 @@ func (w *work) reconcile(ctx context.Context, route routing.Route, a task.Attemp
 
 // later leaves the question to the next step, a moment on.
 func (w *work) later(ctx context.Context) error {
-	pause(ctx, pollStart)
+	w.pause(ctx, pollStart)
 	return nil
 }
 

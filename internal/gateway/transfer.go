@@ -20,10 +20,13 @@ import (
 	"unitask/internal/task"
 )
 
-// A failed transfer is tried again without generating anew.
+// A failed transfer is tried again without generating anew: the files of a known job through another
+// poll, which may bring fresh addresses, others as they are.
 const (
-	transferTries = 4
+	transferTries = 5
 	transferPause = time.Second
+	// keepTime is how long past its deadline a task may take to keep a result that it has in hand.
+	keepTime = time.Minute
 )
 
 // transfer keeps the result's bytes and ends the task: attempt, move and settlement in one commit.
@@ -32,15 +35,11 @@ func (w *work) transfer(ctx context.Context, route routing.Route, r supplier.Res
 		if err := w.advance(ctx, store.Step{Moves: []task.Transition{task.Transfer()}}); err != nil {
 			return err
 		}
-		if w.t.CancelRequested {
-			return nil
-		}
 	}
-	kept, err := w.keepFiles(ctx, route, r.Files)
-	if err != nil {
-		return w.transferFailed(ctx, route, r, err)
+	if w.t.CancelRequested {
+		return w.cancelPaid(ctx, route, r)
 	}
-	out, err := outputOf(r, kept, w.t.Capability)
+	out, kept, err := w.keep(ctx, route, r)
 	if err != nil {
 		return w.transferFailed(ctx, route, r, err)
 	}
@@ -52,19 +51,65 @@ func (w *work) transfer(ctx context.Context, route routing.Route, r supplier.Res
 	return w.advance(ctx, store.Step{Close: w.paid(task.OK, "", route, r, usage), Moves: moves})
 }
 
-// transferFailed ends a task whose result couldn't be kept; the supplier did its work and is owed.
+// keep stores the result's files and arranges the output. A result in hand outlives the deadline for
+// a while: it is paid for. The caller's cancellation and the node's end still cut it short.
+func (w *work) keep(ctx context.Context, route routing.Route, r supplier.Result) (task.Output, []task.Artifact, error) {
+	limit := max(w.t.DeadlineAt.Sub(w.g.now()), keepTime)
+	keep, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
+	defer cancel()
+	defer context.AfterFunc(ctx, func() {
+		if !errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+			cancel()
+		}
+	})()
+	kept, err := w.keepFiles(keep, route, r.Files)
+	if err != nil {
+		return task.Output{}, nil, err
+	}
+	out, err := outputOf(r, kept, w.t.Capability)
+	return out, kept, err
+}
+
+// cancelPaid ends a task whose caller canceled it when its result was there already.
+func (w *work) cancelPaid(ctx context.Context, route routing.Route, r supplier.Result) error {
+	closing := w.paid(task.OK, "", route, r, w.measure(r, nil))
+	return w.advance(ctx, store.Step{Close: closing, Moves: []task.Transition{task.Cancel(nil)}})
+}
+
+// transferFailed leaves a known job to another poll for a while, then ends the task. The supplier did
+// its work and is owed; a retry of the caller's fetches a known job's result again and pays nothing.
 func (w *work) transferFailed(ctx context.Context, route routing.Route, r supplier.Result, err error) error {
-	if stop := w.interrupted(ctx); stop != nil || w.t.CancelRequested || ctx.Err() != nil {
-		return stop // the deadline and the cancellation are dealt with by the next step
+	if stop := w.interrupted(ctx); stop != nil {
+		return stop
+	}
+	if w.t.CancelRequested {
+		return w.cancelPaid(ctx, route, r)
 	}
 	w.g.log.Error("a result could not be kept", slog.String("task_id", w.t.ID),
 		slog.String("supplier", route.Supplier), slog.Any("error", err))
+	known := w.hasJob()
+	if w.fetches++; known && w.fetches < transferTries && ctx.Err() == nil {
+		w.pause(ctx, transferPause<<(w.fetches-1))
+		return nil
+	}
 	e := fault.From(err)
-	if !e.Code.Retryable() {
+	switch {
+	case ctx.Err() != nil:
+		e = fault.New(fault.ProviderTimeout, "the result did not arrive before the task's deadline")
+	case !e.Code.Retryable():
 		e = fault.New(fault.ProviderUnavailable, "the result could not be kept")
 	}
-	closing := w.paid(task.FailedAttempt, e.Code, route, r, w.measure(r, nil))
+	state := task.FailedAttempt
+	if known {
+		state = task.UnknownOutcome
+	}
+	closing := w.paid(state, e.Code, route, r, w.measure(r, nil))
 	return w.fail(ctx, closing, e.WithRetryAfter(max(e.RetryAfter, retryUnavailable)))
+}
+
+func (w *work) hasJob() bool {
+	a := w.t.OpenAttempt()
+	return a != nil && a.Job != nil
 }
 
 func (w *work) paid(state task.AttemptState, code fault.Code, route routing.Route, r supplier.Result, u task.Usage) *task.Closing {
@@ -92,22 +137,16 @@ func (w *work) keepFiles(ctx context.Context, route routing.Route, files []suppl
 	return kept, nil
 }
 
-// keepFile fetches and keeps one file, trying again while the work lives.
+// keepFile keeps one file. The address of a result without a job is all there is: it is tried again.
 func (w *work) keepFile(ctx context.Context, route routing.Route, id string, f supplier.File) (artifact.Meta, error) {
-	var last error
-	for try := range transferTries {
-		if try > 0 && !pause(ctx, transferPause<<(try-1)) {
+	meta, err := w.keepOnce(ctx, route, id, f)
+	for try := 1; err != nil && try < transferTries && len(f.Data) == 0 && !w.hasJob(); try++ {
+		if !sleep(ctx, transferPause<<(try-1)) {
 			break
 		}
-		meta, err := w.keepOnce(ctx, route, id, f)
-		if err == nil {
-			return meta, nil
-		}
-		if last = err; len(f.Data) > 0 {
-			break // the bytes at hand won't change
-		}
+		meta, err = w.keepOnce(ctx, route, id, f)
 	}
-	return artifact.Meta{}, last
+	return meta, err
 }
 
 func (w *work) keepOnce(ctx context.Context, route routing.Route, id string, f supplier.File) (artifact.Meta, error) {
@@ -129,7 +168,11 @@ func (w *work) keepOnce(ctx context.Context, route routing.Route, id string, f s
 func (w *work) openFile(ctx context.Context, route routing.Route, f supplier.File) (io.ReadCloser, error) {
 	switch {
 	case f.Open != nil:
-		return f.Open(ctx)
+		body, err := f.Open(ctx)
+		if err != nil {
+			return nil, fault.Wrap(fault.ProviderUnavailable, err, "the result could not be retrieved")
+		}
+		return body, nil
 	case f.URL != "":
 		return w.g.fetch(ctx, artifact.FetchRequest{
 			URL: f.URL, Limit: w.g.limits.ArtifactBytes, Hosts: route.ResultHosts, Source: artifact.FromSupplier(),
@@ -167,9 +210,6 @@ func outputOf(r supplier.Result, kept []task.Artifact, capability string) (task.
 // measure returns the work done: what the supplier reports, completed from what can be counted here.
 func (w *work) measure(r supplier.Result, kept []task.Artifact) task.Usage {
 	u := task.Usage(r.Usage)
-	if w.request == nil {
-		return u
-	}
 	for _, a := range kept {
 		if r.Usage.Images == 0 && strings.HasPrefix(a.ContentType, "image/") {
 			u.Images++
@@ -178,7 +218,7 @@ func (w *work) measure(r supplier.Result, kept []task.Artifact) task.Usage {
 			u.Milliseconds += int64(a.Duration * 1000)
 		}
 	}
-	if w.t.Capability == "audio.speech" && u.Characters == 0 {
+	if u.Characters == 0 && w.t.Price.Unit == task.PerMillionCharacters && w.readInput(context.Background()) == nil {
 		u.Characters = w.size.Characters
 	}
 	return u

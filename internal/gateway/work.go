@@ -3,7 +3,9 @@ package gateway
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"runtime/debug"
 	"time"
 
 	"unitask/internal/catalog"
@@ -23,64 +25,87 @@ var (
 
 // work is one worker's hold on one task. It is used by one goroutine.
 type work struct {
-	g     *Gateway
-	ref   store.LeaseRef
-	t     task.Task
-	fresh int // the attempt this worker itself began and hasn't submitted yet
+	g       *Gateway
+	ref     store.LeaseRef
+	t       task.Task
+	fresh   int       // the attempt this worker itself began and hasn't submitted yet
+	claimed time.Time // just before the lease was taken, on the monotonic clock
 
-	request *supplier.Request // prepared once: the input with its media
+	request *supplier.Request // prepared once: the input, and its media once something is sent
+	media   bool              // the request's media are at hand
 	size    task.Usage
 	since   time.Time // when the work began to look for a free place
-	inputs  []string  // what was kept for this work alone
+	fetches int       // failed transfers of the job's result
 }
 
-// runSync works on a task whose caller waits, past the shutdown of asynchronous work.
-func (g *Gateway) runSync(l store.Lease) task.Task { return g.run(g.abortCtx, l, true) }
-
 // run works on a task until it is terminal, the node stops or the lease is lost, and returns the task
-// as last seen.
-func (g *Gateway) run(base context.Context, l store.Lease, fresh bool) task.Task {
-	w := &work{g: g, ref: l.Ref, t: l.Task, since: g.now(), inputs: []string{l.Task.InputRef}}
+// as last seen. fresh says that the open attempt, if any, was begun with the lease itself.
+//
+// Its context ends with the deadline, the caller's cancellation or the end of the node's grace. What
+// only waits, ends as soon as the node begins to stop: see soft.
+func (g *Gateway) run(l store.Lease, claimed time.Time, fresh bool) task.Task {
+	w := &work{g: g, ref: l.Ref, t: l.Task, claimed: claimed, since: g.now()}
 	if a := l.Task.OpenAttempt(); a != nil && fresh {
 		w.fresh = a.N
 	}
-	ctx, cancel := context.WithCancelCause(base)
+	ctx, cancel := context.WithCancelCause(g.abortCtx)
 	defer cancel(nil)
-	g.register(l.Task.ID, cancel)
-	defer g.unregister(l.Task.ID)
+	defer g.register(l.Task.ID, cancel)()
 	ctx, stop := context.WithTimeout(ctx, l.Task.DeadlineAt.Sub(g.now()))
 	defer stop()
-	err := w.loop(ctx)
+	w.loop(ctx)
 	if w.t.State.Terminal() {
-		for _, ref := range w.inputs {
-			g.dropInput(ctx, ref)
-		}
-	}
-	if err != nil && !errors.Is(err, errDropped) {
-		g.log.Error("task left to another try", slog.String("task_id", w.t.ID), slog.Any("error", err))
+		g.eraseInputs(ctx, l.Task)
 	}
 	return w.t
 }
 
-func (w *work) loop(ctx context.Context) error {
+// loop takes steps until the task is terminal. A step that breaks is a fault of the service: the task
+// fails with it, or, where not even that can be written, goes back to be claimed anew.
+func (w *work) loop(ctx context.Context) {
 	for !w.t.State.Terminal() {
-		if err := w.step(ctx); err != nil {
-			return err
+		err := w.guarded(ctx)
+		if err == nil {
+			continue
 		}
+		if errors.Is(err, errDropped) {
+			return
+		}
+		w.g.log.Error("a task met a fault of the service", slog.String("task_id", w.t.ID), slog.Any("error", err))
+		if err = w.fail(ctx, w.unsettled(w.t.OpenAttempt(), fault.Internal), fault.From(err)); err == nil {
+			continue
+		}
+		if !errors.Is(err, errDropped) {
+			_ = w.advance(ctx, store.Step{Release: new(retryTimeout)})
+		}
+		return
 	}
-	return nil
 }
 
-// step does the next thing the task needs. Each branch ends in a commit or in a longer wait.
+// guarded is step, with a panic of an adapter turned into an error: it ends the task it happened on,
+// not the node and every other task.
+func (w *work) guarded(ctx context.Context) (err error) {
+	defer func() {
+		if caught := recover(); caught != nil {
+			err = fault.Wrap(fault.Internal, fmt.Errorf("panic: %v\n%s", caught, debug.Stack()), "the work met a fault of the service")
+		}
+	}()
+	return w.step(ctx)
+}
+
+// step does the next thing the task needs. Each branch ends in a commit or in a wait.
 func (w *work) step(ctx context.Context) error {
 	if err := w.interrupted(ctx); err != nil {
 		return err
+	}
+	if !w.t.Sync && w.g.haltCtx.Err() != nil {
+		return w.leave(ctx) // nothing is in hand between two steps
 	}
 	a := w.t.OpenAttempt()
 	switch {
 	case w.t.CancelRequested:
 		return w.cancel(ctx, a)
-	case ctx.Err() != nil || !w.g.now().Before(w.t.DeadlineAt):
+	case ctx.Err() != nil:
 		return w.expire(ctx, a)
 	case a == nil:
 		return w.begin(ctx)
@@ -93,15 +118,14 @@ func (w *work) step(ctx context.Context) error {
 	case a.State == task.Submitted:
 		return w.poll(ctx, route, *a)
 	case a.N == w.fresh:
-		w.fresh = 0
 		return w.submit(ctx, route, *a)
 	default:
 		return w.reconcile(ctx, route, *a)
 	}
 }
 
-// interrupted looks at why ctx ended: a stop of the node drops the work, a caller's cancellation is
-// noted on the task, the deadline is left to the caller of this function.
+// interrupted looks at why ctx ended: the end of the node's grace drops the work, a caller's
+// cancellation is noted on the task, the deadline is left to the caller of this function.
 func (w *work) interrupted(ctx context.Context) error {
 	if ctx.Err() == nil {
 		return nil
@@ -113,22 +137,70 @@ func (w *work) interrupted(ctx context.Context) error {
 	case errors.Is(cause, context.DeadlineExceeded):
 		return nil
 	default:
-		return errDropped
+		return w.leave(ctx)
 	}
 }
 
-// advance commits one step. It isn't cut short by the work's own end: a result in hand is kept.
-func (w *work) advance(ctx context.Context, s store.Step) error {
-	t, err := w.g.store.Advance(context.WithoutCancel(ctx), w.ref, s)
-	switch {
-	case err == nil:
-		w.t = t
-		return nil
-	case errors.Is(err, store.ErrFenced):
-		return errDropped
-	default:
-		return err
+// leave drops the work. An intent that was recorded but not sent is taken back, so that whoever goes
+// on needn't wonder.
+func (w *work) leave(ctx context.Context) error {
+	if a := w.t.OpenAttempt(); a != nil && a.N == w.fresh {
+		w.fresh = 0
+		_, _ = w.g.store.Advance(context.WithoutCancel(ctx), w.ref, store.Step{
+			Close: &task.Closing{State: task.Rejected}, Release: new(time.Duration(0)),
+		})
 	}
+	return errDropped
+}
+
+// soft returns a context that also ends when the node begins to stop, for waiting and asking:
+// nothing is lost by ending those. Synchronous work goes on through the grace.
+func (w *work) soft(ctx context.Context) (context.Context, context.CancelFunc) {
+	if w.t.Sync {
+		return ctx, func() {}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	unhook := context.AfterFunc(w.g.haltCtx, func() { cancel(errDropped) })
+	return ctx, func() { unhook(); cancel(nil) }
+}
+
+// pause waits d, or until the work or the node ends.
+func (w *work) pause(ctx context.Context, d time.Duration) {
+	ctx, stop := w.soft(ctx)
+	defer stop()
+	sleep(ctx, d)
+}
+
+// How a write is repeated that failed for want of room or for a passing fault of the engine.
+const (
+	commitPause     = 100 * time.Millisecond
+	commitPauseMost = 5 * time.Second
+)
+
+// commit makes one write of the worker. It isn't cut short by the work's own end, and it is repeated
+// until the engine takes it or says why it never will: a result in hand is not lost to a full disk.
+func (w *work) commit(ctx context.Context, write func(context.Context) (task.Task, error)) error {
+	for wait := commitPause; ; wait = min(2*wait, commitPauseMost) {
+		t, err := write(context.WithoutCancel(ctx))
+		switch {
+		case err == nil:
+			t.CancelRequested = t.CancelRequested || (w.t.CancelRequested && !t.State.Terminal())
+			w.t = t
+			return nil
+		case errors.Is(err, store.ErrFenced):
+			return errDropped
+		case errors.Is(err, store.ErrState), errors.Is(err, store.ErrRouteFull), errors.Is(err, store.ErrNotFound):
+			return err
+		}
+		w.g.log.Error("a write failed and is repeated", slog.String("task_id", w.t.ID), slog.Any("error", err))
+		if !sleep(w.g.abortCtx, wait) {
+			return errDropped
+		}
+	}
+}
+
+func (w *work) advance(ctx context.Context, s store.Step) error {
+	return w.commit(ctx, func(ctx context.Context) (task.Task, error) { return w.g.store.Advance(ctx, w.ref, s) })
 }
 
 // fail ends the task, closing the open attempt in the same commit where c is given.
@@ -144,7 +216,7 @@ func (w *work) expire(ctx context.Context, open *task.Attempt) error {
 			WithRetryAfter(retryCapacity))
 	}
 	e := fault.New(fault.ProviderTimeout, "the work did not end before the task's deadline").WithRetryAfter(retryTimeout)
-	return w.fail(ctx, unknownIf(open, e.Code), e)
+	return w.fail(ctx, w.unsettled(open, e.Code), e)
 }
 
 // cancelTimeout bounds the call that stops a job at its supplier.
@@ -156,7 +228,7 @@ func (w *work) cancel(ctx context.Context, open *task.Attempt) error {
 	if open != nil && open.State == task.Submitted {
 		w.stopJob(ctx, *open)
 	}
-	return w.advance(ctx, store.Step{Close: unknownIf(open, ""), Moves: []task.Transition{task.Cancel(nil)}})
+	return w.advance(ctx, store.Step{Close: w.unsettled(open, ""), Moves: []task.Transition{task.Cancel(nil)}})
 }
 
 func (w *work) stopJob(ctx context.Context, a task.Attempt) {
@@ -180,27 +252,26 @@ func (w *work) stopJob(ctx context.Context, a task.Attempt) {
 // orphan ends an attempt whose route was taken out of the configuration: nobody can say how it went.
 func (w *work) orphan(ctx context.Context, a task.Attempt) error {
 	e := fault.New(fault.ProviderTimeout, "the outcome of the work is unknown").WithRetryAfter(retryTimeout)
-	return w.fail(ctx, unknownIf(&a, e.Code), e)
+	return w.fail(ctx, w.unsettled(&a, e.Code), e)
 }
 
-func unknownIf(open *task.Attempt, code fault.Code) *task.Closing {
-	if open == nil {
+// unsettled closes an attempt whose outcome nobody knows; one that was never sent was never begun.
+func (w *work) unsettled(open *task.Attempt, code fault.Code) *task.Closing {
+	switch {
+	case open == nil:
 		return nil
+	case open.N == w.fresh:
+		return &task.Closing{State: task.Rejected, Code: code}
+	default:
+		return &task.Closing{State: task.UnknownOutcome, Code: code, CostUnknown: true}
 	}
-	return &task.Closing{State: task.UnknownOutcome, Code: code, CostUnknown: true}
 }
 
 // tried returns the routes that had their turn since the task was last queued by its caller, with the
 // codes they ended in.
 func (w *work) tried() (ids []string, codes []fault.Code) {
-	var since time.Time
-	for _, m := range w.t.Timeline {
-		if m.State == task.Queued {
-			since = m.At
-		}
-	}
-	for _, a := range w.t.Attempts {
-		if !a.StartedAt.Before(since) && !a.State.Open() && a.Code != "" && a.State != task.UnknownOutcome {
+	for _, a := range w.t.Attempts[min(w.t.Round, len(w.t.Attempts)):] {
+		if !a.State.Open() && a.Code != "" && a.State != task.UnknownOutcome {
 			ids = append(ids, routing.Route{Supplier: a.Supplier, Model: a.Model}.ID())
 			codes = append(codes, a.Code)
 		}
@@ -208,8 +279,8 @@ func (w *work) tried() (ids []string, codes []fault.Code) {
 	return ids, codes
 }
 
-// pause waits, and reports false when the work ended meanwhile.
-func pause(ctx context.Context, d time.Duration) bool {
+// sleep waits, and reports false when ctx ended meanwhile.
+func sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -220,16 +291,19 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-func (g *Gateway) register(id string, cancel context.CancelCauseFunc) {
+// register makes a worker known to Cancel; the function it returns takes it off again.
+func (g *Gateway) register(id string, cancel context.CancelCauseFunc) func() {
+	entry := &cancel
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.running[id] = cancel
-}
-
-func (g *Gateway) unregister(id string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	delete(g.running, id)
+	g.running[id] = entry
+	return func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		if g.running[id] == entry { // a retry may have put its own worker here
+			delete(g.running, id)
+		}
+	}
 }
 
 // interrupt tells the worker of a task on this node that its caller canceled it.
@@ -237,6 +311,15 @@ func (g *Gateway) interrupt(id string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if cancel, ok := g.running[id]; ok {
-		cancel(errCancelRequested)
+		(*cancel)(errCancelRequested)
+	}
+}
+
+// dropAll ends every worker of a node that can't tell whether its leases still hold.
+func (g *Gateway) dropAll() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, cancel := range g.running {
+		(*cancel)(errDropped)
 	}
 }

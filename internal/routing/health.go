@@ -15,8 +15,9 @@ const maxPause = 10 * time.Minute
 type Health struct {
 	now func() time.Time
 
-	mu     sync.Mutex
-	paused map[string]pause
+	mu       sync.Mutex
+	paused   map[string]pause
+	failures map[string]int // in a row
 }
 
 type pause struct {
@@ -30,7 +31,7 @@ func NewHealth(now func() time.Time) *Health {
 	if now == nil {
 		now = time.Now
 	}
-	return &Health{now: now, paused: map[string]pause{}}
+	return &Health{now: now, paused: map[string]pause{}, failures: map[string]int{}}
 }
 
 // Pause leaves a route alone for d, at most ten minutes; a pause that lasts longer already stays.
@@ -63,4 +64,35 @@ func (h *Health) Paused(route string) (reason string, code fault.Code) {
 		return "", ""
 	}
 	return p.reason, p.code
+}
+
+// A route that fails this often in a row is clearly failing and left alone for a moment; after that
+// one more failure is enough, until it works again.
+const (
+	trippingFailures = 5
+	trippedPause     = 10 * time.Second
+)
+
+// Failed counts a failure that says something about the route: no answer, or a fault of the supplier.
+func (h *Health) Failed(route string) {
+	if h == nil {
+		return
+	}
+	h.mu.Lock()
+	h.failures[route]++
+	tripped := h.failures[route] >= trippingFailures
+	h.mu.Unlock()
+	if tripped {
+		h.Pause(route, trippedPause, fault.ProviderUnavailable, "tripped: failing")
+	}
+}
+
+// Worked forgets the route's failures.
+func (h *Health) Worked(route string) {
+	if h == nil {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.failures, route)
 }

@@ -17,13 +17,14 @@ const (
 	Intent AttemptState = "intent"
 	// Submitted means that the supplier named a job: it is polled on, never submitted anew.
 	Submitted AttemptState = "submitted"
-	// OK ended with a result that was kept.
+	// OK ended with the supplier's result.
 	OK AttemptState = "ok"
 	// FailedAttempt ended with a supplier's definite failure of accepted work.
 	FailedAttempt AttemptState = "failed"
 	// Rejected ended before any work: nothing was sent, or the supplier refused.
 	Rejected AttemptState = "rejected"
-	// UnknownOutcome ended without anyone knowing whether the supplier did the work.
+	// UnknownOutcome ended without anyone knowing whether the supplier did the work, or with a known
+	// job whose result could not be had: a retry settles it before anything is submitted anew.
 	UnknownOutcome AttemptState = "unknown"
 )
 

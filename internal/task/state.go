@@ -138,6 +138,7 @@ func (t Task) Apply(tr Transition, now time.Time) (Task, error) {
 		t = t.finish(tr, now)
 	case tr.rule == "reopen":
 		t.Reopenings++
+		t.Round = len(t.Attempts)
 		t.Failure, t.FinishedAt, t.Progress, t.CancelRequested = nil, nil, nil, false
 	}
 	return t, nil

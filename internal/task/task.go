@@ -69,6 +69,7 @@ type Task struct {
 	Cost    Money    `json:"cost,omitempty"`
 
 	Attempts        []Attempt `json:"attempts,omitempty"`
+	Round           int       `json:"round,omitempty"` // how many attempts were made before the last reopening
 	CancelRequested bool      `json:"cancel_requested,omitempty"`
 }
 
