@@ -172,12 +172,18 @@ func TestErrors(t *testing.T) {
 		{"a wait too long", "limits: {sync_wait: 2m}\n", []string{"unitask.yaml:1:21: limits.sync_wait must be 1m or less"}},
 		{"an address without a port", "listen: localhost\n", []string{"unitask.yaml:1:9: listen must be host:port"}},
 		{"another store", "store: postgres://x\n", []string{"unitask.yaml:1:8: store must be bolt"}},
-		{"a key in clear", "suppliers:\n  - {name: a, kind: openai, base_url: http://x, api_key: " + pasted + "}\n",
-			[]string{"unitask.yaml:2:58: suppliers[0].api_key names no secret: a secret is named by a reference, never written out | write env:NAME"}},
-		{"an unknown kind", "suppliers:\n  - {name: a, kind: opnai, base_url: http://x}\n",
-			[]string{"unitask.yaml:2:21: suppliers[0].kind is no kind of supplier | did you mean openai?"}},
-		{"an unknown capability", "deadlines:\n  text.chad: 1m\n",
-			[]string{"unitask.yaml:2:14: deadlines.text.chad is no capability | did you mean text.chat?"}},
+		{
+			"a key in clear", "suppliers:\n  - {name: a, kind: openai, base_url: http://x, api_key: " + pasted + "}\n",
+			[]string{"unitask.yaml:2:58: suppliers[0].api_key names no secret: a secret is named by a reference, never written out | write env:NAME"},
+		},
+		{
+			"an unknown kind", "suppliers:\n  - {name: a, kind: opnai, base_url: http://x}\n",
+			[]string{"unitask.yaml:2:21: suppliers[0].kind is no kind of supplier | did you mean openai?"},
+		},
+		{
+			"an unknown capability", "deadlines:\n  text.chad: 1m\n",
+			[]string{"unitask.yaml:2:14: deadlines.text.chad is no capability | did you mean text.chat?"},
+		},
 		{"all at once", `
 suppliers:
   - {name: a, kind: openai, base_url: ftp://x}

@@ -48,7 +48,10 @@ func socket(t *testing.T, w *world) func(method, path, body string) response {
 		t.Helper()
 		req := must(http.NewRequestWithContext(t.Context(), method, "http://admin"+path, strings.NewReader(body)))(t)
 		req.Header.Set("Content-Type", "application/json")
-		resp := must(client.Do(req))(t)
+		resp, err := client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
 		defer func() { _ = resp.Body.Close() }()
 		out := response{resp, must(io.ReadAll(resp.Body))(t)}
 		if !requestID.MatchString(resp.Header.Get(api.HeaderRequestID)) || resp.Header.Get("Cache-Control") != "no-store" {

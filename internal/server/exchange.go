@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"path"
@@ -84,7 +85,8 @@ func (s *core) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // finish turns a panic into INTERNAL and writes the one log line.
 func (s *core) finish(x *exchange, begun time.Time) {
 	caught := recover()
-	if caught != nil && caught != http.ErrAbortHandler {
+	err, isError := caught.(error)
+	if caught != nil && (!isError || !errors.Is(err, http.ErrAbortHandler)) {
 		s.log.LogAttrs(x.r.Context(), slog.LevelError, "panic in a handler",
 			slog.String("request_id", x.id), slog.Any("panic", caught), slog.String("stack", string(debug.Stack())))
 		if x.status == 0 {

@@ -22,11 +22,25 @@ func TestPreferredWait(t *testing.T) {
 		values []string
 		want   *time.Duration
 	}{
-		{nil, nil}, {[]string{""}, nil}, {[]string{"wait=10"}, wait(10)}, {[]string{"wait=0"}, wait(0)}, {[]string{"Wait = 60"}, wait(60)},
-		{[]string{"wait=61"}, wait(60)}, {[]string{`wait="7"`}, wait(7)}, {[]string{"respond-async, wait=3; foo=bar"}, wait(3)},
-		{[]string{"return=minimal", "wait=4"}, wait(4)}, {[]string{"wait=5, wait=9"}, wait(5)}, {[]string{"wait"}, nil}, {[]string{"wait="}, nil},
-		{[]string{"wait=-1"}, nil}, {[]string{"wait=1.5"}, nil}, {[]string{"wait=x"}, nil}, {[]string{"await=5"}, nil}, {[]string{"wait=+5"}, nil},
-		{[]string{"wait=18446744073709551616"}, wait(60)}, {[]string{"wait=1\u0665"}, nil},
+		{nil, nil},
+		{[]string{""}, nil},
+		{[]string{"wait=10"}, wait(10)},
+		{[]string{"wait=0"}, wait(0)},
+		{[]string{"Wait = 60"}, wait(60)},
+		{[]string{"wait=61"}, wait(60)},
+		{[]string{`wait="7"`}, wait(7)},
+		{[]string{"respond-async, wait=3; foo=bar"}, wait(3)},
+		{[]string{"return=minimal", "wait=4"}, wait(4)},
+		{[]string{"wait=5, wait=9"}, wait(5)},
+		{[]string{"wait"}, nil},
+		{[]string{"wait="}, nil},
+		{[]string{"wait=-1"}, nil},
+		{[]string{"wait=1.5"}, nil},
+		{[]string{"wait=x"}, nil},
+		{[]string{"await=5"}, nil},
+		{[]string{"wait=+5"}, nil},
+		{[]string{"wait=18446744073709551616"}, wait(60)},
+		{[]string{"wait=1\u0665"}, nil},
 	} {
 		if diff := cmp.Diff(tt.want, server.PreferredWait(http.Header{"Prefer": tt.values})); diff != "" {
 			t.Errorf("%q:\n%s", tt.values, diff)

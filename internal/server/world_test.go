@@ -62,7 +62,6 @@ type options struct {
 	limits   server.Limits
 	gateway  gateway.Limits
 	now      func() time.Time
-	secrets  store.Secrets
 }
 
 func newWorld(t *testing.T, o options) *world {
@@ -229,7 +228,10 @@ func (w *world) do(r request) response {
 
 func (w *world) send(req *http.Request) response {
 	w.t.Helper()
-	resp := must(w.client.Do(req))(w.t)
+	resp, err := w.client.Do(req)
+	if err != nil {
+		w.t.Fatal(err)
+	}
 	defer func() { _ = resp.Body.Close() }()
 	return response{resp, must(io.ReadAll(resp.Body))(w.t)}
 }
