@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"net/http"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -158,6 +159,7 @@ func TestList(t *testing.T) {
 	var ids []string
 	for _, word := range []string{"one", "two", "three"} {
 		ids = append([]string{w.post("listed-"+word, chat(word)).task(t).ID}, ids...)
+		nextMillisecond() // ids sort by it, and at random within it
 	}
 	w.post("listed-failed", chat("@fail:INVALID_REQUEST"))
 	w.post("listed-live", chat("x"), by(w.live))
@@ -198,6 +200,12 @@ func TestList(t *testing.T) {
 	}
 	if got := w.do(request{path: api.PathTasks + "?limit=%zz", key: w.test}); got.StatusCode != http.StatusBadRequest {
 		t.Errorf("a malformed query: %d", got.StatusCode)
+	}
+}
+
+func nextMillisecond() {
+	for begun := time.Now().UnixMilli(); time.Now().UnixMilli() == begun; {
+		runtime.Gosched()
 	}
 }
 
