@@ -20,8 +20,8 @@ func Check(db *DB) error {
 }
 
 // Buckets returns the names of the file's buckets, nested ones with their parents'.
-func Buckets(db *DB) (names []string, _ error) {
-	return names, db.bolt.View(func(tx *bolt.Tx) error {
+func Buckets(db *DB) (names []string, err error) {
+	err = db.bolt.View(func(tx *bolt.Tx) error {
 		return tx.ForEach(func(name []byte, b *bolt.Bucket) error {
 			names = append(names, string(name))
 			return b.ForEachBucket(func(k []byte) error {
@@ -30,6 +30,7 @@ func Buckets(db *DB) (names []string, _ error) {
 			})
 		})
 	})
+	return names, err
 }
 
 // SetSchema pretends that another version wrote the file.
@@ -46,12 +47,12 @@ func SetRunLength(db *DB, n int) { db.idem.limit = n }
 func SetGroupLimit(db *DB, n int) { db.maxGroup = n }
 
 // Runs returns how many idempotency runs the file has.
-func Runs(db *DB) (n int) {
-	_ = db.bolt.View(func(tx *bolt.Tx) error {
+func Runs(db *DB) (n int, err error) {
+	err = db.bolt.View(func(tx *bolt.Tx) error {
 		n = tx.Bucket(bucketIdemRuns).Stats().KeyN
 		return nil
 	})
-	return n
+	return n, err
 }
 
 // PutSecret writes a secret and then ends as told: the operation's own error, or a panic.

@@ -57,9 +57,15 @@ func (x *txn) publish() {
 // wake rings the topic once the group is committed; one ring too many does no harm.
 func (x *txn) wake(topic string) { x.ring[topic] = struct{}{} }
 
+// fill is how full a page is left when it splits: new keys come at the end, where the room that is
+// left free by default would stay so.
+const fill = 0.9
+
 func (x *txn) put(bucket, key, value []byte) error {
 	x.puts++
-	return x.tx.Bucket(bucket).Put(key, value)
+	b := x.tx.Bucket(bucket)
+	b.FillPercent = fill
+	return b.Put(key, value)
 }
 
 func (x *txn) del(bucket, key []byte) error {

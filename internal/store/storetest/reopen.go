@@ -21,12 +21,12 @@ func testReopen(e *env) {
 		before := e.get(n.ID)
 		c := e.create(again)
 		e.wantSame("admission", c.Admit, store.AdmitReopened)
-		want := before
-		want.State, want.Failure, want.FinishedAt = task.Queued, nil, nil
-		want.Timeline = append(want.Timeline, task.Move{State: task.Queued, At: e.clock.Now()})
-		want.Revision, want.Reopenings, want.KeyID, want.Input = before.Revision+1, i, "key_2", again.Input
-		want.UpdatedAt, want.DeadlineAt = e.clock.Now(), e.clock.Now().Add(2*time.Hour)
+		want, err := before.Apply(task.Reopen(), e.clock.Now())
+		e.wantErr("Apply", err, nil)
+		want.Revision, want.KeyID, want.Input = before.Revision+1, "key_2", again.Input
+		want.DeadlineAt = e.clock.Now().Add(2 * time.Hour)
 		e.wantSame("reopened", c.Task, want)
+		e.wantSame("reopenings", c.Task.Reopenings, i)
 	}
 	e.begin(e.claimOne(chat), plan("s", 0))
 	e.advance(e.expire(), failed(task.Rejected))
