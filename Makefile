@@ -29,8 +29,8 @@ cover: ## Measure the coverage of the tests into coverage.html
 	$(GO) tool cover -html=coverage.txt -o coverage.html
 	$(GO) tool cover -func=coverage.txt | tail -n 1
 
-bench: ## Run the benchmarks
-	$(GO) test -run '^$$' -bench . -benchmem $(PKG)
+bench: ## Measure unitask against a reverse proxy and direct calls, in one run
+	$(GO) run ./test/bench
 
 fuzz: ## Run every fuzz target (FUZZ_TIME=1m for longer)
 	$(CI) fuzz

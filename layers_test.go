@@ -74,6 +74,7 @@ var layers = map[string]layer{
 
 	"docs":            {floor: 0}, // embeds the published interface
 	"cmd/unitask":     {floor: 8, below: true},
+	"test/bench":      {floor: 8, may: []string{"account", "api", "task"}},
 	"test/e2e":        {floor: 8},
 	"test/model":      {floor: 8},
 	"test/model/gguf": {floor: 0},

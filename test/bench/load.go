@@ -1,0 +1,145 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// target is a server and how to write the n-th request to it, headers and body.
+type target struct {
+	address string
+	request func(n int64) []byte
+	status  int // the only answer that counts
+}
+
+// figures is what one measurement found; what it doesn't measure is 0.
+type figures struct {
+	perSecond float64
+	p50, p99  time.Duration
+}
+
+// saturate keeps callers requests under way for d and returns the rate of answers.
+func saturate(ctx context.Context, t target, callers int, d time.Duration) (figures, error) {
+	var next, done atomic.Int64
+	ctx, stop := context.WithTimeout(ctx, d)
+	defer stop()
+	begun := time.Now()
+	err := inParallel(callers, func() error {
+		c, err := dial(ctx, t)
+		if err != nil {
+			return err
+		}
+		defer c.close()
+		for ctx.Err() == nil {
+			if err := c.exchange(next.Add(1)); err != nil {
+				return err
+			}
+			done.Add(1)
+		}
+		return nil
+	})
+	return figures{perSecond: float64(done.Load()) / time.Since(begun).Seconds()}, err
+}
+
+// pace sends perSecond requests a second whether or not answers come, and returns how long they took
+// from the moment they were due.
+func pace(ctx context.Context, t target, perSecond int, d time.Duration) (figures, error) {
+	const connections = 256
+	due := make(chan time.Time, perSecond)
+	go func() {
+		defer close(due)
+		step := time.Second / time.Duration(perSecond)
+		for at := time.Now(); d > 0 && ctx.Err() == nil; d -= step {
+			at = at.Add(step)
+			time.Sleep(time.Until(at))
+			due <- at
+		}
+	}()
+	var mu sync.Mutex
+	var took []time.Duration
+	var next atomic.Int64
+	err := inParallel(connections, func() error {
+		c, err := dial(ctx, t)
+		if err != nil {
+			return err
+		}
+		defer c.close()
+		for at := range due {
+			if err := c.exchange(next.Add(1)); err != nil {
+				return err
+			}
+			mu.Lock()
+			took = append(took, time.Since(at))
+			mu.Unlock()
+		}
+		return nil
+	})
+	if err != nil || len(took) == 0 {
+		return figures{}, errors.Join(err, errors.New("no answers"))
+	}
+	slices.Sort(took)
+	return figures{p50: took[len(took)/2], p99: took[len(took)*99/100]}, nil
+}
+
+func inParallel(n int, f func() error) error {
+	var wait sync.WaitGroup
+	failed := make(chan error, n)
+	for range n {
+		wait.Go(func() {
+			if err := f(); err != nil {
+				failed <- err
+			}
+		})
+	}
+	wait.Wait()
+	select {
+	case err := <-failed:
+		return err
+	default:
+		return nil
+	}
+}
+
+// conn is one kept connection. It writes prepared bytes and parses answers with net/http, so that
+// the driver costs little of the two cores that everything shares.
+type conn struct {
+	target target
+	conn   net.Conn
+	in     *bufio.Reader
+}
+
+func dial(ctx context.Context, t target) (*conn, error) {
+	c, err := (&net.Dialer{}).DialContext(ctx, "tcp", t.address)
+	if err != nil {
+		return nil, err
+	}
+	return &conn{target: t, conn: c, in: bufio.NewReader(c)}, nil
+}
+
+func (c *conn) exchange(n int64) error {
+	if _, err := c.conn.Write(c.target.request(n)); err != nil {
+		return err
+	}
+	response, err := http.ReadResponse(c.in, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode != c.target.status {
+		body, _ := io.ReadAll(io.LimitReader(response.Body, 500))
+		return fmt.Errorf("status %d: %s", response.StatusCode, body)
+	}
+	_, err = io.Copy(io.Discard, response.Body)
+	return err
+}
+
+func (c *conn) close() { _ = c.conn.Close() }
