@@ -63,7 +63,7 @@ func tuiRun(ctx context.Context, t *terminal, flags *clientFlags) error {
 		NewKey:  client.NewIdempotencyKey,
 		Where:   c.BaseURL(),
 		Style:   tui.NewStyle(t.out, os.Getenv("NO_COLOR") == ""),
-		Bell:    func() { _, _ = t.err.Write([]byte("\a")) },
+		Bell:    func() { _, _ = t.out.Write([]byte("\a")) },
 	}, t.in, t.out)
 	if err == nil && open > 0 {
 		t.note("tasks that go on: %d; unitask tasks list shows them", open)

@@ -18,6 +18,21 @@ type detail struct {
 	id    string
 	moves []api.Move // its states with their times, where the service tells them
 	top   int
+	text  wrapped
+}
+
+// wrapped remembers the lines of the text drawn last: a long one takes a while to break.
+type wrapped struct {
+	text  string
+	width int
+	lines []string
+}
+
+func (w *wrapped) of(s string, width int) []string {
+	if w.width != width || w.text != s {
+		*w = wrapped{s, width, wrap(strings.TrimRight(text(s), "\n"), width)}
+	}
+	return w.lines
 }
 
 // Render draws the state, which stays, and the part of the page below that is scrolled to.
@@ -64,7 +79,7 @@ func (d *detail) scroll(k string, b book, c canvas, width, height int) {
 
 // page is all there is to say about a task: what came of it first.
 func (d *detail) page(c canvas, t api.Task, label string, width int) []string {
-	p := page{canvas: c, width: width}
+	p := page{canvas: c, width: width, wrapped: &d.text}
 	if label != "" {
 		p.row("asked", label)
 		p.blank()
@@ -89,8 +104,9 @@ func (d *detail) page(c canvas, t api.Task, label string, width int) []string {
 // page collects lines.
 type page struct {
 	canvas
-	width int
-	lines []string
+	width   int
+	wrapped *wrapped
+	lines   []string
 }
 
 func (p *page) blank() { p.lines = append(p.lines, "") }
@@ -152,7 +168,9 @@ func (p *page) output(o api.Output) {
 
 func (p *page) text(s string) {
 	rest := len(s) - longestText
-	p.paragraph(strings.TrimRight(text(s[:min(len(s), longestText)]), "\n"))
+	for _, l := range p.wrapped.of(s[:min(len(s), longestText)], p.width-2) {
+		p.lines = append(p.lines, " "+l)
+	}
 	if rest > 0 {
 		p.paragraph(fmt.Sprintf("… and %s more, which unitask tasks get prints", size(int64(rest))))
 	}

@@ -41,11 +41,13 @@ type fake struct {
 	revision     map[string]int
 	changed      chan struct{} // closed at each change
 	fail         error         // of every call
+	failGet      error         // of reads alone
+	slow         time.Duration // what a list takes
 	failCreate   []error       // of the next creations, nil for none
 	creations    []creation
 	reads        map[string][]reading
 	lists        int
-	reading      map[string]int // reads in flight
+	reading      map[string]int // reads and lists ("") in flight
 	overlapped   bool
 }
 
@@ -113,6 +115,8 @@ func (f *fake) readLocked(id, etag string) (tui.Reading, error) {
 	switch {
 	case f.fail != nil:
 		return tui.Reading{}, f.fail
+	case f.failGet != nil:
+		return tui.Reading{}, f.failGet
 	case at < 0:
 		return tui.Reading{}, &tui.Error{Fault: fault.New(fault.NotFound, "no such task"), RequestID: "req_9"}
 	}
@@ -126,8 +130,14 @@ func (f *fake) readLocked(id, etag string) (tui.Reading, error) {
 
 func (f *fake) List(_ context.Context, limit int) ([]api.Task, error) {
 	f.mu.Lock()
-	defer f.mu.Unlock()
 	f.lists++
+	f.reading[""]++
+	f.overlapped = f.overlapped || f.reading[""] > 1
+	f.mu.Unlock()
+	time.Sleep(f.slow)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.reading[""]--
 	rows := slices.Clone(f.tasks)
 	slices.Reverse(rows)
 	return rows[:min(limit, len(rows))], f.fail
@@ -166,6 +176,13 @@ func (f *fake) set(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.fail = err
+}
+
+// hold makes these the tasks, oldest first.
+func (f *fake) hold(tasks ...api.Task) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.tasks = tasks
 }
 
 // change makes a new revision of a task.

@@ -191,7 +191,9 @@ func (f *form) ready(msg preparedMsg, newKey func() string) (string, bool) {
 }
 
 // accepted renews the key: the next sending is another task. What was entered stays.
-func (f *form) accepted() { f.sendingSince, f.sentKey, f.failure = time.Time{}, "", nil }
+func (f *form) accepted() {
+	f.sendingSince, f.sentKey, f.failure, f.focus = time.Time{}, "", nil, 0
+}
 
 // refuse shows an error beside the entries it is about, the rest above them. The key stays where the
 // same request may be sent again under it.

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -140,7 +141,13 @@ func (e *entry) about() string {
 }
 
 // standard is what the service takes where nothing is given, "" where it has no such value.
-func (e *entry) standard() string { return line(strings.Trim(string(e.field.Default), `"`)) }
+func (e *entry) standard() string {
+	var word string
+	if json.Unmarshal(e.field.Default, &word) != nil {
+		word = string(e.field.Default)
+	}
+	return line(word)
+}
 
 // title is the name, marked where a value must be given.
 func (e *entry) title() string {

@@ -65,7 +65,7 @@ func TestWholeLife(t *testing.T) {
 func TestTaskFailedInItsRequest(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		service := newFake(chat())
-		service.tasks = []api.Task{openTask(7, "text.chat")}
+		service.hold(openTask(7, "text.chat"))
 		service.change("task_0007", func(t *api.Task) {
 			end(t, task.Failed)
 			t.Error = &api.Error{Code: fault.ContentPolicyViolation, Message: "the content was refused"}

@@ -88,6 +88,36 @@ func TestPollingUnderImpatience(t *testing.T) {
 	})
 }
 
+// TestSlowService: what takes its time isn't asked for twice at once.
+func TestSlowService(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r, service := sending(t)
+		service.mu.Lock()
+		service.slow = 10 * time.Second
+		service.mu.Unlock()
+		for range 60 {
+			r.press("r")
+			r.pass(time.Second)
+		}
+		if service.overlapped || service.lists > 8 {
+			t.Errorf("%d lists, two at once: %t", service.lists, service.overlapped)
+		}
+	})
+}
+
+// TestNoReadOfACanceledTask: the answer to the cancellation ends the polling before its timer.
+func TestNoReadOfACanceledTask(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r, service := sending(t)
+		r.press("c", "y")
+		r.shows("- canceled")
+		r.pass(time.Minute)
+		if n := len(service.readsOf("task_0001")); n != 0 {
+			t.Errorf("%d reads", n)
+		}
+	})
+}
+
 // TestServerAway: the dashboard says so, goes on asking no faster, and recovers by itself.
 func TestServerAway(t *testing.T) {
 	for _, tt := range []struct {
@@ -116,13 +146,15 @@ func TestServerAway(t *testing.T) {
 	}
 }
 
-// TestRetryAfterIsKept: an advice longer than the interval delays the reads.
+// TestRetryAfterIsKept: an advice longer than the interval delays the reads; the lists meanwhile
+// don't shorten it.
 func TestRetryAfterIsKept(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r, service := sending(t)
 		r.pass(4 * time.Second)
-		limited := fault.New(fault.RateLimitExceeded, "slow down").WithRetryAfter(20 * time.Second)
-		service.set(limited)
+		service.mu.Lock()
+		service.failGet = fault.New(fault.RateLimitExceeded, "slow down").WithRetryAfter(20 * time.Second)
+		service.mu.Unlock()
 		r.pass(5 * time.Second)
 		n := len(service.readsOf("task_0001"))
 		r.pass(14 * time.Second)
@@ -155,17 +187,17 @@ func TestTasksFromElsewhere(t *testing.T) {
 		r := newRig(t, service)
 		r.press("tab")
 		r.shows("No task yet.")
-		service.tasks = append(service.tasks, openTask(1, "text.chat"))
+		service.hold(openTask(1, "text.chat"))
 		r.pass(11 * time.Second)
 		r.shows("○ queued")
 		service.change("task_0001", func(t *api.Task) { end(t, task.Succeeded) })
 		r.pass(5 * time.Second)
 		r.shows("✓ succeeded")
 
-		service.tasks = []api.Task{openTask(2, "text.chat")}
+		service.hold(openTask(2, "text.chat"))
 		r.pass(11 * time.Second)
 		r.shows("○ queued")
-		service.tasks = nil
+		service.hold()
 		r.pass(6 * time.Second)
 		r.hides("○ queued")
 		r.shows("NOT_FOUND: no such task (request req_9)")
@@ -194,7 +226,7 @@ func TestOvertakenAnswers(t *testing.T) {
 		r.pass(4 * time.Second)
 		service.change("task_0001", func(t *api.Task) { end(t, task.Succeeded) })
 		r.pass(4 * time.Second)
-		service.tasks[0] = old
+		service.hold(old)
 		r.pass(11 * time.Second)
 		r.shows("✓ succeeded")
 	})

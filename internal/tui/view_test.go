@@ -1,10 +1,12 @@
 package tui_test
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -66,7 +68,7 @@ Anunbreakablywordywordthatgoesonandonandonandonandonandonandonandonandonandonand
 // manyTasks gives the service a task of each kind and lets the rig see them.
 func manyTasks(r *rig, service *fake) {
 	for i, name := range []string{"text.chat", "image.edit", "video.generate", "image.edit", "text.chat"} {
-		service.tasks = append(service.tasks, openTask(i+1, name))
+		service.hold(append(slices.Clone(service.tasks), openTask(i+1, name))...)
 		r.pass(time.Second)
 	}
 	service.change("task_0001", func(t *api.Task) {
@@ -174,11 +176,18 @@ func mustFit(t *testing.T, r *rig, width, height int) {
 func TestHostileService(t *testing.T) {
 	const evil = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202e\x00\r\nx\u2028"
 	hostile := func(service *fake) {
+		service.mu.Lock()
+		defer service.mu.Unlock()
 		for i := range service.capabilities {
 			c := &service.capabilities[i]
 			c.Title, c.Description, c.Modality = c.Title+evil, c.Description+evil, evil
 			c.Price.Unit, c.Price.Input = task.Unit(evil), evil
-			c.InputSchema = []byte(strings.ReplaceAll(string(c.InputSchema), `"prompt":{`, `"evil\u001b[2J":{"description":"\u001b[2J","default":"\u001b[2J","enum":["\u001b[2J\u0007"],"type":"string"},"prompt":{`))
+			for _, schema := range []*json.RawMessage{&c.InputSchema, &c.ParametersSchema} {
+				*schema = []byte(strings.NewReplacer(
+					`"description":"`, `"description":"\u001b[2J\u0007`, `"size":{`, `"size":{"default":"\u001b]0;x\u0007",`,
+					`"enum":["png",`, `"enum":["png\u001b[2J",`, `"level":`, `"level\u001b[2J":`,
+				).Replace(string(*schema)))
+			}
 		}
 		for i := range service.tasks {
 			t := &service.tasks[i]

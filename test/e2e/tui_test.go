@@ -1,0 +1,150 @@
+package e2e_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// pane is the dashboard in a terminal of its own: a tmux server on a private socket.
+type pane struct {
+	host *host
+	tmux string
+	dir  string // short, for the socket's path
+}
+
+// newPane opens a terminal of the size with a program in it.
+func (h *host) newPane(width, height int, program ...string) *pane {
+	h.t.Helper()
+	dir, err := os.MkdirTemp("", "tmux-")
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	p := &pane{host: h, tmux: need(h.t, "tmux"), dir: dir}
+	h.t.Cleanup(func() {
+		_ = p.command("kill-server").Run()
+		_ = os.RemoveAll(dir)
+	})
+	conf := filepath.Join(dir, "conf")
+	if err := os.WriteFile(conf, []byte("set -g status off\nset -g remain-on-exit on\nset -g escape-time 0\n"), 0o600); err != nil {
+		h.t.Fatal(err)
+	}
+	p.must(append([]string{
+		"-f", conf, "new-session", "-d", "-x", strconv.Itoa(width), "-y", strconv.Itoa(height),
+	}, program...)...)
+	return p
+}
+
+// command is a tmux command in the environment of the host's clients.
+func (p *pane) command(args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(context.WithoutCancel(p.host.t.Context()), p.tmux, append([]string{"-L", "unitask"}, args...)...)
+	cmd.Env = append(
+		p.host.environ(), "TMUX_TMPDIR="+p.dir, "TERM=xterm-256color", "LC_ALL=C.UTF-8", "SHELL=/bin/sh",
+		"UNITASK_BASE_URL="+p.host.base, "UNITASK_API_KEY="+p.host.key,
+	)
+	return cmd
+}
+
+func (p *pane) must(args ...string) string {
+	p.host.t.Helper()
+	out, err := p.command(args...).CombinedOutput()
+	if err != nil {
+		p.host.t.Fatalf("tmux %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+func (p *pane) screen() string { return p.must("capture-pane", "-p") }
+
+// keys presses keys by tmux's names for them, or types a text.
+func (p *pane) keys(names ...string) {
+	p.host.t.Helper()
+	p.must(append([]string{"send-keys", "--"}, names...)...)
+}
+
+// shows waits for texts on the screen.
+func (p *pane) shows(texts ...string) {
+	p.host.t.Helper()
+	deadline := time.Now().Add(20 * time.Second)
+	for {
+		screen, lacking := p.screen(), ""
+		for _, text := range texts {
+			if !strings.Contains(screen, text) {
+				lacking = text
+			}
+		}
+		if lacking == "" {
+			return
+		}
+		if time.Now().After(deadline) {
+			p.host.t.Fatalf("the screen doesn't show %q:\n%s", lacking, screen)
+		}
+		<-time.After(50 * time.Millisecond)
+	}
+}
+
+// TestDashboard drives the dashboard as a person does, through a whole task, a crash of the server,
+// a cancellation and another size of the terminal.
+func TestDashboard(t *testing.T) {
+	need(t, "tmux")
+	h := newHost(t).start()
+	p := h.newPane(80, 24, binary)
+	p.shows("▸ audio.speech", "image.generate", "? keys")
+
+	p.keys("Down", "Down", "Down", "Enter")
+	p.shows("› image.generate", "▸ prompt *", "[ Send ]")
+	p.keys("a red fox 🦊 @slow:3s")
+	p.keys("Tab", "Enter", "Tab", "Tab", "5")
+	p.keys("C-s")
+	p.shows("▸ n", "✗ must be 1 to 4")
+	p.keys("BSpace", "2", "C-s")
+	p.shows("Tasks (1 open)", "○ queued", "a red fox")
+	p.keys("Enter")
+	p.shows("● running", "asked        a red fox 🦊 @slow:3s")
+	p.shows("✓ succeeded", "image/png, 1024×1024", "2 images", "/artifacts/art_")
+
+	p.keys("Escape")
+	p.shows("✓ succeeded     image.generate")
+	p.keys("Tab")
+	p.shows("▸ image.generate")
+	p.keys("Enter")
+	p.shows("│ a red fox")
+	p.keys("C-u")
+	p.keys("stay @slow:10m", "C-s")
+	p.shows("Tasks (1 open)", "stay @slow:10m")
+
+	h.kill()
+	p.shows("✗ server away, retrying")
+	h.start()
+	p.shows("● running")
+	p.must("resize-window", "-x", "40", "-y", "10")
+	p.shows("STATE           CAPABILITY      TIME\n", "● running       image.generate")
+	p.keys("c")
+	p.shows("Cancel image.generate? y yes, n no")
+	p.keys("y")
+	p.shows("- canceled")
+	if strings.Contains(p.screen(), "away") {
+		t.Errorf("the server is back, and the screen says:\n%s", p.screen())
+	}
+
+	p.keys("q")
+	h.until(5*time.Second, "the dashboard has ended", func() bool {
+		return strings.HasPrefix(p.must("display-message", "-p", "#{pane_dead} #{pane_dead_status} #{alternate_on}"), "1 0 0")
+	})
+	if got := strings.Count(h.must("tasks", "list"), "image.generate"); got != 2 {
+		t.Errorf("%d tasks, want 2", got)
+	}
+}
+
+// TestNoDashboardOnADumbTerminal: it says that it needs another one and draws nothing.
+func TestNoDashboardOnADumbTerminal(t *testing.T) {
+	need(t, "tmux")
+	h := newHost(t)
+	p := h.newPane(80, 24, "sh", "-c", `TERM=dumb "$0" tui; echo "code $?"; exec sleep 60`, binary)
+	p.shows("unitask: the dashboard needs a terminal", "hint: ", "code 2")
+}
