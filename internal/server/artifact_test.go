@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"image/png"
 	"net/http"
+	"net/url"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -96,7 +98,17 @@ func TestArtifactURLsExpire(t *testing.T) {
 	if got := w.do(request{path: fresh.task(t).Output.Images[0].URL}); got.StatusCode != 200 {
 		t.Errorf("the fresh URL: %d", got.StatusCode)
 	}
+	ahead.Store(int64(7*24*time.Hour - 10*time.Minute))
+	a := w.do(request{path: path, key: w.test}).task(t).Output.Images[0]
+	query := must(url.Parse(a.URL))(t).Query()
+	if exp := must(strconv.ParseInt(query.Get("exp"), 10, 64))(t); exp > a.ExpiresAt.Unix() {
+		t.Errorf("the URL holds %d s longer than the artifact", exp-a.ExpiresAt.Unix())
+	}
 	ahead.Store(int64(8 * 24 * time.Hour))
+	longer := w.base + api.PathArtifacts + a.ID + "?" + w.signer.Sign(a.ID, now().Add(time.Hour))
+	if got := w.do(request{path: longer}); got.StatusCode != 404 {
+		t.Errorf("an artifact past its time under a good signature: %d", got.StatusCode)
+	}
 	late := w.do(request{path: path, key: w.test}).task(t).Output.Images[0].URL
 	if got := w.do(request{path: late}); got.StatusCode != 404 {
 		t.Errorf("an artifact past its time: %d", got.StatusCode)

@@ -51,25 +51,35 @@ func TestBodyOfUnknownLength(t *testing.T) {
 	}
 }
 
-// TestSlowBody: a body that stops arriving ends in an error, and the next request is served.
+// TestSlowBody: a body that stops arriving ends in an error, one that says it is too long isn't waited
+// for, and the next request is served.
 func TestSlowBody(t *testing.T) {
 	w := newWorld(t, options{limits: server.Limits{BodyTime: 200 * time.Millisecond}})
-	conn := must((&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(w.base, "http://")))(t)
-	defer func() { _ = conn.Close() }()
-	_, _ = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nIdempotency-Key: slow-body\r\n"+
-		"Content-Length: 100\r\n\r\n{", api.PathTasks, w.test)
-	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	body := must(io.ReadAll(resp.Body))(t)
-	_ = resp.Body.Close()
-	if resp.StatusCode != 400 || !bytes.Contains(body, []byte("INVALID_REQUEST")) {
-		t.Errorf("%d %s", resp.StatusCode, body)
+	for length, want := range map[int]int{100: 400, 1 << 30: 413} {
+		status, body := w.begin(length)
+		if status != want || !bytes.Contains(body, []byte("INVALID_REQUEST")) {
+			t.Errorf("of %d bytes: %d %s", length, status, body)
+		}
 	}
 	if got := w.post("slow-body", chat("fast")); got.StatusCode != 200 {
 		t.Errorf("afterwards: %d", got.StatusCode)
 	}
+}
+
+// begin sends a creation's header and one byte of its body, and returns what is answered to that.
+func (w *world) begin(length int) (status int, body []byte) {
+	w.t.Helper()
+	conn := must((&net.Dialer{}).DialContext(w.t.Context(), "tcp", strings.TrimPrefix(w.base, "http://")))(w.t)
+	defer func() { _ = conn.Close() }()
+	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
+	_, _ = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nIdempotency-Key: slow-body\r\n"+
+		"Content-Length: %d\r\n\r\n{", api.PathTasks, w.test, length)
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	return resp.StatusCode, must(io.ReadAll(resp.Body))(w.t)
 }
 
 // TestLog: one line a request, with what an operator looks for and nothing secret.

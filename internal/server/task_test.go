@@ -220,7 +220,7 @@ func TestWaitAndETag(t *testing.T) {
 	for read.task(t).State == task.Queued {
 		read = w.do(request{path: path, key: w.test, header: map[string]string{"Prefer": "wait=5"}})
 	}
-	tag := read.Header.Get("ETag")
+	tag, stale := read.Header.Get("ETag"), `W/"1"`
 	if !strings.HasPrefix(tag, `W/"`) || read.Header.Get("Retry-After") != "2" {
 		t.Errorf("header of a running task: %v", read.Header)
 	}
@@ -234,6 +234,11 @@ func TestWaitAndETag(t *testing.T) {
 	if took := time.Since(begun); held.StatusCode != http.StatusNotModified || took < 900*time.Millisecond ||
 		held.Header.Get(api.HeaderPreferenceApplied) != "wait=1" {
 		t.Errorf("held for %v: %d %v", took, held.StatusCode, held.Header)
+	}
+	begun = time.Now()
+	older := w.do(request{path: path, key: w.test, header: map[string]string{"If-None-Match": stale, "Prefer": "wait=20"}})
+	if older.StatusCode != http.StatusOK || older.Header.Get("ETag") != tag || time.Since(begun) > 5*time.Second {
+		t.Errorf("with an older tag: %d %v", older.StatusCode, older.Header)
 	}
 	answered := make(chan response, 1)
 	go func() {

@@ -49,6 +49,7 @@ type world struct {
 	base     string
 	db       engine
 	operator *server.Operator
+	signer   *artifact.Signer
 	client   *http.Client
 	log      *syncBuffer
 	test     string // a test key's secret
@@ -86,6 +87,7 @@ func newWorld(t *testing.T, o options) *world {
 	s := must(server.New(server.Config{
 		Gateway: g, Gate: keeper, Artifacts: files, Signer: signer, BaseURL: w.base, Limits: o.limits, Now: o.now, Logger: log,
 	}))(t)
+	w.signer = signer
 	w.operator = &server.Operator{Keys: o.engine, Tasks: o.engine, Gate: keeper, Prefix: "svc", Now: time.Now}
 	g.Start()
 	served := make(chan error, 1)
