@@ -39,7 +39,7 @@ func (b *body) Read(p []byte) (int, error) {
 		return 0, nil
 	}
 	b.silent.Reset(b.idle)
-	n, err := b.inner.Read(p[:min(int64(len(p)), b.left+1)])
+	n, err := b.inner.Read(p[:min(int64(len(p))-1, b.left)+1])
 	b.silent.Stop()
 	if int64(n) > b.left {
 		return int(b.left), b.source.tooLarge(b.limit)

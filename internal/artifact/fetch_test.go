@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -266,6 +267,15 @@ func TestFetchLimits(t *testing.T) {
 				t.Errorf("fetched %d bytes, %v", len(got), err)
 			}
 		})
+	}
+}
+
+// TestFetchWithoutALimit has the greatest limit stand for none.
+func TestFetchWithoutALimit(t *testing.T) {
+	h := newHost(t, text("bytes"))
+	got, err := fetch(t, artifact.FetcherConfig{Allow: []string{h.address()}}, h.URL, math.MaxInt64)
+	if err != nil || got != "bytes" {
+		t.Errorf("fetched %q, %v", got, err)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"math"
 	"strings"
 	"sync"
 	"testing"
@@ -82,6 +83,16 @@ func TestPutAndRead(t *testing.T) {
 				t.Error("other bytes come back")
 			}
 		})
+	}
+}
+
+// TestPutWithoutALimit has the greatest limit stand for none.
+func TestPutWithoutALimit(t *testing.T) {
+	s, _ := newStore(t)
+	put := request(newID(), png1)
+	put.Limit = math.MaxInt64
+	if got, err := s.Put(t.Context(), put); err != nil || got.Bytes != int64(len(png1)) || got.SHA256 != hash(png1) {
+		t.Errorf("kept %+v, %v", got, err)
 	}
 }
 
