@@ -48,6 +48,10 @@ func (g *Gateway) dispatch(ctx context.Context) {
 // claim takes what there are workers for and returns how many tasks it took. With every worker busy
 // it still takes what can't wait: tasks past their deadline, canceled, or with an open attempt.
 func (g *Gateway) claim(ctx context.Context) int {
+	if !g.enter() { // counted in, so that Shutdown waits for those who begin here
+		return 0
+	}
+	defer g.workers.Done()
 	limit, capabilities := g.idle(), []string(nil)
 	if limit > 0 {
 		capabilities = g.claimable()

@@ -162,7 +162,6 @@ func (w *work) submit(ctx context.Context, route routing.Route, a task.Attempt) 
 	if err != nil {
 		return w.failed(ctx, route, err)
 	}
-	w.g.health.Worked(route.ID())
 	return w.proceed(ctx, route, out)
 }
 

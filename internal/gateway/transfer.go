@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,7 +31,9 @@ const (
 )
 
 // transfer keeps the result's bytes and ends the task: attempt, move and settlement in one commit.
+// A result alone says that the route works: a supplier may accept every job and do none.
 func (w *work) transfer(ctx context.Context, route routing.Route, r supplier.Result) error {
+	w.g.health.Worked(route.ID())
 	if !w.t.Sync && w.t.State == task.Running {
 		if err := w.advance(ctx, store.Step{Moves: []task.Transition{task.Transfer()}}); err != nil {
 			return err
@@ -207,9 +210,16 @@ func outputOf(r supplier.Result, kept []task.Artifact, capability string) (task.
 	return out, nil
 }
 
-// measure returns the work done: what the supplier reports, completed from what can be counted here.
+// measure returns the work done: what the supplier reports, completed from what can be counted here:
+// in the files kept, or, where they couldn't be, in what the supplier says of them.
 func (w *work) measure(r supplier.Result, kept []task.Artifact) task.Usage {
 	u := task.Usage(r.Usage)
+	if kept == nil {
+		family, _, _ := strings.Cut(w.t.Capability, ".")
+		for _, f := range r.Files {
+			kept = append(kept, task.Artifact{ContentType: cmp.Or(f.ContentType, family+"/"), Duration: f.Duration})
+		}
+	}
 	for _, a := range kept {
 		if r.Usage.Images == 0 && strings.HasPrefix(a.ContentType, "image/") {
 			u.Images++

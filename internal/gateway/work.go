@@ -164,11 +164,12 @@ func (w *work) soft(ctx context.Context) (context.Context, context.CancelFunc) {
 	return ctx, func() { unhook(); cancel(nil) }
 }
 
-// pause waits d, or until the work or the node ends.
+// pause waits d, or until the work or the node ends, and then looks for a cancellation.
 func (w *work) pause(ctx context.Context, d time.Duration) {
 	ctx, stop := w.soft(ctx)
 	defer stop()
 	sleep(ctx, d)
+	w.look(ctx)
 }
 
 // How a write is repeated that failed for want of room or for a passing fault of the engine.
