@@ -97,6 +97,21 @@ func TestSameKeyIsSameTask(t *testing.T) {
 	})
 }
 
+// TestConflictNamesTheTaskOnlyWithinTheScope repeats a key with a request of another capability.
+func TestConflictNamesTheTaskOnlyWithinTheScope(t *testing.T) {
+	s := &script{submitFn: answer("hi")}
+	inWorld(t, []routing.Route{route("text.chat", "a", 1, s), route("image.generate", "a", 1, s)}, func(w *world) {
+		held := w.create("scoped-001", chat, time.Minute).Task
+		for scope, want := range map[string]string{"*": held.ID, "text.chat": held.ID, "image.*": ""} {
+			w.caller.Key.Scopes = []string{scope}
+			_, err := w.g.Create(w.t.Context(), w.caller, gateway.Submission{IdempotencyKey: "scoped-001", Body: []byte(paint)})
+			if e := fault.From(err); e == nil || e.Code != fault.IdempotencyConflict || e.TaskID != want {
+				t.Errorf("scope %s: %+v, want the task %q", scope, err, want)
+			}
+		}
+	})
+}
+
 func TestRefusalsLeaveNoTrace(t *testing.T) {
 	s := &script{submitFn: answer("hi")}
 	inWorld(t, []routing.Route{route("text.chat", "a", 1, s), route("image.edit", "a", 1, s)}, func(w *world) {

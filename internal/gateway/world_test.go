@@ -1,15 +1,15 @@
 package gateway_test
 
 import (
-	"bytes"
 	"context"
+	"encoding/base64"
 	"errors"
-	"image"
-	"image/png"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"unitask/internal/account"
 	"unitask/internal/artifact"
@@ -18,108 +18,11 @@ import (
 	"unitask/internal/gate"
 	"unitask/internal/gateway"
 	"unitask/internal/routing"
+	"unitask/internal/store"
 	"unitask/internal/store/memstore"
 	"unitask/internal/supplier"
 	"unitask/internal/task"
 )
-
-// script is an adapter that does as its test says and counts what it was paid for.
-type script struct {
-	mu       sync.Mutex
-	submits  []string // submit keys, in order
-	polls    int
-	cancels  int
-	submitFn func(n int, r supplier.Request) (supplier.Outcome, error)
-	pollFn   func(n int, j supplier.Job) (supplier.Outcome, error)
-}
-
-func (s *script) Submit(ctx context.Context, r supplier.Request) (supplier.Outcome, error) {
-	s.mu.Lock()
-	s.submits = append(s.submits, r.SubmitKey)
-	n := len(s.submits)
-	s.mu.Unlock()
-	if ctx.Err() != nil {
-		return supplier.Outcome{}, supplier.NewError(supplier.NotSent, fault.ProviderTimeout, "too late", ctx.Err())
-	}
-	return s.submitFn(n, r)
-}
-
-func (s *script) keys() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return append([]string{}, s.submits...)
-}
-
-// jobs is a script whose supplier answers with jobs.
-type jobs struct{ *script }
-
-func (j jobs) Poll(ctx context.Context, job supplier.Job) (supplier.Outcome, error) {
-	if ctx.Err() != nil {
-		return supplier.Outcome{}, supplier.NewError(supplier.NotSent, fault.ProviderTimeout, "too late", ctx.Err())
-	}
-	j.mu.Lock()
-	j.polls++
-	n := j.polls
-	j.mu.Unlock()
-	return j.pollFn(n, job)
-}
-
-func (j jobs) Cancel(context.Context, supplier.Job) error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.cancels++
-	return nil
-}
-
-// keyed is a script whose supplier honours the submit key.
-type keyed struct{ jobs }
-
-func (keyed) HonorsSubmitKey() bool { return true }
-
-// findable is a script whose supplier can be asked after a submission.
-type findable struct {
-	jobs
-	found bool
-}
-
-func (f findable) Find(_ context.Context, key string) (supplier.Job, bool, error) {
-	return supplier.Job{ID: "found " + key}, f.found, nil
-}
-
-func text(s string) supplier.Outcome {
-	return supplier.Outcome{Result: &supplier.Result{
-		Text: &s, FinishReason: "stop", Usage: supplier.Usage{InputTokens: 10, OutputTokens: 20},
-	}}
-}
-
-func answer(s string) func(int, supplier.Request) (supplier.Outcome, error) {
-	return func(int, supplier.Request) (supplier.Outcome, error) { return text(s), nil }
-}
-
-func refuse(sent supplier.Sent, code fault.Code) func(int, supplier.Request) (supplier.Outcome, error) {
-	return func(int, supplier.Request) (supplier.Outcome, error) {
-		return supplier.Outcome{}, supplier.NewError(sent, code, "as the test says", nil)
-	}
-}
-
-func job(id string) func(int, supplier.Request) (supplier.Outcome, error) {
-	return func(int, supplier.Request) (supplier.Outcome, error) {
-		return supplier.Outcome{Job: &supplier.Job{ID: id, PollAfter: time.Second}}, nil
-	}
-}
-
-func running(id string) supplier.Outcome {
-	return supplier.Outcome{Job: &supplier.Job{ID: id, PollAfter: time.Second}}
-}
-
-func picture(t *testing.T) supplier.Outcome {
-	t.Helper()
-	var buf bytes.Buffer
-	if err := png.Encode(&buf, image.NewGray(image.Rect(0, 0, 8, 4))); err != nil {
-		t.Fatal(err)
-	}
-	return supplier.Outcome{Result: &supplier.Result{Files: []supplier.File{{ContentType: "image/png", Data: buf.Bytes()}}}}
-}
 
 // noFetch is a fetcher for tests that fetch nothing.
 type noFetch struct{}
@@ -129,10 +32,15 @@ func (noFetch) Fetch(context.Context, artifact.FetchRequest) (*artifact.Fetched,
 }
 
 // world is a gateway over an in-memory store with scripted suppliers.
+// What a test sets, it sets before start.
 type world struct {
 	t         *testing.T
 	store     *memstore.DB
+	engine    store.Store // what the gateway sees of the store
+	folder    string      // where the artifacts are
 	artifacts artifact.Store
+	fetcher   gateway.Fetcher
+	now       func() time.Time
 	routes    []routing.Route
 	limits    gateway.Limits
 	g         *gateway.Gateway
@@ -161,11 +69,18 @@ func inWorld(t *testing.T, routes []routing.Route, f func(w *world)) {
 
 func newWorld(t *testing.T, routes []routing.Route) *world {
 	t.Helper()
-	folder, err := artifact.NewFolder(artifact.FolderConfig{Dir: t.TempDir()})
-	if err != nil {
+	return newWorldAt(t, routes, time.Now)
+}
+
+// newWorldAt is newWorld on a clock of the test's own.
+func newWorldAt(t *testing.T, routes []routing.Route, now func() time.Time) *world {
+	t.Helper()
+	w := &world{t: t, folder: t.TempDir(), store: memstore.New(now), fetcher: noFetch{}, now: now, routes: routes}
+	w.engine = w.store
+	var err error
+	if w.artifacts, err = artifact.NewFolder(artifact.FolderConfig{Dir: w.folder}); err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, store: memstore.New(time.Now), artifacts: folder, routes: routes}
 	a := account.Account{ID: task.NewID(task.PrefixAccount, time.Now()), Name: "default", CreatedAt: time.Now()}
 	secret := account.NewKeySecret("svc", task.Live)
 	k := account.Key{
@@ -185,6 +100,12 @@ func newWorld(t *testing.T, routes []routing.Route) *world {
 // start makes another gateway over the same store, as a restart would.
 func (w *world) start() {
 	w.t.Helper()
+	w.g = w.node()
+}
+
+// node starts a gateway beside those that run already.
+func (w *world) node() *gateway.Gateway {
+	w.t.Helper()
 	directory, err := catalog.Default()
 	if err != nil {
 		w.t.Fatal(err)
@@ -197,25 +118,57 @@ func (w *world) start() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.g, err = gateway.New(gateway.Config{
-		Catalog: directory, Store: w.store, Gate: guard, Routes: table, Artifacts: w.artifacts, Fetcher: noFetch{}, Limits: w.limits,
+	g, err := gateway.New(gateway.Config{
+		Catalog: directory, Store: w.engine, Gate: guard, Routes: table, Artifacts: w.artifacts, Fetcher: w.fetcher,
+		Limits: w.limits, Now: w.now,
 	})
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.g.Start()
+	g.Start()
+	return g
 }
 
-func (w *world) stop() {
-	w.t.Helper()
-	if err := w.g.Shutdown(context.Background()); err != nil {
-		w.t.Fatal(err)
+func (w *world) stop() { mustStop(w.t, w.g) }
+
+func mustStop(t *testing.T, g *gateway.Gateway) {
+	t.Helper()
+	if err := g.Shutdown(context.Background()); err != nil {
+		t.Fatal(err)
 	}
 }
 
 const chat = `{"capability":"text.chat","input":{"prompt":"hello"}}`
 
 const paint = `{"capability":"image.generate","input":{"prompt":"a fox"}}`
+
+// edit is a request whose picture is inline.
+func edit(t *testing.T) string {
+	t.Helper()
+	return editOf(`{"content_type":"image/png","data":"` + base64.StdEncoding.EncodeToString(mustPNG(t)) + `"}`)
+}
+
+// editByURL is a request whose picture is at an address.
+var editByURL = editOf(`{"url":"https://example.com/a.png"}`)
+
+func editOf(media string) string {
+	return `{"capability":"image.edit","input":{"prompt":"a fox","images":[` + media + `],"authorization":{"person":"none"}}}`
+}
+
+// leave records a task with an open intent on the first route, as a crash between the commit and the
+// answer leaves it behind.
+func (w *world) leave(capability, input string) store.Lease {
+	w.t.Helper()
+	created, err := w.store.CreateTask(w.t.Context(), store.NewTask{
+		ID: task.NewID(task.PrefixTask, time.Now()), Scope: w.caller.Scope(), Capability: capability,
+		Input: []byte(input), Parameters: []byte(`{}`), Deadline: time.Hour,
+		First: &store.First{Node: "dead", Term: time.Minute, Plans: []task.Plan{routing.Choice{Route: w.routes[0]}.Plan(nil)}},
+	})
+	if err != nil || created.Task.OpenAttempt() == nil {
+		w.t.Fatalf("%+v %v", created, err)
+	}
+	return *created.Lease
+}
 
 // create submits and fails the test on a refusal.
 func (w *world) create(key, body string, wait time.Duration) gateway.Accepted {
@@ -241,6 +194,67 @@ func (w *world) end(id string) task.Task {
 	}
 }
 
+// get returns the task as it is stored.
+func (w *world) get(id string) task.Task {
+	w.t.Helper()
+	got, err := w.store.GetTask(w.t.Context(), w.caller.Scope(), id)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return got
+}
+
+// cancel asks the given gateway for the task's end.
+func (w *world) cancel(g *gateway.Gateway, id string) task.Task {
+	w.t.Helper()
+	got, err := g.Cancel(w.t.Context(), w.caller, id)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return got
+}
+
+// outcome is how a task stands, for its caller and in the ledger.
+type outcome struct {
+	State  task.State
+	Code   fault.Code
+	Cost   task.Money
+	Ledger []entry
+}
+
+// entry is one attempt without its times and texts.
+type entry struct {
+	Supplier    string
+	State       task.AttemptState
+	Code        fault.Code
+	Cost        task.Money
+	CostUnknown bool
+}
+
+func outcomeOf(t task.Task) outcome {
+	o := outcome{State: t.State, Code: codeOf(t), Cost: t.Cost}
+	for _, a := range t.Attempts {
+		o.Ledger = append(o.Ledger, entry{a.Supplier, a.State, a.Code, a.Cost, a.CostUnknown})
+	}
+	return o
+}
+
+// expect compares how a task stands with what the test promises.
+func (w *world) expect(got task.Task, want outcome) {
+	w.t.Helper()
+	if diff := cmp.Diff(want, outcomeOf(got)); diff != "" {
+		w.t.Errorf("%s (-want +got):\n%s", got.ID, diff)
+	}
+}
+
+// expectSent compares the submissions at a supplier with the submit keys that are due.
+func (w *world) expectSent(s *script, want ...string) {
+	w.t.Helper()
+	if diff := cmp.Diff(want, s.keys(), cmpopts.EquateEmpty()); diff != "" {
+		w.t.Errorf("submissions (-want +got):\n%s", diff)
+	}
+}
+
 func codeOf(t task.Task) fault.Code {
 	if t.Failure == nil {
 		return ""
@@ -263,9 +277,3 @@ func publicStates(t task.Task) []task.State {
 	}
 	return states
 }
-
-var (
-	_ supplier.Poller   = jobs{}
-	_ supplier.Canceler = jobs{}
-	_ supplier.Finder   = findable{}
-)

@@ -1,0 +1,182 @@
+package gateway_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"unitask/internal/fault"
+	"unitask/internal/routing"
+	"unitask/internal/store"
+	"unitask/internal/supplier"
+	"unitask/internal/task"
+)
+
+// lossOfLeases are the ways in which a node can't keep its leases.
+var lossOfLeases = map[string]func(context.Context) error{
+	"the heartbeat fails": func(context.Context) error { return errors.New("no connection") },
+	"the heartbeat hangs": func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
+}
+
+// claimOnce lets a node have one task only: it stands for one that is cut off.
+func claimOnce() func(claim func() ([]store.Lease, error)) ([]store.Lease, error) {
+	var done atomic.Bool
+	return func(claim func() ([]store.Lease, error)) ([]store.Lease, error) {
+		if done.Load() {
+			return nil, nil
+		}
+		leases, err := claim()
+		done.Store(len(leases) > 0)
+		return leases, err
+	}
+}
+
+// TestWorkerPastItsLeaseSubmitsNothing pauses a worker between its intent and the submission for
+// longer than its lease lasts, while another node takes the task over.
+func TestWorkerPastItsLeaseSubmitsNothing(t *testing.T) {
+	for name, renew := range lossOfLeases {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				late := honest{jobs: jobs{&script{submitFn: job("j"), pollFn: done(t)}}}
+				w := newWorld(t, []routing.Route{route("image.generate", "a", 1, late)})
+				w.engine = &tampered{Store: w.store, renewFunc: renew, claimFunc: claimOnce(), beginFunc: func(begin call) (task.Task, error) {
+					got, err := begin()
+					time.Sleep(40 * time.Second)
+					return got, err
+				}}
+				w.start()
+				cutOff := w.g
+				defer mustStop(t, cutOff)
+				id := w.create("past-lease", paint, 0).Task.ID
+				time.Sleep(2 * time.Second)
+				s := honest{jobs: jobs{&script{submitFn: job("j"), pollFn: done(t)}}}
+				w.engine, w.routes = w.store, []routing.Route{route("image.generate", "a", 1, s)}
+				w.start()
+				defer w.stop()
+				w.expect(w.end(id), outcome{task.Succeeded, "", 1, []entry{{"a", task.Rejected, "", 0, false}, {"a", task.OK, "", 1, false}}})
+				time.Sleep(time.Minute)
+				w.expectSent(late.script)
+				w.expectSent(s.script, id+"/2")
+			})
+		})
+	}
+}
+
+// TestNodeThatCannotKeepItsLeasesDropsItsWork cuts a node off while it polls, or while it submits.
+func TestNodeThatCannotKeepItsLeasesDropsItsWork(t *testing.T) {
+	for name, takes := range map[string]time.Duration{"polling": 0, "submitting": 10 * time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a := findable{jobs{&script{takes: takes, submitFn: job("j"), pollFn: goesOn}}, true}
+				w := newWorld(t, []routing.Route{route("image.generate", "a", 1, a)})
+				w.engine = &tampered{Store: w.store, renewFunc: lossOfLeases["the heartbeat fails"], claimFunc: claimOnce()}
+				w.start()
+				cutOff := w.g
+				defer mustStop(t, cutOff)
+				id := w.create("cut-off-01", paint, 0).Task.ID
+				time.Sleep(31 * time.Second)
+				polls := a.polled()
+				b := findable{jobs{&script{submitFn: job("j"), pollFn: done(t)}}, true}
+				w.engine, w.routes = w.store, []routing.Route{route("image.generate", "a", 1, b)}
+				w.start()
+				defer w.stop()
+				w.expect(w.end(id), outcome{task.Succeeded, "", 1, []entry{{"a", task.OK, "", 1, false}}})
+				time.Sleep(time.Hour)
+				w.expectSent(a.script, id+"/1")
+				w.expectSent(b.script)
+				if n := a.polled(); n != polls {
+					t.Errorf("%d polls after the lease was lost", n-polls)
+				}
+			})
+		})
+	}
+}
+
+// TestCancelThroughAnotherNodeIsSeen cancels by a gateway that doesn't run the task.
+func TestCancelThroughAnotherNodeIsSeen(t *testing.T) {
+	unreachable := honest{jobs{&script{submitFn: job("j")}}, errors.New("no connection")}
+	polled := jobs{&script{submitFn: job("j"), pollFn: goesOn}}
+	for name, tt := range map[string]struct {
+		adapter supplier.Adapter
+		begin   func(w *world) (id string)
+		cancels int
+	}{
+		"by a worker that polls": {polled, func(w *world) string { return w.create("elsewhere1", paint, 0).Task.ID }, 1},
+		"by a worker that looks a submission up": {unreachable, func(w *world) string {
+			id := w.leave("image.generate", `{"prompt":"a fox"}`).Task.ID
+			w.store.Restart()
+			return id
+		}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, []routing.Route{route("image.generate", "a", 1, tt.adapter)})
+				w.start()
+				defer w.stop()
+				id := tt.begin(w)
+				time.Sleep(3 * time.Second)
+				other := w.node()
+				defer mustStop(t, other)
+				w.expect(w.cancel(other, id), outcome{task.Canceled, "", 0, []entry{{"a", task.UnknownOutcome, "", 0, true}}})
+				if n := polled.canceled(); n != tt.cancels {
+					t.Errorf("%d cancelations at the supplier, want %d", n, tt.cancels)
+				}
+				polled.cancels = 0
+			})
+		})
+	}
+}
+
+// TestClockThatStepsForwardEndsNothingEarly moves the clock by an hour while a job runs.
+func TestClockThatStepsForwardEndsNothingEarly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var offset atomic.Int64
+		s := jobs{&script{submitFn: func(int, supplier.Request) (supplier.Outcome, error) {
+			offset.Store(int64(time.Hour))
+			return running("j"), nil
+		}}}
+		s.pollFn = func(n int, j supplier.Job) (supplier.Outcome, error) {
+			if n < 100 {
+				return running(j.ID), nil
+			}
+			return picture(t), nil
+		}
+		w := newWorld(t, []routing.Route{route("image.generate", "a", 1, s)})
+		w.now = stepped(&offset)
+		w.start()
+		defer w.stop()
+		w.expect(w.end(w.create("forward-01", paint, 0).Task.ID), outcome{task.Succeeded, "", 1, []entry{{"a", task.OK, "", 1, false}}})
+	})
+}
+
+// TestRetryTriesEveryRouteAnewWhateverTheClockSays moves the clock back before a retry.
+func TestRetryTriesEveryRouteAnewWhateverTheClockSays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var offset atomic.Int64
+		s := &script{}
+		s.submitFn = func(n int, _ supplier.Request) (supplier.Outcome, error) {
+			if n == 1 {
+				return refuse(supplier.Refused, fault.ProviderUnavailable)(n, supplier.Request{})
+			}
+			return picture(t), nil
+		}
+		w := newWorldAt(t, []routing.Route{route("image.generate", "a", 1, s)}, stepped(&offset))
+		w.start()
+		defer w.stop()
+		refused := entry{"a", task.Rejected, fault.ProviderUnavailable, 0, false}
+		first := w.end(w.create("backward-1", paint, 0).Task.ID)
+		w.expect(first, outcome{task.Failed, fault.ProviderUnavailable, 0, []entry{refused}})
+		offset.Store(-int64(time.Hour))
+		again := w.end(w.create("backward-1", paint, 0).Task.ID)
+		w.expect(again, outcome{task.Succeeded, "", 1, []entry{refused, {"a", task.OK, "", 1, false}}})
+		w.expectSent(s, first.ID+"/1", first.ID+"/2")
+	})
+}
+
+// stepped returns a clock that is off by as much as the test says.
+func stepped(offset *atomic.Int64) func() time.Time {
+	return func() time.Time { return time.Now().Add(time.Duration(offset.Load())) }
+}

@@ -1,0 +1,147 @@
+package gateway_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"unitask/internal/fault"
+	"unitask/internal/routing"
+	"unitask/internal/supplier"
+	"unitask/internal/task"
+)
+
+// TestResultInHandOutlivesTheDeadline has a result arrive two seconds before it. Its bytes may take
+// another minute; after that the supplier is owed all the same.
+func TestResultInHandOutlivesTheDeadline(t *testing.T) {
+	for name, tt := range map[string]struct {
+		keep time.Duration
+		want outcome
+	}{
+		"for a moment": {3 * time.Second, outcome{task.Succeeded, "", task.USD, []entry{{"a", task.OK, "", task.USD, false}}}},
+		"not for long": {2 * time.Minute, outcome{
+			task.Failed, fault.ProviderTimeout, 0, []entry{{"a", task.FailedAttempt, fault.ProviderTimeout, task.USD, false}},
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &script{takes: 15*time.Minute - 2*time.Second, submitFn: painted(t)}
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, []routing.Route{route("image.generate", "a", task.USD, s)})
+				w.artifacts = slowFiles{Store: w.artifacts, keep: tt.keep}
+				w.start()
+				defer w.stop()
+				end := w.end(w.create("in-hand-01", paint, 0).Task.ID)
+				w.expect(end, tt.want)
+				w.expectSent(s, end.ID+"/1")
+			})
+		})
+	}
+}
+
+// TestCanceledResultIsOwed cancels a task whose result is being kept.
+func TestCanceledResultIsOwed(t *testing.T) {
+	s := &script{takes: time.Second, submitFn: painted(t)}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, []routing.Route{route("image.generate", "a", task.USD, s)})
+		w.artifacts = slowFiles{Store: w.artifacts, keep: 3 * time.Second}
+		w.start()
+		defer w.stop()
+		id := w.create("owed-00001", paint, 0).Task.ID
+		time.Sleep(2 * time.Second)
+		w.expect(w.cancel(w.g, id), outcome{task.Canceled, "", 0, []entry{{"a", task.OK, "", task.USD, false}}})
+	})
+}
+
+// TestCancelBeforeTheSubmissionOwesNothing cancels a task between its intent and the submission.
+func TestCancelBeforeTheSubmissionOwesNothing(t *testing.T) {
+	s := &script{submitFn: painted(t)}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, []routing.Route{route("image.generate", "a", task.USD, s)})
+		w.engine = &tampered{Store: w.store, beginFunc: func(begin call) (task.Task, error) {
+			got, err := begin()
+			time.Sleep(time.Second)
+			return got, err
+		}}
+		w.start()
+		defer w.stop()
+		id := w.create("unsent-001", paint, 0).Task.ID
+		time.Sleep(500 * time.Millisecond)
+		w.expect(w.cancel(w.g, id), outcome{task.Canceled, "", 0, []entry{{"a", task.Rejected, "", 0, false}}})
+		w.expectSent(s)
+	})
+}
+
+func TestJobResumedAfterARestartIsCharged(t *testing.T) {
+	finished := false
+	s := jobs{&script{submitFn: job("j")}}
+	s.pollFn = func(_ int, j supplier.Job) (supplier.Outcome, error) {
+		if finished {
+			return picture(t), nil
+		}
+		return running(j.ID), nil
+	}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, []routing.Route{route("image.generate", "a", task.USD/100, s)})
+		w.start()
+		id := w.create("charged-01", paint, 0).Task.ID
+		time.Sleep(5 * time.Second)
+		w.stop()
+		finished = true
+		w.start()
+		defer w.stop()
+		w.expect(w.end(id), outcome{task.Succeeded, "", task.USD / 100, []entry{{"a", task.OK, "", task.USD / 100, false}}})
+		w.expectSent(s.script, id+"/1")
+	})
+}
+
+// TestKnownJobIsFetchedAgainNotPaidAgain retries a task whose job ended well, but whose result
+// couldn't be had.
+func TestKnownJobIsFetchedAgainNotPaidAgain(t *testing.T) {
+	broken := true
+	s := jobs{&script{submitFn: job("j")}}
+	s.pollFn = func(int, supplier.Job) (supplier.Outcome, error) {
+		out := picture(t)
+		data := out.Result.Files[0].Data
+		out.Result.Files[0] = supplier.File{ContentType: "image/png", Open: func(context.Context) (io.ReadCloser, error) {
+			if broken {
+				return nil, errors.New("connection reset")
+			}
+			return io.NopCloser(bytes.NewReader(data)), nil
+		}}
+		return out, nil
+	}
+	inWorld(t, []routing.Route{route("image.generate", "a", task.USD, s)}, func(w *world) {
+		first := w.end(w.create("fetched-01", paint, 0).Task.ID)
+		w.expect(first, outcome{task.Failed, fault.ProviderUnavailable, 0, []entry{
+			{"a", task.UnknownOutcome, fault.ProviderUnavailable, task.USD, false},
+		}})
+		broken = false
+		again := w.end(w.create("fetched-01", paint, 0).Task.ID)
+		w.expect(again, outcome{task.Succeeded, "", task.USD, []entry{{"a", task.OK, "", task.USD, false}}})
+		w.expectSent(s.script, first.ID+"/1")
+	})
+}
+
+// TestAddressOfAResultIsTriedAgain has nothing but an address: no job to ask for another one.
+func TestAddressOfAResultIsTriedAgain(t *testing.T) {
+	s := &script{submitFn: func(int, supplier.Request) (supplier.Outcome, error) {
+		return supplier.Outcome{Result: &supplier.Result{Files: []supplier.File{{URL: "https://files.example.com/1.png"}}}}, nil
+	}}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, []routing.Route{route("image.generate", "a", task.USD, s)})
+		f := &fetcher{data: mustPNG(t), failures: 3}
+		w.fetcher = f
+		w.start()
+		defer w.stop()
+		end := w.end(w.create("address-01", paint, 0).Task.ID)
+		w.expect(end, outcome{task.Succeeded, "", task.USD, []entry{{"a", task.OK, "", task.USD, false}}})
+		w.expectSent(s, end.ID+"/1")
+		if n := f.fetched(); n != 4 {
+			t.Errorf("%d fetches, want 4", n)
+		}
+	})
+}
