@@ -120,10 +120,26 @@ func (n *node) assemble(ctx context.Context, c config.Config, directory *catalog
 func gatewayLimits(l config.Limits) gateway.Limits {
 	return gateway.Limits{
 		JSONDepth: someCount(l.JSONDepth), InlineMedia: someBytes(l.InlineMedia),
-		ArtifactBytes: someBytes(l.Artifact), ArtifactTTL: time.Duration(l.ArtifactTTL),
-		SyncWait: time.Duration(l.SyncWait), PlaceWait: time.Duration(l.PlaceWait), Retention: time.Duration(l.Retention),
-		Workers: someCount(l.Workers), Grace: time.Duration(l.ShutdownGrace),
+		ArtifactBytes: someBytes(l.Artifact), ArtifactTTL: someTime(l.ArtifactTTL, forEver),
+		SyncWait: someTime(l.SyncWait, atOnce), PlaceWait: someTime(l.PlaceWait, atOnce), Retention: someTime(l.Retention, forEver),
+		Workers: someCount(l.Workers), Grace: someTime(l.ShutdownGrace, atOnce), LeaseTerm: oneNodeLease,
 	}
+}
+
+const (
+	// oneNodeLease outlasts any process: the lock on the bbolt file is the node's claim on every task,
+	// so that not even a disk that stalls for minutes makes a worker doubt its lease.
+	oneNodeLease = forEver
+	forEver      = 100 * 365 * 24 * time.Hour
+	atOnce       = time.Nanosecond
+)
+
+// someTime gives the settings' 0, for none, the meaning that it has there.
+func someTime(d config.Duration, none time.Duration) time.Duration {
+	if d == 0 {
+		return none
+	}
+	return time.Duration(d)
 }
 
 // someBytes turns the settings' 0, for none, into a bound that nothing reaches.

@@ -153,7 +153,7 @@ func (g *Gateway) holds(claimed time.Time) bool {
 	if r := *g.renewed.Load(); r.After(claimed) {
 		claimed = r
 	}
-	return g.now().Sub(claimed) < g.limits.LeaseTerm*5/6
+	return g.now().Sub(claimed) < g.limits.LeaseTerm-g.limits.LeaseTerm/6 // in this order, for terms without end
 }
 
 // upkeep removes what has outlived its retention and writes the keys' times of last use.
