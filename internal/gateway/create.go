@@ -96,7 +96,10 @@ func (g *Gateway) accept(ctx context.Context, c gate.Caller, n store.NewTask, pr
 		return g.join(ctx, created.Task, prefer)
 	}
 	wait := g.waitFor(created.Task, prefer)
-	if done == nil {
+	switch {
+	case done == nil && wait == 0:
+		return Accepted{Task: created.Task}, nil // as it was accepted: a worker may have it by now
+	case done == nil:
 		return g.finishWait(ctx, created.Task, wait, created.Admit)
 	}
 	timer := time.NewTimer(wait)
