@@ -15,6 +15,7 @@ import (
 	"unitask/internal/fault"
 	"unitask/internal/gateway"
 	"unitask/internal/routing"
+	"unitask/internal/store"
 	"unitask/internal/supplier"
 	"unitask/internal/task"
 )
@@ -93,6 +94,25 @@ func TestSameKeyIsSameTask(t *testing.T) {
 		}
 		if again := w.create("same-key-1", chat, 0); !again.Replayed {
 			t.Error("a replay doesn't say so")
+		}
+	})
+}
+
+// TestAsynchronousAnswerIsTheTaskAsAccepted has the work begin before its request is answered.
+func TestAsynchronousAnswerIsTheTaskAsAccepted(t *testing.T) {
+	s := jobs{&script{submitFn: job("j"), pollFn: done(t)}}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, []routing.Route{route("image.generate", "a", 1, s)})
+		w.engine = &tampered{Store: w.store, createFunc: func(create func() (store.Created, error)) (store.Created, error) {
+			defer time.Sleep(500 * time.Millisecond)
+			return create()
+		}}
+		w.start()
+		defer w.stop()
+		got := w.create("accepted-1", paint, 0).Task
+		w.expect(got, outcome{State: task.Queued})
+		if now := w.get(got.ID).State; now != task.Running {
+			t.Errorf("the work hasn't begun: %s", now)
 		}
 	})
 }

@@ -49,7 +49,10 @@ func TestTaskAcceptedAcrossAShutdownIsRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{submitFn: answer("hi")}
 		w := newWorld(t, []routing.Route{route("text.chat", "a", task.USD, s)})
-		w.engine = &tampered{Store: w.store, createFunc: func() { time.Sleep(time.Second) }}
+		w.engine = &tampered{Store: w.store, createFunc: func(create func() (store.Created, error)) (store.Created, error) {
+			time.Sleep(time.Second)
+			return create()
+		}}
 		w.start()
 		stopped := make(chan struct{})
 		time.AfterFunc(500*time.Millisecond, func() {

@@ -16,10 +16,10 @@ import (
 // tampered is an engine that its test stands before; a nil func lets every call through.
 type tampered struct {
 	store.Store
-	createFunc  func() // before a task is recorded
+	createFunc  func(create func() (store.Created, error)) (store.Created, error)
 	claimFunc   func(claim func() ([]store.Lease, error)) ([]store.Lease, error)
-	renewFunc   func(ctx context.Context) error     // in place of keeping the leases
-	beginFunc   func(begin call) (task.Task, error) // around the record of an intent
+	renewFunc   func(ctx context.Context) error // in place of keeping the leases
+	beginFunc   func(begin call) (task.Task, error)
 	advanceFunc func(s store.Step, advance call) (task.Task, error)
 }
 
@@ -27,10 +27,11 @@ type tampered struct {
 type call func() (task.Task, error)
 
 func (e *tampered) CreateTask(ctx context.Context, n store.NewTask) (store.Created, error) {
+	create := func() (store.Created, error) { return e.Store.CreateTask(ctx, n) }
 	if e.createFunc != nil {
-		e.createFunc()
+		return e.createFunc(create)
 	}
-	return e.Store.CreateTask(ctx, n)
+	return create()
 }
 
 func (e *tampered) Claim(ctx context.Context, c store.ClaimRequest) ([]store.Lease, error) {

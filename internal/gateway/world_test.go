@@ -180,18 +180,21 @@ func (w *world) create(key, body string, wait time.Duration) gateway.Accepted {
 	return a
 }
 
-// end waits for a task's terminal state.
+// end waits for a task's terminal state, two days at most: no deadline is as far away.
 func (w *world) end(id string) task.Task {
 	w.t.Helper()
-	for {
-		got, err := w.g.Await(w.t.Context(), w.caller, id, nil, time.Hour)
-		if err != nil {
+	var got task.Task
+	for until := time.Now().Add(48 * time.Hour); time.Now().Before(until); {
+		var err error
+		if got, err = w.g.Await(w.t.Context(), w.caller, id, nil, time.Hour); err != nil {
 			w.t.Fatal(err)
 		}
 		if got.State.Terminal() {
 			return got
 		}
 	}
+	w.t.Fatalf("the task stays %s: %+v", got.State, outcomeOf(got))
+	return got
 }
 
 // get returns the task as it is stored.
