@@ -21,7 +21,7 @@ func (e *LockedError) Error() string {
 	if holder == "" {
 		holder = "another process"
 	}
-	return fmt.Sprintf("boltstore: %s is in use by %s: ask that process through its admin socket, stop it, "+
+	return fmt.Sprintf("%s is in use by %s: ask that process through its admin socket, stop it, "+
 		"or name another data folder", e.Path, holder)
 }
 

@@ -10,7 +10,7 @@ import (
 // guide begins docs/sandbox.md; the tables follow.
 const guide = `# The sandbox
 
-Test keys, and a server without a configuration, are served by two sandbox suppliers, of which one is
+Test keys are always served by two sandbox suppliers and live keys never are. One of the two is
 cheaper. They do real work without a model, without the network and at no cost: texts, pictures,
 videos that browsers play, sounds and vectors, made from the request alone. The same request gives
 the same result. Checks, states and errors are those of any other supplier.
@@ -71,17 +71,7 @@ A value that is not allowed is an INVALID_REQUEST; other words that begin with @
 
 const guideEnd = `.
 
-## Options
-A configuration may name sandbox suppliers of its own (` + "`kind: sandbox`" + `) with these options.
-
-| option | values | meaning |
-|---|---|---|
-| class | ` + "`honors_key`" + ` | a second submission with one key is the first one (the default) |
-| | ` + "`findable`" + ` | a submission of unknown outcome can be looked up by its key |
-| | ` + "`neither`" + ` | an unknown outcome stays unknown |
-| latency | a duration | time before each answer to a submission; none by default |
-| speed | 0 to 1000 | factor of the time that jobs and streamed words take; 0 for none |
-
+## Restarts
 A job is told by what is stored with its task, so that it goes on through a restart. What a supplier
 remembers of its submissions (to look them up, to lose the first answer of ` + "`@unknown`" + ` only once, to
 end a canceled job) it forgets with the process.
