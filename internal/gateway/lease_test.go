@@ -95,6 +95,25 @@ func TestNodeThatCannotKeepItsLeasesDropsItsWork(t *testing.T) {
 	}
 }
 
+// TestLeaseWithoutEndIsNeverDoubted has a term that outlasts any process, and no heartbeat.
+func TestLeaseWithoutEndIsNeverDoubted(t *testing.T) {
+	s := &script{submitFn: painted(t)}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, []routing.Route{route("image.generate", "a", 1, s)})
+		w.limits.LeaseTerm = 100 * 365 * 24 * time.Hour
+		w.engine = &tampered{Store: w.store, renewFunc: lossOfLeases["the heartbeat fails"], beginFunc: func(begin call) (task.Task, error) {
+			got, err := begin()
+			time.Sleep(10 * time.Minute)
+			return got, err
+		}}
+		w.start()
+		defer w.stop()
+		id := w.create("no-doubts1", paint, 0).Task.ID
+		w.expect(w.end(id), outcome{task.Succeeded, "", 1, []entry{{"a", task.OK, "", 1, false}}})
+		w.expectSent(s, id+"/1")
+	})
+}
+
 // TestCancelThroughAnotherNodeIsSeen cancels by a gateway that doesn't run the task.
 func TestCancelThroughAnotherNodeIsSeen(t *testing.T) {
 	unreachable := honest{jobs{&script{submitFn: job("j")}}, errors.New("no connection")}
