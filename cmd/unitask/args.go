@@ -167,7 +167,7 @@ func (f *fitter) unknown(parents []string, name string, fields []catalog.Field) 
 		where += " " + strings.Join(parents, ".")
 	}
 	message := fmt.Sprintf("%s has no %q; it has %s", where, name, strings.Join(names, ", "))
-	if near := nearest(name, names); near != "" {
+	if near := catalog.Nearest(name, names); near != "" {
 		message = fmt.Sprintf("%s has no %q: did you mean %s? It has %s", where, name, near, strings.Join(names, ", "))
 	}
 	return f.usage("%s", message)

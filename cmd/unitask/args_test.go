@@ -219,14 +219,3 @@ func FuzzFit(f *testing.F) {
 		}
 	})
 }
-
-func TestNearest(t *testing.T) {
-	names := []string{"prompt", "negative_prompt", "n", "aspect_ratio", "size", "format", "quality", "seed"}
-	for typed, want := range map[string]string{
-		"promt": "prompt", "Prompt": "prompt", "aspect": "aspect_ratio", "fromat": "format", "sizes": "size", "zzz": "", "x": "n", "": "",
-	} {
-		if got := nearest(typed, names); got != want {
-			t.Errorf("nearest(%q) = %q, want %q", typed, got, want)
-		}
-	}
-}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/gabriel-vasile/mimetype"
 
+	"unitask/internal/api"
 	"unitask/internal/catalog"
 	"unitask/internal/task"
 )
@@ -133,7 +134,7 @@ func (r *reader) bytes(text string) ([]byte, error) {
 	}
 	raw, err := io.ReadAll(io.LimitReader(from, maxRead+1))
 	if err == nil && len(raw) > maxRead {
-		err = fmt.Errorf("%s is larger than %s", source(text), size(maxRead))
+		err = fmt.Errorf("%s is larger than %s", source(text), api.Size(maxRead))
 	}
 	return raw, err
 }
@@ -166,7 +167,7 @@ func number(f catalog.Field, text string) (any, error) {
 		return nil, fmt.Errorf("%q is no whole number", text)
 	}
 	if low, high := f.Minimum, f.Maximum; low != nil && n < *low || high != nil && n > *high {
-		return nil, fmt.Errorf("%s is outside %s", text, bounds(f))
+		return nil, fmt.Errorf("%s is outside %s", text, f.Bounds())
 	}
 	return json.Number(text), oneOf(f, text)
 }
@@ -176,23 +177,8 @@ func oneOf(f catalog.Field, text string) error {
 	if len(f.Enum) == 0 || slices.Contains(f.Enum, text) {
 		return nil
 	}
-	if near := nearest(text, f.Enum); near != "" {
+	if near := catalog.Nearest(text, f.Enum); near != "" {
 		return fmt.Errorf("%q isn't one of %s: did you mean %s?", text, strings.Join(f.Enum, ", "), near)
 	}
 	return fmt.Errorf("%q isn't one of %s", text, strings.Join(f.Enum, ", "))
-}
-
-// bounds shows the values that a number may have, "" where any.
-func bounds(f catalog.Field) string {
-	show := func(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
-	switch {
-	case f.Minimum != nil && f.Maximum != nil:
-		return show(*f.Minimum) + " to " + show(*f.Maximum)
-	case f.Minimum != nil:
-		return "at least " + show(*f.Minimum)
-	case f.Maximum != nil:
-		return "at most " + show(*f.Maximum)
-	default:
-		return ""
-	}
 }

@@ -67,7 +67,7 @@ func capabilitiesRun(ctx context.Context, t *terminal, o *capabilitiesOptions) e
 	}
 	b := table{header: []string{"NAME", "MODE", "PRICE", "WHAT"}}
 	for _, one := range all {
-		b.row(cell{human: string(one.Name), plain: string(one.Name), style: t.style.bold}, same(string(one.Mode)), same(price(one.Price)), same(one.Title))
+		b.row(cell{human: string(one.Name), plain: string(one.Name), style: t.style.bold}, same(string(one.Mode)), same(one.Price.String()), same(one.Title))
 	}
 	return b.write(t)
 }

@@ -20,7 +20,7 @@ func showCapability(t *terminal, c api.Capability) error {
 		return err
 	}
 	p := page{t: t}
-	p.line("%s  %s", t.style.bold.Render(string(c.Name)), t.style.faint.Render(fmt.Sprintf("%s, %s, %s", c.Modality, c.Mode, price(c.Price))))
+	p.line("%s  %s", t.style.bold.Render(string(c.Name)), t.style.faint.Render(fmt.Sprintf("%s, %s, %s", c.Modality, c.Mode, c.Price.String())))
 	p.wrapped("", c.Description)
 	for _, group := range []string{catalog.GroupInput, catalog.GroupParameters} {
 		if !slices.ContainsFunc(fields, func(f catalog.Field) bool { return f.Group == group }) {
@@ -72,7 +72,7 @@ func (p *page) field(indent string, f catalog.Field) {
 	case f.Required:
 		traits = append(traits, "required")
 	}
-	if b := bounds(f); b != "" {
+	if b := f.Bounds(); b != "" {
 		traits = append(traits, b)
 	}
 	if len(f.Enum) > 0 {

@@ -39,19 +39,6 @@ func age(at, now time.Time) string {
 	}
 }
 
-// size shows a number of bytes in powers of ten.
-func size(n int64) string {
-	const unit = 1000
-	if n < unit {
-		return fmt.Sprintf("%d B", n)
-	}
-	value, prefix := float64(n)/unit, 0
-	for value >= unit && prefix < 3 {
-		value, prefix = value/unit, prefix+1
-	}
-	return fmt.Sprintf("%.1f %cB", value, "kMGT"[prefix])
-}
-
 // stamp is a time as a program reads it, "" for none.
 func stamp(at *api.Timestamp) string {
 	if at == nil {
@@ -90,33 +77,4 @@ func (s styles) state(state task.State) lipgloss.Style {
 	default:
 		return s.busy
 	}
-}
-
-// price shows what a capability costs.
-func price(p api.Price) string {
-	if p.Input == "0" && p.Output == "0" {
-		return "free"
-	}
-	switch p.Unit {
-	case task.PerMillionTokens:
-		return fmt.Sprintf("$%s in, $%s out / M tokens", p.Input, p.Output)
-	case task.PerImage:
-		return "$" + either(p) + " / image"
-	case task.PerSecond:
-		return "$" + either(p) + " / second"
-	case task.PerMillionCharacters:
-		return "$" + either(p) + " / M characters"
-	default:
-		return "$" + either(p)
-	}
-}
-
-// either returns the side of a price that isn't zero; a unit with one count adds both.
-func either(p api.Price) string {
-	in, err1 := task.ParseMoney(p.Input)
-	out, err2 := task.ParseMoney(p.Output)
-	if err1 != nil || err2 != nil {
-		return p.Output
-	}
-	return in.Add(out).String()
 }

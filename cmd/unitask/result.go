@@ -129,7 +129,7 @@ func shape(a api.Artifact) string {
 	if a.Duration != nil {
 		words = append(words, strconv.FormatFloat(*a.Duration, 'f', -1, 64)+" s")
 	}
-	return strings.Join(append(words, size(a.Bytes)), ", ")
+	return strings.Join(append(words, api.Size(a.Bytes)), ", ")
 }
 
 func partsOf(out *api.Output) ([]part, error) {
@@ -201,5 +201,5 @@ func (p part) shape() string {
 	if p.artifact != nil {
 		return shape(*p.artifact)
 	}
-	return p.contentType + ", " + size(int64(len(p.data)))
+	return p.contentType + ", " + api.Size(int64(len(p.data)))
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 
+	"unitask/internal/catalog"
+
 	"github.com/spf13/cobra"
 )
 
@@ -84,7 +86,7 @@ func helpOrUnknown(cmd *cobra.Command, args []string) error {
 	for _, child := range cmd.Commands() {
 		names = append(names, child.Name())
 	}
-	if near := nearest(args[0], names); near != "" {
+	if near := catalog.Nearest(args[0], names); near != "" {
 		return &usageError{message: message + ": did you mean " + near + "?", hint: cmd.CommandPath() + " " + near + " --help"}
 	}
 	return &usageError{message: message}

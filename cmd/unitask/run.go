@@ -189,7 +189,7 @@ func entryOf(ctx context.Context, c *client.Client, name string) (api.Capability
 	}
 	slices.Sort(names)
 	message := fmt.Sprintf("this key opens no capability %q", name)
-	if near := nearest(name, names); near != "" {
+	if near := catalog.Nearest(name, names); near != "" {
 		message += ": did you mean " + near + "?"
 	}
 	return api.Capability{}, &usageError{message: message, hint: "unitask capabilities"}

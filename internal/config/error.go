@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"unitask/internal/catalog"
 )
 
 // Error is one thing wrong with the configuration.
@@ -102,30 +104,8 @@ func oneOf(got string, known []string) string {
 		return ""
 	}
 	list := "known: " + strings.Join(known, ", ")
-	for _, k := range known {
-		if distance(got, k) <= 2 {
-			return fmt.Sprintf("did you mean %s? %s", k, list)
-		}
+	if near := catalog.Nearest(got, known); near != "" {
+		return fmt.Sprintf("did you mean %s? %s", near, list)
 	}
 	return list
-}
-
-// distance is the number of single-character edits between two names.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			edit := diagonal
-			if a[i] != b[j] {
-				edit = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], edit
-		}
-	}
-	return row[len(b)]
 }

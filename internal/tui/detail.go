@@ -172,7 +172,7 @@ func (p *page) text(s string) {
 		p.lines = append(p.lines, " "+l)
 	}
 	if rest > 0 {
-		p.paragraph(fmt.Sprintf("… and %s more, which unitask tasks get prints", size(int64(rest))))
+		p.paragraph(fmt.Sprintf("… and %s more, which unitask tasks get prints", api.Size(int64(rest))))
 	}
 }
 

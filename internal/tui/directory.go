@@ -49,7 +49,7 @@ func (d *capabilityList) Render(c canvas, width, height int) string {
 	first := firstShown(d.cursor, len(d.all), room)
 	for i := first; i < min(first+room, len(d.all)); i++ {
 		one := d.all[i]
-		drawn := row(columns, line(string(one.Name)), line(one.Title), line(string(one.Mode)), price(one.Price))
+		drawn := row(columns, line(string(one.Name)), line(one.Title), line(string(one.Mode)), one.Price.String())
 		lines = append(lines, c.selected(drawn, i == d.cursor))
 	}
 	for len(lines) < room+1 && len(pane) > 0 {
@@ -65,7 +65,7 @@ func (d *capabilityList) columns(width int) []int {
 	for _, one := range d.all {
 		name = max(name, cells(line(string(one.Name))))
 		title = max(title, cells(line(one.Title)))
-		amount = max(amount, cells(price(one.Price)))
+		amount = max(amount, cells(one.Price.String()))
 	}
 	left := width - markWidth - 2 - mode - min(name, width/2)
 	name = min(name, width/2)
@@ -90,7 +90,7 @@ func (d *capabilityList) pane(c canvas, width, height int) []string {
 		lines = append(lines, " "+l)
 	}
 	if d.columns(width)[3] == 0 { // the price isn't in the row
-		lines = append(lines, " "+c.faint.Render(cut(price(one.Price), width-2)))
+		lines = append(lines, " "+c.faint.Render(cut(one.Price.String(), width-2)))
 	}
 	if fields, err := catalog.FieldsOf(one.InputSchema, one.ParametersSchema); err == nil {
 		needs, takes := names(fields)

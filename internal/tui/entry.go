@@ -210,7 +210,7 @@ func number(f catalog.Field, entered string) (any, error) {
 		return nil, errors.New("must be a whole number")
 	}
 	if f.Minimum != nil && n < *f.Minimum || f.Maximum != nil && n > *f.Maximum {
-		return nil, errors.New("must be " + bounds(f))
+		return nil, errors.New("must be " + f.Bounds())
 	}
 	if len(f.Enum) > 0 && !slices.Contains(f.Enum, entered) {
 		return nil, errors.New("must be one of " + strings.Join(f.Enum, ", "))

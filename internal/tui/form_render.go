@@ -131,7 +131,7 @@ func (e *entry) about() string {
 	if e.field.Media {
 		add("@path, a URL or an artifact's id.")
 	}
-	if b := bounds(e.field); b != "" {
+	if b := e.field.Bounds(); b != "" {
 		add("From " + b + ".")
 	}
 	if d := e.standard(); d != "" {
@@ -262,7 +262,7 @@ func (f *form) button(c canvas, focused bool) string {
 	if f.sending() {
 		words = fmt.Sprintf("sending… %ds", int(c.now.Sub(f.sendingSince).Seconds()))
 	}
-	cost := c.faint.Render("  " + price(f.capability.Price))
+	cost := c.faint.Render("  " + f.capability.Price.String())
 	if focused {
 		return c.accent.Render("▸ "+words) + cost
 	}

@@ -115,7 +115,7 @@ func (f file) read() (any, error) {
 	case len(raw) == 0:
 		return nil, fmt.Errorf("%s is empty", f.path)
 	case len(raw) > maxFile:
-		return nil, fmt.Errorf("%s is larger than %s", f.path, size(maxFile))
+		return nil, fmt.Errorf("%s is larger than %s", f.path, api.Size(maxFile))
 	}
 	contentType, _, _ := strings.Cut(mimetype.Detect(raw).String(), ";")
 	return map[string]any{"data": base64.StdEncoding.EncodeToString(raw), "content_type": contentType}, nil

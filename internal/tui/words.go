@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"unitask/internal/api"
-	"unitask/internal/catalog"
-	"unitask/internal/task"
 )
 
 // duration shows how long something took or takes, with tenths only of a few seconds.
@@ -32,43 +30,6 @@ func elapsed(t api.Task, now time.Time) time.Duration {
 		return t.FinishedAt.Sub(t.CreatedAt.Time)
 	}
 	return now.Sub(t.CreatedAt.Time).Truncate(time.Second)
-}
-
-// size shows a number of bytes in powers of ten.
-func size(n int64) string {
-	const unit = 1000
-	if n < unit {
-		return fmt.Sprintf("%d B", n)
-	}
-	value, prefix := float64(n)/unit, 0
-	for value >= unit && prefix < 3 {
-		value, prefix = value/unit, prefix+1
-	}
-	return fmt.Sprintf("%.1f %cB", value, "kMGT"[prefix])
-}
-
-// price shows what a capability costs.
-func price(p api.Price) string {
-	in, inErr := task.ParseMoney(p.Input)
-	out, outErr := task.ParseMoney(p.Output)
-	if inErr != nil || outErr != nil {
-		return line(p.Output)
-	}
-	both := "$" + in.Add(out).String()
-	switch {
-	case in == 0 && out == 0:
-		return "free"
-	case p.Unit == task.PerMillionTokens:
-		return fmt.Sprintf("$%s in, $%s out / M tokens", in, out)
-	case p.Unit == task.PerImage:
-		return both + " / image"
-	case p.Unit == task.PerSecond:
-		return both + " / second"
-	case p.Unit == task.PerMillionCharacters:
-		return both + " / M characters"
-	default:
-		return both
-	}
 }
 
 // cost shows what a task cost, "" where that isn't known.
@@ -106,22 +67,7 @@ func shape(a api.Artifact) string {
 	if a.Duration != nil {
 		words = append(words, strconv.FormatFloat(*a.Duration, 'f', -1, 64)+" s")
 	}
-	return strings.Join(append(words, size(a.Bytes)), ", ")
-}
-
-// bounds shows the values that a number may have, "" where any.
-func bounds(f catalog.Field) string {
-	show := func(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
-	switch {
-	case f.Minimum != nil && f.Maximum != nil:
-		return show(*f.Minimum) + " to " + show(*f.Maximum)
-	case f.Minimum != nil:
-		return "at least " + show(*f.Minimum)
-	case f.Maximum != nil:
-		return "at most " + show(*f.Maximum)
-	default:
-		return ""
-	}
+	return strings.Join(append(words, api.Size(a.Bytes)), ", ")
 }
 
 func plural(n int, word string) string {

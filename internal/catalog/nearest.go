@@ -1,10 +1,10 @@
-package main
+package catalog
 
 import "strings"
 
-// nearest returns the candidate that was probably meant: one that name begins, else the closest of
+// Nearest returns the candidate that was probably meant: one that name begins, else the closest of
 // those at most a third of its letters away, of equals one with the same first letter; "" for none.
-func nearest(name string, candidates []string) string {
+func Nearest(name string, candidates []string) string {
 	if name == "" {
 		return ""
 	}

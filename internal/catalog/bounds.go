@@ -1,0 +1,18 @@
+package catalog
+
+import "strconv"
+
+// Bounds tells a person which values a number may have, such as "1 to 4"; "" where any.
+func (f Field) Bounds() string {
+	show := func(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
+	switch {
+	case f.Minimum != nil && f.Maximum != nil:
+		return show(*f.Minimum) + " to " + show(*f.Maximum)
+	case f.Minimum != nil:
+		return "at least " + show(*f.Minimum)
+	case f.Maximum != nil:
+		return "at most " + show(*f.Maximum)
+	default:
+		return ""
+	}
+}
