@@ -98,14 +98,14 @@ func TestDashboard(t *testing.T) {
 
 	p.keys("Down", "Down", "Down", "Enter")
 	p.shows("› image.generate", "▸ prompt *", "[ Send ]")
-	p.keys("a red fox 🦊 @slow:3s")
+	p.keys("a red fox 🦊 @slow:8s")
 	p.keys("Tab", "Enter", "Tab", "Tab", "5")
 	p.keys("C-s")
 	p.shows("▸ n", "✗ must be 1 to 4")
 	p.keys("BSpace", "2", "C-s")
 	p.shows("Tasks (1 open)", "○ queued", "a red fox")
 	p.keys("Enter")
-	p.shows("● running", "asked        a red fox 🦊 @slow:3s")
+	p.shows("● running", "asked        a red fox 🦊 @slow:8s")
 	p.shows("✓ succeeded", "image/png, 1024×1024", "2 images", "/artifacts/art_")
 
 	p.keys("Escape")
