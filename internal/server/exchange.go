@@ -103,7 +103,7 @@ func (s *core) finish(x *exchange, begun time.Time) {
 func (s *core) record(x *exchange, begun time.Time) {
 	attrs := []slog.Attr{
 		slog.String("method", x.r.Method), slog.String("route", x.route), slog.Int("status", x.status),
-		slog.String("request_id", x.id), slog.Duration("duration", s.now().Sub(begun)),
+		slog.String("request_id", x.id), slog.Float64("duration_ms", float64(s.now().Sub(begun).Microseconds())/1000),
 	}
 	for _, a := range []slog.Attr{
 		slog.String("code", string(x.code)), slog.String("task_id", x.taskID), slog.String("key_id", x.caller.Key.ID),

@@ -53,25 +53,27 @@ func parseListQuery(raw string) (gateway.ListQuery, error) {
 	return q, nil
 }
 
-// setListQuery sets one parameter and returns what is wrong with it, "" for nothing.
+// setListQuery sets one parameter and returns what is wrong with it, "" for nothing. One without a
+// value says as much as none.
 func setListQuery(q *gateway.ListQuery, name, value string) string {
 	switch name {
 	case "state":
-		if q.State = task.State(value); !q.State.Valid() {
+		if q.State = task.State(value); value != "" && !q.State.Valid() {
 			return "is not a state of tasks"
 		}
 	case "capability":
-		if q.Capability = value; value == "" {
-			return "must not be empty"
-		}
+		q.Capability = value
 	case "limit":
+		if value == "" {
+			return ""
+		}
 		n, err := strconv.Atoi(value)
 		if err != nil || n < 1 || n > api.MaxListLimit {
 			return "must be a number from 1 to " + strconv.Itoa(api.MaxListLimit)
 		}
 		q.Limit = n
 	case "cursor":
-		if q.Cursor = value; !task.ValidID(task.PrefixTask, value) {
+		if q.Cursor = value; value != "" && !task.ValidID(task.PrefixTask, value) {
 			return "is not one that a list returned"
 		}
 	default:

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"runtime"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"unitask/internal/api"
+	"unitask/internal/catalog"
 	"unitask/internal/fault"
 	"unitask/internal/store/boltstore"
 	"unitask/internal/task"
@@ -27,9 +29,16 @@ func TestWholeWay(t *testing.T) {
 	if len(directory.Data) != 7 {
 		t.Errorf("%d capabilities for a test key", len(directory.Data))
 	}
+	schemas := must(catalog.Default())(t)
 	for _, c := range directory.Data {
-		if got := w.post("example of "+string(c.Name), string(c.Example)); got.StatusCode >= 300 {
+		got := w.post("example of "+string(c.Name), string(c.Example))
+		if got.StatusCode >= 300 {
 			t.Errorf("the example of %s: %d %s", c.Name, got.StatusCode, got.body)
+			continue
+		}
+		output := must(json.Marshal(w.end(w.test, got.task(t).ID).Output))(t)
+		if err := schemas.ValidateOutput(c.Name, output); err != nil {
+			t.Errorf("the result of %s's example doesn't fit its output_schema: %v\n%s", c.Name, err, output)
 		}
 	}
 	live := decode[api.CapabilityList](t, w.do(request{path: api.PathCapabilities, key: w.live}))
@@ -189,9 +198,13 @@ func TestList(t *testing.T) {
 			t.Errorf("%q lists %v", query, got)
 		}
 	}
+	whole, _ := list("", w.test)
+	if same, _ := list("?state=&capability=&limit=&cursor=", w.test); len(whole) == 0 || len(same) != len(whole) {
+		t.Errorf("parameters without a value list %d tasks of %d", len(same), len(whole))
+	}
 	for query, field := range map[string]string{
 		"?state=done": "state", "?limit=0": "limit", "?limit=201": "limit", "?limit=x": "limit", "?cursor=x": "cursor",
-		"?capability=": "capability", "?page=2": "page", "?limit=1&limit=2": "limit",
+		"?page=2": "page", "?limit=1&limit=2": "limit",
 	} {
 		got := w.do(request{path: api.PathTasks + query, key: w.test})
 		if e := got.error(t); got.StatusCode != http.StatusBadRequest || len(e.Error.Details) != 1 || e.Error.Details[0].Field != field {
