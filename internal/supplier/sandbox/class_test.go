@@ -299,8 +299,8 @@ func TestTranscriptFormats(t *testing.T) {
 	}{
 		{`{"format":"srt"}`, "1\n00:00:00,000 --> 00:00:02,857\nOne two.\n\n2\n00:00:02,857 --> 00:00:05,000\nThree!\n\n", sound.WAV()},
 		{`{"format":"vtt"}`, "WEBVTT\n\n1\n00:00:00.000 --> 00:00:02.857\nOne two.\n\n2\n00:00:02.857 --> 00:00:05.000\nThree!\n\n", sound.FLAC()},
-		{`{}`, "A recording of 5.0 seconds in 1 channels at 1000 hertz. It is 96 decibels below full scale.", media.Sound{Rate: 1000, Samples: sound.Samples}.WAV()},
-		{`{}`, "A recording of 5.0 seconds in 1 channels at 1000 hertz.", media.Sound{Rate: 1000, Samples: sound.Samples}.FLAC()},
+		{`{}`, "A recording of 5.0 seconds in 1 channel at 1000 hertz. It is 96 decibels below full scale.", media.Sound{Rate: 1000, Samples: sound.Samples}.WAV()},
+		{`{}`, "A recording of 5.0 seconds in 1 channel at 1000 hertz.", media.Sound{Rate: 1000, Samples: sound.Samples}.FLAC()},
 		{`{"format":"text"}`, "A recording of 3 bytes. The sandbox can tell no more of this format.", []byte("ID3")},
 	} {
 		o, err := mustNew(t, "sandbox-a", nil).Submit(t.Context(), with(request("audio.transcribe", `{}`, tt.params), "/audio", tt.data))

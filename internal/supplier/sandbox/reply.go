@@ -83,10 +83,10 @@ func restate(ask string, turns int) string {
 	if runes := []rune(ask); len(runes) > quoted {
 		short = string(runes[:quoted]) + "…"
 	}
-	answer := fmt.Sprintf("This is the sandbox, which answers without a model. You asked: %q. That is %d words and %d characters",
-		short, len(strings.Fields(ask)), utf8.RuneCountInString(ask))
+	answer := fmt.Sprintf("This is the sandbox, which answers without a model. You asked: %q. That is %s and %s",
+		short, counted(len(strings.Fields(ask)), "word"), counted(utf8.RuneCountInString(ask), "character"))
 	if turns > 1 {
-		answer += fmt.Sprintf(", after %d earlier messages", turns-1)
+		answer += ", after " + counted(turns-1, "earlier message")
 	}
 	if about := topics(ask); len(about) > 0 {
 		answer += ". It seems to be about " + strings.Join(about, ", ")
@@ -111,4 +111,12 @@ func topics(ask string) []string {
 		}
 	}
 	return out
+}
+
+// counted shows how many there are, in the singular or the plural.
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -87,11 +87,11 @@ func (t *transcript) words() string {
 	case h.Format == "":
 		return fmt.Sprintf("A recording of %d bytes. The sandbox can tell no more of this format.", t.Bytes)
 	case h.Loudness != 0:
-		return fmt.Sprintf("A recording of %.1f seconds in %d channels at %d hertz. It is %.0f decibels below full scale.",
-			h.Duration.Seconds(), h.Channels, h.Rate, -h.Loudness)
+		return fmt.Sprintf("A recording of %.1f seconds in %s at %d hertz. It is %.0f decibels below full scale.",
+			h.Duration.Seconds(), counted(h.Channels, "channel"), h.Rate, -h.Loudness)
 	default:
-		return fmt.Sprintf("A recording of %.1f seconds in %d channels at %d hertz.",
-			h.Duration.Seconds(), h.Channels, h.Rate)
+		return fmt.Sprintf("A recording of %.1f seconds in %s at %d hertz.",
+			h.Duration.Seconds(), counted(h.Channels, "channel"), h.Rate)
 	}
 }
 
