@@ -60,6 +60,8 @@ var layers = map[string]layer{
 	"store/storetest": {floor: 3, may: append([]string{"store/memstore"}, engine...)},
 	"artifact":        {floor: 3, may: []string{"fault", "task", "secret"}},
 
+	"test/crash/invariant": {floor: 3, may: []string{"api", "task"}},
+
 	"routing": {floor: 4, may: []string{"supplier", "catalog", "task", "fault"}},
 	"gate":    {floor: 4, may: []string{"account", "store", "catalog", "fault", "task"}},
 
@@ -75,6 +77,7 @@ var layers = map[string]layer{
 	"docs":            {floor: 0}, // embeds the published interface
 	"cmd/unitask":     {floor: 8, below: true},
 	"test/bench":      {floor: 8, may: []string{"account", "api", "task"}},
+	"test/crash":      {floor: 8},
 	"test/e2e":        {floor: 8},
 	"test/model":      {floor: 8},
 	"test/model/gguf": {floor: 0},

@@ -1,0 +1,129 @@
+// Package crash kills the real server again and again while callers create, poll and retry against
+// suppliers that count what they are paid for, and then holds what was seen to the invariants.
+package crash_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"unitask/internal/task"
+	"unitask/test/crash/invariant"
+)
+
+const (
+	shortCycles = 50
+	callers     = 8
+	settleTime  = 2 * time.Minute // for what the kills left: timeouts of suppliers, pauses of routes
+)
+
+// binary is the built unitask; TestMain makes it.
+var binary string
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "unitask-crash-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	binary = filepath.Join(dir, "unitask")
+	build := exec.CommandContext(context.Background(), "go", "build", "-o", binary, "unitask/cmd/unitask")
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "%s\n%v\n", out, err)
+		return 1
+	}
+	return m.Run()
+}
+
+// setting reads a number from the environment.
+func setting(t *testing.T, name string, otherwise uint64) uint64 {
+	t.Helper()
+	n, err := strconv.ParseUint(cmp.Or(os.Getenv(name), strconv.FormatUint(otherwise, 10)), 10, 64)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return n
+}
+
+// TestKilled ends the server UNITASK_CRASH_CYCLES times by SIGKILL. The seed, which
+// UNITASK_CRASH_SEED sets, decides when and what callers and suppliers do; the machine has its say too.
+func TestKilled(t *testing.T) {
+	seed := setting(t, "UNITASK_CRASH_SEED", rand.Uint64()) //nolint:gosec // a seed that is printed is no secret
+	cycles := int(setting(t, "UNITASK_CRASH_CYCLES", shortCycles))
+	t.Logf("UNITASK_CRASH_SEED=%d UNITASK_CRASH_CYCLES=%d", seed, cycles)
+	paid := newSupplier(t, rand.New(rand.NewPCG(seed, 0)))
+	s := newServer(t, paid.base)
+	s.start()
+	s.awaitReady()
+	b := &book{t: t, server: s, seed: seed, keys: map[task.Mode]string{
+		task.Live: s.newKey(task.Live), task.Test: s.newKey(task.Test),
+	}}
+
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var all sync.WaitGroup
+	for i := range callers {
+		all.Go(func() { b.call(ctx, rand.New(rand.NewPCG(seed, uint64(i)+2))) })
+	}
+	begun := time.Now()
+	s.killAgainAndAgain(rand.New(rand.NewPCG(seed, 1)), cycles)
+	killing := time.Since(begun)
+	stop()
+	all.Wait()
+	b.settle()
+
+	o := b.observe()
+	o.Submissions, o.Counted = paid.count(), map[string]bool{cheap: true, dear: true}
+	for _, v := range invariant.Check(o) {
+		t.Error(v)
+	}
+	for _, surprise := range b.surprises {
+		t.Error(surprise)
+	}
+	report(t, o, cycles, killing)
+	if t.Failed() {
+		t.Logf("the last server's output:\n%s", s.tail())
+	}
+}
+
+// report prints the figures, and fails the test where they show that it put nothing to the test.
+func report(t *testing.T, o invariant.Observation, cycles int, killing time.Duration) {
+	t.Helper()
+	var acknowledged, posts, reopened, unknown, failed, files, charges int
+	for _, seen := range o.Tasks {
+		acknowledged += len(seen.Acknowledged)
+		posts += seen.Posts
+		reopened += seen.Ledger.Reopenings
+		files += len(seen.Files)
+		if seen.Final.State == task.Failed {
+			failed++
+		}
+		for _, a := range seen.Ledger.Attempts {
+			if a.State == task.UnknownOutcome {
+				unknown++
+			}
+		}
+	}
+	for _, s := range o.Submissions {
+		if s.Charge > 0 {
+			charges++
+		}
+	}
+	t.Logf("%d kills in %s: %d tasks, %d requests to create, %d acknowledged, %d reopenings; %d submissions, %d charged, "+
+		"%d attempts of unknown outcome; %d files; %d tasks failed for good",
+		cycles, killing.Round(time.Second), len(o.Tasks), posts, acknowledged, reopened, len(o.Submissions), charges, unknown, files, failed)
+	if len(o.Tasks) < cycles || unknown == 0 || reopened == 0 || files == 0 || failed > len(o.Tasks)/2 {
+		t.Error("the run put too little to the test")
+	}
+}

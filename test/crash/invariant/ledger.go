@@ -1,0 +1,138 @@
+package invariant
+
+import (
+	"cmp"
+	"slices"
+
+	"unitask/internal/api"
+	"unitask/internal/task"
+)
+
+// timeline checks every recorded move against the table, and every state that was read against the
+// record.
+func (c *checker) timeline(t Task) {
+	moves := t.Ledger.Timeline
+	if len(moves) == 0 || moves[0].State != task.Queued {
+		c.add(Transition, "the timeline doesn't begin with queued: %v", states(moves))
+		return
+	}
+	for i, m := range moves[1:] {
+		if !legal(moves[i].State, m.State) || m.At.Before(moves[i].At.Time) {
+			c.add(Transition, "%s → %s in %v", moves[i].State, m.State, states(moves))
+		}
+	}
+	last := moves[len(moves)-1].State
+	if last != t.Ledger.State || last != t.Final.State {
+		c.add(Transition, "the last move is %s, the task %s and for its caller %s", last, t.Ledger.State, t.Final.State)
+	}
+	if !last.Terminal() {
+		c.add(Unsettled, "%s in the end", last)
+	}
+	rest := states(moves)
+	for _, seen := range t.Seen {
+		at := slices.Index(rest, seen)
+		if at < 0 {
+			c.add(Forgotten, "read %v, recorded %v", t.Seen, states(moves))
+			return
+		}
+		rest = rest[at:]
+	}
+}
+
+func states(moves []api.Move) []task.State {
+	out := make([]task.State, 0, len(moves))
+	for _, m := range moves {
+		out = append(out, m.State)
+	}
+	return out
+}
+
+func legal(from, to task.State) bool {
+	return slices.ContainsFunc(task.Rules(), func(r task.Rule) bool { return r.To == to && slices.Contains(r.From, from) })
+}
+
+// attempts checks every reading of the ledger: numbered from 1, only the last open, none of them in
+// the end.
+func (c *checker) attempts(t Task) {
+	for _, reading := range append(slices.Clone(t.Snapshots), t.Ledger) {
+		for i, a := range reading.Attempts {
+			if a.N != i+1 || (a.State.Open() && i < len(reading.Attempts)-1) || (!a.State.Open() && !a.State.Ended()) {
+				c.add(Attempts, "attempt %d of %d is number %d and %s", i+1, len(reading.Attempts), a.N, a.State)
+			}
+		}
+		if n := len(reading.Attempts); n > len(t.Ledger.Attempts) {
+			c.add(Attempts, "%d were read, %d are left", n, len(t.Ledger.Attempts))
+		}
+	}
+	if n := len(t.Ledger.Attempts); n > 0 && t.Ledger.Attempts[n-1].State.Open() && t.Ledger.State.Terminal() {
+		c.add(Attempts, "attempt %d is left %s", n, t.Ledger.Attempts[n-1].State)
+	}
+}
+
+// sums is what the ledger says of the attempts at counted suppliers.
+type sums struct {
+	attempts, answered, unknown int
+	spent                       task.Money
+}
+
+// submissions compares the ledger with what the suppliers counted.
+func (c *checker) submissions(t Task, sent []Submission, counted map[string]bool) {
+	var all sums
+	after := 0 // attempts that follow one of unknown outcome
+	for i, a := range t.Ledger.Attempts {
+		if i > 0 && t.Ledger.Attempts[i-1].State == task.UnknownOutcome {
+			after++
+		}
+		if counted[a.Supplier] {
+			c.sum(&all, a)
+		}
+	}
+	if after > t.Ledger.Reopenings {
+		c.add(Resubmitted, "%d attempts after an unknown outcome, %d retries of the caller", after, t.Ledger.Reopenings)
+	}
+	if t.Ledger.Reopenings > max(t.Posts-1, 0) {
+		c.add(Resubmitted, "%d retries recorded, %d requests sent", t.Ledger.Reopenings, t.Posts)
+	}
+	if len(sent) > all.attempts {
+		c.add(Resubmitted, "%d submissions, %d attempts", len(sent), all.attempts)
+	}
+	charges, total := charged(sent)
+	if len(charges) > 1+t.Ledger.Reopenings {
+		c.add(Resubmitted, "%d charged submissions, %d retries of the caller", len(charges), t.Ledger.Reopenings)
+	}
+	most := all.spent // what the unknown outcomes can explain, at most
+	for _, charge := range charges[:min(all.unknown, len(charges))] {
+		most += charge
+	}
+	if all.answered > len(charges) || total < all.spent || total > most {
+		c.add(Ledger, "%s spent in %d answered attempts and %d unknown ones; the suppliers charged %s for %d",
+			all.spent, all.answered, all.unknown, total, len(charges))
+	}
+}
+
+func (c *checker) sum(s *sums, a api.AdminAttempt) {
+	s.attempts++
+	cost, err := task.ParseMoney(a.Cost)
+	if err != nil {
+		c.add(Ledger, "attempt %d costs %q", a.N, a.Cost)
+	}
+	s.spent += cost
+	switch {
+	case a.State == task.OK:
+		s.answered++
+	case a.CostUnknown:
+		s.unknown++
+	}
+}
+
+// charged returns the charges, the greatest first, and their sum.
+func charged(sent []Submission) (charges []task.Money, total task.Money) {
+	for _, s := range sent {
+		if s.Charge > 0 {
+			charges = append(charges, s.Charge)
+			total += s.Charge
+		}
+	}
+	slices.SortFunc(charges, func(a, b task.Money) int { return cmp.Compare(b, a) })
+	return charges, total
+}

@@ -1,0 +1,164 @@
+package crash_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"sync"
+
+	"unitask/internal/api"
+	"unitask/internal/client"
+	"unitask/internal/task"
+	"unitask/test/crash/invariant"
+)
+
+// settle pursues every task to its end on the server that is left alone now.
+func (b *book) settle() {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.t.Context(), settleTime)
+	defer cancel()
+	left := make(chan *record)
+	var all sync.WaitGroup
+	for i := range callers {
+		all.Go(func() {
+			rng := rand.New(rand.NewPCG(b.seed, uint64(i)+100))
+			for r := range left {
+				b.pursue(ctx, rng, r)
+			}
+		})
+	}
+	for _, r := range b.records {
+		if !r.done {
+			left <- r
+		}
+	}
+	close(left)
+	all.Wait()
+	for _, r := range b.records {
+		if !r.done {
+			b.t.Errorf("%s hasn't ended %s after the last kill", r.seen.Key, settleTime)
+		}
+	}
+}
+
+// observe reads every task as its caller and as the operator do.
+func (b *book) observe() invariant.Observation {
+	b.t.Helper()
+	o := invariant.Observation{Listed: append(b.list(task.Live), b.list(task.Test)...)}
+	for _, r := range b.records {
+		b.look(r)
+		o.Tasks = append(o.Tasks, r.seen)
+	}
+	return o
+}
+
+func (b *book) look(r *record) {
+	b.t.Helper()
+	if len(r.seen.Acknowledged) == 0 {
+		return
+	}
+	ctx, id := b.t.Context(), r.seen.Acknowledged[0]
+	status, raw, err := b.send(ctx, r.mode, http.MethodGet, api.PathTasks+"/"+id, r)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if status != http.StatusOK {
+		return
+	}
+	if err := json.Unmarshal(raw, &r.seen.Final); err != nil {
+		b.t.Fatal(err)
+	}
+	ledger, err := b.admin(ctx, id)
+	if err != nil {
+		b.t.Errorf("%s: %v", r.seen.Key, err)
+		return
+	}
+	r.seen.Found, r.seen.Ledger = true, ledger
+	for _, a := range r.seen.Final.Output.Artifacts() {
+		r.seen.Files = append(r.seen.Files, b.download(a))
+	}
+}
+
+func (b *book) download(a api.Artifact) invariant.File {
+	b.t.Helper()
+	request, err := http.NewRequestWithContext(b.t.Context(), http.MethodGet, a.URL, nil)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	raw, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK {
+		return invariant.File{ID: a.ID}
+	}
+	sum := sha256.Sum256(raw)
+	return invariant.File{ID: a.ID, Bytes: int64(len(raw)), SHA256: hex.EncodeToString(sum[:])}
+}
+
+// list returns the ids of all tasks of a mode.
+func (b *book) list(mode task.Mode) []string {
+	b.t.Helper()
+	ids, cursor := []string{}, ""
+	for {
+		status, raw, err := b.send(b.t.Context(), mode, http.MethodGet, fmt.Sprintf("%s?limit=%d%s", api.PathTasks, api.MaxListLimit, cursor), nil)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		var page api.TaskList
+		if err := json.Unmarshal(raw, &page); err != nil || status != http.StatusOK {
+			b.t.Fatalf("list: %d %s", status, raw)
+		}
+		for _, listed := range page.Data {
+			ids = append(ids, listed.ID)
+		}
+		if page.NextCursor == nil {
+			return ids
+		}
+		cursor = "&cursor=" + *page.NextCursor
+	}
+}
+
+// snapshot keeps the operator's view of a task at work; it is skipped while no server answers.
+func (b *book) snapshot(ctx context.Context, r *record, id string) {
+	if got, err := b.admin(ctx, id); err == nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.seen.Snapshots = append(r.seen.Snapshots, got)
+	}
+}
+
+// admin asks the operator's socket for a task.
+func (b *book) admin(ctx context.Context, id string) (got api.AdminTask, err error) {
+	socket, err := client.AdminSocketPath(b.server.data())
+	if err != nil {
+		return got, err
+	}
+	transport := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+	}}
+	ctx, cancel := context.WithTimeout(ctx, exchangeTime)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://admin"+api.PathAdminTasks+"/"+id, nil)
+	if err != nil {
+		return got, err
+	}
+	response, err := (&http.Client{Transport: transport}).Do(request)
+	if err != nil {
+		return got, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode != http.StatusOK {
+		return got, fmt.Errorf("the operator's socket answered %d", response.StatusCode)
+	}
+	err = json.NewDecoder(response.Body).Decode(&got)
+	return got, err
+}
