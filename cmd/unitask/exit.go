@@ -105,7 +105,7 @@ func exitCode(err error) int {
 		return exitUnreachable
 	case coded && (f.Code == fault.RateLimitExceeded || f.Code == fault.CapacityExhausted):
 		return exitBusy
-	case ended, coded && f.TaskID != "":
+	case ended, coded && f.TaskID != "" && f.Code != fault.IdempotencyConflict:
 		return exitTaskFailed
 	case coded && f.Code == fault.Unauthenticated:
 		return exitKey
@@ -152,6 +152,9 @@ func describe(err error) string {
 	}
 	if _, ofService := errors.AsType[*client.Error](err); !ofService {
 		return f.Message
+	}
+	if f.Code == fault.IdempotencyConflict && f.TaskID != "" {
+		return fmt.Sprintf("the idempotency key belongs to another request, that of %s (%s)", f.TaskID, f.Code)
 	}
 	if f.TaskID != "" {
 		return fmt.Sprintf("%s failed: %s (%s)", f.TaskID, f.Message, f.Code)

@@ -104,7 +104,7 @@ func (f *fake) create(w http.ResponseWriter, r *http.Request) {
 	key := r.Header.Get(api.HeaderIdempotencyKey)
 	for _, known := range f.tasks {
 		if known.key == key && known.prompt != input.Prompt {
-			fail(w, fault.New(fault.IdempotencyConflict, "the key was used for another request"))
+			fail(w, fault.New(fault.IdempotencyConflict, "the key was used for another request").WithTask(known.ID))
 			return
 		} else if known.key == key {
 			f.answerTask(w, http.StatusOK, known)
@@ -271,6 +271,9 @@ func newFakeAdmin() http.Handler {
 		mu.Lock()
 		defer mu.Unlock()
 		k := api.Key{ID: fmt.Sprintf("key_%d", len(keys)+1), Name: req.Name, Account: "default", Mode: req.Mode, Scopes: req.Scopes, Hint: "fake"}
+		k.KeyLimits = api.KeyLimits{
+			CreatesPerMinute: req.CreatesPerMinute, OpenTasks: req.OpenTasks, Budget: req.Budget, BudgetPeriod: req.BudgetPeriod,
+		}
 		if req.ExpiresInSeconds > 0 {
 			k.ExpiresAt = &api.Timestamp{Time: time.Now().Add(time.Duration(req.ExpiresInSeconds) * time.Second)}
 		}

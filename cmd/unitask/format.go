@@ -52,6 +52,9 @@ func when(at *api.Timestamp, now time.Time) cell {
 	if at == nil {
 		return cell{human: "–"}
 	}
+	if left := at.Sub(now); left >= 48*time.Hour {
+		return cell{human: fmt.Sprintf("in %dd", int(left.Hours())/24), plain: stamp(at)}
+	}
 	if at.After(now) {
 		return cell{human: "in " + seconds(at.Sub(now)), plain: stamp(at)}
 	}

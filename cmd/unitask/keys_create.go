@@ -10,7 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"unitask/internal/account"
 	"unitask/internal/api"
+	"unitask/internal/catalog"
 	"unitask/internal/task"
 )
 
@@ -24,6 +26,7 @@ type keysCreateOptions struct {
 	mode    string
 	budget  string
 	expires string
+	scoped  bool // --scope was given
 	asJSON  bool
 }
 
@@ -34,14 +37,17 @@ func newKeysCreateCmd(t *terminal) *cobra.Command {
 		Short:   "Make a key and show it, this once",
 		Example: keysCreateExample,
 		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return keysCreateRun(cmd.Context(), t, &o) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.scoped = cmd.Flags().Changed("scope")
+			return keysCreateRun(cmd.Context(), t, &o)
+		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.request.Name, "name", "", "what the key is for")
 	flags.StringVar(&o.mode, "mode", string(task.Test), "live, or test for the sandbox")
 	flags.StringVar(&o.request.Account, "account", "", "whose it is, by `name`; made where it doesn't exist")
 	flags.StringSliceVar(&o.request.Scopes, "scope", nil, "only these capabilities, as `pattern` such as image.*; may be repeated")
-	flags.IntVar(&o.request.CreatesPerMinute, "rate", 0, "at most `N` tasks a minute; 0: the server's default, negative: no limit")
+	flags.IntVar(&o.request.CreatesPerMinute, "rate", 0, "at most `N` creations and lists of tasks a minute; 0: the server's default, negative: no limit")
 	flags.IntVar(&o.request.OpenTasks, "concurrency", 0, "at most `N` open tasks; 0: the server's default, negative: no limit")
 	flags.StringVar(&o.budget, "budget", "", "at most this `amount` in USD, such as 5/day or 99.50/month")
 	flags.StringVar(&o.expires, "expires", "", "closes after this `time`, such as 12h, 90d or 2w")
@@ -60,6 +66,7 @@ func keysCreateRun(ctx context.Context, t *terminal, o *keysCreateOptions) error
 		if err != nil {
 			return err
 		}
+		noteUnmatched(t, key.Scopes)
 		if o.asJSON {
 			return t.json(key)
 		}
@@ -83,6 +90,14 @@ func (o *keysCreateOptions) check() error {
 		return &usageError{message: fmt.Sprintf("--mode is live or test, not %q", o.mode)}
 	}
 	o.request.Mode = task.Mode(o.mode)
+	if o.scoped && len(o.request.Scopes) == 0 {
+		return &usageError{message: "--scope takes a capability or a pattern such as image.*; leave it out for all capabilities"}
+	}
+	for _, pattern := range o.request.Scopes {
+		if !account.ValidPattern(pattern) {
+			return &usageError{message: fmt.Sprintf("--scope takes a capability or a pattern such as image.*, not %q", pattern)}
+		}
+	}
 	if o.budget != "" {
 		amount, period, err := parseBudget(o.budget)
 		if err != nil {
@@ -98,6 +113,20 @@ func (o *keysCreateOptions) check() error {
 		o.request.ExpiresInSeconds = int64(life / time.Second)
 	}
 	return nil
+}
+
+// noteUnmatched tells which patterns open none of the capabilities that this version knows.
+func noteUnmatched(t *terminal, patterns []string) {
+	directory, err := catalog.Default()
+	if err != nil {
+		return // the built-in directory is held valid by its tests
+	}
+	for _, pattern := range patterns {
+		matches := func(c catalog.Capability) bool { return account.Allows([]string{pattern}, string(c.Name)) }
+		if !slices.ContainsFunc(directory.All(), matches) {
+			t.note("note: %s matches no capability of this version", printable(pattern))
+		}
+	}
 }
 
 // parseBudget reads "5/day" and "99.50/month".

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"strconv"
 	"strings"
 	"time"
 
@@ -47,13 +48,36 @@ func keysListRun(ctx context.Context, t *terminal, o *keysListOptions) error {
 }
 
 func listKeys(t *terminal, keys []api.Key, now time.Time) error {
-	b := table{header: []string{"ID", "NAME", "ACCOUNT", "MODE", "KEY", "SCOPES", "STATE", "LAST USED"}}
+	b := table{
+		header: []string{"ID", "NAME", "ACCOUNT", "MODE", "KEY", "SCOPES", "STATE", "LAST USED", "LIMITS"},
+		spare:  []string{"KEY", "LAST USED", "ACCOUNT", "SCOPES"},
+	}
 	for _, k := range keys {
 		scopes := cmp.Or(strings.Join(k.Scopes, " "), "*")
 		b.row(same(k.ID), same(k.Name), same(k.Account), same(string(k.Mode)),
-			cell{human: "…" + k.Hint, plain: k.Hint}, same(scopes), keyState(t, k, now), when(k.LastUsedAt, now))
+			cell{human: "…" + k.Hint, plain: k.Hint}, same(scopes), keyState(t, k, now), when(k.LastUsedAt, now), keyLimits(k.KeyLimits))
 	}
 	return b.write(t)
+}
+
+// keyLimits shows a key's own limits: "60/min 5 open $5/day".
+func keyLimits(l api.KeyLimits) cell {
+	var parts []string
+	add := func(n int, unit string) {
+		switch {
+		case n < 0:
+			parts = append(parts, "unlimited"+unit)
+		case n > 0:
+			parts = append(parts, strconv.Itoa(n)+unit)
+		}
+	}
+	add(l.CreatesPerMinute, "/min")
+	add(l.OpenTasks, " open")
+	if l.Budget != "" {
+		parts = append(parts, "$"+l.Budget+"/"+l.BudgetPeriod)
+	}
+	text := strings.Join(parts, " ")
+	return cell{human: cmp.Or(text, "–"), plain: text}
 }
 
 // keyState says whether a key opens anything, and how long still.

@@ -117,7 +117,7 @@ func (n *node) welcome(ctx context.Context, t *terminal, settings config.Config,
 	}
 	b := banner{settings: settings, supply: supply, dataDir: n.dataDir, keys: first, local: loopback(settings.Listen)}
 	if b.local {
-		b.profileErr = saveLocalProfile(settings.BaseURL, n.dataDir, n.fresh)
+		b.profileErr = saveLocalProfile(ctx, settings.BaseURL, n.dataDir)
 	}
 	b.print(t)
 	return nil

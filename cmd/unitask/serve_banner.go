@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
+	"time"
 
 	"unitask/internal/api"
 	"unitask/internal/client"
@@ -85,8 +87,8 @@ func (n *node) firstKeys(ctx context.Context, watched bool) ([]api.Key, error) {
 }
 
 // saveLocalProfile lets the client on this machine find the server. A profile of another data folder
-// gives way only to a first run.
-func saveLocalProfile(baseURL, dataDir string, fresh bool) error {
+// gives way only where no server answers there any more; one without a data folder is a person's own.
+func saveLocalProfile(ctx context.Context, baseURL, dataDir string) error {
 	dir := client.ConfigDir()
 	known, err := client.LoadProfiles(dir)
 	if err != nil {
@@ -94,10 +96,23 @@ func saveLocalProfile(baseURL, dataDir string, fresh bool) error {
 	}
 	want := client.Profile{BaseURL: baseURL, DataDir: dataDir}
 	old, exists := known.Profiles[client.LocalProfile]
-	if exists && (old == want || (old.DataDir != dataDir && !fresh)) {
+	if exists && (old == want || old.DataDir == "" || old.DataDir != dataDir && answers(ctx, old.DataDir)) {
 		return nil
 	}
 	return client.SaveProfile(dir, client.LocalProfile, want)
+}
+
+// answers reports whether a server runs on the data folder, one that answers badly included.
+func answers(ctx context.Context, dataDir string) bool {
+	ctx, cancel := context.WithTimeout(ctx, time.Second) // it is on this machine
+	defer cancel()
+	admin, err := client.NewAdmin(dataDir)
+	if err != nil {
+		return false
+	}
+	_, err = admin.Info(ctx)
+	_, away := errors.AsType[*client.UnreachableError](err)
+	return !away || ctx.Err() != nil
 }
 
 // loopback reports whether only this machine reaches the address.

@@ -30,7 +30,6 @@ const (
 // node is the whole service in one process.
 type node struct {
 	dataDir  string // absolute
-	fresh    bool   // the data folder held no database before
 	db       *boltstore.DB
 	gateway  *gateway.Gateway
 	operator *server.Operator
@@ -43,7 +42,7 @@ type node struct {
 func newNode(ctx context.Context, c config.Config, directory *catalog.Catalog, s supply, log *slog.Logger) (*node, error) {
 	n := &node{}
 	var err error
-	if n.db, n.dataDir, n.fresh, err = openData(c.DataDir, log); err != nil {
+	if n.db, n.dataDir, err = openData(c.DataDir, log); err != nil {
 		return nil, err
 	}
 	if err = n.assemble(ctx, c, directory, s, log); err != nil {
@@ -53,17 +52,15 @@ func newNode(ctx context.Context, c config.Config, directory *catalog.Catalog, s
 }
 
 // openData opens the database of a data folder, making both where they don't exist.
-func openData(dir string, log *slog.Logger) (db *boltstore.DB, abs string, fresh bool, err error) {
+func openData(dir string, log *slog.Logger) (db *boltstore.DB, abs string, err error) {
 	if abs, err = filepath.Abs(dir); err != nil {
-		return nil, "", false, err
+		return nil, "", err
 	}
 	if err = os.MkdirAll(abs, 0o700); err != nil {
-		return nil, "", false, err
+		return nil, "", err
 	}
-	path := filepath.Join(abs, databaseFile)
-	_, statErr := os.Stat(path)
-	db, err = boltstore.Open(boltstore.Config{Path: path, Logger: log})
-	return db, abs, errors.Is(statErr, os.ErrNotExist), err
+	db, err = boltstore.Open(boltstore.Config{Path: filepath.Join(abs, databaseFile), Logger: log})
+	return db, abs, err
 }
 
 func (n *node) assemble(ctx context.Context, c config.Config, directory *catalog.Catalog, s supply, log *slog.Logger) error {

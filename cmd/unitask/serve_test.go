@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -225,29 +226,43 @@ func TestAdminSocketInDeepFolder(t *testing.T) {
 	}
 }
 
+// TestLocalProfile: the profile follows a server that moves, and leaves one folder for another only
+// where nobody answers there any more.
 func TestLocalProfile(t *testing.T) {
 	t.Setenv("UNITASK_CONFIG_DIR", t.TempDir())
-	for _, step := range []struct {
-		base, dir string
-		fresh     bool
-		want      client.Profile
-	}{
-		{"http://127.0.0.1:1", "/a", true, client.Profile{BaseURL: "http://127.0.0.1:1", DataDir: "/a"}},
-		{"http://127.0.0.1:2", "/a", false, client.Profile{BaseURL: "http://127.0.0.1:2", DataDir: "/a"}},
-		{"http://127.0.0.1:3", "/b", false, client.Profile{BaseURL: "http://127.0.0.1:2", DataDir: "/a"}},
-		{"http://127.0.0.1:3", "/b", true, client.Profile{BaseURL: "http://127.0.0.1:3", DataDir: "/b"}},
-	} {
-		if err := saveLocalProfile(step.base, step.dir, step.fresh); err != nil {
+	a, b := t.TempDir(), t.TempDir()
+	running, err := openAdminSocket(t.Context(), b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	admin := &http.Server{Handler: newFakeAdmin(), ReadHeaderTimeout: time.Second}
+	go func() { _ = admin.Serve(running.listener) }()
+	step := func(base, dir string, want client.Profile) {
+		t.Helper()
+		if err := saveLocalProfile(t.Context(), base, dir); err != nil {
 			t.Fatal(err)
 		}
 		all, err := client.LoadProfiles(client.ConfigDir())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := all.Profiles[client.LocalProfile]; got != step.want {
-			t.Errorf("after %+v: %+v", step, got)
+		if got := all.Profiles[client.LocalProfile]; got != want {
+			t.Errorf("after %s on %s: %+v, want %+v", base, dir, got, want)
 		}
 	}
+	step("http://127.0.0.1:1", a, client.Profile{BaseURL: "http://127.0.0.1:1", DataDir: a})
+	step("http://127.0.0.1:2", a, client.Profile{BaseURL: "http://127.0.0.1:2", DataDir: a})
+	step("http://127.0.0.1:3", b, client.Profile{BaseURL: "http://127.0.0.1:3", DataDir: b})
+	step("http://127.0.0.1:4", a, client.Profile{BaseURL: "http://127.0.0.1:3", DataDir: b})
+	if err := admin.Close(); err != nil {
+		t.Fatal(err)
+	}
+	step("http://127.0.0.1:4", a, client.Profile{BaseURL: "http://127.0.0.1:4", DataDir: a})
+	own := client.Profile{BaseURL: "https://ai.example.org"}
+	if err := client.SaveProfile(client.ConfigDir(), client.LocalProfile, own); err != nil {
+		t.Fatal(err)
+	}
+	step("http://127.0.0.1:5", a, own)
 }
 
 func TestBusyPort(t *testing.T) {

@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"time"
 
 	"unitask/internal/config"
@@ -13,13 +15,19 @@ import (
 // openStoreOperator opens the store of a data folder that no server runs on. Its keys begin as the
 // settings say that UNITASK_CONFIG names.
 func openStoreOperator(_ context.Context, dataDir string) (operator, func() error, error) {
+	if _, err := os.Stat(filepath.Join(dataDir, databaseFile)); errors.Is(err, os.ErrNotExist) {
+		return nil, nil, &usageError{
+			message: "no data of unitask in " + dataDir,
+			hint:    "unitask serve --data-dir " + dataDir + " makes it; or check --data-dir",
+		}
+	}
 	settings, _, err := config.Load(config.Sources{
 		File: os.Getenv("UNITASK_CONFIG"), Getenv: os.Getenv, Kinds: kindNames(),
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	db, _, _, err := openData(dataDir, slog.New(slog.DiscardHandler))
+	db, _, err := openData(dataDir, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/lipgloss"
+	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 )
 
@@ -24,6 +26,7 @@ func same(text string) cell { return cell{human: text, plain: text} }
 type table struct {
 	header []string
 	rows   [][]cell
+	spare  []string // headers of columns that a narrow terminal loses, the first one first
 }
 
 func (b *table) row(cells ...cell) { b.rows = append(b.rows, cells) }
@@ -32,6 +35,19 @@ func (b *table) write(t *terminal) error {
 	if !t.outTTY {
 		return b.writeTSV(t.out)
 	}
+	if b.spare != nil {
+		b.fit(t.width())
+	}
+	widths := b.widths()
+	lines := []string{b.line(widths, func(i int) (string, lipgloss.Style) { return b.header[i], t.style.faint })}
+	for _, r := range b.rows {
+		lines = append(lines, b.line(widths, func(i int) (string, lipgloss.Style) { return oneLine(r[i].human), r[i].style }))
+	}
+	_, err := fmt.Fprintln(t.out, strings.Join(lines, "\n"))
+	return err
+}
+
+func (b *table) widths() []int {
 	widths := make([]int, len(b.header))
 	for i, h := range b.header {
 		widths[i] = lipgloss.Width(h)
@@ -39,12 +55,39 @@ func (b *table) write(t *terminal) error {
 			widths[i] = max(widths[i], lipgloss.Width(oneLine(r[i].human)))
 		}
 	}
-	lines := []string{b.line(widths, func(i int) (string, lipgloss.Style) { return b.header[i], t.style.faint })}
-	for _, r := range b.rows {
-		lines = append(lines, b.line(widths, func(i int) (string, lipgloss.Style) { return oneLine(r[i].human), r[i].style }))
+	return widths
+}
+
+// fit makes the lines at most width wide: it drops the spare columns, then shortens from left to
+// right those after the first, which holds what a person copies.
+func (b *table) fit(width int) {
+	over := func(widths []int) int {
+		total := 2 * (len(widths) - 1)
+		for _, w := range widths {
+			total += w
+		}
+		return total - width
 	}
-	_, err := fmt.Fprintln(t.out, strings.Join(lines, "\n"))
-	return err
+	for _, name := range b.spare {
+		if over(b.widths()) <= 0 {
+			return
+		}
+		at := slices.Index(b.header, name)
+		b.header = slices.Delete(b.header, at, at+1)
+		for i := range b.rows {
+			b.rows[i] = slices.Delete(b.rows[i], at, at+1)
+		}
+	}
+	const least = 6 // characters of a shortened cell that still say something
+	widths := b.widths()
+	for i := 1; i < len(widths) && over(widths) > 0; i++ {
+		widths[i] = max(min(least, widths[i]), widths[i]-over(widths))
+	}
+	for _, r := range b.rows {
+		for i := range r {
+			r[i].human = ansi.Truncate(oneLine(r[i].human), widths[i], "…")
+		}
+	}
 }
 
 func (b *table) line(widths []int, at func(int) (string, lipgloss.Style)) string {

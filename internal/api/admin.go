@@ -22,7 +22,7 @@ type KeyCreate struct {
 	Name             string    `json:"name"`
 	Account          string    `json:"account,omitempty"` // by name; made where it doesn't exist; "": the default one
 	Mode             task.Mode `json:"mode"`
-	Scopes           []string  `json:"scopes,omitempty"`
+	Scopes           []string  `json:"scopes,omitzero"` // nil: everything; an empty list is refused
 	ExpiresInSeconds int64     `json:"expires_in_seconds,omitempty"`
 	CreatesPerMinute int       `json:"creates_per_minute,omitempty"`
 	OpenTasks        int       `json:"open_tasks,omitempty"`
@@ -43,6 +43,16 @@ type Key struct {
 	ExpiresAt  *Timestamp `json:"expires_at"`
 	RevokedAt  *Timestamp `json:"revoked_at"`
 	LastUsedAt *Timestamp `json:"last_used_at"`
+	KeyLimits
+}
+
+// KeyLimits are a key's own limits, absent where the server's defaults hold; a negative number is
+// no limit.
+type KeyLimits struct {
+	CreatesPerMinute int    `json:"creates_per_minute,omitempty"` // creations and lists
+	OpenTasks        int    `json:"open_tasks,omitempty"`
+	Budget           string `json:"budget,omitempty"`        // decimal USD
+	BudgetPeriod     string `json:"budget_period,omitempty"` // "day" or "month"
 }
 
 // KeyList is every key, oldest first.

@@ -65,9 +65,11 @@ func TestAdminKeys(t *testing.T) {
 	w := newWorld(t, options{})
 	admin := socket(t, w)
 	made := admin(http.MethodPost, api.PathAdminKeys,
-		`{"name":"shop","account":"acme","mode":"test","scopes":["text.*"],"expires_in_seconds":3600}`)
+		`{"name":"shop","account":"acme","mode":"test","scopes":["text.*"],"expires_in_seconds":3600,
+		"creates_per_minute":60,"open_tasks":-1,"budget":"5.50","budget_period":"day"}`)
 	k := decode[api.Key](t, made)
 	want := api.Key{Account: "acme", Name: "shop", Mode: task.Test, Scopes: []string{"text.*"}, Hint: k.Secret[len(k.Secret)-4:]}
+	want.KeyLimits = api.KeyLimits{CreatesPerMinute: 60, OpenTasks: -1, Budget: "5.5", BudgetPeriod: "day"}
 	if diff := cmp.Diff(want, k, cmpopts.IgnoreFields(api.Key{}, "ID", "Secret", "CreatedAt", "ExpiresAt")); made.StatusCode != 201 || diff != "" {
 		t.Errorf("%d\n%s", made.StatusCode, diff)
 	}
@@ -77,7 +79,7 @@ func TestAdminKeys(t *testing.T) {
 	}
 	keys := admin(http.MethodGet, api.PathAdminKeys, "")
 	all := decode[api.KeyList](t, keys)
-	if got := all.Data[len(all.Data)-1]; got.ID != k.ID || got.Account != "acme" || bytes.Contains(keys.body, []byte("svc_")) {
+	if got := all.Data[len(all.Data)-1]; got.ID != k.ID || got.Account != "acme" || got.KeyLimits != want.KeyLimits || bytes.Contains(keys.body, []byte("svc_")) {
 		t.Errorf("the list: %s", keys.body)
 	}
 	for range 2 {
@@ -97,7 +99,7 @@ func TestAdminRefuses(t *testing.T) {
 	admin := socket(t, newWorld(t, options{}))
 	for body, field := range map[string]string{
 		`{"name":"a","mode":"both"}`: "mode", `{"name":"a"}`: "mode", `{"mode":"test"}`: "name",
-		`{"name":"a","mode":"test","scopes":["text"," "]}`: "scopes", `{"name":"a","mode":"test","expires_in_seconds":-1}`: "expires_in_seconds",
+		`{"name":"a","mode":"test","scopes":["text"," "]}`: "scopes", `{"name":"a","mode":"test","scopes":[]}`: "scopes", `{"name":"a","mode":"test","expires_in_seconds":-1}`: "expires_in_seconds",
 		`{"name":"a","mode":"test","expires_in_seconds":9000000000000000}`: "expires_in_seconds",
 		`{"name":"a","mode":"live","budget":"1"}`:                          "budget", `{"name":"a","mode":"live","budget_period":"day"}`: "budget",
 		`{"name":"a","mode":"live","budget":"0","budget_period":"day"}`: "budget", `{"name":"a","mode":"live","budget":"1","budget_period":"week"}`: "budget_period",

@@ -214,6 +214,9 @@ func keyFrom(req api.KeyCreate, now time.Time) (account.Key, error) {
 	if k.Name == "" || len(k.Name) > maxName || len(req.Account) > maxName {
 		return k, fault.Invalid("name", "is required; a key's and an account's name have at most 100 bytes")
 	}
+	if req.Scopes != nil && len(req.Scopes) == 0 {
+		return k, fault.Invalid("scopes", "must hold a capability or a pattern; leave them out for all capabilities")
+	}
 	for _, pattern := range req.Scopes {
 		if !account.ValidPattern(pattern) {
 			return k, fault.Invalid("scopes", "hold something that is no capability and no pattern such as image.*")
@@ -258,6 +261,14 @@ func keyOf(k account.Key, accountName string) api.Key {
 	return api.Key{
 		ID: k.ID, Account: accountName, Name: k.Name, Mode: k.Mode, Hint: k.Hint, Scopes: append([]string{}, k.Scopes...),
 		CreatedAt: api.Timestamp{Time: k.CreatedAt}, ExpiresAt: api.TimestampOf(k.ExpiresAt),
-		RevokedAt: api.TimestampOf(k.RevokedAt), LastUsedAt: api.TimestampOf(k.LastUsedAt),
+		RevokedAt: api.TimestampOf(k.RevokedAt), LastUsedAt: api.TimestampOf(k.LastUsedAt), KeyLimits: limitsOf(k.Limits),
 	}
+}
+
+func limitsOf(l account.Limits) api.KeyLimits {
+	out := api.KeyLimits{CreatesPerMinute: l.CreatesPerMinute, OpenTasks: l.OpenTasks}
+	if l.Budget > 0 {
+		out.Budget, out.BudgetPeriod = l.Budget.String(), string(l.BudgetPeriod)
+	}
+	return out
 }
