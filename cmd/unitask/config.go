@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"strings"
 
 	"github.com/goccy/go-yaml"
 	"github.com/spf13/cobra"
@@ -31,6 +33,9 @@ func configCheckRun(t *terminal, sources config.Sources) error {
 	for _, s := range c.Suppliers {
 		if _, _, err := newAdapter(s); err != nil {
 			return fmt.Errorf("supplier %s: %w", s.Name, err)
+		}
+		if name, ok := strings.CutPrefix(s.APIKey.String(), "env:"); ok && os.Getenv(name) == "" {
+			t.note("warning: supplier %s: environment variable %s is not set here", printable(s.Name), printable(name))
 		}
 	}
 	t.note("the settings are valid")

@@ -64,6 +64,7 @@ func (e *taskEnded) Unwrap() error {
 type leftRunning struct {
 	id    string // "" where the task's id isn't known yet
 	cause error  // errTimeout or context.Canceled
+	last  error  // the answer before the end, nil where none came
 }
 
 // errTimeout is the end of --timeout.
@@ -74,7 +75,13 @@ func (e *leftRunning) Error() string {
 	if errors.Is(e.cause, errTimeout) {
 		why = "the wait timed out"
 	}
-	if e.id == "" {
+	f, _ := errors.AsType[*fault.Error](e.last)
+	switch {
+	case f != nil && f.TaskID != "":
+		return fmt.Sprintf("%s before the next try; %s failed: %s (%s)", why, f.TaskID, f.Message, f.Code)
+	case f != nil && client.RequestID(e.last) != "" && (f.Code == fault.RateLimitExceeded || f.Code == fault.CapacityExhausted):
+		return fmt.Sprintf("%s before the next try; the last one was refused and made no task: %s (%s)", why, f.Message, f.Code)
+	case e.id == "":
 		return why + " before the task's id was known; it may have been accepted"
 	}
 	return why + "; " + e.id + " goes on"
@@ -194,6 +201,9 @@ func hintOf(command string, err error) string {
 	}
 	if _, ok := errors.AsType[*client.UnreachableError](err); ok {
 		return "unitask serve starts the service here; --base-url or UNITASK_BASE_URL names another one"
+	}
+	if e, ok := errors.AsType[*client.Error](err); ok && e.Foreign && !e.Fault.Retryable() {
+		return "check --base-url, UNITASK_BASE_URL or the profile: the service's own address, such as http://127.0.0.1:8420"
 	}
 	if f, ok := errors.AsType[*fault.Error](err); ok {
 		return hintOfCode(f)

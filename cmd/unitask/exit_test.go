@@ -90,6 +90,16 @@ func TestReport(t *testing.T) {
 			"unitask: a[2Jb (INTERNAL)\nhint: try again in a moment\nrequest id: req_1\n",
 		},
 		{
+			"an interrupt between two tries of a failed task",
+			&hinted{&leftRunning{cause: context.Canceled, last: refused(fault.New(fault.ProviderTimeout, "no").WithTask("task_1"))}, "do it again"},
+			"unitask: interrupted before the next try; task_1 failed: no (PROVIDER_TIMEOUT)\nhint: do it again\n",
+		},
+		{
+			"an interrupt between two refusals",
+			&hinted{&leftRunning{cause: context.Canceled, last: refused(fault.New(fault.RateLimitExceeded, "no"))}, "do it again"},
+			"unitask: interrupted before the next try; the last one was refused and made no task: no (RATE_LIMIT_EXCEEDED)\nhint: do it again\n",
+		},
+		{
 			"a timeout before the id", &hinted{&leftRunning{cause: errTimeout}, "do it again"},
 			"unitask: the wait timed out before the task's id was known; it may have been accepted\nhint: do it again\n",
 		},

@@ -25,8 +25,9 @@ the prompt. @FILE and - read a file or stdin, for texts and media; media may als
 of an artifact. @@ begins a text with an @ of its own. name:=JSON gives any value as JSON,
 name.member=value a member of an object, and a name given again another item of a list.
 
-Interrupting leaves the task running. The exit code says how it ended: 0 succeeded, 3 failed, 4 key,
-5 not found, 6 rate or capacity, 7 the wait timed out, 8 unreachable, 130 interrupted.`
+Interrupting leaves the task running. The exit code says how it ended: 0 succeeded, 1 any other error,
+2 the command line, 3 the task failed, 4 key, 5 not found, 6 rate or capacity, 7 the wait timed out,
+8 unreachable, 130 interrupted.`
 
 const runExample = `  unitask run text.chat "Say hello" max_output_tokens=50
   unitask run image.generate "a red fox" size=1024x1024 -o fox.png
@@ -162,7 +163,7 @@ func (o *runOptions) hold(mode catalog.Mode) *time.Duration {
 func (o *runOptions) notCreated(ctx context.Context, err error) error {
 	again := "the same command with --idempotency-key " + o.idempotencyKey + " gets the same task"
 	if ctx.Err() != nil {
-		return &hinted{&leftRunning{cause: context.Cause(ctx)}, again}
+		return &hinted{&leftRunning{cause: context.Cause(ctx), last: err}, again}
 	}
 	_, lost := errors.AsType[*client.UnreachableError](err)
 	if f, ok := errors.AsType[*fault.Error](err); lost || ok && f.Retryable() {

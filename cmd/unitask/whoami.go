@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -47,25 +49,35 @@ func whoamiRun(ctx context.Context, t *terminal, o *whoamiOptions) error {
 	if err != nil {
 		return err
 	}
+	who := identity{Profile: target.Name, BaseURL: target.BaseURL, Key: credential.Source}
+	err = who.ask(ctx, credential)
+	_, away := errors.AsType[*client.UnreachableError](err)
+	switch {
+	case err != nil && (!away || o.asJSON):
+		return err
+	case o.asJSON:
+		return t.json(who)
+	}
+	return errors.Join(err, who.print(t, away))
+}
+
+// ask learns from the service what the key is and opens.
+func (who *identity) ask(ctx context.Context, credential client.Credential) error {
 	key, err := credential.Key(ctx)
 	if err != nil {
 		return err
 	}
-	c, err := client.New(client.Config{BaseURL: target.BaseURL, Key: credential.Key, Renew: credential.Renew})
+	who.Mode, who.Hint = modeOfKey(key.Reveal()), hintOfKey(key)
+	c, err := client.New(client.Config{BaseURL: who.BaseURL, Key: credential.Key, Renew: credential.Renew})
 	if err != nil {
 		return err
 	}
 	all, err := c.Capabilities(ctx)
-	if err != nil {
-		return err
-	}
-	who := identity{
-		Profile: target.Name, BaseURL: target.BaseURL, Key: credential.Source, Mode: modeOfKey(key.Reveal()),
-		Hint: hintOfKey(key), Capabilities: len(all),
-	}
-	if o.asJSON {
-		return t.json(who)
-	}
+	who.Capabilities = len(all)
+	return err
+}
+
+func (who *identity) print(t *terminal, away bool) error {
 	p := page{t: t}
 	row := func(name, value string) {
 		p.line("%s%s", t.style.faint.Render((name + "            ")[:12]), printable(value))
@@ -74,11 +86,19 @@ func whoamiRun(ctx context.Context, t *terminal, o *whoamiOptions) error {
 		row("profile", who.Profile)
 	}
 	row("service", who.BaseURL)
-	row("key", "…"+strings.TrimPrefix(who.Hint, "…")+" from "+string(who.Key))
+	from := "from " + string(who.Key)
+	if who.Hint != "" {
+		from = "…" + strings.TrimPrefix(who.Hint, "…") + " " + from
+	}
+	row("key", from)
 	if who.Mode != "" {
 		row("mode", string(who.Mode))
 	}
-	p.line("%s%d", t.style.faint.Render("opens       "), who.Capabilities)
+	if away {
+		row("opens", "unreachable")
+	} else {
+		row("opens", strconv.Itoa(who.Capabilities))
+	}
 	return p.err
 }
 

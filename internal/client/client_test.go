@@ -169,19 +169,19 @@ func TestErrors(t *testing.T) {
 				w.WriteHeader(http.StatusBadGateway)
 				_, _ = w.Write([]byte("<html>bad gateway"))
 			},
-			&client.Error{Fault: fault.New(fault.ProviderUnavailable, foreignText("502")), Status: 502, RequestID: "req_2"},
+			&client.Error{Fault: fault.New(fault.ProviderUnavailable, foreignText("502")), Status: 502, RequestID: "req_2", Foreign: true},
 		},
 		{
 			"another server",
 			func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("hello")) },
-			&client.Error{Fault: fault.New(fault.InvalidRequest, foreignText("200")), Status: 200},
+			&client.Error{Fault: fault.New(fault.InvalidRequest, foreignText("200")), Status: 200, Foreign: true},
 		},
 		{
 			"a redirect",
 			func(w http.ResponseWriter, r *http.Request) {
 				http.Redirect(w, r, "http://elsewhere.test/", http.StatusTemporaryRedirect)
 			},
-			&client.Error{Fault: fault.New(fault.InvalidRequest, foreignText("307")), Status: 307},
+			&client.Error{Fault: fault.New(fault.InvalidRequest, foreignText("307")), Status: 307, Foreign: true},
 		},
 	}
 	for _, tt := range tests {

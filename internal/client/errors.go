@@ -13,6 +13,7 @@ type Error struct {
 	Fault     *fault.Error
 	Status    int    // HTTP status
 	RequestID string // what support asks for; "" where the answer had none
+	Foreign   bool   // another server answered, or another path of this one: the base URL may be wrong
 }
 
 // Error returns the code and the message.
@@ -46,7 +47,7 @@ func (e *UnreachableError) Unwrap() error { return e.cause }
 // foreign is an answer without the service's body: a proxy's, or another server's.
 func foreign(status int, requestID string) *Error {
 	f := fault.Newf(codeOfStatus(status), "the answer (HTTP %d) doesn't come from this service; is the base URL right?", status)
-	return &Error{Fault: f, Status: status, RequestID: requestID}
+	return &Error{Fault: f, Status: status, RequestID: requestID, Foreign: true}
 }
 
 // codeOfStatus is the best guess where no code came: what a proxy says of a restarting server may

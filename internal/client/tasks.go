@@ -2,18 +2,23 @@ package client
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"strconv"
 	"time"
 
 	"unitask/internal/api"
+	"unitask/internal/fault"
 	"unitask/internal/task"
 )
 
 // Capabilities returns the directory that the key may call, sorted by name.
 func (c *Client) Capabilities(ctx context.Context) ([]api.Capability, error) {
 	a, err := send[api.CapabilityList](ctx, c, call{method: http.MethodGet, path: api.PathCapabilities, limit: callTimeout})
+	if e, ok := errors.AsType[*Error](err); ok && e.Fault.Code == fault.NotFound {
+		e.Foreign = true // every service has its directory
+	}
 	return a.value.Data, err
 }
 
