@@ -22,7 +22,7 @@ import (
 const (
 	shortCycles = 50
 	callers     = 8
-	settleTime  = 2 * time.Minute // for what the kills left: timeouts of suppliers, pauses of routes
+	settleTime  = time.Second // a cycle, for the tasks that their callers left
 )
 
 // binary is the built unitask; TestMain makes it.
@@ -81,7 +81,7 @@ func TestKilled(t *testing.T) {
 	killing := time.Since(begun)
 	stop()
 	all.Wait()
-	b.settle()
+	b.settle(time.Minute + time.Duration(cycles)*settleTime)
 
 	o := b.observe()
 	o.Submissions, o.Counted = paid.count(), map[string]bool{cheap: true, dear: true}

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"time"
 
 	"unitask/internal/api"
 	"unitask/internal/client"
@@ -19,9 +20,9 @@ import (
 )
 
 // settle pursues every task to its end on the server that is left alone now.
-func (b *book) settle() {
+func (b *book) settle(limit time.Duration) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.t.Context(), settleTime)
+	ctx, cancel := context.WithTimeout(b.t.Context(), limit)
 	defer cancel()
 	left := make(chan *record)
 	var all sync.WaitGroup
@@ -42,7 +43,7 @@ func (b *book) settle() {
 	all.Wait()
 	for _, r := range b.records {
 		if !r.done {
-			b.t.Errorf("%s hasn't ended %s after the last kill", r.seen.Key, settleTime)
+			b.t.Errorf("%s hasn't ended %s after the last kill", r.seen.Key, limit)
 		}
 	}
 }
