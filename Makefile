@@ -35,7 +35,7 @@ bench: ## Measure unitask against a reverse proxy and direct calls, in one run
 crash: ## Kill the server 1,000 times under load and check the invariants (UNITASK_CRASH_CYCLES=n for another number)
 	UNITASK_CRASH_CYCLES=$${UNITASK_CRASH_CYCLES:-1000} $(GO) test ./test/crash -run TestKilled -v -timeout 2h
 
-fuzz: ## Run every fuzz target (FUZZ_TIME=1m for longer)
+fuzz: ## Run every fuzz target (FUZZ_TIME=1000000x for longer)
 	$(CI) fuzz
 
 npm: ## Install the tests' tools from npm
