@@ -43,7 +43,7 @@ func (s *Signer) Window(now time.Time) (index int64, expires time.Time) {
 // Sign returns the query that lets its bearer read the artifact until expires, a whole second.
 func (s *Signer) Sign(id string, expires time.Time) string {
 	at := strconv.FormatInt(expires.Unix(), 10)
-	return "exp=" + at + "&sig=" + base64.RawURLEncoding.EncodeToString(s.mac(id, at))
+	return "exp=" + at + "&sig=" + s.mac(id, at)
 }
 
 // Verify checks a query that Sign made. Whatever is wrong with it, the answer is the NOT_FOUND of an
@@ -53,8 +53,7 @@ func (s *Signer) Verify(id string, query url.Values, now time.Time) error {
 	if len(at) != 1 || len(sig) != 1 {
 		return notFound()
 	}
-	got, err := base64.RawURLEncoding.Strict().DecodeString(sig[0])
-	if err != nil || !hmac.Equal(got, s.mac(id, at[0])) {
+	if !hmac.Equal([]byte(sig[0]), []byte(s.mac(id, at[0]))) { // as text: a decoder would skip line breaks
 		return notFound()
 	}
 	// Signed by us, so it is a number in our own spelling.
@@ -65,13 +64,14 @@ func (s *Signer) Verify(id string, query url.Values, now time.Time) error {
 	return nil
 }
 
-// mac covers the purpose, so that the secret may sign other things too, and the id's length.
-func (s *Signer) mac(id, expires string) []byte {
+// mac returns the signature as it stands in a query. It covers the purpose, so that the secret may sign
+// other things too, and the id's length.
+func (s *Signer) mac(id, expires string) string {
 	h := hmac.New(sha256.New, s.secret)
 	for _, part := range []string{"unitask artifact address 1", id, expires} {
 		h.Write([]byte(strconv.Itoa(len(part))))
 		h.Write([]byte{':'})
 		h.Write([]byte(part))
 	}
-	return h.Sum(nil)
+	return base64.RawURLEncoding.EncodeToString(h.Sum(nil))
 }

@@ -104,6 +104,7 @@ func FuzzVerify(f *testing.F) {
 	expires := time.Unix(2_000_000_000, 0)
 	good := s.Sign("art_x", expires)
 	f.Add(good)
+	f.Add(good + "\r")
 	f.Add("exp=2000000000&sig=")
 	f.Add("exp=99999999999999999999&sig=AAAA")
 	f.Fuzz(func(t *testing.T, raw string) {
