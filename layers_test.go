@@ -57,6 +57,7 @@ var layers = map[string]layer{
 	"store/boltstore": {floor: 3, may: engine, leaf: true},
 	"store/pgstore":   {floor: 3, may: engine, leaf: true},
 	"store/memstore":  {floor: 3, may: engine, leaf: true},
+	"store/losstest":  {floor: 3, may: []string{"store", "task"}},
 	"store/storetest": {floor: 3, may: append([]string{"store/memstore"}, engine...)},
 	"artifact":        {floor: 3, may: []string{"fault", "task", "secret"}},
 

@@ -8,8 +8,10 @@ import (
 
 	"go.uber.org/goleak"
 
+	"unitask/internal/store"
 	"unitask/internal/store/boltstore"
 	"unitask/internal/store/storetest"
+	"unitask/internal/task"
 )
 
 func TestMain(m *testing.M) {
@@ -17,6 +19,20 @@ func TestMain(m *testing.M) {
 		beVictim(path)
 	}
 	goleak.VerifyTestMain(m)
+}
+
+var victimScope = task.Scope{Account: "acct_victim", Mode: task.Live}
+
+// freshTask returns a request under a key of its own.
+func freshTask() store.NewTask {
+	id := task.NewID(task.PrefixTask, time.Now())
+	var key task.Hash
+	copy(key[:], id[10:])
+	return store.NewTask{
+		ID: id, Scope: victimScope, Capability: "text.chat", IdempotencyHash: key, Deadline: time.Hour,
+		Input: []byte(`{"prompt":"hello"}`),
+		Holds: []task.Hold{{Scope: "key:1", Kind: task.HoldOpen, Amount: 1}},
+	}
 }
 
 // mustOpen opens a store that is closed when the test ends; a failed commit fails the test.

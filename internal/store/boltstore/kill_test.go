@@ -2,97 +2,108 @@ package boltstore_test
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
-	"unitask/internal/store"
 	"unitask/internal/store/boltstore"
-	"unitask/internal/task"
+	"unitask/internal/store/losstest"
 )
 
-// victimVariable names the file on which a test binary, started anew, creates tasks until it is
-// killed.
-const victimVariable = "BOLTSTORE_TEST_VICTIM"
+// A test binary that is started anew with the first of these writes to the named file until it is
+// killed; the second plants the fault in it.
+const (
+	victimVariable = "BOLTSTORE_TEST_VICTIM"
+	earlyVariable  = "BOLTSTORE_TEST_EARLY"
+)
 
-const victimWriters = 8
+const (
+	shortKills    = 50
+	killsPerStore = 25 // then a new file: its first pages meet kills too, and the checks stay short
+	victimWriters = 8
+	longestLife   = 120 * time.Millisecond // some die while they open the file
+)
 
-var victimScope = task.Scope{Account: "acct_victim", Mode: task.Live}
-
-// beVictim acknowledges created tasks on stdout until the process is killed.
+// beVictim acknowledges writes on stdout until the process is killed.
 func beVictim(path string) {
 	db, err := boltstore.Open(boltstore.Config{Path: path})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+	if err == nil {
+		err = losstest.Writers{
+			Store: db, Out: os.Stdout, Count: victimWriters, Early: os.Getenv(earlyVariable) != "",
+		}.Run(context.Background())
 	}
-	lines := make(chan string)
-	for range victimWriters {
-		go func() {
-			for {
-				c, err := db.CreateTask(context.Background(), freshTask())
-				if err != nil {
-					fmt.Fprintln(os.Stderr, err)
-					os.Exit(1)
-				}
-				lines <- c.Task.ID
-			}
-		}()
-	}
-	for line := range lines {
-		_, _ = os.Stdout.WriteString(line + "\n") // the reader may be gone; then so are we
-	}
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(1)
 }
 
-// freshTask returns a request under a key of its own.
-func freshTask() store.NewTask {
-	id := task.NewID(task.PrefixTask, time.Now())
-	var key task.Hash
-	copy(key[:], id[10:])
-	return store.NewTask{
-		ID: id, Scope: victimScope, Capability: "text.chat", IdempotencyHash: key, Deadline: time.Hour,
-		Input: []byte(`{"prompt":"hello"}`),
-		Holds: []task.Hold{{Scope: "key:1", Kind: task.HoldOpen, Amount: 1}},
-	}
-}
-
-// TestKill kills a process while it acknowledges creations; what it acknowledged is there afterwards.
+// TestKill kills a process UNITASK_KILL_CYCLES times while it writes; what it acknowledged is there
+// afterwards, as it was acknowledged.
 func TestKill(t *testing.T) {
+	cycles, err := strconv.Atoi(cmp.Or(os.Getenv("UNITASK_KILL_CYCLES"), strconv.Itoa(shortKills)))
+	if err != nil {
+		t.Fatalf("UNITASK_KILL_CYCLES: %v", err)
+	}
+	var tasks, writes int
+	for done := 0; done < cycles; done += killsPerStore {
+		book, err := killAgainAndAgain(t, min(killsPerStore, cycles-done), "")
+		if err != nil {
+			t.Errorf("store %d: %v", done/killsPerStore, err)
+		}
+		tasks += book.Tasks()
+		writes += book.Noted()
+	}
+	t.Logf("%d kills: %d writes of %d tasks acknowledged", cycles, writes, tasks)
+	if writes < 10*cycles {
+		t.Error("the run put too little to the test")
+	}
+}
+
+// TestKillFindsEarlyAcknowledgement is the control: a store whose callers are told too early loses.
+func TestKillFindsEarlyAcknowledgement(t *testing.T) {
+	_, err := killAgainAndAgain(t, killsPerStore, earlyVariable+"=1")
+	if err == nil {
+		t.Fatal("acknowledging before the commit lost nothing: the test proves nothing")
+	}
+	t.Logf("found, as it should be: %.300s", err)
+}
+
+// killAgainAndAgain kills victims on one file and returns what they acknowledged, and what is broken
+// of that.
+func killAgainAndAgain(t *testing.T, times int, env ...string) (losstest.Book, error) {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "unitask.db")
-	var acknowledged []string
-	for range 5 {
-		acknowledged = append(acknowledged, killAfter(t, path, 200)...)
+	var book losstest.Book
+	for range times {
+		killOnce(t, &book, path, env)
 		db, err := boltstore.Open(boltstore.Config{Path: path})
 		if err != nil {
 			t.Fatalf("Open after the kill: %v", err)
 		}
 		mustBeConsistent(t, db)
-		for _, id := range acknowledged {
-			if _, err := db.GetTask(t.Context(), victimScope, id); err != nil {
-				t.Fatalf("acknowledged task %s: %v", id, err)
-			}
-		}
-		stats, err := db.Stats(t.Context())
-		if err != nil || stats.ByState[task.Queued] < int64(len(acknowledged)) {
-			t.Errorf("Stats: %d queued (%v), want at least the %d acknowledged", stats.ByState[task.Queued], err, len(acknowledged))
-		}
+		err = book.Check(t.Context(), db)
 		if err := db.Close(); err != nil {
 			t.Fatalf("Close: %v", err)
 		}
+		if err != nil {
+			return book, err
+		}
 	}
-	t.Logf("%d creations acknowledged, none lost", len(acknowledged))
+	return book, nil
 }
 
-// killAfter runs a victim until it has acknowledged enough and returns everything it did.
-func killAfter(t *testing.T, path string, enough int) []string {
+// killOnce notes everything that a victim acknowledges in its short life.
+func killOnce(t *testing.T, book *losstest.Book, path string, env []string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
-	cmd.Env = append(os.Environ(), victimVariable+"="+path)
+	cmd.Env = append(append(os.Environ(), victimVariable+"="+path), env...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -101,20 +112,14 @@ func killAfter(t *testing.T, path string, enough int) []string {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	var ids []string
-	lines := bufio.NewScanner(out)
-	for lines.Scan() {
-		if !task.ValidID(task.PrefixTask, lines.Text()) {
-			continue // cut off by the kill
-		}
-		if ids = append(ids, lines.Text()); len(ids) == enough {
-			if err := cmd.Process.Kill(); err != nil {
-				t.Fatal(err)
-			}
+	death := time.AfterFunc(rand.N(longestLife), func() { _ = cmd.Process.Kill() })
+	defer death.Stop()
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		if !book.Note(lines.Text()) {
+			t.Errorf("not an acknowledgement: %q", lines.Text())
 		}
 	}
 	if exit, ok := errors.AsType[*exec.ExitError](cmd.Wait()); !ok || exit.Exited() {
 		t.Fatal("the victim ended by itself")
 	}
-	return ids
 }

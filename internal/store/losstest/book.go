@@ -1,0 +1,134 @@
+package losstest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"unitask/internal/store"
+	"unitask/internal/task"
+)
+
+// line is what a writer acknowledges, and how: with the state last, a line that was cut off is none.
+const line = "%s %d %s\n"
+
+func acknowledge(out io.Writer, id string, revision int64, state task.State) error {
+	_, err := fmt.Fprintf(out, line, id, revision, state)
+	return err
+}
+
+// Book holds the newest acknowledgement of each task. It is used by one goroutine.
+type Book struct {
+	newest map[string]ack
+	noted  int
+}
+
+type ack struct {
+	revision int64
+	state    task.State
+}
+
+// Note keeps an acknowledgement, and reports whether the text is a whole one.
+func (b *Book) Note(text string) bool {
+	var id string
+	var a ack
+	n, err := fmt.Sscanf(text+"\n", line, &id, &a.revision, &a.state)
+	if err != nil || n != 3 || !task.ValidID(task.PrefixTask, id) || !a.state.Valid() {
+		return false
+	}
+	if b.newest == nil {
+		b.newest = map[string]ack{}
+	}
+	b.noted++
+	if a.revision > b.newest[id].revision {
+		b.newest[id] = a
+	}
+	return true
+}
+
+// Noted returns the number of acknowledgements.
+func (b *Book) Noted() int { return b.noted }
+
+// Tasks returns the number of tasks that were acknowledged.
+func (b *Book) Tasks() int { return len(b.newest) }
+
+// Check holds the store to the book and returns every broken promise: a task that is lost, older or in
+// another state than was acknowledged, under another key, missing in the list, or counted wrongly.
+func (b *Book) Check(ctx context.Context, db store.Store) error {
+	listed, err := list(ctx, db)
+	if err != nil {
+		return err
+	}
+	var broken []error
+	for _, id := range slices.Sorted(maps.Keys(b.newest)) {
+		if err := b.newest[id].check(ctx, db, id); err != nil {
+			broken = append(broken, fmt.Errorf("%s, acknowledged at revision %d as %s: %w",
+				id, b.newest[id].revision, b.newest[id].state, err))
+		}
+		if _, ok := listed[id]; !ok {
+			broken = append(broken, fmt.Errorf("%s isn't in the list", id))
+		}
+	}
+	return errors.Join(append(broken, count(ctx, db, listed))...)
+}
+
+func (a ack) check(ctx context.Context, db store.Store, id string) error {
+	t, err := db.GetTask(ctx, scope, id)
+	if err != nil {
+		return err
+	}
+	found, err := db.FindTask(ctx, scope, keyOf(id))
+	switch {
+	case err != nil:
+		return fmt.Errorf("under its key: %w", err)
+	case t.ID != id || found.ID != id:
+		return fmt.Errorf("found as %s, under its key as %s", t.ID, found.ID)
+	case t.Revision < a.revision, t.Revision == a.revision && t.State != a.state, a.state.Terminal() && t.State != a.state:
+		return fmt.Errorf("found at revision %d as %s", t.Revision, t.State)
+	}
+	return nil
+}
+
+// list returns the state of every task, by id.
+func list(ctx context.Context, db store.Store) (map[string]task.State, error) {
+	states := map[string]task.State{}
+	for q := (store.ListQuery{Scope: scope, Limit: store.MaxPage}); ; {
+		page, err := db.ListTasks(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range page.Tasks {
+			states[t.ID] = t.State
+		}
+		if page.Next == "" {
+			return states, nil
+		}
+		q.Cursor = page.Next
+	}
+}
+
+// count compares what the engine counts with what it lists.
+func count(ctx context.Context, db store.Store, listed map[string]task.State) error {
+	stats, err := db.Stats(ctx)
+	if err != nil {
+		return err
+	}
+	want := map[task.State]int64{}
+	for _, state := range listed {
+		want[state]++
+	}
+	var wrong []string
+	for _, state := range task.States() {
+		if got := stats.ByState[state]; !state.Terminal() && got != want[state] {
+			wrong = append(wrong, fmt.Sprintf("%d %s, listed %d", got, state, want[state]))
+		}
+	}
+	if wrong != nil {
+		return errors.New("counted " + strings.Join(wrong, "; "))
+	}
+	return nil
+}

@@ -1,0 +1,84 @@
+package losstest_test
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"unitask/internal/store/losstest"
+	"unitask/internal/store/memstore"
+)
+
+var errEnough = errors.New("enough")
+
+// stream takes some lines and then no more.
+type stream struct {
+	mu    sync.Mutex
+	left  int
+	lines []string
+}
+
+func (s *stream) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.left--; s.left < 0 {
+		return 0, errEnough
+	}
+	s.lines = append(s.lines, string(bytes.TrimSuffix(p, []byte("\n"))))
+	return len(p), nil
+}
+
+func write(t *testing.T) (*memstore.DB, []string) {
+	t.Helper()
+	db, out := memstore.New(time.Now), &stream{left: 200}
+	w := losstest.Writers{Store: db, Out: out, Count: 1}
+	if err := w.Run(t.Context()); !errors.Is(err, errEnough) {
+		t.Fatalf("Run: %v", err)
+	}
+	return db, out.lines
+}
+
+func noted(t *testing.T, lines []string) *losstest.Book {
+	t.Helper()
+	b := &losstest.Book{}
+	for _, text := range lines {
+		if !b.Note(text) {
+			t.Fatalf("not an acknowledgement: %q", text)
+		}
+	}
+	return b
+}
+
+func TestBook(t *testing.T) {
+	db, lines := write(t)
+	last := lines[len(lines)-1]
+	ended := lines[slices.IndexFunc(lines, func(text string) bool { return strings.HasSuffix(text, "succeeded") })]
+	for name, tt := range map[string]struct {
+		lines []string
+		want  string // part of what is broken, "" for nothing
+	}{
+		"sound":         {lines, ""},
+		"lost":          {append(lines[:len(lines):len(lines)], "task_06gzvv1eykge7ryxw8j854krhw 1 queued"), "not found"},
+		"older":         {append(lines[:len(lines):len(lines)], strings.Fields(last)[0]+" 9 running"), "found at revision"},
+		"another state": {[]string{strings.Replace(ended, "succeeded", "failed", 1)}, "as succeeded"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := noted(t, tt.lines).Check(t.Context(), db)
+			if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want %q", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestNoteRefuses(t *testing.T) {
+	for _, text := range []string{"", "task_06gzvv1eykge7ryxw8j854krhw 1", "task_06gzvv1eykge7ryxw8j854krhw 1 succee", "task_x 1 queued"} {
+		if (&losstest.Book{}).Note(text) {
+			t.Errorf("%q passed for an acknowledgement", text)
+		}
+	}
+}
