@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -21,14 +20,14 @@ type target struct {
 	status  int // the only answer that counts
 }
 
-// figures is what one measurement found; what it doesn't measure is 0.
-type figures struct {
-	perSecond float64
-	p50, p99  time.Duration
+// load is what a saturated server did.
+type load struct {
+	answers int64
+	took    time.Duration
 }
 
-// saturate keeps callers requests under way for d and returns the rate of answers.
-func saturate(ctx context.Context, t target, callers int, d time.Duration) (figures, error) {
+// saturate keeps callers requests under way for d.
+func saturate(ctx context.Context, t target, callers int, d time.Duration) (load, error) {
 	var next, done atomic.Int64
 	ctx, stop := context.WithTimeout(ctx, d)
 	defer stop()
@@ -47,12 +46,12 @@ func saturate(ctx context.Context, t target, callers int, d time.Duration) (figu
 		}
 		return nil
 	})
-	return figures{perSecond: float64(done.Load()) / time.Since(begun).Seconds()}, err
+	return load{done.Load(), time.Since(begun)}, err
 }
 
-// pace sends perSecond requests a second whether or not answers come, and returns how long they took
-// from the moment they were due.
-func pace(ctx context.Context, t target, perSecond int, d time.Duration) (figures, error) {
+// pace sends perSecond requests a second whether or not answers come, and returns, sorted, how long
+// they took from the moment they were due.
+func pace(ctx context.Context, t target, perSecond int, d time.Duration) ([]time.Duration, error) {
 	const connections = 256
 	due := make(chan time.Time, perSecond)
 	go func() {
@@ -83,11 +82,16 @@ func pace(ctx context.Context, t target, perSecond int, d time.Duration) (figure
 		}
 		return nil
 	})
-	if err != nil || len(took) == 0 {
-		return figures{}, errors.Join(err, errors.New("no answers"))
-	}
 	slices.Sort(took)
-	return figures{p50: took[len(took)/2], p99: took[len(took)*99/100]}, nil
+	return took, err
+}
+
+// quantile returns the q-th part of sorted durations, in seconds; 0 of none.
+func quantile(sorted []time.Duration, q float64) float64 {
+	if len(sorted) == 0 {
+		return 0
+	}
+	return sorted[min(int(float64(len(sorted))*q), len(sorted)-1)].Seconds()
 }
 
 func inParallel(n int, f func() error) error {

@@ -15,14 +15,25 @@ var answer = `{"id":"chatcmpl-0","object":"chat.completion","created":1700000000
 	`"message":{"role":"assistant","content":"` + strings.Repeat("All work and no play. ", 28) + `"},"finish_reason":"stop"}],` +
 	`"usage":{"prompt_tokens":12,"completion_tokens":120,"total_tokens":132}}`
 
-// serve runs one of the servers that unitask is compared with, until it is killed: "upstream" on an
-// address, or "proxy" on "address,upstream".
-func serve(kind, where string) {
+// The servers that this program can be.
+const (
+	roleUpstream = "upstream" // on an address
+	roleProxy    = "proxy"    // on "address,upstream"
+)
+
+// slowPath is where the mock upstream takes slowness for an answer.
+const (
+	slowPath = "slow"
+	slowness = 50 * time.Millisecond
+)
+
+// serve runs one of the servers that unitask is compared with, until it is killed.
+func serve(role, where string) {
 	var err error
-	switch kind {
-	case "upstream":
+	switch role {
+	case roleUpstream:
 		err = listen(where, http.HandlerFunc(mock))
-	case "proxy":
+	case roleProxy:
 		address, target, _ := strings.Cut(where, ",")
 		var u *url.URL
 		if u, err = url.Parse(target); err == nil {
@@ -30,8 +41,6 @@ func serve(kind, where string) {
 			proxy.Transport = &http.Transport{MaxIdleConnsPerHost: 1024}
 			err = listen(address, proxy)
 		}
-	default:
-		err = fmt.Errorf("no server is called %q", kind)
 	}
 	fmt.Fprintln(os.Stderr, "bench:", err)
 	os.Exit(1)
@@ -41,7 +50,10 @@ func listen(address string, h http.Handler) error {
 	return (&http.Server{Addr: address, Handler: h, ReadHeaderTimeout: 5 * time.Second}).ListenAndServe()
 }
 
-func mock(w http.ResponseWriter, _ *http.Request) {
+func mock(w http.ResponseWriter, r *http.Request) {
+	if strings.HasPrefix(r.URL.Path, "/"+slowPath+"/") {
+		time.Sleep(slowness)
+	}
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write([]byte(answer))
 }

@@ -1,60 +1,113 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"text/tabwriter"
-	"time"
 )
 
-// table gathers the rounds of each measurement in the order they were first made.
-type table struct {
-	names  []string
-	rounds map[string][]figures
-}
+// samples are the rounds of each figure, by measurement and figure: "sync64 rate".
+type samples map[string][]float64
 
-func (t *table) add(name string, f figures) {
-	if t.rounds == nil {
-		t.rounds = map[string][]figures{}
-	}
-	if t.rounds[name] == nil {
-		t.names = append(t.names, name)
-	}
-	t.rounds[name] = append(t.rounds[name], f)
-}
-
-// median returns the median of each figure over the rounds.
-func (t *table) median(name string) figures {
-	rounds := t.rounds[name]
-	mid := func(value func(figures) float64) float64 {
-		var all []float64
-		for _, f := range rounds {
-			all = append(all, value(f))
-		}
-		slices.Sort(all)
-		return all[len(all)/2]
-	}
-	return figures{
-		perSecond: mid(func(f figures) float64 { return f.perSecond }),
-		p50:       time.Duration(mid(func(f figures) float64 { return float64(f.p50) })),
-		p99:       time.Duration(mid(func(f figures) float64 { return float64(f.p99) })),
+func (s samples) add(measurement string, f figures) {
+	for name, v := range f {
+		s[measurement+" "+name] = append(s[measurement+" "+name], v)
 	}
 }
 
-// print writes rates as multiples of the reverse proxy's and latencies as what they add to a direct
-// call's.
-func (t *table) print(w io.Writer) {
+// median returns the median of the rounds; false where nothing was measured.
+func (s samples) median(name string) (float64, bool) {
+	all := slices.Sorted(slices.Values(s[name]))
+	if len(all) == 0 {
+		return 0, false
+	}
+	return all[len(all)/2], true
+}
+
+// row is one line of the table: a figure, alone or beside a base.
+type row struct {
+	name   string
+	figure string
+	unit   unit
+	base   string  // figure that this one is divided by or, for a latency, what is taken from it
+	part   float64 // of the base that counts; 0: all of it
+	beside string  // how the table calls the base
+	added  bool    // taken from, not divided by
+	goal   goal    // of the comparison, or of the figure where there is no base
+}
+
+// goal is a target; its zero value is none.
+type goal struct {
+	must, moonshot float64
+	atMost         bool
+}
+
+// unit is how a figure in base units is written.
+type unit struct {
+	suffix   string
+	factor   float64
+	decimals int
+}
+
+var (
+	perSecond = unit{"/s", 1, 0}
+	micros    = unit{" µs", 1e6, 0}
+	millis    = unit{" ms", 1e3, 2}
+	times     = unit{"", 1, 2}
+)
+
+func (u unit) write(v float64) string { return fmt.Sprintf("%.*f%s", u.decimals, v*u.factor, u.suffix) }
+
+// print writes the rows whose figures were measured.
+func (s samples) print(w io.Writer) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	base, direct := t.median(proxy64), t.median("direct, 500/s")
-	_, _ = fmt.Fprintln(out, "measurement\t/s\t÷ reverse proxy\tp50 added\tp99 added")
-	for _, name := range t.names {
-		f := t.median(name)
-		if f.perSecond > 0 {
-			_, _ = fmt.Fprintf(out, "%s\t%.0f\t%.2f\t\t\n", name, f.perSecond, f.perSecond/base.perSecond)
+	_, _ = fmt.Fprintln(out, "measurement\tfigure\tcompared\tmust\tmoonshot\t")
+	for _, r := range rows {
+		v, ok := s.median(r.figure)
+		if !ok {
 			continue
 		}
-		_, _ = fmt.Fprintf(out, "%s\t\t\t%s\t%s\n", name, (f.p50 - direct.p50).Round(10*time.Microsecond), (f.p99 - direct.p99).Round(10*time.Microsecond))
+		judged, unit, compared := v, r.unit, ""
+		if base, ok := s.median(r.base); ok {
+			judged, unit, compared = r.compare(v, base*cmp.Or(r.part, 1))
+		}
+		_, _ = fmt.Fprintln(out, strings.Join([]string{r.name, r.unit.write(v), compared, r.goal.write(unit), r.goal.judge(judged)}, "\t"))
 	}
-	_ = out.Flush()
+	return out.Flush()
+}
+
+func (r row) compare(v, base float64) (judged float64, u unit, text string) {
+	if r.added {
+		return v - base, r.unit, "+" + r.unit.write(v-base) + " over " + r.beside
+	}
+	return v / base, times, times.write(v/base) + " × " + r.beside
+}
+
+// write gives two cells.
+func (g goal) write(u unit) string {
+	if g == (goal{}) {
+		return "\t"
+	}
+	sign := "≥ "
+	if g.atMost {
+		sign = "≤ "
+	}
+	return sign + u.write(g.must) + "\t" + sign + u.write(g.moonshot)
+}
+
+func (g goal) judge(v float64) string {
+	reached := func(limit float64) bool { return v >= limit != g.atMost || v == limit }
+	switch {
+	case g == (goal{}):
+		return ""
+	case reached(g.moonshot):
+		return "moonshot"
+	case reached(g.must):
+		return "met"
+	default:
+		return "missed"
+	}
 }

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"unitask/internal/account"
+	"unitask/internal/api"
+	"unitask/internal/task"
+)
+
+// node is a unitask server on a data folder of its own.
+type node struct {
+	*process
+	bed     *bed
+	data    string
+	options nodeOptions
+	key     string // without limits, of the mode that was asked for
+}
+
+// nodeOptions say what a node serves.
+type nodeOptions struct {
+	mode    task.Mode
+	slow    bool   // the upstream's slow half
+	catalog string // entries that replace the directory's
+}
+
+// newNode starts a server on a fresh folder.
+func (b *bed) newNode(ctx context.Context, o nodeOptions) (*node, error) {
+	b.nodes++
+	n := &node{bed: b, data: filepath.Join(b.dir, "node"+strconv.Itoa(b.nodes)), options: o}
+	if err := os.MkdirAll(n.data, 0o700); err != nil {
+		return nil, err
+	}
+	if err := n.start(ctx); err != nil {
+		return nil, err
+	}
+	var err error
+	if n.key, err = n.newKey(ctx); err != nil {
+		n.kill()
+		return nil, err
+	}
+	return n, nil
+}
+
+// start starts the server on its folder and returns when it is ready.
+func (n *node) start(ctx context.Context) error {
+	config := filepath.Join(n.data, "unitask.yaml")
+	if err := n.configure(config); err != nil {
+		return err
+	}
+	address, err := freeAddress(ctx)
+	if err != nil {
+		return err
+	}
+	n.process, err = n.bed.start(ctx, address, n.bed.binary, "serve", "--config", config, "--listen", address, "--data-dir", n.data)
+	if err != nil {
+		return err
+	}
+	return n.awaitReady(ctx)
+}
+
+func (n *node) configure(path string) error {
+	half := "v1"
+	if n.options.slow {
+		half = slowPath
+	}
+	text := `limits: {creates_per_minute: 0, reads_per_minute: 0, open_tasks: 0, queue: 0}
+suppliers:
+  - {name: mock, kind: openai, base_url: "http://` + n.bed.upstream.address + `/` + half + `"}
+routes:
+  text.chat:
+    - {supplier: mock, model: mock, price: {unit: mtok, input: "0.05", output: "0.40"}}
+`
+	if n.options.catalog != "" {
+		text += "catalog: [catalog.yaml]\n"
+		if err := os.WriteFile(filepath.Join(filepath.Dir(path), "catalog.yaml"), []byte(n.options.catalog), 0o600); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(path, []byte(text), 0o600)
+}
+
+// readyWithin is long enough for a million tasks on a slow disk.
+const readyWithin = time.Minute
+
+func (n *node) awaitReady(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, readyWithin)
+	defer cancel()
+	if err := n.awaitListening(ctx); err != nil {
+		return err
+	}
+	for {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+n.address+api.PathReady, nil)
+		if err != nil {
+			return err
+		}
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			return err
+		}
+		_ = response.Body.Close()
+		if response.StatusCode == http.StatusOK {
+			return nil
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// remove kills the server and frees what it stored.
+func (n *node) remove() {
+	n.kill()
+	_ = os.RemoveAll(n.data)
+}
+
+func (n *node) newKey(ctx context.Context) (string, error) {
+	c := exec.CommandContext(ctx, n.bed.binary, "keys", "create", "--name", "bench", "--mode", string(n.options.mode),
+		"--json", "--data-dir", n.data)
+	c.Env = n.bed.environment()
+	var stderr bytes.Buffer
+	c.Stderr = &stderr
+	out, err := c.Output()
+	if err != nil {
+		return "", fmt.Errorf("keys create: %w: %s", err, stderr.String())
+	}
+	var k api.Key
+	if err := json.Unmarshal(out, &k); err != nil {
+		return "", err
+	}
+	if _, ok := account.ParseKeySecret(account.DefaultKeyPrefix, k.Secret); !ok {
+		return "", errors.New("keys create printed no key")
+	}
+	return k.Secret, nil
+}
+
+// tasks is the creation of tasks on this node; headers end in CRLF each.
+func (n *node) tasks(capability, input, headers string, status int) target {
+	body := `{"capability":"` + capability + `","input":{` + input + `}}`
+	head := "POST " + api.PathTasks + " HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer " + n.key + "\r\n" + headers +
+		"Content-Type: application/json\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\nIdempotency-Key: " +
+		n.bed.run + "-" + strconv.FormatInt(time.Now().UnixNano(), 36) + "-"
+	return target{address: n.address, status: status, request: func(i int64) []byte {
+		out := make([]byte, 0, len(head)+len(body)+24)
+		out = append(strconv.AppendInt(append(out, head...), i, 10), "\r\n\r\n"...)
+		return append(out, body...)
+	}}
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// process is a server under measurement.
+type process struct {
+	address string
+	begun   time.Time
+	command *exec.Cmd
+	exited  chan struct{}
+}
+
+// start runs a server in the folder's environment, its log discarded. Whoever starts it kills it.
+func (b *bed) start(ctx context.Context, address string, args ...string) (*process, error) {
+	p := &process{address: address, exited: make(chan struct{})}
+	p.command = exec.CommandContext(context.WithoutCancel(ctx), args[0], args[1:]...)
+	p.command.Env = b.environment()
+	p.begun = time.Now()
+	if err := p.command.Start(); err != nil {
+		return nil, err
+	}
+	go func() {
+		_ = p.command.Wait()
+		close(p.exited)
+	}()
+	return p, nil
+}
+
+// kill ends the process as a power cut of its own would.
+func (p *process) kill() {
+	_ = p.command.Process.Kill()
+	<-p.exited
+}
+
+// stop ends the process as an operator does.
+func (p *process) stop() error {
+	if err := p.command.Process.Signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	select {
+	case <-p.exited:
+		return nil
+	case <-time.After(time.Minute): // the grace and the drain of an idle server take far less
+		p.kill()
+		return fmt.Errorf("the server at %s didn't stop", p.address)
+	}
+}
+
+// clockTick is the unit of the kernel's CPU times: USER_HZ, 100 a second on every platform of Linux.
+const clockTick = 10 * time.Millisecond
+
+// cpu returns the user and system time the process has taken; 0 where the kernel doesn't say.
+func (p *process) cpu() time.Duration {
+	raw, err := os.ReadFile(p.proc("stat"))
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(raw), ") ") // the command's name may hold anything before
+	fields := strings.Fields(rest)
+	if len(fields) < 13 {
+		return 0
+	}
+	user, _ := strconv.Atoi(fields[11])
+	system, _ := strconv.Atoi(fields[12])
+	return time.Duration(user+system) * clockTick
+}
+
+func (p *process) proc(name string) string {
+	return "/proc/" + strconv.Itoa(p.command.Process.Pid) + "/" + name
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+
+	"unitask/internal/task"
+)
+
+// figures is what one measurement found, by name, in base units: seconds, bytes, per second.
+type figures map[string]float64
+
+// The names of figures.
+const (
+	rate = "rate"
+	cpu  = "cpu" // seconds a request
+	p50  = "p50"
+	p99  = "p99"
+)
+
+// measurement finds figures for about as long as it is told.
+type measurement struct {
+	name    string
+	measure func(ctx context.Context, d time.Duration) (figures, error)
+}
+
+// paced is how many requests a second the measurements of latency send.
+const paced = 500
+
+// asyncChat makes chats asynchronous: queued, claimed by a worker, and answered by the mock upstream.
+const asyncChat = `capabilities:
+  - name: text.chat
+    title: Chat
+    description: Answers a prompt, later.
+    modality: text
+    mode: async
+    deadline: 5m
+    input:
+      type: object
+      properties:
+        prompt: {type: string, description: What to answer., maxLength: 4000000}
+      required: [prompt]
+      additionalProperties: false
+    parameters: {type: object, properties: {}, additionalProperties: false}
+    output:
+      type: object
+      properties:
+        text: {type: string, description: The answer.}
+        finish_reason: {type: string, description: Why it ends.}
+      required: [text, finish_reason]
+      additionalProperties: false
+    example:
+      capability: text.chat
+      input: {prompt: 'Say hello.'}
+`
+
+// measurements returns those that alternate over the rounds.
+func (b *bed) measurements() []measurement {
+	const hello = `"prompt":"hello"`
+	chat := func(n *node) target { return n.tasks("text.chat", hello, "", http.StatusOK) }
+	live, slow := nodeOptions{mode: task.Live}, nodeOptions{mode: task.Live, slow: true}
+	async := nodeOptions{mode: task.Live, catalog: asyncChat}
+	return []measurement{
+		{"direct", b.full(b.upstream, plain(b.upstream.address, "v1"), 64)},
+		{"proxy", b.full(b.proxy, plain(b.proxy.address, "v1"), 64)},
+		{"sync64", b.onNode(live, chat, 64)},
+		{"sync256", b.onNode(live, chat, 256)},
+		{"accept", b.onNode(nodeOptions{mode: task.Test}, func(n *node) target {
+			return n.tasks("image.generate", `"prompt":"@stuck:running"`, "", http.StatusAccepted)
+		}, 64)},
+		{"async", b.onNode(async, func(n *node) target {
+			return n.tasks("text.chat", hello, "Prefer: wait=60\r\n", http.StatusOK)
+		}, 256)},
+		{"direct0", b.steady(plain(b.upstream.address, "v1"))},
+		{"proxy0", b.steady(plain(b.proxy.address, "v1"))},
+		{"unitask0", b.onNode(live, chat, 0)},
+		{"direct50", b.steady(plain(b.upstream.address, slowPath))},
+		{"proxy50", b.steady(plain(b.proxy.address, slowPath))},
+		{"unitask50", b.onNode(slow, chat, 0)},
+	}
+}
+
+// full measures a server that so many callers keep busy.
+func (b *bed) full(p *process, t target, callers int) func(context.Context, time.Duration) (figures, error) {
+	return func(ctx context.Context, d time.Duration) (figures, error) {
+		if _, err := saturate(ctx, t, callers, warmUp(d)); err != nil {
+			return nil, err
+		}
+		before := p.cpu()
+		done, err := saturate(ctx, t, callers, d)
+		used := p.cpu() - before
+		return figures{rate: float64(done.answers) / done.took.Seconds(), cpu: used.Seconds() / float64(done.answers)}, err
+	}
+}
+
+// steady measures latency at a fixed rate.
+func (b *bed) steady(t target) func(context.Context, time.Duration) (figures, error) {
+	return func(ctx context.Context, d time.Duration) (figures, error) {
+		if _, err := pace(ctx, t, paced, warmUp(d)); err != nil {
+			return nil, err
+		}
+		took, err := pace(ctx, t, paced, d)
+		return figures{p50: quantile(took, 0.50), p99: quantile(took, 0.99)}, err
+	}
+}
+
+// onNode measures a fresh server, saturated or, without callers, at the fixed rate.
+func (b *bed) onNode(o nodeOptions, t func(*node) target, callers int) func(context.Context, time.Duration) (figures, error) {
+	return func(ctx context.Context, d time.Duration) (figures, error) {
+		n, err := b.newNode(ctx, o)
+		if err != nil {
+			return nil, err
+		}
+		defer n.remove()
+		if callers == 0 {
+			return b.steady(t(n))(ctx, d)
+		}
+		return b.full(n.process, t(n), callers)(ctx, d)
+	}
+}
+
+// warmUp opens the connections and settles the heaps.
+func warmUp(d time.Duration) time.Duration { return min(d/4, 500*time.Millisecond) }
+
+// plain is a chat completion without unitask, at the upstream or through a proxy.
+func plain(address, half string) target {
+	body := `{"model":"mock","messages":[{"role":"user","content":"hello"}],"max_tokens":100}`
+	raw := []byte("POST /" + half + "/chat/completions HTTP/1.1\r\nHost: bench\r\nContent-Type: application/json\r\nContent-Length: " +
+		strconv.Itoa(len(body)) + "\r\n\r\n" + body)
+	return target{address: address, status: http.StatusOK, request: func(int64) []byte { return raw }}
+}

@@ -1,0 +1,52 @@
+package main
+
+// What Bifrost 1.4 did against the same reverse proxy on a machine with both: it can't be had from the
+// registries, so that it is compared with through this.
+const (
+	bifrost       = 0.57
+	bifrostLogged = 0.33 // into SQLite
+)
+
+// rows is the table, in its order.
+var rows = []row{
+	{name: "direct, 64 callers", figure: "direct rate", unit: perSecond, base: "proxy rate", beside: "proxy"},
+	{name: "reverse proxy, 64 callers", figure: "proxy rate", unit: perSecond, base: "proxy rate", beside: "proxy"},
+	{name: "reverse proxy, CPU a request", figure: "proxy cpu", unit: micros},
+	{
+		name: "synchronous tasks, 64 callers", figure: "sync64 rate", unit: perSecond, base: "proxy rate", beside: "proxy",
+		goal: goal{must: 0.70, moonshot: 0.90},
+	},
+	{
+		name: "… compared with Bifrost's, nothing logged", figure: "sync64 rate", unit: perSecond, base: "proxy rate", part: bifrost,
+		beside: "Bifrost", goal: goal{must: 1.25, moonshot: 1.75},
+	},
+	{
+		name: "… compared with Bifrost's, logged", figure: "sync64 rate", unit: perSecond, base: "proxy rate", part: bifrostLogged,
+		beside: "Bifrost", goal: goal{must: 2, moonshot: 3},
+	},
+	{name: "synchronous tasks, 256 callers", figure: "sync256 rate", unit: perSecond, base: "proxy rate", beside: "proxy"},
+	{
+		name: "gateway CPU a synchronous task", figure: "sync64 cpu", unit: micros,
+		goal: goal{must: 150e-6, moonshot: 100e-6, atMost: true},
+	},
+	{name: "… compared with the proxy's", figure: "sync64 cpu", unit: micros, base: "proxy cpu", beside: "proxy"},
+	{
+		name: "asynchronous accepts, 64 callers", figure: "accept rate", unit: perSecond, base: "sync64 rate", beside: "synchronous",
+		goal: goal{must: 1.2, moonshot: 2},
+	},
+	{name: "asynchronous tasks to their end, 256 callers", figure: "async rate", unit: perSecond, base: "sync64 rate", beside: "synchronous"},
+	{name: "reverse proxy p50, 500/s", figure: "proxy0 p50", unit: millis, base: "direct0 p50", beside: "direct", added: true},
+	{name: "reverse proxy p99, 500/s", figure: "proxy0 p99", unit: millis, base: "direct0 p99", beside: "direct", added: true},
+	{
+		name: "synchronous p50, 500/s", figure: "unitask0 p50", unit: millis, base: "direct0 p50", beside: "direct", added: true,
+		goal: goal{must: 1.2e-3, moonshot: 0.7e-3, atMost: true},
+	},
+	{name: "synchronous p99, 500/s", figure: "unitask0 p99", unit: millis, base: "direct0 p99", beside: "direct", added: true},
+	{name: "reverse proxy p50, 500/s, 50 ms upstream", figure: "proxy50 p50", unit: millis, base: "direct50 p50", beside: "direct", added: true},
+	{name: "reverse proxy p99, 500/s, 50 ms upstream", figure: "proxy50 p99", unit: millis, base: "direct50 p99", beside: "direct", added: true},
+	{name: "synchronous p50, 500/s, 50 ms upstream", figure: "unitask50 p50", unit: millis, base: "direct50 p50", beside: "direct", added: true},
+	{
+		name: "synchronous p99, 500/s, 50 ms upstream", figure: "unitask50 p99", unit: millis, base: "direct50 p99", beside: "direct", added: true,
+		goal: goal{must: 4e-3, moonshot: 2e-3, atMost: true},
+	},
+}
