@@ -77,7 +77,7 @@ var layers = map[string]layer{
 
 	"docs":            {floor: 0}, // embeds the published interface
 	"cmd/unitask":     {floor: 8, below: true},
-	"test/bench":      {floor: 8, may: []string{"account", "api", "task"}},
+	"test/bench":      {floor: 8, may: []string{"account", "api", "store", "store/boltstore", "task"}},
 	"test/crash":      {floor: 8},
 	"test/e2e":        {floor: 8},
 	"test/harness":    {floor: 7, may: []string{"account", "api", "client", "task"}},

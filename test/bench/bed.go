@@ -19,6 +19,8 @@ type bed struct {
 	proxy    *process
 	run      string // makes idempotency keys of this run its own
 	nodes    int    // started so far
+	stored   *filled
+	queued   *filled
 }
 
 func newBed(ctx context.Context) (*bed, error) {
@@ -47,6 +49,19 @@ func (b *bed) prepare(ctx context.Context) error {
 		return err
 	}
 	b.proxy, err = b.role(ctx, self, roleProxy, ",http://"+b.upstream.address)
+	return err
+}
+
+// preload writes the data folders that rounds share, those that are wanted.
+func (b *bed) preload(ctx context.Context, p plan) (err error) {
+	if p.only.MatchString("stored") {
+		if b.stored, err = b.fill(ctx, p.stored, 0); err != nil {
+			return err
+		}
+	}
+	if p.only.MatchString("queued") {
+		b.queued, err = b.fill(ctx, 0, p.queued)
+	}
 	return err
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -17,7 +18,8 @@ import (
 type target struct {
 	address string
 	request func(n int64) []byte
-	status  int // the only answer that counts
+	status  int                     // the only answer that counts
+	read    func(body []byte) error // nil: bodies are read and dropped
 }
 
 // load is what a saturated server did.
@@ -142,8 +144,12 @@ func (c *conn) exchange(n int64) error {
 		body, _ := io.ReadAll(io.LimitReader(response.Body, 500))
 		return fmt.Errorf("status %d: %s", response.StatusCode, body)
 	}
-	_, err = io.Copy(io.Discard, response.Body)
-	return err
+	if c.target.read == nil {
+		_, err = io.Copy(io.Discard, response.Body)
+		return err
+	}
+	body, err := io.ReadAll(response.Body)
+	return errors.Join(err, c.target.read(body))
 }
 
 func (c *conn) close() { _ = c.conn.Close() }

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"regexp"
 	"time"
 )
 
@@ -23,11 +24,21 @@ func main() {
 	var p plan
 	flag.DurationVar(&p.duration, "d", 4*time.Second, "how long each measurement takes")
 	flag.IntVar(&p.rounds, "rounds", 3, "how often each is repeated; the median counts")
-	short := flag.Bool("short", false, "take a quick look: one round of a second each")
+	flag.IntVar(&p.stored, "stored", 1_000_000, "how many ended tasks the large store holds")
+	flag.IntVar(&p.queued, "queued", 100_000, "how many tasks wait in the long queue")
+	flag.DurationVar(&p.reader, "reader", time.Minute, "how long the long reader of the file reads")
+	only := flag.String("only", "", "measure only what this `expression` matches, such as sync64 or stored")
+	short := flag.Bool("short", false, "take a quick look: one round of a second each, on smaller stores")
 	flag.Parse()
 	if *short {
-		p.duration, p.rounds = time.Second, 1
+		p = plan{duration: time.Second, rounds: 1, stored: 100_000, queued: 20_000, reader: 2 * time.Second}
 	}
+	chosen, err := regexp.Compile(*only)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench: -only:", err)
+		os.Exit(2)
+	}
+	p.only = chosen
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if err := run(ctx, p); err != nil {
@@ -40,6 +51,10 @@ func main() {
 type plan struct {
 	duration time.Duration
 	rounds   int
+	stored   int
+	queued   int
+	reader   time.Duration
+	only     *regexp.Regexp
 }
 
 // run starts the servers, measures in turn, and prints the table.
@@ -49,15 +64,32 @@ func run(ctx context.Context, p plan) error {
 		return err
 	}
 	defer b.close()
+	if err := b.preload(ctx, p); err != nil {
+		return fmt.Errorf("preload: %w", err)
+	}
 	found := samples{}
 	for range p.rounds {
 		for _, m := range b.measurements() {
-			f, err := m.measure(ctx, p.duration)
-			if err != nil {
-				return fmt.Errorf("%s: %w", m.name, err)
+			if err := p.take(ctx, found, m, p.duration); err != nil {
+				return err
 			}
-			found.add(m.name, f)
 		}
 	}
-	return found.print(os.Stdout)
+	if err := p.take(ctx, found, measurement{"reader", b.longReader}, p.reader); err != nil {
+		return err
+	}
+	return found.print(os.Stdout, p)
+}
+
+// take measures once, if that is wanted.
+func (p plan) take(ctx context.Context, into samples, m measurement, d time.Duration) error {
+	if !p.only.MatchString(m.name) {
+		return nil
+	}
+	f, err := m.measure(ctx, d)
+	if err != nil {
+		return fmt.Errorf("%s: %w", m.name, err)
+	}
+	into.add(m.name, f)
+	return nil
 }

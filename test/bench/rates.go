@@ -14,10 +14,19 @@ type figures map[string]float64
 
 // The names of figures.
 const (
-	rate = "rate"
-	cpu  = "cpu" // seconds a request
-	p50  = "p50"
-	p99  = "p99"
+	rate         = "rate"
+	cpu          = "cpu" // seconds a request
+	p50          = "p50"
+	p99          = "p99"
+	idle         = "idle" // RssAnon before any load
+	anon         = "anon" // RssAnon after it
+	rss          = "rss"
+	ready        = "ready" // from a process's start
+	readyKilled  = "ready_killed"
+	openClosed   = "open_closed" // bbolt alone
+	openKilled   = "open_killed"
+	size         = "size"
+	sizeFreelist = "size_freelist"
 )
 
 // measurement finds figures for about as long as it is told.
@@ -25,6 +34,9 @@ type measurement struct {
 	name    string
 	measure func(ctx context.Context, d time.Duration) (figures, error)
 }
+
+// hello is the input of every chat.
+const hello = `"prompt":"hello"`
 
 // paced is how many requests a second the measurements of latency send.
 const paced = 500
@@ -58,7 +70,6 @@ const asyncChat = `capabilities:
 
 // measurements returns those that alternate over the rounds.
 func (b *bed) measurements() []measurement {
-	const hello = `"prompt":"hello"`
 	chat := func(n *node) target { return n.tasks("text.chat", hello, "", http.StatusOK) }
 	live, slow := nodeOptions{mode: task.Live}, nodeOptions{mode: task.Live, slow: true}
 	async := nodeOptions{mode: task.Live, catalog: asyncChat}
@@ -79,6 +90,10 @@ func (b *bed) measurements() []measurement {
 		{"direct50", b.steady(plain(b.upstream.address, slowPath))},
 		{"proxy50", b.steady(plain(b.proxy.address, slowPath))},
 		{"unitask50", b.onNode(slow, chat, 0)},
+		{"wake", b.woken},
+		{"client", b.client},
+		{"stored", b.stored.measure},
+		{"queued", b.queued.measure},
 	}
 }
 
@@ -117,7 +132,11 @@ func (b *bed) onNode(o nodeOptions, t func(*node) target, callers int) func(cont
 		if callers == 0 {
 			return b.steady(t(n))(ctx, d)
 		}
-		return b.full(n.process, t(n), callers)(ctx, d)
+		f, err := b.full(n.process, t(n), callers)(ctx, d)
+		if err == nil {
+			f[anon], f[rss] = n.memory("RssAnon"), n.memory("VmRSS")
+		}
+		return f, err
 	}
 }
 

@@ -1,5 +1,10 @@
 package main
 
+import (
+	"fmt"
+	"slices"
+)
+
 // What Bifrost 1.4 did against the same reverse proxy on a machine with both: it can't be had from the
 // registries, so that it is compared with through this.
 const (
@@ -8,7 +13,9 @@ const (
 )
 
 // rows is the table, in its order.
-var rows = []row{
+func (p plan) rows() []row { return slices.Concat(rates, latencies, p.storage()) }
+
+var rates = []row{
 	{name: "direct, 64 callers", figure: "direct rate", unit: perSecond, base: "proxy rate", beside: "proxy"},
 	{name: "reverse proxy, 64 callers", figure: "proxy rate", unit: perSecond, base: "proxy rate", beside: "proxy"},
 	{name: "reverse proxy, CPU a request", figure: "proxy cpu", unit: micros},
@@ -35,6 +42,9 @@ var rows = []row{
 		goal: goal{must: 1.2, moonshot: 2},
 	},
 	{name: "asynchronous tasks to their end, 256 callers", figure: "async rate", unit: perSecond, base: "sync64 rate", beside: "synchronous"},
+}
+
+var latencies = []row{
 	{name: "reverse proxy p50, 500/s", figure: "proxy0 p50", unit: millis, base: "direct0 p50", beside: "direct", added: true},
 	{name: "reverse proxy p99, 500/s", figure: "proxy0 p99", unit: millis, base: "direct0 p99", beside: "direct", added: true},
 	{
@@ -49,4 +59,45 @@ var rows = []row{
 		name: "synchronous p99, 500/s, 50 ms upstream", figure: "unitask50 p99", unit: millis, base: "direct50 p99", beside: "direct", added: true,
 		goal: goal{must: 4e-3, moonshot: 2e-3, atMost: true},
 	},
+}
+
+// storage are the rows about stores that hold much.
+func (p plan) storage() []row {
+	stored, queued := fmt.Sprintf(", %d stored", p.stored), fmt.Sprintf(", %d queued", p.queued)
+	memory := goal{must: 64 << 20, moonshot: 32 << 20, atMost: true}
+	start := goal{must: 1, moonshot: 0.2, atMost: true}
+	return []row{
+		{
+			name: "waiting reader woken, p99", figure: "wake p99", unit: millis,
+			goal: goal{must: 20e-3, moonshot: 2e-3, atMost: true},
+		},
+		{
+			name: "client, start to first byte sent, p50", figure: "client p50", unit: millis,
+			goal: goal{must: 50e-3, moonshot: 20e-3, atMost: true},
+		},
+		{
+			name: "synchronous tasks, 64 callers" + stored, figure: "stored rate", unit: perSecond, base: "sync64 rate", beside: "empty",
+			goal: goal{must: 0.8, moonshot: 0.95},
+		},
+		{name: "synchronous tasks, 64 callers" + queued, figure: "queued rate", unit: perSecond, base: "sync64 rate", beside: "empty"},
+		{name: "RssAnon after load, empty at first", figure: "sync64 anon", unit: megabytes},
+		{name: "RssAnon at rest" + stored, figure: "stored idle", unit: megabytes},
+		{name: "RssAnon after load" + stored, figure: "stored anon", unit: megabytes, goal: memory},
+		{name: "RSS after load" + stored, figure: "stored rss", unit: megabytes},
+		{name: "RssAnon at rest" + queued, figure: "queued idle", unit: megabytes},
+		{name: "RssAnon after load" + queued, figure: "queued anon", unit: megabytes, goal: memory},
+		{name: "ready after a clean stop" + stored, figure: "stored ready", unit: millis, goal: start},
+		{name: "ready after kill -9" + stored, figure: "stored ready_killed", unit: millis, goal: start},
+		{name: "ready after kill -9" + queued, figure: "queued ready_killed", unit: millis},
+		{name: "bbolt alone opens it after a clean stop", figure: "stored open_closed", unit: millis},
+		{name: "bbolt alone opens it after kill -9", figure: "stored open_killed", unit: millis},
+		{name: "database file" + stored, figure: "stored size", unit: megabytes},
+		{
+			name: fmt.Sprintf("file under a reader of %s, as the engine opens it", p.reader), figure: "reader size", unit: megabytes,
+		},
+		{
+			name: "… with the free list in each commit", figure: "reader size_freelist", unit: megabytes,
+			base: "reader size", beside: "without",
+		},
+	}
 }

@@ -56,16 +56,17 @@ var (
 	perSecond = unit{"/s", 1, 0}
 	micros    = unit{" µs", 1e6, 0}
 	millis    = unit{" ms", 1e3, 2}
+	megabytes = unit{" MB", 1 / (1024. * 1024), 1}
 	times     = unit{"", 1, 2}
 )
 
 func (u unit) write(v float64) string { return fmt.Sprintf("%.*f%s", u.decimals, v*u.factor, u.suffix) }
 
 // print writes the rows whose figures were measured.
-func (s samples) print(w io.Writer) error {
+func (s samples) print(w io.Writer, p plan) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(out, "measurement\tfigure\tcompared\tmust\tmoonshot\t")
-	for _, r := range rows {
+	for _, r := range p.rows() {
 		v, ok := s.median(r.figure)
 		if !ok {
 			continue
@@ -81,7 +82,7 @@ func (s samples) print(w io.Writer) error {
 
 func (r row) compare(v, base float64) (judged float64, u unit, text string) {
 	if r.added {
-		return v - base, r.unit, "+" + r.unit.write(v-base) + " over " + r.beside
+		return v - base, r.unit, r.unit.write(v-base) + " over " + r.beside
 	}
 	return v / base, times, times.write(v/base) + " × " + r.beside
 }
