@@ -3,12 +3,9 @@ package crash_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -17,12 +14,13 @@ import (
 	"unitask/internal/fault"
 	"unitask/internal/task"
 	"unitask/test/crash/invariant"
+	"unitask/test/harness"
 )
 
 // book is what all callers together have seen.
 type book struct {
 	t      *testing.T
-	server *server
+	server *harness.Server
 	seed   uint64
 	keys   map[task.Mode]string // API keys
 
@@ -168,26 +166,13 @@ const exchangeTime = 10 * time.Second
 func (b *book) send(ctx context.Context, mode task.Mode, method, path string, r *record) (int, []byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, exchangeTime)
 	defer cancel()
-	var body io.Reader
+	request := harness.Request{Method: method, Path: path, Key: b.keys[mode]}
 	if method == http.MethodPost {
-		body = strings.NewReader(r.body)
+		request.Body = r.body
+		request.Header = map[string]string{api.HeaderIdempotencyKey: r.seen.Key}
 	}
-	request, err := http.NewRequestWithContext(ctx, method, b.server.base+path, body)
-	if err != nil {
-		return 0, nil, err
-	}
-	request.Header.Set("Authorization", "Bearer "+b.keys[mode])
-	if method == http.MethodPost {
-		request.GetBody = nil // the transport must not repeat it uncounted
-		request.Header.Set("Content-Type", "application/json")
-		request.Header.Set(api.HeaderIdempotencyKey, r.seen.Key)
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return 0, nil, err
-	}
-	raw, err := io.ReadAll(response.Body)
-	return response.StatusCode, raw, errors.Join(err, response.Body.Close())
+	got, err := b.server.Send(ctx, request)
+	return got.Status, got.Body, err
 }
 
 // rest waits d or until ctx ends.

@@ -3,20 +3,16 @@
 package crash_test
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"strconv"
 	"sync"
 	"testing"
 	"time"
 
 	"unitask/internal/task"
 	"unitask/test/crash/invariant"
+	"unitask/test/harness"
 )
 
 const (
@@ -25,49 +21,20 @@ const (
 	settleTime  = time.Second // a cycle, for the tasks that their callers left
 )
 
-// binary is the built unitask; TestMain makes it.
-var binary string
-
-func TestMain(m *testing.M) { os.Exit(run(m)) }
-
-func run(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "unitask-crash-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	binary = filepath.Join(dir, "unitask")
-	build := exec.CommandContext(context.Background(), "go", "build", "-o", binary, "unitask/cmd/unitask")
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "%s\n%v\n", out, err)
-		return 1
-	}
-	return m.Run()
-}
-
-// setting reads a number from the environment.
-func setting(t *testing.T, name string, otherwise uint64) uint64 {
-	t.Helper()
-	n, err := strconv.ParseUint(cmp.Or(os.Getenv(name), strconv.FormatUint(otherwise, 10)), 10, 64)
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	return n
-}
+func TestMain(m *testing.M) { os.Exit(harness.Main(m)) }
 
 // TestKilled ends the server UNITASK_CRASH_CYCLES times by SIGKILL. The seed, which
 // UNITASK_CRASH_SEED sets, decides when and what callers and suppliers do; the machine has its say too.
 func TestKilled(t *testing.T) {
-	seed := setting(t, "UNITASK_CRASH_SEED", rand.Uint64()) //nolint:gosec // a seed that is printed is no secret
-	cycles := int(setting(t, "UNITASK_CRASH_CYCLES", shortCycles))
+	seed := harness.Setting(t, "UNITASK_CRASH_SEED", rand.Uint64()) //nolint:gosec // a seed that is printed is no secret
+	cycles := int(harness.Setting(t, "UNITASK_CRASH_CYCLES", shortCycles))
 	t.Logf("UNITASK_CRASH_SEED=%d UNITASK_CRASH_CYCLES=%d", seed, cycles)
 	paid := newSupplier(t, rand.New(rand.NewPCG(seed, 0)))
-	s := newServer(t, paid.base)
-	s.start()
-	s.awaitReady()
+	s := harness.NewServer(t)
+	s.Config = config(paid.base)
+	s.Start()
 	b := &book{t: t, server: s, seed: seed, keys: map[task.Mode]string{
-		task.Live: s.newKey(task.Live), task.Test: s.newKey(task.Test),
+		task.Live: s.NewKey(task.Live), task.Test: s.NewKey(task.Test),
 	}}
 
 	ctx, stop := context.WithCancel(t.Context())
@@ -77,7 +44,7 @@ func TestKilled(t *testing.T) {
 		all.Go(func() { b.call(ctx, rand.New(rand.NewPCG(seed, uint64(i)+2))) })
 	}
 	begun := time.Now()
-	s.killAgainAndAgain(rand.New(rand.NewPCG(seed, 1)), cycles)
+	killAgainAndAgain(s, rand.New(rand.NewPCG(seed, 1)), cycles)
 	killing := time.Since(begun)
 	stop()
 	all.Wait()
@@ -93,7 +60,7 @@ func TestKilled(t *testing.T) {
 	}
 	report(t, o, cycles, killing)
 	if t.Failed() {
-		t.Logf("the last server's output:\n%s", s.tail())
+		t.Logf("the last server's output:\n%s", s.Warnings())
 	}
 }
 

@@ -2,19 +2,14 @@ package crash_test
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"sync"
 	"time"
 
 	"unitask/internal/api"
-	"unitask/internal/client"
 	"unitask/internal/task"
 	"unitask/test/crash/invariant"
 )
@@ -87,22 +82,11 @@ func (b *book) look(r *record) {
 }
 
 func (b *book) download(a api.Artifact) invariant.File {
-	b.t.Helper()
-	request, err := http.NewRequestWithContext(b.t.Context(), http.MethodGet, a.URL, nil)
+	n, sum, err := b.server.Download(b.t.Context(), a.URL)
 	if err != nil {
-		b.t.Fatal(err)
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	raw, err := io.ReadAll(response.Body)
-	if err != nil || response.StatusCode != http.StatusOK {
 		return invariant.File{ID: a.ID}
 	}
-	sum := sha256.Sum256(raw)
-	return invariant.File{ID: a.ID, Bytes: int64(len(raw)), SHA256: hex.EncodeToString(sum[:])}
+	return invariant.File{ID: a.ID, Bytes: n, SHA256: sum}
 }
 
 // list returns the ids of all tasks of a mode.
@@ -138,28 +122,8 @@ func (b *book) snapshot(ctx context.Context, r *record, id string) {
 }
 
 // admin asks the operator's socket for a task.
-func (b *book) admin(ctx context.Context, id string) (got api.AdminTask, err error) {
-	socket, err := client.AdminSocketPath(b.server.data())
-	if err != nil {
-		return got, err
-	}
-	transport := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
-	}}
+func (b *book) admin(ctx context.Context, id string) (api.AdminTask, error) {
 	ctx, cancel := context.WithTimeout(ctx, exchangeTime)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://admin"+api.PathAdminTasks+"/"+id, nil)
-	if err != nil {
-		return got, err
-	}
-	response, err := (&http.Client{Transport: transport}).Do(request)
-	if err != nil {
-		return got, err
-	}
-	defer func() { _ = response.Body.Close() }()
-	if response.StatusCode != http.StatusOK {
-		return got, fmt.Errorf("the operator's socket answered %d", response.StatusCode)
-	}
-	err = json.NewDecoder(response.Body).Decode(&got)
-	return got, err
+	return b.server.AdminTask(ctx, id)
 }

@@ -35,7 +35,7 @@ func TestFirstUse(t *testing.T) {
 	if picture.code != 0 {
 		t.Fatalf("image.generate: exit %d\n%s", picture.code, picture.stderr)
 	}
-	file, err := os.Open(filepath.Join(h.dir, "fox.png"))
+	file, err := os.Open(filepath.Join(h.Dir, "fox.png"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func TestFirstUse(t *testing.T) {
 	if shown := shownStates(video.stderr); len(shown) < 3 || !inOrder(shown, wholeLife) {
 		t.Errorf("the client showed %v of the states its polls met:\n%s", shown, video.stderr)
 	}
-	found, err := filepath.Glob(filepath.Join(h.dir, "waves.*"))
+	found, err := filepath.Glob(filepath.Join(h.Dir, "waves.*"))
 	if err != nil || len(found) != 1 {
 		t.Fatalf("waves.*: %v %v", found, err)
 	}
@@ -106,11 +106,11 @@ func TestCrash(t *testing.T) {
 	if response.status != http.StatusAccepted {
 		t.Fatalf("status %d", response.status)
 	}
-	h.until(10*time.Second, "the task runs", func() bool { return slices.Contains(h.states(created.ID), task.Running) })
-	h.kill()
+	h.Until(10*time.Second, "the task runs", func() bool { return slices.Contains(h.states(created.ID), task.Running) })
+	h.Kill()
 	h.start()
 	var now api.Task
-	h.until(30*time.Second, "the task ends", func() bool {
+	h.Until(30*time.Second, "the task ends", func() bool {
 		h.call(http.MethodGet, api.PathTasks+"/"+created.ID, "", nil, &now)
 		return now.State.Terminal()
 	})
@@ -130,8 +130,8 @@ func TestCrash(t *testing.T) {
 // TestNothingSecretWithoutTerminal reads what serve prints where nobody sits.
 func TestNothingSecretWithoutTerminal(t *testing.T) {
 	h := newHost(t).start()
-	h.stop()
-	printed := h.stderr.String()
+	h.Stop()
+	printed := h.Output()
 	for _, secret := range []string{"svc_live_", "svc_test_", "#"} {
 		if strings.Contains(printed, secret) {
 			t.Errorf("serve printed %q without a terminal:\n%s", secret, printed)
@@ -150,7 +150,7 @@ func TestStopKeepsTheTask(t *testing.T) {
 	var created api.Task
 	h.call(http.MethodPost, api.PathTasks, `{"capability":"image.generate","input":{"prompt":"a boat"}}`,
 		map[string]string{"Idempotency-Key": "stop-in-the-middle"}, &created)
-	h.stop()
+	h.Stop()
 	h.start()
 	if out := h.must("tasks", "wait", created.ID); !strings.Contains(out, created.ID) && !strings.Contains(out, "image/png") {
 		t.Errorf("tasks wait printed %q", out)

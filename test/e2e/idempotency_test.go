@@ -46,11 +46,11 @@ routes:
 
 // useLiveKey makes a live key by the operator's command and uses it from now on.
 func (h *host) useLiveKey() {
-	h.t.Helper()
+	h.T.Helper()
 	var key api.Key
-	out := h.must("keys", "create", "--name", "live", "--mode", "live", "--data-dir", h.data(), "--json")
+	out := h.must("keys", "create", "--name", "live", "--mode", "live", "--data-dir", h.Data(), "--json")
 	if err := json.Unmarshal([]byte(out), &key); err != nil || key.Secret == "" {
-		h.t.Fatalf("keys create printed %q: %v", out, err)
+		h.T.Fatalf("keys create printed %q: %v", out, err)
 	}
 	h.key = key.Secret
 }
@@ -59,7 +59,7 @@ func (h *host) useLiveKey() {
 func TestOneTaskUnderOneKey(t *testing.T) {
 	base, calls := upstream(t)
 	h := newHost(t)
-	h.config = paidConfig(base)
+	h.Config = paidConfig(base)
 	h.start()
 	h.useLiveKey()
 
@@ -115,7 +115,7 @@ func TestOneTaskUnderOneKey(t *testing.T) {
 func TestDirectories(t *testing.T) {
 	base, calls := upstream(t)
 	h := newHost(t)
-	h.config = paidConfig(base)
+	h.Config = paidConfig(base)
 	h.start()
 	names := func() string {
 		var list api.CapabilityList

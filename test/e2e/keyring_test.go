@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"unitask/test/harness"
 )
 
 // TestLoginIntoKeyring keeps a key in a real gnome-keyring on a machine without a desktop, uses it and
@@ -17,7 +19,7 @@ func TestLoginIntoKeyring(t *testing.T) {
 	bus := need(t, "dbus-run-session")
 	need(t, "gnome-keyring-daemon")
 	h := newHost(t).start()
-	script := filepath.Join(h.dir, "session.sh")
+	script := filepath.Join(h.Dir, "session.sh")
 	if err := os.WriteFile(script, []byte(`set -eu
 printf pw | gnome-keyring-daemon --unlock --components=secrets >/dev/null
 printf '%s\n' "$THE_KEY" | "$UNITASK" login
@@ -34,13 +36,13 @@ echo "session done"
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, bus, "--", "bash", script)
-	home := filepath.Join(h.dir, "home")
+	home := filepath.Join(h.Dir, "home")
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	cmd.Env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "XDG_RUNTIME_DIR=" + home, "XDG_DATA_HOME=" + filepath.Join(home, "share"),
-		"UNITASK_CONFIG_DIR=" + filepath.Join(home, "config"), "UNITASK_BASE_URL=" + h.base, "UNITASK=" + binary, "THE_KEY=" + h.key,
+		"UNITASK_CONFIG_DIR=" + filepath.Join(home, "config"), "UNITASK_BASE_URL=" + h.Base, "UNITASK=" + harness.Binary(), "THE_KEY=" + h.key,
 	}
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out

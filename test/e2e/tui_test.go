@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"unitask/test/harness"
 )
 
 // pane is the dashboard in a terminal of its own: a tmux server on a private socket.
@@ -20,19 +22,19 @@ type pane struct {
 
 // newPane opens a terminal of the size with a program in it.
 func (h *host) newPane(width, height int, program ...string) *pane {
-	h.t.Helper()
+	h.T.Helper()
 	dir, err := os.MkdirTemp("", "tmux-")
 	if err != nil {
-		h.t.Fatal(err)
+		h.T.Fatal(err)
 	}
-	p := &pane{host: h, tmux: need(h.t, "tmux"), dir: dir}
-	h.t.Cleanup(func() {
+	p := &pane{host: h, tmux: need(h.T, "tmux"), dir: dir}
+	h.T.Cleanup(func() {
 		_ = p.command("kill-server").Run()
 		_ = os.RemoveAll(dir)
 	})
 	conf := filepath.Join(dir, "conf")
 	if err := os.WriteFile(conf, []byte("set -g status off\nset -g remain-on-exit on\nset -g escape-time 0\n"), 0o600); err != nil {
-		h.t.Fatal(err)
+		h.T.Fatal(err)
 	}
 	p.must(append([]string{
 		"-f", conf, "new-session", "-d", "-x", strconv.Itoa(width), "-y", strconv.Itoa(height),
@@ -42,19 +44,19 @@ func (h *host) newPane(width, height int, program ...string) *pane {
 
 // command is a tmux command in the environment of the host's clients.
 func (p *pane) command(args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(context.WithoutCancel(p.host.t.Context()), p.tmux, append([]string{"-L", "unitask"}, args...)...)
+	cmd := exec.CommandContext(context.WithoutCancel(p.host.T.Context()), p.tmux, append([]string{"-L", "unitask"}, args...)...)
 	cmd.Env = append(
-		p.host.environ(), "TMUX_TMPDIR="+p.dir, "TERM=xterm-256color", "LC_ALL=C.UTF-8", "SHELL=/bin/sh",
-		"UNITASK_BASE_URL="+p.host.base, "UNITASK_API_KEY="+p.host.key,
+		p.host.Environ(), "TMUX_TMPDIR="+p.dir, "TERM=xterm-256color", "LC_ALL=C.UTF-8", "SHELL=/bin/sh",
+		"UNITASK_BASE_URL="+p.host.Base, "UNITASK_API_KEY="+p.host.key,
 	)
 	return cmd
 }
 
 func (p *pane) must(args ...string) string {
-	p.host.t.Helper()
+	p.host.T.Helper()
 	out, err := p.command(args...).CombinedOutput()
 	if err != nil {
-		p.host.t.Fatalf("tmux %s: %v\n%s", strings.Join(args, " "), err, out)
+		p.host.T.Fatalf("tmux %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
 	return string(out)
 }
@@ -63,13 +65,13 @@ func (p *pane) screen() string { return p.must("capture-pane", "-p") }
 
 // keys presses keys by tmux's names for them, or types a text.
 func (p *pane) keys(names ...string) {
-	p.host.t.Helper()
+	p.host.T.Helper()
 	p.must(append([]string{"send-keys", "--"}, names...)...)
 }
 
 // shows waits for texts on the screen.
 func (p *pane) shows(texts ...string) {
-	p.host.t.Helper()
+	p.host.T.Helper()
 	deadline := time.Now().Add(20 * time.Second)
 	for {
 		screen, lacking := p.screen(), ""
@@ -82,7 +84,7 @@ func (p *pane) shows(texts ...string) {
 			return
 		}
 		if time.Now().After(deadline) {
-			p.host.t.Fatalf("the screen doesn't show %q:\n%s", lacking, screen)
+			p.host.T.Fatalf("the screen doesn't show %q:\n%s", lacking, screen)
 		}
 		<-time.After(50 * time.Millisecond)
 	}
@@ -93,7 +95,7 @@ func (p *pane) shows(texts ...string) {
 func TestDashboard(t *testing.T) {
 	need(t, "tmux")
 	h := newHost(t).start()
-	p := h.newPane(80, 24, binary)
+	p := h.newPane(80, 24, harness.Binary())
 	p.shows("▸ audio.speech", "image.generate", "? keys")
 
 	p.keys("Down", "Down", "Down", "Enter")
@@ -118,7 +120,7 @@ func TestDashboard(t *testing.T) {
 	p.keys("stay @slow:10m", "C-s")
 	p.shows("Tasks (1 open)", "stay @slow:10m")
 
-	h.kill()
+	h.Kill()
 	p.shows("✗ server away, retrying")
 	h.start()
 	p.shows("● running")
@@ -133,7 +135,7 @@ func TestDashboard(t *testing.T) {
 	}
 
 	p.keys("q")
-	h.until(5*time.Second, "the dashboard has ended", func() bool {
+	h.Until(5*time.Second, "the dashboard has ended", func() bool {
 		return strings.HasPrefix(p.must("display-message", "-p", "#{pane_dead} #{pane_dead_status} #{alternate_on}"), "1 0 0")
 	})
 	if got := strings.Count(h.must("tasks", "list"), "image.generate"); got != 2 {
@@ -145,6 +147,6 @@ func TestDashboard(t *testing.T) {
 func TestNoDashboardOnADumbTerminal(t *testing.T) {
 	need(t, "tmux")
 	h := newHost(t)
-	p := h.newPane(80, 24, "sh", "-c", `TERM=dumb "$0" tui; echo "code $?"; exec sleep 60`, binary)
+	p := h.newPane(80, 24, "sh", "-c", `TERM=dumb "$0" tui; echo "code $?"; exec sleep 60`, harness.Binary())
 	p.shows("unitask: the dashboard needs a terminal", "hint: ", "code 2")
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"unitask/internal/api"
+	"unitask/test/harness"
 )
 
 // npmTool returns the path of a tool that `make npm` installs.
@@ -79,8 +80,8 @@ func TestForeignUpstream(t *testing.T) {
 	}
 	base := service(t, "listening on ", npmTool(t, "llmock"), "--port", "0", "--fixtures", fixtures, "--validate-on-load", "--strict")
 	h := newHost(t)
-	h.env = []string{"UPSTREAM_KEY=upstream-key"}
-	h.config = `suppliers:
+	h.Env = []string{"UPSTREAM_KEY=upstream-key"}
+	h.Config = `suppliers:
   - {name: foreign, kind: openai, base_url: "` + base + `/v1", api_key: env:UPSTREAM_KEY}
 routes:
   text.chat:
@@ -133,8 +134,8 @@ func TestContractBetweenProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := newHost(t).start()
-	direct := h.base
-	address := freeAddress(t)
+	direct := h.Base
+	address := harness.FreeAddress(t)
 	_, port, _ := strings.Cut(address, ":")
 	var violations strings.Builder
 	proxy := exec.CommandContext(context.Background(), npmTool(t, "prism"), "proxy", document, direct,
@@ -154,8 +155,8 @@ func TestContractBetweenProcesses(t *testing.T) {
 		<-stopped
 	}
 	t.Cleanup(stop)
-	h.base = "http://" + address
-	h.until(time.Minute, "the proxy is ready", h.ready)
+	h.Base = "http://" + address
+	h.Until(time.Minute, "the proxy is ready", h.Ready)
 
 	h.must("capabilities")
 	h.must("capabilities", "text.chat")

@@ -1,15 +1,43 @@
 // Package harness is what the tests of whole processes share: the built binary, a server that is
-// started, killed and started again on one data folder, and a look into its database from outside.
+// started, killed and started again on one data folder, requests to it, and a look into its database
+// from outside.
 //
 // It judges nothing. It runs on loopback, and everything it starts ends with the test.
 package harness
 
 import (
 	"cmp"
+	"context"
+	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strconv"
 	"testing"
 )
+
+// binary is written by Main alone, before any test runs.
+var binary string
+
+// Main is for TestMain: it builds the binary and runs the tests.
+func Main(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "unitask-test-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	binary = filepath.Join(dir, "unitask")
+	build := exec.CommandContext(context.Background(), "go", "build", "-o", binary, "unitask/cmd/unitask")
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "%s\n%v\n", out, err)
+		return 1
+	}
+	return m.Run()
+}
+
+// Binary returns the path of the built unitask.
+func Binary() string { return binary }
 
 // Setting reads a number from the environment; otherwise stands for one that isn't set.
 func Setting(t *testing.T, name string, otherwise uint64) uint64 {

@@ -1,0 +1,126 @@
+package harness
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+
+	"unitask/internal/api"
+	"unitask/internal/client"
+	"unitask/internal/task"
+)
+
+// Request is one request to the API.
+type Request struct {
+	Method, Path string
+	Key          string            // the API key
+	Body         string            // JSON, "" for none
+	Header       map[string]string // beside those that every such request has
+}
+
+// Reply is a whole answer.
+type Reply struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// Send makes the request once and reads the whole answer. It may be called by several goroutines.
+func (s *Server) Send(ctx context.Context, r Request) (Reply, error) {
+	var body io.Reader
+	if r.Body != "" {
+		body = strings.NewReader(r.Body)
+	}
+	request, err := http.NewRequestWithContext(ctx, r.Method, s.Base+r.Path, body)
+	if err != nil {
+		return Reply{}, err
+	}
+	request.GetBody = nil // the transport must not repeat it uncounted
+	request.Header.Set("Authorization", "Bearer "+r.Key)
+	if r.Body != "" {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	for name, value := range r.Header {
+		request.Header.Set(name, value)
+	}
+	return send(http.DefaultClient, request)
+}
+
+func send(c *http.Client, request *http.Request) (Reply, error) {
+	response, err := c.Do(request)
+	if err != nil {
+		return Reply{}, err
+	}
+	raw, err := io.ReadAll(response.Body)
+	return Reply{response.StatusCode, response.Header, raw}, errors.Join(err, response.Body.Close())
+}
+
+// Ready reports whether the server says that it is.
+func (s *Server) Ready() bool {
+	got, err := s.Send(s.T.Context(), Request{Method: http.MethodGet, Path: api.PathReady})
+	return err == nil && got.Status == http.StatusOK
+}
+
+// NewKey makes a key without limits on the running server.
+func (s *Server) NewKey(mode task.Mode) string {
+	s.T.Helper()
+	admin, err := client.NewAdmin(s.Data())
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	key, err := admin.CreateKey(s.T.Context(), api.KeyCreate{
+		Name: string(mode), Mode: mode, CreatesPerMinute: -1, OpenTasks: -1,
+	})
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	return key.Secret
+}
+
+// AdminTask reads a task as the operator does.
+func (s *Server) AdminTask(ctx context.Context, id string) (got api.AdminTask, err error) {
+	socket, err := client.AdminSocketPath(s.Data())
+	if err != nil {
+		return got, err
+	}
+	transport := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+	}}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://admin"+api.PathAdminTasks+"/"+id, nil)
+	if err != nil {
+		return got, err
+	}
+	reply, err := send(&http.Client{Transport: transport}, request)
+	if err != nil {
+		return got, err
+	}
+	if reply.Status != http.StatusOK {
+		return got, fmt.Errorf("the operator's socket answered %d", reply.Status)
+	}
+	return got, json.Unmarshal(reply.Body, &got)
+}
+
+// Download returns the length and the hexadecimal SHA-256 of an artifact's bytes, an error where its
+// address gives none.
+func (s *Server) Download(ctx context.Context, url string) (n int64, sum string, err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return 0, "", err
+	}
+	reply, err := send(http.DefaultClient, request)
+	if err != nil {
+		return 0, "", err
+	}
+	if reply.Status != http.StatusOK {
+		return 0, "", fmt.Errorf("the artifact's address answered %d", reply.Status)
+	}
+	hash := sha256.Sum256(reply.Body)
+	return int64(len(reply.Body)), hex.EncodeToString(hash[:]), nil
+}
