@@ -1,6 +1,7 @@
 package gateway_test
 
 import (
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -57,6 +58,51 @@ func TestRetryAfterUnknown(t *testing.T) {
 				if diff := cmp.Diff(tt.ledger, attemptStates(again.Task)); diff != "" {
 					t.Errorf("ledger (-want +got):\n%s", diff)
 				}
+			})
+		})
+	}
+}
+
+// TestRefusedAgain refuses a submission that is repeated under a key its supplier honours. The first one
+// may have been taken: no other route gets the work, and the ledger says what isn't known.
+func TestRefusedAgain(t *testing.T) {
+	unknown := func(code fault.Code) []entry { return []entry{{"a", task.UnknownOutcome, code, 0, true}} }
+	paid := outcome{State: task.Succeeded, Ledger: []entry{{"a", task.OK, "", 30_000, false}}}
+	for name, tt := range map[string]struct {
+		sent     supplier.Sent
+		code     fault.Code
+		refusals int
+		want     outcome
+	}{
+		"no connection for a while":     {supplier.NotSent, fault.ProviderUnavailable, 3, paid},
+		"too many requests for a while": {supplier.Refused, fault.CapacityExhausted, 1, paid},
+		"the parameters": {supplier.Refused, fault.InvalidRequest, 1, outcome{
+			task.Failed, fault.ProviderUnavailable, 0, unknown(fault.InvalidRequest),
+		}},
+		"the content": {supplier.Refused, fault.ContentPolicyViolation, 1, outcome{
+			task.Failed, fault.ContentPolicyViolation, 0, unknown(fault.ContentPolicyViolation),
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &script{submitFn: func(n int, _ supplier.Request) (supplier.Outcome, error) {
+				if n <= tt.refusals {
+					return supplier.Outcome{}, supplier.NewError(tt.sent, tt.code, "as the test says", nil)
+				}
+				return text("here"), nil
+			}}
+			other := &script{submitFn: answer("paid for twice")}
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, []routing.Route{route("text.chat", "a", task.USD, keyed{jobs{s}}), route("text.chat", "b", 2*task.USD, other)})
+				id := w.leave("text.chat", `{"prompt":"hello"}`).Task.ID
+				w.start()
+				defer w.stop()
+				w.expect(w.end(id), tt.want)
+				keys := slices.Repeat([]string{id + "/1"}, tt.refusals)
+				if tt.want.Code == "" {
+					keys = append(keys, id+"/1")
+				}
+				w.expectSent(s, keys...)
+				w.expectSent(other)
 			})
 		})
 	}

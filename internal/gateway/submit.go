@@ -149,20 +149,42 @@ func verdict(codes []fault.Code) *fault.Error {
 // submit sends the attempt's request, once. Nothing is sent on a lease that may have passed to another.
 func (w *work) submit(ctx context.Context, route routing.Route, a task.Attempt) error {
 	if err := w.prepare(ctx); err != nil {
-		return w.unprepared(ctx, &task.Closing{State: task.Rejected, Code: fault.CodeOf(err)}, err)
+		return w.unprepared(ctx, w.unsettled(&a, fault.CodeOf(err)), err)
 	}
 	if !w.g.holds(w.claimed) {
 		w.g.log.Warn("work dropped: its lease may be over", slog.String("task_id", w.t.ID))
 		return w.leave(ctx)
 	}
+	again := a.N != w.fresh
 	w.fresh = 0
 	req := *w.request
 	req.Model, req.SubmitKey = route.Model, a.SubmitKey
 	out, err := route.Adapter.Submit(ctx, req)
-	if err != nil {
+	switch {
+	case err != nil && again:
+		return w.failedAgain(ctx, route, a, supplier.AsError(err))
+	case err != nil:
 		return w.failed(ctx, route, err)
+	default:
+		return w.proceed(ctx, route, out)
 	}
-	return w.proceed(ctx, route, out)
+}
+
+// failedAgain weighs the failure of a submission that was repeated under its key. Whatever it says, the
+// first one may have been taken: no other route may have the work. What may pass is tried again.
+func (w *work) failedAgain(ctx context.Context, route routing.Route, a task.Attempt, e *supplier.Error) error {
+	switch {
+	case e.Sent == supplier.Unknown || ctx.Err() != nil:
+	case e.Fault.Code == fault.ContentPolicyViolation:
+		return w.fail(ctx, w.unsettled(&a, e.Fault.Code), e.Fault)
+	case e.Fault.Code.Retryable():
+		w.learn(route, e)
+		w.pause(ctx, max(pollStart, min(e.RetryAfter, pollMost)))
+		return nil
+	}
+	unknown := *e
+	unknown.Sent = supplier.Unknown
+	return w.failed(ctx, route, &unknown)
 }
 
 // unprepared fails the task for an input that can't be read, unless the work itself was cut short.
