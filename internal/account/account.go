@@ -61,6 +61,15 @@ func (p Period) Stamp(at time.Time) string {
 	return at.UTC().Format("2006-01-02")
 }
 
+// Left returns how long the period that holds the given time still lasts.
+func (p Period) Left(at time.Time) time.Duration {
+	year, month, day := at.UTC().Date()
+	if p == Month {
+		return time.Date(year, month+1, 1, 0, 0, 0, 0, time.UTC).Sub(at)
+	}
+	return time.Date(year, month, day+1, 0, 0, 0, 0, time.UTC).Sub(at)
+}
+
 // Usable reports whether the key opens anything at the given time.
 func (k Key) Usable(now time.Time) bool {
 	return k.RevokedAt == nil && (k.ExpiresAt == nil || now.Before(*k.ExpiresAt))

@@ -95,6 +95,10 @@ func TestPeriodStamp(t *testing.T) {
 			if got := tt.period.Stamp(tt.at); got != tt.want {
 				t.Errorf("stamp %q, want %q", got, tt.want)
 			}
+			end := tt.at.Add(tt.period.Left(tt.at))
+			if got := tt.period.Stamp(end.Add(-1)); got != tt.want || tt.period.Stamp(end) == tt.want {
+				t.Errorf("the period ends at %s, with stamp %q before and %q then", end, got, tt.period.Stamp(end))
+			}
 		})
 	}
 }

@@ -175,7 +175,7 @@ func TestHolds(t *testing.T) {
 		{bounded, []task.Hold{
 			{Scope: "key:" + bounded.ID, Kind: task.HoldOpen, Amount: 1},
 			{Scope: "queue", Kind: task.HoldQueue, Amount: 1, Limit: 100},
-			{Scope: "key:" + bounded.ID + ":2026-11", Kind: task.HoldBudget, Amount: int64(task.USD), Limit: int64(5 * task.USD)},
+			{Scope: "key:" + bounded.ID + ":2026-11", Kind: task.HoldBudget, Amount: int64(task.USD), Limit: int64(5 * task.USD), Lasts: account.Month.Left(o.now)},
 		}},
 	} {
 		if diff := cmp.Diff(tt.want, o.Holds(gate.Caller{Key: tt.key, Account: o.owner}, task.USD)); diff != "" {

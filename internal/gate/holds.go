@@ -23,9 +23,10 @@ func (g *Gate) Holds(c Caller, reserved task.Money) []task.Hold {
 		{Scope: queueScope, Kind: task.HoldQueue, Amount: 1, Limit: int64(g.defaults.Queue)},
 	}
 	if b := c.Key.Limits.Budget; b > 0 {
+		period, now := c.Key.Limits.BudgetPeriod, g.now()
 		holds = append(holds, task.Hold{
-			Scope: "key:" + c.Key.ID + ":" + c.Key.Limits.BudgetPeriod.Stamp(g.now()), Kind: task.HoldBudget,
-			Amount: int64(reserved), Limit: int64(b),
+			Scope: "key:" + c.Key.ID + ":" + period.Stamp(now), Kind: task.HoldBudget,
+			Amount: int64(reserved), Limit: int64(b), Lasts: period.Left(now),
 		})
 	}
 	return holds

@@ -62,7 +62,7 @@ func (n NewTask) fill(t task.Task, now time.Time) (task.Task, error) {
 		if h.Amount < 0 {
 			return t, fmt.Errorf("store: hold %s of %s: negative amount", h.Kind, h.Scope)
 		}
-		h.Limit = 0
+		h.Limit, h.Lasts = 0, 0
 		t.Holds = append(t.Holds, h)
 	}
 	return t, nil

@@ -197,13 +197,15 @@ type Page struct {
 
 // SweepRequest bounds one step of upkeep.
 type SweepRequest struct {
-	Retention time.Duration // terminal tasks unchanged for longer are removed with their idempotency record
+	// Retention is how long terminal tasks stay after their last change, with their idempotency record,
+	// and hold counters after their time is over; 0: for ever.
+	Retention time.Duration
 	Limit     int
 }
 
 // Swept is what a step did.
 type Swept struct {
-	Removed int
+	Removed int // tasks and counters
 }
 
 // Stats counts what the engine knows without a scan.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/bits"
 	"strings"
+	"time"
 )
 
 // Money is an exact amount in nano-USD (10⁻⁹ US dollars).
@@ -141,4 +142,6 @@ type Hold struct {
 	Kind   HoldKind `json:"kind"`
 	Amount int64    `json:"amount"`
 	Limit  int64    `json:"-"` // 0: no limit, the counter is kept all the same
+	// Lasts is how long from now the counter is of interest; 0: for ever. It isn't kept with the task.
+	Lasts time.Duration `json:"-"`
 }

@@ -18,6 +18,9 @@ func TestMain(m *testing.M) {
 	if path := os.Getenv(victimVariable); path != "" {
 		beVictim(path)
 	}
+	if path := os.Getenv(upgraderVariable); path != "" {
+		beUpgrader(path)
+	}
 	goleak.VerifyTestMain(m)
 }
 

@@ -53,7 +53,8 @@ func (x *txn) create(n store.NewTask) (store.Created, error) {
 		if err != nil {
 			return store.Created{}, err
 		}
-		return x.admit(found, t, admit, n.First)
+		c, err := x.admit(found, t, admit, n.First)
+		return c, errors.Join(err, x.limit(n.Holds))
 	}
 	return x.createNew(n, d)
 }
@@ -70,6 +71,9 @@ func (x *txn) createNew(n store.NewTask, d digest) (store.Created, error) {
 	}
 	c, err := x.admit(task.Task{}, t, store.AdmitCreated, n.First)
 	if err != nil {
+		return c, err
+	}
+	if err := x.limit(n.Holds); err != nil {
 		return c, err
 	}
 	if err := x.put(bucketByScope, scopeRow(n.Scope, row), []byte(n.Capability)); err != nil {

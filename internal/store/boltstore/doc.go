@@ -8,13 +8,14 @@
 //
 // The buckets, two levels deep at most:
 //
-//	meta              "schema", "session" → 8 bytes, big endian
+//	meta              "schema", "session" → 8 bytes, big endian; "migration" → a place in the old rows
 //	tasks             task → record
 //	open              task → what the queue needs to know; tasks that aren't terminal
 //	by_scope          scope, task → capability
 //	idem_log          sequence → idempotency, task; the newest, held in memory too
 //	idem_runs         sequence → a filter, and sorted idempotency, task; some ten thousand a run
-//	holds             kind, 0, counter's scope → 8 bytes, big endian
+//	holds             kind, 0, counter's scope → amount; when its time is over, where it ever is
+//	hold_ends         when a counter's time is over, its key in holds → nothing
 //	accounts          account's id → JSON
 //	accounts_by_name  name → account's id
 //	keys              key's id → JSON

@@ -1,11 +1,18 @@
 package boltstore
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
+	"fmt"
 	"runtime"
+	"strings"
+	"time"
 
 	bolt "go.etcd.io/bbolt"
+
+	"unitask/internal/task"
 )
 
 // Check compares every page of the file with the tree.
@@ -38,6 +45,66 @@ func SetSchema(db *DB, schema uint64) error {
 	return db.bolt.Update(func(tx *bolt.Tx) error {
 		return tx.Bucket(bucketMeta).Put(metaSchema, bigEndian(schema))
 	})
+}
+
+// UpgradeRowByRow opens the file and closes it, with a commit for each row that its migration treats.
+func UpgradeRowByRow(path string) error {
+	db, err := Open(Config{Path: path, migrationRows: 1})
+	if err != nil {
+		return err
+	}
+	return db.Close()
+}
+
+// UpgradeCarelessly does the same, but notes first that it is done.
+func UpgradeCarelessly(path string) error {
+	b, err := bolt.Open(path, 0o600, Config{}.options())
+	if err != nil {
+		return err
+	}
+	err = b.Update(func(tx *bolt.Tx) error {
+		_, err := tx.CreateBucketIfNotExists(bucketHoldEnds)
+		return errors.Join(err, tx.Bucket(bucketMeta).Put(metaSchema, bigEndian(newestSchema())))
+	})
+	for from := []byte{0}; err == nil && from != nil; {
+		err = b.Update(func(tx *bolt.Tx) error {
+			from, err = endCounters(tx, from, 1)
+			return err
+		})
+	}
+	return errors.Join(err, b.Close())
+}
+
+// Budget is a counter of a period.
+type Budget struct {
+	Amount int64
+	End    time.Time
+}
+
+// Budgets returns the counters whose time ends, by scope, as `hold_ends` leads to them, and an error for
+// one that it doesn't.
+func Budgets(db *DB) (map[string]Budget, error) {
+	all := map[string]Budget{}
+	err := db.bolt.View(func(tx *bolt.Tx) error {
+		holds := tx.Bucket(bucketHolds)
+		err := tx.Bucket(bucketHoldEnds).ForEach(func(k, _ []byte) error {
+			_, scope, _ := strings.Cut(string(k[counterWord:]), "\x00")
+			c := counter(holds.Get(k[counterWord:]))
+			if !bytes.Equal(c.end(), k[:counterWord]) {
+				return fmt.Errorf("%s ends at %x, not %x", scope, c.end(), k[:counterWord])
+			}
+			all[scope] = Budget{Amount: c.amount(), End: time.Unix(0, int64(binary.BigEndian.Uint64(c.end()))).UTC()}
+			return nil
+		})
+		return errors.Join(err, holds.ForEach(func(k, v []byte) error {
+			kind, scope, _ := strings.Cut(string(k), "\x00")
+			if _, known := all[scope]; kind == string(task.HoldBudget) && !known {
+				return fmt.Errorf("%s has no end", scope)
+			}
+			return nil
+		}))
+	})
+	return all, err
 }
 
 // SetRunLength makes idempotency runs short. To be called before the first operation.
@@ -103,7 +170,7 @@ func DropFreelist(path string) error {
 		return err
 	}
 	return errors.Join(b.Update(func(tx *bolt.Tx) error {
-		return tx.Bucket(bucketMeta).Put(metaSchema, bigEndian(uint64(len(migrations))))
+		return tx.Bucket(bucketMeta).Put(metaSchema, bigEndian(newestSchema()))
 	}), b.Close())
 }
 

@@ -29,6 +29,8 @@ type Config struct {
 	// Fatal is called once when a commit failed and may yet have been applied. By default it logs
 	// and ends the process; where it returns, the engine answers nothing but errors.
 	Fatal func(error)
+
+	migrationRows int // of one commit
 }
 
 const (
@@ -114,10 +116,10 @@ func start(cfg Config, b *bolt.DB) (*DB, error) {
 		ops: make(chan *op, groupLimit), drained: make(chan struct{}), index: newIndex(),
 		maxGroup: groupLimit, idem: idemLog{limit: runLength},
 	}
+	if err := migrate(b, cfg); err != nil {
+		return nil, err
+	}
 	err := b.Update(func(tx *bolt.Tx) error {
-		if err := migrate(tx); err != nil {
-			return err
-		}
 		session, err := beginSession(tx)
 		db.epoch = session << epochBits
 		return err
@@ -154,7 +156,7 @@ func create(cfg Config) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(b.Update(migrate), b.Close()); err != nil { // synced but with NoSync
+	if err := errors.Join(b.Update(createBuckets), b.Close()); err != nil { // synced but with NoSync
 		return err
 	}
 	if err := os.Link(name, cfg.Path); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -182,6 +184,9 @@ func syncDir(dir string) error {
 func (cfg Config) withDefaults() Config {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
+	}
+	if cfg.migrationRows == 0 {
+		cfg.migrationRows = migrationRows
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)

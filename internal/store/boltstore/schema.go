@@ -2,7 +2,6 @@ package boltstore
 
 import (
 	"encoding/binary"
-	"fmt"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -16,49 +15,17 @@ var (
 	bucketIdemLog        = []byte("idem_log")
 	bucketIdemRuns       = []byte("idem_runs")
 	bucketHolds          = []byte("holds")
+	bucketHoldEnds       = []byte("hold_ends")
 	bucketAccounts       = []byte("accounts")
 	bucketAccountsByName = []byte("accounts_by_name")
 	bucketKeys           = []byte("keys")
 	bucketKeysByHash     = []byte("keys_by_hash")
 	bucketSecrets        = []byte("secrets")
 
-	metaSchema  = []byte("schema")
-	metaSession = []byte("session")
+	metaSchema    = []byte("schema")
+	metaSession   = []byte("session")
+	metaMigration = []byte("migration")
 )
-
-// migrations are the steps from one schema to the next: the n-th leads to schema n+1. All that are
-// due run in one transaction.
-var migrations = []func(*bolt.Tx) error{createBuckets}
-
-func createBuckets(tx *bolt.Tx) error {
-	for _, name := range [][]byte{
-		bucketMeta, bucketTasks, bucketOpen, bucketByScope, bucketIdemLog, bucketIdemRuns, bucketHolds,
-		bucketAccounts, bucketAccountsByName, bucketKeys, bucketKeysByHash, bucketSecrets,
-	} {
-		if _, err := tx.CreateBucket(name); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// migrate brings the file to this version's schema, or refuses one that is newer.
-func migrate(tx *bolt.Tx) error {
-	var at uint64
-	if meta := tx.Bucket(bucketMeta); meta != nil {
-		at = metaNumber(meta, metaSchema)
-	}
-	if at > uint64(len(migrations)) {
-		return fmt.Errorf("boltstore: the file has schema %d and this version knows up to %d: "+
-			"use the version that wrote it, or a newer one", at, len(migrations))
-	}
-	for _, step := range migrations[at:] {
-		if err := step(tx); err != nil {
-			return err
-		}
-	}
-	return tx.Bucket(bucketMeta).Put(metaSchema, bigEndian(uint64(len(migrations))))
-}
 
 // beginSession counts this start and returns its number: no other start of this file has it.
 func beginSession(tx *bolt.Tx) (int64, error) {

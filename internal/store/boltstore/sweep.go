@@ -36,6 +36,11 @@ func (db *DB) Sweep(ctx context.Context, r store.SweepRequest) (store.Swept, err
 		old := db.sweepAt
 		db.sweepAt = next
 		x.undo = append(x.undo, func() { db.sweepAt = old })
+		counters, err := x.sweepCounters(x.wall.Add(-r.Retention), limit-len(rows))
+		if err != nil {
+			return err
+		}
+		s.Removed += counters
 		if len(rows) == 0 {
 			return nil
 		}

@@ -1,8 +1,6 @@
 package boltstore
 
 import (
-	"encoding/binary"
-	"math"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -134,35 +132,4 @@ func (x *txn) saveEntry(row rowID, before, after task.Task, l *lease, pause tick
 		return err
 	}
 	return x.put(bucketOpen, row[:], value)
-}
-
-// held reads a counter.
-func (x *txn) held(c store.Counter) int64 {
-	return counterValue(x.tx.Bucket(bucketHolds).Get(counterKey(c)))
-}
-
-// settle applies changes to counters; one that comes to 0 is removed.
-func (x *txn) settle(changes map[store.Counter]int64) error {
-	for c, by := range changes {
-		n := x.held(c) + by
-		var err error
-		if n <= 0 {
-			err = x.del(bucketHolds, counterKey(c))
-		} else {
-			err = x.put(bucketHolds, counterKey(c), binary.BigEndian.AppendUint64(nil, uint64(n)))
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func counterKey(c store.Counter) []byte { return []byte(string(c.Kind) + "\x00" + c.Scope) }
-
-func counterValue(b []byte) int64 {
-	if len(b) != 8 {
-		return 0
-	}
-	return int64(min(binary.BigEndian.Uint64(b), math.MaxInt64))
 }

@@ -26,6 +26,7 @@ type DB struct {
 
 	tasks    map[string][]byte // in JSON, so that nothing is shared with callers
 	counters map[store.Counter]int64
+	ends     map[store.Counter]time.Time // of counters that aren't of interest for ever
 	leases   map[string]lease
 	pauses   map[string]time.Time
 	turns    map[string]int64 // the last turn of each account that has open tasks
@@ -52,7 +53,7 @@ var (
 // New returns an empty engine on the given clock.
 func New(now func() time.Time) *DB {
 	return &DB{
-		now: now, tasks: map[string][]byte{}, counters: map[store.Counter]int64{},
+		now: now, tasks: map[string][]byte{}, counters: map[store.Counter]int64{}, ends: map[store.Counter]time.Time{},
 		leases: map[string]lease{}, pauses: map[string]time.Time{}, turns: map[string]int64{},
 		accounts: map[string]account.Account{}, keys: map[string]account.Key{}, secrets: map[string][]byte{},
 	}
@@ -108,7 +109,19 @@ func (db *DB) CreateTask(ctx context.Context, n store.NewTask) (store.Created, e
 	if err != nil {
 		return store.Created{}, err
 	}
-	return db.admit(found, t, admit, n.First)
+	c, err := db.admit(found, t, admit, n.First)
+	db.limit(n.Holds)
+	return c, err
+}
+
+// limit notes when the holds' counters end, where that isn't known yet.
+func (db *DB) limit(holds []task.Hold) {
+	for _, h := range holds {
+		c := store.Counter{Scope: h.Scope, Kind: h.Kind}
+		if _, known := db.ends[c]; !known && h.Lasts > 0 && db.counters[c] > 0 {
+			db.ends[c] = db.wall().Add(h.Lasts)
+		}
+	}
 }
 
 func (db *DB) admit(before, t task.Task, admit store.Admit, first *store.First) (store.Created, error) {

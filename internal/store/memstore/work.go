@@ -156,5 +156,12 @@ func (db *DB) Sweep(ctx context.Context, r store.SweepRequest) (store.Swept, err
 			s.Removed++
 		}
 	}
+	for c, end := range db.ends {
+		if s.Removed < max(r.Limit, 1) && end.Before(before) {
+			delete(db.counters, c)
+			delete(db.ends, c)
+			s.Removed++
+		}
+	}
 	return s, nil
 }

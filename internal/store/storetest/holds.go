@@ -100,6 +100,42 @@ func testHoldsSettle(e *env) {
 	e.wantSame("never beyond what was reserved", held(), [3]int64{70, 0, 0})
 }
 
+// testHoldsEnd ends a counter's time while a task still holds some of it.
+func testHoldsEnd(e *env) {
+	const retention = 24 * time.Hour
+	of := func(scope string, lasts time.Duration) task.Hold {
+		return task.Hold{Scope: scope, Kind: task.HoldBudget, Amount: 40, Lasts: lasts}
+	}
+	held := func() [3]int64 {
+		return [3]int64{e.held("day", task.HoldBudget), e.held("month", task.HoldBudget), e.held("ever", task.HoldBudget)}
+	}
+	for _, key := range []string{"a", "b"} {
+		n := e.request(key)
+		n.Price, n.Reserved = task.Price{Unit: task.PerImage, Output: 10}, 40
+		n.Holds = []task.Hold{of("day", time.Hour), of("month", 72*time.Hour), of("ever", 0)}
+		n.Deadline = 100 * 24 * time.Hour
+		e.create(n)
+	}
+	sweep := func() int {
+		s, err := e.Store.Sweep(e.Context(), store.SweepRequest{Retention: retention, Limit: 10})
+		e.wantErr("Sweep", err, nil)
+		return s.Removed
+	}
+	e.clock.Advance(retention + time.Minute)
+	e.wantSame("nothing is over for long enough", sweep(), 0)
+	e.clock.Advance(time.Hour)
+	e.wantSame("the day's counter", sweep(), 1)
+	e.wantSame("without the day's", held(), [3]int64{0, 80, 80})
+	for _, lease := range e.claim(2, chat) {
+		e.begin(lease, plan("s", 0))
+		e.advance(lease, succeeded(task.Usage{Images: 1}))
+	}
+	e.wantSame("settled to the cost", held(), [3]int64{0, 20, 20})
+	e.clock.Advance(100 * 24 * time.Hour)
+	e.wantSame("two tasks and the month's counter", sweep(), 3)
+	e.wantSame("the one without an end is left", held(), [3]int64{0, 0, 20})
+}
+
 // letGo claims the one task that can be claimed, gives its lease back and returns its id.
 func (e *env) letGo() string {
 	e.Helper()

@@ -91,7 +91,7 @@ func (m *model) create(rt *rapid.T) {
 	}
 	scope := "key:" + n.Scope.Account
 	n.Holds = []task.Hold{
-		{Scope: scope, Kind: task.HoldBudget, Amount: 10, Limit: 45},
+		{Scope: scope, Kind: task.HoldBudget, Amount: 10, Limit: 45, Lasts: time.Hour},
 		{Scope: scope, Kind: task.HoldOpen, Amount: 1, Limit: 4},
 		{Scope: "queue", Kind: task.HoldQueue, Amount: 1, Limit: 6},
 	}[:rapid.IntRange(0, 3).Draw(rt, "holds")]

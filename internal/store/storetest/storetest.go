@@ -41,6 +41,7 @@ func Run(t *testing.T, open Open) {
 		{"reopen after an unknown outcome", testReopenUnknown},
 		{"holds", testHolds},
 		{"holds settle", testHoldsSettle},
+		{"holds end", testHoldsEnd},
 		{"claim which", testClaimWhich},
 		{"claim turns", testClaimTurns},
 		{"claim once", testClaimOnce},

@@ -1,0 +1,104 @@
+package boltstore
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// firstSchema is the one of the first version. What has changed since:
+//
+//	2  counters of budgets know when their time is over, so that a sweep can remove them
+const firstSchema = 1
+
+// migrationRows is how many rows one commit of a migration treats: small enough for a short
+// transaction, large enough that a million rows take a thousand commits.
+const migrationRows = 1000
+
+// migration treats at most the given number of rows from a key on and returns the key to go on from,
+// nil at the end. It may meet rows that it has treated before.
+type migration func(tx *bolt.Tx, from []byte, rows int) (next []byte, err error)
+
+// migrations lead from one schema to the next, the first from firstSchema.
+func migrations() []migration { return []migration{endCounters} }
+
+func newestSchema() uint64 { return firstSchema + uint64(len(migrations())) }
+
+// createBuckets lays out a new file in the newest schema.
+func createBuckets(tx *bolt.Tx) error {
+	for _, name := range [][]byte{
+		bucketMeta, bucketTasks, bucketOpen, bucketByScope, bucketIdemLog, bucketIdemRuns, bucketHolds, bucketHoldEnds,
+		bucketAccounts, bucketAccountsByName, bucketKeys, bucketKeysByHash, bucketSecrets,
+	} {
+		if _, err := tx.CreateBucket(name); err != nil {
+			return err
+		}
+	}
+	return tx.Bucket(bucketMeta).Put(metaSchema, bigEndian(newestSchema()))
+}
+
+// SchemaError reports a file that this version can't read.
+type SchemaError struct {
+	Path          string
+	Schema, Known uint64
+}
+
+// Error says which versions can.
+func (e *SchemaError) Error() string {
+	if e.Schema == 0 {
+		return fmt.Sprintf("boltstore: %s is not a store of unitask", e.Path)
+	}
+	return fmt.Sprintf("boltstore: %s has schema %d and this version knows up to %d: "+
+		"use the version that wrote it, or a newer one", e.Path, e.Schema, e.Known)
+}
+
+// schemaOf returns the file's schema, or a *SchemaError for one that isn't known here.
+func schemaOf(tx *bolt.Tx, path string) (uint64, error) {
+	var at uint64
+	if meta := tx.Bucket(bucketMeta); meta != nil {
+		at = metaNumber(meta, metaSchema)
+	}
+	if at < firstSchema || at > newestSchema() {
+		return at, &SchemaError{Path: path, Schema: at, Known: newestSchema()}
+	}
+	return at, nil
+}
+
+// migrate brings the file to this version's schema. Each step is a commit that also says where the
+// next one begins, so that a migration that was cut off goes on there.
+func migrate(b *bolt.DB, cfg Config) error {
+	for before := uint64(0); ; {
+		var at uint64
+		err := b.View(func(tx *bolt.Tx) (err error) {
+			at, err = schemaOf(tx, cfg.Path)
+			return err
+		})
+		if before != 0 && at != before {
+			cfg.Logger.Info("the store was migrated", slog.Uint64("from_schema", before), slog.Uint64("to_schema", at))
+		}
+		if err != nil || at == newestSchema() {
+			return err
+		}
+		before = at
+		if err := b.Update(func(tx *bolt.Tx) error { return migrateSome(tx, at, cfg.migrationRows) }); err != nil {
+			return fmt.Errorf("boltstore: migrate %s from schema %d: %w", cfg.Path, at, err)
+		}
+	}
+}
+
+func migrateSome(tx *bolt.Tx, at uint64, rows int) error {
+	meta := tx.Bucket(bucketMeta)
+	next, err := migrations()[at-firstSchema](tx, bytes.Clone(meta.Get(metaMigration)), rows)
+	if err != nil {
+		return err
+	}
+	if next != nil {
+		return meta.Put(metaMigration, next)
+	}
+	if err := meta.Delete(metaMigration); err != nil {
+		return err
+	}
+	return meta.Put(metaSchema, bigEndian(at+1))
+}
