@@ -5,26 +5,19 @@ import (
 	"log/slog"
 	"time"
 
-	"unitask/internal/catalog"
 	"unitask/internal/store"
 	"unitask/internal/task"
 )
 
 // The rhythms of the background services.
 const (
-	claimInterval  = time.Second            // how often the queue is looked at without a wake
-	claimBatch     = 64                     // tasks claimed at once
-	fullPause      = 250 * time.Millisecond // how long a capability without a free place is passed over
+	claimInterval  = time.Second // how often the queue is looked at without a wake
+	claimBatch     = 64          // tasks claimed at once
 	upkeepInterval = time.Minute
 	flushInterval  = 5 * time.Second
 	sweepBatch     = 1000
 	urgentSlots    = 16 // workers beyond the limit for what can't wait
 )
-
-type fullKey struct {
-	mode       task.Mode
-	capability catalog.Name
-}
 
 // dispatch claims waiting tasks while there are free workers.
 func (g *Gateway) dispatch(ctx context.Context) {
@@ -52,9 +45,9 @@ func (g *Gateway) claim(ctx context.Context) int {
 		return 0
 	}
 	defer g.workers.Done()
-	limit, capabilities := g.idle(), []string(nil)
+	limit, lines := g.idle(), []store.Line(nil)
 	if limit > 0 {
-		capabilities = g.claimable()
+		lines = g.lines()
 	} else if limit > -urgentSlots {
 		limit += urgentSlots
 	} else {
@@ -62,7 +55,7 @@ func (g *Gateway) claim(ctx context.Context) int {
 	}
 	claimed := g.now()
 	leases, err := g.store.Claim(ctx, store.ClaimRequest{
-		Node: g.node, Capabilities: capabilities, Limit: min(limit, claimBatch), Term: g.limits.LeaseTerm,
+		Node: g.node, Lines: lines, Limit: min(limit, claimBatch), Term: g.limits.LeaseTerm,
 	})
 	if err != nil {
 		if ctx.Err() == nil {
@@ -80,29 +73,19 @@ func (g *Gateway) claim(ctx context.Context) int {
 	return len(leases)
 }
 
-// claimable returns the capabilities that have a route which wasn't full a moment ago.
-func (g *Gateway) claimable() []string {
+// lines returns what waits for a route: by capability and mode, so that one whose routes are full holds
+// up nothing else.
+func (g *Gateway) lines() []store.Line {
 	routes := g.routes.Load()
-	now := g.now()
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	var names []string
+	var lines []store.Line
 	for _, entry := range g.catalog.Load().All() {
 		for _, mode := range []task.Mode{task.Live, task.Test} {
-			k := fullKey{mode, entry.Name}
-			if routes.Serves(mode, entry.Name) && now.Sub(g.full[k]) > fullPause {
-				names = append(names, string(entry.Name))
-				break
+			if places, open := routes.Places(mode, entry.Name, g.health); open {
+				lines = append(lines, store.Line{Mode: mode, Capability: string(entry.Name), Places: places})
 			}
 		}
 	}
-	return names
-}
-
-func (g *Gateway) markFull(t task.Task) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.full[fullKey{t.Scope.Mode, catalog.Name(t.Capability)}] = g.now()
+	return lines
 }
 
 func (g *Gateway) idle() int {

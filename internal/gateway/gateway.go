@@ -80,7 +80,6 @@ type Gateway struct {
 	mu       sync.Mutex
 	stopping bool
 	running  map[string]*context.CancelCauseFunc // by task id
-	full     map[fullKey]time.Time               // capabilities whose routes were all full lately
 	free     chan struct{}                       // a worker slot became free
 	slots    int
 }
@@ -99,7 +98,7 @@ func New(c Config) (*Gateway, error) {
 	g := &Gateway{
 		health: routing.NewHealth(c.Now), store: c.Store, gate: c.Gate, artifacts: c.Artifacts, fetcher: c.Fetcher,
 		limits: c.Limits.withDefaults(), now: c.Now, log: c.Logger, node: task.NewID("node_", c.Now()),
-		running: map[string]*context.CancelCauseFunc{}, full: map[fullKey]time.Time{}, free: make(chan struct{}, 1),
+		running: map[string]*context.CancelCauseFunc{}, free: make(chan struct{}, 1),
 	}
 	g.slots = g.limits.Workers
 	g.catalog.Store(c.Catalog)

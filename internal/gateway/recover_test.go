@@ -109,7 +109,7 @@ func TestRefusedAgain(t *testing.T) {
 }
 
 func TestReopeningIsBounded(t *testing.T) {
-	s := &script{submitFn: refuse(supplier.Refused, fault.CapacityExhausted)}
+	s := &script{submitFn: refuse(supplier.Refused, fault.Internal)}
 	inWorld(t, []routing.Route{route("text.chat", "a", 1, s)}, func(w *world) {
 		for i := range task.MaxReopenings + 1 {
 			got := w.create("reopen-0001", chat, time.Minute).Task

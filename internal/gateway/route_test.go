@@ -91,9 +91,9 @@ func TestRouteWhoseJobsKeepFailingIsLeftAlone(t *testing.T) {
 	})
 }
 
-// TestQueuedTaskEndsWhileEveryWorkerIsBusy has jobs that outlast everything hold all workers.
+// TestQueuedTaskEndsWhileEveryWorkerIsBusy has submissions that outlast everything hold all workers.
 func TestQueuedTaskEndsWhileEveryWorkerIsBusy(t *testing.T) {
-	long := jobs{&script{submitFn: job("j"), pollFn: goesOn}}
+	long := &script{takes: 2 * time.Hour, submitFn: painted(t)}
 	s := &script{submitFn: painted(t)}
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, []routing.Route{route("video.generate", "v", 1, long), route("image.generate", "a", 1, s)})

@@ -23,12 +23,6 @@ const (
 	retryTimeout     = 2 * time.Second
 )
 
-// How often work in hand looks for a free place, and how long a waiting task is left in the queue.
-const (
-	placeInterval = 25 * time.Millisecond
-	queuePause    = 250 * time.Millisecond
-)
-
 // begin opens the next attempt: the adoption of one whose outcome stayed unknown, else a new one on
 // the cheapest route that has room.
 func (w *work) begin(ctx context.Context) error {
@@ -44,9 +38,9 @@ func (w *work) begin(ctx context.Context) error {
 	if err := w.readInput(ctx); err != nil {
 		return w.unprepared(ctx, nil, err)
 	}
-	tried, codes := w.tried()
+	had := w.turns()
 	choices, passed := w.g.routes.Load().Choose(routing.Want{
-		Mode: w.t.Scope.Mode, Request: *w.request, Size: w.size, Tried: tried,
+		Mode: w.t.Scope.Mode, Request: *w.request, Size: w.size, Tried: had.tried, Resting: had.resting,
 	}, w.g.health)
 	for _, choice := range choices {
 		plan := choice.Plan(passed)
@@ -60,10 +54,10 @@ func (w *work) begin(ctx context.Context) error {
 			return err
 		}
 		passed = append(passed, task.Passed{
-			Supplier: choice.Route.Supplier, Model: choice.Route.Model, Reason: "full", Code: fault.CapacityExhausted,
+			Supplier: choice.Route.Supplier, Model: choice.Route.Model, Reason: routeFull, Code: fault.CapacityExhausted,
 		})
 	}
-	return w.noRoute(ctx, codes, passed)
+	return w.noRoute(ctx, had, passed)
 }
 
 // adoptable returns the last attempt where its outcome is unknown and its supplier can tell.
@@ -88,62 +82,6 @@ func (w *work) afterUnknown() string {
 		return ""
 	}
 	return fmt.Sprintf("; attempt %d is of unknown outcome and the caller asked for this retry", len(w.t.Attempts))
-}
-
-// noRoute decides what becomes of a task that no route takes now. While no route has refused it and
-// one of them is merely full or cooling down, asynchronous work waits for a place until its deadline
-// and synchronous work for a moment.
-func (w *work) noRoute(ctx context.Context, codes []fault.Code, passed []task.Passed) error {
-	wait := false
-	untried := len(codes) == 0
-	for _, p := range passed {
-		if p.Code != "" {
-			codes = append(codes, p.Code)
-		}
-		wait = wait || (untried && p.Code == fault.CapacityExhausted)
-	}
-	switch {
-	case wait && w.t.Sync && w.g.now().Sub(w.since) < w.g.limits.PlaceWait:
-		w.pause(ctx, placeInterval)
-		return nil
-	case wait && !w.t.Sync && w.t.State == task.Queued:
-		w.g.markFull(w.t)
-		if err := w.advance(ctx, store.Step{Release: new(queuePause)}); err != nil {
-			return err
-		}
-		return errDropped
-	case wait && !w.t.Sync:
-		w.pause(ctx, queuePause)
-		return nil
-	default:
-		return w.fail(ctx, nil, verdict(codes))
-	}
-}
-
-// verdict sums up why no route did the work. INVALID_REQUEST only when every route refused so.
-func verdict(codes []fault.Code) *fault.Error {
-	only := func(code fault.Code) bool {
-		seen := false
-		for _, c := range codes {
-			if c != code && c != fault.InvalidRequest {
-				return false
-			}
-			seen = seen || c == code
-		}
-		return seen
-	}
-	switch {
-	case only(fault.InvalidRequest):
-		return fault.New(fault.InvalidRequest, "no route can honour these parameters")
-	case only(fault.CapacityExhausted):
-		return fault.New(fault.CapacityExhausted, "every route is full").WithRetryAfter(retryCapacity)
-	case only(fault.ProviderTimeout):
-		return fault.New(fault.ProviderTimeout, "no route answered in time").WithRetryAfter(retryTimeout)
-	case only(fault.Internal):
-		return fault.New(fault.Internal, "the work met a fault of the service")
-	default:
-		return fault.New(fault.ProviderUnavailable, "no route could do the work").WithRetryAfter(retryUnavailable)
-	}
 }
 
 // submit sends the attempt's request, once. Nothing is sent on a lease that may have passed to another.

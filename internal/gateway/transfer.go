@@ -57,7 +57,7 @@ func (w *work) transfer(ctx context.Context, route routing.Route, r supplier.Res
 // keep stores the result's files and arranges the output. A result in hand outlives the deadline for
 // a while: it is paid for. The caller's cancellation and the node's end still cut it short.
 func (w *work) keep(ctx context.Context, route routing.Route, r supplier.Result) (task.Output, []task.Artifact, error) {
-	limit := max(w.t.DeadlineAt.Sub(w.g.now()), keepTime)
+	limit := max(w.ends.Sub(w.g.now()), keepTime)
 	keep, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
 	defer context.AfterFunc(ctx, func() {

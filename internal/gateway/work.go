@@ -10,7 +10,6 @@ import (
 
 	"unitask/internal/catalog"
 	"unitask/internal/fault"
-	"unitask/internal/routing"
 	"unitask/internal/store"
 	"unitask/internal/supplier"
 	"unitask/internal/task"
@@ -34,8 +33,9 @@ type work struct {
 	request *supplier.Request // prepared once: the input, and its media once something is sent
 	media   bool              // the request's media are at hand
 	size    task.Usage
-	since   time.Time // when the work began to look for a free place
-	fetches int       // failed transfers of the job's result
+	ends    time.Time     // the deadline, on the monotonic clock
+	waited  time.Duration // for a free place, synchronous work in hand
+	fetches int           // failed transfers of the job's result
 }
 
 // run works on a task until it is terminal, the node stops or the lease is lost, and returns the task
@@ -44,14 +44,14 @@ type work struct {
 // Its context ends with the deadline, the caller's cancellation or the end of the node's grace. What
 // only waits, ends as soon as the node begins to stop: see soft.
 func (g *Gateway) run(l store.Lease, claimed time.Time, fresh bool) task.Task {
-	w := &work{g: g, ref: l.Ref, t: l.Task, claimed: claimed, since: g.now()}
+	w := &work{g: g, ref: l.Ref, t: l.Task, claimed: claimed, ends: g.now().Add(l.Left)}
 	if a := l.Task.OpenAttempt(); a != nil && fresh {
 		w.fresh = a.N
 	}
 	ctx, cancel := context.WithCancelCause(g.abortCtx)
 	defer cancel(nil)
 	defer g.register(l.Task.ID, cancel)()
-	ctx, stop := context.WithTimeout(ctx, l.Task.DeadlineAt.Sub(g.now()))
+	ctx, stop := context.WithTimeout(ctx, l.Left)
 	defer stop()
 	w.loop(ctx)
 	if w.t.State.Terminal() {
@@ -212,7 +212,7 @@ func (w *work) fail(ctx context.Context, c *task.Closing, e *fault.Error) error 
 // expire ends a task whose deadline is past. A job that may still end well at the supplier stays
 // known in the ledger, so that a retry adopts it.
 func (w *work) expire(ctx context.Context, open *task.Attempt) error {
-	if w.t.State == task.Queued && open == nil {
+	if open == nil { // it waited for a place, after a refusal or before the first try
 		return w.fail(ctx, nil, fault.New(fault.CapacityExhausted, "no place became free before the task's deadline").
 			WithRetryAfter(retryCapacity))
 	}
@@ -266,18 +266,6 @@ func (w *work) unsettled(open *task.Attempt, code fault.Code) *task.Closing {
 	default:
 		return &task.Closing{State: task.UnknownOutcome, Code: code, CostUnknown: true}
 	}
-}
-
-// tried returns the routes that had their turn since the task was last queued by its caller, with the
-// codes they ended in.
-func (w *work) tried() (ids []string, codes []fault.Code) {
-	for _, a := range w.t.Attempts[min(w.t.Round, len(w.t.Attempts)):] {
-		if !a.State.Open() && a.Code != "" && a.State != task.UnknownOutcome {
-			ids = append(ids, routing.Route{Supplier: a.Supplier, Model: a.Model}.ID())
-			codes = append(codes, a.Code)
-		}
-	}
-	return ids, codes
 }
 
 // sleep waits, and reports false when ctx ended meanwhile.

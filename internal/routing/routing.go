@@ -84,6 +84,22 @@ func (t *Table) Serves(mode task.Mode, name catalog.Name) bool {
 	return len(t.approved[tableKey{mode, name}]) > 0
 }
 
+// Places returns the limits of the routes that take work of the capability now. open is false while
+// every route that could do it asked for a pause; where all of them are tripped there is nothing to
+// wait for: open, and no places.
+func (t *Table) Places(mode task.Mode, name catalog.Name, h *Health) (places [][]task.Cap, open bool) {
+	cooling := false
+	for _, r := range t.approved[tableKey{mode, name}] {
+		switch _, code := h.Paused(r.ID()); code {
+		case "":
+			places = append(places, r.Caps())
+		case fault.CapacityExhausted:
+			cooling = true
+		}
+	}
+	return places, len(places) > 0 || !cooling
+}
+
 // Find returns the route an attempt was begun on, approved or not: work in flight is finished even
 // when its route is no longer taken.
 func (t *Table) Find(mode task.Mode, name catalog.Name, supplierName, model string) (Route, bool) {
@@ -130,6 +146,7 @@ type Want struct {
 	Request supplier.Request // Model is filled in for each route
 	Size    task.Usage       // the estimate to compare prices by
 	Tried   []string         // ids of routes that had their turn
+	Resting []string         // ids of routes that refused it for want of room a moment ago
 }
 
 // Choice is a route worth trying, with the reason it stands where it stands.
@@ -168,6 +185,9 @@ func (t *Table) Choose(w Want, h *Health) ([]Choice, []task.Passed) {
 func refuse(r Route, w Want, h *Health) (reason string, code fault.Code) {
 	if slices.Contains(w.Tried, r.ID()) {
 		return "tried", "" // its own code stands on its attempt
+	}
+	if slices.Contains(w.Resting, r.ID()) {
+		return "refused for want of room", fault.CapacityExhausted
 	}
 	if r.Kind.Refuses != nil {
 		req := w.Request

@@ -82,6 +82,23 @@ func (f First) Pick(t task.Task, inFlight func(key string) int) (task.Plan, bool
 	return task.Plan{}, false
 }
 
+// Place returns the first place of the line that has room, as the keys of its limits, and false where
+// none has. inUse counts open attempts and places taken up by claims.
+func (l Line) Place(inUse func(key string) int) (keys []string, ok bool) {
+	for _, caps := range l.Places {
+		if !Room(caps, inUse) {
+			continue
+		}
+		for _, c := range caps {
+			if c.Limit > 0 {
+				keys = append(keys, c.Key)
+			}
+		}
+		return keys, true
+	}
+	return nil, l.Places == nil
+}
+
 // Room reports whether none of the caps is reached.
 func Room(caps []task.Cap, inFlight func(key string) int) bool {
 	for _, c := range caps {

@@ -142,16 +142,26 @@ type LeaseRef struct {
 type Lease struct {
 	Ref  LeaseRef
 	Task task.Task
+	Left time.Duration // until the task's deadline, on the engine's clock: a step of the wall clock doesn't count
 }
 
 // ClaimRequest asks for work. A task qualifies when it isn't terminal, nobody holds it, its pause is
-// over and one of these holds: its capability is listed; an attempt is open; its deadline is past;
-// its cancellation was requested. Older tasks come first within an account, and accounts take turns.
+// over and one of these holds: its line has a place; an attempt is open; its deadline is past; its
+// cancellation was requested. Older tasks come first within an account, and accounts take turns.
 type ClaimRequest struct {
-	Node         string
-	Capabilities []string // those that have a free route
-	Limit        int
-	Term         time.Duration
+	Node  string
+	Lines []Line
+	Limit int
+	Term  time.Duration
+}
+
+// Line is where the tasks of one capability in one mode wait, and the places that are open to them. A
+// task that is claimed from it takes up the first place with room until it begins an attempt or its
+// lease ends, so that no more tasks leave the queue than can be begun.
+type Line struct {
+	Mode       task.Mode
+	Capability string
+	Places     [][]task.Cap // of the routes that take work now, the likeliest first; nil: claimed without one
 }
 
 // Step is one commit of a worker. Its parts are applied in this order; zero parts do nothing.

@@ -163,6 +163,17 @@ func (t Task) Reopenable() bool {
 	return t.State == Failed && t.Failure != nil && t.Failure.Retryable && t.Reopenings < MaxReopenings
 }
 
+// Span returns how long the task was given from its acceptance, the last one, to its deadline.
+func (t Task) Span() time.Duration {
+	begun := t.CreatedAt
+	for _, m := range t.Timeline {
+		if m.State == Queued {
+			begun = m.At
+		}
+	}
+	return t.DeadlineAt.Sub(begun)
+}
+
 // OpenAttempt returns the attempt whose outcome isn't recorded yet; nil when there is none. At most
 // one is open at a time, and it is the last.
 func (t Task) OpenAttempt() *Attempt {

@@ -102,7 +102,7 @@ func (x *txn) admit(before, t task.Task, admit store.Admit, first *store.First) 
 		c.Task = begun
 	}
 	l := &lease{node: first.Node, epoch: x.db.nextEpoch(), expires: x.now.after(first.Term)}
-	c.Lease = &store.Lease{Ref: store.LeaseRef{TaskID: t.ID, Epoch: l.epoch}, Task: c.Task}
+	c.Lease = &store.Lease{Ref: store.LeaseRef{TaskID: t.ID, Epoch: l.epoch}, Task: c.Task, Left: t.DeadlineAt.Sub(x.wall)}
 	return c, x.save(before, c.Task, l, 0)
 }
 

@@ -28,21 +28,22 @@ type lease struct {
 	epoch   int64
 	expires tick
 	task    task.Task // as stored, so that a worker's step needn't read it
+	place   []string  // the limits it counts against until it begins an attempt
 }
 
 // entry is what the index knows of a task that isn't terminal. It is immutable but for its places in
 // the index's own heaps: a change replaces it.
 type entry struct {
-	row        rowID
-	account    string
-	capability string
-	state      task.State
-	attempt    bool // one is open
-	cancel     bool // requested
-	caps       []string
-	deadline   tick
-	pause      tick // not claimable before
-	lease      *lease
+	row      rowID
+	account  string
+	line     string // the class it waits in
+	state    task.State
+	attempt  bool // one is open
+	cancel   bool // requested
+	caps     []string
+	deadline tick
+	pause    tick // not claimable before
+	lease    *lease
 
 	tenant  *tenant // set while in the index
 	queue   *queue  // the queue it waits in, if any
@@ -51,6 +52,9 @@ type entry struct {
 	dueAt   int
 }
 
+// lineOf names the class of a mode's capability.
+func lineOf(mode task.Mode, capability string) string { return string(mode) + " " + capability }
+
 // intern keeps one copy of a string that many entries share.
 func intern(s string) string { return unique.Make(s).Value() }
 
@@ -58,11 +62,11 @@ func intern(s string) string { return unique.Make(s).Value() }
 func entryOf(t task.Task, old *entry, now tick, wall time.Time) *entry {
 	e := &entry{cancel: t.CancelRequested, state: t.State}
 	if old != nil {
-		e.row, e.account, e.capability = old.row, old.account, old.capability
+		e.row, e.account, e.line = old.row, old.account, old.line
 		e.deadline, e.pause, e.lease = old.deadline, old.pause, old.lease
 	} else {
 		e.row, _ = parseID(t.ID)
-		e.account, e.capability = intern(t.Scope.Account), intern(t.Capability)
+		e.account, e.line = intern(t.Scope.Account), intern(lineOf(t.Scope.Mode, t.Capability))
 		e.deadline = now.after(t.DeadlineAt.Sub(wall))
 	}
 	if a := t.OpenAttempt(); a != nil {
@@ -77,8 +81,8 @@ func entryOf(t task.Task, old *entry, now tick, wall time.Time) *entry {
 // entryOfRow returns the entry of a row of `open`, as it stands at a start.
 func entryOfRow(row rowID, o openRow, wall time.Time) *entry {
 	e := &entry{
-		row: row, account: intern(o.Account), capability: intern(o.Capability), state: o.State,
-		attempt: o.Attempt, cancel: o.Cancel, deadline: tick(0).after(o.Deadline.Sub(wall)),
+		row: row, account: intern(o.Account), line: intern(lineOf(o.Mode, o.Capability)), state: o.State,
+		attempt: o.Attempt, cancel: o.Cancel, deadline: tick(0).after(min(o.Deadline.Sub(wall), o.Span)),
 	}
 	for _, key := range o.Caps {
 		e.caps = append(e.caps, intern(key))
@@ -89,7 +93,7 @@ func entryOfRow(row rowID, o openRow, wall time.Time) *entry {
 // leased returns a copy under the given lease, nil for none.
 func (e *entry) leased(l *lease, pause tick) *entry {
 	return &entry{
-		row: e.row, account: e.account, capability: e.capability, state: e.state, attempt: e.attempt,
+		row: e.row, account: e.account, line: e.line, state: e.state, attempt: e.attempt,
 		cancel: e.cancel, caps: e.caps, deadline: e.deadline, pause: pause, lease: l,
 	}
 }

@@ -114,7 +114,7 @@ func TestFullCommit(t *testing.T) {
 	if _, err := db.GetTask(t.Context(), large.Scope, large.ID); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("the refused task: got %v, want ErrNotFound", err)
 	}
-	leases, err := db.Claim(t.Context(), store.ClaimRequest{Capabilities: []string{"text.chat"}, Limit: 1, Term: time.Minute})
+	leases, err := db.Claim(t.Context(), store.ClaimRequest{Lines: []store.Line{{Mode: task.Live, Capability: "text.chat"}}, Limit: 1, Term: time.Minute})
 	if err != nil || len(leases) != 0 {
 		t.Errorf("Claim: %d leases (%v), want none of the refused task", len(leases), err)
 	}

@@ -13,10 +13,11 @@ import (
 type index struct {
 	entries  map[rowID]*entry
 	tenants  map[string]*tenant
-	classes  map[string]*heap[*queue] // capability, or urgentClass → the queues of all tenants
+	classes  map[string]*heap[*queue] // line, or urgentClass → the queues of all tenants
 	due      heap[*entry]
 	leased   map[*entry]struct{}
 	inFlight map[string]int // open attempts by cap
+	claimed  map[string]int // leases that are to begin one, by cap
 	byState  []atomic.Int64 // in the order of task.States
 	served   int64          // turns given so far
 	now      tick
@@ -48,7 +49,7 @@ func newIndex() *index {
 			less:  func(a, b *entry) bool { return a.due < b.due },
 			place: func(e *entry, at int) { e.dueAt = at },
 		},
-		leased: map[*entry]struct{}{}, inFlight: map[string]int{}, byState: make([]atomic.Int64, len(task.States())),
+		leased: map[*entry]struct{}{}, inFlight: map[string]int{}, claimed: map[string]int{}, byState: make([]atomic.Int64, len(task.States())),
 	}
 }
 
@@ -90,13 +91,19 @@ func (x *index) remove(e *entry) {
 
 func (x *index) count(e *entry, by int) {
 	x.byState[slices.Index(task.States(), e.state)].Add(int64(by))
-	for _, key := range e.caps {
-		x.inFlight[key] += by
-		if x.inFlight[key] == 0 {
-			delete(x.inFlight, key)
+	tally(x.inFlight, e.caps, by)
+}
+
+func tally(counts map[string]int, keys []string, by int) {
+	for _, key := range keys {
+		if counts[key] += by; counts[key] == 0 {
+			delete(counts, key)
 		}
 	}
 }
+
+// inUse counts what stands against a cap when a claim looks for a place.
+func (x *index) inUse(key string) int { return x.inFlight[key] + x.claimed[key] }
 
 // leaseOf returns the lease that holds the entry now, nil for none or one that has run out.
 func (x *index) leaseOf(e *entry) *lease {
@@ -113,12 +120,13 @@ func (x *index) place(e *entry) {
 	case x.leaseOf(e) != nil:
 		e.due = e.lease.expires
 		x.leased[e] = struct{}{}
+		tally(x.claimed, e.lease.place, 1)
 	case e.pause > x.now:
 		e.due = e.pause
 	case e.urgent(x.now):
 		x.enqueue(e, urgentClass)
 	default:
-		x.enqueue(e, e.capability)
+		x.enqueue(e, e.line)
 		e.due = e.deadline
 	}
 	if e.due != never {
@@ -127,7 +135,10 @@ func (x *index) place(e *entry) {
 }
 
 func (x *index) unplace(e *entry) {
-	delete(x.leased, e)
+	if _, ok := x.leased[e]; ok {
+		delete(x.leased, e)
+		tally(x.claimed, e.lease.place, -1)
+	}
 	if e.due != never {
 		x.due.remove(e.dueAt)
 		e.due = never

@@ -11,6 +11,7 @@ import (
 // firstSchema is the one of the first version. What has changed since:
 //
 //	2  counters of budgets know when their time is over, so that a sweep can remove them
+//	3  the rows of tasks that aren't terminal say their mode, and how long they were given
 const firstSchema = 1
 
 // migrationRows is how many rows one commit of a migration treats: small enough for a short
@@ -22,7 +23,7 @@ const migrationRows = 1000
 type migration func(tx *bolt.Tx, from []byte, rows int) (next []byte, err error)
 
 // migrations lead from one schema to the next, the first from firstSchema.
-func migrations() []migration { return []migration{endCounters} }
+func migrations() []migration { return []migration{endCounters, addLines} }
 
 func newestSchema() uint64 { return firstSchema + uint64(len(migrations())) }
 
@@ -37,6 +38,32 @@ func createBuckets(tx *bolt.Tx) error {
 		}
 	}
 	return tx.Bucket(bucketMeta).Put(metaSchema, bigEndian(newestSchema()))
+}
+
+// addLines is the step to schema 3: it writes the rows of `open` anew.
+func addLines(tx *bolt.Tx, from []byte, rows int) ([]byte, error) {
+	open := tx.Bucket(bucketOpen)
+	var treated [][]byte
+	c := open.Cursor()
+	k, _ := c.Seek(from)
+	for ; k != nil && len(treated) < rows; k, _ = c.Next() {
+		treated = append(treated, bytes.Clone(k))
+	}
+	next := bytes.Clone(k)
+	for _, row := range treated {
+		t, err := readTask(tx, rowID(row))
+		if err != nil {
+			return nil, err
+		}
+		value, err := encodeOpen(t)
+		if err != nil {
+			return nil, err
+		}
+		if err := open.Put(row, value); err != nil {
+			return nil, err
+		}
+	}
+	return next, nil
 }
 
 // SchemaError reports a file that this version can't read.

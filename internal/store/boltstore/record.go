@@ -59,19 +59,21 @@ func recordHead(record []byte) (task.State, time.Time, error) {
 // openRow is what `open` keeps of a task that isn't terminal: enough to queue it at a start without
 // reading the task.
 type openRow struct {
-	Account    string     `json:"a"`
-	Capability string     `json:"c"`
-	State      task.State `json:"s"`
-	Deadline   time.Time  `json:"d"`
-	Attempt    bool       `json:"o,omitempty"`
-	Cancel     bool       `json:"x,omitempty"`
-	Caps       []string   `json:"k,omitempty"`
+	Account    string        `json:"a"`
+	Mode       task.Mode     `json:"m"`
+	Capability string        `json:"c"`
+	State      task.State    `json:"s"`
+	Deadline   time.Time     `json:"d"`
+	Span       time.Duration `json:"p"` // from the acceptance to the deadline
+	Attempt    bool          `json:"o,omitempty"`
+	Cancel     bool          `json:"x,omitempty"`
+	Caps       []string      `json:"k,omitempty"`
 }
 
 func encodeOpen(t task.Task) ([]byte, error) {
 	row := openRow{
-		Account: t.Scope.Account, Capability: t.Capability, State: t.State,
-		Deadline: t.DeadlineAt, Cancel: t.CancelRequested,
+		Account: t.Scope.Account, Mode: t.Scope.Mode, Capability: t.Capability, State: t.State,
+		Deadline: t.DeadlineAt, Span: t.Span(), Cancel: t.CancelRequested,
 	}
 	if a := t.OpenAttempt(); a != nil {
 		row.Attempt, row.Caps = true, capKeys(a.Caps)

@@ -117,6 +117,9 @@ func (x *txn) saveEntry(row rowID, before, after task.Task, l *lease, pause tick
 	if l != nil {
 		held := *l
 		held.task = after
+		if e.attempt {
+			held.place = nil // it counts as an attempt now
+		}
 		e.lease = &held
 	}
 	x.replace(old, e)

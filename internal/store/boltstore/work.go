@@ -11,11 +11,11 @@ import (
 // Claim implements store.Store. It costs no commit: leases end with the process, and no epoch is
 // given twice, because each start counts a session in the file.
 func (db *DB) Claim(ctx context.Context, c store.ClaimRequest) ([]store.Lease, error) {
-	classes := append([]string{urgentClass}, c.Capabilities...)
 	var leases []store.Lease
 	err := db.do(ctx, &op{run: func(x *txn) error {
 		leases = nil
 		for len(leases) < c.Limit {
+			classes, places := db.index.open(c.Lines)
 			e := db.index.next(classes)
 			if e == nil {
 				return nil
@@ -25,9 +25,14 @@ func (db *DB) Claim(ctx context.Context, c store.ClaimRequest) ([]store.Lease, e
 				return err
 			}
 			l := &lease{node: c.Node, epoch: db.nextEpoch(), expires: x.now.after(c.Term), task: t}
+			if !e.urgent(x.now) {
+				l.place = places[e.line]
+			}
 			x.serve(e.tenant)
 			x.replace(e, e.leased(l, 0))
-			leases = append(leases, store.Lease{Ref: store.LeaseRef{TaskID: t.ID, Epoch: l.epoch}, Task: t})
+			leases = append(leases, store.Lease{
+				Ref: store.LeaseRef{TaskID: t.ID, Epoch: l.epoch}, Task: t, Left: time.Duration(e.deadline - x.now),
+			})
 		}
 		return nil
 	}})
@@ -35,6 +40,22 @@ func (db *DB) Claim(ctx context.Context, c store.ClaimRequest) ([]store.Lease, e
 		return nil, err
 	}
 	return leases, nil
+}
+
+// open returns the classes that a claim may take from now, and the place that the next task of each
+// line takes up.
+func (x *index) open(lines []store.Line) (classes []string, places map[string][]string) {
+	classes, places = append(make([]string, 0, len(lines)+1), urgentClass), map[string][]string{}
+	for _, l := range lines {
+		class := lineOf(l.Mode, l.Capability)
+		if _, twice := places[class]; twice || x.classes[class] == nil {
+			continue // or nobody waits there
+		}
+		if place, ok := l.Place(x.inUse); ok {
+			classes, places[class] = append(classes, class), place
+		}
+	}
+	return classes, places
 }
 
 // serve gives the tenant a turn, undoably.

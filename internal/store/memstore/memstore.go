@@ -42,6 +42,7 @@ type lease struct {
 	node    string
 	epoch   int64
 	expires time.Time
+	place   []string // the limits it counts against until it begins an attempt
 }
 
 var (
@@ -136,8 +137,8 @@ func (db *DB) admit(before, t task.Task, admit store.Admit, first *store.First) 
 			c.Task = begun
 		}
 		db.epoch++
-		db.leases[t.ID] = lease{first.Node, db.epoch, db.now().Add(first.Term)}
-		c.Lease = &store.Lease{Ref: store.LeaseRef{TaskID: t.ID, Epoch: db.epoch}, Task: c.Task}
+		db.leases[t.ID] = lease{node: first.Node, epoch: db.epoch, expires: db.now().Add(first.Term)}
+		c.Lease = &store.Lease{Ref: store.LeaseRef{TaskID: t.ID, Epoch: db.epoch}, Task: c.Task, Left: t.DeadlineAt.Sub(db.now())}
 	}
 	return c, db.save(before, c.Task)
 }
@@ -270,6 +271,10 @@ func (db *DB) save(before, after task.Task) error {
 		}
 	}
 	db.tasks[after.ID] = raw.Bytes()
+	if l, ok := db.leases[after.ID]; ok && after.OpenAttempt() != nil {
+		l.place = nil // it counts as an attempt now
+		db.leases[after.ID] = l
+	}
 	if after.State.Terminal() {
 		delete(db.leases, after.ID)
 		delete(db.pauses, after.ID)
@@ -281,6 +286,17 @@ func (db *DB) save(before, after task.Task) error {
 	}
 	db.bell.Ring(after.ID, store.TopicQueue)
 	return nil
+}
+
+// inUse counts what stands against a cap when a claim looks for a place.
+func (db *DB) inUse(key string) int {
+	n := db.inFlight(key)
+	for id, l := range db.leases {
+		if db.held(id) && slices.Contains(l.place, key) {
+			n++
+		}
+	}
+	return n
 }
 
 // inFlight counts the open attempts under a cap.

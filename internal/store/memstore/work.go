@@ -18,7 +18,7 @@ func (db *DB) Claim(ctx context.Context, c store.ClaimRequest) ([]store.Lease, e
 	defer db.mu.Unlock()
 	var leases []store.Lease
 	for len(leases) < c.Limit {
-		ready := slices.DeleteFunc(db.all(), func(t task.Task) bool { return !db.claimable(t, c.Capabilities) })
+		ready := slices.DeleteFunc(db.all(), func(t task.Task) bool { return !db.claimable(t, c.Lines) })
 		if len(ready) == 0 {
 			break
 		}
@@ -32,21 +32,42 @@ func (db *DB) Claim(ctx context.Context, c store.ClaimRequest) ([]store.Lease, e
 		db.turn++
 		db.turns[t.Scope.Account] = db.turn
 		db.epoch++
-		db.leases[t.ID] = lease{c.Node, db.epoch, db.now().Add(c.Term)}
+		l := lease{node: c.Node, epoch: db.epoch, expires: db.now().Add(c.Term)}
+		if !db.urgent(t) {
+			l.place, _ = db.place(t, c.Lines)
+		}
+		db.leases[t.ID] = l
 		delete(db.pauses, t.ID)
-		leases = append(leases, store.Lease{Ref: store.LeaseRef{TaskID: t.ID, Epoch: db.epoch}, Task: t})
+		leases = append(leases, store.Lease{
+			Ref: store.LeaseRef{TaskID: t.ID, Epoch: db.epoch}, Task: t, Left: t.DeadlineAt.Sub(db.now()),
+		})
 	}
 	return leases, nil
 }
 
 // claimable is the sentence in ClaimRequest's comment.
-func (db *DB) claimable(t task.Task, capabilities []string) bool {
-	now := db.now()
-	if t.State.Terminal() || db.held(t.ID) || now.Before(db.pauses[t.ID]) {
+func (db *DB) claimable(t task.Task, lines []store.Line) bool {
+	if t.State.Terminal() || db.held(t.ID) || db.now().Before(db.pauses[t.ID]) {
 		return false
 	}
-	return slices.Contains(capabilities, t.Capability) || t.OpenAttempt() != nil ||
-		!now.Before(t.DeadlineAt) || t.CancelRequested
+	_, placed := db.place(t, lines)
+	return placed || db.urgent(t)
+}
+
+func (db *DB) urgent(t task.Task) bool {
+	return t.OpenAttempt() != nil || !db.now().Before(t.DeadlineAt) || t.CancelRequested
+}
+
+// place returns the place that the task would take up in its line; false where there is none.
+func (db *DB) place(t task.Task, lines []store.Line) (keys []string, ok bool) {
+	for _, l := range lines {
+		if l.Mode == t.Scope.Mode && l.Capability == t.Capability {
+			if keys, ok = l.Place(db.inUse); ok {
+				return keys, true
+			}
+		}
+	}
+	return nil, false
 }
 
 func (db *DB) held(id string) bool {

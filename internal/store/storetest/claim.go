@@ -50,6 +50,48 @@ func testClaimTurns(e *env) {
 	e.wantSame("the rest", leaseIDs(e.claim(9, chat)), []string{c[1], a[2], c[2], a[3], a[4]})
 }
 
+// testClaimMode has test tasks wait in a line of their own.
+func testClaimMode(e *env) {
+	n := e.request("test")
+	n.Scope.Mode = task.Test
+	tested := e.create(n).Task
+	live := e.create(e.request("live")).Task
+	e.wantSame("live", leaseIDs(e.claim(10, chat)), []string{live.ID})
+	leases, err := e.Store.Claim(e.Context(), store.ClaimRequest{
+		Node: node, Lines: []store.Line{{Mode: task.Test, Capability: chat}}, Limit: 10, Term: term,
+	})
+	e.wantErr("Claim", err, nil)
+	e.wantSame("test", leaseIDs(leases), []string{tested.ID})
+}
+
+// testClaimPlaces has more tasks than places: no more are handed out than can be begun.
+func testClaimPlaces(e *env) {
+	var want []string
+	for i := range 6 {
+		want = append(want, e.create(e.request(fmt.Sprint("key", i))).Task.ID)
+	}
+	narrow, wide := plan("narrow", 1).Caps, plan("wide", 2).Caps
+	claim := func(places ...[]task.Cap) []store.Lease {
+		leases, err := e.Store.Claim(e.Context(), store.ClaimRequest{
+			Node: node, Lines: []store.Line{{Mode: task.Live, Capability: chat, Places: places}}, Limit: 10, Term: term,
+		})
+		e.wantErr("Claim", err, nil)
+		return leases
+	}
+	e.wantSame("no route takes work", leaseIDs(claim([][]task.Cap{}...)), []string(nil))
+	first := claim(narrow, wide)
+	e.wantSame("three places", leaseIDs(first), want[:3])
+	e.wantSame("all claimed", leaseIDs(claim(narrow, wide)), []string(nil))
+	e.begin(first[0], plan("narrow", 1))
+	e.wantSame("one begun", leaseIDs(claim(narrow, wide)), []string(nil))
+	e.advance(first[0], failed(task.Rejected))
+	e.wantSame("one ended", leaseIDs(claim(narrow, wide)), want[3:4])
+	e.advance(first[1], store.Step{Release: new(time.Duration)})
+	e.wantSame("one given back", leaseIDs(claim(narrow, wide)), want[1:2])
+	e.clock.Advance(term)
+	e.wantSame("leases run out", leaseIDs(claim(narrow, wide)), []string{want[1], want[2], want[3]})
+}
+
 func testClaimOnce(e *env) {
 	const tasks = 60
 	want := make([]string, tasks)
@@ -63,7 +105,7 @@ func testClaimOnce(e *env) {
 		wg.Go(func() {
 			for {
 				leases, err := e.Store.Claim(background(), store.ClaimRequest{
-					Node: fmt.Sprint("node", w), Capabilities: []string{chat}, Limit: 3, Term: term,
+					Node: fmt.Sprint("node", w), Lines: lines(chat), Limit: 3, Term: term,
 				})
 				mu.Lock()
 				got = append(got, leaseIDs(leases)...)

@@ -66,7 +66,7 @@ func testManyNodes(e *env) {
 	for name, s := range map[string]store.Store{"a": e.Store, "b": other.Store} {
 		wg.Go(func() {
 			for {
-				leases, err := s.Claim(background(), store.ClaimRequest{Node: name, Capabilities: []string{chat}, Limit: 1, Term: term})
+				leases, err := s.Claim(background(), store.ClaimRequest{Node: name, Lines: lines(chat), Limit: 1, Term: term})
 				if err != nil {
 					e.Errorf("Claim: %v", err)
 				}

@@ -68,7 +68,7 @@ func testFirst(e *env) {
 		e.Fatal("CreateTask with First: no lease")
 	}
 	e.wantSame("begun at once", got, store.Created{
-		Task: running, Admit: store.AdmitCreated, Lease: &store.Lease{Ref: got.Lease.Ref, Task: running},
+		Task: running, Admit: store.AdmitCreated, Lease: &store.Lease{Ref: got.Lease.Ref, Task: running, Left: n.Deadline},
 	})
 	e.wantSame("as stored", e.get(n.ID), running)
 

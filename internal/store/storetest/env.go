@@ -64,12 +64,21 @@ func (e *env) create(n store.NewTask) store.Created {
 func (e *env) claim(limit int, capabilities ...string) []store.Lease {
 	e.Helper()
 	leases, err := e.Store.Claim(e.Context(), store.ClaimRequest{
-		Node: node, Capabilities: capabilities, Limit: limit, Term: term,
+		Node: node, Lines: lines(capabilities...), Limit: limit, Term: term,
 	})
 	if err != nil {
 		e.Fatalf("Claim: %v", err)
 	}
 	return leases
+}
+
+// lines returns the lines of live tasks, without places.
+func lines(capabilities ...string) []store.Line {
+	var out []store.Line
+	for _, c := range capabilities {
+		out = append(out, store.Line{Mode: task.Live, Capability: c})
+	}
+	return out
 }
 
 // claimOne claims the one task that can be claimed.

@@ -71,6 +71,17 @@ func drawPlan(rt *rapid.T) task.Plan {
 	return plan(suppliers.Draw(rt, "supplier"), rapid.IntRange(0, 3).Draw(rt, "cap"))
 }
 
+func drawLine(rt *rapid.T) store.Line {
+	l := store.Line{Mode: modes.Draw(rt, "mode"), Capability: capabilities.Draw(rt, "capability")}
+	if rapid.Bool().Draw(rt, "bounded") {
+		l.Places = [][]task.Cap{}
+		for _, p := range rapid.SliceOfN(rapid.Custom(drawPlan), 0, 2).Draw(rt, "places") {
+			l.Places = append(l.Places, p.Caps)
+		}
+	}
+	return l
+}
+
 func (m *model) drawID(rt *rapid.T) string {
 	if len(m.ids) == 0 || rapid.IntRange(0, 9).Draw(rt, "unknown id") == 0 {
 		return task.NewID(task.PrefixTask, m.clock.Now())
@@ -140,7 +151,7 @@ func (m *model) list(rt *rapid.T) {
 
 func (m *model) claim(rt *rapid.T) {
 	c := store.ClaimRequest{
-		Node: nodes.Draw(rt, "node"), Capabilities: rapid.SliceOfN(capabilities, 0, 3).Draw(rt, "capabilities"),
+		Node: nodes.Draw(rt, "node"), Lines: rapid.SliceOfN(rapid.Custom(drawLine), 0, 3).Draw(rt, "lines"),
 		Limit: rapid.IntRange(0, 4).Draw(rt, "limit"), Term: terms.Draw(rt, "term"),
 	}
 	got, err := m.Store.Claim(background(), c)

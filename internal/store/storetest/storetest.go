@@ -44,6 +44,8 @@ func Run(t *testing.T, open Open) {
 		{"holds end", testHoldsEnd},
 		{"claim which", testClaimWhich},
 		{"claim turns", testClaimTurns},
+		{"claim by mode", testClaimMode},
+		{"claim by places", testClaimPlaces},
 		{"claim once", testClaimOnce},
 		{"leases", testLeases},
 		{"attempts", testAttempts},

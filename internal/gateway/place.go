@@ -1,0 +1,143 @@
+package gateway
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"unitask/internal/fault"
+	"unitask/internal/routing"
+	"unitask/internal/store"
+	"unitask/internal/task"
+)
+
+// How often synchronous work in hand looks for a free place, and how long a task that found none is
+// left in the queue: the longer it has waited, the longer.
+const (
+	placeInterval  = 25 * time.Millisecond
+	queuePause     = 250 * time.Millisecond
+	queuePauseMost = 5 * time.Second
+)
+
+// How long a task leaves a route alone that refused it for want of room, doubled at each refusal. What
+// a supplier itself asks for is kept beside it, for every task: see learn.
+const (
+	syncRest  = 250 * time.Millisecond
+	asyncRest = time.Second
+	restMost  = time.Minute
+)
+
+// routeFull is the reason in the ledger for a route whose limit was reached.
+const routeFull = "full"
+
+// turns is what the ledger says about the routes since the task was last queued by its caller.
+type turns struct {
+	tried   []string      // routes that are out
+	codes   []fault.Code  // how they ended
+	resting []string      // routes to be left alone for a moment
+	again   time.Duration // until the first of them may be tried again; 0: none rests
+}
+
+// turns reads the ledger. A route that had no room keeps its turn; every other end takes it.
+func (w *work) turns() turns {
+	var had turns
+	refusals := map[string]int{}
+	last := map[string]time.Time{}
+	for _, a := range w.t.Attempts[min(w.t.Round, len(w.t.Attempts)):] {
+		id := routing.Route{Supplier: a.Supplier, Model: a.Model}.ID()
+		switch {
+		case a.State.Open() || a.Code == "" || a.State == task.UnknownOutcome:
+		case a.State == task.Rejected && a.Code == fault.CapacityExhausted:
+			refusals[id]++
+			last[id] = *a.ClosedAt
+		default:
+			had.tried = append(had.tried, id)
+			had.codes = append(had.codes, a.Code)
+		}
+	}
+	for id, n := range refusals {
+		rest := w.restFor(n)
+		left := min(rest-w.g.now().Sub(last[id]), rest) // a clock that was set back adds nothing
+		if left > 0 && !slices.Contains(had.tried, id) {
+			had.resting = append(had.resting, id)
+			if had.again == 0 || left < had.again {
+				had.again = left
+			}
+		}
+	}
+	return had
+}
+
+// restFor returns how long a route is left alone after its n-th refusal for want of room.
+func (w *work) restFor(n int) time.Duration {
+	first := asyncRest
+	if w.t.Sync {
+		first = syncRest
+	}
+	return min(first<<min(n-1, 16), restMost)
+}
+
+// noRoute decides what becomes of a task that no route takes now. While one of them merely has no
+// room (full, cooling down, or refusing for that reason), asynchronous work goes back to the queue
+// until its deadline and synchronous work waits a moment.
+func (w *work) noRoute(ctx context.Context, had turns, passed []task.Passed) error {
+	codes, wait, full := had.codes, false, false
+	for _, p := range passed {
+		if p.Code != "" {
+			codes = append(codes, p.Code)
+		}
+		wait = wait || p.Code == fault.CapacityExhausted
+		full = full || p.Reason == routeFull
+	}
+	switch {
+	case wait && w.t.Sync && w.waited < w.g.limits.PlaceWait:
+		w.waited += placeInterval
+		w.pause(ctx, placeInterval)
+		return nil
+	case wait && !w.t.Sync:
+		return w.requeue(ctx, had.again, full)
+	default:
+		return w.fail(ctx, nil, verdict(codes))
+	}
+}
+
+// requeue gives the task back until a route may have room. Its public state stays: one that was
+// running while a supplier refused it doesn't become queued again.
+func (w *work) requeue(ctx context.Context, again time.Duration, full bool) error {
+	pause := again
+	if pause == 0 || full {
+		age := w.g.now().Sub(w.t.CreatedAt)
+		pause = min(max(age/16, queuePause), queuePauseMost)
+	}
+	pause = min(pause, max(w.ends.Sub(w.g.now()), 0))
+	if err := w.advance(ctx, store.Step{Release: &pause}); err != nil {
+		return err
+	}
+	return errDropped
+}
+
+// verdict sums up why no route did the work. INVALID_REQUEST only when every route refused so.
+func verdict(codes []fault.Code) *fault.Error {
+	only := func(code fault.Code) bool {
+		seen := false
+		for _, c := range codes {
+			if c != code && c != fault.InvalidRequest {
+				return false
+			}
+			seen = seen || c == code
+		}
+		return seen
+	}
+	switch {
+	case only(fault.InvalidRequest):
+		return fault.New(fault.InvalidRequest, "no route can honour these parameters")
+	case only(fault.CapacityExhausted):
+		return fault.New(fault.CapacityExhausted, "every route is full").WithRetryAfter(retryCapacity)
+	case only(fault.ProviderTimeout):
+		return fault.New(fault.ProviderTimeout, "no route answered in time").WithRetryAfter(retryTimeout)
+	case only(fault.Internal):
+		return fault.New(fault.Internal, "the work met a fault of the service")
+	default:
+		return fault.New(fault.ProviderUnavailable, "no route could do the work").WithRetryAfter(retryUnavailable)
+	}
+}

@@ -1,0 +1,179 @@
+package gateway_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"unitask/internal/account"
+	"unitask/internal/catalog"
+	"unitask/internal/fault"
+	"unitask/internal/gate"
+	"unitask/internal/gateway"
+	"unitask/internal/routing"
+	"unitask/internal/supplier"
+	"unitask/internal/task"
+)
+
+// noRoomUntil refuses the first n submissions for want of room.
+func noRoomUntil(n int, then func(int, supplier.Request) (supplier.Outcome, error)) func(int, supplier.Request) (supplier.Outcome, error) {
+	return func(i int, r supplier.Request) (supplier.Outcome, error) {
+		if i <= n {
+			return refuse(supplier.Refused, fault.CapacityExhausted)(i, r)
+		}
+		return then(i, r)
+	}
+}
+
+const forEver = 1 << 30
+
+var noRoom = entry{Supplier: "a", State: task.Rejected, Code: fault.CapacityExhausted}
+
+// TestNoRoomAtAnySupplier has every route refuse for want of room: asynchronous work waits until its
+// deadline, synchronous work for two seconds, and both less and less often.
+func TestNoRoomAtAnySupplier(t *testing.T) {
+	for name, tt := range map[string]struct {
+		capability catalog.Name
+		body       string
+		refusals   int
+		then       func(int, supplier.Request) (supplier.Outcome, error)
+		want       outcome
+		took       time.Duration
+	}{
+		"asynchronous, then room": {
+			"image.generate", paint, 3, painted(t),
+			outcome{task.Succeeded, "", 1, []entry{noRoom, noRoom, noRoom, {"a", task.OK, "", 1, false}}}, 7 * time.Second,
+		},
+		"asynchronous, never any": {
+			"image.generate", paint, forEver, nil,
+			outcome{task.Failed, fault.CapacityExhausted, 0, slices.Repeat([]entry{noRoom}, 20)}, 15 * time.Minute,
+		},
+		"synchronous, then room": {
+			"text.chat", chat, 2, answer("hi"),
+			outcome{task.Succeeded, "", 2, []entry{noRoom, noRoom, {"a", task.OK, "", 2, false}}}, 750 * time.Millisecond,
+		},
+		"synchronous, never any": {
+			"text.chat", chat, forEver, nil,
+			outcome{task.Failed, fault.CapacityExhausted, 0, slices.Repeat([]entry{noRoom}, 4)}, 2 * time.Second,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &script{submitFn: noRoomUntil(tt.refusals, tt.then)}
+			inWorld(t, []routing.Route{route(tt.capability, "a", 1, s)}, func(w *world) {
+				begun := time.Now()
+				got := w.end(w.create("no-room-01", tt.body, 0).Task.ID)
+				w.expect(got, tt.want)
+				if took := time.Since(begun); took < tt.took || took > tt.took+time.Second {
+					t.Errorf("took %s, want %s", took, tt.took)
+				}
+			})
+		})
+	}
+}
+
+// TestPauseThatASupplierAskedForIsKept has a 429 with Retry-After: nothing is sent before it is over,
+// and another task doesn't even try.
+func TestPauseThatASupplierAskedForIsKept(t *testing.T) {
+	var sent []time.Time
+	s := &script{}
+	s.submitFn = func(n int, r supplier.Request) (supplier.Outcome, error) {
+		sent = append(sent, time.Now())
+		if n > 1 {
+			return painted(t)(n, r)
+		}
+		e := supplier.NewError(supplier.Refused, fault.CapacityExhausted, "slow down", nil)
+		e.RetryAfter = 30 * time.Second
+		return supplier.Outcome{}, e
+	}
+	inWorld(t, []routing.Route{route("image.generate", "a", 1, s)}, func(w *world) {
+		begun := time.Now()
+		first := w.create("slow-down1", paint, 0).Task.ID
+		time.Sleep(time.Second)
+		second := w.create("slow-down2", paint, 0).Task.ID
+		time.Sleep(10 * time.Second)
+		w.expect(w.get(first), outcome{task.Running, "", 0, []entry{noRoom}})
+		w.expect(w.get(second), outcome{State: task.Queued})
+		w.expect(w.end(first), outcome{task.Succeeded, "", 1, []entry{noRoom, {"a", task.OK, "", 1, false}}})
+		w.expect(w.end(second), outcome{task.Succeeded, "", 1, []entry{{"a", task.OK, "", 1, false}}})
+		if after := sent[1].Sub(begun); after < 30*time.Second || after > 33*time.Second {
+			t.Errorf("the second submission went out after %s", after)
+		}
+	})
+}
+
+// TestFullLiveRouteHoldsUpNoTestTask has one capability's live route full for an hour: its test tasks,
+// and other capabilities, go on.
+func TestFullLiveRouteHoldsUpNoTestTask(t *testing.T) {
+	full := route("image.generate", "a", 1, jobs{&script{submitFn: job("j"), pollFn: goesOn}})
+	full.Cap = 1
+	sandbox := route("image.generate", "s", 1, &script{submitFn: painted(t)})
+	sandbox.Mode = task.Test
+	film := route("video.generate", "v", 1, &script{submitFn: painted(t)})
+	inWorld(t, []routing.Route{full, sandbox, film}, func(w *world) {
+		w.create("holds-up-1", paint, 0)
+		time.Sleep(time.Second)
+		waits := w.create("holds-up-2", paint, 0).Task.ID
+		testing := w.caller
+		testing.Key.Mode = task.Test
+		got, err := w.g.Create(w.t.Context(), testing, gateway.Submission{
+			IdempotencyKey: "holds-up-3", Body: []byte(paint), Wait: new(2 * time.Second),
+		})
+		if err != nil || got.Task.State != task.Succeeded {
+			t.Errorf("the test task is %s (%v)", got.Task.State, err)
+		}
+		if got := w.create("holds-up-4", `{"capability":"video.generate","input":{"prompt":"x"}}`, 2*time.Second).Task; !got.State.Terminal() {
+			t.Errorf("the film is %s", got.State)
+		}
+		w.expect(w.get(waits), outcome{State: task.Queued})
+	})
+}
+
+// TestFloodDelaysAnotherAccountByOneTurn has one account fill the queue of a route with a single place:
+// another's task has the next turn but one at the latest, every time.
+func TestFloodDelaysAnotherAccountByOneTurn(t *testing.T) {
+	s := jobs{&script{submitFn: job("j")}}
+	begun := map[string]time.Time{}
+	s.pollFn = func(_ int, j supplier.Job) (supplier.Outcome, error) {
+		if time.Since(begun[j.ID]) < 5*time.Second {
+			return running(j.ID), nil
+		}
+		return picture(t), nil
+	}
+	s.submitFn = func(_ int, r supplier.Request) (supplier.Outcome, error) {
+		begun[r.SubmitKey] = time.Now()
+		return running(r.SubmitKey), nil
+	}
+	narrow := route("image.generate", "a", 1, s)
+	narrow.Cap = 1
+	inWorld(t, []routing.Route{narrow}, func(w *world) {
+		for i := range 20 {
+			w.create(fmt.Sprintf("flood-%04d", i), paint, 0)
+		}
+		other := w.other()
+		for i := range 2 {
+			time.Sleep(13 * time.Second)
+			before := len(s.keys())
+			got, err := w.g.Create(w.t.Context(), other, gateway.Submission{IdempotencyKey: fmt.Sprintf("single-%04d", i), Body: []byte(paint)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(15 * time.Second)
+			if at := slices.Index(s.keys(), got.Task.ID+"/1") - before; at < 0 || at > 1 {
+				t.Errorf("the single task %d had turn %d after it came", i, at)
+			}
+		}
+	})
+}
+
+// other returns a caller of a second account.
+func (w *world) other() gate.Caller {
+	w.t.Helper()
+	c := w.caller
+	c.Account = account.Account{ID: task.NewID(task.PrefixAccount, time.Now()), Name: "other", CreatedAt: time.Now()}
+	c.Key.ID, c.Key.Account = task.NewID(task.PrefixKey, time.Now()), c.Account.ID
+	if err := w.store.PutAccount(w.t.Context(), c.Account); err != nil {
+		w.t.Fatal(err)
+	}
+	return c
+}
