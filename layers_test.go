@@ -23,7 +23,7 @@ const fewest = 10
 
 var (
 	adapter = []string{"supplier", "supplier/wire", "catalog", "fault", "secret"}
-	engine  = []string{"store", "task", "account", "fault"}
+	engine  = []string{"store", "task", "account", "fault", "jsonwrite"}
 )
 
 // layers is the table, by directory below internal, or by directory where that isn't internal.
@@ -31,12 +31,15 @@ var layers = map[string]layer{
 	"aaguard":       {floor: 0},
 	"aaguard/nobus": {floor: 0},
 	"fault":         {floor: 0},
+	"jsonwrite":     {floor: 0},
 
-	"task":    {floor: 1, may: []string{"fault"}},
+	"jsonwrite/jsonwritetest": {floor: 1, may: []string{"jsonwrite"}},
+
+	"task":    {floor: 1, may: []string{"fault", "jsonwrite"}},
 	"catalog": {floor: 1, may: []string{"fault"}},
 	"secret":  {floor: 1, may: []string{"fault", "aaguard/nobus"}},
 
-	"api":      {floor: 2, may: []string{"fault", "task", "catalog"}},
+	"api":      {floor: 2, may: []string{"fault", "jsonwrite", "task", "catalog"}},
 	"account":  {floor: 2, may: []string{"fault", "task"}},
 	"supplier": {floor: 2, may: []string{"fault", "catalog", "secret"}},
 

@@ -79,6 +79,7 @@ func serveRun(ctx context.Context, t *terminal, sources config.Sources) error {
 		return err
 	}
 	defer func() { _ = ln.Close() }()
+	tuneMemory()
 	log := newLogger(t)
 	supply, err := findSuppliers(ctx, settings, os.Getenv)
 	if err != nil {

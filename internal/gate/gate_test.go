@@ -210,3 +210,33 @@ func TestScopes(t *testing.T) {
 		}
 	}
 }
+
+// TestRevocation: a key that was used a moment ago counts as it was for half a second at most, and
+// not at all once the gate was told.
+func TestRevocation(t *testing.T) {
+	o := newDoor(t, gate.Defaults{})
+	secret, key := o.issue(task.Live, nil)
+	past := o.now.Add(-time.Second)
+	enter := func() error { _, err := o.Authenticate(t.Context(), "Bearer "+secret); return err }
+	revoke := func(at *time.Time) {
+		if _, err := o.keys.UpdateKey(t.Context(), key.ID, func(k *account.Key) { k.RevokedAt = at }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := enter(); err != nil {
+		t.Fatal(err)
+	}
+	revoke(&past)
+	if o.now = o.now.Add(500 * time.Millisecond); enter() == nil {
+		t.Error("a revoked key is still taken half a second later")
+	}
+	revoke(nil)
+	o.Forget()
+	if err := enter(); err != nil {
+		t.Fatal(err)
+	}
+	revoke(&past)
+	if o.Forget(); enter() == nil {
+		t.Error("a revoked key is still taken although the gate was told")
+	}
+}

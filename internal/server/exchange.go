@@ -23,6 +23,7 @@ type exchange struct {
 	control *http.ResponseController
 	now     func() time.Time
 	patient time.Duration // for the client to take one piece
+	until   time.Time     // the write deadline that was set last
 
 	r      *http.Request
 	id     string      // of the request
@@ -70,7 +71,6 @@ func (s *core) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		r: r, id: task.NewID(task.PrefixRequest, begun), route: "none",
 	}
 	x.Header().Set(api.HeaderRequestID, x.id)
-	_ = x.control.SetWriteDeadline(time.Time{}) // the last response's is over
 	if r.ContentLength != 0 {
 		_ = x.control.SetReadDeadline(time.Now().Add(s.limits.BodyTime))
 	}
@@ -120,7 +120,7 @@ func (x *exchange) WriteHeader(status int) {
 	if x.status == 0 {
 		x.status = status
 	}
-	_ = x.control.SetWriteDeadline(time.Now().Add(x.patient))
+	x.hurry()
 	x.ResponseWriter.WriteHeader(status)
 }
 
@@ -129,8 +129,16 @@ func (x *exchange) Write(b []byte) (int, error) {
 	if x.status == 0 {
 		x.WriteHeader(http.StatusOK)
 	}
-	_ = x.control.SetWriteDeadline(time.Now().Add(x.patient))
+	x.hurry()
 	return x.ResponseWriter.Write(b)
+}
+
+// hurry gives the client time for the next piece, unless nearly all of what it was given is left.
+func (x *exchange) hurry() {
+	if until := time.Now().Add(x.patient); until.Sub(x.until) > x.patient/8 {
+		x.until = until
+		_ = x.control.SetWriteDeadline(until)
+	}
 }
 
 // Unwrap is for http.ResponseController.

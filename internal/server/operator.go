@@ -85,6 +85,9 @@ func (o *Operator) RevokeKey(ctx context.Context, id string) (api.Key, error) {
 	if err != nil {
 		return api.Key{}, err
 	}
+	if o.Gate != nil {
+		o.Gate.Forget()
+	}
 	names, err := o.accountNames(ctx)
 	return keyOf(k, names[k.Account]), err
 }

@@ -101,7 +101,7 @@ func (s *Server) respondTask(x *exchange, status int, t task.Task) {
 	s.describeTask(x, t)
 	body := s.wire(t)
 	body.RequestID = x.id
-	s.respond(x, status, body)
+	s.respond(x, status, &body)
 }
 
 // describeTask sets the headers that a task has on a 200, 202 and 304 alike.

@@ -76,9 +76,11 @@ type Rule struct {
 }
 
 // Rules returns the transition table; docs/state_machine.md is generated from it.
-func Rules() []Rule {
-	open := []State{Queued, Running, Transferring}
-	return []Rule{
+func Rules() []Rule { return slices.Clone(rules) }
+
+var (
+	open  = []State{Queued, Running, Transferring}
+	rules = []Rule{
 		{
 			Name: "start", From: []State{Queued}, To: Running,
 			Who:   "the worker that holds the lease, in the commit that records the first attempt's intent",
@@ -110,7 +112,7 @@ func Rules() []Rule {
 			Crash: "before: the task stays failed and the caller may ask again; after: the task is queued",
 		},
 	}
-}
+)
 
 // RuleError reports a transition that the table doesn't allow.
 type RuleError struct {
@@ -186,7 +188,7 @@ func (t Task) eraseJobs() Task {
 }
 
 func ruleFor(name string, from State) (Rule, bool) {
-	for _, r := range Rules() {
+	for _, r := range rules {
 		if r.Name == name && slices.Contains(r.From, from) {
 			return r, true
 		}

@@ -149,13 +149,20 @@ func (db *DB) try(group []*op) (done bool, _ error) {
 		}
 	}
 	if x.puts > 0 {
-		if err := db.commitTx(tx); err != nil {
+		if err := x.commit(); err != nil {
 			x.revert(0)
 			return false, err
 		}
 	}
 	x.publish()
 	return true, nil
+}
+
+func (x *txn) commit() error {
+	if err := x.flush(); err != nil {
+		return err
+	}
+	return x.db.commitTx(x.tx)
 }
 
 // runOne runs one operation. false: it failed after it had written, and was taken out.

@@ -42,40 +42,71 @@ func counterKey(c store.Counter) []byte { return []byte(string(c.Kind) + "\x00" 
 
 func endOf(at time.Time) []byte { return bigEndian(uint64(at.UnixNano())) }
 
-func (x *txn) counter(key []byte) counter { return x.tx.Bucket(bucketHolds).Get(key) }
+// standing is a counter within a group: as the file has it, and as the group leaves it. Tasks of one
+// key meet in the same counters, which are so written once a commit.
+type standing struct {
+	was, now int64
+	old, end []byte // when its time is over, in the file and now
+	stored   bool   // the file has a row
+}
 
-// held reads a counter.
-func (x *txn) held(c store.Counter) int64 { return x.counter(counterKey(c)).amount() }
-
-// settle applies changes to counters. One that comes to 0 is removed, unless it has an end: its row
-// there would be left, and another come with the next task.
-func (x *txn) settle(changes map[store.Counter]int64) error {
-	for c, by := range changes {
-		key := counterKey(c)
-		old := x.counter(key)
-		n, end := max(old.amount()+by, 0), old.end()
-		var err error
-		if n == 0 && end == nil {
-			err = x.del(bucketHolds, key)
-		} else {
-			err = x.put(bucketHolds, key, counterOf(n, end))
-		}
-		if err != nil {
-			return err
-		}
+func (x *txn) standing(key []byte) *standing {
+	s, ok := x.held[string(key)]
+	if !ok {
+		c := counter(x.tx.Bucket(bucketHolds).Get(key))
+		end := bytes.Clone(c.end())
+		s = &standing{was: c.amount(), now: c.amount(), old: end, end: end, stored: c != nil}
+		x.held[string(key)] = s
 	}
-	return nil
+	return s
+}
+
+// change sets a counter's amount and end, undoably.
+func (x *txn) change(s *standing, amount int64, end []byte) {
+	before, ended := s.now, s.end
+	s.now, s.end = amount, end
+	x.undo = append(x.undo, func() { s.now, s.end = before, ended })
+}
+
+// read returns what a counter stands at.
+func (x *txn) read(c store.Counter) int64 { return x.standing(counterKey(c)).now }
+
+// settle applies changes to counters.
+func (x *txn) settle(changes []store.HoldChange) {
+	for _, c := range changes {
+		s := x.standing(counterKey(c.Counter))
+		x.change(s, max(s.now+c.By, 0), s.end)
+	}
 }
 
 // limit notes when the holds' counters end, where that isn't known yet.
-func (x *txn) limit(holds []task.Hold) error {
+func (x *txn) limit(holds []task.Hold) {
 	for _, h := range holds {
-		key := counterKey(store.Counter{Scope: h.Scope, Kind: h.Kind})
-		c := x.counter(key)
-		if h.Lasts <= 0 || c == nil || c.end() != nil {
+		if h.Lasts <= 0 {
 			continue
 		}
-		if err := putEnd(x.put, key, c.amount(), endOf(x.wall.Add(h.Lasts))); err != nil {
+		s := x.standing(counterKey(store.Counter{Scope: h.Scope, Kind: h.Kind}))
+		if s.end == nil && (s.stored || s.now > 0) {
+			x.change(s, s.now, endOf(x.wall.Add(h.Lasts)))
+		}
+	}
+}
+
+// flush writes the counters that the group changed. One that came to 0 is removed, unless it has an
+// end: its row there would be left, and another come with the next task.
+func (x *txn) flush() error {
+	for key, s := range x.held {
+		var err error
+		switch {
+		case s.now == s.was && bytes.Equal(s.old, s.end):
+		case s.now == 0 && s.end == nil:
+			err = x.del(bucketHolds, []byte(key))
+		case bytes.Equal(s.old, s.end):
+			err = x.put(bucketHolds, []byte(key), counterOf(s.now, s.end))
+		default:
+			err = putEnd(x.put, []byte(key), s.now, s.end)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -102,9 +133,7 @@ func (x *txn) sweepCounters(before time.Time, limit int) (int, error) {
 		if len(row) < counterWord {
 			return 0, errRecord
 		}
-		if err := x.del(bucketHolds, row[counterWord:]); err != nil {
-			return 0, err
-		}
+		x.change(x.standing(row[counterWord:]), 0, nil)
 		if err := x.del(bucketHoldEnds, row); err != nil {
 			return 0, err
 		}

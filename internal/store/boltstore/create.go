@@ -28,11 +28,7 @@ func (db *DB) CreateTask(ctx context.Context, n store.NewTask) (store.Created, e
 
 func (x *txn) create(n store.NewTask) (store.Created, error) {
 	d := idemDigest(n.Scope, n.IdempotencyHash)
-	row, logged := x.idem[d]
-	if !logged {
-		row, logged = x.db.idem.lookup(d)
-	}
-	found, ok, err := findTask(x.tx, n.Scope, n.IdempotencyHash, d, row, logged)
+	found, ok, err := x.find(n, d)
 	if err != nil {
 		return store.Created{}, err
 	}
@@ -45,7 +41,7 @@ func (x *txn) create(n store.NewTask) (store.Created, error) {
 	if !x.room() {
 		return store.Created{}, store.ErrFull
 	}
-	if err := store.CheckHolds(n.Holds, x.held); err != nil {
+	if err := store.CheckHolds(n.Holds, x.read); err != nil {
 		return store.Created{}, err
 	}
 	if admit == store.AdmitReopened {
@@ -54,9 +50,23 @@ func (x *txn) create(n store.NewTask) (store.Created, error) {
 			return store.Created{}, err
 		}
 		c, err := x.admit(found, t, admit, n.First)
-		return c, errors.Join(err, x.limit(n.Holds))
+		x.limit(n.Holds)
+		return c, err
 	}
 	return x.createNew(n, d)
+}
+
+// find returns the task under n's idempotency hash, this group's own included; false where there is
+// none.
+func (x *txn) find(n store.NewTask, d digest) (task.Task, bool, error) {
+	row, logged := x.idem[d]
+	if !logged {
+		if x.db.idem.absent(d) {
+			return task.Task{}, false, nil
+		}
+		row, logged = x.db.idem.lookup(d)
+	}
+	return findTask(x.tx, n.Scope, n.IdempotencyHash, d, row, logged)
 }
 
 // createNew records a task with its rows in the other buckets.
@@ -73,9 +83,7 @@ func (x *txn) createNew(n store.NewTask, d digest) (store.Created, error) {
 	if err != nil {
 		return c, err
 	}
-	if err := x.limit(n.Holds); err != nil {
-		return c, err
-	}
+	x.limit(n.Holds)
 	if err := x.put(bucketByScope, scopeRow(n.Scope, row), []byte(n.Capability)); err != nil {
 		return c, err
 	}

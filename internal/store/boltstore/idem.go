@@ -2,7 +2,6 @@ package boltstore
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"sync"
 
@@ -14,14 +13,31 @@ import (
 
 // Idempotency digests come in random order, and a tree that takes them so rewrites a page for each.
 // They go to a log instead, whose rows are also in memory; once it holds runLength of them they move
-// to a sorted run, which is one value and is searched where it lies in the file.
+// to a sorted run, which is one value and is searched where it lies in the file. The runs' filters are
+// in memory too, a byte a digest: that a key is new, which it nearly always is, costs no transaction.
 const runLength = 1 << 15
 
 // idemLog is the part of the idempotency index that is in memory. The committer writes, anyone reads.
 type idemLog struct {
-	limit int // rows that make a run
-	mu    sync.RWMutex
-	rows  map[digest]rowID
+	limit   int // rows that make a run
+	mu      sync.RWMutex
+	rows    map[digest]rowID
+	filters map[string][]byte // of every run, and perhaps of some that were dropped, by the run's key
+}
+
+// absent reports that no committed task has the digest. false says nothing.
+func (l *idemLog) absent(d digest) bool {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	if _, ok := l.rows[d]; ok {
+		return false
+	}
+	for _, filter := range l.filters {
+		if mayHold(filter, d) {
+			return false
+		}
+	}
+	return true
 }
 
 func (l *idemLog) lookup(d digest) (rowID, bool) {
@@ -45,15 +61,37 @@ func (l *idemLog) publish(rows map[digest]rowID) {
 // full reports whether the log is due to become a run. Only the committer asks.
 func (l *idemLog) full() bool { return len(l.rows) >= l.limit }
 
-func (l *idemLog) clear() {
+// moved notes that the rows are in a run now.
+func (l *idemLog) moved(key []byte, r run) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.rows = map[digest]rowID{}
+	l.keep(key, r)
 }
 
-// load reads the log at a start.
+func (l *idemLog) keep(key []byte, r run) {
+	if filter, _, ok := r.parts(); ok && len(filter) > 0 {
+		l.filters[string(key)] = bytes.Clone(filter)
+	}
+}
+
+// dropped forgets the filter of a run that is gone.
+func (l *idemLog) dropped(key []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.filters, string(key))
+}
+
+// load reads the log and the filters at a start.
 func (l *idemLog) load(tx *bolt.Tx) error {
-	l.rows = map[digest]rowID{}
+	l.rows, l.filters = map[digest]rowID{}, map[string][]byte{}
+	err := tx.Bucket(bucketIdemRuns).ForEach(func(k, v []byte) error {
+		l.keep(k, v)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
 	return tx.Bucket(bucketIdemLog).ForEach(func(_, v []byte) error {
 		if len(v) != pairSize {
 			return errRecord
@@ -66,36 +104,40 @@ func (l *idemLog) load(tx *bolt.Tx) error {
 // flushIdem moves the log into a run. Readers look into the log first, so that whatever they miss
 // there is in a run by the time they look.
 func (db *DB) flushIdem() {
+	r := encodeRun(db.idem.rows)
+	var key []byte
 	tx, err := db.bolt.Begin(true)
 	if err == nil {
 		defer func() { _ = tx.Rollback() }() // nothing to do after a commit
-		if err = writeRun(tx, db.idem.rows); err == nil {
+		if key, err = writeRun(tx, r); err == nil {
 			err = db.commitTx(tx)
 		}
 	}
 	switch {
 	case err == nil:
-		db.idem.clear()
+		db.idem.moved(key, r)
 	case errors.Is(err, store.ErrFull): // tried again after the next group
 	default:
 		db.fail(err)
 	}
 }
 
-func writeRun(tx *bolt.Tx, rows map[digest]rowID) error {
+// writeRun puts the run in the place of the log and returns its key.
+func writeRun(tx *bolt.Tx, r run) ([]byte, error) {
 	runs := tx.Bucket(bucketIdemRuns)
 	seq, err := runs.NextSequence()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := runs.Put(binary.BigEndian.AppendUint64(nil, seq), encodeRun(rows)); err != nil {
-		return err
+	key := bigEndian(seq)
+	if err := runs.Put(key, r); err != nil {
+		return nil, err
 	}
 	if err := tx.DeleteBucket(bucketIdemLog); err != nil {
-		return err
+		return nil, err
 	}
 	_, err = tx.CreateBucket(bucketIdemLog)
-	return err
+	return key, err
 }
 
 // findTask returns the stored task under an idempotency hash, given what the log says; false where
@@ -144,6 +186,7 @@ func dropRuns(x *txn) error {
 	for _, k := range empty {
 		if err == nil {
 			err = x.del(bucketIdemRuns, k)
+			x.gone = append(x.gone, k)
 		}
 	}
 	return err

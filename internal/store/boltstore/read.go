@@ -63,6 +63,9 @@ func (db *DB) GetTask(ctx context.Context, s task.Scope, id string) (task.Task, 
 // FindTask implements store.Store.
 func (db *DB) FindTask(ctx context.Context, s task.Scope, idempotency task.Hash) (task.Task, error) {
 	d := idemDigest(s, idempotency)
+	if db.idem.absent(d) && ctx.Err() == nil && db.broken.Load() == nil {
+		return task.Task{}, store.ErrNotFound
+	}
 	row, logged := db.idem.lookup(d)
 	var t task.Task
 	err := db.view(ctx, func(tx *bolt.Tx) error {

@@ -1,7 +1,6 @@
 package boltstore
 
 import (
-	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -9,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"unitask/internal/jsonwrite"
 	"unitask/internal/task"
 )
 
@@ -23,16 +23,15 @@ var errRecord = errors.New("boltstore: not a record of this version")
 
 // encodeTask returns the task's record.
 func encodeTask(t task.Task) ([]byte, error) {
-	var b bytes.Buffer
-	b.Grow(1024 + len(t.Input))
-	b.Write([]byte{formatJSON, byte(slices.Index(task.States(), t.State))})
-	_ = binary.Write(&b, binary.BigEndian, t.UpdatedAt.UnixNano()) // a Buffer takes everything
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false) // what a caller sent is read back as it was
-	if err := enc.Encode(t); err != nil {
+	w := jsonwrite.New(1024 + len(t.Input))
+	w.Raw(formatJSON, byte(slices.Index(task.States(), t.State)))
+	w.Raw(bigEndian(uint64(t.UpdatedAt.UnixNano()))...)
+	t.Write(w)
+	record, err := w.Bytes()
+	if err != nil {
 		return nil, fmt.Errorf("boltstore: encode a task: %w", err)
 	}
-	return b.Bytes(), nil
+	return record, nil
 }
 
 // decodeTask reads a record; the task shares no memory with it.
@@ -71,6 +70,8 @@ type openRow struct {
 }
 
 func encodeOpen(t task.Task) ([]byte, error) {
+	w := jsonwrite.New(256)
+	w.Raw(formatJSON)
 	row := openRow{
 		Account: t.Scope.Account, Mode: t.Scope.Mode, Capability: t.Capability, State: t.State,
 		Deadline: t.DeadlineAt, Span: t.Span(), Cancel: t.CancelRequested,
@@ -78,8 +79,38 @@ func encodeOpen(t task.Task) ([]byte, error) {
 	if a := t.OpenAttempt(); a != nil {
 		row.Attempt, row.Caps = true, capKeys(a.Caps)
 	}
-	out, err := json.Marshal(row)
-	return append([]byte{formatJSON}, out...), err
+	row.write(w)
+	return w.Bytes()
+}
+
+// write appends the row as encoding/json writes it.
+func (r *openRow) write(w *jsonwrite.Writer) {
+	w.Begin('{')
+	w.Name("a")
+	w.String(r.Account)
+	w.Name("c")
+	w.String(r.Capability)
+	w.Name("s")
+	w.String(string(r.State))
+	w.Name("d")
+	w.Time(r.Deadline, time.RFC3339Nano)
+	if r.Attempt {
+		w.Name("o")
+		w.Bool(true)
+	}
+	if r.Cancel {
+		w.Name("x")
+		w.Bool(true)
+	}
+	if len(r.Caps) > 0 {
+		w.Name("k")
+		w.Begin('[')
+		for _, key := range r.Caps {
+			w.String(key)
+		}
+		w.End(']')
+	}
+	w.End('}')
 }
 
 func decodeOpen(b []byte) (openRow, error) {

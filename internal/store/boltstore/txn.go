@@ -16,9 +16,11 @@ type txn struct {
 	now  tick
 	wall time.Time
 	undo []func()
-	puts int              // changes of the file
+	puts int // changes of the file
+	held map[string]*standing // counters that the group has met, by their keys
 	idem map[digest]rowID // of this group, not yet visible to readers
 	ring map[string]struct{}
+	gone [][]byte // idempotency runs that were dropped
 
 	roomKnown, hasRoom bool
 }
@@ -27,7 +29,7 @@ func (db *DB) newTxn(tx *bolt.Tx) *txn {
 	now := db.now()
 	x := &txn{
 		db: db, tx: tx, now: tick(now.Sub(db.start)), wall: now.UTC().Round(0),
-		idem: map[digest]rowID{}, ring: map[string]struct{}{},
+		idem: map[digest]rowID{}, ring: map[string]struct{}{}, held: map[string]*standing{},
 	}
 	db.index.advance(x.now)
 	x.now = db.index.now
@@ -45,6 +47,9 @@ func (x *txn) revert(mark int) {
 // publish makes the committed group visible beside the file, and wakes who waits for it.
 func (x *txn) publish() {
 	x.db.idem.publish(x.idem)
+	for _, key := range x.gone {
+		x.db.idem.dropped(key)
+	}
 	topics := make([]string, 0, len(x.ring))
 	for topic := range x.ring {
 		topics = append(topics, topic)
@@ -88,9 +93,7 @@ func (x *txn) save(before, after task.Task, l *lease, pause tick) error {
 	if err != nil {
 		return err
 	}
-	if err := x.settle(store.HoldChanges(before, after)); err != nil {
-		return err
-	}
+	x.settle(store.HoldChanges(before, after))
 	if err := x.put(bucketTasks, row[:], record); err != nil {
 		return err
 	}

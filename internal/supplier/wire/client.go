@@ -36,6 +36,7 @@ const (
 	// Larger than any request's headers, so that none are flushed before they are all written.
 	writeBuffer = 32 << 10
 	maxKey      = 8 << 10
+	idleConns   = 1024 // kept open to one host: as many as there may be calls at once on a busy node
 )
 
 // Config is what a Client is made from. Only BaseURL is required.
@@ -106,7 +107,7 @@ func New(c Config) (*Client, error) {
 			DialContext:            c.Dial,
 			TLSHandshakeTimeout:    tlsTimeout,
 			IdleConnTimeout:        idleConnTimeout,
-			MaxIdleConnsPerHost:    64,
+			MaxIdleConnsPerHost:    idleConns,
 			MaxResponseHeaderBytes: 64 << 10,
 			WriteBufferSize:        writeBuffer,
 		},

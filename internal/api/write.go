@@ -1,0 +1,91 @@
+package api
+
+import "unitask/internal/jsonwrite"
+
+// Write appends the task as encoding/json writes it, only faster: it is what most responses are.
+func (t *Task) Write(w *jsonwrite.Writer) {
+	w.Begin('{')
+	text(w, "id", t.ID)
+	text(w, "capability", t.Capability)
+	text(w, "mode", string(t.Mode))
+	text(w, "state", string(t.State))
+	nullable(w, "progress", t.Progress)
+	w.Name("created_at")
+	t.CreatedAt.write(w)
+	w.Name("updated_at")
+	t.UpdatedAt.write(w)
+	w.Name("finished_at")
+	if t.FinishedAt != nil {
+		t.FinishedAt.write(w)
+	} else {
+		w.Null()
+	}
+	t.writeOutput(w)
+	nullable(w, "error", t.Error)
+	w.Name("usage")
+	if t.Usage != nil {
+		t.Usage.write(w)
+	} else {
+		w.Null()
+	}
+	if t.RequestID != "" {
+		text(w, "request_id", t.RequestID)
+	}
+	w.End('}')
+}
+
+func (t *Task) writeOutput(w *jsonwrite.Writer) {
+	o := t.Output
+	if o == nil || o.Text == nil || len(o.Segments)+len(o.Images)+len(o.Videos)+len(o.Embeddings) > 0 || o.Audio != nil {
+		nullable(w, "output", o)
+		return
+	}
+	w.Name("output")
+	w.Begin('{')
+	text(w, "text", *o.Text)
+	if o.FinishReason != "" {
+		text(w, "finish_reason", o.FinishReason)
+	}
+	w.End('}')
+}
+
+func (u *Usage) write(w *jsonwrite.Writer) {
+	w.Begin('{')
+	number(w, "input_tokens", u.InputTokens)
+	number(w, "output_tokens", u.OutputTokens)
+	number(w, "images", u.Images)
+	if u.Seconds != "" {
+		w.Name("seconds")
+		w.JSON([]byte(u.Seconds))
+	}
+	number(w, "characters", u.Characters)
+	w.Name("cost")
+	w.Begin('{')
+	text(w, "currency", u.Cost.Currency)
+	text(w, "amount", u.Cost.Amount)
+	w.End('}')
+	w.End('}')
+}
+
+func (t Timestamp) write(w *jsonwrite.Writer) { w.Time(t.UTC(), timestampLayout) }
+
+func text(w *jsonwrite.Writer, name, value string) {
+	w.Name(name)
+	w.String(value)
+}
+
+func number(w *jsonwrite.Writer, name string, n int64) {
+	if n != 0 {
+		w.Name(name)
+		w.Int(n)
+	}
+}
+
+func nullable[T any](w *jsonwrite.Writer, name string, v *T) {
+	w.Name(name)
+	if v != nil {
+		w.Any(v)
+	} else {
+		w.Null()
+	}
+}

@@ -1,0 +1,113 @@
+// Package jsonwrite appends JSON values to a slice, without reflection and without looking again at
+// what is JSON already. It is for the few values that every task is written as; all else is
+// encoding/json's.
+//
+// Invariants: what is written decodes to what encoding/json would have written; HTML's characters
+// stand as they are; commas are the Writer's business.
+package jsonwrite
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Writer appends to a slice. The zero Writer is ready; one goroutine uses it.
+type Writer struct {
+	out   []byte
+	comma bool // the next value needs one before it
+	err   error
+}
+
+// New returns a Writer with room for n bytes.
+func New(n int) *Writer { return &Writer{out: make([]byte, 0, n)} }
+
+// Bytes returns what was written, or the first error.
+func (w *Writer) Bytes() ([]byte, error) { return w.out, w.err }
+
+// Raw appends bytes that are no value, such as a head or a line's end.
+func (w *Writer) Raw(b ...byte) { w.out = append(w.out, b...) }
+
+// Begin opens an object or an array: '{' or '['.
+func (w *Writer) Begin(bracket byte) {
+	w.value()
+	w.out = append(w.out, bracket)
+	w.comma = false
+}
+
+// End closes it: '}' or ']'.
+func (w *Writer) End(bracket byte) {
+	w.out = append(w.out, bracket)
+	w.comma = true
+}
+
+// Name begins a member. It needs no escaping.
+func (w *Writer) Name(name string) {
+	if w.comma {
+		w.out = append(w.out, ',')
+	}
+	w.out = append(w.out, '"')
+	w.out = append(w.out, name...)
+	w.out = append(w.out, '"', ':')
+	w.comma = false
+}
+
+func (w *Writer) value() {
+	if w.comma {
+		w.out = append(w.out, ',')
+	}
+	w.comma = true
+}
+
+// String appends a string; invalid UTF-8 becomes U+FFFD.
+func (w *Writer) String(s string) {
+	w.value()
+	w.out, _ = jsontext.AppendQuote(w.out, s) // its error reports invalid UTF-8, which it has replaced
+}
+
+// Int appends a whole number.
+func (w *Writer) Int(n int64) {
+	w.value()
+	w.out = strconv.AppendInt(w.out, n, 10)
+}
+
+// Bool appends true or false.
+func (w *Writer) Bool(b bool) {
+	w.value()
+	w.out = strconv.AppendBool(w.out, b)
+}
+
+// Null appends null.
+func (w *Writer) Null() {
+	w.value()
+	w.out = append(w.out, "null"...)
+}
+
+// Time appends a time in the given layout, which needs no escaping.
+func (w *Writer) Time(t time.Time, layout string) {
+	w.value()
+	w.out = append(w.out, '"')
+	w.out = t.AppendFormat(w.out, layout)
+	w.out = append(w.out, '"')
+}
+
+// JSON appends a value that is JSON already and isn't looked at again.
+func (w *Writer) JSON(raw []byte) {
+	w.value()
+	w.out = append(w.out, raw...)
+}
+
+// Any appends whatever encoding/json makes of the value.
+func (w *Writer) Any(v any) {
+	w.value()
+	var raw bytes.Buffer
+	encoder := json.NewEncoder(&raw)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil && w.err == nil {
+		w.err = err
+	}
+	w.out = append(w.out, bytes.TrimSuffix(raw.Bytes(), []byte("\n"))...)
+}

@@ -1,0 +1,37 @@
+package jsonwrite_test
+
+import (
+	"testing"
+	"time"
+
+	"unitask/internal/jsonwrite"
+)
+
+func TestWriter(t *testing.T) {
+	w := jsonwrite.New(16)
+	w.Raw('>')
+	w.Begin('{')
+	w.Name("a")
+	w.Begin('[')
+	w.Int(-1)
+	w.Bool(false)
+	w.Null()
+	w.String("<\"\n\xff\u2028>")
+	w.End(']')
+	w.Name("b")
+	w.Any(map[string]string{"url": "x?a=1&b=2"})
+	w.Name("c")
+	w.Time(time.Unix(0, 1).UTC(), time.RFC3339Nano)
+	w.Name("d")
+	w.JSON([]byte(`{"e":1.50}`))
+	w.End('}')
+	got, err := w.Bytes()
+	want := `>{"a":[-1,false,null,"<\"\n` + "\ufffd\u2028" + `>"],"b":{"url":"x?a=1&b=2"},"c":"1970-01-01T00:00:00.000000001Z","d":{"e":1.50}}`
+	if err != nil || string(got) != want {
+		t.Errorf("%v, got\n%s\nwant\n%s", err, got, want)
+	}
+	w.Any(func() {})
+	if _, err := w.Bytes(); err == nil {
+		t.Error("what JSON can't hold is no error")
+	}
+}
