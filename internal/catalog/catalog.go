@@ -68,6 +68,7 @@ type Capability struct {
 	MediaInputs      []string                   // JSON-pointer patterns of media values in the input: "/image", "/images/*"
 	Deadline         time.Duration              // of a task, from acceptance
 	Defaults         map[string]json.RawMessage // of parameters, from their schema
+	Filled           json.RawMessage            // what FillDefaults makes of none
 }
 
 // Request is a decoded creation body: syntactically sound, not yet checked against a capability.

@@ -8,6 +8,9 @@ import (
 // FillDefaults returns the parameters with the schema's defaults where the caller gave none, so that
 // what the directory promises holds with every supplier. The fingerprint is taken before.
 func (c Capability) FillDefaults(parameters json.RawMessage) json.RawMessage {
+	if string(parameters) == "{}" && c.Filled != nil {
+		return c.Filled
+	}
 	var given map[string]json.RawMessage
 	if len(c.Defaults) == 0 || json.Unmarshal(parameters, &given) != nil {
 		return parameters

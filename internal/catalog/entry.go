@@ -70,6 +70,11 @@ func (d declaration) finish(e *entry) error {
 			e.Defaults[f.Name] = f.Default
 		}
 	}
+	if len(e.Defaults) > 0 {
+		if e.Filled, err = json.Marshal(e.Defaults); err != nil {
+			return d.wrap(d.Parameters.line, err)
+		}
+	}
 	for _, person := range e.PersonInputs {
 		if !slices.Contains(members, person) || !slices.Contains(members, authorization) {
 			return d.wrap(d.Input.line, fmt.Errorf("person input %q: the input needs that member and %q", person, authorization))

@@ -79,6 +79,7 @@ func TestOverlayAddsACapability(t *testing.T) {
 		MediaInputs:  []string{"/portrait", "/authorization/evidence/*"},
 		Deadline:     30 * time.Second,
 		Defaults:     map[string]json.RawMessage{"tone": json.RawMessage(`"calm"`)},
+		Filled:       json.RawMessage(`{"tone":"calm"}`),
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

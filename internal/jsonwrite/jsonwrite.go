@@ -25,6 +25,17 @@ type Writer struct {
 // New returns a Writer with room for n bytes.
 func New(n int) *Writer { return &Writer{out: make([]byte, 0, n)} }
 
+// Reset empties the Writer; what Bytes returned before is overwritten from now on.
+func (w *Writer) Reset() {
+	if cap(w.out) > keepRoom {
+		w.out = nil
+	}
+	*w = Writer{out: w.out[:0]}
+}
+
+// keepRoom is the largest buffer, in bytes, that Reset keeps.
+const keepRoom = 64 << 10
+
 // Bytes returns what was written, or the first error.
 func (w *Writer) Bytes() ([]byte, error) { return w.out, w.err }
 

@@ -39,7 +39,9 @@ type media struct {
 // or default output. Prices are compared by it and the reservation is made from it.
 func Estimate(name catalog.Name, mediaValues int, input, parameters json.RawMessage) task.Usage {
 	var a asked
-	_ = json.Unmarshal(input, &a) // validated already; a member of another type counts as absent
+	if !strings.HasPrefix(string(name), "text.") { // of a text only its length counts
+		_ = json.Unmarshal(input, &a) // validated already; a member of another type counts as absent
+	}
 	_ = json.Unmarshal(parameters, &a)
 	size := task.Usage{InputTokens: int64(len(input)), OutputTokens: DefaultOutputTokens}
 	if a.MaxTokens > 0 {

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
+	"sync"
 
 	"unitask/internal/api"
 	"unitask/internal/fault"
@@ -12,7 +13,9 @@ import (
 
 // respond writes a JSON body, which must hold the request's id.
 func (s *core) respond(x *exchange, status int, body any) {
-	w := jsonwrite.New(1024)
+	w := writers.Get().(*jsonwrite.Writer)
+	defer writers.Put(w)
+	w.Reset()
 	if fast, ok := body.(interface{ Write(*jsonwrite.Writer) }); ok {
 		fast.Write(w)
 	} else {
@@ -32,6 +35,9 @@ func (s *core) respond(x *exchange, status int, body any) {
 	x.WriteHeader(status)
 	_, _ = x.Write(raw) // a client that is gone is no fault of ours
 }
+
+// writers are used again: a response is sent before its writer goes back.
+var writers = sync.Pool{New: func() any { return jsonwrite.New(2 << 10) }}
 
 var (
 	contentType = []string{"application/json; charset=utf-8"}

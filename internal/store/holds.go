@@ -2,6 +2,7 @@ package store
 
 import (
 	"math"
+	"slices"
 
 	"unitask/internal/task"
 )
@@ -15,10 +16,13 @@ type Counter struct {
 // CheckHolds returns a *HoldError for the first hold that its counter has no room for; several
 // holds of one counter add up. held reads a counter.
 func CheckHolds(holds []task.Hold, held func(Counter) int64) error {
-	taken := map[Counter]int64{}
-	for _, h := range holds {
-		c := Counter{h.Scope, h.Kind}
-		at := held(c) + taken[c]
+	for i, h := range holds {
+		at := held(Counter{h.Scope, h.Kind})
+		for _, earlier := range holds[:i] {
+			if earlier.Scope == h.Scope && earlier.Kind == h.Kind {
+				at += earlier.Amount
+			}
+		}
 		limit := h.Limit
 		if limit <= 0 {
 			limit = math.MaxInt64
@@ -26,30 +30,39 @@ func CheckHolds(holds []task.Hold, held func(Counter) int64) error {
 		if h.Amount > limit-at {
 			return &HoldError{Hold: h, Held: at}
 		}
-		taken[c] += h.Amount
 	}
 	return nil
 }
 
-// HoldChanges returns what the counters change by when before becomes after; before is the zero
-// Task at a creation. A task that ends settles its budget holds to its cost.
-func HoldChanges(before, after task.Task) map[Counter]int64 {
-	changes := map[Counter]int64{}
+// HoldChange is what a counter changes by.
+type HoldChange struct {
+	Counter
+	By int64
+}
+
+// HoldChanges returns what the counters change by when before becomes after, each counter once;
+// before is the zero Task at a creation. A task that ends settles its budget holds to its cost.
+func HoldChanges(before, after task.Task) []HoldChange {
+	var changes []HoldChange
+	change := func(h task.Hold, by int64) {
+		c := Counter{h.Scope, h.Kind}
+		for i := range changes {
+			if changes[i].Counter == c {
+				changes[i].By += by
+				return
+			}
+		}
+		changes = append(changes, HoldChange{c, by})
+	}
 	ends := after.State.Terminal() && !before.State.Terminal()
 	for _, h := range before.Holds {
-		c := Counter{h.Scope, h.Kind}
-		changes[c] -= h.Amount
+		change(h, -h.Amount)
 		if ends && h.Kind == task.HoldBudget {
-			changes[c] += int64(after.Cost)
+			change(h, int64(after.Cost))
 		}
 	}
 	for _, h := range after.Holds {
-		changes[Counter{h.Scope, h.Kind}] += h.Amount
+		change(h, h.Amount)
 	}
-	for c, n := range changes {
-		if n == 0 {
-			delete(changes, c)
-		}
-	}
-	return changes
+	return slices.DeleteFunc(changes, func(c HoldChange) bool { return c.By == 0 })
 }

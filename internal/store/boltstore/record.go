@@ -23,7 +23,7 @@ var errRecord = errors.New("boltstore: not a record of this version")
 
 // encodeTask returns the task's record.
 func encodeTask(t task.Task) ([]byte, error) {
-	w := jsonwrite.New(1024 + len(t.Input))
+	w := jsonwrite.New(recordRoom(t))
 	w.Raw(formatJSON, byte(slices.Index(task.States(), t.State)))
 	w.Raw(bigEndian(uint64(t.UpdatedAt.UnixNano()))...)
 	t.Write(w)
@@ -32,6 +32,15 @@ func encodeTask(t task.Task) ([]byte, error) {
 		return nil, fmt.Errorf("boltstore: encode a task: %w", err)
 	}
 	return record, nil
+}
+
+// recordRoom guesses the size of a task's record, so that it is seldom moved while it grows.
+func recordRoom(t task.Task) int {
+	n := 1200 + len(t.Input) + len(t.Parameters) + 400*len(t.Attempts)
+	if t.Output != nil && t.Output.Text != nil {
+		n += len(*t.Output.Text) * 9 / 8
+	}
+	return n
 }
 
 // decodeTask reads a record; the task shares no memory with it.

@@ -265,7 +265,8 @@ func (db *DB) save(before, after task.Task) error {
 	if err := enc.Encode(after); err != nil {
 		return err
 	}
-	for c, by := range store.HoldChanges(before, after) {
+	for _, change := range store.HoldChanges(before, after) {
+		c, by := change.Counter, change.By
 		if db.counters[c] += by; db.counters[c] <= 0 {
 			delete(db.counters, c)
 		}

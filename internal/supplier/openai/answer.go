@@ -5,6 +5,8 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"unitask/internal/fault"
 	"unitask/internal/supplier"
 	"unitask/internal/supplier/wire"
@@ -66,17 +68,18 @@ type text struct {
 
 // UnmarshalJSON takes all three forms; parts that aren't text are left out.
 func (t *text) UnmarshalJSON(b []byte) error {
-	var whole *string
-	if json.Unmarshal(b, &whole) == nil {
-		if whole != nil {
-			*t = text{Value: *whole, Present: true}
-		}
+	switch {
+	case string(b) == "null":
+		return nil
+	case len(b) > 0 && b[0] == '"':
+		value, _ := jsontext.AppendUnquote(nil, b) // its error reports invalid UTF-8, which it has replaced
+		*t = text{Value: string(value), Present: true}
 		return nil
 	}
 	var parts []struct {
 		Text *string `json:"text"`
 	}
-	if json.Unmarshal(b, &parts) != nil {
+	if decode(b, &parts) != nil {
 		return errNoJSON
 	}
 	for _, p := range parts {
@@ -90,7 +93,7 @@ func (t *text) UnmarshalJSON(b []byte) error {
 // decodeChat turns an answer of success into a result. asked is how much text the request carried.
 func decodeChat(a wire.Answer, asked int) (supplier.Outcome, error) {
 	var body chatAnswer
-	err := json.Unmarshal(a.Body, &body)
+	err := decode(a.Body, &body)
 	if err = body.problem(a, err); err != nil {
 		return supplier.Outcome{}, err
 	}

@@ -20,7 +20,7 @@ type embedAnswer struct {
 // length.
 func decodeEmbed(a wire.Answer, ask *embedRequest) (supplier.Outcome, error) {
 	var body embedAnswer
-	err := json.Unmarshal(a.Body, &body)
+	err := decode(a.Body, &body)
 	if err = body.problem(a, err); err != nil {
 		return supplier.Outcome{}, err
 	}

@@ -14,11 +14,12 @@ package openai
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"time"
+
+	jsonv2 "github.com/go-json-experiment/json"
 
 	"unitask/internal/catalog"
 	"unitask/internal/fault"
@@ -150,7 +151,7 @@ func (a *adapter) embed(ctx context.Context, r supplier.Request) (supplier.Outco
 
 // post sends body and returns the answer of a success that hides no error.
 func (a *adapter) post(ctx context.Context, path string, body any, limit int64) (wire.Answer, error) {
-	encoded, err := json.Marshal(body)
+	encoded, err := jsonv2.Marshal(body)
 	if err != nil {
 		return wire.Answer{}, unfit(errors.New("the request can't be encoded"))
 	}

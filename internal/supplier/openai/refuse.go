@@ -75,7 +75,7 @@ func isOne(v json.RawMessage) bool {
 // members returns the members of an object; none of anything else.
 func members(object json.RawMessage) map[string]json.RawMessage {
 	var m map[string]json.RawMessage
-	if json.Unmarshal(object, &m) != nil {
+	if decode(object, &m) != nil {
 		return nil
 	}
 	return m

@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 
@@ -47,7 +46,7 @@ type chatRequest struct {
 	TopP                json.RawMessage `json:"top_p,omitempty"`
 	Stop                []string        `json:"stop,omitempty"`
 	Seed                json.RawMessage `json:"seed,omitempty"`
-	Stream              bool            `json:"stream,omitempty"`
+	Stream              bool            `json:"stream,omitzero"`
 	StreamOptions       *streamOptions  `json:"stream_options,omitempty"`
 }
 
@@ -118,15 +117,8 @@ func (e *embedRequest) bytes() int {
 // decodeStrict reads a request's input and parameters. An unknown member is an error, so that none
 // is dropped. The errors don't quote the request.
 func decodeStrict(r supplier.Request, input, parameters any) error {
-	for _, part := range []struct {
-		json []byte
-		into any
-	}{{r.Input, input}, {r.Parameters, parameters}} {
-		d := json.NewDecoder(bytes.NewReader(part.json))
-		d.DisallowUnknownFields()
-		if d.Decode(part.into) != nil {
-			return errors.New("the input or the parameters don't fit this kind")
-		}
+	if decodeOwn(r.Input, input) != nil || decodeOwn(r.Parameters, parameters) != nil {
+		return errors.New("the input or the parameters don't fit this kind")
 	}
 	return nil
 }

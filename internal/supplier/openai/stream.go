@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"strings"
 
+	jsonv2 "github.com/go-json-experiment/json"
+
 	"unitask/internal/catalog"
 	"unitask/internal/fault"
 	"unitask/internal/supplier"
@@ -31,7 +33,7 @@ func (a *adapter) Stream(ctx context.Context, r supplier.Request, delta func(sup
 	if a.streamUsage {
 		ask.StreamOptions = &streamOptions{IncludeUsage: true}
 	}
-	body, err := json.Marshal(ask)
+	body, err := jsonv2.Marshal(ask)
 	if err != nil {
 		return supplier.Outcome{}, unfit(errors.New("the request can't be encoded"))
 	}
@@ -107,7 +109,7 @@ func (r *reader) event(data string) error {
 		return errDone
 	}
 	var body chatAnswer
-	err := json.Unmarshal([]byte(data), &body)
+	err := decode([]byte(data), &body)
 	if problem := body.problem(wire.Answer{Status: r.status, Body: []byte(data)}, err); problem != nil {
 		return problem
 	}

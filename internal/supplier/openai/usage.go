@@ -2,6 +2,7 @@ package openai
 
 import (
 	"encoding/json"
+	"strconv"
 
 	"unitask/internal/supplier"
 )
@@ -16,16 +17,19 @@ type usage struct {
 // parseUsage reads a usage report; a count that is missing, malformed or out of range is 0. It
 // never fails: a paid answer isn't thrown away for a bad report.
 func parseUsage(b json.RawMessage) usage {
-	var report map[string]json.RawMessage
-	if len(b) == 0 || json.Unmarshal(b, &report) != nil {
+	var report struct {
+		Input  json.RawMessage `json:"prompt_tokens"`
+		Output json.RawMessage `json:"completion_tokens"`
+	}
+	if len(b) == 0 || decode(b, &report) != nil {
 		return usage{}
 	}
-	return usage{input: count(report["prompt_tokens"]), output: count(report["completion_tokens"])}
+	return usage{input: count(report.Input), output: count(report.Output)}
 }
 
 func count(b json.RawMessage) int64 {
-	var f float64
-	if len(b) == 0 || json.Unmarshal(b, &f) != nil || f < 0 || f > maxCount {
+	f, err := strconv.ParseFloat(string(b), 64)
+	if err != nil || !(f >= 0 && f <= maxCount) {
 		return 0
 	}
 	return int64(f)
