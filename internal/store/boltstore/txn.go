@@ -16,9 +16,9 @@ type txn struct {
 	now  tick
 	wall time.Time
 	undo []func()
-	puts int // changes of the file
+	puts int                  // changes of the file
 	held map[string]*standing // counters that the group has met, by their keys
-	idem map[digest]rowID // of this group, not yet visible to readers
+	idem map[digest]rowID     // of this group, not yet visible to readers
 	ring map[string]struct{}
 	gone [][]byte // idempotency runs that were dropped
 
