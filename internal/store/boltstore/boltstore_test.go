@@ -18,9 +18,7 @@ func TestMain(m *testing.M) {
 	if path := os.Getenv(victimVariable); path != "" {
 		beVictim(path)
 	}
-	if path := os.Getenv(upgraderVariable); path != "" {
-		beUpgrader(path)
-	}
+	beOneOf()
 	goleak.VerifyTestMain(m)
 }
 

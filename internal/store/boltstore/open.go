@@ -14,7 +14,6 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt"
-	bolterrors "go.etcd.io/bbolt/errors"
 
 	"unitask/internal/store"
 )
@@ -91,13 +90,11 @@ func Open(cfg Config) (*DB, error) {
 			return nil, fmt.Errorf("boltstore: create %s: %w", cfg.Path, err)
 		}
 	}
-	b, err := bolt.Open(cfg.Path, 0o600, cfg.options())
-	if errors.Is(err, bolterrors.ErrTimeout) {
-		return nil, lockedError(cfg.Path)
-	}
+	b, err := openFile(cfg.Path, cfg.options())
 	if err != nil {
-		return nil, fmt.Errorf("boltstore: open %s: %w", cfg.Path, err)
+		return nil, err
 	}
+	removeRemains(cfg.Path)
 	b.AllocSize = growth
 	if cfg.MaxSize > 0 {
 		b.AllocSize = int(min(growth, cfg.MaxSize/16))
@@ -168,6 +165,14 @@ func create(cfg Config) error {
 		return nil
 	}
 	return syncDir(filepath.Dir(cfg.Path))
+}
+
+// removeRemains removes what a crash left of a compaction or an image. Its lock is held.
+func removeRemains(path string) {
+	remains, _ := filepath.Glob(path + imagePrefix + "*") // no other error than that of a bad pattern
+	for _, name := range append(remains, path+compactSuffix) {
+		_ = os.Remove(name)
+	}
 }
 
 func syncDir(dir string) error {

@@ -119,36 +119,44 @@ func TestUpgrade(t *testing.T) {
 	}
 }
 
-// upgraderVariable names the file that a test binary, started anew, upgrades row by row: as the engine
-// does it, or carelessly.
+// Each of these names the file on which a test binary, started anew, does one thing and ends.
 const (
-	upgraderVariable = "BOLTSTORE_TEST_UPGRADER"
-	carelessVariable = "BOLTSTORE_TEST_CARELESS"
+	upgraderVariable  = "BOLTSTORE_TEST_UPGRADER"
+	carelessVariable  = "BOLTSTORE_TEST_CARELESS"
+	compactorVariable = "BOLTSTORE_TEST_COMPACTOR"
 )
 
-func beUpgrader(path string) {
+// beOneOf does what the environment says, if anything.
+func beOneOf() {
 	runtime.LockOSThread() // strace counts the calls of each thread by itself
-	upgrade := boltstore.UpgradeRowByRow
-	if os.Getenv(carelessVariable) != "" {
-		upgrade = boltstore.UpgradeCarelessly
+	for name, do := range map[string]func(path string) error{
+		upgraderVariable: boltstore.UpgradeRowByRow,
+		carelessVariable: boltstore.UpgradeCarelessly,
+		compactorVariable: func(path string) error {
+			_, _, err := boltstore.Compact(path)
+			return err
+		},
+	} {
+		path := os.Getenv(name)
+		if path == "" {
+			continue
+		}
+		if err := do(path); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
 	}
-	if err := upgrade(path); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	os.Exit(0)
+	runtime.UnlockOSThread()
 }
 
-// upgradeKilledAt runs an upgrader that is killed as it enters its n-th call of the given kind, and
-// reports whether it came that far.
-func upgradeKilledAt(t *testing.T, path, call string, n int, careless bool) bool {
+// killedAt runs this test binary, with the given setting, until it enters its n-th call of the given kind,
+// where it is killed, and reports whether it came that far.
+func killedAt(t *testing.T, setting, call string, n int) bool {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "strace", "-f", "-qq", "-o", os.DevNull, "-e", "trace="+call,
 		"-e", fmt.Sprintf("inject=%s:signal=KILL:when=%d", call, n), os.Args[0])
-	cmd.Env = append(os.Environ(), upgraderVariable+"="+path, "GOMAXPROCS=1")
-	if careless {
-		cmd.Env = append(cmd.Env, carelessVariable+"=1")
-	}
+	cmd.Env = append(os.Environ(), setting)
 	out, err := cmd.CombinedOutput()
 	exit, ended := errors.AsType[*exec.ExitError](err)
 	switch {
@@ -157,7 +165,7 @@ func upgradeKilledAt(t *testing.T, path, call string, n int, careless bool) bool
 	case ended && exit.Sys().(syscall.WaitStatus).Signaled(), ended && exit.ExitCode() == 128+int(syscall.SIGKILL):
 		return true
 	default:
-		t.Fatalf("the upgrader: %v\n%s", err, out)
+		t.Fatalf("%s: %v\n%s", setting, err, out)
 		return false
 	}
 }
@@ -200,11 +208,11 @@ func TestUpgradeKilled(t *testing.T) {
 		step := max(1, last*len(calls)/points)
 		for n := 1 + rand.IntN(step); n <= last; n += step {
 			old := mustReadOldStore(t, path)
-			if !upgradeKilledAt(t, path, call, n, false) {
+			if !killedAt(t, upgraderVariable+"="+path, call, n) {
 				t.Fatalf("the upgrade ended before its %s number %d of %d", call, n, last)
 			}
 			kills++
-			if upgradeKilledAt(t, path, calls[rand.IntN(len(calls))], 1+rand.IntN(last), false) {
+			if killedAt(t, upgraderVariable+"="+path, calls[rand.IntN(len(calls))], 1+rand.IntN(last)) {
 				again++
 			}
 			if err := old.compare(path); err != nil {
@@ -224,7 +232,7 @@ func lastCall(t *testing.T, path, call string) int {
 	low, high := 1, 2 // killed at low, not at high
 	killed := func(n int) bool {
 		mustReadOldStore(t, path)
-		return upgradeKilledAt(t, path, call, n, false)
+		return killedAt(t, upgraderVariable+"="+path, call, n)
 	}
 	for ; killed(high); high *= 2 {
 		low = high
@@ -244,7 +252,7 @@ func TestUpgradeKilledCarelessly(t *testing.T) {
 	mustHaveStrace(t)
 	path := filepath.Join(t.TempDir(), "unitask.db")
 	old := mustReadOldStore(t, path)
-	if !upgradeKilledAt(t, path, "fdatasync", 21, true) {
+	if !killedAt(t, carelessVariable+"="+path, "fdatasync", 21) {
 		t.Fatal("the upgrade ended before it was killed")
 	}
 	if err := old.compare(path); err == nil {

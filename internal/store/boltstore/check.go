@@ -1,0 +1,143 @@
+package boltstore
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"unitask/internal/store"
+	"unitask/internal/task"
+)
+
+// maxFindings bounds a report; what is beyond is counted only.
+const maxFindings = 1000
+
+// CheckConfig says what Check looks at beside the file.
+type CheckConfig struct {
+	Now func() time.Time // required
+	// File returns what is wrong with a kept result, nil for nothing. Those that have expired aren't
+	// asked for. A nil function asks for none.
+	File func(a task.Artifact) error
+	// Input does the same for an input that is kept apart from its task.
+	Input func(ref string) error
+}
+
+// Finding is one thing that is wrong.
+type Finding struct {
+	Subject string `json:"subject"` // a task's id, a counter's scope, "file" …
+	Problem string `json:"problem"`
+}
+
+// Report is what a check found.
+type Report struct {
+	Schema   uint64    `json:"schema"`
+	Bytes    int64     `json:"bytes"`
+	Tasks    int64     `json:"tasks"`
+	Open     int64     `json:"open"` // tasks that aren't terminal
+	Files    int64     `json:"files"`
+	Keys     int64     `json:"keys"`
+	Findings []Finding `json:"findings"`
+	More     int64     `json:"more"` // findings beyond those listed
+}
+
+// Check compares the file's pages with its tree, and every record with the rows that lead to it and
+// back: indexes, idempotency, what open tasks hold, ledgers, files. An error means that it could not
+// be carried out; what it finds stands in the report.
+func (o *Offline) Check(ctx context.Context, cfg CheckConfig) (Report, error) {
+	c := &check{cfg: cfg, stop: ctx.Err, report: Report{Schema: o.schema, Findings: []Finding{}}}
+	info, err := os.Stat(o.path)
+	if err != nil {
+		return c.report, err
+	}
+	c.report.Bytes = info.Size()
+	err = o.bolt.View(func(tx *bolt.Tx) error {
+		for err := range tx.Check() {
+			c.find("file", "%v", err)
+		}
+		if len(c.report.Findings) > 0 {
+			return nil // what damaged pages say of tasks says nothing
+		}
+		c.tx = tx
+		return c.all()
+	})
+	return c.report, err
+}
+
+// check is a check under way, in one read transaction.
+type check struct {
+	stop   func() error // the context's error
+	cfg    CheckConfig
+	tx     *bolt.Tx
+	report Report
+	log    map[digest]rowID // idem_log
+	held   map[store.Counter]int64
+}
+
+func (c *check) find(subject, format string, args ...any) {
+	if len(c.report.Findings) == maxFindings {
+		c.report.More++
+		return
+	}
+	c.report.Findings = append(c.report.Findings, Finding{Subject: subject, Problem: fmt.Sprintf(format, args...)})
+}
+
+// all makes every check on records. Pages that pass for whole and aren't end in a finding.
+func (c *check) all() (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if caught := recover(); caught != nil {
+			c.find("file", "reading it broke off: %v", caught)
+		}
+	}()
+	c.held = map[store.Counter]int64{}
+	var log idemLog
+	if err := log.load(c.tx); err != nil {
+		c.find("idem_log", "%v", err)
+	}
+	c.log = log.rows
+	for _, part := range []func() error{c.tasks, c.listings, c.openRows, c.idempotency, c.counters, c.accounts} {
+		if err := part(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// each calls visit for every row of a bucket until the context ends.
+func (c *check) each(bucket []byte, visit func(k, v []byte)) error {
+	b := c.tx.Bucket(bucket)
+	if b == nil {
+		c.find(string(bucket), "the bucket is missing")
+		return nil
+	}
+	n := 0
+	return b.ForEach(func(k, v []byte) error {
+		visit(k, v)
+		if n++; n%1000 == 0 {
+			return c.stop()
+		}
+		return nil
+	})
+}
+
+// accounts checks that keys and accounts lead to each other.
+func (c *check) accounts() error {
+	rows := func(bucket []byte) int { return c.tx.Bucket(bucket).Stats().KeyN }
+	for _, pair := range [][2][]byte{{bucketKeys, bucketKeysByHash}, {bucketAccounts, bucketAccountsByName}} {
+		if records, index := rows(pair[0]), rows(pair[1]); records != index {
+			c.find(string(pair[1]), "%d rows for %d %s", index, records, pair[0])
+		}
+	}
+	if err := c.keys(); err != nil {
+		return err
+	}
+	return c.each(bucketAccountsByName, func(name, id []byte) {
+		if c.tx.Bucket(bucketAccounts).Get(id) == nil {
+			c.find(string(name), "the account's name leads nowhere")
+		}
+	})
+}

@@ -1,0 +1,117 @@
+package boltstore
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"unitask/internal/account"
+	"unitask/internal/store"
+	"unitask/internal/task"
+)
+
+// listings checks that each row of the listing has its task; that each task has its row is the
+// task's own check.
+func (c *check) listings() error {
+	return c.each(bucketByScope, func(k, _ []byte) {
+		if len(k) != len(digest{})+rowSize {
+			c.find("by_scope", "a row of another form")
+		} else if row := k[len(digest{}):]; c.tx.Bucket(bucketTasks).Get(row) == nil {
+			c.find(rowID(row).String(), "the listing leads to it, and it isn't there")
+		}
+	})
+}
+
+// openRows does the same for the queue.
+func (c *check) openRows() error {
+	return c.each(bucketOpen, func(k, _ []byte) {
+		if len(k) != rowSize {
+			c.find("open", "a row of another form")
+			return
+		}
+		record := c.tx.Bucket(bucketTasks).Get(k)
+		if state, _, err := recordHead(record); err != nil || state.Terminal() {
+			c.find(rowID(k).String(), "the queue leads to it, and it isn't there or has ended")
+		}
+	})
+}
+
+// idempotency checks that what leads to a task from an idempotency key is its own. Rows of removed
+// tasks stay behind and are passed over.
+func (c *check) idempotency() error {
+	leads := func(d digest, row rowID) {
+		if c.tx.Bucket(bucketTasks).Get(row[:]) == nil {
+			return
+		}
+		if t, err := readTask(c.tx, row); err == nil && idemDigest(t.Scope, t.IdempotencyHash) != d {
+			c.find(row.String(), "another idempotency key leads to it")
+		}
+	}
+	for d, row := range c.log {
+		leads(d, row)
+	}
+	return c.each(bucketIdemRuns, func(_, v []byte) {
+		_, pairs, ok := run(v).parts()
+		if !ok {
+			c.find("idem_runs", "a run of another form")
+			return
+		}
+		for pair := range slices.Chunk(pairs, pairSize) {
+			leads(digest(pair), rowID(pair[len(digest{}):]))
+		}
+	})
+}
+
+// counters compares what is held with what open tasks took: exactly, but for budgets, which keep what
+// was spent.
+func (c *check) counters() error {
+	ends := c.tx.Bucket(bucketHoldEnds)
+	err := c.each(bucketHolds, func(k, v []byte) {
+		kind, scope, _ := strings.Cut(string(k), "\x00")
+		name := store.Counter{Scope: scope, Kind: task.HoldKind(kind)}
+		n, end := counter(v).amount(), counter(v).end()
+		taken := c.held[name]
+		delete(c.held, name)
+		switch {
+		case len(v) != counterWord && end == nil:
+			c.find(scope, "the %s counter has another form", kind)
+		case n < taken, n > taken && name.Kind != task.HoldBudget:
+			c.find(scope, "%d held of %s, open tasks took %d", n, kind, taken)
+		case end != nil && (ends == nil || ends.Get(slices.Concat(end, k)) == nil):
+			c.find(scope, "nothing leads to the end of the %s counter", kind)
+		}
+	})
+	for name, taken := range c.held {
+		if name.Kind != task.HoldBudget && taken > 0 { // a budget's counter may have been swept
+			c.find(name.Scope, "nothing held of %s, open tasks took %d", name.Kind, taken)
+		}
+	}
+	if err != nil || ends == nil {
+		return err
+	}
+	return c.each(bucketHoldEnds, func(k, _ []byte) {
+		if len(k) < counterWord {
+			c.find("hold_ends", "a row of another form")
+		} else if v := counter(c.tx.Bucket(bucketHolds).Get(k[counterWord:])); !bytes.Equal(v.end(), k[:counterWord]) {
+			c.find("hold_ends", "a counter ends at %d, and its row says otherwise", binary.BigEndian.Uint64(k))
+		}
+	})
+}
+
+// keys checks that each key's hash leads to it and that it has an account.
+func (c *check) keys() error {
+	return c.each(bucketKeys, func(id, raw []byte) {
+		c.report.Keys++
+		var k account.Key
+		switch err := json.Unmarshal(raw, &k); {
+		case err != nil || k.ID != string(id):
+			c.find(string(id), "the key's record can't be read, or is another's")
+		case !bytes.Equal(c.tx.Bucket(bucketKeysByHash).Get(k.Hash[:]), id):
+			c.find(k.ID, "its hash doesn't lead to it")
+		case c.tx.Bucket(bucketAccounts).Get([]byte(k.Account)) == nil:
+			c.find(k.ID, "its account isn't there")
+		}
+	})
+}

@@ -1,0 +1,64 @@
+package boltstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	bolt "go.etcd.io/bbolt"
+
+	"unitask/internal/store"
+)
+
+// imagePrefix begins the name of an image under way, beside the file.
+const imagePrefix = ".image-"
+
+// Image returns the file as it stands between two commits, and its size in bytes. It is copied to the
+// disk first, which needs as much room again: whoever reads it may take their time, and a long read
+// transaction would make the file grow. ErrFull where there is no room. The caller closes it.
+func (db *DB) Image(ctx context.Context) (io.ReadCloser, int64, error) {
+	copied, err := os.CreateTemp(filepath.Dir(db.path), filepath.Base(db.path)+imagePrefix)
+	if err != nil {
+		return nil, 0, err
+	}
+	_ = os.Remove(copied.Name()) // open, it lives on without a name; where that can't be, Close removes it
+	image := &image{File: copied}
+	var size int64
+	err = db.view(ctx, func(tx *bolt.Tx) error {
+		size = tx.Size()
+		if free, _, ok := diskSpace(db.path); ok && free < size+db.reserve() {
+			return fmt.Errorf("%w: a copy of the database needs %d bytes, %d are free", store.ErrFull, size+db.reserve(), free)
+		}
+		_, err := tx.WriteTo(writerFunc(func(p []byte) (int, error) {
+			if err := ctx.Err(); err != nil {
+				return 0, err
+			}
+			return copied.Write(p)
+		}))
+		return err
+	})
+	if err == nil {
+		_, err = copied.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		return nil, 0, errors.Join(err, image.Close())
+	}
+	return image, size, nil
+}
+
+type image struct{ *os.File }
+
+// Close frees the copy's room.
+func (i *image) Close() error {
+	err := i.File.Close()
+	_ = os.Remove(i.Name()) // gone already but where an open file keeps its name
+	return err
+}
+
+// writerFunc is an io.Writer by one function.
+type writerFunc func(p []byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }

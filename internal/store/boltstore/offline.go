@@ -1,0 +1,108 @@
+package boltstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	bolt "go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
+)
+
+// Offline is a store that no process works on. It is looked at, never changed, and others may look at
+// it at the same time; nobody can open it for work meanwhile.
+type Offline struct {
+	path   string
+	bolt   *bolt.DB
+	schema uint64
+}
+
+// OpenOffline opens the file for reading. A *LockedError says who works on it, a *SchemaError that
+// this version can't read it.
+func OpenOffline(path string) (*Offline, error) {
+	if _, err := os.Stat(path); err != nil {
+		return nil, err
+	}
+	o := Config{}.options()
+	o.ReadOnly, o.InitialMmapSize = true, 0
+	b, err := openFile(path, o)
+	if err != nil {
+		return nil, err
+	}
+	off := &Offline{path: path, bolt: b}
+	err = b.View(func(tx *bolt.Tx) (err error) {
+		if err := wholeFile(tx, path); err != nil {
+			return err
+		}
+		off.schema, err = schemaOf(tx, path)
+		return err
+	})
+	if err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
+	return off, nil
+}
+
+// wholeFile refuses a file that was cut short: reading on beyond its end would end the process.
+func wholeFile(tx *bolt.Tx, path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if info.Size() < tx.Size() {
+		return fmt.Errorf("boltstore: %s was cut short: it has %d bytes of %d", path, info.Size(), tx.Size())
+	}
+	return nil
+}
+
+// Close gives the file back.
+func (o *Offline) Close() error { return o.bolt.Close() }
+
+// Image returns the file as it lies there and its size in bytes, under the lock that o holds. The
+// caller closes it, before o.
+func (o *Offline) Image(context.Context) (io.ReadCloser, int64, error) {
+	var size int64
+	if err := o.bolt.View(func(tx *bolt.Tx) error { size = tx.Size(); return nil }); err != nil {
+		return nil, 0, err
+	}
+	f, err := os.Open(o.path)
+	if err != nil {
+		return nil, 0, err
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{io.LimitReader(f, size), f}, size, nil
+}
+
+// openFile opens the file under its lock. While it waited for that, the file may have been replaced
+// by another, and whoever has the old one open would write to where nobody reads: it is opened anew.
+func openFile(path string, o *bolt.Options) (*bolt.DB, error) {
+	var opened *os.File
+	o.OpenFile = func(name string, flag int, mode os.FileMode) (*os.File, error) {
+		var err error
+		opened, err = os.OpenFile(name, flag, mode)
+		return opened, err
+	}
+	for {
+		b, err := bolt.Open(path, 0o600, o)
+		if errors.Is(err, bolterrors.ErrTimeout) {
+			return nil, lockedError(path)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("boltstore: open %s: %w", path, err)
+		}
+		have, err := opened.Stat()
+		if err != nil {
+			return nil, errors.Join(err, b.Close())
+		}
+		if now, err := os.Stat(path); err == nil && os.SameFile(have, now) {
+			return b, nil
+		}
+		if err := b.Close(); err != nil {
+			return nil, err
+		}
+	}
+}
