@@ -83,10 +83,11 @@ var layers = map[string]layer{
 	"test/bench":      {floor: 8, may: []string{"account", "api", "store", "store/boltstore", "task"}},
 	"test/crash":      {floor: 8},
 	"test/e2e":        {floor: 8},
-	"test/harness":    {floor: 7, may: []string{"account", "api", "client", "task"}},
+	"test/harness":    {floor: 7, may: []string{"api", "client", "task", "test/crash/invariant"}},
 	"test/model":      {floor: 8},
 	"test/model/gguf": {floor: 0},
 	"test/power":      {floor: 8},
+	"test/sweep":      {floor: 8},
 }
 
 // TestLayers parses every Go file of the module. It starts no go command, whose work the test cache

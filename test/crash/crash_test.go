@@ -34,7 +34,7 @@ func TestKilled(t *testing.T) {
 	s.Config = config(paid.base)
 	s.Start()
 	b := &book{t: t, server: s, seed: seed, keys: map[task.Mode]string{
-		task.Live: s.NewKey(task.Live), task.Test: s.NewKey(task.Test),
+		task.Live: s.MustNewKey(task.Live), task.Test: s.MustNewKey(task.Test),
 	}}
 
 	ctx, stop := context.WithCancel(t.Context())

@@ -2,15 +2,11 @@ package crash_test
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"sync"
 	"time"
 
 	"unitask/internal/api"
-	"unitask/internal/task"
 	"unitask/test/crash/invariant"
 )
 
@@ -46,70 +42,21 @@ func (b *book) settle(limit time.Duration) {
 // observe reads every task as its caller and as the operator do.
 func (b *book) observe() invariant.Observation {
 	b.t.Helper()
-	o := invariant.Observation{Listed: append(b.list(task.Live), b.list(task.Test)...)}
-	for _, r := range b.records {
-		b.look(r)
-		o.Tasks = append(o.Tasks, r.seen)
-	}
-	return o
-}
-
-func (b *book) look(r *record) {
-	b.t.Helper()
-	if len(r.seen.Acknowledged) == 0 {
-		return
-	}
-	ctx, id := b.t.Context(), r.seen.Acknowledged[0]
-	status, raw, err := b.send(ctx, r.mode, http.MethodGet, api.PathTasks+"/"+id, r)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	if status != http.StatusOK {
-		return
-	}
-	if err := json.Unmarshal(raw, &r.seen.Final); err != nil {
-		b.t.Fatal(err)
-	}
-	ledger, err := b.admin(ctx, id)
-	if err != nil {
-		b.t.Errorf("%s: %v", r.seen.Key, err)
-		return
-	}
-	r.seen.Found, r.seen.Ledger = true, ledger
-	for _, a := range r.seen.Final.Output.Artifacts() {
-		r.seen.Files = append(r.seen.Files, b.download(a))
-	}
-}
-
-func (b *book) download(a api.Artifact) invariant.File {
-	n, sum, err := b.server.Download(b.t.Context(), a.URL)
-	if err != nil {
-		return invariant.File{ID: a.ID}
-	}
-	return invariant.File{ID: a.ID, Bytes: n, SHA256: sum}
-}
-
-// list returns the ids of all tasks of a mode.
-func (b *book) list(mode task.Mode) []string {
-	b.t.Helper()
-	ids, cursor := []string{}, ""
-	for {
-		status, raw, err := b.send(b.t.Context(), mode, http.MethodGet, fmt.Sprintf("%s?limit=%d%s", api.PathTasks, api.MaxListLimit, cursor), nil)
+	var o invariant.Observation
+	for _, key := range b.keys {
+		ids, err := b.server.List(b.t.Context(), key)
 		if err != nil {
 			b.t.Fatal(err)
 		}
-		var page api.TaskList
-		if err := json.Unmarshal(raw, &page); err != nil || status != http.StatusOK {
-			b.t.Fatalf("list: %d %s", status, raw)
-		}
-		for _, listed := range page.Data {
-			ids = append(ids, listed.ID)
-		}
-		if page.NextCursor == nil {
-			return ids
-		}
-		cursor = "&cursor=" + *page.NextCursor
+		o.Listed = append(o.Listed, ids...)
 	}
+	for _, r := range b.records {
+		if err := b.server.Look(b.t.Context(), b.keys[r.mode], &r.seen); err != nil {
+			b.t.Errorf("%s: %v", r.seen.Key, err)
+		}
+		o.Tasks = append(o.Tasks, r.seen)
+	}
+	return o
 }
 
 // snapshot keeps the operator's view of a task at work; it is skipped while no server answers.

@@ -2,8 +2,6 @@ package harness
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -69,19 +67,23 @@ func (s *Server) Ready() bool {
 }
 
 // NewKey makes a key without limits on the running server.
-func (s *Server) NewKey(mode task.Mode) string {
-	s.T.Helper()
+func (s *Server) NewKey(ctx context.Context, mode task.Mode) (string, error) {
 	admin, err := client.NewAdmin(s.Data())
 	if err != nil {
-		s.T.Fatal(err)
+		return "", err
 	}
-	key, err := admin.CreateKey(s.T.Context(), api.KeyCreate{
-		Name: string(mode), Mode: mode, CreatesPerMinute: -1, OpenTasks: -1,
-	})
+	key, err := admin.CreateKey(ctx, api.KeyCreate{Name: string(mode), Mode: mode, CreatesPerMinute: -1, OpenTasks: -1})
+	return key.Secret, err
+}
+
+// MustNewKey is NewKey where it has to succeed.
+func (s *Server) MustNewKey(mode task.Mode) string {
+	s.T.Helper()
+	key, err := s.NewKey(s.T.Context(), mode)
 	if err != nil {
 		s.T.Fatal(err)
 	}
-	return key.Secret
+	return key
 }
 
 // AdminTask reads a task as the operator does.
@@ -105,22 +107,4 @@ func (s *Server) AdminTask(ctx context.Context, id string) (got api.AdminTask, e
 		return got, fmt.Errorf("the operator's socket answered %d", reply.Status)
 	}
 	return got, json.Unmarshal(reply.Body, &got)
-}
-
-// Download returns the length and the hexadecimal SHA-256 of an artifact's bytes, an error where its
-// address gives none.
-func (s *Server) Download(ctx context.Context, url string) (n int64, sum string, err error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return 0, "", err
-	}
-	reply, err := send(http.DefaultClient, request)
-	if err != nil {
-		return 0, "", err
-	}
-	if reply.Status != http.StatusOK {
-		return 0, "", fmt.Errorf("the artifact's address answered %d", reply.Status)
-	}
-	hash := sha256.Sum256(reply.Body)
-	return int64(len(reply.Body)), hex.EncodeToString(hash[:]), nil
 }
