@@ -42,7 +42,9 @@ func (c *check) rowsOf(t task.Task, row rowID) {
 		for _, h := range t.Holds {
 			c.held[store.Counter{Scope: h.Scope, Kind: h.Kind}] += h.Amount
 		}
-		if want, err := encodeOpen(t); err != nil || !bytes.Equal(queued, want) {
+		want, err := encodeOpen(t)
+		same := bytes.Equal(queued, want) || (queued != nil && c.report.Schema < newestSchema()) // it said less
+		if err != nil || !same {
 			c.find(t.ID, "its row in the queue isn't there, or says otherwise")
 		}
 	}
