@@ -119,7 +119,7 @@ func gatewayLimits(l config.Limits) gateway.Limits {
 		JSONDepth: someCount(l.JSONDepth), InlineMedia: someBytes(l.InlineMedia),
 		ArtifactBytes: someBytes(l.Artifact), ArtifactTTL: someTime(l.ArtifactTTL, forEver),
 		SyncWait: someTime(l.SyncWait, atOnce), PlaceWait: someTime(l.PlaceWait, atOnce), Retention: someTime(l.Retention, forEver),
-		Workers: someCount(l.Workers), Grace: someTime(l.ShutdownGrace, atOnce), LeaseTerm: oneNodeLease,
+		Workers: someCount(l.Workers), Takeovers: someCount(l.Takeovers), Grace: someTime(l.ShutdownGrace, atOnce), LeaseTerm: oneNodeLease,
 	}
 }
 

@@ -80,6 +80,7 @@ type AdminTask struct {
 	State      task.State     `json:"state"`
 	Revision   int64          `json:"revision"`
 	Reopenings int            `json:"reopenings"`
+	Takeovers  int            `json:"takeovers"` // in a row, by workers that found it in the middle of a step
 	CreatedAt  Timestamp      `json:"created_at"`
 	DeadlineAt Timestamp      `json:"deadline_at"`
 	FinishedAt *Timestamp     `json:"finished_at"`
@@ -111,7 +112,7 @@ type AdminAttempt struct {
 func AdminTaskOf(t task.Task, account string) AdminTask {
 	out := AdminTask{
 		ID: t.ID, Account: account, Mode: t.Scope.Mode, KeyID: t.KeyID, Capability: t.Capability, State: t.State,
-		Revision: t.Revision, Reopenings: t.Reopenings, CreatedAt: Timestamp{t.CreatedAt}, DeadlineAt: Timestamp{t.DeadlineAt},
+		Revision: t.Revision, Reopenings: t.Reopenings, Takeovers: t.Takeovers, CreatedAt: Timestamp{t.CreatedAt}, DeadlineAt: Timestamp{t.DeadlineAt},
 		FinishedAt: TimestampOf(t.FinishedAt), Timeline: TimelineOf(t).Data,
 		Reserved: t.Reserved.String(), Cost: t.Cost.String(), Attempts: make([]AdminAttempt, 0, len(t.Attempts)),
 	}

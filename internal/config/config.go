@@ -39,7 +39,8 @@ type Limits struct {
 	ReadsPerMinute   int      `yaml:"reads_per_minute" default:"2400" doc:"reads of tasks of one key"`
 	OpenTasks        int      `yaml:"open_tasks" default:"64" doc:"unfinished tasks of one key; a key may have its own"`
 	Queue            int      `yaml:"queue" default:"100000" doc:"waiting tasks of all accounts together"`
-	Workers          int      `yaml:"workers" default:"512" doc:"asynchronous tasks at work on this node at once"`
+	Workers          int      `yaml:"workers" default:"512" doc:"asynchronous tasks at work on this node at once; jobs between two polls don't count"`
+	Takeovers        int      `yaml:"takeovers" default:"5" doc:"how often in a row a task may be taken over after its worker ended in the middle of it"`
 	Connections      int      `yaml:"connections" default:"4096" doc:"open connections of callers"`
 	SyncWait         Duration `yaml:"sync_wait" default:"30s" doc:"how long a creation waits for a synchronous capability where the caller doesn't say; up to 60s"`
 	PlaceWait        Duration `yaml:"place_wait" default:"2s" doc:"how long synchronous work waits for a free route"`

@@ -35,7 +35,8 @@ type Limits struct {
 	SyncWait      time.Duration // how long a synchronous POST waits: 30 s
 	PlaceWait     time.Duration // how long synchronous work waits for a free route: 2 s
 	Retention     time.Duration // of a task after its last change: 30 days
-	Workers       int           // asynchronous tasks at work on this node: 4,096
+	Workers       int           // asynchronous tasks at work on this node, jobs between two polls not counted: 512
+	Takeovers     int           // how often in a row a task may be taken over in the middle of its work: 5
 	LeaseTerm     time.Duration // 30 s
 	Grace         time.Duration // for work in hand at shutdown: 20 s
 }
@@ -77,11 +78,14 @@ type Gateway struct {
 	quietCtx context.Context
 	renewed  atomic.Pointer[time.Time] // when the leases were last kept, at the latest
 
-	mu       sync.Mutex
-	stopping bool
-	running  map[string]*context.CancelCauseFunc // by task id
-	free     chan struct{}                       // a worker slot became free
-	slots    int
+	mu         sync.Mutex
+	stopping   bool
+	running    map[string]*context.CancelCauseFunc // by task id
+	parked     map[string]*parked                  // by task id
+	polls      int                                 // steps of parked tasks under way
+	suspecting bool                                // a task that was taken over again and again has its turn
+	free       chan struct{}                       // a worker slot became free
+	slots      int
 }
 
 // New returns a Gateway that does nothing until Start.
@@ -98,7 +102,7 @@ func New(c Config) (*Gateway, error) {
 	g := &Gateway{
 		health: routing.NewHealth(c.Now), store: c.Store, gate: c.Gate, artifacts: c.Artifacts, fetcher: c.Fetcher,
 		limits: c.Limits.withDefaults(), now: c.Now, log: c.Logger, node: task.NewID("node_", c.Now()),
-		running: map[string]*context.CancelCauseFunc{}, free: make(chan struct{}, 1),
+		running: map[string]*context.CancelCauseFunc{}, parked: map[string]*parked{}, free: make(chan struct{}, 1),
 	}
 	g.slots = g.limits.Workers
 	g.catalog.Store(c.Catalog)
@@ -154,6 +158,7 @@ func (g *Gateway) enter() bool {
 func (g *Gateway) Shutdown(ctx context.Context) error {
 	g.mu.Lock()
 	g.stopping = true
+	g.forgetParkedLocked()
 	g.mu.Unlock()
 	g.halt()
 	done := make(chan struct{})
@@ -198,7 +203,10 @@ func (l Limits) withDefaults() Limits {
 		l.JSONDepth = 64
 	}
 	if l.Workers == 0 {
-		l.Workers = 4096
+		l.Workers = 512
+	}
+	if l.Takeovers == 0 {
+		l.Takeovers = 5
 	}
 	return l
 }

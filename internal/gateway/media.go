@@ -257,7 +257,7 @@ func (w *work) keepMedia(ctx context.Context, id, field string, m media) (artifa
 	defer func() { _ = body.Close() }()
 	return w.g.artifacts.Put(ctx, artifact.PutRequest{
 		ID: id, Owner: owner(w.t.Scope), Body: body, Limit: w.g.limits.InlineMedia,
-		TTL: max(w.ends.Sub(w.g.now()), 0) + inputMargin, Source: artifact.FromCaller(field),
+		TTL: max(time.Until(w.ends), 0) + inputMargin, Source: artifact.FromCaller(field),
 	})
 }
 

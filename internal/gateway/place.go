@@ -92,8 +92,7 @@ func (w *work) noRoute(ctx context.Context, had turns, passed []task.Passed) err
 	switch {
 	case wait && w.t.Sync && w.waited < w.g.limits.PlaceWait:
 		w.waited += placeInterval
-		w.pause(ctx, placeInterval)
-		return nil
+		return w.pause(ctx, placeInterval)
 	case wait && !w.t.Sync:
 		return w.requeue(ctx, had.again, full)
 	default:
@@ -109,7 +108,7 @@ func (w *work) requeue(ctx context.Context, again time.Duration, full bool) erro
 		age := w.g.now().Sub(w.t.CreatedAt)
 		pause = min(max(age/16, queuePause), queuePauseMost)
 	}
-	pause = min(pause, max(w.ends.Sub(w.g.now()), 0))
+	pause = min(pause, max(time.Until(w.ends), 0))
 	if err := w.advance(ctx, store.Step{Release: &pause}); err != nil {
 		return err
 	}

@@ -28,8 +28,8 @@ const (
 	progressInterval = 2 * time.Second
 )
 
-// poll asks after a known job until it ends, its caller cancels or the work does. Failing to ask says
-// nothing about the job: it is asked again until the deadline.
+// poll asks once after a known job; while it goes on, the work pauses. Failing to ask says nothing
+// about the job: it is asked again until the deadline.
 func (w *work) poll(ctx context.Context, route routing.Route, a task.Attempt) error {
 	poller, ok := route.Adapter.(supplier.Poller)
 	job, err := decodeJob(a)
@@ -38,68 +38,48 @@ func (w *work) poll(ctx context.Context, route routing.Route, a task.Attempt) er
 	}
 	soft, stop := w.soft(ctx)
 	defer stop()
-	changed, unhook := w.g.store.Wake(w.t.ID)
-	defer unhook()
-	wait, shown := pollStart, w.g.now()
-	for w.look(soft) {
-		out, err := poller.Poll(soft, job)
-		switch {
-		case err != nil && supplier.AsError(err).Sent == supplier.Failed:
-			return w.failed(ctx, route, err)
-		case err != nil:
-			w.pollFailed(soft, route, err)
-			wait = max(wait, min(supplier.AsError(err).RetryAfter, pollMost))
-		case out.Result != nil:
-			return w.transfer(ctx, route, *out.Result)
-		case out.Job != nil:
-			if err := w.seen(ctx, job, *out.Job, &shown); err != nil {
-				return err
-			}
-			job = *out.Job
-			if job.PollAfter > 0 {
-				wait = min(job.PollAfter, pollMost)
-			}
+	out, err := poller.Poll(soft, job)
+	var advised time.Duration
+	switch {
+	case err != nil && supplier.AsError(err).Sent == supplier.Failed:
+		return w.failed(ctx, route, err)
+	case err != nil:
+		w.pollFailed(soft, route, err)
+		w.wait = max(w.wait, min(supplier.AsError(err).RetryAfter, pollMost))
+	case out.Result != nil:
+		return w.transfer(ctx, route, *out.Result)
+	case out.Job != nil:
+		if err := w.seen(ctx, job, *out.Job); err != nil {
+			return err
 		}
-		w.rest(soft, changed, wait)
-		if job.PollAfter == 0 {
-			wait = min(time.Duration(float64(wait)*pollFactor), pollMost)
-		}
+		advised = out.Job.PollAfter
 	}
-	return nil
+	return w.pause(ctx, w.pollPause(advised))
 }
 
-// look reports whether the job is worth another question: a cancellation may have come through any
-// node.
-func (w *work) look(ctx context.Context) bool {
-	if ctx.Err() != nil {
-		return false
+// pollPause returns how long to wait for the next poll: as the supplier advises, else longer each time.
+func (w *work) pollPause(advised time.Duration) time.Duration {
+	if advised > 0 {
+		w.wait = min(advised, pollMost)
+		return w.wait
 	}
+	wait := max(w.wait, pollStart)
+	w.wait = min(time.Duration(float64(wait)*pollFactor), pollMost)
+	return wait
+}
+
+// look notes a cancellation that may have come through any node.
+func (w *work) look(ctx context.Context) {
 	if t, err := w.g.store.GetTask(ctx, w.t.Scope, w.t.ID); err == nil && t.CancelRequested {
 		w.t.CancelRequested = true
-	}
-	return !w.t.CancelRequested
-}
-
-// rest waits d between two polls, cut short by the task's cancellation.
-func (w *work) rest(ctx context.Context, changed <-chan struct{}, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	for {
-		select {
-		case <-timer.C:
-			return
-		case <-ctx.Done():
-			return
-		case <-changed: // by this worker's own commits too
-			if !w.look(ctx) {
-				return
-			}
-		}
 	}
 }
 
 // seen records what a poll brought, if it is worth a commit.
-func (w *work) seen(ctx context.Context, was, is supplier.Job, shown *time.Time) error {
+func (w *work) seen(ctx context.Context, was, is supplier.Job) error {
+	if w.shown.IsZero() {
+		w.shown = w.g.now()
+	}
 	var s store.Step
 	if was.ID != is.ID || string(was.State) != string(is.State) {
 		raw, err := json.Marshal(is)
@@ -108,9 +88,9 @@ func (w *work) seen(ctx context.Context, was, is supplier.Job, shown *time.Time)
 		}
 		s.Submitted = raw
 	}
-	if p := is.Progress; p != nil && *p >= 0 && *p <= 1 && w.g.now().Sub(*shown) >= progressInterval {
+	if p := is.Progress; p != nil && *p >= 0 && *p <= 1 && w.g.now().Sub(w.shown) >= progressInterval {
 		if before := w.t.Progress; before == nil || *p >= *before+progressStep {
-			s.Progress, *shown = p, w.g.now()
+			s.Progress, w.shown = p, w.g.now()
 		}
 	}
 	if s.Submitted == nil && s.Progress == nil {

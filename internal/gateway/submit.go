@@ -117,8 +117,7 @@ func (w *work) failedAgain(ctx context.Context, route routing.Route, a task.Atte
 		return w.fail(ctx, w.unsettled(&a, e.Fault.Code), e.Fault)
 	case e.Fault.Code.Retryable():
 		w.learn(route, e)
-		w.pause(ctx, max(pollStart, min(e.RetryAfter, pollMost)))
-		return nil
+		return w.pause(ctx, max(pollStart, min(e.RetryAfter, pollMost)))
 	}
 	unknown := *e
 	unknown.Sent = supplier.Unknown
@@ -148,8 +147,7 @@ func (w *work) proceed(ctx context.Context, route routing.Route, out supplier.Ou
 		if err := w.advance(ctx, store.Step{Submitted: raw}); err != nil {
 			return err
 		}
-		w.pause(ctx, out.Job.PollAfter)
-		return nil
+		return w.pause(ctx, out.Job.PollAfter)
 	default:
 		return w.failed(ctx, route, supplier.NewError(supplier.Unknown, fault.ProviderUnavailable, "the work brought no result", nil))
 	}
@@ -223,19 +221,13 @@ func (w *work) reconcile(ctx context.Context, route routing.Route, a task.Attemp
 	job, found, err := finder.Find(ctx, a.SubmitKey)
 	switch {
 	case err != nil:
-		return w.later(ctx)
+		return w.pause(ctx, w.pollPause(0))
 	case found:
 		return w.proceed(ctx, route, supplier.Outcome{Job: &job})
 	default:
 		// It never arrived, which says nothing about the route: no code, so its turn is still to come.
 		return w.advance(ctx, store.Step{Close: &task.Closing{State: task.Rejected}})
 	}
-}
-
-// later leaves the question to the next step, a moment on.
-func (w *work) later(ctx context.Context) error {
-	w.pause(ctx, pollStart)
-	return nil
 }
 
 func honorsKey(a supplier.Adapter) bool {

@@ -57,7 +57,7 @@ func (w *work) transfer(ctx context.Context, route routing.Route, r supplier.Res
 // keep stores the result's files and arranges the output. A result in hand outlives the deadline for
 // a while: it is paid for. The caller's cancellation and the node's end still cut it short.
 func (w *work) keep(ctx context.Context, route routing.Route, r supplier.Result) (task.Output, []task.Artifact, error) {
-	limit := max(w.ends.Sub(w.g.now()), keepTime)
+	limit := max(time.Until(w.ends), keepTime)
 	keep, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
 	defer context.AfterFunc(ctx, func() {
@@ -92,8 +92,7 @@ func (w *work) transferFailed(ctx context.Context, route routing.Route, r suppli
 		slog.String("supplier", route.Supplier), slog.Any("error", err))
 	known := w.hasJob()
 	if w.fetches++; known && w.fetches < transferTries && ctx.Err() == nil {
-		w.pause(ctx, transferPause<<(w.fetches-1))
-		return nil
+		return w.pause(ctx, transferPause<<(w.fetches-1))
 	}
 	e := fault.From(err)
 	switch {

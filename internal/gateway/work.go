@@ -33,9 +33,16 @@ type work struct {
 	request *supplier.Request // prepared once: the input, and its media once something is sent
 	media   bool              // the request's media are at hand
 	size    task.Usage
-	ends    time.Time     // the deadline, on the monotonic clock
+	ends    time.Time     // the deadline, by time.Now: a step of the wall clock leaves it alone
 	waited  time.Duration // for a free place, synchronous work in hand
 	fetches int           // failed transfers of the job's result
+
+	wake  time.Duration // the pause that a parked task asked for
+	wait  time.Duration // between two polls
+	shown time.Time     // when progress was last stored
+
+	inherited bool // another worker left the open attempt, and it isn't counted yet
+	suspect   bool // this worker has the suspects' turn
 }
 
 // run works on a task until it is terminal, the node stops or the lease is lost, and returns the task
@@ -44,20 +51,27 @@ type work struct {
 // Its context ends with the deadline, the caller's cancellation or the end of the node's grace. What
 // only waits, ends as soon as the node begins to stop: see soft.
 func (g *Gateway) run(l store.Lease, claimed time.Time, fresh bool) task.Task {
-	w := &work{g: g, ref: l.Ref, t: l.Task, claimed: claimed, ends: g.now().Add(l.Left)}
+	w := &work{g: g, ref: l.Ref, t: l.Task, claimed: claimed, ends: time.Now().Add(l.Left), inherited: inheritedFrom(l.Task, fresh)}
 	if a := l.Task.OpenAttempt(); a != nil && fresh {
 		w.fresh = a.N
 	}
-	ctx, cancel := context.WithCancelCause(g.abortCtx)
+	w.work()
+	return w.t
+}
+
+// work is one turn of a worker: until the task ends, is parked or is dropped.
+func (w *work) work() {
+	before := w.t
+	ctx, cancel := context.WithCancelCause(w.g.abortCtx)
 	defer cancel(nil)
-	defer g.register(l.Task.ID, cancel)()
-	ctx, stop := context.WithTimeout(ctx, l.Left)
+	defer w.g.register(before.ID, cancel)()
+	ctx, stop := context.WithDeadline(ctx, w.ends)
 	defer stop()
+	defer w.clear()
 	w.loop(ctx)
 	if w.t.State.Terminal() {
-		g.eraseInputs(ctx, l.Task)
+		w.g.eraseInputs(ctx, before)
 	}
-	return w.t
 }
 
 // loop takes steps until the task is terminal. A step that breaks is a fault of the service: the task
@@ -68,8 +82,11 @@ func (w *work) loop(ctx context.Context) {
 		if err == nil {
 			continue
 		}
-		if errors.Is(err, errDropped) {
+		if errors.Is(err, errDropped) || (errors.Is(err, errParked) && w.park(ctx)) {
 			return
+		}
+		if errors.Is(err, errParked) {
+			continue
 		}
 		w.g.log.Error("a task met a fault of the service", slog.String("task_id", w.t.ID), slog.Any("error", err))
 		if err = w.fail(ctx, w.unsettled(w.t.OpenAttempt(), fault.Internal), fault.From(err)); err == nil {
@@ -109,6 +126,8 @@ func (w *work) step(ctx context.Context) error {
 		return w.expire(ctx, a)
 	case a == nil:
 		return w.begin(ctx)
+	case w.inherited:
+		return w.inherit(ctx)
 	}
 	route, ok := w.g.routes.Load().Find(w.t.Scope.Mode, catalog.Name(w.t.Capability), a.Supplier, a.Model)
 	if !ok {
@@ -162,14 +181,6 @@ func (w *work) soft(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	unhook := context.AfterFunc(w.g.haltCtx, func() { cancel(errDropped) })
 	return ctx, func() { unhook(); cancel(nil) }
-}
-
-// pause waits d, or until the work or the node ends, and then looks for a cancellation.
-func (w *work) pause(ctx context.Context, d time.Duration) {
-	ctx, stop := w.soft(ctx)
-	defer stop()
-	sleep(ctx, d)
-	w.look(ctx)
 }
 
 // How a write is repeated that failed for want of room or for a passing fault of the engine.
@@ -302,6 +313,9 @@ func (g *Gateway) interrupt(id string) {
 	if cancel, ok := g.running[id]; ok {
 		(*cancel)(errCancelRequested)
 	}
+	if p, ok := g.parked[id]; ok {
+		p.timer.Reset(0)
+	}
 }
 
 // dropAll ends every worker of a node that can't tell whether its leases still hold.
@@ -311,4 +325,5 @@ func (g *Gateway) dropAll() {
 	for _, cancel := range g.running {
 		(*cancel)(errDropped)
 	}
+	g.forgetParkedLocked()
 }

@@ -55,7 +55,7 @@ func (n NewTask) fill(t task.Task, now time.Time) (task.Task, error) {
 		return t, err
 	}
 	t.KeyID, t.Sync, t.InputRef, t.Authorization = n.KeyID, n.Sync, n.InputRef, n.Authorization
-	t.DeadlineAt = now.Add(n.Deadline)
+	t.DeadlineAt, t.Takeovers = now.Add(n.Deadline), 0
 	t.Price, t.Reserved = n.Price, n.Reserved
 	t.Holds = nil
 	for _, h := range n.Holds {

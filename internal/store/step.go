@@ -47,7 +47,10 @@ func (s Step) Apply(t task.Task, now time.Time) (task.Task, bool, error) {
 		}
 		t.Progress = new(*s.Progress)
 	}
-	if !s.Readopt && s.Submitted == nil && s.Close == nil && len(s.Moves) == 0 && s.Progress == nil {
+	if s.Takeovers != nil {
+		t.Takeovers = *s.Takeovers
+	}
+	if !s.Readopt && s.Submitted == nil && s.Close == nil && len(s.Moves) == 0 && s.Progress == nil && s.Takeovers == nil {
 		return t, false, nil
 	}
 	return stored(t, now), true, nil

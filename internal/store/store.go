@@ -171,6 +171,7 @@ type Step struct {
 	Close     *task.Closing   // ends the open attempt
 	Moves     []task.Transition
 	Progress  *float64
+	Takeovers *int           // the task's count of takeovers from now on
 	Release   *time.Duration // give the lease back; claimable after this pause
 }
 

@@ -86,6 +86,7 @@ type Closing struct {
 	Usage       *Usage
 	Cost        Money
 	CostUnknown bool
+	Note        string // added to the attempt's reason
 }
 
 // SubmitKey returns the deterministic key of the n-th attempt of a task.
@@ -129,6 +130,9 @@ func (t Task) CloseAttempt(c Closing, now time.Time) (Task, bool) {
 	a := &t.Attempts[len(t.Attempts)-1]
 	a.State, a.Code, a.Usage, a.Cost, a.CostUnknown = c.State, c.Code, c.Usage, c.Cost, c.CostUnknown
 	a.ClosedAt = &now
+	if c.Note != "" {
+		a.Reason += "; " + c.Note
+	}
 	return t, true
 }
 

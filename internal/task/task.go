@@ -71,6 +71,7 @@ type Task struct {
 	Attempts        []Attempt `json:"attempts,omitempty"`
 	Round           int       `json:"round,omitempty"` // how many attempts were made before the last reopening
 	CancelRequested bool      `json:"cancel_requested,omitempty"`
+	Takeovers       int       `json:"takeovers,omitempty"` // workers in a row that left it open in the middle of a step
 }
 
 // Move is one recorded change of the public state.

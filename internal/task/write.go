@@ -34,6 +34,7 @@ func (t *Task) Write(w *jsonwrite.Writer) {
 	t.writeAttempts(w)
 	count(w, "round", t.Round)
 	flag(w, "cancel_requested", t.CancelRequested)
+	count(w, "takeovers", t.Takeovers)
 	w.End('}')
 }
 

@@ -14,6 +14,9 @@ import (
 //	3  the rows of tasks that aren't terminal say their mode, and how long they were given
 const firstSchema = 1
 
+// linesSchema is the one from which on the rows of `open` say their line.
+const linesSchema = 3
+
 // migrationRows is how many rows one commit of a migration treats: small enough for a short
 // transaction, large enough that a million rows take a thousand commits.
 const migrationRows = 1000

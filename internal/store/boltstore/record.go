@@ -79,8 +79,6 @@ type openRow struct {
 }
 
 func encodeOpen(t task.Task) ([]byte, error) {
-	w := jsonwrite.New(256)
-	w.Raw(formatJSON)
 	row := openRow{
 		Account: t.Scope.Account, Mode: t.Scope.Mode, Capability: t.Capability, State: t.State,
 		Deadline: t.DeadlineAt, Span: t.Span(), Cancel: t.CancelRequested,
@@ -88,7 +86,13 @@ func encodeOpen(t task.Task) ([]byte, error) {
 	if a := t.OpenAttempt(); a != nil {
 		row.Attempt, row.Caps = true, capKeys(a.Caps)
 	}
-	row.write(w)
+	return row.encode()
+}
+
+func (r *openRow) encode() ([]byte, error) {
+	w := jsonwrite.New(256)
+	w.Raw(formatJSON)
+	r.write(w)
 	return w.Bytes()
 }
 

@@ -197,6 +197,7 @@ func (m *model) advance(rt *rapid.T) {
 		{Submitted: json.RawMessage(`{ "job": "<1>" }`)},
 		{Close: ended},
 		{Progress: new(0.25)},
+		{Takeovers: new(3)},
 		{Moves: []task.Transition{task.Start()}},
 		{Moves: []task.Transition{task.Transfer()}},
 		{Close: ended, Moves: []task.Transition{task.Fail(fail)}},

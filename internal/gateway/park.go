@@ -1,0 +1,112 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"unitask/internal/store"
+	"unitask/internal/task"
+)
+
+// errParked ends a worker's turn: the task goes on after a pause, under the lease it has.
+var errParked = errors.New("gateway: work parked")
+
+// parkRetry is when a parked task tries again that found every slot taken or the store failing.
+const parkRetry = 250 * time.Millisecond
+
+// parked is asynchronous work between two steps, above all a job that goes on at its supplier: a timer,
+// and of the task no more than its name. It costs neither a goroutine nor a worker's slot nor a commit.
+type parked struct {
+	w     *work
+	timer *time.Timer
+}
+
+// pause waits before the next step, for asynchronous work without its worker.
+func (w *work) pause(ctx context.Context, d time.Duration) error {
+	if !w.t.Sync {
+		w.wake = d
+		return errParked
+	}
+	sleep(ctx, d)
+	w.look(ctx)
+	return nil
+}
+
+// park leaves the task to a timer; false where something ended its context meanwhile, which the worker
+// is to see to.
+func (w *work) park(ctx context.Context) bool {
+	if w.settled(ctx) != nil {
+		return true // dropped: the lease is gone
+	}
+	g := w.g
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if ctx.Err() != nil || g.haltCtx.Err() != nil {
+		return false
+	}
+	w.t = task.Task{ID: w.t.ID, Scope: w.t.Scope}
+	w.request, w.media = nil, false
+	g.parkLocked(w, min(w.wake, time.Until(w.ends)))
+	return true
+}
+
+func (g *Gateway) parkLocked(w *work, d time.Duration) {
+	g.parked[w.t.ID] = &parked{w: w, timer: time.AfterFunc(max(d, 0), func() { g.resume(w) })}
+}
+
+// resume takes a parked task's next step. Polls have as many slots as new work has, of their own, so
+// that neither holds up the other.
+func (g *Gateway) resume(w *work) {
+	if !g.enter() {
+		return // a stopping node leaves it for the next start
+	}
+	defer g.workers.Done()
+	if !g.unpark(w) {
+		return
+	}
+	defer func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.polls--
+	}()
+	t, err := g.store.GetTask(g.abortCtx, w.t.Scope, w.t.ID)
+	switch {
+	case err == nil && !t.State.Terminal():
+		w.t = t
+		w.work()
+	case err == nil, errors.Is(err, store.ErrNotFound): // somebody else ended it
+	case g.abortCtx.Err() == nil:
+		g.log.Error("reading a parked task failed", slog.String("task_id", w.t.ID), slog.Any("error", err))
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.parkLocked(w, parkRetry)
+	}
+}
+
+// unpark takes the task off the list and a slot for it; false where it isn't on it any more or has to
+// wait for a slot.
+func (g *Gateway) unpark(w *work) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	p, ok := g.parked[w.t.ID]
+	switch {
+	case !ok || p.w != w:
+		return false
+	case g.polls >= g.limits.Workers:
+		p.timer.Reset(parkRetry)
+		return false
+	}
+	delete(g.parked, w.t.ID)
+	g.polls++
+	return true
+}
+
+// forgetParked drops what is parked: its leases may be gone, or the node stops.
+func (g *Gateway) forgetParkedLocked() {
+	for id, p := range g.parked {
+		p.timer.Stop()
+		delete(g.parked, id)
+	}
+}
