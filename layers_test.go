@@ -69,6 +69,8 @@ var layers = map[string]layer{
 	"routing": {floor: 4, may: []string{"supplier", "catalog", "task", "fault"}},
 	"gate":    {floor: 4, may: []string{"account", "store", "catalog", "fault", "task"}},
 
+	"backup":  {floor: 4, may: []string{"artifact"}},
+
 	"gateway": {floor: 5, below: true},
 
 	"server":         {floor: 6, below: true, may: []string{"server/console"}},

@@ -45,15 +45,23 @@ func (f *operatorFlags) add(cmd *cobra.Command) {
 	_ = cmd.MarkFlagDirname("data-dir")
 }
 
+// chosen returns the chosen data folder, whether it exists or not.
+func (f *operatorFlags) chosen() (string, error) {
+	if dir := cmp.Or(f.dataDir, os.Getenv("UNITASK_DATA_DIR")); dir != "" {
+		return dir, nil
+	}
+	all, err := client.LoadProfiles(client.ConfigDir())
+	if err != nil {
+		return "", err
+	}
+	return cmp.Or(all.Profiles[client.LocalProfile].DataDir, "data"), nil
+}
+
 // folder returns the chosen data folder, which must exist: one that is mistyped isn't made.
 func (f *operatorFlags) folder() (string, error) {
-	dir := cmp.Or(f.dataDir, os.Getenv("UNITASK_DATA_DIR"))
-	if dir == "" {
-		all, err := client.LoadProfiles(client.ConfigDir())
-		if err != nil {
-			return "", err
-		}
-		dir = cmp.Or(all.Profiles[client.LocalProfile].DataDir, "data")
+	dir, err := f.chosen()
+	if err != nil {
+		return "", err
 	}
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return "", &usageError{message: "there is no data folder " + dir, hint: "unitask serve makes one; --data-dir names another"}

@@ -28,6 +28,7 @@ func commands(t *terminal) []*cobra.Command {
 		newLogoutCmd(t),
 		newWhoamiCmd(t),
 		newKeysCmd(t),
+		newStoreCmd(t),
 		newConfigCmd(t),
 		newVersionCmd(t),
 	}

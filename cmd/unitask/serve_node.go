@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"math"
 	"net"
@@ -12,6 +13,7 @@ import (
 
 	"unitask/internal/api"
 	"unitask/internal/artifact"
+	"unitask/internal/backup"
 	"unitask/internal/catalog"
 	"unitask/internal/config"
 	"unitask/internal/gate"
@@ -19,12 +21,6 @@ import (
 	"unitask/internal/routing"
 	"unitask/internal/server"
 	"unitask/internal/store/boltstore"
-)
-
-// The names within a data folder.
-const (
-	databaseFile   = "unitask.db"
-	artifactFolder = "artifacts"
 )
 
 // node is the whole service in one process.
@@ -59,12 +55,12 @@ func openData(dir string, log *slog.Logger) (db *boltstore.DB, abs string, err e
 	if err = os.MkdirAll(abs, 0o700); err != nil {
 		return nil, "", err
 	}
-	db, err = boltstore.Open(boltstore.Config{Path: filepath.Join(abs, databaseFile), Logger: log})
+	db, err = boltstore.Open(boltstore.Config{Path: filepath.Join(abs, backup.DatabaseName), Logger: log})
 	return db, abs, err
 }
 
 func (n *node) assemble(ctx context.Context, c config.Config, directory *catalog.Catalog, s supply, log *slog.Logger) error {
-	files, err := artifact.NewFolder(artifact.FolderConfig{Dir: filepath.Join(n.dataDir, artifactFolder)})
+	files, err := artifact.NewFolder(artifact.FolderConfig{Dir: filepath.Join(n.dataDir, backup.ArtifactsName)})
 	if err != nil {
 		return err
 	}
@@ -107,6 +103,10 @@ func (n *node) assemble(ctx context.Context, c config.Config, directory *catalog
 	}
 	n.operator = &server.Operator{
 		Keys: n.db, Tasks: n.db, Gate: keeper, Prefix: c.KeyPrefix, Now: time.Now,
+		BackupFunc: func(ctx context.Context, w io.Writer) error {
+			_, err := backup.Write(ctx, w, backup.Source{Database: n.db, Files: files, Program: readBuild().Version, Now: time.Now})
+			return err
+		},
 		Server: api.Info{Version: readBuild().Version, BaseURL: c.BaseURL, PID: os.Getpid()},
 	}
 	n.admin = server.NewAdmin(n.operator, log)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"unitask/internal/backup"
 	"unitask/internal/config"
 	"unitask/internal/server"
 )
@@ -15,11 +16,8 @@ import (
 // openStoreOperator opens the store of a data folder that no server runs on. Its keys begin as the
 // settings say that UNITASK_CONFIG names.
 func openStoreOperator(_ context.Context, dataDir string) (operator, func() error, error) {
-	if _, err := os.Stat(filepath.Join(dataDir, databaseFile)); errors.Is(err, os.ErrNotExist) {
-		return nil, nil, &usageError{
-			message: "no data of unitask in " + dataDir,
-			hint:    "unitask serve --data-dir " + dataDir + " makes it; or check --data-dir",
-		}
+	if err := mustHoldData(dataDir); err != nil {
+		return nil, nil, err
 	}
 	settings, _, err := config.Load(config.Sources{
 		File: os.Getenv("UNITASK_CONFIG"), Getenv: os.Getenv, Kinds: kindNames(),
@@ -32,4 +30,15 @@ func openStoreOperator(_ context.Context, dataDir string) (operator, func() erro
 		return nil, nil, err
 	}
 	return &server.Operator{Keys: db, Tasks: db, Prefix: settings.KeyPrefix, Now: time.Now}, db.Close, nil
+}
+
+// mustHoldData refuses a folder without a database.
+func mustHoldData(dataDir string) error {
+	if _, err := os.Stat(filepath.Join(dataDir, backup.DatabaseName)); errors.Is(err, os.ErrNotExist) {
+		return &usageError{
+			message: "no data of unitask in " + dataDir,
+			hint:    "unitask serve --data-dir " + dataDir + " makes it; or check --data-dir",
+		}
+	}
+	return nil
 }

@@ -15,6 +15,7 @@ const (
 	PathAdminSession = "/admin/v1/session-key" // POST: a short-lived test key for the local client
 	PathAdminInfo    = "/admin/v1/info"
 	PathAdminTasks   = "/admin/v1/tasks"
+	PathAdminBackup  = "/admin/v1/backup" // POST: a tar of the data folder
 )
 
 // KeyCreate asks for a new key.

@@ -36,6 +36,9 @@ type Folder struct {
 	dir string
 	now func() time.Time
 	mu  sync.Mutex // held while an object becomes complete or is removed
+
+	pauses int                 // under mu: while it isn't 0, nothing is removed
+	later  map[string]struct{} // under mu: ids to delete when the last pause ends
 }
 
 var _ Store = (*Folder)(nil)
@@ -60,7 +63,7 @@ func NewFolder(c FolderConfig) (*Folder, error) {
 			return nil, fmt.Errorf("artifact folder: %w", err)
 		}
 	}
-	return &Folder{dir: c.Dir, now: c.Now}, nil
+	return &Folder{dir: c.Dir, now: c.Now, later: map[string]struct{}{}}, nil
 }
 
 // Open implements Store.
@@ -105,6 +108,10 @@ func (f *Folder) Delete(ctx context.Context, id string) error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.pauses > 0 {
+		f.later[id] = struct{}{}
+		return nil
+	}
 	return f.removeLocked(id)
 }
 

@@ -82,6 +82,9 @@ func (f *Folder) sweepEntry(shard string, entry fs.DirEntry, now time.Time) (boo
 func (f *Folder) expire(id string, now time.Time) (bool, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.pauses > 0 {
+		return false, nil
+	}
 	m, err := f.readMeta(id)
 	if fault.CodeOf(err) == fault.NotFound {
 		return false, nil

@@ -3,12 +3,14 @@ package client
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"unitask/internal/api"
 )
@@ -82,6 +84,26 @@ func (a *Admin) SessionKey(ctx context.Context) (api.Key, error) {
 // Info says what the running server is.
 func (a *Admin) Info(ctx context.Context) (api.Info, error) {
 	return adminCall[api.Info](ctx, a, call{method: http.MethodGet, path: api.PathAdminInfo})
+}
+
+// Backup writes an archive of the data folder, a tar, to w as the server makes it. What was written
+// before an error must not be used.
+func (a *Admin) Backup(ctx context.Context, w io.Writer) error {
+	req, err := request(ctx, adminHost, call{method: http.MethodPost, path: api.PathAdminBackup})
+	if err != nil {
+		return err
+	}
+	resp, err := a.http.Do(req)
+	if err != nil {
+		return &UnreachableError{Where: a.socket, cause: err}
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusOK {
+		raw, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10)) // what doesn't arrive tells nothing
+		return refusal(resp, raw, ParseRetryAfter(resp.Header.Get("Retry-After"), time.Now()))
+	}
+	_, err = io.Copy(w, resp.Body)
+	return err
 }
 
 func adminCall[T any](ctx context.Context, a *Admin, r call) (T, error) {

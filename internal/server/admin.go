@@ -13,6 +13,7 @@ import (
 
 	"unitask/internal/api"
 	"unitask/internal/fault"
+	"unitask/internal/store"
 )
 
 // Admin serves an Operator over a Unix socket. It asks for no key: the socket's mode is the lock.
@@ -54,6 +55,7 @@ func (a *Admin) route() {
 		api.PathAdminSession:                   {http.MethodPost: a.handleSessionKey},
 		api.PathAdminInfo:                      {http.MethodGet: a.handleInfo},
 		api.PathAdminTasks + "/{task_id}":      {http.MethodGet: a.handleTask},
+		api.PathAdminBackup:                    {http.MethodPost: a.handleBackup},
 	} {
 		a.handle(pattern, m.dispatch)
 	}
@@ -121,6 +123,27 @@ func (a *Admin) handleTask(x *exchange) error {
 	t.RequestID = x.id
 	a.respond(x, http.StatusOK, t)
 	return nil
+}
+
+// handleBackup writes the archive as it is made. What goes wrong once it has begun breaks the
+// connection, and the archive has no end by which it could pass for a whole one.
+func (a *Admin) handleBackup(x *exchange) error {
+	if a.operator.BackupFunc == nil {
+		return fault.New(fault.NotFound, "there is nothing to back up here")
+	}
+	x.Header().Set("Content-Type", "application/x-tar")
+	x.Header().Set("Cache-Control", "no-store")
+	err := a.operator.BackupFunc(x.r.Context(), x)
+	switch {
+	case err == nil:
+		return nil
+	case x.status == 0 && errors.Is(err, store.ErrFull):
+		return fault.Wrap(fault.CapacityExhausted, err, "there is no room beside the database for a copy of it")
+	case x.status == 0:
+		return err
+	}
+	a.log.ErrorContext(x.r.Context(), "a backup broke off", slog.String("request_id", x.id), slog.Any("error", err))
+	panic(http.ErrAbortHandler)
 }
 
 // decode reads one JSON value without unknown members.

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -31,6 +32,8 @@ type Operator struct {
 	Prefix string      // of keys
 	Server api.Info
 	Now    func() time.Time // required
+	// BackupFunc writes an archive of the data folder; nil where no server runs.
+	BackupFunc func(ctx context.Context, w io.Writer) error
 }
 
 // CreateKey makes a key, and its account where that doesn't exist. The answer is the only one that

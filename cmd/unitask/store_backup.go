@@ -1,0 +1,166 @@
+package main
+
+import (
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"unitask/internal/artifact"
+	"unitask/internal/backup"
+	"unitask/internal/client"
+	"unitask/internal/store/boltstore"
+)
+
+type storeBackupOptions struct {
+	operatorFlags
+	file   string
+	gzip   bool
+	force  bool
+	asJSON bool
+}
+
+func newStoreBackupCmd(t *terminal) *cobra.Command {
+	var o storeBackupOptions
+	cmd := &cobra.Command{
+		Use:   "backup FILE",
+		Short: "Write everything of a data folder into one archive, while the server runs or not",
+		Long: `Write everything of a data folder into one archive: a tar, packed by gzip where the name ends in
+.gz or .tgz. "-" writes to stdout. The server may run meanwhile. The archive holds the tasks, the keys'
+hashes and the service's own secrets: keep it as safe as the folder.`,
+		Example: `  unitask store backup /backup/unitask-$(date +%F).tar.gz
+  unitask store backup - | ssh elsewhere 'cat > unitask.tar'`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.file = args[0]
+			return storeBackupRun(cmd.Context(), t, &o)
+		},
+	}
+	cmd.Flags().BoolVar(&o.gzip, "gzip", false, "pack the archive, whatever its name")
+	cmd.Flags().BoolVar(&o.force, "force", false, "replace a file of that name")
+	addJSON(cmd, &o.asJSON)
+	o.add(cmd)
+	return cmd
+}
+
+// written is a backup as a program reads it.
+type written struct {
+	File string `json:"file"`
+	backup.Manifest
+}
+
+func storeBackupRun(ctx context.Context, t *terminal, o *storeBackupOptions) error {
+	dir, err := o.folder()
+	if err != nil {
+		return err
+	}
+	o.gzip = o.gzip || strings.HasSuffix(o.file, ".gz") || strings.HasSuffix(o.file, ".tgz")
+	var m backup.Manifest
+	if o.file == "-" {
+		if t.outTTY || o.asJSON {
+			return &usageError{message: "an archive doesn't go to a terminal or along with JSON", hint: "unitask store backup FILE"}
+		}
+		m, err = o.write(ctx, dir, t.out)
+	} else {
+		m, err = o.writeFile(ctx, dir)
+	}
+	if err != nil {
+		return whileServed(err, "the server that holds the folder doesn't answer on its socket; stop it, or try again once it has started")
+	}
+	t.note("backup of %s: tasks and keys %s, files %d of %s",
+		m.CreatedAt.Format(time.RFC3339), bytesText(m.Database), m.Files, bytesText(m.FileBytes))
+	if len(m.Damaged) > 0 {
+		t.note("warning: damaged files are left out: %s", strings.Join(m.Damaged, " "))
+	}
+	if o.asJSON {
+		return t.json(written{File: o.file, Manifest: m})
+	}
+	return nil
+}
+
+// writeFile writes the archive under a temporary name and gives it its own once it is on the disk.
+func (o *storeBackupOptions) writeFile(ctx context.Context, dir string) (m backup.Manifest, err error) {
+	info, err := os.Stat(o.file)
+	switch {
+	case err == nil && info.IsDir():
+		return m, &usageError{message: o.file + " is a folder", hint: "unitask store backup " + filepath.Join(o.file, "unitask.tar.gz")}
+	case err == nil && !o.force:
+		return m, &usageError{message: o.file + " exists", hint: "--force replaces it"}
+	}
+	f, err := os.CreateTemp(filepath.Dir(o.file), "."+filepath.Base(o.file)+"-") // made with mode 0600
+	if err != nil {
+		return m, err
+	}
+	defer func() { _ = os.Remove(f.Name()) }() // gone already after a rename
+	m, err = o.write(ctx, dir, f)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return m, err
+	}
+	if err := os.Rename(f.Name(), o.file); err != nil {
+		return m, err
+	}
+	return m, backup.SyncDir(filepath.Dir(o.file))
+}
+
+// write writes the archive to w and reads along: what arrived is what the manifest describes.
+func (o *storeBackupOptions) write(ctx context.Context, dir string, w io.Writer) (backup.Manifest, error) {
+	var pack *gzip.Writer
+	if o.gzip {
+		pack = gzip.NewWriter(w)
+		w = pack
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	out, in := io.Pipe()
+	made := make(chan error, 1)
+	go func() {
+		err := makeBackup(ctx, dir, in)
+		made <- err
+		in.CloseWithError(err)
+	}()
+	m, err := backup.Verify(io.TeeReader(out, w))
+	cancel()
+	_ = out.CloseWithError(err)
+	if cause := <-made; cause != nil && err != nil { // the cause says more than the end it brought about
+		err = cause
+	}
+	if err == nil && pack != nil {
+		err = pack.Close()
+	}
+	return m, err
+}
+
+// makeBackup asks the server on the data folder, and reads the folder itself only where none answers.
+func makeBackup(ctx context.Context, dir string, w io.Writer) (err error) {
+	admin, err := client.NewAdmin(dir)
+	if err != nil {
+		return err
+	}
+	err = admin.Backup(ctx, w)
+	if _, away := errors.AsType[*client.UnreachableError](err); !away || ctx.Err() != nil {
+		return err
+	}
+	if err := mustHoldData(dir); err != nil {
+		return err
+	}
+	db, err := boltstore.OpenOffline(filepath.Join(dir, backup.DatabaseName))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	files, err := artifact.NewFolder(artifact.FolderConfig{Dir: filepath.Join(dir, backup.ArtifactsName)})
+	if err != nil {
+		return err
+	}
+	if _, err = backup.Write(ctx, w, backup.Source{Database: db, Files: files, Program: readBuild().Version, Now: time.Now}); err != nil {
+		return fmt.Errorf("back up %s: %w", dir, err)
+	}
+	return nil
+}

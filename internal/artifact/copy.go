@@ -1,0 +1,103 @@
+package artifact
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"time"
+)
+
+// Pause puts off every removal, expiry included, until resume is called: whoever copies the folder
+// finds all that was there at this moment. Pauses may overlap. What a crash keeps from being removed
+// is removed when it expires.
+func (f *Folder) Pause() (resume func() error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.pauses++
+	return func() error {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.pauses--; f.pauses > 0 {
+			return nil
+		}
+		var failed []error
+		for id := range f.later {
+			failed = append(failed, f.removeLocked(id))
+		}
+		clear(f.later)
+		return errors.Join(failed...)
+	}
+}
+
+// Part is one of an object's two files, by its name below the folder: its bytes, or its Meta.
+type Part struct {
+	Name    string // with slashes
+	Bytes   int64
+	ModTime time.Time
+}
+
+// Walk calls visit with each file of every complete object: the bytes, then the Meta, which makes it
+// complete where they are copied in this order. damaged is called with the ids of objects that aren't
+// as their Put left them. open opens the part.
+func (f *Folder) Walk(ctx context.Context, visit func(p Part, open func() (io.ReadCloser, error)) error, damaged func(id string)) error {
+	metas, err := filepath.Glob(filepath.Join(f.dir, "*", "??", "*"+metaSuffix))
+	if err != nil {
+		return err
+	}
+	for _, meta := range metas {
+		id := filepath.Base(meta[:len(meta)-len(metaSuffix)])
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if !validID(id) {
+			continue
+		}
+		switch _, err := f.stat(id); {
+		case errors.Is(err, errDamaged), errors.Is(err, fs.ErrNotExist):
+			damaged(id)
+			continue
+		case err != nil:
+			return err
+		}
+		for _, file := range []string{f.path(id), meta} {
+			if err := f.visit(file, visit); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (f *Folder) visit(file string, visit func(p Part, open func() (io.ReadCloser, error)) error) error {
+	info, err := os.Stat(file)
+	if err != nil {
+		return err
+	}
+	name, err := filepath.Rel(f.dir, file)
+	if err != nil {
+		return err
+	}
+	part := Part{Name: filepath.ToSlash(name), Bytes: info.Size(), ModTime: info.ModTime()}
+	return visit(part, func() (io.ReadCloser, error) { return os.Open(file) })
+}
+
+// ValidPart reports whether a name is one that Walk gives.
+func ValidPart(name string) bool {
+	dir, file := path.Split(name)
+	id := file
+	if path.Ext(file) == metaSuffix {
+		id = file[:len(file)-len(metaSuffix)]
+	}
+	if !validID(id) {
+		return false
+	}
+	sub := resultDir
+	if isInput(id) {
+		sub = inputDir
+	}
+	return dir == path.Join(sub, id[len(id)-2:])+"/"
+}

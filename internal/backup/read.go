@@ -1,0 +1,204 @@
+package backup
+
+import (
+	"archive/tar"
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"unitask/internal/artifact"
+)
+
+// ErrArchive is wrapped by every error about an archive that isn't whole, or isn't one.
+var ErrArchive = errors.New("not a whole archive of unitask")
+
+// Verify reads an archive to its end, packed by gzip or not, and compares it with its manifest.
+func Verify(r io.Reader) (Manifest, error) { return read(r, nothing{}) }
+
+// Unpack verifies an archive and writes its files below dir, an empty folder, each synced. What was
+// written before an error must not be used.
+func Unpack(r io.Reader, dir string) (Manifest, error) {
+	m, err := read(r, folder(dir))
+	if err != nil {
+		return m, err
+	}
+	return m, syncTree(dir)
+}
+
+// sink takes the entries of an archive.
+type sink interface {
+	create(name string, at time.Time) (io.WriteCloser, error)
+}
+
+func read(r io.Reader, to sink) (Manifest, error) {
+	in, err := unpacked(r)
+	if err != nil {
+		return Manifest{}, err
+	}
+	entries := &reader{tar: tar.NewReader(in), to: to, sum: sha256.New()}
+	if err := entries.all(); err != nil {
+		return Manifest{}, err
+	}
+	if _, err := io.Copy(io.Discard, in); err != nil { // the padding, and gzip's own checksum
+		return Manifest{}, damaged(err)
+	}
+	return entries.manifest, nil
+}
+
+// unpacked looks whether the archive is packed.
+func unpacked(r io.Reader) (io.Reader, error) {
+	in := bufio.NewReader(r)
+	if head, err := in.Peek(2); err != nil || !bytes.Equal(head, []byte{0x1f, 0x8b}) {
+		return in, nil //nolint:nilerr // whatever is wrong with it, the tar's reader says
+	}
+	unpack, err := gzip.NewReader(in)
+	if err != nil {
+		return nil, damaged(err)
+	}
+	return unpack, nil
+}
+
+func damaged(err error) error { return fmt.Errorf("%w: %w", ErrArchive, err) }
+
+// reader reads the entries in their order: database, artifacts, manifest.
+type reader struct {
+	tar      *tar.Reader
+	to       sink
+	sum      hash.Hash
+	manifest Manifest // what was read; in the end, what the archive says
+	parts    int64
+}
+
+func (r *reader) all() error {
+	for n := 0; ; n++ {
+		h, err := r.tar.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return damaged(errors.New("it has no manifest: it was cut short"))
+		case err != nil:
+			return damaged(err)
+		case h.Typeflag != tar.TypeReg || h.Size < 0:
+			return damaged(fmt.Errorf("%q is no file", h.Name))
+		case n == 0 && h.Name != DatabaseName:
+			return damaged(fmt.Errorf("it begins with %q", h.Name))
+		case n > 0 && h.Name == manifestName:
+			return r.finish(h.Size)
+		case n > 0 && !validName(h.Name):
+			return damaged(fmt.Errorf("%q doesn't belong into it", h.Name))
+		}
+		if err := r.entry(h); err != nil {
+			return err
+		}
+	}
+}
+
+func validName(name string) bool {
+	part, ok := strings.CutPrefix(name, ArtifactsName+"/")
+	return ok && artifact.ValidPart(part)
+}
+
+func (r *reader) entry(h *tar.Header) error {
+	if h.Name == DatabaseName {
+		r.manifest.Database = h.Size
+	} else {
+		r.manifest.FileBytes += h.Size
+		r.parts++
+	}
+	describe(r.sum, h.Name, h.Size)
+	out, err := r.to.create(h.Name, h.ModTime)
+	if err != nil {
+		return err
+	}
+	body := &source{Reader: io.TeeReader(r.tar, r.sum)}
+	_, err = io.Copy(out, body)
+	if err = errors.Join(err, out.Close()); err != nil && body.err != nil {
+		return damaged(err)
+	}
+	return err
+}
+
+// source remembers whether reading failed, which says that the archive is to blame.
+type source struct {
+	io.Reader
+	err error
+}
+
+func (s *source) Read(p []byte) (int, error) {
+	n, err := s.Reader.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		s.err = err
+	}
+	return n, err
+}
+
+// finish compares what was read with what the manifest says.
+func (r *reader) finish(size int64) error {
+	if size > maxManifest {
+		return damaged(errors.New("its manifest is too long"))
+	}
+	raw, err := io.ReadAll(r.tar)
+	if err != nil {
+		return damaged(err)
+	}
+	var says Manifest
+	if err := json.Unmarshal(raw, &says); err != nil {
+		return damaged(err)
+	}
+	if says.Format != format {
+		return fmt.Errorf("%w: its format is %d and this version knows %d", ErrArchive, says.Format, format)
+	}
+	got := r.manifest
+	got.Files, got.SHA256 = r.parts/2, hex.EncodeToString(r.sum.Sum(nil))
+	if got.Database != says.Database || got.Files != says.Files || got.FileBytes != says.FileBytes || got.SHA256 != says.SHA256 {
+		return damaged(errors.New("its files are not those that its manifest describes"))
+	}
+	r.manifest = says
+	if _, err := r.tar.Next(); !errors.Is(err, io.EOF) {
+		return damaged(errors.New("it goes on after its manifest"))
+	}
+	return nil
+}
+
+// nothing takes entries and keeps none.
+type nothing struct{}
+
+func (nothing) create(string, time.Time) (io.WriteCloser, error) { return nothing{}, nil }
+func (nothing) Write(p []byte) (int, error)                      { return len(p), nil }
+func (nothing) Close() error                                     { return nil }
+
+// folder writes entries as files that nobody else may read.
+type folder string
+
+func (d folder) create(name string, at time.Time) (io.WriteCloser, error) {
+	path := filepath.Join(string(d), filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return &file{File: f, at: at}, nil
+}
+
+type file struct {
+	*os.File
+	at time.Time
+}
+
+// Close syncs the file and gives it its time, which a sweep of the artifact folder looks at.
+func (f *file) Close() error {
+	err := errors.Join(f.Sync(), f.File.Close())
+	return errors.Join(err, os.Chtimes(f.Name(), time.Time{}, f.at))
+}
