@@ -57,6 +57,10 @@ func (w *work) transfer(ctx context.Context, route routing.Route, r supplier.Res
 // keep stores the result's files and arranges the output. A result in hand outlives the deadline for
 // a while: it is paid for. The caller's cancellation and the node's end still cut it short.
 func (w *work) keep(ctx context.Context, route routing.Route, r supplier.Result) (task.Output, []task.Artifact, error) {
+	if len(r.Files) == 0 {
+		out, err := outputOf(r, nil, w.t.Capability)
+		return out, nil, err
+	}
 	limit := max(time.Until(w.ends), keepTime)
 	keep, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()

@@ -23,7 +23,10 @@ type Writer struct {
 }
 
 // New returns a Writer with room for n bytes.
-func New(n int) *Writer { return &Writer{out: make([]byte, 0, n)} }
+func New(n int) *Writer { return Append(make([]byte, 0, n)) }
+
+// Append returns a Writer that appends to b.
+func Append(b []byte) *Writer { return &Writer{out: b} }
 
 // Reset empties the Writer; what Bytes returned before is overwritten from now on.
 func (w *Writer) Reset() {

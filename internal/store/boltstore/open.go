@@ -60,6 +60,7 @@ type DB struct {
 	epoch    int64
 	sweepAt  rowID
 	maxGroup int
+	scratch  []byte // what the group under way has encoded
 
 	broken  atomic.Pointer[error]
 	drained chan struct{}

@@ -21,26 +21,17 @@ const (
 
 var errRecord = errors.New("boltstore: not a record of this version")
 
-// encodeTask returns the task's record.
-func encodeTask(t task.Task) ([]byte, error) {
-	w := jsonwrite.New(recordRoom(t))
+// encodeTask appends the task's record to b.
+func encodeTask(b []byte, t task.Task) ([]byte, error) {
+	w := jsonwrite.Append(b)
 	w.Raw(formatJSON, byte(slices.Index(task.States(), t.State)))
 	w.Raw(bigEndian(uint64(t.UpdatedAt.UnixNano()))...)
 	t.Write(w)
 	record, err := w.Bytes()
 	if err != nil {
-		return nil, fmt.Errorf("boltstore: encode a task: %w", err)
+		return b, fmt.Errorf("boltstore: encode a task: %w", err)
 	}
 	return record, nil
-}
-
-// recordRoom guesses the size of a task's record, so that it is seldom moved while it grows.
-func recordRoom(t task.Task) int {
-	n := 1200 + len(t.Input) + len(t.Parameters) + 400*len(t.Attempts)
-	if t.Output != nil && t.Output.Text != nil {
-		n += len(*t.Output.Text) * 9 / 8
-	}
-	return n
 }
 
 // decodeTask reads a record; the task shares no memory with it.
@@ -78,7 +69,8 @@ type openRow struct {
 	Caps       []string      `json:"k,omitempty"`
 }
 
-func encodeOpen(t task.Task) ([]byte, error) {
+// encodeOpen appends the row of a task that isn't terminal to b.
+func encodeOpen(b []byte, t task.Task) ([]byte, error) {
 	row := openRow{
 		Account: t.Scope.Account, Mode: t.Scope.Mode, Capability: t.Capability, State: t.State,
 		Deadline: t.DeadlineAt, Span: t.Span(), Cancel: t.CancelRequested,
@@ -86,11 +78,11 @@ func encodeOpen(t task.Task) ([]byte, error) {
 	if a := t.OpenAttempt(); a != nil {
 		row.Attempt, row.Caps = true, capKeys(a.Caps)
 	}
-	return row.encode()
+	return row.encode(b)
 }
 
-func (r *openRow) encode() ([]byte, error) {
-	w := jsonwrite.New(256)
+func (r *openRow) encode(b []byte) ([]byte, error) {
+	w := jsonwrite.Append(b)
 	w.Raw(formatJSON)
 	r.write(w)
 	return w.Bytes()

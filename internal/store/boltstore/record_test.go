@@ -31,7 +31,7 @@ func sampleTask(t testing.TB) task.Task {
 // FuzzRecord: whatever decodes is encoded to what decodes to the same, and encodes so.
 func FuzzRecord(f *testing.F) {
 	sample := sampleTask(f)
-	record, err := boltstore.EncodeTask(sample)
+	record, err := boltstore.EncodeTask(nil, sample)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func FuzzRecord(f *testing.F) {
 			}
 			return
 		}
-		again, err := boltstore.EncodeTask(first)
+		again, err := boltstore.EncodeTask(nil, first)
 		if err != nil || !first.State.Valid() {
 			return // a state or a time that no engine writes
 		}
@@ -60,7 +60,7 @@ func FuzzRecord(f *testing.F) {
 		if err != nil {
 			t.Fatalf("decode what was encoded: %v", err)
 		}
-		third, err := boltstore.EncodeTask(second)
+		third, err := boltstore.EncodeTask(nil, second)
 		if err != nil || !bytes.Equal(again, third) {
 			t.Fatalf("encoded again (%v): got %q, want %q", err, third, again)
 		}

@@ -31,6 +31,10 @@ func (db *DB) newTxn(tx *bolt.Tx) *txn {
 		db: db, tx: tx, now: tick(now.Sub(db.start)), wall: now.UTC().Round(0),
 		idem: map[digest]rowID{}, ring: map[string]struct{}{}, held: map[string]*standing{},
 	}
+	if cap(db.scratch) > mostScratch {
+		db.scratch = nil
+	}
+	db.scratch = db.scratch[:0]
 	db.index.advance(x.now)
 	x.now = db.index.now
 	return x
@@ -59,6 +63,9 @@ func (x *txn) publish() {
 
 // wake rings the topic once the group is committed; one ring too many does no harm.
 func (x *txn) wake(topic string) { x.ring[topic] = struct{}{} }
+
+// mostScratch is how many bytes of encoding space are kept from one group to the next.
+const mostScratch = 4 << 20
 
 // fill is how full a page is left when it splits: new keys come at the end, where the room that is
 // left free by default would stay so.
@@ -89,7 +96,7 @@ func (x *txn) load(row rowID) (task.Task, error) { return readTask(x.tx, row) }
 // leases along. l is the lease it has from now on, nil for none, over after the given pause.
 func (x *txn) save(before, after task.Task, l *lease, pause tick) error {
 	row, _ := parseID(after.ID)
-	record, err := encodeTask(after)
+	record, err := x.write(after, encodeTask)
 	if err != nil {
 		return err
 	}
@@ -102,6 +109,18 @@ func (x *txn) save(before, after task.Task, l *lease, pause tick) error {
 	}
 	x.wake(after.ID)
 	return nil
+}
+
+// write encodes a task into memory that all the groups share: what lies there is the file's once the
+// group is committed.
+func (x *txn) write(t task.Task, encode func([]byte, task.Task) ([]byte, error)) ([]byte, error) {
+	at := len(x.db.scratch)
+	all, err := encode(x.db.scratch, t)
+	if err != nil {
+		return nil, err
+	}
+	x.db.scratch = all
+	return all[at:len(all):len(all)], nil
 }
 
 // saveEntry brings the index and its bucket along.
@@ -133,7 +152,7 @@ func (x *txn) saveEntry(row rowID, before, after task.Task, l *lease, pause tick
 		len(old.caps) == len(e.caps) && before.DeadlineAt.Equal(after.DeadlineAt) {
 		return nil // the row says nothing new
 	}
-	value, err := encodeOpen(after)
+	value, err := x.write(after, encodeOpen)
 	if err != nil {
 		return err
 	}

@@ -1,9 +1,12 @@
 package openai
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"unitask/internal/catalog"
 	"unitask/internal/supplier"
@@ -11,33 +14,37 @@ import (
 
 // refuses says why a request can't be honoured, for the router and the operator.
 func refuses(r supplier.Request) string {
-	input, parameters := members(r.Input), members(r.Parameters)
-	var knownInput, knownParameters []string
-	switch catalog.Name(r.Capability) {
-	case chat:
-		knownInput = []string{"prompt", "messages", "system"}
-		knownParameters = []string{"max_output_tokens", "temperature", "top_p", "stop", "seed"}
-	case embed:
-		knownInput, knownParameters = []string{"texts"}, []string{"dimensions"}
-	default:
+	known, ok := honours[catalog.Name(r.Capability)]
+	if !ok {
 		return "the capability is none of this kind's"
 	}
-	if name := unknown(input, knownInput); name != "" {
+	if name := unknown(r.Input, known.input); name != "" {
 		return "input " + name + " has no counterpart in this format"
 	}
-	if name := unknown(parameters, knownParameters); name != "" {
+	if name := unknown(r.Parameters, known.parameters); name != "" {
 		return "parameter " + name + " has no counterpart in this format"
 	}
-	return modelRefuses(r.Model, parameters)
+	return modelRefuses(r.Model, r.Parameters)
+}
+
+// honours lists the members that have a counterpart.
+var honours = map[catalog.Name]struct{ input, parameters []string }{
+	chat: {
+		input:      []string{"prompt", "messages", "system"},
+		parameters: []string{"max_output_tokens", "temperature", "top_p", "stop", "seed"},
+	},
+	embed: {input: []string{"texts"}, parameters: []string{"dimensions"}},
 }
 
 // modelRefuses knows the models that would refuse or ignore a parameter of the format.
-func modelRefuses(model string, parameters map[string]json.RawMessage) string {
-	if _, ok := parameters["dimensions"]; ok && family(model) == "text-embedding-ada-002" {
-		return "the model has vectors of one length only"
-	}
-	if !fixedSampling(model) {
+func modelRefuses(model string, given json.RawMessage) string {
+	oneLength := family(model) == "text-embedding-ada-002"
+	if !oneLength && !fixedSampling(model) {
 		return ""
+	}
+	parameters := members(given)
+	if _, ok := parameters["dimensions"]; ok && oneLength {
+		return "the model has vectors of one length only"
 	}
 	for _, name := range []string{"temperature", "top_p"} {
 		if v, ok := parameters[name]; ok && !isOne(v) {
@@ -81,13 +88,22 @@ func members(object json.RawMessage) map[string]json.RawMessage {
 	return m
 }
 
-// unknown returns the first member, by name, that known lacks.
-func unknown(members map[string]json.RawMessage, known []string) string {
-	first := ""
-	for name := range members {
-		if !slices.Contains(known, name) && (first == "" || name < first) {
-			first = name
+// unknown returns the first member of a canonical object that known lacks. Values are passed over
+// where they stand: a prompt may be long, and every route asks.
+func unknown(object json.RawMessage, known []string) string {
+	d := jsontext.NewDecoder(bytes.NewBuffer(object))
+	for first := true; ; first = false {
+		name, err := d.ReadToken()
+		switch {
+		case err != nil || name.Kind() == '}':
+			return ""
+		case first:
+			continue // the brace
+		case !slices.Contains(known, name.String()):
+			return name.String()
+		}
+		if d.SkipValue() != nil {
+			return ""
 		}
 	}
-	return first
 }
