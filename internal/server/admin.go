@@ -56,6 +56,7 @@ func (a *Admin) route() {
 		api.PathAdminInfo:                      {http.MethodGet: a.handleInfo},
 		api.PathAdminTasks + "/{task_id}":      {http.MethodGet: a.handleTask},
 		api.PathAdminBackup:                    {http.MethodPost: a.handleBackup},
+		pathProfile + "{profile...}":           profileMethods,
 	} {
 		a.handle(pattern, m.dispatch)
 	}

@@ -196,3 +196,20 @@ func codeNames() []string {
 	}
 	return names
 }
+
+// TestAdminProfiles: the socket gives Go's profiles of the process, and the API's listener none.
+func TestAdminProfiles(t *testing.T) {
+	w := newWorld(t, options{})
+	do := socket(t, w)
+	for path, want := range map[string]int{
+		"/debug/pprof/": http.StatusOK, "/debug/pprof/heap": http.StatusOK, "/debug/pprof/profile?seconds=1": http.StatusOK,
+		"/debug/pprof/none": http.StatusNotFound,
+	} {
+		if got := do(http.MethodGet, path, ""); got.StatusCode != want || len(got.body) == 0 {
+			t.Errorf("%s: %d with %d bytes, want %d", path, got.StatusCode, len(got.body), want)
+		}
+	}
+	if got := w.do(request{path: "/debug/pprof/heap", key: w.live}); got.StatusCode != http.StatusNotFound {
+		t.Errorf("the API's listener: %d", got.StatusCode)
+	}
+}
