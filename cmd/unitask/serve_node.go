@@ -173,14 +173,13 @@ func (n *node) start(ln net.Listener) <-chan error {
 	return failed
 }
 
-// stop refuses new work, lets work under way end within the grace, and closes everything.
+// stop refuses new work, lets work under way end within the grace, and closes everything. Until that
+// work has ended the API goes on answering: tasks can be read, and who brings new ones is told to
+// come again.
 func (n *node) stop(grace time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
-	answered := make(chan error, 1)
-	go func() { answered <- n.api.Shutdown(ctx) }() // beside the gateway, whose waiting readers it waits for
-	err := n.gateway.Shutdown(ctx)
-	return errors.Join(err, <-answered, n.close(ctx))
+	return errors.Join(n.gateway.Shutdown(ctx), n.api.Shutdown(ctx), n.close(ctx))
 }
 
 // close frees what newNode opened.

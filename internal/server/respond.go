@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
+	"time"
 
 	"unitask/internal/api"
 	"unitask/internal/fault"
@@ -87,9 +88,12 @@ func (s *Server) handleHealth(x *exchange) error {
 	return nil
 }
 
+// readyAgain is when to look again at a service that takes no work.
+const readyAgain = 2 * time.Second
+
 func (s *Server) handleReady(x *exchange) error {
 	if err := s.gateway.Ready(x.r.Context()); err != nil {
-		return fault.Wrap(fault.CapacityExhausted, err, "the service takes no work now")
+		return fault.Wrap(fault.CapacityExhausted, err, "the service takes no work now").WithRetryAfter(readyAgain)
 	}
 	s.respond(x, http.StatusOK, status{"ok", x.id})
 	return nil

@@ -27,6 +27,14 @@ type book struct {
 	mu        sync.Mutex
 	records   []*record
 	surprises []string // answers that no caller should ever get
+	calls     []call
+}
+
+// call is one request to create as it went.
+type call struct {
+	sent   time.Time
+	status int
+	err    error
 }
 
 // record is one task as its caller knows it. One goroutine works on it at a time, but for the second
@@ -171,7 +179,13 @@ func (b *book) send(ctx context.Context, mode task.Mode, method, path string, r 
 		request.Body = r.body
 		request.Header = map[string]string{api.HeaderIdempotencyKey: r.seen.Key}
 	}
+	sent := time.Now()
 	got, err := b.server.Send(ctx, request)
+	if method == http.MethodPost {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.calls = append(b.calls, call{sent, got.Status, err})
+	}
 	return got.Status, got.Body, err
 }
 

@@ -34,6 +34,8 @@ const hangTime = 1500 * time.Millisecond
 type supplier struct {
 	base string
 
+	draw func(rng *rand.Rand) fate
+
 	mu   sync.Mutex
 	rng  *rand.Rand
 	sent []invariant.Submission
@@ -41,7 +43,7 @@ type supplier struct {
 
 func newSupplier(t *testing.T, rng *rand.Rand) *supplier {
 	t.Helper()
-	s := &supplier{rng: rng}
+	s := &supplier{rng: rng, draw: faulty}
 	server := httptest.NewServer(http.HandlerFunc(s.handle))
 	t.Cleanup(server.Close)
 	s.base = server.URL
@@ -71,9 +73,10 @@ type fate struct {
 	after             time.Duration
 }
 
-func (s *supplier) draw() fate {
-	f := fate{after: time.Duration(s.rng.IntN(150)) * time.Millisecond}
-	switch n := s.rng.IntN(100); {
+// faulty is the fate at a supplier that refuses, breaks off and hangs now and then.
+func faulty(rng *rand.Rand) fate {
+	f := fate{after: time.Duration(rng.IntN(150)) * time.Millisecond}
+	switch n := rng.IntN(100); {
 	case n < 4:
 		f.status = http.StatusInternalServerError
 	case n < 12:
@@ -85,6 +88,15 @@ func (s *supplier) draw() fate {
 		f.charged, f.hang = true, true
 	default:
 		f.charged, f.answered = true, true
+	}
+	return f
+}
+
+// steady is the fate at a supplier that always says how it went, sooner or later.
+func steady(rng *rand.Rand) fate {
+	f := fate{charged: true, answered: true, after: time.Duration(rng.IntN(500)) * time.Millisecond}
+	if rng.IntN(10) == 0 {
+		f = fate{status: http.StatusTooManyRequests}
 	}
 	return f
 }
@@ -123,7 +135,7 @@ func (s *supplier) handle(w http.ResponseWriter, r *http.Request) {
 func (s *supplier) note(key, name string) fate {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	f := s.draw()
+	f := s.draw(s.rng)
 	sub := invariant.Submission{Key: key, Supplier: name}
 	switch {
 	case f.charged && name == cheap:
