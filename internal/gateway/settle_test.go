@@ -42,6 +42,32 @@ func TestResultInHandOutlivesTheDeadline(t *testing.T) {
 	}
 }
 
+// TestResultWaitsForRoom has a result arrive while the disk of the artifacts is full.
+func TestResultWaitsForRoom(t *testing.T) {
+	for name, tt := range map[string]struct {
+		full time.Duration
+		want outcome
+	}{
+		"until there is some": {5 * time.Minute, outcome{task.Succeeded, "", task.USD, []entry{{"a", task.OK, "", task.USD, false}}}},
+		"not for ever": {time.Hour, outcome{
+			task.Failed, fault.CapacityExhausted, 0, []entry{{"a", task.FailedAttempt, fault.CapacityExhausted, task.USD, false}},
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &script{submitFn: painted(t)}
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, []routing.Route{route("image.generate", "a", task.USD, s)})
+				w.artifacts = fullFiles{Store: w.artifacts, until: time.Now().Add(tt.full)}
+				w.start()
+				defer w.stop()
+				end := w.end(w.create("no-room-01", paint, 0).Task.ID)
+				w.expect(end, tt.want)
+				w.expectSent(s, end.ID+"/1")
+			})
+		})
+	}
+}
+
 // TestCanceledResultIsOwed cancels a task whose result is being kept.
 func TestCanceledResultIsOwed(t *testing.T) {
 	s := &script{takes: time.Second, submitFn: painted(t)}

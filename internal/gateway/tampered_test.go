@@ -116,6 +116,19 @@ func (s slowFiles) Delete(ctx context.Context, id string) error {
 	return s.Store.Delete(ctx, id)
 }
 
+// fullFiles is an artifact store on a disk that is full for a while.
+type fullFiles struct {
+	artifact.Store
+	until time.Time
+}
+
+func (f fullFiles) Put(ctx context.Context, r artifact.PutRequest) (artifact.Meta, error) {
+	if time.Now().Before(f.until) {
+		return artifact.Meta{}, fault.New(fault.CapacityExhausted, "no room")
+	}
+	return f.Store.Put(ctx, r)
+}
+
 // fetcher brings the same bytes from every address and counts; takes is how long each fetch lasts.
 type fetcher struct {
 	data  []byte

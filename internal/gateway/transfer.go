@@ -100,7 +100,7 @@ func (w *work) transferFailed(ctx context.Context, route routing.Route, r suppli
 	}
 	e := fault.From(err)
 	switch {
-	case ctx.Err() != nil:
+	case ctx.Err() != nil && e.Code != fault.CapacityExhausted:
 		e = fault.New(fault.ProviderTimeout, "the result did not arrive before the task's deadline")
 	case !e.Code.Retryable():
 		e = fault.New(fault.ProviderUnavailable, "the result could not be kept")
@@ -143,16 +143,26 @@ func (w *work) keepFiles(ctx context.Context, route routing.Route, files []suppl
 	return kept, nil
 }
 
-// keepFile keeps one file. The address of a result without a job is all there is: it is tried again.
+// keepFile keeps one file, and tries again where that is worth while.
 func (w *work) keepFile(ctx context.Context, route routing.Route, id string, f supplier.File) (artifact.Meta, error) {
 	meta, err := w.keepOnce(ctx, route, id, f)
-	for try := 1; err != nil && try < transferTries && len(f.Data) == 0 && !w.hasJob(); try++ {
-		if !sleep(ctx, transferPause<<(try-1)) {
+	for try := 1; err != nil && w.keepsAgain(f, try, err); try++ {
+		if !sleep(ctx, transferPause<<min(try-1, 3)) {
 			break
 		}
 		meta, err = w.keepOnce(ctx, route, id, f)
 	}
 	return meta, err
+}
+
+// keepsAgain reports whether a file that could not be kept is tried again as it is: a result that finds
+// no room waits for it, and the address of a result without a job is all there is.
+func (w *work) keepsAgain(f supplier.File, try int, err error) bool {
+	if fault.CodeOf(err) == fault.CapacityExhausted {
+		w.g.log.Error("a result waits for room", slog.String("task_id", w.t.ID), slog.Any("error", err))
+		return true
+	}
+	return try < transferTries && len(f.Data) == 0 && !w.hasJob()
 }
 
 func (w *work) keepOnce(ctx context.Context, route routing.Route, id string, f supplier.File) (artifact.Meta, error) {
