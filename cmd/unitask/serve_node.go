@@ -38,7 +38,7 @@ type node struct {
 func newNode(ctx context.Context, c config.Config, directory *catalog.Catalog, s supply, log *slog.Logger) (*node, error) {
 	n := &node{}
 	var err error
-	if n.db, n.dataDir, err = openData(c.DataDir, log); err != nil {
+	if n.db, n.dataDir, err = openData(c.DataDir, int64(c.Limits.Database), log); err != nil {
 		return nil, err
 	}
 	if err = n.assemble(ctx, c, directory, s, log); err != nil {
@@ -47,15 +47,16 @@ func newNode(ctx context.Context, c config.Config, directory *catalog.Catalog, s
 	return n, nil
 }
 
-// openData opens the database of a data folder, making both where they don't exist.
-func openData(dir string, log *slog.Logger) (db *boltstore.DB, abs string, err error) {
+// openData opens the database of a data folder, making both where they don't exist. The file grows to
+// limit bytes, 0 for as far as the disk goes.
+func openData(dir string, limit int64, log *slog.Logger) (db *boltstore.DB, abs string, err error) {
 	if abs, err = filepath.Abs(dir); err != nil {
 		return nil, "", err
 	}
 	if err = os.MkdirAll(abs, 0o700); err != nil {
 		return nil, "", err
 	}
-	db, err = boltstore.Open(boltstore.Config{Path: filepath.Join(abs, backup.DatabaseName), Logger: log})
+	db, err = boltstore.Open(boltstore.Config{Path: filepath.Join(abs, backup.DatabaseName), MaxSize: limit, Logger: log})
 	return db, abs, err
 }
 

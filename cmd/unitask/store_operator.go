@@ -25,7 +25,7 @@ func openStoreOperator(_ context.Context, dataDir string) (operator, func() erro
 	if err != nil {
 		return nil, nil, err
 	}
-	db, _, err := openData(dataDir, slog.New(slog.DiscardHandler))
+	db, _, err := openData(dataDir, 0, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, nil, err
 	}

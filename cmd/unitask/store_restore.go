@@ -157,7 +157,7 @@ func (o *storeRestoreOptions) unpack(t *terminal, staging string) (m backup.Mani
 
 // endUnfinished ends the tasks of which nobody knows what became of them since the backup.
 func endUnfinished(ctx context.Context, dir string) (n int, err error) {
-	db, _, err := openData(dir, slog.New(slog.DiscardHandler))
+	db, _, err := openData(dir, 0, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return 0, err
 	}

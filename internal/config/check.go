@@ -64,6 +64,9 @@ func (r *report) checkListen(c *Config) {
 	}
 }
 
+// leastDatabase leaves room for the tasks that were accepted to end.
+const leastDatabase = 16 << 20
+
 func (r *report) checkLimits(l Limits) {
 	atLeast := func(name string, got Duration, least time.Duration) {
 		if time.Duration(got) < least {
@@ -76,6 +79,9 @@ func (r *report) checkLimits(l Limits) {
 	atLeast("retention", l.Retention, time.Minute)
 	atLeast("artifact_ttl", l.ArtifactTTL, time.Minute)
 	atLeast("url_ttl", l.URLTTL, 2*time.Second)
+	if l.Database != 0 && l.Database < leastDatabase {
+		r.add("limits.database", "must be 16MiB or more, or 0 for no limit", "")
+	}
 	if time.Duration(l.SyncWait) > time.Minute {
 		r.add("limits.sync_wait", "must be 1m or less", "")
 	}

@@ -155,6 +155,7 @@ func TestErrors(t *testing.T) {
 		{"an unknown member within", "limits:\n  bodi: 1\n", []string{"unitask.yaml:2:3: limits.bodi is no setting | did you mean body?"}},
 		{"a wrong type", "limits: {queue: many}\n", []string{"unitask.yaml:1:17: limits.queue must be a whole number from 0 up"}},
 		{"a fraction", "limits: {queue: 1.5}\n", []string{"unitask.yaml:1:17: limits.queue must be a whole number"}},
+		{"a small database", "limits: {database: 1MiB}\n", []string{"limits.database must be 16MiB or more, or 0 for no limit"}},
 		{"a negative number", "limits: {queue: -1}\n", []string{"unitask.yaml:1:17: limits.queue must be a whole number"}},
 		{"a quoted number", "limits: {queue: '5'}\n", []string{"unitask.yaml:1:17: limits.queue must be a whole number"}},
 		{"a number for a text", "data_dir: 5\n", []string{`unitask.yaml:1:11: data_dir must be text | put it into quotes: "5"`}},
