@@ -4,7 +4,7 @@ PKG ?= ./...
 CI := ./.ci/run
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race lint fmt cover bench crash sigterm store-crash power sweep upgrade-test fuzz npm openapi e2e e2e-model golden release-check ci clean
+.PHONY: help build test race lint fmt cover bench crash sigterm store-crash power sweep full-disk upgrade-test fuzz npm openapi e2e e2e-model golden release-check ci clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,6 +46,9 @@ power: ## Cut the power 500 times on ext4 and on xfs while a process writes (roo
 
 sweep: ## Let every system call that changes the data folder fail once (UNITASK_SWEEP_POINTS=n for n of them)
 	UNITASK_SWEEP_POINTS=$${UNITASK_SWEEP_POINTS:-0} $(GO) test ./test/sweep -v -parallel 8 -timeout 2h
+
+full-disk: ## Fill the disk under the server, and its database to the limit (root)
+	$(GO) test ./test/fulldisk -v
 
 upgrade-test: ## Kill the upgrade of an old store at each of its writes and syncs
 	UNITASK_UPGRADE_POINTS=$${UNITASK_UPGRADE_POINTS:-10000} $(GO) test ./internal/store/boltstore -run TestUpgrade -v -timeout 1h

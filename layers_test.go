@@ -80,12 +80,15 @@ var layers = map[string]layer{
 	"tui":    {floor: 7, may: []string{"api", "task", "catalog", "fault"}},
 	"config": {floor: 7, may: []string{"fault", "task", "catalog", "account", "secret"}},
 
-	"docs":            {floor: 0}, // embeds the published interface
-	"cmd/unitask":     {floor: 8, below: true},
-	"test/bench":      {floor: 8, may: []string{"account", "api", "store", "store/boltstore", "task"}},
-	"test/crash":      {floor: 8},
-	"test/e2e":        {floor: 8},
-	"test/harness":    {floor: 7, may: []string{"api", "client", "task", "test/crash/invariant"}},
+	"docs":          {floor: 0}, // embeds the published interface
+	"cmd/unitask":   {floor: 8, below: true},
+	"test/bench":    {floor: 8, may: []string{"account", "api", "store", "store/boltstore", "task"}},
+	"test/crash":    {floor: 8},
+	"test/e2e":      {floor: 8},
+	"test/fulldisk": {floor: 8},
+	"test/harness": {floor: 7, may: []string{
+		"api", "artifact", "client", "store/boltstore", "task", "test/crash/invariant",
+	}},
 	"test/model":      {floor: 8},
 	"test/model/gguf": {floor: 0},
 	"test/power":      {floor: 8},

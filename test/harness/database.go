@@ -1,24 +1,41 @@
 package harness
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"path/filepath"
 	"time"
 
-	bolt "go.etcd.io/bbolt"
+	"unitask/internal/artifact"
+	"unitask/internal/store/boltstore"
+	"unitask/internal/task"
 )
 
-// CheckDatabase compares every page of a bbolt file that nobody writes to with its tree.
-func CheckDatabase(path string) error {
-	db, err := bolt.Open(path, 0o600, &bolt.Options{ReadOnly: true, Timeout: time.Second})
+// CheckData compares every page and every record of a data folder that no server works on with each
+// other, and the results with their files.
+func CheckData(ctx context.Context, dir string) error {
+	files, err := artifact.NewFolder(artifact.FolderConfig{Dir: filepath.Join(dir, "artifacts")})
 	if err != nil {
 		return err
 	}
-	err = db.View(func(tx *bolt.Tx) error {
-		var found []error
-		for err := range tx.Check() {
-			found = append(found, err)
-		}
-		return errors.Join(found...)
+	db, err := boltstore.OpenOffline(filepath.Join(dir, "unitask.db"))
+	if err != nil {
+		return err
+	}
+	report, err := db.Check(ctx, boltstore.CheckConfig{
+		Now: time.Now,
+		File: func(a task.Artifact) error {
+			m, err := files.Stat(ctx, a.ID)
+			if err == nil && m.SHA256 != a.SHA256 {
+				err = errors.New("it isn't the file of its task")
+			}
+			return err
+		},
+		Input: func(ref string) error { _, err := files.Stat(ctx, ref); return err },
 	})
+	for _, f := range report.Findings {
+		err = errors.Join(err, fmt.Errorf("%s: %s", f.Subject, f.Problem))
+	}
 	return errors.Join(err, db.Close())
 }

@@ -42,7 +42,7 @@ func play(role, dir string) error {
 	}
 	path := filepath.Join(dir, "unitask.db")
 	if role == roleChecker {
-		if err := harness.CheckDatabase(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := harness.CheckData(context.Background(), dir); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
 	}

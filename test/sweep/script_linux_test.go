@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -19,60 +17,12 @@ import (
 	"unitask/test/harness"
 )
 
-const supplierName = "paid"
-
-// supplier is a paid chat server that answers at once and counts.
-type supplier struct {
-	base string
-	mu   sync.Mutex
-	sent []invariant.Submission
-}
-
-// charge is ten tokens in and ten out, by the route's price.
-const charge task.Money = 10*1_000 + 10*2_000
-
-func newSupplier(t *testing.T) *supplier {
-	t.Helper()
-	s := &supplier{}
-	server := httptest.NewServer(http.HandlerFunc(s.handle))
-	t.Cleanup(server.Close)
-	s.base = server.URL
-	return s
-}
-
-func (s *supplier) config() string {
-	return fmt.Sprintf(`suppliers:
-  - {name: %s, kind: openai, base_url: %q}
-routes:
-  text.chat:
-    - {supplier: %[1]s, model: one, price: {unit: mtok, input: "1", output: "2"}}
-`, supplierName, s.base)
-}
-
-func (s *supplier) handle(w http.ResponseWriter, r *http.Request) {
-	var asked struct {
-		Messages []struct{ Content string }
-	}
-	if err := json.NewDecoder(r.Body).Decode(&asked); err != nil || len(asked.Messages) != 1 {
-		return // cut off by the end of the server: it never arrived
-	}
-	key, _, _ := strings.Cut(asked.Messages[0].Content, " ")
-	s.mu.Lock()
-	s.sent = append(s.sent, invariant.Submission{Key: key, Supplier: supplierName, Charge: charge})
-	s.mu.Unlock()
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = fmt.Fprintf(w, `{"choices":[{"message":{"role":"assistant","content":%q},"finish_reason":"stop"}],
-		"usage":{"prompt_tokens":10,"completion_tokens":10,"total_tokens":20}}`, answerTo(key))
-}
-
-func answerTo(key string) string { return "the answer to " + key }
-
 // script is the same few tasks at every point: a chat, one whose input is kept apart from its record, a
 // picture that is worked on while its caller polls.
 type script struct {
 	t        *testing.T
 	server   *harness.Server
-	supplier *supplier
+	supplier *harness.Supplier
 	keys     map[task.Mode]string
 	roles    []*role
 	refused  []faults.Code // what the callers were told where they weren't served
@@ -92,8 +42,8 @@ const largeInput = 80 << 10
 
 func newScript(t *testing.T, s *harness.Server, live string) *script {
 	t.Helper()
-	paid := newSupplier(t)
-	s.Config = paid.config()
+	paid := harness.NewSupplier(t)
+	s.Config = paid.Config()
 	sc := &script{t: t, server: s, supplier: paid, keys: map[task.Mode]string{task.Live: live}}
 	for _, r := range []struct {
 		mode              task.Mode
@@ -106,7 +56,7 @@ func newScript(t *testing.T, s *harness.Server, live string) *script {
 		added := &role{mode: r.mode, seen: invariant.Task{Key: key}}
 		added.body = fmt.Sprintf(`{"capability":%q,"input":{"prompt":%q}}`, r.capability, key+r.extra)
 		if r.mode == task.Live {
-			added.seen.Answer = new(answerTo(key))
+			added.seen.Answer = new(harness.AnswerTo(key))
 		}
 		sc.roles = append(sc.roles, added)
 	}
@@ -188,7 +138,7 @@ func (s *script) exchange(ctx context.Context, r *role, request harness.Request)
 
 // observe reads what there is in the end and what the supplier counted.
 func (s *script) observe(ctx context.Context) (o invariant.Observation, err error) {
-	o.Counted = map[string]bool{supplierName: true}
+	o.Counted = map[string]bool{harness.SupplierName: true}
 	for _, key := range s.keys {
 		ids, err := s.server.List(ctx, key)
 		if err != nil {
@@ -202,9 +152,7 @@ func (s *script) observe(ctx context.Context) (o invariant.Observation, err erro
 		}
 		o.Tasks = append(o.Tasks, r.seen)
 	}
-	s.supplier.mu.Lock()
-	defer s.supplier.mu.Unlock()
-	o.Submissions = append(o.Submissions, s.supplier.sent...)
+	o.Submissions = s.supplier.Sent()
 	return o, nil
 }
 

@@ -8,7 +8,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -233,7 +232,7 @@ func (p *point) again() {
 	}
 	p.broken = append(p.broken, p.script.broken...)
 	p.server.Stop()
-	if err := harness.CheckDatabase(filepath.Join(p.server.Data(), "unitask.db")); err != nil {
-		p.add("the database: %v", err)
+	if err := harness.CheckData(p.t.Context(), p.server.Data()); err != nil {
+		p.add("the data folder: %v", err)
 	}
 }
