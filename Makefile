@@ -4,7 +4,7 @@ PKG ?= ./...
 CI := ./.ci/run
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race lint fmt cover bench crash sigterm store-crash power sweep full-disk upgrade-test fuzz npm openapi e2e e2e-model golden release-check ci clean
+.PHONY: help build test race lint fmt cover bench crash sigterm store-crash power sweep full-disk backup-test upgrade-test fuzz npm openapi e2e e2e-model golden release-check ci clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,6 +49,9 @@ sweep: ## Let every system call that changes the data folder fail once (UNITASK_
 
 full-disk: ## Fill the disk under the server, and its database to the limit (root)
 	$(GO) test ./test/fulldisk -v
+
+backup-test: ## Restore 50 backups that were taken under load and check the invariants (UNITASK_BACKUP_CYCLES=n for another number)
+	UNITASK_BACKUP_CYCLES=$${UNITASK_BACKUP_CYCLES:-50} $(GO) test ./test/crash -run 'TestRestored|TestFilesBeforeTheDatabase|TestResumed' -v -timeout 1h
 
 upgrade-test: ## Kill the upgrade of an old store at each of its writes and syncs
 	UNITASK_UPGRADE_POINTS=$${UNITASK_UPGRADE_POINTS:-10000} $(GO) test ./internal/store/boltstore -run TestUpgrade -v -timeout 1h

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -24,7 +25,12 @@ type book struct {
 	seed   uint64
 	keys   map[task.Mode]string // API keys
 
+	// undone is set while what happens may be undone by a restore: callers and suppliers live through it
+	// and nothing of it is recorded.
+	undone atomic.Bool
+
 	mu        sync.Mutex
+	doubtful  map[string]bool // ids that were named then
 	records   []*record
 	surprises []string // answers that no caller should ever get
 	calls     []call
@@ -111,7 +117,9 @@ func (b *book) note(r *record, got api.Task) bool {
 	if !b.acknowledge(r, got) {
 		return false
 	}
-	r.seen.Seen = append(r.seen.Seen, got.State)
+	if !b.undone.Load() {
+		r.seen.Seen = append(r.seen.Seen, got.State)
+	}
 	r.done = got.State.Terminal() && (got.Error == nil || !got.Error.Retryable)
 	return true
 }
@@ -119,6 +127,12 @@ func (b *book) note(r *record, got api.Task) bool {
 func (b *book) acknowledge(r *record, got api.Task) bool {
 	if got.ID == "" {
 		return false
+	}
+	if b.undone.Load() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.doubtful[got.ID] = true
+		return true
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

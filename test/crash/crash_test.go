@@ -29,14 +29,8 @@ func TestKilled(t *testing.T) {
 	seed := harness.Setting(t, "UNITASK_CRASH_SEED", rand.Uint64()) //nolint:gosec // a seed that is printed is no secret
 	cycles := int(harness.Setting(t, "UNITASK_CRASH_CYCLES", shortCycles))
 	t.Logf("UNITASK_CRASH_SEED=%d UNITASK_CRASH_CYCLES=%d", seed, cycles)
-	paid := newSupplier(t, rand.New(rand.NewPCG(seed, 0)))
-	s := harness.NewServer(t)
-	s.Config = config(paid.base)
-	s.Start()
-	b := &book{t: t, server: s, seed: seed, keys: map[task.Mode]string{
-		task.Live: s.MustNewKey(task.Live), task.Test: s.MustNewKey(task.Test),
-	}}
-
+	b, paid := newBook(t, seed)
+	s := b.server
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	var all sync.WaitGroup
@@ -62,6 +56,18 @@ func TestKilled(t *testing.T) {
 	if t.Failed() {
 		t.Logf("the last server's output:\n%s", s.Warnings())
 	}
+}
+
+// newBook starts a server with keys of both modes, and suppliers that count.
+func newBook(t *testing.T, seed uint64) (*book, *supplier) {
+	t.Helper()
+	paid := newSupplier(t, rand.New(rand.NewPCG(seed, 0)))
+	s := harness.NewServer(t)
+	s.Config = config(paid.base)
+	s.Start()
+	return &book{t: t, server: s, seed: seed, doubtful: map[string]bool{}, keys: map[task.Mode]string{
+		task.Live: s.MustNewKey(task.Live), task.Test: s.MustNewKey(task.Test),
+	}}, paid
 }
 
 // report prints the figures, and fails the test where they show that it put nothing to the test.

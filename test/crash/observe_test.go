@@ -61,7 +61,7 @@ func (b *book) observe() invariant.Observation {
 
 // snapshot keeps the operator's view of a task at work; it is skipped while no server answers.
 func (b *book) snapshot(ctx context.Context, r *record, id string) {
-	if got, err := b.admin(ctx, id); err == nil {
+	if got, err := b.admin(ctx, id); err == nil && !b.undone.Load() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.seen.Snapshots = append(r.seen.Snapshots, got)

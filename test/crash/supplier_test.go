@@ -34,16 +34,18 @@ const hangTime = 1500 * time.Millisecond
 type supplier struct {
 	base string
 
-	draw func(rng *rand.Rand) fate
+	draw   func(rng *rand.Rand) fate
+	undone func() bool // nil: nothing is
 
-	mu   sync.Mutex
-	rng  *rand.Rand
-	sent []invariant.Submission
+	mu       sync.Mutex
+	rng      *rand.Rand
+	sent     []invariant.Submission
+	doubtful map[string]bool // keys with submissions that a restore has undone
 }
 
 func newSupplier(t *testing.T, rng *rand.Rand) *supplier {
 	t.Helper()
-	s := &supplier{rng: rng, draw: faulty}
+	s := &supplier{rng: rng, draw: faulty, doubtful: map[string]bool{}}
 	server := httptest.NewServer(http.HandlerFunc(s.handle))
 	t.Cleanup(server.Close)
 	s.base = server.URL
@@ -142,6 +144,10 @@ func (s *supplier) note(key, name string) fate {
 		sub.Charge = cheapCharge
 	case f.charged:
 		sub.Charge = dearCharge
+	}
+	if s.undone != nil && s.undone() {
+		s.doubtful[key] = true
+		return f
 	}
 	s.sent = append(s.sent, sub)
 	return f
