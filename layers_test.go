@@ -77,8 +77,9 @@ var layers = map[string]layer{
 	"server/console": {floor: 6, below: true},
 	"client":         {floor: 6, may: []string{"api", "task", "catalog", "fault", "secret"}},
 
-	"tui":    {floor: 7, may: []string{"api", "task", "catalog", "fault"}},
-	"config": {floor: 7, may: []string{"fault", "task", "catalog", "account", "secret"}},
+	"metrics": {floor: 7, below: true},
+	"tui":     {floor: 7, may: []string{"api", "task", "catalog", "fault"}},
+	"config":  {floor: 7, may: []string{"fault", "task", "catalog", "account", "secret"}},
 
 	"docs":          {floor: 0}, // embeds the published interface
 	"cmd/unitask":   {floor: 8, below: true},

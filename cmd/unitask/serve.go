@@ -26,14 +26,15 @@ const bootstrapVariable = "UNITASK_BOOTSTRAP_KEY"
 
 // serverFlags are those that say which settings hold.
 type serverFlags struct {
-	file                   string
-	listen, dataDir, store string
+	file                            string
+	listen, dataDir, store, metrics string
 }
 
 func (f *serverFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.file, "config", "", "read the settings from this YAML `file` (UNITASK_CONFIG)")
 	cmd.Flags().StringVar(&f.listen, "listen", "", "listen on this `address` (UNITASK_LISTEN; default 127.0.0.1:8420)")
 	cmd.Flags().StringVar(&f.dataDir, "data-dir", "", "keep everything in this `folder` (UNITASK_DATA_DIR; default ./data)")
+	cmd.Flags().StringVar(&f.metrics, "metrics-listen", "", "serve /metrics on this `address` (UNITASK_METRICS_LISTEN; default none)")
 	cmd.Flags().StringVar(&f.store, "store", "", "keep tasks and keys in this `store` (UNITASK_STORE; default bolt)")
 }
 
@@ -45,6 +46,7 @@ func (f *serverFlags) sources(cmd *cobra.Command) config.Sources {
 	}
 	for flag, value := range map[string]struct{ setting, text string }{
 		"listen": {"listen", f.listen}, "data-dir": {"data_dir", f.dataDir}, "store": {"store", f.store},
+		"metrics-listen": {"metrics_listen", f.metrics},
 	} {
 		if cmd.Flags().Changed(flag) {
 			s.Flags[value.setting] = value.text
@@ -74,11 +76,18 @@ func serveRun(ctx context.Context, t *terminal, sources config.Sources) error {
 	if err != nil {
 		return err
 	}
-	ln, err := listen(ctx, settings.Listen)
+	ln, err := listen(ctx, "--listen", settings.Listen)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = ln.Close() }()
+	var monitor net.Listener
+	if settings.MetricsListen != "" {
+		if monitor, err = listen(ctx, "--metrics-listen", settings.MetricsListen); err != nil {
+			return err
+		}
+		defer func() { _ = monitor.Close() }()
+	}
 	tuneMemory()
 	log := newLogger(t)
 	supply, err := findSuppliers(ctx, settings, os.Getenv)
@@ -92,7 +101,7 @@ func serveRun(ctx context.Context, t *terminal, sources config.Sources) error {
 	if err := n.welcome(ctx, t, settings, supply); err != nil {
 		return errors.Join(err, n.close(ctx))
 	}
-	failed := n.start(ln)
+	failed := n.start(ln, monitor)
 	select {
 	case err = <-failed:
 	case <-ctx.Done():
@@ -124,8 +133,8 @@ func (n *node) welcome(ctx context.Context, t *terminal, settings config.Config,
 	return nil
 }
 
-// listen opens the address, or says who has it.
-func listen(ctx context.Context, address string) (net.Listener, error) {
+// listen opens the address, or says who has it; flag names another.
+func listen(ctx context.Context, flag, address string) (net.Listener, error) {
 	var config net.ListenConfig
 	ln, err := config.Listen(ctx, "tcp", address)
 	if err == nil {
@@ -138,7 +147,7 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 	if who := portHolder(address); who != "" {
 		message += " by " + who
 	}
-	return nil, &hinted{error: errors.New(message), hint: "unitask serve --listen " + nextPort(address)}
+	return nil, &hinted{error: errors.New(message), hint: "unitask serve " + flag + " " + nextPort(address)}
 }
 
 // newLogger writes for people on a terminal, for machines elsewhere.

@@ -18,6 +18,7 @@ import (
 	"unitask/internal/config"
 	"unitask/internal/gate"
 	"unitask/internal/gateway"
+	"unitask/internal/metrics"
 	"unitask/internal/routing"
 	"unitask/internal/server"
 	"unitask/internal/store/boltstore"
@@ -32,13 +33,17 @@ type node struct {
 	api      *server.Server
 	admin    *server.Admin
 	socket   *adminSocket
+	metrics  *metrics.Metrics
+	monitor  *server.Monitor
 }
 
 // newNode opens the data folder and puts the service together; nothing is served yet.
 func newNode(ctx context.Context, c config.Config, directory *catalog.Catalog, s supply, log *slog.Logger) (*node, error) {
-	n := &node{}
+	n := &node{metrics: metrics.New(metrics.Build(readBuild()))}
+	n.monitor = server.NewMonitor(n.metrics.Handler(), log)
 	var err error
-	if n.db, n.dataDir, err = openData(c.DataDir, int64(c.Limits.Database), log); err != nil {
+	store := boltstore.Config{MaxSize: int64(c.Limits.Database), OnCommit: n.metrics.Commit, Logger: log}
+	if n.db, n.dataDir, err = openData(c.DataDir, store); err != nil {
 		return nil, err
 	}
 	if err = n.assemble(ctx, c, directory, s, log); err != nil {
@@ -47,24 +52,26 @@ func newNode(ctx context.Context, c config.Config, directory *catalog.Catalog, s
 	return n, nil
 }
 
-// openData opens the database of a data folder, making both where they don't exist. The file grows to
-// limit bytes, 0 for as far as the disk goes.
-func openData(dir string, limit int64, log *slog.Logger) (db *boltstore.DB, abs string, err error) {
+// openData opens the database of a data folder, making both where they don't exist; c is without a
+// path.
+func openData(dir string, c boltstore.Config) (db *boltstore.DB, abs string, err error) {
 	if abs, err = filepath.Abs(dir); err != nil {
 		return nil, "", err
 	}
 	if err = os.MkdirAll(abs, 0o700); err != nil {
 		return nil, "", err
 	}
-	db, err = boltstore.Open(boltstore.Config{Path: filepath.Join(abs, backup.DatabaseName), MaxSize: limit, Logger: log})
+	c.Path = filepath.Join(abs, backup.DatabaseName)
+	db, err = boltstore.Open(c)
 	return db, abs, err
 }
 
 func (n *node) assemble(ctx context.Context, c config.Config, directory *catalog.Catalog, s supply, log *slog.Logger) error {
-	files, err := artifact.NewFolder(artifact.FolderConfig{Dir: filepath.Join(n.dataDir, backup.ArtifactsName)})
+	folder, err := artifact.NewFolder(artifact.FolderConfig{Dir: filepath.Join(n.dataDir, backup.ArtifactsName)})
 	if err != nil {
 		return err
 	}
+	files := n.metrics.Artifacts(folder)
 	signing, err := n.db.Secret(ctx, "artifact-urls", artifact.SecretSize)
 	if err != nil {
 		return err
@@ -90,14 +97,16 @@ func (n *node) assemble(ctx context.Context, c config.Config, directory *catalog
 	}
 	n.gateway, err = gateway.New(gateway.Config{
 		Catalog: directory, Store: n.db, Gate: keeper, Routes: table, Artifacts: files, Fetcher: fetcher,
-		Limits: gatewayLimits(c.Limits), Logger: log,
+		Limits: gatewayLimits(c.Limits), Logger: log, Observer: n.metrics,
 	})
 	if err != nil {
 		return err
 	}
+	n.metrics.Watch(n.db, n.gateway.Working)
 	n.api, err = server.New(server.Config{
 		Gateway: n.gateway, Gate: keeper, Artifacts: files, Signer: signer, BaseURL: c.BaseURL, Logger: log,
-		Limits: server.Limits{Body: someBytes(c.Limits.Body), Connections: someCount(c.Limits.Connections)},
+		Limits:    server.Limits{Body: someBytes(c.Limits.Body), Connections: someCount(c.Limits.Connections)},
+		OnRequest: n.metrics.Request,
 	})
 	if err != nil {
 		return err
@@ -105,12 +114,12 @@ func (n *node) assemble(ctx context.Context, c config.Config, directory *catalog
 	n.operator = &server.Operator{
 		Keys: n.db, Tasks: n.db, Gate: keeper, Prefix: c.KeyPrefix, Now: time.Now,
 		BackupFunc: func(ctx context.Context, w io.Writer) error {
-			_, err := backup.Write(ctx, w, backup.Source{Database: n.db, Files: files, Program: readBuild().Version, Now: time.Now})
+			_, err := backup.Write(ctx, w, backup.Source{Database: n.db, Files: folder, Program: readBuild().Version, Now: time.Now})
 			return err
 		},
 		Server: api.Info{Version: readBuild().Version, BaseURL: c.BaseURL, PID: os.Getpid()},
 	}
-	n.admin = server.NewAdmin(n.operator, log)
+	n.admin = server.NewAdmin(n.operator, n.metrics.Handler(), log)
 	n.socket, err = openAdminSocket(ctx, n.dataDir)
 	return err
 }
@@ -156,15 +165,19 @@ func someCount(n int) int {
 	return n
 }
 
-// start serves the API on the listener and the operator on the socket. The channel receives what
-// ends either of them before stop does.
-func (n *node) start(ln net.Listener) <-chan error {
-	failed := make(chan error, 2)
+// start serves the API on the listener, the operator on the socket and, where monitor isn't nil, the
+// metrics on that. The channel receives what ends any of them before stop does.
+func (n *node) start(ln, monitor net.Listener) <-chan error {
 	n.gateway.Start()
-	for _, serve := range []func() error{
+	services := []func() error{
 		func() error { return n.api.Serve(ln) },
 		func() error { return n.admin.Serve(n.socket.listener) },
-	} {
+	}
+	if monitor != nil {
+		services = append(services, func() error { return n.monitor.Serve(monitor) })
+	}
+	failed := make(chan error, len(services))
+	for _, serve := range services {
 		go func() {
 			if err := serve(); err != nil {
 				failed <- err
@@ -185,5 +198,5 @@ func (n *node) stop(grace time.Duration) error {
 
 // close frees what newNode opened.
 func (n *node) close(ctx context.Context) error {
-	return errors.Join(n.admin.Shutdown(ctx), n.socket.remove(), n.db.Close())
+	return errors.Join(n.monitor.Shutdown(ctx), n.admin.Shutdown(ctx), n.socket.remove(), n.db.Close())
 }

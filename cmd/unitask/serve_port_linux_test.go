@@ -8,7 +8,7 @@ import (
 )
 
 func TestPortHolder(t *testing.T) {
-	ln, err := listen(t.Context(), "127.0.0.1:0")
+	ln, err := listen(t.Context(), "--listen", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -266,12 +266,12 @@ func TestLocalProfile(t *testing.T) {
 }
 
 func TestBusyPort(t *testing.T) {
-	ln, err := listen(t.Context(), "127.0.0.1:0")
+	ln, err := listen(t.Context(), "--listen", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = ln.Close() }()
-	_, err = listen(context.Background(), ln.Addr().String())
+	_, err = listen(context.Background(), "--listen", ln.Addr().String())
 	if err == nil || !strings.Contains(err.Error(), "is in use") || !strings.Contains(hintOf("unitask serve", err), "--listen 127.0.0.1:") {
 		t.Errorf("%v, hint %q", err, hintOf("unitask serve", err))
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"unitask/internal/backup"
 	"unitask/internal/config"
 	"unitask/internal/server"
+	"unitask/internal/store/boltstore"
 )
 
 // openStoreOperator opens the store of a data folder that no server runs on. Its keys begin as the
@@ -25,7 +25,7 @@ func openStoreOperator(_ context.Context, dataDir string) (operator, func() erro
 	if err != nil {
 		return nil, nil, err
 	}
-	db, _, err := openData(dataDir, 0, slog.New(slog.DiscardHandler))
+	db, _, err := openData(dataDir, boltstore.Config{})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
@@ -157,7 +156,7 @@ func (o *storeRestoreOptions) unpack(t *terminal, staging string) (m backup.Mani
 
 // endUnfinished ends the tasks of which nobody knows what became of them since the backup.
 func endUnfinished(ctx context.Context, dir string) (n int, err error) {
-	db, _, err := openData(dir, 0, slog.New(slog.DiscardHandler))
+	db, _, err := openData(dir, boltstore.Config{})
 	if err != nil {
 		return 0, err
 	}

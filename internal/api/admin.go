@@ -11,6 +11,7 @@ import (
 // the operator; it takes no key.
 const (
 	AdminSocket      = "admin.sock"
+	PathMetrics      = "/metrics" // never on the API's listener
 	PathAdminKeys    = "/admin/v1/keys"
 	PathAdminSession = "/admin/v1/session-key" // POST: a short-lived test key for the local client
 	PathAdminInfo    = "/admin/v1/info"

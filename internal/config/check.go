@@ -48,9 +48,11 @@ func (r *report) check(c *Config, kinds map[string][]string, directory *catalog.
 }
 
 func (r *report) checkListen(c *Config) {
-	host, port, err := net.SplitHostPort(c.Listen)
-	if n, nan := strconv.Atoi(port); err != nil || nan != nil || n < 0 || n > 65535 {
-		r.add("listen", "must be host:port", "for example 127.0.0.1:8420")
+	if c.MetricsListen != "" {
+		r.hostPort("metrics_listen", c.MetricsListen, "for example 127.0.0.1:9420")
+	}
+	host, port, ok := r.hostPort("listen", c.Listen, "for example 127.0.0.1:8420")
+	if !ok {
 		return
 	}
 	if c.BaseURL == "" {
@@ -62,6 +64,16 @@ func (r *report) checkListen(c *Config) {
 	if !validAddress(c.BaseURL) {
 		r.add("base_url", "must be an http or https address without query and user", "for example https://ai.example.org")
 	}
+}
+
+// hostPort splits an address to listen on.
+func (r *report) hostPort(name, address, example string) (host, port string, ok bool) {
+	host, port, err := net.SplitHostPort(address)
+	if n, nan := strconv.Atoi(port); err != nil || nan != nil || n < 0 || n > 65535 {
+		r.add(name, "must be host:port", example)
+		return "", "", false
+	}
+	return host, port, true
 }
 
 // leastDatabase leaves room for the tasks that were accepted to end.

@@ -14,19 +14,20 @@ import (
 
 // Config is every setting, resolved and checked. It is immutable.
 type Config struct {
-	Listen     string                    `yaml:"listen" env:"UNITASK_LISTEN" default:"127.0.0.1:8420" doc:"host and port of the API"`
-	BaseURL    string                    `yaml:"base_url" env:"UNITASK_PUBLIC_URL" doc:"where callers reach the API, for the URLs of artifacts; by default http:// and listen"`
-	DataDir    string                    `yaml:"data_dir" env:"UNITASK_DATA_DIR" default:"./data" doc:"the folder of the database, the artifacts and the operator's socket"`
-	Store      string                    `yaml:"store" env:"UNITASK_STORE" default:"bolt" doc:"where tasks and keys are kept: bolt, a file in data_dir"`
-	Artifacts  string                    `yaml:"artifacts" env:"UNITASK_ARTIFACTS" default:"file" doc:"where result files are kept: file, a folder in data_dir"`
-	KeyPrefix  string                    `yaml:"key_prefix" env:"UNITASK_KEY_PREFIX" default:"svc" doc:"the first part of every API key: lower-case letters and digits"`
-	Catalog    []string                  `yaml:"catalog" doc:"files of capabilities that are added to the directory or replace entries; relative to this file"`
-	MediaAllow []string                  `yaml:"media_allow" doc:"hosts, addresses and CIDRs that callers' URLs may point to although they aren't public"`
-	Limits     Limits                    `yaml:"limits"`
-	Deadlines  map[catalog.Name]Duration `yaml:"deadlines" doc:"how long a task of the capability may take, where the directory's own deadline doesn't suit"`
-	Suppliers  []Supplier                `yaml:"suppliers"`
-	Routes     map[catalog.Name][]Route  `yaml:"routes" doc:"who may serve each capability"`
-	Prices     map[catalog.Name]Price    `yaml:"prices" doc:"what callers pay for a capability; by default what the cheapest approved route costs"`
+	Listen        string                    `yaml:"listen" env:"UNITASK_LISTEN" default:"127.0.0.1:8420" doc:"host and port of the API"`
+	MetricsListen string                    `yaml:"metrics_listen" env:"UNITASK_METRICS_LISTEN" doc:"host and port of /metrics, for monitoring alone; by default it is on the operator's socket only"`
+	BaseURL       string                    `yaml:"base_url" env:"UNITASK_PUBLIC_URL" doc:"where callers reach the API, for the URLs of artifacts; by default http:// and listen"`
+	DataDir       string                    `yaml:"data_dir" env:"UNITASK_DATA_DIR" default:"./data" doc:"the folder of the database, the artifacts and the operator's socket"`
+	Store         string                    `yaml:"store" env:"UNITASK_STORE" default:"bolt" doc:"where tasks and keys are kept: bolt, a file in data_dir"`
+	Artifacts     string                    `yaml:"artifacts" env:"UNITASK_ARTIFACTS" default:"file" doc:"where result files are kept: file, a folder in data_dir"`
+	KeyPrefix     string                    `yaml:"key_prefix" env:"UNITASK_KEY_PREFIX" default:"svc" doc:"the first part of every API key: lower-case letters and digits"`
+	Catalog       []string                  `yaml:"catalog" doc:"files of capabilities that are added to the directory or replace entries; relative to this file"`
+	MediaAllow    []string                  `yaml:"media_allow" doc:"hosts, addresses and CIDRs that callers' URLs may point to although they aren't public"`
+	Limits        Limits                    `yaml:"limits"`
+	Deadlines     map[catalog.Name]Duration `yaml:"deadlines" doc:"how long a task of the capability may take, where the directory's own deadline doesn't suit"`
+	Suppliers     []Supplier                `yaml:"suppliers"`
+	Routes        map[catalog.Name][]Route  `yaml:"routes" doc:"who may serve each capability"`
+	Prices        map[catalog.Name]Price    `yaml:"prices" doc:"what callers pay for a capability; by default what the cheapest approved route costs"`
 }
 
 // Limits bound what callers and this node may do; 0 is no limit where the default isn't a duration.

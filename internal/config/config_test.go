@@ -254,9 +254,11 @@ func matches(got, want string) bool {
 }
 
 func TestErrorsOfVariablesAndFlags(t *testing.T) {
-	env := func(name string) string { return map[string]string{"UNITASK_STORE": "tape"}[name] }
+	env := func(name string) string {
+		return map[string]string{"UNITASK_STORE": "tape", "UNITASK_METRICS_LISTEN": "x"}[name]
+	}
 	_, err := load(t, config.Sources{Getenv: env, Flags: map[string]string{"listen": "x"}}, "key_prefix: A\n")
-	for _, want := range []string{"UNITASK_STORE: store must be bolt", "--listen: listen must be host:port", "unitask.yaml:1:13: key_prefix must"} {
+	for _, want := range []string{"UNITASK_STORE: store must be bolt", "--listen: listen must be host:port", "UNITASK_METRICS_LISTEN: metrics_listen must be host:port", "unitask.yaml:1:13: key_prefix must"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q isn't in %v", want, err)
 		}

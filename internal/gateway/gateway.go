@@ -52,6 +52,7 @@ type Config struct {
 	Limits    Limits
 	Now       func() time.Time // nil: time.Now
 	Logger    *slog.Logger     // nil: discarded
+	Observer  Observer         // nil: nobody observes
 }
 
 // Gateway is safe for concurrent use. Start it once, Shutdown it once.
@@ -66,6 +67,7 @@ type Gateway struct {
 	limits    Limits
 	now       func() time.Time
 	log       *slog.Logger
+	observer  Observer
 	node      string
 
 	workers  sync.WaitGroup     // everything that works on a task or is about to begin
@@ -96,12 +98,15 @@ func New(c Config) (*Gateway, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
+	if c.Observer == nil {
+		c.Observer = nobody{}
+	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	g := &Gateway{
 		health: routing.NewHealth(c.Now), store: c.Store, gate: c.Gate, artifacts: c.Artifacts, fetcher: c.Fetcher,
-		limits: c.Limits.withDefaults(), now: c.Now, log: c.Logger, node: task.NewID("node_", c.Now()),
+		limits: c.Limits.withDefaults(), now: c.Now, log: c.Logger, observer: c.Observer, node: task.NewID("node_", c.Now()),
 		running: map[string]*context.CancelCauseFunc{}, parked: map[string]*parked{}, free: make(chan struct{}, 1),
 	}
 	g.slots = g.limits.Workers

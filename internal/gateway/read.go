@@ -145,6 +145,7 @@ func (g *Gateway) Cancel(ctx context.Context, c gate.Caller, id string) (task.Ta
 		return t, storeFault(err)
 	}
 	if t.State == task.Canceled {
+		g.observe(before, t)
 		g.eraseInputs(ctx, before)
 		return t, nil
 	}

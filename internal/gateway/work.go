@@ -196,6 +196,7 @@ func (w *work) commit(ctx context.Context, write func(context.Context) (task.Tas
 		t, err := write(context.WithoutCancel(ctx))
 		switch {
 		case err == nil:
+			w.g.observe(w.t, t)
 			t.CancelRequested = t.CancelRequested || (w.t.CancelRequested && !t.State.Terminal())
 			w.t = t
 			return nil

@@ -2,12 +2,10 @@ package server
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"time"
 
@@ -18,38 +16,14 @@ import (
 
 // Admin serves an Operator over a Unix socket. It asks for no key: the socket's mode is the lock.
 type Admin struct {
-	*core
+	*site
 	operator *Operator
-	http     *http.Server
 }
 
 // NewAdmin returns an Admin that doesn't listen yet. log may be nil.
-func NewAdmin(o *Operator, log *slog.Logger) *Admin {
-	a := &Admin{core: newCore(Limits{Body: 1 << 20}, o.Now, log), operator: o}
-	a.route()
-	a.http = newHTTPServer(a, a.limits.IdleTime, a.log)
-	return a
-}
-
-// Serve answers on the listener until Shutdown; it returns nil then.
-func (a *Admin) Serve(ln net.Listener) error {
-	err := a.http.Serve(ln)
-	if errors.Is(err, http.ErrServerClosed) {
-		return nil
-	}
-	return err
-}
-
-// Shutdown waits for the requests under way until ctx ends; what is left then is cut off.
-func (a *Admin) Shutdown(ctx context.Context) error {
-	if err := a.http.Shutdown(ctx); err != nil {
-		return errors.Join(err, a.http.Close())
-	}
-	return nil
-}
-
-func (a *Admin) route() {
-	for pattern, m := range map[string]methods{
+func NewAdmin(o *Operator, metrics http.Handler, log *slog.Logger) *Admin {
+	a := &Admin{site: newSite(newCore(Limits{Body: 1 << 20}, o.Now, log)), operator: o}
+	a.only(map[string]methods{
 		api.PathAdminKeys:                      {http.MethodGet: a.handleKeyList, http.MethodPost: a.handleKeyCreate},
 		api.PathAdminKeys + "/{key_id}/revoke": {http.MethodPost: a.handleKeyRevoke},
 		api.PathAdminSession:                   {http.MethodPost: a.handleSessionKey},
@@ -57,11 +31,9 @@ func (a *Admin) route() {
 		api.PathAdminTasks + "/{task_id}":      {http.MethodGet: a.handleTask},
 		api.PathAdminBackup:                    {http.MethodPost: a.handleBackup},
 		pathProfile + "{profile...}":           profileMethods,
-	} {
-		a.handle(pattern, m.dispatch)
-	}
-	a.unknown = func(*exchange) error { return fault.New(fault.NotFound, "there is nothing at this path") }
-	a.handle("/", a.unknown)
+		api.PathMetrics:                        scrape(metrics),
+	})
+	return a
 }
 
 func (a *Admin) handleKeyCreate(x *exchange) error {

@@ -28,7 +28,7 @@ func socket(t *testing.T, w *world) func(method, path, body string) response {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "admin.sock")
 	ln := must((&net.ListenConfig{}).Listen(t.Context(), "unix", path))(t)
-	admin := server.NewAdmin(w.operator, nil)
+	admin := server.NewAdmin(w.operator, http.NotFoundHandler(), nil)
 	served := make(chan error, 1)
 	go func() { served <- admin.Serve(ln) }()
 	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {

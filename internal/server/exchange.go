@@ -41,6 +41,8 @@ type core struct {
 	log     *slog.Logger
 	mux     *http.ServeMux
 	unknown handler // of paths that no route takes
+
+	onRequest func(Request) // nil: nobody counts
 }
 
 // newCore returns a core whose unknown is still to be set before the first request.
@@ -101,9 +103,13 @@ func (s *core) finish(x *exchange, begun time.Time) {
 }
 
 func (s *core) record(x *exchange, begun time.Time) {
+	took := s.now().Sub(begun)
+	if s.onRequest != nil {
+		s.onRequest(Request{Route: x.route, Method: knownMethod(x.r.Method), Status: x.status, Took: took})
+	}
 	attrs := []slog.Attr{
 		slog.String("method", x.r.Method), slog.String("route", x.route), slog.Int("status", x.status),
-		slog.String("request_id", x.id), slog.Float64("duration_ms", float64(s.now().Sub(begun).Microseconds())/1000),
+		slog.String("request_id", x.id), slog.Float64("duration_ms", float64(took.Microseconds())/1000),
 	}
 	for _, a := range []slog.Attr{
 		slog.String("code", string(x.code)), slog.String("task_id", x.taskID), slog.String("key_id", x.caller.Key.ID),
@@ -113,6 +119,16 @@ func (s *core) record(x *exchange, begun time.Time) {
 		}
 	}
 	s.log.LogAttrs(context.WithoutCancel(x.r.Context()), slog.LevelInfo, "request", attrs...)
+}
+
+// knownMethod keeps what a caller made up out of the counts.
+func knownMethod(m string) string {
+	switch m {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+		return m
+	default:
+		return "other"
+	}
 }
 
 // WriteHeader notes the status and gives the client time for the next piece.

@@ -43,6 +43,16 @@ type Config struct {
 	Limits    Limits
 	Now       func() time.Time // nil: time.Now
 	Logger    *slog.Logger     // nil: discarded
+	// OnRequest hears of each request once it is answered. It must be quick. nil: nobody does.
+	OnRequest func(Request)
+}
+
+// Request is an answered request, as monitoring counts it: nothing in it is a caller's own words.
+type Request struct {
+	Route  string // the pattern that took it
+	Method string // "other" for one that no route knows
+	Status int
+	Took   time.Duration
 }
 
 // Server is an http.Handler and the listener's settings around it. It is safe for concurrent use.
@@ -74,6 +84,7 @@ func New(c Config) (*Server, error) {
 		core:    newCore(c.Limits, c.Now, c.Logger),
 		gateway: c.Gateway, gate: c.Gate, artifacts: c.Artifacts, signer: c.Signer, base: base, document: doc,
 	}
+	s.onRequest = c.OnRequest
 	s.route()
 	s.http = newHTTPServer(s, s.limits.IdleTime, s.log)
 	return s, nil

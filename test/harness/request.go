@@ -86,20 +86,25 @@ func (s *Server) MustNewKey(mode task.Mode) string {
 	return key
 }
 
-// AdminTask reads a task as the operator does.
-func (s *Server) AdminTask(ctx context.Context, id string) (got api.AdminTask, err error) {
+// Operator reads a path on the operator's socket.
+func (s *Server) Operator(ctx context.Context, path string) (Reply, error) {
 	socket, err := client.AdminSocketPath(s.Data())
 	if err != nil {
-		return got, err
+		return Reply{}, err
 	}
 	transport := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
 	}}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://admin"+api.PathAdminTasks+"/"+id, nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://admin"+path, nil)
 	if err != nil {
-		return got, err
+		return Reply{}, err
 	}
-	reply, err := send(&http.Client{Transport: transport}, request)
+	return send(&http.Client{Transport: transport}, request)
+}
+
+// AdminTask reads a task as the operator does.
+func (s *Server) AdminTask(ctx context.Context, id string) (got api.AdminTask, err error) {
+	reply, err := s.Operator(ctx, api.PathAdminTasks+"/"+id)
 	if err != nil {
 		return got, err
 	}

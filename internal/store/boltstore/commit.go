@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"runtime"
 	"syscall"
+	"time"
 
 	bolt "go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
@@ -149,10 +150,12 @@ func (db *DB) try(group []*op) (done bool, _ error) {
 		}
 	}
 	if x.puts > 0 {
+		begun := time.Now()
 		if err := x.commit(); err != nil {
 			x.revert(0)
 			return false, err
 		}
+		db.onCommit(len(group), time.Since(begun))
 	}
 	x.publish()
 	return true, nil

@@ -9,7 +9,7 @@ import (
 
 // index holds what the committer knows in memory of the tasks that aren't terminal. All of it but
 // the tenants' turns follows from the set of entries: replace is the only change, and its own undo.
-// Only the committer touches it; the counts by state may be read by anyone.
+// Only the committer touches it; the counts may be read by anyone.
 type index struct {
 	entries  map[rowID]*entry
 	tenants  map[string]*tenant
@@ -19,6 +19,7 @@ type index struct {
 	inFlight map[string]int // open attempts by cap
 	claimed  map[string]int // leases that are to begin one, by cap
 	byState  []atomic.Int64 // in the order of task.States
+	held     atomic.Int64   // len(leased)
 	served   int64          // turns given so far
 	now      tick
 }
@@ -120,6 +121,7 @@ func (x *index) place(e *entry) {
 	case x.leaseOf(e) != nil:
 		e.due = e.lease.expires
 		x.leased[e] = struct{}{}
+		x.held.Store(int64(len(x.leased)))
 		tally(x.claimed, e.lease.place, 1)
 	case e.pause > x.now:
 		e.due = e.pause
@@ -137,6 +139,7 @@ func (x *index) place(e *entry) {
 func (x *index) unplace(e *entry) {
 	if _, ok := x.leased[e]; ok {
 		delete(x.leased, e)
+		x.held.Store(int64(len(x.leased)))
 		tally(x.claimed, e.lease.place, -1)
 	}
 	if e.due != never {

@@ -17,15 +17,20 @@ func (x *txn) room() bool {
 // left returns the bytes that can surely be written: what the file may grow by, and of the free pages a
 // quarter, for they may lie too scattered for a large record.
 func (x *txn) left() int64 {
+	s := x.db.bolt.Stats()
+	return x.db.growth(x.tx.Size()) + int64(s.FreePageN+s.PendingPageN)*int64(x.db.bolt.Info().PageSize)/4
+}
+
+// growth returns by how many bytes a file of the given size may grow.
+func (db *DB) growth(size int64) int64 {
 	growth := int64(math.MaxInt64 / 2)
-	if x.db.limit > 0 {
-		growth = max(0, x.db.limit-int64(x.db.bolt.AllocSize)-x.tx.Size())
+	if db.limit > 0 {
+		growth = max(0, db.limit-int64(db.bolt.AllocSize)-size)
 	}
-	if free, _, ok := diskSpace(x.db.path); ok {
+	if free, _, ok := diskSpace(db.path); ok {
 		growth = min(growth, free)
 	}
-	s := x.db.bolt.Stats()
-	return growth + int64(s.FreePageN+s.PendingPageN)*int64(x.db.bolt.Info().PageSize)/4
+	return growth
 }
 
 func (db *DB) reserve() int64 {

@@ -1,0 +1,70 @@
+package metrics
+
+import (
+	"context"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"unitask/internal/store"
+	"unitask/internal/task"
+)
+
+// Watch shows how the store stands at each scrape, and how many tasks working says have a worker. Call
+// it once.
+func (m *Metrics) Watch(s store.Gauger, working func() int) {
+	m.registry.MustRegister(&watch{store: s, working: working})
+}
+
+// watch reads everything at once, so that one scrape is one moment.
+type watch struct {
+	store   store.Gauger
+	working func() int
+}
+
+var (
+	descTasks   = desc("tasks", "Tasks that aren't terminal.", "state")
+	descOldest  = desc("queue_oldest_age_seconds", "Since the acceptance of the oldest task in the queue; 0 where it is empty.")
+	descLeases  = desc("leases", "Tasks that a worker holds.")
+	descWorkers = desc("workers", "Tasks that have a worker on this node.")
+	descSize    = desc("store_size_bytes", "The size of the store's files.")
+	descFree    = desc("store_free_bytes", "What the store may still grow by before new tasks are refused.")
+)
+
+func desc(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc(namespace+name, help, labels, nil)
+}
+
+// Describe implements prometheus.Collector.
+func (w *watch) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{descTasks, descOldest, descLeases, descWorkers, descSize, descFree} {
+		ch <- d
+	}
+}
+
+// readTimeout bounds what a scrape waits for the store.
+const readTimeout = 5 * time.Second
+
+// Collect implements prometheus.Collector.
+func (w *watch) Collect(ch chan<- prometheus.Metric) {
+	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	}
+	gauge(descWorkers, float64(w.working()))
+	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
+	defer cancel()
+	g, err := w.store.Gauges(ctx)
+	if err != nil {
+		ch <- prometheus.NewInvalidMetric(descTasks, err)
+		return
+	}
+	for _, state := range task.States() {
+		if !state.Terminal() {
+			gauge(descTasks, float64(g.ByState[state]), string(state))
+		}
+	}
+	gauge(descOldest, g.Oldest.Seconds())
+	gauge(descLeases, float64(g.Leases))
+	gauge(descSize, float64(g.Bytes))
+	gauge(descFree, float64(g.Free))
+}

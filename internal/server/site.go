@@ -1,0 +1,70 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+
+	"unitask/internal/api"
+	"unitask/internal/fault"
+)
+
+// site is a core on a listener that is the operator's alone.
+type site struct {
+	*core
+	http *http.Server
+}
+
+func newSite(c *core) *site {
+	s := &site{core: c}
+	s.http = newHTTPServer(s, s.limits.IdleTime, s.log)
+	return s
+}
+
+// Serve answers on the listener until Shutdown; it returns nil then.
+func (s *site) Serve(ln net.Listener) error {
+	err := s.http.Serve(ln)
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+// Shutdown waits for the requests under way until ctx ends; what is left then is cut off.
+func (s *site) Shutdown(ctx context.Context) error {
+	if err := s.http.Shutdown(ctx); err != nil {
+		return errors.Join(err, s.http.Close())
+	}
+	return nil
+}
+
+// only makes routes of the paths, and answers NOT_FOUND on every other.
+func (s *site) only(paths map[string]methods) {
+	for pattern, m := range paths {
+		s.handle(pattern, m.dispatch)
+	}
+	s.unknown = func(*exchange) error { return fault.New(fault.NotFound, "there is nothing at this path") }
+	s.handle("/", s.unknown)
+}
+
+// scrape answers with the handler's metrics.
+func scrape(metrics http.Handler) methods {
+	return methods{http.MethodGet: func(x *exchange) error {
+		x.Header().Set("Cache-Control", "no-store")
+		metrics.ServeHTTP(x, x.r)
+		return nil
+	}}
+}
+
+// Monitor serves metrics and nothing else. It asks for no key: its listener is for the operator's own
+// network.
+type Monitor struct{ *site }
+
+// NewMonitor returns a Monitor that doesn't listen yet. log may be nil.
+func NewMonitor(metrics http.Handler, log *slog.Logger) *Monitor {
+	m := &Monitor{newSite(newCore(Limits{}, nil, log))}
+	m.only(map[string]methods{api.PathMetrics: scrape(metrics)})
+	return m
+}

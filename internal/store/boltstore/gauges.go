@@ -1,0 +1,54 @@
+package boltstore
+
+import (
+	"context"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"unitask/internal/store"
+	"unitask/internal/task"
+)
+
+var _ store.Gauger = (*DB)(nil)
+
+// oldestWindow bounds the tasks that one scrape looks at: those older than the oldest queued one are
+// at work, and there are no more of them than workers.
+const oldestWindow = 8192
+
+// Gauges implements store.Gauger.
+func (db *DB) Gauges(ctx context.Context) (store.Gauges, error) {
+	s, err := db.Stats(ctx)
+	if err != nil {
+		return store.Gauges{}, err
+	}
+	g := store.Gauges{Stats: s, Free: max(0, db.growth(s.Bytes)-db.reserve()), Leases: db.index.held.Load()}
+	err = db.view(ctx, func(tx *bolt.Tx) error {
+		queued, ok, err := oldestQueued(tx)
+		if ok {
+			g.Oldest = max(0, db.now().Sub(queued))
+		}
+		return err
+	})
+	return g, err
+}
+
+// oldestQueued returns when the oldest queued task was accepted.
+func oldestQueued(tx *bolt.Tx) (accepted time.Time, ok bool, _ error) {
+	c := tx.Bucket(bucketOpen).Cursor()
+	k, v := c.First()
+	for range oldestWindow {
+		if k == nil {
+			break
+		}
+		row, err := decodeOpen(v)
+		if err != nil {
+			return accepted, false, err
+		}
+		if row.State == task.Queued {
+			return rowTime(k), true, nil
+		}
+		k, v = c.Next()
+	}
+	return accepted, false, nil
+}

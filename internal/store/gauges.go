@@ -1,0 +1,20 @@
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// Gauger is what an engine may offer beside Store: how it stands, for monitoring.
+type Gauger interface {
+	// Gauges reads without a commit, and cheaply enough for every scrape.
+	Gauges(ctx context.Context) (Gauges, error)
+}
+
+// Gauges is how an engine stands at a moment.
+type Gauges struct {
+	Stats
+	Free   int64         // bytes that may still be written before new work is refused for want of room
+	Leases int64         // tasks that a worker holds
+	Oldest time.Duration // since the acceptance of the oldest task that is queued; 0 where none is
+}
