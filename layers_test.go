@@ -69,7 +69,7 @@ var layers = map[string]layer{
 	"routing": {floor: 4, may: []string{"supplier", "catalog", "task", "fault"}},
 	"gate":    {floor: 4, may: []string{"account", "store", "catalog", "fault", "task"}},
 
-	"backup":  {floor: 4, may: []string{"artifact"}},
+	"backup": {floor: 4, may: []string{"artifact"}},
 
 	"gateway": {floor: 5, below: true},
 
@@ -86,6 +86,7 @@ var layers = map[string]layer{
 	"test/bench":    {floor: 8, may: []string{"account", "api", "store", "store/boltstore", "task"}},
 	"test/crash":    {floor: 8},
 	"test/e2e":      {floor: 8},
+	"test/sim":      {floor: 8},
 	"test/fulldisk": {floor: 8},
 	"test/harness": {floor: 7, may: []string{
 		"api", "artifact", "client", "store/boltstore", "task", "test/crash/invariant",

@@ -68,9 +68,10 @@ type File struct {
 
 // Submission is one request that arrived at a supplier.
 type Submission struct {
-	Key      string // of the task it was for
-	Supplier string
-	Charge   task.Money // 0: it was refused
+	Key       string // of the task it was for
+	SubmitKey string // of the attempt it was for; "": not known
+	Supplier  string
+	Charge    task.Money // 0: it was refused
 }
 
 // Check returns every violation, none for a service that kept its promises.

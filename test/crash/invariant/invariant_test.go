@@ -132,6 +132,12 @@ func TestPlanted(t *testing.T) {
 		"a retry that its caller never sent": {func(_ *invariant.Observation, paid, _ *invariant.Task) {
 			paid.Posts = 1
 		}, rules(invariant.Resubmitted)},
+		"a submit key that was paid for twice": {func(o *invariant.Observation, _, _ *invariant.Task) {
+			o.Submissions[0].SubmitKey, o.Submissions[1].SubmitKey = "k1/1", "k1/1"
+		}, rules(invariant.Resubmitted)},
+		"a charge of another supplier than the ledger's": {func(o *invariant.Observation, _, _ *invariant.Task) {
+			o.Counted["dear"], o.Submissions[1].Supplier = true, "dear"
+		}, rules(invariant.Resubmitted, invariant.Ledger)},
 		"a spend that the supplier doesn't know": {func(o *invariant.Observation, _, _ *invariant.Task) {
 			o.Submissions = nil
 		}, rules(invariant.Ledger)},

@@ -2,6 +2,7 @@ package invariant
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"unitask/internal/api"
@@ -69,7 +70,7 @@ func (c *checker) attempts(t Task) {
 	}
 }
 
-// sums is what the ledger says of the attempts at counted suppliers.
+// sums is what the ledger says of the attempts at one supplier.
 type sums struct {
 	attempts, answered, unknown int
 	spent                       task.Money
@@ -77,14 +78,17 @@ type sums struct {
 
 // submissions compares the ledger with what the suppliers counted.
 func (c *checker) submissions(t Task, sent []Submission, counted map[string]bool) {
-	var all sums
+	at := map[string]*sums{}
 	after := 0 // attempts that follow one of unknown outcome
 	for i, a := range t.Ledger.Attempts {
 		if i > 0 && t.Ledger.Attempts[i-1].State == task.UnknownOutcome {
 			after++
 		}
 		if counted[a.Supplier] {
-			c.sum(&all, a)
+			if at[a.Supplier] == nil {
+				at[a.Supplier] = &sums{}
+			}
+			c.sum(at[a.Supplier], a)
 		}
 	}
 	if after > t.Ledger.Reopenings {
@@ -93,21 +97,54 @@ func (c *checker) submissions(t Task, sent []Submission, counted map[string]bool
 	if t.Ledger.Reopenings > max(t.Posts-1, 0) {
 		c.add(Resubmitted, "%d retries recorded, %d requests sent", t.Ledger.Reopenings, t.Posts)
 	}
-	if len(sent) > all.attempts {
-		c.add(Resubmitted, "%d submissions, %d attempts", len(sent), all.attempts)
-	}
-	charges, total := charged(sent)
+	charges, _ := charged(sent)
 	if len(charges) > 1+t.Ledger.Reopenings {
 		c.add(Resubmitted, "%d charged submissions, %d retries of the caller", len(charges), t.Ledger.Reopenings)
 	}
-	most := all.spent // what the unknown outcomes can explain, at most
-	for _, charge := range charges[:min(all.unknown, len(charges))] {
+	c.once(sent)
+	for _, supplier := range slices.Sorted(maps.Keys(counted)) {
+		if s := cmp.Or(at[supplier], &sums{}); counted[supplier] {
+			c.supplier(supplier, *s, of(supplier, sent))
+		}
+	}
+}
+
+// supplier compares the attempts at one supplier with what that supplier counted.
+func (c *checker) supplier(name string, s sums, sent []Submission) {
+	if len(sent) > s.attempts {
+		c.add(Resubmitted, "%d submissions at %s, %d attempts", len(sent), name, s.attempts)
+	}
+	charges, total := charged(sent)
+	most := s.spent // what the unknown outcomes can explain, at most
+	for _, charge := range charges[:min(s.unknown, len(charges))] {
 		most += charge
 	}
-	if all.answered > len(charges) || total < all.spent || total > most {
-		c.add(Ledger, "%s spent in %d answered attempts and %d unknown ones; the suppliers charged %s for %d",
-			all.spent, all.answered, all.unknown, total, len(charges))
+	if s.answered > len(charges) || total < s.spent || total > most {
+		c.add(Ledger, "%s spent at %s in %d answered attempts and %d unknown ones; it charged %s for %d",
+			s.spent, name, s.answered, s.unknown, total, len(charges))
 	}
+}
+
+// once checks that no submit key was paid for twice.
+func (c *checker) once(sent []Submission) {
+	paid := map[string]int{}
+	for _, s := range sent {
+		if s.Charge > 0 && s.SubmitKey != "" {
+			if paid[s.SubmitKey]++; paid[s.SubmitKey] == 2 {
+				c.add(Resubmitted, "%s was paid for twice", s.SubmitKey)
+			}
+		}
+	}
+}
+
+func of(supplier string, sent []Submission) []Submission {
+	var own []Submission
+	for _, s := range sent {
+		if s.Supplier == supplier {
+			own = append(own, s)
+		}
+	}
+	return own
 }
 
 func (c *checker) sum(s *sums, a api.AdminAttempt) {

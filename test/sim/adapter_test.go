@@ -1,0 +1,245 @@
+package sim_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"unitask/internal/fault"
+	"unitask/internal/supplier"
+)
+
+// desk is a firm as one node reaches it.
+type desk struct {
+	n *node
+	f firm
+}
+
+// The adapters: each class is a type, because that is how the gateway tells them apart.
+type (
+	plainDesk     struct{ desk }
+	keyedDesk     struct{ plainDesk }
+	foundDesk     struct{ plainDesk }
+	jobsDesk      struct{ plainDesk }
+	jobsFoundDesk struct{ jobsDesk }
+	jobsKeyedDesk struct{ jobsDesk }
+)
+
+var (
+	_ supplier.KeyHonorer = keyedDesk{}
+	_ supplier.Finder     = foundDesk{}
+	_ supplier.Poller     = foundDesk{}
+	_ supplier.Canceler   = jobsDesk{}
+	_ supplier.Finder     = jobsFoundDesk{}
+	_ supplier.KeyHonorer = jobsKeyedDesk{}
+)
+
+func (d plainDesk) Submit(ctx context.Context, r supplier.Request) (supplier.Outcome, error) {
+	return d.submit(ctx, r)
+}
+
+func (d foundDesk) Poll(ctx context.Context, j supplier.Job) (supplier.Outcome, error) {
+	return d.poll(ctx, j)
+}
+
+func (d jobsDesk) Poll(ctx context.Context, j supplier.Job) (supplier.Outcome, error) {
+	return d.poll(ctx, j)
+}
+func (d jobsDesk) Cancel(ctx context.Context, j supplier.Job) error { return d.cancel(ctx, j) }
+
+func (d foundDesk) Find(ctx context.Context, key string) (supplier.Job, bool, error) {
+	return d.find(ctx, key)
+}
+
+func (d jobsFoundDesk) Find(ctx context.Context, key string) (supplier.Job, bool, error) {
+	return d.find(ctx, key)
+}
+
+func (keyedDesk) HonorsSubmitKey() bool     { return true }
+func (jobsKeyedDesk) HonorsSubmitKey() bool { return true }
+
+// adapter returns the firm's adapter on the node. A planted fault takes every firm for one that
+// honours keys.
+func adapter(n *node, f firm) supplier.Adapter {
+	plain := plainDesk{desk{n, f}}
+	switch {
+	case f.jobs && (f.dedupes || n.w.plant.resubmits):
+		return jobsKeyedDesk{jobsDesk{plain}}
+	case f.jobs && f.finds:
+		return jobsFoundDesk{jobsDesk{plain}}
+	case f.jobs:
+		return jobsDesk{plain}
+	case f.dedupes || n.w.plant.resubmits:
+		return keyedDesk{plain}
+	case f.finds:
+		return foundDesk{plain}
+	default:
+		return plain
+	}
+}
+
+var (
+	errDead = errors.New("the node is dead")
+	errWire = errors.New("the connection broke")
+)
+
+func lost(code fault.Code) error {
+	return supplier.NewError(supplier.Unknown, code, "no answer", errWire)
+}
+
+func refused(sent supplier.Sent, code fault.Code) *supplier.Error {
+	return supplier.NewError(sent, code, "refused", nil)
+}
+
+// exchangeTime is the longest that a firm is waited for.
+const exchangeTime = time.Minute
+
+// travel waits d; the error says that ctx or the node ended first.
+func (d desk) travel(ctx context.Context, wait time.Duration) error {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if d.n.dead.Load() {
+		return errDead
+	}
+	return nil
+}
+
+// submit sends one request through a network and to a firm that behave as the dice say.
+func (d desk) submit(ctx context.Context, r supplier.Request) (supplier.Outcome, error) {
+	key := keyOf(r.Input)
+	u := d.n.w.up
+	rng := d.n.w.dice.of("submit/"+d.f.name, key, u.count(d.f, key))
+	d.n.moment(beforeSubmit)
+	if err := d.travel(ctx, between(rng, time.Millisecond, 50*time.Millisecond)); err != nil {
+		return supplier.Outcome{}, supplier.NewError(supplier.NotSent, fault.ProviderTimeout, "too late", err)
+	}
+	if err := d.refusal(rng, key, r.SubmitKey); err != nil {
+		return supplier.Outcome{}, err
+	}
+	p := u.arrive(d.f, key, r.SubmitKey, d.begin(rng, key, r.SubmitKey))
+	d.n.moment(afterSubmit)
+	switch n := rng.IntN(100); {
+	case d.n.dead.Load():
+		return supplier.Outcome{}, lost(fault.ProviderUnavailable)
+	case d.n.w.calm.Load():
+	case n < 5: // the answer is lost
+		_ = d.travel(ctx, between(rng, 0, time.Second))
+		return supplier.Outcome{}, lost(fault.ProviderUnavailable)
+	case n < 8: // no answer comes
+		_ = d.travel(ctx, exchangeTime)
+		return supplier.Outcome{}, lost(fault.ProviderTimeout)
+	case n < 11: // the answer makes no sense
+		return supplier.Outcome{}, supplier.NewError(supplier.Unknown, fault.ProviderUnavailable, "malformed", nil)
+	case n < 12:
+		panic("an adapter's mistake")
+	}
+	if d.f.jobs || (d.f.finds && oneIn(rng, 3)) {
+		return supplier.Outcome{Job: &supplier.Job{ID: r.SubmitKey, PollAfter: d.advice(rng)}}, nil
+	}
+	if err := d.travel(ctx, min(time.Until(p.endsAt), exchangeTime)); err != nil || time.Now().Before(p.endsAt) {
+		return supplier.Outcome{}, lost(fault.ProviderTimeout)
+	}
+	if p.fate != succeeds {
+		return supplier.Outcome{}, refused(supplier.Refused, fault.ProviderUnavailable)
+	}
+	return d.result(p), nil
+}
+
+// refusal is an exchange that begins no work: the network fails before it, or the firm declines.
+func (d desk) refusal(rng *rand.Rand, key, submitKey string) error {
+	n := rng.IntN(100)
+	if d.n.w.calm.Load() {
+		return nil
+	}
+	switch {
+	case n < 4:
+		return refused(supplier.NotSent, fault.ProviderUnavailable)
+	case n < 7:
+		return lost(fault.ProviderUnavailable) // before it arrived
+	case n >= 22:
+		return nil
+	}
+	d.n.w.up.arrive(d.f, key, submitKey, nil)
+	switch {
+	case n < 12:
+		e := refused(supplier.Refused, fault.CapacityExhausted)
+		if oneIn(rng, 3) {
+			e.RetryAfter = between(rng, time.Second, 6*time.Second)
+		}
+		if oneIn(rng, 100) {
+			e.RetryAfter = 1e9 * time.Second
+		}
+		return e
+	case n < 16:
+		return refused(supplier.Refused, fault.ProviderUnavailable)
+	case n < 18:
+		return refused(supplier.Refused, fault.InvalidRequest)
+	case n < 19:
+		e := refused(supplier.Refused, fault.ProviderUnavailable)
+		e.Operator = oneIn(rng, 10)
+		return e
+	case n < 21:
+		return refused(supplier.Unknown, fault.ProviderTimeout) // a proxy gave up
+	default:
+		return refused(supplier.Refused, fault.ContentPolicyViolation)
+	}
+}
+
+// begin draws the work of a submission that arrives now.
+func (d desk) begin(rng *rand.Rand, key, submitKey string) *piece {
+	p := &piece{firm: d.f, key: key, submitKey: submitKey}
+	p.usage.InputTokens, p.usage.OutputTokens = 10+rng.Int64N(90), 1+rng.Int64N(200)
+	takes := between(rng, 50*time.Millisecond, 3*time.Second)
+	if d.f.jobs {
+		p.usage = supplier.Usage{Images: 1}
+		takes = between(rng, time.Second, 15*time.Second)
+	}
+	switch n := rng.IntN(1000); {
+	case d.n.w.calm.Load() || !d.f.jobs && n < 985:
+	case n < 900:
+	case n < 950:
+		p.fate = fails
+	case n < 980:
+		p.fate = vanishes
+	case n < 992:
+		takes = between(rng, 13*time.Minute, 20*time.Minute) // done about or after the deadline
+	default:
+		p.fate = never
+	}
+	if !d.f.jobs && p.fate != succeeds {
+		p.fate, takes = succeeds, between(rng, 2*time.Minute, 20*time.Minute)
+	}
+	p.endsAt = time.Now().Add(takes)
+	return p
+}
+
+// advice is when the firm wants to be asked; 0: it doesn't say.
+func (d desk) advice(rng *rand.Rand) time.Duration {
+	if oneIn(rng, 2) {
+		return 0
+	}
+	return between(rng, time.Second, 4*time.Second)
+}
+
+// keyOf returns the task's key from its prompt.
+func keyOf(input json.RawMessage) string {
+	var in struct {
+		Prompt string `json:"prompt"`
+	}
+	if err := json.Unmarshal(input, &in); err != nil {
+		panic(err)
+	}
+	return strings.TrimPrefix(in.Prompt, promptOf(""))
+}
+
+func promptOf(key string) string { return "the task " + key }
+
+func answerTo(key string) string { return "the answer to " + key }

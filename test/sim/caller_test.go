@@ -1,0 +1,258 @@
+package sim_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"sync"
+	"time"
+
+	"unitask/internal/api"
+	"unitask/internal/catalog"
+	"unitask/internal/fault"
+	"unitask/internal/gate"
+	"unitask/internal/gateway"
+	"unitask/internal/task"
+	"unitask/test/crash/invariant"
+)
+
+// record is one task as its caller knows it. One goroutine works on it at a time, but for the second
+// of two requests sent at once, which only acknowledges.
+type record struct {
+	customer customer
+	plainKey string // the Idempotency-Key: another customer uses the same one
+	body     string
+	done     bool // it ended, and no retry is left
+
+	mu   sync.Mutex
+	seen invariant.Task
+}
+
+func (w *world) surprise(format string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.surprises = append(w.surprises, fmt.Sprintf(format, args...))
+}
+
+func rest(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// call makes every n-th task, one after the other.
+func (w *world) call(first, n int) {
+	for i := first; i < w.tasks; i += n {
+		rng := w.dice.of("caller", "", int64(i))
+		time.Sleep(between(rng, 0, w.shape.leisure))
+		w.pursue(rng, w.add(rng, i))
+	}
+}
+
+// add opens the record of a new task. Two customers of different scopes use the same key, and must not meet.
+func (w *world) add(rng *rand.Rand, i int) *record {
+	c := w.customers[i%len(w.customers)]
+	r := &record{customer: c, plainKey: "key " + strconv.Itoa(i/2)}
+	r.seen.Key = c.name + "/" + r.plainKey
+	name := chat
+	if rng.IntN(3) == 0 {
+		name = image
+	} else {
+		r.seen.Answer = new(answerTo(r.seen.Key))
+	}
+	r.body = bodyOf(name, r.seen.Key)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.records = append(w.records, r)
+	return r
+}
+
+func bodyOf(name catalog.Name, key string) string {
+	return fmt.Sprintf(`{"capability":%q,"input":{"prompt":%q}}`, name, promptOf(key))
+}
+
+// pursue creates the task and looks after it until it ends for good or its caller loses interest.
+func (w *world) pursue(rng *rand.Rand, r *record) {
+	patience := 1 + rng.IntN(8)
+	leaves, cancels, differs := oneIn(rng, 25), oneIn(rng, 15), oneIn(rng, 20)
+	for range patience {
+		got := w.create(rng, r)
+		if leaves {
+			return
+		}
+		if differs && got.ID != "" {
+			w.differ(r, got.ID)
+		}
+		begun := time.Now()
+		for polls := 0; w.note(r, got) && !got.State.Terminal() && time.Since(begun) < settleTime; polls++ {
+			time.Sleep(between(rng, 2*time.Second, 5*time.Second) * time.Duration(min(1+polls/4, 10)))
+			if cancels && oneIn(rng, 3) {
+				got = w.cancel(r, got.ID)
+				continue
+			}
+			got = w.get(rng, r, got.ID)
+		}
+		if r.done {
+			if oneIn(rng, 10) {
+				w.acknowledge(r, w.post(r, nil, 0)) // a replay
+			}
+			return
+		}
+		time.Sleep(between(rng, 500*time.Millisecond, 10*time.Second))
+	}
+}
+
+// create sends the request, now and then twice at once, and now and then hangs up.
+func (w *world) create(rng *rand.Rand, r *record) api.Task {
+	var wait *time.Duration
+	patience := time.Duration(0)
+	if oneIn(rng, 4) {
+		wait = new(between(rng, 0, 20*time.Second))
+	}
+	if oneIn(rng, 8) {
+		patience = between(rng, time.Millisecond, 3*time.Second)
+	}
+	var twin sync.WaitGroup
+	if oneIn(rng, 12) {
+		pause := between(rng, 0, 100*time.Millisecond)
+		twin.Go(func() {
+			time.Sleep(pause)
+			w.acknowledge(r, w.post(r, nil, 0))
+		})
+	}
+	got := w.post(r, wait, patience)
+	twin.Wait()
+	return got
+}
+
+// note records an answer and reports whether it named the task.
+func (w *world) note(r *record, got api.Task) bool {
+	if !w.acknowledge(r, got) {
+		return false
+	}
+	r.seen.Seen = append(r.seen.Seen, got.State)
+	r.done = got.State.Terminal() && (got.Error == nil || !got.Error.Retryable)
+	return true
+}
+
+func (w *world) acknowledge(r *record, got api.Task) bool {
+	if got.ID == "" {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.seen.Acknowledged = append(r.seen.Acknowledged, got.ID)
+	return true
+}
+
+// ask finds a node and proves the caller to it. false: no answer. An answer of a node that died
+// meanwhile is none.
+func (w *world) ask(c customer, do func(*node, gate.Caller) error) (answered bool, _ error) {
+	nodes := w.alive()
+	if len(nodes) == 0 {
+		return false, nil
+	}
+	n := nodes[time.Now().UnixNano()/7%int64(len(nodes))]
+	who, err := n.caller(context.Background(), c)
+	if err == nil {
+		err = do(n, who)
+	}
+	return !n.dead.Load(), err
+}
+
+// post sends the request to create; it returns the zero Task where no answer named one. A caller
+// without patience (0: endless) hangs up.
+func (w *world) post(r *record, wait *time.Duration, patience time.Duration) (got api.Task) {
+	ctx := context.Background()
+	if patience > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, patience)
+		defer cancel()
+	}
+	r.mu.Lock()
+	r.seen.Posts++
+	r.mu.Unlock()
+	var accepted gateway.Accepted
+	answered, err := w.ask(r.customer, func(n *node, who gate.Caller) (err error) {
+		accepted, err = n.g.Create(ctx, who, gateway.Submission{IdempotencyKey: r.plainKey, Body: []byte(r.body), Wait: wait})
+		return err
+	})
+	switch code := fault.CodeOf(err); {
+	case !answered || ctx.Err() != nil:
+		return api.Task{}
+	case err == nil:
+		return w.public(accepted.Task)
+	case code == fault.CapacityExhausted, code == fault.RateLimitExceeded, code == fault.Internal && w.closing():
+		return api.Task{}
+	default:
+		w.surprise("%s: create: %v", r.seen.Key, err)
+		return api.Task{}
+	}
+}
+
+// closing reports whether no node is in good health: the engine may be closed under a request.
+func (w *world) closing() bool { return len(w.alive()) < w.shape.nodes }
+
+func (w *world) public(t task.Task) api.Task {
+	return api.FromTask(t, func(a task.Artifact) string { return a.ID })
+}
+
+// differ sends another request under a key that has a task: it must meet a conflict.
+func (w *world) differ(r *record, id string) {
+	answered, err := w.ask(r.customer, func(n *node, who gate.Caller) error {
+		_, err := n.g.Create(context.Background(), who, gateway.Submission{
+			IdempotencyKey: r.plainKey, Body: []byte(bodyOf(chat, "another "+r.seen.Key)),
+		})
+		return err
+	})
+	if code := fault.CodeOf(err); answered && !w.closing() && code != fault.IdempotencyConflict && code != fault.CapacityExhausted {
+		w.surprise("%s: another request under the key of %s: %v", r.seen.Key, id, err)
+	}
+}
+
+func (w *world) get(rng *rand.Rand, r *record, id string) (got api.Task) {
+	for got.ID == "" {
+		var t task.Task
+		answered, err := w.ask(r.customer, func(n *node, who gate.Caller) (err error) {
+			if oneIn(rng, 4) {
+				t, err = n.g.Await(context.Background(), who, id, nil, between(rng, 0, 2*time.Second))
+				return err
+			}
+			t, err = n.g.Get(context.Background(), who, id)
+			return err
+		})
+		switch {
+		case answered && err == nil:
+			got = w.public(t)
+			if oneIn(rng, 10) {
+				r.seen.Snapshots = append(r.seen.Snapshots, api.AdminTaskOf(t, ""))
+			}
+		case answered && fault.CodeOf(err) == fault.NotFound && !w.closing():
+			w.surprise("%s: %s isn't found", r.seen.Key, id)
+			return api.Task{}
+		default:
+			time.Sleep(between(rng, time.Second, 3*time.Second))
+		}
+	}
+	return got
+}
+
+func (w *world) cancel(r *record, id string) api.Task {
+	var t task.Task
+	answered, err := w.ask(r.customer, func(n *node, who gate.Caller) (err error) {
+		t, err = n.g.Cancel(context.Background(), who, id)
+		return err
+	})
+	if !answered || err != nil {
+		return api.Task{ID: id, State: lastOf(r.seen.Seen)}
+	}
+	return w.public(t)
+}
+
+func lastOf(states []task.State) task.State { return states[len(states)-1] }

@@ -1,0 +1,31 @@
+package sim_test
+
+import (
+	"encoding/binary"
+	"hash/fnv"
+	"math/rand/v2"
+	"time"
+)
+
+// dice makes every choice of a run. A choice is a function of the seed and of what it is about, never
+// of how many were made before it: goroutines may run in any order and change none.
+type dice uint64
+
+// of returns the source of the choices about a topic.
+func (d dice) of(topic string, about string, n int64) *rand.Rand {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(topic + "\x00" + about))
+	var raw [8]byte
+	binary.LittleEndian.PutUint64(raw[:], uint64(n))
+	_, _ = h.Write(raw[:])
+	return rand.New(rand.NewPCG(uint64(d), h.Sum64())) //nolint:gosec // repeatable by design
+}
+
+// oneIn is true once in n times.
+func oneIn(r *rand.Rand, n int) bool { return r.IntN(n) == 0 }
+
+// between returns a duration of [low, high), to the nanosecond: two timers rarely meet, and so the
+// order in which they fire is the seed's.
+func between(r *rand.Rand, low, high time.Duration) time.Duration {
+	return low + time.Duration(r.Int64N(int64(high-low)))
+}

@@ -1,0 +1,105 @@
+package sim_test
+
+import (
+	"context"
+	"time"
+
+	"unitask/internal/account"
+	"unitask/internal/store"
+	"unitask/internal/task"
+)
+
+// disk is the engine as one node has it: slow now and then, full for a while, and gone when the node
+// dies. A write under way at that moment may have been applied; nobody hears of it.
+type disk struct {
+	store.Store
+	n *node
+}
+
+// write makes one write, or one claim, at the speed and with the luck of the moment. A dead node's
+// never reaches the engine. No two writes begin at one moment: their order is the seed's.
+func write[T any](d disk, kind, about string, refusable bool, do func() (T, error)) (T, error) {
+	var none T
+	if d.n.dead.Load() {
+		return none, store.ErrFenced
+	}
+	d.n.thaw()
+	rng := d.n.w.dice.of("disk/"+kind, d.n.name+about, time.Now().UnixNano())
+	time.Sleep(between(rng, 1, time.Microsecond))
+	if !d.n.w.calm.Load() {
+		if pause := d.n.w.shape.slow; pause > 0 && oneIn(rng, 4) {
+			time.Sleep(between(rng, 0, pause))
+		}
+		if refusable && d.n.w.full() {
+			return none, store.ErrFull
+		}
+	}
+	d.n.moment(beforeWrite)
+	if d.n.dead.Load() {
+		return none, store.ErrFenced
+	}
+	out, err := do()
+	d.n.moment(afterWrite)
+	if d.n.dead.Load() {
+		return none, store.ErrFenced
+	}
+	return out, err
+}
+
+func (d disk) CreateTask(ctx context.Context, n store.NewTask) (store.Created, error) {
+	return write(d, "create", n.IdempotencyHash.String(), true, func() (store.Created, error) { return d.Store.CreateTask(ctx, n) })
+}
+
+func (d disk) BeginAttempt(ctx context.Context, r store.LeaseRef, p task.Plan) (task.Task, error) {
+	return write(d, "begin", r.TaskID, true, func() (task.Task, error) { return d.Store.BeginAttempt(ctx, r, p) })
+}
+
+func (d disk) Advance(ctx context.Context, r store.LeaseRef, s store.Step) (task.Task, error) {
+	return write(d, "advance", r.TaskID, true, func() (task.Task, error) { return d.Store.Advance(ctx, r, s) })
+}
+
+func (d disk) RequestCancel(ctx context.Context, s task.Scope, id string) (task.Task, error) {
+	return write(d, "cancel", id, true, func() (task.Task, error) { return d.Store.RequestCancel(ctx, s, id) })
+}
+
+func (d disk) Claim(ctx context.Context, c store.ClaimRequest) ([]store.Lease, error) {
+	return write(d, "claim", "", false, func() ([]store.Lease, error) { return d.Store.Claim(ctx, c) })
+}
+
+func (d disk) Renew(ctx context.Context, name string, term time.Duration) error {
+	_, err := write(d, "renew", "", false, func() (struct{}, error) { return struct{}{}, d.Store.Renew(ctx, name, term) })
+	return err
+}
+
+func (d disk) Sweep(ctx context.Context, r store.SweepRequest) (store.Swept, error) {
+	return write(d, "sweep", "", true, func() (store.Swept, error) { return d.Store.Sweep(ctx, r) })
+}
+
+func (d disk) FindTask(ctx context.Context, s task.Scope, h task.Hash) (task.Task, error) {
+	if d.n.dead.Load() {
+		return task.Task{}, errDead
+	}
+	d.n.thaw()
+	return d.Store.FindTask(ctx, s, h)
+}
+
+func (d disk) GetTask(ctx context.Context, s task.Scope, id string) (task.Task, error) {
+	if d.n.dead.Load() {
+		return task.Task{}, errDead
+	}
+	d.n.thaw()
+	return d.Store.GetTask(ctx, s, id)
+}
+
+// keyring is the keys' part of the engine as a node has it.
+type keyring struct {
+	store.Keys
+	n *node
+}
+
+func (k keyring) UpdateKey(ctx context.Context, id string, change func(*account.Key)) (account.Key, error) {
+	if k.n.dead.Load() {
+		return account.Key{}, store.ErrFenced
+	}
+	return k.Keys.UpdateKey(ctx, id, change)
+}

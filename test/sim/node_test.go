@@ -1,0 +1,103 @@
+package sim_test
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"unitask/internal/gate"
+	"unitask/internal/gateway"
+	"unitask/internal/routing"
+	"unitask/internal/store"
+	"unitask/internal/store/boltstore"
+	"unitask/internal/supplier"
+)
+
+// node is one life of a gateway. When it dies it goes on running in vain: nothing it does reaches the
+// engine or a firm, and nobody takes its answers.
+type node struct {
+	w      *world
+	name   string
+	gate   *gate.Gate
+	g      *gateway.Gateway
+	proven sync.Map // gate.Caller by secret
+	dead   atomic.Bool
+	frozen atomic.Int64 // until when every touch of the engine hangs, in nanoseconds
+}
+
+// moment is a place where a node can die.
+type moment int
+
+const (
+	beforeWrite moment = iota
+	afterWrite
+	beforeSubmit
+	afterSubmit
+	duringPoll
+	moments
+)
+
+// moment lets the node die here, if its time has come and this is the place.
+func (n *node) moment(m moment) { n.w.trip(n, m) }
+
+// thaw waits until the node isn't frozen.
+func (n *node) thaw() {
+	if d := n.frozen.Load() - time.Now().UnixNano(); d > 0 {
+		time.Sleep(time.Duration(d))
+	}
+}
+
+// startNode starts a gateway over the engine.
+func (w *world) startNode(name string, db *boltstore.DB) *node {
+	w.t.Helper()
+	n := &node{w: w, name: name}
+	var routes []routing.Route
+	for _, f := range w.firms {
+		routes = append(routes, routing.Route{
+			Capability: f.capability, Supplier: f.name, Model: "one", Price: f.price, Approved: true, Mode: f.mode,
+			SupplierCap: f.cap, Kind: supplier.Kind{Name: f.name, Capabilities: []string{string(f.capability)}},
+			Adapter: adapter(n, f),
+		})
+	}
+	table, err := routing.NewTable(routes, nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	n.gate, err = gate.New(gate.Config{
+		Keys: keyring{db, n}, Prefix: keyPrefix, Defaults: gate.Defaults{OpenTasks: w.shape.open, Queue: w.shape.queue},
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	n.g, err = gateway.New(gateway.Config{
+		Catalog: directory, Store: w.plant.wrap(n, disk{db, n}), Gate: n.gate, Routes: table, Artifacts: w.pantry, Fetcher: w.up,
+		Limits: gateway.Limits{LeaseTerm: w.shape.lease, Retention: retention, ArtifactTTL: retention},
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	n.g.Start()
+	return n
+}
+
+// bury ends a dead node's goroutines.
+func (w *world) bury(n *node) {
+	done, cancel := context.WithCancel(context.Background())
+	cancel()
+	w.graves.Go(func() { _ = n.g.Shutdown(done) })
+}
+
+// caller proves who calls, as the server does before each request; here before the first.
+func (n *node) caller(ctx context.Context, c customer) (gate.Caller, error) {
+	if known, ok := n.proven.Load(c.secret); ok {
+		return known.(gate.Caller), nil
+	}
+	proven, err := n.gate.Authenticate(ctx, "Bearer "+c.secret)
+	if err == nil {
+		n.proven.Store(c.secret, proven)
+	}
+	return proven, err
+}
+
+var _ store.Store = disk{}

@@ -1,0 +1,145 @@
+package sim_test
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"unitask/internal/store"
+	"unitask/internal/task"
+)
+
+// plant is a fault that a control puts into the service; the zero plant is none.
+type plant struct {
+	resubmits bool // every firm is taken for one that honours keys
+	unfenced  bool // a stale lease is as good as a fresh one
+	late      bool // an intent is written after its submission
+	forgets   bool // a crash takes back what was acknowledged shortly before
+	blows     []blow
+}
+
+func (p plant) reshape(s *shape) {
+	if p.blows != nil {
+		s.nodes, s.lease, s.blows = 2, 30*time.Second, p.blows
+	}
+}
+
+// image returns what a crash leaves where the engine forgets, nil for the file as it is.
+func (p plant) image(w *world) []byte {
+	if !p.forgets {
+		return nil
+	}
+	return mustRead(w.t, w.path())
+}
+
+// wrap returns the engine with the plant's fault.
+func (p plant) wrap(n *node, s store.Store) store.Store {
+	switch {
+	case p.unfenced:
+		return unfenced{s, n.w}
+	case p.late:
+		return &late{Store: s, plans: map[string]task.Plan{}}
+	default:
+		return s
+	}
+}
+
+// unfenced lets whoever once had a task's lease write under the latest one.
+type unfenced struct {
+	store.Store
+	w *world
+}
+
+func (e unfenced) CreateTask(ctx context.Context, n store.NewTask) (store.Created, error) {
+	c, err := e.Store.CreateTask(ctx, n)
+	if err == nil && c.Lease != nil {
+		e.w.epochs.Store(c.Lease.Ref.TaskID, c.Lease.Ref)
+	}
+	return c, err
+}
+
+func (e unfenced) Claim(ctx context.Context, c store.ClaimRequest) ([]store.Lease, error) {
+	leases, err := e.Store.Claim(ctx, c)
+	for _, l := range leases {
+		e.w.epochs.Store(l.Ref.TaskID, l.Ref)
+	}
+	return leases, err
+}
+
+// latest returns the lease to write under. A worker that makes no sense of its task any more would write
+// for ever: it is fenced off in the end.
+func (e unfenced) latest(r store.LeaseRef) store.LeaseRef {
+	const most = 5
+	tries, _ := e.w.stale.LoadOrStore(r, new(atomic.Int64))
+	l, ok := e.w.epochs.Load(r.TaskID)
+	if !ok || l == r || tries.(*atomic.Int64).Add(1) > most {
+		return r
+	}
+	return l.(store.LeaseRef)
+}
+
+func (e unfenced) BeginAttempt(ctx context.Context, r store.LeaseRef, p task.Plan) (task.Task, error) {
+	return e.Store.BeginAttempt(ctx, e.latest(r), p)
+}
+
+func (e unfenced) Advance(ctx context.Context, r store.LeaseRef, s store.Step) (task.Task, error) {
+	return e.Store.Advance(ctx, e.latest(r), s)
+}
+
+// late pretends to write an intent and does so with the step that follows the submission.
+type late struct {
+	store.Store
+
+	mu    sync.Mutex
+	plans map[string]task.Plan // by task, of the intents not yet written
+	tasks sync.Map
+}
+
+func (e *late) CreateTask(ctx context.Context, n store.NewTask) (store.Created, error) {
+	if n.First != nil {
+		n.First = &store.First{Node: n.First.Node, Term: n.First.Term}
+	}
+	c, err := e.Store.CreateTask(ctx, n)
+	if err == nil {
+		e.tasks.Store(c.Task.ID, c.Task)
+	}
+	return c, err
+}
+
+func (e *late) Claim(ctx context.Context, c store.ClaimRequest) ([]store.Lease, error) {
+	leases, err := e.Store.Claim(ctx, c)
+	for _, l := range leases {
+		e.tasks.Store(l.Ref.TaskID, l.Task)
+	}
+	return leases, err
+}
+
+func (e *late) BeginAttempt(_ context.Context, r store.LeaseRef, p task.Plan) (task.Task, error) {
+	held, _ := e.tasks.Load(r.TaskID)
+	t, err := store.Begin(held.(task.Task), p, time.Now().UTC().Round(0))
+	if err != nil {
+		return t, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.plans[r.TaskID] = p
+	return t, nil
+}
+
+func (e *late) Advance(ctx context.Context, r store.LeaseRef, s store.Step) (task.Task, error) {
+	e.mu.Lock()
+	p, due := e.plans[r.TaskID]
+	delete(e.plans, r.TaskID)
+	e.mu.Unlock()
+	if due {
+		if t, err := e.Store.BeginAttempt(ctx, r, p); err != nil {
+			return t, err
+		}
+	}
+	t, err := e.Store.Advance(ctx, r, s)
+	if err == nil {
+		e.tasks.Store(t.ID, t)
+	}
+	return t, err
+}

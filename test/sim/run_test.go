@@ -1,0 +1,141 @@
+package sim_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/cryptotest"
+	"testing/synctest"
+	"time"
+
+	"unitask/internal/task"
+	"unitask/test/crash/invariant"
+)
+
+// outcome is what a run showed.
+type outcome struct {
+	Problems []string
+	Broken   map[invariant.Rule]int
+	Trace    uint64
+	Figures  figures
+}
+
+// figures count what runs put to the test.
+type figures struct {
+	Tasks, Posts, Reopenings, Attempts, Unknown, Submissions, Paid int
+	Accepted, Succeeded, Failed, Canceled, Files                   int
+	Restarts, Crashes, NodeCrashes, Freezes                        int
+	Virtual                                                        time.Duration
+}
+
+// run lives one life in a bubble. No goroutine may be left: the bubble sees to that.
+func run(t *testing.T, seed uint64, tasks int, p plant) (out outcome) {
+	t.Helper()
+	cryptotest.SetGlobalRandom(t, seed)
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		w := newWorld(t, seed, tasks, p)
+		w.live()
+		o := w.observe()
+		out = judge(o)
+		out.Figures.Virtual = time.Since(begun)
+		for _, b := range w.suffered {
+			*out.Figures.of(b)++
+		}
+		w.expectFree()
+		w.end()
+		out.Problems = append(out.Problems, w.surprises...)
+		if len(out.Problems) > 0 {
+			out.Problems = append(out.Problems, fmt.Sprintf("shape: %+v", w.shape), detail(o))
+		}
+	})
+	return out
+}
+
+func judge(o invariant.Observation) outcome {
+	out := outcome{Broken: map[invariant.Rule]int{}, Trace: trace(o)}
+	for _, v := range invariant.Check(o) {
+		out.Problems = append(out.Problems, v.String())
+		out.Broken[v.Rule]++
+	}
+	f := &out.Figures
+	f.Tasks, f.Submissions = len(o.Tasks), len(o.Submissions)
+	for _, s := range o.Submissions {
+		if s.Charge > 0 {
+			f.Paid++
+		}
+	}
+	for _, t := range o.Tasks {
+		f.count(t)
+	}
+	return out
+}
+
+func (f *figures) count(t invariant.Task) {
+	f.Posts += t.Posts
+	f.Reopenings += t.Ledger.Reopenings
+	f.Attempts += len(t.Ledger.Attempts)
+	f.Files += len(t.Files)
+	if t.Found {
+		f.Accepted++
+	}
+	for _, a := range t.Ledger.Attempts {
+		if a.State == task.UnknownOutcome {
+			f.Unknown++
+		}
+	}
+	switch t.Final.State {
+	case task.Succeeded:
+		f.Succeeded++
+	case task.Failed:
+		f.Failed++
+	case task.Canceled:
+		f.Canceled++
+	}
+}
+
+// of returns the count of a kind of blow.
+func (f *figures) of(k blowKind) *int {
+	return map[blowKind]*int{restart: &f.Restarts, crash: &f.Crashes, nodeCrash: &f.NodeCrashes, freeze: &f.Freezes}[k]
+}
+
+func (f *figures) add(o figures) {
+	f.Tasks += o.Tasks
+	f.Posts += o.Posts
+	f.Reopenings += o.Reopenings
+	f.Attempts += o.Attempts
+	f.Unknown += o.Unknown
+	f.Submissions += o.Submissions
+	f.Paid += o.Paid
+	f.Accepted += o.Accepted
+	f.Succeeded += o.Succeeded
+	f.Failed += o.Failed
+	f.Canceled += o.Canceled
+	f.Files += o.Files
+	for _, k := range []blowKind{restart, crash, nodeCrash, freeze} {
+		*f.of(k) += *o.of(k)
+	}
+	f.Virtual += o.Virtual
+}
+
+// detail prints the first tasks that broke a rule, with all that is known of them.
+func detail(o invariant.Observation) string {
+	const most = 3
+	var out strings.Builder
+	seen := map[string]bool{}
+	for _, v := range invariant.Check(o) {
+		for _, t := range o.Tasks {
+			if t.Key != v.Key || seen[t.Key] || len(seen) == most {
+				continue
+			}
+			seen[t.Key] = true
+			fmt.Fprintf(&out, "%s: %d posts, %d acknowledged, seen %v\n  ledger %+v\n", t.Key, t.Posts, len(t.Acknowledged), t.Seen, t.Ledger)
+			for _, s := range o.Submissions {
+				if s.Key == t.Key {
+					fmt.Fprintf(&out, "  sent %+v\n", s)
+				}
+			}
+		}
+	}
+	return out.String()
+}
