@@ -29,6 +29,7 @@ func main() {
 	flag.DurationVar(&p.reader, "reader", time.Minute, "how long the long reader of the file reads")
 	only := flag.String("only", "", "measure only what this `expression` matches, such as sync64 or stored")
 	short := flag.Bool("short", false, "take a quick look: one round of a second each, on smaller stores")
+	profile := flag.String("profile", "", "write a CPU profile of the server that is measured into this `file`")
 	flag.Parse()
 	if *short {
 		p = plan{duration: time.Second, rounds: 1, stored: 100_000, queued: 20_000, reader: 2 * time.Second}
@@ -41,7 +42,7 @@ func main() {
 	p.only = chosen
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, p); err != nil {
+	if err := run(ctx, p, *profile); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -58,11 +59,12 @@ type plan struct {
 }
 
 // run starts the servers, measures in turn, and prints the table.
-func run(ctx context.Context, p plan) error {
+func run(ctx context.Context, p plan, profile string) error {
 	b, err := newBed(ctx)
 	if err != nil {
 		return err
 	}
+	b.profile = profile
 	defer b.close()
 	if err := b.preload(ctx, p); err != nil {
 		return fmt.Errorf("preload: %w", err)

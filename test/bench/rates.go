@@ -132,7 +132,7 @@ func (b *bed) onNode(o nodeOptions, t func(*node) target, callers int) func(cont
 		if callers == 0 {
 			return b.steady(t(n))(ctx, d)
 		}
-		f, err := b.full(n.process, t(n), callers)(ctx, d)
+		f, err := n.profiled(ctx, d, func() (figures, error) { return b.full(n.process, t(n), callers)(ctx, d) })
 		if err == nil {
 			f[anon], f[rss] = n.memory("RssAnon"), n.memory("VmRSS")
 		}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// profile writes what the server's CPU does for the given time into the file.
+func (n *node) profile(ctx context.Context, d time.Duration, file string) error {
+	client := http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", filepath.Join(n.data, "admin.sock"))
+	}}}
+	defer client.CloseIdleConnections()
+	address := fmt.Sprintf("http://admin/debug/pprof/profile?seconds=%.0f", max(d.Seconds(), 1))
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return err
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }()
+	raw, err := io.ReadAll(response.Body)
+	if err == nil && response.StatusCode != http.StatusOK {
+		err = fmt.Errorf("status %d: %s", response.StatusCode, raw)
+	}
+	if err != nil {
+		return fmt.Errorf("profile: %w", err)
+	}
+	return os.WriteFile(file, raw, 0o644)
+}
+
+// profiled runs f, and beside it a profile where one is wanted.
+func (n *node) profiled(ctx context.Context, d time.Duration, f func() (figures, error)) (figures, error) {
+	if n.bed.profile == "" {
+		return f()
+	}
+	written := make(chan error, 1)
+	go func() { written <- n.profile(ctx, d, n.bed.profile) }()
+	found, err := f()
+	if failed := <-written; err == nil {
+		err = failed
+	}
+	return found, err
+}
