@@ -56,13 +56,11 @@ backup-test: ## Restore 50 backups that were taken under load and check the inva
 upgrade-test: ## Kill the upgrade of an old store at each of its writes and syncs
 	UNITASK_UPGRADE_POINTS=$${UNITASK_UPGRADE_POINTS:-10000} $(GO) test ./internal/store/boltstore -run TestUpgrade -v -timeout 1h
 
-<<<<<<< HEAD
 sim: ## Simulate 10,000 lives of 1,000 tasks each (UNITASK_SIM_MINUTES=n for as many as begin by then, UNITASK_SIM_SEED=n for one)
 	UNITASK_SIM_SEEDS=$${UNITASK_SIM_SEEDS:-10000} UNITASK_SIM_TASKS=$${UNITASK_SIM_TASKS:-1000} $(GO) test ./test/sim -run 'TestSim$$' -count=1 -v -timeout 24h
-=======
+
 profile: ## Record anew what steers the compiler of releases
 	$(GO) run ./test/bench -only '^sync64$$' -rounds 1 -d 30s -profile cmd/unitask/release.pgo
->>>>>>> 159a527 (bench: profiles; releases are compiled along one)
 
 fuzz: ## Run every fuzz target (FUZZ_TIME=1000000x for longer)
 	$(CI) fuzz
