@@ -165,6 +165,7 @@ func (x *txn) commit() error {
 	if err := x.flush(); err != nil {
 		return err
 	}
+	x.db.keepFreelist()
 	return x.db.commitTx(x.tx)
 }
 

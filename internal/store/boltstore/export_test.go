@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+	"testing"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -201,4 +202,19 @@ func EncodeRun(digests ...[16]byte) []byte {
 		rows[d] = rowID(d)
 	}
 	return encodeRun(rows)
+}
+
+// HoldReader opens a read transaction that keeps every page of now, until the function it returns is
+// called.
+func HoldReader(t testing.TB, db *DB) (release func()) {
+	t.Helper()
+	tx, err := db.bolt.Begin(false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if err := tx.Rollback(); err != nil {
+			t.Error(err)
+		}
+	}
 }

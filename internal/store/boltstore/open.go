@@ -122,6 +122,7 @@ func start(cfg Config, b *bolt.DB) (*DB, error) {
 	if err := migrate(b, cfg); err != nil {
 		return nil, err
 	}
+	db.keepFreelist()
 	err := b.Update(func(tx *bolt.Tx) error {
 		session, err := beginSession(tx)
 		db.epoch = session << epochBits
@@ -214,8 +215,7 @@ func (cfg Config) withDefaults() Config {
 	return cfg
 }
 
-// options: the free list isn't written at each commit, which keeps a file small under long readers;
-// Close writes it, so that only a start after a crash reads the whole tree.
+// options: see keepFreelist for when the list of free pages is written.
 func (cfg Config) options() *bolt.Options {
 	o := &bolt.Options{
 		Timeout: lockTimeout, FreelistType: bolt.FreelistMapType, NoFreelistSync: true,
