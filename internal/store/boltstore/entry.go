@@ -2,6 +2,7 @@ package boltstore
 
 import (
 	"bytes"
+	"slices"
 	"time"
 	"unique"
 
@@ -32,25 +33,34 @@ type lease struct {
 }
 
 // entry is what the index knows of a task that isn't terminal. It is immutable but for its places in
-// the index's own heaps: a change replaces it.
+// the index's own heaps: a change replaces it. A long queue is held in memory, so it is kept small.
 type entry struct {
 	row      rowID
-	account  string
-	line     string // the class it waits in
-	state    task.State
-	attempt  bool // one is open
-	cancel   bool // requested
-	caps     []string
+	of       unique.Handle[owner]
+	attempt  *openAttempt // nil: none is open
 	deadline tick
 	pause    tick // not claimable before
 	lease    *lease
 
 	tenant  *tenant // set while in the index
 	queue   *queue  // the queue it waits in, if any
-	queueAt int
-	due     tick // when its class changes by time alone; never otherwise
-	dueAt   int
+	due     tick    // when its class changes by time alone; never otherwise
+	queueAt int32
+	dueAt   int32
+	state   stateIndex
+	cancel  bool // requested
 }
+
+// owner is whose a task is, and the class it waits in.
+type owner struct{ account, line string }
+
+// openAttempt is what an open attempt counts against.
+type openAttempt struct{ caps []string }
+
+// stateIndex is a state's place among task.States.
+type stateIndex int8
+
+func indexOf(s task.State) stateIndex { return stateIndex(slices.Index(task.States(), s)) }
 
 // lineOf names the class of a mode's capability.
 func lineOf(mode task.Mode, capability string) string { return string(mode) + " " + capability }
@@ -60,20 +70,17 @@ func intern(s string) string { return unique.Make(s).Value() }
 
 // entryOf returns the entry of a stored task; old is the one before, nil for a task that comes in.
 func entryOf(t task.Task, old *entry, now tick, wall time.Time) *entry {
-	e := &entry{cancel: t.CancelRequested, state: t.State}
+	e := &entry{cancel: t.CancelRequested, state: indexOf(t.State)}
 	if old != nil {
-		e.row, e.account, e.line = old.row, old.account, old.line
+		e.row, e.of = old.row, old.of
 		e.deadline, e.pause, e.lease = old.deadline, old.pause, old.lease
 	} else {
 		e.row, _ = parseID(t.ID)
-		e.account, e.line = intern(t.Scope.Account), intern(lineOf(t.Scope.Mode, t.Capability))
+		e.of = unique.Make(owner{t.Scope.Account, lineOf(t.Scope.Mode, t.Capability)})
 		e.deadline = now.after(t.DeadlineAt.Sub(wall))
 	}
 	if a := t.OpenAttempt(); a != nil {
-		e.attempt = true
-		for _, key := range capKeys(a.Caps) {
-			e.caps = append(e.caps, intern(key))
-		}
+		e.attempt = newAttempt(capKeys(a.Caps))
 	}
 	return e
 }
@@ -81,24 +88,39 @@ func entryOf(t task.Task, old *entry, now tick, wall time.Time) *entry {
 // entryOfRow returns the entry of a row of `open`, as it stands at a start.
 func entryOfRow(row rowID, o openRow, wall time.Time) *entry {
 	e := &entry{
-		row: row, account: intern(o.Account), line: intern(lineOf(o.Mode, o.Capability)), state: o.State,
-		attempt: o.Attempt, cancel: o.Cancel, deadline: tick(0).after(min(o.Deadline.Sub(wall), o.Span)),
+		row: row, of: unique.Make(owner{o.Account, lineOf(o.Mode, o.Capability)}), state: indexOf(o.State),
+		cancel: o.Cancel, deadline: tick(0).after(min(o.Deadline.Sub(wall), o.Span)),
 	}
-	for _, key := range o.Caps {
-		e.caps = append(e.caps, intern(key))
+	if o.Attempt {
+		e.attempt = newAttempt(o.Caps)
 	}
 	return e
+}
+
+func newAttempt(keys []string) *openAttempt {
+	a := &openAttempt{}
+	for _, key := range keys {
+		a.caps = append(a.caps, intern(key))
+	}
+	return a
+}
+
+// caps returns the limits that the task counts against.
+func (e *entry) caps() []string {
+	if e.attempt == nil {
+		return nil
+	}
+	return e.attempt.caps
 }
 
 // leased returns a copy under the given lease, nil for none.
 func (e *entry) leased(l *lease, pause tick) *entry {
 	return &entry{
-		row: e.row, account: e.account, line: e.line, state: e.state, attempt: e.attempt,
-		cancel: e.cancel, caps: e.caps, deadline: e.deadline, pause: pause, lease: l,
+		row: e.row, of: e.of, state: e.state, attempt: e.attempt, cancel: e.cancel, deadline: e.deadline, pause: pause, lease: l,
 	}
 }
 
 // urgent reports whether any worker may take it, whatever routes are free.
-func (e *entry) urgent(now tick) bool { return e.attempt || e.cancel || e.deadline <= now }
+func (e *entry) urgent(now tick) bool { return e.attempt != nil || e.cancel || e.deadline <= now }
 
 func older(a, b *entry) bool { return bytes.Compare(a.row[:], b.row[:]) < 0 }

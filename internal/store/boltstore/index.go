@@ -1,7 +1,6 @@
 package boltstore
 
 import (
-	"slices"
 	"sync/atomic"
 
 	"unitask/internal/task"
@@ -48,7 +47,7 @@ func newIndex() *index {
 		entries: map[rowID]*entry{}, tenants: map[string]*tenant{}, classes: map[string]*heap[*queue]{},
 		due: heap[*entry]{
 			less:  func(a, b *entry) bool { return a.due < b.due },
-			place: func(e *entry, at int) { e.dueAt = at },
+			place: func(e *entry, at int) { e.dueAt = int32(at) },
 		},
 		leased: map[*entry]struct{}{}, inFlight: map[string]int{}, claimed: map[string]int{}, byState: make([]atomic.Int64, len(task.States())),
 	}
@@ -65,10 +64,11 @@ func (x *index) replace(old, new *entry) {
 }
 
 func (x *index) add(e *entry) {
-	t := x.tenants[e.account]
+	account := e.of.Value().account
+	t := x.tenants[account]
 	if t == nil {
-		t = &tenant{name: e.account, queues: map[string]*queue{}}
-		x.tenants[e.account] = t
+		t = &tenant{name: account, queues: map[string]*queue{}}
+		x.tenants[account] = t
 	}
 	t.size++
 	e.tenant = t
@@ -91,8 +91,8 @@ func (x *index) remove(e *entry) {
 }
 
 func (x *index) count(e *entry, by int) {
-	x.byState[slices.Index(task.States(), e.state)].Add(int64(by))
-	tally(x.inFlight, e.caps, by)
+	x.byState[e.state].Add(int64(by))
+	tally(x.inFlight, e.caps(), by)
 }
 
 func tally(counts map[string]int, keys []string, by int) {
@@ -128,7 +128,7 @@ func (x *index) place(e *entry) {
 	case e.urgent(x.now):
 		x.enqueue(e, urgentClass)
 	default:
-		x.enqueue(e, e.line)
+		x.enqueue(e, e.of.Value().line)
 		e.due = e.deadline
 	}
 	if e.due != never {
@@ -143,11 +143,11 @@ func (x *index) unplace(e *entry) {
 		tally(x.claimed, e.lease.place, -1)
 	}
 	if e.due != never {
-		x.due.remove(e.dueAt)
+		x.due.remove(int(e.dueAt))
 		e.due = never
 	}
 	if q := e.queue; q != nil {
-		q.tasks.remove(e.queueAt)
+		q.tasks.remove(int(e.queueAt))
 		e.queue = nil
 		if q.tasks.len() == 0 {
 			x.classes[q.class].remove(q.at)
@@ -163,7 +163,7 @@ func (x *index) enqueue(e *entry, class string) {
 	q := e.tenant.queues[class]
 	if q == nil {
 		q = &queue{tenant: e.tenant, class: class, tasks: heap[*entry]{
-			less: older, place: func(e *entry, at int) { e.queueAt = at },
+			less: older, place: func(e *entry, at int) { e.queueAt = int32(at) },
 		}}
 		e.tenant.queues[class] = q
 		if x.classes[class] == nil {

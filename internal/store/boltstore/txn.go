@@ -139,17 +139,17 @@ func (x *txn) saveEntry(row rowID, before, after task.Task, l *lease, pause tick
 	if l != nil {
 		held := *l
 		held.task = after
-		if e.attempt {
+		if e.attempt != nil {
 			held.place = nil // it counts as an attempt now
 		}
 		e.lease = &held
 	}
 	x.replace(old, e)
-	if l == nil || (old != nil && len(e.caps) < len(old.caps)) {
+	if l == nil || (old != nil && len(e.caps()) < len(old.caps())) {
 		x.wake(store.TopicQueue)
 	}
-	if old != nil && old.state == e.state && old.attempt == e.attempt && old.cancel == e.cancel &&
-		len(old.caps) == len(e.caps) && before.DeadlineAt.Equal(after.DeadlineAt) {
+	if old != nil && old.state == e.state && (old.attempt == nil) == (e.attempt == nil) && old.cancel == e.cancel &&
+		len(old.caps()) == len(e.caps()) && before.DeadlineAt.Equal(after.DeadlineAt) {
 		return nil // the row says nothing new
 	}
 	value, err := x.write(after, encodeOpen)

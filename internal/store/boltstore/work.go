@@ -26,7 +26,7 @@ func (db *DB) Claim(ctx context.Context, c store.ClaimRequest) ([]store.Lease, e
 			}
 			l := &lease{node: c.Node, epoch: db.nextEpoch(), expires: x.now.after(c.Term), task: t}
 			if !e.urgent(x.now) {
-				l.place = places[e.line]
+				l.place = places[e.of.Value().line]
 			}
 			x.serve(e.tenant)
 			x.replace(e, e.leased(l, 0))
