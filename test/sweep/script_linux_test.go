@@ -49,7 +49,8 @@ func newScript(t *testing.T, s *harness.Server, live string) *script {
 		mode              task.Mode
 		capability, extra string
 	}{
-		{task.Live, "text.chat", ""}, {task.Live, "text.chat", " " + strings.Repeat("x", largeInput)},
+		{task.Live, "text.chat", ""},
+		{task.Live, "text.chat", " " + strings.Repeat("x", largeInput)},
 		{task.Test, "image.generate", ""},
 	} {
 		key := fmt.Sprintf("sweep-task-%d", len(sc.roles)+1)
