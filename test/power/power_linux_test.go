@@ -5,6 +5,7 @@
 package power_test
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -23,7 +24,7 @@ import (
 const (
 	shortCuts   = 10
 	cutsPerData = 25 // then a new data folder: its first pages meet cuts too, and the checks stay short
-	longestLife = 200 * time.Millisecond
+	longestLife = 150 * time.Millisecond // after the first write; of every fourth process: after its start
 	endTime     = time.Second // a process that can't commit any more ends within it
 )
 
@@ -125,11 +126,17 @@ func (r *run) write(role string) {
 	if err := writer.Start(); err != nil {
 		t.Fatal(err)
 	}
-	read := make(chan []byte)
+	begun, read := make(chan struct{}), make(chan []byte)
 	go func() {
-		all, _ := io.ReadAll(out)
+		stream := bufio.NewReader(out)
+		_, _ = stream.Peek(1)
+		close(begun)
+		all, _ := io.ReadAll(stream)
 		read <- all
 	}()
+	if rand.IntN(4) > 0 {
+		<-begun
+	}
 	<-time.After(rand.N(longestLife))
 	r.disk.cut()
 	dark := time.Now()

@@ -83,7 +83,7 @@ func sweep(t *testing.T, f fault, points int) {
 			})
 		}
 	})
-	t.Logf("%s: %d points of about %d calls, and %d beyond the last call; at %d the server ended itself, at %d a caller was refused",
+	t.Logf("%s: %d points of about %d calls, and %d beyond the last call; at %d the server ended with an error, at %d a caller was refused",
 		f.name, visited.Load(), last, missed.Load(), ended.Load(), refused.Load())
 	if stride == 1 && missed.Load() == 0 {
 		t.Error("the sweep didn't come to the script's end")

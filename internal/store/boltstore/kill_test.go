@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -29,7 +30,7 @@ const (
 	shortKills    = 50
 	killsPerStore = 25 // then a new file: its first pages meet kills too, and the checks stay short
 	victimWriters = 8
-	longestLife   = 120 * time.Millisecond // some die while they open the file
+	longestLife   = 120 * time.Millisecond // after the first write; of every fourth: after its start
 )
 
 // beVictim acknowledges writes on stdout until the process is killed.
@@ -116,9 +117,11 @@ func killOnce(t *testing.T, book *losstest.Book, path string, env []string) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	death := time.AfterFunc(rand.N(longestLife), func() { _ = cmd.Process.Kill() })
-	defer death.Stop()
-	for lines := bufio.NewScanner(out); lines.Scan(); {
+	die := sync.OnceFunc(func() { time.AfterFunc(rand.N(longestLife), func() { _ = cmd.Process.Kill() }) })
+	if rand.IntN(4) == 0 {
+		die()
+	}
+	for lines := bufio.NewScanner(out); lines.Scan(); die() {
 		if !book.Note(lines.Text()) {
 			t.Errorf("not an acknowledgement: %q", lines.Text())
 		}
