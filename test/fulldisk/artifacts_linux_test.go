@@ -37,7 +37,7 @@ func TestArtifactDiskFull(t *testing.T) {
 		got := b.mustSend(harness.Request{
 			Method: http.MethodPost, Path: api.PathTasks, Key: test,
 			Body:   fmt.Sprintf(`{"capability":%q,"input":%s}`, capability, input),
-			Header: map[string]string{api.HeaderIdempotencyKey: "wait-" + capability, "Prefer": "wait=5"},
+			Header: map[string]string{api.HeaderIdempotencyKey: "wait-" + capability, "Prefer": "wait=2"},
 		})
 		results[capability] = mustTask(t, got).ID
 	}
