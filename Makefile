@@ -4,7 +4,7 @@ PKG ?= ./...
 CI := ./.ci/run
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race lint fmt cover bench profile crash sigterm store-crash power sweep full-disk backup-test upgrade-test sim fuzz npm openapi e2e e2e-model golden release-check ci clean
+.PHONY: help build test race lint fmt cover bench profile crash sigterm store-crash power sweep full-disk backup-test upgrade-test linearizable sim fuzz npm openapi e2e e2e-model golden release-check ci clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -55,6 +55,9 @@ backup-test: ## Restore 50 backups that were taken under load and check the inva
 
 upgrade-test: ## Kill the upgrade of an old store at each of its writes and syncs
 	UNITASK_UPGRADE_POINTS=$${UNITASK_UPGRADE_POINTS:-10000} $(GO) test ./internal/store/boltstore -run TestUpgrade -v -timeout 1h
+
+linearizable: ## Check 100,000 operations of each engine for an order that one caller could have seen (UNITASK_LINEARIZABLE_OPS=n)
+	UNITASK_LINEARIZABLE_OPS=$${UNITASK_LINEARIZABLE_OPS:-100000} $(GO) test ./internal/store/memstore ./internal/store/boltstore -run 'TestLinearizable$$' -count=1 -v
 
 sim: ## Simulate 10,000 lives of 1,000 tasks each (UNITASK_SIM_MINUTES=n for as many as begin by then, UNITASK_SIM_SEED=n for one)
 	UNITASK_SIM_SEEDS=$${UNITASK_SIM_SEEDS:-10000} UNITASK_SIM_TASKS=$${UNITASK_SIM_TASKS:-1000} $(GO) test ./test/sim -run 'TestSim$$' -count=1 -v -timeout 24h
