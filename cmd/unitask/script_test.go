@@ -51,7 +51,9 @@ func TestScripts(t *testing.T) {
 			e.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/dev/null/none")
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "await": await},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits, "await": await, "datafolder": dataFolder, "fault": plantFault, "cut": cut,
+		},
 	})
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -31,20 +30,6 @@ func whileServed(err error, hint string) error {
 		return &hinted{error: err, hint: "make room on the disk of the data folder"}
 	}
 	return err
-}
-
-// bytesText shows a number of bytes to a person: "12.3 MB".
-func bytesText(n int64) string {
-	const unit = 1000
-	if n < unit {
-		return fmt.Sprintf("%d bytes", n)
-	}
-	value, names := float64(n)/unit, []string{"kB", "MB", "GB", "TB"}
-	at := 0
-	for ; value >= unit && at < len(names)-1; at++ {
-		value /= unit
-	}
-	return fmt.Sprintf("%.1f %s", value, names[at])
 }
 
 // wantFile compares a kept file with what its task says of it.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"unitask/internal/api"
 	"unitask/internal/artifact"
 	"unitask/internal/backup"
 	"unitask/internal/client"
@@ -75,7 +76,7 @@ func storeBackupRun(ctx context.Context, t *terminal, o *storeBackupOptions) err
 		return whileServed(err, "the server that holds the folder doesn't answer on its socket; stop it, or try again once it has started")
 	}
 	t.note("backup of %s: tasks and keys %s, files %d of %s",
-		m.CreatedAt.Format(time.RFC3339), bytesText(m.Database), m.Files, bytesText(m.FileBytes))
+		m.CreatedAt.Format(time.RFC3339), api.Size(m.Database), m.Files, api.Size(m.FileBytes))
 	if len(m.Damaged) > 0 {
 		t.note("warning: damaged files are left out: %s", strings.Join(m.Damaged, " "))
 	}

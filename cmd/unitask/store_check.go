@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"unitask/internal/api"
 	"unitask/internal/artifact"
 	"unitask/internal/backup"
 	"unitask/internal/store/boltstore"
@@ -55,7 +56,7 @@ func storeCheckRun(ctx context.Context, t *terminal, o *storeCheckOptions) error
 	if err := showReport(t, report, o.asJSON); err != nil {
 		return err
 	}
-	t.note("tasks %d (open %d), files %d, keys %d; schema %d, %s", report.Tasks, report.Open, report.Files, report.Keys, report.Schema, bytesText(report.Bytes))
+	t.note("tasks %d (open %d), files %d, keys %d; schema %d, %s", report.Tasks, report.Open, report.Files, report.Keys, report.Schema, api.Size(report.Bytes))
 	if n := int64(len(report.Findings)) + report.More; n > 0 {
 		return &hinted{
 			error: fmt.Errorf("%d findings", n),

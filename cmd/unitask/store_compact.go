@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"unitask/internal/api"
 	"unitask/internal/backup"
 	"unitask/internal/store/boltstore"
 )
@@ -41,7 +42,7 @@ func storeCompactRun(t *terminal, o *storeCompactOptions) error {
 	if err != nil {
 		return whileServed(err, "stop the server first; it may run on without this: the file reuses its free room")
 	}
-	t.note("from %s to %s", bytesText(before), bytesText(after))
+	t.note("from %s to %s", api.Size(before), api.Size(after))
 	if o.asJSON {
 		return t.json(struct {
 			Before int64 `json:"before_bytes"`

@@ -2,17 +2,20 @@ package client_test
 
 import (
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"unitask/internal/api"
 	"unitask/internal/client"
+	"unitask/internal/fault"
 )
 
 // mustServeSocket serves h on a socket with a short path and returns the path.
@@ -103,5 +106,40 @@ func TestAdminWithoutServer(t *testing.T) {
 	got, ok := errors.AsType[*client.UnreachableError](err)
 	if !ok || got.Where != filepath.Join(dir, "admin.sock") {
 		t.Errorf("error %v, want an *UnreachableError that names the socket", err)
+	}
+}
+
+// TestAdminBackup: a whole archive arrives, a refusal is one, and one that breaks off is an error.
+func TestAdminBackup(t *testing.T) {
+	dir := mustShortDir(t)
+	serve := func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "the archive") }
+	mustServeSocket(t, filepath.Join(dir, "admin.sock"), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPost || r.URL.Path != api.PathAdminBackup {
+			t.Errorf("%s %s", r.Method, r.URL.Path)
+		}
+		serve(w, r)
+	}))
+	admin, err := client.NewAdmin(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	if err := admin.Backup(t.Context(), &out); err != nil || out.String() != "the archive" {
+		t.Errorf("got %q, %v", out.String(), err)
+	}
+	serve = func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = io.WriteString(w, `{"error":{"code":"CAPACITY_EXHAUSTED","message":"no room"},"request_id":"req_1"}`)
+	}
+	if err := admin.Backup(t.Context(), io.Discard); fault.CodeOf(err) != fault.CapacityExhausted {
+		t.Errorf("a refusal: %v", err)
+	}
+	serve = func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "the ")
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	}
+	if err := admin.Backup(t.Context(), io.Discard); err == nil {
+		t.Error("one that breaks off passes for whole")
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"unitask/internal/fault"
 	"unitask/internal/secret"
 	"unitask/internal/server"
+	"unitask/internal/store"
 	"unitask/internal/task"
 )
 
@@ -211,5 +212,44 @@ func TestAdminProfiles(t *testing.T) {
 	}
 	if got := w.do(request{path: "/debug/pprof/heap", key: w.live}); got.StatusCode != http.StatusNotFound {
 		t.Errorf("the API's listener: %d", got.StatusCode)
+	}
+}
+
+// TestAdminBackup: an archive comes as it is made; what goes wrong before it begins is an answer, and after
+// that a broken connection.
+func TestAdminBackup(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		first  string
+		err    error
+		status int
+		code   fault.Code
+	}{
+		{"whole", "the archive", nil, http.StatusOK, ""},
+		{"no room", "", store.ErrFull, http.StatusServiceUnavailable, fault.CapacityExhausted},
+		{"a fault", "", io.ErrUnexpectedEOF, http.StatusInternalServerError, fault.Internal},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t, options{})
+			w.operator.BackupFunc = func(_ context.Context, out io.Writer) error {
+				if tt.err != nil {
+					return tt.err
+				}
+				_, err := io.WriteString(out, tt.first)
+				return err
+			}
+			got := socket(t, w)(http.MethodPost, api.PathAdminBackup, "")
+			var body api.ErrorResponse
+			if tt.code != "" {
+				must(0, json.Unmarshal(got.body, &body))(t)
+			}
+			if got.StatusCode != tt.status || body.Error.Code != tt.code || (tt.code == "" && string(got.body) != tt.first) {
+				t.Errorf("%d %s", got.StatusCode, got.body)
+			}
+		})
+	}
+	w := newWorld(t, options{})
+	if got := socket(t, w)(http.MethodPost, api.PathAdminBackup, ""); got.StatusCode != http.StatusNotFound {
+		t.Errorf("without a server: %d", got.StatusCode)
 	}
 }

@@ -1,0 +1,101 @@
+package artifact_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"unitask/internal/artifact"
+	"unitask/internal/task"
+)
+
+// TestPause: nothing goes while a pause lasts, and all that was to go is gone after the last one.
+func TestPause(t *testing.T) {
+	s, dir := newStore(t)
+	f := s.(*artifact.Folder)
+	deleted, expired := newID(), newID()
+	mustPut(t, s, request(deleted, png1))
+	mustPut(t, s, request(expired, png2))
+	first, second := f.Pause(), f.Pause()
+	later := start.Add(2 * time.Hour)
+	if err := s.Delete(t.Context(), deleted); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := s.Sweep(t.Context(), later, 10); n != 0 || err != nil {
+		t.Errorf("Sweep during a pause: %d, %v", n, err)
+	}
+	if err := first(); err != nil {
+		t.Fatal(err)
+	}
+	mustHold(t, dir, deleted, expired)
+	if err := second(); err != nil {
+		t.Fatal(err)
+	}
+	mustHold(t, dir, expired)
+	if n, err := s.Sweep(t.Context(), later, 10); n != 1 || err != nil {
+		t.Errorf("Sweep after the pauses: %d, %v", n, err)
+	}
+	mustHold(t, dir)
+}
+
+// TestWalk: each object's bytes come before its Meta, a damaged one is named and left out.
+func TestWalk(t *testing.T) {
+	s, dir := newStore(t)
+	f := s.(*artifact.Folder)
+	whole, cut := newID(), newID()
+	input := task.NewID(task.PrefixInput, start)
+	for _, id := range []string{whole, cut, input} {
+		mustPut(t, s, request(id, png1))
+	}
+	mustWrite(t, pathOf(dir, cut), png1[:9])
+	var names, bad []string
+	err := f.Walk(t.Context(), func(p artifact.Part, open func() (io.ReadCloser, error)) error {
+		body, err := open()
+		if err != nil {
+			return err
+		}
+		raw, err := io.ReadAll(body)
+		if int64(len(raw)) != p.Bytes || !artifact.ValidPart(p.Name) {
+			t.Errorf("%s: %d bytes of %d", p.Name, len(raw), p.Bytes)
+		}
+		if strings.HasSuffix(p.Name, ".json") != p.ModTime.Equal(start.Add(time.Hour)) {
+			t.Errorf("%s: its time is %s; that of a Meta is the expiry", p.Name, p.ModTime)
+		}
+		names = append(names, p.Name)
+		return errors.Join(err, body.Close())
+	}, func(id string) { bad = append(bad, id) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	art, in := "art/"+whole[len(whole)-2:]+"/"+whole, "in/"+input[len(input)-2:]+"/"+input
+	if diff := cmp.Diff([]string{art, art + ".json", in, in + ".json"}, names); diff != "" {
+		t.Errorf("walked (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{cut}, bad); diff != "" {
+		t.Errorf("damaged (-want +got):\n%s", diff)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := f.Walk(ctx, nil, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("canceled: %v", err)
+	}
+}
+
+func TestValidPart(t *testing.T) {
+	id := newID()
+	good := "art/" + id[len(id)-2:] + "/" + id
+	for name, want := range map[string]bool{
+		good: true, good + ".json": true, good + ".json.json": false, "in" + good[3:]: false, "/" + good: false,
+		"../" + good: false, good + "/": false, "art/../" + id: false, "art/zz/" + id[:len(id)-2] + "zz": true,
+		"art/" + id: false, "": false, ".json": false, "art/zz/" + id: strings.HasSuffix(id, "zz"),
+	} {
+		if got := artifact.ValidPart(name); got != want {
+			t.Errorf("%q: got %t, want %t", name, got, want)
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package backup_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"unitask/internal/backup"
+)
+
+// mustStage unpacks an archive within dir.
+func mustStage(t *testing.T, dir string) string {
+	t.Helper()
+	raw, _ := mustWrite(t)
+	staging, err := backup.Stage(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := backup.Unpack(bytes.NewReader(raw), staging); err != nil {
+		t.Fatal(err)
+	}
+	return staging
+}
+
+func TestPlace(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a", "data")
+	mustStage(t, dir) // of a restore that was cut off
+	first := mustStage(t, dir)
+	want := len(tree(t, first))
+	if err := backup.Place(first, dir); err != nil {
+		t.Fatal(err)
+	}
+	if got := len(tree(t, dir)); got != want || want != 5 {
+		t.Errorf("%d files are placed, want %d", got, want)
+	}
+	second := mustStage(t, dir)
+	if err := backup.Place(second, dir); !errors.Is(err, backup.ErrOccupied) {
+		t.Errorf("a folder with data: %v, want ErrOccupied", err)
+	}
+	aside, err := backup.Aside(dir, now)
+	if err != nil || len(tree(t, aside)) != want {
+		t.Errorf("Aside: %d files in %q, %v", len(tree(t, aside)), aside, err)
+	}
+	if err := backup.Place(second, dir); err != nil || len(tree(t, dir)) != 2*want {
+		t.Errorf("%d files, want old and new: %v", len(tree(t, dir)), err)
+	}
+}
+
+// TestPlaceBesideANewDatabase: what a server made in the folder meanwhile isn't replaced.
+func TestPlaceBesideANewDatabase(t *testing.T) {
+	dir := t.TempDir()
+	if aside, err := backup.Aside(dir, now); aside != "" || err != nil {
+		t.Errorf("Aside of nothing: %q, %v", aside, err)
+	}
+	staging := mustStage(t, dir)
+	path := filepath.Join(dir, backup.DatabaseName)
+	if err := os.WriteFile(path, []byte("newer"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := backup.Place(staging, dir); !errors.Is(err, backup.ErrOccupied) {
+		t.Errorf("got %v, want ErrOccupied", err)
+	}
+	if raw, err := os.ReadFile(path); string(raw) != "newer" {
+		t.Errorf("the database is %q now, %v", raw, err)
+	}
+}
