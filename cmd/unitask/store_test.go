@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"unitask/internal/account"
 	"unitask/internal/backup"
+	"unitask/internal/store/boltstore"
 	"unitask/internal/task"
 )
 
@@ -22,7 +22,7 @@ func dataFolder(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: datafolder DIR")
 	}
-	db, _, err := openData(ts.MkAbs(args[0]), 0, slog.New(slog.DiscardHandler))
+	db, _, err := openData(ts.MkAbs(args[0]), boltstore.Config{})
 	ts.Check(err)
 	ctx, now := context.Background(), time.Now()
 	owner := account.Account{ID: task.NewID(task.PrefixAccount, now), Name: "default", CreatedAt: now}
@@ -59,7 +59,7 @@ func cut(ts *testscript.TestScript, _ bool, args []string) {
 // TestStoreOfARunningServer: what needs the folder for itself says who has it and what to do.
 func TestStoreOfARunningServer(t *testing.T) {
 	dir := t.TempDir()
-	db, _, err := openData(dir, 0, slog.New(slog.DiscardHandler))
+	db, _, err := openData(dir, boltstore.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
