@@ -4,7 +4,7 @@ PKG ?= ./...
 CI := ./.ci/run
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race lint fmt cover bench profile crash sigterm store-crash power sweep full-disk backup-test upgrade-test linearizable sim fuzz npm openapi e2e e2e-model golden release-check ci clean
+.PHONY: help build test race lint fmt cover bench profile crash sigterm clock store-crash power sweep full-disk backup-test upgrade-test linearizable sim fuzz npm openapi e2e e2e-model golden release-check ci clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,6 +37,10 @@ crash: ## Kill the server 1,000 times under load and check the invariants (UNITA
 
 sigterm: ## Stop the server 500 times under load and check the same, and that nothing is cut off (UNITASK_SIGTERM_CYCLES=n)
 	UNITASK_SIGTERM_CYCLES=$${UNITASK_SIGTERM_CYCLES:-500} $(GO) test ./test/crash -run 'TestSigterm|TestSecondSignal' -v -timeout 2h
+
+clock: ## Set the clock of a server by an hour and a year, both ways, under load, and check that nothing ends early
+	$(GO) test ./test/crash -run TestClock -v
+	$(GO) test ./internal/store/boltstore -run 'TestClock|TestStartAfterAClock' -v
 
 store-crash: ## Kill a process that writes to the store 1,000 times (UNITASK_KILL_CYCLES=n for another number)
 	UNITASK_KILL_CYCLES=$${UNITASK_KILL_CYCLES:-1000} $(GO) test ./internal/store/boltstore -run TestKill -v -timeout 2h

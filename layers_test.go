@@ -81,6 +81,8 @@ var layers = map[string]layer{
 	"tui":     {floor: 7, may: []string{"api", "task", "catalog", "fault"}},
 	"config":  {floor: 7, may: []string{"fault", "task", "catalog", "account", "secret"}},
 
+	"stepped": {floor: 0},
+
 	"docs":          {floor: 0}, // embeds the published interface
 	"cmd/unitask":   {floor: 8, below: true},
 	"test/bench":    {floor: 8, may: []string{"account", "api", "store", "store/boltstore", "task"}},

@@ -21,6 +21,7 @@ import (
 	"unitask/internal/metrics"
 	"unitask/internal/routing"
 	"unitask/internal/server"
+	"unitask/internal/store"
 	"unitask/internal/store/boltstore"
 )
 
@@ -61,13 +62,14 @@ func openData(dir string, c boltstore.Config) (db *boltstore.DB, abs string, err
 	if err = os.MkdirAll(abs, 0o700); err != nil {
 		return nil, "", err
 	}
-	c.Path = filepath.Join(abs, backup.DatabaseName)
+	c.Path, c.Now = filepath.Join(abs, backup.DatabaseName), wallClock
 	db, err = boltstore.Open(c)
 	return db, abs, err
 }
 
 func (n *node) assemble(ctx context.Context, c config.Config, directory *catalog.Catalog, s supply, log *slog.Logger) error {
-	folder, err := artifact.NewFolder(artifact.FolderConfig{Dir: filepath.Join(n.dataDir, backup.ArtifactsName)})
+	clock := store.NewClock(wallClock)
+	folder, err := artifact.NewFolder(artifact.FolderConfig{Dir: filepath.Join(n.dataDir, backup.ArtifactsName), Now: clock.Stamp})
 	if err != nil {
 		return err
 	}
@@ -88,7 +90,7 @@ func (n *node) assemble(ctx context.Context, c config.Config, directory *catalog
 	if err != nil {
 		return err
 	}
-	keeper, err := gate.New(gate.Config{Keys: n.db, Prefix: c.KeyPrefix, Defaults: gate.Defaults{
+	keeper, err := gate.New(gate.Config{Keys: n.db, Prefix: c.KeyPrefix, Now: wallClock, Defaults: gate.Defaults{
 		CreatesPerMinute: c.Limits.CreatesPerMinute, ReadsPerMinute: c.Limits.ReadsPerMinute,
 		OpenTasks: c.Limits.OpenTasks, Queue: c.Limits.Queue,
 	}})
@@ -97,14 +99,14 @@ func (n *node) assemble(ctx context.Context, c config.Config, directory *catalog
 	}
 	n.gateway, err = gateway.New(gateway.Config{
 		Catalog: directory, Store: n.db, Gate: keeper, Routes: table, Artifacts: files, Fetcher: fetcher,
-		Limits: gatewayLimits(c.Limits), Logger: log, Observer: n.metrics,
+		Limits: gatewayLimits(c.Limits), Now: wallClock, Logger: log, Observer: n.metrics,
 	})
 	if err != nil {
 		return err
 	}
 	n.metrics.Watch(n.db, n.gateway.Working)
 	n.api, err = server.New(server.Config{
-		Gateway: n.gateway, Gate: keeper, Artifacts: files, Signer: signer, BaseURL: c.BaseURL, Logger: log,
+		Gateway: n.gateway, Gate: keeper, Artifacts: files, Signer: signer, BaseURL: c.BaseURL, Now: clock.Past, Logger: log,
 		Limits:    server.Limits{Body: someBytes(c.Limits.Body), Connections: someCount(c.Limits.Connections)},
 		OnRequest: n.metrics.Request,
 	})

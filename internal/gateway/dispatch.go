@@ -14,6 +14,7 @@ const (
 	claimInterval  = time.Second // how often the queue is looked at without a wake
 	claimBatch     = 64          // tasks claimed at once
 	upkeepInterval = time.Minute
+	upkeepDelay    = 15 * time.Minute // after a start: a clock that is wrong at boot is set right by then
 	flushInterval  = 5 * time.Second
 	sweepBatch     = 1000
 	urgentSlots    = 16 // workers beyond the limit for what can't wait
@@ -141,13 +142,13 @@ func (g *Gateway) holds(claimed time.Time) bool {
 
 // upkeep removes what has outlived its retention and writes the keys' times of last use.
 func (g *Gateway) upkeep(ctx context.Context) {
-	swept := g.now()
+	swept := time.Now().Add(upkeepDelay - upkeepInterval)
 	every(ctx, flushInterval, func() {
 		if err := g.gate.FlushLastUsed(ctx); err != nil && ctx.Err() == nil {
 			g.log.Error("writing the keys' last use failed", slog.Any("error", err))
 		}
-		if g.now().Sub(swept) >= upkeepInterval {
-			swept = g.now()
+		if time.Since(swept) >= upkeepInterval {
+			swept = time.Now()
 			g.sweep(ctx)
 		}
 	})
@@ -164,7 +165,7 @@ func (g *Gateway) sweep(ctx context.Context) {
 		}
 	}
 	for ctx.Err() == nil {
-		n, err := g.artifacts.Sweep(ctx, g.now(), sweepBatch)
+		n, err := g.artifacts.Sweep(ctx, g.clock.Past(), sweepBatch)
 		if err != nil {
 			g.log.Error("removing old artifacts failed", slog.Any("error", err))
 		}

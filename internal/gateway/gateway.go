@@ -66,6 +66,7 @@ type Gateway struct {
 	fetcher   Fetcher
 	limits    Limits
 	now       func() time.Time
+	clock     store.Clock // for what expires
 	log       *slog.Logger
 	observer  Observer
 	node      string
@@ -106,7 +107,7 @@ func New(c Config) (*Gateway, error) {
 	}
 	g := &Gateway{
 		health: routing.NewHealth(c.Now), store: c.Store, gate: c.Gate, artifacts: c.Artifacts, fetcher: c.Fetcher,
-		limits: c.Limits.withDefaults(), now: c.Now, log: c.Logger, observer: c.Observer, node: task.NewID("node_", c.Now()),
+		limits: c.Limits.withDefaults(), now: c.Now, clock: store.NewClock(c.Now), log: c.Logger, observer: c.Observer, node: task.NewID("node_", c.Now()),
 		running: map[string]*context.CancelCauseFunc{}, parked: map[string]*parked{}, free: make(chan struct{}, 1),
 	}
 	g.slots = g.limits.Workers

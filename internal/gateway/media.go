@@ -62,7 +62,7 @@ func (g *Gateway) checkOne(ctx context.Context, s task.Scope, field string, m me
 	switch {
 	case m.Artifact != "":
 		meta, err := g.artifacts.Stat(ctx, m.Artifact)
-		if err != nil || meta.Owner != owner(s) || meta.Expired(g.now()) {
+		if err != nil || meta.Owner != owner(s) || meta.Expired(g.clock.Past()) {
 			return fault.Invalid(field+".artifact", "names no artifact of this account")
 		}
 	case m.URL != "":

@@ -57,8 +57,9 @@ func (w *work) turns() turns {
 	}
 	for id, n := range refusals {
 		rest := w.restFor(n)
-		left := min(rest-w.g.now().Sub(last[id]), rest) // a clock that was set back adds nothing
-		if left > 0 && !slices.Contains(had.tried, id) {
+		passed := w.g.now().Sub(last[id])
+		left := rest - passed
+		if passed >= 0 && left > 0 && !slices.Contains(had.tried, id) {
 			had.resting = append(had.resting, id)
 			if had.again == 0 || left < had.again {
 				had.again = left

@@ -28,12 +28,20 @@ func Main(m *testing.M) int {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	binary = filepath.Join(dir, "unitask")
-	build := exec.CommandContext(context.Background(), "go", "build", "-o", binary, "unitask/cmd/unitask")
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "%s\n%v\n", out, err)
+	if err := Build(binary, ""); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return m.Run()
+}
+
+// Build builds unitask with the build tags into a file.
+func Build(file, tags string) error {
+	build := exec.CommandContext(context.Background(), "go", "build", "-tags", tags, "-o", file, "unitask/cmd/unitask")
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w\n%s", err, out)
+	}
+	return nil
 }
 
 // Binary returns the path of the built unitask.

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -25,6 +26,7 @@ type Server struct {
 	Env    []string // beside a clean environment
 	Wrap   []string // a command line that starts it; nil: it is started directly
 
+	Program   string // the program to start; "": the built unitask
 	Bootstrap string // a key that is accepted from the first start on, "" for none
 
 	command *exec.Cmd
@@ -73,7 +75,7 @@ func (s *Server) Environ() []string {
 // Launch starts the server and doesn't wait for it.
 func (s *Server) Launch() {
 	s.T.Helper()
-	line := append(append([]string(nil), s.Wrap...), binary,
+	line := append(append([]string(nil), s.Wrap...), cmp.Or(s.Program, binary),
 		"serve", "--listen", strings.TrimPrefix(s.Base, "http://"), "--data-dir", s.Data())
 	if s.Config != "" {
 		file := filepath.Join(s.Dir, "unitask.yaml")

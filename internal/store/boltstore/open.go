@@ -50,6 +50,7 @@ type DB struct {
 	bolt  *bolt.DB
 	now   func() time.Time
 	start time.Time
+	clock store.Clock
 	fatal func(error)
 
 	onCommit func(operations int, took time.Duration)
@@ -115,7 +116,7 @@ func Open(cfg Config) (*DB, error) {
 // start reads what the engine keeps in memory and starts the committer.
 func start(cfg Config, b *bolt.DB) (*DB, error) {
 	db := &DB{
-		path: cfg.Path, limit: cfg.MaxSize, bolt: b, now: cfg.Now, start: cfg.Now(), fatal: cfg.Fatal, onCommit: cfg.OnCommit,
+		path: cfg.Path, limit: cfg.MaxSize, bolt: b, now: cfg.Now, start: cfg.Now(), clock: store.NewClock(cfg.Now), fatal: cfg.Fatal, onCommit: cfg.OnCommit,
 		ops: make(chan *op, groupLimit), drained: make(chan struct{}), index: newIndex(),
 		maxGroup: groupLimit, idem: idemLog{limit: runLength},
 	}

@@ -22,8 +22,9 @@ func (db *DB) Sweep(ctx context.Context, r store.SweepRequest) (store.Swept, err
 	}
 	limit := min(max(r.Limit, 1), maxSweep)
 	var s store.Swept
+	before := db.clock.Past().Add(-r.Retention)
 	err := db.do(ctx, &op{writes: true, run: func(x *txn) error {
-		rows, next, err := x.expired(x.wall.Add(-r.Retention), limit)
+		rows, next, err := x.expired(before, limit)
 		if err != nil {
 			return err
 		}
@@ -36,7 +37,7 @@ func (db *DB) Sweep(ctx context.Context, r store.SweepRequest) (store.Swept, err
 		old := db.sweepAt
 		db.sweepAt = next
 		x.undo = append(x.undo, func() { db.sweepAt = old })
-		counters, err := x.sweepCounters(x.wall.Add(-r.Retention), limit-len(rows))
+		counters, err := x.sweepCounters(before, limit-len(rows))
 		if err != nil {
 			return err
 		}

@@ -28,7 +28,7 @@ type txn struct {
 func (db *DB) newTxn(tx *bolt.Tx) *txn {
 	now := db.now()
 	x := &txn{
-		db: db, tx: tx, now: tick(now.Sub(db.start)), wall: now.UTC().Round(0),
+		db: db, tx: tx, now: tick(now.Sub(db.start)), wall: db.clock.Stamp(),
 		idem: map[digest]rowID{}, ring: map[string]struct{}{}, held: map[string]*standing{},
 	}
 	if cap(db.scratch) > mostScratch {
