@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"os"
 	"os/signal"
@@ -89,7 +88,8 @@ func serveRun(ctx context.Context, t *terminal, sources config.Sources) error {
 		defer func() { _ = monitor.Close() }()
 	}
 	tuneMemory()
-	log := newLogger(t)
+	log, flush := newLogger(t)
+	defer flush()
 	supply, err := findSuppliers(ctx, settings, os.Getenv)
 	if err != nil {
 		return err
@@ -148,12 +148,4 @@ func listen(ctx context.Context, flag, address string) (net.Listener, error) {
 		message += " by " + who
 	}
 	return nil, &hinted{error: errors.New(message), hint: "unitask serve " + flag + " " + nextPort(address)}
-}
-
-// newLogger writes for people on a terminal, for machines elsewhere.
-func newLogger(t *terminal) *slog.Logger {
-	if t.errTTY {
-		return slog.New(slog.NewTextHandler(t.err, nil))
-	}
-	return slog.New(slog.NewJSONHandler(t.err, nil))
 }

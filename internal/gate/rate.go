@@ -1,7 +1,7 @@
 package gate
 
 import (
-	"fmt"
+	"strconv"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -104,7 +104,7 @@ func (q Quota) Policy() string {
 	if q.Limit == 0 {
 		return ""
 	}
-	return fmt.Sprintf(`"%s";q=%d;w=60`, q.Class, q.Limit)
+	return `"` + string(q.Class) + `";q=` + strconv.Itoa(q.Limit) + ";w=60"
 }
 
 // State returns the RateLimit field's value for the quota, "" where nothing limits.
@@ -112,5 +112,5 @@ func (q Quota) State() string {
 	if q.Limit == 0 {
 		return ""
 	}
-	return fmt.Sprintf(`"%s";r=%d;t=%d`, q.Class, q.Remaining, int((q.Reset+time.Second-1)/time.Second))
+	return `"` + string(q.Class) + `";r=` + strconv.Itoa(q.Remaining) + ";t=" + strconv.Itoa(int((q.Reset+time.Second-1)/time.Second))
 }

@@ -1,10 +1,12 @@
 package task
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
 	"math/bits"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -43,12 +45,19 @@ func ParseMoney(s string) (Money, error) {
 
 // String returns the exact decimal amount in USD without trailing zeros.
 func (m Money) String() string {
-	sign, n := "", uint64(m)
+	var buf [24]byte
+	b, n := buf[:0], uint64(m)
 	if m < 0 {
-		sign, n = "-", -n
+		b, n = append(b, '-'), -n
 	}
-	s := fmt.Sprintf("%s%d.%09d", sign, n/uint64(USD), n%uint64(USD))
-	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
+	b = strconv.AppendUint(b, n/uint64(USD), 10)
+	if frac := n % uint64(USD); frac != 0 {
+		at := len(b)
+		b = strconv.AppendUint(b, frac+uint64(USD), 10) // ten digits, the first a 1
+		b[at] = '.'
+		b = bytes.TrimRight(b, "0")
+	}
+	return string(b)
 }
 
 // Add returns the sum, saturating at MaxMoney; both must not be negative.

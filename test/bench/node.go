@@ -74,7 +74,7 @@ func (n *node) configure(path string) error {
 	if n.options.slow {
 		half = slowPath
 	}
-	text := `limits: {creates_per_minute: 0, reads_per_minute: 0, open_tasks: 0, queue: 0}
+	text := `limits: {creates_per_minute: 1000000000, reads_per_minute: 1000000000, open_tasks: 1000000000, queue: 1000000000}
 suppliers:
   - {name: mock, kind: openai, base_url: "http://` + n.bed.upstream.address + `/` + half + `"}
 routes:

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// sink is what a logger writes to.
+type sink struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (s *sink) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(b)
+}
+
+func (s *sink) lines() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.Count(s.text.String(), "\n")
+}
+
+func TestLateLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out sink
+		log, flush := newLogger(&terminal{err: &out})
+		check := func(when string, want int) {
+			t.Helper()
+			if got := out.lines(); got != want {
+				t.Errorf("%s: %d lines, want %d", when, got, want)
+			}
+		}
+		log.Info("one")
+		check("at once", 0)
+		time.Sleep(lateDelay)
+		synctest.Wait()
+		check("after the delay", 1)
+		log.Info("two")
+		log.With(slog.String("a", "b")).WithGroup("g").Error("three")
+		check("after an error", 3)
+		log.Info("four")
+		flush()
+		check("at the end", 4)
+		time.Sleep(lateDelay)
+	})
+}
