@@ -50,6 +50,9 @@ func checkMediaType(h http.Header) error {
 	if len(values) != 1 {
 		return wrong("Content-Type", "must be application/json")
 	}
+	if values[0] == "application/json" {
+		return nil
+	}
 	kind, params, err := mime.ParseMediaType(values[0])
 	if err != nil || kind != "application/json" {
 		return wrong("Content-Type", "must be application/json")

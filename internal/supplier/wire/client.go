@@ -55,7 +55,7 @@ type Client struct {
 	key       supplier.KeyFunc
 	authorize func(h http.Header, key string)
 	timeout   time.Duration
-	http      *http.Client
+	transport http.RoundTripper // sends once and follows no redirect
 }
 
 // Call is one request.
@@ -100,17 +100,14 @@ func New(c Config) (*Client, error) {
 	if c.Dial == nil {
 		c.Dial = (&net.Dialer{Timeout: dialTimeout}).DialContext
 	}
-	client.http = &http.Client{
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Transport: &http.Transport{
-			Proxy:                  proxy,
-			DialContext:            c.Dial,
-			TLSHandshakeTimeout:    tlsTimeout,
-			IdleConnTimeout:        idleConnTimeout,
-			MaxIdleConnsPerHost:    idleConns,
-			MaxResponseHeaderBytes: 64 << 10,
-			WriteBufferSize:        writeBuffer,
-		},
+	client.transport = &http.Transport{
+		Proxy:                  proxy,
+		DialContext:            c.Dial,
+		TLSHandshakeTimeout:    tlsTimeout,
+		IdleConnTimeout:        idleConnTimeout,
+		MaxIdleConnsPerHost:    idleConns,
+		MaxResponseHeaderBytes: 64 << 10,
+		WriteBufferSize:        writeBuffer,
 	}
 	return client, nil
 }
@@ -142,7 +139,7 @@ func (c *Client) open(ctx context.Context, call Call, live bool) (*Stream, error
 	}), call)
 	if err == nil {
 		var resp *http.Response
-		if resp, err = c.http.Do(req); err == nil { //nolint:bodyclose // the Stream closes it
+		if resp, err = c.transport.RoundTrip(req); err == nil { //nolint:bodyclose // the Stream closes it
 			return newStream(resp, call.Limit, exchange{ended: func() error { return ended(ctx) }, cancel: cancel, timer: timer, live: live}), nil
 		}
 		err = broken(ended(ctx), err, sent.Load())
