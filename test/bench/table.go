@@ -74,6 +74,8 @@ func (s samples) print(w io.Writer, p plan) error {
 		judged, unit, compared := v, r.unit, ""
 		if base, ok := s.median(r.base); ok {
 			judged, unit, compared = r.compare(v, base*cmp.Or(r.part, 1))
+		} else if r.base != "" {
+			r.goal = goal{} // its base wasn't measured in this run
 		}
 		_, _ = fmt.Fprintln(out, strings.Join([]string{r.name, r.unit.write(v), compared, r.goal.write(unit), r.goal.judge(judged)}, "\t"))
 	}
