@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -30,6 +31,8 @@ const (
 	probeBytes = 1 << 20
 	// anyModel in a built-in route stands for whatever the supplier has.
 	anyModel = "*"
+	// sandboxFolder is where the findable sandbox supplier remembers, in the data folder.
+	sandboxFolder = "sandbox"
 )
 
 // supply is who does the work, and why others don't.
@@ -72,7 +75,7 @@ func findSuppliers(ctx context.Context, c config.Config, getenv func(string) str
 	for name, price := range c.Prices {
 		s.prices[name] = price.Task()
 	}
-	if err := s.addSandbox(); err != nil {
+	if err := s.addSandbox(c.DataDir); err != nil {
 		return s, err
 	}
 	if c.HasRoutes() {
@@ -91,18 +94,25 @@ func findSuppliers(ctx context.Context, c config.Config, getenv func(string) str
 	return s, nil
 }
 
-// addSandbox adds the two suppliers of test keys; their prices only put one before the other.
-func (s *supply) addSandbox() error {
+// addSandbox adds the suppliers of test keys; their prices only put one before the other.
+func (s *supply) addSandbox(dataDir string) error {
 	kind := sandbox.Kind()
-	for i, name := range []string{sandbox.Cheap, sandbox.Dear} {
-		adapter, err := kind.New(supplier.Config{Name: name})
+	for i, one := range []supplier.Config{
+		{Name: sandbox.Cheap},
+		{Name: sandbox.Dear},
+		{Name: sandbox.Findable, Options: map[string]string{
+			"class": sandbox.ClassFindable, "dir": filepath.Join(dataDir, sandboxFolder),
+		}},
+		{Name: sandbox.Neither, Options: map[string]string{"class": sandbox.ClassNeither}},
+	} {
+		adapter, err := kind.New(one)
 		if err != nil {
 			return err
 		}
 		for _, capability := range kind.Capabilities {
 			amount := task.Money(i+1) * task.USD / 100
 			s.routes = append(s.routes, routing.Route{
-				Capability: catalog.Name(capability), Supplier: name, Model: name, Mode: task.Test, Approved: true,
+				Capability: catalog.Name(capability), Supplier: one.Name, Model: one.Name, Mode: task.Test, Approved: true,
 				Price: task.Price{Unit: sandboxUnit(capability), Input: amount, Output: amount}, Kind: kind, Adapter: adapter,
 			})
 		}

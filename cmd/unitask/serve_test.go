@@ -64,7 +64,7 @@ func TestSandboxForTestKeysOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := len(routeNames(s, task.Test)), 2*len(directory.All()); got != want {
+	if got, want := len(routeNames(s, task.Test)), 4*len(directory.All()); got != want {
 		t.Errorf("%d sandbox routes, want %d", got, want)
 	}
 	if s.anyLive() || len(routeNames(s, task.Live)) != 0 {

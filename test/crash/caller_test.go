@@ -69,7 +69,8 @@ func (b *book) add(rng *rand.Rand) *record {
 	r.body = fmt.Sprintf(`{"capability":"text.chat","input":{"prompt":%q}}`, key)
 	if rng.IntN(4) == 0 {
 		r.mode = task.Test
-		r.body = fmt.Sprintf(`{"capability":"image.generate","input":{"prompt":%q}}`, key)
+		class := []string{"", "", " @class:findable", " @class:neither"}[rng.IntN(4)]
+		r.body = fmt.Sprintf(`{"capability":"image.generate","input":{"prompt":%q}}`, key+class)
 	} else {
 		r.seen.Answer = new(answerTo(key))
 	}

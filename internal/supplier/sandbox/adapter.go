@@ -28,7 +28,7 @@ func New(c supplier.Config, options ...Option) (supplier.Adapter, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &adapter{name: c.Name, settings: s, now: time.Now, memory: newMemory()}
+	a := &adapter{name: c.Name, settings: s, now: time.Now, memory: newMemory(s.dir)}
 	for _, o := range options {
 		o(a)
 	}

@@ -25,6 +25,13 @@ const (
 	Dear  = "sandbox-b"
 )
 
+// The names of two more, one of each other class: they serve the requests that ask for it by the magic
+// input @class, and only those.
+const (
+	Findable = "sandbox-findable"
+	Neither  = "sandbox-neither"
+)
+
 // The classes, values of the option "class".
 const (
 	ClassHonorsKey = "honors_key" // a second submission with one key is the first; the default
@@ -33,7 +40,8 @@ const (
 )
 
 // Kind returns the kind "sandbox". Its options: "class"; "latency", a duration before each answer
-// to a submission; "speed", a factor of the time that jobs and streams take, "0" for none.
+// to a submission; "speed", a factor of the time that jobs and streams take, "0" for none; "dir", a
+// folder where a findable supplier keeps what it was sent for an hour, so that a restart forgets none.
 func Kind() supplier.Kind {
 	return supplier.Kind{
 		Name:         "sandbox",
@@ -48,6 +56,7 @@ type settings struct {
 	class   string
 	latency time.Duration
 	speed   float64
+	dir     string
 }
 
 // readOptions checks the options of one supplier.
@@ -61,6 +70,8 @@ func readOptions(options map[string]string) (settings, error) {
 			if !slices.Contains([]string{ClassHonorsKey, ClassFindable, ClassNeither}, value) {
 				err = fmt.Errorf("not a class")
 			}
+		case "dir":
+			s.dir = value
 		case "latency":
 			if s.latency, err = time.ParseDuration(value); err == nil && s.latency < 0 {
 				err = fmt.Errorf("below zero")

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"bytes"
 	"slices"
 	"strconv"
 	"strings"
@@ -70,6 +71,14 @@ var magicInputs = []magicInput{
 		func(m *magic, v string) bool { m.unknown = true; return v == "" },
 	},
 	{
+		"class", "findable", "The work is done by a supplier whose submissions can be looked up, but aren't told apart by their key. It keeps what it was sent for an hour.",
+		func(_ *magic, v string) bool { return v == ClassFindable || v == ClassNeither }, // see wantedClass
+	},
+	{
+		"class", "neither", "The work is done by a supplier that can do neither: a submission whose answer is lost stays of unknown outcome.",
+		nil, // read by the row above
+	},
+	{
 		"full", "", "The cheaper sandbox supplier has no room (CAPACITY_EXHAUSTED), so that the dearer one does the work.",
 		func(m *magic, v string) bool { m.full = true; return v == "" },
 	},
@@ -104,6 +113,29 @@ func readMagic(text string) magic {
 		}
 	}
 	return m
+}
+
+// wantedClass returns the class that a request asks for by its words. It reads the input as it stands,
+// for a route is chosen before the request is read.
+func wantedClass(input []byte) string {
+	for _, class := range []string{ClassFindable, ClassNeither} {
+		if bytes.Contains(input, []byte("@class:"+class)) {
+			return class
+		}
+	}
+	return ClassHonorsKey
+}
+
+// classOf returns the class of the supplier with the given model.
+func classOf(model string) string {
+	switch model {
+	case Findable:
+		return ClassFindable
+	case Neither:
+		return ClassNeither
+	default:
+		return ClassHonorsKey
+	}
 }
 
 // slowness reads the value of @slow.

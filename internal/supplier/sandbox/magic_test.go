@@ -38,6 +38,8 @@ func TestReadMagic(t *testing.T) {
 		"@flaky:0":                                 bad,
 		"@flaky:10":                                bad,
 		"@unknown:1":                               bad,
+		"@class:findable @full":                    {Full: true},
+		"@class:honors_key":                        bad,
 		"@full:x @slow:1s":                         bad,
 	}
 	named := map[string]bool{}

@@ -21,11 +21,13 @@ type memory struct {
 	keys     map[string]string       // submit key by job id
 	order    []string                // submit keys, oldest first
 	bytes    int                     // of all jobs' states
+	archive  archive                 // what outlives the process, where there is one
 }
 
-func newMemory() *memory {
+func newMemory(dir string) *memory {
 	return &memory{
-		jobs: map[string]supplier.Job{}, canceled: map[string]bool{}, keys: map[string]string{},
+		archive: archive{dir: dir},
+		jobs:    map[string]supplier.Job{}, canceled: map[string]bool{}, keys: map[string]string{},
 	}
 }
 
@@ -37,6 +39,9 @@ func (m *memory) begin(submitKey string, job supplier.Job) (_ supplier.Job, know
 	if earlier, ok := m.jobs[submitKey]; ok {
 		return earlier, true
 	}
+	if earlier, ok := m.archive.find(submitKey); ok {
+		return earlier, true
+	}
 	m.bytes += len(job.State)
 	for len(m.order) > 0 && (len(m.order) >= maxRemembered || m.bytes > maxRememberedBytes) {
 		m.forgetLocked(m.order[0])
@@ -44,6 +49,7 @@ func (m *memory) begin(submitKey string, job supplier.Job) (_ supplier.Job, know
 	}
 	m.jobs[submitKey], m.keys[job.ID] = job, submitKey
 	m.order = append(m.order, submitKey)
+	m.archive.keep(submitKey, job)
 	return job, false
 }
 
@@ -58,8 +64,10 @@ func (m *memory) forgetLocked(submitKey string) {
 func (m *memory) find(submitKey string) (supplier.Job, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	job, ok := m.jobs[submitKey]
-	return job, ok
+	if job, ok := m.jobs[submitKey]; ok {
+		return job, true
+	}
+	return m.archive.find(submitKey)
 }
 
 // cancel remembers that the job is to end; one that isn't known is none of this memory's.

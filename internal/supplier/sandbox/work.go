@@ -52,6 +52,9 @@ func refuses(r supplier.Request) string {
 	if _, ok := services[r.Capability]; !ok {
 		return "the capability is not served"
 	}
+	if wantedClass(r.Input) != classOf(r.Model) {
+		return "it serves requests for another class of supplier"
+	}
 	var p parameters
 	if err := json.Unmarshal(r.Parameters, &p); err != nil {
 		return "the parameters can't be read"
