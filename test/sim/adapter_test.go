@@ -209,7 +209,7 @@ func (d desk) begin(rng *rand.Rand, key, submitKey string) *piece {
 		p.fate = fails
 	case n < 980:
 		p.fate = vanishes
-	case n < 992:
+	case n < 996:
 		takes = between(rng, 13*time.Minute, 20*time.Minute) // done about or after the deadline
 	default:
 		p.fate = never

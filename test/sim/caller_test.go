@@ -79,7 +79,10 @@ func bodyOf(name catalog.Name, key string) string {
 
 // pursue creates the task and looks after it until it ends for good or its caller loses interest.
 func (w *world) pursue(rng *rand.Rand, r *record) {
-	patience := 1 + rng.IntN(8)
+	patience := 1 + rng.IntN(4)
+	if oneIn(rng, 8) {
+		patience = 8 // more often than a task can be reopened
+	}
 	leaves, cancels, differs := oneIn(rng, 25), oneIn(rng, 15), oneIn(rng, 20)
 	for range patience {
 		got := w.create(rng, r)
