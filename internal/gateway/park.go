@@ -46,9 +46,10 @@ func (w *work) park(ctx context.Context) bool {
 	if ctx.Err() != nil || g.haltCtx.Err() != nil {
 		return false
 	}
-	w.t = task.Task{ID: w.t.ID, Scope: w.t.Scope}
-	w.request, w.media = nil, false
-	g.parkLocked(w, min(w.wake, time.Until(w.ends)))
+	next := *w // this turn isn't over yet, and may look at its own while the next one begins
+	next.t = task.Task{ID: w.t.ID, Scope: w.t.Scope}
+	next.request, next.media, next.suspect = nil, false, false
+	g.parkLocked(&next, min(w.wake, time.Until(w.ends)))
 	return true
 }
 
