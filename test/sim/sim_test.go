@@ -8,14 +8,13 @@
 package sim_test
 
 import (
-	"cmp"
 	"os"
 	"runtime"
-	"strconv"
 	"testing"
 	"time"
 
 	"unitask/test/crash/invariant"
+	"unitask/test/harness"
 )
 
 // The short form.
@@ -24,16 +23,6 @@ const (
 	raceSeeds  = 4
 	shortTasks = 150
 )
-
-// setting reads a number from the environment.
-func setting(t *testing.T, name string, otherwise uint64) uint64 {
-	t.Helper()
-	n, err := strconv.ParseUint(cmp.Or(os.Getenv(name), strconv.FormatUint(otherwise, 10)), 10, 64)
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	return n
-}
 
 // TestSim runs UNITASK_SIM_SEEDS seeds from UNITASK_SIM_FIRST on, of UNITASK_SIM_TASKS tasks each, after
 // the seeds that failed once. UNITASK_SIM_MINUTES begins no more after so long.
@@ -46,22 +35,22 @@ func TestSim(t *testing.T) {
 	if raceEnabled {
 		seeds = raceSeeds
 	}
-	tasks := int(setting(t, "UNITASK_SIM_TASKS", shortTasks))
+	tasks := int(harness.Setting(t, "UNITASK_SIM_TASKS", shortTasks))
 	var jobs []job
-	if only := setting(t, "UNITASK_SIM_SEED", 0); only != 0 {
+	if only := harness.Setting(t, "UNITASK_SIM_SEED", 0); only != 0 {
 		jobs = []job{{Seed: only, Tasks: tasks}}
 		t.Logf("seed %d: %+v", only, dice(only).shape())
 	} else {
 		jobs = mustReadKept(t)
-		first := setting(t, "UNITASK_SIM_FIRST", 1)
-		for seed := first; seed < first+setting(t, "UNITASK_SIM_SEEDS", seeds); seed++ {
+		first := harness.Setting(t, "UNITASK_SIM_FIRST", 1)
+		for seed := first; seed < first+harness.Setting(t, "UNITASK_SIM_SEEDS", seeds); seed++ {
 			jobs = append(jobs, job{Seed: seed, Tasks: tasks})
 		}
 	}
-	limit := time.Duration(setting(t, "UNITASK_SIM_MINUTES", 24*60)) * time.Minute
+	limit := time.Duration(harness.Setting(t, "UNITASK_SIM_MINUTES", 24*60)) * time.Minute
 	begun := time.Now()
 	all := &tally{t: t}
-	all.runAll(jobs, int(setting(t, "UNITASK_SIM_WORKERS", uint64(runtime.NumCPU()))), limit)
+	all.runAll(jobs, int(harness.Setting(t, "UNITASK_SIM_WORKERS", uint64(runtime.NumCPU()))), limit)
 	took := time.Since(begun)
 	t.Logf("%d seeds in %s, %.0f tasks/s: %+v", all.seeds, took.Round(time.Second), float64(all.figures.Tasks)/took.Seconds(), all.figures)
 	if f := all.figures; f.Unknown == 0 || f.Reopenings == 0 || f.Files == 0 || f.Canceled == 0 || f.Succeeded < f.Tasks/2 {

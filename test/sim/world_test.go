@@ -8,7 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"unitask/internal/account"
@@ -32,69 +31,6 @@ var directory = func() *catalog.Catalog {
 	}
 	return c
 }()
-
-// shape is what the seed makes of a run: how many nodes and callers, how good the disk, what befalls
-// them.
-type shape struct {
-	nodes   int
-	callers int
-	leisure time.Duration // the longest between two tasks of a caller
-	lease   time.Duration
-	slow    time.Duration // the longest that a write takes; 0: none takes any time
-	fills   bool          // the disk is full now and then
-	open    int           // open tasks a key, 0: any number
-	queue   int           // waiting tasks, 0: any number
-	folder  bool          // results are kept in a real folder
-	month   bool          // a month passes at the end
-	blows   []blow
-}
-
-// blow is something that befalls the service.
-type blow struct {
-	after time.Duration // since the last one
-	kind  blowKind
-	at    moment        // of a crash
-	down  time.Duration // until the next start, or for how long it is frozen
-}
-
-type blowKind string
-
-const (
-	restart   blowKind = "restart"    // in good order
-	crash     blowKind = "crash"      // the machine, with all nodes
-	nodeCrash blowKind = "node crash" // one of two nodes; the other takes over
-	freeze    blowKind = "freeze"     // one of two nodes hangs past its leases, and then goes on
-)
-
-func (d dice) shape() shape {
-	rng := d.of("shape", "", 0)
-	s := shape{nodes: 1 + rng.IntN(2), callers: 30 + rng.IntN(50), lease: 30 * time.Second}
-	if s.nodes == 1 && oneIn(rng, 2) {
-		s.lease = 100 * 365 * 24 * time.Hour // as serve sets it
-	}
-	if oneIn(rng, 2) {
-		s.slow = between(rng, time.Millisecond, 2*time.Second)
-	}
-	s.leisure = between(rng, time.Second, 30*time.Second)
-	s.fills, s.folder, s.month = oneIn(rng, 3), oneIn(rng, 10), oneIn(rng, 5)
-	if oneIn(rng, 4) {
-		s.open = 3 + rng.IntN(10)
-	}
-	if oneIn(rng, 4) {
-		s.queue = 5 + rng.IntN(20)
-	}
-	kinds := []blowKind{restart, crash, crash}
-	if s.nodes > 1 {
-		kinds = append(kinds, nodeCrash, freeze, freeze)
-	}
-	for range rng.IntN(6) {
-		s.blows = append(s.blows, blow{
-			after: between(rng, time.Second, 40*time.Second), kind: kinds[rng.IntN(len(kinds))],
-			at: moment(rng.IntN(int(moments))), down: between(rng, 100*time.Millisecond, 45*time.Second),
-		})
-	}
-	return s
-}
 
 // world is one run: a service, its suppliers and its callers.
 type world struct {
@@ -231,9 +167,6 @@ func (w *world) alive() []*node {
 	return append([]*node(nil), w.nodes...)
 }
 
-// full reports whether the disk has no room now: for two seconds in each twenty.
-func (w *world) full() bool { return w.shape.fills && time.Now().UnixNano()/1e9%20 < 2 }
-
 func (w *world) dedupes(name string) bool {
 	for _, f := range w.firms {
 		if f.name == name {
@@ -241,105 +174,6 @@ func (w *world) dedupes(name string) bool {
 		}
 	}
 	return false
-}
-
-// trip kills the node, or the whole machine, if a crash is due at this place.
-func (w *world) trip(n *node, m moment) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.armed == nil || w.armed.at != m || n.dead.Load() {
-		return
-	}
-	w.kill(n)
-}
-
-// kill marks the node dead, and with it the others where the machine goes down. The lock is held.
-func (w *world) kill(n *node) {
-	var left []*node
-	for _, other := range w.nodes {
-		if other == n || w.armed.kind == crash {
-			other.dead.Store(true)
-			w.bury(other)
-		} else {
-			left = append(left, other)
-		}
-	}
-	w.nodes, w.armed = left, nil
-	w.tripped <- n
-}
-
-// suffer deals the blows one after the other, until ctx ends.
-func (w *world) suffer(ctx context.Context) {
-	for _, b := range w.shape.blows {
-		if !rest(ctx, b.after) {
-			return
-		}
-		w.suffered = append(w.suffered, b.kind)
-		switch b.kind {
-		case restart:
-			w.restart(b)
-		case freeze:
-			n := w.alive()[0]
-			n.frozen.Store(time.Now().Add(w.shape.lease/2 + b.down).UnixNano())
-		default:
-			w.crash(b)
-		}
-	}
-}
-
-func (w *world) restart(b blow) {
-	nodes := w.alive()
-	w.mu.Lock()
-	w.nodes = nil
-	w.mu.Unlock()
-	for _, n := range nodes {
-		if err := n.g.Shutdown(context.Background()); err != nil && !n.dead.Load() {
-			w.surprise("shutdown: %v", err)
-		}
-	}
-	if err := w.db.Close(); err != nil {
-		w.t.Fatal(err)
-	}
-	time.Sleep(b.down)
-	w.db = w.open(w.path())
-	w.start()
-}
-
-// crash kills at the blow's place, or after half a minute wherever the service is.
-func (w *world) crash(b blow) {
-	stale := w.plant.image(w)
-	w.mu.Lock()
-	w.armed = &b
-	w.mu.Unlock()
-	select {
-	case <-w.tripped:
-	case <-time.After(30 * time.Second):
-		w.mu.Lock()
-		if w.armed != nil && len(w.nodes) > 0 {
-			w.kill(w.nodes[0])
-		}
-		w.mu.Unlock()
-		<-w.tripped
-	}
-	if b.kind == crash {
-		synctest.Wait() // what had reached the engine is through
-		image := stale
-		if image == nil {
-			image = mustRead(w.t, w.path())
-		}
-		w.files++
-		if err := os.WriteFile(w.path(), image, 0o600); err != nil {
-			w.t.Fatal(err)
-		}
-		if err := w.db.Close(); err != nil {
-			w.t.Fatal(err)
-		}
-		time.Sleep(b.down)
-		w.db = w.open(w.path())
-	} else {
-		time.Sleep(b.down)
-	}
-	w.start()
 }
 
 func mustRead(t *testing.T, path string) []byte {
