@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -138,7 +137,7 @@ func lockAgainstServers(dir string) (free func() error, err error) {
 }
 
 func (o *storeRestoreOptions) unpack(t *terminal, staging string) (m backup.Manifest, err error) {
-	var in io.Reader = t.in
+	in := t.in
 	if o.file != "-" {
 		f, err := os.Open(o.file)
 		if err != nil {
