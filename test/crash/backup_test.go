@@ -53,7 +53,7 @@ func TestRestored(t *testing.T) {
 	t.Logf("%d backups under load, each restored: %d tasks; %d unfinished ones were ended, %d accepted after a backup are gone; "+
 		"%d tasks are held to the suppliers' count too; the slowest backup took %s, the largest has %d bytes",
 		f.restores, len(o.Tasks), f.ended, f.lost, certainly, f.slowest.Round(time.Millisecond), f.bytes)
-	if f.ended == 0 || f.lost == 0 || certainly < len(o.Tasks)/2 {
+	if f.ended == 0 || (f.lost == 0 && cycles > shortRestores) || certainly < len(o.Tasks)/4 {
 		t.Error("the run put too little to the test")
 	}
 	if t.Failed() {
