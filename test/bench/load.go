@@ -18,6 +18,7 @@ import (
 type target struct {
 	address string
 	request func(n int64) []byte
+	next    *atomic.Int64           // numbers the requests, those of a warm-up too
 	status  int                     // the only answer that counts
 	read    func(body []byte) error // nil: bodies are read and dropped
 }
@@ -30,7 +31,7 @@ type load struct {
 
 // saturate keeps callers requests under way for d.
 func saturate(ctx context.Context, t target, callers int, d time.Duration) (load, error) {
-	var next, done atomic.Int64
+	var done atomic.Int64
 	ctx, stop := context.WithTimeout(ctx, d)
 	defer stop()
 	begun := time.Now()
@@ -41,7 +42,7 @@ func saturate(ctx context.Context, t target, callers int, d time.Duration) (load
 		}
 		defer c.close()
 		for ctx.Err() == nil {
-			if err := c.exchange(next.Add(1)); err != nil {
+			if err := c.exchange(t.next.Add(1)); err != nil {
 				return err
 			}
 			done.Add(1)
@@ -67,7 +68,6 @@ func pace(ctx context.Context, t target, perSecond int, d time.Duration) ([]time
 	}()
 	var mu sync.Mutex
 	var took []time.Duration
-	var next atomic.Int64
 	err := inParallel(connections, func() error {
 		c, err := dial(ctx, t)
 		if err != nil {
@@ -75,7 +75,7 @@ func pace(ctx context.Context, t target, perSecond int, d time.Duration) ([]time
 		}
 		defer c.close()
 		for at := range due {
-			if err := c.exchange(next.Add(1)); err != nil {
+			if err := c.exchange(t.next.Add(1)); err != nil {
 				return err
 			}
 			mu.Lock()

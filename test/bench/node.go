@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"unitask/internal/account"
@@ -32,6 +33,7 @@ type nodeOptions struct {
 	mode    task.Mode
 	slow    bool   // the upstream's slow half
 	catalog string // entries that replace the directory's
+	places  int    // attempts in flight at the supplier; 0: no limit
 }
 
 // newNode starts a server on a fresh folder.
@@ -76,7 +78,7 @@ func (n *node) configure(path string) error {
 	}
 	text := `limits: {creates_per_minute: 1000000000, reads_per_minute: 1000000000, open_tasks: 1000000000, queue: 1000000000}
 suppliers:
-  - {name: mock, kind: openai, base_url: "http://` + n.bed.upstream.address + `/` + half + `"}
+  - {name: mock, kind: openai, max_concurrent: ` + strconv.Itoa(n.options.places) + `, base_url: "http://` + n.bed.upstream.address + `/` + half + `"}
 routes:
   text.chat:
     - {supplier: mock, model: mock, price: {unit: mtok, input: "0.05", output: "0.40"}}
@@ -148,7 +150,7 @@ func (n *node) tasks(capability, input, headers string, status int) target {
 	head := "POST " + api.PathTasks + " HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer " + n.key + "\r\n" + headers +
 		"Content-Type: application/json\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\nIdempotency-Key: " +
 		n.bed.run + "-" + strconv.FormatInt(time.Now().UnixNano(), 36) + "-"
-	return target{address: n.address, status: status, request: func(i int64) []byte {
+	return target{address: n.address, status: status, next: new(atomic.Int64), request: func(i int64) []byte {
 		out := make([]byte, 0, len(head)+len(body)+24)
 		out = append(strconv.AppendInt(append(out, head...), i, 10), "\r\n\r\n"...)
 		return append(out, body...)

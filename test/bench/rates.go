@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"unitask/internal/task"
@@ -73,14 +74,13 @@ func (b *bed) measurements() []measurement {
 	chat := func(n *node) target { return n.tasks("text.chat", hello, "", http.StatusOK) }
 	live, slow := nodeOptions{mode: task.Live}, nodeOptions{mode: task.Live, slow: true}
 	async := nodeOptions{mode: task.Live, catalog: asyncChat}
+	full := nodeOptions{mode: task.Live, catalog: asyncChat, slow: true, places: 1} // what is accepted waits
 	return []measurement{
 		{"direct", b.full(b.upstream, plain(b.upstream.address, "v1"), 64)},
 		{"proxy", b.full(b.proxy, plain(b.proxy.address, "v1"), 64)},
 		{"sync64", b.onNode(live, chat, 64)},
 		{"sync256", b.onNode(live, chat, 256)},
-		{"accept", b.onNode(nodeOptions{mode: task.Test}, func(n *node) target {
-			return n.tasks("image.generate", `"prompt":"@stuck:running"`, "", http.StatusAccepted)
-		}, 64)},
+		{"accept", b.onNode(full, func(n *node) target { return n.tasks("text.chat", hello, "", http.StatusAccepted) }, 64)},
 		{"async", b.onNode(async, func(n *node) target {
 			return n.tasks("text.chat", hello, "Prefer: wait=60\r\n", http.StatusOK)
 		}, 256)},
@@ -148,5 +148,5 @@ func plain(address, half string) target {
 	body := `{"model":"mock","messages":[{"role":"user","content":"hello"}],"max_tokens":100}`
 	raw := []byte("POST /" + half + "/chat/completions HTTP/1.1\r\nHost: bench\r\nContent-Type: application/json\r\nContent-Length: " +
 		strconv.Itoa(len(body)) + "\r\n\r\n" + body)
-	return target{address: address, status: http.StatusOK, request: func(int64) []byte { return raw }}
+	return target{address: address, status: http.StatusOK, next: new(atomic.Int64), request: func(int64) []byte { return raw }}
 }
