@@ -23,13 +23,14 @@ const fewest = 10
 
 var (
 	adapter = []string{"supplier", "supplier/wire", "catalog", "fault", "secret"}
-	engine  = []string{"store", "task", "account", "fault", "jsonwrite"}
+	engine  = []string{"store", "task", "account", "fault", "jsonwrite", "disk"}
 )
 
 // layers is the table, by directory below internal, or by directory where that isn't internal.
 var layers = map[string]layer{
 	"aaguard":       {floor: 0},
 	"aaguard/nobus": {floor: 0},
+	"disk":          {floor: 0},
 	"fault":         {floor: 0},
 	"jsonwrite":     {floor: 0},
 
@@ -62,14 +63,14 @@ var layers = map[string]layer{
 	"store/memstore":  {floor: 3, may: engine, leaf: true},
 	"store/losstest":  {floor: 3, may: []string{"store", "task"}},
 	"store/storetest": {floor: 3, may: append([]string{"store/memstore"}, engine...)},
-	"artifact":        {floor: 3, may: []string{"fault", "task", "secret"}},
+	"artifact":        {floor: 3, may: []string{"fault", "task", "secret", "disk"}},
 
 	"test/crash/invariant": {floor: 3, may: []string{"api", "task"}},
 
 	"routing": {floor: 4, may: []string{"supplier", "catalog", "task", "fault"}},
 	"gate":    {floor: 4, may: []string{"account", "store", "catalog", "fault", "task"}},
 
-	"backup": {floor: 4, may: []string{"artifact"}},
+	"backup": {floor: 4, may: []string{"artifact", "disk"}},
 
 	"gateway": {floor: 5, below: true},
 

@@ -17,6 +17,7 @@ import (
 	"unitask/internal/artifact"
 	"unitask/internal/backup"
 	"unitask/internal/client"
+	"unitask/internal/disk"
 	"unitask/internal/store/boltstore"
 )
 
@@ -107,7 +108,7 @@ func (o *storeBackupOptions) writeFile(ctx context.Context, dir string) (m backu
 	if err := os.Rename(f.Name(), o.file); err != nil {
 		return m, err
 	}
-	return m, backup.SyncDir(filepath.Dir(o.file))
+	return m, disk.SyncDir(filepath.Dir(o.file))
 }
 
 // write writes the archive to w and reads along: what arrived is what the manifest describes.

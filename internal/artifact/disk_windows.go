@@ -13,6 +13,3 @@ const (
 
 // isFull reports whether the disk is used up.
 func isFull(err error) bool { return errors.Is(err, handleDiskFull) || errors.Is(err, diskFull) }
-
-// syncDir does nothing: Windows has no such call and journals the names itself.
-func syncDir(string) error { return nil }

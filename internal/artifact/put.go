@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"unitask/internal/disk"
 	"unitask/internal/fault"
 )
 
@@ -119,7 +120,7 @@ func (f *Folder) complete(temp *os.File, m Meta) (Meta, error) {
 		return kept, err
 	}
 	// Also where another Put was first: it may not have come this far yet.
-	if err := syncDir(filepath.Dir(path)); err != nil {
+	if err := disk.SyncDir(filepath.Dir(path)); err != nil {
 		return Meta{}, writeFault(err)
 	}
 	return kept, nil
@@ -203,5 +204,5 @@ func makeDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(dir))
+	return disk.SyncDir(filepath.Dir(dir))
 }

@@ -6,8 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"time"
+
+	"unitask/internal/disk"
 )
 
 // stagingPrefix begins the name of the folder, within a data folder, that an archive is unpacked into:
@@ -63,7 +64,7 @@ func Aside(dir string, now time.Time) (string, error) {
 			return "", err
 		}
 	}
-	return aside, errors.Join(SyncDir(aside), SyncDir(dir))
+	return aside, errors.Join(disk.SyncDir(aside), disk.SyncDir(dir))
 }
 
 // Place moves what was unpacked to its place and removes the rest of the staging folder: the database
@@ -89,27 +90,15 @@ func Place(staging, dir string) error {
 			return err
 		}
 	}
-	return errors.Join(SyncDir(dir), os.RemoveAll(staging))
+	return errors.Join(disk.SyncDir(dir), os.RemoveAll(staging))
 }
 
 // syncTree makes the names in a folder and below it durable.
 func syncTree(dir string) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() {
-			err = SyncDir(path)
+			err = disk.SyncDir(path)
 		}
 		return err
 	})
-}
-
-// SyncDir makes the names in a folder durable.
-func SyncDir(dir string) error {
-	if runtime.GOOS == "windows" {
-		return nil // directories can't be synced there
-	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }

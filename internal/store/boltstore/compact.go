@@ -10,6 +10,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"unitask/internal/disk"
 	"unitask/internal/store"
 )
 
@@ -53,7 +54,7 @@ func Compact(path string) (before, after int64, err error) {
 	if err := os.Rename(fresh, path); err != nil {
 		return 0, 0, err
 	}
-	if err := syncDir(filepath.Dir(path)); err != nil {
+	if err := disk.SyncDir(filepath.Dir(path)); err != nil {
 		return 0, 0, err
 	}
 	info, err := os.Stat(path)

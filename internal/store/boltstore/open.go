@@ -15,6 +15,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"unitask/internal/disk"
 	"unitask/internal/store"
 )
 
@@ -172,7 +173,7 @@ func create(cfg Config) error {
 	if cfg.NoSync {
 		return nil
 	}
-	return syncDir(filepath.Dir(cfg.Path))
+	return disk.SyncDir(filepath.Dir(cfg.Path))
 }
 
 // removeRemains removes what a crash left of a compaction or an image. Its lock is held.
@@ -181,17 +182,6 @@ func removeRemains(path string) {
 	for _, name := range append(remains, path+compactSuffix) {
 		_ = os.Remove(name)
 	}
-}
-
-func syncDir(dir string) error {
-	if runtime.GOOS == "windows" {
-		return nil // directories can't be synced there
-	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
 
 func (cfg Config) withDefaults() Config {

@@ -1,0 +1,24 @@
+// Package disk makes what was written last: the one place that knows how a folder's names survive a
+// power cut. The bytes of a file are its writer's own matter.
+package disk
+
+import (
+	"errors"
+	"os"
+	"runtime"
+)
+
+// SyncDir makes the names in a folder durable: the files that were made, renamed or removed in it.
+func SyncDir(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil // folders can't be synced there
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	if err = d.Sync(); err == nil {
+		_, err = d.Stat() // XFS that has shut down reports success for the sync, and an error here
+	}
+	return errors.Join(err, d.Close())
+}
