@@ -20,16 +20,16 @@ const (
 	shutdownNoFlush = 2
 )
 
-// disk is a file system of its own on an image file.
-type disk struct {
+// volume is a file system of its own on an image file.
+type volume struct {
 	t      *testing.T
 	kind   string // ext4 or xfs
 	device string
 	dir    string // where it is mounted
 }
 
-// newDisk makes and mounts a disk, or skips the test where this machine can't.
-func newDisk(t *testing.T, kind string) *disk {
+// newVolume makes and mounts one, or skips the test where this machine can't.
+func newVolume(t *testing.T, kind string) *volume {
 	t.Helper()
 	if os.Getuid() != 0 {
 		t.Skip("not run: only root can mount the image of a disk")
@@ -41,7 +41,7 @@ func newDisk(t *testing.T, kind string) *disk {
 		}
 		t.Cleanup(func() { _ = os.RemoveAll(work) })
 	}
-	d := &disk{t: t, kind: kind, dir: filepath.Join(work, "mount")}
+	d := &volume{t: t, kind: kind, dir: filepath.Join(work, "mount")}
 	image := filepath.Join(work, "image")
 	for _, err := range []error{
 		os.Mkdir(d.dir, 0o700), os.WriteFile(image, nil, 0o600), os.Truncate(image, diskSize),
@@ -62,7 +62,7 @@ func newDisk(t *testing.T, kind string) *disk {
 
 // tool runs a program and returns what it printed; where it isn't there or can't work, the test is
 // skipped.
-func (d *disk) tool(name string, args ...string) string {
+func (d *volume) tool(name string, args ...string) string {
 	d.t.Helper()
 	out, err := exec.Command(name, args...).CombinedOutput() //nolint:noctx // also in cleanups, whose context is over
 	if err != nil {
@@ -71,11 +71,11 @@ func (d *disk) tool(name string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-func (d *disk) mount() error { return syscall.Mount(d.device, d.dir, d.kind, 0, "") }
+func (d *volume) mount() error { return syscall.Mount(d.device, d.dir, d.kind, 0, "") }
 
 // cut takes the power away: what the file system holds in memory is gone, and every call on it fails
 // from here on.
-func (d *disk) cut() {
+func (d *volume) cut() {
 	d.t.Helper()
 	root, err := os.Open(d.dir)
 	if err != nil {
@@ -89,7 +89,7 @@ func (d *disk) cut() {
 }
 
 // restore brings the power back: mounting reads the log.
-func (d *disk) restore() {
+func (d *volume) restore() {
 	d.t.Helper()
 	if err := syscall.Unmount(d.dir, 0); err != nil {
 		d.t.Fatalf("unmount: %v", err)

@@ -23,9 +23,9 @@ import (
 
 const (
 	shortCuts   = 10
-	cutsPerData = 25 // then a new data folder: its first pages meet cuts too, and the checks stay short
+	cutsPerData = 25                     // then a new data folder: its first pages meet cuts too, and the checks stay short
 	longestLife = 150 * time.Millisecond // after the first write; of every fourth process: after its start
-	endTime     = time.Second // a process that can't commit any more ends within it
+	endTime     = time.Second            // a process that can't commit any more ends within it
 )
 
 func TestMain(m *testing.M) {
@@ -45,7 +45,7 @@ func TestPowerCut(t *testing.T) {
 	cuts := int(harness.Setting(t, "UNITASK_POWER_CUTS", shortCuts))
 	for _, kind := range []string{"ext4", "xfs"} {
 		t.Run(kind, func(t *testing.T) {
-			run := &run{disk: newDisk(t, kind)}
+			run := &run{volume: newVolume(t, kind)}
 			begun := time.Now()
 			for range cuts {
 				if err := run.cutOnce(roleCareful); err != nil {
@@ -65,7 +65,7 @@ func TestPowerCut(t *testing.T) {
 func TestPowerCutFindsNoSync(t *testing.T) {
 	for _, kind := range []string{"ext4", "xfs"} {
 		t.Run(kind, func(t *testing.T) {
-			run := &run{disk: newDisk(t, kind)}
+			run := &run{volume: newVolume(t, kind)}
 			if err := run.cutOnce(roleCareful); err != nil { // a file to lose from, not the loss of a file
 				t.Fatal(err)
 			}
@@ -82,7 +82,7 @@ func TestPowerCutFindsNoSync(t *testing.T) {
 
 // run is a row of power cuts on one disk.
 type run struct {
-	disk *disk
+	volume *volume
 
 	cuts              int
 	data              string   // the folder in use
@@ -93,17 +93,17 @@ type run struct {
 
 // cutOnce lets a process write until the power is cut and returns what is broken afterwards.
 func (r *run) cutOnce(role string) error {
-	t := r.disk.t
+	t := r.volume.t
 	t.Helper()
 	if r.cuts%cutsPerData == 0 {
 		if err := os.RemoveAll(r.data); err != nil {
 			t.Fatal(err)
 		}
-		r.data, r.lines = filepath.Join(r.disk.dir, strconv.Itoa(r.cuts)), nil
+		r.data, r.lines = filepath.Join(r.volume.dir, strconv.Itoa(r.cuts)), nil
 	}
 	r.cuts++
 	r.write(role)
-	r.disk.restore()
+	r.volume.restore()
 	check := command(t, roleChecker, r.data)
 	check.Stdin = strings.NewReader(strings.Join(r.lines, ""))
 	if out, err := check.CombinedOutput(); err != nil {
@@ -114,7 +114,7 @@ func (r *run) cutOnce(role string) error {
 
 // write starts a writer, cuts the power at a random moment, and reads the writer's stream to its end.
 func (r *run) write(role string) {
-	t := r.disk.t
+	t := r.volume.t
 	t.Helper()
 	writer := command(t, role, r.data)
 	out, err := writer.StdoutPipe()
@@ -138,7 +138,7 @@ func (r *run) write(role string) {
 		<-begun
 	}
 	<-time.After(rand.N(longestLife))
-	r.disk.cut()
+	r.volume.cut()
 	dark := time.Now()
 	limit := time.AfterFunc(10*endTime, func() { _ = writer.Process.Kill() })
 	all := <-read
