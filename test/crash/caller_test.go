@@ -38,9 +38,10 @@ type book struct {
 
 // call is one request to create as it went.
 type call struct {
-	sent   time.Time
-	status int
-	err    error
+	sent     time.Time
+	status   int
+	replayed bool
+	err      error
 }
 
 // record is one task as its caller knows it. One goroutine works on it at a time, but for the second
@@ -199,7 +200,7 @@ func (b *book) send(ctx context.Context, mode task.Mode, method, path string, r 
 	if method == http.MethodPost {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		b.calls = append(b.calls, call{sent, got.Status, err})
+		b.calls = append(b.calls, call{sent, got.Status, got.Header.Get(api.HeaderIdempotentReplay) != "", err})
 	}
 	return got.Status, got.Body, err
 }

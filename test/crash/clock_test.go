@@ -53,7 +53,7 @@ func stepServer(t *testing.T, env ...string) (invariant.Observation, []string) {
 	paid := newSupplier(t, rand.New(rand.NewPCG(seed, 0)))
 	paid.draw = steady
 	s := harness.NewServer(t)
-	s.Config, s.Program = config(paid.base), filepath.Join(t.TempDir(), "unitask")
+	s.Config, s.Program = patient(paid.base), filepath.Join(t.TempDir(), "unitask")
 	if err := harness.Build(s.Program, "clocktest"); err != nil {
 		t.Fatal(err)
 	}
