@@ -72,7 +72,7 @@ func (t *text) UnmarshalJSON(b []byte) error {
 	case string(b) == "null":
 		return nil
 	case len(b) > 0 && b[0] == '"':
-		value, _ := jsontext.AppendUnquote(nil, b) // its error reports invalid UTF-8, which it has replaced
+		value, _ := jsontext.AppendUnquote(make([]byte, 0, len(b)), b) // its error reports invalid UTF-8, which it has replaced
 		*t = text{Value: string(value), Present: true}
 		return nil
 	}

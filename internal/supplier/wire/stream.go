@@ -18,9 +18,13 @@ type Stream struct {
 	Header http.Header
 
 	exchange
-	body io.ReadCloser
-	left int64 // bytes that may still be read
+	body   io.ReadCloser
+	left   int64 // bytes that may still be read
+	length int64 // that the answer claims; -1 where it doesn't
 }
+
+// mostAhead is for how many bytes memory is taken on an answer's word.
+const mostAhead = 1 << 20
 
 // exchange is what bounds a Stream in time.
 type exchange struct {
@@ -42,7 +46,7 @@ func newStream(resp *http.Response, limit int64, e exchange) *Stream {
 	if limit <= 0 {
 		limit = DefaultLimit
 	}
-	return &Stream{Status: resp.StatusCode, Header: resp.Header, exchange: e, body: resp.Body, left: limit}
+	return &Stream{Status: resp.StatusCode, Header: resp.Header, exchange: e, body: resp.Body, left: limit, length: resp.ContentLength}
 }
 
 // Read reads the body, decompressed.
@@ -77,6 +81,9 @@ func (s *Stream) Answer() (Answer, error) {
 		s.left = min(s.left, problemLimit)
 	}
 	var body bytes.Buffer
+	if s.length > 0 {
+		body.Grow(int(min(s.length, s.left, mostAhead)) + bytes.MinRead)
+	}
 	if _, err := body.ReadFrom(s); err != nil && a.OK() {
 		return Answer{}, err
 	}
