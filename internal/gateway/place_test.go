@@ -43,19 +43,23 @@ func TestNoRoomAtAnySupplier(t *testing.T) {
 	}{
 		"asynchronous, then room": {
 			"image.generate", paint, 3, painted(t),
-			outcome{task.Succeeded, "", 1, []entry{noRoom, noRoom, noRoom, {"a", task.OK, "", 1, false}}}, 7 * time.Second,
+			outcome{task.Succeeded, "", 1, []entry{noRoom, noRoom, noRoom, {"a", task.OK, "", 1, false}}},
+			7 * time.Second,
 		},
 		"asynchronous, never any": {
 			"image.generate", paint, forEver, nil,
-			outcome{task.Failed, fault.CapacityExhausted, 0, slices.Repeat([]entry{noRoom}, 20)}, 15 * time.Minute,
+			outcome{task.Failed, fault.CapacityExhausted, 0, slices.Repeat([]entry{noRoom}, 20)},
+			15 * time.Minute,
 		},
 		"synchronous, then room": {
 			"text.chat", chat, 2, answer("hi"),
-			outcome{task.Succeeded, "", 2, []entry{noRoom, noRoom, {"a", task.OK, "", 2, false}}}, 750 * time.Millisecond,
+			outcome{task.Succeeded, "", 2, []entry{noRoom, noRoom, {"a", task.OK, "", 2, false}}},
+			750 * time.Millisecond,
 		},
 		"synchronous, never any": {
 			"text.chat", chat, forEver, nil,
-			outcome{task.Failed, fault.CapacityExhausted, 0, slices.Repeat([]entry{noRoom}, 4)}, 2 * time.Second,
+			outcome{task.Failed, fault.CapacityExhausted, 0, slices.Repeat([]entry{noRoom}, 4)},
+			2 * time.Second,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

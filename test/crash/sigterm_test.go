@@ -115,7 +115,9 @@ func TestSecondSignal(t *testing.T) {
 }
 
 // patient is the configuration with a timeout that no answer takes, so that no outcome is unknown.
-func patient(base string) string { return strings.ReplaceAll(config(base), "timeout: 1s", "timeout: 10s") }
+func patient(base string) string {
+	return strings.ReplaceAll(config(base), "timeout: 1s", "timeout: 10s")
+}
 
 // stopAgainAndAgain ends the server in the given way while callers create and poll.
 func stopAgainAndAgain(t *testing.T, cycles int, end func(*harness.Server)) *stopped {
