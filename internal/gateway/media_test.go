@@ -1,6 +1,8 @@
 package gateway_test
 
 import (
+	"context"
+	"errors"
 	"io/fs"
 	"maps"
 	"math"
@@ -14,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"unitask/internal/artifact"
 	"unitask/internal/fault"
 	"unitask/internal/routing"
 	"unitask/internal/supplier"
@@ -160,6 +163,31 @@ func TestNoLimitKeepsEveryResult(t *testing.T) {
 		defer w.stop()
 		for key, body := range map[string]string{"no-limit-1": edit(t), "no-limit-2": editByURL} {
 			w.expect(w.end(w.create(key, body, 0).Task.ID), outcome{task.Succeeded, "", 1, []entry{{"a", task.OK, "", 1, false}}})
+		}
+	})
+}
+
+// stubbornFiles deletes nothing, as a crash between a task's end and the deletion of its input does.
+type stubbornFiles struct{ artifact.Store }
+
+func (stubbornFiles) Delete(context.Context, string) error { return errors.New("the node is gone") }
+
+// TestOrphansAreSwept leaves the input of an ended task behind: it goes when its time is over.
+func TestOrphansAreSwept(t *testing.T) {
+	body := strings.Replace(editByURL, "a fox", strings.Repeat("🦊", 20_000), 1)
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, []routing.Route{route("image.edit", "a", 1, &script{submitFn: painted(t)})})
+		w.artifacts, w.fetcher = stubbornFiles{w.artifacts}, &fetcher{data: mustPNG(t)}
+		w.start()
+		defer w.stop()
+		w.expect(w.end(w.create("orphans-01", body, 0).Task.ID), outcome{task.Succeeded, "", 1, []entry{{"a", task.OK, "", 1, false}}})
+		time.Sleep(time.Hour)
+		if left := w.inputs(); len(left) != 2 {
+			t.Errorf("%d objects are left behind, want 2", len(left))
+		}
+		time.Sleep(30 * time.Minute)
+		if left := w.inputs(); len(left) != 0 {
+			t.Errorf("%v stay for ever", left)
 		}
 	})
 }
