@@ -130,7 +130,11 @@ func (g *Gateway) commit(ctx context.Context, n store.NewTask) (created store.Cr
 		return created, nil, err
 	}
 	done = make(chan task.Task, 1)
-	g.workers.Go(func() { done <- g.run(*created.Lease, claimed, true) })
+	g.workers.Add(1)
+	g.crew.run(func() {
+		defer g.workers.Done()
+		done <- g.run(*created.Lease, claimed, true)
+	})
 	return created, done, nil
 }
 

@@ -71,6 +71,7 @@ type Gateway struct {
 	observer  Observer
 	node      string
 
+	crew     crew
 	workers  sync.WaitGroup     // everything that works on a task or is about to begin
 	services sync.WaitGroup     // dispatch, heartbeat, upkeep
 	halt     context.CancelFunc // no more claims, polls and waits
@@ -114,6 +115,7 @@ func New(c Config) (*Gateway, error) {
 	g.catalog.Store(c.Catalog)
 	g.routes.Store(c.Routes)
 	g.haltCtx, g.halt = context.WithCancel(context.Background())
+	g.crew = newCrew(g.haltCtx.Done())
 	var abort context.CancelCauseFunc
 	g.abortCtx, abort = context.WithCancelCause(context.Background())
 	g.abort = func() { abort(errDropped) }
