@@ -2,6 +2,7 @@ package gateway_test
 
 import (
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"unitask/internal/fault"
 	"unitask/internal/gateway"
 	"unitask/internal/routing"
+	"unitask/internal/store"
 	"unitask/internal/supplier"
 	"unitask/internal/task"
 )
@@ -25,13 +27,21 @@ func TestPoisonIsGivenUp(t *testing.T) {
 		var nodes []*gateway.Gateway
 		starts := 0
 		for ; !w.get(bad).State.Terminal() && starts < 20; starts++ {
+			var dead atomic.Bool
+			w.engine = &tampered{Store: w.store, claimFunc: func(claim func() ([]store.Lease, error)) ([]store.Lease, error) {
+				if dead.Load() {
+					return nil, store.ErrClosed
+				}
+				return claim()
+			}}
 			w.start()
 			nodes = append(nodes, w.g)
 			if starts == 0 {
 				w.create("innocent-1", paint, 0)
 			}
-			time.Sleep(4 * time.Second)
-			w.store.Restart() // what the old node still does is fenced off
+			time.Sleep(4300 * time.Millisecond) // between two looks at the queue
+			dead.Store(true) // it claims no more, and what it still does is fenced off
+			w.store.Restart()
 		}
 		defer func() {
 			for _, g := range nodes {

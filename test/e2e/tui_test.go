@@ -95,7 +95,7 @@ func (p *pane) shows(texts ...string) {
 func TestDashboard(t *testing.T) {
 	need(t, "tmux")
 	h := newHost(t).start()
-	p := h.newPane(80, 24, harness.Binary())
+	p := h.newPane(80, 24, "sh", "-c", `"$0"; echo "code $?"; exec sleep 600`, harness.Binary()) // tmux may miss a status
 	p.shows("▸ audio.speech", "image.generate", "? keys")
 
 	p.keys("Down", "Down", "Down", "Enter")
@@ -135,9 +135,10 @@ func TestDashboard(t *testing.T) {
 	}
 
 	p.keys("q")
-	h.Until(5*time.Second, "the dashboard has ended", func() bool {
-		return strings.HasPrefix(p.must("display-message", "-p", "#{pane_dead} #{pane_dead_status} #{alternate_on}"), "1 0 0")
-	})
+	p.shows("code 0")
+	if got := p.must("display-message", "-p", "#{alternate_on}"); got != "0\n" {
+		t.Errorf("the screen isn't given back: %q", got)
+	}
 	if got := strings.Count(h.must("tasks", "list"), "image.generate"); got != 2 {
 		t.Errorf("%d tasks, want 2", got)
 	}
