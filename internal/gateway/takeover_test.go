@@ -40,7 +40,7 @@ func TestPoisonIsGivenUp(t *testing.T) {
 				w.create("innocent-1", paint, 0)
 			}
 			time.Sleep(4300 * time.Millisecond) // between two looks at the queue
-			dead.Store(true) // it claims no more, and what it still does is fenced off
+			dead.Store(true)                    // it claims no more, and what it still does is fenced off
 			w.store.Restart()
 		}
 		defer func() {
