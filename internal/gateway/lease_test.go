@@ -95,6 +95,34 @@ func TestNodeThatCannotKeepItsLeasesDropsItsWork(t *testing.T) {
 	}
 }
 
+// TestTurnThatBeginsAsTheLeaseIsLost reads a parked task so slowly that its node gives all its work up
+// meanwhile: the turn is none any more.
+func TestTurnThatBeginsAsTheLeaseIsLost(t *testing.T) {
+	const quiet = 20500 * time.Millisecond // between two polls, and before the lease is doubted
+	synctest.Test(t, func(t *testing.T) {
+		a := jobs{&script{submitFn: job("j"), pollFn: goesOn}}
+		w := newWorld(t, []routing.Route{route("image.generate", "a", 1, a)})
+		begun := time.Now()
+		w.engine = &tampered{
+			Store: w.store, renewFunc: lossOfLeases["the heartbeat fails"], claimFunc: claimOnce(),
+			getFunc: func() {
+				if late := time.Since(begun) - quiet; late > 0 && late < time.Minute {
+					time.Sleep(20 * time.Second)
+				}
+			},
+		}
+		w.start()
+		defer w.stop()
+		w.create("slow-turn1", paint, 0)
+		time.Sleep(quiet)
+		polls := a.polled()
+		time.Sleep(10 * time.Minute)
+		if n := a.polled() - polls; polls == 0 || n != 0 {
+			t.Errorf("%d polls, then %d after the lease was lost", polls, n)
+		}
+	})
+}
+
 // TestLeaseWithoutEndIsNeverDoubted has a term that outlasts any process, and no heartbeat.
 func TestLeaseWithoutEndIsNeverDoubted(t *testing.T) {
 	s := &script{submitFn: painted(t)}

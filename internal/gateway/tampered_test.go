@@ -19,6 +19,7 @@ type tampered struct {
 	createFunc  func(create func() (store.Created, error)) (store.Created, error)
 	claimFunc   func(claim func() ([]store.Lease, error)) ([]store.Lease, error)
 	renewFunc   func(ctx context.Context) error // in place of keeping the leases
+	getFunc     func()                          // before a task is read
 	beginFunc   func(begin call) (task.Task, error)
 	advanceFunc func(s store.Step, advance call) (task.Task, error)
 }
@@ -47,6 +48,13 @@ func (e *tampered) Renew(ctx context.Context, node string, term time.Duration) e
 		return e.renewFunc(ctx)
 	}
 	return e.Store.Renew(ctx, node, term)
+}
+
+func (e *tampered) GetTask(ctx context.Context, s task.Scope, id string) (task.Task, error) {
+	if e.getFunc != nil {
+		e.getFunc()
+	}
+	return e.Store.GetTask(ctx, s, id)
 }
 
 func (e *tampered) BeginAttempt(ctx context.Context, r store.LeaseRef, p task.Plan) (task.Task, error) {
