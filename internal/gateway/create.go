@@ -121,7 +121,7 @@ func (g *Gateway) commit(ctx context.Context, n store.NewTask) (created store.Cr
 		return created, nil, errStopping
 	}
 	defer g.workers.Done()
-	claimed := g.now()
+	claimed := time.Now()
 	created, err = g.store.CreateTask(context.WithoutCancel(ctx), n)
 	if refusedForSure(err) || created.Admit == store.AdmitReplayed {
 		g.dropInput(ctx, n.InputRef)

@@ -54,7 +54,7 @@ func (g *Gateway) claim(ctx context.Context) int {
 	} else {
 		return 0
 	}
-	claimed := g.now()
+	claimed := time.Now()
 	leases, err := g.store.Claim(ctx, store.ClaimRequest{
 		Node: g.node, Lines: lines, Limit: min(limit, claimBatch), Term: g.limits.LeaseTerm,
 	})
@@ -115,7 +115,7 @@ func (g *Gateway) giveBack() {
 // may be missed. A node that can't keep them drops its work before another takes it over.
 func (g *Gateway) heartbeat(ctx context.Context) {
 	every(ctx, g.limits.LeaseTerm/3, func() {
-		begun := g.now()
+		begun := time.Now()
 		err := g.store.Renew(ctx, g.node, g.limits.LeaseTerm)
 		if err == nil {
 			g.renewed.Store(&begun)
@@ -137,7 +137,7 @@ func (g *Gateway) holds(claimed time.Time) bool {
 	if r := *g.renewed.Load(); r.After(claimed) {
 		claimed = r
 	}
-	return g.now().Sub(claimed) < g.limits.LeaseTerm-g.limits.LeaseTerm/6 // in this order, for terms without end
+	return time.Since(claimed) < g.limits.LeaseTerm-g.limits.LeaseTerm/6 // in this order, for terms without end
 }
 
 // upkeep removes what has outlived its retention and writes the keys' times of last use.

@@ -120,7 +120,7 @@ func New(c Config) (*Gateway, error) {
 	g.abortCtx, abort = context.WithCancelCause(context.Background())
 	g.abort = func() { abort(errDropped) }
 	g.quietCtx, g.quiet = context.WithCancel(context.Background())
-	g.renewed.Store(new(c.Now()))
+	g.renewed.Store(new(time.Now()))
 	return g, nil
 }
 
