@@ -121,7 +121,10 @@ func (g *Gateway) commit(ctx context.Context, n store.NewTask) (created store.Cr
 		return created, nil, errStopping
 	}
 	defer g.workers.Done()
-	claimed := time.Now()
+	var held tenure
+	if n.First != nil {
+		held = tenure{n.First.Node, time.Now()}
+	}
 	created, err = g.store.CreateTask(context.WithoutCancel(ctx), n)
 	if refusedForSure(err) || created.Admit == store.AdmitReplayed {
 		g.dropInput(ctx, n.InputRef)
@@ -133,7 +136,7 @@ func (g *Gateway) commit(ctx context.Context, n store.NewTask) (created store.Cr
 	g.workers.Add(1)
 	g.crew.run(func() {
 		defer g.workers.Done()
-		done <- g.run(*created.Lease, claimed, true)
+		done <- g.run(*created.Lease, held, true)
 	})
 	return created, done, nil
 }
@@ -161,7 +164,7 @@ func (g *Gateway) newTask(
 	n.Holds = g.gate.Holds(c, n.Reserved)
 	if n.Sync {
 		choices, passed := routes.Choose(routing.Want{Mode: c.Key.Mode, Request: sr, Size: size}, g.health)
-		n.First = &store.First{Node: g.node, Term: g.limits.LeaseTerm}
+		n.First = &store.First{Node: *g.node.Load(), Term: g.limits.LeaseTerm}
 		for _, choice := range choices {
 			n.First.Plans = append(n.First.Plans, choice.Plan(passed))
 		}

@@ -54,9 +54,9 @@ func (g *Gateway) claim(ctx context.Context) int {
 	} else {
 		return 0
 	}
-	claimed := time.Now()
+	held := tenure{*g.node.Load(), time.Now()}
 	leases, err := g.store.Claim(ctx, store.ClaimRequest{
-		Node: g.node, Lines: lines, Limit: min(limit, claimBatch), Term: g.limits.LeaseTerm,
+		Node: held.node, Lines: lines, Limit: min(limit, claimBatch), Term: g.limits.LeaseTerm,
 	})
 	if err != nil {
 		if ctx.Err() == nil {
@@ -68,7 +68,7 @@ func (g *Gateway) claim(ctx context.Context) int {
 	for _, l := range leases {
 		g.workers.Go(func() {
 			defer g.giveBack()
-			g.run(l, claimed, false)
+			g.run(l, held, false)
 		})
 	}
 	return len(leases)
@@ -116,7 +116,7 @@ func (g *Gateway) giveBack() {
 func (g *Gateway) heartbeat(ctx context.Context) {
 	every(ctx, g.limits.LeaseTerm/3, func() {
 		begun := time.Now()
-		err := g.store.Renew(ctx, g.node, g.limits.LeaseTerm)
+		err := g.store.Renew(ctx, *g.node.Load(), g.limits.LeaseTerm)
 		if err == nil {
 			g.renewed.Store(&begun)
 			return
@@ -125,20 +125,30 @@ func (g *Gateway) heartbeat(ctx context.Context) {
 			return
 		}
 		g.log.Error("keeping the leases failed", slog.Any("error", err))
-		if !g.holds(*g.renewed.Load()) {
+		if !g.holds(tenure{*g.node.Load(), *g.renewed.Load()}) {
 			g.dropAll()
 		}
 	})
 }
 
-// holds reports whether a lease taken at the given moment is sure to last for another sixth of its
-// term. It reads the monotonic clock, which a step of the wall clock leaves alone.
-func (g *Gateway) holds(claimed time.Time) bool {
-	if r := *g.renewed.Load(); r.After(claimed) {
-		claimed = r
-	}
-	return time.Since(claimed) < g.limits.LeaseTerm-g.limits.LeaseTerm/6 // in this order, for terms without end
+// tenure says under which of the node's names a lease was taken, and when, just before.
+type tenure struct {
+	node  string
+	since time.Time
 }
+
+// holds reports whether a lease is sure to last for another sixth of its term. It reads the monotonic
+// clock, which a step of the wall clock leaves alone.
+func (g *Gateway) holds(t tenure) bool {
+	if r := *g.renewed.Load(); r.After(t.since) {
+		t.since = r
+	}
+	return !g.dropped(t) && time.Since(t.since) < g.limits.LeaseTerm-g.limits.LeaseTerm/6 // in this order, for terms without end
+}
+
+// dropped reports whether the node has given the lease up: it keeps it no more, and another takes the
+// task over.
+func (g *Gateway) dropped(t tenure) bool { return t.node != *g.node.Load() }
 
 // upkeep removes what has outlived its retention and writes the keys' times of last use.
 func (g *Gateway) upkeep(ctx context.Context) {

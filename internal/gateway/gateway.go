@@ -69,7 +69,7 @@ type Gateway struct {
 	clock     store.Clock // for what expires
 	log       *slog.Logger
 	observer  Observer
-	node      string
+	node      atomic.Pointer[string] // its name in leases, until it drops them all
 
 	crew     crew
 	workers  sync.WaitGroup     // everything that works on a task or is about to begin
@@ -108,7 +108,7 @@ func New(c Config) (*Gateway, error) {
 	}
 	g := &Gateway{
 		health: routing.NewHealth(c.Now), store: c.Store, gate: c.Gate, artifacts: c.Artifacts, fetcher: c.Fetcher,
-		limits: c.Limits.withDefaults(), now: c.Now, clock: store.NewClock(c.Now), log: c.Logger, observer: c.Observer, node: task.NewID("node_", c.Now()),
+		limits: c.Limits.withDefaults(), now: c.Now, clock: store.NewClock(c.Now), log: c.Logger, observer: c.Observer,
 		running: map[string]*context.CancelCauseFunc{}, parked: map[string]*parked{}, free: make(chan struct{}, 1),
 	}
 	g.slots = g.limits.Workers
@@ -120,6 +120,7 @@ func New(c Config) (*Gateway, error) {
 	g.abortCtx, abort = context.WithCancelCause(context.Background())
 	g.abort = func() { abort(errDropped) }
 	g.quietCtx, g.quiet = context.WithCancel(context.Background())
+	g.node.Store(new(task.NewID("node_", c.Now())))
 	g.renewed.Store(new(time.Now()))
 	return g, nil
 }

@@ -43,8 +43,8 @@ func (w *work) park(ctx context.Context) bool {
 	g := w.g
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if !g.holds(w.claimed) {
-		return true // dropped: whoever ended it may have looked before this turn could be seen
+	if g.dropped(w.held) {
+		return true // before this turn could be seen
 	}
 	if ctx.Err() != nil || g.haltCtx.Err() != nil {
 		return false
@@ -77,7 +77,7 @@ func (g *Gateway) resume(w *work) {
 	}()
 	t, err := g.store.GetTask(g.abortCtx, w.t.Scope, w.t.ID)
 	switch {
-	case !g.holds(w.claimed): // lost meanwhile: whoever dropped this node's work couldn't see this turn
+	case g.dropped(w.held): // meanwhile, when this turn couldn't be seen
 	case err == nil && !t.State.Terminal():
 		w.t = t
 		w.work()

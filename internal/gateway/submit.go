@@ -89,7 +89,7 @@ func (w *work) submit(ctx context.Context, route routing.Route, a task.Attempt) 
 	if err := w.prepare(ctx); err != nil {
 		return w.unprepared(ctx, w.unsettled(&a, fault.CodeOf(err)), err)
 	}
-	if !w.g.holds(w.claimed) {
+	if !w.g.holds(w.held) {
 		w.g.log.Warn("work dropped: its lease may be over", slog.String("task_id", w.t.ID))
 		return w.leave(ctx)
 	}

@@ -24,11 +24,11 @@ var (
 
 // work is one worker's hold on one task. It is used by one goroutine.
 type work struct {
-	g       *Gateway
-	ref     store.LeaseRef
-	t       task.Task
-	fresh   int       // the attempt this worker itself began and hasn't submitted yet
-	claimed time.Time // just before the lease was taken, on the monotonic clock
+	g     *Gateway
+	ref   store.LeaseRef
+	t     task.Task
+	fresh int // the attempt this worker itself began and hasn't submitted yet
+	held  tenure
 
 	request *supplier.Request // prepared once: the input, and its media once something is sent
 	media   bool              // the request's media are at hand
@@ -50,8 +50,8 @@ type work struct {
 //
 // Its context ends with the deadline, the caller's cancellation or the end of the node's grace. What
 // only waits, ends as soon as the node begins to stop: see soft.
-func (g *Gateway) run(l store.Lease, claimed time.Time, fresh bool) task.Task {
-	w := &work{g: g, ref: l.Ref, t: l.Task, claimed: claimed, ends: time.Now().Add(l.Left), inherited: inheritedFrom(l.Task, fresh)}
+func (g *Gateway) run(l store.Lease, held tenure, fresh bool) task.Task {
+	w := &work{g: g, ref: l.Ref, t: l.Task, held: held, ends: time.Now().Add(l.Left), inherited: inheritedFrom(l.Task, fresh)}
 	if a := l.Task.OpenAttempt(); a != nil && fresh {
 		w.fresh = a.N
 	}
@@ -319,10 +319,12 @@ func (g *Gateway) interrupt(id string) {
 	}
 }
 
-// dropAll ends every worker of a node that can't tell whether its leases still hold.
+// dropAll ends every worker of a node that can't tell whether its leases still hold. The node takes
+// another name, so that it doesn't keep a lease any more that nobody works under.
 func (g *Gateway) dropAll() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.node.Store(new(task.NewID("node_", g.now())))
 	for _, cancel := range g.running {
 		(*cancel)(errDropped)
 	}
