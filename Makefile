@@ -69,7 +69,7 @@ sim: ## Simulate 10,000 lives of 1,000 tasks each (UNITASK_SIM_MINUTES=n for as 
 profile: ## Record anew what steers the compiler of releases
 	$(GO) run ./test/bench -only '^sync64$$' -rounds 1 -d 30s -profile cmd/unitask/release.pgo
 
-fuzz: ## Run every fuzz target (FUZZ_TIME=1000000x for longer)
+fuzz: ## Run every fuzz target (FUZZ_COUNT=1000000 for longer)
 	$(CI) fuzz
 
 npm: ## Install the tests' tools from npm
