@@ -230,8 +230,11 @@ func TestWaitAndETag(t *testing.T) {
 	}
 	path := api.PathTasks + "/" + stuck.task(t).ID
 	read := w.do(request{path: path, key: w.test})
-	for read.task(t).State == task.Queued {
-		read = w.do(request{path: path, key: w.test, header: map[string]string{"Prefer": "wait=5"}})
+	for tag := ""; tag != read.Header.Get("ETag"); { // until its job is known, after which nothing changes
+		tag = read.Header.Get("ETag")
+		if got := w.do(request{path: path, key: w.test, header: map[string]string{"If-None-Match": tag, "Prefer": "wait=3"}}); got.StatusCode == http.StatusOK {
+			read = got
+		}
 	}
 	tag, stale := read.Header.Get("ETag"), `W/"1"`
 	if !strings.HasPrefix(tag, `W/"`) || read.Header.Get("Retry-After") != "2" {
