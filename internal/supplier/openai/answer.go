@@ -21,29 +21,8 @@ var (
 	errReview     = errors.New("the supplier's review refused the content")
 )
 
-// envelope is what any answer may hold instead of a result.
-type envelope struct {
-	Error  json.RawMessage `json:"error"`
-	Object string          `json:"object"`
-}
-
-// problem returns the error of an answer of success that hides one or, where err is the error of
-// decoding it, is nothing else; nil otherwise.
-func (e envelope) problem(a wire.Answer, err error) error {
-	if err == nil && len(e.Error) == 0 && e.Object != "error" {
-		return nil
-	}
-	if json.Valid(a.Body) && wire.ParseProblem(a.Body).Present {
-		return refusal(a)
-	}
-	if err != nil {
-		return wire.Unusable(a.Status, errNoJSON)
-	}
-	return nil
-}
-
 type chatAnswer struct {
-	envelope
+	wire.Envelope
 	Choices []choice        `json:"choices"`
 	Usage   json.RawMessage `json:"usage"`
 }
@@ -79,7 +58,7 @@ func (t *text) UnmarshalJSON(b []byte) error {
 	var parts []struct {
 		Text *string `json:"text"`
 	}
-	if decode(b, &parts) != nil {
+	if wire.Decode(b, &parts) != nil {
 		return errNoJSON
 	}
 	for _, p := range parts {
@@ -91,22 +70,22 @@ func (t *text) UnmarshalJSON(b []byte) error {
 }
 
 // decodeChat turns an answer of success into a result. asked is how much text the request carried.
-func decodeChat(a wire.Answer, asked int) (supplier.Outcome, error) {
+func (a *adapter) decodeChat(answer wire.Answer, asked int) (supplier.Outcome, error) {
 	var body chatAnswer
-	err := decode(a.Body, &body)
-	if err = body.problem(a, err); err != nil {
+	err := wire.Decode(answer.Body, &body)
+	if err = a.format.Problem(answer, body.Envelope, err); err != nil {
 		return supplier.Outcome{}, err
 	}
 	if len(body.Choices) == 0 {
-		return supplier.Outcome{}, wire.Unusable(a.Status, errNoText)
+		return supplier.Outcome{}, wire.Unusable(answer.Status, errNoText)
 	}
 	c := body.Choices[0]
-	if e := c.failure(a.Status, c.Message); e != nil {
+	if e := c.failure(answer.Status, c.Message); e != nil {
 		return supplier.Outcome{}, e
 	}
 	reason := c.reason()
 	if !c.Message.Content.Present && reason != "length" { // all of a short budget may go into thinking
-		return supplier.Outcome{}, wire.Unusable(a.Status, errNoText)
+		return supplier.Outcome{}, wire.Unusable(answer.Status, errNoText)
 	}
 	return textOutcome(c.Message.Content.Value, reason, body.Usage, asked), nil
 }
@@ -148,6 +127,18 @@ func (c choice) reason() string {
 
 func textOutcome(value, reason string, usage json.RawMessage, asked int) supplier.Outcome {
 	return supplier.Outcome{Result: &supplier.Result{
-		Text: &value, FinishReason: reason, Usage: parseUsage(usage).orEstimate(asked, len(value)),
+		Text: &value, FinishReason: reason, Usage: tokens(usage, asked, len(value)),
 	}}
+}
+
+// tokens reads a usage report and fills in what it lacks from the sizes of the texts, in bytes.
+func tokens(usage json.RawMessage, asked, answered int) supplier.Usage {
+	var report struct {
+		Input  json.RawMessage `json:"prompt_tokens"`
+		Output json.RawMessage `json:"completion_tokens"`
+	}
+	if len(usage) > 0 {
+		_ = wire.Decode(usage, &report) // a paid answer isn't thrown away for a bad report
+	}
+	return wire.Tokens(wire.Count(report.Input), wire.Count(report.Output), asked, answered)
 }

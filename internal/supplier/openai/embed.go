@@ -8,7 +8,7 @@ import (
 )
 
 type embedAnswer struct {
-	envelope
+	wire.Envelope
 	Data []struct {
 		Index     *int      `json:"index"`
 		Embedding []float32 `json:"embedding"`
@@ -18,22 +18,22 @@ type embedAnswer struct {
 
 // decodeEmbed turns an answer of success into one vector a text, in the texts' order and all of one
 // length.
-func decodeEmbed(a wire.Answer, ask *embedRequest) (supplier.Outcome, error) {
+func (a *adapter) decodeEmbed(answer wire.Answer, ask *embedRequest) (supplier.Outcome, error) {
 	var body embedAnswer
-	err := decode(a.Body, &body)
-	if err = body.problem(a, err); err != nil {
+	err := wire.Decode(answer.Body, &body)
+	if err = a.format.Problem(answer, body.Envelope, err); err != nil {
 		return supplier.Outcome{}, err
 	}
 	vectors, err := body.vectors(len(ask.Input))
 	if err != nil {
-		return supplier.Outcome{}, wire.Unusable(a.Status, err)
+		return supplier.Outcome{}, wire.Unusable(answer.Status, err)
 	}
 	if ask.Dimensions != nil && len(vectors[0]) != *ask.Dimensions {
-		e := wire.Unusable(a.Status, errDimensions)
+		e := wire.Unusable(answer.Status, errDimensions)
 		e.Operator = true // the route's model can't do what the catalog promises
 		return supplier.Outcome{}, e
 	}
-	used := parseUsage(body.Usage).orEstimate(ask.bytes(), 0)
+	used := tokens(body.Usage, ask.bytes(), 0)
 	used.OutputTokens = 0
 	return supplier.Outcome{Result: &supplier.Result{Embeddings: vectors, Usage: used}}, nil
 }

@@ -14,15 +14,9 @@ package openai
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net/http"
-	"time"
-
-	jsonv2 "github.com/go-json-experiment/json"
 
 	"unitask/internal/catalog"
-	"unitask/internal/fault"
 	"unitask/internal/supplier"
 	"unitask/internal/supplier/wire"
 )
@@ -43,6 +37,7 @@ const (
 	// OptionProxy is the URL of an HTTP or SOCKS5 proxy; the environment's is not used.
 	OptionProxy = "proxy"
 
+	chatPath   = "/chat/completions"
 	chatLimit  = 16 << 20 // bytes of a text answer, far above any model's longest
 	probeLimit = 4 << 20  // bytes of a list of models, of which only the status counts
 )
@@ -58,7 +53,7 @@ func Kind() supplier.Kind {
 }
 
 type adapter struct {
-	client      *wire.Client
+	format      wire.Format
 	maxTokens   string // the field that bounds the output
 	streamUsage bool
 }
@@ -81,7 +76,7 @@ func New(c supplier.Config) (supplier.Adapter, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &adapter{client: client, maxTokens: c.MaxTokensField, streamUsage: c.Options[OptionStreamUsage] != "off"}
+	a := &adapter{format: wire.Format{Client: client, Meanings: meanings()}, maxTokens: c.MaxTokensField, streamUsage: c.Options[OptionStreamUsage] != "off"}
 	switch a.maxTokens {
 	case fieldMaxTokens, fieldMaxCompletionTokens:
 	case "":
@@ -109,66 +104,36 @@ func (a *adapter) Submit(ctx context.Context, r supplier.Request) (supplier.Outc
 	case embed:
 		return a.embed(ctx, r)
 	default:
-		return supplier.Outcome{}, unfit(fmt.Errorf("capability %s is none of this kind's", r.Capability))
+		return supplier.Outcome{}, wire.Unfit(fmt.Errorf("capability %s is none of this kind's", r.Capability))
 	}
 }
 
 // Probe lists the models, which costs nothing.
 func (a *adapter) Probe(ctx context.Context) error {
-	answer, err := a.client.Do(ctx, wire.Call{Method: http.MethodGet, Path: "/models", Limit: probeLimit})
-	if err != nil {
-		return err
-	}
-	if !answer.OK() {
-		return refusal(answer)
-	}
-	return nil
+	_, err := a.format.Get(ctx, "/models", probeLimit)
+	return err
 }
 
 func (a *adapter) chat(ctx context.Context, r supplier.Request) (supplier.Outcome, error) {
 	ask, err := newChatRequest(r, a.maxTokens)
 	if err != nil {
-		return supplier.Outcome{}, unfit(err)
+		return supplier.Outcome{}, wire.Unfit(err)
 	}
-	answer, err := a.post(ctx, "/chat/completions", ask, chatLimit)
+	answer, err := a.format.Post(ctx, chatPath, ask, chatLimit)
 	if err != nil {
 		return supplier.Outcome{}, err
 	}
-	return decodeChat(answer, ask.bytes())
+	return a.decodeChat(answer, ask.bytes())
 }
 
 func (a *adapter) embed(ctx context.Context, r supplier.Request) (supplier.Outcome, error) {
 	ask, err := newEmbedRequest(r)
 	if err != nil {
-		return supplier.Outcome{}, unfit(err)
+		return supplier.Outcome{}, wire.Unfit(err)
 	}
-	answer, err := a.post(ctx, "/embeddings", ask, 0)
+	answer, err := a.format.Post(ctx, "/embeddings", ask, 0)
 	if err != nil {
 		return supplier.Outcome{}, err
 	}
-	return decodeEmbed(answer, ask)
+	return a.decodeEmbed(answer, ask)
 }
-
-// post sends body and returns the answer of a success that hides no error.
-func (a *adapter) post(ctx context.Context, path string, body any, limit int64) (wire.Answer, error) {
-	encoded, err := jsonv2.Marshal(body)
-	if err != nil {
-		return wire.Answer{}, unfit(errors.New("the request can't be encoded"))
-	}
-	answer, err := a.client.Do(ctx, wire.Call{Path: path, Body: encoded, Limit: limit})
-	if err != nil {
-		return wire.Answer{}, err
-	}
-	if !answer.OK() {
-		return wire.Answer{}, refusal(answer)
-	}
-	return answer, nil
-}
-
-// unfit is the failure of a request that should never have got here.
-func unfit(cause error) *supplier.Error {
-	return wire.Failure(supplier.NotSent, fault.Internal, cause)
-}
-
-// refusal judges an answer that isn't a success, or a success that hides an error.
-func refusal(a wire.Answer) *supplier.Error { return wire.Refusal(a, meanings(), time.Now()) }

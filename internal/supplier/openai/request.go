@@ -2,9 +2,9 @@ package openai
 
 import (
 	"encoding/json"
-	"errors"
 
 	"unitask/internal/supplier"
+	"unitask/internal/supplier/wire"
 )
 
 // chatInput and chatParameters are the neutral request: their members are all that this kind
@@ -64,7 +64,7 @@ type embedRequest struct {
 func newChatRequest(r supplier.Request, maxTokens string) (*chatRequest, error) {
 	var in chatInput
 	var p chatParameters
-	if err := decodeStrict(r, &in, &p); err != nil {
+	if err := wire.DecodeRequest(r, &in, &p); err != nil {
 		return nil, err
 	}
 	ask := &chatRequest{
@@ -100,7 +100,7 @@ func (c *chatRequest) bytes() int {
 func newEmbedRequest(r supplier.Request) (*embedRequest, error) {
 	var in embedInput
 	var p embedParameters
-	if err := decodeStrict(r, &in, &p); err != nil {
+	if err := wire.DecodeRequest(r, &in, &p); err != nil {
 		return nil, err
 	}
 	return &embedRequest{Model: r.Model, Input: in.Texts, Dimensions: p.Dimensions, EncodingFormat: "float"}, nil
@@ -112,13 +112,4 @@ func (e *embedRequest) bytes() int {
 		n += len(t)
 	}
 	return n
-}
-
-// decodeStrict reads a request's input and parameters. An unknown member is an error, so that none
-// is dropped. The errors don't quote the request.
-func decodeStrict(r supplier.Request, input, parameters any) error {
-	if decodeOwn(r.Input, input) != nil || decodeOwn(r.Parameters, parameters) != nil {
-		return errors.New("the input or the parameters don't fit this kind")
-	}
-	return nil
 }

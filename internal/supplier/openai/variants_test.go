@@ -74,7 +74,7 @@ func TestMaxTokensField(t *testing.T) {
 			a := mustNew(t, supplier.Config{
 				BaseURL: tt.base, MaxTokensField: tt.setting, Options: map[string]string{"proxy": proxy},
 			})
-			if _, err := run(t, a, request("text.chat", `{"prompt":"Hi"}`, `{"max_output_tokens":5}`), false); err != nil {
+			if _, err := suppliertest.Send(t, a, request("text.chat", `{"prompt":"Hi"}`, `{"max_output_tokens":5}`), false); err != nil {
 				t.Fatal(err)
 			}
 			got := last()
@@ -92,7 +92,7 @@ func TestFixedSampling(t *testing.T) {
 	url, last := upstream(t, suppliertest.JSON(200, chatAnswer))
 	r := request("text.chat", `{"prompt":"Hi"}`, `{"temperature":1,"top_p":1,"seed":3}`)
 	r.Model = "gpt-5-nano"
-	if _, err := run(t, mustNew(t, supplier.Config{BaseURL: url}), r, false); err != nil {
+	if _, err := suppliertest.Send(t, mustNew(t, supplier.Config{BaseURL: url}), r, false); err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]any{
@@ -109,7 +109,7 @@ func TestStreamUsageOption(t *testing.T) {
 	} {
 		url, last := upstream(t, suppliertest.Events(`{"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}`))
 		a := mustNew(t, supplier.Config{BaseURL: url, Options: map[string]string{"stream_usage": setting}})
-		if _, err := run(t, a, request("text.chat", `{"prompt":"Hi"}`, `{}`), true); err != nil {
+		if _, err := suppliertest.Send(t, a, request("text.chat", `{"prompt":"Hi"}`, `{}`), true); err != nil {
 			t.Fatal(err)
 		}
 		got := last()
@@ -150,7 +150,7 @@ func TestTolerated(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			url, _ := upstream(t, tt.answer)
-			got, err := run(t, mustNew(t, supplier.Config{BaseURL: url}), request("text.chat", `{"prompt":"Prompt"}`, `{}`), tt.stream)
+			got, err := suppliertest.Send(t, mustNew(t, supplier.Config{BaseURL: url}), request("text.chat", `{"prompt":"Prompt"}`, `{}`), tt.stream)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -191,7 +191,7 @@ func TestBrokenStream(t *testing.T) {
 			var text strings.Builder
 			_, err := a.Stream(t.Context(), request("text.chat", `{"prompt":"Hi"}`, `{}`),
 				func(d supplier.Delta) { text.WriteString(d.Text) })
-			if diff := cmp.Diff(tt.want, verdict(err)); diff != "" {
+			if diff := cmp.Diff(tt.want, suppliertest.VerdictOf(err)); diff != "" {
 				t.Errorf("verdict (-want +got):\n%s\nof %v", diff, err)
 			}
 			if text.String() != tt.text {
@@ -211,7 +211,7 @@ func TestAbandonedStream(t *testing.T) {
 		_ = http.NewResponseController(w).Flush()
 		<-r.Context().Done()
 	}))
-	_, err := run(t, mustNew(t, supplier.Config{BaseURL: url}), request("text.chat", `{"prompt":"Hi"}`, `{}`), true)
+	_, err := suppliertest.Send(t, mustNew(t, supplier.Config{BaseURL: url}), request("text.chat", `{"prompt":"Hi"}`, `{}`), true)
 	if fault.CodeOf(err) != fault.ContentPolicyViolation {
 		t.Errorf("error %v", err)
 	}
@@ -234,7 +234,7 @@ func TestUnfit(t *testing.T) {
 	} {
 		_, err := a.Submit(t.Context(), r)
 		want := suppliertest.Verdict{Code: fault.Internal, Sent: supplier.NotSent}
-		if diff := cmp.Diff(want, verdict(err)); diff != "" {
+		if diff := cmp.Diff(want, suppliertest.VerdictOf(err)); diff != "" {
 			t.Errorf("%s: verdict (-want +got):\n%s", name, diff)
 		}
 	}

@@ -50,9 +50,10 @@ func Refusal(a Answer, m Meanings, now time.Time) *supplier.Error {
 	word, meaning := m.find(p.Words)
 	status, sent := a.Status, SentByStatus(a.Status)
 	if a.OK() {
-		// An error that names neither a status nor a code that is known proves nothing.
+		// An error that names neither a status nor a code that is known proves nothing, and one that
+		// speaks of a timeout no more than that.
 		status = p.Status
-		if sent = SentByStatus(p.Status); word != "" && p.Status == 0 {
+		if sent = SentByStatus(p.Status); word != "" && p.Status == 0 && meaning.Code != fault.ProviderTimeout {
 			sent = supplier.Refused
 		}
 	}

@@ -34,6 +34,7 @@ func TestRefusal(t *testing.T) {
 		"review": {Code: fault.ContentPolicyViolation},
 		"quota":  {Code: fault.ProviderUnavailable, Operator: true},
 		"full":   {Code: fault.CapacityExhausted},
+		"late":   {Code: fault.ProviderTimeout},
 	}
 	type verdict struct {
 		Code     fault.Code
@@ -59,6 +60,7 @@ func TestRefusal(t *testing.T) {
 		{409, ``, verdict{fault.ProviderUnavailable, refused, false, "status 409"}},
 		{529, `overloaded`, verdict{fault.CapacityExhausted, refused, false, "status 529"}},
 		{200, `{"error":{"code":"full"}}`, verdict{fault.CapacityExhausted, refused, false, "status 200, code full"}},
+		{200, `{"error":{"code":"late"}}`, verdict{fault.ProviderTimeout, unknown, false, "status 200, code late"}},
 		{200, `{"error":{"code":404}}`, verdict{fault.ProviderUnavailable, refused, true, "status 200"}},
 		{200, `{"error":{"code":"never heard of"}}`, verdict{fault.ProviderUnavailable, unknown, false, "status 200"}},
 	}

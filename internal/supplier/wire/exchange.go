@@ -1,0 +1,90 @@
+package wire
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"time"
+
+	jsonv2 "github.com/go-json-experiment/json"
+
+	"unitask/internal/fault"
+	"unitask/internal/supplier"
+)
+
+var errNoJSON = errors.New("the answer is no JSON of the expected form")
+
+// Format is what one supplier's wire format adds to an exchange.
+type Format struct {
+	Client   *Client
+	Meanings Meanings
+	// Judge may correct the error of an answer that isn't a success; nil: there is nothing to correct.
+	Judge func(a Answer, e *supplier.Error)
+}
+
+// Post sends body as JSON, once, and returns the answer of a success, which may still hide an error
+// (see Envelope). limit bounds the answer in bytes; 0: DefaultLimit.
+func (f Format) Post(ctx context.Context, path string, body any, limit int64) (Answer, error) {
+	call, err := encode(path, body, limit)
+	if err != nil {
+		return Answer{}, err
+	}
+	return f.succeed(f.Client.Do(ctx, call))
+}
+
+// Get asks for what costs nothing and returns the answer of a success.
+func (f Format) Get(ctx context.Context, path string, limit int64) (Answer, error) {
+	return f.succeed(f.Client.Do(ctx, Call{Method: http.MethodGet, Path: path, Limit: limit}))
+}
+
+func (f Format) succeed(a Answer, err error) (Answer, error) {
+	if err != nil {
+		return Answer{}, err
+	}
+	if !a.OK() {
+		return Answer{}, f.Refusal(a)
+	}
+	return a, nil
+}
+
+// Refusal judges an answer that isn't a success, or a success that hides an error.
+func (f Format) Refusal(a Answer) *supplier.Error {
+	e := Refusal(a, f.Meanings, time.Now())
+	if f.Judge != nil {
+		f.Judge(a, e)
+	}
+	return e
+}
+
+// Problem returns the error of an answer of success that hides one (e is what was decoded of it) or,
+// where err is the error of decoding it, is nothing else; nil otherwise.
+func (f Format) Problem(a Answer, e Envelope, err error) error {
+	if err == nil && len(e.Error) == 0 && e.Object != "error" {
+		return nil
+	}
+	if json.Valid(a.Body) && ParseProblem(a.Body).Present {
+		return f.Refusal(a)
+	}
+	if err != nil {
+		return Unusable(a.Status, errNoJSON)
+	}
+	return nil
+}
+
+// Envelope is what any answer may hold instead of a result; answers embed it.
+type Envelope struct {
+	Error  json.RawMessage `json:"error"`
+	Object string          `json:"object"`
+}
+
+// Unfit is the failure of a request that should never have got to the adapter.
+func Unfit(cause error) *supplier.Error { return Failure(supplier.NotSent, fault.Internal, cause) }
+
+func encode(path string, body any, limit int64) (Call, error) {
+	encoded, err := jsonv2.Marshal(body)
+	if err != nil {
+		return Call{}, Unfit(errors.New("the request can't be encoded"))
+	}
+	return Call{Path: path, Body: encoded, Limit: limit}, nil
+}

@@ -1,0 +1,106 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	"unitask/internal/fault"
+	"unitask/internal/supplier"
+)
+
+var (
+	// ErrDone, returned by Talk.Event, ends the stream.
+	ErrDone = errors.New("the stream is complete")
+
+	errCut = errors.New("the supplier broke its work off")
+)
+
+// Talk is what a format makes of one streamed text. It is used for one stream, by one goroutine.
+type Talk interface {
+	// Whole takes an answer of success that isn't a stream.
+	Whole(a Answer) (supplier.Outcome, error)
+	// Event takes one event of an answer with this status and returns its piece of text, "" for none.
+	Event(status int, e Event) (piece string, err error)
+	// Complete says whether nothing but the usage report can still be lost; empty: no text has come.
+	Complete(empty bool) bool
+	// Outcome returns the result of all pieces.
+	Outcome(text string) supplier.Outcome
+}
+
+// Stream sends body as JSON, once, and delivers the text as it comes. A server that doesn't stream
+// gives it in one piece.
+func (f Format) Stream(ctx context.Context, path string, body any, limit int64, talk Talk, delta func(supplier.Delta)) (supplier.Outcome, error) {
+	call, err := encode(path, body, limit)
+	if err != nil {
+		return supplier.Outcome{}, err
+	}
+	call.Header = http.Header{"Accept": {"text/event-stream"}}
+	s, err := f.Client.Open(ctx, call)
+	if err != nil {
+		return supplier.Outcome{}, err
+	}
+	defer s.Close()
+	if s.Status < 200 || s.Status > 299 || isJSON(s.Header) {
+		return f.whole(s, talk, delta)
+	}
+	return listen(s, s.Status, talk, delta)
+}
+
+func isJSON(h http.Header) bool {
+	t, _, _ := mime.ParseMediaType(h.Get("Content-Type"))
+	return t == "application/json"
+}
+
+// whole takes an answer that isn't a stream.
+func (f Format) whole(s *Stream, talk Talk, delta func(supplier.Delta)) (supplier.Outcome, error) {
+	answer, err := f.succeed(s.Answer())
+	if err != nil {
+		return supplier.Outcome{}, err
+	}
+	out, err := talk.Whole(answer)
+	if err == nil && *out.Result.Text != "" {
+		delta(supplier.Delta{Text: *out.Result.Text})
+	}
+	return out, err
+}
+
+// listen takes a stream to its end. Once the text is complete nothing can fail it: only the usage
+// report may still be lost.
+func listen(body io.Reader, status int, talk Talk, delta func(supplier.Delta)) (supplier.Outcome, error) {
+	var text strings.Builder
+	for event, err := range Events(body) {
+		complete := talk.Complete(text.Len() == 0)
+		piece := ""
+		if err == nil {
+			piece, err = talk.Event(status, event)
+		}
+		if errors.Is(err, ErrDone) {
+			break
+		}
+		if err != nil && !complete {
+			return supplier.Outcome{}, late(err, text.Len() > 0)
+		}
+		if piece != "" && !complete {
+			text.WriteString(piece)
+			delta(supplier.Delta{Text: piece})
+		}
+	}
+	if !talk.Complete(text.Len() == 0) {
+		return supplier.Outcome{}, Unusable(status, errCut)
+	}
+	return talk.Outcome(text.String()), nil
+}
+
+// late corrects the verdict of an error that comes after text: the work was begun, and another route
+// would tell the caller something else than what was shown. A review's refusal stays definite.
+func late(err error, begun bool) error {
+	e := supplier.AsError(err)
+	if begun && e.Fault.Code != fault.ContentPolicyViolation {
+		e.Sent = supplier.Unknown
+	}
+	return e
+}
