@@ -42,6 +42,7 @@ var layers = map[string]layer{
 
 	"api":      {floor: 2, may: []string{"fault", "jsonwrite", "task", "catalog"}},
 	"account":  {floor: 2, may: []string{"fault", "task"}},
+	"journal":  {floor: 2, may: []string{"task", "disk"}},
 	"supplier": {floor: 2, may: []string{"fault", "catalog", "secret"}},
 
 	"supplier/wire":         {floor: 3, may: []string{"supplier", "catalog", "fault", "secret"}},

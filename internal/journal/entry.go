@@ -1,0 +1,144 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+)
+
+// Submission is a request as it is sent, and what its result is wanted for.
+type Submission struct {
+	Key     string // the Idempotency-Key
+	BaseURL string
+	Profile string // "" where none applies
+	Mode    string // of the API key, "" where it doesn't say
+	Body    []byte // the request's JSON; of an entry that was read: none, Entry.Load makes it
+	Files   []File // whose bytes stand in the body as base64
+	Output  string // where the result goes, "" for a printed one
+	JSON    bool   // the result is printed as JSON
+
+	pieces []piece
+}
+
+// File is a file whose bytes went into a request.
+type File struct {
+	Path  string // absolute
+	Bytes []byte
+}
+
+// Entry is a submission in the journal, locked by this process until Close or Erase. It is used by
+// one goroutine.
+type Entry struct {
+	Submission
+	ID     string
+	TaskID string // "" until the service has named it
+	Failed bool   // the task ended in a failure that another try under the key may mend
+	Age    time.Duration
+
+	file *os.File
+}
+
+// Name returns what a person calls the entry: the task's id where that is known.
+func (e *Entry) Name() string {
+	if e.TaskID != "" {
+		return e.TaskID
+	}
+	return e.ID
+}
+
+// Accepted notes the task that the service made.
+func (e *Entry) Accepted(taskID string) error {
+	if taskID == e.TaskID {
+		return nil
+	}
+	e.TaskID = taskID
+	return e.note()
+}
+
+// SetFailed notes whether the task has failed for now. The entry stays for another try.
+func (e *Entry) SetFailed(failed bool) error {
+	if failed == e.Failed {
+		return nil
+	}
+	e.Failed = failed
+	return e.note()
+}
+
+// note appends what is known. It isn't synced: what is lost with it is asked of the service again.
+func (e *Entry) note() error {
+	line, err := encodeNote(note{TaskID: e.TaskID, Failed: e.Failed})
+	if err != nil {
+		return err
+	}
+	_, err = e.file.Write(append([]byte("\n"), line...)) // the line before may have no end
+	return err
+}
+
+// Erase deletes the entry: its task has ended, or there is none.
+func (e *Entry) Erase() error { return remove(e.file) }
+
+// Close gives up the lock and keeps the entry for another process.
+func (e *Entry) Close() error { return e.file.Close() }
+
+// ChangedError reports a file that no longer holds what was sent, so that the same request can't be
+// made again.
+type ChangedError struct {
+	Path  string
+	cause error // nil where the file can be read
+}
+
+// Error names the file.
+func (e *ChangedError) Error() string {
+	if e.cause != nil {
+		return fmt.Sprintf("%s was a part of the request and can't be read any more: %v", e.Path, e.cause)
+	}
+	return e.Path + " was a part of the request and has changed since"
+}
+
+// Unwrap returns why the file can't be read, or nil.
+func (e *ChangedError) Unwrap() error { return e.cause }
+
+// Load returns the request's JSON, byte for byte as it was begun, or *ChangedError.
+func (e *Entry) Load() ([]byte, error) {
+	if e.Body != nil {
+		return e.Body, nil
+	}
+	var body bytes.Buffer
+	for _, p := range e.pieces {
+		if p.File == "" {
+			body.WriteString(p.Text)
+			continue
+		}
+		raw, err := p.read()
+		if err != nil {
+			return nil, err
+		}
+		body.WriteString(base64.StdEncoding.EncodeToString(raw))
+	}
+	e.Body = body.Bytes()
+	return e.Body, nil
+}
+
+// read reads a whole entry.
+func read(f *os.File) (*Entry, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > maxEntry {
+		return nil, &DamagedError{errors.New("it is too large")}
+	}
+	raw, err := io.ReadAll(io.LimitReader(f, maxEntry))
+	if err != nil {
+		return nil, err
+	}
+	e, err := decode(raw)
+	if err == nil {
+		e.Age = time.Since(info.ModTime())
+	}
+	return e, err
+}

@@ -1,0 +1,185 @@
+package journal
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	version  = 1
+	maxEntry = 256 << 20 // bytes; more than any request
+)
+
+// record is the first line of an entry.
+type record struct {
+	Version int     `json:"version"`
+	Key     string  `json:"key"`
+	BaseURL string  `json:"base_url"`
+	Profile string  `json:"profile,omitempty"`
+	Mode    string  `json:"mode,omitempty"`
+	Output  string  `json:"output,omitempty"`
+	JSON    bool    `json:"json,omitempty"`
+	Body    []piece `json:"body"`
+}
+
+// piece is a part of a request's JSON: text as it stands there, or the base64 of a file.
+type piece struct {
+	Text   string `json:"text,omitempty"`
+	File   string `json:"file,omitempty"`
+	SHA256 string `json:"sha256,omitempty"`
+	Bytes  int64  `json:"bytes,omitempty"`
+}
+
+// note is each later line; the last whole one counts.
+type note struct {
+	TaskID string `json:"task_id,omitempty"`
+	Failed bool   `json:"failed,omitempty"`
+}
+
+// ErrUnsent reports an entry whose first line isn't whole: its process ended before it sent anything.
+var ErrUnsent = errors.New("the entry was never finished, so nothing was sent")
+
+// DamagedError reports a file that isn't an entry.
+type DamagedError struct{ cause error }
+
+// Error says what is wrong and repeats nothing of the content.
+func (e *DamagedError) Error() string { return fmt.Sprintf("the entry is damaged: %v", e.cause) }
+
+// Unwrap returns what is wrong.
+func (e *DamagedError) Unwrap() error { return e.cause }
+
+func encode(s Submission) ([]byte, error) {
+	if !utf8.Valid(s.Body) {
+		return nil, errors.New("the request is no valid UTF-8")
+	}
+	return line(record{
+		Version: version, Key: s.Key, BaseURL: s.BaseURL, Profile: s.Profile, Mode: s.Mode,
+		Output: s.Output, JSON: s.JSON, Body: split(string(s.Body), s.Files),
+	})
+}
+
+func encodeNote(n note) ([]byte, error) { return line(n) }
+
+func line(v any) ([]byte, error) {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v) // ends the line
+	return out.Bytes(), err
+}
+
+// split puts a reference to a file wherever its base64 stands. Put together again, the pieces are the
+// body, whatever the files hold.
+func split(body string, files []File) []piece {
+	var pieces []piece
+	for body != "" {
+		at, length, next := len(body), 0, piece{}
+		for _, f := range files {
+			data := base64.StdEncoding.EncodeToString(f.Bytes)
+			if i := strings.Index(body, data); data != "" && i >= 0 && i < at {
+				sum := sha256.Sum256(f.Bytes)
+				at, length = i, len(data)
+				next = piece{File: f.Path, SHA256: hex.EncodeToString(sum[:]), Bytes: int64(len(f.Bytes))}
+			}
+		}
+		if at > 0 {
+			pieces = append(pieces, piece{Text: body[:at]})
+		}
+		if length > 0 {
+			pieces = append(pieces, next)
+		}
+		body = body[at+length:]
+	}
+	return pieces
+}
+
+// decode reads an entry. A later line that isn't whole, or is none, is passed over: it was being
+// written when its process ended.
+func decode(raw []byte) (*Entry, error) {
+	first, rest, whole := bytes.Cut(raw, []byte("\n"))
+	if !whole {
+		return nil, ErrUnsent
+	}
+	var r record
+	if err := strictly(first, &r); err != nil {
+		return nil, &DamagedError{errors.New("its first line can't be read")}
+	}
+	if err := r.check(); err != nil {
+		return nil, &DamagedError{err}
+	}
+	e := &Entry{Submission: Submission{
+		Key: r.Key, BaseURL: r.BaseURL, Profile: r.Profile, Mode: r.Mode, Output: r.Output, JSON: r.JSON, pieces: r.Body,
+	}}
+	for part := range bytes.SplitSeq(rest, []byte("\n")) {
+		var n note
+		if strictly(part, &n) == nil {
+			e.TaskID, e.Failed = n.TaskID, n.Failed
+		}
+	}
+	return e, nil
+}
+
+func (r record) check() error {
+	switch {
+	case r.Version != version:
+		return fmt.Errorf("it is of version %d, this program knows %d", r.Version, version)
+	case r.Key == "" || r.BaseURL == "" || len(r.Body) == 0:
+		return errors.New("its key, its address or its request is missing")
+	}
+	for _, p := range r.Body {
+		if p.File == "" && p.Text == "" || p.File != "" && (p.Text != "" || !filepath.IsAbs(p.File)) {
+			return errors.New("its request can't be put together")
+		}
+	}
+	return nil
+}
+
+// strictly reads exactly one JSON value without unknown members.
+func strictly(raw []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return err
+	}
+	if !errors.Is(d.Decode(&struct{}{}), io.EOF) {
+		return errors.New("there is more than one JSON value")
+	}
+	return nil
+}
+
+// read returns the file's bytes if they are those that were sent.
+func (p piece) read() ([]byte, error) {
+	info, err := os.Stat(p.File)
+	if err != nil {
+		return nil, &ChangedError{Path: p.File, cause: cause(err)}
+	}
+	if info.Size() != p.Bytes || !info.Mode().IsRegular() {
+		return nil, &ChangedError{Path: p.File}
+	}
+	raw, err := os.ReadFile(p.File)
+	if err != nil {
+		return nil, &ChangedError{Path: p.File, cause: cause(err)}
+	}
+	if sum := sha256.Sum256(raw); hex.EncodeToString(sum[:]) != p.SHA256 {
+		return nil, &ChangedError{Path: p.File}
+	}
+	return raw, nil
+}
+
+// cause is an error of the file system without the path, which stands beside it.
+func cause(err error) error {
+	if e, ok := errors.AsType[*os.PathError](err); ok {
+		return e.Err
+	}
+	return err
+}
