@@ -189,12 +189,10 @@ func refuse(r Route, w Want, h *Health) (reason string, code fault.Code) {
 	if slices.Contains(w.Resting, r.ID()) {
 		return "refused for want of room", fault.CapacityExhausted
 	}
-	if r.Kind.Refuses != nil {
-		req := w.Request
-		req.Model = r.Model
-		if why := r.Kind.Refuses(req); why != "" {
-			return "can't honour the request: " + why, fault.InvalidRequest
-		}
+	req := w.Request
+	req.Model = r.Model
+	if why := supplier.Refuses(r.Kind, r.Adapter, req); why != "" {
+		return "can't honour the request: " + why, fault.InvalidRequest
 	}
 	return h.Paused(r.ID())
 }

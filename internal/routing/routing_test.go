@@ -66,6 +66,11 @@ func TestCheapestForThisRequest(t *testing.T) {
 	}
 }
 
+// refuser is an adapter whose configuration leaves something out.
+type refuser struct{ supplier.Adapter }
+
+func (refuser) Refuses(r supplier.Request) string { return "not as " + r.Model + " is configured" }
+
 func TestPassedOver(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	health := routing.NewHealth(func() time.Time { return now })
@@ -80,7 +85,9 @@ func TestPassedOver(t *testing.T) {
 		return "no such parameter"
 	}
 	unapproved.Approved, sandbox.Mode = false, task.Test
-	table := mustTable(t, tokens("fine", 9, 9), tokens("limited", 1, 1), tokens("greedy", 1, 1), tokens("tried", 1, 1), fussy, unapproved, sandbox)
+	narrow := tokens("narrow", 1, 1)
+	narrow.Adapter = refuser{narrow.Adapter}
+	table := mustTable(t, tokens("fine", 9, 9), tokens("limited", 1, 1), tokens("greedy", 1, 1), tokens("tried", 1, 1), fussy, narrow, unapproved, sandbox)
 	choices, passed := table.Choose(want(task.Usage{}, "tried/m"), health)
 	if diff := cmp.Diff([]string{"fine"}, order(choices)); diff != "" {
 		t.Errorf("choices (-want +got):\n%s", diff)
@@ -90,6 +97,7 @@ func TestPassedOver(t *testing.T) {
 		{Supplier: "greedy", Model: "m", Reason: "cooling down", Code: fault.CapacityExhausted},
 		{Supplier: "tried", Model: "m", Reason: "tried"},
 		{Supplier: "fussy", Model: "m", Reason: "can't honour the request: no such parameter", Code: fault.InvalidRequest},
+		{Supplier: "narrow", Model: "m", Reason: "can't honour the request: not as m is configured", Code: fault.InvalidRequest},
 	}, passed); diff != "" {
 		t.Errorf("passed (-want +got):\n%s", diff)
 	}

@@ -59,6 +59,12 @@ type Prober interface {
 	Probe(ctx context.Context) error
 }
 
+// Refuser is an Adapter whose configuration leaves out what its kind could do.
+type Refuser interface {
+	// Refuses says why it can't honour the request ("" when it can), as Kind.Refuses does.
+	Refuses(r Request) string
+}
+
 // Request is one neutral request, already validated against the catalog.
 type Request struct {
 	Capability string          // "text.chat"
@@ -169,4 +175,18 @@ func (k Kind) Serves(c catalog.Name) bool {
 		}
 	}
 	return false
+}
+
+// Refuses says why neither the kind nor the adapter made of it can honour the request; "" when both
+// can.
+func Refuses(k Kind, a Adapter, r Request) string {
+	if k.Refuses != nil {
+		if why := k.Refuses(r); why != "" {
+			return why
+		}
+	}
+	if refuser, ok := a.(Refuser); ok {
+		return refuser.Refuses(r)
+	}
+	return ""
 }

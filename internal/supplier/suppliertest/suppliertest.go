@@ -27,7 +27,7 @@ type Harness struct {
 	Abilities Abilities
 	Cases     []Case    // at least one for each capability of Kind
 	Faults    []Fault   // the kind's own rows of the error table
-	Refusals  []Refusal // what Kind.Refuses must say
+	Refusals  []Refusal // what Kind.Refuses and the adapter must say
 	Upstream  *Upstream // nil: the adapter speaks no HTTP
 }
 
@@ -72,12 +72,15 @@ type Verdict struct {
 	RetryAfter time.Duration
 }
 
-// Refusal is one request that Kind.Refuses must judge.
+// Refusal is one request that Kind.Refuses and the adapter must judge.
 type Refusal struct {
 	Name    string
 	Request supplier.Request
 	Refused bool
 }
+
+// nobody is an address that a test asks nothing of.
+const nobody = "http://127.0.0.1:1"
 
 // Run runs the suite as subtests of t, one after another.
 func Run(t *testing.T, h Harness) {
@@ -120,17 +123,15 @@ func testKind(t *testing.T, h Harness) {
 		if !slices.Contains(h.Kind.Capabilities, c.Request.Capability) {
 			t.Errorf("a case for capability %s, which the kind doesn't name", c.Request.Capability)
 		}
-		if h.Kind.Refuses == nil {
-			continue
-		}
-		if why := h.Kind.Refuses(filled(c.Request)); why != "" {
+		a := newAdapter(t, h, nobody, fixedKey)
+		if why := supplier.Refuses(h.Kind, a, filled(c.Request)); why != "" {
 			t.Errorf("the kind refuses the case for %s: %s", c.Request.Capability, why)
 		}
 	}
 }
 
 func testAbilities(t *testing.T, h Harness) {
-	a := newAdapter(t, h, "http://127.0.0.1:1", fixedKey)
+	a := newAdapter(t, h, nobody, fixedKey)
 	var got Abilities
 	_, got.Poll = a.(supplier.Poller)
 	_, got.Cancel = a.(supplier.Canceler)
@@ -146,10 +147,8 @@ func testAbilities(t *testing.T, h Harness) {
 }
 
 func testRefusal(t *testing.T, h Harness, r Refusal) {
-	if h.Kind.Refuses == nil {
-		t.Fatal("the kind refuses nothing")
-	}
-	if why := h.Kind.Refuses(filled(r.Request)); (why != "") != r.Refused {
+	a := newAdapter(t, h, nobody, fixedKey)
+	if why := supplier.Refuses(h.Kind, a, filled(r.Request)); (why != "") != r.Refused {
 		t.Errorf("refuses: got %q, want refused: %t", why, r.Refused)
 	}
 }
