@@ -130,7 +130,10 @@ func TestFoundSuppliers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := []string{"text.chat groq/llama-3.1-8b-instant", "text.chat groq/llama-3.3-70b-versatile", "text.chat groq/openai/gpt-oss-20b"}
+	want := []string{
+		"audio.transcribe groq/whisper-large-v3-turbo",
+		"text.chat groq/llama-3.1-8b-instant", "text.chat groq/llama-3.3-70b-versatile", "text.chat groq/openai/gpt-oss-20b",
+	}
 	if diff := cmp.Diff(want, routeNames(s, task.Live)); diff != "" {
 		t.Error(diff)
 	}
@@ -139,7 +142,7 @@ func TestFoundSuppliers(t *testing.T) {
 		got[st.name] = fmt.Sprint(st.live, " ", st.text)
 	}
 	for name, want := range map[string]string{
-		"Groq": "true text.chat", "OpenAI": "false OPENAI_API_KEY is not set", "OpenRouter": "false has no approved route",
+		"Groq": "true audio.transcribe, text.chat", "OpenAI": "false OPENAI_API_KEY is not set", "OpenRouter": "false has no approved route",
 		"Anthropic": "false not supported in this version, although ANTHROPIC_API_KEY is set",
 	} {
 		if got[name] != want {

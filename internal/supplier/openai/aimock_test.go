@@ -13,6 +13,12 @@ import (
 
 const aimockText = "Hello from a server that nobody here wrote."
 
+var aimockPaths = map[string]string{
+	"text.chat": "/v1/chat/completions", "text.embed": "/v1/embeddings",
+	"image.generate": "/v1/images/generations", "image.edit": "/v1/images/edits",
+	"audio.speech": "/v1/audio/speech", "audio.transcribe": "/v1/audio/transcriptions",
+}
+
 func aimockAdapter(t *testing.T, m *suppliertest.Aimock, key string) supplier.Adapter {
 	t.Helper()
 	return mustNew(t, supplier.Config{
@@ -25,6 +31,8 @@ func TestAimock(t *testing.T) {
 	m := suppliertest.StartAimock(t, "testdata/aimock.json")
 	chat := request("text.chat", `{"system":"Be kind.","prompt":"Greet me"}`, `{"max_output_tokens":20}`)
 	embed := request("text.embed", `{"texts":["a red fox"]}`, `{"dimensions":3}`)
+	edit := editRequest(`{"n":1}`)
+	picture := &supplier.Result{Files: []supplier.File{{Data: []byte("image-1")}}, Usage: supplier.Usage{InputTokens: 3, Images: 1}}
 	text := &supplier.Result{
 		Text: new(aimockText), FinishReason: "stop", Usage: supplier.Usage{InputTokens: 4, OutputTokens: 11},
 	}
@@ -43,6 +51,22 @@ func TestAimock(t *testing.T) {
 		{
 			name: "embeddings", request: embed, status: 200,
 			want: &supplier.Result{Embeddings: [][]float32{{0.5, -0.25, 0.125}}, Usage: supplier.Usage{InputTokens: 3}},
+		},
+		{
+			name: "image", request: request("image.generate", `{"prompt":"a red fox"}`, `{"n":1,"size":"1024x1024"}`), status: 200,
+			want: picture,
+		},
+		{name: "edited image", request: edit, status: 200, want: picture},
+		{
+			name: "speech", request: request("audio.speech", `{"text":"Mind the gap"}`, `{"format":"wav"}`), status: 200,
+			want: &supplier.Result{Files: []supplier.File{{ContentType: "audio/wav", Data: []byte("RIFF")}}},
+		},
+		{
+			name: "transcript", request: transcribeRequest(`{"timestamps":"segment"}`), status: 200,
+			want: &supplier.Result{
+				Text: new("Mind the gap."), FinishReason: "stop", Usage: supplier.Usage{Milliseconds: 2500, OutputTokens: 4},
+				Segments: []supplier.Segment{{Start: 0, End: 1.25, Text: "Mind the gap."}},
+			},
 		},
 		{
 			name: "injected 503", prepare: `/error {"status":503}`, request: chat, status: 503,
@@ -88,11 +112,7 @@ func TestAimock(t *testing.T) {
 			if diff := cmp.Diff(tt.verdict, suppliertest.VerdictOf(err)); diff != "" {
 				t.Errorf("verdict (-want +got):\n%s\nof %v", diff, err)
 			}
-			path := "/v1/chat/completions"
-			if tt.request.Capability == "text.embed" {
-				path = "/v1/embeddings"
-			}
-			want := []suppliertest.Journaled{{Method: "POST", Path: path, Status: tt.status}}
+			want := []suppliertest.Journaled{{Method: "POST", Path: aimockPaths[tt.request.Capability], Status: tt.status}}
 			if diff := cmp.Diff(want, m.Journal(t)); diff != "" {
 				t.Errorf("journal (-want +got):\n%s", diff)
 			}

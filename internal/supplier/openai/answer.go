@@ -87,7 +87,7 @@ func (a *adapter) decodeChat(answer wire.Answer, asked int) (supplier.Outcome, e
 	if !c.Message.Content.Present && reason != "length" { // all of a short budget may go into thinking
 		return supplier.Outcome{}, wire.Unusable(answer.Status, errNoText)
 	}
-	return textOutcome(c.Message.Content.Value, reason, body.Usage, asked), nil
+	return a.textOutcome(c.Message.Content.Value, reason, body.Usage, asked), nil
 }
 
 // failure returns the error that a choice reports, with its message or delta p; nil if it has none.
@@ -125,20 +125,9 @@ func (c choice) reason() string {
 	}
 }
 
-func textOutcome(value, reason string, usage json.RawMessage, asked int) supplier.Outcome {
+func (s settings) textOutcome(value, reason string, report json.RawMessage, asked int) supplier.Outcome {
+	used := parseUsage(report)
 	return supplier.Outcome{Result: &supplier.Result{
-		Text: &value, FinishReason: reason, Usage: tokens(usage, asked, len(value)),
+		Text: &value, FinishReason: reason, Usage: used.tokens(asked, len(value)), Charged: s.charged(used),
 	}}
-}
-
-// tokens reads a usage report and fills in what it lacks from the sizes of the texts, in bytes.
-func tokens(usage json.RawMessage, asked, answered int) supplier.Usage {
-	var report struct {
-		Input  json.RawMessage `json:"prompt_tokens"`
-		Output json.RawMessage `json:"completion_tokens"`
-	}
-	if len(usage) > 0 {
-		_ = wire.Decode(usage, &report) // a paid answer isn't thrown away for a bad report
-	}
-	return wire.Tokens(wire.Count(report.Input), wire.Count(report.Output), asked, answered)
 }

@@ -33,7 +33,7 @@ func (a *adapter) decodeEmbed(answer wire.Answer, ask *embedRequest) (supplier.O
 		e.Operator = true // the route's model can't do what the catalog promises
 		return supplier.Outcome{}, e
 	}
-	used := tokens(body.Usage, ask.bytes(), 0)
+	used := parseUsage(body.Usage).tokens(ask.bytes(), 0)
 	used.OutputTokens = 0
 	return supplier.Outcome{Result: &supplier.Result{Embeddings: vectors, Usage: used}}, nil
 }

@@ -1,6 +1,7 @@
-// Package openai is the adapter for OpenAI's chat completions and embeddings, and for the many
-// servers that speak the same format under another base URL. It builds no job, keeps no state and
-// sends each request once.
+// Package openai is the adapter for OpenAI's chat completions, embeddings, images, speech and
+// transcription, and for the many servers that speak the same formats under another base URL. It
+// builds no job, keeps no state and sends each request once. How a server differs from the format's
+// author is configuration (the Option constants), and what it then can't do excludes its route.
 //
 // What a server leaves out is filled in as follows. Without a usage report, tokens are estimated as
 // a quarter of the text's bytes, rounded up. Without a finish_reason, an answer is taken as ended by
@@ -9,7 +10,8 @@
 // first piece.
 //
 // Invariants: what a server calls itself, its model, its ids and its words are dropped; a vector of
-// another length than was asked for is a failure, not a result.
+// another length than was asked for is a failure, not a result, and so is a transcript without the
+// times that were asked for.
 package openai
 
 import (
@@ -23,19 +25,17 @@ import (
 
 // The capabilities of this kind.
 const (
-	chat  catalog.Name = "text.chat"
-	embed catalog.Name = "text.embed"
+	chat       catalog.Name = "text.chat"
+	embed      catalog.Name = "text.embed"
+	imagine    catalog.Name = "image.generate"
+	edit       catalog.Name = "image.edit"
+	speech     catalog.Name = "audio.speech"
+	transcribe catalog.Name = "audio.transcribe"
 )
 
 const (
 	fieldMaxTokens           = "max_tokens"
 	fieldMaxCompletionTokens = "max_completion_tokens"
-
-	// OptionStreamUsage, set to "off", keeps stream_options out of streamed requests, for servers
-	// that refuse it; usage is then estimated.
-	OptionStreamUsage = "stream_usage"
-	// OptionProxy is the URL of an HTTP or SOCKS5 proxy; the environment's is not used.
-	OptionProxy = "proxy"
 
 	chatPath   = "/chat/completions"
 	chatLimit  = 16 << 20 // bytes of a text answer, far above any model's longest
@@ -45,55 +45,33 @@ const (
 // Kind returns the wire format for the list of kinds.
 func Kind() supplier.Kind {
 	return supplier.Kind{
-		Name:         "openai",
-		Capabilities: []string{string(chat), string(embed)},
-		New:          New,
-		Refuses:      refuses,
+		Name: "openai",
+		Capabilities: []string{
+			string(speech), string(transcribe), string(edit), string(imagine), string(chat), string(embed),
+		},
+		New:     New,
+		Refuses: refuses,
 	}
 }
 
 type adapter struct {
-	format      wire.Format
-	maxTokens   string // the field that bounds the output
-	streamUsage bool
+	settings
+	format wire.Format
 }
 
-// New returns an adapter, which is a Streamer and a Prober too. Its errors are about c.
+// New returns an adapter, which is a Streamer, a Prober and a Refuser too. Its errors are about c.
 func New(c supplier.Config) (supplier.Adapter, error) {
-	for name := range c.Options {
-		if name != OptionStreamUsage && name != OptionProxy {
-			return nil, fmt.Errorf("unknown option %q", name)
-		}
-	}
-	switch c.Options[OptionStreamUsage] {
-	case "", "on", "off":
-	default:
-		return nil, fmt.Errorf("option %s must be on or off", OptionStreamUsage)
-	}
 	client, err := wire.New(wire.Config{
 		BaseURL: c.BaseURL, APIKey: c.APIKey, Timeout: c.Timeout, Proxy: c.Options[OptionProxy],
 	})
 	if err != nil {
 		return nil, err
 	}
-	a := &adapter{format: wire.Format{Client: client, Meanings: meanings()}, maxTokens: c.MaxTokensField, streamUsage: c.Options[OptionStreamUsage] != "off"}
-	switch a.maxTokens {
-	case fieldMaxTokens, fieldMaxCompletionTokens:
-	case "":
-		a.maxTokens = defaultMaxTokens(client.Host())
-	default:
-		return nil, fmt.Errorf("max_tokens_field must be %s or %s", fieldMaxTokens, fieldMaxCompletionTokens)
+	s, err := newSettings(c, client.Host())
+	if err != nil {
+		return nil, err
 	}
-	return a, nil
-}
-
-// defaultMaxTokens returns the newer field for the format's author, the one that every compatible
-// server knows for the rest: some ignore the newer.
-func defaultMaxTokens(host string) string {
-	if host == "api.openai.com" {
-		return fieldMaxCompletionTokens
-	}
-	return fieldMaxTokens
+	return &adapter{settings: s, format: wire.Format{Client: client, Meanings: meanings()}}, nil
 }
 
 // Submit sends the request once.
@@ -103,6 +81,14 @@ func (a *adapter) Submit(ctx context.Context, r supplier.Request) (supplier.Outc
 		return a.chat(ctx, r)
 	case embed:
 		return a.embed(ctx, r)
+	case imagine:
+		return a.imagine(ctx, r)
+	case edit:
+		return a.edit(ctx, r)
+	case speech:
+		return a.speak(ctx, r)
+	case transcribe:
+		return a.transcribe(ctx, r)
 	default:
 		return supplier.Outcome{}, wire.Unfit(fmt.Errorf("capability %s is none of this kind's", r.Capability))
 	}

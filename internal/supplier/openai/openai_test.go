@@ -32,7 +32,7 @@ func TestConformance(t *testing.T) {
 		Kind:      openai.Kind(),
 		Abilities: suppliertest.Abilities{Stream: true, Probe: true},
 		Upstream:  &suppliertest.Upstream{Probe: suppliertest.JSON(200, `{"object":"list","data":[]}`)},
-		Cases: []suppliertest.Case{
+		Cases: append([]suppliertest.Case{
 			{
 				Request: request("text.chat", `{"system":"Be brief.","messages":[{"role":"user","content":"Hi"},
 					{"role":"assistant","content":"Yes?"},{"role":"user","content":"Greet me"}]}`,
@@ -59,9 +59,9 @@ func TestConformance(t *testing.T) {
 					Embeddings: [][]float32{{0, 0.25}, {0.5, -1}}, Usage: supplier.Usage{InputTokens: 4},
 				},
 			},
-		},
-		Faults:   faults(),
-		Refusals: refusals(),
+		}, mediaCases()...),
+		Faults:   append(faults(), mediaFaults()...),
+		Refusals: append(refusals(), mediaRefusals()...),
 	})
 }
 
@@ -145,7 +145,7 @@ func refusals() []suppliertest.Refusal {
 	}
 	const prompt = `{"prompt":"Hi"}`
 	return []suppliertest.Refusal{
-		row("another capability", "image.generate", "m", prompt, `{}`, true),
+		row("another capability", "image.describe", "m", prompt, `{}`, true),
 		row("unknown input", "text.chat", "m", `{"prompt":"Hi","image":{}}`, `{}`, true),
 		row("unknown parameter", "text.chat", "m", prompt, `{"top_k":4}`, true),
 		row("unknown embedding parameter", "text.embed", "m", `{"texts":["a"]}`, `{"seed":4}`, true),

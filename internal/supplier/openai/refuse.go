@@ -8,7 +8,7 @@ import (
 	"unitask/internal/supplier/wire"
 )
 
-// refuses says why a request can't be honoured, for the router and the operator.
+// refuses says why no server of this format can honour a request, for the router and the operator.
 func refuses(r supplier.Request) string {
 	if why := honours.Refuses(r); why != "" {
 		return why
@@ -22,8 +22,14 @@ var honours = wire.Honours{
 		Input:      []string{"prompt", "messages", "system"},
 		Parameters: []string{"max_output_tokens", "temperature", "top_p", "stop", "seed"},
 	},
-	embed: {Input: []string{"texts"}, Parameters: []string{"dimensions"}},
+	embed:      {Input: []string{"texts"}, Parameters: []string{"dimensions"}},
+	imagine:    {Input: []string{"prompt"}, Parameters: imageMembers},
+	edit:       {Input: []string{"prompt", "images", "mask", "authorization"}, Parameters: imageMembers},
+	speech:     {Input: []string{"text", "instructions"}, Parameters: []string{"voice", "format", "speed"}},
+	transcribe: {Input: []string{"audio"}, Parameters: []string{"language", "timestamps", "format"}},
 }
+
+var imageMembers = []string{"n", "aspect_ratio", "size", "format", "quality", "seed"}
 
 // modelRefuses knows the models that would refuse or ignore a parameter of the format.
 func modelRefuses(model string, given json.RawMessage) string {

@@ -76,5 +76,5 @@ func (t *talk) Complete(empty bool) bool { return t.finished || t.ended && !empt
 
 // Outcome is the result of all pieces.
 func (t *talk) Outcome(text string) supplier.Outcome {
-	return textOutcome(text, t.last.reason(), t.usage, t.asked)
+	return t.adapter.textOutcome(text, t.last.reason(), t.usage, t.asked)
 }

@@ -28,6 +28,11 @@ func TestNewErrors(t *testing.T) {
 		{supplier.Config{BaseURL: base, Options: map[string]string{"stream-usage": "off"}}, `unknown option "stream-usage"`},
 		{supplier.Config{BaseURL: base, Options: map[string]string{"stream_usage": "no"}}, "option stream_usage must be on or off"},
 		{supplier.Config{BaseURL: base, Options: map[string]string{"proxy": "://"}}, "proxy is no URL"},
+		{supplier.Config{BaseURL: base, Options: map[string]string{"image_answer": "png"}}, "option image_answer must be b64_json or url"},
+		{
+			supplier.Config{BaseURL: base, Options: map[string]string{"speech_fields": "speed, pitch"}},
+			"option speech_fields must be none or some of instructions, speed",
+		},
 	}
 	for _, tt := range tests {
 		if _, err := openai.New(tt.in); err == nil || err.Error() != tt.want {
@@ -227,7 +232,7 @@ func TestUnfit(t *testing.T) {
 	url, last := upstream(t, suppliertest.JSON(200, chatAnswer))
 	a := mustNew(t, supplier.Config{BaseURL: url})
 	for name, r := range map[string]supplier.Request{
-		"capability": request("image.generate", `{"prompt":"Hi"}`, `{}`),
+		"capability": request("video.generate", `{"prompt":"Hi"}`, `{}`),
 		"parameter":  request("text.chat", `{"prompt":"Hi"}`, `{"top_k":1}`),
 		"input":      request("text.embed", `{"texts":["a"],"more":1}`, `{}`),
 		"no JSON":    request("text.chat", `{`, `{}`),

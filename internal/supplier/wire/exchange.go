@@ -38,6 +38,11 @@ func (f Format) Get(ctx context.Context, path string, limit int64) (Answer, erro
 	return f.succeed(f.Client.Do(ctx, Call{Method: http.MethodGet, Path: path, Limit: limit}))
 }
 
+// Send sends call, once, and returns the answer of a success, which may still hide an error.
+func (f Format) Send(ctx context.Context, call Call) (Answer, error) {
+	return f.succeed(f.Client.Do(ctx, call))
+}
+
 func (f Format) succeed(a Answer, err error) (Answer, error) {
 	if err != nil {
 		return Answer{}, err

@@ -10,14 +10,17 @@ import (
 // maxCount is above any real report; what exceeds it is nonsense.
 const maxCount = 1 << 40
 
-// Count reads one number of a usage report. What is missing, malformed or out of range is 0: a paid
-// answer isn't thrown away for a bad report.
-func Count(b json.RawMessage) int64 {
+// Count reads one whole number of a usage report, as Number does.
+func Count(b json.RawMessage) int64 { return int64(Number(b, maxCount)) }
+
+// Number reads one number of a usage report. What is missing, malformed or not between 0 and most is 0:
+// a paid answer isn't thrown away for a bad report.
+func Number(b json.RawMessage, most float64) float64 {
 	f, err := strconv.ParseFloat(string(b), 64)
-	if err != nil || !(f >= 0 && f <= maxCount) {
+	if err != nil || !(f >= 0 && f <= most) {
 		return 0
 	}
-	return int64(f)
+	return f
 }
 
 // Tokens returns a usage of the reported tokens. What is 0 is estimated from the sizes of the texts,

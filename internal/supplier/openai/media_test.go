@@ -1,0 +1,409 @@
+package openai_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"unitask/internal/fault"
+	"unitask/internal/supplier"
+	"unitask/internal/supplier/openai"
+	"unitask/internal/supplier/suppliertest"
+)
+
+const (
+	imageAnswer = `{"created":1,"model":"theirs-1","data":[{"b64_json":"aW1hZ2UtMQ=="},{"b64_json":"aW1hZ2UtMg==","revised_prompt":"x"}],
+		"usage":{"input_tokens":12,"output_tokens":540,"total_tokens":552,"input_tokens_details":{"text_tokens":12}}}`
+	verboseAnswer = `{"task":"transcribe","language":"english","duration":2.5,"text":"Mind the gap.",
+		"segments":[{"id":0,"start":0,"end":1.2,"text":" Mind","tokens":[1]},{"id":1,"start":1.2,"end":2.4504,"text":" the gap."}],
+		"words":[{"word":"Mind","start":0.1,"end":0.5},{"word":"the","start":0.6,"end":0.7},{"word":"gap","start":0.8,"end":1}]}`
+	recording = "RIFF-not-quite-a-recording"
+)
+
+// media makes a media value of the bytes.
+func media(contentType, data string) supplier.Media {
+	return supplier.Media{ContentType: contentType, Bytes: int64(len(data)), Open: func() (io.ReadCloser, error) {
+		return io.NopCloser(strings.NewReader(data)), nil
+	}}
+}
+
+func editRequest(parameters string) supplier.Request {
+	r := request("image.edit", `{"prompt":"Make it blue","images":[{"url":"https://a.example/1"},{"url":"https://a.example/2"}],
+		"mask":{"url":"https://a.example/3"},"authorization":{"person":"none"}}`, parameters)
+	r.Media = map[string]supplier.Media{
+		"/images/0": media("image/png", "first"), "/images/1": media("image/jpeg", "second"), "/mask": media("image/png", "mask"),
+	}
+	return r
+}
+
+func transcribeRequest(parameters string) supplier.Request {
+	r := request("audio.transcribe", `{"audio":{"url":"https://a.example/1"}}`, parameters)
+	r.Model = "whisper-1"
+	r.Media = map[string]supplier.Media{"/audio": media("audio/wav", recording)}
+	return r
+}
+
+func mediaCases() []suppliertest.Case {
+	images := &supplier.Result{
+		Files: []supplier.File{{Data: []byte("image-1")}, {Data: []byte("image-2")}},
+		Usage: supplier.Usage{InputTokens: 12, OutputTokens: 540, Images: 2},
+	}
+	return []suppliertest.Case{
+		{
+			Request: request("image.generate", `{"prompt":"A fox"}`,
+				`{"n":2,"size":"1024x1024","format":"webp","quality":"low","seed":4}`),
+			Sends:  `{"model":"model-1","prompt":"A fox","n":2,"size":"1024x1024","quality":"low","output_format":"webp"}`,
+			Answer: suppliertest.JSON(200, imageAnswer), Want: images,
+		},
+		{
+			Request: editRequest(`{"n":2,"format":"png"}`),
+			Answer:  suppliertest.JSON(200, imageAnswer), Want: images,
+		},
+		{
+			Request: request("audio.speech", `{"text":"Mind the gap","instructions":"slowly"}`, `{"voice":"nova","format":"mp3","speed":1.5}`),
+			Sends: `{"model":"model-1","input":"Mind the gap","voice":"nova","instructions":"slowly",
+				"response_format":"mp3","speed":1.5}`,
+			Answer: suppliertest.Respond(200, "audio/mpeg", recording), Opaque: true,
+			Want: &supplier.Result{Files: []supplier.File{{ContentType: "audio/mpeg", Data: []byte(recording)}}},
+		},
+		{
+			Request: transcribeRequest(`{"timestamps":"word","format":"text"}`),
+			Answer:  suppliertest.JSON(200, verboseAnswer),
+			Want: &supplier.Result{
+				Text: new("Mind the gap."), FinishReason: "stop",
+				Segments: []supplier.Segment{
+					{Start: 0.1, End: 0.5, Text: "Mind"}, {Start: 0.6, End: 0.7, Text: "the"}, {Start: 0.8, End: 1, Text: "gap"},
+				},
+				Usage: supplier.Usage{Milliseconds: 2500, OutputTokens: 4},
+			},
+		},
+	}
+}
+
+// mediaFaults are the rows of the error table that only media meet.
+func mediaFaults() []suppliertest.Fault {
+	image := request("image.generate", `{"prompt":"A fox"}`, `{}`)
+	spoken := request("audio.speech", `{"text":"Hi"}`, `{}`)
+	edit, heard := editRequest(`{}`), transcribeRequest(`{"timestamps":"segment"}`)
+	row := func(name string, r *supplier.Request, status int, kind, body string, want suppliertest.Verdict) suppliertest.Fault {
+		return suppliertest.Fault{Name: name, Request: r, Answer: suppliertest.Respond(status, kind, body), Want: want}
+	}
+	const jsonType = "application/json"
+	review := suppliertest.Verdict{Code: fault.ContentPolicyViolation, Sent: supplier.Refused}
+	invalid := suppliertest.Verdict{Code: fault.InvalidRequest, Sent: supplier.Refused}
+	down := suppliertest.Verdict{Code: fault.ProviderUnavailable, Sent: supplier.Refused}
+	lost := suppliertest.Verdict{Code: fault.ProviderUnavailable, Sent: supplier.Unknown}
+	unfit := suppliertest.Verdict{Code: fault.ProviderUnavailable, Sent: supplier.Unknown, Operator: true}
+	return []suppliertest.Fault{
+		row("image moderation", &image, 400, jsonType, `{"error":{"code":"moderation_blocked","type":"image_generation_user_error"}}`, review),
+		row("edit moderation", &edit, 400, jsonType, `{"error":{"code":"moderation_blocked"}}`, review),
+		row("edit too large", &edit, 413, jsonType, ``, invalid),
+		row("speech moderation", &spoken, 400, jsonType, `{"error":{"code":"content_policy_violation"}}`, review),
+		row("recording unreadable", &heard, 400, jsonType, `{"error":{"code":"invalid_value","param":"file"}}`, invalid),
+		row("no images", &image, 200, jsonType, `{"data":[]}`, lost),
+		row("an image of nothing", &image, 200, jsonType, `{"data":[{}]}`, lost),
+		row("an image of no base64", &image, 200, jsonType, `{"data":[{"b64_json":"%%%"}]}`, lost),
+		row("an image of another scheme", &image, 200, jsonType, `{"data":[{"url":"file:///etc/passwd"}]}`, lost),
+		row("an error in the place of images", &image, 200, jsonType, `{"error":{"code":502}}`, down),
+		row("an error in the place of sound", &spoken, 200, jsonType, `{"error":{"code":502}}`, down),
+		row("JSON in the place of sound", &spoken, 200, jsonType, `{"audio":"x"}`, lost),
+		row("no sound", &spoken, 200, "audio/wav", ``, lost),
+		row("no transcript", &heard, 200, jsonType, `{"text":null}`, lost),
+		row("an error in the place of a transcript", &heard, 200, jsonType, `{"error":{"code":502}}`, down),
+		row("a transcript without times", &heard, 200, jsonType, `{"text":"Mind the gap."}`, unfit),
+		row("a transcript with times that go back", &heard, 200, jsonType,
+			`{"text":"Mind","segments":[{"start":2,"end":1,"text":"Mind"}]}`, unfit),
+	}
+}
+
+func mediaRefusals() []suppliertest.Refusal {
+	row := func(name, capability, model, input, parameters string, refused bool) suppliertest.Refusal {
+		r := request(capability, input, parameters)
+		r.Model = model
+		return suppliertest.Refusal{Name: name, Request: r, Refused: refused}
+	}
+	const prompt, text, audio = `{"prompt":"A fox"}`, `{"text":"Hi"}`, `{"audio":{}}`
+	return []suppliertest.Refusal{
+		row("video", "video.generate", "m", prompt, `{}`, true),
+		row("a negative prompt", "image.generate", "m", `{"prompt":"A fox","negative_prompt":"rain"}`, `{}`, true),
+		row("seed of an image is for all", "image.generate", "m", prompt, `{"seed":1}`, false),
+		row("a size", "image.generate", "gpt-image-2", prompt, `{"size":"2048x1152"}`, false),
+		row("a size of odd pixels", "image.generate", "gpt-image-2", prompt, `{"size":"1000x1000"}`, true),
+		row("a size too small", "image.generate", "openai/gpt-image-2.5-flare", prompt, `{"size":"256x256"}`, true),
+		row("a size too long", "image.generate", "gpt-image-2", prompt, `{"size":"3072x512"}`, true),
+		row("a ratio", "image.generate", "gpt-image-2", prompt, `{"aspect_ratio":"21:9"}`, false),
+		row("a ratio of few sizes", "image.edit", "gpt-image-1-mini", prompt, `{"aspect_ratio":"3:2"}`, false),
+		row("a ratio that few sizes lack", "image.edit", "gpt-image-1.5", prompt, `{"aspect_ratio":"16:9"}`, true),
+		row("instructions", "audio.speech", "gpt-4o-mini-tts", `{"text":"Hi","instructions":"slowly"}`, `{}`, false),
+		row("instructions for an older model", "audio.speech", "tts-1-hd", `{"text":"Hi","instructions":"slowly"}`, `{}`, true),
+		row("speed", "audio.speech", "tts-1", text, `{"speed":2,"format":"flac"}`, false),
+		row("words", "audio.transcribe", "whisper-1", audio, `{"timestamps":"word"}`, false),
+		row("subtitles", "audio.transcribe", "whisper-large-v3-turbo", audio, `{"format":"vtt"}`, false),
+		row("no words", "audio.transcribe", "gpt-4o-mini-transcribe", audio, `{"timestamps":"word"}`, true),
+		row("no subtitles", "audio.transcribe", "gpt-4o-transcribe", audio, `{"format":"srt"}`, true),
+		row("a plain transcript", "audio.transcribe", "gpt-4o-transcribe", audio, `{"format":"text","timestamps":"none"}`, false),
+	}
+}
+
+// TestServerRefuses shows which requests a server's settings exclude.
+func TestServerRefuses(t *testing.T) {
+	const prompt = `{"prompt":"A fox"}`
+	spoken := func(parameters string) supplier.Request { return request("audio.speech", `{"text":"Hi"}`, parameters) }
+	image := func(parameters string) supplier.Request { return request("image.generate", prompt, parameters) }
+	slow := request("audio.speech", `{"text":"Hi","instructions":"slowly"}`, `{}`)
+	tests := []struct {
+		name    string
+		options map[string]string
+		request supplier.Request
+		refused bool
+	}{
+		{"one image at a time", map[string]string{"image_fields": "size"}, image(`{"n":2}`), true},
+		{"one image", map[string]string{"image_fields": "size"}, image(`{"n":1}`), false},
+		{"no size", map[string]string{"image_fields": "n aspect_ratio"}, image(`{"size":"1024x1024"}`), true},
+		{"a ratio without a size", map[string]string{"image_fields": "n, aspect_ratio"}, image(`{"aspect_ratio":"16:9"}`), false},
+		{"a ratio without either", map[string]string{"image_fields": "none"}, image(`{"aspect_ratio":"16:9"}`), true},
+		{"no quality", map[string]string{"image_fields": "n"}, image(`{"quality":"high"}`), true},
+		{"another format", map[string]string{"image_fields": "n", "image_format": "jpeg"}, image(`{"format":"png"}`), true},
+		{"its own format", map[string]string{"image_fields": "n", "image_format": "jpeg"}, image(`{"format":"jpeg"}`), false},
+		{"no speed", map[string]string{"speech_fields": "instructions"}, spoken(`{"speed":2}`), true},
+		{"the usual speed", map[string]string{"speech_fields": "none"}, spoken(`{"speed":1}`), false},
+		{"no instructions", map[string]string{"speech_fields": "speed"}, slow, true},
+		{"no such sound", map[string]string{"speech_formats": "wav"}, spoken(`{"format":"mp3"}`), true},
+		{"such sound", map[string]string{"speech_formats": "wav"}, spoken(`{"format":"wav"}`), false},
+		{"no times", map[string]string{"transcripts": "json"}, transcribeRequest(`{"timestamps":"word"}`), true},
+	}
+	for _, tt := range tests {
+		a := mustNew(t, supplier.Config{BaseURL: "http://127.0.0.1:1", Options: tt.options})
+		if why := supplier.Refuses(openai.Kind(), a, tt.request); (why != "") != tt.refused {
+			t.Errorf("%s: got %q, want refused: %t", tt.name, why, tt.refused)
+		}
+	}
+}
+
+// TestServerFields shows what the settings put into a request and leave out of it.
+func TestServerFields(t *testing.T) {
+	image := func(parameters string) supplier.Request {
+		return request("image.generate", `{"prompt":"A fox"}`, parameters)
+	}
+	spoken := request("audio.speech", `{"text":"Hi"}`, `{"format":"wav","speed":1}`)
+	tests := []struct {
+		name    string
+		options map[string]string
+		request supplier.Request
+		want    string
+	}{
+		{"as the author", nil, image(`{"n":1,"format":"png","aspect_ratio":"16:9"}`),
+			`{"model":"model-1","prompt":"A fox","n":1,"size":"1536x864","output_format":"png"}`},
+		{"by ratio", map[string]string{"image_fields": "n aspect_ratio seed", "image_answer": "b64_json"},
+			image(`{"n":1,"format":"png","aspect_ratio":"16:9","seed":7}`),
+			`{"model":"model-1","prompt":"A fox","n":1,"aspect_ratio":"16:9","response_format":"b64_json","seed":7}`},
+		{"a prompt alone", map[string]string{"image_fields": "none"}, image(`{"n":1,"format":"png"}`), `{"model":"model-1","prompt":"A fox"}`},
+		{"the usual voice", nil, spoken, `{"model":"model-1","input":"Hi","voice":"alloy","response_format":"wav"}`},
+		{"a voice", map[string]string{"voice": "hannah"}, spoken, `{"model":"model-1","input":"Hi","voice":"hannah","response_format":"wav"}`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			url, last := upstream(t, suppliertest.JSON(200, imageAnswer))
+			if tt.request.Capability == "audio.speech" {
+				url, last = upstream(t, suppliertest.Respond(200, "audio/wav", recording))
+			}
+			if _, err := suppliertest.Send(t, mustNew(t, supplier.Config{BaseURL: url, Options: tt.options}), tt.request, false); err != nil {
+				t.Fatal(err)
+			}
+			var want map[string]any
+			if err := json.Unmarshal([]byte(tt.want), &want); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, last()); diff != "" {
+				t.Errorf("request (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// part is one part of a form as a server reads it.
+type part struct{ Name, File, Type, Body string }
+
+// posted is a server that reads one form.
+func posted(t *testing.T, answer http.Handler) (url string, parts func() []part) {
+	t.Helper()
+	var got []part
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		reader, err := r.MultipartReader()
+		for err == nil {
+			var p *multipart.Part
+			if p, err = reader.NextPart(); err == nil {
+				var body bytes.Buffer
+				_, err = body.ReadFrom(p)
+				got = append(got, part{p.FormName(), p.FileName(), p.Header.Get("Content-Type"), body.String()})
+			}
+		}
+		if !errors.Is(err, io.EOF) {
+			t.Errorf("form: %v", err)
+		}
+		answer.ServeHTTP(w, r)
+	}))
+	t.Cleanup(srv.Close)
+	return srv.URL, func() []part { return got }
+}
+
+// TestForms shows the parts of the requests that are forms.
+func TestForms(t *testing.T) {
+	tests := []struct {
+		name    string
+		options map[string]string
+		request supplier.Request
+		answer  string
+		want    []part
+	}{
+		{
+			name: "edit", request: editRequest(`{"n":2,"aspect_ratio":"3:2","format":"jpeg","quality":"high","seed":1}`), answer: imageAnswer,
+			want: []part{
+				{Name: "model", Body: "model-1"}, {Name: "prompt", Body: "Make it blue"}, {Name: "n", Body: "2"},
+				{Name: "size", Body: "1536x1024"}, {Name: "quality", Body: "high"}, {Name: "output_format", Body: "jpeg"},
+				{"image[]", "media.png", "image/png", "first"}, {"image[]", "media.jpg", "image/jpeg", "second"},
+				{"mask", "media.png", "image/png", "mask"},
+			},
+		},
+		{
+			name: "edit by other fields", request: editRequest(`{"n":1,"aspect_ratio":"3:2","seed":1,"format":"png"}`), answer: imageAnswer,
+			options: map[string]string{"image_fields": "aspect_ratio seed", "image_answer": "url"},
+			want: []part{
+				{Name: "model", Body: "model-1"}, {Name: "prompt", Body: "Make it blue"}, {Name: "seed", Body: "1"},
+				{Name: "aspect_ratio", Body: "3:2"}, {Name: "response_format", Body: "url"},
+				{"image[]", "media.png", "image/png", "first"}, {"image[]", "media.jpg", "image/jpeg", "second"},
+				{"mask", "media.png", "image/png", "mask"},
+			},
+		},
+		{
+			name: "transcription", request: transcribeRequest(`{"language":"pt-BR","timestamps":"word","format":"srt"}`), answer: verboseAnswer,
+			want: []part{
+				{Name: "model", Body: "whisper-1"}, {Name: "response_format", Body: "verbose_json"}, {Name: "language", Body: "pt"},
+				{Name: "timestamp_granularities[]", Body: "word"}, {Name: "timestamp_granularities[]", Body: "segment"},
+				{"file", "media.wav", "audio/wav", recording},
+			},
+		},
+		{
+			name: "plain transcription", request: transcribeRequest(`{"timestamps":"none","format":"text"}`), answer: verboseAnswer,
+			options: map[string]string{"transcripts": "json"},
+			want: []part{
+				{Name: "model", Body: "whisper-1"}, {Name: "response_format", Body: "json"},
+				{"file", "media.wav", "audio/wav", recording},
+			},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			url, parts := posted(t, suppliertest.JSON(200, tt.answer))
+			if _, err := suppliertest.Send(t, mustNew(t, supplier.Config{BaseURL: url, Options: tt.options}), tt.request, false); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, parts()); diff != "" {
+				t.Errorf("parts (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestUnreadableMedia shows that nothing is sent of a request whose media can't be read.
+func TestUnreadableMedia(t *testing.T) {
+	url, parts := posted(t, suppliertest.JSON(200, verboseAnswer))
+	r := transcribeRequest(`{}`)
+	r.Media["/audio"] = supplier.Media{ContentType: "audio/wav", Open: func() (io.ReadCloser, error) { return nil, io.ErrUnexpectedEOF }}
+	_, err := suppliertest.Send(t, mustNew(t, supplier.Config{BaseURL: url}), r, false)
+	want := suppliertest.Verdict{Code: fault.Internal, Sent: supplier.NotSent}
+	if diff := cmp.Diff(want, suppliertest.VerdictOf(err)); diff != "" {
+		t.Errorf("verdict (-want +got):\n%s", diff)
+	}
+	if got := parts(); got != nil {
+		t.Errorf("sent %v", got)
+	}
+}
+
+// TestMediaAnswers holds the forms in which servers answer well.
+func TestMediaAnswers(t *testing.T) {
+	image := request("image.generate", `{"prompt":"A red fox"}`, `{"n":1}`)
+	transcribed := func(text string, used supplier.Usage, segments ...supplier.Segment) *supplier.Result {
+		return &supplier.Result{Text: &text, FinishReason: "stop", Usage: used, Segments: segments}
+	}
+	lines := []supplier.Segment{{Start: 0, End: 1.2, Text: "Mind"}, {Start: 1.2, End: 2.4504, Text: "the gap."}}
+	long := supplier.Usage{Milliseconds: 2500, OutputTokens: 4}
+	tests := []struct {
+		name    string
+		request supplier.Request
+		answer  string
+		want    *supplier.Result
+	}{
+		{"an address", image, `{"data":[{"url":"https://files.example/1.png"}]}`, &supplier.Result{
+			Files: []supplier.File{{URL: "https://files.example/1.png"}}, Usage: supplier.Usage{InputTokens: 3, Images: 1}}},
+		{"a data address", image, `{"data":[{"b64_json":"data:image/jpeg;base64,aW1hZ2UtMQ=="}]}`, &supplier.Result{
+			Files: []supplier.File{{ContentType: "image/jpeg", Data: []byte("image-1")}}, Usage: supplier.Usage{InputTokens: 3, Images: 1}}},
+		{"more images than asked for", image, imageAnswer, &supplier.Result{
+			Files: []supplier.File{{Data: []byte("image-1")}}, Usage: supplier.Usage{InputTokens: 12, OutputTokens: 540, Images: 1}}},
+		{"segments", transcribeRequest(`{"timestamps":"segment"}`), verboseAnswer, transcribed("Mind the gap.", long, lines...)},
+		{"no times asked for", transcribeRequest(`{"timestamps":"none"}`), verboseAnswer, transcribed("Mind the gap.", long)},
+		{"SubRip", transcribeRequest(`{"format":"srt"}`), verboseAnswer, transcribed(
+			"1\n00:00:00,000 --> 00:00:01,200\nMind\n\n2\n00:00:01,200 --> 00:00:02,450\nthe gap.\n\n", long)},
+		{"WebVTT", transcribeRequest(`{"format":"vtt","timestamps":"segment"}`), verboseAnswer, transcribed(
+			"WEBVTT\n\n00:00:00.000 --> 00:00:01.200\nMind\n\n00:00:01.200 --> 00:00:02.450\nthe gap.\n\n", long, lines...)},
+		{"silence", transcribeRequest(`{"format":"vtt","timestamps":"word"}`), `{"text":"","duration":"3.5"}`,
+			transcribed("WEBVTT\n\n", supplier.Usage{Milliseconds: 3500})},
+		{"usage in tokens", transcribeRequest(`{}`), `{"text":"Hi","usage":{"type":"tokens","input_tokens":14,"output_tokens":3}}`,
+			transcribed("Hi", supplier.Usage{InputTokens: 14, OutputTokens: 3})},
+		{"usage in seconds", transcribeRequest(`{}`), `{"text":"Hi","duration":1.6,"usage":{"type":"duration","seconds":2}}`,
+			transcribed("Hi", supplier.Usage{Milliseconds: 2000, OutputTokens: 1})},
+		{"a cue of many lines", transcribeRequest(`{"format":"srt"}`),
+			`{"text":"a","segments":[{"start":3661.5,"end":3662,"text":"a\n\n2\n00:00 --> 00:01"}]}`,
+			transcribed("1\n01:01:01,500 --> 01:01:02,000\na 2 00:00 -> 00:01\n\n", supplier.Usage{OutputTokens: 1})},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			srv := httptest.NewServer(suppliertest.JSON(200, tt.answer))
+			t.Cleanup(srv.Close)
+			got, err := suppliertest.Send(t, mustNew(t, supplier.Config{BaseURL: srv.URL}), tt.request, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestReportedCost shows when a report's cost counts as what was charged, and how exactly.
+func TestReportedCost(t *testing.T) {
+	answer := func(cost string) http.Handler {
+		return suppliertest.JSON(200, `{"choices":[{"message":{"content":"Hi"}}],"usage":{"prompt_tokens":1,"completion_tokens":1,"cost":`+cost+`}}`)
+	}
+	for _, tt := range []struct {
+		base, option, cost string
+		want               *int64
+	}{
+		{"http://openrouter.ai/api/v1", "", "0.000013", new(int64(13_000))},
+		{"http://openrouter.ai/api/v1", "off", "0.000013", nil},
+		{"http://other.example/v1", "", "0.000013", nil},
+		{"http://other.example/v1", "on", "1.5", new(int64(1_500_000_000))},
+		{"http://other.example/v1", "on", "-1", nil},
+		{"http://other.example/v1", "on", "1e300", nil},
+		{"http://other.example/v1", "on", `"1"`, nil},
+	} {
+		proxy, _ := upstream(t, answer(tt.cost))
+		a := mustNew(t, supplier.Config{BaseURL: tt.base, Options: map[string]string{"reported_cost": tt.option, "proxy": proxy}})
+		got, err := suppliertest.Send(t, a, request("text.chat", `{"prompt":"Hi"}`, `{}`), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(tt.want, got.Charged); diff != "" {
+			t.Errorf("%v: charged (-want +got):\n%s", tt, diff)
+		}
+	}
+}

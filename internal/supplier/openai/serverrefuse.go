@@ -1,0 +1,80 @@
+package openai
+
+import (
+	"slices"
+	"strings"
+
+	"unitask/internal/catalog"
+	"unitask/internal/supplier"
+	"unitask/internal/supplier/wire"
+)
+
+// Refuses says why this server can't honour the request, as it is configured; "" when it can. What
+// its format can't, Kind.Refuses has said before.
+func (s settings) Refuses(r supplier.Request) string {
+	switch catalog.Name(r.Capability) {
+	case imagine, edit:
+		return s.refusesImage(r)
+	case speech:
+		return s.refusesSpeech(r)
+	case transcribe:
+		return s.refusesTranscript(r)
+	default:
+		return ""
+	}
+}
+
+func (s settings) refusesImage(r supplier.Request) string {
+	var p imageParameters
+	if wire.Decode(r.Parameters, &p) != nil {
+		return unread
+	}
+	takes := func(field string) bool { return slices.Contains(s.imageFields, field) }
+	size := p.Size
+	if p.AspectRatio != "" && !takes("aspect_ratio") {
+		size = sizes[p.AspectRatio]
+	}
+	switch {
+	case p.N != nil && *p.N != 1 && !takes("n"):
+		return "the server makes one image at a time"
+	case size != "" && !takes("size"):
+		return "the server takes no size"
+	case p.Quality != "" && !takes("quality"):
+		return "the server takes no quality"
+	case p.Format != "" && p.Format != s.imageFormat && !takes("output_format"):
+		return "the server makes " + s.imageFormat + " only"
+	}
+	return sizeRefused(r.Model, size)
+}
+
+func (s settings) refusesSpeech(r supplier.Request) string {
+	var in speechInput
+	var p speechParameters
+	if wire.Decode(r.Input, &in) != nil || wire.Decode(r.Parameters, &p) != nil {
+		return unread
+	}
+	takes := func(field string) bool { return slices.Contains(s.speechFields, field) }
+	switch {
+	case in.Instructions != "" && (!takes("instructions") || strings.HasPrefix(family(r.Model), "tts-1")):
+		return "the server or the model takes no instructions"
+	case p.Speed != nil && *p.Speed != 1 && !takes("speed"):
+		return "the server takes no speed"
+	case p.Format != "" && !slices.Contains(s.speechFormats, p.Format):
+		return "the server doesn't speak in this format"
+	default:
+		return ""
+	}
+}
+
+func (s settings) refusesTranscript(r supplier.Request) string {
+	var p transcribeParameters
+	if wire.Decode(r.Parameters, &p) != nil {
+		return unread
+	}
+	if (p.times() || p.subtitles()) && s.transcriptFormat(r.Model) != verboseJSON {
+		return "the model gives no times"
+	}
+	return ""
+}
+
+const unread = "the request doesn't fit this kind"

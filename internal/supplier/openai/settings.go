@@ -1,0 +1,152 @@
+package openai
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"unitask/internal/supplier"
+)
+
+// The options of this kind: how a server differs from the format's author.
+const (
+	// OptionStreamUsage, set to "off", keeps stream_options out of streamed requests, for servers
+	// that refuse it; usage is then estimated.
+	OptionStreamUsage = "stream_usage"
+	// OptionReportedCost, set to "on", takes the "cost" in a usage report as US dollars charged.
+	OptionReportedCost = "reported_cost"
+	// OptionImageFields lists the fields that the server's images take beyond model and prompt: some
+	// of n, size, aspect_ratio, quality, output_format and seed, or "none".
+	OptionImageFields = "image_fields"
+	// OptionImageFormat is the format of the images where output_format is none of their fields.
+	OptionImageFormat = "image_format"
+	// OptionImageAnswer, "b64_json" or "url", is asked for as response_format; "": nothing is.
+	OptionImageAnswer = "image_answer"
+	// OptionSpeechFields lists the fields that the server's speech takes beyond model, input, voice
+	// and response_format: some of instructions and speed, or "none".
+	OptionSpeechFields = "speech_fields"
+	// OptionSpeechFormats lists the formats that the server's speech can have.
+	OptionSpeechFormats = "speech_formats"
+	// OptionVoice is the voice where the caller names none.
+	OptionVoice = "voice"
+	// OptionTranscripts is the response_format of a transcription: verbose_json, which has times, or
+	// json. By default the model decides.
+	OptionTranscripts = "transcripts"
+	// OptionProxy is the URL of an HTTP or SOCKS5 proxy; the environment's is not used.
+	OptionProxy = "proxy"
+)
+
+const (
+	on, off, none = "on", "off", "none"
+
+	defaultVoice = "alloy"
+)
+
+// settings are a server's ways, from its configuration.
+type settings struct {
+	maxTokens     string // the field that bounds the output
+	streamUsage   bool
+	reportedCost  bool
+	imageFields   []string
+	imageFormat   string
+	imageAnswer   string
+	speechFields  []string
+	speechFormats []string
+	voice         string
+	transcripts   string // "": as the model
+}
+
+// newSettings reads c; its errors are about the configuration.
+func newSettings(c supplier.Config, host string) (settings, error) {
+	o := options{given: c.Options, left: map[string]bool{}}
+	for name := range c.Options {
+		o.left[name] = true
+	}
+	delete(o.left, OptionProxy)
+	s := settings{
+		maxTokens:     c.MaxTokensField,
+		streamUsage:   o.one(OptionStreamUsage, on, off) == on,
+		imageFields:   o.some(OptionImageFields, []string{"n", "size", "quality", "output_format"}, "aspect_ratio", "seed"),
+		imageFormat:   o.one(OptionImageFormat, "png", "jpeg", "webp"),
+		imageAnswer:   o.one(OptionImageAnswer, "", "b64_json", "url"),
+		speechFields:  o.some(OptionSpeechFields, []string{"instructions", "speed"}),
+		speechFormats: o.some(OptionSpeechFormats, []string{"wav", "mp3", "opus", "aac", "flac"}),
+		voice:         o.any(OptionVoice, defaultVoice),
+		transcripts:   o.one(OptionTranscripts, "", "json", "verbose_json"),
+	}
+	if host == "openrouter.ai" {
+		s.reportedCost = o.one(OptionReportedCost, on, off) == on
+	} else {
+		s.reportedCost = o.one(OptionReportedCost, off, on) == on
+	}
+	for name := range o.left {
+		o.fail(fmt.Errorf("unknown option %q", name))
+	}
+	switch s.maxTokens {
+	case fieldMaxTokens, fieldMaxCompletionTokens:
+	case "":
+		s.maxTokens = defaultMaxTokens(host)
+	default:
+		o.fail(fmt.Errorf("max_tokens_field must be %s or %s", fieldMaxTokens, fieldMaxCompletionTokens))
+	}
+	return s, o.err
+}
+
+// defaultMaxTokens returns the newer field for the format's author, the one that every compatible
+// server knows for the rest: some ignore the newer.
+func defaultMaxTokens(host string) string {
+	if host == "api.openai.com" {
+		return fieldMaxCompletionTokens
+	}
+	return fieldMaxTokens
+}
+
+// options reads what the operator gave and keeps the first error.
+type options struct {
+	given map[string]string
+	left  map[string]bool // not read yet
+	err   error
+}
+
+func (o *options) fail(err error) {
+	if o.err == nil {
+		o.err = err
+	}
+}
+
+func (o *options) any(name, otherwise string) string {
+	delete(o.left, name)
+	if v := o.given[name]; v != "" {
+		return v
+	}
+	return otherwise
+}
+
+// one returns one of the values; the first is the default.
+func (o *options) one(name string, values ...string) string {
+	v := o.any(name, values[0])
+	if !slices.Contains(values, v) {
+		known := slices.DeleteFunc(slices.Clone(values), func(s string) bool { return s == "" })
+		o.fail(fmt.Errorf("option %s must be %s", name, strings.Join(known, " or ")))
+	}
+	return v
+}
+
+// some returns a list of words, which are among usual, the default, and more.
+func (o *options) some(name string, usual []string, more ...string) []string {
+	v := o.any(name, "")
+	switch v {
+	case "":
+		return usual
+	case none:
+		return nil
+	}
+	list, known := strings.Fields(strings.ReplaceAll(v, ",", " ")), slices.Concat(usual, more)
+	for _, word := range list {
+		if !slices.Contains(known, word) {
+			o.fail(errors.New("option " + name + " must be none or some of " + strings.Join(known, ", ")))
+		}
+	}
+	return list
+}

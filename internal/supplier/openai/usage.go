@@ -1,0 +1,61 @@
+package openai
+
+import (
+	"encoding/json"
+	"math"
+
+	"unitask/internal/supplier"
+	"unitask/internal/supplier/wire"
+)
+
+// What exceeds these is nonsense: they are above any real report.
+const (
+	maxSeconds = 1e6 // of a recording
+	maxCost    = 1e6 // US dollars
+)
+
+// usage is what a report says; what is missing, malformed or out of range is 0.
+type usage struct {
+	input, output int64 // tokens
+	millis        int64
+	cost          float64 // US dollars
+}
+
+// parseUsage reads a usage report: of chats and embeddings, of images and recordings, and of an
+// aggregator's charge. It never fails: a paid answer isn't thrown away for a bad report.
+func parseUsage(b json.RawMessage) usage {
+	var r struct {
+		Prompt     json.RawMessage `json:"prompt_tokens"`
+		Completion json.RawMessage `json:"completion_tokens"`
+		Input      json.RawMessage `json:"input_tokens"`
+		Output     json.RawMessage `json:"output_tokens"`
+		Seconds    json.RawMessage `json:"seconds"`
+		Cost       json.RawMessage `json:"cost"`
+	}
+	if len(b) > 0 {
+		_ = wire.Decode(b, &r)
+	}
+	return usage{
+		input:  max(wire.Count(r.Prompt), wire.Count(r.Input)),
+		output: max(wire.Count(r.Completion), wire.Count(r.Output)),
+		millis: millis(r.Seconds),
+		cost:   wire.Number(r.Cost, maxCost),
+	}
+}
+
+func millis(seconds json.RawMessage) int64 {
+	return int64(math.Round(wire.Number(seconds, maxSeconds) * 1000))
+}
+
+// charged returns the nano-USD that the server says it charged, where it is one that says so.
+func (s settings) charged(u usage) *int64 {
+	if !s.reportedCost || u.cost == 0 {
+		return nil
+	}
+	return new(int64(math.Round(u.cost * 1e9)))
+}
+
+// tokens fills in what the report lacks from the sizes of the texts, in bytes.
+func (u usage) tokens(asked, answered int) supplier.Usage {
+	return wire.Tokens(u.input, u.output, asked, answered)
+}
