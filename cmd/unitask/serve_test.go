@@ -119,7 +119,7 @@ prices: {text.chat: {unit: mtok, input: "1", output: "2"}}
 // version speaks its format.
 func TestFoundSuppliers(t *testing.T) {
 	env := func(name string) string {
-		return map[string]string{"GROQ_API_KEY": "k", "ANTHROPIC_API_KEY": "k", "OPENROUTER_API_KEY": "k"}[name]
+		return map[string]string{"GROQ_API_KEY": "k", "ANTHROPIC_API_KEY": "k", "FAL_KEY": "k", "OPENROUTER_API_KEY": "k"}[name]
 	}
 	s := supply{}
 	for _, b := range config.Builtins() {
@@ -131,7 +131,7 @@ func TestFoundSuppliers(t *testing.T) {
 		}
 	}
 	want := []string{
-		"audio.transcribe groq/whisper-large-v3-turbo",
+		"audio.transcribe groq/whisper-large-v3-turbo", "text.chat anthropic/claude-haiku-4-5", "text.chat anthropic/claude-sonnet-5",
 		"text.chat groq/llama-3.1-8b-instant", "text.chat groq/llama-3.3-70b-versatile", "text.chat groq/openai/gpt-oss-20b",
 	}
 	if diff := cmp.Diff(want, routeNames(s, task.Live)); diff != "" {
@@ -143,7 +143,7 @@ func TestFoundSuppliers(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"Groq": "true audio.transcribe, text.chat", "OpenAI": "false OPENAI_API_KEY is not set", "OpenRouter": "false has no approved route",
-		"Anthropic": "false not supported in this version, although ANTHROPIC_API_KEY is set",
+		"Anthropic": "true text.chat", "fal": "false not supported in this version, although FAL_KEY is set",
 	} {
 		if got[name] != want {
 			t.Errorf("%s: %q, want %q", name, got[name], want)

@@ -3,6 +3,7 @@ package all
 
 import (
 	"unitask/internal/supplier"
+	"unitask/internal/supplier/anthropic"
 	"unitask/internal/supplier/openai"
 	"unitask/internal/supplier/sandbox"
 )
@@ -10,6 +11,7 @@ import (
 // Kinds returns every kind, by name.
 func Kinds() []supplier.Kind {
 	return []supplier.Kind{
+		anthropic.Kind(),
 		openai.Kind(),
 		sandbox.Kind(),
 	}

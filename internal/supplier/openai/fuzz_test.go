@@ -1,39 +1,18 @@
 package openai_test
 
 import (
-	"encoding/json"
-	"strings"
 	"testing"
-	"unicode/utf8"
 
-	"unitask/internal/fault"
-	"unitask/internal/supplier"
 	"unitask/internal/supplier/openai"
 	"unitask/internal/supplier/suppliertest"
 )
 
 func FuzzChatAnswer(f *testing.F) {
-	for _, s := range []string{
+	suppliertest.FuzzText(f, openai.Kind(), request("text.chat", `{"prompt":"Hi"}`, `{}`),
 		chatAnswer, ``, `null`, `[]`, `<html>`, `{"choices":[]}`, `{"error":"x"}`, `{"error":{"code":429}}`,
 		`{"object":"error","code":400}`, `{"object":"error","code":400}0`, `[{"error":{"code":400}}]`, `{"choices":[{"message":{"content":[{"type":"text","text":"a"}]}}]}`,
 		`{"choices":[{"message":{"content":null},"finish_reason":"length"}],"usage":{"prompt_tokens":-1,"completion_tokens":"x"}}`,
-	} {
-		f.Add(s)
-	}
-	a, answer := suppliertest.Answering(f, openai.Kind(), "application/json")
-	r := request("text.chat", `{"prompt":"Hi"}`, `{}`)
-	f.Fuzz(func(t *testing.T, body string) {
-		answer(body)
-		out, err := a.Submit(t.Context(), r)
-		if err != nil {
-			suppliertest.CheckFailure(t, err, body)
-			return
-		}
-		suppliertest.CheckText(t, out)
-		if !json.Valid([]byte(body)) {
-			t.Error("a result from what is no JSON")
-		}
-	})
+	)
 }
 
 func FuzzEmbedAnswer(f *testing.F) {
@@ -57,61 +36,14 @@ func FuzzEmbedAnswer(f *testing.F) {
 }
 
 func FuzzStream(f *testing.F) {
-	for _, s := range []string{
+	suppliertest.FuzzTextStream(f, openai.Kind(), request("text.chat", `{"prompt":"Hi"}`, `{}`),
 		"data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\ndata: [DONE]\n\n", "data: [DONE]", ": ping\n\n", "data: {\"error\":{\"code\":429}}\n\n",
 		"data: {\"choices\":[{\"delta\":{\"content\":\"a\"},\"finish_reason\":\"stop\"}]}\r\n\r\ndata: {", "\ufeffdata: {}\r\r",
 		"data: {\"choices\":[{\"delta\":{\"refusal\":\"no\"}}]}\n\n", "event: error\ndata: {\"choices\":[{\"delta\":{},\"error\":{}}]}\n\n",
-	} {
-		f.Add(s)
-	}
-	a, answer := suppliertest.Answering(f, openai.Kind(), "text/event-stream")
-	r := request("text.chat", `{"prompt":"Hi"}`, `{}`)
-	f.Fuzz(func(t *testing.T, body string) {
-		answer(body)
-		var text strings.Builder
-		out, err := a.(supplier.Streamer).Stream(t.Context(), r, func(d supplier.Delta) { text.WriteString(d.Text) })
-		if err != nil {
-			suppliertest.CheckFailure(t, err, body)
-			if e := supplier.AsError(err); text.Len() > 0 && e.Sent != supplier.Unknown && e.Fault.Code != fault.ContentPolicyViolation {
-				t.Errorf("verdict %q after text was delivered", e.Sent)
-			}
-			return
-		}
-		suppliertest.CheckText(t, out)
-		if text.String() != *out.Result.Text {
-			t.Errorf("deltas %q, text %q", text.String(), *out.Result.Text)
-		}
-	})
+	)
 }
 
-// FuzzStreamPieces cuts a text into pieces and expects it whole.
 func FuzzStreamPieces(f *testing.F) {
-	f.Add("Hello, world.", uint8(3))
-	f.Add("line\nline\r\n\r\ndata: x\n\n", uint8(1))
-	f.Add("äöü€", uint8(2))
-	a, answer := suppliertest.Answering(f, openai.Kind(), "text/event-stream")
-	r := request("text.chat", `{"prompt":"Hi"}`, `{}`)
-	f.Fuzz(func(t *testing.T, text string, size uint8) {
-		if !utf8.ValidString(text) || text == "" {
-			t.Skip()
-		}
-		var b []byte
-		runes := []rune(text)
-		for step := max(int(size), 1); len(runes) > 0; runes = runes[min(step, len(runes)):] {
-			part, err := json.Marshal(string(runes[:min(step, len(runes))]))
-			if err != nil {
-				t.Fatal(err)
-			}
-			b = append(b, `data: {"choices":[{"delta":{"content":`+string(part)+"}}]}\n\n"...)
-		}
-		b = append(b, "data: [DONE]\n\n"...)
-		answer(string(b))
-		out, err := a.(supplier.Streamer).Stream(t.Context(), r, func(supplier.Delta) {})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := *out.Result.Text; got != text {
-			t.Errorf("text: got %q, want %q", got, text)
-		}
-	})
+	event := func(piece string) string { return `{"choices":[{"delta":{"content":` + piece + `}}]}` }
+	suppliertest.FuzzTextPieces(f, openai.Kind(), request("text.chat", `{"prompt":"Hi"}`, `{}`), event, "[DONE]")
 }

@@ -42,7 +42,7 @@ func modelRefuses(model string, given json.RawMessage) string {
 		return "the model has vectors of one length only"
 	}
 	for _, name := range []string{"temperature", "top_p"} {
-		if v, ok := parameters[name]; ok && !isOne(v) {
+		if v, ok := parameters[name]; ok && !wire.IsNumber(v, 1) {
 			return "the model takes no " + name + " but 1"
 		}
 	}
@@ -68,8 +68,3 @@ func fixedSampling(model string) bool {
 
 // family strips the maker's name, with which aggregators begin a model's.
 func family(model string) string { return model[strings.LastIndexByte(model, '/')+1:] }
-
-func isOne(v json.RawMessage) bool {
-	var f float64
-	return json.Unmarshal(v, &f) == nil && f == 1
-}

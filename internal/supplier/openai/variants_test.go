@@ -17,28 +17,20 @@ import (
 	"unitask/internal/supplier/suppliertest"
 )
 
-func TestNewErrors(t *testing.T) {
+func TestMisconfigured(t *testing.T) {
 	const base = "http://supplier.example/v1"
-	tests := []struct {
-		in   supplier.Config
-		want string
-	}{
-		{supplier.Config{}, "base_url is required"},
-		{supplier.Config{BaseURL: base, MaxTokensField: "n_predict"}, "max_tokens_field must be max_tokens or max_completion_tokens"},
-		{supplier.Config{BaseURL: base, Options: map[string]string{"stream-usage": "off"}}, `unknown option "stream-usage"`},
-		{supplier.Config{BaseURL: base, Options: map[string]string{"stream_usage": "no"}}, "option stream_usage must be on or off"},
-		{supplier.Config{BaseURL: base, Options: map[string]string{"proxy": "://"}}, "proxy is no URL"},
-		{supplier.Config{BaseURL: base, Options: map[string]string{"image_answer": "png"}}, "option image_answer must be b64_json or url"},
+	suppliertest.RunMisconfigured(t, openai.Kind(), []suppliertest.Misconfigured{
+		{Config: supplier.Config{}, Want: "base_url is required"},
+		{Config: supplier.Config{BaseURL: base, MaxTokensField: "n_predict"}, Want: "max_tokens_field must be max_tokens or max_completion_tokens"},
+		{Config: supplier.Config{BaseURL: base, Options: map[string]string{"stream-usage": "off"}}, Want: `unknown option "stream-usage"`},
+		{Config: supplier.Config{BaseURL: base, Options: map[string]string{"stream_usage": "no"}}, Want: "option stream_usage must be on or off"},
+		{Config: supplier.Config{BaseURL: base, Options: map[string]string{"proxy": "://"}}, Want: "proxy is no URL"},
+		{Config: supplier.Config{BaseURL: base, Options: map[string]string{"image_answer": "png"}}, Want: "option image_answer must be b64_json or url"},
 		{
-			supplier.Config{BaseURL: base, Options: map[string]string{"speech_fields": "speed, pitch"}},
-			"option speech_fields must be none or some of instructions, speed",
+			Config: supplier.Config{BaseURL: base, Options: map[string]string{"speech_fields": "speed, pitch"}},
+			Want:   "option speech_fields must be none or some of instructions, speed",
 		},
-	}
-	for _, tt := range tests {
-		if _, err := openai.New(tt.in); err == nil || err.Error() != tt.want {
-			t.Errorf("got %v, want %q", err, tt.want)
-		}
-	}
+	})
 }
 
 // upstream gives one answer to everything and keeps the last body it got. As a proxy it stands in
@@ -131,39 +123,22 @@ func TestTolerated(t *testing.T) {
 	}
 	piece := func(s string) string { return `{"choices":[{"delta":{"content":"` + s + `"}}]}` }
 	const finish = `{"choices":[{"delta":{},"finish_reason":"length"}]}`
-	tests := []struct {
-		name   string
-		answer http.Handler
-		stream bool
-		want   *supplier.Result
-	}{
-		{"no usage", suppliertest.JSON(200, `{"choices":[{"message":{"content":"Hello"},"finish_reason":"stop"}]}`), false, text("Hello", "stop", 2, 2)},
-		{"half a usage", suppliertest.JSON(200, `{"choices":[{"message":{"content":"Hello"}}],"usage":{"prompt_tokens":7,"completion_tokens":0}}`), false, text("Hello", "stop", 7, 2)},
-		{"nonsense usage", suppliertest.JSON(200, `{"choices":[{"message":{"content":"Hello"}}],"usage":{"prompt_tokens":-7,"completion_tokens":1e40}}`), false, text("Hello", "stop", 2, 2)},
-		{"usage of a wrong type", suppliertest.JSON(200, `{"choices":[{"message":{"content":"Hello"}}],"usage":"none"}`), false, text("Hello", "stop", 2, 2)},
-		{"parts", suppliertest.JSON(200, `{"choices":[{"message":{"content":[{"type":"thinking"},{"type":"text","text":"He"},{"type":"text","text":"llo"}]}}]}`), false, text("Hello", "stop", 2, 2)},
-		{"all thought", suppliertest.JSON(200, `{"choices":[{"message":{"content":null},"finish_reason":"length"}],"usage":{"prompt_tokens":2,"completion_tokens":20}}`), false, text("", "length", 2, 20)},
-		{"null error", suppliertest.JSON(200, `{"error":null,"choices":[{"message":{"content":"a"},"finish_reason":"max_tokens"}]}`), false, text("a", "length", 2, 1)},
-		{"other status of success", suppliertest.JSON(201, `{"choices":[{"message":{"content":"a"}}]}`), false, text("a", "stop", 2, 1)},
-		{"a whole answer to a stream", suppliertest.JSON(200, chatAnswer), true, text("Hello.", "stop", 9, 2)},
-		{"no usage in a stream", suppliertest.Events(piece("Hel"), piece("lo"), finish, `[DONE]`), true, text("Hello", "length", 2, 2)},
-		{"no end mark", suppliertest.Events(piece("Hel"), piece("lo"), finish), true, text("Hello", "length", 2, 2)},
-		{"no finish reason", suppliertest.Events(piece("Hel"), piece("lo"), `[DONE]`), true, text("Hello", "stop", 2, 2)},
-		{"noise after the finish", suppliertest.Events(piece("a"), finish, `{`, `{"error":"late"}`), true, text("a", "length", 2, 1)},
-		{"text after the finish", suppliertest.Events(piece("a"), finish, piece("b"), `[DONE]`), true, text("a", "length", 2, 1)},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			url, _ := upstream(t, tt.answer)
-			got, err := suppliertest.Send(t, mustNew(t, supplier.Config{BaseURL: url}), request("text.chat", `{"prompt":"Prompt"}`, `{}`), tt.stream)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
-	}
+	suppliertest.RunTolerated(t, openai.Kind(), request("text.chat", `{"prompt":"Prompt"}`, `{}`), []suppliertest.Tolerated{
+		{Name: "no usage", Answer: suppliertest.JSON(200, `{"choices":[{"message":{"content":"Hello"},"finish_reason":"stop"}]}`), Want: text("Hello", "stop", 2, 2)},
+		{Name: "half a usage", Answer: suppliertest.JSON(200, `{"choices":[{"message":{"content":"Hello"}}],"usage":{"prompt_tokens":7,"completion_tokens":0}}`), Want: text("Hello", "stop", 7, 2)},
+		{Name: "nonsense usage", Answer: suppliertest.JSON(200, `{"choices":[{"message":{"content":"Hello"}}],"usage":{"prompt_tokens":-7,"completion_tokens":1e40}}`), Want: text("Hello", "stop", 2, 2)},
+		{Name: "usage of a wrong type", Answer: suppliertest.JSON(200, `{"choices":[{"message":{"content":"Hello"}}],"usage":"none"}`), Want: text("Hello", "stop", 2, 2)},
+		{Name: "parts", Answer: suppliertest.JSON(200, `{"choices":[{"message":{"content":[{"type":"thinking"},{"type":"text","text":"He"},{"type":"text","text":"llo"}]}}]}`), Want: text("Hello", "stop", 2, 2)},
+		{Name: "all thought", Answer: suppliertest.JSON(200, `{"choices":[{"message":{"content":null},"finish_reason":"length"}],"usage":{"prompt_tokens":2,"completion_tokens":20}}`), Want: text("", "length", 2, 20)},
+		{Name: "null error", Answer: suppliertest.JSON(200, `{"error":null,"choices":[{"message":{"content":"a"},"finish_reason":"max_tokens"}]}`), Want: text("a", "length", 2, 1)},
+		{Name: "other status of success", Answer: suppliertest.JSON(201, `{"choices":[{"message":{"content":"a"}}]}`), Want: text("a", "stop", 2, 1)},
+		{Name: "a whole answer to a stream", Answer: suppliertest.JSON(200, chatAnswer), Stream: true, Want: text("Hello.", "stop", 9, 2)},
+		{Name: "no usage in a stream", Answer: suppliertest.Events(piece("Hel"), piece("lo"), finish, `[DONE]`), Stream: true, Want: text("Hello", "length", 2, 2)},
+		{Name: "no end mark", Answer: suppliertest.Events(piece("Hel"), piece("lo"), finish), Stream: true, Want: text("Hello", "length", 2, 2)},
+		{Name: "no finish reason", Answer: suppliertest.Events(piece("Hel"), piece("lo"), `[DONE]`), Stream: true, Want: text("Hello", "stop", 2, 2)},
+		{Name: "noise after the finish", Answer: suppliertest.Events(piece("a"), finish, `{`, `{"error":"late"}`), Stream: true, Want: text("a", "length", 2, 1)},
+		{Name: "text after the finish", Answer: suppliertest.Events(piece("a"), finish, piece("b"), `[DONE]`), Stream: true, Want: text("a", "length", 2, 1)},
+	})
 }
 
 // TestBrokenStream shows what a stream's failure means before and after its first piece.
@@ -227,23 +202,11 @@ func TestAbandonedStream(t *testing.T) {
 	}
 }
 
-// TestUnfit shows that what the adapter doesn't know it doesn't send.
 func TestUnfit(t *testing.T) {
-	url, last := upstream(t, suppliertest.JSON(200, chatAnswer))
-	a := mustNew(t, supplier.Config{BaseURL: url})
-	for name, r := range map[string]supplier.Request{
+	suppliertest.RunUnfit(t, openai.Kind(), map[string]supplier.Request{
 		"capability": request("video.generate", `{"prompt":"Hi"}`, `{}`),
 		"parameter":  request("text.chat", `{"prompt":"Hi"}`, `{"top_k":1}`),
 		"input":      request("text.embed", `{"texts":["a"],"more":1}`, `{}`),
 		"no JSON":    request("text.chat", `{`, `{}`),
-	} {
-		_, err := a.Submit(t.Context(), r)
-		want := suppliertest.Verdict{Code: fault.Internal, Sent: supplier.NotSent}
-		if diff := cmp.Diff(want, suppliertest.VerdictOf(err)); diff != "" {
-			t.Errorf("%s: verdict (-want +got):\n%s", name, diff)
-		}
-	}
-	if got := last(); got != nil {
-		t.Errorf("sent %v", got)
-	}
+	})
 }

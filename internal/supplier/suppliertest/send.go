@@ -1,14 +1,12 @@
 package suppliertest
 
 import (
-	"encoding/json"
-	"errors"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync/atomic"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"unitask/internal/fault"
 	"unitask/internal/supplier"
@@ -38,52 +36,67 @@ func VerdictOf(err error) Verdict {
 	return Verdict{Code: e.Fault.Code, Sent: e.Sent, Operator: e.Operator, RetryAfter: e.RetryAfter}
 }
 
-// CheckFailure checks what holds of every error that an answer of success can cause, for fuzz tests.
-func CheckFailure(t *testing.T, err error, body string) {
-	t.Helper()
-	e, ok := errors.AsType[*supplier.Error](err)
-	if !ok {
-		t.Fatalf("error %v is no *supplier.Error", err)
-	}
-	if !e.Fault.Code.Valid() || e.Fault.Code == fault.Internal {
-		t.Errorf("code %q", e.Fault.Code)
-	}
-	if e.Sent != supplier.Refused && e.Sent != supplier.Unknown {
-		t.Errorf("verdict %q of an answered submission", e.Sent)
-	}
-	if !json.Valid([]byte(body)) && e.Sent != supplier.Unknown && !strings.Contains(body, "data:") {
-		t.Errorf("verdict %q of an answer that is no JSON", e.Sent)
-	}
-	if len(body) > 40 && strings.Contains(err.Error(), body) {
-		t.Error("the error holds the answer")
+// Tolerated is one of the forms in which servers answer well.
+type Tolerated struct {
+	Name   string
+	Answer http.Handler
+	Stream bool
+	Want   *supplier.Result
+}
+
+// RunTolerated submits r to each of the answers.
+func RunTolerated(t *testing.T, k supplier.Kind, r supplier.Request, rows []Tolerated) {
+	for _, row := range rows {
+		t.Run(row.Name, func(t *testing.T) {
+			got, err := Send(t, Answered(t, k, row.Answer), r, row.Stream)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(row.Want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 
-// CheckText checks what holds of every result of text.chat.
-func CheckText(t *testing.T, out supplier.Outcome) {
+// Answered returns an adapter of the kind whose upstream gives one answer to everything.
+func Answered(t *testing.T, k supplier.Kind, answer http.Handler) supplier.Adapter {
 	t.Helper()
-	res := out.Result
-	if res == nil || res.Text == nil || res.FinishReason != "stop" && res.FinishReason != "length" {
-		t.Fatalf("result %+v", res)
-	}
-	if res.Usage.InputTokens < 1 || res.Usage.OutputTokens < 0 || *res.Text != "" && res.Usage.OutputTokens == 0 {
-		t.Errorf("usage %+v of %d bytes", res.Usage, len(*res.Text))
-	}
-}
-
-// Answering returns an adapter of the kind for an upstream that gives to everything the body it was
-// last told, for fuzz tests.
-func Answering(f *testing.F, k supplier.Kind, contentType string) (a supplier.Adapter, answer func(body string)) {
-	f.Helper()
-	var body atomic.Pointer[string]
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", contentType)
-		_, _ = io.WriteString(w, *body.Load())
-	}))
-	f.Cleanup(srv.Close)
+	srv := httptest.NewServer(answer)
+	t.Cleanup(srv.Close)
 	a, err := k.New(supplier.Config{BaseURL: srv.URL})
 	if err != nil {
-		f.Fatal(err)
+		t.Fatal(err)
 	}
-	return a, func(s string) { body.Store(&s) }
+	return a
+}
+
+// RunUnfit shows that what an adapter doesn't know it doesn't send, streamed or not.
+func RunUnfit(t *testing.T, k supplier.Kind, rows map[string]supplier.Request) {
+	a := Answered(t, k, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("sent %s", r.URL) }))
+	for name, r := range rows {
+		for _, stream := range []bool{false, true} {
+			_, err := Send(t, a, r, stream)
+			want := Verdict{Code: fault.Internal, Sent: supplier.NotSent}
+			if diff := cmp.Diff(want, VerdictOf(err)); diff != "" {
+				t.Errorf("%s: verdict (-want +got):\n%s", name, diff)
+			}
+		}
+	}
+}
+
+// Misconfigured is one configuration that a kind refuses, with the words it does so in.
+type Misconfigured struct {
+	Config supplier.Config
+	Want   string
+}
+
+// RunMisconfigured checks the errors of the kind's constructor.
+func RunMisconfigured(t *testing.T, k supplier.Kind, rows []Misconfigured) {
+	t.Helper()
+	for _, row := range rows {
+		if _, err := k.New(row.Config); err == nil || err.Error() != row.Want {
+			t.Errorf("got %v, want %q", err, row.Want)
+		}
+	}
 }

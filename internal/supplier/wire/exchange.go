@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"time"
 
@@ -18,6 +19,7 @@ var errNoJSON = errors.New("the answer is no JSON of the expected form")
 // Format is what one supplier's wire format adds to an exchange.
 type Format struct {
 	Client   *Client
+	Header   http.Header // of every call; may be nil
 	Meanings Meanings
 	// Judge may correct the error of an answer that isn't a success; nil: there is nothing to correct.
 	Judge func(a Answer, e *supplier.Error)
@@ -30,17 +32,28 @@ func (f Format) Post(ctx context.Context, path string, body any, limit int64) (A
 	if err != nil {
 		return Answer{}, err
 	}
-	return f.succeed(f.Client.Do(ctx, call))
+	return f.Send(ctx, call)
 }
 
 // Get asks for what costs nothing and returns the answer of a success.
 func (f Format) Get(ctx context.Context, path string, limit int64) (Answer, error) {
-	return f.succeed(f.Client.Do(ctx, Call{Method: http.MethodGet, Path: path, Limit: limit}))
+	return f.Send(ctx, Call{Method: http.MethodGet, Path: path, Limit: limit})
 }
 
 // Send sends call, once, and returns the answer of a success, which may still hide an error.
 func (f Format) Send(ctx context.Context, call Call) (Answer, error) {
-	return f.succeed(f.Client.Do(ctx, call))
+	return f.succeed(f.Client.Do(ctx, f.complete(call)))
+}
+
+// complete adds the format's headers to a call.
+func (f Format) complete(call Call) Call {
+	h := maps.Clone(f.Header)
+	if h == nil {
+		h = http.Header{}
+	}
+	maps.Copy(h, call.Header)
+	call.Header = h
+	return call
 }
 
 func (f Format) succeed(a Answer, err error) (Answer, error) {

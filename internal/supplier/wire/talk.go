@@ -39,7 +39,7 @@ func (f Format) Stream(ctx context.Context, path string, body any, limit int64, 
 		return supplier.Outcome{}, err
 	}
 	call.Header = http.Header{"Accept": {"text/event-stream"}}
-	s, err := f.Client.Open(ctx, call)
+	s, err := f.Client.Open(ctx, f.complete(call))
 	if err != nil {
 		return supplier.Outcome{}, err
 	}

@@ -34,3 +34,9 @@ func Tokens(input, output int64, asked, answered int) supplier.Usage {
 	}
 	return supplier.Usage{InputTokens: input, OutputTokens: output}
 }
+
+// IsNumber reports whether v is the number n, however it is written.
+func IsNumber(v json.RawMessage, n float64) bool {
+	f, err := strconv.ParseFloat(string(v), 64)
+	return err == nil && f == n
+}

@@ -1,0 +1,104 @@
+package anthropic
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"unitask/internal/fault"
+	"unitask/internal/supplier"
+	"unitask/internal/supplier/wire"
+)
+
+var (
+	errNoText = errors.New("the answer holds no text")
+	errReview = errors.New("the supplier's review refused the content")
+)
+
+type messageAnswer struct {
+	wire.Envelope
+	Content    []block         `json:"content"`
+	StopReason string          `json:"stop_reason"`
+	Usage      json.RawMessage `json:"usage"`
+}
+
+// block is one piece of content; of thoughts and tools only the type is read.
+type block struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+// decodeChat turns an answer of success into a result. asked is how much text the request carried.
+// An answer may well be empty: the model had nothing to add.
+func (a *adapter) decodeChat(answer wire.Answer, asked int) (supplier.Outcome, error) {
+	var body messageAnswer
+	err := wire.Decode(answer.Body, &body)
+	if err = a.format.Problem(answer, body.Envelope, err); err != nil {
+		return supplier.Outcome{}, err
+	}
+	if body.StopReason == stopRefusal {
+		return supplier.Outcome{}, refused(answer.Status)
+	}
+	var text strings.Builder
+	texts := 0
+	for _, b := range body.Content {
+		if b.Type == "text" {
+			text.WriteString(b.Text)
+			texts++
+		}
+	}
+	if body.Content == nil || texts == 0 && body.StopReason == "" {
+		return supplier.Outcome{}, wire.Unusable(answer.Status, errNoText)
+	}
+	var used usage
+	used.read(body.Usage)
+	return outcome(text.String(), body.StopReason, used, asked), nil
+}
+
+const stopRefusal = "refusal"
+
+func refused(status int) *supplier.Error {
+	e := wire.Failure(supplier.Refused, fault.ContentPolicyViolation, errReview)
+	e.Status = status
+	return e
+}
+
+func outcome(text, stopReason string, used usage, asked int) supplier.Outcome {
+	return supplier.Outcome{Result: &supplier.Result{
+		Text: &text, FinishReason: finishReason(stopReason), Usage: wire.Tokens(used.input, used.output, asked, len(text)),
+	}}
+}
+
+// finishReason returns the neutral one; whatever ends a text without cutting it is "stop".
+func finishReason(stopReason string) string {
+	switch stopReason {
+	case "max_tokens", "model_context_window_exceeded":
+		return "length"
+	default:
+		return "stop"
+	}
+}
+
+// usage is what the reports of one answer say; a stream has several, each of them the whole so far.
+type usage struct {
+	input, output int64
+}
+
+// read takes a report; what it lacks leaves the count as it is.
+func (u *usage) read(b json.RawMessage) {
+	var report struct {
+		Input   json.RawMessage `json:"input_tokens"`
+		Written json.RawMessage `json:"cache_creation_input_tokens"`
+		Read    json.RawMessage `json:"cache_read_input_tokens"`
+		Output  json.RawMessage `json:"output_tokens"`
+	}
+	if len(b) == 0 || wire.Decode(b, &report) != nil {
+		return
+	}
+	if n := wire.Count(report.Input) + wire.Count(report.Written) + wire.Count(report.Read); n > 0 {
+		u.input = n
+	}
+	if n := wire.Count(report.Output); n > 0 {
+		u.output = n
+	}
+}

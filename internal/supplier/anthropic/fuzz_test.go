@@ -1,0 +1,32 @@
+package anthropic_test
+
+import (
+	"testing"
+
+	"unitask/internal/supplier/anthropic"
+	"unitask/internal/supplier/suppliertest"
+)
+
+func FuzzChatAnswer(f *testing.F) {
+	suppliertest.FuzzText(f, anthropic.Kind(), request(`{"prompt":"Hi"}`, `{}`),
+		chatAnswer, ``, `null`, `[]`, `<html>`, `{"content":[]}`, `{"error":"x"}`, `{"type":"error","error":{"type":"overloaded_error"}}`,
+		`{"content":[],"stop_reason":"refusal"}`, `{"content":[{"type":"text"}],"usage":{"input_tokens":-1,"output_tokens":"x"}}`,
+		`{"type":"error","error":{"type":"timeout_error"}}0`,
+	)
+}
+
+func FuzzStream(f *testing.F) {
+	const piece = "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"delta\":{\"type\":\"text_delta\",\"text\":\"a\"}}\n\n"
+	suppliertest.FuzzTextStream(f, anthropic.Kind(), request(`{"prompt":"Hi"}`, `{}`),
+		piece+"data: {\"type\":\"message_stop\"}\n\n", ": ping\n\n", "data: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\"}}\n\n",
+		piece+"data: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"}}\r\n\r\ndata: {", "\ufeffdata: {}\r\r",
+		piece+"data: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"refusal\"}}\n\n", "event: error\ndata: {\"error\":{}}\n\n",
+	)
+}
+
+func FuzzStreamPieces(f *testing.F) {
+	event := func(piece string) string {
+		return `{"type":"content_block_delta","delta":{"type":"text_delta","text":` + piece + `}}`
+	}
+	suppliertest.FuzzTextPieces(f, anthropic.Kind(), request(`{"prompt":"Hi"}`, `{}`), event, `{"type":"message_stop"}`)
+}

@@ -1,0 +1,79 @@
+package anthropic
+
+import (
+	"encoding/json"
+
+	"unitask/internal/supplier"
+	"unitask/internal/supplier/wire"
+)
+
+// talk is one streamed answer.
+type talk struct {
+	adapter    *adapter
+	asked      int
+	stopReason string
+	ended      bool // by the format's end mark
+	used       usage
+}
+
+// streamEvent is the data of one event of whatever type, which says itself which type it is.
+type streamEvent struct {
+	wire.Envelope
+	Type    string `json:"type"`
+	Message struct {
+		Usage json.RawMessage `json:"usage"`
+	} `json:"message"`
+	ContentBlock block `json:"content_block"`
+	Delta        struct {
+		block
+		StopReason string `json:"stop_reason"`
+	} `json:"delta"`
+	Usage json.RawMessage `json:"usage"`
+}
+
+// Whole takes an answer that isn't a stream.
+func (t *talk) Whole(a wire.Answer) (supplier.Outcome, error) {
+	return t.adapter.decodeChat(a, t.asked)
+}
+
+// Event takes one event. Types that are unknown are passed over, as the format asks for.
+func (t *talk) Event(status int, e wire.Event) (string, error) {
+	var body streamEvent
+	err := wire.Decode([]byte(e.Data), &body)
+	err = t.adapter.format.Problem(wire.Answer{Status: status, Body: []byte(e.Data)}, body.Envelope, err)
+	if err != nil {
+		return "", err
+	}
+	t.used.read(body.Message.Usage)
+	t.used.read(body.Usage)
+	switch body.Type {
+	case "content_block_start":
+		return piece(body.ContentBlock, "text"), nil
+	case "content_block_delta":
+		return piece(body.Delta.block, "text_delta"), nil
+	case "message_delta":
+		if body.Delta.StopReason == stopRefusal {
+			return "", refused(status)
+		}
+		t.stopReason = body.Delta.StopReason
+	case "message_stop":
+		t.ended = true
+		return "", wire.ErrDone
+	}
+	return "", nil
+}
+
+func piece(b block, kind string) string {
+	if b.Type != kind {
+		return ""
+	}
+	return b.Text
+}
+
+// Complete takes the end mark for a stop reason, should one be missing.
+func (t *talk) Complete(empty bool) bool { return t.stopReason != "" || t.ended && !empty }
+
+// Outcome is the result of all pieces.
+func (t *talk) Outcome(text string) supplier.Outcome {
+	return outcome(text, t.stopReason, t.used, t.asked)
+}

@@ -1,0 +1,62 @@
+package anthropic_test
+
+import (
+	"net/http"
+	"testing"
+
+	"unitask/internal/supplier"
+	"unitask/internal/supplier/anthropic"
+	"unitask/internal/supplier/suppliertest"
+)
+
+func TestMisconfigured(t *testing.T) {
+	const base = "http://supplier.example"
+	suppliertest.RunMisconfigured(t, anthropic.Kind(), []suppliertest.Misconfigured{
+		{Config: supplier.Config{}, Want: "base_url is required"},
+		{Config: supplier.Config{BaseURL: base, MaxTokensField: "max_tokens"}, Want: "max_tokens_field is for the kind openai alone"},
+		{Config: supplier.Config{BaseURL: base, Options: map[string]string{"version": "1"}}, Want: `unknown option "version"`},
+		{Config: supplier.Config{BaseURL: base, Options: map[string]string{"proxy": "://"}}, Want: "proxy is no URL"},
+	})
+}
+
+// TestTolerated holds the forms in which servers answer well.
+func TestTolerated(t *testing.T) {
+	text := func(s, reason string, in, out int64) *supplier.Result {
+		return &supplier.Result{Text: &s, FinishReason: reason, Usage: supplier.Usage{InputTokens: in, OutputTokens: out}}
+	}
+	piece := func(s string) string {
+		return `{"type":"content_block_delta","delta":{"type":"text_delta","text":"` + s + `"}}`
+	}
+	body := func(text, reason, usage string) http.Handler {
+		return suppliertest.JSON(200, `{"content":[{"type":"text","text":"`+text+`"}],"stop_reason":`+reason+`,"usage":`+usage+`}`)
+	}
+	const (
+		finish = `{"type":"message_delta","delta":{"stop_reason":"max_tokens"},"usage":{"output_tokens":2}}`
+		stop   = `{"type":"message_stop"}`
+	)
+	suppliertest.RunTolerated(t, anthropic.Kind(), request(`{"prompt":"Prompt"}`, `{}`), []suppliertest.Tolerated{
+		{Name: "no usage", Answer: body("Hello", `"end_turn"`, `null`), Want: text("Hello", "stop", 2, 2)},
+		{Name: "half a usage", Answer: body("Hello", `"stop_sequence"`, `{"input_tokens":7}`), Want: text("Hello", "stop", 7, 2)},
+		{Name: "nonsense usage", Answer: body("Hello", `"pause_turn"`, `{"input_tokens":-7,"output_tokens":1e40}`), Want: text("Hello", "stop", 2, 2)},
+		{Name: "usage of a wrong type", Answer: body("Hello", `null`, `"none"`), Want: text("Hello", "stop", 2, 2)},
+		{Name: "cut by the window", Answer: body("Hello", `"model_context_window_exceeded"`, `{}`), Want: text("Hello", "length", 2, 2)},
+		{Name: "nothing to add", Answer: suppliertest.JSON(200, `{"content":[],"stop_reason":"end_turn","usage":{"input_tokens":3,"output_tokens":2}}`), Want: text("", "stop", 3, 2)},
+		{Name: "all thought", Answer: suppliertest.JSON(200, `{"content":[{"type":"thinking"}],"stop_reason":"max_tokens","usage":{"input_tokens":3,"output_tokens":20}}`), Want: text("", "length", 3, 20)},
+		{Name: "a whole answer to a stream", Answer: suppliertest.JSON(200, chatAnswer), Stream: true, Want: text("Hello.", "stop", 16, 2)},
+		{Name: "text with the block's start", Answer: suppliertest.Events(`{"type":"content_block_start","content_block":{"type":"text","text":"Hel"}}`, piece("lo"), finish, stop), Stream: true, Want: text("Hello", "length", 2, 2)},
+		{Name: "no end mark", Answer: suppliertest.Events(piece("Hel"), piece("lo"), finish), Stream: true, Want: text("Hello", "length", 2, 2)},
+		{Name: "no stop reason", Answer: suppliertest.Events(piece("Hel"), piece("lo"), stop), Stream: true, Want: text("Hello", "stop", 2, 2)},
+		{Name: "nothing to add in a stream", Answer: suppliertest.Events(finish, stop), Stream: true, Want: text("", "length", 2, 2)},
+		{Name: "noise after the stop reason", Answer: suppliertest.Events(piece("Hello"), finish, `{`, `{"type":"error","error":{"type":"api_error"}}`, piece("x")), Stream: true, Want: text("Hello", "length", 2, 2)},
+	})
+}
+
+func TestUnfit(t *testing.T) {
+	other := request(`{"prompt":"Hi"}`, `{}`)
+	other.Capability = "image.generate"
+	suppliertest.RunUnfit(t, anthropic.Kind(), map[string]supplier.Request{
+		"capability": other,
+		"parameter":  request(`{"prompt":"Hi"}`, `{"top_k":1}`),
+		"no JSON":    request(`{`, `{}`),
+	})
+}

@@ -1,0 +1,163 @@
+package suppliertest
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"iter"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"unicode/utf8"
+
+	"unitask/internal/fault"
+	"unitask/internal/supplier"
+)
+
+// FuzzText gives any bytes in answer to r, a text.chat: what comes of it is a result that makes sense, of
+// an answer that is JSON, or an error that does.
+func FuzzText(f *testing.F, k supplier.Kind, r supplier.Request, seeds ...string) {
+	for _, s := range seeds {
+		f.Add(s)
+	}
+	a, answer := Answering(f, k, "application/json")
+	f.Fuzz(func(t *testing.T, body string) {
+		answer(body)
+		out, err := a.Submit(t.Context(), r)
+		if err != nil {
+			CheckFailure(t, err, body)
+			return
+		}
+		checkText(t, out)
+		if !json.Valid([]byte(body)) {
+			t.Error("a result from what is no JSON")
+		}
+	})
+}
+
+// FuzzTextStream gives any bytes as the stream that answers r.
+func FuzzTextStream(f *testing.F, k supplier.Kind, r supplier.Request, seeds ...string) {
+	for _, s := range seeds {
+		f.Add(s)
+	}
+	a, answer := Answering(f, k, "text/event-stream")
+	f.Fuzz(func(t *testing.T, body string) {
+		answer(body)
+		checkStream(t, a, r, body)
+	})
+}
+
+// FuzzTextPieces cuts a text into pieces, each as the event that event makes of a JSON string, and expects
+// it whole. end is the data of the format's end mark.
+func FuzzTextPieces(f *testing.F, k supplier.Kind, r supplier.Request, event func(piece string) string, end string) {
+	f.Add("Hello, world.", uint8(3))
+	f.Add("line\nline\r\n\r\ndata: x\n\n", uint8(1))
+	f.Add("äöü€", uint8(2))
+	a, answer := Answering(f, k, "text/event-stream")
+	f.Fuzz(func(t *testing.T, text string, size uint8) {
+		if !utf8.ValidString(text) || text == "" {
+			t.Skip()
+		}
+		var b strings.Builder
+		for piece := range pieces(t, text, int(size)) {
+			b.WriteString("data: " + event(piece) + "\n\n")
+		}
+		answer(b.String() + "data: " + end + "\n\n")
+		got, err := Send(t, a, r, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if *got.Text != text {
+			t.Errorf("text: got %q, want %q", *got.Text, text)
+		}
+	})
+}
+
+// CheckFailure checks what holds of every error that an answer of success can cause, for fuzz tests.
+func CheckFailure(t *testing.T, err error, body string) {
+	t.Helper()
+	e, ok := errors.AsType[*supplier.Error](err)
+	if !ok {
+		t.Fatalf("error %v is no *supplier.Error", err)
+	}
+	if !e.Fault.Code.Valid() || e.Fault.Code == fault.Internal {
+		t.Errorf("code %q", e.Fault.Code)
+	}
+	if e.Sent != supplier.Refused && e.Sent != supplier.Unknown {
+		t.Errorf("verdict %q of an answered submission", e.Sent)
+	}
+	if !json.Valid([]byte(body)) && e.Sent != supplier.Unknown && !strings.Contains(body, "data:") {
+		t.Errorf("verdict %q of an answer that is no JSON", e.Sent)
+	}
+	if len(body) > 40 && strings.Contains(err.Error(), body) {
+		t.Error("the error holds the answer")
+	}
+}
+
+// checkText checks what holds of every result of text.chat.
+func checkText(t *testing.T, out supplier.Outcome) {
+	t.Helper()
+	res := out.Result
+	if res == nil || res.Text == nil || res.FinishReason != "stop" && res.FinishReason != "length" {
+		t.Fatalf("result %+v", res)
+	}
+	if res.Usage.InputTokens < 1 || res.Usage.OutputTokens < 0 || *res.Text != "" && res.Usage.OutputTokens == 0 {
+		t.Errorf("usage %+v of %d bytes", res.Usage, len(*res.Text))
+	}
+}
+
+// Answering returns an adapter of the kind for an upstream that gives to everything the body it was
+// last told, for fuzz tests.
+func Answering(f *testing.F, k supplier.Kind, contentType string) (a supplier.Adapter, answer func(body string)) {
+	f.Helper()
+	var body atomic.Pointer[string]
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", contentType)
+		_, _ = io.WriteString(w, *body.Load())
+	}))
+	f.Cleanup(srv.Close)
+	a, err := k.New(supplier.Config{BaseURL: srv.URL})
+	if err != nil {
+		f.Fatal(err)
+	}
+	return a, func(s string) { body.Store(&s) }
+}
+
+// checkStream streams r from an upstream that answers with body, and checks what holds of every such
+// stream: the pieces make up the text, and a failure after the first of them is no refusal, unless it is
+// a review's.
+func checkStream(t *testing.T, a supplier.Adapter, r supplier.Request, body string) {
+	t.Helper()
+	var text strings.Builder
+	out, err := a.(supplier.Streamer).Stream(t.Context(), r, func(d supplier.Delta) { text.WriteString(d.Text) })
+	if err != nil {
+		CheckFailure(t, err, body)
+		if e := supplier.AsError(err); text.Len() > 0 && e.Sent != supplier.Unknown && e.Fault.Code != fault.ContentPolicyViolation {
+			t.Errorf("verdict %q after text was delivered", e.Sent)
+		}
+		return
+	}
+	checkText(t, out)
+	if text.String() != *out.Result.Text {
+		t.Errorf("deltas %q, text %q", text.String(), *out.Result.Text)
+	}
+}
+
+// pieces cuts a text into JSON strings of so many runes, one at least.
+func pieces(t *testing.T, text string, runes int) iter.Seq[string] {
+	t.Helper()
+	return func(yield func(string) bool) {
+		for part := range slices.Chunk([]rune(text), max(runes, 1)) {
+			b, err := json.Marshal(string(part))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !yield(string(b)) {
+				return
+			}
+		}
+	}
+}
