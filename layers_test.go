@@ -81,6 +81,7 @@ var layers = map[string]layer{
 
 	"metrics": {floor: 7, below: true},
 	"tui":     {floor: 7, may: []string{"api", "task", "catalog", "fault"}},
+	"mcp":     {floor: 7, may: []string{"api", "catalog", "client", "fault", "task"}},
 	"config":  {floor: 7, may: []string{"fault", "task", "catalog", "account", "secret"}},
 
 	"stepped": {floor: 0},

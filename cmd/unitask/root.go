@@ -24,6 +24,7 @@ func commands(t *terminal) []*cobra.Command {
 		newCapabilitiesCmd(t),
 		newTasksCmd(t),
 		newTUICmd(t),
+		newMCPCmd(t),
 		newLoginCmd(t),
 		newLogoutCmd(t),
 		newWhoamiCmd(t),

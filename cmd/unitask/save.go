@@ -81,13 +81,16 @@ func checkOutput(output string, asJSON bool) error {
 	return nil
 }
 
-// writeFile makes a file in one step: it is there whole, or as it was. What isn't a regular file, as
-// a device or a pipe, is written to.
+// writeFile makes a file in one step: it is there whole, or as it was, and who may read it stays.
+// What isn't a regular file, as a device or a pipe, is written to.
 func writeFile(name string, write func(io.Writer) error) error {
 	if real, err := filepath.EvalSymlinks(name); err == nil {
 		name = real
 	}
-	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+	mode := fs.FileMode(0) // of the file that is replaced
+	if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+		mode = info.Mode().Perm()
+	} else if err == nil {
 		f, err := os.OpenFile(name, os.O_WRONLY, 0)
 		if err != nil {
 			return err
@@ -103,7 +106,10 @@ func writeFile(name string, write func(io.Writer) error) error {
 		return err
 	}
 	defer func() { _ = os.Remove(part) }()
-	if err := errors.Join(write(f), f.Close()); err != nil {
+	if mode != 0 {
+		err = f.Chmod(mode)
+	}
+	if err := errors.Join(err, write(f), f.Sync(), f.Close()); err != nil {
 		return err
 	}
 	return os.Rename(part, name)

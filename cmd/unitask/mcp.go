@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"unitask/internal/api"
+	"unitask/internal/client"
+	"unitask/internal/mcp"
+)
+
+const mcpLong = `Serve the capabilities as tools of the Model Context Protocol, on stdin and stdout, for a program such as
+an editor or an assistant that starts this command. "unitask mcp install" writes it into their settings.
+
+Each capability is one tool, its dots as underscores: image.generate is image_generate. Arguments are
+checked by the capability's own schemas. A call waits for its task and tells its progress; after 50
+seconds it hands the task over by its id, for the tools task_get and task_cancel, since clients give a
+call up after 60. Text, small pictures and sounds are part of the answer; other files are links, and
+with -o they are saved too and their paths named.
+
+The key is found as by every command. What the tools make is paid for by that key.`
+
+const mcpExample = `  unitask mcp install claude-code
+  unitask mcp --profile work -o ~/Pictures/unitask`
+
+type mcpOptions struct {
+	clientFlags
+	folder string
+	limit  time.Duration
+}
+
+func newMCPCmd(t *terminal) *cobra.Command {
+	var o mcpOptions
+	cmd := &cobra.Command{
+		Use:     "mcp",
+		Short:   "Offer the capabilities as tools to assistants and editors (MCP)",
+		Long:    mcpLong,
+		Example: mcpExample,
+		Args:    cobra.ArbitraryArgs, // so that an unknown command comes to helpOrUnknown
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return helpOrUnknown(cmd, args)
+			}
+			return mcpRun(cmd.Context(), t, &o)
+		},
+	}
+	o.add(cmd)
+	o.addFolder(cmd)
+	cmd.Flags().DurationVar(&o.limit, "limit", mcp.DefaultLimit, "hand a task over by its id after this `time`")
+	_ = cmd.Flags().MarkHidden("limit")
+	cmd.AddCommand(newMCPInstallCmd(t))
+	return cmd
+}
+
+func (o *mcpOptions) addFolder(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&o.folder, "output", "o", "", "save the files of results in this `folder` and name their paths")
+	_ = cmd.MarkFlagDirname("output")
+}
+
+func mcpRun(ctx context.Context, t *terminal, o *mcpOptions) error {
+	if o.keyFile == "-" {
+		return &usageError{message: "--api-key-file - reads stdin, which belongs to the protocol here", hint: "unitask login keeps a key"}
+	}
+	if o.limit <= 0 {
+		return &usageError{message: "--limit takes a time above zero, such as 50s"}
+	}
+	c, err := o.connect(ctx, t, nil)
+	if err != nil {
+		return err
+	}
+	config := mcp.Config{
+		Client: c, Version: readBuild().Version, Limit: o.limit, Note: t.note,
+		Hint: func(err error) string { return hintOf("unitask mcp", err) },
+	}
+	if o.folder != "" {
+		config.Save = func(ctx context.Context, done api.Task) ([]string, error) { return saveFiles(ctx, c, done, o.folder) }
+	}
+	if t.inTTY {
+		t.note("this speaks MCP with a program, not with people; unitask mcp install sets one up, and ctrl-c ends it")
+	}
+	return mcp.New(config).Run(ctx, io.NopCloser(t.in), t.out)
+}
+
+// saveFiles keeps a result's files in a folder and returns their paths.
+func saveFiles(ctx context.Context, c *client.Client, done api.Task, folder string) ([]string, error) {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return nil, err
+	}
+	var names []string
+	var all error
+	for i, a := range done.Output.Artifacts() {
+		name := fileName(folder, done.ID, a.ContentType, i+1)
+		all = errors.Join(all, writeFile(name, func(w io.Writer) error { return c.Download(ctx, a, w) }))
+		names = append(names, name)
+	}
+	if all != nil {
+		return nil, all
+	}
+	return names, nil
+}

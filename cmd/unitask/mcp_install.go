@@ -1,0 +1,205 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"unitask/internal/catalog"
+	"unitask/internal/client"
+	"unitask/internal/mcp"
+)
+
+const mcpInstallLong = `Write "unitask mcp" into the settings of a program that speaks MCP. Its other entries stay as they are,
+and the file is replaced in one step. No key is written: the started command finds it as every other
+does, so keep it with "unitask login" or name a file with --api-key-file.`
+
+const mcpInstallExample = `  unitask mcp install claude-desktop
+  unitask mcp install vscode --project
+  unitask mcp install cursor --profile work --name unitask-work
+  unitask mcp install claude-code --print`
+
+// mcpClient is a program that starts MCP servers, and where its settings say which.
+type mcpClient struct {
+	name, title string
+	section     string // of the settings: the servers by their names
+	typed       bool   // an entry says that it is started
+	user        func() (string, error)
+	project     string // below the project's folder, "" where there is none
+}
+
+var mcpClients = []mcpClient{
+	{name: "claude-desktop", title: "Claude Desktop", section: "mcpServers", user: inConfig("Claude", "claude_desktop_config.json")},
+	{name: "claude-code", title: "Claude Code", section: "mcpServers", typed: true, user: inHome(".claude.json"), project: ".mcp.json"},
+	{name: "cursor", title: "Cursor", section: "mcpServers", user: inHome(".cursor", "mcp.json"), project: filepath.Join(".cursor", "mcp.json")},
+	{name: "vscode", title: "VS Code", section: "servers", typed: true, user: inConfig("Code", "User", "mcp.json"), project: filepath.Join(".vscode", "mcp.json")},
+}
+
+func inConfig(path ...string) func() (string, error) {
+	return func() (string, error) {
+		dir, err := os.UserConfigDir()
+		return filepath.Join(append([]string{dir}, path...)...), err
+	}
+}
+
+func inHome(path ...string) func() (string, error) {
+	return func() (string, error) {
+		dir, err := os.UserHomeDir()
+		return filepath.Join(append([]string{dir}, path...)...), err
+	}
+}
+
+type mcpInstallOptions struct {
+	mcpOptions
+	client         string
+	name           string
+	project, print bool
+}
+
+func newMCPInstallCmd(t *terminal) *cobra.Command {
+	var o mcpInstallOptions
+	names := mcpClientNames()
+	cmd := &cobra.Command{
+		Use:       "install CLIENT",
+		Short:     "Write unitask mcp into the settings of " + strings.Join(names, ", "),
+		Long:      mcpInstallLong,
+		Example:   mcpInstallExample,
+		Args:      cobra.ExactArgs(1),
+		ValidArgs: names,
+		RunE: func(_ *cobra.Command, args []string) error {
+			o.client = args[0]
+			return mcpInstallRun(t, &o)
+		},
+	}
+	cmd.Flags().StringVar(&o.name, "name", "unitask", "call the entry by this `name`")
+	cmd.Flags().BoolVar(&o.project, "project", false, "write the settings of the project in this folder, not the user's")
+	cmd.Flags().BoolVar(&o.print, "print", false, "print the entry and write nothing")
+	o.add(cmd)
+	o.addFolder(cmd)
+	return cmd
+}
+
+func mcpClientNames() []string {
+	names := make([]string, len(mcpClients))
+	for i, c := range mcpClients {
+		names[i] = c.name
+	}
+	return names
+}
+
+func mcpInstallRun(t *terminal, o *mcpInstallOptions) error {
+	of, err := mcpClientNamed(o.client)
+	if err != nil {
+		return err
+	}
+	path, err := o.path(of)
+	if err != nil {
+		return err
+	}
+	if !client.ValidProfileName(o.name) {
+		return &usageError{message: "--name takes 1 to 64 letters, digits, dots, dashes and underscores"}
+	}
+	entry, err := o.entry(t, of)
+	if err != nil {
+		return err
+	}
+	if o.print {
+		t.note("for %s, in %s:", of.title, path)
+		return t.json(map[string]any{of.section: map[string]mcp.Entry{o.name: entry}})
+	}
+	old, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	settings, err := mcp.AddEntry(old, of.section, o.name, entry)
+	if err != nil {
+		return &hinted{fmt.Errorf("%s is left as it is: %w", path, err), "unitask mcp install " + of.name + " --print shows the entry, to be added by hand"}
+	}
+	if err := writeFile(path, func(w io.Writer) error { _, err := w.Write(settings); return err }); err != nil {
+		return err
+	}
+	t.note("%s starts unitask from now on, once it is started anew", of.title)
+	_, err = fmt.Fprintln(t.out, path)
+	return err
+}
+
+func mcpClientNamed(name string) (mcpClient, error) {
+	i := slices.IndexFunc(mcpClients, func(c mcpClient) bool { return c.name == name })
+	if i >= 0 {
+		return mcpClients[i], nil
+	}
+	message := fmt.Sprintf("no client is called %q; there are %s", name, strings.Join(mcpClientNames(), ", "))
+	if near := catalog.Nearest(name, mcpClientNames()); near != "" {
+		message = fmt.Sprintf("no client is called %q: did you mean %s?", name, near)
+	}
+	return mcpClient{}, &usageError{message: message, hint: "unitask mcp install " + mcpClients[0].name + " --print shows what any other client needs"}
+}
+
+func (o *mcpInstallOptions) path(of mcpClient) (string, error) {
+	if !o.project {
+		return of.user()
+	}
+	if of.project == "" {
+		return "", &usageError{message: of.title + " has no settings of a project", hint: "unitask mcp install " + of.name}
+	}
+	return filepath.Abs(of.project)
+}
+
+// entry is how the client starts this very program for the service that is meant now.
+func (o *mcpInstallOptions) entry(t *terminal, of mcpClient) (mcp.Entry, error) {
+	target, err := o.target()
+	if err != nil {
+		return mcp.Entry{}, err
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return mcp.Entry{}, err
+	}
+	if strings.Contains(program, string(filepath.Separator)+"go-build") {
+		t.note("note: %s goes away when it ends; install from a built unitask", program)
+	}
+	e := mcp.Entry{Command: program, Args: []string{"mcp"}}
+	if of.typed {
+		e.Type = "stdio"
+	}
+	if target.Name != "" {
+		e.Args = append(e.Args, "--profile", target.Name)
+	}
+	if target.BaseURL != target.Profile.BaseURL {
+		e.Args = append(e.Args, "--base-url", target.BaseURL)
+	}
+	for _, f := range []struct{ flag, path string }{{"--api-key-file", o.keyFile}, {"--output", o.folder}} {
+		if f.path == "" {
+			continue
+		}
+		path, err := filepath.Abs(f.path)
+		if err != nil {
+			return mcp.Entry{}, err
+		}
+		e.Args = append(e.Args, f.flag, path)
+	}
+	if dir := os.Getenv("UNITASK_CONFIG_DIR"); dir != "" {
+		e.Env = map[string]string{"UNITASK_CONFIG_DIR": dir}
+	}
+	return e, o.checkKey(t, target)
+}
+
+// checkKey tells a person whose key only the present environment holds.
+func (o *mcpInstallOptions) checkKey(t *terminal, target client.Target) error {
+	if o.keyFile == "-" {
+		return &usageError{message: "--api-key-file - can't be read by a program that starts later", hint: "unitask login keeps a key"}
+	}
+	own := target.BaseURL == target.Profile.BaseURL && (!target.Profile.Key.IsZero() || target.Profile.DataDir != "")
+	if o.keyFile == "" && !own {
+		t.note("note: no key is kept for %s, and UNITASK_API_KEY isn't written to settings; unitask login --base-url %s keeps one",
+			target.BaseURL, target.BaseURL)
+	}
+	return nil
+}

@@ -1,0 +1,23 @@
+package catalog
+
+// Served makes a directory of one entry as a service shows it, for a client that checks a request
+// before it sends it. Only what Validate and ValidateOutput need is in it.
+func Served(c Capability) (*Catalog, error) {
+	e := &entry{Capability: c}
+	for _, part := range []struct {
+		name   string
+		schema []byte
+		check  **check
+	}{
+		{GroupInput, c.InputSchema, &e.input},
+		{GroupParameters, c.ParametersSchema, &e.parameters},
+		{"output", c.OutputSchema, &e.output},
+	} {
+		compiled, err := compileSchema(string(c.Name)+"/"+part.name, part.schema)
+		if err != nil {
+			return nil, err
+		}
+		*part.check = compiled
+	}
+	return newCatalog(map[Name]*entry{c.Name: e}), nil
+}

@@ -1,0 +1,121 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"unitask/internal/api"
+	"unitask/internal/catalog"
+)
+
+// tool is a capability as it is offered.
+type tool struct {
+	entry  api.Capability
+	schema []byte
+	check  *catalog.Catalog // nil where its schemas can't be used here: the service checks alone
+}
+
+// refreshing reads the directory before tools are listed, and before a call as long as there is none.
+func (s *Server) refreshing(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+		calls := method == "tools/call"
+		if method != "tools/list" && (!calls || !s.empty()) {
+			return next(ctx, method, req)
+		}
+		switch err := s.refresh(ctx); {
+		case err == nil || !s.empty():
+			return next(ctx, method, req)
+		case calls:
+			return s.refusal(err, ""), nil
+		default:
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: s.explain(err, "")}
+		}
+	}
+}
+
+func (s *Server) empty() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.tools) == 0
+}
+
+// refresh makes the tools those of the directory. One whose entry is as it was stays untouched, so
+// that clients are told of true changes alone.
+func (s *Server) refresh(ctx context.Context) error {
+	all, err := s.Client.Capabilities(ctx)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	names := toolNames(all)
+	for name := range s.tools {
+		if !slices.Contains(names, name) {
+			delete(s.tools, name)
+			s.protocol.RemoveTools(name)
+		}
+	}
+	for i, entry := range all {
+		made, err := newTool(entry)
+		if err != nil {
+			s.Note("%s is left out: %v", entry.Name, err)
+			continue
+		}
+		if known := s.tools[names[i]]; known != nil && known.same(made) {
+			continue
+		}
+		s.tools[names[i]] = made
+		s.protocol.AddTool(made.offer(names[i]), s.capabilityHandler(made))
+	}
+	return nil
+}
+
+func newTool(entry api.Capability) (*tool, error) {
+	schema, err := toolSchema(entry.InputSchema, entry.ParametersSchema)
+	if err != nil {
+		return nil, err
+	}
+	t := &tool{entry: entry, schema: schema}
+	t.check, _ = catalog.Served(catalog.Capability{
+		Name: entry.Name, InputSchema: entry.InputSchema, ParametersSchema: entry.ParametersSchema, OutputSchema: entry.OutputSchema,
+	})
+	return t, nil
+}
+
+func (t *tool) same(other *tool) bool {
+	return t.describe() == other.describe() && t.entry.Title == other.entry.Title && t.entry.Name == other.entry.Name &&
+		bytes.Equal(t.schema, other.schema)
+}
+
+func (t *tool) describe() string {
+	return strings.TrimSpace(t.entry.Description) + " Price: " + t.entry.Price.String() + "."
+}
+
+func (t *tool) offer(name string) *sdk.Tool {
+	return &sdk.Tool{
+		Name: name, Title: t.entry.Title, Description: t.describe(), InputSchema: json.RawMessage(t.schema),
+		Annotations: &sdk.ToolAnnotations{Title: t.entry.Title, DestructiveHint: new(false), OpenWorldHint: new(true)},
+	}
+}
+
+// toolNames returns the tools' names in the order of the directory: dots become underscores, which
+// tools everywhere may have in their names. Where that name is taken they become dashes, which no
+// capability's name has.
+func toolNames(all []api.Capability) []string {
+	taken := map[string]bool{toolGet: true, toolCancel: true}
+	names := make([]string, len(all))
+	for i, one := range all {
+		names[i] = strings.ReplaceAll(string(one.Name), ".", "_")
+		if taken[names[i]] {
+			names[i] = strings.ReplaceAll(string(one.Name), ".", "-")
+		}
+		taken[names[i]] = true
+	}
+	return names
+}

@@ -1,0 +1,124 @@
+// Package mcp serves a service's capabilities as tools of the Model Context Protocol, over stdin and
+// stdout.
+//
+// Each capability that the key may call is one tool: "image.generate" is image_generate, its schemas
+// are the tool's, and arguments are checked here before anything is sent. A call submits a task and
+// waits for it. Clients give a call up after a minute, so a task that takes longer is handed over by
+// its id before that: task_get waits on, task_cancel stops it. A call that its client gives up leaves
+// its task running.
+//
+// Nothing but the protocol is written, and nothing written holds the key. Errors are results of the
+// tool with what to do next, so that a model can correct itself.
+package mcp
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"unitask/internal/api"
+	"unitask/internal/client"
+	"unitask/internal/fault"
+)
+
+// DefaultLimit is how long a call waits for its task: clients cut at 60 s, and the answer needs time.
+const DefaultLimit = 50 * time.Second
+
+// startTimeout bounds the first look at the directory: a client waits for the start.
+const startTimeout = 5 * time.Second
+
+// Config says what is served.
+type Config struct {
+	Client  *client.Client                                    // required
+	Version string                                            // of this program
+	Limit   time.Duration                                     // of a call's wait; 0: DefaultLimit
+	Save    func(context.Context, api.Task) ([]string, error) // optional; keeps a result's files and returns their paths, in order
+	Hint    func(error) string                                // optional; what a person does next about an error
+	Note    func(format string, args ...any)                  // optional; for the person who reads the log
+}
+
+// Server answers one client of the protocol. Its tools follow the directory: each listing reads it anew.
+type Server struct {
+	Config
+	protocol *sdk.Server
+	mu       sync.Mutex
+	tools    map[string]*tool // by the tool's name
+}
+
+// New returns a server; Run starts it.
+func New(c Config) *Server {
+	if c.Limit <= 0 {
+		c.Limit = DefaultLimit
+	}
+	if c.Hint == nil {
+		c.Hint = func(error) string { return "" }
+	}
+	if c.Note == nil {
+		c.Note = func(string, ...any) {}
+	}
+	s := &Server{Config: c, tools: map[string]*tool{}}
+	s.protocol = sdk.NewServer(
+		&sdk.Implementation{Name: "unitask", Title: "unitask", Version: c.Version},
+		&sdk.ServerOptions{Instructions: instructions, Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{ListChanged: true}}},
+	)
+	s.protocol.AddReceivingMiddleware(s.refreshing)
+	s.addTaskTools()
+	return s
+}
+
+const instructions = `Each tool but task_get and task_cancel is one AI capability: it submits a task, waits for it and answers its result.
+A task that takes long is handed over by its id: call task_get until it has ended. Calls cost money; don't repeat one
+whose task is still running. Media arguments take {"url"}, {"artifact"} with the id of an earlier result, or {"data","content_type"}.`
+
+// Run answers on in and out until in ends or ctx does. A key that the service refuses is an error at
+// once; a service that can't be reached is asked again at each listing.
+func (s *Server) Run(ctx context.Context, in io.ReadCloser, out io.Writer) error {
+	if err := s.start(ctx); err != nil {
+		return err
+	}
+	s.protocol.AddReceivingMiddleware(endingWith(ctx))
+	err := s.protocol.Run(ctx, &sdk.IOTransport{Reader: in, Writer: keptOpen{out}})
+	if ctx.Err() != nil || errors.Is(err, io.ErrClosedPipe) { // the client has ended us, or itself
+		err = nil
+	}
+	return err
+}
+
+func (s *Server) start(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	err := s.refresh(ctx)
+	switch {
+	case err == nil:
+		return nil
+	case fault.CodeOf(err) == fault.Unauthenticated:
+		return err
+	}
+	if _, away := errors.AsType[*client.UnreachableError](err); !away {
+		return err
+	}
+	s.Note("%v; the tools are listed once it answers", err)
+	return nil
+}
+
+// endingWith ends the calls under way when the program is told to stop; the protocol's library would
+// wait for them.
+func endingWith(life context.Context) sdk.Middleware {
+	return func(next sdk.MethodHandler) sdk.MethodHandler {
+		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+			ctx, cancel := context.WithCancel(ctx)
+			defer cancel()
+			defer context.AfterFunc(life, cancel)()
+			return next(ctx, method, req)
+		}
+	}
+}
+
+// keptOpen keeps the end of a session from closing stdout.
+type keptOpen struct{ io.Writer }
+
+func (keptOpen) Close() error { return nil }
