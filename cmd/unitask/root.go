@@ -52,6 +52,7 @@ func newRootCmd(t *terminal) *cobra.Command {
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.AddCommand(commands(t)...)
 	root.InitDefaultCompletionCmd()
+	addJQ(t, root)
 	markUsage(root)
 	return root
 }

@@ -124,8 +124,16 @@ func addJSON(cmd *cobra.Command, into *bool) {
 	cmd.Flags().BoolVar(into, "json", false, "print JSON")
 }
 
-// json prints a value: indented for a person, in one line for a program.
+// json prints a value, or what --jq selects of it.
 func (t *terminal) json(v any) error {
+	if t.filter != nil {
+		return t.filter.run(t, v)
+	}
+	return t.encode(v)
+}
+
+// encode writes JSON: indented for a person, in one line for a program.
+func (t *terminal) encode(v any) error {
 	e := json.NewEncoder(t.out)
 	e.SetEscapeHTML(false)
 	if t.outTTY {

@@ -23,6 +23,7 @@ type terminal struct {
 	width    func() int
 	style    styles // for out
 	errStyle styles
+	filter   *filter // of --jq, nil without one
 }
 
 // styles are the few colours used; none of them asks for the background.
