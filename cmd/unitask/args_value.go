@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -20,6 +21,7 @@ import (
 
 	"unitask/internal/api"
 	"unitask/internal/catalog"
+	"unitask/internal/journal"
 	"unitask/internal/task"
 )
 
@@ -32,6 +34,7 @@ var magicWord = regexp.MustCompile(`^(unknown|full|[a-z]+:\S+)(\s|$)`)
 type reader struct {
 	stdin     io.Reader
 	stdinUsed bool
+	files     []journal.File // whose bytes became media
 }
 
 // value reads one value of a field: @file and - are files and stdin for texts and media.
@@ -96,6 +99,9 @@ func (r *reader) media(text string) (any, error) {
 	if len(raw) == 0 {
 		return nil, fmt.Errorf("%s is empty", source(text))
 	}
+	if file, ok := regular(text, raw); ok {
+		r.files = append(r.files, file)
+	}
 	contentType, _, _ := strings.Cut(mimetype.Detect(raw).String(), ";")
 	return map[string]any{"data": base64.StdEncoding.EncodeToString(raw), "content_type": contentType}, nil
 }
@@ -137,6 +143,17 @@ func (r *reader) bytes(text string) ([]byte, error) {
 		err = fmt.Errorf("%s is larger than %s", source(text), api.Size(maxRead))
 	}
 	return raw, err
+}
+
+// regular names the file behind @FILE where it can be read again.
+func regular(text string, raw []byte) (journal.File, bool) {
+	name, isFile := strings.CutPrefix(text, "@")
+	full, err := filepath.Abs(name)
+	if !isFile || err != nil {
+		return journal.File{}, false
+	}
+	info, err := os.Stat(full)
+	return journal.File{Path: full, Bytes: raw}, err == nil && info.Mode().IsRegular()
 }
 
 func source(text string) string {

@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"unitask/internal/client"
+	"unitask/internal/task"
 )
 
 // clientFlags say which service to call and where its key is.
@@ -30,6 +32,44 @@ func (f *clientFlags) target() (client.Target, error) {
 	return target, nil
 }
 
+// service is a client, and what the journal remembers of whom it calls.
+type service struct {
+	*client.Client
+	profile string
+	mode    task.Mode // of the key, "" where its text doesn't say
+}
+
+// words are the flags with which another command reaches the same service, with a space before.
+func (f *clientFlags) words() string {
+	var words strings.Builder
+	for _, flag := range []struct{ name, value string }{
+		{"profile", f.choice.Profile}, {"base-url", f.choice.BaseURL}, {"api-key-file", f.keyFile},
+	} {
+		if flag.value != "" {
+			words.WriteString(" --" + flag.name + " " + shellWord(flag.value))
+		}
+	}
+	return words.String()
+}
+
+// reach is connect for what goes into the journal.
+func (f *clientFlags) reach(ctx context.Context, t *terminal, onRetry func(client.Retry)) (service, error) {
+	target, err := f.target()
+	if err != nil {
+		return service{}, err
+	}
+	credential, err := target.Credential(ctx, f.keyFile, t.in)
+	if err != nil {
+		return service{}, err
+	}
+	key, err := credential.Key(ctx)
+	if err != nil {
+		return service{}, err
+	}
+	c, err := newClient(t, target, credential, onRetry)
+	return service{Client: c, profile: target.Name, mode: modeOfKey(key.Reveal())}, err
+}
+
 // connect returns a client with the right key.
 func (f *clientFlags) connect(ctx context.Context, t *terminal, onRetry func(client.Retry)) (*client.Client, error) {
 	target, err := f.target()
@@ -40,8 +80,13 @@ func (f *clientFlags) connect(ctx context.Context, t *terminal, onRetry func(cli
 	if err != nil {
 		return nil, err
 	}
+	return newClient(t, target, credential, onRetry)
+}
+
+// newClient tells of retries on stderr where onRetry is nil.
+func newClient(t *terminal, target client.Target, credential client.Credential, onRetry func(client.Retry)) (*client.Client, error) {
 	if onRetry == nil {
-		onRetry = func(r client.Retry) { t.note("%s; trying again in %s", plain(r.Err), seconds(r.Pause)) }
+		onRetry = func(r client.Retry) { t.note("%s", sayRetry(r)) }
 	}
 	return client.New(client.Config{
 		BaseURL: target.BaseURL, Key: credential.Key, Renew: credential.Renew,

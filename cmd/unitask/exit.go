@@ -95,6 +95,7 @@ func exitCode(err error) int {
 	_, ended := errors.AsType[*taskEnded](err)
 	_, noKey := errors.AsType[*client.NoKeyError](err)
 	_, noSecret := errors.AsType[*secret.Error](err)
+	_, absent := errors.AsType[*notJournaled](err)
 	_, unreachable := errors.AsType[*client.UnreachableError](err)
 	f, coded := errors.AsType[*fault.Error](err)
 	switch {
@@ -116,7 +117,7 @@ func exitCode(err error) int {
 		return exitTaskFailed
 	case coded && f.Code == fault.Unauthenticated:
 		return exitKey
-	case coded && f.Code == fault.NotFound:
+	case absent, coded && f.Code == fault.NotFound:
 		return exitNotFound
 	default:
 		return exitError
@@ -129,6 +130,14 @@ func (t *terminal) report(command string, err error) int {
 		return exitOK
 	}
 	t.note("%s %s", t.errStyle.bad.Render("unitask:"), printable(describe(err)))
+	if _, ok := errors.AsType[*partly](err); !ok {
+		t.explain(command, err)
+	}
+	return exitCode(err)
+}
+
+// explain adds the details, the next command and the request id.
+func (t *terminal) explain(command string, err error) {
 	if f, ok := errors.AsType[*fault.Error](err); ok {
 		for _, d := range f.Details {
 			if line := d.Field + " " + d.Message; line != f.Message {
@@ -142,11 +151,13 @@ func (t *terminal) report(command string, err error) int {
 	if id := requestID(err); id != "" {
 		t.note("%s", t.errStyle.faint.Render("request id: "+printable(id)))
 	}
-	return exitCode(err)
 }
 
 // describe says what went wrong in one line, the code last.
 func describe(err error) string {
+	if e, ok := errors.AsType[*partly](err); ok {
+		return e.Error()
+	}
 	if e, ok := errors.AsType[*taskEnded](err); ok {
 		return e.Error()
 	}

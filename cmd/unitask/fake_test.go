@@ -23,7 +23,9 @@ import (
 const fakeKey = "svc_test_0000000000000000000000000000fake"
 
 // fake is a service that speaks the contract as far as the commands need it. Its tasks move one
-// state a read; "@fail:CODE" and "@stuck" in a prompt do what they say.
+// state a read; "@fail:CODE" and "@stuck" in a prompt do what they say, "@failjob:CODE" fails the task
+// and "@flaky:job" does so once. "@lost:" breaks the first connection after the work, and "@quick:"
+// ends the task at its first read.
 type fake struct {
 	*httptest.Server
 	entries []catalog.Capability
@@ -37,6 +39,7 @@ type fakeTask struct {
 	key    string
 	prompt string
 	images int
+	tries  int
 	moves  []api.Move
 }
 
@@ -106,7 +109,14 @@ func (f *fake) create(w http.ResponseWriter, r *http.Request) {
 		if known.key == key && known.prompt != input.Prompt {
 			fail(w, fault.New(fault.IdempotencyConflict, "the key was used for another request").WithTask(known.ID))
 			return
-		} else if known.key == key {
+		}
+		if known.key == key {
+			if known.State == task.Failed {
+				known.Error, known.FinishedAt = nil, nil
+				known.move(task.Queued)
+				f.begin(known)
+			}
+			w.Header().Set(api.HeaderIdempotentReplay, "true")
 			f.answerTask(w, http.StatusOK, known)
 			return
 		}
@@ -120,12 +130,23 @@ func (f *fake) create(w http.ResponseWriter, r *http.Request) {
 	made.Capability, made.Mode, made.CreatedAt = req.Capability, task.Test, api.Timestamp{Time: time.Now().UTC()}
 	f.tasks = append(f.tasks, made)
 	made.move(task.Queued)
+	f.begin(made)
 	if strings.HasPrefix(req.Capability, "text.") && input.Prompt != "@stuck:running" {
 		f.finish(made, len(input.Texts))
+		if strings.HasPrefix(input.Prompt, "@lost") {
+			panic(http.ErrAbortHandler)
+		}
 		f.answerTask(w, http.StatusOK, made)
 		return
 	}
 	f.answerTask(w, http.StatusAccepted, made)
+}
+
+// begin ends at once what is to fail.
+func (f *fake) begin(t *fakeTask) {
+	if strings.HasPrefix(t.prompt, "@failjob:") || t.prompt == "@flaky:job" {
+		f.finish(t, 0)
+	}
 }
 
 func (t *fakeTask) move(to task.State) {
@@ -137,7 +158,8 @@ func (t *fakeTask) move(to task.State) {
 }
 
 func (f *fake) finish(t *fakeTask, vectors int) {
-	if t.prompt == "@failjob:PROVIDER_TIMEOUT" {
+	t.tries++
+	if t.prompt == "@failjob:PROVIDER_TIMEOUT" || t.prompt == "@flaky:job" && t.tries == 1 {
 		t.Error = new(api.ErrorOf(fault.New(fault.ProviderTimeout, "the supplier didn't answer in time")))
 		t.move(task.Failed)
 		return
@@ -165,6 +187,9 @@ func (f *fake) finish(t *fakeTask, vectors int) {
 
 // get answers as the task is and then moves it on, so that each read meets another state.
 func (f *fake) get(w http.ResponseWriter, t *fakeTask) {
+	if strings.HasPrefix(t.prompt, "@quick:") && !t.State.Terminal() {
+		f.finish(t, 0)
+	}
 	f.answerTask(w, http.StatusOK, t)
 	if t.prompt == "@stuck:running" && t.State == task.Running {
 		return
@@ -180,10 +205,11 @@ func (f *fake) get(w http.ResponseWriter, t *fakeTask) {
 	}
 }
 
-func (f *fake) wasRead(id string) bool {
+// has reports whether there is the task, in a state after its first where it must have been read.
+func (f *fake) has(id string, read bool) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return slices.ContainsFunc(f.tasks, func(t *fakeTask) bool { return t.ID == id && len(t.moves) > 1 })
+	return slices.ContainsFunc(f.tasks, func(t *fakeTask) bool { return t.ID == id && (!read || len(t.moves) > 1) })
 }
 
 func (f *fake) answerTask(w http.ResponseWriter, status int, t *fakeTask) {

@@ -25,6 +25,7 @@ type progress struct {
 	started time.Time
 	stopped chan struct{}
 	drawing sync.WaitGroup
+	screen  sync.Mutex // held while something is written
 	mu      sync.Mutex
 	label   string
 	state   task.State
@@ -56,15 +57,42 @@ func (p *progress) show(now api.Task) {
 	}
 }
 
-// retry takes the reason of a pause.
+// retry takes the reason of a pause. Elsewhere than on a terminal each new try of a request has its
+// line, and the reads of a task that meet nobody have one together.
 func (p *progress) retry(r client.Retry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	said := p.trouble != ""
-	p.trouble = plain(r.Err)
-	if !p.t.errTTY && !said {
-		p.t.note("%s; trying again", p.trouble)
+	p.trouble = sayRetry(r)
+	if !p.t.errTTY && (!said || r.Tries > 0) {
+		p.t.note("%s", p.trouble)
 	}
+}
+
+// sayRetry says why a request is sent again, when, and which of how many tries that is.
+func sayRetry(r client.Retry) string {
+	text := plain(r.Err) + "; trying again"
+	if r.Tries > 0 {
+		text += fmt.Sprintf(" in %s (try %d of %d)", seconds(r.Pause), r.Try, r.Tries)
+	}
+	return text
+}
+
+// count shows how many of several tasks have ended.
+func (p *progress) count(done, all int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.detail, p.trouble = fmt.Sprintf("%d of %d done", done, all), ""
+}
+
+// above writes results where the line was, which comes back below them.
+func (p *progress) above(write func()) {
+	p.screen.Lock()
+	defer p.screen.Unlock()
+	if p.t.errTTY {
+		_, _ = fmt.Fprint(p.t.err, "\r\x1b[K")
+	}
+	write()
 }
 
 // stop clears the line. What is written to stderr afterwards starts at its beginning.
@@ -82,7 +110,9 @@ func (p *progress) draw() {
 			_, _ = fmt.Fprint(p.t.err, "\r\x1b[K")
 			return
 		case <-tick.C:
+			p.screen.Lock()
 			_, _ = fmt.Fprint(p.t.err, "\r"+p.line(frames[frame%len(frames)])+"\x1b[K")
+			p.screen.Unlock()
 		}
 	}
 }
@@ -100,7 +130,7 @@ func (p *progress) line(frame string) string {
 	}
 	parts = append(parts, s.faint.Render(clock(time.Since(p.started))))
 	if p.trouble != "" {
-		parts = append(parts, s.bad.Render(p.trouble+"; trying again"))
+		parts = append(parts, s.bad.Render(p.trouble))
 	}
 	line := strings.Join(parts, "  ")
 	if width := p.t.width() - 1; lipgloss.Width(line) > width {

@@ -16,6 +16,7 @@ import (
 	"unitask/internal/catalog"
 	"unitask/internal/client"
 	"unitask/internal/fault"
+	"unitask/internal/journal"
 )
 
 const runLong = `Submit a task, wait for it and print or save what it made.
@@ -25,7 +26,12 @@ the prompt. @FILE and - read a file or stdin, for texts and media; media may als
 of an artifact. @@ begins a text with an @ of its own. name:=JSON gives any value as JSON,
 name.member=value a member of an object, and a name given again another item of a list.
 
-Interrupting leaves the task running. The exit code says how it ended: 0 succeeded, 1 any other error,
+The request is written to a journal on this machine before it is sent, so that the same task can be
+finished whatever happens to this command: interrupting it leaves the task running, and "unitask tasks
+resume" goes on with it. Lost connections, timeouts and a full service are tried again by themselves,
+under the same key and within bounds.
+
+The exit code says how it ended: 0 succeeded, 1 any other error,
 2 the command line, 3 the task failed, 4 key, 5 not found, 6 rate or capacity, 7 the wait timed out,
 8 unreachable, 130 interrupted.`
 
@@ -37,13 +43,11 @@ const runExample = `  unitask run text.chat "Say hello" max_output_tokens=50
 
 type runOptions struct {
 	clientFlags
+	waitFlags
 	capability     string
 	words          []string
-	output         string
 	idempotencyKey string
-	timeout        time.Duration
 	noWait, dryRun bool
-	asJSON         bool
 }
 
 func newRunCmd(t *terminal) *cobra.Command {
@@ -60,13 +64,11 @@ func newRunCmd(t *terminal) *cobra.Command {
 			return runRun(cmd.Context(), t, &o)
 		},
 	}
-	cmd.Flags().StringVarP(&o.output, "output", "o", "", "save to `FILE`, DIR/, 'NAME.*' (the extension follows the content) or - for stdout")
+	o.waitFlags.add(cmd)
 	cmd.Flags().BoolVar(&o.noWait, "no-wait", false, "print the task's id and don't wait")
-	cmd.Flags().DurationVar(&o.timeout, "timeout", 0, "stop waiting after this `time`, such as 90s; the task goes on (exit code 7)")
 	cmd.Flags().StringVar(&o.idempotencyKey, "idempotency-key", "", "submit under this `key`: the same key and request give the same task")
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "print the request as a curl command and send nothing")
-	addJSON(cmd, &o.asJSON)
-	o.add(cmd)
+	o.clientFlags.add(cmd)
 	cmd.MarkFlagsMutuallyExclusive("no-wait", "output")
 	cmd.MarkFlagsMutuallyExclusive("no-wait", "timeout")
 	cmd.MarkFlagsMutuallyExclusive("dry-run", "json")
@@ -80,15 +82,16 @@ func runRun(ctx context.Context, t *terminal, o *runOptions) error {
 	p := startProgress(t, o.capability)
 	stop := sync.OnceFunc(p.stop)
 	defer stop()
-	c, err := o.connect(ctx, t, p.retry)
+	c, err := o.reach(ctx, t, p.retry)
 	if err != nil {
 		return err
 	}
-	entry, err := entryOf(ctx, c, o.capability)
+	entry, err := entryOf(ctx, c.Client, o.capability)
 	if err != nil {
 		return err
 	}
-	req, err := fit(entry, o.words, &reader{stdin: t.in, stdinUsed: o.keyFile == "-"})
+	read := &reader{stdin: t.in, stdinUsed: o.keyFile == "-"}
+	req, err := fit(entry, o.words, read)
 	if err != nil {
 		return err
 	}
@@ -96,22 +99,21 @@ func runRun(ctx context.Context, t *terminal, o *runOptions) error {
 		stop()
 		return writeCurl(t.out, c.BaseURL(), o.idempotencyKey, req)
 	}
-	done, err := o.submit(ctx, c, p, entry, req)
+	s, err := begin(c, o.clientFlags.words(), journal.Submission{
+		Key: o.idempotencyKey, Files: read.files, Output: absolute(o.output), JSON: o.asJSON,
+	}, req, p.show)
+	if err != nil {
+		return err
+	}
+	if o.noWait {
+		return s.settle(o.submit(ctx, t, s))
+	}
+	done, err := o.finish(ctx, s, entry.Mode)
 	stop()
-	switch {
-	case err != nil:
-		return err
-	case o.noWait && o.asJSON:
-		return t.json(done)
-	case o.noWait:
-		_, err := fmt.Fprintln(t.out, done.ID)
-		return err
+	if err == nil {
+		err = showResult(ctx, t, c.Client, done, o.result())
 	}
-	err = showResult(ctx, t, c, done, resultOptions{output: o.output, asJSON: o.asJSON})
-	if failed, ok := errors.AsType[*taskEnded](err); ok && failed.task.Error != nil && failed.task.Error.Retryable {
-		return &hinted{err, "the same command with --idempotency-key " + o.idempotencyKey + " tries this task again"}
-	}
-	return err
+	return s.settle(err)
 }
 
 // check finds what is wrong with the flags before anything is sent.
@@ -122,53 +124,41 @@ func (o *runOptions) check() error {
 	if n := utf8.RuneCountInString(strings.TrimSpace(o.idempotencyKey)); n < api.MinIdempotencyKey || n > api.MaxIdempotencyKey {
 		return &usageError{message: fmt.Sprintf("--idempotency-key takes %d to %d characters, this has %d", api.MinIdempotencyKey, api.MaxIdempotencyKey, n)}
 	}
-	if o.timeout < 0 {
-		return &usageError{message: "--timeout takes a time above zero, such as 90s"}
-	}
-	return checkOutput(o.output, o.asJSON)
+	return o.waitFlags.check()
 }
 
-// submit creates the task and follows it to its end, or as long as the person wants.
-func (o *runOptions) submit(ctx context.Context, c *client.Client, p *progress, entry api.Capability, req api.CreateRequest) (api.Task, error) {
-	ctx, cancel := withTimeout(ctx, o.timeout)
+// submit creates the task and says which one it is.
+func (o *runOptions) submit(ctx context.Context, t *terminal, s *submission) error {
+	made, err := s.create(ctx)
+	switch {
+	case err != nil:
+		return o.explain(err)
+	case o.asJSON:
+		return t.json(made)
+	}
+	_, err = fmt.Fprintln(t.out, made.ID)
+	return err
+}
+
+// finish creates the task and follows it to its end, or as long as the person wants.
+func (o *runOptions) finish(ctx context.Context, s *submission, mode catalog.Mode) (api.Task, error) {
+	ctx, cancel := o.wait(ctx)
 	defer cancel()
-	created, err := c.Create(ctx, req, client.CreateOptions{IdempotencyKey: o.idempotencyKey, Wait: o.hold(entry.Mode)})
-	if err != nil {
-		return api.Task{}, o.notCreated(ctx, err)
-	}
-	if o.noWait {
-		return created.Task, nil
-	}
-	last, err := c.FollowCreated(ctx, created, p.show)
-	if err != nil && ctx.Err() != nil {
-		return last, &leftRunning{id: created.Task.ID, cause: context.Cause(ctx)}
-	}
-	return last, err
+	done, err := s.finish(ctx, client.CreateOptions{Wait: o.hold(mode)})
+	return done, o.explain(err)
 }
 
 // hold is how long the service may hold its answer: less than the person waits, so that a task's id
 // is known before the end.
 func (o *runOptions) hold(mode catalog.Mode) *time.Duration {
-	switch {
-	case o.noWait:
-		return new(time.Duration(0))
-	case mode == catalog.Sync && o.timeout > 0 && o.timeout < api.MaxWait:
+	if mode == catalog.Sync && o.timeout > 0 && o.timeout < api.MaxWait {
 		return new(max(o.timeout-time.Second, 0))
-	default:
-		return nil
 	}
+	return nil
 }
 
-// notCreated says how the same request is made again without becoming a second task.
-func (o *runOptions) notCreated(ctx context.Context, err error) error {
-	again := "the same command with --idempotency-key " + o.idempotencyKey + " gets the same task"
-	if ctx.Err() != nil {
-		return &hinted{&leftRunning{cause: context.Cause(ctx), last: err}, again}
-	}
-	_, lost := errors.AsType[*client.UnreachableError](err)
-	if f, ok := errors.AsType[*fault.Error](err); lost || ok && f.Retryable() {
-		return &hinted{err, again}
-	}
+// explain names the capability's page where the request was wrong.
+func (o *runOptions) explain(err error) error {
 	if f, ok := errors.AsType[*fault.Error](err); ok && f.Code == fault.InvalidRequest {
 		return &hinted{err, "unitask capabilities " + o.capability}
 	}
@@ -194,14 +184,6 @@ func entryOf(ctx context.Context, c *client.Client, name string) (api.Capability
 		message += ": did you mean " + near + "?"
 	}
 	return api.Capability{}, &usageError{message: message, hint: "unitask capabilities"}
-}
-
-// withTimeout ends ctx with errTimeout after d; 0 is never.
-func withTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	if d <= 0 {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeoutCause(ctx, d, errTimeout)
 }
 
 // completeRun completes capabilities, then the names of their fields.

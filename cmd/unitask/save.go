@@ -55,6 +55,21 @@ func isFolder(output string) bool {
 	return err == nil && info.IsDir()
 }
 
+// absolute is an -o that means the same from any folder.
+func absolute(output string) string {
+	if output == "" || output == "-" {
+		return output
+	}
+	full, err := filepath.Abs(output)
+	if err != nil {
+		return output
+	}
+	if isFolder(output) {
+		full += string(filepath.Separator)
+	}
+	return full
+}
+
 // checkOutput finds out before a task is paid for whether its result has a place to go.
 func checkOutput(output string, asJSON bool) error {
 	if output == "-" && asJSON {

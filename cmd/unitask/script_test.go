@@ -46,13 +46,14 @@ func TestScripts(t *testing.T) {
 			e.Setenv("SERVICE", service.URL)
 			e.Setenv("KEY", fakeKey)
 			e.Setenv("UNITASK_CONFIG_DIR", config)
+			e.Setenv("UNITASK_STATE_DIR", filepath.Join(e.WorkDir, "state"))
 			e.Setenv("UNITASK_BASE_URL", service.URL)
 			e.Setenv("UNITASK_API_KEY", fakeKey)
 			e.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/dev/null/none")
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "await": await, "datafolder": dataFolder, "fault": plantFault, "cut": cut,
+			"exits": exits, "await": await, "created": created, "datafolder": dataFolder, "fault": plantFault, "cut": cut,
 		},
 	})
 }
@@ -80,14 +81,23 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 
 // await ID waits until the task was read once: whoever created it knows its id.
 func await(ts *testscript.TestScript, neg bool, args []string) {
+	awaitTask(ts, neg, args, true)
+}
+
+// created ID waits until there is the task.
+func created(ts *testscript.TestScript, neg bool, args []string) {
+	awaitTask(ts, neg, args, false)
+}
+
+func awaitTask(ts *testscript.TestScript, neg bool, args []string, read bool) {
 	if neg || len(args) != 1 {
-		ts.Fatalf("usage: await ID")
+		ts.Fatalf("usage: await ID, or created ID")
 	}
 	service := ts.Value("service").(*fake)
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		if service.wasRead(args[0]) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		if service.has(args[0], read) {
 			return
 		}
 	}
-	ts.Fatalf("nobody reads %s", args[0])
+	ts.Fatalf("nobody creates and reads %s", args[0])
 }

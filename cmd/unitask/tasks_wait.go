@@ -9,14 +9,59 @@ import (
 
 	"unitask/internal/api"
 	"unitask/internal/client"
+	"unitask/internal/journal"
 )
 
-type tasksWaitOptions struct {
-	clientFlags
-	id      string
+// waitFlags say how long to wait for a task and what to do with its result.
+type waitFlags struct {
 	output  string
 	timeout time.Duration
 	asJSON  bool
+}
+
+func (f *waitFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&f.output, "output", "o", "", "save the result to `FILE`, DIR/, 'NAME.*' (the extension follows the content) or - for stdout")
+	cmd.Flags().DurationVar(&f.timeout, "timeout", 0, "stop waiting after this `time`, such as 90s; the task goes on (exit code 7)")
+	addJSON(cmd, &f.asJSON)
+}
+
+// check finds what is wrong with the flags before anything is sent.
+func (f *waitFlags) check() error {
+	if f.timeout < 0 {
+		return &usageError{message: "--timeout takes a time above zero, such as 90s"}
+	}
+	return checkOutput(f.output, f.asJSON)
+}
+
+// result is what is done with a task's result.
+func (f *waitFlags) result() resultOptions {
+	return resultOptions{output: f.output, asJSON: f.asJSON}
+}
+
+// resultFor is result for an entry of the journal: where these flags say nothing, what run was told.
+func (f *waitFlags) resultFor(e *journal.Entry) resultOptions {
+	out := f.result()
+	if f.output == "" {
+		out.asJSON = f.asJSON || e.JSON
+		if e.Output != "-" || !out.asJSON {
+			out.output = e.Output
+		}
+	}
+	return out
+}
+
+// wait ends ctx with errTimeout after --timeout, if one is set.
+func (f *waitFlags) wait(ctx context.Context) (context.Context, context.CancelFunc) {
+	if f.timeout <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeoutCause(ctx, f.timeout, errTimeout)
+}
+
+type tasksWaitOptions struct {
+	clientFlags
+	waitFlags
+	id string
 }
 
 func newTasksWaitCmd(t *terminal) *cobra.Command {
@@ -24,24 +69,21 @@ func newTasksWaitCmd(t *terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "wait ID",
 		Short: "Wait for a task to end, then print or save its result as run does",
-		Args:  cobra.ExactArgs(1),
+		Example: `  unitask tasks wait task_06gztwr81bcb6csfsxswat9e1m -o 'waves.*'
+  unitask tasks wait $(unitask run image.generate "a red fox" --no-wait) --timeout 90s`,
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.id = args[0]
 			return tasksWaitRun(cmd.Context(), t, &o)
 		},
 	}
-	cmd.Flags().StringVarP(&o.output, "output", "o", "", "save the result to `FILE`, DIR/, 'NAME.*' or - for stdout")
-	cmd.Flags().DurationVar(&o.timeout, "timeout", 0, "stop waiting after this `time`, such as 90s; the task goes on (exit code 7)")
-	addJSON(cmd, &o.asJSON)
-	o.add(cmd)
+	o.waitFlags.add(cmd)
+	o.clientFlags.add(cmd)
 	return cmd
 }
 
 func tasksWaitRun(ctx context.Context, t *terminal, o *tasksWaitOptions) error {
-	if o.timeout < 0 {
-		return &usageError{message: "--timeout takes a time above zero, such as 90s"}
-	}
-	if err := checkOutput(o.output, o.asJSON); err != nil {
+	if err := o.check(); err != nil {
 		return err
 	}
 	p := startProgress(t, o.id)
@@ -51,17 +93,17 @@ func tasksWaitRun(ctx context.Context, t *terminal, o *tasksWaitOptions) error {
 	if err != nil {
 		return err
 	}
-	done, err := o.wait(ctx, c, p)
+	done, err := o.follow(ctx, c, p)
 	stop()
 	if err != nil {
 		return err
 	}
-	return showResult(ctx, t, c, done, resultOptions{output: o.output, asJSON: o.asJSON})
+	return showResult(ctx, t, c, done, o.result())
 }
 
-// wait follows the task to its end, or as long as the person wants.
-func (o *tasksWaitOptions) wait(ctx context.Context, c *client.Client, p *progress) (api.Task, error) {
-	ctx, cancel := withTimeout(ctx, o.timeout)
+// follow reads the task to its end, or as long as the person wants.
+func (o *tasksWaitOptions) follow(ctx context.Context, c *client.Client, p *progress) (api.Task, error) {
+	ctx, cancel := o.wait(ctx)
 	defer cancel()
 	last, err := c.Follow(ctx, o.id, p.show)
 	if err != nil && ctx.Err() != nil {

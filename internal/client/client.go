@@ -44,8 +44,9 @@ type Config struct {
 
 // Retry says why a request is sent again, and after which pause.
 type Retry struct {
-	Err   error
-	Pause time.Duration
+	Err        error
+	Pause      time.Duration
+	Try, Tries int // which try of how many comes next; 0 for the reads of a task, which have no such bound
 }
 
 // Client calls one service with one key. It is safe for concurrent use.

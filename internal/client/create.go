@@ -14,16 +14,20 @@ import (
 	"unitask/internal/fault"
 )
 
+// The bounds of what is tried again by itself, beside those of the service.
 const (
-	createTries = 6                      // in all; with the pauses below about a minute
-	firstPause  = 500 * time.Millisecond // doubled after each try
-	longestStep = 20 * time.Second
+	maxTries      = 6                      // of one request without a task, in all
+	maxReopenings = 2                      // of a task, well below the five that the service grants a key
+	maxPausing    = 3 * time.Minute        // from the first failure to the last try
+	firstPause    = 500 * time.Millisecond // doubled after each try
+	longestStep   = 20 * time.Second
 )
 
 // CreateOptions go with a creation.
 type CreateOptions struct {
 	IdempotencyKey string         // "": a fresh one
 	Wait           *time.Duration // how long the service may hold the answer, whole seconds up to api.MaxWait; nil: its default
+	OnRetry        func(Retry)    // optional; told of this creation's retries, beside Config.OnRetry
 }
 
 // Created is what the service made of a creation.
@@ -41,26 +45,67 @@ func NewIdempotencyKey() string {
 }
 
 // Create submits a task. A lost connection and a retryable error are tried again under the same
-// Idempotency-Key, at most six times, with full jitter and never before the advised Retry-After; an
-// advice of over a minute ends it. The service runs one task for a key, however often it is asked.
+// Idempotency-Key with full jitter and never before the advised Retry-After: six times in all, within
+// three minutes, and twice where that reopens a task. An advice of over a minute ends it. The service
+// runs one task for a key, however often it is asked.
 func (c *Client) Create(ctx context.Context, req api.CreateRequest, o CreateOptions) (Created, error) {
+	return c.create(ctx, req, o.complete(), &tries{})
+}
+
+// Finish creates a task and follows it to its end, which it returns. A task that fails with a retryable
+// error is tried again within the bounds of Create. onChange, where not nil, is told each new revision.
+func (c *Client) Finish(ctx context.Context, req api.CreateRequest, o CreateOptions, onChange func(api.Task)) (api.Task, error) {
+	o = o.complete()
+	var t tries
+	for {
+		created, err := c.create(ctx, req, o, &t)
+		if err != nil {
+			return api.Task{}, err
+		}
+		t = tries{reopened: t.reopened}
+		last, err := c.FollowCreated(ctx, created, onChange)
+		failure := last.Fault()
+		if err != nil || failure == nil {
+			return last, err
+		}
+		pause, again := t.next(failure)
+		if !again {
+			return last, nil
+		}
+		if !c.pause(ctx, o, t.retry(failure, pause)) {
+			return last, failure
+		}
+	}
+}
+
+func (o CreateOptions) complete() CreateOptions {
 	if o.IdempotencyKey == "" {
 		o.IdempotencyKey = NewIdempotencyKey()
 	}
-	for try := 1; ; try++ {
+	if o.OnRetry == nil {
+		o.OnRetry = func(Retry) {}
+	}
+	return o
+}
+
+func (c *Client) create(ctx context.Context, req api.CreateRequest, o CreateOptions, t *tries) (Created, error) {
+	for {
 		created, err := c.createOnce(ctx, req, o)
-		if err == nil || try == createTries || ctx.Err() != nil {
+		if err == nil || ctx.Err() != nil {
 			return created, err
 		}
-		pause, again := retryPause(err, try)
-		if !again {
-			return created, err
-		}
-		c.onRetry(Retry{Err: err, Pause: pause})
-		if !sleep(ctx, pause) {
+		pause, again := t.next(err)
+		if !again || !c.pause(ctx, o, t.retry(err, pause)) {
 			return created, err
 		}
 	}
+}
+
+// pause tells of a retry and waits for its time; false where ctx ends before.
+func (c *Client) pause(ctx context.Context, o CreateOptions, r Retry) bool {
+	c.onRetry(r)
+	o.OnRetry(r)
+	return sleep(ctx, r.Pause)
 }
 
 func (c *Client) createOnce(ctx context.Context, req api.CreateRequest, o CreateOptions) (Created, error) {
@@ -78,6 +123,41 @@ func (c *Client) createOnce(ctx context.Context, req api.CreateRequest, o Create
 	return Created{Task: a.value, Replayed: a.replayed, RetryAfter: a.retryAfter}, nil
 }
 
+// tries counts what was tried again.
+type tries struct {
+	failed   int       // requests in a row
+	reopened int       // of the task
+	since    time.Time // of the first failure in the row
+}
+
+// next counts a failure, and says whether it allows the same request again and after which pause.
+func (t *tries) next(err error) (time.Duration, bool) {
+	if t.failed++; t.failed == 1 {
+		t.since = time.Now()
+	}
+	if taskOf(err) != "" {
+		t.reopened++
+	}
+	pause, again := retryPause(err, t.failed)
+	late := time.Since(t.since)+pause > maxPausing
+	return pause, again && t.failed < maxTries && t.reopened <= maxReopenings && !late
+}
+
+func (t *tries) retry(err error, pause time.Duration) Retry {
+	if taskOf(err) != "" {
+		return Retry{Err: err, Pause: pause, Try: t.reopened + 1, Tries: maxReopenings + 1}
+	}
+	return Retry{Err: err, Pause: pause, Try: t.failed + 1, Tries: maxTries}
+}
+
+// taskOf returns the task that failed, "" where the request itself did.
+func taskOf(err error) string {
+	if e, ok := errors.AsType[*fault.Error](err); ok {
+		return e.TaskID
+	}
+	return ""
+}
+
 // retryPause says whether an error allows the same request again, and after which pause.
 func retryPause(err error, try int) (time.Duration, bool) {
 	var advised time.Duration
@@ -88,8 +168,7 @@ func retryPause(err error, try int) (time.Duration, bool) {
 		}
 		advised = e.RetryAfter
 	}
-	step := min(firstPause<<(try-1), longestStep)
-	return advised + mathrand.N(step), true
+	return advised + mathrand.N(min(firstPause<<(try-1), longestStep)), true
 }
 
 // sleep waits for d and reports whether ctx lasted as long.

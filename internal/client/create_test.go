@@ -3,6 +3,7 @@ package client_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"testing"
 	"testing/synctest"
@@ -37,6 +38,8 @@ func TestCreateRetries(t *testing.T) {
 		{"lost connections", lost, 3, "", 4, 0},
 		{"lost for good", lost, 99, fault.Internal, 6, 0},
 		{"full, with advice", refuse(fault.New(fault.CapacityExhausted, "full").WithRetryAfter(4 * time.Second)), 2, "", 3, 8 * time.Second},
+		{"a task that fails and fails", refuse(fault.New(fault.ProviderTimeout, "late").WithTask("task_1")), 99, fault.ProviderTimeout, 3, 0},
+		{"advice that adds up", refuse(fault.New(fault.CapacityExhausted, "full").WithRetryAfter(50 * time.Second)), 99, fault.CapacityExhausted, 4, 150 * time.Second},
 		{"timed out", refuse(fault.New(fault.ProviderTimeout, "late").WithRetryAfter(time.Second)), 1, "", 2, time.Second},
 		{"an advice over a minute", refuse(fault.New(fault.RateLimitExceeded, "budget").WithRetryAfter(time.Hour)), 99, fault.RateLimitExceeded, 1, 0},
 		{"past its last reopening", refuse(final), 99, fault.ProviderTimeout, 1, 0},
@@ -73,6 +76,72 @@ func TestCreateRetries(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestFinishReopens: a task that is done elsewhere and fails is tried again under its key, twice at most
+// and told each time.
+func TestFinishReopens(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		failures int
+		final    bool
+		want     task.State
+		creates  int
+		told     []string
+	}{
+		{"none", 0, false, task.Succeeded, 1, nil},
+		{"one", 1, false, task.Succeeded, 2, []string{"2 of 3"}},
+		{"two", 2, false, task.Succeeded, 3, []string{"2 of 3", "3 of 3"}},
+		{"more", 9, false, task.Failed, 3, []string{"2 of 3", "3 of 3"}},
+		{"one that is final", 1, true, task.Failed, 1, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				creates, keys := 0, map[string]bool{}
+				now := func() api.Task {
+					if creates > tt.failures {
+						return api.Task{ID: "task_1", State: task.Succeeded}
+					}
+					f := fault.New(fault.ProviderTimeout, "late").WithRetryAfter(2 * time.Second)
+					f.Final = tt.final
+					return api.Task{ID: "task_1", State: task.Failed, Error: new(api.ErrorOf(f))}
+				}
+				c := overHandler(t, func(w http.ResponseWriter, r *http.Request) {
+					if r.Method == http.MethodGet {
+						writeJSON(w, http.StatusOK, now())
+						return
+					}
+					creates++
+					keys[r.Header.Get(api.HeaderIdempotencyKey)] = true
+					writeJSON(w, http.StatusAccepted, api.Task{ID: "task_1", State: task.Queued})
+				})
+				var told []string
+				var last api.Task
+				got, err := c.Finish(t.Context(), api.CreateRequest{}, client.CreateOptions{OnRetry: func(r client.Retry) {
+					told = append(told, fmt.Sprintf("%d of %d", r.Try, r.Tries))
+				}}, func(now api.Task) { last = now })
+				if err != nil || got.State != tt.want || last.State != tt.want || creates != tt.creates || len(keys) != 1 {
+					t.Errorf("%s, %v, after %d creations under %d keys; want %s after %d under 1", got.State, err, creates, len(keys), tt.want, tt.creates)
+				}
+				if diff := cmp.Diff(tt.told, told); diff != "" {
+					t.Errorf("retries (-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+// TestFinishInterrupted: between two tries the failure is the answer.
+func TestFinishInterrupted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		failed := api.Task{ID: "task_1", State: task.Failed, Error: new(api.ErrorOf(fault.New(fault.ProviderTimeout, "late")))}
+		c := overHandler(t, func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, failed) })
+		got, err := c.Finish(ctx, api.CreateRequest{}, client.CreateOptions{OnRetry: func(client.Retry) { cancel() }}, nil)
+		if f, ok := errors.AsType[*fault.Error](err); !ok || f.TaskID != "task_1" || got.State != task.Failed {
+			t.Errorf("%+v, %v, want the failed task and its error", got, err)
+		}
+	})
 }
 
 func TestCreateAnswer(t *testing.T) {

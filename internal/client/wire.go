@@ -118,6 +118,7 @@ func request(ctx context.Context, base string, r call) (*http.Request, error) {
 	if err != nil {
 		return nil, fault.Wrap(fault.InvalidRequest, err, "the request's address is malformed")
 	}
+	req.GetBody = nil // the transport doesn't repeat it untold
 	if r.header != nil {
 		req.Header = r.header
 	}

@@ -50,9 +50,9 @@ func (e *Entry) Name() string {
 	return e.ID
 }
 
-// Accepted notes the task that the service made.
+// Accepted notes the task that the service made; "" says nothing.
 func (e *Entry) Accepted(taskID string) error {
-	if taskID == e.TaskID {
+	if taskID == "" || taskID == e.TaskID {
 		return nil
 	}
 	e.TaskID = taskID

@@ -152,6 +152,20 @@ func (j *Journal) Take(id string) (*Entry, error) {
 	return e, nil
 }
 
+// Peek reads an entry without its lock, as one looks at what another process works on. Only what it
+// says may be used.
+func (j *Journal) Peek(id string) (*Entry, error) {
+	f, err := os.Open(j.Path(id))
+	if err != nil {
+		return nil, err
+	}
+	e, err := read(f)
+	if e != nil {
+		e.ID = id
+	}
+	return e, errors.Join(err, f.Close())
+}
+
 // Sweep deletes the entries past MaxAge and returns how many those were.
 func (j *Journal) Sweep(now time.Time) (int, error) {
 	ids, err := j.List()

@@ -73,6 +73,9 @@ func TestLife(t *testing.T) {
 		t.Errorf("taken from a live process: %v", err)
 	}
 	must(t, first.Accepted("task_1"))
+	if seen, err := j.Peek(first.ID); err != nil || seen.TaskID != "task_1" || seen.ID != first.ID {
+		t.Errorf("seen from outside: %+v, %v", seen, err)
+	}
 	must(t, first.Close())
 
 	second := mustTake(t, j, first.ID)
@@ -109,8 +112,8 @@ func TestPrivate(t *testing.T) {
 	j := journal.Open(state)
 	e := mustBegin(t, j, submission())
 	for path, want := range map[string]fs.FileMode{
-		filepath.Join(state, "journal"):                fs.ModeDir | 0o700,
-		j.Path(e.ID): 0o600,
+		filepath.Join(state, "journal"): fs.ModeDir | 0o700,
+		j.Path(e.ID):                    0o600,
 	} {
 		info, err := os.Stat(path)
 		must(t, err)

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+)
+
+// parallel does the items in their order, at most n of them at once, and returns their errors by index.
+func parallel[T any](n int, items []T, do func(T) error) []error {
+	errs := make([]error, len(items))
+	todo := make(chan int)
+	var workers sync.WaitGroup
+	for range min(n, len(items)) {
+		workers.Go(func() {
+			for i := range todo {
+				errs[i] = do(items[i])
+			}
+		})
+	}
+	for i := range items {
+		todo <- i
+	}
+	close(todo)
+	workers.Wait()
+	return errs
+}
+
+// partly is the end of many tasks of which some didn't succeed. What each of them met was said before;
+// the first one's error gives the exit code.
+type partly struct {
+	failed, all int
+	first       error
+}
+
+func (e *partly) Error() string { return fmt.Sprintf("%d of %d didn't succeed", e.failed, e.all) }
+
+func (e *partly) Unwrap() error { return e.first }
+
+// several sums up the errors of many tasks; nil where all succeeded.
+func several(errs []error) error {
+	failed := slices.DeleteFunc(slices.Clone(errs), func(err error) bool { return err == nil })
+	if len(failed) == 0 {
+		return nil
+	}
+	return &partly{failed: len(failed), all: len(errs), first: failed[0]}
+}

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"unitask/internal/api"
+	"unitask/internal/client"
+	"unitask/internal/journal"
+	"unitask/internal/task"
+)
+
+const tasksRetryLong = `Submit the request of a failed task again, under its own key: the same task goes on.
+
+That works for failures that another try may mend (a timeout, a full service), at most five times for a
+task, and where this machine's journal has the request: "unitask run" leaves it there after such a
+failure. The service itself keeps no request of a task that has ended.`
+
+type tasksRetryOptions struct {
+	clientFlags
+	waitFlags
+	id string
+}
+
+func newTasksRetryCmd(t *terminal) *cobra.Command {
+	var o tasksRetryOptions
+	cmd := &cobra.Command{
+		Use:   "retry ID",
+		Short: "Try a failed task of this machine again, under its own key",
+		Long:  tasksRetryLong,
+		Example: `  unitask tasks retry task_06gztwr81bcb6csfsxswat9e1m
+  unitask tasks retry task_06gztwr81bcb6csfsxswat9e1m -o fox.png --timeout 5m`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.id = args[0]
+			return tasksRetryRun(cmd.Context(), t, &o)
+		},
+	}
+	o.waitFlags.add(cmd)
+	o.clientFlags.add(cmd)
+	return cmd
+}
+
+func tasksRetryRun(ctx context.Context, t *terminal, o *tasksRetryOptions) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	p := startProgress(t, o.id)
+	stop := sync.OnceFunc(p.stop)
+	defer stop()
+	c, err := o.reach(ctx, t, p.retry)
+	if err != nil {
+		return err
+	}
+	e, err := takeEntry(journal.Open(journal.StateDir()), o.id)
+	if _, absent := errors.AsType[*notJournaled](err); absent {
+		return o.unknown(ctx, c)
+	}
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(c.owns(e), e.SetFailed(false)); err != nil {
+		return errors.Join(err, e.Close())
+	}
+	s := &submission{service: c, flags: o.words(), entry: e, show: p.show}
+	done, err := o.finish(ctx, s)
+	stop()
+	if err == nil {
+		err = showResult(ctx, t, c.Client, done, o.resultFor(e))
+	}
+	return s.settle(err)
+}
+
+// takeEntry locks the entry that a person means.
+func takeEntry(j *journal.Journal, name string) (*journal.Entry, error) {
+	all, err := j.List()
+	if err != nil {
+		return nil, err
+	}
+	id, err := findEntry(j, all, name)
+	if err != nil {
+		return nil, err
+	}
+	e, err := j.Take(id)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return e, nil
+}
+
+func (o *tasksRetryOptions) finish(ctx context.Context, s *submission) (api.Task, error) {
+	ctx, cancel := o.wait(ctx)
+	defer cancel()
+	return s.finish(ctx, client.CreateOptions{})
+}
+
+// unknown says what can be done about a task that the journal doesn't hold.
+func (o *tasksRetryOptions) unknown(ctx context.Context, c service) error {
+	r, err := c.Get(ctx, o.id, client.GetOptions{})
+	if err != nil {
+		return err
+	}
+	f := r.Task.Fault()
+	switch {
+	case !r.Task.State.Terminal():
+		return &hinted{fmt.Errorf("%s is %s: there is nothing to try again", o.id, r.Task.State), "unitask tasks wait " + o.id + o.words()}
+	case r.Task.State == task.Failed && f != nil && f.Retryable():
+		return &hinted{
+			fmt.Errorf("this machine's journal doesn't hold the request of %s, and the service keeps none of a task that has ended", o.id),
+			"the same unitask run command makes a new task; with the first one's --idempotency-key it goes on with this one",
+		}
+	case r.Task.State == task.Failed:
+		return &hinted{fmt.Errorf("another try can't mend it: %w", ended(r.Task)), "unitask tasks get " + o.id + o.words()}
+	default:
+		return &hinted{fmt.Errorf("%s is %s: there is nothing to try again", o.id, r.Task.State), "unitask tasks get " + o.id + o.words()}
+	}
+}
