@@ -98,9 +98,12 @@ func exitCode(err error) int {
 	_, absent := errors.AsType[*notJournaled](err)
 	_, unreachable := errors.AsType[*client.UnreachableError](err)
 	f, coded := errors.AsType[*fault.Error](err)
+	sick, isSick := errors.AsType[*unwell](err)
 	switch {
 	case err == nil:
 		return exitOK
+	case isSick:
+		return exitCode(sick.first.err)
 	case usage:
 		return exitUsage
 	case errors.Is(err, errTimeout):
@@ -191,6 +194,9 @@ func requestID(err error) string {
 func hintOf(command string, err error) string {
 	if e, ok := errors.AsType[*hinted](err); ok {
 		return e.hint
+	}
+	if e, ok := errors.AsType[*unwell](err); ok {
+		return e.first.Hint
 	}
 	if e, ok := errors.AsType[*usageError](err); ok {
 		if e.hint != "" {

@@ -57,6 +57,12 @@ func newFake(t testing.TB) *fake {
 	mux.HandleFunc("GET "+api.PathTasks+"/{id}", f.guard(f.onTask(f.get)))
 	mux.HandleFunc("GET "+api.PathTasks+"/{id}/timeline", f.guard(f.onTask(f.timeline)))
 	mux.HandleFunc("POST "+api.PathTasks+"/{id}/cancel", f.guard(f.onTask(f.cancel)))
+	mux.HandleFunc("GET "+api.PathReady, func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "" {
+			t.Errorf("%s came with a key", r.URL.Path)
+		}
+		answer(w, http.StatusOK, map[string]string{"status": "ok"})
+	})
 	mux.HandleFunc("GET "+api.PathArtifacts, func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "" {
 			t.Errorf("%s came with a key", r.URL.Path)
@@ -281,7 +287,9 @@ func newFakeAdmin() http.Handler {
 	var keys []api.Key
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+api.PathAdminInfo, func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, http.StatusOK, api.Info{Version: "fake"})
+		answer(w, http.StatusOK, api.Info{Version: "fake", Suppliers: []api.SupplierStatus{
+			{Name: "sandbox", Live: true, About: "for test keys"}, {Name: "Groq", About: "GROQ_API_KEY is not set"},
+		}})
 	})
 	mux.HandleFunc("POST "+api.PathAdminSession, func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, http.StatusCreated, api.Key{Secret: fakeKey, Mode: task.Test})

@@ -31,6 +31,7 @@ func commands(t *terminal) []*cobra.Command {
 		newKeysCmd(t),
 		newStoreCmd(t),
 		newConfigCmd(t),
+		newDoctorCmd(t),
 		newVersionCmd(t),
 	}
 }

@@ -36,10 +36,10 @@ func (b banner) print(t *terminal) {
 			head = "suppliers"
 		}
 		mark := t.errStyle.good.Render("live")
-		if !s.live {
+		if !s.Live {
 			mark = t.errStyle.faint.Render("off ")
 		}
-		t.note("  %-9s  %-10s %s  %s", head, s.name, mark, s.text)
+		t.note("  %-9s  %-10s %s  %s", head, s.Name, mark, s.About)
 	}
 	t.note("")
 	if !b.supply.anyLive() {

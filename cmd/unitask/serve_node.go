@@ -119,7 +119,7 @@ func (n *node) assemble(ctx context.Context, c config.Config, directory *catalog
 			_, err := backup.Write(ctx, w, backup.Source{Database: n.db, Files: folder, Program: readBuild().Version, Now: time.Now})
 			return err
 		},
-		Server: api.Info{Version: readBuild().Version, BaseURL: c.BaseURL, PID: os.Getpid()},
+		Server: api.Info{Version: readBuild().Version, BaseURL: c.BaseURL, PID: os.Getpid(), Suppliers: s.statuses},
 	}
 	n.admin = server.NewAdmin(n.operator, n.metrics.Handler(), log)
 	n.socket, err = openAdminSocket(ctx, n.dataDir)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"unitask/internal/api"
 	"unitask/internal/catalog"
 	"unitask/internal/config"
 	"unitask/internal/routing"
@@ -39,14 +40,7 @@ const (
 type supply struct {
 	routes   []routing.Route
 	prices   map[catalog.Name]task.Price
-	statuses []status
-}
-
-// status is one supplier's line in the banner.
-type status struct {
-	name string
-	live bool
-	text string
+	statuses []api.SupplierStatus // in the order of the banner
 }
 
 // anyLive reports whether live keys have something to call.
@@ -78,20 +72,25 @@ func findSuppliers(ctx context.Context, c config.Config, getenv func(string) str
 	if err := s.addSandbox(c.DataDir); err != nil {
 		return s, err
 	}
+	return s, s.addLive(ctx, c, getenv)
+}
+
+// addLive adds the suppliers of live keys.
+func (s *supply) addLive(ctx context.Context, c config.Config, getenv func(string) string) error {
 	if c.HasRoutes() {
 		for _, one := range c.Suppliers {
 			if err := s.addConfigured(ctx, one, routesOf(one.Name, c.Routes)); err != nil {
-				return s, err
+				return err
 			}
 		}
-		return s, nil
+		return nil
 	}
 	for _, one := range config.Builtins() {
 		if err := s.addBuiltin(ctx, one, getenv); err != nil {
-			return s, err
+			return err
 		}
 	}
-	return s, nil
+	return nil
 }
 
 // addSandbox adds the suppliers of test keys; their prices only put one before the other.
@@ -117,7 +116,7 @@ func (s *supply) addSandbox(dataDir string) error {
 			})
 		}
 	}
-	s.statuses = append(s.statuses, status{"sandbox", true, fmt.Sprintf("for test keys: all %d capabilities", len(kind.Capabilities))})
+	s.statuses = append(s.statuses, api.SupplierStatus{Name: "sandbox", Live: true, About: fmt.Sprintf("for test keys: all %d capabilities", len(kind.Capabilities))})
 	return nil
 }
 
@@ -151,7 +150,7 @@ func (s *supply) addConfigured(ctx context.Context, one config.Supplier, routes 
 	}
 	if !one.APIKey.IsZero() {
 		if _, err := keyOf(ctx, one.APIKey); err != nil {
-			st.live, st.text = false, "its key can't be read: "+err.Error()
+			st.Live, st.About = false, "its key can't be read: "+err.Error()
 		}
 	}
 	s.statuses = append(s.statuses, st)
@@ -159,15 +158,15 @@ func (s *supply) addConfigured(ctx context.Context, one config.Supplier, routes 
 }
 
 func (s *supply) addBuiltin(ctx context.Context, one config.Builtin, getenv func(string) string) error {
-	st := status{name: one.Title}
+	st := api.SupplierStatus{Name: one.Title}
 	var err error
 	switch {
 	case one.Variable != "" && getenv(one.Variable) == "":
-		st.text = one.Variable + " is not set"
+		st.About = one.Variable + " is not set"
 	case one.Variable == "":
 		st, err = s.addLocal(ctx, one)
 	case !slices.ContainsFunc(liveKinds(), func(k supplier.Kind) bool { return k.Name == one.Supplier.Kind }):
-		st.text = "not supported in this version, although " + one.Variable + " is set"
+		st.About = "not supported in this version, although " + one.Variable + " is set"
 	default:
 		st, err = s.add(one.Supplier, one.Title, one.Routes)
 	}
@@ -176,17 +175,17 @@ func (s *supply) addBuiltin(ctx context.Context, one config.Builtin, getenv func
 }
 
 // addLocal adds a supplier on this machine, if it answers, with the first model that it has.
-func (s *supply) addLocal(ctx context.Context, one config.Builtin) (status, error) {
+func (s *supply) addLocal(ctx context.Context, one config.Builtin) (api.SupplierStatus, error) {
 	u, err := url.Parse(one.Supplier.BaseURL)
 	if err != nil {
-		return status{}, err
+		return api.SupplierStatus{}, err
 	}
 	model, answered := firstModel(ctx, one.Supplier.BaseURL)
 	switch {
 	case !answered:
-		return status{name: one.Title, text: "doesn't answer at " + u.Host}, nil
+		return api.SupplierStatus{Name: one.Title, About: "doesn't answer at " + u.Host}, nil
 	case model == "":
-		return status{name: one.Title, text: "answers at " + u.Host + " but has no model"}, nil
+		return api.SupplierStatus{Name: one.Title, About: "answers at " + u.Host + " but has no model"}, nil
 	}
 	for _, routes := range one.Routes {
 		for i := range routes {
@@ -199,14 +198,14 @@ func (s *supply) addLocal(ctx context.Context, one config.Builtin) (status, erro
 }
 
 // add makes the supplier's adapter and routes.
-func (s *supply) add(one config.Supplier, title string, routes map[catalog.Name][]config.Route) (status, error) {
+func (s *supply) add(one config.Supplier, title string, routes map[catalog.Name][]config.Route) (api.SupplierStatus, error) {
 	kind, adapter, err := newAdapter(one)
 	if err != nil {
-		return status{}, err
+		return api.SupplierStatus{}, err
 	}
 	hosts, err := resultHosts(one)
 	if err != nil {
-		return status{}, err
+		return api.SupplierStatus{}, err
 	}
 	var live []string
 	for capability, list := range routes {
@@ -224,10 +223,10 @@ func (s *supply) add(one config.Supplier, title string, routes map[catalog.Name]
 		}
 	}
 	if len(live) == 0 {
-		return status{name: title, text: "has no approved route"}, nil
+		return api.SupplierStatus{Name: title, About: "has no approved route"}, nil
 	}
 	slices.Sort(live)
-	return status{title, true, strings.Join(live, ", ")}, nil
+	return api.SupplierStatus{Name: title, Live: true, About: strings.Join(live, ", ")}, nil
 }
 
 func newAdapter(one config.Supplier) (supplier.Kind, supplier.Adapter, error) {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"unitask/internal/api"
 	"unitask/internal/catalog"
 	"unitask/internal/client"
 	"unitask/internal/config"
@@ -102,12 +103,12 @@ prices: {text.chat: {unit: mtok, input: "1", output: "2"}}
 			}
 		}
 	}
-	want := []status{
-		{"sandbox", true, "for test keys: all 7 capabilities"},
-		{"a", true, "text.chat"},
-		{"b", false, "its key can't be read: environment variable UNITASK_TEST_UNSET is not set"},
+	want := []api.SupplierStatus{
+		{Name: "sandbox", Live: true, About: "for test keys: all 7 capabilities"},
+		{Name: "a", Live: true, About: "text.chat"},
+		{Name: "b", About: "its key can't be read: environment variable UNITASK_TEST_UNSET is not set"},
 	}
-	if diff := cmp.Diff(want, s.statuses, cmp.AllowUnexported(status{})); diff != "" {
+	if diff := cmp.Diff(want, s.statuses); diff != "" {
 		t.Error(diff)
 	}
 	if s.prices["text.chat"].Output != 2*task.USD {
@@ -139,7 +140,7 @@ func TestFoundSuppliers(t *testing.T) {
 	}
 	got := map[string]string{}
 	for _, st := range s.statuses {
-		got[st.name] = fmt.Sprint(st.live, " ", st.text)
+		got[st.Name] = fmt.Sprint(st.Live, " ", st.About)
 	}
 	for name, want := range map[string]string{
 		"Groq": "true audio.transcribe, text.chat", "OpenAI": "false OPENAI_API_KEY is not set", "OpenRouter": "false has no approved route",
@@ -161,7 +162,7 @@ func TestLocalSupplier(t *testing.T) {
 		_, _ = fmt.Fprint(w, models)
 	}))
 	defer server.Close()
-	local := func() (supply, status) {
+	local := func() (supply, api.SupplierStatus) {
 		t.Helper()
 		all := config.Builtins()
 		one := all[len(all)-1]
@@ -173,15 +174,15 @@ func TestLocalSupplier(t *testing.T) {
 		}
 		return s, st
 	}
-	if s, st := local(); !st.live || !slices.Equal(routeNames(s, task.Live), []string{"text.chat ollama/tiny:latest"}) {
+	if s, st := local(); !st.Live || !slices.Equal(routeNames(s, task.Live), []string{"text.chat ollama/tiny:latest"}) {
 		t.Errorf("with a model: %+v %v", st, routeNames(s, task.Live))
 	}
 	models = `{"data":[]}`
-	if s, st := local(); st.live || !strings.Contains(st.text, "has no model") || s.anyLive() {
+	if s, st := local(); st.Live || !strings.Contains(st.About, "has no model") || s.anyLive() {
 		t.Errorf("without a model: %+v", st)
 	}
 	models = "<html>"
-	if _, st := local(); st.live || !strings.Contains(st.text, "doesn't answer") {
+	if _, st := local(); st.Live || !strings.Contains(st.About, "doesn't answer") {
 		t.Errorf("something else: %+v", st)
 	}
 }

@@ -65,10 +65,18 @@ type KeyList struct {
 
 // Info says what a running server is.
 type Info struct {
-	Version   string `json:"version"`
-	BaseURL   string `json:"base_url"`
-	PID       int    `json:"pid"`
-	RequestID string `json:"request_id"`
+	Version   string           `json:"version"`
+	BaseURL   string           `json:"base_url"`
+	PID       int              `json:"pid"`
+	Suppliers []SupplierStatus `json:"suppliers,omitempty"`
+	RequestID string           `json:"request_id"`
+}
+
+// SupplierStatus says whether a supplier was found at the start, and what it serves or why it wasn't.
+type SupplierStatus struct {
+	Name  string `json:"name"`
+	Live  bool   `json:"live"`
+	About string `json:"about"`
 }
 
 // AdminTask is a task as the operator reads it: what happened and what it cost, never its input or

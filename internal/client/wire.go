@@ -36,6 +36,7 @@ type answer[T any] struct {
 	value      T
 	status     int
 	etag       string
+	date       time.Time // of the answer, by the other's clock; zero where it doesn't say
 	retryAfter time.Duration
 	replayed   bool
 }
@@ -85,6 +86,7 @@ func exchange[T any](ctx context.Context, h *http.Client, base string, r call) (
 		return out, unreachable(base, err)
 	}
 	out.status, out.etag = resp.StatusCode, resp.Header.Get("ETag")
+	out.date, _ = http.ParseTime(resp.Header.Get("Date"))
 	out.retryAfter = ParseRetryAfter(resp.Header.Get("Retry-After"), time.Now())
 	out.replayed = resp.Header.Get(api.HeaderIdempotentReplay) == "true"
 	switch {

@@ -1,0 +1,14 @@
+package main
+
+import "golang.org/x/sys/windows"
+
+// freeBytes is the room on the volume of a folder, for this user.
+func freeBytes(dir string) (int64, error) {
+	name, err := windows.UTF16PtrFromString(dir)
+	if err != nil {
+		return 0, err
+	}
+	var free uint64
+	err = windows.GetDiskFreeSpaceEx(name, &free, nil, nil)
+	return int64(free), err
+}

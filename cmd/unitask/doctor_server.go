@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"unitask/internal/api"
+	"unitask/internal/client"
+	"unitask/internal/config"
+)
+
+const (
+	littleRoom = 1 << 30   // bytes: enough for a while
+	noRoom     = 100 << 20 // bytes: a few videos
+)
+
+// server checks what a server on this machine stands on. A machine that only calls has none of it.
+func (d *diagnosis) server(ctx context.Context) {
+	settings, ok := d.settings()
+	dir, err := d.o.chosen()
+	if err != nil {
+		return // the profiles' finding
+	}
+	info, err := os.Stat(dir)
+	if errors.Is(err, os.ErrNotExist) && d.o.dataDir == "" {
+		d.add(finding{Check: "data", Status: healthOff, Found: "no server's data folder here"})
+		return
+	}
+	if err == nil && !info.IsDir() {
+		err = errors.New(dir + " is no folder")
+	}
+	if err != nil {
+		d.fail("data", &hinted{err, "unitask serve makes one; --data-dir names another"})
+		return
+	}
+	d.data(dir, info)
+	d.disk(dir)
+	running := d.running(ctx, dir)
+	if running == nil && ok {
+		running = d.wouldFind(ctx, settings)
+	}
+	d.suppliers(running)
+}
+
+// settings reads them as serve would.
+func (d *diagnosis) settings() (config.Config, bool) {
+	sources := config.Sources{File: d.o.config, Getenv: os.Getenv, Kinds: kindNames()}
+	if sources.File == "" {
+		sources.File = os.Getenv("UNITASK_CONFIG")
+	}
+	c, _, err := config.Load(sources)
+	if err != nil {
+		d.fail("settings", &hinted{err, "unitask config check shows each error with its line"})
+		return c, false
+	}
+	if sources.File == "" {
+		d.ok("settings", "the defaults and the environment; no file")
+	} else {
+		d.ok("settings", "%s is valid", sources.File)
+	}
+	return c, true
+}
+
+func (d *diagnosis) data(dir string, info os.FileInfo) {
+	probe, err := os.CreateTemp(dir, ".doctor-*")
+	if err != nil {
+		d.fail("data", &hinted{err, "the folder must be writable for the user that serves"})
+		return
+	}
+	_ = probe.Close()
+	_ = os.Remove(probe.Name())
+	if !private(info) {
+		d.warn("data", dir+" is open to other users", "chmod 700 "+shellWord(dir))
+		return
+	}
+	d.ok("data", "%s is writable and private", dir)
+}
+
+func (d *diagnosis) disk(dir string) {
+	free, err := freeBytes(dir)
+	switch found := api.Size(free) + " free"; {
+	case err != nil:
+		d.warn("disk", plain(err), "")
+	case free < noRoom:
+		d.fail("disk", &hinted{errors.New(found + ": new work will be refused soon"), "make room, or move the data folder: unitask store backup"})
+	case free < littleRoom:
+		d.warn("disk", found, "results fill it first; limits.artifact_ttl in the settings says how long they are kept")
+	default:
+		d.ok("disk", "%s", found)
+	}
+}
+
+// running asks the server on the data folder; nil where there is none.
+func (d *diagnosis) running(ctx context.Context, dir string) []api.SupplierStatus {
+	ctx, cancel := context.WithTimeout(ctx, checkTime)
+	defer cancel()
+	admin, err := client.NewAdmin(dir)
+	if err != nil {
+		d.fail("server", err)
+		return nil
+	}
+	info, err := admin.Info(ctx)
+	if _, away := errors.AsType[*client.UnreachableError](err); away {
+		abs, absErr := filepath.Abs(dir)
+		if absErr != nil {
+			abs = dir
+		}
+		d.add(finding{Check: "server", Status: healthOff, Found: "none runs on " + abs, Hint: "unitask serve --data-dir " + shellWord(dir)})
+		return nil
+	}
+	if err != nil {
+		d.fail("server", err)
+		return nil
+	}
+	if own := readBuild().Version; info.Version != own {
+		d.warn("server", fmt.Sprintf("version %s runs here, this is %s", info.Version, own), "start the server anew to run this version")
+	} else {
+		d.ok("server", "version %s, process %d, at %s", info.Version, info.PID, info.BaseURL)
+	}
+	return info.Suppliers
+}
+
+// wouldFind is the suppliers that a server would find if it were started here and now.
+func (d *diagnosis) wouldFind(ctx context.Context, c config.Config) []api.SupplierStatus {
+	var s supply
+	if err := s.addLive(ctx, c, os.Getenv); err != nil {
+		d.fail("suppliers", err)
+		return nil
+	}
+	return s.statuses
+}
+
+// suppliers lists who serves live keys, and why others don't.
+func (d *diagnosis) suppliers(all []api.SupplierStatus) {
+	live := func(s api.SupplierStatus) bool { return s.Live && s.Name != "sandbox" }
+	if all != nil && !slices.ContainsFunc(all, live) {
+		d.warn("suppliers", "none is live: a live key has nothing to call", "set a supplier's key in the server's environment, or name it in the settings")
+	}
+	for _, s := range all {
+		status := healthOff
+		if s.Live {
+			status = healthOK
+		}
+		d.add(finding{Check: "supplier " + s.Name, Status: status, Found: s.About})
+	}
+}
