@@ -120,7 +120,7 @@ prices: {text.chat: {unit: mtok, input: "1", output: "2"}}
 // version speaks its format.
 func TestFoundSuppliers(t *testing.T) {
 	env := func(name string) string {
-		return map[string]string{"GROQ_API_KEY": "k", "ANTHROPIC_API_KEY": "k", "FAL_KEY": "k", "OPENROUTER_API_KEY": "k"}[name]
+		return map[string]string{"GROQ_API_KEY": "k", "ANTHROPIC_API_KEY": "k", "GEMINI_API_KEY": "k", "FAL_KEY": "k", "OPENROUTER_API_KEY": "k"}[name]
 	}
 	s := supply{}
 	for _, b := range config.Builtins() {
@@ -132,8 +132,13 @@ func TestFoundSuppliers(t *testing.T) {
 		}
 	}
 	want := []string{
-		"audio.transcribe groq/whisper-large-v3-turbo", "text.chat anthropic/claude-haiku-4-5", "text.chat anthropic/claude-sonnet-5",
+		"audio.transcribe groq/whisper-large-v3-turbo",
+		"image.edit gemini/gemini-2.5-flash-image", "image.generate gemini/gemini-2.5-flash-image", "image.generate gemini/gemini-3.1-flash-image",
+		"text.chat anthropic/claude-haiku-4-5", "text.chat anthropic/claude-sonnet-5",
+		"text.chat gemini/gemini-2.5-flash-lite", "text.chat gemini/gemini-3.1-flash-lite",
 		"text.chat groq/llama-3.1-8b-instant", "text.chat groq/llama-3.3-70b-versatile", "text.chat groq/openai/gpt-oss-20b",
+		"text.embed gemini/gemini-embedding-001", "video.generate gemini/veo-3.1-fast-generate-preview",
+		"video.generate gemini/veo-3.1-generate-preview", "video.generate gemini/veo-3.1-lite-generate-preview",
 	}
 	if diff := cmp.Diff(want, routeNames(s, task.Live)); diff != "" {
 		t.Error(diff)
@@ -144,7 +149,8 @@ func TestFoundSuppliers(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"Groq": "true audio.transcribe, text.chat", "OpenAI": "false OPENAI_API_KEY is not set", "OpenRouter": "false has no approved route",
-		"Anthropic": "true text.chat", "fal": "false not supported in this version, although FAL_KEY is set",
+		"Anthropic": "true text.chat", "Gemini": "true image.edit, image.generate, text.chat, text.embed, video.generate",
+		"fal": "false not supported in this version, although FAL_KEY is set",
 	} {
 		if got[name] != want {
 			t.Errorf("%s: %q, want %q", name, got[name], want)

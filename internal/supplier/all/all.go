@@ -4,6 +4,7 @@ package all
 import (
 	"unitask/internal/supplier"
 	"unitask/internal/supplier/anthropic"
+	"unitask/internal/supplier/gemini"
 	"unitask/internal/supplier/openai"
 	"unitask/internal/supplier/sandbox"
 )
@@ -12,6 +13,7 @@ import (
 func Kinds() []supplier.Kind {
 	return []supplier.Kind{
 		anthropic.Kind(),
+		gemini.Kind(),
 		openai.Kind(),
 		sandbox.Kind(),
 	}

@@ -23,10 +23,3 @@ func FuzzStream(f *testing.F) {
 		piece+"data: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"refusal\"}}\n\n", "event: error\ndata: {\"error\":{}}\n\n",
 	)
 }
-
-func FuzzStreamPieces(f *testing.F) {
-	event := func(piece string) string {
-		return `{"type":"content_block_delta","delta":{"type":"text_delta","text":` + piece + `}}`
-	}
-	suppliertest.FuzzTextPieces(f, anthropic.Kind(), request(`{"prompt":"Hi"}`, `{}`), event, `{"type":"message_stop"}`)
-}

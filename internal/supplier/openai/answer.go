@@ -13,12 +13,10 @@ import (
 )
 
 var (
-	errNoJSON     = errors.New("the answer is no JSON of the expected form")
-	errNoText     = errors.New("the answer holds no text")
-	errCut        = errors.New("the supplier broke its work off")
-	errVectors    = errors.New("the answer holds the wrong number of vectors, or one that is no vector")
-	errDimensions = errors.New("a vector's length is not the one that was asked for")
-	errReview     = errors.New("the supplier's review refused the content")
+	errNoJSON = errors.New("the answer is no JSON of the expected form")
+	errNoText = errors.New("the answer holds no text")
+	errCut    = errors.New("the supplier broke its work off")
+	errReview = errors.New("the supplier's review refused the content")
 )
 
 type chatAnswer struct {

@@ -1,7 +1,11 @@
 package openai_test
 
 import (
+	"encoding/json"
+	"slices"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"unitask/internal/supplier/openai"
 	"unitask/internal/supplier/suppliertest"
@@ -43,7 +47,32 @@ func FuzzStream(f *testing.F) {
 	)
 }
 
+// FuzzStreamPieces cuts a text into pieces and expects it whole.
 func FuzzStreamPieces(f *testing.F) {
-	event := func(piece string) string { return `{"choices":[{"delta":{"content":` + piece + `}}]}` }
-	suppliertest.FuzzTextPieces(f, openai.Kind(), request("text.chat", `{"prompt":"Hi"}`, `{}`), event, "[DONE]")
+	f.Add("Hello, world.", uint8(3))
+	f.Add("line\nline\r\n\r\ndata: x\n\n", uint8(1))
+	f.Add("äöü€", uint8(2))
+	a, answer := suppliertest.Answering(f, openai.Kind(), "text/event-stream")
+	r := request("text.chat", `{"prompt":"Hi"}`, `{}`)
+	f.Fuzz(func(t *testing.T, text string, size uint8) {
+		if !utf8.ValidString(text) || text == "" {
+			t.Skip()
+		}
+		var b strings.Builder
+		for part := range slices.Chunk([]rune(text), max(int(size), 1)) {
+			piece, err := json.Marshal(string(part))
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.WriteString("data: {\"choices\":[{\"delta\":{\"content\":" + string(piece) + "}}]}\n\n")
+		}
+		answer(b.String() + "data: [DONE]\n\n")
+		got, err := suppliertest.Send(t, a, r, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if *got.Text != text {
+			t.Errorf("text: got %q, want %q", *got.Text, text)
+		}
+	})
 }

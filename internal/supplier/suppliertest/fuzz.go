@@ -4,14 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"iter"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
-	"unicode/utf8"
 
 	"unitask/internal/fault"
 	"unitask/internal/supplier"
@@ -47,32 +44,6 @@ func FuzzTextStream(f *testing.F, k supplier.Kind, r supplier.Request, seeds ...
 	f.Fuzz(func(t *testing.T, body string) {
 		answer(body)
 		checkStream(t, a, r, body)
-	})
-}
-
-// FuzzTextPieces cuts a text into pieces, each as the event that event makes of a JSON string, and expects
-// it whole. end is the data of the format's end mark.
-func FuzzTextPieces(f *testing.F, k supplier.Kind, r supplier.Request, event func(piece string) string, end string) {
-	f.Add("Hello, world.", uint8(3))
-	f.Add("line\nline\r\n\r\ndata: x\n\n", uint8(1))
-	f.Add("äöü€", uint8(2))
-	a, answer := Answering(f, k, "text/event-stream")
-	f.Fuzz(func(t *testing.T, text string, size uint8) {
-		if !utf8.ValidString(text) || text == "" {
-			t.Skip()
-		}
-		var b strings.Builder
-		for piece := range pieces(t, text, int(size)) {
-			b.WriteString("data: " + event(piece) + "\n\n")
-		}
-		answer(b.String() + "data: " + end + "\n\n")
-		got, err := Send(t, a, r, true)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if *got.Text != text {
-			t.Errorf("text: got %q, want %q", *got.Text, text)
-		}
 	})
 }
 
@@ -143,21 +114,5 @@ func checkStream(t *testing.T, a supplier.Adapter, r supplier.Request, body stri
 	checkText(t, out)
 	if text.String() != *out.Result.Text {
 		t.Errorf("deltas %q, text %q", text.String(), *out.Result.Text)
-	}
-}
-
-// pieces cuts a text into JSON strings of so many runes, one at least.
-func pieces(t *testing.T, text string, runes int) iter.Seq[string] {
-	t.Helper()
-	return func(yield func(string) bool) {
-		for part := range slices.Chunk([]rune(text), max(runes, 1)) {
-			b, err := json.Marshal(string(part))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !yield(string(b)) {
-				return
-			}
-		}
 	}
 }

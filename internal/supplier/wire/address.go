@@ -41,3 +41,23 @@ func parseProxy(raw string) (func(*http.Request) (*url.URL, error), error) {
 		return nil, errors.New("proxy must begin with http://, https:// or socks5://")
 	}
 }
+
+// Local returns the path and query, below the base URL, of an address that is the base URL's own: one
+// without a host, or with the very same scheme and host. ok is false for any other.
+func (c *Client) Local(address string) (path string, ok bool) {
+	u, err := url.Parse(address)
+	if err != nil || u.Opaque != "" || u.User != nil || (u.Host == "") != (u.Scheme == "") {
+		return "", false
+	}
+	if u.Host != "" && (u.Scheme != c.base.Scheme || !strings.EqualFold(u.Host, c.base.Host)) {
+		return "", false
+	}
+	path, ok = strings.CutPrefix(u.EscapedPath(), c.base.EscapedPath())
+	if !ok || !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") {
+		return "", false
+	}
+	if u.RawQuery != "" {
+		path += "?" + u.RawQuery
+	}
+	return path, true
+}

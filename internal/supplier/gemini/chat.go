@@ -1,0 +1,146 @@
+package gemini
+
+import (
+	"context"
+	"encoding/json"
+
+	"unitask/internal/catalog"
+	"unitask/internal/supplier"
+	"unitask/internal/supplier/wire"
+)
+
+// chatInput and chatParameters are the neutral request: their members are all that this kind
+// honours (see refuses).
+type chatInput struct {
+	Prompt   *string `json:"prompt"`
+	Messages []struct {
+		Role    string `json:"role"`
+		Content string `json:"content"`
+	} `json:"messages"`
+	System *string `json:"system"`
+}
+
+type chatParameters struct {
+	MaxOutputTokens json.RawMessage `json:"max_output_tokens"`
+	Temperature     json.RawMessage `json:"temperature"`
+	TopP            json.RawMessage `json:"top_p"`
+	Stop            []string        `json:"stop"`
+	Seed            json.RawMessage `json:"seed"`
+}
+
+func newChatRequest(r supplier.Request) (*generateRequest, error) {
+	var in chatInput
+	var p chatParameters
+	if err := wire.DecodeRequest(r, &in, &p); err != nil {
+		return nil, err
+	}
+	ask := &generateRequest{GenerationConfig: generationConfig{
+		MaxOutputTokens: p.MaxOutputTokens, Temperature: p.Temperature, TopP: p.TopP, StopSequences: p.Stop, Seed: p.Seed,
+	}}
+	if in.System != nil {
+		system := textContent("", *in.System)
+		ask.SystemInstruction = &system
+	}
+	if in.Prompt != nil {
+		ask.Contents = append(ask.Contents, textContent("user", *in.Prompt))
+	}
+	for _, m := range in.Messages {
+		role := m.Role
+		if role == "assistant" {
+			role = "model"
+		}
+		ask.Contents = append(ask.Contents, textContent(role, m.Content))
+	}
+	return ask, nil
+}
+
+func (a *adapter) chat(ctx context.Context, r supplier.Request) (supplier.Outcome, error) {
+	ask, err := newChatRequest(r)
+	if err != nil {
+		return supplier.Outcome{}, wire.Unfit(err)
+	}
+	answer, err := a.format.Post(ctx, method(r.Model, "generateContent"), ask, textLimit)
+	if err != nil {
+		return supplier.Outcome{}, err
+	}
+	return a.decodeChat(answer, ask.bytes())
+}
+
+// decodeChat turns an answer of success into a result. asked is how much text the request carried.
+func (a *adapter) decodeChat(answer wire.Answer, asked int) (supplier.Outcome, error) {
+	body, err := a.decodeGenerate(answer)
+	if err != nil {
+		return supplier.Outcome{}, err
+	}
+	text, ok := body.text()
+	reason := body.Candidates[0].FinishReason
+	if !ok && reason != finishLength { // all of a short budget may go into thinking
+		return supplier.Outcome{}, wire.Unusable(answer.Status, errNoContent)
+	}
+	return textOutcome(text, reason, body.UsageMetadata, asked), nil
+}
+
+const finishLength = "MAX_TOKENS"
+
+func textOutcome(text, reason string, usage json.RawMessage, asked int) supplier.Outcome {
+	neutral := "stop"
+	if reason == finishLength {
+		neutral = "length"
+	}
+	return supplier.Outcome{Result: &supplier.Result{
+		Text: &text, FinishReason: neutral, Usage: tokens(usage, asked, len(text)),
+	}}
+}
+
+// Stream is Submit for text.chat with the text delivered as it comes; other capabilities give none.
+func (a *adapter) Stream(ctx context.Context, r supplier.Request, delta func(supplier.Delta)) (supplier.Outcome, error) {
+	if catalog.Name(r.Capability) != chat {
+		return a.Submit(ctx, r)
+	}
+	ask, err := newChatRequest(r)
+	if err != nil {
+		return supplier.Outcome{}, wire.Unfit(err)
+	}
+	path := method(r.Model, "streamGenerateContent") + "?alt=sse"
+	return a.format.Stream(ctx, path, ask, textLimit, &talk{adapter: a, asked: ask.bytes()}, delta)
+}
+
+// talk is one streamed answer. The format has no end mark: a finish reason ends the text.
+type talk struct {
+	adapter *adapter
+	asked   int
+	finish  string
+	usage   json.RawMessage
+}
+
+// Whole takes an answer that isn't a stream.
+func (t *talk) Whole(a wire.Answer) (supplier.Outcome, error) {
+	return t.adapter.decodeChat(a, t.asked)
+}
+
+// Event takes one event, which is an answer with a part of the text.
+func (t *talk) Event(status int, e wire.Event) (string, error) {
+	body, err := t.adapter.decodePiece(wire.Answer{Status: status, Body: []byte(e.Data)})
+	if err != nil {
+		return "", err
+	}
+	if len(body.UsageMetadata) > 0 {
+		t.usage = body.UsageMetadata
+	}
+	if len(body.Candidates) == 0 {
+		return "", nil
+	}
+	if reason := body.Candidates[0].FinishReason; reason != "" && t.finish == "" {
+		t.finish = reason
+	}
+	text, _ := body.text()
+	return text, nil
+}
+
+// Complete reports whether a finish reason has come.
+func (t *talk) Complete(bool) bool { return t.finish != "" }
+
+// Outcome is the result of all pieces.
+func (t *talk) Outcome(text string) supplier.Outcome {
+	return textOutcome(text, t.finish, t.usage, t.asked)
+}

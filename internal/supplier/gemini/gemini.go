@@ -1,0 +1,100 @@
+// Package gemini is the adapter for Google's Gemini API: text, embeddings, images and speech, each in
+// one exchange, and videos by Veo as a job that is polled. It keeps no state and sends each request once.
+//
+// The API can neither cancel a job nor find one by a key of ours, so it does neither here. A video's bytes
+// are opened with the supplier's key, which goes to the base URL's host alone; a redirect elsewhere is refused.
+//
+// What the API lacks is made up for where that costs nothing: an image of another format than was asked for
+// is encoded anew, raw sound gets a WAV header, and instructions for a voice stand before the text. Sizes of
+// images are those that the models make, to the pixel. Without a usage report, tokens are estimated as a
+// quarter of the text's bytes.
+//
+// Invariants: what the server calls itself, its model, its ids and its words are dropped; thoughts, be they
+// texts or sketches, are no part of a result.
+package gemini
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"unitask/internal/catalog"
+	"unitask/internal/supplier"
+	"unitask/internal/supplier/wire"
+)
+
+// The capabilities of this kind.
+const (
+	speech  catalog.Name = "audio.speech"
+	edit    catalog.Name = "image.edit"
+	imagine catalog.Name = "image.generate"
+	chat    catalog.Name = "text.chat"
+	embed   catalog.Name = "text.embed"
+	video   catalog.Name = "video.generate"
+)
+
+const (
+	version    = "/v1beta/"
+	textLimit  = 16 << 20 // bytes of a text answer, far above any model's longest
+	probeLimit = 4 << 20  // bytes of a list of models, of which only the status counts
+)
+
+// Kind returns the wire format for the list of kinds.
+func Kind() supplier.Kind {
+	return supplier.Kind{
+		Name: "gemini",
+		Capabilities: []string{
+			string(speech), string(edit), string(imagine), string(chat), string(embed), string(video),
+		},
+		New:     New,
+		Refuses: refuses,
+	}
+}
+
+type adapter struct {
+	format wire.Format
+}
+
+// New returns an adapter, which is a Poller, a Streamer and a Prober too. Its errors are about c.
+func New(c supplier.Config) (supplier.Adapter, error) {
+	if err := wire.NoMaxTokensField(c); err != nil {
+		return nil, err
+	}
+	client, err := wire.Connect(c, authorize)
+	if err != nil {
+		return nil, err
+	}
+	return &adapter{wire.Format{Client: client, Meanings: meanings(), Judge: judge}}, nil
+}
+
+func authorize(h http.Header, key string) { h.Set("X-Goog-Api-Key", key) }
+
+// Submit sends the request once.
+func (a *adapter) Submit(ctx context.Context, r supplier.Request) (supplier.Outcome, error) {
+	switch catalog.Name(r.Capability) {
+	case chat:
+		return a.chat(ctx, r)
+	case embed:
+		return a.embed(ctx, r)
+	case imagine, edit:
+		return a.imagine(ctx, r)
+	case speech:
+		return a.speak(ctx, r)
+	case video:
+		return a.film(ctx, r)
+	default:
+		return supplier.Outcome{}, wire.Unfit(fmt.Errorf("capability %s is none of this kind's", r.Capability))
+	}
+}
+
+// Probe lists the models, which costs nothing.
+func (a *adapter) Probe(ctx context.Context) error {
+	_, err := a.format.Get(ctx, version+"models", probeLimit)
+	return err
+}
+
+// method returns the path of a model's method.
+func method(model, name string) string {
+	return version + "models/" + url.PathEscape(model) + ":" + name
+}

@@ -1,0 +1,174 @@
+package gemini
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"unitask/internal/fault"
+	"unitask/internal/supplier"
+	"unitask/internal/supplier/wire"
+)
+
+var (
+	errNoContent = errors.New("the answer holds nothing of what was asked for")
+	errCut       = errors.New("the supplier broke its work off")
+	errNoImage   = errors.New("the supplier made no image")
+	errReview    = errors.New("the supplier's review refused the content")
+)
+
+// generateRequest is the format of everything but embeddings and videos. Numbers pass as they were written.
+type generateRequest struct {
+	Contents          []content        `json:"contents"`
+	SystemInstruction *content         `json:"systemInstruction,omitempty"`
+	GenerationConfig  generationConfig `json:"generationConfig,omitzero"`
+}
+
+type generationConfig struct {
+	MaxOutputTokens    json.RawMessage `json:"maxOutputTokens,omitempty"`
+	Temperature        json.RawMessage `json:"temperature,omitempty"`
+	TopP               json.RawMessage `json:"topP,omitempty"`
+	StopSequences      []string        `json:"stopSequences,omitempty"`
+	Seed               json.RawMessage `json:"seed,omitempty"`
+	ResponseModalities []string        `json:"responseModalities,omitempty"`
+	ImageConfig        *imageConfig    `json:"imageConfig,omitempty"`
+	SpeechConfig       *speechConfig   `json:"speechConfig,omitempty"`
+}
+
+type content struct {
+	Role  string `json:"role,omitzero"`
+	Parts []part `json:"parts"`
+}
+
+// part is one piece of a content, of requests and of answers.
+type part struct {
+	Text       string `json:"text,omitzero"`
+	Thought    bool   `json:"thought,omitzero"`
+	InlineData *blob  `json:"inlineData,omitempty"`
+}
+
+type blob struct {
+	MimeType string `json:"mimeType"`
+	Data     []byte `json:"data"` // in base64
+}
+
+func textContent(role, text string) content {
+	return content{Role: role, Parts: []part{{Text: text}}}
+}
+
+// bytes returns how much text the request carries, for an estimate of its tokens.
+func (r *generateRequest) bytes() int {
+	n := 0
+	if r.SystemInstruction != nil {
+		n += r.SystemInstruction.bytes()
+	}
+	for _, c := range r.Contents {
+		n += c.bytes()
+	}
+	return n
+}
+
+func (c content) bytes() int {
+	n := 0
+	for _, p := range c.Parts {
+		n += len(p.Text)
+	}
+	return n
+}
+
+type generateAnswer struct {
+	wire.Envelope
+	Candidates     []candidate `json:"candidates"`
+	PromptFeedback struct {
+		BlockReason string `json:"blockReason"`
+	} `json:"promptFeedback"`
+	UsageMetadata json.RawMessage `json:"usageMetadata"`
+}
+
+type candidate struct {
+	Content      content `json:"content"`
+	FinishReason string  `json:"finishReason"`
+}
+
+// decodeGenerate reads an answer of success, which has at least one candidate then, or returns the error
+// that it amounts to.
+func (a *adapter) decodeGenerate(answer wire.Answer) (generateAnswer, error) {
+	body, err := a.decodePiece(answer)
+	if err == nil && len(body.Candidates) == 0 {
+		err = wire.Unusable(answer.Status, errNoContent)
+	}
+	return body, err
+}
+
+// decodePiece is decodeGenerate for one event of a stream, which may have no candidate.
+func (a *adapter) decodePiece(answer wire.Answer) (generateAnswer, error) {
+	var body generateAnswer
+	err := wire.Decode(answer.Body, &body)
+	if err = a.format.Problem(answer, body.Envelope, err); err != nil {
+		return body, err
+	}
+	if e := body.failure(); e != nil {
+		e.Status = answer.Status
+		return body, e
+	}
+	return body, nil
+}
+
+// failure returns the error that the answer reports, nil if it has none. A review's refusal is a definite
+// answer, and so is that no image was made; work that broke off may have been paid.
+func (b generateAnswer) failure() *supplier.Error {
+	if why := b.PromptFeedback.BlockReason; why != "" && why != "BLOCK_REASON_UNSPECIFIED" {
+		return wire.Failure(supplier.Refused, fault.ContentPolicyViolation, errReview)
+	}
+	if len(b.Candidates) == 0 {
+		return nil
+	}
+	switch reason := b.Candidates[0].FinishReason; reason {
+	case "", "STOP", "MAX_TOKENS", "FINISH_REASON_UNSPECIFIED":
+		return nil
+	case "SAFETY", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "RECITATION":
+		return wire.Failure(supplier.Refused, fault.ContentPolicyViolation, errReview)
+	case "NO_IMAGE":
+		return wire.Failure(supplier.Refused, fault.ProviderUnavailable, errNoImage)
+	default:
+		if strings.HasPrefix(reason, "IMAGE_") {
+			return wire.Failure(supplier.Refused, fault.ContentPolicyViolation, errReview)
+		}
+		return wire.Failure(supplier.Unknown, fault.ProviderUnavailable, errCut)
+	}
+}
+
+// text returns the first candidate's text, without thoughts; ok says that it has one.
+func (b generateAnswer) text() (text string, ok bool) {
+	for _, p := range b.Candidates[0].Content.Parts {
+		if !p.Thought && p.InlineData == nil {
+			text, ok = text+p.Text, true
+		}
+	}
+	return text, ok
+}
+
+// blobs returns the first candidate's files, without sketches.
+func (b generateAnswer) blobs() []blob {
+	var all []blob
+	for _, p := range b.Candidates[0].Content.Parts {
+		if p.InlineData != nil && !p.Thought && len(p.InlineData.Data) > 0 {
+			all = append(all, *p.InlineData)
+		}
+	}
+	return all
+}
+
+// tokens reads a usage report, in which thoughts are counted apart, and fills in what it lacks from the
+// sizes of the texts, in bytes.
+func tokens(report json.RawMessage, asked, answered int) supplier.Usage {
+	var r struct {
+		Prompt     json.RawMessage `json:"promptTokenCount"`
+		Candidates json.RawMessage `json:"candidatesTokenCount"`
+		Thoughts   json.RawMessage `json:"thoughtsTokenCount"`
+	}
+	if len(report) > 0 {
+		_ = wire.Decode(report, &r) // a paid answer isn't thrown away for a bad report
+	}
+	return wire.Tokens(wire.Count(r.Prompt), wire.Count(r.Candidates)+wire.Count(r.Thoughts), asked, answered)
+}

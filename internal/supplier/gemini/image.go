@@ -1,0 +1,72 @@
+package gemini
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+
+	"unitask/internal/supplier"
+	"unitask/internal/supplier/wire"
+)
+
+// imageInput is the neutral input of both image capabilities; the images come as Media.
+type imageInput struct {
+	Prompt        string            `json:"prompt"`
+	Images        []json.RawMessage `json:"images"`
+	Authorization json.RawMessage   `json:"authorization"`
+}
+
+type imageParameters struct {
+	N           *int            `json:"n"`
+	AspectRatio string          `json:"aspect_ratio"`
+	Size        string          `json:"size"`
+	Format      string          `json:"format"`
+	Seed        json.RawMessage `json:"seed"`
+}
+
+func (a *adapter) imagine(ctx context.Context, r supplier.Request) (supplier.Outcome, error) {
+	var in imageInput
+	var p imageParameters
+	if err := wire.DecodeRequest(r, &in, &p); err != nil {
+		return supplier.Outcome{}, wire.Unfit(err)
+	}
+	ask := content{Role: "user"}
+	for i := range in.Images {
+		m := r.Media["/images/"+strconv.Itoa(i)]
+		data, err := wire.ReadMedia(m)
+		if err != nil {
+			return supplier.Outcome{}, wire.Unfit(err)
+		}
+		ask.Parts = append(ask.Parts, part{InlineData: &blob{MimeType: m.ContentType, Data: data}})
+	}
+	ask.Parts = append(ask.Parts, part{Text: in.Prompt})
+	shape, _ := newImageConfig(r.Model, p) // whatever is wrong with it was refused before
+	answer, err := a.format.Post(ctx, method(r.Model, "generateContent"), &generateRequest{
+		Contents:         []content{ask},
+		GenerationConfig: generationConfig{ResponseModalities: []string{"IMAGE"}, ImageConfig: shape, Seed: p.Seed},
+	}, 0)
+	if err != nil {
+		return supplier.Outcome{}, err
+	}
+	return a.decodeImage(answer, p.Format, len(in.Prompt))
+}
+
+// decodeImage turns an answer of success into the one image that was asked for. The format "" is
+// whatever comes.
+func (a *adapter) decodeImage(answer wire.Answer, format string, asked int) (supplier.Outcome, error) {
+	body, err := a.decodeGenerate(answer)
+	if err != nil {
+		return supplier.Outcome{}, err
+	}
+	images := body.blobs()
+	if len(images) == 0 {
+		return supplier.Outcome{}, wire.Unusable(answer.Status, errNoContent)
+	}
+	file, err := encodeAs(images[0].Data, format)
+	if err != nil {
+		return supplier.Outcome{}, wire.Unusable(answer.Status, err)
+	}
+	used := tokens(body.UsageMetadata, asked, 0)
+	used.Images = 1
+	return supplier.Outcome{Result: &supplier.Result{Files: []supplier.File{file}, Usage: used}}, nil
+}

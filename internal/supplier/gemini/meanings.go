@@ -1,0 +1,45 @@
+package gemini
+
+import (
+	"strings"
+	"time"
+
+	"unitask/internal/fault"
+	"unitask/internal/supplier"
+	"unitask/internal/supplier/wire"
+)
+
+// meanings returns the statuses and reasons that say more than the HTTP status beside them.
+func meanings() wire.Meanings {
+	operator := wire.Meaning{Code: fault.ProviderUnavailable, Operator: true}
+	return wire.Meanings{
+		"failed_precondition": operator, // no billing, or a country that isn't served
+		"api_key_invalid":     operator, // comes as an invalid argument
+	}
+}
+
+// judge reads the pause that the server advises in the body where the header advises none.
+func judge(a wire.Answer, e *supplier.Error) {
+	if e.RetryAfter > 0 {
+		return
+	}
+	var body struct {
+		Error struct {
+			Details []struct {
+				Type       string `json:"@type"`
+				RetryDelay string `json:"retryDelay"`
+			} `json:"details"`
+		} `json:"error"`
+	}
+	if wire.Decode(a.Body, &body) != nil {
+		return
+	}
+	for _, d := range body.Error.Details {
+		if !strings.HasSuffix(d.Type, "google.rpc.RetryInfo") {
+			continue
+		}
+		if pause, err := time.ParseDuration(d.RetryDelay); err == nil {
+			e.RetryAfter = min(max(pause, 0), wire.MaxRetryAfter)
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package gemini
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"unitask/internal/catalog"
+	"unitask/internal/supplier"
+	"unitask/internal/supplier/wire"
+)
+
+// What the API takes at most.
+const (
+	mostTexts      = 100
+	mostDimensions = 3072
+	mostReferences = 3
+	longVideo      = 8 // seconds, of whatever goes beyond the simplest
+)
+
+// honours lists the members that have a counterpart, or need none: a seed of a video, and the declaration
+// about a person, which is the gateway's matter.
+var honours = wire.Honours{
+	chat: {
+		Input:      []string{"prompt", "messages", "system"},
+		Parameters: []string{"max_output_tokens", "temperature", "top_p", "stop", "seed"},
+	},
+	embed:   {Input: []string{"texts"}, Parameters: []string{"dimensions"}},
+	imagine: {Input: []string{"prompt"}, Parameters: []string{"n", "aspect_ratio", "size", "format", "seed"}},
+	edit: {
+		Input:      []string{"prompt", "images", "authorization"},
+		Parameters: []string{"n", "aspect_ratio", "size", "format", "seed"},
+	},
+	speech: {Input: []string{"text", "instructions"}, Parameters: []string{"voice", "format", "speed"}},
+	video: {
+		Input:      []string{"prompt", "image", "last_image", "reference_images", "authorization"},
+		Parameters: []string{"duration_seconds", "aspect_ratio", "resolution", "audio", "seed"},
+	},
+}
+
+// refuses says why a request can't be honoured, for the router and the operator.
+func refuses(r supplier.Request) string {
+	if why := honours.Refuses(r); why != "" {
+		return why
+	}
+	switch catalog.Name(r.Capability) {
+	case embed:
+		return embedRefused(r)
+	case imagine, edit:
+		return imageRefused(r)
+	case speech:
+		return speechRefused(r)
+	case video:
+		return videoRefused(r)
+	default:
+		return ""
+	}
+}
+
+func embedRefused(r supplier.Request) string {
+	var in struct {
+		Texts []json.RawMessage `json:"texts"`
+	}
+	var p embedParameters
+	switch {
+	case wire.Decode(r.Input, &in) != nil || wire.Decode(r.Parameters, &p) != nil:
+		return "" // a request like that is refused when it is made
+	case len(in.Texts) > mostTexts:
+		return fmt.Sprintf("the format takes %d texts at once", mostTexts)
+	case p.Dimensions != nil && *p.Dimensions > mostDimensions:
+		return fmt.Sprintf("the models have vectors of %d dimensions at most", mostDimensions)
+	}
+	return ""
+}
+
+func imageRefused(r supplier.Request) string {
+	var p imageParameters
+	if wire.Decode(r.Parameters, &p) != nil {
+		return ""
+	}
+	if p.N != nil && *p.N > 1 {
+		return "the format makes one image at a time"
+	}
+	if p.Format == "webp" {
+		return "the format makes no image/webp"
+	}
+	_, why := newImageConfig(r.Model, p)
+	return why
+}
+
+func speechRefused(r supplier.Request) string {
+	var p speechParameters
+	if wire.Decode(r.Parameters, &p) != nil {
+		return ""
+	}
+	if p.Format != "" && p.Format != "wav" {
+		return "the format makes WAV alone"
+	}
+	if len(p.Speed) > 0 && !wire.IsNumber(p.Speed, 1) {
+		return "the format knows no speed"
+	}
+	return ""
+}
+
+func videoRefused(r supplier.Request) string {
+	var in struct {
+		Image      json.RawMessage   `json:"image"`
+		References []json.RawMessage `json:"reference_images"`
+	}
+	var p videoParameters
+	if wire.Decode(r.Input, &in) != nil || wire.Decode(r.Parameters, &p) != nil {
+		return ""
+	}
+	large := p.Resolution != "" && p.Resolution != "720p"
+	switch {
+	case p.Audio != nil && !*p.Audio:
+		return "the models' videos always have sound"
+	case p.AspectRatio != "" && p.AspectRatio != "16:9" && p.AspectRatio != "9:16":
+		return "the models make videos of 16:9 and 9:16 alone"
+	case p.Seconds != nil && !slices.Contains([]int{4, 6, longVideo}, *p.Seconds):
+		return "the models make videos of 4, 6 and 8 seconds alone"
+	case (large || len(in.References) > 0) && p.Seconds != nil && *p.Seconds != longVideo:
+		return "the models make 8 seconds alone where the resolution is above 720p or there are reference images"
+	case p.Resolution == "4k" && strings.Contains(r.Model, "-lite"):
+		return "the model makes no 4k"
+	case len(in.References) > mostReferences:
+		return fmt.Sprintf("the format takes %d reference images", mostReferences)
+	case len(in.References) > 0 && (len(in.Image) > 0 || strings.Contains(r.Model, "-lite")):
+		return "the model takes no reference images, or none beside a first frame"
+	}
+	return ""
+}

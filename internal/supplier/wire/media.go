@@ -1,0 +1,26 @@
+package wire
+
+import (
+	"errors"
+	"io"
+
+	"unitask/internal/supplier"
+)
+
+// ReadMedia returns the bytes of a media value. Its error shows nothing of them.
+func ReadMedia(m supplier.Media) ([]byte, error) {
+	unreadable := errors.New("a media value can't be read")
+	if m.Open == nil {
+		return nil, unreadable
+	}
+	body, err := m.Open()
+	if err != nil {
+		return nil, unreadable
+	}
+	defer func() { _ = body.Close() }()
+	b, err := io.ReadAll(body)
+	if err != nil {
+		return nil, unreadable
+	}
+	return b, nil
+}

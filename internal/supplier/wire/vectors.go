@@ -1,0 +1,27 @@
+package wire
+
+import "errors"
+
+var (
+	errVectors    = errors.New("the answer holds the wrong number of vectors, or one that is no vector")
+	errDimensions = errors.New("a vector's length is not the one that was asked for")
+)
+
+// CheckVectors returns what is wrong with the n vectors of an answer of success: they must be of one
+// length, and of the one that was asked for, if any was.
+func CheckVectors(status int, vectors [][]float32, n int, dimensions *int) error {
+	if len(vectors) != n || n == 0 {
+		return Unusable(status, errVectors)
+	}
+	for _, v := range vectors {
+		if len(v) == 0 || len(v) != len(vectors[0]) {
+			return Unusable(status, errVectors)
+		}
+	}
+	if dimensions != nil && len(vectors[0]) != *dimensions {
+		e := Unusable(status, errDimensions)
+		e.Operator = true // the route's model can't do what the catalog promises
+		return e
+	}
+	return nil
+}
