@@ -87,7 +87,8 @@ func (n *node) firstKeys(ctx context.Context, watched bool) ([]api.Key, error) {
 }
 
 // saveLocalProfile lets the client on this machine find the server. A profile of another data folder
-// gives way only where no server answers there any more; one without a data folder is a person's own.
+// gives way only where no server answers there any more and login kept no key in it; one without a data
+// folder is a person's own. A key that login kept for this folder's server stays.
 func saveLocalProfile(ctx context.Context, baseURL, dataDir string) error {
 	dir := client.ConfigDir()
 	known, err := client.LoadProfiles(dir)
@@ -96,7 +97,14 @@ func saveLocalProfile(ctx context.Context, baseURL, dataDir string) error {
 	}
 	want := client.Profile{BaseURL: baseURL, DataDir: dataDir}
 	old, exists := known.Profiles[client.LocalProfile]
-	if exists && (old == want || old.DataDir == "" || old.DataDir != dataDir && answers(ctx, old.DataDir)) {
+	switch {
+	case !exists:
+	case old.DataDir == dataDir:
+		want.Key = old.Key
+	case old.DataDir == "", !old.Key.IsZero(), answers(ctx, old.DataDir):
+		return nil
+	}
+	if old == want {
 		return nil
 	}
 	return client.SaveProfile(dir, client.LocalProfile, want)

@@ -20,6 +20,7 @@ import (
 	"unitask/internal/catalog"
 	"unitask/internal/client"
 	"unitask/internal/config"
+	"unitask/internal/secret"
 	"unitask/internal/task"
 )
 
@@ -268,10 +269,22 @@ func TestLocalProfile(t *testing.T) {
 		t.Fatal(err)
 	}
 	step("http://127.0.0.1:4", a, client.Profile{BaseURL: "http://127.0.0.1:4", DataDir: a})
-	own := client.Profile{BaseURL: "https://ai.example.org"}
-	if err := client.SaveProfile(client.ConfigDir(), client.LocalProfile, own); err != nil {
+	save := func(p client.Profile) client.Profile {
+		t.Helper()
+		if err := client.SaveProfile(client.ConfigDir(), client.LocalProfile, p); err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	key, err := secret.ParseRef("keyring:local")
+	if err != nil {
 		t.Fatal(err)
 	}
+	save(client.Profile{BaseURL: "http://127.0.0.1:4", DataDir: a, Key: key})
+	loggedIn := client.Profile{BaseURL: "http://127.0.0.1:5", DataDir: a, Key: key}
+	step("http://127.0.0.1:5", a, loggedIn)
+	step("http://127.0.0.1:6", b, loggedIn)
+	own := save(client.Profile{BaseURL: "https://ai.example.org"})
 	step("http://127.0.0.1:5", a, own)
 }
 
