@@ -21,12 +21,10 @@ func newCapabilitiesCmd(t *terminal) *cobra.Command {
 		Aliases: []string{"caps"},
 		Short:   "Show what the key can call; with a name, its fields, price and examples",
 		Args:    cobra.MaximumNArgs(1),
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			if len(args) > 0 {
-				return nil, cobra.ShellCompDirectiveNoFileComp
-			}
-			return completeRun(t, &o.clientFlags)(cmd, args, begun)
-		},
+		Example: `  unitask capabilities
+  unitask capabilities image.generate
+  unitask caps --json | jq -r '.[].name'`,
+		ValidArgsFunction: completeName(t, &o.clientFlags),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				o.name = args[0]

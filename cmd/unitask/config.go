@@ -19,7 +19,8 @@ func newConfigCheckCmd(t *terminal) *cobra.Command {
 	var flags serverFlags
 	cmd := &cobra.Command{
 		Use: "check", Short: "Read the settings as serve would, and report all errors", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return configCheckRun(t, flags.sources(cmd)) },
+		Example: `  unitask config check --config unitask.yaml`,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return configCheckRun(t, flags.sources(cmd)) },
 	}
 	flags.add(cmd)
 	return cmd
@@ -46,7 +47,8 @@ func newConfigShowCmd(t *terminal) *cobra.Command {
 	var flags serverFlags
 	cmd := &cobra.Command{
 		Use: "show", Short: "Print the settings that hold, defaults included; secrets are named, never shown", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return configShowRun(t, flags.sources(cmd)) },
+		Example: `  unitask config show --config unitask.yaml`,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return configShowRun(t, flags.sources(cmd)) },
 	}
 	flags.add(cmd)
 	return cmd

@@ -21,6 +21,7 @@ func (f *clientFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.choice.Profile, "profile", "", "use this `profile` (UNITASK_PROFILE)")
 	cmd.Flags().StringVar(&f.choice.BaseURL, "base-url", "", "call the service at this `URL` (UNITASK_BASE_URL)")
 	cmd.Flags().StringVar(&f.keyFile, "api-key-file", "", "read the key from this `file`, or from stdin for - (else UNITASK_API_KEY)")
+	_ = cmd.RegisterFlagCompletionFunc("profile", completeProfiles)
 }
 
 // target finds the service; what is wrong there is wrong with the command line or a settings file.

@@ -23,8 +23,10 @@ func newKeysListCmd(t *terminal) *cobra.Command {
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "List keys, oldest first",
-		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return keysListRun(cmd.Context(), t, &o) },
+		Example: `  unitask keys list
+  unitask keys list --data-dir /var/lib/unitask --json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return keysListRun(cmd.Context(), t, &o) },
 	}
 	addJSON(cmd, &o.asJSON)
 	o.add(cmd)

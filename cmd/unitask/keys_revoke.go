@@ -18,9 +18,10 @@ type keysRevokeOptions struct {
 func newKeysRevokeCmd(t *terminal) *cobra.Command {
 	var o keysRevokeOptions
 	cmd := &cobra.Command{
-		Use:   "revoke ID",
-		Short: "Close a key at once",
-		Args:  cobra.ExactArgs(1),
+		Use:     "revoke ID",
+		Short:   "Close a key at once",
+		Example: `  unitask keys revoke key_06gztwr81bcb6csfsxswat9e1m`,
+		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.id = args[0]
 			return keysRevokeRun(cmd.Context(), t, &o)

@@ -24,8 +24,11 @@ func newLoginCmd(t *terminal) *cobra.Command {
 		Use:   "login",
 		Short: "Keep a key in the keyring, under a profile",
 		Long:  loginLong,
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return loginRun(cmd.Context(), t, &o) },
+		Example: `  unitask login
+  unitask login --profile work --base-url https://ai.example.com
+  pass show work | unitask login --profile work`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return loginRun(cmd.Context(), t, &o) },
 	}
 	o.add(cmd)
 	return cmd

@@ -14,8 +14,10 @@ func newLogoutCmd(t *terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "logout",
 		Short: "Remove the profile's key from the keyring",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return logoutRun(cmd.Context(), t, &o) },
+		Example: `  unitask logout
+  unitask logout --profile work`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return logoutRun(cmd.Context(), t, &o) },
 	}
 	cmd.Flags().StringVar(&o.choice.Profile, "profile", "", "of this `profile` (UNITASK_PROFILE)")
 	return cmd

@@ -79,6 +79,9 @@ func runRun(ctx context.Context, t *terminal, o *runOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
+	if o.dryRun {
+		return o.dryRunRun(ctx, t)
+	}
 	p := startProgress(t, o.capability)
 	stop := sync.OnceFunc(p.stop)
 	defer stop()
@@ -94,10 +97,6 @@ func runRun(ctx context.Context, t *terminal, o *runOptions) error {
 	req, err := fit(entry, o.words, read)
 	if err != nil {
 		return err
-	}
-	if o.dryRun {
-		stop()
-		return writeCurl(t.out, c.BaseURL(), o.idempotencyKey, req)
 	}
 	s, err := begin(c, o.clientFlags.words(), journal.Submission{
 		Key: o.idempotencyKey, Files: read.files, Output: absolute(o.output), JSON: o.asJSON,
@@ -171,6 +170,11 @@ func entryOf(ctx context.Context, c *client.Client, name string) (api.Capability
 	if err != nil {
 		return api.Capability{}, err
 	}
+	return pick(all, name, "this key opens no capability")
+}
+
+// pick finds a capability by its name; what isn't there is answered with what is near.
+func pick(all []api.Capability, name, absent string) (api.Capability, error) {
 	var names []string
 	for _, one := range all {
 		if string(one.Name) == name {
@@ -179,53 +183,9 @@ func entryOf(ctx context.Context, c *client.Client, name string) (api.Capability
 		names = append(names, string(one.Name))
 	}
 	slices.Sort(names)
-	message := fmt.Sprintf("this key opens no capability %q", name)
+	message := fmt.Sprintf("%s %q", absent, name)
 	if near := catalog.Nearest(name, names); near != "" {
 		message += ": did you mean " + near + "?"
 	}
 	return api.Capability{}, &usageError{message: message, hint: "unitask capabilities"}
-}
-
-// completeRun completes capabilities, then the names of their fields.
-func completeRun(t *terminal, flags *clientFlags) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		ctx, cancel := context.WithTimeout(cmd.Context(), 2*time.Second) // a shell waits for this
-		defer cancel()
-		c, err := flags.connect(ctx, t, func(client.Retry) {})
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		all, err := c.Capabilities(ctx)
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		return completions(all, args, begun)
-	}
-}
-
-func completions(all []api.Capability, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	var out []cobra.Completion
-	for _, one := range all {
-		if len(args) == 0 {
-			out = append(out, cobra.CompletionWithDesc(string(one.Name), one.Title))
-			continue
-		}
-		if string(one.Name) != args[0] {
-			continue
-		}
-		fields, err := catalog.FieldsOf(one.InputSchema, one.ParametersSchema)
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		for _, f := range fields {
-			if len(f.Enum) > 0 && strings.HasPrefix(begun, f.Name+"=") {
-				for _, v := range f.Enum {
-					out = append(out, f.Name+"="+v)
-				}
-				return out, cobra.ShellCompDirectiveNoFileComp
-			}
-			out = append(out, cobra.CompletionWithDesc(f.Name+"=", f.Description))
-		}
-	}
-	return out, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }

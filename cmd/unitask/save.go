@@ -78,22 +78,62 @@ func checkOutput(output string, asJSON bool) error {
 	if output == "" || output == "-" {
 		return nil
 	}
+	if info, err := os.Stat(output); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+		return tryDevice(output)
+	}
 	parent := filepath.Dir(output)
 	if isFolder(output) {
-		parent = filepath.Clean(output)
+		parent = firstThere(output)
 	}
 	info, err := os.Stat(parent)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && isFolder(output):
-		return nil // made when it is needed
 	case errors.Is(err, fs.ErrNotExist):
-		return &usageError{message: "-o: there is no folder " + parent, hint: "mkdir -p " + parent}
+		return &usageError{message: "-o: there is no folder " + parent, hint: "mkdir -p " + shellWord(parent)}
 	case err != nil:
 		return &usageError{message: "-o: " + err.Error()}
 	case !info.IsDir():
 		return &usageError{message: "-o: " + parent + " is no folder"}
 	}
-	return nil
+	return tryFolder(parent)
+}
+
+// firstThere is a folder, or the first above it that exists: the others are made when they are needed.
+func firstThere(dir string) string {
+	dir = filepath.Clean(dir)
+	for {
+		if _, err := os.Lstat(dir); err == nil || dir == filepath.Dir(dir) {
+			return dir
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
+// tryFolder makes a file and removes it: only that says whether one can be made.
+func tryFolder(dir string) error {
+	f, err := os.CreateTemp(dir, ".unitask-*")
+	if err != nil {
+		return unwritable(dir, err)
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// tryDevice opens what is no regular file, without waiting for a pipe's other end.
+func tryDevice(name string) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|nonblocking, 0)
+	if errors.Is(err, errNoReader) {
+		return nil
+	}
+	if err != nil {
+		return unwritable(name, err)
+	}
+	return f.Close()
+}
+
+func unwritable(path string, err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		err = e.Err
+	}
+	return &usageError{message: fmt.Sprintf("-o: %s can't be written: %v", path, err), hint: "-o takes a file, DIR/ or -"}
 }
 
 // writeFile makes a file in one step: it is there whole, or as it was, and who may read it stays.

@@ -58,6 +58,8 @@ func newServeCmd(t *terminal) *cobra.Command {
 	var flags serverFlags
 	cmd := &cobra.Command{
 		Use: "serve", Short: "Run the service",
+		Example: `  unitask serve
+  unitask serve --config unitask.yaml --listen 127.0.0.1:8421 --data-dir /var/lib/unitask`,
 		Long: "Run the whole service in this process. Without any settings it listens on this machine alone,\n" +
 			"keeps its data in ./data, and serves test keys from the sandbox.",
 		Args: cobra.NoArgs,

@@ -28,8 +28,9 @@ type storeCheckOptions struct {
 func newStoreCheckCmd(t *terminal) *cobra.Command {
 	var o storeCheckOptions
 	cmd := &cobra.Command{
-		Use:   "check",
-		Short: "Compare everything in a data folder with everything that leads to it",
+		Use:     "check",
+		Short:   "Compare everything in a data folder with everything that leads to it",
+		Example: `  unitask store check --data-dir /var/lib/unitask`,
 		Long: `Compare the pages of the database with its tree, and each record with what leads to it and back:
 indexes, idempotency keys, what open tasks hold, attempts, result files. Nothing is changed.`,
 		Args: cobra.NoArgs,

@@ -18,8 +18,9 @@ type storeCompactOptions struct {
 func newStoreCompactCmd(t *terminal) *cobra.Command {
 	var o storeCompactOptions
 	cmd := &cobra.Command{
-		Use:   "compact",
-		Short: "Write the database anew, without the room that removed tasks left",
+		Use:     "compact",
+		Short:   "Write the database anew, without the room that removed tasks left",
+		Example: `  unitask store compact --data-dir /var/lib/unitask`,
 		Long: `Write the database anew, without the room that removed tasks left. It needs as much room again as
 the rows take. The new file takes the old one's place whole, or not at all.`,
 		Args: cobra.NoArgs,

@@ -26,8 +26,9 @@ type storeRestoreOptions struct {
 func newStoreRestoreCmd(t *terminal) *cobra.Command {
 	var o storeRestoreOptions
 	cmd := &cobra.Command{
-		Use:   "restore FILE",
-		Short: "Put a backup into an empty data folder",
+		Use:     "restore FILE",
+		Short:   "Put a backup into an empty data folder",
+		Example: `  unitask store restore /backup/unitask.tar.gz --data-dir /var/lib/unitask`,
 		Long: `Verify a backup and put it into an empty data folder. "-" reads it from stdin.
 
 Nobody knows what became of tasks that weren't finished when the backup was taken: they may have been

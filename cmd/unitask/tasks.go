@@ -3,7 +3,7 @@ package main
 import "github.com/spf13/cobra"
 
 func newTasksCmd(t *terminal) *cobra.Command {
-	return group("tasks", "Show, list, wait for, cancel, retry and resume tasks",
-		newTasksGetCmd(t), newTasksWaitCmd(t), newTasksListCmd(t), newTasksCancelCmd(t),
+	return group("tasks", "Show, list, watch, wait for, cancel, retry and resume tasks",
+		newTasksGetCmd(t), newTasksListCmd(t), newTasksWatchCmd(t), newTasksWaitCmd(t), newTasksCancelCmd(t),
 		newTasksRetryCmd(t), newTasksResumeCmd(t))
 }

@@ -18,9 +18,11 @@ type tasksCancelOptions struct {
 func newTasksCancelCmd(t *terminal) *cobra.Command {
 	var o tasksCancelOptions
 	cmd := &cobra.Command{
-		Use:   "cancel ID",
-		Short: "Cancel a task",
-		Args:  cobra.ExactArgs(1),
+		Use:               "cancel ID",
+		Short:             "Cancel a task",
+		Example:           `  unitask tasks cancel task_06gztwr81bcb6csfsxswat9e1m`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: completeTasks(t, &o.clientFlags, unfinished...),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.id = args[0]
 			return tasksCancelRun(cmd.Context(), t, &o)

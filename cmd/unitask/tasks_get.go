@@ -9,6 +9,7 @@ import (
 
 	"unitask/internal/api"
 	"unitask/internal/client"
+	"unitask/internal/task"
 )
 
 type tasksGetOptions struct {
@@ -23,7 +24,10 @@ func newTasksGetCmd(t *terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "get ID",
 		Short: "Show a task with the times of its states",
-		Args:  cobra.ExactArgs(1),
+		Example: `  unitask tasks get task_06gztwr81bcb6csfsxswat9e1m
+  unitask tasks get task_06gztwr81bcb6csfsxswat9e1m -o 'fox.*'`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: completeTasks(t, &o.clientFlags, task.States()...),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.id = args[0]
 			return tasksGetRun(cmd.Context(), t, &o)

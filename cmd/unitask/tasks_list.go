@@ -28,8 +28,11 @@ func newTasksListCmd(t *terminal) *cobra.Command {
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "List the account's tasks, newest first",
-		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return tasksListRun(cmd.Context(), t, &o) },
+		Example: `  unitask tasks list
+  unitask tasks list --state failed --capability image.generate --limit 100
+  unitask tasks list --json | jq -r '.[].id'`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return tasksListRun(cmd.Context(), t, &o) },
 	}
 	cmd.Flags().StringVar(&o.state, "state", "", "only tasks in this `state`: "+strings.Join(stateNames(), ", "))
 	cmd.Flags().StringVar(&o.capability, "capability", "", "only tasks of this `capability`")

@@ -41,6 +41,7 @@ func newTasksResumeCmd(t *terminal) *cobra.Command {
 		Example: `  unitask tasks resume
   unitask tasks resume task_06gztwr81bcb6csfsxswat9e1m -o fox.png
   unitask tasks resume --timeout 90s --json`,
+		ValidArgsFunction: completeEntries(false),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.ids = args
 			return tasksResumeRun(cmd.Context(), t, &o)

@@ -34,7 +34,8 @@ func newTasksRetryCmd(t *terminal) *cobra.Command {
 		Long:  tasksRetryLong,
 		Example: `  unitask tasks retry task_06gztwr81bcb6csfsxswat9e1m
   unitask tasks retry task_06gztwr81bcb6csfsxswat9e1m -o fox.png --timeout 5m`,
-		Args: cobra.ExactArgs(1),
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: completeEntries(true),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.id = args[0]
 			return tasksRetryRun(cmd.Context(), t, &o)

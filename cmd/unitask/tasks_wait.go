@@ -70,8 +70,9 @@ func newTasksWaitCmd(t *terminal) *cobra.Command {
 		Use:   "wait ID",
 		Short: "Wait for a task to end, then print or save its result as run does",
 		Example: `  unitask tasks wait task_06gztwr81bcb6csfsxswat9e1m -o 'waves.*'
-  unitask tasks wait $(unitask run image.generate "a red fox" --no-wait) --timeout 90s`,
-		Args: cobra.ExactArgs(1),
+  unitask tasks wait task_06gztwr81bcb6csfsxswat9e1m --timeout 90s`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: completeTasks(t, &o.clientFlags, unfinished...),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.id = args[0]
 			return tasksWaitRun(cmd.Context(), t, &o)

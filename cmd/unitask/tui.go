@@ -19,8 +19,10 @@ func newTUICmd(t *terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tui",
 		Short: "Open the dashboard: capabilities, forms and live tasks (as a bare unitask does)",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return tuiRun(cmd.Context(), t, &flags) },
+		Example: `  unitask tui
+  unitask tui --profile work`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return tuiRun(cmd.Context(), t, &flags) },
 	}
 	flags.add(cmd)
 	return cmd

@@ -26,7 +26,8 @@ func newVersionCmd(t *terminal) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "version", Short: "Show the version", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return versionRun(t, asJSON) },
+		Example: `  unitask version --json`,
+		RunE:    func(*cobra.Command, []string) error { return versionRun(t, asJSON) },
 	}
 	addJSON(cmd, &asJSON)
 	return cmd

@@ -32,8 +32,10 @@ func newWhoamiCmd(t *terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "whoami",
 		Short: "Show the profile, the service and which key is used",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return whoamiRun(cmd.Context(), t, &o) },
+		Example: `  unitask whoami
+  unitask whoami --profile work --json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return whoamiRun(cmd.Context(), t, &o) },
 	}
 	addJSON(cmd, &o.asJSON)
 	o.add(cmd)

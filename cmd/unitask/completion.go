@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"unitask/internal/api"
+	"unitask/internal/catalog"
+	"unitask/internal/client"
+	"unitask/internal/journal"
+	"unitask/internal/task"
+)
+
+// A shell waits for completions: they take this long at most, and are none where something is wrong.
+const completionTime = 2 * time.Second
+
+// completed is how many tasks are offered.
+const completed = 50
+
+// ask connects for a completion and asks the service; false where it can't be asked in time.
+func ask(cmd *cobra.Command, t *terminal, flags *clientFlags, question func(context.Context, *client.Client) error) bool {
+	ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
+	defer cancel()
+	if flags.keyFile == "-" {
+		return false // stdin is the shell's
+	}
+	c, err := flags.connect(ctx, t, func(client.Retry) {})
+	return err == nil && question(ctx, c) == nil
+}
+
+// completeRun completes capabilities, then the names of their fields.
+func completeRun(t *terminal, flags *clientFlags) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		var all []api.Capability
+		asked := ask(cmd, t, flags, func(ctx context.Context, c *client.Client) (err error) {
+			all, err = c.Capabilities(ctx)
+			return err
+		})
+		if !asked {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return completions(all, args, begun)
+	}
+}
+
+// completeName completes a capability and nothing after it.
+func completeName(t *terminal, flags *clientFlags) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return completeRun(t, flags)(cmd, nil, begun)
+	}
+}
+
+func completions(all []api.Capability, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	var out []cobra.Completion
+	for _, one := range all {
+		if len(args) == 0 {
+			out = append(out, cobra.CompletionWithDesc(string(one.Name), one.Title))
+			continue
+		}
+		if string(one.Name) != args[0] {
+			continue
+		}
+		fields, err := catalog.FieldsOf(one.InputSchema, one.ParametersSchema)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		for _, f := range fields {
+			if len(f.Enum) > 0 && strings.HasPrefix(begun, f.Name+"=") {
+				for _, v := range f.Enum {
+					out = append(out, f.Name+"="+v)
+				}
+				return out, cobra.ShellCompDirectiveNoFileComp
+			}
+			out = append(out, cobra.CompletionWithDesc(f.Name+"=", f.Description))
+		}
+	}
+	return out, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
+// completeTasks completes the ids of the account's tasks in some states, newest first.
+func completeTasks(t *terminal, flags *clientFlags, states ...task.State) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		var found []cobra.Completion
+		ask(cmd, t, flags, func(ctx context.Context, c *client.Client) error {
+			page, err := c.List(ctx, client.ListOptions{Limit: completed})
+			for _, one := range page.Data {
+				if slices.Contains(states, one.State) {
+					found = append(found, cobra.CompletionWithDesc(one.ID, one.Capability+", "+string(one.State)))
+				}
+			}
+			return err
+		})
+		return found, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	}
+}
+
+// completeEntries completes what the journal holds, newest first; it asks nobody.
+func completeEntries(failedOnly bool) cobra.CompletionFunc {
+	return func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		j := journal.Open(journal.StateDir())
+		ids, err := j.List()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		slices.Reverse(ids)
+		var found []cobra.Completion
+		for _, id := range ids[:min(completed, len(ids))] {
+			if e, err := j.Peek(id); err == nil && (e.Failed || !failedOnly) {
+				found = append(found, cobra.CompletionWithDesc(e.Name(), "begun "+age(time.Now().Add(-e.Age), time.Now())+" for "+e.BaseURL))
+			}
+		}
+		return found, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	}
+}
+
+// completeProfiles completes the names of profiles.
+func completeProfiles(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	all, err := client.LoadProfiles(client.ConfigDir())
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var found []cobra.Completion
+	for _, name := range slices.Sorted(maps.Keys(all.Profiles)) {
+		found = append(found, cobra.CompletionWithDesc(name, all.Profiles[name].BaseURL))
+	}
+	return found, cobra.ShellCompDirectiveNoFileComp
+}

@@ -1,0 +1,10 @@
+//go:build !windows
+
+package main
+
+import "syscall"
+
+const (
+	nonblocking = syscall.O_NONBLOCK
+	errNoReader = syscall.ENXIO // of a named pipe that nobody reads yet
+)

@@ -1,0 +1,8 @@
+package main
+
+import "syscall"
+
+const (
+	nonblocking = 0
+	errNoReader = syscall.ENXIO
+)
