@@ -1,13 +1,14 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"unitask/internal/supplier"
 	"unitask/internal/supplier/wire"
@@ -163,12 +164,8 @@ func (a *adapter) decodeImages(answer wire.Answer, ask *imageRequest) (supplier.
 
 // imageFile returns an image given by its bytes or by its address.
 func imageFile(encoded, address string) (supplier.File, bool) {
-	if encoded == "" {
-		u, err := url.Parse(address)
-		return supplier.File{URL: address}, err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http")
-	}
-	if kind, data, ok := wire.DataURI(encoded); ok {
-		return supplier.File{ContentType: kind, Data: data}, true
+	if encoded == "" || strings.HasPrefix(encoded, "data:") {
+		return wire.File(cmp.Or(encoded, address))
 	}
 	data, err := base64.StdEncoding.DecodeString(encoded)
 	return supplier.File{Data: data}, err == nil && len(data) > 0

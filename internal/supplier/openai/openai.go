@@ -61,9 +61,7 @@ type adapter struct {
 
 // New returns an adapter, which is a Streamer, a Prober and a Refuser too. Its errors are about c.
 func New(c supplier.Config) (supplier.Adapter, error) {
-	client, err := wire.New(wire.Config{
-		BaseURL: c.BaseURL, APIKey: c.APIKey, Timeout: c.Timeout, Proxy: c.Options[OptionProxy],
-	})
+	client, err := wire.Connect(c, nil, optionNames()...)
 	if err != nil {
 		return nil, err
 	}

@@ -33,9 +33,15 @@ const (
 	// OptionTranscripts is the response_format of a transcription: verbose_json, which has times, or
 	// json. By default the model decides.
 	OptionTranscripts = "transcripts"
-	// OptionProxy is the URL of an HTTP or SOCKS5 proxy; the environment's is not used.
-	OptionProxy = "proxy"
 )
+
+// optionNames returns the options of this kind alone.
+func optionNames() []string {
+	return []string{
+		OptionStreamUsage, OptionReportedCost, OptionImageFields, OptionImageFormat, OptionImageAnswer,
+		OptionSpeechFields, OptionSpeechFormats, OptionVoice, OptionTranscripts,
+	}
+}
 
 const (
 	on, off, none = "on", "off", "none"
@@ -59,11 +65,7 @@ type settings struct {
 
 // newSettings reads c; its errors are about the configuration.
 func newSettings(c supplier.Config, host string) (settings, error) {
-	o := options{given: c.Options, left: map[string]bool{}}
-	for name := range c.Options {
-		o.left[name] = true
-	}
-	delete(o.left, OptionProxy)
+	o := options{given: c.Options}
 	s := settings{
 		maxTokens:     c.MaxTokensField,
 		streamUsage:   o.one(OptionStreamUsage, on, off) == on,
@@ -79,9 +81,6 @@ func newSettings(c supplier.Config, host string) (settings, error) {
 		s.reportedCost = o.one(OptionReportedCost, on, off) == on
 	} else {
 		s.reportedCost = o.one(OptionReportedCost, off, on) == on
-	}
-	for name := range o.left {
-		o.fail(fmt.Errorf("unknown option %q", name))
 	}
 	switch s.maxTokens {
 	case fieldMaxTokens, fieldMaxCompletionTokens:
@@ -105,7 +104,6 @@ func defaultMaxTokens(host string) string {
 // options reads what the operator gave and keeps the first error.
 type options struct {
 	given map[string]string
-	left  map[string]bool // not read yet
 	err   error
 }
 
@@ -116,7 +114,6 @@ func (o *options) fail(err error) {
 }
 
 func (o *options) any(name, otherwise string) string {
-	delete(o.left, name)
 	if v := o.given[name]; v != "" {
 		return v
 	}

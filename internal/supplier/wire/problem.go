@@ -17,7 +17,7 @@ const (
 type Problem struct {
 	Present bool     // the body is an error's; a success may be examined too
 	Status  int      // an HTTP status that the body itself names, 400 to 599; else 0
-	Words   []string // the values of code, type, status and reason, in lower case
+	Words   []string // the values of code, type, status, reason and error_type, in lower case
 	Flagged bool     // its metadata speaks of a moderation
 }
 
@@ -48,7 +48,7 @@ func (p *Problem) visit(v any, depth int) {
 		if e, ok := v["error"]; ok && !empty(e) || v["object"] == "error" || v["type"] == "error" {
 			p.Present = true
 		}
-		for _, name := range []string{"code", "type", "status", "reason"} {
+		for _, name := range []string{"code", "type", "status", "reason", "error_type"} {
 			p.word(v[name])
 		}
 		p.flags(v)

@@ -1,0 +1,40 @@
+package wire_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"unitask/internal/supplier"
+	"unitask/internal/supplier/wire"
+)
+
+func TestFile(t *testing.T) {
+	for _, tt := range []struct {
+		in   string
+		want *supplier.File // nil: none
+	}{
+		{"data:image/png;base64,AAE=", &supplier.File{ContentType: "image/png", Data: []byte{0, 1}}},
+		{"data:;base64,AAE=", &supplier.File{Data: []byte{0, 1}}},
+		{"https://a.example/;base64,AAE=", &supplier.File{URL: "https://a.example/;base64,AAE="}},
+		{"http://a.example", &supplier.File{URL: "http://a.example"}},
+		{"data:image/png,AAE=", nil},
+		{"data:image/png;base64", nil},
+		{"data:image/png;base64,", nil},
+		{"data:image/png;base64,%%", nil},
+		{"file:///etc/passwd", nil},
+		{"https:///path", nil},
+		{"//a.example/1", nil},
+		{"", nil},
+	} {
+		got, ok := wire.File(tt.in)
+		if ok != (tt.want != nil) {
+			t.Errorf("%s: got %t", tt.in, ok)
+		}
+		if tt.want != nil {
+			if diff := cmp.Diff(*tt.want, got); diff != "" {
+				t.Errorf("%s: (-want +got):\n%s", tt.in, diff)
+			}
+		}
+	}
+}
