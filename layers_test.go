@@ -46,11 +46,12 @@ var layers = map[string]layer{
 	"supplier": {floor: 2, may: []string{"fault", "catalog", "secret"}},
 
 	"supplier/wire":         {floor: 3, may: []string{"supplier", "catalog", "fault", "secret"}},
+	"supplier/modelmap":     {floor: 3, may: adapter},
 	"supplier/openai":       {floor: 3, may: adapter, leaf: true},
 	"supplier/anthropic":    {floor: 3, may: adapter, leaf: true},
 	"supplier/gemini":       {floor: 3, may: adapter, leaf: true},
-	"supplier/fal":          {floor: 3, may: adapter, leaf: true},
-	"supplier/replicate":    {floor: 3, may: adapter, leaf: true},
+	"supplier/fal":          {floor: 3, may: append([]string{"supplier/modelmap"}, adapter...), leaf: true},
+	"supplier/replicate":    {floor: 3, may: append([]string{"supplier/modelmap"}, adapter...), leaf: true},
 	"supplier/sandbox":      {floor: 3, may: append([]string{"supplier/sandbox/media"}, adapter...), leaf: true},
 	"supplier/suppliertest": {floor: 3, may: adapter},
 	"supplier/all": {floor: 3, may: append([]string{

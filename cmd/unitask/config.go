@@ -32,7 +32,11 @@ func configCheckRun(t *terminal, sources config.Sources) error {
 		return err
 	}
 	for _, s := range c.Suppliers {
-		if _, _, err := newAdapter(s); err != nil {
+		_, adapter, err := newAdapter(s)
+		if err == nil {
+			err = checkModels(adapter, routesOf(s.Name, c.Routes))
+		}
+		if err != nil {
 			return fmt.Errorf("supplier %s: %w", s.Name, err)
 		}
 		if name, ok := strings.CutPrefix(s.APIKey.String(), "env:"); ok && os.Getenv(name) == "" {

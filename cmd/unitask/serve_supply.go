@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"path/filepath"
@@ -203,6 +204,9 @@ func (s *supply) add(one config.Supplier, title string, routes map[catalog.Name]
 	if err != nil {
 		return api.SupplierStatus{}, err
 	}
+	if err := checkModels(adapter, routes); err != nil {
+		return api.SupplierStatus{}, err
+	}
 	hosts, err := resultHosts(one)
 	if err != nil {
 		return api.SupplierStatus{}, err
@@ -237,13 +241,32 @@ func newAdapter(one config.Supplier) (supplier.Kind, supplier.Adapter, error) {
 	}
 	c := supplier.Config{
 		Name: one.Name, BaseURL: one.BaseURL, Timeout: time.Duration(one.Timeout), MaxTokensField: one.MaxTokensField,
-		Options: one.Options,
+		Models: one.Models, Options: one.Options,
 	}
 	if ref := one.APIKey; !ref.IsZero() {
 		c.APIKey = func() (string, error) { return keyOf(context.Background(), ref) }
 	}
 	adapter, err := kinds[i].New(c)
+	if _, ok := adapter.(supplier.Modeler); err == nil && !ok && len(one.Models) > 0 {
+		err = fmt.Errorf("its kind %s has no maps of models", one.Kind)
+	}
 	return kinds[i], adapter, err
+}
+
+// checkModels refuses a route to a model that its supplier's maps don't describe.
+func checkModels(adapter supplier.Adapter, routes map[catalog.Name][]config.Route) error {
+	m, ok := adapter.(supplier.Modeler)
+	if !ok {
+		return nil
+	}
+	for _, capability := range slices.Sorted(maps.Keys(routes)) {
+		for _, r := range routes[capability] {
+			if !m.Knows(capability, r.Model) {
+				return fmt.Errorf("model %s has no map for %s; put one into a file that models names", r.Model, capability)
+			}
+		}
+	}
+	return nil
 }
 
 func keyOf(ctx context.Context, ref secret.Ref) (string, error) {

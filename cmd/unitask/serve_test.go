@@ -121,10 +121,14 @@ prices: {text.chat: {unit: mtok, input: "1", output: "2"}}
 // version speaks its format.
 func TestFoundSuppliers(t *testing.T) {
 	env := func(name string) string {
-		return map[string]string{"GROQ_API_KEY": "k", "ANTHROPIC_API_KEY": "k", "GEMINI_API_KEY": "k", "FAL_KEY": "k", "OPENROUTER_API_KEY": "k"}[name]
+		return map[string]string{
+			"GROQ_API_KEY": "k", "ANTHROPIC_API_KEY": "k", "GEMINI_API_KEY": "k", "OPENROUTER_API_KEY": "k",
+			"FAL_KEY": "k", "REPLICATE_API_TOKEN": "k", "FUTURE_KEY": "k",
+		}[name]
 	}
 	s := supply{}
-	for _, b := range config.Builtins() {
+	future := config.Builtin{Title: "Future", Variable: "FUTURE_KEY", Supplier: config.Supplier{Kind: "future"}}
+	for _, b := range append(config.Builtins(), future) {
 		if b.Variable == "" {
 			continue // what answers on this machine isn't the test's to know
 		}
@@ -134,10 +138,13 @@ func TestFoundSuppliers(t *testing.T) {
 	}
 	want := []string{
 		"audio.transcribe groq/whisper-large-v3-turbo",
-		"image.edit gemini/gemini-2.5-flash-image", "image.generate gemini/gemini-2.5-flash-image", "image.generate gemini/gemini-3.1-flash-image",
+		"image.edit gemini/gemini-2.5-flash-image",
+		"image.generate fal/fal-ai/flux-pro/v1.1", "image.generate fal/fal-ai/flux/schnell",
+		"image.generate gemini/gemini-2.5-flash-image", "image.generate gemini/gemini-3.1-flash-image",
 		"text.chat anthropic/claude-haiku-4-5", "text.chat anthropic/claude-sonnet-5",
 		"text.chat gemini/gemini-2.5-flash-lite", "text.chat gemini/gemini-3.1-flash-lite",
 		"text.chat groq/llama-3.1-8b-instant", "text.chat groq/llama-3.3-70b-versatile", "text.chat groq/openai/gpt-oss-20b",
+		"text.chat replicate/meta/llama-3-8b-instruct",
 		"text.embed gemini/gemini-embedding-001", "video.generate gemini/veo-3.1-fast-generate-preview",
 		"video.generate gemini/veo-3.1-generate-preview", "video.generate gemini/veo-3.1-lite-generate-preview",
 	}
@@ -151,7 +158,8 @@ func TestFoundSuppliers(t *testing.T) {
 	for name, want := range map[string]string{
 		"Groq": "true audio.transcribe, text.chat", "OpenAI": "false OPENAI_API_KEY is not set", "OpenRouter": "false has no approved route",
 		"Anthropic": "true text.chat", "Gemini": "true image.edit, image.generate, text.chat, text.embed, video.generate",
-		"fal": "false not supported in this version, although FAL_KEY is set",
+		"fal": "true image.generate", "Replicate": "true text.chat",
+		"Future": "false not supported in this version, although FUTURE_KEY is set",
 	} {
 		if got[name] != want {
 			t.Errorf("%s: %q, want %q", name, got[name], want)

@@ -62,6 +62,7 @@ type Supplier struct {
 	MaxConcurrent  int               `yaml:"max_concurrent" doc:"attempts in flight over all its routes; 0: no limit"`
 	MaxTokensField string            `yaml:"max_tokens_field" doc:"max_tokens or max_completion_tokens"`
 	ResultHosts    []string          `yaml:"result_hosts" doc:"hosts that its result files may come from without the address guard; by default that of base_url"`
+	Models         []string          `yaml:"models" doc:"files of the maps of its models, for the kinds fal and replicate; relative to this file"`
 	Options        map[string]string `yaml:"options" doc:"what only this kind knows"`
 }
 

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -298,6 +299,16 @@ func TestOverlay(t *testing.T) {
 	_, _, err = config.Load(config.Sources{File: file, Kinds: kinds})
 	if err == nil || !strings.Contains(err.Error(), "unitask.yaml:1:11: catalog[0] can't be read") {
 		t.Errorf("a missing overlay: %v", err)
+	}
+	write("unitask.yaml", "suppliers: [{name: a, kind: openai, base_url: http://x, models: [more.yaml]}]\n")
+	c, _, err := config.Load(config.Sources{File: file, Kinds: kinds})
+	if err != nil || !slices.Equal(c.Suppliers[0].Models, []string{filepath.Join(filepath.Dir(file), "more.yaml")}) {
+		t.Errorf("models beside the file: %+v, %v", c.Suppliers, err)
+	}
+	write("unitask.yaml", "suppliers: [{name: a, kind: openai, base_url: http://x, models: [gone.yaml]}]\n")
+	_, _, err = config.Load(config.Sources{File: file, Kinds: kinds})
+	if err == nil || !strings.Contains(err.Error(), "suppliers[0].models[0] can't be read") {
+		t.Errorf("missing maps: %v", err)
 	}
 }
 

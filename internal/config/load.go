@@ -46,6 +46,9 @@ func parse(s Sources, text []byte, readFile func(string) ([]byte, error)) (Confi
 	if err := r.err(); err != nil {
 		return Config{}, nil, err // what couldn't be read can't be judged
 	}
+	for i, one := range c.Suppliers {
+		r.read(elementOf("suppliers", i)+".models", one.Models, s.File, readFile)
+	}
 	directory := r.directory(&c, s.File, readFile)
 	if directory != nil {
 		r.check(&c, s.Kinds, directory)
@@ -90,21 +93,28 @@ func (r *report) set(name, source, text string, v reflect.Value) {
 	}
 }
 
-// directory loads the catalog with its overlays, which stand relative to the configuration.
-func (r *report) directory(c *Config, file string, readFile func(string) ([]byte, error)) *catalog.Catalog {
-	var overlays [][]byte
-	for i, name := range c.Catalog {
+// read returns the texts of the files that stand relative to the configuration, and makes their names
+// good from anywhere.
+func (r *report) read(path string, names []string, file string, readFile func(string) ([]byte, error)) [][]byte {
+	var texts [][]byte
+	for i, name := range names {
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(filepath.Dir(file), name)
-			c.Catalog[i] = name
+			names[i] = name
 		}
 		text, err := readFile(name)
 		if err != nil {
-			r.add(elementOf("catalog", i), "can't be read: "+cause(err), "")
+			r.add(elementOf(path, i), "can't be read: "+cause(err), "")
 			continue
 		}
-		overlays = append(overlays, text)
+		texts = append(texts, text)
 	}
+	return texts
+}
+
+// directory loads the catalog with its overlays.
+func (r *report) directory(c *Config, file string, readFile func(string) ([]byte, error)) *catalog.Catalog {
+	overlays := r.read("catalog", c.Catalog, file, readFile)
 	directory, err := catalog.Load(overlays...)
 	if err != nil {
 		r.add("catalog", "is not valid: "+err.Error(), "")

@@ -65,6 +65,11 @@ type Refuser interface {
 	Refuses(r Request) string
 }
 
+// Modeler is an Adapter that serves only the models whose input its configuration describes.
+type Modeler interface {
+	Knows(c catalog.Name, model string) bool
+}
+
 // Request is one neutral request, already validated against the catalog.
 type Request struct {
 	Capability string          // "text.chat"
@@ -150,6 +155,7 @@ type Config struct {
 	APIKey         KeyFunc       // nil where the supplier needs none
 	Timeout        time.Duration // of one HTTP exchange; 0: the adapter's default
 	MaxTokensField string        // "max_tokens" or "max_completion_tokens"; "": the adapter's default
+	Models         []string      // files of the models' maps, for kinds whose adapters are Modelers
 	Options        map[string]string
 }
 

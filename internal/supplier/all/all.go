@@ -4,8 +4,10 @@ package all
 import (
 	"unitask/internal/supplier"
 	"unitask/internal/supplier/anthropic"
+	"unitask/internal/supplier/fal"
 	"unitask/internal/supplier/gemini"
 	"unitask/internal/supplier/openai"
+	"unitask/internal/supplier/replicate"
 	"unitask/internal/supplier/sandbox"
 )
 
@@ -13,8 +15,10 @@ import (
 func Kinds() []supplier.Kind {
 	return []supplier.Kind{
 		anthropic.Kind(),
+		fal.Kind(),
 		gemini.Kind(),
 		openai.Kind(),
+		replicate.Kind(),
 		sandbox.Kind(),
 	}
 }

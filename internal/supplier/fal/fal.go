@@ -1,0 +1,129 @@
+// Package fal is the adapter for fal's queue: a submission begins a job, whose status is asked after
+// and whose result is fetched when it is complete. What each model takes and gives is configuration
+// (package modelmap); models.yaml holds the built-in maps.
+//
+// The supplier is told not to retry by itself, since routing does, and not to begin work whose deadline
+// is over. It has no key of the caller's by which a submission could be repeated or looked up, so one of
+// unknown outcome stays unknown.
+//
+// Invariants: the addresses in an answer are followed only below the configured one; asking after a
+// job fails for good only where the supplier says that the work did.
+package fal
+
+import (
+	"context"
+	_ "embed"
+	"math"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"unitask/internal/supplier"
+	"unitask/internal/supplier/modelmap"
+	"unitask/internal/supplier/wire"
+)
+
+//go:embed models.yaml
+var builtin []byte
+
+const statusLimit = 1 << 20 // bytes of an answer about a job
+
+// Kind returns the wire format for the list of kinds.
+func Kind() supplier.Kind {
+	return supplier.Kind{
+		Name:         "fal",
+		Capabilities: []string{"audio.speech", "audio.transcribe", "image.edit", "image.generate", "video.generate"},
+		New:          New,
+	}
+}
+
+type adapter struct {
+	*modelmap.Maps
+	format wire.Format
+	base   *url.URL
+}
+
+// New returns an adapter, which is a Poller, a Canceler, a Refuser and a Modeler too. Its errors are
+// about c.
+func New(c supplier.Config) (supplier.Adapter, error) {
+	if err := wire.NoMaxTokensField(c); err != nil {
+		return nil, err
+	}
+	client, err := wire.Connect(c, func(h http.Header, key string) { h.Set("Authorization", "Key "+key) })
+	if err != nil {
+		return nil, err
+	}
+	base, err := url.Parse(strings.TrimRight(c.BaseURL, "/"))
+	if err != nil {
+		return nil, err
+	}
+	maps, err := modelmap.Load(builtin, c.Models...)
+	if err != nil {
+		return nil, err
+	}
+	format := wire.Format{
+		Client: client, Header: http.Header{"X-Fal-No-Retry": {"1"}}, Meanings: meanings(), Judge: judge,
+	}
+	return &adapter{Maps: maps, format: format, base: base}, nil
+}
+
+// Submit puts the work into the queue, once. It always begins a job.
+func (a *adapter) Submit(ctx context.Context, r supplier.Request) (supplier.Outcome, error) {
+	name, input, err := a.Input(r)
+	if err != nil {
+		return supplier.Outcome{}, wire.Unfit(err)
+	}
+	header := http.Header{}
+	if deadline, ok := ctx.Deadline(); ok {
+		seconds := math.Ceil(max(time.Until(deadline).Seconds(), 1))
+		header.Set("X-Fal-Request-Timeout", strconv.FormatFloat(seconds, 'f', 0, 64))
+	}
+	answer, err := a.format.Send(ctx, wire.Call{Path: pathOf(name), Body: input, Header: header, Limit: statusLimit})
+	if err != nil {
+		return supplier.Outcome{}, err
+	}
+	return a.decodeSubmission(answer, r, name)
+}
+
+// pathOf escapes a model's name as a path.
+func pathOf(name string) string {
+	return (&url.URL{Path: "/" + strings.Trim(name, "/")}).EscapedPath()
+}
+
+// Poll asks after a job, and fetches its result where it is complete.
+func (a *adapter) Poll(ctx context.Context, j supplier.Job) (supplier.Outcome, error) {
+	s, err := stateOf(j)
+	if err != nil {
+		return supplier.Outcome{}, err
+	}
+	answer, err := a.format.Get(ctx, s.Path+"/status", statusLimit)
+	if err != nil {
+		return supplier.Outcome{}, err
+	}
+	switch word, err := a.decodeStatus(answer); {
+	case err != nil:
+		return supplier.Outcome{}, err
+	case word == working:
+		return supplier.Outcome{Job: &j}, nil
+	}
+	answer, err = a.format.Client.Do(ctx, wire.Call{Method: http.MethodGet, Path: s.Path})
+	if err != nil {
+		return supplier.Outcome{}, err
+	}
+	return a.decodeResult(answer, j, s)
+}
+
+// Cancel asks to stop a job. One that has ended, or is no longer known, is left as it is.
+func (a *adapter) Cancel(ctx context.Context, j supplier.Job) error {
+	s, err := stateOf(j)
+	if err != nil {
+		return err
+	}
+	_, err = a.format.Send(ctx, wire.Call{Method: http.MethodPut, Path: s.Path + "/cancel", Limit: statusLimit})
+	if e := supplier.AsError(err); e != nil && (e.Status == http.StatusBadRequest || e.Status == http.StatusNotFound) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,182 @@
+package fal
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"unitask/internal/catalog"
+	"unitask/internal/fault"
+	"unitask/internal/supplier"
+	"unitask/internal/supplier/modelmap"
+	"unitask/internal/supplier/wire"
+)
+
+var (
+	errNoJob    = errors.New("the answer names no job")
+	errNoStatus = errors.New("the answer holds no known status")
+	errNoState  = errors.New("the stored job is unreadable")
+	errCanceled = errors.New("the work was canceled")
+	errNoResult = errors.New("the answer is no JSON")
+)
+
+// idForm is what a job's id may look like: it gets into paths.
+var idForm = regexp.MustCompile(`^[0-9A-Za-z_-]{1,128}$`)
+
+// state is what is stored of a job beside its id and model.
+type state struct {
+	Capability catalog.Name `json:"capability"`
+	Path       string       `json:"path"` // of the job, below the base URL
+}
+
+func stateOf(j supplier.Job) (state, error) {
+	var s state
+	if json.Unmarshal(j.State, &s) != nil || !strings.HasPrefix(s.Path, "/") || strings.Contains(s.Path, "..") {
+		return state{}, wire.Failure(supplier.Failed, fault.Internal, errNoState)
+	}
+	return s, nil
+}
+
+// decodeSubmission returns the job that an answer of success names.
+func (a *adapter) decodeSubmission(answer wire.Answer, r supplier.Request, name string) (supplier.Outcome, error) {
+	var body struct {
+		wire.Envelope
+		ID        string `json:"request_id"`
+		StatusURL string `json:"status_url"`
+	}
+	err := wire.Decode(answer.Body, &body)
+	if err = a.format.Problem(answer, body.Envelope, err); err != nil {
+		return supplier.Outcome{}, err
+	}
+	if !idForm.MatchString(body.ID) {
+		return supplier.Outcome{}, wire.Unusable(answer.Status, errNoJob)
+	}
+	stored, err := json.Marshal(state{catalog.Name(r.Capability), a.jobPath(body.StatusURL, body.ID, name)})
+	if err != nil {
+		return supplier.Outcome{}, err
+	}
+	return supplier.Outcome{Job: &supplier.Job{ID: body.ID, Model: r.Model, State: stored}}, nil
+}
+
+// jobPath returns the path of a job: that of its status address if this is one of the configured
+// host's, else the one that the format prescribes, of the model's owner and app alone.
+func (a *adapter) jobPath(statusURL, id, name string) string {
+	if u, err := url.Parse(statusURL); err == nil && u.Scheme == a.base.Scheme && u.Host == a.base.Host {
+		path, below := strings.CutPrefix(u.EscapedPath(), a.base.EscapedPath())
+		path, status := strings.CutSuffix(path, "/status")
+		if below && status && strings.HasPrefix(path, "/") && strings.HasSuffix(path, "/requests/"+id) && !strings.Contains(path, "..") {
+			return path
+		}
+	}
+	owner, rest, _ := strings.Cut(strings.Trim(name, "/"), "/")
+	app, _, _ := strings.Cut(rest, "/")
+	return pathOf(owner+"/"+app) + "/requests/" + id
+}
+
+// progress is how a job stands.
+type progress int
+
+const (
+	working progress = iota
+	complete
+)
+
+// decodeStatus takes an answer about a job. A status that isn't known is asked after again.
+func (a *adapter) decodeStatus(answer wire.Answer) (progress, error) {
+	var body struct {
+		Status string `json:"status"`
+	}
+	if wire.Decode(answer.Body, &body) != nil {
+		return working, wire.Unusable(answer.Status, errNoStatus)
+	}
+	switch strings.ToUpper(body.Status) {
+	case "IN_QUEUE", "IN_PROGRESS":
+		return working, nil
+	case "COMPLETED":
+		return complete, nil
+	case "CANCELLED", "CANCELED":
+		return working, wire.Failure(supplier.Failed, fault.ProviderUnavailable, errCanceled)
+	default:
+		return working, wire.Unusable(answer.Status, errNoStatus)
+	}
+}
+
+// decodeResult takes the result of a job that is complete: the model's output, or why there is none.
+func (a *adapter) decodeResult(answer wire.Answer, j supplier.Job, s state) (supplier.Outcome, error) {
+	switch {
+	case answer.Status == http.StatusAccepted: // the queue still says so
+		return supplier.Outcome{Job: &j}, nil
+	case !answer.OK():
+		return supplier.Outcome{}, a.failure(answer)
+	case !json.Valid(answer.Body): // from something in between
+		return supplier.Outcome{}, wire.Unusable(answer.Status, errNoResult)
+	}
+	result, err := a.Result(s.Capability, j.Model, answer.Body)
+	switch {
+	case errors.Is(err, modelmap.ErrFlagged):
+		return supplier.Outcome{}, wire.Failure(supplier.Failed, fault.ContentPolicyViolation, err)
+	case err != nil:
+		e := wire.Failure(supplier.Failed, fault.ProviderUnavailable, err)
+		e.Operator = true // the map doesn't fit the model
+		return supplier.Outcome{}, e
+	default:
+		return supplier.Outcome{Result: &result}, nil
+	}
+}
+
+// failure judges the answer in the place of a result. It is the work's own failure where it has a type
+// of the format's or refuses the input; otherwise it is about the question, which is asked again.
+func (a *adapter) failure(answer wire.Answer) error {
+	e := a.format.Refusal(answer)
+	if typed(answer) || e.Fault.Code == fault.InvalidRequest {
+		e.Sent = supplier.Failed
+	}
+	return e
+}
+
+// typed reports whether the answer names a type of error that is known.
+func typed(answer wire.Answer) bool {
+	known := meanings()
+	return slices.ContainsFunc(wire.ParseProblem(answer.Body).Words, func(word string) bool {
+		_, ok := known[word]
+		return ok
+	})
+}
+
+// judge takes what no type and no other rule explains for a refusal of the input: the format has many
+// statuses for it.
+func judge(answer wire.Answer, e *supplier.Error) {
+	unexplained := e.Fault.Code == fault.ProviderUnavailable && !e.Operator && !typed(answer)
+	if answer.Status >= 400 && answer.Status <= 499 && unexplained {
+		e.Fault = wire.Failure(e.Sent, fault.InvalidRequest, nil).Fault
+	}
+}
+
+// meanings are the types that say more than their status.
+func meanings() wire.Meanings {
+	review := wire.Meaning{Code: fault.ContentPolicyViolation}
+	late := wire.Meaning{Code: fault.ProviderTimeout}
+	down := wire.Meaning{Code: fault.ProviderUnavailable}
+	return wire.Meanings{
+		"content_policy_violation":       review,
+		"request_timeout":                late,
+		"startup_timeout":                late,
+		"generation_timeout":             late,
+		"runner_scheduling_failure":      {Code: fault.CapacityExhausted},
+		"runner_connection_timeout":      down,
+		"runner_connection_refused":      down,
+		"runner_connection_error":        down,
+		"runner_disconnected":            down,
+		"runner_incomplete_response":     down,
+		"runner_server_error":            down,
+		"downstream_service_error":       down,
+		"downstream_service_unavailable": down,
+		"internal_server_error":          down,
+		"internal_error":                 down,
+		"no_media_generated":             down,
+	}
+}

@@ -1,0 +1,187 @@
+package modelmap
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"unitask/internal/catalog"
+	"unitask/internal/supplier"
+	"unitask/internal/supplier/wire"
+)
+
+// ErrFlagged is the error of an output that the model's own review has blanked.
+var ErrFlagged = errors.New("the model's review refused the content")
+
+var errOutput = errors.New("the output isn't where the model's map says")
+
+const (
+	maxFiles   = 16
+	maxSeconds = 1e6
+	maxSide    = 1 << 20 // pixels
+)
+
+// output says where a result is, by pointers; "" is the whole output.
+type output struct {
+	Files   *string `json:"files"`   // an address, an object with its "url", or a list of these
+	Text    *string `json:"text"`    // a text, or its pieces
+	Flagged *string `json:"flagged"` // true, or a list with a true: refused by review
+	Seconds *string `json:"seconds"` // how long the recording is that was worked on
+}
+
+func (o output) check(c catalog.Name) error {
+	wantsText := strings.HasPrefix(string(c), "text.") || c == "audio.transcribe"
+	switch {
+	case wantsText && (o.Text == nil || o.Files != nil):
+		return errors.New("output must say where the text is")
+	case !wantsText && (o.Files == nil || o.Text != nil):
+		return errors.New("output must say where the files are")
+	}
+	for _, p := range []*string{o.Files, o.Text, o.Flagged, o.Seconds} {
+		if p != nil && *p != "" && !strings.HasPrefix(*p, "/") {
+			return fmt.Errorf("output %s: must be a pointer such as /name", *p)
+		}
+	}
+	return nil
+}
+
+// Result turns a model's output into a result, with the usage that shows in it. Its error is
+// ErrFlagged, or says that the output is unusable.
+func (m *Maps) Result(c catalog.Name, name string, raw []byte) (supplier.Result, error) {
+	one := m.models[key{c, name}]
+	var body any
+	if one == nil || wire.Decode(raw, &body) != nil {
+		return supplier.Result{}, errOutput
+	}
+	o := one.Output
+	if flagged(at(body, o.Flagged)) {
+		return supplier.Result{}, ErrFlagged
+	}
+	var result supplier.Result
+	if o.Text != nil {
+		text, ok := joinedText(at(body, o.Text))
+		if !ok {
+			return supplier.Result{}, errOutput
+		}
+		result.Text, result.FinishReason = &text, "stop"
+		if s, ok := at(body, o.Seconds).(float64); ok && s >= 0 && s <= maxSeconds {
+			result.Usage.Milliseconds = int64(math.Round(s * 1000))
+		}
+		return result, nil
+	}
+	files, ok := filesOf(at(body, o.Files))
+	if !ok || len(files) == 0 {
+		return supplier.Result{}, errOutput
+	}
+	result.Files = files
+	if strings.HasPrefix(string(c), "image.") {
+		result.Usage.Images = int64(len(files))
+	}
+	return result, nil
+}
+
+// at returns what a pointer names; nil where there is nothing.
+func at(v any, pointer *string) any {
+	if pointer == nil {
+		return nil
+	}
+	if *pointer == "" {
+		return v
+	}
+	for step := range strings.SplitSeq((*pointer)[1:], "/") {
+		switch here := v.(type) {
+		case map[string]any:
+			v = here[step]
+		case []any:
+			i, err := strconv.Atoi(step)
+			if err != nil || i < 0 || i >= len(here) {
+				return nil
+			}
+			v = here[i]
+		default:
+			return nil
+		}
+	}
+	return v
+}
+
+func flagged(v any) bool {
+	switch v := v.(type) {
+	case bool:
+		return v
+	case []any:
+		for _, e := range v {
+			if e == true {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func joinedText(v any) (string, bool) {
+	switch v := v.(type) {
+	case string:
+		return v, true
+	case []any:
+		var b strings.Builder
+		for _, e := range v {
+			s, ok := e.(string)
+			if !ok {
+				return "", false
+			}
+			b.WriteString(s)
+		}
+		return b.String(), true
+	default:
+		return "", false
+	}
+}
+
+func filesOf(v any) ([]supplier.File, bool) {
+	list, ok := v.([]any)
+	if !ok {
+		list = []any{v}
+	}
+	if len(list) > maxFiles {
+		return nil, false
+	}
+	var files []supplier.File
+	for _, e := range list {
+		f, ok := fileOf(e)
+		if !ok {
+			return nil, false
+		}
+		files = append(files, f)
+	}
+	return files, true
+}
+
+func fileOf(v any) (supplier.File, bool) {
+	switch v := v.(type) {
+	case string:
+		return wire.File(v)
+	case map[string]any:
+		address, _ := v["url"].(string)
+		f, ok := wire.File(address)
+		if kind, is := v["content_type"].(string); is && f.ContentType == "" {
+			f.ContentType = kind
+		}
+		f.Width, f.Height = side(v["width"]), side(v["height"])
+		if s, is := v["duration"].(float64); is && s > 0 && s <= maxSeconds {
+			f.Duration = s
+		}
+		return f, ok
+	default:
+		return supplier.File{}, false
+	}
+}
+
+func side(v any) int {
+	if n, ok := v.(float64); ok && n >= 1 && n <= maxSide {
+		return int(n)
+	}
+	return 0
+}

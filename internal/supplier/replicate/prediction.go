@@ -1,0 +1,151 @@
+package replicate
+
+import (
+	"encoding/json"
+	"errors"
+	"regexp"
+	"strings"
+
+	"unitask/internal/catalog"
+	"unitask/internal/fault"
+	"unitask/internal/supplier"
+	"unitask/internal/supplier/modelmap"
+	"unitask/internal/supplier/wire"
+)
+
+var (
+	errNoPrediction = errors.New("the answer holds no prediction of a known status")
+	errNoState      = errors.New("the stored job is unreadable")
+	errFailed       = errors.New("the model failed")
+	errStopped      = errors.New("the prediction was stopped, as by its deadline")
+	errRemoved      = errors.New("the output has been removed")
+)
+
+// idForm is what an id may look like: it gets into paths.
+var idForm = regexp.MustCompile(`^[0-9A-Za-z_-]{1,128}$`)
+
+// prediction is what is read of one.
+type prediction struct {
+	wire.Envelope
+	ID      string          `json:"id"`
+	Status  string          `json:"status"`
+	Output  json.RawMessage `json:"output"`
+	Removed json.RawMessage `json:"data_removed"`
+	Metrics json.RawMessage `json:"metrics"`
+}
+
+// state is what is stored of a job beside its id and model.
+type state struct {
+	Capability catalog.Name `json:"capability"`
+	Asked      int          `json:"asked,omitzero"` // bytes of the request's text, for an estimate of its tokens
+	Limit      int64        `json:"limit,omitzero"` // max_output_tokens
+}
+
+func stateOf(j supplier.Job) (state, error) {
+	var s state
+	if json.Unmarshal(j.State, &s) != nil || !idForm.MatchString(j.ID) {
+		return state{}, wire.Failure(supplier.Failed, fault.Internal, errNoState)
+	}
+	return s, nil
+}
+
+// decode returns the prediction that an answer of success holds.
+func (a *adapter) decode(answer wire.Answer) (prediction, error) {
+	var p prediction
+	if err := wire.Decode(answer.Body, &p); err != nil {
+		return p, wire.Unusable(answer.Status, errNoPrediction)
+	}
+	switch p.Status {
+	case "starting", "processing", "succeeded", "failed", "canceled", "aborted":
+		if idForm.MatchString(p.ID) {
+			return p, nil
+		}
+	}
+	return p, wire.Unusable(answer.Status, errNoPrediction)
+}
+
+// decodeCreation takes the answer to a submission: a prediction, which may have ended well already.
+func (a *adapter) decodeCreation(answer wire.Answer, r supplier.Request) (supplier.Outcome, error) {
+	p, err := a.decode(answer)
+	if err != nil {
+		return supplier.Outcome{}, err
+	}
+	var parameters struct {
+		Limit int64 `json:"max_output_tokens"`
+	}
+	_ = wire.Decode(r.Parameters, &parameters)
+	s := state{Capability: catalog.Name(r.Capability), Limit: parameters.Limit}
+	if strings.HasPrefix(r.Capability, "text.") {
+		s.Asked = len(r.Input)
+	}
+	stored, err := json.Marshal(s)
+	if err != nil {
+		return supplier.Outcome{}, err
+	}
+	job := supplier.Job{ID: p.ID, Model: r.Model, State: stored}
+	if out, err := a.outcome(p, job, s); err == nil {
+		return out, nil
+	}
+	return supplier.Outcome{Job: &job}, nil
+}
+
+// outcome is what a prediction has come to: work that goes on, a result, or the work's failure.
+func (a *adapter) outcome(p prediction, j supplier.Job, s state) (supplier.Outcome, error) {
+	switch p.Status {
+	case "starting", "processing":
+		return supplier.Outcome{Job: &j}, nil
+	case "canceled", "aborted":
+		return supplier.Outcome{}, wire.Failure(supplier.Failed, fault.ProviderTimeout, errStopped)
+	case "failed":
+		return supplier.Outcome{}, a.failure(p)
+	}
+	if string(p.Removed) == "true" || len(p.Output) == 0 || string(p.Output) == "null" {
+		return supplier.Outcome{}, wire.Failure(supplier.Failed, fault.ProviderUnavailable, errRemoved)
+	}
+	result, err := a.Result(s.Capability, j.Model, p.Output)
+	switch {
+	case errors.Is(err, modelmap.ErrFlagged):
+		return supplier.Outcome{}, wire.Failure(supplier.Failed, fault.ContentPolicyViolation, err)
+	case err != nil:
+		e := wire.Failure(supplier.Failed, fault.ProviderUnavailable, err)
+		e.Operator = true // the map doesn't fit the model
+		return supplier.Outcome{}, e
+	}
+	p.measure(&result, s)
+	return supplier.Outcome{Result: &result}, nil
+}
+
+// measure adds the tokens that the metrics report to a text's result, and what they say of its end.
+func (p prediction) measure(r *supplier.Result, s state) {
+	if !strings.HasPrefix(string(s.Capability), "text.") {
+		return
+	}
+	var m struct {
+		Input  json.RawMessage `json:"input_token_count"`
+		Output json.RawMessage `json:"output_token_count"`
+	}
+	if len(p.Metrics) > 0 {
+		_ = wire.Decode(p.Metrics, &m)
+	}
+	r.Usage = wire.Tokens(wire.Count(m.Input), wire.Count(m.Output), s.Asked, len(*r.Text))
+	if s.Limit > 0 && wire.Count(m.Output) >= s.Limit {
+		r.FinishReason = "length"
+	}
+}
+
+// full is the supplier's own code for want of room, as it stands in a failure's text.
+const full = "(E003)"
+
+// failure judges the text of a failed prediction, which is all that tells why.
+func (a *adapter) failure(p prediction) error {
+	var text string
+	_ = json.Unmarshal(p.Error, &text)
+	code := fault.ProviderUnavailable
+	switch {
+	case a.Reviewed(text):
+		code = fault.ContentPolicyViolation
+	case strings.Contains(text, full):
+		code = fault.CapacityExhausted
+	}
+	return wire.Failure(supplier.Failed, code, errFailed)
+}

@@ -1,0 +1,179 @@
+// Package replicate is the adapter for Replicate's predictions: one is created, asked after until it
+// has ended, and can be canceled. What each model takes and gives is configuration (package modelmap);
+// models.yaml holds the built-in maps and the patterns of refusals by review.
+//
+// A submission of text waits for its result in the same exchange; one of media doesn't, because its
+// outcome would stay unknown if the connection broke in the meantime. A prediction is told to end with
+// the task's deadline. The supplier keeps no key of the caller's by which a submission could be repeated
+// or looked up, so one of unknown outcome stays unknown. Files live for an hour at the supplier; what
+// has been removed is a failure of the work, since asking again brings nothing.
+//
+// Invariants: no error holds a model's own words, which are compared and dropped.
+package replicate
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"math"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"unitask/internal/supplier"
+	"unitask/internal/supplier/modelmap"
+	"unitask/internal/supplier/wire"
+)
+
+//go:embed models.yaml
+var builtin []byte
+
+// OptionWait is for how many seconds, 0 to 60, a submission of text waits for its result.
+const OptionWait = "wait"
+
+const (
+	mostWait   = 60              // seconds; the supplier's own limit
+	waitMargin = 5 * time.Second // that an exchange may take beyond the wait
+	// The supplier's bounds of a deadline.
+	leastDeadline = 5 * time.Second
+	mostDeadline  = 24 * time.Hour
+
+	creationLimit = 16 << 20 // bytes: a text, where it is waited for, is far shorter
+	probeLimit    = 1 << 20  // bytes of an answer of which only the status counts
+)
+
+// Kind returns the wire format for the list of kinds.
+func Kind() supplier.Kind {
+	return supplier.Kind{
+		Name: "replicate",
+		Capabilities: []string{
+			"audio.speech", "audio.transcribe", "image.edit", "image.generate", "text.chat", "video.generate",
+		},
+		New: New,
+	}
+}
+
+type adapter struct {
+	*modelmap.Maps
+	format wire.Format
+	wait   int // seconds
+}
+
+// New returns an adapter, which is a Poller, a Canceler, a Prober, a Refuser and a Modeler too. Its
+// errors are about c.
+func New(c supplier.Config) (supplier.Adapter, error) {
+	if err := wire.NoMaxTokensField(c); err != nil {
+		return nil, err
+	}
+	wait, err := waitOf(c)
+	if err != nil {
+		return nil, err
+	}
+	client, err := wire.Connect(c, nil, OptionWait)
+	if err != nil {
+		return nil, err
+	}
+	maps, err := modelmap.Load(builtin, c.Models...)
+	if err != nil {
+		return nil, err
+	}
+	return &adapter{Maps: maps, format: wire.Format{Client: client}, wait: wait}, nil
+}
+
+// waitOf returns the wait, by default as long as the timeout and the supplier allow.
+func waitOf(c supplier.Config) (int, error) {
+	timeout := c.Timeout
+	if timeout == 0 {
+		timeout = wire.DefaultTimeout
+	}
+	most := max(0, min(mostWait, int((timeout-waitMargin)/time.Second)))
+	text := c.Options[OptionWait]
+	if text == "" {
+		return most, nil
+	}
+	wait, err := strconv.Atoi(text)
+	if err != nil || wait < 0 || wait > mostWait {
+		return 0, errors.New("option wait must be a number of seconds from 0 to 60")
+	}
+	if wait > most {
+		return 0, errors.New("option wait must be 5s shorter than timeout")
+	}
+	return wait, nil
+}
+
+// Submit creates a prediction, once. What has failed already is a job all the same: Poll says so.
+func (a *adapter) Submit(ctx context.Context, r supplier.Request) (supplier.Outcome, error) {
+	name, input, err := a.Input(r)
+	if err != nil {
+		return supplier.Outcome{}, wire.Unfit(err)
+	}
+	path, version := address(name)
+	body, err := json.Marshal(creation{Version: version, Input: input})
+	if err != nil {
+		return supplier.Outcome{}, wire.Unfit(errors.New("the request can't be encoded"))
+	}
+	header := http.Header{}
+	if deadline, ok := ctx.Deadline(); ok {
+		left := min(max(time.Until(deadline), leastDeadline), mostDeadline)
+		header.Set("Cancel-After", strconv.FormatFloat(math.Ceil(left.Seconds()), 'f', 0, 64)+"s")
+	}
+	if strings.HasPrefix(r.Capability, "text.") && a.wait > 0 {
+		header.Set("Prefer", "wait="+strconv.Itoa(a.wait))
+	}
+	answer, err := a.format.Send(ctx, wire.Call{Path: path, Body: body, Header: header, Limit: creationLimit})
+	if err != nil {
+		return supplier.Outcome{}, err
+	}
+	return a.decodeCreation(answer, r)
+}
+
+type creation struct {
+	Version string          `json:"version,omitempty"`
+	Input   json.RawMessage `json:"input"`
+}
+
+// address returns where a model's predictions are created, and the version where the name has one.
+func address(name string) (path, version string) {
+	if _, version, ok := strings.Cut(name, ":"); ok {
+		return "/v1/predictions", version
+	}
+	return (&url.URL{Path: "/v1/models/" + name + "/predictions"}).EscapedPath(), ""
+}
+
+// Poll asks after a prediction.
+func (a *adapter) Poll(ctx context.Context, j supplier.Job) (supplier.Outcome, error) {
+	s, err := stateOf(j)
+	if err != nil {
+		return supplier.Outcome{}, err
+	}
+	answer, err := a.format.Get(ctx, "/v1/predictions/"+j.ID, 0)
+	if err != nil {
+		return supplier.Outcome{}, err
+	}
+	p, err := a.decode(answer)
+	if err != nil {
+		return supplier.Outcome{}, err
+	}
+	return a.outcome(p, j, s)
+}
+
+// Cancel stops a prediction. One that has ended, or is no longer known, is left as it is.
+func (a *adapter) Cancel(ctx context.Context, j supplier.Job) error {
+	if _, err := stateOf(j); err != nil {
+		return err
+	}
+	_, err := a.format.Send(ctx, wire.Call{Path: "/v1/predictions/" + j.ID + "/cancel"})
+	if e := supplier.AsError(err); e != nil && e.Status == http.StatusNotFound {
+		return nil
+	}
+	return err
+}
+
+// Probe asks for the account, which costs nothing.
+func (a *adapter) Probe(ctx context.Context) error {
+	_, err := a.format.Get(ctx, "/v1/account", probeLimit)
+	return err
+}
