@@ -11,6 +11,7 @@ import (
 
 	"unitask/internal/api"
 	"unitask/internal/client"
+	"unitask/internal/journal"
 	"unitask/internal/mcp"
 )
 
@@ -69,13 +70,22 @@ func mcpRun(ctx context.Context, t *terminal, o *mcpOptions) error {
 	if o.limit <= 0 {
 		return &usageError{message: "--limit takes a time above zero, such as 50s"}
 	}
-	c, err := o.connect(ctx, t, nil)
+	target, err := o.target()
+	if err != nil {
+		return err
+	}
+	credential, err := target.Credential(ctx, o.keyFile, t.in)
+	if err != nil {
+		return err
+	}
+	c, err := newClient(t, target, credential, nil)
 	if err != nil {
 		return err
 	}
 	config := mcp.Config{
 		Client: c, Version: readBuild().Version, Limit: o.limit, Note: t.note,
-		Hint: func(err error) string { return hintOf("unitask mcp", err) },
+		Hint:  func(err error) string { return hintOf("unitask mcp", err) },
+		Begin: o.record(c, target.Name, credential),
 	}
 	if o.folder != "" {
 		config.Save = func(ctx context.Context, done api.Task) ([]string, error) { return saveFiles(ctx, c, done, o.folder) }
@@ -84,6 +94,21 @@ func mcpRun(ctx context.Context, t *terminal, o *mcpOptions) error {
 		t.note("this speaks MCP with a program, not with people; unitask mcp install sets one up, and ctrl-c ends it")
 	}
 	return mcp.New(config).Run(ctx, io.NopCloser(t.in), t.out)
+}
+
+// record writes each submission to the journal before it is sent, as run does.
+func (o *mcpOptions) record(c *client.Client, profile string, credential client.Credential) func(context.Context, api.CreateRequest, string) (mcp.Record, error) {
+	return func(ctx context.Context, req api.CreateRequest, idempotencyKey string) (mcp.Record, error) {
+		key, err := credential.Key(ctx)
+		if err != nil {
+			return nil, err
+		}
+		s, err := begin(service{c, profile, modeOfKey(key.Reveal())}, o.words(), journal.Submission{Key: idempotencyKey}, req, nil)
+		if err != nil {
+			return nil, err
+		}
+		return s.entry, nil
+	}
 }
 
 // saveFiles keeps a result's files in a folder and returns their paths.

@@ -165,7 +165,7 @@ func (o *mcpInstallOptions) entry(t *terminal, of mcpClient) (mcp.Entry, error) 
 	if strings.Contains(program, string(filepath.Separator)+"go-build") {
 		t.note("note: %s goes away when it ends; install from a built unitask", program)
 	}
-	e := mcp.Entry{Command: program, Args: []string{"mcp"}}
+	e := mcp.Entry{Command: program, Args: []string{"mcp"}, Env: map[string]string{}}
 	if of.typed {
 		e.Type = "stdio"
 	}
@@ -185,8 +185,10 @@ func (o *mcpInstallOptions) entry(t *terminal, of mcpClient) (mcp.Entry, error) 
 		}
 		e.Args = append(e.Args, f.flag, path)
 	}
-	if dir := os.Getenv("UNITASK_CONFIG_DIR"); dir != "" {
-		e.Env = map[string]string{"UNITASK_CONFIG_DIR": dir}
+	for _, variable := range []string{"UNITASK_CONFIG_DIR", "UNITASK_STATE_DIR"} {
+		if dir := os.Getenv(variable); dir != "" {
+			e.Env[variable] = dir
+		}
 	}
 	return e, o.checkKey(t, target)
 }

@@ -16,6 +16,21 @@ import (
 // errLimit ends a call's wait; its task goes on.
 var errLimit = errors.New("the call's time is over")
 
+// Record keeps a submission on disk until its answer is known, so that a program that is killed in
+// between leaves what another one can finish. It is used by one goroutine.
+type Record interface {
+	Accepted(taskID string) error
+	Erase() error
+	Close() error // leaves it
+}
+
+// noRecord is for a server without a journal.
+type noRecord struct{}
+
+func (noRecord) Accepted(string) error { return nil }
+func (noRecord) Erase() error          { return nil }
+func (noRecord) Close() error          { return nil }
+
 // capabilityHandler submits a task under a key of its own and waits for it within the limit. The
 // answer is never an error of the protocol: a model couldn't read one.
 func (s *Server) capabilityHandler(t *tool) sdk.ToolHandler {
@@ -24,28 +39,46 @@ func (s *Server) capabilityHandler(t *tool) sdk.ToolHandler {
 		if err != nil {
 			return s.refusal(err, ""), nil
 		}
+		record, err := s.Begin(ctx, o.request, o.key)
+		if err != nil {
+			return s.refusal(err, ""), nil
+		}
 		ctx, cancel := context.WithTimeoutCause(ctx, s.Limit, errLimit)
 		defer cancel()
 		p := s.startProgress(ctx, req)
 		defer p.stop()
-		created, err := s.Client.Create(ctx, o.request, client.CreateOptions{IdempotencyKey: o.key, Wait: s.hold(t.entry.Mode)})
-		switch {
-		case err != nil && ctx.Err() != nil:
-			return s.unanswered(o.key), nil
-		case err != nil:
-			return s.refusal(err, o.key), nil
-		}
-		return s.follow(ctx, created, p, o.key), nil
+		return s.submit(ctx, o, s.hold(t.entry.Mode), record, p.shown(ctx)), nil
 	}
 }
 
-// follow waits for a task's end within ctx; key is "" where it isn't known.
-func (s *Server) follow(ctx context.Context, created client.Created, p *progress, key string) *sdk.CallToolResult {
-	last, err := s.Client.FollowCreated(ctx, created, p.shown(ctx))
-	if last.ID == "" { // not read again before the end
-		last = created.Task
+// submit sees a task through as far as ctx allows. What the answer names needs no record any more.
+func (s *Server) submit(ctx context.Context, o order, hold *time.Duration, record Record, show func(api.Task)) *sdk.CallToolResult {
+	var last api.Task
+	var trouble error // of the last try
+	options := client.CreateOptions{IdempotencyKey: o.key, Wait: hold, OnRetry: func(r client.Retry) { trouble = r.Err }}
+	done, err := s.Client.Finish(ctx, o.request, options, func(now api.Task) {
+		last, trouble = now, nil
+		_ = record.Accepted(now.ID) // the answer names it too
+		show(now)
+	})
+	_, lost := errors.AsType[*client.UnreachableError](errors.Join(err, trouble))
+	gone := ctx.Err() != nil && !errors.Is(context.Cause(ctx), errLimit) // whoever called hears no answer
+	if gone || last.ID == "" && (lost || ctx.Err() != nil) {
+		_ = record.Close()
+	} else {
+		_ = record.Erase()
 	}
-	return s.outcome(ctx, last, err, key)
+	switch {
+	case ctx.Err() == nil && err == nil:
+		last = done
+	case ctx.Err() == nil:
+		return s.refusal(err, o.key)
+	case trouble != nil:
+		return s.refusal(trouble, o.key)
+	case last.ID == "":
+		return s.unanswered(o.key)
+	}
+	return s.outcome(ctx, last, o.key)
 }
 
 // hold is how long the service may hold the answer to a synchronous capability's submission: less
@@ -57,16 +90,14 @@ func (s *Server) hold(mode catalog.Mode) *time.Duration {
 	return new(min(s.Limit*4/5, api.MaxWait).Truncate(time.Second))
 }
 
-// outcome answers what became of a task.
-func (s *Server) outcome(ctx context.Context, last api.Task, err error, key string) *sdk.CallToolResult {
+// outcome answers a task as it is; key is the one it was submitted under, "" where it isn't known.
+func (s *Server) outcome(ctx context.Context, now api.Task, key string) *sdk.CallToolResult {
 	switch {
-	case err != nil && ctx.Err() != nil:
-		return handedOver(last)
-	case err != nil:
-		return s.refusal(err, key)
-	case last.State != task.Succeeded:
-		return s.failure(last, key)
+	case !now.State.Terminal():
+		return handedOver(now)
+	case now.State == task.Succeeded:
+		return s.result(context.WithoutCancel(ctx), now)
 	default:
-		return s.result(context.WithoutCancel(ctx), last)
+		return s.failure(now, key)
 	}
 }

@@ -33,12 +33,14 @@ const startTimeout = 5 * time.Second
 
 // Config says what is served.
 type Config struct {
-	Client  *client.Client                                    // required
-	Version string                                            // of this program
-	Limit   time.Duration                                     // of a call's wait; 0: DefaultLimit
-	Save    func(context.Context, api.Task) ([]string, error) // optional; keeps a result's files and returns their paths, in order
-	Hint    func(error) string                                // optional; what a person does next about an error
-	Note    func(format string, args ...any)                  // optional; for the person who reads the log
+	Client  *client.Client // required
+	Version string         // of this program
+	Limit   time.Duration  // of a call's wait; 0: DefaultLimit
+	// Begin records a submission before it is sent, durably; nil: none is recorded.
+	Begin func(ctx context.Context, req api.CreateRequest, idempotencyKey string) (Record, error)
+	Save  func(context.Context, api.Task) ([]string, error) // keeps a result's files and returns their paths, in order; nil: none is kept
+	Hint  func(error) string                                // what a person does next about an error; nil: nothing
+	Note  func(format string, args ...any)                  // for the person who reads the log; nil: silence
 }
 
 // Server answers one client of the protocol. Its tools follow the directory: each listing reads it anew.
@@ -53,6 +55,9 @@ type Server struct {
 func New(c Config) *Server {
 	if c.Limit <= 0 {
 		c.Limit = DefaultLimit
+	}
+	if c.Begin == nil {
+		c.Begin = func(context.Context, api.CreateRequest, string) (Record, error) { return noRecord{}, nil }
 	}
 	if c.Hint == nil {
 		c.Hint = func(error) string { return "" }

@@ -320,7 +320,8 @@ func TestRefusedKey(t *testing.T) {
 	}
 }
 
-// TestStopped is a program that is told to stop while a call waits.
+// TestStopped is a program that is told to stop while a call waits: it ends at once, and leaves the
+// record of a task whose answer nobody hears.
 func TestStopped(t *testing.T) {
 	f := newFake(t)
 	f.takes = time.Hour
@@ -328,7 +329,9 @@ func TestStopped(t *testing.T) {
 		here, there := net.Pipe()
 		ctx, stop := context.WithCancel(t.Context())
 		served := make(chan error, 1)
-		go func() { served <- mcp.New(mcp.Config{Client: newClient(t, f)}).Run(ctx, there, there) }()
+		d := &diary{f: f}
+		config := mcp.Config{Client: newClient(t, f), Begin: d.begin}
+		go func() { served <- mcp.New(config).Run(ctx, there, there) }()
 		c := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil)
 		s, err := c.Connect(t.Context(), &sdk.IOTransport{Reader: here, Writer: here}, nil)
 		if err != nil {
@@ -347,5 +350,8 @@ func TestStopped(t *testing.T) {
 		}
 		_ = s.Close()
 		<-called
+		if last := d.lines[len(d.lines)-1]; last != "left" {
+			t.Errorf("the record: %q, want it left", d.lines)
+		}
 	})
 }

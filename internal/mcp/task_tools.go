@@ -48,16 +48,24 @@ func (s *Server) taskGet(ctx context.Context, req *sdk.CallToolRequest) (*sdk.Ca
 	}
 	first, err := s.Client.Get(ctx, id, client.GetOptions{})
 	switch {
-	case err != nil || first.Task.State.Terminal():
-		return s.outcome(ctx, first.Task, err, ""), nil
-	case wait == 0:
-		return handedOver(first.Task), nil
+	case err != nil:
+		return s.refusal(err, ""), nil
+	case wait == 0 || first.Task.State.Terminal():
+		return s.outcome(ctx, first.Task, ""), nil
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, wait, errLimit)
 	defer cancel()
 	p := s.startProgress(ctx, req)
 	defer p.stop()
-	return s.follow(ctx, client.Created{Task: first.Task, RetryAfter: first.RetryAfter}, p, ""), nil
+	last, show := first.Task, p.shown(ctx)
+	_, err = s.Client.FollowCreated(ctx, client.Created{Task: last, RetryAfter: first.RetryAfter}, func(now api.Task) {
+		last = now
+		show(now)
+	})
+	if err != nil && ctx.Err() == nil {
+		return s.refusal(err, ""), nil
+	}
+	return s.outcome(ctx, last, ""), nil
 }
 
 func (s *Server) readGet(arguments []byte) (id string, wait time.Duration, err error) {

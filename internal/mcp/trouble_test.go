@@ -1,6 +1,7 @@
 package mcp_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -82,8 +83,8 @@ func TestTrouble(t *testing.T) {
 				if diff := cmp.Diff("ERROR\n"+tt.want, got); diff != "" {
 					t.Errorf("answer (-want +got):\n%s", diff)
 				}
-				if diff := cmp.Diff([]string{"my-own-key"}, f.keys); diff != "" {
-					t.Errorf("keys (-want +got):\n%s", diff)
+				if other := slices.IndexFunc(f.keys, func(k string) bool { return k != "my-own-key" }); len(f.keys) == 0 || other >= 0 {
+					t.Errorf("submitted under %q", f.keys)
 				}
 			})
 		})
