@@ -28,20 +28,19 @@ var (
 // API itself are opened under the base URL with the key, whatever host the address names; others have to
 // be readable without.
 func (a *adapter) videoFile(address string, seconds int) (f supplier.File, ok bool) {
-	f = supplier.File{ContentType: "video/mp4", Duration: float64(seconds)}
 	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+	if f, ok = wire.File(address); err != nil || !ok {
 		return f, false
 	}
+	f.ContentType, f.Duration = "video/mp4", float64(seconds)
 	path, own := a.format.Client.Local(address)
 	if _, name, found := strings.Cut(u.EscapedPath(), filesPath); !own && found {
 		path, own = filesPath+name+query(u), true
 	}
-	if !own {
-		f.URL = address
-		return f, true
+	if own {
+		f.URL = ""
+		f.Open = func(ctx context.Context) (io.ReadCloser, error) { return a.open(ctx, path) }
 	}
-	f.Open = func(ctx context.Context) (io.ReadCloser, error) { return a.open(ctx, path) }
 	return f, true
 }
 

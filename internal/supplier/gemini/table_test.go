@@ -157,6 +157,7 @@ func videos() []suppliertest.Fault {
 	all := []suppliertest.Fault{
 		begin("without a name", `{"done":false}`, unknown),
 		begin("of a hostile name", `{"name":"operations/../../v1beta/files/x"}`, unknown),
+		begin("of a name of dots", `{"name":"models/../operations/.."}`, unknown),
 		begin("refused in a success", `{"error":{"code":429,"status":"RESOURCE_EXHAUSTED"}}`, refused(fault.CapacityExhausted)),
 		end("filtered", 200, done(`{"raiMediaFilteredCount":1,"raiMediaFilteredReasons":["no"]}`), failed(fault.ContentPolicyViolation, false)),
 		end("filtered without reasons", 200, done(`{"raiMediaFilteredCount":1}`), failed(fault.ContentPolicyViolation, false)),

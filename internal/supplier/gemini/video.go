@@ -19,7 +19,7 @@ const pollAfter = 5 * time.Second
 var (
 	errNoJob = errors.New("the answer names no operation")
 
-	operationName = regexp.MustCompile(`^(models/[0-9A-Za-z._-]+/)?operations/[0-9A-Za-z._-]+$`)
+	operationName = regexp.MustCompile(`^(models/[0-9A-Za-z][0-9A-Za-z._-]*/)?operations/[0-9A-Za-z][0-9A-Za-z._-]*$`)
 )
 
 // videoInput is the neutral input; the images come as Media.
