@@ -4,7 +4,7 @@ PKG ?= ./...
 CI := ./.ci/run
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race lint fmt cover bench profile crash sigterm clock store-crash power sweep full-disk backup-test upgrade-test linearizable sim fuzz npm openapi e2e e2e-model golden release-check ci clean
+.PHONY: help build test race lint fmt cover bench profile crash client-crash sigterm clock store-crash power sweep full-disk backup-test upgrade-test linearizable sim fuzz npm openapi e2e e2e-model golden release-check ci clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,6 +34,9 @@ bench: ## Measure unitask against a reverse proxy and direct calls, in one run (
 
 crash: ## Kill the server 1,000 times under load and check the invariants (UNITASK_CRASH_CYCLES=n for another number)
 	UNITASK_CRASH_CYCLES=$${UNITASK_CRASH_CYCLES:-1000} $(GO) test ./test/crash -run TestKilled -v -timeout 2h
+
+client-crash: ## Kill "unitask run" 200 times at random moments, finish with tasks resume and check (UNITASK_CLIENT_KILLS=n)
+	UNITASK_CLIENT_KILLS=$${UNITASK_CLIENT_KILLS:-200} $(GO) test ./test/crash -run TestClientKilled -count=1 -v -timeout 1h
 
 sigterm: ## Stop the server 500 times under load and check the same, and that nothing is cut off (UNITASK_SIGTERM_CYCLES=n)
 	UNITASK_SIGTERM_CYCLES=$${UNITASK_SIGTERM_CYCLES:-500} $(GO) test ./test/crash -run 'TestSigterm|TestSecondSignal' -v -timeout 2h

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"unitask/internal/task"
 	"unitask/test/crash/invariant"
@@ -23,6 +24,8 @@ const charge task.Money = 10*1_000 + 10*2_000
 // Supplier is a paid chat server that answers every prompt and counts. It knows a task by the first
 // word of its prompt.
 type Supplier struct {
+	After func() time.Duration // before each answer; nil: at once. Set before the first request
+
 	base string
 
 	mu   sync.Mutex
@@ -86,6 +89,9 @@ func (s *Supplier) handle(w http.ResponseWriter, r *http.Request) {
 	case <-open:
 	case <-r.Context().Done():
 		return
+	}
+	if s.After != nil {
+		time.Sleep(s.After())
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = fmt.Fprintf(w, `{"choices":[{"message":{"role":"assistant","content":%q},"finish_reason":"stop"}],
