@@ -72,7 +72,8 @@ func service(t *testing.T, marker, path string, args ...string) string {
 	}
 }
 
-// TestForeignUpstream answers a prompt and embeds a text by a server that nobody here wrote.
+// TestForeignUpstream answers a prompt, embeds a text, makes and edits a picture, speaks and listens by a
+// server that nobody here wrote.
 func TestForeignUpstream(t *testing.T) {
 	fixtures, err := filepath.Abs("../../internal/supplier/openai/testdata/aimock.json")
 	if err != nil {
@@ -88,22 +89,54 @@ routes:
     - {supplier: foreign, model: gpt-5-nano, price: {unit: mtok, input: "0.05", output: "0.40"}}
   text.embed:
     - {supplier: foreign, model: text-embedding-3-small, price: {unit: mtok, input: "0.02", output: "0"}}
+  image.generate:
+    - {supplier: foreign, model: gpt-image-2, price: {unit: mtok, input: "5", output: "30"}}
+  image.edit:
+    - {supplier: foreign, model: gpt-image-2, price: {unit: mtok, input: "8", output: "30"}}
+  audio.speech:
+    - {supplier: foreign, model: gpt-4o-mini-tts, price: {unit: second, output: "0.00025"}}
+  audio.transcribe:
+    - {supplier: foreign, model: whisper-1, price: {unit: second, input: "0.0001"}}
 `
 	h.start()
 	h.useLiveKey()
 	if got := strings.TrimSpace(h.must("run", "text.chat", "Greet me")); got != "Hello from a server that nobody here wrote." {
 		t.Errorf("text.chat: %q", got)
 	}
-	var embedded api.Task
-	if err := json.Unmarshal([]byte(h.must("run", "text.embed", "a red fox", "--json")), &embedded); err != nil {
-		t.Fatal(err)
-	}
-	if embedded.Output == nil || len(embedded.Output.Embeddings) != 1 || len(embedded.Output.Embeddings[0]) == 0 {
+	embedded := h.task("run", "text.embed", "a red fox", "--json")
+	if len(embedded.Output.Embeddings) != 1 || len(embedded.Output.Embeddings[0]) == 0 {
 		t.Errorf("text.embed: %+v", embedded.Output)
 	}
-	if n := journal(t, base); n != 2 {
-		t.Errorf("the upstream counted %d calls, want 2", n)
+	made := h.task("run", "image.generate", "a red fox", "--json")
+	if len(made.Output.Images) != 1 || made.Output.Images[0].ContentType != "image/png" || *made.Output.Images[0].Width != 1 {
+		t.Errorf("image.generate: %+v", made.Output)
 	}
+	h.must("run", "image.generate", "a red fox", "-o", "fox.png")
+	edited := h.task("run", "image.edit", "Make it blue", "images=@fox.png", "authorization.person=none", "--json")
+	if len(edited.Output.Images) != 1 {
+		t.Errorf("image.edit: %+v", edited.Output)
+	}
+	h.must("run", "audio.speech", "Mind the gap", "-o", "gap.wav")
+	heard := h.task("run", "audio.transcribe", "audio=@gap.wav", "format=srt", "--json")
+	if got := *heard.Output.Text; got != "1\n00:00:00,000 --> 00:00:01,250\nMind the gap.\n\n" {
+		t.Errorf("audio.transcribe: %q", got)
+	}
+	if n := journal(t, base); n != 7 {
+		t.Errorf("the upstream counted %d calls, want 7", n)
+	}
+}
+
+// task runs a client command that prints a task as JSON; the task has an output.
+func (h *host) task(args ...string) api.Task {
+	h.T.Helper()
+	var done api.Task
+	if err := json.Unmarshal([]byte(h.must(args...)), &done); err != nil {
+		h.T.Fatal(err)
+	}
+	if done.Output == nil {
+		h.T.Fatalf("unitask %s: %+v", strings.Join(args, " "), done)
+	}
+	return done
 }
 
 // journal returns how many requests aimock answered.

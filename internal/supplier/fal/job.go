@@ -5,14 +5,12 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
 	"unitask/internal/catalog"
 	"unitask/internal/fault"
 	"unitask/internal/supplier"
-	"unitask/internal/supplier/modelmap"
 	"unitask/internal/supplier/wire"
 )
 
@@ -23,9 +21,6 @@ var (
 	errCanceled = errors.New("the work was canceled")
 	errNoResult = errors.New("the answer is no JSON")
 )
-
-// idForm is what a job's id may look like: it gets into paths.
-var idForm = regexp.MustCompile(`^[0-9A-Za-z_-]{1,128}$`)
 
 // state is what is stored of a job beside its id and model.
 type state struct {
@@ -52,7 +47,7 @@ func (a *adapter) decodeSubmission(answer wire.Answer, r supplier.Request, name 
 	if err = a.format.Problem(answer, body.Envelope, err); err != nil {
 		return supplier.Outcome{}, err
 	}
-	if !idForm.MatchString(body.ID) {
+	if !wire.FitsPath(body.ID) {
 		return supplier.Outcome{}, wire.Unusable(answer.Status, errNoJob)
 	}
 	stored, err := json.Marshal(state{catalog.Name(r.Capability), a.jobPath(body.StatusURL, body.ID, name)})
@@ -115,17 +110,7 @@ func (a *adapter) decodeResult(answer wire.Answer, j supplier.Job, s state) (sup
 	case !json.Valid(answer.Body): // from something in between
 		return supplier.Outcome{}, wire.Unusable(answer.Status, errNoResult)
 	}
-	result, err := a.Result(s.Capability, j.Model, answer.Body)
-	switch {
-	case errors.Is(err, modelmap.ErrFlagged):
-		return supplier.Outcome{}, wire.Failure(supplier.Failed, fault.ContentPolicyViolation, err)
-	case err != nil:
-		e := wire.Failure(supplier.Failed, fault.ProviderUnavailable, err)
-		e.Operator = true // the map doesn't fit the model
-		return supplier.Outcome{}, e
-	default:
-		return supplier.Outcome{Result: &result}, nil
-	}
+	return a.Outcome(s.Capability, j.Model, answer.Body)
 }
 
 // failure judges the answer in the place of a result. It is the work's own failure where it has a type

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"unitask/internal/catalog"
+	"unitask/internal/fault"
 	"unitask/internal/supplier"
 	"unitask/internal/supplier/wire"
 )
@@ -45,6 +46,22 @@ func (o output) check(c catalog.Name) error {
 		}
 	}
 	return nil
+}
+
+// Outcome is the end of a job whose model gave the output: a result, or the work's definite failure. A
+// map that doesn't fit the model is the operator's to mend.
+func (m *Maps) Outcome(c catalog.Name, name string, raw []byte) (supplier.Outcome, error) {
+	result, err := m.Result(c, name, raw)
+	switch {
+	case err == nil:
+		return supplier.Outcome{Result: &result}, nil
+	case errors.Is(err, ErrFlagged):
+		return supplier.Outcome{}, wire.Failure(supplier.Failed, fault.ContentPolicyViolation, err)
+	default:
+		e := wire.Failure(supplier.Failed, fault.ProviderUnavailable, err)
+		e.Operator = true
+		return supplier.Outcome{}, e
+	}
 }
 
 // Result turns a model's output into a result, with the usage that shows in it. Its error is

@@ -1,6 +1,9 @@
 package openai_test
 
 import (
+	"encoding/base64"
+	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -26,13 +29,30 @@ func aimockAdapter(t *testing.T, m *suppliertest.Aimock, key string) supplier.Ad
 	})
 }
 
+// fixture returns the bytes that a member of the fixtures holds in base64.
+func fixture(t *testing.T, name string) []byte {
+	t.Helper()
+	text, err := os.ReadFile("testdata/aimock.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), `"`+name+`": "`)
+	encoded, _, _ := strings.Cut(rest, `"`)
+	data, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil || len(data) == 0 {
+		t.Fatalf("fixture %s: %d bytes, %v", name, len(data), err)
+	}
+	return data
+}
+
 // TestAimock holds the adapter against a server written by others. Each row is exactly one request.
 func TestAimock(t *testing.T) {
 	m := suppliertest.StartAimock(t, "testdata/aimock.json")
 	chat := request("text.chat", `{"system":"Be kind.","prompt":"Greet me"}`, `{"max_output_tokens":20}`)
 	embed := request("text.embed", `{"texts":["a red fox"]}`, `{"dimensions":3}`)
 	edit := editRequest(`{"n":1}`)
-	picture := &supplier.Result{Files: []supplier.File{{Data: []byte("image-1")}}, Usage: supplier.Usage{InputTokens: 3, Images: 1}}
+	pixel, sound := fixture(t, "b64Json"), fixture(t, "audio")
+	picture := &supplier.Result{Files: []supplier.File{{Data: pixel}}, Usage: supplier.Usage{InputTokens: 3, Images: 1}}
 	text := &supplier.Result{
 		Text: new(aimockText), FinishReason: "stop", Usage: supplier.Usage{InputTokens: 4, OutputTokens: 11},
 	}
@@ -59,7 +79,7 @@ func TestAimock(t *testing.T) {
 		{name: "edited image", request: edit, status: 200, want: picture},
 		{
 			name: "speech", request: request("audio.speech", `{"text":"Mind the gap"}`, `{"format":"wav"}`), status: 200,
-			want: &supplier.Result{Files: []supplier.File{{ContentType: "audio/wav", Data: []byte("RIFF")}}},
+			want: &supplier.Result{Files: []supplier.File{{ContentType: "audio/wav", Data: sound}}},
 		},
 		{
 			name: "transcript", request: transcribeRequest(`{"timestamps":"segment"}`), status: 200,

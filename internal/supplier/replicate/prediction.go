@@ -3,13 +3,11 @@ package replicate
 import (
 	"encoding/json"
 	"errors"
-	"regexp"
 	"strings"
 
 	"unitask/internal/catalog"
 	"unitask/internal/fault"
 	"unitask/internal/supplier"
-	"unitask/internal/supplier/modelmap"
 	"unitask/internal/supplier/wire"
 )
 
@@ -20,9 +18,6 @@ var (
 	errStopped      = errors.New("the prediction was stopped, as by its deadline")
 	errRemoved      = errors.New("the output has been removed")
 )
-
-// idForm is what an id may look like: it gets into paths.
-var idForm = regexp.MustCompile(`^[0-9A-Za-z_-]{1,128}$`)
 
 // prediction is what is read of one.
 type prediction struct {
@@ -43,7 +38,7 @@ type state struct {
 
 func stateOf(j supplier.Job) (state, error) {
 	var s state
-	if json.Unmarshal(j.State, &s) != nil || !idForm.MatchString(j.ID) {
+	if json.Unmarshal(j.State, &s) != nil || !wire.FitsPath(j.ID) {
 		return state{}, wire.Failure(supplier.Failed, fault.Internal, errNoState)
 	}
 	return s, nil
@@ -57,7 +52,7 @@ func (a *adapter) decode(answer wire.Answer) (prediction, error) {
 	}
 	switch p.Status {
 	case "starting", "processing", "succeeded", "failed", "canceled", "aborted":
-		if idForm.MatchString(p.ID) {
+		if wire.FitsPath(p.ID) {
 			return p, nil
 		}
 	}
@@ -102,17 +97,11 @@ func (a *adapter) outcome(p prediction, j supplier.Job, s state) (supplier.Outco
 	if string(p.Removed) == "true" || len(p.Output) == 0 || string(p.Output) == "null" {
 		return supplier.Outcome{}, wire.Failure(supplier.Failed, fault.ProviderUnavailable, errRemoved)
 	}
-	result, err := a.Result(s.Capability, j.Model, p.Output)
-	switch {
-	case errors.Is(err, modelmap.ErrFlagged):
-		return supplier.Outcome{}, wire.Failure(supplier.Failed, fault.ContentPolicyViolation, err)
-	case err != nil:
-		e := wire.Failure(supplier.Failed, fault.ProviderUnavailable, err)
-		e.Operator = true // the map doesn't fit the model
-		return supplier.Outcome{}, e
+	out, err := a.Outcome(s.Capability, j.Model, p.Output)
+	if err == nil {
+		p.measure(out.Result, s)
 	}
-	p.measure(&result, s)
-	return supplier.Outcome{Result: &result}, nil
+	return out, err
 }
 
 // measure adds the tokens that the metrics report to a text's result, and what they say of its end.

@@ -7,6 +7,18 @@ import (
 	"strings"
 )
 
+// maxID is above the length of any supplier's ids.
+const maxID = 128
+
+// FitsPath reports whether a job's id is of letters, digits, - and _ alone, as suppliers make them, and so
+// may become a part of a path.
+func FitsPath(id string) bool {
+	other := strings.IndexFunc(id, func(r rune) bool {
+		return !(r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || r == '-' || r == '_')
+	})
+	return id != "" && len(id) <= maxID && other < 0
+}
+
 // parseBase checks a base URL. Its errors don't repeat it: it may hold what was meant to be secret.
 func parseBase(raw string) (*url.URL, error) {
 	u, err := url.Parse(raw)

@@ -1,6 +1,7 @@
 package wire_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -35,6 +36,17 @@ func TestFile(t *testing.T) {
 			if diff := cmp.Diff(*tt.want, got); diff != "" {
 				t.Errorf("%s: (-want +got):\n%s", tt.in, diff)
 			}
+		}
+	}
+}
+
+func TestFitsPath(t *testing.T) {
+	for id, want := range map[string]bool{
+		"job-1_A": true, strings.Repeat("x", 128): true,
+		"": false, ".": false, "a/b": false, "a?b": false, "a%2f": false, "ä": false, strings.Repeat("x", 129): false,
+	} {
+		if got := wire.FitsPath(id); got != want {
+			t.Errorf("%q: got %t", id, got)
 		}
 	}
 }
