@@ -179,13 +179,18 @@ func TestResult(t *testing.T) {
 		want                            *supplier.Result
 		err                             string
 	}{
-		{"objects", "image.edit", "painter", `{"images":[{"url":"https://a.example/1","content_type":"image/png","width":64,"height":32},{"url":"data:image/webp;base64,b25l"}],"nsfw":[false,false]}`,
+		{
+			"objects", "image.edit", "painter", `{"images":[{"url":"https://a.example/1","content_type":"image/png","width":64,"height":32},{"url":"data:image/webp;base64,b25l"}],"nsfw":[false,false]}`,
 			&supplier.Result{Usage: supplier.Usage{Images: 2}, Files: []supplier.File{
-				{URL: "https://a.example/1", ContentType: "image/png", Width: 64, Height: 32}, {ContentType: "image/webp", Data: []byte("one")}}}, ""},
+				{URL: "https://a.example/1", ContentType: "image/png", Width: 64, Height: 32}, {ContentType: "image/webp", Data: []byte("one")},
+			}}, "",
+		},
 		{"the whole output", "image.edit", "single", `"https://a.example/1"`, &supplier.Result{Usage: supplier.Usage{Images: 1}, Files: []supplier.File{{URL: "https://a.example/1"}}}, ""},
 		{"a list as the whole output", "image.edit", "single", `["https://a.example/1"]`, &supplier.Result{Usage: supplier.Usage{Images: 1}, Files: []supplier.File{{URL: "https://a.example/1"}}}, ""},
-		{"deep", "image.generate", "sizer", `{"data":[{"pictures":{"url":"http://a.example/1","duration":2.5,"width":-1}}]}`,
-			&supplier.Result{Usage: supplier.Usage{Images: 1}, Files: []supplier.File{{URL: "http://a.example/1", Duration: 2.5}}}, ""},
+		{
+			"deep", "image.generate", "sizer", `{"data":[{"pictures":{"url":"http://a.example/1","duration":2.5,"width":-1}}]}`,
+			&supplier.Result{Usage: supplier.Usage{Images: 1}, Files: []supplier.File{{URL: "http://a.example/1", Duration: 2.5}}}, "",
+		},
 		{"pieces of text", "text.chat", "talker", `["Hel","lo"]`, text("Hello", 0), ""},
 		{"a text", "text.chat", "talker", `"Hello"`, text("Hello", 0), ""},
 		{"a transcript", "audio.transcribe", "hearer", `{"text":"Hi","inference":{"duration":1.5}}`, text("Hi", 1500), ""},

@@ -200,11 +200,16 @@ func TestServerFields(t *testing.T) {
 		request supplier.Request
 		want    string
 	}{
-		{"as the author", nil, image(`{"n":1,"format":"png","aspect_ratio":"16:9"}`),
-			`{"model":"model-1","prompt":"A fox","n":1,"size":"1536x864","output_format":"png"}`},
-		{"by ratio", map[string]string{"image_fields": "n aspect_ratio seed", "image_answer": "b64_json"},
+		{
+			"as the author", nil, image(`{"n":1,"format":"png","aspect_ratio":"16:9"}`),
+			`{"model":"model-1","prompt":"A fox","n":1,"size":"1536x864","output_format":"png"}`,
+		},
+		{
+			"by ratio",
+			map[string]string{"image_fields": "n aspect_ratio seed", "image_answer": "b64_json"},
 			image(`{"n":1,"format":"png","aspect_ratio":"16:9","seed":7}`),
-			`{"model":"model-1","prompt":"A fox","n":1,"aspect_ratio":"16:9","response_format":"b64_json","seed":7}`},
+			`{"model":"model-1","prompt":"A fox","n":1,"aspect_ratio":"16:9","response_format":"b64_json","seed":7}`,
+		},
 		{"a prompt alone", map[string]string{"image_fields": "none"}, image(`{"n":1,"format":"png"}`), `{"model":"model-1","prompt":"A fox"}`},
 		{"the usual voice", nil, spoken, `{"model":"model-1","input":"Hi","voice":"alloy","response_format":"wav"}`},
 		{"a voice", map[string]string{"voice": "hannah"}, spoken, `{"model":"model-1","input":"Hi","voice":"hannah","response_format":"wav"}`},
@@ -267,9 +272,14 @@ func TestForms(t *testing.T) {
 		{
 			name: "edit", request: editRequest(`{"n":2,"aspect_ratio":"3:2","format":"jpeg","quality":"high","seed":1}`), answer: imageAnswer,
 			want: []part{
-				{Name: "model", Body: "model-1"}, {Name: "prompt", Body: "Make it blue"}, {Name: "n", Body: "2"},
-				{Name: "size", Body: "1536x1024"}, {Name: "quality", Body: "high"}, {Name: "output_format", Body: "jpeg"},
-				{"image[]", "media.png", "image/png", "first"}, {"image[]", "media.jpg", "image/jpeg", "second"},
+				{Name: "model", Body: "model-1"},
+				{Name: "prompt", Body: "Make it blue"},
+				{Name: "n", Body: "2"},
+				{Name: "size", Body: "1536x1024"},
+				{Name: "quality", Body: "high"},
+				{Name: "output_format", Body: "jpeg"},
+				{"image[]", "media.png", "image/png", "first"},
+				{"image[]", "media.jpg", "image/jpeg", "second"},
 				{"mask", "media.png", "image/png", "mask"},
 			},
 		},
@@ -277,17 +287,24 @@ func TestForms(t *testing.T) {
 			name: "edit by other fields", request: editRequest(`{"n":1,"aspect_ratio":"3:2","seed":1,"format":"png"}`), answer: imageAnswer,
 			options: map[string]string{"image_fields": "aspect_ratio seed", "image_answer": "url"},
 			want: []part{
-				{Name: "model", Body: "model-1"}, {Name: "prompt", Body: "Make it blue"}, {Name: "seed", Body: "1"},
-				{Name: "aspect_ratio", Body: "3:2"}, {Name: "response_format", Body: "url"},
-				{"image[]", "media.png", "image/png", "first"}, {"image[]", "media.jpg", "image/jpeg", "second"},
+				{Name: "model", Body: "model-1"},
+				{Name: "prompt", Body: "Make it blue"},
+				{Name: "seed", Body: "1"},
+				{Name: "aspect_ratio", Body: "3:2"},
+				{Name: "response_format", Body: "url"},
+				{"image[]", "media.png", "image/png", "first"},
+				{"image[]", "media.jpg", "image/jpeg", "second"},
 				{"mask", "media.png", "image/png", "mask"},
 			},
 		},
 		{
 			name: "transcription", request: transcribeRequest(`{"language":"pt-BR","timestamps":"word","format":"srt"}`), answer: verboseAnswer,
 			want: []part{
-				{Name: "model", Body: "whisper-1"}, {Name: "response_format", Body: "verbose_json"}, {Name: "language", Body: "pt"},
-				{Name: "timestamp_granularities[]", Body: "word"}, {Name: "timestamp_granularities[]", Body: "segment"},
+				{Name: "model", Body: "whisper-1"},
+				{Name: "response_format", Body: "verbose_json"},
+				{Name: "language", Body: "pt"},
+				{Name: "timestamp_granularities[]", Body: "word"},
+				{Name: "timestamp_granularities[]", Body: "segment"},
 				{"file", "media.wav", "audio/wav", recording},
 			},
 		},
@@ -295,7 +312,8 @@ func TestForms(t *testing.T) {
 			name: "plain transcription", request: transcribeRequest(`{"timestamps":"none","format":"text"}`), answer: verboseAnswer,
 			options: map[string]string{"transcripts": "json"},
 			want: []part{
-				{Name: "model", Body: "whisper-1"}, {Name: "response_format", Body: "json"},
+				{Name: "model", Body: "whisper-1"},
+				{Name: "response_format", Body: "json"},
 				{"file", "media.wav", "audio/wav", recording},
 			},
 		},
@@ -343,26 +361,37 @@ func TestMediaAnswers(t *testing.T) {
 		want    *supplier.Result
 	}{
 		{"an address", image, `{"data":[{"url":"https://files.example/1.png"}]}`, &supplier.Result{
-			Files: []supplier.File{{URL: "https://files.example/1.png"}}, Usage: supplier.Usage{InputTokens: 3, Images: 1}}},
+			Files: []supplier.File{{URL: "https://files.example/1.png"}}, Usage: supplier.Usage{InputTokens: 3, Images: 1},
+		}},
 		{"a data address", image, `{"data":[{"b64_json":"data:image/jpeg;base64,aW1hZ2UtMQ=="}]}`, &supplier.Result{
-			Files: []supplier.File{{ContentType: "image/jpeg", Data: []byte("image-1")}}, Usage: supplier.Usage{InputTokens: 3, Images: 1}}},
+			Files: []supplier.File{{ContentType: "image/jpeg", Data: []byte("image-1")}}, Usage: supplier.Usage{InputTokens: 3, Images: 1},
+		}},
 		{"more images than asked for", image, imageAnswer, &supplier.Result{
-			Files: []supplier.File{{Data: []byte("image-1")}}, Usage: supplier.Usage{InputTokens: 12, OutputTokens: 540, Images: 1}}},
+			Files: []supplier.File{{Data: []byte("image-1")}}, Usage: supplier.Usage{InputTokens: 12, OutputTokens: 540, Images: 1},
+		}},
 		{"segments", transcribeRequest(`{"timestamps":"segment"}`), verboseAnswer, transcribed("Mind the gap.", long, lines...)},
 		{"no times asked for", transcribeRequest(`{"timestamps":"none"}`), verboseAnswer, transcribed("Mind the gap.", long)},
 		{"SubRip", transcribeRequest(`{"format":"srt"}`), verboseAnswer, transcribed(
 			"1\n00:00:00,000 --> 00:00:01,200\nMind\n\n2\n00:00:01,200 --> 00:00:02,450\nthe gap.\n\n", long)},
 		{"WebVTT", transcribeRequest(`{"format":"vtt","timestamps":"segment"}`), verboseAnswer, transcribed(
 			"WEBVTT\n\n00:00:00.000 --> 00:00:01.200\nMind\n\n00:00:01.200 --> 00:00:02.450\nthe gap.\n\n", long, lines...)},
-		{"silence", transcribeRequest(`{"format":"vtt","timestamps":"word"}`), `{"text":"","duration":"3.5"}`,
-			transcribed("WEBVTT\n\n", supplier.Usage{Milliseconds: 3500})},
-		{"usage in tokens", transcribeRequest(`{}`), `{"text":"Hi","usage":{"type":"tokens","input_tokens":14,"output_tokens":3}}`,
-			transcribed("Hi", supplier.Usage{InputTokens: 14, OutputTokens: 3})},
-		{"usage in seconds", transcribeRequest(`{}`), `{"text":"Hi","duration":1.6,"usage":{"type":"duration","seconds":2}}`,
-			transcribed("Hi", supplier.Usage{Milliseconds: 2000, OutputTokens: 1})},
-		{"a cue of many lines", transcribeRequest(`{"format":"srt"}`),
+		{
+			"silence", transcribeRequest(`{"format":"vtt","timestamps":"word"}`), `{"text":"","duration":"3.5"}`,
+			transcribed("WEBVTT\n\n", supplier.Usage{Milliseconds: 3500}),
+		},
+		{
+			"usage in tokens", transcribeRequest(`{}`), `{"text":"Hi","usage":{"type":"tokens","input_tokens":14,"output_tokens":3}}`,
+			transcribed("Hi", supplier.Usage{InputTokens: 14, OutputTokens: 3}),
+		},
+		{
+			"usage in seconds", transcribeRequest(`{}`), `{"text":"Hi","duration":1.6,"usage":{"type":"duration","seconds":2}}`,
+			transcribed("Hi", supplier.Usage{Milliseconds: 2000, OutputTokens: 1}),
+		},
+		{
+			"a cue of many lines", transcribeRequest(`{"format":"srt"}`),
 			`{"text":"a","segments":[{"start":3661.5,"end":3662,"text":"a\n\n2\n00:00 --> 00:01"}]}`,
-			transcribed("1\n01:01:01,500 --> 01:01:02,000\na 2 00:00 -> 00:01\n\n", supplier.Usage{OutputTokens: 1})},
+			transcribed("1\n01:01:01,500 --> 01:01:02,000\na 2 00:00 -> 00:01\n\n", supplier.Usage{OutputTokens: 1}),
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -129,14 +129,16 @@ func faults() []suppliertest.Fault {
 		return suppliertest.Fault{Name: "job/" + name, Request: &painting, Answer: later(status, rest), Want: want}
 	}
 	question := func(name string, status int, body string, want suppliertest.Verdict) suppliertest.Fault {
-		return suppliertest.Fault{Name: "question/" + name, Request: &painting, Want: want,
+		return suppliertest.Fault{
+			Name: "question/" + name, Request: &painting, Want: want,
 			Answer: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if r.Method == http.MethodPost {
 					later("", "").ServeHTTP(w, r)
 					return
 				}
 				suppliertest.JSON(status, body).ServeHTTP(w, r)
-			})}
+			}),
+		}
 	}
 	full := suppliertest.Verdict{Code: fault.CapacityExhausted, Sent: refused, RetryAfter: 2 * time.Second}
 	return []suppliertest.Fault{

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// maxID is above the length of any supplier's ids.
-const maxID = 128
+const (
+	maxID   = 128 // above the length of any supplier's ids
+	idRunes = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_"
+)
 
 // FitsPath reports whether a job's id is of letters, digits, - and _ alone, as suppliers make them, and so
 // may become a part of a path.
 func FitsPath(id string) bool {
-	other := strings.IndexFunc(id, func(r rune) bool {
-		return !(r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || r == '-' || r == '_')
-	})
+	other := strings.IndexFunc(id, func(r rune) bool { return !strings.ContainsRune(idRunes, r) })
 	return id != "" && len(id) <= maxID && other < 0
 }
 
