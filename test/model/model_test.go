@@ -35,7 +35,7 @@ func TestPrompt(t *testing.T) {
 	}
 	o := startOllama(t, binary)
 	o.create()
-	s := startService(t, o.base)
+	s := startService(t, byOpenAI(o.base))
 
 	t.Run("chat", func(t *testing.T) {
 		done := s.run(t, "text.chat", "What grows by the river?", "max_output_tokens=16")
@@ -53,6 +53,11 @@ func TestPrompt(t *testing.T) {
 	t.Run("plain", func(t *testing.T) {
 		out := s.must(t, "run", "text.chat", "Say it plainly", "max_output_tokens=16")
 		checkWords(t, out)
+	})
+	t.Run("chat by Anthropic's format", func(t *testing.T) {
+		done := startService(t, byAnthropic(o.base)).run(t, "text.chat", "What grows by the river?", "max_output_tokens=16")
+		checkChat(t, done)
+		t.Logf("answered %q, %+v", *done.Output.Text, *done.Usage)
 	})
 	t.Run("embed", func(t *testing.T) { checkEmbed(t, s) })
 	t.Run("ignored field", func(t *testing.T) { checkIgnoredField(t, o) })

@@ -15,21 +15,34 @@ type service struct {
 	binary, dir, base, key string
 }
 
-// startService builds the binary, starts it with Ollama as its only supplier and makes a live key.
-func startService(t *testing.T, supplier string) *service {
-	t.Helper()
-	dir := t.TempDir()
-	address := freeAddress(t)
-	s := &service{binary: filepath.Join(dir, "unitask"), dir: dir, base: "http://" + address}
-	output(t, buildLimit, os.Environ(), "go", "build", "-o", s.binary, "unitask/cmd/unitask")
-	config := `suppliers:
-  - {name: local, kind: openai, base_url: "` + supplier + `/v1", max_tokens_field: max_tokens}
+// byOpenAI and byAnthropic are the two formats in which Ollama at an address is a supplier.
+func byOpenAI(address string) string {
+	return `suppliers:
+  - {name: local, kind: openai, base_url: "` + address + `/v1", max_tokens_field: max_tokens}
 routes:
   text.chat:
     - {supplier: local, model: ` + modelName + `, price: {unit: mtok, input: "1", output: "2"}}
   text.embed:
     - {supplier: local, model: ` + modelName + `, price: {unit: mtok, input: "1", output: "0"}}
 `
+}
+
+func byAnthropic(address string) string {
+	return `suppliers:
+  - {name: local, kind: anthropic, base_url: "` + address + `"}
+routes:
+  text.chat:
+    - {supplier: local, model: ` + modelName + `, price: {unit: mtok, input: "1", output: "2"}}
+`
+}
+
+// startService builds the binary, starts it with Ollama as its only supplier and makes a live key.
+func startService(t *testing.T, config string) *service {
+	t.Helper()
+	dir := t.TempDir()
+	address := freeAddress(t)
+	s := &service{binary: filepath.Join(dir, "unitask"), dir: dir, base: "http://" + address}
+	output(t, buildLimit, os.Environ(), "go", "build", "-o", s.binary, "unitask/cmd/unitask")
 	file := filepath.Join(dir, "unitask.yaml")
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)

@@ -40,7 +40,6 @@ func TestConformance(t *testing.T) {
 		},
 		Cases: []suppliertest.Case{
 			{
-				Name: "conversation",
 				Request: request(`{"system":"Be brief.","messages":[{"role":"user","content":"Hi"},
 					{"role":"assistant","content":"Yes?"},{"role":"user","content":"Greet me"}]}`,
 					`{"max_output_tokens":20,"temperature":0.5,"top_p":1,"stop":["."],"seed":7}`),
@@ -63,12 +62,6 @@ func TestConformance(t *testing.T) {
 					Text: new("Hello."), FinishReason: "stop",
 					Usage: supplier.Usage{InputTokens: 16, OutputTokens: 2},
 				},
-			},
-			{
-				Name:    "prompt",
-				Request: request(`{"prompt":"Hi"}`, `{}`),
-				Sends:   `{"model":"model-1","max_tokens":1024,"messages":[{"role":"user","content":"Hi"}]}`,
-				Answer:  suppliertest.JSON(200, chatAnswer),
 			},
 		},
 		Faults:   faults(),

@@ -1,6 +1,7 @@
 package anthropic_test
 
 import (
+	"io"
 	"net/http"
 	"testing"
 
@@ -59,4 +60,18 @@ func TestUnfit(t *testing.T) {
 		"parameter":  request(`{"prompt":"Hi"}`, `{"top_k":1}`),
 		"no JSON":    request(`{`, `{}`),
 	})
+}
+
+// TestPrompt shows what is sent where the request says the least.
+func TestPrompt(t *testing.T) {
+	a := suppliertest.Answered(t, anthropic.Kind(), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		const want = `{"model":"model-1","max_tokens":1024,"messages":[{"role":"user","content":"Hi"}]}`
+		if b, err := io.ReadAll(r.Body); err != nil || string(b) != want || r.URL.Path != "/v1/messages" {
+			t.Errorf("sent %s to %s, %v, want %s", b, r.URL, err, want)
+		}
+		suppliertest.JSON(200, chatAnswer).ServeHTTP(w, r)
+	}))
+	if _, err := suppliertest.Send(t, a, request(`{"prompt":"Hi"}`, `{}`), false); err != nil {
+		t.Error(err)
+	}
 }

@@ -55,9 +55,9 @@ func (a *adapter) embed(ctx context.Context, r supplier.Request) (supplier.Outco
 	var answer wire.Answer
 	var err error
 	if len(batch.Requests) == 1 {
-		answer, err = a.format.Post(ctx, method(r.Model, "embedContent"), batch.Requests[0], 0)
+		answer, err = a.format.Post(ctx, method(r.Model, "embedContent"), batch.Requests[0], textLimit)
 	} else {
-		answer, err = a.format.Post(ctx, method(r.Model, "batchEmbedContents"), batch, 0)
+		answer, err = a.format.Post(ctx, method(r.Model, "batchEmbedContents"), batch, textLimit)
 	}
 	if err != nil {
 		return supplier.Outcome{}, err

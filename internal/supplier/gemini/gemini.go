@@ -36,7 +36,7 @@ const (
 
 const (
 	version    = "/v1beta/"
-	textLimit  = 16 << 20 // bytes of a text answer, far above any model's longest
+	textLimit  = 16 << 20 // bytes of a text answer or of all vectors, far above any model's longest
 	probeLimit = 4 << 20  // bytes of a list of models, of which only the status counts
 )
 
