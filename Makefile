@@ -99,4 +99,4 @@ ci: ## Run all that CI runs
 	$(CI)
 
 clean: ## Remove what the other targets made
-	rm -rf unitask dist completions coverage.txt coverage.html
+	rm -rf unitask dist completions man coverage.txt coverage.html

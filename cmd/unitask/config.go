@@ -12,7 +12,8 @@ import (
 )
 
 func newConfigCmd(t *terminal) *cobra.Command {
-	return group("config", "Check and show the server's settings", newConfigCheckCmd(t), newConfigShowCmd(t))
+	return group("config", "Begin, check and show the server's settings",
+		newConfigInitCmd(t), newConfigCheckCmd(t), newConfigShowCmd(t))
 }
 
 func newConfigCheckCmd(t *terminal) *cobra.Command {

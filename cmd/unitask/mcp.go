@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"io"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -113,18 +111,14 @@ func (o *mcpOptions) record(c *client.Client, profile string, credential client.
 
 // saveFiles keeps a result's files in a folder and returns their paths.
 func saveFiles(ctx context.Context, c *client.Client, done api.Task, folder string) ([]string, error) {
-	if err := os.MkdirAll(folder, 0o755); err != nil {
+	parts, err := partsOf(done.Output)
+	if err != nil {
 		return nil, err
 	}
-	var names []string
-	var all error
-	for i, a := range done.Output.Artifacts() {
-		name := fileName(folder, done.ID, a.ContentType, i+1)
-		all = errors.Join(all, writeFile(name, func(w io.Writer) error { return c.Download(ctx, a, w) }))
-		names = append(names, name)
+	files, err := keep(ctx, c, done.ID, parts, folder)
+	var paths []string
+	for _, f := range files {
+		paths = append(paths, f.Path)
 	}
-	if all != nil {
-		return nil, all
-	}
-	return names, nil
+	return paths, err
 }

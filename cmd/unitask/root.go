@@ -23,6 +23,7 @@ func commands(t *terminal) []*cobra.Command {
 		newRunCmd(t),
 		newCapabilitiesCmd(t),
 		newTasksCmd(t),
+		newOpenCmd(t),
 		newTUICmd(t),
 		newMCPCmd(t),
 		newLoginCmd(t),
@@ -32,6 +33,7 @@ func commands(t *terminal) []*cobra.Command {
 		newStoreCmd(t),
 		newConfigCmd(t),
 		newDoctorCmd(t),
+		newManCmd(t),
 		newVersionCmd(t),
 	}
 }

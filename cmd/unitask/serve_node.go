@@ -40,7 +40,7 @@ type node struct {
 
 // newNode opens the data folder and puts the service together; nothing is served yet.
 func newNode(ctx context.Context, c config.Config, directory *catalog.Catalog, s supply, log *slog.Logger) (*node, error) {
-	n := &node{metrics: metrics.New(metrics.Build(readBuild()))}
+	n := &node{metrics: metrics.New(readBuild().metrics())}
 	n.monitor = server.NewMonitor(n.metrics.Handler(), log)
 	var err error
 	store := boltstore.Config{MaxSize: int64(c.Limits.Database), OnCommit: n.metrics.Commit, Logger: log}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	_ "embed" // the first settings
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/cobra"
+)
+
+//go:embed config_init.yaml
+var firstSettings string
+
+type configInitOptions struct {
+	file  string
+	force bool
+}
+
+func newConfigInitCmd(t *terminal) *cobra.Command {
+	o := configInitOptions{file: "unitask.yaml"}
+	cmd := &cobra.Command{
+		Use:   "init [FILE]",
+		Short: "Write a settings file to start from, unitask.yaml by default",
+		Long: "Write a settings file in which every line is a comment: what is commonly set, with its default.\n" +
+			"A file that exists is left alone; - prints to stdout.",
+		Example: "  unitask config init\n  unitask config init - | less",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				o.file = args[0]
+			}
+			return configInitRun(t, &o)
+		},
+	}
+	cmd.Flags().BoolVar(&o.force, "force", false, "replace a file that exists")
+	return cmd
+}
+
+func configInitRun(t *terminal, o *configInitOptions) error {
+	if o.file == "-" {
+		_, err := io.WriteString(t.out, firstSettings)
+		return err
+	}
+	if _, err := os.Stat(o.file); !errors.Is(err, fs.ErrNotExist) && !o.force {
+		if err != nil {
+			return err
+		}
+		return &hinted{errors.New(o.file + " exists and is left alone"), "unitask config init --force " + shellWord(o.file) + " replaces it"}
+	}
+	if err := writeFile(o.file, func(w io.Writer) error { _, err := io.WriteString(w, firstSettings); return err }); err != nil {
+		return err
+	}
+	t.note("next: unitask serve --config %s", shellWord(o.file))
+	_, err := fmt.Fprintln(t.out, o.file)
+	return err
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"io"
+	"strings"
+
+	"github.com/muesli/mango"
+	mcobra "github.com/muesli/mango-cobra"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// The sections of the manual page that the commands don't say themselves.
+const (
+	manExit = `0 done. 1 any other error. 2 the command line. 3 the task failed. 4 the key. 5 not found. 6 rate or capacity.
+7 the wait timed out and the task goes on. 8 the service can't be reached. 130 interrupted.`
+
+	manEnvironment = `UNITASK_BASE_URL and UNITASK_PROFILE: which service to call.
+
+UNITASK_API_KEY: the key, after --api-key-file and before the keyring.
+
+UNITASK_CONFIG_DIR and UNITASK_STATE_DIR: the client's folders. UNITASK_DATA_DIR and UNITASK_CONFIG: the server's data folder
+and settings.
+
+NO_COLOR: no colours.`
+)
+
+func newManCmd(t *terminal) *cobra.Command {
+	return &cobra.Command{
+		Use:     "man",
+		Short:   "Print the manual page",
+		Long:    "Print the manual page of every command, in roff. The packages install it as unitask(1).",
+		Example: "  unitask man | man -l -\n  unitask man >/usr/local/share/man/man1/unitask.1",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return manRun(t, cmd.Root(), readBuild()) },
+	}
+}
+
+// manRun writes the same page for the same sources: its date is that of the commit.
+func manRun(t *terminal, root *cobra.Command, b build) error {
+	page, err := mcobra.NewManPage(1, root)
+	if err != nil {
+		return err
+	}
+	withoutHidden(&page.Root, root)
+	date, _, _ := strings.Cut(b.CommittedAt, "T")
+	page.WithSection("Exit status", manExit).WithSection("Environment", manEnvironment)
+	if t.outTTY {
+		t.note("%s unitask man | man -l - shows it", t.errStyle.bold.Render("hint:"))
+	}
+	_, err = io.WriteString(t.out, page.Build(&roff{date: date, version: b.Version}))
+	return err
+}
+
+// withoutHidden takes the flags out of the page that the help doesn't show either.
+func withoutHidden(page *mango.Command, cmd *cobra.Command) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if f.Hidden {
+			delete(page.Flags, f.Name)
+		}
+	})
+	for _, child := range cmd.Commands() {
+		if one := page.Commands[child.Name()]; one != nil {
+			withoutHidden(one, child)
+		}
+	}
+}

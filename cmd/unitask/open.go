@@ -1,0 +1,207 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/adrg/xdg"
+	"github.com/spf13/cobra"
+
+	"unitask/internal/api"
+	"unitask/internal/client"
+	"unitask/internal/fault"
+	"unitask/internal/task"
+)
+
+const openLong = `Open the result of a task, or one file of it, with the program that this system has for it; without an
+id the newest result. The files are saved first, in the user's cache folder or where -o says. Where
+there is no desktop, as over SSH or in a container, their paths are printed and nothing is opened.`
+
+const openExample = `  unitask open
+  unitask open task_06gztwr81bcb6csfsxswat9e1m
+  unitask open art_06gztwr81ar2sk7g2v0pa8szvq -o ~/Pictures
+  unitask open --print`
+
+// searched is how many of the newest tasks are looked through for an artifact.
+const searched = 1000
+
+type openOptions struct {
+	clientFlags
+	id, folder  string
+	print, json bool
+}
+
+// saved is a result's file on this machine.
+type saved struct {
+	Path        string `json:"path"`
+	ContentType string `json:"content_type"`
+}
+
+func newOpenCmd(t *terminal) *cobra.Command {
+	var o openOptions
+	cmd := &cobra.Command{
+		Use:               "open [TASK | ARTIFACT]",
+		Short:             "Open a result with the system's own program for it",
+		Long:              openLong,
+		Example:           openExample,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: completeTasks(t, &o.clientFlags, task.Succeeded),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				o.id = args[0]
+			}
+			return openRun(cmd.Context(), t, &o)
+		},
+	}
+	cmd.Flags().StringVarP(&o.folder, "output", "o", "", "save the files in this `folder`")
+	_ = cmd.MarkFlagDirname("output")
+	cmd.Flags().BoolVar(&o.print, "print", false, "print the paths and open nothing")
+	addJSON(cmd, &o.json)
+	o.add(cmd)
+	return cmd
+}
+
+func openRun(ctx context.Context, t *terminal, o *openOptions) error {
+	c, err := o.connect(ctx, t, nil)
+	if err != nil {
+		return err
+	}
+	done, err := o.find(ctx, c)
+	if err != nil {
+		return err
+	}
+	parts, err := o.parts(done)
+	if err != nil {
+		return err
+	}
+	files, err := keep(ctx, c, done.ID, parts, o.target())
+	if err != nil {
+		return err
+	}
+	if o.json {
+		return t.json(files)
+	}
+	program := openerHere()
+	if o.print || program == nil {
+		return o.list(t, files)
+	}
+	for _, f := range files {
+		if err := program.open(ctx, f.Path); err != nil {
+			return &hinted{fmt.Errorf("%s: %w", program.name, err), "the file is there: " + f.Path}
+		}
+		t.note("opened %s", f.Path)
+	}
+	return nil
+}
+
+func (o *openOptions) list(t *terminal, files []saved) error {
+	if !o.print {
+		t.note("there is no desktop here to open it with")
+	}
+	for _, f := range files {
+		if _, err := fmt.Fprintln(t.out, f.Path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// target is the folder to save in.
+func (o *openOptions) target() string {
+	if o.folder != "" {
+		return o.folder
+	}
+	return filepath.Join(xdg.CacheHome, "unitask", "results")
+}
+
+// find returns the task that has ended and is meant.
+func (o *openOptions) find(ctx context.Context, c *client.Client) (api.Task, error) {
+	switch {
+	case o.id == "":
+		return o.search(ctx, c, func(one api.Task) bool { return one.Output != nil },
+			errors.New("no task has a result yet"), `unitask run image.generate "a red fox" makes one`)
+	case strings.HasPrefix(o.id, "art_"):
+		missing := fault.Newf(fault.NotFound, "none of the newest %d results has the file %s", searched, o.id)
+		return o.search(ctx, c, func(one api.Task) bool { return hasArtifact(one, o.id) }, missing, "unitask open TASK looks in one task")
+	}
+	r, err := c.Get(ctx, o.id, client.GetOptions{})
+	if err != nil {
+		return api.Task{}, err
+	}
+	if !r.Task.State.Terminal() {
+		return api.Task{}, &hinted{errors.New(o.id + " is still " + string(r.Task.State)), "unitask tasks wait " + o.id}
+	}
+	return r.Task, ended(r.Task)
+}
+
+func (o *openOptions) search(ctx context.Context, c *client.Client, is func(api.Task) bool, missing error, hint string) (api.Task, error) {
+	next := client.ListOptions{State: task.Succeeded, Limit: api.MaxListLimit}
+	for seen := 0; seen < searched; {
+		page, err := c.List(ctx, next)
+		if err != nil {
+			return api.Task{}, err
+		}
+		for _, one := range page.Data {
+			if is(one) {
+				return one, nil
+			}
+		}
+		seen += len(page.Data)
+		if page.NextCursor == nil || len(page.Data) == 0 {
+			break
+		}
+		next.Cursor = *page.NextCursor
+	}
+	return api.Task{}, &hinted{missing, hint}
+}
+
+func hasArtifact(one api.Task, id string) bool {
+	for _, a := range one.Output.Artifacts() {
+		if a.ID == id {
+			return true
+		}
+	}
+	return false
+}
+
+// parts are those of the task, or the one that was named.
+func (o *openOptions) parts(done api.Task) ([]part, error) {
+	all, err := partsOf(done.Output)
+	if err != nil {
+		return nil, err
+	}
+	if len(all) == 0 {
+		return nil, &hinted{errors.New(done.ID + " has no output"), "unitask tasks get " + done.ID}
+	}
+	for i, p := range all {
+		if p.artifact != nil && p.artifact.ID == o.id {
+			return all[i : i+1], nil
+		}
+	}
+	return all, nil
+}
+
+// keep saves a task's parts in a folder, which is made for this user alone where there is none.
+func keep(ctx context.Context, c *client.Client, id string, parts []part, folder string) ([]saved, error) {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, err
+	}
+	folder, err := filepath.Abs(folder)
+	if err != nil {
+		return nil, err
+	}
+	var files []saved
+	for i, p := range parts {
+		f := saved{Path: fileName(folder, id, p.contentType, i+1), ContentType: p.contentType}
+		if err := writeFile(f.Path, func(w io.Writer) error { return p.write(ctx, c, w) }); err != nil {
+			return nil, err
+		}
+		files = append(files, f)
+	}
+	return files, nil
+}
