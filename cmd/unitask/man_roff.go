@@ -71,8 +71,11 @@ func (r *roff) TextItalic(text string) {
 	r.b.WriteString(`\fP`)
 }
 
-// String is the page.
-func (r *roff) String() string { return r.b.String() }
+// String is the page so far, its last line whole.
+func (r *roff) String() string {
+	r.line()
+	return r.b.String()
+}
 
 func amount(n int) string {
 	if n < 0 {
