@@ -53,18 +53,31 @@ type fitter struct {
 // fit makes the request that the words ask for. The fields' types, values and bounds are checked
 // here, so that a typing error costs nothing; the rest of the schema is the service's to check.
 func fit(c api.Capability, words []string, r *reader) (api.CreateRequest, error) {
+	f, err := newFitter(c, words, r)
+	if err != nil {
+		return api.CreateRequest{}, err
+	}
+	return f.finish()
+}
+
+// newFitter fits words; what is required may still be absent.
+func newFitter(c api.Capability, words []string, r *reader) (*fitter, error) {
 	fields, err := catalog.FieldsOf(c.InputSchema, c.ParametersSchema)
 	if err != nil {
-		return api.CreateRequest{}, fmt.Errorf("the schema of %s can't be read: %w", c.Name, err)
+		return nil, fmt.Errorf("the schema of %s can't be read: %w", c.Name, err)
 	}
 	f := &fitter{capability: c, fields: fields, read: r, groups: map[string]map[string]any{
 		catalog.GroupInput: {}, catalog.GroupParameters: {},
 	}}
 	for _, word := range words {
 		if err := f.add(parseArgument(word)); err != nil {
-			return api.CreateRequest{}, err
+			return nil, err
 		}
 	}
+	return f, nil
+}
+
+func (f *fitter) finish() (api.CreateRequest, error) {
 	if err := f.complete(); err != nil {
 		return api.CreateRequest{}, err
 	}
@@ -72,17 +85,38 @@ func fit(c api.Capability, words []string, r *reader) (api.CreateRequest, error)
 }
 
 func (f *fitter) add(a argument) error {
-	path := strings.Split(a.name, ".")
-	if a.name == "" {
-		primary, ok := f.primary()
-		if !ok {
-			return f.usage("%s takes no prompt: write name=value", f.capability.Name)
-		}
-		path = []string{primary.Name}
-	}
-	field, err := f.find(path)
+	path, err := f.pathOf(a.name)
 	if err != nil {
 		return err
+	}
+	into, field, err := f.place(path)
+	if err != nil {
+		return err
+	}
+	last := path[len(path)-1]
+	if a.name == "" && into[last] != nil && !field.Array {
+		return f.usage("there is more than one prompt; quote it as one word")
+	}
+	return f.put(into, last, field, a)
+}
+
+// pathOf takes a name apart; "" is the field that a prompt goes to.
+func (f *fitter) pathOf(name string) ([]string, error) {
+	if name != "" {
+		return strings.Split(name, "."), nil
+	}
+	primary, ok := f.primary()
+	if !ok {
+		return nil, f.usage("%s takes no prompt: write name=value", f.capability.Name)
+	}
+	return []string{primary.Name}, nil
+}
+
+// place finds the field at a path and the object that its value goes into.
+func (f *fitter) place(path []string) (map[string]any, catalog.Field, error) {
+	field, err := f.find(path)
+	if err != nil {
+		return nil, field, err
 	}
 	into := f.groups[field.Group]
 	for _, step := range path[:len(path)-1] {
@@ -93,11 +127,7 @@ func (f *fitter) add(a argument) error {
 		}
 		into = inner
 	}
-	last := path[len(path)-1]
-	if a.name == "" && into[last] != nil && !field.Array {
-		return f.usage("there is more than one prompt; quote it as one word")
-	}
-	return f.put(into, last, field, a)
+	return into, field, nil
 }
 
 // put adds a value: another item to an array, otherwise the one value.

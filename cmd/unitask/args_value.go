@@ -126,10 +126,8 @@ func (r *reader) bytes(text string) ([]byte, error) {
 	from := r.stdin
 	if name, ok := strings.CutPrefix(text, "@"); ok {
 		f, err := os.Open(name)
-		if e, ok := errors.AsType[*fs.PathError](err); ok {
-			return nil, fmt.Errorf("%s: %w", name, e.Err)
-		} else if err != nil {
-			return nil, err
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, why(err))
 		}
 		defer func() { _ = f.Close() }()
 		from = f

@@ -133,8 +133,10 @@ func (t *terminal) report(command string, err error) int {
 		return exitOK
 	}
 	t.note("%s %s", t.errStyle.bad.Render("unitask:"), printable(describe(err)))
-	if _, ok := errors.AsType[*partly](err); !ok {
+	if e, ok := errors.AsType[*partly](err); !ok {
 		t.explain(command, err)
+	} else if e.hint != "" {
+		t.note("%s %s", t.errStyle.bold.Render("hint:"), printable(e.hint))
 	}
 	return exitCode(err)
 }

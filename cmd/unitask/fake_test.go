@@ -211,11 +211,11 @@ func (f *fake) get(w http.ResponseWriter, t *fakeTask) {
 	}
 }
 
-// has reports whether there is the task, in a state after its first where it must have been read.
-func (f *fake) has(id string, read bool) bool {
+// has reports whether there is such a task.
+func (f *fake) has(ok func(*fakeTask) bool) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return slices.ContainsFunc(f.tasks, func(t *fakeTask) bool { return t.ID == id && (!read || len(t.moves) > 1) })
+	return slices.ContainsFunc(f.tasks, ok)
 }
 
 func (f *fake) answerTask(w http.ResponseWriter, status int, t *fakeTask) {
@@ -242,11 +242,12 @@ func (f *fake) cancel(w http.ResponseWriter, t *fakeTask) {
 // list answers pages of two, newest first.
 func (f *fake) list(w http.ResponseWriter, r *http.Request) {
 	list := api.TaskList{Data: []api.Task{}, RequestID: "req_fake"}
-	for i := len(f.tasks) - 1; i >= 0; i-- {
+	last := len(f.tasks) - 1
+	if after := r.URL.Query().Get("cursor"); after != "" {
+		last = slices.IndexFunc(f.tasks, func(t *fakeTask) bool { return t.ID == after }) - 1
+	}
+	for i := last; i >= 0; i-- {
 		t := f.tasks[i]
-		if after := r.URL.Query().Get("cursor"); after != "" && t.ID >= after {
-			continue
-		}
 		if state := r.URL.Query().Get("state"); state != "" && state != string(t.State) {
 			continue
 		}

@@ -31,6 +31,7 @@ func parallel[T any](n int, items []T, do func(T) error) []error {
 type partly struct {
 	failed, all int
 	first       error
+	hint        string // the next command, "" where each error has its own
 }
 
 func (e *partly) Error() string { return fmt.Sprintf("%d of %d didn't succeed", e.failed, e.all) }

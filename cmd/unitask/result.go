@@ -158,17 +158,27 @@ func saveParts(ctx context.Context, t *terminal, c *client.Client, done api.Task
 	if output == "-" {
 		return saveToStdout(ctx, t, c, parts)
 	}
-	for i, p := range parts {
-		name := fileName(output, done.ID, p.contentType, i+1)
-		if err := writeFile(name, func(w io.Writer) error { return p.write(ctx, c, w) }); err != nil {
-			return err
-		}
-		t.note("saved %s (%s)", name, p.shape())
-		if warning := mismatch(name, p.contentType); warning != "" {
+	files, err := saveAll(ctx, c, parts, output, done.ID)
+	for i, name := range files {
+		t.note("saved %s (%s)", name, parts[i].shape())
+		if warning := mismatch(name, parts[i].contentType); warning != "" {
 			t.note("note: %s", warning)
 		}
 	}
-	return nil
+	return err
+}
+
+// saveAll saves the parts of a task's result and returns the files that were written, in their order.
+func saveAll(ctx context.Context, c *client.Client, parts []part, output, taskID string) ([]string, error) {
+	var files []string
+	for i, p := range parts {
+		name := fileName(output, taskID, p.contentType, i+1)
+		if err := writeFile(name, func(w io.Writer) error { return p.write(ctx, c, w) }); err != nil {
+			return files, err
+		}
+		files = append(files, name)
+	}
+	return files, nil
 }
 
 func saveToStdout(ctx context.Context, t *terminal, c *client.Client, parts []part) error {

@@ -31,6 +31,10 @@ finished whatever happens to this command: interrupting it leaves the task runni
 resume" goes on with it. Lost connections, timeouts and a full service are tried again by themselves,
 under the same key and within bounds.
 
+With --each every line of @FILE or of stdin is a task of its own. Each result is one line as it comes: the
+line's number, the task's id, its state and what it made, between tabs; -o DIR/ saves results as 0001.png and
+so on. A batch that is interrupted does only what is left when the same command is given again.
+
 The exit code says how it ended: 0 succeeded, 1 any other error,
 2 the command line, 3 the task failed, 4 key, 5 not found, 6 rate or capacity, 7 the wait timed out,
 8 unreachable, 130 interrupted.`
@@ -39,7 +43,9 @@ const runExample = `  unitask run text.chat "Say hello" max_output_tokens=50
   unitask run image.generate "a red fox" size=1024x1024 -o fox.png
   unitask run video.generate "waves" image=@shore.jpg authorization.person=none -o 'waves.*'
   git diff | unitask run text.chat - system="Write a commit message."
-  unitask run audio.transcribe @talk.mp3 format=srt -o talk.srt`
+  unitask run audio.transcribe @talk.mp3 format=srt -o talk.srt
+  unitask run image.generate @prompts.txt --each size=640x480 -o pictures/
+  unitask run text.chat - --each --json < requests.jsonl > results.jsonl`
 
 type runOptions struct {
 	clientFlags
@@ -48,6 +54,8 @@ type runOptions struct {
 	words          []string
 	idempotencyKey string
 	noWait, dryRun bool
+	each           bool
+	concurrency    int
 }
 
 func newRunCmd(t *terminal) *cobra.Command {
@@ -67,11 +75,16 @@ func newRunCmd(t *terminal) *cobra.Command {
 	o.waitFlags.add(cmd)
 	cmd.Flags().BoolVar(&o.noWait, "no-wait", false, "print the task's id and don't wait")
 	cmd.Flags().StringVar(&o.idempotencyKey, "idempotency-key", "", "submit under this `key`: the same key and request give the same task")
+	cmd.Flags().BoolVar(&o.each, "each", false, "a task for each line of @FILE or -: a prompt, or a JSON object of fields")
+	cmd.Flags().IntVar(&o.concurrency, "concurrency", 4, "with --each: this `many` tasks at once")
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "print the request as a curl command and send nothing")
 	o.clientFlags.add(cmd)
 	cmd.MarkFlagsMutuallyExclusive("no-wait", "output")
 	cmd.MarkFlagsMutuallyExclusive("no-wait", "timeout")
 	cmd.MarkFlagsMutuallyExclusive("dry-run", "json")
+	for _, single := range []string{"no-wait", "dry-run", "idempotency-key"} {
+		cmd.MarkFlagsMutuallyExclusive("each", single)
+	}
 	return cmd
 }
 
@@ -79,8 +92,11 @@ func runRun(ctx context.Context, t *terminal, o *runOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	if o.dryRun {
+	switch {
+	case o.dryRun:
 		return o.dryRunRun(ctx, t)
+	case o.each:
+		return o.eachRun(ctx, t)
 	}
 	p := startProgress(t, o.capability)
 	stop := sync.OnceFunc(p.stop)

@@ -130,10 +130,15 @@ func tryDevice(name string) error {
 }
 
 func unwritable(path string, err error) error {
+	return &usageError{message: fmt.Sprintf("-o: %s can't be written: %v", path, why(err)), hint: "-o takes a file, DIR/ or -"}
+}
+
+// why is an error of the file system without the path, which stands beside it.
+func why(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		err = e.Err
+		return e.Err
 	}
-	return &usageError{message: fmt.Sprintf("-o: %s can't be written: %v", path, err), hint: "-o takes a file, DIR/ or -"}
+	return err
 }
 
 // writeFile makes a file in one step: it is there whole, or as it was, and who may read it stays.

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"unitask/internal/task"
 )
 
 func TestMain(m *testing.M) {
@@ -53,7 +55,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "await": await, "created": created, "datafolder": dataFolder, "fault": plantFault, "cut": cut,
+			"exits": exits, "await": await, "created": created, "awaitstuck": awaitStuck, "datafolder": dataFolder, "fault": plantFault, "cut": cut,
 		},
 	})
 }
@@ -81,23 +83,34 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 
 // await ID waits until the task was read once: whoever created it knows its id.
 func await(ts *testscript.TestScript, neg bool, args []string) {
-	awaitTask(ts, neg, args, true)
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: await ID")
+	}
+	awaitTask(ts, func(t *fakeTask) bool { return t.ID == args[0] && len(t.moves) > 1 })
 }
 
 // created ID waits until there is the task.
 func created(ts *testscript.TestScript, neg bool, args []string) {
-	awaitTask(ts, neg, args, false)
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: created ID")
+	}
+	awaitTask(ts, func(t *fakeTask) bool { return t.ID == args[0] })
 }
 
-func awaitTask(ts *testscript.TestScript, neg bool, args []string, read bool) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: await ID, or created ID")
+// awaitStuck waits until a task runs that doesn't end by itself.
+func awaitStuck(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: awaitstuck")
 	}
+	awaitTask(ts, func(t *fakeTask) bool { return t.prompt == "@stuck:running" && t.State == task.Running })
+}
+
+func awaitTask(ts *testscript.TestScript, ok func(*fakeTask) bool) {
 	service := ts.Value("service").(*fake)
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		if service.has(args[0], read) {
+		if service.has(ok) {
 			return
 		}
 	}
-	ts.Fatalf("nobody creates and reads %s", args[0])
+	ts.Fatalf("there is no such task after a minute")
 }

@@ -34,12 +34,17 @@ func begin(s service, flags string, sub journal.Submission, req api.CreateReques
 	sub.Body, sub.BaseURL, sub.Profile, sub.Mode = body, s.BaseURL(), s.profile, string(s.mode)
 	entry, err := journal.Open(journal.StateDir()).Begin(sub)
 	if err != nil {
-		return nil, &hinted{
-			fmt.Errorf("nothing was sent, because the journal of submissions can't be written: %w", err),
-			"UNITASK_STATE_DIR names a folder for it",
-		}
+		return nil, unjournaled(err)
 	}
 	return &submission{service: s, flags: flags, entry: entry, show: show}, nil
+}
+
+// unjournaled is why nothing is sent where the journal can't be written.
+func unjournaled(err error) error {
+	return &hinted{
+		fmt.Errorf("nothing was sent, because the journal of submissions can't be written: %w", err),
+		"UNITASK_STATE_DIR names a folder for it",
+	}
 }
 
 // create submits the request and doesn't wait for its end.
@@ -65,10 +70,14 @@ func (s *submission) finish(ctx context.Context, o client.CreateOptions) (api.Ta
 	return last, s.left(ctx, last, err)
 }
 
+// taken is an entry that another process left, which may have sent it.
+func taken(s service, flags string, entry *journal.Entry, show func(api.Task)) *submission {
+	return &submission{service: s, flags: flags, entry: entry, show: show, doubtful: true}
+}
+
 // resume follows the task that the entry names, or submits the request again under its key.
 func (s *submission) resume(ctx context.Context) (api.Task, error) {
 	if s.entry.TaskID == "" {
-		s.doubtful = true
 		return s.finish(ctx, client.CreateOptions{})
 	}
 	last, err := s.service.Follow(ctx, s.entry.TaskID, s.see)
@@ -115,21 +124,27 @@ func (s *submission) doubt(err error) {
 	s.doubtful = s.doubtful || lost && !unsent || answered && (e.Foreign || e.Fault.Code == fault.Internal && e.Fault.TaskID == "")
 }
 
+// open reports whether err leaves the service with work whose end isn't known here.
+func (s *submission) open(err error) bool {
+	s.doubt(err)
+	f, coded := errors.AsType[*fault.Error](err)
+	_, left := errors.AsType[*leftRunning](err)
+	_, answered := errors.AsType[*client.Error](err)
+	return left || s.doubtful && (!coded || f.Retryable() || f.Code == fault.Unauthenticated || !answered)
+}
+
 // settle leaves in the journal what can still be finished, and adds the command that does it to the
 // error. It is called once, when the result was shown or err is why there is none.
 func (s *submission) settle(err error) error {
-	s.doubt(err)
 	f, coded := errors.AsType[*fault.Error](err)
 	end, ended := errors.AsType[*taskEnded](err)
-	_, left := errors.AsType[*leftRunning](err)
-	_, answered := errors.AsType[*client.Error](err)
 	_, changed := errors.AsType[*journal.ChangedError](err)
 	switch {
 	case err == nil:
 		return s.entry.Erase()
 	case changed:
 		return &hinted{errors.Join(err, s.entry.Close()), "put the file back as it was; unitask tasks list shows whether the task exists"}
-	case left, s.doubtful && (!coded || f.Retryable() || f.Code == fault.Unauthenticated || !answered):
+	case s.open(err):
 		return &hinted{errors.Join(err, s.entry.Close()), "unitask tasks resume " + s.entry.Name() + s.flags}
 	case coded && f.Retryable():
 		_ = s.entry.Accepted(f.TaskID)
@@ -139,4 +154,12 @@ func (s *submission) settle(err error) error {
 	default: // the result couldn't be shown
 		return errors.Join(err, s.entry.Close())
 	}
+}
+
+// part is settle for one of a batch, which has the key for another try.
+func (s *submission) part(err error) error {
+	if err != nil && s.open(err) {
+		return errors.Join(err, s.entry.Close())
+	}
+	return errors.Join(err, s.entry.Erase())
 }

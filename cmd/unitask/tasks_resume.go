@@ -62,6 +62,9 @@ func tasksResumeRun(ctx context.Context, t *terminal, o *tasksResumeOptions) err
 	} else if gone > 0 {
 		t.note("forgotten: %d submissions that are older than the service keeps their keys", gone)
 	}
+	if err := t.noteBatches(j); err != nil {
+		return err
+	}
 	ids, err := o.choose(j)
 	switch {
 	case err != nil:
@@ -80,6 +83,15 @@ func tasksResumeRun(ctx context.Context, t *terminal, o *tasksResumeOptions) err
 		return err
 	}
 	return r.run(ctx, ids, stop)
+}
+
+// noteBatches names the commands that go on with interrupted batches.
+func (t *terminal) noteBatches(j *journal.Journal) error {
+	all, err := j.Batches()
+	for _, b := range all {
+		t.note("%d of %d are done of a batch; the same command does the rest: %s", b.Done, b.All, printable(b.Command))
+	}
+	return err
 }
 
 // choose returns the entries that were asked for: all, or those with the ids, which may be those of tasks.
@@ -191,7 +203,7 @@ func (r *resumption) takes(e *journal.Entry) (bool, error) {
 func (r *resumption) finish(ctx context.Context, e *journal.Entry) error {
 	wait, cancel := r.o.wait(ctx)
 	defer cancel()
-	s := &submission{service: r.service, flags: r.o.words(), entry: e, show: r.show}
+	s := taken(r.service, r.o.words(), e, r.show)
 	done, err := s.resume(wait)
 	r.progress.above(func() {
 		if err == nil && r.all > 1 {

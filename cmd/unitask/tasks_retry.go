@@ -64,10 +64,12 @@ func tasksRetryRun(ctx context.Context, t *terminal, o *tasksRetryOptions) error
 	if err != nil {
 		return err
 	}
+	failed := e.Failed // so the service's last answer is known
 	if err := errors.Join(c.owns(e), e.SetFailed(false)); err != nil {
 		return errors.Join(err, e.Close())
 	}
-	s := &submission{service: c, flags: o.words(), entry: e, show: p.show}
+	s := taken(c, o.words(), e, p.show)
+	s.doubtful = s.doubtful && !failed
 	done, err := o.finish(ctx, s)
 	stop()
 	if err == nil {

@@ -114,17 +114,29 @@ func exists(path string) bool {
 // List returns the ids of all entries, sorted by the millisecond of their beginning, those of live
 // processes included.
 func (j *Journal) List() ([]string, error) {
-	found, err := os.ReadDir(j.dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+	names, err := j.names(prefix)
 	var ids []string
-	for _, one := range found { // sorted by name, which begins with the time
-		if id, ok := strings.CutSuffix(one.Name(), extension); ok && task.ValidID(prefix, id) {
+	for _, name := range names {
+		if id := strings.TrimSuffix(name, extension); task.ValidID(prefix, id) {
 			ids = append(ids, id)
 		}
 	}
 	return ids, err
+}
+
+// names returns the files that begin so, sorted; none where there is no folder.
+func (j *Journal) names(prefix string) ([]string, error) {
+	found, err := os.ReadDir(j.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var names []string
+	for _, one := range found {
+		if name := one.Name(); strings.HasPrefix(name, prefix) && strings.HasSuffix(name, extension) {
+			names = append(names, name)
+		}
+	}
+	return names, err
 }
 
 // ErrBusy reports that a live process works on the entry.
@@ -166,16 +178,17 @@ func (j *Journal) Peek(id string) (*Entry, error) {
 	return e, errors.Join(err, f.Close())
 }
 
-// Sweep deletes the entries past MaxAge and returns how many those were.
+// Sweep deletes the entries and batches past MaxAge and returns how many those were.
 func (j *Journal) Sweep(now time.Time) (int, error) {
-	ids, err := j.List()
+	names, err := j.names("")
 	gone := 0
-	for _, id := range ids {
-		info, statErr := os.Stat(j.Path(id))
+	for _, name := range names {
+		path := filepath.Join(j.dir, name)
+		info, statErr := os.Stat(path)
 		if statErr != nil || now.Sub(info.ModTime()) < MaxAge {
 			continue // gone already, or young
 		}
-		f, lockErr := openLocked(j.Path(id))
+		f, lockErr := openLocked(path)
 		if lockErr != nil {
 			continue // a live process works on it
 		}

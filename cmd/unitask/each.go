@@ -1,0 +1,337 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"unitask/internal/api"
+	"unitask/internal/fault"
+	"unitask/internal/journal"
+)
+
+const maxConcurrency = 64
+
+// each is many requests of one command: a line each.
+type each struct {
+	o        *runOptions
+	t        *terminal
+	service  service
+	entry    api.Capability
+	words    []string // that hold for every line
+	progress *progress
+	journal  *journal.Journal
+	begun    map[string]string // entries that an earlier run left, by their keys
+
+	mu     sync.Mutex
+	batch  *journal.Batch
+	before int // lines that an earlier run did
+	ended  int // lines of this run
+}
+
+// job is one line of a batch.
+type job struct {
+	inputLine
+	index int
+	sum   [sha256.Size]byte // of its request: files may change until its turn
+}
+
+// eachRun runs a task for each line of a file or of stdin.
+func (o *runOptions) eachRun(ctx context.Context, t *terminal) error {
+	from, words, err := o.eachWords()
+	if err != nil {
+		return err
+	}
+	if from == "-" && o.keyFile == "-" {
+		return &usageError{message: "stdin is read already"}
+	}
+	lines, err := readLines(from, t.in)
+	if err != nil {
+		return err
+	}
+	p := startProgress(t, o.capability)
+	stop := sync.OnceFunc(p.stop)
+	defer stop()
+	e := &each{o: o, t: t, words: words, progress: p, journal: journal.Open(journal.StateDir())}
+	if e.service, err = o.reach(ctx, t, p.retry); err != nil {
+		return err
+	}
+	if e.entry, err = entryOf(ctx, e.service.Client, o.capability); err != nil {
+		return err
+	}
+	jobs, err := e.begin(lines)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := o.wait(ctx)
+	defer cancel()
+	errs := parallel(o.concurrency, jobs, func(j job) error { return e.one(ctx, j) })
+	stop()
+	return e.end(ctx, errs)
+}
+
+// eachWords takes the file of lines out of the words.
+func (o *runOptions) eachWords() (from string, words []string, err error) {
+	for _, word := range o.words {
+		switch a := parseArgument(word); {
+		case a.name != "":
+			words = append(words, word)
+		case from != "" || word != "-" && !strings.HasPrefix(word, "@"):
+			return "", nil, &usageError{message: "--each takes one @FILE or -, whose lines are prompts or JSON objects"}
+		default:
+			from = word
+		}
+	}
+	if from == "" {
+		return "", nil, &usageError{message: "--each needs @FILE or -, whose lines are prompts or JSON objects"}
+	}
+	if o.concurrency < 1 || o.concurrency > maxConcurrency {
+		return "", nil, &usageError{message: fmt.Sprintf("--concurrency takes 1 to %d", maxConcurrency)}
+	}
+	if o.output != "" && !isFolder(o.output) {
+		return "", nil, &usageError{message: "--each saves into a folder: write -o " + shellWord(o.output+"/")}
+	}
+	return from, words, nil
+}
+
+// begin fits every line before the first one is sent, opens the batch and returns what is left of it.
+func (e *each) begin(lines []inputLine) ([]job, error) {
+	jobs := make([]job, len(lines))
+	texts := []string{e.service.BaseURL(), string(e.service.mode), absolute(e.o.output), fmt.Sprint(e.o.asJSON)}
+	for i, line := range lines {
+		_, sum, _, err := e.fit(line)
+		if err != nil {
+			return nil, err
+		}
+		jobs[i] = job{inputLine: line, index: i, sum: sum}
+		texts = append(texts, string(jobs[i].sum[:]))
+	}
+	var err error
+	e.batch, err = e.journal.Batch(journal.BatchName(texts...), e.command(), len(jobs))
+	if errors.Is(err, journal.ErrBusy) {
+		return nil, errors.New("the same batch is running already")
+	}
+	if err == nil {
+		err = e.findBegun()
+	}
+	if err != nil {
+		return nil, unjournaled(err)
+	}
+	if e.before = e.batch.Done; e.before > 0 {
+		e.progress.above(func() { e.t.note("going on: %d of %d were done before", e.before, e.batch.All) })
+	}
+	var left []job
+	for _, j := range jobs {
+		if !e.batch.IsDone(j.index) {
+			left = append(left, j)
+		}
+	}
+	return left, nil
+}
+
+// command is what begins the batch again.
+func (e *each) command() string {
+	words := []string{"unitask run", e.o.capability}
+	for _, word := range e.o.words {
+		words = append(words, shellWord(word))
+	}
+	words = append(words, "--each")
+	if e.o.output != "" {
+		words = append(words, "-o", shellWord(e.o.output))
+	}
+	if e.o.asJSON {
+		words = append(words, "--json")
+	}
+	return strings.Join(words, " ") + e.o.clientFlags.words()
+}
+
+// findBegun looks for the entries that an interrupted run of the batch left.
+func (e *each) findBegun() error {
+	ids, err := e.journal.List()
+	e.begun = map[string]string{}
+	for _, id := range ids {
+		if entry, err := e.journal.Peek(id); err == nil {
+			e.begun[entry.Key] = id
+		}
+	}
+	return err
+}
+
+// one runs a line's task to its end and prints its result.
+func (e *each) one(ctx context.Context, j job) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	s, err := e.submission(j)
+	if err != nil {
+		return e.print(result{Line: j.n}, err)
+	}
+	done, err := s.resume(ctx)
+	if err == nil {
+		err = ended(done)
+	}
+	r := result{Line: j.n, Task: &done}
+	if err == nil && e.o.output != "" {
+		r.Files, err = e.save(ctx, j, done)
+	}
+	if _, left := errors.AsType[*leftRunning](err); !left {
+		err = e.print(r, err)
+	}
+	if err == nil {
+		e.mu.Lock()
+		err = e.batch.SetDone(j.index)
+		e.mu.Unlock()
+	}
+	return s.part(err)
+}
+
+// submission takes over what an earlier run left of a line, or begins it.
+func (e *each) submission(j job) (*submission, error) {
+	silent := func(api.Task) {}
+	key := e.batch.Key(j.index)
+	if id, ok := e.begun[key]; ok {
+		if entry, err := e.journal.Take(id); err == nil {
+			return taken(e.service, e.o.clientFlags.words(), entry, silent), entry.SetFailed(false)
+		}
+	}
+	req, sum, read, err := e.fit(j.inputLine)
+	if err != nil {
+		return nil, err
+	}
+	if sum != j.sum {
+		return nil, errors.New("a file that it names has changed since this command began")
+	}
+	sub := journal.Submission{Key: key, Files: read.files, JSON: e.o.asJSON}
+	if e.o.output != "" {
+		sub.Output = absolute(e.file(j))
+	}
+	return begin(e.service, e.o.clientFlags.words(), sub, req, silent)
+}
+
+// fit makes a line's request, and a sum that tells it from others.
+func (e *each) fit(line inputLine) (req api.CreateRequest, sum [sha256.Size]byte, read *reader, err error) {
+	read = &reader{stdinUsed: true}
+	if req, err = fitLine(e.entry, e.words, line, read); err != nil {
+		return req, sum, read, err
+	}
+	body, err := json.Marshal(req)
+	return req, sha256.Sum256(body), read, err
+}
+
+// file is where a line's result goes, as an -o of its own.
+func (e *each) file(j job) string { return filepath.Join(e.o.output, fmt.Sprintf("%04d.*", j.n)) }
+
+func (e *each) save(ctx context.Context, j job, done api.Task) ([]string, error) {
+	parts, err := partsOf(done.Output)
+	if err != nil {
+		return nil, err
+	}
+	return saveAll(ctx, e.service.Client, parts, e.file(j), done.ID)
+}
+
+// result is what is printed of a line.
+type result struct {
+	Line  int       `json:"line"`
+	Task  *api.Task `json:"task"`
+	Files []string  `json:"files,omitempty"`
+	Error string    `json:"error,omitempty"`
+}
+
+// print writes a line's result, says on stderr what went wrong with it, and returns that.
+func (e *each) print(r result, failed error) error {
+	var err error
+	if failed != nil {
+		r.Error = describe(failed)
+	}
+	if r.Task != nil && r.Task.ID == "" {
+		r.Task = nil
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.progress.above(func() {
+		if failed != nil {
+			e.t.note("line %d: %s", r.Line, printable(r.Error))
+		}
+		if e.o.asJSON {
+			err = e.t.json(r)
+		} else {
+			_, err = fmt.Fprintln(e.t.out, r.row())
+		}
+	})
+	e.ended++
+	e.progress.count(e.before+e.ended, e.batch.All)
+	return errors.Join(failed, err)
+}
+
+// row is the result in one line: its number, the task's id and state, and what it made.
+func (r result) row() string {
+	id, state, made := "", "error", r.Error
+	if r.Task != nil {
+		id, state = r.Task.ID, string(r.Task.State)
+	}
+	switch {
+	case made != "" || r.Task == nil || r.Task.Output == nil:
+	case len(r.Files) > 0:
+		made = strings.Join(r.Files, " ")
+	default:
+		made = inline(r.Task.Output)
+	}
+	return fmt.Sprintf("%d\t%s\t%s\t%s", r.Line, oneLine(id), state, oneLine(made))
+}
+
+// inline is a result as a part of a line.
+func inline(out *api.Output) string {
+	if out.Text != nil {
+		return *out.Text
+	}
+	if out.Embeddings != nil {
+		raw, err := json.Marshal(out.Embeddings)
+		if err != nil {
+			return err.Error()
+		}
+		return string(raw)
+	}
+	var urls []string
+	for _, a := range out.Artifacts() {
+		urls = append(urls, a.URL)
+	}
+	return strings.Join(urls, " ")
+}
+
+// end forgets a batch of which nothing is left to do; otherwise it names the command that does the rest.
+func (e *each) end(ctx context.Context, errs []error) error {
+	over := !slices.ContainsFunc(errs, func(err error) bool { return !settled(err) })
+	if over {
+		return errors.Join(several(errs), e.batch.Erase())
+	}
+	hint := "the same command does what is left: " + e.batch.Command
+	if ctx.Err() != nil {
+		e.t.note("%d of %d are done", e.batch.Done, e.batch.All)
+		left := &leftRunning{id: "what was begun", cause: context.Cause(ctx)}
+		return &hinted{errors.Join(left, e.batch.Close()), hint}
+	}
+	err := several(errs)
+	if e, ok := errors.AsType[*partly](err); ok {
+		e.hint = hint
+	}
+	return errors.Join(err, e.batch.Close())
+}
+
+// settled reports whether a line of a batch has come to an end that another try doesn't change.
+func settled(err error) bool {
+	f, coded := errors.AsType[*fault.Error](err)
+	_, ended := errors.AsType[*taskEnded](err)
+	switch {
+	case err == nil, ended && !coded:
+		return true
+	case !coded || f.Retryable():
+		return false
+	}
+	return ended || f.TaskID != "" || f.Code == fault.InvalidRequest || f.Code == fault.ContentPolicyViolation || f.Code == fault.AuthorizationRequired
+}

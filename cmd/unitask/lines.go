@@ -1,0 +1,139 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"unitask/internal/api"
+	"unitask/internal/catalog"
+)
+
+const (
+	maxLines = 100_000
+	maxLine  = 16 << 20 // bytes; the service's own limit of a request is as high
+)
+
+// inputLine is one line of many requests, counted from 1 with the empty ones.
+type inputLine struct {
+	n    int
+	text string
+}
+
+// readLines reads "@FILE" or "-". Empty lines are none.
+func readLines(from string, stdin io.Reader) ([]inputLine, error) {
+	if name, isFile := strings.CutPrefix(from, "@"); isFile {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, &usageError{message: fmt.Sprintf("%s: %v", name, why(err))}
+		}
+		defer func() { _ = f.Close() }()
+		stdin = f
+	}
+	scan := bufio.NewScanner(stdin)
+	scan.Buffer(nil, maxLine)
+	var lines []inputLine
+	for n := 1; scan.Scan(); n++ {
+		if text := strings.TrimSpace(scan.Text()); text != "" {
+			lines = append(lines, inputLine{n, text})
+		}
+		if len(lines) > maxLines {
+			return nil, &usageError{message: fmt.Sprintf("there are more than %d lines", maxLines)}
+		}
+	}
+	switch err := scan.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return nil, &usageError{message: fmt.Sprintf("line %d is longer than %s", len(lines)+1, api.Size(maxLine))}
+	case err != nil:
+		return nil, err
+	case len(lines) == 0:
+		return nil, &usageError{message: source(from) + " has no lines"}
+	}
+	return lines, nil
+}
+
+// fitLine makes the request of a line: a JSON object gives fields by their names, anything else is the
+// prompt as it stands. words hold for every line.
+func fitLine(c api.Capability, words []string, line inputLine, r *reader) (api.CreateRequest, error) {
+	f, err := newFitter(c, words, r)
+	if err == nil && strings.HasPrefix(line.text, "{") {
+		err = f.addObject(line.text)
+	} else if err == nil {
+		var text []byte
+		if text, err = json.Marshal(line.text); err == nil {
+			err = f.addJSON("", text)
+		}
+	}
+	var req api.CreateRequest
+	if err == nil {
+		req, err = f.finish()
+	}
+	if e, ok := errors.AsType[*usageError](err); ok {
+		return req, &usageError{message: fmt.Sprintf("line %d: %s", line.n, e.message), hint: e.hint}
+	}
+	return req, err
+}
+
+func (f *fitter) addObject(text string) error {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(text), &members); err != nil {
+		return f.usage("it begins as a JSON object and is none")
+	}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		if err := f.addJSON(name, members[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addJSON adds a value as it stands; texts of media fields are files, URLs and artifacts as on a command
+// line, and a single value of a list is its one item.
+func (f *fitter) addJSON(name string, raw json.RawMessage) error {
+	path, err := f.pathOf(name)
+	if err != nil {
+		return err
+	}
+	into, field, err := f.place(path)
+	if err != nil {
+		return err
+	}
+	items := []json.RawMessage{raw}
+	isList := bytes.HasPrefix(raw, []byte("["))
+	if field.Array && isList {
+		if err := json.Unmarshal(raw, &items); err != nil {
+			return f.usage("%s: %v", field.Name, err)
+		}
+	}
+	values := make([]any, len(items))
+	for i, item := range items {
+		if values[i], err = f.itemOf(field, item); err != nil {
+			return f.usage("%s: %v", field.Name, err)
+		}
+	}
+	last := path[len(path)-1]
+	if field.Array {
+		into[last] = values
+	} else {
+		into[last] = values[0]
+	}
+	return nil
+}
+
+func (f *fitter) itemOf(field catalog.Field, raw json.RawMessage) (any, error) {
+	var text string
+	if json.Unmarshal(raw, &text) != nil {
+		return raw, nil
+	}
+	if field.Media {
+		return f.read.media(text)
+	}
+	return text, oneOf(field, text)
+}
