@@ -91,7 +91,7 @@ func TestJobAddress(t *testing.T) {
 	for name, tt := range map[string]struct{ status, want string }{
 		"none":                {``, rebuilt},
 		"its own":             {`HOST/base/other/app/requests/job-1/status`, "/base/other/app/requests/job-1"},
-		"another host":        {`http://127.0.0.2:1/base/fal-ai/flux/requests/job-1/status`, rebuilt},
+		"another host":        {`http://127.0.0.2:1/base/other/app/requests/job-1/status`, rebuilt},
 		"another scheme":      {`https://127.0.0.1/base/other/app/requests/job-1/status`, rebuilt},
 		"outside of the base": {`HOST/other/app/requests/job-1/status`, rebuilt},
 		"beside the base":     {`HOST/based/app/requests/job-1/status`, rebuilt},

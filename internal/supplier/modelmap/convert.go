@@ -81,6 +81,9 @@ func (r rule) size(value json.RawMessage) (any, error) {
 			return nil, errRange
 		}
 	}
+	if r.Area > 0 && w*h > r.Area {
+		return nil, errRange
+	}
 	switch r.As {
 	case asWidth:
 		return w, nil

@@ -40,7 +40,7 @@ models:
     output: {files: ''}
   - model: sizer
     capability: image.generate
-    input: {/input/prompt: /prompt, /parameters/size: {to: /image_size, as: size}}
+    input: {/input/prompt: /prompt, /parameters/size: {to: /image_size, as: size, area: 20000}}
     output: {files: /data/0/pictures}
   - model: talker
     capability: text.chat
@@ -120,6 +120,7 @@ func TestInput(t *testing.T) {
 		{name: "too little", request: request("text.chat", "talker", `{"prompt":"A"}`, `{"temperature":0.4}`), reason: "parameters.temperature is out of the model's range"},
 		{name: "a side too long", request: request("image.edit", "painter", `{"prompt":"A"}`, `{"size":"64x1024"}`), reason: "parameters.size is out of the model's range"},
 		{name: "a side of odd pixels", request: request("image.edit", "painter", `{"prompt":"A"}`, `{"size":"64x100"}`), reason: "parameters.size is out of the model's range"},
+		{name: "too many pixels", request: request("image.generate", "sizer", `{"prompt":"A"}`, `{"size":"100x201"}`), reason: "parameters.size is out of the model's range"},
 		{name: "too many images", request: request("image.edit", "painter", `{"prompt":"A","images":[{},{},{}]}`, `{}`), reason: "input.images is out of the model's range"},
 		{name: "a second image", request: request("image.edit", "single", `{"prompt":"A","images":[{},{}]}`, `{}`), reason: "input.images is out of the model's range"},
 		{name: "a stop with the separator", request: request("text.chat", "talker", `{"prompt":"A"}`, `{"stop":["a,b"]}`), reason: "parameters.stop has a value that the model doesn't know"},

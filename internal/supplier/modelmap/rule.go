@@ -34,6 +34,7 @@ type rule struct {
 	Least     *float64                   `json:"least"`     // of a number, or of both sides of a size
 	Most      *float64                   `json:"most"`      // of a number, of both sides of a size, or of an album's length
 	Step      int                        `json:"step"`      // that both sides of a size are multiples of
+	Area      int                        `json:"area"`      // the most pixels of a size
 	Separator string                     `json:"separator"` // of joined
 }
 
@@ -66,8 +67,8 @@ func (r rule) check() error {
 		return fmt.Errorf("as must be one of %s", strings.Join(known[1:], ", "))
 	case r.As == asJoined && r.Separator == "":
 		return errors.New("joined needs a separator")
-	case r.Step < 0:
-		return errors.New("step is negative")
+	case r.Step < 0 || r.Area < 0:
+		return errors.New("step or area is negative")
 	default:
 		return nil
 	}
