@@ -70,13 +70,15 @@ var endings = map[string]string{
 	"audio/aac": "aac", "audio/mp4": "m4a", "video/mp4": "mp4", "video/webm": "webm",
 }
 
-// sendForm sends the form and returns the answer of a success; that may still hide an error.
-func (a *adapter) sendForm(ctx context.Context, path string, f *form) (wire.Answer, error) {
+// sendForm sends the form and returns the answer of a success; that may still hide an error. limit bounds
+// the answer in bytes; 0: wire.DefaultLimit.
+func (a *adapter) sendForm(ctx context.Context, path string, f *form, limit int64) (wire.Answer, error) {
 	_ = f.writer.Close()
 	if f.err != nil {
 		return wire.Answer{}, wire.Unfit(f.err)
 	}
 	return a.format.Send(ctx, wire.Call{
-		Path: path, Body: f.body.Bytes(), Header: http.Header{"Content-Type": {f.writer.FormDataContentType()}},
+		Path: path, Body: f.body.Bytes(), Limit: limit,
+		Header: http.Header{"Content-Type": {f.writer.FormDataContentType()}},
 	})
 }

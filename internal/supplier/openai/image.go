@@ -73,7 +73,7 @@ func (a *adapter) edit(ctx context.Context, r supplier.Request) (supplier.Outcom
 	if m, ok := r.Media["/mask"]; ok {
 		f.file("mask", m)
 	}
-	answer, err := a.sendForm(ctx, "/images/edits", f)
+	answer, err := a.sendForm(ctx, "/images/edits", f, 0)
 	if err != nil {
 		return supplier.Outcome{}, err
 	}

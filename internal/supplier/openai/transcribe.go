@@ -55,7 +55,7 @@ func (a *adapter) transcribe(ctx context.Context, r supplier.Request) (supplier.
 		f.field("timestamp_granularities[]", bySegment)
 	}
 	f.file("file", r.Media["/audio"])
-	answer, err := a.sendForm(ctx, "/audio/transcriptions", f)
+	answer, err := a.sendForm(ctx, "/audio/transcriptions", f, chatLimit)
 	if err != nil {
 		return supplier.Outcome{}, err
 	}
