@@ -3,6 +3,7 @@ package replicate
 import (
 	"encoding/json"
 	"errors"
+	"regexp"
 	"strings"
 
 	"unitask/internal/catalog"
@@ -122,19 +123,25 @@ func (p prediction) measure(r *supplier.Result, s state) {
 	}
 }
 
-// full is the supplier's own code for want of room, as it stands in a failure's text.
-const full = "(E003)"
+// codeForm is the form of the supplier's own codes, as they stand in a failure's text.
+var codeForm = regexp.MustCompile(`\bE\d{3,4}\b`)
+
+// codes are those that say more than that the work failed.
+var codes = map[string]fault.Code{
+	"E003":  fault.CapacityExhausted, // high demand
+	"E6716": fault.ProviderTimeout,   // not begun in time
+}
 
 // failure judges the text of a failed prediction, which is all that tells why.
 func (a *adapter) failure(p prediction) error {
 	var text string
 	_ = json.Unmarshal(p.Error, &text)
 	code := fault.ProviderUnavailable
-	switch {
-	case a.Reviewed(text):
+	if known, ok := codes[codeForm.FindString(text)]; ok {
+		code = known
+	}
+	if a.Reviewed(text) {
 		code = fault.ContentPolicyViolation
-	case strings.Contains(text, full):
-		code = fault.CapacityExhausted
 	}
 	return wire.Failure(supplier.Failed, code, errFailed)
 }

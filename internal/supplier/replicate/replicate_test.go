@@ -167,6 +167,7 @@ func faults() []suppliertest.Fault {
 		job("sensitive", "failed", `,"error":"The input or output was flagged as sensitive. (E005)"`, verdict(fault.ContentPolicyViolation, failed)),
 		job("by the operator's pattern", "failed", `,"error":"That is not allowed here."`, verdict(fault.ContentPolicyViolation, failed)),
 		job("high demand", "failed", `,"error":"Service is temporarily unavailable due to high demand (E003)"`, verdict(fault.CapacityExhausted, failed)),
+		job("not begun", "failed", `,"error":"director: unexpected error handling prediction (E6716)"`, verdict(fault.ProviderTimeout, failed)),
 		job("E1000", "failed", `,"error":"Prediction failed (E1000)"`, verdict(fault.ProviderUnavailable, failed)),
 		job("interrupted", "failed", `,"error":"Prediction interrupted; please retry (code: PA)"`, verdict(fault.ProviderUnavailable, failed)),
 		job("failed without words", "failed", `,"error":null`, verdict(fault.ProviderUnavailable, failed)),

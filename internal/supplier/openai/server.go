@@ -3,6 +3,7 @@ package openai
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"unitask/internal/catalog"
 	"unitask/internal/supplier"
@@ -57,6 +58,8 @@ func (s settings) refusesSpeech(r supplier.Request) string {
 	switch {
 	case in.Instructions != "" && (!takes("instructions") || strings.HasPrefix(family(r.Model), "tts-1")):
 		return "the server or the model takes no instructions"
+	case utf8.RuneCountInString(in.Text) > mostSpoken && ownSpeech(r.Model):
+		return "the model speaks no text of this length"
 	case p.Speed != nil && *p.Speed != 1 && !takes("speed"):
 		return "the server takes no speed"
 	case p.Format != "" && !slices.Contains(s.speechFormats, p.Format):
@@ -64,6 +67,14 @@ func (s settings) refusesSpeech(r supplier.Request) string {
 	default:
 		return ""
 	}
+}
+
+// mostSpoken is the longest text that the models of the format's author speak, in characters.
+const mostSpoken = 4096
+
+func ownSpeech(model string) bool {
+	name := family(model)
+	return strings.HasPrefix(name, "tts-1") || strings.HasPrefix(name, "gpt-4o-mini-tts")
 }
 
 func (s settings) refusesTranscript(r supplier.Request) string {
