@@ -36,7 +36,7 @@ crash: ## Kill the server 1,000 times under load and check the invariants (UNITA
 	UNITASK_CRASH_CYCLES=$${UNITASK_CRASH_CYCLES:-1000} $(GO) test ./test/crash -run TestKilled -v -timeout 2h
 
 client-crash: ## Kill "unitask run" 200 times at random moments, finish with tasks resume and check (UNITASK_CLIENT_KILLS=n)
-	UNITASK_CLIENT_KILLS=$${UNITASK_CLIENT_KILLS:-200} $(GO) test ./test/crash -run TestClientKilled -count=1 -v -timeout 1h
+	UNITASK_CLIENT_KILLS=$${UNITASK_CLIENT_KILLS:-200} $(GO) test ./test/crash -run "TestClientKilled|TestBatchKilled" -count=1 -v -timeout 1h
 
 sigterm: ## Stop the server 500 times under load and check the same, and that nothing is cut off (UNITASK_SIGTERM_CYCLES=n)
 	UNITASK_SIGTERM_CYCLES=$${UNITASK_SIGTERM_CYCLES:-500} $(GO) test ./test/crash -run 'TestSigterm|TestSecondSignal' -v -timeout 2h

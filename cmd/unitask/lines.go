@@ -128,9 +128,12 @@ func (f *fitter) addJSON(name string, raw json.RawMessage) error {
 }
 
 func (f *fitter) itemOf(field catalog.Field, raw json.RawMessage) (any, error) {
-	var text string
-	if json.Unmarshal(raw, &text) != nil {
+	if !bytes.HasPrefix(raw, []byte(`"`)) {
 		return raw, nil
+	}
+	var text string
+	if err := json.Unmarshal(raw, &text); err != nil {
+		return nil, err
 	}
 	if field.Media {
 		return f.read.media(text)

@@ -125,7 +125,7 @@ func (b *Batch) decode(raw []byte) error {
 			b.done[*n.Done] = true
 		}
 	}
-	b.BatchInfo.Done = len(b.done)
+	b.Done = len(b.done)
 	return nil
 }
 
@@ -148,7 +148,7 @@ func (b *Batch) SetDone(n int) error {
 		return err
 	}
 	b.done[n] = true
-	b.BatchInfo.Done = len(b.done)
+	b.Done = len(b.done)
 	return nil
 }
 

@@ -74,6 +74,75 @@ func TestClientKilledCarelessly(t *testing.T) {
 	}
 }
 
+// TestBatchKilled does the same with "run --each": the same command goes on until nothing is left, and
+// each line has one task, one submission and a result that was printed.
+func TestBatchKilled(t *testing.T) {
+	const lines, killsEach = 20, 6
+	batches := max(int(harness.Setting(t, "UNITASK_CLIENT_KILLS", shortKills))/shortKills, 1)
+	seed := harness.Setting(t, "UNITASK_CRASH_SEED", rand.Uint64()) //nolint:gosec // a seed that is printed is no secret
+	rng := rand.New(rand.NewPCG(seed, 0))                           //nolint:gosec // a test's choices
+	b := newBench(t, func() time.Duration { return time.Duration(rand.IntN(60)) * time.Millisecond })
+	toEnd := func(exited <-chan struct{}) { <-exited }
+	began := time.Now()
+	if !b.each("whole", lines, toEnd) {
+		t.Fatal("a batch that nobody kills doesn't end")
+	}
+	whole := time.Since(began)
+	for n := range batches {
+		name, ended := fmt.Sprintf("batch%d", n), false
+		for kill := 0; kill < killsEach && !ended; kill++ { // one that has ended would begin anew
+			moment := time.After(time.Duration(rng.Int64N(int64(whole))))
+			ended = b.each(name, lines, func(exited <-chan struct{}) {
+				select {
+				case <-moment:
+				case <-exited:
+				}
+			})
+		}
+		if !ended && !b.each(name, lines, toEnd) {
+			t.Errorf("%s doesn't end", name)
+		}
+	}
+	for _, fault := range b.judge() {
+		t.Error(fault)
+	}
+	left, err := b.journal.Batches()
+	if err != nil || len(left) > 0 || len(b.entries()) > 0 {
+		t.Errorf("the journal still holds %v and %v (%v)", left, b.entries(), err)
+	}
+	t.Logf("UNITASK_CRASH_SEED=%d: a batch of %d lines takes %s; %v; %d tasks", seed, lines, whole.Round(time.Millisecond), b.phases, len(b.begun))
+}
+
+// each runs a batch of a name until the moment comes, and reports whether nothing of it is left.
+func (b *bench) each(name string, lines int, moment func(exited <-chan struct{})) bool {
+	b.t.Helper()
+	words := make([]string, lines)
+	for i := range words {
+		words[i] = fmt.Sprintf("%s-%d", name, i)
+		b.begun[words[i]] = true
+	}
+	file := filepath.Join(b.server.Dir, name)
+	if err := os.WriteFile(file, []byte(strings.Join(words, "\n")), 0o600); err != nil {
+		b.t.Fatal(err)
+	}
+	for line := range strings.Lines(b.until(moment, "run", "text.chat", "@"+file, "--each")) {
+		if cells := strings.Split(line, "\t"); len(cells) == 4 {
+			b.printed[strings.TrimPrefix(strings.TrimSpace(cells[3]), harness.AnswerTo(""))] = cells[3]
+		}
+	}
+	left, err := b.journal.Batches()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	missing := slices.ContainsFunc(words, func(word string) bool { return b.printed[word] == "" })
+	if ended := len(left) == 0 && !missing; ended {
+		b.phases["ended"]++
+		return true
+	}
+	b.phases["killed"]++
+	return false
+}
+
 // bench is a server with a paid supplier, and clients that are killed.
 type bench struct {
 	t       *testing.T
@@ -129,7 +198,16 @@ func (b *bench) measure() time.Duration {
 func (b *bench) kill(word string, moment func(exited <-chan struct{})) {
 	b.t.Helper()
 	known := b.entries()
-	cmd, out := b.command(b.t.Context(), "run", "text.chat", word)
+	if out := b.until(moment, "run", "text.chat", word); out != "" {
+		b.printed[word], b.begun[word] = out, true
+	}
+	b.note(word, slices.DeleteFunc(b.entries(), func(id string) bool { return slices.Contains(known, id) }))
+}
+
+// until runs a client until the moment comes, or it has exited, and returns what it printed.
+func (b *bench) until(moment func(exited <-chan struct{}), args ...string) string {
+	b.t.Helper()
+	cmd, out := b.command(b.t.Context(), args...)
 	if err := cmd.Start(); err != nil {
 		b.t.Fatal(err)
 	}
@@ -141,10 +219,7 @@ func (b *bench) kill(word string, moment func(exited <-chan struct{})) {
 	moment(exited)
 	_ = cmd.Process.Kill()
 	<-exited
-	if out.Len() > 0 {
-		b.printed[word], b.begun[word] = out.String(), true
-	}
-	b.note(word, slices.DeleteFunc(b.entries(), func(id string) bool { return slices.Contains(known, id) }))
+	return out.String()
 }
 
 // note says how far the client came, by what it left.
