@@ -2,8 +2,6 @@ package sim_test
 
 import (
 	"context"
-	"os"
-	"testing/synctest"
 	"time"
 )
 
@@ -89,15 +87,12 @@ func (w *world) crash(b blow) {
 		<-w.tripped
 	}
 	if b.kind == crash {
-		synctest.Wait() // what had reached the engine is through
-		image := stale
-		if image == nil {
-			image = mustRead(w.t, w.path())
+		left := stale
+		if left == nil {
+			left = w.image()
 		}
 		w.files++
-		if err := os.WriteFile(w.path(), image, 0o600); err != nil {
-			w.t.Fatal(err)
-		}
+		left.put(w)
 		if err := w.db.Close(); err != nil {
 			w.t.Fatal(err)
 		}

@@ -25,12 +25,12 @@ func (p plant) reshape(s *shape) {
 	}
 }
 
-// image returns what a crash leaves where the engine forgets, nil for the file as it is.
-func (p plant) image(w *world) []byte {
+// image returns what a crash leaves where the engine forgets, nil for the files as they are.
+func (p plant) image(w *world) dbImage {
 	if !p.forgets {
 		return nil
 	}
-	return mustRead(w.t, w.path())
+	return w.image()
 }
 
 // wrap returns the engine with the plant's fault.

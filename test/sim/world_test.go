@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"unitask/internal/account"
@@ -176,10 +177,28 @@ func (w *world) dedupes(name string) bool {
 	return false
 }
 
-func mustRead(t *testing.T, path string) []byte {
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
+// dbImage is a database as it lies there: its file and its log's.
+type dbImage map[string][]byte
+
+// image waits until what has reached the engine is through.
+func (w *world) image() dbImage {
+	synctest.Wait()
+	files := dbImage{}
+	for _, suffix := range []string{"", ".log0", ".log1"} {
+		raw, err := os.ReadFile(w.path() + suffix)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		files[suffix] = raw
 	}
-	return raw
+	return files
+}
+
+// put makes the image the database of the world's path.
+func (files dbImage) put(w *world) {
+	for suffix, raw := range files {
+		if err := os.WriteFile(w.path()+suffix, raw, 0o600); err != nil {
+			w.t.Fatal(err)
+		}
+	}
 }

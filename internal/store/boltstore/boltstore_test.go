@@ -54,18 +54,17 @@ func mustOpen(t testing.TB, cfg boltstore.Config) *boltstore.DB {
 	return db
 }
 
-// engineAt returns an engine for the suite. Its crash is the file as it lies there while the engine
+// engineAt returns an engine for the suite. Its crash is the files as they lie there while the engine
 // runs, and is checked page by page.
 func engineAt(t *testing.T, path string, runLength int, now func() time.Time) storetest.Engine {
 	db := mustOpen(t, boltstore.Config{Path: path, NoSync: true, Now: now})
 	boltstore.SetRunLength(db, runLength)
+	if runLength < 1000 {
+		boltstore.SetFlushBytes(db, 1000) // the tree takes a few rows at a time, all the time
+	}
 	return storetest.Engine{Store: db, Keys: db, Secrets: db, Crash: func(t *testing.T) storetest.Engine {
-		image, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
 		next := filepath.Join(t.TempDir(), "unitask.db")
-		if err := os.WriteFile(next, image, 0o600); err != nil {
+		if err := boltstore.CopyStore(db, next); err != nil {
 			t.Fatal(err)
 		}
 		if err := db.Close(); err != nil {

@@ -77,6 +77,8 @@ type check struct {
 	held   map[store.Counter]int64
 }
 
+func (c *check) reader() *reader { return &reader{opened: c.tx} }
+
 func (c *check) find(subject, format string, args ...any) {
 	if len(c.report.Findings) == maxFindings {
 		c.report.More++
@@ -108,10 +110,10 @@ func (c *check) all() (err error) {
 }
 
 // each calls visit for every row of a bucket until the context ends.
-func (c *check) each(bucket []byte, visit func(k, v []byte)) error {
-	b := c.tx.Bucket(bucket)
+func (c *check) each(in bucket, visit func(k, v []byte)) error {
+	b := in.of(c.tx)
 	if b == nil {
-		c.find(string(bucket), "the bucket is missing")
+		c.find(in.String(), "the bucket is missing")
 		return nil
 	}
 	n := 0
@@ -126,17 +128,17 @@ func (c *check) each(bucket []byte, visit func(k, v []byte)) error {
 
 // accounts checks that keys and accounts lead to each other.
 func (c *check) accounts() error {
-	rows := func(bucket []byte) int { return c.tx.Bucket(bucket).Stats().KeyN }
-	for _, pair := range [][2][]byte{{bucketKeys, bucketKeysByHash}, {bucketAccounts, bucketAccountsByName}} {
+	rows := func(in bucket) int { return in.of(c.tx).Stats().KeyN }
+	for _, pair := range [][2]bucket{{bucketKeys, bucketKeysByHash}, {bucketAccounts, bucketAccountsByName}} {
 		if records, index := rows(pair[0]), rows(pair[1]); records != index {
-			c.find(string(pair[1]), "%d rows for %d %s", index, records, pair[0])
+			c.find(pair[1].String(), "%d rows for %d %s", index, records, pair[0])
 		}
 	}
 	if err := c.keys(); err != nil {
 		return err
 	}
 	return c.each(bucketAccountsByName, func(name, id []byte) {
-		if c.tx.Bucket(bucketAccounts).Get(id) == nil {
+		if bucketAccounts.of(c.tx).Get(id) == nil {
 			c.find(string(name), "the account's name leads nowhere")
 		}
 	})

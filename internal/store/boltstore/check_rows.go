@@ -18,7 +18,7 @@ func (c *check) listings() error {
 	return c.each(bucketByScope, func(k, _ []byte) {
 		if len(k) != len(digest{})+rowSize {
 			c.find("by_scope", "a row of another form")
-		} else if row := k[len(digest{}):]; c.tx.Bucket(bucketTasks).Get(row) == nil {
+		} else if row := k[len(digest{}):]; bucketTasks.of(c.tx).Get(row) == nil {
 			c.find(rowID(row).String(), "the listing leads to it, and it isn't there")
 		}
 	})
@@ -31,7 +31,7 @@ func (c *check) openRows() error {
 			c.find("open", "a row of another form")
 			return
 		}
-		record := c.tx.Bucket(bucketTasks).Get(k)
+		record := bucketTasks.of(c.tx).Get(k)
 		if state, _, err := recordHead(record); err != nil || state.Terminal() {
 			c.find(rowID(k).String(), "the queue leads to it, and it isn't there or has ended")
 		}
@@ -42,10 +42,10 @@ func (c *check) openRows() error {
 // tasks stay behind and are passed over.
 func (c *check) idempotency() error {
 	leads := func(d digest, row rowID) {
-		if c.tx.Bucket(bucketTasks).Get(row[:]) == nil {
+		if bucketTasks.of(c.tx).Get(row[:]) == nil {
 			return
 		}
-		if t, err := readTask(c.tx, row); err == nil && idemDigest(t.Scope, t.IdempotencyHash) != d {
+		if t, err := readTask(c.reader(), row); err == nil && idemDigest(t.Scope, t.IdempotencyHash) != d {
 			c.find(row.String(), "another idempotency key leads to it")
 		}
 	}
@@ -67,7 +67,7 @@ func (c *check) idempotency() error {
 // counters compares what is held with what open tasks took: exactly, but for budgets, which keep what
 // was spent.
 func (c *check) counters() error {
-	ends := c.tx.Bucket(bucketHoldEnds)
+	ends := bucketHoldEnds.of(c.tx)
 	err := c.each(bucketHolds, func(k, v []byte) {
 		kind, scope, _ := strings.Cut(string(k), "\x00")
 		name := store.Counter{Scope: scope, Kind: task.HoldKind(kind)}
@@ -94,7 +94,7 @@ func (c *check) counters() error {
 	return c.each(bucketHoldEnds, func(k, _ []byte) {
 		if len(k) < counterWord {
 			c.find("hold_ends", "a row of another form")
-		} else if v := counter(c.tx.Bucket(bucketHolds).Get(k[counterWord:])); !bytes.Equal(v.end(), k[:counterWord]) {
+		} else if v := counter(bucketHolds.of(c.tx).Get(k[counterWord:])); !bytes.Equal(v.end(), k[:counterWord]) {
 			c.find("hold_ends", "a counter ends at %d, and its row says otherwise", binary.BigEndian.Uint64(k))
 		}
 	})
@@ -108,9 +108,9 @@ func (c *check) keys() error {
 		switch err := json.Unmarshal(raw, &k); {
 		case err != nil || k.ID != string(id):
 			c.find(string(id), "the key's record can't be read, or is another's")
-		case !bytes.Equal(c.tx.Bucket(bucketKeysByHash).Get(k.Hash[:]), id):
+		case !bytes.Equal(bucketKeysByHash.of(c.tx).Get(k.Hash[:]), id):
 			c.find(k.ID, "its hash doesn't lead to it")
-		case c.tx.Bucket(bucketAccounts).Get([]byte(k.Account)) == nil:
+		case bucketAccounts.of(c.tx).Get([]byte(k.Account)) == nil:
 			c.find(k.ID, "its account isn't there")
 		}
 	})

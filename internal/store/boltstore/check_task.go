@@ -33,10 +33,10 @@ func (c *check) tasks() error {
 
 // rowsOf checks that the listing, the queue and the idempotency key lead to the task.
 func (c *check) rowsOf(t task.Task, row rowID) {
-	if !bytes.Equal(c.tx.Bucket(bucketByScope).Get(scopeRow(t.Scope, row)), []byte(t.Capability)) {
+	if !bytes.Equal(bucketByScope.of(c.tx).Get(scopeRow(t.Scope, row)), []byte(t.Capability)) {
 		c.find(t.ID, "it isn't in the listing of its account")
 	}
-	queued := c.tx.Bucket(bucketOpen).Get(row[:])
+	queued := bucketOpen.of(c.tx).Get(row[:])
 	if !t.State.Terminal() {
 		c.report.Open++
 		for _, h := range t.Holds {
@@ -48,7 +48,7 @@ func (c *check) rowsOf(t task.Task, row rowID) {
 	}
 	d := idemDigest(t.Scope, t.IdempotencyHash)
 	logged, inLog := c.log[d]
-	found, ok, err := findTask(c.tx, t.Scope, t.IdempotencyHash, d, logged, inLog)
+	found, ok, err := findTask(c.reader(), t.Scope, t.IdempotencyHash, d, logged, inLog)
 	if err != nil || !ok || found.ID != t.ID {
 		c.find(t.ID, "its idempotency key doesn't lead to it")
 	}

@@ -27,6 +27,7 @@ type op struct {
 	run    func(*txn) error
 	writes bool // it may change the file
 	admits bool // it brings new work in: the first to be refused when room is short
+	flush  bool // the tree is to have everything before it is answered
 	out    bool // taken out of its group with err
 	err    error
 	done   chan error
@@ -57,15 +58,40 @@ func (db *DB) do(ctx context.Context, o *op) error {
 // commitLoop is the committer: it ends when the channel is closed and drained.
 func (db *DB) commitLoop() {
 	defer close(db.drained)
-	for first := range db.ops {
-		group := db.gather(first)
-		db.commit(group)
-		for _, o := range group {
-			o.done <- o.err
+	for {
+		select {
+		case first, ok := <-db.ops:
+			if !ok {
+				if err := db.flushAll(); err == nil {
+					db.settled = true
+				}
+				return
+			}
+			db.serve(db.gather(first))
+		case err := <-db.flushed:
+			_ = db.endFlush(err) // it has said so where that is to be known
+		case <-db.due.C:
+			db.beginFlush()
 		}
-		if db.idem.full() && db.broken.Load() == nil {
-			db.flushIdem()
+	}
+}
+
+// serve commits a group and answers it.
+func (db *DB) serve(group []*op) {
+	for db.flushing && db.fresh.bytes > flushMost*db.flushBytes {
+		_ = db.endFlush(<-db.flushed) // writers wait for the tree
+	}
+	db.commit(group)
+	for _, o := range group {
+		if o.flush && o.err == nil {
+			o.err = db.flushAll()
 		}
+	}
+	for _, o := range group {
+		o.done <- o.err
+	}
+	if db.broken.Load() == nil && (db.fresh.bytes > db.flushBytes || db.wal.over() || db.idem.full()) {
+		db.beginFlush()
 	}
 }
 
@@ -130,24 +156,20 @@ func refuse(group []*op, err error, choose func(*op) bool) bool {
 	return any
 }
 
-// try runs the group in one transaction. done is false, and everything undone, where it must be
-// tried again: an operation was taken out, or the commit had no room.
+// try runs the group and writes it to the log. done is false, and everything undone, where it must be
+// tried again: an operation was taken out, or there was no room.
 func (db *DB) try(group []*op) (done bool, _ error) {
-	writes := false
-	for _, o := range group {
-		writes = writes || (o.writes && !o.out)
-	}
-	tx, err := db.bolt.Begin(writes)
-	if err != nil {
-		return false, err
-	}
-	defer func() { _ = tx.Rollback() }() // nothing to do after a commit
-	x := db.newTxn(tx)
+	x := db.newTxn()
+	defer x.close()
 	for _, o := range group {
 		if !o.out && !x.runOne(o) {
 			x.revert(0)
 			return false, nil
 		}
+	}
+	if x.err != nil {
+		x.revert(0)
+		return false, x.err
 	}
 	if x.puts > 0 {
 		begun := time.Now()
@@ -161,12 +183,35 @@ func (db *DB) try(group []*op) (done bool, _ error) {
 	return true, nil
 }
 
+// commit writes the group to the log and adds it to what the tree will take. ErrFull, with nothing
+// changed, where the log or the tree has no room for it.
 func (x *txn) commit() error {
-	if err := x.flush(); err != nil {
+	if err := x.writeCounters(); err != nil {
 		return err
 	}
-	x.db.keepFreelist()
-	return x.db.commitTx(x.tx)
+	db := x.db
+	if treeGrowth*x.bytes > x.left() {
+		if err := x.makeRoom(); err != nil {
+			return err
+		}
+		if treeGrowth*x.bytes > x.left() {
+			return store.ErrFull
+		}
+	}
+	if broken := db.broken.Load(); broken != nil {
+		return *broken
+	}
+	seq, err := db.wal.write(&db.group)
+	if err != nil {
+		return err
+	}
+	db.tables.Lock()
+	if db.fresh.empty() {
+		db.due.Reset(flushAfter)
+	}
+	db.fresh.add(&db.group, seq)
+	db.tables.Unlock()
+	return nil
 }
 
 // runOne runs one operation. false: it failed after it had written, and was taken out.
@@ -198,7 +243,7 @@ func (x *txn) guard(o *op) (err error) {
 
 // commitTx commits. ErrFull where the file or the disk had no room and the file is as before; any
 // other error may have been applied.
-func (db *DB) commitTx(tx *bolt.Tx) error {
+func commitTx(b *bolt.DB, tx *bolt.Tx) error {
 	id := tx.ID()
 	err := tx.Commit()
 	if err == nil {
@@ -209,16 +254,16 @@ func (db *DB) commitTx(tx *bolt.Tx) error {
 	}
 	failed, ok := errors.AsType[*fs.PathError](err) // a write; a failed fsync has no path
 	full := ok && (errors.Is(failed, syscall.ENOSPC) || errors.Is(failed, syscall.EDQUOT))
-	if full && !db.applied(id) {
+	if full && !applied(b, id) {
 		return store.ErrFull
 	}
 	return err
 }
 
 // applied reports whether readers see the transaction with the given id.
-func (db *DB) applied(id int) bool {
+func applied(b *bolt.DB, id int) bool {
 	seen := id
-	if err := db.bolt.View(func(tx *bolt.Tx) error { seen = tx.ID(); return nil }); err != nil {
+	if err := b.View(func(tx *bolt.Tx) error { seen = tx.ID(); return nil }); err != nil {
 		return true
 	}
 	return seen >= id
@@ -227,6 +272,7 @@ func (db *DB) applied(id int) bool {
 // fail stops the engine for good: from here on nothing is acknowledged.
 func (db *DB) fail(err error) {
 	err = fmt.Errorf("boltstore: a commit failed and may have been applied: %w", err)
-	db.broken.Store(&err)
-	db.fatal(err)
+	if db.broken.CompareAndSwap(nil, &err) {
+		db.fatal(err)
+	}
 }

@@ -37,6 +37,12 @@ func Compact(path string) (before, after int64, err error) {
 			err = errors.Join(err, old.Close())
 		}
 	}()
+	if err := replay(old, path); err != nil {
+		return 0, 0, err
+	}
+	if err := removeWAL(path); err != nil {
+		return 0, 0, err
+	}
 	if before, err = compactRoom(old, path); err != nil {
 		return 0, 0, err
 	}

@@ -53,7 +53,7 @@ type standing struct {
 func (x *txn) standing(key []byte) *standing {
 	s, ok := x.held[string(key)]
 	if !ok {
-		c := counter(x.tx.Bucket(bucketHolds).Get(key))
+		c := counter(x.get(bucketHolds, key))
 		end := bytes.Clone(c.end())
 		s = &standing{was: c.amount(), now: c.amount(), old: end, end: end, stored: c != nil}
 		x.held[string(key)] = s
@@ -61,8 +61,8 @@ func (x *txn) standing(key []byte) *standing {
 	return s
 }
 
-// change sets a counter's amount and end, undoably.
-func (x *txn) change(s *standing, amount int64, end []byte) {
+// adjust sets a counter's amount and end, undoably.
+func (x *txn) adjust(s *standing, amount int64, end []byte) {
 	before, ended := s.now, s.end
 	s.now, s.end = amount, end
 	x.undo = append(x.undo, func() { s.now, s.end = before, ended })
@@ -75,7 +75,7 @@ func (x *txn) read(c store.Counter) int64 { return x.standing(counterKey(c)).now
 func (x *txn) settle(changes []store.HoldChange) {
 	for _, c := range changes {
 		s := x.standing(counterKey(c.Counter))
-		x.change(s, max(s.now+c.By, 0), s.end)
+		x.adjust(s, max(s.now+c.By, 0), s.end)
 	}
 }
 
@@ -87,14 +87,14 @@ func (x *txn) limit(holds []task.Hold) {
 		}
 		s := x.standing(counterKey(store.Counter{Scope: h.Scope, Kind: h.Kind}))
 		if s.end == nil && (s.stored || s.now > 0) {
-			x.change(s, s.now, endOf(x.wall.Add(h.Lasts)))
+			x.adjust(s, s.now, endOf(x.wall.Add(h.Lasts)))
 		}
 	}
 }
 
-// flush writes the counters that the group changed. One that came to 0 is removed, unless it has an
+// writeCounters writes those that the group changed. One that came to 0 is removed, unless it has an
 // end: its row there would be left, and another come with the next task.
-func (x *txn) flush() error {
+func (x *txn) writeCounters() error {
 	for key, s := range x.held {
 		var err error
 		switch {
@@ -114,7 +114,7 @@ func (x *txn) flush() error {
 }
 
 // putEnd writes both rows of a counter with an end.
-func putEnd(put func(bucket, key, value []byte) error, key []byte, amount int64, end []byte) error {
+func putEnd(put func(in bucket, key, value []byte) error, key []byte, amount int64, end []byte) error {
 	if err := put(bucketHolds, key, counterOf(amount, end)); err != nil {
 		return err
 	}
@@ -125,15 +125,17 @@ func putEnd(put func(bucket, key, value []byte) error, key []byte, amount int64,
 // how many.
 func (x *txn) sweepCounters(before time.Time, limit int) (int, error) {
 	var rows [][]byte
-	c := x.tx.Bucket(bucketHoldEnds).Cursor()
-	for k, _ := c.First(); k != nil && len(rows) < limit && bytes.Compare(k, endOf(before)) < 0; k, _ = c.Next() {
+	for k := range x.ascend(bucketHoldEnds, nil, endOf(before)) {
+		if len(rows) == limit {
+			break
+		}
 		rows = append(rows, bytes.Clone(k))
 	}
 	for _, row := range rows {
 		if len(row) < counterWord {
 			return 0, errRecord
 		}
-		x.change(x.standing(row[counterWord:]), 0, nil)
+		x.adjust(x.standing(row[counterWord:]), 0, nil)
 		if err := x.del(bucketHoldEnds, row); err != nil {
 			return 0, err
 		}
@@ -144,10 +146,10 @@ func (x *txn) sweepCounters(before time.Time, limit int) (int, error) {
 // endCounters is the step to schema 2, before which no counter had an end: those of budgets end with
 // the period that their scope names.
 func endCounters(tx *bolt.Tx, from []byte, rows int) ([]byte, error) {
-	if _, err := tx.CreateBucketIfNotExists(bucketHoldEnds); err != nil {
+	if _, err := tx.CreateBucketIfNotExists(bucketNames[bucketHoldEnds]); err != nil {
 		return nil, err
 	}
-	holds := tx.Bucket(bucketHolds)
+	holds := bucketHolds.of(tx)
 	ends := map[string][]byte{}
 	c := holds.Cursor()
 	k, v := c.Seek(from)
@@ -158,7 +160,7 @@ func endCounters(tx *bolt.Tx, from []byte, rows int) ([]byte, error) {
 		k, v = c.Next()
 	}
 	next := bytes.Clone(k)
-	put := func(bucket, key, value []byte) error { return tx.Bucket(bucket).Put(key, value) }
+	put := func(in bucket, key, value []byte) error { return in.of(tx).Put(key, value) }
 	for key, end := range ends {
 		if err := putEnd(put, []byte(key), counter(holds.Get([]byte(key))).amount(), end); err != nil {
 			return nil, err

@@ -66,7 +66,7 @@ func (x *txn) find(n store.NewTask, d digest) (task.Task, bool, error) {
 		}
 		row, logged = x.db.idem.lookup(d)
 	}
-	return findTask(x.tx, n.Scope, n.IdempotencyHash, d, row, logged)
+	return findTask(&x.reader, n.Scope, n.IdempotencyHash, d, row, logged)
 }
 
 // createNew records a task with its rows in the other buckets.
@@ -88,11 +88,7 @@ func (x *txn) createNew(n store.NewTask, d digest) (store.Created, error) {
 		return c, err
 	}
 	x.idem[d] = row
-	seq, err := x.tx.Bucket(bucketIdemLog).NextSequence()
-	if err != nil {
-		return c, err
-	}
-	return c, x.put(bucketIdemLog, bigEndian(seq), slices.Concat(d[:], row[:]))
+	return c, x.put(bucketIdemLog, x.db.idem.nextKey(), slices.Concat(d[:], row[:]))
 }
 
 // admit stores the task that comes in, leased and begun where that was asked for and there is room.

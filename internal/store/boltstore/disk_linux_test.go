@@ -49,14 +49,14 @@ func TestFullDisk(t *testing.T) {
 	mustBeConsistent(t, db)
 }
 
-// TestFailedCommitEndsTheEngine takes the file away under the engine: the next commit fails, Fatal is
+// TestFailedCommitEndsTheEngine takes the log away under the engine: the next commit fails, Fatal is
 // called once and nothing is answered but errors.
 func TestFailedCommitEndsTheEngine(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "unitask.db")
 	var fatal []error
 	db := mustOpen(t, boltstore.Config{Path: path, Fatal: func(err error) { fatal = append(fatal, err) }})
 	before := mustCreate(t, db)
-	makeReadOnly(t, path)
+	makeReadOnly(t, path+".log0")
 
 	n := freshTask()
 	if _, err := db.CreateTask(t.Context(), n); err == nil || errors.Is(err, store.ErrFull) {

@@ -1,14 +1,21 @@
-// Package boltstore is the storage engine for one node: tasks, keys and secrets in one bbolt file.
+// Package boltstore is the storage engine for one node: tasks, keys and secrets in one bbolt file and
+// its log.
 //
 // The file lock is the node's claim on the data; leases live in memory and a restart voids them. One
-// goroutine, the committer, owns every index in memory and every write: it takes all operations that
-// wait into one transaction, so that many callers share one fsync, and answers them after the
-// commit. An operation that fails is taken out and the others are kept. A failed commit that didn't
-// merely run out of room ends the process without an answer, for bbolt may have applied it.
+// goroutine, the committer, owns every index in memory and every change: it takes all operations that
+// wait into one group, so that many callers share one fsync, and answers them after that. An operation
+// that fails is taken out and the others are kept. A write that failed, and not merely for want of room,
+// ends the process without an answer, for it may be found there after all.
+//
+// A group is kept once it stands in the write-ahead log, two files beside bbolt's. Its rows are held in
+// memory too, before the tree, which takes those of many groups in one transaction and then says in
+// "logged" how far it has them; a start brings what is missing into the tree. A row of the log is a row of
+// the tree, whole: bringing it twice is bringing it once.
 //
 // The buckets, two levels deep at most:
 //
-//	meta              "schema", "session" → 8 bytes, big endian; "migration" → a place in the old rows
+//	meta              "schema", "session", "logged" → 8 bytes, big endian; "store" → its identity;
+//	                  "migration" → a place in the old rows
 //	tasks             task → record
 //	open              task → what the queue needs to know; tasks that aren't terminal
 //	by_scope          scope, task → capability

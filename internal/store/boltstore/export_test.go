@@ -18,6 +18,9 @@ import (
 
 // Check compares every page of the file with the tree.
 func Check(db *DB) error {
+	if err := db.Flush(context.Background()); err != nil {
+		return err
+	}
 	return db.bolt.View(func(tx *bolt.Tx) error {
 		var errs []error
 		for err := range tx.Check() {
@@ -44,7 +47,7 @@ func Buckets(db *DB) (names []string, err error) {
 // SetSchema pretends that another version wrote the file.
 func SetSchema(db *DB, schema uint64) error {
 	return db.bolt.Update(func(tx *bolt.Tx) error {
-		return tx.Bucket(bucketMeta).Put(metaSchema, bigEndian(schema))
+		return bucketMeta.of(tx).Put(metaSchema, bigEndian(schema))
 	})
 }
 
@@ -64,8 +67,8 @@ func UpgradeCarelessly(path string) error {
 		return err
 	}
 	err = b.Update(func(tx *bolt.Tx) error {
-		_, err := tx.CreateBucketIfNotExists(bucketHoldEnds)
-		return errors.Join(err, tx.Bucket(bucketMeta).Put(metaSchema, bigEndian(newestSchema())))
+		_, err := tx.CreateBucketIfNotExists(bucketNames[bucketHoldEnds])
+		return errors.Join(err, bucketMeta.of(tx).Put(metaSchema, bigEndian(newestSchema())))
 	})
 	for from := []byte{0}; err == nil && from != nil; {
 		err = b.Update(func(tx *bolt.Tx) error {
@@ -86,9 +89,12 @@ type Budget struct {
 // one that it doesn't.
 func Budgets(db *DB) (map[string]Budget, error) {
 	all := map[string]Budget{}
+	if err := db.Flush(context.Background()); err != nil {
+		return nil, err
+	}
 	err := db.bolt.View(func(tx *bolt.Tx) error {
-		holds := tx.Bucket(bucketHolds)
-		err := tx.Bucket(bucketHoldEnds).ForEach(func(k, _ []byte) error {
+		holds := bucketHolds.of(tx)
+		err := bucketHoldEnds.of(tx).ForEach(func(k, _ []byte) error {
 			_, scope, _ := strings.Cut(string(k[counterWord:]), "\x00")
 			c := counter(holds.Get(k[counterWord:]))
 			if !bytes.Equal(c.end(), k[:counterWord]) {
@@ -116,8 +122,11 @@ func SetGroupLimit(db *DB, n int) { db.maxGroup = n }
 
 // Runs returns how many idempotency runs the file has.
 func Runs(db *DB) (n int, err error) {
+	if err := db.Flush(context.Background()); err != nil {
+		return 0, err
+	}
 	err = db.bolt.View(func(tx *bolt.Tx) error {
-		n = tx.Bucket(bucketIdemRuns).Stats().KeyN
+		n = bucketIdemRuns.of(tx).Stats().KeyN
 		return nil
 	})
 	return n, err
@@ -171,7 +180,7 @@ func DropFreelist(path string) error {
 		return err
 	}
 	return errors.Join(b.Update(func(tx *bolt.Tx) error {
-		return tx.Bucket(bucketMeta).Put(metaSchema, bigEndian(newestSchema()))
+		return bucketMeta.of(tx).Put(metaSchema, bigEndian(newestSchema()))
 	}), b.Close())
 }
 

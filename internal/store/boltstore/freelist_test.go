@@ -9,7 +9,7 @@ import (
 	"unitask/internal/store/boltstore"
 )
 
-// TestFreelistIsThereAfterACrash: the file as it stands between two commits has its list of free pages,
+// TestFreelistIsThereAfterACrash: the file as it stands between two flushes has its list of free pages,
 // and so has the next one's. Under a long reader that makes the list long it goes without, and gets it
 // back once the reader is gone.
 func TestFreelistIsThereAfterACrash(t *testing.T) {
@@ -18,6 +18,7 @@ func TestFreelistIsThereAfterACrash(t *testing.T) {
 	want := func(want bool, when string) {
 		t.Helper()
 		mustCreate(t, db)
+		mustFlush(t, db)
 		if got := freelistWritten(t, path); got != want {
 			t.Errorf("%s: the list is written: %v, want %v", when, got, want)
 		}
@@ -26,6 +27,7 @@ func TestFreelistIsThereAfterACrash(t *testing.T) {
 	release := boltstore.HoldReader(t, db)
 	for range 400 {
 		mustCreate(t, db)
+		mustFlush(t, db)
 	}
 	want(false, "under a long reader")
 	if size := fileSize(t, path); size > 64<<20 {
@@ -40,6 +42,13 @@ func TestFreelistIsThereAfterACrash(t *testing.T) {
 	}
 	if !freelistWritten(t, path) {
 		t.Error("Close left the list out")
+	}
+}
+
+func mustFlush(t testing.TB, db *boltstore.DB) {
+	t.Helper()
+	if err := db.Flush(t.Context()); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -2,6 +2,7 @@ package boltstore
 
 import (
 	"fmt"
+	"os"
 	"syscall"
 )
 
@@ -38,3 +39,6 @@ func diskSpace(path string) (free, total int64, ok bool) {
 	}
 	return int64(st.Bavail) * int64(st.Bsize), int64(st.Blocks) * int64(st.Bsize), true
 }
+
+// syncData makes a file's bytes last, and its size, but no times.
+func syncData(f *os.File) error { return syscall.Fdatasync(int(f.Fd())) }

@@ -2,8 +2,13 @@
 
 package boltstore
 
+import "os"
+
 // checkFilesystem accepts every folder: the kind of file system isn't known here.
 func checkFilesystem(string) error { return nil }
 
 // diskSpace returns the free and the total bytes of the file system; false where unknown.
 func diskSpace(string) (free, total int64, ok bool) { return 0, 0, false }
+
+// syncData makes a file's bytes last.
+func syncData(f *os.File) error { return f.Sync() }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	bolt "go.etcd.io/bbolt"
-
 	"unitask/internal/store"
 	"unitask/internal/task"
 )
@@ -23,8 +21,8 @@ func (db *DB) Gauges(ctx context.Context) (store.Gauges, error) {
 		return store.Gauges{}, err
 	}
 	g := store.Gauges{Stats: s, Free: max(0, db.growth(s.Bytes)-db.reserve()), Leases: db.index.held.Load()}
-	err = db.view(ctx, func(tx *bolt.Tx) error {
-		queued, ok, err := oldestQueued(tx)
+	err = db.view(ctx, func(r *reader) error {
+		queued, ok, err := oldestQueued(r)
 		if ok {
 			g.Oldest = max(0, db.now().Sub(queued))
 		}
@@ -34,11 +32,10 @@ func (db *DB) Gauges(ctx context.Context) (store.Gauges, error) {
 }
 
 // oldestQueued returns when the oldest queued task was accepted.
-func oldestQueued(tx *bolt.Tx) (accepted time.Time, ok bool, _ error) {
-	c := tx.Bucket(bucketOpen).Cursor()
-	k, v := c.First()
-	for range oldestWindow {
-		if k == nil {
+func oldestQueued(r *reader) (accepted time.Time, ok bool, _ error) {
+	seen := 0
+	for k, v := range r.ascend(bucketOpen, nil, nil) {
+		if seen++; seen > oldestWindow {
 			break
 		}
 		row, err := decodeOpen(v)
@@ -48,7 +45,6 @@ func oldestQueued(tx *bolt.Tx) (accepted time.Time, ok bool, _ error) {
 		if row.State == task.Queued {
 			return rowTime(k), true, nil
 		}
-		k, v = c.Next()
 	}
 	return accepted, false, nil
 }

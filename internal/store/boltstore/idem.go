@@ -2,6 +2,7 @@ package boltstore
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"sync"
 
@@ -22,15 +23,22 @@ type idemLog struct {
 	limit   int // rows that make a run
 	mu      sync.RWMutex
 	rows    map[digest]rowID
+	moving  map[digest]rowID  // on their way into a run
+	last    uint64            // the key of the newest row
 	filters map[string][]byte // of every run, and perhaps of some that were dropped, by the run's key
+
+	run    run // made of moving; the flush's own until the committer knows its end
+	runKey []byte
 }
 
 // absent reports that no committed task has the digest. false says nothing.
 func (l *idemLog) absent(d digest) bool {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	if _, ok := l.rows[d]; ok {
-		return false
+	for _, rows := range []map[digest]rowID{l.rows, l.moving} {
+		if _, ok := rows[d]; ok {
+			return false
+		}
 	}
 	for _, filter := range l.filters {
 		if mayHold(filter, d) {
@@ -44,6 +52,9 @@ func (l *idemLog) lookup(d digest) (rowID, bool) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	row, ok := l.rows[d]
+	if !ok {
+		row, ok = l.moving[d]
+	}
 	return row, ok
 }
 
@@ -61,12 +72,56 @@ func (l *idemLog) publish(rows map[digest]rowID) {
 // full reports whether the log is due to become a run. Only the committer asks.
 func (l *idemLog) full() bool { return len(l.rows) >= l.limit }
 
-// moved notes that the rows are in a run now.
-func (l *idemLog) moved(key []byte, r run) {
+// nextKey returns the key of the next row. Only the committer asks.
+func (l *idemLog) nextKey() []byte {
+	l.last++
+	return bigEndian(l.last)
+}
+
+// beginRun makes the log a run where it is due: from now on rows go to a new one. The committer calls it
+// where a table ends, so that the tree has all the rows by then and none that follow.
+func (l *idemLog) beginRun() {
+	if !l.full() {
+		return
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.rows = map[digest]rowID{}
-	l.keep(key, r)
+	l.moving, l.rows = l.rows, map[digest]rowID{}
+}
+
+// writeRun puts the rows under way into the tree as a run, in the place of the log. It may be called again
+// when the tree had no room.
+func (l *idemLog) writeRun(tx *bolt.Tx) error {
+	if len(l.moving) == 0 {
+		return nil
+	}
+	l.run = encodeRun(l.moving)
+	runs := bucketIdemRuns.of(tx)
+	seq, err := runs.NextSequence()
+	if err != nil {
+		return err
+	}
+	l.runKey = bigEndian(seq)
+	if err := runs.Put(l.runKey, l.run); err != nil {
+		return err
+	}
+	if err := tx.DeleteBucket(bucketNames[bucketIdemLog]); err != nil {
+		return err
+	}
+	_, err = tx.CreateBucket(bucketNames[bucketIdemLog])
+	return err
+}
+
+// endRun notes that the tree has the run. Readers look into the log first, so that whatever they miss
+// there is in a run by the time they look.
+func (l *idemLog) endRun() {
+	if len(l.moving) == 0 {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.keep(l.runKey, l.run)
+	l.moving, l.run, l.runKey = nil, nil, nil
 }
 
 func (l *idemLog) keep(key []byte, r run) {
@@ -85,84 +140,45 @@ func (l *idemLog) dropped(key []byte) {
 // load reads the log and the filters at a start.
 func (l *idemLog) load(tx *bolt.Tx) error {
 	l.rows, l.filters = map[digest]rowID{}, map[string][]byte{}
-	err := tx.Bucket(bucketIdemRuns).ForEach(func(k, v []byte) error {
+	err := bucketIdemRuns.of(tx).ForEach(func(k, v []byte) error {
 		l.keep(k, v)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	return tx.Bucket(bucketIdemLog).ForEach(func(_, v []byte) error {
-		if len(v) != pairSize {
+	return bucketIdemLog.of(tx).ForEach(func(k, v []byte) error {
+		if len(v) != pairSize || len(k) != 8 {
 			return errRecord
 		}
 		l.rows[digest(v)] = rowID(v[len(digest{}):])
+		l.last = max(l.last, binary.BigEndian.Uint64(k))
 		return nil
 	})
 }
 
-// flushIdem moves the log into a run. Readers look into the log first, so that whatever they miss
-// there is in a run by the time they look.
-func (db *DB) flushIdem() {
-	r := encodeRun(db.idem.rows)
-	var key []byte
-	tx, err := db.bolt.Begin(true)
-	if err == nil {
-		defer func() { _ = tx.Rollback() }() // nothing to do after a commit
-		if key, err = writeRun(tx, r); err == nil {
-			err = db.commitTx(tx)
-		}
-	}
-	switch {
-	case err == nil:
-		db.idem.moved(key, r)
-	case errors.Is(err, store.ErrFull): // tried again after the next group
-	default:
-		db.fail(err)
-	}
-}
-
-// writeRun puts the run in the place of the log and returns its key.
-func writeRun(tx *bolt.Tx, r run) ([]byte, error) {
-	runs := tx.Bucket(bucketIdemRuns)
-	seq, err := runs.NextSequence()
-	if err != nil {
-		return nil, err
-	}
-	key := bigEndian(seq)
-	if err := runs.Put(key, r); err != nil {
-		return nil, err
-	}
-	if err := tx.DeleteBucket(bucketIdemLog); err != nil {
-		return nil, err
-	}
-	_, err = tx.CreateBucket(bucketIdemLog)
-	return key, err
-}
-
 // findTask returns the stored task under an idempotency hash, given what the log says; false where
 // there is none. Rows of removed tasks stay behind and are passed over.
-func findTask(tx *bolt.Tx, s task.Scope, hash task.Hash, d digest, logged rowID, inLog bool) (task.Task, bool, error) {
+func findTask(r *reader, s task.Scope, hash task.Hash, d digest, logged rowID, inLog bool) (task.Task, bool, error) {
 	if inLog {
-		if t, ok, err := matching(tx, logged, s, hash); ok || err != nil {
+		if t, ok, err := matching(r, logged, s, hash); ok || err != nil {
 			return t, ok, err
 		}
 	}
-	c := tx.Bucket(bucketIdemRuns).Cursor()
-	for k, v := c.Last(); k != nil; k, v = c.Prev() {
+	for _, v := range r.descend(bucketIdemRuns, nil, nil) {
 		row, ok := run(v).search(d)
 		if !ok {
 			continue
 		}
-		if t, ok, err := matching(tx, row, s, hash); ok || err != nil {
+		if t, ok, err := matching(r, row, s, hash); ok || err != nil {
 			return t, ok, err
 		}
 	}
 	return task.Task{}, false, nil
 }
 
-func matching(tx *bolt.Tx, row rowID, s task.Scope, hash task.Hash) (task.Task, bool, error) {
-	t, err := readTask(tx, row)
+func matching(r *reader, row rowID, s task.Scope, hash task.Hash) (task.Task, bool, error) {
+	t, err := readTask(r, row)
 	if errors.Is(err, store.ErrNotFound) {
 		return task.Task{}, false, nil
 	}
@@ -171,23 +187,29 @@ func matching(tx *bolt.Tx, row rowID, s task.Scope, hash task.Hash) (task.Task, 
 
 // dropRuns removes the runs none of whose tasks is left.
 func dropRuns(x *txn) error {
-	tasks := x.tx.Bucket(bucketTasks).Cursor()
 	var empty [][]byte
-	err := x.tx.Bucket(bucketIdemRuns).ForEach(func(k, v []byte) error {
+	for k, v := range x.ascend(bucketIdemRuns, nil, nil) {
 		low, high, ok := run(v).bounds()
 		if !ok {
 			return errRecord
 		}
-		if first, _ := tasks.Seek(low); first == nil || bytes.Compare(first, high) > 0 {
+		if !x.any(bucketTasks, low, append(bytes.Clone(high), 0)) {
 			empty = append(empty, bytes.Clone(k))
 		}
-		return nil
-	})
-	for _, k := range empty {
-		if err == nil {
-			err = x.del(bucketIdemRuns, k)
-			x.gone = append(x.gone, k)
-		}
 	}
-	return err
+	for _, k := range empty {
+		if err := x.del(bucketIdemRuns, k); err != nil {
+			return err
+		}
+		x.gone = append(x.gone, k)
+	}
+	return nil
+}
+
+// any reports whether there is a row with low ≤ key < high.
+func (r *reader) any(b bucket, low, high []byte) bool {
+	for range r.ascend(b, low, high) {
+		return true
+	}
+	return false
 }

@@ -16,10 +16,13 @@ import (
 // imagePrefix begins the name of an image under way, beside the file.
 const imagePrefix = ".image-"
 
-// Image returns the file as it stands between two commits, and its size in bytes. It is copied to the
+// Image returns the file with everything that is acknowledged now, and its size in bytes. It is copied to the
 // disk first, which needs as much room again: whoever reads it may take their time, and a long read
 // transaction would make the file grow. ErrFull where there is no room. The caller closes it.
 func (db *DB) Image(ctx context.Context) (io.ReadCloser, int64, error) {
+	if err := db.Flush(ctx); err != nil {
+		return nil, 0, err
+	}
 	copied, err := os.CreateTemp(filepath.Dir(db.path), filepath.Base(db.path)+imagePrefix)
 	if err != nil {
 		return nil, 0, err
@@ -27,7 +30,7 @@ func (db *DB) Image(ctx context.Context) (io.ReadCloser, int64, error) {
 	_ = os.Remove(copied.Name()) // open, it lives on without a name; where that can't be, Close removes it
 	image := &image{File: copied}
 	var size int64
-	err = db.view(ctx, func(tx *bolt.Tx) error {
+	err = db.bolt.View(func(tx *bolt.Tx) error {
 		size = tx.Size()
 		if free, _, ok := diskSpace(db.path); ok && free < size+db.reserve() {
 			return fmt.Errorf("%w: a copy of the database needs %d bytes, %d are free", store.ErrFull, size+db.reserve(), free)

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	bolt "go.etcd.io/bbolt"
-
 	"unitask/internal/account"
 	"unitask/internal/store"
 	"unitask/internal/task"
@@ -60,11 +58,11 @@ func (db *DB) PutKey(ctx context.Context, k account.Key) error {
 func (db *DB) KeyByHash(ctx context.Context, h task.Hash) (account.Key, account.Account, error) {
 	var k account.Key
 	var a account.Account
-	err := db.view(ctx, func(tx *bolt.Tx) error {
-		if err := getJSON(tx, bucketKeys, tx.Bucket(bucketKeysByHash).Get(h[:]), &k); err != nil {
+	err := db.view(ctx, func(r *reader) error {
+		if err := getJSON(r, bucketKeys, r.get(bucketKeysByHash, h[:]), &k); err != nil {
 			return err
 		}
-		return getJSON(tx, bucketAccounts, []byte(k.Account), &a)
+		return getJSON(r, bucketAccounts, []byte(k.Account), &a)
 	})
 	if err != nil {
 		return account.Key{}, account.Account{}, err
@@ -86,7 +84,7 @@ func (db *DB) UpdateKey(ctx context.Context, id string, change func(*account.Key
 	var k account.Key
 	err := db.do(ctx, &op{writes: true, run: func(x *txn) error {
 		k = account.Key{}
-		if err := getJSON(x.tx, bucketKeys, []byte(id), &k); err != nil {
+		if err := getJSON(&x.reader, bucketKeys, []byte(id), &k); err != nil {
 			return err
 		}
 		hash := k.Hash
@@ -105,20 +103,20 @@ func (db *DB) UpdateKey(ctx context.Context, id string, change func(*account.Key
 // Secret implements store.Secrets.
 func (db *DB) Secret(ctx context.Context, name string, size int) ([]byte, error) {
 	var secret []byte
-	err := db.view(ctx, func(tx *bolt.Tx) error {
-		secret = slices.Clone(tx.Bucket(bucketSecrets).Get([]byte(name)))
+	err := db.view(ctx, func(r *reader) error {
+		secret = slices.Clone(r.get(bucketSecrets, []byte(name)))
 		return nil
 	})
 	if err != nil || secret != nil {
 		return secret, err
 	}
 	err = db.do(ctx, &op{writes: true, run: func(x *txn) error {
-		if secret = slices.Clone(x.tx.Bucket(bucketSecrets).Get([]byte(name))); secret != nil {
+		if secret = slices.Clone(x.get(bucketSecrets, []byte(name))); secret != nil {
 			return nil
 		}
 		secret = make([]byte, size)
 		_, _ = rand.Read(secret) // never fails, by its documentation
-		return x.put(bucketSecrets, []byte(name), secret)
+		return x.put(bucketSecrets, []byte(name), slices.Clone(secret))
 	}})
 	if err != nil {
 		return nil, err
@@ -126,34 +124,36 @@ func (db *DB) Secret(ctx context.Context, name string, size int) ([]byte, error)
 	return secret, nil
 }
 
-func (x *txn) has(bucket, key []byte) bool { return x.tx.Bucket(bucket).Get(key) != nil }
+func (x *txn) has(in bucket, key []byte) bool { return x.get(in, key) != nil }
 
-func (x *txn) putJSON(bucket []byte, id string, value any) error {
+func (x *txn) putJSON(in bucket, id string, value any) error {
 	raw, err := json.Marshal(value)
 	if err != nil {
 		return err
 	}
-	return x.put(bucket, []byte(id), raw)
+	return x.put(in, []byte(id), raw)
 }
 
 // getJSON reads one value; ErrNotFound where the key is nil or unknown.
-func getJSON(tx *bolt.Tx, bucket, key []byte, into any) error {
-	raw := tx.Bucket(bucket).Get(key)
+func getJSON(r *reader, in bucket, key []byte, into any) error {
+	raw := r.get(in, key)
 	if raw == nil {
 		return store.ErrNotFound
 	}
 	return json.Unmarshal(raw, into)
 }
 
-func listJSON[T any](ctx context.Context, db *DB, bucket []byte) ([]T, error) {
+func listJSON[T any](ctx context.Context, db *DB, in bucket) ([]T, error) {
 	var all []T
-	err := db.view(ctx, func(tx *bolt.Tx) error {
-		return tx.Bucket(bucket).ForEach(func(_, raw []byte) error {
+	err := db.view(ctx, func(r *reader) error {
+		for _, raw := range r.ascend(in, nil, nil) {
 			var v T
-			err := json.Unmarshal(raw, &v)
+			if err := json.Unmarshal(raw, &v); err != nil {
+				return err
+			}
 			all = append(all, v)
-			return err
-		})
+		}
+		return nil
 	})
 	return all, err
 }

@@ -37,6 +37,9 @@ const (
 func beVictim(path string) {
 	db, err := boltstore.Open(boltstore.Config{Path: path})
 	if err == nil {
+		if os.Getpid()%2 == 0 {
+			boltstore.SetFlushBytes(db, 20_000) // kills meet the tree at work
+		}
 		err = losstest.Writers{
 			Store: db, Out: os.Stdout, Count: victimWriters, Early: os.Getenv(earlyVariable) != "",
 		}.Run(context.Background())

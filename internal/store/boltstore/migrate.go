@@ -2,6 +2,7 @@ package boltstore
 
 import (
 	"bytes"
+	"crypto/rand"
 	"fmt"
 	"log/slog"
 
@@ -12,10 +13,15 @@ import (
 //
 //	2  counters of budgets know when their time is over, so that a sweep can remove them
 //	3  the rows of tasks that aren't terminal say their mode, and how long they were given
+//	4  the newest changes may stand in the log beside the file, which has an identity for it
 const firstSchema = 1
 
-// linesSchema is the one from which on the rows of `open` say their line.
-const linesSchema = 3
+// linesSchema is the one from which on the rows of `open` say their line, logSchema the one from which on
+// there may be a log.
+const (
+	linesSchema = 3
+	logSchema   = 4
+)
 
 // migrationRows is how many rows one commit of a migration treats: small enough for a short
 // transaction, large enough that a million rows take a thousand commits.
@@ -26,26 +32,26 @@ const migrationRows = 1000
 type migration func(tx *bolt.Tx, from []byte, rows int) (next []byte, err error)
 
 // migrations lead from one schema to the next, the first from firstSchema.
-func migrations() []migration { return []migration{endCounters, addLines} }
+func migrations() []migration { return []migration{endCounters, addLines, beginLog} }
 
 func newestSchema() uint64 { return firstSchema + uint64(len(migrations())) }
 
 // createBuckets lays out a new file in the newest schema.
 func createBuckets(tx *bolt.Tx) error {
-	for _, name := range [][]byte{
-		bucketMeta, bucketTasks, bucketOpen, bucketByScope, bucketIdemLog, bucketIdemRuns, bucketHolds, bucketHoldEnds,
-		bucketAccounts, bucketAccountsByName, bucketKeys, bucketKeysByHash, bucketSecrets,
-	} {
+	for _, name := range bucketNames {
 		if _, err := tx.CreateBucket(name); err != nil {
 			return err
 		}
 	}
-	return tx.Bucket(bucketMeta).Put(metaSchema, bigEndian(newestSchema()))
+	if err := identify(tx); err != nil {
+		return err
+	}
+	return bucketMeta.of(tx).Put(metaSchema, bigEndian(newestSchema()))
 }
 
 // addLines is the step to schema 3: it writes the rows of `open` anew.
 func addLines(tx *bolt.Tx, from []byte, rows int) ([]byte, error) {
-	open := tx.Bucket(bucketOpen)
+	open := bucketOpen.of(tx)
 	var treated [][]byte
 	c := open.Cursor()
 	k, _ := c.Seek(from)
@@ -54,7 +60,7 @@ func addLines(tx *bolt.Tx, from []byte, rows int) ([]byte, error) {
 	}
 	next := bytes.Clone(k)
 	for _, row := range treated {
-		t, err := readTask(tx, rowID(row))
+		t, err := decodeTask(bucketTasks.of(tx).Get(row))
 		if err != nil {
 			return nil, err
 		}
@@ -67,6 +73,16 @@ func addLines(tx *bolt.Tx, from []byte, rows int) ([]byte, error) {
 		}
 	}
 	return next, nil
+}
+
+// beginLog is the step to schema 4: the file gets its identity.
+func beginLog(tx *bolt.Tx, _ []byte, _ int) ([]byte, error) { return nil, identify(tx) }
+
+// identify gives a store an identity of its own.
+func identify(tx *bolt.Tx) error {
+	var id identity
+	_, _ = rand.Read(id[:]) // never fails, by its documentation
+	return bucketMeta.of(tx).Put(metaStore, id[:])
 }
 
 // SchemaError reports a file that this version can't read.
@@ -87,7 +103,7 @@ func (e *SchemaError) Error() string {
 // schemaOf returns the file's schema, or a *SchemaError for one that isn't known here.
 func schemaOf(tx *bolt.Tx, path string) (uint64, error) {
 	var at uint64
-	if meta := tx.Bucket(bucketMeta); meta != nil {
+	if meta := bucketMeta.of(tx); meta != nil {
 		at = metaNumber(meta, metaSchema)
 	}
 	if at < firstSchema || at > newestSchema() {
@@ -119,7 +135,7 @@ func migrate(b *bolt.DB, cfg Config) error {
 }
 
 func migrateSome(tx *bolt.Tx, at uint64, rows int) error {
-	meta := tx.Bucket(bucketMeta)
+	meta := bucketMeta.of(tx)
 	next, err := migrations()[at-firstSchema](tx, bytes.Clone(meta.Get(metaMigration)), rows)
 	if err != nil {
 		return err

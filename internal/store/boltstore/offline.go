@@ -12,7 +12,8 @@ import (
 )
 
 // Offline is a store that no process works on. It is looked at, never changed, and others may look at
-// it at the same time; nobody can open it for work meanwhile.
+// it at the same time; nobody can open it for work meanwhile. What a process that was killed had left in
+// the log is brought into the file first.
 type Offline struct {
 	path   string
 	bolt   *bolt.DB
@@ -25,24 +26,54 @@ func OpenOffline(path string) (*Offline, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, err
 	}
+	for {
+		off, behind, err := openOffline(path)
+		if err != nil || !behind {
+			return off, err
+		}
+		if err := errors.Join(off.Close(), catchUp(path)); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// openOffline also reports whether the tree lacks groups of the log.
+func openOffline(path string) (_ *Offline, behind bool, _ error) {
 	o := Config{}.options()
 	o.ReadOnly, o.InitialMmapSize = true, 0
 	b, err := openFile(path, o)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	off := &Offline{path: path, bolt: b}
 	err = b.View(func(tx *bolt.Tx) (err error) {
 		if err := wholeFile(tx, path); err != nil {
 			return err
 		}
-		off.schema, err = schemaOf(tx, path)
+		if off.schema, err = schemaOf(tx, path); err != nil {
+			return err
+		}
+		groups, err := unread(tx, path)
+		behind = len(groups) > 0
 		return err
 	})
 	if err != nil {
-		return nil, errors.Join(err, b.Close())
+		return nil, false, errors.Join(err, b.Close())
 	}
-	return off, nil
+	return off, behind, nil
+}
+
+// catchUp brings the log into the tree.
+func catchUp(path string) error {
+	b, err := openFile(path, Config{}.options())
+	if err != nil {
+		return err
+	}
+	err = replay(b, path)
+	if err == nil {
+		err = removeWAL(path)
+	}
+	return errors.Join(err, b.Close())
 }
 
 // wholeFile refuses a file that was cut short: reading on beyond its end would end the process.

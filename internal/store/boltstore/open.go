@@ -57,6 +57,11 @@ type DB struct {
 	onCommit func(operations int, took time.Duration)
 	bell     store.Bell
 	idem     idemLog
+	treeSize atomic.Int64 // bytes
+
+	tables sync.RWMutex // held by the committer to change fresh and old, by others to read
+	fresh  *table       // what the log has and the tree doesn't
+	old    *table       // what the tree is taking, nil for nothing
 
 	gate   sync.RWMutex // held for reading while an operation is handed over
 	closed bool
@@ -67,10 +72,17 @@ type DB struct {
 	epoch    int64
 	sweepAt  rowID
 	maxGroup int
-	scratch  []byte // what the group under way has encoded
+	group    rows // of the group under way
+	wal      *wal
+	due      *time.Timer // the tree takes what there is
+	flushing bool
+	flushed  chan error
+	settled  bool // the tree has everything, and no more will come
 
-	broken  atomic.Pointer[error]
-	drained chan struct{}
+	flushBytes int64
+	broken     atomic.Pointer[error]
+	drained    chan struct{}
+	shut       atomic.Bool
 }
 
 var (
@@ -114,12 +126,16 @@ func Open(cfg Config) (*DB, error) {
 	return db, nil
 }
 
-// start reads what the engine keeps in memory and starts the committer.
+// start brings the file up to date, reads what the engine keeps in memory and starts the committer.
 func start(cfg Config, b *bolt.DB) (*DB, error) {
 	db := &DB{
 		path: cfg.Path, limit: cfg.MaxSize, bolt: b, now: cfg.Now, start: cfg.Now(), clock: store.NewClock(cfg.Now), fatal: cfg.Fatal, onCommit: cfg.OnCommit,
 		ops: make(chan *op, groupLimit), drained: make(chan struct{}), index: newIndex(),
-		maxGroup: groupLimit, idem: idemLog{limit: runLength},
+		maxGroup: groupLimit, idem: idemLog{limit: runLength}, fresh: &table{}, flushed: make(chan error, 1),
+	}
+	db.flushBytes = min(flushBytes, db.reserve()/8)
+	if err := replay(b, cfg.Path); err != nil {
+		return nil, err
 	}
 	if err := migrate(b, cfg); err != nil {
 		return nil, err
@@ -134,14 +150,25 @@ func start(cfg Config, b *bolt.DB) (*DB, error) {
 		return nil, err
 	}
 	err = b.View(func(tx *bolt.Tx) error {
-		return errors.Join(loadOpen(tx, db.index, db.start.UTC()), db.idem.load(tx))
+		db.treeSize.Store(tx.Size())
+		id, last, err := logOf(tx)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(loadOpen(tx, db.index, db.start.UTC()), db.idem.load(tx)); err != nil {
+			return err
+		}
+		db.wal, err = openWAL(cfg.Path, id, last, min(walRoom, db.reserve()/8), cfg.NoSync)
+		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	if err := writeHolder(cfg.Path, db.start); err != nil {
-		return nil, err
+		return nil, errors.Join(err, db.wal.close())
 	}
+	db.due = time.NewTimer(flushAfter)
+	db.due.Stop()
 	go db.commitLoop()
 	return db, nil
 }
@@ -230,22 +257,22 @@ func (db *DB) Close() error {
 	close(db.ops)
 	db.gate.Unlock()
 	<-db.drained
+	db.due.Stop()
+	db.shut.Store(true)
 	var err error
-	if db.broken.Load() == nil {
-		err = db.writeFreelist()
+	if db.settled { // else the log has what the tree lacks
+		if err = db.writeFreelist(); err == nil {
+			err = removeWAL(db.path)
+		}
 	}
-	return errors.Join(err, removeHolder(db.path), db.bolt.Close())
+	return errors.Join(err, db.wal.close(), removeHolder(db.path), db.bolt.Close())
 }
 
 // writeFreelist commits once more with the free list, which makes the next start fast. No room for it
 // is no fault.
 func (db *DB) writeFreelist() error {
 	db.bolt.NoFreelistSync = false
-	tx, err := db.bolt.Begin(true)
-	if err != nil {
-		return err
-	}
-	if err := db.commitTx(tx); err != nil && !errors.Is(err, store.ErrFull) {
+	if err := update(db.bolt, func(*bolt.Tx) error { return nil }); err != nil && !errors.Is(err, store.ErrFull) {
 		return err
 	}
 	return nil

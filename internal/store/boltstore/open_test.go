@@ -28,7 +28,9 @@ func TestOpenMakesAPrivateFile(t *testing.T) {
 		}
 		got[name] = info.Mode()
 	}
-	want := map[string]fs.FileMode{"": fs.ModeDir | 0o700, "unitask.db": 0o600, "unitask.db.holder": 0o600}
+	want := map[string]fs.FileMode{
+		"": fs.ModeDir | 0o700, "unitask.db": 0o600, "unitask.db.holder": 0o600, "unitask.db.log0": 0o600, "unitask.db.log1": 0o600,
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("modes (-want +got):\n%s", diff)
 	}
@@ -109,7 +111,7 @@ func TestOpenRefusesANewerSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := boltstore.Open(boltstore.Config{Path: path})
-	if err == nil || !strings.Contains(err.Error(), "schema 7 and this version knows up to 3") {
+	if err == nil || !strings.Contains(err.Error(), "schema 7 and this version knows up to 4") {
 		t.Errorf("got %v, want a refusal that names both schemas", err)
 	}
 }

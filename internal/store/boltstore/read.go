@@ -2,11 +2,12 @@ package boltstore
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"os"
+	"sync"
 
-	bolt "go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
 
 	"unitask/internal/account"
@@ -17,23 +18,51 @@ import (
 // listWindow bounds the rows that one read transaction of a listing looks at.
 const listWindow = 1000
 
-// view runs a short read transaction.
-func (db *DB) view(ctx context.Context, read func(*bolt.Tx) error) error {
-	if err := ctx.Err(); err != nil {
+// reader returns one of the store as it stands, from the given first layer on. mu is nil for the
+// committer.
+func (db *DB) reader(first *rows, mu sync.Locker) reader {
+	r := reader{layers: [3]*rows{first, &db.fresh.rows}, mu: mu, bolt: db.bolt}
+	if db.old != nil {
+		r.layers[2] = &db.old.rows
+	}
+	return r
+}
+
+// view reads for a short time.
+func (db *DB) view(ctx context.Context, read func(*reader) error) error {
+	if err := db.readable(ctx); err != nil {
 		return err
 	}
-	if broken := db.broken.Load(); broken != nil {
-		return *broken
+	db.tables.RLock()
+	r := db.reader(nil, db.tables.RLocker())
+	db.tables.RUnlock()
+	defer r.close()
+	err := read(&r)
+	if r.err != nil {
+		err = r.err
 	}
-	err := db.bolt.View(read)
 	if errors.Is(err, bolterrors.ErrDatabaseNotOpen) {
 		return store.ErrClosed
 	}
 	return err
 }
 
-func readTask(tx *bolt.Tx, row rowID) (task.Task, error) {
-	record := tx.Bucket(bucketTasks).Get(row[:])
+// readable returns why nothing can be read now, nil if it can.
+func (db *DB) readable(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if db.shut.Load() {
+		return store.ErrClosed
+	}
+	if broken := db.broken.Load(); broken != nil {
+		return *broken
+	}
+	return nil
+}
+
+func readTask(r *reader, row rowID) (task.Task, error) {
+	record := r.get(bucketTasks, row[:])
 	if record == nil {
 		return task.Task{}, store.ErrNotFound
 	}
@@ -47,8 +76,8 @@ func (db *DB) GetTask(ctx context.Context, s task.Scope, id string) (task.Task, 
 		return task.Task{}, store.ErrNotFound
 	}
 	var t task.Task
-	err := db.view(ctx, func(tx *bolt.Tx) (err error) {
-		t, err = readTask(tx, row)
+	err := db.view(ctx, func(r *reader) (err error) {
+		t, err = readTask(r, row)
 		return err
 	})
 	if err == nil && t.Scope != s {
@@ -63,13 +92,13 @@ func (db *DB) GetTask(ctx context.Context, s task.Scope, id string) (task.Task, 
 // FindTask implements store.Store.
 func (db *DB) FindTask(ctx context.Context, s task.Scope, idempotency task.Hash) (task.Task, error) {
 	d := idemDigest(s, idempotency)
-	if db.idem.absent(d) && ctx.Err() == nil && db.broken.Load() == nil {
-		return task.Task{}, store.ErrNotFound
+	if db.idem.absent(d) {
+		return task.Task{}, cmp.Or(db.readable(ctx), store.ErrNotFound)
 	}
 	row, logged := db.idem.lookup(d)
 	var t task.Task
-	err := db.view(ctx, func(tx *bolt.Tx) error {
-		found, ok, err := findTask(tx, s, idempotency, d, row, logged)
+	err := db.view(ctx, func(r *reader) error {
+		found, ok, err := findTask(r, s, idempotency, d, row, logged)
 		if err == nil && !ok {
 			err = store.ErrNotFound
 		}
@@ -93,8 +122,8 @@ func (db *DB) ListTasks(ctx context.Context, q store.ListQuery) (store.Page, err
 	}
 	var tasks []task.Task
 	for more := true; more && len(tasks) <= q.PageSize(); {
-		err := db.view(ctx, func(tx *bolt.Tx) (err error) {
-			at, more, err = listSome(tx, q, at, &tasks)
+		err := db.view(ctx, func(r *reader) (err error) {
+			at, more, err = listSome(r, q, at, &tasks)
 			return err
 		})
 		if err != nil {
@@ -110,34 +139,29 @@ func (db *DB) ListTasks(ctx context.Context, q store.ListQuery) (store.Page, err
 
 // listSome appends matching tasks older than at, one more than a page at most, and returns where to
 // go on.
-func listSome(tx *bolt.Tx, q store.ListQuery, at rowID, tasks *[]task.Task) (rowID, bool, error) {
+func listSome(r *reader, q store.ListQuery, at rowID, tasks *[]task.Task) (next rowID, more bool, _ error) {
 	scope := scopeDigest(q.Scope)
-	c := tx.Bucket(bucketByScope).Cursor()
-	k, capability := c.Seek(scopeRow(q.Scope, at))
-	if k == nil {
-		k, capability = c.Last()
-	}
-	for seen := 0; k != nil && seen < listWindow && len(*tasks) <= q.PageSize(); k, capability = c.Prev() {
-		if !bytes.HasPrefix(k, scope[:]) || bytes.Compare(k[len(scope):], at[:]) >= 0 {
-			if bytes.Compare(k, scope[:]) < 0 {
-				return at, false, nil
-			}
-			continue // where the seek landed: at the cursor itself or beyond
+	seen := 0
+	for k, capability := range r.descend(bucketByScope, scope[:], scopeRow(q.Scope, at)) {
+		if seen++; seen > listWindow || len(*tasks) > q.PageSize() {
+			return at, true, nil
 		}
-		seen++
 		at = rowID(k[len(scope):])
-		if err := appendMatching(tx, q, at, string(capability), tasks); err != nil {
+		if err := appendMatching(r, q, at, string(capability), tasks); err != nil {
 			return at, false, err
 		}
 	}
-	return at, k != nil, nil
+	return at, false, nil
 }
 
-func appendMatching(tx *bolt.Tx, q store.ListQuery, row rowID, capability string, tasks *[]task.Task) error {
+func appendMatching(r *reader, q store.ListQuery, row rowID, capability string, tasks *[]task.Task) error {
 	if (q.Capability != "" && q.Capability != capability) || !account.Allows(q.Scopes, capability) {
 		return nil
 	}
-	record := tx.Bucket(bucketTasks).Get(row[:])
+	record := r.get(bucketTasks, row[:])
+	if record == nil {
+		return nil // removed since its row was read
+	}
 	state, _, err := recordHead(record)
 	if err != nil || (q.State != "" && q.State != state) {
 		return err
@@ -152,7 +176,7 @@ func (db *DB) Wake(topic string) (<-chan struct{}, func()) { return db.bell.Wake
 
 // Stats implements store.Store.
 func (db *DB) Stats(ctx context.Context) (store.Stats, error) {
-	if err := db.view(ctx, func(*bolt.Tx) error { return nil }); err != nil {
+	if err := db.readable(ctx); err != nil {
 		return store.Stats{}, err
 	}
 	info, err := os.Stat(db.path)

@@ -6,19 +6,32 @@ import "math"
 // is left: an eighth of the file's limit or of the disk, at most maxReserve.
 const maxReserve = 32 << 20
 
-// room reports whether new work may come in; looked up once a group.
+// treeGrowth is by how much the tree may grow for a byte of rows: new pages are partly empty.
+const treeGrowth = 2
+
+// room reports whether new work may come in.
 func (x *txn) room() bool {
-	if !x.roomKnown {
-		x.roomKnown, x.hasRoom = true, x.left() > x.db.reserve()
-	}
-	return x.hasRoom
+	return x.left() > x.db.reserve() || (x.makeRoom() == nil && x.left() > x.db.reserve())
 }
 
-// left returns the bytes that can surely be written: what the file may grow by, and of the free pages a
-// quarter, for they may lie too scattered for a large record.
+// makeRoom lets the tree take what there is, which may be what makes pages free.
+func (x *txn) makeRoom() error {
+	x.close() // a tree that grows may have to wait for its readers
+	x.spaceKnown = false
+	return x.db.flushAll()
+}
+
+// left returns the bytes that can surely be written, looked up once a group: what the file may grow by,
+// and of the free pages a quarter, for they may lie too scattered for a large record; less what the tree
+// is still to take.
 func (x *txn) left() int64 {
-	s := x.db.bolt.Stats()
-	return x.db.growth(x.tx.Size()) + int64(s.FreePageN+s.PendingPageN)*int64(x.db.bolt.Info().PageSize)/4
+	if !x.spaceKnown {
+		db := x.db
+		s := db.bolt.Stats()
+		free := int64(s.FreePageN+s.PendingPageN) * int64(db.bolt.Info().PageSize) / 4
+		x.spaceKnown, x.space = true, db.growth(db.treeSize.Load())+free-treeGrowth*db.pending()
+	}
+	return x.space
 }
 
 // growth returns by how many bytes a file of the given size may grow.

@@ -7,36 +7,66 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-var (
-	bucketMeta           = []byte("meta")
-	bucketTasks          = []byte("tasks")
-	bucketOpen           = []byte("open")
-	bucketByScope        = []byte("by_scope")
-	bucketIdemLog        = []byte("idem_log")
-	bucketIdemRuns       = []byte("idem_runs")
-	bucketHolds          = []byte("holds")
-	bucketHoldEnds       = []byte("hold_ends")
-	bucketAccounts       = []byte("accounts")
-	bucketAccountsByName = []byte("accounts_by_name")
-	bucketKeys           = []byte("keys")
-	bucketKeysByHash     = []byte("keys_by_hash")
-	bucketSecrets        = []byte("secrets")
+// bucket is a bucket's number. The log holds it: none changes, and none is given twice.
+type bucket uint8
 
+const (
+	bucketMeta bucket = iota
+	bucketTasks
+	bucketOpen
+	bucketByScope
+	bucketIdemLog
+	bucketIdemRuns
+	bucketHolds
+	bucketHoldEnds
+	bucketAccounts
+	bucketAccountsByName
+	bucketKeys
+	bucketKeysByHash
+	bucketSecrets
+	bucketCount
+)
+
+var bucketNames = [bucketCount][]byte{
+	bucketMeta:           []byte("meta"),
+	bucketTasks:          []byte("tasks"),
+	bucketOpen:           []byte("open"),
+	bucketByScope:        []byte("by_scope"),
+	bucketIdemLog:        []byte("idem_log"),
+	bucketIdemRuns:       []byte("idem_runs"),
+	bucketHolds:          []byte("holds"),
+	bucketHoldEnds:       []byte("hold_ends"),
+	bucketAccounts:       []byte("accounts"),
+	bucketAccountsByName: []byte("accounts_by_name"),
+	bucketKeys:           []byte("keys"),
+	bucketKeysByHash:     []byte("keys_by_hash"),
+	bucketSecrets:        []byte("secrets"),
+}
+
+// String returns the bucket's name in the file.
+func (b bucket) String() string { return string(bucketNames[b]) }
+
+// of returns the bucket within a transaction.
+func (b bucket) of(tx *bolt.Tx) *bolt.Bucket { return tx.Bucket(bucketNames[b]) }
+
+var (
 	metaSchema    = []byte("schema")
 	metaSession   = []byte("session")
 	metaMigration = []byte("migration")
+	metaStore     = []byte("store")
+	metaLogged    = []byte("logged")
 )
 
 // beginSession counts this start and returns its number: no other start of this file has it.
 func beginSession(tx *bolt.Tx) (int64, error) {
-	meta := tx.Bucket(bucketMeta)
+	meta := bucketMeta.of(tx)
 	n := metaNumber(meta, metaSession) + 1
 	return int64(n), meta.Put(metaSession, bigEndian(n))
 }
 
 // loadOpen fills the index with the tasks that aren't terminal; nobody holds any of them.
 func loadOpen(tx *bolt.Tx, x *index, wall time.Time) error {
-	return tx.Bucket(bucketOpen).ForEach(func(k, v []byte) error {
+	return bucketOpen.of(tx).ForEach(func(k, v []byte) error {
 		row, err := decodeOpen(v)
 		if err != nil {
 			return err

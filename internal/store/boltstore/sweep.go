@@ -1,7 +1,6 @@
 package boltstore
 
 import (
-	"bytes"
 	"context"
 	"time"
 
@@ -56,39 +55,26 @@ func (db *DB) Sweep(ctx context.Context, r store.SweepRequest) (store.Swept, err
 // expired collects terminal tasks unchanged since before, from the cursor on and once around, and
 // returns where the next step begins.
 func (x *txn) expired(before time.Time, limit int) (rows []rowID, next rowID, _ error) {
-	from, around := x.db.sweepAt, x.db.sweepAt == rowID{}
-	c := x.tx.Bucket(bucketTasks).Cursor()
-	k, record := c.Seek(from[:])
-	for range sweepWindow {
-		switch {
-		case k != nil && rowTime(k).Before(before):
-		case around:
-			return rows, rowID{}, nil
-		default:
-			around = true
-			k, record = c.First()
-			continue
+	from, seen := x.db.sweepAt, 0
+	for _, part := range [2][2][]byte{{from[:], timeKey(before)}, {nil, from[:]}} {
+		for k, record := range x.ascend(bucketTasks, part[0], part[1]) {
+			if seen++; seen > sweepWindow || len(rows) == limit {
+				return rows, rowID(k), nil
+			}
+			state, changed, err := recordHead(record)
+			if err != nil {
+				return nil, from, err
+			}
+			if state.Terminal() && changed.Before(before) {
+				rows = append(rows, rowID(k))
+			}
 		}
-		if around && from != (rowID{}) && bytes.Compare(k, from[:]) >= 0 {
-			return rows, rowID(k), nil
-		}
-		if len(rows) == limit {
-			return rows, rowID(k), nil
-		}
-		state, changed, err := recordHead(record)
-		if err != nil {
-			return nil, from, err
-		}
-		if state.Terminal() && changed.Before(before) {
-			rows = append(rows, rowID(k))
-		}
-		k, record = c.Next()
 	}
-	if k == nil {
-		return rows, rowID{}, nil
-	}
-	return rows, rowID(k), nil
+	return rows, rowID{}, nil
 }
+
+// timeKey returns what the ids of a time begin with.
+func timeKey(t time.Time) []byte { return bigEndian(uint64(max(t.UnixMilli(), 0)))[2:] }
 
 // rowTime returns the millisecond in which the id was made.
 func rowTime(k []byte) time.Time {

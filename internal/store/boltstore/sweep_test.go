@@ -24,6 +24,7 @@ func TestSweepDropsRuns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		mustFlush(t, db)
 		if i == 21 {
 			kept = c.Task
 			continue

@@ -1,6 +1,7 @@
 package boltstore
 
 import (
+	"fmt"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -9,32 +10,31 @@ import (
 	"unitask/internal/task"
 )
 
-// txn is a group's transaction: the file's, and a log that undoes the changes in memory.
+// txn is a group under way: the rows that it changes, and a log that undoes the changes in memory.
 type txn struct {
-	db   *DB
-	tx   *bolt.Tx
-	now  tick
-	wall time.Time
-	undo []func()
-	puts int                  // changes of the file
-	held map[string]*standing // counters that the group has met, by their keys
-	idem map[digest]rowID     // of this group, not yet visible to readers
-	ring map[string]struct{}
-	gone [][]byte // idempotency runs that were dropped
+	reader // its first layer is the group's own
+	db     *DB
+	now    tick
+	wall   time.Time
+	undo   []func()
+	puts   int                  // changes of rows
+	bytes  int64                // that they take, an estimate
+	held   map[string]*standing // counters that the group has met, by their keys
+	idem   map[digest]rowID     // of this group, not yet visible to readers
+	ring   map[string]struct{}
+	gone   [][]byte // idempotency runs that were dropped
 
-	roomKnown, hasRoom bool
+	spaceKnown bool
+	space      int64
 }
 
-func (db *DB) newTxn(tx *bolt.Tx) *txn {
+func (db *DB) newTxn() *txn {
 	now := db.now()
+	db.group.clear()
 	x := &txn{
-		db: db, tx: tx, now: tick(now.Sub(db.start)), wall: db.clock.Stamp(),
+		reader: db.reader(&db.group, nil), db: db, now: tick(now.Sub(db.start)), wall: db.clock.Stamp(),
 		idem: map[digest]rowID{}, ring: map[string]struct{}{}, held: map[string]*standing{},
 	}
-	if cap(db.scratch) > mostScratch {
-		db.scratch = nil
-	}
-	db.scratch = db.scratch[:0]
 	db.index.advance(x.now)
 	x.now = db.index.now
 	return x
@@ -64,23 +64,31 @@ func (x *txn) publish() {
 // wake rings the topic once the group is committed; one ring too many does no harm.
 func (x *txn) wake(topic string) { x.ring[topic] = struct{}{} }
 
-// mostScratch is how many bytes of encoding space are kept from one group to the next.
+// mostScratch is how many bytes of room for a group are kept for the next one.
 const mostScratch = 4 << 20
 
 // fill is how full a page is left when it splits: new keys come at the end, where the room that is
 // left free by default would stay so.
 const fill = 0.9
 
-func (x *txn) put(bucket, key, value []byte) error {
-	x.puts++
-	b := x.tx.Bucket(bucket)
-	b.FillPercent = fill
-	return b.Put(key, value)
+// put sets a row, which keeps the value.
+func (x *txn) put(in bucket, key, value []byte) error {
+	if value == nil {
+		value = []byte{} // a row without a value; nil is no row
+	}
+	return x.change(in, key, value)
 }
 
-func (x *txn) del(bucket, key []byte) error {
+func (x *txn) del(in bucket, key []byte) error { return x.change(in, key, nil) }
+
+func (x *txn) change(in bucket, key, value []byte) error {
+	if len(key) == 0 || len(key) > bolt.MaxKeySize {
+		return fmt.Errorf("boltstore: a key of %d bytes in %s", len(key), in)
+	}
 	x.puts++
-	return x.tx.Bucket(bucket).Delete(key)
+	x.bytes += weight(len(key), len(value))
+	x.db.group.set(in, string(key), value)
+	return nil
 }
 
 // replace changes the index, undoably.
@@ -90,7 +98,7 @@ func (x *txn) replace(old, new *entry) {
 }
 
 // load returns a stored task; ErrNotFound where there is none.
-func (x *txn) load(row rowID) (task.Task, error) { return readTask(x.tx, row) }
+func (x *txn) load(row rowID) (task.Task, error) { return readTask(&x.reader, row) }
 
 // save records a task in place of before, the zero Task for a new one, and brings counters, queue and
 // leases along. l is the lease it has from now on, nil for none, over after the given pause.
@@ -111,16 +119,14 @@ func (x *txn) save(before, after task.Task, l *lease, pause tick) error {
 	return nil
 }
 
-// write encodes a task into memory that all the groups share: what lies there is the file's once the
-// group is committed.
+// write encodes a task into the memory of the table that will have it.
 func (x *txn) write(t task.Task, encode func([]byte, task.Task) ([]byte, error)) ([]byte, error) {
-	at := len(x.db.scratch)
-	all, err := encode(x.db.scratch, t)
+	value, err := encode(x.db.fresh.space(), t)
 	if err != nil {
 		return nil, err
 	}
-	x.db.scratch = all
-	return all[at:len(all):len(all)], nil
+	x.db.fresh.wrote(value)
+	return value[:len(value):len(value)], nil
 }
 
 // saveEntry brings the index and its bucket along.

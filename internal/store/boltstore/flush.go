@@ -1,0 +1,151 @@
+package boltstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"unitask/internal/store"
+)
+
+// The tree takes what stands in the log when there is enough of it, or after a while: what changed many
+// times meanwhile is written once, and a task that has ended by then never was in the queue's bucket.
+const (
+	flushBytes = 3 << 20     // of rows: enough for the tree to take them; less for a small limit
+	flushMost  = 4           // times that many may wait before writers do
+	flushAfter = time.Second // after the first of them at the latest
+	flushAgain = time.Second // after the tree had no room for them
+)
+
+// pending reports the bytes of rows that the tree doesn't have yet, an estimate.
+func (db *DB) pending() int64 {
+	n := db.fresh.bytes
+	if db.old != nil {
+		n += db.old.bytes
+	}
+	return n
+}
+
+// beginFlush lets the tree take what there is, beside the groups that follow. Nothing happens while it
+// is at it already.
+func (db *DB) beginFlush() {
+	if db.flushing {
+		return
+	}
+	if db.old == nil {
+		if db.fresh.empty() {
+			return
+		}
+		db.tables.Lock()
+		db.old, db.fresh = db.fresh, &table{}
+		db.tables.Unlock()
+		db.wal.turn()
+		db.idem.beginRun()
+	}
+	db.flushing = true
+	go func(t *table) { db.flushed <- db.flush(t) }(db.old)
+}
+
+// flush writes a table to the tree, and the run that the idempotency log has become.
+func (db *DB) flush(t *table) error {
+	db.keepFreelist()
+	if err := t.apply(db.bolt, db.idem.writeRun); err != nil {
+		return err
+	}
+	return db.bolt.View(func(tx *bolt.Tx) error {
+		db.treeSize.Store(tx.Size())
+		return nil
+	})
+}
+
+// endFlush notes the outcome of a flush. Without room for it the log keeps what it has, and the tree
+// is asked again after a while.
+func (db *DB) endFlush(err error) error {
+	db.flushing = false
+	switch {
+	case err == nil:
+		db.idem.endRun()
+		db.tables.Lock()
+		db.old = nil
+		db.tables.Unlock()
+		if !db.fresh.empty() {
+			db.due.Reset(flushAfter)
+		}
+	case errors.Is(err, store.ErrFull):
+		db.due.Reset(flushAgain)
+	default:
+		db.fail(err)
+	}
+	return err
+}
+
+// flushAll waits until the tree has everything. ErrFull where it has no room.
+func (db *DB) flushAll() error {
+	for {
+		if broken := db.broken.Load(); broken != nil {
+			return *broken
+		}
+		db.beginFlush()
+		if !db.flushing {
+			return nil
+		}
+		if err := db.endFlush(<-db.flushed); err != nil {
+			return err
+		}
+	}
+}
+
+// Flush brings everything that is acknowledged from the log into the tree. ErrFull where it has no room.
+func (db *DB) Flush(ctx context.Context) error {
+	return db.do(ctx, &op{flush: true, run: func(*txn) error { return nil }})
+}
+
+// replay brings into the tree what the log alone has of an earlier process. A *SchemaError says that this
+// version can't; ErrFull that there is no room.
+func replay(b *bolt.DB, path string) error {
+	var groups []group
+	err := b.View(func(tx *bolt.Tx) (err error) {
+		groups, err = unread(tx, path)
+		return err
+	})
+	if err != nil || len(groups) == 0 {
+		return err
+	}
+	t := &table{}
+	for _, g := range groups {
+		var rows rows
+		if err := rows.parse(g.rows); err != nil {
+			return err
+		}
+		t.add(&rows, g.seq)
+	}
+	if err := t.apply(b, func(*bolt.Tx) error { return nil }); err != nil {
+		return fmt.Errorf("boltstore: bring the log into %s: %w", path, err)
+	}
+	return nil
+}
+
+// unread returns the groups of the log that the tree doesn't have.
+func unread(tx *bolt.Tx, path string) ([]group, error) {
+	schema, err := schemaOf(tx, path)
+	if err != nil || schema < logSchema {
+		return nil, err
+	}
+	id, last, err := logOf(tx)
+	if err != nil {
+		return nil, err
+	}
+	return readWAL(path, id, last)
+}
+
+// logOf returns the store's identity and the number of the newest group that the tree has.
+func logOf(tx *bolt.Tx) (id identity, last uint64, _ error) {
+	meta := bucketMeta.of(tx)
+	if copy(id[:], meta.Get(metaStore)) != len(id) {
+		return id, 0, fmt.Errorf("%w: the store has no identity", errRecord)
+	}
+	return id, metaNumber(meta, metaLogged), nil
+}

@@ -1,0 +1,196 @@
+package boltstore
+
+import (
+	"bytes"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// reader reads the store as it stands: what the tree doesn't have yet before the tree itself. The layers
+// are fixed when it is made and the tree is opened later, so that no row can be missed between them.
+type reader struct {
+	layers [3]*rows    // newest first; nil where there is none
+	mu     sync.Locker // guards the layers; nil for the committer, which alone changes them
+	bolt   *bolt.DB
+	opened *bolt.Tx
+	err    error // of opening the tree: what was read since is worth nothing
+}
+
+// tree returns a read transaction; nil where there is none to be had.
+func (r *reader) tree() *bolt.Tx {
+	if r.opened == nil && r.err == nil {
+		r.opened, r.err = r.bolt.Begin(false)
+	}
+	return r.opened
+}
+
+func (r *reader) close() {
+	if r.opened != nil {
+		_ = r.opened.Rollback() // of a read transaction: it was open
+		r.opened = nil
+	}
+}
+
+// get returns a row's value, nil where there is none. It is valid until the reader is closed.
+func (r *reader) get(b bucket, key []byte) []byte {
+	if value, known := r.pending(b, key); known {
+		return value
+	}
+	if tx := r.tree(); tx != nil {
+		return b.of(tx).Get(key)
+	}
+	return nil
+}
+
+func (r *reader) pending(b bucket, key []byte) (value []byte, known bool) {
+	if r.mu != nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+	}
+	for _, layer := range r.layers {
+		if layer == nil {
+			continue
+		}
+		if value, known = layer.get(b, key); known {
+			return value, true
+		}
+	}
+	return nil, false
+}
+
+// row is one that the tree doesn't have yet.
+type row struct {
+	key   string
+	value []byte
+}
+
+// between returns the pending rows with low ≤ key < high in the order of their keys; nil bounds nothing.
+func (r *reader) between(b bucket, low, high []byte) []row {
+	if r.mu != nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+	}
+	var found []row
+	for i, layer := range r.layers {
+		if layer == nil {
+			continue
+		}
+		for key, value := range layer[b] {
+			if key < string(low) || (high != nil && key >= string(high)) || r.hidden(i, b, key) {
+				continue
+			}
+			found = append(found, row{key, value})
+		}
+	}
+	slices.SortFunc(found, func(a, b row) int { return strings.Compare(a.key, b.key) })
+	return found
+}
+
+// hidden reports whether a newer layer than the given one has the row.
+func (r *reader) hidden(layer int, b bucket, key string) bool {
+	for _, newer := range r.layers[:layer] {
+		if newer == nil {
+			continue
+		}
+		if _, known := newer[b][key]; known {
+			return true
+		}
+	}
+	return false
+}
+
+// ascend yields the rows with low ≤ key < high in order; nil bounds nothing. They are valid until the
+// reader is closed.
+func (r *reader) ascend(b bucket, low, high []byte) iter.Seq2[[]byte, []byte] {
+	return r.scan(b, low, high, false)
+}
+
+// descend yields the same rows as ascend, the last one first.
+func (r *reader) descend(b bucket, low, high []byte) iter.Seq2[[]byte, []byte] {
+	return r.scan(b, low, high, true)
+}
+
+func (r *reader) scan(b bucket, low, high []byte, back bool) iter.Seq2[[]byte, []byte] {
+	return func(yield func(k, v []byte) bool) {
+		pending, tx := r.between(b, low, high), r.tree()
+		if tx == nil {
+			return
+		}
+		c := span{Cursor: b.of(tx).Cursor(), low: low, high: high, back: back}
+		if back {
+			slices.Reverse(pending)
+		}
+		k, v := c.begin()
+		for len(pending) > 0 || k != nil {
+			order := -1 // which comes first: the pending row, or the tree's
+			if len(pending) == 0 {
+				order = 1
+			} else if k != nil {
+				order = c.compare(pending[0].key, string(k))
+			}
+			if order > 0 {
+				if !yield(k, v) {
+					return
+				}
+				k, v = c.step()
+				continue
+			}
+			if order == 0 {
+				k, v = c.step()
+			}
+			next := pending[0]
+			pending = pending[1:]
+			if next.value != nil && !yield([]byte(next.key), next.value) {
+				return
+			}
+		}
+	}
+}
+
+// span goes over the keys of the tree with low ≤ key < high, in order or back.
+type span struct {
+	*bolt.Cursor
+	low, high []byte
+	back      bool
+}
+
+func (s span) begin() (k, v []byte) {
+	switch {
+	case !s.back:
+		k, v = s.Seek(s.low)
+	case s.high == nil:
+		k, v = s.Last()
+	default:
+		if k, _ = s.Seek(s.high); k != nil {
+			k, v = s.Prev()
+		} else {
+			k, v = s.Last()
+		}
+	}
+	return s.within(k, v)
+}
+
+func (s span) step() (k, v []byte) {
+	if s.back {
+		return s.within(s.Prev())
+	}
+	return s.within(s.Next())
+}
+
+func (s span) within(k, v []byte) ([]byte, []byte) {
+	if k == nil || bytes.Compare(k, s.low) < 0 || (s.high != nil && bytes.Compare(k, s.high) >= 0) {
+		return nil, nil
+	}
+	return k, v
+}
+
+func (s span) compare(a, b string) int {
+	if s.back {
+		return strings.Compare(b, a)
+	}
+	return strings.Compare(a, b)
+}

@@ -1,0 +1,214 @@
+package boltstore
+
+import (
+	"encoding/binary"
+	"errors"
+	"maps"
+	"slices"
+
+	bolt "go.etcd.io/bbolt"
+
+	"unitask/internal/store"
+)
+
+// rows are changes of the tree that it doesn't have yet, by bucket and key; nil is a row that is gone.
+// What they hold is never changed.
+type rows [bucketCount]map[string][]byte
+
+func (r *rows) get(b bucket, key []byte) (value []byte, known bool) {
+	value, known = r[b][string(key)]
+	return value, known
+}
+
+func (r *rows) set(b bucket, key string, value []byte) {
+	if r[b] == nil {
+		r[b] = map[string][]byte{}
+	}
+	r[b][key] = value
+}
+
+func (r *rows) clear() {
+	for _, m := range r {
+		clear(m)
+	}
+}
+
+// rowWeight is what a row costs beside its bytes: in the log, in a page and in memory.
+const rowWeight = 64
+
+// weight estimates the bytes that a row takes.
+func weight(key, value int) int64 { return int64(key + value + rowWeight) }
+
+// table is what stands in the log and not in the tree yet: the rows of many groups, each the newest.
+type table struct {
+	rows
+	bytes int64  // an estimate
+	last  uint64 // the number of the newest group
+	chunk []byte // where the values are written
+}
+
+func (t *table) empty() bool { return t.last == 0 }
+
+// add takes the rows of a group in.
+func (t *table) add(group *rows, last uint64) {
+	for b, changed := range group {
+		for key, value := range changed {
+			old, known := t.get(bucket(b), []byte(key))
+			if known {
+				t.bytes -= weight(len(key), len(old))
+			}
+			t.bytes += weight(len(key), len(value))
+			t.set(bucket(b), key, value)
+		}
+	}
+	t.last = last
+}
+
+// chunkSize is the memory that values are written to, one after another.
+const chunkSize = 64 << 10
+
+// space returns where the next value goes: an empty slice with room.
+func (t *table) space() []byte {
+	if cap(t.chunk)-len(t.chunk) < chunkSize/16 {
+		t.chunk = make([]byte, 0, chunkSize)
+	}
+	return t.chunk[len(t.chunk):]
+}
+
+// wrote notes what was appended to the space. A value that had no room there lies elsewhere.
+func (t *table) wrote(value []byte) {
+	if len(value) <= cap(t.chunk)-len(t.chunk) {
+		t.chunk = t.chunk[:len(t.chunk)+len(value)]
+	}
+}
+
+// change is a row as the tree is to have it.
+type change struct {
+	bucket
+	key   string
+	value []byte // nil: gone
+}
+
+// changes returns the table's rows, each bucket's in the order of their keys.
+func (t *table) changes() []change {
+	var all []change
+	for b, changed := range t.rows {
+		for _, key := range slices.Sorted(maps.Keys(changed)) {
+			all = append(all, change{bucket(b), key, changed[key]})
+		}
+	}
+	return all
+}
+
+// apply brings the table into the tree, and calls end in the commit that ends it. One commit is enough
+// where there is room for all the pages that it rewrites; else many small ones get by with those that the
+// ones before made free. A crash between them does no harm: the log has the rows until the last.
+func (t *table) apply(b *bolt.DB, end func(*bolt.Tx) error) error {
+	rest := t.changes()
+	for part := len(rest); ; {
+		n := min(part, len(rest))
+		err := update(b, func(tx *bolt.Tx) error {
+			if err := applyChanges(tx, rest[:n]); err != nil || n < len(rest) {
+				return err
+			}
+			if err := bucketMeta.of(tx).Put(metaLogged, bigEndian(t.last)); err != nil {
+				return err
+			}
+			return end(tx)
+		})
+		switch {
+		case errors.Is(err, store.ErrFull) && part > 1:
+			part = (part + 3) / 4
+		case err != nil:
+			return err
+		case n == len(rest):
+			return nil
+		default:
+			rest = rest[n:]
+		}
+	}
+}
+
+func applyChanges(tx *bolt.Tx, changes []change) error {
+	for _, c := range changes {
+		in := c.of(tx)
+		in.FillPercent = fill
+		var err error
+		if c.value != nil {
+			err = in.Put([]byte(c.key), c.value)
+		} else {
+			err = in.Delete([]byte(c.key))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// update runs a transaction of the tree and commits it, as commitTx does.
+func update(b *bolt.DB, run func(*bolt.Tx) error) error {
+	tx, err := b.Begin(true)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // nothing to do after a commit
+	if err := run(tx); err != nil {
+		return err
+	}
+	return commitTx(b, tx)
+}
+
+// append writes the rows as the log keeps them: for each its bucket, whose highest bit says that the row
+// is gone, its key and its value, each after its length.
+func (r *rows) append(b []byte) []byte {
+	for n, changed := range r {
+		for key, value := range changed {
+			if value == nil {
+				b = append(b, byte(n)|goneBit)
+				b = append(binary.AppendUvarint(b, uint64(len(key))), key...)
+				continue
+			}
+			b = append(b, byte(n))
+			b = append(binary.AppendUvarint(b, uint64(len(key))), key...)
+			b = append(binary.AppendUvarint(b, uint64(len(value))), value...)
+		}
+	}
+	return b
+}
+
+const goneBit = 0x80
+
+var errRows = errors.New("boltstore: a group of the log can't be read")
+
+// parse adds what append wrote. The rows share b's memory.
+func (r *rows) parse(b []byte) error {
+	take := func() ([]byte, bool) {
+		n, size := binary.Uvarint(b)
+		if size <= 0 || n > uint64(len(b)-size) {
+			return nil, false
+		}
+		part := b[size : size+int(n) : size+int(n)]
+		b = b[size+int(n):]
+		return part, true
+	}
+	for len(b) > 0 {
+		kind := b[0]
+		b = b[1:]
+		in := bucket(kind &^ goneBit)
+		key, ok := take()
+		if !ok || in >= bucketCount || len(key) == 0 {
+			return errRows
+		}
+		if kind&goneBit != 0 {
+			r.set(in, string(key), nil)
+			continue
+		}
+		value, ok := take()
+		if !ok {
+			return errRows
+		}
+		r.set(in, string(key), value)
+	}
+	return nil
+}

@@ -1,0 +1,176 @@
+package boltstore
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+
+	"unitask/internal/disk"
+	"unitask/internal/store"
+)
+
+// The write-ahead log: a group of operations is kept once it stands here, after one write and one sync,
+// and the tree takes many groups at once later. Two files take turns: while the tree takes what one
+// holds, groups go to the other. They are written over in place, so that a sync has no sizes to write.
+//
+// A group is a head and its rows, padded to whole pages: a page is never written twice, for a power cut
+// in the middle of that could damage what was acknowledged. The head is the CRC-32C of what follows up
+// to the end of the padding, the length of the rows, the store's identity and the group's number, which
+// is one more than that of the group before.
+const (
+	walPage = 4096
+	walHead = 4 + 4 + len(identity{}) + 8
+	walRoom = 4 << 20 // bytes that are laid out in advance for each file, less for a small limit
+	walTurn = 2       // times that room: the file's turn is over
+)
+
+// identity is drawn when a store is made: it tells its log from another's.
+type identity [16]byte
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// wal is the log. Only the committer uses it.
+type wal struct {
+	id     identity
+	files  [2]*os.File
+	active int    // the file whose turn it is
+	at     int64  // where the next group goes in it
+	seq    uint64 // of the newest group
+	room   int64
+	noSync bool
+	buf    []byte
+}
+
+func walPaths(path string) [2]string { return [2]string{path + ".log0", path + ".log1"} }
+
+// openWAL opens the files, making them where there are none. The groups in them are to be read first.
+func openWAL(path string, id identity, seq uint64, room int64, noSync bool) (*wal, error) {
+	w := &wal{id: id, seq: seq, room: max(room/walPage, 1) * walPage, noSync: noSync}
+	for i, name := range walPaths(path) {
+		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+		if err == nil {
+			w.files[i] = f
+			err = w.layOut(f)
+		}
+		if err != nil {
+			return nil, errors.Join(err, w.close())
+		}
+	}
+	if w.noSync {
+		return w, nil
+	}
+	if err := disk.SyncDir(filepath.Dir(path)); err != nil {
+		return nil, errors.Join(err, w.close())
+	}
+	return w, nil
+}
+
+// layOut fills a file up to its room, as far as the disk has that.
+func (w *wal) layOut(f *os.File) error {
+	size, err := f.Seek(0, io.SeekEnd)
+	if err != nil || size >= w.room {
+		return err
+	}
+	if _, err := f.WriteAt(make([]byte, w.room-size), size); err != nil && !errors.Is(noRoom(err), store.ErrFull) {
+		return err
+	}
+	return w.sync(f)
+}
+
+// removeWAL removes the files: the tree has all that they hold. On a system that keeps open files they
+// stay, and hold nothing new.
+func removeWAL(path string) error {
+	for _, name := range walPaths(path) {
+		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) && runtime.GOOS != "windows" {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *wal) sync(f *os.File) error {
+	if w.noSync {
+		return nil
+	}
+	return syncData(f)
+}
+
+func (w *wal) close() error {
+	var errs []error
+	for _, f := range w.files {
+		if f != nil {
+			errs = append(errs, f.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// over reports whether the active file's turn is over.
+func (w *wal) over() bool { return w.at >= walTurn*w.room }
+
+// turn goes on in the other file, whose groups the tree has.
+func (w *wal) turn() {
+	w.active, w.at = 1-w.active, 0
+}
+
+// write makes a group last and returns its number. ErrFull where there was no room, and nothing is
+// there; after any other error it may be.
+func (w *wal) write(group *rows) (uint64, error) {
+	w.buf = group.append(append(w.buf[:0], make([]byte, walHead)...))
+	length := len(w.buf) - walHead
+	if pad := -len(w.buf) & (walPage - 1); pad > 0 {
+		w.buf = append(w.buf, make([]byte, pad)...)
+	}
+	if uint64(length) > 1<<31 {
+		return 0, fmt.Errorf("%w: a group of %d bytes", store.ErrFull, length)
+	}
+	head := binary.BigEndian.AppendUint32(w.buf[:4], uint32(length))
+	head = append(head, w.id[:]...)
+	binary.BigEndian.AppendUint64(head, w.seq+1)
+	binary.BigEndian.PutUint32(w.buf, crc32.Checksum(w.buf[4:], castagnoli))
+	f := w.files[w.active]
+	if n, err := f.WriteAt(w.buf, w.at); err != nil {
+		if err = noRoom(err); n > 0 && errors.Is(err, store.ErrFull) {
+			if strike := w.strike(f); strike != nil {
+				return 0, strike
+			}
+		}
+		return 0, err
+	}
+	if err := w.sync(f); err != nil {
+		return 0, err
+	}
+	w.seq++
+	w.at += int64(len(w.buf))
+	if cap(w.buf) > mostScratch {
+		w.buf = nil
+	}
+	return w.seq, nil
+}
+
+// strike makes sure that a group which was refused isn't found there after all.
+func (w *wal) strike(f *os.File) error {
+	_, err := f.WriteAt(make([]byte, walHead), w.at)
+	if err == nil {
+		err = w.sync(f)
+	}
+	if err != nil {
+		return fmt.Errorf("boltstore: the log may hold a group that was refused: %v", err)
+	}
+	return nil
+}
+
+// noRoom turns what a file system says when it is full into ErrFull.
+func noRoom(err error) error {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return store.ErrFull
+	}
+	return err
+}

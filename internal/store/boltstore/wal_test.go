@@ -1,0 +1,257 @@
+package boltstore_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"unitask/internal/store"
+	"unitask/internal/store/boltstore"
+)
+
+// crashImage returns the path of a store as a crash leaves it, whose tasks stand in the log alone, a group
+// each, and those tasks.
+func crashImage(t *testing.T, n int) (string, []store.NewTask) {
+	t.Helper()
+	db := mustOpen(t, boltstore.Config{Path: filepath.Join(t.TempDir(), "unitask.db")})
+	tasks := make([]store.NewTask, n)
+	for i := range tasks {
+		tasks[i] = mustCreate(t, db)
+	}
+	if rows, err := boltstore.TreeTasks(db); rows != 0 || err != nil {
+		t.Fatalf("the tree has %d tasks already (%v): the test proves nothing", rows, err)
+	}
+	path := filepath.Join(t.TempDir(), "unitask.db")
+	if err := boltstore.CopyStore(db, path); err != nil {
+		t.Fatal(err)
+	}
+	return path, tasks
+}
+
+// lost returns how many of the tasks the store doesn't have.
+func lost(t *testing.T, db *boltstore.DB, tasks []store.NewTask) (n int) {
+	t.Helper()
+	for _, want := range tasks {
+		_, err := db.GetTask(t.Context(), want.Scope, want.ID)
+		if errors.Is(err, store.ErrNotFound) {
+			n++
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return n
+}
+
+func TestLogIsReadAtAStart(t *testing.T) {
+	path, tasks := crashImage(t, 20)
+	db := mustOpen(t, boltstore.Config{Path: path})
+	if n := lost(t, db, tasks); n > 0 {
+		t.Errorf("%d of %d are lost", n, len(tasks))
+	}
+	mustBeConsistent(t, db)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"unitask.db"}, names(t, filepath.Dir(path))); diff != "" {
+		t.Errorf("files after Close (-want +got):\n%s", diff)
+	}
+}
+
+func TestLogIsReadOffline(t *testing.T) {
+	path, tasks := crashImage(t, 20)
+	if got := mustCheck(t, path, boltstore.CheckConfig{}); got.Tasks != int64(len(tasks)) || len(got.Findings) > 0 {
+		t.Errorf("a check sees %d tasks of %d: %v", got.Tasks, len(tasks), got.Findings)
+	}
+	path, tasks = crashImage(t, 20)
+	if _, _, err := boltstore.Compact(path); err != nil {
+		t.Fatal(err)
+	}
+	if n := lost(t, mustOpen(t, boltstore.Config{Path: path}), tasks); n > 0 {
+		t.Errorf("%d of %d are lost by a compaction", n, len(tasks))
+	}
+}
+
+// TestLogOfASecondCrash: what the first start read and the groups that came after it are there after
+// the next crash.
+func TestLogOfASecondCrash(t *testing.T) {
+	path, tasks := crashImage(t, 5)
+	for range 3 {
+		db := mustOpen(t, boltstore.Config{Path: path})
+		for range 5 {
+			tasks = append(tasks, mustCreate(t, db))
+		}
+		next := filepath.Join(t.TempDir(), "unitask.db")
+		if err := boltstore.CopyStore(db, next); err != nil {
+			t.Fatal(err)
+		}
+		path = next
+	}
+	db := mustOpen(t, boltstore.Config{Path: path})
+	if n := lost(t, db, tasks); n > 0 {
+		t.Errorf("%d of %d are lost", n, len(tasks))
+	}
+	mustBeConsistent(t, db)
+}
+
+// groups returns where groups begin, in the order of their numbers, which begin at 1.
+func groups(log []byte) (at []int) {
+	for page := 0; page < len(log); page += boltstore.WALPage {
+		if binary.BigEndian.Uint64(log[page+24:]) == uint64(len(at)+1) {
+			at = append(at, page)
+		}
+	}
+	return at
+}
+
+// TestDamagedLog: a group torn off at the end was never acknowledged; whatever else is wrong is refused,
+// and nothing is changed.
+func TestDamagedLog(t *testing.T) {
+	const created = 6
+	for _, c := range []struct {
+		name   string
+		damage func(log []byte, at []int) []byte
+		lost   int
+		says   string
+	}{
+		{name: "nothing", damage: func(log []byte, _ []int) []byte { return log }},
+		{name: "the last group's end is missing", lost: 1, damage: func(log []byte, at []int) []byte { return log[:at[created-1]+100] }},
+		{name: "the last group has a wrong byte", lost: 1, damage: func(log []byte, at []int) []byte { log[at[created-1]+50] ^= 1; return log }},
+		{name: "the last group's padding has a wrong byte", lost: 1, damage: func(log []byte, at []int) []byte {
+			log[at[created-1]+boltstore.WALPage-1] ^= 1
+			return log
+		}},
+		{name: "a group has a wrong byte", says: "damaged", damage: func(log []byte, at []int) []byte { log[at[2]+50] ^= 1; return log }},
+		{name: "the first group is gone", says: "damaged", damage: func(log []byte, at []int) []byte { clear(log[:at[1]]); return log }},
+		{name: "a group is gone", says: "damaged", damage: func(log []byte, at []int) []byte {
+			return append(log[:at[2]:at[2]], log[at[3]:]...)
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path, tasks := crashImage(t, created)
+			log := mustReadFile(t, path+".log0")
+			at := groups(log)
+			if len(at) < created {
+				t.Fatalf("the log has groups at %v", at)
+			}
+			mustWriteFile(t, path+".log0", c.damage(log, at[len(at)-created:]))
+			tree, left := mustReadFile(t, path), mustReadFile(t, path+".log0")
+			db, err := boltstore.Open(boltstore.Config{Path: path})
+			if c.says != "" {
+				if err == nil || !strings.Contains(err.Error(), c.says) {
+					t.Fatalf("Open: got %v, want it to say %q", err, c.says)
+				}
+				if !bytes.Equal(tree, mustReadFile(t, path)) || !bytes.Equal(left, mustReadFile(t, path+".log0")) {
+					t.Error("a refused start changed the files")
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = db.Close() }()
+			if n := lost(t, db, tasks); n != c.lost {
+				t.Errorf("%d of %d are lost, want %d", n, created, c.lost)
+			}
+		})
+	}
+}
+
+// TestLogsDontMix puts the logs of other stores and of other times beside a file.
+func TestLogsDontMix(t *testing.T) {
+	path, _ := crashImage(t, 3)
+	other, _ := crashImage(t, 3)
+	mustWriteFile(t, path+".log0", mustReadFile(t, other+".log0"))
+	if _, err := boltstore.Open(boltstore.Config{Path: path}); err == nil || !strings.Contains(err.Error(), "another store's") {
+		t.Errorf("another store's log: got %v", err)
+	}
+
+	db := mustOpen(t, boltstore.Config{Path: filepath.Join(t.TempDir(), "unitask.db")})
+	early := filepath.Join(t.TempDir(), "unitask.db")
+	if err := boltstore.CopyStore(db, early); err != nil {
+		t.Fatal(err)
+	}
+	mustCreate(t, db)
+	mustFlush(t, db) // the other file's turn begins
+	mustCreate(t, db)
+	late := filepath.Join(t.TempDir(), "unitask.db")
+	if err := boltstore.CopyStore(db, late); err != nil {
+		t.Fatal(err)
+	}
+	mustWriteFile(t, early+".log1", mustReadFile(t, late+".log1"))
+	if _, err := boltstore.Open(boltstore.Config{Path: early}); err == nil || !strings.Contains(err.Error(), "missing") {
+		t.Errorf("a log whose first half is missing: got %v", err)
+	}
+}
+
+// TestRefusedGroupLeavesNothing: a group that was refused for want of room isn't read back, and the next
+// takes its number and its place.
+func TestRefusedGroupLeavesNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "unitask.db")
+	got, err := boltstore.WriteGroups(path, "kept", "!refused", "next", "!refused", "last")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"1 kept", "2 next", "3 last"}, got); diff != "" {
+		t.Errorf("read back (-want +got):\n%s", diff)
+	}
+}
+
+// TestReadAfterClose: nothing is said of a store that is closed, not even that a task isn't there.
+func TestReadAfterClose(t *testing.T) {
+	db := mustOpen(t, boltstore.Config{Path: filepath.Join(t.TempDir(), "unitask.db")})
+	n := mustCreate(t, db)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, byID := db.GetTask(context.Background(), n.Scope, n.ID)
+	_, byKey := db.FindTask(context.Background(), n.Scope, n.IdempotencyHash)
+	_, byNewKey := db.FindTask(context.Background(), n.Scope, freshTask().IdempotencyHash)
+	_, stats := db.Stats(context.Background())
+	for name, err := range map[string]error{"GetTask": byID, "FindTask": byKey, "FindTask of a new key": byNewKey, "Stats": stats} {
+		if !errors.Is(err, store.ErrClosed) {
+			t.Errorf("%s: got %v, want ErrClosed", name, err)
+		}
+	}
+}
+
+// FuzzLog reads whatever a file of the log may hold: no group is made up, and what is written is read.
+func FuzzLog(f *testing.F) {
+	for _, seed := range []string{"", "a row", "\x81\x02ab", "\x01\x02ab\x03xyz\x05\x01k\x00"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		if n, err := boltstore.GroupsOf(raw); n > 0 {
+			t.Errorf("%d groups (%v) of another's bytes", n, err)
+		}
+		again, ok := boltstore.ReencodeRows(raw)
+		if !ok {
+			return
+		}
+		if last, ok := boltstore.ReencodeRows(again); !ok || !bytes.Equal(last, again) {
+			t.Errorf("%x is written as %x and that as %x", raw, again, last)
+		}
+	})
+}
+
+func mustReadFile(t *testing.T, path string) []byte {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+func mustWriteFile(t *testing.T, path string, raw []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
