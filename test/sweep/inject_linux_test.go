@@ -59,8 +59,10 @@ type hit struct {
 	at         time.Time
 }
 
-// database reports whether the call was one on the database itself.
-func (h hit) database() bool { return h.file == "unitask.db" }
+// database reports whether the call was one on the database itself or its log.
+func (h hit) database() bool {
+	return slices.Contains([]string{"unitask.db", "unitask.db.log0", "unitask.db.log1"}, h.file)
+}
 
 func (h hit) String() string { return h.call + " of " + h.file }
 
