@@ -78,8 +78,11 @@ func (db *DB) commitLoop() {
 
 // serve commits a group and answers it.
 func (db *DB) serve(group []*op) {
-	for db.flushing && db.fresh.bytes > flushMost*db.flushBytes {
+	for db.flushing && (db.fresh.bytes > flushMost*db.flushBytes || db.wal.over()) {
 		_ = db.endFlush(<-db.flushed) // writers wait for the tree
+	}
+	if db.wal.over() && db.broken.Load() == nil {
+		db.beginFlush()
 	}
 	db.commit(group)
 	for _, o := range group {
@@ -190,7 +193,7 @@ func (x *txn) commit() error {
 		return err
 	}
 	db := x.db
-	if treeGrowth*x.bytes > x.left() {
+	if treeGrowth*x.bytes > x.left() || db.wal.over() { // over while the tree can't take what there is
 		if err := x.makeRoom(); err != nil {
 			return err
 		}
@@ -202,6 +205,12 @@ func (x *txn) commit() error {
 		return *broken
 	}
 	seq, err := db.wal.write(&db.group)
+	if errors.Is(err, store.ErrFull) && db.wal.at > 0 { // there may be room where the other file begins
+		if err := x.makeRoom(); err != nil {
+			return err
+		}
+		seq, err = db.wal.write(&db.group)
+	}
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ import (
 
 // The write-ahead log: a group of operations is kept once it stands here, after one write and one sync,
 // and the tree takes many groups at once later. Two files take turns: while the tree takes what one
-// holds, groups go to the other. They are written over in place, so that a sync has no sizes to write.
+// holds, groups go to the other. They are written over in place, so that a sync has no sizes to write, and a full disk takes no room from work under way.
 //
 // A group is a head and its rows, padded to whole pages: a page is never written twice, for a power cut
 // in the middle of that could damage what was acknowledged. The head is the CRC-32C of what follows up
@@ -27,8 +27,7 @@ import (
 const (
 	walPage = 4096
 	walHead = 4 + 4 + len(identity{}) + 8
-	walRoom = 4 << 20 // bytes that are laid out in advance for each file, less for a small limit
-	walTurn = 2       // times that room: the file's turn is over
+	walRoom = 4 << 20 // bytes of a file, laid out in advance; less for a small limit or disk
 )
 
 // identity is drawn when a store is made: it tells its log from another's.
@@ -113,7 +112,7 @@ func (w *wal) close() error {
 }
 
 // over reports whether the active file's turn is over.
-func (w *wal) over() bool { return w.at >= walTurn*w.room }
+func (w *wal) over() bool { return w.at >= w.room }
 
 // turn goes on in the other file, whose groups the tree has.
 func (w *wal) turn() {
