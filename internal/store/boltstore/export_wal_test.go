@@ -68,7 +68,7 @@ func WriteGroups(path string, values ...string) (read []string, err error) {
 				return nil, err
 			}
 			if found, err := readWAL(path, id, seq); len(found) > 0 || err != nil {
-				return nil, fmt.Errorf("a refused group is read back: %v, %v", found, err)
+				return nil, fmt.Errorf("a refused group is read back: %v, %w", found, err)
 			}
 		}
 	}

@@ -1,7 +1,7 @@
 package boltstore
 
 // shortFreelist is up to how many free pages their list is written with each commit: two pages or three
-// beside the forty that a group of tasks writes.
+// beside the hundreds that a flush writes.
 const shortFreelist = 1024
 
 // keepFreelist decides whether the next commit writes the list of free pages. A start that finds it

@@ -161,7 +161,7 @@ func (w *wal) strike(f *os.File) error {
 		err = w.sync(f)
 	}
 	if err != nil {
-		return fmt.Errorf("boltstore: the log may hold a group that was refused: %v", err)
+		return fmt.Errorf("boltstore: the log may hold a group that was refused: %w", err)
 	}
 	return nil
 }
