@@ -46,12 +46,12 @@ func configInitRun(t *terminal, o *configInitOptions) error {
 	}
 	if _, err := os.Stat(o.file); !errors.Is(err, fs.ErrNotExist) && !o.force {
 		if err != nil {
-			return err
+			return &hinted{err, "unitask config init FILE names another one"}
 		}
 		return &hinted{errors.New(o.file + " exists and is left alone"), "unitask config init --force " + shellWord(o.file) + " replaces it"}
 	}
 	if err := writeFile(o.file, func(w io.Writer) error { _, err := io.WriteString(w, firstSettings); return err }); err != nil {
-		return err
+		return &hinted{err, "unitask config init FILE names another one"}
 	}
 	t.note("next: unitask serve --config %s", shellWord(o.file))
 	_, err := fmt.Fprintln(t.out, o.file)

@@ -114,20 +114,25 @@ func mcpInstallRun(t *terminal, o *mcpInstallOptions) error {
 		t.note("for %s, in %s:", of.title, path)
 		return t.json(map[string]any{of.section: map[string]mcp.Entry{o.name: entry}})
 	}
-	old, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	settings, err := mcp.AddEntry(old, of.section, o.name, entry)
-	if err != nil {
+	if err := addEntry(path, of.section, o.name, entry); err != nil {
 		return &hinted{fmt.Errorf("%s is left as it is: %w", path, err), "unitask mcp install " + of.name + " --print shows the entry, to be added by hand"}
-	}
-	if err := writeFile(path, func(w io.Writer) error { _, err := w.Write(settings); return err }); err != nil {
-		return err
 	}
 	t.note("%s starts unitask from now on, once it is started anew", of.title)
 	_, err = fmt.Fprintln(t.out, path)
 	return err
+}
+
+// addEntry replaces a settings file in one step.
+func addEntry(path, section, name string, e mcp.Entry) error {
+	old, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	settings, err := mcp.AddEntry(old, section, name, e)
+	if err != nil {
+		return err
+	}
+	return writeFile(path, func(w io.Writer) error { _, err := w.Write(settings); return err })
 }
 
 func mcpClientNamed(name string) (mcpClient, error) {

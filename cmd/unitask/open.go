@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -80,6 +81,9 @@ func openRun(ctx context.Context, t *terminal, o *openOptions) error {
 		return err
 	}
 	files, err := keep(ctx, c, done.ID, parts, o.target())
+	if _, local := errors.AsType[*fs.PathError](err); local {
+		return &hinted{err, "-o names another folder"}
+	}
 	if err != nil {
 		return err
 	}
