@@ -55,7 +55,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "await": await, "created": created, "awaitstuck": awaitStuck, "datafolder": dataFolder, "fault": plantFault, "cut": cut,
+			"exits": exits, "await": await, "finish": finish, "awaitstuck": awaitStuck, "datafolder": dataFolder, "fault": plantFault, "cut": cut,
 		},
 	})
 }
@@ -89,12 +89,18 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 	awaitTask(ts, func(t *fakeTask) bool { return t.ID == args[0] && len(t.moves) > 1 })
 }
 
-// created ID waits until there is the task.
-func created(ts *testscript.TestScript, neg bool, args []string) {
+// finish ID ends a task that doesn't end by itself.
+func finish(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
-		ts.Fatalf("usage: created ID")
+		ts.Fatalf("usage: finish ID")
 	}
-	awaitTask(ts, func(t *fakeTask) bool { return t.ID == args[0] })
+	service := ts.Value("service").(*fake)
+	awaitTask(ts, func(t *fakeTask) bool {
+		if t.ID == args[0] {
+			service.finish(t, 0)
+		}
+		return t.ID == args[0]
+	})
 }
 
 // awaitStuck waits until a task runs that doesn't end by itself.

@@ -64,12 +64,17 @@ func tasksRetryRun(ctx context.Context, t *terminal, o *tasksRetryOptions) error
 	if err != nil {
 		return err
 	}
-	failed := e.Failed // so the service's last answer is known
-	if err := errors.Join(c.owns(e), e.SetFailed(false)); err != nil {
+	if err := c.owns(e); err != nil {
 		return errors.Join(err, e.Close())
 	}
 	s := taken(c, o.words(), e, p.show)
-	s.doubtful = s.doubtful && !failed
+	s.doubtful = !e.Failed // the service's last answer is known then
+	if _, err := e.Load(); err != nil {
+		return s.settle(err)
+	}
+	if err := e.SetFailed(false); err != nil {
+		return errors.Join(err, e.Close())
+	}
 	done, err := o.finish(ctx, s)
 	stop()
 	if err == nil {
