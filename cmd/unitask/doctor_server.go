@@ -116,7 +116,7 @@ func (d *diagnosis) running(ctx context.Context, dir string) []api.SupplierStatu
 		d.fail("server", err)
 		return nil
 	}
-	if own := readBuild().Version; info.Version != own {
+	if own := readBuild().Version; info.Version != own && info.Version != unversioned {
 		d.warn("server", fmt.Sprintf("version %s runs here, this is %s", info.Version, own), "start the server anew to run this version")
 	} else {
 		d.ok("server", "version %s, process %d, at %s", info.Version, info.PID, info.BaseURL)

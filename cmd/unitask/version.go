@@ -70,18 +70,21 @@ func (b build) metrics() metrics.Build {
 	return metrics.Build{Version: b.Version, Commit: b.Commit, Go: b.Go}
 }
 
+// unversioned is the version of a build without one, such as that of go run.
+const unversioned = "devel"
+
 // readBuild takes what the linker set, else what the tool chain recorded.
 func readBuild() build {
 	b := build{Version: version, Commit: commit, CommittedAt: committedAt, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		b.Version = cmp.Or(b.Version, "devel")
+		b.Version = cmp.Or(b.Version, unversioned)
 		return b
 	}
 	if info.Main.Version != "(devel)" {
 		b.Version = cmp.Or(b.Version, info.Main.Version)
 	}
-	b.Version = cmp.Or(b.Version, "devel")
+	b.Version = cmp.Or(b.Version, unversioned)
 	for _, s := range info.Settings {
 		switch s.Key {
 		case "vcs.revision":
