@@ -4,6 +4,9 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -54,6 +57,39 @@ func TestBatch(t *testing.T) {
 	if anew := mustBatch(t, j, name); anew.Key(0) == keys[0] || anew.IsDone(1) {
 		t.Error("a batch that has ended goes on")
 	}
+}
+
+// TestBatchManyAtOnce: however often a batch ends and begins again, one process has it at a time.
+func TestBatchManyAtOnce(t *testing.T) {
+	state, name := t.TempDir(), journal.BatchName("a")
+	var holders, turns atomic.Int32
+	var all sync.WaitGroup
+	for range 3 {
+		all.Go(func() {
+			j := journal.Open(state)
+			for turns.Load() < 60 && !t.Failed() {
+				b, err := j.Batch(name, "c", 3)
+				if errors.Is(err, journal.ErrBusy) {
+					runtime.Gosched()
+					continue
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if n := holders.Add(1); n != 1 {
+					t.Errorf("%d have it at once", n)
+				}
+				turns.Add(1)
+				runtime.Gosched()
+				holders.Add(-1)
+				if err := b.Erase(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
 }
 
 func TestBatchDamaged(t *testing.T) {
