@@ -220,6 +220,7 @@ func (s *supply) add(one config.Supplier, title string, routes map[catalog.Name]
 			s.routes = append(s.routes, routing.Route{
 				Capability: capability, Supplier: one.Name, Model: r.Model, Price: r.Price.Task(), Approved: r.Approved, Mode: task.Live,
 				Cap: r.MaxConcurrent, SupplierCap: one.MaxConcurrent, Kind: kind, Adapter: adapter, ResultHosts: hosts,
+				Rate: routing.Rate(r.PerMinute), SupplierRate: routing.Rate(one.PerMinute),
 			})
 			if r.Approved && !slices.Contains(live, string(capability)) {
 				live = append(live, string(capability))

@@ -60,6 +60,7 @@ type Supplier struct {
 	APIKey         secret.Ref        `yaml:"api_key" doc:"where its key is: env:NAME, file:/path or keyring:service/name"`
 	Timeout        Duration          `yaml:"timeout" doc:"of one HTTP exchange"`
 	MaxConcurrent  int               `yaml:"max_concurrent" doc:"attempts in flight over all its routes; 0: no limit"`
+	PerMinute      Rate              `yaml:"per_minute"`
 	MaxTokensField string            `yaml:"max_tokens_field" doc:"max_tokens or max_completion_tokens"`
 	ResultHosts    []string          `yaml:"result_hosts" doc:"hosts that its result files may come from without the address guard; by default that of base_url"`
 	Models         []string          `yaml:"models" doc:"files of the maps of its models, for the kinds fal and replicate; relative to this file"`
@@ -73,6 +74,13 @@ type Route struct {
 	Price         Price  `yaml:"price" doc:"what the supplier charges"`
 	Approved      bool   `yaml:"approved" default:"true" doc:"whether work may go there"`
 	MaxConcurrent int    `yaml:"max_concurrent" doc:"attempts in flight on this route; 0: no limit"`
+	PerMinute     Rate   `yaml:"per_minute"`
+}
+
+// Rate is what may begin in any minute on this node.
+type Rate struct {
+	Requests int `yaml:"requests" doc:"attempts begun in any minute; 0: no limit"`
+	Tokens   int `yaml:"tokens" doc:"tokens of these, estimated at first and then as measured; 0: no limit"`
 }
 
 // HasRoutes reports whether the configuration names suppliers or routes of its own; without, those

@@ -60,15 +60,12 @@ func (g *Gateway) Create(ctx context.Context, c gate.Caller, s Submission) (Acce
 	if refused != nil {
 		return Accepted{}, refused
 	}
-	n, err := g.newTask(ctx, c, req, entry)
+	n, choices, err := g.newTask(ctx, c, req, entry, old.LastUnknown())
 	if err != nil {
 		return Accepted{}, err
 	}
 	n.IdempotencyHash, n.Fingerprint = key, fingerprint
-	if n.First != nil && old.LastUnknown() {
-		n.First.Plans = nil // the worker settles the earlier attempt before it begins another
-	}
-	return g.accept(ctx, c, n, s.Wait)
+	return g.accept(ctx, c, n, choices, s.Wait)
 }
 
 // check passes the request through everything between the idempotency record and the commit.
@@ -85,8 +82,10 @@ func (g *Gateway) check(c gate.Caller, req catalog.Request) (catalog.Capability,
 }
 
 // accept makes the one durable commit and, for a synchronous capability, begins the work.
-func (g *Gateway) accept(ctx context.Context, c gate.Caller, n store.NewTask, prefer *time.Duration) (Accepted, error) {
-	created, done, err := g.commit(ctx, n)
+func (g *Gateway) accept(
+	ctx context.Context, c gate.Caller, n store.NewTask, choices []routing.Choice, prefer *time.Duration,
+) (Accepted, error) {
+	created, done, err := g.commit(ctx, n, choices)
 	switch {
 	case errors.Is(err, store.ErrConflict):
 		return Accepted{}, conflict(c, task.Task{})
@@ -114,8 +113,16 @@ func (g *Gateway) accept(ctx context.Context, c gate.Caller, n store.NewTask, pr
 }
 
 // commit records the task and starts its worker where it has one at once; done delivers the task as
-// that worker left it.
-func (g *Gateway) commit(ctx context.Context, n store.NewTask) (created store.Created, done chan task.Task, err error) {
+// that worker left it. Of the choices the one that was begun is kept.
+func (g *Gateway) commit(
+	ctx context.Context, n store.NewTask, choices []routing.Choice,
+) (created store.Created, done chan task.Task, err error) {
+	var begun task.Attempt
+	defer func() {
+		if done == nil {
+			g.health.Keep(choices, "", "")
+		}
+	}()
 	if !g.enter() {
 		g.dropInput(ctx, n.InputRef)
 		return created, nil, errStopping
@@ -132,11 +139,15 @@ func (g *Gateway) commit(ctx context.Context, n store.NewTask) (created store.Cr
 	if err != nil || created.Lease == nil {
 		return created, nil, err
 	}
+	if a := created.Task.OpenAttempt(); a != nil {
+		begun = *a
+	}
+	grant := g.health.Keep(choices, begun.Supplier, begun.Model)
 	done = make(chan task.Task, 1)
 	g.workers.Add(1)
 	g.crew.run(func() {
 		defer g.workers.Done()
-		done <- g.run(*created.Lease, held, true)
+		done <- g.run(*created.Lease, held, true, grant)
 	})
 	return created, done, nil
 }
@@ -147,40 +158,46 @@ func refusedForSure(err error) bool {
 	return held || errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrFull)
 }
 
-// newTask assembles the record: input kept, price frozen, reservation and holds computed.
+// newTask assembles the record: input kept, price frozen, reservation and holds computed. Synchronous
+// work has its routes chosen at once, unless it waits for an earlier attempt to be settled by its worker.
 func (g *Gateway) newTask(
-	ctx context.Context, c gate.Caller, req catalog.Request, entry catalog.Capability,
-) (store.NewTask, error) {
+	ctx context.Context, c gate.Caller, req catalog.Request, entry catalog.Capability, waits bool,
+) (n store.NewTask, choices []routing.Choice, err error) {
 	routes := g.routes.Load()
 	req.Parameters = entry.FillDefaults(req.Parameters)
-	sr := supplier.Request{Capability: string(req.Capability), Input: req.Input, Parameters: req.Parameters}
 	size := routing.Estimate(req.Capability, len(material(entry, req.Input)), req.Input, req.Parameters)
 	price := routes.ListPrice(c.Key.Mode, req.Capability, size)
-	n := store.NewTask{
+	n = store.NewTask{
 		ID: task.NewID(task.PrefixTask, g.now()), Scope: c.Scope(), KeyID: c.Key.ID, Capability: string(req.Capability), Sync: entry.Mode == catalog.Sync,
 		Input: req.Input, Parameters: req.Parameters, Deadline: entry.Deadline,
 		Price: price, Reserved: price.Cost(size),
 	}
 	n.Holds = g.gate.Holds(c, n.Reserved)
-	if n.Sync {
-		choices, passed := routes.Choose(routing.Want{Mode: c.Key.Mode, Request: sr, Size: size}, g.health)
-		n.First = &store.First{Node: *g.node.Load(), Term: g.limits.LeaseTerm}
-		for _, choice := range choices {
-			n.First.Plans = append(n.First.Plans, choice.Plan(passed))
-		}
+	if err = g.checkMedia(ctx, c.Scope(), entry, req.Input); err != nil {
+		return n, nil, err
 	}
-	if err := g.checkMedia(ctx, c.Scope(), entry, req.Input); err != nil {
-		return n, err
-	}
-	var err error
 	if n.Authorization, err = g.authorization(ctx, req.Input); err != nil {
-		return n, err
+		return n, nil, err
 	}
 	if len(req.Input) > inlineInput {
 		n.Input = nil
-		n.InputRef, err = g.keepInput(ctx, c.Scope(), req.Input, entry.Deadline)
+		if n.InputRef, err = g.keepInput(ctx, c.Scope(), req.Input, entry.Deadline); err != nil {
+			return n, nil, err
+		}
 	}
-	return n, err
+	if n.Sync {
+		n.First = &store.First{Node: *g.node.Load(), Term: g.limits.LeaseTerm}
+	}
+	if !n.Sync || waits {
+		return n, nil, nil
+	}
+	sr := supplier.Request{Capability: string(req.Capability), Input: req.Input, Parameters: req.Parameters}
+	choices, passed := routes.Choose(routing.Want{Mode: c.Key.Mode, Request: sr, Size: size}, g.health)
+	n.First.Plans = make([]task.Plan, 0, len(choices))
+	for _, choice := range choices {
+		n.First.Plans = append(n.First.Plans, choice.Plan(passed))
+	}
+	return n, choices, nil
 }
 
 // join waits with a task that stood under the key before this request.

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"unitask/internal/routing"
 	"unitask/internal/store"
 	"unitask/internal/task"
 )
@@ -68,7 +69,7 @@ func (g *Gateway) claim(ctx context.Context) int {
 	for _, l := range leases {
 		g.workers.Go(func() {
 			defer g.giveBack()
-			g.run(l, held, false)
+			g.run(l, held, false, routing.Grant{})
 		})
 	}
 	return len(leases)

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"unitask/internal/routing"
 	"unitask/internal/store"
 	"unitask/internal/task"
 )
@@ -52,6 +53,7 @@ func (w *work) park(ctx context.Context) bool {
 	next := *w // this turn isn't over yet, and may look at its own while the next one begins
 	next.t = task.Task{ID: w.t.ID, Scope: w.t.Scope}
 	next.request, next.media, next.suspect = nil, false, false
+	w.grant = routing.Grant{} // the next turn has it
 	g.parkLocked(&next, min(w.wake, time.Until(w.ends)))
 	return true
 }

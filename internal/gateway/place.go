@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -79,7 +80,7 @@ func (w *work) restFor(n int) time.Duration {
 }
 
 // noRoute decides what becomes of a task that no route takes now. While one of them merely has no
-// room (full, cooling down, or refusing for that reason), asynchronous work goes back to the queue
+// room (full, cooling down, or refusing for that reason) or is being probed, asynchronous work goes back to the queue
 // until its deadline and synchronous work waits a moment.
 func (w *work) noRoute(ctx context.Context, had turns, passed []task.Passed) error {
 	codes, wait, full := had.codes, false, false
@@ -87,7 +88,7 @@ func (w *work) noRoute(ctx context.Context, had turns, passed []task.Passed) err
 		if p.Code != "" {
 			codes = append(codes, p.Code)
 		}
-		wait = wait || p.Code == fault.CapacityExhausted
+		wait = wait || p.Code == fault.CapacityExhausted || p.Reason == routing.Probing
 		full = full || p.Reason == routeFull
 	}
 	switch {
@@ -97,7 +98,11 @@ func (w *work) noRoute(ctx context.Context, had turns, passed []task.Passed) err
 	case wait && !w.t.Sync:
 		return w.requeue(ctx, had.again, full)
 	default:
-		return w.fail(ctx, nil, verdict(codes))
+		e := verdict(codes)
+		if w.t.Scope.Mode == task.Live {
+			w.g.log.Warn("no route took a task", slog.String("task_id", w.t.ID), slog.String("code", string(e.Code)), slog.Any("routes", passed))
+		}
+		return w.fail(ctx, nil, e)
 	}
 }
 

@@ -48,15 +48,18 @@ func (w *work) begin(ctx context.Context) error {
 		err := w.commit(ctx, func(ctx context.Context) (task.Task, error) { return w.g.store.BeginAttempt(ctx, w.ref, plan) })
 		if err == nil {
 			w.fresh = len(w.t.Attempts)
+			w.grant = w.g.health.Keep(choices, plan.Supplier, plan.Model)
 			return nil
 		}
 		if !errors.Is(err, store.ErrRouteFull) {
+			w.g.health.Keep(choices, "", "")
 			return err
 		}
 		passed = append(passed, task.Passed{
 			Supplier: choice.Route.Supplier, Model: choice.Route.Model, Reason: routeFull, Code: fault.CapacityExhausted,
 		})
 	}
+	w.g.health.Keep(choices, "", "")
 	return w.noRoute(ctx, had, passed)
 }
 
@@ -144,6 +147,7 @@ func (w *work) proceed(ctx context.Context, route routing.Route, out supplier.Ou
 		if err != nil {
 			return err
 		}
+		w.g.health.Accepted(route.ID())
 		if err := w.advance(ctx, store.Step{Submitted: raw}); err != nil {
 			return err
 		}

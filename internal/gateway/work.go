@@ -10,6 +10,7 @@ import (
 
 	"unitask/internal/catalog"
 	"unitask/internal/fault"
+	"unitask/internal/routing"
 	"unitask/internal/store"
 	"unitask/internal/supplier"
 	"unitask/internal/task"
@@ -41,8 +42,9 @@ type work struct {
 	wait  time.Duration // between two polls
 	shown time.Time     // when progress was last stored
 
-	inherited bool // another worker left the open attempt, and it isn't counted yet
-	suspect   bool // this worker has the suspects' turn
+	grant     routing.Grant // what the open attempt took of its route, on this node
+	inherited bool          // another worker left the open attempt, and it isn't counted yet
+	suspect   bool          // this worker has the suspects' turn
 }
 
 // run works on a task until it is terminal, the node stops or the lease is lost, and returns the task
@@ -50,8 +52,10 @@ type work struct {
 //
 // Its context ends with the deadline, the caller's cancellation or the end of the node's grace. What
 // only waits, ends as soon as the node begins to stop: see soft.
-func (g *Gateway) run(l store.Lease, held tenure, fresh bool) task.Task {
-	w := &work{g: g, ref: l.Ref, t: l.Task, held: held, ends: time.Now().Add(l.Left), inherited: inheritedFrom(l.Task, fresh)}
+func (g *Gateway) run(l store.Lease, held tenure, fresh bool, grant routing.Grant) task.Task {
+	w := &work{
+		g: g, ref: l.Ref, t: l.Task, held: held, ends: time.Now().Add(l.Left), grant: grant, inherited: inheritedFrom(l.Task, fresh),
+	}
 	if a := l.Task.OpenAttempt(); a != nil && fresh {
 		w.fresh = a.N
 	}
@@ -68,6 +72,7 @@ func (w *work) work() {
 	ctx, stop := context.WithDeadline(ctx, w.ends)
 	defer stop()
 	defer w.clear()
+	defer w.endGrant()
 	w.loop(ctx)
 	if w.t.State.Terminal() {
 		w.g.eraseInputs(ctx, before)
@@ -199,6 +204,7 @@ func (w *work) commit(ctx context.Context, write func(context.Context) (task.Tas
 			w.g.observe(w.t, t)
 			t.CancelRequested = t.CancelRequested || (w.t.CancelRequested && !t.State.Terminal())
 			w.t = t
+			w.spend()
 			return nil
 		case errors.Is(err, store.ErrFenced):
 			return errDropped

@@ -7,7 +7,6 @@
 package routing
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -28,16 +27,30 @@ type Route struct {
 	Mode        task.Mode // Live, or Test for the sandbox
 	Cap         int       // attempts in flight on this route; 0: no limit
 	SupplierCap int       // attempts in flight at this supplier over all its routes; 0: no limit
-	Kind        supplier.Kind
-	Adapter     supplier.Adapter
-	ResultHosts []string // hosts the result files may come from without the address guard
+	Rate        Rate      // of this route
+	// SupplierRate is over all routes of the supplier.
+	SupplierRate Rate
+	Kind         supplier.Kind
+	Adapter      supplier.Adapter
+	ResultHosts  []string // hosts the result files may come from without the address guard
+
+	id   string     // ID, once it is in a table
+	caps []task.Cap // Caps, once it is in a table
 }
 
 // ID names the route among those of its capability.
-func (r Route) ID() string { return r.Supplier + "/" + r.Model }
+func (r Route) ID() string {
+	if r.id != "" {
+		return r.id
+	}
+	return r.Supplier + "/" + r.Model
+}
 
-// Caps returns the in-flight limits an attempt on the route counts against.
+// Caps returns the in-flight limits an attempt on the route counts against. They are not to be changed.
 func (r Route) Caps() []task.Cap {
+	if r.caps != nil {
+		return r.caps
+	}
 	caps := []task.Cap{{Key: "supplier:" + r.Supplier, Limit: r.SupplierCap}}
 	if r.Cap > 0 {
 		caps = append(caps, task.Cap{Key: "route:" + string(r.Capability) + ":" + r.ID(), Limit: r.Cap})
@@ -45,38 +58,75 @@ func (r Route) Caps() []task.Cap {
 	return caps
 }
 
+// capped reports whether the route may be full.
+func (r *Route) capped() bool { return r.Cap > 0 || r.SupplierCap > 0 }
+
+// rated reports whether the route has so much a minute.
+func (r *Route) rated() bool { return r.Rate != Rate{} || r.SupplierRate != Rate{} }
+
+type limit struct {
+	key  windowKey
+	rate Rate
+}
+
+// limited returns what the route's work in a minute counts against.
+func (r *Route) limited() [2]limit {
+	return [2]limit{
+		{windowKey{supplier: r.Supplier}, r.SupplierRate},
+		{windowKey{r.Supplier, r.Model, string(r.Capability)}, r.Rate},
+	}
+}
+
 type tableKey struct {
 	mode task.Mode
 	name catalog.Name
 }
 
+type routeKey struct {
+	tableKey
+	supplier, model string
+}
+
 // Table holds the routes. It is immutable and safe for concurrent use.
 type Table struct {
-	all      []Route
-	approved map[tableKey][]Route
+	all      []*Route
+	approved map[tableKey][]*Route // by id
+	found    map[routeKey]*Route
 	prices   map[catalog.Name]task.Price
 }
 
 // NewTable returns a Table of the routes; prices overrides the list price of a capability for live
 // keys. It fails on a route twice for one capability and on a route without an adapter.
 func NewTable(routes []Route, prices map[catalog.Name]task.Price) (*Table, error) {
-	t := &Table{all: slices.Clone(routes), approved: map[tableKey][]Route{}, prices: prices}
-	seen := map[string]bool{}
+	t := &Table{approved: map[tableKey][]*Route{}, found: map[routeKey]*Route{}, prices: prices}
 	for _, r := range routes {
-		id := string(r.Mode) + " " + string(r.Capability) + " " + r.ID()
-		if seen[id] {
+		if !t.add(&r) {
 			return nil, fmt.Errorf("routing: route %s stands twice under %s", r.ID(), r.Capability)
 		}
-		seen[id] = true
 		if r.Adapter == nil || (r.Mode != task.Live && r.Mode != task.Test) {
 			return nil, fmt.Errorf("routing: route %s of %s has no adapter or no mode", r.ID(), r.Capability)
 		}
 		if r.Approved {
 			k := tableKey{r.Mode, r.Capability}
-			t.approved[k] = append(t.approved[k], r)
+			t.approved[k] = append(t.approved[k], &r)
 		}
 	}
+	for _, list := range t.approved {
+		slices.SortFunc(list, func(a, b *Route) int { return strings.Compare(a.id, b.id) })
+	}
 	return t, nil
+}
+
+// add puts the route where Find finds it; false where it is there already.
+func (t *Table) add(r *Route) bool {
+	k := routeKey{tableKey{r.Mode, r.Capability}, r.Supplier, r.Model}
+	if _, twice := t.found[k]; twice {
+		return false
+	}
+	r.id, r.caps = r.ID(), r.Caps()
+	t.found[k] = r
+	t.all = append(t.all, r)
+	return true
 }
 
 // Serves reports whether an approved route of the mode serves the capability.
@@ -85,30 +135,29 @@ func (t *Table) Serves(mode task.Mode, name catalog.Name) bool {
 }
 
 // Places returns the limits of the routes that take work of the capability now. open is false while
-// every route that could do it asked for a pause; where all of them are tripped there is nothing to
-// wait for: open, and no places.
+// every route that could do it asked for a pause, has had its minute's work or is being probed; where
+// all of them are tripped there is nothing to wait for: open, and no places.
 func (t *Table) Places(mode task.Mode, name catalog.Name, h *Health) (places [][]task.Cap, open bool) {
-	cooling := false
+	waits := false
 	for _, r := range t.approved[tableKey{mode, name}] {
-		switch _, code := h.Paused(r.ID()); code {
-		case "":
-			places = append(places, r.Caps())
-		case fault.CapacityExhausted:
-			cooling = true
+		switch reason, code := h.refusal(r); {
+		case reason == "":
+			places = append(places, r.caps)
+		case code == fault.CapacityExhausted, reason == Probing:
+			waits = true
 		}
 	}
-	return places, len(places) > 0 || !cooling
+	return places, len(places) > 0 || !waits
 }
 
 // Find returns the route an attempt was begun on, approved or not: work in flight is finished even
 // when its route is no longer taken.
 func (t *Table) Find(mode task.Mode, name catalog.Name, supplierName, model string) (Route, bool) {
-	for _, r := range t.all {
-		if r.Mode == mode && r.Capability == name && r.Supplier == supplierName && r.Model == model {
-			return r, true
-		}
+	r, ok := t.found[routeKey{tableKey{mode, name}, supplierName, model}]
+	if !ok {
+		return Route{}, false
 	}
-	return Route{}, false
+	return *r, true
 }
 
 // Suppliers returns the distinct names of suppliers and models, for operators and leak checks.
@@ -125,10 +174,10 @@ func (t *Table) Suppliers() []string {
 // for the capability, else that of the approved route which is cheapest for it. Test keys are free.
 func (t *Table) ListPrice(mode task.Mode, name catalog.Name, size task.Usage) task.Price {
 	var best task.Price
-	routes := t.approved[tableKey{mode, name}]
-	for i, r := range routes {
-		if i == 0 || r.Price.Cost(size) < best.Cost(size) {
-			best = r.Price
+	var least task.Money
+	for i, r := range t.approved[tableKey{mode, name}] {
+		if cost := r.Price.Cost(size); i == 0 || cost < least {
+			best, least = r.Price, cost
 		}
 	}
 	if mode == task.Test {
@@ -138,61 +187,4 @@ func (t *Table) ListPrice(mode task.Mode, name catalog.Name, size task.Usage) ta
 		return p
 	}
 	return best
-}
-
-// Want is one request looking for a route.
-type Want struct {
-	Mode    task.Mode
-	Request supplier.Request // Model is filled in for each route
-	Size    task.Usage       // the estimate to compare prices by
-	Tried   []string         // ids of routes that had their turn
-	Resting []string         // ids of routes that refused it for want of room a moment ago
-}
-
-// Choice is a route worth trying, with the reason it stands where it stands.
-type Choice struct {
-	Route  Route
-	Cost   task.Money // estimated for this request
-	Reason string
-}
-
-// Plan returns the choice as the store records it.
-func (c Choice) Plan(passed []task.Passed) task.Plan {
-	return task.Plan{
-		Supplier: c.Route.Supplier, Model: c.Route.Model, Caps: c.Route.Caps(), Reason: c.Reason, Passed: passed,
-	}
-}
-
-// Choose returns the routes worth trying, cheapest first (ties by name), and those passed over with
-// the reasons. h may be nil.
-func (t *Table) Choose(w Want, h *Health) ([]Choice, []task.Passed) {
-	var choices []Choice
-	var passed []task.Passed
-	for _, r := range t.approved[tableKey{w.Mode, catalog.Name(w.Request.Capability)}] {
-		if reason, code := refuse(r, w, h); reason != "" {
-			passed = append(passed, task.Passed{Supplier: r.Supplier, Model: r.Model, Reason: reason, Code: code})
-			continue
-		}
-		cost := r.Price.Cost(w.Size)
-		choices = append(choices, Choice{Route: r, Cost: cost, Reason: "estimated " + cost.String() + " USD"})
-	}
-	slices.SortStableFunc(choices, func(a, b Choice) int {
-		return cmp.Or(cmp.Compare(a.Cost, b.Cost), strings.Compare(a.Route.ID(), b.Route.ID()))
-	})
-	return choices, passed
-}
-
-func refuse(r Route, w Want, h *Health) (reason string, code fault.Code) {
-	if slices.Contains(w.Tried, r.ID()) {
-		return "tried", "" // its own code stands on its attempt
-	}
-	if slices.Contains(w.Resting, r.ID()) {
-		return "refused for want of room", fault.CapacityExhausted
-	}
-	req := w.Request
-	req.Model = r.Model
-	if why := supplier.Refuses(r.Kind, r.Adapter, req); why != "" {
-		return "can't honour the request: " + why, fault.InvalidRequest
-	}
-	return h.Paused(r.ID())
 }

@@ -29,6 +29,12 @@ func tokens(name string, in, out task.Money) routing.Route {
 	}
 }
 
+// narrow makes the route one that may be full, so that others are asked for too.
+func narrow(r routing.Route) routing.Route {
+	r.Cap = 1
+	return r
+}
+
 func mustTable(t *testing.T, routes ...routing.Route) *routing.Table {
 	t.Helper()
 	table, err := routing.NewTable(routes, nil)
@@ -50,7 +56,7 @@ func order(choices []routing.Choice) (ids []string) {
 }
 
 func TestCheapestForThisRequest(t *testing.T) {
-	table := mustTable(t, tokens("reads", 1, 10), tokens("writes", 5, 2), tokens("even", 3, 3), tokens("also", 3, 3))
+	table := mustTable(t, narrow(tokens("reads", 1, 10)), narrow(tokens("writes", 5, 2)), narrow(tokens("even", 3, 3)), narrow(tokens("also", 3, 3)))
 	for _, tt := range []struct {
 		size task.Usage
 		want []string
@@ -85,30 +91,39 @@ func TestPassedOver(t *testing.T) {
 		return "no such parameter"
 	}
 	unapproved.Approved, sandbox.Mode = false, task.Test
-	narrow := tokens("narrow", 1, 1)
-	narrow.Adapter = refuser{narrow.Adapter}
-	table := mustTable(t, tokens("fine", 9, 9), tokens("limited", 1, 1), tokens("greedy", 1, 1), tokens("tried", 1, 1), fussy, narrow, unapproved, sandbox)
-	choices, passed := table.Choose(want(task.Usage{}, "tried/m"), health)
+	strict := tokens("strict", 1, 1)
+	strict.Adapter = refuser{strict.Adapter}
+	table := mustTable(t, tokens("fine", 9, 9), tokens("limited", 1, 1), tokens("greedy", 1, 1), tokens("tried", 1, 1), fussy, strict, unapproved, sandbox)
+	choices, passed := table.Choose(want(thousand, "tried/m"), health)
 	if diff := cmp.Diff([]string{"fine"}, order(choices)); diff != "" {
 		t.Errorf("choices (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]task.Passed{
-		{Supplier: "limited", Model: "m", Reason: "cooling down", Code: fault.CapacityExhausted},
-		{Supplier: "greedy", Model: "m", Reason: "cooling down", Code: fault.CapacityExhausted},
-		{Supplier: "tried", Model: "m", Reason: "tried"},
 		{Supplier: "fussy", Model: "m", Reason: "can't honour the request: no such parameter", Code: fault.InvalidRequest},
-		{Supplier: "narrow", Model: "m", Reason: "can't honour the request: not as m is configured", Code: fault.InvalidRequest},
+		{Supplier: "greedy", Model: "m", Reason: "cooling down", Code: fault.CapacityExhausted},
+		{Supplier: "limited", Model: "m", Reason: "cooling down", Code: fault.CapacityExhausted},
+		{Supplier: "strict", Model: "m", Reason: "can't honour the request: not as m is configured", Code: fault.InvalidRequest},
+		{Supplier: "tried", Model: "m", Reason: "tried"},
 	}, passed); diff != "" {
 		t.Errorf("passed (-want +got):\n%s", diff)
 	}
 	now = now.Add(time.Minute)
-	if why, _ := health.Paused("limited/m"); why != "" {
-		t.Errorf("still paused: %s", why)
+	if diff := cmp.Diff([]string{"limited"}, chosen(table, health, "tried/m")); diff != "" {
+		t.Errorf("after the pause (-want +got):\n%s", diff)
 	}
-	now = now.Add(10 * time.Minute)
-	if why, _ := health.Paused("greedy/m"); why != "" {
-		t.Errorf("a supplier's advice of 1000 hours is followed: %s", why)
+	now = now.Add(9 * time.Minute)
+	if diff := cmp.Diff([]string{"greedy"}, chosen(table, health, "tried/m")); diff != "" {
+		t.Errorf("after a supplier's advice of 1000 hours (-want +got):\n%s", diff)
 	}
+}
+
+// thousand is the size of a request for which prices differ.
+var thousand = task.Usage{InputTokens: 1000}
+
+// chosen is the order of the choices.
+func chosen(table *routing.Table, h *routing.Health, tried ...string) []string {
+	choices, _ := table.Choose(want(thousand, tried...), h)
+	return order(choices)
 }
 
 func TestListPrice(t *testing.T) {

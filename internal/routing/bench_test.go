@@ -1,0 +1,38 @@
+package routing_test
+
+import (
+	"strconv"
+	"testing"
+
+	"unitask/internal/routing"
+	"unitask/internal/task"
+)
+
+// BenchmarkChoose decides on one request as its acceptance does, up to the plans for the store.
+func BenchmarkChoose(b *testing.B) {
+	for _, n := range []int{3, 10, 1000, 10_000} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			routes := make([]routing.Route, n)
+			for i := range routes {
+				routes[i] = tokens("supplier-"+strconv.Itoa(i), task.Money(n-i), task.Money(n-i))
+			}
+			table, err := routing.NewTable(routes, nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			health := routing.NewHealth(nil)
+			w := want(task.Usage{InputTokens: 100, OutputTokens: 1024})
+			b.ReportAllocs()
+			for b.Loop() {
+				choices, passed := table.Choose(w, health)
+				plans := make([]task.Plan, 0, len(choices))
+				for _, c := range choices {
+					plans = append(plans, c.Plan(passed))
+				}
+				if len(plans) == 0 {
+					b.Fatal("no plan")
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,138 @@
+package routing
+
+import (
+	"slices"
+	"strconv"
+
+	"unitask/internal/catalog"
+	"unitask/internal/fault"
+	"unitask/internal/supplier"
+	"unitask/internal/task"
+)
+
+// Want is one request looking for a route.
+type Want struct {
+	Mode    task.Mode
+	Request supplier.Request // Model is filled in for each route
+	Size    task.Usage       // the estimate to compare prices by
+	Tried   []string         // ids of routes that had their turn
+	Resting []string         // ids of routes that refused it for want of room a moment ago
+}
+
+// Choice is a route worth trying, with the reason it stands where it stands.
+type Choice struct {
+	Route  Route
+	Cost   task.Money // estimated for this request
+	Reason string
+	grant  Grant
+}
+
+// mostPassed bounds how many routes that were passed over a plan names.
+const mostPassed = 32
+
+// Plan returns the choice as the store records it.
+func (c Choice) Plan(passed []task.Passed) task.Plan {
+	if more := len(passed) - mostPassed; more > 0 {
+		passed = append(slices.Clone(passed[:mostPassed]), task.Passed{Reason: strconv.Itoa(more) + " more routes were passed over"})
+	}
+	return task.Plan{
+		Supplier: c.Route.Supplier, Model: c.Route.Model, Caps: c.Route.Caps(), Reason: c.Reason, Passed: passed,
+	}
+}
+
+// Choose returns the routes worth trying, cheapest first (ties by name), up to the first that can't be
+// full, and those before it that were passed over, with the reasons. What the choices take from h,
+// which may be nil, is to be given back by Keep.
+func (t *Table) Choose(w Want, h *Health) ([]Choice, []task.Passed) {
+	var choices []Choice
+	var passed []task.Passed
+	routes := t.approved[tableKey{w.Mode, catalog.Name(w.Request.Capability)}]
+	var few [8]ranked
+	for order := rank(routes, w.Size, few[:0]); len(order) > 0; {
+		var next ranked
+		next, order = order.pop()
+		r := routes[next.at]
+		c, reason, code := consider(r, w, h)
+		if reason != "" {
+			passed = append(passed, task.Passed{Supplier: r.Supplier, Model: r.Model, Reason: reason, Code: code})
+			continue
+		}
+		c.Cost = next.cost
+		c.Reason = "estimated " + next.cost.String() + " USD" + c.Reason
+		choices = append(choices, c)
+		if !r.capped() {
+			break
+		}
+	}
+	return choices, passed
+}
+
+// consider takes a turn on the route, or says why there is none.
+func consider(r *Route, w Want, h *Health) (c Choice, reason string, code fault.Code) {
+	if slices.Contains(w.Tried, r.id) {
+		return c, "tried", "" // its own code stands on its attempt
+	}
+	if slices.Contains(w.Resting, r.id) {
+		return c, "refused for want of room", fault.CapacityExhausted
+	}
+	req := w.Request
+	req.Model = r.Model
+	if why := supplier.Refuses(r.Kind, r.Adapter, req); why != "" {
+		return c, "can't honour the request: " + why, fault.InvalidRequest
+	}
+	grant, probed, reason, code := h.take(r, w.Size.InputTokens+w.Size.OutputTokens)
+	if reason != "" {
+		return c, reason, code
+	}
+	c = Choice{Route: *r, grant: grant}
+	if probed != "" {
+		c.Reason = "; the probe after " + probed
+	}
+	return c, "", ""
+}
+
+// ranked is a route and what the request is estimated to cost there.
+type ranked struct {
+	cost task.Money
+	at   int // in the list, which is sorted by id
+}
+
+func (a ranked) before(b ranked) bool { return a.cost < b.cost || (a.cost == b.cost && a.at < b.at) }
+
+// ranking is a heap: most requests take the first route, and of thousands nobody needs the order.
+type ranking []ranked
+
+func rank(routes []*Route, size task.Usage, in []ranked) ranking {
+	order := ranking(slices.Grow(in, len(routes)))
+	for i, r := range routes {
+		order = append(order, ranked{r.Price.Cost(size), i})
+	}
+	for i := len(order)/2 - 1; i >= 0; i-- {
+		order.sink(i)
+	}
+	return order
+}
+
+func (o ranking) pop() (ranked, ranking) {
+	first, last := o[0], len(o)-1
+	o[0] = o[last]
+	o = o[:last]
+	o.sink(0)
+	return first, o
+}
+
+func (o ranking) sink(i int) {
+	for {
+		least := i
+		for child := 2*i + 1; child <= 2*i+2 && child < len(o); child++ {
+			if o[child].before(o[least]) {
+				least = child
+			}
+		}
+		if least == i {
+			return
+		}
+		o[i], o[least] = o[least], o[i]
+		i = least
+	}
+}

@@ -1,0 +1,132 @@
+package routing
+
+import (
+	"time"
+
+	"unitask/internal/fault"
+)
+
+// Grant is what a choice took from its route: the turn to probe it, and its part of the minute. The
+// zero Grant holds nothing.
+type Grant struct {
+	route   string
+	probe   uint64
+	windows [2]*window
+	second  int64
+	tokens  int64
+}
+
+// take asks for a turn on the route for a request of so many tokens, and takes it.
+func (h *Health) take(r *Route, tokens int64) (g Grant, probed, reason string, code fault.Code) {
+	if h == nil {
+		return Grant{}, "", "", ""
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	c := h.routes[r.id]
+	if c == nil && !r.rated() {
+		return Grant{}, "", "", ""
+	}
+	now := h.now()
+	if reason, code := h.refusalLocked(r, now, tokens); reason != "" {
+		return Grant{}, "", reason, code
+	}
+	g = Grant{route: r.id, second: h.second(now), tokens: tokens}
+	if c != nil && c.halfOpen {
+		h.probes++
+		g.probe, c.probe, c.expires = h.probes, h.probes, now.Add(probeMost)
+		probed = c.reason
+	}
+	for i, l := range r.limited() {
+		if l.rate != (Rate{}) {
+			g.windows[i] = h.windowLocked(l.key, g.second)
+			g.windows[i].put(g.second, 1, tokens)
+		}
+	}
+	return g, probed, "", ""
+}
+
+// refusal returns why the route takes nothing now, and the code for a caller; "" when it does.
+func (h *Health) refusal(r *Route) (reason string, code fault.Code) {
+	if h == nil {
+		return "", ""
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.routes[r.id] == nil && !r.rated() {
+		return "", ""
+	}
+	return h.refusalLocked(r, h.now(), 1)
+}
+
+func (h *Health) refusalLocked(r *Route, now time.Time, tokens int64) (reason string, code fault.Code) {
+	if reason, code := h.routes[r.id].refusal(now); reason != "" {
+		return reason, code
+	}
+	for _, l := range r.limited() {
+		if l.rate == (Rate{}) {
+			continue
+		}
+		if reason := h.windowLocked(l.key, h.second(now)).full(l.rate, tokens); reason != "" {
+			return reason, fault.CapacityExhausted
+		}
+	}
+	return "", ""
+}
+
+func (h *Health) windowLocked(k windowKey, second int64) *window {
+	w := h.windows[k]
+	if w == nil {
+		w = &window{newest: second}
+		h.windows[k] = w
+	}
+	w.move(second)
+	return w
+}
+
+// Keep gives back what the choices took, but for the one that was begun on the given supplier and
+// model, whose Grant it returns; "" for none of them.
+func (h *Health) Keep(choices []Choice, supplierName, model string) Grant {
+	var kept Grant
+	for _, c := range choices {
+		if c.Route.Supplier == supplierName && c.Route.Model == model {
+			kept = c.grant
+		} else {
+			h.giveBack(c.grant)
+		}
+	}
+	return kept
+}
+
+// giveBack makes a grant as if it had never been taken.
+func (h *Health) giveBack(g Grant) {
+	h.settle(g, -1, -g.tokens)
+}
+
+// Spent tells how many tokens the attempt that the grant was for came to; its turn to probe is over,
+// however it ended.
+func (h *Health) Spent(g Grant, tokens int64) {
+	h.settle(g, 0, tokens-g.tokens)
+}
+
+// Ended is Spent for an attempt that nobody can measure: what was granted counts as spent.
+func (h *Health) Ended(g Grant) {
+	h.settle(g, 0, 0)
+}
+
+func (h *Health) settle(g Grant, requests, tokens int64) {
+	if h == nil || g.route == "" {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, w := range g.windows {
+		if w != nil {
+			w.move(h.second(h.now()))
+			w.put(g.second, requests, tokens)
+		}
+	}
+	if c := h.routes[g.route]; c != nil && g.probe != 0 && c.probe == g.probe {
+		c.probe = 0
+	}
+}
