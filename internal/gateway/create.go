@@ -193,10 +193,7 @@ func (g *Gateway) newTask(
 	}
 	sr := supplier.Request{Capability: string(req.Capability), Input: req.Input, Parameters: req.Parameters}
 	choices, passed := routes.Choose(routing.Want{Mode: c.Key.Mode, Request: sr, Size: size}, g.health)
-	n.First.Plans = make([]task.Plan, 0, len(choices))
-	for _, choice := range choices {
-		n.First.Plans = append(n.First.Plans, choice.Plan(passed))
-	}
+	n.First.Plans = routing.Plans(choices, passed)
 	return n, choices, nil
 }
 

@@ -28,9 +28,6 @@ const (
 	restMost  = time.Minute
 )
 
-// routeFull is the reason in the ledger for a route whose limit was reached.
-const routeFull = "full"
-
 // turns is what the ledger says about the routes since the task was last queued by its caller.
 type turns struct {
 	tried   []string      // routes that are out
@@ -89,7 +86,7 @@ func (w *work) noRoute(ctx context.Context, had turns, passed []task.Passed) err
 			codes = append(codes, p.Code)
 		}
 		wait = wait || p.Code == fault.CapacityExhausted || p.Reason == routing.Probing
-		full = full || p.Reason == routeFull
+		full = full || p.Reason == routing.Full
 	}
 	switch {
 	case wait && w.t.Sync && w.waited < w.g.limits.PlaceWait:

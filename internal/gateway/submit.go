@@ -55,9 +55,7 @@ func (w *work) begin(ctx context.Context) error {
 			w.g.health.Keep(choices, "", "")
 			return err
 		}
-		passed = append(passed, task.Passed{
-			Supplier: choice.Route.Supplier, Model: choice.Route.Model, Reason: routeFull, Code: fault.CapacityExhausted,
-		})
+		passed = append(passed, choice.Full())
 	}
 	w.g.health.Keep(choices, "", "")
 	return w.noRoute(ctx, had, passed)

@@ -25,11 +25,7 @@ func BenchmarkChoose(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				choices, passed := table.Choose(w, health)
-				plans := make([]task.Plan, 0, len(choices))
-				for _, c := range choices {
-					plans = append(plans, c.Plan(passed))
-				}
-				if len(plans) == 0 {
+				if len(routing.Plans(choices, passed)) == 0 {
 					b.Fatal("no plan")
 				}
 			}

@@ -27,6 +27,9 @@ type Choice struct {
 	grant  Grant
 }
 
+// Full is the reason for passing over a route whose limit of attempts in flight is reached.
+const Full = "full"
+
 // mostPassed bounds how many routes that were passed over a plan names.
 const mostPassed = 32
 
@@ -38,6 +41,21 @@ func (c Choice) Plan(passed []task.Passed) task.Plan {
 	return task.Plan{
 		Supplier: c.Route.Supplier, Model: c.Route.Model, Caps: c.Route.Caps(), Reason: c.Reason, Passed: passed,
 	}
+}
+
+// Full returns the choice as passed over by the store, which found its limit reached.
+func (c Choice) Full() task.Passed {
+	return task.Passed{Supplier: c.Route.Supplier, Model: c.Route.Model, Reason: Full, Code: fault.CapacityExhausted}
+}
+
+// Plans returns the choices as the store tries them: each but the first only if those before it are full.
+func Plans(choices []Choice, passed []task.Passed) []task.Plan {
+	plans := make([]task.Plan, 0, len(choices))
+	for _, c := range choices {
+		plans = append(plans, c.Plan(passed))
+		passed = append(slices.Clip(passed), c.Full())
+	}
+	return plans
 }
 
 // Choose returns the routes worth trying, cheapest first (ties by name), up to the first that can't be
