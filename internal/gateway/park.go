@@ -59,17 +59,18 @@ func (w *work) park(ctx context.Context) bool {
 }
 
 func (g *Gateway) parkLocked(w *work, d time.Duration) {
-	g.parked[w.t.ID] = &parked{w: w, timer: time.AfterFunc(max(d, 0), func() { g.resume(w) })}
+	id := w.t.ID // another turn of the timer may find the task at work
+	g.parked[id] = &parked{w: w, timer: time.AfterFunc(max(d, 0), func() { g.resume(id, w) })}
 }
 
 // resume takes a parked task's next step. Polls have as many slots as new work has, of their own, so
 // that neither holds up the other.
-func (g *Gateway) resume(w *work) {
+func (g *Gateway) resume(id string, w *work) {
 	if !g.enter() {
 		return // a stopping node leaves it for the next start
 	}
 	defer g.workers.Done()
-	if !g.unpark(w) {
+	if !g.unpark(id, w) {
 		return
 	}
 	defer func() {
@@ -94,10 +95,10 @@ func (g *Gateway) resume(w *work) {
 
 // unpark takes the task off the list and a slot for it; false where it isn't on it any more or has to
 // wait for a slot.
-func (g *Gateway) unpark(w *work) bool {
+func (g *Gateway) unpark(id string, w *work) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	p, ok := g.parked[w.t.ID]
+	p, ok := g.parked[id]
 	switch {
 	case !ok || p.w != w:
 		return false
@@ -105,7 +106,7 @@ func (g *Gateway) unpark(w *work) bool {
 		p.timer.Reset(parkRetry)
 		return false
 	}
-	delete(g.parked, w.t.ID)
+	delete(g.parked, id)
 	g.polls++
 	return true
 }
