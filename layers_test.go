@@ -33,7 +33,7 @@ var layers = map[string]layer{
 	"disk":          {floor: 0},
 	"fault":         {floor: 0},
 	"jsonwrite":     {floor: 0},
-	"picture":       {floor: 0},
+	"sse":           {floor: 0},
 
 	"jsonwrite/jsonwritetest": {floor: 1, may: []string{"jsonwrite"}},
 
@@ -46,7 +46,7 @@ var layers = map[string]layer{
 	"journal":  {floor: 2, may: []string{"task", "disk"}},
 	"supplier": {floor: 2, may: []string{"fault", "catalog", "secret"}},
 
-	"supplier/wire":         {floor: 3, may: []string{"supplier", "catalog", "fault", "secret"}},
+	"supplier/wire":         {floor: 3, may: []string{"supplier", "catalog", "fault", "secret", "sse"}},
 	"supplier/modelmap":     {floor: 3, may: adapter},
 	"supplier/openai":       {floor: 3, may: adapter, leaf: true},
 	"supplier/anthropic":    {floor: 3, may: adapter, leaf: true},
@@ -79,10 +79,10 @@ var layers = map[string]layer{
 
 	"server":         {floor: 6, below: true, may: []string{"server/console"}},
 	"server/console": {floor: 6, below: true},
-	"client":         {floor: 6, may: []string{"api", "task", "catalog", "fault", "secret"}},
+	"client":         {floor: 6, may: []string{"api", "task", "catalog", "fault", "secret", "sse"}},
 
 	"metrics": {floor: 7, below: true},
-	"tui":     {floor: 7, may: []string{"api", "task", "catalog", "fault", "picture"}},
+	"tui":     {floor: 7, may: []string{"api", "task", "catalog", "fault"}},
 	"mcp":     {floor: 7, may: []string{"api", "catalog", "client", "fault", "task"}},
 	"config":  {floor: 7, may: []string{"fault", "task", "catalog", "account", "secret"}},
 

@@ -28,19 +28,21 @@ type Submission struct {
 	IdempotencyKey string // trimmed, 8 to 128 code points
 	Body           []byte
 	Wait           *time.Duration // the caller's preference; nil: the capability's own
+	Stream         bool           // the caller wants to follow the task
 }
 
 // Accepted is a task that stands under the key.
 type Accepted struct {
 	Task     task.Task
-	Replayed bool // it stood there before this request
+	Replayed bool    // it stood there before this request
+	Stream   *Stream // where the Submission asks for one; close it
 }
 
 // Create accepts a request, joins it to the task under its key, or refuses it without a trace. It
-// returns when the task ended or the wait is over. A task that failed is no error here: the caller
-// of Create decides how to show it.
+// returns when the task ended, the first text of a stream is there or the wait is over. A task that
+// failed is no error here: the caller of Create decides how to show it.
 func (g *Gateway) Create(ctx context.Context, c gate.Caller, s Submission) (Accepted, error) {
-	req, refused := catalog.Decode(s.Body, catalog.Limits{Depth: g.limits.Load().JSONDepth})
+	req, refused := catalog.Decode(s.Body, catalog.Limits{Depth: g.limits.JSONDepth})
 	if refused != nil {
 		return Accepted{}, refused
 	}
@@ -54,7 +56,7 @@ func (g *Gateway) Create(ctx context.Context, c gate.Caller, s Submission) (Acce
 	case old.Fingerprint != fingerprint:
 		return Accepted{}, conflict(c, old)
 	case !old.Reopenable():
-		return g.join(ctx, old, s.Wait)
+		return g.join(ctx, old, s)
 	}
 	entry, refused := g.check(c, req)
 	if refused != nil {
@@ -65,7 +67,7 @@ func (g *Gateway) Create(ctx context.Context, c gate.Caller, s Submission) (Acce
 		return Accepted{}, err
 	}
 	n.IdempotencyHash, n.Fingerprint = key, fingerprint
-	return g.accept(ctx, c, n, choices, s.Wait)
+	return g.accept(ctx, c, n, choices, s)
 }
 
 // check passes the request through everything between the idempotency record and the commit.
@@ -83,28 +85,30 @@ func (g *Gateway) check(c gate.Caller, req catalog.Request) (catalog.Capability,
 
 // accept makes the one durable commit and, for a synchronous capability, begins the work.
 func (g *Gateway) accept(
-	ctx context.Context, c gate.Caller, n store.NewTask, choices []routing.Choice, prefer *time.Duration,
+	ctx context.Context, c gate.Caller, n store.NewTask, choices []routing.Choice, s Submission,
 ) (Accepted, error) {
-	created, done, err := g.commit(ctx, n, choices)
+	created, err := g.commit(ctx, n, choices, s.Stream)
 	switch {
 	case errors.Is(err, store.ErrConflict):
 		return Accepted{}, conflict(c, task.Task{})
 	case err != nil:
 		return Accepted{}, storeFault(gate.Refusal(err))
 	case created.Admit == store.AdmitReplayed:
-		return g.join(ctx, created.Task, prefer)
+		return g.join(ctx, created.Task, s)
 	}
-	wait := g.waitFor(created.Task, prefer)
+	wait := g.waitFor(created.Task, s.Wait)
 	switch {
-	case done == nil && wait == 0:
+	case created.stream != nil:
+		return g.opened(ctx, created.stream, wait, created.Admit)
+	case created.done == nil && wait == 0:
 		return Accepted{Task: created.Task}, nil // as it was accepted: a worker may have it by now
-	case done == nil:
+	case created.done == nil:
 		return g.finishWait(ctx, created.Task, wait, created.Admit)
 	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
-	case t := <-done:
+	case t := <-created.done:
 		return Accepted{Task: t}, nil
 	case <-timer.C:
 	case <-ctx.Done():
@@ -112,44 +116,56 @@ func (g *Gateway) accept(
 	return g.finishWait(ctx, created.Task, 0, created.Admit)
 }
 
-// commit records the task and starts its worker where it has one at once; done delivers the task as
-// that worker left it. Of the choices the one that was begun is kept.
-func (g *Gateway) commit(
-	ctx context.Context, n store.NewTask, choices []routing.Choice,
-) (created store.Created, done chan task.Task, err error) {
-	var begun task.Attempt
+// begun is a task that was recorded.
+type begun struct {
+	store.Created
+	done   chan task.Task // the task as its worker left it; nil where it has none at once
+	stream *Stream        // where the caller wants one and the task is new
+}
+
+// commit records the task and starts its worker where it has one at once. Of the choices the one that
+// was begun is kept. A stream is there before the worker, so that it misses nothing.
+func (g *Gateway) commit(ctx context.Context, n store.NewTask, choices []routing.Choice, streams bool) (b begun, err error) {
 	defer func() {
-		if done == nil {
+		if b.done == nil {
 			g.health.Keep(choices, "", "")
 		}
 	}()
 	if !g.enter() {
 		g.dropInput(ctx, n.InputRef)
-		return created, nil, errStopping
+		return b, errStopping
 	}
 	defer g.workers.Done()
 	var held tenure
 	if n.First != nil {
 		held = tenure{n.First.Node, time.Now()}
 	}
-	created, err = g.store.CreateTask(context.WithoutCancel(ctx), n)
-	if refusedForSure(err) || created.Admit == store.AdmitReplayed {
+	b.Created, err = g.store.CreateTask(context.WithoutCancel(ctx), n)
+	if refusedForSure(err) || b.Admit == store.AdmitReplayed {
 		g.dropInput(ctx, n.InputRef)
 	}
-	if err != nil || created.Lease == nil {
-		return created, nil, err
+	if err != nil || b.Admit == store.AdmitReplayed {
+		return b, err
 	}
-	if a := created.Task.OpenAttempt(); a != nil {
-		begun = *a
+	if streams {
+		b.stream = g.stream(b.Task, g.lives.renew(b.Task.ID))
 	}
-	grant := g.health.Keep(choices, begun.Supplier, begun.Model)
-	done = make(chan task.Task, 1)
+	if b.Lease == nil {
+		return b, nil
+	}
+	var first task.Attempt
+	if a := b.Task.OpenAttempt(); a != nil {
+		first = *a
+	}
+	grant := g.health.Keep(choices, first.Supplier, first.Model)
+	done, lease := make(chan task.Task, 1), b.Lease
+	b.done = done
 	g.workers.Add(1)
 	g.crew.run(func() {
 		defer g.workers.Done()
-		done <- g.run(*created.Lease, held, true, grant)
+		done <- g.run(*lease, held, true, grant)
 	})
-	return created, done, nil
+	return b, nil
 }
 
 // refusedForSure reports whether nothing was recorded; after any other error the record may stand.
@@ -186,7 +202,7 @@ func (g *Gateway) newTask(
 		}
 	}
 	if n.Sync {
-		n.First = &store.First{Node: *g.node.Load(), Term: g.limits.Load().LeaseTerm}
+		n.First = &store.First{Node: *g.node.Load(), Term: g.limits.LeaseTerm}
 	}
 	if !n.Sync || waits {
 		return n, nil, nil
@@ -198,8 +214,16 @@ func (g *Gateway) newTask(
 }
 
 // join waits with a task that stood under the key before this request.
-func (g *Gateway) join(ctx context.Context, t task.Task, prefer *time.Duration) (Accepted, error) {
-	return g.finishWait(ctx, t, g.waitFor(t, prefer), store.AdmitReplayed)
+func (g *Gateway) join(ctx context.Context, t task.Task, s Submission) (Accepted, error) {
+	wait := g.waitFor(t, s.Wait)
+	if !s.Stream {
+		return g.finishWait(ctx, t, wait, store.AdmitReplayed)
+	}
+	stream, err := g.followed(ctx, t)
+	if err != nil {
+		return Accepted{}, err
+	}
+	return g.opened(ctx, stream, wait, store.AdmitReplayed)
 }
 
 func (g *Gateway) finishWait(ctx context.Context, t task.Task, wait time.Duration, admit store.Admit) (Accepted, error) {
@@ -214,7 +238,7 @@ func (g *Gateway) waitFor(t task.Task, prefer *time.Duration) time.Duration {
 	case prefer != nil:
 		return *prefer
 	case t.Sync:
-		return g.limits.Load().SyncWait
+		return g.limits.SyncWait
 	default:
 		return 0
 	}

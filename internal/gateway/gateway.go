@@ -64,7 +64,7 @@ type Gateway struct {
 	gate      *gate.Gate
 	artifacts artifact.Store
 	fetcher   Fetcher
-	limits    atomic.Pointer[Limits]
+	limits    Limits
 	now       func() time.Time
 	clock     store.Clock // for what expires
 	log       *slog.Logger
@@ -72,6 +72,7 @@ type Gateway struct {
 	node      atomic.Pointer[string] // its name in leases, until it drops them all
 
 	crew     crew
+	lives    lives
 	workers  sync.WaitGroup     // everything that works on a task or is about to begin
 	services sync.WaitGroup     // dispatch, heartbeat, upkeep
 	halt     context.CancelFunc // no more claims, polls and waits
@@ -108,12 +109,10 @@ func New(c Config) (*Gateway, error) {
 	}
 	g := &Gateway{
 		health: routing.NewHealth(c.Now), store: c.Store, gate: c.Gate, artifacts: c.Artifacts, fetcher: c.Fetcher,
-		now: c.Now, clock: store.NewClock(c.Now), log: c.Logger, observer: c.Observer,
+		limits: c.Limits.withDefaults(), now: c.Now, clock: store.NewClock(c.Now), log: c.Logger, observer: c.Observer,
 		running: map[string]*context.CancelCauseFunc{}, parked: map[string]*parked{}, free: make(chan struct{}, 1),
 	}
-	limits := c.Limits.withDefaults()
-	g.limits.Store(&limits)
-	g.slots = limits.Workers
+	g.slots = g.limits.Workers
 	g.catalog.Store(c.Catalog)
 	g.routes.Store(c.Routes)
 	g.haltCtx, g.halt = context.WithCancel(context.Background())
@@ -127,26 +126,12 @@ func New(c Config) (*Gateway, error) {
 	return g, nil
 }
 
-// Settings are what can change while the gateway works. Catalog and Routes are required.
-type Settings struct {
-	Catalog *catalog.Catalog
-	Routes  *routing.Table
-	Limits  Limits // the lease's term stays as it was
-}
+// SetRoutes replaces the routes for every task from now on; work in flight ends on its own route as
+// long as the new table holds it.
+func (g *Gateway) SetRoutes(t *routing.Table) { g.routes.Store(t) }
 
-// Apply replaces the settings for whatever begins from now on. Work under way keeps the route that it
-// has, whether the new table holds it or not.
-func (g *Gateway) Apply(s Settings) {
-	limits := s.Limits.withDefaults()
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	old := g.limits.Load()
-	limits.LeaseTerm = old.LeaseTerm
-	g.slots += limits.Workers - old.Workers
-	g.limits.Store(&limits)
-	g.routes.Store(s.Routes.WithRetired(g.routes.Load()))
-	g.catalog.Store(s.Catalog)
-}
+// SetCatalog replaces the directory for every request from now on.
+func (g *Gateway) SetCatalog(c *catalog.Catalog) { g.catalog.Store(c) }
 
 // Start begins to claim work, to keep leases and to clean up, in the background.
 func (g *Gateway) Start() {
@@ -191,7 +176,7 @@ func (g *Gateway) Shutdown(ctx context.Context) error {
 		g.workers.Wait()
 		close(done)
 	}()
-	grace := time.NewTimer(g.limits.Load().Grace)
+	grace := time.NewTimer(g.limits.Grace)
 	defer grace.Stop()
 	select {
 	case <-done:

@@ -52,7 +52,7 @@ func (w *work) park(ctx context.Context) bool {
 	}
 	next := *w // this turn isn't over yet, and may look at its own while the next one begins
 	next.t = task.Task{ID: w.t.ID, Scope: w.t.Scope}
-	next.request, next.media, next.suspect = nil, false, false
+	next.request, next.media, next.suspect, next.live = nil, false, false, nil
 	w.grant = routing.Grant{} // the next turn has it
 	g.parkLocked(&next, min(w.wake, time.Until(w.ends)))
 	return true
@@ -102,7 +102,7 @@ func (g *Gateway) unpark(id string, w *work) bool {
 	switch {
 	case !ok || p.w != w:
 		return false
-	case g.polls >= g.limits.Load().Workers:
+	case g.polls >= g.limits.Workers:
 		p.timer.Reset(parkRetry)
 		return false
 	}

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"time"
 
+	"unitask/internal/catalog"
 	"unitask/internal/fault"
 	"unitask/internal/routing"
 	"unitask/internal/store"
@@ -66,7 +67,7 @@ func (w *work) adoptable() (task.Attempt, bool) {
 		return task.Attempt{}, false
 	}
 	last := w.t.Attempts[len(w.t.Attempts)-1]
-	route, ok := w.routeOf(last)
+	route, ok := w.g.routes.Load().Find(w.t.Scope.Mode, catalog.Name(w.t.Capability), last.Supplier, last.Model)
 	if !ok {
 		return last, false
 	}
@@ -97,7 +98,7 @@ func (w *work) submit(ctx context.Context, route routing.Route, a task.Attempt) 
 	w.fresh = 0
 	req := *w.request
 	req.Model, req.SubmitKey = route.Model, a.SubmitKey
-	out, err := route.Adapter.Submit(ctx, req)
+	out, err := w.send(ctx, route, req)
 	switch {
 	case err != nil && again:
 		return w.failedAgain(ctx, route, a, supplier.AsError(err))

@@ -80,7 +80,7 @@ func (w *work) keep(ctx context.Context, route routing.Route, r supplier.Result)
 // cancelPaid ends a task whose caller canceled it when its result was there already.
 func (w *work) cancelPaid(ctx context.Context, route routing.Route, r supplier.Result) error {
 	closing := w.paid(task.OK, "", route, r, w.measure(r, nil))
-	return w.advance(ctx, store.Step{Close: closing, Moves: []task.Transition{task.Cancel(nil)}})
+	return w.advance(ctx, store.Step{Close: closing, Moves: []task.Transition{task.Cancel(w.heard())}})
 }
 
 // transferFailed leaves a known job to another poll for a while, then ends the task. The supplier did
@@ -172,8 +172,8 @@ func (w *work) keepOnce(ctx context.Context, route routing.Route, id string, f s
 	}
 	defer func() { _ = body.Close() }()
 	meta, err := w.g.artifacts.Put(ctx, artifact.PutRequest{
-		ID: id, Owner: owner(w.t.Scope), Body: body, Limit: w.g.limits.Load().ArtifactBytes,
-		TTL: w.g.limits.Load().ArtifactTTL, Source: artifact.FromSupplier(),
+		ID: id, Owner: owner(w.t.Scope), Body: body, Limit: w.g.limits.ArtifactBytes,
+		TTL: w.g.limits.ArtifactTTL, Source: artifact.FromSupplier(),
 	})
 	if errors.Is(err, artifact.ErrExists) {
 		return meta, nil // kept before a crash, from an answer that the supplier encoded otherwise
@@ -191,7 +191,7 @@ func (w *work) openFile(ctx context.Context, route routing.Route, f supplier.Fil
 		return body, nil
 	case f.URL != "":
 		return w.g.fetch(ctx, artifact.FetchRequest{
-			URL: f.URL, Limit: w.g.limits.Load().ArtifactBytes, Hosts: route.ResultHosts, Source: artifact.FromSupplier(),
+			URL: f.URL, Limit: w.g.limits.ArtifactBytes, Hosts: route.ResultHosts, Source: artifact.FromSupplier(),
 		})
 	default:
 		return io.NopCloser(bytes.NewReader(f.Data)), nil

@@ -42,11 +42,10 @@ type work struct {
 	wait  time.Duration // between two polls
 	shown time.Time     // when progress was last stored
 
-	route     *routing.Route // of attempt routed, which keeps it whatever is configured meanwhile
-	routed    int
 	grant     routing.Grant // what the open attempt took of its route, on this node
 	inherited bool          // another worker left the open attempt, and it isn't counted yet
 	suspect   bool          // this worker has the suspects' turn
+	live      *live         // what those are told who follow the task; nil where nobody does
 }
 
 // run works on a task until it is terminal, the node stops or the lease is lost, and returns the task
@@ -76,6 +75,7 @@ func (w *work) work() {
 	defer w.clear()
 	defer w.endGrant()
 	w.loop(ctx)
+	w.hush()
 	if w.t.State.Terminal() {
 		w.g.eraseInputs(ctx, before)
 	}
@@ -136,7 +136,7 @@ func (w *work) step(ctx context.Context) error {
 	case w.inherited:
 		return w.inherit(ctx)
 	}
-	route, ok := w.routeOf(*a)
+	route, ok := w.g.routes.Load().Find(w.t.Scope.Mode, catalog.Name(w.t.Capability), a.Supplier, a.Model)
 	if !ok {
 		return w.orphan(ctx, *a)
 	}
@@ -244,16 +244,17 @@ func (w *work) expire(ctx context.Context, open *task.Attempt) error {
 const cancelTimeout = 10 * time.Second
 
 // cancel ends the task at its caller's wish and stops the job where the supplier can. What the
-// supplier charges for a stopped job is unknown, and the ledger says so.
+// supplier charges for a stopped job is unknown, and the ledger says so. The caller pays for the text
+// that was delivered.
 func (w *work) cancel(ctx context.Context, open *task.Attempt) error {
 	if open != nil && open.State == task.Submitted {
 		w.stopJob(ctx, *open)
 	}
-	return w.advance(ctx, store.Step{Close: w.unsettled(open, ""), Moves: []task.Transition{task.Cancel(nil)}})
+	return w.advance(ctx, store.Step{Close: w.unsettled(open, ""), Moves: []task.Transition{task.Cancel(w.heard())}})
 }
 
 func (w *work) stopJob(ctx context.Context, a task.Attempt) {
-	route, ok := w.routeOf(a)
+	route, ok := w.g.routes.Load().Find(w.t.Scope.Mode, catalog.Name(w.t.Capability), a.Supplier, a.Model)
 	if !ok {
 		return
 	}
@@ -268,18 +269,6 @@ func (w *work) stopJob(ctx context.Context, a task.Attempt) {
 		w.g.log.Warn("the job of a canceled task goes on at its supplier",
 			slog.String("task_id", w.t.ID), slog.String("supplier", route.Supplier), slog.Any("error", err))
 	}
-}
-
-// routeOf returns the route that the attempt was begun on.
-func (w *work) routeOf(a task.Attempt) (routing.Route, bool) {
-	if w.route == nil || w.routed != a.N {
-		w.routed = a.N
-		w.route = w.g.routes.Load().Find(w.t.Scope.Mode, catalog.Name(w.t.Capability), a.Supplier, a.Model)
-	}
-	if w.route == nil {
-		return routing.Route{}, false
-	}
-	return *w.route, true
 }
 
 // orphan ends an attempt whose route was taken out of the configuration: nobody can say how it went.

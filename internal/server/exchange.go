@@ -8,7 +8,6 @@ import (
 	"path"
 	"runtime/debug"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"unitask/internal/api"
@@ -38,7 +37,6 @@ type exchange struct {
 // core is what the API and the admin socket have in common: one request's way in and out.
 type core struct {
 	limits  Limits
-	body    atomic.Int64 // Limits.Body, which may change
 	now     func() time.Time
 	log     *slog.Logger
 	mux     *http.ServeMux
@@ -55,13 +53,8 @@ func newCore(limits Limits, now func() time.Time, log *slog.Logger) *core {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	c := &core{limits: limits.withDefaults(), now: now, log: log, mux: http.NewServeMux()}
-	c.SetBody(c.limits.Body)
-	return c
+	return &core{limits: limits.withDefaults(), now: now, log: log, mux: http.NewServeMux()}
 }
-
-// SetBody replaces the bound of a request's body, in bytes, for every request from now on.
-func (s *core) SetBody(limit int64) { s.body.Store(limit) }
 
 // handle adds a route.
 func (s *core) handle(pattern string, h handler) {

@@ -20,6 +20,7 @@ import (
 
 	"unitask/docs"
 	"unitask/internal/api"
+	"unitask/internal/sse"
 	"unitask/internal/supplier/sandbox"
 )
 
@@ -40,8 +41,8 @@ var contract = sync.OnceValues(func() (validator.Validator, error) {
 	return v, errors.Join(errs...)
 })
 
-// errorSchema is the document's ErrorResponse, for answers to what the document doesn't list.
-var errorSchema = sync.OnceValues(func() (*jsonschema.Schema, error) {
+// schemas are the document's, by name, for answers to what it doesn't list and for the events of streams.
+var schemas = sync.OnceValues(func() (map[string]*jsonschema.Schema, error) {
 	raw, err := yaml.YAMLToJSON(docs.OpenAPI)
 	if err != nil {
 		return nil, err
@@ -54,7 +55,13 @@ var errorSchema = sync.OnceValues(func() (*jsonschema.Schema, error) {
 	if err := c.AddResource("https://unitask.invalid/openapi.json", doc); err != nil {
 		return nil, err
 	}
-	return c.Compile("https://unitask.invalid/openapi.json#/components/schemas/ErrorResponse")
+	all := map[string]*jsonschema.Schema{}
+	for _, name := range []string{"ErrorResponse", "Task"} {
+		if all[name], err = c.Compile("https://unitask.invalid/openapi.json#/components/schemas/" + name); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 })
 
 // RoundTrip makes the call and judges the answer.
@@ -98,6 +105,12 @@ func common(req *http.Request, resp *http.Response, body []byte) []string {
 	if len(body) == 0 {
 		return problems
 	}
+	if resp.Header.Get("Content-Type") == sse.ContentType {
+		return append(problems, invalidEvents(id, body)...)
+	}
+	if bytes.HasPrefix(body, []byte(`{"id":"task_`)) && resp.Header.Get("ETag") == "" {
+		problems = append(problems, "a task without an ETag")
+	}
 	if got := resp.Header.Get("Content-Type"); got != "application/json; charset=utf-8" {
 		problems = append(problems, "Content-Type is "+got)
 	}
@@ -106,6 +119,30 @@ func common(req *http.Request, resp *http.Response, body []byte) []string {
 	}
 	if err := json.Unmarshal(body, &members); err != nil || members.RequestID != id {
 		problems = append(problems, "request_id isn't the header's")
+	}
+	return problems
+}
+
+// invalidEvents holds a stream's events against the document.
+func invalidEvents(id string, body []byte) []string {
+	var problems []string
+	for e, err := range sse.Read(bytes.NewReader(body), 64<<20) {
+		var members struct {
+			RequestID string `json:"request_id"`
+			Text      string `json:"text"`
+		}
+		switch {
+		case err != nil:
+			return append(problems, err.Error())
+		case json.Unmarshal([]byte(e.Data), &members) != nil:
+			problems = append(problems, "an event isn't JSON")
+		case e.Name == api.EventDelta && members.Text == "" || e.Name == api.EventTask && members.RequestID != id:
+			problems = append(problems, "an event without text, or with another request_id")
+		case e.Name == api.EventTask:
+			problems = append(problems, invalid("Task", []byte(e.Data))...)
+		case e.Name != api.EventDelta:
+			problems = append(problems, "an event named "+e.Name)
+		}
 	}
 	return problems
 }
@@ -134,7 +171,7 @@ func valid(req *http.Request, resp *http.Response, body []byte) []string {
 	case resp.StatusCode < http.StatusBadRequest:
 		return []string{"succeeded, and the document doesn't list it"}
 	default:
-		return invalidError(body)
+		return invalid("ErrorResponse", body)
 	}
 	v, err := contract()
 	if err != nil {
@@ -156,14 +193,15 @@ func valid(req *http.Request, resp *http.Response, body []byte) []string {
 	return problems
 }
 
-func invalidError(body []byte) []string {
-	schema, err := errorSchema()
+// invalid holds JSON against a schema of the document.
+func invalid(name string, body []byte) []string {
+	all, err := schemas()
 	if err != nil {
 		return []string{err.Error()}
 	}
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
 	if err == nil {
-		err = schema.Validate(value)
+		err = all[name].Validate(value)
 	}
 	if err != nil {
 		return []string{err.Error()}

@@ -31,7 +31,9 @@ func (s *Server) handleTaskCreate(x *exchange) error {
 		return err
 	}
 	wait := preferredWait(x.r.Header)
-	accepted, err := s.gateway.Create(x.r.Context(), x.caller, gateway.Submission{IdempotencyKey: key, Body: body, Wait: wait})
+	accepted, err := s.gateway.Create(x.r.Context(), x.caller, gateway.Submission{
+		IdempotencyKey: key, Body: body, Wait: wait, Stream: wantsStream(x.r.Header),
+	})
 	if err != nil {
 		return err
 	}
@@ -42,8 +44,11 @@ func (s *Server) handleTaskCreate(x *exchange) error {
 		h.Set(api.HeaderIdempotentReplay, "true")
 	}
 	switch {
-	case t.State == task.Failed && t.Sync:
+	case t.State == task.Failed && t.Sync && accepted.Stream.Silent():
+		accepted.Stream.Close()
 		return t.Fault()
+	case accepted.Stream != nil:
+		s.stream(x, accepted.Stream)
 	case t.State.Terminal():
 		s.respondTask(x, http.StatusOK, t)
 	default:
@@ -53,6 +58,9 @@ func (s *Server) handleTaskCreate(x *exchange) error {
 }
 
 func (s *Server) handleTaskGet(x *exchange) error {
+	if x.r.Method == http.MethodGet && wantsStream(x.r.Header) {
+		return s.handleTaskFollow(x)
+	}
 	client, wait, id := parseIfNoneMatch(x.r.Header), preferredWait(x.r.Header), x.r.PathValue("task_id")
 	var t task.Task
 	var err error

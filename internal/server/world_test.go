@@ -156,6 +156,30 @@ func (upstream) Submit(_ context.Context, r supplier.Request) (supplier.Outcome,
 	}}, nil
 }
 
+// flood is what a stream of the live supplier says to a prompt with this word, piece by piece.
+const (
+	flood       = "flood"
+	floodPieces = 1000
+)
+
+var floodPiece = strings.Repeat("0123456789abcdef", 1<<10)
+
+// Stream says a flood, breaks off in the middle, or answers as Submit does.
+func (u upstream) Stream(ctx context.Context, r supplier.Request, delta func(supplier.Delta)) (supplier.Outcome, error) {
+	switch {
+	case strings.Contains(string(r.Input), flood):
+		for range floodPieces {
+			delta(supplier.Delta{Text: floodPiece})
+		}
+		return supplier.Outcome{Result: &supplier.Result{Text: new(strings.Repeat(floodPiece, floodPieces)), FinishReason: "stop"}}, nil
+	case strings.Contains(string(r.Input), "break"):
+		delta(supplier.Delta{Text: "half of "})
+		return supplier.Outcome{}, supplier.NewError(supplier.Unknown, fault.ProviderTimeout, "the work broke off",
+			&net.OpError{Op: "read " + upstreamHost, Err: io.ErrUnexpectedEOF})
+	}
+	return u.Submit(ctx, r)
+}
+
 func (upstream) Poll(context.Context, supplier.Job) (supplier.Outcome, error) {
 	return supplier.Outcome{}, supplier.NewError(supplier.Failed, fault.ContentPolicyViolation, "the content was refused",
 		&net.OpError{Op: upstreamJob, Err: io.EOF})

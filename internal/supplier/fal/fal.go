@@ -35,7 +35,6 @@ func Kind() supplier.Kind {
 	return supplier.Kind{
 		Name:         "fal",
 		Capabilities: []string{"audio.speech", "audio.transcribe", "image.edit", "image.generate", "video.generate"},
-		Maps:         true,
 		New:          New,
 	}
 }

@@ -52,8 +52,7 @@ func Kind() supplier.Kind {
 		Capabilities: []string{
 			"audio.speech", "audio.transcribe", "image.edit", "image.generate", "text.chat", "video.generate",
 		},
-		Maps: true,
-		New:  New,
+		New: New,
 	}
 }
 

@@ -49,7 +49,9 @@ var services = map[string]service{
 
 // refuses says why a request can't be honoured, "" when it can.
 func refuses(r supplier.Request) string {
-	r = native(r)
+	if _, ok := services[r.Capability]; !ok {
+		return "the capability is not served"
+	}
 	if wantedClass(r.Input) != classOf(r.Model) {
 		return "it serves requests for another class of supplier"
 	}

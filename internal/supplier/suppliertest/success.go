@@ -3,7 +3,10 @@ package suppliertest
 import (
 	"context"
 	"encoding/json"
+	"io"
+	"maps"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -25,6 +28,7 @@ func testSuccess(t *testing.T, h Harness, c Case) {
 			checkResult(t, c, finish(t, h, a, submit(t, a, c)))
 			if h.Abilities.Stream {
 				testStream(t, a, c)
+				testCanceled(t, newAdapter(t, h, "", fixedKey), c)
 			}
 		})
 		return
@@ -46,6 +50,47 @@ func testSuccess(t *testing.T, h Harness, c Case) {
 				t.Errorf("requests: got %d, want 1", n)
 			}
 		})
+		t.Run("canceled stream", func(t *testing.T) {
+			testCanceled(t, newAdapter(t, h, serve(t, h, unending(c.Stream), false).URL, fixedKey), c)
+		})
+	}
+}
+
+// unending gives the answer but for its last event, and then nothing more.
+func unending(answer http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		whole := httptest.NewRecorder()
+		answer.ServeHTTP(whole, r)
+		events := strings.SplitAfter(strings.TrimRight(whole.Body.String(), "\n"), "\n\n")
+		maps.Copy(w.Header(), whole.Header())
+		w.Header().Del("Content-Length")
+		_, _ = io.WriteString(w, strings.Join(events[:len(events)-1], ""))
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	})
+}
+
+// testCanceled cancels a stream at its first piece: it ends at once, its outcome is unknown unless the
+// text was complete, and nothing is told afterwards.
+func testCanceled(t *testing.T, a supplier.Adapter, c Case) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var told strings.Builder
+	returned := false
+	out, err := a.(supplier.Streamer).Stream(ctx, filled(c.Request), func(d supplier.Delta) {
+		if returned {
+			t.Error("a delta after the end")
+		}
+		told.WriteString(d.Text)
+		cancel()
+	})
+	returned = true
+	switch {
+	case err == nil && out.Result != nil && out.Result.Text != nil && told.String() != *out.Result.Text:
+		t.Errorf("deltas: got %q, want %q", told.String(), *out.Result.Text)
+	case err != nil && supplier.AsError(err).Sent != supplier.Unknown:
+		t.Errorf("verdict %q of a canceled stream", supplier.AsError(err).Sent)
 	}
 }
 

@@ -1,0 +1,168 @@
+package gateway
+
+import (
+	"sync"
+	"sync/atomic"
+	"unicode/utf8"
+)
+
+// mostPiece bounds one piece of text that a stream takes, in bytes.
+const mostPiece = 16 << 10
+
+// live is the text of one task as it comes, on the node that does the work. It is kept once however
+// many read it, and each reads at its own pace: the worker waits for nobody.
+type live struct {
+	id    string
+	users int // streams and the worker; guarded by lives.mu
+
+	mu    sync.Mutex
+	text  []byte        // is only ever appended to, so what was taken of it stays as it is
+	taken int           // how much of it the furthest stream has
+	over  bool          // nothing more is said or taken
+	more  chan struct{} // closed when there is more; nil while nobody waits
+}
+
+// say appends a piece of the text.
+func (v *live) say(piece string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.over || piece == "" {
+		return
+	}
+	v.text = append(v.text, piece...)
+	if v.more != nil {
+		close(v.more)
+		v.more = nil
+	}
+}
+
+// begun reports whether anything was said.
+func (v *live) begun() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return len(v.text) > 0
+}
+
+// next takes what follows the first from bytes, mostPiece at most.
+func (v *live) next(from int) string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if from >= len(v.text) {
+		return ""
+	}
+	piece := cut(string(v.text[from:min(len(v.text), from+mostPiece+1)]))
+	v.taken = max(v.taken, from+len(piece))
+	return piece
+}
+
+// beyond returns a channel that is closed once there is more than from bytes.
+func (v *live) beyond(from int) <-chan struct{} {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if from < len(v.text) {
+		return closed
+	}
+	if v.more == nil {
+		v.more = make(chan struct{})
+	}
+	return v.more
+}
+
+// closed is what there is more of already.
+var closed = func() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()
+
+// agrees reports whether the first n bytes of the text are those of the whole.
+func (v *live) agrees(whole string, n int) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return n <= len(whole) && n <= len(v.text) && string(v.text[:n]) == whole[:n]
+}
+
+// stop ends the text at what was taken of it, and returns how many bytes that are.
+func (v *live) stop() int {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.text, v.over = v.text[:v.taken], true
+	return v.taken
+}
+
+// cut shortens a text to mostPiece bytes, at the end of a character.
+func cut(text string) string {
+	if len(text) <= mostPiece {
+		return text
+	}
+	end := mostPiece
+	for end > mostPiece-utf8.UTFMax && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end]
+}
+
+// lives are the texts that somebody follows, by task.
+type lives struct {
+	open atomic.Int64 // how many there are, for those who only ask whether there is any
+	mu   sync.Mutex
+	byID map[string]*live
+}
+
+// follow returns the task's text for one more stream.
+func (l *lives) follow(id string) *live {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	v, ok := l.byID[id]
+	if !ok {
+		v = l.addLocked(id)
+	}
+	v.users++
+	return v
+}
+
+// renew returns a text for the first stream of a task that begins, or begins again.
+func (l *lives) renew(id string) *live {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, ok := l.byID[id]; ok {
+		l.open.Add(-1) // those who follow the earlier try keep its text among themselves
+	}
+	v := l.addLocked(id)
+	v.users++
+	return v
+}
+
+func (l *lives) addLocked(id string) *live {
+	if l.byID == nil {
+		l.byID = map[string]*live{}
+	}
+	v := &live{id: id}
+	l.byID[id] = v
+	l.open.Add(1)
+	return v
+}
+
+// speak returns the text for the worker to say, nil where nobody follows the task.
+func (l *lives) speak(id string) *live {
+	if l.open.Load() == 0 {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	v := l.byID[id]
+	if v != nil {
+		v.users++
+	}
+	return v
+}
+
+// leave gives up one use; the last one forgets the text.
+func (l *lives) leave(v *live) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if v.users--; v.users == 0 && l.byID[v.id] == v {
+		delete(l.byID, v.id)
+		l.open.Add(-1)
+	}
+}

@@ -1,0 +1,271 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"unitask/internal/fault"
+	"unitask/internal/gate"
+	"unitask/internal/routing"
+	"unitask/internal/store"
+	"unitask/internal/supplier"
+	"unitask/internal/task"
+)
+
+// Event is what a Stream tells next: the task as it is now, a piece of its text, or neither, where
+// nothing happened for as long as was asked.
+type Event struct {
+	Task *task.Task // good until the next call
+	Text string
+}
+
+// Stream follows one task to its end: first the task as it is, then its text as it comes and the task
+// whenever it changes, last the task that has ended. The pieces of text are best effort, told on the
+// node that does the work, but where the task succeeds they make up its text or are none. One goroutine
+// uses a Stream; it holds nothing up but itself.
+type Stream struct {
+	g       *Gateway
+	live    *live
+	changed <-chan struct{} // of the task
+	unwake  func()
+	again   *time.Ticker // wakes are best effort
+	quiet   *time.Timer
+
+	first  task.Task
+	t      task.Task // as read last
+	stale  bool      // it may have changed since
+	whole  *string   // the text of a task that succeeded, where it agrees with the pieces
+	read   int       // bytes of text told
+	told   int64     // the revision told last
+	opened bool
+	ending bool // the node goes down
+	over   bool
+}
+
+// stream returns a Stream of the task that was just read or created.
+func (g *Gateway) stream(t task.Task, v *live) *Stream {
+	s := &Stream{g: g, live: v, again: time.NewTicker(recheck), quiet: time.NewTimer(recheck), first: t, t: t, stale: true}
+	s.changed, s.unwake = g.store.Wake(t.ID)
+	return s
+}
+
+// Follow returns a Stream of a task of the caller's account, mode and scope, or NOT_FOUND. Close it.
+func (g *Gateway) Follow(ctx context.Context, c gate.Caller, id string) (*Stream, error) {
+	t, err := g.Get(ctx, c, id)
+	if err != nil {
+		return nil, err
+	}
+	return g.followed(ctx, t)
+}
+
+// followed returns a Stream that begins with the task as it is once nothing can be missed any more.
+func (g *Gateway) followed(ctx context.Context, t task.Task) (*Stream, error) {
+	s := g.stream(t, g.lives.follow(t.ID))
+	if err := s.refresh(ctx); err != nil {
+		s.Close()
+		return nil, err
+	}
+	s.first = s.t
+	return s, nil
+}
+
+// Close ends the Stream. It may be called more than once, and on none.
+func (s *Stream) Close() {
+	if s == nil || s.live == nil {
+		return
+	}
+	s.unwake()
+	s.again.Stop()
+	s.quiet.Stop()
+	s.g.lives.leave(s.live)
+	s.live = nil
+}
+
+// Silent reports whether there is nothing to tell but the end. None is silent.
+func (s *Stream) Silent() bool {
+	return s == nil || s.first.State.Terminal() || s.t.State.Terminal() && !s.live.begun()
+}
+
+// Next returns the next event, after patience an empty one. It returns io.EOF after the task that has
+// ended, and before it where the node goes down: another may be asked then.
+func (s *Stream) Next(ctx context.Context, patience time.Duration) (Event, error) {
+	s.quiet.Reset(patience)
+	for {
+		if e, err := s.ready(ctx); err != nil || e != (Event{}) {
+			return e, err
+		}
+		if s.over || s.ending {
+			return Event{}, io.EOF
+		}
+		if err := s.wait(ctx); err != nil {
+			if errors.Is(err, errQuiet) {
+				err = nil
+			}
+			return Event{}, err
+		}
+	}
+}
+
+// errQuiet ends a wait in which nothing happened.
+var errQuiet = errors.New("gateway: nothing happened")
+
+// begin waits until there is something to tell that the answer depends on: text or the end. It waits
+// no longer than it is told, and neither for a caller that is gone nor for a node that goes down.
+func (s *Stream) begin(ctx context.Context, most time.Duration) error {
+	s.quiet.Reset(most)
+	for {
+		if err := s.refresh(ctx); err != nil || s.t.State.Terminal() || s.live.begun() || s.ending {
+			return err
+		}
+		if s.wait(ctx) != nil {
+			return nil
+		}
+	}
+}
+
+// ready returns what can be told at once. A change comes before the text that follows it, the end
+// after all text: the worker says it before it commits the end, and the task is read first here.
+func (s *Stream) ready(ctx context.Context) (Event, error) {
+	if s.over {
+		return Event{}, nil
+	}
+	if !s.opened {
+		s.opened = true
+		return s.tell(&s.first), nil
+	}
+	if err := s.refresh(ctx); err != nil {
+		return Event{}, err
+	}
+	if s.t.Revision != s.told && !s.t.State.Terminal() {
+		return s.tell(&s.t), nil
+	}
+	if piece := s.piece(); piece != "" {
+		s.read += len(piece)
+		return Event{Text: piece}, nil
+	}
+	if s.t.Revision != s.told {
+		return s.tell(&s.t), nil
+	}
+	return Event{}, nil
+}
+
+func (s *Stream) tell(t *task.Task) Event {
+	s.told, s.over = t.Revision, t.State.Terminal()
+	return Event{Task: t}
+}
+
+// piece returns the next piece of text. What was not told of a task that succeeded, its output has.
+func (s *Stream) piece() string {
+	if s.t.State != task.Succeeded {
+		return s.live.next(s.read)
+	}
+	out := s.t.Output
+	if s.whole == nil {
+		s.whole = new(string)
+		if out != nil && out.Text != nil && s.live.agrees(*out.Text, s.read) {
+			s.whole = out.Text
+		}
+	}
+	return cut((*s.whole)[min(s.read, len(*s.whole)):])
+}
+
+// refresh reads the task where it may have changed.
+func (s *Stream) refresh(ctx context.Context) error {
+	if !s.stale || s.t.State.Terminal() {
+		return nil
+	}
+	s.stale = false
+	t, err := s.g.store.GetTask(context.WithoutCancel(ctx), s.t.Scope, s.t.ID)
+	if err == nil {
+		s.t = t
+	}
+	return storeFault(err)
+}
+
+// wait returns when there may be something to tell, else errQuiet or why ctx ended.
+func (s *Stream) wait(ctx context.Context) error {
+	end := s.g.haltCtx.Done()
+	if s.t.Sync {
+		end = s.g.abortCtx.Done() // its work goes on through the grace
+	}
+	select {
+	case <-s.live.beyond(s.read):
+	case <-s.changed:
+		s.stale = true
+	case <-s.again.C:
+		s.stale = true
+	case <-end:
+		s.stale, s.ending = true, true
+	case <-s.quiet.C:
+		return errQuiet
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return nil
+}
+
+// send submits the request, once. Where somebody follows the task and the supplier can, the text is
+// told as it comes. After its first piece no failure is definite, but for a review's verdict: another
+// route would tell the caller something else.
+func (w *work) send(ctx context.Context, route routing.Route, req supplier.Request) (supplier.Outcome, error) {
+	streamer, ok := route.Adapter.(supplier.Streamer)
+	if !ok || !w.followed() {
+		return route.Adapter.Submit(ctx, req)
+	}
+	out, err := streamer.Stream(ctx, req, func(d supplier.Delta) { w.live.say(d.Text) })
+	if err == nil || !w.live.begun() {
+		return out, err
+	}
+	e := supplier.AsError(err)
+	if e.Fault.Code != fault.ContentPolicyViolation {
+		e.Sent = supplier.Unknown
+	}
+	return out, e
+}
+
+// followed reports whether somebody follows the task and was told nothing yet: an earlier attempt's
+// words are not mixed with another's.
+func (w *work) followed() bool {
+	if w.live == nil {
+		w.live = w.g.lives.speak(w.t.ID)
+	}
+	return w.live != nil && !w.live.begun()
+}
+
+// hush ends what this worker says.
+func (w *work) hush() {
+	if w.live != nil {
+		w.g.lives.leave(w.live)
+		w.live = nil
+	}
+}
+
+// heard returns what the caller of a canceled task owes: the text that streams have taken of it, in
+// tokens by the usual estimate, nil for none. No more of it is told.
+func (w *work) heard() *task.Usage {
+	if w.live == nil {
+		return nil
+	}
+	n := int64(w.live.stop())
+	if n == 0 {
+		return nil
+	}
+	return &task.Usage{
+		InputTokens:  (w.size.InputTokens + bytesPerToken - 1) / bytesPerToken,
+		OutputTokens: min((n+bytesPerToken-1)/bytesPerToken, w.size.OutputTokens),
+	}
+}
+
+// bytesPerToken is about that of English text.
+const bytesPerToken = 4
+
+// opened answers a creation by its stream, once there is something to tell or the wait is over.
+func (g *Gateway) opened(ctx context.Context, s *Stream, wait time.Duration, admit store.Admit) (Accepted, error) {
+	if err := s.begin(ctx, wait); err != nil {
+		s.Close()
+		return Accepted{}, err
+	}
+	return Accepted{Task: s.t, Replayed: admit == store.AdmitReplayed, Stream: s}, nil
+}

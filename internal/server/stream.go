@@ -1,0 +1,111 @@
+package server
+
+import (
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"unitask/internal/api"
+	"unitask/internal/gateway"
+	"unitask/internal/jsonwrite"
+	"unitask/internal/sse"
+)
+
+// heartbeat is how long a stream may be silent: below the minute after which proxies give up, and a
+// client that is gone is noticed.
+const heartbeat = 15 * time.Second
+
+// wantsStream reports whether Accept names the media type of a stream. A wildcard doesn't.
+func wantsStream(h http.Header) bool {
+	for _, value := range h["Accept"] {
+		if value != "application/json" && value != "*/*" && namesStream(value) {
+			return true
+		}
+	}
+	return false
+}
+
+func namesStream(accept string) bool {
+	for item := range strings.SplitSeq(accept, ",") {
+		kind, parameters, _ := strings.Cut(item, ";")
+		if strings.EqualFold(strings.TrimSpace(kind), sse.ContentType) && !refused(parameters) {
+			return true
+		}
+	}
+	return false
+}
+
+// refused reports whether the parameters of a media range have the weight 0.
+func refused(parameters string) bool {
+	for parameter := range strings.SplitSeq(parameters, ";") {
+		name, weight, _ := strings.Cut(strings.TrimSpace(parameter), "=")
+		if strings.EqualFold(name, "q") && strings.Trim(weight, "0.") == "" {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *Server) handleTaskFollow(x *exchange) error {
+	stream, err := s.gateway.Follow(x.r.Context(), x.caller, x.r.PathValue("task_id"))
+	if err != nil {
+		return err
+	}
+	s.stream(x, stream)
+	return nil
+}
+
+// stream writes what it follows until the end, the client is gone or takes nothing for too long, or
+// the node goes down. Whatever breaks it off, the task goes on.
+func (s *Server) stream(x *exchange, stream *gateway.Stream) {
+	defer stream.Close()
+	h := x.Header()
+	h.Set("Content-Type", sse.ContentType)
+	h["Cache-Control"] = noStore
+	h["X-Content-Type-Options"] = noSniff
+	h.Set("X-Accel-Buffering", "no") // to proxies that would keep the pieces until they are many
+	x.WriteHeader(http.StatusOK)
+	var frame []byte
+	for {
+		e, err := stream.Next(x.r.Context(), heartbeat)
+		if err != nil {
+			if !errors.Is(err, io.EOF) && x.r.Context().Err() == nil {
+				s.log.LogAttrs(x.r.Context(), slog.LevelError, "a stream broke off",
+					slog.String("request_id", x.id), slog.String("task_id", x.taskID), slog.Any("err", err))
+			}
+			return
+		}
+		frame = s.frame(x, frame[:0], e)
+		if _, err := x.Write(frame); err != nil || x.control.Flush() != nil {
+			return // a client that is gone is no fault of ours
+		}
+	}
+}
+
+// frame appends an event as it is sent.
+func (s *Server) frame(x *exchange, b []byte, e gateway.Event) []byte {
+	w := writers.Get().(*jsonwrite.Writer)
+	defer writers.Put(w)
+	w.Reset()
+	name := api.EventDelta
+	switch {
+	case e.Task != nil:
+		x.taskID = e.Task.ID
+		body := s.wire(*e.Task)
+		body.RequestID = x.id
+		name = api.EventTask
+		body.Write(w)
+	case e.Text != "":
+		api.Delta{Text: e.Text}.Write(w)
+	default:
+		return append(b, sse.Beat...)
+	}
+	raw, err := w.Bytes()
+	if err != nil { // a task that was stored is written as it was
+		return append(b, sse.Beat...)
+	}
+	return sse.Append(b, name, raw)
+}
