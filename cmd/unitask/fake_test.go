@@ -17,6 +17,7 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/catalog"
 	"unitask/internal/fault"
+	"unitask/internal/sse"
 	"unitask/internal/task"
 )
 
@@ -25,7 +26,8 @@ const fakeKey = "svc_test_0000000000000000000000000000fake"
 // fake is a service that speaks the contract as far as the commands need it. Its tasks move one
 // state a read; "@fail:CODE" and "@stuck" in a prompt do what they say, "@failjob:CODE" fails the task
 // and "@flaky:job" does so once. "@lost:" breaks the first connection after the work, and "@quick:"
-// ends the task at its first read.
+// ends the task at its first read. "@words:" is answered as a stream where one is wanted; "@cut:" breaks
+// it off in the middle, and "@other:" says something else than what the task then has.
 type fake struct {
 	*httptest.Server
 	entries []catalog.Capability
@@ -138,6 +140,10 @@ func (f *fake) create(w http.ResponseWriter, r *http.Request) {
 	made.move(task.Queued)
 	f.begin(made)
 	if strings.HasPrefix(req.Capability, "text.") && input.Prompt != "@stuck:running" {
+		if r.Header.Get("Accept") == sse.ContentType && strings.Contains("@words: @cut: @other:", strings.Fields(input.Prompt)[0]) {
+			f.stream(w, made)
+			return
+		}
 		f.finish(made, len(input.Texts))
 		if strings.HasPrefix(input.Prompt, "@lost") {
 			panic(http.ErrAbortHandler)
@@ -146,6 +152,33 @@ func (f *fake) create(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	f.answerTask(w, http.StatusAccepted, made)
+}
+
+// stream tells the task's text word by word.
+func (f *fake) stream(w http.ResponseWriter, t *fakeTask) {
+	w.Header().Set("Content-Type", sse.ContentType)
+	t.move(task.Running)
+	tell := func(name string, v any) {
+		raw, _ := json.Marshal(v)
+		_, _ = w.Write(sse.Append(nil, name, raw))
+		_ = http.NewResponseController(w).Flush()
+	}
+	tell(api.EventTask, t.Task)
+	words := strings.SplitAfter("you said: "+t.prompt, " ")
+	switch {
+	case strings.HasPrefix(t.prompt, "@cut:"):
+		words = words[:len(words)/2]
+	case strings.HasPrefix(t.prompt, "@other:"):
+		words = []string{"something ", "else"}
+	}
+	for _, word := range words {
+		tell(api.EventDelta, api.Delta{Text: word})
+	}
+	if strings.HasPrefix(t.prompt, "@cut:") {
+		panic(http.ErrAbortHandler)
+	}
+	f.finish(t, 0)
+	tell(api.EventTask, t.Task)
 }
 
 // begin ends at once what is to fail.

@@ -31,6 +31,7 @@ type progress struct {
 	state   task.State
 	detail  string
 	trouble string
+	quiet   bool // the result is being printed
 }
 
 func startProgress(t *terminal, label string) *progress {
@@ -49,7 +50,7 @@ func (p *progress) show(now api.Task) {
 	p.state, p.detail, p.trouble = now.State, percent(now.Progress), ""
 	p.label = now.Capability
 	switch {
-	case p.t.errTTY || !changed || first && now.State.Terminal():
+	case p.t.errTTY || p.quiet || !changed || first && now.State.Terminal():
 	case first:
 		p.t.note("%s %s", now.State, now.ID)
 	default:
@@ -64,7 +65,7 @@ func (p *progress) retry(r client.Retry) {
 	defer p.mu.Unlock()
 	said := p.trouble != ""
 	p.trouble = sayRetry(r)
-	if !p.t.errTTY && (!said || r.Tries > 0) {
+	if !p.t.errTTY && !p.quiet && (!said || r.Tries > 0) {
 		p.t.note("%s", p.trouble)
 	}
 }
@@ -93,6 +94,13 @@ func (p *progress) above(write func()) {
 		_, _ = fmt.Fprint(p.t.err, "\r\x1b[K")
 	}
 	write()
+}
+
+// hush ends the notes, because the result begins.
+func (p *progress) hush() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.quiet = true
 }
 
 // stop clears the line. What is written to stderr afterwards starts at its beginning.

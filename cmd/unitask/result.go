@@ -17,6 +17,7 @@ import (
 type resultOptions struct {
 	output string // as of -o
 	asJSON bool
+	said   *spoken // what was printed of its text already; nil: nothing
 }
 
 // part is one file of a result: fetched from the service, or at hand.
@@ -34,7 +35,12 @@ func showResult(ctx context.Context, t *terminal, c *client.Client, done api.Tas
 		}
 	}
 	if err := ended(done); err != nil {
+		o.said.end()
 		return err
+	}
+	if o.said != nil && done.Output != nil && done.Output.Text != nil {
+		defer t.summarize(done)
+		return o.said.rest(*done.Output.Text)
 	}
 	t.summarize(done)
 	switch {

@@ -123,11 +123,15 @@ func runRun(ctx context.Context, t *terminal, o *runOptions) error {
 	if o.noWait {
 		return s.settle(o.submit(ctx, t, s))
 	}
-	done, err := o.finish(ctx, s, entry.Mode)
+	said := o.listen(t, entry, func() { p.hush(); stop() })
+	done, err := o.finish(ctx, s, entry.Mode, said)
 	stop()
 	if err == nil {
-		err = showResult(ctx, t, c.Client, done, o.result())
+		result := o.result()
+		result.said = said
+		err = showResult(ctx, t, c.Client, done, result)
 	}
+	said.end()
 	return s.settle(err)
 }
 
@@ -156,11 +160,24 @@ func (o *runOptions) submit(ctx context.Context, t *terminal, s *submission) err
 }
 
 // finish creates the task and follows it to its end, or as long as the person wants.
-func (o *runOptions) finish(ctx context.Context, s *submission, mode catalog.Mode) (api.Task, error) {
+func (o *runOptions) finish(ctx context.Context, s *submission, mode catalog.Mode, said *spoken) (api.Task, error) {
 	ctx, cancel := o.wait(ctx)
 	defer cancel()
-	done, err := s.finish(ctx, client.CreateOptions{Wait: o.hold(mode)})
+	how := client.CreateOptions{Wait: o.hold(mode)}
+	if said != nil {
+		how.OnText = said.say
+		how.OnRetry = func(client.Retry) { said.again() }
+	}
+	done, err := s.finish(ctx, how)
 	return done, o.explain(err)
+}
+
+// listen returns what prints a text while it comes: for a person at a terminal who wants no file.
+func (o *runOptions) listen(t *terminal, entry api.Capability, begin func()) *spoken {
+	if !t.outTTY || o.asJSON || o.output != "" || entry.Mode != catalog.Sync || entry.Modality != "text" {
+		return nil
+	}
+	return &spoken{t: t, begin: begin}
 }
 
 // hold is how long the service may hold its answer: less than the person waits, so that a task's id

@@ -58,14 +58,17 @@ func (s *submission) create(ctx context.Context) (api.Task, error) {
 	return created.Task, s.left(ctx, created.Task, err)
 }
 
-// finish submits the request, which the service may hold for as long as wait says, and follows the task
-// to its end.
+// finish submits the request as o says, under the entry's own key, and follows the task to its end.
 func (s *submission) finish(ctx context.Context, o client.CreateOptions) (api.Task, error) {
 	req, own, err := s.request()
 	if err != nil {
 		return api.Task{}, err
 	}
-	own.Wait = o.Wait
+	own.Wait, own.OnText = o.Wait, o.OnText
+	if o.OnRetry != nil {
+		doubt := own.OnRetry
+		own.OnRetry = func(r client.Retry) { doubt(r); o.OnRetry(r) }
+	}
 	last, err := s.service.Finish(ctx, req, own, s.see)
 	return last, s.left(ctx, last, err)
 }

@@ -115,6 +115,34 @@ func TestOnTerminal(t *testing.T) {
 		}
 	})
 
+	for name, tt := range map[string]struct{ prompt, want string }{
+		"as it comes":                    {"@words: one two", "you said: @words: one two\n"},
+		"to its end by another way":      {"@cut: one two three four", "you said: @cut: one two three four\n"},
+		"anew where it was another":      {"@other: one", "something else\nyou said: @other: one\n"},
+		"without what steers the screen": {"@words: a\x1b[2J b\u009b1A", "you said: @words: a[2J b1A\n"},
+	} {
+		t.Run("a text is printed "+name, func(t *testing.T) {
+			t.Parallel()
+			out := onTerminal(t, env("TERM=dumb"), nil, program, "run", "text.chat", "@"+tt.prompt)
+			_, out, _ = strings.Cut(out, "\n") // the task's id
+			if out != tt.want {
+				t.Errorf("%q, want %q", out, tt.want)
+			}
+		})
+	}
+
+	t.Run("a program, a file and JSON want no stream", func(t *testing.T) {
+		t.Parallel()
+		var stdout bytes.Buffer
+		for _, flags := range [][]string{nil, {"--json", "--jq", ".output.text"}, {"-o", "-"}} {
+			stdout.Reset()
+			_ = onTerminal(t, env("TERM=dumb"), &stdout, program, append([]string{"run", "text.chat", "@@other: one"}, flags...)...)
+			if got := strings.Trim(stdout.String(), "\"\n"); got != "you said: @other: one" {
+				t.Errorf("%v: %q", flags, got)
+			}
+		}
+	})
+
 	t.Run("a text can't steer the terminal", func(t *testing.T) {
 		t.Parallel()
 		out := onTerminal(t, env("TERM=dumb"), nil, program, "run", "text.chat", "a\x1b[2Jb")

@@ -28,6 +28,11 @@ type CreateOptions struct {
 	IdempotencyKey string         // "": a fresh one
 	Wait           *time.Duration // how long the service may hold the answer, whole seconds up to api.MaxWait; nil: its default
 	OnRetry        func(Retry)    // optional; told of this creation's retries, beside Config.OnRetry
+	// OnText, where not nil, is told the task's text piece by piece as it comes: best effort, and from the
+	// beginning again after OnRetry. The task that ended has all of it.
+	OnText func(piece string)
+
+	onTask func(api.Task) // told of each revision that a stream brings
 }
 
 // Created is what the service made of a creation.
@@ -55,6 +60,7 @@ func (c *Client) Create(ctx context.Context, req api.CreateRequest, o CreateOpti
 // Finish creates a task and follows it to its end, which it returns. A task that fails with a retryable
 // error is tried again within the bounds of Create. onChange, where not nil, is told each new revision.
 func (c *Client) Finish(ctx context.Context, req api.CreateRequest, o CreateOptions, onChange func(api.Task)) (api.Task, error) {
+	o.onTask = onChange
 	o = o.complete()
 	var t tries
 	for {
@@ -85,6 +91,9 @@ func (o CreateOptions) complete() CreateOptions {
 	if o.OnRetry == nil {
 		o.OnRetry = func(Retry) {}
 	}
+	if o.onTask == nil {
+		o.onTask = func(api.Task) {}
+	}
 	return o
 }
 
@@ -114,9 +123,11 @@ func (c *Client) createOnce(ctx context.Context, req api.CreateRequest, o Create
 	if o.Wait != nil {
 		h.Set(api.HeaderPrefer, "wait="+strconv.Itoa(int(min(*o.Wait, api.MaxWait)/time.Second)))
 	}
-	a, err := send[api.Task](ctx, c, call{
-		method: http.MethodPost, path: api.PathTasks, body: req, header: h, limit: callTimeout + createWindow,
-	})
+	r := call{method: http.MethodPost, path: api.PathTasks, body: req, header: h, limit: callTimeout + createWindow}
+	if o.OnText != nil {
+		return c.createStream(ctx, r, o)
+	}
+	a, err := send[api.Task](ctx, c, r)
 	if err != nil {
 		return Created{}, err
 	}

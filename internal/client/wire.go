@@ -52,9 +52,18 @@ func send[T any](ctx context.Context, c *Client, r call) (answer[T], error) {
 }
 
 func sendWith[T any](ctx context.Context, c *Client, r call, keyFunc KeyFunc) (answer[T], error) {
-	key, err := keyFunc(ctx)
+	r, err := c.keyed(ctx, r, keyFunc)
 	if err != nil {
 		return answer[T]{}, err
+	}
+	return exchange[T](ctx, c.api, c.BaseURL(), r)
+}
+
+// keyed returns the call with the key and who makes it.
+func (c *Client) keyed(ctx context.Context, r call, keyFunc KeyFunc) (call, error) {
+	key, err := keyFunc(ctx)
+	if err != nil {
+		return r, err
 	}
 	r.header = r.header.Clone()
 	if r.header == nil {
@@ -64,23 +73,28 @@ func sendWith[T any](ctx context.Context, c *Client, r call, keyFunc KeyFunc) (a
 	if c.userAgent != "" {
 		r.header.Set("User-Agent", c.userAgent)
 	}
-	return exchange[T](ctx, c.api, c.BaseURL(), r)
+	return r, nil
 }
 
 // exchange makes one request below the base URL.
 func exchange[T any](ctx context.Context, h *http.Client, base string, r call) (answer[T], error) {
-	var out answer[T]
 	ctx, cancel := context.WithTimeout(ctx, r.limit)
 	defer cancel()
 	req, err := request(ctx, base, r)
 	if err != nil {
-		return out, err
+		return answer[T]{}, err
 	}
 	resp, err := h.Do(req)
 	if err != nil {
-		return out, unreachable(base, err)
+		return answer[T]{}, unreachable(base, err)
 	}
 	defer func() { _ = resp.Body.Close() }()
+	return read[T](resp, base)
+}
+
+// read decodes a whole answer.
+func read[T any](resp *http.Response, base string) (answer[T], error) {
+	var out answer[T]
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	if err != nil {
 		return out, unreachable(base, err)
@@ -127,7 +141,9 @@ func request(ctx context.Context, base string, r call) (*http.Request, error) {
 	if r.body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	req.Header.Set("Accept", "application/json")
+	if req.Header.Get("Accept") == "" {
+		req.Header.Set("Accept", "application/json")
+	}
 	return req, nil
 }
 

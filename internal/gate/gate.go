@@ -10,7 +10,6 @@ import (
 	"errors"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"unitask/internal/account"
@@ -40,7 +39,7 @@ type Config struct {
 type Gate struct {
 	keys     store.Keys
 	prefix   string
-	defaults atomic.Pointer[Defaults]
+	defaults Defaults
 	now      func() time.Time
 	used     *lastUsed
 
@@ -59,16 +58,11 @@ func New(c Config) (*Gate, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	g := &Gate{
-		keys: c.Keys, prefix: c.Prefix, now: c.Now, used: newLastUsed(),
+	return &Gate{
+		keys: c.Keys, prefix: c.Prefix, defaults: c.Defaults, now: c.Now, used: newLastUsed(),
 		sessions: map[task.Hash]account.Key{}, buckets: map[bucketKey]*bucket{},
-	}
-	g.SetDefaults(c.Defaults)
-	return g, nil
+	}, nil
 }
-
-// SetDefaults replaces the limits of keys that name none, for every request from now on.
-func (g *Gate) SetDefaults(d Defaults) { g.defaults.Store(&d) }
 
 // Caller is who calls: proven, and still to be limited.
 type Caller struct {
