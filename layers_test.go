@@ -33,6 +33,7 @@ var layers = map[string]layer{
 	"disk":          {floor: 0},
 	"fault":         {floor: 0},
 	"jsonwrite":     {floor: 0},
+	"picture":       {floor: 0},
 	"sse":           {floor: 0},
 
 	"jsonwrite/jsonwritetest": {floor: 1, may: []string{"jsonwrite"}},
@@ -82,7 +83,7 @@ var layers = map[string]layer{
 	"client":         {floor: 6, may: []string{"api", "task", "catalog", "fault", "secret", "sse"}},
 
 	"metrics": {floor: 7, below: true},
-	"tui":     {floor: 7, may: []string{"api", "task", "catalog", "fault"}},
+	"tui":     {floor: 7, may: []string{"api", "task", "catalog", "fault", "picture"}},
 	"mcp":     {floor: 7, may: []string{"api", "catalog", "client", "fault", "task"}},
 	"config":  {floor: 7, may: []string{"fault", "task", "catalog", "account", "secret"}},
 

@@ -12,8 +12,8 @@ import (
 )
 
 func newConfigCmd(t *terminal) *cobra.Command {
-	return group("config", "Begin, check and show the server's settings",
-		newConfigInitCmd(t), newConfigCheckCmd(t), newConfigShowCmd(t))
+	return group("config", "Begin, check, show and reload the server's settings",
+		newConfigInitCmd(t), newConfigCheckCmd(t), newConfigShowCmd(t), newConfigReloadCmd(t))
 }
 
 func newConfigCheckCmd(t *terminal) *cobra.Command {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -120,8 +119,11 @@ func (o *openOptions) target() string {
 	if o.folder != "" {
 		return o.folder
 	}
-	return filepath.Join(xdg.CacheHome, "unitask", "results")
+	return resultsFolder()
 }
+
+// resultsFolder holds the files that were only to be looked at.
+func resultsFolder() string { return filepath.Join(xdg.CacheHome, "unitask", "results") }
 
 // find returns the task that has ended and is meant.
 func (o *openOptions) find(ctx context.Context, c *client.Client) (api.Task, error) {
@@ -199,13 +201,17 @@ func keep(ctx context.Context, c *client.Client, id string, parts []part, folder
 	if err != nil {
 		return nil, err
 	}
-	var files []saved
-	for i, p := range parts {
-		f := saved{Path: fileName(folder, id, p.contentType, i+1), ContentType: p.contentType}
-		if err := writeFile(f.Path, func(w io.Writer) error { return p.write(ctx, c, w) }); err != nil {
-			return nil, err
-		}
-		files = append(files, f)
+	into, err := placeOf(folder, id, parts)
+	if err != nil {
+		return nil, err
+	}
+	paths, err := into.save(ctx, c, parts, true)
+	if err != nil {
+		return nil, err
+	}
+	files := make([]saved, len(paths))
+	for i, path := range paths {
+		files[i] = saved{Path: path, ContentType: parts[i].contentType}
 	}
 	return files, nil
 }

@@ -92,7 +92,11 @@ func serveRun(ctx context.Context, t *terminal, sources config.Sources) error {
 	tuneMemory()
 	log, flush := newLogger(t)
 	defer flush()
-	supply, err := findSuppliers(ctx, settings, os.Getenv)
+	boxes, err := newSandboxes(settings.DataDir)
+	if err != nil {
+		return err
+	}
+	supply, err := findSuppliers(ctx, settings, directory, boxes, os.Getenv)
 	if err != nil {
 		return err
 	}
@@ -100,6 +104,9 @@ func serveRun(ctx context.Context, t *terminal, sources config.Sources) error {
 	if err != nil {
 		return err
 	}
+	again := &reloader{node: n, sources: sources, boxes: boxes, log: log, holds: settings}
+	n.operator.ReloadFunc = again.reload
+	again.onHangup(ctx)
 	if err := n.welcome(ctx, t, settings, supply); err != nil {
 		return errors.Join(err, n.close(ctx))
 	}

@@ -29,6 +29,7 @@ import (
 type node struct {
 	dataDir  string // absolute
 	db       *boltstore.DB
+	gate     *gate.Gate
 	gateway  *gateway.Gateway
 	operator *server.Operator
 	api      *server.Server
@@ -90,15 +91,12 @@ func (n *node) assemble(ctx context.Context, c config.Config, directory *catalog
 	if err != nil {
 		return err
 	}
-	keeper, err := gate.New(gate.Config{Keys: n.db, Prefix: c.KeyPrefix, Now: wallClock, Defaults: gate.Defaults{
-		CreatesPerMinute: c.Limits.CreatesPerMinute, ReadsPerMinute: c.Limits.ReadsPerMinute,
-		OpenTasks: c.Limits.OpenTasks, Queue: c.Limits.Queue,
-	}})
+	n.gate, err = gate.New(gate.Config{Keys: n.db, Prefix: c.KeyPrefix, Now: wallClock, Defaults: gateDefaults(c.Limits)})
 	if err != nil {
 		return err
 	}
 	n.gateway, err = gateway.New(gateway.Config{
-		Catalog: directory, Store: n.db, Gate: keeper, Routes: table, Artifacts: files, Fetcher: fetcher,
+		Catalog: directory, Store: n.db, Gate: n.gate, Routes: table, Artifacts: files, Fetcher: fetcher,
 		Limits: gatewayLimits(c.Limits), Now: wallClock, Logger: log, Observer: n.metrics,
 	})
 	if err != nil {
@@ -106,15 +104,15 @@ func (n *node) assemble(ctx context.Context, c config.Config, directory *catalog
 	}
 	n.metrics.Watch(n.db, n.gateway.Working)
 	n.api, err = server.New(server.Config{
-		Gateway: n.gateway, Gate: keeper, Artifacts: files, Signer: signer, BaseURL: c.BaseURL, Now: clock.Past, Logger: log,
-		Limits:    server.Limits{Body: someBytes(c.Limits.Body), Connections: someCount(c.Limits.Connections)},
+		Gateway: n.gateway, Gate: n.gate, Artifacts: files, Signer: signer, BaseURL: c.BaseURL, Now: clock.Past, Logger: log,
+		Limits:    serverLimits(c.Limits),
 		OnRequest: n.metrics.Request,
 	})
 	if err != nil {
 		return err
 	}
 	n.operator = &server.Operator{
-		Keys: n.db, Tasks: n.db, Gate: keeper, Prefix: c.KeyPrefix, Now: time.Now,
+		Keys: n.db, Tasks: n.db, Gate: n.gate, Prefix: c.KeyPrefix, Now: time.Now,
 		BackupFunc: func(ctx context.Context, w io.Writer) error {
 			_, err := backup.Write(ctx, w, backup.Source{Database: n.db, Files: folder, Program: readBuild().Version, Now: time.Now})
 			return err
@@ -124,6 +122,12 @@ func (n *node) assemble(ctx context.Context, c config.Config, directory *catalog
 	n.admin = server.NewAdmin(n.operator, n.metrics.Handler(), log)
 	n.socket, err = openAdminSocket(ctx, n.dataDir)
 	return err
+}
+
+func gateDefaults(l config.Limits) gate.Defaults {
+	return gate.Defaults{
+		CreatesPerMinute: l.CreatesPerMinute, ReadsPerMinute: l.ReadsPerMinute, OpenTasks: l.OpenTasks, Queue: l.Queue,
+	}
 }
 
 func gatewayLimits(l config.Limits) gateway.Limits {

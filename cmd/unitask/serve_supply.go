@@ -8,7 +8,6 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -33,8 +32,6 @@ const (
 	probeBytes = 1 << 20
 	// anyModel in a built-in route stands for whatever the supplier has.
 	anyModel = "*"
-	// sandboxFolder is where the findable sandbox supplier remembers, in the data folder.
-	sandboxFolder = "sandbox"
 )
 
 // supply is who does the work, and why others don't.
@@ -54,25 +51,28 @@ func liveKinds() []supplier.Kind {
 	return slices.DeleteFunc(all.Kinds(), func(k supplier.Kind) bool { return k.Name == sandbox.Kind().Name })
 }
 
-// kindNames is liveKinds as the configuration wants it.
+// kindNames is liveKinds as the configuration wants it: nil where a model's map decides.
 func kindNames() map[string][]string {
 	names := map[string][]string{}
 	for _, k := range liveKinds() {
 		names[k.Name] = k.Capabilities
+		if k.Maps {
+			names[k.Name] = nil
+		}
 	}
 	return names
 }
 
 // findSuppliers makes the routes: the sandbox's for test keys; for live ones those configured, or
 // where nothing is, those whose key is found or that answer on this machine.
-func findSuppliers(ctx context.Context, c config.Config, getenv func(string) string) (supply, error) {
+func findSuppliers(
+	ctx context.Context, c config.Config, directory *catalog.Catalog, box sandboxes, getenv func(string) string,
+) (supply, error) {
 	s := supply{prices: map[catalog.Name]task.Price{}}
 	for name, price := range c.Prices {
 		s.prices[name] = price.Task()
 	}
-	if err := s.addSandbox(c.DataDir); err != nil {
-		return s, err
-	}
+	s.addSandbox(box, directory)
 	return s, s.addLive(ctx, c, getenv)
 }
 
@@ -92,44 +92,6 @@ func (s *supply) addLive(ctx context.Context, c config.Config, getenv func(strin
 		}
 	}
 	return nil
-}
-
-// addSandbox adds the suppliers of test keys; their prices only put one before the other.
-func (s *supply) addSandbox(dataDir string) error {
-	kind := sandbox.Kind()
-	for i, one := range []supplier.Config{
-		{Name: sandbox.Cheap},
-		{Name: sandbox.Dear},
-		{Name: sandbox.Findable, Options: map[string]string{
-			"class": sandbox.ClassFindable, "dir": filepath.Join(dataDir, sandboxFolder),
-		}},
-		{Name: sandbox.Neither, Options: map[string]string{"class": sandbox.ClassNeither}},
-	} {
-		adapter, err := kind.New(one)
-		if err != nil {
-			return err
-		}
-		for _, capability := range kind.Capabilities {
-			amount := task.Money(i+1) * task.USD / 100
-			s.routes = append(s.routes, routing.Route{
-				Capability: catalog.Name(capability), Supplier: one.Name, Model: one.Name, Mode: task.Test, Approved: true,
-				Price: task.Price{Unit: sandboxUnit(capability), Input: amount, Output: amount}, Kind: kind, Adapter: adapter,
-			})
-		}
-	}
-	s.statuses = append(s.statuses, api.SupplierStatus{Name: "sandbox", Live: true, About: fmt.Sprintf("for test keys: all %d capabilities", len(kind.Capabilities))})
-	return nil
-}
-
-func sandboxUnit(capability string) task.Unit {
-	switch family, _, _ := strings.Cut(capability, "."); family {
-	case "image":
-		return task.PerImage
-	case "video", "audio":
-		return task.PerSecond
-	default:
-		return task.PerMillionTokens
-	}
 }
 
 func routesOf(name string, routes map[catalog.Name][]config.Route) map[catalog.Name][]config.Route {
@@ -214,7 +176,7 @@ func (s *supply) add(one config.Supplier, title string, routes map[catalog.Name]
 	var live []string
 	for capability, list := range routes {
 		for _, r := range list {
-			if !kind.Serves(capability) {
+			if !kind.Maps && !kind.Serves(capability) { // checkModels saw to those with maps
 				continue // a built-in price for what this version can't do
 			}
 			s.routes = append(s.routes, routing.Route{

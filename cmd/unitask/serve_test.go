@@ -37,6 +37,20 @@ func loadConfig(t *testing.T, text string) config.Config {
 	return c
 }
 
+// suppliersOf is what serve finds with the directory as it is built in.
+func suppliersOf(t *testing.T, c config.Config, getenv func(string) string) (supply, error) {
+	t.Helper()
+	directory, err := catalog.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	boxes, err := newSandboxes(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return findSuppliers(t.Context(), c, directory, boxes, getenv)
+}
+
 func noEnv(string) string { return "" }
 
 // routeNames lists the routes of a mode as "capability supplier/model", those not approved in brackets.
@@ -58,7 +72,7 @@ func routeNames(s supply, mode task.Mode) []string {
 // TestSandboxForTestKeysOnly: every capability of the directory for test keys, nothing for live ones.
 func TestSandboxForTestKeysOnly(t *testing.T) {
 	c := loadConfig(t, "suppliers: [{name: a, kind: openai, base_url: http://127.0.0.1:1/v1}]\n")
-	s, err := findSuppliers(t.Context(), c, noEnv)
+	s, err := suppliersOf(t, c, noEnv)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +99,7 @@ routes:
     - {supplier: b, model: m, price: {unit: mtok}, approved: false}
 prices: {text.chat: {unit: mtok, input: "1", output: "2"}}
 `)
-	s, err := findSuppliers(t.Context(), c, func(string) string { return "a key of an unconfigured supplier" })
+	s, err := suppliersOf(t, c, func(string) string { return "a key of an unconfigured supplier" })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,16 +3,23 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
+	"slices"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"unitask/internal/api"
 	"unitask/internal/client"
 	"unitask/internal/fault"
+	"unitask/internal/picture"
 	"unitask/internal/tui"
 )
+
+const fallbackRows = 24 // where the terminal doesn't say
 
 func newTUICmd(t *terminal) *cobra.Command {
 	var flags clientFlags
@@ -60,17 +67,52 @@ func tuiRun(ctx context.Context, t *terminal, flags *clientFlags) error {
 	if err != nil {
 		return err
 	}
-	open, err := tui.Run(ctx, tui.Config{
-		Service: tuiService{c},
-		NewKey:  client.NewIdempotencyKey,
-		Where:   c.BaseURL(),
-		Style:   tui.NewStyle(t.out, os.Getenv("NO_COLOR") == ""),
-		Bell:    func() { _, _ = t.out.Write([]byte("\a")) },
+	protocol := picture.Detect(os.Getenv)
+	left, err := tui.Run(ctx, tui.Config{
+		Service:  tuiService{c},
+		Files:    tuiFiles{c},
+		NewKey:   client.NewIdempotencyKey,
+		Copy:     func(text string) { t.send(ansi.SetSystemClipboard(text)) },
+		Where:    c.BaseURL(),
+		Style:    tui.NewStyle(t.out, os.Getenv("NO_COLOR") == ""),
+		Ended:    func(words string) { t.send(announcement(words, os.Getenv)) },
+		Pictures: protocol != "",
 	}, t.in, t.out)
-	if err == nil && open > 0 {
-		t.note("tasks that go on: %d; unitask tasks list shows them", open)
+	if err != nil {
+		return err
 	}
-	return err
+	if left.Open > 0 {
+		t.note("tasks that go on: %d; unitask tasks list shows them", left.Open)
+	}
+	for _, img := range left.Pictures {
+		if err := protocol.Write(t.out, img, t.width(), t.rows()-2); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// send writes a sequence to the terminal in one piece, so that it stands between what is drawn.
+func (t *terminal) send(sequence string) { _, _ = io.WriteString(t.out, sequence) }
+
+// rows is the terminal's height.
+func (t *terminal) rows() int {
+	if f, ok := t.out.(*os.File); ok {
+		if _, h, err := term.GetSize(int(f.Fd())); err == nil && h > 0 {
+			return h
+		}
+	}
+	return fallbackRows
+}
+
+// announcement is a bell, and a notification in the terminals that have one.
+func announcement(words string, getenv func(string) string) string {
+	program, name := getenv("TERM_PROGRAM"), getenv("TERM")
+	known := slices.Contains([]string{"iTerm.app", "WezTerm", "ghostty"}, program) || name == "xterm-kitty" || name == "xterm-ghostty"
+	if !known || getenv("TMUX") != "" {
+		return "\a"
+	}
+	return ansi.Notify("unitask: "+words) + "\a"
 }
 
 // tuiService is the client as the dashboard asks for it.

@@ -17,6 +17,7 @@ const (
 	PathAdminInfo    = "/admin/v1/info"
 	PathAdminTasks   = "/admin/v1/tasks"
 	PathAdminBackup  = "/admin/v1/backup" // POST: a tar of the data folder
+	PathAdminReload  = "/admin/v1/reload" // POST: reads the settings again
 )
 
 // KeyCreate asks for a new key.
@@ -70,6 +71,13 @@ type Info struct {
 	PID       int              `json:"pid"`
 	Suppliers []SupplierStatus `json:"suppliers,omitempty"`
 	RequestID string           `json:"request_id"`
+}
+
+// Reload says what reading the settings again changed, by the names of the settings.
+type Reload struct {
+	Changed   []string `json:"changed"` // and hold from now on
+	Restart   []string `json:"restart"` // differ from what holds, and need a restart
+	RequestID string   `json:"request_id"`
 }
 
 // SupplierStatus says whether a supplier was found at the start, and what it serves or why it wasn't.

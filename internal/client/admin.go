@@ -86,6 +86,11 @@ func (a *Admin) Info(ctx context.Context) (api.Info, error) {
 	return adminCall[api.Info](ctx, a, call{method: http.MethodGet, path: api.PathAdminInfo})
 }
 
+// Reload has the server read its settings again.
+func (a *Admin) Reload(ctx context.Context) (api.Reload, error) {
+	return adminCall[api.Reload](ctx, a, call{method: http.MethodPost, path: api.PathAdminReload})
+}
+
 // Backup writes an archive of the data folder, a tar, to w as the server makes it. What was written
 // before an error must not be used.
 func (a *Admin) Backup(ctx context.Context, w io.Writer) error {

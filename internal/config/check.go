@@ -132,7 +132,7 @@ func (r *report) checkRoutes(name catalog.Name, routes []Route, suppliers map[st
 		s, ok := suppliers[route.Supplier]
 		if !ok {
 			r.add(path+".supplier", "names no supplier", oneOf(route.Supplier, slices.Sorted(maps.Keys(suppliers))))
-		} else if served, known := kinds[s.Kind]; known && !slices.Contains(served, string(name)) {
+		} else if served, known := kinds[s.Kind]; known && served != nil && !slices.Contains(served, string(name)) {
 			r.add(path+".supplier", "can't serve "+string(name), "its kind serves "+strings.Join(served, ", "))
 		}
 		if route.Model == "" {

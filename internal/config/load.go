@@ -18,7 +18,7 @@ type Sources struct {
 	File   string              // "" for none
 	Getenv func(string) string // nil: no environment
 	Flags  map[string]string   // by the setting's name, such as "listen"
-	Kinds  map[string][]string // the kinds of suppliers there are, with the capabilities each can serve
+	Kinds  map[string][]string // the kinds of suppliers there are, with the capabilities each can serve; nil: its models' maps say
 }
 
 // Load reads and checks the settings, and the directory with the file's additions and deadlines. Its error is an

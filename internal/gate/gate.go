@@ -10,6 +10,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"unitask/internal/account"
@@ -39,7 +40,7 @@ type Config struct {
 type Gate struct {
 	keys     store.Keys
 	prefix   string
-	defaults Defaults
+	defaults atomic.Pointer[Defaults]
 	now      func() time.Time
 	used     *lastUsed
 
@@ -58,11 +59,16 @@ func New(c Config) (*Gate, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	return &Gate{
-		keys: c.Keys, prefix: c.Prefix, defaults: c.Defaults, now: c.Now, used: newLastUsed(),
+	g := &Gate{
+		keys: c.Keys, prefix: c.Prefix, now: c.Now, used: newLastUsed(),
 		sessions: map[task.Hash]account.Key{}, buckets: map[bucketKey]*bucket{},
-	}, nil
+	}
+	g.SetDefaults(c.Defaults)
+	return g, nil
 }
+
+// SetDefaults replaces the limits of keys that name none, for every request from now on.
+func (g *Gate) SetDefaults(d Defaults) { g.defaults.Store(&d) }
 
 // Caller is who calls: proven, and still to be limited.
 type Caller struct {

@@ -18,9 +18,9 @@ func (g *Gate) Holds(c Caller, reserved task.Money) []task.Hold {
 	holds := []task.Hold{
 		{
 			Scope: "key:" + c.Key.ID, Kind: task.HoldOpen, Amount: 1,
-			Limit: int64(effective(c.Key.Limits.OpenTasks, g.defaults.OpenTasks)),
+			Limit: int64(effective(c.Key.Limits.OpenTasks, g.defaults.Load().OpenTasks)),
 		},
-		{Scope: queueScope, Kind: task.HoldQueue, Amount: 1, Limit: int64(g.defaults.Queue)},
+		{Scope: queueScope, Kind: task.HoldQueue, Amount: 1, Limit: int64(g.defaults.Load().Queue)},
 	}
 	if b := c.Key.Limits.Budget; b > 0 {
 		period, now := c.Key.Limits.BudgetPeriod, g.now()

@@ -86,9 +86,9 @@ func (g *Gate) bucketLocked(k bucketKey, limit int, now time.Time) *bucket {
 
 func (g *Gate) rateLimit(c Caller, class Class) int {
 	if class == Creates {
-		return effective(c.Key.Limits.CreatesPerMinute, g.defaults.CreatesPerMinute)
+		return effective(c.Key.Limits.CreatesPerMinute, g.defaults.Load().CreatesPerMinute)
 	}
-	return effective(c.Key.Limits.ReadsPerMinute, g.defaults.ReadsPerMinute)
+	return effective(c.Key.Limits.ReadsPerMinute, g.defaults.Load().ReadsPerMinute)
 }
 
 // effective returns a key's own limit, or the default for 0; a negative one lifts the limit.

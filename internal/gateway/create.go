@@ -42,7 +42,7 @@ type Accepted struct {
 // returns when the task ended, the first text of a stream is there or the wait is over. A task that
 // failed is no error here: the caller of Create decides how to show it.
 func (g *Gateway) Create(ctx context.Context, c gate.Caller, s Submission) (Accepted, error) {
-	req, refused := catalog.Decode(s.Body, catalog.Limits{Depth: g.limits.JSONDepth})
+	req, refused := catalog.Decode(s.Body, catalog.Limits{Depth: g.limits.Load().JSONDepth})
 	if refused != nil {
 		return Accepted{}, refused
 	}
@@ -202,7 +202,7 @@ func (g *Gateway) newTask(
 		}
 	}
 	if n.Sync {
-		n.First = &store.First{Node: *g.node.Load(), Term: g.limits.LeaseTerm}
+		n.First = &store.First{Node: *g.node.Load(), Term: g.limits.Load().LeaseTerm}
 	}
 	if !n.Sync || waits {
 		return n, nil, nil
@@ -238,7 +238,7 @@ func (g *Gateway) waitFor(t task.Task, prefer *time.Duration) time.Duration {
 	case prefer != nil:
 		return *prefer
 	case t.Sync:
-		return g.limits.SyncWait
+		return g.limits.Load().SyncWait
 	default:
 		return 0
 	}

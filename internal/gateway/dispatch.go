@@ -57,7 +57,7 @@ func (g *Gateway) claim(ctx context.Context) int {
 	}
 	held := tenure{*g.node.Load(), time.Now()}
 	leases, err := g.store.Claim(ctx, store.ClaimRequest{
-		Node: held.node, Lines: lines, Limit: min(limit, claimBatch), Term: g.limits.LeaseTerm,
+		Node: held.node, Lines: lines, Limit: min(limit, claimBatch), Term: g.limits.Load().LeaseTerm,
 	})
 	if err != nil {
 		if ctx.Err() == nil {
@@ -115,9 +115,9 @@ func (g *Gateway) giveBack() {
 // heartbeat keeps this node's leases until its last worker is done: three beats a term, so that one
 // may be missed. A node that can't keep them drops its work before another takes it over.
 func (g *Gateway) heartbeat(ctx context.Context) {
-	every(ctx, g.limits.LeaseTerm/3, func() {
+	every(ctx, g.limits.Load().LeaseTerm/3, func() {
 		begun := time.Now()
-		err := g.store.Renew(ctx, *g.node.Load(), g.limits.LeaseTerm)
+		err := g.store.Renew(ctx, *g.node.Load(), g.limits.Load().LeaseTerm)
 		if err == nil {
 			g.renewed.Store(&begun)
 			return
@@ -144,7 +144,7 @@ func (g *Gateway) holds(t tenure) bool {
 	if r := *g.renewed.Load(); r.After(t.since) {
 		t.since = r
 	}
-	return !g.dropped(t) && time.Since(t.since) < g.limits.LeaseTerm-g.limits.LeaseTerm/6 // in this order, for terms without end
+	return !g.dropped(t) && time.Since(t.since) < g.limits.Load().LeaseTerm-g.limits.Load().LeaseTerm/6 // in this order, for terms without end
 }
 
 // dropped reports whether the node has given the lease up: it keeps it no more, and another takes the
@@ -167,7 +167,7 @@ func (g *Gateway) upkeep(ctx context.Context) {
 
 func (g *Gateway) sweep(ctx context.Context) {
 	for ctx.Err() == nil {
-		s, err := g.store.Sweep(ctx, store.SweepRequest{Retention: g.limits.Retention, Limit: sweepBatch})
+		s, err := g.store.Sweep(ctx, store.SweepRequest{Retention: g.limits.Load().Retention, Limit: sweepBatch})
 		if err != nil {
 			g.log.Error("removing old tasks failed", slog.Any("error", err))
 		}

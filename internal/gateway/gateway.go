@@ -64,7 +64,7 @@ type Gateway struct {
 	gate      *gate.Gate
 	artifacts artifact.Store
 	fetcher   Fetcher
-	limits    Limits
+	limits    atomic.Pointer[Limits]
 	now       func() time.Time
 	clock     store.Clock // for what expires
 	log       *slog.Logger
@@ -109,10 +109,12 @@ func New(c Config) (*Gateway, error) {
 	}
 	g := &Gateway{
 		health: routing.NewHealth(c.Now), store: c.Store, gate: c.Gate, artifacts: c.Artifacts, fetcher: c.Fetcher,
-		limits: c.Limits.withDefaults(), now: c.Now, clock: store.NewClock(c.Now), log: c.Logger, observer: c.Observer,
+		now: c.Now, clock: store.NewClock(c.Now), log: c.Logger, observer: c.Observer,
 		running: map[string]*context.CancelCauseFunc{}, parked: map[string]*parked{}, free: make(chan struct{}, 1),
 	}
-	g.slots = g.limits.Workers
+	limits := c.Limits.withDefaults()
+	g.limits.Store(&limits)
+	g.slots = limits.Workers
 	g.catalog.Store(c.Catalog)
 	g.routes.Store(c.Routes)
 	g.haltCtx, g.halt = context.WithCancel(context.Background())
@@ -126,12 +128,26 @@ func New(c Config) (*Gateway, error) {
 	return g, nil
 }
 
-// SetRoutes replaces the routes for every task from now on; work in flight ends on its own route as
-// long as the new table holds it.
-func (g *Gateway) SetRoutes(t *routing.Table) { g.routes.Store(t) }
+// Settings are what can change while the gateway works. Catalog and Routes are required.
+type Settings struct {
+	Catalog *catalog.Catalog
+	Routes  *routing.Table
+	Limits  Limits // the lease's term stays as it was
+}
 
-// SetCatalog replaces the directory for every request from now on.
-func (g *Gateway) SetCatalog(c *catalog.Catalog) { g.catalog.Store(c) }
+// Apply replaces the settings for whatever begins from now on. Work under way keeps the route that it
+// has, whether the new table holds it or not.
+func (g *Gateway) Apply(s Settings) {
+	limits := s.Limits.withDefaults()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	old := g.limits.Load()
+	limits.LeaseTerm = old.LeaseTerm
+	g.slots += limits.Workers - old.Workers
+	g.limits.Store(&limits)
+	g.routes.Store(s.Routes.WithRetired(g.routes.Load()))
+	g.catalog.Store(s.Catalog)
+}
 
 // Start begins to claim work, to keep leases and to clean up, in the background.
 func (g *Gateway) Start() {
@@ -176,7 +192,7 @@ func (g *Gateway) Shutdown(ctx context.Context) error {
 		g.workers.Wait()
 		close(done)
 	}()
-	grace := time.NewTimer(g.limits.Grace)
+	grace := time.NewTimer(g.limits.Load().Grace)
 	defer grace.Stop()
 	select {
 	case <-done:

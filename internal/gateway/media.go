@@ -70,7 +70,7 @@ func (g *Gateway) checkOne(ctx context.Context, s task.Scope, field string, m me
 			return fault.Invalid(field+".url", "is not an http or https address")
 		}
 	default:
-		_, err := artifact.DecodeInline(field+".data", m.Data, g.limits.InlineMedia)
+		_, err := artifact.DecodeInline(field+".data", m.Data, g.limits.Load().InlineMedia)
 		return err
 	}
 	return nil
@@ -117,10 +117,10 @@ func (g *Gateway) open(ctx context.Context, field string, m media) (io.ReadClose
 		return body, err
 	case m.URL != "":
 		return g.fetch(ctx, artifact.FetchRequest{
-			URL: m.URL, Limit: g.limits.InlineMedia, Source: artifact.FromCaller(field + ".url"),
+			URL: m.URL, Limit: g.limits.Load().InlineMedia, Source: artifact.FromCaller(field + ".url"),
 		})
 	default:
-		raw, err := artifact.DecodeInline(field+".data", m.Data, g.limits.InlineMedia)
+		raw, err := artifact.DecodeInline(field+".data", m.Data, g.limits.Load().InlineMedia)
 		return io.NopCloser(bytes.NewReader(raw)), err
 	}
 }
@@ -256,7 +256,7 @@ func (w *work) keepMedia(ctx context.Context, id, field string, m media) (artifa
 	}
 	defer func() { _ = body.Close() }()
 	return w.g.artifacts.Put(ctx, artifact.PutRequest{
-		ID: id, Owner: owner(w.t.Scope), Body: body, Limit: w.g.limits.InlineMedia,
+		ID: id, Owner: owner(w.t.Scope), Body: body, Limit: w.g.limits.Load().InlineMedia,
 		TTL: max(time.Until(w.ends), 0) + inputMargin, Source: artifact.FromCaller(field),
 	})
 }

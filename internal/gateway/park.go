@@ -102,7 +102,7 @@ func (g *Gateway) unpark(id string, w *work) bool {
 	switch {
 	case !ok || p.w != w:
 		return false
-	case g.polls >= g.limits.Workers:
+	case g.polls >= g.limits.Load().Workers:
 		p.timer.Reset(parkRetry)
 		return false
 	}

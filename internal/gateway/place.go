@@ -89,7 +89,7 @@ func (w *work) noRoute(ctx context.Context, had turns, passed []task.Passed) err
 		full = full || p.Reason == routing.Full
 	}
 	switch {
-	case wait && w.t.Sync && w.waited < w.g.limits.PlaceWait:
+	case wait && w.t.Sync && w.waited < w.g.limits.Load().PlaceWait:
 		w.waited += placeInterval
 		return w.pause(ctx, placeInterval)
 	case wait && !w.t.Sync:

@@ -182,3 +182,29 @@ func (w *world) other() gate.Caller {
 	}
 	return c
 }
+
+// TestRequestsWaitForAProbe has the one route tripped: while a request tries it, others wait for what
+// comes of it, for two seconds.
+func TestRequestsWaitForAProbe(t *testing.T) {
+	for name, tt := range map[string]struct {
+		takes time.Duration // of the probe
+		want  outcome
+	}{
+		"that works":      {time.Second, outcome{task.Succeeded, "", 2, []entry{{"a", task.OK, "", 2, false}}}},
+		"that takes long": {time.Minute, outcome{State: task.Failed, Code: fault.ProviderUnavailable}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &script{submitFn: refuse(supplier.Refused, fault.ProviderUnavailable)}
+			r := route("text.chat", "a", 1, s)
+			inWorld(t, []routing.Route{r}, func(w *world) {
+				for i := range 5 {
+					w.create(fmt.Sprintf("waits-for-%d", i), chat, time.Minute)
+				}
+				time.Sleep(10 * time.Second)
+				s.submitFn, s.takes = answer("hi"), tt.takes
+				w.create("waits-for-probe", chat, 0)
+				w.expect(w.create("waits-for-it", chat, time.Minute).Task, tt.want)
+			})
+		})
+	}
+}

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"time"
 
-	"unitask/internal/catalog"
 	"unitask/internal/fault"
 	"unitask/internal/routing"
 	"unitask/internal/store"
@@ -67,7 +66,7 @@ func (w *work) adoptable() (task.Attempt, bool) {
 		return task.Attempt{}, false
 	}
 	last := w.t.Attempts[len(w.t.Attempts)-1]
-	route, ok := w.g.routes.Load().Find(w.t.Scope.Mode, catalog.Name(w.t.Capability), last.Supplier, last.Model)
+	route, ok := w.routeOf(last)
 	if !ok {
 		return last, false
 	}

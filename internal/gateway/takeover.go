@@ -23,7 +23,7 @@ const suspectPause = time.Second
 // up: its caller may ask for it again, and a known job is polled on then.
 func (w *work) inherit(ctx context.Context) error {
 	n := w.t.Takeovers
-	if n >= w.g.limits.Takeovers {
+	if n >= w.g.limits.Load().Takeovers {
 		w.g.log.Error("a task is given up: every worker that took it over ended in the middle of it",
 			slog.String("task_id", w.t.ID), slog.Int("takeovers", n))
 		closing := w.unsettled(w.t.OpenAttempt(), fault.Internal)

@@ -172,8 +172,8 @@ func (w *work) keepOnce(ctx context.Context, route routing.Route, id string, f s
 	}
 	defer func() { _ = body.Close() }()
 	meta, err := w.g.artifacts.Put(ctx, artifact.PutRequest{
-		ID: id, Owner: owner(w.t.Scope), Body: body, Limit: w.g.limits.ArtifactBytes,
-		TTL: w.g.limits.ArtifactTTL, Source: artifact.FromSupplier(),
+		ID: id, Owner: owner(w.t.Scope), Body: body, Limit: w.g.limits.Load().ArtifactBytes,
+		TTL: w.g.limits.Load().ArtifactTTL, Source: artifact.FromSupplier(),
 	})
 	if errors.Is(err, artifact.ErrExists) {
 		return meta, nil // kept before a crash, from an answer that the supplier encoded otherwise
@@ -191,7 +191,7 @@ func (w *work) openFile(ctx context.Context, route routing.Route, f supplier.Fil
 		return body, nil
 	case f.URL != "":
 		return w.g.fetch(ctx, artifact.FetchRequest{
-			URL: f.URL, Limit: w.g.limits.ArtifactBytes, Hosts: route.ResultHosts, Source: artifact.FromSupplier(),
+			URL: f.URL, Limit: w.g.limits.Load().ArtifactBytes, Hosts: route.ResultHosts, Source: artifact.FromSupplier(),
 		})
 	default:
 		return io.NopCloser(bytes.NewReader(f.Data)), nil

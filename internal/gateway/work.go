@@ -42,6 +42,8 @@ type work struct {
 	wait  time.Duration // between two polls
 	shown time.Time     // when progress was last stored
 
+	route     *routing.Route // of attempt routed, which keeps it whatever is configured meanwhile
+	routed    int
 	grant     routing.Grant // what the open attempt took of its route, on this node
 	inherited bool          // another worker left the open attempt, and it isn't counted yet
 	suspect   bool          // this worker has the suspects' turn
@@ -136,7 +138,7 @@ func (w *work) step(ctx context.Context) error {
 	case w.inherited:
 		return w.inherit(ctx)
 	}
-	route, ok := w.g.routes.Load().Find(w.t.Scope.Mode, catalog.Name(w.t.Capability), a.Supplier, a.Model)
+	route, ok := w.routeOf(*a)
 	if !ok {
 		return w.orphan(ctx, *a)
 	}
@@ -254,7 +256,7 @@ func (w *work) cancel(ctx context.Context, open *task.Attempt) error {
 }
 
 func (w *work) stopJob(ctx context.Context, a task.Attempt) {
-	route, ok := w.g.routes.Load().Find(w.t.Scope.Mode, catalog.Name(w.t.Capability), a.Supplier, a.Model)
+	route, ok := w.routeOf(a)
 	if !ok {
 		return
 	}
@@ -269,6 +271,18 @@ func (w *work) stopJob(ctx context.Context, a task.Attempt) {
 		w.g.log.Warn("the job of a canceled task goes on at its supplier",
 			slog.String("task_id", w.t.ID), slog.String("supplier", route.Supplier), slog.Any("error", err))
 	}
+}
+
+// routeOf returns the route that the attempt was begun on.
+func (w *work) routeOf(a task.Attempt) (routing.Route, bool) {
+	if w.route == nil || w.routed != a.N {
+		w.routed = a.N
+		w.route = w.g.routes.Load().Find(w.t.Scope.Mode, catalog.Name(w.t.Capability), a.Supplier, a.Model)
+	}
+	if w.route == nil {
+		return routing.Route{}, false
+	}
+	return *w.route, true
 }
 
 // orphan ends an attempt whose route was taken out of the configuration: nobody can say how it went.

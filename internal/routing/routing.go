@@ -8,6 +8,7 @@ package routing
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -123,7 +124,9 @@ func (t *Table) add(r *Route) bool {
 	if _, twice := t.found[k]; twice {
 		return false
 	}
-	r.id, r.caps = r.ID(), r.Caps()
+	if r.id == "" {
+		r.id, r.caps = r.ID(), r.Caps()
+	}
 	t.found[k] = r
 	t.all = append(t.all, r)
 	return true
@@ -151,13 +154,18 @@ func (t *Table) Places(mode task.Mode, name catalog.Name, h *Health) (places [][
 }
 
 // Find returns the route an attempt was begun on, approved or not: work in flight is finished even
-// when its route is no longer taken.
-func (t *Table) Find(mode task.Mode, name catalog.Name, supplierName, model string) (Route, bool) {
-	r, ok := t.found[routeKey{tableKey{mode, name}, supplierName, model}]
-	if !ok {
-		return Route{}, false
+// when its route is no longer taken. nil: there is none.
+func (t *Table) Find(mode task.Mode, name catalog.Name, supplierName, model string) *Route {
+	return t.found[routeKey{tableKey{mode, name}, supplierName, model}]
+}
+
+// WithRetired returns t with those routes of another table that it lacks, for Find alone.
+func (t *Table) WithRetired(old *Table) *Table {
+	with := &Table{all: slices.Clone(t.all), approved: t.approved, found: maps.Clone(t.found), prices: t.prices}
+	for _, r := range old.all {
+		with.add(r)
 	}
-	return *r, true
+	return with
 }
 
 // Suppliers returns the distinct names of suppliers and models, for operators and leak checks.

@@ -154,10 +154,10 @@ func TestTable(t *testing.T) {
 	if table.Serves(task.Live, "text.chat") {
 		t.Error("an unapproved route serves")
 	}
-	if _, ok := table.Find(task.Live, "text.chat", "a", "m"); !ok {
+	if table.Find(task.Live, "text.chat", "a", "m") == nil {
 		t.Error("work in flight on an unapproved route isn't found")
 	}
-	if _, ok := table.Find(task.Test, "text.chat", "a", "m"); ok {
+	if table.Find(task.Test, "text.chat", "a", "m") != nil {
 		t.Error("a live route is found for a test task")
 	}
 	if _, err := routing.NewTable([]routing.Route{tokens("a", 1, 1), tokens("a", 2, 2)}, nil); err == nil {

@@ -30,6 +30,7 @@ func NewAdmin(o *Operator, metrics http.Handler, log *slog.Logger) *Admin {
 		api.PathAdminInfo:                      {http.MethodGet: a.handleInfo},
 		api.PathAdminTasks + "/{task_id}":      {http.MethodGet: a.handleTask},
 		api.PathAdminBackup:                    {http.MethodPost: a.handleBackup},
+		api.PathAdminReload:                    {http.MethodPost: a.handleReload},
 		pathProfile + "{profile...}":           profileMethods,
 		api.PathMetrics:                        scrape(metrics),
 	})
@@ -98,6 +99,19 @@ func (a *Admin) handleTask(x *exchange) error {
 	return nil
 }
 
+func (a *Admin) handleReload(x *exchange) error {
+	if a.operator.ReloadFunc == nil {
+		return fault.New(fault.NotFound, "there are no settings to read again here")
+	}
+	done, err := a.operator.ReloadFunc(x.r.Context())
+	if err != nil {
+		return err
+	}
+	done.RequestID = x.id
+	a.respond(x, http.StatusOK, done)
+	return nil
+}
+
 // handleBackup writes the archive as it is made. What goes wrong once it has begun breaks the
 // connection, and the archive has no end by which it could pass for a whole one.
 func (a *Admin) handleBackup(x *exchange) error {
@@ -124,7 +138,7 @@ func (a *Admin) decode(x *exchange, into any) error {
 	if err := checkMediaType(x.r.Header); err != nil {
 		return err
 	}
-	raw, err := io.ReadAll(http.MaxBytesReader(x.ResponseWriter, x.r.Body, a.limits.Body))
+	raw, err := io.ReadAll(http.MaxBytesReader(x.ResponseWriter, x.r.Body, a.body.Load()))
 	if err != nil {
 		return fault.Wrap(fault.InvalidRequest, err, "the body didn't arrive whole, or is too large")
 	}

@@ -8,6 +8,7 @@ import (
 	"path"
 	"runtime/debug"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"unitask/internal/api"
@@ -37,6 +38,7 @@ type exchange struct {
 // core is what the API and the admin socket have in common: one request's way in and out.
 type core struct {
 	limits  Limits
+	body    atomic.Int64 // Limits.Body, which may change
 	now     func() time.Time
 	log     *slog.Logger
 	mux     *http.ServeMux
@@ -53,8 +55,13 @@ func newCore(limits Limits, now func() time.Time, log *slog.Logger) *core {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &core{limits: limits.withDefaults(), now: now, log: log, mux: http.NewServeMux()}
+	c := &core{limits: limits.withDefaults(), now: now, log: log, mux: http.NewServeMux()}
+	c.SetBody(c.limits.Body)
+	return c
 }
+
+// SetBody replaces the bound of a request's body, in bytes, for every request from now on.
+func (s *core) SetBody(limit int64) { s.body.Store(limit) }
 
 // handle adds a route.
 func (s *core) handle(pattern string, h handler) {

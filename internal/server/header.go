@@ -20,7 +20,7 @@ func (s *Server) readBody(x *exchange) ([]byte, error) {
 	if err := checkMediaType(x.r.Header); err != nil {
 		return nil, err
 	}
-	limit := s.limits.Body
+	limit := s.body.Load()
 	if x.r.ContentLength > limit {
 		x.Header().Set("Connection", "close") // the rest isn't worth reading
 		return nil, tooLarge(limit)

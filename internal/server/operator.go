@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"unitask/internal/account"
@@ -27,13 +28,17 @@ const (
 // runs it works on the store itself. It is safe for concurrent use.
 type Operator struct {
 	Keys   store.Keys
-	Tasks  store.Store // nil: no tasks are shown
-	Gate   *gate.Gate  // nil where no server runs: no session keys
-	Prefix string      // of keys
-	Server api.Info
+	Tasks  store.Store      // nil: no tasks are shown
+	Gate   *gate.Gate       // nil where no server runs: no session keys
+	Prefix string           // of keys
+	Server api.Info         // what it was at the start
 	Now    func() time.Time // required
 	// BackupFunc writes an archive of the data folder; nil where no server runs.
 	BackupFunc func(ctx context.Context, w io.Writer) error
+	// ReloadFunc reads the settings again; nil where no server runs.
+	ReloadFunc func(ctx context.Context) (api.Reload, error)
+
+	suppliers atomic.Pointer[[]api.SupplierStatus] // since a reload
 }
 
 // CreateKey makes a key, and its account where that doesn't exist. The answer is the only one that
@@ -117,7 +122,16 @@ func (o *Operator) SessionKey(ctx context.Context) (api.Key, error) {
 }
 
 // Info says what the running server is.
-func (o *Operator) Info(context.Context) (api.Info, error) { return o.Server, nil }
+func (o *Operator) Info(context.Context) (api.Info, error) {
+	info := o.Server
+	if now := o.suppliers.Load(); now != nil {
+		info.Suppliers = *now
+	}
+	return info, nil
+}
+
+// SetSuppliers replaces what Info says of the suppliers.
+func (o *Operator) SetSuppliers(s []api.SupplierStatus) { o.suppliers.Store(&s) }
 
 // Bootstrap admits a full key that the operator chose, from the first start on. A key that is known
 // already stays as it is, revoked ones included.

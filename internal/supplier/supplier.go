@@ -167,6 +167,7 @@ type KeyFunc func() (string, error)
 type Kind struct {
 	Name         string
 	Capabilities []string // those the kind can serve at all
+	Maps         bool     // its adapters are Modelers and serve whatever their maps describe
 	New          func(Config) (Adapter, error)
 	// Refuses says why this kind can't honour the request ("" when it can): a parameter that would
 	// have to be dropped excludes the route. nil: it honours every valid request.

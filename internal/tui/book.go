@@ -47,18 +47,6 @@ func follows(a, b api.Task) bool {
 	return slices.Index(order, a.State) >= slices.Index(order, b.State)
 }
 
-// newest returns every task, newest first.
-func (b *book) newest() []api.Task {
-	rows := make([]api.Task, 0, len(b.all))
-	for _, t := range b.all {
-		rows = append(rows, t)
-	}
-	slices.SortFunc(rows, func(x, y api.Task) int {
-		return cmp.Or(y.CreatedAt.Compare(x.CreatedAt.Time), cmp.Compare(y.ID, x.ID))
-	})
-	return rows
-}
-
 // open counts the tasks that haven't ended.
 func (b *book) open() int {
 	n := 0

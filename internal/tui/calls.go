@@ -22,6 +22,7 @@ const createWait = 2 * time.Second
 type calls struct {
 	ctx     context.Context // the program's life; a command takes no argument
 	service Service
+	files   Files
 }
 
 type capabilitiesMsg struct {

@@ -17,11 +17,16 @@ var sequence = regexp.MustCompile(`(\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]|(\x1b\]|\x{9
 // text returns what may be drawn of a text from elsewhere: lines of printable characters. Escape
 // sequences, control characters and characters that turn the direction of writing are left out.
 func text(s string) string {
+	return strings.ReplaceAll(plain(s), "\t", tabStop)
+}
+
+// plain is text with its tabs, as it goes to the clipboard.
+func plain(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	s = sequence.ReplaceAllString(s, "")
-	s = strings.NewReplacer("\r\n", "\n", "\u2028", "\n", "\u2029", "\n", "\t", tabStop).Replace(s)
+	s = strings.NewReplacer("\r\n", "\n", "\u2028", "\n", "\u2029", "\n").Replace(s)
 	return strings.Map(func(r rune) rune {
-		if r == '\n' || harmless(r) {
+		if r == '\n' || r == '\t' || harmless(r) {
 			return r
 		}
 		return -1

@@ -16,7 +16,8 @@ const longestText = 100_000
 // detail is one task and how far its page is scrolled.
 type detail struct {
 	id    string
-	moves []api.Move // its states with their times, where the service tells them
+	moves []api.Move       // its states with their times, where the service tells them
+	shots map[string]*shot // its pictures by their ids, those that were asked for
 	top   int
 	text  wrapped
 }
@@ -41,8 +42,8 @@ func (d *detail) Render(c canvas, b book, width, height int) string {
 	if !ok {
 		return message(c, width, "This task isn't there any more.", "Press esc.")
 	}
-	page := d.page(c, t, b.labels[t.ID], width)
 	room := max(1, height-2)
+	page := d.page(c, t, b.labels[t.ID], width, room)
 	first := min(d.top, max(0, len(page)-room))
 	shown := page[first:min(len(page), first+room)]
 	more := ""
@@ -73,13 +74,14 @@ func (d *detail) scroll(k string, b book, c canvas, width, height int) {
 		return
 	}
 	room := max(1, height-2)
-	last := max(0, len(d.page(c, t, b.labels[t.ID], width))-room)
+	last := max(0, len(d.page(c, t, b.labels[t.ID], width, room))-room)
 	d.top = move(k, min(d.top, last), last+1, room)
 }
 
-// page is all there is to say about a task: what came of it first.
-func (d *detail) page(c canvas, t api.Task, label string, width int) []string {
-	p := page{canvas: c, width: width, wrapped: &d.text}
+// page is all there is to say about a task: what came of it first. A picture takes no more rows than
+// can be seen at once.
+func (d *detail) page(c canvas, t api.Task, label string, width, room int) []string {
+	p := page{canvas: c, width: width, room: room, detail: d}
 	if label != "" {
 		p.row("asked", label)
 		p.blank()
@@ -98,15 +100,16 @@ func (d *detail) page(c canvas, t api.Task, label string, width int) []string {
 	p.row("mode", line(string(t.Mode)))
 	p.row("task", line(t.ID))
 	p.row("request", line(t.RequestID))
+	p.addresses(t.Output.Artifacts())
 	return p.lines
 }
 
 // page collects lines.
 type page struct {
 	canvas
-	width   int
-	wrapped *wrapped
-	lines   []string
+	width, room int
+	detail      *detail
+	lines       []string
 }
 
 func (p *page) blank() { p.lines = append(p.lines, "") }
@@ -156,19 +159,35 @@ func (p *page) output(o api.Output) {
 	for i, v := range o.Embeddings {
 		p.paragraph(fmt.Sprintf("vector %d: %d numbers, %s", i+1, len(v), beginning(v)))
 	}
+	rows := max(1, min(p.room-1, 4), p.room-1-len(p.lines)) // so that what is above and its words are seen too
 	for _, a := range o.Artifacts() {
-		p.lines = append(p.lines, " "+p.bold.Render(cut(shape(a), p.width-2)))
-		for l := range strings.SplitSeq(ansi.Hardwrap(line(a.URL), p.width-2, true), "\n") {
-			p.lines = append(p.lines, " "+l)
+		if s := p.detail.shots[a.ID]; s != nil {
+			for _, l := range s.render(p.canvas, p.width-2, rows) {
+				p.lines = append(p.lines, " "+l)
+			}
 		}
-		p.paragraph("kept until " + a.ExpiresAt.In(p.zone).Format("2 Jan 2006 15:04"))
+		kept := "  kept until " + a.ExpiresAt.In(p.zone).Format("2 Jan 2006 15:04")
+		drawn := cut(shape(a), p.width-2)
+		p.lines = append(p.lines, " "+p.bold.Render(drawn)+p.faint.Render(cut(kept, p.width-2-cells(drawn))))
 	}
 	p.blank()
 }
 
+// addresses are those of the result's files.
+func (p *page) addresses(all []api.Artifact) {
+	for i, a := range all {
+		if i == 0 {
+			p.blank()
+		}
+		for l := range strings.SplitSeq(ansi.Hardwrap(line(a.URL), p.width-2, true), "\n") {
+			p.lines = append(p.lines, " "+p.faint.Render(l))
+		}
+	}
+}
+
 func (p *page) text(s string) {
 	rest := len(s) - longestText
-	for _, l := range p.wrapped.of(s[:min(len(s), longestText)], p.width-2) {
+	for _, l := range p.detail.text.of(s[:min(len(s), longestText)], p.width-2) {
 		p.lines = append(p.lines, " "+l)
 	}
 	if rest > 0 {

@@ -1,6 +1,10 @@
 package tui
 
-import tea "github.com/charmbracelet/bubbletea"
+import (
+	"image"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
 
 // What the tests in tui_test look into.
 var (
@@ -26,3 +30,6 @@ func (e *Editor) Render(width, height int, s Style) []string { return e.render(w
 
 // Cursor is the cluster that the cursor stands before, and how many there are.
 func (e *Editor) Cursor() (at, count int) { return e.at, len(e.clusters) }
+
+// Pictures is what is to be shown after the end.
+func Pictures(m *Model) []image.Image { return m.pictures }

@@ -49,10 +49,12 @@ type fake struct {
 	lists        int
 	reading      map[string]int // reads and lists ("") in flight
 	overlapped   bool
+	disk         disk
 }
 
 func newFake(all ...api.Capability) *fake {
 	return &fake{
+		disk:         disk{contents: map[string][]byte{}, there: map[string]bool{}},
 		capabilities: all, revision: map[string]int{}, changed: make(chan struct{}),
 		reads: map[string][]reading{}, reading: map[string]int{},
 	}

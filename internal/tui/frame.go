@@ -31,7 +31,7 @@ func (m *Model) View() string {
 	body := ""
 	switch {
 	case m.help:
-		body = renderHelp(c, m.screen, m.width, height)
+		body = m.renderHelp(c, m.width, height)
 	case m.screen == directoryScreen:
 		body = m.directory.Render(c, m.width, height)
 	case m.screen == tasksScreen:
@@ -61,6 +61,9 @@ func (m *Model) View() string {
 func (m *Model) header(c canvas) string {
 	left := " " + c.bold.Render("unitask") + "  " + m.title(c)
 	right := c.faint.Render(line(m.config.Where) + " ")
+	if note := m.table.note(); note != "" && m.screen == tasksScreen {
+		right = c.accent.Render(cut(line(note), max(0, m.width-cells(left)-3))) + " "
+	}
 	if gap := m.width - cells(left) - cells(right); gap >= 2 {
 		return left + strings.Repeat(" ", gap) + right
 	}
@@ -77,6 +80,9 @@ func (m *Model) title(c canvas) string {
 	case directoryScreen:
 		return c.activeTab.Render(capabilities) + "  " + c.tab.Render(tasks)
 	case tasksScreen:
+		if m.width < stackBelow && m.table.note() != "" {
+			return c.activeTab.Render(tasks) // the note needs the room
+		}
 		return c.tab.Render(capabilities) + "  " + c.activeTab.Render(tasks)
 	case formScreen:
 		return c.faint.Render("› ") + c.accent.Render(line(string(m.form.capability.Name)))
@@ -101,9 +107,10 @@ func (m *Model) footer(c canvas) []string {
 
 func (m *Model) status(c canvas) (text string, urgent bool) {
 	switch {
-	case m.toCancel != "":
-		t := m.tasks.all[m.toCancel]
-		return " " + c.bold.Render("Cancel "+line(t.Capability)+"?") + " y yes, n no", true
+	case m.prompt != nil:
+		return m.renderPrompt(c), true
+	case m.question != nil:
+		return " " + c.bold.Render(m.question.words) + " y yes, n no", true
 	case m.away != "":
 		return " " + c.bad.Render("✗ "+m.away), true
 	case m.said.words != "" && m.said.bad:

@@ -1,11 +1,22 @@
 package tui
 
 import (
+	"fmt"
 	"slices"
 	"strings"
+
+	"unitask/internal/api"
 )
 
-const cancelKey = "c"
+const (
+	cancelKey  = "c"
+	againKey   = "e"
+	saveKey    = "s"
+	openKey    = "o"
+	copyKey    = "y"
+	pictureKey = "i"
+	sortKey    = "s" // in the table, where no result is seen
+)
 
 // binding is a key and what it does.
 type binding struct{ keys, does string }
@@ -17,15 +28,18 @@ func (s screen) bindings() []binding {
 			{"enter", "open"},
 			{"tab", "tasks"},
 			{"↑ ↓", "move; home, end, pgup, pgdown"},
-			{"r", "read the directory again"},
+			{"r", "read again"},
 		}
 	case tasksScreen:
 		return []binding{
 			{"enter", "open"},
+			{"/", "filter; all its words must match"},
+			{sortKey, "sort; again for another order"},
+			{againKey, "again; the form as it was sent, to be edited"},
+			{cancelKey, "cancel; asks first"},
 			{"tab", "capabilities"},
-			{cancelKey, "cancel the task"},
 			{"↑ ↓", "move; home, end, pgup, pgdown"},
-			{"r", "read the tasks again"},
+			{"r", "read again"},
 		}
 	case formScreen:
 		return []binding{
@@ -40,7 +54,12 @@ func (s screen) bindings() []binding {
 	default:
 		return []binding{
 			{"esc", "back"},
-			{cancelKey, "cancel the task"},
+			{saveKey, "save; asks where"},
+			{openKey, "open; with the system's program"},
+			{copyKey, "copy; the text or the addresses"},
+			{againKey, "again; the form as it was sent, to be edited"},
+			{pictureKey, "picture; quits and shows it in full"},
+			{cancelKey, "cancel; asks first"},
 			{"↑ ↓", "scroll; home, end, pgup, pgdown"},
 		}
 	}
@@ -57,11 +76,11 @@ func (s screen) always() []binding {
 // hints is the footer's choice of the keys, as many as there is room for.
 func (m *Model) hints(c canvas) string {
 	if m.help {
-		return " " + c.faint.Render("any key goes back")
+		return " " + c.faint.Render("↑ ↓ scroll, any other key goes back")
 	}
 	all, always := m.screen.bindings(), m.screen.always()
-	if t, ok := m.shownTask(); ok && t.State.Terminal() {
-		all = slices.DeleteFunc(all, func(b binding) bool { return b.keys == cancelKey })
+	if t, ok := m.shownTask(); ok {
+		all = slices.DeleteFunc(all, func(b binding) bool { return !m.applies(b.keys, t) })
 	}
 	if m.screen == formScreen {
 		if m.form.sending() {
@@ -84,16 +103,60 @@ func (m *Model) hints(c canvas) string {
 	return words + tail
 }
 
+// applies reports whether a key means something for a task.
+func (m *Model) applies(key string, t api.Task) bool {
+	switch {
+	case key == cancelKey:
+		return !t.State.Terminal()
+	case m.screen != detailScreen:
+		return true
+	case key == saveKey, key == openKey:
+		return t.Output != nil
+	case key == pictureKey:
+		return m.config.Pictures && len(m.detail.pictures(t)) > 0
+	default:
+		return true
+	}
+}
+
 func (b binding) hint(c canvas) string {
 	does, _, _ := strings.Cut(b.does, ";")
 	return " " + c.bold.Render(b.keys) + " " + c.faint.Render(does) + " "
 }
 
-// renderHelp lists the keys of a screen.
-func renderHelp(c canvas, s screen, width, height int) string {
-	lines := []string{c.rule("Keys", width)}
-	for _, b := range append(s.bindings(), s.always()...) {
-		lines = append(lines, " "+c.accent.Render(pad(b.keys, 9))+b.does)
+// renderHelp lists the keys of a screen, from where it is scrolled to.
+func (m *Model) renderHelp(c canvas, width, height int) string {
+	all := m.helpLines(c, width)
+	room := max(1, height-1)
+	first := max(0, min(m.helpTop, len(all)-room))
+	shown := all[first:min(len(all), first+room)]
+	words := "Keys"
+	if rest := len(all) - first - len(shown); rest > 0 {
+		words += fmt.Sprintf(", ↓ %d more", rest)
 	}
-	return strings.Join(lines[:min(len(lines), height)], "\n")
+	return strings.Join(append([]string{c.rule(words, width)}, shown...), "\n")
+}
+
+func (m *Model) helpLines(c canvas, width int) []string {
+	var lines []string
+	for _, b := range append(m.screen.bindings(), m.screen.always()...) {
+		for i, l := range wrap(b.does, width-11) {
+			head := strings.Repeat(" ", 9)
+			if i == 0 {
+				head = c.accent.Render(pad(b.keys, 9))
+			}
+			lines = append(lines, " "+head+l)
+		}
+	}
+	return lines
+}
+
+func (m *Model) helpKey(k string) {
+	last := max(0, len(m.helpLines(m.drawing(), m.width))-max(1, m.bodyHeight()-1))
+	switch k {
+	case "up", "down", "pgup", "pgdown", "home", "end":
+		m.helpTop = move(k, m.helpTop, last+1, m.bodyHeight()-1)
+	default:
+		m.help = false
+	}
 }

@@ -6,25 +6,50 @@ import (
 	"unitask/internal/api"
 )
 
-// key gives a key to whoever it is for: a question that is open, the help, then the screen.
+// key takes what was typed. Letters that came faster than they were read stand in one message: where
+// no text is being written each of them is a key.
 func (m *Model) key(msg tea.KeyMsg) tea.Cmd {
+	if msg.Type != tea.KeyRunes || msg.Paste || msg.Alt {
+		return m.oneKey(msg)
+	}
+	var cmds []tea.Cmd
+	for typed := msg.Runes; len(typed) > 0; {
+		n := 1
+		if m.writing() {
+			n = len(typed)
+		}
+		cmds = append(cmds, m.oneKey(tea.KeyMsg{Type: tea.KeyRunes, Runes: typed[:n]}))
+		typed = typed[n:]
+	}
+	return tea.Batch(cmds...)
+}
+
+// writing reports whether letters go into a text.
+func (m *Model) writing() bool {
+	return m.prompt != nil || m.screen == formScreen && m.question == nil && !m.help && m.form.writing()
+}
+
+// oneKey gives a key to whoever it is for: a prompt or question that is open, the help, then the screen.
+func (m *Model) oneKey(msg tea.KeyMsg) tea.Cmd {
 	k := msg.String()
 	if k == "ctrl+c" {
 		return tea.Quit
 	}
 	m.said = notice{}
 	switch {
-	case m.toCancel != "":
+	case m.prompt != nil:
+		return m.promptKey(msg)
+	case m.question != nil:
 		return m.confirm(k)
 	case m.help:
-		m.help = false
+		m.helpKey(k)
 		return nil
 	case m.screen == formScreen:
 		return m.formKey(msg)
 	case k == "q":
 		return tea.Quit
 	case k == "?":
-		m.help = true
+		m.help, m.helpTop = true, 0
 		return nil
 	}
 	switch m.screen {
@@ -52,19 +77,29 @@ func (m *Model) directoryKey(k string) tea.Cmd {
 }
 
 func (m *Model) tableKey(k string) tea.Cmd {
-	rows := m.tasks.newest()
+	rows := m.rows()
 	at := m.table.index(rows)
 	switch k {
-	case "tab", "shift+tab", "right", "left", "esc":
+	case "esc":
+		if m.table.filter != "" {
+			m.table.filter = ""
+			return nil
+		}
 		m.screen = directoryScreen
+	case "tab", "shift+tab", "right", "left":
+		m.screen = directoryScreen
+	case "/":
+		m.openFilter()
+	case sortKey:
+		m.table.order = (m.table.order + 1) % orders
 	case "r":
 		return m.again(tasksLoop, 0)
 	case "enter":
 		if len(rows) > 0 {
 			return m.openDetail(rows[at].ID)
 		}
-	case cancelKey:
-		m.askCancel()
+	case cancelKey, againKey:
+		return m.taskKey(k)
 	default:
 		if len(rows) > 0 {
 			m.table.selected = rows[move(k, at, len(rows), m.bodyHeight())].ID
@@ -74,22 +109,46 @@ func (m *Model) tableKey(k string) tea.Cmd {
 }
 
 func (m *Model) openDetail(id string) tea.Cmd {
-	m.screen, m.detail = detailScreen, detail{id: id}
+	m.screen, m.detail = detailScreen, detail{id: id, shots: map[string]*shot{}}
 	l := m.loopOf(id)
 	if l.phase == resting && !m.now.Before(l.started.Add(l.gap)) {
 		return tea.Batch(m.round(id), m.calls.timeline(id)) // a task that has ended is read once more: its URLs expire
 	}
-	return m.calls.timeline(id)
+	return tea.Batch(m.calls.timeline(id), m.loadPictures(m.tasks.all[id]))
 }
 
 func (m *Model) detailKey(k string) tea.Cmd {
 	switch k {
 	case "esc", "left", "backspace", "tab", "shift+tab":
 		m.screen, m.table.selected = tasksScreen, m.detail.id
-	case cancelKey:
-		m.askCancel()
+	case cancelKey, againKey, saveKey, openKey, copyKey, pictureKey:
+		return m.taskKey(k)
 	default:
 		m.detail.scroll(k, m.tasks, m.drawing(), m.width, m.bodyHeight())
+	}
+	return nil
+}
+
+// taskKey does what a key does to the task that is opened or selected.
+func (m *Model) taskKey(k string) tea.Cmd {
+	t, ok := m.shownTask()
+	switch {
+	case !ok:
+	case k == cancelKey:
+		m.askCancel(t)
+	case k == againKey:
+		return m.runAgain(t)
+	case k == copyKey:
+		return m.copied(t)
+	case t.Output == nil:
+		m.notice("this task has no result", false)
+	case k == saveKey:
+		m.askWhere(t)
+	case k == openKey:
+		m.notice("opening…", false)
+		return m.calls.open(t)
+	case k == pictureKey:
+		return m.leaveWithPictures(t)
 	}
 	return nil
 }
@@ -101,35 +160,22 @@ func (m *Model) shownTask() (api.Task, bool) {
 		t, ok := m.tasks.all[m.detail.id]
 		return t, ok
 	case tasksScreen:
-		if rows := m.tasks.newest(); len(rows) > 0 {
+		if rows := m.rows(); len(rows) > 0 {
 			return rows[m.table.index(rows)], true
 		}
 	}
 	return api.Task{}, false
 }
 
-// askCancel opens the question whether to cancel the task, where it still can be.
-func (m *Model) askCancel() {
-	t, ok := m.shownTask()
-	switch {
-	case !ok:
-	case t.State.Terminal():
-		m.notice("this task has ended", false)
-	default:
-		m.toCancel = t.ID
-	}
-}
+func (m *Model) rows() []api.Task { return m.table.rows(m.tasks, m.now) }
 
-func (m *Model) confirm(k string) tea.Cmd {
-	id := m.toCancel
-	switch k {
-	case "y", "Y":
-		m.toCancel = ""
-		return m.calls.cancel(id)
-	case "n", "N", "esc", "q", "enter":
-		m.toCancel = ""
+// askCancel opens the question whether to cancel the task, where it still can be.
+func (m *Model) askCancel(t api.Task) {
+	if t.State.Terminal() {
+		m.notice("this task has ended", false)
+		return
 	}
-	return nil
+	m.question = &question{"Cancel " + line(t.Capability) + "?", func() tea.Cmd { return m.calls.cancel(t.ID) }}
 }
 
 // openForm shows the form of the selected capability, as it was left.
@@ -160,7 +206,7 @@ func (m *Model) formKey(msg tea.KeyMsg) tea.Cmd {
 	case k == "ctrl+s":
 		return m.submit()
 	case k == "?" && !f.writing():
-		m.help = true
+		m.help, m.helpTop = true, 0
 	case f.key(msg, m.width):
 		return m.submit()
 	}

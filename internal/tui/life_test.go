@@ -46,8 +46,8 @@ func TestWholeLife(t *testing.T) {
 		r.shows("Cancel text.chat? y yes, n no")
 		r.press("n", "c", "y")
 		r.shows("- canceled  5s", "cancel asked for")
-		if r.bells != 1 {
-			t.Errorf("%d bells for one task that ended, want 1", r.bells)
+		if diff := cmp.Diff([]string{"text.chat canceled"}, r.said); diff != "" {
+			t.Errorf("said of tasks that ended (-want +got):\n%s", diff)
 		}
 		r.press("c")
 		r.shows("this task has ended")

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"image"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"unitask/internal/api"
 	"unitask/internal/fault"
 )
 
@@ -31,8 +33,9 @@ type Model struct {
 
 	screen    screen
 	directory capabilityList
-	forms     map[string]*form // by capability: what was written stays
-	form      *form            // the one shown
+	forms     map[string]*form   // by capability: what was written stays
+	sent      map[string]written // by task: what its form held
+	form      *form              // the one shown
 	table     table
 	detail    detail
 
@@ -42,8 +45,12 @@ type Model struct {
 	ticking bool
 
 	help     bool
-	toCancel string // the task whose cancelling is to be confirmed, "" for none
-	away     string // why the service can't be asked now, "" where it can
+	helpTop  int
+	prompt   *prompt       // nil where none is open
+	question *question     // likewise
+	saveTo   string        // where the last result was saved
+	pictures []image.Image // to be shown after the end
+	away     string        // why the service can't be asked now, "" where it can
 	said     notice
 }
 
@@ -57,8 +64,8 @@ type notice struct {
 func New(ctx context.Context, c Config) *Model {
 	c.Zone = cmp.Or(c.Zone, time.Local)
 	return &Model{
-		config: c, calls: calls{ctx: ctx, service: c.Service}, now: time.Now(), width: 80, height: 24,
-		forms: map[string]*form{}, tasks: newBook(), loops: map[string]*loop{},
+		config: c, calls: calls{ctx, c.Service, c.Files}, now: time.Now(), width: 80, height: 24,
+		forms: map[string]*form{}, sent: map[string]written{}, tasks: newBook(), loops: map[string]*loop{}, saveTo: "./",
 	}
 }
 
@@ -100,6 +107,12 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 		if msg.err == nil && msg.id == m.detail.id {
 			m.detail.moves = msg.moves
 		}
+	case pictureMsg:
+		m.tookPicture(msg)
+	case savedMsg:
+		m.saved(msg)
+	case openedMsg:
+		m.opened(msg)
 	}
 	return nil
 }
@@ -130,14 +143,14 @@ func (m *Model) created(msg createdMsg) tea.Cmd {
 	if msg.err != nil {
 		f.refuse(msg.err)
 		if e, ok := errors.AsType[*fault.Error](msg.err); ok && e.TaskID != "" {
-			m.tasks.labels[e.TaskID] = msg.label
+			m.tasks.labels[e.TaskID], m.sent[e.TaskID] = msg.label, f.written()
 			return m.again(e.TaskID, 0) // the task that failed, so that it is in the table
 		}
 		return nil
 	}
 	f.accepted()
 	m.answered()
-	m.tasks.labels[msg.task.ID] = msg.label
+	m.tasks.labels[msg.task.ID], m.sent[msg.task.ID] = msg.label, f.written()
 	m.notice(line(msg.capability)+" accepted", false)
 	if m.screen == formScreen && m.form == f {
 		m.screen, m.table.selected = tasksScreen, msg.task.ID
@@ -146,7 +159,7 @@ func (m *Model) created(msg createdMsg) tea.Cmd {
 	l.started, l.gap = m.now, interval(0) // a new task isn't read at once either
 	cmd := m.learn(msg.task)
 	if msg.task.State.Terminal() {
-		return tea.Batch(cmd, m.bell())
+		return tea.Batch(cmd, m.tell(msg.task))
 	}
 	return cmd
 }
@@ -161,13 +174,14 @@ func (m *Model) canceled(msg canceledMsg) tea.Cmd {
 	return m.learn(msg.task)
 }
 
-func (m *Model) bell() tea.Cmd {
-	ring := m.config.Bell
-	if ring == nil {
+// tell says outside of the screen that a task has ended.
+func (m *Model) tell(t api.Task) tea.Cmd {
+	ended, words := m.config.Ended, line(t.Capability)+" "+line(string(t.State))
+	if ended == nil {
 		return nil
 	}
 	return func() tea.Msg {
-		ring()
+		ended(words)
 		return nil
 	}
 }

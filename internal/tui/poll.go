@@ -141,7 +141,7 @@ func (m *Model) answeredRead(msg readMsg) tea.Cmd {
 		l.gap = interval(advised)
 	}
 	if msg.reading.NotModified {
-		return m.keepReading(msg.id)
+		return tea.Batch(m.keepReading(msg.id), m.loadPictures(m.tasks.all[msg.id]))
 	}
 	l.etag = msg.reading.ETag
 	return m.learn(msg.reading.Task)
@@ -164,12 +164,12 @@ func (m *Model) learn(t api.Task) tea.Cmd {
 	c := m.tasks.put(t)
 	cmds := []tea.Cmd{m.keepReading(t.ID)}
 	if c.ended {
-		cmds = append(cmds, m.bell())
+		cmds = append(cmds, m.tell(t))
 	}
 	if c.moved && m.screen == detailScreen && m.detail.id == t.ID {
 		cmds = append(cmds, m.calls.timeline(t.ID))
 	}
-	return tea.Batch(cmds...)
+	return tea.Batch(append(cmds, m.loadPictures(m.tasks.all[t.ID]))...)
 }
 
 // keepReading starts the next round of an open task's loop, unless one is under way.
@@ -199,5 +199,10 @@ func (m *Model) trouble(err error) (time.Duration, bool) {
 	}
 }
 
-// answered notes that the service is there.
-func (m *Model) answered() { m.away = "" }
+// answered notes that the service is there, and says so where it was away.
+func (m *Model) answered() {
+	if m.away != "" {
+		m.notice("the server is back", false)
+	}
+	m.away = ""
+}

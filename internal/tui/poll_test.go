@@ -63,8 +63,8 @@ func TestPolling(t *testing.T) {
 		if more := len(service.readsOf("task_0001")) - n; more != 0 {
 			t.Errorf("%d reads after the end", more)
 		}
-		if r.bells != 1 {
-			t.Errorf("%d bells, want 1", r.bells)
+		if len(r.said) != 1 {
+			t.Errorf("said of one task that ended: %q", r.said)
 		}
 	})
 }

@@ -18,18 +18,19 @@ const address = "http://127.0.0.1:8420"
 // rig is a dashboard without a terminal: it takes messages and runs what Update returns, one
 // goroutine a command, in the bubble of a test.
 type rig struct {
-	t     *testing.T
-	model *tui.Model
-	inbox chan tea.Msg
-	done  chan struct{}
-	runs  sync.WaitGroup
-	quit  bool
-	bells int
-	keys  int // Idempotency-Keys made
+	t         *testing.T
+	model     *tui.Model
+	inbox     chan tea.Msg
+	done      chan struct{}
+	runs      sync.WaitGroup
+	quit      bool
+	said      []string // what was said of tasks that ended
+	clipboard string
+	keys      int // Idempotency-Keys made
 }
 
 // newRig starts a dashboard of 80 columns and 24 rows and lets it settle.
-func newRig(t *testing.T, service tui.Service) *rig {
+func newRig(t *testing.T, service *fake) *rig {
 	t.Helper()
 	r := &rig{t: t, inbox: make(chan tea.Msg), done: make(chan struct{})}
 	t.Cleanup(func() {
@@ -37,7 +38,9 @@ func newRig(t *testing.T, service tui.Service) *rig {
 		r.runs.Wait() // the timers; in the bubble that takes no time
 	})
 	r.model = tui.New(t.Context(), tui.Config{
-		Service: service, Where: address, Zone: time.UTC, Bell: func() { r.bells++ },
+		Service: service, Files: service.files(), Where: address, Zone: time.UTC, Pictures: true,
+		Ended: func(words string) { r.said = append(r.said, words) },
+		Copy:  func(text string) { r.clipboard = text },
 		NewKey: func() string {
 			r.keys++
 			return fmt.Sprintf("key-%04d", r.keys)

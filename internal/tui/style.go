@@ -15,6 +15,8 @@ type Style struct {
 	bold, faint, cursor       lipgloss.Style
 	accent, good, bad, busy   lipgloss.Style
 	activeTab, tab, selection lipgloss.Style
+	profile                   termenv.Profile // of pictures
+	coloured                  bool
 }
 
 // NewStyle returns the style for a terminal. Without colour (NO_COLOR, or a terminal that has none)
@@ -37,8 +39,16 @@ func NewStyle(out io.Writer, colour bool) Style {
 		bold: plain.Bold(true), faint: plain.Faint(true), cursor: plain.Reverse(true),
 		accent: paint(plain.Bold(true), "6"), good: paint(plain, "2"), bad: paint(plain, "1"), busy: paint(plain, "6"),
 		activeTab: paint(plain.Bold(true).Underline(true), "6"), tab: plain.Faint(true),
-		selection: plain.Bold(true),
+		selection: plain.Bold(true), profile: r.ColorProfile(), coloured: colour,
 	}
+}
+
+// colours is what pictures may be drawn with.
+func (s Style) colours() termenv.Profile {
+	if !s.coloured {
+		return termenv.Ascii
+	}
+	return s.profile
 }
 
 // state is the style of a task's state.

@@ -10,19 +10,23 @@ import (
 	"unitask/internal/task"
 )
 
-// table is the account's tasks, newest first. It follows the selected task, not its place.
+// table is the account's tasks. It follows the selected task, not its place.
 type table struct {
 	selected string // a task's id; "" for the first
+	filter   string // words that must stand in a row, "" for all rows
+	order    order
 }
 
-func (t table) index(rows []api.Task) int {
+func (t *table) index(rows []api.Task) int {
 	return max(0, slices.IndexFunc(rows, func(r api.Task) bool { return r.ID == t.selected }))
 }
 
 // Render draws the rows around the selected one.
-func (t table) Render(c canvas, b book, listed bool, width, height int) string {
-	rows := b.newest()
+func (t *table) Render(c canvas, b book, listed bool, width, height int) string {
+	rows := t.rows(b, c.now)
 	switch {
+	case len(rows) == 0 && len(b.all) > 0:
+		return message(c, width, "No task matches "+line(t.filter)+".", "esc shows all of them.")
 	case len(rows) == 0 && !listed:
 		return message(c, width, "Asking for the tasks…")
 	case len(rows) == 0:
@@ -55,7 +59,7 @@ func taskColumns(rows []api.Task, width int) []int {
 	return []int{state, capability, took, bar, amount, left - capability - bar - amount - 6}
 }
 
-func (t table) row(c canvas, columns []int, one api.Task, label string, selected bool) string {
+func (t *table) row(c canvas, columns []int, one api.Task, label string, selected bool) string {
 	took := duration(elapsed(one, c.now))
 	if columns[3] == 0 && one.Progress != nil && !one.State.Terminal() {
 		took += fmt.Sprintf(" %d%%", percent(one)) // there is no column for it

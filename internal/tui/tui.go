@@ -1,11 +1,11 @@
 // Package tui is the dashboard: the directory of capabilities, a form made from a capability's
-// schema, the live table of the account's tasks and the detail of one of them.
+// schema, the live table of the account's tasks, and the detail of one of them with its pictures.
 //
 // There is one tea.Model, Model. Its parts are plain structs that draw themselves with Render and
 // know no other part. Update does no input or output: it returns commands, and a command changes no
 // state, it returns a message. All that is known of the service comes through the Service
-// interface; all text that comes from it is drawn through line or text, which leave nothing in it
-// that could steer the terminal.
+// interface, and files are Files' business; all text that comes from elsewhere is drawn through line
+// or text, which leave nothing in it that could steer the terminal.
 //
 // A task is read every two to five seconds while it isn't terminal, never more often. A creation is
 // sent again under the same Idempotency-Key until it has an answer.
@@ -14,6 +14,7 @@ package tui
 import (
 	"context"
 	"errors"
+	"image"
 	"io"
 	"time"
 
@@ -36,6 +37,25 @@ type Service interface {
 	List(ctx context.Context, limit int) ([]api.Task, error)
 	Cancel(ctx context.Context, id string) (api.Task, error)
 }
+
+// Files is what becomes of results on this machine. It is called from several goroutines at once.
+type Files interface {
+	// Fetch writes a file of a result to w.
+	Fetch(ctx context.Context, a api.Artifact, w io.Writer) error
+	// Save writes a result to a folder, a file or NAME.* and returns the files, which all stand in the
+	// folder that was named. Without replace it writes nothing and returns an *ExistError where one is
+	// there already.
+	Save(ctx context.Context, t api.Task, to string, replace bool) ([]string, error)
+	// Open saves a result in a folder of its own and shows it with the system's program; where there is
+	// no desktop it doesn't and opened is false.
+	Open(ctx context.Context, t api.Task) (files []string, opened bool, err error)
+}
+
+// ExistError names the files that Save didn't replace, at least one.
+type ExistError struct{ Names []string }
+
+// Error says so of the first.
+func (e *ExistError) Error() string { return e.Names[0] + " is there already" }
 
 // Historian is a Service that also knows when a task was in which state.
 type Historian interface {
@@ -64,17 +84,26 @@ func (e *Error) Unwrap() error { return e.Fault }
 
 // Config says what to show and how.
 type Config struct {
-	Service Service        // required
-	NewKey  func() string  // required; makes an Idempotency-Key
-	Where   string         // the service's address, shown in the header
-	Style   Style          // the zero value draws without colours and attributes
-	Zone    *time.Location // of the times shown; nil: the local one
-	Bell    func()         // called when a task ends that was seen open; nil: no bell
+	Service  Service        // required
+	Files    Files          // required
+	NewKey   func() string  // required; makes an Idempotency-Key
+	Copy     func(string)   // required; puts a text without control characters into the terminal's clipboard
+	Where    string         // the service's address, shown in the header
+	Style    Style          // the zero value draws without colours and attributes
+	Zone     *time.Location // of the times shown; nil: the local one
+	Ended    func(string)   // called when a task ends that was seen open, with a few words; nil: nobody is told
+	Pictures bool           // the terminal shows pictures as they are, after the end
 }
 
-// Run shows the dashboard on a terminal until the person leaves it, and returns how many of the
-// tasks seen have not ended. It returns ctx's error when ctx ends first.
-func Run(ctx context.Context, c Config, in io.Reader, out io.Writer) (open int, err error) {
+// Left is what a person leaves behind.
+type Left struct {
+	Open     int           // tasks seen that have not ended
+	Pictures []image.Image // to be shown now, mostly none
+}
+
+// Run shows the dashboard on a terminal until the person leaves it. It returns ctx's error when ctx
+// ends first.
+func Run(ctx context.Context, c Config, in io.Reader, out io.Writer) (Left, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // the requests in flight
 	m := New(ctx, c)
@@ -82,12 +111,12 @@ func Run(ctx context.Context, c Config, in io.Reader, out io.Writer) (open int, 
 		m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithAltScreen(),
 		tea.WithoutSignalHandler(), // signals end ctx
 	)
-	_, err = p.Run()
+	_, err := p.Run()
 	if err != nil && ctx.Err() != nil {
 		err = ctx.Err()
 	}
 	if errors.Is(err, tea.ErrInterrupted) {
 		err = nil
 	}
-	return m.tasks.open(), err
+	return Left{m.tasks.open(), m.pictures}, err
 }

@@ -1,9 +1,13 @@
 package tui_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"flag"
 	"fmt"
+	"image"
+	"image/color"
+	"image/png"
 	"os"
 	"path/filepath"
 	"slices"
@@ -56,7 +60,34 @@ var views = map[string]func(r *rig, service *fake){
 	"detail_scroll": func(r *rig, service *fake) { manyTasks(r, service); r.press("tab", "end", "enter", "end") },
 	"detail_failed": func(r *rig, service *fake) { manyTasks(r, service); r.press("tab", "down", "down", "enter") },
 	"detail_images": func(r *rig, service *fake) { manyTasks(r, service); r.press("tab", "down", "down", "down", "enter") },
-	"detail_open":   func(r *rig, service *fake) { manyTasks(r, service); r.press("tab", "down", "enter") },
+	"help_detail": func(r *rig, service *fake) {
+		manyTasks(r, service)
+		r.press("tab", "down", "down", "down", "enter", "?")
+	},
+	"filter": func(r *rig, service *fake) {
+		manyTasks(r, service)
+		r.press("tab", "s", "s", "s", "/", "i", "m", "a", "G")
+	},
+	"filtered": func(r *rig, service *fake) {
+		manyTasks(r, service)
+		r.press("tab", "s", "s", "s", "s", "s", "/", "succeeded", "enter")
+	},
+	"filter_nothing": func(r *rig, service *fake) { manyTasks(r, service); r.press("tab", "/", "zebra", "enter") },
+	"save": func(r *rig, service *fake) {
+		manyTasks(r, service)
+		r.press("tab", "end", "enter", "s", "poems/")
+	},
+	"save_exists": func(r *rig, service *fake) {
+		manyTasks(r, service)
+		service.disk.there["./poem.txt"] = true
+		r.press("tab", "end", "enter", "s", "poem.txt", "enter")
+	},
+	"again": func(r *rig, service *fake) {
+		r.press("enter", "Why is the sky blue?", "tab", "enter", "down", "down", "200", "ctrl+s")
+		r.pass(time.Second)
+		r.press("e")
+	},
+	"detail_open": func(r *rig, service *fake) { manyTasks(r, service); r.press("tab", "down", "enter") },
 }
 
 const poem = `The fox 🦊 went out on a chilly night,
@@ -93,8 +124,33 @@ func manyTasks(r *rig, service *fake) {
 		}
 	})
 	service.change("task_0004", func(t *api.Task) { t.State, t.Progress = task.Transferring, new(0.85) })
+	service.disk.contents["art_1"] = sunset
 	r.pass(11 * time.Second)
 }
+
+// sunset is a picture: a bright disc in a sky that darkens upwards, above a dark sea.
+var sunset = func() []byte {
+	const width, height = 160, 120
+	img := image.NewRGBA(image.Rect(0, 0, width, height))
+	for y := range height {
+		for x := range width {
+			dx, dy := x-width/2, y-70
+			c := color.RGBA{uint8(20 + y*2), uint8(y), 60, 255}
+			switch {
+			case y > 90:
+				c = color.RGBA{0, 20, 60, 255}
+			case dx*dx+dy*dy < 30*30:
+				c = color.RGBA{255, 250, 200, 255}
+			}
+			img.SetRGBA(x, y, c)
+		}
+	}
+	var b bytes.Buffer
+	if err := png.Encode(&b, img); err != nil {
+		panic(err)
+	}
+	return b.Bytes()
+}()
 
 func TestGolden(t *testing.T) {
 	for name, lead := range views {

@@ -35,15 +35,7 @@ func TestFirstUse(t *testing.T) {
 	if picture.code != 0 {
 		t.Fatalf("image.generate: exit %d\n%s", picture.code, picture.stderr)
 	}
-	file, err := os.Open(filepath.Join(h.Dir, "fox.png"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = file.Close() }()
-	config, format, err := image.DecodeConfig(file)
-	if err != nil || format != "png" || config.Width != 640 || config.Height != 480 {
-		t.Errorf("fox.png is a %s of %dx%d (%v)", format, config.Width, config.Height, err)
-	}
+	wantPicture(t, filepath.Join(h.Dir, "fox.png"), 640, 480)
 
 	video := h.client("run", "video.generate", "waves", "-o", "waves.*")
 	if video.code != 0 {
@@ -72,6 +64,20 @@ func TestFirstUse(t *testing.T) {
 		if diff := cmp.Diff(wholeLife, h.states(one.ID)); diff != "" {
 			t.Errorf("%s %s: timeline (-want +got):\n%s", one.Capability, one.ID, diff)
 		}
+	}
+}
+
+// wantPicture fails the test where a file isn't a PNG of the size.
+func wantPicture(t *testing.T, name string, width, height int) {
+	t.Helper()
+	file, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	config, format, err := image.DecodeConfig(file)
+	if err != nil || format != "png" || config.Width != width || config.Height != height {
+		t.Errorf("%s is a %s of %dx%d (%v)", filepath.Base(name), format, config.Width, config.Height, err)
 	}
 }
 

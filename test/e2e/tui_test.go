@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"context"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
+
+	"unitask/internal/api"
 	"unitask/test/harness"
 )
 
@@ -33,7 +37,7 @@ func (h *host) newPane(width, height int, program ...string) *pane {
 		_ = os.RemoveAll(dir)
 	})
 	conf := filepath.Join(dir, "conf")
-	if err := os.WriteFile(conf, []byte("set -g status off\nset -g remain-on-exit on\nset -g escape-time 0\n"), 0o600); err != nil {
+	if err := os.WriteFile(conf, []byte("set -g status off\nset -g remain-on-exit on\nset -g escape-time 0\nset -g set-clipboard on\n"), 0o600); err != nil {
 		h.T.Fatal(err)
 	}
 	p.must(append([]string{
@@ -72,7 +76,7 @@ func (p *pane) keys(names ...string) {
 // shows waits for texts on the screen.
 func (p *pane) shows(texts ...string) {
 	p.host.T.Helper()
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(2 * time.Minute)
 	for {
 		screen, lacking := p.screen(), ""
 		for _, text := range texts {
@@ -108,7 +112,9 @@ func TestDashboard(t *testing.T) {
 	p.shows("Tasks (1 open)", "○ queued", "a red fox")
 	p.keys("Enter")
 	p.shows("● running", "asked        a red fox 🦊 @slow:8s")
-	p.shows("✓ succeeded", "image/png, 1024×1024", "2 images", "/artifacts/art_")
+	p.shows("✓ succeeded", "image/png, 1024×1024")
+	p.keys("End")
+	p.shows("2 images", "/artifacts/art_")
 
 	p.keys("Escape")
 	p.shows("✓ succeeded     image.generate")
@@ -123,7 +129,7 @@ func TestDashboard(t *testing.T) {
 	h.Kill()
 	p.shows("✗ server away, retrying")
 	h.start()
-	p.shows("● running")
+	p.shows("● running", "✓ the server is back")
 	p.must("resize-window", "-x", "40", "-y", "10")
 	p.shows("STATE           CAPABILITY      TIME\n", "● running       image.generate")
 	p.keys("c")
@@ -142,6 +148,101 @@ func TestDashboard(t *testing.T) {
 	if got := strings.Count(h.must("tasks", "list"), "image.generate"); got != 2 {
 		t.Errorf("%d tasks, want 2", got)
 	}
+}
+
+// TestDashboardResults goes through what becomes of a result: seen, copied, saved, asked for again with
+// edits, found among others, and shown in the terminal's own protocol once the screen is given back.
+func TestDashboardResults(t *testing.T) {
+	need(t, "tmux")
+	h := newHost(t).start()
+	h.call(http.MethodPost, api.PathTasks, `{"capability":"text.chat","input":{"prompt":"say \u001b]0;owned\u0007\u001b[31mtwice"}}`,
+		map[string]string{"Idempotency-Key": "steers-the-terminal"}, nil)
+	p := h.newPane(80, 24, "sh", "-c", `cd "$1"; unset NO_COLOR; TERM=xterm-256color COLORTERM=truecolor UNITASK_IMAGES=kitty "$0"
+		echo "code $?"; exec sleep 600`, harness.Binary(), h.Dir)
+	raw := filepath.Join(h.Dir, "raw")
+	p.must("pipe-pane", "-O", "exec cat >'"+raw+"'")
+	p.keys("Tab")
+	p.shows("▸ ✓ succeeded")
+	p.keys("Enter")
+	p.shows("› text.chat", "twice")
+	p.keys("Escape")
+	p.shows("▸ ✓ succeeded")
+	p.keys("Tab")
+	p.shows("▸ audio.speech")
+	p.keys("Down", "Down", "Down", "Enter")
+	p.keys("a red fox", "C-s")
+	p.shows("image.generate accepted")
+	p.keys("Enter")
+	p.shows("✓ succeeded", "▀▀▀▀▀▀▀▀▀▀▀▀", "image/png, 1024×1024")
+	if got := strings.Count(p.must("capture-pane", "-e", "-p"), "\x1b[48;2;"); got < 50 {
+		t.Errorf("the picture has %d changes of colour:\n%s", got, p.screen())
+	}
+	p.keys("y")
+	p.shows("copied the address")
+	h.Until(2*time.Minute, "the clipboard has the address", func() bool {
+		return strings.HasPrefix(p.must("show-buffer"), h.Base+api.PathArtifacts)
+	})
+
+	p.keys("s")
+	p.shows("Save in ./")
+	p.keys("pictures/", "Enter")
+	p.shows("✓ saved pictures/task_")
+	found, err := filepath.Glob(filepath.Join(h.Dir, "pictures", "*"))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("pictures/*: %v %v", found, err)
+	}
+	wantPicture(t, found[0], 1024, 1024)
+	if err := os.WriteFile(found[0], []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.keys("s", "Enter")
+	p.shows("Replace task_")
+	p.keys("n")
+	p.shows("esc back")
+	if got, err := os.ReadFile(found[0]); err != nil || string(got) != "mine" {
+		t.Errorf("a no replaced the file (%v)", err)
+	}
+	p.keys("s", "Enter")
+	p.shows("Replace task_")
+	p.keys("y")
+	p.shows("✓ saved pictures/task_")
+	wantPicture(t, found[0], 1024, 1024)
+
+	p.keys("e")
+	p.shows("› image.generate", "│ a red fox", "[ Send ]")
+	p.keys(" at night", "C-s")
+	p.shows("image.generate accepted", "a red fox at night")
+	p.keys("e")
+	p.shows("│ a red fox at night")
+	p.keys("C-u", "@fail:CONTENT_POLICY_VIOLATION", "C-s")
+	p.shows("✗ failed        image.generate", "CONTENT_POLICY")
+	p.keys("/", "night")
+	p.shows("/night")
+	p.keys("Enter", "Enter")
+	p.shows("asked        a red fox at night", "✓ succeeded", "▀▀▀▀▀▀▀▀▀▀▀▀")
+	p.keys("i")
+	p.shows("code 0")
+
+	h.Until(2*time.Minute, "the picture is written", func() bool { return strings.Contains(read(t, raw), "code 0") })
+	drawn, after, _ := strings.Cut(read(t, raw), ansi.ResetModeAltScreenSaveCursor)
+	if strings.Contains(drawn, "\x1b_G") || !strings.HasPrefix(after[max(0, strings.Index(after, "\x1b_G")):], "\x1b_Ga=T,f=100,q=2") {
+		t.Errorf("the picture isn't shown after the end: %.200q", after)
+	}
+	if strings.Contains(drawn, "owned") || strings.Contains(drawn, "\x1b]0;") || !strings.Contains(drawn, "\a") {
+		t.Errorf("the title was set, or no bell rung:\n%s", p.screen())
+	}
+	if got := strings.Count(h.must("tasks", "list"), "image.generate"); got != 3 {
+		t.Errorf("%d pictures were asked for, want 3", got)
+	}
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	raw, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
 }
 
 // TestNoDashboardOnADumbTerminal: it says that it needs another one and draws nothing.

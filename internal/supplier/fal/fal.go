@@ -35,6 +35,7 @@ func Kind() supplier.Kind {
 	return supplier.Kind{
 		Name:         "fal",
 		Capabilities: []string{"audio.speech", "audio.transcribe", "image.edit", "image.generate", "video.generate"},
+		Maps:         true,
 		New:          New,
 	}
 }

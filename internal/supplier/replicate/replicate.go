@@ -52,7 +52,8 @@ func Kind() supplier.Kind {
 		Capabilities: []string{
 			"audio.speech", "audio.transcribe", "image.edit", "image.generate", "text.chat", "video.generate",
 		},
-		New: New,
+		Maps: true,
+		New:  New,
 	}
 }
 

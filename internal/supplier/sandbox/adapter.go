@@ -92,6 +92,7 @@ func (a *adapter) submit(ctx context.Context, r supplier.Request, delta func(sup
 	if err := interrupted(ctx, supplier.NotSent); err != nil {
 		return supplier.Outcome{}, err
 	}
+	r = native(r)
 	w, m, err := a.accept(r)
 	if err != nil {
 		return supplier.Outcome{}, err

@@ -215,7 +215,6 @@ func TestKindRefuses(t *testing.T) {
 		{"audio.speech", `{"speed":5}`, "speed is outside 0.25 to 4"},
 		{"audio.transcribe", `{"format":"json"}`, "format is none of text, srt and vtt"},
 		{"audio.transcribe", `{"format":7}`, "the parameters can't be read"},
-		{"text.translate", `{}`, "the capability is not served"},
 	} {
 		r := request(tt.capability, `{"prompt":"x"}`, tt.params)
 		if got := sandbox.Kind().Refuses(r); got != tt.want {

@@ -49,9 +49,7 @@ var services = map[string]service{
 
 // refuses says why a request can't be honoured, "" when it can.
 func refuses(r supplier.Request) string {
-	if _, ok := services[r.Capability]; !ok {
-		return "the capability is not served"
-	}
+	r = native(r)
 	if wantedClass(r.Input) != classOf(r.Model) {
 		return "it serves requests for another class of supplier"
 	}

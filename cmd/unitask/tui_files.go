@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"unitask/internal/api"
+	"unitask/internal/client"
+	"unitask/internal/fault"
+)
+
+// tuiFiles is what the dashboard does with results on this machine.
+type tuiFiles struct{ c *client.Client }
+
+// Fetch downloads a file of a result.
+func (f tuiFiles) Fetch(ctx context.Context, a api.Artifact, w io.Writer) error {
+	return tuiError(f.c.Download(ctx, a, w))
+}
+
+// Save writes a result to a folder, which is made, or to a file in one that is there.
+func (f tuiFiles) Save(ctx context.Context, t api.Task, to string, replace bool) ([]string, error) {
+	to, err := atHome(to)
+	if err != nil {
+		return nil, err
+	}
+	if isFolder(to) {
+		if err := os.MkdirAll(to, 0o755); err != nil {
+			return nil, fmt.Errorf("%s: %w", to, why(err))
+		}
+	}
+	var files []string
+	err = f.withAddresses(ctx, t, func(t api.Task) error {
+		parts, err := partsOf(t.Output)
+		if err != nil {
+			return err
+		}
+		into, err := placeOf(to, t.ID, parts)
+		if err == nil {
+			files, err = into.save(ctx, f.c, parts, replace)
+		}
+		return err
+	})
+	return files, tuiError(err)
+}
+
+// Open saves a result in the user's cache folder and opens it.
+func (f tuiFiles) Open(ctx context.Context, t api.Task) ([]string, bool, error) {
+	var files []string
+	err := f.withAddresses(ctx, t, func(t api.Task) error {
+		parts, err := partsOf(t.Output)
+		if err != nil {
+			return err
+		}
+		kept, err := keep(ctx, f.c, t.ID, parts, resultsFolder())
+		files = files[:0]
+		for _, one := range kept {
+			files = append(files, one.Path)
+		}
+		return err
+	})
+	program := openerHere()
+	if err != nil || program == nil {
+		return files, false, tuiError(err)
+	}
+	for _, path := range files {
+		if err := program.open(ctx, path); err != nil {
+			return files, false, fmt.Errorf("%s: %w", program.name, err)
+		}
+	}
+	return files, true, nil
+}
+
+// withAddresses does something with a result whose addresses may have expired: once more with new
+// ones where the service refuses.
+func (f tuiFiles) withAddresses(ctx context.Context, t api.Task, do func(api.Task) error) error {
+	err := do(t)
+	if _, refused := errors.AsType[*fault.Error](err); !refused {
+		return err
+	}
+	now, getErr := f.c.Get(ctx, t.ID, client.GetOptions{})
+	if getErr != nil {
+		return err
+	}
+	return do(now.Task)
+}
+
+// atHome reads "~/" as a shell does.
+func atHome(path string) (string, error) {
+	rest, ok := strings.CutPrefix(path, "~/")
+	if !ok {
+		return path, nil
+	}
+	home, err := os.UserHomeDir()
+	return home + string(filepath.Separator) + rest, err
+}

@@ -1,0 +1,47 @@
+package config
+
+import (
+	"reflect"
+	"slices"
+)
+
+// fixed are the settings that hold from the start to the end of a server.
+var fixed = []string{
+	"listen", "metrics_listen", "base_url", "data_dir", "store", "artifacts", "key_prefix", "media_allow",
+	"limits.database", "limits.connections", "limits.url_ttl",
+}
+
+// Changed returns the settings in which now differs from old, such as "routes" and "limits.queue": those
+// that a running server takes up, and those that take a restart.
+func Changed(old, now Config) (live, restart []string) {
+	for _, name := range differing("", reflect.ValueOf(old), reflect.ValueOf(now)) {
+		if slices.Contains(fixed, name) {
+			restart = append(restart, name)
+		} else {
+			live = append(live, name)
+		}
+	}
+	return live, restart
+}
+
+// Keep returns now with old's values of the settings that take a restart.
+func Keep(old, now Config) Config {
+	now.Listen, now.MetricsListen, now.BaseURL, now.DataDir = old.Listen, old.MetricsListen, old.BaseURL, old.DataDir
+	now.Store, now.Artifacts, now.KeyPrefix, now.MediaAllow = old.Store, old.Artifacts, old.KeyPrefix, old.MediaAllow
+	now.Limits.Database, now.Limits.Connections, now.Limits.URLTTL = old.Limits.Database, old.Limits.Connections, old.Limits.URLTTL
+	return now
+}
+
+func differing(path string, old, now reflect.Value) []string {
+	var names []string
+	for i := range old.NumField() {
+		name := join(path, old.Type().Field(i).Tag.Get("yaml"))
+		switch a, b := old.Field(i), now.Field(i); {
+		case name == "limits":
+			names = append(names, differing(name, a, b)...)
+		case !reflect.DeepEqual(a.Interface(), b.Interface()):
+			names = append(names, name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,66 @@
+package tui
+
+import (
+	"slices"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"unitask/internal/api"
+)
+
+// written is what a form held, by the entries' wire names.
+type written map[string]string
+
+// written returns what is entered; a choice by its word.
+func (f *form) written() written {
+	w := written{}
+	for i := range f.entries {
+		e := &f.entries[i]
+		if e.kind == choiceKind {
+			w[e.wire()] = e.choices[e.choice]
+		} else {
+			w[e.wire()] = e.edit.value()
+		}
+	}
+	return w
+}
+
+// fill replaces what is entered and forgets what came of it.
+func (f *form) fill(w written) {
+	f.focus, f.failure, f.unfolded = 0, nil, false
+	for i := range f.entries {
+		e := &f.entries[i]
+		value := w[e.wire()]
+		e.problem, e.choice = "", max(0, slices.Index(e.choices, value))
+		e.edit = editor{lines: e.edit.lines}
+		if e.kind != choiceKind {
+			e.edit.insert(value)
+		}
+		f.unfolded = f.unfolded || i >= f.shown && value != ""
+	}
+}
+
+// runAgain opens the form that a task was sent with, to be edited and sent as another task. What
+// others sent is known to nobody any more: the service erases inputs.
+func (m *Model) runAgain(t api.Task) tea.Cmd {
+	at := slices.IndexFunc(m.directory.all, func(c api.Capability) bool { return string(c.Name) == t.Capability })
+	if at < 0 {
+		m.notice("this key doesn't open "+line(t.Capability), true)
+		return nil
+	}
+	if f := m.forms[t.Capability]; f != nil && f.sending() {
+		m.notice("its form is being sent", true)
+		return nil
+	}
+	m.directory.cursor = at
+	m.openForm()
+	if m.screen != formScreen {
+		return nil
+	}
+	if w, ok := m.sent[t.ID]; ok {
+		m.form.fill(w)
+	} else {
+		m.notice("what was asked is known only of tasks sent from here", false)
+	}
+	return nil
+}

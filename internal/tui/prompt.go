@@ -1,0 +1,68 @@
+package tui
+
+import (
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// prompt is a line that is asked for below the screen. While it is open the keys are its own.
+type prompt struct {
+	head  string // before the line
+	keys  string // what enter and esc do
+	edit  editor
+	typed func(string)         // told of each change; may be nil
+	enter func(string) tea.Cmd // takes the line
+	esc   func()               // may be nil
+}
+
+// question is answered by yes or no.
+type question struct {
+	words string
+	yes   func() tea.Cmd
+}
+
+func (m *Model) promptKey(msg tea.KeyMsg) tea.Cmd {
+	p := m.prompt
+	switch msg.String() {
+	case "enter":
+		m.prompt = nil
+		return p.enter(p.edit.value())
+	case "esc":
+		m.prompt = nil
+		if p.esc != nil {
+			p.esc()
+		}
+	default:
+		if p.edit.key(msg, m.promptRoom()) && p.typed != nil {
+			p.typed(p.edit.value())
+		}
+	}
+	return nil
+}
+
+func (m *Model) promptRoom() int { return max(4, m.width-cells(m.prompt.head)-3) }
+
+// renderPrompt draws the line around its cursor, and the keys where there is room for them.
+func (m *Model) renderPrompt(c canvas) string {
+	p := m.prompt
+	written := strings.Join(p.edit.render(m.promptRoom(), 1, true, c.Style), "")
+	drawn := " " + c.accent.Render(p.head) + " " + written
+	keys := c.faint.Render(p.keys)
+	if gap := m.width - cells(drawn) - cells(keys) - 1; gap >= 2 {
+		return drawn + strings.Repeat(" ", gap) + keys
+	}
+	return drawn
+}
+
+func (m *Model) confirm(k string) tea.Cmd {
+	q := m.question
+	switch k {
+	case "y", "Y":
+		m.question = nil
+		return q.yes()
+	case "n", "N", "esc", "q", "enter":
+		m.question = nil
+	}
+	return nil
+}

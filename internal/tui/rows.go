@@ -1,0 +1,112 @@
+package tui
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"unitask/internal/api"
+	"unitask/internal/task"
+)
+
+// order is how the tasks are sorted; those that are equal stand newest first.
+type order int
+
+const (
+	newestFirst order = iota
+	oldestFirst
+	byState
+	byCapability
+	byTime
+	byCost
+	orders // how many there are
+)
+
+// String says it in the header, "" for what needs no word.
+func (o order) String() string {
+	return [orders]string{"", "oldest first", "by state", "by capability", "by time", "by cost"}[o]
+}
+
+// rows returns the tasks that the filter leaves, in the table's order.
+func (t *table) rows(b book, now time.Time) []api.Task {
+	rows := make([]api.Task, 0, len(b.all))
+	words := strings.Fields(strings.ToLower(t.filter))
+	for _, one := range b.all {
+		if matches(one, b.labels[one.ID], words) {
+			rows = append(rows, one)
+		}
+	}
+	slices.SortFunc(rows, func(x, y api.Task) int {
+		newest := cmp.Or(y.CreatedAt.Compare(x.CreatedAt.Time), cmp.Compare(y.ID, x.ID))
+		return cmp.Or(t.order.compare(x, y, now), newest)
+	})
+	return rows
+}
+
+func (o order) compare(x, y api.Task, now time.Time) int {
+	switch o {
+	case oldestFirst:
+		return cmp.Or(x.CreatedAt.Compare(y.CreatedAt.Time), cmp.Compare(x.ID, y.ID))
+	case byState:
+		states := task.States()
+		return cmp.Compare(slices.Index(states, x.State), slices.Index(states, y.State))
+	case byCapability:
+		return cmp.Compare(x.Capability, y.Capability)
+	case byTime:
+		return cmp.Compare(elapsed(y, now), elapsed(x, now))
+	case byCost:
+		return cmp.Compare(amount(y), amount(x))
+	default:
+		return 0
+	}
+}
+
+// amount is a task's cost as sorting needs it; what has none comes last.
+func amount(t api.Task) float64 {
+	if t.Usage == nil {
+		return -1
+	}
+	n, err := strconv.ParseFloat(t.Usage.Cost.Amount, 64)
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+// matches reports whether each word stands in what is shown of a task, or in its id.
+func matches(t api.Task, label string, words []string) bool {
+	if len(words) == 0 {
+		return true
+	}
+	shown := strings.ToLower(strings.Join([]string{
+		line(string(t.State)), line(t.Capability), what(t, label), label, line(t.ID), line(string(t.Mode)),
+	}, "\n"))
+	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(shown, w) })
+}
+
+// openFilter asks for the filter; the rows follow what is typed.
+func (m *Model) openFilter() {
+	before := m.table.filter
+	p := &prompt{head: "/", keys: "enter keeps, esc undoes"}
+	p.edit.insert(before)
+	p.typed = func(s string) { m.table.filter = s }
+	p.enter = func(s string) tea.Cmd {
+		m.table.filter = strings.TrimSpace(s)
+		return nil
+	}
+	p.esc = func() { m.table.filter = before }
+	m.prompt = p
+}
+
+// note says how the table differs from all tasks, newest first; "" where it doesn't.
+func (t *table) note() string {
+	words := t.order.String()
+	if t.filter != "" {
+		words = "/" + t.filter + "  " + words
+	}
+	return strings.TrimSpace(words)
+}

@@ -1,0 +1,220 @@
+package e2e_test
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/png"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"unitask/internal/api"
+	"unitask/internal/task"
+)
+
+// press is an upstream of fal's format, whose jobs go on until they are let go.
+type press struct {
+	*httptest.Server
+	mu     sync.Mutex
+	begun  []string // models
+	asked  int      // after jobs
+	finish bool
+}
+
+func newPress(t *testing.T) *press {
+	t.Helper()
+	p := &press{}
+	p.Server = httptest.NewServer(p)
+	t.Cleanup(p.Close)
+	return p
+}
+
+func (p *press) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case r.Method == http.MethodPost:
+		p.begun = append(p.begun, strings.TrimPrefix(r.URL.Path, "/"))
+		_, _ = fmt.Fprintf(w, `{"status":"IN_QUEUE","request_id":"job-1"}`)
+	case strings.HasSuffix(r.URL.Path, "/status"):
+		p.asked++
+		status := map[bool]string{true: "COMPLETED", false: "IN_PROGRESS"}[p.finish]
+		_, _ = fmt.Fprintf(w, `{"status":%q}`, status)
+	case strings.HasSuffix(r.URL.Path, ".png"):
+		var picture bytes.Buffer
+		_ = png.Encode(&picture, image.NewGray(image.Rect(0, 0, 8, 4)))
+		_, _ = w.Write(picture.Bytes())
+	default:
+		_, _ = fmt.Fprintf(w, `{"images":[{"url":"http://%s/files/1.png","content_type":"image/png"}]}`, r.Host)
+	}
+}
+
+func (p *press) letGo() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.finish = true
+}
+
+func (p *press) seen() (begun []string, asked int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.begun), p.asked
+}
+
+// moreCapabilities is a directory's addition, of which no program knows.
+const moreCapabilities = `capabilities:
+  - name: image.upscale
+    title: Enlarge
+    description: Enlarges a named picture.
+    modality: image
+    mode: async
+    deadline: 5m
+    input:
+      type: object
+      properties: {subject: {type: string, minLength: 1}}
+      required: [subject]
+      additionalProperties: false
+    parameters:
+      type: object
+      properties: {factor: {type: integer, minimum: 2, maximum: 4, default: 2}}
+      additionalProperties: false
+    output:
+      type: object
+      properties: {images: {type: array}}
+      required: [images]
+    example:
+      capability: image.upscale
+      input: {subject: a fox}
+`
+
+const moreModels = `models:
+  - model: example/scaler
+    capability: image.upscale
+    input: {/input/subject: /prompt, /parameters/factor: /scale}
+    output: {files: /images}
+`
+
+// configured is the settings in which the one supplier is at base; rest follows.
+func configured(base, rest string) string {
+	return `suppliers:
+  - {name: one, kind: fal, base_url: "` + base + `", api_key: env:UPSTREAM_KEY, models: [models.yaml]}
+` + rest
+}
+
+func (h *host) write(name, text string) {
+	h.T.Helper()
+	if err := os.WriteFile(filepath.Join(h.Dir, name), []byte(text), 0o600); err != nil {
+		h.T.Fatal(err)
+	}
+}
+
+// offers returns the names of the directory for the host's key.
+func (h *host) offers() []string {
+	h.T.Helper()
+	var list api.CapabilityList
+	h.call(http.MethodGet, "/api/ai/v1/capabilities", "", nil, &list)
+	names := []string{}
+	for _, c := range list.Data {
+		names = append(names, string(c.Name))
+	}
+	return names
+}
+
+// TestReload changes everything that may change under a job: the job ends where it was begun, and a
+// capability of which only the new settings know works, for live keys and for test keys.
+func TestReload(t *testing.T) {
+	old, next := newPress(t), newPress(t)
+	next.letGo()
+	h := newHost(t)
+	h.Env = []string{"UPSTREAM_KEY=upstream-key"}
+	h.write("models.yaml", moreModels)
+	h.write("more.yaml", moreCapabilities)
+	h.Config = configured(old.URL, `routes:
+  image.generate: [{supplier: one, model: fal-ai/flux/schnell, price: {unit: image, output: "0.003"}}]
+`)
+	h.start()
+	testKey := h.key
+	h.useLiveKey()
+	var begun api.Task
+	h.call(http.MethodPost, "/api/ai/v1/tasks", `{"capability":"image.generate","input":{"prompt":"a fox"}}`,
+		map[string]string{"Idempotency-Key": "reload-under-way"}, &begun)
+	h.Until(time.Minute, "the job is begun", func() bool { _, asked := old.seen(); return asked > 0 })
+
+	h.write("unitask.yaml", configured(next.URL, "limits: {body: none}\nroute: {}\n"))
+	bad := h.client("config", "reload")
+	if bad.code == 0 || !strings.Contains(bad.stderr, "unitask.yaml:3:16: limits.body must be") || !strings.Contains(bad.stderr, "unitask.yaml:4:1: route is no setting") {
+		t.Errorf("bad settings: exit %d\n%s", bad.code, bad.stderr)
+	}
+	if diff := cmp.Diff([]string{"image.generate"}, h.offers()); diff != "" {
+		t.Errorf("after bad settings (-want +got):\n%s", diff)
+	}
+
+	h.write("unitask.yaml", configured(next.URL, `catalog: [more.yaml]
+limits: {body: 1KiB, connections: 77}
+routes:
+  image.upscale: [{supplier: one, model: example/scaler, price: {unit: image, output: "0.002"}}]
+`))
+	done := h.client("config", "reload")
+	want := "changed: catalog, limits.body, suppliers, routes\nthese need a restart: limits.connections\n"
+	if done.code != 0 || done.stderr != want {
+		t.Errorf("reload: exit %d\n%s", done.code, done.stderr)
+	}
+	if diff := cmp.Diff([]string{"image.upscale"}, h.offers()); diff != "" {
+		t.Errorf("after the reload (-want +got):\n%s", diff)
+	}
+	old.letGo()
+	var ended api.Task
+	h.Until(time.Minute, "the job ends where it was begun", func() bool {
+		h.call(http.MethodGet, "/api/ai/v1/tasks/"+begun.ID, "", nil, &ended)
+		return ended.State.Terminal()
+	})
+	if ended.State != task.Succeeded || len(ended.Output.Images) != 1 {
+		t.Errorf("the job under way: %s %+v", ended.State, ended.Error)
+	}
+	for _, key := range []string{h.key, testKey} {
+		h.key = key
+		if made := h.task("run", "image.upscale", "subject=a fox", "factor=3", "--json"); len(made.Output.Images) != 1 {
+			t.Errorf("image.upscale: %+v", made)
+		}
+	}
+	if models, _ := next.seen(); !slices.Equal(models, []string{"example/scaler"}) {
+		t.Errorf("the new supplier began %v", models)
+	}
+	if models, _ := old.seen(); !slices.Equal(models, []string{"fal-ai/flux/schnell"}) {
+		t.Errorf("the old supplier began %v", models)
+	}
+	long := `{"capability":"image.upscale","input":{"subject":"` + strings.Repeat("x", 1024) + `"}}`
+	if got := h.call(http.MethodPost, "/api/ai/v1/tasks", long, map[string]string{"Idempotency-Key": "reload-too-long"}, nil); got.status != http.StatusRequestEntityTooLarge {
+		t.Errorf("a body beyond the new limit: %d", got.status)
+	}
+	h.hangUp()
+}
+
+// hangUp reloads by the signal.
+func (h *host) hangUp() {
+	h.T.Helper()
+	h.write("unitask.yaml", "suppliers: [{name: idle, kind: openai, base_url: \"http://127.0.0.1:1\"}]\n")
+	h.signal(syscall.SIGHUP)
+	h.Until(time.Minute, "the added capability is gone", func() bool { return !slices.Contains(h.offers(), "image.upscale") })
+}
+
+func (h *host) signal(s os.Signal) {
+	h.T.Helper()
+	p, err := os.FindProcess(h.PID())
+	if err == nil {
+		err = p.Signal(s)
+	}
+	if err != nil {
+		h.T.Fatal(err)
+	}
+}
