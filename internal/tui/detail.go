@@ -168,7 +168,10 @@ func (p *page) output(o api.Output) {
 		}
 		kept := "  kept until " + a.ExpiresAt.In(p.zone).Format("2 Jan 2006 15:04")
 		drawn := cut(shape(a), p.width-2)
-		p.lines = append(p.lines, " "+p.bold.Render(drawn)+p.faint.Render(cut(kept, p.width-2-cells(drawn))))
+		if cells(drawn+kept) > p.width-2 {
+			kept = ""
+		}
+		p.lines = append(p.lines, " "+p.bold.Render(drawn)+p.faint.Render(kept))
 	}
 	p.blank()
 }

@@ -247,9 +247,9 @@ func (e *entry) placeholder() string {
 
 func (f *form) fold(c canvas, focused bool) string {
 	n := len(f.entries) - f.shown
-	words := fmt.Sprintf("▸ %d more %s", n, plural(n, "option"))
+	words := fmt.Sprintf("+ %d more %s", n, plural(n, "option"))
 	if f.unfolded {
-		words = "▾ fewer options"
+		words = "- fewer options"
 	}
 	if focused {
 		return c.accent.Render("▸ " + words)

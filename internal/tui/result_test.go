@@ -61,7 +61,8 @@ func TestSave(t *testing.T) {
 		{
 			"there, yes",
 			[]string{"s", "taken", "enter", "y"},
-			[]saving{{"task_0001", "./taken", false}, {"task_0001", "./taken", true}}, "✓ saved ./taken",
+			[]saving{{"task_0001", "./taken", false}, {"task_0001", "./taken", true}},
+			"✓ saved ./taken",
 		},
 	}
 	for _, tt := range tests {
