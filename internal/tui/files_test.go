@@ -23,6 +23,7 @@ type disk struct {
 	there    map[string]bool // places that are taken
 	savings  []saving
 	desktop  bool
+	named    []string // what Save and Open say of every result, where that isn't nil
 	fail     error // of every call
 }
 
@@ -50,11 +51,17 @@ func (d *disk) Save(_ context.Context, t api.Task, to string, replace bool) ([]s
 		return nil, &tui.ExistError{Names: []string{to}}
 	}
 	d.there[to] = true
+	if d.named != nil {
+		return d.named, nil
+	}
 	return []string{to}, nil
 }
 
 func (d *disk) Open(_ context.Context, t api.Task) ([]string, bool, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.named != nil {
+		return d.named, d.desktop, d.fail
+	}
 	return []string{"/cache/" + t.ID}, d.desktop, d.fail
 }

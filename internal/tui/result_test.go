@@ -329,7 +329,10 @@ func TestFilter(t *testing.T) {
 		r.shows("/chat fox")
 		r.press("/", "ctrl+u", "enter")
 		r.shows("○", "▸ ✓ succeeded     text.chat")
-		r.press("/task_0002", "enter", "esc") // so fast that it comes at once
+		r.press("/task_0002") // so fast that it comes at once
+		r.shows("/task_0002", "✓ succeeded     image.edit")
+		r.hides("○", "text.chat")
+		r.press("enter", "esc")
 		r.shows("○", "▸ ✓ succeeded     text.chat")
 		r.press("esc")
 		r.shows("NAME")
@@ -369,7 +372,7 @@ func TestHostileFiles(t *testing.T) {
 					t.Capability = "text.chat" + evil
 					hasImages(api.Artifact{ID: evil, URL: evil, ContentType: "image/png"})(t)
 				})
-				service.disk.fail, service.disk.desktop = fail, true
+				service.disk.fail, service.disk.desktop, service.disk.named = fail, true, []string{evil, evil}
 				r.press(keys...)
 				clean(t, r.model.View())
 				clean(t, r.clipboard)
