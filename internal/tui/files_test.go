@@ -24,7 +24,7 @@ type disk struct {
 	savings  []saving
 	desktop  bool
 	named    []string // what Save and Open say of every result, where that isn't nil
-	fail     error // of every call
+	fail     error    // of every call
 }
 
 func (f *fake) files() *disk { return &f.disk }

@@ -205,7 +205,7 @@ func TestEverySize(t *testing.T) {
 				r := newRig(t, service)
 				lead(r, service)
 				for _, height := range []int{1, 2, 3, 5, 10, 15, 16, 24, 60} {
-					for width := 1; width <= 200; width += 1 + width/10 {
+					for width := 1; width <= 200; width += 1 + width/6 {
 						r.resize(width, height)
 						mustFit(t, r, width, height)
 					}

@@ -94,6 +94,12 @@ func (p *pane) shows(texts ...string) {
 	}
 }
 
+// hides waits until a text is gone from the screen.
+func (p *pane) hides(text string) {
+	p.host.T.Helper()
+	p.host.Until(2*time.Minute, text+" is gone from the screen", func() bool { return !strings.Contains(p.screen(), text) })
+}
+
 // TestDashboard drives the dashboard as a person does, through a whole task, a crash of the server,
 // a cancellation and another size of the terminal.
 func TestDashboard(t *testing.T) {
@@ -198,7 +204,7 @@ func TestDashboardResults(t *testing.T) {
 	p.keys("s", "Enter")
 	p.shows("Replace task_")
 	p.keys("n")
-	p.shows("esc back")
+	p.hides("Replace task_")
 	if got, err := os.ReadFile(found[0]); err != nil || string(got) != "mine" {
 		t.Errorf("a no replaced the file (%v)", err)
 	}
