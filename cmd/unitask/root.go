@@ -32,6 +32,7 @@ func commands(t *terminal) []*cobra.Command {
 		newKeysCmd(t),
 		newStoreCmd(t),
 		newConfigCmd(t),
+		newSimulateCmd(t),
 		newDoctorCmd(t),
 		newManCmd(t),
 		newVersionCmd(t),
