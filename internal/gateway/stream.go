@@ -119,7 +119,7 @@ func (s *Stream) begin(ctx context.Context, most time.Duration) error {
 		if err := s.refresh(ctx); err != nil || s.t.State.Terminal() || s.live.begun() || s.ending {
 			return err
 		}
-		if s.wait(ctx) != nil {
+		if woken := s.wait(ctx) == nil; !woken {
 			return nil
 		}
 	}
