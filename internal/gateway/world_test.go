@@ -62,7 +62,12 @@ func inWorld(t *testing.T, routes []routing.Route, f func(w *world)) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, routes)
 		w.start()
-		defer w.stop()
+		defer func() {
+			w.stop()
+			if n := gateway.Followed(w.g); n != 0 {
+				t.Errorf("%d texts are kept for nobody", n)
+			}
+		}()
 		f(w)
 	})
 }
