@@ -58,7 +58,7 @@ func (s *simulation) finish() Report {
 	for _, a := range s.Arrivals {
 		asked[a.Capability] = true
 	}
-	for _, r := range s.Config.Routes {
+	for _, r := range s.Routes {
 		if r.Approved && r.Mode == task.Live && asked[r.Capability] {
 			s.route(r.Capability, r.ID())
 		}
