@@ -18,8 +18,8 @@ const stagingPrefix = ".restore-"
 // ErrOccupied reports a data folder that holds something already.
 var ErrOccupied = errors.New("the data folder isn't empty")
 
-// held are the names by which a data folder holds something.
-var held = [...]string{DatabaseName, ArtifactsName}
+// held are the names by which a data folder holds something; the logs are the newest part of the database.
+var held = [...]string{DatabaseName, DatabaseName + ".log0", DatabaseName + ".log1", ArtifactsName}
 
 // Stage makes the folder to unpack into. Remains of restores that were cut off are removed.
 func Stage(dir string) (string, error) {

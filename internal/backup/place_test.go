@@ -39,11 +39,17 @@ func TestPlace(t *testing.T) {
 	if err := backup.Place(second, dir); !errors.Is(err, backup.ErrOccupied) {
 		t.Errorf("a folder with data: %v, want ErrOccupied", err)
 	}
+	logs := []string{backup.DatabaseName + ".log0", backup.DatabaseName + ".log1"} // a server that was killed left them
+	for _, log := range logs {
+		if err := os.WriteFile(filepath.Join(dir, log), []byte("old"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	aside, err := backup.Aside(dir, now)
-	if err != nil || len(tree(t, aside)) != want {
+	if err != nil || len(tree(t, aside)) != want+len(logs) {
 		t.Errorf("Aside: %d files in %q, %v", len(tree(t, aside)), aside, err)
 	}
-	if err := backup.Place(second, dir); err != nil || len(tree(t, dir)) != 2*want {
+	if err := backup.Place(second, dir); err != nil || len(tree(t, dir)) != 2*want+len(logs) {
 		t.Errorf("%d files, want old and new: %v", len(tree(t, dir)), err)
 	}
 }

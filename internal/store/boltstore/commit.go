@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"runtime"
+	"slices"
 	"syscall"
 	"time"
 
@@ -27,10 +29,13 @@ type op struct {
 	run    func(*txn) error
 	writes bool // it may change the file
 	admits bool // it brings new work in: the first to be refused when room is short
-	flush  bool // the tree is to have everything before it is answered
+	frees  bool // it makes room: the last to be refused
 	out    bool // taken out of its group with err
-	err    error
-	done   chan error
+	// flushed is called before the answer, when the tree has everything and nothing else changes; nil:
+	// it needn't have.
+	flushed func() error
+	err     error
+	done    chan error
 }
 
 // do hands an operation to the committer and waits for its outcome. A context that ends before the
@@ -68,8 +73,8 @@ func (db *DB) commitLoop() {
 				return
 			}
 			db.serve(db.gather(first))
-		case err := <-db.flushed:
-			_ = db.endFlush(err) // it has said so where that is to be known
+		case end := <-db.flushed:
+			_ = db.endFlush(end) // it has said so where that is to be known
 		case <-db.due.C:
 			db.beginFlush()
 		}
@@ -86,8 +91,11 @@ func (db *DB) serve(group []*op) {
 	}
 	db.commit(group)
 	for _, o := range group {
-		if o.flush && o.err == nil {
-			o.err = db.flushAll()
+		if o.flushed == nil || o.err != nil {
+			continue
+		}
+		if o.err = db.flushAll(); o.err == nil {
+			o.err = o.flushed()
 		}
 	}
 	for _, o := range group {
@@ -139,8 +147,14 @@ func (db *DB) commit(group []*op) {
 			return
 		case err == nil: // one was taken out
 		case errors.Is(err, store.ErrFull):
-			if !refuse(group, err, func(o *op) bool { return o.admits }) {
-				refuse(group, err, func(o *op) bool { return o.writes })
+			for _, choose := range []func(*op) bool{
+				func(o *op) bool { return o.admits },
+				func(o *op) bool { return o.writes && !o.frees },
+				func(o *op) bool { return o.writes },
+			} {
+				if refuse(group, err, choose) {
+					break
+				}
 			}
 		default:
 			db.fail(err)
@@ -176,6 +190,7 @@ func (db *DB) try(group []*op) (done bool, _ error) {
 	}
 	if x.puts > 0 {
 		begun := time.Now()
+		x.frees = !slices.ContainsFunc(group, func(o *op) bool { return o.writes && !o.frees && !o.out })
 		if err := x.commit(); err != nil {
 			x.revert(0)
 			return false, err
@@ -187,29 +202,18 @@ func (db *DB) try(group []*op) (done bool, _ error) {
 }
 
 // commit writes the group to the log and adds it to what the tree will take. ErrFull, with nothing
-// changed, where the log or the tree has no room for it.
+// changed, where there is no room for it.
 func (x *txn) commit() error {
 	if err := x.writeCounters(); err != nil {
 		return err
 	}
 	db := x.db
-	if treeGrowth*x.bytes > x.left() || db.wal.over() { // over while the tree can't take what there is
-		if err := x.makeRoom(); err != nil {
-			return err
-		}
-		if treeGrowth*x.bytes > x.left() {
-			return store.ErrFull
-		}
-	}
-	if broken := db.broken.Load(); broken != nil {
-		return *broken
+	if x.tight() {
+		return x.writeThrough()
 	}
 	seq, err := db.wal.write(&db.group)
-	if errors.Is(err, store.ErrFull) && db.wal.at > 0 { // there may be room where the other file begins
-		if err := x.makeRoom(); err != nil {
-			return err
-		}
-		seq, err = db.wal.write(&db.group)
+	if errors.Is(err, store.ErrFull) {
+		return x.writeThrough()
 	}
 	if err != nil {
 		return err
@@ -221,6 +225,34 @@ func (x *txn) commit() error {
 	db.fresh.add(&db.group, seq)
 	db.tables.Unlock()
 	return nil
+}
+
+// writeThrough brings the group to the tree at once, which alone knows whether it has room, after
+// everything that was before it.
+func (x *txn) writeThrough() error {
+	if err := x.makeRoom(); err != nil {
+		return err
+	}
+	db := x.db
+	x.look()
+	most := db.treeSize.Load() + x.grows + int64(db.bolt.AllocSize)
+	if !x.frees {
+		most -= min(db.spare(), x.grows)
+	}
+	db.bolt.MaxSize = int(min(most, math.MaxInt))
+	db.keepFreelist()
+	seq := db.wal.seq + 1
+	err := update(db.bolt, func(tx *bolt.Tx) error {
+		if err := applyChanges(tx, db.group.changes()); err != nil {
+			return err
+		}
+		return putLogged(tx, seq)
+	})
+	if err != nil {
+		return err
+	}
+	db.wal.seq = seq
+	return db.measure()
 }
 
 // runOne runs one operation. false: it failed after it had written, and was taken out.

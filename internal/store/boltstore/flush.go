@@ -36,7 +36,7 @@ func (db *DB) beginFlush() {
 		return
 	}
 	if db.old == nil {
-		if db.fresh.empty() {
+		if db.fresh.empty() && !db.idem.full() {
 			return
 		}
 		db.tables.Lock()
@@ -49,12 +49,34 @@ func (db *DB) beginFlush() {
 	go func(t *table) { db.flushed <- db.flush(t) }(db.old)
 }
 
-// flush writes a table to the tree, and the run that the idempotency log has become.
-func (db *DB) flush(t *table) error {
+// flushEnd is how a flush ended.
+type flushEnd struct {
+	err error
+	ran bool // the tree has the run that the idempotency log was to become
+}
+
+// flush writes a table to the tree, and the run that the idempotency log has become. The limit of the
+// file doesn't hold here: it was seen to before the rows were acknowledged.
+func (db *DB) flush(t *table) (end flushEnd) {
+	db.bolt.MaxSize = 0
 	db.keepFreelist()
-	if err := t.apply(db.bolt, db.idem.writeRun); err != nil {
-		return err
+	if !t.empty() {
+		if end.err = t.apply(db.bolt); end.err != nil {
+			return end
+		}
 	}
+	if err := update(db.bolt, db.idem.writeRun); err == nil {
+		end.ran = true
+	} else if !errors.Is(err, store.ErrFull) { // a run needs many pages in a row, and can wait
+		end.err = err
+		return end
+	}
+	end.err = db.measure()
+	return end
+}
+
+// measure notes the size of the tree.
+func (db *DB) measure() error {
 	return db.bolt.View(func(tx *bolt.Tx) error {
 		db.treeSize.Store(tx.Size())
 		return nil
@@ -63,23 +85,23 @@ func (db *DB) flush(t *table) error {
 
 // endFlush notes the outcome of a flush. Without room for it the log keeps what it has, and the tree
 // is asked again after a while.
-func (db *DB) endFlush(err error) error {
+func (db *DB) endFlush(end flushEnd) error {
 	db.flushing = false
 	switch {
-	case err == nil:
-		db.idem.endRun()
+	case end.err == nil:
+		db.idem.endRun(end.ran)
 		db.tables.Lock()
 		db.old = nil
 		db.tables.Unlock()
 		if !db.fresh.empty() {
 			db.due.Reset(flushAfter)
 		}
-	case errors.Is(err, store.ErrFull):
+	case errors.Is(end.err, store.ErrFull):
 		db.due.Reset(flushAgain)
 	default:
-		db.fail(err)
+		db.fail(end.err)
 	}
-	return err
+	return end.err
 }
 
 // flushAll waits until the tree has everything. ErrFull where it has no room.
@@ -100,7 +122,12 @@ func (db *DB) flushAll() error {
 
 // Flush brings everything that is acknowledged from the log into the tree. ErrFull where it has no room.
 func (db *DB) Flush(ctx context.Context) error {
-	return db.do(ctx, &op{flush: true, run: func(*txn) error { return nil }})
+	return db.flushThen(ctx, func() error { return nil })
+}
+
+// flushThen calls then as soon as the tree has everything, before anything else changes.
+func (db *DB) flushThen(ctx context.Context, then func() error) error {
+	return db.do(ctx, &op{flushed: then, run: func(*txn) error { return nil }})
 }
 
 // replay brings into the tree what the log alone has of an earlier process. A *SchemaError says that this
@@ -122,7 +149,7 @@ func replay(b *bolt.DB, path string) error {
 		}
 		t.add(&rows, g.seq)
 	}
-	if err := t.apply(b, func(*bolt.Tx) error { return nil }); err != nil {
+	if err := t.apply(b); err != nil {
 		return fmt.Errorf("boltstore: bring the log into %s: %w", path, err)
 	}
 	return nil
@@ -131,8 +158,11 @@ func replay(b *bolt.DB, path string) error {
 // unread returns the groups of the log that the tree doesn't have.
 func unread(tx *bolt.Tx, path string) ([]group, error) {
 	schema, err := schemaOf(tx, path)
-	if err != nil || schema < logSchema {
+	if err != nil {
 		return nil, err
+	}
+	if schema < logSchema { // it has none: one that lies there is another's
+		return readWAL(path, identity{}, 0)
 	}
 	id, last, err := logOf(tx)
 	if err != nil {

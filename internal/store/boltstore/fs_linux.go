@@ -1,6 +1,7 @@
 package boltstore
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"syscall"
@@ -41,4 +42,10 @@ func diskSpace(path string) (free, total int64, ok bool) {
 }
 
 // syncData makes a file's bytes last, and its size, but no times.
-func syncData(f *os.File) error { return syscall.Fdatasync(int(f.Fd())) }
+func syncData(f *os.File) error {
+	for {
+		if err := syscall.Fdatasync(int(f.Fd())); !errors.Is(err, syscall.EINTR) {
+			return err
+		}
+	}
+}

@@ -43,15 +43,26 @@ func fill(t *testing.T, db *boltstore.DB, clock *storetest.Clock) []store.Lease 
 // endAll fails every task, as its worker does.
 func endAll(t *testing.T, db *boltstore.DB, leases []store.Lease) {
 	t.Helper()
+	if refused := endSome(t, db, leases); len(refused) > 0 {
+		t.Fatalf("on a full store %d of %d can't end", len(refused), len(leases))
+	}
+}
+
+// endSome does so and returns those for which there was no room.
+func endSome(t *testing.T, db *boltstore.DB, leases []store.Lease) (refused []store.Lease) {
+	t.Helper()
 	for _, l := range leases {
 		_, err := db.Advance(t.Context(), l.Ref, store.Step{
 			Close: &task.Closing{State: task.Rejected, Code: fault.InvalidRequest},
 			Moves: []task.Transition{task.Fail(task.FailureOf(fault.New(fault.InvalidRequest, "no")))},
 		})
-		if err != nil {
-			t.Fatalf("Advance on a full store: %v", err)
+		if errors.Is(err, store.ErrFull) {
+			refused = append(refused, l)
+		} else if err != nil {
+			t.Fatalf("Advance: %v", err)
 		}
 	}
+	return refused
 }
 
 func sweepAll(t *testing.T, db *boltstore.DB) (removed int) {

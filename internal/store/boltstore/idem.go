@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"maps"
 	"sync"
 
 	bolt "go.etcd.io/bbolt"
@@ -89,8 +90,7 @@ func (l *idemLog) beginRun() {
 	l.moving, l.rows = l.rows, map[digest]rowID{}
 }
 
-// writeRun puts the rows under way into the tree as a run, in the place of the log. It may be called again
-// when the tree had no room.
+// writeRun puts the rows under way into the tree as a run, in the place of the log.
 func (l *idemLog) writeRun(tx *bolt.Tx) error {
 	if len(l.moving) == 0 {
 		return nil
@@ -112,15 +112,20 @@ func (l *idemLog) writeRun(tx *bolt.Tx) error {
 	return err
 }
 
-// endRun notes that the tree has the run. Readers look into the log first, so that whatever they miss
-// there is in a run by the time they look.
-func (l *idemLog) endRun() {
+// endRun notes whether the tree has the run; if not, its rows belong to the log as before. Readers look into
+// the log first, so that whatever they miss there is in a run by the time they look.
+func (l *idemLog) endRun(ran bool) {
 	if len(l.moving) == 0 {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.keep(l.runKey, l.run)
+	if ran {
+		l.keep(l.runKey, l.run)
+	} else {
+		maps.Copy(l.moving, l.rows)
+		l.rows = l.moving
+	}
 	l.moving, l.run, l.runKey = nil, nil, nil
 }
 

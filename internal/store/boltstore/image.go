@@ -20,9 +20,6 @@ const imagePrefix = ".image-"
 // disk first, which needs as much room again: whoever reads it may take their time, and a long read
 // transaction would make the file grow. ErrFull where there is no room. The caller closes it.
 func (db *DB) Image(ctx context.Context) (io.ReadCloser, int64, error) {
-	if err := db.Flush(ctx); err != nil {
-		return nil, 0, err
-	}
 	copied, err := os.CreateTemp(filepath.Dir(db.path), filepath.Base(db.path)+imagePrefix)
 	if err != nil {
 		return nil, 0, err
@@ -30,7 +27,7 @@ func (db *DB) Image(ctx context.Context) (io.ReadCloser, int64, error) {
 	_ = os.Remove(copied.Name()) // open, it lives on without a name; where that can't be, Close removes it
 	image := &image{File: copied}
 	var size int64
-	err = db.bolt.View(func(tx *bolt.Tx) error {
+	err = db.whole(ctx, func(tx *bolt.Tx) error {
 		size = tx.Size()
 		if free, _, ok := diskSpace(db.path); ok && free < size+db.reserve() {
 			return fmt.Errorf("%w: a copy of the database needs %d bytes, %d are free", store.ErrFull, size+db.reserve(), free)
@@ -50,6 +47,19 @@ func (db *DB) Image(ctx context.Context) (io.ReadCloser, int64, error) {
 		return nil, 0, errors.Join(err, image.Close())
 	}
 	return image, size, nil
+}
+
+// whole reads the tree as it stands when it has everything: another time it may have half of a table.
+func (db *DB) whole(ctx context.Context, read func(*bolt.Tx) error) error {
+	var tx *bolt.Tx
+	err := db.flushThen(ctx, func() (err error) {
+		tx, err = db.bolt.Begin(false)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return errors.Join(read(tx), tx.Rollback())
 }
 
 type image struct{ *os.File }

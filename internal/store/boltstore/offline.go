@@ -26,16 +26,21 @@ func OpenOffline(path string) (*Offline, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, err
 	}
-	for {
+	for tries := 0; ; tries++ {
 		off, behind, err := openOffline(path)
 		if err != nil || !behind {
 			return off, err
 		}
 		if err := errors.Join(off.Close(), catchUp(path)); err != nil {
+			if _, locked := errors.AsType[*LockedError](err); locked && tries < catchUpTries {
+				continue // by another who looks at it, and has caught up by now
+			}
 			return nil, err
 		}
 	}
 }
+
+const catchUpTries = 3
 
 // openOffline also reports whether the tree lacks groups of the log.
 func openOffline(path string) (_ *Offline, behind bool, _ error) {

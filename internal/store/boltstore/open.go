@@ -76,7 +76,7 @@ type DB struct {
 	wal      *wal
 	due      *time.Timer // the tree takes what there is
 	flushing bool
-	flushed  chan error
+	flushed  chan flushEnd
 	settled  bool // the tree has everything, and no more will come
 
 	flushBytes int64
@@ -131,7 +131,7 @@ func start(cfg Config, b *bolt.DB) (*DB, error) {
 	db := &DB{
 		path: cfg.Path, limit: cfg.MaxSize, bolt: b, now: cfg.Now, start: cfg.Now(), clock: store.NewClock(cfg.Now), fatal: cfg.Fatal, onCommit: cfg.OnCommit,
 		ops: make(chan *op, groupLimit), drained: make(chan struct{}), index: newIndex(),
-		maxGroup: groupLimit, idem: idemLog{limit: runLength}, fresh: &table{}, flushed: make(chan error, 1),
+		maxGroup: groupLimit, idem: idemLog{limit: runLength}, fresh: &table{}, flushed: make(chan flushEnd, 1),
 	}
 	db.flushBytes = min(flushBytes, db.reserve()/8)
 	if err := replay(b, cfg.Path); err != nil {
@@ -237,7 +237,7 @@ func (cfg Config) withDefaults() Config {
 func (cfg Config) options() *bolt.Options {
 	o := &bolt.Options{
 		Timeout: lockTimeout, FreelistType: bolt.FreelistMapType, NoFreelistSync: true,
-		NoSync: cfg.NoSync, NoGrowSync: cfg.NoSync, MaxSize: int(cfg.MaxSize),
+		NoSync: cfg.NoSync, NoGrowSync: cfg.NoSync,
 	}
 	if strconv.IntSize == 64 && runtime.GOOS != "windows" { // there the file grows to its map
 		o.InitialMmapSize = initialMap
@@ -261,11 +261,13 @@ func (db *DB) Close() error {
 	db.shut.Store(true)
 	var err error
 	if db.settled { // else the log has what the tree lacks
-		if err = db.writeFreelist(); err == nil {
-			err = removeWAL(db.path)
-		}
+		err = db.writeFreelist()
 	}
-	return errors.Join(err, db.wal.close(), removeHolder(db.path), db.bolt.Close())
+	err = errors.Join(err, db.wal.close()) // some systems remove no open file
+	if db.settled && err == nil {
+		err = removeWAL(db.path)
+	}
+	return errors.Join(err, removeHolder(db.path), db.bolt.Close())
 }
 
 // writeFreelist commits once more with the free list, which makes the next start fast. No room for it

@@ -17,21 +17,34 @@ func (x *txn) room() bool {
 // makeRoom lets the tree take what there is, which may be what makes pages free.
 func (x *txn) makeRoom() error {
 	x.close() // a tree that grows may have to wait for its readers
-	x.spaceKnown = false
+	x.looked = false
 	return x.db.flushAll()
 }
 
-// left returns the bytes that can surely be written, looked up once a group: what the file may grow by,
-// and of the free pages a quarter, for they may lie too scattered for a large record; less what the tree
-// is still to take.
+// tight reports whether the tree might not have room for the group one day, and all that it is to take
+// before, by growing alone: free pages may lie too scattered for a large record.
+func (x *txn) tight() bool {
+	x.look()
+	return x.grows-treeGrowth*x.bytes <= x.db.reserve() || x.db.wal.over() // over while it can't take what there is
+}
+
+// left returns the bytes that can probably be written: what the file may grow by, and a quarter of its
+// free pages; less what the tree is still to take.
 func (x *txn) left() int64 {
-	if !x.spaceKnown {
-		db := x.db
-		s := db.bolt.Stats()
-		free := int64(s.FreePageN+s.PendingPageN) * int64(db.bolt.Info().PageSize) / 4
-		x.spaceKnown, x.space = true, db.growth(db.treeSize.Load())+free-treeGrowth*db.pending()
+	x.look()
+	return x.grows + x.free/4
+}
+
+// look finds out how much room there is, once a group.
+func (x *txn) look() {
+	if x.looked {
+		return
 	}
-	return x.space
+	db := x.db
+	s := db.bolt.Stats()
+	x.looked = true
+	x.free = int64(s.FreePageN+s.PendingPageN) * int64(db.bolt.Info().PageSize)
+	x.grows = db.growth(db.treeSize.Load()) - treeGrowth*db.pending()
 }
 
 // growth returns by how many bytes a file of the given size may grow.
@@ -45,6 +58,9 @@ func (db *DB) growth(size int64) int64 {
 	}
 	return growth
 }
+
+// spare is by how much only what makes room may let the file grow: a removal rewrites pages too.
+func (db *DB) spare() int64 { return db.reserve() / 8 }
 
 func (db *DB) reserve() int64 {
 	reserve := int64(maxReserve)

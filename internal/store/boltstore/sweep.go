@@ -2,6 +2,7 @@ package boltstore
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"unitask/internal/store"
@@ -19,10 +20,18 @@ func (db *DB) Sweep(ctx context.Context, r store.SweepRequest) (store.Swept, err
 	if r.Retention <= 0 {
 		return store.Swept{}, nil
 	}
-	limit := min(max(r.Limit, 1), maxSweep)
+	for limit := min(max(r.Limit, 1), maxSweep); ; limit /= 2 {
+		s, err := db.sweep(ctx, r.Retention, limit)
+		if limit == 1 || !errors.Is(err, store.ErrFull) { // a removal rewrites pages too
+			return s, err
+		}
+	}
+}
+
+func (db *DB) sweep(ctx context.Context, retention time.Duration, limit int) (store.Swept, error) {
 	var s store.Swept
-	before := db.clock.Past().Add(-r.Retention)
-	err := db.do(ctx, &op{writes: true, run: func(x *txn) error {
+	before := db.clock.Past().Add(-retention)
+	err := db.do(ctx, &op{writes: true, frees: true, run: func(x *txn) error {
 		rows, next, err := x.expired(before, limit)
 		if err != nil {
 			return err

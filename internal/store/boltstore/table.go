@@ -89,10 +89,10 @@ type change struct {
 	value []byte // nil: gone
 }
 
-// changes returns the table's rows, each bucket's in the order of their keys.
-func (t *table) changes() []change {
+// changes returns the rows, each bucket's in the order of their keys.
+func (r *rows) changes() []change {
 	var all []change
-	for b, changed := range t.rows {
+	for b, changed := range r {
 		for _, key := range slices.Sorted(maps.Keys(changed)) {
 			all = append(all, change{bucket(b), key, changed[key]})
 		}
@@ -100,33 +100,46 @@ func (t *table) changes() []change {
 	return all
 }
 
-// apply brings the table into the tree, and calls end in the commit that ends it. One commit is enough
-// where there is room for all the pages that it rewrites; else many small ones get by with those that the
-// ones before made free. A crash between them does no harm: the log has the rows until the last.
-func (t *table) apply(b *bolt.DB, end func(*bolt.Tx) error) error {
+// apply brings the table into the tree. One commit is enough where there is room for all the pages that
+// it rewrites; else many small ones get by with those that the ones before made free, and a row that has
+// no place yet comes last. A crash between them does no harm: the log has the rows until the last.
+func (t *table) apply(b *bolt.DB) error {
 	rest := t.changes()
 	for part := len(rest); ; {
-		n := min(part, len(rest))
-		err := update(b, func(tx *bolt.Tx) error {
-			if err := applyChanges(tx, rest[:n]); err != nil || n < len(rest) {
+		var aside []change
+		for at := 0; at < len(rest); {
+			next := rest[at:min(at+part, len(rest))]
+			last := at+len(next) == len(rest) && len(aside) == 0
+			err := update(b, func(tx *bolt.Tx) error {
+				if err := applyChanges(tx, next); err != nil || !last {
+					return err
+				}
+				return putLogged(tx, t.last)
+			})
+			switch {
+			case err == nil && last:
+				return nil
+			case err == nil:
+				at += len(next)
+			case !errors.Is(err, store.ErrFull):
 				return err
+			case len(next) > 1:
+				part = (len(next) + 3) / 4
+			default:
+				aside = append(aside, next...)
+				at++
 			}
-			if err := bucketMeta.of(tx).Put(metaLogged, bigEndian(t.last)); err != nil {
-				return err
-			}
-			return end(tx)
-		})
-		switch {
-		case errors.Is(err, store.ErrFull) && part > 1:
-			part = (part + 3) / 4
-		case err != nil:
-			return err
-		case n == len(rest):
-			return nil
-		default:
-			rest = rest[n:]
 		}
+		if len(aside) == len(rest) {
+			return store.ErrFull
+		}
+		rest = aside
 	}
+}
+
+// putLogged notes up to which group the tree has them all.
+func putLogged(tx *bolt.Tx, seq uint64) error {
+	return bucketMeta.of(tx).Put(metaLogged, bigEndian(seq))
 }
 
 func applyChanges(tx *bolt.Tx, changes []change) error {

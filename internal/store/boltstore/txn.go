@@ -24,8 +24,9 @@ type txn struct {
 	ring   map[string]struct{}
 	gone   [][]byte // idempotency runs that were dropped
 
-	spaceKnown bool
-	space      int64
+	frees       bool // the group does nothing but make room
+	looked      bool
+	grows, free int64 // bytes that the file may grow by, and those of its free pages
 }
 
 func (db *DB) newTxn() *txn {

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"syscall"
 
 	"unitask/internal/disk"
@@ -83,11 +82,10 @@ func (w *wal) layOut(f *os.File) error {
 	return w.sync(f)
 }
 
-// removeWAL removes the files: the tree has all that they hold. On a system that keeps open files they
-// stay, and hold nothing new.
+// removeWAL removes the files: the tree has all that they hold.
 func removeWAL(path string) error {
 	for _, name := range walPaths(path) {
-		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) && runtime.GOOS != "windows" {
+		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
