@@ -15,6 +15,7 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/client"
 	"unitask/internal/fault"
+	"unitask/internal/journal"
 	"unitask/internal/picture"
 	"unitask/internal/tui"
 )
@@ -63,13 +64,21 @@ func tuiRun(ctx context.Context, t *terminal, flags *clientFlags) error {
 		}
 	}
 	quiet := func(client.Retry) {} // the dashboard says itself that the server is away
-	c, err := flags.connect(ctx, t, quiet)
+	target, err := flags.target()
+	if err != nil {
+		return err
+	}
+	credential, err := target.Credential(ctx, flags.keyFile, t.in)
+	if err != nil {
+		return err
+	}
+	c, err := newClient(t, target, credential, quiet)
 	if err != nil {
 		return err
 	}
 	protocol := picture.Detect(os.Getenv)
 	left, err := tui.Run(ctx, tui.Config{
-		Service:  tuiService{c},
+		Service:  tuiService{c, target.Name, flags.words(), credential},
 		Files:    tuiFiles{c},
 		NewKey:   client.NewIdempotencyKey,
 		Copy:     func(text string) { t.send(ansi.SetSystemClipboard(text)) },
@@ -116,16 +125,33 @@ func announcement(words string, getenv func(string) string) string {
 }
 
 // tuiService is the client as the dashboard asks for it.
-type tuiService struct{ c *client.Client }
+type tuiService struct {
+	c          *client.Client
+	profile    string
+	flags      string // to write after a command so that it reaches the same service
+	credential client.Credential
+}
 
 func (s tuiService) Capabilities(ctx context.Context) ([]api.Capability, error) {
 	all, err := s.c.Capabilities(ctx)
 	return all, tuiError(err)
 }
 
+// Create writes the submission to the journal first, as run does. Once the service has the task, the
+// dashboard's list is where it is found again; until then tasks resume finds it.
 func (s tuiService) Create(ctx context.Context, req api.CreateRequest, key string, wait time.Duration) (api.Task, error) {
-	created, err := s.c.Create(ctx, req, client.CreateOptions{IdempotencyKey: key, Wait: &wait})
-	return created.Task, tuiError(err)
+	secret, err := s.credential.Key(ctx)
+	if err != nil {
+		return api.Task{}, tuiError(err)
+	}
+	sub, err := begin(service{s.c, s.profile, modeOfKey(secret.Reveal())}, s.flags, journal.Submission{Key: key}, req, nil)
+	if err != nil {
+		return api.Task{}, err
+	}
+	created, err := s.c.Create(ctx, req, client.CreateOptions{
+		IdempotencyKey: key, Wait: &wait, OnRetry: func(r client.Retry) { sub.doubt(r.Err) },
+	})
+	return created.Task, tuiError(sub.part(sub.left(ctx, created.Task, err)))
 }
 
 func (s tuiService) Get(ctx context.Context, id, etag string, wait time.Duration) (tui.Reading, error) {
