@@ -1,6 +1,7 @@
 package gateway_test
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -36,10 +37,10 @@ func TestWorkKeepsItsRoute(t *testing.T) {
 		"elsewhere": {route("image.generate", "a", 1, elsewhere), route("text.chat", "a", 1, elsewhere)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ready := false
+			var ready atomic.Bool
 			films := jobs{&script{submitFn: job("j")}}
 			films.pollFn = func(_ int, j supplier.Job) (supplier.Outcome, error) {
-				if ready {
+				if ready.Load() {
 					return picture(t), nil
 				}
 				return running(j.ID), nil
@@ -51,7 +52,7 @@ func TestWorkKeepsItsRoute(t *testing.T) {
 				time.Sleep(3 * time.Second)
 				w.apply(gateway.Limits{}, next...)
 				time.Sleep(3 * time.Second)
-				ready = true
+				ready.Store(true)
 				w.expect(w.end(polled), outcome{task.Succeeded, "", 1, []entry{{"a", task.OK, "", 1, false}}})
 				w.expect(w.end(submitted), outcome{task.Succeeded, "", 2, []entry{{"a", task.OK, "", 2, false}}})
 				if n := elsewhere.polled(); n != 0 {
@@ -66,10 +67,10 @@ func TestWorkKeepsItsRoute(t *testing.T) {
 // TestUnknownOutcomeIsAskedAfterWhereItWasBegun has the route of a known job taken out before its
 // caller retries.
 func TestUnknownOutcomeIsAskedAfterWhereItWasBegun(t *testing.T) {
-	ready := false
+	var ready atomic.Bool
 	films := jobs{&script{submitFn: job("j")}}
 	films.pollFn = func(_ int, j supplier.Job) (supplier.Outcome, error) {
-		if ready {
+		if ready.Load() {
 			return picture(t), nil
 		}
 		return running(j.ID), nil
@@ -81,7 +82,7 @@ func TestUnknownOutcomeIsAskedAfterWhereItWasBegun(t *testing.T) {
 			t.Fatalf("%+v", outcomeOf(got))
 		}
 		w.apply(gateway.Limits{}, route("image.generate", "b", 1, other))
-		ready = true
+		ready.Store(true)
 		w.create("asked-after-1", paint, 0)
 		if got := w.end(id); got.State != task.Succeeded {
 			t.Errorf("%+v", outcomeOf(got))
