@@ -65,11 +65,12 @@ func (db *DB) flush(t *table) (end flushEnd) {
 			return end
 		}
 	}
-	if err := update(db.bolt, db.idem.writeRun); err == nil {
-		end.ran = true
-	} else if !errors.Is(err, store.ErrFull) { // a run needs many pages in a row, and can wait
-		end.err = err
-		return end
+	if len(db.idem.moving) > 0 {
+		err := update(db.bolt, db.idem.writeRun)
+		if end.ran = err == nil; err != nil && !errors.Is(err, store.ErrFull) { // a run needs many pages in a row, and can wait
+			end.err = err
+			return end
+		}
 	}
 	end.err = db.measure()
 	return end

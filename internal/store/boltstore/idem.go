@@ -92,9 +92,6 @@ func (l *idemLog) beginRun() {
 
 // writeRun puts the rows under way into the tree as a run, in the place of the log.
 func (l *idemLog) writeRun(tx *bolt.Tx) error {
-	if len(l.moving) == 0 {
-		return nil
-	}
 	l.run = encodeRun(l.moving)
 	runs := bucketIdemRuns.of(tx)
 	seq, err := runs.NextSequence()
