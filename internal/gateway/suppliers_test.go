@@ -2,6 +2,7 @@ package gateway_test
 
 import (
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -197,10 +198,13 @@ func TestMinuteIsFull(t *testing.T) {
 
 // TestJobsWaitForTheirMinute has a supplier take two films a minute, of five that come at once.
 func TestJobsWaitForTheirMinute(t *testing.T) {
+	var mu sync.Mutex // submissions of one minute come side by side
 	var at []time.Duration
 	begun := time.Time{}
 	s := jobs{&script{pollFn: done(t)}}
 	s.submitFn = func(n int, r supplier.Request) (supplier.Outcome, error) {
+		mu.Lock()
+		defer mu.Unlock()
 		at = append(at, time.Since(begun).Truncate(time.Minute))
 		return job("j")(n, r)
 	}
