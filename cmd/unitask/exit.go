@@ -235,7 +235,8 @@ func hintOfCode(f *fault.Error) string {
 	case fault.Unauthenticated:
 		return "unitask whoami shows which key is used; unitask login keeps another one"
 	case fault.AuthorizationRequired:
-		return "authorization.person=none declares that no identifiable person is shown"
+		return "authorization.person=none declares that no identifiable person is shown; else authorization.person=authorized " +
+			"authorization.statement='who agreed to what', and authorization.evidence=@FILE proves it"
 	case fault.NotFound:
 		return "unitask tasks list"
 	case fault.IdempotencyConflict:

@@ -87,27 +87,28 @@ type SupplierStatus struct {
 	About string `json:"about"`
 }
 
-// AdminTask is a task as the operator reads it: what happened and what it cost, never its input or
-// output.
+// AdminTask is a task as the operator reads it: what happened, what it cost and what its caller declared
+// about a person, never its input or output.
 type AdminTask struct {
-	ID         string         `json:"id"`
-	Account    string         `json:"account"` // the name
-	Mode       task.Mode      `json:"mode"`
-	KeyID      string         `json:"key_id"`
-	Capability string         `json:"capability"`
-	State      task.State     `json:"state"`
-	Revision   int64          `json:"revision"`
-	Reopenings int            `json:"reopenings"`
-	Takeovers  int            `json:"takeovers"` // in a row, by workers that found it in the middle of a step
-	CreatedAt  Timestamp      `json:"created_at"`
-	DeadlineAt Timestamp      `json:"deadline_at"`
-	FinishedAt *Timestamp     `json:"finished_at"`
-	Timeline   []Move         `json:"timeline"`
-	Code       fault.Code     `json:"code,omitempty"` // of a failed task
-	Reserved   string         `json:"reserved"`       // decimal USD
-	Cost       string         `json:"cost"`           // decimal USD, what the caller pays
-	Attempts   []AdminAttempt `json:"attempts"`
-	RequestID  string         `json:"request_id"`
+	ID            string              `json:"id"`
+	Account       string              `json:"account"` // the name
+	Mode          task.Mode           `json:"mode"`
+	KeyID         string              `json:"key_id"`
+	Capability    string              `json:"capability"`
+	State         task.State          `json:"state"`
+	Revision      int64               `json:"revision"`
+	Reopenings    int                 `json:"reopenings"`
+	Takeovers     int                 `json:"takeovers"` // in a row, by workers that found it in the middle of a step
+	CreatedAt     Timestamp           `json:"created_at"`
+	DeadlineAt    Timestamp           `json:"deadline_at"`
+	FinishedAt    *Timestamp          `json:"finished_at"`
+	Timeline      []Move              `json:"timeline"`
+	Code          fault.Code          `json:"code,omitempty"` // of a failed task
+	Reserved      string              `json:"reserved"`       // decimal USD
+	Cost          string              `json:"cost"`           // decimal USD, what the caller pays
+	Authorization *task.Authorization `json:"authorization,omitempty"`
+	Attempts      []AdminAttempt      `json:"attempts"`
+	RequestID     string              `json:"request_id"`
 }
 
 // AdminAttempt is one row of a task's ledger.
@@ -132,7 +133,7 @@ func AdminTaskOf(t task.Task, account string) AdminTask {
 		ID: t.ID, Account: account, Mode: t.Scope.Mode, KeyID: t.KeyID, Capability: t.Capability, State: t.State,
 		Revision: t.Revision, Reopenings: t.Reopenings, Takeovers: t.Takeovers, CreatedAt: Timestamp{t.CreatedAt}, DeadlineAt: Timestamp{t.DeadlineAt},
 		FinishedAt: TimestampOf(t.FinishedAt), Timeline: TimelineOf(t).Data,
-		Reserved: t.Reserved.String(), Cost: t.Cost.String(), Attempts: make([]AdminAttempt, 0, len(t.Attempts)),
+		Reserved: t.Reserved.String(), Cost: t.Cost.String(), Authorization: t.Authorization, Attempts: make([]AdminAttempt, 0, len(t.Attempts)),
 	}
 	if t.Failure != nil {
 		out.Code = t.Failure.Code

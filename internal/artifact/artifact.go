@@ -98,8 +98,8 @@ func (s Source) bad(problem string, cause error) *fault.Error {
 	return wrapped.WithDetails(fault.Detail{Field: s.Field, Message: problem})
 }
 
-// tooLarge is bad for more bytes than are allowed.
-func (s Source) tooLarge(limit int64) *fault.Error {
+// TooLarge returns the fault for more bytes than the limit.
+func (s Source) TooLarge(limit int64) *fault.Error {
 	e := s.bad("is larger than "+size(limit), nil)
 	if e.Code == fault.InvalidRequest {
 		return e.WithAspect(fault.AspectSize)

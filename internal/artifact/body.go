@@ -42,7 +42,7 @@ func (b *body) Read(p []byte) (int, error) {
 	n, err := b.inner.Read(p[:min(int64(len(p))-1, b.left)+1])
 	b.silent.Stop()
 	if int64(n) > b.left {
-		return int(b.left), b.source.tooLarge(b.limit)
+		return int(b.left), b.source.TooLarge(b.limit)
 	}
 	b.left -= int64(n)
 	if err == nil || errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {

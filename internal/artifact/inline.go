@@ -19,7 +19,7 @@ func DecodeInline(field, data string, limit int64) ([]byte, error) {
 	}
 	padding := len(data) - len(strings.TrimRight(data, "="))
 	if int64(base64.StdEncoding.DecodedLen(len(data))-padding) > limit {
-		return nil, source.tooLarge(limit)
+		return nil, source.TooLarge(limit)
 	}
 	if strings.ContainsAny(data, "\r\n") { // the decoder would skip them
 		return nil, notBase64(source)

@@ -61,7 +61,7 @@ func (f *Folder) spool(ctx context.Context, temp *os.File, r PutRequest) (Meta, 
 	case err != nil:
 		return Meta{}, writeFault(err)
 	case n > r.Limit:
-		return Meta{}, r.Source.tooLarge(r.Limit)
+		return Meta{}, r.Source.TooLarge(r.Limit)
 	case n == 0:
 		return Meta{}, r.Source.bad("is empty", nil)
 	}

@@ -47,6 +47,17 @@ func Sniff(head []byte) string {
 	return ""
 }
 
+// Proves reports whether the first SniffLen bytes are those of what may prove something about a person:
+// a picture or a PDF. Such bytes are read and never kept.
+func Proves(head []byte) bool {
+	switch Sniff(head) {
+	case typePNG, typeJPEG, typeWebP:
+		return true
+	default:
+		return bytes.HasPrefix(head, []byte("%PDF-"))
+	}
+}
+
 // signature is one way to recognise one content type.
 type signature struct {
 	kind    string

@@ -76,8 +76,8 @@ func (d declaration) finish(e *entry) error {
 		}
 	}
 	for _, person := range e.PersonInputs {
-		if !slices.Contains(members, person) || !slices.Contains(members, authorization) {
-			return d.wrap(d.Input.line, fmt.Errorf("person input %q: the input needs that member and %q", person, authorization))
+		if !slices.Contains(members, person) || !slices.Contains(members, Authorization) {
+			return d.wrap(d.Input.line, fmt.Errorf("person input %q: the input needs that member and %q", person, Authorization))
 		}
 	}
 	return d.checkExample(e)

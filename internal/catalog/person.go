@@ -10,8 +10,8 @@ import (
 	"unitask/internal/fault"
 )
 
-// authorization is the input member in which a caller vouches for a person shown.
-const authorization = "authorization"
+// Authorization is the input member in which a caller vouches for a person shown.
+const Authorization = "authorization"
 
 // CheckAuthorization returns AUTHORIZATION_REQUIRED when the input holds a member that may show a
 // person and no authorization. Whether an authorization is well-formed is Validate's to say.
@@ -23,7 +23,7 @@ func (c Capability) CheckAuthorization(input json.RawMessage) *fault.Error {
 	if err := jsonv2.Unmarshal(input, &members); err != nil {
 		return fault.From(err)
 	}
-	if _, given := members[authorization]; given {
+	if _, given := members[Authorization]; given {
 		return nil
 	}
 	var shown []string
@@ -35,10 +35,24 @@ func (c Capability) CheckAuthorization(input json.RawMessage) *fault.Error {
 	if len(shown) == 0 {
 		return nil
 	}
-	const field = GroupInput + "." + authorization
+	const field = GroupInput + "." + Authorization
 	return fault.New(fault.AuthorizationRequired, field+" is required: "+strings.Join(shown, ", ")+" may show a person").
 		WithDetails(
 			fault.Detail{Field: field, Message: `supply {"person":"none"} if no identifiable person is shown`},
 			fault.Detail{Field: field, Message: `or {"person":"authorized","statement":"…"} saying how each person shown agreed; "evidence" may hold media that prove it`},
 		)
+}
+
+// WithoutAuthorization returns the input without what was declared about a person, in canonical form.
+func WithoutAuthorization(input json.RawMessage) json.RawMessage {
+	var members map[string]jsontext.Value
+	if jsonv2.Unmarshal(input, &members) != nil {
+		return input // no object: it declares nothing
+	}
+	delete(members, Authorization)
+	out, err := jsonv2.Marshal(members, jsonv2.Deterministic(true))
+	if err != nil || (*jsontext.Value)(&out).Canonicalize() != nil {
+		return input // what was read is what is written
+	}
+	return out
 }

@@ -58,29 +58,37 @@ func (g *Gateway) Create(ctx context.Context, c gate.Caller, s Submission) (Acce
 	case !old.Reopenable():
 		return g.join(ctx, old, s)
 	}
-	entry, refused := g.check(c, req)
-	if refused != nil {
-		return Accepted{}, refused
+	entry, word, err := g.check(ctx, c, req)
+	if err != nil {
+		return Accepted{}, err
+	}
+	if word != nil {
+		req.Input = catalog.WithoutAuthorization(req.Input)
 	}
 	n, choices, err := g.newTask(ctx, c, req, entry, old.LastUnknown())
 	if err != nil {
 		return Accepted{}, err
 	}
-	n.IdempotencyHash, n.Fingerprint = key, fingerprint
+	n.IdempotencyHash, n.Fingerprint, n.Authorization = key, fingerprint, word
 	return g.accept(ctx, c, n, choices, s)
 }
 
-// check passes the request through everything between the idempotency record and the commit.
-func (g *Gateway) check(c gate.Caller, req catalog.Request) (catalog.Capability, *fault.Error) {
+// check passes the request through everything between the idempotency record and the commit, in the
+// contract's order, and returns what the caller declared about a person.
+func (g *Gateway) check(ctx context.Context, c gate.Caller, req catalog.Request) (catalog.Capability, *task.Authorization, error) {
 	directory := g.catalog.Load()
 	entry, ok := directory.Get(req.Capability)
 	if !ok || !c.Opens(req.Capability) || !g.routes.Load().Serves(c.Key.Mode, req.Capability) {
-		return entry, fault.Invalid("capability", "names no capability that is callable with this key")
+		return entry, nil, fault.Invalid("capability", "names no capability that is callable with this key")
 	}
 	if refused := directory.Validate(req); refused != nil {
-		return entry, refused
+		return entry, nil, refused
 	}
-	return entry, entry.CheckAuthorization(req.Input)
+	if err := g.checkMedia(ctx, c.Scope(), entry, req.Input); err != nil {
+		return entry, nil, err
+	}
+	word, err := g.authorization(ctx, entry, req.Input)
+	return entry, word, err
 }
 
 // accept makes the one durable commit and, for a synchronous capability, begins the work.
@@ -189,12 +197,6 @@ func (g *Gateway) newTask(
 		Price: price, Reserved: price.Cost(size),
 	}
 	n.Holds = g.gate.Holds(c, n.Reserved)
-	if err = g.checkMedia(ctx, c.Scope(), entry, req.Input); err != nil {
-		return n, nil, err
-	}
-	if n.Authorization, err = g.authorization(ctx, req.Input); err != nil {
-		return n, nil, err
-	}
 	if len(req.Input) > inlineInput {
 		n.Input = nil
 		if n.InputRef, err = g.keepInput(ctx, c.Scope(), req.Input, entry.Deadline); err != nil {

@@ -3,8 +3,6 @@ package gateway
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"io"
 	"net/url"
@@ -40,7 +38,8 @@ type media struct {
 // owner names whose an artifact is: the account in one mode.
 func owner(s task.Scope) string { return s.Account + "/" + string(s.Mode) }
 
-// material returns the pointers of the media a supplier works on; evidence of an authorization isn't.
+// material returns the pointers of the media a supplier works on. Evidence of an authorization isn't
+// among them; tasks that an older version accepted still have it.
 func material(entry catalog.Capability, input json.RawMessage) []string {
 	return slices.DeleteFunc(catalog.MediaPointers(entry, input), func(pointer string) bool {
 		return strings.HasPrefix(pointer, "/authorization/")
@@ -65,6 +64,9 @@ func (g *Gateway) checkOne(ctx context.Context, s task.Scope, field string, m me
 		if err != nil || meta.Owner != owner(s) || meta.Expired(g.clock.Past()) {
 			return fault.Invalid(field+".artifact", "names no artifact of this account")
 		}
+		if limit := g.limits.Load().InlineMedia; meta.Bytes > limit {
+			return artifact.FromCaller(field + ".artifact").TooLarge(limit)
+		}
 	case m.URL != "":
 		if u, err := url.Parse(m.URL); err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
 			return fault.Invalid(field+".url", "is not an http or https address")
@@ -74,39 +76,6 @@ func (g *Gateway) checkOne(ctx context.Context, s task.Scope, field string, m me
 		return err
 	}
 	return nil
-}
-
-// authorization records what the caller declared about a person, with the evidence's hashes.
-func (g *Gateway) authorization(ctx context.Context, input json.RawMessage) (*task.Authorization, error) {
-	var in struct {
-		Authorization *struct {
-			Person    string  `json:"person"`
-			Statement string  `json:"statement"`
-			Evidence  []media `json:"evidence"`
-		} `json:"authorization"`
-	}
-	if !bytes.Contains(input, []byte(`"authorization"`)) { // as it stands in the canonical form
-		return nil, nil
-	}
-	if err := decodeInto(input, &in); err != nil || in.Authorization == nil {
-		return nil, nil //nolint:nilerr // an input of another shape declares nothing
-	}
-	out := &task.Authorization{Person: in.Authorization.Person, Statement: in.Authorization.Statement}
-	for i, m := range in.Authorization.Evidence {
-		field := "input.authorization.evidence." + strconv.Itoa(i)
-		body, err := g.open(ctx, field, m)
-		if err != nil {
-			return nil, err
-		}
-		sum := sha256.New()
-		_, err = io.Copy(sum, body)
-		_ = body.Close()
-		if err != nil {
-			return nil, fault.Invalid(field, "could not be read")
-		}
-		out.Evidence = append(out.Evidence, hex.EncodeToString(sum.Sum(nil)))
-	}
-	return out, nil
 }
 
 // open reads a media value from wherever it is.

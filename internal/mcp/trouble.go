@@ -73,7 +73,8 @@ func (s *Server) hint(err error, f *fault.Error, key string) string {
 	case f.Code == fault.InvalidRequest:
 		return "correct the arguments by the tool's input schema; nothing was charged"
 	case f.Code == fault.AuthorizationRequired:
-		return `input.authorization {"person":"none"} declares that no identifiable person is shown; ask the user before you declare it`
+		return `input.authorization {"person":"none"} declares that no identifiable person is shown, ` +
+			`{"person":"authorized","statement":"…"} how whoever is shown agreed; ask the user before you declare either`
 	case f.Code == fault.IdempotencyConflict:
 		return "leave " + argKey + " out"
 	case f.Code == fault.NotFound:

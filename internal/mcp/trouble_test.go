@@ -59,8 +59,8 @@ func TestTrouble(t *testing.T) {
 		},
 		{
 			"a person's authorization", fault.New(fault.AuthorizationRequired, "say who is shown"), nil,
-			"say who is shown (AUTHORIZATION_REQUIRED)\nhint: input.authorization {\"person\":\"none\"} declares that no identifiable person is shown; " +
-				"ask the user before you declare it\nrequest id: req_3",
+			"say who is shown (AUTHORIZATION_REQUIRED)\nhint: input.authorization {\"person\":\"none\"} declares that no identifiable person is shown, " +
+				"{\"person\":\"authorized\",\"statement\":\"…\"} how whoever is shown agreed; ask the user before you declare either\nrequest id: req_3",
 		},
 		{
 			"the rate", fault.New(fault.RateLimitExceeded, "too many").WithRetryAfter(2 * time.Minute), nil,

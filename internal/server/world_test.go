@@ -63,6 +63,8 @@ type options struct {
 	limits   server.Limits
 	gateway  gateway.Limits
 	now      func() time.Time
+	// fetchable is hosts of this machine that may be fetched from.
+	fetchable []string
 }
 
 func newWorld(t *testing.T, o options) *world {
@@ -73,7 +75,7 @@ func newWorld(t *testing.T, o options) *world {
 	keeper := must(gate.New(gate.Config{Keys: o.engine, Prefix: "svc", Defaults: o.defaults, Now: o.now}))(t)
 	files := must(artifact.NewFolder(artifact.FolderConfig{Dir: t.TempDir()}))(t)
 	table := must(routing.NewTable(routes(t), nil))(t)
-	fetcher := must(artifact.NewFetcher(artifact.FetcherConfig{}))(t)
+	fetcher := must(artifact.NewFetcher(artifact.FetcherConfig{Allow: o.fetchable}))(t)
 	directory := must(catalog.Default())(t)
 	w := &world{t: t, db: o.engine, log: &syncBuffer{}}
 	log := slog.New(slog.NewJSONHandler(w.log, nil))
