@@ -16,9 +16,9 @@ import (
 )
 
 // lossOfLeases are the ways in which a node can't keep its leases.
-var lossOfLeases = map[string]func(context.Context) error{
-	"the heartbeat fails": func(context.Context) error { return errors.New("no connection") },
-	"the heartbeat hangs": func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
+var lossOfLeases = map[string]func(context.Context, func() error) error{
+	"the heartbeat fails": func(context.Context, func() error) error { return errors.New("no connection") },
+	"the heartbeat hangs": func(ctx context.Context, _ func() error) error { <-ctx.Done(); return ctx.Err() },
 }
 
 // claimOnce lets a node have one task only: it stands for one that is cut off.
@@ -121,6 +121,79 @@ func TestTurnThatBeginsAsTheLeaseIsLost(t *testing.T) {
 			t.Errorf("%d polls, then %d after the lease was lost", polls, n)
 		}
 	})
+}
+
+// TestPausedNodeLeavesNothingBehind stops a whole node before a submission, the first one or one that is
+// repeated under its key, until its leases are in doubt but not over. Its worker dares not submit any
+// more, and then the heartbeat keeps the lease after all: the task must go on.
+func TestPausedNodeLeavesNothingBehind(t *testing.T) {
+	const pausesAt, wakesAt = 15 * time.Second, 42 * time.Second // of a term of 30 s
+	for name, tt := range map[string]struct {
+		pauses func(store.Step) bool // the write that the pause follows; nil: the task's creation
+		sent   []string
+		want   []entry
+	}{
+		"first":    {nil, []string{"/2"}, []entry{{"a", task.Rejected, "", 0, false}, {"a", task.OK, "", 2, false}}},
+		"repeated": {func(s store.Step) bool { return s.Readopt }, []string{"/1", "/1"}, []entry{{"a", task.OK, "", 2, false}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := keyed{jobs{&script{submitFn: func(n int, r supplier.Request) (supplier.Outcome, error) {
+					if tt.pauses != nil && n == 1 {
+						return supplier.Outcome{}, supplier.NewError(supplier.Unknown, fault.ProviderTimeout, "no answer", nil)
+					}
+					return answer("hello")(n, r)
+				}}}}
+				w := newWorld(t, []routing.Route{route("text.chat", "a", 1, s)})
+				begun := time.Now()
+				pause := func() { time.Sleep(time.Until(begun.Add(wakesAt))) }
+				paused := func() bool { return time.Since(begun) > pausesAt && time.Since(begun) < wakesAt }
+				w.engine = &tampered{
+					Store: w.store,
+					renewFunc: func(_ context.Context, renew func() error) error {
+						if paused() {
+							pause()
+							time.Sleep(time.Millisecond) // the worker is first
+						}
+						return renew()
+					},
+					claimFunc: func(claim func() ([]store.Lease, error)) ([]store.Lease, error) {
+						if paused() {
+							pause()
+							time.Sleep(2 * time.Millisecond) // the heartbeat is first
+						}
+						return claim()
+					},
+					createFunc: func(create func() (store.Created, error)) (store.Created, error) {
+						got, err := create()
+						if tt.pauses == nil && got.Lease != nil {
+							pause()
+						}
+						return got, err
+					},
+					advanceFunc: func(s store.Step, advance call) (task.Task, error) {
+						got, err := advance()
+						if tt.pauses != nil && tt.pauses(s) {
+							pause()
+						}
+						return got, err
+					},
+				}
+				w.start()
+				defer w.stop()
+				time.Sleep(pausesAt)
+				id := w.create("closed-laptop", chat, time.Second).Task.ID
+				w.create("closed-laptop", chat, 0)
+				time.Sleep(wakesAt + 10*time.Second)
+				w.expect(w.get(id), outcome{task.Succeeded, "", 2, tt.want})
+				var sent []string
+				for _, n := range tt.sent {
+					sent = append(sent, id+n)
+				}
+				w.expectSent(s.script, sent...)
+			})
+		})
+	}
 }
 
 // TestLeaseWithoutEndIsNeverDoubted has a term that outlasts any process, and no heartbeat.

@@ -91,7 +91,7 @@ func (w *work) submit(ctx context.Context, route routing.Route, a task.Attempt) 
 	}
 	if !w.g.holds(w.held) {
 		w.g.log.Warn("work dropped: its lease may be over", slog.String("task_id", w.t.ID))
-		return w.leave(ctx)
+		return w.release(ctx)
 	}
 	again := a.N != w.fresh
 	w.fresh = 0

@@ -18,8 +18,8 @@ type tampered struct {
 	store.Store
 	createFunc  func(create func() (store.Created, error)) (store.Created, error)
 	claimFunc   func(claim func() ([]store.Lease, error)) ([]store.Lease, error)
-	renewFunc   func(ctx context.Context) error // in place of keeping the leases
-	getFunc     func()                          // before a task is read
+	renewFunc   func(ctx context.Context, renew func() error) error
+	getFunc     func() // before a task is read
 	beginFunc   func(begin call) (task.Task, error)
 	advanceFunc func(s store.Step, advance call) (task.Task, error)
 }
@@ -44,10 +44,11 @@ func (e *tampered) Claim(ctx context.Context, c store.ClaimRequest) ([]store.Lea
 }
 
 func (e *tampered) Renew(ctx context.Context, node string, term time.Duration) error {
+	renew := func() error { return e.Store.Renew(ctx, node, term) }
 	if e.renewFunc != nil {
-		return e.renewFunc(ctx)
+		return e.renewFunc(ctx, renew)
 	}
-	return e.Store.Renew(ctx, node, term)
+	return renew()
 }
 
 func (e *tampered) GetTask(ctx context.Context, s task.Scope, id string) (task.Task, error) {

@@ -169,16 +169,32 @@ func (w *work) interrupted(ctx context.Context) error {
 	}
 }
 
-// leave drops the work. An intent that was recorded but not sent is taken back, so that whoever goes
-// on needn't wonder.
+// leave drops the work of a node that stops or has given its leases up. An intent that was recorded
+// but not sent is taken back, so that whoever goes on needn't wonder.
 func (w *work) leave(ctx context.Context) error {
-	if a := w.t.OpenAttempt(); a != nil && a.N == w.fresh {
-		w.fresh = 0
-		_, _ = w.g.store.Advance(context.WithoutCancel(ctx), w.ref, store.Step{
-			Close: &task.Closing{State: task.Rejected}, Release: new(time.Duration(0)),
-		})
+	if s := w.takeBack(); s.Close != nil {
+		_, _ = w.g.store.Advance(context.WithoutCancel(ctx), w.ref, s)
 	}
 	return errDropped
+}
+
+// release drops the work of a node that goes on and may keep its leases yet: this one it must not keep,
+// or nobody would ever work under it.
+func (w *work) release(ctx context.Context) error {
+	if err := w.advance(ctx, w.takeBack()); err != nil {
+		return err
+	}
+	return errDropped
+}
+
+// takeBack gives the lease back, and with it an intent that wasn't sent.
+func (w *work) takeBack() store.Step {
+	s := store.Step{Release: new(time.Duration(0))}
+	if a := w.t.OpenAttempt(); a != nil && a.N == w.fresh {
+		w.fresh = 0
+		s.Close = &task.Closing{State: task.Rejected}
+	}
+	return s
 }
 
 // soft returns a context that also ends when the node begins to stop, for waiting and asking:
