@@ -112,7 +112,7 @@ func (n *node) assemble(ctx context.Context, c config.Config, directory *catalog
 		return err
 	}
 	n.operator = &server.Operator{
-		Keys: n.db, Tasks: n.db, Gate: n.gate, Prefix: c.KeyPrefix, Now: time.Now,
+		Store: n.db, Tasks: n.db, Gate: n.gate, Prefix: c.KeyPrefix, Now: time.Now,
 		BackupFunc: func(ctx context.Context, w io.Writer) error {
 			_, err := backup.Write(ctx, w, backup.Source{Database: n.db, Files: folder, Program: readBuild().Version, Now: time.Now})
 			return err

@@ -29,7 +29,7 @@ func openStoreOperator(_ context.Context, dataDir string) (operator, func() erro
 	if err != nil {
 		return nil, nil, err
 	}
-	return &server.Operator{Keys: db, Tasks: db, Prefix: settings.KeyPrefix, Now: time.Now}, db.Close, nil
+	return &server.Operator{Store: db, Tasks: db, Prefix: settings.KeyPrefix, Now: time.Now}, db.Close, nil
 }
 
 // mustHoldData refuses a folder without a database.

@@ -1,10 +1,14 @@
-// Package account holds who may call: accounts, their API keys, scopes and limits.
+// Package account holds who may call: accounts with their members, API keys, scopes, limits, and the
+// sessions of people who sign in.
 //
-// The package is pure. A key's secret exists only in the answer that creates it; everything here
-// works on its SHA-256. Scopes are patterns over capability names: "image.generate", "image.*", "*".
+// The package is pure. A key's secret exists only in the answer that creates it, and so does a
+// token of a link or a session; everything here works on their SHA-256. Scopes are patterns over
+// capability names: "image.generate", "image.*", "*".
 package account
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,13 +20,63 @@ type Account struct {
 	ID           string    `json:"id"` // acct_…
 	Name         string    `json:"name"`
 	Capabilities []string  `json:"capabilities,omitempty"` // open on the account; empty: all
+	Limits       Limits    `json:"limits,omitzero"`        // of all its keys together, for each mode; 0: none
+	Members      []Member  `json:"members,omitempty"`      // who may sign in, by the order of their joining
 	CreatedAt    time.Time `json:"created_at"`
+}
+
+// Member is a person of an account, known by the name.
+type Member struct {
+	Name     string    `json:"name"`
+	Role     Role      `json:"role"`
+	JoinedAt time.Time `json:"joined_at"`
+}
+
+// Role is what a person who signed in may see.
+type Role string
+
+// The roles.
+const (
+	RoleMember   Role = "member"   // the account's own tasks, keys and usage
+	RoleOperator Role = "operator" // all accounts, without their inputs and outputs
+)
+
+// Valid reports whether r is one of the roles.
+func (r Role) Valid() bool { return r == RoleMember || r == RoleOperator }
+
+// Member returns the member of the given name; false for none.
+func (a Account) Member(name string) (Member, bool) {
+	i := slices.IndexFunc(a.Members, func(m Member) bool { return m.Name == name })
+	if i < 0 {
+		return Member{}, false
+	}
+	return a.Members[i], true
+}
+
+// WithMember returns the account with the member added, or in the place of the one of the same name,
+// who keeps the time of joining.
+func (a Account) WithMember(m Member) Account {
+	a.Members = slices.Clone(a.Members)
+	if i := slices.IndexFunc(a.Members, func(old Member) bool { return old.Name == m.Name }); i >= 0 {
+		m.JoinedAt = a.Members[i].JoinedAt
+		a.Members[i] = m
+		return a
+	}
+	a.Members = append(a.Members, m)
+	return a
+}
+
+// WithoutMember returns the account without the member of the given name.
+func (a Account) WithoutMember(name string) Account {
+	a.Members = slices.DeleteFunc(slices.Clone(a.Members), func(m Member) bool { return m.Name == name })
+	return a
 }
 
 // Key is an API key's record; the secret itself is not in it.
 type Key struct {
 	ID         string     `json:"id"` // key_…
 	Account    string     `json:"account"`
+	Follows    string     `json:"follows,omitempty"` // the first of the keys that it replaced one after another
 	Name       string     `json:"name"`
 	Mode       task.Mode  `json:"mode"`
 	Hash       task.Hash  `json:"hash"`             // SHA-256 of the full key
@@ -35,39 +89,16 @@ type Key struct {
 	LastUsedAt *time.Time `json:"last_used_at,omitempty"`
 }
 
-// Limits are a key's own; 0 means the server's default, a negative number none.
-type Limits struct {
-	CreatesPerMinute int        `json:"creates_per_minute,omitempty"` // creations and lists
-	ReadsPerMinute   int        `json:"reads_per_minute,omitempty"`   // task reads
-	OpenTasks        int        `json:"open_tasks,omitempty"`
-	Budget           task.Money `json:"budget,omitempty"` // nano-USD a period; 0: none
-	BudgetPeriod     Period     `json:"budget_period,omitempty"`
-}
+// Counter names what the key's limits are counted under: a key and those that replaced it share it, so
+// that a rotation grants nothing anew.
+func (k Key) Counter() string { return cmp.Or(k.Follows, k.ID) }
 
-// Period is a budget's period, in UTC.
-type Period string
-
-// The periods.
-const (
-	Day   Period = "day"
-	Month Period = "month"
-)
-
-// Stamp names the period that holds the given time: "2026-11-21" or "2026-11".
-func (p Period) Stamp(at time.Time) string {
-	if p == Month {
-		return at.UTC().Format("2006-01")
-	}
-	return at.UTC().Format("2006-01-02")
-}
-
-// Left returns how long the period that holds the given time still lasts.
-func (p Period) Left(at time.Time) time.Duration {
-	year, month, day := at.UTC().Date()
-	if p == Month {
-		return time.Date(year, month+1, 1, 0, 0, 0, 0, time.UTC).Sub(at)
-	}
-	return time.Date(year, month, day+1, 0, 0, 0, 0, time.UTC).Sub(at)
+// Rotated returns the key that replaces k from now on: another id and secret, all else the same.
+func (k Key) Rotated(id string, hash task.Hash, hint string, now time.Time) Key {
+	next := k
+	next.ID, next.Follows, next.Hash, next.Hint, next.CreatedAt = id, k.Counter(), hash, hint, now
+	next.LastUsedAt = nil
+	return next
 }
 
 // Usable reports whether the key opens anything at the given time.

@@ -2,12 +2,14 @@
 //
 // The API and every other door enter here, so that none of them has limits of its own. The gate
 // keeps request rates in memory (per node, approximate by nature) and computes the holds that the
-// store takes exactly, in the commit that accepts a task. It never sees a task's input.
+// store takes exactly, in the commit that accepts a task. Callers that it has read are kept until a
+// key or an account changes, which the store says without being read. It never sees a task's input.
 package gate
 
 import (
 	"context"
 	"errors"
+	"maps"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -30,7 +32,7 @@ type Defaults struct {
 
 // Config is what a Gate is made from. Keys and Prefix are required.
 type Config struct {
-	Keys     store.Keys
+	Keys     store.Callers
 	Prefix   string // of keys, such as "svc"
 	Defaults Defaults
 	Now      func() time.Time // nil: time.Now
@@ -38,7 +40,7 @@ type Config struct {
 
 // Gate is safe for concurrent use.
 type Gate struct {
-	keys     store.Keys
+	keys     store.Callers
 	prefix   string
 	defaults atomic.Pointer[Defaults]
 	now      func() time.Time
@@ -97,9 +99,9 @@ func (g *Gate) Authenticate(ctx context.Context, header string) (Caller, error) 
 	if !ok {
 		return Caller{}, unauthenticated()
 	}
-	now := g.now()
 	hash := account.HashSecret(secret)
-	caller, ok := g.known.get(hash, now)
+	changes := g.keys.Changes() // before the key is read: what changes meanwhile makes that worthless
+	caller, ok := g.known.get(hash, changes)
 	if !ok {
 		key, acct, err := g.lookup(ctx, hash)
 		switch {
@@ -108,19 +110,18 @@ func (g *Gate) Authenticate(ctx context.Context, header string) (Caller, error) 
 		case err != nil:
 			return Caller{}, fault.From(err)
 		}
-		caller = Caller{Key: key, Account: acct}
-		g.known.put(hash, caller, now)
+		caller = &read{Caller: Caller{Key: key, Account: acct}}
+		g.known.put(hash, caller, changes)
 	}
+	now := g.now()
 	if caller.Key.Mode != mode || !caller.Key.Usable(now) {
 		return Caller{}, unauthenticated()
 	}
-	g.used.note(caller.Key.ID, now)
-	return caller, nil
+	if second := now.Unix(); caller.used.Swap(second) != second {
+		g.used.note(caller.Key.ID, now)
+	}
+	return caller.Caller, nil
 }
-
-// Forget makes a change of a key or an account count at once on this node; elsewhere, and without it,
-// it counts within half a second.
-func (g *Gate) Forget() { g.known.clear() }
 
 // AddSession admits a key that lives in this process's memory only, until it expires.
 func (g *Gate) AddSession(k account.Key) {
@@ -136,13 +137,7 @@ func (g *Gate) AddSession(k account.Key) {
 
 // FlushLastUsed writes the times of last use gathered since the last call.
 func (g *Gate) FlushLastUsed(ctx context.Context) error {
-	for id, at := range g.used.drain() {
-		_, err := g.keys.UpdateKey(ctx, id, func(k *account.Key) { k.LastUsedAt = &at })
-		if err != nil && !errors.Is(err, store.ErrNotFound) {
-			return err
-		}
-	}
-	return nil
+	return g.used.drain(func(part map[string]time.Time) error { return g.keys.MarkUsed(ctx, part) })
 }
 
 func (g *Gate) lookup(ctx context.Context, hash task.Hash) (account.Key, account.Account, error) {
@@ -152,16 +147,8 @@ func (g *Gate) lookup(ctx context.Context, hash task.Hash) (account.Key, account
 	if !ok {
 		return g.keys.KeyByHash(ctx, hash)
 	}
-	accounts, err := g.keys.ListAccounts(ctx)
-	if err != nil {
-		return account.Key{}, account.Account{}, err
-	}
-	for _, a := range accounts {
-		if a.ID == session.Account {
-			return session, a, nil
-		}
-	}
-	return account.Key{}, account.Account{}, store.ErrNotFound
+	owner, err := g.keys.GetAccount(ctx, session.Account)
+	return session, owner, err
 }
 
 func bearer(header string) (string, bool) {
@@ -190,10 +177,38 @@ func (l *lastUsed) note(id string, now time.Time) {
 	l.mu.Unlock()
 }
 
-func (l *lastUsed) drain() map[string]time.Time {
+// usedRows is how many keys one commit notes: requests wait for it.
+const usedRows = 1000
+
+// drain hands the times over in parts. Those from the first one that fails on are kept for the next time.
+func (l *lastUsed) drain(write func(map[string]time.Time) error) error {
+	l.mu.Lock()
+	rest := l.at
+	l.at = map[string]time.Time{}
+	l.mu.Unlock()
+	for len(rest) > 0 {
+		part := make(map[string]time.Time, min(len(rest), usedRows))
+		for id, at := range rest {
+			if part[id] = at; len(part) == usedRows {
+				break
+			}
+		}
+		if err := write(part); err != nil {
+			l.keep(rest)
+			return err
+		}
+		maps.DeleteFunc(rest, func(id string, _ time.Time) bool { _, done := part[id]; return done })
+	}
+	return nil
+}
+
+// keep puts back what couldn't be written, but for what is newer by now.
+func (l *lastUsed) keep(rest map[string]time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	out := l.at
-	l.at = map[string]time.Time{}
-	return out
+	for id, at := range rest {
+		if _, newer := l.at[id]; !newer {
+			l.at[id] = at
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package gate_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
@@ -126,7 +127,7 @@ func TestRate(t *testing.T) {
 	c := gate.Caller{Key: key, Account: o.owner}
 	for i := range 6 {
 		q, err := o.Count(c, gate.Creates)
-		if err != nil || q.Remaining != 5-i {
+		if err != nil || q.Key.Remaining != 5-i {
 			t.Fatalf("request %d: %+v %v", i, q, err)
 		}
 	}
@@ -153,7 +154,7 @@ func TestRate(t *testing.T) {
 		t.Errorf("an unlimited key: %+v %v", q, err)
 	}
 	o.now = o.now.Add(time.Hour)
-	if q, err := o.Count(c, gate.Creates); err != nil || q.Remaining != 5 {
+	if q, err := o.Count(c, gate.Creates); err != nil || q.Key.Remaining != 5 {
 		t.Errorf("after an hour: %+v %v", q, err)
 	}
 }
@@ -164,21 +165,33 @@ func TestHolds(t *testing.T) {
 	_, bounded := o.issue(task.Live, func(k *account.Key) {
 		k.Limits = account.Limits{OpenTasks: -1, Budget: 5 * task.USD, BudgetPeriod: account.Month}
 	})
+	limited := o.owner
+	limited.Limits = account.Limits{OpenTasks: 7, Budget: 9 * task.USD, BudgetPeriod: account.Day}
 	for _, tt := range []struct {
-		key  account.Key
-		want []task.Hold
+		key   account.Key
+		owner account.Account
+		want  []task.Hold
 	}{
-		{plain, []task.Hold{
+		{plain, limited, []task.Hold{
+			{Scope: "key:" + plain.ID, Kind: task.HoldOpen, Amount: 1, Limit: 64},
+			{Scope: "queue", Kind: task.HoldQueue, Amount: 1, Limit: 100},
+			{Scope: "account:" + limited.ID + ":live", Kind: task.HoldOpen, Amount: 1, Limit: 7},
+			{
+				Scope: "account:" + limited.ID + ":live:2026-11-21", Kind: task.HoldBudget, Amount: int64(task.USD), Limit: int64(9 * task.USD),
+				Lasts: account.Day.Left(o.now),
+			},
+		}},
+		{plain, o.owner, []task.Hold{
 			{Scope: "key:" + plain.ID, Kind: task.HoldOpen, Amount: 1, Limit: 64},
 			{Scope: "queue", Kind: task.HoldQueue, Amount: 1, Limit: 100},
 		}},
-		{bounded, []task.Hold{
+		{bounded, o.owner, []task.Hold{
 			{Scope: "key:" + bounded.ID, Kind: task.HoldOpen, Amount: 1},
 			{Scope: "queue", Kind: task.HoldQueue, Amount: 1, Limit: 100},
 			{Scope: "key:" + bounded.ID + ":2026-11", Kind: task.HoldBudget, Amount: int64(task.USD), Limit: int64(5 * task.USD), Lasts: account.Month.Left(o.now)},
 		}},
 	} {
-		if diff := cmp.Diff(tt.want, o.Holds(gate.Caller{Key: tt.key, Account: o.owner}, task.USD)); diff != "" {
+		if diff := cmp.Diff(tt.want, o.Holds(gate.Caller{Key: tt.key, Account: tt.owner}, task.USD)); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	}
@@ -197,6 +210,12 @@ func TestRefusal(t *testing.T) {
 			t.Errorf("%s: %v after %s, want %s", kind, e, e.RetryAfter, want)
 		}
 	}
+	for left, want := range map[time.Duration]time.Duration{time.Minute: time.Minute, 20 * time.Hour: time.Hour, 0: time.Second} {
+		e := fault.From(gate.Refusal(&store.HoldError{Hold: task.Hold{Scope: "account:1:live", Kind: task.HoldBudget, Lasts: left}}))
+		if e.RetryAfter != want || e.Message != "the account's budget for this period doesn't cover the request" {
+			t.Errorf("with %s of the period left: %q after %s, want %s", left, e.Message, e.RetryAfter, want)
+		}
+	}
 }
 
 func TestScopes(t *testing.T) {
@@ -211,8 +230,8 @@ func TestScopes(t *testing.T) {
 	}
 }
 
-// TestRevocation: a key that was used a moment ago counts as it was for half a second at most, and
-// not at all once the gate was told.
+// TestRevocation: a key that was used a moment ago is refused as soon as the store says that it changed,
+// and one that was let in again is taken.
 func TestRevocation(t *testing.T) {
 	o := newDoor(t, gate.Defaults{})
 	secret, key := o.issue(task.Live, nil)
@@ -223,20 +242,152 @@ func TestRevocation(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := enter(); err != nil {
+	for range 2 {
+		if err := enter(); err != nil {
+			t.Fatal(err)
+		}
+		if revoke(&past); enter() == nil {
+			t.Error("a revoked key is still taken")
+		}
+		revoke(nil)
+	}
+}
+
+// TestAccountRate: an account's rate bounds all its keys of a mode together, takes nothing where it refuses,
+// and stands in the fields.
+func TestAccountRate(t *testing.T) {
+	o := newDoor(t, gate.Defaults{CreatesPerMinute: 60})
+	o.owner.Limits.CreatesPerMinute = 3
+	_, one := o.issue(task.Live, func(k *account.Key) { k.Limits.CreatesPerMinute = 2 })
+	_, two := o.issue(task.Live, nil)
+	_, test := o.issue(task.Test, nil)
+	count := func(k account.Key) (gate.Quotas, error) {
+		return o.Count(gate.Caller{Key: k, Account: o.owner}, gate.Creates)
+	}
+	for range 2 {
+		if _, err := count(one); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := count(one); fault.CodeOf(err) != fault.RateLimitExceeded || fault.From(err).Message != "more than 2 requests a minute with this key" {
+		t.Errorf("the key's third: %v", err)
+	}
+	q, err := count(two)
+	if err != nil {
+		t.Errorf("the account's third, after one that was refused: %v", err)
+	}
+	if q.Policy() != `"creates";q=60;w=60, "account-creates";q=3;w=60` || q.State() != `"creates";r=59;t=1, "account-creates";r=0;t=60` {
+		t.Errorf("fields %s and %s", q.Policy(), q.State())
+	}
+	_, err = count(two)
+	if e := fault.From(err); e == nil || e.Message != "more than 3 requests a minute from this account" || e.RetryAfter != 20*time.Second {
+		t.Errorf("the account's fourth: %v", err)
+	}
+	if q, err := count(test); err != nil || q.Account.Remaining != 2 {
+		t.Errorf("the other mode: %+v %v", q, err)
+	}
+}
+
+// TestRotationGrantsNothing: a key and the one that replaces it are limited together.
+func TestRotationGrantsNothing(t *testing.T) {
+	o := newDoor(t, gate.Defaults{CreatesPerMinute: 1})
+	_, key := o.issue(task.Live, nil)
+	next := key.Rotated("key_next", task.Hash{}, "", o.now)
+	if _, err := o.Count(gate.Caller{Key: key}, gate.Creates); err != nil {
 		t.Fatal(err)
 	}
-	revoke(&past)
-	if o.now = o.now.Add(500 * time.Millisecond); enter() == nil {
-		t.Error("a revoked key is still taken half a second later")
+	if _, err := o.Count(gate.Caller{Key: next}, gate.Creates); err == nil {
+		t.Error("the new key has a rate of its own")
 	}
-	revoke(nil)
-	o.Forget()
-	if err := enter(); err != nil {
+	if diff := cmp.Diff(o.Holds(gate.Caller{Key: key}, 1), o.Holds(gate.Caller{Key: next}, 1)); diff != "" {
+		t.Errorf("what the new key takes (-old +new):\n%s", diff)
+	}
+}
+
+// TestKeepsCallers: a caller that was read isn't read again until a key or an account changes, and a key
+// that doesn't exist is looked for each time.
+func TestKeepsCallers(t *testing.T) {
+	o := newDoor(t, gate.Defaults{})
+	counted := &reads{Callers: o.keys}
+	g, err := gate.New(gate.Config{Keys: counted, Prefix: "svc"})
+	if err != nil {
 		t.Fatal(err)
 	}
-	revoke(&past)
-	if o.Forget(); enter() == nil {
-		t.Error("a revoked key is still taken although the gate was told")
+	secret, _ := o.issue(task.Live, nil)
+	enter := func(want int) {
+		t.Helper()
+		for range 3 {
+			if _, err := g.Authenticate(t.Context(), "Bearer "+secret); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if counted.n != want {
+			t.Errorf("read %d times, want %d", counted.n, want)
+		}
 	}
+	enter(1)
+	if _, err := o.keys.UpdateAccount(t.Context(), o.owner.ID, func(*account.Account) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	enter(2)
+	if err := o.keys.MarkUsed(t.Context(), map[string]time.Time{"key_1": o.now}); err != nil {
+		t.Fatal(err)
+	}
+	enter(2)
+	unknown := account.NewKeySecret("svc", task.Live)
+	for range 2 {
+		if _, err := g.Authenticate(t.Context(), "Bearer "+unknown); err == nil {
+			t.Fatal("an unknown key is taken")
+		}
+	}
+	enter(4)
+}
+
+// reads counts how often a key is read.
+type reads struct {
+	store.Callers
+	n int
+}
+
+func (r *reads) KeyByHash(ctx context.Context, h task.Hash) (account.Key, account.Account, error) {
+	r.n++
+	return r.Callers.KeyByHash(ctx, h)
+}
+
+// TestLastUsedIsKept: a time that couldn't be written is written the next time.
+func TestLastUsedIsKept(t *testing.T) {
+	o := newDoor(t, gate.Defaults{})
+	broken := &unmarked{Callers: o.keys, err: store.ErrFull}
+	g, err := gate.New(gate.Config{Keys: broken, Prefix: "svc", Now: func() time.Time { return o.now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, key := o.issue(task.Live, nil)
+	if _, err := g.Authenticate(t.Context(), "Bearer "+secret); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.FlushLastUsed(t.Context()); !errors.Is(err, store.ErrFull) {
+		t.Errorf("a full disk: %v", err)
+	}
+	broken.err = nil
+	if err := g.FlushLastUsed(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	got, _, err := o.keys.KeyByHash(t.Context(), key.Hash)
+	if err != nil || got.LastUsedAt == nil || !got.LastUsedAt.Equal(o.now) {
+		t.Errorf("last used %v, %v", got.LastUsedAt, err)
+	}
+}
+
+// unmarked fails to note uses.
+type unmarked struct {
+	store.Callers
+	err error
+}
+
+func (u *unmarked) MarkUsed(ctx context.Context, at map[string]time.Time) error {
+	if u.err != nil {
+		return u.err
+	}
+	return u.Callers.MarkUsed(ctx, at)
 }

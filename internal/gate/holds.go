@@ -2,35 +2,57 @@ package gate
 
 import (
 	"errors"
+	"strings"
 	"time"
 
+	"unitask/internal/account"
 	"unitask/internal/fault"
 	"unitask/internal/store"
 	"unitask/internal/task"
 )
 
-// queueScope is the counter of waiting tasks over all accounts.
-const queueScope = "queue"
+// Whose counters the holds are.
+const (
+	queueScope   = "queue" // of waiting tasks, over all accounts
+	keyScope     = "key:"
+	accountScope = "account:"
+)
 
-// Holds returns what a task of the caller takes in the commit that accepts it: an open task, room in
-// the queue, and the reserved amount of every budget.
+// Holds returns what a task of the caller takes in the commit that accepts it: an open task of the key
+// and of the account, room in the queue, and the reserved amount of both budgets. An account's limits
+// hold for each mode on its own, so that tests take nothing from live work.
 func (g *Gate) Holds(c Caller, reserved task.Money) []task.Hold {
-	holds := []task.Hold{
-		{
-			Scope: "key:" + c.Key.ID, Kind: task.HoldOpen, Amount: 1,
-			Limit: int64(effective(c.Key.Limits.OpenTasks, g.defaults.Load().OpenTasks)),
-		},
-		{Scope: queueScope, Kind: task.HoldQueue, Amount: 1, Limit: int64(g.defaults.Load().Queue)},
+	key, owner := keyScope+c.Key.Counter(), accountScope+c.Account.ID+":"+string(c.Key.Mode)
+	holds := append(make([]task.Hold, 0, 5),
+		task.Hold{Scope: key, Kind: task.HoldOpen, Amount: 1, Limit: int64(effective(c.Key.Limits.OpenTasks, g.defaults.Load().OpenTasks))},
+		task.Hold{Scope: queueScope, Kind: task.HoldQueue, Amount: 1, Limit: int64(g.defaults.Load().Queue)},
+	)
+	if n := c.Account.Limits.OpenTasks; n > 0 {
+		holds = append(holds, task.Hold{Scope: owner, Kind: task.HoldOpen, Amount: 1, Limit: int64(n)})
 	}
-	if b := c.Key.Limits.Budget; b > 0 {
-		period, now := c.Key.Limits.BudgetPeriod, g.now()
-		holds = append(holds, task.Hold{
-			Scope: "key:" + c.Key.ID + ":" + period.Stamp(now), Kind: task.HoldBudget,
-			Amount: int64(reserved), Limit: int64(b), Lasts: period.Left(now),
-		})
-	}
-	return holds
+	holds = g.budget(holds, key, c.Key.Limits, reserved)
+	return g.budget(holds, owner, c.Account.Limits, reserved)
 }
+
+// budget appends what a task takes of a budget, where there is one.
+func (g *Gate) budget(holds []task.Hold, scope string, l account.Limits, reserved task.Money) []task.Hold {
+	if l.Budget <= 0 {
+		return holds
+	}
+	now := g.now()
+	return append(holds, task.Hold{
+		Scope: scope + ":" + l.BudgetPeriod.Stamp(now), Kind: task.HoldBudget,
+		Amount: int64(reserved), Limit: int64(l.Budget), Lasts: l.BudgetPeriod.Left(now),
+	})
+}
+
+// Who comes again: after a task may have ended, and after a budget's period, or after an hour, for the
+// operator may have raised it and tasks that fail give back what they reserved.
+const (
+	queueAgain  = 5 * time.Second
+	openAgain   = 2 * time.Second
+	budgetAgain = time.Hour
+)
 
 // Refusal turns the store's *HoldError into what the caller is told; any other error is returned as
 // it is.
@@ -39,12 +61,17 @@ func Refusal(err error) error {
 	if !ok {
 		return err
 	}
+	whose, with := "key's", "with this key"
+	if strings.HasPrefix(h.Hold.Scope, accountScope) {
+		whose, with = "account's", "of this account"
+	}
 	switch h.Hold.Kind {
 	case task.HoldQueue:
-		return fault.New(fault.CapacityExhausted, "the queue is full").WithRetryAfter(5 * time.Second)
+		return fault.New(fault.CapacityExhausted, "the queue is full").WithRetryAfter(queueAgain)
 	case task.HoldBudget:
-		return fault.New(fault.RateLimitExceeded, "the key's budget for this period doesn't cover the request").WithRetryAfter(time.Minute)
+		return fault.Newf(fault.RateLimitExceeded, "the %s budget for this period doesn't cover the request", whose).
+			WithRetryAfter(max(min(h.Hold.Lasts, budgetAgain), time.Second))
 	default:
-		return fault.Newf(fault.RateLimitExceeded, "more than %d open tasks with this key", h.Hold.Limit).WithRetryAfter(2 * time.Second)
+		return fault.Newf(fault.RateLimitExceeded, "more than %d open tasks %s", h.Hold.Limit, with).WithRetryAfter(openAgain)
 	}
 }

@@ -2,49 +2,72 @@ package gate
 
 import (
 	"sync"
-	"time"
+	"sync/atomic"
 
 	"unitask/internal/task"
 )
 
-const (
-	// keepKnown is how long a key that was read counts as it was: half of the second within which a
-	// revocation must take effect.
-	keepKnown = 500 * time.Millisecond
-	mostKnown = 10_000 // keys; more are read each time they are used
-)
+// mostKnown is how many callers are kept in each of two generations, in about 700 bytes each.
+const mostKnown = 64 << 10
 
-// known keeps the keys used a moment ago, so that not every request reads one. A key that doesn't
-// exist is never kept.
+// known keeps the callers that were read, as long as no key and no account changes. The older generation
+// goes when the newer one is full, so that those in use stay. A key that doesn't exist is never kept.
 type known struct {
-	mu      sync.RWMutex
-	callers map[task.Hash]read
+	mu         sync.RWMutex
+	changes    uint64 // of the store, when these were read
+	young, old map[task.Hash]*read
 }
 
+// read is a caller, and the second of its last use that was noted.
 type read struct {
-	caller Caller
-	at     time.Time
+	Caller
+	used atomic.Int64
 }
 
-func (k *known) get(h task.Hash, now time.Time) (Caller, bool) {
+func (k *known) get(h task.Hash, changes uint64) (*read, bool) {
 	k.mu.RLock()
-	defer k.mu.RUnlock()
-	r, ok := k.callers[h]
-	age := now.Sub(r.at)
-	return r.caller, ok && age >= 0 && age < keepKnown
-}
-
-func (k *known) put(h task.Hash, c Caller, now time.Time) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.callers == nil || len(k.callers) >= mostKnown {
-		k.callers = map[task.Hash]read{}
+	r, ok := k.young[h]
+	aged := !ok && k.old[h] != nil
+	ok = ok && k.changes == changes
+	k.mu.RUnlock()
+	if aged {
+		return k.renew(h, changes)
 	}
-	k.callers[h] = read{c, now}
+	return r, ok
 }
 
-func (k *known) clear() {
+// renew moves a caller to the newer generation.
+func (k *known) renew(h task.Hash, changes uint64) (*read, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.callers = nil
+	r, ok := k.old[h]
+	if !ok || k.changes != changes {
+		return nil, false
+	}
+	delete(k.old, h)
+	k.addLocked(h, r)
+	return r, true
+}
+
+// put keeps a caller that was read after the given number of changes.
+func (k *known) put(h task.Hash, r *read, changes uint64) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.changes != changes {
+		if k.changes > changes {
+			return
+		}
+		k.changes, k.young, k.old = changes, nil, nil
+	}
+	k.addLocked(h, r)
+}
+
+func (k *known) addLocked(h task.Hash, r *read) {
+	if len(k.young) >= mostKnown {
+		k.young, k.old = nil, k.young
+	}
+	if k.young == nil {
+		k.young = map[task.Hash]*read{}
+	}
+	k.young[h] = r
 }

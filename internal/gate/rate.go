@@ -6,10 +6,12 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"unitask/internal/account"
 	"unitask/internal/fault"
+	"unitask/internal/task"
 )
 
-// Class is what a request counts as against its key's rate.
+// Class is what a request counts as against the rates of its key and account.
 type Class string
 
 // The classes.
@@ -18,16 +20,23 @@ const (
 	Reads   Class = "reads"   // of one task
 )
 
-// Quota is where a key stands after a request was counted, for the RateLimit fields.
+// Quota is where a key or an account stands after a request was counted.
 type Quota struct {
-	Class     Class
 	Limit     int           // requests a minute; 0: unlimited
 	Remaining int           // at once
 	Reset     time.Duration // until Remaining is Limit again
 }
 
+// Quotas are what a request was counted against, for the RateLimit fields.
+type Quotas struct {
+	Class        Class
+	Key, Account Quota
+}
+
+// bucketKey names a bucket: a key's, or, with its mode, an account's.
 type bucketKey struct {
-	key   string
+	owner string
+	mode  task.Mode
 	class Class
 }
 
@@ -40,29 +49,69 @@ type bucket struct {
 // idleBuckets is after how long a full bucket is forgotten; a minute refills any of them.
 const idleBuckets = 2 * time.Minute
 
-// Count takes one request from the caller's rate, or returns RATE_LIMIT_EXCEEDED with the pause to
-// keep. The Quota is valid in both cases.
-func (g *Gate) Count(c Caller, class Class) (Quota, error) {
-	limit := g.rateLimit(c, class)
-	if limit <= 0 {
-		return Quota{Class: class}, nil
+// Count takes one request from the rates of the caller's key and account, or returns
+// RATE_LIMIT_EXCEEDED with the pause to keep and takes none. The Quotas are valid in both cases.
+func (g *Gate) Count(c Caller, class Class) (Quotas, error) {
+	q := Quotas{Class: class}
+	ofKey, ofAccount := effective(rateOf(c.Key.Limits, class), g.defaultRate(class)), max(rateOf(c.Account.Limits, class), 0)
+	if ofKey == 0 && ofAccount == 0 {
+		return q, nil
 	}
 	now := g.now()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	b := g.bucketLocked(bucketKey{c.Key.ID, class}, limit, now)
-	ok := b.limiter.AllowN(now, 1)
+	var key, owner *bucket // nil: unlimited
+	if ofKey > 0 {
+		key = g.bucketLocked(bucketKey{owner: c.Key.Counter(), class: class}, ofKey, now)
+	}
+	if ofAccount > 0 {
+		owner = g.bucketLocked(bucketKey{c.Account.ID, c.Key.Mode, class}, ofAccount, now)
+	}
+	wait := max(key.wait(now), owner.wait(now))
+	var err error
+	switch {
+	case wait == 0:
+		key.take(now)
+		owner.take(now)
+	case key.wait(now) > 0:
+		err = fault.Newf(fault.RateLimitExceeded, "more than %d requests a minute with this key", ofKey).WithRetryAfter(max(wait, time.Second))
+	default:
+		err = fault.Newf(fault.RateLimitExceeded, "more than %d requests a minute from this account", ofAccount).WithRetryAfter(max(wait, time.Second))
+	}
+	q.Key, q.Account = key.quota(now), owner.quota(now)
+	return q, err
+}
+
+// wait returns how long the next request has to wait.
+func (b *bucket) wait(now time.Time) time.Duration {
+	const nearly = 1 - 1e-9 // of a token: they are counted in floating point
+	if b == nil {
+		return 0
+	}
 	tokens := b.limiter.TokensAt(now)
-	perToken := time.Minute / time.Duration(limit)
-	q := Quota{
-		Class: class, Limit: limit, Remaining: max(0, int(tokens)),
-		Reset: time.Duration((float64(limit) - tokens) * float64(perToken)),
+	if tokens >= nearly {
+		return 0
 	}
-	if ok {
-		return q, nil
+	return max(1, b.time(1-tokens))
+}
+
+func (b *bucket) take(now time.Time) {
+	if b != nil {
+		b.limiter.AllowN(now, 1)
 	}
-	wait := max(time.Second, time.Duration((1-tokens)*float64(perToken)))
-	return q, fault.Newf(fault.RateLimitExceeded, "more than %d requests a minute with this key", limit).WithRetryAfter(wait)
+}
+
+func (b *bucket) quota(now time.Time) Quota {
+	if b == nil {
+		return Quota{}
+	}
+	tokens := b.limiter.TokensAt(now)
+	return Quota{Limit: b.limit, Remaining: max(0, int(tokens)), Reset: b.time(float64(b.limit) - tokens)}
+}
+
+// time returns how long it takes for so many tokens to come.
+func (b *bucket) time(tokens float64) time.Duration {
+	return time.Duration(tokens * float64(time.Minute) / float64(b.limit))
 }
 
 func (g *Gate) bucketLocked(k bucketKey, limit int, now time.Time) *bucket {
@@ -84,11 +133,19 @@ func (g *Gate) bucketLocked(k bucketKey, limit int, now time.Time) *bucket {
 	return b
 }
 
-func (g *Gate) rateLimit(c Caller, class Class) int {
+func (g *Gate) defaultRate(class Class) int {
+	d := g.defaults.Load()
 	if class == Creates {
-		return effective(c.Key.Limits.CreatesPerMinute, g.defaults.Load().CreatesPerMinute)
+		return d.CreatesPerMinute
 	}
-	return effective(c.Key.Limits.ReadsPerMinute, g.defaults.Load().ReadsPerMinute)
+	return d.ReadsPerMinute
+}
+
+func rateOf(l account.Limits, class Class) int {
+	if class == Creates {
+		return l.CreatesPerMinute
+	}
+	return l.ReadsPerMinute
 }
 
 // effective returns a key's own limit, or the default for 0; a negative one lifts the limit.
@@ -99,18 +156,37 @@ func effective(own, standard int) int {
 	return max(own, 0)
 }
 
-// Policy returns the RateLimit-Policy field's value for the quota, "" where nothing limits.
-func (q Quota) Policy() string {
-	if q.Limit == 0 {
-		return ""
-	}
-	return `"` + string(q.Class) + `";q=` + strconv.Itoa(q.Limit) + ";w=60"
+// Policy returns the RateLimit-Policy field's value, "" where nothing limits.
+func (q Quotas) Policy() string {
+	return q.list(func(b []byte, q Quota) []byte {
+		return append(strconv.AppendInt(append(b, ";q="...), int64(q.Limit), 10), ";w=60"...)
+	})
 }
 
-// State returns the RateLimit field's value for the quota, "" where nothing limits.
-func (q Quota) State() string {
-	if q.Limit == 0 {
-		return ""
+// State returns the RateLimit field's value, "" where nothing limits.
+func (q Quotas) State() string {
+	return q.list(func(b []byte, q Quota) []byte {
+		b = strconv.AppendInt(append(b, ";r="...), int64(q.Remaining), 10)
+		return strconv.AppendInt(append(b, ";t="...), int64((q.Reset+time.Second-1)/time.Second), 10)
+	})
+}
+
+// list writes an item for each quota that limits: "creates" for the key's, "account-creates" for the account's.
+func (q Quotas) list(about func([]byte, Quota) []byte) string {
+	var buf [96]byte
+	b := buf[:0]
+	for i, one := range [...]Quota{q.Key, q.Account} {
+		if one.Limit == 0 {
+			continue
+		}
+		if len(b) > 0 {
+			b = append(b, ", "...)
+		}
+		b = append(b, '"')
+		if i > 0 {
+			b = append(b, "account-"...)
+		}
+		b = about(append(append(b, q.Class...), '"'), one)
 	}
-	return `"` + string(q.Class) + `";r=` + strconv.Itoa(q.Remaining) + ";t=" + strconv.Itoa(int((q.Reset+time.Second-1)/time.Second))
+	return string(b)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -27,7 +26,7 @@ const (
 // Operator is what whoever owns the data folder may do. The admin socket serves it; where no server
 // runs it works on the store itself. It is safe for concurrent use.
 type Operator struct {
-	Keys   store.Keys
+	Store  store.Registry
 	Tasks  store.Store      // nil: no tasks are shown
 	Gate   *gate.Gate       // nil where no server runs: no session keys
 	Prefix string           // of keys
@@ -54,7 +53,7 @@ func (o *Operator) CreateKey(ctx context.Context, req api.KeyCreate) (api.Key, e
 	}
 	k.Account = owner.ID
 	full := o.mint(&k)
-	if err := o.Keys.PutKey(ctx, k); err != nil {
+	if err := o.Store.PutKey(ctx, k); err != nil {
 		return api.Key{}, err
 	}
 	out := keyOf(k, owner.Name)
@@ -64,7 +63,7 @@ func (o *Operator) CreateKey(ctx context.Context, req api.KeyCreate) (api.Key, e
 
 // ListKeys returns every key, oldest first.
 func (o *Operator) ListKeys(ctx context.Context) ([]api.Key, error) {
-	keys, err := o.Keys.ListKeys(ctx)
+	keys, err := o.Store.ListKeys(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +81,7 @@ func (o *Operator) ListKeys(ctx context.Context) ([]api.Key, error) {
 // RevokeKey closes a key at once; revoking again changes nothing.
 func (o *Operator) RevokeKey(ctx context.Context, id string) (api.Key, error) {
 	now := o.Now().UTC()
-	k, err := o.Keys.UpdateKey(ctx, id, func(k *account.Key) {
+	k, err := o.Store.UpdateKey(ctx, id, func(k *account.Key) {
 		if k.RevokedAt == nil {
 			k.RevokedAt = &now
 		}
@@ -92,9 +91,6 @@ func (o *Operator) RevokeKey(ctx context.Context, id string) (api.Key, error) {
 	}
 	if err != nil {
 		return api.Key{}, err
-	}
-	if o.Gate != nil {
-		o.Gate.Forget()
 	}
 	names, err := o.accountNames(ctx)
 	return keyOf(k, names[k.Account]), err
@@ -147,7 +143,7 @@ func (o *Operator) Bootstrap(ctx context.Context, full secret.Value) error {
 		return err
 	}
 	now := o.Now().UTC()
-	err = o.Keys.PutKey(ctx, account.Key{
+	err = o.Store.PutKey(ctx, account.Key{
 		ID: task.NewID(task.PrefixKey, now), Account: owner.ID, Name: "bootstrap", Mode: mode,
 		Hash: account.HashSecret(text), Hint: account.Hint(text), CreatedAt: now,
 	})
@@ -163,7 +159,7 @@ func (o *Operator) Task(ctx context.Context, id string) (api.AdminTask, error) {
 	if o.Tasks == nil || !task.ValidID(task.PrefixTask, id) {
 		return api.AdminTask{}, unknown
 	}
-	accounts, err := o.Keys.ListAccounts(ctx)
+	accounts, err := o.Store.ListAccounts(ctx)
 	if err != nil {
 		return api.AdminTask{}, err
 	}
@@ -194,16 +190,13 @@ func (o *Operator) account(ctx context.Context, name string) (account.Account, e
 		name = defaultAccount
 	}
 	for range 2 { // the second look finds what another request made between
-		accounts, err := o.Keys.ListAccounts(ctx)
-		if err != nil {
-			return account.Account{}, err
-		}
-		if i := slices.IndexFunc(accounts, func(a account.Account) bool { return a.Name == name }); i >= 0 {
-			return accounts[i], nil
+		a, err := o.Store.FindAccount(ctx, name)
+		if err == nil || !errors.Is(err, store.ErrNotFound) {
+			return a, err
 		}
 		now := o.Now().UTC()
-		a := account.Account{ID: task.NewID(task.PrefixAccount, now), Name: name, CreatedAt: now}
-		if err := o.Keys.PutAccount(ctx, a); err == nil || !errors.Is(err, store.ErrExists) {
+		a = account.Account{ID: task.NewID(task.PrefixAccount, now), Name: name, CreatedAt: now}
+		if err := o.Store.PutAccount(ctx, a); err == nil || !errors.Is(err, store.ErrExists) {
 			return a, err
 		}
 	}
@@ -211,7 +204,7 @@ func (o *Operator) account(ctx context.Context, name string) (account.Account, e
 }
 
 func (o *Operator) accountNames(ctx context.Context) (map[string]string, error) {
-	accounts, err := o.Keys.ListAccounts(ctx)
+	accounts, err := o.Store.ListAccounts(ctx)
 	names := make(map[string]string, len(accounts))
 	for _, a := range accounts {
 		names[a.ID] = a.Name

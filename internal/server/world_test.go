@@ -39,7 +39,7 @@ const (
 // engine is what a world stores in.
 type engine interface {
 	store.Store
-	store.Keys
+	store.Registry
 	store.Secrets
 }
 
@@ -90,7 +90,7 @@ func newWorld(t *testing.T, o options) *world {
 		Gateway: g, Gate: keeper, Artifacts: files, Signer: signer, BaseURL: w.base, Limits: o.limits, Now: o.now, Logger: log,
 	}))(t)
 	w.signer = signer
-	w.operator = &server.Operator{Keys: o.engine, Tasks: o.engine, Gate: keeper, Prefix: "svc", Now: time.Now}
+	w.operator = &server.Operator{Store: o.engine, Tasks: o.engine, Gate: keeper, Prefix: "svc", Now: time.Now}
 	g.Start()
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(ln) }()

@@ -1,5 +1,5 @@
 // Package store is the storage contract: tasks, their ledger, holds and leases, and beside it the
-// small interfaces for keys, accounts and secrets.
+// small interfaces for keys, accounts, sessions, usage and secrets.
 //
 // Every method is one durable commit or one consistent read; no transaction, bucket or SQL leaks.
 // When a writing method returns nil, what it says has happened survives a crash of the process and
@@ -211,12 +211,13 @@ type SweepRequest struct {
 	// Retention is how long terminal tasks stay after their last change, with their idempotency record,
 	// and hold counters after their time is over; 0: for ever.
 	Retention time.Duration
+	Usage     time.Duration // how long sums of usage stay; 0: for ever
 	Limit     int
 }
 
 // Swept is what a step did.
 type Swept struct {
-	Removed int // tasks and counters
+	Removed int // tasks, counters, sums of usage, links and sessions that have expired
 }
 
 // Stats counts what the engine knows without a scan.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"unitask/internal/account"
 	"unitask/internal/store"
 	"unitask/internal/task"
 )
@@ -93,13 +92,13 @@ func (d disk) GetTask(ctx context.Context, s task.Scope, id string) (task.Task, 
 
 // keyring is the keys' part of the engine as a node has it.
 type keyring struct {
-	store.Keys
+	store.Callers
 	n *node
 }
 
-func (k keyring) UpdateKey(ctx context.Context, id string, change func(*account.Key)) (account.Key, error) {
+func (k keyring) MarkUsed(ctx context.Context, at map[string]time.Time) error {
 	if k.n.dead.Load() {
-		return account.Key{}, store.ErrFenced
+		return store.ErrFenced
 	}
-	return k.Keys.UpdateKey(ctx, id, change)
+	return k.Callers.MarkUsed(ctx, at)
 }

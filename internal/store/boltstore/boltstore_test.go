@@ -62,7 +62,7 @@ func engineAt(t *testing.T, path string, runLength int, now func() time.Time) st
 	if runLength < 1000 {
 		boltstore.SetFlushBytes(db, 1000) // the tree takes a few rows at a time, all the time
 	}
-	return storetest.Engine{Store: db, Keys: db, Secrets: db, Crash: func(t *testing.T) storetest.Engine {
+	return storetest.Engine{Store: db, Registry: db, Secrets: db, Crash: func(t *testing.T) storetest.Engine {
 		next := filepath.Join(t.TempDir(), "unitask.db")
 		if err := boltstore.CopyStore(db, next); err != nil {
 			t.Fatal(err)

@@ -45,7 +45,7 @@ type Report struct {
 }
 
 // Check compares the file's pages with its tree, and every record with the rows that lead to it and
-// back: indexes, idempotency, what open tasks hold, ledgers, files. An error means that it could not
+// back: indexes, idempotency, what open tasks hold, ledgers, sums of usage, files. An error means that it could not
 // be carried out; what it finds stands in the report.
 func (o *Offline) Check(ctx context.Context, cfg CheckConfig) (Report, error) {
 	c := &check{cfg: cfg, stop: ctx.Err, report: Report{Schema: o.schema, Findings: []Finding{}}}
@@ -101,7 +101,7 @@ func (c *check) all() (err error) {
 		c.find("idem_log", "%v", err)
 	}
 	c.log = log.rows
-	for _, part := range []func() error{c.tasks, c.listings, c.openRows, c.idempotency, c.counters, c.accounts} {
+	for _, part := range []func() error{c.tasks, c.listings, c.openRows, c.idempotency, c.counters, c.accounts, c.usage} {
 		if err := part(); err != nil {
 			return err
 		}

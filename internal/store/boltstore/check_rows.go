@@ -115,3 +115,15 @@ func (c *check) keys() error {
 		}
 	})
 }
+
+// usage checks that the sums can be read. What they stand at can't be told once tasks were removed.
+func (c *check) usage() error {
+	if c.report.Schema < usageSchema {
+		return nil
+	}
+	return c.each(bucketUsage, func(k, v []byte) {
+		if _, ok := parseUsageKey(k); !ok || !bytes.Equal(encodeSums(decodeSums(v)), v) {
+			c.find("usage", "sums of another form")
+		}
+	})
+}

@@ -47,7 +47,7 @@ func mustUpgrade(t *testing.T) (string, oldStore) {
 func TestCheckOfASoundStore(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "unitask.db")
 	mustReadOldStore(t, path)
-	for _, schema := range []uint64{1, 4} {
+	for _, schema := range []uint64{1, 5} {
 		got := mustCheck(t, path, boltstore.CheckConfig{})
 		want := boltstore.Report{
 			Schema: schema, Bytes: got.Bytes, Tasks: 60, Open: 12, Keys: 20, Findings: []boltstore.Finding{},
@@ -151,6 +151,12 @@ func TestCheckFinds(t *testing.T) {
 		})},
 		{"a key's hash is gone", "19 rows for 20 keys", drop("keys_by_hash", anyRow)},
 		{"an account is gone", "its account isn't there", drop("accounts", anyRow)},
+		{"sums can't be read", "sums of another form", func(tx *bolt.Tx) error {
+			return tx.Bucket([]byte("usage")).Put([]byte("kacct_1\x00\x00\x00\x00\x07live\x00text.chat\x00key_1"), []byte{1, 0x80})
+		}},
+		{"sums of nobody", "sums of another form", func(tx *bolt.Tx) error {
+			return tx.Bucket([]byte("usage")).Put([]byte("k"), []byte{1})
+		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "unitask.db")

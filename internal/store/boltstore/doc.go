@@ -1,5 +1,5 @@
-// Package boltstore is the storage engine for one node: tasks, keys and secrets in one bbolt file and
-// its log.
+// Package boltstore is the storage engine for one node: tasks, usage, accounts, keys and secrets in one
+// bbolt file and its log.
 //
 // The file lock is the node's claim on the data; leases live in memory and a restart voids them. One
 // goroutine, the committer, owns every index in memory and every change: it takes all operations that
@@ -27,6 +27,10 @@
 //	accounts_by_name  name → account's id
 //	keys              key's id → JSON
 //	keys_by_hash      SHA-256 of the key → key's id
+//	keys_used         key's id → when it was last used
+//	links             SHA-256 of a link's token → JSON
+//	sessions          SHA-256 of a session's token → JSON
+//	usage             "k" and account, or "s" and supplier, 0, day, mode, capability, 0, key's id or model → sums
 //	secrets           name → random bytes
 //
 // A task is known by the 16 bytes that its id encodes, which sort by time; a scope and an idempotency

@@ -192,6 +192,21 @@ var (
 	ErrPanic   = errPanic
 )
 
+// ReadSums returns the numbers of a row of `usage` and how they are written again.
+func ReadSums(row []byte) (numbers []int64, again []byte) {
+	n := decodeSums(row)
+	return n[:], encodeSums(n)
+}
+
+// UsageKeyAgain returns how a key of `usage` is written from its parts; false where it has none.
+func UsageKeyAgain(key []byte) ([]byte, bool) {
+	r, ok := parseUsageKey(key)
+	if !ok {
+		return nil, false
+	}
+	return usageKey(key[0], r.owner, r.day, r.mode, r.capability, r.part), true
+}
+
 // RowID returns the 16 bytes of an id and its spelling from them.
 func RowID(id string) (row []byte, again string, ok bool) {
 	r, ok := parseID(id)

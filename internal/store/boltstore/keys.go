@@ -4,24 +4,30 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"unitask/internal/account"
 	"unitask/internal/store"
 	"unitask/internal/task"
 )
 
-var errKeyIdentity = errors.New("boltstore: a key's id and hash don't change")
+var (
+	errKeyIdentity     = errors.New("boltstore: a key's id, account and hash don't change")
+	errAccountIdentity = errors.New("boltstore: an account's id and name don't change")
+)
 
-// PutAccount implements store.Keys.
+// PutAccount implements store.Accounts.
 func (db *DB) PutAccount(ctx context.Context, a account.Account) error {
 	return db.do(ctx, &op{writes: true, run: func(x *txn) error {
 		if x.has(bucketAccounts, []byte(a.ID)) || x.has(bucketAccountsByName, []byte(a.Name)) {
 			return store.ErrExists
 		}
+		x.doors = true
 		if err := x.putJSON(bucketAccounts, a.ID, a); err != nil {
 			return err
 		}
@@ -29,7 +35,50 @@ func (db *DB) PutAccount(ctx context.Context, a account.Account) error {
 	}})
 }
 
-// ListAccounts implements store.Keys.
+// GetAccount implements store.Accounts and store.Callers.
+func (db *DB) GetAccount(ctx context.Context, id string) (account.Account, error) {
+	return db.account(ctx, func(*reader) []byte { return []byte(id) })
+}
+
+// FindAccount implements store.Accounts.
+func (db *DB) FindAccount(ctx context.Context, name string) (account.Account, error) {
+	return db.account(ctx, func(r *reader) []byte { return r.get(bucketAccountsByName, []byte(name)) })
+}
+
+func (db *DB) account(ctx context.Context, id func(*reader) []byte) (account.Account, error) {
+	var a account.Account
+	err := db.view(ctx, func(r *reader) error { return getJSON(r, bucketAccounts, id(r), &a) })
+	if err != nil {
+		return account.Account{}, err
+	}
+	return a, nil
+}
+
+// UpdateAccount implements store.Accounts.
+func (db *DB) UpdateAccount(ctx context.Context, id string, change func(*account.Account) error) (account.Account, error) {
+	var a account.Account
+	err := db.do(ctx, &op{writes: true, run: func(x *txn) error {
+		a = account.Account{}
+		if err := getJSON(&x.reader, bucketAccounts, []byte(id), &a); err != nil {
+			return err
+		}
+		name := a.Name
+		if err := change(&a); err != nil {
+			return err
+		}
+		if a.ID != id || a.Name != name {
+			return errAccountIdentity
+		}
+		x.doors = true
+		return x.putJSON(bucketAccounts, id, a)
+	}})
+	if err != nil {
+		return account.Account{}, err
+	}
+	return a, nil
+}
+
+// ListAccounts implements store.Accounts.
 func (db *DB) ListAccounts(ctx context.Context) ([]account.Account, error) {
 	all, err := listJSON[account.Account](ctx, db, bucketAccounts)
 	slices.SortStableFunc(all, func(a, b account.Account) int {
@@ -40,21 +89,39 @@ func (db *DB) ListAccounts(ctx context.Context) ([]account.Account, error) {
 
 // PutKey implements store.Keys.
 func (db *DB) PutKey(ctx context.Context, k account.Key) error {
+	return db.do(ctx, &op{writes: true, run: func(x *txn) error { return x.putKey(k) }})
+}
+
+func (x *txn) putKey(k account.Key) error {
+	if x.has(bucketKeys, []byte(k.ID)) || x.has(bucketKeysByHash, k.Hash[:]) {
+		return store.ErrExists
+	}
+	if !x.has(bucketAccounts, []byte(k.Account)) {
+		return store.ErrNotFound
+	}
+	x.doors = true
+	if err := x.putJSON(bucketKeys, k.ID, k); err != nil {
+		return err
+	}
+	return x.put(bucketKeysByHash, k.Hash[:], []byte(k.ID))
+}
+
+// RotateKey implements store.Keys.
+func (db *DB) RotateKey(ctx context.Context, id string, rotate func(*account.Key) (account.Key, error)) error {
 	return db.do(ctx, &op{writes: true, run: func(x *txn) error {
-		if x.has(bucketKeys, []byte(k.ID)) || x.has(bucketKeysByHash, k.Hash[:]) {
-			return store.ErrExists
-		}
-		if !x.has(bucketAccounts, []byte(k.Account)) {
-			return store.ErrNotFound
-		}
-		if err := x.putJSON(bucketKeys, k.ID, k); err != nil {
+		var next account.Key
+		_, err := x.updateKey(id, func(k *account.Key) (err error) {
+			next, err = rotate(k)
+			return err
+		})
+		if err != nil {
 			return err
 		}
-		return x.put(bucketKeysByHash, k.Hash[:], []byte(k.ID))
+		return x.putKey(next)
 	}})
 }
 
-// KeyByHash implements store.Keys.
+// KeyByHash implements store.Callers.
 func (db *DB) KeyByHash(ctx context.Context, h task.Hash) (account.Key, account.Account, error) {
 	var k account.Key
 	var a account.Account
@@ -62,6 +129,7 @@ func (db *DB) KeyByHash(ctx context.Context, h task.Hash) (account.Key, account.
 		if err := getJSON(r, bucketKeys, r.get(bucketKeysByHash, h[:]), &k); err != nil {
 			return err
 		}
+		readUsed(r, &k)
 		return getJSON(r, bucketAccounts, []byte(k.Account), &a)
 	})
 	if err != nil {
@@ -73,8 +141,17 @@ func (db *DB) KeyByHash(ctx context.Context, h task.Hash) (account.Key, account.
 // ListKeys implements store.Keys.
 func (db *DB) ListKeys(ctx context.Context) ([]account.Key, error) {
 	all, err := listJSON[account.Key](ctx, db, bucketKeys)
+	if err != nil {
+		return nil, err
+	}
 	slices.SortStableFunc(all, func(a, b account.Key) int {
 		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), strings.Compare(a.ID, b.ID))
+	})
+	err = db.view(ctx, func(r *reader) error {
+		for i := range all {
+			readUsed(r, &all[i])
+		}
+		return nil
 	})
 	return all, err
 }
@@ -82,22 +159,59 @@ func (db *DB) ListKeys(ctx context.Context) ([]account.Key, error) {
 // UpdateKey implements store.Keys.
 func (db *DB) UpdateKey(ctx context.Context, id string, change func(*account.Key)) (account.Key, error) {
 	var k account.Key
-	err := db.do(ctx, &op{writes: true, run: func(x *txn) error {
-		k = account.Key{}
-		if err := getJSON(&x.reader, bucketKeys, []byte(id), &k); err != nil {
-			return err
-		}
-		hash := k.Hash
-		change(&k)
-		if k.ID != id || k.Hash != hash {
-			return errKeyIdentity
-		}
-		return x.putJSON(bucketKeys, id, k)
+	err := db.do(ctx, &op{writes: true, run: func(x *txn) (err error) {
+		k, err = x.updateKey(id, func(k *account.Key) error {
+			change(k)
+			return nil
+		})
+		return err
 	}})
 	if err != nil {
 		return account.Key{}, err
 	}
 	return k, nil
+}
+
+func (x *txn) updateKey(id string, change func(*account.Key) error) (account.Key, error) {
+	var k account.Key
+	if err := getJSON(&x.reader, bucketKeys, []byte(id), &k); err != nil {
+		return k, err
+	}
+	readUsed(&x.reader, &k)
+	owner, hash := k.Account, k.Hash
+	if err := change(&k); err != nil {
+		return k, err
+	}
+	if k.ID != id || k.Account != owner || k.Hash != hash {
+		return k, errKeyIdentity
+	}
+	x.doors = true
+	return k, x.putJSON(bucketKeys, id, k)
+}
+
+// Changes implements store.Callers.
+func (db *DB) Changes() uint64 { return db.changes.Load() }
+
+// MarkUsed implements store.Callers.
+func (db *DB) MarkUsed(ctx context.Context, at map[string]time.Time) error {
+	return db.do(ctx, &op{writes: true, run: func(x *txn) error {
+		for id, used := range at {
+			if !x.has(bucketKeys, []byte(id)) {
+				continue
+			}
+			if err := x.put(bucketKeysUsed, []byte(id), bigEndian(uint64(used.UnixNano()))); err != nil {
+				return err
+			}
+		}
+		return nil
+	}})
+}
+
+// readUsed sets when the key was last used, where its own row knows.
+func readUsed(r *reader, k *account.Key) {
+	if raw := r.get(bucketKeysUsed, []byte(k.ID)); len(raw) == 8 {
+		k.LastUsedAt = new(time.Unix(0, int64(binary.BigEndian.Uint64(raw))).UTC())
+	}
 }
 
 // Secret implements store.Secrets.

@@ -14,13 +14,15 @@ import (
 //	2  counters of budgets know when their time is over, so that a sweep can remove them
 //	3  the rows of tasks that aren't terminal say their mode, and how long they were given
 //	4  the newest changes may stand in the log beside the file, which has an identity for it
+//	5  there are sums of usage, which begin with the upgrade, links, sessions, and rows for when keys were used
 const firstSchema = 1
 
 // linesSchema is the one from which on the rows of `open` say their line, logSchema the one from which on
-// there may be a log.
+// there may be a log, usageSchema the one from which on there are sums of usage.
 const (
 	linesSchema = 3
 	logSchema   = 4
+	usageSchema = 5
 )
 
 // migrationRows is how many rows one commit of a migration treats: small enough for a short
@@ -32,7 +34,7 @@ const migrationRows = 1000
 type migration func(tx *bolt.Tx, from []byte, rows int) (next []byte, err error)
 
 // migrations lead from one schema to the next, the first from firstSchema.
-func migrations() []migration { return []migration{endCounters, addLines, beginLog} }
+func migrations() []migration { return []migration{endCounters, addLines, beginLog, addUsage} }
 
 func newestSchema() uint64 { return firstSchema + uint64(len(migrations())) }
 
@@ -77,6 +79,16 @@ func addLines(tx *bolt.Tx, from []byte, rows int) ([]byte, error) {
 
 // beginLog is the step to schema 4: the file gets its identity.
 func beginLog(tx *bolt.Tx, _ []byte, _ int) ([]byte, error) { return nil, identify(tx) }
+
+// addUsage is the step to schema 5: the buckets, empty.
+func addUsage(tx *bolt.Tx, _ []byte, _ int) ([]byte, error) {
+	for _, b := range []bucket{bucketKeysUsed, bucketLinks, bucketSessions, bucketUsage} {
+		if _, err := tx.CreateBucketIfNotExists(bucketNames[b]); err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil
+}
 
 // identify gives a store an identity of its own.
 func identify(tx *bolt.Tx) error {

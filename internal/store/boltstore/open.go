@@ -44,7 +44,7 @@ const (
 	epochBits    = 40          // claims of one session
 )
 
-// DB is the engine. It implements store.Store, store.Keys and store.Secrets.
+// DB is the engine. It implements every interface of package store.
 type DB struct {
 	path  string
 	limit int64
@@ -57,7 +57,8 @@ type DB struct {
 	onCommit func(operations int, took time.Duration)
 	bell     store.Bell
 	idem     idemLog
-	treeSize atomic.Int64 // bytes
+	treeSize atomic.Int64  // bytes
+	changes  atomic.Uint64 // of keys and accounts
 
 	tables sync.RWMutex // held by the committer to change fresh and old, by others to read
 	fresh  *table       // what the log has and the tree doesn't
@@ -71,6 +72,7 @@ type DB struct {
 	index    *index
 	epoch    int64
 	sweepAt  rowID
+	usageAt  []byte
 	maxGroup int
 	group    rows // of the group under way
 	wal      *wal
@@ -86,9 +88,13 @@ type DB struct {
 }
 
 var (
-	_ store.Store   = (*DB)(nil)
-	_ store.Keys    = (*DB)(nil)
-	_ store.Secrets = (*DB)(nil)
+	_ store.Store    = (*DB)(nil)
+	_ store.Accounts = (*DB)(nil)
+	_ store.Keys     = (*DB)(nil)
+	_ store.Callers  = (*DB)(nil)
+	_ store.Sessions = (*DB)(nil)
+	_ store.UsageLog = (*DB)(nil)
+	_ store.Secrets  = (*DB)(nil)
 )
 
 // Open opens the file, making it where there is none, and takes its lock. A *LockedError says who

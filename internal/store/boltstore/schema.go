@@ -24,6 +24,10 @@ const (
 	bucketKeys
 	bucketKeysByHash
 	bucketSecrets
+	bucketKeysUsed
+	bucketLinks
+	bucketSessions
+	bucketUsage
 	bucketCount
 )
 
@@ -41,6 +45,10 @@ var bucketNames = [bucketCount][]byte{
 	bucketKeys:           []byte("keys"),
 	bucketKeysByHash:     []byte("keys_by_hash"),
 	bucketSecrets:        []byte("secrets"),
+	bucketKeysUsed:       []byte("keys_used"),
+	bucketLinks:          []byte("links"),
+	bucketSessions:       []byte("sessions"),
+	bucketUsage:          []byte("usage"),
 }
 
 // String returns the bucket's name in the file.

@@ -17,48 +17,61 @@ const (
 // Sweep implements store.Store. Steps go through the tasks in the order of their ids, which is that
 // of their creation, up to those created within the retention, and begin anew there.
 func (db *DB) Sweep(ctx context.Context, r store.SweepRequest) (store.Swept, error) {
-	if r.Retention <= 0 {
-		return store.Swept{}, nil
-	}
 	for limit := min(max(r.Limit, 1), maxSweep); ; limit /= 2 {
-		s, err := db.sweep(ctx, r.Retention, limit)
+		s, err := db.sweep(ctx, r, limit)
 		if limit == 1 || !errors.Is(err, store.ErrFull) { // a removal rewrites pages too
 			return s, err
 		}
 	}
 }
 
-func (db *DB) sweep(ctx context.Context, retention time.Duration, limit int) (store.Swept, error) {
+func (db *DB) sweep(ctx context.Context, r store.SweepRequest, limit int) (store.Swept, error) {
 	var s store.Swept
-	before := db.clock.Past().Add(-retention)
-	err := db.do(ctx, &op{writes: true, frees: true, run: func(x *txn) error {
-		rows, next, err := x.expired(before, limit)
-		if err != nil {
-			return err
-		}
-		for _, row := range rows {
-			if err := x.removeTask(row); err != nil {
+	err := db.do(ctx, &op{writes: true, frees: true, run: func(x *txn) (err error) {
+		s.Removed = 0
+		if r.Retention > 0 {
+			if s.Removed, err = x.sweepTasks(db.clock.Past().Add(-r.Retention), limit); err != nil {
 				return err
 			}
 		}
-		s.Removed = len(rows)
-		old := db.sweepAt
-		db.sweepAt = next
-		x.undo = append(x.undo, func() { db.sweepAt = old })
-		counters, err := x.sweepCounters(before, limit-len(rows))
+		sums, err := x.sweepUsage(r.Usage, limit-s.Removed)
 		if err != nil {
 			return err
 		}
-		s.Removed += counters
-		if len(rows) == 0 {
-			return nil
-		}
-		return dropRuns(x)
+		s.Removed += sums
+		sessions, err := x.sweepSessions(limit - s.Removed)
+		s.Removed += sessions
+		return err
 	}})
 	if err != nil {
 		return store.Swept{}, err
 	}
 	return s, nil
+}
+
+// sweepTasks removes at most limit tasks and counters that are over since before the given time, and
+// returns how many.
+func (x *txn) sweepTasks(before time.Time, limit int) (int, error) {
+	rows, next, err := x.expired(before, limit)
+	if err != nil {
+		return 0, err
+	}
+	for _, row := range rows {
+		if err := x.removeTask(row); err != nil {
+			return 0, err
+		}
+	}
+	old := x.db.sweepAt
+	x.db.sweepAt = next
+	x.undo = append(x.undo, func() { x.db.sweepAt = old })
+	counters, err := x.sweepCounters(before, limit-len(rows))
+	if err != nil {
+		return 0, err
+	}
+	if len(rows) > 0 {
+		err = dropRuns(x)
+	}
+	return len(rows) + counters, err
 }
 
 // expired collects terminal tasks unchanged since before, from the cursor on and once around, and

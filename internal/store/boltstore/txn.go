@@ -20,6 +20,8 @@ type txn struct {
 	puts   int                  // changes of rows
 	bytes  int64                // that they take, an estimate
 	held   map[string]*standing // counters that the group has met, by their keys
+	sums   map[string]*sums     // those of usage, by their keys; nil where it has met none
+	doors  bool                 // keys or accounts changed
 	idem   map[digest]rowID     // of this group, not yet visible to readers
 	ring   map[string]struct{}
 	gone   [][]byte // idempotency runs that were dropped
@@ -51,6 +53,9 @@ func (x *txn) revert(mark int) {
 
 // publish makes the committed group visible beside the file, and wakes who waits for it.
 func (x *txn) publish() {
+	if x.doors {
+		x.db.changes.Add(1)
+	}
 	x.db.idem.publish(x.idem)
 	for _, key := range x.gone {
 		x.db.idem.dropped(key)
@@ -110,6 +115,7 @@ func (x *txn) save(before, after task.Task, l *lease, pause tick) error {
 		return err
 	}
 	x.settle(store.HoldChanges(before, after))
+	x.count(before, after)
 	if err := x.put(bucketTasks, row[:], record); err != nil {
 		return err
 	}

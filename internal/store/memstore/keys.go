@@ -9,15 +9,19 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"time"
 
 	"unitask/internal/account"
 	"unitask/internal/store"
 	"unitask/internal/task"
 )
 
-var errKeyIdentity = errors.New("memstore: a key's id and hash don't change")
+var (
+	errKeyIdentity     = errors.New("memstore: a key's id, account and hash don't change")
+	errAccountIdentity = errors.New("memstore: an account's id and name don't change")
+)
 
-// PutAccount implements store.Keys.
+// PutAccount implements store.Accounts.
 func (db *DB) PutAccount(ctx context.Context, a account.Account) error {
 	if err := db.lock(ctx); err != nil {
 		return err
@@ -29,10 +33,56 @@ func (db *DB) PutAccount(ctx context.Context, a account.Account) error {
 		}
 	}
 	db.accounts[a.ID] = detached(a)
+	db.changes++
 	return nil
 }
 
-// ListAccounts implements store.Keys.
+// GetAccount implements store.Accounts and store.Callers.
+func (db *DB) GetAccount(ctx context.Context, id string) (account.Account, error) {
+	return db.account(ctx, func(a account.Account) bool { return a.ID == id })
+}
+
+// FindAccount implements store.Accounts.
+func (db *DB) FindAccount(ctx context.Context, name string) (account.Account, error) {
+	return db.account(ctx, func(a account.Account) bool { return a.Name == name })
+}
+
+func (db *DB) account(ctx context.Context, is func(account.Account) bool) (account.Account, error) {
+	if err := db.lock(ctx); err != nil {
+		return account.Account{}, err
+	}
+	defer db.mu.Unlock()
+	for _, a := range db.accounts {
+		if is(a) {
+			return detached(a), nil
+		}
+	}
+	return account.Account{}, store.ErrNotFound
+}
+
+// UpdateAccount implements store.Accounts.
+func (db *DB) UpdateAccount(ctx context.Context, id string, change func(*account.Account) error) (account.Account, error) {
+	if err := db.lock(ctx); err != nil {
+		return account.Account{}, err
+	}
+	defer db.mu.Unlock()
+	old, ok := db.accounts[id]
+	if !ok {
+		return account.Account{}, store.ErrNotFound
+	}
+	a := detached(old)
+	if err := change(&a); err != nil {
+		return account.Account{}, err
+	}
+	if a.ID != old.ID || a.Name != old.Name {
+		return account.Account{}, errAccountIdentity
+	}
+	db.accounts[id] = detached(a)
+	db.changes++
+	return a, nil
+}
+
+// ListAccounts implements store.Accounts.
 func (db *DB) ListAccounts(ctx context.Context) ([]account.Account, error) {
 	if err := db.lock(ctx); err != nil {
 		return nil, err
@@ -49,6 +99,10 @@ func (db *DB) PutKey(ctx context.Context, k account.Key) error {
 		return err
 	}
 	defer db.mu.Unlock()
+	return db.putKey(k)
+}
+
+func (db *DB) putKey(k account.Key) error {
 	for _, known := range db.keys {
 		if known.ID == k.ID || known.Hash == k.Hash {
 			return store.ErrExists
@@ -58,10 +112,32 @@ func (db *DB) PutKey(ctx context.Context, k account.Key) error {
 		return store.ErrNotFound
 	}
 	db.keys[k.ID] = detached(k)
+	db.changes++
 	return nil
 }
 
-// KeyByHash implements store.Keys.
+// RotateKey implements store.Keys.
+func (db *DB) RotateKey(ctx context.Context, id string, rotate func(*account.Key) (account.Key, error)) error {
+	if err := db.lock(ctx); err != nil {
+		return err
+	}
+	defer db.mu.Unlock()
+	var next account.Key
+	before, ok := db.keys[id]
+	_, err := db.updateKey(id, func(k *account.Key) (err error) {
+		next, err = rotate(k)
+		return err
+	})
+	if err == nil {
+		err = db.putKey(next)
+	}
+	if err != nil && ok {
+		db.keys[id] = before
+	}
+	return err
+}
+
+// KeyByHash implements store.Callers.
 func (db *DB) KeyByHash(ctx context.Context, h task.Hash) (account.Key, account.Account, error) {
 	if err := db.lock(ctx); err != nil {
 		return account.Key{}, account.Account{}, err
@@ -92,17 +168,49 @@ func (db *DB) UpdateKey(ctx context.Context, id string, change func(*account.Key
 		return account.Key{}, err
 	}
 	defer db.mu.Unlock()
+	return db.updateKey(id, func(k *account.Key) error {
+		change(k)
+		return nil
+	})
+}
+
+func (db *DB) updateKey(id string, change func(*account.Key) error) (account.Key, error) {
 	old, ok := db.keys[id]
 	if !ok {
 		return account.Key{}, store.ErrNotFound
 	}
 	k := detached(old)
-	change(&k)
-	if k.ID != old.ID || k.Hash != old.Hash {
+	if err := change(&k); err != nil {
+		return account.Key{}, err
+	}
+	if k.ID != old.ID || k.Account != old.Account || k.Hash != old.Hash {
 		return account.Key{}, errKeyIdentity
 	}
 	db.keys[id] = detached(k)
+	db.changes++
 	return k, nil
+}
+
+// Changes implements store.Callers.
+func (db *DB) Changes() uint64 {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	return db.changes
+}
+
+// MarkUsed implements store.Callers.
+func (db *DB) MarkUsed(ctx context.Context, at map[string]time.Time) error {
+	if err := db.lock(ctx); err != nil {
+		return err
+	}
+	defer db.mu.Unlock()
+	for id, used := range at {
+		if k, ok := db.keys[id]; ok {
+			k.LastUsedAt = &used
+			db.keys[id] = detached(k)
+		}
+	}
+	return nil
 }
 
 // Secret implements store.Secrets.

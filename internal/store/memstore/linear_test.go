@@ -19,7 +19,7 @@ const shortOps = 10_000
 
 // restarted is memstore with a restart for a crash.
 func restarted(db *memstore.DB, s store.Store) storetest.Engine {
-	return storetest.Engine{Store: s, Keys: db, Secrets: db, Crash: func(*testing.T) storetest.Engine {
+	return storetest.Engine{Store: s, Registry: db, Secrets: db, Crash: func(*testing.T) storetest.Engine {
 		db.Restart()
 		return restarted(db, s)
 	}}

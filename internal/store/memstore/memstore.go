@@ -17,7 +17,7 @@ import (
 	"unitask/internal/task"
 )
 
-// DB is the engine. It implements store.Store, store.Keys and store.Secrets.
+// DB is the engine. It implements every interface of package store.
 type DB struct {
 	mu     sync.Mutex
 	now    func() time.Time
@@ -35,7 +35,12 @@ type DB struct {
 
 	accounts map[string]account.Account
 	keys     map[string]account.Key
+	changes  uint64 // of accounts and keys
+	links    map[task.Hash]account.Link
+	sessions map[task.Hash]account.Session
 	secrets  map[string][]byte
+	usage    map[store.UsageKey]store.Usage
+	spend    map[store.SpendKey]store.Spend
 }
 
 type lease struct {
@@ -46,9 +51,13 @@ type lease struct {
 }
 
 var (
-	_ store.Store   = (*DB)(nil)
-	_ store.Keys    = (*DB)(nil)
-	_ store.Secrets = (*DB)(nil)
+	_ store.Store    = (*DB)(nil)
+	_ store.Accounts = (*DB)(nil)
+	_ store.Keys     = (*DB)(nil)
+	_ store.Callers  = (*DB)(nil)
+	_ store.Sessions = (*DB)(nil)
+	_ store.UsageLog = (*DB)(nil)
+	_ store.Secrets  = (*DB)(nil)
 )
 
 // New returns an empty engine on the given clock.
@@ -57,6 +66,8 @@ func New(now func() time.Time) *DB {
 		now: now, tasks: map[string][]byte{}, counters: map[store.Counter]int64{}, ends: map[store.Counter]time.Time{},
 		leases: map[string]lease{}, pauses: map[string]time.Time{}, turns: map[string]int64{},
 		accounts: map[string]account.Account{}, keys: map[string]account.Key{}, secrets: map[string][]byte{},
+		links: map[task.Hash]account.Link{}, sessions: map[task.Hash]account.Session{},
+		usage: map[store.UsageKey]store.Usage{}, spend: map[store.SpendKey]store.Spend{},
 	}
 }
 
@@ -271,6 +282,7 @@ func (db *DB) save(before, after task.Task) error {
 			delete(db.counters, c)
 		}
 	}
+	db.count(before, after)
 	db.tasks[after.ID] = raw.Bytes()
 	if l, ok := db.leases[after.ID]; ok && after.OpenAttempt() != nil {
 		l.place = nil // it counts as an attempt now

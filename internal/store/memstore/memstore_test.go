@@ -15,6 +15,6 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func TestMemstore(t *testing.T) {
 	storetest.Run(t, func(_ *testing.T, now func() time.Time) storetest.Engine {
 		db := memstore.New(now)
-		return storetest.Engine{Store: db, Keys: db, Secrets: db}
+		return storetest.Engine{Store: db, Registry: db, Secrets: db}
 	})
 }

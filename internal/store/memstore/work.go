@@ -166,23 +166,31 @@ func (db *DB) Sweep(ctx context.Context, r store.SweepRequest) (store.Swept, err
 		return store.Swept{}, err
 	}
 	defer db.mu.Unlock()
+	limit := max(r.Limit, 1)
 	var s store.Swept
-	if r.Retention <= 0 {
-		return s, nil
+	if r.Retention > 0 {
+		s.Removed = db.sweepTasks(db.now().Add(-r.Retention), limit)
 	}
-	before := db.now().Add(-r.Retention)
+	s.Removed += db.sweepUsage(r.Usage, limit-s.Removed)
+	s.Removed += db.sweepSessions(limit - s.Removed)
+	return s, nil
+}
+
+// sweepTasks removes at most limit tasks and counters that are over since before the given time, and
+// returns how many.
+func (db *DB) sweepTasks(before time.Time, limit int) (removed int) {
 	for _, t := range db.all() {
-		if s.Removed < max(r.Limit, 1) && t.State.Terminal() && t.UpdatedAt.Before(before) {
+		if removed < limit && t.State.Terminal() && t.UpdatedAt.Before(before) {
 			delete(db.tasks, t.ID)
-			s.Removed++
+			removed++
 		}
 	}
 	for c, end := range db.ends {
-		if s.Removed < max(r.Limit, 1) && end.Before(before) {
+		if removed < limit && end.Before(before) {
 			delete(db.counters, c)
 			delete(db.ends, c)
-			s.Removed++
+			removed++
 		}
 	}
-	return s, nil
+	return removed
 }

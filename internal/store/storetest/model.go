@@ -257,6 +257,12 @@ func (m *model) stats(rt *rapid.T) {
 	want, wantErr := m.oracle.Stats(background())
 	got.Bytes = 0
 	same(rt, "Stats", got, want, err, wantErr)
+	usage, err := usageOf(m.Registry, ever)
+	wantUsage, wantErr := usageOf(m.oracle, ever)
+	same(rt, "usage", usage, wantUsage, err, wantErr)
+	spend, err := spendOf(m.Registry, ever)
+	wantSpend, wantErr := spendOf(m.oracle, ever)
+	same(rt, "spend", spend, wantSpend, err, wantErr)
 	for c := range m.oracle.Counters() {
 		n := store.NewTask{
 			ID: task.NewID(task.PrefixTask, m.clock.Now()), IdempotencyHash: hashOf("none"),

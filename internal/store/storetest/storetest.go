@@ -15,9 +15,9 @@ import (
 
 // Engine is an engine under test, open and empty.
 type Engine struct {
-	Store   store.Store
-	Keys    store.Keys
-	Secrets store.Secrets
+	Store    store.Store
+	Registry store.Registry
+	Secrets  store.Secrets
 	// Crash returns the engine on what a crash at this moment would leave. nil: it isn't durable.
 	Crash func(t *testing.T) Engine
 	// Attach returns another node's engine on the same data. nil: one node at a time.
@@ -57,7 +57,16 @@ func Run(t *testing.T, open Open) {
 		{"cancel", testCancel},
 		{"list", testList},
 		{"sweep", testSweep},
+		{"accounts", testAccounts},
 		{"keys", testKeys},
+		{"rotate a key", testRotate},
+		{"last used", testMarkUsed},
+		{"changes", testChanges},
+		{"links and sessions", testSessions},
+		{"redeem once", testRedeemOnce},
+		{"usage", testUsage},
+		{"spend", testSpend},
+		{"usage sweep", testUsageSweep},
 		{"secrets", testSecrets},
 		{"wake", testWake},
 		{"stats", testStats},

@@ -1,0 +1,69 @@
+package account
+
+import (
+	"time"
+
+	"unitask/internal/task"
+)
+
+// Limits bound what a key, or all keys of an account together, may do. A key's 0 means the server's
+// default, an account's none; a negative number none.
+type Limits struct {
+	CreatesPerMinute int        `json:"creates_per_minute,omitempty"` // creations and lists
+	ReadsPerMinute   int        `json:"reads_per_minute,omitempty"`   // task reads
+	OpenTasks        int        `json:"open_tasks,omitempty"`
+	Budget           task.Money `json:"budget,omitempty"` // nano-USD a period; 0: none
+	BudgetPeriod     Period     `json:"budget_period,omitempty"`
+}
+
+// Period is a budget's period, in UTC.
+type Period string
+
+// The periods.
+const (
+	Day   Period = "day"
+	Month Period = "month"
+)
+
+// Stamp names the period that holds the given time: "2026-11-21" or "2026-11".
+func (p Period) Stamp(at time.Time) string {
+	if p == Month {
+		return at.UTC().Format("2006-01")
+	}
+	return at.UTC().Format("2006-01-02")
+}
+
+// Left returns how long the period that holds the given time still lasts.
+func (p Period) Left(at time.Time) time.Duration {
+	year, month, day := at.UTC().Date()
+	if p == Month {
+		return time.Date(year, month+1, 1, 0, 0, 0, 0, time.UTC).Sub(at)
+	}
+	return time.Date(year, month, day+1, 0, 0, 0, 0, time.UTC).Sub(at)
+}
+
+// Date is a day in UTC, counted from 1 January 1970.
+type Date int32
+
+// DateOf returns the day that holds the given time.
+func DateOf(at time.Time) Date {
+	const seconds = 24 * 60 * 60
+	n := at.Unix()
+	day := n / seconds
+	if n%seconds < 0 {
+		day--
+	}
+	return Date(day)
+}
+
+// ParseDate reads "2026-11-21".
+func ParseDate(text string) (Date, error) {
+	at, err := time.Parse(time.DateOnly, text)
+	return DateOf(at), err
+}
+
+// String returns the day as ParseDate reads it.
+func (d Date) String() string { return d.Start().Format(time.DateOnly) }
+
+// Start returns the day's first moment.
+func (d Date) Start() time.Time { return time.Unix(int64(d)*24*60*60, 0).UTC() }

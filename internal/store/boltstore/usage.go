@@ -1,0 +1,209 @@
+package boltstore
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"slices"
+	"time"
+
+	"unitask/internal/account"
+	"unitask/internal/store"
+	"unitask/internal/task"
+)
+
+// The kinds of rows in `usage`: sums of what a caller used, and of what a supplier did.
+const (
+	kindUsage = 'k'
+	kindSpend = 's'
+)
+
+const (
+	mostNumbers = max(store.UsageNumbers, store.SpendNumbers)
+	dateSize    = 4
+)
+
+// sums is a row of `usage` within a group: as the file has it, and as the group leaves it. Tasks of one
+// key meet in the same row, which is so written once a commit.
+type sums struct{ was, now [mostNumbers]int64 }
+
+// count brings the sums of usage along.
+func (x *txn) count(before, after task.Task) {
+	store.UsageChanges(before, after, func(c store.UsageChange) {
+		by := c.By.Numbers()
+		x.sum(usageKey(kindUsage, c.Account, c.Day, c.Mode, c.Capability, c.KeyID), by[:])
+	})
+	store.SpendChanges(before, after, func(c store.SpendChange) {
+		by := c.By.Numbers()
+		x.sum(usageKey(kindSpend, c.Supplier, c.Day, c.Mode, c.Capability, c.Model), by[:])
+	})
+}
+
+// sum adds to a row, undoably.
+func (x *txn) sum(key []byte, by []int64) {
+	s, ok := x.sums[string(key)]
+	if !ok {
+		s = &sums{was: decodeSums(x.get(bucketUsage, key))}
+		s.now = s.was
+		if x.sums == nil {
+			x.sums = map[string]*sums{}
+		}
+		x.sums[string(key)] = s
+	}
+	before := s.now
+	store.AddSums(s.now[:], by)
+	x.undo = append(x.undo, func() { s.now = before })
+}
+
+// writeSums writes those that the group changed.
+func (x *txn) writeSums() error {
+	for key, s := range x.sums {
+		if s.now == s.was {
+			continue
+		}
+		if err := x.put(bucketUsage, []byte(key), encodeSums(s.now)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// encodeSums writes the numbers after each other, without the zeros at the end.
+func encodeSums(n [mostNumbers]int64) []byte {
+	last := len(n)
+	for last > 0 && n[last-1] == 0 {
+		last--
+	}
+	b := append(make([]byte, 0, 3*mostNumbers), formatSums)
+	for _, v := range n[:last] {
+		b = binary.AppendUvarint(b, uint64(v))
+	}
+	return b
+}
+
+const formatSums = 1
+
+// decodeSums reads what encodeSums wrote, as far as it goes; nothing for a row of another form.
+func decodeSums(b []byte) (n [mostNumbers]int64) {
+	if len(b) == 0 || b[0] != formatSums {
+		return n
+	}
+	b = b[1:]
+	for i := range n {
+		v, size := binary.Uvarint(b)
+		if size <= 0 || int64(v) < 0 {
+			break
+		}
+		n[i], b = int64(v), b[size:]
+	}
+	return n
+}
+
+func usageKey(kind byte, owner string, day account.Date, mode task.Mode, capability, part string) []byte {
+	b := append(make([]byte, 0, 1+len(owner)+1+dateSize+len(mode)+1+len(capability)+1+len(part)), kind)
+	b = append(append(b, owner...), 0)
+	b = binary.BigEndian.AppendUint32(b, uint32(day))
+	b = append(append(b, mode...), 0)
+	b = append(append(b, capability...), 0)
+	return append(b, part...)
+}
+
+// usageRow is the key of a row, taken apart.
+type usageRow struct {
+	owner      string
+	day        account.Date
+	mode       task.Mode
+	capability string
+	part       string
+}
+
+func parseUsageKey(k []byte) (r usageRow, ok bool) {
+	owner, rest, ok := bytes.Cut(k[min(1, len(k)):], []byte{0})
+	if !ok || len(rest) < dateSize {
+		return r, false
+	}
+	r.owner, r.day = string(owner), account.Date(binary.BigEndian.Uint32(rest))
+	mode, rest, ok := bytes.Cut(rest[dateSize:], []byte{0})
+	if !ok {
+		return r, false
+	}
+	capability, part, ok := bytes.Cut(rest, []byte{0})
+	r.mode, r.capability, r.part = task.Mode(mode), string(capability), string(part)
+	return r, ok
+}
+
+// EachUsage implements store.UsageLog.
+func (db *DB) EachUsage(ctx context.Context, q store.UsageQuery, visit func(store.UsageKey, store.Usage) bool) error {
+	return db.eachSum(ctx, kindUsage, q, func(r usageRow, n [mostNumbers]int64) bool {
+		return visit(store.UsageKey{Account: r.owner, Day: r.day, Mode: r.mode, Capability: r.capability, KeyID: r.part},
+			store.UsageOf([store.UsageNumbers]int64(n[:])))
+	})
+}
+
+// EachSpend implements store.UsageLog.
+func (db *DB) EachSpend(ctx context.Context, q store.UsageQuery, visit func(store.SpendKey, store.Spend) bool) error {
+	return db.eachSum(ctx, kindSpend, q, func(r usageRow, n [mostNumbers]int64) bool {
+		return visit(store.SpendKey{Supplier: r.owner, Day: r.day, Mode: r.mode, Capability: r.capability, Model: r.part},
+			store.SpendOf([store.SpendNumbers]int64(n[:])))
+	})
+}
+
+// eachSum visits the rows of a kind that the query selects.
+func (db *DB) eachSum(ctx context.Context, kind byte, q store.UsageQuery, visit func(usageRow, [mostNumbers]int64) bool) error {
+	low, high := []byte{kind}, []byte{kind + 1}
+	if q.Owner != "" {
+		low = usageBound(kind, q.Owner, max(q.First, 0))
+		high = usageBound(kind, q.Owner, max(q.Last, 0)+1)
+	}
+	return db.view(ctx, func(r *reader) error {
+		seen := 0
+		for k, v := range r.ascend(bucketUsage, low, high) {
+			if seen++; seen%1000 == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+			row, ok := parseUsageKey(k)
+			if !ok {
+				return errRecord
+			}
+			if q.Holds(row.owner, row.day) && !visit(row, decodeSums(v)) {
+				return nil
+			}
+		}
+		return nil
+	})
+}
+
+// usageBound is what the keys of an owner begin with from a day on.
+func usageBound(kind byte, owner string, day account.Date) []byte {
+	return binary.BigEndian.AppendUint32(slices.Concat([]byte{kind}, []byte(owner), []byte{0}), uint32(day))
+}
+
+// sweepUsage removes at most limit sums of days that ended longer ago than kept, and returns how many.
+// It goes through the rows a window at a time, and begins anew at the end.
+func (x *txn) sweepUsage(kept time.Duration, limit int) (int, error) {
+	if kept <= 0 || limit <= 0 {
+		return 0, nil
+	}
+	first := account.DateOf(x.db.clock.Past().Add(-kept))
+	var rows [][]byte
+	var next []byte
+	seen := 0
+	for k := range x.ascend(bucketUsage, x.db.usageAt, nil) {
+		if seen++; seen > sweepWindow || len(rows) == limit {
+			next = bytes.Clone(k)
+			break
+		}
+		if row, ok := parseUsageKey(k); ok && row.day < first {
+			rows = append(rows, bytes.Clone(k))
+		}
+	}
+	for _, row := range rows {
+		if err := x.del(bucketUsage, row); err != nil {
+			return 0, err
+		}
+	}
+	old := x.db.usageAt
+	x.db.usageAt = next
+	x.undo = append(x.undo, func() { x.db.usageAt = old })
+	return len(rows), nil
+}
