@@ -1,19 +1,31 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 
 	"github.com/goccy/go-yaml"
 	"github.com/spf13/cobra"
 
+	"unitask/internal/catalog"
 	"unitask/internal/config"
 )
 
 func newConfigCmd(t *terminal) *cobra.Command {
 	return group("config", "Begin, check, show and reload the server's settings",
 		newConfigInitCmd(t), newConfigCheckCmd(t), newConfigShowCmd(t), newConfigReloadCmd(t))
+}
+
+// loadSettings reads the settings; where their file isn't there it says how to begin one.
+func loadSettings(sources config.Sources) (config.Config, *catalog.Catalog, error) {
+	c, directory, err := config.Load(sources)
+	if errors.Is(err, fs.ErrNotExist) {
+		return c, directory, &hinted{fmt.Errorf("%s: %w", sources.File, why(err)), "unitask config init " + shellWord(sources.File) + " writes one to start from"}
+	}
+	return c, directory, err
 }
 
 func newConfigCheckCmd(t *terminal) *cobra.Command {
@@ -28,7 +40,7 @@ func newConfigCheckCmd(t *terminal) *cobra.Command {
 }
 
 func configCheckRun(t *terminal, sources config.Sources) error {
-	c, _, err := config.Load(sources)
+	c, _, err := loadSettings(sources)
 	if err != nil {
 		return err
 	}
@@ -60,7 +72,7 @@ func newConfigShowCmd(t *terminal) *cobra.Command {
 }
 
 func configShowRun(t *terminal, sources config.Sources) error {
-	c, _, err := config.Load(sources)
+	c, _, err := loadSettings(sources)
 	if err != nil {
 		return err
 	}

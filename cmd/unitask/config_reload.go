@@ -41,7 +41,7 @@ func configReloadRun(ctx context.Context, t *terminal, o *configReloadOptions) e
 	}
 	done, err := admin.Reload(ctx)
 	if _, away := errors.AsType[*client.UnreachableError](err); away {
-		return &hinted{err, "no server runs on " + dir + ": unitask serve reads the settings when it starts"}
+		return &hinted{&reworded{err, "no server runs on " + dir}, "unitask serve reads the settings when it starts"}
 	}
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"unitask/internal/api"
+	"unitask/internal/client"
 	"unitask/internal/fault"
 	"unitask/internal/journal"
 )
@@ -176,6 +177,10 @@ func (e *each) one(ctx context.Context, j job) error {
 	if err == nil {
 		err = ended(done)
 	}
+	if f, ok := errors.AsType[*fault.Error](err); ok && done.ID == "" && f.TaskID != "" {
+		read, _ := e.service.Get(ctx, f.TaskID, client.GetOptions{}) // the error says enough where it can't be read
+		done = read.Task
+	}
 	r := result{Line: j.n, Task: &done}
 	if err == nil && e.o.output != "" {
 		r.Files, err = e.save(ctx, j, done)
@@ -306,11 +311,14 @@ func inline(out *api.Output) string {
 
 // end forgets a batch of which nothing is left to do; otherwise it names the command that does the rest.
 func (e *each) end(ctx context.Context, errs []error) error {
-	over := !slices.ContainsFunc(errs, func(err error) bool { return !settled(err) })
-	if over {
-		return errors.Join(several(errs), e.batch.Erase())
-	}
 	hint := "the same command does what is left: " + e.batch.Command
+	if over := !slices.ContainsFunc(errs, func(err error) bool { return !settled(err) }); over {
+		err := several(errs)
+		if e, ok := errors.AsType[*partly](err); ok {
+			e.hint = "another try changes nothing: give these lines in another form, or leave them out"
+		}
+		return errors.Join(err, e.batch.Erase())
+	}
 	if ctx.Err() != nil {
 		e.t.note("%d of %d are done", e.batch.Done, e.batch.All)
 		left := &leftRunning{id: "what was begun", cause: context.Cause(ctx)}

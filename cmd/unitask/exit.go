@@ -4,12 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"slices"
 	"strings"
 
 	"unitask/internal/api"
 	"unitask/internal/client"
+	"unitask/internal/config"
 	"unitask/internal/fault"
 	"unitask/internal/secret"
+	"unitask/internal/store/boltstore"
 	"unitask/internal/task"
 )
 
@@ -42,6 +46,16 @@ type hinted struct {
 }
 
 func (e *hinted) Unwrap() error { return e.error }
+
+// reworded is an error in words that fit what was asked for.
+type reworded struct {
+	error
+	message string
+}
+
+func (e *reworded) Error() string { return e.message }
+
+func (e *reworded) Unwrap() error { return e.error }
 
 // taskEnded is a task that ended without a result.
 type taskEnded struct{ task api.Task }
@@ -98,13 +112,14 @@ func exitCode(err error) int {
 	_, absent := errors.AsType[*notJournaled](err)
 	_, unreachable := errors.AsType[*client.UnreachableError](err)
 	f, coded := errors.AsType[*fault.Error](err)
+	answer, answered := errors.AsType[*client.Error](err)
 	sick, isSick := errors.AsType[*unwell](err)
 	switch {
 	case err == nil:
 		return exitOK
 	case isSick:
 		return exitCode(sick.first.err)
-	case usage:
+	case usage, fromFlags(err), coded && f.Code == fault.InvalidRequest && f.TaskID == "" && answered && !answer.Foreign:
 		return exitUsage
 	case errors.Is(err, errTimeout):
 		return exitWait
@@ -125,6 +140,12 @@ func exitCode(err error) int {
 	default:
 		return exitError
 	}
+}
+
+// fromFlags reports whether all that is wrong with the settings stands on the command line.
+func fromFlags(err error) bool {
+	all, ok := errors.AsType[config.Errors](err)
+	return ok && !slices.ContainsFunc(all, func(e config.Error) bool { return !strings.HasPrefix(e.Place.Source, "--") })
 }
 
 // report tells the person what went wrong, why, and what to do next, and returns the exit code.
@@ -170,6 +191,9 @@ func describe(err error) string {
 		return e.Error()
 	}
 	f, ok := errors.AsType[*fault.Error](err)
+	if file, isFile := err.(*fs.PathError); isFile && !ok { //nolint:errorlint // what wraps it says more
+		return file.Path + ": " + file.Err.Error()
+	}
 	if !ok {
 		return strings.TrimSpace(err.Error())
 	}
@@ -217,6 +241,9 @@ func hintOf(command string, err error) string {
 	}
 	if e, ok := errors.AsType[*secret.Error](err); ok && e.Hint != "" {
 		return e.Hint
+	}
+	if _, ok := errors.AsType[*boltstore.LockedError](err); ok {
+		return "stop that process, or name another folder with --data-dir"
 	}
 	if _, ok := errors.AsType[*client.UnreachableError](err); ok {
 		return "unitask serve starts the service here; --base-url or UNITASK_BASE_URL names another one"

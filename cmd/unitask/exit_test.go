@@ -28,7 +28,7 @@ func failedTask(code fault.Code) error {
 
 func TestExitCode(t *testing.T) {
 	want := map[fault.Code]int{
-		fault.InvalidRequest: 1, fault.Unauthenticated: 4, fault.AuthorizationRequired: 1, fault.NotFound: 5,
+		fault.InvalidRequest: 2, fault.Unauthenticated: 4, fault.AuthorizationRequired: 1, fault.NotFound: 5,
 		fault.IdempotencyConflict: 1, fault.ContentPolicyViolation: 1, fault.RateLimitExceeded: 6, fault.Internal: 1,
 		fault.ProviderUnavailable: 1, fault.CapacityExhausted: 6, fault.ProviderTimeout: 1,
 	}

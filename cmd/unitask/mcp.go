@@ -68,6 +68,11 @@ func mcpRun(ctx context.Context, t *terminal, o *mcpOptions) error {
 	if o.limit <= 0 {
 		return &usageError{message: "--limit takes a time above zero, such as 50s"}
 	}
+	if o.folder != "" {
+		if err := checkOutput(o.folder+"/", false); err != nil {
+			return err
+		}
+	}
 	target, err := o.target()
 	if err != nil {
 		return err

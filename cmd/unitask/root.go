@@ -56,9 +56,30 @@ func newRootCmd(t *terminal) *cobra.Command {
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.AddCommand(commands(t)...)
 	root.InitDefaultCompletionCmd()
+	root.InitDefaultHelpCmd()
+	mindUnknown(root)
 	addJQ(t, root)
 	markUsage(root)
 	return root
+}
+
+// mindUnknown makes an unknown shell or command an error in the two commands that are the library's,
+// which would show a help that nobody asked for.
+func mindUnknown(root *cobra.Command) {
+	for _, cmd := range root.Commands() {
+		switch cmd.Name() {
+		case "completion":
+			cmd.Args, cmd.RunE = cobra.ArbitraryArgs, helpOrUnknown
+		case "help":
+			cmd.Run, cmd.RunE = nil, func(cmd *cobra.Command, args []string) error {
+				found, rest, err := cmd.Root().Find(args)
+				if err != nil || len(rest) > 0 {
+					return helpOrUnknown(found, rest)
+				}
+				return found.Help()
+			}
+		}
+	}
 }
 
 // markUsage makes what cobra finds wrong with flags and arguments a usage error, on every command.

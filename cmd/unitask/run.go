@@ -69,6 +69,9 @@ func newRunCmd(t *terminal) *cobra.Command {
 		ValidArgsFunction: completeRun(t, &o.clientFlags),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.capability, o.words = args[0], args[1:]
+			if !o.each && cmd.Flags().Changed("concurrency") {
+				return &usageError{message: "--concurrency is of --each, whose lines are tasks"}
+			}
 			return runRun(cmd.Context(), t, &o)
 		},
 	}
@@ -215,10 +218,15 @@ func pick(all []api.Capability, name, absent string) (api.Capability, error) {
 		}
 		names = append(names, string(one.Name))
 	}
+	return api.Capability{}, absentCapability(name, names, absent)
+}
+
+// absentCapability says that there is none of the name, and what was probably meant.
+func absentCapability(name string, names []string, absent string) error {
 	slices.Sort(names)
 	message := fmt.Sprintf("%s %q", absent, name)
 	if near := catalog.Nearest(name, names); near != "" {
 		message += ": did you mean " + near + "?"
 	}
-	return api.Capability{}, &usageError{message: message, hint: "unitask capabilities"}
+	return &usageError{message: message, hint: "unitask capabilities"}
 }

@@ -4,15 +4,14 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strconv"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"unitask/internal/task"
+	"unitask/test/harness"
 )
 
 func TestMain(m *testing.M) {
@@ -55,30 +54,9 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "await": await, "finish": finish, "awaitstuck": awaitStuck, "datafolder": dataFolder, "fault": plantFault, "cut": cut,
+			"exits": harness.Exits, "await": await, "finish": finish, "awaitstuck": awaitStuck, "datafolder": dataFolder, "fault": plantFault, "cut": cut,
 		},
 	})
-}
-
-// exits CODE PROGRAM ARG... runs a program and checks its exit code. Its output is for the next
-// stdout and stderr of the script.
-func exits(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: exits CODE PROGRAM ARG...")
-	}
-	want, err := strconv.Atoi(args[0])
-	ts.Check(err)
-	got := 0
-	if err := ts.Exec(args[1], args[2:]...); err != nil {
-		ended, ok := err.(*exec.ExitError) //nolint:errorlint // testscript returns it as it is
-		if !ok {
-			ts.Fatalf("%v", err)
-		}
-		got = ended.ExitCode()
-	}
-	if got != want {
-		ts.Fatalf("exit code %d, want %d", got, want)
-	}
 }
 
 // await ID waits until the task was read once: whoever created it knows its id.

@@ -73,7 +73,7 @@ func newServeCmd(t *terminal) *cobra.Command {
 
 // serveRun serves until ctx ends, which the first signal does; a second one ends the process at once.
 func serveRun(ctx context.Context, t *terminal, sources config.Sources) error {
-	settings, directory, err := config.Load(sources)
+	settings, directory, err := loadSettings(sources)
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func serveRun(ctx context.Context, t *terminal, sources config.Sources) error {
 	defer flush()
 	boxes, err := newSandboxes(settings.DataDir)
 	if err != nil {
-		return err
+		return &hinted{fmt.Errorf("the data folder can't be used: %w", err), "--data-dir names another folder"}
 	}
 	supply, err := findSuppliers(ctx, settings, directory, boxes, os.Getenv)
 	if err != nil {

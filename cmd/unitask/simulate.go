@@ -68,6 +68,14 @@ func newSimulateCmd(t *terminal) *cobra.Command {
 	return cmd
 }
 
+func namesOf(directory *catalog.Catalog) []string {
+	var names []string
+	for _, one := range directory.All() {
+		names = append(names, string(one.Name))
+	}
+	return names
+}
+
 // comparison is what simulate prints as JSON; WhatIf is absent where nothing is changed.
 type comparison struct {
 	Configured simulate.Report  `json:"configured"`
@@ -75,9 +83,12 @@ type comparison struct {
 }
 
 func simulateRun(ctx context.Context, t *terminal, o *simulateOptions, sources config.Sources) error {
-	settings, directory, err := config.Load(sources)
+	settings, directory, err := loadSettings(sources)
 	if err != nil {
 		return err
+	}
+	if _, known := directory.Get(o.pattern.Capability); !known {
+		return absentCapability(string(o.pattern.Capability), namesOf(directory), "the directory has no capability")
 	}
 	found, err := findSuppliers(ctx, settings, directory, nil, os.Getenv)
 	if err != nil {
@@ -131,7 +142,7 @@ func (o *simulateOptions) requests(t *terminal) ([]simulate.Arrival, error) {
 	if o.arrivals != "-" {
 		f, err := os.Open(o.arrivals)
 		if err != nil {
-			return nil, err
+			return nil, &usageError{message: o.arrivals + ": " + why(err).Error()}
 		}
 		defer func() { _ = f.Close() }()
 		in = f

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -97,8 +98,12 @@ func (o *storeBackupOptions) writeFile(ctx context.Context, dir string) (m backu
 		return m, &usageError{message: o.file + " exists", hint: "--force replaces it"}
 	}
 	f, err := os.CreateTemp(filepath.Dir(o.file), "."+filepath.Base(o.file)+"-") // made with mode 0600
+	if errors.Is(err, fs.ErrNotExist) {
+		parent := filepath.Dir(o.file)
+		return m, &usageError{message: "there is no folder " + parent, hint: "mkdir -p " + shellWord(parent)}
+	}
 	if err != nil {
-		return m, err
+		return m, &hinted{fmt.Errorf("%s can't be written: %w", o.file, why(err)), "name a file in a folder that you may write"}
 	}
 	defer func() { _ = os.Remove(f.Name()) }() // gone already after a rename
 	m, err = o.write(ctx, dir, f)

@@ -142,7 +142,7 @@ func (o *storeRestoreOptions) unpack(t *terminal, staging string) (m backup.Mani
 	if o.file != "-" {
 		f, err := os.Open(o.file)
 		if err != nil {
-			return m, err
+			return m, &usageError{message: o.file + ": " + why(err).Error()}
 		}
 		defer func() { err = errors.Join(err, f.Close()) }()
 		in = f

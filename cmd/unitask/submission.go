@@ -124,7 +124,11 @@ func (s *submission) doubt(err error) {
 	_, lost := errors.AsType[*client.UnreachableError](err)
 	dial, ok := errors.AsType[*net.OpError](err)
 	unsent := ok && dial.Op == "dial"
-	s.doubtful = s.doubtful || lost && !unsent || answered && (e.Foreign || e.Fault.Code == fault.Internal && e.Fault.TaskID == "")
+	if answered && e.Fault.TaskID != "" && e.Fault.Code != fault.IdempotencyConflict {
+		s.doubtful = false // it is known which task this is, and how it ended
+		return
+	}
+	s.doubtful = s.doubtful || lost && !unsent || answered && (e.Foreign || e.Fault.Code == fault.Internal)
 }
 
 // open reports whether err leaves the service with work whose end isn't known here.

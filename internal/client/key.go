@@ -86,7 +86,10 @@ func ReadKeyFile(name string, stdin io.Reader) (secret.Value, error) {
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
-			return secret.Value{}, err
+			return secret.Value{}, &secret.Error{
+				Kind: secret.ErrNotFound, Message: "no key can be read from a file: " + strings.TrimPrefix(err.Error(), "open "),
+				Hint: "--api-key-file names a file that holds one key, or - for stdin",
+			}
 		}
 		defer func() { _ = f.Close() }()
 		stdin = f

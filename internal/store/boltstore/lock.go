@@ -1,6 +1,7 @@
 package boltstore
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,14 +16,9 @@ type LockedError struct {
 	Holder string // "process 812, since 2026-11-21T08:38:00Z"; "" where that isn't known
 }
 
-// Error says who holds the file and what to do instead.
+// Error says who holds the file.
 func (e *LockedError) Error() string {
-	holder := e.Holder
-	if holder == "" {
-		holder = "another process"
-	}
-	return fmt.Sprintf("%s is in use by %s: ask that process through its admin socket, stop it, "+
-		"or name another data folder", e.Path, holder)
+	return e.Path + " is in use by " + cmp.Or(e.Holder, "another process")
 }
 
 // The holder stands in a file of its own: reading the store's needs its lock, and a system's table of

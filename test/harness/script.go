@@ -1,0 +1,70 @@
+package harness
+
+import (
+	"errors"
+	"io"
+	"os/exec"
+	"strconv"
+	"syscall"
+
+	"github.com/creack/pty"
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// Exits is the script command "exits CODE PROGRAM ARG...": it runs a program and checks its exit code.
+// The output is for the script's next stdout and stderr.
+func Exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE PROGRAM ARG...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		ended, ok := err.(*exec.ExitError) //nolint:errorlint // testscript returns it as it is
+		if !ok {
+			ts.Fatalf("%v", err)
+		}
+		got = ended.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// onTerminal names what a program on a terminal gets of a script's environment.
+var onTerminal = []string{
+	"HOME", "NO_COLOR", "PATH", "TERM", "UNITASK_API_KEY", "UNITASK_BASE_URL", "UNITASK_CONFIG_DIR", "UNITASK_DATA_DIR",
+	"UNITASK_PASSPHRASE", "UNITASK_PROFILE", "UNITASK_STATE_DIR",
+}
+
+// OnTerminal is the script command "terminal CODE KEYS PROGRAM ARG...": it runs a program on a terminal
+// of 80 by 24 that answers no query, types KEYS there and checks the exit code. All that was written to
+// the terminal is for the script's next stdout.
+func OnTerminal(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: terminal CODE KEYS PROGRAM ARG...")
+	}
+	cmd := exec.Command("sh", append([]string{"-c", `exec "$@"`, "sh"}, args[2:]...)...) // which looks in the script's PATH
+	cmd.Dir = ts.MkAbs(".")
+	for _, name := range onTerminal {
+		if value := ts.Getenv(name); value != "" {
+			cmd.Env = append(cmd.Env, name+"="+value)
+		}
+	}
+	screen, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 80})
+	ts.Check(err)
+	defer func() { _ = screen.Close() }()
+	_, err = io.WriteString(screen, args[1])
+	ts.Check(err)
+	shown, err := io.ReadAll(screen)
+	if err != nil && !errors.Is(err, syscall.EIO) { // how Linux says that the other side has closed
+		ts.Check(err)
+	}
+	_ = cmd.Wait() // the exit code says it
+	_, err = ts.Stdout().Write(shown)
+	ts.Check(err)
+	if got := strconv.Itoa(cmd.ProcessState.ExitCode()); got != args[0] {
+		ts.Fatalf("exit code %s, want %s; on the terminal:\n%s", got, args[0], shown)
+	}
+}
