@@ -179,7 +179,7 @@ func decodeMeta(raw []byte) (Meta, error) {
 		return Meta{}, err
 	}
 	var hash task.Hash
-	err := hash.UnmarshalJSON([]byte(`"` + m.SHA256 + `"`))
+	err := hash.UnmarshalText([]byte(m.SHA256))
 	switch {
 	case !validID(m.ID), m.Owner == "", m.CreatedAt.IsZero():
 		return Meta{}, errors.New("id, owner or time is missing")

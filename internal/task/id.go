@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -85,19 +84,18 @@ type Hash [32]byte
 // String returns the hash in hexadecimal.
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
-// MarshalJSON writes the hexadecimal form.
-func (h Hash) MarshalJSON() ([]byte, error) { return json.Marshal(h.String()) }
+// MarshalText writes the hexadecimal form.
+func (h Hash) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, h[:]), nil }
 
-// UnmarshalJSON reads the hexadecimal form.
-func (h *Hash) UnmarshalJSON(b []byte) error {
-	var s string
-	if err := json.Unmarshal(b, &s); err != nil {
-		return err
+// UnmarshalText reads the hexadecimal form.
+func (h *Hash) UnmarshalText(b []byte) error {
+	var raw Hash
+	if len(b) != hex.EncodedLen(len(raw)) {
+		return fmt.Errorf("task: %q is no SHA-256", b)
 	}
-	raw, err := hex.DecodeString(s)
-	if err != nil || len(raw) != len(h) {
-		return fmt.Errorf("task: %q is no SHA-256", s)
+	if _, err := hex.Decode(raw[:], b); err != nil {
+		return fmt.Errorf("task: %q is no SHA-256", b)
 	}
-	copy(h[:], raw)
+	*h = raw
 	return nil
 }

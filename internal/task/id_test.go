@@ -1,6 +1,7 @@
 package task_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -133,7 +134,7 @@ func FuzzHashJSON(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
 		var h task.Hash
-		if err := json.Unmarshal(in, &h); err != nil {
+		if err := json.Unmarshal(in, &h); err != nil || string(bytes.TrimSpace(in)) == "null" {
 			return
 		}
 		out, err := json.Marshal(h)

@@ -184,6 +184,9 @@ func DropFreelist(path string) error {
 	}), b.Close())
 }
 
+// HeadSize is where a record's JSON begins.
+const HeadSize = headSize
+
 // Record forms for the fuzz test.
 var (
 	EncodeTask = encodeTask

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"unitask/internal/fault"
 	"unitask/internal/store/boltstore"
 	"unitask/internal/task"
 )
@@ -25,10 +26,12 @@ func sampleTask(t testing.TB) task.Task {
 	}
 	sample = sample.BeginAttempt(task.Plan{Supplier: "s", Caps: []task.Cap{{Key: "supplier:s", Limit: 2}}}, now)
 	sample, _ = sample.MarkSubmitted(json.RawMessage(`{"job":"<1>"}`), now)
+	sample.Failure = &task.Failure{Code: fault.ProviderTimeout, Message: "too late", Retryable: true, RetryAfter: 2 * time.Second}
 	return sample
 }
 
-// FuzzRecord: whatever decodes is encoded to what decodes to the same, and encodes so.
+// FuzzRecord: whatever decodes is encoded to what decodes to the same, as encoding/json reads it too, and
+// encodes so.
 func FuzzRecord(f *testing.F) {
 	sample := sampleTask(f)
 	record, err := boltstore.EncodeTask(nil, sample)
@@ -59,6 +62,13 @@ func FuzzRecord(f *testing.F) {
 		second, err := boltstore.DecodeTask(again)
 		if err != nil {
 			t.Fatalf("decode what was encoded: %v", err)
+		}
+		var standard task.Task
+		if err := json.Unmarshal(again[boltstore.HeadSize:], &standard); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(standard, second); diff != "" {
+			t.Fatalf("decoded otherwise than by encoding/json (-want +got):\n%s", diff)
 		}
 		third, err := boltstore.EncodeTask(nil, second)
 		if err != nil || !bytes.Equal(again, third) {
