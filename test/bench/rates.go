@@ -92,6 +92,7 @@ func (b *bed) measurements() []measurement {
 		{"unitask50", b.onNode(slow, chat, 0)},
 		{"wake", b.woken},
 		{"client", b.client},
+		{"keyring", b.keyring},
 		{"stored", b.stored.measure},
 		{"queued", b.queued.measure},
 	}

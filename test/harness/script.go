@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"context"
 	"errors"
 	"io"
 	"os/exec"
@@ -45,7 +46,7 @@ func OnTerminal(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
 		ts.Fatalf("usage: terminal CODE KEYS PROGRAM ARG...")
 	}
-	cmd := exec.Command("sh", append([]string{"-c", `exec "$@"`, "sh"}, args[2:]...)...) // which looks in the script's PATH
+	cmd := exec.CommandContext(context.Background(), "sh", append([]string{"-c", `exec "$@"`, "sh"}, args[2:]...)...) // which looks in the script's PATH
 	cmd.Dir = ts.MkAbs(".")
 	for _, name := range onTerminal {
 		if value := ts.Getenv(name); value != "" {
