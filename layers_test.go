@@ -72,6 +72,7 @@ var layers = map[string]layer{
 	"test/crash/invariant": {floor: 3, may: []string{"api", "task"}},
 
 	"routing":  {floor: 4, may: []string{"supplier", "catalog", "task", "fault"}},
+	"policy":   {floor: 4, may: []string{"supplier", "catalog", "account", "task", "fault"}},
 	"simulate": {floor: 5, may: []string{"routing", "supplier", "catalog", "task", "fault"}},
 	"gate":     {floor: 4, may: []string{"account", "store", "catalog", "fault", "task"}},
 

@@ -48,10 +48,7 @@ func (d *diagnosis) server(ctx context.Context) {
 
 // settings reads them as serve would.
 func (d *diagnosis) settings() (config.Config, bool) {
-	sources := config.Sources{File: d.o.config, Getenv: os.Getenv, Kinds: kindNames()}
-	if sources.File == "" {
-		sources.File = os.Getenv("UNITASK_CONFIG")
-	}
+	sources := settingsFrom(d.o.config)
 	c, _, err := config.Load(sources)
 	if err != nil {
 		d.fail("settings", &hinted{err, "unitask config check shows each error with its line"})

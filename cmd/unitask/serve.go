@@ -39,10 +39,8 @@ func (f *serverFlags) add(cmd *cobra.Command) {
 
 // sources returns where the settings come from, the flags that were given among them.
 func (f *serverFlags) sources(cmd *cobra.Command) config.Sources {
-	s := config.Sources{File: f.file, Getenv: os.Getenv, Flags: map[string]string{}, Kinds: kindNames()}
-	if s.File == "" {
-		s.File = os.Getenv("UNITASK_CONFIG")
-	}
+	s := settingsFrom(f.file)
+	s.Flags = map[string]string{}
 	for flag, value := range map[string]struct{ setting, text string }{
 		"listen": {"listen", f.listen}, "data-dir": {"data_dir", f.dataDir}, "store": {"store", f.store},
 		"metrics-listen": {"metrics_listen", f.metrics},

@@ -41,6 +41,9 @@ func (b banner) print(t *terminal) {
 		}
 		t.note("  %-9s  %-10s %s  %s", head, s.Name, mark, s.About)
 	}
+	if about := b.supply.aboutPolicy(); about != "" {
+		t.note("  policy     %s", about)
+	}
 	t.note("")
 	if !b.supply.anyLive() {
 		t.note("  No supplier is live: a live key has nothing to call. Test keys work.")

@@ -97,7 +97,7 @@ func (n *node) assemble(ctx context.Context, c config.Config, directory *catalog
 	}
 	n.gateway, err = gateway.New(gateway.Config{
 		Catalog: directory, Store: n.db, Gate: n.gate, Routes: table, Artifacts: files, Fetcher: fetcher,
-		Limits: gatewayLimits(c.Limits), Now: wallClock, Logger: log, Observer: n.metrics,
+		Policy: s.policy, Limits: gatewayLimits(c.Limits), Now: wallClock, Logger: log, Observer: n.metrics,
 	})
 	if err != nil {
 		return err

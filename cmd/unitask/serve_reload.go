@@ -60,7 +60,7 @@ func (n *node) apply(c config.Config, directory *catalog.Catalog, s supply) erro
 	if err != nil {
 		return err
 	}
-	n.gateway.Apply(gateway.Settings{Catalog: directory, Routes: table, Limits: gatewayLimits(c.Limits)})
+	n.gateway.Apply(gateway.Settings{Catalog: directory, Routes: table, Policy: s.policy, Limits: gatewayLimits(c.Limits)})
 	n.gate.SetDefaults(gateDefaults(c.Limits))
 	n.api.SetBody(serverLimits(c.Limits).Body)
 	n.operator.SetSuppliers(s.statuses)

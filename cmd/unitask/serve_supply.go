@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/catalog"
 	"unitask/internal/config"
+	"unitask/internal/policy"
 	"unitask/internal/routing"
 	"unitask/internal/secret"
 	"unitask/internal/supplier"
@@ -39,6 +41,8 @@ type supply struct {
 	routes   []routing.Route
 	prices   map[catalog.Name]task.Price
 	statuses []api.SupplierStatus // in the order of the banner
+	policy   *policy.Policy
+	adapters map[string]supplier.Adapter // of live suppliers, by their names in routes
 }
 
 // anyLive reports whether live keys have something to call.
@@ -49,6 +53,20 @@ func (s supply) anyLive() bool {
 // liveKinds returns the kinds of suppliers that live keys may be served by.
 func liveKinds() []supplier.Kind {
 	return slices.DeleteFunc(all.Kinds(), func(k supplier.Kind) bool { return k.Name == sandbox.Kind().Name })
+}
+
+// settingsFrom is where settings come from, without flags: file, or the one that the environment names.
+func settingsFrom(file string) config.Sources {
+	s := config.Sources{File: file, Getenv: os.Getenv, Kinds: kindNames()}
+	if s.File == "" {
+		s.File = os.Getenv("UNITASK_CONFIG")
+	}
+	for _, k := range liveKinds() {
+		if k.Moderates {
+			s.Moderators = append(s.Moderators, k.Name)
+		}
+	}
+	return s
 }
 
 // kindNames is liveKinds as the configuration wants it: nil where a model's map decides.
@@ -73,7 +91,10 @@ func findSuppliers(
 		s.prices[name] = price.Task()
 	}
 	s.addSandbox(box, directory)
-	return s, s.addLive(ctx, c, getenv)
+	if err := s.addLive(ctx, c, getenv); err != nil {
+		return s, err
+	}
+	return s, s.addPolicy(c.Policy)
 }
 
 // addLive adds the suppliers of live keys.
@@ -169,6 +190,10 @@ func (s *supply) add(one config.Supplier, title string, routes map[catalog.Name]
 	if err := checkModels(adapter, routes); err != nil {
 		return api.SupplierStatus{}, err
 	}
+	if s.adapters == nil {
+		s.adapters = map[string]supplier.Adapter{}
+	}
+	s.adapters[one.Name] = adapter
 	hosts, err := resultHosts(one)
 	if err != nil {
 		return api.SupplierStatus{}, err

@@ -19,9 +19,7 @@ func openStoreOperator(_ context.Context, dataDir string) (operator, func() erro
 	if err := mustHoldData(dataDir); err != nil {
 		return nil, nil, err
 	}
-	settings, _, err := config.Load(config.Sources{
-		File: os.Getenv("UNITASK_CONFIG"), Getenv: os.Getenv, Kinds: kindNames(),
-	})
+	settings, _, err := config.Load(settingsFrom(""))
 	if err != nil {
 		return nil, nil, err
 	}

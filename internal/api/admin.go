@@ -114,6 +114,7 @@ type AdminTask struct {
 // AdminAttempt is one row of a task's ledger.
 type AdminAttempt struct {
 	N           int               `json:"n"`
+	Moderation  bool              `json:"moderation,omitempty"` // a question about the content, before its work
 	Supplier    string            `json:"supplier"`
 	Model       string            `json:"model"`
 	State       task.AttemptState `json:"state"`
@@ -140,7 +141,7 @@ func AdminTaskOf(t task.Task, account string) AdminTask {
 	}
 	for _, a := range t.Attempts {
 		out.Attempts = append(out.Attempts, AdminAttempt{
-			N: a.N, Supplier: a.Supplier, Model: a.Model, State: a.State, Reason: a.Reason, Passed: a.Passed,
+			N: a.N, Moderation: a.Moderation, Supplier: a.Supplier, Model: a.Model, State: a.State, Reason: a.Reason, Passed: a.Passed,
 			Code: a.Code, Cost: a.Cost.String(), CostUnknown: a.CostUnknown, StartedAt: Timestamp{a.StartedAt},
 			SubmittedAt: TimestampOf(a.SubmittedAt), ClosedAt: TimestampOf(a.ClosedAt),
 		})

@@ -66,6 +66,7 @@ type Capability struct {
 	Example          json.RawMessage            // a full request body that works
 	PersonInputs     []string                   // input members that may show a person: need input.authorization
 	MediaInputs      []string                   // JSON-pointer patterns of media values in the input: "/image", "/images/*"
+	ChoiceInputs     []string                   // JSON-pointer patterns of input members whose values are listed
 	Deadline         time.Duration              // of a task, from acceptance
 	Defaults         map[string]json.RawMessage // of parameters, from their schema
 	Filled           json.RawMessage            // what FillDefaults makes of none

@@ -59,7 +59,8 @@ func (d declaration) finish(e *entry) error {
 	if err != nil {
 		return d.wrap(d.Input.line, err)
 	}
-	e.MediaInputs = mediaPatterns(fields)
+	e.MediaInputs = inputPatterns(fields, func(f Field) bool { return f.Media })
+	e.ChoiceInputs = inputPatterns(fields, func(f Field) bool { return len(f.Enum) > 0 })
 	e.Defaults = map[string]json.RawMessage{}
 	var members []string
 	for _, f := range fields {

@@ -77,6 +77,7 @@ func TestOverlayAddsACapability(t *testing.T) {
 		Example:      json.RawMessage(`{"capability":"text.rewrite","input":{"text":"hello"},"parameters":{"tone":"lively"}}`),
 		PersonInputs: []string{"portrait"},
 		MediaInputs:  []string{"/portrait", "/authorization/evidence/*"},
+		ChoiceInputs: []string{"/authorization/person"},
 		Deadline:     30 * time.Second,
 		Defaults:     map[string]json.RawMessage{"tone": json.RawMessage(`"calm"`)},
 		Filled:       json.RawMessage(`{"tone":"calm"}`),

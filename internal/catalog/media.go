@@ -41,27 +41,27 @@ func expand(pointers []string, v any, base string, rest []string) []string {
 	return pointers
 }
 
-// mediaPatterns returns the MediaInputs of a capability with these fields.
-func mediaPatterns(fields []Field) []string {
+// inputPatterns returns the JSON-pointer patterns of the input's members of one sort, at any depth.
+func inputPatterns(fields []Field, is func(Field) bool) []string {
 	var patterns []string
 	for _, f := range fields {
 		if f.Group == GroupInput {
-			patterns = appendMedia(patterns, f, "")
+			patterns = appendPatterns(patterns, f, "", is)
 		}
 	}
 	return patterns
 }
 
-func appendMedia(patterns []string, f Field, base string) []string {
+func appendPatterns(patterns []string, f Field, base string, is func(Field) bool) []string {
 	base += "/" + escapeToken(f.Name)
 	if f.Array {
 		base += "/*"
 	}
-	if f.Media {
+	if is(f) {
 		return append(patterns, base)
 	}
 	for _, inner := range f.Members {
-		patterns = appendMedia(patterns, inner, base)
+		patterns = appendPatterns(patterns, inner, base, is)
 	}
 	return patterns
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // check completes c and reports what doesn't fit together.
-func (r *report) check(c *Config, kinds map[string][]string, directory *catalog.Catalog) {
+func (r *report) check(c *Config, kinds map[string][]string, moderators []string, directory *catalog.Catalog) {
 	r.checkListen(c)
 	if c.DataDir == "" {
 		r.add("data_dir", "must not be empty", "")
@@ -45,6 +45,7 @@ func (r *report) check(c *Config, kinds map[string][]string, directory *catalog.
 		r.known(join("routes", string(name)), name, directory)
 		r.checkRoutes(name, c.Routes[name], suppliers, kinds)
 	}
+	r.checkPolicy(c, moderators, directory)
 }
 
 func (r *report) checkListen(c *Config) {

@@ -27,6 +27,7 @@ type Config struct {
 	Deadlines     map[catalog.Name]Duration `yaml:"deadlines" doc:"how long a task of the capability may take, where the directory's own deadline doesn't suit"`
 	Suppliers     []Supplier                `yaml:"suppliers"`
 	Routes        map[catalog.Name][]Route  `yaml:"routes" doc:"who may serve each capability"`
+	Policy        Policy                    `yaml:"policy"`
 	Prices        map[catalog.Name]Price    `yaml:"prices" doc:"what callers pay for a capability; by default what the cheapest approved route costs"`
 }
 

@@ -49,6 +49,7 @@ func defaults() config.Config {
 	return config.Config{
 		Listen: "127.0.0.1:8420", BaseURL: "http://127.0.0.1:8420", DataDir: "./data", Store: "bolt", Artifacts: "file",
 		KeyPrefix: "svc",
+		Policy:    config.Policy{Moderation: config.Moderation{Model: "omni-moderation-latest", OnFailure: config.RefuseFailed}},
 		Limits: config.Limits{
 			Body: 16 << 20, InlineMedia: 10 << 20, Artifact: 2 << 30, JSONDepth: 64, CreatesPerMinute: 600,
 			ReadsPerMinute: 2400, OpenTasks: 64, Queue: 100_000, Workers: 512, Takeovers: 5, Connections: 4096,
@@ -69,7 +70,7 @@ func load(t *testing.T, s config.Sources, text string) (config.Config, error) {
 			t.Fatal(err)
 		}
 	}
-	s.Kinds = kinds
+	s.Kinds, s.Moderators = kinds, []string{"openai"}
 	c, _, err := config.Load(s)
 	return c, err
 }
@@ -185,6 +186,37 @@ func TestErrors(t *testing.T) {
 		{
 			"an unknown capability", "deadlines:\n  text.chad: 1m\n",
 			[]string{"unitask.yaml:2:14: deadlines.text.chad is no capability | did you mean text.chat?"},
+		},
+		{
+			"a rule that is no pattern", "policy:\n  rules:\n    - {pattern: '(a'}\n    - {name: x}\n",
+			[]string{"unitask.yaml:3:17: policy.rules[0].pattern is no regular expression: missing closing )"},
+		},
+		{
+			"a rule for everything", "policy: {rules: [{pattern: '.*'}]}\n",
+			[]string{"unitask.yaml:1:28: policy.rules[0].pattern matches an empty text, and so would refuse every request"},
+		},
+		{
+			"rules that don't fit", "policy:\n  rules:\n    - {name: x}\n    - {pattern: a, capabilities: [text.*, txt.*]}\n",
+			[]string{
+				"unitask.yaml:3:7: policy.rules[0].pattern is required",
+				"unitask.yaml:4:43: policy.rules[1].capabilities[1] means no capability | known: ",
+			},
+		},
+		{
+			"a moderation without a supplier", "policy:\n  moderation: {on_failure: allow}\n",
+			[]string{"unitask.yaml:2:15: policy.moderation needs a supplier | one of kind openai"},
+		},
+		{
+			"a moderation by nobody", "policy:\n  moderation: {supplier: opnai}\n",
+			[]string{"unitask.yaml:2:26: policy.moderation.supplier names no supplier | did you mean openai?"},
+		},
+		{
+			"a moderation by who can't", "policy: {moderation: {supplier: anthropic}}\n",
+			[]string{"unitask.yaml:1:33: policy.moderation.supplier can't be asked: its kind anthropic has no moderation | one of kind openai"},
+		},
+		{
+			"a moderation that may fail somehow", "policy: {moderation: {supplier: openai, on_failure: shrug}}\n",
+			[]string{"unitask.yaml:1:53: policy.moderation.on_failure must be refuse or allow"},
 		},
 		{"all at once", `
 suppliers:
@@ -351,5 +383,29 @@ func TestReference(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, string(page)); diff != "" {
 		t.Errorf("run go test ./internal/config -update\n%s", diff)
+	}
+}
+
+// TestPolicy reads rules and a moderation supplier, one of the built-in ones where none is configured.
+func TestPolicy(t *testing.T) {
+	got, err := load(t, config.Sources{}, `
+policy:
+  rules:
+    - {name: cards, pattern: '\b\d{16}\b', capabilities: [text.*]}
+    - pattern: (?i)internal use only
+  moderation: {supplier: openai, capabilities: [text.chat, image.*], price: {unit: mchar, input: "0.1"}}
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := config.Policy{
+		Rules: []config.Rule{{Name: "cards", Pattern: `\b\d{16}\b`, Capabilities: []string{"text.*"}}, {Pattern: "(?i)internal use only"}},
+		Moderation: config.Moderation{
+			Supplier: "openai", Model: "omni-moderation-latest", Capabilities: []string{"text.chat", "image.*"}, OnFailure: config.RefuseFailed,
+			Price: config.Price{Unit: "mchar", Input: 100_000_000},
+		},
+	}
+	if diff := cmp.Diff(want, got.Policy); diff != "" {
+		t.Error(diff)
 	}
 }

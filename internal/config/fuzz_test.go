@@ -13,6 +13,7 @@ import (
 func FuzzLoad(f *testing.F) {
 	f.Add(example)
 	f.Add("listen: &a b\nroutes: *a\n")
+	f.Add("policy: {rules: [{pattern: '(?i)x', capabilities: ['*']}], moderation: {supplier: groq, price: {unit: mtok}}}\n" + example)
 	f.Add("limits: {<<: {body: 1}}\n")
 	f.Add("routes:\n  text.chat: [{supplier: a, model: |\n x\n}]\n")
 	file := filepath.Join(f.TempDir(), "unitask.yaml")
@@ -20,7 +21,7 @@ func FuzzLoad(f *testing.F) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		c, directory, err := config.Load(config.Sources{File: file, Kinds: kinds})
+		c, directory, err := config.Load(config.Sources{File: file, Kinds: kinds, Moderators: []string{"openai"}})
 		if err == nil {
 			if directory == nil || c.Listen == "" || c.BaseURL == "" || c.DataDir == "" || c.Limits.URLTTL == 0 {
 				t.Errorf("an accepted configuration lacks something: %+v", c)

@@ -15,10 +15,11 @@ import (
 // Sources is where settings come from, the strongest first: Flags, the environment, the file, the
 // defaults.
 type Sources struct {
-	File   string              // "" for none
-	Getenv func(string) string // nil: no environment
-	Flags  map[string]string   // by the setting's name, such as "listen"
-	Kinds  map[string][]string // the kinds of suppliers there are, with the capabilities each can serve; nil: its models' maps say
+	File       string              // "" for none
+	Getenv     func(string) string // nil: no environment
+	Flags      map[string]string   // by the setting's name, such as "listen"
+	Moderators []string            // the kinds that can be asked about content
+	Kinds      map[string][]string // the kinds of suppliers there are, with the capabilities each can serve; nil: its models' maps say
 }
 
 // Load reads and checks the settings, and the directory with the file's additions and deadlines. Its error is an
@@ -51,7 +52,7 @@ func parse(s Sources, text []byte, readFile func(string) ([]byte, error)) (Confi
 	}
 	directory := r.directory(&c, s.File, readFile)
 	if directory != nil {
-		r.check(&c, s.Kinds, directory)
+		r.check(&c, s.Kinds, s.Moderators, directory)
 	}
 	if err := r.err(); err != nil {
 		return Config{}, nil, err

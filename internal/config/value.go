@@ -104,9 +104,9 @@ func (p Price) Task() task.Price {
 // Unit is what a price is for.
 type Unit task.Unit
 
-// UnmarshalText reads one of the units.
+// UnmarshalText reads one of the units; "" is none.
 func (u *Unit) UnmarshalText(text []byte) error {
-	if *u = Unit(text); !task.Unit(text).Valid() {
+	if *u = Unit(text); *u != "" && !task.Unit(text).Valid() {
 		return errors.New("must be mtok, image, second or mchar")
 	}
 	return nil

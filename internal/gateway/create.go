@@ -88,7 +88,10 @@ func (g *Gateway) check(ctx context.Context, c gate.Caller, req catalog.Request)
 		return entry, nil, err
 	}
 	word, err := g.authorization(ctx, entry, req.Input)
-	return entry, word, err
+	if err != nil {
+		return entry, nil, err
+	}
+	return entry, word, g.checkRules(c, entry, req.Input)
 }
 
 // accept makes the one durable commit and, for a synchronous capability, begins the work.
@@ -183,7 +186,8 @@ func refusedForSure(err error) bool {
 }
 
 // newTask assembles the record: input kept, price frozen, reservation and holds computed. Synchronous
-// work has its routes chosen at once, unless it waits for an earlier attempt to be settled by its worker.
+// work has its routes chosen at once, unless it waits for an earlier attempt to be settled by its worker or
+// for a moderation supplier, who is asked first.
 func (g *Gateway) newTask(
 	ctx context.Context, c gate.Caller, req catalog.Request, entry catalog.Capability, waits bool,
 ) (n store.NewTask, choices []routing.Choice, err error) {
@@ -207,6 +211,10 @@ func (g *Gateway) newTask(
 		n.First = &store.First{Node: *g.node.Load(), Term: g.limits.Load().LeaseTerm}
 	}
 	if !n.Sync || waits {
+		return n, nil, nil
+	}
+	if m, _ := g.moderation(c.Key.Mode, entry, req.Input); m != nil {
+		n.First.Plans = []task.Plan{m.Plan()}
 		return n, nil, nil
 	}
 	sr := supplier.Request{Capability: string(req.Capability), Input: req.Input, Parameters: req.Parameters}

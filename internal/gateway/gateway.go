@@ -1,7 +1,7 @@
 // Package gateway accepts, runs, transfers, recovers and expires tasks.
 //
-// A task's way is: decode → idempotency record → capability → schema → authorization → one durable
-// commit (accept); choose a route → record the intent → submit → poll (run); keep the result's
+// A task's way is: decode → idempotency record → capability → schema → authorization → content
+// rules → one durable commit (accept); ask a moderation supplier → choose a route → record the intent → submit → poll (run); keep the result's
 // bytes → one commit (transfer). Nothing walks back, and nothing is sent to a supplier whose intent
 // isn't on disk.
 //
@@ -21,6 +21,7 @@ import (
 	"unitask/internal/artifact"
 	"unitask/internal/catalog"
 	"unitask/internal/gate"
+	"unitask/internal/policy"
 	"unitask/internal/routing"
 	"unitask/internal/store"
 	"unitask/internal/task"
@@ -41,7 +42,7 @@ type Limits struct {
 	Grace         time.Duration // for work in hand at shutdown: 20 s
 }
 
-// Config is what a Gateway is made from. All but Limits, Now and Logger are required.
+// Config is what a Gateway is made from. What may be nil says so; the rest, but for Limits, is required.
 type Config struct {
 	Catalog   *catalog.Catalog
 	Store     store.Store
@@ -49,6 +50,7 @@ type Config struct {
 	Routes    *routing.Table
 	Artifacts artifact.Store
 	Fetcher   Fetcher
+	Policy    *policy.Policy // nil: all content is taken
 	Limits    Limits
 	Now       func() time.Time // nil: time.Now
 	Logger    *slog.Logger     // nil: discarded
@@ -59,6 +61,7 @@ type Config struct {
 type Gateway struct {
 	catalog   atomic.Pointer[catalog.Catalog]
 	routes    atomic.Pointer[routing.Table]
+	policy    atomic.Pointer[policy.Policy]
 	health    *routing.Health
 	store     store.Store
 	gate      *gate.Gate
@@ -117,6 +120,7 @@ func New(c Config) (*Gateway, error) {
 	g.slots = limits.Workers
 	g.catalog.Store(c.Catalog)
 	g.routes.Store(c.Routes)
+	g.policy.Store(c.Policy)
 	g.haltCtx, g.halt = context.WithCancel(context.Background())
 	g.crew = newCrew(g.haltCtx.Done())
 	var abort context.CancelCauseFunc
@@ -132,7 +136,8 @@ func New(c Config) (*Gateway, error) {
 type Settings struct {
 	Catalog *catalog.Catalog
 	Routes  *routing.Table
-	Limits  Limits // the lease's term stays as it was
+	Policy  *policy.Policy // nil: all content is taken
+	Limits  Limits         // the lease's term stays as it was
 }
 
 // Apply replaces the settings for whatever begins from now on. Work under way keeps the route that it
@@ -147,6 +152,7 @@ func (g *Gateway) Apply(s Settings) {
 	g.limits.Store(&limits)
 	g.routes.Store(s.Routes.WithRetired(g.routes.Load()))
 	g.catalog.Store(s.Catalog)
+	g.policy.Store(s.Policy)
 }
 
 // Start begins to claim work, to keep leases and to clean up, in the background.

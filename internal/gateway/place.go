@@ -44,6 +44,7 @@ func (w *work) turns() turns {
 	for _, a := range w.t.Attempts[min(w.t.Round, len(w.t.Attempts)):] {
 		id := routing.Route{Supplier: a.Supplier, Model: a.Model}.ID()
 		switch {
+		case a.Moderation: // it says nothing about a route
 		case a.State.Open() || a.Code == "" || a.State == task.UnknownOutcome:
 		case a.State == task.Rejected && a.Code == fault.CapacityExhausted:
 			refusals[id]++

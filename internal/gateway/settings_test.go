@@ -25,7 +25,7 @@ func (w *world) apply(limits gateway.Limits, routes ...routing.Route) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.g.Apply(gateway.Settings{Catalog: directory, Routes: table, Limits: limits})
+	w.g.Apply(gateway.Settings{Catalog: directory, Routes: table, Policy: w.policy, Limits: limits})
 }
 
 // TestWorkKeepsItsRoute changes the routes under a job, a submission and a job whose outcome became

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"unitask/internal/fault"
@@ -36,6 +37,9 @@ func (w *work) begin(ctx context.Context) error {
 	}
 	if err := w.readInput(ctx); err != nil {
 		return w.unprepared(ctx, nil, err)
+	}
+	if m, _ := w.moderator(); m != nil {
+		return w.beginModeration(ctx, m)
 	}
 	had := w.turns()
 	choices, passed := w.g.routes.Load().Choose(routing.Want{
@@ -78,10 +82,15 @@ func (w *work) adoptable() (task.Attempt, bool) {
 // afterUnknown says in the ledger why a second submission is made although the first one's outcome
 // is unknown: its caller asked for it.
 func (w *work) afterUnknown() string {
-	if !w.t.LastUnknown() {
-		return ""
+	for _, a := range slices.Backward(w.t.Attempts) {
+		if a.State == task.UnknownOutcome {
+			return fmt.Sprintf("; attempt %d is of unknown outcome and the caller asked for this retry", a.N)
+		}
+		if !a.Moderation {
+			break
+		}
 	}
-	return fmt.Sprintf("; attempt %d is of unknown outcome and the caller asked for this retry", len(w.t.Attempts))
+	return ""
 }
 
 // submit sends the attempt's request, once. Nothing is sent on a lease that may have passed to another.

@@ -137,6 +137,8 @@ func (w *work) step(ctx context.Context) error {
 		return w.begin(ctx)
 	case w.inherited:
 		return w.inherit(ctx)
+	case a.Moderation:
+		return w.moderate(ctx, *a)
 	}
 	route, ok := w.routeOf(*a)
 	if !ok {
@@ -314,6 +316,8 @@ func (w *work) unsettled(open *task.Attempt, code fault.Code) *task.Closing {
 		return nil
 	case open.N == w.fresh:
 		return &task.Closing{State: task.Rejected, Code: code}
+	case open.Moderation:
+		return &task.Closing{State: task.FailedAttempt, Code: code, CostUnknown: true}
 	default:
 		return &task.Closing{State: task.UnknownOutcome, Code: code, CostUnknown: true}
 	}

@@ -17,6 +17,7 @@ import (
 	"unitask/internal/fault"
 	"unitask/internal/gate"
 	"unitask/internal/gateway"
+	"unitask/internal/policy"
 	"unitask/internal/routing"
 	"unitask/internal/store"
 	"unitask/internal/store/memstore"
@@ -43,6 +44,7 @@ type world struct {
 	now       func() time.Time
 	routes    []routing.Route
 	limits    gateway.Limits
+	policy    *policy.Policy
 	g         *gateway.Gateway
 	caller    gate.Caller
 }
@@ -125,7 +127,7 @@ func (w *world) node() *gateway.Gateway {
 	}
 	g, err := gateway.New(gateway.Config{
 		Catalog: directory, Store: w.engine, Gate: guard, Routes: table, Artifacts: w.artifacts, Fetcher: w.fetcher,
-		Limits: w.limits, Now: w.now,
+		Policy: w.policy, Limits: w.limits, Now: w.now,
 	})
 	if err != nil {
 		w.t.Fatal(err)

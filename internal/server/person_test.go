@@ -111,7 +111,8 @@ func TestPersonIsNotVouchedFor(t *testing.T) {
 		{"a picture", portrait("a", ""), w.test, 403, fault.AuthorizationRequired, []string{"input.authorization", "input.authorization"}},
 		{
 			"a picture for a video", `{"capability":"video.generate","input":{"image":{"url":"https://example.com/a.png"}}}`, w.test,
-			403, fault.AuthorizationRequired, []string{"input.authorization", "input.authorization"},
+			403, fault.AuthorizationRequired,
+			[]string{"input.authorization", "input.authorization"},
 		},
 		{"no statement", portrait("a", `{"person":"authorized"}`), w.test, 400, fault.InvalidRequest, []string{"input.authorization.statement"}},
 		{"an empty statement", portrait("a", `{"person":"authorized","statement":" "}`), w.test, 400, fault.InvalidRequest, []string{"input.authorization.statement"}},

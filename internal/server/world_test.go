@@ -19,6 +19,7 @@ import (
 	"unitask/internal/fault"
 	"unitask/internal/gate"
 	"unitask/internal/gateway"
+	"unitask/internal/policy"
 	"unitask/internal/routing"
 	"unitask/internal/server"
 	"unitask/internal/store"
@@ -63,6 +64,7 @@ type options struct {
 	limits   server.Limits
 	gateway  gateway.Limits
 	now      func() time.Time
+	policy   *policy.Policy
 	// fetchable is hosts of this machine that may be fetched from.
 	fetchable []string
 }
@@ -81,7 +83,7 @@ func newWorld(t *testing.T, o options) *world {
 	log := slog.New(slog.NewJSONHandler(w.log, nil))
 	o.gateway.Grace = time.Second
 	g := must(gateway.New(gateway.Config{
-		Catalog: directory, Store: o.engine, Gate: keeper, Routes: table, Artifacts: files, Fetcher: fetcher, Limits: o.gateway, Logger: log,
+		Catalog: directory, Store: o.engine, Gate: keeper, Routes: table, Artifacts: files, Fetcher: fetcher, Policy: o.policy, Limits: o.gateway, Logger: log,
 	}))(t)
 	ln := must((&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
 	w.base = "http://" + ln.Addr().String()

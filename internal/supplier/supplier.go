@@ -59,6 +59,13 @@ type Prober interface {
 	Probe(ctx context.Context) error
 }
 
+// Moderator is an Adapter whose supplier can judge texts. It keeps nothing of them, so that asking again
+// costs another question and nothing else.
+type Moderator interface {
+	// Moderate asks about the texts, once. It returns one Judgement for each, in order, or an *Error.
+	Moderate(ctx context.Context, model string, texts []string) ([]Judgement, error)
+}
+
 // Refuser is an Adapter whose configuration leaves out what its kind could do.
 type Refuser interface {
 	// Refuses says why it can't honour the request ("" when it can), as Kind.Refuses does.
@@ -143,6 +150,12 @@ type Usage struct {
 	Characters   int64
 }
 
+// Judgement is what a Moderator says of one text.
+type Judgement struct {
+	Flagged    bool
+	Categories []string // the supplier's words for why, sorted; for the operator alone
+}
+
 // Delta is one piece of streamed text.
 type Delta struct {
 	Text string
@@ -168,6 +181,7 @@ type Kind struct {
 	Name         string
 	Capabilities []string // those the kind can serve at all
 	Maps         bool     // its adapters are Modelers and serve whatever their maps describe
+	Moderates    bool     // its adapters are Moderators
 	New          func(Config) (Adapter, error)
 	// Refuses says why this kind can't honour the request ("" when it can): a parameter that would
 	// have to be dropped excludes the route. nil: it honours every valid request.

@@ -38,7 +38,8 @@ func (s AttemptState) Ended() bool {
 
 // Attempt is one row of a task's ledger, for operators only.
 type Attempt struct {
-	N           int             `json:"n"` // from 1, over all reopenings
+	N           int             `json:"n"`                    // from 1, over all reopenings
+	Moderation  bool            `json:"moderation,omitempty"` // a question about the content before its work: safe to repeat
 	Supplier    string          `json:"supplier"`
 	Model       string          `json:"model"`
 	SubmitKey   string          `json:"submit_key"` // "<task id>/<n>"
@@ -77,6 +78,8 @@ type Plan struct {
 	Caps     []Cap
 	Reason   string
 	Passed   []Passed
+	// Moderation: the attempt asks about the content, see Attempt.
+	Moderation bool
 }
 
 // Closing says how an open attempt ended.
@@ -100,7 +103,7 @@ func (t Task) BeginAttempt(p Plan, now time.Time) Task {
 	}
 	n := len(t.Attempts) + 1
 	t.Attempts = append(cloneAttempts(t.Attempts), Attempt{
-		N: n, Supplier: p.Supplier, Model: p.Model, SubmitKey: SubmitKey(t.ID, n), State: Intent,
+		N: n, Moderation: p.Moderation, Supplier: p.Supplier, Model: p.Model, SubmitKey: SubmitKey(t.ID, n), State: Intent,
 		Caps: p.Caps, Reason: p.Reason, Passed: p.Passed, StartedAt: now,
 	})
 	return t

@@ -125,6 +125,7 @@ func (t *Task) writeAttempts(w *jsonwrite.Writer) {
 func (a *Attempt) write(w *jsonwrite.Writer) {
 	w.Begin('{')
 	number(w, "n", int64(a.N))
+	flag(w, "moderation", a.Moderation)
 	text(w, "supplier", a.Supplier)
 	text(w, "model", a.Model)
 	text(w, "submit_key", a.SubmitKey)

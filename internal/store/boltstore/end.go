@@ -47,8 +47,11 @@ func (x *txn) end(row rowID, f task.Failure) error {
 		return err
 	}
 	s := store.Step{Moves: []task.Transition{task.Fail(f)}}
-	if before.OpenAttempt() != nil {
+	if a := before.OpenAttempt(); a != nil {
 		s.Close = &task.Closing{State: task.UnknownOutcome, Code: f.Code, CostUnknown: true}
+		if a.Moderation {
+			s.Close.State = task.FailedAttempt
+		}
 	}
 	after, _, err := s.Apply(before, x.wall)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package openai is the adapter for OpenAI's chat completions, embeddings, images, speech and
-// transcription, and for the many servers that speak the same formats under another base URL. It
+// Package openai is the adapter for OpenAI's chat completions, embeddings, images, speech,
+// transcription and moderations, and for the many servers that speak the same formats under another base URL. It
 // builds no job, keeps no state and sends each request once. How a server differs from the format's
 // author is configuration (the Option constants), and what it then can't do excludes its route.
 //
@@ -49,8 +49,9 @@ func Kind() supplier.Kind {
 		Capabilities: []string{
 			string(speech), string(transcribe), string(edit), string(imagine), string(chat), string(embed),
 		},
-		New:     New,
-		Refuses: refuses,
+		New:       New,
+		Refuses:   refuses,
+		Moderates: true,
 	}
 }
 
@@ -59,7 +60,7 @@ type adapter struct {
 	format wire.Format
 }
 
-// New returns an adapter, which is a Streamer, a Prober and a Refuser too. Its errors are about c.
+// New returns an adapter, which is a Streamer, a Moderator, a Prober and a Refuser too. Its errors are about c.
 func New(c supplier.Config) (supplier.Adapter, error) {
 	client, err := wire.Connect(c, nil, optionNames()...)
 	if err != nil {

@@ -1,0 +1,76 @@
+package catalog
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Text is one string that a caller wrote into an input.
+type Text struct {
+	Field string // its dotted path, such as "input.messages.0.content"
+	Text  string
+	Media bool // it belongs to a media value: an address, a type or an id
+}
+
+// Texts returns the strings of a validated input, at any depth and in its order. Member names, values
+// that the schema lists and the bytes of inline media aren't among them.
+func (c Capability) Texts(input json.RawMessage) []Text {
+	var all []Text
+	d := jsontext.NewDecoder(bytes.NewReader(input))
+	for {
+		token, err := d.ReadToken()
+		if err != nil {
+			return all // its end: it was decoded before
+		}
+		if token.Kind() != '"' || namesMember(d) {
+			continue
+		}
+		tokens := slices.Collect(d.StackPointer().Tokens())
+		media := startsWithAny(c.MediaInputs, tokens)
+		if media && tokens[len(tokens)-1] == "data" || matchesAny(c.ChoiceInputs, tokens) {
+			continue
+		}
+		all = append(all, Text{Field: fieldPath(append([]string{GroupInput}, tokens...)...), Text: token.String(), Media: media})
+	}
+}
+
+// namesMember reports whether the token that was just read is the name of an object's member.
+func namesMember(d *jsontext.Decoder) bool {
+	kind, length := d.StackIndex(d.StackDepth())
+	return kind == '{' && length%2 == 1
+}
+
+// matchesAny reports whether a path is that of one of the patterns.
+func matchesAny(patterns, path []string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		rest, ok := afterPattern(p, path)
+		return ok && len(rest) == 0
+	})
+}
+
+// startsWithAny reports whether a path leads into what one of the patterns matches.
+func startsWithAny(patterns, path []string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		_, ok := afterPattern(p, path)
+		return ok
+	})
+}
+
+// afterPattern returns what of a path is left behind a pattern, where it begins with that.
+func afterPattern(pattern string, path []string) (rest []string, ok bool) {
+	for token := range jsontext.Pointer(pattern).Tokens() {
+		if len(path) == 0 {
+			return nil, false
+		}
+		_, err := strconv.ParseUint(path[0], 10, 63)
+		if token != path[0] && (token != "*" || err != nil) {
+			return nil, false
+		}
+		path = path[1:]
+	}
+	return path, true
+}

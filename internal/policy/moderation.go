@@ -1,0 +1,83 @@
+package policy
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"unitask/internal/account"
+	"unitask/internal/catalog"
+	"unitask/internal/fault"
+	"unitask/internal/supplier"
+	"unitask/internal/task"
+)
+
+// Moderation is a supplier who is asked about the texts of live tasks before their work begins.
+type Moderation struct {
+	Supplier     string
+	Model        string
+	Adapter      supplier.Moderator
+	Capabilities []string   // as account.Allows reads them; none: all
+	Price        task.Price // what the supplier charges for the texts
+	AllowFailed  bool       // work goes on where the supplier can't be asked
+}
+
+// Verdict is what a moderation supplier said of one task.
+type Verdict struct {
+	Fault *fault.Error // why the content is refused; nil: it isn't
+	Note  string       // for the operator: the supplier's words for why
+	Usage task.Usage   // what it was asked to read
+	Cost  task.Money
+}
+
+// ModerationFor returns who is asked about a capability's texts; nil for nobody. Test keys reach no paid
+// supplier, so that theirs are never sent.
+func (p *Policy) ModerationFor(mode task.Mode, name catalog.Name) *Moderation {
+	if p == nil || p.Moderation == nil || mode != task.Live || !account.Allows(p.Moderation.Capabilities, string(name)) {
+		return nil
+	}
+	return p.Moderation
+}
+
+// Prose returns the texts that a moderation supplier reads: all but what belongs to a media value.
+func Prose(all []catalog.Text) []catalog.Text {
+	return slices.DeleteFunc(all, func(t catalog.Text) bool { return t.Media || strings.TrimSpace(t.Text) == "" })
+}
+
+// Plan is the question as the ledger records it.
+func (m *Moderation) Plan() task.Plan {
+	return task.Plan{Supplier: m.Supplier, Model: m.Model, Moderation: true, Reason: "asked about the content before its work begins"}
+}
+
+// Ask puts the texts to the supplier, once. Its error is a *supplier.Error.
+func (m *Moderation) Ask(ctx context.Context, texts []catalog.Text) (Verdict, error) {
+	var v Verdict
+	asked := make([]string, len(texts))
+	for i, t := range texts {
+		asked[i] = t.Text
+		v.Usage.InputTokens += int64(len(t.Text)+bytesPerToken-1) / bytesPerToken
+		v.Usage.Characters += int64(utf8.RuneCountInString(t.Text))
+	}
+	judged, err := m.Adapter.Moderate(ctx, m.Model, asked)
+	if err != nil {
+		return Verdict{}, err
+	}
+	v.Cost = m.Price.Cost(v.Usage)
+	var rows []fault.Detail
+	var why []string
+	for i, j := range judged {
+		if j.Flagged && len(rows) < mostRows {
+			rows = append(rows, fault.Detail{Field: texts[i].Field, Message: "was refused by review"})
+			why = append(why, j.Categories...)
+		}
+	}
+	if len(rows) > 0 {
+		slices.Sort(why)
+		v.Fault, v.Note = violation(rows), "flagged: "+strings.Join(slices.Compact(why), ", ")
+	}
+	return v, nil
+}
+
+// bytesPerToken is about that of English text: moderation answers say nothing of tokens.
+const bytesPerToken = 4

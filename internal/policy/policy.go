@@ -1,0 +1,81 @@
+// Package policy says what content a service takes: by the operator's patterns, which refuse a request
+// before it is recorded, and by a moderation supplier, who is asked before anything else is sent to a
+// supplier.
+//
+// It judges the texts of an input and nothing else: not what media show, and not what a model answers.
+// A refusal names the field, never the rule, so that it can't be used to find out how to get around it.
+// A Policy is immutable and safe for concurrent use; it keeps nothing of what it reads.
+package policy
+
+import (
+	"encoding/json"
+	"regexp"
+
+	"unitask/internal/account"
+	"unitask/internal/catalog"
+	"unitask/internal/fault"
+)
+
+// Policy is what holds for new work. The zero Policy, and a nil one, take everything.
+type Policy struct {
+	Rules      []Rule
+	Moderation *Moderation // nil: nobody is asked
+}
+
+// Rule refuses requests whose text it matches.
+type Rule struct {
+	Name         string // for the log
+	Pattern      *regexp.Regexp
+	Capabilities []string // as account.Allows reads them; none: all
+}
+
+// mostRows bounds the fields that a refusal names.
+const mostRows = 20
+
+// Refusal is a request that the rules refuse.
+type Refusal struct {
+	Fault *fault.Error // for the caller
+	Rules []string     // for the operator: the rule of each row of the Fault's details
+}
+
+// Refuse judges a validated input by the rules; nil: none of them matches.
+func (p *Policy) Refuse(c catalog.Capability, input json.RawMessage) *Refusal {
+	rules := p.rulesFor(c.Name)
+	if len(rules) == 0 {
+		return nil
+	}
+	var refused Refusal
+	var rows []fault.Detail
+	for _, text := range c.Texts(input) {
+		for _, r := range rules {
+			if len(rows) < mostRows && r.Pattern.MatchString(text.Text) {
+				rows = append(rows, fault.Detail{Field: text.Field, Message: "is refused by the service's content rules"})
+				refused.Rules = append(refused.Rules, r.Name)
+				break
+			}
+		}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	refused.Fault = violation(rows)
+	return &refused
+}
+
+func (p *Policy) rulesFor(name catalog.Name) []Rule {
+	if p == nil {
+		return nil
+	}
+	var rules []Rule
+	for _, r := range p.Rules {
+		if account.Allows(r.Capabilities, string(name)) {
+			rules = append(rules, r)
+		}
+	}
+	return rules
+}
+
+// violation is the fault that names these fields; the first gives the message.
+func violation(rows []fault.Detail) *fault.Error {
+	return fault.New(fault.ContentPolicyViolation, rows[0].Field+" "+rows[0].Message).WithDetails(rows...)
+}
