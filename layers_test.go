@@ -69,6 +69,8 @@ var layers = map[string]layer{
 	"store/storetest": {floor: 3, may: append([]string{"store/memstore"}, engine...)},
 	"artifact":        {floor: 3, may: []string{"fault", "task", "secret", "disk"}},
 
+	"requestlog": {floor: 3, may: []string{"task", "fault", "jsonwrite"}},
+
 	"test/crash/invariant": {floor: 3, may: []string{"api", "task"}},
 
 	"routing":  {floor: 4, may: []string{"supplier", "catalog", "task", "fault"}},
@@ -79,6 +81,7 @@ var layers = map[string]layer{
 	"backup": {floor: 4, may: []string{"artifact", "disk"}},
 
 	"gateway": {floor: 5, below: true},
+	"desk":    {floor: 5, may: []string{"account", "api", "catalog", "fault", "gate", "requestlog", "routing", "secret", "store", "task"}},
 
 	"server":         {floor: 6, below: true, may: []string{"server/console"}},
 	"server/console": {floor: 6, below: true},

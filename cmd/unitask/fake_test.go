@@ -339,7 +339,7 @@ func newFakeAdmin() http.Handler {
 		mu.Lock()
 		defer mu.Unlock()
 		k := api.Key{ID: fmt.Sprintf("key_%d", len(keys)+1), Name: req.Name, Account: "default", Mode: req.Mode, Scopes: req.Scopes, Hint: "fake"}
-		k.KeyLimits = api.KeyLimits{
+		k.Limits = api.Limits{
 			CreatesPerMinute: req.CreatesPerMinute, OpenTasks: req.OpenTasks, Budget: req.Budget, BudgetPeriod: req.BudgetPeriod,
 		}
 		if req.ExpiresInSeconds > 0 {

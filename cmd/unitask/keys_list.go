@@ -57,13 +57,13 @@ func listKeys(t *terminal, keys []api.Key, now time.Time) error {
 	for _, k := range keys {
 		scopes := cmp.Or(strings.Join(k.Scopes, " "), "*")
 		b.row(same(k.ID), same(k.Name), same(k.Account), same(string(k.Mode)),
-			cell{human: "…" + k.Hint, plain: k.Hint}, same(scopes), keyState(t, k, now), when(k.LastUsedAt, now), keyLimits(k.KeyLimits))
+			cell{human: "…" + k.Hint, plain: k.Hint}, same(scopes), keyState(t, k, now), when(k.LastUsedAt, now), keyLimits(k.Limits))
 	}
 	return b.write(t)
 }
 
 // keyLimits shows a key's own limits: "60/min 5 open $5/day".
-func keyLimits(l api.KeyLimits) cell {
+func keyLimits(l api.Limits) cell {
 	var parts []string
 	add := func(n int, unit string) {
 		switch {

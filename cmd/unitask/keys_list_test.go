@@ -18,7 +18,7 @@ func TestKeysFitTheTerminal(t *testing.T) {
 	k := api.Key{
 		ID: task.NewID(task.PrefixKey, now), Name: "the shop's own key", Account: "default", Mode: task.Live, Hint: "a1b2",
 		Scopes: []string{"image.*", "text.chat", "audio.transcribe"}, ExpiresAt: &api.Timestamp{Time: now.Add(90*24*time.Hour - time.Minute)},
-		KeyLimits: api.KeyLimits{CreatesPerMinute: 60, OpenTasks: 5, Budget: "5", BudgetPeriod: "day"},
+		Limits: api.Limits{CreatesPerMinute: 60, OpenTasks: 5, Budget: "5", BudgetPeriod: "day"},
 	}
 	for width, want := range map[int][]string{
 		80:  {k.ID, "STATE", "ends in 89d", "60/min 5 open $5/day"},

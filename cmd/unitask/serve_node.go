@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"time"
@@ -16,9 +17,11 @@ import (
 	"unitask/internal/backup"
 	"unitask/internal/catalog"
 	"unitask/internal/config"
+	"unitask/internal/desk"
 	"unitask/internal/gate"
 	"unitask/internal/gateway"
 	"unitask/internal/metrics"
+	"unitask/internal/requestlog"
 	"unitask/internal/routing"
 	"unitask/internal/server"
 	"unitask/internal/store"
@@ -31,13 +34,17 @@ type node struct {
 	db       *boltstore.DB
 	gate     *gate.Gate
 	gateway  *gateway.Gateway
-	operator *server.Operator
+	operator *desk.Operator
 	api      *server.Server
 	admin    *server.Admin
 	socket   *adminSocket
 	metrics  *metrics.Metrics
 	monitor  *server.Monitor
+	requests *requestlog.Log // nil where none is kept
 }
+
+// requestsName is the request log's folder in the data folder.
+const requestsName = "requests"
 
 // newNode opens the data folder and puts the service together; nothing is served yet.
 func newNode(ctx context.Context, c config.Config, directory *catalog.Catalog, s supply, log *slog.Logger) (*node, error) {
@@ -49,6 +56,9 @@ func newNode(ctx context.Context, c config.Config, directory *catalog.Catalog, s
 		return nil, err
 	}
 	if err = n.assemble(ctx, c, directory, s, log); err != nil {
+		if n.requests != nil {
+			err = errors.Join(err, n.requests.Close())
+		}
 		return nil, errors.Join(err, n.db.Close())
 	}
 	return n, nil
@@ -106,22 +116,54 @@ func (n *node) assemble(ctx context.Context, c config.Config, directory *catalog
 	n.api, err = server.New(server.Config{
 		Gateway: n.gateway, Gate: n.gate, Artifacts: files, Signer: signer, BaseURL: c.BaseURL, Now: clock.Past, Logger: log,
 		Limits:    serverLimits(c.Limits),
-		OnRequest: n.metrics.Request,
+		OnRequest: n.answered,
 	})
 	if err != nil {
 		return err
 	}
-	n.operator = &server.Operator{
-		Store: n.db, Tasks: n.db, Gate: n.gate, Prefix: c.KeyPrefix, Now: time.Now,
+	if err = n.openRequests(c.Limits, log); err != nil {
+		return err
+	}
+	n.operator = &desk.Operator{
+		Store: n.db, Tasks: n.db, Gate: n.gate, Prefix: c.KeyPrefix, Now: time.Now, RoutesFunc: n.gateway.Routes,
 		BackupFunc: func(ctx context.Context, w io.Writer) error {
 			_, err := backup.Write(ctx, w, backup.Source{Database: n.db, Files: folder, Program: readBuild().Version, Now: time.Now})
 			return err
 		},
 		Server: api.Info{Version: readBuild().Version, BaseURL: c.BaseURL, PID: os.Getpid(), Suppliers: s.statuses},
 	}
+	if n.requests != nil {
+		n.operator.Requests = n.requests
+	}
 	n.admin = server.NewAdmin(n.operator, n.metrics.Handler(), log)
 	n.socket, err = openAdminSocket(ctx, n.dataDir)
 	return err
+}
+
+// openRequests begins the request log, where one is kept.
+func (n *node) openRequests(l config.Limits, log *slog.Logger) (err error) {
+	if l.RequestLog == 0 {
+		return nil
+	}
+	n.requests, err = requestlog.Open(requestlog.Config{
+		Dir: filepath.Join(n.dataDir, requestsName), Size: int64(l.RequestLog), Keep: time.Duration(l.RequestLogAge), Now: wallClock, Logger: log,
+	})
+	if err == nil {
+		n.metrics.WatchRequests(n.requests.Lost)
+	}
+	return err
+}
+
+// answered hears of each request of the API.
+func (n *node) answered(r server.Request) {
+	n.metrics.Request(r)
+	if n.requests == nil || (r.KeyID == "" && r.Status < http.StatusBadRequest) { // a probe of health, a signed address
+		return
+	}
+	n.requests.Add(requestlog.Entry{
+		ID: r.ID, At: r.At, KeyID: r.KeyID, Account: r.Account, TaskID: r.TaskID, Method: r.Method, Route: r.Route,
+		Status: r.Status, Code: r.Code, Took: r.Took,
+	})
 }
 
 func gateDefaults(l config.Limits) gate.Defaults {
@@ -134,7 +176,7 @@ func gatewayLimits(l config.Limits) gateway.Limits {
 	return gateway.Limits{
 		JSONDepth: someCount(l.JSONDepth), InlineMedia: someBytes(l.InlineMedia),
 		ArtifactBytes: someBytes(l.Artifact), ArtifactTTL: someTime(l.ArtifactTTL, forEver),
-		SyncWait: someTime(l.SyncWait, atOnce), PlaceWait: someTime(l.PlaceWait, atOnce), Retention: someTime(l.Retention, forEver),
+		SyncWait: someTime(l.SyncWait, atOnce), PlaceWait: someTime(l.PlaceWait, atOnce), Retention: someTime(l.Retention, forEver), Usage: someTime(l.Usage, forEver),
 		Workers: someCount(l.Workers), Takeovers: someCount(l.Takeovers), Grace: someTime(l.ShutdownGrace, atOnce), LeaseTerm: oneNodeLease,
 	}
 }
@@ -204,5 +246,9 @@ func (n *node) stop(grace time.Duration) error {
 
 // close frees what newNode opened.
 func (n *node) close(ctx context.Context) error {
-	return errors.Join(n.monitor.Shutdown(ctx), n.admin.Shutdown(ctx), n.socket.remove(), n.db.Close())
+	err := errors.Join(n.monitor.Shutdown(ctx), n.admin.Shutdown(ctx), n.socket.remove())
+	if n.requests != nil {
+		err = errors.Join(err, n.requests.Close())
+	}
+	return errors.Join(err, n.db.Close())
 }

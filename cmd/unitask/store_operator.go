@@ -7,9 +7,11 @@ import (
 	"path/filepath"
 	"time"
 
+	"unitask/internal/api"
 	"unitask/internal/backup"
 	"unitask/internal/config"
-	"unitask/internal/server"
+	"unitask/internal/desk"
+	"unitask/internal/requestlog"
 	"unitask/internal/store/boltstore"
 )
 
@@ -23,11 +25,14 @@ func openStoreOperator(_ context.Context, dataDir string) (operator, func() erro
 	if err != nil {
 		return nil, nil, err
 	}
-	db, _, err := openData(dataDir, boltstore.Config{})
+	db, abs, err := openData(dataDir, boltstore.Config{})
 	if err != nil {
 		return nil, nil, err
 	}
-	return &server.Operator{Store: db, Tasks: db, Prefix: settings.KeyPrefix, Now: time.Now}, db.Close, nil
+	return &desk.Operator{
+		Store: db, Tasks: db, Requests: requestlog.Folder(filepath.Join(abs, requestsName)), Prefix: settings.KeyPrefix,
+		Server: api.Info{BaseURL: settings.BaseURL}, Now: time.Now,
+	}, db.Close, nil
 }
 
 // mustHoldData refuses a folder without a database.

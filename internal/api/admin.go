@@ -10,14 +10,18 @@ import (
 // The routes of the admin socket: a Unix socket in the data folder, mode 0600. Who may open it is
 // the operator; it takes no key.
 const (
-	AdminSocket      = "admin.sock"
-	PathMetrics      = "/metrics" // never on the API's listener
-	PathAdminKeys    = "/admin/v1/keys"
-	PathAdminSession = "/admin/v1/session-key" // POST: a short-lived test key for the local client
-	PathAdminInfo    = "/admin/v1/info"
-	PathAdminTasks   = "/admin/v1/tasks"
-	PathAdminBackup  = "/admin/v1/backup" // POST: a tar of the data folder
-	PathAdminReload  = "/admin/v1/reload" // POST: reads the settings again
+	AdminSocket        = "admin.sock"
+	PathMetrics        = "/metrics" // never on the API's listener
+	PathAdminKeys      = "/admin/v1/keys"
+	PathAdminAccounts  = "/admin/v1/accounts"
+	PathAdminUsage     = "/admin/v1/usage" // GET: ?by= &account= &since= &until=, days as 2026-11-21
+	PathAdminSuppliers = "/admin/v1/suppliers"
+	PathAdminRequests  = "/admin/v1/requests"    // GET: ?id= of a request or a task
+	PathAdminSession   = "/admin/v1/session-key" // POST: a short-lived test key for the local client
+	PathAdminInfo      = "/admin/v1/info"
+	PathAdminTasks     = "/admin/v1/tasks"
+	PathAdminBackup    = "/admin/v1/backup" // POST: a tar of the data folder
+	PathAdminReload    = "/admin/v1/reload" // POST: reads the settings again
 )
 
 // KeyCreate asks for a new key.
@@ -27,10 +31,12 @@ type KeyCreate struct {
 	Mode             task.Mode `json:"mode"`
 	Scopes           []string  `json:"scopes,omitzero"` // nil: everything; an empty list is refused
 	ExpiresInSeconds int64     `json:"expires_in_seconds,omitempty"`
-	CreatesPerMinute int       `json:"creates_per_minute,omitempty"`
-	OpenTasks        int       `json:"open_tasks,omitempty"`
-	Budget           string    `json:"budget,omitempty"`        // decimal USD
-	BudgetPeriod     string    `json:"budget_period,omitempty"` // "day" or "month"
+	Limits
+}
+
+// KeyRotate asks for a key in the place of another, which goes on to work for a while.
+type KeyRotate struct {
+	OverlapSeconds int64 `json:"overlap_seconds,omitempty"` // 0: it is closed at once
 }
 
 // Key is a key's record as the operator reads it. Secret is set in the one answer that creates it.
@@ -46,13 +52,14 @@ type Key struct {
 	ExpiresAt  *Timestamp `json:"expires_at"`
 	RevokedAt  *Timestamp `json:"revoked_at"`
 	LastUsedAt *Timestamp `json:"last_used_at"`
-	KeyLimits
+	Limits
 }
 
-// KeyLimits are a key's own limits, absent where the server's defaults hold; a negative number is
-// no limit.
-type KeyLimits struct {
+// Limits are a key's or an account's own. What is absent is the server's default for a key, and no limit
+// for an account; a negative number is no limit.
+type Limits struct {
 	CreatesPerMinute int    `json:"creates_per_minute,omitempty"` // creations and lists
+	ReadsPerMinute   int    `json:"reads_per_minute,omitempty"`   // task reads
 	OpenTasks        int    `json:"open_tasks,omitempty"`
 	Budget           string `json:"budget,omitempty"`        // decimal USD
 	BudgetPeriod     string `json:"budget_period,omitempty"` // "day" or "month"

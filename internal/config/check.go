@@ -80,6 +80,9 @@ func (r *report) hostPort(name, address, example string) (host, port string, ok 
 // leastDatabase leaves room for the tasks that were accepted to end.
 const leastDatabase = 16 << 20
 
+// leastRequestLog holds some thousand requests.
+const leastRequestLog = 1 << 20
+
 func (r *report) checkLimits(l Limits) {
 	atLeast := func(name string, got Duration, least time.Duration) {
 		if time.Duration(got) < least {
@@ -92,6 +95,11 @@ func (r *report) checkLimits(l Limits) {
 	atLeast("retention", l.Retention, time.Minute)
 	atLeast("artifact_ttl", l.ArtifactTTL, time.Minute)
 	atLeast("url_ttl", l.URLTTL, 2*time.Second)
+	atLeast("usage", l.Usage, 32*24*time.Hour) // a month's budget can be told from it
+	atLeast("request_log_age", l.RequestLogAge, time.Hour)
+	if l.RequestLog != 0 && l.RequestLog < leastRequestLog {
+		r.add("limits.request_log", "must be 1MiB or more, or 0 for none", "")
+	}
 	if l.Database != 0 && l.Database < leastDatabase {
 		r.add("limits.database", "must be 16MiB or more, or 0 for no limit", "")
 	}
@@ -105,7 +113,7 @@ func (r *report) checkSuppliers(suppliers []Supplier, kinds map[string][]string)
 	byName := map[string]Supplier{}
 	for i, s := range suppliers {
 		path := elementOf("suppliers", i)
-		if s.Name == "" || strings.ContainsAny(s.Name, "/ \t\n") {
+		if s.Name == "" || strings.ContainsAny(s.Name, "/ \t\n\x00") {
 			r.add(path+".name", "must be a word without slashes", "")
 		}
 		if _, twice := byName[s.Name]; twice {

@@ -49,6 +49,9 @@ type Limits struct {
 	PlaceWait        Duration `yaml:"place_wait" default:"2s" doc:"how long synchronous work waits for a free route"`
 	ShutdownGrace    Duration `yaml:"shutdown_grace" default:"20s" doc:"how long synchronous work may go on when the server stops"`
 	Retention        Duration `yaml:"retention" default:"30d" doc:"how long a finished task and its idempotency key are kept after the last change"`
+	Usage            Duration `yaml:"usage" default:"400d" doc:"how long the sums of a day's usage are kept"`
+	RequestLog       Size     `yaml:"request_log" default:"1GiB" doc:"the request log, a folder in data_dir; 0: none is kept"`
+	RequestLogAge    Duration `yaml:"request_log_age" default:"30d" doc:"how long the request log keeps a day"`
 	ArtifactTTL      Duration `yaml:"artifact_ttl" default:"7d" doc:"how long a result file is kept"`
 	URLTTL           Duration `yaml:"url_ttl" default:"1h" doc:"how long a signed URL holds at most"`
 }

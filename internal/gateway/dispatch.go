@@ -167,7 +167,8 @@ func (g *Gateway) upkeep(ctx context.Context) {
 
 func (g *Gateway) sweep(ctx context.Context) {
 	for ctx.Err() == nil {
-		s, err := g.store.Sweep(ctx, store.SweepRequest{Retention: g.limits.Load().Retention, Limit: sweepBatch})
+		l := g.limits.Load()
+		s, err := g.store.Sweep(ctx, store.SweepRequest{Retention: l.Retention, Usage: l.Usage, Limit: sweepBatch})
 		if err != nil {
 			g.log.Error("removing old tasks failed", slog.Any("error", err))
 		}

@@ -36,6 +36,7 @@ type Limits struct {
 	SyncWait      time.Duration // how long a synchronous POST waits: 30 s
 	PlaceWait     time.Duration // how long synchronous work waits for a free route: 2 s
 	Retention     time.Duration // of a task after its last change: 30 days
+	Usage         time.Duration // of the sums of a day's usage: 400 days
 	Workers       int           // asynchronous tasks at work on this node, jobs between two polls not counted: 512
 	Takeovers     int           // how often in a row a task may be taken over in the middle of its work: 5
 	LeaseTerm     time.Duration // 30 s
@@ -229,6 +230,7 @@ func (l Limits) withDefaults() Limits {
 	dur(&l.SyncWait, 30*time.Second)
 	dur(&l.PlaceWait, 2*time.Second)
 	dur(&l.Retention, 30*24*time.Hour)
+	dur(&l.Usage, 400*24*time.Hour)
 	dur(&l.LeaseTerm, 30*time.Second)
 	dur(&l.Grace, 20*time.Second)
 	if l.JSONDepth == 0 {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"unitask/internal/fault"
+	"unitask/internal/routing"
 	"unitask/internal/task"
 )
 
@@ -22,6 +23,9 @@ func (g *Gateway) Working() int {
 	defer g.mu.Unlock()
 	return len(g.running)
 }
+
+// Routes returns how the routes stand on this node.
+func (g *Gateway) Routes() []routing.State { return g.routes.Load().States(g.health) }
 
 // observe tells what one commit ended.
 func (g *Gateway) observe(before, after task.Task) {

@@ -16,6 +16,27 @@ func (m *Metrics) Watch(s store.Gauger, working func() int) {
 	m.registry.MustRegister(&watch{store: s, working: working})
 }
 
+// WatchRequests shows at each scrape how many requests the request log lacks. Call it once.
+func (m *Metrics) WatchRequests(lost func() (dropped, skipped int64)) {
+	m.registry.MustRegister(requestsWatch(lost))
+}
+
+// requestsWatch counts what the request log lacks.
+type requestsWatch func() (dropped, skipped int64)
+
+var descLost = desc("request_log_lost_total",
+	"Requests that the request log lacks: dropped for want of room or time, or refused ones beyond those that are kept.", "reason")
+
+// Describe implements prometheus.Collector.
+func (requestsWatch) Describe(ch chan<- *prometheus.Desc) { ch <- descLost }
+
+// Collect implements prometheus.Collector.
+func (lost requestsWatch) Collect(ch chan<- prometheus.Metric) {
+	dropped, skipped := lost()
+	ch <- prometheus.MustNewConstMetric(descLost, prometheus.CounterValue, float64(dropped), "dropped")
+	ch <- prometheus.MustNewConstMetric(descLost, prometheus.CounterValue, float64(skipped), "refused")
+}
+
 // watch reads everything at once, so that one scrape is one moment.
 type watch struct {
 	store   store.Gauger

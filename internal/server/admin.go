@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"unitask/internal/api"
+	"unitask/internal/desk"
 	"unitask/internal/fault"
 	"unitask/internal/store"
 )
@@ -17,22 +18,29 @@ import (
 // Admin serves an Operator over a Unix socket. It asks for no key: the socket's mode is the lock.
 type Admin struct {
 	*site
-	operator *Operator
+	operator *desk.Operator
 }
 
 // NewAdmin returns an Admin that doesn't listen yet. log may be nil.
-func NewAdmin(o *Operator, metrics http.Handler, log *slog.Logger) *Admin {
+func NewAdmin(o *desk.Operator, metrics http.Handler, log *slog.Logger) *Admin {
 	a := &Admin{site: newSite(newCore(Limits{Body: 1 << 20}, o.Now, log)), operator: o}
 	a.only(map[string]methods{
-		api.PathAdminKeys:                      {http.MethodGet: a.handleKeyList, http.MethodPost: a.handleKeyCreate},
-		api.PathAdminKeys + "/{key_id}/revoke": {http.MethodPost: a.handleKeyRevoke},
-		api.PathAdminSession:                   {http.MethodPost: a.handleSessionKey},
-		api.PathAdminInfo:                      {http.MethodGet: a.handleInfo},
-		api.PathAdminTasks + "/{task_id}":      {http.MethodGet: a.handleTask},
-		api.PathAdminBackup:                    {http.MethodPost: a.handleBackup},
-		api.PathAdminReload:                    {http.MethodPost: a.handleReload},
-		pathProfile + "{profile...}":           profileMethods,
-		api.PathMetrics:                        scrape(metrics),
+		api.PathAdminKeys:                          {http.MethodGet: a.handleKeyList, http.MethodPost: a.handleKeyCreate},
+		api.PathAdminKeys + "/{key_id}/revoke":     {http.MethodPost: a.handleKeyRevoke},
+		api.PathAdminKeys + "/{key_id}/rotate":     {http.MethodPost: a.handleKeyRotate},
+		api.PathAdminAccounts:                      {http.MethodGet: a.handleAccountList, http.MethodPost: a.handleAccountCreate},
+		api.PathAdminAccounts + "/{account}":       {http.MethodGet: a.handleAccountGet, http.MethodPatch: a.handleAccountUpdate},
+		api.PathAdminAccounts + "/{account}/links": {http.MethodPost: a.handleInvite},
+		api.PathAdminUsage:                         {http.MethodGet: a.handleUsage},
+		api.PathAdminSuppliers:                     {http.MethodGet: a.handleSuppliers},
+		api.PathAdminRequests:                      {http.MethodGet: a.handleRequests},
+		api.PathAdminSession:                       {http.MethodPost: a.handleSessionKey},
+		api.PathAdminInfo:                          {http.MethodGet: a.handleInfo},
+		api.PathAdminTasks + "/{task_id}":          {http.MethodGet: a.handleTask},
+		api.PathAdminBackup:                        {http.MethodPost: a.handleBackup},
+		api.PathAdminReload:                        {http.MethodPost: a.handleReload},
+		pathProfile + "{profile...}":               profileMethods,
+		api.PathMetrics:                            scrape(metrics),
 	})
 	return a
 }

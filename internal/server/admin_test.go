@@ -70,7 +70,7 @@ func TestAdminKeys(t *testing.T) {
 		"creates_per_minute":60,"open_tasks":-1,"budget":"5.50","budget_period":"day"}`)
 	k := decode[api.Key](t, made)
 	want := api.Key{Account: "acme", Name: "shop", Mode: task.Test, Scopes: []string{"text.*"}, Hint: k.Secret[len(k.Secret)-4:]}
-	want.KeyLimits = api.KeyLimits{CreatesPerMinute: 60, OpenTasks: -1, Budget: "5.5", BudgetPeriod: "day"}
+	want.Limits = api.Limits{CreatesPerMinute: 60, OpenTasks: -1, Budget: "5.5", BudgetPeriod: "day"}
 	if diff := cmp.Diff(want, k, cmpopts.IgnoreFields(api.Key{}, "ID", "Secret", "CreatedAt", "ExpiresAt")); made.StatusCode != 201 || diff != "" {
 		t.Errorf("%d\n%s", made.StatusCode, diff)
 	}
@@ -80,7 +80,7 @@ func TestAdminKeys(t *testing.T) {
 	}
 	keys := admin(http.MethodGet, api.PathAdminKeys, "")
 	all := decode[api.KeyList](t, keys)
-	if got := all.Data[len(all.Data)-1]; got.ID != k.ID || got.Account != "acme" || got.KeyLimits != want.KeyLimits || bytes.Contains(keys.body, []byte("svc_")) {
+	if got := all.Data[len(all.Data)-1]; got.ID != k.ID || got.Account != "acme" || got.Limits != want.Limits || bytes.Contains(keys.body, []byte("svc_")) {
 		t.Errorf("the list: %s", keys.body)
 	}
 	for range 2 {

@@ -112,7 +112,10 @@ func (s *core) finish(x *exchange, begun time.Time) {
 func (s *core) record(x *exchange, begun time.Time) {
 	took := s.now().Sub(begun)
 	if s.onRequest != nil {
-		s.onRequest(Request{Route: x.route, Method: knownMethod(x.r.Method), Status: x.status, Took: took})
+		s.onRequest(Request{
+			ID: x.id, At: begun, Route: x.route, Method: knownMethod(x.r.Method), Status: x.status, Took: took,
+			KeyID: x.caller.Key.ID, Account: x.caller.Account.ID, TaskID: x.taskID, Code: x.code,
+		})
 	}
 	attrs := []slog.Attr{
 		slog.String("method", x.r.Method), slog.String("route", x.route), slog.Int("status", x.status),

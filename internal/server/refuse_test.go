@@ -237,7 +237,7 @@ func TestMethods(t *testing.T) {
 // TestOrderOfChecks mends one fault of a request after the other; each time the next one shows.
 func TestOrderOfChecks(t *testing.T) {
 	w := newWorld(t, options{limits: server.Limits{Body: 600}})
-	limited := w.key(api.KeyCreate{Mode: task.Test, CreatesPerMinute: 1})
+	limited := w.key(api.KeyCreate{Mode: task.Test, Limits: api.Limits{CreatesPerMinute: 1}})
 	w.do(request{path: api.PathTasks, key: limited})
 	w.post("taken-key", chat("taken"))
 	steps := []struct {
@@ -309,7 +309,7 @@ func TestErrorsOfTheWork(t *testing.T) {
 
 func TestLimitsOfAKey(t *testing.T) {
 	w := newWorld(t, options{})
-	limited := w.key(api.KeyCreate{Mode: task.Test, CreatesPerMinute: 2, OpenTasks: 1})
+	limited := w.key(api.KeyCreate{Mode: task.Test, Limits: api.Limits{CreatesPerMinute: 2, OpenTasks: 1}})
 	first := w.post("limited-1", image("@stuck:running"), by(limited))
 	if first.StatusCode != 202 || first.Header.Get(api.HeaderRateLimitPolicy) != `"creates";q=2;w=60` ||
 		!strings.HasPrefix(first.Header.Get(api.HeaderRateLimit), `"creates";r=1;t=`) {
@@ -322,7 +322,7 @@ func TestLimitsOfAKey(t *testing.T) {
 			t.Errorf("past the limit of %s: %d %s", what, got.StatusCode, got.body)
 		}
 	}
-	budget := w.key(api.KeyCreate{Mode: task.Live, Budget: "0.000000001", BudgetPeriod: "day"})
+	budget := w.key(api.KeyCreate{Mode: task.Live, Limits: api.Limits{Budget: "0.000000001", BudgetPeriod: "day"}})
 	if got := w.post("past-the-budget", chat("a"), by(budget)); got.StatusCode != 429 || got.error(t).TaskID != "" {
 		t.Errorf("past the budget: %d %s", got.StatusCode, got.body)
 	}

@@ -20,6 +20,7 @@ import (
 	"golang.org/x/net/netutil"
 
 	"unitask/internal/artifact"
+	"unitask/internal/fault"
 	"unitask/internal/gate"
 	"unitask/internal/gateway"
 )
@@ -47,12 +48,19 @@ type Config struct {
 	OnRequest func(Request)
 }
 
-// Request is an answered request, as monitoring counts it: nothing in it is a caller's own words.
+// Request is an answered request, as monitoring counts it and the request log keeps it: nothing in it is
+// a caller's own words.
 type Request struct {
-	Route  string // the pattern that took it
-	Method string // "other" for one that no route knows
-	Status int
-	Took   time.Duration
+	ID      string
+	At      time.Time // of its arrival
+	Route   string    // the pattern that took it
+	Method  string    // "other" for one that no route knows
+	Status  int
+	Took    time.Duration
+	KeyID   string // "" where no valid key was sent
+	Account string // its id
+	TaskID  string // "" where it was about none
+	Code    fault.Code
 }
 
 // Server is an http.Handler and the listener's settings around it. It is safe for concurrent use.

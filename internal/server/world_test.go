@@ -16,6 +16,7 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/artifact"
 	"unitask/internal/catalog"
+	"unitask/internal/desk"
 	"unitask/internal/fault"
 	"unitask/internal/gate"
 	"unitask/internal/gateway"
@@ -49,7 +50,7 @@ type world struct {
 	t        *testing.T
 	base     string
 	db       engine
-	operator *server.Operator
+	operator *desk.Operator
 	signer   *artifact.Signer
 	client   *http.Client
 	log      *syncBuffer
@@ -92,7 +93,7 @@ func newWorld(t *testing.T, o options) *world {
 		Gateway: g, Gate: keeper, Artifacts: files, Signer: signer, BaseURL: w.base, Limits: o.limits, Now: o.now, Logger: log,
 	}))(t)
 	w.signer = signer
-	w.operator = &server.Operator{Store: o.engine, Tasks: o.engine, Gate: keeper, Prefix: "svc", Now: time.Now}
+	w.operator = &desk.Operator{Store: o.engine, Tasks: o.engine, Gate: keeper, Prefix: "svc", Now: time.Now}
 	g.Start()
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(ln) }()

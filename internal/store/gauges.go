@@ -11,6 +11,12 @@ type Gauger interface {
 	Gauges(ctx context.Context) (Gauges, error)
 }
 
+// Loader is what an engine may offer beside Store: the work at suppliers.
+type Loader interface {
+	// InFlight returns how many attempts are open under each limit, by its key.
+	InFlight(ctx context.Context) (map[string]int, error)
+}
+
 // Gauges is how an engine stands at a moment.
 type Gauges struct {
 	Stats

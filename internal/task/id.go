@@ -64,6 +64,16 @@ func DeriveID(prefix, from, salt string) string {
 	return prefix + string(out)
 }
 
+// IDTime returns the millisecond that an id tells, 1970 for what is no id.
+func IDTime(id string) time.Time {
+	_, body, _ := strings.Cut(id, "_")
+	var bits int64
+	for _, c := range []byte(body[:min(timeCharacters, len(body))]) {
+		bits = bits<<5 | int64(max(strings.IndexByte(alphabet, c), 0))
+	}
+	return time.UnixMilli(bits >> 2).UTC() // 50 bits, of which 48 tell the time
+}
+
 // ValidID reports whether s is an id with the given prefix.
 func ValidID(prefix, s string) bool {
 	body, ok := strings.CutPrefix(s, prefix)

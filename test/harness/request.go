@@ -72,7 +72,7 @@ func (s *Server) NewKey(ctx context.Context, mode task.Mode) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	key, err := admin.CreateKey(ctx, api.KeyCreate{Name: string(mode), Mode: mode, CreatesPerMinute: -1, OpenTasks: -1})
+	key, err := admin.CreateKey(ctx, api.KeyCreate{Name: string(mode), Mode: mode, Limits: api.Limits{CreatesPerMinute: -1, OpenTasks: -1}})
 	return key.Secret, err
 }
 

@@ -2,13 +2,17 @@ package boltstore
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"unitask/internal/store"
 	"unitask/internal/task"
 )
 
-var _ store.Gauger = (*DB)(nil)
+var (
+	_ store.Gauger = (*DB)(nil)
+	_ store.Loader = (*DB)(nil)
+)
 
 // oldestWindow bounds the tasks that one scrape looks at: those older than the oldest queued one are
 // at work, and there are no more of them than workers.
@@ -47,4 +51,14 @@ func oldestQueued(r *reader) (accepted time.Time, ok bool, _ error) {
 		}
 	}
 	return accepted, false, nil
+}
+
+// InFlight implements store.Loader.
+func (db *DB) InFlight(ctx context.Context) (map[string]int, error) {
+	var open map[string]int
+	err := db.do(ctx, &op{run: func(*txn) error {
+		open = maps.Clone(db.index.inFlight)
+		return nil
+	}})
+	return open, err
 }

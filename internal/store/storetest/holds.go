@@ -2,6 +2,9 @@ package storetest
 
 import (
 	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"unitask/internal/store"
@@ -98,6 +101,28 @@ func testHoldsSettle(e *env) {
 	e.wantSame("started within its creation", held(), [3]int64{70, 1, 0})
 	e.advance(*c.Lease, succeeded(task.Usage{Images: 99}))
 	e.wantSame("never beyond what was reserved", held(), [3]int64{70, 0, 0})
+}
+
+// testHoldsConcurrent: many who take from one counter at once take what it has, and no more.
+func testHoldsConcurrent(e *env) {
+	const callers, limit = 64, 20
+	var wg sync.WaitGroup
+	var taken atomic.Int64
+	for i := range callers {
+		n := e.request(fmt.Sprint("caller ", i))
+		n.Holds = []task.Hold{{Scope: "k", Kind: task.HoldBudget, Amount: 5, Limit: 5 * limit}}
+		wg.Go(func() {
+			_, err := e.Store.CreateTask(background(), n)
+			if _, refused := errors.AsType[*store.HoldError](err); err == nil {
+				taken.Add(1)
+			} else if !refused {
+				e.Errorf("CreateTask: %v", err)
+			}
+		})
+	}
+	wg.Wait()
+	e.wantSame("tasks within the budget", taken.Load(), int64(limit))
+	e.wantSame("held", e.held("k", task.HoldBudget), int64(5*limit))
 }
 
 // testHoldsEnd ends a counter's time while a task still holds some of it.

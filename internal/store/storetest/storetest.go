@@ -40,6 +40,7 @@ func Run(t *testing.T, open Open) {
 		{"reopen", testReopen},
 		{"reopen after an unknown outcome", testReopenUnknown},
 		{"holds", testHolds},
+		{"holds of many at once", testHoldsConcurrent},
 		{"holds settle", testHoldsSettle},
 		{"holds end", testHoldsEnd},
 		{"claim which", testClaimWhich},

@@ -1,0 +1,184 @@
+package api
+
+import (
+	"unitask/internal/fault"
+	"unitask/internal/task"
+)
+
+// Account is an account's record as the operator reads it.
+type Account struct {
+	ID           string    `json:"id"`
+	Name         string    `json:"name"`
+	Capabilities []string  `json:"capabilities"` // patterns open on the account; empty: all
+	Limits       Limits    `json:"limits"`       // of all its keys together, for each mode
+	Members      []Member  `json:"members"`
+	CreatedAt    Timestamp `json:"created_at"`
+	RequestID    string    `json:"request_id,omitempty"`
+}
+
+// Member is a person who may sign in.
+type Member struct {
+	Name     string    `json:"name"`
+	Role     string    `json:"role"` // "member" or "operator"
+	JoinedAt Timestamp `json:"joined_at"`
+}
+
+// AccountCreate asks for a new account.
+type AccountCreate struct {
+	Name         string   `json:"name"`
+	Capabilities []string `json:"capabilities,omitzero"` // nil: all
+	Limits       Limits   `json:"limits,omitzero"`
+}
+
+// AccountUpdate changes what it names.
+type AccountUpdate struct {
+	Capabilities  *[]string     `json:"capabilities,omitempty"` // none: all
+	Limits        *LimitsUpdate `json:"limits,omitempty"`
+	RemoveMembers []string      `json:"remove_members,omitempty"` // by name
+}
+
+// LimitsUpdate changes the limits that it names; 0, or "" for a budget, takes a limit away.
+type LimitsUpdate struct {
+	CreatesPerMinute *int    `json:"creates_per_minute,omitempty"`
+	ReadsPerMinute   *int    `json:"reads_per_minute,omitempty"`
+	OpenTasks        *int    `json:"open_tasks,omitempty"`
+	Budget           *string `json:"budget,omitempty"`
+	BudgetPeriod     *string `json:"budget_period,omitempty"`
+}
+
+// AccountList is every account, oldest first.
+type AccountList struct {
+	Data      []Account `json:"data"`
+	RequestID string    `json:"request_id"`
+}
+
+// Invite asks for a one-time sign-in link for a member, who joins the account by it.
+type Invite struct {
+	Member string `json:"member"`
+	Role   string `json:"role,omitempty"` // "": member
+}
+
+// SignInLink is a link in the one answer that holds it. It opens one session, once.
+type SignInLink struct {
+	URL       string    `json:"url"` // its token is in the fragment, which no server is sent
+	Account   string    `json:"account"`
+	Member    string    `json:"member"`
+	Role      string    `json:"role"`
+	ExpiresAt Timestamp `json:"expires_at"`
+	RequestID string    `json:"request_id,omitempty"`
+}
+
+// PathSignIn is the console's page that redeems a link.
+const PathSignIn = "/console/sign-in"
+
+// The groups that usage can be asked for.
+const (
+	ByAccount    = "account"
+	ByKey        = "key"
+	ByCapability = "capability"
+	ByDay        = "day"
+	BySupplier   = "supplier"
+)
+
+// UsageQuery asks for usage by one group. Days are as "2026-11-21", in UTC; "" is 30 days up to today.
+type UsageQuery struct {
+	By      string // one of the groups; "": ByAccount
+	Account string // an id or a name; "": all
+	Since   string // the first day
+	Until   string // the last
+}
+
+// UsageReport is what was used, by one group: Data, or Suppliers for BySupplier.
+type UsageReport struct {
+	By        string          `json:"by"`
+	Since     string          `json:"since"` // the first day, in UTC
+	Until     string          `json:"until"` // the last
+	Data      []UsageRow      `json:"data,omitempty"`
+	Suppliers []SupplierUsage `json:"suppliers,omitempty"`
+	RequestID string          `json:"request_id,omitempty"`
+}
+
+// UsageRow is the ended tasks of a group in one mode.
+type UsageRow struct {
+	Group        string    `json:"group"`          // an account's id, a key's id, a capability or a day
+	Name         string    `json:"name,omitempty"` // of the account or the key
+	Mode         task.Mode `json:"mode"`
+	Succeeded    int64     `json:"succeeded"`
+	Failed       int64     `json:"failed"`
+	Canceled     int64     `json:"canceled"`
+	InputTokens  int64     `json:"input_tokens,omitempty"`
+	OutputTokens int64     `json:"output_tokens,omitempty"`
+	Images       int64     `json:"images,omitempty"`
+	Milliseconds int64     `json:"milliseconds,omitempty"` // of video or audio
+	Characters   int64     `json:"characters,omitempty"`
+	Cost         string    `json:"cost"` // decimal USD, what callers pay
+}
+
+// SupplierUsage is the ended attempts at a supplier in one mode.
+type SupplierUsage struct {
+	Supplier    string    `json:"supplier"`
+	Mode        task.Mode `json:"mode"`
+	OK          int64     `json:"ok"`
+	Failed      int64     `json:"failed"`
+	Rejected    int64     `json:"rejected"`
+	Unknown     int64     `json:"unknown"`
+	Cost        string    `json:"cost"`         // decimal USD, what it charges, as far as that is known
+	CostUnknown int64     `json:"cost_unknown"` // attempts that it may have charged for
+	MeanMillis  int64     `json:"mean_ms"`      // of an attempt that ended well
+	Saved       int64     `json:"saved"`        // tasks that failed here and succeeded elsewhere
+	SavedCost   string    `json:"saved_cost"`   // decimal USD, what their callers paid
+}
+
+// SupplierState is a supplier as it stands now, and what it did today.
+type SupplierState struct {
+	SupplierStatus
+	InFlight int           `json:"in_flight"` // open attempts over all its routes
+	Limit    int           `json:"limit"`     // of these; 0: none
+	Routes   []RouteState  `json:"routes"`
+	Today    SupplierUsage `json:"today"`
+}
+
+// RouteState is a route as it stands now.
+type RouteState struct {
+	Capability string     `json:"capability"`
+	Model      string     `json:"model"`
+	Mode       task.Mode  `json:"mode"`
+	Approved   bool       `json:"approved"`
+	State      string     `json:"state"` // "open", "paused" or "probing"
+	Reason     string     `json:"reason,omitempty"`
+	Failures   int        `json:"failures"` // in a row
+	Until      *Timestamp `json:"until"`    // of the pause
+}
+
+// The states of routes.
+const (
+	RouteOpen    = "open"
+	RoutePaused  = "paused"  // left alone after failures, or because the supplier asked for it
+	RouteProbing = "probing" // the pause is over, and one request at a time tries it
+)
+
+// SupplierList is every supplier, in the order of the settings.
+type SupplierList struct {
+	Data      []SupplierState `json:"data"`
+	RequestID string          `json:"request_id"`
+}
+
+// RequestRecord is what the request log holds of an answered request: never a key, never an input.
+type RequestRecord struct {
+	ID         string     `json:"id"`
+	At         Timestamp  `json:"at"`
+	KeyID      string     `json:"key_id,omitempty"`
+	Account    string     `json:"account,omitempty"` // its id
+	TaskID     string     `json:"task_id,omitempty"`
+	Method     string     `json:"method"`
+	Route      string     `json:"route"`
+	Status     int        `json:"status"`
+	Code       fault.Code `json:"code,omitempty"`
+	DurationMS float64    `json:"duration_ms"`
+}
+
+// RequestList is the requests that belong to an id, oldest first.
+type RequestList struct {
+	Data      []RequestRecord `json:"data"`
+	RequestID string          `json:"request_id"`
+}

@@ -1,0 +1,62 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"unitask/internal/api"
+)
+
+// RotateKey makes a key in the place of another, which goes on for the overlap. The answer is the only one
+// that holds its secret.
+func (a *Admin) RotateKey(ctx context.Context, id string, req api.KeyRotate) (api.Key, error) {
+	return adminCall[api.Key](ctx, a, call{method: http.MethodPost, path: api.PathAdminKeys + "/" + url.PathEscape(id) + "/rotate", body: req})
+}
+
+// CreateAccount makes an account.
+func (a *Admin) CreateAccount(ctx context.Context, req api.AccountCreate) (api.Account, error) {
+	return adminCall[api.Account](ctx, a, call{method: http.MethodPost, path: api.PathAdminAccounts, body: req})
+}
+
+// ListAccounts returns every account, oldest first.
+func (a *Admin) ListAccounts(ctx context.Context) ([]api.Account, error) {
+	list, err := adminCall[api.AccountList](ctx, a, call{method: http.MethodGet, path: api.PathAdminAccounts})
+	return list.Data, err
+}
+
+// GetAccount returns an account by its id or name.
+func (a *Admin) GetAccount(ctx context.Context, which string) (api.Account, error) {
+	return adminCall[api.Account](ctx, a, call{method: http.MethodGet, path: accountPath(which)})
+}
+
+// UpdateAccount changes an account by its id or name.
+func (a *Admin) UpdateAccount(ctx context.Context, which string, req api.AccountUpdate) (api.Account, error) {
+	return adminCall[api.Account](ctx, a, call{method: http.MethodPatch, path: accountPath(which), body: req})
+}
+
+// Invite makes a one-time sign-in link for a member of an account.
+func (a *Admin) Invite(ctx context.Context, which string, req api.Invite) (api.SignInLink, error) {
+	return adminCall[api.SignInLink](ctx, a, call{method: http.MethodPost, path: accountPath(which) + "/links", body: req})
+}
+
+func accountPath(which string) string { return api.PathAdminAccounts + "/" + url.PathEscape(which) }
+
+// Usage returns what was used.
+func (a *Admin) Usage(ctx context.Context, q api.UsageQuery) (api.UsageReport, error) {
+	values := url.Values{"by": {q.By}, "account": {q.Account}, "since": {q.Since}, "until": {q.Until}}
+	return adminCall[api.UsageReport](ctx, a, call{method: http.MethodGet, path: api.PathAdminUsage + "?" + values.Encode()})
+}
+
+// Suppliers returns how each supplier stands.
+func (a *Admin) Suppliers(ctx context.Context) ([]api.SupplierState, error) {
+	list, err := adminCall[api.SupplierList](ctx, a, call{method: http.MethodGet, path: api.PathAdminSuppliers})
+	return list.Data, err
+}
+
+// FindRequests returns what the request log has of a request's or a task's id, oldest first.
+func (a *Admin) FindRequests(ctx context.Context, id string) ([]api.RequestRecord, error) {
+	path := api.PathAdminRequests + "?" + url.Values{"id": {id}}.Encode()
+	list, err := adminCall[api.RequestList](ctx, a, call{method: http.MethodGet, path: path})
+	return list.Data, err
+}

@@ -1,0 +1,81 @@
+package requestlog
+
+import (
+	"encoding/json"
+	"errors"
+	"time"
+
+	"unitask/internal/fault"
+	"unitask/internal/jsonwrite"
+)
+
+// Entry is an answered request. Nothing in it is a caller's own words.
+type Entry struct {
+	ID      string // req_…
+	At      time.Time
+	KeyID   string // "" for a request without a valid key
+	Account string // its id
+	TaskID  string // "" where it was about none
+	Method  string
+	Route   string // the pattern that took it
+	Status  int
+	Code    fault.Code
+	Took    time.Duration
+}
+
+// line is an Entry as it is written: one line of JSON.
+type line struct {
+	ID      string     `json:"id"`
+	At      time.Time  `json:"at"`
+	KeyID   string     `json:"key,omitempty"`
+	Account string     `json:"account,omitempty"`
+	TaskID  string     `json:"task,omitempty"`
+	Method  string     `json:"method"`
+	Route   string     `json:"route"`
+	Status  int        `json:"status"`
+	Code    fault.Code `json:"code,omitempty"`
+	Micros  int64      `json:"us"`
+}
+
+// appendEntry appends the entry's line to b.
+func appendEntry(b []byte, e Entry) []byte {
+	w := jsonwrite.Append(b)
+	member := func(name, value string) {
+		if value != "" {
+			w.Name(name)
+			w.String(value)
+		}
+	}
+	w.Begin('{')
+	member("id", e.ID)
+	w.Name("at")
+	w.Time(e.At.UTC(), "2006-01-02T15:04:05.000Z")
+	member("key", e.KeyID)
+	member("account", e.Account)
+	member("task", e.TaskID)
+	member("method", e.Method)
+	member("route", e.Route)
+	w.Name("status")
+	w.Int(int64(e.Status))
+	member("code", string(e.Code))
+	w.Name("us")
+	w.Int(e.Took.Microseconds())
+	w.End('}')
+	w.Raw('\n')
+	out, _ := w.Bytes() // strings and numbers always have a form
+	return out
+}
+
+var errLine = errors.New("requestlog: not a line of the log")
+
+// parseEntry reads a line without its end.
+func parseEntry(raw []byte) (Entry, error) {
+	var l line
+	if err := json.Unmarshal(raw, &l); err != nil || l.ID == "" {
+		return Entry{}, errLine
+	}
+	return Entry{
+		ID: l.ID, At: l.At, KeyID: l.KeyID, Account: l.Account, TaskID: l.TaskID, Method: l.Method, Route: l.Route,
+		Status: l.Status, Code: l.Code, Took: time.Duration(l.Micros) * time.Microsecond,
+	}, nil
+}
