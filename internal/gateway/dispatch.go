@@ -113,21 +113,24 @@ func (g *Gateway) giveBack() {
 }
 
 // heartbeat keeps this node's leases until its last worker is done: three beats a term, so that one
-// may be missed. A node that can't keep them drops its work before another takes it over.
+// may be missed. A node that can't keep them drops its work before another takes it over, and one that
+// kept them too late drops it too: some may have run out before, and be somebody else's by now.
 func (g *Gateway) heartbeat(ctx context.Context) {
 	every(ctx, g.limits.Load().LeaseTerm/3, func() {
 		begun := time.Now()
 		err := g.store.Renew(ctx, *g.node.Load(), g.limits.Load().LeaseTerm)
-		if err == nil {
+		switch inTime := g.holds(tenure{*g.node.Load(), *g.renewed.Load()}); {
+		case err == nil && inTime:
 			g.renewed.Store(&begun)
-			return
-		}
-		if ctx.Err() != nil {
-			return
-		}
-		g.log.Error("keeping the leases failed", slog.Any("error", err))
-		if !g.holds(tenure{*g.node.Load(), *g.renewed.Load()}) {
+		case ctx.Err() != nil:
+		case err == nil:
+			g.log.Error("the leases were kept too late; all work is dropped and taken up again")
 			g.dropAll()
+		default:
+			g.log.Error("keeping the leases failed", slog.Any("error", err))
+			if !inTime {
+				g.dropAll()
+			}
 		}
 	})
 }

@@ -196,6 +196,63 @@ func TestPausedNodeLeavesNothingBehind(t *testing.T) {
 	}
 }
 
+// TestNodeThatKeepsItsLeasesTooLateGivesThemUp hangs a heartbeat until the leases are over, and lets the
+// node then claim its own task before it is kept. Two workers of one node have the task, between two
+// polls or before the submission; it must end, and be submitted once.
+func TestNodeThatKeepsItsLeasesTooLateGivesThemUp(t *testing.T) {
+	for name, tt := range map[string]struct {
+		begins time.Duration // when the first attempt can be sent
+		sent   string
+		want   []entry
+	}{
+		"polling":    {0, "/1", []entry{{"a", task.OK, "", 1, false}}},
+		"submitting": {65 * time.Second, "/3", []entry{{"a", task.Rejected, "", 0, false}, {"a", task.Rejected, "", 0, false}, {"a", task.OK, "", 1, false}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				begun := time.Now()
+				s := honest{jobs: jobs{&script{submitFn: job("j"), pollFn: func(n int, j supplier.Job) (supplier.Outcome, error) {
+					if d := time.Since(begun); d > 40*time.Second && d < 50*time.Second {
+						time.Sleep(20 * time.Second) // the first worker comes back after the second
+					}
+					if time.Since(begun) < 3*time.Minute {
+						return running(j.ID), nil
+					}
+					return picture(t), nil
+				}}}}
+				w := newWorld(t, []routing.Route{route("image.generate", "a", 1, s)})
+				hang := func(until time.Duration) {
+					if d := time.Since(begun); d > 15*time.Second && d < until {
+						time.Sleep(until - d)
+					}
+				}
+				var attempts atomic.Int64
+				w.engine = &tampered{
+					Store:     w.store,
+					renewFunc: func(_ context.Context, renew func() error) error { hang(51 * time.Second); return renew() },
+					claimFunc: func(claim func() ([]store.Lease, error)) ([]store.Lease, error) {
+						hang(50 * time.Second)
+						return claim()
+					},
+					beginFunc: func(begin call) (task.Task, error) {
+						got, err := begin()
+						if attempts.Add(1) == 1 {
+							time.Sleep(tt.begins)
+						}
+						return got, err
+					},
+				}
+				w.start()
+				defer w.stop()
+				id := w.create("late-beats", paint, 0).Task.ID
+				time.Sleep(5 * time.Minute)
+				w.expect(w.get(id), outcome{task.Succeeded, "", 1, tt.want})
+				w.expectSent(s.script, id+tt.sent)
+			})
+		})
+	}
+}
+
 // TestLeaseWithoutEndIsNeverDoubted has a term that outlasts any process, and no heartbeat.
 func TestLeaseWithoutEndIsNeverDoubted(t *testing.T) {
 	s := &script{submitFn: painted(t)}

@@ -368,6 +368,7 @@ func (g *Gateway) dropAll() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.node.Store(new(task.NewID("node_", g.now())))
+	g.renewed.Store(new(time.Now())) // the new name has none that is older
 	for _, cancel := range g.running {
 		(*cancel)(errDropped)
 	}
