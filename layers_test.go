@@ -70,6 +70,7 @@ var layers = map[string]layer{
 	"artifact":        {floor: 3, may: []string{"fault", "task", "secret", "disk"}},
 
 	"requestlog": {floor: 3, may: []string{"task", "fault", "jsonwrite"}},
+	"blank":      {floor: 3, may: []string{"api", "catalog", "task"}},
 
 	"test/crash/invariant": {floor: 3, may: []string{"api", "task"}},
 
@@ -88,7 +89,7 @@ var layers = map[string]layer{
 	"client":         {floor: 6, may: []string{"api", "task", "catalog", "fault", "secret", "sse"}},
 
 	"metrics": {floor: 7, below: true},
-	"tui":     {floor: 7, may: []string{"api", "task", "catalog", "fault", "picture"}},
+	"tui":     {floor: 7, may: []string{"api", "blank", "task", "catalog", "fault", "picture"}},
 	"mcp":     {floor: 7, may: []string{"api", "catalog", "client", "fault", "task"}},
 	"config":  {floor: 7, may: []string{"fault", "task", "catalog", "account", "secret"}},
 

@@ -1,12 +1,12 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
 	"unitask/internal/api"
+	"unitask/internal/blank"
 	"unitask/internal/catalog"
 )
 
@@ -47,7 +47,7 @@ type fitter struct {
 	capability api.Capability
 	fields     []catalog.Field
 	read       *reader
-	groups     map[string]map[string]any
+	groups     blank.Values
 }
 
 // fit makes the request that the words ask for. The fields' types, values and bounds are checked
@@ -66,7 +66,7 @@ func newFitter(c api.Capability, words []string, r *reader) (*fitter, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the schema of %s can't be read: %w", c.Name, err)
 	}
-	f := &fitter{capability: c, fields: fields, read: r, groups: map[string]map[string]any{
+	f := &fitter{capability: c, fields: fields, read: r, groups: blank.Values{
 		catalog.GroupInput: {}, catalog.GroupParameters: {},
 	}}
 	for _, word := range words {
@@ -81,7 +81,7 @@ func (f *fitter) finish() (api.CreateRequest, error) {
 	if err := f.complete(); err != nil {
 		return api.CreateRequest{}, err
 	}
-	return f.request()
+	return f.groups.Request(string(f.capability.Name))
 }
 
 func (f *fitter) add(a argument) error {
@@ -105,7 +105,7 @@ func (f *fitter) pathOf(name string) ([]string, error) {
 	if name != "" {
 		return strings.Split(name, "."), nil
 	}
-	primary, ok := f.primary()
+	primary, ok := blank.Primary(f.fields)
 	if !ok {
 		return nil, f.usage("%s takes no prompt: write name=value", f.capability.Name)
 	}
@@ -151,22 +151,6 @@ func (f *fitter) put(into map[string]any, name string, field catalog.Field, a ar
 	items, _ := into[name].([]any)
 	into[name] = append(items, value)
 	return nil
-}
-
-// primary is the field that a prompt goes to.
-func (f *fitter) primary() (catalog.Field, bool) {
-	for _, name := range []string{"prompt", "text", "texts"} {
-		for _, field := range f.fields {
-			if field.Group == catalog.GroupInput && field.Name == name {
-				return field, true
-			}
-		}
-	}
-	at := slices.IndexFunc(f.fields, func(x catalog.Field) bool { return x.Group == catalog.GroupInput && x.Required })
-	if at < 0 {
-		return catalog.Field{}, false
-	}
-	return f.fields[at], true
 }
 
 // find returns the field at a path; what isn't there is answered with what is.
@@ -217,20 +201,6 @@ func (f *fitter) complete() error {
 		return nil
 	}
 	return f.usage("%s needs %s", f.capability.Name, strings.Join(missing, ", "))
-}
-
-func (f *fitter) request() (api.CreateRequest, error) {
-	input, err := json.Marshal(f.groups[catalog.GroupInput])
-	if err != nil {
-		return api.CreateRequest{}, err
-	}
-	req := api.CreateRequest{Capability: string(f.capability.Name), Input: input}
-	if p := f.groups[catalog.GroupParameters]; len(p) > 0 {
-		if req.Parameters, err = json.Marshal(p); err != nil {
-			return api.CreateRequest{}, err
-		}
-	}
-	return req, nil
 }
 
 func (f *fitter) usage(format string, args ...any) error {

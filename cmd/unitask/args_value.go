@@ -2,27 +2,22 @@ package main
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/gabriel-vasile/mimetype"
-
 	"unitask/internal/api"
+	"unitask/internal/blank"
 	"unitask/internal/catalog"
 	"unitask/internal/journal"
-	"unitask/internal/task"
 )
 
 const maxRead = 128 << 20 // bytes of a file or of stdin; the service's own limits are lower
@@ -84,11 +79,10 @@ func (r *reader) text(text string) (string, error) {
 
 // media reads a media value: a file, stdin, a URL or the id of an artifact.
 func (r *reader) media(text string) (any, error) {
+	reference, named := blank.Reference(text)
 	switch {
-	case strings.HasPrefix(text, "http://"), strings.HasPrefix(text, "https://"):
-		return map[string]any{"url": text}, nil
-	case strings.HasPrefix(text, task.PrefixArtifact):
-		return map[string]any{"artifact": text}, nil
+	case named:
+		return reference, nil
 	case text != "-" && !strings.HasPrefix(text, "@"):
 		return nil, fmt.Errorf("%q is no media: write @FILE, -, a URL or an artifact's id", text)
 	}
@@ -102,8 +96,7 @@ func (r *reader) media(text string) (any, error) {
 	if file, ok := regular(text, raw); ok {
 		r.files = append(r.files, file)
 	}
-	contentType, _, _ := strings.Cut(mimetype.Detect(raw).String(), ";")
-	return map[string]any{"data": base64.StdEncoding.EncodeToString(raw), "content_type": contentType}, nil
+	return blank.Inline(raw), nil
 }
 
 // json reads JSON, from a file or stdin too. Numbers stay as they are written.
@@ -172,19 +165,13 @@ func boolean(text string) (any, error) {
 	}
 }
 
-// number keeps the digits as they are written, so that nothing is rounded on the way.
+// number reads a number within the field's bounds.
 func number(f catalog.Field, text string) (any, error) {
-	n, err := strconv.ParseFloat(text, 64)
-	if err != nil || math.IsInf(n, 0) || !json.Valid([]byte(text)) {
-		return nil, fmt.Errorf("%q is no number", text)
+	n, err := blank.ParseNumber(f, text)
+	if err != nil {
+		return nil, fmt.Errorf("%w, not %q", err, text)
 	}
-	if _, err := strconv.ParseInt(text, 10, 64); f.Type == "integer" && err != nil {
-		return nil, fmt.Errorf("%q is no whole number", text)
-	}
-	if low, high := f.Minimum, f.Maximum; low != nil && n < *low || high != nil && n > *high {
-		return nil, fmt.Errorf("%s is outside %s", text, f.Bounds())
-	}
-	return json.Number(text), oneOf(f, text)
+	return n, nil
 }
 
 // oneOf checks a value against those that are allowed.

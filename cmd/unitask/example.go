@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"unitask/internal/api"
+	"unitask/internal/blank"
 	"unitask/internal/catalog"
 )
 
@@ -16,7 +17,7 @@ func exampleCommand(c api.Capability, fields []catalog.Field) (string, error) {
 		return "", err
 	}
 	words := []string{"unitask run " + string(c.Name)}
-	primary, _ := (&fitter{fields: fields}).primary()
+	primary, _ := blank.Primary(fields)
 	for _, group := range []struct {
 		name string
 		raw  json.RawMessage

@@ -6,6 +6,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"unitask/internal/api"
+	"unitask/internal/blank"
 )
 
 // written is what a form held, by the entries' wire names.
@@ -16,10 +17,10 @@ func (f *form) written() written {
 	w := written{}
 	for i := range f.entries {
 		e := &f.entries[i]
-		if e.kind == choiceKind {
-			w[e.wire()] = e.choices[e.choice]
+		if e.Kind == blank.Choice {
+			w[e.Wire()] = e.choices[e.choice]
 		} else {
-			w[e.wire()] = e.edit.value()
+			w[e.Wire()] = e.edit.value()
 		}
 	}
 	return w
@@ -30,10 +31,10 @@ func (f *form) fill(w written) {
 	f.focus, f.failure, f.unfolded = 0, nil, false
 	for i := range f.entries {
 		e := &f.entries[i]
-		value := w[e.wire()]
+		value := w[e.Wire()]
 		e.problem, e.choice = "", max(0, slices.Index(e.choices, value))
 		e.edit = editor{lines: e.edit.lines}
-		if e.kind != choiceKind {
+		if e.Kind != blank.Choice {
 			e.edit.insert(value)
 		}
 		f.unfolded = f.unfolded || i >= f.shown && value != ""

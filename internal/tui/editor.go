@@ -106,10 +106,10 @@ func (e *editor) remove(from, to int) {
 
 func (e *editor) wordLeft() int {
 	at := e.at
-	for at > 0 && blank(e.clusters[at-1]) {
+	for at > 0 && space(e.clusters[at-1]) {
 		at--
 	}
-	for at > 0 && !blank(e.clusters[at-1]) {
+	for at > 0 && !space(e.clusters[at-1]) {
 		at--
 	}
 	return at
@@ -117,10 +117,10 @@ func (e *editor) wordLeft() int {
 
 func (e *editor) wordRight() int {
 	at := e.at
-	for at < len(e.clusters) && blank(e.clusters[at]) {
+	for at < len(e.clusters) && space(e.clusters[at]) {
 		at++
 	}
-	for at < len(e.clusters) && !blank(e.clusters[at]) {
+	for at < len(e.clusters) && !space(e.clusters[at]) {
 		at++
 	}
 	return at
@@ -142,7 +142,7 @@ func (e *editor) lineEnd() int {
 	return at
 }
 
-func blank(cluster string) bool { return cluster == " " || cluster == "\n" }
+func space(cluster string) bool { return cluster == " " || cluster == "\n" }
 
 // vertical moves the cursor to the row above or below; at the edge it doesn't and reports false.
 func (e *editor) vertical(step, width int) bool {

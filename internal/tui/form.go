@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -12,13 +11,10 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"unitask/internal/api"
+	"unitask/internal/blank"
 	"unitask/internal/catalog"
 	"unitask/internal/fault"
 )
-
-// personField is the input in which a caller vouches for people shown in media (contract "A
-// person's authorization"). Where a medium is required it is asked for at once, not among the rest.
-const personField = "authorization"
 
 // form is what is being written for one capability.
 type form struct {
@@ -44,27 +40,12 @@ func newForm(c api.Capability) (*form, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := entries(fields, nil, false)
-	needsMedia := slices.ContainsFunc(fields, func(f catalog.Field) bool { return f.Media && f.Required })
-	first := func(e entry) bool {
-		return e.field.Required && !e.within || needsMedia && e.path[0] == personField && e.field.Required
-	}
-	slices.SortStableFunc(all, func(a, b entry) int { return rank(first(a)) - rank(first(b)) })
-	f := &form{capability: c, entries: all}
-	for f.shown < len(all) && first(all[f.shown]) {
-		f.shown++
-	}
-	if f.shown == 0 {
-		f.shown = len(all) // nothing is required: nothing is hidden
+	all, shown := blank.Ordered(fields)
+	f := &form{capability: c, shown: shown}
+	for _, e := range all {
+		f.entries = append(f.entries, newEntry(e))
 	}
 	return f, nil
-}
-
-func rank(first bool) int {
-	if first {
-		return 0
-	}
-	return 1
 }
 
 func (f *form) sending() bool { return !f.sendingSince.IsZero() }
@@ -94,7 +75,7 @@ func (f *form) focused() item {
 // writing reports whether letters go into a text.
 func (f *form) writing() bool {
 	at := f.focused()
-	return at.entry >= 0 && f.entries[at.entry].kind != choiceKind
+	return at.entry >= 0 && f.entries[at.entry].Kind != blank.Choice
 }
 
 // key takes a key and reports whether the form is to be sent.
@@ -140,25 +121,18 @@ func (f *form) draft() (draft, bool) {
 		if v == nil && err == nil {
 			continue
 		}
-		here[e.field.Group+"."+e.path[0]], here[e.wire()] = true, true
-		d.values = append(d.values, given{name: e.wire(), group: e.field.Group, path: e.path, value: v})
-		if s, ok := v.(string); ok && d.label == "" && e.kind == proseKind {
+		here[e.Field.Group+"."+e.Path[0]], here[e.Wire()] = true, true
+		d.values = append(d.values, given{name: e.Wire(), group: e.Field.Group, path: e.Path, value: v})
+		if s, ok := v.(string); ok && d.label == "" && e.Kind == blank.Prose {
 			d.label = line(s)
 		}
 	}
 	for i := range f.entries {
-		if e := &f.entries[i]; e.problem == "" && e.missing(here) {
-			e.problem = strings.Join(append([]string{"is required"}, e.field.Unless...), ", or ")
+		if e := &f.entries[i]; e.problem == "" && e.Missing(here) {
+			e.problem = strings.Join(append([]string{"is required"}, e.Field.Unless...), ", or ")
 		}
 	}
 	return d, !f.showProblem()
-}
-
-// missing reports whether a value must be given and isn't.
-func (e *entry) missing(here map[string]bool) bool {
-	instead := slices.ContainsFunc(e.field.Unless, func(name string) bool { return here[e.field.Group+"."+name] })
-	asked := !e.within || here[e.field.Group+"."+e.path[0]]
-	return e.field.Required && asked && !instead && !here[e.wire()]
 }
 
 // showProblem puts the focus on the first entry with a problem; false where there is none.
@@ -178,7 +152,7 @@ func (f *form) ready(msg preparedMsg, newKey func() string) (string, bool) {
 	if len(msg.problems) > 0 {
 		f.sendingSince = time.Time{}
 		for i := range f.entries {
-			f.entries[i].problem = line(msg.problems[f.entries[i].wire()])
+			f.entries[i].problem = line(msg.problems[f.entries[i].Wire()])
 		}
 		f.showProblem()
 		return "", false
@@ -209,8 +183,12 @@ func (f *form) refuse(err error) {
 	}
 	f.failure = []string{words(err)}
 	var placed int
+	blanks := make([]blank.Entry, len(f.entries))
+	for i := range f.entries {
+		blanks[i] = f.entries[i].Entry
+	}
 	for _, d := range e.Details {
-		if at := f.about(d.Field); at >= 0 {
+		if at := blank.About(blanks, d.Field); at >= 0 {
 			f.entries[at].problem = line(d.Message)
 			placed++
 		} else if row := line(d.Field + " " + d.Message); row != line(e.Message) {
@@ -221,20 +199,4 @@ func (f *form) refuse(err error) {
 		f.failure = []string{line(string(e.Code)) + requestOf(err)} // the message is beside the entries
 	}
 	f.showProblem()
-}
-
-// about returns the entry that a detail's field is or belongs to, -1 for none; an object's own is
-// its first member.
-func (f *form) about(field string) int {
-	best := -1
-	for i := range f.entries {
-		wire := f.entries[i].wire()
-		inside := field == wire || strings.HasPrefix(field, wire+".") || strings.HasPrefix(field, wire+"[")
-		if inside || best < 0 && strings.HasPrefix(wire, field+".") && strings.Contains(field, ".") {
-			if best < 0 || cmp.Compare(len(wire), len(f.entries[best].wire())) > 0 || inside {
-				best = i
-			}
-		}
-	}
-	return best
 }

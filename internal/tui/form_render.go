@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"unitask/internal/blank"
+
 	"github.com/charmbracelet/lipgloss"
 )
 
@@ -116,22 +118,22 @@ func (f *form) describe() string {
 }
 
 func (e *entry) about() string {
-	words := []string{line(e.field.Description)}
+	words := []string{line(e.Field.Description)}
 	add := func(word string) {
 		if word != "" {
 			words = append(words, word)
 		}
 	}
-	switch e.kind {
-	case listKind:
+	switch e.Kind {
+	case blank.List:
 		add("One a line.")
-	case jsonKind:
+	case blank.JSON:
 		add("Written as JSON.")
 	}
-	if e.field.Media {
+	if e.Field.Media {
 		add("@path, a URL or an artifact's id.")
 	}
-	if b := e.field.Bounds(); b != "" {
+	if b := e.Field.Bounds(); b != "" {
 		add("From " + b + ".")
 	}
 	if d := e.standard(); d != "" {
@@ -143,18 +145,18 @@ func (e *entry) about() string {
 // standard is what the service takes where nothing is given, "" where it has no such value.
 func (e *entry) standard() string {
 	var word string
-	if json.Unmarshal(e.field.Default, &word) != nil {
-		word = string(e.field.Default)
+	if json.Unmarshal(e.Field.Default, &word) != nil {
+		word = string(e.Field.Default)
 	}
 	return line(word)
 }
 
 // title is the name, marked where a value must be given.
 func (e *entry) title() string {
-	if e.field.Required && !e.within {
-		return line(e.name()) + " *"
+	if e.Field.Required && !e.Within {
+		return line(e.Name()) + " *"
 	}
-	return line(e.name())
+	return line(e.Name())
 }
 
 // render draws the name, the value and the problem.
@@ -201,7 +203,7 @@ func bullet(c canvas, problem string, width int) []string {
 
 // values draws the value alone.
 func (e *entry) values(c canvas, width, most int, focused bool) []string {
-	if e.kind == choiceKind {
+	if e.Kind == blank.Choice {
 		word := line(e.choices[e.choice])
 		if word == "" {
 			word = c.faint.Render(e.placeholder())
@@ -214,7 +216,7 @@ func (e *entry) values(c canvas, width, most int, focused bool) []string {
 	if e.edit.empty() && !focused {
 		return []string{c.faint.Render(cut(e.placeholder(), width))}
 	}
-	if e.kind == wordKind || e.kind == numberKind || e.kind == mediaKind {
+	if e.Kind == blank.Word || e.Kind == blank.Number || e.Kind == blank.Media {
 		return e.edit.render(width, min(most, 3), focused, c.Style)
 	}
 	lines := e.edit.render(width-2, most, focused, c.Style)
@@ -232,13 +234,13 @@ func (e *entry) placeholder() string {
 	switch {
 	case e.standard() != "":
 		return "default: " + e.standard()
-	case e.field.Media && e.kind == mediaKind:
+	case e.Field.Media && e.Kind == blank.Media:
 		return "@path, URL or artifact id"
-	case e.kind == listKind:
+	case e.Kind == blank.List:
 		return "one a line"
-	case e.kind == jsonKind:
+	case e.Kind == blank.JSON:
 		return "JSON"
-	case e.field.Required && !e.within:
+	case e.Field.Required && !e.Within:
 		return "…"
 	default:
 		return "not set"

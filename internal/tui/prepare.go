@@ -1,8 +1,6 @@
 package tui
 
 import (
-	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,10 +10,9 @@ import (
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
-	"github.com/gabriel-vasile/mimetype"
 
 	"unitask/internal/api"
-	"unitask/internal/catalog"
+	"unitask/internal/blank"
 )
 
 const maxFile = 64 << 20 // bytes; the service's own limit is lower
@@ -47,42 +44,20 @@ type preparedMsg struct {
 func prepare(d draft) tea.Cmd {
 	return func() tea.Msg {
 		msg := preparedMsg{capability: d.capability, label: d.label, problems: map[string]string{}}
-		groups := map[string]map[string]any{catalog.GroupInput: {}, catalog.GroupParameters: {}}
+		values := blank.Values{}
 		for _, g := range d.values {
 			v, err := load(g.value)
 			if err != nil {
 				msg.problems[g.name] = err.Error()
 				continue
 			}
-			put(groups[g.group], g.path, v)
+			values.Put(g.group, g.path, v)
 		}
 		if len(msg.problems) == 0 {
-			msg.request = request(d.capability, groups)
+			msg.request, _ = values.Request(d.capability) // of strings and of JSON that was read
 		}
 		return msg
 	}
-}
-
-// request writes the members of the groups, which are JSON already or made of strings and maps.
-func request(capability string, groups map[string]map[string]any) api.CreateRequest {
-	req := api.CreateRequest{Capability: capability}
-	req.Input, _ = json.Marshal(groups[catalog.GroupInput])
-	if p := groups[catalog.GroupParameters]; len(p) > 0 {
-		req.Parameters, _ = json.Marshal(p)
-	}
-	return req
-}
-
-func put(into map[string]any, path []string, value any) {
-	for _, step := range path[:len(path)-1] {
-		inner, ok := into[step].(map[string]any)
-		if !ok {
-			inner = map[string]any{}
-			into[step] = inner
-		}
-		into = inner
-	}
-	into[path[len(path)-1]] = value
 }
 
 // load replaces files by their contents.
@@ -117,8 +92,7 @@ func (f file) read() (any, error) {
 	case len(raw) > maxFile:
 		return nil, fmt.Errorf("%s is larger than %s", f.path, api.Size(maxFile))
 	}
-	contentType, _, _ := strings.Cut(mimetype.Detect(raw).String(), ";")
-	return map[string]any{"data": base64.StdEncoding.EncodeToString(raw), "content_type": contentType}, nil
+	return blank.Inline(raw), nil
 }
 
 // readFile reads a regular file: another kind might never end. "~/" is the home folder, as a shell
