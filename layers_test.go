@@ -71,6 +71,7 @@ var layers = map[string]layer{
 
 	"requestlog": {floor: 3, may: []string{"task", "fault", "jsonwrite"}},
 	"blank":      {floor: 3, may: []string{"api", "catalog", "task"}},
+	"snippet":    {floor: 3, may: []string{"api", "blank", "catalog"}},
 
 	"test/crash/invariant": {floor: 3, may: []string{"api", "task"}},
 

@@ -12,6 +12,7 @@ import (
 
 	"unitask/internal/catalog"
 	"unitask/internal/config"
+	"unitask/internal/snippet"
 )
 
 func newConfigCmd(t *terminal) *cobra.Command {
@@ -23,7 +24,7 @@ func newConfigCmd(t *terminal) *cobra.Command {
 func loadSettings(sources config.Sources) (config.Config, *catalog.Catalog, error) {
 	c, directory, err := config.Load(sources)
 	if errors.Is(err, fs.ErrNotExist) {
-		return c, directory, &hinted{fmt.Errorf("%s: %w", sources.File, why(err)), "unitask config init " + shellWord(sources.File) + " writes one to start from"}
+		return c, directory, &hinted{fmt.Errorf("%s: %w", sources.File, why(err)), "unitask config init " + snippet.Word(sources.File) + " writes one to start from"}
 	}
 	return c, directory, err
 }

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 
+	"unitask/internal/snippet"
+
 	"github.com/spf13/cobra"
 )
 
@@ -48,12 +50,12 @@ func configInitRun(t *terminal, o *configInitOptions) error {
 		if err != nil {
 			return &hinted{err, "unitask config init FILE names another one"}
 		}
-		return &hinted{errors.New(o.file + " exists and is left alone"), "unitask config init --force " + shellWord(o.file) + " replaces it"}
+		return &hinted{errors.New(o.file + " exists and is left alone"), "unitask config init --force " + snippet.Word(o.file) + " replaces it"}
 	}
 	if err := writeFile(o.file, func(w io.Writer) error { _, err := io.WriteString(w, firstSettings); return err }); err != nil {
 		return &hinted{err, "unitask config init FILE names another one"}
 	}
-	t.note("next: unitask serve --config %s", shellWord(o.file))
+	t.note("next: unitask serve --config %s", snippet.Word(o.file))
 	_, err := fmt.Fprintln(t.out, o.file)
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"unitask/internal/client"
+	"unitask/internal/snippet"
 	"unitask/internal/task"
 )
 
@@ -47,7 +48,7 @@ func (f *clientFlags) words() string {
 		{"profile", f.choice.Profile}, {"base-url", f.choice.BaseURL}, {"api-key-file", f.keyFile},
 	} {
 		if flag.value != "" {
-			words.WriteString(" --" + flag.name + " " + shellWord(flag.value))
+			words.WriteString(" --" + flag.name + " " + snippet.Word(flag.value))
 		}
 	}
 	return words.String()

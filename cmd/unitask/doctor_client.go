@@ -8,6 +8,7 @@ import (
 
 	"unitask/internal/client"
 	"unitask/internal/secret"
+	"unitask/internal/snippet"
 )
 
 // worthSaying is the least difference of clocks that a person should know of: signed addresses and
@@ -23,7 +24,7 @@ func (d *diagnosis) client() {
 		return
 	}
 	if info, err := os.Stat(dir); err == nil && !private(info) {
-		d.warn("profiles", dir+" can be read by other users", "chmod 700 "+shellWord(dir))
+		d.warn("profiles", dir+" can be read by other users", "chmod 700 "+snippet.Word(dir))
 		return
 	}
 	d.ok("profiles", "%d in %s, current: %s", len(all.Profiles), dir, orNone(all.Current))

@@ -11,6 +11,7 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/client"
 	"unitask/internal/config"
+	"unitask/internal/snippet"
 )
 
 const (
@@ -71,7 +72,7 @@ func (d *diagnosis) data(dir string, info os.FileInfo) {
 	_ = probe.Close()
 	_ = os.Remove(probe.Name())
 	if !private(info) {
-		d.warn("data", dir+" is open to other users", "chmod 700 "+shellWord(dir))
+		d.warn("data", dir+" is open to other users", "chmod 700 "+snippet.Word(dir))
 		return
 	}
 	d.ok("data", "%s is writable and private", dir)
@@ -106,7 +107,7 @@ func (d *diagnosis) running(ctx context.Context, dir string) []api.SupplierStatu
 		if absErr != nil {
 			abs = dir
 		}
-		d.add(finding{Check: "server", Status: healthOff, Found: "none runs on " + abs, Hint: "unitask serve --data-dir " + shellWord(dir)})
+		d.add(finding{Check: "server", Status: healthOff, Found: "none runs on " + abs, Hint: "unitask serve --data-dir " + snippet.Word(dir)})
 		return nil
 	}
 	if err != nil {

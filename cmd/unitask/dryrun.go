@@ -2,16 +2,14 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"unitask/internal/api"
 	"unitask/internal/catalog"
 	"unitask/internal/client"
+	"unitask/internal/snippet"
 	"unitask/internal/task"
 )
 
@@ -33,7 +31,12 @@ func (o *runOptions) dryRunRun(ctx context.Context, t *terminal) error {
 	if err != nil {
 		return err
 	}
-	return writeCurl(t.out, target.BaseURL, o.idempotencyKey, req)
+	curl, err := snippet.Curl(target.BaseURL, o.idempotencyKey, req)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(t.out, curl)
+	return err
 }
 
 func (o *runOptions) dryRunEntry(ctx context.Context, t *terminal) (api.Capability, error) {
@@ -64,24 +67,4 @@ func builtIn(name string) (api.Capability, error) {
 		all = append(all, api.FromCapability(one, task.Price{}))
 	}
 	return pick(all, name, "this program's own directory has no capability")
-}
-
-// writeCurl prints the request as a command for a POSIX shell. The key is named, never shown.
-func writeCurl(w io.Writer, baseURL, idempotencyKey string, req api.CreateRequest) error {
-	body, err := json.Marshal(req)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(w, `curl -sS %s \
-  -H "Authorization: Bearer $UNITASK_API_KEY" \
-  -H 'Content-Type: application/json' \
-  -H %s \
-  -d %s
-`, quoted(baseURL+api.PathTasks), quoted(api.HeaderIdempotencyKey+": "+idempotencyKey), quoted(string(body)))
-	return err
-}
-
-// quoted makes one word of any text for a POSIX shell.
-func quoted(text string) string {
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }

@@ -15,6 +15,7 @@ import (
 	"unitask/internal/client"
 	"unitask/internal/fault"
 	"unitask/internal/journal"
+	"unitask/internal/snippet"
 )
 
 const maxConcurrency = 64
@@ -96,7 +97,7 @@ func (o *runOptions) eachWords() (from string, words []string, err error) {
 		return "", nil, &usageError{message: fmt.Sprintf("--concurrency takes 1 to %d", maxConcurrency)}
 	}
 	if o.output != "" && !isFolder(o.output) {
-		return "", nil, &usageError{message: "--each saves into a folder: write -o " + shellWord(o.output+"/")}
+		return "", nil, &usageError{message: "--each saves into a folder: write -o " + snippet.Word(o.output+"/")}
 	}
 	return from, words, nil
 }
@@ -140,11 +141,11 @@ func (e *each) begin(lines []inputLine) ([]job, error) {
 func (e *each) command() string {
 	words := []string{"unitask run", e.o.capability}
 	for _, word := range e.o.words {
-		words = append(words, shellWord(word))
+		words = append(words, snippet.Word(word))
 	}
 	words = append(words, "--each")
 	if e.o.output != "" {
-		words = append(words, "-o", shellWord(e.o.output))
+		words = append(words, "-o", snippet.Word(e.o.output))
 	}
 	if e.o.asJSON {
 		words = append(words, "--json")

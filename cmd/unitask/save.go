@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"unitask/internal/client"
+	"unitask/internal/snippet"
 )
 
 // extensions are those of the content types that the service makes.
@@ -88,7 +89,7 @@ func checkOutput(output string, asJSON bool) error {
 	info, err := os.Stat(parent)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return &usageError{message: "-o: there is no folder " + parent, hint: "mkdir -p " + shellWord(parent)}
+		return &usageError{message: "-o: there is no folder " + parent, hint: "mkdir -p " + snippet.Word(parent)}
 	case err != nil:
 		return &usageError{message: "-o: " + err.Error()}
 	case !info.IsDir():

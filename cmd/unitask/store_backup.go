@@ -19,6 +19,7 @@ import (
 	"unitask/internal/backup"
 	"unitask/internal/client"
 	"unitask/internal/disk"
+	"unitask/internal/snippet"
 	"unitask/internal/store/boltstore"
 )
 
@@ -100,7 +101,7 @@ func (o *storeBackupOptions) writeFile(ctx context.Context, dir string) (m backu
 	f, err := os.CreateTemp(filepath.Dir(o.file), "."+filepath.Base(o.file)+"-") // made with mode 0600
 	if errors.Is(err, fs.ErrNotExist) {
 		parent := filepath.Dir(o.file)
-		return m, &usageError{message: "there is no folder " + parent, hint: "mkdir -p " + shellWord(parent)}
+		return m, &usageError{message: "there is no folder " + parent, hint: "mkdir -p " + snippet.Word(parent)}
 	}
 	if err != nil {
 		return m, &hinted{fmt.Errorf("%s can't be written: %w", o.file, why(err)), "name a file in a folder that you may write"}

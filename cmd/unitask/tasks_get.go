@@ -9,6 +9,7 @@ import (
 
 	"unitask/internal/api"
 	"unitask/internal/client"
+	"unitask/internal/snippet"
 	"unitask/internal/task"
 )
 
@@ -53,7 +54,7 @@ func tasksGetRun(ctx context.Context, t *terminal, o *tasksGetOptions) error {
 	}
 	if o.output != "" {
 		if !r.Task.State.Terminal() {
-			return &hinted{errors.New(o.id + " is still " + string(r.Task.State)), "unitask tasks wait " + o.id + " -o " + shellWord(o.output)}
+			return &hinted{errors.New(o.id + " is still " + string(r.Task.State)), "unitask tasks wait " + o.id + " -o " + snippet.Word(o.output)}
 		}
 		return showResult(ctx, t, c, r.Task, resultOptions{output: o.output, asJSON: o.asJSON})
 	}

@@ -14,6 +14,7 @@ import (
 
 	"unitask/internal/api"
 	"unitask/internal/journal"
+	"unitask/internal/snippet"
 )
 
 const tasksResumeLong = `Finish what "unitask run" began on this machine and couldn't end: because it was interrupted or killed,
@@ -244,7 +245,7 @@ func (e *otherService) Error() string { return e.name + " is for " + e.baseURL }
 // owns finds out whether an entry's request was for this service, and its key of this mode.
 func (s service) owns(e *journal.Entry) error {
 	if e.BaseURL != s.BaseURL() {
-		flags := " --base-url " + shellWord(e.BaseURL)
+		flags := " --base-url " + snippet.Word(e.BaseURL)
 		if e.Profile != "" {
 			flags = " --profile " + e.Profile
 		}
