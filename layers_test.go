@@ -71,7 +71,6 @@ var layers = map[string]layer{
 
 	"requestlog": {floor: 3, may: []string{"task", "fault", "jsonwrite"}},
 	"blank":      {floor: 3, may: []string{"api", "catalog", "task"}},
-	"snippet":    {floor: 3, may: []string{"api", "blank", "catalog"}},
 
 	"test/crash/invariant": {floor: 3, may: []string{"api", "task"}},
 
@@ -79,6 +78,8 @@ var layers = map[string]layer{
 	"policy":   {floor: 4, may: []string{"supplier", "catalog", "account", "task", "fault"}},
 	"simulate": {floor: 5, may: []string{"routing", "supplier", "catalog", "task", "fault"}},
 	"gate":     {floor: 4, may: []string{"account", "store", "catalog", "fault", "task"}},
+
+	"snippet": {floor: 4, may: []string{"api", "blank", "catalog"}},
 
 	"backup": {floor: 4, may: []string{"artifact", "disk"}},
 
