@@ -125,7 +125,8 @@ func TestTurnThatBeginsAsTheLeaseIsLost(t *testing.T) {
 
 // TestPausedNodeLeavesNothingBehind stops a whole node before a submission, the first one or one that is
 // repeated under its key, until its leases are in doubt but not over. Its worker dares not submit any
-// more, and then the heartbeat keeps the lease after all: the task must go on.
+// more, nor does one that was claiming all the while; then the heartbeat keeps the leases after all. The
+// task must go on.
 func TestPausedNodeLeavesNothingBehind(t *testing.T) {
 	const pausesAt, wakesAt = 15 * time.Second, 42 * time.Second // of a term of 30 s
 	for name, tt := range map[string]struct {
@@ -133,7 +134,7 @@ func TestPausedNodeLeavesNothingBehind(t *testing.T) {
 		sent   []string
 		want   []entry
 	}{
-		"first":    {nil, []string{"/2"}, []entry{{"a", task.Rejected, "", 0, false}, {"a", task.OK, "", 2, false}}},
+		"first":    {nil, []string{"/3"}, []entry{{"a", task.Rejected, "", 0, false}, {"a", task.Rejected, "", 0, false}, {"a", task.OK, "", 2, false}}},
 		"repeated": {func(s store.Step) bool { return s.Readopt }, []string{"/1", "/1"}, []entry{{"a", task.OK, "", 2, false}}},
 	} {
 		t.Run(name, func(t *testing.T) {
