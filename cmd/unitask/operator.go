@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -12,12 +13,13 @@ import (
 	"unitask/internal/client"
 )
 
-// operator is what whoever owns the data folder may do with keys: over the socket of the running
+// operator is what whoever owns the data folder may do: over the socket of the running
 // server, or on the store itself where none runs.
 type operator interface {
 	CreateKey(ctx context.Context, req api.KeyCreate) (api.Key, error)
 	ListKeys(ctx context.Context) ([]api.Key, error)
 	RevokeKey(ctx context.Context, id string) (api.Key, error)
+	Arrivals(ctx context.Context, w io.Writer) error
 }
 
 // openOperator asks the server on the data folder, and opens the store only where none answers.

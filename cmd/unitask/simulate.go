@@ -25,6 +25,7 @@ type simulateOptions struct {
 	pattern  simulate.Pattern
 	burst    string
 	arrivals string
+	store    string
 	whatIf
 	asJSON bool
 }
@@ -38,10 +39,13 @@ func newSimulateCmd(t *terminal) *cobra.Command {
 			"would have had them, at what cost, how fast, and who would have been refused. Suppliers are made up: how\n" +
 			"long they take is drawn around an average. With a what-if (--price, --cap, --rpm, --latency, --outage) both are\n" +
 			"shown, as configured and changed. The same flags and seed give the same result.\n\n" +
-			"A recorded pattern has one JSON object a line: at (seconds), and capability, input_tokens, output_tokens,\n" +
-			"images, seconds, characters or parameters as they apply.",
+			"A recorded pattern has one JSON object a line: at (seconds, or a time), and capability, input_bytes,\n" +
+			"input_tokens, output_tokens, images, seconds, characters or parameters as they apply; or it is CSV with a\n" +
+			"header of these names. --from-store takes the live tasks of a data folder, of which it reads when they came\n" +
+			"and how large they were. Requests without a size are drawn as a synthetic pattern's.",
 		Example: `  unitask simulate --config unitask.yaml --rate 5 --for 10m
   unitask simulate --config unitask.yaml --burst 50@1m --cap groq/llama-3.1-8b-instant=8
+  unitask simulate --config unitask.yaml --from-store data --price groq/llama-3.1-8b-instant=0.10/0.20
   unitask simulate --config unitask.yaml --arrivals monday.jsonl --outage groq/llama-3.1-8b-instant=2m-5m --json`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -54,7 +58,10 @@ func newSimulateCmd(t *terminal) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.server.file, "config", "", "read the settings from this YAML `file` (UNITASK_CONFIG)")
-	f.StringVar(&o.arrivals, "arrivals", "", "replay this `file` of JSON lines; - is stdin")
+	f.StringVar(&o.arrivals, "arrivals", "", "replay this `file` of JSON lines or CSV; - is stdin")
+	f.StringVar(&o.store, "from-store", "", "replay when the live tasks of this data `folder` came")
+	cmd.MarkFlagsMutuallyExclusive("arrivals", "from-store")
+	_ = cmd.MarkFlagDirname("from-store")
 	f.Float64Var(&o.pattern.Rate, "rate", 1, "requests a `second`, on average")
 	f.DurationVar(&o.pattern.For, "for", 10*time.Minute, "how long requests come")
 	f.StringVar(&o.burst, "burst", "", "so many more at once, so often: `N@DURATION`")
@@ -98,7 +105,7 @@ func simulateRun(ctx context.Context, t *terminal, o *simulateOptions, sources c
 		return &hinted{errors.New("there is no approved route to simulate"), "name a configuration with --config, or set a supplier's key"}
 	}
 	base := simulate.Config{Catalog: directory, Routes: found.routes, Seed: o.pattern.Seed}
-	if base.Arrivals, err = o.requests(t); err != nil {
+	if base.Arrivals, err = o.requests(ctx, t); err != nil {
 		return err
 	}
 	changed, any, err := o.change(base)
@@ -123,7 +130,10 @@ func simulateRun(ctx context.Context, t *terminal, o *simulateOptions, sources c
 }
 
 // requests returns the pattern, recorded or drawn.
-func (o *simulateOptions) requests(t *terminal) ([]simulate.Arrival, error) {
+func (o *simulateOptions) requests(ctx context.Context, t *terminal) ([]simulate.Arrival, error) {
+	if o.store != "" {
+		return o.fromStore(ctx)
+	}
 	if o.arrivals == "" {
 		if o.burst != "" {
 			n, every, ok := strings.Cut(o.burst, "@")
@@ -147,7 +157,7 @@ func (o *simulateOptions) requests(t *terminal) ([]simulate.Arrival, error) {
 		defer func() { _ = f.Close() }()
 		in = f
 	}
-	all, err := simulate.ReadArrivals(in, o.pattern.Capability)
+	all, err := simulate.ReadArrivals(in, o.pattern)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.arrivals, err)
 	}
@@ -251,7 +261,11 @@ func printSimulation(t *terminal, c comparison) error {
 	if err := printReport(t, "as configured", c.Configured); err != nil || c.WhatIf == nil {
 		return err
 	}
-	return printReport(t, "what if", *c.WhatIf)
+	if err := printReport(t, "what if", *c.WhatIf); err != nil {
+		return err
+	}
+	printChanges(t, c.Configured, *c.WhatIf)
+	return nil
 }
 
 // printReport says the sums to the person and prints the routes.

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"encoding/json"
 	"time"
 
 	"unitask/internal/fault"
@@ -20,8 +21,9 @@ const (
 	PathAdminSession   = "/admin/v1/session-key" // POST: a short-lived test key for the local client
 	PathAdminInfo      = "/admin/v1/info"
 	PathAdminTasks     = "/admin/v1/tasks"
-	PathAdminBackup    = "/admin/v1/backup" // POST: a tar of the data folder
-	PathAdminReload    = "/admin/v1/reload" // POST: reads the settings again
+	PathAdminBackup    = "/admin/v1/backup"   // POST: a tar of the data folder
+	PathAdminReload    = "/admin/v1/reload"   // POST: reads the settings again
+	PathAdminArrivals  = "/admin/v1/arrivals" // GET: when the live tasks came, as JSON lines
 )
 
 // KeyCreate asks for a new key.
@@ -154,6 +156,29 @@ func AdminTaskOf(t task.Task, account string) AdminTask {
 		})
 	}
 	return out
+}
+
+// Arrival is when one task came and how much work it was, as unitask simulate reads it: never its input,
+// its output or whose it is.
+type Arrival struct {
+	ID           string      `json:"id"`
+	At           Timestamp   `json:"at"`
+	Capability   string      `json:"capability"`
+	InputTokens  int64       `json:"input_tokens,omitempty"`
+	OutputTokens int64       `json:"output_tokens,omitempty"`
+	Images       int64       `json:"images,omitempty"`
+	Seconds      json.Number `json:"seconds,omitempty"`
+	Characters   int64       `json:"characters,omitempty"`
+}
+
+// ArrivalOf returns when t came; without sizes where it wasn't measured.
+func ArrivalOf(t task.Task) Arrival {
+	a := Arrival{ID: t.ID, At: Timestamp{t.CreatedAt}, Capability: t.Capability}
+	if t.Usage != nil {
+		u := fromUsage(*t.Usage, 0)
+		a.InputTokens, a.OutputTokens, a.Images, a.Seconds, a.Characters = u.InputTokens, u.OutputTokens, u.Images, u.Seconds, u.Characters
+	}
+	return a
 }
 
 // TimestampOf returns a time that may be absent.

@@ -94,7 +94,18 @@ func (a *Admin) Reload(ctx context.Context) (api.Reload, error) {
 // Backup writes an archive of the data folder, a tar, to w as the server makes it. What was written
 // before an error must not be used.
 func (a *Admin) Backup(ctx context.Context, w io.Writer) error {
-	req, err := request(ctx, adminHost, call{method: http.MethodPost, path: api.PathAdminBackup})
+	return a.pour(ctx, call{method: http.MethodPost, path: api.PathAdminBackup}, w)
+}
+
+// Arrivals writes when the live tasks came, one JSON object a line, to w. What was written before an error
+// must not be used.
+func (a *Admin) Arrivals(ctx context.Context, w io.Writer) error {
+	return a.pour(ctx, call{method: http.MethodGet, path: api.PathAdminArrivals}, w)
+}
+
+// pour copies an answer's body to w as it comes.
+func (a *Admin) pour(ctx context.Context, c call, w io.Writer) error {
+	req, err := request(ctx, adminHost, c)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -39,6 +40,7 @@ func NewAdmin(o *desk.Operator, metrics http.Handler, log *slog.Logger) *Admin {
 		api.PathAdminTasks + "/{task_id}":          {http.MethodGet: a.handleTask},
 		api.PathAdminBackup:                        {http.MethodPost: a.handleBackup},
 		api.PathAdminReload:                        {http.MethodPost: a.handleReload},
+		api.PathAdminArrivals:                      {http.MethodGet: a.handleArrivals},
 		pathProfile + "{profile...}":               profileMethods,
 		api.PathMetrics:                            scrape(metrics),
 	})
@@ -120,24 +122,32 @@ func (a *Admin) handleReload(x *exchange) error {
 	return nil
 }
 
-// handleBackup writes the archive as it is made. What goes wrong once it has begun breaks the
-// connection, and the archive has no end by which it could pass for a whole one.
+// handleBackup writes the archive as it is made. One that was cut short has no end by which it could pass
+// for a whole one.
 func (a *Admin) handleBackup(x *exchange) error {
 	if a.operator.BackupFunc == nil {
 		return fault.New(fault.NotFound, "there is nothing to back up here")
 	}
-	x.Header().Set("Content-Type", "application/x-tar")
-	x.Header().Set("Cache-Control", "no-store")
-	err := a.operator.BackupFunc(x.r.Context(), x)
-	switch {
-	case err == nil:
-		return nil
-	case x.status == 0 && errors.Is(err, store.ErrFull):
+	err := a.pour(x, "application/x-tar", a.operator.BackupFunc)
+	if errors.Is(err, store.ErrFull) {
 		return fault.Wrap(fault.CapacityExhausted, err, "there is no room beside the database for a copy of it")
-	case x.status == 0:
+	}
+	return err
+}
+
+func (a *Admin) handleArrivals(x *exchange) error {
+	return a.pour(x, "application/jsonl", a.operator.Arrivals)
+}
+
+// pour writes what is made on the way. What goes wrong once it has begun breaks the connection.
+func (a *Admin) pour(x *exchange, contentType string, write func(context.Context, io.Writer) error) error {
+	x.Header().Set("Content-Type", contentType)
+	x.Header().Set("Cache-Control", "no-store")
+	err := write(x.r.Context(), x)
+	if err == nil || x.status == 0 {
 		return err
 	}
-	a.log.ErrorContext(x.r.Context(), "a backup broke off", slog.String("request_id", x.id), slog.Any("error", err))
+	a.log.ErrorContext(x.r.Context(), "an answer broke off", slog.String("request_id", x.id), slog.String("route", x.route), slog.Any("error", err))
 	panic(http.ErrAbortHandler)
 }
 

@@ -163,8 +163,8 @@ func saved(t task.Task, change func(SpendChange)) {
 	last := len(t.Attempts) - 1
 	for i := t.Round; i < last; i++ {
 		a := &t.Attempts[i]
-		again := slices.ContainsFunc(t.Attempts[i+1:], func(b task.Attempt) bool { return b.Supplier == a.Supplier })
-		if a.ClosedAt != nil && !again {
+		again := slices.ContainsFunc(t.Attempts[i+1:], func(b task.Attempt) bool { return b.Supplier == a.Supplier && !b.Moderation })
+		if a.ClosedAt != nil && !again && !a.Moderation {
 			change(SpendChange{spendKey(t, a), Spend{Saved: 1, SavedCost: t.Cost}})
 		}
 	}

@@ -146,6 +146,10 @@ func testSpend(e *env) {
 
 	e.create(e.priced("b", "key_1"))
 	lease = e.claimOne(chat)
+	question := plan("judge", 0)
+	question.Moderation = true
+	e.begin(lease, question)
+	e.advance(lease, store.Step{Close: &task.Closing{State: task.OK, Cost: 2}})
 	for _, supplier := range []string{"s", "t", "s"} {
 		e.begin(lease, plan(supplier, 0))
 		e.advance(lease, store.Step{Close: closing(task.Rejected)})
@@ -156,6 +160,8 @@ func testSpend(e *env) {
 		key("s"): {Failed: 1, Rejected: 2, Cost: 4, Saved: 1, SavedCost: 10},
 		key("t"): {Rejected: 2, Saved: 1, SavedCost: 10},
 		key("u"): {OK: 2, Cost: 7, Milliseconds: 2000},
+
+		key("judge"): {OK: 1, Cost: 2}, // it was asked, and saved nothing
 	}
 	e.wantSpend("saved once at each supplier", ever, want)
 	today := account.DateOf(e.clock.Now())
