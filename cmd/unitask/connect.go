@@ -34,6 +34,12 @@ func (f *clientFlags) target() (client.Target, error) {
 	return target, nil
 }
 
+// credential finds the key for the target; what encrypts it is asked for where there is a terminal.
+func (f *clientFlags) credential(ctx context.Context, t *terminal, target client.Target) (client.Credential, error) {
+	target.Passphrase = t.passphrase
+	return target.Credential(ctx, f.keyFile, t.in)
+}
+
 // service is a client, and what the journal remembers of whom it calls.
 type service struct {
 	*client.Client
@@ -60,7 +66,7 @@ func (f *clientFlags) reach(ctx context.Context, t *terminal, onRetry func(clien
 	if err != nil {
 		return service{}, err
 	}
-	credential, err := target.Credential(ctx, f.keyFile, t.in)
+	credential, err := f.credential(ctx, t, target)
 	if err != nil {
 		return service{}, err
 	}
@@ -78,7 +84,7 @@ func (f *clientFlags) connect(ctx context.Context, t *terminal, onRetry func(cli
 	if err != nil {
 		return nil, err
 	}
-	credential, err := target.Credential(ctx, f.keyFile, t.in)
+	credential, err := f.credential(ctx, t, target)
 	if err != nil {
 		return nil, err
 	}

@@ -94,7 +94,7 @@ func aheadOrBehind(skew time.Duration) string {
 func (d *diagnosis) key(ctx context.Context, target client.Target) {
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
-	credential, err := target.Credential(ctx, d.o.keyFile, d.t.in)
+	credential, err := d.o.credential(ctx, d.t, target)
 	if err != nil {
 		d.fail("key", err)
 		return

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -15,11 +16,24 @@ import (
 const loginLong = `Keep a key in the keyring of this system, under a profile that names the service's base URL.
 
 The key is read from a prompt that doesn't show it, from stdin where that is no terminal, or from
---api-key-file. It is tried on the service first. Where there is no keyring, nothing is kept: set
-UNITASK_API_KEY or use --api-key-file with each command.`
+--api-key-file. It is tried on the service first.
+
+Where there is no keyring, --storage=file, or a yes at the terminal, keeps it in a file that a passphrase
+encrypts. Each command asks for the passphrase, or takes it from UNITASK_PASSPHRASE. Otherwise nothing is
+kept: set UNITASK_API_KEY or use --api-key-file with each command.`
+
+type loginOptions struct {
+	clientFlags
+	storage string
+}
+
+// keeper is where login puts a key.
+type keeper interface {
+	Set(ctx context.Context, name string, v secret.Value) error
+}
 
 func newLoginCmd(t *terminal) *cobra.Command {
-	var o clientFlags
+	var o loginOptions
 	cmd := &cobra.Command{
 		Use:   "login",
 		Short: "Keep a key in the keyring, under a profile",
@@ -30,21 +44,29 @@ func newLoginCmd(t *terminal) *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return loginRun(cmd.Context(), t, &o) },
 	}
+	cmd.Flags().StringVar(&o.storage, "storage", "keyring", "keep the key in the system's `keyring`, or in an encrypted file")
+	_ = cmd.RegisterFlagCompletionFunc("storage", cobra.FixedCompletions([]string{inKeyring, inFile}, cobra.ShellCompDirectiveNoFileComp))
 	o.add(cmd)
 	return cmd
 }
 
-func loginRun(ctx context.Context, t *terminal, o *clientFlags) error {
+// The places of --storage.
+const (
+	inKeyring = "keyring"
+	inFile    = "file"
+)
+
+func loginRun(ctx context.Context, t *terminal, o *loginOptions) error {
+	if o.storage != inKeyring && o.storage != inFile {
+		return &usageError{message: fmt.Sprintf("--storage is keyring or file, not %q", o.storage)}
+	}
 	name, baseURL, err := o.loginTarget()
 	if err != nil {
 		return err
 	}
-	ring, err := secret.OpenKeyring(ctx, secret.KeyringConfig{})
-	if err == nil {
-		err = ring.Probe(ctx)
-	}
+	ring, err := o.keeper(ctx, t)
 	if err != nil {
-		return &hinted{err, "set UNITASK_API_KEY, or give --api-key-file FILE with each command; neither needs a keyring"}
+		return err
 	}
 	key, err := o.readKey(t, baseURL)
 	if err != nil {
@@ -53,18 +75,40 @@ func loginRun(ctx context.Context, t *terminal, o *clientFlags) error {
 	if err := tryKey(ctx, t, baseURL, key); err != nil {
 		return err
 	}
-	ref, err := secret.ParseRef("keyring:" + name)
-	if err != nil {
-		return err
-	}
 	if err := ring.Set(ctx, name, key); err != nil {
 		return err
 	}
-	if err := saveLogin(name, baseURL, ref); err != nil {
+	if err := saveLogin(name, baseURL, o.storage); err != nil {
 		return err
 	}
 	t.note("profile %s calls %s with the key that ends in %s", name, baseURL, hintOfKey(key))
 	return nil
+}
+
+// keeper opens the place that was chosen; without a keyring a person may agree to the other one.
+func (o *loginOptions) keeper(ctx context.Context, t *terminal) (keeper, error) {
+	if o.storage == inKeyring {
+		ring, err := secret.OpenKeyring(ctx, secret.KeyringConfig{})
+		if err == nil {
+			err = ring.Probe(ctx)
+		}
+		if err == nil {
+			return ring, nil
+		}
+		if !t.inTTY {
+			return nil, &hinted{err, "unitask login --storage=file keeps it in an encrypted file; UNITASK_API_KEY and --api-key-file need neither"}
+		}
+		t.note("%s", plain(err))
+		if !t.agrees("Keep the key in a file that a passphrase encrypts?") {
+			return nil, &hinted{err, "set UNITASK_API_KEY, or give --api-key-file FILE with each command; neither needs a keyring"}
+		}
+		o.storage = inFile
+	}
+	passphrase, err := t.passphrase(client.SealedDir())
+	if err != nil {
+		return nil, err
+	}
+	return secret.OpenSealed(ctx, client.SealedDir(), passphrase)
 }
 
 // loginTarget chooses the profile: the named one, else the one that fits the base URL, else a new
@@ -140,7 +184,14 @@ func tryKey(ctx context.Context, t *terminal, baseURL string, key secret.Value) 
 }
 
 // saveLogin makes the profile the current one. What else it says stays.
-func saveLogin(name, baseURL string, ref secret.Ref) error {
+func saveLogin(name, baseURL, storage string) error {
+	var ref secret.Ref // an encrypted file is found by the profile's name
+	if storage == inKeyring {
+		var err error
+		if ref, err = secret.ParseRef("keyring:" + name); err != nil {
+			return err
+		}
+	}
 	dir := client.ConfigDir()
 	all, err := client.LoadProfiles(dir)
 	if err != nil {
@@ -150,7 +201,7 @@ func saveLogin(name, baseURL string, ref secret.Ref) error {
 	if p.BaseURL != baseURL {
 		p.DataDir = "" // of a server at another address
 	}
-	p.BaseURL, p.Key = baseURL, ref
+	p.BaseURL, p.Key, p.Sealed = baseURL, ref, storage == inFile
 	all.Profiles[name], all.Current = p, name
 	return all.Save(dir)
 }

@@ -13,7 +13,7 @@ func newLogoutCmd(t *terminal) *cobra.Command {
 	var o clientFlags
 	cmd := &cobra.Command{
 		Use:   "logout",
-		Short: "Remove the profile's key from the keyring",
+		Short: "Remove the profile's key from where login keeps it",
 		Example: `  unitask logout
   unitask logout --profile work`,
 		Args: cobra.NoArgs,
@@ -28,6 +28,12 @@ func logoutRun(ctx context.Context, t *terminal, o *clientFlags) error {
 	if err != nil {
 		return err
 	}
+	if target.Profile.Sealed {
+		if err := secret.RemoveSealed(client.SealedDir(), target.Name); err != nil {
+			return err
+		}
+		return forget(t, target)
+	}
 	if target.Name == "" || target.Profile.Key.IsZero() {
 		t.note("no key is kept: there is nothing to remove")
 		return nil
@@ -39,8 +45,13 @@ func logoutRun(ctx context.Context, t *terminal, o *clientFlags) error {
 	if err := ring.Delete(ctx, target.Name); err != nil {
 		return err
 	}
+	return forget(t, target)
+}
+
+// forget notes that the profile has no key any more.
+func forget(t *terminal, target client.Target) error {
 	p := target.Profile
-	p.Key = secret.Ref{}
+	p.Key, p.Sealed = secret.Ref{}, false
 	if err := client.SaveProfile(client.ConfigDir(), target.Name, p); err != nil {
 		return err
 	}

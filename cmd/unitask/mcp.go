@@ -77,7 +77,7 @@ func mcpRun(ctx context.Context, t *terminal, o *mcpOptions) error {
 	if err != nil {
 		return err
 	}
-	credential, err := target.Credential(ctx, o.keyFile, t.in)
+	credential, err := o.credential(ctx, t, target)
 	if err != nil {
 		return err
 	}

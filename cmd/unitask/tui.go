@@ -68,7 +68,7 @@ func tuiRun(ctx context.Context, t *terminal, flags *clientFlags) error {
 	if err != nil {
 		return err
 	}
-	credential, err := target.Credential(ctx, flags.keyFile, t.in)
+	credential, err := flags.credential(ctx, t, target)
 	if err != nil {
 		return err
 	}

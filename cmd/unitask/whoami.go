@@ -47,7 +47,7 @@ func whoamiRun(ctx context.Context, t *terminal, o *whoamiOptions) error {
 	if err != nil {
 		return err
 	}
-	credential, err := target.Credential(ctx, o.keyFile, t.in)
+	credential, err := o.credential(ctx, t, target)
 	if err != nil {
 		return err
 	}

@@ -21,6 +21,7 @@ const (
 	FromFile        Source = "--api-key-file"
 	FromEnvironment Source = "UNITASK_API_KEY"
 	FromKeyring     Source = "keyring" // or wherever else the profile's reference points
+	FromSealed      Source = "encrypted file"
 	FromLocalServer Source = "local server"
 )
 
@@ -52,7 +53,7 @@ func (e *NoKeyError) Error() string {
 }
 
 // Credential finds the key for a target: the file (or stdin, for "-"), UNITASK_API_KEY, what the
-// profile's login kept, a session key of the server on this machine. The last two go to the
+// profile's login kept (in the keyring, else in an encrypted file), a session key of the server on this machine. The last two go to the
 // profile's own base URL only.
 func (t Target) Credential(ctx context.Context, keyFile string, stdin io.Reader) (Credential, error) {
 	if keyFile != "" {
@@ -71,6 +72,9 @@ func (t Target) Credential(ctx context.Context, keyFile string, stdin io.Reader)
 			return Credential{}, err
 		}
 		return fixed(FromKeyring, v), nil
+	case own && t.Profile.Sealed:
+		v, err := t.unseal(ctx)
+		return fixed(FromSealed, v), err
 	case own && t.Profile.DataDir != "":
 		return sessionCredential(t.Profile.DataDir)
 	}
@@ -79,6 +83,22 @@ func (t Target) Credential(ctx context.Context, keyFile string, stdin io.Reader)
 		missing.KeyFor = t.Profile.BaseURL
 	}
 	return Credential{}, missing
+}
+
+// unseal decrypts the profile's key.
+func (t Target) unseal(ctx context.Context) (secret.Value, error) {
+	if t.Passphrase == nil {
+		return secret.Value{}, &secret.Error{Kind: secret.ErrPassphrase, Message: "nobody can be asked for the passphrase of the encrypted keys"}
+	}
+	passphrase, err := t.Passphrase(SealedDir())
+	if err != nil {
+		return secret.Value{}, err
+	}
+	ring, err := secret.OpenSealed(ctx, SealedDir(), passphrase)
+	if err != nil {
+		return secret.Value{}, err
+	}
+	return ring.Get(ctx, t.Name)
 }
 
 // ReadKeyFile reads a key from a file, or from stdin where the name is "-".

@@ -29,6 +29,7 @@ type Profile struct {
 	BaseURL string     `json:"base_url"`
 	DataDir string     `json:"data_dir,omitempty"` // of a server on this machine, which gives its user short-lived test keys
 	Key     secret.Ref `json:"key,omitzero"`       // where login kept a key
+	Sealed  bool       `json:"sealed,omitempty"`   // login kept it in an encrypted file, under the profile's name
 }
 
 // Profiles is the content of the profiles file.
@@ -45,6 +46,9 @@ func ConfigDir() string {
 	}
 	return filepath.Join(xdg.ConfigHome, "unitask")
 }
+
+// SealedDir returns the folder of encrypted keys.
+func SealedDir() string { return filepath.Join(ConfigDir(), "keys") }
 
 // LoadProfiles reads the profiles in a configuration folder; where there is no file there are none.
 func LoadProfiles(dir string) (Profiles, error) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"unitask/internal/fault"
+	"unitask/internal/secret"
 )
 
 // Choice is what a person chose on the command line; zero members leave the choice to the
@@ -22,6 +23,8 @@ type Target struct {
 	BaseURL string
 	Name    string  // of the profile; "" where none applies
 	Profile Profile // zero where none applies
+
+	Passphrase func(dir string) (secret.Value, error) // of the folder of encrypted keys; nil: there is nobody to ask
 }
 
 // Target finds the service. A profile that was named must exist.

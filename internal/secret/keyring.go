@@ -1,6 +1,7 @@
 package secret
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -24,6 +25,7 @@ type KeyringConfig struct {
 type Keyring struct {
 	service string
 	timeout time.Duration
+	what    string // it is called in errors; "": keyring
 	ring    ring
 }
 
@@ -123,8 +125,13 @@ func (k *Keyring) item(name string) (string, error) {
 
 // failure attaches the kind and the hint to what a back end reported.
 func (k *Keyring) failure(op string, err error) *Error {
-	e := &Error{Kind: ErrNoKeyring, Message: "keyring: " + op, Hint: hintNoKeyring, cause: err}
+	e := &Error{Kind: ErrNoKeyring, Message: cmp.Or(k.what, "keyring") + ": " + op, Hint: hintNoKeyring, cause: err}
+	if _, sealed := k.ring.(sealedRing); sealed {
+		e.Hint = "it is in the folder keys of the client's settings; unitask login --storage=file makes it anew"
+	}
 	switch {
+	case errors.Is(err, errPassphrase):
+		e.Kind = ErrPassphrase
 	case errors.Is(err, errMissing):
 		e.Kind, e.Hint, e.cause = ErrNotFound, "", nil
 		e.Message += ": nothing is kept under this name"

@@ -3,8 +3,9 @@
 // A Value prints as "[redacted]" whatever prints it; Reveal is the one way to its text, so every
 // use can be searched for. A Ref says where a secret lives: "env:NAME", "file:/path" or
 // "keyring:service/name". A configuration holds references only, and a text that is none is refused
-// without being repeated. A Keyring is the operating system's own; the package has no store of its
-// own, writes nothing in clear, and never asks at a terminal.
+// without being repeated. A Keyring is the operating system's own or, where a person
+// wants that, a folder of files that a passphrase encrypts. The package writes nothing in clear and never
+// asks at a terminal.
 package secret
 
 import (
@@ -19,11 +20,12 @@ const redacted = "[redacted]"
 
 // The kinds of failure; an *Error carries one of them, and a hint for the person at the terminal.
 var (
-	ErrNotFound  = errors.New("no such secret")
-	ErrNoKeyring = errors.New("no usable keyring on this system")
-	ErrLocked    = errors.New("the keyring is locked")
-	ErrUnsafe    = errors.New("the secret's file is not safe to use")
-	ErrNotRef    = errors.New("not a reference to a secret")
+	ErrNotFound   = errors.New("no such secret")
+	ErrNoKeyring  = errors.New("no usable keyring on this system")
+	ErrLocked     = errors.New("the keyring is locked")
+	ErrPassphrase = errors.New("the passphrase is missing or wrong")
+	ErrUnsafe     = errors.New("the secret's file is not safe to use")
+	ErrNotRef     = errors.New("not a reference to a secret")
 )
 
 // Error is a failure to find or keep a secret. It never holds the secret.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os/exec"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/creack/pty"
@@ -40,7 +41,7 @@ var onTerminal = []string{
 }
 
 // OnTerminal is the script command "terminal CODE KEYS PROGRAM ARG...": it runs a program on a terminal
-// of 80 by 24 that answers no query, types KEYS there and checks the exit code. All that was written to
+// of 80 by 24 that answers no query, types KEYS there (\n ends a line) and checks the exit code. All that was written to
 // the terminal is for the script's next stdout.
 func OnTerminal(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
@@ -56,7 +57,7 @@ func OnTerminal(ts *testscript.TestScript, neg bool, args []string) {
 	screen, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 80})
 	ts.Check(err)
 	defer func() { _ = screen.Close() }()
-	_, err = io.WriteString(screen, args[1])
+	_, err = io.WriteString(screen, strings.ReplaceAll(args[1], `\n`, "\n"))
 	ts.Check(err)
 	shown, err := io.ReadAll(screen)
 	if err != nil && !errors.Is(err, syscall.EIO) { // how Linux says that the other side has closed
