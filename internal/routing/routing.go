@@ -181,6 +181,9 @@ func (t *Table) Suppliers() []string {
 // ListPrice returns what a caller of the mode pays for work of the given size: the operator's price
 // for the capability, else that of the approved route which is cheapest for it. Test keys are free.
 func (t *Table) ListPrice(mode task.Mode, name catalog.Name, size task.Usage) task.Price {
+	if p, ok := t.prices[name]; ok && mode == task.Live {
+		return p
+	}
 	var best task.Price
 	var least task.Money
 	for i, r := range t.approved[tableKey{mode, name}] {
@@ -190,9 +193,6 @@ func (t *Table) ListPrice(mode task.Mode, name catalog.Name, size task.Usage) ta
 	}
 	if mode == task.Test {
 		return task.Price{Unit: best.Unit}
-	}
-	if p, ok := t.prices[name]; ok {
-		return p
 	}
 	return best
 }

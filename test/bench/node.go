@@ -34,6 +34,7 @@ type nodeOptions struct {
 	slow    bool   // the upstream's slow half
 	catalog string // entries that replace the directory's
 	places  int    // attempts in flight at the supplier; 0: no limit
+	routes  int    // beside the one that does the work, each dearer
 }
 
 // newNode starts a server on a fresh folder.
@@ -83,6 +84,9 @@ routes:
   text.chat:
     - {supplier: mock, model: mock, price: {unit: mtok, input: "0.05", output: "0.40"}}
 `
+	for i := range n.options.routes {
+		text += fmt.Sprintf("    - {supplier: mock, model: mock-%d, price: {unit: mtok, input: \"%d\", output: \"9\"}}\n", i, i%50+1)
+	}
 	if n.options.catalog != "" {
 		text += "catalog: [catalog.yaml]\n"
 		if err := os.WriteFile(filepath.Join(filepath.Dir(path), "catalog.yaml"), []byte(n.options.catalog), 0o600); err != nil {

@@ -80,6 +80,9 @@ func (b *bed) measurements() []measurement {
 		{"proxy", b.full(b.proxy, plain(b.proxy.address, "v1"), 64)},
 		{"sync64", b.onNode(live, chat, 64)},
 		{"sync256", b.onNode(live, chat, 256)},
+		{"routes10", b.onNode(routed(10), chat, 64)},
+		{"routes1000", b.onNode(routed(1000), chat, 64)},
+		{"routes10000", b.onNode(routed(10_000), chat, 64)},
 		{"accept", b.onNode(full, func(n *node) target { return n.tasks("text.chat", hello, "", http.StatusAccepted) }, 64)},
 		{"async", b.onNode(async, func(n *node) target {
 			return n.tasks("text.chat", hello, "Prefer: wait=60\r\n", http.StatusOK)
@@ -97,6 +100,9 @@ func (b *bed) measurements() []measurement {
 		{"queued", b.queued.measure},
 	}
 }
+
+// routed is a server of synchronous tasks with so many routes.
+func routed(n int) nodeOptions { return nodeOptions{mode: task.Live, routes: n - 1} }
 
 // full measures a server that so many callers keep busy.
 func (b *bed) full(p *process, t target, callers int) func(context.Context, time.Duration) (figures, error) {

@@ -37,6 +37,10 @@ var rates = []row{
 		goal: goal{must: 150e-6, moonshot: 100e-6, atMost: true},
 	},
 	{name: "… compared with the proxy's", figure: "sync64 cpu", unit: micros, base: "proxy cpu", beside: "proxy"},
+	{name: "… with 10 routes", figure: "routes10 cpu", unit: micros, base: "sync64 cpu", beside: "one route", added: true},
+	{name: "… with 1,000 routes", figure: "routes1000 cpu", unit: micros, base: "sync64 cpu", beside: "one route", added: true},
+	{name: "… with 10,000 routes", figure: "routes10000 cpu", unit: micros, base: "sync64 cpu", beside: "one route", added: true},
+	{name: "synchronous tasks, 64 callers, 10,000 routes", figure: "routes10000 rate", unit: perSecond, base: "sync64 rate", beside: "one route"},
 	{
 		name: "asynchronous accepts, 64 callers", figure: "accept rate", unit: perSecond, base: "sync64 rate", beside: "synchronous",
 		goal: goal{must: 1.2, moonshot: 2},
