@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"syscall"
@@ -93,7 +94,11 @@ func TestSecondSignal(t *testing.T) {
 	s.Start()
 	id := mustCreate(t, s, s.MustNewKey(task.Test), "second-01", `{"capability":"text.chat","input":{"prompt":"@slow:1h"}}`)
 	signal := func() {
-		if err := syscall.Kill(s.PID(), syscall.SIGTERM); err != nil {
+		process, err := os.FindProcess(s.PID())
+		if err == nil {
+			err = process.Signal(syscall.SIGTERM)
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
