@@ -146,7 +146,7 @@ func TestParseLife(t *testing.T) {
 		"": "", "0d": "", "-1d": "", "1ms": "", "tomorrow": "", "99999999d": "", "d": "",
 	} {
 		got := ""
-		if d, err := parseLife(text); err == nil {
+		if d, err := parseLife("--expires", text); err == nil {
 			got = d.String()
 		}
 		if got != want {

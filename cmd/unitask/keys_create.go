@@ -22,9 +22,9 @@ const keysCreateExample = `  unitask keys create --name laptop --mode test
 
 type keysCreateOptions struct {
 	operatorFlags
+	limitFlags
 	request api.KeyCreate
 	mode    string
-	budget  string
 	expires string
 	scoped  bool // --scope was given
 	asJSON  bool
@@ -47,12 +47,10 @@ func newKeysCreateCmd(t *terminal) *cobra.Command {
 	flags.StringVar(&o.mode, "mode", string(task.Test), "live, or test for the sandbox")
 	flags.StringVar(&o.request.Account, "account", "", "whose it is, by `name`; made where it doesn't exist")
 	flags.StringSliceVar(&o.request.Scopes, "scope", nil, "only these capabilities, as `pattern` such as image.*; may be repeated")
-	flags.IntVar(&o.request.CreatesPerMinute, "rate", 0, "at most `N` creations and lists of tasks a minute; 0: the server's default, negative: no limit")
-	flags.IntVar(&o.request.OpenTasks, "concurrency", 0, "at most `N` open tasks; 0: the server's default, negative: no limit")
-	flags.StringVar(&o.budget, "budget", "", "at most this `amount` in USD, such as 5/day or 99.50/month")
+	o.limitFlags.add(flags, "0: the server's default, negative: no limit")
 	flags.StringVar(&o.expires, "expires", "", "closes after this `time`, such as 12h, 90d or 2w")
 	addJSON(cmd, &o.asJSON)
-	o.add(cmd)
+	o.operatorFlags.add(cmd)
 	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions([]string{"live", "test"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
@@ -67,22 +65,27 @@ func keysCreateRun(ctx context.Context, t *terminal, o *keysCreateOptions) error
 			return err
 		}
 		noteUnmatched(t, key.Scopes)
-		if o.asJSON {
-			return t.json(key)
-		}
-		t.note("key %s, %s, account %s", printable(key.ID), key.Mode, printable(key.Account))
-		if _, err := fmt.Fprintln(t.out, key.Secret); err != nil {
-			return err
-		}
-		if t.outTTY {
-			t.note("It isn't shown again. Keep it in a secrets manager; %q keeps it in this system's keyring.", "unitask login")
-		}
-		return nil
+		return showSecret(t, key, o.asJSON)
 	})
 }
 
+// showSecret shows a key that was just made.
+func showSecret(t *terminal, key api.Key, asJSON bool) error {
+	if asJSON {
+		return t.json(key)
+	}
+	t.note("key %s, %s, account %s", printable(key.ID), key.Mode, printable(key.Account))
+	if _, err := fmt.Fprintln(t.out, key.Secret); err != nil {
+		return err
+	}
+	if t.outTTY {
+		t.note("It isn't shown again. Keep it in a secrets manager; %q keeps it in this system's keyring.", "unitask login")
+	}
+	return nil
+}
+
 // check turns the flags into the request.
-func (o *keysCreateOptions) check() error {
+func (o *keysCreateOptions) check() (err error) {
 	if strings.TrimSpace(o.request.Name) == "" {
 		return &usageError{message: "a key needs a name: --name NAME"}
 	}
@@ -93,20 +96,14 @@ func (o *keysCreateOptions) check() error {
 	if o.scoped && len(o.request.Scopes) == 0 {
 		return &usageError{message: "--scope takes a capability or a pattern such as image.*; leave it out for all capabilities"}
 	}
-	for _, pattern := range o.request.Scopes {
-		if !account.ValidPattern(pattern) {
-			return &usageError{message: fmt.Sprintf("--scope takes a capability or a pattern such as image.*, not %q", pattern)}
-		}
+	if err := checkPatterns("--scope", o.request.Scopes); err != nil {
+		return err
 	}
-	if o.budget != "" {
-		amount, period, err := parseBudget(o.budget)
-		if err != nil {
-			return err
-		}
-		o.request.Budget, o.request.BudgetPeriod = amount, period
+	if o.request.Limits, err = o.limits(); err != nil {
+		return err
 	}
 	if o.expires != "" {
-		life, err := parseLife(o.expires)
+		life, err := parseLife("--expires", o.expires)
 		if err != nil {
 			return err
 		}
@@ -139,9 +136,9 @@ func parseBudget(text string) (amount, period string, err error) {
 }
 
 // parseLife reads a duration such as "12h", with days and weeks: "90d", "2w". At least a second.
-func parseLife(text string) (time.Duration, error) {
+func parseLife(flag, text string) (time.Duration, error) {
 	const day = 24 * time.Hour
-	wrong := &usageError{message: fmt.Sprintf("--expires takes a time such as 12h, 90d or 2w, not %q", text)}
+	wrong := &usageError{message: fmt.Sprintf("%s takes a time such as 12h, 90d or 2w, not %q", flag, text)}
 	for suffix, unit := range map[string]time.Duration{"d": day, "w": 7 * day} {
 		if digits, ok := strings.CutSuffix(text, suffix); ok {
 			n, err := strconv.ParseInt(digits, 10, 32)

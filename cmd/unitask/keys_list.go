@@ -57,13 +57,13 @@ func listKeys(t *terminal, keys []api.Key, now time.Time) error {
 	for _, k := range keys {
 		scopes := cmp.Or(strings.Join(k.Scopes, " "), "*")
 		b.row(same(k.ID), same(k.Name), same(k.Account), same(string(k.Mode)),
-			cell{human: "…" + k.Hint, plain: k.Hint}, same(scopes), keyState(t, k, now), when(k.LastUsedAt, now), keyLimits(k.Limits))
+			cell{human: "…" + k.Hint, plain: k.Hint}, same(scopes), keyState(t, k, now), when(k.LastUsedAt, now), limitsCell(k.Limits))
 	}
 	return b.write(t)
 }
 
-// keyLimits shows a key's own limits: "60/min 5 open $5/day".
-func keyLimits(l api.Limits) cell {
+// limitsCell shows the limits of a key or an account: "60/min 5 open $5/day".
+func limitsCell(l api.Limits) cell {
 	var parts []string
 	add := func(n int, unit string) {
 		switch {
@@ -74,6 +74,7 @@ func keyLimits(l api.Limits) cell {
 		}
 	}
 	add(l.CreatesPerMinute, "/min")
+	add(l.ReadsPerMinute, " reads/min")
 	add(l.OpenTasks, " open")
 	if l.Budget != "" {
 		parts = append(parts, "$"+l.Budget+"/"+l.BudgetPeriod)

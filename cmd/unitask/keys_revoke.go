@@ -35,11 +35,8 @@ func newKeysRevokeCmd(t *terminal) *cobra.Command {
 func keysRevokeRun(ctx context.Context, t *terminal, o *keysRevokeOptions) error {
 	return o.with(ctx, func(op operator) error {
 		key, err := op.RevokeKey(ctx, o.id)
-		if f, ok := errors.AsType[*fault.Error](err); ok && f.Code == fault.NotFound {
-			return &hinted{err, "unitask keys list"}
-		}
 		if err != nil {
-			return err
+			return hintKeys(err)
 		}
 		if o.asJSON {
 			return t.json(key)
@@ -47,4 +44,12 @@ func keysRevokeRun(ctx context.Context, t *terminal, o *keysRevokeOptions) error
 		t.note("key %s (%s) is revoked", printable(key.ID), printable(key.Name))
 		return nil
 	})
+}
+
+// hintKeys adds the next command where a key isn't there.
+func hintKeys(err error) error {
+	if f, ok := errors.AsType[*fault.Error](err); ok && f.Code == fault.NotFound {
+		return &hinted{err, "unitask keys list"}
+	}
+	return err
 }

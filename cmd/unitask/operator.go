@@ -13,12 +13,33 @@ import (
 	"unitask/internal/client"
 )
 
-// operator is what whoever owns the data folder may do: over the socket of the running
-// server, or on the store itself where none runs.
+// operator is what whoever owns the data folder may do: over the socket of the running server, or on the
+// store itself where none runs.
 type operator interface {
+	keyOperator
+	accountOperator
+	observer
+}
+
+type keyOperator interface {
 	CreateKey(ctx context.Context, req api.KeyCreate) (api.Key, error)
 	ListKeys(ctx context.Context) ([]api.Key, error)
+	RotateKey(ctx context.Context, id string, req api.KeyRotate) (api.Key, error)
 	RevokeKey(ctx context.Context, id string) (api.Key, error)
+}
+
+type accountOperator interface {
+	CreateAccount(ctx context.Context, req api.AccountCreate) (api.Account, error)
+	ListAccounts(ctx context.Context) ([]api.Account, error)
+	GetAccount(ctx context.Context, which string) (api.Account, error)
+	UpdateAccount(ctx context.Context, which string, req api.AccountUpdate) (api.Account, error)
+	Invite(ctx context.Context, which string, req api.Invite) (api.SignInLink, error)
+}
+
+type observer interface {
+	Usage(ctx context.Context, q api.UsageQuery) (api.UsageReport, error)
+	Suppliers(ctx context.Context) ([]api.SupplierState, error)
+	FindRequests(ctx context.Context, id string) ([]api.RequestRecord, error)
 	Arrivals(ctx context.Context, w io.Writer) error
 }
 

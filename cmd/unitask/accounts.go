@@ -1,0 +1,39 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"unitask/internal/account"
+	"unitask/internal/fault"
+)
+
+func newAccountsCmd(t *terminal) *cobra.Command {
+	cmd := group("accounts", "Create, list and change accounts, and invite their members, as the operator of a data folder",
+		newAccountsCreateCmd(t), newAccountsListCmd(t), newAccountsShowCmd(t), newAccountsUpdateCmd(t), newAccountsInviteCmd(t))
+	cmd.Long = `Create, list and change accounts, and invite their members, as the operator of a data folder.
+
+An account owns its keys, tasks and results; no other account sees them. Its limits bound all its keys together, live
+and test each on their own.`
+	return cmd
+}
+
+// hintAccounts adds the next command where an account isn't there.
+func hintAccounts(err error) error {
+	if f, ok := errors.AsType[*fault.Error](err); ok && f.Code == fault.NotFound {
+		return &hinted{err, "unitask accounts list"}
+	}
+	return err
+}
+
+// checkPatterns checks a flag's capabilities and patterns.
+func checkPatterns(flag string, patterns []string) error {
+	for _, pattern := range patterns {
+		if !account.ValidPattern(pattern) {
+			return &usageError{message: fmt.Sprintf("%s takes a capability or a pattern such as image.*, not %q", flag, pattern)}
+		}
+	}
+	return nil
+}

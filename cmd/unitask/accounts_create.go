@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"unitask/internal/api"
+)
+
+const unlimited = "0: no limit"
+
+type accountsCreateOptions struct {
+	operatorFlags
+	limitFlags
+	request api.AccountCreate
+	asJSON  bool
+}
+
+func newAccountsCreateCmd(t *terminal) *cobra.Command {
+	var o accountsCreateOptions
+	cmd := &cobra.Command{
+		Use:   "create NAME",
+		Short: "Make an account",
+		Example: `  unitask accounts create shop
+  unitask accounts create shop --capability 'image.*' --rate 600 --budget 100/month`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.request.Name = args[0]
+			return accountsCreateRun(cmd.Context(), t, &o)
+		},
+	}
+	cmd.Flags().StringSliceVar(&o.request.Capabilities, "capability", nil, "open only these, as `pattern` such as image.*; may be repeated")
+	o.limitFlags.add(cmd.Flags(), unlimited)
+	addJSON(cmd, &o.asJSON)
+	o.operatorFlags.add(cmd)
+	return cmd
+}
+
+func accountsCreateRun(ctx context.Context, t *terminal, o *accountsCreateOptions) (err error) {
+	if err := checkPatterns("--capability", o.request.Capabilities); err != nil {
+		return err
+	}
+	if o.request.Limits, err = o.limits(); err != nil {
+		return err
+	}
+	return o.with(ctx, func(op operator) error {
+		a, err := op.CreateAccount(ctx, o.request)
+		if err != nil {
+			return err
+		}
+		noteUnmatched(t, a.Capabilities)
+		if o.asJSON {
+			return t.json(a)
+		}
+		t.note("account %s (%s) is made", printable(a.ID), printable(a.Name))
+		return nil
+	})
+}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"unitask/internal/api"
+)
+
+type accountsListOptions struct {
+	operatorFlags
+	asJSON bool
+}
+
+func newAccountsListCmd(t *terminal) *cobra.Command {
+	var o accountsListOptions
+	cmd := &cobra.Command{
+		Use:     "list",
+		Aliases: []string{"ls"},
+		Short:   "List accounts, oldest first",
+		Example: `  unitask accounts list`,
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return accountsListRun(cmd.Context(), t, &o) },
+	}
+	addJSON(cmd, &o.asJSON)
+	o.add(cmd)
+	return cmd
+}
+
+func accountsListRun(ctx context.Context, t *terminal, o *accountsListOptions) error {
+	return o.with(ctx, func(op operator) error {
+		all, err := op.ListAccounts(ctx)
+		switch {
+		case err != nil:
+			return err
+		case o.asJSON:
+			return t.json(append([]api.Account{}, all...))
+		case len(all) == 0:
+			t.note("no accounts")
+			return nil
+		}
+		b := table{
+			header: []string{"ID", "NAME", "CAPABILITIES", "MEMBERS", "LIMITS", "CREATED"},
+			spare:  []string{"CREATED", "MEMBERS", "CAPABILITIES"},
+		}
+		now := time.Now()
+		for _, a := range all {
+			b.row(same(a.ID), same(a.Name), same(openOn(a)), same(strconv.Itoa(len(a.Members))), limitsCell(a.Limits), when(&a.CreatedAt, now))
+		}
+		return b.write(t)
+	})
+}
+
+// openOn shows what is open on an account.
+func openOn(a api.Account) string { return cmp.Or(strings.Join(a.Capabilities, " "), "*") }

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"unitask/internal/api"
+)
+
+type accountsShowOptions struct {
+	operatorFlags
+	which  string
+	asJSON bool
+}
+
+func newAccountsShowCmd(t *terminal) *cobra.Command {
+	var o accountsShowOptions
+	cmd := &cobra.Command{
+		Use:     "show ACCOUNT",
+		Short:   "Show an account, by its name or id, with its members",
+		Example: `  unitask accounts show shop`,
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.which = args[0]
+			return accountsShowRun(cmd.Context(), t, &o)
+		},
+	}
+	addJSON(cmd, &o.asJSON)
+	o.add(cmd)
+	return cmd
+}
+
+func accountsShowRun(ctx context.Context, t *terminal, o *accountsShowOptions) error {
+	return o.with(ctx, func(op operator) error {
+		a, err := op.GetAccount(ctx, o.which)
+		if err != nil {
+			return hintAccounts(err)
+		}
+		if o.asJSON {
+			return t.json(a)
+		}
+		return showAccount(t, a, time.Now())
+	})
+}
+
+func showAccount(t *terminal, a api.Account, now time.Time) error {
+	b := table{header: []string{"ACCOUNT", a.ID}}
+	b.row(same("name"), same(a.Name))
+	b.row(same("capabilities"), same(openOn(a)))
+	b.row(same("limits"), limitsCell(a.Limits))
+	b.row(same("created"), when(&a.CreatedAt, now))
+	for _, m := range a.Members {
+		b.row(same("member"), same(m.Name+" ("+m.Role+")"))
+	}
+	return b.write(t)
+}

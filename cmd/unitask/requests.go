@@ -1,0 +1,74 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"unitask/internal/api"
+	"unitask/internal/fault"
+)
+
+func newRequestsCmd(t *terminal) *cobra.Command {
+	return group("requests", "Find answered requests, as the operator of a data folder", newRequestsGetCmd(t))
+}
+
+type requestsGetOptions struct {
+	operatorFlags
+	id     string
+	asJSON bool
+}
+
+func newRequestsGetCmd(t *terminal) *cobra.Command {
+	var o requestsGetOptions
+	cmd := &cobra.Command{
+		Use:   "get ID",
+		Short: "Show a request by its id, or the requests of a task by the task's",
+		Long: `Show a request by its id, or the requests of a task by the task's: key, account, task, code and duration. The log
+holds no key, no input and no output.`,
+		Example: `  unitask requests get req_06gztwr81bcb6csfsxswat9e1m
+  unitask requests get task_06gztwr81bcb6csfsxswat9e1m --json`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.id = args[0]
+			return requestsGetRun(cmd.Context(), t, &o)
+		},
+	}
+	addJSON(cmd, &o.asJSON)
+	o.add(cmd)
+	return cmd
+}
+
+func requestsGetRun(ctx context.Context, t *terminal, o *requestsGetOptions) error {
+	return o.with(ctx, func(op operator) error {
+		found, err := op.FindRequests(ctx, o.id)
+		if f, ok := errors.AsType[*fault.Error](err); ok && f.Code == fault.NotFound {
+			return &hinted{err, "limits.request_log and limits.request_log_age say how much is kept"}
+		}
+		if err != nil {
+			return err
+		}
+		if o.asJSON {
+			return t.json(found)
+		}
+		return listRequests(t, found)
+	})
+}
+
+func listRequests(t *terminal, found []api.RequestRecord) error {
+	b := table{
+		header: []string{"REQUEST", "AT", "METHOD", "ROUTE", "STATUS", "CODE", "TOOK", "KEY", "ACCOUNT", "TASK"},
+		spare:  []string{"METHOD", "ACCOUNT", "ROUTE"},
+	}
+	for _, r := range found {
+		took := time.Duration(r.DurationMS * float64(time.Millisecond))
+		b.row(same(r.ID), same(stamp(&r.At)), same(r.Method), same(r.Route), same(strconv.Itoa(r.Status)), same(string(r.Code)),
+			cell{human: took.Round(time.Millisecond).String(), plain: strconv.FormatFloat(r.DurationMS, 'f', -1, 64)},
+			cell{human: cmp.Or(r.KeyID, "–"), plain: r.KeyID}, same(r.Account), cell{human: cmp.Or(r.TaskID, "–"), plain: r.TaskID})
+	}
+	return b.write(t)
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"unitask/internal/api"
+	"unitask/internal/fault"
+)
+
+type suppliersOptions struct {
+	operatorFlags
+	routes bool
+	asJSON bool
+}
+
+func newSuppliersCmd(t *terminal) *cobra.Command {
+	var o suppliersOptions
+	cmd := &cobra.Command{
+		Use:   "suppliers",
+		Short: "Show how the suppliers of a running server stand, as its operator",
+		Long: `Show how the suppliers of a running server stand, as its operator: which were found, which routes rest after failures
+or because a supplier asked for it, how many attempts are open, how long they take, and what they charged today.`,
+		Example: `  unitask suppliers
+  unitask suppliers --routes
+  unitask suppliers --json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return suppliersRun(cmd.Context(), t, &o) },
+	}
+	cmd.Flags().BoolVar(&o.routes, "routes", false, "a line for each route")
+	addJSON(cmd, &o.asJSON)
+	o.add(cmd)
+	return cmd
+}
+
+func suppliersRun(ctx context.Context, t *terminal, o *suppliersOptions) error {
+	return o.with(ctx, func(op operator) error {
+		all, err := op.Suppliers(ctx)
+		if f, ok := errors.AsType[*fault.Error](err); ok && f.Code == fault.InvalidRequest {
+			return &hinted{errors.New(f.Message), "unitask serve starts a server; unitask usage --by supplier works without one"}
+		}
+		switch {
+		case err != nil:
+			return err
+		case o.asJSON:
+			return t.json(append([]api.SupplierState{}, all...))
+		case o.routes:
+			return listRoutes(t, all, time.Now())
+		}
+		return listSuppliers(t, all)
+	})
+}
+
+func listSuppliers(t *terminal, all []api.SupplierState) error {
+	b := table{
+		header: []string{"SUPPLIER", "STATE", "ROUTES", "IN FLIGHT", "OK", "FAILED", "MEAN", "SPENT TODAY", "ABOUT"},
+		spare:  []string{"ABOUT", "MEAN", "ROUTES"},
+	}
+	for _, s := range all {
+		spent := cell{human: "$" + s.Today.Cost, plain: s.Today.Cost}
+		b.row(same(s.Name), supplierState(t, s), same(strconv.Itoa(len(s.Routes))), inFlight(s), count(s.Today.OK),
+			count(s.Today.Failed+s.Today.Unknown), mean(s.Today), spent, same(s.About))
+	}
+	return b.write(t)
+}
+
+// supplierState says whether work goes to a supplier: on all its routes, some or none.
+func supplierState(t *terminal, s api.SupplierState) cell {
+	open, approved := 0, 0
+	for _, r := range s.Routes {
+		if r.Approved {
+			approved++
+			if r.State == api.RouteOpen {
+				open++
+			}
+		}
+	}
+	switch {
+	case !s.Live || approved == 0:
+		return cell{human: "off", plain: "off", style: t.style.faint}
+	case open == approved:
+		return cell{human: "open", plain: "open", style: t.style.good}
+	case open == 0:
+		return cell{human: "resting", plain: "resting", style: t.style.bad}
+	default:
+		text := fmt.Sprintf("%d of %d open", open, approved)
+		return cell{human: text, plain: text, style: t.style.busy}
+	}
+}
+
+func inFlight(s api.SupplierState) cell {
+	n := strconv.Itoa(s.InFlight)
+	if s.Limit > 0 {
+		return cell{human: n + " of " + strconv.Itoa(s.Limit), plain: n}
+	}
+	return same(n)
+}
+
+func listRoutes(t *terminal, all []api.SupplierState, now time.Time) error {
+	b := table{
+		header: []string{"SUPPLIER", "CAPABILITY", "MODEL", "MODE", "STATE", "FAILURES", "UNTIL", "REASON"},
+		spare:  []string{"FAILURES", "MODE"},
+	}
+	for _, s := range all {
+		for _, r := range s.Routes {
+			state := cell{human: r.State, plain: r.State, style: t.style.good}
+			switch {
+			case !r.Approved:
+				state = cell{human: "not approved", plain: "not approved", style: t.style.faint}
+			case r.State != api.RouteOpen:
+				state.style = t.style.bad
+			}
+			b.row(same(s.Name), same(r.Capability), same(r.Model), same(string(r.Mode)), state, same(strconv.Itoa(r.Failures)),
+				when(r.Until, now), same(r.Reason))
+		}
+	}
+	return b.write(t)
+}
