@@ -113,14 +113,6 @@ func (n *node) assemble(ctx context.Context, c config.Config, directory *catalog
 		return err
 	}
 	n.metrics.Watch(n.db, n.gateway.Working)
-	n.api, err = server.New(server.Config{
-		Gateway: n.gateway, Gate: n.gate, Artifacts: files, Signer: signer, BaseURL: c.BaseURL, Now: clock.Past, Logger: log,
-		Limits:    serverLimits(c.Limits),
-		OnRequest: n.answered,
-	})
-	if err != nil {
-		return err
-	}
 	if err = n.openRequests(c.Limits, log); err != nil {
 		return err
 	}
@@ -134,6 +126,19 @@ func (n *node) assemble(ctx context.Context, c config.Config, directory *catalog
 	}
 	if n.requests != nil {
 		n.operator.Requests = n.requests
+	}
+	pages, err := n.newConsole(signer, c.BaseURL, log)
+	if err != nil {
+		return err
+	}
+	n.api, err = server.New(server.Config{
+		Gateway: n.gateway, Gate: n.gate, Artifacts: files, Signer: signer, BaseURL: c.BaseURL, Now: clock.Past, Logger: log,
+		Limits:    serverLimits(c.Limits),
+		OnRequest: n.answered,
+		Console:   pages,
+	})
+	if err != nil {
+		return err
 	}
 	n.admin = server.NewAdmin(n.operator, n.metrics.Handler(), log)
 	n.socket, err = openAdminSocket(ctx, n.dataDir)

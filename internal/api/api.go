@@ -14,8 +14,9 @@ import (
 
 // The routes, relative to the base URL.
 const (
-	PathCapabilities = "/api/ai/v1/capabilities"
-	PathTasks        = "/api/ai/v1/tasks"
+	Root             = "/api/ai/v1"
+	PathCapabilities = Root + "/capabilities"
+	PathTasks        = Root + "/tasks"
 	PathArtifacts    = "/artifacts/"
 	PathHealth       = "/healthz"
 	PathReady        = "/readyz"

@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"strconv"
 	"time"
+
+	"unitask/internal/task"
 )
 
 // SecretSize is the length in bytes of a Signer's secret.
@@ -44,6 +46,15 @@ func (s *Signer) Window(now time.Time) (index int64, expires time.Time) {
 func (s *Signer) Sign(id string, expires time.Time) string {
 	at := strconv.FormatInt(expires.Unix(), 10)
 	return "exp=" + at + "&sig=" + s.mac(id, at)
+}
+
+// Query signs for the current window, or until the artifact expires where that is sooner.
+func (s *Signer) Query(a task.Artifact, now time.Time) string {
+	_, expires := s.Window(now)
+	if end := a.ExpiresAt.Truncate(time.Second); !end.IsZero() && end.Before(expires) {
+		expires = end
+	}
+	return s.Sign(a.ID, expires)
 }
 
 // Verify checks a query that Sign made. Whatever is wrong with it, the answer is the NOT_FOUND of an

@@ -32,7 +32,13 @@ func (s *Server) route() {
 		task + "/cancel":     {gate.Reads, methods{http.MethodPost: s.handleTaskCancel}},
 		task + "/timeline":   {gate.Reads, methods{http.MethodGet: s.handleTaskTimeline}},
 	} {
-		s.handle(pattern, s.keyed(route.class, route.dispatch))
+		s.handle(pattern, s.limited(s.keyHolder, route.class, route.dispatch))
+		for _, mode := range s.consoleModes() {
+			s.handle(consoleAPI+string(mode)+strings.TrimPrefix(pattern, api.Root), s.limited(s.visitor(mode), route.class, route.dispatch))
+		}
+	}
+	if s.console != nil {
+		s.handle(consoleRoot, s.handleConsole)
 	}
 	for pattern, m := range map[string]methods{
 		api.PathHealth:                      {http.MethodGet: s.handleHealth},
@@ -47,14 +53,13 @@ func (s *Server) route() {
 	s.handle("/", s.notFound)
 }
 
-// keyed puts the first two checks before a handler: the key, then its rate.
-func (s *Server) keyed(class gate.Class, h handler) handler {
+// door finds out who calls.
+type door func(x *exchange) (gate.Caller, error)
+
+// limited puts the first two checks before a handler: who calls, then the caller's rate.
+func (s *Server) limited(who door, class gate.Class, h handler) handler {
 	return func(x *exchange) error {
-		var header string
-		if values := x.r.Header.Values("Authorization"); len(values) == 1 {
-			header = values[0]
-		}
-		caller, err := s.gate.Authenticate(x.r.Context(), header)
+		caller, err := who(x)
 		if err != nil {
 			return err
 		}
@@ -69,6 +74,15 @@ func (s *Server) keyed(class gate.Class, h handler) handler {
 		}
 		return h(x)
 	}
+}
+
+// keyHolder is the API's door: a key, and never a cookie.
+func (s *Server) keyHolder(x *exchange) (gate.Caller, error) {
+	var header string
+	if values := x.r.Header.Values("Authorization"); len(values) == 1 {
+		header = values[0]
+	}
+	return s.gate.Authenticate(x.r.Context(), header)
 }
 
 // dispatch picks the method's handler, or says which methods there are.
@@ -95,7 +109,7 @@ func (m methods) dispatch(x *exchange) error {
 func (s *Server) notFound(x *exchange) error {
 	unknown := func(*exchange) error { return fault.New(fault.NotFound, "there is nothing at this path") }
 	if strings.HasPrefix(x.r.URL.Path, apiRoot) {
-		return s.keyed(gate.Creates, unknown)(x)
+		return s.limited(s.keyHolder, gate.Creates, unknown)(x)
 	}
 	return unknown(x)
 }

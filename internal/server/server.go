@@ -34,7 +34,7 @@ type Limits struct {
 	IdleTime    time.Duration // of a connection between requests: 2 min
 }
 
-// Config is what a Server is made from. All but Limits, Now and Logger are required.
+// Config is what a Server is made from. All but Limits, Now, Logger, Console and OnRequest are required.
 type Config struct {
 	Gateway   *gateway.Gateway
 	Gate      *gate.Gate
@@ -44,6 +44,8 @@ type Config struct {
 	Limits    Limits
 	Now       func() time.Time // nil: time.Now
 	Logger    *slog.Logger     // nil: discarded
+	// Console is the pages for people; nil: there are none.
+	Console Console
 	// OnRequest hears of each request once it is answered. It must be quick. nil: nobody does.
 	OnRequest func(Request)
 }
@@ -72,6 +74,7 @@ type Server struct {
 	signer    *artifact.Signer
 	base      *url.URL
 	document  document
+	console   Console
 	http      *http.Server
 }
 
@@ -92,7 +95,7 @@ func New(c Config) (*Server, error) {
 		core:    newCore(c.Limits, c.Now, c.Logger),
 		gateway: c.Gateway, gate: c.Gate, artifacts: c.Artifacts, signer: c.Signer, base: base, document: doc,
 	}
-	s.onRequest = c.OnRequest
+	s.onRequest, s.console = c.OnRequest, c.Console
 	s.route()
 	s.http = newHTTPServer(s, s.limits.IdleTime, s.log)
 	return s, nil

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"unitask/internal/api"
-	"unitask/internal/artifact"
 	"unitask/internal/gateway"
 	"unitask/internal/task"
 )
@@ -38,7 +37,7 @@ func (s *Server) handleTaskCreate(x *exchange) error {
 		return err
 	}
 	t, h := accepted.Task, x.Header()
-	h.Set("Location", s.base.Path+api.PathTasks+"/"+t.ID)
+	h.Set("Location", s.base.Path+x.r.URL.Path+"/"+t.ID)
 	applied(h, wait)
 	if accepted.Replayed {
 		h.Set(api.HeaderIdempotentReplay, "true")
@@ -123,20 +122,9 @@ func (s *Server) describeTask(x *exchange, t task.Task) {
 
 // wire returns a task as its owner may read it, with fresh artifact URLs.
 func (s *Server) wire(t task.Task) api.Task {
-	return api.FromTask(t, func(a task.Artifact) string { return s.artifactURL(a) })
-}
-
-// artifactURL signs until the window's end, or until the artifact expires where that is sooner.
-func (s *Server) artifactURL(a task.Artifact) string {
-	_, expires := s.signer.Window(s.now())
-	if end := a.ExpiresAt.Truncate(time.Second); !end.IsZero() && end.Before(expires) {
-		expires = end
-	}
-	return signedURL(s.base.String(), s.signer, a.ID, expires)
-}
-
-func signedURL(base string, signer *artifact.Signer, id string, expires time.Time) string {
-	return base + api.PathArtifacts + id + "?" + signer.Sign(id, expires)
+	return api.FromTask(t, func(a task.Artifact) string {
+		return s.base.String() + api.PathArtifacts + a.ID + "?" + s.signer.Query(a, s.now())
+	})
 }
 
 // pollAfter advises the next query: soon for a young task, less often for one that takes long.

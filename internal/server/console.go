@@ -1,0 +1,44 @@
+package server
+
+import (
+	"net/http"
+	"strings"
+
+	"unitask/internal/gate"
+	"unitask/internal/task"
+)
+
+// Console is the pages for people, everything below consoleRoot.
+type Console interface {
+	http.Handler
+	// Caller returns who calls the API from a page, or UNAUTHENTICATED: somebody who signed in, in the
+	// place of a key of the mode.
+	Caller(r *http.Request, mode task.Mode) (gate.Caller, error)
+}
+
+const (
+	consoleRoot = "/console/"
+	// consoleAPI is before the mode and the API's routes for pages. They are the same handlers, behind
+	// the same rates and holds.
+	consoleAPI = "/console/api/"
+)
+
+// consoleModes are the modes in which pages call the API.
+func (s *Server) consoleModes() []task.Mode {
+	if s.console == nil {
+		return nil
+	}
+	return []task.Mode{task.Live, task.Test}
+}
+
+// visitor is the door of pages: a session, and never a key.
+func (s *Server) visitor(mode task.Mode) door {
+	return func(x *exchange) (gate.Caller, error) { return s.console.Caller(x.r, mode) }
+}
+
+func (s *Server) handleConsole(x *exchange) error {
+	s.console.ServeHTTP(x, x.r)
+	_, x.route, _ = strings.Cut(x.r.Pattern, "/") // the console's own, without the method
+	x.route = "/" + x.route
+	return nil
+}

@@ -1,0 +1,138 @@
+package console
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"unitask/internal/api"
+	"unitask/internal/fault"
+)
+
+// accountList is what the page of all accounts shows.
+type accountList struct {
+	Accounts []api.Account
+	Form     form
+}
+
+func (c *Console) handleAccounts(x exchange) error { return c.accountList(x, http.StatusOK, form{}) }
+
+func (c *Console) accountList(x exchange, status int, f form) error {
+	all, err := c.desk.ListAccounts(x.r.Context())
+	if err != nil {
+		return err
+	}
+	return c.showWith(x, status, page{Name: "accounts", Section: "accounts", Title: "Accounts", Data: accountList{all, f}})
+}
+
+func (c *Console) handleAccountCreate(x exchange) error {
+	if err := parseForm(x, x.r); err != nil {
+		return err
+	}
+	f := form{Values: x.r.PostForm}
+	limits, err := limitsFrom(f.Values)
+	var made api.Account
+	if err == nil {
+		made, err = c.desk.CreateAccount(x.r.Context(), api.AccountCreate{
+			Name: f.Get("name"), Capabilities: patterns(f.Get("capabilities")), Limits: limits,
+		})
+	}
+	if fault.CodeOf(err) == fault.InvalidRequest {
+		f.Problem = fault.From(err)
+		return c.accountList(x, http.StatusBadRequest, f)
+	}
+	if err != nil {
+		return err
+	}
+	c.goTo(x, x.r, "/accounts/"+made.ID)
+	return nil
+}
+
+func (c *Console) handleAccount(x exchange) error {
+	a, err := c.desk.GetAccount(x.r.Context(), x.r.PathValue("account"))
+	if err != nil {
+		return err
+	}
+	return c.accountPage(x, http.StatusOK, form{Values: limitsForm(a), About: a})
+}
+
+func (c *Console) accountPage(x exchange, status int, f form) error {
+	title := f.About.(api.Account).Name
+	return c.showWith(x, status, page{Name: "account", Section: "accounts", Title: title, Data: f})
+}
+
+// limitsForm is the account as its form shows it.
+func limitsForm(a api.Account) url.Values {
+	v := url.Values{"capabilities": {strings.Join(a.Capabilities, " ")}, "budget": {a.Limits.Budget}, "budget_period": {a.Limits.BudgetPeriod}}
+	for field, n := range map[string]int{
+		"creates_per_minute": a.Limits.CreatesPerMinute, "reads_per_minute": a.Limits.ReadsPerMinute, "open_tasks": a.Limits.OpenTasks,
+	} {
+		if n != 0 {
+			v.Set(field, strconv.Itoa(n))
+		}
+	}
+	return v
+}
+
+func (c *Console) handleAccountUpdate(x exchange) error {
+	if err := parseForm(x, x.r); err != nil {
+		return err
+	}
+	a, err := c.desk.GetAccount(x.r.Context(), x.r.PathValue("account"))
+	if err != nil {
+		return err
+	}
+	f := form{Values: x.r.PostForm, About: a}
+	limits, err := limitsFrom(f.Values)
+	if err == nil {
+		open := patterns(f.Get("capabilities"))
+		_, err = c.desk.UpdateAccount(x.r.Context(), a.ID, api.AccountUpdate{Capabilities: &open, Limits: &api.LimitsUpdate{
+			CreatesPerMinute: &limits.CreatesPerMinute, ReadsPerMinute: &limits.ReadsPerMinute, OpenTasks: &limits.OpenTasks,
+			Budget: &limits.Budget, BudgetPeriod: &limits.BudgetPeriod,
+		}})
+	}
+	return c.changed(x, f, err)
+}
+
+func (c *Console) handleMemberRemove(x exchange) error {
+	if err := parseForm(x, x.r); err != nil {
+		return err
+	}
+	a, err := c.desk.GetAccount(x.r.Context(), x.r.PathValue("account"))
+	if err != nil {
+		return err
+	}
+	_, err = c.desk.UpdateAccount(x.r.Context(), a.ID, api.AccountUpdate{RemoveMembers: []string{x.r.PostForm.Get("remove")}})
+	return c.changed(x, form{Values: limitsForm(a), About: a}, err)
+}
+
+// changed goes back to an account's page, or shows what is wrong with its form.
+func (c *Console) changed(x exchange, f form, err error) error {
+	if fault.CodeOf(err) == fault.InvalidRequest {
+		f.Problem = fault.From(err)
+		return c.accountPage(x, http.StatusBadRequest, f)
+	}
+	if err != nil {
+		return err
+	}
+	c.goTo(x, x.r, "/accounts/"+f.About.(api.Account).ID)
+	return nil
+}
+
+// handleInvite shows a one-time link, in the one answer that holds it.
+func (c *Console) handleInvite(x exchange) error {
+	if err := parseForm(x, x.r); err != nil {
+		return err
+	}
+	a, err := c.desk.GetAccount(x.r.Context(), x.r.PathValue("account"))
+	if err != nil {
+		return err
+	}
+	link, err := c.desk.Invite(x.r.Context(), a.ID, api.Invite{Member: x.r.PostForm.Get("member"), Role: cmp.Or(x.r.PostForm.Get("role"), "member")})
+	if err != nil {
+		return c.changed(x, form{Values: limitsForm(a), About: a}, err)
+	}
+	return c.showWith(x, http.StatusCreated, page{Name: "invited", Section: "accounts", Title: "Sign-in link", Data: link})
+}

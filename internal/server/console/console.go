@@ -1,0 +1,93 @@
+// Package console is the pages for people: an account's keys, tasks and usage, and for operators every
+// account, the suppliers and the lookup of requests.
+//
+// Pages are html/template; what scripts add to them, they can do without. Whoever signed in is known by a
+// cookie that no script reads, and each request is judged anew: session, role and account. An operator sees
+// no input, output or file of an account that isn't their own. No page holds a key but the one answer that
+// creates it. The console has no limits of its own and no way to a task but the API's: Caller gives the
+// API's own handlers who signed in, in the place of a key.
+package console
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"unitask/internal/artifact"
+	"unitask/internal/desk"
+	"unitask/internal/gateway"
+)
+
+// Root is the path below which the console answers.
+const Root = "/console"
+
+// Config is what a Console is made from. All but Now and Logger are required.
+type Config struct {
+	Desk    *desk.Operator
+	Gateway *gateway.Gateway
+	Signer  *artifact.Signer
+	BaseURL string           // where people reach the service
+	Now     func() time.Time // nil: time.Now
+	Logger  *slog.Logger     // nil: discarded
+}
+
+// Console is an http.Handler for everything below Root. It is safe for concurrent use.
+type Console struct {
+	desk    *desk.Operator
+	gateway *gateway.Gateway
+	signer  *artifact.Signer
+	now     func() time.Time
+	log     *slog.Logger
+	base    *url.URL
+	guard   *http.CrossOriginProtection
+	pages   pages
+	files   files
+	mux     *http.ServeMux
+}
+
+// New returns a Console.
+func New(c Config) (*Console, error) {
+	if c.Desk == nil || c.Gateway == nil || c.Signer == nil {
+		return nil, errors.New("console: Desk, Gateway and Signer are required")
+	}
+	base, err := url.Parse(strings.TrimSuffix(c.BaseURL, "/"))
+	if err != nil || base.Host == "" {
+		return nil, errors.New("console: BaseURL must be an http or https address")
+	}
+	out := &Console{
+		desk: c.Desk, gateway: c.Gateway, signer: c.Signer, now: c.Now, log: c.Logger, base: base, mux: http.NewServeMux(),
+	}
+	if out.now == nil {
+		out.now = time.Now
+	}
+	if out.log == nil {
+		out.log = slog.New(slog.DiscardHandler)
+	}
+	if out.guard, err = newGuard(base); err != nil {
+		return nil, err
+	}
+	if out.files, err = loadFiles(); err != nil {
+		return nil, err
+	}
+	if out.pages, err = loadPages(out.files, base.Path, out.now); err != nil {
+		return nil, err
+	}
+	out.route()
+	return out, nil
+}
+
+// ServeHTTP answers one request.
+func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	secure(w.Header())
+	if err := c.admit(r); err != nil {
+		c.refuse(w, r, nil, err)
+		return
+	}
+	c.mux.ServeHTTP(w, r)
+}
+
+// path returns the address of a page, as a browser sees it.
+func (c *Console) path(below string) string { return c.base.Path + Root + below }

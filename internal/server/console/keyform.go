@@ -1,0 +1,121 @@
+package console
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"unitask/internal/api"
+	"unitask/internal/fault"
+	"unitask/internal/task"
+)
+
+// form is a form with what was entered and what is wrong with it.
+type form struct {
+	url.Values
+	Accounts []string // to choose from
+	Problem  *fault.Error
+	About    any // what is changed
+}
+
+// Wrong returns what is wrong with a field, "" for nothing.
+func (f form) Wrong(field string) string {
+	if f.Problem == nil {
+		return ""
+	}
+	for _, d := range f.Problem.Details {
+		if d.Field == field {
+			return sentence(d.Message)
+		}
+	}
+	return ""
+}
+
+func (c *Console) handleKeyForm(x exchange) error {
+	return c.keyForm(x, http.StatusOK, form{Values: url.Values{"account": {x.r.FormValue("account")}, "mode": {string(task.Test)}}})
+}
+
+func (c *Console) keyForm(x exchange, status int, f form) error {
+	var err error
+	if f.Accounts, err = c.choices(x); err != nil {
+		return err
+	}
+	if f.Get("account") == "" {
+		f.Set("account", x.visitor.Account.Name)
+	}
+	return c.showWith(x, status, page{Name: "key-new", Section: "keys", Title: "New key", Data: f})
+}
+
+func (c *Console) handleKeyCreate(x exchange) error {
+	if err := parseForm(x, x.r); err != nil {
+		return err
+	}
+	f := form{Values: x.r.PostForm}
+	req, err := keyFrom(f.Values)
+	if err != nil {
+		return c.again(x, f, err)
+	}
+	if req.Account == "" {
+		req.Account = x.visitor.Account.Name
+	}
+	if _, err := c.chosen(x, req.Account); err != nil {
+		return err // the desk would make an account of an unknown name
+	}
+	k, err := c.books(x.visitor).CreateKey(x.r.Context(), req)
+	if err != nil {
+		return c.again(x, f, err)
+	}
+	c.log.InfoContext(x.r.Context(), "key created", "key_id", k.ID, "mode", string(k.Mode), "by", x.visitor.Account.ID)
+	return c.showSecret(x, k)
+}
+
+// again shows the form with what is wrong, where that is the form's fault.
+func (c *Console) again(x exchange, f form, err error) error {
+	if fault.CodeOf(err) != fault.InvalidRequest {
+		return err
+	}
+	f.Problem = fault.From(err)
+	return c.keyForm(x, http.StatusBadRequest, f)
+}
+
+// lives are how long a new key may live, in seconds.
+var lives = map[string]int64{"": 0, "day": 24 * 3600, "week": 7 * 24 * 3600, "month": 30 * 24 * 3600, "quarter": 90 * 24 * 3600, "year": 365 * 24 * 3600}
+
+func keyFrom(v url.Values) (api.KeyCreate, error) {
+	life, ok := lives[v.Get("expires")]
+	if !ok {
+		return api.KeyCreate{}, fault.Invalid("expires_in_seconds", "must be one of those offered")
+	}
+	limits, err := limitsFrom(v)
+	return api.KeyCreate{
+		Name: v.Get("name"), Account: v.Get("account"), Mode: task.Mode(v.Get("mode")), Scopes: patterns(v.Get("scopes")),
+		ExpiresInSeconds: life, Limits: limits,
+	}, err
+}
+
+func limitsFrom(v url.Values) (api.Limits, error) {
+	l := api.Limits{Budget: strings.TrimSpace(v.Get("budget")), BudgetPeriod: v.Get("budget_period")}
+	if l.Budget == "" {
+		l.BudgetPeriod = ""
+	}
+	for field, into := range map[string]*int{
+		"creates_per_minute": &l.CreatesPerMinute, "reads_per_minute": &l.ReadsPerMinute, "open_tasks": &l.OpenTasks,
+	} {
+		text := strings.TrimSpace(v.Get(field))
+		if text == "" {
+			continue
+		}
+		n, err := strconv.Atoi(text)
+		if err != nil || n < -1 {
+			return l, fault.Invalid(field, "must be a whole number, or -1 for no limit")
+		}
+		*into = n
+	}
+	return l, nil
+}
+
+// patterns reads capability patterns apart by commas or white space; nil for none.
+func patterns(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\r' || r == '\t' })
+}

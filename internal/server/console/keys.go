@@ -1,0 +1,139 @@
+package console
+
+import (
+	"net/http"
+	"slices"
+	"time"
+
+	"unitask/internal/api"
+	"unitask/internal/fault"
+)
+
+// expiresSoon is how long before its end a key is pointed out.
+const expiresSoon = 7 * 24 * time.Hour
+
+// keyRow is a key as its pages show it.
+type keyRow struct {
+	api.Key
+	Status string // "active", "expiring", "expired" or "revoked"
+}
+
+// Open reports whether the key still opens anything.
+func (k keyRow) Open() bool { return k.Status == "active" || k.Status == "expiring" }
+
+func (c *Console) keyRow(k api.Key) keyRow {
+	left := time.Duration(1<<63 - 1)
+	if k.ExpiresAt != nil {
+		left = k.ExpiresAt.Sub(c.now())
+	}
+	switch {
+	case k.RevokedAt != nil:
+		return keyRow{k, "revoked"}
+	case left <= 0:
+		return keyRow{k, "expired"}
+	case left < expiresSoon:
+		return keyRow{k, "expiring"}
+	default:
+		return keyRow{k, "active"}
+	}
+}
+
+// keyList is what the page of all keys shows.
+type keyList struct {
+	Keys     []keyRow // the newest first, those that open nothing last
+	Account  string
+	Accounts []string // to choose from
+}
+
+func (c *Console) handleKeys(x exchange) error {
+	owner, err := c.chosen(x, x.r.FormValue("account"))
+	if err != nil {
+		return err
+	}
+	names, err := c.choices(x)
+	if err != nil {
+		return err
+	}
+	all, err := c.books(x.visitor).ListKeys(x.r.Context())
+	if err != nil {
+		return err
+	}
+	list := keyList{Account: owner.Name, Accounts: names}
+	for _, k := range slices.Backward(all) {
+		if k.Account == owner.Name {
+			list.Keys = append(list.Keys, c.keyRow(k))
+		}
+	}
+	slices.SortStableFunc(list.Keys, func(a, b keyRow) int {
+		switch {
+		case a.Open() == b.Open():
+			return 0
+		case a.Open():
+			return -1
+		default:
+			return 1
+		}
+	})
+	return c.show(x, page{Name: "keys", Section: "keys", Title: "Keys", Data: list})
+}
+
+func (c *Console) handleKey(x exchange) error {
+	k, err := c.findKey(x)
+	if err != nil {
+		return err
+	}
+	return c.show(x, page{Name: "key", Section: "keys", Title: k.Name, Data: c.keyRow(k)})
+}
+
+// findKey returns the key that the address names, where it is the visitor's to see.
+func (c *Console) findKey(x exchange) (api.Key, error) {
+	all, err := c.books(x.visitor).ListKeys(x.r.Context())
+	if err != nil {
+		return api.Key{}, err
+	}
+	i := slices.IndexFunc(all, func(k api.Key) bool { return k.ID == x.r.PathValue("key_id") })
+	if i < 0 {
+		return api.Key{}, fault.New(fault.NotFound, "there is no such key")
+	}
+	return all[i], nil
+}
+
+// overlaps are how long a key goes on beside the one that replaces it, in seconds.
+var overlaps = map[string]int64{"": 0, "hour": 3600, "day": 24 * 3600, "week": 7 * 24 * 3600}
+
+func (c *Console) handleKeyRotate(x exchange) error {
+	if err := parseForm(x, x.r); err != nil {
+		return err
+	}
+	overlap, ok := overlaps[x.r.PostForm.Get("overlap")]
+	if !ok {
+		return fault.Invalid("overlap", "must be one of those offered")
+	}
+	k, err := c.books(x.visitor).RotateKey(x.r.Context(), x.r.PathValue("key_id"), api.KeyRotate{OverlapSeconds: overlap})
+	if err != nil {
+		return err
+	}
+	c.log.InfoContext(x.r.Context(), "key rotated", "key_id", k.ID, "by", x.visitor.Account.ID)
+	return c.showSecret(x, k)
+}
+
+// showSecret is the one answer that holds a key.
+func (c *Console) showSecret(x exchange, k api.Key) error {
+	return c.showWith(x, http.StatusCreated, page{Name: "key-made", Section: "keys", Title: "Keep the key", Data: k})
+}
+
+func (c *Console) handleKeyRevoke(x exchange) error {
+	if err := parseForm(x, x.r); err != nil {
+		return err
+	}
+	if x.r.PostForm.Get("sure") == "" {
+		return fault.Invalid("sure", "must be ticked: revoking can't be undone")
+	}
+	k, err := c.books(x.visitor).RevokeKey(x.r.Context(), x.r.PathValue("key_id"))
+	if err != nil {
+		return err
+	}
+	c.log.InfoContext(x.r.Context(), "key revoked", "key_id", k.ID, "by", x.visitor.Account.ID)
+	c.goTo(x, x.r, "/keys/"+k.ID)
+	return nil
+}

@@ -1,0 +1,104 @@
+package console
+
+import (
+	"cmp"
+	"slices"
+
+	"unitask/internal/api"
+	"unitask/internal/gateway"
+	"unitask/internal/task"
+)
+
+const (
+	overviewDays  = 14
+	overviewTasks = 8
+	openMost      = 200 // that are counted one by one
+)
+
+// overview is what the first page shows.
+type overview struct {
+	Today    api.UsageRow
+	Tasks    chart
+	Open     int // tasks that haven't ended
+	OpenMore bool
+	Keys     int // that open something
+	Recent   []taskRow
+	Offers   []offer
+	Info     api.Info            // for operators
+	Supply   []api.SupplierState // for operators
+}
+
+// offer is a capability that is open on the account, and where.
+type offer struct {
+	gateway.Offer
+	Live bool
+}
+
+func (c *Console) handleOverview(x exchange) error {
+	var v overview
+	owner := c.desk.Member(x.visitor).Account()
+	days, err := c.usageBy(x, api.ByDay, owner.ID, overviewDays, "")
+	if err != nil {
+		return err
+	}
+	days = c.everyDay(days, overviewDays)
+	v.Today, v.Tasks = days[len(days)-1], tasksChart(days)
+	if v.Recent, _, err = c.listTasks(x, owner, taskQuery{}, overviewTasks); err != nil {
+		return err
+	}
+	if err := c.countOpen(x, owner, &v); err != nil {
+		return err
+	}
+	keys, err := c.desk.Member(x.visitor).ListKeys(x.r.Context())
+	if err != nil {
+		return err
+	}
+	for _, k := range keys {
+		if c.keyRow(k).Open() {
+			v.Keys++
+		}
+	}
+	v.Offers = c.offers(x)
+	if operates(x.visitor) {
+		if v.Info, err = c.desk.Info(x.r.Context()); err != nil {
+			return err
+		}
+		if v.Supply, err = c.desk.Suppliers(x.r.Context()); err != nil {
+			return err
+		}
+	}
+	return c.show(x, page{Name: "overview", Section: "overview", Title: "Overview", Data: v})
+}
+
+// countOpen counts the tasks that haven't ended.
+func (c *Console) countOpen(x exchange, owner api.Account, v *overview) error {
+	for _, state := range task.States() {
+		if state.Terminal() {
+			continue
+		}
+		rows, next, err := c.listTasks(x, owner, taskQuery{State: state}, openMost)
+		if err != nil {
+			return err
+		}
+		v.Open += len(rows)
+		v.OpenMore = v.OpenMore || next != ""
+	}
+	return nil
+}
+
+// offers returns what is open on the visitor's account, by name.
+func (c *Console) offers(x exchange) []offer {
+	live := map[string]bool{}
+	var all []offer
+	for _, o := range c.gateway.Capabilities(callerOf(x.visitor, task.Live)) {
+		live[string(o.Capability.Name)] = true
+		all = append(all, offer{Offer: o, Live: true})
+	}
+	for _, o := range c.gateway.Capabilities(callerOf(x.visitor, task.Test)) {
+		if !live[string(o.Capability.Name)] {
+			all = append(all, offer{Offer: o})
+		}
+	}
+	slices.SortFunc(all, func(a, b offer) int { return cmp.Compare(a.Capability.Name, b.Capability.Name) })
+	return all
+}

@@ -1,0 +1,118 @@
+package console
+
+import (
+	"bytes"
+	"embed"
+	"html/template"
+	"log/slog"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+
+	"unitask/internal/api"
+	"unitask/internal/desk"
+	"unitask/internal/fault"
+)
+
+//go:embed templates/*.html
+var templates embed.FS
+
+// pages are the templates by name, each with the layout around it.
+type pages map[string]*template.Template
+
+// page is what a template is given.
+type page struct {
+	Name    string // of the template, without .html
+	Section string // of the navigation that it belongs to
+	Title   string
+	Visitor *desk.Visitor // nil: nobody signed in
+	Data    any
+
+	Root      string // of the console's addresses
+	RequestID string
+}
+
+// Operator reports whether the visitor is one.
+func (p page) Operator() bool { return p.Visitor != nil && operates(*p.Visitor) }
+
+// loadPages parses every page with the layout. The address of a file carries its sum.
+func loadPages(f files, base string, now func() time.Time) (pages, error) {
+	layout := template.New("").Funcs(words(now)).Funcs(template.FuncMap{
+		"file": func(name string) string { return base + Root + "/static/" + name + "?" + f[name].sum },
+		"root": func() string { return base + Root },
+	})
+	layout, err := layout.ParseFS(templates, "templates/layout.html", "templates/part_*.html")
+	if err != nil {
+		return nil, err
+	}
+	names, err := templates.ReadDir("templates")
+	if err != nil {
+		return nil, err
+	}
+	out := pages{}
+	for _, entry := range names {
+		name := strings.TrimSuffix(entry.Name(), ".html")
+		if name == "layout" || strings.HasPrefix(name, "part_") {
+			continue
+		}
+		one, err := layout.Clone()
+		if err != nil {
+			return nil, err
+		}
+		if out[name], err = one.ParseFS(templates, path.Join("templates", entry.Name())); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// render answers with a page, whole or not at all.
+func (c *Console) render(w http.ResponseWriter, r *http.Request, status int, p page) {
+	p.Root, p.RequestID = c.path(""), w.Header().Get(api.HeaderRequestID)
+	var body bytes.Buffer
+	if err := c.pages[p.Name].ExecuteTemplate(&body, "layout", p); err != nil {
+		c.log.LogAttrs(r.Context(), slog.LevelError, "a page can't be written",
+			slog.String("page", p.Name), slog.String("request_id", p.RequestID), slog.Any("err", err))
+		http.Error(w, "the page can't be shown; the request is "+p.RequestID, http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(body.Bytes()) // a browser that is gone is no fault of ours
+}
+
+// show answers somebody with a page.
+func (c *Console) show(x exchange, p page) error { return c.showWith(x, http.StatusOK, p) }
+
+func (c *Console) showWith(x exchange, status int, p page) error {
+	p.Visitor = &x.visitor
+	c.render(x, x.r, status, p)
+	return nil
+}
+
+// refuse answers with the page of an error. The cause goes to the log alone.
+func (c *Console) refuse(w http.ResponseWriter, r *http.Request, v *desk.Visitor, err error) {
+	e := fault.From(err)
+	if e.Code == fault.Internal {
+		c.log.LogAttrs(r.Context(), slog.LevelError, "internal fault",
+			slog.String("request_id", w.Header().Get(api.HeaderRequestID)), slog.Any("err", e))
+	}
+	c.render(w, r, api.Status(e), page{Name: "error", Title: "Error", Visitor: v, Data: e})
+}
+
+// goTo sends a browser to another page.
+func (c *Console) goTo(w http.ResponseWriter, r *http.Request, below string) {
+	http.Redirect(w, r, c.path(below), http.StatusSeeOther)
+}
+
+// formBytes bounds a posted form.
+const formBytes = 64 << 10
+
+func parseForm(w http.ResponseWriter, r *http.Request) error {
+	r.Body = http.MaxBytesReader(w, r.Body, formBytes)
+	if err := r.ParseForm(); err != nil {
+		return fault.Wrap(fault.InvalidRequest, err, "the form didn't arrive whole, or is too large")
+	}
+	return nil
+}

@@ -1,0 +1,68 @@
+package console
+
+import (
+	"context"
+
+	"unitask/internal/account"
+	"unitask/internal/api"
+	"unitask/internal/desk"
+	"unitask/internal/fault"
+)
+
+// books is what both roles may do: an operator with all accounts, a member with one.
+type books interface {
+	CreateKey(ctx context.Context, req api.KeyCreate) (api.Key, error)
+	ListKeys(ctx context.Context) ([]api.Key, error)
+	RotateKey(ctx context.Context, id string, req api.KeyRotate) (api.Key, error)
+	RevokeKey(ctx context.Context, id string) (api.Key, error)
+	Usage(ctx context.Context, q api.UsageQuery) (api.UsageReport, error)
+	FindRequests(ctx context.Context, id string) ([]api.RequestRecord, error)
+}
+
+func (c *Console) books(v desk.Visitor) books {
+	if operates(v) {
+		return c.desk
+	}
+	return c.desk.Member(v)
+}
+
+func operates(v desk.Visitor) bool { return v.Session.Role == account.RoleOperator }
+
+// forOperators answers members as if the page weren't there.
+func forOperators(h handler) handler {
+	return func(x exchange) error {
+		if !operates(x.visitor) {
+			return noPage()
+		}
+		return h(x)
+	}
+}
+
+func noPage() error { return fault.New(fault.NotFound, "there is no such page") }
+
+// chosen returns the account that a page is about: the visitor's own, or for operators the one that is asked
+// for by name or id. Another account isn't there for members.
+func (c *Console) chosen(x exchange, which string) (api.Account, error) {
+	own := c.desk.Member(x.visitor).Account()
+	switch {
+	case which == "" || which == own.Name || which == own.ID:
+		return own, nil
+	case !operates(x.visitor):
+		return own, noPage()
+	default:
+		return c.desk.GetAccount(x.r.Context(), which)
+	}
+}
+
+// choices returns the names of the accounts that a visitor may choose from; nil where there is no choice.
+func (c *Console) choices(x exchange) ([]string, error) {
+	if !operates(x.visitor) {
+		return nil, nil
+	}
+	all, err := c.desk.ListAccounts(x.r.Context())
+	names := make([]string, 0, len(all))
+	for _, a := range all {
+		names = append(names, a.Name)
+	}
+	return names, err
+}

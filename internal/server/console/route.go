@@ -1,0 +1,73 @@
+package console
+
+import (
+	"net/http"
+	"strings"
+
+	"unitask/internal/desk"
+	"unitask/internal/fault"
+)
+
+// exchange is the request of somebody who signed in, and its answer.
+type exchange struct {
+	http.ResponseWriter
+	r       *http.Request
+	visitor desk.Visitor
+}
+
+// handler answers, or returns the error to answer with; never both.
+type handler func(x exchange) error
+
+func (c *Console) route() {
+	c.mux.HandleFunc("GET "+Root+"/sign-in", c.handleSignInPage)
+	c.mux.HandleFunc("POST "+Root+"/sign-in", c.handleSignIn)
+	c.mux.HandleFunc("POST "+Root+"/sign-out", c.handleSignOut)
+	c.mux.HandleFunc("GET "+Root+"/static/{file}", c.handleFile)
+	for pattern, h := range map[string]handler{
+		"GET /{$}":                         c.handleOverview,
+		"GET /keys":                        c.handleKeys,
+		"GET /keys/new":                    c.handleKeyForm,
+		"POST /keys":                       c.handleKeyCreate,
+		"GET /keys/{key_id}":               c.handleKey,
+		"POST /keys/{key_id}/rotate":       c.handleKeyRotate,
+		"POST /keys/{key_id}/revoke":       c.handleKeyRevoke,
+		"GET /tasks":                       c.handleTasks,
+		"GET /tasks/{task_id}":             c.handleTask,
+		"POST /tasks/{task_id}/cancel":     c.handleTaskCancel,
+		"GET /usage":                       c.handleUsage,
+		"GET /lookup":                      c.handleLookup,
+		"GET /suppliers":                   forOperators(c.handleSuppliers),
+		"GET /accounts":                    forOperators(c.handleAccounts),
+		"POST /accounts":                   forOperators(c.handleAccountCreate),
+		"GET /accounts/{account}":          forOperators(c.handleAccount),
+		"POST /accounts/{account}":         forOperators(c.handleAccountUpdate),
+		"POST /accounts/{account}/invite":  forOperators(c.handleInvite),
+		"POST /accounts/{account}/members": forOperators(c.handleMemberRemove),
+		"/":                                func(exchange) error { return noPage() },
+	} {
+		c.handle(pattern, h)
+	}
+}
+
+// handle adds a page, below Root, for those who signed in. Who reads one without a session is asked to.
+func (c *Console) handle(pattern string, h handler) {
+	method, path, ok := strings.Cut(pattern, " ")
+	if ok {
+		pattern = method + " " + Root + path
+	} else {
+		pattern = Root + pattern
+	}
+	c.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+		v, err := c.visit(r)
+		switch {
+		case err == nil:
+			if err := h(exchange{w, r, v}); err != nil {
+				c.refuse(w, r, &v, err)
+			}
+		case fault.CodeOf(err) == fault.Unauthenticated && r.Method == http.MethodGet:
+			c.goTo(w, r, "/sign-in")
+		default:
+			c.refuse(w, r, nil, err)
+		}
+	})
+}

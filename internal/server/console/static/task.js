@@ -1,0 +1,26 @@
+// Follows a task that hasn't ended: its text as it comes, and the page anew whenever its state changes.
+import { refresh } from "./console.js";
+
+const source = new EventSource(document.querySelector("[data-follow]").dataset.follow);
+let said = "";
+let shown;
+
+source.addEventListener("delta", (event) => {
+  said += JSON.parse(event.data).text;
+  const at = document.getElementById("stream");
+  if (at) {
+    at.hidden = false;
+    at.textContent = said;
+  }
+});
+
+source.addEventListener("task", (event) => {
+  const task = JSON.parse(event.data);
+  if (task.finished_at) {
+    source.close();
+    location.reload(); // what a finished page has and a running one hasn't: no script, and no button to cancel
+  } else if (shown && shown !== event.data) {
+    refresh().catch(() => {});
+  }
+  shown = event.data;
+});

@@ -1,0 +1,138 @@
+package console
+
+import (
+	"time"
+
+	"unitask/internal/api"
+	"unitask/internal/fault"
+	"unitask/internal/task"
+)
+
+// taskView is what the page of one task shows. What the visitor may not see is nil.
+type taskView struct {
+	taskRow
+	Account  string
+	KeyID    string
+	Timeline []step
+	Own      *api.Task      // of the visitor's account: output, error, usage
+	Files    []media        // of the output
+	Admin    *api.AdminTask // for operators
+	LiveAt   string         // where the page's script follows it; "" where it has ended
+}
+
+// Live reports whether the task still goes on.
+func (t taskView) Live() bool { return !t.State.Terminal() }
+
+// step is a state and how long the task was in it, so far for the last one that isn't an end.
+type step struct {
+	api.Move
+	Stayed time.Duration
+}
+
+// media is a file of the output.
+type media struct {
+	api.Artifact
+	Kind string // "image", "video" or "audio"
+	Gone bool
+}
+
+func (c *Console) handleTask(x exchange) error {
+	v, err := c.taskView(x, x.r.PathValue("task_id"))
+	if err != nil {
+		return err
+	}
+	return c.show(x, page{Name: "task", Section: "tasks", Title: v.Capability, Data: v})
+}
+
+// taskView returns a task of the visitor's account with its output, and for operators any task with its
+// attempts. Another account's is NOT_FOUND for members.
+func (c *Console) taskView(x exchange, id string) (taskView, error) {
+	v, err := c.ownView(x, id)
+	if err != nil && fault.CodeOf(err) != fault.NotFound {
+		return v, err
+	}
+	if !operates(x.visitor) {
+		return v, err
+	}
+	admin, err := c.desk.Task(x.r.Context(), id)
+	if err != nil {
+		return v, err
+	}
+	if v.Own == nil {
+		v = taskView{taskRow: c.foreignRow(admin), Account: admin.Account, KeyID: admin.KeyID, Timeline: c.steps(admin.Timeline)}
+	}
+	v.Admin = &admin
+	return v, nil
+}
+
+func (c *Console) ownView(x exchange, id string) (taskView, error) {
+	t, err := c.ownTask(x, id)
+	if err != nil {
+		return taskView{}, err
+	}
+	own := api.FromTask(t, func(a task.Artifact) string {
+		return c.base.Path + api.PathArtifacts + a.ID + "?" + c.signer.Query(a, c.now()) // of this host, whatever its name
+	})
+	v := taskView{
+		taskRow: c.ownRow(t), Account: x.visitor.Account.Name, KeyID: t.KeyID, Timeline: c.steps(api.TimelineOf(t).Data), Own: &own,
+	}
+	if own.Output != nil {
+		v.add("image", own.Output.Images...)
+		v.add("video", own.Output.Videos...)
+		if own.Output.Audio != nil {
+			v.add("audio", *own.Output.Audio)
+		}
+	}
+	for i := range v.Files {
+		v.Files[i].Gone = !c.now().Before(v.Files[i].ExpiresAt.Time)
+	}
+	if v.Live() {
+		v.LiveAt = c.path("/api/" + string(t.Scope.Mode) + "/tasks/" + t.ID)
+	}
+	return v, nil
+}
+
+// ownTask finds a task of the visitor's account in either mode, and nothing else.
+func (c *Console) ownTask(x exchange, id string) (t task.Task, err error) {
+	for _, mode := range []task.Mode{task.Live, task.Test} {
+		t, err = c.gateway.Get(x.r.Context(), callerOf(x.visitor, mode), id)
+		if err == nil || fault.CodeOf(err) != fault.NotFound {
+			return t, err
+		}
+	}
+	return t, err
+}
+
+func (v *taskView) add(kind string, files ...api.Artifact) {
+	for _, a := range files {
+		v.Files = append(v.Files, media{Artifact: a, Kind: kind})
+	}
+}
+
+func (c *Console) steps(moves []api.Move) []step {
+	steps := make([]step, 0, len(moves))
+	for i, m := range moves {
+		s := step{Move: m}
+		switch {
+		case i+1 < len(moves):
+			s.Stayed = moves[i+1].At.Sub(m.At.Time)
+		case !m.State.Terminal():
+			s.Stayed = c.now().Sub(m.At.Time)
+		}
+		s.Stayed = max(0, s.Stayed)
+		steps = append(steps, s)
+	}
+	return steps
+}
+
+func (c *Console) handleTaskCancel(x exchange) error {
+	t, err := c.ownTask(x, x.r.PathValue("task_id"))
+	if err != nil {
+		return err
+	}
+	if _, err := c.gateway.Cancel(x.r.Context(), callerOf(x.visitor, t.Scope.Mode), t.ID); err != nil {
+		return err
+	}
+	c.goTo(x, x.r, "/tasks/"+t.ID)
+	return nil
+}

@@ -1,0 +1,196 @@
+package console
+
+import (
+	"cmp"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"unitask/internal/api"
+	"unitask/internal/fault"
+	"unitask/internal/gateway"
+	"unitask/internal/store"
+	"unitask/internal/task"
+)
+
+// tasksPage is how many tasks a page of the list has.
+const tasksPage = 25
+
+// taskRow is a task in a list: nothing of what it was asked or answered.
+type taskRow struct {
+	ID, Capability string
+	Mode           task.Mode
+	State          task.State
+	Progress       *float64
+	Code           fault.Code
+	Cost           string
+	CreatedAt      time.Time
+	Took           time.Duration // so far, where it hasn't ended
+}
+
+func (c *Console) ownRow(t task.Task) taskRow {
+	row := taskRow{
+		ID: t.ID, Capability: t.Capability, Mode: t.Scope.Mode, State: t.State, Progress: t.Progress, Cost: t.Cost.String(),
+		CreatedAt: t.CreatedAt, Took: c.took(t.CreatedAt, t.FinishedAt),
+	}
+	if t.Failure != nil {
+		row.Code = t.Failure.Code
+	}
+	return row
+}
+
+func (c *Console) foreignRow(t api.AdminTask) taskRow {
+	row := taskRow{
+		ID: t.ID, Capability: t.Capability, Mode: t.Mode, State: t.State, Code: t.Code, Cost: t.Cost, CreatedAt: t.CreatedAt.Time,
+	}
+	var end *time.Time
+	if t.FinishedAt != nil {
+		end = &t.FinishedAt.Time
+	}
+	row.Took = c.took(row.CreatedAt, end)
+	return row
+}
+
+// took returns how long a task has lasted, so far where it has no end.
+func (c *Console) took(created time.Time, end *time.Time) time.Duration {
+	if end == nil {
+		end = new(c.now())
+	}
+	return max(0, end.Sub(created))
+}
+
+// taskQuery is what a list of tasks is asked for.
+type taskQuery struct {
+	Account    string // its name
+	Mode       task.Mode
+	State      task.State
+	Capability string
+	Cursor     string
+}
+
+// Address returns the query of the list with one member changed, from its beginning but for a cursor.
+func (q taskQuery) Address(name, value string) string {
+	v := url.Values{}
+	for n, old := range map[string]string{
+		"account": q.Account, "mode": string(q.Mode), "state": string(q.State), "capability": q.Capability,
+	} {
+		if n == name {
+			old = value
+		}
+		if old != "" {
+			v.Set(n, old)
+		}
+	}
+	if name == "cursor" {
+		v.Set(name, value)
+	}
+	return "?" + v.Encode()
+}
+
+// modes returns the modes that are asked for.
+func (q taskQuery) modes() []task.Mode {
+	if q.Mode == "" {
+		return []task.Mode{task.Live, task.Test}
+	}
+	return []task.Mode{q.Mode}
+}
+
+func parseTaskQuery(v url.Values) (taskQuery, error) {
+	q := taskQuery{
+		Account: v.Get("account"), Mode: task.Mode(v.Get("mode")), State: task.State(v.Get("state")),
+		Capability: strings.TrimSpace(v.Get("capability")), Cursor: v.Get("cursor"),
+	}
+	switch {
+	case q.Mode != "" && q.Mode != task.Live && q.Mode != task.Test:
+		return q, fault.Invalid("mode", "must be live or test")
+	case q.State != "" && !q.State.Valid():
+		return q, fault.Invalid("state", "is not a state of tasks")
+	case q.Cursor != "" && !task.ValidID(task.PrefixTask, q.Cursor):
+		return q, fault.Invalid("cursor", "is not one that a list returned")
+	}
+	return q, nil
+}
+
+// taskList is what the list of tasks shows.
+type taskList struct {
+	Query        taskQuery
+	Tasks        []taskRow
+	Next         string
+	States       []task.State
+	Capabilities []string
+	Accounts     []string // to choose from
+}
+
+func (c *Console) handleTasks(x exchange) error {
+	q, err := parseTaskQuery(x.r.URL.Query())
+	if err != nil {
+		return err
+	}
+	owner, err := c.chosen(x, q.Account)
+	if err != nil {
+		return err
+	}
+	list := taskList{Query: q, States: task.States(), Capabilities: c.capabilityNames(x)}
+	if list.Accounts, err = c.choices(x); err != nil {
+		return err
+	}
+	if list.Tasks, list.Next, err = c.listTasks(x, owner, q, tasksPage); err != nil {
+		return err
+	}
+	list.Query.Account = owner.Name
+	return c.show(x, page{Name: "tasks", Section: "tasks", Title: "Tasks", Data: list})
+}
+
+// listTasks returns a page of an account's tasks in the modes that are asked for, newest first, and the
+// cursor of the next.
+func (c *Console) listTasks(x exchange, owner api.Account, q taskQuery, limit int) (rows []taskRow, next string, err error) {
+	more := false
+	for _, mode := range q.modes() {
+		found, nextOf, err := c.listMode(x, owner, mode, q, limit)
+		if err != nil {
+			return nil, "", err
+		}
+		rows, more = append(rows, found...), more || nextOf != ""
+	}
+	slices.SortFunc(rows, func(a, b taskRow) int { return cmp.Compare(b.ID, a.ID) }) // ids are ordered by time
+	if len(rows) > limit {
+		rows, more = rows[:limit], true
+	}
+	if more && len(rows) > 0 {
+		next = rows[len(rows)-1].ID
+	}
+	return rows, next, nil
+}
+
+// listMode reads one mode: the visitor's own account as the API does, another one as operators may.
+func (c *Console) listMode(x exchange, owner api.Account, mode task.Mode, q taskQuery, limit int) (rows []taskRow, next string, err error) {
+	if owner.ID != x.visitor.Account.ID {
+		all, next, err := c.desk.ListTasks(x.r.Context(), store.ListQuery{
+			Scope: task.Scope{Account: owner.ID, Mode: mode}, Capability: q.Capability, State: q.State, Limit: limit, Cursor: q.Cursor,
+		})
+		for _, t := range all {
+			rows = append(rows, c.foreignRow(t))
+		}
+		return rows, next, err
+	}
+	found, err := c.gateway.List(x.r.Context(), callerOf(x.visitor, mode), gateway.ListQuery{
+		Capability: q.Capability, State: q.State, Limit: limit, Cursor: q.Cursor,
+	})
+	for _, t := range found.Tasks {
+		rows = append(rows, c.ownRow(t))
+	}
+	return rows, found.Next, err
+}
+
+// capabilityNames returns what is open on the visitor's account in either mode.
+func (c *Console) capabilityNames(x exchange) []string {
+	var names []string
+	for _, mode := range []task.Mode{task.Live, task.Test} {
+		for _, o := range c.gateway.Capabilities(callerOf(x.visitor, mode)) {
+			names = append(names, string(o.Capability.Name))
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}

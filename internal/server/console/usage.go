@@ -1,0 +1,164 @@
+package console
+
+import (
+	"strconv"
+	"time"
+
+	"unitask/internal/account"
+	"unitask/internal/api"
+	"unitask/internal/fault"
+	"unitask/internal/task"
+)
+
+// spans are how many days can be looked at.
+var spans = []int{7, 30, 90}
+
+// usageView is what the page of usage shows.
+type usageView struct {
+	Days     int
+	Spans    []int
+	Mode     task.Mode
+	Account  string
+	Accounts []string // to choose from
+	Total    api.UsageRow
+	Tasks    chart // ended tasks by day
+	Spend    chart // cost by day
+	By       []usageTable
+}
+
+// usageTable is the usage by one group.
+type usageTable struct {
+	Title string
+	Rows  []api.UsageRow
+	Most  int64 // tasks of the largest row
+}
+
+// Ended returns how many tasks of a row have ended.
+func (usageTable) Ended(r api.UsageRow) int64 { return ended(r) }
+
+func ended(r api.UsageRow) int64 { return r.Succeeded + r.Failed + r.Canceled }
+
+func (c *Console) handleUsage(x exchange) error {
+	v := usageView{Days: 30, Spans: spans, Mode: task.Mode(x.r.FormValue("mode"))}
+	switch v.Mode {
+	case "", task.Live, task.Test:
+	default:
+		return fault.Invalid("mode", "must be live or test")
+	}
+	if text := x.r.FormValue("days"); text != "" {
+		var err error
+		if v.Days, err = strconv.Atoi(text); err != nil || v.Days < 1 || v.Days > spans[len(spans)-1] {
+			return fault.Invalid("days", "must be a number from 1 to "+strconv.Itoa(spans[len(spans)-1]))
+		}
+	}
+	owner, err := c.chosen(x, x.r.FormValue("account"))
+	if err != nil {
+		return err
+	}
+	v.Account = owner.Name
+	if v.Accounts, err = c.choices(x); err != nil {
+		return err
+	}
+	if err := c.addUsage(x, &v, owner.ID); err != nil {
+		return err
+	}
+	return c.show(x, page{Name: "usage", Section: "usage", Title: "Usage", Data: v})
+}
+
+// addUsage reads the sums of an account's id by each group.
+func (c *Console) addUsage(x exchange, v *usageView, owner string) error {
+	for _, group := range []struct{ by, title string }{
+		{api.ByDay, ""}, {api.ByCapability, "By capability"}, {api.ByKey, "By key"},
+	} {
+		rows, err := c.usageBy(x, group.by, owner, v.Days, v.Mode)
+		if err != nil {
+			return err
+		}
+		if group.by == api.ByDay {
+			rows = c.everyDay(rows, v.Days)
+			v.Total, v.Tasks, v.Spend = total(rows), tasksChart(rows), spendChart(rows)
+			continue
+		}
+		t := usageTable{Title: group.title, Rows: rows}
+		for _, r := range rows {
+			t.Most = max(t.Most, ended(r))
+		}
+		v.By = append(v.By, t)
+	}
+	return nil
+}
+
+// usageBy returns the usage of the last days by one group; in both modes together where none is named.
+func (c *Console) usageBy(x exchange, by, owner string, days int, mode task.Mode) ([]api.UsageRow, error) {
+	report, err := c.books(x.visitor).Usage(x.r.Context(), api.UsageQuery{By: by, Account: owner, Since: c.today(1 - days), Until: c.today(0)})
+	if err != nil {
+		return nil, err
+	}
+	var rows []api.UsageRow
+	for _, r := range report.Data { // in the order of their groups
+		switch {
+		case mode != "" && r.Mode != mode:
+		case len(rows) > 0 && rows[len(rows)-1].Group == r.Group:
+			rows[len(rows)-1] = sum(rows[len(rows)-1], r)
+		default:
+			rows = append(rows, r)
+		}
+	}
+	return rows, nil
+}
+
+// today returns the day that is n days from now.
+func (c *Console) today(n int) string { return (account.DateOf(c.now()) + account.Date(n)).String() }
+
+// everyDay adds the days on which nothing ended.
+func (c *Console) everyDay(rows []api.UsageRow, days int) []api.UsageRow {
+	all := make([]api.UsageRow, days)
+	for i := range all {
+		all[i] = api.UsageRow{Group: c.today(i + 1 - days), Cost: "0"}
+		for _, r := range rows {
+			if r.Group == all[i].Group {
+				all[i] = r
+			}
+		}
+	}
+	return all
+}
+
+func total(rows []api.UsageRow) api.UsageRow {
+	t := api.UsageRow{Cost: "0"}
+	for _, r := range rows {
+		t = sum(t, r)
+	}
+	return t
+}
+
+func sum(a, b api.UsageRow) api.UsageRow {
+	a.Succeeded += b.Succeeded
+	a.Failed += b.Failed
+	a.Canceled += b.Canceled
+	a.InputTokens += b.InputTokens
+	a.OutputTokens += b.OutputTokens
+	a.Images += b.Images
+	a.Milliseconds += b.Milliseconds
+	a.Characters += b.Characters
+	a.Cost = amount(a.Cost).Add(amount(b.Cost)).String()
+	return a
+}
+
+// amount reads a cost as this service writes it.
+func amount(cost string) task.Money {
+	m, err := task.ParseMoney(cost)
+	if err != nil {
+		panic("console: a cost that is no amount: " + err.Error())
+	}
+	return m
+}
+
+// shortDay writes a day of usage for the end of an axis.
+func shortDay(day string) string {
+	at, err := time.Parse(time.DateOnly, day)
+	if err != nil {
+		return day
+	}
+	return at.Format("2 Jan")
+}

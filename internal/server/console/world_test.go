@@ -1,0 +1,244 @@
+package console_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"unitask/internal/api"
+	"unitask/internal/artifact"
+	"unitask/internal/catalog"
+	"unitask/internal/desk"
+	"unitask/internal/fault"
+	"unitask/internal/gate"
+	"unitask/internal/gateway"
+	"unitask/internal/routing"
+	"unitask/internal/server"
+	"unitask/internal/server/console"
+	"unitask/internal/store/memstore"
+	"unitask/internal/supplier"
+	"unitask/internal/supplier/sandbox"
+	"unitask/internal/task"
+)
+
+// world is the service with its console on a real socket. The clock runs as fast as the real one, ahead of it
+// by what a test skipped.
+type world struct {
+	t    *testing.T
+	base string
+	desk *desk.Operator
+	db   *memstore.DB
+	log  *transcript // of the service
+	seen *transcript // every answer to a browser
+
+	mu    sync.Mutex
+	ahead time.Duration
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, log: &transcript{}, seen: &transcript{}}
+	w.db = memstore.New(w.now)
+	keeper := must(gate.New(gate.Config{Keys: w.db, Prefix: "svc", Now: w.now}))(t)
+	files := must(artifact.NewFolder(artifact.FolderConfig{Dir: t.TempDir()}))(t)
+	log := slog.New(slog.NewJSONHandler(w.log, nil))
+	g := must(gateway.New(gateway.Config{
+		Catalog: must(catalog.Default())(t), Store: w.db, Gate: keeper, Routes: must(routing.NewTable(routes(t), nil))(t),
+		Artifacts: files, Fetcher: must(artifact.NewFetcher(artifact.FetcherConfig{}))(t), Limits: gateway.Limits{Grace: time.Second}, Logger: log,
+	}))(t)
+	ln := must((&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
+	w.base = "http://" + ln.Addr().String()
+	signer := must(artifact.NewSigner(must(w.db.Secret(t.Context(), "urls", artifact.SecretSize))(t), time.Hour))(t)
+	w.desk = &desk.Operator{
+		Store: w.db, Tasks: w.db, Gate: keeper, Prefix: "svc", Now: w.now, RoutesFunc: g.Routes,
+		Server: api.Info{Version: "1.2.3", BaseURL: w.base, Suppliers: []api.SupplierStatus{{Name: sandbox.Cheap, Live: true, About: "for test keys"}}},
+	}
+	pages := must(console.New(console.Config{Desk: w.desk, Gateway: g, Signer: signer, BaseURL: w.base, Now: w.now, Logger: log}))(t)
+	s := must(server.New(server.Config{
+		Gateway: g, Gate: keeper, Artifacts: files, Signer: signer, BaseURL: w.base, Logger: log, Console: pages,
+	}))(t)
+	g.Start()
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(ln) }()
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		for what, err := range map[string]error{"gateway": g.Shutdown(ctx), "server": s.Shutdown(ctx), "serve": <-served} {
+			if err != nil {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+	})
+	return w
+}
+
+func (w *world) now() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return time.Now().Add(w.ahead)
+}
+
+// skip puts the clock of sessions, links and keys forward.
+func (w *world) skip(d time.Duration) {
+	w.mu.Lock()
+	w.ahead += d
+	w.mu.Unlock()
+}
+
+// routes are the sandbox's, for test keys.
+func routes(t *testing.T) []routing.Route {
+	t.Helper()
+	kind := sandbox.Kind()
+	adapter := must(kind.New(supplier.Config{Name: sandbox.Cheap, Options: map[string]string{"speed": "0"}}))(t)
+	var all []routing.Route
+	for _, c := range kind.Capabilities {
+		all = append(all, routing.Route{
+			Capability: catalog.Name(c), Supplier: sandbox.Cheap, Model: "box", Mode: task.Test, Approved: true, Kind: kind, Adapter: adapter,
+			Price: task.Price{Unit: task.PerMillionTokens, Input: task.USD, Output: task.USD},
+		})
+	}
+	return all
+}
+
+// link makes a one-time link, and its account where that doesn't exist, and returns its token.
+func (w *world) link(account, member, role string) string {
+	w.t.Helper()
+	if _, err := w.desk.GetAccount(w.t.Context(), account); fault.CodeOf(err) == fault.NotFound {
+		must(w.desk.CreateAccount(w.t.Context(), api.AccountCreate{Name: account}))(w.t)
+	}
+	made := must(w.desk.Invite(w.t.Context(), account, api.Invite{Member: member, Role: role}))(w.t)
+	_, token, ok := strings.Cut(made.URL, "#")
+	if !ok || !strings.HasPrefix(made.URL, w.base+api.PathSignIn+"#") {
+		w.t.Fatalf("the link is %q", made.URL)
+	}
+	return token
+}
+
+// browser keeps cookies and follows no redirect.
+type browser struct {
+	w      *world
+	client *http.Client
+}
+
+// browser returns one that didn't sign in.
+func (w *world) browser() *browser {
+	w.t.Helper()
+	transport := &http.Transport{DisableCompression: true}
+	w.t.Cleanup(transport.CloseIdleConnections)
+	return &browser{w, &http.Client{
+		Transport: transport, Jar: must(cookiejar.New(nil))(w.t), Timeout: time.Minute,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+// member returns a browser of somebody who signed in.
+func (w *world) member(account, role string) *browser {
+	w.t.Helper()
+	b := w.browser()
+	if got := b.post("/sign-in", url.Values{"token": {w.link(account, "somebody", role)}}); got.StatusCode != http.StatusSeeOther {
+		w.t.Fatalf("signing in: %d %s", got.StatusCode, got.body)
+	}
+	return b
+}
+
+// answer is a response read to its end.
+type answer struct {
+	*http.Response
+	body string
+}
+
+// get reads a page below the console's root, or an address.
+func (b *browser) get(path string, change ...func(*http.Request)) answer {
+	b.w.t.Helper()
+	return b.do(http.MethodGet, path, nil, change...)
+}
+
+// post sends a form, as a page of the console does.
+func (b *browser) post(path string, form url.Values, change ...func(*http.Request)) answer {
+	b.w.t.Helper()
+	return b.do(http.MethodPost, path, strings.NewReader(form.Encode()), append([]func(*http.Request){func(r *http.Request) {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
+	}}, change...)...)
+}
+
+func (b *browser) do(method, path string, body io.Reader, change ...func(*http.Request)) answer {
+	b.w.t.Helper()
+	if !strings.HasPrefix(path, "http") {
+		path = b.w.base + console.Root + path
+	}
+	r := must(http.NewRequestWithContext(b.w.t.Context(), method, path, body))(b.w.t)
+	for _, c := range change {
+		c(r)
+	}
+	resp, err := b.client.Do(r)
+	if err != nil {
+		b.w.t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text := string(must(io.ReadAll(resp.Body))(b.w.t))
+	_, _ = fmt.Fprintf(b.w.seen, "%s %s\n%v\n%s\n", method, path, resp.Header, text)
+	return answer{resp, text}
+}
+
+// session returns the value of the session's cookie, "" for none.
+func (b *browser) session() string {
+	at := must(url.Parse(b.w.base))(b.w.t)
+	for _, c := range b.client.Jar.Cookies(at) {
+		if c.Name == "unitask_session" {
+			return c.Value
+		}
+	}
+	return ""
+}
+
+// run creates a task from a page of the browser and returns it once it has ended.
+func (b *browser) run(body string) api.Task {
+	b.w.t.Helper()
+	got := b.do(http.MethodPost, "/api/test/tasks", strings.NewReader(body), func(r *http.Request) {
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set(api.HeaderIdempotencyKey, task.NewID("run", time.Now()))
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
+		r.Header.Set(api.HeaderPrefer, "wait=60")
+	})
+	return decode[api.Task](b.w.t, got)
+}
+
+// must returns the value, or ends the test.
+func must[T any](v T, err error) func(*testing.T) T {
+	return func(t *testing.T) T {
+		if err != nil {
+			t.Helper()
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// transcript is a text that is written and read at once.
+type transcript struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *transcript) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *transcript) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}
