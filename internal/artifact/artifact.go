@@ -46,6 +46,7 @@ type PutRequest struct {
 	// ContentType is looked at for an input alone, and only where it is one of the text types, which
 	// no bytes prove: text/plain, text/vtt, application/x-subrip, application/json.
 	ContentType string
+	Kinds       []string      // "image", "video", "audio": what is kept; nil: any
 	Limit       int64         // bytes, required; one more is an error
 	TTL         time.Duration // 0: kept until it is deleted
 	Source      Source        // who is to blame for bytes that can't be kept

@@ -11,6 +11,8 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"unitask/internal/disk"
@@ -100,6 +102,9 @@ func judge(temp io.ReaderAt, r PutRequest) (string, error) {
 	kind := Sniff(head)
 	if kind == "" {
 		return "", r.Source.bad("is of no supported content type", nil)
+	}
+	if family, _, _ := strings.Cut(kind, "/"); r.Kinds != nil && !slices.Contains(r.Kinds, family) {
+		return "", r.Source.bad("is of another kind than was asked for", nil)
 	}
 	return kind, nil
 }

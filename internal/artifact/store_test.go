@@ -189,6 +189,7 @@ func TestPutRefuses(t *testing.T) {
 		{"nothing", func(r *artifact.PutRequest) { r.Body = strings.NewReader("") }, " is empty"},
 		{"too long", func(r *artifact.PutRequest) { r.Limit = int64(len(png1)) - 1 }, " is larger than 10 bytes"},
 		{"markup", func(r *artifact.PutRequest) { r.Body = strings.NewReader("<svg>") }, " is of no supported content type"},
+		{"another kind", func(r *artifact.PutRequest) { r.Kinds = []string{"video", "audio"} }, " is of another kind than was asked for"},
 		{"text as a result", func(r *artifact.PutRequest) {
 			r.Body, r.ContentType = strings.NewReader("hello"), "text/plain"
 		}, " is of no supported content type"},

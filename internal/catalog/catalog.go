@@ -67,6 +67,7 @@ type Capability struct {
 	PersonInputs     []string                   // input members that may show a person: need input.authorization
 	MediaInputs      []string                   // JSON-pointer patterns of media values in the input: "/image", "/images/*"
 	ChoiceInputs     []string                   // JSON-pointer patterns of input members whose values are listed
+	OutputMedia      []string                   // what its result files are: "image", "video", "audio"; nil where the output schema names none
 	Deadline         time.Duration              // of a task, from acceptance
 	Defaults         map[string]json.RawMessage // of parameters, from their schema
 	Filled           json.RawMessage            // what FillDefaults makes of none

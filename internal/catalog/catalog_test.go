@@ -49,26 +49,27 @@ func TestDirectory(t *testing.T) {
 		Deadline     time.Duration
 		PersonInputs []string
 		MediaInputs  []string
+		OutputMedia  []string
 	}
 	want := []row{
-		{Name: "audio.speech", Modality: "audio", Mode: catalog.Sync, Deadline: 5 * time.Minute},
+		{Name: "audio.speech", Modality: "audio", Mode: catalog.Sync, Deadline: 5 * time.Minute, OutputMedia: []string{"audio"}},
 		{Name: "audio.transcribe", Modality: "audio", Mode: catalog.Sync, Deadline: 5 * time.Minute, MediaInputs: []string{"/audio"}},
 		{
 			Name: "image.edit", Modality: "image", Mode: catalog.Async, Deadline: 15 * time.Minute,
-			PersonInputs: []string{"images"}, MediaInputs: []string{"/images/*", "/mask", "/authorization/evidence/*"},
+			PersonInputs: []string{"images"}, MediaInputs: []string{"/images/*", "/mask", "/authorization/evidence/*"}, OutputMedia: []string{"image"},
 		},
-		{Name: "image.generate", Modality: "image", Mode: catalog.Async, Deadline: 15 * time.Minute},
+		{Name: "image.generate", Modality: "image", Mode: catalog.Async, Deadline: 15 * time.Minute, OutputMedia: []string{"image"}},
 		{Name: "text.chat", Modality: "text", Mode: catalog.Sync, Deadline: 5 * time.Minute},
 		{Name: "text.embed", Modality: "text", Mode: catalog.Sync, Deadline: 5 * time.Minute},
 		{
 			Name: "video.generate", Modality: "video", Mode: catalog.Async, Deadline: time.Hour,
 			PersonInputs: []string{"image", "last_image", "reference_images"},
-			MediaInputs:  []string{"/image", "/last_image", "/reference_images/*", "/authorization/evidence/*"},
+			MediaInputs:  []string{"/image", "/last_image", "/reference_images/*", "/authorization/evidence/*"}, OutputMedia: []string{"video"},
 		},
 	}
 	var got []row
 	for _, c := range mustDefault(t).All() {
-		got = append(got, row{c.Name, c.Modality, c.Mode, c.Deadline, c.PersonInputs, c.MediaInputs})
+		got = append(got, row{c.Name, c.Modality, c.Mode, c.Deadline, c.PersonInputs, c.MediaInputs, c.OutputMedia})
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("All() (-want +got):\n%s", diff)

@@ -61,6 +61,9 @@ func (d declaration) finish(e *entry) error {
 	}
 	e.MediaInputs = inputPatterns(fields, func(f Field) bool { return f.Media })
 	e.ChoiceInputs = inputPatterns(fields, func(f Field) bool { return len(f.Enum) > 0 })
+	if e.OutputMedia, err = outputMedia(e.OutputSchema); err != nil {
+		return d.wrap(d.Output.line, err)
+	}
 	e.Defaults = map[string]json.RawMessage{}
 	var members []string
 	for _, f := range fields {

@@ -65,3 +65,23 @@ func appendPatterns(patterns []string, f Field, base string, is func(Field) bool
 	}
 	return patterns
 }
+
+// outputMedia returns the kinds of files that an output schema has members for.
+func outputMedia(schema json.RawMessage) ([]string, error) {
+	var n node
+	if err := jsonv2.Unmarshal(schema, &n); err != nil {
+		return nil, err
+	}
+	var kinds []string
+	for _, p := range n.Properties {
+		switch p.name {
+		case "images":
+			kinds = append(kinds, "image")
+		case "videos":
+			kinds = append(kinds, "video")
+		case "audio":
+			kinds = append(kinds, "audio")
+		}
+	}
+	return kinds, nil
+}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"unitask/internal/artifact"
+	"unitask/internal/catalog"
 	"unitask/internal/fault"
 	"unitask/internal/routing"
 	"unitask/internal/store"
@@ -173,12 +174,18 @@ func (w *work) keepOnce(ctx context.Context, route routing.Route, id string, f s
 	defer func() { _ = body.Close() }()
 	meta, err := w.g.artifacts.Put(ctx, artifact.PutRequest{
 		ID: id, Owner: owner(w.t.Scope), Body: body, Limit: w.g.limits.Load().ArtifactBytes,
-		TTL: w.g.limits.Load().ArtifactTTL, Source: artifact.FromSupplier(),
+		TTL: w.g.limits.Load().ArtifactTTL, Source: artifact.FromSupplier(), Kinds: w.outputKinds(),
 	})
 	if errors.Is(err, artifact.ErrExists) {
 		return meta, nil // kept before a crash, from an answer that the supplier encoded otherwise
 	}
 	return meta, err
+}
+
+// outputKinds returns what the capability's files are, as its output schema says.
+func (w *work) outputKinds() []string {
+	c, _ := w.g.catalog.Load().Get(catalog.Name(w.t.Capability))
+	return c.OutputMedia
 }
 
 func (w *work) openFile(ctx context.Context, route routing.Route, f supplier.File) (io.ReadCloser, error) {
