@@ -3,6 +3,7 @@ package server
 import (
 	"net/http"
 	"strconv"
+	"sync"
 
 	"github.com/goccy/go-yaml"
 
@@ -12,13 +13,14 @@ import (
 // document is the API's contract in both notations.
 type document struct{ yaml, json []byte }
 
-func loadDocument() (document, error) {
+// loadDocument converts it once for all servers of the process: it is large.
+var loadDocument = sync.OnceValues(func() (document, error) {
 	raw, err := yaml.YAMLToJSON(docs.OpenAPI)
 	if err != nil {
 		return document{}, err
 	}
 	return document{yaml: docs.OpenAPI, json: raw}, nil
-}
+})
 
 func (s *Server) handleOpenAPIYAML(x *exchange) error {
 	s.serveDocument(x, "application/yaml; charset=utf-8", s.document.yaml)
