@@ -54,10 +54,11 @@ var layers = map[string]layer{
 	"supplier/gemini":       {floor: 3, may: adapter, leaf: true},
 	"supplier/fal":          {floor: 3, may: append([]string{"supplier/modelmap"}, adapter...), leaf: true},
 	"supplier/replicate":    {floor: 3, may: append([]string{"supplier/modelmap"}, adapter...), leaf: true},
+	"supplier/unitask":      {floor: 3, may: append([]string{"api", "task"}, adapter...), leaf: true},
 	"supplier/sandbox":      {floor: 3, may: append([]string{"supplier/sandbox/media"}, adapter...), leaf: true},
 	"supplier/suppliertest": {floor: 3, may: adapter},
 	"supplier/all": {floor: 3, may: append([]string{
-		"supplier/openai", "supplier/anthropic", "supplier/gemini", "supplier/fal", "supplier/replicate", "supplier/sandbox",
+		"supplier/openai", "supplier/anthropic", "supplier/gemini", "supplier/fal", "supplier/replicate", "supplier/sandbox", "supplier/unitask",
 	}, adapter...)},
 	"supplier/sandbox/media": {floor: 3, leaf: true},
 
@@ -111,6 +112,7 @@ var layers = map[string]layer{
 	"test/model/gguf": {floor: 0},
 	"test/power":      {floor: 8},
 	"test/sweep":      {floor: 8},
+	"test/upstream":   {floor: 8},
 }
 
 // TestLayers parses every Go file of the module. It starts no go command, whose work the test cache

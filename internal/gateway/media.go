@@ -169,6 +169,9 @@ func (w *work) readInput(ctx context.Context) error {
 	}
 	w.size = routing.Estimate(entry.Name, len(material(entry, input)), input, w.t.Parameters)
 	w.request = &supplier.Request{Capability: w.t.Capability, Input: input, Parameters: w.t.Parameters}
+	if a := w.t.Authorization; a != nil {
+		w.request.Authorization = &supplier.Authorization{Person: a.Person, Statement: a.Statement}
+	}
 	return nil
 }
 

@@ -85,6 +85,15 @@ type Request struct {
 	Parameters json.RawMessage // never empty; "{}" where the caller gave none
 	Media      map[string]Media
 	SubmitKey  string // stable for one attempt of one task: "task_…/1"
+	// Authorization is what the caller declared about a person shown, which Input no longer holds; nil
+	// where nothing was. It concerns gateways alone.
+	Authorization *Authorization
+}
+
+// Authorization is a caller's word about a person, without the evidence, which was judged already.
+type Authorization struct {
+	Person    string // "none" or "authorized"
+	Statement string
 }
 
 // Media is one media value of the input, fetched and checked. Keys of Request.Media are JSON

@@ -9,6 +9,7 @@ import (
 	"unitask/internal/supplier/openai"
 	"unitask/internal/supplier/replicate"
 	"unitask/internal/supplier/sandbox"
+	"unitask/internal/supplier/unitask"
 )
 
 // Kinds returns every kind, by name.
@@ -20,5 +21,6 @@ func Kinds() []supplier.Kind {
 		openai.Kind(),
 		replicate.Kind(),
 		sandbox.Kind(),
+		unitask.Kind(),
 	}
 }

@@ -62,8 +62,8 @@ func (f Format) whole(s *Stream, talk Talk, delta func(supplier.Delta)) (supplie
 		return supplier.Outcome{}, err
 	}
 	out, err := talk.Whole(answer)
-	if err == nil && *out.Result.Text != "" {
-		delta(supplier.Delta{Text: *out.Result.Text})
+	if r := out.Result; err == nil && r != nil && r.Text != nil && *r.Text != "" {
+		delta(supplier.Delta{Text: *r.Text})
 	}
 	return out, err
 }

@@ -1,0 +1,195 @@
+package unitask
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"unitask/internal/api"
+	"unitask/internal/fault"
+	"unitask/internal/supplier"
+	"unitask/internal/supplier/wire"
+	"unitask/internal/task"
+)
+
+// The states in which a task has ended.
+const (
+	succeeded = task.Succeeded
+	failed    = task.Failed
+	canceled  = task.Canceled
+)
+
+var (
+	errNoTask   = errors.New("the answer holds no task of a known state")
+	errNoResult = errors.New("the task succeeded without a usable result")
+	errNoState  = errors.New("the stored job is unreadable")
+	errCanceled = errors.New("the task was canceled")
+)
+
+// answered is what is read of a task. Its members are those of api.Task; what isn't needed may be of any
+// form.
+type answered struct {
+	ID       string          `json:"id"`
+	State    task.State      `json:"state"`
+	Progress *float64        `json:"progress"`
+	Output   *output         `json:"output"`
+	Error    json.RawMessage `json:"error"`
+	Usage    *struct {
+		InputTokens  json.RawMessage `json:"input_tokens"`
+		OutputTokens json.RawMessage `json:"output_tokens"`
+		Images       json.RawMessage `json:"images"`
+		Seconds      json.RawMessage `json:"seconds"`
+		Characters   json.RawMessage `json:"characters"`
+		Cost         struct {
+			Amount string `json:"amount"`
+		} `json:"cost"`
+	} `json:"usage"`
+}
+
+type output struct {
+	Text         *string            `json:"text"`
+	FinishReason string             `json:"finish_reason"`
+	Segments     []supplier.Segment `json:"segments"`
+	Images       []file             `json:"images"`
+	Videos       []file             `json:"videos"`
+	Audio        *file              `json:"audio"`
+	Embeddings   [][]float32        `json:"embeddings"`
+}
+
+type file struct {
+	URL         string  `json:"url"`
+	ContentType string  `json:"content_type"`
+	Width       int     `json:"width"`
+	Height      int     `json:"height"`
+	Duration    float64 `json:"duration_seconds"`
+}
+
+// decodeTask returns the task that an answer of success holds.
+func decodeTask(answer wire.Answer) (answered, error) {
+	var t answered
+	if wire.Decode(answer.Body, &t) != nil || !wire.FitsPath(t.ID) {
+		return t, wire.Unusable(answer.Status, errNoTask)
+	}
+	switch t.State {
+	case task.Queued, task.Running, task.Transferring, succeeded, failed, canceled:
+		return t, nil
+	}
+	return t, wire.Unusable(answer.Status, errNoTask)
+}
+
+// job is the task as work that goes on.
+func (t answered) job(j supplier.Job) supplier.Outcome {
+	j.ID, j.Progress = t.ID, nil
+	if p := t.Progress; p != nil && *p >= 0 && *p <= 1 {
+		j.Progress = p
+	}
+	return supplier.Outcome{Job: &j}
+}
+
+// state is what is stored of a job beside its id and model.
+type state struct {
+	Asked int `json:"asked,omitzero"` // bytes of the request's text, for an estimate of its tokens
+}
+
+func newState(r supplier.Request) state {
+	if strings.HasPrefix(r.Capability, "text.") {
+		return state{Asked: len(r.Input)}
+	}
+	return state{}
+}
+
+func (s state) stored() json.RawMessage {
+	raw, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // a number can always be encoded
+	}
+	return raw
+}
+
+func stateOf(j supplier.Job) (state, error) {
+	var s state
+	if json.Unmarshal(j.State, &s) != nil || !wire.FitsPath(j.ID) {
+		return s, wire.Failure(supplier.Failed, fault.Internal, errNoState)
+	}
+	return s, nil
+}
+
+// result turns a task that succeeded into its result.
+func (s state) result(t answered, status int) (supplier.Outcome, error) {
+	if t.Output == nil {
+		return supplier.Outcome{}, wire.Unusable(status, errNoResult)
+	}
+	o := *t.Output
+	r := supplier.Result{Text: o.Text, Segments: o.Segments, Embeddings: o.Embeddings}
+	if o.Text != nil {
+		r.FinishReason = finish(o.FinishReason)
+	}
+	files := append(o.Images, o.Videos...)
+	if o.Audio != nil {
+		files = append(files, *o.Audio)
+	}
+	for _, f := range files {
+		got, ok := wire.File(f.URL)
+		if !ok {
+			return supplier.Outcome{}, wire.Unusable(status, errNoResult)
+		}
+		got.ContentType, got.Width, got.Height, got.Duration = f.ContentType, max(f.Width, 0), max(f.Height, 0), max(f.Duration, 0)
+		r.Files = append(r.Files, got)
+	}
+	if r.Text == nil && len(r.Embeddings) == 0 && len(r.Files) == 0 {
+		return supplier.Outcome{}, wire.Unusable(status, errNoResult)
+	}
+	s.measure(&r, t)
+	return supplier.Outcome{Result: &r}, nil
+}
+
+// finish returns why a text ended, in the words of the contract.
+func finish(reason string) string {
+	switch reason {
+	case "length", "content_filter":
+		return reason
+	default:
+		return "stop"
+	}
+}
+
+// mostSeconds is above what any work lasts; what exceeds it is nonsense.
+const mostSeconds = 1 << 30
+
+// measure adds what the other gateway measured and charged. A text without a report is estimated.
+func (s state) measure(r *supplier.Result, t answered) {
+	if u := t.Usage; u != nil {
+		r.Usage = supplier.Usage{
+			InputTokens: wire.Count(u.InputTokens), OutputTokens: wire.Count(u.OutputTokens), Images: wire.Count(u.Images),
+			Milliseconds: int64(wire.Number(u.Seconds, mostSeconds) * 1000), Characters: wire.Count(u.Characters),
+		}
+		if cost, err := task.ParseMoney(u.Cost.Amount); err == nil {
+			r.Charged = new(int64(cost))
+		}
+	}
+	if s.Asked > 0 && r.Text != nil {
+		tokens := wire.Tokens(r.Usage.InputTokens, r.Usage.OutputTokens, s.Asked, len(*r.Text))
+		r.Usage.InputTokens, r.Usage.OutputTokens = tokens.InputTokens, tokens.OutputTokens
+	}
+}
+
+// ended returns the error of a job that didn't succeed. It is definite, and cost nothing.
+func (a *adapter) ended(t answered) *supplier.Error {
+	if t.State == canceled {
+		return wire.Failure(supplier.Failed, fault.ProviderUnavailable, errCanceled)
+	}
+	e := a.failure(t.Error)
+	e.Sent = supplier.Failed
+	return e
+}
+
+// failure judges the error of a task as the answer to a creation that failed so.
+func (a *adapter) failure(report json.RawMessage) *supplier.Error {
+	var e api.Error
+	_ = wire.Decode(report, &e) // without a code it is a fault of the other gateway's
+	body, err := json.Marshal(api.ErrorResponse{Error: api.Error{Code: e.Code, Details: e.Details}})
+	if err != nil {
+		body = nil
+	}
+	return a.format.Refusal(wire.Answer{Status: api.Status(&fault.Error{Code: e.Code}), Body: body})
+}

@@ -1,0 +1,207 @@
+package upstream_test
+
+import (
+	"net/http"
+	"slices"
+
+	"unitask/internal/catalog"
+	"unitask/internal/supplier"
+	"unitask/internal/supplier/anthropic"
+	"unitask/internal/supplier/fal"
+	"unitask/internal/supplier/gemini"
+	"unitask/internal/supplier/openai"
+	"unitask/internal/supplier/replicate"
+	"unitask/internal/supplier/unitask"
+	"unitask/internal/task"
+)
+
+// The names that no caller may see. That of the model is one that the formats take in a path.
+const (
+	firstName  = "zaphod-first"
+	secondName = "zaphod-second"
+	modelName  = "zaphod/beeblebrox-9b"
+	sellerKey  = "zarquon-secret-key"
+	jobID      = "job-zarquon-77"
+	prompt     = "Forty-two towels"
+)
+
+// dialect is one format, for one capability: the real adapter, and what its supplier answers.
+type dialect struct {
+	kind       supplier.Kind
+	capability catalog.Name
+	input      string
+	model      string
+	unit       task.Unit
+	maps       []string
+	phases     []phase // those that it has; in order
+	phaseOf    func(r *http.Request) phase
+	answer     func(w http.ResponseWriter, r *http.Request, s *seller)
+	working    http.HandlerFunc // the news of a job that goes on
+	brief      bool             // no cell asks or fetches in vain until the end: another format's do
+	honours    bool             // a submission that comes again under its key is the same one
+	keyed      bool             // the result is opened with the supplier's key, at the supplier's own address
+}
+
+// name is the dialect's in the table.
+func (d dialect) name() string { return d.kind.Name + " " + string(d.capability) }
+
+// next returns the phase after p; "" after the last.
+func (d dialect) next(p phase) phase {
+	if i := slices.Index(d.phases, p); i >= 0 && i+1 < len(d.phases) {
+		return d.phases[i+1]
+	}
+	return ""
+}
+
+// hasJob reports whether the work is a job that is asked after.
+func (d dialect) hasJob() bool { return slices.Contains(d.phases, poll) }
+
+// price is what a supplier charges: so much a unit of what it makes.
+func (d dialect) price(usd task.Money) task.Price { return task.Price{Unit: d.unit, Output: usd} }
+
+// cost is what the dialect's result costs at a price: ten tokens, one image or one second.
+func (d dialect) cost(usd task.Money) task.Money {
+	return d.price(usd).Cost(task.Usage{OutputTokens: 10, Images: 1, Milliseconds: 1000})
+}
+
+func onlySubmit(*http.Request) phase { return submit }
+
+// byMethod takes each POST for a submission, and each GET for a question but where it asks for a file.
+func byMethod(r *http.Request) phase {
+	switch {
+	case r.Method == http.MethodPost:
+		return submit
+	case sends(r, http.MethodGet, "/files/zarquon", "/files/zarquon:download"):
+		return transfer
+	default:
+		return poll
+	}
+}
+
+func dialects() []dialect {
+	chat := dialect{
+		capability: "text.chat", input: `{"prompt":"` + prompt + `"}`, model: modelName, unit: task.PerMillionTokens,
+		phases: []phase{submit}, phaseOf: onlySubmit,
+	}
+	image := dialect{
+		capability: "image.generate", input: `{"prompt":"` + prompt + `"}`, model: modelName, unit: task.PerImage,
+		phases: []phase{submit, poll, transfer}, phaseOf: byMethod,
+	}
+	return []dialect{
+		openaiChat(chat), anthropicChat(chat), geminiChat(chat), openaiImage(image), falImage(image), replicateImage(image), unitaskImage(image),
+		geminiVideo(),
+	}
+}
+
+func openaiChat(d dialect) dialect {
+	d.kind = openai.Kind()
+	d.answer = func(w http.ResponseWriter, _ *http.Request, _ *seller) {
+		say(w, `{"model":%q,"choices":[{"message":{"role":"assistant","content":"Yes."},"finish_reason":"stop"}],
+			"usage":{"prompt_tokens":10,"completion_tokens":10}}`, modelName)
+	}
+	return d
+}
+
+func anthropicChat(d dialect) dialect {
+	d.kind = anthropic.Kind()
+	d.answer = func(w http.ResponseWriter, _ *http.Request, _ *seller) {
+		say(w, `{"id":%q,"type":"message","role":"assistant","model":%q,"content":[{"type":"text","text":"Yes."}],
+			"stop_reason":"end_turn","usage":{"input_tokens":10,"output_tokens":10}}`, jobID, modelName)
+	}
+	return d
+}
+
+func geminiChat(d dialect) dialect {
+	d.kind = gemini.Kind()
+	d.answer = func(w http.ResponseWriter, _ *http.Request, _ *seller) {
+		say(w, `{"candidates":[{"content":{"parts":[{"text":"Yes."}],"role":"model"},"finishReason":"STOP"}],"modelVersion":%q,
+			"usageMetadata":{"promptTokenCount":10,"candidatesTokenCount":10}}`, modelName)
+	}
+	return d
+}
+
+// openaiImage answers with the address of its picture: it has no job that could be asked after.
+func openaiImage(d dialect) dialect {
+	d.kind, d.phases = openai.Kind(), []phase{submit, transfer}
+	d.answer = func(w http.ResponseWriter, r *http.Request, s *seller) {
+		if byMethod(r) == transfer {
+			_, _ = w.Write(picture())
+			return
+		}
+		say(w, `{"data":[{"url":%q}],"usage":{"input_tokens":10,"output_tokens":10}}`, s.file())
+	}
+	return d
+}
+
+func falImage(d dialect) dialect {
+	d.kind, d.maps = fal.Kind(), []string{"testdata/models.yaml"}
+	d.working = answer("application/json", `{"status":"IN_PROGRESS"}`)
+	d.answer = func(w http.ResponseWriter, r *http.Request, s *seller) {
+		switch {
+		case byMethod(r) == submit:
+			say(w, `{"status":"IN_QUEUE","request_id":%q}`, jobID)
+		case byMethod(r) == transfer:
+			_, _ = w.Write(picture())
+		case sends(r, http.MethodGet, "/status"):
+			say(w, `{"status":"COMPLETED"}`)
+		default:
+			say(w, `{"images":[{"url":%q,"content_type":"image/png"}]}`, s.file())
+		}
+	}
+	return d
+}
+
+func replicateImage(d dialect) dialect {
+	d.kind, d.brief, d.maps = replicate.Kind(), true, []string{"testdata/models.yaml"}
+	d.working = answer("application/json", `{"id":"`+jobID+`","status":"processing"}`)
+	d.answer = func(w http.ResponseWriter, r *http.Request, s *seller) {
+		switch byMethod(r) {
+		case submit:
+			w.WriteHeader(http.StatusCreated)
+			say(w, `{"id":%q,"status":"starting"}`, jobID)
+		case transfer:
+			_, _ = w.Write(picture())
+		default:
+			say(w, `{"id":%q,"status":"succeeded","output":{"images":[{"url":%q}]}}`, jobID, s.file())
+		}
+	}
+	return d
+}
+
+// unitaskImage is another gateway: it takes a creation under the same key for the same task.
+func unitaskImage(d dialect) dialect {
+	d.kind, d.brief, d.honours = unitask.Kind(), true, true
+	d.working = answer("application/json", `{"id":"`+jobID+`","state":"running"}`)
+	d.answer = func(w http.ResponseWriter, r *http.Request, s *seller) {
+		switch byMethod(r) {
+		case submit:
+			w.WriteHeader(http.StatusAccepted)
+			say(w, `{"id":%q,"state":"queued"}`, jobID)
+		case transfer:
+			_, _ = w.Write(picture())
+		default:
+			say(w, `{"id":%q,"state":"succeeded","output":{"images":[{"url":%q}]}}`, jobID, s.file())
+		}
+	}
+	return d
+}
+
+func geminiVideo() dialect {
+	const operation = "models/zaphod/operations/" + jobID
+	return dialect{
+		kind: gemini.Kind(), capability: "video.generate", input: `{"prompt":"` + prompt + `"}`, model: modelName,
+		unit: task.PerSecond, phases: []phase{submit, poll, transfer}, phaseOf: byMethod, brief: true, keyed: true,
+		working: answer("application/json", `{"name":"`+operation+`","done":false}`),
+		answer: func(w http.ResponseWriter, r *http.Request, s *seller) {
+			switch byMethod(r) {
+			case submit:
+				say(w, `{"name":%q}`, operation)
+			case transfer:
+				_, _ = w.Write(film())
+			default:
+				say(w, `{"name":%q,"done":true,"response":{"generateVideoResponse":{"generatedSamples":[
+					{"video":{"uri":"http://%s/v1beta/files/zarquon:download"}}]}}}`, operation, s.api.address)
+			}
+		},
+	}
+}

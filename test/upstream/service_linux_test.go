@@ -1,0 +1,249 @@
+package upstream_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"unitask/internal/api"
+	"unitask/internal/artifact"
+	"unitask/internal/catalog"
+	"unitask/internal/desk"
+	"unitask/internal/fault"
+	"unitask/internal/gate"
+	"unitask/internal/gateway"
+	"unitask/internal/routing"
+	"unitask/internal/server"
+	"unitask/internal/store/memstore"
+	"unitask/internal/supplier"
+	"unitask/internal/task"
+)
+
+// The times of a cell. What waits for a supplier in vain waits that long; what should go well goes well
+// within them on a machine that is busy.
+const (
+	hangTime     = 4 * time.Second  // of an exchange that is to last too long
+	exchangeTime = time.Minute      // of any other
+	fetchTime    = 2 * time.Second  // a transfer is tried again, so it may be short
+	shortTime    = 10 * time.Second // of a task that is to meet its deadline
+	longTime     = 5 * time.Minute  // of any other
+)
+
+const (
+	firstPrice  task.Money = 1_000_000
+	secondPrice task.Money = 3_000_000
+)
+
+// service is the whole service in this process, but for its database: API, gateway, routing, adapters,
+// real sockets on both sides.
+type service struct {
+	t        *testing.T
+	base     string
+	key      string
+	client   http.Client
+	operator *desk.Operator
+	log      *record
+	secrets  []string
+}
+
+// builtin is the catalog, which takes longer to load than most cells take.
+var builtin = sync.OnceValues(catalog.Default)
+
+// newService starts a service whose routes are the sellers, the first one the cheapest.
+func newService(t *testing.T, c cell, sellers ...*seller) *service {
+	t.Helper()
+	db := memstore.New(time.Now)
+	s := &service{t: t, log: &record{}}
+	logger := slog.New(slog.NewJSONHandler(s.log, nil))
+	keeper := must(gate.New(gate.Config{Keys: db, Prefix: "svc"}))(t)
+	files := must(artifact.NewFolder(artifact.FolderConfig{Dir: t.TempDir()}))(t)
+	directory := must(must(builtin())(t).WithDeadlines(map[catalog.Name]time.Duration{c.dialect.capability: c.deadline()}))(t)
+	g := must(gateway.New(gateway.Config{
+		Catalog: directory, Store: db, Gate: keeper, Routes: must(routing.NewTable(s.routes(c, sellers), nil))(t), Artifacts: files,
+		Fetcher: must(artifact.NewFetcher(artifact.FetcherConfig{
+			DialTimeout: fetchTime, HeaderTimeout: fetchTime, IdleTimeout: fetchTime, Timeout: fetchTime,
+		}))(t),
+		Limits: gateway.Limits{ArtifactBytes: 1 << 20, Grace: time.Second}, Logger: logger,
+	}))(t)
+	ln := must((&net.ListenConfig{}).Listen(t.Context(), "tcp4", "127.0.0.1:0"))(t)
+	s.base = "http://" + ln.Addr().String()
+	signer := must(artifact.NewSigner(must(db.Secret(t.Context(), "urls", artifact.SecretSize))(t), time.Hour))(t)
+	front := must(server.New(server.Config{
+		Gateway: g, Gate: keeper, Artifacts: files, Signer: signer, BaseURL: s.base, Logger: logger,
+	}))(t)
+	s.operator = &desk.Operator{Store: db, Tasks: db, Gate: keeper, Prefix: "svc", Now: time.Now}
+	s.key = must(s.operator.CreateKey(t.Context(), api.KeyCreate{Name: "tests", Mode: task.Live}))(t).Secret
+	g.Start()
+	served := make(chan error, 1)
+	go func() { served <- front.Serve(ln) }()
+	transport := &http.Transport{}
+	s.client = http.Client{Transport: transport, Timeout: 2 * time.Minute}
+	t.Cleanup(func() {
+		transport.CloseIdleConnections()
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		for _, err := range []error{g.Shutdown(ctx), front.Shutdown(ctx), <-served} {
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		s.scanLog()
+	})
+	return s
+}
+
+// routes has each seller spoken to by the real adapter, as the configuration would make it.
+func (s *service) routes(c cell, sellers []*seller) []routing.Route {
+	d, timeout := c.dialect, exchangeTime
+	if c.failure.code == fault.ProviderTimeout {
+		timeout = hangTime
+	}
+	var all []routing.Route
+	for i, one := range sellers {
+		name, price := firstName, firstPrice
+		if i > 0 {
+			name, price = secondName, secondPrice
+		}
+		a := must(d.kind.New(supplier.Config{
+			Name: name, BaseURL: "http://" + one.api.address, Timeout: timeout, Models: d.maps,
+			APIKey: func() (string, error) { return sellerKey, nil },
+		}))(s.t)
+		all = append(all, routing.Route{
+			Capability: d.capability, Supplier: name, Model: d.model, Price: d.price(price), Approved: true, Mode: task.Live,
+			Kind: d.kind, Adapter: a, ResultHosts: []string{one.files.address},
+		})
+		s.secrets = append(s.secrets, one.api.address, one.files.address)
+	}
+	s.secrets = append(s.secrets, firstName, secondName, "zaphod", "zarquon", sellerKey, jobID, leak)
+	if d.kind.Name != "fal" && d.kind.Name != "unitask" { // a part of false, and our own name
+		s.secrets = append(s.secrets, d.kind.Name)
+	}
+	return all
+}
+
+// create submits the dialect's request under a key and waits for what comes of it.
+func (s *service) create(d dialect, idempotencyKey string) api.Task {
+	s.t.Helper()
+	body := `{"capability":"` + string(d.capability) + `","input":` + d.input + `}`
+	got := s.call(http.MethodPost, api.PathTasks, body, map[string]string{
+		"Content-Type": "application/json", api.HeaderIdempotencyKey: idempotencyKey,
+	})
+	id := idOf(got)
+	if id == "" {
+		s.t.Fatalf("the service answered %d %s", got.status, got.body)
+	}
+	return s.end(id)
+}
+
+// idOf returns the task's id in an answer that may be a task or an error about one.
+func idOf(a reply) string {
+	var body struct {
+		ID     string `json:"id"`
+		TaskID string `json:"task_id"`
+	}
+	_ = json.Unmarshal(a.body, &body)
+	return body.ID + body.TaskID
+}
+
+// end waits for a task's end and reads everything that its caller can read of it.
+func (s *service) end(id string) api.Task {
+	s.t.Helper()
+	path := api.PathTasks + "/" + id
+	for {
+		var got api.Task
+		read := s.call(http.MethodGet, path, "", map[string]string{api.HeaderPrefer: "wait=30"})
+		if err := json.Unmarshal(read.body, &got); err != nil || read.status != http.StatusOK {
+			s.t.Fatalf("%d %s", read.status, read.body)
+		}
+		if !got.State.Terminal() {
+			continue
+		}
+		s.call(http.MethodGet, path+"/timeline", "", nil)
+		s.call(http.MethodGet, api.PathTasks, "", nil)
+		s.call(http.MethodGet, path, "", map[string]string{"Accept": "text/event-stream"})
+		s.judge(got)
+		for _, a := range got.Output.Artifacts() {
+			if file := s.call(http.MethodGet, strings.TrimPrefix(a.URL, s.base), "", nil); int64(len(file.body)) != a.Bytes {
+				s.t.Errorf("an artifact of %d bytes gives %d", a.Bytes, len(file.body))
+			}
+		}
+		return got
+	}
+}
+
+// judge looks whether a task that succeeded has what was asked for.
+func (s *service) judge(got api.Task) {
+	s.t.Helper()
+	if got.Output == nil {
+		return
+	}
+	o := *got.Output
+	family, _, _ := strings.Cut(got.Capability, ".")
+	if has := map[string]bool{"text": o.Text != nil, "image": len(o.Images) == 1, "video": len(o.Videos) == 1}; !has[family] {
+		s.t.Errorf("%s brought %+v", got.Capability, o)
+	}
+}
+
+// reply is a whole answer of the service.
+type reply struct {
+	status int
+	body   []byte
+}
+
+// call makes one request and looks at all of the answer for what no caller may see.
+func (s *service) call(method, path, body string, header map[string]string) reply {
+	s.t.Helper()
+	r := must(http.NewRequestWithContext(s.t.Context(), method, s.base+path, strings.NewReader(body)))(s.t)
+	r.Header.Set("Authorization", "Bearer "+s.key)
+	for name, value := range header {
+		r.Header.Set(name, value)
+	}
+	resp := must(s.client.Do(r))(s.t)
+	raw := must(io.ReadAll(resp.Body))(s.t)
+	_ = resp.Body.Close()
+	s.scan(method+" "+path, resp.Header, raw)
+	return reply{resp.StatusCode, raw}
+}
+
+// ledger returns the task as its operator sees it.
+func (s *service) ledger(id string) api.AdminTask {
+	s.t.Helper()
+	return must(s.operator.Task(s.t.Context(), id))(s.t)
+}
+
+// must returns the value, or ends the test.
+func must[T any](v T, err error) func(*testing.T) T {
+	return func(t *testing.T) T {
+		if err != nil {
+			t.Helper()
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// record is a log that is written and read at once.
+type record struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (r *record) Write(p []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.buf.Write(p)
+}
+
+func (r *record) String() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.buf.String()
+}
