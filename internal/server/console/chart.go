@@ -62,8 +62,12 @@ func spendChart(rows []api.UsageRow) chart {
 		values = append(values, []float64{float64(amount(r.Cost))})
 		c.Rows = append(c.Rows, chartRow{r.Group, []string{money(r.Cost)}})
 	}
-	top := c.draw(values, 1e-9)
-	c.Top = money(strconv.FormatFloat(top/1e9, 'f', -1, 64))
+	const least = 1 // nano-dollar
+	if top := c.draw(values, least); top > least {
+		c.Top = money(strconv.FormatFloat(top/1e9, 'f', -1, 64))
+	} else {
+		c.Top = money("0")
+	}
 	return c
 }
 
