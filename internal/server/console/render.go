@@ -93,12 +93,18 @@ func (c *Console) showWith(x exchange, status int, p page) error {
 
 // refuse answers with the page of an error. The cause goes to the log alone.
 func (c *Console) refuse(w http.ResponseWriter, r *http.Request, v *desk.Visitor, err error) {
+	e := c.fault(w, r, err)
+	c.render(w, r, api.Status(e), page{Name: "error", Title: "Error", Visitor: v, Data: e})
+}
+
+// fault returns what a visitor is told of an error, and logs the cause of an internal one.
+func (c *Console) fault(w http.ResponseWriter, r *http.Request, err error) *fault.Error {
 	e := fault.From(err)
 	if e.Code == fault.Internal {
 		c.log.LogAttrs(r.Context(), slog.LevelError, "internal fault",
 			slog.String("request_id", w.Header().Get(api.HeaderRequestID)), slog.Any("err", e))
 	}
-	c.render(w, r, api.Status(e), page{Name: "error", Title: "Error", Visitor: v, Data: e})
+	return e
 }
 
 // goTo sends a browser to another page.

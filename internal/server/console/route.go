@@ -34,6 +34,8 @@ func (c *Console) route() {
 		"GET /tasks":                       c.handleTasks,
 		"GET /tasks/{task_id}":             c.handleTask,
 		"POST /tasks/{task_id}/cancel":     c.handleTaskCancel,
+		"GET /trial":                       c.handleTrial,
+		"POST /trial/request":              c.handleTrialRequest,
 		"GET /usage":                       c.handleUsage,
 		"GET /lookup":                      c.handleLookup,
 		"GET /suppliers":                   forOperators(c.handleSuppliers),

@@ -1,0 +1,237 @@
+// Runs a trial: the form becomes the body of a creation, which goes to the API's own handler under a fresh
+// Idempotency-Key. The answer is followed as a stream; the finished result is the one that the task's page shows.
+
+const form = document.getElementById("trial");
+const result = document.getElementById("result");
+if (form) start();
+
+function start() {
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    run().catch(() => say("The service can't be reached. Run it again: what was sent runs only once.", true));
+  });
+  form.addEventListener("input", preview);
+  form.addEventListener("change", preview);
+  document.querySelectorAll("[data-snippet]").forEach((button) => button.addEventListener("click", () => choose(button.dataset.snippet)));
+  document.querySelectorAll("[data-add]").forEach((button) => {
+    button.hidden = false;
+    button.addEventListener("click", () => addRow(button.parentElement.querySelector("[data-rows]")));
+  });
+}
+
+function addRow(rows) {
+  const row = rows.lastElementChild.cloneNode(true);
+  row.querySelectorAll("textarea").forEach((text) => { text.value = ""; });
+  const role = row.querySelector("select");
+  if (role) role.selectedIndex = (role.selectedIndex + 1) % role.options.length;
+  rows.append(row);
+  row.querySelector("textarea").focus();
+}
+
+// The snippets.
+
+function choose(index) {
+  for (const button of document.querySelectorAll("[data-snippet]")) button.setAttribute("aria-pressed", String(button.dataset.snippet === index));
+  for (const block of document.querySelectorAll("[data-code]")) block.hidden = block.dataset.code !== index;
+}
+
+function showSnippets(snippets) {
+  snippets.forEach((one, i) => { document.getElementById(`code-${i}`).textContent = one.text; });
+}
+
+const previewBytes = 256 << 10; // more than that is sent only to be run
+let previews = 0;
+let waiting;
+
+function preview() {
+  clearTimeout(waiting);
+  waiting = setTimeout(async () => {
+    const data = new FormData(form);
+    data.set("preview", "yes");
+    if ([...data.values()].some((value) => value instanceof File && value.size > previewBytes)) return;
+    const mine = ++previews;
+    const answer = await fetch(form.action, { method: "POST", body: data }).catch(() => null);
+    if (answer?.ok && mine === previews) showSnippets((await answer.json()).snippets);
+  }, 300);
+}
+
+// The run.
+
+const formBytes = 15 << 20;
+let attempt; // the last request without an answer: sent again, it is the same task
+
+async function run() {
+  const button = form.querySelector("[data-run]");
+  clear();
+  if (tooLarge()) return;
+  button.disabled = true;
+  try {
+    const read = await fetch(form.action, { method: "POST", body: new FormData(form) });
+    if (!read.ok) return refused(await read.json().catch(() => ({})));
+    const { request, snippets } = await read.json();
+    showSnippets(snippets);
+    const body = JSON.stringify(request);
+    if (attempt?.body !== body) attempt = { body, key: crypto.randomUUID?.() ?? `trial-${Date.now()}-${Math.random()}` };
+    const answer = await fetch(form.dataset.tasks, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", "Idempotency-Key": attempt.key, Accept: "text/event-stream", Prefer: "wait=0" },
+      body,
+    });
+    if (!answer.headers.get("Content-Type")?.startsWith("text/event-stream")) {
+      const problem = await answer.json();
+      if (!problem.error?.retryable) attempt = undefined;
+      return await refused(problem);
+    }
+    attempt = undefined;
+    await follow(answer);
+  } finally {
+    button.disabled = false;
+  }
+}
+
+// tooLarge keeps from the service what it would break off in the middle.
+function tooLarge() {
+  const inputs = [...form.querySelectorAll("input[type=file]")];
+  const size = (input) => [...input.files].reduce((sum, file) => sum + file.size, 0);
+  if (inputs.reduce((sum, input) => sum + size(input), 0) <= formBytes) return false;
+  const largest = inputs.sort((a, b) => size(b) - size(a))[0];
+  mark(largest.closest("[data-wire]"), "is too large to be sent from here: name it by an address");
+  largest.focus();
+  return true;
+}
+
+// follow shows a task as it goes on. A stream that breaks off is taken up where the task stands.
+async function follow(answer) {
+  let task;
+  let text = "";
+  for (let tries = 0; tries < 5; tries++) {
+    for await (const { name, data } of events(answer.body)) {
+      if (name === "delta") {
+        text += data.text;
+        stream(text);
+        continue;
+      }
+      if (task?.state !== data.state && !data.finished_at) await show(data.id, text);
+      task = data;
+      progress(task);
+      if (task.finished_at) return show(task.id);
+    }
+    if (!task) break;
+    text = "";
+    answer = await fetch(`${form.dataset.tasks}/${task.id}`, { headers: { Accept: "text/event-stream" } });
+    if (!answer.ok) break;
+  }
+  if (task) location.assign(form.dataset.pages + task.id);
+}
+
+async function* events(body) {
+  let rest = "";
+  for await (const piece of chunks(body.pipeThrough(new TextDecoderStream()))) {
+    const frames = (rest + piece).split("\n\n");
+    rest = frames.pop();
+    for (const frame of frames) {
+      const name = /^event: ?(.*)$/m.exec(frame)?.[1];
+      const data = /^data: ?(.*)$/m.exec(frame)?.[1];
+      if (name && data) yield { name, data: JSON.parse(data) };
+    }
+  }
+}
+
+async function* chunks(stream) {
+  const reader = stream.getReader();
+  for (;;) {
+    const { done, value } = await reader.read().catch(() => ({ done: true }));
+    if (done) return;
+    yield value;
+  }
+}
+
+// show puts the result of the task's own page here.
+async function show(id, text) {
+  const answer = await fetch(form.dataset.pages + id);
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const section = page.querySelector("#task .output");
+  if (!section) return;
+  const links = document.createElement("div");
+  links.className = "row";
+  const link = Object.assign(document.createElement("a"), { className: "button small", href: form.dataset.pages + id, textContent: "The task's page" });
+  links.append(link);
+  if (section.querySelector("progress")) links.prepend(canceler(id));
+  section.append(links);
+  result.replaceChildren(section);
+  if (text) stream(text);
+}
+
+function canceler(id) {
+  const button = Object.assign(document.createElement("button"), { type: "button", className: "button small danger", textContent: "Cancel" });
+  button.addEventListener("click", () => {
+    button.disabled = true;
+    fetch(`${form.dataset.tasks}/${id}/cancel`, { method: "POST" }).catch(() => { button.disabled = false; });
+  });
+  return button;
+}
+
+function stream(text) {
+  const at = result.querySelector("#stream");
+  if (!at) return;
+  at.hidden = false;
+  at.textContent = text;
+}
+
+function progress(task) {
+  const bar = result.querySelector("progress");
+  if (bar && task.progress !== null) bar.value = task.progress;
+}
+
+// The refusals: each row at the field that it is about.
+
+function clear() {
+  say("");
+  for (const field of form.querySelectorAll("[data-wire]")) mark(field, "");
+}
+
+async function refused(problem) {
+  const error = problem.error ?? { code: "INTERNAL", message: "the service gave no answer", details: [] };
+  if (problem.task_id) return show(problem.task_id);
+  const loose = [];
+  let first;
+  for (const row of error.details ?? []) {
+    const field = about(row.field);
+    if (!field) {
+      loose.push(`${row.field} ${row.message}`);
+      continue;
+    }
+    mark(field, row.message);
+    field.closest("details")?.setAttribute("open", "");
+    first ??= field;
+  }
+  first?.querySelector("input, select, textarea").focus();
+  const again = error.retry_after_seconds ? ` Try again in ${error.retry_after_seconds} s.` : "";
+  const what = loose.length > 0 && first ? loose.join("; ") : error.message;
+  say(`${error.code}: ${what}.${again} (${problem.request_id ?? "no request id"})`, !first);
+}
+
+// about returns the field that a detail is or belongs to; an object's own is its first member.
+function about(name) {
+  const fields = [...form.querySelectorAll("[data-wire]")];
+  const inside = fields.filter(({ dataset: { wire } }) => name === wire || name.startsWith(`${wire}.`) || name.startsWith(`${wire}[`));
+  inside.sort((a, b) => b.dataset.wire.length - a.dataset.wire.length);
+  return inside[0] ?? (name.includes(".") ? fields.find((field) => field.dataset.wire.startsWith(`${name}.`)) : undefined);
+}
+
+function mark(field, message) {
+  const problem = field.querySelector(".problem");
+  problem.textContent = message;
+  problem.hidden = !message;
+  for (const control of field.querySelectorAll("input, select, textarea")) {
+    if (message) control.setAttribute("aria-invalid", "true");
+    else control.removeAttribute("aria-invalid");
+  }
+}
+
+function say(message, focus) {
+  const at = form.querySelector("[data-problem]");
+  at.textContent = message;
+  at.hidden = !message;
+  if (focus && message) at.scrollIntoView({ block: "center" });
+}
