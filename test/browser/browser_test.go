@@ -1,0 +1,149 @@
+// Package browser drives the console and the trial of the real server in a real headless Chromium, as people
+// use them, and judges every page: no violation that axe finds, no report of the content security policy, no
+// error on the page, usable by keyboard alone, at 390 pixels and in the dark.
+package browser_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"unitask/internal/api"
+	"unitask/internal/client"
+	"unitask/test/harness"
+)
+
+func TestMain(m *testing.M) { os.Exit(harness.Main(m)) }
+
+var update = flag.Bool("update", false, "take the screenshots in docs/screenshots anew")
+
+var raced bool // set where the race detector is on
+
+// scriptTime bounds a script; it takes a tenth of that on a machine at rest.
+const scriptTime = 5 * time.Minute
+
+// need ends the test where a tool is missing: in CI by a failure.
+func need(t *testing.T, found bool, what string) {
+	t.Helper()
+	switch {
+	case found:
+	case os.Getenv("CI") == "true":
+		t.Fatalf("%s is missing, and CI must run this test", what)
+	default:
+		t.Skipf("%s is missing: nothing is tested in a browser here", what)
+	}
+}
+
+// tools returns the browser, node and the folder of the modules that `make npm` installs.
+func tools(t *testing.T) (chromium, node, modules string) {
+	t.Helper()
+	var err error
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if chromium, err = exec.LookPath(name); err == nil {
+			break
+		}
+	}
+	need(t, err == nil, "chromium (Debian: apt install chromium)")
+	node, err = exec.LookPath("node")
+	need(t, err == nil, "node")
+	modules, err = filepath.Abs(filepath.Join("..", "npm"))
+	if err == nil {
+		_, err = os.Stat(filepath.Join(modules, "node_modules", "playwright-core"))
+	}
+	need(t, err == nil, "playwright-core (make npm)")
+	return chromium, node, modules
+}
+
+// setting is what a script is told.
+type setting struct {
+	Base        string   `json:"base"`
+	Link        string   `json:"link"`
+	Binary      string   `json:"binary"`
+	Environment []string `json:"environment"`
+	Chromium    string   `json:"chromium"`
+	Modules     string   `json:"modules"`
+	Folder      string   `json:"folder"`      // the script's own, for the browser's profile and files
+	Screenshots string   `json:"screenshots"` // where they go; "" for none
+	Root        bool     `json:"root"`        // who can't be given Chromium's sandbox
+}
+
+// run runs a script against a server with the sandbox's suppliers, by a link for an operator.
+func run(t *testing.T, script string, s *harness.Server) {
+	t.Helper()
+	if raced {
+		t.Skip("the plain run does the same: the server isn't built with the race detector")
+	}
+	chromium, node, modules := tools(t)
+	s.Start()
+	admin, err := client.NewAdmin(s.Data())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := admin.CreateAccount(t.Context(), api.AccountCreate{Name: "Northwind"}); err != nil {
+		t.Fatal(err)
+	}
+	link, err := admin.Invite(t.Context(), "Northwind", api.Invite{Member: "Ada Byron", Role: "operator"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := setting{
+		Base: s.Base, Link: link.URL, Binary: harness.Binary(), Environment: s.Environ(), Chromium: chromium, Modules: modules,
+		Folder: t.TempDir(), Root: os.Geteuid() == 0,
+	}
+	if *update {
+		if told.Screenshots, err = filepath.Abs(filepath.Join("..", "..", "docs", "screenshots")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	raw, err := json.Marshal(told)
+	if err != nil {
+		t.Fatal(err)
+	}
+	drive(t, node, script, raw)
+}
+
+// drive runs a script in a process group of its own, which ends with the test, browser and all.
+func drive(t *testing.T, node, script string, told []byte) {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), node, script)
+	command.Stdin = bytes.NewReader(told)
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	var problems bytes.Buffer
+	command.Stderr = &problems
+	out, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	end := func() { _ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
+	timer := time.AfterFunc(scriptTime, end)
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		t.Log(lines.Text())
+	}
+	err = command.Wait()
+	timer.Stop()
+	end()
+	if err != nil {
+		t.Errorf("%s: %v\n%s", script, err, strings.TrimSpace(problems.String()))
+	}
+}
+
+// TestConsole is the show: from the one-time link to a revoked key.
+func TestConsole(t *testing.T) {
+	s := harness.NewServer(t)
+	run(t, "console.mjs", s)
+	if t.Failed() {
+		t.Log(s.Warnings())
+	}
+}

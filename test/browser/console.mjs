@@ -1,0 +1,294 @@
+// The show: sign in, make a key, use it by the command line, see its task, run every capability in the trial,
+// see the usage grow, revoke the key and see it refused; every page judged in light and dark, wide and narrow.
+import { writeFileSync } from "node:fs";
+import path from "node:path";
+import { assert, browse, cli, equal, fits, judge, plays, shot, step, tabTo, told } from "./rig.mjs";
+
+const visited = new Map(); // each page's name and address, for the later rounds
+
+async function visit(page, name, address) {
+  await page.goto(address);
+  visited.set(name, new URL(page.url()).pathname + new URL(page.url()).search);
+  await judge(page, name);
+}
+
+async function makeKey(page) {
+  await page.goto("/console/");
+  await page.keyboard.press("Tab");
+  assert(await page.getByText("Skip to the content").evaluate((e) => e === document.activeElement), "the first Tab isn't the way to the content");
+  await tabTo(page, page.getByRole("link", { name: "Keys", exact: true }), "Keys");
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**/console/keys");
+  await tabTo(page, page.getByRole("link", { name: "New key" }), "New key");
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**/console/keys/new*");
+  await tabTo(page, page.getByLabel("Name"), "Name");
+  await page.keyboard.type("web shop");
+  await tabTo(page, page.getByRole("button", { name: "Create the key" }), "Create the key");
+  await page.keyboard.press("Enter");
+  const secret = page.locator("#secret");
+  await secret.waitFor();
+  const key = await secret.inputValue();
+  assert(/^svc_test_[0-9A-Za-z]{38}$/.test(key), "that is no key");
+  await judge(page, "a new key");
+  await shot(page, "key-made");
+  await tabTo(page, page.getByRole("link", { name: "I have it" }), "I have it");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "web shop" }).waitFor();
+  assert(!(await page.content()).includes(key), "the key is shown twice");
+  await judge(page, "key");
+  visited.set("key", new URL(page.url()).pathname);
+  await visit(page, "key-new", "/console/keys/new");
+  await visit(page, "keys", "/console/keys");
+  assert(!(await page.content()).includes(key), "the list shows the key");
+  return { key, keyPage: visited.get("key") };
+}
+
+async function useKey(page, key) {
+  const done = await cli(key, "run", "text.chat", "What is a key for?", "--json");
+  equal(done.code, 0, "the command's end");
+  const made = JSON.parse(done.stdout);
+  await visit(page, "tasks", "/console/tasks");
+  await page.getByText(made.id).waitFor();
+  await visit(page, "task", `/console/tasks/${made.id}`);
+  await page.locator(".pill.succeeded").first().waitFor();
+  await visit(page, "lookup", `/console/lookup?id=${made.id}`);
+  await page.getByText(made.id).first().waitFor();
+}
+
+// usage returns how many tasks have succeeded, as the page says.
+async function usage(page) {
+  await visit(page, "usage", "/console/usage");
+  return Number(await page.locator("dt", { hasText: /^Succeeded$/ }).locator("xpath=following-sibling::dd[1]").innerText());
+}
+
+async function open(page, capability) {
+  await visit(page, `trial-${capability}`, `/console/trial?capability=${capability}&mode=test`);
+}
+
+async function runTrial(page) {
+  await page.locator("[data-run]").click();
+  await page.locator("#result .pill.succeeded").waitFor();
+  await page.locator("[data-run]:enabled").waitFor();
+  await judge(page, "a result");
+}
+
+const more = (page) => page.locator("[data-rest] > summary").click();
+
+let speech; // the id of the recording that was made
+
+const trials = new Map([
+  ["text.chat", async (page) => {
+    await open(page, "text.chat");
+    const snippet = page.locator("#code-0");
+    assert((await snippet.textContent()).startsWith("unitask run text.chat"), "no command is shown");
+    await page.getByLabel("Prompt").fill("Why is the sky blue at noon?");
+    await snippet.filter({ hasText: "sky blue" }).waitFor();
+    for (const name of ["curl", "Go", "Python", "JavaScript", "CLI"]) {
+      await page.getByRole("button", { name, exact: true }).click();
+      const shown = await page.locator("[data-code]:visible").innerText();
+      assert(name === "CLI" || (shown.includes("UNITASK_API_KEY") && shown.includes("sky blue")), `${name} shows ${shown}`);
+      assert(!/svc_(live|test)_/.test(shown), `${name} shows a key`);
+    }
+    await runTrial(page);
+    assert((await page.locator("#result pre").innerText()).includes("sky blue"), "the answer isn't about the prompt");
+    await shot(page, "trial-text");
+    await more(page);
+    await page.getByLabel("Prompt").fill("");
+    await page.getByLabel("Content").fill("And at dusk?");
+    await page.getByRole("button", { name: "Add another" }).click();
+    await page.getByLabel("Content").nth(1).fill("Then it is red.");
+    await page.getByRole("button", { name: "Add another" }).click();
+    await page.getByLabel("Content").nth(2).fill("Why red?");
+    await runTrial(page);
+  }],
+  ["text.embed", async (page) => {
+    await open(page, "text.embed");
+    await runTrial(page);
+    await page.locator("#result").getByText("2 vectors").waitFor();
+  }],
+  ["image.generate", async (page) => {
+    await open(page, "image.generate");
+    await page.getByLabel("Prompt", { exact: false }).first().fill("A red fox in fresh snow, early light");
+    await more(page);
+    await page.getByLabel("Size").fill("640x400");
+    await runTrial(page);
+    await drawn(page);
+    await more(page);
+    await shot(page, "trial-image");
+  }],
+  ["image.edit", async (page) => {
+    await open(page, "image.edit");
+    const picture = path.join(told.folder, "picture.png");
+    writeFileSync(picture, await (await page.context().request.get(await lastPicture(page))).body());
+    await open(page, "image.edit");
+    await page.locator('input[type=file][name="input.images"]').setInputFiles(picture);
+    page.refusals(403);
+    await page.locator("[data-run]").click(); // nobody vouched for people yet
+    const person = page.locator('[data-wire="input.authorization.person"]');
+    await person.locator(".problem:visible").waitFor();
+    assert((await page.locator("[data-problem]").innerText()).includes("AUTHORIZATION_REQUIRED"), "it isn't asked for an authorization");
+    await judge(page, "a refusal");
+    await person.getByRole("combobox").selectOption("none");
+    await runTrial(page);
+    await drawn(page);
+  }],
+  ["video.generate", async (page) => {
+    await open(page, "video.generate");
+    await page.getByLabel("Prompt", { exact: false }).first().fill("Waves roll onto a pebble beach at dusk");
+    await more(page);
+    await page.getByLabel("Duration seconds").fill("1");
+    await runTrial(page);
+    const { width } = await plays(page.locator("#result video"));
+    assert(width > 0, "the video has no picture");
+    await more(page);
+    await shot(page, "trial-video");
+  }],
+  ["audio.speech", async (page) => {
+    await open(page, "audio.speech");
+    await page.locator('[name="input.text"]').fill("Nine.");
+    await runTrial(page);
+    await plays(page.locator("#result audio"));
+    speech = /art_\w+/.exec(await page.locator("#result audio").getAttribute("src"))[0];
+  }],
+  ["audio.transcribe", async (page) => {
+    await open(page, "audio.transcribe");
+    await page.getByLabel("Audio by address or artifact").fill(speech);
+    await runTrial(page);
+    assert((await page.locator("#result pre").innerText()).length > 0, "there is no text");
+  }],
+]);
+
+async function drawn(page) {
+  const image = page.locator("#result img").first();
+  await image.waitFor();
+  await image.evaluate((i) => i.decode());
+  assert(await image.evaluate((i) => i.naturalWidth > 0), "the picture isn't drawn");
+}
+
+// lastPicture returns the address of the newest picture, from its task's page.
+async function lastPicture(page) {
+  await page.goto("/console/tasks?capability=image.generate");
+  await page.locator("tbody a").first().click();
+  const image = page.locator(".output img").first();
+  await image.waitFor();
+  visited.set("task-image", new URL(page.url()).pathname);
+  return new URL(await image.getAttribute("src"), told.base).href;
+}
+
+async function refusals(page) {
+  page.refusals(400, 403, 413);
+  await page.goto("/console/trial?capability=text.chat");
+  await page.getByLabel("Prompt").fill("");
+  await more(page);
+  await page.getByLabel("Max output tokens").fill("many");
+  await page.getByLabel("Temperature").fill("7");
+  await more(page);
+  await page.locator("[data-run]").click();
+  await page.locator("[data-problem]:visible").waitFor();
+  const problems = await page.locator(".problem:visible").allInnerTexts();
+  equal(problems.length, 3, `problems beside fields: ${problems.join("; ")}`);
+  await judge(page, "fields with problems");
+  await page.getByLabel("Max output tokens").fill("20");
+  await page.getByLabel("Temperature").fill("");
+  await page.getByLabel("Prompt").fill("@fail:CONTENT_POLICY_VIOLATION");
+  await page.locator("[data-run]").click();
+  await page.locator("#result .pill.failed").waitFor();
+  equal(await page.locator(".problem:visible").count(), 0, "problems after a request that is right");
+  await judge(page, "a failure");
+}
+
+async function cancel(page) {
+  await page.goto("/console/trial?capability=image.generate");
+  await page.getByLabel("Prompt", { exact: false }).first().fill("@stuck:running a fox");
+  await page.locator("[data-run]").click();
+  await page.locator("#result .pill.running, #result .pill.queued").first().waitFor();
+  await judge(page, "a task under way");
+  await page.locator("#result").getByRole("button", { name: "Cancel" }).click();
+  await page.locator("#result .pill.canceled").waitFor();
+}
+
+async function revoke(page, key, keyPage) {
+  await page.goto(keyPage);
+  await page.getByLabel("I'm sure").check();
+  await Promise.all([
+    page.waitForResponse((r) => r.url().endsWith("/revoke")),
+    page.getByRole("button", { name: "Revoke the key" }).click(),
+  ]);
+  const from = Date.now();
+  let status;
+  do {
+    status = (await fetch(new URL("/api/ai/v1/capabilities", told.base), { headers: { Authorization: `Bearer ${key}` } })).status;
+  } while (status !== 401 && Date.now() - from < 1000);
+  equal(status, 401, "a second after the revocation");
+  const { code } = await cli(key, "run", "text.chat", "Still there?");
+  equal(code, 4, "the command's end with a revoked key");
+}
+
+async function round(page, look, width) {
+  await page.emulateMedia({ colorScheme: look });
+  await page.setViewportSize({ width, height: width < 500 ? 844 : 860 });
+  visited.set("overview", "/console/");
+  visited.set("suppliers", "/console/suppliers");
+  visited.set("accounts", "/console/accounts");
+  visited.set("trial-live", "/console/trial?mode=live");
+  await page.goto("/console/accounts");
+  visited.set("account", await page.getByRole("link", { name: "Northwind", exact: true }).getAttribute("href"));
+  const names = new Map([[`light1280`, ["overview", "tasks", "task-image", "keys", "key", "key-new", "usage", "lookup", "suppliers", "accounts", "account"]],
+    ["dark1280", ["overview", "task-image"]], ["light390", ["overview", "trial-text.chat"]]]).get(look + width);
+  for (const [name, address] of visited) {
+    if (name.startsWith("trial-") && !["trial-text.chat", "trial-image.edit", "trial-live"].includes(name)) continue; // alike
+    await page.goto(address);
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    await judge(page, `${name}, ${look}, ${width}`);
+    await fits(page, `${name}, ${look}, ${width}`);
+    if (!names.includes(name)) continue;
+    const suffix = look === "dark" ? "-dark" : width === 390 ? "-390" : "";
+    await page.waitForFunction(() => [...document.images].every((i) => i.complete));
+    await shot(page, name.replace(".", "-") + suffix);
+  }
+}
+
+await browse(async (page) => {
+  await step("the sign-in page", async () => {
+    await page.goto("/console/");
+    await page.waitForURL("**/console/sign-in");
+    await judge(page, "sign-in");
+    await shot(page, "sign-in");
+  });
+
+  await step("a one-time link signs in, once", async () => {
+    await page.goto(told.link);
+    await page.waitForURL("**/console/");
+    assert(!page.url().includes("#"), "the token is left in the address");
+    await judge(page, "overview without anything");
+    page.refusals(401);
+    const again = await page.context().request.fetch(new URL("/console/sign-in", told.base).href, {
+      method: "POST", form: { token: told.link.split("#")[1] }, headers: { "Sec-Fetch-Site": "same-origin" },
+    });
+    equal(again.status(), 401, "the link again");
+  });
+
+  const { key, keyPage } = await step("a key is made by keyboard alone, and shown once", () => makeKey(page));
+  await step("the key is used by the command line, and its task is there", () => useKey(page, key));
+  const before = await usage(page);
+  for (const [name, run] of trials) await step(`the trial runs ${name}`, () => run(page));
+  await step("the trial says what is wrong at the field", () => refusals(page));
+  await step("a task is canceled from the trial", () => cancel(page));
+  await step("the usage grows", async () => {
+    const after = await usage(page);
+    equal(after - before, trials.size + 1, "tasks that succeeded since"); // text.chat ran twice
+  });
+  await step("a revoked key is refused within a second", () => revoke(page, key, keyPage));
+  await step("every page in the light", () => round(page, "light", 1280));
+  await step("every page in the dark", () => round(page, "dark", 1280));
+  await step("every page at 390 pixels", () => round(page, "light", 390));
+  await step("signing out ends the session", async () => {
+    await page.setViewportSize({ width: 1280, height: 860 });
+    await page.goto("/console/");
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.waitForURL("**/console/sign-in");
+    await page.goto("/console/keys");
+    await page.waitForURL("**/console/sign-in");
+  });
+});
