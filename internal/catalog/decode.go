@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -25,9 +26,13 @@ var errTrailing = errors.New("data after the value")
 // order: syntax (UTF-8 and lone surrogates included), duplicate members, depth, top-level members,
 // numbers. Input and Parameters of the answer don't share memory with body.
 func Decode(body []byte, lim Limits) (Request, *fault.Error) {
-	s := scanBody(body, lim)
+	d := decoders.Get().(*jsontext.Decoder)
+	if len(body) <= mostKept {
+		defer decoders.Put(d)
+	}
+	s := scanBody(d, body, lim)
 	if errors.Is(s.err, jsontext.ErrDuplicateName) {
-		rest := scanBody(body, lim, jsontext.AllowDuplicateNames(true))
+		rest := scanBody(d, body, lim, jsontext.AllowDuplicateNames(true))
 		if rest.err == nil {
 			return Request{}, fault.Invalid(pointerField(errorPointer(s.err)), "is given more than once")
 		}
@@ -51,8 +56,14 @@ type scan struct {
 	top     members
 }
 
-func scanBody(body []byte, lim Limits, opts ...jsontext.Options) *scan {
-	s := &scan{dec: jsontext.NewDecoder(bytes.NewBuffer(body), opts...), body: body, limit: lim.Depth}
+// decoders are used again; each refers to the body that it read last, so those of large ones aren't.
+var decoders = sync.Pool{New: func() any { return jsontext.NewDecoder(bytes.NewBuffer(nil)) }}
+
+const mostKept = 64 << 10
+
+func scanBody(d *jsontext.Decoder, body []byte, lim Limits, opts ...jsontext.Options) *scan {
+	d.Reset(bytes.NewBuffer(body), opts...)
+	s := &scan{dec: d, body: body, limit: lim.Depth}
 	if s.limit <= 0 || s.limit > maxNesting {
 		s.limit = maxNesting
 	}

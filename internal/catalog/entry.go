@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -12,7 +13,11 @@ import (
 type entry struct {
 	Capability
 	input, parameters, output *check
+	fit                       atomic.Pointer[string] // the newest parameters that the schema took: callers seldom change them
 }
+
+// mostFit is up to how many bytes of parameters are remembered.
+const mostFit = 1 << 10
 
 // check is one compiled schema and the document it came from, which holds its annotations.
 type check struct {

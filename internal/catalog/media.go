@@ -11,8 +11,11 @@ import (
 // MediaPointers returns the JSON pointers of the media values present in a validated input, such as
 // "/images/0", in the order of the capability's MediaInputs and then of the arrays.
 func MediaPointers(c Capability, input json.RawMessage) []string {
+	if len(c.MediaInputs) == 0 {
+		return nil
+	}
 	var v any
-	if len(c.MediaInputs) == 0 || jsonv2.Unmarshal(input, &v) != nil {
+	if jsonv2.Unmarshal(input, &v) != nil {
 		return nil
 	}
 	var pointers []string

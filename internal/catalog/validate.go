@@ -30,11 +30,16 @@ func (e *entry) validate(r Request) *fault.Error {
 	if err != nil {
 		return fault.From(err)
 	}
-	more, err := e.parameters.violations(GroupParameters, parameters)
-	if err != nil {
-		return fault.From(err)
+	if last := e.fit.Load(); last == nil || *last != string(parameters) {
+		more, err := e.parameters.violations(GroupParameters, parameters)
+		if err != nil {
+			return fault.From(err)
+		}
+		if rows = append(rows, more...); len(more) == 0 && len(parameters) <= mostFit {
+			e.fit.Store(new(string(parameters)))
+		}
 	}
-	if rows = append(rows, more...); len(rows) > 0 {
+	if len(rows) > 0 {
 		return invalidRows(rows[:min(len(rows), maxRows)])
 	}
 	return nil

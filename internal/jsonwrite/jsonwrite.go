@@ -79,7 +79,23 @@ func (w *Writer) value() {
 // String appends a string; invalid UTF-8 becomes U+FFFD.
 func (w *Writer) String(s string) {
 	w.value()
-	w.out, _ = jsontext.AppendQuote(w.out, s) // its error reports invalid UTF-8, which it has replaced
+	if !plain(s) {
+		w.out, _ = jsontext.AppendQuote(w.out, s) // its error reports invalid UTF-8, which it has replaced
+		return
+	}
+	w.out = append(w.out, '"')
+	w.out = append(w.out, s...)
+	w.out = append(w.out, '"')
+}
+
+// plain reports whether s stands in JSON as it is: most strings do, and are copied.
+func plain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
 }
 
 // Int appends a whole number.

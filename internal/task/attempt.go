@@ -2,6 +2,7 @@ package task
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"time"
 
@@ -102,7 +103,7 @@ func (t Task) BeginAttempt(p Plan, now time.Time) Task {
 		panic("task: a second open attempt")
 	}
 	n := len(t.Attempts) + 1
-	t.Attempts = append(cloneAttempts(t.Attempts), Attempt{
+	t.Attempts = append(slices.Clip(t.Attempts), Attempt{
 		N: n, Moderation: p.Moderation, Supplier: p.Supplier, Model: p.Model, SubmitKey: SubmitKey(t.ID, n), State: Intent,
 		Caps: p.Caps, Reason: p.Reason, Passed: p.Passed, StartedAt: now,
 	})
@@ -115,7 +116,7 @@ func (t Task) MarkSubmitted(job json.RawMessage, now time.Time) (Task, bool) {
 	if t.OpenAttempt() == nil {
 		return t, false
 	}
-	t.Attempts = cloneAttempts(t.Attempts)
+	t.Attempts = slices.Clone(t.Attempts)
 	a := &t.Attempts[len(t.Attempts)-1]
 	a.State, a.Job = Submitted, job
 	if a.SubmittedAt == nil {
@@ -129,7 +130,7 @@ func (t Task) CloseAttempt(c Closing, now time.Time) (Task, bool) {
 	if t.OpenAttempt() == nil || !c.State.Ended() {
 		return t, false
 	}
-	t.Attempts = cloneAttempts(t.Attempts)
+	t.Attempts = slices.Clone(t.Attempts)
 	a := &t.Attempts[len(t.Attempts)-1]
 	a.State, a.Code, a.Usage, a.Cost, a.CostUnknown = c.State, c.Code, c.Usage, c.Cost, c.CostUnknown
 	a.ClosedAt = &now
@@ -137,10 +138,6 @@ func (t Task) CloseAttempt(c Closing, now time.Time) (Task, bool) {
 		a.Reason += "; " + c.Note
 	}
 	return t, true
-}
-
-func cloneAttempts(in []Attempt) []Attempt {
-	return append(make([]Attempt, 0, len(in)+1), in...)
 }
 
 // LastUnknown reports whether the last attempt ended without anyone knowing its outcome.
@@ -156,7 +153,7 @@ func (t Task) Readopt() (Task, bool) {
 	if !t.LastUnknown() {
 		return t, false
 	}
-	t.Attempts = cloneAttempts(t.Attempts)
+	t.Attempts = slices.Clone(t.Attempts)
 	a := &t.Attempts[len(t.Attempts)-1]
 	a.State, a.Code, a.Usage, a.Cost, a.CostUnknown, a.ClosedAt = Intent, "", nil, 0, false, nil
 	if a.Job != nil {

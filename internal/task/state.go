@@ -169,10 +169,10 @@ func (t Task) finish(tr Transition, now time.Time) Task {
 // eraseJobs keeps of each attempt's job only the id that the supplier knows it by: its state may
 // hold parts of the input. An attempt that a retry may adopt keeps it whole.
 func (t Task) eraseJobs() Task {
-	if len(t.Attempts) == 0 {
+	if !slices.ContainsFunc(t.Attempts, func(a Attempt) bool { return a.Job != nil }) {
 		return t
 	}
-	t.Attempts = cloneAttempts(t.Attempts)
+	t.Attempts = slices.Clone(t.Attempts)
 	for i := range t.Attempts {
 		a := &t.Attempts[i]
 		if a.Job == nil || (i == len(t.Attempts)-1 && t.Reopenable() && t.LastUnknown()) {

@@ -43,15 +43,22 @@ type text struct {
 	Present bool
 }
 
-// UnmarshalJSON takes all three forms; parts that aren't text are left out.
-func (t *text) UnmarshalJSON(b []byte) error {
-	switch {
-	case string(b) == "null":
+// UnmarshalJSONFrom takes all three forms; parts that aren't text are left out.
+func (t *text) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	switch d.PeekKind() {
+	case 'n':
+		return d.SkipValue()
+	case '"':
+		value, err := d.ReadToken()
+		if err != nil {
+			return err
+		}
+		*t = text{Value: value.String(), Present: true}
 		return nil
-	case len(b) > 0 && b[0] == '"':
-		value, _ := jsontext.AppendUnquote(make([]byte, 0, len(b)), b) // its error reports invalid UTF-8, which it has replaced
-		*t = text{Value: string(value), Present: true}
-		return nil
+	}
+	b, err := d.ReadValue()
+	if err != nil {
+		return err
 	}
 	var parts []struct {
 		Text *string `json:"text"`

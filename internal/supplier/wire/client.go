@@ -52,6 +52,8 @@ type Config struct {
 // Client sends calls to one supplier. It is safe for concurrent use.
 type Client struct {
 	base      *url.URL
+	empty     *http.Request         // what all requests begin as
+	last      atomic.Pointer[place] // where the newest call went
 	key       supplier.KeyFunc
 	authorize func(h http.Header, key string)
 	timeout   time.Duration
@@ -90,7 +92,11 @@ func New(c Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	client := &Client{base: base, key: c.APIKey, authorize: c.Authorize, timeout: c.Timeout}
+	empty, err := http.NewRequestWithContext(context.Background(), http.MethodPost, base.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	client := &Client{base: base, empty: empty, key: c.APIKey, authorize: c.Authorize, timeout: c.Timeout}
 	if client.timeout == 0 {
 		client.timeout = DefaultTimeout
 	}
@@ -154,27 +160,49 @@ func (c *Client) request(ctx context.Context, call Call) (*http.Request, error) 
 	if !strings.HasPrefix(call.Path, "/") {
 		return nil, Failure(supplier.NotSent, fault.Internal, errors.New("a call's path lacks its slash"))
 	}
-	method := call.Method
-	if method == "" {
-		method = http.MethodPost
-	}
-	var body io.Reader
-	if call.Body != nil {
-		body = bytes.NewReader(call.Body)
-	}
-	req, err := http.NewRequestWithContext(ctx, method, c.base.String()+call.Path, body)
+	u, err := c.address(call.Path)
 	if err != nil {
-		return nil, Failure(supplier.NotSent, fault.Internal, errors.New("a call's method or path is malformed"))
+		return nil, Failure(supplier.NotSent, fault.Internal, errors.New("a call's path is malformed"))
 	}
-	req.GetBody = nil // else net/http may send the request twice
-	req.Header.Set("User-Agent", "unitask")
-	if call.Body != nil {
-		req.Header.Set("Content-Type", "application/json")
+	req := c.empty.WithContext(ctx)
+	req.URL = u
+	if call.Method != "" {
+		req.Method = call.Method
+	}
+	req.Header = make(http.Header, 3+len(call.Header))
+	req.Header["User-Agent"] = userAgent
+	if call.Body != nil { // without GetBody, with which net/http may send the request twice
+		req.Header["Content-Type"] = jsonType
+		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(call.Body)), int64(len(call.Body))
 	}
 	for name, values := range call.Header {
 		req.Header[http.CanonicalHeaderKey(name)] = values
 	}
 	return req, c.sign(req.Header)
+}
+
+// The headers that requests share.
+var (
+	userAgent = []string{"unitask"}
+	jsonType  = []string{"application/json"}
+)
+
+// place is a path below the base URL and the whole of it.
+type place struct {
+	path string
+	url  *url.URL // not to be changed
+}
+
+// address returns the URL of a path. Most calls go where the one before them went.
+func (c *Client) address(path string) (*url.URL, error) {
+	if last := c.last.Load(); last != nil && last.path == path {
+		return last.url, nil
+	}
+	u, err := url.Parse(c.base.String() + path)
+	if err == nil {
+		c.last.Store(&place{path, u})
+	}
+	return u, err
 }
 
 // sign adds the key, asked for at this very moment.

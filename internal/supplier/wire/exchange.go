@@ -47,10 +47,10 @@ func (f Format) Send(ctx context.Context, call Call) (Answer, error) {
 
 // complete adds the format's headers to a call.
 func (f Format) complete(call Call) Call {
-	h := maps.Clone(f.Header)
-	if h == nil {
-		h = http.Header{}
+	if len(f.Header) == 0 {
+		return call
 	}
+	h := maps.Clone(f.Header)
 	maps.Copy(h, call.Header)
 	call.Header = h
 	return call

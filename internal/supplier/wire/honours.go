@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -41,10 +42,15 @@ func Members(object json.RawMessage) map[string]json.RawMessage {
 	return m
 }
 
+// decoders are used again.
+var decoders = sync.Pool{New: func() any { return jsontext.NewDecoder(bytes.NewBuffer(nil)) }}
+
 // unknown returns the first member of a canonical object that known lacks. Values are passed over
 // where they stand: a prompt may be long, and every route asks.
 func unknown(object json.RawMessage, known []string) string {
-	d := jsontext.NewDecoder(bytes.NewBuffer(object))
+	d := decoders.Get().(*jsontext.Decoder)
+	defer decoders.Put(d)
+	d.Reset(bytes.NewBuffer(object))
 	for first := true; ; first = false {
 		name, err := d.ReadToken()
 		switch {

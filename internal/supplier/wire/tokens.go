@@ -16,6 +16,9 @@ func Count(b json.RawMessage) int64 { return int64(Number(b, maxCount)) }
 // Number reads one number of a usage report. What is missing, malformed or not between 0 and most is 0:
 // a paid answer isn't thrown away for a bad report.
 func Number(b json.RawMessage, most float64) float64 {
+	if len(b) == 0 {
+		return 0
+	}
 	f, err := strconv.ParseFloat(string(b), 64)
 	if err != nil || !(f >= 0 && f <= most) {
 		return 0
