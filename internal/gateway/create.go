@@ -65,12 +65,13 @@ func (g *Gateway) Create(ctx context.Context, c gate.Caller, s Submission) (Acce
 	if word != nil {
 		req.Input = catalog.WithoutAuthorization(req.Input)
 	}
-	n, choices, err := g.newTask(ctx, c, req, entry, old.LastUnknown())
+	o, err := g.newTask(ctx, c, req, entry, old.LastUnknown())
 	if err != nil {
 		return Accepted{}, err
 	}
-	n.IdempotencyHash, n.Fingerprint, n.Authorization = key, fingerprint, word
-	return g.accept(ctx, c, n, choices, s)
+	o.IdempotencyHash, o.Fingerprint, o.Authorization = key, fingerprint, word
+	o.request.Authorization = wordOf(word)
+	return g.accept(ctx, c, o, s)
 }
 
 // check passes the request through everything between the idempotency record and the commit, in the
@@ -95,10 +96,8 @@ func (g *Gateway) check(ctx context.Context, c gate.Caller, req catalog.Request)
 }
 
 // accept makes the one durable commit and, for a synchronous capability, begins the work.
-func (g *Gateway) accept(
-	ctx context.Context, c gate.Caller, n store.NewTask, choices []routing.Choice, s Submission,
-) (Accepted, error) {
-	created, err := g.commit(ctx, n, choices, s.Stream)
+func (g *Gateway) accept(ctx context.Context, c gate.Caller, o *order, s Submission) (Accepted, error) {
+	created, err := g.commit(ctx, o, s.Stream)
 	switch {
 	case errors.Is(err, store.ErrConflict):
 		return Accepted{}, conflict(c, task.Task{})
@@ -136,24 +135,24 @@ type begun struct {
 
 // commit records the task and starts its worker where it has one at once. Of the choices the one that
 // was begun is kept. A stream is there before the worker, so that it misses nothing.
-func (g *Gateway) commit(ctx context.Context, n store.NewTask, choices []routing.Choice, streams bool) (b begun, err error) {
+func (g *Gateway) commit(ctx context.Context, o *order, streams bool) (b begun, err error) {
 	defer func() {
 		if b.done == nil {
-			g.health.Keep(choices, "", "")
+			g.health.Keep(o.choices, "", "")
 		}
 	}()
 	if !g.enter() {
-		g.dropInput(ctx, n.InputRef)
+		g.dropInput(ctx, o.InputRef)
 		return b, errStopping
 	}
 	defer g.workers.Done()
 	var held tenure
-	if n.First != nil {
-		held = tenure{n.First.Node, time.Now()}
+	if o.First != nil {
+		held = tenure{o.First.Node, time.Now()}
 	}
-	b.Created, err = g.store.CreateTask(context.WithoutCancel(ctx), n)
+	b.Created, err = g.store.CreateTask(context.WithoutCancel(ctx), o.NewTask)
 	if refusedForSure(err) || b.Admit == store.AdmitReplayed {
-		g.dropInput(ctx, n.InputRef)
+		g.dropInput(ctx, o.InputRef)
 	}
 	if err != nil || b.Admit == store.AdmitReplayed {
 		return b, err
@@ -168,13 +167,13 @@ func (g *Gateway) commit(ctx context.Context, n store.NewTask, choices []routing
 	if a := b.Task.OpenAttempt(); a != nil {
 		first = *a
 	}
-	grant := g.health.Keep(choices, first.Supplier, first.Model)
+	at := start{fresh: true, grant: g.health.Keep(o.choices, first.Supplier, first.Model), request: &o.request, size: o.size}
 	done, lease := make(chan task.Task, 1), b.Lease
 	b.done = done
 	g.workers.Add(1)
 	g.crew.run(func() {
 		defer g.workers.Done()
-		done <- g.run(*lease, held, true, grant)
+		done <- g.run(*lease, held, at)
 	})
 	return b, nil
 }
@@ -185,42 +184,52 @@ func refusedForSure(err error) bool {
 	return held || errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrFull)
 }
 
+// order is a task to be recorded, with what is known of its work.
+type order struct {
+	store.NewTask
+	request supplier.Request
+	size    task.Usage
+	choices []routing.Choice
+}
+
 // newTask assembles the record: input kept, price frozen, reservation and holds computed. Synchronous
 // work has its routes chosen at once, unless it waits for an earlier attempt to be settled by its worker or
 // for a moderation supplier, who is asked first.
 func (g *Gateway) newTask(
 	ctx context.Context, c gate.Caller, req catalog.Request, entry catalog.Capability, waits bool,
-) (n store.NewTask, choices []routing.Choice, err error) {
+) (*order, error) {
 	routes := g.routes.Load()
 	req.Parameters = entry.FillDefaults(req.Parameters)
 	size := routing.Estimate(req.Capability, len(material(entry, req.Input)), req.Input, req.Parameters)
 	price := routes.ListPrice(c.Key.Mode, req.Capability, size)
-	n = store.NewTask{
-		ID: task.NewID(task.PrefixTask, g.now()), Scope: c.Scope(), KeyID: c.Key.ID, Capability: string(req.Capability), Sync: entry.Mode == catalog.Sync,
-		Input: req.Input, Parameters: req.Parameters, Deadline: entry.Deadline,
+	o := &order{size: size, request: supplier.Request{Capability: string(req.Capability), Input: req.Input, Parameters: req.Parameters}}
+	o.NewTask = store.NewTask{
+		ID: task.NewID(task.PrefixTask, g.now()), Scope: c.Scope(), KeyID: c.Key.ID, Capability: o.request.Capability,
+		Sync: entry.Mode == catalog.Sync, Input: req.Input, Parameters: req.Parameters, Deadline: entry.Deadline,
 		Price: price, Reserved: price.Cost(size),
 	}
-	n.Holds = g.gate.Holds(c, n.Reserved)
+	o.Holds = g.gate.Holds(c, o.Reserved)
 	if len(req.Input) > inlineInput {
-		n.Input = nil
-		if n.InputRef, err = g.keepInput(ctx, c.Scope(), req.Input, entry.Deadline); err != nil {
-			return n, nil, err
+		ref, err := g.keepInput(ctx, c.Scope(), req.Input, entry.Deadline)
+		if err != nil {
+			return nil, err
 		}
+		o.Input, o.InputRef = nil, ref
 	}
-	if n.Sync {
-		n.First = &store.First{Node: *g.node.Load(), Term: g.limits.Load().LeaseTerm}
+	if o.Sync {
+		o.First = &store.First{Node: *g.node.Load(), Term: g.limits.Load().LeaseTerm}
 	}
-	if !n.Sync || waits {
-		return n, nil, nil
+	if !o.Sync || waits {
+		return o, nil
 	}
 	if m, _ := g.moderation(c.Key.Mode, entry, req.Input); m != nil {
-		n.First.Plans = []task.Plan{m.Plan()}
-		return n, nil, nil
+		o.First.Plans = []task.Plan{m.Plan()}
+		return o, nil
 	}
-	sr := supplier.Request{Capability: string(req.Capability), Input: req.Input, Parameters: req.Parameters}
-	choices, passed := routes.Choose(routing.Want{Mode: c.Key.Mode, Request: sr, Size: size}, g.health)
-	n.First.Plans = routing.Plans(choices, passed)
-	return n, choices, nil
+	var passed []task.Passed
+	o.choices, passed = routes.Choose(routing.Want{Mode: c.Key.Mode, Request: o.request, Size: size}, g.health)
+	o.First.Plans = routing.Plans(o.choices, passed)
+	return o, nil
 }
 
 // join waits with a task that stood under the key before this request.

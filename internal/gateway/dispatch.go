@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"time"
 
-	"unitask/internal/routing"
 	"unitask/internal/store"
 	"unitask/internal/task"
 )
@@ -69,7 +68,7 @@ func (g *Gateway) claim(ctx context.Context) int {
 	for _, l := range leases {
 		g.workers.Go(func() {
 			defer g.giveBack()
-			g.run(l, held, false, routing.Grant{})
+			g.run(l, held, start{})
 		})
 	}
 	return len(leases)

@@ -168,11 +168,18 @@ func (w *work) readInput(ctx context.Context) error {
 		return fault.New(fault.ProviderUnavailable, "the capability is no longer served")
 	}
 	w.size = routing.Estimate(entry.Name, len(material(entry, input)), input, w.t.Parameters)
-	w.request = &supplier.Request{Capability: w.t.Capability, Input: input, Parameters: w.t.Parameters}
-	if a := w.t.Authorization; a != nil {
-		w.request.Authorization = &supplier.Authorization{Person: a.Person, Statement: a.Statement}
+	w.request = &supplier.Request{
+		Capability: w.t.Capability, Input: input, Parameters: w.t.Parameters, Authorization: wordOf(w.t.Authorization),
 	}
 	return nil
+}
+
+// wordOf returns what a supplier hears of what was declared about a person; nil for nothing.
+func wordOf(a *task.Authorization) *supplier.Authorization {
+	if a == nil {
+		return nil
+	}
+	return &supplier.Authorization{Person: a.Person, Statement: a.Statement}
 }
 
 // prepare reads the input with its media, once a worker: what is fetched here is at hand for every

@@ -50,16 +50,25 @@ type work struct {
 	live      *live         // what those are told who follow the task; nil where nobody does
 }
 
+// start is what a worker has from whoever accepted the task a moment ago; nothing where it was claimed.
+type start struct {
+	fresh   bool              // the open attempt, if any, was begun with the lease itself
+	grant   routing.Grant     // what that attempt took of its route
+	request *supplier.Request // without its media; nil where it is still to be read
+	size    task.Usage        // of the request
+}
+
 // run works on a task until it is terminal, the node stops or the lease is lost, and returns the task
-// as last seen. fresh says that the open attempt, if any, was begun with the lease itself.
+// as last seen.
 //
 // Its context ends with the deadline, the caller's cancellation or the end of the node's grace. What
 // only waits, ends as soon as the node begins to stop: see soft.
-func (g *Gateway) run(l store.Lease, held tenure, fresh bool, grant routing.Grant) task.Task {
+func (g *Gateway) run(l store.Lease, held tenure, s start) task.Task {
 	w := &work{
-		g: g, ref: l.Ref, t: l.Task, held: held, ends: time.Now().Add(l.Left), grant: grant, inherited: inheritedFrom(l.Task, fresh),
+		g: g, ref: l.Ref, t: l.Task, held: held, ends: time.Now().Add(l.Left), inherited: inheritedFrom(l.Task, s.fresh),
+		grant: s.grant, request: s.request, size: s.size,
 	}
-	if a := l.Task.OpenAttempt(); a != nil && fresh {
+	if a := l.Task.OpenAttempt(); a != nil && s.fresh {
 		w.fresh = a.N
 	}
 	w.work()

@@ -117,18 +117,21 @@ func (s *core) record(x *exchange, begun time.Time) {
 			KeyID: x.caller.Key.ID, Account: x.caller.Account.ID, TaskID: x.taskID, Code: x.code,
 		})
 	}
-	attrs := []slog.Attr{
-		slog.String("method", x.r.Method), slog.String("route", x.route), slog.Int("status", x.status),
-		slog.String("request_id", x.id), slog.Float64("duration_ms", float64(took.Microseconds())/1000),
+	ctx, h := context.WithoutCancel(x.r.Context()), s.log.Handler()
+	if !h.Enabled(ctx, slog.LevelInfo) {
+		return
 	}
-	for _, a := range []slog.Attr{
-		slog.String("code", string(x.code)), slog.String("task_id", x.taskID), slog.String("key_id", x.caller.Key.ID),
-	} {
-		if a.Value.String() != "" {
-			attrs = append(attrs, a)
+	line := slog.NewRecord(time.Now(), slog.LevelInfo, "request", 0) // no caller to look up: it is always this line
+	attrs := append(make([]slog.Attr, 0, 8),
+		slog.String("method", x.r.Method), slog.String("route", x.route), slog.Int("status", x.status),
+		slog.String("request_id", x.id), slog.Float64("duration_ms", float64(took.Microseconds())/1000))
+	for _, a := range [...]struct{ name, value string }{{"code", string(x.code)}, {"task_id", x.taskID}, {"key_id", x.caller.Key.ID}} {
+		if a.value != "" {
+			attrs = append(attrs, slog.String(a.name, a.value))
 		}
 	}
-	s.log.LogAttrs(context.WithoutCancel(x.r.Context()), slog.LevelInfo, "request", attrs...)
+	line.AddAttrs(attrs...)
+	_ = h.Handle(ctx, line) // a log that can't be written has nowhere to say so
 }
 
 // knownMethod keeps what a caller made up out of the counts.
