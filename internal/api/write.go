@@ -9,7 +9,12 @@ func (t *Task) Write(w *jsonwrite.Writer) {
 	text(w, "capability", t.Capability)
 	text(w, "mode", string(t.Mode))
 	text(w, "state", string(t.State))
-	nullable(w, "progress", t.Progress)
+	w.Name("progress")
+	if t.Progress != nil {
+		w.Float(*t.Progress)
+	} else {
+		w.Null()
+	}
 	w.Name("created_at")
 	t.CreatedAt.write(w)
 	w.Name("updated_at")

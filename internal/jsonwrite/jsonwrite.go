@@ -9,6 +9,7 @@ package jsonwrite
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"strconv"
 	"time"
 
@@ -102,6 +103,16 @@ func plain(s string) bool {
 func (w *Writer) Int(n int64) {
 	w.value()
 	w.out = strconv.AppendInt(w.out, n, 10)
+}
+
+// Float appends a finite number.
+func (w *Writer) Float(f float64) {
+	if size := math.Abs(f); size != 0 && (size < 1e-6 || size >= 1e21) {
+		w.Any(f) // with an exponent
+		return
+	}
+	w.value()
+	w.out = strconv.AppendFloat(w.out, f, 'f', -1, 64)
 }
 
 // Bool appends true or false.

@@ -14,6 +14,10 @@ func TestWriter(t *testing.T) {
 	w.Name("a")
 	w.Begin('[')
 	w.Int(-1)
+	w.Float(0.5)
+	w.Float(-1e-7)
+	w.Float(1e21)
+	w.Float(0)
 	w.Bool(false)
 	w.Null()
 	w.String("<\"\n\xff\u2028>")
@@ -26,7 +30,7 @@ func TestWriter(t *testing.T) {
 	w.JSON([]byte(`{"e":1.50}`))
 	w.End('}')
 	got, err := w.Bytes()
-	want := `>{"a":[-1,false,null,"<\"\n` + "\ufffd\u2028" + `>"],"b":{"url":"x?a=1&b=2"},"c":"1970-01-01T00:00:00.000000001Z","d":{"e":1.50}}`
+	want := `>{"a":[-1,0.5,-1e-7,1e+21,0,false,null,"<\"\n` + "\ufffd\u2028" + `>"],"b":{"url":"x?a=1&b=2"},"c":"1970-01-01T00:00:00.000000001Z","d":{"e":1.50}}`
 	if err != nil || string(got) != want {
 		t.Errorf("%v, got\n%s\nwant\n%s", err, got, want)
 	}

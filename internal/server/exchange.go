@@ -79,7 +79,7 @@ func (s *core) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		ResponseWriter: w, control: http.NewResponseController(w), now: s.now, patient: s.limits.WriteTime,
 		r: r, id: task.NewID(task.PrefixRequest, begun), route: "none",
 	}
-	x.Header().Set(api.HeaderRequestID, x.id)
+	x.Header()[api.HeaderRequestID] = []string{x.id}
 	if r.ContentLength != 0 {
 		_ = x.control.SetReadDeadline(time.Now().Add(s.limits.BodyTime))
 	}

@@ -17,11 +17,12 @@ func (s *core) respond(x *exchange, status int, body any) {
 	w := writers.Get().(*jsonwrite.Writer)
 	defer writers.Put(w)
 	w.Reset()
-	if fast, ok := body.(interface{ Write(*jsonwrite.Writer) }); ok {
-		fast.Write(w)
-	} else {
-		w.Any(body)
-	}
+	w.Any(body)
+	s.send(x, status, w)
+}
+
+// send writes what the writer holds, a JSON body.
+func (s *core) send(x *exchange, status int, w *jsonwrite.Writer) {
 	w.Raw('\n')
 	raw, err := w.Bytes()
 	if err != nil {

@@ -53,6 +53,12 @@ func (s *Server) route() {
 	s.handle("/", s.notFound)
 }
 
+// The names of headers as net/http keeps them; it would make them anew for each response.
+var (
+	rateLimit       = http.CanonicalHeaderKey(api.HeaderRateLimit)
+	rateLimitPolicy = http.CanonicalHeaderKey(api.HeaderRateLimitPolicy)
+)
+
 // door finds out who calls.
 type door func(x *exchange) (gate.Caller, error)
 
@@ -66,8 +72,8 @@ func (s *Server) limited(who door, class gate.Class, h handler) handler {
 		x.caller = caller
 		quota, err := s.gate.Count(caller, class)
 		if policy := quota.Policy(); policy != "" {
-			x.Header().Set(api.HeaderRateLimitPolicy, policy)
-			x.Header().Set(api.HeaderRateLimit, quota.State())
+			h := x.Header()
+			h[rateLimitPolicy], h[rateLimit] = []string{policy}, []string{quota.State()}
 		}
 		if err != nil {
 			return err

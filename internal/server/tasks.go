@@ -7,6 +7,7 @@ import (
 
 	"unitask/internal/api"
 	"unitask/internal/gateway"
+	"unitask/internal/jsonwrite"
 	"unitask/internal/task"
 )
 
@@ -108,13 +109,17 @@ func (s *Server) respondTask(x *exchange, status int, t task.Task) {
 	s.describeTask(x, t)
 	body := s.wire(t)
 	body.RequestID = x.id
-	s.respond(x, status, &body)
+	w := writers.Get().(*jsonwrite.Writer)
+	defer writers.Put(w)
+	w.Reset()
+	body.Write(w)
+	s.send(x, status, w)
 }
 
 // describeTask sets the headers that a task has on a 200, 202 and 304 alike.
 func (s *Server) describeTask(x *exchange, t task.Task) {
 	x.taskID = t.ID
-	x.Header().Set("ETag", s.etag(t))
+	x.Header()["Etag"] = []string{s.etag(t)}
 	if !t.State.Terminal() {
 		x.Header().Set("Retry-After", strconv.Itoa(api.Seconds(pollAfter(s.now().Sub(t.CreatedAt)))))
 	}

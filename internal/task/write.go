@@ -22,7 +22,8 @@ func (t *Task) Write(w *jsonwrite.Writer) {
 	flag(w, "sync", t.Sync)
 	text(w, "state", string(t.State))
 	if t.Progress != nil {
-		other(w, "progress", *t.Progress)
+		w.Name("progress")
+		w.Float(*t.Progress)
 	}
 	number(w, "rev", t.Revision)
 	t.writeTimes(w)

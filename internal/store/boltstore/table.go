@@ -3,8 +3,8 @@ package boltstore
 import (
 	"encoding/binary"
 	"errors"
-	"maps"
 	"slices"
+	"strings"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -91,11 +91,17 @@ type change struct {
 
 // changes returns the rows, each bucket's in the order of their keys.
 func (r *rows) changes() []change {
-	var all []change
+	n := 0
+	for _, changed := range r {
+		n += len(changed)
+	}
+	all := make([]change, 0, n)
 	for b, changed := range r {
-		for _, key := range slices.Sorted(maps.Keys(changed)) {
-			all = append(all, change{bucket(b), key, changed[key]})
+		first := len(all)
+		for key, value := range changed {
+			all = append(all, change{bucket(b), key, value})
 		}
+		slices.SortFunc(all[first:], func(a, b change) int { return strings.Compare(a.key, b.key) })
 	}
 	return all
 }
