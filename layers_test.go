@@ -100,7 +100,7 @@ var layers = map[string]layer{
 
 	"docs":          {floor: 0}, // embeds the published interface
 	"cmd/unitask":   {floor: 8, below: true},
-	"test/bench":    {floor: 8, may: []string{"account", "api", "store", "store/boltstore", "task"}},
+	"test/bench":    {floor: 8, may: []string{"account", "api", "gate", "store", "store/boltstore", "task"}},
 	"test/browser":  {floor: 8},
 	"test/crash":    {floor: 8},
 	"test/e2e":      {floor: 8},

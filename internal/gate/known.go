@@ -4,11 +4,12 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"unitask/internal/account"
 	"unitask/internal/task"
 )
 
-// mostKnown is how many callers are kept in each of two generations, in about 700 bytes each.
-const mostKnown = 64 << 10
+// mostKnown is how many callers are kept in each of two generations, in about 600 bytes each.
+const mostKnown = 128 << 10
 
 // known keeps the callers that were read, as long as no key and no account changes. The older generation
 // goes when the newer one is full, so that those in use stay. A key that doesn't exist is never kept.
@@ -16,6 +17,7 @@ type known struct {
 	mu         sync.RWMutex
 	changes    uint64 // of the store, when these were read
 	young, old map[task.Hash]*read
+	owners     map[string]account.Account // of these, so that keys of one account share its memory
 }
 
 // read is a caller, and the second of its last use that was noted.
@@ -53,11 +55,16 @@ func (k *known) renew(h task.Hash, changes uint64) (*read, bool) {
 func (k *known) put(h task.Hash, r *read, changes uint64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.changes != changes {
-		if k.changes > changes {
-			return
-		}
-		k.changes, k.young, k.old = changes, nil, nil
+	if k.changes > changes {
+		return
+	}
+	if k.changes < changes || k.owners == nil {
+		k.changes, k.young, k.old, k.owners = changes, nil, nil, map[string]account.Account{}
+	}
+	if owner, ok := k.owners[r.Account.ID]; ok {
+		r.Account = owner
+	} else {
+		k.owners[r.Account.ID] = r.Account
 	}
 	k.addLocked(h, r)
 }
@@ -65,6 +72,7 @@ func (k *known) put(h task.Hash, r *read, changes uint64) {
 func (k *known) addLocked(h task.Hash, r *read) {
 	if len(k.young) >= mostKnown {
 		k.young, k.old = nil, k.young
+		clear(k.owners)
 	}
 	if k.young == nil {
 		k.young = map[task.Hash]*read{}

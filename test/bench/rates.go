@@ -26,6 +26,7 @@ const (
 	readyKilled  = "ready_killed"
 	openClosed   = "open_closed" // bbolt alone
 	openKilled   = "open_killed"
+	allocations  = "allocations" // a request
 	size         = "size"
 	sizeFreelist = "size_freelist"
 )
@@ -96,6 +97,8 @@ func (b *bed) measurements() []measurement {
 		{"wake", b.woken},
 		{"client", b.client},
 		{"keyring", b.keyring},
+		{"gate10", gated(10)},
+		{"gate100000", gated(100_000)},
 		{"stored", b.stored.measure},
 		{"queued", b.queued.measure},
 	}

@@ -53,11 +53,12 @@ type unit struct {
 }
 
 var (
-	perSecond = unit{"/s", 1, 0}
-	micros    = unit{" µs", 1e6, 0}
-	millis    = unit{" ms", 1e3, 2}
-	megabytes = unit{" MB", 1 / (1024. * 1024), 1}
-	times     = unit{"", 1, 2}
+	perSecond  = unit{"/s", 1, 0}
+	micros     = unit{" µs", 1e6, 0}
+	fineMicros = unit{" µs", 1e6, 2}
+	millis     = unit{" ms", 1e3, 2}
+	megabytes  = unit{" MB", 1 / (1024. * 1024), 1}
+	times      = unit{"", 1, 2}
 )
 
 func (u unit) write(v float64) string { return fmt.Sprintf("%.*f%s", u.decimals, v*u.factor, u.suffix) }

@@ -1,0 +1,382 @@
+package desk_test
+
+import (
+	"encoding/json"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"unitask/internal/account"
+	"unitask/internal/api"
+	"unitask/internal/desk"
+	"unitask/internal/fault"
+	"unitask/internal/gate"
+	"unitask/internal/requestlog"
+	"unitask/internal/store"
+	"unitask/internal/store/memstore"
+	"unitask/internal/task"
+)
+
+// office is a desk on a store in memory, with the clock of the test and a request log.
+type office struct {
+	*desk.Operator
+	t    *testing.T
+	db   *memstore.DB
+	gate *gate.Gate
+	log  *requestlog.Log
+	mu   sync.Mutex
+	at   time.Time
+}
+
+func newOffice(t *testing.T) *office {
+	t.Helper()
+	o := &office{t: t, at: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)}
+	o.db = memstore.New(o.now)
+	var err error
+	if o.gate, err = gate.New(gate.Config{Keys: o.db, Prefix: "svc", Now: o.now}); err != nil {
+		t.Fatal(err)
+	}
+	if o.log, err = requestlog.Open(requestlog.Config{Dir: t.TempDir(), Now: o.now}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := o.log.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	o.Operator = &desk.Operator{
+		Store: o.db, Tasks: o.db, Requests: o.log, Prefix: "svc", Server: api.Info{BaseURL: "https://ai.example"}, Now: o.now,
+	}
+	return o
+}
+
+func (o *office) now() time.Time {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.at
+}
+
+func (o *office) advance(d time.Duration) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.at = o.at.Add(d)
+}
+
+// opens reports whether the gate lets a key in.
+func (o *office) opens(secret string) bool {
+	_, err := o.gate.Authenticate(o.t.Context(), "Bearer "+secret)
+	return err == nil
+}
+
+// must returns a value whose error ends the test.
+func must[T any](v T, err error) func(t *testing.T) T {
+	return func(t *testing.T) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func wantCode(t *testing.T, what string, err error, want fault.Code) {
+	t.Helper()
+	if err == nil || fault.CodeOf(err) != want {
+		t.Errorf("%s: %v, want %s", what, err, want)
+	}
+}
+
+// invited returns the token of a member's link.
+func (o *office) invited(which, member, role string) string {
+	o.t.Helper()
+	link := must(o.Invite(o.t.Context(), which, api.Invite{Member: member, Role: role}))(o.t)
+	address, token, ok := strings.Cut(link.URL, "#")
+	if !ok || address != "https://ai.example"+api.PathSignIn {
+		o.t.Fatalf("the link is %s", link.URL)
+	}
+	return token
+}
+
+func TestRotate(t *testing.T) {
+	o := newOffice(t)
+	ctx := t.Context()
+	old := must(o.CreateKey(ctx, api.KeyCreate{
+		Name: "shop", Mode: task.Live, Scopes: []string{"image.*"}, ExpiresInSeconds: 10 * 24 * 3600, Limits: api.Limits{OpenTasks: 3, Budget: "5", BudgetPeriod: "day"},
+	}))(t)
+	o.advance(time.Hour)
+	next := must(o.RotateKey(ctx, old.ID, api.KeyRotate{OverlapSeconds: 3600}))(t)
+	want := old
+	want.CreatedAt = api.Timestamp{Time: o.now()}
+	want.ExpiresAt = &api.Timestamp{Time: o.now().Add(10 * 24 * time.Hour)}
+	if diff := cmp.Diff(want, next, cmpopts.IgnoreFields(api.Key{}, "ID", "Secret", "Hint")); diff != "" || next.ID == old.ID || next.Secret == old.Secret {
+		t.Errorf("the next key, %s (-want +got):\n%s", next.ID, diff)
+	}
+	if !o.opens(old.Secret) || !o.opens(next.Secret) {
+		t.Error("within the overlap one of the keys is refused")
+	}
+	if o.advance(time.Hour); o.opens(old.Secret) || !o.opens(next.Secret) {
+		t.Error("after the overlap the old key is taken, or the new one refused")
+	}
+	_, err := o.RotateKey(ctx, old.ID, api.KeyRotate{})
+	wantCode(t, "a key that is closed", err, fault.InvalidRequest)
+	_, err = o.RotateKey(ctx, "key_x", api.KeyRotate{})
+	wantCode(t, "an unknown key", err, fault.NotFound)
+	_, err = o.RotateKey(ctx, next.ID, api.KeyRotate{OverlapSeconds: -1})
+	wantCode(t, "a negative overlap", err, fault.InvalidRequest)
+	last := must(o.RotateKey(ctx, next.ID, api.KeyRotate{}))(t)
+	if o.opens(next.Secret) || !o.opens(last.Secret) {
+		t.Error("without an overlap the old key is taken, or the new one refused")
+	}
+}
+
+func TestAccounts(t *testing.T) {
+	o := newOffice(t)
+	ctx := t.Context()
+	made := must(o.CreateAccount(ctx, api.AccountCreate{
+		Name: " shop ", Capabilities: []string{"image.*"}, Limits: api.Limits{Budget: "5.50", BudgetPeriod: "month", ReadsPerMinute: 7},
+	}))(t)
+	want := api.Account{
+		ID: made.ID, Name: "shop", Capabilities: []string{"image.*"}, Limits: api.Limits{Budget: "5.5", BudgetPeriod: "month", ReadsPerMinute: 7},
+		Members: []api.Member{}, CreatedAt: api.Timestamp{Time: o.now()},
+	}
+	if diff := cmp.Diff(want, made); diff != "" {
+		t.Errorf("made (-want +got):\n%s", diff)
+	}
+	for name, bad := range map[string]api.AccountCreate{
+		"no name": {}, "a name twice": {Name: "shop"}, "a path": {Name: "a/b"}, "a dot": {Name: ".."}, "an id": {Name: made.ID},
+		"a long name": {Name: strings.Repeat("n", 101)}, "a bad pattern": {Name: "x", Capabilities: []string{"image*"}},
+		"half a budget": {Name: "x", Limits: api.Limits{Budget: "5"}},
+	} {
+		_, err := o.CreateAccount(ctx, bad)
+		wantCode(t, name, err, fault.InvalidRequest)
+	}
+	o.invited("shop", "ann", "")
+	want.Members = []api.Member{{Name: "ann", Role: "member", JoinedAt: api.Timestamp{Time: o.now()}}}
+	want.Limits = api.Limits{ReadsPerMinute: 7, OpenTasks: 2}
+	want.Capabilities = []string{}
+	got := must(o.UpdateAccount(ctx, made.ID, api.AccountUpdate{
+		Capabilities: new([]string{}), Limits: &api.LimitsUpdate{Budget: new(""), OpenTasks: new(2)},
+	}))(t)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("updated (-want +got):\n%s", diff)
+	}
+	for name, bad := range map[string]api.AccountUpdate{
+		"nobody": {RemoveMembers: []string{"zoe"}}, "a bad pattern": {Capabilities: new([]string{"x*"})},
+		"half a budget": {Limits: &api.LimitsUpdate{Budget: new("1")}},
+	} {
+		_, err := o.UpdateAccount(ctx, "shop", bad)
+		wantCode(t, name, err, fault.InvalidRequest)
+	}
+	_, err := o.GetAccount(ctx, "nobody")
+	wantCode(t, "an unknown account", err, fault.NotFound)
+	if all := must(o.ListAccounts(ctx))(t); len(all) != 1 || !cmp.Equal(all[0], want) {
+		t.Errorf("the list: %+v", all)
+	}
+}
+
+// TestSignIn: a link opens one session, once, in its time, for whom it was made; everything else gets one answer.
+func TestSignIn(t *testing.T) {
+	o := newOffice(t)
+	ctx := t.Context()
+	must(o.CreateAccount(ctx, api.AccountCreate{Name: "shop"}))(t)
+	link := o.invited("shop", "ann", "")
+	token, visitor, err := o.SignIn(ctx, link)
+	if err != nil || token == link || visitor.Account.Name != "shop" || visitor.Session.Member != "ann" || visitor.Session.Role != account.RoleMember {
+		t.Fatalf("%+v, %v", visitor, err)
+	}
+	_, _, want := o.SignIn(ctx, link)
+	wantCode(t, "a link that was used", want, fault.Unauthenticated)
+	late := o.invited("shop", "ann", "")
+	o.advance(account.LinkLife)
+	for name, bad := range map[string]string{"expired": late, "unknown": account.NewToken(), "empty": "", "a session's": token} {
+		if _, _, err := o.SignIn(ctx, bad); err == nil || err.Error() != want.Error() {
+			t.Errorf("%s: %v, want the one answer %v", name, err, want)
+		}
+	}
+	got := must(o.Visit(ctx, token))(t)
+	if !got.Session.SeenAt.Equal(o.now()) {
+		t.Errorf("seen at %s, want %s", got.Session.SeenAt, o.now())
+	}
+	for name, bad := range map[string]string{"a link's": link, "unknown": account.NewToken(), "empty": ""} {
+		_, err := o.Visit(ctx, bad)
+		wantCode(t, name, err, fault.Unauthenticated)
+	}
+	if o.opens(token) {
+		t.Error("a session's token is taken for a key")
+	}
+	if err := o.SignOut(ctx, token); err != nil {
+		t.Fatal(err)
+	}
+	_, err = o.Visit(ctx, token)
+	wantCode(t, "after signing out", err, fault.Unauthenticated)
+}
+
+// TestMemberIsSignedOut: who is removed, has another role or stays too long has no session any more.
+func TestMemberIsSignedOut(t *testing.T) {
+	o := newOffice(t)
+	ctx := t.Context()
+	must(o.CreateAccount(ctx, api.AccountCreate{Name: "shop"}))(t)
+	for name, end := range map[string]func(){
+		"removed":      func() { must(o.UpdateAccount(ctx, "shop", api.AccountUpdate{RemoveMembers: []string{"ann"}}))(t) },
+		"another role": func() { o.invited("shop", "ann", "operator") },
+		"too long":     func() { o.advance(account.SessionLife) },
+	} {
+		token, _, err := o.SignIn(ctx, o.invited("shop", "ann", "member"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		end()
+		_, err = o.Visit(ctx, token)
+		wantCode(t, name, err, fault.Unauthenticated)
+	}
+}
+
+// TestMemberSeesOneAccount asks as a member for what is another account's: it isn't there, as if it didn't
+// exist.
+func TestMemberSeesOneAccount(t *testing.T) {
+	o := newOffice(t)
+	ctx := t.Context()
+	own := must(o.CreateAccount(ctx, api.AccountCreate{Name: "shop"}))(t)
+	must(o.CreateAccount(ctx, api.AccountCreate{Name: "other"}))(t)
+	theirs := must(o.CreateKey(ctx, api.KeyCreate{Name: "theirs", Mode: task.Live, Account: "other"}))(t)
+	_, visitor, err := o.SignIn(ctx, o.invited("shop", "ann", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := o.Member(visitor)
+	if m.Account().ID != own.ID {
+		t.Errorf("the member's account is %s", m.Account().Name)
+	}
+	mine := must(m.CreateKey(ctx, api.KeyCreate{Name: "mine", Mode: task.Test}))(t)
+	if keys := must(m.ListKeys(ctx))(t); len(keys) != 1 || keys[0].ID != mine.ID || keys[0].Account != "shop" || keys[0].Secret != "" {
+		t.Errorf("keys %+v", keys)
+	}
+	_, unknown := m.RevokeKey(ctx, "key_x")
+	_, revoke := m.RevokeKey(ctx, theirs.ID)
+	_, rotate := m.RotateKey(ctx, theirs.ID, api.KeyRotate{})
+	for name, err := range map[string]error{"revoke": revoke, "rotate": rotate} {
+		if err == nil || err.Error() != unknown.Error() {
+			t.Errorf("%s: %v, want what an unknown key gets, %v", name, err, unknown)
+		}
+	}
+	_, err = m.CreateKey(ctx, api.KeyCreate{Name: "x", Mode: task.Test, Account: "other"})
+	wantCode(t, "a key of another account", err, fault.NotFound)
+	_, err = m.Usage(ctx, api.UsageQuery{Account: "other"})
+	wantCode(t, "another account's usage", err, fault.NotFound)
+	_, err = m.Usage(ctx, api.UsageQuery{By: api.BySupplier})
+	wantCode(t, "what suppliers charge", err, fault.InvalidRequest)
+	if !o.opens(theirs.Secret) {
+		t.Error("the other account's key is closed")
+	}
+
+	now := o.now()
+	foreign := requestlog.Entry{
+		ID: task.NewID(task.PrefixRequest, now), At: now, KeyID: theirs.ID, Account: "acct_other", TaskID: task.NewID(task.PrefixTask, now), Status: 200,
+	}
+	o.log.Add(foreign)
+	for _, id := range []string{foreign.ID, foreign.TaskID} {
+		_, err := m.FindRequests(ctx, id)
+		wantCode(t, "another account's request", err, fault.NotFound)
+		if got := must(o.FindRequests(ctx, id))(t); len(got) != 1 || got[0].KeyID != theirs.ID {
+			t.Errorf("the operator finds %+v", got)
+		}
+	}
+	must(m.RevokeKey(ctx, mine.ID))(t)
+	if o.opens(mine.Secret) {
+		t.Error("the member's own key is still taken")
+	}
+}
+
+// TestUsageGroups adds up two keys of two accounts over two days.
+func TestUsageGroups(t *testing.T) {
+	o := newOffice(t)
+	ctx := t.Context()
+	var ids []string
+	var keys []api.Key
+	for _, name := range []string{"shop", "other"} {
+		ids = append(ids, must(o.CreateAccount(ctx, api.AccountCreate{Name: name}))(t).ID)
+		o.advance(time.Millisecond)
+		keys = append(keys, must(o.CreateKey(ctx, api.KeyCreate{Name: "key of " + name, Mode: task.Live, Account: name}))(t))
+	}
+	for i := range 4 {
+		o.run(ids[i%2], keys[i%2].ID, task.Usage{Images: int64(i + 1)})
+		o.advance(12 * time.Hour)
+	}
+	row := func(group, name string, succeeded, images int64, cost string) api.UsageRow {
+		return api.UsageRow{Group: group, Name: name, Mode: task.Live, Succeeded: succeeded, Images: images, Cost: cost}
+	}
+	for _, tt := range []struct {
+		q    api.UsageQuery
+		want []api.UsageRow
+	}{
+		{api.UsageQuery{}, []api.UsageRow{row(ids[0], "shop", 2, 4, "0.4"), row(ids[1], "other", 2, 6, "0.6")}},
+		{api.UsageQuery{By: api.ByKey, Account: "other"}, []api.UsageRow{row(keys[1].ID, "key of other", 2, 6, "0.6")}},
+		{api.UsageQuery{By: api.ByCapability}, []api.UsageRow{row("image.generate", "", 4, 10, "1")}},
+		{api.UsageQuery{By: api.ByDay}, []api.UsageRow{row("2026-11-21", "", 2, 3, "0.3"), row("2026-11-22", "", 2, 7, "0.7")}},
+		{api.UsageQuery{By: api.ByDay, Since: "2026-11-22", Account: ids[0]}, []api.UsageRow{row("2026-11-22", "", 1, 3, "0.3")}},
+		{api.UsageQuery{By: api.ByDay, Until: "2026-11-20"}, []api.UsageRow{}},
+	} {
+		got := must(o.Usage(ctx, tt.q))(t)
+		if diff := cmp.Diff(tt.want, got.Data); diff != "" {
+			t.Errorf("%+v (-want +got):\n%s", tt.q, diff)
+		}
+	}
+	spent := must(o.Usage(ctx, api.UsageQuery{By: api.BySupplier}))(t)
+	want := []api.SupplierUsage{{Supplier: "s", Mode: task.Live, OK: 4, Cost: "0.000000028", SavedCost: "0", MeanMillis: 0}}
+	if diff := cmp.Diff(want, spent.Suppliers); diff != "" {
+		t.Errorf("by supplier (-want +got):\n%s", diff)
+	}
+	for name, bad := range map[string]api.UsageQuery{
+		"a group": {By: "week"}, "a day": {Since: "yesterday"}, "a supplier of an account": {By: api.BySupplier, Account: "shop"},
+	} {
+		_, err := o.Usage(ctx, bad)
+		wantCode(t, name, err, fault.InvalidRequest)
+	}
+}
+
+// run ends a task of a key at ten cents a picture.
+func (o *office) run(owner, key string, u task.Usage) {
+	o.t.Helper()
+	now := o.now()
+	id := task.NewID(task.PrefixTask, now)
+	made, err := o.db.CreateTask(o.t.Context(), store.NewTask{
+		ID: id, Scope: task.Scope{Account: owner, Mode: task.Live}, KeyID: key, Capability: "image.generate",
+		IdempotencyHash: account.HashSecret(id), Deadline: time.Hour, Price: task.Price{Unit: task.PerImage, Output: task.USD / 10}, Reserved: 10 * task.USD,
+		First: &store.First{Node: "n", Term: time.Hour, Plans: []task.Plan{{Supplier: "s", Model: "m"}}},
+	})
+	if err == nil {
+		_, err = o.db.Advance(o.t.Context(), made.Lease.Ref, store.Step{
+			Close: &task.Closing{State: task.OK, Cost: 7}, Moves: []task.Transition{task.Transfer(), task.Succeed(task.Output{}, u)},
+		})
+	}
+	if err != nil {
+		o.t.Fatal(err)
+	}
+}
+
+// TestNothingIsToldTwice: neither a key nor a link can be had again from what a desk returns or keeps.
+func TestNothingIsToldTwice(t *testing.T) {
+	o := newOffice(t)
+	ctx := t.Context()
+	key := must(o.CreateKey(ctx, api.KeyCreate{Name: "k", Mode: task.Live}))(t)
+	token := o.invited("", "ann", "operator")
+	keys := must(o.db.ListKeys(ctx))(t)
+	accounts := must(o.ListAccounts(ctx))(t)
+	listed := must(o.ListKeys(ctx))(t)
+	for _, told := range []any{keys, accounts, listed} {
+		if text := must(jsonOf(told))(t); strings.Contains(text, key.Secret) || strings.Contains(text, token) {
+			t.Errorf("%s", text)
+		}
+	}
+	_, _, err := o.SignIn(ctx, account.HashSecret(token).String())
+	wantCode(t, "the hash of a link's token", err, fault.Unauthenticated)
+}
+
+func jsonOf(v any) (string, error) {
+	raw, err := json.Marshal(v)
+	return string(raw), err
+}
