@@ -23,6 +23,7 @@ import (
 	"unitask/internal/policy"
 	"unitask/internal/routing"
 	"unitask/internal/server"
+	"unitask/internal/server/console"
 	"unitask/internal/store"
 	"unitask/internal/store/memstore"
 	"unitask/internal/supplier"
@@ -66,6 +67,8 @@ type options struct {
 	gateway  gateway.Limits
 	now      func() time.Time
 	policy   *policy.Policy
+	// pages is whether there is a console.
+	pages bool
 	// fetchable is hosts of this machine that may be fetched from.
 	fetchable []string
 }
@@ -89,11 +92,15 @@ func newWorld(t *testing.T, o options) *world {
 	ln := must((&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
 	w.base = "http://" + ln.Addr().String()
 	signer := must(artifact.NewSigner(must(o.engine.Secret(t.Context(), "urls", artifact.SecretSize))(t), time.Hour))(t)
-	s := must(server.New(server.Config{
-		Gateway: g, Gate: keeper, Artifacts: files, Signer: signer, BaseURL: w.base, Limits: o.limits, Now: o.now, Logger: log,
-	}))(t)
 	w.signer = signer
-	w.operator = &desk.Operator{Store: o.engine, Tasks: o.engine, Gate: keeper, Prefix: "svc", Now: time.Now}
+	w.operator = &desk.Operator{Store: o.engine, Tasks: o.engine, Gate: keeper, Prefix: "svc", Now: time.Now, Server: api.Info{BaseURL: w.base}}
+	c := server.Config{
+		Gateway: g, Gate: keeper, Artifacts: files, Signer: signer, BaseURL: w.base, Limits: o.limits, Now: o.now, Logger: log,
+	}
+	if o.pages {
+		c.Console = must(console.New(console.Config{Desk: w.operator, Gateway: g, Signer: signer, BaseURL: w.base, Logger: log}))(t)
+	}
+	s := must(server.New(c))(t)
 	g.Start()
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(ln) }()

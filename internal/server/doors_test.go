@@ -1,0 +1,254 @@
+package server_test
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"unitask/internal/api"
+	"unitask/internal/gate"
+	"unitask/internal/server"
+	"unitask/internal/task"
+)
+
+// door is a way to the same handlers: by a key, or from a page by a session.
+type door struct {
+	name  string
+	root  string                             // before the routes
+	knock func(r *http.Request, m task.Mode) // puts on who calls
+}
+
+// knocking is one request of the table. Of its path, TASK stands for the last task that was made.
+type knocking struct {
+	name, method, path string
+	mode               task.Mode // "": live
+	idempotency        string
+	body               string
+	header             map[string]string
+	want               int // the status
+}
+
+func creation(want int, name, idempotency, body string) knocking {
+	return knocking{name: name, method: http.MethodPost, path: "/tasks", idempotency: idempotency, body: body, want: want}
+}
+
+func (k knocking) in(m task.Mode) knocking { k.mode = m; return k }
+
+func (k knocking) with(name, value string) knocking {
+	header := map[string]string{name: value}
+	for n, v := range k.header {
+		header[n] = v
+	}
+	k.header = header
+	return k
+}
+
+func reading(want int, name, method, path string) knocking {
+	return knocking{name: name, method: method, path: path, want: want}
+}
+
+// doorTables are tables of requests, each sent in order through both doors, for a pair of accounts of their own.
+var doorTables = []struct {
+	name     string
+	limits   api.Limits // of each account
+	defaults gate.Defaults
+	requests []knocking
+}{
+	{
+		name: "requests",
+		requests: []knocking{
+			reading(200, "the directory", http.MethodGet, "/capabilities"),
+			reading(200, "the sandbox's directory", http.MethodGet, "/capabilities").in(task.Test),
+			creation(200, "a task", "doors-0001", chat("hello")),
+			creation(200, "again", "doors-0001", chat("hello")),
+			creation(409, "another request", "doors-0001", chat("good bye")),
+			reading(200, "the task", http.MethodGet, "/tasks/TASK"),
+			reading(200, "its states", http.MethodGet, "/tasks/TASK/timeline"),
+			reading(404, "in the other mode", http.MethodGet, "/tasks/TASK").in(task.Test),
+			reading(200, "all tasks", http.MethodGet, "/tasks?limit=5"),
+			reading(400, "a list that is wrong", http.MethodGet, "/tasks?state=lost"),
+			reading(404, "an unknown task", http.MethodGet, "/tasks/task_06gztwr81bcb6csfsxswat9e1m"),
+			creation(200, "an asynchronous one that fails", "doors-0002", image("a fox")).with("Prefer", "wait=30"),
+			creation(502, "a synchronous one that fails", "doors-0003", chat("refuse")),
+			creation(502, "it is reopened", "doors-0003", chat("refuse")),
+			creation(200, "a picture", "doors-0004", image("a fox")).in(task.Test).with("Prefer", "wait=30"),
+			creation(400, "an unknown capability", "doors-0005", `{"capability":"text.sing","input":{}}`),
+			creation(400, "one without a supplier", "doors-0005", `{"capability":"text.embed","input":{"texts":["a"]}}`),
+			creation(400, "what the schema refuses", "doors-0006", `{"capability":"text.chat","input":{"prompt":" "},"parameters":{"top_p":7,"x":1}}`),
+			creation(400, "no JSON", "doors-0007", `{"capability"`),
+			creation(400, "a member twice", "doors-0008", `{"capability":"text.chat","input":{},"input":{}}`),
+			creation(403, "nobody vouches for people", "doors-0009", `{"capability":"image.edit","input":{"prompt":"x","images":[{"url":"https://a.example/b.png"}]}}`).in(task.Test),
+			creation(400, "no Idempotency-Key", "", chat("hello")),
+			creation(400, "a short one", "short", chat("hello")),
+			creation(415, "no JSON by its name", "doors-0010", chat("hello")).with("Content-Type", "text/plain"),
+			creation(413, "too large", "doors-0011", chat(strings.Repeat("x", 5000))),
+			reading(405, "another method", http.MethodDelete, "/tasks"),
+			creation(202, "one that doesn't end", "doors-0012", image("@stuck:running")).in(task.Test),
+			reading(200, "is canceled", http.MethodPost, "/tasks/TASK/cancel").in(task.Test),
+			reading(200, "and again", http.MethodPost, "/tasks/TASK/cancel").in(task.Test),
+		},
+	},
+	{
+		name: "a budget for one task", limits: api.Limits{Budget: "0.000083", BudgetPeriod: "day"},
+		requests: []knocking{
+			creation(200, "the first", "doors-0001", chat("hello")),
+			creation(429, "one too many", "doors-0003", chat("hello")), creation(200, "the first again", "doors-0001", chat("hello")),
+			creation(200, "what is free", "doors-0004", chat("hello")).in(task.Test),
+		},
+	},
+	{
+		name: "the account's rate", limits: api.Limits{CreatesPerMinute: 2, ReadsPerMinute: 1},
+		requests: []knocking{
+			creation(200, "the first", "doors-0001", chat("hello")), reading(200, "a list", http.MethodGet, "/tasks"),
+			creation(429, "one too many", "doors-0002", chat("hello")), reading(200, "a read", http.MethodGet, "/tasks/TASK"),
+			reading(429, "a read too many", http.MethodGet, "/tasks/TASK"), creation(200, "the other mode", "doors-0003", chat("hello")).in(task.Test),
+		},
+	},
+	{
+		name: "the limits of whoever has none", defaults: gate.Defaults{CreatesPerMinute: 3, ReadsPerMinute: 2, OpenTasks: 1},
+		requests: []knocking{
+			creation(202, "an open task", "doors-0001", image("@stuck:running")).in(task.Test),
+			creation(429, "one too many", "doors-0002", image("a fox")).in(task.Test),
+			reading(200, "it ends", http.MethodPost, "/tasks/TASK/cancel").in(task.Test),
+			creation(200, "there is room", "doors-0003", chat("hello")).in(task.Test),
+			creation(429, "more than the rate", "doors-0004", chat("hello")).in(task.Test),
+		},
+	},
+}
+
+// TestBothDoors sends one table of requests by a key and from a page of somebody who signed in: the answers, the
+// limits, the errors and the records are the same.
+func TestBothDoors(t *testing.T) {
+	for _, tt := range doorTables {
+		t.Run(tt.name, func(t *testing.T) {
+			still := time.Now() // no bucket fills up while the table runs
+			w := newWorld(t, options{
+				defaults: tt.defaults, limits: server.Limits{Body: 4096}, now: func() time.Time { return still }, pages: true,
+			})
+			keyed, seated := w.byKey(tt.limits), w.bySession(tt.limits)
+			var lastKeyed, lastSeated string
+			for _, k := range tt.requests {
+				want := w.knock(keyed, k, &lastKeyed)
+				got := w.knock(seated, k, &lastSeated)
+				if want.Status != k.want {
+					t.Errorf("%s: status %d, want %d: %s", k.name, want.Status, k.want, want.Body)
+				}
+				if diff := gocmp.Diff(want, got); diff != "" {
+					t.Errorf("%s: by key (-), from a page (+):\n%s", k.name, diff)
+				}
+			}
+		})
+	}
+}
+
+// byKey makes an account with the limits and returns the door of its keys.
+func (w *world) byKey(limits api.Limits) door {
+	must(w.operator.CreateAccount(w.t.Context(), api.AccountCreate{Name: "keyed", Limits: limits}))(w.t)
+	keys := map[task.Mode]string{}
+	for _, mode := range []task.Mode{task.Live, task.Test} {
+		keys[mode] = w.key(api.KeyCreate{Account: "keyed", Mode: mode})
+	}
+	return door{"key", strings.TrimSuffix(api.PathTasks, "/tasks"), func(r *http.Request, m task.Mode) {
+		r.Header.Set("Authorization", "Bearer "+keys[m])
+	}}
+}
+
+// bySession makes an account with the limits and returns the door of a member who signed in.
+func (w *world) bySession(limits api.Limits) door {
+	ctx := w.t.Context()
+	must(w.operator.CreateAccount(ctx, api.AccountCreate{Name: "seated", Limits: limits}))(w.t)
+	link := must(w.operator.Invite(ctx, "seated", api.Invite{Member: "ann"}))(w.t)
+	_, token, _ := strings.Cut(link.URL, "#")
+	form := strings.NewReader(url.Values{"token": {token}}.Encode())
+	r := must(http.NewRequestWithContext(ctx, http.MethodPost, w.base+api.PathSignIn, form))(w.t)
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	resp := must((&http.Transport{DisableKeepAlives: true}).RoundTrip(r))(w.t)
+	_ = resp.Body.Close()
+	if len(resp.Cookies()) != 1 {
+		w.t.Fatalf("signing in answers %d with cookies %v", resp.StatusCode, resp.Cookies())
+	}
+	return door{"session", "/console/api/MODE", func(r *http.Request, _ task.Mode) { r.AddCookie(resp.Cookies()[0]) }}
+}
+
+// knocked is what came of a request, without what two of the same kind differ in.
+type knocked struct {
+	Status int
+	Header map[string]string
+	Body   string
+	Record string // of the task, as the operator reads it
+}
+
+// knock sends a request through a door; last is the id of the last task that was made.
+func (w *world) knock(d door, k knocking, last *string) knocked {
+	w.t.Helper()
+	mode := cmp.Or(k.mode, task.Live)
+	path := strings.Replace(d.root, "MODE", string(mode), 1) + strings.Replace(k.path, "TASK", *last, 1)
+	var body io.Reader
+	if k.body != "" {
+		body = strings.NewReader(k.body)
+	}
+	r := must(http.NewRequestWithContext(w.t.Context(), k.method, w.base+path, body))(w.t)
+	if k.body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if k.idempotency != "" {
+		r.Header.Set(api.HeaderIdempotencyKey, k.idempotency)
+	}
+	for name, value := range k.header {
+		r.Header.Set(name, value)
+	}
+	d.knock(r, mode)
+	got := w.send(r)
+	out := knocked{Status: got.StatusCode, Header: map[string]string{}, Body: alike(string(got.body))}
+	for name := range got.Header {
+		switch name {
+		case "Date", api.HeaderRequestID, "Etag", "Content-Length": // of this answer alone
+		default:
+			out.Header[name] = strings.Replace(alike(got.Header.Get(name)), strings.Replace(d.root, "MODE", string(mode), 1), "", 1)
+		}
+	}
+	var about struct {
+		ID     string     `json:"id"`
+		TaskID string     `json:"task_id"`
+		State  task.State `json:"state"`
+	}
+	_ = json.Unmarshal(got.body, &about) // what isn't about a task has no id
+	if id := cmp.Or(about.ID, about.TaskID); id != "" {
+		*last = id
+		if about.State != "" && (about.State == task.Canceled || !about.State.Terminal()) {
+			return out // how far a worker came is nobody's promise
+		}
+		record := must(w.operator.Task(w.t.Context(), id))(w.t)
+		record.Account = ""
+		out.Record = alike(string(must(json.MarshalIndent(record, "", " "))(w.t)))
+	}
+	return out
+}
+
+var (
+	anyID   = regexp.MustCompile(`\b(task|req|art|key)_[0-9a-z]{26}`)
+	anyTime = regexp.MustCompile(`\d{4}-\d\d-\d\dT[0-9:.]+Z`)
+	anySign = regexp.MustCompile(`\?exp=\d+&sig=[0-9A-Za-z_-]+`)
+)
+
+// alike takes from a text what two tasks of the same kind differ in: ids, times and signatures.
+func alike(text string) string {
+	for _, one := range []*regexp.Regexp{anyID, anyTime, anySign} {
+		text = one.ReplaceAllString(text, "…")
+	}
+	var indented bytes.Buffer
+	if json.Indent(&indented, []byte(text), "", " ") == nil {
+		return indented.String()
+	}
+	return fmt.Sprint(text)
+}
