@@ -8,10 +8,11 @@ import (
 	"unitask/internal/task"
 )
 
-// How long a link can be redeemed and a session lasts.
+// How long a link can be redeemed and a session lasts, at most and without being used.
 const (
 	LinkLife    = 10 * time.Minute
 	SessionLife = 12 * time.Hour
+	SessionIdle = 2 * time.Hour // without a request
 )
 
 // Link is a one-time link by which a person signs in. Its token is known by its hash.
@@ -71,5 +72,5 @@ func (l Link) Open(now time.Time) (Session, string, bool) {
 // removed, or has another role since, has to sign in anew.
 func (s Session) Usable(a Account, now time.Time) bool {
 	m, ok := a.Member(s.Member)
-	return ok && a.ID == s.Account && m.Role == s.Role && now.Before(s.ExpiresAt)
+	return ok && a.ID == s.Account && m.Role == s.Role && now.Before(s.ExpiresAt) && now.Sub(s.SeenAt) < SessionIdle
 }

@@ -35,7 +35,7 @@ func TestSessionUsable(t *testing.T) {
 	owner := account.Account{ID: "acct_1"}.
 		WithMember(account.Member{Name: "ann", Role: account.RoleMember, JoinedAt: now}).
 		WithMember(account.Member{Name: "bob", Role: account.RoleOperator, JoinedAt: now})
-	s := account.Session{Account: "acct_1", Member: "ann", Role: account.RoleMember, ExpiresAt: now.Add(time.Hour)}
+	s := account.Session{Account: "acct_1", Member: "ann", Role: account.RoleMember, SeenAt: now, ExpiresAt: now.Add(4 * time.Hour)}
 	for _, tt := range []struct {
 		name  string
 		owner account.Account
@@ -43,7 +43,9 @@ func TestSessionUsable(t *testing.T) {
 		want  bool
 	}{
 		{"a member", owner, now, true},
-		{"at its end", owner, now.Add(time.Hour), false},
+		{"just before it was idle for too long", owner, now.Add(account.SessionIdle - 1), true},
+		{"idle for too long", owner, now.Add(account.SessionIdle), false},
+		{"at its end", owner, now.Add(4 * time.Hour), false},
 		{"removed", owner.WithoutMember("ann"), now, false},
 		{"of another role since", owner.WithMember(account.Member{Name: "ann", Role: account.RoleOperator}), now, false},
 		{"of another account", account.Account{ID: "acct_2", Members: owner.Members}, now, false},

@@ -117,9 +117,5 @@ func limitsFrom(v url.Values) (api.Limits, error) {
 
 // patterns reads capability patterns apart by commas or white space; nil for none.
 func patterns(text string) []string {
-	var all []string
-	for pattern := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\r' || r == '\t' }) {
-		all = append(all, pattern)
-	}
-	return all
+	return append([]string(nil), strings.Fields(strings.ReplaceAll(text, ",", " "))...)
 }

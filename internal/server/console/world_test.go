@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/cookiejar"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"sync"
@@ -34,12 +35,13 @@ import (
 // world is the service with its console on a real socket. The clock runs as fast as the real one, ahead of it
 // by what a test skipped.
 type world struct {
-	t    *testing.T
-	base string
-	desk *desk.Operator
-	db   *memstore.DB
-	log  *transcript // of the service
-	seen *transcript // every answer to a browser
+	t       *testing.T
+	base    string
+	desk    *desk.Operator
+	db      *memstore.DB
+	pagesAt func(base string) http.Handler // another console over the same desk
+	log     *transcript                    // of the service
+	seen    *transcript                    // every answer to a browser
 
 	mu    sync.Mutex
 	ahead time.Duration
@@ -63,9 +65,12 @@ func newWorld(t *testing.T) *world {
 		Store: w.db, Tasks: w.db, Gate: keeper, Prefix: "svc", Now: w.now, RoutesFunc: g.Routes,
 		Server: api.Info{Version: "1.2.3", BaseURL: w.base, Suppliers: []api.SupplierStatus{{Name: sandbox.Cheap, Live: true, About: "for test keys"}}},
 	}
-	pages := must(console.New(console.Config{Desk: w.desk, Gateway: g, Signer: signer, BaseURL: w.base, Now: w.now, Logger: log}))(t)
+	newPages := func(base string) *console.Console {
+		return must(console.New(console.Config{Desk: w.desk, Gateway: g, Signer: signer, BaseURL: base, Now: w.now, Logger: log}))(t)
+	}
+	w.pagesAt = func(base string) http.Handler { return newPages(base) }
 	s := must(server.New(server.Config{
-		Gateway: g, Gate: keeper, Artifacts: files, Signer: signer, BaseURL: w.base, Logger: log, Console: pages,
+		Gateway: g, Gate: keeper, Artifacts: files, Signer: signer, BaseURL: w.base, Logger: log, Console: newPages(w.base),
 	}))(t)
 	g.Start()
 	served := make(chan error, 1)
@@ -188,7 +193,16 @@ func (b *browser) do(method, path string, body io.Reader, change ...func(*http.R
 	defer func() { _ = resp.Body.Close() }()
 	text := string(must(io.ReadAll(resp.Body))(b.w.t))
 	_, _ = fmt.Fprintf(b.w.seen, "%s %s\n%v\n%s\n", method, path, resp.Header, text)
-	return answer{resp, text}
+	a := answer{resp, text}
+	inspect(b.w.t, a)
+	return a
+}
+
+// record asks a handler without a socket.
+func record(h http.Handler, r *http.Request) *http.Response {
+	rec := httptest.NewRecorder()
+	h.ServeHTTP(rec, r)
+	return rec.Result()
 }
 
 // session returns the value of the session's cookie, "" for none.
@@ -205,11 +219,17 @@ func (b *browser) session() string {
 // run creates a task from a page of the browser and returns it once it has ended.
 func (b *browser) run(body string) api.Task {
 	b.w.t.Helper()
+	return b.submit(body, "wait=60")
+}
+
+// submit creates a task from a page, and prefers what it is told.
+func (b *browser) submit(body, prefer string) api.Task {
+	b.w.t.Helper()
 	got := b.do(http.MethodPost, "/api/test/tasks", strings.NewReader(body), func(r *http.Request) {
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set(api.HeaderIdempotencyKey, task.NewID("run", time.Now()))
 		r.Header.Set("Sec-Fetch-Site", "same-origin")
-		r.Header.Set(api.HeaderPrefer, "wait=60")
+		r.Header.Set(api.HeaderPrefer, prefer)
 	})
 	return decode[api.Task](b.w.t, got)
 }

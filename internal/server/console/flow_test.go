@@ -1,0 +1,168 @@
+package console_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"unitask/internal/api"
+	"unitask/internal/task"
+)
+
+// TestKeyLife: created, shown once, used, rotated, revoked; and no other answer and no log line holds a key.
+func TestKeyLife(t *testing.T) {
+	w := newWorld(t)
+	b := w.member("acme", "member")
+	made := b.post("/keys", url.Values{
+		"name": {"shop"}, "mode": {"test"}, "scopes": {"text.*, image.generate"}, "expires": {"week"}, "open_tasks": {"3"}, "budget": {"5"}, "budget_period": {"day"},
+	})
+	secret := anyKey.FindString(made.body)
+	if made.StatusCode != http.StatusCreated || secret == "" {
+		t.Fatalf("%d %s", made.StatusCode, made.body)
+	}
+	k := must(w.desk.ListKeys(t.Context()))(t)[0]
+	want := api.Limits{OpenTasks: 3, Budget: "5", BudgetPeriod: "day"}
+	if k.Limits != want || strings.Join(k.Scopes, " ") != "text.* image.generate" || k.ExpiresAt == nil || k.Account != "acme" {
+		t.Errorf("made %+v", k)
+	}
+	if got := w.call(secret); got.StatusCode != http.StatusOK {
+		t.Errorf("used: %d", got.StatusCode)
+	}
+	rotated := b.post("/keys/"+k.ID+"/rotate", url.Values{"overlap": {"hour"}})
+	next := anyKey.FindString(rotated.body)
+	if rotated.StatusCode != http.StatusCreated || next == "" || next == secret {
+		t.Fatalf("rotated: %d", rotated.StatusCode)
+	}
+	if w.call(secret).StatusCode != http.StatusOK || w.call(next).StatusCode != http.StatusOK {
+		t.Error("one of two keys that overlap is refused")
+	}
+	if got := b.post("/keys/"+k.ID+"/revoke", nil); got.StatusCode != http.StatusBadRequest || w.call(secret).StatusCode != http.StatusOK {
+		t.Errorf("revoked by one who wasn't sure: %d", got.StatusCode)
+	}
+	if got := b.post("/keys/"+k.ID+"/revoke", url.Values{"sure": {"yes"}}); got.StatusCode != http.StatusSeeOther {
+		t.Errorf("revoked: %d", got.StatusCode)
+	}
+	if got := w.call(secret); got.StatusCode != http.StatusUnauthorized || w.call(next).StatusCode != http.StatusOK {
+		t.Errorf("after its end: %d", got.StatusCode)
+	}
+	for _, path := range []string{"/", "/keys", "/keys/" + k.ID, "/keys/new", "/tasks", "/usage", "/lookup"} {
+		if got := b.get(path); got.StatusCode != http.StatusOK {
+			t.Errorf("%s: %d", path, got.StatusCode)
+		}
+	}
+	if got := anyKey.FindAllString(w.seen.String(), -1); len(got) != 2 {
+		t.Errorf("%d keys in all answers, want the two that were made", len(got))
+	}
+	for what, text := range map[string]string{"a key": secret, "the session": b.session()} {
+		if strings.Contains(w.log.String(), text) {
+			t.Errorf("the log holds %s", what)
+		}
+	}
+	if !strings.Contains(w.log.String(), `"route":"/console/keys/{key_id}/revoke"`) {
+		t.Error("the log lacks the console's routes")
+	}
+}
+
+// call asks for the directory with a key.
+func (w *world) call(key string) answer {
+	w.t.Helper()
+	return w.browser().get(w.base+api.PathCapabilities, func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+key) })
+}
+
+func TestFormsSayWhatIsWrong(t *testing.T) {
+	w := newWorld(t)
+	b := w.member("acme", "operator")
+	for name, tt := range map[string]struct {
+		path string
+		form url.Values
+		want string
+	}{
+		"no name":           {"/keys", url.Values{"mode": {"test"}}, "Is required"},
+		"a pattern":         {"/keys", url.Values{"name": {"a"}, "mode": {"test"}, "scopes": {"Text.*"}}, "such as image.*"},
+		"a budget":          {"/keys", url.Values{"name": {"a"}, "mode": {"test"}, "budget": {"much"}, "budget_period": {"day"}}, "decimal amount"},
+		"a number":          {"/keys", url.Values{"name": {"a"}, "mode": {"test"}, "open_tasks": {"few"}}, "whole number"},
+		"no limit below -1": {"/keys", url.Values{"name": {"a"}, "mode": {"test"}, "open_tasks": {"-2"}}, "whole number"},
+		"a mode":            {"/keys", url.Values{"name": {"a"}, "mode": {"both"}}, "live or test"},
+		"an expiry":         {"/keys", url.Values{"name": {"a"}, "mode": {"test"}, "expires": {"soon"}}, "one of those offered"},
+		"a taken name":      {"/accounts", url.Values{"name": {"acme"}}, "another account"},
+		"a role":            {"/accounts/acme/invite", url.Values{"member": {"a"}, "role": {"king"}}, "member or operator"},
+		"a stranger":        {"/accounts/acme/members", url.Values{"remove": {"nobody"}}, "nobody of the account"},
+		"an open list":      {"/accounts/acme", url.Values{"capabilities": {"TEXT"}}, "such as image.*"},
+	} {
+		got := b.post(tt.path, tt.form)
+		if got.StatusCode != http.StatusBadRequest || !strings.Contains(got.body, tt.want) || !strings.Contains(got.body, "<form") {
+			t.Errorf("%s: %d, without %q", name, got.StatusCode, tt.want)
+		}
+	}
+}
+
+func TestAccountsOfAnOperator(t *testing.T) {
+	w := newWorld(t)
+	b := w.member("ops", "operator")
+	made := b.post("/accounts", url.Values{"name": {"shop"}, "capabilities": {"text.*"}, "budget": {"9.50"}, "budget_period": {"month"}})
+	at := strings.TrimPrefix(made.Header.Get("Location"), "/console")
+	if made.StatusCode != http.StatusSeeOther || b.get(at).StatusCode != http.StatusOK {
+		t.Fatalf("%d to %q", made.StatusCode, at)
+	}
+	if got := b.post(at, url.Values{"capabilities": {"text.* image.generate"}, "open_tasks": {"4"}}); got.StatusCode != http.StatusSeeOther {
+		t.Errorf("changed: %d %s", got.StatusCode, got.body)
+	}
+	a := must(w.desk.GetAccount(t.Context(), "shop"))(t)
+	if a.Limits != (api.Limits{OpenTasks: 4}) || strings.Join(a.Capabilities, " ") != "text.* image.generate" {
+		t.Errorf("changed to %+v", a)
+	}
+	invited := b.post(at+"/invite", url.Values{"member": {"ann"}, "role": {"member"}})
+	_, link, _ := strings.Cut(invited.body, w.base+api.PathSignIn+"#")
+	link, _, _ = strings.Cut(link, `"`)
+	guest := w.browser()
+	if got := guest.post("/sign-in", token(link)); invited.StatusCode != http.StatusCreated || got.StatusCode != http.StatusSeeOther {
+		t.Fatalf("invited: %d, signed in: %d", invited.StatusCode, got.StatusCode)
+	}
+	if !guest.signedIn() || guest.get("/accounts").StatusCode != http.StatusNotFound {
+		t.Error("the guest isn't in, or sees the accounts")
+	}
+	if strings.Contains(w.log.String(), link) {
+		t.Error("the log holds a link")
+	}
+	if got := b.post(at+"/members", url.Values{"remove": {"ann"}}); got.StatusCode != http.StatusSeeOther || guest.signedIn() {
+		t.Errorf("removed: %d", got.StatusCode)
+	}
+}
+
+// TestTaskPages: filters and pages of the list, and the page of each modality.
+func TestTaskPages(t *testing.T) {
+	w := newWorld(t)
+	b := w.member("acme", "member")
+	for body, want := range map[string]string{
+		`{"capability":"text.chat","input":{"prompt":"hello"}}`:                                          `<pre class="wrap"`,
+		`{"capability":"image.generate","input":{"prompt":"a fox"},"parameters":{"size":"64x64"}}`:       `<img src="/artifacts/`,
+		`{"capability":"video.generate","input":{"prompt":"a fox"},"parameters":{"duration_seconds":1}}`: `<video src="/artifacts/`,
+		`{"capability":"audio.speech","input":{"text":"hello"}}`:                                         `<audio src="/artifacts/`,
+		`{"capability":"text.embed","input":{"texts":["hello"]}}`:                                        `1 vectors of`,
+	} {
+		done := b.run(body)
+		page := b.get("/tasks/" + done.ID)
+		if done.State != task.Succeeded || !strings.Contains(page.body, want) || !strings.Contains(page.body, "queued") && done.Capability != "text.chat" {
+			t.Errorf("%s: %+v\nno %s on the page", body, done, want)
+		}
+	}
+	for n := range 30 {
+		b.run(`{"capability":"text.chat","input":{"prompt":"` + strings.Repeat("x", n+1) + `"}}`)
+	}
+	first := b.get("/tasks?mode=test")
+	_, older, ok := strings.Cut(first.body, `rel="next" href="`)
+	older, _, _ = strings.Cut(older, `"`)
+	if n := strings.Count(first.body, "/console/tasks/task_"); n != 25 || !ok {
+		t.Fatalf("%d tasks on the first page", n)
+	}
+	if n := strings.Count(b.get("/tasks"+strings.ReplaceAll(older, "&amp;", "&")).body, "/console/tasks/task_"); n != 10 {
+		t.Errorf("%d tasks on the second page, want 10", n)
+	}
+	if n := strings.Count(b.get("/tasks?capability=image.generate").body, "/console/tasks/task_"); n != 1 {
+		t.Errorf("%d pictures", n)
+	}
+	if got := b.get("/usage"); !strings.Contains(got.body, "image.generate") || !strings.Contains(got.body, "<svg class=\"chart\"") {
+		t.Error("the usage lacks a capability or its chart")
+	}
+}

@@ -1,0 +1,171 @@
+package console_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"unitask/internal/account"
+	"unitask/internal/api"
+	"unitask/internal/server/console"
+)
+
+// signedIn reports whether the browser is shown pages.
+func (b *browser) signedIn() bool {
+	b.w.t.Helper()
+	got := b.get("/keys")
+	if got.StatusCode != http.StatusOK && (got.StatusCode != http.StatusSeeOther || got.Header.Get("Location") != "/console/sign-in") {
+		b.w.t.Errorf("without a session: %d to %q", got.StatusCode, got.Header.Get("Location"))
+	}
+	return got.StatusCode == http.StatusOK
+}
+
+func token(text string) url.Values { return url.Values{"token": {text}} }
+
+func TestLinkWorksOnce(t *testing.T) {
+	w := newWorld(t)
+	link := w.link("acme", "ann", "member")
+	first, thief := w.browser(), w.browser()
+	if got := first.post("/sign-in", token(link)); got.StatusCode != http.StatusSeeOther || got.Header.Get("Location") != "/console/" {
+		t.Fatalf("%d to %q", got.StatusCode, got.Header.Get("Location"))
+	}
+	if got := thief.post("/sign-in", token(link)); got.StatusCode != http.StatusUnauthorized || thief.session() != "" || thief.signedIn() {
+		t.Errorf("a stolen link: %d, session %q", got.StatusCode, thief.session())
+	}
+	if !first.signedIn() {
+		t.Error("who used it first was signed out")
+	}
+	whole := w.browser()
+	if got := whole.post("/sign-in", token(" "+w.base+"/console/sign-in#"+w.link("acme", "ann", "member")+"\n")); got.StatusCode != http.StatusSeeOther {
+		t.Errorf("the whole address in the form: %d", got.StatusCode)
+	}
+}
+
+// TestLinkRace: of many who have the link at once, one gets in.
+func TestLinkRace(t *testing.T) {
+	w := newWorld(t)
+	link := w.link("acme", "ann", "member")
+	var in atomic.Int32
+	var all sync.WaitGroup
+	for range 16 {
+		b := w.browser()
+		all.Go(func() {
+			if got := b.post("/sign-in", token(link)); got.StatusCode == http.StatusSeeOther {
+				in.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	if in.Load() != 1 {
+		t.Errorf("%d got in by one link", in.Load())
+	}
+}
+
+func TestLinkRefused(t *testing.T) {
+	w := newWorld(t)
+	expired := w.link("acme", "ann", "member")
+	w.skip(account.LinkLife)
+	session := w.member("acme", "member").session()
+	for name, text := range map[string]string{
+		"expired": expired, "none": "", "made up": account.NewToken(), "a session's": session, "long": strings.Repeat("x", 40<<10),
+	} {
+		b := w.browser()
+		if got := b.post("/sign-in", token(text)); got.StatusCode != http.StatusUnauthorized || b.session() != "" {
+			t.Errorf("%s: %d, session %q", name, got.StatusCode, b.session())
+		}
+	}
+	if got := w.browser().post("/sign-in", token(strings.Repeat("x", 80<<10))); got.StatusCode != http.StatusBadRequest {
+		t.Errorf("a form that is too large: %d", got.StatusCode)
+	}
+}
+
+// TestFixation: a session that somebody planted, his own one included, is not the one that a sign-in gives,
+// and ends with it.
+func TestFixation(t *testing.T) {
+	w := newWorld(t)
+	attacker := w.member("evil", "member")
+	victim := w.browser()
+	at := must(url.Parse(w.base))(t)
+	for _, planted := range []string{account.NewToken(), attacker.session()} {
+		victim.client.Jar.SetCookies(at, []*http.Cookie{{Name: "unitask_session", Value: planted, Path: "/"}})
+		link := w.link("acme", "ann", "member")
+		if got := victim.post("/sign-in", token(link)); got.StatusCode != http.StatusSeeOther {
+			t.Fatalf("%d", got.StatusCode)
+		}
+		if now := victim.session(); now == planted || now == link || now == "" {
+			t.Errorf("the session after the sign-in is the one before, or the link: %q", now)
+		}
+	}
+	if attacker.signedIn() {
+		t.Error("the session that was planted still opens the console")
+	}
+}
+
+func TestSessionEnds(t *testing.T) {
+	w := newWorld(t)
+	out := w.member("acme", "member")
+	old := out.session()
+	if got := out.post("/sign-out", nil); got.StatusCode != http.StatusSeeOther || out.session() != "" || out.signedIn() {
+		t.Errorf("signed out: %d, session %q", got.StatusCode, out.session())
+	}
+	stolen := w.browser()
+	stolen.client.Jar.SetCookies(must(url.Parse(w.base))(t), []*http.Cookie{{Name: "unitask_session", Value: old, Path: "/"}})
+	if stolen.signedIn() {
+		t.Error("a session goes on after its sign-out")
+	}
+	removed := w.member("beta", "member")
+	must(w.desk.UpdateAccount(t.Context(), "beta", api.AccountUpdate{RemoveMembers: []string{"somebody"}}))(t)
+	if removed.signedIn() {
+		t.Error("who was removed is still in")
+	}
+	promoted := w.member("gamma", "member")
+	w.link("gamma", "somebody", "operator")
+	if promoted.signedIn() {
+		t.Error("a session outlives its role")
+	}
+	idle, busy := w.member("acme", "member"), w.member("acme", "member")
+	for spent := time.Duration(0); spent < account.SessionLife; spent += time.Hour {
+		if spent > 0 && !busy.signedIn() {
+			t.Fatalf("a session that is used ended after %s", spent)
+		}
+		w.skip(time.Hour)
+		if spent+time.Hour == account.SessionIdle && idle.signedIn() {
+			t.Error("an idle session goes on")
+		}
+	}
+	if busy.signedIn() {
+		t.Error("a session outlives its day")
+	}
+}
+
+func TestCookie(t *testing.T) {
+	w := newWorld(t)
+	got := w.browser().post("/sign-in", token(w.link("acme", "ann", "member")))
+	set := got.Cookies()
+	if len(set) != 1 || set[0].Name != "unitask_session" || !set[0].HttpOnly || set[0].Secure || set[0].SameSite != http.SameSiteStrictMode || set[0].Path != "/" {
+		t.Errorf("by http: %v", set)
+	}
+	https := w.pagesAt("https://ai.example.org")
+	r := must(http.NewRequestWithContext(t.Context(), http.MethodPost, "https://ai.example.org/console/sign-in",
+		strings.NewReader(token(w.link("acme", "ann", "member")).Encode())))(t)
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	rec := record(https, r)
+	set = rec.Cookies()
+	if len(set) != 1 || set[0].Name != "__Host-unitask_session" || !set[0].HttpOnly || !set[0].Secure || set[0].SameSite != http.SameSiteStrictMode || set[0].Path != "/" {
+		t.Errorf("by https: %d %v", rec.StatusCode, set)
+	}
+}
+
+// TestBelowAPath: behind a proxy that serves the console under a path, its addresses begin with it.
+func TestBelowAPath(t *testing.T) {
+	w := newWorld(t)
+	pages := w.pagesAt("https://example.org/ai/")
+	r := must(http.NewRequestWithContext(t.Context(), http.MethodGet, "https://example.org"+console.Root+"/keys", nil))(t)
+	if got := record(pages, r); got.StatusCode != http.StatusSeeOther || got.Header.Get("Location") != "/ai/console/sign-in" {
+		t.Errorf("%d to %q", got.StatusCode, got.Header.Get("Location"))
+	}
+}
