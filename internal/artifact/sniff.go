@@ -47,6 +47,19 @@ func Sniff(head []byte) string {
 	return ""
 }
 
+// Suits reports whether a content type is what a media value of a kind may be: "image" or "audio", which a
+// film with sound is too; "file" may be anything.
+func Suits(kind, contentType string) bool {
+	switch kind {
+	case "image":
+		return contentType == typePNG || contentType == typeJPEG || contentType == typeWebP
+	case "audio":
+		return strings.HasPrefix(contentType, "audio/") || contentType == typeMP4 || contentType == typeWebM
+	default:
+		return true
+	}
+}
+
 // Proves reports whether the first SniffLen bytes are those of what may prove something about a person:
 // a picture or a PDF. Such bytes are read and never kept.
 func Proves(head []byte) bool {

@@ -66,6 +66,7 @@ type Capability struct {
 	Example          json.RawMessage            // a full request body that works
 	PersonInputs     []string                   // input members that may show a person: need input.authorization
 	MediaInputs      []string                   // JSON-pointer patterns of media values in the input: "/image", "/images/*"
+	MediaKinds       map[string]string          // of each pattern of MediaInputs: "image", "audio" or "file"
 	ChoiceInputs     []string                   // JSON-pointer patterns of input members whose values are listed
 	OutputMedia      []string                   // what its result files are: "image", "video", "audio"; nil where the output schema names none
 	Deadline         time.Duration              // of a task, from acceptance

@@ -65,6 +65,12 @@ func (d declaration) finish(e *entry) error {
 		return d.wrap(d.Input.line, err)
 	}
 	e.MediaInputs = inputPatterns(fields, func(f Field) bool { return f.Media })
+	e.MediaKinds = map[string]string{}
+	for _, kind := range []string{"image", "audio", "file"} {
+		for _, pattern := range inputPatterns(fields, func(f Field) bool { return f.MediaKind == kind }) {
+			e.MediaKinds[pattern] = kind
+		}
+	}
 	e.ChoiceInputs = inputPatterns(fields, func(f Field) bool { return len(f.Enum) > 0 })
 	if e.OutputMedia, err = outputMedia(e.OutputSchema); err != nil {
 		return d.wrap(d.Output.line, err)

@@ -26,6 +26,7 @@ type Field struct {
 	Required    bool
 	Unless      []string // Required falls away when one of these members of the group is given
 	Media       bool     // a media value: {"url"}, {"data","content_type"} or {"artifact"}
+	MediaKind   string   // what it may be, where Media is set: "image", "audio" or "file"
 	Array       bool
 	Description string
 	Members     []Field // of an object that isn't media, at any depth
@@ -96,14 +97,14 @@ func (n node) field(group string, defs map[string]node, depth int) (Field, error
 	}
 	f := Field{
 		Group: group, Type: string(n.Type), Default: json.RawMessage(n.Default), Minimum: n.Minimum, Maximum: n.Maximum,
-		Media: n.Media != "", Description: n.Description,
+		Media: n.Media != "", MediaKind: n.Media, Description: n.Description,
 	}
 	item := n
 	if n.Type == "array" && n.Items != nil {
 		if item, err = n.Items.resolve(defs, 0); err != nil {
 			return Field{}, err
 		}
-		f.Array, f.Type, f.Media = true, string(item.Type), item.Media != ""
+		f.Array, f.Type, f.Media, f.MediaKind = true, string(item.Type), item.Media != "", item.Media
 		f.Minimum, f.Maximum = item.Minimum, item.Maximum
 	}
 	for _, value := range item.Enum {

@@ -53,8 +53,8 @@ func TestFieldsOf(t *testing.T) {
 		"anyOf": [{"required": ["z"]}, {"required": ["count"]}]
 	}`
 	want := []catalog.Field{
-		{Name: "z", Group: "input", Type: "object", Media: true, Description: "own", Required: true, Unless: []string{"count"}},
-		{Name: "a", Group: "input", Type: "object", Media: true, Array: true, Description: "list", Required: true},
+		{Name: "z", Group: "input", Type: "object", Media: true, MediaKind: "image", Description: "own", Required: true, Unless: []string{"count"}},
+		{Name: "a", Group: "input", Type: "object", Media: true, MediaKind: "image", Array: true, Description: "list", Required: true},
 		{Name: "count", Group: "input", Type: "integer", Enum: []string{"4", "6"}, Default: json.RawMessage("4")},
 		{Name: "any", Group: "input"},
 		{Name: "inner", Group: "input", Type: "object", Members: []catalog.Field{

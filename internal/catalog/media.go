@@ -25,6 +25,17 @@ func MediaPointers(c Capability, input json.RawMessage) []string {
 	return pointers
 }
 
+// MediaKind returns what the media value at a pointer into the input may be: "image", "audio" or "file".
+func (c Capability) MediaKind(pointer string) string {
+	path := strings.Split(pointer, "/")[1:]
+	for _, pattern := range c.MediaInputs {
+		if matchesAny([]string{pattern}, path) {
+			return c.MediaKinds[pattern]
+		}
+	}
+	return ""
+}
+
 // expand appends the pointers of the values that rest leads to from v, which itself stands at base.
 func expand(pointers []string, v any, base string, rest []string) []string {
 	if len(rest) == 0 {

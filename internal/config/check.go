@@ -12,6 +12,7 @@ import (
 
 	"unitask/internal/account"
 	"unitask/internal/catalog"
+	"unitask/internal/task"
 )
 
 // check completes c and reports what doesn't fit together.
@@ -38,7 +39,7 @@ func (r *report) check(c *Config, kinds map[string][]string, moderators []string
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Prices)) {
 		r.known(join("prices", string(name)), name, directory)
-		r.checkPrice(join("prices", string(name)), c.Prices[name])
+		r.checkPriceFor(join("prices", string(name)), c.Prices[name], name)
 	}
 	suppliers := r.checkSuppliers(c.Suppliers, kinds)
 	for _, name := range slices.Sorted(maps.Keys(c.Routes)) {
@@ -152,7 +153,15 @@ func (r *report) checkRoutes(name catalog.Name, routes []Route, suppliers map[st
 		} else {
 			seen[id] = true
 		}
-		r.checkPrice(path+".price", route.Price)
+		r.checkPriceFor(path+".price", route.Price, name)
+	}
+}
+
+// checkPriceFor also refuses a unit in which work of the capability isn't counted.
+func (r *report) checkPriceFor(path string, p Price, name catalog.Name) {
+	r.checkPrice(path, p)
+	if unit := task.Unit(p.Unit); unit != "" && !unit.Measures(string(name)) {
+		r.add(path+".unit", "is none that "+string(name)+" is counted in", "with it the work would be free")
 	}
 }
 

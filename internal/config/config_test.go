@@ -218,6 +218,14 @@ func TestErrors(t *testing.T) {
 			"a moderation that may fail somehow", "policy: {moderation: {supplier: openai, on_failure: shrug}}\n",
 			[]string{"unitask.yaml:1:53: policy.moderation.on_failure must be refuse or allow"},
 		},
+		{
+			"a unit in which nothing is counted", "suppliers: [{name: a, kind: openai, base_url: http://x}]\nroutes:\n  text.chat: [{supplier: a, model: m, price: {unit: image}}]\nprices: {text.embed: {unit: second}}\n",
+			[]string{
+				"unitask.yaml:3:53: routes.text.chat[0].price.unit is none that text.chat is counted in | with it the work would be free",
+				"unitask.yaml:4:29: prices.text.embed.unit is none that text.embed is counted in",
+			},
+		},
+		{"a moderation by the second", "policy: {moderation: {supplier: openai, price: {unit: second}}}\n", []string{"policy.moderation.price.unit must be mtok or mchar"}},
 		{"all at once", `
 suppliers:
   - {name: a, kind: openai, base_url: ftp://x}

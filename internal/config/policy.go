@@ -9,6 +9,7 @@ import (
 
 	"unitask/internal/account"
 	"unitask/internal/catalog"
+	"unitask/internal/task"
 )
 
 // Policy says what content is taken.
@@ -98,8 +99,11 @@ func (r *report) checkPolicy(c *Config, moderators []string, directory *catalog.
 	case m.Model == "":
 		r.add(path+".model", "is required", "")
 	}
-	if m.Price != (Price{}) && m.Price.Unit == "" {
+	if m.Price != (Price{}) {
 		r.checkPrice(path+".price", m.Price)
+	}
+	if unit := task.Unit(m.Price.Unit); unit != "" && unit != task.PerMillionTokens && unit != task.PerMillionCharacters {
+		r.add(path+".price.unit", "must be mtok or mchar", "")
 	}
 }
 

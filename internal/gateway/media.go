@@ -50,14 +50,14 @@ func material(entry catalog.Capability, input json.RawMessage) []string {
 func (g *Gateway) checkMedia(ctx context.Context, s task.Scope, entry catalog.Capability, input json.RawMessage) error {
 	for _, pointer := range catalog.MediaPointers(entry, input) {
 		m, field := mediaAt(input, pointer)
-		if err := g.checkOne(ctx, s, field, m); err != nil {
+		if err := g.checkOne(ctx, s, entry.MediaKind(pointer), field, m); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (g *Gateway) checkOne(ctx context.Context, s task.Scope, field string, m media) error {
+func (g *Gateway) checkOne(ctx context.Context, s task.Scope, kind, field string, m media) error {
 	switch {
 	case m.Artifact != "":
 		meta, err := g.artifacts.Stat(ctx, m.Artifact)
@@ -67,15 +67,27 @@ func (g *Gateway) checkOne(ctx context.Context, s task.Scope, field string, m me
 		if limit := g.limits.Load().InlineMedia; meta.Bytes > limit {
 			return artifact.FromCaller(field + ".artifact").TooLarge(limit)
 		}
+		return suits(kind, field+".artifact", meta.ContentType)
 	case m.URL != "":
 		if u, err := url.Parse(m.URL); err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
 			return fault.Invalid(field+".url", "is not an http or https address")
 		}
 	default:
-		_, err := artifact.DecodeInline(field+".data", m.Data, g.limits.Load().InlineMedia)
-		return err
+		raw, err := artifact.DecodeInline(field+".data", m.Data, g.limits.Load().InlineMedia)
+		if err != nil || kind == "file" {
+			return err
+		}
+		return suits(kind, field+".data", artifact.Sniff(raw))
 	}
 	return nil
+}
+
+// suits refuses a media value whose bytes are something else than its place in the input asks for.
+func suits(kind, field, contentType string) error {
+	if artifact.Suits(kind, contentType) {
+		return nil
+	}
+	return fault.Invalid(field, "is no "+kind+" of a supported type")
 }
 
 // open reads a media value from wherever it is.
@@ -190,7 +202,7 @@ func (w *work) prepare(ctx context.Context) error {
 	}
 	entry, _ := w.g.catalog.Load().Get(catalog.Name(w.t.Capability))
 	for _, pointer := range material(entry, w.request.Input) {
-		m, err := w.bring(ctx, pointer)
+		m, err := w.bring(ctx, pointer, entry.MediaKind(pointer))
 		if err != nil {
 			return err
 		}
@@ -204,7 +216,7 @@ func (w *work) prepare(ctx context.Context) error {
 }
 
 // bring puts one media value into the artifact store, where its type is known for sure.
-func (w *work) bring(ctx context.Context, pointer string) (supplier.Media, error) {
+func (w *work) bring(ctx context.Context, pointer, kind string) (supplier.Media, error) {
 	m, field := mediaAt(w.request.Input, pointer)
 	id := m.Artifact
 	if id == "" {
@@ -218,6 +230,9 @@ func (w *work) bring(ctx context.Context, pointer string) (supplier.Media, error
 		if meta, err = w.keepMedia(ctx, id, field, m); err != nil {
 			return supplier.Media{}, err
 		}
+	}
+	if err := suits(kind, field, meta.ContentType); err != nil {
+		return supplier.Media{}, err
 	}
 	return supplier.Media{
 		ContentType: meta.ContentType, Bytes: meta.Bytes,

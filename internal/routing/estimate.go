@@ -18,6 +18,7 @@ const (
 	videoSeconds        = 8        // when duration_seconds is absent
 	millisPerCharacter  = 250      // of slow speech at speed 1
 	speechLeadIn        = 2_000    // milliseconds
+	tokensPerSecond     = 50       // of speech, where it is counted in tokens: twice what models use
 	unknownAudioMillis  = 10 << 20 // the largest inline recording at 8 kbit/s, one byte a millisecond
 )
 
@@ -53,6 +54,7 @@ func Estimate(name catalog.Name, mediaValues int, input, parameters json.RawMess
 	case name == "audio.speech":
 		size.Characters = int64(utf8.RuneCountInString(a.Text))
 		size.Milliseconds = speechMillis(size.Characters, a.Speed)
+		size.OutputTokens = max(DefaultOutputTokens, size.Milliseconds*tokensPerSecond/1000)
 	case name == "audio.transcribe":
 		size.Milliseconds = audioMillis(a.Audio)
 		size.InputTokens += size.Milliseconds

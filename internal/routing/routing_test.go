@@ -3,6 +3,7 @@ package routing_test
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -194,6 +195,7 @@ func TestEstimate(t *testing.T) {
 		{"image.edit", 2, `{"prompt":""}`, `{}`, task.Usage{InputTokens: 13 + 2*16384, OutputTokens: 16384, Images: 1}},
 		{"video.generate", 0, `{}`, `{"duration_seconds":6}`, task.Usage{InputTokens: 2, OutputTokens: 1024, Milliseconds: 6000}},
 		{"audio.speech", 0, `{"text":"äöü"}`, `{"speed":0.5}`, task.Usage{InputTokens: 17, OutputTokens: 1024, Milliseconds: 3500, Characters: 3}},
+		{"audio.speech", 0, `{"text":"` + strings.Repeat("a", 400) + `"}`, `{}`, task.Usage{InputTokens: 411, OutputTokens: 5100, Milliseconds: 102_000, Characters: 400}},
 		{"audio.transcribe", 1, `{"audio":{"data":"AAAA"}}`, `{}`, task.Usage{InputTokens: 25 + 1003, OutputTokens: 32768, Milliseconds: 1003}},
 	} {
 		got := routing.Estimate(tt.name, tt.media, json.RawMessage(tt.input), json.RawMessage(tt.parameters))

@@ -84,6 +84,23 @@ func (u Unit) Valid() bool {
 	return u == PerMillionTokens || u == PerImage || u == PerSecond || u == PerMillionCharacters
 }
 
+// Measures reports whether work of a capability is counted in the unit: in another one it would be free.
+// What families that nobody here knows are counted in is for their suppliers to say.
+func (u Unit) Measures(capability string) bool {
+	switch family, _, _ := strings.Cut(capability, "."); family {
+	case "text":
+		return u == PerMillionTokens
+	case "image":
+		return u == PerMillionTokens || u == PerImage
+	case "video":
+		return u == PerMillionTokens || u == PerSecond
+	case "audio":
+		return u == PerMillionTokens || u == PerSecond || u == PerMillionCharacters && capability == "audio.speech"
+	default:
+		return true
+	}
+}
+
 // Price is a list price in USD a unit. For tokens Input and Output apply to their own counts; for
 // the other units their sum applies to the one count.
 type Price struct {

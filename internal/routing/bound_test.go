@@ -1,0 +1,197 @@
+package routing_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"unitask/internal/artifact"
+	"unitask/internal/catalog"
+	"unitask/internal/routing"
+	"unitask/internal/supplier"
+	"unitask/internal/supplier/sandbox"
+	"unitask/internal/task"
+)
+
+// demand is a request that a caller may make.
+type demand struct {
+	capability catalog.Name
+	input      map[string]any
+	parameters map[string]any
+	media      map[string][]byte
+}
+
+// drawDemand draws a request of a capability.
+func drawDemand(t *rapid.T, name catalog.Name) demand {
+	words := rapid.StringOfN(rapid.SampledFrom([]rune("abc äöü日本🦊\n\"<")), 1, 400, -1)
+	text := func(label string) string { return "x" + words.Draw(t, label) } // never blank
+	maybe := func(o demand, name string, g *rapid.Generator[any]) {
+		if rapid.Bool().Draw(t, "with "+name) {
+			o.parameters[name] = g.Draw(t, name)
+		}
+	}
+	o := demand{capability: name, input: map[string]any{}, parameters: map[string]any{}, media: map[string][]byte{}}
+	switch name {
+	case "text.chat":
+		o.input["messages"] = []any{
+			map[string]any{"role": "user", "content": text("first")},
+			map[string]any{"role": "assistant", "content": text("second")},
+			map[string]any{"role": "user", "content": text("third")},
+		}
+		maybe(o, "max_output_tokens", rapid.IntRange(1, 3000).AsAny())
+	case "text.embed":
+		o.input["texts"] = rapid.SliceOfN(rapid.Just(text("text")), 1, 20).Draw(t, "texts")
+	case "image.generate", "image.edit":
+		o.input["prompt"] = text("prompt")
+		o.parameters["size"] = "64x64"
+		maybe(o, "n", rapid.IntRange(1, 4).AsAny())
+		if name == "image.edit" {
+			o.attach("/images/0", "image/png", dot)
+			o.input["images"] = []any{o.input["/images/0"]}
+			delete(o.input, "/images/0")
+		}
+	case "video.generate":
+		o.input["prompt"] = text("prompt")
+		o.parameters["duration_seconds"] = rapid.IntRange(1, 2).Draw(t, "seconds")
+	case "audio.speech":
+		o.input["text"] = text("text")
+		o.parameters["format"] = "wav"
+		maybe(o, "speed", rapid.Float64Range(0.25, 4).AsAny())
+	case "audio.transcribe":
+		o.attach("/audio", "audio/wav", silence(rapid.IntRange(1, 40_000).Draw(t, "bytes")))
+		o.input["audio"] = o.input["/audio"]
+		delete(o.input, "/audio")
+	}
+	return o
+}
+
+// attach puts a media value under its own pointer, to be moved where it belongs.
+func (o demand) attach(pointer, kind string, raw []byte) {
+	o.media[pointer] = raw
+	o.input[pointer] = map[string]any{"content_type": kind, "data": base64.StdEncoding.EncodeToString(raw)}
+}
+
+// films is how many videos are made: they are dear.
+const films = 5
+
+// dot is a PNG of one pixel.
+var dot, _ = base64.StdEncoding.DecodeString("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR42mP4z8AAAAMBAQD3A0FDAAAAAElFTkSuQmCC")
+
+// silence is a WAV of so many bytes of sound, 8,000 a second.
+func silence(n int) []byte {
+	var b bytes.Buffer
+	u32 := func(v int) { b.Write([]byte{byte(v), byte(v >> 8), byte(v >> 16), byte(v >> 24)}) }
+	b.WriteString("RIFF")
+	u32(36 + n)
+	b.WriteString("WAVEfmt ")
+	u32(16)
+	b.Write([]byte{1, 0, 1, 0})
+	u32(8000)
+	u32(8000)
+	b.Write([]byte{1, 0, 8, 0})
+	b.WriteString("data")
+	u32(n)
+	b.Write(bytes.Repeat([]byte{0x80}, n))
+	return b.Bytes()
+}
+
+// TestReservationIsABound has the sandbox do random work of every capability: what is measured never comes to
+// more than the estimate, in any unit, so that what is reserved bounds what is paid, whatever the price.
+func TestReservationIsABound(t *testing.T) {
+	directory, err := catalog.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	adapter, err := sandbox.Kind().New(supplier.Config{Name: "sandbox", Options: map[string]string{"speed": "0"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range sandbox.Kind().Capabilities {
+		entry, ok := directory.Get(catalog.Name(name))
+		if !ok {
+			t.Fatalf("the sandbox serves %s, which isn't in the directory", name)
+		}
+		t.Run(name, func(t *testing.T) {
+			begun := 0
+			rapid.Check(t, func(rt *rapid.T) {
+				if begun++; strings.HasPrefix(name, "video.") && begun > films {
+					return
+				}
+				o := drawDemand(rt, catalog.Name(name))
+				r, estimate := o.request(rt, directory, entry)
+				r.SubmitKey = name + "/" + strconv.Itoa(begun) // the sandbox repeats what it did under a key
+				used, err := work(rt.Context(), adapter, r)
+				if err != nil {
+					rt.Fatalf("%s %s: %v", r.Input, r.Parameters, err)
+				}
+				for _, unit := range []task.Unit{task.PerMillionTokens, task.PerImage, task.PerSecond, task.PerMillionCharacters} {
+					if !unit.Measures(name) {
+						continue // the settings refuse such a price
+					}
+					price := task.Price{Unit: unit, Input: 3 * task.USD, Output: 7 * task.USD}
+					if cost, reserved := price.Cost(used), price.Cost(estimate); cost > reserved {
+						rt.Errorf("by %s it costs %s of %s reserved: %+v of %+v estimated\n%.300s %s", unit, cost, reserved, used, estimate, r.Input, r.Parameters)
+					}
+				}
+			})
+			if begun == 0 {
+				t.Error("nothing was drawn")
+			}
+		})
+	}
+}
+
+// request is the demand as the gateway hands it on, with the estimate at acceptance.
+func (o demand) request(t *rapid.T, directory *catalog.Catalog, entry catalog.Capability) (supplier.Request, task.Usage) {
+	body, err := json.Marshal(map[string]any{"capability": o.capability, "input": o.input, "parameters": o.parameters})
+	if err != nil {
+		t.Fatal(err)
+	}
+	decoded, refused := catalog.Decode(body, catalog.Limits{})
+	if refused == nil {
+		refused = directory.Validate(decoded)
+	}
+	if refused != nil {
+		t.Fatalf("%s: %v", body, refused)
+	}
+	parameters := entry.FillDefaults(decoded.Parameters)
+	r := supplier.Request{
+		Capability: string(o.capability), Model: "sandbox", Input: decoded.Input, Parameters: parameters,
+		Media: map[string]supplier.Media{},
+	}
+	for pointer, raw := range o.media {
+		r.Media[pointer] = supplier.Media{
+			ContentType: artifact.Sniff(raw), Bytes: int64(len(raw)),
+			Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(raw)), nil },
+		}
+	}
+	return r, routing.Estimate(o.capability, len(o.media), decoded.Input, parameters)
+}
+
+// work has a request done and returns what is measured of it, completed from the files as the gateway does.
+func work(ctx context.Context, a supplier.Adapter, r supplier.Request) (task.Usage, error) {
+	out, err := a.Submit(ctx, r)
+	for err == nil && out.Job != nil {
+		out, err = a.(supplier.Poller).Poll(ctx, *out.Job)
+	}
+	if err != nil {
+		return task.Usage{}, err
+	}
+	used := task.Usage(out.Result.Usage)
+	for _, f := range out.Result.Files {
+		if out.Result.Usage.Images == 0 && strings.HasPrefix(f.ContentType, "image/") {
+			used.Images++
+		}
+		if out.Result.Usage.Milliseconds == 0 {
+			used.Milliseconds += int64(f.Duration * 1000)
+		}
+	}
+	return used, nil
+}
