@@ -15,9 +15,9 @@ func (c *Catalog) WithDeadlines(deadlines map[Name]time.Duration) (*Catalog, err
 		if !ok {
 			return nil, fmt.Errorf("catalog: no capability %s to give a deadline", name)
 		}
-		changed := *old
+		changed := &entry{Capability: old.Capability, input: old.input, parameters: old.parameters, output: old.output}
 		changed.Deadline = deadline
-		entries[name] = &changed
+		entries[name] = changed
 	}
 	return newCatalog(entries), nil
 }
