@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -26,8 +27,9 @@ import (
 )
 
 const (
-	// probeTime is how long a supplier on this machine has to answer at the start: it is near.
-	probeTime = 300 * time.Millisecond
+	// probeTime is how long a supplier on this machine has to answer at the start: it is near, but the
+	// machine may be busy. Where nothing listens, nothing is waited for.
+	probeTime = time.Second
 	// keyTime bounds a look for a supplier's key, in a keyring at worst.
 	keyTime = 5 * time.Second
 	// probeBytes bounds a list of models.
@@ -147,6 +149,8 @@ func (s *supply) addBuiltin(ctx context.Context, one config.Builtin, getenv func
 	switch {
 	case one.Variable != "" && getenv(one.Variable) == "":
 		st.About = one.Variable + " is not set"
+	case one.Variable != "" && strings.TrimSpace(getenv(one.Variable)) == "":
+		st.About = one.Variable + " holds nothing but spaces"
 	case one.Variable == "":
 		st, err = s.addLocal(ctx, one)
 	case !slices.ContainsFunc(liveKinds(), func(k supplier.Kind) bool { return k.Name == one.Supplier.Kind }):
@@ -164,12 +168,9 @@ func (s *supply) addLocal(ctx context.Context, one config.Builtin) (api.Supplier
 	if err != nil {
 		return api.SupplierStatus{}, err
 	}
-	model, answered := firstModel(ctx, one.Supplier.BaseURL)
-	switch {
-	case !answered:
-		return api.SupplierStatus{Name: one.Title, About: "doesn't answer at " + u.Host}, nil
-	case model == "":
-		return api.SupplierStatus{Name: one.Title, About: "answers at " + u.Host + " but has no model"}, nil
+	model, err := firstModel(ctx, one.Supplier.BaseURL)
+	if err != nil {
+		return api.SupplierStatus{Name: one.Title, About: "at " + u.Host + " " + err.Error()}, nil
 	}
 	for _, routes := range one.Routes {
 		for i := range routes {
@@ -277,13 +278,20 @@ func resultHosts(one config.Supplier) ([]string, error) {
 	return []string{u.Host}, nil
 }
 
-// firstModel asks a server on this machine for its models.
-func firstModel(ctx context.Context, baseURL string) (model string, answered bool) {
+// Why a server on this machine isn't used.
+var (
+	errSilent  = errors.New("nothing answers")
+	errForeign = errors.New("something answers that has no list of models")
+	errBare    = errors.New("it answers but has no model")
+)
+
+// firstModel asks a server on this machine for its models. It returns one of the errors above.
+func firstModel(ctx context.Context, baseURL string) (model string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, baseURL+"/models", nil)
 	if err != nil {
-		return "", false
+		return "", err
 	}
 	client := http.Client{
 		Transport:     &http.Transport{DisableKeepAlives: true}, // and no proxy
@@ -291,7 +299,7 @@ func firstModel(ctx context.Context, baseURL string) (model string, answered boo
 	}
 	resp, err := client.Do(req)
 	if err != nil {
-		return "", false
+		return "", errSilent
 	}
 	defer func() { _ = resp.Body.Close() }()
 	var list struct {
@@ -301,12 +309,12 @@ func firstModel(ctx context.Context, baseURL string) (model string, answered boo
 	}
 	err = json.NewDecoder(io.LimitReader(resp.Body, probeBytes)).Decode(&list)
 	if err != nil || resp.StatusCode != http.StatusOK {
-		return "", false
+		return "", errForeign
 	}
 	for _, m := range list.Data {
 		if !strings.Contains(m.ID, "embed") {
-			return m.ID, true
+			return m.ID, nil
 		}
 	}
-	return "", true
+	return "", errBare
 }

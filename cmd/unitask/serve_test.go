@@ -137,7 +137,7 @@ func TestFoundSuppliers(t *testing.T) {
 	env := func(name string) string {
 		return map[string]string{
 			"GROQ_API_KEY": "k", "ANTHROPIC_API_KEY": "k", "GEMINI_API_KEY": "k", "OPENROUTER_API_KEY": "k",
-			"FAL_KEY": "k", "REPLICATE_API_TOKEN": "k", "FUTURE_KEY": "k",
+			"FAL_KEY": "k", "REPLICATE_API_TOKEN": "k", "FUTURE_KEY": "k", "XAI_API_KEY": " \n",
 		}[name]
 	}
 	s := supply{}
@@ -172,7 +172,7 @@ func TestFoundSuppliers(t *testing.T) {
 	for name, want := range map[string]string{
 		"Groq": "true audio.transcribe, text.chat", "OpenAI": "false OPENAI_API_KEY is not set", "OpenRouter": "false has no approved route",
 		"Anthropic": "true text.chat", "Gemini": "true image.edit, image.generate, text.chat, text.embed, video.generate",
-		"fal": "true image.generate", "Replicate": "true text.chat",
+		"fal": "true image.generate", "Replicate": "true text.chat", "xAI": "false XAI_API_KEY holds nothing but spaces",
 		"Future": "false not supported in this version, although FUTURE_KEY is set",
 	} {
 		if got[name] != want {
@@ -211,8 +211,12 @@ func TestLocalSupplier(t *testing.T) {
 		t.Errorf("without a model: %+v", st)
 	}
 	models = "<html>"
-	if _, st := local(); st.Live || !strings.Contains(st.About, "doesn't answer") {
+	if _, st := local(); st.Live || !strings.Contains(st.About, "no list of models") {
 		t.Errorf("something else: %+v", st)
+	}
+	server.Close()
+	if _, st := local(); st.Live || !strings.Contains(st.About, "nothing answers") {
+		t.Errorf("gone: %+v", st)
 	}
 }
 
