@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"math/big"
 	"slices"
@@ -165,6 +166,28 @@ func TestDecodeOrder(t *testing.T) {
 		_, f := catalog.Decode([]byte(tt.body), catalog.Limits{Depth: 64})
 		if f == nil || f.Details[0].Message != tt.want {
 			t.Errorf("%s: got %v, want %q", tt.name, f, tt.want)
+		}
+	}
+}
+
+// TestDecodeAgain: nothing of one body is left for the next, whatever came of it.
+func TestDecodeAgain(t *testing.T) {
+	bodies := []string{
+		`{"capability":"a","input":{"b":"one"}}`, `{"capability":"a","input":{"b":"two","b":1}}`, `{"capability":"a","input":{"b":[1,`,
+		`{"capability":"a","input":{"c":1},"parameters":{"b":2}}`, "", `{"input":{"\u0062":"thr\u0065e","d":0.5}} {`,
+	}
+	decode := func(body string) (string, *fault.Error) {
+		r, f := catalog.Decode([]byte(body), catalog.Limits{Depth: 64})
+		return fmt.Sprintf("%s %s %s", r.Capability, r.Input, r.Parameters), f
+	}
+	for _, first := range bodies {
+		for _, second := range bodies {
+			wantText, wantFault := decode(second)
+			decode(first)
+			gotText, gotFault := decode(second)
+			if gotText != wantText || fmt.Sprint(gotFault) != fmt.Sprint(wantFault) {
+				t.Errorf("%s after %s: got %s, %v, want %s, %v", second, first, gotText, gotFault, wantText, wantFault)
+			}
 		}
 	}
 }

@@ -158,6 +158,32 @@ func TestValidateRefuses(t *testing.T) {
 }
 
 // TestValidateBoundsRows has indexes beyond 9, which must not sort as text, and more rows than fit.
+// TestValidateAgain: what is remembered of parameters that were taken accepts nothing else.
+func TestValidateAgain(t *testing.T) {
+	c := mustDefault(t)
+	for i, tt := range []struct {
+		parameters string
+		ok         bool
+	}{
+		{`{"seed":-1}`, false},
+		{`{"seed":-1}`, false},
+		{`{"seed":1}`, true},
+		{`{"seed":1}`, true},
+		{`{"seed":-1}`, false},
+		{`{"seed":1}`, true},
+		{`{}`, true},
+	} {
+		r := catalog.Request{Capability: "text.chat", Input: json.RawMessage(`{"prompt":"a"}`), Parameters: json.RawMessage(tt.parameters)}
+		if f := c.Validate(r); (f == nil) != tt.ok {
+			t.Errorf("%d: %s: got %v, want accepted %v", i, tt.parameters, f, tt.ok)
+		}
+		r.Input = json.RawMessage(`{"prompt":1}`)
+		if c.Validate(r) == nil {
+			t.Errorf("%d: %s: a bad input is accepted beside it", i, tt.parameters)
+		}
+	}
+}
+
 func TestValidateBoundsRows(t *testing.T) {
 	r := mustDecode(t, `{"capability":"text.embed","input":{"texts":["a"`+strings.Repeat(",1", 30)+`]}}`)
 	var want []fault.Detail

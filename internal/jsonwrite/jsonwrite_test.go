@@ -1,6 +1,8 @@
 package jsonwrite_test
 
 import (
+	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -37,5 +39,23 @@ func TestWriter(t *testing.T) {
 	w.Any(func() {})
 	if _, err := w.Bytes(); err == nil {
 		t.Error("what JSON can't hold is no error")
+	}
+}
+
+// TestString: every character decodes to itself, wherever it stands, or to U+FFFD where it is none.
+func TestString(t *testing.T) {
+	for c := range 0x300 {
+		for _, text := range []string{string(rune(c)), "a" + string(rune(c)), string(rune(c)) + "z", "a" + string([]byte{byte(c)}) + "z"} {
+			w := jsonwrite.New(16)
+			w.String(text)
+			raw, err := w.Bytes()
+			var got string
+			if err == nil {
+				err = json.Unmarshal(raw, &got)
+			}
+			if want := strings.ToValidUTF8(text, "\ufffd"); err != nil || got != want {
+				t.Errorf("%q is written as %s and read as %q (%v)", text, raw, got, err)
+			}
+		}
 	}
 }

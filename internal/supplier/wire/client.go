@@ -171,8 +171,10 @@ func (c *Client) request(ctx context.Context, call Call) (*http.Request, error) 
 	}
 	req.Header = make(http.Header, 3+len(call.Header))
 	req.Header["User-Agent"] = userAgent
-	if call.Body != nil { // without GetBody, with which net/http may send the request twice
+	if call.Body != nil {
 		req.Header["Content-Type"] = jsonType
+	}
+	if len(call.Body) > 0 { // without GetBody, with which net/http may send the request twice
 		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(call.Body)), int64(len(call.Body))
 	}
 	for name, values := range call.Header {

@@ -277,6 +277,38 @@ func TestProxy(t *testing.T) {
 	}
 }
 
+// TestEachCallIsItsOwn: what requests share stays as it is, whatever another call asked for.
+func TestEachCallIsItsOwn(t *testing.T) {
+	type seen struct{ Method, URL, Type, Agent, Extra, Body string }
+	requests := make(chan seen, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		requests <- seen{r.Method, r.URL.String(), r.Header.Get("Content-Type"), r.UserAgent(), r.Header.Get("X-Extra"), string(body)}
+	}))
+	t.Cleanup(server.Close)
+	client := newClient(t, wire.Config{BaseURL: server.URL + "/v1"})
+	for _, tt := range []struct {
+		call wire.Call
+		want seen
+	}{
+		{wire.Call{Path: "/a", Body: []byte("{}")}, seen{"POST", "/v1/a", "application/json", "unitask", "", "{}"}},
+		{
+			wire.Call{Path: "/b?c=d%2Fe", Body: []byte("form"), Header: http.Header{"Content-Type": {"text/plain"}, "x-extra": {"1"}}},
+			seen{"POST", "/v1/b?c=d%2Fe", "text/plain", "unitask", "1", "form"},
+		},
+		{wire.Call{Path: "/a", Method: http.MethodGet}, seen{"GET", "/v1/a", "", "unitask", "", ""}},
+		{wire.Call{Path: "/a", Body: []byte("[]")}, seen{"POST", "/v1/a", "application/json", "unitask", "", "[]"}},
+		{wire.Call{Path: "/a%2Fb", Body: []byte{}}, seen{"POST", "/v1/a%2Fb", "application/json", "unitask", "", ""}},
+	} {
+		if _, err := client.Do(t.Context(), tt.call); err != nil {
+			t.Fatal(err)
+		}
+		if got := <-requests; got != tt.want {
+			t.Errorf("got %+v, want %+v", got, tt.want)
+		}
+	}
+}
+
 func TestPathNeedsItsSlash(t *testing.T) {
 	c := newClient(t, wire.Config{BaseURL: "http://supplier.example", Timeout: time.Second})
 	_, err := c.Do(t.Context(), wire.Call{Path: "@elsewhere.example/"})
