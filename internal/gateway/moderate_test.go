@@ -314,3 +314,14 @@ func (w *world) rules(p *policy.Policy) {
 	w.policy = p
 	w.apply(w.limits, w.routes...)
 }
+
+// TestModerationSaysNothingAboutARoute asks a supplier in vain that is the work's route too: it gets the work
+// all the same.
+func TestModerationSaysNothingAboutARoute(t *testing.T) {
+	p := reviewed(&reviewer{fails: 9, sent: supplier.Refused}, true)
+	p.Moderation.Supplier, p.Moderation.Model = "a", "m"
+	turned := entry{"a", task.FailedAttempt, fault.ProviderUnavailable, 0, false}
+	inReview(t, p, route("text.chat", "a", task.USD, &script{submitFn: answer("here")}), func(w *world) {
+		w.expect(w.create("moderated-7", chat, time.Minute).Task, succeeded(turned, turned, turned, worked))
+	})
+}
