@@ -74,6 +74,13 @@ func TestDirectory(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("All() (-want +got):\n%s", diff)
 	}
+	for i, name := range []catalog.Name{
+		catalog.AudioSpeech, catalog.AudioTranscribe, catalog.ImageEdit, catalog.ImageGenerate, catalog.TextChat, catalog.TextEmbed, catalog.VideoGenerate,
+	} {
+		if i >= len(got) || got[i].Name != name {
+			t.Errorf("the directory lacks %s", name)
+		}
+	}
 }
 
 func TestGet(t *testing.T) {

@@ -21,8 +21,6 @@ import (
 )
 
 const (
-	chat catalog.Name = "text.chat"
-
 	version    = "2023-06-01"
 	chatPath   = "/v1/messages"
 	chatLimit  = 16 << 20 // bytes of an answer, far above any model's longest
@@ -31,7 +29,7 @@ const (
 
 // Kind returns the wire format for the list of kinds.
 func Kind() supplier.Kind {
-	return supplier.Kind{Name: "anthropic", Capabilities: []string{string(chat)}, New: New, Refuses: refuses}
+	return supplier.Kind{Name: "anthropic", Capabilities: []string{string(catalog.TextChat)}, New: New, Refuses: refuses}
 }
 
 type adapter struct {
@@ -83,7 +81,7 @@ func (a *adapter) Probe(ctx context.Context) error {
 
 // checkCapability is the error of a request that should have gone to another kind.
 func checkCapability(r supplier.Request) error {
-	if catalog.Name(r.Capability) != chat {
+	if catalog.Name(r.Capability) != catalog.TextChat {
 		return fmt.Errorf("capability %s is none of this kind's", r.Capability)
 	}
 	return nil

@@ -4,12 +4,13 @@ import (
 	"encoding/json"
 	"strings"
 
+	"unitask/internal/catalog"
 	"unitask/internal/supplier"
 	"unitask/internal/supplier/wire"
 )
 
 // honours lists the members that have a counterpart, or need none.
-var honours = wire.Honours{chat: {
+var honours = wire.Honours{catalog.TextChat: {
 	Input:      []string{"prompt", "messages", "system"},
 	Parameters: []string{"max_output_tokens", "temperature", "top_p", "stop", "seed"},
 }}

@@ -94,7 +94,7 @@ func textOutcome(text, reason string, usage json.RawMessage, asked int) supplier
 
 // Stream is Submit for text.chat with the text delivered as it comes; other capabilities give none.
 func (a *adapter) Stream(ctx context.Context, r supplier.Request, delta func(supplier.Delta)) (supplier.Outcome, error) {
-	if catalog.Name(r.Capability) != chat {
+	if catalog.Name(r.Capability) != catalog.TextChat {
 		return a.Submit(ctx, r)
 	}
 	ask, err := newChatRequest(r)

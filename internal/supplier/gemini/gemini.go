@@ -24,16 +24,6 @@ import (
 	"unitask/internal/supplier/wire"
 )
 
-// The capabilities of this kind.
-const (
-	speech  catalog.Name = "audio.speech"
-	edit    catalog.Name = "image.edit"
-	imagine catalog.Name = "image.generate"
-	chat    catalog.Name = "text.chat"
-	embed   catalog.Name = "text.embed"
-	video   catalog.Name = "video.generate"
-)
-
 const (
 	version    = "/v1beta/"
 	textLimit  = 16 << 20 // bytes of a text answer or of all vectors, far above any model's longest
@@ -45,7 +35,7 @@ func Kind() supplier.Kind {
 	return supplier.Kind{
 		Name: "gemini",
 		Capabilities: []string{
-			string(speech), string(edit), string(imagine), string(chat), string(embed), string(video),
+			string(catalog.AudioSpeech), string(catalog.ImageEdit), string(catalog.ImageGenerate), string(catalog.TextChat), string(catalog.TextEmbed), string(catalog.VideoGenerate),
 		},
 		New:     New,
 		Refuses: refuses,
@@ -73,15 +63,15 @@ func authorize(h http.Header, key string) { h.Set("X-Goog-Api-Key", key) }
 // Submit sends the request once.
 func (a *adapter) Submit(ctx context.Context, r supplier.Request) (supplier.Outcome, error) {
 	switch catalog.Name(r.Capability) {
-	case chat:
+	case catalog.TextChat:
 		return a.chat(ctx, r)
-	case embed:
+	case catalog.TextEmbed:
 		return a.embed(ctx, r)
-	case imagine, edit:
+	case catalog.ImageGenerate, catalog.ImageEdit:
 		return a.imagine(ctx, r)
-	case speech:
+	case catalog.AudioSpeech:
 		return a.speak(ctx, r)
-	case video:
+	case catalog.VideoGenerate:
 		return a.film(ctx, r)
 	default:
 		return supplier.Outcome{}, wire.Unfit(fmt.Errorf("capability %s is none of this kind's", r.Capability))

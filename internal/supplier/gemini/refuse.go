@@ -22,18 +22,18 @@ const (
 // honours lists the members that have a counterpart, or need none: a seed of a video, and the declaration
 // about a person, which is the gateway's matter.
 var honours = wire.Honours{
-	chat: {
+	catalog.TextChat: {
 		Input:      []string{"prompt", "messages", "system"},
 		Parameters: []string{"max_output_tokens", "temperature", "top_p", "stop", "seed"},
 	},
-	embed:   {Input: []string{"texts"}, Parameters: []string{"dimensions"}},
-	imagine: {Input: []string{"prompt"}, Parameters: []string{"n", "aspect_ratio", "size", "format", "seed"}},
-	edit: {
+	catalog.TextEmbed:     {Input: []string{"texts"}, Parameters: []string{"dimensions"}},
+	catalog.ImageGenerate: {Input: []string{"prompt"}, Parameters: []string{"n", "aspect_ratio", "size", "format", "seed"}},
+	catalog.ImageEdit: {
 		Input:      []string{"prompt", "images", "authorization"},
 		Parameters: []string{"n", "aspect_ratio", "size", "format", "seed"},
 	},
-	speech: {Input: []string{"text", "instructions"}, Parameters: []string{"voice", "format", "speed"}},
-	video: {
+	catalog.AudioSpeech: {Input: []string{"text", "instructions"}, Parameters: []string{"voice", "format", "speed"}},
+	catalog.VideoGenerate: {
 		Input:      []string{"prompt", "image", "last_image", "reference_images", "authorization"},
 		Parameters: []string{"duration_seconds", "aspect_ratio", "resolution", "audio", "seed"},
 	},
@@ -45,13 +45,13 @@ func refuses(r supplier.Request) string {
 		return why
 	}
 	switch catalog.Name(r.Capability) {
-	case embed:
+	case catalog.TextEmbed:
 		return embedRefused(r)
-	case imagine, edit:
+	case catalog.ImageGenerate, catalog.ImageEdit:
 		return imageRefused(r)
-	case speech:
+	case catalog.AudioSpeech:
 		return speechRefused(r)
-	case video:
+	case catalog.VideoGenerate:
 		return videoRefused(r)
 	default:
 		return ""

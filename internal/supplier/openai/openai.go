@@ -23,16 +23,6 @@ import (
 	"unitask/internal/supplier/wire"
 )
 
-// The capabilities of this kind.
-const (
-	chat       catalog.Name = "text.chat"
-	embed      catalog.Name = "text.embed"
-	imagine    catalog.Name = "image.generate"
-	edit       catalog.Name = "image.edit"
-	speech     catalog.Name = "audio.speech"
-	transcribe catalog.Name = "audio.transcribe"
-)
-
 const (
 	fieldMaxTokens           = "max_tokens"
 	fieldMaxCompletionTokens = "max_completion_tokens"
@@ -47,7 +37,7 @@ func Kind() supplier.Kind {
 	return supplier.Kind{
 		Name: "openai",
 		Capabilities: []string{
-			string(speech), string(transcribe), string(edit), string(imagine), string(chat), string(embed),
+			string(catalog.AudioSpeech), string(catalog.AudioTranscribe), string(catalog.ImageEdit), string(catalog.ImageGenerate), string(catalog.TextChat), string(catalog.TextEmbed),
 		},
 		New:       New,
 		Refuses:   refuses,
@@ -76,17 +66,17 @@ func New(c supplier.Config) (supplier.Adapter, error) {
 // Submit sends the request once.
 func (a *adapter) Submit(ctx context.Context, r supplier.Request) (supplier.Outcome, error) {
 	switch catalog.Name(r.Capability) {
-	case chat:
+	case catalog.TextChat:
 		return a.chat(ctx, r)
-	case embed:
+	case catalog.TextEmbed:
 		return a.embed(ctx, r)
-	case imagine:
+	case catalog.ImageGenerate:
 		return a.imagine(ctx, r)
-	case edit:
+	case catalog.ImageEdit:
 		return a.edit(ctx, r)
-	case speech:
+	case catalog.AudioSpeech:
 		return a.speak(ctx, r)
-	case transcribe:
+	case catalog.AudioTranscribe:
 		return a.transcribe(ctx, r)
 	default:
 		return supplier.Outcome{}, wire.Unfit(fmt.Errorf("capability %s is none of this kind's", r.Capability))

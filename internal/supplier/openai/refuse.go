@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"unitask/internal/catalog"
 	"unitask/internal/supplier"
 	"unitask/internal/supplier/wire"
 )
@@ -18,15 +19,15 @@ func refuses(r supplier.Request) string {
 
 // honours lists the members that have a counterpart.
 var honours = wire.Honours{
-	chat: {
+	catalog.TextChat: {
 		Input:      []string{"prompt", "messages", "system"},
 		Parameters: []string{"max_output_tokens", "temperature", "top_p", "stop", "seed"},
 	},
-	embed:      {Input: []string{"texts"}, Parameters: []string{"dimensions"}},
-	imagine:    {Input: []string{"prompt"}, Parameters: imageMembers},
-	edit:       {Input: []string{"prompt", "images", "mask", "authorization"}, Parameters: imageMembers},
-	speech:     {Input: []string{"text", "instructions"}, Parameters: []string{"voice", "format", "speed"}},
-	transcribe: {Input: []string{"audio"}, Parameters: []string{"language", "timestamps", "format"}},
+	catalog.TextEmbed:       {Input: []string{"texts"}, Parameters: []string{"dimensions"}},
+	catalog.ImageGenerate:   {Input: []string{"prompt"}, Parameters: imageMembers},
+	catalog.ImageEdit:       {Input: []string{"prompt", "images", "mask", "authorization"}, Parameters: imageMembers},
+	catalog.AudioSpeech:     {Input: []string{"text", "instructions"}, Parameters: []string{"voice", "format", "speed"}},
+	catalog.AudioTranscribe: {Input: []string{"audio"}, Parameters: []string{"language", "timestamps", "format"}},
 }
 
 var imageMembers = []string{"n", "aspect_ratio", "size", "format", "quality", "seed"}

@@ -14,11 +14,11 @@ import (
 // its format can't, Kind.Refuses has said before.
 func (s settings) Refuses(r supplier.Request) string {
 	switch catalog.Name(r.Capability) {
-	case imagine, edit:
+	case catalog.ImageGenerate, catalog.ImageEdit:
 		return s.refusesImage(r)
-	case speech:
+	case catalog.AudioSpeech:
 		return s.refusesSpeech(r)
-	case transcribe:
+	case catalog.AudioTranscribe:
 		return s.refusesTranscript(r)
 	default:
 		return ""

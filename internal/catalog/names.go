@@ -1,0 +1,12 @@
+package catalog
+
+// The built-in capabilities.
+const (
+	AudioSpeech     Name = "audio.speech"
+	AudioTranscribe Name = "audio.transcribe"
+	ImageEdit       Name = "image.edit"
+	ImageGenerate   Name = "image.generate"
+	TextChat        Name = "text.chat"
+	TextEmbed       Name = "text.embed"
+	VideoGenerate   Name = "video.generate"
+)
