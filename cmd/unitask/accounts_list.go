@@ -33,27 +33,19 @@ func newAccountsListCmd(t *terminal) *cobra.Command {
 }
 
 func accountsListRun(ctx context.Context, t *terminal, o *accountsListOptions) error {
-	return o.with(ctx, func(op operator) error {
-		all, err := op.ListAccounts(ctx)
-		switch {
-		case err != nil:
-			return err
-		case o.asJSON:
-			return t.json(append([]api.Account{}, all...))
-		case len(all) == 0:
-			t.note("no accounts")
-			return nil
-		}
-		b := table{
-			header: []string{"ID", "NAME", "CAPABILITIES", "MEMBERS", "LIMITS", "CREATED"},
-			spare:  []string{"CREATED", "MEMBERS", "CAPABILITIES"},
-		}
-		now := time.Now()
-		for _, a := range all {
-			b.row(same(a.ID), same(a.Name), same(openOn(a)), same(strconv.Itoa(len(a.Members))), limitsCell(a.Limits), when(&a.CreatedAt, now))
-		}
-		return b.write(t)
-	})
+	return listRun(ctx, t, &o.operatorFlags, o.asJSON, "no accounts", func(op operator) ([]api.Account, error) { return op.ListAccounts(ctx) },
+		func(all []api.Account) error { return listAccounts(t, all, time.Now()) })
+}
+
+func listAccounts(t *terminal, all []api.Account, now time.Time) error {
+	b := table{
+		header: []string{"ID", "NAME", "CAPABILITIES", "MEMBERS", "LIMITS", "CREATED"},
+		spare:  []string{"CREATED", "MEMBERS", "CAPABILITIES"},
+	}
+	for _, a := range all {
+		b.row(same(a.ID), same(a.Name), same(openOn(a)), same(strconv.Itoa(len(a.Members))), limitsCell(a.Limits), when(&a.CreatedAt, now))
+	}
+	return b.write(t)
 }
 
 // openOn shows what is open on an account.

@@ -34,19 +34,8 @@ func newKeysListCmd(t *terminal) *cobra.Command {
 }
 
 func keysListRun(ctx context.Context, t *terminal, o *keysListOptions) error {
-	return o.with(ctx, func(op operator) error {
-		keys, err := op.ListKeys(ctx)
-		switch {
-		case err != nil:
-			return err
-		case o.asJSON:
-			return t.json(append([]api.Key{}, keys...))
-		case len(keys) == 0:
-			t.note("no keys")
-			return nil
-		}
-		return listKeys(t, keys, time.Now())
-	})
+	return listRun(ctx, t, &o.operatorFlags, o.asJSON, "no keys", func(op operator) ([]api.Key, error) { return op.ListKeys(ctx) },
+		func(keys []api.Key) error { return listKeys(t, keys, time.Now()) })
 }
 
 func listKeys(t *terminal, keys []api.Key, now time.Time) error {

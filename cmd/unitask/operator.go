@@ -104,3 +104,22 @@ func (f *operatorFlags) with(ctx context.Context, do func(operator) error) error
 	}
 	return errors.Join(do(o), closeFunc())
 }
+
+// listRun shows what the operator gets: as JSON, as a table, or that there is none.
+func listRun[T any](
+	ctx context.Context, t *terminal, f *operatorFlags, asJSON bool, none string, get func(operator) ([]T, error), show func([]T) error,
+) error {
+	return f.with(ctx, func(op operator) error {
+		all, err := get(op)
+		switch {
+		case err != nil:
+			return err
+		case asJSON:
+			return t.json(append([]T{}, all...))
+		case len(all) == 0:
+			t.note("%s", none)
+			return nil
+		}
+		return show(all)
+	})
+}
