@@ -117,7 +117,7 @@ type budget struct {
 
 // spend asks for pictures, one after the other, until all are there and one more is refused.
 func (b *budget) spend(ctx context.Context, caller int) {
-	for n := 0; ctx.Err() == nil; n++ {
+	for n := 0; ctx.Err() == nil && b.done.Load() <= budgetTasks; n++ {
 		key := fmt.Sprintf("picture-%d-%d", caller, n)
 		for {
 			last := b.done.Load() >= budgetTasks
@@ -171,10 +171,10 @@ func (b *budget) judge(t *testing.T, p *painter) {
 		cost = cost.Add(paid)
 	}
 	t.Logf("%d pictures drawn, %v, cost %s", p.drawn.Load(), states, cost)
+	b.judgeUsage(t, states)
 	if b.done.Load() != budgetTasks || states[task.Succeeded] != budgetTasks || cost != task.USD {
 		t.Errorf("%d seen done, %v, cost %s; want %d succeeded for 1\n%s", b.done.Load(), states, cost, budgetTasks, b.server.Warnings())
 	}
-	b.judgeUsage(t, states)
 }
 
 // judgeUsage compares the sums, which were kept through the kills, with the tasks.
