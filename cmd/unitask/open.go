@@ -18,20 +18,26 @@ import (
 	"unitask/internal/task"
 )
 
-const openLong = `Open the result of a task, or one file of it, with the program that this system has for it; without an
-id the newest result. The files are saved first, in the user's cache folder or where -o says. Where
-there is no desktop, as over SSH or in a container, their paths are printed and nothing is opened.`
+const openLong = `Open the console of the server on this machine in the browser, signed in as its operator by a one-time link;
+or the result of a task, one file of it or, with "latest", the newest result, with the program that this system has for it.
+Files are saved first, in the user's cache folder or where -o says. Where there is no desktop, as over SSH or in a container,
+the link or the files' paths are printed and nothing is opened.`
 
 const openExample = `  unitask open
+  unitask open latest
   unitask open task_06gztwr81bcb6csfsxswat9e1m
   unitask open art_06gztwr81ar2sk7g2v0pa8szvq -o ~/Pictures
   unitask open --print`
+
+// latest names the newest result.
+const latest = "latest"
 
 // searched is how many of the newest tasks are looked through for an artifact.
 const searched = 1000
 
 type openOptions struct {
 	clientFlags
+	operatorFlags
 	id, folder  string
 	print, json bool
 }
@@ -45,8 +51,8 @@ type saved struct {
 func newOpenCmd(t *terminal) *cobra.Command {
 	var o openOptions
 	cmd := &cobra.Command{
-		Use:               "open [TASK | ARTIFACT]",
-		Short:             "Open a result with the system's own program for it",
+		Use:               "open [latest | TASK | ARTIFACT]",
+		Short:             "Open the console, or a result with the system's own program for it",
 		Long:              openLong,
 		Example:           openExample,
 		Args:              cobra.MaximumNArgs(1),
@@ -55,14 +61,18 @@ func newOpenCmd(t *terminal) *cobra.Command {
 			if len(args) > 0 {
 				o.id = args[0]
 			}
+			if o.id == "" {
+				return o.openConsole(cmd.Context(), t)
+			}
 			return openRun(cmd.Context(), t, &o)
 		},
 	}
 	cmd.Flags().StringVarP(&o.folder, "output", "o", "", "save the files in this `folder`")
 	_ = cmd.MarkFlagDirname("output")
-	cmd.Flags().BoolVar(&o.print, "print", false, "print the paths and open nothing")
+	cmd.Flags().BoolVar(&o.print, "print", false, "print the link or the paths and open nothing")
 	addJSON(cmd, &o.json)
-	o.add(cmd)
+	o.clientFlags.add(cmd)
+	o.operatorFlags.add(cmd)
 	return cmd
 }
 
@@ -128,7 +138,7 @@ func resultsFolder() string { return filepath.Join(xdg.CacheHome, "unitask", "re
 // find returns the task that has ended and is meant.
 func (o *openOptions) find(ctx context.Context, c *client.Client) (api.Task, error) {
 	switch {
-	case o.id == "":
+	case o.id == latest:
 		return o.search(ctx, c, func(one api.Task) bool { return one.Output != nil },
 			errors.New("no task has a result yet"), `unitask run image.generate "a red fox" makes one`)
 	case strings.HasPrefix(o.id, "art_"):

@@ -133,6 +133,13 @@ func (n *node) welcome(ctx context.Context, t *terminal, settings config.Config,
 		return err
 	}
 	b := banner{settings: settings, supply: supply, dataDir: n.dataDir, keys: first, local: loopback(settings.Listen)}
+	if t.errTTY {
+		link, err := operatorLink(ctx, n.operator)
+		if err != nil {
+			return err
+		}
+		b.link = link.URL
+	}
 	if b.local {
 		b.profileErr = saveLocalProfile(ctx, settings.BaseURL, n.dataDir)
 	}

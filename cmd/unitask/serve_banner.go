@@ -11,6 +11,7 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/client"
 	"unitask/internal/config"
+	"unitask/internal/server/console"
 	"unitask/internal/task"
 )
 
@@ -20,6 +21,7 @@ type banner struct {
 	supply     supply
 	dataDir    string
 	keys       []api.Key // made just now, to be shown once
+	link       string    // into the console, once; "" where nobody is there to see it
 	local      bool      // the listener is on this machine alone
 	profileErr error
 }
@@ -29,6 +31,7 @@ func (b banner) print(t *terminal) {
 	t.note("")
 	t.note("  API        %s", b.settings.BaseURL)
 	t.note("  contract   %s%s", b.settings.BaseURL, api.PathOpenAPIYAML)
+	t.note("  console    %s%s", b.settings.BaseURL, console.Root+"/")
 	t.note("  data       %s", b.dataDir)
 	for i, s := range b.supply.statuses {
 		head := ""
@@ -53,6 +56,12 @@ func (b banner) print(t *terminal) {
 		t.note("  Results' addresses begin with %s; base_url in the settings names another.", b.settings.BaseURL)
 	}
 	b.printKeys(t)
+	if b.link != "" {
+		t.note("  Sign in    %s", b.link)
+		t.note("  The link works once, for ten minutes. Another one: unitask open")
+	} else {
+		t.note("  A link into the console: unitask open --print --data-dir %s", b.dataDir)
+	}
 	t.note("")
 }
 

@@ -20,7 +20,9 @@ import (
 	"unitask/internal/catalog"
 	"unitask/internal/client"
 	"unitask/internal/config"
+	"unitask/internal/desk"
 	"unitask/internal/secret"
+	"unitask/internal/store/boltstore"
 	"unitask/internal/task"
 )
 
@@ -352,6 +354,27 @@ func TestUnboundedLimits(t *testing.T) {
 	for _, member := range []string{`"JSONDepth":2147483647`, `"InlineMedia":9223372036854775807`, `"ArtifactBytes":9223372036854775807`, `"Workers":2147483647`} {
 		if !strings.Contains(string(got), member) {
 			t.Errorf("no %s in %s", member, got)
+		}
+	}
+}
+
+// TestOperatorLink: whoever runs the server gets in as its operator, on a new store and later on.
+func TestOperatorLink(t *testing.T) {
+	db, _, err := openData(t.TempDir(), boltstore.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	op := &desk.Operator{Store: db, Prefix: "svc", Now: time.Now, Server: api.Info{BaseURL: "http://127.0.0.1:8420"}}
+	for range 2 {
+		link, err := operatorLink(t.Context(), op)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, token, _ := strings.Cut(link.URL, "#")
+		_, who, err := op.SignIn(t.Context(), token)
+		if err != nil || who.Session.Role != "operator" || who.Session.Member == "" || who.Account.Name != firstAccount {
+			t.Errorf("%+v %v", who, err)
 		}
 	}
 }

@@ -143,7 +143,7 @@ func TestNothingSecretWithoutTerminal(t *testing.T) {
 			t.Errorf("serve printed %q without a terminal:\n%s", secret, printed)
 		}
 	}
-	for _, command := range []string{"keys create"} {
+	for _, command := range []string{"keys create", "unitask open"} {
 		if !strings.Contains(printed, command) {
 			t.Errorf("the banner doesn't name %q:\n%s", command, printed)
 		}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os/user"
+	"strings"
+
+	"unitask/internal/account"
+	"unitask/internal/api"
+	"unitask/internal/client"
+	"unitask/internal/fault"
+)
+
+// firstAccount is the account of keys whose maker names none, and of who runs the server.
+const firstAccount = "default"
+
+// operatorLink makes a one-time link for whoever runs the server, and the account where there is none yet.
+func operatorLink(ctx context.Context, op accountOperator) (api.SignInLink, error) {
+	who := api.Invite{Member: systemUser(), Role: string(account.RoleOperator)}
+	link, err := op.Invite(ctx, firstAccount, who)
+	if fault.CodeOf(err) != fault.NotFound {
+		return link, err
+	}
+	if _, err := op.CreateAccount(ctx, api.AccountCreate{Name: firstAccount}); err != nil {
+		return link, err
+	}
+	return op.Invite(ctx, firstAccount, who)
+}
+
+// systemUser is the person's name on this machine.
+func systemUser() string {
+	const unknown = "operator"
+	u, err := user.Current()
+	if err != nil {
+		return unknown
+	}
+	name := u.Username
+	return cmp.Or(strings.TrimSpace(name[strings.LastIndexByte(name, '\\')+1:]), unknown) // without a domain
+}
+
+// openConsole signs a browser in to the server on this machine.
+func (o *openOptions) openConsole(ctx context.Context, t *terminal) error {
+	dir, err := o.chosen()
+	if err != nil {
+		return err
+	}
+	admin, err := client.NewAdmin(dir)
+	if err != nil {
+		return err
+	}
+	link, err := operatorLink(ctx, admin)
+	if _, away := errors.AsType[*client.UnreachableError](err); away {
+		return &hinted{&reworded{err, "no server runs on " + dir}, "unitask serve; elsewhere its operator makes a link by unitask accounts invite"}
+	}
+	if err != nil {
+		return err
+	}
+	if o.json {
+		return t.json(link)
+	}
+	program := openerHere()
+	if o.print || program == nil {
+		t.note("for %s, %s of %s; opens once, within ten minutes", printable(link.Member), link.Role, printable(link.Account))
+		_, err := fmt.Fprintln(t.out, link.URL)
+		return err
+	}
+	if err := program.open(ctx, link.URL); err != nil {
+		return &hinted{fmt.Errorf("%s: %w", program.name, err), "unitask open --print"}
+	}
+	t.note("opened the console in the browser")
+	return nil
+}
