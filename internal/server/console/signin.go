@@ -48,6 +48,5 @@ func (c *Console) handleSignOut(w http.ResponseWriter, r *http.Request) {
 	gone := c.cookie("")
 	gone.MaxAge = -1
 	http.SetCookie(w, gone)
-	w.Header().Set("Clear-Site-Data", `"cache"`)
 	c.goTo(w, r, "/sign-in")
 }
