@@ -18,6 +18,7 @@ import (
 
 	"unitask/internal/api"
 	"unitask/internal/client"
+	"unitask/internal/task"
 	"unitask/test/harness"
 )
 
@@ -87,10 +88,8 @@ func run(t *testing.T, script string, s *harness.Server) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := admin.CreateAccount(t.Context(), api.AccountCreate{Name: "Northwind"}); err != nil {
-		t.Fatal(err)
-	}
-	link, err := admin.Invite(t.Context(), "Northwind", api.Invite{Member: "Ada Byron", Role: "operator"})
+	furnish(t, admin)
+	link, err := admin.Invite(t.Context(), home, api.Invite{Member: "Ada Byron", Role: "operator"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,6 +107,31 @@ func run(t *testing.T, script string, s *harness.Server) {
 		t.Fatal(err)
 	}
 	drive(t, node, script, raw)
+}
+
+// home is the account of whoever signs in; the scripts know its name.
+const home = "Harbour Books"
+
+// furnish makes what the pages show from the start.
+func furnish(t *testing.T, admin *client.Admin) {
+	t.Helper()
+	for _, a := range []api.AccountCreate{
+		{Name: home},
+		{Name: "Field Notes", Capabilities: []string{"text.*"}, Limits: api.Limits{Budget: "25", BudgetPeriod: "month"}},
+	} {
+		if _, err := admin.CreateAccount(t.Context(), a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, k := range []api.KeyCreate{
+		{Name: "nightly reports", Mode: task.Live, Scopes: []string{"text.*"}, Limits: api.Limits{Budget: "4", BudgetPeriod: "day"}},
+		{Name: "cover artist", Mode: task.Test, Scopes: []string{"image.*", "video.generate"}, ExpiresInSeconds: 30 * 24 * 3600},
+	} {
+		k.Account = home
+		if _, err := admin.CreateKey(t.Context(), k); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // drive runs a script in a process group of its own, which ends with the test, browser and all.
@@ -142,6 +166,7 @@ func drive(t *testing.T, node, script string, told []byte) {
 // TestConsole is the show: from the one-time link to a revoked key.
 func TestConsole(t *testing.T) {
 	s := harness.NewServer(t)
+	s.Config = harness.NewSupplier(t).Config() // of live chats
 	run(t, "console.mjs", s)
 	if t.Failed() {
 		t.Log(s.Warnings())

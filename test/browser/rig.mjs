@@ -72,10 +72,10 @@ export async function browse(work) {
   }
 }
 
-// judge lets axe judge the page as it is.
-export async function judge(page, what) {
+// judge lets axe judge the page as it is; of its rules those that options name.
+export async function judge(page, what, options = {}) {
   if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axeSource);
-  const { violations, passes } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+  const { violations, passes } = await page.evaluate((o) => window.axe.run(document, { resultTypes: ["violations"], ...o }), options);
   assert(passes.length > 0, `axe found nothing to judge on ${what}`);
   const found = violations.map((v) => `${v.id}: ${v.help} at ${v.nodes.map((n) => `${n.target.join(" ")} ${n.failureSummary}`).join(" | ")}`);
   equal(found, [], `axe on ${what}`);
