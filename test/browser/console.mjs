@@ -208,7 +208,7 @@ async function live(page) {
   const price = "$1 in, $2 out / M tokens";
   assert((await page.locator("main").innerText()).includes(price), "the price isn't shown");
   visited.set("trial-live", "/console/trial?capability=text.chat&mode=live");
-  await page.getByLabel("Prompt").fill("Is this paid for?");
+  await page.getByLabel("Prompt").fill("everything");
   await page.getByRole("button", { name: "Run live at this price" }).click();
   await page.locator("#result .pill.succeeded").waitFor();
   await shot(page, "trial-live");
