@@ -61,7 +61,7 @@ func judge(token html.Token) string {
 		case strings.HasPrefix(a.Key, "on"), a.Key == "style", a.Key == "srcdoc":
 			return "an inline script or style"
 		case a.Key == "src", a.Key == "href", a.Key == "action", a.Key == "formaction":
-			if !strings.HasPrefix(value, "/") && !strings.HasPrefix(value, "#") && !strings.HasPrefix(value, "?") || strings.HasPrefix(value, "//") {
+			if value != "" && !strings.HasPrefix(value, "/") && !strings.HasPrefix(value, "#") && !strings.HasPrefix(value, "?") || strings.HasPrefix(value, "//") {
 				return "an address of another place"
 			}
 			if a.Key == "src" {

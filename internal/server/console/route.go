@@ -66,10 +66,19 @@ func (c *Console) handle(pattern string, h handler) {
 			if err := h(exchange{w, r, v}); err != nil {
 				c.refuse(w, r, &v, err)
 			}
+		case fault.CodeOf(err) == fault.Unauthenticated && c.followed(r):
+			c.render(w, r, http.StatusOK, page{Name: "again", Title: "One moment"})
 		case fault.CodeOf(err) == fault.Unauthenticated && r.Method == http.MethodGet:
 			c.goTo(w, r, "/sign-in")
 		default:
 			c.refuse(w, r, nil, err)
 		}
 	})
+}
+
+// followed reports whether somebody came by a link on another site. Browsers leave the cookie out then; asked
+// again by a page of ours they send it.
+func (c *Console) followed(r *http.Request) bool {
+	site := r.Header.Get("Sec-Fetch-Site")
+	return r.Method == http.MethodGet && (site == "cross-site" || site == "same-site") && c.token(r) == ""
 }

@@ -169,3 +169,18 @@ func TestBelowAPath(t *testing.T) {
 		t.Errorf("%d to %q", got.StatusCode, got.Header.Get("Location"))
 	}
 }
+
+// TestLinkFromElsewhere: a link to a page on another site leads there, although the cookie isn't sent at first.
+func TestLinkFromElsewhere(t *testing.T) {
+	w := newWorld(t)
+	stranger := w.browser()
+	if got := stranger.get("/keys", from("cross-site", "")); got.StatusCode != http.StatusOK || !strings.Contains(got.body, `http-equiv="refresh" content="0"`) {
+		t.Errorf("%d %s", got.StatusCode, got.body)
+	}
+	if got := stranger.get("/keys", from("same-origin", "")); got.StatusCode != http.StatusSeeOther {
+		t.Errorf("again, and still without a cookie: %d", got.StatusCode)
+	}
+	if got := w.member("acme", "member").get("/keys", from("cross-site", "")); got.StatusCode != http.StatusOK || strings.Contains(got.body, "refresh") {
+		t.Errorf("with one: %d", got.StatusCode)
+	}
+}
