@@ -13,15 +13,15 @@ import (
 // plant is a fault that a control puts into the service; the zero plant is none.
 type plant struct {
 	resubmits bool // every firm is taken for one that honours keys
-	unfenced  bool // a stale lease is as good as a fresh one
+	unfenced  bool // leases aren't kept, and a stale one is as good as a fresh one
 	late      bool // an intent is written after its submission
 	forgets   bool // a crash takes back what was acknowledged shortly before
-	blows     []blow
 }
 
+// reshape has leases run out in the middle of submissions where they mean nothing.
 func (p plant) reshape(s *shape) {
-	if p.blows != nil {
-		s.nodes, s.lease, s.blows = 2, 30*time.Second, p.blows
+	if p.unfenced {
+		s.nodes, s.lease, s.blows = 2, time.Second, nil
 	}
 }
 
@@ -45,7 +45,8 @@ func (p plant) wrap(n *node, s store.Store) store.Store {
 	}
 }
 
-// unfenced lets whoever once had a task's lease write under the latest one.
+// unfenced lets whoever once had a task's lease write under the latest one, and keeps no lease although
+// it says so: a worker that knew would stop by itself.
 type unfenced struct {
 	store.Store
 	w *world
@@ -78,6 +79,8 @@ func (e unfenced) latest(r store.LeaseRef) store.LeaseRef {
 	}
 	return l.(store.LeaseRef)
 }
+
+func (unfenced) Renew(context.Context, string, time.Duration) error { return nil }
 
 func (e unfenced) BeginAttempt(ctx context.Context, r store.LeaseRef, p task.Plan) (task.Task, error) {
 	return e.Store.BeginAttempt(ctx, e.latest(r), p)
