@@ -11,7 +11,7 @@ import (
 // megabytes, so it would run a hundred times a second under load. Here a small heap may grow by
 // heapRoom, and a large one less than by default: memory is the same and most collections are saved.
 const (
-	heapRoom     = 24 << 20 // bytes between two collections, where the default isn't more
+	heapRoom     = 20 << 20 // bytes between two collections, where the default isn't more
 	leastPercent = 50
 	mostPercent  = 1000
 )

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"unitask/internal/jsonwrite"
 )
@@ -53,7 +54,7 @@ func TestString(t *testing.T) {
 			if err == nil {
 				err = json.Unmarshal(raw, &got)
 			}
-			if want := strings.ToValidUTF8(text, "\ufffd"); err != nil || got != want {
+			if want := strings.ToValidUTF8(text, "\ufffd"); err != nil || got != want || !utf8.Valid(raw) {
 				t.Errorf("%q is written as %s and read as %q (%v)", text, raw, got, err)
 			}
 		}
