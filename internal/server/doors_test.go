@@ -172,7 +172,10 @@ func (w *world) bySession(limits api.Limits) door {
 	form := strings.NewReader(url.Values{"token": {token}}.Encode())
 	r := must(http.NewRequestWithContext(ctx, http.MethodPost, w.base+api.PathSignIn, form))(w.t)
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	resp := must((&http.Transport{DisableKeepAlives: true}).RoundTrip(r))(w.t)
+	resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
+	if err != nil {
+		w.t.Fatal(err)
+	}
 	_ = resp.Body.Close()
 	if len(resp.Cookies()) != 1 {
 		w.t.Fatalf("signing in answers %d with cookies %v", resp.StatusCode, resp.Cookies())

@@ -11,7 +11,7 @@ const require = createRequire(path.join(told.modules, "package.json"));
 const { chromium } = require("playwright-core");
 const axeSource = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 
-const patience = 60_000; // of a busy machine; nothing waits that long where all is well
+const patience = 120_000; // of a busy machine; nothing waits that long where all is well
 
 export function assert(ok, what) {
   if (!ok) throw new Error(what);
