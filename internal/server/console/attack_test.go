@@ -174,7 +174,8 @@ func TestOtherAccounts(t *testing.T) {
 		{"POST", "/accounts/%", acct, task.NewID(task.PrefixAccount, now)},
 		{"POST", "/accounts/%/invite", acct, task.NewID(task.PrefixAccount, now)},
 		{"POST", "/accounts/%/members", acct, task.NewID(task.PrefixAccount, now)},
-		{"GET", "/suppliers%", "", ""}, {"GET", "/accounts%", "", ""},
+		{"GET", "/suppliers%", "", ""},
+		{"GET", "/accounts%", "", ""},
 	} {
 		ask := func(id string) answer {
 			path := strings.Replace(at.path, "%", id, 1)

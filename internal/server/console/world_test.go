@@ -199,10 +199,10 @@ func (b *browser) do(method, path string, body io.Reader, change ...func(*http.R
 }
 
 // record asks a handler without a socket.
-func record(h http.Handler, r *http.Request) *http.Response {
+func record(h http.Handler, r *http.Request) *httptest.ResponseRecorder {
 	rec := httptest.NewRecorder()
 	h.ServeHTTP(rec, r)
-	return rec.Result()
+	return rec
 }
 
 // session returns the value of the session's cookie, "" for none.
