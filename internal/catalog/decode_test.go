@@ -183,7 +183,7 @@ func TestDecodeAgain(t *testing.T) {
 	for _, first := range bodies {
 		for _, second := range bodies {
 			wantText, wantFault := decode(second)
-			decode(first)
+			_, _ = decode(first)
 			gotText, gotFault := decode(second)
 			if gotText != wantText || fmt.Sprint(gotFault) != fmt.Sprint(wantFault) {
 				t.Errorf("%s after %s: got %s, %v, want %s, %v", second, first, gotText, gotFault, wantText, wantFault)
