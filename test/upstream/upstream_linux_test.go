@@ -70,14 +70,15 @@ type outcome struct {
 	Owed     string // to the suppliers
 }
 
-// TestMatrix runs every cell. Cells keep real time, and a machine that has too much to do at once keeps it
+// TestMatrix runs every cell; under the race detector, which makes everything slow, a sixth of those that
+// depend on no deadline. Cells keep real time, and a machine that has too much to do at once keeps it
 // badly: what isn't as promised is run once more, among few, and then counts.
 func TestMatrix(t *testing.T) {
 	var published page
 	var mu sync.Mutex
 	var doubtful []cell
 	t.Run("cells", func(t *testing.T) {
-		for _, c := range cells(&published) {
+		for _, c := range sample(cells(&published)) {
 			t.Run(c.name(), func(t *testing.T) {
 				t.Parallel()
 				got := c.run(t)
@@ -129,6 +130,20 @@ func cells(notes *page) []cell {
 	}
 	notes.declared = len(all)
 	return all
+}
+
+// sample leaves all of the cells, or what suits the race detector.
+func sample(all []cell) []cell {
+	if !raceEnabled {
+		return all
+	}
+	var some []cell
+	for i, c := range all {
+		if i%6 == 0 && c.deadline() == longTime {
+			some = append(some, c)
+		}
+	}
+	return some
 }
 
 func (c cell) name() string {
