@@ -176,7 +176,7 @@ func (w *world) bySession(limits api.Limits) door {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	_ = resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }()
 	if len(resp.Cookies()) != 1 {
 		w.t.Fatalf("signing in answers %d with cookies %v", resp.StatusCode, resp.Cookies())
 	}

@@ -32,8 +32,6 @@ const (
 	transfer phase = "transfer"
 )
 
-var phases = []phase{submit, poll, transfer}
-
 // failure is one row of the matrix: what goes wrong, and what is to come of it in each phase.
 type failure struct {
 	name  string

@@ -206,9 +206,12 @@ func (s *service) call(method, path, body string, header map[string]string) repl
 	for name, value := range header {
 		r.Header.Set(name, value)
 	}
-	resp := must(s.client.Do(r))(s.t)
+	resp, err := s.client.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
 	raw := must(io.ReadAll(resp.Body))(s.t)
-	_ = resp.Body.Close()
 	s.scan(method+" "+path, resp.Header, raw)
 	return reply{resp.StatusCode, raw}
 }

@@ -23,14 +23,13 @@ type seller struct {
 	api     *host // where it is asked
 	files   *host // where its results are
 
-	mu       sync.Mutex
-	failing  *failure
-	phase    phase
-	once     bool
-	failed   int             // requests that met the failure
-	arrived  int             // submissions
-	keys     map[string]bool // of those, where the format has them
-	finished bool
+	mu      sync.Mutex
+	failing *failure
+	phase   phase
+	once    bool
+	failed  int             // requests that met the failure
+	arrived int             // submissions
+	keys    map[string]bool // of those, where the format has them
 }
 
 // healTime is for how long an address fails that fails once.
