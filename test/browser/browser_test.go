@@ -1,3 +1,5 @@
+//go:build unix
+
 // Package browser drives the console and the trial of the real server in a real headless Chromium, as people
 // use them, and judges every page: no violation that axe finds, no report of the content security policy, no
 // error on the page, usable by keyboard alone, at 390 pixels and in the dark.
