@@ -81,6 +81,8 @@ func supplierState(t *terminal, s api.SupplierState) cell {
 		}
 	}
 	switch {
+	case s.Live && len(s.Routes) == 0: // its routes stand under names of their own
+		return cell{human: "live", plain: "live", style: t.style.good}
 	case !s.Live || approved == 0:
 		return cell{human: "off", plain: "off", style: t.style.faint}
 	case open == approved:
