@@ -147,7 +147,7 @@ func (w *work) keepFiles(ctx context.Context, route routing.Route, files []suppl
 // keepFile keeps one file, and tries again where that is worth while.
 func (w *work) keepFile(ctx context.Context, route routing.Route, id string, f supplier.File) (artifact.Meta, error) {
 	meta, err := w.keepOnce(ctx, route, id, f)
-	for try := 1; err != nil && w.keepsAgain(f, try, err); try++ {
+	for try := 1; err != nil && w.keepsAgain(route, f, try, err); try++ {
 		if !sleep(ctx, transferPause<<min(try-1, 3)) {
 			break
 		}
@@ -158,12 +158,17 @@ func (w *work) keepFile(ctx context.Context, route routing.Route, id string, f s
 
 // keepsAgain reports whether a file that could not be kept is tried again as it is: a result that finds
 // no room waits for it, and the address of a result without a job is all there is.
-func (w *work) keepsAgain(f supplier.File, try int, err error) bool {
+func (w *work) keepsAgain(route routing.Route, f supplier.File, try int, err error) bool {
 	if fault.CodeOf(err) == fault.CapacityExhausted {
 		w.g.log.Error("a result waits for room", slog.String("task_id", w.t.ID), slog.Any("error", err))
 		return true
 	}
-	return try < transferTries && len(f.Data) == 0 && !w.hasJob()
+	if try >= transferTries || len(f.Data) > 0 || w.hasJob() {
+		return false
+	}
+	w.g.log.Warn("fetching a result failed; it is fetched again", slog.String("task_id", w.t.ID),
+		slog.String("supplier", route.Supplier), slog.String("code", string(fault.CodeOf(err))))
+	return true
 }
 
 func (w *work) keepOnce(ctx context.Context, route routing.Route, id string, f supplier.File) (artifact.Meta, error) {
