@@ -62,7 +62,7 @@ type Supplier struct {
 	Kind           string            `yaml:"kind" doc:"its wire format"`
 	BaseURL        string            `yaml:"base_url" doc:"the address that its paths are added to"`
 	APIKey         secret.Ref        `yaml:"api_key" doc:"where its key is: env:NAME, file:/path or keyring:service/name"`
-	Timeout        Duration          `yaml:"timeout" doc:"of one HTTP exchange"`
+	Timeout        Duration          `yaml:"timeout" doc:"of one HTTP exchange; of a stream until it begins, then of each pause, a minute at most"`
 	MaxConcurrent  int               `yaml:"max_concurrent" doc:"attempts in flight over all its routes; 0: no limit"`
 	PerMinute      Rate              `yaml:"per_minute"`
 	MaxTokensField string            `yaml:"max_tokens_field" doc:"max_tokens or max_completion_tokens"`

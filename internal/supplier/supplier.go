@@ -175,7 +175,7 @@ type Config struct {
 	Name           string // the supplier's name in the configuration
 	BaseURL        string
 	APIKey         KeyFunc       // nil where the supplier needs none
-	Timeout        time.Duration // of one HTTP exchange; 0: the adapter's default
+	Timeout        time.Duration // of one HTTP exchange, or of each pause of a stream; 0: the adapter's default
 	MaxTokensField string        // "max_tokens" or "max_completion_tokens"; "": the adapter's default
 	Models         []string      // files of the models' maps, for kinds whose adapters are Modelers
 	Options        map[string]string

@@ -29,7 +29,8 @@ const (
 	// Below the 5 s after which common servers close an idle connection, so that a submission
 	// seldom meets one that is just being closed, which would leave its outcome unknown.
 	idleConnTimeout = 4 * time.Second
-	// The pause between two pieces of a stream; suppliers send comments or pieces far more often.
+	// The pause between two pieces of a stream, where the client's timeout isn't shorter; suppliers send
+	// comments or pieces far more often.
 	idleReadTimeout = 60 * time.Second
 	// Of the body of an answer that isn't a success: error bodies are short.
 	problemLimit = 64 << 10
@@ -130,8 +131,8 @@ func (c *Client) Do(ctx context.Context, call Call) (Answer, error) {
 	return s.Answer()
 }
 
-// Open sends the call and returns as soon as the answer has begun. The timeout ends there: the body
-// may take as long as ctx allows, with no pause of over a minute. The caller closes the Stream.
+// Open sends the call and returns as soon as the answer has begun. From there the body may take as long
+// as ctx allows, with no pause longer than the timeout or a minute. The caller closes the Stream.
 func (c *Client) Open(ctx context.Context, call Call) (*Stream, error) {
 	return c.open(ctx, call, true)
 }
@@ -139,6 +140,10 @@ func (c *Client) Open(ctx context.Context, call Call) (*Stream, error) {
 func (c *Client) open(ctx context.Context, call Call, live bool) (*Stream, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	timer := time.AfterFunc(c.timeout, func() { cancel(errTimeout) })
+	pause := time.Duration(0)
+	if live {
+		pause = min(idleReadTimeout, c.timeout)
+	}
 	var sent atomic.Bool
 	req, err := c.request(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		WroteHeaders: func() { sent.Store(true) },
@@ -146,7 +151,7 @@ func (c *Client) open(ctx context.Context, call Call, live bool) (*Stream, error
 	if err == nil {
 		var resp *http.Response
 		if resp, err = c.transport.RoundTrip(req); err == nil { //nolint:bodyclose // the Stream closes it
-			return newStream(resp, call.Limit, exchange{ended: func() error { return ended(ctx) }, cancel: cancel, timer: timer, live: live}), nil
+			return newStream(resp, call.Limit, exchange{ended: func() error { return ended(ctx) }, cancel: cancel, timer: timer, pause: pause}), nil
 		}
 		err = broken(ended(ctx), err, sent.Load())
 	}

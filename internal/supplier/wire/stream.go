@@ -31,7 +31,7 @@ type exchange struct {
 	ended  func() error // why the exchange's context ended; nil while it hasn't
 	cancel context.CancelCauseFunc
 	timer  *time.Timer
-	live   bool // the timer bounds each pause rather than the whole
+	pause  time.Duration // the timer bounds each pause by it; 0: the whole
 }
 
 // ended returns why ctx ended, or nil.
@@ -54,8 +54,8 @@ func (s *Stream) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	if s.live {
-		s.timer.Reset(idleReadTimeout)
+	if s.pause > 0 {
+		s.timer.Reset(s.pause)
 	}
 	// One byte beyond the limit tells an answer that ends there from one that goes on.
 	n, err := s.body.Read(p[:min(int64(len(p)), s.left+1)])

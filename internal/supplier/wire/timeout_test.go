@@ -64,22 +64,25 @@ func TestTimeouts(t *testing.T) {
 	cut := timedOut
 	cut.Status = http.StatusOK
 	tests := []struct {
-		name  string
-		serve func(net.Conn)
-		live  bool
-		want  outcome
-		after time.Duration
+		name    string
+		timeout time.Duration
+		serve   func(net.Conn)
+		live    bool
+		want    outcome
+		after   time.Duration
 	}{
-		{"no answer", func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }, false, timedOut, 2 * time.Minute},
-		{"no answer to a stream", func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }, true, timedOut, 2 * time.Minute},
-		{"a slow answer", drip(100, 30*time.Second), false, cut, 2 * time.Minute},
-		{"a long stream", drip(100, 30*time.Second), true, outcome{}, 50 * time.Minute},
-		{"a stalled stream", drip(1, time.Hour), true, cut, time.Minute},
+		{"no answer", 2 * time.Minute, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }, false, timedOut, 2 * time.Minute},
+		{"no answer to a stream", 2 * time.Minute, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }, true, timedOut, 2 * time.Minute},
+		{"a slow answer", 2 * time.Minute, drip(100, 30*time.Second), false, cut, 2 * time.Minute},
+		{"a long stream", 2 * time.Minute, drip(100, 30*time.Second), true, outcome{}, 50 * time.Minute},
+		{"a stalled stream", 2 * time.Minute, drip(1, time.Hour), true, cut, time.Minute},
+		{"a long stream, and a short timeout", 45 * time.Second, drip(100, 30*time.Second), true, outcome{}, 50 * time.Minute},
+		{"a stalled stream, and a short timeout", 20 * time.Second, drip(1, time.Hour), true, cut, 20 * time.Second},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := piped(t, 2*time.Minute, tt.serve)
+				c := piped(t, tt.timeout, tt.serve)
 				start := time.Now()
 				err := exchange(t.Context(), c, tt.live)
 				if diff := cmp.Diff(tt.want, outcomeOf(err)); diff != "" {
