@@ -56,7 +56,11 @@ var layers = map[string]layer{
 	"supplier/replicate":    {floor: 3, may: append([]string{"supplier/modelmap"}, adapter...), leaf: true},
 	"supplier/unitask":      {floor: 3, may: append([]string{"api", "task"}, adapter...), leaf: true},
 	"supplier/sandbox":      {floor: 3, may: append([]string{"supplier/sandbox/media"}, adapter...), leaf: true},
-	"supplier/suppliertest": {floor: 3, may: adapter},
+	"supplier/suppliertest": {floor: 3, may: append([]string{"supplier/published"}, adapter...)},
+	"supplier/published":    {floor: 3},
+
+	"supplier/published/trim": {floor: 3, may: []string{"supplier/published"}},
+
 	"supplier/all": {floor: 3, may: append([]string{
 		"supplier/openai", "supplier/anthropic", "supplier/gemini", "supplier/fal", "supplier/replicate", "supplier/sandbox", "supplier/unitask",
 	}, adapter...)},
