@@ -13,10 +13,15 @@ import (
 	"unitask/internal/supplier/suppliertest"
 )
 
-const chatAnswer = `{"id":"msg_1","type":"message","role":"assistant","model":"theirs-1",
-	"content":[{"type":"thinking","thinking":"Well.","text":"not this"},{"type":"text","text":"Hel"},{"type":"text","text":"lo."}],
-	"stop_reason":"end_turn","stop_sequence":null,
-	"usage":{"input_tokens":9,"cache_creation_input_tokens":3,"cache_read_input_tokens":4,"output_tokens":2}}`
+const (
+	chatAnswer = `{"id":"msg_1","type":"message","role":"assistant","model":"theirs-1",
+	"content":[{"type":"thinking","thinking":"Well.","signature":"s"},{"type":"text","text":"Hel","citations":null},{"type":"text","text":"lo.","citations":null}],
+	"stop_reason":"end_turn","stop_sequence":null,"stop_details":null,"container":null,
+	"usage":` + used + `}`
+	// used is a report of what was used, whole.
+	used = `{"input_tokens":9,"cache_creation_input_tokens":3,"cache_read_input_tokens":4,"output_tokens":2,` +
+		`"cache_creation":null,"inference_geo":null,"server_tool_use":null,"service_tier":"standard"}`
+)
 
 func request(input, parameters string) supplier.Request {
 	return supplier.Request{
@@ -25,8 +30,11 @@ func request(input, parameters string) supplier.Request {
 	}
 }
 
-func TestConformance(t *testing.T) {
-	suppliertest.Run(t, suppliertest.Harness{
+func TestConformance(t *testing.T) { suppliertest.Run(t, harness(t)) }
+
+func harness(t *testing.T) suppliertest.Harness {
+	t.Helper()
+	return suppliertest.Harness{
 		Kind:      anthropic.Kind(),
 		Abilities: suppliertest.Abilities{Stream: true, Probe: true},
 		Upstream: &suppliertest.Upstream{
@@ -36,7 +44,7 @@ func TestConformance(t *testing.T) {
 				}
 				return r.Header.Get("X-Api-Key")
 			},
-			Probe: suppliertest.JSON(200, `{"data":[]}`),
+			Probe: suppliertest.JSON(200, `{"data":[],"has_more":false,"first_id":null,"last_id":null}`),
 		},
 		Cases: []suppliertest.Case{
 			{
@@ -48,15 +56,17 @@ func TestConformance(t *testing.T) {
 					"temperature":0.5,"stop_sequences":["."]}`,
 				Answer: suppliertest.JSON(200, chatAnswer),
 				Stream: suppliertest.Events(
-					`{"type":"message_start","message":{"id":"msg_1","type":"message","content":[],"stop_reason":null,"usage":{"input_tokens":9,"cache_creation_input_tokens":3,"cache_read_input_tokens":4,"output_tokens":1}}}`,
-					`{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":""}}`,
+					`{"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"theirs-1","content":[],`+
+						`"stop_reason":null,"stop_sequence":null,"stop_details":null,"container":null,"usage":`+used+`}}`,
+					`{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}`,
 					`{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"Well."}}`,
 					`{"type":"content_block_stop","index":0}`, `{"type":"ping"}`,
-					`{"type":"content_block_start","index":1,"content_block":{"type":"text","text":""}}`,
+					`{"type":"content_block_start","index":1,"content_block":{"type":"text","text":"","citations":null}}`,
 					`{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"Hel"}}`,
 					`{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"lo."}}`,
-					`{"type":"content_block_stop","index":1}`, `{"type":"something new"}`,
-					`{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":2}}`,
+					`{"type":"content_block_stop","index":1}`,
+					`{"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null,"stop_details":null,"container":null},`+
+						`"usage":{"input_tokens":null,"cache_creation_input_tokens":null,"cache_read_input_tokens":null,"output_tokens":2,"server_tool_use":null}}`,
 					`{"type":"message_stop"}`),
 				Want: &supplier.Result{
 					Text: new("Hello."), FinishReason: "stop",
@@ -66,7 +76,7 @@ func TestConformance(t *testing.T) {
 		},
 		Faults:   faults(),
 		Refusals: refusals(),
-	})
+	}
 }
 
 // faults returns the rows of the error table for this format.

@@ -45,6 +45,8 @@ func TestTolerated(t *testing.T) {
 		{Name: "all thought", Answer: suppliertest.JSON(200, `{"content":[{"type":"thinking"}],"stop_reason":"max_tokens","usage":{"input_tokens":3,"output_tokens":20}}`), Want: text("", "length", 3, 20)},
 		{Name: "a whole answer to a stream", Answer: suppliertest.JSON(200, chatAnswer), Stream: true, Want: text("Hello.", "stop", 16, 2)},
 		{Name: "text with the block's start", Answer: suppliertest.Events(`{"type":"content_block_start","content_block":{"type":"text","text":"Hel"}}`, piece("lo"), finish, stop), Stream: true, Want: text("Hello", "length", 2, 2)},
+		{Name: "an event of another type", Answer: suppliertest.Events(piece("Hello"), `{"type":"something new"}`, finish, stop), Stream: true, Want: text("Hello", "length", 2, 2)},
+		{Name: "a thought with a text", Answer: suppliertest.JSON(200, `{"content":[{"type":"thinking","text":"not this"},{"type":"text","text":"Hello"}],"stop_reason":"end_turn"}`), Want: text("Hello", "stop", 2, 2)},
 		{Name: "no end mark", Answer: suppliertest.Events(piece("Hel"), piece("lo"), finish), Stream: true, Want: text("Hello", "length", 2, 2)},
 		{Name: "no stop reason", Answer: suppliertest.Events(piece("Hel"), piece("lo"), stop), Stream: true, Want: text("Hello", "stop", 2, 2)},
 		{Name: "nothing to add in a stream", Answer: suppliertest.Events(finish, stop), Stream: true, Want: text("", "length", 2, 2)},

@@ -86,9 +86,12 @@ func veo() http.Handler {
 	})
 }
 
-func TestConformance(t *testing.T) {
+func TestConformance(t *testing.T) { suppliertest.Run(t, harness(t)) }
+
+func harness(t *testing.T) suppliertest.Harness {
+	t.Helper()
 	fox := picture(t, "png")
-	suppliertest.Run(t, suppliertest.Harness{
+	return suppliertest.Harness{
 		Kind:      gemini.Kind(),
 		Abilities: suppliertest.Abilities{Poll: true, Stream: true, Probe: true},
 		Upstream: &suppliertest.Upstream{
@@ -173,5 +176,5 @@ func TestConformance(t *testing.T) {
 		},
 		Faults:   faults(),
 		Refusals: refusals(),
-	})
+	}
 }

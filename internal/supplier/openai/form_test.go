@@ -19,11 +19,11 @@ import (
 // part is one part of a form as a server reads it.
 type part struct{ Name, File, Type, Body string }
 
-// posted is a server that reads one form.
-func posted(t *testing.T, answer http.Handler) (url string, parts func() []part) {
+// posted is a server that reads one form; held says that it is as published.
+func posted(t *testing.T, answer http.Handler, held bool) (url string, parts func() []part) {
 	t.Helper()
 	var got []part
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	var read http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		reader, err := r.MultipartReader()
 		for err == nil {
 			var p *multipart.Part
@@ -37,9 +37,13 @@ func posted(t *testing.T, answer http.Handler) (url string, parts func() []part)
 			t.Errorf("form: %v", err)
 		}
 		answer.ServeHTTP(w, r)
-	}))
+	})
+	if held {
+		read = suppliertest.Held(t, read)
+	}
+	srv := httptest.NewServer(read)
 	t.Cleanup(srv.Close)
-	return srv.URL, func() []part { return got }
+	return srv.URL + "/v1", func() []part { return got }
 }
 
 // TestForms shows the parts of the requests that are forms.
@@ -102,7 +106,7 @@ func TestForms(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			url, parts := posted(t, suppliertest.JSON(200, tt.answer))
+			url, parts := posted(t, suppliertest.JSON(200, tt.answer), tt.options["image_fields"] == "")
 			if _, err := suppliertest.Send(t, mustNew(t, supplier.Config{BaseURL: url, Options: tt.options}), tt.request, false); err != nil {
 				t.Fatal(err)
 			}
@@ -115,7 +119,7 @@ func TestForms(t *testing.T) {
 
 // TestUnreadableMedia shows that nothing is sent of a request whose media can't be read.
 func TestUnreadableMedia(t *testing.T) {
-	url, parts := posted(t, suppliertest.JSON(200, verboseAnswer))
+	url, parts := posted(t, suppliertest.JSON(200, verboseAnswer), true)
 	r := transcribeRequest(`{}`)
 	r.Media["/audio"] = supplier.Media{ContentType: "audio/wav", Open: func() (io.ReadCloser, error) { return nil, io.ErrUnexpectedEOF }}
 	_, err := suppliertest.Send(t, mustNew(t, supplier.Config{BaseURL: url}), r, false)

@@ -17,10 +17,11 @@ import (
 )
 
 const (
-	imageAnswer = `{"created":1,"model":"theirs-1","data":[{"b64_json":"aW1hZ2UtMQ=="},{"b64_json":"aW1hZ2UtMg==","revised_prompt":"x"}],
-		"usage":{"input_tokens":12,"output_tokens":540,"total_tokens":552,"input_tokens_details":{"text_tokens":12}}}`
-	verboseAnswer = `{"task":"transcribe","language":"english","duration":2.5,"text":"Mind the gap.",
-		"segments":[{"id":0,"start":0,"end":1.2,"text":" Mind","tokens":[1]},{"id":1,"start":1.2,"end":2.4504,"text":" the gap."}],
+	imageAnswer = `{"created":1,"data":[{"b64_json":"aW1hZ2UtMQ=="},{"b64_json":"aW1hZ2UtMg==","revised_prompt":"x"}],
+		"usage":{"input_tokens":12,"output_tokens":540,"total_tokens":552,"input_tokens_details":{"text_tokens":12,"image_tokens":0}}}`
+	verboseAnswer = `{"language":"english","duration":2.5,"text":"Mind the gap.",
+		"segments":[{"id":0,"seek":0,"start":0,"end":1.2,"text":" Mind","tokens":[1],"temperature":0,"avg_logprob":-0.1,"compression_ratio":1,"no_speech_prob":0},
+			{"id":1,"seek":0,"start":1.2,"end":2.4504,"text":" the gap.","tokens":[2,3],"temperature":0,"avg_logprob":-0.1,"compression_ratio":1,"no_speech_prob":0}],
 		"words":[{"word":"Mind","start":0.1,"end":0.5},{"word":"the","start":0.6,"end":0.7},{"word":"gap","start":0.8,"end":1}]}`
 	recording = "RIFF-not-quite-a-recording"
 )
@@ -216,11 +217,15 @@ func TestServerFields(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			url, last := upstream(t, suppliertest.JSON(200, imageAnswer))
+			answer := suppliertest.JSON(200, imageAnswer)
 			if tt.request.Capability == "audio.speech" {
-				url, last = upstream(t, suppliertest.Respond(200, "audio/wav", recording))
+				answer = suppliertest.Respond(200, "audio/wav", recording)
 			}
-			if _, err := suppliertest.Send(t, mustNew(t, supplier.Config{BaseURL: url, Options: tt.options}), tt.request, false); err != nil {
+			if tt.options == nil {
+				answer = suppliertest.Held(t, answer)
+			}
+			url, last := foreign(t, answer)
+			if _, err := suppliertest.Send(t, mustNew(t, supplier.Config{BaseURL: url + "/v1", Options: tt.options}), tt.request, false); err != nil {
 				t.Fatal(err)
 			}
 			var want map[string]any
@@ -283,9 +288,9 @@ func TestMediaAnswers(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			srv := httptest.NewServer(suppliertest.JSON(200, tt.answer))
+			srv := httptest.NewServer(suppliertest.Held(t, suppliertest.JSON(200, tt.answer)))
 			t.Cleanup(srv.Close)
-			got, err := suppliertest.Send(t, mustNew(t, supplier.Config{BaseURL: srv.URL}), tt.request, false)
+			got, err := suppliertest.Send(t, mustNew(t, supplier.Config{BaseURL: srv.URL + "/v1"}), tt.request, false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -313,7 +318,7 @@ func TestReportedCost(t *testing.T) {
 		{"http://other.example/v1", "on", "1e300", nil},
 		{"http://other.example/v1", "on", `"1"`, nil},
 	} {
-		proxy, _ := upstream(t, answer(tt.cost))
+		proxy, _ := foreign(t, answer(tt.cost))
 		a := mustNew(t, supplier.Config{BaseURL: tt.base, Options: map[string]string{"reported_cost": tt.option, "proxy": proxy}})
 		got, err := suppliertest.Send(t, a, request("text.chat", `{"prompt":"Hi"}`, `{}`), false)
 		if err != nil {

@@ -46,11 +46,11 @@ func TestModerate(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var path, body string
-			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			srv := httptest.NewServer(suppliertest.Held(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				raw, _ := io.ReadAll(r.Body)
 				path, body = r.URL.Path, string(raw)
 				suppliertest.JSON(tt.status, tt.answer).ServeHTTP(w, r)
-			}))
+			})))
 			t.Cleanup(srv.Close)
 			a := mustNew(t, supplier.Config{Name: "m", BaseURL: srv.URL + "/v1"}).(supplier.Moderator)
 			got, err := a.Moderate(t.Context(), "omni", []string{"hello", "there"})

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	chatAnswer = `{"id":"x","object":"chat.completion","model":"theirs-1","choices":[{"index":0,
-		"message":{"role":"assistant","content":"Hello."},"finish_reason":"stop"}],
+	chatAnswer = `{"id":"x","object":"chat.completion","created":1,"model":"theirs-1","choices":[{"index":0,
+		"message":{"role":"assistant","content":"Hello.","refusal":null},"logprobs":null,"finish_reason":"stop"}],
 		"usage":{"prompt_tokens":9,"completion_tokens":2,"total_tokens":11}}`
 	embedAnswer = `{"object":"list","model":"theirs-1","data":[
 		{"object":"embedding","index":1,"embedding":[0.5,-1]},{"object":"embedding","index":0,"embedding":[0,0.25]}],
@@ -27,8 +27,16 @@ func request(capability, input, parameters string) supplier.Request {
 	}
 }
 
-func TestConformance(t *testing.T) {
-	suppliertest.Run(t, suppliertest.Harness{
+// chunk is an event of a stream with these choices.
+func chunk(choices string) string {
+	return `{"id":"x","object":"chat.completion.chunk","created":1,"model":"theirs-1","choices":` + choices + `}`
+}
+
+func TestConformance(t *testing.T) { suppliertest.Run(t, harness(t)) }
+
+func harness(t *testing.T) suppliertest.Harness {
+	t.Helper()
+	return suppliertest.Harness{
 		Kind:      openai.Kind(),
 		Abilities: suppliertest.Abilities{Stream: true, Probe: true},
 		Upstream:  &suppliertest.Upstream{Probe: suppliertest.JSON(200, `{"object":"list","data":[]}`)},
@@ -42,10 +50,11 @@ func TestConformance(t *testing.T) {
 					"max_tokens":20,"temperature":0.5,"top_p":0.9,"stop":["."],"seed":7}`,
 				Answer: suppliertest.JSON(200, chatAnswer),
 				Stream: suppliertest.Events(
-					`{"choices":[{"delta":{"role":"assistant","content":""},"finish_reason":null}]}`,
-					`{"choices":[{"delta":{"content":"Hel"}}]}`, `{"choices":[{"delta":{"content":"lo."}}]}`,
-					`{"choices":[{"delta":{},"finish_reason":"stop"}]}`,
-					`{"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":2}}`, `[DONE]`),
+					chunk(`[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}],"usage":null`),
+					chunk(`[{"index":0,"delta":{"content":"Hel"},"finish_reason":null}],"usage":null`),
+					chunk(`[{"index":0,"delta":{"content":"lo."},"finish_reason":null}],"usage":null`),
+					chunk(`[{"index":0,"delta":{},"finish_reason":"stop"}],"usage":null`),
+					chunk(`[],"usage":{"prompt_tokens":9,"completion_tokens":2,"total_tokens":11}`), `[DONE]`),
 				Want: &supplier.Result{
 					Text: new("Hello."), FinishReason: "stop",
 					Usage: supplier.Usage{InputTokens: 9, OutputTokens: 2},
@@ -62,7 +71,7 @@ func TestConformance(t *testing.T) {
 		}, mediaCases()...),
 		Faults:   append(faults(), mediaFaults()...),
 		Refusals: append(refusals(), mediaRefusals()...),
-	})
+	}
 }
 
 // faults returns the rows of the error table for this format.

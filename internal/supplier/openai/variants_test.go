@@ -1,6 +1,7 @@
 package openai_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -33,16 +34,24 @@ func TestMisconfigured(t *testing.T) {
 	})
 }
 
-// upstream gives one answer to everything and keeps the last body it got. As a proxy it stands in
-// for any host.
+// upstream is foreign with requests that are held against the format's published document.
 func upstream(t *testing.T, answer http.Handler) (url string, last func() map[string]any) {
+	t.Helper()
+	return foreign(t, suppliertest.Held(t, answer))
+}
+
+// foreign gives one answer to everything and keeps the last body it got. As a proxy it stands in
+// for any host.
+func foreign(t *testing.T, answer http.Handler) (url string, last func() map[string]any) {
 	t.Helper()
 	var body map[string]any
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body = nil
-		if b, err := io.ReadAll(r.Body); err != nil || json.Unmarshal(b, &body) != nil {
+		b, err := io.ReadAll(r.Body)
+		if err != nil || json.Unmarshal(b, &body) != nil {
 			t.Errorf("request body %q: %v", b, err)
 		}
+		r.Body = io.NopCloser(bytes.NewReader(b))
 		answer.ServeHTTP(w, r)
 	}))
 	t.Cleanup(func() { srv.CloseClientConnections(); srv.Close() })
@@ -89,7 +98,7 @@ func TestFixedSampling(t *testing.T) {
 	url, last := upstream(t, suppliertest.JSON(200, chatAnswer))
 	r := request("text.chat", `{"prompt":"Hi"}`, `{"temperature":1,"top_p":1,"seed":3}`)
 	r.Model = "gpt-5-nano"
-	if _, err := suppliertest.Send(t, mustNew(t, supplier.Config{BaseURL: url}), r, false); err != nil {
+	if _, err := suppliertest.Send(t, mustNew(t, supplier.Config{BaseURL: url + "/v1"}), r, false); err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]any{
@@ -105,7 +114,7 @@ func TestStreamUsageOption(t *testing.T) {
 		"": map[string]any{"include_usage": true}, "on": map[string]any{"include_usage": true}, "off": nil,
 	} {
 		url, last := upstream(t, suppliertest.Events(`{"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}`))
-		a := mustNew(t, supplier.Config{BaseURL: url, Options: map[string]string{"stream_usage": setting}})
+		a := mustNew(t, supplier.Config{BaseURL: url + "/v1", Options: map[string]string{"stream_usage": setting}})
 		if _, err := suppliertest.Send(t, a, request("text.chat", `{"prompt":"Hi"}`, `{}`), true); err != nil {
 			t.Fatal(err)
 		}
@@ -167,7 +176,7 @@ func TestBrokenStream(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			url, _ := upstream(t, suppliertest.Events(tt.events...))
-			a := mustNew(t, supplier.Config{BaseURL: url}).(supplier.Streamer)
+			a := mustNew(t, supplier.Config{BaseURL: url + "/v1"}).(supplier.Streamer)
 			var text strings.Builder
 			_, err := a.Stream(t.Context(), request("text.chat", `{"prompt":"Hi"}`, `{}`),
 				func(d supplier.Delta) { text.WriteString(d.Text) })
@@ -191,7 +200,7 @@ func TestAbandonedStream(t *testing.T) {
 		_ = http.NewResponseController(w).Flush()
 		<-r.Context().Done()
 	}))
-	_, err := suppliertest.Send(t, mustNew(t, supplier.Config{BaseURL: url}), request("text.chat", `{"prompt":"Hi"}`, `{}`), true)
+	_, err := suppliertest.Send(t, mustNew(t, supplier.Config{BaseURL: url + "/v1"}), request("text.chat", `{"prompt":"Hi"}`, `{}`), true)
 	if fault.CodeOf(err) != fault.ContentPolicyViolation {
 		t.Errorf("error %v", err)
 	}

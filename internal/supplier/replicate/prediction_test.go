@@ -24,10 +24,10 @@ type asked struct{ Method, Path, Prefer, CancelAfter string }
 func upstream(t *testing.T, answer http.Handler) (base string, log func() []asked) {
 	t.Helper()
 	var got []asked
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	srv := httptest.NewServer(suppliertest.Held(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		got = append(got, asked{r.Method, r.URL.Path, r.Header.Get("Prefer"), r.Header.Get("Cancel-After")})
 		answer.ServeHTTP(w, r)
-	}))
+	})))
 	t.Cleanup(func() { srv.CloseClientConnections(); srv.Close() })
 	return srv.URL, func() []asked { return got }
 }

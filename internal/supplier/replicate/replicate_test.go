@@ -32,14 +32,16 @@ func withMedia(r supplier.Request, pointer string) supplier.Request {
 
 // prediction is a prediction's JSON; rest is put among its members.
 func prediction(status, rest string) string {
-	return `{"id":"p1","model":"theirs","version":"v","input":{"prompt":"echo"},"logs":"words","data_removed":false,"status":"` + status + `"` + rest + `,
-		"urls":{"get":"https://a.example/p1","cancel":"https://a.example/p1/cancel"}}`
+	return `{"id":"p1","model":"theirs","version":"v","input":{"prompt":"echo"},"logs":"words","data_removed":false,"created_at":"2026-04-09T12:00:00Z",
+		"status":"` + status + `"` + rest + `,
+		"urls":{"web":"https://a.example/p/p1","get":"https://a.example/p1","cancel":"https://a.example/p1/cancel"}}`
 }
 
-// later is an upstream whose predictions have begun when they are created and ended when asked after.
+// later is an upstream whose predictions have begun when they are created and ended when asked after, or
+// canceled.
 func later(status, rest string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodPost {
+		if r.Method == http.MethodPost && !strings.HasSuffix(r.URL.Path, "/cancel") {
 			suppliertest.JSON(201, prediction("starting", `,"output":null,"error":null`)).ServeHTTP(w, r)
 			return
 		}
@@ -47,7 +49,10 @@ func later(status, rest string) http.Handler {
 	})
 }
 
-func TestConformance(t *testing.T) {
+func TestConformance(t *testing.T) { suppliertest.Run(t, harness(t)) }
+
+func harness(t *testing.T) suppliertest.Harness {
+	t.Helper()
 	const talked = `,"output":["Hel","lo."],"error":null,"metrics":{"predict_time":0.5,"input_token_count":9,"output_token_count":2}`
 	hello := &supplier.Result{Text: new("Hello."), FinishReason: "stop", Usage: supplier.Usage{InputTokens: 9, OutputTokens: 2}}
 	files := func(images int64, addresses ...string) *supplier.Result {
@@ -57,7 +62,7 @@ func TestConformance(t *testing.T) {
 		}
 		return res
 	}
-	suppliertest.Run(t, suppliertest.Harness{
+	return suppliertest.Harness{
 		Kind:      replicate.Kind(),
 		Config:    supplier.Config{Models: []string{"testdata/models.yaml"}},
 		Abilities: suppliertest.Abilities{Poll: true, Cancel: true, Probe: true},
@@ -81,38 +86,38 @@ func TestConformance(t *testing.T) {
 				Request: request("image.generate", "test/painter", `{"prompt":"A fox"}`, `{"n":2,"aspect_ratio":"3:2"}`),
 				Sends:   `{"input":{"prompt":"A fox","num_outputs":2,"aspect_ratio":"3:2"}}`,
 				Alike:   true,
-				Answer:  later("succeeded", `,"output":["https://replicate.example/1.webp","https://replicate.example/2.webp"]`),
+				Answer:  later("succeeded", `,"error":null,"output":["https://replicate.example/1.webp","https://replicate.example/2.webp"]`),
 				Want:    files(2, "https://replicate.example/1.webp", "https://replicate.example/2.webp"),
 			},
 			{
 				Request: withMedia(request("image.edit", "test/editor:4eb8", `{"prompt":"Blue","images":[{}],"authorization":{"person":"none"}}`, `{}`), "/images/0"),
 				Sends:   `{"version":"4eb8","input":{"prompt":"Blue","image":"data:image/png;base64,b25l"}}`,
 				Alike:   true,
-				Answer:  later("succeeded", `,"output":"https://replicate.example/1.png"`),
+				Answer:  later("succeeded", `,"error":null,"output":"https://replicate.example/1.png"`),
 				Want:    files(1, "https://replicate.example/1.png"),
 			},
 			{
 				Request: request("video.generate", "test/film", `{"prompt":"Waves"}`, `{}`),
 				Alike:   true,
-				Answer:  later("succeeded", `,"output":"https://replicate.example/1.mp4"`),
+				Answer:  later("succeeded", `,"error":null,"output":"https://replicate.example/1.mp4"`),
 				Want:    files(0, "https://replicate.example/1.mp4"),
 			},
 			{
 				Request: request("audio.speech", "test/voice", `{"text":"Hi"}`, `{}`),
 				Alike:   true,
-				Answer:  later("succeeded", `,"output":{"audio":"https://replicate.example/1.wav"}`),
+				Answer:  later("succeeded", `,"error":null,"output":{"audio":"https://replicate.example/1.wav"}`),
 				Want:    files(0, "https://replicate.example/1.wav"),
 			},
 			{
 				Request: withMedia(request("audio.transcribe", "test/ear", `{"audio":{}}`, `{}`), "/audio"),
 				Alike:   true,
-				Answer:  later("succeeded", `,"output":{"transcription":"Hi","duration":1.5}`),
+				Answer:  later("succeeded", `,"error":null,"output":{"transcription":"Hi","duration":1.5}`),
 				Want:    &supplier.Result{Text: new("Hi"), FinishReason: "stop", Usage: supplier.Usage{Milliseconds: 1500}},
 			},
 		},
 		Faults:   faults(),
 		Refusals: refusals(),
-	})
+	}
 }
 
 // faults returns the rows of the error table: of submissions, then of predictions.

@@ -90,7 +90,7 @@ func Answering(f *testing.F, k supplier.Kind, contentType string) (a supplier.Ad
 		_, _ = io.WriteString(w, *body.Load())
 	}))
 	f.Cleanup(srv.Close)
-	a, err := k.New(supplier.Config{BaseURL: srv.URL})
+	a, err := k.New(supplier.Config{BaseURL: srv.URL + Base(k)})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -62,9 +62,9 @@ func RunTolerated(t *testing.T, k supplier.Kind, r supplier.Request, rows []Tole
 // Answered returns an adapter of the kind whose upstream gives one answer to everything.
 func Answered(t *testing.T, k supplier.Kind, answer http.Handler) supplier.Adapter {
 	t.Helper()
-	srv := httptest.NewServer(answer)
+	srv := httptest.NewServer(Held(t, answer))
 	t.Cleanup(srv.Close)
-	a, err := k.New(supplier.Config{BaseURL: srv.URL})
+	a, err := k.New(supplier.Config{BaseURL: srv.URL + Base(k)})
 	if err != nil {
 		t.Fatal(err)
 	}

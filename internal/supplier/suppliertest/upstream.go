@@ -88,6 +88,7 @@ func serve(t *testing.T, h Harness, answer http.Handler, unread bool) *server {
 				return
 			}
 			got.Body = body
+			hold(t, r, body)
 			r.Body = io.NopCloser(bytes.NewReader(body))
 		}
 		s.mu.Lock()
@@ -123,7 +124,7 @@ func newAdapter(t *testing.T, h Harness, baseURL string, key supplier.KeyFunc) s
 		c.Name = "suppliertest"
 	}
 	if h.Upstream != nil {
-		c.BaseURL = baseURL
+		c.BaseURL = baseURL + Base(h.Kind)
 	}
 	a, err := h.Kind.New(c)
 	if err != nil {

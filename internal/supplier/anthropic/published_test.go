@@ -1,0 +1,23 @@
+package anthropic_test
+
+import (
+	"testing"
+
+	"unitask/internal/supplier"
+	"unitask/internal/supplier/suppliertest"
+)
+
+// TestPublished holds what is sent, and what the fakes answer, against Anthropic's published document.
+func TestPublished(t *testing.T) {
+	suppliertest.RunPublished(t, suppliertest.Published{
+		Harness: harness(t),
+		More:    []supplier.Request{request(`{"prompt":"Hi"}`, `{}`)},
+		Want: map[string][]string{
+			"GET /v1/models": {"header anthropic-version"},
+			"POST /v1/messages": {
+				"header anthropic-version", "max_tokens", "messages[].content", "messages[].role", "model", "stop_sequences[]", "stream",
+				"system", "temperature", "top_p",
+			},
+		},
+	})
+}

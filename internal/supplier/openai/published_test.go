@@ -1,0 +1,48 @@
+package openai_test
+
+import (
+	"testing"
+
+	"unitask/internal/supplier"
+	"unitask/internal/supplier/suppliertest"
+)
+
+const clean = `"flagged":false,
+	"categories":{"hate":false,"hate/threatening":false,"harassment":false,"harassment/threatening":false,"illicit":null,"illicit/violent":null,
+		"self-harm":false,"self-harm/intent":false,"self-harm/instructions":false,"sexual":false,"sexual/minors":false,"violence":false,"violence/graphic":false},
+	"category_scores":{"hate":0,"hate/threatening":0,"harassment":0,"harassment/threatening":0,"illicit":0,"illicit/violent":0,
+		"self-harm":0,"self-harm/intent":0,"self-harm/instructions":0,"sexual":0,"sexual/minors":0,"violence":0,"violence/graphic":0},
+	"category_applied_input_types":{"hate":["text"],"hate/threatening":["text"],"harassment":["text"],"harassment/threatening":["text"],
+		"illicit":["text"],"illicit/violent":["text"],"self-harm":["text"],"self-harm/intent":["text"],"self-harm/instructions":["text"],
+		"sexual":["text"],"sexual/minors":["text"],"violence":["text"],"violence/graphic":["text"]}`
+
+// TestPublished holds what is sent, and what the fakes answer, against OpenAI's published document.
+func TestPublished(t *testing.T) {
+	h := harness(t)
+	h.Config.MaxTokensField = "max_completion_tokens" // api.openai.com's; the other field is held in the other tests
+	plain := transcribeRequest(`{"language":"pt-BR"}`)
+	plain.Model = "gpt-4o-transcribe"
+	suppliertest.RunPublished(t, suppliertest.Published{
+		Harness: h,
+		More:    []supplier.Request{plain, request("text.chat", `{"prompt":"Hi"}`, `{}`)},
+		Other: func(t *testing.T, a supplier.Adapter) {
+			if _, err := a.(supplier.Moderator).Moderate(t.Context(), "omni-moderation-latest", []string{"hello", "there"}); err != nil {
+				t.Error(err)
+			}
+		},
+		OtherAnswer: suppliertest.JSON(200, `{"id":"modr-1","model":"omni","results":[{`+clean+`},{`+clean+`}]}`),
+		Want: map[string][]string{
+			"GET /models":                nil,
+			"POST /audio/speech":         {"input", "instructions", "model", "response_format", "speed", "voice"},
+			"POST /audio/transcriptions": {"file", "language", "model", "response_format", "timestamp_granularities[]"},
+			"POST /chat/completions": {
+				"max_completion_tokens", "messages[].content", "messages[].role", "model", "seed", "stop[]", "stream",
+				"stream_options.include_usage", "temperature", "top_p",
+			},
+			"POST /embeddings":         {"dimensions", "encoding_format", "input[]", "model"},
+			"POST /images/edits":       {"image[]", "mask", "model", "n", "output_format", "prompt", "quality", "size"},
+			"POST /images/generations": {"model", "n", "output_format", "prompt", "quality", "size"},
+			"POST /moderations":        {"input[]", "model"},
+		},
+	})
+}
