@@ -88,6 +88,18 @@ func (d *Document) Operations() []string {
 	return names
 }
 
+// Server returns the address that the paths are below; "" where the document names none.
+func (d *Document) Server() string { return server(d.raw) }
+
+func server(doc map[string]any) string {
+	servers := list(doc["servers"])
+	if len(servers) == 0 {
+		return ""
+	}
+	address, _ := object(servers[0])["url"].(string)
+	return address
+}
+
 // Trimmed returns what Trim makes of the document: the same, unless it was written by hand.
 func (d *Document) Trimmed() (map[string]any, error) {
 	return Trim(d.raw, Cut{Operations: d.Operations(), Info: object(d.raw["info"])})
@@ -151,11 +163,8 @@ var variable = regexp.MustCompile(`\\\{[^}]*\\\}`)
 // pattern returns what the paths of an operation match, below the path of the server's URL.
 func (b *builder) pattern(path string) (*regexp.Regexp, int) {
 	base := ""
-	if servers := list(b.doc["servers"]); len(servers) > 0 {
-		text, _ := object(servers[0])["url"].(string)
-		if u, err := url.Parse(text); err == nil {
-			base = strings.TrimSuffix(u.Path, "/")
-		}
+	if u, err := url.Parse(server(b.doc)); err == nil {
+		base = strings.TrimSuffix(u.Path, "/")
 	}
 	quoted := regexp.QuoteMeta(base + path)
 	return regexp.MustCompile("^" + variable.ReplaceAllString(quoted, `[^/]+`) + "$"), len(variable.FindAllString(quoted, -1))

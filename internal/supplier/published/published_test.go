@@ -35,7 +35,7 @@ const shop = `{"openapi":"3.1.0","info":{"description":"A shop."},"servers":[{"u
 			"free":{"type":"object"},"typed":{"type":"object","properties":{"a":{}},"additionalProperties":{"type":"integer"}}},"required":["how"]}]},
 		"Unused":{"type":"string"}}}}`
 
-func mustDocument(t *testing.T) *published.Document {
+func mustDocument(t testing.TB) *published.Document {
 	t.Helper()
 	raw, err := jsonschema.UnmarshalJSON(strings.NewReader(shop))
 	if err != nil {
