@@ -36,6 +36,7 @@ package catalog
 
 import (
 	"encoding/json"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -103,6 +104,17 @@ func (c *Catalog) Get(name Name) (Capability, bool) {
 
 // All returns every capability, sorted by name.
 func (c *Catalog) All() []Capability { return slices.Clone(c.sorted) }
+
+// Names returns the names of all of them, sorted.
+func (c *Catalog) Names() iter.Seq[Name] {
+	return func(yield func(Name) bool) {
+		for i := range c.sorted {
+			if !yield(c.sorted[i].Name) {
+				return
+			}
+		}
+	}
+}
 
 func newCatalog(entries map[Name]*entry) *Catalog {
 	c := &Catalog{entries: entries}

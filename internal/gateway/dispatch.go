@@ -79,10 +79,10 @@ func (g *Gateway) claim(ctx context.Context) int {
 func (g *Gateway) lines() []store.Line {
 	routes := g.routes.Load()
 	var lines []store.Line
-	for _, entry := range g.catalog.Load().All() {
+	for name := range g.catalog.Load().Names() {
 		for _, mode := range []task.Mode{task.Live, task.Test} {
-			if places, open := routes.Places(mode, entry.Name, g.health); open {
-				lines = append(lines, store.Line{Mode: mode, Capability: string(entry.Name), Places: places})
+			if places, open := routes.Places(mode, name, g.health); open {
+				lines = append(lines, store.Line{Mode: mode, Capability: string(name), Places: places})
 			}
 		}
 	}

@@ -220,7 +220,7 @@ func (x *txn) commit() error {
 	}
 	db.tables.Lock()
 	if db.fresh.empty() {
-		db.due.Reset(flushAfter)
+		db.due.Reset(db.flushAfter)
 	}
 	db.fresh.add(&db.group, seq)
 	db.tables.Unlock()

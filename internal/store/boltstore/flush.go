@@ -16,7 +16,7 @@ import (
 const (
 	flushBytes = 3 << 20     // of rows: enough for the tree to take them; less for a small limit
 	flushMost  = 4           // times that many may wait before writers do
-	flushAfter = time.Second // after the first of them at the latest
+	flushAfter = time.Second // after the first of them at the latest, by default
 	flushAgain = time.Second // after the tree had no room for them
 )
 
@@ -95,7 +95,7 @@ func (db *DB) endFlush(end flushEnd) error {
 		db.old = nil
 		db.tables.Unlock()
 		if !db.fresh.empty() {
-			db.due.Reset(flushAfter)
+			db.due.Reset(db.flushAfter)
 		}
 	case errors.Is(end.err, store.ErrFull):
 		db.due.Reset(flushAgain)

@@ -24,7 +24,8 @@ func (db *DB) Gauges(ctx context.Context) (store.Gauges, error) {
 	if err != nil {
 		return store.Gauges{}, err
 	}
-	g := store.Gauges{Stats: s, Free: max(0, db.growth(s.Bytes)-db.reserve()), Leases: db.index.held.Load()}
+	free, reserve := db.space()
+	g := store.Gauges{Stats: s, Free: max(0, db.growth(s.Bytes, free)-reserve), Leases: db.index.held.Load()}
 	err = db.view(ctx, func(r *reader) error {
 		queued, ok, err := oldestQueued(r)
 		if ok {

@@ -26,6 +26,8 @@ type Config struct {
 	NoSync  bool             // tests only: a power cut loses what was acknowledged
 	Now     func() time.Time // default time.Now
 	Logger  *slog.Logger     // default: discards
+	// FlushAfter is how long the log alone may have a change; default a second.
+	FlushAfter time.Duration
 	// OnCommit hears of each commit: how many operations shared it and how long it took to be on the
 	// disk. It must be quick: the next commit waits for it. nil: nobody does.
 	OnCommit func(operations int, took time.Duration)
@@ -57,6 +59,7 @@ type DB struct {
 	onCommit func(operations int, took time.Duration)
 	bell     store.Bell
 	idem     idemLog
+	lately   lately
 	treeSize atomic.Int64  // bytes
 	changes  atomic.Uint64 // of keys and accounts
 
@@ -82,6 +85,7 @@ type DB struct {
 	settled  bool // the tree has everything, and no more will come
 
 	flushBytes int64
+	flushAfter time.Duration
 	broken     atomic.Pointer[error]
 	drained    chan struct{}
 	shut       atomic.Bool
@@ -137,7 +141,7 @@ func start(cfg Config, b *bolt.DB) (*DB, error) {
 	db := &DB{
 		path: cfg.Path, limit: cfg.MaxSize, bolt: b, now: cfg.Now, start: cfg.Now(), clock: store.NewClock(cfg.Now), fatal: cfg.Fatal, onCommit: cfg.OnCommit,
 		ops: make(chan *op, groupLimit), drained: make(chan struct{}), index: newIndex(),
-		maxGroup: groupLimit, idem: idemLog{limit: runLength}, fresh: &table{}, flushed: make(chan flushEnd, 1),
+		maxGroup: groupLimit, idem: idemLog{limit: runLength}, fresh: &table{}, flushed: make(chan flushEnd, 1), flushAfter: cfg.FlushAfter,
 	}
 	db.flushBytes = min(flushBytes, db.reserve()/8)
 	if err := replay(b, cfg.Path); err != nil {
@@ -173,7 +177,7 @@ func start(cfg Config, b *bolt.DB) (*DB, error) {
 	if err := writeHolder(cfg.Path, db.start); err != nil {
 		return nil, errors.Join(err, db.wal.close())
 	}
-	db.due = time.NewTimer(flushAfter)
+	db.due = time.NewTimer(cfg.FlushAfter)
 	db.due.Stop()
 	go db.commitLoop()
 	return db, nil
@@ -223,6 +227,9 @@ func (cfg Config) withDefaults() Config {
 	}
 	if cfg.migrationRows == 0 {
 		cfg.migrationRows = migrationRows
+	}
+	if cfg.FlushAfter == 0 {
+		cfg.FlushAfter = flushAfter
 	}
 	if cfg.OnCommit == nil {
 		cfg.OnCommit = func(int, time.Duration) {}

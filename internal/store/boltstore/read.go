@@ -21,7 +21,7 @@ const listWindow = 1000
 // reader returns one of the store as it stands, from the given first layer on. mu is nil for the
 // committer.
 func (db *DB) reader(first *rows, mu sync.Locker) reader {
-	r := reader{layers: [3]*rows{first, &db.fresh.rows}, mu: mu, bolt: db.bolt}
+	r := reader{layers: [3]*rows{first, &db.fresh.rows}, mu: mu, bolt: db.bolt, lately: &db.lately}
 	if db.old != nil {
 		r.layers[2] = &db.old.rows
 	}
@@ -66,7 +66,7 @@ func readTask(r *reader, row rowID) (task.Task, error) {
 	if record == nil {
 		return task.Task{}, store.ErrNotFound
 	}
-	return decodeTask(record)
+	return r.lately.decode(row, record)
 }
 
 // GetTask implements store.Store.

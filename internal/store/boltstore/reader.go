@@ -16,6 +16,7 @@ type reader struct {
 	layers [3]*rows    // newest first; nil where there is none
 	mu     sync.Locker // guards the layers; nil for the committer, which alone changes them
 	bolt   *bolt.DB
+	lately *lately
 	opened *bolt.Tx
 	err    error // of opening the tree: what was read since is worth nothing
 }

@@ -11,7 +11,12 @@ const treeGrowth = 2
 
 // room reports whether new work may come in.
 func (x *txn) room() bool {
-	return x.left() > x.db.reserve() || (x.makeRoom() == nil && x.left() > x.db.reserve())
+	return x.roomy() || (x.makeRoom() == nil && x.roomy())
+}
+
+func (x *txn) roomy() bool {
+	left := x.left()
+	return left > x.reserve
 }
 
 // makeRoom lets the tree take what there is, which may be what makes pages free.
@@ -25,7 +30,7 @@ func (x *txn) makeRoom() error {
 // before, by growing alone: free pages may lie too scattered for a large record.
 func (x *txn) tight() bool {
 	x.look()
-	return x.grows-treeGrowth*x.bytes <= x.db.reserve() || x.db.wal.over() // over while it can't take what there is
+	return x.grows-treeGrowth*x.bytes <= x.reserve || x.db.wal.over() // over while it can't take what there is
 }
 
 // left returns the bytes that can probably be written: what the file may grow by, and a quarter of its
@@ -44,31 +49,35 @@ func (x *txn) look() {
 	s := db.bolt.Stats()
 	x.looked = true
 	x.free = int64(s.FreePageN+s.PendingPageN) * int64(db.bolt.Info().PageSize)
-	x.grows = db.growth(db.treeSize.Load()) - treeGrowth*db.pending()
+	var free int64
+	free, x.reserve = db.space()
+	x.grows = db.growth(db.treeSize.Load(), free) - treeGrowth*db.pending()
 }
 
-// growth returns by how many bytes a file of the given size may grow.
-func (db *DB) growth(size int64) int64 {
-	growth := int64(math.MaxInt64 / 2)
+// growth returns by how many bytes a file of the given size may grow on a disk with so many free.
+func (db *DB) growth(size, free int64) int64 {
 	if db.limit > 0 {
-		growth = max(0, db.limit-int64(db.bolt.AllocSize)-size)
+		free = min(free, max(0, db.limit-int64(db.bolt.AllocSize)-size))
 	}
-	if free, _, ok := diskSpace(db.path); ok {
-		growth = min(growth, free)
-	}
-	return growth
+	return free
 }
 
 // spare is by how much only what makes room may let the file grow: a removal rewrites pages too.
 func (db *DB) spare() int64 { return db.reserve() / 8 }
 
 func (db *DB) reserve() int64 {
-	reserve := int64(maxReserve)
+	_, reserve := db.space()
+	return reserve
+}
+
+// space returns the free bytes of the disk, and how many bytes are kept back.
+func (db *DB) space() (free, reserve int64) {
+	free, reserve = math.MaxInt64/2, maxReserve
 	if db.limit > 0 {
 		reserve = min(reserve, db.limit/8)
 	}
-	if _, total, ok := diskSpace(db.path); ok {
-		reserve = min(reserve, total/8)
+	if unused, total, ok := diskSpace(db.path); ok {
+		free, reserve = unused, min(reserve, total/8)
 	}
-	return reserve
+	return free, reserve
 }

@@ -29,6 +29,7 @@ type txn struct {
 	frees       bool // the group does nothing but make room
 	looked      bool
 	grows, free int64 // bytes that the file may grow by, and those of its free pages
+	reserve     int64 // bytes that are kept back
 }
 
 func (db *DB) newTxn() *txn {
