@@ -210,7 +210,7 @@ func (d desk) begin(rng *rand.Rand, key, submitKey string) *piece {
 	case n < 980:
 		p.fate = vanishes
 	case n < 996:
-		takes = between(rng, 13*time.Minute, 20*time.Minute) // done about or after the deadline
+		takes = between(rng, d.n.w.shape.deadline*7/8, d.n.w.shape.deadline*4/3) // done about or after the deadline
 	default:
 		p.fate = never
 	}

@@ -4,9 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"hash/fnv"
 	"io"
 	"math"
 	"os"
@@ -69,11 +67,14 @@ func (w *world) observe() invariant.Observation {
 		w.look(r)
 		o.Tasks = append(o.Tasks, r.seen)
 	}
+	seen := map[task.Scope]bool{}
 	for _, c := range w.customers {
-		o.Listed = append(o.Listed, w.list(c)...)
+		if !seen[c.scope] { // two keys of an account see the same
+			seen[c.scope] = true
+			o.Listed = append(o.Listed, w.list(c)...)
+		}
 	}
 	slices.Sort(o.Listed)
-	o.Listed = slices.Compact(o.Listed) // two keys of an account see the same
 	return o
 }
 
@@ -192,22 +193,4 @@ func (w *world) stop() {
 	if err := w.db.Close(); err != nil {
 		w.t.Error(err)
 	}
-}
-
-// trace sums up all that was seen, times included, but for the random part of ids.
-func trace(o invariant.Observation) uint64 {
-	h := fnv.New64a()
-	enc := json.NewEncoder(h)
-	for _, t := range o.Tasks {
-		for _, v := range []any{t.Key, t.Posts, len(t.Acknowledged), t.Seen, t.Ledger.Timeline, len(t.Files), t.Final.State} {
-			_ = enc.Encode(v)
-		}
-		for _, a := range t.Ledger.Attempts {
-			_ = enc.Encode([]any{a.N, a.Supplier, a.State, a.Cost, a.StartedAt, a.ClosedAt})
-		}
-	}
-	for _, s := range o.Submissions {
-		_ = enc.Encode([]any{s.Key, s.Supplier, s.Charge, tail(s.SubmitKey)})
-	}
-	return h.Sum64()
 }

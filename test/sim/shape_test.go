@@ -5,17 +5,19 @@ import "time"
 // shape is what the seed makes of a run: how many nodes and callers, how good the disk, what befalls
 // them.
 type shape struct {
-	nodes   int
-	callers int
-	leisure time.Duration // the longest between two tasks of a caller
-	lease   time.Duration
-	slow    time.Duration // the longest that a write takes; 0: none takes any time
-	fills   bool          // the disk is full now and then
-	open    int           // open tasks a key, 0: any number
-	queue   int           // waiting tasks, 0: any number
-	folder  bool          // results are kept in a real folder
-	month   bool          // a month passes at the end
-	blows   []blow
+	nodes    int
+	callers  int
+	leisure  time.Duration // the longest between two tasks of a caller
+	lease    time.Duration
+	slow     time.Duration // the longest that a write takes; 0: none takes any time
+	fills    bool          // the disk is full now and then
+	open     int           // open tasks a key, 0: any number
+	queue    int           // waiting tasks, 0: any number
+	folder   bool          // results are kept in a real folder
+	flush    time.Duration // how long the log may have what the tree lacks, 0: as by default
+	deadline time.Duration // of a picture
+	month    bool          // a month passes at the end
+	blows    []blow
 }
 
 // blow is something that befalls the service.
@@ -61,6 +63,13 @@ func (d dice) shape() shape {
 			after: between(rng, time.Second, 40*time.Second), kind: kinds[rng.IntN(len(kinds))],
 			at: moment(rng.IntN(int(moments))), down: between(rng, 100*time.Millisecond, 45*time.Second),
 		})
+	}
+	if !oneIn(rng, 4) {
+		s.flush = between(rng, time.Second, 30*time.Second)
+	}
+	s.deadline = 15 * time.Minute // as in the directory
+	if !oneIn(rng, 4) {
+		s.deadline = between(rng, 2*time.Minute, 5*time.Minute)
 	}
 	return s
 }

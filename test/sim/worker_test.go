@@ -96,7 +96,7 @@ func (a *tally) runBatch(jobs []job) {
 		return
 	}
 	worker := exec.CommandContext(a.t.Context(), os.Args[0], "-test.run=^TestSim$", "-test.timeout=30m")
-	worker.Env = append(os.Environ(), workerVariable+"="+string(raw), "GOMAXPROCS=1", "GOGC=400", "GODEBUG=asyncpreemptoff=1")
+	worker.Env = append(os.Environ(), workerVariable+"="+string(raw), "GOMAXPROCS=1", "GOGC=1600", "GODEBUG=asyncpreemptoff=1")
 	out, err := worker.CombinedOutput()
 	var other bytes.Buffer
 	var last job

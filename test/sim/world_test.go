@@ -25,30 +25,25 @@ const (
 )
 
 // directory is the built-in one, read once.
-var directory = func() *catalog.Catalog {
-	c, err := catalog.Default()
-	if err != nil {
-		panic(err)
-	}
-	return c
-}()
+var directory = sync.OnceValues(catalog.Default)
 
 // world is one run: a service, its suppliers and its callers.
 type world struct {
-	t      *testing.T
-	seed   uint64
-	tasks  int
-	dice   dice
-	shape  shape
-	plant  plant
-	firms  []firm
-	up     *upstream
-	pantry artifact.Store
-	dir    string
-	calm   atomic.Bool // no more faults
-	graves sync.WaitGroup
-	epochs sync.Map // of a planted fault: the latest lease of each task
-	stale  sync.Map // and how often each stale one was used
+	t       *testing.T
+	seed    uint64
+	tasks   int
+	dice    dice
+	shape   shape
+	plant   plant
+	firms   []firm
+	up      *upstream
+	pantry  artifact.Store
+	catalog *catalog.Catalog
+	dir     string
+	calm    atomic.Bool // no more faults
+	graves  sync.WaitGroup
+	epochs  sync.Map // of a planted fault: the latest lease of each task
+	stale   sync.Map // and how often each stale one was used
 
 	db    *boltstore.DB
 	files int // how many database files there were
@@ -79,6 +74,13 @@ func newWorld(t *testing.T, seed uint64, tasks int, p plant) *world {
 	}
 	w.shape = w.dice.shape()
 	p.reshape(&w.shape)
+	c, err := directory()
+	if err == nil {
+		w.catalog, err = c.WithDeadlines(map[catalog.Name]time.Duration{image: w.shape.deadline})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	w.up = newUpstream(w)
 	w.pantry = newPantry()
 	if w.shape.folder {
@@ -112,7 +114,7 @@ func (w *world) path() string { return filepath.Join(w.dir, strconv.Itoa(w.files
 
 func (w *world) open(path string) *boltstore.DB {
 	db, err := boltstore.Open(boltstore.Config{
-		Path: path, NoSync: true, MaxSize: maxFile, Fatal: func(err error) { w.surprise("the engine ended: %v", err) },
+		Path: path, NoSync: true, MaxSize: maxFile, FlushAfter: w.shape.flush, Fatal: func(err error) { w.surprise("the engine ended: %v", err) },
 	})
 	if err != nil {
 		w.t.Fatal(err)
