@@ -105,18 +105,7 @@ func RunPublished(t *testing.T, p Published) {
 	if p.Other != nil {
 		p.Other(t, r.adapter(t, p, p.OtherAnswer))
 	}
-	got := map[string][]string{}
-	for name, members := range r.said {
-		got[name] = slices.Sorted(maps.Keys(members))
-	}
-	for _, name := range d.Operations() {
-		if r.said[name] == nil {
-			t.Errorf("%s was never asked for", name)
-		}
-	}
-	if diff := cmp.Diff(p.Want, got); diff != "" {
-		t.Errorf("said (-want +got):\n%s", diff)
-	}
+	r.compare(t, p.Want)
 }
 
 // recorder is an upstream that holds exchanges against a document and gathers what was said.
@@ -160,6 +149,23 @@ func (r *recorder) note(sent published.Sent) {
 	}
 	for _, member := range sent.Members {
 		r.said[sent.Operation][member] = true
+	}
+}
+
+// compare checks that each operation was asked for, and what was said in it.
+func (r *recorder) compare(t *testing.T, want map[string][]string) {
+	t.Helper()
+	got := map[string][]string{}
+	for name, members := range r.said {
+		got[name] = slices.Sorted(maps.Keys(members))
+	}
+	for _, name := range r.document.Operations() {
+		if r.said[name] == nil {
+			t.Errorf("%s was never asked for", name)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("said (-want +got):\n%s", diff)
 	}
 }
 

@@ -7,6 +7,10 @@
 // tests then run in a synctest bubble, so that waiting costs nothing, and its jobs are canceled,
 // found and submitted again as its abilities promise; for kinds with HTTP, whose upstream would have
 // to play along, these are the adapter's own tests.
+//
+// A kind whose supplier publishes an OpenAPI document of its format has an excerpt of it in its testdata
+// (package published). Every request of the suite is held against that, and RunPublished holds whole
+// exchanges against it.
 package suppliertest
 
 import (
