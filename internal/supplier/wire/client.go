@@ -1,14 +1,12 @@
 package wire
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
-	"net/http/httptrace"
 	"net/url"
 	"strings"
 	"sync/atomic"
@@ -53,12 +51,11 @@ type Config struct {
 // Client sends calls to one supplier. It is safe for concurrent use.
 type Client struct {
 	base      *url.URL
-	empty     *http.Request         // what all requests begin as
 	last      atomic.Pointer[place] // where the newest call went
 	key       supplier.KeyFunc
 	authorize func(h http.Header, key string)
 	timeout   time.Duration
-	transport http.RoundTripper // sends once and follows no redirect
+	carrier   carrier
 }
 
 // Call is one request.
@@ -93,11 +90,7 @@ func New(c Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	empty, err := http.NewRequestWithContext(context.Background(), http.MethodPost, base.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-	client := &Client{base: base, empty: empty, key: c.APIKey, authorize: c.Authorize, timeout: c.Timeout}
+	client := &Client{base: base, key: c.APIKey, authorize: c.Authorize, timeout: c.Timeout}
 	if client.timeout == 0 {
 		client.timeout = DefaultTimeout
 	}
@@ -107,14 +100,13 @@ func New(c Config) (*Client, error) {
 	if c.Dial == nil {
 		c.Dial = (&net.Dialer{Timeout: dialTimeout}).DialContext
 	}
-	client.transport = &http.Transport{
-		Proxy:                  proxy,
-		DialContext:            c.Dial,
-		TLSHandshakeTimeout:    tlsTimeout,
-		IdleConnTimeout:        idleConnTimeout,
-		MaxIdleConnsPerHost:    idleConns,
-		MaxResponseHeaderBytes: 64 << 10,
-		WriteBufferSize:        writeBuffer,
+	if proxy != nil {
+		client.carrier, err = newProxied(base, c.Dial, proxy)
+	} else {
+		client.carrier, err = newDirect(base, c.Dial)
+	}
+	if err != nil {
+		return nil, errors.New("base_url's host is no host")
 	}
 	return client, nil
 }
@@ -138,54 +130,40 @@ func (c *Client) Open(ctx context.Context, call Call) (*Stream, error) {
 }
 
 func (c *Client) open(ctx context.Context, call Call, live bool) (*Stream, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	timer := time.AfterFunc(c.timeout, func() { cancel(errTimeout) })
-	pause := time.Duration(0)
+	r, err := c.request(call)
+	if err != nil {
+		return nil, err
+	}
+	s, err := c.carrier.carry(ctx, r, c.timeout)
+	if err != nil {
+		return nil, err
+	}
+	s.limit(call.Limit)
 	if live {
-		pause = min(idleReadTimeout, c.timeout)
+		s.pause = min(idleReadTimeout, c.timeout)
 	}
-	var sent atomic.Bool
-	req, err := c.request(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		WroteHeaders: func() { sent.Store(true) },
-	}), call)
-	if err == nil {
-		var resp *http.Response
-		if resp, err = c.transport.RoundTrip(req); err == nil { //nolint:bodyclose // the Stream closes it
-			return newStream(resp, call.Limit, exchange{ended: func() error { return ended(ctx) }, cancel: cancel, timer: timer, pause: pause}), nil
-		}
-		err = broken(ended(ctx), err, sent.Load())
-	}
-	timer.Stop()
-	cancel(nil)
-	return nil, err
+	return s, nil
 }
 
 // request builds the one request of a call; its errors are *supplier.Error.
-func (c *Client) request(ctx context.Context, call Call) (*http.Request, error) {
+func (c *Client) request(call Call) (request, error) {
 	if !strings.HasPrefix(call.Path, "/") {
-		return nil, Failure(supplier.NotSent, fault.Internal, errors.New("a call's path lacks its slash"))
+		return request{}, Failure(supplier.NotSent, fault.Internal, errors.New("a call's path lacks its slash"))
 	}
-	u, err := c.address(call.Path)
+	at, err := c.address(call.Path)
 	if err != nil {
-		return nil, Failure(supplier.NotSent, fault.Internal, errors.New("a call's path is malformed"))
+		return request{}, Failure(supplier.NotSent, fault.Internal, errors.New("a call's path is malformed"))
 	}
-	req := c.empty.WithContext(ctx)
-	req.URL = u
-	if call.Method != "" {
-		req.Method = call.Method
-	}
-	req.Header = make(http.Header, 3+len(call.Header))
-	req.Header["User-Agent"] = userAgent
+	r := request{method: cmp.Or(call.Method, http.MethodPost), url: at.url, target: at.target, body: call.Body}
+	r.header = make(http.Header, 3+len(call.Header))
+	r.header["User-Agent"] = userAgent
 	if call.Body != nil {
-		req.Header["Content-Type"] = jsonType
-	}
-	if len(call.Body) > 0 { // without GetBody, with which net/http may send the request twice
-		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(call.Body)), int64(len(call.Body))
+		r.header["Content-Type"] = jsonType
 	}
 	for name, values := range call.Header {
-		req.Header[http.CanonicalHeaderKey(name)] = values
+		r.header[http.CanonicalHeaderKey(name)] = values
 	}
-	return req, c.sign(req.Header)
+	return r, c.sign(r.header)
 }
 
 // The headers that requests share.
@@ -196,20 +174,22 @@ var (
 
 // place is a path below the base URL and the whole of it.
 type place struct {
-	path string
-	url  *url.URL // not to be changed
+	path, target string
+	url          *url.URL // not to be changed
 }
 
-// address returns the URL of a path. Most calls go where the one before them went.
-func (c *Client) address(path string) (*url.URL, error) {
+// address returns where a path leads. Most calls go where the one before them went.
+func (c *Client) address(path string) (*place, error) {
 	if last := c.last.Load(); last != nil && last.path == path {
-		return last.url, nil
+		return last, nil
 	}
 	u, err := url.Parse(c.base.String() + path)
-	if err == nil {
-		c.last.Store(&place{path, u})
+	if err != nil {
+		return nil, err
 	}
-	return u, err
+	at := &place{path, u.RequestURI(), u}
+	c.last.Store(at)
+	return at, nil
 }
 
 // sign adds the key, asked for at this very moment.

@@ -24,10 +24,16 @@ import (
 // TestMain names a proxy in the environment, which net/http reads once. Loopback addresses are
 // exempt, so that only TestProxy would meet it.
 func TestMain(m *testing.M) {
-	if err := os.Setenv("HTTP_PROXY", "http://environment.example:1"); err != nil {
+	dir, err := os.MkdirTemp("", "wire-")
+	if err != nil {
 		panic(err)
 	}
-	m.Run()
+	if err := errors.Join(trust(dir), os.Setenv("HTTP_PROXY", "http://environment.example:1")); err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
 }
 
 func newClient(t *testing.T, c wire.Config) *wire.Client {
@@ -125,12 +131,13 @@ func TestNeverReplayed(t *testing.T) {
 		want int64
 	}{
 		{"client", func(t *testing.T, ctx context.Context, url string) error {
-			c := newClient(t, wire.Config{BaseURL: url})
+			c, dials := counted(t, wire.Config{BaseURL: url})
 			call := wire.Call{Path: "/", Body: []byte(`{}`), Header: http.Header{"Idempotency-Key": {"task_0/1"}}}
 			if _, err := c.Do(ctx, call); err != nil {
 				return err
 			}
 			_, err := c.Do(ctx, call)
+			httptrace.ContextClientTrace(ctx).GotConn(httptrace.GotConnInfo{Reused: dials.Load() == 1})
 			want := outcome{Code: fault.ProviderUnavailable, Sent: supplier.Unknown}
 			if diff := cmp.Diff(want, outcomeOf(err)); diff != "" {
 				t.Errorf("outcome (-want +got):\n%s", diff)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"os"
 	"time"
 
 	"unitask/internal/supplier"
@@ -17,36 +18,45 @@ type Stream struct {
 	Status int
 	Header http.Header
 
-	exchange
-	body   io.ReadCloser
-	left   int64 // bytes that may still be read
-	length int64 // that the answer claims; -1 where it doesn't
+	in     incoming
+	body   io.Reader     // of in, decompressed
+	left   int64         // bytes that may still be read
+	length int64         // that the answer claims; -1 where it doesn't
+	pause  time.Duration // bounds each pause; 0: the whole is bounded
+}
+
+// incoming is the body of an answer as it arrives. Close ends the exchange and may be called again.
+type incoming interface {
+	io.ReadCloser
+	patience(d time.Duration) // gives the next piece its time
+	ended(err error) error    // what in time ended the exchange, if err comes from that
 }
 
 // mostAhead is for how many bytes memory is taken on an answer's word.
 const mostAhead = 1 << 20
 
-// exchange is what bounds a Stream in time.
-type exchange struct {
-	ended  func() error // why the exchange's context ended; nil while it hasn't
-	cancel context.CancelCauseFunc
-	timer  *time.Timer
-	pause  time.Duration // the timer bounds each pause by it; 0: the whole
+// ended returns why an exchange ended that was under ctx and met err: ctx's own cause, or its time; nil
+// for any other.
+func ended(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return errTimeout
+	}
+	return nil
 }
 
-// ended returns why ctx ended, or nil.
-func ended(ctx context.Context) error {
-	if ctx.Err() == nil {
-		return nil
-	}
-	return context.Cause(ctx)
+func newStream(resp *http.Response, in incoming) *Stream {
+	return &Stream{Status: resp.StatusCode, Header: resp.Header, in: in, body: in, length: resp.ContentLength}
 }
 
-func newStream(resp *http.Response, limit int64, e exchange) *Stream {
-	if limit <= 0 {
-		limit = DefaultLimit
+// limit bounds what is read, in bytes; 0: DefaultLimit.
+func (s *Stream) limit(n int64) {
+	if n <= 0 {
+		n = DefaultLimit
 	}
-	return &Stream{Status: resp.StatusCode, Header: resp.Header, exchange: e, body: resp.Body, left: limit, length: resp.ContentLength}
+	s.left = n
 }
 
 // Read reads the body, decompressed.
@@ -55,7 +65,7 @@ func (s *Stream) Read(p []byte) (int, error) {
 		return 0, nil
 	}
 	if s.pause > 0 {
-		s.timer.Reset(s.pause)
+		s.in.patience(s.pause)
 	}
 	// One byte beyond the limit tells an answer that ends there from one that goes on.
 	n, err := s.body.Read(p[:min(int64(len(p)), s.left+1)])
@@ -66,7 +76,7 @@ func (s *Stream) Read(p []byte) (int, error) {
 	case err == nil || errors.Is(err, io.EOF):
 		return n, err
 	default:
-		e := broken(s.ended(), err, true)
+		e := broken(s.in.ended(err), err, true)
 		e.Status = s.Status
 		return n, e
 	}
@@ -92,11 +102,7 @@ func (s *Stream) Answer() (Answer, error) {
 }
 
 // Close ends the exchange. It may be called more than once.
-func (s *Stream) Close() {
-	s.timer.Stop()
-	s.cancel(nil)
-	_ = s.body.Close() // whatever it says, the answer is read or given up
-}
+func (s *Stream) Close() { _ = s.in.Close() } // whatever it says, the answer is read or given up
 
 // Unusable is the failure of an answer that says success and can't be used. The work was probably
 // done, and paid: its outcome is unknown, so it goes to no other route.

@@ -1,0 +1,71 @@
+package wire_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	"unitask/internal/supplier/wire"
+)
+
+// TestTLS talks to a server whose certificate the system trusts: one connection, until the server closes
+// it.
+func TestTLS(t *testing.T) {
+	if runtime.GOOS == "darwin" || runtime.GOOS == "windows" {
+		t.Skip("the system's certificates can't be named here")
+	}
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(w, r.Body)
+	}))
+	srv.TLS = &tls.Config{Certificates: []tls.Certificate{trusted}}
+	srv.StartTLS()
+	defer srv.Close()
+	c, dials := counted(t, wire.Config{BaseURL: srv.URL})
+	for i, want := range []int64{1, 1, 1, 2, 2} {
+		if i == 3 {
+			srv.CloseClientConnections()
+		}
+		a, err := c.Do(t.Context(), wire.Call{Path: "/", Body: []byte("hello")})
+		if err != nil || string(a.Body) != "hello" || dials.Load() != want {
+			t.Errorf("call %d: %q on connection %d, want the %d, %v", i, a.Body, dials.Load(), want, err)
+		}
+	}
+}
+
+// trusted is a certificate for 127.0.0.1 that TestMain has the system trust.
+var trusted tls.Certificate
+
+// trust makes the certificate and names it in the environment, which crypto/x509 reads once.
+func trust(dir string) error {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return err
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		return err
+	}
+	trusted = tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
+	file := filepath.Join(dir, "roots.pem")
+	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600); err != nil {
+		return err
+	}
+	return os.Setenv("SSL_CERT_FILE", file)
+}
