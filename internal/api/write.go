@@ -72,7 +72,7 @@ func (u *Usage) write(w *jsonwrite.Writer) {
 	w.End('}')
 }
 
-func (t Timestamp) write(w *jsonwrite.Writer) { w.Time(t.UTC(), timestampLayout) }
+func (t Timestamp) write(w *jsonwrite.Writer) { w.Millis(t.Time) }
 
 func text(w *jsonwrite.Writer, name, value string) {
 	w.Name(name)

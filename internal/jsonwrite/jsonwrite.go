@@ -8,10 +8,10 @@ package jsonwrite
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"math"
 	"strconv"
-	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -21,6 +21,7 @@ type Writer struct {
 	out   []byte
 	comma bool // the next value needs one before it
 	err   error
+	last  second // that was written
 }
 
 // New returns a Writer with room for n bytes.
@@ -91,12 +92,25 @@ func (w *Writer) String(s string) {
 
 // plain reports whether s stands in JSON as it is: most strings do, and are copied.
 func plain(s string) bool {
+	for ; len(s) >= 8; s = s[8:] {
+		if !plainWord(binary.LittleEndian.Uint64([]byte(s[:8]))) {
+			return false
+		}
+	}
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
 			return false
 		}
 	}
 	return true
+}
+
+// plainWord is plain for eight bytes at once. A byte that is zero, or less than what is taken from it, sets
+// its highest bit; so does a carry from such a byte, whose word is refused already.
+func plainWord(v uint64) bool {
+	const each = 0x0101010101010101 // byte
+	quote, escape, del := v^(each*'"'), v^(each*'\\'), v^(each*0x7f)
+	return (v|(v-each*' ')|(quote-each)|(escape-each)|(del-each))&(each*0x80) == 0
 }
 
 // Int appends a whole number.
@@ -125,14 +139,6 @@ func (w *Writer) Bool(b bool) {
 func (w *Writer) Null() {
 	w.value()
 	w.out = append(w.out, "null"...)
-}
-
-// Time appends a time in the given layout, which needs no escaping.
-func (w *Writer) Time(t time.Time, layout string) {
-	w.value()
-	w.out = append(w.out, '"')
-	w.out = t.AppendFormat(w.out, layout)
-	w.out = append(w.out, '"')
 }
 
 // JSON appends a value that is JSON already and isn't looked at again.

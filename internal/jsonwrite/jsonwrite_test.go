@@ -28,7 +28,7 @@ func TestWriter(t *testing.T) {
 	w.Name("b")
 	w.Any(map[string]string{"url": "x?a=1&b=2"})
 	w.Name("c")
-	w.Time(time.Unix(0, 1).UTC(), time.RFC3339Nano)
+	w.Time(time.Unix(0, 1).UTC())
 	w.Name("d")
 	w.JSON([]byte(`{"e":1.50}`))
 	w.End('}')
@@ -45,8 +45,16 @@ func TestWriter(t *testing.T) {
 
 // TestString: every character decodes to itself, wherever it stands, or to U+FFFD where it is none.
 func TestString(t *testing.T) {
+	const long = "abcdefgh~ !#[]01"
 	for c := range 0x300 {
+		var texts []string
 		for _, text := range []string{string(rune(c)), "a" + string(rune(c)), string(rune(c)) + "z", "a" + string([]byte{byte(c)}) + "z"} {
+			texts = append(texts, text)
+		}
+		for at := range len(long) {
+			texts = append(texts, long[:at]+string([]byte{byte(c)})+long[at:])
+		}
+		for _, text := range texts {
 			w := jsonwrite.New(16)
 			w.String(text)
 			raw, err := w.Bytes()

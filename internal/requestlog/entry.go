@@ -49,7 +49,7 @@ func appendEntry(b []byte, e Entry) []byte {
 	w.Begin('{')
 	member("id", e.ID)
 	w.Name("at")
-	w.Time(e.At.UTC(), "2006-01-02T15:04:05.000Z")
+	w.Millis(e.At)
 	member("key", e.KeyID)
 	member("account", e.Account)
 	member("task", e.TaskID)

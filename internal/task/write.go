@@ -225,7 +225,7 @@ func other(w *jsonwrite.Writer, name string, value any) {
 func moment(w *jsonwrite.Writer, name string, at *time.Time) {
 	if at != nil {
 		w.Name(name)
-		w.Time(*at, time.RFC3339Nano)
+		w.Time(*at)
 	}
 }
 

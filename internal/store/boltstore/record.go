@@ -108,7 +108,7 @@ func (r *openRow) write(w *jsonwrite.Writer) {
 	w.Name("s")
 	w.String(string(r.State))
 	w.Name("d")
-	w.Time(r.Deadline, time.RFC3339Nano)
+	w.Time(r.Deadline)
 	w.Name("p")
 	w.Int(int64(r.Span))
 	if r.Attempt {
