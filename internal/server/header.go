@@ -25,7 +25,7 @@ func (s *Server) readBody(x *exchange) ([]byte, error) {
 		x.Header().Set("Connection", "close") // the rest isn't worth reading
 		return nil, tooLarge(limit)
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(x.ResponseWriter, x.r.Body, limit))
+	body, err := readAll(x, limit)
 	if _, over := errors.AsType[*http.MaxBytesError](err); over {
 		return nil, tooLarge(limit)
 	}
@@ -35,6 +35,19 @@ func (s *Server) readBody(x *exchange) ([]byte, error) {
 	}
 	_ = x.control.SetReadDeadline(time.Time{}) // the answer may take longer than the body did
 	return body, nil
+}
+
+// announced is up to how many bytes of a body memory is taken before they are here.
+const announced = 4 << 10
+
+// readAll reads a body of at most limit bytes, which is what the request announces where it does.
+func readAll(x *exchange, limit int64) ([]byte, error) {
+	if n := x.r.ContentLength; n >= 0 && n <= announced {
+		body := make([]byte, n)
+		_, err := io.ReadFull(x.r.Body, body)
+		return body, err
+	}
+	return io.ReadAll(http.MaxBytesReader(x.ResponseWriter, x.r.Body, limit))
 }
 
 func checkMediaType(h http.Header) error {

@@ -66,6 +66,21 @@ func TestSlowBody(t *testing.T) {
 	}
 }
 
+// TestBodySizes: a body is taken whole whatever its size, beside the one up to which memory is laid out for it.
+func TestBodySizes(t *testing.T) {
+	w := newWorld(t, options{})
+	for _, size := range []int{100, 4<<10 - 1, 4 << 10, 4<<10 + 1, 100 << 10} {
+		body := chat("hello")
+		body = strings.Repeat(" ", size-len(body)) + body
+		if got := w.post(fmt.Sprintf("body-of-%d", size), body); got.StatusCode != 200 {
+			t.Errorf("of %d bytes: %d %s", size, got.StatusCode, got.body)
+		}
+	}
+	if got := w.post("empty-body", ""); got.error(t).Error.Code != fault.InvalidRequest {
+		t.Errorf("of none: %d %s", got.StatusCode, got.body)
+	}
+}
+
 // begin sends a creation's header and one byte of its body, and returns what is answered to that.
 func (w *world) begin(length int) (status int, body []byte) {
 	w.t.Helper()

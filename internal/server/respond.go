@@ -33,10 +33,16 @@ func (s *core) send(x *exchange, status int, w *jsonwrite.Writer) {
 	h["Content-Type"] = contentType
 	h["Cache-Control"] = noStore
 	h["X-Content-Type-Options"] = noSniff
-	h["Content-Length"] = []string{strconv.Itoa(len(raw))}
+	if len(raw) > counted {
+		h["Content-Length"] = []string{strconv.Itoa(len(raw))}
+	}
 	x.WriteHeader(status)
 	_, _ = x.Write(raw) // a client that is gone is no fault of ours
 }
+
+// counted is up to how many bytes of a body net/http counts itself: what it holds back until the handler
+// is done.
+const counted = 2 << 10
 
 // writers are used again: a response is sent before its writer goes back.
 var writers = sync.Pool{New: func() any { return jsonwrite.New(2 << 10) }}
