@@ -204,7 +204,7 @@ func (db *DB) try(group []*op) (done bool, _ error) {
 // commit writes the group to the log and adds it to what the tree will take. ErrFull, with nothing
 // changed, where there is no room for it.
 func (x *txn) commit() error {
-	if err := errors.Join(x.writeCounters(), x.writeSums()); err != nil {
+	if err := errors.Join(x.writeIdem(), x.writeCounters(), x.writeSums()); err != nil {
 		return err
 	}
 	db := x.db

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"unitask/internal/store"
 	"unitask/internal/task"
@@ -88,7 +87,7 @@ func (x *txn) createNew(n store.NewTask, d digest) (store.Created, error) {
 		return c, err
 	}
 	x.idem[d] = row
-	return c, x.put(bucketIdemLog, x.db.idem.nextKey(), slices.Concat(d[:], row[:]))
+	return c, nil
 }
 
 // admit stores the task that comes in, leased and begun where that was asked for and there is room.

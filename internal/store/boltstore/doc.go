@@ -19,7 +19,7 @@
 //	tasks             task → record
 //	open              task → what the queue needs to know; tasks that aren't terminal
 //	by_scope          scope, task → capability
-//	idem_log          sequence → idempotency, task; the newest, held in memory too
+//	idem_log          sequence → idempotency, task, those of one group; the newest, held in memory too
 //	idem_runs         sequence → a filter, and sorted idempotency, task; some ten thousand a run
 //	holds             kind, 0, counter's scope → amount; when its time is over, where it ever is
 //	hold_ends         when a counter's time is over, its key in holds → nothing

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"maps"
+	"slices"
 	"sync"
 
 	bolt "go.etcd.io/bbolt"
@@ -21,7 +22,7 @@ const runLength = 1 << 15
 
 // idemLog is the part of the idempotency index that is in memory. The committer writes, anyone reads.
 type idemLog struct {
-	limit   int // rows that make a run
+	limit   int // pairs that make a run
 	mu      sync.RWMutex
 	rows    map[digest]rowID
 	moving  map[digest]rowID  // on their way into a run
@@ -77,6 +78,18 @@ func (l *idemLog) full() bool { return len(l.rows) >= l.limit }
 func (l *idemLog) nextKey() []byte {
 	l.last++
 	return bigEndian(l.last)
+}
+
+// writeIdem writes the pairs of the group's new tasks, in one row.
+func (x *txn) writeIdem() error {
+	if len(x.idem) == 0 {
+		return nil
+	}
+	pairs := make([]byte, 0, len(x.idem)*pairSize)
+	for d, row := range x.idem {
+		pairs = append(append(pairs, d[:]...), row[:]...)
+	}
+	return x.put(bucketIdemLog, x.db.idem.nextKey(), pairs)
 }
 
 // beginRun makes the log a run where it is due: from now on rows go to a new one. The committer calls it
@@ -150,10 +163,12 @@ func (l *idemLog) load(tx *bolt.Tx) error {
 		return err
 	}
 	return bucketIdemLog.of(tx).ForEach(func(k, v []byte) error {
-		if len(v) != pairSize || len(k) != 8 {
+		if len(v) == 0 || len(v)%pairSize != 0 || len(k) != 8 {
 			return errRecord
 		}
-		l.rows[digest(v)] = rowID(v[len(digest{}):])
+		for pair := range slices.Chunk(v, pairSize) {
+			l.rows[digest(pair)] = rowID(pair[len(digest{}):])
+		}
 		l.last = max(l.last, binary.BigEndian.Uint64(k))
 		return nil
 	})

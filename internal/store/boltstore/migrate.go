@@ -15,6 +15,7 @@ import (
 //	3  the rows of tasks that aren't terminal say their mode, and how long they were given
 //	4  the newest changes may stand in the log beside the file, which has an identity for it
 //	5  there are sums of usage, which begin with the upgrade, links, sessions, and rows for when keys were used
+//	6  the idempotency log has a row a group, of as many pairs as tasks came in
 const firstSchema = 1
 
 // linesSchema is the one from which on the rows of `open` say their line, logSchema the one from which on
@@ -34,7 +35,9 @@ const migrationRows = 1000
 type migration func(tx *bolt.Tx, from []byte, rows int) (next []byte, err error)
 
 // migrations lead from one schema to the next, the first from firstSchema.
-func migrations() []migration { return []migration{endCounters, addLines, beginLog, addUsage} }
+func migrations() []migration {
+	return []migration{endCounters, addLines, beginLog, addUsage, widenIdemLog}
+}
 
 func newestSchema() uint64 { return firstSchema + uint64(len(migrations())) }
 
@@ -89,6 +92,9 @@ func addUsage(tx *bolt.Tx, _ []byte, _ int) ([]byte, error) {
 	}
 	return nil, nil
 }
+
+// widenIdemLog is the step to schema 6: a row of one pair is one of the new form already.
+func widenIdemLog(*bolt.Tx, []byte, int) ([]byte, error) { return nil, nil }
 
 // identify gives a store an identity of its own.
 func identify(tx *bolt.Tx) error {
