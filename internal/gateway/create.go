@@ -119,7 +119,7 @@ func (g *Gateway) accept(ctx context.Context, c gate.Caller, o *order, s Submiss
 	defer timer.Stop()
 	select {
 	case t := <-created.done:
-		return Accepted{Task: t}, nil
+		return Accepted{Task: *t}, nil
 	case <-timer.C:
 	case <-ctx.Done():
 	}
@@ -129,8 +129,8 @@ func (g *Gateway) accept(ctx context.Context, c gate.Caller, o *order, s Submiss
 // begun is a task that was recorded.
 type begun struct {
 	store.Created
-	done   chan task.Task // the task as its worker left it; nil where it has none at once
-	stream *Stream        // where the caller wants one and the task is new
+	done   chan *task.Task // the task as its worker left it; nil where it has none at once
+	stream *Stream         // where the caller wants one and the task is new
 }
 
 // commit records the task and starts its worker where it has one at once. Of the choices the one that
@@ -168,12 +168,12 @@ func (g *Gateway) commit(ctx context.Context, o *order, streams bool) (b begun, 
 		first = *a
 	}
 	at := start{fresh: true, grant: g.health.Keep(o.choices, first.Supplier, first.Model), request: &o.request, size: o.size}
-	done, lease := make(chan task.Task, 1), b.Lease
+	done, lease := make(chan *task.Task, 1), b.Lease
 	b.done = done
 	g.workers.Add(1)
 	g.crew.run(func() {
 		defer g.workers.Done()
-		done <- g.run(*lease, held, at)
+		done <- g.run(lease, held, at)
 	})
 	return b, nil
 }

@@ -68,7 +68,7 @@ func (g *Gateway) claim(ctx context.Context) int {
 	for _, l := range leases {
 		g.workers.Go(func() {
 			defer g.giveBack()
-			g.run(l, held, start{})
+			g.run(&l, held, start{})
 		})
 	}
 	return len(leases)

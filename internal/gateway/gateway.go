@@ -89,11 +89,11 @@ type Gateway struct {
 
 	mu         sync.Mutex
 	stopping   bool
-	running    map[string]*context.CancelCauseFunc // by task id
-	parked     map[string]*parked                  // by task id
-	polls      int                                 // steps of parked tasks under way
-	suspecting bool                                // a task that was taken over again and again has its turn
-	free       chan struct{}                       // a worker slot became free
+	running    map[string]*reins  // by task id
+	parked     map[string]*parked // by task id
+	polls      int                // steps of parked tasks under way
+	suspecting bool               // a task that was taken over again and again has its turn
+	free       chan struct{}      // a worker slot became free
 	slots      int
 }
 
@@ -114,7 +114,7 @@ func New(c Config) (*Gateway, error) {
 	g := &Gateway{
 		health: routing.NewHealth(c.Now), store: c.Store, gate: c.Gate, artifacts: c.Artifacts, fetcher: c.Fetcher,
 		now: c.Now, clock: store.NewClock(c.Now), log: c.Logger, observer: c.Observer,
-		running: map[string]*context.CancelCauseFunc{}, parked: map[string]*parked{}, free: make(chan struct{}, 1),
+		running: map[string]*reins{}, parked: map[string]*parked{}, free: make(chan struct{}, 1),
 	}
 	limits := c.Limits.withDefaults()
 	g.limits.Store(&limits)

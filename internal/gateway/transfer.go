@@ -66,7 +66,7 @@ func (w *work) keep(ctx context.Context, route routing.Route, r supplier.Result)
 	keep, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
 	defer context.AfterFunc(ctx, func() {
-		if !errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+		if !errors.Is(w.cause(ctx), context.DeadlineExceeded) {
 			cancel()
 		}
 	})()

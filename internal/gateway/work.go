@@ -48,6 +48,7 @@ type work struct {
 	inherited bool          // another worker left the open attempt, and it isn't counted yet
 	suspect   bool          // this worker has the suspects' turn
 	live      *live         // what those are told who follow the task; nil where nobody does
+	reins     reins         // of this turn
 }
 
 // start is what a worker has from whoever accepted the task a moment ago; nothing where it was claimed.
@@ -63,7 +64,7 @@ type start struct {
 //
 // Its context ends with the deadline, the caller's cancellation or the end of the node's grace. What
 // only waits, ends as soon as the node begins to stop: see soft.
-func (g *Gateway) run(l store.Lease, held tenure, s start) task.Task {
+func (g *Gateway) run(l *store.Lease, held tenure, s start) *task.Task {
 	w := &work{
 		g: g, ref: l.Ref, t: l.Task, held: held, ends: time.Now().Add(l.Left), inherited: inheritedFrom(l.Task, s.fresh),
 		grant: s.grant, request: s.request, size: s.size,
@@ -72,17 +73,17 @@ func (g *Gateway) run(l store.Lease, held tenure, s start) task.Task {
 		w.fresh = a.N
 	}
 	w.work()
-	return w.t
+	return &w.t
 }
 
 // work is one turn of a worker: until the task ends, is parked or is dropped.
 func (w *work) work() {
 	before := w.t
-	ctx, cancel := context.WithCancelCause(w.g.abortCtx)
-	defer cancel(nil)
-	defer w.g.register(before.ID, cancel)()
-	ctx, stop := context.WithDeadline(ctx, w.ends)
+	ctx, stop := context.WithDeadline(w.g.abortCtx, w.ends)
 	defer stop()
+	w.reins = reins{stop: stop}
+	w.g.register(before.ID, &w.reins)
+	defer w.g.unregister(before.ID, &w.reins)
 	defer w.clear()
 	defer w.endGrant()
 	w.loop(ctx)
@@ -169,7 +170,7 @@ func (w *work) interrupted(ctx context.Context) error {
 	if ctx.Err() == nil {
 		return nil
 	}
-	switch cause := context.Cause(ctx); {
+	switch cause := w.cause(ctx); {
 	case errors.Is(cause, errCancelRequested):
 		w.t.CancelRequested = true
 		return nil
@@ -344,18 +345,41 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// register makes a worker known to Cancel; the function it returns takes it off again.
-func (g *Gateway) register(id string, cancel context.CancelCauseFunc) func() {
-	entry := &cancel
+// reins are how a worker's context is ended from outside.
+type reins struct {
+	stop  context.CancelFunc
+	cause error // why they were pulled first; guarded by Gateway.mu
+}
+
+func (r *reins) pullLocked(cause error) {
+	if r.cause == nil {
+		r.cause = cause
+	}
+	r.stop()
+}
+
+// cause returns why the worker's context ended.
+func (w *work) cause(ctx context.Context) error {
+	w.g.mu.Lock()
+	defer w.g.mu.Unlock()
+	if w.reins.cause != nil {
+		return w.reins.cause
+	}
+	return context.Cause(ctx)
+}
+
+// register makes a worker known to Cancel until unregister.
+func (g *Gateway) register(id string, r *reins) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.running[id] = entry
-	return func() {
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		if g.running[id] == entry { // a retry may have put its own worker here
-			delete(g.running, id)
-		}
+	g.running[id] = r
+}
+
+func (g *Gateway) unregister(id string, r *reins) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.running[id] == r { // a retry may have put its own worker here
+		delete(g.running, id)
 	}
 }
 
@@ -363,8 +387,8 @@ func (g *Gateway) register(id string, cancel context.CancelCauseFunc) func() {
 func (g *Gateway) interrupt(id string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if cancel, ok := g.running[id]; ok {
-		(*cancel)(errCancelRequested)
+	if r, ok := g.running[id]; ok {
+		r.pullLocked(errCancelRequested)
 	}
 	if p, ok := g.parked[id]; ok {
 		p.timer.Reset(0)
@@ -378,8 +402,8 @@ func (g *Gateway) dropAll() {
 	defer g.mu.Unlock()
 	g.node.Store(new(task.NewID("node_", g.now())))
 	g.renewed.Store(new(time.Now())) // the new name has none that is older
-	for _, cancel := range g.running {
-		(*cancel)(errDropped)
+	for _, r := range g.running {
+		r.pullLocked(errDropped)
 	}
 	g.forgetParkedLocked()
 }
