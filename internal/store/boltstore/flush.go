@@ -92,8 +92,10 @@ func (db *DB) endFlush(end flushEnd) error {
 	case end.err == nil:
 		db.idem.endRun(end.ran)
 		db.tables.Lock()
+		ended := db.old
 		db.old = nil
 		db.tables.Unlock()
+		db.unused.reuse(&ended.values, ended.bytes > db.flushBytes/2)
 		if !db.fresh.empty() {
 			db.due.Reset(db.flushAfter)
 		}

@@ -78,6 +78,7 @@ type DB struct {
 	usageAt  []byte
 	maxGroup int
 	group    rows // of the group under way
+	unused   chunks
 	wal      *wal
 	due      *time.Timer // the tree takes what there is
 	flushing bool

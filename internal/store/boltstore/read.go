@@ -35,6 +35,7 @@ func (db *DB) view(ctx context.Context, read func(*reader) error) error {
 	}
 	db.tables.RLock()
 	r := db.reader(nil, db.tables.RLocker())
+	r.hold(db.fresh, db.old)
 	db.tables.RUnlock()
 	defer r.close()
 	err := read(&r)

@@ -15,6 +15,7 @@ import (
 type reader struct {
 	layers [3]*rows    // newest first; nil where there is none
 	mu     sync.Locker // guards the layers; nil for the committer, which alone changes them
+	held   [2]*table   // whose values may be in use; none for the committer
 	bolt   *bolt.DB
 	lately *lately
 	opened *bolt.Tx
@@ -29,7 +30,22 @@ func (r *reader) tree() *bolt.Tx {
 	return r.opened
 }
 
+// hold keeps the tables' values from being written over until the reader is closed. The second may be nil.
+func (r *reader) hold(fresh, old *table) {
+	r.held = [2]*table{fresh, old}
+	fresh.readers.Add(1)
+	if old != nil {
+		old.readers.Add(1)
+	}
+}
+
 func (r *reader) close() {
+	for i, t := range r.held {
+		if t != nil {
+			t.readers.Add(-1)
+			r.held[i] = nil
+		}
+	}
 	if r.opened != nil {
 		_ = r.opened.Rollback() // of a read transaction: it was open
 		r.opened = nil

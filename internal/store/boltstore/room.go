@@ -23,6 +23,10 @@ func (x *txn) roomy() bool {
 func (x *txn) makeRoom() error {
 	x.close() // a tree that grows may have to wait for its readers
 	x.looked = false
+	x.db.fresh.lent = true
+	if x.db.old != nil {
+		x.db.old.lent = true
+	}
 	return x.db.flushAll()
 }
 

@@ -42,9 +42,9 @@ func weight(key, value int) int64 { return int64(key + value + rowWeight) }
 // table is what stands in the log and not in the tree yet: the rows of many groups, each the newest.
 type table struct {
 	rows
+	values
 	bytes int64  // an estimate
 	last  uint64 // the number of the newest group
-	chunk []byte // where the values are written
 }
 
 func (t *table) empty() bool { return t.last == 0 }
@@ -62,24 +62,6 @@ func (t *table) add(group *rows, last uint64) {
 		}
 	}
 	t.last = last
-}
-
-// chunkSize is the memory that values are written to, one after another.
-const chunkSize = 64 << 10
-
-// space returns where the next value goes: an empty slice with room.
-func (t *table) space() []byte {
-	if cap(t.chunk)-len(t.chunk) < chunkSize/16 {
-		t.chunk = make([]byte, 0, chunkSize)
-	}
-	return t.chunk[len(t.chunk):]
-}
-
-// wrote notes what was appended to the space. A value that had no room there lies elsewhere.
-func (t *table) wrote(value []byte) {
-	if len(value) <= cap(t.chunk)-len(t.chunk) {
-		t.chunk = t.chunk[:len(t.chunk)+len(value)]
-	}
 }
 
 // change is a row as the tree is to have it.

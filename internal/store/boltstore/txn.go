@@ -129,7 +129,7 @@ func (x *txn) save(before, after task.Task, l *lease, pause tick) error {
 
 // write encodes a task into the memory of the table that will have it.
 func (x *txn) write(t task.Task, encode func([]byte, task.Task) ([]byte, error)) ([]byte, error) {
-	value, err := encode(x.db.fresh.space(), t)
+	value, err := encode(x.db.fresh.space(&x.db.unused), t)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,60 @@
+package boltstore
+
+import "sync/atomic"
+
+// values are the memory that a table's values are written to, chunk after chunk. Once the tree has the
+// table, its chunks serve another one, if nobody can hold a value in them any more.
+type values struct {
+	chunks  [][]byte // the last one is being written
+	readers atomic.Int32
+	lent    bool // the table ended while a group was under way, whose values another table has
+}
+
+const (
+	chunkSize  = 64 << 10
+	mostChunks = 2 * flushBytes / chunkSize // that are kept for a table to come
+)
+
+// chunks are those that no table has. They are the committer's own.
+type chunks [][]byte
+
+func (c *chunks) take() []byte {
+	last := len(*c) - 1
+	if last < 0 {
+		return make([]byte, 0, chunkSize)
+	}
+	chunk := (*c)[last]
+	*c = (*c)[:last]
+	return chunk
+}
+
+// reuse takes back the chunks of a table that the tree has and that no reader finds any more. A small
+// table ends a busy time: then none are kept.
+func (c *chunks) reuse(v *values, busy bool) {
+	switch {
+	case !busy:
+		*c = nil
+	case v.lent || v.readers.Load() > 0:
+	default:
+		for _, chunk := range v.chunks[:min(len(v.chunks), mostChunks-len(*c))] {
+			*c = append(*c, chunk[:0])
+		}
+	}
+}
+
+// space returns where the next value goes: an empty slice with room.
+func (v *values) space(free *chunks) []byte {
+	if n := len(v.chunks); n == 0 || cap(v.chunks[n-1])-len(v.chunks[n-1]) < chunkSize/16 {
+		v.chunks = append(v.chunks, free.take())
+	}
+	chunk := v.chunks[len(v.chunks)-1]
+	return chunk[len(chunk):]
+}
+
+// wrote notes what was appended to the space. A value that had no room there lies elsewhere.
+func (v *values) wrote(value []byte) {
+	chunk := &v.chunks[len(v.chunks)-1]
+	if len(value) <= cap(*chunk)-len(*chunk) {
+		*chunk = (*chunk)[:len(*chunk)+len(value)]
+	}
+}
