@@ -42,7 +42,7 @@ func (c *check) rowsOf(t task.Task, row rowID) {
 		for _, h := range t.Holds {
 			c.held[store.Counter{Scope: h.Scope, Kind: h.Kind}] += h.Amount
 		}
-		if want, err := encodeOpen(nil, t); err != nil || !bytes.Equal(c.today(queued, t), want) {
+		if want, err := encodeOpen(nil, &t); err != nil || !bytes.Equal(c.today(queued, t), want) {
 			c.find(t.ID, "its row in the queue isn't there, or says otherwise")
 		}
 	}

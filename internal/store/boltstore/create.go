@@ -92,21 +92,20 @@ func (x *txn) createNew(n store.NewTask, d digest) (store.Created, error) {
 
 // admit stores the task that comes in, leased and begun where that was asked for and there is room.
 func (x *txn) admit(before, t task.Task, admit store.Admit, first *store.First) (store.Created, error) {
-	c := store.Created{Task: t, Admit: admit}
 	if first == nil {
-		return c, x.save(before, t, nil, 0)
+		return store.Created{Task: t, Admit: admit}, x.save(&before, &t, nil, 0)
 	}
+	l := &lease{node: first.Node, epoch: x.db.nextEpoch(), expires: x.now.after(first.Term)}
+	given := &store.Lease{Ref: store.LeaseRef{TaskID: t.ID, Epoch: l.epoch}, Task: t, Left: t.DeadlineAt.Sub(x.wall)}
 	if plan, ok := first.Pick(t, x.inFlight); ok {
 		begun, err := store.Begin(t, plan, x.wall)
 		if err != nil {
-			return c, err
+			return store.Created{}, err
 		}
 		begun.Revision = t.Revision // one commit, one revision
-		c.Task = begun
+		given.Task = begun
 	}
-	l := &lease{node: first.Node, epoch: x.db.nextEpoch(), expires: x.now.after(first.Term)}
-	c.Lease = &store.Lease{Ref: store.LeaseRef{TaskID: t.ID, Epoch: l.epoch}, Task: c.Task, Left: t.DeadlineAt.Sub(x.wall)}
-	return c, x.save(before, c.Task, l, 0)
+	return store.Created{Task: given.Task, Admit: admit, Lease: given}, x.save(&before, &given.Task, l, 0)
 }
 
 func (x *txn) inFlight(key string) int { return x.db.index.inFlight[key] }

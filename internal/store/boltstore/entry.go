@@ -28,8 +28,8 @@ type lease struct {
 	node    string
 	epoch   int64
 	expires tick
-	task    task.Task // as stored, so that a worker's step needn't read it
-	place   []string  // the limits it counts against until it begins an attempt
+	task    *task.Task // as stored, so that a worker's step needn't read it; never changed
+	place   []string   // the limits it counts against until it begins an attempt
 }
 
 // entry is what the index knows of a task that isn't terminal. It is immutable but for its places in
@@ -69,7 +69,7 @@ func lineOf(mode task.Mode, capability string) string { return string(mode) + " 
 func intern(s string) string { return unique.Make(s).Value() }
 
 // entryOf returns the entry of a stored task; old is the one before, nil for a task that comes in.
-func entryOf(t task.Task, old *entry, now tick, wall time.Time) *entry {
+func entryOf(t *task.Task, old *entry, now tick, wall time.Time) *entry {
 	e := &entry{cancel: t.CancelRequested, state: indexOf(t.State)}
 	if old != nil {
 		e.row, e.of = old.row, old.of

@@ -69,7 +69,7 @@ func addLines(tx *bolt.Tx, from []byte, rows int) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		value, err := encodeOpen(nil, t)
+		value, err := encodeOpen(nil, &t)
 		if err != nil {
 			return nil, err
 		}

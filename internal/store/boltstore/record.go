@@ -30,7 +30,7 @@ var lenient = json.JoinOptions(
 var errRecord = errors.New("boltstore: not a record of this version")
 
 // encodeTask appends the task's record to b.
-func encodeTask(b []byte, t task.Task) ([]byte, error) {
+func encodeTask(b []byte, t *task.Task) ([]byte, error) {
 	w := jsonwrite.Append(b)
 	w.Raw(formatJSON, byte(slices.Index(task.States(), t.State)))
 	w.Raw(bigEndian(uint64(t.UpdatedAt.UnixNano()))...)
@@ -78,7 +78,7 @@ type openRow struct {
 }
 
 // encodeOpen appends the row of a task that isn't terminal to b.
-func encodeOpen(b []byte, t task.Task) ([]byte, error) {
+func encodeOpen(b []byte, t *task.Task) ([]byte, error) {
 	row := openRow{
 		Account: t.Scope.Account, Mode: t.Scope.Mode, Capability: t.Capability, State: t.State,
 		Deadline: t.DeadlineAt, Span: t.Span(), Cancel: t.CancelRequested,

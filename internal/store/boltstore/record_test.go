@@ -34,7 +34,7 @@ func sampleTask(t testing.TB) task.Task {
 // encodes so.
 func FuzzRecord(f *testing.F) {
 	sample := sampleTask(f)
-	record, err := boltstore.EncodeTask(nil, sample)
+	record, err := boltstore.EncodeTask(nil, &sample)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func FuzzRecord(f *testing.F) {
 			}
 			return
 		}
-		again, err := boltstore.EncodeTask(nil, first)
+		again, err := boltstore.EncodeTask(nil, &first)
 		if err != nil || !first.State.Valid() {
 			return // a state or a time that no engine writes
 		}
@@ -70,7 +70,7 @@ func FuzzRecord(f *testing.F) {
 		if diff := cmp.Diff(standard, second); diff != "" {
 			t.Fatalf("decoded otherwise than by encoding/json (-want +got):\n%s", diff)
 		}
-		third, err := boltstore.EncodeTask(nil, second)
+		third, err := boltstore.EncodeTask(nil, &second)
 		if err != nil || !bytes.Equal(again, third) {
 			t.Fatalf("encoded again (%v): got %q, want %q", err, third, again)
 		}

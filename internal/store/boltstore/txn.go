@@ -108,15 +108,15 @@ func (x *txn) replace(old, new *entry) {
 func (x *txn) load(row rowID) (task.Task, error) { return readTask(&x.reader, row) }
 
 // save records a task in place of before, the zero Task for a new one, and brings counters, queue and
-// leases along. l is the lease it has from now on, nil for none, over after the given pause.
-func (x *txn) save(before, after task.Task, l *lease, pause tick) error {
+// leases along. A lease keeps the task, which doesn't change any more. l is the lease it has from now on, nil for none, over after the given pause.
+func (x *txn) save(before, after *task.Task, l *lease, pause tick) error {
 	row, _ := parseID(after.ID)
 	record, err := x.write(after, encodeTask)
 	if err != nil {
 		return err
 	}
-	x.settle(store.HoldChanges(before, after))
-	x.count(before, after)
+	x.settle(store.HoldChanges(*before, *after))
+	x.count(*before, *after)
 	if err := x.put(bucketTasks, row[:], record); err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (x *txn) save(before, after task.Task, l *lease, pause tick) error {
 }
 
 // write encodes a task into the memory of the table that will have it.
-func (x *txn) write(t task.Task, encode func([]byte, task.Task) ([]byte, error)) ([]byte, error) {
+func (x *txn) write(t *task.Task, encode func([]byte, *task.Task) ([]byte, error)) ([]byte, error) {
 	value, err := encode(x.db.fresh.space(&x.db.unused), t)
 	if err != nil {
 		return nil, err
@@ -138,7 +138,7 @@ func (x *txn) write(t task.Task, encode func([]byte, task.Task) ([]byte, error))
 }
 
 // saveEntry brings the index and its bucket along.
-func (x *txn) saveEntry(row rowID, before, after task.Task, l *lease, pause tick) error {
+func (x *txn) saveEntry(row rowID, before, after *task.Task, l *lease, pause tick) error {
 	old := x.db.index.entries[row]
 	if after.State.Terminal() {
 		if old == nil {

@@ -24,7 +24,7 @@ func (db *DB) Claim(ctx context.Context, c store.ClaimRequest) ([]store.Lease, e
 			if err != nil {
 				return err
 			}
-			l := &lease{node: c.Node, epoch: db.nextEpoch(), expires: x.now.after(c.Term), task: t}
+			l := &lease{node: c.Node, epoch: db.nextEpoch(), expires: x.now.after(c.Term), task: &t}
 			if !e.urgent(x.now) {
 				l.place = places[e.of.Value().line]
 			}
@@ -92,13 +92,13 @@ func (db *DB) BeginAttempt(ctx context.Context, ref store.LeaseRef, p task.Plan)
 		if err != nil {
 			return err
 		}
-		if t, err = store.Begin(l.task, p, x.wall); err != nil {
+		if t, err = store.Begin(*l.task, p, x.wall); err != nil {
 			return err
 		}
 		if !store.Room(p.Caps, x.inFlight) {
 			return store.ErrRouteFull
 		}
-		return x.save(l.task, t, l, 0)
+		return x.save(l.task, &t, l, 0)
 	}})
 	if err != nil {
 		return task.Task{}, err
@@ -115,7 +115,7 @@ func (db *DB) Advance(ctx context.Context, ref store.LeaseRef, s store.Step) (ta
 			return err
 		}
 		var changed bool
-		if t, changed, err = s.Apply(l.task, x.wall); err != nil {
+		if t, changed, err = s.Apply(*l.task, x.wall); err != nil {
 			return err
 		}
 		before, pause := l.task, tick(0)
@@ -124,7 +124,7 @@ func (db *DB) Advance(ctx context.Context, ref store.LeaseRef, s store.Step) (ta
 			x.wake(store.TopicQueue)
 		}
 		if changed {
-			return x.save(before, t, l, pause)
+			return x.save(before, &t, l, pause)
 		}
 		if s.Release != nil {
 			x.replace(e, e.leased(nil, pause))
@@ -174,7 +174,7 @@ func (db *DB) RequestCancel(ctx context.Context, s task.Scope, id string) (task.
 		if t, changed, err = store.Cancel(before, l != nil, x.wall); err != nil || !changed {
 			return err
 		}
-		return x.save(before, t, l, pauseOf(e))
+		return x.save(&before, &t, l, pauseOf(e))
 	}})
 	if err != nil {
 		return task.Task{}, err
