@@ -79,6 +79,7 @@ type DB struct {
 	maxGroup int
 	group    rows // of the group under way
 	unused   chunks
+	topics   []string // room for those that a group wakes
 	wal      *wal
 	due      *time.Timer // the tree takes what there is
 	flushing bool

@@ -23,8 +23,8 @@ type txn struct {
 	sums   map[string]*sums     // those of usage, by their keys; nil where it has met none
 	doors  bool                 // keys or accounts changed
 	idem   map[digest]rowID     // of this group, not yet visible to readers
-	ring   map[string]struct{}
-	gone   [][]byte // idempotency runs that were dropped
+	topics []string             // to be woken
+	gone   [][]byte             // idempotency runs that were dropped
 
 	frees       bool // the group does nothing but make room
 	looked      bool
@@ -37,7 +37,7 @@ func (db *DB) newTxn() *txn {
 	db.group.clear()
 	x := &txn{
 		reader: db.reader(&db.group, nil), db: db, now: tick(now.Sub(db.start)), wall: db.clock.Stamp(),
-		idem: map[digest]rowID{}, ring: map[string]struct{}{}, held: map[string]*standing{},
+		idem: map[digest]rowID{}, topics: db.topics[:0], held: map[string]*standing{},
 	}
 	db.index.advance(x.now)
 	x.now = db.index.now
@@ -61,15 +61,13 @@ func (x *txn) publish() {
 	for _, key := range x.gone {
 		x.db.idem.dropped(key)
 	}
-	topics := make([]string, 0, len(x.ring))
-	for topic := range x.ring {
-		topics = append(topics, topic)
-	}
-	x.db.bell.Ring(topics...)
+	x.db.bell.Ring(x.topics...)
+	clear(x.topics)
+	x.db.topics = x.topics
 }
 
 // wake rings the topic once the group is committed; one ring too many does no harm.
-func (x *txn) wake(topic string) { x.ring[topic] = struct{}{} }
+func (x *txn) wake(topic string) { x.topics = append(x.topics, topic) }
 
 // mostScratch is how many bytes of room for a group are kept for the next one.
 const mostScratch = 4 << 20
