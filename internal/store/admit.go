@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"unitask/internal/task"
@@ -57,7 +58,7 @@ func (n NewTask) fill(t task.Task, now time.Time) (task.Task, error) {
 	t.KeyID, t.Sync, t.InputRef, t.Authorization = n.KeyID, n.Sync, n.InputRef, n.Authorization
 	t.DeadlineAt, t.Takeovers = now.Add(n.Deadline), 0
 	t.Price, t.Reserved = n.Price, n.Reserved
-	t.Holds = nil
+	t.Holds = slices.Grow([]task.Hold(nil), len(n.Holds)) // nil for none
 	for _, h := range n.Holds {
 		if h.Amount < 0 {
 			return t, fmt.Errorf("store: hold %s of %s: negative amount", h.Kind, h.Scope)

@@ -43,7 +43,7 @@ type HoldChange struct {
 // HoldChanges returns what the counters change by when before becomes after, each counter once;
 // before is the zero Task at a creation. A task that ends settles its budget holds to its cost.
 func HoldChanges(before, after task.Task) []HoldChange {
-	var changes []HoldChange
+	changes := make([]HoldChange, 0, len(before.Holds)+len(after.Holds))
 	change := func(h task.Hold, by int64) {
 		c := Counter{h.Scope, h.Kind}
 		for i := range changes {
