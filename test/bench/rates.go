@@ -19,6 +19,9 @@ const (
 	cpu          = "cpu" // seconds a request
 	p50          = "p50"
 	p99          = "p99"
+	p999         = "p99.9"
+	waitP99      = "wait_p99" // for a processor
+	waitP999     = "wait_p99.9"
 	idle         = "idle" // RssAnon before any load
 	anon         = "anon" // RssAnon after it
 	rss          = "rss"
@@ -94,6 +97,7 @@ func (b *bed) measurements() []measurement {
 		{"direct50", b.steady(plain(b.upstream.address, slowPath))},
 		{"proxy50", b.steady(plain(b.proxy.address, slowPath))},
 		{"unitask50", b.onNode(slow, chat, 0)},
+		{"disk", b.disk},
 		{"wake", b.woken},
 		{"client", b.client},
 		{"keyring", b.keyring},

@@ -63,6 +63,11 @@ var latencies = []row{
 		name: "synchronous p99, 500/s, 50 ms upstream", figure: "unitask50 p99", unit: millis, base: "direct50 p99", beside: "direct", added: true,
 		goal: goal{must: 4e-3, moonshot: 2e-3, atMost: true},
 	},
+	{name: "a page written and synced without unitask, 1000/s, p50", figure: "disk p50", unit: millis},
+	{name: "… p99", figure: "disk p99", unit: millis},
+	{name: "… p99.9", figure: "disk p99.9", unit: millis},
+	{name: "… of it waiting for a processor, p99", figure: "disk wait_p99", unit: millis},
+	{name: "… of it waiting for a processor, p99.9", figure: "disk wait_p99.9", unit: millis},
 }
 
 // storage are the rows about stores that hold much.
