@@ -47,10 +47,7 @@ func TestWriter(t *testing.T) {
 func TestString(t *testing.T) {
 	const long = "abcdefgh~ !#[]01"
 	for c := range 0x300 {
-		var texts []string
-		for _, text := range []string{string(rune(c)), "a" + string(rune(c)), string(rune(c)) + "z", "a" + string([]byte{byte(c)}) + "z"} {
-			texts = append(texts, text)
-		}
+		texts := []string{string(rune(c)), "a" + string(rune(c)), string(rune(c)) + "z", "a" + string([]byte{byte(c)}) + "z"}
 		for at := range len(long) {
 			texts = append(texts, long[:at]+string([]byte{byte(c)})+long[at:])
 		}

@@ -93,7 +93,8 @@ func (x *txn) createNew(n store.NewTask, d digest) (store.Created, error) {
 // admit stores the task that comes in, leased and begun where that was asked for and there is room.
 func (x *txn) admit(before, t task.Task, admit store.Admit, first *store.First) (store.Created, error) {
 	if first == nil {
-		return store.Created{Task: t, Admit: admit}, x.save(&before, &t, nil, 0)
+		queued := t // moves to the heap; t, which mostly goes on as a lease, doesn't
+		return store.Created{Task: t, Admit: admit}, x.save(&before, &queued, nil, 0)
 	}
 	l := &lease{node: first.Node, epoch: x.db.nextEpoch(), expires: x.now.after(first.Term)}
 	given := &store.Lease{Ref: store.LeaseRef{TaskID: t.ID, Epoch: l.epoch}, Task: t, Left: t.DeadlineAt.Sub(x.wall)}
