@@ -30,6 +30,8 @@ const (
 	// The pause between two pieces of a stream, where the client's timeout isn't shorter; suppliers send
 	// comments or pieces far more often.
 	idleReadTimeout = 60 * time.Second
+	// From the end of a streamed text to the end of its stream: suppliers send the usage report at once.
+	reportTime = 10 * time.Second
 	// Of the body of an answer that isn't a success: error bodies are short.
 	problemLimit = 64 << 10
 	// Larger than any request's headers, so that none are flushed before they are all written.

@@ -90,13 +90,13 @@ func (d *direct) connect(ctx context.Context, until time.Time) (*connection, err
 	defer cancel()
 	plain, err := d.dial(ctx, "tcp", d.address)
 	if err != nil {
-		return nil, broken(ended(ctx, nil), err, false)
+		return nil, broken(lapsed(ctx), err, false)
 	}
 	c := &connection{Conn: plain, plain: plain, of: d}
 	if d.tls != nil {
 		if c.Conn, err = shake(ctx, plain, d.tls); err != nil {
 			c.close()
-			return nil, broken(ended(ctx, nil), err, false)
+			return nil, broken(lapsed(ctx), err, false)
 		}
 	}
 	c.head.from = c.Conn
@@ -107,6 +107,14 @@ func (d *direct) connect(ctx context.Context, until time.Time) (*connection, err
 		return nil, broken(nil, err, false)
 	}
 	return c, nil
+}
+
+// lapsed is ended for what may notice the end of ctx's time a moment before ctx does, as a dial.
+func lapsed(ctx context.Context) error {
+	if at, ok := ctx.Deadline(); ok && !time.Now().Before(at) {
+		<-ctx.Done()
+	}
+	return ended(ctx, nil)
 }
 
 func shake(ctx context.Context, plain net.Conn, config *tls.Config) (net.Conn, error) {

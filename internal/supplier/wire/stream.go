@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -82,10 +83,11 @@ func (s *Stream) Read(p []byte) (int, error) {
 	}
 }
 
-// Answer reads what is left and closes the stream. The body of an answer that isn't a success is
-// cut where it is long or breaks off: its status says enough.
+// Answer reads what is left, within the client's timeout of the whole exchange, and closes the stream. The
+// body of an answer that isn't a success is cut where it is long or breaks off: its status says enough.
 func (s *Stream) Answer() (Answer, error) {
 	defer s.Close()
+	s.pause = 0
 	a := Answer{Status: s.Status, Header: s.Header}
 	if !a.OK() {
 		s.left = min(s.left, problemLimit)
@@ -99,6 +101,12 @@ func (s *Stream) Answer() (Answer, error) {
 	}
 	a.Body = body.Bytes()
 	return a, nil
+}
+
+// bound gives what is left of the body this much time, or less where the pauses have less.
+func (s *Stream) bound(most time.Duration) {
+	s.in.patience(min(most, cmp.Or(s.pause, most)))
+	s.pause = 0
 }
 
 // Close ends the exchange. It may be called more than once.

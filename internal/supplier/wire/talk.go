@@ -3,7 +3,6 @@ package wire
 import (
 	"context"
 	"errors"
-	"io"
 	"mime"
 	"net/http"
 	"strings"
@@ -47,7 +46,7 @@ func (f Format) Stream(ctx context.Context, path string, body any, limit int64, 
 	if s.Status < 200 || s.Status > 299 || isJSON(s.Header) {
 		return f.whole(s, talk, delta)
 	}
-	return listen(s, s.Status, talk, delta)
+	return listen(s, talk, delta)
 }
 
 func isJSON(h http.Header) bool {
@@ -69,14 +68,15 @@ func (f Format) whole(s *Stream, talk Talk, delta func(supplier.Delta)) (supplie
 }
 
 // listen takes a stream to its end. Once the text is complete nothing can fail it: only the usage
-// report may still be lost.
-func listen(body io.Reader, status int, talk Talk, delta func(supplier.Delta)) (supplier.Outcome, error) {
+// report may still be lost, which is waited for no longer than a moment.
+func listen(s *Stream, talk Talk, delta func(supplier.Delta)) (supplier.Outcome, error) {
 	var text strings.Builder
-	for event, err := range Events(body) {
+	bounded := false
+	for event, err := range Events(s) {
 		complete := talk.Complete(text.Len() == 0)
 		piece := ""
 		if err == nil {
-			piece, err = talk.Event(status, event)
+			piece, err = talk.Event(s.Status, event)
 		}
 		if errors.Is(err, ErrDone) {
 			break
@@ -88,9 +88,13 @@ func listen(body io.Reader, status int, talk Talk, delta func(supplier.Delta)) (
 			text.WriteString(piece)
 			delta(supplier.Delta{Text: piece})
 		}
+		if !bounded && talk.Complete(text.Len() == 0) {
+			bounded = true
+			s.bound(reportTime)
+		}
 	}
 	if !talk.Complete(text.Len() == 0) {
-		return supplier.Outcome{}, Unusable(status, errCut)
+		return supplier.Outcome{}, Unusable(s.Status, errCut)
 	}
 	return talk.Outcome(text.String()), nil
 }

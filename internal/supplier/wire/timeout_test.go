@@ -8,6 +8,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"os"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -130,4 +131,76 @@ func TestDialHangs(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 	})
+}
+
+// TestDialNoticesFirst has the same outcome where the dial knows of its deadline before its context does.
+func TestDialNoticesFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newClient(t, wire.Config{
+			BaseURL: "http://supplier.example", Timeout: time.Second,
+			Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+				at, _ := ctx.Deadline()
+				time.Sleep(time.Until(at))
+				return nil, &net.OpError{Op: "dial", Net: network, Err: os.ErrDeadlineExceeded}
+			},
+		})
+		want := outcome{Code: fault.ProviderTimeout, Sent: supplier.NotSent}
+		for range 100 {
+			if diff := cmp.Diff(want, outcomeOf(exchange(t.Context(), c, false))); diff != "" {
+				t.Fatalf("outcome (-want +got):\n%s", diff)
+			}
+		}
+	})
+}
+
+// oneEvent is the talk of a text that is complete with its first event.
+type oneEvent struct{ complete bool }
+
+func (*oneEvent) Whole(wire.Answer) (supplier.Outcome, error) { return supplier.Outcome{}, nil }
+
+func (t *oneEvent) Event(_ int, e wire.Event) (string, error) {
+	t.complete = true
+	return e.Data, nil
+}
+
+func (t *oneEvent) Complete(bool) bool { return t.complete }
+
+func (*oneEvent) Outcome(text string) supplier.Outcome {
+	return supplier.Outcome{Result: &supplier.Result{Text: &text}}
+}
+
+// TestStreamThatGoesOn has the text at hand soon after its last piece, whatever the supplier does then.
+func TestStreamThatGoesOn(t *testing.T) {
+	tests := []struct {
+		name    string
+		timeout time.Duration
+		pause   time.Duration // between two comments
+		after   time.Duration
+	}{
+		{"comments without end", time.Minute, time.Second, 10 * time.Second},
+		{"silence", time.Minute, time.Hour, 10 * time.Second},
+		{"a shorter timeout", 4 * time.Second, time.Second, 4 * time.Second},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := piped(t, tt.timeout, func(conn net.Conn) {
+					_, err := io.WriteString(conn, streamHead+"data: text\n\n")
+					for err == nil {
+						time.Sleep(tt.pause)
+						_, err = io.WriteString(conn, ":\n\n")
+					}
+				})
+				start := time.Now()
+				out, err := wire.Format{Client: c}.Stream(t.Context(), "/", struct{}{}, 0, &oneEvent{}, func(supplier.Delta) {})
+				if err != nil || out.Result == nil || *out.Result.Text != "text" {
+					t.Errorf("%+v, %v", out.Result, err)
+				}
+				if got := time.Since(start); got != tt.after {
+					t.Errorf("ended after %v, want %v", got, tt.after)
+				}
+				time.Sleep(2 * time.Hour) // the other end wakes and finds the pipe closed
+			})
+		})
+	}
 }
