@@ -3,7 +3,6 @@ package upstream_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -24,11 +23,60 @@ type host struct {
 	address string // host:port
 
 	mu     sync.Mutex
-	server *http.Server
-	taken  net.Listener // the server's
+	served *served // nil while the address fails
 	stuck  *stuck
 	silent net.Listener
 	serve  http.Handler
+}
+
+// served is one stretch of time in which an address is served.
+type served struct {
+	server   *http.Server
+	listener net.Listener
+	serve    http.Handler
+	over     atomic.Bool // requests that come now come by a connection of before
+
+	mu    sync.Mutex
+	fresh map[net.Conn]bool // connections that have brought no request yet
+}
+
+func newServed(l net.Listener, h http.Handler) *served {
+	s := &served{listener: l, serve: h, fresh: map[net.Conn]bool{}}
+	s.server = &http.Server{Handler: s, ErrorLog: quiet, ReadHeaderTimeout: time.Minute, ConnState: s.note}
+	return s
+}
+
+func (s *served) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if s.over.Load() {
+		reset(w, "")
+		return
+	}
+	s.serve.ServeHTTP(w, r)
+}
+
+// note keeps what http.Server.Shutdown would leave open for some seconds.
+func (s *served) note(c net.Conn, state http.ConnState) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if state == http.StateNew {
+		s.fresh[c] = true
+	} else {
+		delete(s.fresh, c)
+	}
+}
+
+// end takes no more connections and closes those that are idle. It waits for nobody.
+func (s *served) end() {
+	s.over.Store(true)
+	_ = s.listener.Close() // for the server may not have begun
+	stopped, cancel := context.WithCancel(context.Background())
+	cancel()
+	_ = s.server.Shutdown(stopped)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.fresh {
+		_ = c.Close()
+	}
 }
 
 var hosts atomic.Uint32
@@ -48,7 +96,7 @@ func newHost(t *testing.T, h http.Handler) *host {
 func (h *host) restore() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.server != nil {
+	if h.served != nil {
 		return
 	}
 	h.freeLocked()
@@ -60,9 +108,8 @@ func (h *host) restore() {
 	if strings.HasSuffix(h.address, ":0") { // it never changes again
 		h.address = l.Addr().String()
 	}
-	h.server = &http.Server{Handler: h.serve, ErrorLog: quiet, ReadHeaderTimeout: time.Minute}
-	h.taken = l
-	go func(s *http.Server) { _ = s.Serve(l) }(h.server)
+	h.served = newServed(l, h.serve)
+	go func(s *served) { _ = s.server.Serve(l) }(h.served)
 }
 
 // refuse makes the address refuse connections; those that stand go on.
@@ -74,15 +121,11 @@ func (h *host) refuse() {
 
 // leaveLocked serves no longer. It reports false where the address wasn't served.
 func (h *host) leaveLocked() bool {
-	if h.server == nil {
+	if h.served == nil {
 		return false
 	}
-	_ = h.taken.Close() // for the server may not have begun
-	s := h.server
-	h.server = nil
-	stopped, cancel := context.WithCancel(context.Background())
-	cancel()
-	_ = s.Shutdown(stopped) // closes what is idle and waits for nobody
+	h.served.end()
+	h.served = nil
 	return true
 }
 
@@ -116,10 +159,10 @@ func (h *host) freeLocked() {
 	}
 }
 
-// stuck is a listener whose queue is full: the kernel drops whoever knocks.
+// stuck is a listener whose queue is full, with one who came first: the kernel drops whoever knocks.
 type stuck struct {
-	fd      int
-	fillers []net.Conn
+	fd     int
+	filler net.Conn
 }
 
 func newStuck(address string) (*stuck, error) {
@@ -138,17 +181,26 @@ func newStuck(address string) (*stuck, error) {
 	s := &stuck{fd: fd}
 	at := &unix.SockaddrInet4{Port: number, Addr: [4]byte(net.ParseIP(name).To4())}
 	err = errors.Join(unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1), unix.Bind(fd, at), unix.Listen(fd, 0))
-	for err == nil {
-		c, dial := (&net.Dialer{Timeout: 50 * time.Millisecond}).Dial("tcp4", address)
-		if dial != nil {
-			return s, nil //nolint:nilerr // nobody gets in any more
-		}
-		if s.fillers = append(s.fillers, c); len(s.fillers) > 10 {
-			err = fmt.Errorf("a queue of none takes %d", len(s.fillers))
+	if err == nil {
+		s.filler, err = (&net.Dialer{Timeout: time.Minute}).Dial("tcp4", address)
+	}
+	for tries := 0; err == nil && !full(fd); tries++ {
+		if time.Sleep(time.Millisecond); tries == 10_000 {
+			err = errors.New("a queue of none isn't full with one")
 		}
 	}
-	s.release()
-	return nil, err
+	if err != nil {
+		s.release()
+		return nil, err
+	}
+	return s, nil
+}
+
+// full reports whether a socket that listens takes no more: the kernel tells how long its queue is and how
+// long it may become.
+func full(fd int) bool {
+	info, err := unix.GetsockoptTCPInfo(fd, unix.SOL_TCP, unix.TCP_INFO)
+	return err == nil && info.Unacked > info.Sacked
 }
 
 // release may be called for nil.
@@ -156,8 +208,8 @@ func (s *stuck) release() {
 	if s == nil {
 		return
 	}
-	for _, c := range s.fillers {
-		_ = c.Close()
+	if s.filler != nil {
+		_ = s.filler.Close()
 	}
 	_ = unix.Close(s.fd)
 }

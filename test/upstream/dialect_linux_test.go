@@ -37,7 +37,7 @@ type dialect struct {
 	phaseOf    func(r *http.Request) phase
 	answer     func(w http.ResponseWriter, r *http.Request, s *seller)
 	working    http.HandlerFunc // the news of a job that goes on
-	brief      bool             // no cell asks or fetches in vain until the end: another format's do
+	stream     parts            // the answer as a stream
 	honours    bool             // a submission that comes again under its key is the same one
 	keyed      bool             // the result is opened with the supplier's key, at the supplier's own address
 }
@@ -56,12 +56,16 @@ func (d dialect) next(p phase) phase {
 // hasJob reports whether the work is a job that is asked after.
 func (d dialect) hasJob() bool { return slices.Contains(d.phases, poll) }
 
+// sync reports whether the capability is done within the request that asks for it.
+func (d dialect) sync() bool { return d.capability == "text.chat" }
+
 // price is what a supplier charges: so much a unit of what it makes.
 func (d dialect) price(usd task.Money) task.Price { return task.Price{Unit: d.unit, Output: usd} }
 
-// cost is what the dialect's result costs at a price: ten tokens, one image or one second.
+// cost is what the dialect's result costs at a price: ten tokens, one image or a video as long as the
+// directory says where nothing is said.
 func (d dialect) cost(usd task.Money) task.Money {
-	return d.price(usd).Cost(task.Usage{OutputTokens: 10, Images: 1, Milliseconds: 1000})
+	return d.price(usd).Cost(task.Usage{OutputTokens: 10, Images: 1, Milliseconds: filmSeconds * 1000})
 }
 
 func onlySubmit(*http.Request) phase { return submit }
@@ -81,7 +85,7 @@ func byMethod(r *http.Request) phase {
 func dialects() []dialect {
 	chat := dialect{
 		capability: "text.chat", input: `{"prompt":"` + prompt + `"}`, model: modelName, unit: task.PerMillionTokens,
-		phases: []phase{submit}, phaseOf: onlySubmit,
+		phases: []phase{submit, streamed, opening, middle, ending}, phaseOf: onlySubmit,
 	}
 	image := dialect{
 		capability: "image.generate", input: `{"prompt":"` + prompt + `"}`, model: modelName, unit: task.PerImage,
@@ -94,7 +98,7 @@ func dialects() []dialect {
 }
 
 func openaiChat(d dialect) dialect {
-	d.kind = openai.Kind()
+	d.kind, d.stream = openai.Kind(), openaiStream()
 	d.answer = func(w http.ResponseWriter, _ *http.Request, _ *seller) {
 		say(w, `{"model":%q,"choices":[{"message":{"role":"assistant","content":"Yes."},"finish_reason":"stop"}],
 			"usage":{"prompt_tokens":10,"completion_tokens":10}}`, modelName)
@@ -103,7 +107,7 @@ func openaiChat(d dialect) dialect {
 }
 
 func anthropicChat(d dialect) dialect {
-	d.kind = anthropic.Kind()
+	d.kind, d.stream = anthropic.Kind(), anthropicStream()
 	d.answer = func(w http.ResponseWriter, _ *http.Request, _ *seller) {
 		say(w, `{"id":%q,"type":"message","role":"assistant","model":%q,"content":[{"type":"text","text":"Yes."}],
 			"stop_reason":"end_turn","usage":{"input_tokens":10,"output_tokens":10}}`, jobID, modelName)
@@ -112,7 +116,7 @@ func anthropicChat(d dialect) dialect {
 }
 
 func geminiChat(d dialect) dialect {
-	d.kind = gemini.Kind()
+	d.kind, d.stream = gemini.Kind(), geminiStream()
 	d.answer = func(w http.ResponseWriter, _ *http.Request, _ *seller) {
 		say(w, `{"candidates":[{"content":{"parts":[{"text":"Yes."}],"role":"model"},"finishReason":"STOP"}],"modelVersion":%q,
 			"usageMetadata":{"promptTokenCount":10,"candidatesTokenCount":10}}`, modelName)
@@ -152,7 +156,7 @@ func falImage(d dialect) dialect {
 }
 
 func replicateImage(d dialect) dialect {
-	d.kind, d.brief, d.maps = replicate.Kind(), true, []string{"testdata/models.yaml"}
+	d.kind, d.maps = replicate.Kind(), []string{"testdata/models.yaml"}
 	d.working = answer("application/json", `{"id":"`+jobID+`","status":"processing"}`)
 	d.answer = func(w http.ResponseWriter, r *http.Request, s *seller) {
 		switch byMethod(r) {
@@ -170,7 +174,7 @@ func replicateImage(d dialect) dialect {
 
 // unitaskImage is another gateway: it takes a creation under the same key for the same task.
 func unitaskImage(d dialect) dialect {
-	d.kind, d.brief, d.honours = unitask.Kind(), true, true
+	d.kind, d.honours = unitask.Kind(), true
 	d.working = answer("application/json", `{"id":"`+jobID+`","state":"running"}`)
 	d.answer = func(w http.ResponseWriter, r *http.Request, s *seller) {
 		switch byMethod(r) {
@@ -190,7 +194,7 @@ func geminiVideo() dialect {
 	const operation = "models/zaphod/operations/" + jobID
 	return dialect{
 		kind: gemini.Kind(), capability: "video.generate", input: `{"prompt":"` + prompt + `"}`, model: modelName,
-		unit: task.PerSecond, phases: []phase{submit, poll, transfer}, phaseOf: byMethod, brief: true, keyed: true,
+		unit: task.PerSecond, phases: []phase{submit, poll, transfer}, phaseOf: byMethod, keyed: true,
 		working: answer("application/json", `{"name":"`+operation+`","done":false}`),
 		answer: func(w http.ResponseWriter, r *http.Request, s *seller) {
 			switch byMethod(r) {

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -23,25 +24,43 @@ var quiet = log.New(io.Discard, "", 0)
 
 const slowDrip = "slow drip"
 
-// phase is what a request to a supplier is for.
+// phase is what a request to a supplier is for, and of a streamed submission how far it has come.
 type phase string
 
 const (
 	submit   phase = "submit"
 	poll     phase = "poll"
 	transfer phase = "transfer"
+	streamed phase = "submit, streamed"
+	opening  phase = "before the first text"
+	middle   phase = "in the middle of the text"
+	ending   phase = "after the text"
 )
+
+// submits reports whether the phase is a submission or a part of one.
+func (p phase) submits() bool { return p != poll && p != transfer }
+
+// streams reports whether the text is asked for as a stream.
+func (p phase) streams() bool { return p.submits() && p != submit }
+
+// breaks reports whether the phase is a moment of a stream that has begun.
+func (p phase) breaks() bool { return p.streams() && p != streamed }
 
 // failure is one row of the matrix: what goes wrong, and what is to come of it in each phase.
 type failure struct {
-	name  string
-	serve http.HandlerFunc // in the place of the supplier's answer; nil: address does it
-	take  func(h *host)    // makes the supplier's address fail
-	large bool             // the answer is: a few such cells at once fill the memory
-	late  bool             // the answer is a good one, and comes when nobody waits for it any more
+	name    string
+	serve   http.HandlerFunc // in the place of the supplier's answer
+	take    func(h *host)    // makes the supplier's address fail
+	sends   int              // the status that answers with a private host's address
+	cut     cut              // ends a stream at the phase's moment
+	large   bool             // the answer is: a few such cells at once fill the memory
+	endless bool             // only the task's deadline ends it
+	late    bool             // the answer is a good one, and comes when nobody waits for it any more
 	// What the submission's failure is, for the caller where no other route is left.
 	code fault.Code
 	lost bool // nobody can tell whether it was taken
+	// The operator has to mend it: until then nobody asks the supplier for anything new.
+	trips bool
 	// The supplier asks for a pause that is longer than the cell.
 	pauses bool
 	// Why the failure can't occur in a phase.
@@ -100,7 +119,13 @@ func failures() []failure {
 	all[len(all)-1].large = true
 	lost("giant body", unavailable, giant)
 	all[len(all)-1].large = true
-	refused("307 to a private host", unavailable, nil) // the address is made for each cell
+	for _, status := range []int{301, 302, 307, 308} { // the address is made for each cell
+		all = append(all, failure{
+			name: fmt.Sprintf("%d to a private host", status), code: unavailable, sends: status,
+			lost:  status < 307, // which don't ask for the same request elsewhere: this one may have been taken
+			trips: true,
+		})
+	}
 	lost("taken, and the connection ends without a reply", unavailable, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		conn := hijack(w)
@@ -141,6 +166,26 @@ func denounce(status int) http.HandlerFunc {
 	}
 }
 
+// thenPause refuses as serve does, and from the second time on asks for a pause that outlasts the task, which
+// then meets its deadline in the queue and not in the middle of a submission.
+func thenPause(serve http.HandlerFunc) http.HandlerFunc {
+	var before atomic.Int32
+	return func(w http.ResponseWriter, r *http.Request) {
+		if before.Add(1) > 1 {
+			w = pausing{w}
+		}
+		serve(w, r)
+	}
+}
+
+// pausing is an answer that asks for a long pause, whatever else it asks for.
+type pausing struct{ http.ResponseWriter }
+
+func (p pausing) WriteHeader(status int) {
+	p.Header().Set("Retry-After", "3600")
+	p.ResponseWriter.WriteHeader(status)
+}
+
 func answer(contentType, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", contentType)
@@ -151,15 +196,20 @@ func answer(contentType, body string) http.HandlerFunc {
 // drip sends a byte now and then, for as long as somebody listens.
 func drip(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
-	for range 10_000 {
-		_, err := io.WriteString(w, " ")
+	trickle(w, r, " ")
+}
+
+func trickle(w http.ResponseWriter, r *http.Request, drop string) {
+	next := time.NewTicker(100 * time.Millisecond)
+	defer next.Stop()
+	for r.Context().Err() == nil {
+		_, err := io.WriteString(w, drop)
 		if err != nil || http.NewResponseController(w).Flush() != nil {
 			return
 		}
 		select {
-		case <-time.After(100 * time.Millisecond):
+		case <-next.C:
 		case <-r.Context().Done():
-			return
 		}
 	}
 }
@@ -213,14 +263,15 @@ func hijack(w http.ResponseWriter) net.Conn {
 	return conn
 }
 
-// redirect answers with the address of a private host, which nobody may follow.
-func redirect(t *testing.T) http.HandlerFunc {
+// redirect answers with the address of a private host, which nobody may follow, and least of all with the key.
+func redirect(t *testing.T, status int) http.HandlerFunc {
 	t.Helper()
-	elsewhere := newHost(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		t.Errorf("%s %s followed the redirect", r.Method, r.URL)
+	elsewhere := newHost(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		keyed := strings.Contains(fmt.Sprint(r.Header), sellerKey)
+		t.Errorf("%s %s followed the redirect; with the supplier's key: %t", r.Method, r.URL, keyed)
 	}))
 	return func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
-		http.Redirect(w, r, "http://"+elsewhere.address+"/"+leak, http.StatusTemporaryRedirect)
+		http.Redirect(w, r, "http://"+elsewhere.address+"/"+leak, status)
 	}
 }

@@ -2,8 +2,13 @@ package upstream_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"net/http"
+	"net/http/httptest"
 	"strings"
+	"time"
+
+	"unitask/internal/api"
 )
 
 // scan looks for what no caller may see: the suppliers' names, kinds, models, hosts, jobs, keys and words.
@@ -20,16 +25,75 @@ func (s *service) scan(what string, h http.Header, body []byte) {
 	}
 }
 
-// scanLog looks for what not even the operator's log may hold: keys, what the caller asked for and what a
+// private are what not even an operator may see: keys, what callers asked for and were told, and what a
 // supplier wrote.
-func (s *service) scanLog() {
-	text := s.log.String()
-	if !strings.Contains(text, "{") {
-		s.t.Error("nothing was logged, so nothing was looked at")
-	}
-	for _, secret := range []string{sellerKey, s.key, prompt, leak} {
+func (s *service) private() []string {
+	return []string{sellerKey, s.key, strings.TrimPrefix(s.key, "svc_live_"), prompt, leak, words[0], theKey}
+}
+
+func (s *service) scanPrivate(what, text string) {
+	s.t.Helper()
+	for _, secret := range s.private() {
 		if strings.Contains(text, secret) {
-			s.t.Errorf("the log shows %q: %.2000s", secret, text)
+			s.t.Errorf("%s shows %q: %.2000s", what, secret, text)
 		}
 	}
+}
+
+// scanLog looks at the log, and at the requests as they are counted and logged.
+func (s *service) scanLog() {
+	s.t.Helper()
+	text := s.log.String()
+	if !strings.Contains(text, `{"time"`) || !strings.Contains(text, "{ID:req_") {
+		s.t.Error("nothing was logged, so nothing was looked at")
+	}
+	s.scanPrivate("the log", text)
+}
+
+// ledger returns the task as its operator reads it, and looks at all that an operator can read: metrics,
+// the task, keys, accounts, usage and how suppliers stand.
+func (s *service) ledger(id string) api.AdminTask {
+	s.t.Helper()
+	s.scanMetrics(id)
+	for _, path := range []string{
+		api.PathAdminKeys, api.PathAdminAccounts, api.PathAdminUsage, api.PathAdminSuppliers, api.PathAdminInfo, api.PathAdminArrivals,
+	} {
+		s.operate(path)
+	}
+	var ledger api.AdminTask
+	if err := json.Unmarshal(s.operate(api.PathAdminTasks+"/"+id), &ledger); err != nil {
+		s.t.Fatal(err)
+	}
+	return ledger
+}
+
+// scanMetrics looks at the metrics once they have counted the task's end. A task's id, a job's and a host's
+// name are no labels.
+func (s *service) scanMetrics(id string) {
+	s.t.Helper()
+	text := s.operate(api.PathMetrics)
+	for !bytes.Contains(text, []byte("tasks_ended_total{")) {
+		time.Sleep(time.Millisecond) // it is counted right after it is recorded
+		text = s.operate(api.PathMetrics)
+	}
+	for _, label := range []string{jobID, id, s.sellers[0].api.address, s.sellers[0].files.address} {
+		if bytes.Contains(text, []byte(label)) {
+			s.t.Errorf("the metrics show %q", label)
+		}
+	}
+	if got := s.call(http.MethodGet, api.PathMetrics, "", nil); got.status != http.StatusNotFound {
+		s.t.Errorf("metrics on the API's listener: %d %.500s", got.status, got.body)
+	}
+}
+
+// operate reads what is for the operator alone.
+func (s *service) operate(path string) []byte {
+	s.t.Helper()
+	got := httptest.NewRecorder()
+	s.admin.ServeHTTP(got, httptest.NewRequestWithContext(s.t.Context(), http.MethodGet, path, nil))
+	if got.Code != http.StatusOK {
+		s.t.Fatalf("GET %s: %d %s", path, got.Code, got.Body)
+	}
+	s.scanPrivate(path, got.Body.String())
+	return got.Body.Bytes()
 }

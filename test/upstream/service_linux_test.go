@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -20,6 +21,7 @@ import (
 	"unitask/internal/fault"
 	"unitask/internal/gate"
 	"unitask/internal/gateway"
+	"unitask/internal/metrics"
 	"unitask/internal/routing"
 	"unitask/internal/server"
 	"unitask/internal/store/memstore"
@@ -27,13 +29,13 @@ import (
 	"unitask/internal/task"
 )
 
-// The times of a cell. What waits for a supplier in vain waits that long; what should go well goes well
-// within them on a machine that is busy.
+// The times of a cell. What waits for a supplier in vain waits that long; what should go well has a minute
+// or more. Where one limit bounds both, it leaves what goes well many times what that takes.
 const (
-	hangTime     = 4 * time.Second  // of an exchange that is to last too long
-	exchangeTime = time.Minute      // of any other
-	fetchTime    = 2 * time.Second  // a transfer is tried again, so it may be short
-	shortTime    = 10 * time.Second // of a task that is to meet its deadline
+	hangTime     = 8 * time.Second  // of an exchange that is to last too long; connecting alone has 10
+	exchangeTime = 4 * time.Minute  // of any other
+	fetchTime    = 3 * time.Second  // of a transfer that is to: it is tried again, so it may be short
+	shortTime    = 15 * time.Second // of a task that is to meet its deadline
 	longTime     = 5 * time.Minute  // of any other
 )
 
@@ -43,14 +45,18 @@ const (
 )
 
 // service is the whole service in this process, but for its database: API, gateway, routing, adapters,
-// real sockets on both sides.
+// real sockets on both sides, and what its operator looks at.
 type service struct {
 	t        *testing.T
+	cell     cell
+	sellers  []*seller
 	base     string
 	key      string
 	client   http.Client
+	gateway  *gateway.Gateway
 	operator *desk.Operator
-	log      *record
+	admin    http.Handler
+	log      *record // of the service, and of the requests as they are counted
 	secrets  []string
 }
 
@@ -61,36 +67,39 @@ var builtin = sync.OnceValues(catalog.Default)
 func newService(t *testing.T, c cell, sellers ...*seller) *service {
 	t.Helper()
 	db := memstore.New(time.Now)
-	s := &service{t: t, log: &record{}}
-	logger := slog.New(slog.NewJSONHandler(s.log, nil))
+	s := &service{t: t, cell: c, sellers: sellers, log: &record{}, secrets: secretsOf(c.dialect, sellers)}
+	logger := slog.New(slog.NewJSONHandler(io.MultiWriter(s.log, alarm{firstName, sellers[0].noticed}), nil))
+	counts := metrics.New(metrics.Build{Version: "tests"})
 	keeper := must(gate.New(gate.Config{Keys: db, Prefix: "svc"}))(t)
-	files := must(artifact.NewFolder(artifact.FolderConfig{Dir: t.TempDir()}))(t)
-	directory := must(must(builtin())(t).WithDeadlines(map[catalog.Name]time.Duration{c.dialect.capability: c.deadline()}))(t)
-	g := must(gateway.New(gateway.Config{
-		Catalog: directory, Store: db, Gate: keeper, Routes: must(routing.NewTable(s.routes(c, sellers), nil))(t), Artifacts: files,
-		Fetcher: must(artifact.NewFetcher(artifact.FetcherConfig{
-			DialTimeout: fetchTime, HeaderTimeout: fetchTime, IdleTimeout: fetchTime, Timeout: fetchTime,
-		}))(t),
-		Limits: gateway.Limits{ArtifactBytes: 1 << 20, Grace: time.Second}, Logger: logger,
+	files := counts.Artifacts(must(artifact.NewFolder(artifact.FolderConfig{Dir: t.TempDir()}))(t))
+	now := s.settings(false)
+	s.gateway = must(gateway.New(gateway.Config{
+		Catalog: now.Catalog, Store: db, Gate: keeper, Routes: now.Routes, Artifacts: files, Fetcher: c.fetcher(t), Limits: now.Limits,
+		Logger: logger, Observer: counts,
 	}))(t)
 	ln := must((&net.ListenConfig{}).Listen(t.Context(), "tcp4", "127.0.0.1:0"))(t)
 	s.base = "http://" + ln.Addr().String()
 	signer := must(artifact.NewSigner(must(db.Secret(t.Context(), "urls", artifact.SecretSize))(t), time.Hour))(t)
 	front := must(server.New(server.Config{
-		Gateway: g, Gate: keeper, Artifacts: files, Signer: signer, BaseURL: s.base, Logger: logger,
+		Gateway: s.gateway, Gate: keeper, Artifacts: files, Signer: signer, BaseURL: s.base, Logger: logger,
+		OnRequest: func(r server.Request) {
+			counts.Request(r)
+			_, _ = fmt.Fprintf(s.log, "%+v\n", r)
+		},
 	}))(t)
-	s.operator = &desk.Operator{Store: db, Tasks: db, Gate: keeper, Prefix: "svc", Now: time.Now}
+	s.operator = &desk.Operator{Store: db, Tasks: db, Gate: keeper, Prefix: "svc", Now: time.Now, RoutesFunc: s.gateway.Routes}
+	s.admin = server.NewAdmin(s.operator, counts.Handler(), logger)
 	s.key = must(s.operator.CreateKey(t.Context(), api.KeyCreate{Name: "tests", Mode: task.Live}))(t).Secret
-	g.Start()
+	s.gateway.Start()
 	served := make(chan error, 1)
 	go func() { served <- front.Serve(ln) }()
 	transport := &http.Transport{}
-	s.client = http.Client{Transport: transport, Timeout: 2 * time.Minute}
+	s.client = http.Client{Transport: transport, Timeout: 2 * longTime}
 	t.Cleanup(func() {
 		transport.CloseIdleConnections()
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
-		for _, err := range []error{g.Shutdown(ctx), front.Shutdown(ctx), <-served} {
+		for _, err := range []error{s.gateway.Shutdown(ctx), front.Shutdown(ctx), <-served} {
 			if err != nil {
 				t.Error(err)
 			}
@@ -100,17 +109,40 @@ func newService(t *testing.T, c cell, sellers ...*seller) *service {
 	return s
 }
 
-// routes has each seller spoken to by the real adapter, as the configuration would make it.
-func (s *service) routes(c cell, sellers []*seller) []routing.Route {
-	d, timeout := c.dialect, exchangeTime
-	if c.failure.code == fault.ProviderTimeout {
-		timeout = hangTime
+// settings are what the service works by. One that is patient waits long enough for whatever goes well.
+func (s *service) settings(patient bool) gateway.Settings {
+	s.t.Helper()
+	deadline := s.cell.deadline()
+	if patient {
+		deadline = longTime
 	}
+	return gateway.Settings{
+		Catalog: must(must(builtin())(s.t).WithDeadlines(map[catalog.Name]time.Duration{s.cell.dialect.capability: deadline}))(s.t),
+		Routes:  must(routing.NewTable(s.routes(patient), nil))(s.t),
+		Limits:  gateway.Limits{ArtifactBytes: 1 << 20, SyncWait: longTime, LeaseTerm: time.Hour, Grace: time.Second},
+	}
+}
+
+// fetcher gets results, without the suppliers' keys.
+func (c cell) fetcher(t *testing.T) *artifact.Fetcher {
+	t.Helper()
+	most := exchangeTime
+	if c.phase == transfer && c.failure.code == fault.ProviderTimeout {
+		most = fetchTime
+	}
+	return must(artifact.NewFetcher(artifact.FetcherConfig{DialTimeout: most, HeaderTimeout: most, IdleTimeout: most, Timeout: most}))(t)
+}
+
+// routes has each seller spoken to by the real adapter, as the configuration would make it.
+func (s *service) routes(patient bool) []routing.Route {
+	d := s.cell.dialect
 	var all []routing.Route
-	for i, one := range sellers {
-		name, price := firstName, firstPrice
+	for i, one := range s.sellers {
+		name, price, timeout := firstName, firstPrice, exchangeTime
 		if i > 0 {
 			name, price = secondName, secondPrice
+		} else if !patient && s.cell.hangs() {
+			timeout = s.cell.hangTime()
 		}
 		a := must(d.kind.New(supplier.Config{
 			Name: name, BaseURL: "http://" + one.api.address, Timeout: timeout, Models: d.maps,
@@ -120,21 +152,41 @@ func (s *service) routes(c cell, sellers []*seller) []routing.Route {
 			Capability: d.capability, Supplier: name, Model: d.model, Price: d.price(price), Approved: true, Mode: task.Live,
 			Kind: d.kind, Adapter: a, ResultHosts: []string{one.files.address},
 		})
-		s.secrets = append(s.secrets, one.api.address, one.files.address)
-	}
-	s.secrets = append(s.secrets, firstName, secondName, "zaphod", "zarquon", sellerKey, jobID, leak)
-	if d.kind.Name != "fal" && d.kind.Name != "unitask" { // a part of false, and our own name
-		s.secrets = append(s.secrets, d.kind.Name)
 	}
 	return all
 }
 
-// create submits the dialect's request under a key and waits for what comes of it.
-func (s *service) create(d dialect, idempotencyKey string) api.Task {
+// hangTime is how long an exchange lasts that hangs: a transfer until the task's deadline is over, so that the
+// deadline meets it in the middle and not between two tries.
+func (c cell) hangTime() time.Duration {
+	if c.phase == transfer {
+		return shortTime
+	}
+	return hangTime
+}
+
+// secretsOf are what no caller may see.
+func secretsOf(d dialect, sellers []*seller) []string {
+	all := []string{firstName, secondName, "zaphod", "zarquon", sellerKey, jobID, leak}
+	for _, one := range sellers {
+		all = append(all, one.api.address, one.files.address)
+	}
+	if d.kind.Name != "fal" && d.kind.Name != "unitask" { // a part of false, and our own name
+		all = append(all, d.kind.Name)
+	}
+	return all
+}
+
+// body is the dialect's request.
+func (d dialect) body() string {
+	return `{"capability":"` + string(d.capability) + `","input":` + d.input + `}`
+}
+
+// create submits the dialect's request under the one key and waits for what comes of it.
+func (s *service) create() api.Task {
 	s.t.Helper()
-	body := `{"capability":"` + string(d.capability) + `","input":` + d.input + `}`
-	got := s.call(http.MethodPost, api.PathTasks, body, map[string]string{
-		"Content-Type": "application/json", api.HeaderIdempotencyKey: idempotencyKey,
+	got := s.call(http.MethodPost, api.PathTasks, s.cell.dialect.body(), map[string]string{
+		"Content-Type": "application/json", api.HeaderIdempotencyKey: theKey,
 	})
 	id := idOf(got)
 	if id == "" {
@@ -142,6 +194,8 @@ func (s *service) create(d dialect, idempotencyKey string) api.Task {
 	}
 	return s.end(id)
 }
+
+const theKey = "the-one-key"
 
 // idOf returns the task's id in an answer that may be a task or an error about one.
 func idOf(a reply) string {
@@ -216,12 +270,6 @@ func (s *service) call(method, path, body string, header map[string]string) repl
 	return reply{resp.StatusCode, raw}
 }
 
-// ledger returns the task as its operator sees it.
-func (s *service) ledger(id string) api.AdminTask {
-	s.t.Helper()
-	return must(s.operator.Task(s.t.Context(), id))(s.t)
-}
-
 // must returns the value, or ends the test.
 func must[T any](v T, err error) func(*testing.T) T {
 	return func(t *testing.T) T {
@@ -231,6 +279,19 @@ func must[T any](v T, err error) func(*testing.T) T {
 		}
 		return v
 	}
+}
+
+// alarm rings at each line of a log that holds a word.
+type alarm struct {
+	word string
+	ring func()
+}
+
+func (a alarm) Write(line []byte) (int, error) {
+	if bytes.Contains(line, []byte(a.word)) {
+		a.ring()
+	}
+	return len(line), nil
 }
 
 // record is a log that is written and read at once.

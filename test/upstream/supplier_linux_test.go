@@ -10,8 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
+	"unitask/internal/sse"
 	"unitask/internal/supplier/sandbox/media"
 )
 
@@ -27,29 +27,53 @@ type seller struct {
 	failing *failure
 	phase   phase
 	once    bool
-	failed  int             // requests that met the failure
+	taken   *host           // the address that fails
+	begun   func()          // hears of the failure's beginning
+	failed  int             // how often the failure was met
 	arrived int             // submissions
 	keys    map[string]bool // of those, where the format has them
 }
 
-// healTime is for how long an address fails that fails once.
-const healTime = 700 * time.Millisecond
-
 func newSeller(t *testing.T, d dialect) *seller {
 	t.Helper()
-	s := &seller{t: t, dialect: d}
+	s := &seller{t: t, dialect: d, begun: func() {}}
 	s.api = newHost(t, http.HandlerFunc(s.serve))
 	s.files = newHost(t, http.HandlerFunc(s.serve))
 	return s
 }
 
-// fail lets the seller fail in a phase, which mustn't have begun.
-func (s *seller) fail(f failure, p phase, once bool) {
+// fail lets the seller fail in a phase, which mustn't have begun. begun hears of the moments from which the
+// service may wait: for a job, or in vain.
+func (s *seller) fail(f failure, p phase, once bool, begun func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.failing, s.phase, s.once = &f, p, once
-	if p == submit && f.take != nil {
-		f.take(s.api)
+	s.failing, s.phase, s.once, s.begun = &f, p, once, begun
+	if p.submits() {
+		s.phase = submit
+	}
+	if p.submits() && f.take != nil {
+		s.takeLocked(s.api)
+	}
+}
+
+func (s *seller) takeLocked(h *host) {
+	s.failing.take(h)
+	s.taken = h
+	s.begun()
+}
+
+// noticed is called once the service has said that the seller failed. An address that fails once is well then.
+func (s *seller) noticed() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.taken == nil {
+		return
+	}
+	s.failed++
+	if s.once {
+		s.failing = nil
+		s.taken.restore()
+		s.taken = nil
 	}
 }
 
@@ -57,7 +81,7 @@ func (s *seller) fail(f failure, p phase, once bool) {
 func (s *seller) heal() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.failing = nil
+	s.failing, s.taken = nil, nil
 	s.api.restore()
 	s.files.restore()
 }
@@ -87,8 +111,15 @@ func (s *seller) serve(w http.ResponseWriter, r *http.Request) {
 	if s.begins(p) {
 		w.Header().Set("Connection", "close")
 	}
+	if r.Header.Get("Accept") == sse.ContentType && s.dialect.stream != (parts{}) {
+		s.dialect.stream.write(w, len(s.dialect.stream))
+		return
+	}
 	w.Header().Set("Content-Type", "application/json")
 	s.dialect.answer(w, r, s)
+	if p == submit && s.dialect.hasJob() {
+		s.begun()
+	}
 }
 
 // count notes the request and returns what answers it where the failure does.
@@ -103,6 +134,7 @@ func (s *seller) count(p phase, r *http.Request) http.HandlerFunc {
 		return nil
 	}
 	s.failed++
+	s.begun()
 	if s.once {
 		s.failing = nil
 	}
@@ -151,17 +183,14 @@ func (s *seller) begins(p phase) bool {
 	if s.phase == transfer {
 		h = s.files
 	}
-	f.take(h)
-	s.failed++
-	if s.once {
-		s.failing = nil
-		time.AfterFunc(healTime, h.restore)
-	}
+	s.takeLocked(h)
 	return true
 }
 
 // file returns the address of the result.
 func (s *seller) file() string { return "http://" + s.files.address + "/files/zarquon" }
+
+const filmSeconds = 4
 
 // picture, film and sound are results.
 var (
@@ -172,7 +201,9 @@ var (
 		}
 		return b.Bytes()
 	})
-	film  = sync.OnceValue(func() []byte { return media.Video(media.VideoSpec{Prompt: "Waves", Width: 64, Height: 36, Seconds: 1}) })
+	film = sync.OnceValue(func() []byte {
+		return media.Video(media.VideoSpec{Prompt: "Waves", Width: 64, Height: 36, Seconds: filmSeconds})
+	})
 	sound = sync.OnceValue(func() []byte { return media.Speak(media.SpeechSpec{Text: "Waves", Speed: 1}).WAV() })
 )
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -34,6 +35,9 @@ type row struct {
 
 // never notes why a cell can't occur, once for all variants.
 func (p *page) never(c cell, why string) {
+	if c.phase == streamed {
+		return // as for any other submission
+	}
 	note := fmt.Sprintf("- %s, %s: %s.", c.failure.name, c.phase, why)
 	if c.failure.never[c.phase] == "" {
 		note = fmt.Sprintf("- %s, %s, %s: %s.", c.failure.name, c.phase, c.dialect.name(), why)
@@ -80,16 +84,30 @@ The adapters, and what they were asked for: %s.
 A mark without a name holds for all that have such a moment. "Beside" another route stands a dearer one that is well.
 What fails "once" is well afterwards; "always" ends when the task has failed, and then its caller sends the same
 request under the same key again, as after a submission of unknown outcome. "One each" is one submission for each
-attempt. No answer to the caller in any cell, header or body, held a supplier's name, kind, model, host, job, key or
-words, and no line of the operator's log a key, the request or a supplier's words.
+attempt. "Streamed" is a text that its caller asked for as a stream of events.
+
+No answer to the caller in any cell, header, body or event, held a supplier's name, kind, model, host, job, key or
+words. No line of the operator's log, no metric and nothing else that an operator can read held a key, the request,
+the text or a supplier's words.
 
 `
 
-// columns are the moments, in the order of the table.
-var columns = []struct {
+// column is one moment, and what stands around it.
+type column struct {
 	phase   phase
 	variant variant
-}{{submit, beside}, {submit, alone}, {poll, once}, {poll, always}, {transfer, once}, {transfer, always}}
+}
+
+// columnsOf are those of some phases, in the order of a table.
+func columnsOf(phases ...phase) []column {
+	var all []column
+	for _, p := range phases {
+		for _, v := range p.variants() {
+			all = append(all, column{p, v})
+		}
+	}
+	return all
+}
 
 func (p *page) render() string {
 	var out strings.Builder
@@ -98,22 +116,28 @@ func (p *page) render() string {
 		names = append(names, d.name())
 	}
 	fmt.Fprintf(&out, head, len(p.rows), strings.Join(names, ", "))
-	out.WriteString("| failure |")
-	for _, c := range columns {
-		fmt.Fprintf(&out, " %s, %s |", c.phase, c.variant)
-	}
-	out.WriteString("\n|---|---|---|---|---|---|---|\n")
 	var all legend
-	for _, f := range failures() {
-		out.WriteString("| " + f.name + " |")
-		for _, c := range columns {
-			out.WriteString(" " + p.marks(&all, f.name, c.phase, c.variant) + " |")
-		}
-		out.WriteString("\n")
-	}
+	p.table(&out, &all, failures(), columnsOf(submit, streamed, poll, transfer))
+	out.WriteString("\nWhen the supplier of a streamed text fails once its answer has begun:\n\n")
+	p.table(&out, &all, streamFailures(), columnsOf(opening, middle, ending))
 	all.write(&out)
 	out.WriteString("\nWhat can't occur, and what isn't run:\n\n" + strings.Join(p.notes, "\n") + "\n")
 	return out.String()
+}
+
+func (p *page) table(out *strings.Builder, all *legend, rows []failure, columns []column) {
+	out.WriteString("| failure |")
+	for _, c := range columns {
+		fmt.Fprintf(out, " %s, %s |", c.phase, c.variant)
+	}
+	out.WriteString("\n|---|" + strings.Repeat("---|", len(columns)) + "\n")
+	for _, f := range rows {
+		out.WriteString("| " + f.name + " |")
+		for _, c := range columns {
+			out.WriteString(" " + p.marks(all, f.name, c.phase, c.variant) + " |")
+		}
+		out.WriteString("\n")
+	}
 }
 
 // marks are those of one place of the table: one where all adapters agree.
@@ -151,37 +175,44 @@ type legend struct{ entries []explained }
 
 type explained struct {
 	mark string
-	row  string
+	at   column
 	got  []outcome
 }
 
+// letters begin the marks of a phase, in the order of the legend.
+const letters = "SLPTOME"
+
+func (p phase) letter() string {
+	i := slices.Index([]phase{submit, streamed, poll, transfer, opening, middle, ending}, p)
+	return letters[i : i+1]
+}
+
 func (l *legend) mark(in phase, v variant, got []outcome) string {
-	letter := strings.ToUpper(string(in[:1]))
 	n := 1
 	for _, e := range l.entries {
-		if e.row == string(in)+string(v) && slices.Equal(e.got, got) {
+		if e.at == (column{in, v}) && slices.Equal(e.got, got) {
 			return e.mark
 		}
-		if strings.HasPrefix(e.mark, letter) {
+		if e.at.phase == in {
 			n++
 		}
 	}
-	l.entries = append(l.entries, explained{fmt.Sprintf("%s%d", letter, n), string(in) + string(v), got})
+	l.entries = append(l.entries, explained{in.letter() + strconv.Itoa(n), column{in, v}, got})
 	return l.entries[len(l.entries)-1].mark
 }
 
 func (l *legend) write(out *strings.Builder) {
 	slices.SortFunc(l.entries, func(a, b explained) int { return cmp.Compare(order(a.mark), order(b.mark)) })
-	out.WriteString("\n| mark | the task | attempts in the ledger | submissions, at the first + the second | the caller pays | the suppliers are owed |\n")
-	out.WriteString("|---|---|---|---|---|---|\n")
+	out.WriteString("\n| mark | the task | attempts in the ledger | submissions, at the first + the second | the caller pays | the suppliers are owed | a stream's caller is told |\n")
+	out.WriteString("|---|---|---|---|---|---|---|\n")
 	for _, e := range l.entries {
 		for i, o := range e.got {
 			mark := e.mark
 			if i > 0 {
 				mark = e.mark + ", the same key again"
 			}
-			fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %s |\n", mark,
-				strings.TrimSpace(string(o.State)+" "+string(o.Code)), o.Attempts, o.Sent, o.Pays, o.Owed)
+			fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %s | %s |\n", mark,
+				strings.TrimSpace(string(o.State)+" "+string(o.Code)), o.Attempts, o.Sent, o.Pays, o.Owed, cmp.Or(o.Told, "–"))
 		}
 	}
 }
@@ -190,5 +221,5 @@ func (l *legend) write(out *strings.Builder) {
 func order(mark string) int {
 	n := 0
 	_, _ = fmt.Sscan(mark[1:], &n)
-	return strings.Index("SPT", mark[:1])*1000 + n
+	return strings.Index(letters, mark[:1])*1000 + n
 }

@@ -4,27 +4,36 @@
 package upstream_test
 
 import (
+	"cmp"
 	"flag"
 	"os"
+	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"unitask/internal/api"
 	"unitask/internal/fault"
 	"unitask/internal/task"
 )
 
-// atOnce is how many cells are under way at once: most of them wait.
-const atOnce = "100"
+// atOnce is how many cells are under way at once: nearly all of them wait. The race detector counts
+// goroutines, and has a limit.
+func atOnce() int {
+	if raceEnabled {
+		return 100
+	}
+	return 300
+}
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if err := flag.Set("test.parallel", atOnce); err != nil {
+	if err := flag.Set("test.parallel", strconv.Itoa(atOnce())); err != nil {
 		panic(err)
 	}
 	os.Exit(m.Run())
@@ -36,20 +45,29 @@ type variant string
 const (
 	beside variant = "beside another route"
 	alone  variant = "the only route"
+	hungUp variant = "the only route, and its caller hangs up"
 	once   variant = "once"
 	always variant = "always"
 )
 
-// variantsOf are those that a phase is tried with.
-func variantsOf(d dialect, p phase) []variant {
+// variants are those that a phase is tried with.
+func (p phase) variants() []variant {
 	switch {
-	case p == submit:
+	case p == middle:
+		return []variant{beside, alone, hungUp}
+	case p.submits():
 		return []variant{beside, alone}
-	case d.brief:
-		return []variant{once}
 	default:
 		return []variant{once, always}
 	}
+}
+
+// failures are those that a phase is tried with.
+func (p phase) failures() []failure {
+	if p.breaks() {
+		return streamFailures()
+	}
+	return failures()
 }
 
 // cell is one failure in one phase of one dialect.
@@ -68,40 +86,21 @@ type outcome struct {
 	Sent     string // submissions that arrived, at the first supplier and the second
 	Pays     string // the caller
 	Owed     string // to the suppliers
+	Told     string // to a caller who asked for a stream; "" to others
 }
 
-// TestMatrix runs every cell; under the race detector, which makes everything slow, a sixth of those that
-// depend on no deadline. Cells keep real time, and a machine that has too much to do at once keeps it
-// badly: what isn't as promised is run once more, among few, and then counts.
+// TestMatrix runs every cell; under the race detector, which makes everything slow, a third of those that
+// depend on no deadline. A cell is run once, and what it shows counts.
 func TestMatrix(t *testing.T) {
 	var published page
-	var mu sync.Mutex
-	var doubtful []cell
+	all := sample(cells(&published))
+	slices.SortStableFunc(all, func(a, b cell) int { return cmp.Compare(b.patience(), a.patience()) })
 	t.Run("cells", func(t *testing.T) {
-		for _, c := range sample(cells(&published)) {
+		for _, c := range all {
 			t.Run(c.name(), func(t *testing.T) {
 				t.Parallel()
 				got := c.run(t)
-				if cmp.Equal(c.want(), got) {
-					published.add(c, got)
-					return
-				}
-				mu.Lock()
-				defer mu.Unlock()
-				doubtful = append(doubtful, c)
-			})
-		}
-	})
-	t.Logf("%d cells are run once more", len(doubtful))
-	few := make(chan struct{}, 8)
-	t.Run("again", func(t *testing.T) {
-		for _, c := range doubtful {
-			t.Run(c.name(), func(t *testing.T) {
-				t.Parallel()
-				few <- struct{}{}
-				defer func() { <-few }()
-				got := c.run(t)
-				if diff := cmp.Diff(c.want(), got); diff != "" {
+				if diff := gocmp.Diff(c.want(), got); diff != "" {
 					t.Errorf("(-want +got):\n%s", diff)
 				}
 				published.add(c, got)
@@ -115,9 +114,9 @@ func TestMatrix(t *testing.T) {
 func cells(notes *page) []cell {
 	var all []cell
 	for _, d := range dialects() {
-		for _, f := range failures() {
-			for _, p := range d.phases {
-				for _, v := range variantsOf(d, p) {
+		for _, p := range d.phases {
+			for _, f := range p.failures() {
+				for _, v := range p.variants() {
 					c := cell{f, p, v, d}
 					if why := c.never(); why != "" {
 						notes.never(c, why)
@@ -132,14 +131,14 @@ func cells(notes *page) []cell {
 	return all
 }
 
-// sample leaves all of the cells, or what suits the race detector.
+// sample leaves all of the cells, or what suits the race detector: with half of them it takes over a minute.
 func sample(all []cell) []cell {
 	if !raceEnabled {
 		return all
 	}
 	var some []cell
 	for i, c := range all {
-		if i%6 == 0 && c.deadline() == longTime {
+		if i%3 == 0 && c.deadline() == longTime {
 			some = append(some, c)
 		}
 	}
@@ -160,11 +159,18 @@ func (c cell) never() string {
 			return "only the task's deadline ends it, or a minute: longer than a test"
 		}
 	}
+	if c.phase == streamed {
+		return c.failure.never[submit]
+	}
 	return c.failure.never[c.phase]
 }
 
 // large has room for the cells whose answers are large.
 var large = make(chan struct{}, 4)
+
+// turns are for the cells that have something to do, so that nothing that should go well waits for many
+// others. A cell gives its turn back as soon as it only waits for a supplier that has failed.
+var turns = make(chan struct{}, 4*runtime.GOMAXPROCS(0))
 
 // run has a task meet the failure, and where it failed for its caller, tried again when the supplier is well.
 func (c cell) run(t *testing.T) []outcome {
@@ -172,42 +178,89 @@ func (c cell) run(t *testing.T) []outcome {
 		large <- struct{}{}
 		defer func() { <-large }()
 	}
+	turns <- struct{}{}
+	giveBack := sync.OnceFunc(func() { <-turns })
+	defer giveBack()
 	sellers := []*seller{newSeller(t, c.dialect)}
 	if c.variant == beside {
 		sellers = append(sellers, newSeller(t, c.dialect))
 	}
-	failing := sellers[0]
-	f := c.failure
-	if f.serve == nil && f.take == nil && !f.late {
-		f.serve = redirect(t)
-	}
-	failing.fail(f, c.phase, c.variant == once)
+	failing, heard := sellers[0], newBarrier(c.phase.heardBy())
+	failing.fail(c.failing(t, heard), c.phase, c.variant == once, giveBack)
 	s := newService(t, c, sellers...)
-	end := s.create(c.dialect, "the-one-key")
-	got := []outcome{s.outcome(c, end, sellers)}
-	if failing.met() == 0 && (c.phase != submit || f.take == nil) {
-		t.Logf("nothing met the failure: %+v", got)
-		return nil
+	end, got := s.attempt(heard, c.variant == hungUp)
+	if failing.met() == 0 {
+		t.Errorf("nothing met the failure")
 	}
+	all := []outcome{got}
 	if c.again() {
 		failing.heal()
-		again := s.create(c.dialect, "the-one-key")
+		s.gateway.Apply(s.settings(true))
+		again, got := s.attempt(newBarrier(0), false)
 		if again.ID != end.ID {
 			t.Errorf("the same key has task %s, then %s", end.ID, again.ID)
 		}
-		got = append(got, s.outcome(c, again, sellers))
+		all = append(all, got)
 	}
-	return got
+	return all
 }
 
-// deadline is short where the task goes on until then: work that finds no room, and a job that can't be
-// asked after.
+// failing is the failure with what is made for each cell.
+func (c cell) failing(t *testing.T, heard *barrier) failure {
+	t.Helper()
+	f := c.failure
+	switch {
+	case f.sends != 0:
+		f.serve = redirect(t, f.sends)
+	case f.cut != nil:
+		f.serve = c.breakOff(heard)
+	case c.repeats() && c.deadline() == shortTime:
+		f.serve = thenPause(f.serve)
+	}
+	return f
+}
+
+// attempt submits the request and returns how its task stands in the end.
+func (s *service) attempt(heard *barrier, hangsUp bool) (api.Task, outcome) {
+	s.t.Helper()
+	if !s.cell.phase.streams() {
+		end := s.create()
+		return end, s.outcome(end)
+	}
+	end, seen := s.stream(heard, hangsUp)
+	got := s.outcome(end)
+	got.Told = seen
+	return end, got
+}
+
+// deadline is short where the task goes on until then: work that finds no room, a job that can't be asked
+// after, a file that never ends to hang, and a stream that never ends.
 func (c cell) deadline() time.Duration {
-	noRoom := c.variant == alone && c.failure.code == fault.CapacityExhausted
-	if noRoom || c.phase == poll && c.variant == always {
+	noRoom := c.variant == alone && c.failure.code == fault.CapacityExhausted && !c.dialect.sync()
+	hanging := c.phase == transfer && c.hangs()
+	if noRoom || c.failure.endless && c.phase != ending || c.variant == always && (c.phase == poll || hanging) {
 		return shortTime
 	}
 	return longTime
+}
+
+// hangs reports whether an exchange of the adapter's is to last too long.
+func (c cell) hangs() bool {
+	return c.failure.code == fault.ProviderTimeout && (c.phase != transfer || c.dialect.keyed)
+}
+
+// patience is about how long a cell takes, so that those that take long begin first.
+func (c cell) patience() time.Duration {
+	switch {
+	case c.variant == always && c.phase == transfer:
+		return 2 * shortTime
+	case c.deadline() == shortTime:
+		return shortTime
+	case c.failure.code == fault.ProviderTimeout:
+		return hangTime
+	default:
+		return 0
+	}
 }
 
 // repeats reports whether the same route is tried as often as there is time.
@@ -217,20 +270,25 @@ func (c cell) repeats() bool {
 
 // again reports whether the caller's own retry is a part of the cell: where the outcome was unknown, and where
 // a result could not be had.
-func (c cell) again() bool {
-	return c.variant == always || c.variant == alone && c.failure.lost
+func (c cell) again() bool { return c.variant == always || c.variant != beside && c.loses() }
+
+// loses reports whether the failure leaves open if the work was done. After the first piece of a text every
+// one does.
+func (c cell) loses() bool {
+	return c.phase.submits() && c.phase != ending && c.failure.name != well && (c.failure.lost || c.phase == middle)
 }
 
 // outcome reads how a task stands. What is sent more often than the ledger says is an error in itself.
-func (s *service) outcome(c cell, end api.Task, sellers []*seller) outcome {
+func (s *service) outcome(end api.Task) outcome {
 	s.t.Helper()
+	c := s.cell
 	l := s.ledger(end.ID)
 	o := outcome{State: end.State, Code: l.Code, Pays: nothing}
 	if end.Error != nil && end.Error.Code != l.Code {
 		s.t.Errorf("the caller is told %s, the ledger %s", end.Error.Code, l.Code)
 	}
 	if end.Usage != nil {
-		o.Pays = s.amount(c, end.Usage.Cost.Amount)
+		o.Pays = s.amount(end.Usage.Cost.Amount)
 	}
 	var states []string
 	attempts := map[string]int{}
@@ -245,12 +303,12 @@ func (s *service) outcome(c cell, end api.Task, sellers []*seller) outcome {
 		open = open || a.CostUnknown
 	}
 	o.Attempts = strings.Join(states, ", ")
-	o.Owed = s.amount(c, owed.String())
+	o.Owed = s.amount(owed.String())
 	if open {
 		o.Owed = strings.TrimPrefix(o.Owed+" and "+unknown, nothing+" and ")
 	}
 	var sent []string
-	for i, one := range sellers {
+	for i, one := range s.sellers {
 		sent = append(sent, c.sent(s.t, one.submissions(), attempts[[]string{firstName, secondName}[i]]))
 	}
 	o.Sent = strings.Join(sent, " + ")
@@ -269,15 +327,16 @@ func (c cell) sent(t *testing.T, submissions, attempts int) string {
 }
 
 // amount names a sum by the prices that it is made of.
-func (s *service) amount(c cell, usd string) string {
+func (s *service) amount(usd string) string {
+	d := s.cell.dialect
 	switch got := must(task.ParseMoney(usd))(s.t); got {
 	case 0:
 		return nothing
-	case c.dialect.cost(firstPrice):
+	case d.cost(firstPrice):
 		return first
-	case c.dialect.cost(secondPrice):
+	case d.cost(secondPrice):
 		return second
-	case 2 * c.dialect.cost(firstPrice):
+	case 2 * d.cost(firstPrice):
 		return twice
 	default:
 		return got.String()

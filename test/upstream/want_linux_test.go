@@ -1,6 +1,8 @@
 package upstream_test
 
 import (
+	"fmt"
+
 	"unitask/internal/fault"
 	"unitask/internal/task"
 )
@@ -14,54 +16,98 @@ const (
 	each    = "one each"
 )
 
+// statuses are those of the errors that a failed synchronous task answers with.
+var statuses = map[fault.Code]int{fault.ProviderUnavailable: 502, fault.CapacityExhausted: 503, fault.ProviderTimeout: 504}
+
 // want is what is promised of a cell: of the task that meets the failure, and of the caller's retry.
 func (c cell) want() []outcome {
+	all := c.wantTask()
+	if c.phase.streams() {
+		for i := range all {
+			all[i].Told = c.wantTold(all[i])
+		}
+	}
+	return all
+}
+
+// wantTold is what the caller of a stream is told: what fails before the first text is the ordinary JSON error,
+// what fails later is the last event, and what succeeds is all of the text.
+func (c cell) wantTold(o outcome) string {
+	switch {
+	case o.State == task.Succeeded:
+		return allText
+	case c.phase == middle:
+		return firstText
+	default:
+		return fmt.Sprintf("JSON of status %d", statuses[o.Code])
+	}
+}
+
+func (c cell) wantTask() []outcome {
 	arrived := "1"
 	if c.failure.take != nil {
 		arrived = "0"
 	}
 	switch {
-	case c.phase == submit && c.failure.lost:
+	case c.phase == ending || c.failure.name == well: // the text is all there: nothing more can be lost
+		return []outcome{c.wantBest()}
+	case c.loses():
 		return c.wantLost(arrived)
 	case c.variant == beside: // nothing was done there: the next one does it, and the caller pays as if the first had
-		return []outcome{{task.Succeeded, "", "rejected, ok", arrived + " + 1", first, second}}
+		return []outcome{{State: task.Succeeded, Attempts: "rejected, ok", Sent: arrived + " + 1", Pays: first, Owed: second}}
 	case c.variant == alone:
 		if c.repeats() {
 			arrived = each // it is tried again while there may be room
 		}
-		return []outcome{{task.Failed, c.failure.code, "rejected", arrived, nothing, nothing}}
+		return []outcome{{State: task.Failed, Code: c.failure.code, Attempts: "rejected", Sent: arrived, Pays: nothing, Owed: nothing}}
 	case c.variant == once:
-		return []outcome{{task.Succeeded, "", "ok", "1", first, first}}
-	case c.phase == poll: // asked after until the deadline; then again, and nothing is submitted anew
-		return []outcome{
-			{task.Failed, fault.ProviderTimeout, "unknown", "1", nothing, unknown},
-			{task.Succeeded, "", "ok", "1", first, first},
-		}
-	case c.dialect.hasJob(): // the work was done and is owed; what a job made can be had later
-		return []outcome{
-			{task.Failed, fault.ProviderUnavailable, "unknown", "1", nothing, first},
-			{task.Succeeded, "", "ok", "1", first, first},
-		}
-	default: // without a job there is nobody to ask after it
-		return []outcome{
-			{task.Failed, fault.ProviderUnavailable, "failed", "1", nothing, first},
-			{task.Succeeded, "", "failed, ok", each, first, twice},
-		}
+		return []outcome{c.wantBest()}
+	default:
+		return c.wantAlways()
 	}
+}
+
+// wantBest is work that is done, and paid, once, by the first.
+func (c cell) wantBest() outcome {
+	o := outcome{State: task.Succeeded, Attempts: "ok", Sent: "1", Pays: first, Owed: first}
+	if c.variant == beside {
+		o.Sent = "1 + 0"
+	}
+	return o
+}
+
+// wantAlways is for work that was taken, and of which nothing is heard or nothing comes.
+func (c cell) wantAlways() []outcome {
+	failed := outcome{State: task.Failed, Code: fault.ProviderUnavailable, Attempts: "unknown", Sent: "1", Pays: nothing, Owed: first}
+	switch {
+	case c.phase == poll: // asked after until the deadline; then again, and nothing is submitted anew
+		failed.Code, failed.Owed = fault.ProviderTimeout, unknown
+	case c.deadline() == shortTime: // the work was done and is owed, and the deadline comes first
+		failed.Code = fault.ProviderTimeout
+	case !c.dialect.hasJob(): // there is nobody to ask after it
+		failed.Attempts = "failed"
+		return []outcome{failed, {State: task.Succeeded, Attempts: "failed, ok", Sent: each, Pays: first, Owed: twice}}
+	}
+	return []outcome{failed, c.wantBest()} // what a job made can be had later
 }
 
 // wantLost is for a submission that may have been taken: no other route gets the work, and only the caller's
 // own retry goes on.
 func (c cell) wantLost(arrived string) []outcome {
+	failed := outcome{State: task.Failed, Code: c.failure.code, Attempts: "unknown", Sent: arrived, Pays: nothing, Owed: unknown}
 	if c.variant == beside {
-		return []outcome{{task.Failed, c.failure.code, "unknown", arrived + " + 0", nothing, unknown}}
+		failed.Sent = arrived + " + 0"
+		return []outcome{failed}
 	}
-	again := outcome{task.Succeeded, "", "unknown, ok", each, first, first + " and " + unknown}
+	again := outcome{State: task.Succeeded, Attempts: "unknown, ok", Sent: each, Pays: first, Owed: first + " and " + unknown}
 	switch {
 	case c.dialect.honours: // the same submission again, under its key
-		again = outcome{task.Succeeded, "", "ok", "1", first, first}
+		again = c.wantBest()
+	case c.failure.trips:
+		again = failed
+		again.Code = fault.ProviderUnavailable
 	case c.failure.take != nil:
 		again.Sent = "1"
 	}
-	return []outcome{{task.Failed, c.failure.code, "unknown", arrived, nothing, unknown}, again}
+	return []outcome{failed, again}
 }

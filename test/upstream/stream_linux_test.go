@@ -1,0 +1,183 @@
+package upstream_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+
+	"unitask/internal/fault"
+	"unitask/internal/sse"
+)
+
+// words are the text of a stream, in its two pieces: forty bytes, which are the ten tokens that suppliers
+// report here by the usual estimate too.
+var words = [2]string{"Yes, all of them are", " here, and so we are"}
+
+// parts are a stream as a supplier writes it: what precedes the text, its first piece, the rest with the
+// reason why it ends, and the end.
+type parts [4]string
+
+// until returns how many parts precede a moment.
+func (p phase) until() int { return map[phase]int{opening: 1, middle: 2, ending: 3}[p] }
+
+// heardBy returns how much of the text precedes a moment.
+func (p phase) heardBy() int {
+	return map[phase]int{middle: len(words[0]), ending: len(words[0]) + len(words[1])}[p]
+}
+
+// write sends the first n parts, each on its own.
+func (p parts) write(w http.ResponseWriter, n int) {
+	w.Header().Set("Content-Type", sse.ContentType)
+	for _, part := range p[:n] {
+		_, _ = io.WriteString(w, part)
+		_ = http.NewResponseController(w).Flush() // who is gone is noticed elsewhere
+	}
+}
+
+// events writes data as events; those that are objects with a type are named by it.
+func events(all ...string) string {
+	var b strings.Builder
+	for _, data := range all {
+		var named struct {
+			Type string `json:"type"`
+		}
+		if _ = json.Unmarshal([]byte(data), &named); named.Type != "" {
+			b.WriteString("event: " + named.Type + "\n")
+		}
+		b.WriteString("data: " + data + "\n\n")
+	}
+	return b.String()
+}
+
+func openaiStream() parts {
+	piece := func(s string) string { return fmt.Sprintf(`{"choices":[{"delta":{"content":%q}}]}`, s) }
+	return parts{
+		events(fmt.Sprintf(`{"model":%q,"choices":[{"delta":{"role":"assistant","content":""}}]}`, modelName)),
+		events(piece(words[0])),
+		events(piece(words[1]), `{"choices":[{"delta":{},"finish_reason":"stop"}]}`),
+		events(`{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":10}}`, "[DONE]"),
+	}
+}
+
+func anthropicStream() parts {
+	piece := func(s string) string {
+		return fmt.Sprintf(`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":%q}}`, s)
+	}
+	return parts{
+		events(fmt.Sprintf(`{"type":"message_start","message":{"id":%q,"model":%q,"usage":{"input_tokens":10,"output_tokens":1}}}`, jobID, modelName),
+			`{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}`),
+		events(piece(words[0])),
+		events(piece(words[1]), `{"type":"content_block_stop","index":0}`,
+			`{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":10}}`),
+		events(`{"type":"message_stop"}`),
+	}
+}
+
+func geminiStream() parts {
+	piece := func(s, more string) string {
+		return fmt.Sprintf(`{"candidates":[{"content":{"parts":[{"text":%q}],"role":"model"}%s}]}`, s, more)
+	}
+	return parts{
+		events(fmt.Sprintf(`{"modelVersion":%q,"usageMetadata":{"promptTokenCount":10}}`, modelName)),
+		events(piece(words[0], "")),
+		events(piece(words[1], `,"finishReason":"STOP"`)),
+		events(`{"usageMetadata":{"promptTokenCount":10,"candidatesTokenCount":10}}`),
+	}
+}
+
+// cut goes on with a stream that stands at a moment, otherwise than it should.
+type cut func(w http.ResponseWriter, r *http.Request, rest string)
+
+// barrier is passed once the caller has heard a number of bytes, so that nothing fails before.
+type barrier struct {
+	needs int
+	open  chan struct{}
+	once  sync.Once
+}
+
+func newBarrier(needs int) *barrier {
+	g := &barrier{needs: needs, open: make(chan struct{})}
+	g.heard(0)
+	return g
+}
+
+func (g *barrier) heard(n int) {
+	if n >= g.needs {
+		g.once.Do(func() { close(g.open) })
+	}
+}
+
+// breakOff answers with a stream that is well until the caller has heard all that precedes the cell's moment.
+func (c cell) breakOff(g *barrier) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		all := c.dialect.stream
+		all.write(w, c.phase.until())
+		select {
+		case <-g.open:
+			c.failure.cut(w, r, strings.Join(all[c.phase.until():], ""))
+		case <-r.Context().Done():
+		}
+	}
+}
+
+// streamFailures are the ways in which a stream that has begun breaks off. Those that answer otherwise than
+// with a stream have no later moment.
+func streamFailures() []failure {
+	const unavailable = fault.ProviderUnavailable
+	var all []failure
+	lost := func(name string, code fault.Code, c cut) {
+		all = append(all, failure{name: name, code: code, lost: true, cut: c})
+	}
+	instead := func(f failure) {
+		const why = "by then the answer is a stream"
+		f.never = map[phase]string{middle: why, ending: why}
+		all = append(all, f)
+	}
+	all = append(all, failure{name: well, cut: func(w http.ResponseWriter, _ *http.Request, rest string) { say(w, "%s", rest) }})
+	lost("reset", unavailable, func(w http.ResponseWriter, _ *http.Request, _ string) { reset(w, "") })
+	lost("the connection ends in the middle of an event", unavailable, func(w http.ResponseWriter, _ *http.Request, _ string) {
+		say(w, `data: {"id":"%s`, leak)
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	})
+	lost("it ends without the format's end", unavailable, func(http.ResponseWriter, *http.Request, string) {})
+	lost("an event of garbage, and on", unavailable, func(w http.ResponseWriter, _ *http.Request, rest string) {
+		say(w, "data: {\"%s\n\n%s", leak, rest)
+	})
+	all = append(all, failure{name: "an event with an error", code: unavailable, cut: func(w http.ResponseWriter, _ *http.Request, _ string) {
+		say(w, "%s", events(fmt.Sprintf(`{"type":"error","error":{"type":"api_error","code":500,"status":"INTERNAL","message":%q}}`, leak)))
+	}})
+	lost("stall", fault.ProviderTimeout, func(_ http.ResponseWriter, r *http.Request, _ string) { <-r.Context().Done() })
+	lost("comments, and nothing else", fault.ProviderTimeout, func(w http.ResponseWriter, r *http.Request, _ string) {
+		trickle(w, r, ": "+leak+"\n\n")
+	})
+	all[len(all)-1].endless = true
+	lost("an event of two mebibytes", unavailable, func(w http.ResponseWriter, _ *http.Request, rest string) {
+		say(w, "data: %s\n\n%s", strings.Repeat(leak, 2<<20/len(leak)), rest)
+	})
+	lost("more than any text is long", unavailable, func(w http.ResponseWriter, _ *http.Request, rest string) {
+		line := ": " + strings.Repeat(leak, 4096) + "\n\n"
+		for range spaces << 20 / len(line) {
+			if _, err := io.WriteString(w, line); err != nil {
+				return
+			}
+		}
+		say(w, "%s", rest)
+	})
+	all[len(all)-1].large = true
+	instead(failure{name: "200 with an error in its place", code: unavailable, serve: answer("application/json",
+		fmt.Sprintf(`{"type":"error","error":{"type":"api_error","code":500,"status":"INTERNAL","message":%q}}`, leak))})
+	instead(failure{name: "200 with HTML in its place", code: unavailable, lost: true, serve: answer("text/html", "<!doctype html><h1>"+leak+"</h1>")})
+	instead(failure{name: "events that call themselves JSON", code: unavailable, lost: true, serve: func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		say(w, "%s", events(`{"`+leak+`":1}`, `{}`))
+	}})
+	return all
+}
+
+// well is the row of what goes well.
+const well = "nothing: the supplier is well"
