@@ -69,6 +69,14 @@ func (x *txn) publish() {
 // wake rings the topic once the group is committed; one ring too many does no harm.
 func (x *txn) wake(topic string) { x.topics = append(x.topics, topic) }
 
+// wakeQueue rings for those who claim, where there is anything to claim: a task may be new in the queue, or a cap may
+// have become free.
+func (x *txn) wakeQueue() {
+	if len(x.db.index.entries) > len(x.db.index.leased) {
+		x.wake(store.TopicQueue)
+	}
+}
+
 // mostScratch is how many bytes of room for a group are kept for the next one.
 const mostScratch = 4 << 20
 
@@ -143,7 +151,7 @@ func (x *txn) saveEntry(row rowID, before, after *task.Task, l *lease, pause tic
 			return nil
 		}
 		x.replace(old, nil)
-		x.wake(store.TopicQueue) // a cap may have become free
+		x.wakeQueue()
 		return x.del(bucketOpen, row[:])
 	}
 	e := entryOf(after, old, x.now, x.wall)
@@ -158,7 +166,7 @@ func (x *txn) saveEntry(row rowID, before, after *task.Task, l *lease, pause tic
 	}
 	x.replace(old, e)
 	if l == nil || (old != nil && len(e.caps()) < len(old.caps())) {
-		x.wake(store.TopicQueue)
+		x.wakeQueue()
 	}
 	if old != nil && old.state == e.state && (old.attempt == nil) == (e.attempt == nil) && old.cancel == e.cancel &&
 		len(old.caps()) == len(e.caps()) && before.DeadlineAt.Equal(after.DeadlineAt) {

@@ -35,6 +35,8 @@ func testWake(e *env) {
 	e.advance(lease, store.Step{Release: new(time.Duration(0))})
 	rung("the queue at a release", queue)
 	lease = e.claimOne()
+	e.create(e.request("waits"))
+	rung("the queue at another creation", queue)
 	e.advance(lease, failed(task.Rejected))
 	rung("the task at its end", topic)
 	rung("the queue when a route has a place again", queue)
