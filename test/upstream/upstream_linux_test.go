@@ -131,7 +131,7 @@ func cells(notes *page) []cell {
 	return all
 }
 
-// sample leaves all of the cells, or what suits the race detector: with half of them it takes over a minute.
+// sample leaves all of the cells, or what suits the race detector: with a third it takes a minute on two cores.
 func sample(all []cell) []cell {
 	if !raceEnabled {
 		return all
