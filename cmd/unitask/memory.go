@@ -7,11 +7,12 @@ import (
 	"runtime/metrics"
 )
 
-// The garbage collector's default doubles a heap before it collects it. A gateway's is a few
-// megabytes, so it would run a hundred times a second under load. Here a small heap may grow by
-// heapRoom, and a large one less than by default: memory is the same and most collections are saved.
+// The garbage collector's default doubles a heap before it collects it. A gateway's is some megabytes, so
+// it would run dozens of times a second under load, and a collection costs more than its marking: what
+// the processors had at hand is gone. Here a small heap may grow up to heapGoal, which leaves a node
+// below 64 MB, and a large one by less than it does by default.
 const (
-	heapRoom     = 20 << 20 // bytes between two collections, where the default isn't more
+	heapGoal     = 46 << 20 // bytes at the next collection, where heaps are small
 	leastPercent = 50
 	mostPercent  = 1000
 )
@@ -21,11 +22,11 @@ func tuneMemory() {
 	if _, set := os.LookupEnv("GOGC"); set {
 		return
 	}
-	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	sizes := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/stack:bytes"}, {Name: "/gc/scan/globals:bytes"}}
 	var tune func(int)
 	tune = func(last int) {
-		metrics.Read(live)
-		percent := heapPercent(live[0].Value.Uint64())
+		metrics.Read(sizes)
+		percent := heapPercent(sizes[0].Value.Uint64(), sizes[1].Value.Uint64()+sizes[2].Value.Uint64())
 		if percent != last {
 			debug.SetGCPercent(percent)
 		}
@@ -34,7 +35,9 @@ func tuneMemory() {
 	tune(100)
 }
 
-// heapPercent returns the GOGC that suits a heap of so many live bytes.
-func heapPercent(live uint64) int {
-	return int(min(max(heapRoom*100/max(live, 1), leastPercent), mostPercent))
+// heapPercent returns the GOGC that suits a heap of so many live bytes, beside so many that are looked
+// through with it: the collector lets the heap grow by a part of both.
+func heapPercent(live, beside uint64) int {
+	room := heapGoal - min(live, heapGoal)
+	return int(min(max(room*100/max(live+beside, 1), leastPercent), mostPercent))
 }

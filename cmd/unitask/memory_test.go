@@ -3,9 +3,12 @@ package main
 import "testing"
 
 func TestHeapPercent(t *testing.T) {
-	for live, want := range map[uint64]int{0: 1000, 1 << 20: 1000, 5 << 20: 400, 20 << 20: 100, 40 << 20: 50, 1 << 30: 50} {
-		if got := heapPercent(live); got != want {
-			t.Errorf("%d MiB live: %d %%, want %d", live>>20, got, want)
+	for _, tt := range []struct {
+		live, beside uint64 // MiB
+		want         int
+	}{{0, 0, 1000}, {1, 0, 1000}, {6, 4, 400}, {10, 2, 300}, {21, 4, 100}, {30, 0, 53}, {30, 10, 50}, {46, 0, 50}, {1024, 0, 50}} {
+		if got := heapPercent(tt.live<<20, tt.beside<<20); got != tt.want {
+			t.Errorf("%d MiB live and %d beside: %d %%, want %d", tt.live, tt.beside, got, tt.want)
 		}
 	}
 }
