@@ -71,7 +71,7 @@ func (w *world) startNode(name string, db *boltstore.DB) *node {
 		w.t.Fatal(err)
 	}
 	n.g, err = gateway.New(gateway.Config{
-		Catalog: w.catalog, Store: w.plant.wrap(n, disk{db, n}), Gate: n.gate, Routes: table, Artifacts: w.pantry, Fetcher: w.up,
+		Catalog: w.catalog, Policy: n.policy(), Store: w.plant.wrap(n, disk{db, n}), Gate: n.gate, Routes: table, Artifacts: w.pantry, Fetcher: w.up,
 		Limits: gateway.Limits{LeaseTerm: w.shape.lease, Retention: retention, ArtifactTTL: retention},
 	})
 	if err != nil {

@@ -24,6 +24,7 @@ type outcome struct {
 type figures struct {
 	Tasks, Posts, Reopenings, Attempts, Unknown, Submissions, Paid int
 	Accepted, Succeeded, Failed, Canceled, Files                   int
+	Reviews, Flagged                                               int
 	Restarts, Crashes, NodeCrashes, Freezes                        int
 	Virtual                                                        time.Duration
 }
@@ -37,7 +38,8 @@ func run(t *testing.T, seed uint64, tasks int, p plant) (out outcome) {
 		w := newWorld(t, seed, tasks, p)
 		w.live()
 		o := w.observe()
-		out = judge(o)
+		broken := append(invariant.Check(o), w.checkReviews(o)...)
+		out = judge(o, broken)
 		out.Figures.Virtual = time.Since(begun)
 		for _, b := range w.suffered {
 			*out.Figures.of(b)++
@@ -46,15 +48,15 @@ func run(t *testing.T, seed uint64, tasks int, p plant) (out outcome) {
 		w.end()
 		out.Problems = append(out.Problems, w.surprises...)
 		if len(out.Problems) > 0 {
-			out.Problems = append(out.Problems, fmt.Sprintf("shape: %+v", w.shape), detail(o))
+			out.Problems = append(out.Problems, fmt.Sprintf("shape: %+v", w.shape), detail(o, broken))
 		}
 	})
 	return out
 }
 
-func judge(o invariant.Observation) outcome {
+func judge(o invariant.Observation, broken []invariant.Violation) outcome {
 	out := outcome{Broken: map[invariant.Rule]int{}, Trace: trace(o)}
-	for _, v := range invariant.Check(o) {
+	for _, v := range broken {
 		out.Problems = append(out.Problems, v.String())
 		out.Broken[v.Rule]++
 	}
@@ -80,7 +82,13 @@ func (f *figures) count(t invariant.Task) {
 		f.Accepted++
 	}
 	for _, a := range t.Ledger.Attempts {
-		if a.State == task.UnknownOutcome {
+		switch {
+		case a.Moderation:
+			f.Reviews++
+			if strings.Contains(a.Reason, "flagged") {
+				f.Flagged++
+			}
+		case a.State == task.UnknownOutcome:
 			f.Unknown++
 		}
 	}
@@ -112,6 +120,8 @@ func (f *figures) add(o figures) {
 	f.Failed += o.Failed
 	f.Canceled += o.Canceled
 	f.Files += o.Files
+	f.Reviews += o.Reviews
+	f.Flagged += o.Flagged
 	for _, k := range []blowKind{restart, crash, nodeCrash, freeze} {
 		*f.of(k) += *o.of(k)
 	}
@@ -119,11 +129,11 @@ func (f *figures) add(o figures) {
 }
 
 // detail prints the first tasks that broke a rule, with all that is known of them.
-func detail(o invariant.Observation) string {
+func detail(o invariant.Observation, broken []invariant.Violation) string {
 	const most = 3
 	var out strings.Builder
 	seen := map[string]bool{}
-	for _, v := range invariant.Check(o) {
+	for _, v := range broken {
 		for _, t := range o.Tasks {
 			if t.Key != v.Key || seen[t.Key] || len(seen) == most {
 				continue

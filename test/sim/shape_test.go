@@ -16,7 +16,8 @@ type shape struct {
 	folder   bool          // results are kept in a real folder
 	flush    time.Duration // how long the log may have what the tree lacks, 0: as by default
 	deadline time.Duration // of a picture
-	month    bool          // a month passes at the end
+	review   review
+	month    bool // a month passes at the end
 	blows    []blow
 }
 
@@ -71,5 +72,15 @@ func (d dice) shape() shape {
 	if !oneIn(rng, 4) {
 		s.deadline = between(rng, 2*time.Minute, 5*time.Minute)
 	}
+	s.review = []review{unreviewed, unreviewed, strict, lenient}[rng.IntN(4)]
 	return s
 }
+
+// review says whether a moderation supplier is asked, and what becomes of work where it can't be.
+type review string
+
+const (
+	unreviewed review = ""
+	strict     review = "strict"
+	lenient    review = "lenient"
+)

@@ -53,7 +53,7 @@ func TestSim(t *testing.T) {
 	all.runAll(jobs, int(harness.Setting(t, "UNITASK_SIM_WORKERS", uint64(runtime.NumCPU()))), limit)
 	took := time.Since(begun)
 	t.Logf("%d seeds in %s, %.0f tasks/s: %+v", all.seeds, took.Round(time.Second), float64(all.figures.Tasks)/took.Seconds(), all.figures)
-	if f := all.figures; f.Unknown == 0 || f.Reopenings == 0 || f.Files == 0 || f.Canceled == 0 || f.Succeeded < f.Tasks/2 {
+	if f := all.figures; f.Unknown == 0 || f.Reviews == 0 || f.Flagged == 0 || f.Reopenings == 0 || f.Files == 0 || f.Canceled == 0 || f.Succeeded < f.Tasks/2 {
 		if len(jobs) > 1 {
 			t.Error("the runs put too little to the test")
 		}
@@ -88,6 +88,7 @@ func TestControls(t *testing.T) {
 		"an intent is written after its submission":                     {plant{late: true}, invariant.Resubmitted},
 		"leases aren't kept, and a stale worker's writes are applied":   {plant{unfenced: true}, invariant.Ledger},
 		"a crash takes back what was acknowledged":                      {plant{forgets: true}, invariant.Lost},
+		"what could not be reviewed is taken for clean":                 {plant{trusts: true}, unseen},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(tries) {

@@ -36,6 +36,7 @@ type world struct {
 	shape   shape
 	plant   plant
 	firms   []firm
+	reviews reviews
 	up      *upstream
 	pantry  artifact.Store
 	catalog *catalog.Catalog
@@ -82,6 +83,7 @@ func newWorld(t *testing.T, seed uint64, tasks int, p plant) *world {
 		t.Fatal(err)
 	}
 	w.up = newUpstream(w)
+	w.reviews = reviews{asked: map[string]int64{}, clean: map[string]bool{}}
 	w.pantry = newPantry()
 	if w.shape.folder {
 		folder, err := artifact.NewFolder(artifact.FolderConfig{Dir: filepath.Join(w.dir, "artifacts")})
