@@ -116,6 +116,7 @@ var layers = map[string]layer{
 	"test/model":      {floor: 8},
 	"test/model/gguf": {floor: 0},
 	"test/power":      {floor: 8},
+	"test/rig":        {floor: 0},
 	"test/sweep":      {floor: 8},
 	"test/upstream":   {floor: 8},
 }

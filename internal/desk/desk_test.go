@@ -19,6 +19,7 @@ import (
 	"unitask/internal/store"
 	"unitask/internal/store/memstore"
 	"unitask/internal/task"
+	"unitask/test/rig"
 )
 
 // office is a desk on a store in memory, with the clock of the test and a request log.
@@ -72,17 +73,6 @@ func (o *office) opens(secret string) bool {
 	return err == nil
 }
 
-// must returns a value whose error ends the test.
-func must[T any](v T, err error) func(t *testing.T) T {
-	return func(t *testing.T) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
-}
-
 func wantCode(t *testing.T, what string, err error, want fault.Code) {
 	t.Helper()
 	if err == nil || fault.CodeOf(err) != want {
@@ -93,7 +83,7 @@ func wantCode(t *testing.T, what string, err error, want fault.Code) {
 // invited returns the token of a member's link.
 func (o *office) invited(which, member, role string) string {
 	o.t.Helper()
-	link := must(o.Invite(o.t.Context(), which, api.Invite{Member: member, Role: role}))(o.t)
+	link := rig.Must(o.Invite(o.t.Context(), which, api.Invite{Member: member, Role: role}))(o.t)
 	address, token, ok := strings.Cut(link.URL, "#")
 	if !ok || address != "https://ai.example"+api.PathSignIn {
 		o.t.Fatalf("the link is %s", link.URL)
@@ -104,11 +94,11 @@ func (o *office) invited(which, member, role string) string {
 func TestRotate(t *testing.T) {
 	o := newOffice(t)
 	ctx := t.Context()
-	old := must(o.CreateKey(ctx, api.KeyCreate{
+	old := rig.Must(o.CreateKey(ctx, api.KeyCreate{
 		Name: "shop", Mode: task.Live, Scopes: []string{"image.*"}, ExpiresInSeconds: 10 * 24 * 3600, Limits: api.Limits{OpenTasks: 3, Budget: "5", BudgetPeriod: "day"},
 	}))(t)
 	o.advance(time.Hour)
-	next := must(o.RotateKey(ctx, old.ID, api.KeyRotate{OverlapSeconds: 3600}))(t)
+	next := rig.Must(o.RotateKey(ctx, old.ID, api.KeyRotate{OverlapSeconds: 3600}))(t)
 	want := old
 	want.CreatedAt = api.Timestamp{Time: o.now()}
 	want.ExpiresAt = &api.Timestamp{Time: o.now().Add(10 * 24 * time.Hour)}
@@ -127,7 +117,7 @@ func TestRotate(t *testing.T) {
 	wantCode(t, "an unknown key", err, fault.NotFound)
 	_, err = o.RotateKey(ctx, next.ID, api.KeyRotate{OverlapSeconds: -1})
 	wantCode(t, "a negative overlap", err, fault.InvalidRequest)
-	last := must(o.RotateKey(ctx, next.ID, api.KeyRotate{}))(t)
+	last := rig.Must(o.RotateKey(ctx, next.ID, api.KeyRotate{}))(t)
 	if o.opens(next.Secret) || !o.opens(last.Secret) {
 		t.Error("without an overlap the old key is taken, or the new one refused")
 	}
@@ -136,7 +126,7 @@ func TestRotate(t *testing.T) {
 func TestAccounts(t *testing.T) {
 	o := newOffice(t)
 	ctx := t.Context()
-	made := must(o.CreateAccount(ctx, api.AccountCreate{
+	made := rig.Must(o.CreateAccount(ctx, api.AccountCreate{
 		Name: " shop ", Capabilities: []string{"image.*"}, Limits: api.Limits{Budget: "5.50", BudgetPeriod: "month", ReadsPerMinute: 7},
 	}))(t)
 	want := api.Account{
@@ -158,7 +148,7 @@ func TestAccounts(t *testing.T) {
 	want.Members = []api.Member{{Name: "ann", Role: "member", JoinedAt: api.Timestamp{Time: o.now()}}}
 	want.Limits = api.Limits{ReadsPerMinute: 7, OpenTasks: 2}
 	want.Capabilities = []string{}
-	got := must(o.UpdateAccount(ctx, made.ID, api.AccountUpdate{
+	got := rig.Must(o.UpdateAccount(ctx, made.ID, api.AccountUpdate{
 		Capabilities: new([]string{}), Limits: &api.LimitsUpdate{Budget: new(""), OpenTasks: new(2)},
 	}))(t)
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -173,7 +163,7 @@ func TestAccounts(t *testing.T) {
 	}
 	_, err := o.GetAccount(ctx, "nobody")
 	wantCode(t, "an unknown account", err, fault.NotFound)
-	if all := must(o.ListAccounts(ctx))(t); len(all) != 1 || !cmp.Equal(all[0], want) {
+	if all := rig.Must(o.ListAccounts(ctx))(t); len(all) != 1 || !cmp.Equal(all[0], want) {
 		t.Errorf("the list: %+v", all)
 	}
 }
@@ -182,7 +172,7 @@ func TestAccounts(t *testing.T) {
 func TestSignIn(t *testing.T) {
 	o := newOffice(t)
 	ctx := t.Context()
-	must(o.CreateAccount(ctx, api.AccountCreate{Name: "shop"}))(t)
+	rig.Must(o.CreateAccount(ctx, api.AccountCreate{Name: "shop"}))(t)
 	link := o.invited("shop", "ann", "")
 	token, visitor, err := o.SignIn(ctx, link)
 	if err != nil || token == link || visitor.Account.Name != "shop" || visitor.Session.Member != "ann" || visitor.Session.Role != account.RoleMember {
@@ -197,7 +187,7 @@ func TestSignIn(t *testing.T) {
 			t.Errorf("%s: %v, want the one answer %v", name, err, want)
 		}
 	}
-	got := must(o.Visit(ctx, token))(t)
+	got := rig.Must(o.Visit(ctx, token))(t)
 	if !got.Session.SeenAt.Equal(o.now()) {
 		t.Errorf("seen at %s, want %s", got.Session.SeenAt, o.now())
 	}
@@ -219,9 +209,9 @@ func TestSignIn(t *testing.T) {
 func TestMemberIsSignedOut(t *testing.T) {
 	o := newOffice(t)
 	ctx := t.Context()
-	must(o.CreateAccount(ctx, api.AccountCreate{Name: "shop"}))(t)
+	rig.Must(o.CreateAccount(ctx, api.AccountCreate{Name: "shop"}))(t)
 	for name, end := range map[string]func(){
-		"removed":      func() { must(o.UpdateAccount(ctx, "shop", api.AccountUpdate{RemoveMembers: []string{"ann"}}))(t) },
+		"removed":      func() { rig.Must(o.UpdateAccount(ctx, "shop", api.AccountUpdate{RemoveMembers: []string{"ann"}}))(t) },
 		"another role": func() { o.invited("shop", "ann", "operator") },
 		"too long":     func() { o.advance(account.SessionLife) },
 	} {
@@ -240,9 +230,9 @@ func TestMemberIsSignedOut(t *testing.T) {
 func TestMemberSeesOneAccount(t *testing.T) {
 	o := newOffice(t)
 	ctx := t.Context()
-	own := must(o.CreateAccount(ctx, api.AccountCreate{Name: "shop"}))(t)
-	must(o.CreateAccount(ctx, api.AccountCreate{Name: "other"}))(t)
-	theirs := must(o.CreateKey(ctx, api.KeyCreate{Name: "theirs", Mode: task.Live, Account: "other"}))(t)
+	own := rig.Must(o.CreateAccount(ctx, api.AccountCreate{Name: "shop"}))(t)
+	rig.Must(o.CreateAccount(ctx, api.AccountCreate{Name: "other"}))(t)
+	theirs := rig.Must(o.CreateKey(ctx, api.KeyCreate{Name: "theirs", Mode: task.Live, Account: "other"}))(t)
 	_, visitor, err := o.SignIn(ctx, o.invited("shop", "ann", ""))
 	if err != nil {
 		t.Fatal(err)
@@ -251,8 +241,8 @@ func TestMemberSeesOneAccount(t *testing.T) {
 	if m.Account().ID != own.ID {
 		t.Errorf("the member's account is %s", m.Account().Name)
 	}
-	mine := must(m.CreateKey(ctx, api.KeyCreate{Name: "mine", Mode: task.Test}))(t)
-	if keys := must(m.ListKeys(ctx))(t); len(keys) != 1 || keys[0].ID != mine.ID || keys[0].Account != "shop" || keys[0].Secret != "" {
+	mine := rig.Must(m.CreateKey(ctx, api.KeyCreate{Name: "mine", Mode: task.Test}))(t)
+	if keys := rig.Must(m.ListKeys(ctx))(t); len(keys) != 1 || keys[0].ID != mine.ID || keys[0].Account != "shop" || keys[0].Secret != "" {
 		t.Errorf("keys %+v", keys)
 	}
 	_, unknown := m.RevokeKey(ctx, "key_x")
@@ -281,11 +271,11 @@ func TestMemberSeesOneAccount(t *testing.T) {
 	for _, id := range []string{foreign.ID, foreign.TaskID} {
 		_, err := m.FindRequests(ctx, id)
 		wantCode(t, "another account's request", err, fault.NotFound)
-		if got := must(o.FindRequests(ctx, id))(t); len(got) != 1 || got[0].KeyID != theirs.ID {
+		if got := rig.Must(o.FindRequests(ctx, id))(t); len(got) != 1 || got[0].KeyID != theirs.ID {
 			t.Errorf("the operator finds %+v", got)
 		}
 	}
-	must(m.RevokeKey(ctx, mine.ID))(t)
+	rig.Must(m.RevokeKey(ctx, mine.ID))(t)
 	if o.opens(mine.Secret) {
 		t.Error("the member's own key is still taken")
 	}
@@ -298,9 +288,9 @@ func TestUsageGroups(t *testing.T) {
 	var ids []string
 	var keys []api.Key
 	for _, name := range []string{"shop", "other"} {
-		ids = append(ids, must(o.CreateAccount(ctx, api.AccountCreate{Name: name}))(t).ID)
+		ids = append(ids, rig.Must(o.CreateAccount(ctx, api.AccountCreate{Name: name}))(t).ID)
 		o.advance(time.Millisecond)
-		keys = append(keys, must(o.CreateKey(ctx, api.KeyCreate{Name: "key of " + name, Mode: task.Live, Account: name}))(t))
+		keys = append(keys, rig.Must(o.CreateKey(ctx, api.KeyCreate{Name: "key of " + name, Mode: task.Live, Account: name}))(t))
 	}
 	for i := range 4 {
 		o.run(ids[i%2], keys[i%2].ID, task.Usage{Images: int64(i + 1)})
@@ -320,12 +310,12 @@ func TestUsageGroups(t *testing.T) {
 		{api.UsageQuery{By: api.ByDay, Since: "2026-11-22", Account: ids[0]}, []api.UsageRow{row("2026-11-22", "", 1, 3, "0.3")}},
 		{api.UsageQuery{By: api.ByDay, Until: "2026-11-20"}, []api.UsageRow{}},
 	} {
-		got := must(o.Usage(ctx, tt.q))(t)
+		got := rig.Must(o.Usage(ctx, tt.q))(t)
 		if diff := cmp.Diff(tt.want, got.Data); diff != "" {
 			t.Errorf("%+v (-want +got):\n%s", tt.q, diff)
 		}
 	}
-	spent := must(o.Usage(ctx, api.UsageQuery{By: api.BySupplier}))(t)
+	spent := rig.Must(o.Usage(ctx, api.UsageQuery{By: api.BySupplier}))(t)
 	want := []api.SupplierUsage{{Supplier: "s", Mode: task.Live, OK: 4, Cost: "0.000000028", SavedCost: "0", MeanMillis: 0}}
 	if diff := cmp.Diff(want, spent.Suppliers); diff != "" {
 		t.Errorf("by supplier (-want +got):\n%s", diff)
@@ -362,13 +352,13 @@ func (o *office) run(owner, key string, u task.Usage) {
 func TestNothingIsToldTwice(t *testing.T) {
 	o := newOffice(t)
 	ctx := t.Context()
-	key := must(o.CreateKey(ctx, api.KeyCreate{Name: "k", Mode: task.Live}))(t)
+	key := rig.Must(o.CreateKey(ctx, api.KeyCreate{Name: "k", Mode: task.Live}))(t)
 	token := o.invited("", "ann", "operator")
-	keys := must(o.db.ListKeys(ctx))(t)
-	accounts := must(o.ListAccounts(ctx))(t)
-	listed := must(o.ListKeys(ctx))(t)
+	keys := rig.Must(o.db.ListKeys(ctx))(t)
+	accounts := rig.Must(o.ListAccounts(ctx))(t)
+	listed := rig.Must(o.ListKeys(ctx))(t)
 	for _, told := range []any{keys, accounts, listed} {
-		if text := must(jsonOf(told))(t); strings.Contains(text, key.Secret) || strings.Contains(text, token) {
+		if text := rig.Must(jsonOf(told))(t); strings.Contains(text, key.Secret) || strings.Contains(text, token) {
 			t.Errorf("%s", text)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/gate"
 	"unitask/internal/server"
+	"unitask/test/rig"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -86,7 +87,7 @@ func TestHeaders(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := must(os.ReadFile(golden))(t)
+	want := rig.Must(os.ReadFile(golden))(t)
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("run go test ./internal/server -update\n%s", diff)
 	}

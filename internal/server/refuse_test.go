@@ -14,6 +14,7 @@ import (
 	"unitask/internal/fault"
 	"unitask/internal/server"
 	"unitask/internal/task"
+	"unitask/test/rig"
 )
 
 // TestBadInput: each wrong creation gets its status, code and field, and leaves nothing under its
@@ -123,7 +124,7 @@ func TestIdempotencyKeys(t *testing.T) {
 		}
 	}
 	for _, values := range [][]string{nil, {"twice-the-same", "twice-the-same"}} {
-		req := must(http.NewRequestWithContext(t.Context(), http.MethodPost, w.base+api.PathTasks, strings.NewReader(chat("a"))))(t)
+		req := rig.Must(http.NewRequestWithContext(t.Context(), http.MethodPost, w.base+api.PathTasks, strings.NewReader(chat("a"))))(t)
 		req.Header = http.Header{"Authorization": {"Bearer " + w.test}, "Content-Type": {"application/json"}, api.HeaderIdempotencyKey: values}
 		if got := w.send(req); got.StatusCode != 400 || got.error(t).Error.Details[0].Field != api.HeaderIdempotencyKey {
 			t.Errorf("%d keys: %d %s", len(values), got.StatusCode, got.body)
@@ -135,8 +136,8 @@ func TestIdempotencyKeys(t *testing.T) {
 // one, wherever it is used.
 func TestOneAnswerForBadKeys(t *testing.T) {
 	w := newWorld(t, options{})
-	revoked := must(w.operator.CreateKey(t.Context(), api.KeyCreate{Name: "r", Mode: task.Test}))(t)
-	must(w.operator.RevokeKey(t.Context(), revoked.ID))(t)
+	revoked := rig.Must(w.operator.CreateKey(t.Context(), api.KeyCreate{Name: "r", Mode: task.Test}))(t)
+	rig.Must(w.operator.RevokeKey(t.Context(), revoked.ID))(t)
 	expired := w.key(api.KeyCreate{Mode: task.Test, ExpiresInSeconds: 1})
 	time.Sleep(1100 * time.Millisecond) // a key's life is counted in seconds
 	values := map[string][]string{
@@ -154,7 +155,7 @@ func TestOneAnswerForBadKeys(t *testing.T) {
 			{http.MethodGet, api.PathTasks + "/" + task.NewID(task.PrefixTask, time.Now())},
 			{http.MethodGet, "/api/ai/v1/nothing"},
 		} {
-			req := must(http.NewRequestWithContext(t.Context(), at.method, w.base+at.path, nil))(t)
+			req := rig.Must(http.NewRequestWithContext(t.Context(), at.method, w.base+at.path, nil))(t)
 			req.Header["Authorization"] = header
 			got := w.send(req)
 			e := got.error(t)

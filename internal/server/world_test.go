@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -29,6 +28,7 @@ import (
 	"unitask/internal/supplier"
 	"unitask/internal/supplier/sandbox"
 	"unitask/internal/task"
+	"unitask/test/rig"
 )
 
 // The names of the live supplier, which no response may hold.
@@ -54,7 +54,7 @@ type world struct {
 	operator *desk.Operator
 	signer   *artifact.Signer
 	client   *http.Client
-	log      *syncBuffer
+	log      *rig.Log
 	test     string // a test key's secret
 	live     string // a live key's secret
 }
@@ -78,29 +78,29 @@ func newWorld(t *testing.T, o options) *world {
 	if o.engine == nil {
 		o.engine = memstore.New(time.Now)
 	}
-	keeper := must(gate.New(gate.Config{Keys: o.engine, Prefix: "svc", Defaults: o.defaults, Now: o.now}))(t)
-	files := must(artifact.NewFolder(artifact.FolderConfig{Dir: t.TempDir()}))(t)
-	table := must(routing.NewTable(routes(t), nil))(t)
-	fetcher := must(artifact.NewFetcher(artifact.FetcherConfig{Allow: o.fetchable}))(t)
-	directory := must(catalog.Default())(t)
-	w := &world{t: t, db: o.engine, log: &syncBuffer{}}
+	keeper := rig.Must(gate.New(gate.Config{Keys: o.engine, Prefix: "svc", Defaults: o.defaults, Now: o.now}))(t)
+	files := rig.Must(artifact.NewFolder(artifact.FolderConfig{Dir: t.TempDir()}))(t)
+	table := rig.Must(routing.NewTable(routes(t), nil))(t)
+	fetcher := rig.Must(artifact.NewFetcher(artifact.FetcherConfig{Allow: o.fetchable}))(t)
+	directory := rig.Must(catalog.Default())(t)
+	w := &world{t: t, db: o.engine, log: &rig.Log{}}
 	log := slog.New(slog.NewJSONHandler(w.log, nil))
 	o.gateway.Grace = time.Second
-	g := must(gateway.New(gateway.Config{
+	g := rig.Must(gateway.New(gateway.Config{
 		Catalog: directory, Store: o.engine, Gate: keeper, Routes: table, Artifacts: files, Fetcher: fetcher, Policy: o.policy, Limits: o.gateway, Logger: log,
 	}))(t)
-	ln := must((&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
+	ln := rig.Must((&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
 	w.base = "http://" + ln.Addr().String()
-	signer := must(artifact.NewSigner(must(o.engine.Secret(t.Context(), "urls", artifact.SecretSize))(t), time.Hour))(t)
+	signer := rig.Must(artifact.NewSigner(rig.Must(o.engine.Secret(t.Context(), "urls", artifact.SecretSize))(t), time.Hour))(t)
 	w.signer = signer
 	w.operator = &desk.Operator{Store: o.engine, Tasks: o.engine, Gate: keeper, Prefix: "svc", Now: time.Now, Server: api.Info{BaseURL: w.base}}
 	c := server.Config{
 		Gateway: g, Gate: keeper, Artifacts: files, Signer: signer, BaseURL: w.base, Limits: o.limits, Now: o.now, Logger: log,
 	}
 	if o.pages {
-		c.Console = must(console.New(console.Config{Desk: w.operator, Gateway: g, Signer: signer, BaseURL: w.base, Logger: log}))(t)
+		c.Console = rig.Must(console.New(console.Config{Desk: w.operator, Gateway: g, Signer: signer, BaseURL: w.base, Logger: log}))(t)
 	}
-	s := must(server.New(c))(t)
+	s := rig.Must(server.New(c))(t)
 	g.Start()
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(ln) }()
@@ -130,7 +130,7 @@ func routes(t *testing.T) []routing.Route {
 	var all []routing.Route
 	kind := sandbox.Kind()
 	for i, name := range []string{sandbox.Cheap, sandbox.Dear} {
-		adapter := must(kind.New(supplier.Config{Name: name, Options: map[string]string{"speed": "0"}}))(t)
+		adapter := rig.Must(kind.New(supplier.Config{Name: name, Options: map[string]string{"speed": "0"}}))(t)
 		for _, c := range kind.Capabilities {
 			amount := task.Money(i + 1)
 			all = append(all, routing.Route{
@@ -203,7 +203,7 @@ func (w *world) key(req api.KeyCreate) string {
 	if req.Name == "" {
 		req.Name = "tests"
 	}
-	return must(w.operator.CreateKey(w.t.Context(), req))(w.t).Secret
+	return rig.Must(w.operator.CreateKey(w.t.Context(), req))(w.t).Secret
 }
 
 // request is one call; zero members are those of a GET without a key.
@@ -254,7 +254,7 @@ func (w *world) do(r request) response {
 	if !strings.HasPrefix(target, "http") {
 		target = w.base + r.path
 	}
-	req := must(http.NewRequestWithContext(w.t.Context(), method, target, body))(w.t)
+	req := rig.Must(http.NewRequestWithContext(w.t.Context(), method, target, body))(w.t)
 	if r.key != "" {
 		req.Header.Set("Authorization", "Bearer "+r.key)
 	}
@@ -271,7 +271,7 @@ func (w *world) send(req *http.Request) response {
 		w.t.Fatal(err)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	return response{resp, must(io.ReadAll(resp.Body))(w.t)}
+	return response{resp, rig.Must(io.ReadAll(resp.Body))(w.t)}
 }
 
 // post is a creation with the test key, or the one given.
@@ -296,7 +296,7 @@ func by(key string) func(*request) {
 }
 
 func chat(prompt string) string {
-	return `{"capability":"text.chat","input":{"prompt":` + string(must(json.Marshal(prompt))(nil)) + `}}`
+	return `{"capability":"text.chat","input":{"prompt":` + string(rig.Must(json.Marshal(prompt))(nil)) + `}}`
 }
 
 func image(prompt string) string {
@@ -319,33 +319,4 @@ func (w *world) end(key, id string) api.Task {
 // otherAccountsKey is a test key of another account.
 func (w *world) otherAccountsKey() string {
 	return w.key(api.KeyCreate{Mode: task.Test, Account: "other"})
-}
-
-// must returns the value, or ends the test.
-func must[T any](v T, err error) func(*testing.T) T {
-	return func(t *testing.T) T {
-		if err != nil {
-			t.Helper()
-			t.Fatal(err)
-		}
-		return v
-	}
-}
-
-// syncBuffer is a log that is written and read at once.
-type syncBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (b *syncBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *syncBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
 }

@@ -15,6 +15,7 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/sse"
 	"unitask/internal/task"
+	"unitask/test/rig"
 )
 
 // What the caller of a stream is told.
@@ -95,7 +96,7 @@ func (s *service) stream(g *barrier, hangsUp bool) (end api.Task, seen string) {
 // how much of the text has come.
 func (s *service) follow(ctx context.Context, method, path string, heard func(int)) told {
 	s.t.Helper()
-	r := must(http.NewRequestWithContext(ctx, method, s.base+path, strings.NewReader(s.cell.dialect.body())))(s.t)
+	r := rig.Must(http.NewRequestWithContext(ctx, method, s.base+path, strings.NewReader(s.cell.dialect.body())))(s.t)
 	r.Header.Set("Authorization", "Bearer "+s.key)
 	r.Header.Set("Accept", sse.ContentType)
 	if method == http.MethodPost {
@@ -104,14 +105,14 @@ func (s *service) follow(ctx context.Context, method, path string, heard func(in
 	} else {
 		r.Body, r.ContentLength = nil, 0
 	}
-	resp := must(s.client.Do(r))(s.t)
+	resp := rig.Must(s.client.Do(r))(s.t)
 	defer func() { _ = resp.Body.Close() }()
 	got := told{status: resp.StatusCode}
 	var raw bytes.Buffer
 	defer func() { s.scan("the stream of "+method+" "+path, resp.Header, raw.Bytes()) }()
 	body := io.TeeReader(resp.Body, &raw)
 	if resp.Header.Get("Content-Type") != sse.ContentType {
-		got.plain = must(io.ReadAll(body))(s.t)
+		got.plain = rig.Must(io.ReadAll(body))(s.t)
 		return got
 	}
 	for e, err := range sse.Read(body, 0) {

@@ -27,6 +27,7 @@ import (
 	"unitask/internal/store/memstore"
 	"unitask/internal/supplier"
 	"unitask/internal/task"
+	"unitask/test/rig"
 )
 
 // The times of a cell. What waits for a supplier in vain waits that long; what should go well has a minute
@@ -56,7 +57,7 @@ type service struct {
 	gateway  *gateway.Gateway
 	operator *desk.Operator
 	admin    http.Handler
-	log      *record // of the service, and of the requests as they are counted
+	log      *rig.Log // of the service, and of the requests as they are counted
 	secrets  []string
 }
 
@@ -67,20 +68,20 @@ var builtin = sync.OnceValues(catalog.Default)
 func newService(t *testing.T, c cell, sellers ...*seller) *service {
 	t.Helper()
 	db := memstore.New(time.Now)
-	s := &service{t: t, cell: c, sellers: sellers, log: &record{}, secrets: secretsOf(c.dialect, sellers)}
+	s := &service{t: t, cell: c, sellers: sellers, log: &rig.Log{}, secrets: secretsOf(c.dialect, sellers)}
 	logger := slog.New(slog.NewJSONHandler(io.MultiWriter(s.log, alarm{firstName, sellers[0].noticed}), nil))
 	counts := metrics.New(metrics.Build{Version: "tests"})
-	keeper := must(gate.New(gate.Config{Keys: db, Prefix: "svc"}))(t)
-	files := counts.Artifacts(must(artifact.NewFolder(artifact.FolderConfig{Dir: t.TempDir()}))(t))
+	keeper := rig.Must(gate.New(gate.Config{Keys: db, Prefix: "svc"}))(t)
+	files := counts.Artifacts(rig.Must(artifact.NewFolder(artifact.FolderConfig{Dir: t.TempDir()}))(t))
 	now := s.settings(false)
-	s.gateway = must(gateway.New(gateway.Config{
+	s.gateway = rig.Must(gateway.New(gateway.Config{
 		Catalog: now.Catalog, Store: db, Gate: keeper, Routes: now.Routes, Artifacts: files, Fetcher: c.fetcher(t), Limits: now.Limits,
 		Logger: logger, Observer: counts,
 	}))(t)
-	ln := must((&net.ListenConfig{}).Listen(t.Context(), "tcp4", "127.0.0.1:0"))(t)
+	ln := rig.Must((&net.ListenConfig{}).Listen(t.Context(), "tcp4", "127.0.0.1:0"))(t)
 	s.base = "http://" + ln.Addr().String()
-	signer := must(artifact.NewSigner(must(db.Secret(t.Context(), "urls", artifact.SecretSize))(t), time.Hour))(t)
-	front := must(server.New(server.Config{
+	signer := rig.Must(artifact.NewSigner(rig.Must(db.Secret(t.Context(), "urls", artifact.SecretSize))(t), time.Hour))(t)
+	front := rig.Must(server.New(server.Config{
 		Gateway: s.gateway, Gate: keeper, Artifacts: files, Signer: signer, BaseURL: s.base, Logger: logger,
 		OnRequest: func(r server.Request) {
 			counts.Request(r)
@@ -89,7 +90,7 @@ func newService(t *testing.T, c cell, sellers ...*seller) *service {
 	}))(t)
 	s.operator = &desk.Operator{Store: db, Tasks: db, Gate: keeper, Prefix: "svc", Now: time.Now, RoutesFunc: s.gateway.Routes}
 	s.admin = server.NewAdmin(s.operator, counts.Handler(), logger)
-	s.key = must(s.operator.CreateKey(t.Context(), api.KeyCreate{Name: "tests", Mode: task.Live}))(t).Secret
+	s.key = rig.Must(s.operator.CreateKey(t.Context(), api.KeyCreate{Name: "tests", Mode: task.Live}))(t).Secret
 	s.gateway.Start()
 	served := make(chan error, 1)
 	go func() { served <- front.Serve(ln) }()
@@ -117,8 +118,8 @@ func (s *service) settings(patient bool) gateway.Settings {
 		deadline = longTime
 	}
 	return gateway.Settings{
-		Catalog: must(must(builtin())(s.t).WithDeadlines(map[catalog.Name]time.Duration{s.cell.dialect.capability: deadline}))(s.t),
-		Routes:  must(routing.NewTable(s.routes(patient), nil))(s.t),
+		Catalog: rig.Must(rig.Must(builtin())(s.t).WithDeadlines(map[catalog.Name]time.Duration{s.cell.dialect.capability: deadline}))(s.t),
+		Routes:  rig.Must(routing.NewTable(s.routes(patient), nil))(s.t),
 		Limits:  gateway.Limits{ArtifactBytes: 1 << 20, SyncWait: longTime, LeaseTerm: time.Hour, Grace: time.Second},
 	}
 }
@@ -130,7 +131,7 @@ func (c cell) fetcher(t *testing.T) *artifact.Fetcher {
 	if c.phase == transfer && c.failure.code == fault.ProviderTimeout {
 		most = fetchTime
 	}
-	return must(artifact.NewFetcher(artifact.FetcherConfig{DialTimeout: most, HeaderTimeout: most, IdleTimeout: most, Timeout: most}))(t)
+	return rig.Must(artifact.NewFetcher(artifact.FetcherConfig{DialTimeout: most, HeaderTimeout: most, IdleTimeout: most, Timeout: most}))(t)
 }
 
 // routes has each seller spoken to by the real adapter, as the configuration would make it.
@@ -144,7 +145,7 @@ func (s *service) routes(patient bool) []routing.Route {
 		} else if !patient && s.cell.hangs() {
 			timeout = s.cell.hangTime()
 		}
-		a := must(d.kind.New(supplier.Config{
+		a := rig.Must(d.kind.New(supplier.Config{
 			Name: name, BaseURL: "http://" + one.api.address, Timeout: timeout, Models: d.maps,
 			APIKey: func() (string, error) { return sellerKey, nil },
 		}))(s.t)
@@ -255,7 +256,7 @@ type reply struct {
 // call makes one request and looks at all of the answer for what no caller may see.
 func (s *service) call(method, path, body string, header map[string]string) reply {
 	s.t.Helper()
-	r := must(http.NewRequestWithContext(s.t.Context(), method, s.base+path, strings.NewReader(body)))(s.t)
+	r := rig.Must(http.NewRequestWithContext(s.t.Context(), method, s.base+path, strings.NewReader(body)))(s.t)
 	r.Header.Set("Authorization", "Bearer "+s.key)
 	for name, value := range header {
 		r.Header.Set(name, value)
@@ -265,20 +266,9 @@ func (s *service) call(method, path, body string, header map[string]string) repl
 		s.t.Fatal(err)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	raw := must(io.ReadAll(resp.Body))(s.t)
+	raw := rig.Must(io.ReadAll(resp.Body))(s.t)
 	s.scan(method+" "+path, resp.Header, raw)
 	return reply{resp.StatusCode, raw}
-}
-
-// must returns the value, or ends the test.
-func must[T any](v T, err error) func(*testing.T) T {
-	return func(t *testing.T) T {
-		if err != nil {
-			t.Helper()
-			t.Fatal(err)
-		}
-		return v
-	}
 }
 
 // alarm rings at each line of a log that holds a word.
@@ -292,22 +282,4 @@ func (a alarm) Write(line []byte) (int, error) {
 		a.ring()
 	}
 	return len(line), nil
-}
-
-// record is a log that is written and read at once.
-type record struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (r *record) Write(p []byte) (int, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.buf.Write(p)
-}
-
-func (r *record) String() string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.buf.String()
 }

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
+
+	"unitask/test/rig"
 )
 
 var update = flag.Bool("update", false, "write docs/upstream_matrix.md")
@@ -66,7 +68,7 @@ func (p *page) compare(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := string(must(os.ReadFile(path))(t))
+	want := string(rig.Must(os.ReadFile(path))(t))
 	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Errorf("docs/upstream_matrix.md isn't what the cells showed; run go test ./test/upstream -update\n%s", diff)
 	}

@@ -20,6 +20,7 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/fault"
 	"unitask/internal/task"
+	"unitask/test/rig"
 )
 
 // atOnce is how many cells are under way at once: nearly all of them wait. The race detector counts
@@ -299,7 +300,7 @@ func (s *service) outcome(end api.Task) outcome {
 			states = append(states, state)
 		}
 		attempts[a.Supplier]++
-		owed += must(task.ParseMoney(a.Cost))(s.t)
+		owed += rig.Must(task.ParseMoney(a.Cost))(s.t)
 		open = open || a.CostUnknown
 	}
 	o.Attempts = strings.Join(states, ", ")
@@ -329,7 +330,7 @@ func (c cell) sent(t *testing.T, submissions, attempts int) string {
 // amount names a sum by the prices that it is made of.
 func (s *service) amount(usd string) string {
 	d := s.cell.dialect
-	switch got := must(task.ParseMoney(usd))(s.t); got {
+	switch got := rig.Must(task.ParseMoney(usd))(s.t); got {
 	case 0:
 		return nothing
 	case d.cost(firstPrice):

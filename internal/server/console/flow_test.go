@@ -8,6 +8,7 @@ import (
 
 	"unitask/internal/api"
 	"unitask/internal/task"
+	"unitask/test/rig"
 )
 
 // TestKeyLife: created, shown once, used, rotated, revoked; and no other answer and no log line holds a key.
@@ -21,7 +22,7 @@ func TestKeyLife(t *testing.T) {
 	if made.StatusCode != http.StatusCreated || secret == "" {
 		t.Fatalf("%d %s", made.StatusCode, made.body)
 	}
-	k := must(w.desk.ListKeys(t.Context()))(t)[0]
+	k := rig.Must(w.desk.ListKeys(t.Context()))(t)[0]
 	want := api.Limits{OpenTasks: 3, Budget: "5", BudgetPeriod: "day"}
 	if k.Limits != want || strings.Join(k.Scopes, " ") != "text.* image.generate" || k.ExpiresAt == nil || k.Account != "acme" {
 		t.Errorf("made %+v", k)
@@ -108,7 +109,7 @@ func TestAccountsOfAnOperator(t *testing.T) {
 	if got := b.post(at, url.Values{"capabilities": {"text.* image.generate"}, "open_tasks": {"4"}}); got.StatusCode != http.StatusSeeOther {
 		t.Errorf("changed: %d %s", got.StatusCode, got.body)
 	}
-	a := must(w.desk.GetAccount(t.Context(), "shop"))(t)
+	a := rig.Must(w.desk.GetAccount(t.Context(), "shop"))(t)
 	if a.Limits != (api.Limits{OpenTasks: 4}) || strings.Join(a.Capabilities, " ") != "text.* image.generate" {
 		t.Errorf("changed to %+v", a)
 	}

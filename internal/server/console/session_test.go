@@ -12,6 +12,7 @@ import (
 	"unitask/internal/account"
 	"unitask/internal/api"
 	"unitask/internal/server/console"
+	"unitask/test/rig"
 )
 
 // signedIn reports whether the browser is shown pages.
@@ -89,7 +90,7 @@ func TestFixation(t *testing.T) {
 	w := newWorld(t)
 	attacker := w.member("evil", "member")
 	victim := w.browser()
-	at := must(url.Parse(w.base))(t)
+	at := rig.Must(url.Parse(w.base))(t)
 	for _, planted := range []string{account.NewToken(), attacker.session()} {
 		victim.client.Jar.SetCookies(at, []*http.Cookie{{Name: "unitask_session", Value: planted, Path: "/"}})
 		link := w.link("acme", "ann", "member")
@@ -113,12 +114,12 @@ func TestSessionEnds(t *testing.T) {
 		t.Errorf("signed out: %d, session %q", got.StatusCode, out.session())
 	}
 	stolen := w.browser()
-	stolen.client.Jar.SetCookies(must(url.Parse(w.base))(t), []*http.Cookie{{Name: "unitask_session", Value: old, Path: "/"}})
+	stolen.client.Jar.SetCookies(rig.Must(url.Parse(w.base))(t), []*http.Cookie{{Name: "unitask_session", Value: old, Path: "/"}})
 	if stolen.signedIn() {
 		t.Error("a session goes on after its sign-out")
 	}
 	removed := w.member("beta", "member")
-	must(w.desk.UpdateAccount(t.Context(), "beta", api.AccountUpdate{RemoveMembers: []string{"somebody"}}))(t)
+	rig.Must(w.desk.UpdateAccount(t.Context(), "beta", api.AccountUpdate{RemoveMembers: []string{"somebody"}}))(t)
 	if removed.signedIn() {
 		t.Error("who was removed is still in")
 	}
@@ -150,7 +151,7 @@ func TestCookie(t *testing.T) {
 		t.Errorf("by http: %v", set)
 	}
 	https := w.pagesAt("https://ai.example.org")
-	r := must(http.NewRequestWithContext(t.Context(), http.MethodPost, "https://ai.example.org/console/sign-in",
+	r := rig.Must(http.NewRequestWithContext(t.Context(), http.MethodPost, "https://ai.example.org/console/sign-in",
 		strings.NewReader(token(w.link("acme", "ann", "member")).Encode())))(t)
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	rec := record(https, r)
@@ -164,7 +165,7 @@ func TestCookie(t *testing.T) {
 func TestBelowAPath(t *testing.T) {
 	w := newWorld(t)
 	pages := w.pagesAt("https://example.org/ai/")
-	r := must(http.NewRequestWithContext(t.Context(), http.MethodGet, "https://example.org"+console.Root+"/keys", nil))(t)
+	r := rig.Must(http.NewRequestWithContext(t.Context(), http.MethodGet, "https://example.org"+console.Root+"/keys", nil))(t)
 	if got := record(pages, r); got.Code != http.StatusSeeOther || got.Header().Get("Location") != "/ai/console/sign-in" {
 		t.Errorf("%d to %q", got.Code, got.Header().Get("Location"))
 	}

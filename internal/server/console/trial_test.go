@@ -14,6 +14,7 @@ import (
 	entryform "unitask/internal/blank"
 	"unitask/internal/catalog"
 	"unitask/internal/fault"
+	"unitask/test/rig"
 )
 
 // try posts a trial as the page's script does.
@@ -47,7 +48,7 @@ func fields(t *testing.T, pairs ...string) func(*multipart.Writer) {
 func TestTrialForms(t *testing.T) {
 	w := newWorld(t)
 	b := w.member("acme", "member")
-	all := must(catalog.Default())(t).All()
+	all := rig.Must(catalog.Default())(t).All()
 	if len(all) != 7 {
 		t.Fatalf("%d capabilities", len(all))
 	}

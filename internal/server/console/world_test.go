@@ -1,7 +1,6 @@
 package console_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -30,6 +29,7 @@ import (
 	"unitask/internal/supplier"
 	"unitask/internal/supplier/sandbox"
 	"unitask/internal/task"
+	"unitask/test/rig"
 )
 
 // world is the service with its console on a real socket. The clock runs as fast as the real one, ahead of it
@@ -40,8 +40,8 @@ type world struct {
 	desk    *desk.Operator
 	db      *memstore.DB
 	pagesAt func(base string) http.Handler // another console over the same desk
-	log     *transcript                    // of the service
-	seen    *transcript                    // every answer to a browser
+	log     *rig.Log                       // of the service
+	seen    *rig.Log                       // every answer to a browser
 
 	mu    sync.Mutex
 	ahead time.Duration
@@ -49,27 +49,27 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, log: &transcript{}, seen: &transcript{}}
+	w := &world{t: t, log: &rig.Log{}, seen: &rig.Log{}}
 	w.db = memstore.New(w.now)
-	keeper := must(gate.New(gate.Config{Keys: w.db, Prefix: "svc", Now: w.now}))(t)
-	files := must(artifact.NewFolder(artifact.FolderConfig{Dir: t.TempDir()}))(t)
+	keeper := rig.Must(gate.New(gate.Config{Keys: w.db, Prefix: "svc", Now: w.now}))(t)
+	files := rig.Must(artifact.NewFolder(artifact.FolderConfig{Dir: t.TempDir()}))(t)
 	log := slog.New(slog.NewJSONHandler(w.log, nil))
-	g := must(gateway.New(gateway.Config{
-		Catalog: must(catalog.Default())(t), Store: w.db, Gate: keeper, Routes: must(routing.NewTable(routes(t), nil))(t),
-		Artifacts: files, Fetcher: must(artifact.NewFetcher(artifact.FetcherConfig{}))(t), Limits: gateway.Limits{Grace: time.Second}, Logger: log,
+	g := rig.Must(gateway.New(gateway.Config{
+		Catalog: rig.Must(catalog.Default())(t), Store: w.db, Gate: keeper, Routes: rig.Must(routing.NewTable(routes(t), nil))(t),
+		Artifacts: files, Fetcher: rig.Must(artifact.NewFetcher(artifact.FetcherConfig{}))(t), Limits: gateway.Limits{Grace: time.Second}, Logger: log,
 	}))(t)
-	ln := must((&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
+	ln := rig.Must((&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
 	w.base = "http://" + ln.Addr().String()
-	signer := must(artifact.NewSigner(must(w.db.Secret(t.Context(), "urls", artifact.SecretSize))(t), time.Hour))(t)
+	signer := rig.Must(artifact.NewSigner(rig.Must(w.db.Secret(t.Context(), "urls", artifact.SecretSize))(t), time.Hour))(t)
 	w.desk = &desk.Operator{
 		Store: w.db, Tasks: w.db, Gate: keeper, Prefix: "svc", Now: w.now, RoutesFunc: g.Routes,
 		Server: api.Info{Version: "1.2.3", BaseURL: w.base, Suppliers: []api.SupplierStatus{{Name: sandbox.Cheap, Live: true, About: "for test keys"}}},
 	}
 	newPages := func(base string) *console.Console {
-		return must(console.New(console.Config{Desk: w.desk, Gateway: g, Signer: signer, BaseURL: base, Now: w.now, Logger: log}))(t)
+		return rig.Must(console.New(console.Config{Desk: w.desk, Gateway: g, Signer: signer, BaseURL: base, Now: w.now, Logger: log}))(t)
 	}
 	w.pagesAt = func(base string) http.Handler { return newPages(base) }
-	s := must(server.New(server.Config{
+	s := rig.Must(server.New(server.Config{
 		Gateway: g, Gate: keeper, Artifacts: files, Signer: signer, BaseURL: w.base, Logger: log, Console: newPages(w.base),
 	}))(t)
 	g.Start()
@@ -104,7 +104,7 @@ func (w *world) skip(d time.Duration) {
 func routes(t *testing.T) []routing.Route {
 	t.Helper()
 	kind := sandbox.Kind()
-	adapter := must(kind.New(supplier.Config{Name: sandbox.Cheap, Options: map[string]string{"speed": "0"}}))(t)
+	adapter := rig.Must(kind.New(supplier.Config{Name: sandbox.Cheap, Options: map[string]string{"speed": "0"}}))(t)
 	var all []routing.Route
 	for _, c := range kind.Capabilities {
 		all = append(all, routing.Route{
@@ -119,9 +119,9 @@ func routes(t *testing.T) []routing.Route {
 func (w *world) link(account, member, role string) string {
 	w.t.Helper()
 	if _, err := w.desk.GetAccount(w.t.Context(), account); fault.CodeOf(err) == fault.NotFound {
-		must(w.desk.CreateAccount(w.t.Context(), api.AccountCreate{Name: account}))(w.t)
+		rig.Must(w.desk.CreateAccount(w.t.Context(), api.AccountCreate{Name: account}))(w.t)
 	}
-	made := must(w.desk.Invite(w.t.Context(), account, api.Invite{Member: member, Role: role}))(w.t)
+	made := rig.Must(w.desk.Invite(w.t.Context(), account, api.Invite{Member: member, Role: role}))(w.t)
 	_, token, ok := strings.Cut(made.URL, "#")
 	if !ok || !strings.HasPrefix(made.URL, w.base+api.PathSignIn+"#") {
 		w.t.Fatalf("the link is %q", made.URL)
@@ -141,7 +141,7 @@ func (w *world) browser() *browser {
 	transport := &http.Transport{DisableCompression: true}
 	w.t.Cleanup(transport.CloseIdleConnections)
 	return &browser{w, &http.Client{
-		Transport: transport, Jar: must(cookiejar.New(nil))(w.t), Timeout: time.Minute,
+		Transport: transport, Jar: rig.Must(cookiejar.New(nil))(w.t), Timeout: time.Minute,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
@@ -182,7 +182,7 @@ func (b *browser) do(method, path string, body io.Reader, change ...func(*http.R
 	if !strings.HasPrefix(path, "http") {
 		path = b.w.base + console.Root + path
 	}
-	r := must(http.NewRequestWithContext(b.w.t.Context(), method, path, body))(b.w.t)
+	r := rig.Must(http.NewRequestWithContext(b.w.t.Context(), method, path, body))(b.w.t)
 	for _, c := range change {
 		c(r)
 	}
@@ -191,7 +191,7 @@ func (b *browser) do(method, path string, body io.Reader, change ...func(*http.R
 		b.w.t.Fatal(err)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	text := string(must(io.ReadAll(resp.Body))(b.w.t))
+	text := string(rig.Must(io.ReadAll(resp.Body))(b.w.t))
 	_, _ = fmt.Fprintf(b.w.seen, "%s %s\n%v\n%s\n", method, path, resp.Header, text)
 	a := answer{resp, text}
 	inspect(b.w.t, a)
@@ -207,7 +207,7 @@ func record(h http.Handler, r *http.Request) *httptest.ResponseRecorder {
 
 // session returns the value of the session's cookie, "" for none.
 func (b *browser) session() string {
-	at := must(url.Parse(b.w.base))(b.w.t)
+	at := rig.Must(url.Parse(b.w.base))(b.w.t)
 	for _, c := range b.client.Jar.Cookies(at) {
 		if c.Name == "unitask_session" {
 			return c.Value
@@ -232,33 +232,4 @@ func (b *browser) submit(body, prefer string) api.Task {
 		r.Header.Set(api.HeaderPrefer, prefer)
 	})
 	return decode[api.Task](b.w.t, got)
-}
-
-// must returns the value, or ends the test.
-func must[T any](v T, err error) func(*testing.T) T {
-	return func(t *testing.T) T {
-		if err != nil {
-			t.Helper()
-			t.Fatal(err)
-		}
-		return v
-	}
-}
-
-// transcript is a text that is written and read at once.
-type transcript struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (b *transcript) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *transcript) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
 }
