@@ -105,7 +105,10 @@ func (s *service) follow(ctx context.Context, method, path string, heard func(in
 	} else {
 		r.Body, r.ContentLength = nil, 0
 	}
-	resp := rig.Must(s.client.Do(r))(s.t)
+	resp, err := s.client.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
 	defer func() { _ = resp.Body.Close() }()
 	got := told{status: resp.StatusCode}
 	var raw bytes.Buffer

@@ -60,7 +60,7 @@ func (p *proxied) carry(ctx context.Context, r request, within time.Duration) (*
 	if len(r.body) > 0 { // without GetBody, with which net/http may send the request twice
 		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(r.body)), int64(len(r.body))
 	}
-	resp, err := p.transport.RoundTrip(req)
+	resp, err := p.transport.RoundTrip(req) //nolint:bodyclose // the Stream closes it
 	if err != nil {
 		timer.Stop()
 		failure := broken(ended(ctx, nil), err, sent.Load())

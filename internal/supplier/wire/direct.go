@@ -68,7 +68,7 @@ func (d *direct) carry(ctx context.Context, r request, within time.Duration) (*S
 			return nil, err
 		}
 	}
-	resp, sent, err := c.exchange(ctx, r)
+	resp, sent, err := c.exchange(ctx, r) //nolint:bodyclose // the Stream closes it
 	if err != nil {
 		why := ended(ctx, err)
 		c.drop()
