@@ -9,4 +9,4 @@ func (c *connection) watch() {}
 
 // alive reports whether an idle connection may take a request: its peer neither closed it nor said
 // anything.
-func (c *connection) alive(until time.Time) bool { return c.quiet(until) }
+func (c *connection) alive(until time.Time) bool { return c.quiet(time.Millisecond, until) }

@@ -29,7 +29,7 @@ func (c *connection) watch() {
 // anything.
 func (c *connection) alive(until time.Time) bool {
 	if c.raw == nil {
-		return c.quiet(until)
+		return c.quiet(time.Millisecond, until)
 	}
-	return c.raw.Read(c.peek) == nil && c.still
+	return c.raw.Read(c.peek) == nil && c.still && (c.Conn == c.plain || c.quiet(0, until))
 }

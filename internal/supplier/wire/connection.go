@@ -134,10 +134,10 @@ func (c *connection) answer() (*http.Response, error) {
 	return nil, errBroken
 }
 
-// quiet reports whether there is nothing to read, and no end, for a moment; until is the deadline of all
-// that comes after it.
-func (c *connection) quiet(until time.Time) bool {
-	_ = c.SetReadDeadline(time.Now().Add(time.Millisecond))
+// quiet reports whether there is nothing to read, and no end, for so long; 0: in what TLS has read ahead.
+// until is the deadline of all that comes after it.
+func (c *connection) quiet(moment time.Duration, until time.Time) bool {
+	_ = c.SetReadDeadline(time.Now().Add(moment))
 	_, err := c.in.Peek(1)
 	return errors.Is(err, os.ErrDeadlineExceeded) && c.SetReadDeadline(until) == nil
 }

@@ -1,6 +1,8 @@
 package wire_test
 
 import (
+	"bufio"
+	"bytes"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -68,4 +70,64 @@ func trust(dir string) error {
 		return err
 	}
 	return os.Setenv("SSL_CERT_FILE", file)
+}
+
+// corked keeps what is written until it is let go.
+type corked struct {
+	net.Conn
+	held bytes.Buffer
+}
+
+func (c *corked) Write(p []byte) (int, error) { return c.held.Write(p) }
+
+func (c *corked) Read(p []byte) (int, error) {
+	if _, err := c.held.WriteTo(c.Conn); err != nil {
+		return 0, err
+	}
+	return c.Conn.Read(p)
+}
+
+// TestSaidTooMuch has a server say more than the answer, in a record of its own that arrives with the answer's: the
+// next request must not take it for its answer.
+func TestSaidTooMuch(t *testing.T) {
+	if runtime.GOOS == "darwin" || runtime.GOOS == "windows" {
+		t.Skip("the system's certificates can't be named here")
+	}
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	go func() {
+		for {
+			plain, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer func() { _ = plain.Close() }()
+				c := tls.Server(&corked{Conn: plain}, &tls.Config{Certificates: []tls.Certificate{trusted}})
+				for in := bufio.NewReader(c); ; {
+					r, err := http.ReadRequest(in)
+					if err != nil {
+						return
+					}
+					body, _ := io.ReadAll(r.Body)
+					for _, text := range []string{string(body), "late."} {
+						_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"+text)
+					}
+				}
+			}()
+		}
+	}()
+	c, dials := counted(t, wire.Config{BaseURL: "https://" + l.Addr().String()})
+	for _, want := range []string{"one..", "two..", "three"} {
+		a, err := c.Do(t.Context(), wire.Call{Path: "/", Body: []byte(want)})
+		if err != nil || string(a.Body) != want {
+			t.Errorf("%q is answered with %q, %v", want, a.Body, err)
+		}
+	}
+	if got := dials.Load(); got != 3 {
+		t.Errorf("%d connections, want 3", got)
+	}
 }
