@@ -12,7 +12,7 @@ import (
 // the processors had at hand is gone. Here a small heap may grow up to heapGoal, which leaves a node
 // below 64 MB, and a large one by less than it does by default.
 const (
-	heapGoal     = 46 << 20 // bytes at the next collection, where heaps are small
+	heapGoal     = 44 << 20 // bytes at the next collection, where heaps are small
 	leastPercent = 50
 	mostPercent  = 1000
 )
@@ -22,13 +22,20 @@ func tuneMemory() {
 	if _, set := os.LookupEnv("GOGC"); set {
 		return
 	}
-	sizes := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/stack:bytes"}, {Name: "/gc/scan/globals:bytes"}}
+	sizes := []metrics.Sample{
+		{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/stack:bytes"}, {Name: "/gc/scan/globals:bytes"}, {Name: "/memory/classes/total:bytes"},
+	}
+	mapped := uint64(0)
 	var tune func(int)
 	tune = func(last int) {
 		metrics.Read(sizes)
 		percent := heapPercent(sizes[0].Value.Uint64(), sizes[1].Value.Uint64()+sizes[2].Value.Uint64())
 		if percent != last {
 			debug.SetGCPercent(percent)
+		}
+		if total := sizes[3].Value.Uint64(); total > mapped { // the heap has got new addresses
+			mapped = total
+			hugePages()
 		}
 		runtime.AddCleanup(new([32]byte), tune, percent) // runs after the next collection
 	}

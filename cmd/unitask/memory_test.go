@@ -6,7 +6,7 @@ func TestHeapPercent(t *testing.T) {
 	for _, tt := range []struct {
 		live, beside uint64 // MiB
 		want         int
-	}{{0, 0, 1000}, {1, 0, 1000}, {6, 4, 400}, {10, 2, 300}, {21, 4, 100}, {30, 0, 53}, {30, 10, 50}, {46, 0, 50}, {1024, 0, 50}} {
+	}{{0, 0, 1000}, {1, 0, 1000}, {4, 6, 400}, {8, 4, 300}, {20, 4, 100}, {28, 0, 57}, {30, 10, 50}, {44, 0, 50}, {1024, 0, 50}} {
 		if got := heapPercent(tt.live<<20, tt.beside<<20); got != tt.want {
 			t.Errorf("%d MiB live and %d beside: %d %%, want %d", tt.live, tt.beside, got, tt.want)
 		}

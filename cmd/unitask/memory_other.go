@@ -1,0 +1,6 @@
+//go:build !linux
+
+package main
+
+// hugePages does nothing: only Linux is asked.
+func hugePages() {}
