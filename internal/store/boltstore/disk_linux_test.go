@@ -2,12 +2,14 @@ package boltstore_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"unitask/internal/store"
 	"unitask/internal/store/boltstore"
@@ -46,6 +48,53 @@ func TestFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	endAll(t, db, accepted)
+	mustBeConsistent(t, db)
+}
+
+// TestNoRoomForARun: a full disk has no room for the run that the idempotency log is due to become. Everything else
+// goes on, and the log serves instead.
+func TestNoRoomForARun(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=16m"); err != nil {
+		t.Skipf("not run: no small file system can be mounted here: %v", err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
+	db := mustOpen(t, boltstore.Config{Path: filepath.Join(dir, "unitask.db"), NoSync: true})
+	t.Cleanup(func() { _ = db.Close() }) // before the unmount
+	tasks := make([]store.NewTask, 4000)
+	for i := range tasks {
+		tasks[i] = freshTask()
+		tasks[i].IdempotencyHash = hashOf(uint64(i))
+		if _, err := db.CreateTask(t.Context(), tasks[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	rest := filepath.Join(dir, "rest")
+	if err := os.WriteFile(rest, make([]byte, 16<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
+		t.Fatalf("WriteFile: got %v, want a full disk", err)
+	}
+	boltstore.SetRunLength(db, len(tasks))
+	flushed := make(chan error, 1)
+	go func() { flushed <- db.Flush(context.Background()) }()
+	select {
+	case err := <-flushed:
+		if err != nil {
+			t.Errorf("Flush: %v", err)
+		}
+	case <-time.After(30 * time.Second):
+		t.Error("Flush waits for a run that has no room")
+	}
+	if err := os.Remove(rest); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range tasks {
+		if found, err := db.FindTask(t.Context(), n.Scope, n.IdempotencyHash); err != nil || found.ID != n.ID {
+			t.Fatalf("under the key of %s: %q, %v", n.ID, found.ID, err)
+		}
+	}
 	mustBeConsistent(t, db)
 }
 

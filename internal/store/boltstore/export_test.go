@@ -114,8 +114,10 @@ func Budgets(db *DB) (map[string]Budget, error) {
 	return all, err
 }
 
-// SetRunLength makes idempotency runs short. To be called before the first operation.
-func SetRunLength(db *DB, n int) { db.idem.limit = n }
+// SetRunLength says how many pairs make an idempotency run.
+func SetRunLength(db *DB, n int) {
+	_ = db.do(context.Background(), &op{run: func(*txn) error { db.idem.limit = n; return nil }})
+}
 
 // SetGroupLimit bounds the operations of a commit. To be called before the first operation.
 func SetGroupLimit(db *DB, n int) { db.maxGroup = n }

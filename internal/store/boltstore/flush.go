@@ -113,10 +113,10 @@ func (db *DB) flushAll() error {
 		if broken := db.broken.Load(); broken != nil {
 			return *broken
 		}
-		db.beginFlush()
-		if !db.flushing {
-			return nil
+		if !db.flushing && db.old == nil && db.fresh.empty() {
+			return nil // a run of the idempotency log that finds no room can wait
 		}
+		db.beginFlush()
 		if err := db.endFlush(<-db.flushed); err != nil {
 			return err
 		}
