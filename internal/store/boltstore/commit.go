@@ -240,7 +240,7 @@ func (x *txn) writeThrough() error {
 		most -= min(db.spare(), x.grows)
 	}
 	db.bolt.MaxSize = int(min(most, math.MaxInt))
-	db.keepFreelist()
+	db.keepFreelist(groupFreelist)
 	seq := db.wal.seq + 1
 	err := update(db.bolt, func(tx *bolt.Tx) error {
 		if err := applyChanges(tx, db.group.changes()); err != nil {

@@ -16,6 +16,9 @@ import (
 // WALPage is the size of the log's pages.
 const WALPage = walPage
 
+// SetListMost sets up to how many free pages a flush writes their list. Nothing may be under way.
+func SetListMost(db *DB, pages int) { db.listMost = pages }
+
 // SetFlushBytes lets the tree take rows as soon as there are so many bytes of them. To be called before the
 // first operation.
 func SetFlushBytes(db *DB, n int64) { db.flushBytes = n }

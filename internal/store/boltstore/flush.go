@@ -59,7 +59,7 @@ type flushEnd struct {
 // file doesn't hold here: it was seen to before the rows were acknowledged.
 func (db *DB) flush(t *table) (end flushEnd) {
 	db.bolt.MaxSize = 0
-	db.keepFreelist()
+	db.keepFreelist(db.listMost)
 	if !t.empty() {
 		if end.err = t.apply(db.bolt); end.err != nil {
 			return end

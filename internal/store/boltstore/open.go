@@ -87,6 +87,7 @@ type DB struct {
 	settled  bool // the tree has everything, and no more will come
 
 	flushBytes int64
+	listMost   int // free pages up to which a flush writes their list
 	flushAfter time.Duration
 	broken     atomic.Pointer[error]
 	drained    chan struct{}
@@ -152,7 +153,8 @@ func start(cfg Config, b *bolt.DB) (*DB, error) {
 	if err := migrate(b, cfg); err != nil {
 		return nil, err
 	}
-	db.keepFreelist()
+	db.listMost = flushFreelist
+	db.keepFreelist(db.listMost)
 	err := b.Update(func(tx *bolt.Tx) error {
 		session, err := beginSession(tx)
 		db.epoch = session << epochBits
