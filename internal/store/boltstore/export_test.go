@@ -115,12 +115,10 @@ func Budgets(db *DB) (map[string]Budget, error) {
 }
 
 // SetRunLength says how many pairs make an idempotency run.
-func SetRunLength(db *DB, n int) {
-	_ = db.do(context.Background(), &op{run: func(*txn) error { db.idem.limit = n; return nil }})
-}
+func SetRunLength(db *DB, n int) { set(db, func() { db.idem.limit = n }) }
 
-// SetGroupLimit bounds the operations of a commit. To be called before the first operation.
-func SetGroupLimit(db *DB, n int) { db.maxGroup = n }
+// SetGroupLimit bounds the operations of a commit.
+func SetGroupLimit(db *DB, n int) { set(db, func() { db.maxGroup = n }) }
 
 // Runs returns how many idempotency runs the file has.
 func Runs(db *DB) (n int, err error) {

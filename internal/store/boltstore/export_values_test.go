@@ -16,15 +16,10 @@ func Unused(db *DB) (n int) {
 
 const noFlush = 1 << 40
 
-// flushFrom lets the tree take tables of more than so many bytes, and those that it is asked to.
-func flushFrom(db *DB, bytes int64) {
-	_ = db.do(context.Background(), &op{run: func(*txn) error { db.flushBytes = bytes; return nil }})
-}
-
 // Reading creates a task and returns its record as a reader finds it before the tree has it, and what that is
 // after something else is done.
 func Reading(db *DB, n store.NewTask, meanwhile func()) (before, after []byte, _ error) {
-	flushFrom(db, noFlush)
+	SetFlushBytes(db, noFlush)
 	if _, err := db.CreateTask(context.Background(), n); err != nil {
 		return nil, nil, err
 	}
@@ -35,7 +30,7 @@ func Reading(db *DB, n store.NewTask, meanwhile func()) (before, after []byte, _
 			return errors.New("the tree has it already")
 		}
 		before = bytes.Clone(record)
-		flushFrom(db, 1)
+		SetFlushBytes(db, 1)
 		meanwhile()
 		after = bytes.Clone(record)
 		return nil
@@ -46,7 +41,7 @@ func Reading(db *DB, n store.NewTask, meanwhile func()) (before, after []byte, _
 // FlushAmid creates tasks in one group, with a flush of what was before after the first of them. It returns
 // that one's record before the flush and at the end of the group.
 func FlushAmid(db *DB, earlier, first store.NewTask, more ...store.NewTask) (before, after []byte, _ error) {
-	flushFrom(db, noFlush)
+	SetFlushBytes(db, noFlush)
 	if _, err := db.CreateTask(context.Background(), earlier); err != nil {
 		return nil, nil, err
 	}

@@ -16,12 +16,16 @@ import (
 // WALPage is the size of the log's pages.
 const WALPage = walPage
 
-// SetListMost sets up to how many free pages a flush writes their list. Nothing may be under way.
-func SetListMost(db *DB, pages int) { db.listMost = pages }
+// SetListMost sets up to how many free pages a flush writes their list. No flush may be under way.
+func SetListMost(db *DB, pages int) { set(db, func() { db.listMost = pages }) }
 
-// SetFlushBytes lets the tree take rows as soon as there are so many bytes of them. To be called before the
-// first operation.
-func SetFlushBytes(db *DB, n int64) { db.flushBytes = n }
+// SetFlushBytes lets the tree take rows as soon as there are so many bytes of them.
+func SetFlushBytes(db *DB, n int64) { set(db, func() { db.flushBytes = n }) }
+
+// set lets the committer change what is its own.
+func set(db *DB, change func()) {
+	_ = db.do(context.Background(), &op{run: func(*txn) error { change(); return nil }})
+}
 
 // TreeTasks returns how many tasks the tree has by itself.
 func TreeTasks(db *DB) (n int, err error) {
