@@ -16,7 +16,7 @@ import (
 const mostHuge = 64 << 20
 
 // hugePages asks the kernel for huge pages under the beginning of the heap, where it gives them to those
-// that ask: a heap of small pages costs a node a twelfth of its CPU in looking up addresses. It is a wish;
+// that ask: a heap of small pages costs a node a twentieth of its CPU in looking up addresses. It is a wish;
 // a kernel that doesn't know it, or a system without /proc, stays as it is.
 func hugePages() {
 	maps, err := os.Open("/proc/self/maps")
