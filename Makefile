@@ -30,7 +30,7 @@ cover: ## Measure the coverage of the tests into coverage.html
 	$(GO) tool cover -func=coverage.txt | tail -n 1
 
 bench: ## Measure unitask against a reverse proxy and direct calls, in one run (BENCH=-short for a quick look)
-	$(GO) run ./test/bench $(BENCH)
+	$(GO) run ./test/bench $(value BENCH)
 
 crash: ## Kill the server 1,000 times under load and check the invariants (UNITASK_CRASH_CYCLES=n for another number)
 	UNITASK_CRASH_CYCLES=$${UNITASK_CRASH_CYCLES:-1000} $(GO) test ./test/crash -run TestKilled -v -timeout 2h
