@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -234,6 +235,8 @@ func TestCheckAsksForFiles(t *testing.T) {
 		{Subject: id, Problem: "file art_kept: it isn't there"},
 		{Subject: n.ID, Problem: "input in_1: in_1 neither"},
 	}
+	// They come in the order of the tasks, which is chance within a millisecond.
+	slices.SortFunc(want, func(a, b boltstore.Finding) int { return strings.Compare(a.Subject, b.Subject) })
 	if diff := cmp.Diff(want, report.Findings); diff != "" || report.Files != 2 {
 		t.Errorf("%d files; findings (-want +got):\n%s", report.Files, diff)
 	}
