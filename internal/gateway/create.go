@@ -110,34 +110,60 @@ func (g *Gateway) accept(ctx context.Context, c gate.Caller, o *order, s Submiss
 	switch {
 	case created.stream != nil:
 		return g.opened(ctx, created.stream, wait, created.Admit)
-	case created.done == nil && wait == 0:
+	case created.end == nil && wait == 0:
 		return Accepted{Task: created.Task}, nil // as it was accepted: a worker may have it by now
-	case created.done == nil:
+	case created.end == nil:
 		return g.finishWait(ctx, created.Task, wait, created.Admit)
 	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case t := <-created.done:
+	if t := created.end.wait(ctx, wait); t != nil {
+		g.waiters.Put(created.end)
 		return Accepted{Task: *t}, nil
-	case <-timer.C:
-	case <-ctx.Done():
 	}
 	return g.finishWait(ctx, created.Task, 0, created.Admit)
+}
+
+// waiter hears of the end of one worker's turn. It serves again once it has heard of it.
+type waiter struct {
+	done  chan *task.Task // the task as its worker left it
+	timer *time.Timer
+}
+
+func (g *Gateway) waiter() *waiter {
+	if w, ok := g.waiters.Get().(*waiter); ok {
+		return w
+	}
+	return &waiter{done: make(chan *task.Task, 1)}
+}
+
+// wait returns the task as its worker left it, nil where that didn't come about in time.
+func (w *waiter) wait(ctx context.Context, atMost time.Duration) *task.Task {
+	if w.timer == nil {
+		w.timer = time.NewTimer(atMost)
+	} else {
+		w.timer.Reset(atMost)
+	}
+	defer w.timer.Stop()
+	select {
+	case t := <-w.done:
+		return t
+	case <-w.timer.C:
+	case <-ctx.Done():
+	}
+	return nil
 }
 
 // begun is a task that was recorded.
 type begun struct {
 	store.Created
-	done   chan *task.Task // the task as its worker left it; nil where it has none at once
-	stream *Stream         // where the caller wants one and the task is new
+	end    *waiter // for its worker; nil where it has none at once
+	stream *Stream // where the caller wants one and the task is new
 }
 
 // commit records the task and starts its worker where it has one at once. Of the choices the one that
 // was begun is kept. A stream is there before the worker, so that it misses nothing.
 func (g *Gateway) commit(ctx context.Context, o *order, streams bool) (b begun, err error) {
 	defer func() {
-		if b.done == nil {
+		if b.end == nil {
 			g.health.Keep(o.choices, "", "")
 		}
 	}()
@@ -168,12 +194,12 @@ func (g *Gateway) commit(ctx context.Context, o *order, streams bool) (b begun, 
 		first = *a
 	}
 	at := start{fresh: true, grant: g.health.Keep(o.choices, first.Supplier, first.Model), request: &o.request, size: o.size}
-	done, lease := make(chan *task.Task, 1), b.Lease
-	b.done = done
+	end, lease := g.waiter(), b.Lease
+	b.end = end
 	g.workers.Add(1)
 	g.crew.run(func() {
 		defer g.workers.Done()
-		done <- g.run(lease, held, at)
+		end.done <- g.run(lease, held, at)
 	})
 	return b, nil
 }

@@ -75,7 +75,8 @@ type Gateway struct {
 	observer  Observer
 	node      atomic.Pointer[string] // its name in leases, until it drops them all
 
-	crew     crew
+	crew     *crew
+	waiters  sync.Pool // of *waiter
 	lives    lives
 	workers  sync.WaitGroup     // everything that works on a task or is about to begin
 	services sync.WaitGroup     // dispatch, heartbeat, upkeep
@@ -123,7 +124,7 @@ func New(c Config) (*Gateway, error) {
 	g.routes.Store(c.Routes)
 	g.policy.Store(c.Policy)
 	g.haltCtx, g.halt = context.WithCancel(context.Background())
-	g.crew = newCrew(g.haltCtx.Done())
+	g.crew = newCrew(g.haltCtx)
 	var abort context.CancelCauseFunc
 	g.abortCtx, abort = context.WithCancelCause(context.Background())
 	g.abort = func() { abort(errDropped) }
