@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"sync/atomic"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -13,16 +12,13 @@ import (
 type entry struct {
 	Capability
 	input, parameters, output *check
-	fit                       atomic.Pointer[string] // the newest parameters that the schema took: callers seldom change them
 }
-
-// mostFit is up to how many bytes of parameters are remembered.
-const mostFit = 1 << 10
 
 // check is one compiled schema and the document it came from, which holds its annotations.
 type check struct {
 	schema *jsonschema.Schema
 	doc    any
+	form   *form
 }
 
 // compile makes an entry of what was written; its errors carry source and line.

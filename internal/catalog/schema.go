@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -127,7 +126,7 @@ func compileSchema(id string, raw json.RawMessage) (*check, error) {
 	if err != nil {
 		return nil, schemaProblem(err)
 	}
-	return &check{schema: compiled, doc: doc}, nil
+	return &check{schema: compiled, doc: doc, form: formOf(doc)}, nil
 }
 
 // schemaProblem makes one line of the validator's tree about a schema that isn't one.
@@ -185,5 +184,5 @@ type visible struct{}
 func (visible) String() string { return notBlank }
 
 func (visible) MatchString(s string) bool {
-	return strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsSpace(r) && r != '\ufeff' })
+	return strings.ContainsFunc(s, func(r rune) bool { return !space(r) })
 }

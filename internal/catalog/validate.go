@@ -30,16 +30,11 @@ func (e *entry) validate(r Request) *fault.Error {
 	if err != nil {
 		return fault.From(err)
 	}
-	if last := e.fit.Load(); last == nil || *last != string(parameters) {
-		more, err := e.parameters.violations(GroupParameters, parameters)
-		if err != nil {
-			return fault.From(err)
-		}
-		if rows = append(rows, more...); len(more) == 0 && len(parameters) <= mostFit {
-			e.fit.Store(new(string(parameters)))
-		}
+	more, err := e.parameters.violations(GroupParameters, parameters)
+	if err != nil {
+		return fault.From(err)
 	}
-	if len(rows) > 0 {
+	if rows = append(rows, more...); len(rows) > 0 {
 		return invalidRows(rows[:min(len(rows), maxRows)])
 	}
 	return nil
@@ -63,6 +58,14 @@ func (c *Catalog) ValidateOutput(name Name, output json.RawMessage) error {
 
 // violations returns the rows of one value, sorted; their fields begin with prefix.
 func (c *check) violations(prefix string, raw json.RawMessage) ([]fault.Detail, error) {
+	if c.form.takes(raw) {
+		return nil, nil
+	}
+	return c.judge(prefix, raw)
+}
+
+// judge is violations by the validator.
+func (c *check) judge(prefix string, raw json.RawMessage) ([]fault.Detail, error) {
 	var v any
 	if err := jsonv2.Unmarshal(raw, &v); err != nil {
 		return nil, errors.New(prefix + ": not decoded JSON")

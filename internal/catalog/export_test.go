@@ -1,0 +1,13 @@
+package catalog
+
+// Verdicts returns, of a schema, what its form and what the validator say of a value.
+func Verdicts(schema []byte) (func(raw []byte) (taken, valid bool), error) {
+	c, err := compileSchema("test", schema)
+	if err != nil {
+		return nil, err
+	}
+	return func(raw []byte) (taken, valid bool) {
+		rows, err := c.judge("value", raw)
+		return c.form.takes(raw), err == nil && len(rows) == 0
+	}, nil
+}
