@@ -88,39 +88,31 @@ func (c Caller) Opens(name catalog.Name) bool {
 	return account.Allows(c.Account.Capabilities, string(name)) && account.Allows(c.Key.Scopes, string(name))
 }
 
-// Authenticate returns who sent the given Authorization header. Missing, malformed, unknown,
-// revoked and expired keys get one and the same UNAUTHENTICATED.
-func (g *Gate) Authenticate(ctx context.Context, header string) (Caller, error) {
+// Authenticate returns who sent the given Authorization header, to be read only: requests share it.
+// Missing, malformed, unknown, revoked and expired keys get one and the same UNAUTHENTICATED.
+func (g *Gate) Authenticate(ctx context.Context, header string) (*Caller, error) {
 	secret, ok := bearer(header)
 	if !ok {
-		return Caller{}, unauthenticated()
-	}
-	mode, ok := account.ParseKeySecret(g.prefix, secret)
-	if !ok {
-		return Caller{}, unauthenticated()
+		return nil, unauthenticated()
 	}
 	hash := account.HashSecret(secret)
 	changes := g.keys.Changes() // before the key is read: what changes meanwhile makes that worthless
 	caller, ok := g.known.get(hash, changes)
 	if !ok {
-		key, acct, err := g.lookup(ctx, hash)
-		switch {
-		case errors.Is(err, store.ErrNotFound):
-			return Caller{}, unauthenticated()
-		case err != nil:
-			return Caller{}, fault.From(err)
+		var err error
+		if caller, err = g.read(ctx, secret, hash); err != nil {
+			return nil, err
 		}
-		caller = &read{Caller: Caller{Key: key, Account: acct}}
 		g.known.put(hash, caller, changes)
 	}
 	now := g.now()
-	if caller.Key.Mode != mode || !caller.Key.Usable(now) {
-		return Caller{}, unauthenticated()
+	if !caller.Key.Usable(now) {
+		return nil, unauthenticated()
 	}
-	if second := now.Unix(); caller.used.Swap(second) != second {
+	if second := now.Unix(); caller.used.Load() != second && caller.used.Swap(second) != second {
 		g.used.note(caller.Key.ID, now)
 	}
-	return caller.Caller, nil
+	return &caller.Caller, nil
 }
 
 // AddSession admits a key that lives in this process's memory only, until it expires.
@@ -138,6 +130,24 @@ func (g *Gate) AddSession(k account.Key) {
 // FlushLastUsed writes the times of last use gathered since the last call.
 func (g *Gate) FlushLastUsed(ctx context.Context) error {
 	return g.used.drain(func(part map[string]time.Time) error { return g.keys.MarkUsed(ctx, part) })
+}
+
+// read returns the caller behind a key that is well formed, of the mode that it says, and issued.
+func (g *Gate) read(ctx context.Context, secret string, hash task.Hash) (*read, error) {
+	mode, ok := account.ParseKeySecret(g.prefix, secret)
+	if !ok {
+		return nil, unauthenticated()
+	}
+	key, acct, err := g.lookup(ctx, hash)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return nil, unauthenticated()
+	case err != nil:
+		return nil, fault.From(err)
+	case key.Mode != mode:
+		return nil, unauthenticated()
+	}
+	return &read{Caller: Caller{Key: key, Account: acct}}, nil
 }
 
 func (g *Gate) lookup(ctx context.Context, hash task.Hash) (account.Key, account.Account, error) {

@@ -68,7 +68,7 @@ func TestAuthenticate(t *testing.T) {
 	swapped, _ := o.issue(task.Live, func(k *account.Key) { k.Mode = task.Test })
 
 	caller, err := o.Authenticate(t.Context(), "bearer  "+good)
-	if diff := cmp.Diff(gate.Caller{Key: key, Account: o.owner}, caller); err != nil || diff != "" {
+	if diff := cmp.Diff(&gate.Caller{Key: key, Account: o.owner}, caller); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 	if _, err := o.Authenticate(t.Context(), "Bearer "+expiring); err != nil {
@@ -124,7 +124,7 @@ func TestLastUsed(t *testing.T) {
 func TestRate(t *testing.T) {
 	o := newDoor(t, gate.Defaults{CreatesPerMinute: 60, ReadsPerMinute: 120})
 	_, key := o.issue(task.Live, func(k *account.Key) { k.Limits.CreatesPerMinute = 6 })
-	c := gate.Caller{Key: key, Account: o.owner}
+	c := &gate.Caller{Key: key, Account: o.owner}
 	for i := range 6 {
 		q, err := o.Count(c, gate.Creates)
 		if err != nil || q.Key.Remaining != 5-i {
@@ -150,7 +150,7 @@ func TestRate(t *testing.T) {
 		t.Error("one token let two requests through")
 	}
 	_, free := o.issue(task.Live, func(k *account.Key) { k.Limits.CreatesPerMinute = -1 })
-	if q, err := o.Count(gate.Caller{Key: free}, gate.Creates); err != nil || q.State() != "" {
+	if q, err := o.Count(&gate.Caller{Key: free}, gate.Creates); err != nil || q.State() != "" {
 		t.Errorf("an unlimited key: %+v %v", q, err)
 	}
 	o.now = o.now.Add(time.Hour)
@@ -262,7 +262,7 @@ func TestAccountRate(t *testing.T) {
 	_, two := o.issue(task.Live, nil)
 	_, test := o.issue(task.Test, nil)
 	count := func(k account.Key) (gate.Quotas, error) {
-		return o.Count(gate.Caller{Key: k, Account: o.owner}, gate.Creates)
+		return o.Count(&gate.Caller{Key: k, Account: o.owner}, gate.Creates)
 	}
 	for range 2 {
 		if _, err := count(one); err != nil {
@@ -293,10 +293,10 @@ func TestRotationGrantsNothing(t *testing.T) {
 	o := newDoor(t, gate.Defaults{CreatesPerMinute: 1})
 	_, key := o.issue(task.Live, nil)
 	next := key.Rotated("key_next", task.Hash{}, "", o.now)
-	if _, err := o.Count(gate.Caller{Key: key}, gate.Creates); err != nil {
+	if _, err := o.Count(&gate.Caller{Key: key}, gate.Creates); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := o.Count(gate.Caller{Key: next}, gate.Creates); err == nil {
+	if _, err := o.Count(&gate.Caller{Key: next}, gate.Creates); err == nil {
 		t.Error("the new key has a rate of its own")
 	}
 	if diff := cmp.Diff(o.Holds(gate.Caller{Key: key}, 1), o.Holds(gate.Caller{Key: next}, 1)); diff != "" {

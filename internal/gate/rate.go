@@ -51,7 +51,7 @@ const idleBuckets = 2 * time.Minute
 
 // Count takes one request from the rates of the caller's key and account, or returns
 // RATE_LIMIT_EXCEEDED with the pause to keep and takes none. The Quotas are valid in both cases.
-func (g *Gate) Count(c Caller, class Class) (Quotas, error) {
+func (g *Gate) Count(c *Caller, class Class) (Quotas, error) {
 	q := Quotas{Class: class}
 	ofKey, ofAccount := effective(rateOf(c.Key.Limits, class), g.defaultRate(class)), max(rateOf(c.Account.Limits, class), 0)
 	if ofKey == 0 && ofAccount == 0 {
@@ -156,37 +156,45 @@ func effective(own, standard int) int {
 	return max(own, 0)
 }
 
+// fieldRoom is about how long a RateLimit field's value gets.
+const fieldRoom = 96
+
 // Policy returns the RateLimit-Policy field's value, "" where nothing limits.
 func (q Quotas) Policy() string {
-	return q.list(func(b []byte, q Quota) []byte {
-		return append(strconv.AppendInt(append(b, ";q="...), int64(q.Limit), 10), ";w=60"...)
-	})
+	var b [fieldRoom]byte
+	return string(q.Account.policy(q.Key.policy(b[:0], "", q.Class), "account-", q.Class))
 }
 
 // State returns the RateLimit field's value, "" where nothing limits.
 func (q Quotas) State() string {
-	return q.list(func(b []byte, q Quota) []byte {
-		b = strconv.AppendInt(append(b, ";r="...), int64(q.Remaining), 10)
-		return strconv.AppendInt(append(b, ";t="...), int64((q.Reset+time.Second-1)/time.Second), 10)
-	})
+	var b [fieldRoom]byte
+	return string(q.Account.state(q.Key.state(b[:0], "", q.Class), "account-", q.Class))
 }
 
-// list writes an item for each quota that limits: "creates" for the key's, "account-creates" for the account's.
-func (q Quotas) list(about func([]byte, Quota) []byte) string {
-	var buf [96]byte
-	b := buf[:0]
-	for i, one := range [...]Quota{q.Key, q.Account} {
-		if one.Limit == 0 {
-			continue
-		}
-		if len(b) > 0 {
-			b = append(b, ", "...)
-		}
-		b = append(b, '"')
-		if i > 0 {
-			b = append(b, "account-"...)
-		}
-		b = about(append(append(b, q.Class...), '"'), one)
+// policy appends the quota's item, where it limits.
+func (q Quota) policy(b []byte, whose string, class Class) []byte {
+	if q.Limit == 0 {
+		return b
 	}
-	return string(b)
+	b = append(item(b, whose, class), ";q="...)
+	return append(strconv.AppendInt(b, int64(q.Limit), 10), ";w=60"...)
+}
+
+// state is policy for the other field.
+func (q Quota) state(b []byte, whose string, class Class) []byte {
+	if q.Limit == 0 {
+		return b
+	}
+	b = append(item(b, whose, class), ";r="...)
+	b = append(strconv.AppendInt(b, int64(q.Remaining), 10), ";t="...)
+	return strconv.AppendInt(b, int64((q.Reset+time.Second-1)/time.Second), 10)
+}
+
+// item appends an item's name: "creates" for the key's, "account-creates" for the account's.
+func item(b []byte, whose string, class Class) []byte {
+	if len(b) > 0 {
+		b = append(b, ", "...)
+	}
+	b = append(append(b, '"'), whose...)
+	return append(append(b, class...), '"')
 }

@@ -160,7 +160,7 @@ func (a *Admin) decode(x *exchange, into any) error {
 	if err != nil {
 		return fault.Wrap(fault.InvalidRequest, err, "the body didn't arrive whole, or is too large")
 	}
-	_ = x.control.SetReadDeadline(time.Time{})
+	_ = x.control().SetReadDeadline(time.Time{})
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {

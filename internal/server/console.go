@@ -33,7 +33,10 @@ func (s *Server) consoleModes() []task.Mode {
 
 // visitor is the door of pages: a session, and never a key.
 func (s *Server) visitor(mode task.Mode) door {
-	return func(x *exchange) (gate.Caller, error) { return s.console.Caller(x.r, mode) }
+	return func(x *exchange) (*gate.Caller, error) {
+		caller, err := s.console.Caller(x.r, mode)
+		return &caller, err
+	}
 }
 
 func (s *Server) handleConsole(x *exchange) error {

@@ -10,13 +10,13 @@ import (
 
 // etag returns the weak tag of a task as it is answered now: its revision and, where the answer
 // holds signed URLs, the window in which they stay the same.
-func (s *Server) etag(t task.Task) string {
-	tag := `W/"` + strconv.FormatInt(t.Revision, 10)
+func (s *Server) etag(t *task.Task) string {
+	revision, end := strconv.FormatInt(t.Revision, 10), `"`
 	if len(t.Output.Artifacts()) > 0 {
 		window, _ := s.signer.Window(s.now())
-		tag += "-" + strconv.FormatInt(window, 10)
+		end = "-" + strconv.FormatInt(window, 10) + end
 	}
-	return tag + `"`
+	return `W/"` + revision + end
 }
 
 // known is what an If-None-Match names.

@@ -21,18 +21,19 @@ import (
 // http.ResponseWriter that every handler writes to; one goroutine uses it.
 type exchange struct {
 	http.ResponseWriter
-	control *http.ResponseController
-	now     func() time.Time
 	patient time.Duration // for the client to take one piece
 	until   time.Time     // the write deadline that was set last
 
 	r      *http.Request
-	id     string      // of the request
-	caller gate.Caller // behind the key
-	route  string      // the pattern, for the log
-	taskID string      // for the log
-	status int         // 0 until the header is written
+	id     string       // of the request
+	caller *gate.Caller // behind the key; nil until it is known
+	route  string       // the pattern, for the log
+	taskID string       // for the log
+	status int          // 0 until the header is written
 	code   fault.Code
+
+	values [5]string // of header fields, so that each needs no memory of its own
+	fields int       // how many of them are set
 }
 
 // core is what the API and the admin socket have in common: one request's way in and out.
@@ -76,12 +77,11 @@ func (s *core) handle(pattern string, h handler) {
 func (s *core) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	begun := s.now()
 	x := &exchange{
-		ResponseWriter: w, control: http.NewResponseController(w), now: s.now, patient: s.limits.WriteTime,
-		r: r, id: task.NewID(task.PrefixRequest, begun), route: "none",
+		ResponseWriter: w, patient: s.limits.WriteTime, r: r, id: task.NewID(task.PrefixRequest, begun), route: "none",
 	}
-	x.Header()[api.HeaderRequestID] = []string{x.id}
+	x.set(api.HeaderRequestID, x.id)
 	if r.ContentLength != 0 {
-		_ = x.control.SetReadDeadline(time.Now().Add(s.limits.BodyTime))
+		_ = x.control().SetReadDeadline(time.Now().Add(s.limits.BodyTime))
 	}
 	defer s.finish(x, begun)
 	if !clean(r.URL.Path) {
@@ -111,13 +111,17 @@ func (s *core) finish(x *exchange, begun time.Time) {
 
 func (s *core) record(x *exchange, begun time.Time) {
 	took := s.now().Sub(begun)
+	var keyID, account string
+	if x.caller != nil {
+		keyID, account = x.caller.Key.ID, x.caller.Account.ID
+	}
 	if s.onRequest != nil {
 		s.onRequest(Request{
 			ID: x.id, At: begun, Route: x.route, Method: knownMethod(x.r.Method), Status: x.status, Took: took,
-			KeyID: x.caller.Key.ID, Account: x.caller.Account.ID, TaskID: x.taskID, Code: x.code,
+			KeyID: keyID, Account: account, TaskID: x.taskID, Code: x.code,
 		})
 	}
-	ctx, h := context.WithoutCancel(x.r.Context()), s.log.Handler()
+	ctx, h := context.Background(), s.log.Handler() // the request's own may have ended
 	if !h.Enabled(ctx, slog.LevelInfo) {
 		return
 	}
@@ -125,7 +129,7 @@ func (s *core) record(x *exchange, begun time.Time) {
 	attrs := append(make([]slog.Attr, 0, 8),
 		slog.String("method", x.r.Method), slog.String("route", x.route), slog.Int("status", x.status),
 		slog.String("request_id", x.id), slog.Float64("duration_ms", float64(took.Microseconds())/1000))
-	for _, a := range [...]struct{ name, value string }{{"code", string(x.code)}, {"task_id", x.taskID}, {"key_id", x.caller.Key.ID}} {
+	for _, a := range [...]struct{ name, value string }{{"code", string(x.code)}, {"task_id", x.taskID}, {"key_id", keyID}} {
 		if a.value != "" {
 			attrs = append(attrs, slog.String(a.name, a.value))
 		}
@@ -166,8 +170,25 @@ func (x *exchange) Write(b []byte) (int, error) {
 func (x *exchange) hurry() {
 	if until := time.Now().Add(x.patient); until.Sub(x.until) > x.patient/8 {
 		x.until = until
-		_ = x.control.SetWriteDeadline(until)
+		_ = x.control().SetWriteDeadline(until)
 	}
+}
+
+// control returns what net/http does beyond writing.
+func (x *exchange) control() *http.ResponseController {
+	return http.NewResponseController(x.ResponseWriter)
+}
+
+// set sets a header field by its canonical name.
+func (x *exchange) set(name, value string) {
+	if x.fields == len(x.values) {
+		x.Header()[name] = []string{value}
+		return
+	}
+	field := x.values[x.fields : x.fields+1 : x.fields+1]
+	field[0] = value
+	x.Header()[name] = field
+	x.fields++
 }
 
 // Unwrap is for http.ResponseController.

@@ -33,7 +33,7 @@ func (s *Server) readBody(x *exchange) ([]byte, error) {
 		x.Header().Set("Connection", "close")
 		return nil, fault.Wrap(fault.InvalidRequest, err, "the body didn't arrive whole")
 	}
-	_ = x.control.SetReadDeadline(time.Time{}) // the answer may take longer than the body did
+	_ = x.control().SetReadDeadline(time.Time{}) // the answer may take longer than the body did
 	return body, nil
 }
 
@@ -108,7 +108,11 @@ func idempotencyKey(h http.Header) (string, error) {
 // preferredWait returns the wait that a Prefer header asks for, at most api.MaxWait; nil without
 // one. As RFC 7240 wants it, what isn't understood is ignored and the first of several counts.
 func preferredWait(h http.Header) *time.Duration {
-	for preference := range strings.SplitSeq(strings.Join(h.Values(api.HeaderPrefer), ","), ",") {
+	values := h[api.HeaderPrefer]
+	if len(values) == 0 {
+		return nil
+	}
+	for preference := range strings.SplitSeq(strings.Join(values, ","), ",") {
 		token, _, _ := strings.Cut(preference, ";")
 		name, value, _ := strings.Cut(token, "=")
 		if !strings.EqualFold(strings.TrimSpace(name), "wait") {

@@ -27,7 +27,7 @@ import (
 // inspector judges every response of the suite: the published contract, the request's id, the
 // caching and the error's shape, and that nothing names a supplier.
 type inspector struct {
-	t    *testing.T
+	t    testing.TB
 	next http.RoundTripper
 }
 

@@ -19,7 +19,7 @@ func (s *Server) handleTaskList(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	page, err := s.gateway.List(x.r.Context(), x.caller, query)
+	page, err := s.gateway.List(x.r.Context(), *x.caller, query)
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ func (s *core) send(x *exchange, status int, w *jsonwrite.Writer) {
 		h["Content-Length"] = []string{strconv.Itoa(len(raw))}
 	}
 	x.WriteHeader(status)
-	_, _ = x.Write(raw) // a client that is gone is no fault of ours
+	_, _ = x.ResponseWriter.Write(raw) // in the time that the header was given; a client that is gone is no fault of ours
 }
 
 // counted is up to how many bytes of a body net/http counts itself: what it holds back until the handler

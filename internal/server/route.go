@@ -60,7 +60,7 @@ var (
 )
 
 // door finds out who calls.
-type door func(x *exchange) (gate.Caller, error)
+type door func(x *exchange) (*gate.Caller, error)
 
 // limited puts the first two checks before a handler: who calls, then the caller's rate.
 func (s *Server) limited(who door, class gate.Class, h handler) handler {
@@ -72,8 +72,8 @@ func (s *Server) limited(who door, class gate.Class, h handler) handler {
 		x.caller = caller
 		quota, err := s.gate.Count(caller, class)
 		if policy := quota.Policy(); policy != "" {
-			h := x.Header()
-			h[rateLimitPolicy], h[rateLimit] = []string{policy}, []string{quota.State()}
+			x.set(rateLimitPolicy, policy)
+			x.set(rateLimit, quota.State())
 		}
 		if err != nil {
 			return err
@@ -83,7 +83,7 @@ func (s *Server) limited(who door, class gate.Class, h handler) handler {
 }
 
 // keyHolder is the API's door: a key, and never a cookie.
-func (s *Server) keyHolder(x *exchange) (gate.Caller, error) {
+func (s *Server) keyHolder(x *exchange) (*gate.Caller, error) {
 	var header string
 	if values := x.r.Header.Values("Authorization"); len(values) == 1 {
 		header = values[0]

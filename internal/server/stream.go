@@ -50,7 +50,7 @@ func refused(parameters string) bool {
 }
 
 func (s *Server) handleTaskFollow(x *exchange) error {
-	stream, err := s.gateway.Follow(x.r.Context(), x.caller, x.r.PathValue("task_id"))
+	stream, err := s.gateway.Follow(x.r.Context(), *x.caller, x.r.PathValue("task_id"))
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (s *Server) stream(x *exchange, stream *gateway.Stream) {
 			return
 		}
 		frame = s.frame(x, frame[:0], e)
-		if _, err := x.Write(frame); err != nil || x.control.Flush() != nil {
+		if _, err := x.Write(frame); err != nil || x.control().Flush() != nil {
 			return // a client that is gone is no fault of ours
 		}
 	}

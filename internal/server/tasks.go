@@ -12,7 +12,7 @@ import (
 )
 
 func (s *Server) handleCapabilities(x *exchange) error {
-	offers := s.gateway.Capabilities(x.caller)
+	offers := s.gateway.Capabilities(*x.caller)
 	list := api.CapabilityList{Data: make([]api.Capability, 0, len(offers)), RequestID: x.id}
 	for _, o := range offers {
 		list.Data = append(list.Data, api.FromCapability(o.Capability, o.Price))
@@ -22,23 +22,35 @@ func (s *Server) handleCapabilities(x *exchange) error {
 }
 
 func (s *Server) handleTaskCreate(x *exchange) error {
-	body, err := s.readBody(x)
+	sub, err := s.submission(x)
 	if err != nil {
 		return err
+	}
+	accepted, err := s.gateway.Create(x.r.Context(), *x.caller, sub)
+	if err != nil {
+		return err
+	}
+	return s.answerCreate(x, sub.Wait, &accepted)
+}
+
+// submission reads what a creation asks for.
+func (s *Server) submission(x *exchange) (gateway.Submission, error) {
+	body, err := s.readBody(x)
+	if err != nil {
+		return gateway.Submission{}, err
 	}
 	key, err := idempotencyKey(x.r.Header)
 	if err != nil {
-		return err
+		return gateway.Submission{}, err
 	}
-	wait := preferredWait(x.r.Header)
-	accepted, err := s.gateway.Create(x.r.Context(), x.caller, gateway.Submission{
-		IdempotencyKey: key, Body: body, Wait: wait, Stream: wantsStream(x.r.Header),
-	})
-	if err != nil {
-		return err
-	}
-	t, h := accepted.Task, x.Header()
-	h.Set("Location", s.base.Path+x.r.URL.Path+"/"+t.ID)
+	return gateway.Submission{
+		IdempotencyKey: key, Body: body, Wait: preferredWait(x.r.Header), Stream: wantsStream(x.r.Header),
+	}, nil
+}
+
+func (s *Server) answerCreate(x *exchange, wait *time.Duration, accepted *gateway.Accepted) error {
+	t, h := &accepted.Task, x.Header()
+	x.set("Location", s.base.Path+x.r.URL.Path+"/"+t.ID)
 	applied(h, wait)
 	if accepted.Replayed {
 		h.Set(api.HeaderIdempotentReplay, "true")
@@ -65,35 +77,35 @@ func (s *Server) handleTaskGet(x *exchange) error {
 	var t task.Task
 	var err error
 	if wait == nil {
-		t, err = s.gateway.Get(x.r.Context(), x.caller, id)
+		t, err = s.gateway.Get(x.r.Context(), *x.caller, id)
 	} else {
-		t, err = s.gateway.Await(x.r.Context(), x.caller, id, client.revision(), *wait)
+		t, err = s.gateway.Await(x.r.Context(), *x.caller, id, client.revision(), *wait)
 	}
 	if err != nil {
 		return err
 	}
 	applied(x.Header(), wait)
-	if client.holds(s.etag(t)) {
-		s.describeTask(x, t)
+	if client.holds(s.etag(&t)) {
+		s.describeTask(x, &t)
 		x.Header().Set("Cache-Control", "no-store")
 		x.WriteHeader(http.StatusNotModified)
 		return nil
 	}
-	s.respondTask(x, http.StatusOK, t)
+	s.respondTask(x, http.StatusOK, &t)
 	return nil
 }
 
 func (s *Server) handleTaskCancel(x *exchange) error {
-	t, err := s.gateway.Cancel(x.r.Context(), x.caller, x.r.PathValue("task_id"))
+	t, err := s.gateway.Cancel(x.r.Context(), *x.caller, x.r.PathValue("task_id"))
 	if err != nil {
 		return err
 	}
-	s.respondTask(x, http.StatusOK, t)
+	s.respondTask(x, http.StatusOK, &t)
 	return nil
 }
 
 func (s *Server) handleTaskTimeline(x *exchange) error {
-	t, err := s.gateway.Get(x.r.Context(), x.caller, x.r.PathValue("task_id"))
+	t, err := s.gateway.Get(x.r.Context(), *x.caller, x.r.PathValue("task_id"))
 	if err != nil {
 		return err
 	}
@@ -105,9 +117,9 @@ func (s *Server) handleTaskTimeline(x *exchange) error {
 }
 
 // respondTask writes a task with its headers.
-func (s *Server) respondTask(x *exchange, status int, t task.Task) {
+func (s *Server) respondTask(x *exchange, status int, t *task.Task) {
 	s.describeTask(x, t)
-	body := s.wire(t)
+	body := s.wire(*t)
 	body.RequestID = x.id
 	w := writers.Get().(*jsonwrite.Writer)
 	defer writers.Put(w)
@@ -117,9 +129,9 @@ func (s *Server) respondTask(x *exchange, status int, t task.Task) {
 }
 
 // describeTask sets the headers that a task has on a 200, 202 and 304 alike.
-func (s *Server) describeTask(x *exchange, t task.Task) {
+func (s *Server) describeTask(x *exchange, t *task.Task) {
 	x.taskID = t.ID
-	x.Header()["Etag"] = []string{s.etag(t)}
+	x.set("Etag", s.etag(t))
 	if !t.State.Terminal() {
 		x.Header().Set("Retry-After", strconv.Itoa(api.Seconds(pollAfter(s.now().Sub(t.CreatedAt)))))
 	}

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -48,9 +49,10 @@ type engine interface {
 
 // world is a served API on a real socket, with accounts, keys, the sandbox and a live supplier.
 type world struct {
-	t        *testing.T
+	t        testing.TB
 	base     string
 	db       engine
+	server   *server.Server
 	operator *desk.Operator
 	signer   *artifact.Signer
 	client   *http.Client
@@ -68,12 +70,15 @@ type options struct {
 	now      func() time.Time
 	policy   *policy.Policy
 	// pages is whether there is a console.
-	pages bool
+	pages     bool
+	onRequest func(server.Request)
+	// logger takes the place of the world's log.
+	logger *slog.Logger
 	// fetchable is hosts of this machine that may be fetched from.
 	fetchable []string
 }
 
-func newWorld(t *testing.T, o options) *world {
+func newWorld(t testing.TB, o options) *world {
 	t.Helper()
 	if o.engine == nil {
 		o.engine = memstore.New(time.Now)
@@ -84,7 +89,7 @@ func newWorld(t *testing.T, o options) *world {
 	fetcher := rig.Must(artifact.NewFetcher(artifact.FetcherConfig{Allow: o.fetchable}))(t)
 	directory := rig.Must(catalog.Default())(t)
 	w := &world{t: t, db: o.engine, log: &rig.Log{}}
-	log := slog.New(slog.NewJSONHandler(w.log, nil))
+	log := cmp.Or(o.logger, slog.New(slog.NewJSONHandler(w.log, nil)))
 	o.gateway.Grace = time.Second
 	g := rig.Must(gateway.New(gateway.Config{
 		Catalog: directory, Store: o.engine, Gate: keeper, Routes: table, Artifacts: files, Fetcher: fetcher, Policy: o.policy, Limits: o.gateway, Logger: log,
@@ -95,12 +100,13 @@ func newWorld(t *testing.T, o options) *world {
 	w.signer = signer
 	w.operator = &desk.Operator{Store: o.engine, Tasks: o.engine, Gate: keeper, Prefix: "svc", Now: time.Now, Server: api.Info{BaseURL: w.base}}
 	c := server.Config{
-		Gateway: g, Gate: keeper, Artifacts: files, Signer: signer, BaseURL: w.base, Limits: o.limits, Now: o.now, Logger: log,
+		Gateway: g, Gate: keeper, Artifacts: files, Signer: signer, BaseURL: w.base, Limits: o.limits, Now: o.now, Logger: log, OnRequest: o.onRequest,
 	}
 	if o.pages {
 		c.Console = rig.Must(console.New(console.Config{Desk: w.operator, Gateway: g, Signer: signer, BaseURL: w.base, Logger: log}))(t)
 	}
 	s := rig.Must(server.New(c))(t)
+	w.server = s
 	g.Start()
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(ln) }()
@@ -125,7 +131,7 @@ func newWorld(t *testing.T, o options) *world {
 }
 
 // routes are the sandbox's for test keys and one supplier's for live keys.
-func routes(t *testing.T) []routing.Route {
+func routes(t testing.TB) []routing.Route {
 	t.Helper()
 	var all []routing.Route
 	kind := sandbox.Kind()
@@ -218,17 +224,17 @@ type response struct {
 	body []byte
 }
 
-func (r response) error(t *testing.T) api.ErrorResponse {
+func (r response) error(t testing.TB) api.ErrorResponse {
 	t.Helper()
 	return decode[api.ErrorResponse](t, r)
 }
 
-func (r response) task(t *testing.T) api.Task {
+func (r response) task(t testing.TB) api.Task {
 	t.Helper()
 	return decode[api.Task](t, r)
 }
 
-func decode[T any](t *testing.T, r response) T {
+func decode[T any](t testing.TB, r response) T {
 	t.Helper()
 	var out T
 	d := json.NewDecoder(bytes.NewReader(r.body))

@@ -94,10 +94,11 @@ func (n *node) caller(ctx context.Context, c customer) (gate.Caller, error) {
 		return known.(gate.Caller), nil
 	}
 	proven, err := n.gate.Authenticate(ctx, "Bearer "+c.secret)
-	if err == nil {
-		n.proven.Store(c.secret, proven)
+	if err != nil {
+		return gate.Caller{}, err
 	}
-	return proven, err
+	n.proven.Store(c.secret, *proven)
+	return *proven, nil
 }
 
 var _ store.Store = disk{}
