@@ -5,8 +5,6 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"unitask/internal/fault"
 	"unitask/internal/supplier"
 	"unitask/internal/supplier/wire"
@@ -19,65 +17,9 @@ var (
 	errReview = errors.New("the supplier's review refused the content")
 )
 
-type chatAnswer struct {
-	wire.Envelope
-	Choices []choice        `json:"choices"`
-	Usage   json.RawMessage `json:"usage"`
-}
-
-type choice struct {
-	Message      piece           `json:"message"`
-	Delta        piece           `json:"delta"` // in a stream
-	FinishReason *string         `json:"finish_reason"`
-	Error        json.RawMessage `json:"error"` // some aggregators report here that work broke off
-}
-
-type piece struct {
-	Content text    `json:"content"`
-	Refusal *string `json:"refusal"`
-}
-
-// text is a message's content: a string, a list of parts, or null.
-type text struct {
-	Value   string
-	Present bool
-}
-
-// UnmarshalJSONFrom takes all three forms; parts that aren't text are left out.
-func (t *text) UnmarshalJSONFrom(d *jsontext.Decoder) error {
-	switch d.PeekKind() {
-	case 'n':
-		return d.SkipValue()
-	case '"':
-		value, err := d.ReadToken()
-		if err != nil {
-			return err
-		}
-		*t = text{Value: value.String(), Present: true}
-		return nil
-	}
-	b, err := d.ReadValue()
-	if err != nil {
-		return err
-	}
-	var parts []struct {
-		Text *string `json:"text"`
-	}
-	if wire.Decode(b, &parts) != nil {
-		return errNoJSON
-	}
-	for _, p := range parts {
-		if p.Text != nil {
-			t.Value, t.Present = t.Value+*p.Text, true
-		}
-	}
-	return nil
-}
-
 // decodeChat turns an answer of success into a result. asked is how much text the request carried.
 func (a *adapter) decodeChat(answer wire.Answer, asked int) (supplier.Outcome, error) {
-	var body chatAnswer
-	err := wire.Decode(answer.Body, &body)
+	body, err := decodeAnswer(answer.Body)
 	if err = a.format.Problem(answer, body.Envelope, err); err != nil {
 		return supplier.Outcome{}, err
 	}
@@ -100,7 +42,7 @@ func (a *adapter) decodeChat(answer wire.Answer, asked int) (supplier.Outcome, e
 func (c choice) failure(status int, p piece) *supplier.Error {
 	sent, code, cause := supplier.Unknown, fault.ProviderUnavailable, errCut
 	switch reason := c.finish(); {
-	case reason == "content_filter", p.Refusal != nil && *p.Refusal != "":
+	case reason == "content_filter", p.Refusal != "":
 		sent, code, cause = supplier.Refused, fault.ContentPolicyViolation, errReview
 	case reason == "insufficient_system_resource":
 		code = fault.CapacityExhausted
@@ -113,12 +55,7 @@ func (c choice) failure(status int, p piece) *supplier.Error {
 	return e
 }
 
-func (c choice) finish() string {
-	if c.FinishReason == nil {
-		return ""
-	}
-	return strings.ToLower(*c.FinishReason)
-}
+func (c choice) finish() string { return strings.ToLower(c.FinishReason) }
 
 // reason returns the neutral finish reason; whatever ends a text without cutting it is "stop".
 func (c choice) reason() string {

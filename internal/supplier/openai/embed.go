@@ -7,6 +7,38 @@ import (
 	"unitask/internal/supplier/wire"
 )
 
+type embedInput struct {
+	Texts []string `json:"texts"`
+}
+
+type embedParameters struct {
+	Dimensions *int `json:"dimensions"`
+}
+
+type embedRequest struct {
+	Model          string   `json:"model"`
+	Input          []string `json:"input"`
+	Dimensions     *int     `json:"dimensions,omitempty"`
+	EncodingFormat string   `json:"encoding_format"`
+}
+
+func newEmbedRequest(r supplier.Request) (*embedRequest, error) {
+	var in embedInput
+	var p embedParameters
+	if err := wire.DecodeRequest(r, &in, &p); err != nil {
+		return nil, err
+	}
+	return &embedRequest{Model: r.Model, Input: in.Texts, Dimensions: p.Dimensions, EncodingFormat: "float"}, nil
+}
+
+func (e *embedRequest) bytes() int {
+	n := 0
+	for _, t := range e.Input {
+		n += len(t)
+	}
+	return n
+}
+
 type embedAnswer struct {
 	wire.Envelope
 	Data []struct {

@@ -90,15 +90,15 @@ func (a *adapter) Probe(ctx context.Context) error {
 }
 
 func (a *adapter) chat(ctx context.Context, r supplier.Request) (supplier.Outcome, error) {
-	ask, err := newChatRequest(r, a.maxTokens)
+	ask, err := a.ask(r, false)
 	if err != nil {
 		return supplier.Outcome{}, wire.Unfit(err)
 	}
-	answer, err := a.format.Post(ctx, chatPath, ask, chatLimit)
+	answer, err := a.format.Post(ctx, chatPath, ask.body, chatLimit)
 	if err != nil {
 		return supplier.Outcome{}, err
 	}
-	return a.decodeChat(answer, ask.bytes())
+	return a.decodeChat(answer, ask.bytes)
 }
 
 func (a *adapter) embed(ctx context.Context, r supplier.Request) (supplier.Outcome, error) {

@@ -2,114 +2,150 @@ package openai
 
 import (
 	"encoding/json"
+	"errors"
 
+	"unitask/internal/jsonread"
+	"unitask/internal/jsonwrite"
 	"unitask/internal/supplier"
-	"unitask/internal/supplier/wire"
 )
 
-// chatInput and chatParameters are the neutral request: their members are all that this kind
-// honours (see refuses).
-type chatInput struct {
-	Prompt   *string   `json:"prompt"`
-	Messages []message `json:"messages"`
-	System   *string   `json:"system"`
-}
-
-type chatParameters struct {
-	MaxOutputTokens json.RawMessage `json:"max_output_tokens"`
-	Temperature     json.RawMessage `json:"temperature"`
-	TopP            json.RawMessage `json:"top_p"`
-	Stop            []string        `json:"stop"`
-	Seed            json.RawMessage `json:"seed"`
-}
-
-type embedInput struct {
-	Texts []string `json:"texts"`
-}
-
-type embedParameters struct {
-	Dimensions *int `json:"dimensions"`
-}
-
-type message struct {
-	Role    string `json:"role"`
-	Content string `json:"content"`
-}
-
-// chatRequest is the supplier's format. Numbers pass as they were written.
+// chatRequest is a chat in the supplier's format.
 type chatRequest struct {
-	Model               string          `json:"model"`
-	Messages            []message       `json:"messages"`
-	MaxTokens           json.RawMessage `json:"max_tokens,omitempty"`
-	MaxCompletionTokens json.RawMessage `json:"max_completion_tokens,omitempty"`
-	Temperature         json.RawMessage `json:"temperature,omitempty"`
-	TopP                json.RawMessage `json:"top_p,omitempty"`
-	Stop                []string        `json:"stop,omitempty"`
-	Seed                json.RawMessage `json:"seed,omitempty"`
-	Stream              bool            `json:"stream,omitzero"`
-	StreamOptions       *streamOptions  `json:"stream_options,omitempty"`
+	body  json.RawMessage
+	bytes int // of the text that it carries, for an estimate of its tokens
 }
 
-type streamOptions struct {
-	IncludeUsage bool `json:"include_usage"`
-}
-
-type embedRequest struct {
-	Model          string   `json:"model"`
-	Input          []string `json:"input"`
-	Dimensions     *int     `json:"dimensions,omitempty"`
-	EncodingFormat string   `json:"encoding_format"`
-}
-
-func newChatRequest(r supplier.Request, maxTokens string) (*chatRequest, error) {
-	var in chatInput
-	var p chatParameters
-	if err := wire.DecodeRequest(r, &in, &p); err != nil {
-		return nil, err
+// ask writes the request for r, which the catalog has validated; live: for a stream. Strings and numbers pass as
+// they were written. What this kind doesn't know is an error, so that nothing is dropped.
+func (s settings) ask(r supplier.Request, live bool) (chatRequest, error) {
+	const more = 192 // bytes: names, brackets and what a stream needs
+	w := jsonwrite.New(len(r.Model) + len(r.Input) + len(r.Parameters) + more)
+	w.Begin('{')
+	w.Name("model")
+	w.String(r.Model)
+	w.Name("messages")
+	said, ok := writeMessages(w, r.Input)
+	if !ok || !s.writeParameters(w, r) {
+		return chatRequest{}, errors.New(unread)
 	}
-	ask := &chatRequest{
-		Model: r.Model, Temperature: p.Temperature, TopP: p.TopP, Stop: p.Stop, Seed: p.Seed,
+	if live {
+		w.Name("stream")
+		w.Bool(true)
+	}
+	if live && s.streamUsage {
+		w.Name("stream_options")
+		w.JSON([]byte(`{"include_usage":true}`))
+	}
+	w.End('}')
+	body, err := w.Bytes()
+	return chatRequest{body, said}, err
+}
+
+// writeMessages returns how many bytes of text the input's members hold, which are all that have a counterpart
+// (see refuses).
+func writeMessages(w *jsonwrite.Writer, input []byte) (said int, ok bool) {
+	var messages, prompt, system []byte
+	in := jsonread.New(input)
+	for m := in.Only("messages", "prompt", "system"); m.Next(); {
+		var says []byte
+		switch m.Name {
+		case "messages":
+			messages = in.Value()
+		case "prompt":
+			prompt, says = in.Text()
+		case "system":
+			system, says = in.Text()
+		}
+		said += len(says)
+	}
+	w.Begin('[')
+	if system != nil {
+		writeMessage(w, []byte(`"system"`), system)
+	}
+	if prompt != nil {
+		writeMessage(w, []byte(`"user"`), prompt)
+	}
+	more, ok := 0, true
+	if messages != nil {
+		more, ok = copyMessages(w, messages)
+	}
+	w.End(']')
+	return said + more, ok && in.Done()
+}
+
+func copyMessages(w *jsonwrite.Writer, messages []byte) (said int, ok bool) {
+	in := jsonread.New(messages)
+	for in.Open('['); in.More(']'); {
+		var role, content, says []byte
+		for m := in.Only("content", "role"); m.Next(); {
+			switch m.Name {
+			case "content":
+				content, says = in.Text()
+			case "role":
+				role, _ = in.Text()
+			}
+		}
+		if role == nil || content == nil {
+			in.Fail()
+		}
+		writeMessage(w, role, content)
+		said += len(says)
+	}
+	return said, in.Done()
+}
+
+func writeMessage(w *jsonwrite.Writer, role, content []byte) {
+	w.Begin('{')
+	w.Name("role")
+	w.JSON(role)
+	w.Name("content")
+	w.JSON(content)
+	w.End('}')
+}
+
+// writeParameters reports whether it knows them all; they are all that this kind honours (see refuses).
+func (s settings) writeParameters(w *jsonwrite.Writer, r supplier.Request) bool {
+	var most, temperature, topP, stop, seed []byte
+	in := jsonread.New(r.Parameters)
+	for m := in.Only("max_output_tokens", "temperature", "top_p", "stop", "seed"); m.Next(); {
+		switch m.Name {
+		case "max_output_tokens":
+			most = in.Value()
+		case "temperature":
+			temperature = in.Value()
+		case "top_p":
+			topP = in.Value()
+		case "stop":
+			stop = in.Value()
+		case "seed":
+			seed = in.Value()
+		}
 	}
 	if fixedSampling(r.Model) { // only the default gets here, and such models may refuse even that
-		ask.Temperature, ask.TopP = nil, nil
+		temperature, topP = nil, nil
 	}
-	if maxTokens == fieldMaxCompletionTokens {
-		ask.MaxCompletionTokens = p.MaxOutputTokens
-	} else {
-		ask.MaxTokens = p.MaxOutputTokens
-	}
-	if in.System != nil {
-		ask.Messages = append(ask.Messages, message{Role: "system", Content: *in.System})
-	}
-	if in.Prompt != nil {
-		ask.Messages = append(ask.Messages, message{Role: "user", Content: *in.Prompt})
-	}
-	ask.Messages = append(ask.Messages, in.Messages...)
-	return ask, nil
+	writeSet(w, s.maxTokens, most)
+	writeSet(w, "temperature", temperature)
+	writeSet(w, "top_p", topP)
+	writeSet(w, "stop", stop)
+	writeSet(w, "seed", seed)
+	return in.Done() && (stop == nil || isTexts(stop))
 }
 
-// bytes returns how much text the request carries, for an estimate of its tokens.
-func (c *chatRequest) bytes() int {
-	n := 0
-	for _, m := range c.Messages {
-		n += len(m.Content)
+// writeSet writes a member that says something.
+func writeSet(w *jsonwrite.Writer, name string, value []byte) {
+	switch string(value) {
+	case "", "null", `""`, "[]", "{}":
+		return
 	}
-	return n
+	w.Name(name)
+	w.JSON(value)
 }
 
-func newEmbedRequest(r supplier.Request) (*embedRequest, error) {
-	var in embedInput
-	var p embedParameters
-	if err := wire.DecodeRequest(r, &in, &p); err != nil {
-		return nil, err
+func isTexts(value []byte) bool {
+	in := jsonread.New(value)
+	for in.Open('['); in.More(']'); {
+		in.Text()
 	}
-	return &embedRequest{Model: r.Model, Input: in.Texts, Dimensions: p.Dimensions, EncodingFormat: "float"}, nil
-}
-
-func (e *embedRequest) bytes() int {
-	n := 0
-	for _, t := range e.Input {
-		n += len(t)
-	}
-	return n
+	return in.Done()
 }

@@ -16,15 +16,11 @@ func (a *adapter) Stream(ctx context.Context, r supplier.Request, delta func(sup
 	if catalog.Name(r.Capability) != catalog.TextChat {
 		return a.Submit(ctx, r)
 	}
-	ask, err := newChatRequest(r, a.maxTokens)
+	ask, err := a.ask(r, true)
 	if err != nil {
 		return supplier.Outcome{}, wire.Unfit(err)
 	}
-	ask.Stream = true
-	if a.streamUsage {
-		ask.StreamOptions = &streamOptions{IncludeUsage: true}
-	}
-	return a.format.Stream(ctx, chatPath, ask, chatLimit, &talk{adapter: a, asked: ask.bytes()}, delta)
+	return a.format.Stream(ctx, chatPath, ask.body, chatLimit, &talk{adapter: a, asked: ask.bytes}, delta)
 }
 
 // talk is one streamed answer.
@@ -49,10 +45,9 @@ func (t *talk) Event(status int, e wire.Event) (string, error) {
 		t.ended = true
 		return "", wire.ErrDone
 	}
-	var body chatAnswer
-	err := wire.Decode([]byte(data), &body)
-	err = t.adapter.format.Problem(wire.Answer{Status: status, Body: []byte(data)}, body.Envelope, err)
-	if err != nil {
+	answer := wire.Answer{Status: status, Body: []byte(data)}
+	body, err := decodeAnswer(answer.Body)
+	if err = t.adapter.format.Problem(answer, body.Envelope, err); err != nil {
 		return "", err
 	}
 	if len(body.Usage) > 0 && string(body.Usage) != "null" {

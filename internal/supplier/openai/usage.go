@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 
+	"unitask/internal/jsonread"
 	"unitask/internal/supplier"
 	"unitask/internal/supplier/wire"
 )
@@ -21,19 +22,22 @@ type usage struct {
 	cost          float64 // US dollars
 }
 
-// parseUsage reads a usage report: of chats and embeddings, of images and recordings, and of an
-// aggregator's charge. It never fails: a paid answer isn't thrown away for a bad report.
+// report is a usage report as it stands: of chats and embeddings, of images and recordings, and of an
+// aggregator's charge.
+type report struct {
+	Prompt     json.RawMessage `json:"prompt_tokens"`
+	Completion json.RawMessage `json:"completion_tokens"`
+	Input      json.RawMessage `json:"input_tokens"`
+	Output     json.RawMessage `json:"output_tokens"`
+	Seconds    json.RawMessage `json:"seconds"`
+	Cost       json.RawMessage `json:"cost"`
+}
+
+// parseUsage reads a usage report. It never fails: a paid answer isn't thrown away for a bad report.
 func parseUsage(b json.RawMessage) usage {
-	var r struct {
-		Prompt     json.RawMessage `json:"prompt_tokens"`
-		Completion json.RawMessage `json:"completion_tokens"`
-		Input      json.RawMessage `json:"input_tokens"`
-		Output     json.RawMessage `json:"output_tokens"`
-		Seconds    json.RawMessage `json:"seconds"`
-		Cost       json.RawMessage `json:"cost"`
-	}
-	if len(b) > 0 {
-		_ = wire.Decode(b, &r)
+	r, ok := scanReport(b)
+	if !ok && len(b) > 0 {
+		r = decodeReport(b)
 	}
 	return usage{
 		input:  max(wire.Count(r.Prompt), wire.Count(r.Input)),
@@ -41,6 +45,34 @@ func parseUsage(b json.RawMessage) usage {
 		millis: millis(r.Seconds),
 		cost:   wire.Number(r.Cost, maxCost),
 	}
+}
+
+func decodeReport(b []byte) (r report) {
+	_ = wire.Decode(b, &r)
+	return r
+}
+
+// scanReport reads the reports that there mostly are: no member twice and none of another case. Of the rest
+// it says that it isn't ok.
+func scanReport(b []byte) (r report, ok bool) {
+	in := jsonread.New(b)
+	for m := in.Among("prompt_tokens", "completion_tokens", "input_tokens", "output_tokens", "seconds", "cost"); m.Next(); {
+		switch m.Name {
+		case "prompt_tokens":
+			r.Prompt = in.Value()
+		case "completion_tokens":
+			r.Completion = in.Value()
+		case "input_tokens":
+			r.Input = in.Value()
+		case "output_tokens":
+			r.Output = in.Value()
+		case "seconds":
+			r.Seconds = in.Value()
+		case "cost":
+			r.Cost = in.Value()
+		}
+	}
+	return r, in.Done()
 }
 
 func millis(seconds json.RawMessage) int64 {

@@ -1,14 +1,11 @@
 package wire
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
-	"sync"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"unitask/internal/catalog"
+	"unitask/internal/jsonread"
 	"unitask/internal/supplier"
 )
 
@@ -42,27 +39,14 @@ func Members(object json.RawMessage) map[string]json.RawMessage {
 	return m
 }
 
-// decoders are used again.
-var decoders = sync.Pool{New: func() any { return jsontext.NewDecoder(bytes.NewBuffer(nil)) }}
-
 // unknown returns the first member of a canonical object that known lacks. Values are passed over
 // where they stand: a prompt may be long, and every route asks.
 func unknown(object json.RawMessage, known []string) string {
-	d := decoders.Get().(*jsontext.Decoder)
-	defer decoders.Put(d)
-	d.Reset(bytes.NewBuffer(object))
-	for first := true; ; first = false {
-		name, err := d.ReadToken()
-		switch {
-		case err != nil || name.Kind() == '}':
-			return ""
-		case first:
-			continue // the brace
-		case !slices.Contains(known, name.String()):
-			return name.String()
-		}
-		if d.SkipValue() != nil {
-			return ""
+	in := jsonread.New(object)
+	for in.Open('{'); in.More('}'); in.Skip() {
+		if name := in.Name(); !slices.Contains(known, string(name)) {
+			return string(name)
 		}
 	}
+	return ""
 }

@@ -1,0 +1,41 @@
+package openai
+
+import (
+	"encoding/json"
+
+	"unitask/internal/supplier"
+	"unitask/internal/supplier/wire"
+)
+
+// Ask writes a chat for a server with these settings, and says how much text it carries.
+func Ask(r supplier.Request, maxTokens string, streamUsage, live bool) (body json.RawMessage, said int, err error) {
+	ask, err := settings{maxTokens: maxTokens, streamUsage: streamUsage}.ask(r, live)
+	return ask.body, ask.bytes, err
+}
+
+// ScanAnswer reads an answer in the quick way, and DecodeAnswer in the other.
+func ScanAnswer(b []byte) (any, bool) { return scanAnswer(b) }
+
+// DecodeAnswer leaves out what the quick way leaves out.
+func DecodeAnswer(b []byte) (any, error) {
+	var body chatAnswer
+	err := wire.Decode(b, &body)
+	if body.Object != "error" {
+		body.Object = ""
+	}
+	return body, err
+}
+
+// ScanReport reads a usage report in the quick way, and DecodeReport in the other.
+func ScanReport(b []byte) (any, bool) { return scanReport(b) }
+
+// DecodeReport reads what it can.
+func DecodeReport(b []byte) any { return decodeReport(b) }
+
+// Answered returns what makes an answer's body a result.
+func Answered() func(body []byte) (supplier.Outcome, error) {
+	a := &adapter{format: wire.Format{Meanings: meanings()}}
+	return func(body []byte) (supplier.Outcome, error) {
+		return a.decodeChat(wire.Answer{Status: 200, Body: body}, 5)
+	}
+}

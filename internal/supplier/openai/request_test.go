@@ -1,0 +1,137 @@
+package openai_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"unitask/internal/catalog"
+	"unitask/internal/supplier"
+	"unitask/internal/supplier/openai"
+	"unitask/internal/supplier/wire"
+)
+
+type chatMessage struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+// encoded is a chat request as an encoder writes it, and how much text it carries.
+func encoded(r supplier.Request, maxTokens string, streamUsage, live bool) (body []byte, said int, err error) {
+	var in struct {
+		Prompt   *string       `json:"prompt"`
+		Messages []chatMessage `json:"messages"`
+		System   *string       `json:"system"`
+	}
+	var p struct {
+		MaxOutputTokens json.RawMessage `json:"max_output_tokens"`
+		Temperature     json.RawMessage `json:"temperature"`
+		TopP            json.RawMessage `json:"top_p"`
+		Stop            []string        `json:"stop"`
+		Seed            json.RawMessage `json:"seed"`
+	}
+	if err := wire.DecodeRequest(r, &in, &p); err != nil {
+		return nil, 0, err
+	}
+	ask := struct {
+		Model               string          `json:"model"`
+		Messages            []chatMessage   `json:"messages"`
+		MaxTokens           json.RawMessage `json:"max_tokens,omitempty"`
+		MaxCompletionTokens json.RawMessage `json:"max_completion_tokens,omitempty"`
+		Temperature         json.RawMessage `json:"temperature,omitempty"`
+		TopP                json.RawMessage `json:"top_p,omitempty"`
+		Stop                []string        `json:"stop,omitempty"`
+		Seed                json.RawMessage `json:"seed,omitempty"`
+		Stream              bool            `json:"stream,omitzero"`
+		StreamOptions       map[string]bool `json:"stream_options,omitempty"`
+	}{Model: r.Model, Stop: p.Stop, Seed: p.Seed, Stream: live}
+	if r.Model != "o1" {
+		ask.Temperature, ask.TopP = p.Temperature, p.TopP
+	}
+	if maxTokens == "max_tokens" {
+		ask.MaxTokens = p.MaxOutputTokens
+	} else {
+		ask.MaxCompletionTokens = p.MaxOutputTokens
+	}
+	if live && streamUsage {
+		ask.StreamOptions = map[string]bool{"include_usage": true}
+	}
+	if in.System != nil {
+		ask.Messages = append(ask.Messages, chatMessage{"system", *in.System})
+	}
+	if in.Prompt != nil {
+		ask.Messages = append(ask.Messages, chatMessage{"user", *in.Prompt})
+	}
+	ask.Messages = append(ask.Messages, in.Messages...)
+	for _, m := range ask.Messages {
+		said += len(m.Content)
+	}
+	body, err = jsonv2.Marshal(ask)
+	return body, said, err
+}
+
+// FuzzAsk: a request that the catalog takes is written as an encoder writes it, to the byte. Of the canonical requests
+// that it wouldn't take, none is written otherwise, and whatever is written is JSON.
+func FuzzAsk(f *testing.F) {
+	for _, seed := range [][2]string{
+		{`{"prompt":"hello"}`, `{}`},
+		{`{"prompt":"é\n\"\\\u0001\u007f\u2028\/😀\ud83d\ude00","system":""}`, `{"max_output_tokens":1,"temperature":0.5,"top_p":1e-7,"stop":["\n","a"],"seed":-1}`},
+		{`{"messages":[{"role":"user","content":"Hi"},{"content":"\tYes?","role":"assistant"}],"system":"Be brief."}`, `{"max_output_tokens":262144,"temperature":2}`},
+		{`{"messages":[]}`, `{"stop":[],"seed":"","top_p":null}`},
+		{`{"messages":[{"role":"user"}]}`, `{}`},
+		{`{"messages":[{"role":"user","content":"a","name":"b"}]}`, `{}`},
+		{`{"prompt":"a","prompt":"b"}`, `{}`},
+		{`{"prompt":1}`, `{"stop":[1]}`},
+		{`{"prompt":"a"}`, `{"stop":"b"}`},
+		{`{"prompt":"a"}`, `{"top_k":1}`},
+		{`{"Prompt":"a"}`, `{}`},
+		{`{`, `{}`},
+		{`[]`, `{}x`},
+		{`null`, `null`},
+	} {
+		f.Add(seed[0], seed[1], "model-1", true, true, true)
+		f.Add(seed[0], seed[1], "o1", false, false, true)
+	}
+	directory, err := catalog.Default()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, input, parameters, model string, older, streamUsage, live bool) {
+		r, valid := canonical(directory, input, parameters)
+		r.Model = "model-1"
+		if model == "o1" {
+			r.Model = model
+		}
+		maxTokens := "max_completion_tokens"
+		if older {
+			maxTokens = "max_tokens"
+		}
+		got, said, err := openai.Ask(r, maxTokens, streamUsage, live)
+		if err != nil && !valid {
+			return
+		}
+		if err == nil && !json.Valid(got) {
+			t.Errorf("no JSON: %s", got)
+		}
+		if !jsontext.Value(r.Input).IsValid() || !jsontext.Value(r.Parameters).IsValid() {
+			return // a member twice, which the catalog keeps away
+		}
+		want, wantSaid, wantErr := encoded(r, maxTokens, streamUsage, live)
+		if err != nil || wantErr != nil || string(got) != string(want) || said != wantSaid {
+			t.Errorf("%s %s (valid: %v)\ngot  %s (%d, %v)\nwant %s (%d, %v)", r.Input, r.Parameters, valid, got, said, err, want, wantSaid, wantErr)
+		}
+	})
+}
+
+// canonical returns a chat as the catalog passes it on, and whether it does at all.
+func canonical(directory *catalog.Catalog, input, parameters string) (r supplier.Request, valid bool) {
+	asked, problem := catalog.Decode([]byte(`{"capability":"text.chat","input":`+input+`,"parameters":`+parameters+`}`), catalog.Limits{})
+	if problem == nil {
+		return request("text.chat", string(asked.Input), string(asked.Parameters)), directory.Validate(asked) == nil
+	}
+	in, p := jsontext.Value(input), jsontext.Value(parameters)
+	_, _ = in.Canonicalize(), p.Canonicalize() // what isn't JSON stays as it is
+	return request("text.chat", string(in), string(p)), false
+}
