@@ -40,10 +40,11 @@ type HoldChange struct {
 	By int64
 }
 
-// HoldChanges returns what the counters change by when before becomes after, each counter once;
-// before is the zero Task at a creation. A task that ends settles its budget holds to its cost.
-func HoldChanges(before, after task.Task) []HoldChange {
-	changes := make([]HoldChange, 0, len(before.Holds)+len(after.Holds))
+// HoldChanges returns what the counters change by when before becomes after, each counter once, in the
+// memory of room; before is the zero Task at a creation. A task that ends settles its budget holds to its
+// cost.
+func HoldChanges(room []HoldChange, before, after *task.Task) []HoldChange {
+	changes := room[:0]
 	change := func(h task.Hold, by int64) {
 		c := Counter{h.Scope, h.Kind}
 		for i := range changes {

@@ -78,8 +78,8 @@ type SpendChange struct {
 
 // UsageChanges calls change with what the sums of usage change by when before becomes after; before is the
 // zero Task at a creation.
-func UsageChanges(before, after task.Task, change func(UsageChange)) {
-	ended := func(t task.Task, sign int64) {
+func UsageChanges(before, after *task.Task, change func(UsageChange)) {
+	ended := func(t *task.Task, sign int64) {
 		if t.State.Terminal() && t.FinishedAt != nil {
 			change(UsageChange{usageKey(t), usageOf(t, sign)})
 		}
@@ -90,13 +90,13 @@ func UsageChanges(before, after task.Task, change func(UsageChange)) {
 	}
 }
 
-func usageKey(t task.Task) UsageKey {
+func usageKey(t *task.Task) UsageKey {
 	return UsageKey{
 		Account: t.Scope.Account, Day: account.DateOf(*t.FinishedAt), Mode: t.Scope.Mode, Capability: t.Capability, KeyID: t.KeyID,
 	}
 }
 
-func usageOf(t task.Task, sign int64) Usage {
+func usageOf(t *task.Task, sign int64) Usage {
 	u := Usage{Cost: task.Money(sign) * t.Cost}
 	switch t.State {
 	case task.Succeeded:
@@ -116,7 +116,7 @@ func usageOf(t task.Task, sign int64) Usage {
 }
 
 // SpendChanges calls change with what the sums of suppliers change by when before becomes after.
-func SpendChanges(before, after task.Task, change func(SpendChange)) {
+func SpendChanges(before, after *task.Task, change func(SpendChange)) {
 	ended := func(a *task.Attempt, sign int64) {
 		if a.State.Ended() && a.ClosedAt != nil {
 			change(SpendChange{spendKey(after, a), spendOf(a, sign)})
@@ -136,7 +136,7 @@ func SpendChanges(before, after task.Task, change func(SpendChange)) {
 	}
 }
 
-func spendKey(t task.Task, a *task.Attempt) SpendKey {
+func spendKey(t *task.Task, a *task.Attempt) SpendKey {
 	return SpendKey{Supplier: a.Supplier, Day: account.DateOf(*a.ClosedAt), Mode: t.Scope.Mode, Capability: t.Capability, Model: a.Model}
 }
 
@@ -159,7 +159,7 @@ func spendOf(a *task.Attempt, sign int64) Spend {
 }
 
 // saved counts the task once for each supplier at which it failed before another did the work.
-func saved(t task.Task, change func(SpendChange)) {
+func saved(t *task.Task, change func(SpendChange)) {
 	last := len(t.Attempts) - 1
 	for i := t.Round; i < last; i++ {
 		a := &t.Attempts[i]

@@ -33,7 +33,8 @@ func (c *check) tasks() error {
 
 // rowsOf checks that the listing, the queue and the idempotency key lead to the task.
 func (c *check) rowsOf(t task.Task, row rowID) {
-	if !bytes.Equal(bucketByScope.of(c.tx).Get(scopeRow(t.Scope, row)), []byte(t.Capability)) {
+	listed := scopeRowOf(t.Scope, row)
+	if !bytes.Equal(bucketByScope.of(c.tx).Get(listed[:]), []byte(t.Capability)) {
 		c.find(t.ID, "it isn't in the listing of its account")
 	}
 	queued := bucketOpen.of(c.tx).Get(row[:])

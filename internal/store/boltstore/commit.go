@@ -8,6 +8,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"sync"
 	"syscall"
 	"time"
 
@@ -44,7 +45,7 @@ func (db *DB) do(ctx context.Context, o *op) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	o.done = make(chan error, 1)
+	o.done = db.answers.get()
 	db.gate.RLock()
 	if db.closed {
 		db.gate.RUnlock()
@@ -57,8 +58,23 @@ func (db *DB) do(ctx context.Context, o *op) error {
 	case db.ops <- o:
 		db.gate.RUnlock()
 	}
-	return <-o.done
+	err := <-o.done
+	db.answers.put(o.done)
+	return err
 }
+
+// answers are channels that wait for an operation to be answered. Each operation that the committer has
+// is answered once, so that a channel which was read is empty for good and serves another one.
+type answers struct{ pool sync.Pool }
+
+func (a *answers) get() chan error {
+	if c, ok := a.pool.Get().(chan error); ok {
+		return c
+	}
+	return make(chan error, 1)
+}
+
+func (a *answers) put(c chan error) { a.pool.Put(c) }
 
 // commitLoop is the committer: it ends when the channel is closed and drained.
 func (db *DB) commitLoop() {
@@ -72,7 +88,9 @@ func (db *DB) commitLoop() {
 				}
 				return
 			}
-			db.serve(db.gather(first))
+			db.waiting = db.gather(first)
+			db.serve(db.waiting)
+			clear(db.waiting)
 		case end := <-db.flushed:
 			_ = db.endFlush(end) // it has said so where that is to be known
 		case <-db.due.C:
@@ -108,7 +126,7 @@ func (db *DB) serve(group []*op) {
 
 // gather takes what waits, giving the callers just answered a chance to come back.
 func (db *DB) gather(first *op) []*op {
-	group := append(make([]*op, 0, 64), first)
+	group := append(db.waiting[:0], first)
 	for range groupRounds {
 		if len(group) >= db.maxGroup {
 			break
@@ -180,19 +198,19 @@ func (db *DB) try(group []*op) (done bool, _ error) {
 	defer x.close()
 	for _, o := range group {
 		if !o.out && !x.runOne(o) {
-			x.revert(0)
+			x.undo.revert(0)
 			return false, nil
 		}
 	}
 	if x.err != nil {
-		x.revert(0)
+		x.undo.revert(0)
 		return false, x.err
 	}
 	if x.puts > 0 {
 		begun := time.Now()
 		x.frees = !slices.ContainsFunc(group, func(o *op) bool { return o.writes && !o.frees && !o.out })
 		if err := x.commit(); err != nil {
-			x.revert(0)
+			x.undo.revert(0)
 			return false, err
 		}
 		db.onCommit(len(group), time.Since(begun))
@@ -257,13 +275,13 @@ func (x *txn) writeThrough() error {
 
 // runOne runs one operation. false: it failed after it had written, and was taken out.
 func (x *txn) runOne(o *op) bool {
-	mark, puts := len(x.undo), x.puts
+	mark, puts := len(x.undo.log), x.puts
 	o.err = x.guard(o)
 	if o.err == nil {
 		return true
 	}
 	if x.puts == puts && !errors.Is(o.err, errPanic) {
-		x.revert(mark)
+		x.undo.revert(mark)
 		return true
 	}
 	o.out = true

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math"
-	"slices"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -38,7 +37,11 @@ func counterOf(amount int64, end []byte) counter {
 	return append(bigEndian(uint64(amount)), end...)
 }
 
-func counterKey(c store.Counter) []byte { return []byte(string(c.Kind) + "\x00" + c.Scope) }
+// counterKey is a counter's key, to be looked up at once.
+func (x *txn) counterKey(c store.Counter) []byte {
+	x.key = append(append(append(x.key[:0], c.Kind...), 0), c.Scope...)
+	return x.key
+}
 
 func endOf(at time.Time) []byte { return bigEndian(uint64(at.UnixNano())) }
 
@@ -63,18 +66,17 @@ func (x *txn) standing(key []byte) *standing {
 
 // adjust sets a counter's amount and end, undoably.
 func (x *txn) adjust(s *standing, amount int64, end []byte) {
-	before, ended := s.now, s.end
+	x.undo.note(changed{counter: s, amount: s.now, end: s.end})
 	s.now, s.end = amount, end
-	x.undo = append(x.undo, func() { s.now, s.end = before, ended })
 }
 
 // read returns what a counter stands at.
-func (x *txn) read(c store.Counter) int64 { return x.standing(counterKey(c)).now }
+func (x *txn) read(c store.Counter) int64 { return x.standing(x.counterKey(c)).now }
 
 // settle applies changes to counters.
 func (x *txn) settle(changes []store.HoldChange) {
 	for _, c := range changes {
-		s := x.standing(counterKey(c.Counter))
+		s := x.standing(x.counterKey(c.Counter))
 		x.adjust(s, max(s.now+c.By, 0), s.end)
 	}
 }
@@ -85,7 +87,7 @@ func (x *txn) limit(holds []task.Hold) {
 		if h.Lasts <= 0 {
 			continue
 		}
-		s := x.standing(counterKey(store.Counter{Scope: h.Scope, Kind: h.Kind}))
+		s := x.standing(x.counterKey(store.Counter{Scope: h.Scope, Kind: h.Kind}))
 		if s.end == nil && (s.stored || s.now > 0) {
 			x.adjust(s, s.now, endOf(x.wall.Add(h.Lasts)))
 		}
@@ -100,11 +102,11 @@ func (x *txn) writeCounters() error {
 		switch {
 		case s.now == s.was && bytes.Equal(s.old, s.end):
 		case s.now == 0 && s.end == nil:
-			err = x.del(bucketHolds, []byte(key))
+			err = x.del(bucketHolds, key)
 		case bytes.Equal(s.old, s.end):
-			err = x.put(bucketHolds, []byte(key), counterOf(s.now, s.end))
+			err = x.put(bucketHolds, key, counterOf(s.now, s.end))
 		default:
-			err = putEnd(x.put, []byte(key), s.now, s.end)
+			err = putEnd(x.put, key, s.now, s.end)
 		}
 		if err != nil {
 			return err
@@ -114,11 +116,11 @@ func (x *txn) writeCounters() error {
 }
 
 // putEnd writes both rows of a counter with an end.
-func putEnd(put func(in bucket, key, value []byte) error, key []byte, amount int64, end []byte) error {
+func putEnd(put func(in bucket, key string, value []byte) error, key string, amount int64, end []byte) error {
 	if err := put(bucketHolds, key, counterOf(amount, end)); err != nil {
 		return err
 	}
-	return put(bucketHoldEnds, slices.Concat(end, key), nil)
+	return put(bucketHoldEnds, string(end)+key, nil)
 }
 
 // sweepCounters removes at most limit counters whose time was over before the given one, and returns
@@ -136,7 +138,7 @@ func (x *txn) sweepCounters(before time.Time, limit int) (int, error) {
 			return 0, errRecord
 		}
 		x.adjust(x.standing(row[counterWord:]), 0, nil)
-		if err := x.del(bucketHoldEnds, row); err != nil {
+		if err := x.del(bucketHoldEnds, string(row)); err != nil {
 			return 0, err
 		}
 	}
@@ -160,9 +162,9 @@ func endCounters(tx *bolt.Tx, from []byte, rows int) ([]byte, error) {
 		k, v = c.Next()
 	}
 	next := bytes.Clone(k)
-	put := func(in bucket, key, value []byte) error { return in.of(tx).Put(key, value) }
+	put := func(in bucket, key string, value []byte) error { return in.of(tx).Put([]byte(key), value) }
 	for key, end := range ends {
-		if err := putEnd(put, []byte(key), counter(holds.Get([]byte(key))).amount(), end); err != nil {
+		if err := putEnd(put, key, counter(holds.Get([]byte(key))).amount(), end); err != nil {
 			return nil, err
 		}
 	}

@@ -14,18 +14,27 @@ func (db *DB) CreateTask(ctx context.Context, n store.NewTask) (store.Created, e
 	if _, ok := parseID(n.ID); !ok {
 		return store.Created{}, fmt.Errorf("boltstore: %q is no task id", n.ID)
 	}
-	var c store.Created
-	err := db.do(ctx, &op{writes: true, admits: true, run: func(x *txn) (err error) {
-		c, err = x.create(n)
-		return err
-	}})
-	if err != nil {
+	c := &creation{op: op{writes: true, admits: true}, n: n}
+	c.run = c.create
+	if err := db.do(ctx, &c.op); err != nil {
 		return store.Created{}, err
 	}
-	return c, nil
+	return c.created, nil
 }
 
-func (x *txn) create(n store.NewTask) (store.Created, error) {
+// creation is a CreateTask and what comes of it.
+type creation struct {
+	op
+	n       store.NewTask
+	created store.Created
+}
+
+func (c *creation) create(x *txn) (err error) {
+	c.created, err = x.create(&c.n)
+	return err
+}
+
+func (x *txn) create(n *store.NewTask) (store.Created, error) {
 	d := idemDigest(n.Scope, n.IdempotencyHash)
 	found, ok, err := x.find(n, d)
 	if err != nil {
@@ -57,7 +66,7 @@ func (x *txn) create(n store.NewTask) (store.Created, error) {
 
 // find returns the task under n's idempotency hash, this group's own included; false where there is
 // none.
-func (x *txn) find(n store.NewTask, d digest) (task.Task, bool, error) {
+func (x *txn) find(n *store.NewTask, d digest) (task.Task, bool, error) {
 	row, logged := x.idem[d]
 	if !logged {
 		if x.db.idem.absent(d) {
@@ -69,7 +78,7 @@ func (x *txn) find(n store.NewTask, d digest) (task.Task, bool, error) {
 }
 
 // createNew records a task with its rows in the other buckets.
-func (x *txn) createNew(n store.NewTask, d digest) (store.Created, error) {
+func (x *txn) createNew(n *store.NewTask, d digest) (store.Created, error) {
 	row, _ := parseID(n.ID)
 	if _, err := x.load(row); !errors.Is(err, store.ErrNotFound) {
 		return store.Created{}, errors.Join(store.ErrExists, err)
@@ -83,7 +92,8 @@ func (x *txn) createNew(n store.NewTask, d digest) (store.Created, error) {
 		return c, err
 	}
 	x.limit(n.Holds)
-	if err := x.put(bucketByScope, scopeRow(n.Scope, row), []byte(n.Capability)); err != nil {
+	listed := scopeRowOf(n.Scope, row)
+	if err := x.put(bucketByScope, string(listed[:]), []byte(n.Capability)); err != nil {
 		return c, err
 	}
 	x.idem[d] = row

@@ -135,7 +135,7 @@ func Runs(db *DB) (n int, err error) {
 // PutSecret writes a secret and then ends as told: the operation's own error, or a panic.
 func PutSecret(db *DB, name string, end func() error) error {
 	return db.do(context.Background(), &op{writes: true, run: func(x *txn) error {
-		if err := x.put(bucketSecrets, []byte(name), []byte("x")); err != nil {
+		if err := x.put(bucketSecrets, name, []byte("x")); err != nil {
 			return err
 		}
 		return end()
@@ -207,7 +207,7 @@ func UsageKeyAgain(key []byte) ([]byte, bool) {
 	if !ok {
 		return nil, false
 	}
-	return usageKey(key[0], r.owner, r.day, r.mode, r.capability, r.part), true
+	return usageKey(nil, key[0], r.owner, r.day, r.mode, r.capability, r.part), true
 }
 
 // RowID returns the 16 bytes of an id and its spelling from them.

@@ -69,17 +69,27 @@ func (r rowID) String() string {
 type digest [16]byte
 
 func scopeDigest(s task.Scope) digest {
-	sum := sha256.Sum256([]byte(string(s.Mode) + "\x00" + s.Account))
+	sum := sha256.Sum256(appendScope(make([]byte, 0, scopeRoom), s))
 	return digest(sum[:len(digest{})])
 }
 
 func idemDigest(s task.Scope, hash task.Hash) digest {
-	sum := sha256.Sum256([]byte(string(s.Mode) + "\x00" + s.Account + "\x00" + string(hash[:])))
+	sum := sha256.Sum256(append(append(appendScope(make([]byte, 0, scopeRoom), s), 0), hash[:]...))
 	return digest(sum[:len(digest{})])
 }
 
-// scopeRow is the key of by_scope.
-func scopeRow(s task.Scope, row rowID) []byte {
+// scopeRoom is the room for what a digest is made of, mostly.
+const scopeRoom = 128
+
+func appendScope(b []byte, s task.Scope) []byte {
+	return append(append(append(b, s.Mode...), 0), s.Account...)
+}
+
+// scopeRow is a key of by_scope.
+type scopeRow [len(digest{}) + rowSize]byte
+
+func scopeRowOf(s task.Scope, row rowID) (key scopeRow) {
 	d := scopeDigest(s)
-	return append(d[:], row[:]...)
+	copy(key[copy(key[:], d[:]):], row[:])
+	return key
 }

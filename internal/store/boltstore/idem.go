@@ -89,7 +89,7 @@ func (x *txn) writeIdem() error {
 	for d, row := range x.idem {
 		pairs = append(append(pairs, d[:]...), row[:]...)
 	}
-	return x.put(bucketIdemLog, x.db.idem.nextKey(), pairs)
+	return x.put(bucketIdemLog, string(x.db.idem.nextKey()), pairs)
 }
 
 // beginRun makes the log a run where it is due: from now on rows go to a new one. The committer calls it
@@ -215,7 +215,7 @@ func dropRuns(x *txn) error {
 		}
 	}
 	for _, k := range empty {
-		if err := x.del(bucketIdemRuns, k); err != nil {
+		if err := x.del(bucketIdemRuns, string(k)); err != nil {
 			return err
 		}
 		x.gone = append(x.gone, k)

@@ -31,7 +31,7 @@ func (db *DB) PutAccount(ctx context.Context, a account.Account) error {
 		if err := x.putJSON(bucketAccounts, a.ID, a); err != nil {
 			return err
 		}
-		return x.put(bucketAccountsByName, []byte(a.Name), []byte(a.ID))
+		return x.put(bucketAccountsByName, a.Name, []byte(a.ID))
 	}})
 }
 
@@ -103,7 +103,7 @@ func (x *txn) putKey(k account.Key) error {
 	if err := x.putJSON(bucketKeys, k.ID, k); err != nil {
 		return err
 	}
-	return x.put(bucketKeysByHash, k.Hash[:], []byte(k.ID))
+	return x.put(bucketKeysByHash, string(k.Hash[:]), []byte(k.ID))
 }
 
 // RotateKey implements store.Keys.
@@ -199,7 +199,7 @@ func (db *DB) MarkUsed(ctx context.Context, at map[string]time.Time) error {
 			if !x.has(bucketKeys, []byte(id)) {
 				continue
 			}
-			if err := x.put(bucketKeysUsed, []byte(id), bigEndian(uint64(used.UnixNano()))); err != nil {
+			if err := x.put(bucketKeysUsed, id, bigEndian(uint64(used.UnixNano()))); err != nil {
 				return err
 			}
 		}
@@ -230,7 +230,7 @@ func (db *DB) Secret(ctx context.Context, name string, size int) ([]byte, error)
 		}
 		secret = make([]byte, size)
 		_, _ = rand.Read(secret) // never fails, by its documentation
-		return x.put(bucketSecrets, []byte(name), slices.Clone(secret))
+		return x.put(bucketSecrets, name, slices.Clone(secret))
 	}})
 	if err != nil {
 		return nil, err
@@ -245,7 +245,7 @@ func (x *txn) putJSON(in bucket, id string, value any) error {
 	if err != nil {
 		return err
 	}
-	return x.put(in, []byte(id), raw)
+	return x.put(in, id, raw)
 }
 
 // getJSON reads one value; ErrNotFound where the key is nil or unknown.

@@ -67,9 +67,10 @@ type DB struct {
 	fresh  *table       // what the log has and the tree doesn't
 	old    *table       // what the tree is taking, nil for nothing
 
-	gate   sync.RWMutex // held for reading while an operation is handed over
-	closed bool
-	ops    chan *op
+	gate    sync.RWMutex // held for reading while an operation is handed over
+	closed  bool
+	ops     chan *op
+	answers answers
 
 	// The committer's own.
 	index    *index
@@ -77,9 +78,10 @@ type DB struct {
 	sweepAt  rowID
 	usageAt  []byte
 	maxGroup int
-	group    rows // of the group under way
+	group    rows  // that the group under way changes
 	unused   chunks
-	topics   []string // room for those that a group wakes
+	txn      txn
+	waiting  []*op // of the group under way, else empty
 	wal      *wal
 	due      *time.Timer // the tree takes what there is
 	flushing bool
@@ -146,6 +148,7 @@ func start(cfg Config, b *bolt.DB) (*DB, error) {
 		ops: make(chan *op, groupLimit), drained: make(chan struct{}), index: newIndex(),
 		maxGroup: groupLimit, idem: idemLog{limit: runLength}, fresh: &table{}, flushed: make(chan flushEnd, 1), flushAfter: cfg.FlushAfter,
 	}
+	db.txn = txn{undo: undo{index: db.index}, held: map[string]*standing{}, sums: map[string]*sums{}, idem: map[digest]rowID{}}
 	db.flushBytes = min(flushBytes, db.reserve()/8)
 	if err := replay(b, cfg.Path); err != nil {
 		return nil, err

@@ -141,9 +141,9 @@ func (db *DB) ListTasks(ctx context.Context, q store.ListQuery) (store.Page, err
 // listSome appends matching tasks older than at, one more than a page at most, and returns where to
 // go on.
 func listSome(r *reader, q store.ListQuery, at rowID, tasks *[]task.Task) (next rowID, more bool, _ error) {
-	scope := scopeDigest(q.Scope)
+	scope, last := scopeDigest(q.Scope), scopeRowOf(q.Scope, at)
 	seen := 0
-	for k, capability := range r.descend(bucketByScope, scope[:], scopeRow(q.Scope, at)) {
+	for k, capability := range r.descend(bucketByScope, scope[:], last[:]) {
 		if seen++; seen > listWindow || len(*tasks) > q.PageSize() {
 			return at, true, nil
 		}

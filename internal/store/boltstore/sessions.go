@@ -35,7 +35,7 @@ func (db *DB) RedeemLink(ctx context.Context, link task.Hash, open func(account.
 		if err != nil {
 			return err
 		}
-		if err := x.del(bucketLinks, link[:]); err != nil {
+		if err := x.del(bucketLinks, string(link[:])); err != nil {
 			return err
 		}
 		return x.putJSON(bucketSessions, string(s.Hash[:]), s)
@@ -76,7 +76,7 @@ func (db *DB) DeleteSession(ctx context.Context, h task.Hash) error {
 		if !x.has(bucketSessions, h[:]) {
 			return nil
 		}
-		return x.del(bucketSessions, h[:])
+		return x.del(bucketSessions, string(h[:]))
 	}})
 }
 
@@ -100,7 +100,7 @@ func (x *txn) sweepSessions(limit int) (removed int, _ error) {
 			}
 		}
 		for _, row := range rows {
-			if err := x.del(in, row); err != nil {
+			if err := x.del(in, string(row)); err != nil {
 				return 0, err
 			}
 		}

@@ -63,7 +63,7 @@ func (x *txn) sweepTasks(before time.Time, limit int) (int, error) {
 	}
 	old := x.db.sweepAt
 	x.db.sweepAt = next
-	x.undo = append(x.undo, func() { x.db.sweepAt = old })
+	x.undo.note(changed{back: func() { x.db.sweepAt = old }})
 	counters, err := x.sweepCounters(before, limit-len(rows))
 	if err != nil {
 		return 0, err
@@ -113,8 +113,9 @@ func (x *txn) removeTask(row rowID) error {
 	if err != nil {
 		return err
 	}
-	if err := x.del(bucketTasks, row[:]); err != nil {
+	if err := x.del(bucketTasks, string(row[:])); err != nil {
 		return err
 	}
-	return x.del(bucketByScope, scopeRow(t.Scope, row))
+	listed := scopeRowOf(t.Scope, row)
+	return x.del(bucketByScope, string(listed[:]))
 }

@@ -10,21 +10,24 @@ import (
 	"unitask/internal/task"
 )
 
-// txn is a group under way: the rows that it changes, and a log that undoes the changes in memory.
+// txn is a group under way: the rows that it changes, and a log that undoes the changes in memory. The
+// next group has its memory.
 type txn struct {
 	reader // its first layer is the group's own
 	db     *DB
 	now    tick
 	wall   time.Time
-	undo   []func()
+	undo   undo
 	puts   int                  // changes of rows
 	bytes  int64                // that they take, an estimate
 	held   map[string]*standing // counters that the group has met, by their keys
-	sums   map[string]*sums     // those of usage, by their keys; nil where it has met none
+	sums   map[string]*sums     // those of usage, by their keys
 	doors  bool                 // keys or accounts changed
 	idem   map[digest]rowID     // of this group, not yet visible to readers
 	topics []string             // to be woken
 	gone   [][]byte             // idempotency runs that were dropped
+	by     []store.HoldChange   // room for those of one task
+	key    []byte               // room for the key of a counter or of a sum
 
 	frees       bool // the group does nothing but make room
 	looked      bool
@@ -35,21 +38,25 @@ type txn struct {
 func (db *DB) newTxn() *txn {
 	now := db.now()
 	db.group.clear()
-	x := &txn{
+	x := &db.txn
+	x.forget()
+	*x = txn{
 		reader: db.reader(&db.group, nil), db: db, now: tick(now.Sub(db.start)), wall: db.clock.Stamp(),
-		idem: map[digest]rowID{}, topics: db.topics[:0], held: map[string]*standing{},
+		undo: x.undo, held: x.held, sums: x.sums, idem: x.idem, topics: x.topics, by: x.by, key: x.key,
 	}
 	db.index.advance(x.now)
 	x.now = db.index.now
 	return x
 }
 
-// revert undoes the changes in memory since the mark.
-func (x *txn) revert(mark int) {
-	for i := len(x.undo) - 1; i >= mark; i-- {
-		x.undo[i]()
-	}
-	x.undo = x.undo[:mark]
+// forget empties what the next group will use.
+func (x *txn) forget() {
+	x.undo.forget()
+	clear(x.held)
+	clear(x.sums)
+	clear(x.idem)
+	clear(x.topics)
+	x.topics = x.topics[:0]
 }
 
 // publish makes the committed group visible beside the file, and wakes who waits for it.
@@ -62,8 +69,7 @@ func (x *txn) publish() {
 		x.db.idem.dropped(key)
 	}
 	x.db.bell.Ring(x.topics...)
-	clear(x.topics)
-	x.db.topics = x.topics
+	x.forget()
 }
 
 // wake rings the topic once the group is committed; one ring too many does no harm.
@@ -85,29 +91,29 @@ const mostScratch = 4 << 20
 const fill = 0.9
 
 // put sets a row, which keeps the value.
-func (x *txn) put(in bucket, key, value []byte) error {
+func (x *txn) put(in bucket, key string, value []byte) error {
 	if value == nil {
 		value = []byte{} // a row without a value; nil is no row
 	}
 	return x.change(in, key, value)
 }
 
-func (x *txn) del(in bucket, key []byte) error { return x.change(in, key, nil) }
+func (x *txn) del(in bucket, key string) error { return x.change(in, key, nil) }
 
-func (x *txn) change(in bucket, key, value []byte) error {
+func (x *txn) change(in bucket, key string, value []byte) error {
 	if len(key) == 0 || len(key) > bolt.MaxKeySize {
 		return fmt.Errorf("boltstore: a key of %d bytes in %s", len(key), in)
 	}
 	x.puts++
 	x.bytes += weight(len(key), len(value))
-	x.db.group.set(in, string(key), value)
+	x.db.group.set(in, key, value)
 	return nil
 }
 
 // replace changes the index, undoably.
 func (x *txn) replace(old, new *entry) {
 	x.db.index.replace(old, new)
-	x.undo = append(x.undo, func() { x.db.index.replace(new, old) })
+	x.undo.note(changed{old: old, new: new})
 }
 
 // load returns a stored task; ErrNotFound where there is none.
@@ -121,12 +127,14 @@ func (x *txn) save(before, after *task.Task, l *lease, pause tick) error {
 	if err != nil {
 		return err
 	}
-	x.settle(store.HoldChanges(*before, *after))
-	x.count(*before, *after)
-	if err := x.put(bucketTasks, row[:], record); err != nil {
+	x.by = store.HoldChanges(x.by, before, after)
+	x.settle(x.by)
+	x.count(before, after)
+	key := string(row[:])
+	if err := x.put(bucketTasks, key, record); err != nil {
 		return err
 	}
-	if err := x.saveEntry(row, before, after, l, pause); err != nil {
+	if err := x.saveEntry(row, key, before, after, l, pause); err != nil {
 		return err
 	}
 	x.wake(after.ID)
@@ -144,7 +152,7 @@ func (x *txn) write(t *task.Task, encode func([]byte, *task.Task) ([]byte, error
 }
 
 // saveEntry brings the index and its bucket along.
-func (x *txn) saveEntry(row rowID, before, after *task.Task, l *lease, pause tick) error {
+func (x *txn) saveEntry(row rowID, key string, before, after *task.Task, l *lease, pause tick) error {
 	old := x.db.index.entries[row]
 	if after.State.Terminal() {
 		if old == nil {
@@ -152,7 +160,7 @@ func (x *txn) saveEntry(row rowID, before, after *task.Task, l *lease, pause tic
 		}
 		x.replace(old, nil)
 		x.wakeQueue()
-		return x.del(bucketOpen, row[:])
+		return x.del(bucketOpen, key)
 	}
 	e := entryOf(after, old, x.now, x.wall)
 	e.pause, e.lease = pause, nil
@@ -176,5 +184,5 @@ func (x *txn) saveEntry(row rowID, before, after *task.Task, l *lease, pause tic
 	if err != nil {
 		return err
 	}
-	return x.put(bucketOpen, row[:], value)
+	return x.put(bucketOpen, key, value)
 }

@@ -28,14 +28,16 @@ const (
 type sums struct{ was, now [mostNumbers]int64 }
 
 // count brings the sums of usage along.
-func (x *txn) count(before, after task.Task) {
+func (x *txn) count(before, after *task.Task) {
 	store.UsageChanges(before, after, func(c store.UsageChange) {
 		by := c.By.Numbers()
-		x.sum(usageKey(kindUsage, c.Account, c.Day, c.Mode, c.Capability, c.KeyID), by[:])
+		x.key = usageKey(x.key, kindUsage, c.Account, c.Day, c.Mode, c.Capability, c.KeyID)
+		x.sum(x.key, by[:])
 	})
 	store.SpendChanges(before, after, func(c store.SpendChange) {
 		by := c.By.Numbers()
-		x.sum(usageKey(kindSpend, c.Supplier, c.Day, c.Mode, c.Capability, c.Model), by[:])
+		x.key = usageKey(x.key, kindSpend, c.Supplier, c.Day, c.Mode, c.Capability, c.Model)
+		x.sum(x.key, by[:])
 	})
 }
 
@@ -45,14 +47,10 @@ func (x *txn) sum(key []byte, by []int64) {
 	if !ok {
 		s = &sums{was: decodeSums(x.get(bucketUsage, key))}
 		s.now = s.was
-		if x.sums == nil {
-			x.sums = map[string]*sums{}
-		}
 		x.sums[string(key)] = s
 	}
-	before := s.now
+	x.undo.note(changed{row: s, numbers: s.now})
 	store.AddSums(s.now[:], by)
-	x.undo = append(x.undo, func() { s.now = before })
 }
 
 // writeSums writes those that the group changed.
@@ -61,7 +59,7 @@ func (x *txn) writeSums() error {
 		if s.now == s.was {
 			continue
 		}
-		if err := x.put(bucketUsage, []byte(key), encodeSums(s.now)); err != nil {
+		if err := x.put(bucketUsage, key, encodeSums(s.now)); err != nil {
 			return err
 		}
 	}
@@ -99,8 +97,9 @@ func decodeSums(b []byte) (n [mostNumbers]int64) {
 	return n
 }
 
-func usageKey(kind byte, owner string, day account.Date, mode task.Mode, capability, part string) []byte {
-	b := append(make([]byte, 0, 1+len(owner)+1+dateSize+len(mode)+1+len(capability)+1+len(part)), kind)
+// usageKey is a row's key, in the memory of room.
+func usageKey(room []byte, kind byte, owner string, day account.Date, mode task.Mode, capability, part string) []byte {
+	b := append(room[:0], kind)
 	b = append(append(b, owner...), 0)
 	b = binary.BigEndian.AppendUint32(b, uint32(day))
 	b = append(append(b, mode...), 0)
@@ -198,12 +197,12 @@ func (x *txn) sweepUsage(kept time.Duration, limit int) (int, error) {
 		}
 	}
 	for _, row := range rows {
-		if err := x.del(bucketUsage, row); err != nil {
+		if err := x.del(bucketUsage, string(row)); err != nil {
 			return 0, err
 		}
 	}
 	old := x.db.usageAt
 	x.db.usageAt = next
-	x.undo = append(x.undo, func() { x.db.usageAt = old })
+	x.undo.note(changed{back: func() { x.db.usageAt = old }})
 	return len(rows), nil
 }

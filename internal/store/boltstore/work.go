@@ -63,7 +63,7 @@ func (x *txn) serve(t *tenant) {
 	old := t.served
 	x.db.index.served++
 	x.db.index.serve(t, x.db.index.served)
-	x.undo = append(x.undo, func() { x.db.index.serve(t, old) })
+	x.undo.note(changed{back: func() { x.db.index.serve(t, old) }})
 }
 
 // Renew implements store.Store.
@@ -108,33 +108,44 @@ func (db *DB) BeginAttempt(ctx context.Context, ref store.LeaseRef, p task.Plan)
 
 // Advance implements store.Store.
 func (db *DB) Advance(ctx context.Context, ref store.LeaseRef, s store.Step) (task.Task, error) {
-	var t task.Task
-	err := db.do(ctx, &op{writes: true, run: func(x *txn) error {
-		e, l, err := x.leaseFor(ref)
-		if err != nil {
-			return err
-		}
-		var changed bool
-		if t, changed, err = s.Apply(*l.task, x.wall); err != nil {
-			return err
-		}
-		before, pause := l.task, tick(0)
-		if s.Release != nil {
-			l, pause = nil, x.now.after(*s.Release)
-			x.wake(store.TopicQueue)
-		}
-		if changed {
-			return x.save(before, &t, l, pause)
-		}
-		if s.Release != nil {
-			x.replace(e, e.leased(nil, pause))
-		}
-		return nil
-	}})
-	if err != nil {
+	a := &advance{op: op{writes: true}, ref: ref, step: s}
+	a.run = a.advance
+	if err := db.do(ctx, &a.op); err != nil {
 		return task.Task{}, err
 	}
-	return t, nil
+	return *a.task, nil
+}
+
+// advance is an Advance and what comes of it.
+type advance struct {
+	op
+	ref  store.LeaseRef
+	step store.Step
+	task *task.Task // never changed: a lease may keep it
+}
+
+func (a *advance) advance(x *txn) error {
+	e, l, err := x.leaseFor(a.ref)
+	if err != nil {
+		return err
+	}
+	t, changed, err := a.step.Apply(*l.task, x.wall)
+	if err != nil {
+		return err
+	}
+	a.task = &t
+	before, pause := l.task, tick(0)
+	if a.step.Release != nil {
+		l, pause = nil, x.now.after(*a.step.Release)
+		x.wake(store.TopicQueue)
+	}
+	if changed {
+		return x.save(before, &t, l, pause)
+	}
+	if a.step.Release != nil {
+		x.replace(e, e.leased(nil, pause))
+	}
+	return nil
 }
 
 // leaseFor returns the entry and the lease that ref names; ErrFenced where it isn't held any more.

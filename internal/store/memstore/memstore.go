@@ -276,13 +276,13 @@ func (db *DB) save(before, after task.Task) error {
 	if err := enc.Encode(after); err != nil {
 		return err
 	}
-	for _, change := range store.HoldChanges(before, after) {
+	for _, change := range store.HoldChanges(nil, &before, &after) {
 		c, by := change.Counter, change.By
 		if db.counters[c] += by; db.counters[c] <= 0 {
 			delete(db.counters, c)
 		}
 	}
-	db.count(before, after)
+	db.count(&before, &after)
 	db.tasks[after.ID] = raw.Bytes()
 	if l, ok := db.leases[after.ID]; ok && after.OpenAttempt() != nil {
 		l.place = nil // it counts as an attempt now

@@ -10,7 +10,7 @@ import (
 )
 
 // count brings the sums of usage along.
-func (db *DB) count(before, after task.Task) {
+func (db *DB) count(before, after *task.Task) {
 	store.UsageChanges(before, after, func(c store.UsageChange) {
 		sums, by := db.usage[c.UsageKey].Numbers(), c.By.Numbers()
 		store.AddSums(sums[:], by[:])
