@@ -237,7 +237,7 @@ func (x *txn) commit() error {
 		return err
 	}
 	db.tables.Lock()
-	if db.fresh.empty() {
+	if db.fresh.none() {
 		db.due.Reset(db.flushAfter)
 	}
 	db.fresh.add(&db.group, seq)
@@ -261,7 +261,7 @@ func (x *txn) writeThrough() error {
 	db.keepFreelist(groupFreelist)
 	seq := db.wal.seq + 1
 	err := update(db.bolt, func(tx *bolt.Tx) error {
-		if err := applyChanges(tx, db.group.changes()); err != nil {
+		if err := applyChanges(tx, db.group.changes(nil)); err != nil {
 			return err
 		}
 		return putLogged(tx, seq)
@@ -270,6 +270,7 @@ func (x *txn) writeThrough() error {
 		return err
 	}
 	db.wal.seq = seq
+	db.noteLast(&db.group)
 	return db.measure()
 }
 

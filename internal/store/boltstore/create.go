@@ -2,7 +2,6 @@ package boltstore
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"unitask/internal/store"
@@ -80,8 +79,8 @@ func (x *txn) find(n *store.NewTask, d digest) (task.Task, bool, error) {
 // createNew records a task with its rows in the other buckets.
 func (x *txn) createNew(n *store.NewTask, d digest) (store.Created, error) {
 	row, _ := parseID(n.ID)
-	if _, err := x.load(row); !errors.Is(err, store.ErrNotFound) {
-		return store.Created{}, errors.Join(store.ErrExists, err)
+	if x.taken(row) {
+		return store.Created{}, store.ErrExists
 	}
 	t, err := n.Record(x.wall)
 	if err != nil {
@@ -100,6 +99,15 @@ func (x *txn) createNew(n *store.NewTask, d digest) (store.Created, error) {
 	return c, nil
 }
 
+// taken reports whether there is such a task. A new one is mostly beyond all that the tree has.
+func (x *txn) taken(row rowID) bool {
+	record, known := x.pending(bucketTasks, row[:])
+	if !known && string(row[:]) <= x.db.last {
+		record = x.get(bucketTasks, row[:])
+	}
+	return record != nil
+}
+
 // admit stores the task that comes in, leased and begun where that was asked for and there is room.
 func (x *txn) admit(before, t task.Task, admit store.Admit, first *store.First) (store.Created, error) {
 	if first == nil {
@@ -116,6 +124,7 @@ func (x *txn) admit(before, t task.Task, admit store.Admit, first *store.First) 
 		begun.Revision = t.Revision // one commit, one revision
 		given.Task = begun
 	}
+	l.task = &given.Task
 	return store.Created{Task: given.Task, Admit: admit, Lease: given}, x.save(&before, &given.Task, l, 0)
 }
 

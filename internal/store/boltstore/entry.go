@@ -55,7 +55,10 @@ type entry struct {
 type owner struct{ account, line string }
 
 // openAttempt is what an open attempt counts against.
-type openAttempt struct{ caps []string }
+type openAttempt struct {
+	caps []string
+	room [2]string // for those that most have
+}
 
 // stateIndex is a state's place among task.States.
 type stateIndex int8
@@ -80,7 +83,10 @@ func entryOf(t *task.Task, old *entry, now tick, wall time.Time) *entry {
 		e.deadline = now.after(t.DeadlineAt.Sub(wall))
 	}
 	if a := t.OpenAttempt(); a != nil {
-		e.attempt = newAttempt(capKeys(a.Caps))
+		e.attempt = &openAttempt{}
+		for _, c := range a.Caps {
+			e.attempt.add(c.Key)
+		}
 	}
 	return e
 }
@@ -92,17 +98,19 @@ func entryOfRow(row rowID, o openRow, wall time.Time) *entry {
 		cancel: o.Cancel, deadline: tick(0).after(min(o.Deadline.Sub(wall), o.Span)),
 	}
 	if o.Attempt {
-		e.attempt = newAttempt(o.Caps)
+		e.attempt = &openAttempt{}
+		for _, key := range o.Caps {
+			e.attempt.add(key)
+		}
 	}
 	return e
 }
 
-func newAttempt(keys []string) *openAttempt {
-	a := &openAttempt{}
-	for _, key := range keys {
-		a.caps = append(a.caps, intern(key))
+func (a *openAttempt) add(key string) {
+	if a.caps == nil {
+		a.caps = a.room[:0]
 	}
-	return a
+	a.caps = append(a.caps, intern(key))
 }
 
 // caps returns the limits that the task counts against.

@@ -1,6 +1,7 @@
 package boltstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,12 +37,14 @@ func (db *DB) beginFlush() {
 		return
 	}
 	if db.old == nil {
-		if db.fresh.empty() && !db.idem.full() {
+		if db.fresh.none() && !db.idem.full() {
 			return
 		}
 		db.tables.Lock()
-		db.old, db.fresh = db.fresh, &table{}
+		db.old, db.fresh = db.fresh, cmp.Or(db.next, &table{})
 		db.tables.Unlock()
+		db.next = nil
+		db.noteLast(&db.old.rows)
 		db.wal.turn()
 		db.idem.beginRun()
 	}
@@ -60,7 +63,7 @@ type flushEnd struct {
 func (db *DB) flush(t *table) (end flushEnd) {
 	db.bolt.MaxSize = 0
 	db.keepFreelist(db.listMost)
-	if !t.empty() {
+	if !t.none() {
 		if end.err = t.apply(db.bolt); end.err != nil {
 			return end
 		}
@@ -95,8 +98,8 @@ func (db *DB) endFlush(end flushEnd) error {
 		ended := db.old
 		db.old = nil
 		db.tables.Unlock()
-		db.unused.reuse(&ended.values, ended.bytes > db.flushBytes/2)
-		if !db.fresh.empty() {
+		db.reuse(ended)
+		if !db.fresh.none() {
 			db.due.Reset(db.flushAfter)
 		}
 	case errors.Is(end.err, store.ErrFull):
@@ -107,13 +110,36 @@ func (db *DB) endFlush(end flushEnd) error {
 	return end.err
 }
 
+// reuse takes back the memory of a table that the tree has, where no reader finds it any more. A small
+// table ends a busy time: then none is kept.
+func (db *DB) reuse(t *table) {
+	switch {
+	case t.bytes <= db.flushBytes/2:
+		db.unused, db.next = nil, nil
+	case t.inUse():
+	default:
+		db.unused.keep(&t.values)
+		if t.bytes <= 2*flushBytes {
+			t.empty()
+			db.next = t
+		}
+	}
+}
+
+// noteLast notes the last of the tasks that the tree has or is about to have.
+func (db *DB) noteLast(r *rows) {
+	for key := range r[bucketTasks] {
+		db.last = max(db.last, key)
+	}
+}
+
 // flushAll waits until the tree has everything. ErrFull where it has no room.
 func (db *DB) flushAll() error {
 	for {
 		if broken := db.broken.Load(); broken != nil {
 			return *broken
 		}
-		if !db.flushing && db.old == nil && db.fresh.empty() {
+		if !db.flushing && db.old == nil && db.fresh.none() {
 			return nil // a run of the idempotency log that finds no room can wait
 		}
 		db.beginFlush()

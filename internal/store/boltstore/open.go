@@ -80,6 +80,8 @@ type DB struct {
 	maxGroup int
 	group    rows  // that the group under way changes
 	unused   chunks
+	next     *table // empty, whose memory the next one has; nil for none
+	last     string // no task beyond it is in the tree, nor in the table that it takes
 	txn      txn
 	waiting  []*op // of the group under way, else empty
 	wal      *wal
@@ -168,6 +170,8 @@ func start(cfg Config, b *bolt.DB) (*DB, error) {
 	}
 	err = b.View(func(tx *bolt.Tx) error {
 		db.treeSize.Store(tx.Size())
+		k, _ := bucketTasks.of(tx).Cursor().Last()
+		db.last = string(k)
 		id, last, err := logOf(tx)
 		if err != nil {
 			return err

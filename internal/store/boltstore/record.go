@@ -81,10 +81,13 @@ type openRow struct {
 func encodeOpen(b []byte, t *task.Task) ([]byte, error) {
 	row := openRow{
 		Account: t.Scope.Account, Mode: t.Scope.Mode, Capability: t.Capability, State: t.State,
-		Deadline: t.DeadlineAt, Span: t.Span(), Cancel: t.CancelRequested,
+		Deadline: t.DeadlineAt, Span: t.Span(), Cancel: t.CancelRequested, Caps: make([]string, 0, 4),
 	}
 	if a := t.OpenAttempt(); a != nil {
-		row.Attempt, row.Caps = true, capKeys(a.Caps)
+		row.Attempt = true
+		for _, c := range a.Caps {
+			row.Caps = append(row.Caps, c.Key)
+		}
 	}
 	return row.encode(b)
 }
@@ -139,12 +142,4 @@ func decodeOpen(b []byte) (openRow, error) {
 		return row, fmt.Errorf("%w: %w", errRecord, err)
 	}
 	return row, nil
-}
-
-func capKeys(caps []task.Cap) []string {
-	var keys []string
-	for _, c := range caps {
-		keys = append(keys, c.Key)
-	}
-	return keys
 }

@@ -25,7 +25,9 @@ type run []byte
 func encodeRun(rows map[digest]rowID) run {
 	pairs := make([][pairSize]byte, 0, len(rows))
 	for d, row := range rows {
-		pairs = append(pairs, [pairSize]byte(slices.Concat(d[:], row[:])))
+		var p [pairSize]byte
+		copy(p[copy(p[:], d[:]):], row[:])
+		pairs = append(pairs, p)
 	}
 	slices.SortFunc(pairs, func(a, b [pairSize]byte) int { return bytes.Compare(a[:], b[:]) })
 	blocks := (len(pairs) + perBlock - 1) / perBlock

@@ -43,25 +43,36 @@ func weight(key, value int) int64 { return int64(key + value + rowWeight) }
 type table struct {
 	rows
 	values
-	bytes int64  // an estimate
-	last  uint64 // the number of the newest group
+	bytes  int64    // an estimate
+	last   uint64   // the number of the newest group
+	sorted []change // room for apply
 }
 
-func (t *table) empty() bool { return t.last == 0 }
+func (t *table) none() bool { return t.last == 0 }
 
 // add takes the rows of a group in.
 func (t *table) add(group *rows, last uint64) {
 	for b, changed := range group {
+		if len(changed) > 0 && t.rows[b] == nil {
+			t.rows[b] = map[string][]byte{}
+		}
+		had := t.rows[b]
 		for key, value := range changed {
-			old, known := t.get(bucket(b), []byte(key))
-			if known {
+			if old, known := had[key]; known {
 				t.bytes -= weight(len(key), len(old))
 			}
 			t.bytes += weight(len(key), len(value))
-			t.set(bucket(b), key, value)
+			had[key] = value
 		}
 	}
 	t.last = last
+}
+
+// empty forgets the rows, which nobody reads any more, and keeps their memory.
+func (t *table) empty() {
+	t.rows.clear()
+	t.values.empty()
+	t.bytes, t.last = 0, 0
 }
 
 // change is a row as the tree is to have it.
@@ -71,13 +82,13 @@ type change struct {
 	value []byte // nil: gone
 }
 
-// changes returns the rows, each bucket's in the order of their keys.
-func (r *rows) changes() []change {
+// changes returns the rows, each bucket's in the order of their keys, in the memory of room.
+func (r *rows) changes(room []change) []change {
 	n := 0
 	for _, changed := range r {
 		n += len(changed)
 	}
-	all := make([]change, 0, n)
+	all := slices.Grow(room[:0], n)
 	for b, changed := range r {
 		first := len(all)
 		for key, value := range changed {
@@ -92,7 +103,9 @@ func (r *rows) changes() []change {
 // it rewrites; else many small ones get by with those that the ones before made free, and a row that has
 // no place yet comes last. A crash between them does no harm: the log has the rows until the last.
 func (t *table) apply(b *bolt.DB) error {
-	rest := t.changes()
+	t.sorted = t.changes(t.sorted)
+	defer clear(t.sorted)
+	rest := t.sorted
 	for part := len(rest); ; {
 		var aside []change
 		for at := 0; at < len(rest); {
@@ -130,15 +143,26 @@ func putLogged(tx *bolt.Tx, seq uint64) error {
 	return bucketMeta.of(tx).Put(metaLogged, bigEndian(seq))
 }
 
+// applyChanges makes the changes, those of a bucket together. Most rows that are to go never came: they
+// began and ended between two flushes, and stand beyond the last row that there was.
 func applyChanges(tx *bolt.Tx, changes []change) error {
-	for _, c := range changes {
-		in := c.of(tx)
-		in.FillPercent = fill
+	var in *bolt.Bucket
+	var last string
+	var key []byte // the tree copies it
+	for i, c := range changes {
+		if i == 0 || c.bucket != changes[i-1].bucket {
+			in = c.of(tx)
+			in.FillPercent = fill
+			k, _ := in.Cursor().Last()
+			last = string(k)
+		}
+		key = append(key[:0], c.key...)
 		var err error
-		if c.value != nil {
-			err = in.Put([]byte(c.key), c.value)
-		} else {
-			err = in.Delete([]byte(c.key))
+		switch {
+		case c.value != nil:
+			err = in.Put(key, c.value)
+		case c.key <= last:
+			err = in.Delete(key)
 		}
 		if err != nil {
 			return err

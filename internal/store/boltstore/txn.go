@@ -163,15 +163,16 @@ func (x *txn) saveEntry(row rowID, key string, before, after *task.Task, l *leas
 		return x.del(bucketOpen, key)
 	}
 	e := entryOf(after, old, x.now, x.wall)
-	e.pause, e.lease = pause, nil
-	if l != nil {
+	e.pause = pause
+	if l != nil && l.task != after {
 		held := *l
 		held.task = after
 		if e.attempt != nil {
 			held.place = nil // it counts as an attempt now
 		}
-		e.lease = &held
+		l = &held
 	}
+	e.lease = l
 	x.replace(old, e)
 	if l == nil || (old != nil && len(e.caps()) < len(old.caps())) {
 		x.wakeQueue()

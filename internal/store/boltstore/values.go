@@ -28,18 +28,20 @@ func (c *chunks) take() []byte {
 	return chunk
 }
 
-// reuse takes back the chunks of a table that the tree has and that no reader finds any more. A small
-// table ends a busy time: then none are kept.
-func (c *chunks) reuse(v *values, busy bool) {
-	switch {
-	case !busy:
-		*c = nil
-	case v.lent || v.readers.Load() > 0:
-	default:
-		for _, chunk := range v.chunks[:min(len(v.chunks), mostChunks-len(*c))] {
-			*c = append(*c, chunk[:0])
-		}
+// keep takes the chunks of a table that isn't in use.
+func (c *chunks) keep(v *values) {
+	for _, chunk := range v.chunks[:min(len(v.chunks), mostChunks-len(*c))] {
+		*c = append(*c, chunk[:0])
 	}
+}
+
+// inUse reports whether somebody may hold a value of a table that no reader finds any more.
+func (v *values) inUse() bool { return v.lent || v.readers.Load() > 0 }
+
+// empty gives the chunks up, which others have by now.
+func (v *values) empty() {
+	clear(v.chunks)
+	v.chunks = v.chunks[:0]
 }
 
 // space returns where the next value goes: an empty slice with room.
