@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 
+	bolt "go.etcd.io/bbolt"
+
 	"unitask/internal/store"
 )
 
@@ -65,4 +67,15 @@ func FlushAmid(db *DB, earlier, first store.NewTask, more ...store.NewTask) (bef
 		return nil
 	}})
 	return before, after, err
+}
+
+// OpenRows returns the ids of the tasks that the tree has a row of `open` for.
+func OpenRows(db *DB) (ids []string, err error) {
+	err = db.bolt.View(func(tx *bolt.Tx) error {
+		return bucketOpen.of(tx).ForEach(func(k, _ []byte) error {
+			ids = append(ids, rowID(k).String())
+			return nil
+		})
+	})
+	return ids, err
 }

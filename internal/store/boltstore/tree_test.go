@@ -1,0 +1,77 @@
+package boltstore_test
+
+import (
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"unitask/internal/store"
+	"unitask/internal/store/boltstore"
+	"unitask/internal/task"
+)
+
+// TestTakenIDs: an id is taken wherever its task is, whichever ids came before and after it.
+func TestTakenIDs(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "unitask.db")
+	db := mustOpen(t, boltstore.Config{Path: path, NoSync: true})
+	older, first, newer := freshTask(), freshTask(), freshTask()
+	taken := func(where string, all ...store.NewTask) {
+		t.Helper()
+		for i, n := range all {
+			n.IdempotencyHash = freshTask().IdempotencyHash
+			if _, err := db.CreateTask(t.Context(), n); !errors.Is(err, store.ErrExists) {
+				t.Errorf("%s: task %d again: %v, want ErrExists", where, i, err)
+			}
+		}
+	}
+	create := func(n store.NewTask) {
+		t.Helper()
+		if c, err := db.CreateTask(t.Context(), n); err != nil || c.Admit != store.AdmitCreated {
+			t.Fatalf("CreateTask: %q, %v", c.Admit, err)
+		}
+	}
+	create(first)
+	taken("in the log", first)
+	mustFlush(t, db)
+	taken("in the tree", first)
+	create(newer)
+	create(older)
+	taken("around the tree's last", older, first, newer)
+	mustFlush(t, db)
+	taken("all in the tree", older, first, newer)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	db = mustOpen(t, boltstore.Config{Path: path, NoSync: true})
+	taken("after a start", older, first, newer)
+}
+
+// TestRowsLeaveTheTree: what the queue's bucket knows of a task goes when it ends, whether it came there or
+// the task ended before, and beside others that stay.
+func TestRowsLeaveTheTree(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "unitask.db")
+	db := mustOpen(t, boltstore.Config{Path: path, NoSync: true})
+	cancel := func(n store.NewTask) {
+		t.Helper()
+		if c, err := db.RequestCancel(t.Context(), n.Scope, n.ID); err != nil || c.State != task.Canceled {
+			t.Fatalf("RequestCancel: %q, %v", c.State, err)
+		}
+	}
+	kept, last := mustCreate(t, db), mustCreate(t, db)
+	mustFlush(t, db)
+	brief := mustCreate(t, db)
+	cancel(brief)
+	cancel(last)
+	mustFlush(t, db)
+	got, err := boltstore.OpenRows(db)
+	if diff := cmp.Diff([]string{kept.ID}, got); diff != "" || err != nil {
+		t.Errorf("rows of open tasks: %v (-want +got)\n%s", err, diff)
+	}
+	cancel(kept)
+	mustFlush(t, db)
+	if got, err = boltstore.OpenRows(db); len(got) > 0 || err != nil {
+		t.Errorf("rows of open tasks after the last has ended: %v, %v", got, err)
+	}
+}
