@@ -26,6 +26,14 @@ var errTrailing = errors.New("data after the value")
 // order: syntax (UTF-8 and lone surrogates included), duplicate members, depth, top-level members,
 // numbers. Input and Parameters of the answer don't share memory with body.
 func Decode(body []byte, lim Limits) (Request, *fault.Error) {
+	if r, ok := decodePlain(body, lim); ok {
+		return r, nil
+	}
+	return decode(body, lim)
+}
+
+// decode is Decode whatever was sent.
+func decode(body []byte, lim Limits) (Request, *fault.Error) {
 	d := decoders.Get().(*jsontext.Decoder)
 	if len(body) <= mostKept {
 		defer decoders.Put(d)

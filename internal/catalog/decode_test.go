@@ -243,6 +243,7 @@ func FuzzDecode(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
+		checkPlain(t, body, catalog.Limits{Depth: 4})
 		r, problem := catalog.Decode(body, catalog.Limits{Depth: 16})
 		if problem != nil {
 			checkRefusal(t, problem)

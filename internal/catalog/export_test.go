@@ -1,5 +1,11 @@
 package catalog
 
+// The two ways that a body is decoded.
+var (
+	DecodePlain      = decodePlain
+	DecodeThoroughly = decode
+)
+
 // Verdicts returns, of a schema, what its form and what the validator say of a value.
 func Verdicts(schema []byte) (func(raw []byte) (taken, valid bool), error) {
 	c, err := compileSchema("test", schema)

@@ -1,0 +1,217 @@
+package catalog_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"unitask/internal/catalog"
+)
+
+// checkPlain: what is taken plainly is what is read thoroughly, in memory of its own.
+func checkPlain(t *testing.T, body []byte, lim catalog.Limits) (taken bool) {
+	t.Helper()
+	given := bytes.Clone(body)
+	got, taken := catalog.DecodePlain(given, lim)
+	if !bytes.Equal(given, body) {
+		t.Fatalf("%q was changed to %q", body, given)
+	}
+	clear(given)
+	if !taken {
+		if diff := cmp.Diff(catalog.Request{}, got); diff != "" {
+			t.Fatalf("%q isn't taken, but returned (-want +got):\n%s", body, diff)
+		}
+		return false
+	}
+	want, problem := catalog.DecodeThoroughly(body, lim)
+	if problem != nil {
+		t.Fatalf("%q is taken in spite of %v", body, problem)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatalf("%q (-want +got):\n%s", body, diff)
+	}
+	_ = append(got.Input, "overrun"...)
+	_ = append(got.Parameters, "overrun"...)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatalf("the parts of %q share memory (-want +got):\n%s", body, diff)
+	}
+	return true
+}
+
+func TestDecodePlain(t *testing.T) {
+	in := func(input string) string { return `{"capability":"x","input":` + input + `}` }
+	members := func(n int) string {
+		return "{" + strings.Join(namesDown(n), ",") + "}"
+	}
+	for _, tt := range []struct {
+		name, body string
+		want       bool
+	}{
+		{"small", in(`{"prompt":"hello"}`), true},
+		{"white space", " {\n\t\"input\" : { \"b\" : [ 1 , -0.5 ,true, null ,\"é\\n\" , [ ] , { } ] } ,\r\n \"capability\": \"x\"} \n", true},
+		{"members out of order", in(`{"role":"user","content":"a","b":{"z":1,"y":2},"a":[{"d":1,"c":2}]}`), true},
+		{"parameters", `{"parameters":{"b":1,"a":2},"input":{"d":1,"c":2},"capability":"text.chat"}`, true},
+		{"no parts", `{}`, false},
+		{"no input", `{"capability":"x"}`, false},
+		{"no capability", `{"input":{}}`, false},
+		{"an empty capability", `{"capability":"","capability":"x","input":{}}`, false},
+		{"a capability twice", `{"capability":"x","input":{},"capability":"y"}`, false},
+		{"an input twice", `{"input":{},"capability":"x","input":{}}`, false},
+		{"parameters twice", `{"parameters":{},"input":{},"capability":"x","parameters":{}}`, false},
+		{"another member", `{"capability":"x","input":{},"model":1}`, false},
+		{"a name twice", in(`{"a":1,"a":2}`), false},
+		{"a name twice, out of order", in(`{"b":1,"a":2,"b":3}`), false},
+		{"a name with an escape", in(`{"\n":1}`), false},
+		{"a name beyond ASCII", in(`{"é":1}`), false},
+		{"the most members", in(members(16)), true},
+		{"too many members", in(members(17)), false},
+		{"an escape that isn't needed", in(`{"a":"\u0041"}`), false},
+		{"a number of another form", in(`{"a":1.0}`), false},
+		{"a number too large", in(`{"a":1234567890123456}`), false},
+		{"an input that is no object", in(`[]`), false},
+		{"parameters that are no object", `{"capability":"x","input":{},"parameters":null}`, false},
+		{"words run on", in(`{"a":truefalse}`), false},
+		{"half a word", in(`{"a":tru}`), false},
+		{"a comma too many", in(`{"a":[1,]}`), false},
+		{"a comma too many behind a member", in(`{"a":1,}`), false},
+		{"a comma at the end", `{"capability":"x","input":{},}`, false},
+		{"a comma too few", in(`{"a":[1 1]}`), false},
+		{"the wrong end", in(`{"a":[1}]`), false},
+		{"no colon", in(`{"a" 1}`), false},
+		{"more behind", in(`{}`) + "x", false},
+		{"two values", in(`{}`) + "{}", false},
+		{"a zero byte behind", in(`{}`) + "\x00", false},
+		{"a list", "[" + in(`{}`) + "]", false},
+		{"cut off", in(`{}`)[:20], false},
+		{"nothing", "", false},
+		{"invalid UTF-8", in("{\"a\":\"\xff\"}"), false},
+		{"deepest", in(strings.Repeat(`{"a":`, 6) + `[]` + strings.Repeat(`}`, 6)), true},
+		{"too deep", in(strings.Repeat(`{"a":`, 7) + `[]` + strings.Repeat(`}`, 7)), false},
+		{"large", in(`{"a":"` + strings.Repeat("b", 30_000) + `"}`), true},
+		{"too large", in(`{"a":"` + strings.Repeat("b", 40_000) + `"}`), false},
+	} {
+		if got := checkPlain(t, []byte(tt.body), catalog.Limits{Depth: 8}); got != tt.want {
+			t.Errorf("%s: taken %v, want %v", tt.name, got, tt.want)
+		}
+	}
+	if in := in(strings.Repeat(`{"a":`, 1000) + `1` + strings.Repeat(`}`, 1000)); checkPlain(t, []byte(in), catalog.Limits{}) {
+		t.Error("without a limit anything deep is taken")
+	}
+	if in := in(`{}`); checkPlain(t, []byte(in), catalog.Limits{Depth: 1}) {
+		t.Error("an input is taken where nothing may be nested")
+	}
+}
+
+// namesDown returns n members in the order that is farthest from theirs.
+func namesDown(n int) []string {
+	var all []string
+	for i := range n {
+		all = append(all, `"`+string(rune('z'-i))+`":{}`)
+	}
+	return all
+}
+
+// TestDecodePlainAtRandom cuts, doubles and changes bodies of every form.
+func TestDecodePlainAtRandom(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	const others = "{}[]\",: \\n0-.\xff"
+	taken := 0
+	for range 30_000 {
+		var body []byte
+		for i, name := range []string{"capability", "input", "parameters"} {
+			value := any("text.chat")
+			if i > 0 {
+				value = anything(random, 1)
+			}
+			raw, err := json.Marshal(value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			part := append(append([]byte(`"`+name+`":`), raw...), ',')
+			if random.IntN(2) == 0 {
+				body = append(body, part...)
+			} else {
+				body = append(part, body...)
+			}
+		}
+		body = append(append([]byte{'{'}, bytes.TrimSuffix(body, []byte(","))...), '}')
+		if random.IntN(2) == 0 {
+			var indented bytes.Buffer
+			if err := json.Indent(&indented, body, "", "\t"); err != nil {
+				t.Fatal(err)
+			}
+			body = indented.Bytes()
+		}
+		if checkPlain(t, body, catalog.Limits{Depth: 8}) {
+			taken++
+		}
+		switch at := random.IntN(len(body)); random.IntN(3) {
+		case 0:
+			body = body[:at]
+		case 1:
+			body = append(body[:at:at], body[random.IntN(len(body)):]...)
+		default:
+			body[at] = others[random.IntN(len(others))]
+		}
+		checkPlain(t, body, catalog.Limits{Depth: 8})
+	}
+	if taken < 3000 {
+		t.Errorf("only %d were taken", taken)
+	}
+}
+
+// unordered is an object whose members are written in no order.
+type unordered struct {
+	names  []string
+	values []any
+}
+
+func (o unordered) MarshalJSON() ([]byte, error) {
+	b := []byte{'{'}
+	for i, name := range o.names {
+		value, err := json.Marshal(o.values[i])
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(append(append(append(b, '"'), name...), `":`...), value...)
+	}
+	return append(b, '}'), nil
+}
+
+// anything returns a value for json.Marshal, at the top mostly an object.
+func anything(random *rand.Rand, depth int) any {
+	n := random.IntN(9 - depth)
+	if depth == 1 && random.IntN(20) > 0 {
+		n = 7
+	}
+	switch n {
+	case 0:
+		return []any{"", "a", "é\n\"", "🦊", "\u2028", "<"}[random.IntN(6)]
+	case 1:
+		return random.IntN(1000) - 500
+	case 2:
+		return []any{0.5, -1.25, 1e30, 1e-9, 123456.789}[random.IntN(5)]
+	case 3:
+		return []any{true, false, nil}[random.IntN(3)]
+	case 4:
+		list := []any{}
+		for range random.IntN(4) {
+			list = append(list, anything(random, depth+1))
+		}
+		return list
+	default:
+		var o unordered
+		for range random.IntN(6) {
+			o.names = append(o.names, []string{"a", "b", "c", "content", "role", "messages", "", "é", "prompt"}[random.IntN(9)])
+			o.values = append(o.values, anything(random, depth+1))
+		}
+		return o
+	}
+}
