@@ -32,3 +32,18 @@ func BenchmarkChoose(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkEstimate estimates a small chat with the default parameters and with its own.
+func BenchmarkEstimate(b *testing.B) {
+	for name, parameters := range map[string]string{"default": `{"max_output_tokens":1024}`, "own": `{"max_output_tokens":200,"temperature":0.7}`} {
+		b.Run(name, func(b *testing.B) {
+			input, parameters := []byte(`{"prompt":"hello"}`), []byte(parameters)
+			b.ReportAllocs()
+			for b.Loop() {
+				if routing.Estimate("text.chat", 0, input, parameters).OutputTokens > 1024 {
+					b.Fatal("too much")
+				}
+			}
+		})
+	}
+}

@@ -1,11 +1,14 @@
 package routing
 
 import (
+	"bytes"
 	"encoding/json"
+	"math"
 	"strings"
 	"unicode/utf8"
 
 	"unitask/internal/catalog"
+	"unitask/internal/jsonscan"
 	"unitask/internal/task"
 )
 
@@ -39,11 +42,7 @@ type media struct {
 // Estimate returns an upper bound of the work a request asks for: input bytes as tokens, the asked
 // or default output. Prices are compared by it and the reservation is made from it.
 func Estimate(name catalog.Name, mediaValues int, input, parameters json.RawMessage) task.Usage {
-	var a asked
-	if !strings.HasPrefix(string(name), "text.") { // of a text only its length counts
-		_ = json.Unmarshal(input, &a) // validated already; a member of another type counts as absent
-	}
-	_ = json.Unmarshal(parameters, &a)
+	a := read(name, input, parameters)
 	size := task.Usage{InputTokens: int64(len(input)), OutputTokens: DefaultOutputTokens}
 	if a.MaxTokens > 0 {
 		size.OutputTokens = a.MaxTokens
@@ -67,6 +66,57 @@ func Estimate(name catalog.Name, mediaValues int, input, parameters json.RawMess
 		size.InputTokens += int64(mediaValues) * tokensPerImage
 	}
 	return size
+}
+
+// read is what a validated request says; a member of another type counts as absent.
+func read(name catalog.Name, input, parameters []byte) asked {
+	if strings.HasPrefix(string(name), "text.") { // of a text only its length counts
+		if most, ok := scanTokens(parameters); ok {
+			return asked{MaxTokens: most}
+		}
+		input = nil
+	}
+	var a asked
+	_ = json.Unmarshal(input, &a)
+	_ = json.Unmarshal(parameters, &a)
+	return a
+}
+
+// scanTokens returns max_output_tokens of parameters in canonical form that hold nothing but numbers and
+// texts under names of small letters: those are read in one way only. ok is false for others.
+func scanTokens(parameters []byte) (most int64, ok bool) {
+	if string(parameters) == "{}" {
+		return 0, true
+	}
+	if len(parameters) == 0 || parameters[0] != '{' {
+		return 0, false
+	}
+	for at := 0; ; {
+		name, value, ok := jsonscan.Member(parameters, at)
+		if !ok || bytes.ContainsFunc(name, func(r rune) bool { return r != '_' && (r < 'a' || r > 'z') }) {
+			return 0, false
+		}
+		end, n, ok := jsonscan.Number(parameters, value)
+		switch {
+		case string(name) != "max_output_tokens":
+			if !ok {
+				end, _, ok = jsonscan.String(parameters, value)
+			}
+		case n == math.Trunc(n):
+			most = int64(n)
+		default:
+			ok = false
+		}
+		switch {
+		case !ok || end == len(parameters):
+			return 0, false
+		case parameters[end] == '}':
+			return most, end+1 == len(parameters)
+		case parameters[end] != ',':
+			return 0, false
+		}
+		at = end
+	}
 }
 
 func speechMillis(characters int64, speed float64) int64 {

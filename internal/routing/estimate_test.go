@@ -1,0 +1,34 @@
+package routing_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"unitask/internal/routing"
+)
+
+// FuzzEstimate: of a text's parameters an estimate reads what encoding/json reads.
+func FuzzEstimate(f *testing.F) {
+	for _, seed := range []string{
+		``, `null`, `{}`, `{"max_output_tokens":200}`, `{"max_output_tokens":1,"max_output_tokens":2}`, `{"max_output_tokens":1.5}`,
+		`{"max_output_tokens":"7"}`, `{"max_output_tokens":1e3}`, `{"max_output_tokens":-5}`, `{"max_output_tokens":null}`,
+		`{"Max_Output_Tokens":9}`, `{"max_output_tokenſ":9}`, `{"max_output_tokens":5,"temperature":0.7,"voice":"Alto"}`,
+		`{"stop":["a"],"max_output_tokens":8}`, `{"a":{"max_output_tokens":8}}`, `{"a":1,"max_output_tokens":8`, `{"max_output_tokens":8},`,
+		`{"max_output_tokens":8}}`, `{"max_output_tokens":8]`, `{ "max_output_tokens" : 8 }`, `{"a":"max_output_tokens","b":1}`, `["max_output_tokens",8]`,
+		`{"max_output_tokens":12345678901234567890}`, `{"max_output_tokens":8,}`, `{"max_output_tokens":`, `{"n":true,"max_output_tokens":8}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, parameters []byte) {
+		var read struct {
+			MaxTokens int64 `json:"max_output_tokens"`
+		}
+		want := int64(routing.DefaultOutputTokens)
+		if _ = json.Unmarshal(parameters, &read); read.MaxTokens > 0 {
+			want = read.MaxTokens
+		}
+		if got := routing.Estimate("text.chat", 0, nil, parameters).OutputTokens; got != want {
+			t.Errorf("%s: got %d, want %d", parameters, got, want)
+		}
+	})
+}
