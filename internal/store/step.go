@@ -107,10 +107,14 @@ func stored(t task.Task, now time.Time) task.Task {
 	t.Revision++
 	t.UpdatedAt = now
 	var kept []task.Hold
-	for _, h := range t.Holds {
-		if !t.State.Terminal() && (h.Kind != task.HoldQueue || t.State == task.Queued) {
-			kept = append(kept, h)
+	for i, h := range t.Holds {
+		if t.State.Terminal() || (h.Kind == task.HoldQueue && t.State != task.Queued) {
+			continue
 		}
+		if kept == nil {
+			kept = make([]task.Hold, 0, len(t.Holds)-i)
+		}
+		kept = append(kept, h)
 	}
 	t.Holds = kept
 	return t

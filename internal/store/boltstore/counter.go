@@ -64,9 +64,9 @@ func (x *txn) standing(key []byte) *standing {
 	return s
 }
 
-// adjust sets a counter's amount and end, undoably.
+// adjust sets a counter's amount and end.
 func (x *txn) adjust(s *standing, amount int64, end []byte) {
-	x.undo.note(changed{counter: s, amount: s.now, end: s.end})
+	x.puts++
 	s.now, s.end = amount, end
 }
 

@@ -13,15 +13,24 @@ func (db *DB) CreateTask(ctx context.Context, n store.NewTask) (store.Created, e
 	if _, ok := parseID(n.ID); !ok {
 		return store.Created{}, fmt.Errorf("boltstore: %q is no task id", n.ID)
 	}
-	c := &creation{op: op{writes: true, admits: true}, n: n}
-	c.run = c.create
-	if err := db.do(ctx, &c.op); err != nil {
+	c, ok := db.creations.Get().(*creation)
+	if !ok {
+		c = &creation{}
+		c.run = c.create
+	}
+	c.writes, c.admits, c.n = true, true, n
+	err := db.do(ctx, &c.op)
+	created := c.created
+	*c = creation{op: op{run: c.run}}
+	db.creations.Put(c)
+	if err != nil {
 		return store.Created{}, err
 	}
-	return c.created, nil
+	return created, nil
 }
 
-// creation is a CreateTask and what comes of it.
+// creation is a CreateTask and what comes of it. It is the committer's until it is answered, and empty
+// when it serves again.
 type creation struct {
 	op
 	n       store.NewTask

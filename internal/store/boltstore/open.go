@@ -72,6 +72,8 @@ type DB struct {
 	ops     chan *op
 	answers answers
 
+	creations, advances sync.Pool // of those that were answered
+
 	// The committer's own.
 	index    *index
 	epoch    int64

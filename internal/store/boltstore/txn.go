@@ -18,7 +18,7 @@ type txn struct {
 	now    tick
 	wall   time.Time
 	undo   undo
-	puts   int                  // changes of rows
+	puts   int                  // changes of rows, and of what becomes rows: none is undone for an operation alone
 	bytes  int64                // that they take, an estimate
 	held   map[string]*standing // counters that the group has met, by their keys
 	sums   map[string]*sums     // those of usage, by their keys

@@ -41,7 +41,7 @@ func (x *txn) count(before, after *task.Task) {
 	})
 }
 
-// sum adds to a row, undoably.
+// sum adds to a row.
 func (x *txn) sum(key []byte, by []int64) {
 	s, ok := x.sums[string(key)]
 	if !ok {
@@ -49,7 +49,7 @@ func (x *txn) sum(key []byte, by []int64) {
 		s.now = s.was
 		x.sums[string(key)] = s
 	}
-	x.undo.note(changed{row: s, numbers: s.now})
+	x.puts++
 	store.AddSums(s.now[:], by)
 }
 

@@ -108,20 +108,28 @@ func (db *DB) BeginAttempt(ctx context.Context, ref store.LeaseRef, p task.Plan)
 
 // Advance implements store.Store.
 func (db *DB) Advance(ctx context.Context, ref store.LeaseRef, s store.Step) (task.Task, error) {
-	a := &advance{op: op{writes: true}, ref: ref, step: s}
-	a.run = a.advance
-	if err := db.do(ctx, &a.op); err != nil {
+	a, ok := db.advances.Get().(*advance)
+	if !ok {
+		a = &advance{}
+		a.run = a.advance
+	}
+	a.writes, a.ref, a.step = true, ref, s
+	err := db.do(ctx, &a.op)
+	t := a.task
+	*a = advance{op: op{run: a.run}}
+	db.advances.Put(a)
+	if err != nil {
 		return task.Task{}, err
 	}
-	return *a.task, nil
+	return t, nil
 }
 
-// advance is an Advance and what comes of it.
+// advance is an Advance and what comes of it, as creation is of a CreateTask.
 type advance struct {
 	op
 	ref  store.LeaseRef
 	step store.Step
-	task *task.Task // never changed: a lease may keep it
+	task task.Task
 }
 
 func (a *advance) advance(x *txn) error {
@@ -129,18 +137,21 @@ func (a *advance) advance(x *txn) error {
 	if err != nil {
 		return err
 	}
-	t, changed, err := a.step.Apply(*l.task, x.wall)
-	if err != nil {
+	var changed bool
+	if a.task, changed, err = a.step.Apply(*l.task, x.wall); err != nil {
 		return err
 	}
-	a.task = &t
+	after := &a.task
+	if !after.State.Terminal() {
+		after = new(a.task) // the lease keeps it
+	}
 	before, pause := l.task, tick(0)
 	if a.step.Release != nil {
 		l, pause = nil, x.now.after(*a.step.Release)
 		x.wake(store.TopicQueue)
 	}
 	if changed {
-		return x.save(before, &t, l, pause)
+		return x.save(before, after, l, pause)
 	}
 	if a.step.Release != nil {
 		x.replace(e, e.leased(nil, pause))
