@@ -3,6 +3,7 @@ package boltstore
 import (
 	"context"
 	"fmt"
+	"iter"
 	"os"
 	"runtime/debug"
 	"time"
@@ -78,6 +79,17 @@ type check struct {
 }
 
 func (c *check) reader() *reader { return &reader{opened: c.tx} }
+
+// runs yields all that there are: what their filters say in memory is no part of the file.
+func (c *check) runs() iter.Seq[run] {
+	return func(yield func(run) bool) {
+		for _, v := range c.reader().descend(bucketIdemRuns, nil, nil) {
+			if !yield(v) {
+				return
+			}
+		}
+	}
+}
 
 func (c *check) find(subject, format string, args ...any) {
 	if len(c.report.Findings) == maxFindings {

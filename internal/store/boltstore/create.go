@@ -10,7 +10,8 @@ import (
 
 // CreateTask implements store.Store.
 func (db *DB) CreateTask(ctx context.Context, n store.NewTask) (store.Created, error) {
-	if _, ok := parseID(n.ID); !ok {
+	row, ok := parseID(n.ID)
+	if !ok {
 		return store.Created{}, fmt.Errorf("boltstore: %q is no task id", n.ID)
 	}
 	c, ok := db.creations.Get().(*creation)
@@ -18,7 +19,7 @@ func (db *DB) CreateTask(ctx context.Context, n store.NewTask) (store.Created, e
 		c = &creation{}
 		c.run = c.create
 	}
-	c.writes, c.admits, c.n = true, true, n
+	c.writes, c.admits, c.n, c.row = true, true, n, row
 	err := db.do(ctx, &c.op)
 	created := c.created
 	*c = creation{op: op{run: c.run}}
@@ -34,15 +35,16 @@ func (db *DB) CreateTask(ctx context.Context, n store.NewTask) (store.Created, e
 type creation struct {
 	op
 	n       store.NewTask
+	row     rowID // of its id
 	created store.Created
 }
 
 func (c *creation) create(x *txn) (err error) {
-	c.created, err = x.create(&c.n)
+	c.created, err = x.create(&c.n, c.row)
 	return err
 }
 
-func (x *txn) create(n *store.NewTask) (store.Created, error) {
+func (x *txn) create(n *store.NewTask, row rowID) (store.Created, error) {
 	d := idemDigest(n.Scope, n.IdempotencyHash)
 	found, ok, err := x.find(n, d)
 	if err != nil {
@@ -65,29 +67,29 @@ func (x *txn) create(n *store.NewTask) (store.Created, error) {
 		if err != nil {
 			return store.Created{}, err
 		}
-		c, err := x.admit(found, t, admit, n.First)
+		of, _ := parseID(found.ID)
+		c, err := x.admit(of, found, t, admit, n.First)
 		x.limit(n.Holds)
 		return c, err
 	}
-	return x.createNew(n, d)
+	return x.createNew(n, row, d)
 }
 
 // find returns the task under n's idempotency hash, this group's own included; false where there is
 // none.
 func (x *txn) find(n *store.NewTask, d digest) (task.Task, bool, error) {
-	row, logged := x.idem[d]
-	if !logged {
-		if x.db.idem.absent(d) {
-			return task.Task{}, false, nil
-		}
-		row, logged = x.db.idem.lookup(d)
+	at := x.db.idem.trace(d)
+	if row, ok := x.idem[d]; ok {
+		at.row, at.logged = row, true
 	}
-	return findTask(&x.reader, n.Scope, n.IdempotencyHash, d, row, logged)
+	if at.none() {
+		return task.Task{}, false, nil
+	}
+	return findTask(&x.reader, n.Scope, n.IdempotencyHash, d, at, at.read(&x.reader))
 }
 
 // createNew records a task with its rows in the other buckets.
-func (x *txn) createNew(n *store.NewTask, d digest) (store.Created, error) {
-	row, _ := parseID(n.ID)
+func (x *txn) createNew(n *store.NewTask, row rowID, d digest) (store.Created, error) {
 	if x.taken(row) {
 		return store.Created{}, store.ErrExists
 	}
@@ -95,7 +97,7 @@ func (x *txn) createNew(n *store.NewTask, d digest) (store.Created, error) {
 	if err != nil {
 		return store.Created{}, err
 	}
-	c, err := x.admit(task.Task{}, t, store.AdmitCreated, n.First)
+	c, err := x.admit(row, task.Task{}, t, store.AdmitCreated, n.First)
 	if err != nil {
 		return c, err
 	}
@@ -118,10 +120,10 @@ func (x *txn) taken(row rowID) bool {
 }
 
 // admit stores the task that comes in, leased and begun where that was asked for and there is room.
-func (x *txn) admit(before, t task.Task, admit store.Admit, first *store.First) (store.Created, error) {
+func (x *txn) admit(row rowID, before, t task.Task, admit store.Admit, first *store.First) (store.Created, error) {
 	if first == nil {
 		queued := t // moves to the heap; t, which mostly goes on as a lease, doesn't
-		return store.Created{Task: t, Admit: admit}, x.save(&before, &queued, nil, 0)
+		return store.Created{Task: t, Admit: admit}, x.save(row, &before, &queued, nil, 0)
 	}
 	l := &lease{node: first.Node, epoch: x.db.nextEpoch(), expires: x.now.after(first.Term)}
 	given := &store.Lease{Ref: store.LeaseRef{TaskID: t.ID, Epoch: l.epoch}, Task: t, Left: t.DeadlineAt.Sub(x.wall)}
@@ -134,7 +136,7 @@ func (x *txn) admit(before, t task.Task, admit store.Admit, first *store.First) 
 		given.Task = begun
 	}
 	l.task = &given.Task
-	return store.Created{Task: given.Task, Admit: admit, Lease: given}, x.save(&before, &given.Task, l, 0)
+	return store.Created{Task: given.Task, Admit: admit, Lease: given}, x.save(row, &before, &given.Task, l, 0)
 }
 
 func (x *txn) inFlight(key string) int { return x.db.index.inFlight[key] }

@@ -57,5 +57,5 @@ func (x *txn) end(row rowID, f task.Failure) error {
 	if err != nil {
 		return err
 	}
-	return x.save(&before, &after, nil, 0)
+	return x.save(row, &before, &after, nil, 0)
 }

@@ -72,13 +72,11 @@ func lineOf(mode task.Mode, capability string) string { return string(mode) + " 
 func intern(s string) string { return unique.Make(s).Value() }
 
 // entryOf returns the entry of a stored task; old is the one before, nil for a task that comes in.
-func entryOf(t *task.Task, old *entry, now tick, wall time.Time) *entry {
-	e := &entry{cancel: t.CancelRequested, state: indexOf(t.State)}
+func entryOf(row rowID, t *task.Task, old *entry, now tick, wall time.Time) *entry {
+	e := &entry{row: row, cancel: t.CancelRequested, state: indexOf(t.State)}
 	if old != nil {
-		e.row, e.of = old.row, old.of
-		e.deadline, e.pause, e.lease = old.deadline, old.pause, old.lease
+		e.of, e.deadline, e.pause, e.lease = old.of, old.deadline, old.pause, old.lease
 	} else {
-		e.row, _ = parseID(t.ID)
 		e.of = unique.Make(owner{t.Scope.Account, lineOf(t.Scope.Mode, t.Capability)})
 		e.deadline = now.after(t.DeadlineAt.Sub(wall))
 	}

@@ -49,7 +49,7 @@ func FlushAmid(db *DB, earlier, first store.NewTask, more ...store.NewTask) (bef
 	}
 	err := db.do(context.Background(), &op{writes: true, run: func(x *txn) error {
 		row, _ := parseID(first.ID)
-		if _, err := x.create(&first); err != nil {
+		if _, err := x.create(&first, row); err != nil {
 			return err
 		}
 		before = bytes.Clone(db.group[bucketTasks][string(row[:])])
@@ -59,7 +59,8 @@ func FlushAmid(db *DB, earlier, first store.NewTask, more ...store.NewTask) (bef
 		}
 		db.flushBytes = noFlush
 		for _, n := range more {
-			if _, err := x.create(&n); err != nil {
+			row, _ := parseID(n.ID)
+			if _, err := x.create(&n, row); err != nil {
 				return err
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"iter"
 	"maps"
 	"slices"
 	"sync"
@@ -25,39 +26,50 @@ type idemLog struct {
 	limit   int // pairs that make a run
 	mu      sync.RWMutex
 	rows    map[digest]rowID
-	moving  map[digest]rowID  // on their way into a run
-	last    uint64            // the key of the newest row
-	filters map[string][]byte // of every run, and perhaps of some that were dropped, by the run's key
+	moving  map[digest]rowID // on their way into a run
+	last    uint64           // the key of the newest row
+	filters []filter         // of every run, and perhaps of some that were dropped, the newest last
 
 	run    run // made of moving; the flush's own until the committer knows its end
 	runKey []byte
 }
 
-// absent reports that no committed task has the digest. false says nothing.
-func (l *idemLog) absent(d digest) bool {
-	l.mu.RLock()
-	defer l.mu.RUnlock()
-	for _, rows := range []map[digest]rowID{l.rows, l.moving} {
-		if _, ok := rows[d]; ok {
-			return false
-		}
-	}
-	for _, filter := range l.filters {
-		if mayHold(filter, d) {
-			return false
-		}
-	}
-	return true
+// filter is a run's, beside the run's key.
+type filter struct{ key, bits []byte }
+
+// trace is where a digest may lead.
+type trace struct {
+	row    rowID
+	logged bool     // the log leads to the row
+	runs   [][]byte // keys of the runs that may hold it, the newest first
 }
 
-func (l *idemLog) lookup(d digest) (rowID, bool) {
+// none reports that no committed task has the digest.
+func (t trace) none() bool { return !t.logged && len(t.runs) == 0 }
+
+func (l *idemLog) trace(d digest) (t trace) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	row, ok := l.rows[d]
-	if !ok {
-		row, ok = l.moving[d]
+	if t.row, t.logged = l.rows[d]; !t.logged {
+		t.row, t.logged = l.moving[d]
 	}
-	return row, ok
+	for _, f := range slices.Backward(l.filters) {
+		if mayHold(f.bits, d) {
+			t.runs = append(t.runs, f.key)
+		}
+	}
+	return t
+}
+
+// read yields the runs of a trace.
+func (t trace) read(r *reader) iter.Seq[run] {
+	return func(yield func(run) bool) {
+		for _, key := range t.runs {
+			if !yield(r.get(bucketIdemRuns, key)) {
+				return
+			}
+		}
+	}
 }
 
 func (l *idemLog) publish(rows map[digest]rowID) {
@@ -140,8 +152,8 @@ func (l *idemLog) endRun(ran bool) {
 }
 
 func (l *idemLog) keep(key []byte, r run) {
-	if filter, _, ok := r.parts(); ok && len(filter) > 0 {
-		l.filters[string(key)] = bytes.Clone(filter)
+	if bits, _, ok := r.parts(); ok && len(bits) > 0 {
+		l.filters = append(l.filters, filter{bytes.Clone(key), bytes.Clone(bits)})
 	}
 }
 
@@ -149,12 +161,12 @@ func (l *idemLog) keep(key []byte, r run) {
 func (l *idemLog) dropped(key []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	delete(l.filters, string(key))
+	l.filters = slices.DeleteFunc(l.filters, func(f filter) bool { return bytes.Equal(f.key, key) })
 }
 
 // load reads the log and the filters at a start.
 func (l *idemLog) load(tx *bolt.Tx) error {
-	l.rows, l.filters = map[digest]rowID{}, map[string][]byte{}
+	l.rows = map[digest]rowID{}
 	err := bucketIdemRuns.of(tx).ForEach(func(k, v []byte) error {
 		l.keep(k, v)
 		return nil
@@ -174,16 +186,16 @@ func (l *idemLog) load(tx *bolt.Tx) error {
 	})
 }
 
-// findTask returns the stored task under an idempotency hash, given what the log says; false where
-// there is none. Rows of removed tasks stay behind and are passed over.
-func findTask(r *reader, s task.Scope, hash task.Hash, d digest, logged rowID, inLog bool) (task.Task, bool, error) {
-	if inLog {
-		if t, ok, err := matching(r, logged, s, hash); ok || err != nil {
+// findTask returns the stored task under an idempotency hash, given where that may lead and the runs to look
+// into; false where there is none. Rows of removed tasks stay behind and are passed over.
+func findTask(r *reader, s task.Scope, hash task.Hash, d digest, at trace, runs iter.Seq[run]) (task.Task, bool, error) {
+	if at.logged {
+		if t, ok, err := matching(r, at.row, s, hash); ok || err != nil {
 			return t, ok, err
 		}
 	}
-	for _, v := range r.descend(bucketIdemRuns, nil, nil) {
-		row, ok := run(v).search(d)
+	for one := range runs {
+		row, ok := one.search(d)
 		if !ok {
 			continue
 		}

@@ -80,7 +80,7 @@ type DB struct {
 	sweepAt  rowID
 	usageAt  []byte
 	maxGroup int
-	group    rows  // that the group under way changes
+	group    rows // that the group under way changes
 	unused   chunks
 	next     *table // empty, whose memory the next one has; nil for none
 	last     string // no task beyond it is in the tree, nor in the table that it takes

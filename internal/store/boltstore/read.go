@@ -93,13 +93,13 @@ func (db *DB) GetTask(ctx context.Context, s task.Scope, id string) (task.Task, 
 // FindTask implements store.Store.
 func (db *DB) FindTask(ctx context.Context, s task.Scope, idempotency task.Hash) (task.Task, error) {
 	d := idemDigest(s, idempotency)
-	if db.idem.absent(d) {
+	at := db.idem.trace(d)
+	if at.none() {
 		return task.Task{}, cmp.Or(db.readable(ctx), store.ErrNotFound)
 	}
-	row, logged := db.idem.lookup(d)
 	var t task.Task
 	err := db.view(ctx, func(r *reader) error {
-		found, ok, err := findTask(r, s, idempotency, d, row, logged)
+		found, ok, err := findTask(r, s, idempotency, d, at, at.read(r))
 		if err == nil && !ok {
 			err = store.ErrNotFound
 		}

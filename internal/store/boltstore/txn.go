@@ -121,8 +121,7 @@ func (x *txn) load(row rowID) (task.Task, error) { return readTask(&x.reader, ro
 
 // save records a task in place of before, the zero Task for a new one, and brings counters, queue and
 // leases along. A lease keeps the task, which doesn't change any more. l is the lease it has from now on, nil for none, over after the given pause.
-func (x *txn) save(before, after *task.Task, l *lease, pause tick) error {
-	row, _ := parseID(after.ID)
+func (x *txn) save(row rowID, before, after *task.Task, l *lease, pause tick) error {
 	record, err := x.write(after, encodeTask)
 	if err != nil {
 		return err
@@ -162,7 +161,7 @@ func (x *txn) saveEntry(row rowID, key string, before, after *task.Task, l *leas
 		x.wakeQueue()
 		return x.del(bucketOpen, key)
 	}
-	e := entryOf(after, old, x.now, x.wall)
+	e := entryOf(row, after, old, x.now, x.wall)
 	e.pause = pause
 	if l != nil && l.task != after {
 		held := *l

@@ -88,7 +88,7 @@ func (db *DB) Renew(ctx context.Context, node string, term time.Duration) error 
 func (db *DB) BeginAttempt(ctx context.Context, ref store.LeaseRef, p task.Plan) (task.Task, error) {
 	var t task.Task
 	err := db.do(ctx, &op{writes: true, run: func(x *txn) error {
-		_, l, err := x.leaseFor(ref)
+		e, l, err := x.leaseFor(ref)
 		if err != nil {
 			return err
 		}
@@ -98,7 +98,7 @@ func (db *DB) BeginAttempt(ctx context.Context, ref store.LeaseRef, p task.Plan)
 		if !store.Room(p.Caps, x.inFlight) {
 			return store.ErrRouteFull
 		}
-		return x.save(l.task, &t, l, 0)
+		return x.save(e.row, l.task, &t, l, 0)
 	}})
 	if err != nil {
 		return task.Task{}, err
@@ -151,7 +151,7 @@ func (a *advance) advance(x *txn) error {
 		x.wake(store.TopicQueue)
 	}
 	if changed {
-		return x.save(before, after, l, pause)
+		return x.save(e.row, before, after, l, pause)
 	}
 	if a.step.Release != nil {
 		x.replace(e, e.leased(nil, pause))
@@ -196,7 +196,7 @@ func (db *DB) RequestCancel(ctx context.Context, s task.Scope, id string) (task.
 		if t, changed, err = store.Cancel(before, l != nil, x.wall); err != nil || !changed {
 			return err
 		}
-		return x.save(&before, &t, l, pauseOf(e))
+		return x.save(row, &before, &t, l, pauseOf(e))
 	}})
 	if err != nil {
 		return task.Task{}, err
