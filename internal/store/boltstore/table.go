@@ -70,7 +70,7 @@ func (t *table) add(group *rows, last uint64) {
 
 // empty forgets the rows, which nobody reads any more, and keeps their memory.
 func (t *table) empty() {
-	t.rows.clear()
+	t.clear()
 	t.values.empty()
 	t.bytes, t.last = 0, 0
 }
