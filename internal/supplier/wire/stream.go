@@ -1,13 +1,13 @@
 package wire
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"io"
 	"net/http"
 	"os"
+	"slices"
 	"time"
 
 	"unitask/internal/supplier"
@@ -33,8 +33,10 @@ type incoming interface {
 	ended(err error) error    // what in time ended the exchange, if err comes from that
 }
 
-// mostAhead is for how many bytes memory is taken on an answer's word.
-const mostAhead = 1 << 20
+const (
+	mostAhead = 1 << 20 // for so many bytes memory is taken on an answer's word
+	unclaimed = 512     // bytes for which it is taken where the answer says nothing
+)
 
 // ended returns why an exchange ended that was under ctx and met err: ctx's own cause, or its time; nil
 // for any other.
@@ -92,15 +94,32 @@ func (s *Stream) Answer() (Answer, error) {
 	if !a.OK() {
 		s.left = min(s.left, problemLimit)
 	}
-	var body bytes.Buffer
-	if s.length > 0 {
-		body.Grow(int(min(s.length, s.left, mostAhead)) + bytes.MinRead)
-	}
-	if _, err := body.ReadFrom(s); err != nil && a.OK() {
+	var err error
+	if a.Body, err = s.rest(); err != nil && a.OK() {
 		return Answer{}, err
 	}
-	a.Body = body.Bytes()
 	return a, nil
+}
+
+// rest reads to the end, into memory of just the size that the answer claims.
+func (s *Stream) rest() (body []byte, err error) {
+	room := int64(unclaimed)
+	if s.length >= 0 {
+		room = min(s.length, s.left, mostAhead) + 1 // it takes room to learn that the end has come
+	}
+	body = make([]byte, 0, room)
+	for err == nil {
+		if len(body) == cap(body) {
+			body = slices.Grow(body, max(len(body), unclaimed))
+		}
+		var n int
+		n, err = s.Read(body[len(body):cap(body)])
+		body = body[:len(body)+n]
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return body, err
 }
 
 // bound gives what is left of the body this much time, or less where the pauses have less.
