@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"strings"
 	"sync/atomic"
 	"time"
 )
@@ -17,8 +18,24 @@ type request struct {
 	method string
 	url    *url.URL // not to be changed
 	target string   // of the request line, for the URL's own host
-	header http.Header
+	header *header
 	body   []byte // nil: none
+}
+
+// header is that of a request but for its first lines, which tell one request from another. It isn't changed.
+type header struct {
+	key    string // that it has; "": none
+	fields http.Header
+	lines  string // as a direct connection writes them
+}
+
+// framing are the fields that a direct connection itself writes, or that would contradict it.
+var framing = map[string]bool{"Host": true, "Content-Length": true, "Transfer-Encoding": true, "Connection": true, "Trailer": true}
+
+func newHeader(key string, fields http.Header) *header {
+	var lines strings.Builder
+	_ = fields.WriteSubset(&lines, framing) // a Builder takes everything
+	return &header{key, fields, lines.String()}
 }
 
 // carrier sends a request once, within the time, follows no redirect, and returns when the head of its
@@ -56,7 +73,7 @@ func (p *proxied) carry(ctx context.Context, r request, within time.Duration) (*
 	req := p.empty.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		WroteHeaders: func() { sent.Store(true) },
 	}))
-	req.Method, req.URL, req.Header = r.method, r.url, r.header
+	req.Method, req.URL, req.Header = r.method, r.url, r.header.fields
 	if len(r.body) > 0 { // without GetBody, with which net/http may send the request twice
 		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(r.body)), int64(len(r.body))
 	}
@@ -67,7 +84,8 @@ func (p *proxied) carry(ctx context.Context, r request, within time.Duration) (*
 		cancel(nil)
 		return nil, failure
 	}
-	return newStream(resp, &proxiedBody{resp.Body, ctx, cancel, timer}), nil
+	body := &proxiedBody{resp.Body, ctx, cancel, timer}
+	return &Stream{Status: resp.StatusCode, Header: Header{all: resp.Header}, in: body, body: body, length: resp.ContentLength}, nil
 }
 
 // proxiedBody is the body of an answer, decompressed by net/http.

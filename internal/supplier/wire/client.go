@@ -44,7 +44,7 @@ const (
 type Config struct {
 	BaseURL   string                                                               // http or https, without user info, query and fragment
 	APIKey    supplier.KeyFunc                                                     // nil: no key is sent
-	Authorize func(h http.Header, key string)                                      // puts the key into the headers; nil: Authorization: Bearer
+	Authorize func(h http.Header, key string)                                      // puts the key into the headers and does no more; nil: Authorization: Bearer
 	Timeout   time.Duration                                                        // of one exchange; 0: DefaultTimeout
 	Proxy     string                                                               // a proxy's URL; "": none
 	Dial      func(ctx context.Context, network, address string) (net.Conn, error) // nil: the network
@@ -53,7 +53,8 @@ type Config struct {
 // Client sends calls to one supplier. It is safe for concurrent use.
 type Client struct {
 	base      *url.URL
-	last      atomic.Pointer[place] // where the newest call went
+	last      atomic.Pointer[place]  // where the newest call went
+	usual     atomic.Pointer[header] // of the newest call that brought JSON and no header of its own
 	key       supplier.KeyFunc
 	authorize func(h http.Header, key string)
 	timeout   time.Duration
@@ -72,7 +73,7 @@ type Call struct {
 // Answer is a whole answer, of whatever status.
 type Answer struct {
 	Status int
-	Header http.Header
+	Header Header
 	Body   []byte
 }
 
@@ -156,16 +157,37 @@ func (c *Client) request(call Call) (request, error) {
 	if err != nil {
 		return request{}, Failure(supplier.NotSent, fault.Internal, errors.New("a call's path is malformed"))
 	}
-	r := request{method: cmp.Or(call.Method, http.MethodPost), url: at.url, target: at.target, body: call.Body}
-	r.header = make(http.Header, 3+len(call.Header))
-	r.header["User-Agent"] = userAgent
+	key, err := c.newestKey()
+	if err != nil {
+		return request{}, err
+	}
+	return request{
+		method: cmp.Or(call.Method, http.MethodPost), url: at.url, target: at.target, header: c.header(call, key), body: call.Body,
+	}, nil
+}
+
+// header returns the header of a call. Most calls bring none and go with that of the call before them.
+func (c *Client) header(call Call, key string) *header {
+	usual := call.Body != nil && len(call.Header) == 0
+	if last := c.usual.Load(); usual && last != nil && last.key == key {
+		return last
+	}
+	fields := make(http.Header, 3+len(call.Header))
+	fields["User-Agent"] = userAgent
 	if call.Body != nil {
-		r.header["Content-Type"] = jsonType
+		fields["Content-Type"] = jsonType
 	}
 	for name, values := range call.Header {
-		r.header[http.CanonicalHeaderKey(name)] = values
+		fields[http.CanonicalHeaderKey(name)] = values
 	}
-	return r, c.sign(r.header)
+	if key != "" {
+		c.authorize(fields, key)
+	}
+	h := newHeader(key, fields)
+	if usual {
+		c.usual.Store(h)
+	}
+	return h
 }
 
 // The headers that requests share.
@@ -194,10 +216,10 @@ func (c *Client) address(path string) (*place, error) {
 	return at, nil
 }
 
-// sign adds the key, asked for at this very moment.
-func (c *Client) sign(h http.Header) error {
+// newestKey returns the key as it is at this very moment; "" where none is sent.
+func (c *Client) newestKey() (string, error) {
 	if c.key == nil {
-		return nil
+		return "", nil
 	}
 	key, err := c.key()
 	if err == nil {
@@ -206,10 +228,9 @@ func (c *Client) sign(h http.Header) error {
 	if err != nil {
 		e := Failure(supplier.NotSent, fault.ProviderUnavailable, fmt.Errorf("key: %w", err))
 		e.Operator = true
-		return e
+		return "", e
 	}
-	c.authorize(h, key)
-	return nil
+	return key, nil
 }
 
 func bearer(h http.Header, key string) { h.Set("Authorization", "Bearer "+key) }

@@ -323,3 +323,39 @@ func TestPathNeedsItsSlash(t *testing.T) {
 		t.Errorf("outcome (-want +got):\n%s", diff)
 	}
 }
+
+// TestHeaderOfEachCall gives each call the key of its moment and the headers of its own, whatever the call before
+// it had.
+func TestHeaderOfEachCall(t *testing.T) {
+	got := make(chan string, 1)
+	srv := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		got <- strings.Join([]string{r.Header.Get("Authorization"), r.Header.Get("Content-Type"), r.Header.Get("X-More")}, "|")
+	}))
+	defer srv.Close()
+	key := ""
+	c := newClient(t, wire.Config{BaseURL: srv.URL, APIKey: func() (string, error) { return key, nil }})
+	usual := wire.Call{Path: "/", Body: []byte("{}")}
+	special := wire.Call{Path: "/", Body: []byte("{}"), Header: http.Header{"X-More": {"1"}}}
+	bare := wire.Call{Method: http.MethodGet, Path: "/"}
+	for _, step := range []struct {
+		key  string
+		call wire.Call
+		want string
+	}{
+		{"one", usual, "Bearer one|application/json|"},
+		{"one", usual, "Bearer one|application/json|"},
+		{"two", usual, "Bearer two|application/json|"},
+		{"two", special, "Bearer two|application/json|1"},
+		{"two", bare, "Bearer two||"},
+		{"two", usual, "Bearer two|application/json|"},
+		{"one", bare, "Bearer one||"},
+	} {
+		key = step.key
+		if _, err := c.Do(t.Context(), step.call); err != nil {
+			t.Fatal(err)
+		}
+		if h := <-got; h != step.want {
+			t.Errorf("%s %s went with %q, want %q", step.key, step.call.Method, h, step.want)
+		}
+	}
+}

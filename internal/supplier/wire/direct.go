@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"crypto/tls"
+	"errors"
 	"net"
 	"net/url"
 	"slices"
@@ -61,27 +62,24 @@ func (d *direct) carry(ctx context.Context, r request, within time.Duration) (*S
 		return nil, broken(ended(ctx, nil), ctx.Err(), false)
 	}
 	until := time.Now().Add(within)
-	c := d.take(until)
-	if c == nil {
-		var err error
-		if c, err = d.connect(ctx, until); err != nil {
-			return nil, err
+	for {
+		c := d.take(until)
+		if c == nil {
+			var err error
+			if c, err = d.connect(ctx, until); err != nil {
+				return nil, err
+			}
 		}
-	}
-	resp, sent, err := c.exchange(ctx, r) //nolint:bodyclose // the Stream closes it
-	if err != nil {
+		s, sent, err := c.exchange(ctx, r, until)
+		if err == nil {
+			return s, nil
+		}
 		why := ended(ctx, err)
 		c.drop()
-		return nil, broken(why, err, sent)
+		if why != nil || !errors.Is(err, errGone) {
+			return nil, broken(why, err, sent)
+		}
 	}
-	body := &directBody{ctx: ctx, src: resp.Body, last: resp.Close, c: c}
-	s := newStream(resp, body)
-	if strings.EqualFold(resp.Header.Get("Content-Encoding"), "gzip") {
-		resp.Header.Del("Content-Encoding")
-		resp.Header.Del("Content-Length")
-		s.body, s.length = &unzipper{from: body}, -1
-	}
-	return s, nil
 }
 
 // connect opens a connection. Its errors are *supplier.Error.
@@ -93,6 +91,7 @@ func (d *direct) connect(ctx context.Context, until time.Time) (*connection, err
 		return nil, broken(lapsed(ctx), err, false)
 	}
 	c := &connection{Conn: plain, plain: plain, of: d}
+	c.hangUp = c.close
 	if d.tls != nil {
 		if c.Conn, err = shake(ctx, plain, d.tls); err != nil {
 			c.close()
@@ -124,15 +123,15 @@ func shake(ctx context.Context, plain net.Conn, config *tls.Config) (net.Conn, e
 	return secure, secure.HandshakeContext(ctx)
 }
 
-// take returns an idle connection that its peer hasn't closed, the one that was used last; nil where
-// there is none.
+// take returns an idle connection, the one that was used last; nil where there is none. Its peer may have
+// closed it.
 func (d *direct) take(until time.Time) *connection {
 	for {
 		c := d.pop()
 		if c == nil {
 			return nil
 		}
-		if time.Since(c.since) < idleConnTimeout && c.SetDeadline(until) == nil && c.alive(until) {
+		if time.Since(c.since) < idleConnTimeout && c.SetDeadline(until) == nil {
 			return c
 		}
 		c.close()

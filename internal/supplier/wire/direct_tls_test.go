@@ -87,17 +87,49 @@ func (c *corked) Read(p []byte) (int, error) {
 	return c.Conn.Read(p)
 }
 
-// TestSaidTooMuch has a server say more than the answer, in a record of its own that arrives with the answer's: the
-// next request must not take it for its answer.
+// TestSaidTooMuch has a server say more than the answer: the next request must not take it for its answer.
 func TestSaidTooMuch(t *testing.T) {
-	if runtime.GOOS == "darwin" || runtime.GOOS == "windows" {
-		t.Skip("the system's certificates can't be named here")
+	encrypted := func(c net.Conn) net.Conn {
+		return tls.Server(&corked{Conn: c}, &tls.Config{Certificates: []tls.Certificate{trusted}})
 	}
+	for _, tt := range []struct {
+		name, scheme string
+		shape        func(net.Conn) net.Conn
+	}{
+		{"in a record of its own that arrives with the answer's", "https", encrypted},
+		{"with the answer", "http", func(c net.Conn) net.Conn { return &corked{Conn: c} }},
+		{"after the answer", "http", func(c net.Conn) net.Conn { return c }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if tt.scheme == "https" && (runtime.GOOS == "darwin" || runtime.GOOS == "windows") {
+				t.Skip("the system's certificates can't be named here")
+			}
+			address, said := sayingTooMuch(t, tt.shape)
+			c, dials := counted(t, wire.Config{BaseURL: tt.scheme + "://" + address})
+			for _, want := range []string{"one..", "two..", "three"} {
+				a, err := c.Do(t.Context(), wire.Call{Path: "/", Body: []byte(want)})
+				if err != nil || string(a.Body) != want {
+					t.Errorf("%q is answered with %q, %v", want, a.Body, err)
+				}
+				<-said
+			}
+			if got := dials.Load(); got != 3 {
+				t.Errorf("%d connections, want 3", got)
+			}
+		})
+	}
+}
+
+// sayingTooMuch returns the address of a server that answers each request with its own body and then with another
+// that nobody asked for; said tells when it has.
+func sayingTooMuch(t *testing.T, shape func(net.Conn) net.Conn) (address string, said <-chan struct{}) {
+	t.Helper()
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = l.Close() }()
+	t.Cleanup(func() { _ = l.Close() })
+	done := make(chan struct{}, 100)
 	go func() {
 		for {
 			plain, err := l.Accept()
@@ -106,7 +138,7 @@ func TestSaidTooMuch(t *testing.T) {
 			}
 			go func() {
 				defer func() { _ = plain.Close() }()
-				c := tls.Server(&corked{Conn: plain}, &tls.Config{Certificates: []tls.Certificate{trusted}})
+				c := shape(plain)
 				for in := bufio.NewReader(c); ; {
 					r, err := http.ReadRequest(in)
 					if err != nil {
@@ -116,18 +148,10 @@ func TestSaidTooMuch(t *testing.T) {
 					for _, text := range []string{string(body), "late."} {
 						_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"+text)
 					}
+					done <- struct{}{}
 				}
 			}()
 		}
 	}()
-	c, dials := counted(t, wire.Config{BaseURL: "https://" + l.Addr().String()})
-	for _, want := range []string{"one..", "two..", "three"} {
-		a, err := c.Do(t.Context(), wire.Call{Path: "/", Body: []byte(want)})
-		if err != nil || string(a.Body) != want {
-			t.Errorf("%q is answered with %q, %v", want, a.Body, err)
-		}
-	}
-	if got := dials.Load(); got != 3 {
-		t.Errorf("%d connections, want 3", got)
-	}
+	return l.Addr().String(), done
 }

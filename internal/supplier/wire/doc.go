@@ -15,7 +15,8 @@
 //
 // Requests and answers are written and read in the goroutine that calls, over connections of the package's own
 // (see direct): net/http's Transport hands each request through two goroutines more, which cost a gateway
-// a tenth of its CPU. It does the work where there is a proxy; what both make of an answer is the same.
+// a tenth of its CPU. It does the work where there is a proxy; what both make of an answer is the same. Plain
+// heads of answers are read here (see readPlain), all else in them by net/http.
 //
 // HTTP/1.1 only: with HTTP/2 the death of one connection would leave every submission on it with an
 // unknown outcome, where here it leaves one.

@@ -59,7 +59,7 @@ func Refusal(a Answer, m Meanings, now time.Time) *supplier.Error {
 	}
 	verdict := judge(status, p, word, meaning)
 	e := Failure(sent, verdict.Code, describe(a.Status, word))
-	e.Operator, e.Status, e.RetryAfter = verdict.Operator, a.Status, RetryAfter(a.Header, now)
+	e.Operator, e.Status, e.RetryAfter = verdict.Operator, a.Status, RetryAfter(a.Header.Get("Retry-After"), now)
 	return e
 }
 

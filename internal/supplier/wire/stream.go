@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net/http"
 	"os"
 	"slices"
 	"time"
@@ -17,7 +16,7 @@ import (
 // io.EOF, are *supplier.Error with the verdict unknown.
 type Stream struct {
 	Status int
-	Header http.Header
+	Header Header
 
 	in     incoming
 	body   io.Reader     // of in, decompressed
@@ -48,10 +47,6 @@ func ended(ctx context.Context, err error) error {
 		return errTimeout
 	}
 	return nil
-}
-
-func newStream(resp *http.Response, in incoming) *Stream {
-	return &Stream{Status: resp.StatusCode, Header: resp.Header, in: in, body: in, length: resp.ContentLength}
 }
 
 // limit bounds what is read, in bytes; 0: DefaultLimit.

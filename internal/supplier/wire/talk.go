@@ -49,7 +49,7 @@ func (f Format) Stream(ctx context.Context, path string, body any, limit int64, 
 	return listen(s, talk, delta)
 }
 
-func isJSON(h http.Header) bool {
+func isJSON(h Header) bool {
 	t, _, _ := mime.ParseMediaType(h.Get("Content-Type"))
 	return t == "application/json"
 }
