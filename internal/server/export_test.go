@@ -1,12 +1,16 @@
 package server
 
 import (
+	"net"
 	"net/http"
 
 	"unitask/internal/gate"
 	"unitask/internal/gateway"
 	"unitask/internal/task"
 )
+
+// ThriftyConn returns the connection as the API's listener would.
+func ThriftyConn(c net.Conn) net.Conn { return &conn{Conn: c} }
 
 // HandleCreated adds a path that does what a creation does but for the gateway's part: the task is there.
 func (s *Server) HandleCreated(path string, t task.Task) {

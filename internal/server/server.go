@@ -117,7 +117,7 @@ func newHTTPServer(h http.Handler, idle time.Duration, log *slog.Logger) *http.S
 // Serve answers on the listener until Shutdown; it returns nil then. Connections past the limit
 // wait in the listener's backlog.
 func (s *Server) Serve(ln net.Listener) error {
-	err := s.http.Serve(netutil.LimitListener(ln, s.limits.Connections))
+	err := s.http.Serve(netutil.LimitListener(thrifty{ln}, s.limits.Connections))
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}
