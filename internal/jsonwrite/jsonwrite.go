@@ -35,7 +35,7 @@ func (w *Writer) Reset() {
 	if cap(w.out) > keepRoom {
 		w.out = nil
 	}
-	*w = Writer{out: w.out[:0]}
+	*w = Writer{out: w.out[:0], last: w.last}
 }
 
 // keepRoom is the largest buffer, in bytes, that Reset keeps.

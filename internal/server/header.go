@@ -54,12 +54,12 @@ func checkMediaType(h http.Header) error {
 	wrong := func(field, problem string) error {
 		return fault.Invalid(field, problem).WithAspect(fault.AspectMediaType)
 	}
-	for _, encoding := range h.Values("Content-Encoding") {
+	for _, encoding := range h["Content-Encoding"] {
 		if !strings.EqualFold(strings.TrimSpace(encoding), "identity") {
 			return wrong("Content-Encoding", "must be absent: bodies are taken as they are")
 		}
 	}
-	values := h.Values("Content-Type")
+	values := h["Content-Type"]
 	if len(values) != 1 {
 		return wrong("Content-Type", "must be application/json")
 	}
@@ -85,7 +85,7 @@ func tooLarge(limit int64) *fault.Error {
 // idempotencyKey returns the one Idempotency-Key, trimmed of outer white space.
 func idempotencyKey(h http.Header) (string, error) {
 	wrong := func(problem string) (string, error) { return "", fault.Invalid(api.HeaderIdempotencyKey, problem) }
-	values := h.Values(api.HeaderIdempotencyKey)
+	values := h[api.HeaderIdempotencyKey]
 	switch {
 	case len(values) == 0:
 		return wrong("is required")

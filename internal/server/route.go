@@ -85,7 +85,7 @@ func (s *Server) limited(who door, class gate.Class, h handler) handler {
 // keyHolder is the API's door: a key, and never a cookie.
 func (s *Server) keyHolder(x *exchange) (*gate.Caller, error) {
 	var header string
-	if values := x.r.Header.Values("Authorization"); len(values) == 1 {
+	if values := x.r.Header["Authorization"]; len(values) == 1 {
 		header = values[0]
 	}
 	return s.gate.Authenticate(x.r.Context(), header)
