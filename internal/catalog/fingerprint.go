@@ -15,7 +15,7 @@ func (r Request) Fingerprint() [sha256.Size]byte {
 		parameters = []byte("{}")
 	}
 	// AppendQuote objects to invalid UTF-8 alone, which no name of Decode or of a catalog holds.
-	name, err := jsontext.AppendQuote(nil, string(r.Capability))
+	name, err := jsontext.AppendQuote(make([]byte, 0, 64), string(r.Capability))
 	if err != nil {
 		name = []byte("null")
 	}
@@ -27,5 +27,7 @@ func (r Request) Fingerprint() [sha256.Size]byte {
 	} {
 		h.Write(part)
 	}
-	return [sha256.Size]byte(h.Sum(nil))
+	var sum [sha256.Size]byte
+	h.Sum(sum[:0])
+	return sum
 }
