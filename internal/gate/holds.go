@@ -22,16 +22,21 @@ const (
 // and of the account, room in the queue, and the reserved amount of both budgets. An account's limits
 // hold for each mode on its own, so that tests take nothing from live work.
 func (g *Gate) Holds(c Caller, reserved task.Money) []task.Hold {
-	key, owner := keyScope+c.Key.Counter(), accountScope+c.Account.ID+":"+string(c.Key.Mode)
-	holds := append(make([]task.Hold, 0, 5),
-		task.Hold{Scope: key, Kind: task.HoldOpen, Amount: 1, Limit: int64(effective(c.Key.Limits.OpenTasks, g.defaults.Load().OpenTasks))},
-		task.Hold{Scope: queueScope, Kind: task.HoldQueue, Amount: 1, Limit: int64(g.defaults.Load().Queue)},
-	)
-	if n := c.Account.Limits.OpenTasks; n > 0 {
-		holds = append(holds, task.Hold{Scope: owner, Kind: task.HoldOpen, Amount: 1, Limit: int64(n)})
+	key, defaults := keyScope+c.Key.Counter(), g.defaults.Load()
+	holds := []task.Hold{
+		{Scope: key, Kind: task.HoldOpen, Amount: 1, Limit: int64(effective(c.Key.Limits.OpenTasks, defaults.OpenTasks))},
+		{Scope: queueScope, Kind: task.HoldQueue, Amount: 1, Limit: int64(defaults.Queue)},
+	}
+	limits := c.Account.Limits
+	if limits.OpenTasks <= 0 && limits.Budget <= 0 {
+		return g.budget(holds, key, c.Key.Limits, reserved)
+	}
+	owner := accountScope + c.Account.ID + ":" + string(c.Key.Mode)
+	if limits.OpenTasks > 0 {
+		holds = append(holds, task.Hold{Scope: owner, Kind: task.HoldOpen, Amount: 1, Limit: int64(limits.OpenTasks)})
 	}
 	holds = g.budget(holds, key, c.Key.Limits, reserved)
-	return g.budget(holds, owner, c.Account.Limits, reserved)
+	return g.budget(holds, owner, limits, reserved)
 }
 
 // budget appends what a task takes of a budget, where there is one.
