@@ -169,7 +169,7 @@ func (w *world) leave(capability, input string) store.Lease {
 	created, err := w.store.CreateTask(w.t.Context(), store.NewTask{
 		ID: task.NewID(task.PrefixTask, time.Now()), Scope: w.caller.Scope(), Capability: capability,
 		Input: []byte(input), Parameters: []byte(`{}`), Deadline: time.Hour,
-		First: &store.First{Node: "dead", Term: time.Minute, Plans: []task.Plan{routing.Choice{Route: w.routes[0]}.Plan(nil)}},
+		First: &store.First{Node: "dead", Term: time.Minute, Plans: []task.Plan{routing.Choice{Route: &w.routes[0]}.Plan(nil)}},
 	})
 	if err != nil || created.Task.OpenAttempt() == nil {
 		w.t.Fatalf("%+v %v", created, err)

@@ -21,7 +21,7 @@ type Want struct {
 
 // Choice is a route worth trying, with the reason it stands where it stands.
 type Choice struct {
-	Route  Route
+	Route  *Route     // of its table
 	Cost   task.Money // estimated for this request
 	Reason string
 	grant  Grant
@@ -51,9 +51,11 @@ func (c Choice) Full() task.Passed {
 // Plans returns the choices as the store tries them: each but the first only if those before it are full.
 func Plans(choices []Choice, passed []task.Passed) []task.Plan {
 	plans := make([]task.Plan, 0, len(choices))
-	for _, c := range choices {
+	for i, c := range choices {
+		if i > 0 {
+			passed = append(slices.Clip(passed), choices[i-1].Full())
+		}
 		plans = append(plans, c.Plan(passed))
-		passed = append(slices.Clip(passed), c.Full())
 	}
 	return plans
 }
@@ -102,7 +104,7 @@ func consider(r *Route, w Want, h *Health) (c Choice, reason string, code fault.
 	if reason != "" {
 		return c, reason, code
 	}
-	c = Choice{Route: *r, grant: grant}
+	c = Choice{Route: r, grant: grant}
 	if probed != "" {
 		c.Reason = "; the probe after " + probed
 	}

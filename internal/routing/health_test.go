@@ -200,7 +200,7 @@ func TestPlanNamesSoMany(t *testing.T) {
 	for i := range passed {
 		passed[i] = task.Passed{Supplier: strconv.Itoa(i)}
 	}
-	got := routing.Choice{Route: tokens("a", 1, 1)}.Plan(passed).Passed
+	got := routing.Choice{Route: new(tokens("a", 1, 1))}.Plan(passed).Passed
 	want := append(append([]task.Passed{}, passed[:32]...), task.Passed{Reason: "8 more routes were passed over"})
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

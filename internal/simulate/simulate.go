@@ -145,7 +145,7 @@ func (s *simulation) try(j *job) {
 	for _, c := range choices {
 		if s.room(c.Route.Caps()) {
 			s.note(j, passed)
-			s.begin(j, c.Route, s.health.Keep(choices, c.Route.Supplier, c.Route.Model))
+			s.begin(j, *c.Route, s.health.Keep(choices, c.Route.Supplier, c.Route.Model))
 			return
 		}
 		passed = append(passed, c.Full())
