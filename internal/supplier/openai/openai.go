@@ -98,7 +98,9 @@ func (a *adapter) chat(ctx context.Context, r supplier.Request) (supplier.Outcom
 	if err != nil {
 		return supplier.Outcome{}, err
 	}
-	return a.decodeChat(answer, ask.bytes)
+	out, err := a.decodeChat(answer, ask.bytes)
+	answer.Vacate() // the outcome holds copies
+	return out, err
 }
 
 func (a *adapter) embed(ctx context.Context, r supplier.Request) (supplier.Outcome, error) {

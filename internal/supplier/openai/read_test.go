@@ -1,10 +1,20 @@
 package openai_test
 
 import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"unitask/internal/supplier"
 	"unitask/internal/supplier/openai"
 )
 
@@ -68,4 +78,46 @@ func FuzzScanReport(f *testing.F) {
 			t.Errorf("%s (-want +got)\n%s", report, diff)
 		}
 	})
+}
+
+// TestOwnAnswers: what an answer's memory is used for later changes nothing of its result.
+func TestOwnAnswers(t *testing.T) {
+	const callers, each = 8, 40
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		name := regexp.MustCompile(`caller[0-9.]+`).Find(body)
+		switch text := strings.Repeat(string(name)+" ", 1+len(body)%7*30); {
+		case bytes.HasSuffix(name, []byte("3")): // in the other way
+			_, _ = fmt.Fprintf(w, `{"choices":[{"message":{"content":[{"text":%q}]},"finish_reason":%q}],"usage":{"Prompt_Tokens":7}}`, text, name)
+		case bytes.HasSuffix(name, []byte("4")):
+			_, _ = fmt.Fprintf(w, `{"error":{"code":%q}}`, name)
+		default:
+			_, _ = fmt.Fprintf(w, `{"choices":[{"message":{"content":%q},"finish_reason":%q}],"usage":{"prompt_tokens":7}}`, text, name)
+		}
+	}))
+	defer srv.Close()
+	a := mustNew(t, supplier.Config{BaseURL: srv.URL})
+	var all sync.WaitGroup
+	for caller := range callers {
+		all.Go(func() {
+			texts := make(map[string]*string)
+			for n := range each {
+				name := fmt.Sprintf("caller%d.%d", caller, n)
+				out, err := a.Submit(t.Context(), request("text.chat", `{"prompt":"`+name+strings.Repeat(" ", n)+`"}`, `{}`))
+				if refused := strings.HasSuffix(name, "4"); refused || err != nil {
+					if (err != nil) != refused {
+						t.Errorf("%s: %v", name, err)
+					}
+					continue
+				}
+				texts[name] = out.Result.Text
+			}
+			for name, text := range texts {
+				if words := strings.Fields(*text); len(words) == 0 || slices.ContainsFunc(words, func(w string) bool { return w != name }) {
+					t.Errorf("%s was answered %q", name, *text)
+				}
+			}
+		})
+	}
+	all.Wait()
 }

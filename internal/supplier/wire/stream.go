@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"sync"
 	"time"
 
 	"unitask/internal/supplier"
@@ -35,6 +36,8 @@ type incoming interface {
 const (
 	mostAhead = 1 << 20 // for so many bytes memory is taken on an answer's word
 	unclaimed = 512     // bytes for which it is taken where the answer says nothing
+
+	mostVacated = 64 << 10 // bytes of an answer's memory that are used again
 )
 
 // ended returns why an exchange ended that was under ctx and met err: ctx's own cause, or its time; nil
@@ -102,7 +105,7 @@ func (s *Stream) rest() (body []byte, err error) {
 	if s.length >= 0 {
 		room = min(s.length, s.left, mostAhead) + 1 // it takes room to learn that the end has come
 	}
-	body = make([]byte, 0, room)
+	body = vacant(room)
 	for err == nil {
 		if len(body) == cap(body) {
 			body = slices.Grow(body, max(len(body), unclaimed))
@@ -115,6 +118,24 @@ func (s *Stream) rest() (body []byte, err error) {
 		err = nil
 	}
 	return body, err
+}
+
+// vacated is the memory of answers that are done with.
+var vacated sync.Pool // of *[]byte
+
+// vacant returns memory for n bytes.
+func vacant(n int64) []byte {
+	if body, ok := vacated.Get().(*[]byte); ok && int64(cap(*body)) >= n {
+		return (*body)[:0]
+	}
+	return make([]byte, 0, n)
+}
+
+// Vacate leaves the body's memory to other answers. Nothing may refer to it from then on.
+func (a Answer) Vacate() {
+	if body := a.Body; cap(body) <= mostVacated {
+		vacated.Put(&body)
+	}
 }
 
 // bound gives what is left of the body this much time, or less where the pauses have less.
