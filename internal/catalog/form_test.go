@@ -175,7 +175,7 @@ func TestFormAtRandom(t *testing.T) {
 			}
 			verdicts, w := mustVerdicts(t, schema), writer{random, doc}
 			taken := 0
-			for range 2000 {
+			for range 800 {
 				value := w.value(nil, doc)
 				is, valid := verdicts(value)
 				if is {
@@ -185,8 +185,8 @@ func TestFormAtRandom(t *testing.T) {
 					t.Fatalf("%s %s: %s is taken", c.Name, part, value)
 				}
 			}
-			if part == "parameters" && taken < 50 {
-				t.Errorf("%s: %d of 2000 parameters are taken", c.Name, taken)
+			if part == "parameters" && taken < 20 {
+				t.Errorf("%s: %d of 800 parameters are taken", c.Name, taken)
 			}
 		}
 	}
