@@ -52,9 +52,9 @@ func writeMessages(w *jsonwrite.Writer, input []byte) (said int, ok bool) {
 		case "messages":
 			messages = in.Value()
 		case "prompt":
-			prompt, says = in.Text()
+			prompt, says = textIn(&in)
 		case "system":
-			system, says = in.Text()
+			system, says = textIn(&in)
 		}
 		said += len(says)
 	}
@@ -66,12 +66,23 @@ func writeMessages(w *jsonwrite.Writer, input []byte) (said int, ok bool) {
 		writeMessage(w, []byte(`"user"`), prompt)
 	}
 	more, ok := 0, true
-	if messages != nil {
+	if !absent(messages) {
 		more, ok = copyMessages(w, messages)
 	}
 	w.End(']')
 	return said + more, ok && in.Done()
 }
+
+// textIn reads a string; nil for null, which an operator's schema may take for an absent one.
+func textIn(in *jsonread.Reader) (raw, says []byte) {
+	if in.Peek() == 'n' {
+		in.Skip()
+		return nil, nil
+	}
+	return in.Text()
+}
+
+func absent(value []byte) bool { return len(value) == 0 || string(value) == "null" }
 
 func copyMessages(w *jsonwrite.Writer, messages []byte) (said int, ok bool) {
 	in := jsonread.New(messages)
@@ -129,7 +140,7 @@ func (s settings) writeParameters(w *jsonwrite.Writer, r supplier.Request) bool 
 	writeSet(w, "top_p", topP)
 	writeSet(w, "stop", stop)
 	writeSet(w, "seed", seed)
-	return in.Done() && (stop == nil || isTexts(stop))
+	return in.Done() && (absent(stop) || isTexts(stop))
 }
 
 // writeSet writes a member that says something.

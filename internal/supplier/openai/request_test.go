@@ -135,3 +135,20 @@ func canonical(directory *catalog.Catalog, input, parameters string) (r supplier
 	_, _ = in.Canonicalize(), p.Canonicalize() // what isn't JSON stays as it is
 	return request("text.chat", string(in), string(p)), false
 }
+
+// TestAskWithNull: where an operator's schema takes null, it is as good as nothing.
+func TestAskWithNull(t *testing.T) {
+	for _, tt := range []struct{ input, parameters, same, sameParameters string }{
+		{`{"messages":null,"prompt":"a","system":null}`, `{"stop":null}`, `{"prompt":"a"}`, `{}`},
+		{
+			`{"messages":[{"role":"user","content":"a"}],"prompt":null}`, `{"max_output_tokens":null,"seed":null,"stop":null,"temperature":null,"top_p":null}`,
+			`{"messages":[{"role":"user","content":"a"}]}`, `{}`,
+		},
+	} {
+		got, said, err := openai.Ask(request("text.chat", tt.input, tt.parameters), "max_tokens", true, true)
+		want, wantSaid, wantErr := openai.Ask(request("text.chat", tt.same, tt.sameParameters), "max_tokens", true, true)
+		if err != nil || wantErr != nil || string(got) != string(want) || said != wantSaid {
+			t.Errorf("%s %s: got %s (%d, %v), want %s (%d, %v)", tt.input, tt.parameters, got, said, err, want, wantSaid, wantErr)
+		}
+	}
+}
