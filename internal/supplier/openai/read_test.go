@@ -2,6 +2,8 @@ package openai_test
 
 import (
 	"bytes"
+	"compress/gzip"
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -83,6 +85,7 @@ func FuzzScanReport(f *testing.F) {
 // TestOwnAnswers: what an answer's memory is used for later changes nothing of its result.
 func TestOwnAnswers(t *testing.T) {
 	const callers, each = 8, 40
+	var hangUps sync.Map // by the callers' names
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		name := regexp.MustCompile(`caller[0-9.]+`).Find(body)
@@ -91,6 +94,22 @@ func TestOwnAnswers(t *testing.T) {
 			_, _ = fmt.Fprintf(w, `{"choices":[{"message":{"content":[{"text":%q}]},"finish_reason":%q}],"usage":{"Prompt_Tokens":7}}`, text, name)
 		case bytes.HasSuffix(name, []byte("4")):
 			_, _ = fmt.Fprintf(w, `{"error":{"code":%q}}`, name)
+		case bytes.HasSuffix(name, []byte("5")): // and breaks off
+			w.Header().Set("Content-Length", "9999")
+			_, _ = fmt.Fprintf(w, `{"choices":[{"message":{"content":%q},`, text)
+			_ = http.NewResponseController(w).Flush()
+			panic(http.ErrAbortHandler)
+		case bytes.HasSuffix(name, []byte("6")): // and waits until its caller has hung up
+			_, _ = fmt.Fprintf(w, `{"choices":[{"message":{"content":%q},`, text)
+			_ = http.NewResponseController(w).Flush()
+			hangUp, _ := hangUps.Load(string(name))
+			hangUp.(context.CancelFunc)()
+			<-r.Context().Done()
+		case bytes.HasSuffix(name, []byte("7")):
+			w.Header().Set("Content-Encoding", "gzip")
+			zip := gzip.NewWriter(w)
+			_, _ = fmt.Fprintf(zip, `{"choices":[{"message":{"content":%q}}]}`, text)
+			_ = zip.Close()
 		default:
 			_, _ = fmt.Fprintf(w, `{"choices":[{"message":{"content":%q},"finish_reason":%q}],"usage":{"prompt_tokens":7}}`, text, name)
 		}
@@ -103,9 +122,12 @@ func TestOwnAnswers(t *testing.T) {
 			texts := make(map[string]*string)
 			for n := range each {
 				name := fmt.Sprintf("caller%d.%d", caller, n)
-				out, err := a.Submit(t.Context(), request("text.chat", `{"prompt":"`+name+strings.Repeat(" ", n)+`"}`, `{}`))
-				if refused := strings.HasSuffix(name, "4"); refused || err != nil {
-					if (err != nil) != refused {
+				ctx, hangUp := context.WithCancel(t.Context())
+				hangUps.Store(name, hangUp)
+				out, err := a.Submit(ctx, request("text.chat", `{"prompt":"`+name+strings.Repeat(" ", n)+`"}`, `{}`))
+				hangUp()
+				if fails := strings.ContainsAny(name[len(name)-1:], "456"); fails || err != nil {
+					if (err != nil) != fails {
 						t.Errorf("%s: %v", name, err)
 					}
 					continue
