@@ -3,6 +3,8 @@ package gate_test
 import (
 	"context"
 	"errors"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -250,6 +252,53 @@ func TestRevocation(t *testing.T) {
 			t.Error("a revoked key is still taken")
 		}
 		revoke(nil)
+	}
+}
+
+// TestSharedCaller: requests of one key share what was read of it, which nobody changes; once a change of the
+// key's limits is recorded, every request that comes has the new ones, and those under way keep theirs.
+func TestSharedCaller(t *testing.T) {
+	const callers, changes = 4, 50
+	o := newDoor(t, gate.Defaults{CreatesPerMinute: 60, OpenTasks: 8})
+	secret, key := o.issue(task.Live, nil)
+	var limit atomic.Int64 // that is recorded for sure
+	end := make(chan struct{})
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer close(end)
+	for range callers {
+		all.Go(func() {
+			for {
+				select {
+				case <-end:
+					return
+				default:
+				}
+				recorded := limit.Load()
+				c, err := o.Authenticate(t.Context(), "Bearer "+secret)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				before := *c
+				_, _ = o.Count(c, gate.Reads)
+				_ = o.Holds(*c, 1)
+				if got := int64(c.Key.Limits.OpenTasks); got < recorded || got != int64(before.Key.Limits.OpenTasks) {
+					t.Errorf("a limit of %d, before %d; %d was recorded", got, before.Key.Limits.OpenTasks, recorded)
+					return
+				}
+			}
+		})
+	}
+	for n := range changes {
+		if _, err := o.keys.UpdateKey(t.Context(), key.ID, func(k *account.Key) { k.Limits.OpenTasks = n + 1 }); err != nil {
+			t.Fatal(err)
+		}
+		limit.Store(int64(n + 1))
+		c, err := o.Authenticate(t.Context(), "Bearer "+secret)
+		if err != nil || c.Key.Limits.OpenTasks != n+1 {
+			t.Fatalf("after change %d: %+v %v", n, c, err)
+		}
 	}
 }
 

@@ -1,0 +1,139 @@
+package catalog_test
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"unitask/internal/catalog"
+)
+
+// TestFormOfSchemasAtRandom: an operator's schema may say anything. What its form takes the validator takes.
+func TestFormOfSchemasAtRandom(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	taken, refused := 0, 0
+	for range 600 {
+		s := schemer{random}
+		schema := s.schema()
+		verdicts, err := catalog.Verdicts(schema)
+		if err != nil {
+			refused++
+			continue
+		}
+		for range 40 {
+			value := []byte(s.value(3))
+			if is, valid := verdicts(value); is && !valid {
+				t.Fatalf("%s\n%s is taken", schema, value)
+			} else if is {
+				taken++
+			}
+		}
+	}
+	if taken < 800 || refused > 200 {
+		t.Errorf("%d values were taken, %d schemas refused", taken, refused)
+	}
+}
+
+// schemer writes schemas out of all that there is to say, and small values.
+type schemer struct{ random *rand.Rand }
+
+func (s schemer) pick(from ...string) string { return from[s.random.IntN(len(from))] }
+
+func (s schemer) schema() []byte {
+	members := []string{`"type":"object"`, s.properties(2)}
+	for range s.random.IntN(3) {
+		members = append(members, s.keyword(2))
+	}
+	members = append(members, `"$defs":{"t":`+s.part(1)+`,"u":`+s.part(1)+`}`)
+	return s.join(members)
+}
+
+// join makes an object of members with different names.
+func (s schemer) join(members []string) []byte {
+	all := map[string]json.RawMessage{}
+	for _, m := range members {
+		_ = json.Unmarshal([]byte("{"+m+"}"), &all)
+	}
+	b, err := json.Marshal(all)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+func (s schemer) properties(depth int) string {
+	var all []string
+	for _, name := range []string{"a", "b", "c"} {
+		all = append(all, `"`+name+`":`+s.part(depth-1))
+	}
+	return `"properties":{` + strings.Join(all, ",") + `}`
+}
+
+func (s schemer) part(depth int) string {
+	var members []string
+	switch s.random.IntN(8) {
+	case 0:
+		members = append(members, `"$ref":"#/$defs/`+s.pick("t", "u")+`"`)
+	case 1:
+		return s.pick("true", "false", "{}", `{"type":["string","null"]}`, `{"const":1}`)
+	case 2, 3:
+		if depth > 0 {
+			members = append(members, `"type":"object"`, s.properties(depth))
+			break
+		}
+		fallthrough
+	case 4:
+		members = append(members, `"type":"array"`)
+		if depth > 0 {
+			members = append(members, `"items":`+s.part(depth-1))
+		}
+	default:
+		members = append(members, `"type":"`+s.pick("string", "boolean", "number", "integer")+`"`)
+	}
+	for range s.random.IntN(3) {
+		members = append(members, s.keyword(depth))
+	}
+	return string(s.join(members))
+}
+
+func (s schemer) names() string {
+	return s.pick(`["a"]`, `["b"]`, `["a","b"]`, `["c","a"]`, `[]`, `["d"]`)
+}
+
+func (s schemer) keyword(depth int) string {
+	count, bound := s.pick("0", "1", "2", "3"), s.pick("-1", "0", "0.5", "1", "2", "1e2")
+	branches := `[{"required":` + s.names() + `},{"required":` + s.names() + s.pick("", "", "", `,"minProperties":2`) + `}]`
+	return s.pick(
+		`"minLength":`+count, `"maxLength":`+count, `"minItems":`+count, `"maxItems":`+count, `"minimum":`+bound, `"maximum":`+bound,
+		`"enum":["a","b","é\n"]`, `"enum":["a",1]`, `"enum":[true,{}]`, `"pattern":"\\S"`, `"pattern":"^[a-b]*$"`, `"pattern":"^\\s"`,
+		`"required":`+s.names(), `"not":{"required":`+s.names()+`}`, `"oneOf":`+branches, `"anyOf":`+branches, `"allOf":`+branches,
+		`"dependentRequired":{"a":`+s.names()+`,"`+s.pick("b", "d")+`":`+s.names()+`}`, `"additionalProperties":`+s.pick("true", "false", `{"type":"string"}`),
+		`"title":"t"`, `"default":1`, `"x-media":"image"`, `"minProperties":`+count, `"maxProperties":`+count, `"uniqueItems":true`, `"multipleOf":0.5`,
+		`"exclusiveMaximum":`+bound, `"format":"date"`, `"contentEncoding":"base64"`, `"const":"a"`, `"contains":{"type":"string"}`,
+		`"items":`+s.pick("true", "false"), `"prefixItems":[{"type":"string"}]`, `"propertyNames":{"maxLength":0}`, `"if":{"required":["a"]},"then":{"required":["b"]}`,
+		`"patternProperties":{"^a":{"type":"string"}}`, `"unevaluatedProperties":false`, `"not":{"type":"object"}`, `"dependentSchemas":{"a":false}`,
+		`"$ref":"#/$defs/`+s.pick("t", "u")+`"`,
+	)
+}
+
+func (s schemer) value(depth int) string {
+	switch n := s.random.IntN(8); {
+	case depth == 3 || depth > 0 && n < 2:
+		var all []string
+		for _, name := range []string{"a", "b", "c", "d"} {
+			if s.random.IntN(2) == 0 && (name != "d" || s.random.IntN(9) == 0) {
+				all = append(all, `"`+name+`":`+s.value(depth-1))
+			}
+		}
+		return "{" + strings.Join(all, ",") + "}"
+	case depth > 0 && n < 4:
+		var all []string
+		for range s.random.IntN(4) {
+			all = append(all, s.value(depth-1))
+		}
+		return "[" + strings.Join(all, ",") + "]"
+	default:
+		return s.pick(`"a"`, `"b"`, `"ab"`, `"é\n"`, `"\n"`, `""`, `" "`, `"\\"`, `"🦊🦊🦊"`, `"2020-01-01"`, "0", "1", "-1", "0.5", "2", "100", "2.5", "true", "false", "null", "1.0")
+	}
+}
