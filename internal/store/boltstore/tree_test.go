@@ -4,6 +4,7 @@ import (
 	"errors"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -46,6 +47,26 @@ func TestTakenIDs(t *testing.T) {
 	}
 	db = mustOpen(t, boltstore.Config{Path: path, NoSync: true})
 	taken("after a start", older, first, newer)
+}
+
+// TestTakenIDWrittenThrough: so it is where a group was too large for the log and went to the tree at once.
+func TestTakenIDWrittenThrough(t *testing.T) {
+	db := mustOpen(t, boltstore.Config{
+		Path: filepath.Join(t.TempDir(), "unitask.db"), MaxSize: 4 << 20, NoSync: true, FlushAfter: time.Hour,
+	})
+	n := freshTask()
+	n.Input = sizedJSON(1_700_000)
+	if _, err := db.CreateTask(t.Context(), n); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := boltstore.TreeTasks(db); got != 1 || err != nil {
+		t.Fatalf("the tree has %d tasks (%v), want the one that was written through", got, err)
+	}
+	again := freshTask()
+	again.ID = n.ID
+	if _, err := db.CreateTask(t.Context(), again); !errors.Is(err, store.ErrExists) {
+		t.Errorf("the id again: %v, want ErrExists", err)
+	}
 }
 
 // TestRowsLeaveTheTree: what the queue's bucket knows of a task goes when it ends, whether it came there or
