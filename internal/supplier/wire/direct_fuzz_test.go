@@ -77,7 +77,8 @@ func answering(last bool, first ...string) func(context.Context, string, string)
 }
 
 // FuzzAnswer gives any bytes as an answer, once through a direct connection and once through net/http's
-// Transport, which must make the same of it. Nothing of them may become the answer to the next request.
+// Transport, which must make the same of it, but for a switch to a protocol that nobody asked for: that is no answer.
+// Nothing of the bytes may become the answer to the next request.
 func FuzzAnswer(f *testing.F) {
 	for _, raw := range []string{
 		"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", "HTTP/1.1 204 No Content\r\n\r\n", "HTTP/1.0 200\r\n\r\nhello",
@@ -89,6 +90,7 @@ func FuzzAnswer(f *testing.F) {
 		"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nhi", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nhi!", "HTTP/1.1 200 OK\r\nContent-Length: +2\r\n\r\nhi",
 		"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nPragma: no-cache\r\n\r\nhi", "HTTP/1.1 999\r\nX:\rY\r\nContent-Length: 0\r\n\r\n",
 		"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel", "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTrailer: X\r\n\r\nhi", "HTTP/1.1 +20 OK\r\nContent-Length: 2\r\n\r\nhi",
+		"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\nhi", "HTTP/1.1 103 Hints\r\n\r\nHTTP/1.1 101\r\n\r\n",
 	} {
 		f.Add(raw, uint16(0))
 		f.Add(raw, uint16(20))
@@ -99,6 +101,9 @@ func FuzzAnswer(f *testing.F) {
 			dial = answering(true, raw[:cut], raw[cut:])
 		}
 		std, delimited := throughTransport(t, dial, names)
+		if std.Status == http.StatusSwitchingProtocols {
+			std, delimited = seen{Failed: true}, false
+		}
 		c := newClient(t, wire.Config{BaseURL: "http://supplier.example", Timeout: time.Minute, Dial: dial})
 		if diff := cmp.Diff(std, throughDirect(t, c, "/first", names)); diff != "" {
 			t.Fatalf("%q (-net/http +direct):\n%s", raw, diff)
