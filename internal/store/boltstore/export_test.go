@@ -245,3 +245,23 @@ func HoldReader(t testing.TB, db *DB) (release func()) {
 		}
 	}
 }
+
+// Filters are those of several runs, whose keys are numbers.
+type Filters struct{ filters }
+
+// Add adds a run's filter.
+func (f *Filters) Add(key uint64, r []byte) {
+	bits, _, _ := run(r).parts()
+	f.add(filter{bigEndian(key), bits})
+}
+
+// Remove removes a run's filter.
+func (f *Filters) Remove(key uint64) { f.remove(bigEndian(key)) }
+
+// Runs returns the keys of the runs that may hold a digest.
+func (f *Filters) Runs(d [16]byte) (keys []uint64) {
+	for _, key := range f.runs(d) {
+		keys = append(keys, binary.BigEndian.Uint64(key))
+	}
+	return keys
+}

@@ -28,14 +28,11 @@ type idemLog struct {
 	rows    map[digest]rowID
 	moving  map[digest]rowID // on their way into a run
 	last    uint64           // the key of the newest row
-	filters []filter         // of every run, and perhaps of some that were dropped, the newest last
+	filters filters
 
 	run    run // made of moving; the flush's own until the committer knows its end
 	runKey []byte
 }
-
-// filter is a run's, beside the run's key.
-type filter struct{ key, bits []byte }
 
 // trace is where a digest may lead.
 type trace struct {
@@ -53,11 +50,7 @@ func (l *idemLog) trace(d digest) (t trace) {
 	if t.row, t.logged = l.rows[d]; !t.logged {
 		t.row, t.logged = l.moving[d]
 	}
-	for _, f := range slices.Backward(l.filters) {
-		if mayHold(f.bits, d) {
-			t.runs = append(t.runs, f.key)
-		}
-	}
+	t.runs = l.filters.runs(d)
 	return t
 }
 
@@ -153,7 +146,7 @@ func (l *idemLog) endRun(ran bool) {
 
 func (l *idemLog) keep(key []byte, r run) {
 	if bits, _, ok := r.parts(); ok && len(bits) > 0 {
-		l.filters = append(l.filters, filter{bytes.Clone(key), bytes.Clone(bits)})
+		l.filters.add(filter{bytes.Clone(key), bytes.Clone(bits)})
 	}
 }
 
@@ -161,7 +154,7 @@ func (l *idemLog) keep(key []byte, r run) {
 func (l *idemLog) dropped(key []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.filters = slices.DeleteFunc(l.filters, func(f filter) bool { return bytes.Equal(f.key, key) })
+	l.filters.remove(key)
 }
 
 // load reads the log and the filters at a start.

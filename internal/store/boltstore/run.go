@@ -111,12 +111,11 @@ func (r run) search(d digest) (rowID, bool) {
 
 func mayHold(filter []byte, d digest) bool {
 	block := filter[spread(d, len(filter)/blockSize)*blockSize:]
-	for bit := range filterBits(d) {
-		if block[bit/8]&(1<<(bit%8)) == 0 {
-			return false
-		}
+	set := byte(1)
+	for bit := range filterBits(d) { // all of them: half are set, and a wrong guess costs more than a look
+		set &= block[bit/8] >> (bit % 8)
 	}
-	return true
+	return set != 0
 }
 
 // spread returns the place among n that the digest's first half gives it, in the order of digests.

@@ -1,0 +1,56 @@
+package boltstore
+
+import (
+	"bytes"
+	"slices"
+	"sync/atomic"
+)
+
+// filters say which runs may hold a digest. Whoever creates a task asks twice, before and within its commit, so
+// that answers are kept for a short time. Any number may ask at a time, but not while one adds or removes.
+type filters struct {
+	all     []filter // of every run, and perhaps of some that were dropped, the newest last
+	changes uint64
+	lately  [sievedPlaces]atomic.Pointer[sieved]
+}
+
+const sievedPlaces = 256
+
+// filter is a run's, beside the run's key.
+type filter struct{ key, bits []byte }
+
+// sieved is a digest's answer, as long as the filters are those it came from.
+type sieved struct {
+	of      digest
+	changes uint64
+	runs    [][]byte
+}
+
+func (f *filters) add(one filter) {
+	f.all = append(f.all, one)
+	f.changes++
+}
+
+func (f *filters) remove(key []byte) {
+	f.all = slices.DeleteFunc(f.all, func(one filter) bool { return bytes.Equal(one.key, key) })
+	f.changes++
+}
+
+// runs returns the keys of the runs that may hold a digest, the newest first.
+func (f *filters) runs(d digest) [][]byte {
+	if len(f.all) == 0 {
+		return nil
+	}
+	place := &f.lately[int(d[len(d)-1])%sievedPlaces]
+	if known := place.Load(); known != nil && known.of == d && known.changes == f.changes {
+		return known.runs
+	}
+	answer := sieved{of: d, changes: f.changes}
+	for _, one := range slices.Backward(f.all) {
+		if mayHold(one.bits, d) {
+			answer.runs = append(answer.runs, one.key)
+		}
+	}
+	place.Store(&answer)
+	return answer.runs
+}
