@@ -64,7 +64,7 @@ func (c *connection) readHead(s *directStream) (final bool, err error) {
 	}
 	s.Status, s.length, s.Header.all = resp.StatusCode, resp.ContentLength, resp.Header
 	s.incoming.src, s.incoming.last = resp.Body, resp.Close
-	if strings.EqualFold(resp.Header.Get("Content-Encoding"), "gzip") {
+	if resp.ContentLength != 0 && strings.EqualFold(resp.Header.Get("Content-Encoding"), "gzip") {
 		resp.Header.Del("Content-Encoding")
 		resp.Header.Del("Content-Length")
 		s.body, s.length = &unzipper{from: &s.incoming}, -1
