@@ -64,10 +64,17 @@ type file struct {
 	Duration    float64 `json:"duration_seconds"`
 }
 
-// decodeTask returns the task that an answer of success holds.
-func decodeTask(answer wire.Answer) (answered, error) {
+// decode returns the task that an answer of success holds, or the error of one that holds an error instead.
+func (a *adapter) decode(answer wire.Answer) (answered, error) {
 	var t answered
-	if wire.Decode(answer.Body, &t) != nil || !wire.FitsPath(t.ID) {
+	err := wire.Decode(answer.Body, &t)
+	if err == nil && t.ID == "" {
+		err = a.format.Problem(answer, wire.Envelope{Error: t.Error}, nil)
+		if err != nil {
+			return t, err
+		}
+	}
+	if err != nil || !wire.FitsPath(t.ID) {
 		return t, wire.Unusable(answer.Status, errNoTask)
 	}
 	switch t.State {

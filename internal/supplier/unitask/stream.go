@@ -49,7 +49,7 @@ func (t *talk) Event(status int, e wire.Event) (string, error) {
 
 // stands takes the task as it stands.
 func (t *talk) stands(a wire.Answer) (string, error) {
-	now, err := decodeTask(a)
+	now, err := t.adapter.decode(a)
 	if err != nil {
 		return "", err
 	}

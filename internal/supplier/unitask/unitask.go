@@ -103,7 +103,7 @@ func (a *adapter) keyed(r supplier.Request) wire.Format {
 
 // created takes the answer to a creation.
 func (a *adapter) created(answer wire.Answer, r supplier.Request) (supplier.Outcome, error) {
-	t, err := decodeTask(answer)
+	t, err := a.decode(answer)
 	if err != nil {
 		return supplier.Outcome{}, err
 	}
@@ -129,7 +129,7 @@ func (a *adapter) Poll(ctx context.Context, j supplier.Job) (supplier.Outcome, e
 	if err != nil {
 		return supplier.Outcome{}, err
 	}
-	t, err := decodeTask(answer)
+	t, err := a.decode(answer)
 	if err != nil {
 		return supplier.Outcome{}, err
 	}

@@ -158,12 +158,11 @@ func faults() []suppliertest.Fault {
 			continue
 		}
 		report := `,"error":{"code":"` + string(row.code) + `","message":"m"}`
+		ended, streamed := verdict(row.finished, supplier.Failed), row.created
 		all = append(all,
+			suppliertest.Fault{Name: "job " + string(row.code), Answer: suppliertest.JSON(200, taskOf("failed", report)), Want: ended},
 			suppliertest.Fault{
-				Name: "job " + string(row.code), Answer: suppliertest.JSON(200, taskOf("failed", report)), Want: verdict(row.finished, supplier.Failed),
-			},
-			suppliertest.Fault{
-				Name: "stream " + string(row.code), Stream: true, Want: row.created,
+				Name: "stream " + string(row.code), Stream: true, Want: streamed,
 				Answer: events("task", taskOf("running", ""), "task", taskOf("failed", report)),
 			})
 	}
@@ -178,6 +177,8 @@ func faults() []suppliertest.Fault {
 		row("failed without a code", suppliertest.JSON(200, taskOf("failed", "")), verdict(fault.ProviderUnavailable, supplier.Failed)),
 		row("an unknown state", suppliertest.JSON(200, taskOf("resting", "")), lost),
 		row("an id that fits no path", suppliertest.JSON(200, `{"id":"../1","state":"queued"}`), lost),
+		row("an error inside", suppliertest.JSON(200, `{"error":{"code":"CAPACITY_EXHAUSTED","message":"m"}}`), verdict(fault.CapacityExhausted, supplier.Refused)),
+		row("an error beside an id", suppliertest.JSON(200, `{"id":"task_1","error":{"code":"CAPACITY_EXHAUSTED","message":"m"}}`), lost),
 		row("no output", suppliertest.JSON(200, taskOf("succeeded", "")), lost),
 		row("an empty output", suppliertest.JSON(200, taskOf("succeeded", `,"output":{}`)), lost),
 		row("a file without an address", suppliertest.JSON(200, taskOf("succeeded", `,"output":{"images":[{"url":"file:///etc"}]}`)), lost),
