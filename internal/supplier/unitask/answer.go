@@ -3,7 +3,9 @@ package unitask
 import (
 	"encoding/json"
 	"errors"
+	"strconv"
 	"strings"
+	"time"
 
 	"unitask/internal/api"
 	"unitask/internal/fault"
@@ -190,7 +192,8 @@ func (a *adapter) ended(t answered) *supplier.Error {
 	return e
 }
 
-// failure judges the error of a task as the answer to a creation that failed so.
+// failure judges the error of a task as the answer to a creation that failed so. The pause that a field of its
+// head would advise stands in the error itself.
 func (a *adapter) failure(report json.RawMessage) *supplier.Error {
 	var e api.Error
 	_ = wire.Decode(report, &e) // without a code it is a fault of the other gateway's
@@ -198,5 +201,7 @@ func (a *adapter) failure(report json.RawMessage) *supplier.Error {
 	if err != nil {
 		body = nil
 	}
-	return a.format.Refusal(wire.Answer{Status: api.Status(&fault.Error{Code: e.Code}), Body: body})
+	refusal := a.format.Refusal(wire.Answer{Status: api.Status(&fault.Error{Code: e.Code}), Body: body})
+	refusal.RetryAfter = wire.RetryAfter(strconv.Itoa(e.RetryAfterSeconds), time.Time{})
+	return refusal
 }

@@ -157,8 +157,9 @@ func faults() []suppliertest.Fault {
 		if row.finished == "" {
 			continue
 		}
-		report := `,"error":{"code":"` + string(row.code) + `","message":"m"}`
+		report := `,"error":{"code":"` + string(row.code) + `","message":"m","retry_after_seconds":7}`
 		ended, streamed := verdict(row.finished, supplier.Failed), row.created
+		ended.RetryAfter, streamed.RetryAfter = 7*time.Second, 7*time.Second
 		all = append(all,
 			suppliertest.Fault{Name: "job " + string(row.code), Answer: suppliertest.JSON(200, taskOf("failed", report)), Want: ended},
 			suppliertest.Fault{
