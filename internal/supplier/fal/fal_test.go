@@ -143,8 +143,12 @@ func faults() []suppliertest.Fault {
 		})}
 	}
 	full := suppliertest.Verdict{Code: fault.CapacityExhausted, Sent: refused, RetryAfter: 3 * time.Second}
+	// The format repeats what it refuses, which may be an image.
+	repeating := `{"detail":[{"loc":["body"],"msg":"m","type":"content_policy_violation","input":{"image_url":"data:image/png;base64,` +
+		strings.Repeat("A", 1<<20) + `"}}]}`
 	return []suppliertest.Fault{
 		submission("policy", 422, `{"detail":[{"loc":["body","prompt"],"type":"content_policy_violation","msg":"m"}]}`, verdict(fault.ContentPolicyViolation, refused)),
+		submission("policy, and the input", 422, repeating, verdict(fault.ContentPolicyViolation, refused)),
 		submission("invalid", 422, `{"detail":[{"loc":["body","image_size"],"type":"greater_than","msg":"m"}]}`, verdict(fault.InvalidRequest, refused)),
 		submission("400", 400, `{"detail":"bad"}`, verdict(fault.InvalidRequest, refused)),
 		submission("409", 409, `{"detail":"bad"}`, verdict(fault.InvalidRequest, refused)),
@@ -161,6 +165,7 @@ func faults() []suppliertest.Fault {
 		submission("an error inside", 200, `{"error":{"code":"rate","status":429}}`, verdict(fault.CapacityExhausted, refused)),
 
 		job("policy", 422, `{"detail":[{"loc":["body","prompt"],"type":"content_policy_violation","msg":"m"}]}`, verdict(fault.ContentPolicyViolation, failed)),
+		job("policy, and the input", 422, repeating, verdict(fault.ContentPolicyViolation, failed)),
 		job("flagged", 200, `{"images":[{"url":"https://files.example/1"}],"has_nsfw_concepts":[true]}`, verdict(fault.ContentPolicyViolation, failed)),
 		job("invalid", 422, `{"detail":[{"type":"image_too_small","msg":"m"}]}`, verdict(fault.InvalidRequest, failed)),
 		job("400", 400, `{"detail":"bad"}`, verdict(fault.InvalidRequest, failed)),

@@ -7,8 +7,9 @@ import (
 )
 
 const (
-	problemDepth = 5  // error objects lie in one another, in arrays and in metadata
-	problemWords = 32 // more codes than any supplier gives
+	problemDepth = 5    // error objects lie in one another, in arrays and in metadata
+	problemWords = 32   // more codes than any supplier gives
+	problemNest  = 1000 // levels, of whatever else an error repeats
 )
 
 // Problem is what an error body says, in whatever shape it says it: as an object or a string, at
@@ -21,17 +22,53 @@ type Problem struct {
 	Flagged bool     // its metadata speaks of a moderation
 }
 
-// ParseProblem reads an error body. It takes anything: HTML and an empty body are an empty Problem.
+// ParseProblem reads an error body. It takes anything: HTML and an empty body are an empty Problem. Of a body that
+// was cut it takes what precedes the cut: some servers name the error and then repeat the whole input.
 func ParseProblem(body []byte) Problem {
-	var top any
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber()
-	if d.Decode(&top) != nil {
-		return Problem{}
-	}
+	top, _ := begun(d, problemNest)
 	var p Problem
 	p.visit(top, problemDepth)
 	return p
+}
+
+// begun reads a value, or as much of it as there is; whole is false where that isn't all of it. What is nested
+// deeper than nest ends it.
+func begun(d *json.Decoder, nest int) (v any, whole bool) {
+	token, err := d.Token()
+	if err != nil || nest == 0 {
+		return nil, false
+	}
+	switch token {
+	case json.Delim('{'):
+		members := map[string]any{}
+		for whole = true; whole && d.More(); {
+			token, err = d.Token()
+			name, named := token.(string)
+			if err != nil || !named {
+				return members, false
+			}
+			members[name], whole = begun(d, nest-1)
+		}
+		return members, whole && closed(d)
+	case json.Delim('['):
+		var list []any
+		for whole = true; whole && d.More(); {
+			var element any
+			element, whole = begun(d, nest-1)
+			list = append(list, element)
+		}
+		return list, whole && closed(d)
+	default:
+		return token, true
+	}
+}
+
+// closed reads the end of an object or a list.
+func closed(d *json.Decoder) bool {
+	_, err := d.Token()
+	return err == nil
 }
 
 // visit gathers the words of v and of the members of v that describe errors.

@@ -100,6 +100,10 @@ func TestParseProblem(t *testing.T) {
 		{`[{"error":{"code":400}}]`, wire.Problem{Present: true, Status: 400}},
 		{`{"detail":[{"type":"value_error"}]}`, wire.Problem{Words: []string{"value_error"}}},
 		{`{"error":{"code":403,"metadata":{"reasons":["x"]}}}`, wire.Problem{Present: true, Status: 403, Flagged: true}},
+		{`{"detail":[{"type":"review","input":{"image":"data:image/png;base64,AAAA`, wire.Problem{Words: []string{"review"}}},
+		{`{"error":{"code":"a","type":"b`, wire.Problem{Present: true, Words: []string{"a"}}},
+		{`{"error":{"code":"a"},"debug":` + strings.Repeat("[", 99), wire.Problem{Present: true, Words: []string{"a"}}},
+		{`{"error":{"code":"a"} and more`, wire.Problem{Present: true, Words: []string{"a"}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.in, func(t *testing.T) {
