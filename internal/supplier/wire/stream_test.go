@@ -8,6 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"unitask/internal/fault"
+	"unitask/internal/supplier"
 	"unitask/internal/supplier/wire"
 )
 
@@ -36,5 +40,59 @@ func TestAnswerSizes(t *testing.T) {
 				t.Errorf("%d bytes take the memory of %d", n, cap(answer.Body))
 			}
 		}
+	}
+}
+
+// firstWord is the talk of a text of which each event brings a word, with more behind it, until one says DONE.
+type firstWord struct{ done bool }
+
+func (*firstWord) Whole(wire.Answer) (supplier.Outcome, error) { return supplier.Outcome{}, nil }
+
+func (t *firstWord) Event(_ int, e wire.Event) (string, error) {
+	word, _, _ := strings.Cut(e.Data, " ")
+	if word == "DONE" {
+		t.done = true
+		return "", wire.ErrDone
+	}
+	return word, nil
+}
+
+func (t *firstWord) Complete(bool) bool { return t.done }
+
+func (*firstWord) Outcome(text string) supplier.Outcome {
+	return supplier.Outcome{Result: &supplier.Result{Text: &text}}
+}
+
+// TestStreamLimit: what is around the pieces of a long text doesn't count against its limit; text does, and so
+// does what comes without any.
+func TestStreamLimit(t *testing.T) {
+	const limit = 1 << 20
+	tooLarge := outcome{Code: fault.ProviderUnavailable, Sent: supplier.Unknown, Status: http.StatusOK}
+	for name, tt := range map[string]struct {
+		event string
+		times int
+		text  int // bytes
+		want  outcome
+	}{
+		"tokens":   {"data: word " + strings.Repeat("x", 500) + "\n\n", limit / 256, limit / 64, outcome{}},
+		"text":     {"data: " + strings.Repeat("w", 8<<10) + "\n\n", limit / (8 << 10), limit, outcome{}},
+		"too much": {"data: " + strings.Repeat("w", 8<<10) + "\n\n", limit/(8<<10) + 1, 0, tooLarge},
+		"comments": {": " + strings.Repeat("x", 500) + "\n\n", limit / 500, 0, tooLarge},
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "text/event-stream")
+				_, _ = io.WriteString(w, strings.Repeat(tt.event, tt.times)+"data: DONE\n\n")
+			}))
+			defer srv.Close()
+			f := wire.Format{Client: newClient(t, wire.Config{BaseURL: srv.URL})}
+			out, err := f.Stream(t.Context(), "/", struct{}{}, limit, &firstWord{}, func(supplier.Delta) {})
+			if diff := cmp.Diff(tt.want, outcomeOf(err)); diff != "" {
+				t.Errorf("outcome (-want +got):\n%s", diff)
+			}
+			if err == nil && len(*out.Result.Text) != tt.text {
+				t.Errorf("%d bytes of text, want %d", len(*out.Result.Text), tt.text)
+			}
+		})
 	}
 }

@@ -30,8 +30,12 @@ type Talk interface {
 	Outcome(text string) supplier.Outcome
 }
 
+// pieceRoom is what a stream may be longer, in bytes, for each piece of text in it: the pieces of a long text are
+// a token each, with hundreds of bytes around it.
+const pieceRoom = 1 << 10
+
 // Stream sends body as JSON, once, and delivers the text as it comes. A server that doesn't stream
-// gives it in one piece.
+// gives it in one piece. limit bounds the text, and what comes without any.
 func (f Format) Stream(ctx context.Context, path string, body any, limit int64, talk Talk, delta func(supplier.Delta)) (supplier.Outcome, error) {
 	call, err := encode(path, body, limit)
 	if err != nil {
@@ -71,7 +75,7 @@ func (f Format) whole(s *Stream, talk Talk, delta func(supplier.Delta)) (supplie
 // report may still be lost, which is waited for no longer than a moment.
 func listen(s *Stream, talk Talk, delta func(supplier.Delta)) (supplier.Outcome, error) {
 	var text strings.Builder
-	bounded := false
+	most, bounded := s.left, false
 	for event, err := range Events(s) {
 		complete := talk.Complete(text.Len() == 0)
 		piece := ""
@@ -81,11 +85,15 @@ func listen(s *Stream, talk Talk, delta func(supplier.Delta)) (supplier.Outcome,
 		if errors.Is(err, ErrDone) {
 			break
 		}
+		if err == nil && int64(text.Len()+len(piece)) > most {
+			err = Unusable(s.Status, errTooLarge)
+		}
 		if err != nil && !complete {
 			return supplier.Outcome{}, late(err, text.Len() > 0)
 		}
 		if piece != "" && !complete {
 			text.WriteString(piece)
+			s.left += pieceRoom
 			delta(supplier.Delta{Text: piece})
 		}
 		if !bounded && talk.Complete(text.Len() == 0) {
