@@ -1,14 +1,20 @@
 package gemini_test
 
 import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"unitask/internal/supplier"
 	"unitask/internal/supplier/suppliertest"
 )
 
-// TestPublished holds what is sent, and what the fakes answer, against Google's published document. Of a
-// video it knows the instances' place and no more.
+// TestPublished holds what is sent, and what the fakes answer, against Google's published document, and videos,
+// of which that says nothing, against a schema of our own after what Google's library sends and reads.
 func TestPublished(t *testing.T) {
 	chat := []string{
 		"contents[].parts[].text", "contents[].role", "generationConfig.maxOutputTokens", "generationConfig.seed",
@@ -44,4 +50,45 @@ func TestPublished(t *testing.T) {
 			"POST /models/{modelsId}:streamGenerateContent": append(chat, "query alt", "systemInstruction.parts[].text"),
 		},
 	})
+}
+
+// TestVideoAsLibrary holds the requests for videos to those that Google's library sends for the same
+// (testdata/veo.mjs), member for member and value for value.
+func TestVideoAsLibrary(t *testing.T) {
+	type sent struct {
+		Path string `json:"path"`
+		Body any    `json:"body"`
+	}
+	text, err := os.ReadFile("testdata/veo_sent.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []sent
+	if err := json.Unmarshal(text, &want); err != nil {
+		t.Fatal(err)
+	}
+	var got []sent
+	a := suppliertest.Answered(t, harness(t).Kind, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		one := sent{Path: r.URL.Path}
+		if err := json.NewDecoder(r.Body).Decode(&one.Body); err != nil {
+			t.Error(err)
+		}
+		got = append(got, one)
+		_, _ = io.WriteString(w, `{"name":"`+operationID+`"}`)
+	}))
+	for _, r := range []supplier.Request{
+		request("video.generate", `{"prompt":"Waves"}`, `{}`),
+		request("video.generate", `{"prompt":"Waves"}`, `{"duration_seconds":8,"aspect_ratio":"9:16","resolution":"1080p"}`),
+		withMedia(request("video.generate", `{"image":{"data":"A"}}`, `{}`), "/image"),
+		withMedia(request("video.generate", `{"prompt":"Waves","image":{"data":"A"},"last_image":{"data":"B"}}`, `{"duration_seconds":6}`), "/image", "/last_image"),
+		withMedia(request("video.generate", `{"prompt":"Waves","reference_images":[{"data":"A"},{"data":"B"}]}`, `{"duration_seconds":8}`),
+			"/reference_images/0", "/reference_images/1"),
+	} {
+		if _, err := a.Submit(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("requests (-the library's +sent):\n%s", diff)
+	}
 }

@@ -118,7 +118,7 @@ func newFilmRequest(r supplier.Request) (*filmRequest, error) {
 	}
 	for i := range in.References {
 		image := f.read("/reference_images/" + strconv.Itoa(i))
-		one.ReferenceImages = append(one.ReferenceImages, reference{Image: image, Type: "asset"})
+		one.ReferenceImages = append(one.ReferenceImages, reference{Image: image, Type: "ASSET"})
 	}
 	return &filmRequest{
 		Instances:  []filmInstance{one},
