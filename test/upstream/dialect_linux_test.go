@@ -1,6 +1,7 @@
 package upstream_test
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 
@@ -38,6 +39,7 @@ type dialect struct {
 	answer     func(w http.ResponseWriter, r *http.Request, s *seller)
 	working    http.HandlerFunc // the news of a job that goes on
 	stream     parts            // the answer as a stream
+	trouble    string           // an event with an error, which repeats what the supplier knows
 	honours    bool             // a submission that comes again under its key is the same one
 	keyed      bool             // the result is opened with the supplier's key, at the supplier's own address
 }
@@ -85,15 +87,15 @@ func byMethod(r *http.Request) phase {
 func dialects() []dialect {
 	chat := dialect{
 		capability: "text.chat", input: `{"prompt":"` + prompt + `"}`, model: modelName, unit: task.PerMillionTokens,
-		phases: []phase{submit, streamed, opening, middle, ending}, phaseOf: onlySubmit,
+		phases: []phase{submit, streamed, opening, middle, ending}, phaseOf: onlySubmit, trouble: events(denied),
 	}
 	image := dialect{
 		capability: "image.generate", input: `{"prompt":"` + prompt + `"}`, model: modelName, unit: task.PerImage,
 		phases: []phase{submit, poll, transfer}, phaseOf: byMethod,
 	}
 	return []dialect{
-		openaiChat(chat), anthropicChat(chat), geminiChat(chat), openaiImage(image), falImage(image), replicateImage(image), unitaskImage(image),
-		geminiVideo(),
+		openaiChat(chat), anthropicChat(chat), geminiChat(chat), unitaskChat(chat), openaiImage(image), falImage(image), replicateImage(image),
+		unitaskImage(image), geminiVideo(),
 	}
 }
 
@@ -120,6 +122,17 @@ func geminiChat(d dialect) dialect {
 	d.answer = func(w http.ResponseWriter, _ *http.Request, _ *seller) {
 		say(w, `{"candidates":[{"content":{"parts":[{"text":"Yes."}],"role":"model"},"finishReason":"STOP"}],"modelVersion":%q,
 			"usageMetadata":{"promptTokenCount":10,"candidatesTokenCount":10}}`, modelName)
+	}
+	return d
+}
+
+// unitaskChat is another gateway: it takes a creation under the same key for the same task.
+func unitaskChat(d dialect) dialect {
+	d.kind, d.honours, d.stream = unitask.Kind(), true, unitaskStream()
+	d.trouble = named("task", fmt.Sprintf(`{"id":%q,"state":"failed","error":{"code":"INTERNAL","message":%q}}`, jobID, leak))
+	d.answer = func(w http.ResponseWriter, _ *http.Request, _ *seller) {
+		say(w, `{"id":%q,"state":"succeeded","output":{"text":"Yes.","finish_reason":"stop"},
+			"usage":{"input_tokens":10,"output_tokens":10}}`, jobID)
 	}
 	return d
 }
@@ -172,7 +185,7 @@ func replicateImage(d dialect) dialect {
 	return d
 }
 
-// unitaskImage is another gateway: it takes a creation under the same key for the same task.
+// unitaskImage is another gateway with a job.
 func unitaskImage(d dialect) dialect {
 	d.kind, d.honours = unitask.Kind(), true
 	d.working = answer("application/json", `{"id":"`+jobID+`","state":"running"}`)

@@ -2,6 +2,7 @@ package upstream_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -64,6 +65,8 @@ func (s *service) ledger(id string) api.AdminTask {
 	if err := json.Unmarshal(s.operate(api.PathAdminTasks+"/"+id), &ledger); err != nil {
 		s.t.Fatal(err)
 	}
+	s.ends.add(ledger)
+	s.checkSums(ledger)
 	return ledger
 }
 
@@ -90,7 +93,8 @@ func (s *service) scanMetrics(id string) {
 func (s *service) operate(path string) []byte {
 	s.t.Helper()
 	got := httptest.NewRecorder()
-	s.admin.ServeHTTP(got, httptest.NewRequestWithContext(s.t.Context(), http.MethodGet, path, nil))
+	ctx := context.WithoutCancel(s.t.Context()) // the metrics are read once the test is over, too
+	s.admin.ServeHTTP(got, httptest.NewRequestWithContext(ctx, http.MethodGet, path, nil))
 	if got.Code != http.StatusOK {
 		s.t.Fatalf("GET %s: %d %s", path, got.Code, got.Body)
 	}

@@ -59,6 +59,7 @@ type service struct {
 	admin    http.Handler
 	log      *rig.Log // of the service, and of the requests as they are counted
 	secrets  []string
+	ends     tally
 }
 
 // builtin is the catalog, which takes longer to load than most cells take.
@@ -106,6 +107,7 @@ func newService(t *testing.T, c cell, sellers ...*seller) *service {
 			}
 		}
 		s.scanLog()
+		s.checkCounts()
 	})
 	return s
 }

@@ -41,16 +41,25 @@ func (p parts) write(w http.ResponseWriter, n int) {
 func events(all ...string) string {
 	var b strings.Builder
 	for _, data := range all {
-		var named struct {
+		var object struct {
 			Type string `json:"type"`
 		}
-		if _ = json.Unmarshal([]byte(data), &named); named.Type != "" {
-			b.WriteString("event: " + named.Type + "\n")
-		}
-		b.WriteString("data: " + data + "\n\n")
+		_ = json.Unmarshal([]byte(data), &object)
+		b.WriteString(named(object.Type, data))
 	}
 	return b.String()
 }
+
+// named writes data as an event of a name; "": of none.
+func named(name, data string) string {
+	if name != "" {
+		name = "event: " + name + "\n"
+	}
+	return name + "data: " + data + "\n\n"
+}
+
+// denied is an error as most formats have it.
+var denied = fmt.Sprintf(`{"type":"error","error":{"type":"api_error","code":500,"status":"INTERNAL","message":%q}}`, leak)
 
 func openaiStream() parts {
 	piece := func(s string) string { return fmt.Sprintf(`{"choices":[{"delta":{"content":%q}}]}`, s) }
@@ -88,8 +97,23 @@ func geminiStream() parts {
 	}
 }
 
+// unitaskStream has its reason and its end in one: the task as it is then, with all of the text.
+func unitaskStream() parts {
+	piece := func(s string) string { return named("delta", fmt.Sprintf(`{"text":%q}`, s)) }
+	stands := func(state, more string) string {
+		return named("task", fmt.Sprintf(`{"id":%q,"state":%q%s}`, jobID, state, more))
+	}
+	const done = `,"output":{"text":%q,"finish_reason":"stop"},"usage":{"input_tokens":10,"output_tokens":10}`
+	return parts{
+		stands("running", ""),
+		piece(words[0]),
+		piece(words[1]) + stands("succeeded", fmt.Sprintf(done, words[0]+words[1])),
+		": the end\n\n",
+	}
+}
+
 // cut goes on with a stream that stands at a moment, otherwise than it should.
-type cut func(w http.ResponseWriter, r *http.Request, rest string)
+type cut func(w http.ResponseWriter, r *http.Request, d dialect, rest string)
 
 // barrier is passed once the caller has heard a number of bytes, so that nothing fails before.
 type barrier struct {
@@ -118,7 +142,7 @@ func (c cell) breakOff(g *barrier) http.HandlerFunc {
 		all.write(w, c.phase.until())
 		select {
 		case <-g.open:
-			c.failure.cut(w, r, strings.Join(all[c.phase.until():], ""))
+			c.failure.cut(w, r, c.dialect, strings.Join(all[c.phase.until():], ""))
 		case <-r.Context().Done():
 		}
 	}
@@ -137,29 +161,29 @@ func streamFailures() []failure {
 		f.never = map[phase]string{middle: why, ending: why}
 		all = append(all, f)
 	}
-	all = append(all, failure{name: well, cut: func(w http.ResponseWriter, _ *http.Request, rest string) { say(w, "%s", rest) }})
-	lost("reset", unavailable, func(w http.ResponseWriter, _ *http.Request, _ string) { reset(w, "") })
-	lost("the connection ends in the middle of an event", unavailable, func(w http.ResponseWriter, _ *http.Request, _ string) {
+	all = append(all, failure{name: well, cut: func(w http.ResponseWriter, _ *http.Request, _ dialect, rest string) { say(w, "%s", rest) }})
+	lost("reset", unavailable, func(w http.ResponseWriter, _ *http.Request, _ dialect, _ string) { reset(w, "") })
+	lost("the connection ends in the middle of an event", unavailable, func(w http.ResponseWriter, _ *http.Request, _ dialect, _ string) {
 		say(w, `data: {"id":"%s`, leak)
 		_ = http.NewResponseController(w).Flush()
 		panic(http.ErrAbortHandler)
 	})
-	lost("it ends without the format's end", unavailable, func(http.ResponseWriter, *http.Request, string) {})
-	lost("an event of garbage, and on", unavailable, func(w http.ResponseWriter, _ *http.Request, rest string) {
-		say(w, "data: {\"%s\n\n%s", leak, rest)
+	lost("it ends without the format's end", unavailable, func(http.ResponseWriter, *http.Request, dialect, string) {})
+	lost("an event of garbage, and on", unavailable, func(w http.ResponseWriter, _ *http.Request, _ dialect, rest string) {
+		say(w, "%s%s", named("delta", `{"`+leak), rest) // most formats have no names, and look at none
 	})
-	all = append(all, failure{name: "an event with an error", code: unavailable, cut: func(w http.ResponseWriter, _ *http.Request, _ string) {
-		say(w, "%s", events(fmt.Sprintf(`{"type":"error","error":{"type":"api_error","code":500,"status":"INTERNAL","message":%q}}`, leak)))
+	all = append(all, failure{name: "an event with an error", code: unavailable, cut: func(w http.ResponseWriter, _ *http.Request, d dialect, _ string) {
+		say(w, "%s", d.trouble)
 	}})
-	lost("stall", fault.ProviderTimeout, func(_ http.ResponseWriter, r *http.Request, _ string) { <-r.Context().Done() })
-	lost("comments, and nothing else", fault.ProviderTimeout, func(w http.ResponseWriter, r *http.Request, _ string) {
+	lost("stall", fault.ProviderTimeout, func(_ http.ResponseWriter, r *http.Request, _ dialect, _ string) { <-r.Context().Done() })
+	lost("comments, and nothing else", fault.ProviderTimeout, func(w http.ResponseWriter, r *http.Request, _ dialect, _ string) {
 		trickle(w, r, ": "+leak+"\n\n")
 	})
 	all[len(all)-1].endless = true
-	lost("an event of two mebibytes", unavailable, func(w http.ResponseWriter, _ *http.Request, rest string) {
+	lost("an event of two mebibytes", unavailable, func(w http.ResponseWriter, _ *http.Request, _ dialect, rest string) {
 		say(w, "data: %s\n\n%s", strings.Repeat(leak, 2<<20/len(leak)), rest)
 	})
-	lost("more than any text is long", unavailable, func(w http.ResponseWriter, _ *http.Request, rest string) {
+	lost("more than any text is long", unavailable, func(w http.ResponseWriter, _ *http.Request, _ dialect, rest string) {
 		line := ": " + strings.Repeat(leak, 4096) + "\n\n"
 		for range spaces << 20 / len(line) {
 			if _, err := io.WriteString(w, line); err != nil {
@@ -169,8 +193,7 @@ func streamFailures() []failure {
 		say(w, "%s", rest)
 	})
 	all[len(all)-1].large = true
-	instead(failure{name: "200 with an error in its place", code: unavailable, serve: answer("application/json",
-		fmt.Sprintf(`{"type":"error","error":{"type":"api_error","code":500,"status":"INTERNAL","message":%q}}`, leak))})
+	instead(failure{name: "200 with an error in its place", code: unavailable, serve: answer("application/json", denied)})
 	instead(failure{name: "200 with HTML in its place", code: unavailable, lost: true, serve: answer("text/html", "<!doctype html><h1>"+leak+"</h1>")})
 	instead(failure{name: "events that call themselves JSON", code: unavailable, lost: true, serve: func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

@@ -90,7 +90,8 @@ attempt. "Streamed" is a text that its caller asked for as a stream of events.
 
 No answer to the caller in any cell, header, body or event, held a supplier's name, kind, model, host, job, key or
 words. No line of the operator's log, no metric and nothing else that an operator can read held a key, the request,
-the text or a supplier's words.
+the text or a supplier's words. The metrics counted the end of each task and of each attempt once; what the account
+pays and what the suppliers are owed in all was what the task says.
 
 `
 

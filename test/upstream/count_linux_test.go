@@ -1,0 +1,86 @@
+package upstream_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/google/go-cmp/cmp"
+
+	"unitask/internal/api"
+	"unitask/internal/task"
+	"unitask/test/rig"
+)
+
+// tally is what the metrics are to say in the end: each sample that counts an end, by its name and labels.
+type tally struct {
+	samples map[string]int
+	before  []api.AdminAttempt // as they stood when the task was looked at last
+}
+
+// counted are the families of the tally.
+var counted = []string{"unitask_attempts_total{", "unitask_attempt_duration_seconds_count{", "unitask_tasks_ended_total{"}
+
+// add adds what has ended since the task was looked at last: the task itself, and each attempt that is new
+// or stands otherwise.
+func (c *tally) add(now api.AdminTask) {
+	if c.samples == nil {
+		c.samples = map[string]int{}
+	}
+	c.samples[fmt.Sprintf("unitask_tasks_ended_total{capability=%q,code=%q,mode=%q,state=%q}", now.Capability, now.Code, now.Mode, now.State)]++
+	for i, a := range now.Attempts {
+		if i < len(c.before) && cmp.Equal(c.before[i], a) {
+			continue
+		}
+		c.samples[fmt.Sprintf("unitask_attempts_total{outcome=%q,supplier=%q}", a.State, a.Supplier)]++
+		c.samples[fmt.Sprintf("unitask_attempt_duration_seconds_count{supplier=%q}", a.Supplier)]++
+	}
+	c.before = now.Attempts
+}
+
+// checkCounts holds the metrics to what ended, once nothing is under way any more: each task's end and each
+// attempt's counts once.
+func (s *service) checkCounts() {
+	s.t.Helper()
+	got := map[string]int{}
+	for line := range strings.Lines(string(s.operate(api.PathMetrics))) {
+		for _, family := range counted {
+			if strings.HasPrefix(line, family) {
+				sample, value, _ := strings.Cut(strings.TrimSpace(line), "} ")
+				var n int
+				_, _ = fmt.Sscan(value, &n)
+				got[sample+"}"] = n
+			}
+		}
+	}
+	if diff := cmp.Diff(s.ends.samples, got); diff != "" && !s.t.Failed() {
+		s.t.Errorf("the metrics count otherwise than the ledger (-ledger +metrics):\n%s", diff)
+	}
+}
+
+// checkSums holds what accounts and suppliers are charged in all to the one task.
+func (s *service) checkSums(now api.AdminTask) {
+	s.t.Helper()
+	var pays, owed, sum task.Money
+	for _, row := range s.usage("").Data {
+		pays += rig.Must(task.ParseMoney(row.Cost))(s.t)
+	}
+	for _, row := range s.usage("?by=" + api.BySupplier).Suppliers {
+		owed += rig.Must(task.ParseMoney(row.Cost))(s.t)
+	}
+	for _, a := range now.Attempts {
+		sum += rig.Must(task.ParseMoney(a.Cost))(s.t)
+	}
+	if pays.String() != now.Cost || owed != sum {
+		s.t.Errorf("in all the account pays %s and the suppliers are owed %s; the one task says %s and %s", pays, owed, now.Cost, sum)
+	}
+}
+
+func (s *service) usage(query string) api.UsageReport {
+	s.t.Helper()
+	var all api.UsageReport
+	if err := json.Unmarshal(s.operate(api.PathAdminUsage+query), &all); err != nil {
+		s.t.Fatal(err)
+	}
+	return all
+}
