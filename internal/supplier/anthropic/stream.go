@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"unitask/internal/supplier"
@@ -55,7 +56,7 @@ func (t *talk) Event(status int, e wire.Event) (string, error) {
 		if body.Delta.StopReason == stopRefusal {
 			return "", refused(status)
 		}
-		t.stopReason = body.Delta.StopReason
+		t.stopReason = cmp.Or(body.Delta.StopReason, t.stopReason)
 	case "message_stop":
 		t.ended = true
 		return "", wire.ErrDone

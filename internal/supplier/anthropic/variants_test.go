@@ -50,6 +50,7 @@ func TestTolerated(t *testing.T) {
 		{Name: "no end mark", Answer: suppliertest.Events(piece("Hel"), piece("lo"), finish), Stream: true, Want: text("Hello", "length", 2, 2)},
 		{Name: "no stop reason", Answer: suppliertest.Events(piece("Hel"), piece("lo"), stop), Stream: true, Want: text("Hello", "stop", 2, 2)},
 		{Name: "nothing to add in a stream", Answer: suppliertest.Events(finish, stop), Stream: true, Want: text("", "length", 2, 2)},
+		{Name: "usage after the stop reason", Answer: suppliertest.Events(piece("Hello"), finish, `{"type":"message_delta","delta":{"stop_reason":null},"usage":{"output_tokens":5}}`, stop), Stream: true, Want: text("Hello", "length", 2, 5)},
 		{Name: "noise after the stop reason", Answer: suppliertest.Events(piece("Hello"), finish, `{`, `{"type":"error","error":{"type":"api_error"}}`, piece("x")), Stream: true, Want: text("Hello", "length", 2, 2)},
 	})
 }
