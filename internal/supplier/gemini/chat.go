@@ -80,7 +80,10 @@ func (a *adapter) decodeChat(answer wire.Answer, asked int) (supplier.Outcome, e
 	return textOutcome(text, reason, body.UsageMetadata, asked), nil
 }
 
-const finishLength = "MAX_TOKENS"
+const (
+	finishLength = "MAX_TOKENS"
+	finishNone   = "FINISH_REASON_UNSPECIFIED" // what some servers write where the text goes on
+)
 
 func textOutcome(text, reason string, usage json.RawMessage, asked int) supplier.Outcome {
 	neutral := "stop"
@@ -130,7 +133,7 @@ func (t *talk) Event(status int, e wire.Event) (string, error) {
 	if len(body.Candidates) == 0 {
 		return "", nil
 	}
-	if reason := body.Candidates[0].FinishReason; reason != "" && t.finish == "" {
+	if reason := body.Candidates[0].FinishReason; reason != "" && reason != finishNone && t.finish == "" {
 		t.finish = reason
 	}
 	text, _ := body.text()

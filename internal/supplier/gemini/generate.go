@@ -124,7 +124,7 @@ func (b generateAnswer) failure() *supplier.Error {
 		return nil
 	}
 	switch reason := b.Candidates[0].FinishReason; reason {
-	case "", "STOP", "MAX_TOKENS", "FINISH_REASON_UNSPECIFIED":
+	case "", "STOP", finishLength, finishNone:
 		return nil
 	case "SAFETY", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "RECITATION":
 		return wire.Failure(supplier.Refused, fault.ContentPolicyViolation, errReview)

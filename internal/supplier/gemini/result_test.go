@@ -34,6 +34,7 @@ func TestTolerated(t *testing.T) {
 		{Name: "nonsense usage", Answer: suppliertest.JSON(200, strings.Replace(chatAnswer, `:9,`, `:-9,`, 1)), Want: text("Hello.", "stop", 2, 7)},
 		{Name: "an empty reason for a block", Answer: suppliertest.JSON(200, strings.Replace(chatAnswer, `{`, `{"promptFeedback":{"blockReason":"BLOCK_REASON_UNSPECIFIED"},`, 1)), Want: text("Hello.", "stop", 9, 7)},
 		{Name: "a whole answer to a stream", Answer: suppliertest.JSON(200, chatAnswer), Stream: true, Want: text("Hello.", "stop", 9, 7)},
+		{Name: "no reason by name", Answer: suppliertest.Events(finished("Hel", "FINISH_REASON_UNSPECIFIED"), finished("lo", "MAX_TOKENS")), Stream: true, Want: text("Hello", "length", 2, 2)},
 		{Name: "noise after the finish", Answer: suppliertest.Events(finished("Hello", "STOP"), `{`, finished("x", "SAFETY")), Stream: true, Want: text("Hello", "stop", 2, 2)},
 		{Name: "usage after the finish", Answer: suppliertest.Events(finished("Hello", "STOP"), `{"usageMetadata":{"promptTokenCount":5,"candidatesTokenCount":6}}`), Stream: true, Want: text("Hello", "stop", 5, 6)},
 	})
