@@ -3,6 +3,7 @@ package unitask
 import (
 	"encoding/json"
 	"errors"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -170,7 +171,7 @@ func (s state) measure(r *supplier.Result, t answered) {
 	if u := t.Usage; u != nil {
 		r.Usage = supplier.Usage{
 			InputTokens: wire.Count(u.InputTokens), OutputTokens: wire.Count(u.OutputTokens), Images: wire.Count(u.Images),
-			Milliseconds: int64(wire.Number(u.Seconds, mostSeconds) * 1000), Characters: wire.Count(u.Characters),
+			Milliseconds: int64(math.Round(wire.Number(u.Seconds, mostSeconds) * 1000)), Characters: wire.Count(u.Characters),
 		}
 		if cost, err := task.ParseMoney(u.Cost.Amount); err == nil {
 			r.Charged = new(int64(cost))
