@@ -9,10 +9,7 @@ import (
 	"strings"
 )
 
-const (
-	headLimit = 64 << 10 // of an answer's head, in bytes
-	mostEarly = 5        // answers of the 1xx kind before the answer
-)
+const headLimit = 64 << 10 // bytes of an answer's head and of those of the 1xx kind before it
 
 // directStream is an answer over a connection: one object, since each request makes one.
 type directStream struct {
@@ -25,17 +22,14 @@ func (c *connection) answer(ctx context.Context) (*Stream, error) {
 	s := &directStream{incoming: directBody{ctx: ctx, c: c}}
 	s.in, s.body = &s.incoming, &s.incoming
 	c.head.left = headLimit
-	for range mostEarly + 1 {
-		final, err := c.readHead(s)
-		if err != nil {
+	for final := false; !final; {
+		var err error
+		if final, err = c.readHead(s); err != nil {
 			return nil, err
 		}
-		if final {
-			c.head.left = math.MaxInt64
-			return &s.Stream, nil
-		}
 	}
-	return nil, errBroken
+	c.head.left = math.MaxInt64
+	return &s.Stream, nil
 }
 
 // readHead reads a head; final is false where the answer is yet to come.

@@ -90,7 +90,8 @@ func FuzzAnswer(f *testing.F) {
 		"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nhi", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nhi!", "HTTP/1.1 200 OK\r\nContent-Length: +2\r\n\r\nhi",
 		"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nPragma: no-cache\r\n\r\nhi", "HTTP/1.1 999\r\nX:\rY\r\nContent-Length: 0\r\n\r\n",
 		"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel", "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTrailer: X\r\n\r\nhi", "HTTP/1.1 +20 OK\r\nContent-Length: 2\r\n\r\nhi",
-		"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\nhi", "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 103 Hints\r\n\r\nHTTP/1.1 101\r\n\r\n",
+		"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\nhi", "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 0\r\n\r\n", strings.Repeat("HTTP/1.1 100\r\n\r\n", 9) + "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi",
+		"HTTP/1.1 103 Hints\r\n\r\nHTTP/1.1 101\r\n\r\n",
 	} {
 		f.Add(raw, uint16(0))
 		f.Add(raw, uint16(20))

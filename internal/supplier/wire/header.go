@@ -15,7 +15,7 @@ type Header struct {
 // Get returns the first value of a field, whose name may be in any case; "" where there is none.
 func (h Header) Get(name string) string {
 	for line := range strings.SplitSeq(h.lines, "\r\n") {
-		if n, value, _ := strings.Cut(line, ":"); strings.EqualFold(n, name) {
+		if n, value, _ := strings.Cut(line, ":"); len(n) == len(name) && strings.EqualFold(n, name) {
 			return strings.Trim(value, " \t")
 		}
 	}
