@@ -40,8 +40,7 @@ func newAccountsUpdateCmd(t *terminal) *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringSliceVar(&o.capabilities, "capability", nil, "open only these, as `pattern` such as image.*; \"*\" for all; may be repeated")
 	flags.StringSliceVar(&o.request.RemoveMembers, "remove-member", nil, "sign this `member` out for good; may be repeated")
-	o.limitFlags.add(flags, unlimited)
-	flags.Lookup("budget").Usage += "; none takes it away"
+	o.addUpdate(flags, unlimited)
 	addJSON(cmd, &o.asJSON)
 	o.operatorFlags.add(cmd)
 	return cmd

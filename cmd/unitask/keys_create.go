@@ -16,6 +16,9 @@ import (
 	"unitask/internal/task"
 )
 
+// ofServer says what a key's limit of 0 is.
+const ofServer = "0: the server's default, negative: no limit"
+
 const keysCreateExample = `  unitask keys create --name laptop --mode test
   unitask keys create --name shop --mode live --scope 'image.*' --rate 60 --budget 5/day --expires 90d
   unitask keys create --name ci --mode test --json | jq -r .key`
@@ -47,7 +50,7 @@ func newKeysCreateCmd(t *terminal) *cobra.Command {
 	flags.StringVar(&o.mode, "mode", string(task.Test), "live, or test for the sandbox")
 	flags.StringVar(&o.request.Account, "account", "", "whose it is, by `name`; made where it doesn't exist")
 	flags.StringSliceVar(&o.request.Scopes, "scope", nil, "only these capabilities, as `pattern` such as image.*; may be repeated")
-	o.limitFlags.add(flags, "0: the server's default, negative: no limit")
+	o.limitFlags.add(flags, ofServer)
 	flags.StringVar(&o.expires, "expires", "", "closes after this `time`, such as 12h, 90d or 2w")
 	addJSON(cmd, &o.asJSON)
 	o.operatorFlags.add(cmd)

@@ -44,9 +44,8 @@ func listKeys(t *terminal, keys []api.Key, now time.Time) error {
 		spare:  []string{"KEY", "LAST USED", "ACCOUNT", "SCOPES"},
 	}
 	for _, k := range keys {
-		scopes := cmp.Or(strings.Join(k.Scopes, " "), "*")
 		b.row(same(k.ID), same(k.Name), same(k.Account), same(string(k.Mode)),
-			cell{human: "…" + k.Hint, plain: k.Hint}, same(scopes), keyState(t, k, now), when(k.LastUsedAt, now), limitsCell(k.Limits))
+			cell{human: "…" + k.Hint, plain: k.Hint}, same(scopesOf(k)), keyState(t, k, now), when(k.LastUsedAt, now), limitsCell(k.Limits))
 	}
 	return b.write(t)
 }

@@ -30,6 +30,12 @@ func (f *limitFlags) limits() (api.Limits, error) {
 	return f.Limits, err
 }
 
+// addUpdate adds the flags of a change.
+func (f *limitFlags) addUpdate(flags *pflag.FlagSet, unset string) {
+	f.add(flags, unset)
+	flags.Lookup("budget").Usage += "; none takes it away"
+}
+
 // noBudget takes a budget away.
 const noBudget = "none"
 

@@ -36,6 +36,13 @@ type KeyCreate struct {
 	Limits
 }
 
+// KeyUpdate changes a key that is open. What is absent stays.
+type KeyUpdate struct {
+	Name   *string       `json:"name,omitempty"`
+	Scopes *[]string     `json:"scopes,omitempty"` // ["*"]: everything; an empty list is refused
+	Limits *LimitsUpdate `json:"limits,omitempty"`
+}
+
 // KeyRotate asks for a key in the place of another, which goes on to work for a while.
 type KeyRotate struct {
 	OverlapSeconds int64 `json:"overlap_seconds,omitempty"` // 0: it is closed at once

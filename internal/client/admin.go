@@ -6,7 +6,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -72,8 +71,7 @@ func (a *Admin) ListKeys(ctx context.Context) ([]api.Key, error) {
 
 // RevokeKey closes a key at once; revoking again changes nothing.
 func (a *Admin) RevokeKey(ctx context.Context, id string) (api.Key, error) {
-	path := api.PathAdminKeys + "/" + url.PathEscape(id) + "/revoke"
-	return adminCall[api.Key](ctx, a, call{method: http.MethodPost, path: path})
+	return adminCall[api.Key](ctx, a, call{method: http.MethodPost, path: keyPath(id) + "/revoke"})
 }
 
 // SessionKey makes a short-lived test key for this machine's client.

@@ -8,10 +8,15 @@ import (
 	"unitask/internal/api"
 )
 
+// UpdateKey changes the name, the scopes and the limits of a key that is open.
+func (a *Admin) UpdateKey(ctx context.Context, id string, req api.KeyUpdate) (api.Key, error) {
+	return adminCall[api.Key](ctx, a, call{method: http.MethodPatch, path: keyPath(id), body: req})
+}
+
 // RotateKey makes a key in the place of another, which goes on for the overlap. The answer is the only one
 // that holds its secret.
 func (a *Admin) RotateKey(ctx context.Context, id string, req api.KeyRotate) (api.Key, error) {
-	return adminCall[api.Key](ctx, a, call{method: http.MethodPost, path: api.PathAdminKeys + "/" + url.PathEscape(id) + "/rotate", body: req})
+	return adminCall[api.Key](ctx, a, call{method: http.MethodPost, path: keyPath(id) + "/rotate", body: req})
 }
 
 // CreateAccount makes an account.
@@ -39,6 +44,8 @@ func (a *Admin) UpdateAccount(ctx context.Context, which string, req api.Account
 func (a *Admin) Invite(ctx context.Context, which string, req api.Invite) (api.SignInLink, error) {
 	return adminCall[api.SignInLink](ctx, a, call{method: http.MethodPost, path: accountPath(which) + "/links", body: req})
 }
+
+func keyPath(id string) string { return api.PathAdminKeys + "/" + url.PathEscape(id) }
 
 func accountPath(which string) string { return api.PathAdminAccounts + "/" + url.PathEscape(which) }
 

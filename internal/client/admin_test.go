@@ -80,16 +80,17 @@ func TestAdmin(t *testing.T) {
 	revoked, err3 := admin.RevokeKey(t.Context(), "key_1")
 	session, err4 := admin.SessionKey(t.Context())
 	info, err5 := admin.Info(t.Context())
-	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
+	updated, err6 := admin.UpdateKey(t.Context(), "key_1", api.KeyUpdate{Name: new("ci")})
+	if err := errors.Join(err1, err2, err3, err4, err5, err6); err != nil {
 		t.Fatal(err)
 	}
-	want := []any{key, []api.Key{key}, key, key, api.Info{Version: "1", PID: 7}}
-	if diff := cmp.Diff(want, []any{created, listed, revoked, session, info}); diff != "" {
+	want := []any{key, []api.Key{key}, key, key, api.Info{Version: "1", PID: 7}, key}
+	if diff := cmp.Diff(want, []any{created, listed, revoked, session, info, updated}); diff != "" {
 		t.Errorf("answers (-want +got):\n%s", diff)
 	}
 	requests := []string{
 		"POST /admin/v1/keys ", "GET /admin/v1/keys ", "POST /admin/v1/keys/key_1/revoke ",
-		"POST /admin/v1/session-key ", "GET /admin/v1/info ",
+		"POST /admin/v1/session-key ", "GET /admin/v1/info ", "PATCH /admin/v1/keys/key_1 ",
 	}
 	if diff := cmp.Diff(requests, got); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)

@@ -123,6 +123,50 @@ func TestRotate(t *testing.T) {
 	}
 }
 
+// TestUpdateKey: what the request names changes, all else stays, and a key that is closed stays closed.
+func TestUpdateKey(t *testing.T) {
+	o := newOffice(t)
+	ctx := t.Context()
+	k := rig.Must(o.CreateKey(ctx, api.KeyCreate{
+		Name: "shop", Mode: task.Live, Scopes: []string{"image.*"}, ExpiresInSeconds: 3600,
+		Limits: api.Limits{CreatesPerMinute: 60, OpenTasks: 3, Budget: "5", BudgetPeriod: "day"},
+	}))(t)
+	secret := k.Secret
+	k.Secret = ""
+	for _, step := range []struct {
+		name   string
+		update api.KeyUpdate
+		want   func(*api.Key)
+	}{
+		{"nothing", api.KeyUpdate{}, func(*api.Key) {}},
+		{"a limit", api.KeyUpdate{Limits: &api.LimitsUpdate{OpenTasks: new(7)}}, func(k *api.Key) { k.OpenTasks = 7 }},
+		{"no budget", api.KeyUpdate{Limits: &api.LimitsUpdate{Budget: new("")}}, func(k *api.Key) { k.Budget, k.BudgetPeriod = "", "" }},
+		{"a scope", api.KeyUpdate{Scopes: &[]string{"text.chat"}}, func(k *api.Key) { k.Scopes = []string{"text.chat"} }},
+		{"everything", api.KeyUpdate{Scopes: &[]string{"*"}}, func(k *api.Key) { k.Scopes = []string{"*"} }},
+		{"a name", api.KeyUpdate{Name: new(" till ")}, func(k *api.Key) { k.Name = "till" }},
+	} {
+		step.want(&k)
+		if diff := cmp.Diff(k, rig.Must(o.UpdateKey(ctx, k.ID, step.update))(t)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", step.name, diff)
+		}
+	}
+	for name, bad := range map[string]api.KeyUpdate{
+		"no name": {Name: new(" ")}, "no scope": {Scopes: &[]string{}}, "a bad pattern": {Scopes: &[]string{"image*"}},
+		"half a budget": {Name: new("left alone"), Limits: &api.LimitsUpdate{Budget: new("5")}},
+	} {
+		_, err := o.UpdateKey(ctx, k.ID, bad)
+		wantCode(t, name, err, fault.InvalidRequest)
+	}
+	if all := rig.Must(o.ListKeys(ctx))(t); len(all) != 1 || !cmp.Equal(all[0], k) || !o.opens(secret) {
+		t.Errorf("after what was refused: %+v", all)
+	}
+	_, err := o.UpdateKey(ctx, "key_x", api.KeyUpdate{})
+	wantCode(t, "an unknown key", err, fault.NotFound)
+	o.advance(time.Hour)
+	_, err = o.UpdateKey(ctx, k.ID, api.KeyUpdate{Name: new("late")})
+	wantCode(t, "a key that is closed", err, fault.InvalidRequest)
+}
+
 func TestAccounts(t *testing.T) {
 	o := newOffice(t)
 	ctx := t.Context()
@@ -248,7 +292,8 @@ func TestMemberSeesOneAccount(t *testing.T) {
 	_, unknown := m.RevokeKey(ctx, "key_x")
 	_, revoke := m.RevokeKey(ctx, theirs.ID)
 	_, rotate := m.RotateKey(ctx, theirs.ID, api.KeyRotate{})
-	for name, err := range map[string]error{"revoke": revoke, "rotate": rotate} {
+	_, update := m.UpdateKey(ctx, theirs.ID, api.KeyUpdate{Limits: &api.LimitsUpdate{OpenTasks: new(1)}})
+	for name, err := range map[string]error{"revoke": revoke, "rotate": rotate, "update": update} {
 		if err == nil || err.Error() != unknown.Error() {
 			t.Errorf("%s: %v, want what an unknown key gets, %v", name, err, unknown)
 		}

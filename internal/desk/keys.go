@@ -69,11 +69,39 @@ func (o *Operator) listKeys(ctx context.Context, owner string) ([]api.Key, error
 // RevokeKey closes a key at once; revoking again changes nothing.
 func (o *Operator) RevokeKey(ctx context.Context, id string) (api.Key, error) {
 	now := o.Now().UTC()
-	k, err := o.Store.UpdateKey(ctx, id, func(k *account.Key) {
+	return o.updateKey(ctx, id, func(k *account.Key) error {
 		if k.RevokedAt == nil {
 			k.RevokedAt = &now
 		}
+		return nil
 	})
+}
+
+// UpdateKey changes the name, the scopes and the limits of a key that is open. It holds for every request
+// from now on.
+func (o *Operator) UpdateKey(ctx context.Context, id string, u api.KeyUpdate) (api.Key, error) {
+	now := o.Now()
+	return o.updateKey(ctx, id, func(k *account.Key) (err error) {
+		if !k.Usable(now) {
+			return closedKey()
+		}
+		if u.Name != nil {
+			k.Name = strings.TrimSpace(*u.Name)
+		}
+		if u.Scopes != nil {
+			k.Scopes = append([]string{}, *u.Scopes...)
+		}
+		if u.Limits != nil {
+			if k.Limits, err = changed(k.Limits, *u.Limits); err != nil {
+				return err
+			}
+		}
+		return checkKey(*k)
+	})
+}
+
+func (o *Operator) updateKey(ctx context.Context, id string, change func(*account.Key) error) (api.Key, error) {
+	k, err := o.Store.UpdateKey(ctx, id, change)
 	if err != nil {
 		return api.Key{}, unknownKey(err)
 	}
@@ -95,7 +123,7 @@ func (o *Operator) RotateKey(ctx context.Context, id string, req api.KeyRotate) 
 	var full string
 	err := o.Store.RotateKey(ctx, id, func(old *account.Key) (account.Key, error) {
 		if !old.Usable(now) {
-			return next, fault.New(fault.InvalidRequest, "the key is closed already: make a new one")
+			return next, closedKey()
 		}
 		next = old.Rotated(task.NewID(task.PrefixKey, now), task.Hash{}, "", now)
 		if old.ExpiresAt != nil {
@@ -117,6 +145,10 @@ func (o *Operator) RotateKey(ctx context.Context, id string, req api.KeyRotate) 
 	out := keyOf(next, names[next.Account])
 	out.Secret = full
 	return out, nil
+}
+
+func closedKey() error {
+	return fault.New(fault.InvalidRequest, "the key is closed already: make a new one")
 }
 
 func noSuchKey() error { return fault.New(fault.NotFound, "there is no such key") }
@@ -145,16 +177,13 @@ func keyFrom(req api.KeyCreate, now time.Time) (account.Key, error) {
 	if req.Mode != task.Live && req.Mode != task.Test {
 		return k, fault.Invalid("mode", "must be live or test")
 	}
-	if k.Name == "" || len(k.Name) > maxName || len(req.Account) > maxName {
-		return k, fault.Invalid("name", "is required; a key's and an account's name have at most 100 bytes")
+	if len(req.Account) > maxName {
+		return k, fault.Invalid("account", "is at most 100 bytes long")
 	}
-	if req.Scopes != nil && len(req.Scopes) == 0 {
-		return k, fault.Invalid("scopes", "must hold a capability or a pattern; leave them out for all capabilities")
-	}
-	if err := checkPatterns("scopes", req.Scopes); err != nil {
+	err := checkKey(k)
+	if err != nil {
 		return k, err
 	}
-	var err error
 	if k.Limits, err = limitsFrom(req.Limits); err != nil {
 		return k, err
 	}
@@ -165,6 +194,17 @@ func keyFrom(req api.KeyCreate, now time.Time) (account.Key, error) {
 		k.ExpiresAt = new(now.UTC().Add(time.Duration(req.ExpiresInSeconds) * time.Second))
 	}
 	return k, nil
+}
+
+// checkKey checks what people say of a key.
+func checkKey(k account.Key) error {
+	if k.Name == "" || len(k.Name) > maxName {
+		return fault.Invalid("name", "is required, and has at most 100 bytes")
+	}
+	if k.Scopes != nil && len(k.Scopes) == 0 {
+		return fault.Invalid("scopes", "must hold a capability or a pattern; * is all capabilities")
+	}
+	return checkPatterns("scopes", k.Scopes)
 }
 
 func checkPatterns(field string, patterns []string) error {

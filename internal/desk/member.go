@@ -48,6 +48,14 @@ func (m Member) RotateKey(ctx context.Context, id string, req api.KeyRotate) (ap
 	return m.desk.RotateKey(ctx, id, req)
 }
 
+// UpdateKey changes a key of the account; see Operator.UpdateKey.
+func (m Member) UpdateKey(ctx context.Context, id string, u api.KeyUpdate) (api.Key, error) {
+	if err := m.owns(ctx, id); err != nil {
+		return api.Key{}, err
+	}
+	return m.desk.UpdateKey(ctx, id, u)
+}
+
 // RevokeKey closes a key of the account at once.
 func (m Member) RevokeKey(ctx context.Context, id string) (api.Key, error) {
 	if err := m.owns(ctx, id); err != nil {

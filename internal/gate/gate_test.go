@@ -240,7 +240,7 @@ func TestRevocation(t *testing.T) {
 	past := o.now.Add(-time.Second)
 	enter := func() error { _, err := o.Authenticate(t.Context(), "Bearer "+secret); return err }
 	revoke := func(at *time.Time) {
-		if _, err := o.keys.UpdateKey(t.Context(), key.ID, func(k *account.Key) { k.RevokedAt = at }); err != nil {
+		if _, err := o.keys.UpdateKey(t.Context(), key.ID, func(k *account.Key) error { k.RevokedAt = at; return nil }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -291,7 +291,7 @@ func TestSharedCaller(t *testing.T) {
 		})
 	}
 	for n := range changes {
-		if _, err := o.keys.UpdateKey(t.Context(), key.ID, func(k *account.Key) { k.Limits.OpenTasks = n + 1 }); err != nil {
+		if _, err := o.keys.UpdateKey(t.Context(), key.ID, func(k *account.Key) error { k.Limits.OpenTasks = n + 1; return nil }); err != nil {
 			t.Fatal(err)
 		}
 		limit.Store(int64(n + 1))

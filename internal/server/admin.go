@@ -27,6 +27,7 @@ func NewAdmin(o *desk.Operator, metrics http.Handler, log *slog.Logger) *Admin {
 	a := &Admin{site: newSite(newCore(Limits{Body: 1 << 20}, o.Now, log)), operator: o}
 	a.only(map[string]methods{
 		api.PathAdminKeys:                          {http.MethodGet: a.handleKeyList, http.MethodPost: a.handleKeyCreate},
+		api.PathAdminKeys + "/{key_id}":            {http.MethodPatch: a.handleKeyUpdate},
 		api.PathAdminKeys + "/{key_id}/revoke":     {http.MethodPost: a.handleKeyRevoke},
 		api.PathAdminKeys + "/{key_id}/rotate":     {http.MethodPost: a.handleKeyRotate},
 		api.PathAdminAccounts:                      {http.MethodGet: a.handleAccountList, http.MethodPost: a.handleAccountCreate},

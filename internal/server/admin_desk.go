@@ -9,6 +9,20 @@ import (
 	"unitask/internal/fault"
 )
 
+func (a *Admin) handleKeyUpdate(x *exchange) error {
+	var req api.KeyUpdate
+	if err := a.decode(x, &req); err != nil {
+		return err
+	}
+	key, err := a.operator.UpdateKey(x.r.Context(), x.r.PathValue("key_id"), req)
+	if err != nil {
+		return err
+	}
+	a.log.InfoContext(x.r.Context(), "key updated", slog.String("key_id", key.ID))
+	a.respond(x, http.StatusOK, key)
+	return nil
+}
+
 func (a *Admin) handleKeyRotate(x *exchange) error {
 	var req api.KeyRotate
 	if err := a.decode(x, &req); err != nil {

@@ -84,6 +84,16 @@ func TestAdminKeys(t *testing.T) {
 	if got := all.Data[len(all.Data)-1]; got.ID != k.ID || got.Account != "acme" || got.Limits != want.Limits || bytes.Contains(keys.body, []byte("svc_")) {
 		t.Errorf("the list: %s", keys.body)
 	}
+	update := admin(http.MethodPatch, api.PathAdminKeys+"/"+k.ID, `{"name":"till","scopes":["text.chat"],"limits":{"open_tasks":2}}`)
+	changed := decode[api.Key](t, update)
+	want = api.Key{ID: k.ID, Account: "acme", Name: "till", Mode: task.Test, Scopes: []string{"text.chat"}, Hint: k.Hint, CreatedAt: k.CreatedAt, ExpiresAt: k.ExpiresAt}
+	want.Limits = api.Limits{CreatesPerMinute: 60, OpenTasks: 2, Budget: "5.5", BudgetPeriod: "day"}
+	if diff := cmp.Diff(want, changed, cmpopts.IgnoreFields(api.Key{}, "LastUsedAt")); update.StatusCode != 200 || diff != "" {
+		t.Errorf("update: %d\n%s", update.StatusCode, diff)
+	}
+	if list := decode[api.CapabilityList](t, w.do(request{path: api.PathCapabilities, key: k.Secret})); len(list.Data) != 1 {
+		t.Errorf("the changed scope lets %d capabilities through", len(list.Data))
+	}
 	for range 2 {
 		if got := admin(http.MethodPost, api.PathAdminKeys+"/"+k.ID+"/revoke", ""); got.StatusCode != 200 || decode[api.Key](t, got).RevokedAt == nil {
 			t.Errorf("revoke: %d %s", got.StatusCode, got.body)
@@ -91,6 +101,9 @@ func TestAdminKeys(t *testing.T) {
 	}
 	if got := w.do(request{path: api.PathCapabilities, key: k.Secret}); got.StatusCode != 401 {
 		t.Errorf("a revoked key: %d", got.StatusCode)
+	}
+	if got := admin(http.MethodPatch, api.PathAdminKeys+"/"+k.ID, `{"name":"again"}`); got.StatusCode != 400 {
+		t.Errorf("a change of a revoked key: %d", got.StatusCode)
 	}
 	if got := admin(http.MethodPost, api.PathAdminKeys+"/key_x/revoke", ""); got.StatusCode != 404 {
 		t.Errorf("an unknown key: %d", got.StatusCode)

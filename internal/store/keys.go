@@ -39,8 +39,8 @@ type Keys interface {
 	// ListKeys returns every key, oldest first.
 	ListKeys(ctx context.Context) ([]account.Key, error)
 	// UpdateKey changes one key in one commit; change may run more than once and must not change
-	// id, account or hash. ErrNotFound for an unknown id.
-	UpdateKey(ctx context.Context, id string, change func(*account.Key)) (account.Key, error)
+	// id, account or hash; its error ends the update. ErrNotFound for an unknown id.
+	UpdateKey(ctx context.Context, id string, change func(*account.Key) error) (account.Key, error)
 	// RotateKey changes one key as UpdateKey does and records the one that rotate returns, in one commit.
 	// The error of rotate ends it. ErrNotFound and ErrExists as for UpdateKey and PutKey.
 	RotateKey(ctx context.Context, id string, rotate func(old *account.Key) (account.Key, error)) error

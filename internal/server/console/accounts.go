@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 
 	"unitask/internal/api"
@@ -55,7 +54,7 @@ func (c *Console) handleAccount(x exchange) error {
 	if err != nil {
 		return err
 	}
-	return c.accountPage(x, http.StatusOK, form{Values: limitsForm(a), About: a})
+	return c.accountPage(x, http.StatusOK, form{Values: accountForm(a), About: a})
 }
 
 func (c *Console) accountPage(x exchange, status int, f form) error {
@@ -63,16 +62,10 @@ func (c *Console) accountPage(x exchange, status int, f form) error {
 	return c.showWith(x, status, page{Name: "account", Section: "accounts", Title: title, Data: f})
 }
 
-// limitsForm is the account as its form shows it.
-func limitsForm(a api.Account) url.Values {
-	v := url.Values{"capabilities": {strings.Join(a.Capabilities, " ")}, "budget": {a.Limits.Budget}, "budget_period": {a.Limits.BudgetPeriod}}
-	for field, n := range map[string]int{
-		"creates_per_minute": a.Limits.CreatesPerMinute, "reads_per_minute": a.Limits.ReadsPerMinute, "open_tasks": a.Limits.OpenTasks,
-	} {
-		if n != 0 {
-			v.Set(field, strconv.Itoa(n))
-		}
-	}
+// accountForm is the account as its form shows it.
+func accountForm(a api.Account) url.Values {
+	v := limitsForm(a.Limits)
+	v.Set("capabilities", strings.Join(a.Capabilities, " "))
 	return v
 }
 
@@ -88,10 +81,7 @@ func (c *Console) handleAccountUpdate(x exchange) error {
 	limits, err := limitsFrom(f.Values)
 	if err == nil {
 		open := patterns(f.Get("capabilities"))
-		_, err = c.desk.UpdateAccount(x.r.Context(), a.ID, api.AccountUpdate{Capabilities: &open, Limits: &api.LimitsUpdate{
-			CreatesPerMinute: &limits.CreatesPerMinute, ReadsPerMinute: &limits.ReadsPerMinute, OpenTasks: &limits.OpenTasks,
-			Budget: &limits.Budget, BudgetPeriod: &limits.BudgetPeriod,
-		}})
+		_, err = c.desk.UpdateAccount(x.r.Context(), a.ID, api.AccountUpdate{Capabilities: &open, Limits: replaced(limits)})
 	}
 	return c.changed(x, f, err)
 }
@@ -105,7 +95,7 @@ func (c *Console) handleMemberRemove(x exchange) error {
 		return err
 	}
 	_, err = c.desk.UpdateAccount(x.r.Context(), a.ID, api.AccountUpdate{RemoveMembers: []string{x.r.PostForm.Get("remove")}})
-	return c.changed(x, form{Values: limitsForm(a), About: a}, err)
+	return c.changed(x, form{Values: accountForm(a), About: a}, err)
 }
 
 // changed goes back to an account's page, or shows what is wrong with its form.
@@ -132,7 +122,7 @@ func (c *Console) handleInvite(x exchange) error {
 	}
 	link, err := c.desk.Invite(x.r.Context(), a.ID, api.Invite{Member: x.r.PostForm.Get("member"), Role: cmp.Or(x.r.PostForm.Get("role"), "member")})
 	if err != nil {
-		return c.changed(x, form{Values: limitsForm(a), About: a}, err)
+		return c.changed(x, form{Values: accountForm(a), About: a}, err)
 	}
 	return c.showWith(x, http.StatusCreated, page{Name: "invited", Section: "accounts", Title: "Sign-in link", Data: link})
 }

@@ -161,6 +161,7 @@ func TestOtherAccounts(t *testing.T) {
 	now := time.Now()
 	for _, at := range []struct{ method, path, id, made string }{
 		{"GET", "/keys/%", key.ID, task.NewID(task.PrefixKey, now)},
+		{"POST", "/keys/%", key.ID, task.NewID(task.PrefixKey, now)},
 		{"POST", "/keys/%/rotate", key.ID, task.NewID(task.PrefixKey, now)},
 		{"POST", "/keys/%/revoke", key.ID, task.NewID(task.PrefixKey, now)},
 		{"GET", "/tasks/%", done.ID, task.NewID(task.PrefixTask, now)},
@@ -201,7 +202,7 @@ func TestOtherAccounts(t *testing.T) {
 			t.Errorf("%s shows what is another account's", path)
 		}
 	}
-	if k := rig.Must(w.desk.ListKeys(t.Context()))(t); len(k) != 1 || k[0].RevokedAt != nil {
+	if k := rig.Must(w.desk.ListKeys(t.Context()))(t); len(k) != 1 || k[0].RevokedAt != nil || k[0].Name != "theirs" {
 		t.Errorf("%d keys, revoked %v", len(k), k[0].RevokedAt)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"unitask/test/rig"
 )
 
-// TestKeyLife: created, shown once, used, rotated, revoked; and no other answer and no log line holds a key.
+// TestKeyLife: created, shown once, used, changed, rotated, revoked; and no other answer and no log line holds a key.
 func TestKeyLife(t *testing.T) {
 	w := newWorld(t)
 	b := w.member("acme", "member")
@@ -29,6 +29,16 @@ func TestKeyLife(t *testing.T) {
 	}
 	if got := w.call(secret); got.StatusCode != http.StatusOK {
 		t.Errorf("used: %d", got.StatusCode)
+	}
+	if got := b.post("/keys/"+k.ID, url.Values{"name": {"till"}, "scopes": {""}, "open_tasks": {"4"}}); got.StatusCode != http.StatusSeeOther {
+		t.Errorf("changed: %d %s", got.StatusCode, got.body)
+	}
+	k = rig.Must(w.desk.ListKeys(t.Context()))(t)[0]
+	if want := (api.Limits{OpenTasks: 4}); k.Limits != want || k.Name != "till" || strings.Join(k.Scopes, " ") != "*" || k.ExpiresAt == nil {
+		t.Errorf("changed to %+v", k)
+	}
+	if got := b.post("/keys/"+k.ID, url.Values{"name": {"till"}, "budget": {"much"}}); got.StatusCode != http.StatusBadRequest || !strings.Contains(got.body, `value="much"`) {
+		t.Errorf("a budget that is none: %d", got.StatusCode)
 	}
 	rotated := b.post("/keys/"+k.ID+"/rotate", url.Values{"overlap": {"hour"}})
 	next := anyKey.FindString(rotated.body)

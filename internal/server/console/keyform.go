@@ -115,6 +115,27 @@ func limitsFrom(v url.Values) (api.Limits, error) {
 	return l, nil
 }
 
+// limitsForm is limits as a form shows them.
+func limitsForm(l api.Limits) url.Values {
+	v := url.Values{"budget": {l.Budget}, "budget_period": {l.BudgetPeriod}}
+	for field, n := range map[string]int{
+		"creates_per_minute": l.CreatesPerMinute, "reads_per_minute": l.ReadsPerMinute, "open_tasks": l.OpenTasks,
+	} {
+		if n != 0 {
+			v.Set(field, strconv.Itoa(n))
+		}
+	}
+	return v
+}
+
+// replaced is the change that leaves nothing of the limits before.
+func replaced(l api.Limits) *api.LimitsUpdate {
+	return &api.LimitsUpdate{
+		CreatesPerMinute: &l.CreatesPerMinute, ReadsPerMinute: &l.ReadsPerMinute, OpenTasks: &l.OpenTasks,
+		Budget: &l.Budget, BudgetPeriod: &l.BudgetPeriod,
+	}
+}
+
 // patterns reads capability patterns apart by commas or white space; nil for none.
 func patterns(text string) []string {
 	return append([]string(nil), strings.Fields(strings.ReplaceAll(text, ",", " "))...)

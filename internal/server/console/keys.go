@@ -1,8 +1,10 @@
 package console
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"unitask/internal/api"
@@ -82,7 +84,40 @@ func (c *Console) handleKey(x exchange) error {
 	if err != nil {
 		return err
 	}
-	return c.show(x, page{Name: "key", Section: "keys", Title: k.Name, Data: c.keyRow(k)})
+	v := limitsForm(k.Limits)
+	v.Set("name", k.Name)
+	v.Set("scopes", strings.Join(k.Scopes, " "))
+	return c.keyPage(x, http.StatusOK, form{Values: v, About: c.keyRow(k)})
+}
+
+func (c *Console) keyPage(x exchange, status int, f form) error {
+	return c.showWith(x, status, page{Name: "key", Section: "keys", Title: f.About.(keyRow).Name, Data: f})
+}
+
+func (c *Console) handleKeyUpdate(x exchange) error {
+	if err := parseForm(x, x.r); err != nil {
+		return err
+	}
+	k, err := c.findKey(x)
+	if err != nil {
+		return err
+	}
+	f := form{Values: x.r.PostForm, About: c.keyRow(k)}
+	limits, err := limitsFrom(f.Values)
+	if err == nil {
+		scopes := patterns(cmp.Or(strings.TrimSpace(f.Get("scopes")), "*"))
+		_, err = c.books(x.visitor).UpdateKey(x.r.Context(), k.ID, api.KeyUpdate{Name: new(f.Get("name")), Scopes: &scopes, Limits: replaced(limits)})
+	}
+	if fault.CodeOf(err) == fault.InvalidRequest {
+		f.Problem = fault.From(err)
+		return c.keyPage(x, http.StatusBadRequest, f)
+	}
+	if err != nil {
+		return err
+	}
+	c.log.InfoContext(x.r.Context(), "key updated", "key_id", k.ID, "by", x.visitor.Account.ID)
+	c.goTo(x, x.r, "/keys/"+k.ID)
+	return nil
 }
 
 // findKey returns the key that the address names, where it is the visitor's to see.

@@ -13,6 +13,7 @@ import (
 type books interface {
 	CreateKey(ctx context.Context, req api.KeyCreate) (api.Key, error)
 	ListKeys(ctx context.Context) ([]api.Key, error)
+	UpdateKey(ctx context.Context, id string, req api.KeyUpdate) (api.Key, error)
 	RotateKey(ctx context.Context, id string, req api.KeyRotate) (api.Key, error)
 	RevokeKey(ctx context.Context, id string) (api.Key, error)
 	Usage(ctx context.Context, q api.UsageQuery) (api.UsageReport, error)

@@ -29,6 +29,7 @@ func (c *Console) route() {
 		"GET /keys/new":                    c.handleKeyForm,
 		"POST /keys":                       c.handleKeyCreate,
 		"GET /keys/{key_id}":               c.handleKey,
+		"POST /keys/{key_id}":              c.handleKeyUpdate,
 		"POST /keys/{key_id}/rotate":       c.handleKeyRotate,
 		"POST /keys/{key_id}/revoke":       c.handleKeyRevoke,
 		"GET /tasks":                       c.handleTasks,

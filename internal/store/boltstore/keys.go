@@ -157,13 +157,10 @@ func (db *DB) ListKeys(ctx context.Context) ([]account.Key, error) {
 }
 
 // UpdateKey implements store.Keys.
-func (db *DB) UpdateKey(ctx context.Context, id string, change func(*account.Key)) (account.Key, error) {
+func (db *DB) UpdateKey(ctx context.Context, id string, change func(*account.Key) error) (account.Key, error) {
 	var k account.Key
 	err := db.do(ctx, &op{writes: true, run: func(x *txn) (err error) {
-		k, err = x.updateKey(id, func(k *account.Key) error {
-			change(k)
-			return nil
-		})
+		k, err = x.updateKey(id, change)
 		return err
 	}})
 	if err != nil {

@@ -163,15 +163,12 @@ func (db *DB) ListKeys(ctx context.Context) ([]account.Key, error) {
 }
 
 // UpdateKey implements store.Keys.
-func (db *DB) UpdateKey(ctx context.Context, id string, change func(*account.Key)) (account.Key, error) {
+func (db *DB) UpdateKey(ctx context.Context, id string, change func(*account.Key) error) (account.Key, error) {
 	if err := db.lock(ctx); err != nil {
 		return account.Key{}, err
 	}
 	defer db.mu.Unlock()
-	return db.updateKey(id, func(k *account.Key) error {
-		change(k)
-		return nil
-	})
+	return db.updateKey(id, change)
 }
 
 func (db *DB) updateKey(id string, change func(*account.Key) error) (account.Key, error) {

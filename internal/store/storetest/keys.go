@@ -91,20 +91,23 @@ func testKeys(e *env) {
 
 	revoked := k1
 	revoked.RevokedAt = &now
-	got, err := e.Registry.UpdateKey(ctx, "key_9", func(k *account.Key) { k.RevokedAt = &now })
+	got, err := e.Registry.UpdateKey(ctx, "key_9", func(k *account.Key) error { k.RevokedAt = &now; return nil })
 	e.wantErr("UpdateKey", err, nil)
 	e.wantSame("UpdateKey", got, revoked)
 	e.wantKey("one", revoked, first)
 	_, _, err = e.Registry.KeyByHash(ctx, hashOf("unknown"))
 	e.wantErr("KeyByHash of an unknown one", err, store.ErrNotFound)
-	_, err = e.Registry.UpdateKey(ctx, "key_x", func(*account.Key) {})
+	_, err = e.Registry.UpdateKey(ctx, "key_x", func(*account.Key) error { return nil })
 	e.wantErr("UpdateKey of an unknown one", err, store.ErrNotFound)
+	_, err = e.Registry.UpdateKey(ctx, "key_9", func(k *account.Key) error { k.RevokedAt = nil; return store.ErrState })
+	e.wantErr("UpdateKey that ends with an error", err, store.ErrState)
+	e.wantKey("one", revoked, first)
 	for _, change := range []func(*account.Key){
 		func(k *account.Key) { k.ID = "key_x" },
 		func(k *account.Key) { k.Account = "acct_z" },
 		func(k *account.Key) { k.Hash = hashOf("x") },
 	} {
-		if _, err := e.Registry.UpdateKey(ctx, "key_1", change); err == nil {
+		if _, err := e.Registry.UpdateKey(ctx, "key_1", func(k *account.Key) error { change(k); return nil }); err == nil {
 			e.Error("UpdateKey that changes what a key is known by: no error")
 		}
 	}
@@ -168,7 +171,7 @@ func testMarkUsed(e *env) {
 	e.wantErr("ListKeys", err, nil)
 	e.wantSame("ListKeys", keys, []account.Key{k})
 	k.Name = "renamed"
-	got, err := e.Registry.UpdateKey(ctx, "key_1", func(k *account.Key) { k.Name = "renamed" })
+	got, err := e.Registry.UpdateKey(ctx, "key_1", func(k *account.Key) error { k.Name = "renamed"; return nil })
 	e.wantErr("UpdateKey", err, nil)
 	e.wantSame("UpdateKey", got, k)
 }
@@ -191,7 +194,7 @@ func testChanges(e *env) {
 	grown("UpdateAccount", err)
 	k := account.Key{ID: "key_1", Account: "acct_1", Mode: task.Live, Hash: hashOf("one")}
 	grown("PutKey", e.Registry.PutKey(ctx, k))
-	_, err = e.Registry.UpdateKey(ctx, "key_1", func(*account.Key) {})
+	_, err = e.Registry.UpdateKey(ctx, "key_1", func(*account.Key) error { return nil })
 	grown("UpdateKey", err)
 	grown("RotateKey", e.Registry.RotateKey(ctx, "key_1", func(old *account.Key) (account.Key, error) {
 		return old.Rotated("key_2", hashOf("two"), "", e.clock.Now()), nil

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"unitask/internal/api"
+)
+
+type keysUpdateOptions struct {
+	operatorFlags
+	limitFlags
+	id      string
+	request api.KeyUpdate
+	name    string
+	scopes  []string
+	asJSON  bool
+}
+
+func newKeysUpdateCmd(t *terminal) *cobra.Command {
+	var o keysUpdateOptions
+	cmd := &cobra.Command{
+		Use:   "update ID",
+		Short: "Change the limits, the scopes or the name of a key, from now on",
+		Long: `Change the limits, the scopes or the name of a key, from now on. What no flag names stays as it is.
+
+The key itself, its account, mode and expiry stay; "unitask keys rotate" makes another one in its place.`,
+		Example: `  unitask keys update key_06gztwr81bcb6csfsxswat9e1m --rate 60 --budget 20/day
+  unitask keys update key_06gztwr81bcb6csfsxswat9e1m --budget none --scope 'image.*' --scope text.chat`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			o.id = args[0]
+			if cmd.Flags().Changed("name") {
+				o.request.Name = &o.name
+			}
+			if cmd.Flags().Changed("scope") {
+				o.request.Scopes = &o.scopes
+			}
+			if o.request.Limits, err = o.update(cmd.Flags()); err != nil {
+				return err
+			}
+			return keysUpdateRun(cmd.Context(), t, &o)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.name, "name", "", "what the key is for")
+	flags.StringSliceVar(&o.scopes, "scope", nil, "only these capabilities, as `pattern` such as image.*; \"*\" for all; may be repeated")
+	o.addUpdate(flags, ofServer)
+	addJSON(cmd, &o.asJSON)
+	o.operatorFlags.add(cmd)
+	return cmd
+}
+
+func keysUpdateRun(ctx context.Context, t *terminal, o *keysUpdateOptions) error {
+	switch {
+	case o.request == (api.KeyUpdate{}):
+		return &usageError{message: "nothing to change: say what by a flag"}
+	case o.request.Name != nil && strings.TrimSpace(o.name) == "":
+		return &usageError{message: "a key needs a name: --name NAME"}
+	case o.request.Scopes != nil && len(o.scopes) == 0:
+		return &usageError{message: "--scope takes a capability or a pattern such as image.*; \"*\" is all capabilities"}
+	}
+	if err := checkPatterns("--scope", o.scopes); err != nil {
+		return err
+	}
+	return o.with(ctx, func(op operator) error {
+		key, err := op.UpdateKey(ctx, o.id, o.request)
+		if err != nil {
+			return hintKeys(err)
+		}
+		noteUnmatched(t, o.scopes)
+		if o.asJSON {
+			return t.json(key)
+		}
+		t.note("key %s (%s): opens %s, limits %s", printable(key.ID), printable(key.Name), printable(scopesOf(key)), limitsCell(key.Limits).human)
+		return nil
+	})
+}
+
+// scopesOf is what a key opens.
+func scopesOf(k api.Key) string { return cmp.Or(strings.Join(k.Scopes, " "), "*") }
