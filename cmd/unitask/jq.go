@@ -22,7 +22,7 @@ type filter struct {
 
 // addJQ gives every command that prints JSON its --jq.
 func addJQ(t *terminal, cmd *cobra.Command) {
-	if cmd.Flags().Lookup("json") != nil {
+	if f := cmd.Flags().Lookup("json"); f != nil && !f.Hidden {
 		cmd.Flags().Var(&filter{cmd: cmd, into: &t.filter}, "jq", "print what this jq `expression` selects of the JSON; texts without quotes")
 	}
 	for _, child := range cmd.Commands() {

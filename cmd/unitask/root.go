@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
 	"unitask/internal/catalog"
 
@@ -63,6 +62,7 @@ func newRootCmd(t *terminal) *cobra.Command {
 	root.InitDefaultHelpCmd()
 	mindUnknown(root)
 	addJQ(t, root)
+	passFlags(root)
 	markUsage(root)
 	return root
 }
@@ -86,47 +86,19 @@ func mindUnknown(root *cobra.Command) {
 	}
 }
 
-// markUsage makes what cobra finds wrong with flags and arguments a usage error, on every command.
-func markUsage(cmd *cobra.Command) {
-	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{message: plainFlag(err)} })
-	if check := cmd.Args; check != nil {
-		cmd.Args = func(cmd *cobra.Command, args []string) error {
-			if err := check(cmd, args); err != nil {
-				return &usageError{message: fmt.Sprintf("wrong number of arguments (%d); it is written: %s", len(args), cmd.UseLine())}
-			}
-			if err := cmd.ValidateFlagGroups(); err != nil {
-				return &usageError{message: plainFlag(err)}
-			}
-			return nil
-		}
-	}
-	for _, child := range cmd.Commands() {
-		markUsage(child)
-	}
-}
-
-// plainFlag says what is wrong with flags without the words of the libraries.
-func plainFlag(err error) string {
-	text := err.Error()
-	if group, both := strings.CutSuffix(text, "] were all set"); both {
-		names := strings.Fields(group[strings.LastIndex(group, "[")+1:])
-		return "--" + strings.Join(names, " and --") + " exclude each other"
-	}
-	for _, inner := range []string{": strconv.", ": time: "} {
-		text, _, _ = strings.Cut(text, inner)
-	}
-	return text
-}
-
 // group makes a command that only holds others: alone it shows its help, with an unknown word it
 // says so.
 func group(use, short string, children ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, RunE: helpOrUnknown}
 	cmd.AddCommand(children...)
+	passFlags(cmd)
 	return cmd
 }
 
 func helpOrUnknown(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 && cmd.Flags().NFlag() > 0 {
+		return &usageError{message: "a flag stands without the command that it belongs to"}
+	}
 	if len(args) == 0 {
 		return cmd.Help()
 	}

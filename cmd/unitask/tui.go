@@ -40,7 +40,7 @@ func newTUICmd(t *terminal) *cobra.Command {
 // it, else the help.
 func dashboardOrHelp(t *terminal) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		if len(args) > 0 || !t.fullScreen() {
+		if len(args) > 0 || cmd.Flags().NFlag() > 0 || !t.fullScreen() {
 			return helpOrUnknown(cmd, args)
 		}
 		err := tuiRun(cmd.Context(), t, &clientFlags{})
