@@ -61,7 +61,7 @@ func (m *Model) runAgain(t api.Task) tea.Cmd {
 	if w, ok := m.sent[t.ID]; ok {
 		m.form.fill(w)
 	} else {
-		m.notice("what was asked is known only of tasks sent from here", false)
+		m.notice("its input isn't kept: only what this dashboard sent can be edited", true)
 	}
 	return nil
 }

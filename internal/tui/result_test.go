@@ -264,7 +264,7 @@ func TestRunAgainWhatOthersSent(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r, service := ended(t, saysText("hello"))
 		r.press("e")
-		r.shows("› text.chat", "what was asked is known only of tasks sent from here")
+		r.shows("› text.chat", "✗ its input isn't kept: only what this dashboard sent can be edited")
 		r.press("esc")
 		service.hold(openTask(2, "music.make"))
 		r.pass(11 * time.Second)
