@@ -47,7 +47,7 @@ func accountsCreateRun(ctx context.Context, t *terminal, o *accountsCreateOption
 	return o.with(ctx, func(op operator) error {
 		a, err := op.CreateAccount(ctx, o.request)
 		if err != nil {
-			return err
+			return hintAccounts(err)
 		}
 		noteUnmatched(t, a.Capabilities)
 		if o.asJSON {

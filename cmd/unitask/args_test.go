@@ -124,6 +124,7 @@ func TestFitRefuses(t *testing.T) {
 		{"an object as a word", "image.edit", []string{"x", "authorization=none"}, "authorization: an object"},
 		{"media as a word", "image.edit", []string{"x", "images=a.png"}, `images: "a.png" is no media`},
 		{"no file", "text.chat", []string{"@absent.txt"}, "prompt: absent.txt: no such file"},
+		{"no text", "text.chat", []string{"\xff\xfe x"}, "prompt: this is no UTF-8 text"},
 		{"broken JSON", "text.chat", []string{"messages:=[}"}, "messages: this is no JSON"},
 		{"stdin twice", "text.chat", []string{"-", "system=-"}, "system: stdin is read already"},
 		{"what is missing", "image.edit", []string{"x"}, "image.edit needs images"},

@@ -56,6 +56,9 @@ func (r *reader) value(f catalog.Field, text string) (any, error) {
 
 // text reads a text; @@ begins one with an @ of its own.
 func (r *reader) text(text string) (string, error) {
+	if !utf8.ValidString(text) {
+		return "", errors.New("this is no UTF-8 text")
+	}
 	literal, doubled := strings.CutPrefix(text, "@@")
 	if doubled {
 		return "@" + literal, nil

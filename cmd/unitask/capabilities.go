@@ -60,7 +60,7 @@ func capabilitiesRun(ctx context.Context, t *terminal, o *capabilitiesOptions) e
 		return t.json(append([]api.Capability{}, all...))
 	}
 	if len(all) == 0 {
-		t.note("this key opens no capability: a live key needs a supplier, a test key always has the sandbox")
+		t.note("%s", opensNothing)
 		return nil
 	}
 	b := table{header: []string{"NAME", "MODE", "PRICE", "WHAT"}}

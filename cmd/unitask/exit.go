@@ -200,6 +200,9 @@ func describe(err error) string {
 	if _, ofService := errors.AsType[*client.Error](err); !ofService {
 		return f.Message
 	}
+	if f.Code == fault.Unauthenticated {
+		return fmt.Sprintf("the service doesn't take this API key: it is mistyped, unknown, revoked or expired (%s)", f.Code)
+	}
 	if f.Code == fault.IdempotencyConflict && f.TaskID != "" {
 		return fmt.Sprintf("the idempotency key belongs to another request, that of %s (%s)", f.TaskID, f.Code)
 	}
@@ -252,12 +255,12 @@ func hintOf(command string, err error) string {
 		return "check --base-url, UNITASK_BASE_URL or the profile: the service's own address, such as http://127.0.0.1:8420"
 	}
 	if f, ok := errors.AsType[*fault.Error](err); ok {
-		return hintOfCode(f)
+		return hintOfCode(command, f)
 	}
 	return ""
 }
 
-func hintOfCode(f *fault.Error) string {
+func hintOfCode(command string, f *fault.Error) string {
 	switch f.Code {
 	case fault.Unauthenticated:
 		return "unitask whoami shows which key is used; unitask login keeps another one"
@@ -279,9 +282,15 @@ func hintOfCode(f *fault.Error) string {
 		}
 		return "try again in a moment"
 	default:
-		return "unitask capabilities"
+		if slices.Contains(submitters, command) {
+			return "unitask capabilities"
+		}
+		return command + " --help"
 	}
 }
+
+// submitters are the commands whose requests a capability's schema judges.
+var submitters = []string{"unitask run", "unitask tasks retry", "unitask tasks resume"}
 
 // ended returns the error of a task that didn't succeed, nil for one that did or goes on.
 func ended(t api.Task) error {

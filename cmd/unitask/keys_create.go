@@ -13,6 +13,7 @@ import (
 	"unitask/internal/account"
 	"unitask/internal/api"
 	"unitask/internal/catalog"
+	"unitask/internal/fault"
 	"unitask/internal/task"
 )
 
@@ -63,13 +64,26 @@ func keysCreateRun(ctx context.Context, t *terminal, o *keysCreateOptions) error
 		return err
 	}
 	return o.with(ctx, func(op operator) error {
+		fresh := o.newAccount(ctx, op)
 		key, err := op.CreateKey(ctx, o.request)
 		if err != nil {
 			return err
 		}
+		if fresh {
+			t.note("note: the account %s is new; unitask accounts list shows all", printable(key.Account))
+		}
 		noteUnmatched(t, key.Scopes)
 		return showSecret(t, key, o.asJSON)
 	})
+}
+
+// newAccount reports whether the key's account doesn't exist yet, so that a slip in its name is seen.
+func (o *keysCreateOptions) newAccount(ctx context.Context, op operator) bool {
+	if o.request.Account == "" {
+		return false
+	}
+	_, err := op.GetAccount(ctx, o.request.Account)
+	return err != nil && fault.CodeOf(err) == fault.NotFound
 }
 
 // showSecret shows a key that was just made.

@@ -206,8 +206,14 @@ func entryOf(ctx context.Context, c *client.Client, name string) (api.Capability
 	if err != nil {
 		return api.Capability{}, err
 	}
+	if len(all) == 0 {
+		return api.Capability{}, &usageError{message: opensNothing, hint: "unitask suppliers, on the server's machine, says which supplier is live and why others aren't"}
+	}
 	return pick(all, name, "this key opens no capability")
 }
+
+// opensNothing is what a key of an empty directory is told.
+const opensNothing = "this key opens no capability: a live key needs a supplier, a test key always has the sandbox"
 
 // pick finds a capability by its name; what isn't there is answered with what is near.
 func pick(all []api.Capability, name, absent string) (api.Capability, error) {

@@ -96,7 +96,10 @@ func (o *tasksListOptions) collect(ctx context.Context, c *client.Client) ([]api
 }
 
 func listTasks(t *terminal, all []api.Task, now time.Time) error {
-	b := table{header: []string{"ID", "CAPABILITY", "STATE", "CREATED", "TOOK", "COST"}}
+	b := table{
+		header: []string{"ID", "CAPABILITY", "STATE", "CREATED", "TOOK", "COST"},
+		spare:  []string{"TOOK", "CREATED", "COST"},
+	}
 	for _, one := range all {
 		state := cell{human: string(one.State), plain: string(one.State), style: t.style.state(one.State)}
 		if p := percent(one.Progress); p != "" && !one.State.Terminal() {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"unitask/internal/client"
+	"unitask/internal/fault"
 	"unitask/internal/task"
 )
 
@@ -54,13 +55,21 @@ func whoamiRun(ctx context.Context, t *terminal, o *whoamiOptions) error {
 	who := identity{Profile: target.Name, BaseURL: target.BaseURL, Key: credential.Source}
 	err = who.ask(ctx, credential)
 	_, away := errors.AsType[*client.UnreachableError](err)
+	f, _ := errors.AsType[*fault.Error](err)
 	switch {
-	case err != nil && (!away || o.asJSON):
-		return err
-	case o.asJSON:
+	case err == nil && o.asJSON:
 		return t.json(who)
+	case err == nil:
+		return who.print(t, strconv.Itoa(who.Capabilities))
+	case o.asJSON:
+		return err
+	case away:
+		return errors.Join(err, who.print(t, "unreachable"))
+	case f != nil && f.Code == fault.Unauthenticated:
+		refused := &hinted{err, "unitask keys create makes a key, on the server's machine; unitask login or UNITASK_API_KEY has it used"}
+		return errors.Join(refused, who.print(t, "nothing: the service doesn't take this key"))
 	}
-	return errors.Join(err, who.print(t, away))
+	return err
 }
 
 // ask learns from the service what the key is and opens.
@@ -79,7 +88,7 @@ func (who *identity) ask(ctx context.Context, credential client.Credential) erro
 	return err
 }
 
-func (who *identity) print(t *terminal, away bool) error {
+func (who *identity) print(t *terminal, opens string) error {
 	p := page{t: t}
 	row := func(name, value string) {
 		p.line("%s%s", t.style.faint.Render((name + "            ")[:12]), printable(value))
@@ -96,11 +105,7 @@ func (who *identity) print(t *terminal, away bool) error {
 	if who.Mode != "" {
 		row("mode", string(who.Mode))
 	}
-	if away {
-		row("opens", "unreachable")
-	} else {
-		row("opens", strconv.Itoa(who.Capabilities))
-	}
+	row("opens", opens)
 	return p.err
 }
 
