@@ -80,6 +80,9 @@ const (
 	BySupplier   = "supplier"
 )
 
+// BySession is the group, by key, of what was used without a key that is kept.
+const BySession = "session"
+
 // UsageQuery asks for usage by one group. Days are as "2026-11-21", in UTC; "" is 30 days up to today.
 type UsageQuery struct {
 	By      string // one of the groups; "": ByAccount

@@ -2,6 +2,7 @@ package desk_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -323,6 +324,32 @@ func TestMemberSeesOneAccount(t *testing.T) {
 	rig.Must(m.RevokeKey(ctx, mine.ID))(t)
 	if o.opens(mine.Secret) {
 		t.Error("the member's own key is still taken")
+	}
+}
+
+// TestUsageOfSessions: keys that nobody keeps, a new one for each command of the local client, are one row; who
+// uses the console has one by name.
+func TestUsageOfSessions(t *testing.T) {
+	o := newOffice(t)
+	ctx := t.Context()
+	owner := rig.Must(o.CreateAccount(ctx, api.AccountCreate{Name: "shop"}))(t).ID
+	kept := rig.Must(o.CreateKey(ctx, api.KeyCreate{Name: "till", Mode: task.Live, Account: "shop"}))(t).ID
+	_, ann, err := o.SignIn(ctx, o.invited("shop", "ann", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	console := ann.Key(task.Live).ID
+	for _, key := range []string{kept, "key_a", "key_b", "key_a", console} {
+		o.run(owner, key, task.Usage{Images: 1})
+	}
+	want := []api.UsageRow{
+		{Group: kept, Name: "till", Mode: task.Live, Succeeded: 1, Images: 1, Cost: "0.1"},
+		{Group: "session", Name: "the local client, and members who left", Mode: task.Live, Succeeded: 3, Images: 3, Cost: "0.3"},
+		{Group: console, Name: "ann in the console", Mode: task.Live, Succeeded: 1, Images: 1, Cost: "0.1"},
+	}
+	slices.SortFunc(want, func(a, b api.UsageRow) int { return strings.Compare(a.Group, b.Group) })
+	if diff := cmp.Diff(want, rig.Must(o.Usage(ctx, api.UsageQuery{By: api.ByKey}))(t).Data); diff != "" {
+		t.Errorf("by key (-want +got):\n%s", diff)
 	}
 }
 

@@ -117,7 +117,12 @@ func (o *Operator) SignOut(ctx context.Context, token string) error {
 // for keys, counted for the member and not for the session.
 func (v Visitor) Key(mode task.Mode) account.Key {
 	return account.Key{
-		ID:      task.DeriveID(task.PrefixKey, v.Account.ID, v.Session.Member+"\n"+string(mode)),
+		ID:      memberKey(v.Account.ID, v.Session.Member, mode),
 		Account: v.Account.ID, Name: v.Session.Member, Mode: mode, CreatedAt: v.Session.CreatedAt, ExpiresAt: &v.Session.ExpiresAt,
 	}
+}
+
+// memberKey is the id that stands in the place of a key's.
+func memberKey(accountID, member string, mode task.Mode) string {
+	return task.DeriveID(task.PrefixKey, accountID, member+"\n"+string(mode))
 }

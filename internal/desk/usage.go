@@ -76,20 +76,23 @@ func (o *Operator) usage(ctx context.Context, by string, q store.UsageQuery) ([]
 	if of == nil {
 		return nil, fault.Invalid("by", "must be account, key, capability, day or supplier")
 	}
-	sums := map[group]*[store.UsageNumbers]int64{}
-	err := o.Store.EachUsage(ctx, q, func(k store.UsageKey, u store.Usage) bool {
-		at := group{of(k), k.Mode}
-		if sums[at] == nil {
-			sums[at] = new([store.UsageNumbers]int64)
-		}
-		by := u.Numbers()
-		store.AddSums(sums[at][:], by[:])
-		return true
-	})
+	names, err := o.groupNames(ctx, by)
 	if err != nil {
 		return nil, err
 	}
-	names, err := o.groupNames(ctx, by)
+	sums := map[group]*[store.UsageNumbers]int64{}
+	err = o.Store.EachUsage(ctx, q, func(k store.UsageKey, u store.Usage) bool {
+		at := group{of(k), k.Mode}
+		if by == api.ByKey && names[at.name] == "" {
+			at.name = api.BySession
+		}
+		if sums[at] == nil {
+			sums[at] = new([store.UsageNumbers]int64)
+		}
+		numbers := u.Numbers()
+		store.AddSums(sums[at][:], numbers[:])
+		return true
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -107,15 +110,31 @@ func (o *Operator) groupNames(ctx context.Context, by string) (map[string]string
 	case api.ByAccount:
 		return o.accountNames(ctx)
 	case api.ByKey:
-		keys, err := o.Store.ListKeys(ctx)
-		names := make(map[string]string, len(keys))
-		for _, k := range keys {
-			names[k.ID] = k.Name
-		}
-		return names, err
+		return o.keyNames(ctx)
 	default:
 		return nil, nil
 	}
+}
+
+// keyNames returns the names of keys, and of what stands in their place, by their ids.
+func (o *Operator) keyNames(ctx context.Context) (map[string]string, error) {
+	names := map[string]string{api.BySession: "the local client, and members who left"}
+	keys, err := o.Store.ListKeys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range keys {
+		names[k.ID] = k.Name
+	}
+	accounts, err := o.Store.ListAccounts(ctx)
+	for _, a := range accounts {
+		for _, m := range a.Members {
+			for _, mode := range []task.Mode{task.Live, task.Test} {
+				names[memberKey(a.ID, m.Name, mode)] = m.Name + " in the console"
+			}
+		}
+	}
+	return names, err
 }
 
 func usageRow(at group, name string, u store.Usage) api.UsageRow {
