@@ -33,7 +33,6 @@ var layers = map[string]layer{
 	"disk":          {floor: 0},
 	"fault":         {floor: 0},
 	"jsonread":      {floor: 0},
-	"jsonscan":      {floor: 0},
 	"jsonwrite":     {floor: 0},
 	"picture":       {floor: 0},
 	"sse":           {floor: 0},
@@ -41,7 +40,7 @@ var layers = map[string]layer{
 	"jsonwrite/jsonwritetest": {floor: 1, may: []string{"jsonwrite"}},
 
 	"task":    {floor: 1, may: []string{"fault", "jsonwrite"}},
-	"catalog": {floor: 1, may: []string{"fault", "jsonscan"}},
+	"catalog": {floor: 1, may: []string{"fault", "jsonread"}},
 	"secret":  {floor: 1, may: []string{"fault", "aaguard/nobus"}},
 
 	"api":      {floor: 2, may: []string{"fault", "jsonwrite", "task", "catalog"}},
@@ -81,7 +80,7 @@ var layers = map[string]layer{
 
 	"test/crash/invariant": {floor: 3, may: []string{"api", "task"}},
 
-	"routing":  {floor: 4, may: []string{"supplier", "catalog", "task", "fault", "jsonscan"}},
+	"routing":  {floor: 4, may: []string{"supplier", "catalog", "task", "fault", "jsonread"}},
 	"policy":   {floor: 4, may: []string{"supplier", "catalog", "account", "task", "fault"}},
 	"simulate": {floor: 5, may: []string{"routing", "supplier", "catalog", "task", "fault"}},
 	"gate":     {floor: 4, may: []string{"account", "store", "catalog", "fault", "task"}},

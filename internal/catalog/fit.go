@@ -1,72 +1,66 @@
 package catalog
 
 import (
-	"bytes"
 	"math"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
-	"unitask/internal/jsonscan"
+	"unitask/internal/jsonread"
 )
 
 // takes reports whether a value surely is valid. It takes none but in canonical form.
 func (f *form) takes(raw []byte) bool {
-	end, ok := f.fit(raw, 0)
-	return ok && end == len(raw)
+	in := jsonread.Tight(raw)
+	f.fit(&in)
+	return in.Done()
 }
 
-// fit looks over the value that begins at raw[at], up to right behind its end.
-func (f *form) fit(raw []byte, at int) (end int, ok bool) {
+// fit passes over a value, and fails where it may not be valid.
+func (f *form) fit(in *jsonread.Reader) {
+	fits := false
 	switch {
-	case f == nil || at >= len(raw):
-		return 0, false
+	case f == nil:
 	case f.kind == '{':
-		return f.fitObject(raw, at)
+		fits = f.fitObject(in)
 	case f.kind == '[':
-		return f.fitArray(raw, at)
+		fits = f.fitArray(in)
 	case f.kind == '"':
-		return f.fitString(raw, at)
+		fits = f.fitString(in.Quoted())
 	case f.kind == '0':
-		end, n, ok := jsonscan.Number(raw, at)
-		return end, ok && f.bounds.hold(n) && (!f.whole || n == math.Trunc(n))
-	case bytes.HasPrefix(raw[at:], []byte("true")):
-		return at + len("true"), true
+		_, n, ok := in.Number()
+		fits = ok && f.bounds.hold(n) && (!f.whole || n == math.Trunc(n))
 	default:
-		return at + len("false"), bytes.HasPrefix(raw[at:], []byte("false"))
+		c := in.Peek()
+		in.Skip()
+		fits = c == 't' || c == 'f'
+	}
+	if !fits {
+		in.Fail()
 	}
 }
 
-func (f *form) fitObject(raw []byte, at int) (end int, ok bool) {
-	if raw[at] != '{' {
-		return 0, false
-	}
+func (f *form) fitObject(in *jsonread.Reader) bool {
 	var given memberSet
-	if bytes.HasPrefix(raw[at:], []byte("{}")) {
-		return at + len("{}"), f.met(given)
-	}
-	for {
-		name, value, ok := jsonscan.Member(raw, at)
-		if !ok {
-			return 0, false
-		}
-		i := slices.IndexFunc(f.members, func(m formMember) bool { return m.name == string(name) })
+	for in.Open('{'); in.More('}'); {
+		i := f.member(in.NameQuoted())
 		if i < 0 || given&(1<<i) != 0 {
-			return 0, false
+			return false
 		}
 		given |= 1 << i
-		if at, ok = f.members[i].form.fit(raw, value); !ok || at >= len(raw) {
-			return 0, false
-		}
-		switch raw[at] {
-		case ',':
-		case '}':
-			return at + 1, f.met(given)
-		default:
-			return 0, false
-		}
+		f.members[i].form.fit(in)
 	}
+	return f.met(given)
+}
+
+// member returns the place of the member that is called so; -1: there is none.
+func (f *form) member(name []byte, how jsonread.Spelling) int {
+	if name == nil || how.Escaped() {
+		return -1
+	}
+	name = name[1 : len(name)-1]
+	return slices.IndexFunc(f.members, func(m formMember) bool { return m.name == string(name) })
 }
 
 func (f *form) met(given memberSet) bool {
@@ -78,43 +72,29 @@ func (f *form) met(given memberSet) bool {
 	return true
 }
 
-func (f *form) fitArray(raw []byte, at int) (end int, ok bool) {
-	if raw[at] != '[' {
-		return 0, false
+func (f *form) fitArray(in *jsonread.Reader) bool {
+	n := 0
+	for in.Open('['); in.More(']'); n++ {
+		f.items.fit(in)
 	}
-	if bytes.HasPrefix(raw[at:], []byte("[]")) {
-		return at + len("[]"), f.bounds.hold(0)
-	}
-	for n := 1; ; n++ {
-		if at, ok = f.items.fit(raw, at+1); !ok || at >= len(raw) {
-			return 0, false
-		}
-		switch raw[at] {
-		case ',':
-		case ']':
-			return at + 1, f.bounds.hold(float64(n))
-		default:
-			return 0, false
-		}
-	}
+	return f.bounds.hold(float64(n))
 }
 
-func (f *form) fitString(raw []byte, at int) (end int, ok bool) {
-	end, runes, ok := jsonscan.String(raw, at)
-	if !ok || !f.bounds.hold(float64(runes)) {
-		return 0, false
+func (f *form) fitString(raw []byte, how jsonread.Spelling) bool {
+	if !how.Canonical || !f.bounds.hold(float64(how.Runes(raw))) {
+		return false
 	}
-	if f.words != nil && !slices.Contains(f.words, string(raw[at:end])) {
-		return 0, false
+	if f.words != nil && !slices.Contains(f.words, string(raw)) {
+		return false
 	}
-	text := raw[at+1 : end-1]
+	text := raw[1 : len(raw)-1]
 	switch pattern := f.pattern.(type) {
 	case nil:
-		return end, true
+		return true
 	case visible:
-		return end, shows(text)
+		return shows(text)
 	default:
-		return end, bytes.IndexByte(text, '\\') < 0 && pattern.MatchString(string(text))
+		return !how.Escaped() && pattern.MatchString(string(text))
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 
-	"unitask/internal/jsonscan"
+	"unitask/internal/jsonread"
 )
 
 const (
@@ -24,14 +24,20 @@ func decodePlain(body []byte, lim Limits) (Request, bool) {
 	if lim.Depth > 0 {
 		depth = min(depth, lim.Depth)
 	}
-	p := plain{in: body, out: make([]byte, 0, len(body))}
+	p := plain{in: jsonread.New(body), out: make([]byte, 0, len(body))}
 	var r Request
-	for more := p.next('{'); more; more = p.next(',') {
-		if !p.member(&r, depth-1) {
-			return Request{}, false
+	for m := p.in.Only("capability", "input", "parameters"); m.Next(); {
+		switch m.Name {
+		case "capability":
+			_, says := p.in.Text()
+			r.Capability = Name(says)
+		case "input":
+			r.Input = p.part(depth - 1)
+		case "parameters":
+			r.Parameters = p.part(depth - 1)
 		}
 	}
-	if !p.next('}') || p.next(0) || p.at < len(body) || r.Capability == "" || r.Input == nil {
+	if !p.in.Done() || r.Capability == "" || r.Input == nil {
 		return Request{}, false
 	}
 	if r.Parameters == nil {
@@ -40,156 +46,89 @@ func decodePlain(body []byte, lim Limits) (Request, bool) {
 	return r, true
 }
 
-// plain copies JSON in canonical form. Its methods report false where that takes more than leaving out
-// white space and putting members in order.
+// plain copies JSON in canonical form. Its reader fails where that takes more than leaving out white space and
+// putting members in order.
 type plain struct {
-	in  []byte
-	at  int
+	in  jsonread.Reader
 	out []byte
 }
 
-// member reads one of the top level.
-func (p *plain) member(r *Request, depth int) bool {
-	name, ok := p.name()
-	if !ok {
-		return false
-	}
-	switch string(name) {
-	case "capability":
-		capability, ok := p.text()
-		if !ok || len(capability) == 0 || r.Capability != "" {
-			return false
-		}
-		r.Capability = Name(capability)
-		return true
-	case "input":
-		return r.Input == nil && p.part(&r.Input, depth)
-	case "parameters":
-		return r.Parameters == nil && p.part(&r.Parameters, depth)
-	default:
-		return false
-	}
-}
-
-func (p *plain) part(to *json.RawMessage, depth int) bool {
+func (p *plain) part(depth int) json.RawMessage {
 	from := len(p.out)
-	if !p.next('{') || depth == 0 || !p.object(depth-1) {
-		return false
-	}
-	*to = p.out[from:len(p.out):len(p.out)]
-	return true
-}
-
-// next passes over white space, and over c if that is next.
-func (p *plain) next(c byte) bool {
-	for p.at < len(p.in) && (p.in[p.at] == ' ' || p.in[p.at] == '\n' || p.in[p.at] == '\r' || p.in[p.at] == '\t') {
-		p.at++
-	}
-	if p.at == len(p.in) || p.in[p.at] != c {
-		return false
-	}
-	p.at++
-	return true
-}
-
-// text passes over a string and returns what it stands for, which is in ASCII and has no escapes.
-func (p *plain) text() ([]byte, bool) {
-	if !p.next('"') {
-		return nil, false
-	}
-	end, runes, ok := jsonscan.String(p.in, p.at-1)
-	if !ok || p.at+runes+1 != end {
-		return nil, false
-	}
-	text := p.in[p.at : end-1]
-	p.at = end
-	return text, true
-}
-
-func (p *plain) name() ([]byte, bool) {
-	name, ok := p.text()
-	return name, ok && p.next(':')
+	p.object(depth)
+	return p.out[from:len(p.out):len(p.out)]
 }
 
 // value copies a value whose arrays and objects are nested at most so deep.
-func (p *plain) value(depth int) bool {
-	switch {
-	case p.next('{'):
-		return depth > 0 && p.object(depth-1)
-	case p.next('['):
-		return depth > 0 && p.array(depth-1)
-	case p.at == len(p.in):
-		return false
-	}
-	var end int
-	var ok bool
-	switch p.in[p.at] {
+func (p *plain) value(depth int) {
+	switch p.in.Peek() {
+	case '{':
+		p.object(depth)
+	case '[':
+		p.array(depth)
 	case '"':
-		end, _, ok = jsonscan.String(p.in, p.at)
-	case 't':
-		end, ok = p.word("true")
-	case 'f':
-		end, ok = p.word("false")
-	case 'n':
-		end, ok = p.word("null")
+		raw, how := p.in.Quoted()
+		p.keep(raw, how.Canonical)
+	case 't', 'f', 'n':
+		p.keep(p.in.Value(), true)
 	default:
-		end, _, ok = jsonscan.Number(p.in, p.at)
+		raw, _, ok := p.in.Number()
+		p.keep(raw, ok)
 	}
-	if ok {
-		p.out = append(p.out, p.in[p.at:end]...)
-		p.at = end
-	}
-	return ok
 }
 
-func (p *plain) word(w string) (end int, ok bool) {
-	return p.at + len(w), bytes.HasPrefix(p.in[p.at:], []byte(w))
+// keep copies what is in canonical form.
+func (p *plain) keep(raw []byte, canonical bool) {
+	if !canonical {
+		p.in.Fail()
+	}
+	p.out = append(p.out, raw...)
 }
 
-func (p *plain) array(depth int) bool {
-	p.out = append(p.out, '[')
-	if p.next(']') {
-		p.out = append(p.out, ']')
-		return true
+// open enters an object or an array that is nested at most so deep.
+func (p *plain) open(bracket byte, depth int) {
+	if depth == 0 {
+		p.in.Fail()
 	}
-	for p.value(depth) {
-		if !p.next(',') {
-			p.out = append(p.out, ']')
-			return p.next(']')
+	p.in.Open(bracket)
+	p.out = append(p.out, bracket)
+}
+
+func (p *plain) array(depth int) {
+	p.open('[', depth)
+	for n := 0; p.in.More(']'); n++ {
+		if n > 0 {
+			p.out = append(p.out, ',')
 		}
-		p.out = append(p.out, ',')
+		p.value(depth - 1)
 	}
-	return false
+	p.out = append(p.out, ']')
 }
 
-func (p *plain) object(depth int) bool {
-	p.out = append(p.out, '{')
-	if p.next('}') {
-		p.out = append(p.out, '}')
-		return true
-	}
+func (p *plain) object(depth int) {
+	p.open('{', depth)
 	var members [mostOrdered]span
-	for n := range members {
+	n := 0
+	for ; p.in.More('}'); n++ {
+		name, how := p.in.NameQuoted()
+		if n == len(members) || name == nil || !how.ASCII || how.Escaped() {
+			p.in.Fail()
+			return
+		}
+		if n > 0 {
+			p.out = append(p.out, ',')
+		}
 		m := span{from: len(p.out)}
-		name, ok := p.name()
-		if !ok {
-			return false
-		}
-		p.out = append(append(append(p.out, '"'), name...), '"', ':')
+		p.out = append(append(p.out, name...), ':')
 		m.value = len(p.out)
-		if !p.value(depth) {
-			return false
-		}
+		p.value(depth - 1)
 		m.end = len(p.out)
 		members[n] = m
-		if !p.next(',') {
-			ordered := p.order(members[:n+1])
-			p.out = append(p.out, '}')
-			return ordered && p.next('}')
-		}
-		p.out = append(p.out, ',')
 	}
-	return false
+	if !p.order(members[:n]) {
+		p.in.Fail()
+	}
+	p.out = append(p.out, '}')
 }
 
 // span is where a member was copied to.

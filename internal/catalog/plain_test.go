@@ -55,6 +55,7 @@ func TestDecodePlain(t *testing.T) {
 		{"white space", " {\n\t\"input\" : { \"b\" : [ 1 , -0.5 ,true, null ,\"é\\n\" , [ ] , { } ] } ,\r\n \"capability\": \"x\"} \n", true},
 		{"members out of order", in(`{"role":"user","content":"a","b":{"z":1,"y":2},"a":[{"d":1,"c":2}]}`), true},
 		{"parameters", `{"parameters":{"b":1,"a":2},"input":{"d":1,"c":2},"capability":"text.chat"}`, true},
+		{"escapes outside of the parts", `{"c\u0061pability":"é\u0078\/","input":{}}`, true},
 		{"no parts", `{}`, false},
 		{"no input", `{"capability":"x"}`, false},
 		{"no capability", `{"input":{}}`, false},

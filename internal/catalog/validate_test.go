@@ -242,8 +242,17 @@ func TestValidateOutput(t *testing.T) {
 }
 
 func BenchmarkSmallChat(b *testing.B) {
-	c := mustDefault(b)
-	body := []byte(`{"capability":"text.chat","input":{"prompt":"Say hello in three languages."},"parameters":{"max_output_tokens":200}}`)
+	benchmarkChat(b, `{"capability":"text.chat","input":{"prompt":"Say hello in three languages."},"parameters":{"max_output_tokens":200}}`)
+}
+
+// BenchmarkLongChat is a talk of some 12 KB, as editors indent it: with lines, quotes and letters beyond ASCII.
+func BenchmarkLongChat(b *testing.B) {
+	said := `{ "role" : "user" , "content" : "` + strings.Repeat(`Sie sagte: \"Übung macht den Meister\", und alle stimmten ihr zu.\n`, 9) + `" }`
+	benchmarkChat(b, `{"capability":"text.chat","input":{"messages":[`+strings.Repeat(said+",\n", 17)+said+`]},"parameters":{"temperature":0.25}}`)
+}
+
+func benchmarkChat(b *testing.B, text string) {
+	c, body := mustDefault(b), []byte(text)
 	b.ReportAllocs()
 	for b.Loop() {
 		r, f := catalog.Decode(body, catalog.Limits{Depth: 64})

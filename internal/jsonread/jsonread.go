@@ -1,9 +1,11 @@
 // Package jsonread reads JSON from its beginning to its end where it stands, without reflection; nothing is
-// copied but what escapes in a string say. It takes any JSON, not the canonical alone as package jsonscan does. It is for
-// the few values that every task is read from; all else is a decoder's.
+// copied but what escapes in a string say. It takes any JSON, and says of strings and numbers whether they are written
+// in canonical form (RFC 8785), for those who leave all else to a thorough way. It is for the few values that every
+// task is read from; all else is a decoder's.
 //
 // Invariants: what is passed over is JSON in valid UTF-8, no deeper than elsewhere. A Reader that fails stays so, and
-// gives nothing more. Whether a member is given twice is for its caller to know, or for Members.
+// gives nothing more. What is called canonical is; what isn't may be so all the same. Whether a member is given twice is
+// for its caller to know, or for Members.
 package jsonread
 
 // deepest is how deep arrays and objects may lie in one another, as with jsontext.
@@ -15,11 +17,15 @@ type Reader struct {
 	at    int
 	depth int
 	comma bool // is due before what comes next
+	tight bool // white space is none
 	bad   bool
 }
 
 // New returns a Reader of b, which must stay as it is meanwhile.
 func New(b []byte) Reader { return Reader{in: b} }
+
+// Tight returns a Reader of b that fails at white space, which canonical form has none of.
+func Tight(b []byte) Reader { return Reader{in: b, tight: true} }
 
 // Fail ends the reading: what comes isn't what the caller can take.
 func (r *Reader) Fail() { *r = Reader{bad: true} }
@@ -29,6 +35,13 @@ func (r *Reader) Done() bool { return !r.bad && r.Peek() == 0 && r.at == len(r.i
 
 // Peek returns the byte that the next value begins with; 0: there is none.
 func (r *Reader) Peek() byte {
+	if r.at < len(r.in) && (r.in[r.at] > ' ' || r.tight) {
+		return r.in[r.at]
+	}
+	return r.pastSpace()
+}
+
+func (r *Reader) pastSpace() byte {
 	for ; r.at < len(r.in); r.at++ {
 		switch c := r.in[r.at]; c {
 		case ' ', '\t', '\r', '\n':
@@ -71,19 +84,21 @@ func (r *Reader) More(bracket byte) bool {
 	return !r.bad
 }
 
-// Name passes over the name of a member and returns it.
+// Name passes over the name of a member and returns what it says.
 func (r *Reader) Name() []byte {
-	_, name := r.Text()
-	r.colon()
-	return name
+	raw, how := r.NameQuoted()
+	return how.says(raw)
 }
 
-func (r *Reader) colon() {
+// NameQuoted passes over the name of a member and returns it as Quoted does.
+func (r *Reader) NameQuoted() (raw []byte, how Spelling) {
+	raw, how = r.Quoted()
 	if r.Peek() != ':' {
 		r.Fail()
-		return
+		return nil, how
 	}
 	r.at++
+	return raw, how
 }
 
 // Value passes over a value and returns it as it stands.
@@ -101,14 +116,13 @@ func (r *Reader) Skip() {
 	switch c := r.Peek(); c {
 	case '{':
 		for r.Open(c); r.More('}'); r.Skip() {
-			r.quoted()
-			r.colon()
+			r.NameQuoted()
 		}
 	case '[':
 		for r.Open(c); r.More(']'); r.Skip() {
 		}
 	case '"':
-		r.quoted()
+		r.Quoted()
 	case 't':
 		r.literal("true")
 	case 'f':
@@ -116,7 +130,8 @@ func (r *Reader) Skip() {
 	case 'n':
 		r.literal("null")
 	default:
-		r.pass(number(r.in[r.at:]))
+		n, _ := number(r.in[r.at:])
+		r.pass(n)
 	}
 }
 
@@ -136,45 +151,4 @@ func (r *Reader) pass(n int) {
 	}
 	r.at += n
 	r.comma = true
-}
-
-// number returns the length of the number that b begins with; 0: it is none.
-func number(b []byte) int {
-	n := 0
-	if n < len(b) && b[n] == '-' {
-		n++
-	}
-	whole := digits(b[n:])
-	if whole == 0 || whole > 1 && b[n] == '0' {
-		return 0
-	}
-	n += whole
-	if n < len(b) && b[n] == '.' {
-		part := digits(b[n+1:])
-		if part == 0 {
-			return 0
-		}
-		n += 1 + part
-	}
-	if n == len(b) || b[n] != 'e' && b[n] != 'E' {
-		return n
-	}
-	n++
-	if n < len(b) && (b[n] == '+' || b[n] == '-') {
-		n++
-	}
-	exponent := digits(b[n:])
-	if exponent == 0 {
-		return 0
-	}
-	return n + exponent
-}
-
-func digits(b []byte) int {
-	for i, c := range b {
-		if c < '0' || c > '9' {
-			return i
-		}
-	}
-	return len(b)
 }

@@ -3,8 +3,12 @@ package jsonread_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -18,7 +22,7 @@ var texts = []string{
 	"[\"12345678\u00e9\",\"1234567\\\"\",\"\x7f\"]", `{"a":{"b":{"c":[[[true]]]}}} `, `{"":"","\u0061":"\/"}`,
 	``, ` `, `{`, `[1,]`, `{"a":1,}`, `[,1]`, `[1 2]`, `{"a" 1}`, `{"a"}`, `{a:1}`, `01`, `-`, `1.`, `1e`, `+1`, `.5`, `nul`, `nullx`, `truefalse`,
 	`"`, `"a`, `"\x"`, `"\u12"`, `"\u+123"`, `"\ud800"`, `"\udc00\ud800"`, `"\ud800\u0041"`, "\"\xff\"", "\"\\n\xff\"", "\"\xff\\n\"", "\"a\nb\"", "\"12345678\t\"", `[}`, `{]`, `]`, `1]`, `{"a":1}}`, `[1]1`,
-	"\"\xed\xa0\x80\"", "\"12345678\xc3\"",
+	`"é🦊\b\/"`, `{"a" : "\u0041", "é\n":[123456789012345,1234567890123456,0.25,0.0000012,-0.0]}`, "\"\xed\xa0\x80\"", "\"12345678\xc3\"",
 	strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000), strings.Repeat("[", 10_001) + strings.Repeat("]", 10_001),
 }
 
@@ -43,31 +47,85 @@ func FuzzReader(f *testing.F) {
 		if r.Done() != want {
 			t.Errorf("%q: visited %v, want %v", text, !want, want)
 		}
+		r = jsonread.Tight(text)
+		r.Skip()
+		tight := jsontext.Value(text).Clone()
+		if want = want && tight.Compact(jsontext.AllowDuplicateNames(true)) == nil && bytes.Equal(tight, text); r.Done() != want {
+			t.Errorf("%q: taken tightly %v, want %v", text, !want, want)
+		}
 	})
 }
 
 // visit goes over a value by the other methods.
 func visit(t *testing.T, r *jsonread.Reader) {
-	switch r.Peek() {
-	case '{':
+	switch c := r.Peek(); {
+	case c == '{':
 		for r.Open('{'); r.More('}'); visit(t, r) {
-			r.Name()
+			ahead := *r
+			raw, how := ahead.NameQuoted()
+			if name := r.Name(); name != nil {
+				checkQuoted(t, raw, name, how)
+			}
 		}
-	case '[':
+	case c == '[':
 		for r.Open('['); r.More(']'); visit(t, r) {
 		}
-	case '"':
+	case c == '"':
+		ahead := *r
 		raw, says := r.Text()
-		var want string
-		if raw != nil && (jsonv2.Unmarshal(raw, &want) != nil || want != string(says)) {
-			t.Errorf("%s says %q, want %q", raw, says, want)
+		if again, how := ahead.Quoted(); raw != nil {
+			checkQuoted(t, again, says, how)
+		}
+	case c == '-' || '0' <= c && c <= '9':
+		if raw, value, known := r.Number(); len(raw) > 0 {
+			checkNumber(t, raw, value, known)
 		}
 	default:
 		r.Value()
 	}
 }
 
-// TestTextEverywhere: whatever character stands wherever in a string, it is found out.
+func checkQuoted(t *testing.T, raw, says []byte, how jsonread.Spelling) {
+	t.Helper()
+	var want string
+	if err := jsonv2.Unmarshal(raw, &want); err != nil || want != string(says) {
+		t.Errorf("%s says %q, want %q: %v", raw, says, want, err)
+	}
+	if got, want := how.Runes(raw), utf8.RuneCountInString(want); got != want {
+		t.Errorf("%s: %d code points, want %d", raw, got, want)
+	}
+	if got, want := how.Escaped(), bytes.IndexByte(raw, '\\') >= 0; got != want {
+		t.Errorf("%s: escaped %v, want %v", raw, got, want)
+	}
+	if got, want := how.ASCII, bytes.IndexFunc(raw, func(r rune) bool { return r >= utf8.RuneSelf }) < 0; got != want {
+		t.Errorf("%s: ASCII %v, want %v", raw, got, want)
+	}
+	long := bytes.Contains(bytes.ReplaceAll(raw, []byte(`\\`), nil), []byte(`\u`))
+	if got, want := how.Canonical, isCanonical(raw) && !long; got != want {
+		t.Errorf("%s: canonical %v, want %v", raw, got, want)
+	}
+}
+
+// checkNumber: the value of a number is known just if it is in canonical form, of no more than 15 digits and without an
+// exponent.
+func checkNumber(t *testing.T, raw []byte, value float64, known bool) {
+	t.Helper()
+	digits := len(raw) - bytes.Count(raw, []byte("-")) - bytes.Count(raw, []byte("."))
+	if want := isCanonical(raw) && digits <= 15 && !bytes.ContainsAny(raw, "eE"); known != want {
+		t.Errorf("%s: known %v, want %v", raw, known, want)
+	}
+	if want, err := strconv.ParseFloat(string(raw), 64); known && (err != nil || value != want) {
+		t.Errorf("%s is taken as %v, want %v: %v", raw, value, want, err)
+	}
+}
+
+func isCanonical(raw []byte) bool {
+	v := jsontext.Value(raw).Clone()
+	return v.Canonicalize() == nil && bytes.Equal(v, raw)
+}
+
+// TestTextEverywhere: whatever character stands wherever in a string, it is found out, and nothing behind the string is
+// taken for part of it.
 func TestTextEverywhere(t *testing.T) {
 	const long = "abcdefgh~ !#[]01"
 	for c := range 0x100 {
@@ -80,6 +138,120 @@ func TestTextEverywhere(t *testing.T) {
 				t.Errorf("%q is read as %q, %q", text, raw, says)
 			}
 		}
+	}
+	for n := range len(long) {
+		r := jsonread.New([]byte(`["` + long[:n] + `","éééé"]`))
+		r.Open('[')
+		raw, how := r.Quoted()
+		if string(raw) != `"`+long[:n]+`"` || how != (jsonread.Spelling{ASCII: true, Canonical: true}) {
+			t.Errorf("%s is read as %+v", raw, how)
+		}
+	}
+}
+
+func TestQuoted(t *testing.T) {
+	type quoted struct {
+		Raw                       string
+		Runes                     int
+		ASCII, Escaped, Canonical bool
+	}
+	for _, tt := range []struct {
+		in   string
+		want quoted
+	}{
+		{`""`, quoted{`""`, 0, true, false, true}},
+		{`"a",`, quoted{`"a"`, 1, true, false, true}},
+		{` "é\n\"🦊"}`, quoted{`"é\n\"🦊"`, 4, false, true, true}},
+		{`"\b\f\n\r\t\\"`, quoted{`"\b\f\n\r\t\\"`, 6, true, true, true}},
+		{`"` + "\ufffd\u2028\u007f" + `"`, quoted{`"` + "\ufffd\u2028\u007f" + `"`, 3, false, false, true}},
+		{`"\/"`, quoted{`"\/"`, 1, true, true, false}},
+		{`"\u0041\n"`, quoted{`"\u0041\n"`, 2, true, true, false}},
+		{`"\ud83e\udd8a é"`, quoted{`"\ud83e\udd8a é"`, 3, false, true, false}},
+		{`"12345678` + strings.Repeat("ü", 20) + `\n"`, quoted{`"12345678` + strings.Repeat("ü", 20) + `\n"`, 29, false, true, true}},
+		{`"a`, quoted{}},
+		{`"\`, quoted{}},
+		{"\"\n\"", quoted{}},
+		{"\"\xff\"", quoted{}},
+		{"\"\xed\xa0\x80\"", quoted{}},
+		{"\"\xc0\xaf\"", quoted{}},
+		{``, quoted{}},
+		{`a"`, quoted{}},
+	} {
+		var got quoted
+		r := jsonread.New([]byte(tt.in))
+		if raw, how := r.Quoted(); raw != nil {
+			got = quoted{string(raw), how.Runes(raw), how.ASCII, how.Escaped(), how.Canonical}
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%q (-want +got)\n%s", tt.in, diff)
+		}
+	}
+}
+
+func TestNumber(t *testing.T) {
+	type number struct {
+		Raw   string
+		Value float64
+		OK    bool
+	}
+	for _, tt := range []struct {
+		in   string
+		want number
+	}{
+		{"0", number{"0", 0, true}},
+		{" -1,", number{"-1", -1, true}},
+		{"0.000001]", number{"0.000001", 1e-6, true}},
+		{"-0.25", number{"-0.25", -0.25, true}},
+		{"999999999999999", number{"999999999999999", 999999999999999, true}},
+		{"1234567.89012345", number{"1234567.89012345", 1234567.89012345, true}},
+		{"-0.12345678901234", number{"-0.12345678901234", -0.12345678901234, true}},
+		{"1e3", number{Raw: "1e3"}},
+		{"1.5E-3", number{Raw: "1.5E-3"}},
+		{"1000000000000000", number{Raw: "1000000000000000"}},
+		{"-1000000000000001", number{Raw: "-1000000000000001"}},
+		{"1.234567890123456", number{Raw: "1.234567890123456"}},
+		{"99999999999999999999999", number{Raw: "99999999999999999999999"}},
+		{"0.0000001", number{Raw: "0.0000001"}},
+		{"1.0", number{Raw: "1.0"}},
+		{"1.50", number{Raw: "1.50"}},
+		{"-0", number{Raw: "-0"}},
+		{"-0.0", number{Raw: "-0.0"}},
+		{"1.", number{}},
+		{".5", number{}},
+		{"01", number{}},
+		{"-", number{}},
+		{"+1", number{}},
+		{"1e", number{}},
+		{"", number{}},
+	} {
+		r := jsonread.New([]byte(tt.in))
+		raw, value, ok := r.Number()
+		if diff := cmp.Diff(tt.want, number{string(raw), value, ok}); diff != "" {
+			t.Errorf("%q (-want +got)\n%s", tt.in, diff)
+		}
+	}
+}
+
+// TestNumberAtRandom: a decimal whose value is known is its double's canonical form.
+func TestNumberAtRandom(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	known := 0
+	for range 50_000 {
+		in := strconv.FormatInt(random.Int64N(1<<random.IntN(63)), 10)
+		if random.IntN(2) == 0 {
+			in += fmt.Sprintf(".%0*d", random.IntN(16), random.Int64N(1<<random.IntN(52)))
+		}
+		r := jsonread.New([]byte(in))
+		raw, value, ok := r.Number()
+		if len(raw) > 0 {
+			checkNumber(t, raw, value, ok)
+		}
+		if ok {
+			known++
+		}
+	}
+	if known < 12_000 {
+		t.Errorf("the value of only %d numbers is known", known)
 	}
 }
 

@@ -10,62 +10,100 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
+// Spelling is how a string is written.
+type Spelling struct {
+	ASCII     bool // is all of it, as it stands
+	Canonical bool // are its escapes, all of them of two characters
+	spare     int  // bytes of its escapes beyond one for each
+}
+
+// Escaped reports whether something in it is.
+func (s Spelling) Escaped() bool { return s.spare > 0 }
+
+// Runes returns how many code points raw, a string of this spelling, stands for.
+func (s Spelling) Runes(raw []byte) int {
+	n := len(raw) - len(`""`) - s.spare
+	if !s.ASCII {
+		n -= following(raw)
+	}
+	return n
+}
+
+// says returns what raw, a string of this spelling, stands for.
+func (s Spelling) says(raw []byte) []byte {
+	switch {
+	case raw == nil:
+		return nil
+	case s.Escaped():
+		says, _ := jsontext.AppendUnquote(make([]byte, 0, len(raw)), raw) // it was found good
+		return says
+	default:
+		return raw[1 : len(raw)-1]
+	}
+}
+
 // Text passes over a string and returns it as it stands, in its quotes, and what it says.
 func (r *Reader) Text() (raw, says []byte) {
-	raw, escaped := r.quoted()
-	if raw == nil {
-		return nil, nil
-	}
-	if says = raw[1 : len(raw)-1]; escaped {
-		says, _ = jsontext.AppendUnquote(make([]byte, 0, len(says)), raw) // quoted has found it good
-	}
-	return raw, says
+	raw, how := r.Quoted()
+	return raw, how.says(raw)
 }
 
-// quoted passes over a string and returns it as it stands; nil: it is none.
-func (r *Reader) quoted() (raw []byte, escaped bool) {
+// Quoted passes over a string and returns it as it stands, in its quotes, and how it is written; nil: it is none.
+func (r *Reader) Quoted() (raw []byte, how Spelling) {
 	if r.Peek() != '"' {
 		r.Fail()
-		return nil, false
+		return nil, how
 	}
-	n, ascii := 1, true
-	for rest := r.in[r.at:]; ; {
-		plain, only := plainText(rest[n:])
-		n, ascii = n+plain, ascii && only
-		if n == len(rest) || rest[n] < ' ' {
-			break
-		}
-		if rest[n] == '"' {
-			raw = rest[:n+1]
-			break
-		}
-		sized := escape(rest[n:])
-		if sized == 0 {
-			break
-		}
-		n, escaped = n+sized, true
+	rest := r.in[r.at:]
+	n, how := quoted(rest)
+	r.pass(n)
+	if n == 0 {
+		return nil, how
 	}
-	if raw == nil || !ascii && !utf8.Valid(raw) {
-		r.Fail()
-		return nil, false
-	}
-	r.pass(len(raw))
-	return raw, escaped
+	return rest[:n], how
 }
 
-// plainText returns how many bytes come before the first quote, backslash or control character. only says
-// that they are ASCII; it may be false for the sake of a byte that follows.
-func plainText(b []byte) (n int, only bool) {
-	const each, high = 0x0101010101010101, 0x8080808080808080
+// quoted returns the length of the string that b begins with; 0: it is none.
+func quoted(b []byte) (n int, how Spelling) {
+	how = Spelling{ASCII: true, Canonical: true}
+	for n = 1; ; {
+		plain, ascii := plainText(b[n:])
+		n, how.ASCII = n+plain, how.ASCII && ascii
+		if n == len(b) || b[n] < ' ' {
+			return 0, Spelling{}
+		}
+		if b[n] == '"' {
+			break
+		}
+		sized := escape(b[n:])
+		if sized == 0 {
+			return 0, Spelling{}
+		}
+		how.Canonical = how.Canonical && sized == 2 && b[n+1] != '/'
+		n, how.spare = n+sized, how.spare+sized-1
+	}
+	if n++; !how.ASCII && !utf8.Valid(b[:n]) {
+		return 0, Spelling{}
+	}
+	return n, how
+}
+
+// Eight bytes of one, and of the highest bit alone.
+const each, high = 0x0101010101010101, 0x8080808080808080
+
+// plainText returns how many bytes come before the first quote, backslash or control character, and whether
+// they are ASCII.
+func plainText(b []byte) (n int, ascii bool) {
 	var all uint64
 	for ; len(b)-n >= 8; n += 8 {
 		v := binary.LittleEndian.Uint64(b[n:])
-		all |= v
 		quote, back := v^(each*'"'), v^(each*'\\')
 		// The highest bit of a byte that is one of these, and maybe of some after it.
 		if found := ((v-each*' ')&^v | (quote-each)&^quote | (back-each)&^back) & high; found != 0 {
+			all |= v & (found ^ (found - 1)) // up to that bit, which the byte itself hasn't set
 			return n + bits.TrailingZeros64(found)/8, all&high == 0
 		}
+		all |= v
 	}
 	for ; n < len(b) && b[n] >= ' ' && b[n] != '"' && b[n] != '\\'; n++ {
 		all |= uint64(b[n])
@@ -104,4 +142,18 @@ func unit(b []byte) rune {
 		return -1
 	}
 	return rune(n)
+}
+
+// following returns how many bytes of valid UTF-8 aren't a code point's first.
+func following(b []byte) (n int) {
+	for ; len(b) >= 8; b = b[8:] {
+		v := binary.LittleEndian.Uint64(b)
+		n += bits.OnesCount64(v &^ (v << 1) & high) // the highest bit is set, the one below isn't
+	}
+	for _, c := range b {
+		if !utf8.RuneStart(c) {
+			n++
+		}
+	}
+	return n
 }

@@ -1,14 +1,13 @@
 package routing
 
 import (
-	"bytes"
 	"encoding/json"
 	"math"
 	"strings"
 	"unicode/utf8"
 
 	"unitask/internal/catalog"
-	"unitask/internal/jsonscan"
+	"unitask/internal/jsonread"
 	"unitask/internal/task"
 )
 
@@ -82,41 +81,18 @@ func read(name catalog.Name, input, parameters []byte) asked {
 	return a
 }
 
-// scanTokens returns max_output_tokens of parameters in canonical form that hold nothing but numbers and
-// texts under names of small letters: those are read in one way only. ok is false for others.
+// scanTokens returns max_output_tokens of parameters that hold it at most once, as a whole number in canonical form,
+// and no name like it. ok is false for others.
 func scanTokens(parameters []byte) (most int64, ok bool) {
-	if string(parameters) == "{}" {
-		return 0, true
-	}
-	if len(parameters) == 0 || parameters[0] != '{' {
-		return 0, false
-	}
-	for at := 0; ; {
-		name, value, ok := jsonscan.Member(parameters, at)
-		if !ok || bytes.ContainsFunc(name, func(r rune) bool { return r != '_' && (r < 'a' || r > 'z') }) {
+	in := jsonread.New(parameters)
+	for m := in.Among("max_output_tokens"); m.Next(); {
+		_, n, ok := in.Number()
+		if !ok || n != math.Trunc(n) {
 			return 0, false
 		}
-		end, n, ok := jsonscan.Number(parameters, value)
-		switch {
-		case string(name) != "max_output_tokens":
-			if !ok {
-				end, _, ok = jsonscan.String(parameters, value)
-			}
-		case n == math.Trunc(n):
-			most = int64(n)
-		default:
-			ok = false
-		}
-		switch {
-		case !ok || end == len(parameters):
-			return 0, false
-		case parameters[end] == '}':
-			return most, end+1 == len(parameters)
-		case parameters[end] != ',':
-			return 0, false
-		}
-		at = end
+		most = int64(n)
 	}
+	return most, in.Done()
 }
 
 func speechMillis(characters int64, speed float64) int64 {
