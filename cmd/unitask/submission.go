@@ -155,7 +155,11 @@ func (s *submission) settle(err error) error {
 		return &hinted{errors.Join(err, s.entry.Close()), "unitask tasks resume " + s.entry.Name() + s.flags}
 	case coded && f.Retryable():
 		_ = s.entry.Accepted(f.TaskID)
-		return &hinted{errors.Join(err, s.entry.SetFailed(true), s.entry.Close()), "unitask tasks retry " + s.entry.Name() + s.flags}
+		again := "unitask tasks retry " + s.entry.Name() + s.flags
+		if f.RetryAfter > time.Minute {
+			again += ", in " + seconds(f.RetryAfter) + " at the earliest"
+		}
+		return &hinted{errors.Join(err, s.entry.SetFailed(true), s.entry.Close()), again}
 	case ended && end.task.State == task.Canceled, coded:
 		return errors.Join(err, s.entry.Erase())
 	default: // the result couldn't be shown
