@@ -1,5 +1,5 @@
-// The show: sign in, make a key, use it by the command line, see its task, run every capability in the trial,
-// see the usage grow, revoke the key and see it refused; every page judged in light and dark, wide and narrow.
+// The show: sign in, make a key, limit it, use it by the command line, see its task, run every capability in the
+// trial, see the usage grow, revoke the key and see it refused; every page judged in light and dark, wide and narrow.
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { assert, browse, cli, equal, fits, judge, plays, shot, step, tabTo, told } from "./rig.mjs";
@@ -45,6 +45,14 @@ async function makeKey(page) {
   await shot(page, "keys");
   assert(!(await page.content()).includes(key), "the list shows the key");
   return { key, keyPage: visited.get("key") };
+}
+
+async function limit(page, keyPage) {
+  await page.goto(keyPage);
+  await page.getByLabel("Open tasks at once").fill("60");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.locator("dt", { hasText: "Open tasks" }).waitFor();
+  await judge(page, "a key with a limit");
 }
 
 async function useKey(page, key) {
@@ -291,6 +299,7 @@ await browse(async (page) => {
   });
 
   const { key, keyPage } = await step("a key is made by keyboard alone, and shown once", () => makeKey(page));
+  await step("the key gets a limit of its own", () => limit(page, keyPage));
   await step("the key is used by the command line, and its task is there", () => useKey(page, key));
   const before = await usage(page);
   for (const [name, run] of trials) await step(`the trial runs ${name}`, () => run(page));
