@@ -228,3 +228,23 @@ func (h *host) deaf() {
 	}
 	h.silent = l
 }
+
+// patient accepts connections on which the service waits longer than it otherwise would for a request's head:
+// beside much else the caller, who is in the same process, may be late with it.
+type patient struct{ net.Listener }
+
+// Accept implements net.Listener.
+func (p patient) Accept() (net.Conn, error) {
+	c, err := p.Listener.Accept()
+	return unhurried{c}, err
+}
+
+type unhurried struct{ net.Conn }
+
+// SetReadDeadline implements net.Conn. One that is long over stays so: it ends a read at once.
+func (u unhurried) SetReadDeadline(t time.Time) error {
+	if !t.IsZero() {
+		t = t.Add(time.Minute)
+	}
+	return u.Conn.SetReadDeadline(t)
+}

@@ -94,7 +94,7 @@ func newService(t *testing.T, c cell, sellers ...*seller) *service {
 	s.key = rig.Must(s.operator.CreateKey(t.Context(), api.KeyCreate{Name: "tests", Mode: task.Live}))(t).Secret
 	s.gateway.Start()
 	served := make(chan error, 1)
-	go func() { served <- front.Serve(ln) }()
+	go func() { served <- front.Serve(patient{ln}) }()
 	transport := &http.Transport{}
 	s.client = http.Client{Transport: transport, Timeout: 2 * longTime}
 	t.Cleanup(func() {
