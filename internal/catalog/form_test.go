@@ -64,6 +64,10 @@ func TestForm(t *testing.T) {
 		{text, `{"a":"\n\\"}`, true},
 		{text, `{"a":"\b\b"}`, true},
 		{text, `{"a":"\n\t\f"}`, false},
+		{text, `{"a":"\u0041b"}`, false}, // it is valid, but not in canonical form
+		{text, `{"a":"a\/"}`, false},
+		{text, `{"\u0061":"ab"}`, false},
+		{`{"type":"object","properties":{"\\n":{"type":"boolean"}},"additionalProperties":false}`, `{"\n":true}`, false},
 		{text, `{"a":" \r"}`, false},
 		{text, "{\"a\":\"\u3000\ufeff\"}", false},
 		{text, `{"a":"ab","a":"ab"}`, false},

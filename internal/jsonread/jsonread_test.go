@@ -129,7 +129,7 @@ func isCanonical(raw []byte) bool {
 func TestTextEverywhere(t *testing.T) {
 	const long = "abcdefgh~ !#[]01"
 	for c := range 0x100 {
-		for at := range len(long) {
+		for at := range len(long) + 1 {
 			text := []byte(`"` + long[:at] + string([]byte{byte(c)}) + long[at:] + `"`)
 			r := jsonread.New(text)
 			raw, says := r.Text()
