@@ -46,16 +46,24 @@ func NewServer(t *testing.T) *Server {
 }
 
 // FreeAddress returns one below the ports that outgoing connections get, which could take it while
-// the server is down.
+// the server is down. Until the test ends it is given to nobody else, in no other process either: the
+// datagrams' port of the same number stands for it.
 func FreeAddress(t *testing.T) string {
 	t.Helper()
 	for range 100 {
 		address := fmt.Sprintf("127.0.0.1:%d", 20000+rand.IntN(12000))
-		l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", address)
-		if err == nil {
-			_ = l.Close()
-			return address
+		claim, err := (&net.ListenConfig{}).ListenPacket(t.Context(), "udp", address)
+		if err != nil {
+			continue
 		}
+		l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", address)
+		if err != nil {
+			_ = claim.Close()
+			continue
+		}
+		_ = l.Close()
+		t.Cleanup(func() { _ = claim.Close() })
+		return address
 	}
 	t.Fatal("no port is free")
 	return ""
