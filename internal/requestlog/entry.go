@@ -71,11 +71,13 @@ var errLine = errors.New("requestlog: not a line of the log")
 // parseEntry reads a line without its end.
 func parseEntry(raw []byte) (Entry, error) {
 	var l line
-	if err := json.Unmarshal(raw, &l); err != nil || l.ID == "" {
+	err := json.Unmarshal(raw, &l)
+	took := time.Duration(l.Micros) * time.Microsecond
+	if err != nil || l.ID == "" || took.Microseconds() != l.Micros { // longer than a Duration is none of ours
 		return Entry{}, errLine
 	}
 	return Entry{
 		ID: l.ID, At: l.At, KeyID: l.KeyID, Account: l.Account, TaskID: l.TaskID, Method: l.Method, Route: l.Route,
-		Status: l.Status, Code: l.Code, Took: time.Duration(l.Micros) * time.Microsecond,
+		Status: l.Status, Code: l.Code, Took: took,
 	}, nil
 }
