@@ -1,6 +1,7 @@
 package mcp_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"testing"
 
@@ -45,9 +46,17 @@ func TestAddEntry(t *testing.T) {
 	}
 }
 
+// readSettings decodes numbers as they are written, for a float64 doesn't hold each of them.
+func readSettings(raw []byte) (all map[string]any, err error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	err = d.Decode(&all)
+	return all, err
+}
+
 // FuzzAddEntry changes one entry and nothing else, and a second time nothing at all.
 func FuzzAddEntry(f *testing.F) {
-	for _, seed := range []string{``, `{}`, `{"s":{"a":{"x":1}},"b":[1e3,null]}`, `{"s":{"unitask":1}}`, `{"s":1}`, `{"unitask":{"s":{}}}`} {
+	for _, seed := range []string{``, `{}`, `{"s":{"a":{"x":1}},"b":[1e999,null]}`, `{"s":{"unitask":1}}`, `{"s":1}`, `{"unitask":{"s":{}}}`} {
 		f.Add([]byte(seed))
 	}
 	e := mcp.Entry{Type: "stdio", Command: "unitask", Args: []string{"mcp", "--profile", "a"}}
@@ -56,11 +65,12 @@ func FuzzAddEntry(f *testing.F) {
 		if err != nil {
 			return
 		}
-		before, after := map[string]any{}, map[string]any{}
-		if json.Unmarshal(settings, &before) != nil {
+		before, err := readSettings(settings)
+		if err != nil {
 			before = map[string]any{} // nothing but white space
 		}
-		if err := json.Unmarshal(got, &after); err != nil {
+		after, err := readSettings(got)
+		if err != nil {
 			t.Fatalf("%q became %q: %v", settings, got, err)
 		}
 		if diff := cmp.Diff(map[string]any{"type": "stdio", "command": "unitask", "args": []any{"mcp", "--profile", "a"}}, takeEntry(after)); diff != "" {
