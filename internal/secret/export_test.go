@@ -1,7 +1,5 @@
 package secret
 
-import "time"
-
 // badRing is a back end that never answers a read and panics at a write.
 type badRing struct{ release <-chan struct{} }
 
@@ -11,5 +9,5 @@ func (b badRing) remove(string) error        { return errMissing }
 
 // BadKeyring is a keyring whose reads hang until release is closed and whose writes panic.
 func BadKeyring(release <-chan struct{}) *Keyring {
-	return &Keyring{service: DefaultService, timeout: 3 * time.Second, ring: badRing{release}}
+	return &Keyring{service: DefaultService, timeout: callTimeout, ring: badRing{release}}
 }
