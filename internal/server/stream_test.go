@@ -203,7 +203,9 @@ func TestStreamStorm(t *testing.T) {
 			} {
 				req.Header.Set(name, value)
 			}
-			time.AfterFunc(rand.N(30*time.Millisecond), cancel)
+			if i%10 > 0 { // the others hang up by what they have read alone, so that some are accepted on any machine
+				time.AfterFunc(rand.N(30*time.Millisecond), cancel)
+			}
 			resp, err := http.DefaultClient.Do(req)
 			if err != nil {
 				return

@@ -113,7 +113,7 @@ func newWorld(t testing.TB, o options) *world {
 	transport := &http.Transport{DisableCompression: true}
 	t.Cleanup(func() {
 		transport.CloseIdleConnections()
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		if err := g.Shutdown(ctx); err != nil {
 			t.Errorf("gateway: %v", err)
@@ -312,7 +312,7 @@ func image(prompt string) string {
 // end reads a task until it is terminal.
 func (w *world) end(key, id string) api.Task {
 	w.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
 		got := w.do(request{path: api.PathTasks + "/" + id, key: key, header: map[string]string{"Prefer": "wait=5"}}).task(w.t)
 		if got.State.Terminal() {
 			return got

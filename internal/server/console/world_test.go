@@ -76,7 +76,7 @@ func newWorld(t *testing.T) *world {
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(ln) }()
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		for what, err := range map[string]error{"gateway": g.Shutdown(ctx), "server": s.Shutdown(ctx), "serve": <-served} {
 			if err != nil {
