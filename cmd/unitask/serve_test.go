@@ -274,7 +274,7 @@ func TestLocalProfile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	admin := &http.Server{Handler: newFakeAdmin(), ReadHeaderTimeout: time.Second}
+	admin := &http.Server{Handler: newFakeAdmin(), ReadHeaderTimeout: time.Minute}
 	go func() { _ = admin.Serve(running.listener) }()
 	step := func(base, dir string, want client.Profile) {
 		t.Helper()

@@ -42,7 +42,7 @@ func TestClasses(t *testing.T) {
 				mustCreate(t, s, key, "class-0001", body)
 			}
 			if strings.Contains(tt.word, "findable") {
-				s.Until(5*time.Second, "the supplier has it", func() bool {
+				s.Until(time.Minute, "the supplier has it", func() bool {
 					kept, _ := filepath.Glob(filepath.Join(s.Data(), "sandbox", "*"))
 					return slices.ContainsFunc(kept, func(name string) bool { return filepath.Ext(name) == "" }) // else it is being written
 				})
@@ -60,7 +60,7 @@ func TestClasses(t *testing.T) {
 // end waits for the task's end and returns it as the operator reads it.
 func end(t *testing.T, s *harness.Server, id string) (got api.AdminTask) {
 	t.Helper()
-	s.Until(20*time.Second, "the task has ended", func() bool {
+	s.Until(time.Minute, "the task has ended", func() bool {
 		var err error
 		got, err = s.AdminTask(t.Context(), id)
 		return err == nil && got.State.Terminal()

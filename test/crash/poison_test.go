@@ -27,7 +27,7 @@ func TestPoison(t *testing.T) {
 	for n := range takeovers {
 		s.Kill()
 		s.Start()
-		s.Until(10*time.Second, fmt.Sprintf("takeover %d is counted", n+1), func() bool {
+		s.Until(time.Minute, fmt.Sprintf("takeover %d is counted", n+1), func() bool {
 			got, err := s.AdminTask(t.Context(), id)
 			return err == nil && got.Takeovers == n+1
 		})
@@ -35,7 +35,7 @@ func TestPoison(t *testing.T) {
 	s.Kill()
 	s.Start()
 	var got api.AdminTask
-	s.Until(10*time.Second, "the task is given up", func() bool {
+	s.Until(time.Minute, "the task is given up", func() bool {
 		var err error
 		got, err = s.AdminTask(t.Context(), id)
 		return err == nil && got.State.Terminal()
@@ -46,7 +46,7 @@ func TestPoison(t *testing.T) {
 		t.Errorf("the task is %s with %s and %+v", got.State, got.Code, got.Attempts)
 	}
 	again := mustCreate(t, s, key, "poison-02", `{"capability":"text.chat","input":{"prompt":"hello"}}`)
-	s.Until(10*time.Second, "another task is done", func() bool {
+	s.Until(time.Minute, "another task is done", func() bool {
 		got, err := s.AdminTask(t.Context(), again)
 		return err == nil && got.State == task.Succeeded
 	})

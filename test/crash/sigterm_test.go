@@ -103,7 +103,7 @@ func TestSecondSignal(t *testing.T) {
 		}
 	}
 	signal()
-	s.Until(5*time.Second, "it isn't ready", func() bool {
+	s.Until(time.Minute, "it isn't ready", func() bool {
 		got, err := s.Send(t.Context(), harness.Request{Method: http.MethodGet, Path: api.PathReady})
 		return err == nil && got.Status == http.StatusServiceUnavailable && got.Header.Get("Retry-After") != ""
 	})
@@ -114,7 +114,7 @@ func TestSecondSignal(t *testing.T) {
 	signal()
 	select {
 	case <-s.Exited():
-	case <-time.After(2 * time.Second):
+	case <-time.After(10 * time.Second): // half of the time that its work would have without the second one
 		t.Error("the second signal didn't end it at once")
 	}
 }

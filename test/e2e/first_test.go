@@ -112,11 +112,11 @@ func TestCrash(t *testing.T) {
 	if response.status != http.StatusAccepted {
 		t.Fatalf("status %d", response.status)
 	}
-	h.Until(10*time.Second, "the task runs", func() bool { return slices.Contains(h.states(created.ID), task.Running) })
+	h.Until(time.Minute, "the task runs", func() bool { return slices.Contains(h.states(created.ID), task.Running) })
 	h.Kill()
 	h.start()
 	var now api.Task
-	h.Until(30*time.Second, "the task ends", func() bool {
+	h.Until(time.Minute, "the task ends", func() bool {
 		h.call(http.MethodGet, api.PathTasks+"/"+created.ID, "", nil, &now)
 		return now.State.Terminal()
 	})
