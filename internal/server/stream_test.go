@@ -160,7 +160,7 @@ func (w *world) connect(idempotencyKey, key, body string) net.Conn {
 // TestSlowReader says more than a client that reads nothing has room for: the task ends all the same,
 // and the client is cut off.
 func TestSlowReader(t *testing.T) {
-	w := newWorld(t, options{limits: server.Limits{WriteTime: 200 * time.Millisecond}})
+	w := newWorld(t, options{limits: server.Limits{WriteTime: time.Second}})
 	conn := w.connect("slow-reader", w.live, chat(flood))
 	defer func() { _ = conn.Close() }()
 	begun := make([]byte, 2<<10)
