@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	maxAnswer = 64 << 20 // bytes of a JSON answer; embeddings are the large ones
+	maxAnswer = 256 << 20 // bytes of a JSON answer; embeddings are the large ones
 	maxPause  = time.Minute
 )
 

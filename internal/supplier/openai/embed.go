@@ -1,7 +1,11 @@
 package openai
 
 import (
+	"encoding/binary"
 	"encoding/json"
+	"errors"
+	"math"
+	"slices"
 
 	"unitask/internal/supplier"
 	"unitask/internal/supplier/wire"
@@ -22,13 +26,13 @@ type embedRequest struct {
 	EncodingFormat string   `json:"encoding_format"`
 }
 
-func newEmbedRequest(r supplier.Request) (*embedRequest, error) {
+func (s settings) newEmbedRequest(r supplier.Request) (*embedRequest, error) {
 	var in embedInput
 	var p embedParameters
 	if err := wire.DecodeRequest(r, &in, &p); err != nil {
 		return nil, err
 	}
-	return &embedRequest{Model: r.Model, Input: in.Texts, Dimensions: p.Dimensions, EncodingFormat: "float"}, nil
+	return &embedRequest{Model: r.Model, Input: in.Texts, Dimensions: p.Dimensions, EncodingFormat: s.vectors}, nil
 }
 
 func (e *embedRequest) bytes() int {
@@ -39,11 +43,41 @@ func (e *embedRequest) bytes() int {
 	return n
 }
 
+// vector is read from either of its encodings, whichever was asked for.
+type vector []float32
+
+var errNoVector = errors.New("neither numbers nor the base64 of finite ones")
+
+// UnmarshalJSON reads numbers, or base64 of single-precision numbers with the low byte first. It keeps nothing of
+// raw.
+func (v *vector) UnmarshalJSON(raw []byte) error {
+	if raw[0] != '"' {
+		return json.Unmarshal(raw, (*[]float32)(v))
+	}
+	var packed []byte
+	if err := json.Unmarshal(raw, &packed); err != nil {
+		return err
+	}
+	if len(packed)%4 != 0 {
+		return errNoVector
+	}
+	numbers := make(vector, 0, len(packed)/4)
+	for four := range slices.Chunk(packed, 4) {
+		n := math.Float32frombits(binary.LittleEndian.Uint32(four))
+		if x := float64(n); math.IsNaN(x) || math.IsInf(x, 0) {
+			return errNoVector
+		}
+		numbers = append(numbers, n)
+	}
+	*v = numbers
+	return nil
+}
+
 type embedAnswer struct {
 	wire.Envelope
 	Data []struct {
-		Index     *int      `json:"index"`
-		Embedding []float32 `json:"embedding"`
+		Index     *int   `json:"index"`
+		Embedding vector `json:"embedding"`
 	} `json:"data"`
 	Usage json.RawMessage `json:"usage"`
 }

@@ -20,7 +20,9 @@ func FuzzChatAnswer(f *testing.F) {
 }
 
 func FuzzEmbedAnswer(f *testing.F) {
-	for _, s := range []string{embedAnswer, ``, `{"data":[{"embedding":[1]},{"embedding":[1e39]}]}`, `{"data":[{"index":1,"embedding":[1]},{"index":1,"embedding":[2]}]}`} {
+	for _, s := range []string{embedAnswer, ``, `{"data":[{"embedding":[1]},{"embedding":[1e39]}]}`, `{"data":[{"index":1,"embedding":[1]},{"index":1,"embedding":[2]}]}`,
+		`{"data":[{"embedding":"AACAPw=="},{"embedding":"AACAvw=="}]}`, `{"data":[{"embedding":"AADAfw=="},{"embedding":[1]}]}`,
+	} {
 		f.Add(s)
 	}
 	a, answer := suppliertest.Answering(f, openai.Kind(), "application/json")
@@ -35,6 +37,9 @@ func FuzzEmbedAnswer(f *testing.F) {
 		v := out.Result.Embeddings
 		if len(v) != 2 || len(v[0]) == 0 || len(v[0]) != len(v[1]) {
 			t.Errorf("vectors %v", v)
+		}
+		if _, err := json.Marshal(v); err != nil {
+			t.Error(err)
 		}
 	})
 }

@@ -104,11 +104,11 @@ func (a *adapter) chat(ctx context.Context, r supplier.Request) (supplier.Outcom
 }
 
 func (a *adapter) embed(ctx context.Context, r supplier.Request) (supplier.Outcome, error) {
-	ask, err := newEmbedRequest(r)
+	ask, err := a.newEmbedRequest(r)
 	if err != nil {
 		return supplier.Outcome{}, wire.Unfit(err)
 	}
-	answer, err := a.format.Post(ctx, "/embeddings", ask, 0)
+	answer, err := a.format.Post(ctx, "/embeddings", ask, wire.VectorsLimit)
 	if err != nil {
 		return supplier.Outcome{}, err
 	}

@@ -16,6 +16,9 @@ const (
 	OptionStreamUsage = "stream_usage"
 	// OptionReportedCost, set to "on", takes the "cost" in a usage report as US dollars charged.
 	OptionReportedCost = "reported_cost"
+	// OptionVectors is the encoding_format of embeddings: base64, a quarter of the bytes, which the
+	// format's author knows, or float.
+	OptionVectors = "vectors"
 	// OptionImageFields lists the fields that the server's images take beyond model and prompt: some
 	// of n, size, aspect_ratio, quality, output_format and seed, or "none".
 	OptionImageFields = "image_fields"
@@ -38,7 +41,7 @@ const (
 // optionNames returns the options of this kind alone.
 func optionNames() []string {
 	return []string{
-		OptionStreamUsage, OptionReportedCost, OptionImageFields, OptionImageFormat, OptionImageAnswer,
+		OptionStreamUsage, OptionReportedCost, OptionVectors, OptionImageFields, OptionImageFormat, OptionImageAnswer,
 		OptionSpeechFields, OptionSpeechFormats, OptionVoice, OptionTranscripts,
 	}
 }
@@ -47,6 +50,7 @@ const (
 	on, off, none = "on", "off", "none"
 
 	defaultVoice = "alloy"
+	authorHost   = "api.openai.com"
 )
 
 // settings are a server's ways, from its configuration.
@@ -54,6 +58,7 @@ type settings struct {
 	maxTokens     string // the field that bounds the output
 	streamUsage   bool
 	reportedCost  bool
+	vectors       string // their encoding_format
 	imageFields   []string
 	imageFormat   string
 	imageAnswer   string
@@ -82,6 +87,11 @@ func newSettings(c supplier.Config, host string) (settings, error) {
 	} else {
 		s.reportedCost = o.one(OptionReportedCost, off, on) == on
 	}
+	if host == authorHost {
+		s.vectors = o.one(OptionVectors, "base64", "float")
+	} else {
+		s.vectors = o.one(OptionVectors, "float", "base64")
+	}
 	switch s.maxTokens {
 	case fieldMaxTokens, fieldMaxCompletionTokens:
 	case "":
@@ -95,7 +105,7 @@ func newSettings(c supplier.Config, host string) (settings, error) {
 // defaultMaxTokens returns the newer field for the format's author, the one that every compatible
 // server knows for the rest: some ignore the newer.
 func defaultMaxTokens(host string) string {
-	if host == "api.openai.com" {
+	if host == authorHost {
 		return fieldMaxCompletionTokens
 	}
 	return fieldMaxTokens

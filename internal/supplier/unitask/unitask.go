@@ -87,7 +87,7 @@ func (a *adapter) Submit(ctx context.Context, r supplier.Request) (supplier.Outc
 	if err != nil {
 		return supplier.Outcome{}, wire.Unfit(err)
 	}
-	answer, err := a.keyed(r).Post(ctx, api.PathTasks, body, 0)
+	answer, err := a.keyed(r).Post(ctx, api.PathTasks, body, wire.VectorsLimit)
 	if err != nil {
 		return supplier.Outcome{}, err
 	}
@@ -120,7 +120,7 @@ func (a *adapter) Poll(ctx context.Context, j supplier.Job) (supplier.Outcome, e
 	if err != nil {
 		return supplier.Outcome{}, err
 	}
-	call := wire.Call{Method: http.MethodGet, Path: pathOf(j), Header: http.Header{}}
+	call := wire.Call{Method: http.MethodGet, Path: pathOf(j), Header: http.Header{}, Limit: wire.VectorsLimit}
 	if a.wait > 0 {
 		call.Header.Set(api.HeaderPrefer, "wait="+strconv.Itoa(int(a.wait/time.Second)))
 	}
