@@ -16,7 +16,7 @@ func FuzzEstimate(f *testing.F) {
 		`{"Max_Output_Tokens":9}`, `{"max_output_tokenſ":9}`, `{"max_output_tokens":5,"temperature":0.7,"voice":"Alto"}`,
 		`{"stop":["a"],"max_output_tokens":8}`, `{"a":{"max_output_tokens":8}}`, `{"a":1,"max_output_tokens":8`, `{"max_output_tokens":8},`,
 		`{"max_output_tokens":8}}`, `{"max_output_tokens":8]`, `{ "max_output_tokens" : 8 }`, `{"a":"max_output_tokens","b":1}`, `["max_output_tokens",8]`,
-		`{"max_output_tokens":12345678901234567890}`, `{"max_output_tokens":8.0}`, `{"max_output_tokens":-0}`, `{"max-output-tokens":9}`, `{"maxOutputTokens":9}`,
+		`{"max_output_tokens":12345678901234567890}`, `{"max_output_tokens":1234567890123456}`, `{"max_output_tokens":8.0}`, `{"max_output_tokens":-0}`, `{"max-output-tokens":9}`, `{"maxOutputTokens":9}`,
 		`{"\u006dax_output_tokens":8}`, `{"max_output_tokens":8,"text":1,"audio":{"data":2},"n":1e400}`, "{\"a\":\"\xff\",\"max_output_tokens\":8}",
 		`{"max_output_tokens":8,"a":` + strings.Repeat("[", 9_999) + strings.Repeat("]", 9_999) + `}`,
 		`{"max_output_tokens":8,"a":` + strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000) + `}`,
