@@ -20,7 +20,8 @@ func FuzzChatAnswer(f *testing.F) {
 }
 
 func FuzzEmbedAnswer(f *testing.F) {
-	for _, s := range []string{embedAnswer, ``, `{"data":[{"embedding":[1]},{"embedding":[1e39]}]}`, `{"data":[{"index":1,"embedding":[1]},{"index":1,"embedding":[2]}]}`,
+	for _, s := range []string{
+		embedAnswer, ``, `{"data":[{"embedding":[1]},{"embedding":[1e39]}]}`, `{"data":[{"index":1,"embedding":[1]},{"index":1,"embedding":[2]}]}`,
 		`{"data":[{"embedding":"AACAPw=="},{"embedding":"AACAvw=="}]}`, `{"data":[{"embedding":"AADAfw=="},{"embedding":[1]}]}`,
 	} {
 		f.Add(s)
