@@ -8,6 +8,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -26,7 +27,7 @@ func main() {
 	flag.IntVar(&p.rounds, "rounds", 3, "how often each is repeated; the median counts")
 	flag.IntVar(&p.stored, "stored", 1_000_000, "how many ended tasks the large store holds")
 	flag.IntVar(&p.queued, "queued", 100_000, "how many tasks wait in the long queue")
-	flag.DurationVar(&p.reader, "reader", time.Minute, "how long the long reader of the file reads")
+	flag.DurationVar(&p.reader, "reader", 20*time.Second, "how long the long reader of the file reads")
 	only := flag.String("only", "", "measure only what this `expression` matches, such as sync64 or stored")
 	short := flag.Bool("short", false, "take a quick look: one round of a second each, on smaller stores")
 	profile := flag.String("profile", "", "write a CPU profile of the server that is measured into this `file`")
@@ -58,7 +59,7 @@ type plan struct {
 	only     *regexp.Regexp
 }
 
-// run starts the servers, measures in turn, and prints the table.
+// run starts the servers, measures in turn, and prints the table, as far as it came.
 func run(ctx context.Context, p plan, profile string) error {
 	b, err := newBed(ctx)
 	if err != nil {
@@ -70,17 +71,20 @@ func run(ctx context.Context, p plan, profile string) error {
 		return fmt.Errorf("preload: %w", err)
 	}
 	found := samples{}
+	err = p.takeAll(ctx, found, b)
+	return errors.Join(found.print(os.Stdout, p), err)
+}
+
+// takeAll measures until something fails.
+func (p plan) takeAll(ctx context.Context, into samples, b *bed) error {
 	for range p.rounds {
 		for _, m := range b.measurements() {
-			if err := p.take(ctx, found, m, p.duration); err != nil {
+			if err := p.take(ctx, into, m, p.duration); err != nil {
 				return err
 			}
 		}
 	}
-	if err := p.take(ctx, found, measurement{"reader", b.longReader}, p.reader); err != nil {
-		return err
-	}
-	return found.print(os.Stdout, p)
+	return p.take(ctx, into, measurement{"reader", b.longReader}, p.reader)
 }
 
 // take measures once, if that is wanted.

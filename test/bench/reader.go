@@ -16,7 +16,12 @@ import (
 const (
 	readerCommits = 100
 	readerTasks   = 16
+
+	// A file that outgrows its map waits for every reader, and so for this one.
+	readerMap = 16 << 30 // bytes
 )
+
+var errOutgrown = errors.New("the file has outgrown its map: let the reader read for a shorter time")
 
 // longReader writes two bbolt files for d while a read transaction is open on each, one without and one
 // with the free list in every commit, and returns their sizes.
@@ -25,7 +30,7 @@ func (b *bed) longReader(ctx context.Context, d time.Duration) (figures, error) 
 	files := map[string]*bolt.DB{}
 	for name, noFreelist := range map[string]bool{size: true, sizeFreelist: false} {
 		db, err := bolt.Open(filepath.Join(b.dir, name+".db"), 0o600, &bolt.Options{
-			Timeout: time.Second, FreelistType: bolt.FreelistMapType, NoFreelistSync: noFreelist, InitialMmapSize: 16 << 30,
+			Timeout: time.Second, FreelistType: bolt.FreelistMapType, NoFreelistSync: noFreelist, InitialMmapSize: readerMap,
 		})
 		if err != nil {
 			return nil, err
@@ -74,6 +79,9 @@ func writeUnderReader(ctx context.Context, db *bolt.DB, d time.Duration) error {
 			return ctx.Err()
 		}
 		err := db.Update(func(tx *bolt.Tx) error {
+			if tx.Size() > readerMap/2 {
+				return errOutgrown
+			}
 			b := tx.Bucket(bucket)
 			b.FillPercent = 0.9
 			for i := max(0, n-1) * readerTasks; i < (n+1)*readerTasks; i++ { // the last commit's again: they end
