@@ -57,8 +57,8 @@ type PutRequest struct {
 type Store interface {
 	// Put reads Body to its end and keeps it. Once it returns, the object survives a crash. The same
 	// id with the same bytes again returns the first Meta; with other bytes it changes nothing and
-	// returns the first Meta with ErrExists. A full disk is CAPACITY_EXHAUSTED; a body that is empty,
-	// too long or of no allowed type is Source's fault.
+	// returns the first Meta with ErrExists. A full disk is CAPACITY_EXHAUSTED, another error of the disk
+	// is ErrDisk; a body that is empty, too long or of no allowed type is Source's fault.
 	Put(ctx context.Context, r PutRequest) (Meta, error)
 	// Open returns the object for reading at any offset; it stays readable when it is deleted
 	// meanwhile. The caller closes it.
@@ -74,8 +74,13 @@ type Store interface {
 	Close() error
 }
 
-// ErrExists is Put's refusal to change an object that is complete.
-var ErrExists = errors.New("artifact: the id is taken by other bytes")
+// The errors of a Store that have a meaning to its callers.
+var (
+	// ErrExists is Put's refusal to change an object that is complete.
+	ErrExists = errors.New("artifact: the id is taken by other bytes")
+	// ErrDisk is a system call on a file that failed; the same call may succeed later.
+	ErrDisk = errors.New("artifact: the disk failed")
+)
 
 // Source says whose bytes or address something is, and so whose fault it is when it is bad.
 // The zero Source is a supplier.

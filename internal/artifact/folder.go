@@ -201,5 +201,5 @@ func readFault(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return notFound()
 	}
-	return fault.Wrap(fault.Internal, err, "an artifact can't be read")
+	return fault.Wrap(fault.Internal, fmt.Errorf("%w: %w", ErrDisk, err), "an artifact can't be read")
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"math"
@@ -90,7 +91,7 @@ func judge(temp io.ReaderAt, r PutRequest) (string, error) {
 	head := make([]byte, SniffLen)
 	n, err := temp.ReadAt(head, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return "", fault.Wrap(fault.Internal, err, "an artifact can't be read")
+		return "", writeFault(err)
 	}
 	head = head[:n]
 	if kind := textKind(r.ContentType); kind != "" && isInput(r.ID) {
@@ -198,7 +199,7 @@ func writeFault(err error) *fault.Error {
 	if isFull(err) {
 		return fault.Wrap(fault.CapacityExhausted, err, "the service has no room for more data at the moment")
 	}
-	return fault.Wrap(fault.Internal, err, "an artifact could not be kept")
+	return fault.Wrap(fault.Internal, fmt.Errorf("%w: %w", ErrDisk, err), "an artifact could not be kept")
 }
 
 // makeDir makes a folder for this user alone, and makes its name durable.

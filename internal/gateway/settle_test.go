@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"unitask/internal/artifact"
 	"unitask/internal/fault"
 	"unitask/internal/routing"
 	"unitask/internal/supplier"
@@ -42,25 +45,32 @@ func TestResultInHandOutlivesTheDeadline(t *testing.T) {
 	}
 }
 
-// TestResultWaitsForRoom has a result arrive while the disk of the artifacts is full.
-func TestResultWaitsForRoom(t *testing.T) {
+// TestResultWaitsForTheDisk has a result arrive while the disk of the artifacts is full or fails.
+func TestResultWaitsForTheDisk(t *testing.T) {
+	full := fault.New(fault.CapacityExhausted, "no room")
+	failing := fault.Wrap(fault.Internal, fmt.Errorf("%w: %w", artifact.ErrDisk, syscall.EIO), "an artifact could not be kept")
+	succeeded := outcome{task.Succeeded, "", task.USD, []entry{{"a", task.OK, "", task.USD, false}}}
+	failed := func(code fault.Code) outcome {
+		return outcome{task.Failed, code, 0, []entry{{"a", task.FailedAttempt, code, task.USD, false}}}
+	}
 	for name, tt := range map[string]struct {
-		full time.Duration
-		want outcome
+		err   error
+		lasts time.Duration
+		want  outcome
 	}{
-		"until there is some": {5 * time.Minute, outcome{task.Succeeded, "", task.USD, []entry{{"a", task.OK, "", task.USD, false}}}},
-		"not for ever": {time.Hour, outcome{
-			task.Failed, fault.CapacityExhausted, 0, []entry{{"a", task.FailedAttempt, fault.CapacityExhausted, task.USD, false}},
-		}},
+		"full for a while":    {full, 5 * time.Minute, succeeded},
+		"full too long":       {full, time.Hour, failed(fault.CapacityExhausted)},
+		"failing for a while": {failing, 5 * time.Minute, succeeded},
+		"failing too long":    {failing, time.Hour, failed(fault.Internal)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &script{submitFn: painted(t)}
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t, []routing.Route{route("image.generate", "a", task.USD, s)})
-				w.artifacts = fullFiles{Store: w.artifacts, until: time.Now().Add(tt.full)}
+				w.artifacts = badFiles{Store: w.artifacts, until: time.Now().Add(tt.lasts), err: tt.err}
 				w.start()
 				defer w.stop()
-				end := w.end(w.create("no-room-01", paint, 0).Task.ID)
+				end := w.end(w.create("bad-disk-01", paint, 0).Task.ID)
 				w.expect(end, tt.want)
 				w.expectSent(s, end.ID+"/1")
 			})

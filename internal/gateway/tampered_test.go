@@ -125,15 +125,16 @@ func (s slowFiles) Delete(ctx context.Context, id string) error {
 	return s.Store.Delete(ctx, id)
 }
 
-// fullFiles is an artifact store on a disk that is full for a while.
-type fullFiles struct {
+// badFiles is an artifact store that keeps no file before a moment and answers with err until then.
+type badFiles struct {
 	artifact.Store
 	until time.Time
+	err   error
 }
 
-func (f fullFiles) Put(ctx context.Context, r artifact.PutRequest) (artifact.Meta, error) {
+func (f badFiles) Put(ctx context.Context, r artifact.PutRequest) (artifact.Meta, error) {
 	if time.Now().Before(f.until) {
-		return artifact.Meta{}, fault.New(fault.CapacityExhausted, "no room")
+		return artifact.Meta{}, f.err
 	}
 	return f.Store.Put(ctx, r)
 }

@@ -101,7 +101,7 @@ func (w *work) transferFailed(ctx context.Context, route routing.Route, r suppli
 	}
 	e := fault.From(err)
 	switch {
-	case ctx.Err() != nil && e.Code != fault.CapacityExhausted:
+	case ctx.Err() != nil && !ofDisk(err):
 		e = fault.New(fault.ProviderTimeout, "the result did not arrive before the task's deadline")
 	case !e.Code.Retryable():
 		e = fault.New(fault.ProviderUnavailable, "the result could not be kept")
@@ -156,11 +156,11 @@ func (w *work) keepFile(ctx context.Context, route routing.Route, id string, f s
 	return meta, err
 }
 
-// keepsAgain reports whether a file that could not be kept is tried again as it is: a result that finds
-// no room waits for it, and the address of a result without a job is all there is.
+// keepsAgain reports whether a file that could not be kept is tried again as it is: a result waits for
+// a disk that is full or fails, and the address of a result without a job is all there is.
 func (w *work) keepsAgain(route routing.Route, f supplier.File, try int, err error) bool {
-	if fault.CodeOf(err) == fault.CapacityExhausted {
-		w.g.log.Error("a result waits for room", slog.String("task_id", w.t.ID), slog.Any("error", err))
+	if ofDisk(err) {
+		w.g.log.Error("a result waits for the disk", slog.String("task_id", w.t.ID), slog.Any("error", err))
 		return true
 	}
 	if try >= transferTries || len(f.Data) > 0 || w.hasJob() {
@@ -169,6 +169,11 @@ func (w *work) keepsAgain(route routing.Route, f supplier.File, try int, err err
 	w.g.log.Warn("fetching a result failed; it is fetched again", slog.String("task_id", w.t.ID),
 		slog.String("supplier", route.Supplier), slog.String("code", string(fault.CodeOf(err))))
 	return true
+}
+
+// ofDisk reports whether a file wasn't kept because the service's own disk is full or fails.
+func ofDisk(err error) bool {
+	return fault.CodeOf(err) == fault.CapacityExhausted || errors.Is(err, artifact.ErrDisk)
 }
 
 func (w *work) keepOnce(ctx context.Context, route routing.Route, id string, f supplier.File) (artifact.Meta, error) {

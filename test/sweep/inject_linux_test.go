@@ -44,9 +44,13 @@ type fault struct {
 	lie   bool // nothing happens, and the call reports success
 	skips []string
 	only  []string // calls; nil: all but those in skips
+	below string   // the folder, within the data folder, of the files; "" for all
 }
 
-func (f fault) meets(call string) bool {
+func (f fault) meets(call, file string) bool {
+	if !strings.HasPrefix(file, f.below) {
+		return false
+	}
 	if f.only != nil {
 		return slices.Contains(f.only, call)
 	}
@@ -186,7 +190,7 @@ func (in *injector) answer(fd int) {
 func (in *injector) chosen(n notification) bool {
 	call, file := describe(n)
 	file, inside := strings.CutPrefix(file, in.folder)
-	if !inside || !in.fault.meets(call) {
+	if !inside || !in.fault.meets(call, file) {
 		return false
 	}
 	in.mu.Lock()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +19,7 @@ import (
 )
 
 // script is the same few tasks at every point: a chat, one whose input is kept apart from its record, a
-// picture that is worked on while its caller polls.
+// picture that is worked on while its caller polls, a sound that comes without a job to ask after.
 type script struct {
 	t        *testing.T
 	server   *harness.Server
@@ -46,16 +47,17 @@ func newScript(t *testing.T, s *harness.Server, live string) *script {
 	s.Config = paid.Config()
 	sc := &script{t: t, server: s, supplier: paid, keys: map[task.Mode]string{task.Live: live}}
 	for _, r := range []struct {
-		mode              task.Mode
-		capability, extra string
+		mode                     task.Mode
+		capability, field, extra string
 	}{
-		{task.Live, "text.chat", ""},
-		{task.Live, "text.chat", " " + strings.Repeat("x", largeInput)},
-		{task.Test, "image.generate", ""},
+		{task.Live, "text.chat", "prompt", ""},
+		{task.Live, "text.chat", "prompt", " " + strings.Repeat("x", largeInput)},
+		{task.Test, "image.generate", "prompt", ""},
+		{task.Test, "audio.speech", "text", ""},
 	} {
 		key := fmt.Sprintf("sweep-task-%d", len(sc.roles)+1)
 		added := &role{mode: r.mode, seen: invariant.Task{Key: key}}
-		added.body = fmt.Sprintf(`{"capability":%q,"input":{"prompt":%q}}`, r.capability, key+r.extra)
+		added.body = fmt.Sprintf(`{"capability":%q,"input":{%q:%q}}`, r.capability, r.field, key+r.extra)
 		if r.mode == task.Live {
 			added.seen.Answer = new(harness.AnswerTo(key))
 		}
@@ -135,6 +137,16 @@ func (s *script) exchange(ctx context.Context, r *role, request harness.Request)
 		return got, nil
 	}
 	return api.Task{ID: refused.TaskID, State: task.Failed}, nil
+}
+
+// discarded names the tasks whose result was there, and was given up for one failed system call.
+func (s *script) discarded() (broken []string) {
+	for _, r := range s.roles {
+		if r.mode == task.Test && slices.Contains(r.seen.Seen, task.Failed) {
+			broken = append(broken, fmt.Sprintf("%s failed, and its result with it", r.seen.Key))
+		}
+	}
+	return broken
 }
 
 // observe reads what there is in the end and what the supplier counted.

@@ -200,6 +200,8 @@ func (p *point) judge(err error) {
 		}
 	case err != nil:
 		p.add("the script doesn't go on: %v", err)
+	case p.fault.errno == syscall.EIO:
+		p.broken = append(p.broken, p.script.discarded()...)
 	case p.fault.errno == syscall.ENOSPC:
 		for _, code := range p.script.refused {
 			if code != faults.CapacityExhausted {
