@@ -122,21 +122,23 @@ type ErrorResponse struct {
 	RequestID string `json:"request_id"`
 }
 
-// ErrorOf returns e as the wire shows it. Codes that always advise a pause get one.
+// ErrorOf returns e as the wire shows it. An error that may be retried advises a pause where it has one or
+// its code always does; any other advises none, whoever asked for one.
 func ErrorOf(e *fault.Error) Error {
-	out := Error{
-		Code: e.Code, Message: e.Message, Retryable: e.Retryable(), Details: e.Details,
-		RetryAfterSeconds: Seconds(e.RetryAfter),
+	out := Error{Code: e.Code, Message: e.Message, Retryable: e.Retryable(), Details: e.Details}
+	if !out.Retryable {
+		return out
 	}
+	out.RetryAfterSeconds = Seconds(e.RetryAfter)
 	if out.RetryAfterSeconds == 0 && advises(e.Code) {
 		out.RetryAfterSeconds = Seconds(MinPoll)
 	}
 	return out
 }
 
-// advises reports whether the code's responses carry Retry-After (contract "Errors").
+// advises reports whether all retryable responses with the code carry Retry-After (contract "Errors").
 func advises(c fault.Code) bool {
-	return c.Retryable() && c != fault.Internal
+	return c != fault.Internal
 }
 
 // Seconds rounds a duration up to whole seconds, as Retry-After wants it.

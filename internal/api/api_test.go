@@ -41,8 +41,16 @@ func TestCodes(t *testing.T) {
 		if api.Status(e) != row.status || got.Retryable != row.retryable || (got.RetryAfterSeconds > 0) != row.advised {
 			t.Errorf("%s: status %d, %+v", row.code, api.Status(e), got)
 		}
-		if got := api.ErrorOf(e.WithRetryAfter(1500 * time.Millisecond)); got.RetryAfterSeconds != 2 {
-			t.Errorf("%s: 1.5 s are advised as %d", row.code, got.RetryAfterSeconds)
+		final, want := *e.WithRetryAfter(1500 * time.Millisecond), 0
+		if row.retryable {
+			want = 2
+		}
+		if got := api.ErrorOf(&final); got.RetryAfterSeconds != want {
+			t.Errorf("%s: 1.5 s are advised as %d, want %d", row.code, got.RetryAfterSeconds, want)
+		}
+		final.Final = true
+		if got := api.ErrorOf(&final); got.Retryable || got.RetryAfterSeconds != 0 {
+			t.Errorf("%s: a final failure advises %+v", row.code, got)
 		}
 	}
 	for aspect, status := range map[fault.Aspect]int{fault.AspectMethod: 405, fault.AspectSize: 413, fault.AspectMediaType: 415} {
@@ -57,7 +65,10 @@ func TestErrorRoundTrip(t *testing.T) {
 	for _, code := range fault.Codes() {
 		for _, final := range []bool{false, code.Retryable()} {
 			want := &fault.Error{
-				Code: code, Message: "m", Details: []fault.Detail{{Field: "f", Message: "p"}}, RetryAfter: 3 * time.Second, TaskID: "task_x", Final: final,
+				Code: code, Message: "m", Details: []fault.Detail{{Field: "f", Message: "p"}}, TaskID: "task_x", Final: final,
+			}
+			if want.Retryable() {
+				want.RetryAfter = 3 * time.Second
 			}
 			raw, err := json.Marshal(api.ErrorResponse{Error: api.ErrorOf(want), TaskID: want.TaskID})
 			if err != nil {

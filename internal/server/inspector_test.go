@@ -22,6 +22,7 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/sse"
 	"unitask/internal/supplier/sandbox"
+	"unitask/internal/task"
 )
 
 // inspector judges every response of the suite: the published contract, the request's id, the
@@ -128,10 +129,15 @@ func common(req *http.Request, resp *http.Response, body []byte) []string {
 		problems = append(problems, "Content-Type is "+got)
 	}
 	var members struct {
-		RequestID string `json:"request_id"`
+		RequestID string     `json:"request_id"`
+		Error     *api.Error `json:"error"`
+		State     task.State `json:"state"`
 	}
 	if err := json.Unmarshal(body, &members); err != nil || members.RequestID != id {
 		problems = append(problems, "request_id isn't the header's")
+	}
+	if e := members.Error; e != nil && members.State == "" && (e.RetryAfterSeconds > 0) != (resp.Header.Get("Retry-After") != "") {
+		problems = append(problems, "Retry-After is "+resp.Header.Get("Retry-After"))
 	}
 	return problems
 }

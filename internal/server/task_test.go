@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"runtime"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/catalog"
 	"unitask/internal/fault"
+	"unitask/internal/sse"
 	"unitask/internal/store/boltstore"
 	"unitask/internal/task"
 	"unitask/test/rig"
@@ -141,6 +143,42 @@ func TestReopening(t *testing.T) {
 	last := w.post("reopened-key", chat("@fail:PROVIDER_TIMEOUT"))
 	if last.StatusCode != http.StatusGatewayTimeout || last.error(t).Error.Retryable || last.Header.Get(api.HeaderIdempotentReplay) != "true" {
 		t.Errorf("past the last reopening: %d %s", last.StatusCode, last.body)
+	}
+}
+
+// TestFinalFailure: a failure that no retry mends advises none, in whatever answer it is shown. The inspector
+// holds the headers against the bodies.
+func TestFinalFailure(t *testing.T) {
+	w := newWorld(t, options{})
+	final := func(where string, e *api.Error, h http.Header) {
+		t.Helper()
+		if e == nil || e.Retryable || e.RetryAfterSeconds != 0 || h.Get("Retry-After") != "" {
+			t.Errorf("%s: %+v, Retry-After %q", where, e, h.Get("Retry-After"))
+		}
+	}
+	for i, body := range []string{chat("@fail:PROVIDER_TIMEOUT"), image("@fail:PROVIDER_UNAVAILABLE")} {
+		key := fmt.Sprintf("final-failure-%d", i)
+		var last response
+		for range task.MaxReopenings + 2 {
+			last = w.post(key, body, with("Prefer", "wait=20"))
+		}
+		var id string
+		if i == 0 {
+			e := last.error(t)
+			final("the answer", &e.Error, last.Header)
+			id = e.TaskID
+		} else {
+			done := last.task(t)
+			final("the answer", done.Error, last.Header)
+			id = done.ID
+		}
+		path := api.PathTasks + "/" + id
+		read := w.do(request{path: path, key: w.test})
+		final("a read", read.task(t).Error, read.Header)
+		followed := w.do(request{path: path, key: w.test, header: map[string]string{"Accept": sse.ContentType}})
+		final("a stream", followed.events(t).last().Error, followed.Header)
+		list := w.do(request{path: api.PathTasks, key: w.test})
+		final("a list", decode[api.TaskList](t, list).Data[0].Error, list.Header)
 	}
 }
 
