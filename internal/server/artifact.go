@@ -3,6 +3,7 @@ package server
 import (
 	"mime"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"unitask/internal/fault"
@@ -23,6 +24,9 @@ func (s *Server) handleArtifact(x *exchange) error {
 	if err := s.signer.Verify(id, x.r.URL.Query(), now); err != nil {
 		return err
 	}
+	if _, err := queryOf(x.r.URL.RawQuery, "exp", "sig"); err != nil {
+		return err
+	}
 	meta, file, err := s.artifacts.Open(x.r.Context(), id)
 	if err != nil {
 		return err
@@ -38,8 +42,25 @@ func (s *Server) handleArtifact(x *exchange) error {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
 	h.Set("Content-Disposition", mime.FormatMediaType("inline", map[string]string{"filename": fileName(id, meta.ContentType)}))
-	http.ServeContent(&rangeErrors{exchange: x, server: s}, x.r, id, meta.CreatedAt, file)
+	setByteRange(x.r, meta.Bytes)
+	http.ServeContent(&contentErrors{exchange: x, server: s}, x.r, id, meta.CreatedAt, file)
 	return nil
+}
+
+// setByteRange leaves in the request the one range of bytes that is served. What RFC 9110 has ignored goes: a
+// Range of another unit and of another method than GET; and so does a list of ranges, which is answered with
+// the whole. A suffix of no bytes can't be satisfied, which ServeContent doesn't know.
+func setByteRange(r *http.Request, size int64) {
+	unit, ranges, _ := strings.Cut(r.Header.Get("Range"), "=")
+	ranges = strings.TrimSpace(ranges)
+	switch suffix, isSuffix := strings.CutPrefix(ranges, "-"); {
+	case r.Method != http.MethodGet || !strings.EqualFold(unit, "bytes") || strings.Contains(ranges, ","):
+		r.Header.Del("Range")
+	case isSuffix && suffix != "" && strings.Trim(suffix, "0") == "":
+		r.Header.Set("Range", "bytes="+strconv.FormatInt(size, 10)+"-")
+	default:
+		r.Header.Set("Range", "bytes="+ranges)
+	}
 }
 
 func fileName(id, contentType string) string {
@@ -47,34 +68,41 @@ func fileName(id, contentType string) string {
 	return id + extensions[kind]
 }
 
-// rangeErrors turns ServeContent's plain-text 416 and 500 into the one error shape.
-type rangeErrors struct {
+// contentErrors turns ServeContent's plain-text 412, 416 and 500 into the one error shape.
+type contentErrors struct {
 	*exchange
 	server  *Server
 	replied bool
 }
 
 // WriteHeader passes good statuses on and answers the others itself.
-func (r *rangeErrors) WriteHeader(status int) {
+func (c *contentErrors) WriteHeader(status int) {
 	if status < http.StatusBadRequest {
-		r.exchange.WriteHeader(status)
+		c.exchange.WriteHeader(status)
 		return
 	}
-	r.replied = true
+	c.replied = true
 	for _, name := range []string{"Content-Disposition", "Content-Security-Policy", "ETag", "Last-Modified"} {
-		r.Header().Del(name)
+		c.Header().Del(name)
 	}
-	if status != http.StatusRequestedRangeNotSatisfiable {
-		r.server.fail(r.exchange, fault.New(fault.Internal, "the artifact can't be read now; the same request may be sent again"))
-		return
+	switch status {
+	case http.StatusPreconditionFailed:
+		field := "If-Match" // it goes first where both are sent
+		if c.r.Header.Get(field) == "" {
+			field = "If-Unmodified-Since"
+		}
+		c.server.failWith(c.exchange, status, fault.Invalid(field, "doesn't hold of the artifact"))
+	case http.StatusRequestedRangeNotSatisfiable:
+		c.server.failWith(c.exchange, status, fault.Invalid("Range", "lies outside the artifact"))
+	default:
+		c.server.fail(c.exchange, fault.New(fault.Internal, "the artifact can't be read now; the same request may be sent again"))
 	}
-	r.server.failWith(r.exchange, status, fault.Invalid("Range", "lies outside the artifact"))
 }
 
 // Write drops the text that ServeContent adds to an error.
-func (r *rangeErrors) Write(b []byte) (int, error) {
-	if r.replied {
+func (c *contentErrors) Write(b []byte) (int, error) {
+	if c.replied {
 		return len(b), nil
 	}
-	return r.exchange.Write(b)
+	return c.exchange.Write(b)
 }

@@ -45,3 +45,16 @@ func (s *Server) handleConsole(x *exchange) error {
 	x.route = "/" + x.route
 	return nil
 }
+
+// handleRoot leads a browser to the pages. To anything else the root is a path like any other.
+func (s *Server) handleRoot(x *exchange) error {
+	x.Header().Set("Vary", "Accept")
+	if (x.r.Method != http.MethodGet && x.r.Method != http.MethodHead) || !wantsPage(x.r.Header) {
+		return s.notFound(x)
+	}
+	h := x.Header()
+	h["Cache-Control"] = noStore
+	h.Set("Location", s.base.Path+consoleRoot)
+	x.WriteHeader(http.StatusSeeOther)
+	return nil
+}

@@ -185,6 +185,8 @@ func leaks(resp *http.Response, body []byte) []string {
 func valid(req *http.Request, resp *http.Response, body []byte) []string {
 	switch {
 	case listed(req):
+	case req.URL.Path == "/" && resp.StatusCode == http.StatusSeeOther: // for people
+		return nil
 	case req.Method == http.MethodHead: // GET's, without a body to judge
 		return nil
 	case resp.StatusCode < http.StatusBadRequest:

@@ -26,11 +26,11 @@ func (s *Server) route() {
 		class gate.Class
 		methods
 	}{
-		api.PathCapabilities: {gate.Creates, methods{http.MethodGet: s.handleCapabilities}},
-		api.PathTasks:        {gate.Creates, methods{http.MethodGet: s.handleTaskList, http.MethodPost: s.handleTaskCreate}},
-		task:                 {gate.Reads, methods{http.MethodGet: s.handleTaskGet}},
-		task + "/cancel":     {gate.Reads, methods{http.MethodPost: s.handleTaskCancel}},
-		task + "/timeline":   {gate.Reads, methods{http.MethodGet: s.handleTaskTimeline}},
+		api.PathCapabilities: {gate.Creates, methods{http.MethodGet: plain(s.handleCapabilities)}},
+		api.PathTasks:        {gate.Creates, methods{http.MethodGet: s.handleTaskList, http.MethodPost: plain(s.handleTaskCreate)}},
+		task:                 {gate.Reads, methods{http.MethodGet: plain(s.handleTaskGet)}},
+		task + "/cancel":     {gate.Reads, methods{http.MethodPost: plain(s.handleTaskCancel)}},
+		task + "/timeline":   {gate.Reads, methods{http.MethodGet: plain(s.handleTaskTimeline)}},
 	} {
 		s.handle(pattern, s.limited(s.keyHolder, route.class, route.dispatch))
 		for _, mode := range s.consoleModes() {
@@ -39,12 +39,13 @@ func (s *Server) route() {
 	}
 	if s.console != nil {
 		s.handle(consoleRoot, s.handleConsole)
+		s.handle("/{$}", s.handleRoot)
 	}
 	for pattern, m := range map[string]methods{
-		api.PathHealth:                      {http.MethodGet: s.handleHealth},
-		api.PathReady:                       {http.MethodGet: s.handleReady},
-		api.PathOpenAPIYAML:                 {http.MethodGet: s.handleOpenAPIYAML},
-		api.PathOpenAPIJSON:                 {http.MethodGet: s.handleOpenAPIJSON},
+		api.PathHealth:                      {http.MethodGet: plain(s.handleHealth)},
+		api.PathReady:                       {http.MethodGet: plain(s.handleReady)},
+		api.PathOpenAPIYAML:                 {http.MethodGet: plain(s.handleOpenAPIYAML)},
+		api.PathOpenAPIJSON:                 {http.MethodGet: plain(s.handleOpenAPIJSON)},
 		api.PathArtifacts + "{artifact_id}": {http.MethodGet: s.handleArtifact},
 	} {
 		s.handle(pattern, m.dispatch)

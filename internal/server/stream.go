@@ -5,7 +5,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"strings"
 	"time"
 
 	"unitask/internal/api"
@@ -17,37 +16,6 @@ import (
 // heartbeat is how long a stream may be silent: below the minute after which proxies give up, and a
 // client that is gone is noticed.
 const heartbeat = 15 * time.Second
-
-// wantsStream reports whether Accept names the media type of a stream. A wildcard doesn't.
-func wantsStream(h http.Header) bool {
-	for _, value := range h["Accept"] {
-		if value != "application/json" && value != "*/*" && namesStream(value) {
-			return true
-		}
-	}
-	return false
-}
-
-func namesStream(accept string) bool {
-	for item := range strings.SplitSeq(accept, ",") {
-		kind, parameters, _ := strings.Cut(item, ";")
-		if strings.EqualFold(strings.TrimSpace(kind), sse.ContentType) && !refused(parameters) {
-			return true
-		}
-	}
-	return false
-}
-
-// refused reports whether the parameters of a media range have the weight 0.
-func refused(parameters string) bool {
-	for parameter := range strings.SplitSeq(parameters, ";") {
-		name, weight, _ := strings.Cut(strings.TrimSpace(parameter), "=")
-		if strings.EqualFold(name, "q") && strings.Trim(weight, "0.") == "" {
-			return true
-		}
-	}
-	return false
-}
 
 func (s *Server) handleTaskFollow(x *exchange) error {
 	stream, err := s.gateway.Follow(x.r.Context(), *x.caller, x.r.PathValue("task_id"))
