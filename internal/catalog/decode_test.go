@@ -126,7 +126,18 @@ func TestDecodeRefuses(t *testing.T) {
 		}},
 		{"input as a string", `{"capability":"x","input":"{}"}`, row("input", "must be an object")},
 		{"unknown members", `{"capability":"x","input":{},"model":"m","Input":{}}`, []fault.Detail{
-			{Field: "model", Message: "is not a known member"}, {Field: "Input", Message: "is not a known member"},
+			{Field: "model", Message: "is not a known member; the service chooses the model by the capability"},
+			{Field: "Input", Message: "is not a known member"},
+		}},
+		{"another API's body", `{"model":"m","messages":[],"max_tokens":5,"temperature":1,"stream":true,"user":"u"}`, []fault.Detail{
+			{Field: "capability", Message: "is required"},
+			{Field: "input", Message: "is required"},
+			{Field: "model", Message: "is not a known member; the service chooses the model by the capability"},
+			{Field: "messages", Message: "is not a known member; use input.messages"},
+			{Field: "max_tokens", Message: "is not a known member; use parameters.max_output_tokens"},
+			{Field: "temperature", Message: "is not a known member; use parameters.temperature"},
+			{Field: "stream", Message: "is not a known member; send the header Accept: text/event-stream instead"},
+			{Field: "user", Message: "is not a known member"},
 		}},
 		{"an odd name", `{"capability":"x","input":{},"a.b\n\u001b":1}`, row(`"a.b\n\x1b"`, "is not a known member")},
 

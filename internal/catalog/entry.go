@@ -19,6 +19,8 @@ type check struct {
 	schema *jsonschema.Schema
 	doc    any
 	form   *form
+	// inputs and parameters are the members of the capability's request, for hints.
+	inputs, parameters []string
 }
 
 // compile makes an entry of what was written; its errors carry source and line.
@@ -72,14 +74,19 @@ func (d declaration) finish(e *entry) error {
 		return d.wrap(d.Output.line, err)
 	}
 	e.Defaults = map[string]json.RawMessage{}
-	var members []string
+	var members, parameters []string
 	for _, f := range fields {
-		switch {
-		case f.Group == GroupInput:
+		if f.Group == GroupInput {
 			members = append(members, f.Name)
-		case len(f.Default) > 0:
+			continue
+		}
+		parameters = append(parameters, f.Name)
+		if len(f.Default) > 0 {
 			e.Defaults[f.Name] = f.Default
 		}
+	}
+	for _, c := range []*check{e.input, e.parameters} {
+		c.inputs, c.parameters = members, parameters
 	}
 	if len(e.Defaults) > 0 {
 		if e.Filled, err = json.Marshal(e.Defaults); err != nil {

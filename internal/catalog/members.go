@@ -71,7 +71,7 @@ func (m *members) rows() []fault.Detail {
 		}
 	}
 	for _, name := range m.unknown {
-		rows = append(rows, fault.Detail{Field: fieldPath(name), Message: "is not a known member"})
+		rows = append(rows, fault.Detail{Field: fieldPath(name), Message: hint(name, "", commonInputs, commonParameters)})
 	}
 	return rows[:min(len(rows), maxRows)]
 }

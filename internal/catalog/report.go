@@ -15,9 +15,10 @@ import (
 
 // report turns a validator's tree of errors into rows for callers.
 type report struct {
-	doc    any // the schema, for its annotations
-	prefix string
-	found  []finding
+	doc                any // the schema, for its annotations
+	prefix             string
+	inputs, parameters []string // the capability's members, for hints
+	found              []finding
 }
 
 // finding is a row with its path still in tokens, so that rows sort by index and not by digit.
@@ -26,17 +27,21 @@ type finding struct {
 	problem string
 }
 
-// rows returns what was found in the order of fields, each field and problem once.
+// rows returns what was found in the order of fields, one row a field.
 func (r *report) rows() []fault.Detail {
 	slices.SortFunc(r.found, func(a, b finding) int {
 		return cmp.Or(slices.CompareFunc(a.path, b.path, compareTokens), strings.Compare(a.problem, b.problem))
 	})
-	r.found = slices.CompactFunc(r.found, func(a, b finding) bool {
-		return a.problem == b.problem && slices.Equal(a.path, b.path)
-	})
-	rows := make([]fault.Detail, 0, min(len(r.found), maxRows))
-	for _, f := range r.found[:min(len(r.found), maxRows)] {
-		rows = append(rows, fault.Detail{Field: fieldPath(append([]string{r.prefix}, f.path...)...), Message: f.problem})
+	var rows []fault.Detail
+	for from := 0; from < len(r.found) && len(rows) < maxRows; {
+		path, problems, to := r.found[from].path, []string(nil), from
+		for ; to < len(r.found) && slices.Equal(r.found[to].path, path); to++ {
+			problems = append(problems, r.found[to].problem)
+		}
+		rows = append(rows, fault.Detail{
+			Field: fieldPath(append([]string{r.prefix}, path...)...), Message: joinedProblems(slices.Compact(problems)),
+		})
+		from = to
 	}
 	return rows
 }
@@ -65,16 +70,28 @@ func (r *report) add(e *jsonschema.ValidationError) {
 	case *kind.DependentRequired:
 		r.addMembers(e, k.Missing, "is required with "+k.Prop)
 	case *kind.AdditionalProperties:
-		r.addMembers(e, k.Properties, "is not a known member")
+		for _, name := range k.Properties {
+			r.addMembers(e, []string{name}, r.unknown(e.InstanceLocation, name))
+		}
 	case *kind.AnyOf:
 		r.addChoice(e, "anyOf")
 	case *kind.OneOf:
 		r.addChoice(e, "oneOf", k.Subschemas...)
 	case *kind.Not:
 		r.addNot(e)
+	case *kind.Enum:
+		r.addProblem(e, e.InstanceLocation, r.enumProblem(e.InstanceLocation, k))
 	default:
 		r.addProblem(e, e.InstanceLocation, phrase(e.ErrorKind))
 	}
+}
+
+// unknown says what is wrong with a member that an object at the path doesn't have.
+func (r *report) unknown(path []string, name string) string {
+	if len(path) > 0 {
+		return unknownMember
+	}
+	return hint(name, r.prefix, r.inputs, r.parameters)
 }
 
 func (r *report) addMembers(e *jsonschema.ValidationError, names []string, problem string) {

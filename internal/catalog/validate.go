@@ -78,7 +78,7 @@ func (c *check) judge(prefix string, raw json.RawMessage) ([]fault.Detail, error
 	if !ok {
 		return nil, err
 	}
-	rep := report{doc: c.doc, prefix: prefix}
+	rep := report{doc: c.doc, prefix: prefix, inputs: c.inputs, parameters: c.parameters}
 	rep.add(violation)
 	return rep.rows(), nil
 }

@@ -52,7 +52,7 @@ func TestValidateRefuses(t *testing.T) {
 	}{
 		{"text.chat", `{}`, `{}`, "input.prompt is required, unless messages is given"},
 		{"text.chat", `{"prompt":"a","messages":[{"role":"user","content":"a"}]}`, `{}`, "input.messages must not be given together with prompt"},
-		{"text.chat", `{"prompt":""}`, `{}`, "input.prompt must not be blank\ninput.prompt must not be empty"},
+		{"text.chat", `{"prompt":""}`, `{}`, "input.prompt must not be empty"},
 		{"text.chat", `{"prompt":" \t\r\n\u00a0\u3000\ufeff"}`, `{}`, "input.prompt must not be blank"},
 		{"text.chat", `{"prompt":5}`, `{}`, "input.prompt must be a string"},
 		{"text.chat", `{"prompt":null}`, `{}`, "input.prompt must be a string"},
@@ -62,9 +62,9 @@ func TestValidateRefuses(t *testing.T) {
 		{"text.chat", `{"messages":{}}`, `{}`, "input.messages must be an array"},
 		{
 			"text.chat", `{"messages":[{"role":"system","content":"a"},{"content":" "},{"role":"user","content":"a","name":"b"}]}`, `{}`,
-			"input.messages.0.role must be one of user, assistant\ninput.messages.1.content must not be blank\ninput.messages.1.role is required\ninput.messages.2.name is not a known member",
+			"input.messages.0.role must be one of user, assistant; put what the model is to be into input.system\ninput.messages.1.content must not be blank\ninput.messages.1.role is required\ninput.messages.2.name is not a known member",
 		},
-		{"text.chat", `{"prompt":"a","system":""}`, `{}`, "input.system must not be blank\ninput.system must not be empty"},
+		{"text.chat", `{"prompt":"a","system":""}`, `{}`, "input.system must not be empty"},
 		{
 			"text.chat", `{"prompt":"a"}`, `{"max_output_tokens":0,"temperature":-0.1,"top_p":1.01,"stop":[],"seed":1.5}`,
 			"parameters.max_output_tokens must be at least 1\nparameters.seed must be an integer\nparameters.stop must not be empty\nparameters.temperature must be at least 0\nparameters.top_p must be at most 1",
@@ -73,7 +73,20 @@ func TestValidateRefuses(t *testing.T) {
 			"text.chat", `{"prompt":"a"}`, `{"max_output_tokens":"many","temperature":2.1,"stop":["a","b","c","d",""],"seed":-1}`,
 			"parameters.max_output_tokens must be an integer\nparameters.seed must be at least 0\nparameters.stop must have at most 4 items\nparameters.stop.4 must not be empty\nparameters.temperature must be at most 2",
 		},
-		{"text.chat", `{"prompt":"a"}`, `{"model":"m"}`, "parameters.model is not a known member"},
+		{"text.chat", `{"prompt":"a"}`, `{"model":"m"}`, "parameters.model is not a known member; the service chooses the model by the capability"},
+		{
+			"text.chat", `{"prompt":"a","temperature":1,"max_tokens":5,"stream":true,"system_prompt":"b"}`, `{"max_tokens":5,"system":"b","stop_sequences":["a"],"unheard_of":1}`,
+			"input.max_tokens is not a known member; use parameters.max_output_tokens\n" +
+				"input.stream is not a known member; send the header Accept: text/event-stream instead\n" +
+				"input.system_prompt is not a known member; use input.system\n" +
+				"input.temperature is not a known member; use parameters.temperature\n" +
+				"parameters.max_tokens is not a known member; use parameters.max_output_tokens\n" +
+				"parameters.stop_sequences is not a known member; use parameters.stop\n" +
+				"parameters.system is not a known member; use input.system\n" +
+				"parameters.unheard_of is not a known member",
+		},
+		{"image.generate", `{"prompt":"a"}`, `{"num_images":2,"max_tokens":5}`, "parameters.max_tokens is not a known member\nparameters.num_images is not a known member; use parameters.n"},
+		{"text.chat", `{"messages":[{"role":"robot","content":"a"}]}`, `{}`, "input.messages.0.role must be one of user, assistant"},
 
 		{"text.embed", `{}`, `{}`, "input.texts is required"},
 		{"text.embed", `{"texts":"a"}`, `{}`, "input.texts must be an array"},

@@ -108,6 +108,33 @@ func manyParameters() string {
 	return b.String()
 }
 
+// TestForeignBodies: a body made for another API is told what to use instead, one row a field.
+func TestForeignBodies(t *testing.T) {
+	w := newWorld(t, options{})
+	for i, tt := range []struct{ body, field, message string }{
+		{`{"model":"m","messages":[{"role":"user","content":"a"}]}`, "messages", "is not a known member; use input.messages"},
+		{`{"capability":"text.chat","input":{"prompt":"a"},"max_tokens":5}`, "max_tokens", "is not a known member; use parameters.max_output_tokens"},
+		{`{"capability":"text.chat","input":{"prompt":"a"},"parameters":{"max_tokens":5}}`, "parameters.max_tokens", "is not a known member; use parameters.max_output_tokens"},
+		{`{"capability":"text.chat","input":{"prompt":""}}`, "input.prompt", "must not be empty"},
+		{
+			`{"capability":"text.chat","input":{"messages":[{"role":"system","content":"a"}]}}`, "input.messages.0.role",
+			"must be one of user, assistant; put what the model is to be into input.system",
+		},
+	} {
+		got := w.post(fmt.Sprintf("foreign-body-%d", i), tt.body)
+		rows := map[string]string{}
+		for _, d := range got.error(t).Error.Details {
+			if _, twice := rows[d.Field]; twice {
+				t.Errorf("%s: two rows for %s", tt.body, d.Field)
+			}
+			rows[d.Field] = d.Message
+		}
+		if got.StatusCode != 400 || rows[tt.field] != tt.message {
+			t.Errorf("%s: %d %s", tt.body, got.StatusCode, got.body)
+		}
+	}
+}
+
 // TestRoot: a browser that opens the address of the service finds the pages; a client finds nothing there.
 func TestRoot(t *testing.T) {
 	const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
@@ -178,7 +205,9 @@ func TestArtifactConditions(t *testing.T) {
 		Range  string
 	}
 	all, none := answer{200, size, ""}, answer{416, -1, fmt.Sprintf("bytes */%d", size)}
-	part := func(from, to int) answer { return answer{206, to - from + 1, fmt.Sprintf("bytes %d-%d/%d", from, to, size)} }
+	part := func(from, to int) answer {
+		return answer{206, to - from + 1, fmt.Sprintf("bytes %d-%d/%d", from, to, size)}
+	}
 	for _, tt := range []struct {
 		name   string
 		header map[string]string
