@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"unitask/internal/account"
@@ -60,6 +61,9 @@ func routeOf(r routing.State) api.RouteState {
 	}
 	if r.Until.IsZero() {
 		out.Until = nil // its minute is full
+	}
+	if r.Accounts > 0 {
+		out.Reason += fmt.Sprintf(", for %d of the accounts", r.Accounts)
 	}
 	return out
 }

@@ -253,7 +253,7 @@ func (g *Gateway) newTask(
 		return o, nil
 	}
 	var passed []task.Passed
-	o.choices, passed = routes.Choose(routing.Want{Mode: c.Key.Mode, Request: o.request, Size: size}, g.health)
+	o.choices, passed = routes.Choose(routing.Want{Mode: c.Key.Mode, Account: c.Account.ID, Request: o.request, Size: size}, g.health)
 	o.First.Plans = routing.Plans(o.choices, passed)
 	return o, nil
 }

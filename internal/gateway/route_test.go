@@ -1,6 +1,7 @@
 package gateway_test
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"unitask/internal/fault"
+	"unitask/internal/gateway"
 	"unitask/internal/routing"
 	"unitask/internal/supplier"
 	"unitask/internal/task"
@@ -89,6 +91,47 @@ func TestRouteWhoseJobsKeepFailingIsLeftAlone(t *testing.T) {
 			w.expect(w.end(w.create("jobs-fail-"+strconv.Itoa(i), paint, 0).Task.ID), want)
 		}
 	})
+}
+
+// TestOneAccountsRequestsCloseNoRoute has one account send what its supplier refuses or fails at, twelve times and
+// with advice to wait. Another account's request goes to the same route right after each.
+func TestOneAccountsRequestsCloseNoRoute(t *testing.T) {
+	for name, e := range map[string]supplier.Error{
+		"400":                {Sent: supplier.Refused, Fault: fault.New(fault.InvalidRequest, "refused"), Request: true},
+		"409":                {Sent: supplier.Refused, Fault: fault.New(fault.ProviderUnavailable, "refused"), Request: true},
+		"403 of a guard":     {Sent: supplier.Refused, Fault: fault.New(fault.ProviderUnavailable, "refused")},
+		"500":                {Sent: supplier.Refused, Fault: fault.New(fault.ProviderUnavailable, "failed")},
+		"a timeout":          {Sent: supplier.Unknown, Fault: fault.New(fault.ProviderTimeout, "late")},
+		"a review's refusal": {Sent: supplier.Refused, Fault: fault.New(fault.ContentPolicyViolation, "refused")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e.RetryAfter = time.Minute
+			hostile, s := true, &script{}
+			s.submitFn = func(n int, r supplier.Request) (supplier.Outcome, error) {
+				if hostile {
+					return supplier.Outcome{}, &e
+				}
+				return text("hi"), nil
+			}
+			inWorld(t, []routing.Route{route("text.chat", "a", 1, s)}, func(w *world) {
+				other := w.other()
+				for i := range 12 {
+					hostile = true
+					if end := w.create(fmt.Sprintf("hostile-%04d", i), chat, time.Minute).Task; end.State != task.Failed {
+						t.Fatalf("the hostile request %d is %s", i, end.State)
+					}
+					hostile = false
+					got, err := w.g.Create(w.t.Context(), other, gateway.Submission{
+						IdempotencyKey: fmt.Sprintf("harmless-%d", i), Body: []byte(chat), Wait: new(time.Minute),
+					})
+					if err != nil {
+						t.Fatal(err)
+					}
+					w.expect(got.Task, outcome{task.Succeeded, "", 2, []entry{{"a", task.OK, "", 2, false}}})
+				}
+			})
+		})
+	}
 }
 
 // TestQueuedTaskEndsWhileEveryWorkerIsBusy has submissions that outlast everything hold all workers.

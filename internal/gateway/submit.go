@@ -43,7 +43,7 @@ func (w *work) begin(ctx context.Context) error {
 	}
 	had := w.turns()
 	choices, passed := w.g.routes.Load().Choose(routing.Want{
-		Mode: w.t.Scope.Mode, Request: *w.request, Size: w.size, Tried: had.tried, Resting: had.resting,
+		Mode: w.t.Scope.Mode, Account: w.t.Scope.Account, Request: *w.request, Size: w.size, Tried: had.tried, Resting: had.resting,
 	}, w.g.health)
 	for _, choice := range choices {
 		plan := choice.Plan(passed)
@@ -196,8 +196,9 @@ func (w *work) failed(ctx context.Context, route routing.Route, err error) error
 // operatorPause is how long a route whose key, balance or permission is wrong is left alone.
 const operatorPause = time.Minute
 
-// learn tells the router what an error says about the route. The sandbox fails on request, which
-// says nothing about it.
+// learn tells the router what an error says about the route. What a supplier says about a request is that
+// request's affair: it mustn't keep the route from others. The sandbox fails on request, which says nothing
+// about it.
 func (w *work) learn(route routing.Route, e *supplier.Error) {
 	if route.Mode == task.Test {
 		return
@@ -210,11 +211,13 @@ func (w *work) learn(route routing.Route, e *supplier.Error) {
 	case e.Operator:
 		w.g.health.Pause(route.ID(), operatorPause, fault.ProviderUnavailable, "tripped: needs the operator")
 		w.g.log.Error("a supplier refused the service's own key, balance or model", attrs...)
-	case e.RetryAfter > 0:
-		w.g.health.Pause(route.ID(), e.RetryAfter, e.Fault.Code, "cooling down")
+	case e.Fault.Code == fault.CapacityExhausted && e.RetryAfter > 0:
+		w.g.health.Pause(route.ID(), e.RetryAfter, fault.CapacityExhausted, "cooling down")
 		w.g.log.Warn("a supplier asked for a pause", attrs...)
+	case e.Request:
+		w.g.log.Warn("a supplier refused a request", attrs...)
 	case e.Fault.Code == fault.ProviderUnavailable || e.Fault.Code == fault.ProviderTimeout:
-		w.g.health.Failed(route.ID())
+		w.g.health.Failed(route.ID(), w.t.Scope.Account)
 		w.g.log.Warn("an attempt failed", attrs...)
 	}
 }

@@ -34,7 +34,7 @@ const (
 // transfer keeps the result's bytes and ends the task: attempt, move and settlement in one commit.
 // A result alone says that the route works: a supplier may accept every job and do none.
 func (w *work) transfer(ctx context.Context, route routing.Route, r supplier.Result) error {
-	w.g.health.Worked(route.ID())
+	w.g.health.Worked(route.ID(), w.t.Scope.Account)
 	if !w.t.Sync && w.t.State == task.Running {
 		if err := w.advance(ctx, store.Step{Moves: []task.Transition{task.Transfer()}}); err != nil {
 			return err

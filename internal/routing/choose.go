@@ -13,6 +13,7 @@ import (
 // Want is one request looking for a route.
 type Want struct {
 	Mode    task.Mode
+	Account string           // whose request it is
 	Request supplier.Request // Model is filled in for each route
 	Size    task.Usage       // the estimate to compare prices by
 	Tried   []string         // ids of routes that had their turn
@@ -100,7 +101,7 @@ func consider(r *Route, w Want, h *Health) (c Choice, reason string, code fault.
 	if why := supplier.Refuses(r.Kind, r.Adapter, req); why != "" {
 		return c, "can't honour the request: " + why, fault.InvalidRequest
 	}
-	grant, probed, reason, code := h.take(r, w.Size.InputTokens+w.Size.OutputTokens)
+	grant, probed, reason, code := h.take(r, w.Account, w.Size.InputTokens+w.Size.OutputTokens)
 	if reason != "" {
 		return c, reason, code
 	}

@@ -10,32 +10,37 @@ import (
 // zero Grant holds nothing.
 type Grant struct {
 	route   string
+	account string // whose request it is
 	probe   uint64
 	windows [2]*window
 	second  int64
 	tokens  int64
 }
 
-// take asks for a turn on the route for a request of so many tokens, and takes it.
-func (h *Health) take(r *Route, tokens int64) (g Grant, probed, reason string, code fault.Code) {
+// take asks for a turn on the route for an account's request of so many tokens, and takes it.
+func (h *Health) take(r *Route, account string, tokens int64) (g Grant, probed, reason string, code fault.Code) {
 	if h == nil {
 		return Grant{}, "", "", ""
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	c := h.routes[r.id]
-	if c == nil && !r.rated() {
+	s := h.routes[r.id]
+	if s == nil && !r.rated() {
 		return Grant{}, "", "", ""
 	}
 	now := h.now()
-	if reason, code := h.refusalLocked(r, now, tokens); reason != "" {
+	if reason, code := h.refusalLocked(r, account, now, tokens); reason != "" {
 		return Grant{}, "", reason, code
 	}
-	g = Grant{route: r.id, second: h.second(now), tokens: tokens}
-	if c != nil && c.halfOpen {
+	g = Grant{route: r.id, account: account, second: h.second(now), tokens: tokens}
+	if s != nil {
 		h.probes++
-		g.probe, c.probe, c.expires = h.probes, h.probes, now.Add(probeMost)
-		probed = c.reason
+		for _, c := range []*condition{s.own[account], &s.shared} {
+			if c != nil && c.halfOpen {
+				g.probe, c.probe, c.expires = h.probes, h.probes, now.Add(probeMost)
+				probed = c.reason
+			}
+		}
 	}
 	for i, l := range r.limited() {
 		if l.rate != (Rate{}) {
@@ -46,7 +51,7 @@ func (h *Health) take(r *Route, tokens int64) (g Grant, probed, reason string, c
 	return g, probed, "", ""
 }
 
-// refusal returns why the route takes nothing now, and the code for a caller; "" when it does.
+// refusal returns why the route takes nothing of anybody now, and the code for a caller; "" when it does.
 func (h *Health) refusal(r *Route) (reason string, code fault.Code) {
 	if h == nil {
 		return "", ""
@@ -56,11 +61,12 @@ func (h *Health) refusal(r *Route) (reason string, code fault.Code) {
 	if h.routes[r.id] == nil && !r.rated() {
 		return "", ""
 	}
-	return h.refusalLocked(r, h.now(), 1)
+	return h.refusalLocked(r, "", h.now(), 1)
 }
 
-func (h *Health) refusalLocked(r *Route, now time.Time, tokens int64) (reason string, code fault.Code) {
-	if reason, code := h.routes[r.id].refusal(now); reason != "" {
+// refusalLocked is that of an account's request; account "": of everybody's.
+func (h *Health) refusalLocked(r *Route, account string, now time.Time, tokens int64) (reason string, code fault.Code) {
+	if reason, code := h.routes[r.id].refusal(account, now); reason != "" {
 		return reason, code
 	}
 	for _, l := range r.limited() {
@@ -126,7 +132,13 @@ func (h *Health) settle(g Grant, requests, tokens int64) {
 			w.put(g.second, requests, tokens)
 		}
 	}
-	if c := h.routes[g.route]; c != nil && g.probe != 0 && c.probe == g.probe {
-		c.probe = 0
+	s := h.routes[g.route]
+	if s == nil || g.probe == 0 {
+		return
+	}
+	for _, c := range []*condition{s.own[g.account], &s.shared} {
+		if c != nil && c.probe == g.probe {
+			c.probe = 0
+		}
 	}
 }

@@ -14,6 +14,12 @@ const (
 	// one more failure is enough, until it works again.
 	trippingFailures = 5
 	trippedPause     = 10 * time.Second
+	// mostOfOne is how many of the tripping failures one account may bring about: never all, and a second
+	// account's first failure isn't enough either.
+	mostOfOne = 3
+	// mostAccounts bounds the accounts that are remembered at one route: the one whose failure is the oldest
+	// gives way.
+	mostAccounts = 256
 	// probeMost is how long one probe keeps others from trying: a job that takes longer, and a probe
 	// whose end nobody told, don't close a route.
 	probeMost = time.Minute
@@ -25,19 +31,31 @@ const Probing = "half-open: its probe is under way"
 // Health is what is learnt about routes while running: which to leave alone for a while, which are
 // tried again by one request at a time, and how much each had in the last minute. It is safe for
 // concurrent use; a nil Health knows nothing and limits nothing.
+//
+// A failure may be the request's own doing, so one account's failures trip a route for that account alone. The
+// route is left alone for all once two accounts have failed there and no request succeeded between.
 type Health struct {
 	now   func() time.Time
 	begun time.Time
 
 	mu      sync.Mutex
-	routes  map[string]*condition // by the route's id; only those that aren't well
+	routes  map[string]*standing  // by the route's id; only those that aren't well
 	windows map[windowKey]*window // only of limited routes and suppliers
 	probes  uint64
 }
 
+// standing is how a route stands that isn't well for everybody.
+type standing struct {
+	shared   condition             // for all accounts
+	own      map[string]*condition // for the requests of one account, by its id
+	failures int                   // in a row, of all accounts
+	failed   []string              // the accounts of those that count towards a trip, since the last result or pause
+}
+
 // condition is that of a route which failed or asked for a pause.
 type condition struct {
-	failures int // in a row
+	failures int // in a row, of one account
+	failed   time.Time
 	halfOpen bool
 	until    time.Time // of the pause; past it one probe at a time
 	code     fault.Code
@@ -53,7 +71,7 @@ func NewHealth(now func() time.Time) *Health {
 	if now == nil {
 		now = time.Now
 	}
-	return &Health{now: now, begun: now(), routes: map[string]*condition{}, windows: map[windowKey]*window{}}
+	return &Health{now: now, begun: now(), routes: map[string]*standing{}, windows: map[windowKey]*window{}}
 }
 
 // Pause leaves a route alone for d, at most ten minutes, and lets one request at a time try it after
@@ -65,73 +83,144 @@ func (h *Health) Pause(route string, d time.Duration, code fault.Code, reason st
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.pauseLocked(route, d, code, reason)
+	h.standingLocked(route).shared.pause(h.now(), d, code, reason)
 }
 
-// Failed counts a failure that says something about the route: no answer, or a fault of the supplier.
-func (h *Health) Failed(route string) {
+// Failed counts a failure of an account's request that may say something about the route: no answer, or a
+// fault of the supplier.
+func (h *Health) Failed(route, account string) {
 	if h == nil {
 		return
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	c := h.conditionLocked(route)
-	probed := c.halfOpen && !h.now().Before(c.until)
-	if c.failures++; c.failures >= trippingFailures || probed {
-		h.pauseLocked(route, trippedPause, fault.ProviderUnavailable, "tripped: failing")
+	now, s := h.now(), h.standingLocked(route)
+	own := s.of(account)
+	probed := own.probing(now) || s.shared.probing(now)
+	own.failed, s.shared.probe = now, 0
+	if own.failures++; own.failures >= trippingFailures || probed {
+		own.trip(now)
 	}
+	s.failures++
+	if !s.shared.resting(now) && s.counts(account) {
+		s.shared.trip(now)
+		s.failed = nil
+	}
+}
+
+// counts adds an account's failure to those that count towards a trip, and reports whether they are enough:
+// five, or one of each of two accounts where the route is being tried again.
+func (s *standing) counts(account string) bool {
+	before := 0
+	for _, a := range s.failed {
+		if a == account {
+			before++
+		}
+	}
+	others := len(s.failed) - before
+	if before < mostOfOne {
+		s.failed = append(s.failed, account)
+	}
+	return len(s.failed) >= trippingFailures || s.shared.halfOpen && others > 0
+}
+
+// of returns how the route stands for an account.
+func (s *standing) of(account string) *condition {
+	if c := s.own[account]; c != nil {
+		return c
+	}
+	if s.own == nil {
+		s.own = map[string]*condition{}
+	}
+	if len(s.own) >= mostAccounts {
+		s.forgetOldest()
+	}
+	s.own[account] = &condition{}
+	return s.own[account]
+}
+
+func (s *standing) forgetOldest() {
+	oldest, at := "", time.Time{}
+	for account, c := range s.own {
+		if at.IsZero() || c.failed.Before(at) {
+			oldest, at = account, c.failed
+		}
+	}
+	delete(s.own, oldest)
 }
 
 // Accepted notes that the supplier took a job: it has room again. Whether it does its jobs is not
 // known yet.
 func (h *Health) Accepted(route string) {
-	h.recover(route, func(c *condition) bool { return c.code == fault.CapacityExhausted })
-}
-
-// Worked notes a result: the route's failures are forgotten. It doesn't end a pause that was asked
-// for meanwhile.
-func (h *Health) Worked(route string) {
-	h.recover(route, func(c *condition) bool {
-		c.failures = 0
-		return true
+	h.recover(route, func(s *standing, now time.Time) {
+		if s.shared.code == fault.CapacityExhausted {
+			s.shared.end(now)
+		}
 	})
 }
 
-func (h *Health) recover(route string, well func(*condition) bool) {
+// Worked notes a result of an account's request: the route's failures are forgotten, but for those of other
+// accounts towards themselves. It doesn't end a pause that was asked for meanwhile.
+func (h *Health) Worked(route, account string) {
+	h.recover(route, func(s *standing, now time.Time) {
+		s.failures, s.failed = 0, nil
+		s.shared.end(now)
+		if own := s.own[account]; own != nil {
+			own.failures = 0
+			if own.end(now); !own.halfOpen {
+				delete(s.own, account)
+			}
+		}
+	})
+}
+
+func (h *Health) recover(route string, learn func(s *standing, now time.Time)) {
 	if h == nil {
 		return
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	c := h.routes[route]
-	if c == nil {
+	s := h.routes[route]
+	if s == nil {
 		return
 	}
-	if well(c) && !h.now().Before(c.until) {
-		c.halfOpen, c.probe = false, 0
-	}
-	if !c.halfOpen && c.failures == 0 {
+	learn(s, h.now())
+	if !s.shared.halfOpen && s.failures == 0 && len(s.own) == 0 {
 		delete(h.routes, route)
 	}
 }
 
-func (h *Health) conditionLocked(route string) *condition {
-	c := h.routes[route]
-	if c == nil {
-		c = &condition{}
-		h.routes[route] = c
+func (h *Health) standingLocked(route string) *standing {
+	s := h.routes[route]
+	if s == nil {
+		s = &standing{}
+		h.routes[route] = s
 	}
-	return c
+	return s
 }
 
-func (h *Health) pauseLocked(route string, d time.Duration, code fault.Code, reason string) {
-	c := h.conditionLocked(route)
-	until := h.now().Add(min(d, maxPause))
+func (c *condition) trip(now time.Time) {
+	c.pause(now, trippedPause, fault.ProviderUnavailable, "tripped: failing")
+}
+
+func (c *condition) pause(now time.Time, d time.Duration, code fault.Code, reason string) {
+	until := now.Add(min(d, maxPause))
 	if c.halfOpen && !until.After(c.until) {
 		return
 	}
 	c.halfOpen, c.until, c.code, c.reason, c.probe = true, until, code, reason, 0
 }
+
+// end ends the pause if its time is over: the route is well.
+func (c *condition) end(now time.Time) {
+	if !now.Before(c.until) {
+		c.halfOpen, c.probe = false, 0
+	}
+}
+
+func (c *condition) resting(now time.Time) bool { return c.halfOpen && now.Before(c.until) }
+
+func (c *condition) probing(now time.Time) bool { return c.halfOpen && !now.Before(c.until) }
 
 // refusal returns why the condition keeps requests away now, and the code for a caller; "" when it
 // doesn't.
@@ -146,4 +235,15 @@ func (c *condition) refusal(now time.Time) (reason string, code fault.Code) {
 	default:
 		return "", ""
 	}
+}
+
+// refusal is that of the route for an account; "" for whatever holds for all.
+func (s *standing) refusal(account string, now time.Time) (reason string, code fault.Code) {
+	if s == nil {
+		return "", ""
+	}
+	if reason, code := s.shared.refusal(now); reason != "" {
+		return reason, code
+	}
+	return s.own[account].refusal(now)
 }

@@ -3,6 +3,7 @@ package routing_test
 import (
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -28,8 +29,8 @@ func after(d time.Duration, want string) turn {
 func cools(h *routing.Health, _ *time.Time) {
 	h.Pause("a/m", time.Minute, fault.CapacityExhausted, "cooling down")
 }
-func failed(h *routing.Health, _ *time.Time)   { h.Failed("a/m") }
-func worked(h *routing.Health, _ *time.Time)   { h.Worked("a/m") }
+func failed(h *routing.Health, _ *time.Time)   { h.Failed("a/m", "acct_1") }
+func worked(h *routing.Health, _ *time.Time)   { h.Worked("a/m", "acct_1") }
 func accepted(h *routing.Health, _ *time.Time) { h.Accepted("a/m") }
 
 // TestBreaker asks for a route after each turn and keeps whatever it is given: a probe is never told
@@ -64,6 +65,80 @@ func TestBreaker(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestOneAccountsFailuresAreItsOwn has accounts fail in turn and asks who still gets the route "a": failures of
+// one account keep away that account alone, for as long as no second one fails too.
+func TestOneAccountsFailuresAreItsOwn(t *testing.T) {
+	type step struct {
+		who  string // fails, or "+" and whoever has a result; "" for none
+		wait time.Duration
+		open string // the accounts of h(ostile), v(ictim) and o(ther) that get the route then
+	}
+	five := []step{{"h", 0, "hvo"}, {"h", 0, "hvo"}, {"h", 0, "hvo"}, {"h", 0, "hvo"}, {"h", 0, "vo"}}
+	for name, steps := range map[string][]step{
+		"one account, for ever": append(five[:5:5], step{"h", 0, "vo"}, step{"", 10 * time.Second, "hvo"}, step{"h", 0, "vo"},
+			step{"h", 0, "vo"}, step{"", 10 * time.Second, "hvo"}, step{"+h", 0, "hvo"}, step{"h", 0, "hvo"}),
+		"a second one fails once":       append(five[:5:5], step{"v", 0, "vo"}, step{"", 10 * time.Second, "hvo"}),
+		"a second one fails twice":      append(five[:5:5], step{"v", 0, "vo"}, step{"v", 0, ""}, step{"", 10 * time.Second, "hvo"}),
+		"results between":               append(five[:5:5], step{"v", 0, "vo"}, step{"+o", 0, "vo"}, step{"v", 0, "vo"}, step{"v", 0, "vo"}),
+		"each fails, five in all":       {{"h", 0, "hvo"}, {"v", 0, "hvo"}, {"o", 0, "hvo"}, {"h", 0, "hvo"}, {"v", 0, ""}},
+		"another's result ends no trip": append(five[:5:5], step{"+v", 0, "vo"}, step{"", 9 * time.Second, "vo"}, step{"", time.Second, "hvo"}),
+		"tripped for all, and one's probe fails": append(five[:5:5], step{"v", 0, "vo"}, step{"v", 0, ""}, step{"", 10 * time.Second, "hvo"},
+			step{"h", 0, "vo"}, step{"h", 0, "vo"}, step{"+v", 0, "vo"}),
+		"tripped for all, and two probes fail": append(five[:5:5], step{"v", 0, "vo"}, step{"v", 0, ""}, step{"", 10 * time.Second, "hvo"},
+			step{"h", 0, "vo"}, step{"o", 0, ""}, step{"", 10 * time.Second, "hvo"}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			now := time.Unix(1_800_000_000, 0)
+			health := routing.NewHealth(func() time.Time { return now })
+			table := mustTable(t, tokens("a", 1, 1))
+			for i, s := range steps {
+				now = now.Add(s.wait)
+				if who, worked := strings.CutPrefix(s.who, "+"); worked {
+					health.Worked("a/m", who)
+				} else if who != "" {
+					health.Failed("a/m", who)
+				}
+				open := ""
+				for _, who := range []string{"h", "v", "o"} {
+					w := want(task.Usage{})
+					w.Account = who
+					choices, _ := table.Choose(w, health)
+					if health.Keep(choices, "", ""); len(choices) > 0 { // a probe is given back
+						open += who
+					}
+				}
+				if open != s.open {
+					t.Fatalf("step %d: open to %q, want %q", i, open, s.open)
+				}
+			}
+		})
+	}
+}
+
+// TestAccountsAreBounded has more accounts fail than are remembered: the oldest failure is forgotten.
+func TestAccountsAreBounded(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0)
+	health := routing.NewHealth(func() time.Time { return now })
+	table := mustTable(t, tokens("a", 1, 1))
+	for i := range 1000 {
+		for range 5 {
+			health.Failed("a/m", strconv.Itoa(i))
+			health.Worked("a/m", "well") // never all of them
+		}
+	}
+	if got := table.States(health)[0]; got.Accounts != 256 || got.Reason != "tripped: failing" {
+		t.Errorf("%d accounts are kept away, for %q", got.Accounts, got.Reason)
+	}
+	now = now.Add(10 * time.Second)
+	for i := range 1000 {
+		health.Worked("a/m", strconv.Itoa(i))
+	}
+	want := routing.State{Capability: "text.chat", Supplier: "a", Model: "m", Mode: task.Live, Approved: true}
+	if diff := cmp.Diff(want, table.States(health)[0]); diff != "" {
+		t.Errorf("what works again (-want +got):\n%s", diff)
 	}
 }
 

@@ -46,7 +46,7 @@ func mustTable(t *testing.T, routes ...routing.Route) *routing.Table {
 }
 
 func want(size task.Usage, tried ...string) routing.Want {
-	return routing.Want{Mode: task.Live, Request: supplier.Request{Capability: "text.chat"}, Size: size, Tried: tried}
+	return routing.Want{Mode: task.Live, Account: "acct_1", Request: supplier.Request{Capability: "text.chat"}, Size: size, Tried: tried}
 }
 
 func order(choices []routing.Choice) (ids []string) {

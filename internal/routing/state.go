@@ -19,6 +19,7 @@ type State struct {
 	SupplierCap int
 	Failures    int       // in a row
 	Reason      string    // why requests are kept away; "" where they aren't
+	Accounts    int       // those whose requests alone are kept away; 0: everybody's are, or no one's
 	Until       time.Time // of a pause
 }
 
@@ -29,8 +30,7 @@ func (t *Table) States(h *Health) []State {
 		s := State{
 			Capability: r.Capability, Supplier: r.Supplier, Model: r.Model, Mode: r.Mode, Approved: slices.Contains(t.approved[tableKey{r.Mode, r.Capability}], r), SupplierCap: r.SupplierCap,
 		}
-		s.Failures, s.Until = h.condition(r)
-		s.Reason, _ = h.refusal(r)
+		h.describe(&s, r)
 		states = append(states, s)
 	}
 	slices.SortStableFunc(states, func(a, b State) int {
@@ -39,16 +39,31 @@ func (t *Table) States(h *Health) []State {
 	return states
 }
 
-// condition returns the route's failures in a row and the end of its pause, the zero time for none.
-func (h *Health) condition(r *Route) (failures int, until time.Time) {
+// describe adds what is learnt about the route. What concerns everybody comes first, then the longest of the
+// pauses that concern one account each.
+func (h *Health) describe(s *State, r *Route) {
+	s.Reason, _ = h.refusal(r)
 	if h == nil {
-		return 0, time.Time{}
+		return
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	c := h.routes[r.id]
-	if c == nil {
-		return 0, time.Time{}
+	stands, now := h.routes[r.id], h.now()
+	if stands == nil {
+		return
 	}
-	return c.failures, c.until
+	s.Failures, s.Until = stands.failures, stands.shared.until
+	if s.Reason != "" {
+		return
+	}
+	for _, own := range stands.own {
+		reason, _ := own.refusal(now)
+		if reason == "" {
+			continue
+		}
+		s.Accounts++
+		if s.Reason == "" || own.until.After(s.Until) {
+			s.Reason, s.Until = reason, own.until
+		}
+	}
 }

@@ -139,9 +139,12 @@ func (s *simulation) after(d time.Duration, do func()) {
 	heap.Push(&s.agenda, event{s.now + max(d, 0), s.events, do})
 }
 
+// everyone is the one account that a pattern's requests count for.
+const everyone = "simulated"
+
 // try looks for a route, as a worker does.
 func (s *simulation) try(j *job) {
-	choices, passed := s.table.Choose(routing.Want{Mode: task.Live, Request: j.request, Size: j.Estimate, Tried: j.tried}, s.health)
+	choices, passed := s.table.Choose(routing.Want{Mode: task.Live, Account: everyone, Request: j.request, Size: j.Estimate, Tried: j.tried}, s.health)
 	for _, c := range choices {
 		if s.room(c.Route.Caps()) {
 			s.note(j, passed)
@@ -176,7 +179,7 @@ func (s *simulation) begin(j *job, r routing.Route, g routing.Grant) {
 		s.after(refusalTime, func() {
 			end()
 			own.Failed++
-			s.health.Failed(r.ID())
+			s.health.Failed(r.ID(), everyone)
 			s.health.Spent(g, 0)
 			j.tried = append(j.tried, r.ID())
 			s.try(j)
@@ -188,7 +191,7 @@ func (s *simulation) begin(j *job, r routing.Route, g routing.Grant) {
 	}
 	s.after(s.takes(j, r), func() {
 		end()
-		s.health.Worked(r.ID())
+		s.health.Worked(r.ID(), everyone)
 		s.health.Spent(g, j.Size.InputTokens+j.Size.OutputTokens)
 		cost := r.Price.Cost(j.Size)
 		own.Succeeded++

@@ -25,7 +25,8 @@ type Error struct {
 	Fault      *fault.Error // for the caller: our code, our words
 	Sent       Sent
 	RetryAfter time.Duration // the supplier's advice, for the route's cool-down; 0: none
-	Operator   bool          // the operator's to fix (key, balance, permission): trip the route
+	Operator   bool          // the operator's to fix (key, balance, model): trip the route
+	Request    bool          // about this request alone: it says nothing about the route
 	Status     int           // the HTTP status, 0 where there was none; for logs
 	cause      error         // for logs; never a body, a key or a prompt
 }

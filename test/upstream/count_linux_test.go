@@ -15,7 +15,7 @@ import (
 // tally is what the metrics are to say in the end: each sample that counts an end, by its name and labels.
 type tally struct {
 	samples map[string]int
-	before  []api.AdminAttempt // as they stood when the task was looked at last
+	before  map[string]api.AdminTask // each task, as it stood when it was looked at last
 }
 
 // counted are the families of the tally.
@@ -25,17 +25,18 @@ var counted = []string{"unitask_attempts_total{", "unitask_attempt_duration_seco
 // or stands otherwise.
 func (c *tally) add(now api.AdminTask) {
 	if c.samples == nil {
-		c.samples = map[string]int{}
+		c.samples, c.before = map[string]int{}, map[string]api.AdminTask{}
 	}
+	before := c.before[now.ID].Attempts
 	c.samples[fmt.Sprintf("unitask_tasks_ended_total{capability=%q,code=%q,mode=%q,state=%q}", now.Capability, now.Code, now.Mode, now.State)]++
 	for i, a := range now.Attempts {
-		if i < len(c.before) && cmp.Equal(c.before[i], a) {
+		if i < len(before) && cmp.Equal(before[i], a) {
 			continue
 		}
 		c.samples[fmt.Sprintf("unitask_attempts_total{outcome=%q,supplier=%q}", a.State, a.Supplier)]++
 		c.samples[fmt.Sprintf("unitask_attempt_duration_seconds_count{supplier=%q}", a.Supplier)]++
 	}
-	c.before = now.Attempts
+	c.before[now.ID] = now
 }
 
 // checkCounts holds the metrics to what ended, once nothing is under way any more: each task's end and each
@@ -58,21 +59,24 @@ func (s *service) checkCounts() {
 	}
 }
 
-// checkSums holds what accounts and suppliers are charged in all to the one task.
-func (s *service) checkSums(now api.AdminTask) {
+// checkSums holds what accounts and suppliers are charged in all to the tasks.
+func (s *service) checkSums() {
 	s.t.Helper()
-	var pays, owed, sum task.Money
+	var pays, owed, cost, sum task.Money
 	for _, row := range s.usage("").Data {
 		pays += rig.Must(task.ParseMoney(row.Cost))(s.t)
 	}
 	for _, row := range s.usage("?by=" + api.BySupplier).Suppliers {
 		owed += rig.Must(task.ParseMoney(row.Cost))(s.t)
 	}
-	for _, a := range now.Attempts {
-		sum += rig.Must(task.ParseMoney(a.Cost))(s.t)
+	for _, one := range s.ends.before {
+		cost += rig.Must(task.ParseMoney(one.Cost))(s.t)
+		for _, a := range one.Attempts {
+			sum += rig.Must(task.ParseMoney(a.Cost))(s.t)
+		}
 	}
-	if pays.String() != now.Cost || owed != sum {
-		s.t.Errorf("in all the account pays %s and the suppliers are owed %s; the one task says %s and %s", pays, owed, now.Cost, sum)
+	if pays != cost || owed != sum {
+		s.t.Errorf("in all the accounts pay %s and the suppliers are owed %s; the tasks say %s and %s", pays, owed, cost, sum)
 	}
 }
 

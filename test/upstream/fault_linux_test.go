@@ -61,8 +61,8 @@ type failure struct {
 	lost bool // nobody can tell whether it was taken
 	// The operator has to mend it: until then nobody asks the supplier for anything new.
 	trips bool
-	// The supplier asks for a pause that is longer than the cell.
-	pauses bool
+	// The supplier asks everybody for a pause, and for one that is longer than the cell.
+	advises, pauses bool
 	// Why the failure can't occur in a phase.
 	never map[phase]string
 }
@@ -101,7 +101,12 @@ func failures() []failure {
 			denounce(http.StatusTooManyRequests)(w, r)
 		})
 		all[len(all)-1].pauses = advice == "1000000000" || advice == "a date"
+		all[len(all)-1].advises = all[len(all)-1].pauses || advice == "5"
 	}
+	refused("400, Retry-After: 60", fault.InvalidRequest, guard(http.StatusBadRequest))
+	refused("401", unavailable, denounce(http.StatusUnauthorized))
+	all[len(all)-1].trips = true
+	refused("403 of a guard, Retry-After: 60", unavailable, guard(http.StatusForbidden))
 	refused("500", unavailable, denounce(http.StatusInternalServerError))
 	refused("502", unavailable, denounce(http.StatusBadGateway))
 	refused("503", full, denounce(http.StatusServiceUnavailable))
@@ -122,8 +127,7 @@ func failures() []failure {
 	for _, status := range []int{301, 302, 307, 308} { // the address is made for each cell
 		all = append(all, failure{
 			name: fmt.Sprintf("%d to a private host", status), code: unavailable, sends: status,
-			lost:  status < 307, // which don't ask for the same request elsewhere: this one may have been taken
-			trips: true,
+			lost: status < 307, // which don't ask for the same request elsewhere: this one may have been taken
 		})
 	}
 	lost("taken, and the connection ends without a reply", unavailable, func(w http.ResponseWriter, r *http.Request) {
@@ -163,6 +167,17 @@ func denounce(status int) http.HandlerFunc {
 		w.Header().Set("X-Request-Id", leak)
 		w.WriteHeader(status)
 		_, _ = fmt.Fprintf(w, `{"error":{"message":"%s %s %s","type":"%[1]s"},"detail":"%[1]s"}`, leak, r.Host, r.Header)
+	}
+}
+
+// guard answers as one does that stands before the supplier.
+func guard(status int) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "text/html")
+		w.Header().Set("Retry-After", "60")
+		w.WriteHeader(status)
+		say(w, "<!doctype html><h1>%s</h1>", leak)
 	}
 }
 

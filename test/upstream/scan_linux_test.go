@@ -66,7 +66,7 @@ func (s *service) ledger(id string) api.AdminTask {
 		s.t.Fatal(err)
 	}
 	s.ends.add(ledger)
-	s.checkSums(ledger)
+	s.checkSums()
 	return ledger
 }
 

@@ -200,6 +200,51 @@ func (s *service) create() api.Task {
 
 const theKey = "the-one-key"
 
+// other has another account send the same request, now that the suppliers are well, and says what becomes of it.
+// What of it arrives there is nothing of the first one's.
+func (s *service) other() string {
+	s.t.Helper()
+	reason := s.resting()
+	if f := s.cell.failure; reason == "" && s.cell.rests() && (f.trips || f.pauses) {
+		s.t.Error("the first route doesn't rest")
+	}
+	if s.cell.rests() && s.cell.variant != beside {
+		return allRests
+	}
+	var arrived []int
+	for _, one := range s.sellers {
+		arrived = append(arrived, one.submissions())
+	}
+	mine := s.key
+	s.key = rig.Must(s.operator.CreateKey(s.t.Context(), api.KeyCreate{Name: "others", Account: "others", Mode: task.Live}))(s.t).Secret
+	end := s.create()
+	attempts := s.ledger(end.ID).Attempts
+	s.key = mine
+	for i, one := range s.sellers {
+		one.forget(arrived[i])
+	}
+	switch {
+	case end.State != task.Succeeded || len(attempts) != 1:
+		return fmt.Sprintf("%s after %d attempts (%s)", end.State, len(attempts), reason)
+	case s.cell.rests():
+		return rests // or may: its pause can be over by now
+	case attempts[0].Supplier != firstName:
+		return "the second serves it, for the first rests: " + reason
+	default:
+		return byFirst
+	}
+}
+
+// resting returns why the first route takes nothing of anybody; "" where it takes something.
+func (s *service) resting() string {
+	for _, r := range s.gateway.Routes() {
+		if r.Supplier == firstName && r.Accounts == 0 {
+			return r.Reason
+		}
+	}
+	return ""
+}
+
 // idOf returns the task's id in an answer that may be a task or an error about one.
 func idOf(a reply) string {
 	var body struct {

@@ -88,6 +88,9 @@ What fails "once" is well afterwards; "always" ends when the task has failed, an
 request under the same key again, as after a submission of unknown outcome. "One each" is one submission for each
 attempt. "Streamed" is a text that its caller asked for as a stream of events.
 
+In each cell another account sends the same request right after, to suppliers that are well then. It is served by the
+first one, but where that asked everybody for a pause or refused the service's own key: then the route rests.
+
 No answer to the caller in any cell, header, body or event, held a supplier's name, kind, model, host, job, key or
 words. No line of the operator's log, no metric and nothing else that an operator can read held a key, the request,
 the text or a supplier's words. The metrics counted the end of each task and of each attempt once; what the account
@@ -206,16 +209,16 @@ func (l *legend) mark(in phase, v variant, got []outcome) string {
 
 func (l *legend) write(out *strings.Builder) {
 	slices.SortFunc(l.entries, func(a, b explained) int { return cmp.Compare(order(a.mark), order(b.mark)) })
-	out.WriteString("\n| mark | the task | attempts in the ledger | submissions, at the first + the second | the caller pays | the suppliers are owed | a stream's caller is told |\n")
-	out.WriteString("|---|---|---|---|---|---|---|\n")
+	out.WriteString("\n| mark | the task | attempts in the ledger | submissions, at the first + the second | the caller pays | the suppliers are owed | a stream's caller is told | another account's request right after |\n")
+	out.WriteString("|---|---|---|---|---|---|---|---|\n")
 	for _, e := range l.entries {
 		for i, o := range e.got {
 			mark := e.mark
 			if i > 0 {
 				mark = e.mark + ", the same key again"
 			}
-			fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %s | %s |\n", mark,
-				strings.TrimSpace(string(o.State)+" "+string(o.Code)), o.Attempts, o.Sent, o.Pays, o.Owed, cmp.Or(o.Told, "–"))
+			fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", mark,
+				strings.TrimSpace(string(o.State)+" "+string(o.Code)), o.Attempts, o.Sent, o.Pays, o.Owed, cmp.Or(o.Told, "–"), cmp.Or(o.Other, "–"))
 		}
 	}
 }

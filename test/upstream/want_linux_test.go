@@ -14,20 +14,43 @@ const (
 	second  = "the second's price"
 	twice   = "the first's price twice"
 	each    = "one each"
+
+	byFirst  = "served"
+	rests    = "the second serves it: the first rests"
+	allRests = "the route rests"
 )
 
 // statuses are those of the errors that a failed synchronous task answers with.
-var statuses = map[fault.Code]int{fault.ProviderUnavailable: 502, fault.CapacityExhausted: 503, fault.ProviderTimeout: 504}
+var statuses = map[fault.Code]int{fault.InvalidRequest: 400, fault.ProviderUnavailable: 502, fault.CapacityExhausted: 503, fault.ProviderTimeout: 504}
 
 // want is what is promised of a cell: of the task that meets the failure, and of the caller's retry.
 func (c cell) want() []outcome {
 	all := c.wantTask()
+	all[0].Other = c.wantOther()
 	if c.phase.streams() {
 		for i := range all {
 			all[i].Told = c.wantTold(all[i])
 		}
 	}
 	return all
+}
+
+// wantOther is what becomes of another account's request: the failure was the first one's affair, but where the
+// supplier wants a pause of everybody, or refuses the service's own key.
+func (c cell) wantOther() string {
+	switch {
+	case !c.rests():
+		return byFirst
+	case c.variant == beside:
+		return rests
+	default:
+		return allRests
+	}
+}
+
+// rests reports whether the failing route is left alone by everybody afterwards.
+func (c cell) rests() bool {
+	return c.phase.submits() && (c.failure.trips || c.failure.advises || c.repeats() && c.deadline() == shortTime)
 }
 
 // wantTold is what the caller of a stream is told: what fails before the first text is the ordinary JSON error,
@@ -103,9 +126,6 @@ func (c cell) wantLost(arrived string) []outcome {
 	switch {
 	case c.dialect.honours: // the same submission again, under its key
 		again = c.wantBest()
-	case c.failure.trips:
-		again = failed
-		again.Code = fault.ProviderUnavailable
 	case c.failure.take != nil:
 		again.Sent = "1"
 	}

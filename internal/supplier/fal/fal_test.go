@@ -126,7 +126,7 @@ func faults() []suppliertest.Fault {
 		failed  = supplier.Failed
 	)
 	operator := suppliertest.Verdict{Code: fault.ProviderUnavailable, Sent: refused, Operator: true}
-	mapless := suppliertest.Verdict{Code: fault.ProviderUnavailable, Sent: failed, Operator: true}
+	mapless := verdict(fault.ProviderUnavailable, failed)
 	submission := func(name string, status int, body string, want suppliertest.Verdict, headers ...string) suppliertest.Fault {
 		return suppliertest.Fault{Name: "submission/" + name, Answer: suppliertest.JSON(status, body, headers...), Want: want}
 	}
@@ -158,7 +158,9 @@ func faults() []suppliertest.Fault {
 		submission("start", 504, `{"detail":"m","error_type":"startup_timeout"}`, verdict(fault.ProviderTimeout, unknown)),
 		submission("balance", 403, `{"detail":"User is locked. Reason: Exhausted balance."}`, operator),
 		submission("payment", 402, `{"detail":"m"}`, operator),
-		submission("no such model", 404, `{"detail":"Application not found"}`, operator),
+		submission("no such model", 404, `{"detail":"Application not found"}`, verdict(fault.ProviderUnavailable, refused)),
+		submission("a locked account", 403, `{"detail":"User is locked. Reason: Exhausted balance. Top up your balance."}`, operator),
+		submission("a guard's page", 403, `<h1>User is locked</h1>`, verdict(fault.ProviderUnavailable, refused)),
 		submission("500", 500, `{"detail":"m","error_type":"internal_error"}`, verdict(fault.ProviderUnavailable, refused)),
 		submission("no job", 200, `{"status":"IN_QUEUE"}`, verdict(fault.ProviderUnavailable, unknown)),
 		submission("a job of odd name", 200, `{"request_id":"../../account"}`, verdict(fault.ProviderUnavailable, unknown)),
@@ -187,10 +189,10 @@ func faults() []suppliertest.Fault {
 		job("500 of no type", 500, `{"detail":"m"}`, verdict(fault.ProviderUnavailable, refused)),
 		job("429", 429, `{"detail":"m"}`, verdict(fault.CapacityExhausted, refused)),
 		job("401", 401, `{"detail":"m"}`, operator),
-		job("vanished", 404, `{"detail":"m"}`, operator),
+		job("vanished", 404, `{"detail":"m"}`, verdict(fault.ProviderUnavailable, refused)),
 		job("html", 200, `<html>`, verdict(fault.ProviderUnavailable, unknown)),
 		status("503", 503, `{"detail":"m"}`, verdict(fault.CapacityExhausted, refused)),
-		status("vanished", 404, `{"detail":"m"}`, operator),
+		status("vanished", 404, `{"detail":"m"}`, verdict(fault.ProviderUnavailable, refused)),
 		status("another word", 200, `{"status":"PENDING"}`, verdict(fault.ProviderUnavailable, unknown)),
 		status("html", 200, `<html>`, verdict(fault.ProviderUnavailable, unknown)),
 		status("canceled", 200, `{"status":"CANCELLED"}`, verdict(fault.ProviderUnavailable, failed)),

@@ -133,10 +133,17 @@ func typed(answer wire.Answer) bool {
 }
 
 // judge takes what no type and no other rule explains for a refusal of the input: the format has many
-// statuses for it.
+// statuses for it. A locked account, as by its balance, has no type and is told by its words.
 func judge(answer wire.Answer, e *supplier.Error) {
-	unexplained := e.Fault.Code == fault.ProviderUnavailable && !e.Operator && !typed(answer)
-	if answer.Status >= 400 && answer.Status <= 499 && unexplained {
+	if answer.Status == http.StatusForbidden {
+		var body struct {
+			Detail string `json:"detail"`
+		}
+		_ = wire.Decode(answer.Body, &body) // another form has other words
+		e.Operator = e.Operator || strings.HasPrefix(body.Detail, "User is locked")
+		return
+	}
+	if e.Fault.Code == fault.ProviderUnavailable && e.Request && !typed(answer) {
 		e.Fault = wire.Failure(e.Sent, fault.InvalidRequest, nil).Fault
 	}
 }

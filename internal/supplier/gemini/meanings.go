@@ -15,6 +15,8 @@ func meanings() wire.Meanings {
 	return wire.Meanings{
 		"failed_precondition": operator, // no billing, or a country that isn't served
 		"api_key_invalid":     operator, // comes as an invalid argument
+		"permission_denied":   operator,
+		"not_found":           operator, // the model
 	}
 }
 

@@ -93,7 +93,7 @@ func failed(report json.RawMessage) *supplier.Error {
 		code = fault.ProviderTimeout
 	case 8, 14: // RESOURCE_EXHAUSTED, UNAVAILABLE
 		code = fault.CapacityExhausted
-	case 5, 7, 9, 12, 16: // NOT_FOUND, PERMISSION_DENIED, FAILED_PRECONDITION, UNIMPLEMENTED, UNAUTHENTICATED
+	case 5, 7, 9, 16: // NOT_FOUND, PERMISSION_DENIED, FAILED_PRECONDITION, UNAUTHENTICATED
 		operator = true
 	}
 	failure := wire.Failure(supplier.Failed, code, errFailed)

@@ -237,7 +237,7 @@ func TestVideoFile(t *testing.T) {
 		"full":                  {"{base}" + path, suppliertest.JSON(503, ``).ServeHTTP, refused(fault.CapacityExhausted)},
 		"gone": {
 			"{base}" + path, suppliertest.JSON(404, ``).ServeHTTP,
-			suppliertest.Verdict{Code: fault.ProviderUnavailable, Sent: supplier.Refused, Operator: true},
+			suppliertest.Verdict{Code: fault.ProviderUnavailable, Sent: supplier.Refused},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -48,8 +48,7 @@ func (o output) check(c catalog.Name) error {
 	return nil
 }
 
-// Outcome is the end of a job whose model gave the output: a result, or the work's definite failure. A
-// map that doesn't fit the model is the operator's to mend.
+// Outcome is the end of a job whose model gave the output: a result, or the work's definite failure.
 func (m *Maps) Outcome(c catalog.Name, name string, raw []byte) (supplier.Outcome, error) {
 	result, err := m.Result(c, name, raw)
 	switch {
@@ -58,9 +57,7 @@ func (m *Maps) Outcome(c catalog.Name, name string, raw []byte) (supplier.Outcom
 	case errors.Is(err, ErrFlagged):
 		return supplier.Outcome{}, wire.Failure(supplier.Failed, fault.ContentPolicyViolation, err)
 	default:
-		e := wire.Failure(supplier.Failed, fault.ProviderUnavailable, err)
-		e.Operator = true
-		return supplier.Outcome{}, e
+		return supplier.Outcome{}, wire.Failure(supplier.Failed, fault.ProviderUnavailable, err)
 	}
 }
 

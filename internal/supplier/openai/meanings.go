@@ -13,25 +13,32 @@ func meanings() wire.Meanings {
 	operator := wire.Meaning{Code: fault.ProviderUnavailable, Operator: true}
 	invalid := wire.Meaning{Code: fault.InvalidRequest}
 	return wire.Meanings{
-		"moderation_blocked":           review,
-		"content_policy_violation":     review,
-		"invalid_prompt":               review,
-		"content_filter":               review, // Azure
-		"responsibleaipolicyviolation": review, // Azure's inner error
-		"rate_limit_exceeded":          full,
-		"slow_down":                    full,
-		"overloaded_error":             full,
-		"insufficient_quota":           operator,
-		"billing_hard_limit_reached":   operator,
-		"billing_not_active":           operator,
-		"account_deactivated":          operator,
-		"invalid_api_key":              operator,
-		"model_not_found":              operator,
-		"model_decommissioned":         operator,
-		"context_length_exceeded":      invalid,
-		"exceed_context_size_error":    invalid, // llama-server
-		"string_above_max_length":      invalid,
-		"unsupported_parameter":        invalid,
-		"unsupported_value":            invalid,
+		"moderation_blocked":                   review,
+		"content_policy_violation":             review,
+		"invalid_prompt":                       review,
+		"content_filter":                       review, // Azure
+		"responsibleaipolicyviolation":         review, // Azure's inner error
+		"rate_limit_exceeded":                  full,
+		"slow_down":                            full,
+		"overloaded_error":                     full,
+		"insufficient_quota":                   operator,
+		"billing_hard_limit_reached":           operator,
+		"billing_not_active":                   operator,
+		"account_deactivated":                  operator,
+		"invalid_api_key":                      operator,
+		"model_not_found":                      operator,
+		"model_decommissioned":                 operator,
+		"unsupported_country_region_territory": operator,
+		"deploymentnotfound":                   operator, // Azure
+		"not_found_error":                      operator, // Ollama: the model
+		"notfounderror":                        operator, // vLLM: the model
+		"not_supported_error":                  operator, // llama-server, begun without what the route is for
+		"permission-denied":                    operator, // xAI: the key's rights or the team's credits
+		"the caller does not have permission to execute the specified operation": operator, // xAI, before
+		"context_length_exceeded":   invalid,
+		"exceed_context_size_error": invalid, // llama-server
+		"string_above_max_length":   invalid,
+		"unsupported_parameter":     invalid,
+		"unsupported_value":         invalid,
 	}
 }

@@ -99,7 +99,7 @@ func mediaFaults() []suppliertest.Fault {
 	invalid := suppliertest.Verdict{Code: fault.InvalidRequest, Sent: supplier.Refused}
 	down := suppliertest.Verdict{Code: fault.ProviderUnavailable, Sent: supplier.Refused}
 	lost := suppliertest.Verdict{Code: fault.ProviderUnavailable, Sent: supplier.Unknown}
-	unfit := suppliertest.Verdict{Code: fault.ProviderUnavailable, Sent: supplier.Unknown, Operator: true}
+	unfit := suppliertest.Verdict{Code: fault.ProviderUnavailable, Sent: supplier.Unknown}
 	return []suppliertest.Fault{
 		row("image moderation", &image, 400, jsonType, `{"error":{"code":"moderation_blocked","type":"image_generation_user_error"}}`, review),
 		row("edit moderation", &edit, 400, jsonType, `{"error":{"code":"moderation_blocked"}}`, review),

@@ -111,9 +111,7 @@ func (a *adapter) decodeTranscript(answer wire.Answer, p transcribeParameters) (
 	}
 	silent := strings.TrimSpace(*body.Text) == ""
 	if !silent && (p.times() && wanted == nil || p.subtitles() && lines == nil) {
-		e := wire.Unusable(answer.Status, errNoTimes)
-		e.Operator = true // the route's model can't do what its configuration promises
-		return supplier.Outcome{}, e
+		return supplier.Outcome{}, wire.Unusable(answer.Status, errNoTimes)
 	}
 	text := *body.Text
 	if p.subtitles() {

@@ -132,7 +132,7 @@ func faults() []suppliertest.Fault {
 	)
 	painting := request("image.generate", "test/painter", `{"prompt":"A fox"}`, `{}`)
 	operator := suppliertest.Verdict{Code: fault.ProviderUnavailable, Sent: refused, Operator: true}
-	mapless := suppliertest.Verdict{Code: fault.ProviderUnavailable, Sent: failed, Operator: true}
+	mapless := verdict(fault.ProviderUnavailable, failed)
 	submission := func(name string, status int, body string, want suppliertest.Verdict, headers ...string) suppliertest.Fault {
 		return suppliertest.Fault{Name: "submission/" + name, Answer: suppliertest.JSON(status, body, headers...), Want: want}
 	}
@@ -158,7 +158,7 @@ func faults() []suppliertest.Fault {
 		submission("429", 429, `{"title":"Throttled","detail":"Request was throttled.","status":429}`, full, "Retry-After", "2"),
 		submission("payment", 402, `{"title":"Insufficient credit","detail":"m","status":402}`, operator),
 		submission("key", 401, `{"title":"Unauthenticated","detail":"m","status":401}`, operator),
-		submission("no such model", 404, `{"detail":"The requested resource could not be found.","status":404}`, operator),
+		submission("no such model", 404, `{"detail":"The requested resource could not be found.","status":404}`, verdict(fault.ProviderUnavailable, refused)),
 		submission("500", 500, `{"detail":"m","status":500}`, verdict(fault.ProviderUnavailable, refused)),
 		submission("502", 502, `<html>`, verdict(fault.ProviderUnavailable, refused)),
 		submission("504", 504, `<html>`, verdict(fault.ProviderTimeout, unknown)),
@@ -186,7 +186,7 @@ func faults() []suppliertest.Fault {
 		// What is about the question alone: the prediction is asked after again.
 		question("500", 500, `{"detail":"m"}`, verdict(fault.ProviderUnavailable, refused)),
 		question("429", 429, `{"detail":"m"}`, verdict(fault.CapacityExhausted, refused)),
-		question("vanished", 404, `{"detail":"m"}`, operator),
+		question("vanished", 404, `{"detail":"m"}`, verdict(fault.ProviderUnavailable, refused)),
 		question("html", 200, `<html>`, verdict(fault.ProviderUnavailable, unknown)),
 		question("another status", 200, prediction("dreaming", ``), verdict(fault.ProviderUnavailable, unknown)),
 	}

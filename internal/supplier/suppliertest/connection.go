@@ -72,7 +72,7 @@ func testRedirect(t *testing.T, h Harness, c Case, w way) {
 		elsewhere := serve(t, h, c.Answer, false)
 		srv := serve(t, h, http.RedirectHandler(elsewhere.URL+"/"+leak, status), false)
 		_, err := w.send(t.Context(), newAdapter(t, h, srv.URL, fixedKey), filled(c.Request))
-		want := mended
+		want := refused
 		if status == http.StatusFound { // what came before the redirect is not known
 			want.Sent = supplier.Unknown
 		}

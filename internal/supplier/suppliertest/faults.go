@@ -83,6 +83,9 @@ func testHTTP(t *testing.T, h Harness, c Case) {
 				}
 				t.Run(s.name, func(t *testing.T) { testScenario(t, h, c, s, w) })
 			}
+			for _, status := range []int{400, 403, 404, 405, 409, 413, 422, 451} {
+				t.Run(fmt.Sprintf("%d of a guard", status), func(t *testing.T) { testGuard(t, h, c, w, status) })
+			}
 			t.Run("hang", func(t *testing.T) { testHang(t, h, c, w) })
 			t.Run("redirect", func(t *testing.T) { testRedirect(t, h, c, w) })
 			t.Run("nobody listens", func(t *testing.T) { testNobody(t, h, c, w) })
@@ -103,6 +106,28 @@ func testScenario(t *testing.T, h Harness, c Case, s scenario, w way) {
 	}
 	if grown := allocated() - before; grown > maxAllocated {
 		t.Errorf("allocated %d bytes", grown)
+	}
+}
+
+// testGuard has something in between refuse one request, with a page and advice to wait. It is that request's
+// affair, and for 403 and 404 a failure that may be: nothing that keeps the route from others.
+func testGuard(t *testing.T, h Harness, c Case, w way, status int) {
+	page := Respond(status, "text/html", "<h1>"+leak+"</h1>")
+	srv := serve(t, h, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		rw.Header().Set("Retry-After", "60")
+		page.ServeHTTP(rw, r)
+	}), false)
+	_, err := w.send(t.Context(), newAdapter(t, h, srv.URL, fixedKey), filled(c.Request))
+	e := supplier.AsError(err)
+	if e == nil || e.Sent != supplier.Refused || e.Operator || e.Status != status {
+		t.Fatalf("got %+v, want a refusal that isn't the operator's to mend", e)
+	}
+	undocumented := status == http.StatusForbidden || status == http.StatusNotFound
+	switch code := e.Fault.Code; {
+	case code == unavailable && e.Request != undocumented:
+	case code == fault.InvalidRequest && !undocumented:
+	default:
+		t.Errorf("code %s, about the request alone: %t", code, e.Request)
 	}
 }
 

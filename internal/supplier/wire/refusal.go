@@ -59,8 +59,21 @@ func Refusal(a Answer, m Meanings, now time.Time) *supplier.Error {
 	}
 	verdict := judge(status, p, word, meaning)
 	e := Failure(sent, verdict.Code, describe(a.Status, word))
-	e.Operator, e.Status, e.RetryAfter = verdict.Operator, a.Status, RetryAfter(a.Header.Get("Retry-After"), now)
+	e.Operator, e.Request = verdict.Operator, !verdict.Operator && aboutRequest(status)
+	e.Status, e.RetryAfter = a.Status, RetryAfter(a.Header.Get("Retry-After"), now)
 	return e
+}
+
+// aboutRequest reports whether an answer of the status concerns nobody but who sent the request. What else
+// a 4xx may mean is a timeout, a lack of room, the key, or, undocumented as 403 and 404 often are, anything.
+func aboutRequest(status int) bool {
+	switch status {
+	case http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusNotFound,
+		http.StatusTooEarly, http.StatusTooManyRequests, 498:
+		return false
+	default:
+		return status >= 400 && status <= 499 && !timedOut(status)
+	}
 }
 
 // judge ranks what speaks: a review's refusal, which must never fail over, then what the status
@@ -71,16 +84,19 @@ func judge(status int, p Problem, word string, m Meaning) Meaning {
 		return Meaning{Code: fault.ContentPolicyViolation}
 	case timedOut(status):
 		return Meaning{Code: fault.ProviderTimeout}
-	case word != "" && !operatorStatus(status):
+	case notServed(status):
+		return Meaning{Code: unavailable, Operator: m.Operator || status == http.StatusUnauthorized || status == http.StatusPaymentRequired}
+	case word != "":
 		return m
 	default:
 		return byStatus(status)
 	}
 }
 
-// operatorStatus reports whether only the operator can mend it: the key, the balance, the
-// permission, the address or the model's name.
-func operatorStatus(status int) bool {
+// notServed reports whether the status says that the key, the address or the model doesn't serve, whatever
+// stands beside it. By themselves 401 and 402 alone are the operator's to mend: with another one a guard
+// in between may have answered one request.
+func notServed(status int) bool {
 	switch status {
 	case http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden,
 		http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusGone, http.StatusNotImplemented:
@@ -97,7 +113,7 @@ func byStatus(status int) Meaning {
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable, 498, 529:
 		return Meaning{Code: fault.CapacityExhausted}
 	default:
-		return Meaning{Code: unavailable, Operator: operatorStatus(status)}
+		return Meaning{Code: unavailable}
 	}
 }
 

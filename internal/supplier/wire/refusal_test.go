@@ -40,6 +40,7 @@ func TestRefusal(t *testing.T) {
 		Code     fault.Code
 		Sent     supplier.Sent
 		Operator bool
+		Request  bool
 		Error    string // the cause's text
 	}
 	const (
@@ -51,23 +52,30 @@ func TestRefusal(t *testing.T) {
 		body   string
 		want   verdict
 	}{
-		{400, `{"code":"full","error":{"code":"review"}}`, verdict{fault.ContentPolicyViolation, refused, false, "code review"}},
-		{400, `{"code":"full","error":{"code":"QUOTA"}}`, verdict{fault.ProviderUnavailable, refused, true, "code quota"}},
-		{401, `{"error":{"code":"full"}}`, verdict{fault.ProviderUnavailable, refused, true, "status 401"}},
-		{504, `{"error":{"code":"full"}}`, verdict{fault.ProviderTimeout, unknown, false, "status 504"}},
-		{307, ``, verdict{fault.ProviderUnavailable, refused, true, "status 307"}},
-		{302, ``, verdict{fault.ProviderUnavailable, unknown, true, "status 302"}},
-		{409, ``, verdict{fault.ProviderUnavailable, refused, false, "status 409"}},
-		{529, `overloaded`, verdict{fault.CapacityExhausted, refused, false, "status 529"}},
-		{200, `{"error":{"code":"full"}}`, verdict{fault.CapacityExhausted, refused, false, "status 200, code full"}},
-		{200, `{"error":{"code":"late"}}`, verdict{fault.ProviderTimeout, unknown, false, "status 200, code late"}},
-		{200, `{"error":{"code":404}}`, verdict{fault.ProviderUnavailable, refused, true, "status 200"}},
-		{200, `{"error":{"code":"never heard of"}}`, verdict{fault.ProviderUnavailable, unknown, false, "status 200"}},
+		{400, `{"code":"full","error":{"code":"review"}}`, verdict{fault.ContentPolicyViolation, refused, false, true, "code review"}},
+		{400, `{"code":"full","error":{"code":"QUOTA"}}`, verdict{fault.ProviderUnavailable, refused, true, false, "code quota"}},
+		{401, `{"error":{"code":"full"}}`, verdict{fault.ProviderUnavailable, refused, true, false, "status 401"}},
+		{504, `{"error":{"code":"full"}}`, verdict{fault.ProviderTimeout, unknown, false, false, "status 504"}},
+		{307, ``, verdict{fault.ProviderUnavailable, refused, false, false, "status 307"}},
+		{302, ``, verdict{fault.ProviderUnavailable, unknown, false, false, "status 302"}},
+		{403, `<html>`, verdict{fault.ProviderUnavailable, refused, false, false, "status 403"}},
+		{404, `{"error":{"code":"quota"}}`, verdict{fault.ProviderUnavailable, refused, true, false, "code quota"}},
+		{403, `{"error":{"code":"full"}}`, verdict{fault.ProviderUnavailable, refused, false, false, "code full"}},
+		{405, `{"error":{"code":"full"}}`, verdict{fault.ProviderUnavailable, refused, false, true, "status 405"}},
+		{425, ``, verdict{fault.ProviderUnavailable, refused, false, false, "status 425"}},
+		{451, `<html>`, verdict{fault.ProviderUnavailable, refused, false, true, "status 451"}},
+		{200, `{"error":{"code":409}}`, verdict{fault.ProviderUnavailable, refused, false, true, "status 200"}},
+		{409, ``, verdict{fault.ProviderUnavailable, refused, false, true, "status 409"}},
+		{529, `overloaded`, verdict{fault.CapacityExhausted, refused, false, false, "status 529"}},
+		{200, `{"error":{"code":"full"}}`, verdict{fault.CapacityExhausted, refused, false, false, "status 200, code full"}},
+		{200, `{"error":{"code":"late"}}`, verdict{fault.ProviderTimeout, unknown, false, false, "status 200, code late"}},
+		{200, `{"error":{"code":404}}`, verdict{fault.ProviderUnavailable, refused, false, false, "status 200"}},
+		{200, `{"error":{"code":"never heard of"}}`, verdict{fault.ProviderUnavailable, unknown, false, false, "status 200"}},
 	}
 	for _, tt := range tests {
 		t.Run(fmt.Sprint(tt.status, tt.body), func(t *testing.T) {
 			e := wire.Refusal(wire.Answer{Status: tt.status, Body: []byte(tt.body)}, meanings, time.Time{})
-			got := verdict{e.Fault.Code, e.Sent, e.Operator, tt.want.Error}
+			got := verdict{e.Fault.Code, e.Sent, e.Operator, e.Request, tt.want.Error}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

@@ -23,9 +23,7 @@ func CheckVectors(status int, vectors [][]float32, n int, dimensions *int) error
 		}
 	}
 	if dimensions != nil && len(vectors[0]) != *dimensions {
-		e := Unusable(status, errDimensions)
-		e.Operator = true // the route's model can't do what the catalog promises
-		return e
+		return Unusable(status, errDimensions)
 	}
 	return nil
 }
