@@ -74,31 +74,35 @@ func (d declaration) finish(e *entry) error {
 		return d.wrap(d.Output.line, err)
 	}
 	e.Defaults = map[string]json.RawMessage{}
-	var members, parameters []string
 	for _, f := range fields {
-		if f.Group == GroupInput {
-			members = append(members, f.Name)
-			continue
-		}
-		parameters = append(parameters, f.Name)
-		if len(f.Default) > 0 {
+		if f.Group == GroupParameters && len(f.Default) > 0 {
 			e.Defaults[f.Name] = f.Default
 		}
 	}
-	for _, c := range []*check{e.input, e.parameters} {
-		c.inputs, c.parameters = members, parameters
-	}
+	e.nameMembers(fields)
 	if len(e.Defaults) > 0 {
 		if e.Filled, err = json.Marshal(e.Defaults); err != nil {
 			return d.wrap(d.Parameters.line, err)
 		}
 	}
 	for _, person := range e.PersonInputs {
-		if !slices.Contains(members, person) || !slices.Contains(members, Authorization) {
+		if !slices.Contains(e.input.inputs, person) || !slices.Contains(e.input.inputs, Authorization) {
 			return d.wrap(d.Input.line, fmt.Errorf("person input %q: the input needs that member and %q", person, Authorization))
 		}
 	}
 	return d.checkExample(e)
+}
+
+// nameMembers tells the checks of a request which members it may have.
+func (e *entry) nameMembers(fields []Field) {
+	for _, f := range fields {
+		if f.Group == GroupInput {
+			e.input.inputs = append(e.input.inputs, f.Name)
+		} else {
+			e.input.parameters = append(e.input.parameters, f.Name)
+		}
+	}
+	e.parameters.inputs, e.parameters.parameters = e.input.inputs, e.input.parameters
 }
 
 func (d declaration) checkExample(e *entry) error {

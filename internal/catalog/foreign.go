@@ -69,8 +69,8 @@ func (r *report) enumProblem(path []string, k *kind.Enum) string {
 
 // joinedProblems makes one problem of all those of one field.
 func joinedProblems(problems []string) string {
-	if slices.Contains(problems, "must not be empty") { // what is empty is blank too
-		problems = slices.DeleteFunc(problems, func(p string) bool { return p == "must not be blank" })
+	if slices.Contains(problems, "must not be blank") { // what is empty is blank too
+		problems = slices.DeleteFunc(problems, func(p string) bool { return p == "must not be empty" })
 	}
 	return strings.Join(problems, "; ")
 }

@@ -19,5 +19,10 @@ func Served(c Capability) (*Catalog, error) {
 		}
 		*part.check = compiled
 	}
+	fields, err := FieldsOf(c.InputSchema, c.ParametersSchema)
+	if err != nil {
+		return nil, err
+	}
+	e.nameMembers(fields)
 	return newCatalog(map[Name]*entry{c.Name: e}), nil
 }

@@ -52,7 +52,7 @@ func TestValidateRefuses(t *testing.T) {
 	}{
 		{"text.chat", `{}`, `{}`, "input.prompt is required, unless messages is given"},
 		{"text.chat", `{"prompt":"a","messages":[{"role":"user","content":"a"}]}`, `{}`, "input.messages must not be given together with prompt"},
-		{"text.chat", `{"prompt":""}`, `{}`, "input.prompt must not be empty"},
+		{"text.chat", `{"prompt":""}`, `{}`, "input.prompt must not be blank"},
 		{"text.chat", `{"prompt":" \t\r\n\u00a0\u3000\ufeff"}`, `{}`, "input.prompt must not be blank"},
 		{"text.chat", `{"prompt":5}`, `{}`, "input.prompt must be a string"},
 		{"text.chat", `{"prompt":null}`, `{}`, "input.prompt must be a string"},
@@ -64,7 +64,7 @@ func TestValidateRefuses(t *testing.T) {
 			"text.chat", `{"messages":[{"role":"system","content":"a"},{"content":" "},{"role":"user","content":"a","name":"b"}]}`, `{}`,
 			"input.messages.0.role must be one of user, assistant; put what the model is to be into input.system\ninput.messages.1.content must not be blank\ninput.messages.1.role is required\ninput.messages.2.name is not a known member",
 		},
-		{"text.chat", `{"prompt":"a","system":""}`, `{}`, "input.system must not be empty"},
+		{"text.chat", `{"prompt":"a","system":""}`, `{}`, "input.system must not be blank"},
 		{
 			"text.chat", `{"prompt":"a"}`, `{"max_output_tokens":0,"temperature":-0.1,"top_p":1.01,"stop":[],"seed":1.5}`,
 			"parameters.max_output_tokens must be at least 1\nparameters.seed must be an integer\nparameters.stop must not be empty\nparameters.temperature must be at least 0\nparameters.top_p must be at most 1",

@@ -115,7 +115,7 @@ func TestForeignBodies(t *testing.T) {
 		{`{"model":"m","messages":[{"role":"user","content":"a"}]}`, "messages", "is not a known member; use input.messages"},
 		{`{"capability":"text.chat","input":{"prompt":"a"},"max_tokens":5}`, "max_tokens", "is not a known member; use parameters.max_output_tokens"},
 		{`{"capability":"text.chat","input":{"prompt":"a"},"parameters":{"max_tokens":5}}`, "parameters.max_tokens", "is not a known member; use parameters.max_output_tokens"},
-		{`{"capability":"text.chat","input":{"prompt":""}}`, "input.prompt", "must not be empty"},
+		{`{"capability":"text.chat","input":{"prompt":""}}`, "input.prompt", "must not be blank"},
 		{
 			`{"capability":"text.chat","input":{"messages":[{"role":"system","content":"a"}]}}`, "input.messages.0.role",
 			"must be one of user, assistant; put what the model is to be into input.system",
