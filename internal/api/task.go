@@ -117,8 +117,11 @@ func FromTask(t task.Task, urlOf func(task.Artifact) string) Task {
 		e := ErrorOf(t.Fault())
 		out.Error = &e
 	}
-	if t.Usage != nil {
+	switch {
+	case t.Usage != nil:
 		out.Usage = fromUsage(*t.Usage, t.Cost)
+	case t.Cost != 0: // canceled, and charged without a measure
+		out.Usage = fromUsage(task.Usage{}, t.Cost)
 	}
 	return out
 }

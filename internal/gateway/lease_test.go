@@ -281,13 +281,14 @@ func TestCancelThroughAnotherNodeIsSeen(t *testing.T) {
 		adapter supplier.Adapter
 		begin   func(w *world) (id string)
 		cancels int
+		cost    task.Money
 	}{
-		"by a worker that polls": {polled, func(w *world) string { return w.create("elsewhere1", paint, 0).Task.ID }, 1},
+		"by a worker that polls": {polled, func(w *world) string { return w.create("elsewhere1", paint, 0).Task.ID }, 1, 1},
 		"by a worker that looks a submission up": {unreachable, func(w *world) string {
 			id := w.leave("image.generate", `{"prompt":"a fox"}`).Task.ID
 			w.store.Restart()
 			return id
-		}, 0},
+		}, 0, 0}, // its price is zero
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -298,7 +299,7 @@ func TestCancelThroughAnotherNodeIsSeen(t *testing.T) {
 				time.Sleep(3 * time.Second)
 				other := w.node()
 				defer mustStop(t, other)
-				w.expect(w.cancel(other, id), outcome{task.Canceled, "", 0, []entry{{"a", task.UnknownOutcome, "", 0, true}}})
+				w.expect(w.cancel(other, id), outcome{task.Canceled, "", tt.cost, []entry{{"a", task.UnknownOutcome, "", 0, true}}})
 				if n := polled.canceled(); n != tt.cancels {
 					t.Errorf("%d cancelations at the supplier, want %d", n, tt.cancels)
 				}

@@ -148,7 +148,7 @@ func TestReopenedTaskKeepsItsPicture(t *testing.T) {
 		if diff := cmp.Diff([]string{pictureOf(id, 1)}, w.inputs()); diff != "" {
 			t.Errorf("kept (-want +got):\n%s", diff)
 		}
-		w.expect(w.cancel(w.g, id), outcome{task.Canceled, "", 0, []entry{refused, {"a", task.UnknownOutcome, "", 0, true}}})
+		w.expect(w.cancel(w.g, id), outcome{task.Canceled, "", 1, []entry{refused, {"a", task.UnknownOutcome, "", 0, true}}})
 		w.expectSent(s, id+"/1", id+"/2")
 	})
 }

@@ -78,39 +78,6 @@ func TestResultWaitsForTheDisk(t *testing.T) {
 	}
 }
 
-// TestCanceledResultIsOwed cancels a task whose result is being kept.
-func TestCanceledResultIsOwed(t *testing.T) {
-	s := &script{takes: time.Second, submitFn: painted(t)}
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, []routing.Route{route("image.generate", "a", task.USD, s)})
-		w.artifacts = slowFiles{Store: w.artifacts, keep: 3 * time.Second}
-		w.start()
-		defer w.stop()
-		id := w.create("owed-00001", paint, 0).Task.ID
-		time.Sleep(2 * time.Second)
-		w.expect(w.cancel(w.g, id), outcome{task.Canceled, "", 0, []entry{{"a", task.OK, "", task.USD, false}}})
-	})
-}
-
-// TestCancelBeforeTheSubmissionOwesNothing cancels a task between its intent and the submission.
-func TestCancelBeforeTheSubmissionOwesNothing(t *testing.T) {
-	s := &script{submitFn: painted(t)}
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, []routing.Route{route("image.generate", "a", task.USD, s)})
-		w.engine = &tampered{Store: w.store, beginFunc: func(begin call) (task.Task, error) {
-			got, err := begin()
-			time.Sleep(time.Second)
-			return got, err
-		}}
-		w.start()
-		defer w.stop()
-		id := w.create("unsent-001", paint, 0).Task.ID
-		time.Sleep(500 * time.Millisecond)
-		w.expect(w.cancel(w.g, id), outcome{task.Canceled, "", 0, []entry{{"a", task.Rejected, "", 0, false}}})
-		w.expectSent(s)
-	})
-}
-
 func TestJobResumedAfterARestartIsCharged(t *testing.T) {
 	finished := false
 	s := jobs{&script{submitFn: job("j")}}

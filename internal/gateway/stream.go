@@ -242,8 +242,8 @@ func (w *work) hush() {
 	}
 }
 
-// heard returns what the caller of a canceled task owes: the text that streams have taken of it, in
-// tokens by the usual estimate, nil for none. No more of it is told.
+// heard returns what was delivered of a canceled task: its input and the text that streams have taken
+// of it, in tokens by the usual estimate, nil for no text. No more of it is told.
 func (w *work) heard() *task.Usage {
 	if w.live == nil {
 		return nil

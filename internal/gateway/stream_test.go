@@ -292,15 +292,15 @@ func TestStreamRetried(t *testing.T) {
 	})
 }
 
-// TestStreamCanceled cancels in the middle: what was delivered is paid for, no more, and a stream that
-// lags behind is told no more than another was.
+// TestStreamCanceled cancels in the middle: what was delivered is paid for, no more, and the reservation
+// where no text was delivered. A stream that lags behind is told no more than another was.
 func TestStreamCanceled(t *testing.T) {
 	s := speak("eight by", "te words", " and one", " more...")
 	inWorld(t, []routing.Route{route("text.chat", "a", task.USD, s)}, func(w *world) {
 		unheard := w.open("canceled-1", chat)
 		got := w.cancel(w.g, unheard.Task.ID)
-		if got.State != task.Canceled || got.Usage != nil || got.Cost != 0 {
-			t.Errorf("canceled unheard: %+v, %s", got.Usage, got.Cost)
+		if got.State != task.Canceled || got.Usage != nil || got.Cost != got.Reserved || got.Cost == 0 {
+			t.Errorf("canceled unheard: %+v, %s of %s", got.Usage, got.Cost, got.Reserved)
 		}
 		hear(w.t, unheard.Stream).expect(t, "running", "canceled")
 

@@ -27,7 +27,8 @@ import (
 const (
 	transferTries = 5
 	transferPause = time.Second
-	// keepTime is how long past its deadline a task may take to keep a result that it has in hand.
+	// keepTime is how long past its deadline, or its caller's cancellation, a task may take to keep a
+	// result that it has in hand.
 	keepTime = time.Minute
 )
 
@@ -39,9 +40,6 @@ func (w *work) transfer(ctx context.Context, route routing.Route, r supplier.Res
 		if err := w.advance(ctx, store.Step{Moves: []task.Transition{task.Transfer()}}); err != nil {
 			return err
 		}
-	}
-	if w.t.CancelRequested {
-		return w.cancelPaid(ctx, route, r)
 	}
 	out, kept, err := w.keep(ctx, route, r)
 	if err != nil {
@@ -56,7 +54,8 @@ func (w *work) transfer(ctx context.Context, route routing.Route, r supplier.Res
 }
 
 // keep stores the result's files and arranges the output. A result in hand outlives the deadline for
-// a while: it is paid for. The caller's cancellation and the node's end still cut it short.
+// a while and its caller's cancellation, after which no file is tried a second time: it is paid for.
+// The node's end cuts it short.
 func (w *work) keep(ctx context.Context, route routing.Route, r supplier.Result) (task.Output, []task.Artifact, error) {
 	if len(r.Files) == 0 {
 		out, err := outputOf(r, nil, w.t.Capability)
@@ -65,23 +64,24 @@ func (w *work) keep(ctx context.Context, route routing.Route, r supplier.Result)
 	limit := max(time.Until(w.ends), keepTime)
 	keep, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
+	patience, hurry := context.WithCancel(keep)
+	defer hurry()
 	defer context.AfterFunc(ctx, func() {
-		if !errors.Is(w.cause(ctx), context.DeadlineExceeded) {
+		switch cause := w.cause(ctx); {
+		case errors.Is(cause, errCancelRequested):
+			hurry()
+			sleep(keep, keepTime)
+			cancel()
+		case !errors.Is(cause, context.DeadlineExceeded):
 			cancel()
 		}
 	})()
-	kept, err := w.keepFiles(keep, route, r.Files)
+	kept, err := w.keepFiles(keep, patience, route, r.Files)
 	if err != nil {
 		return task.Output{}, nil, err
 	}
 	out, err := outputOf(r, kept, w.t.Capability)
 	return out, kept, err
-}
-
-// cancelPaid ends a task whose caller canceled it when its result was there already.
-func (w *work) cancelPaid(ctx context.Context, route routing.Route, r supplier.Result) error {
-	closing := w.paid(task.OK, "", route, r, w.measure(r, nil))
-	return w.advance(ctx, store.Step{Close: closing, Moves: []task.Transition{task.Cancel(w.heard())}})
 }
 
 // transferFailed leaves a known job to another poll for a while, then ends the task. The supplier did
@@ -91,7 +91,7 @@ func (w *work) transferFailed(ctx context.Context, route routing.Route, r suppli
 		return stop
 	}
 	if w.t.CancelRequested {
-		return w.cancelPaid(ctx, route, r)
+		return w.canceled(ctx, w.paid(task.OK, "", route, r, w.measure(r, nil)))
 	}
 	w.g.log.Error("a result could not be kept", slog.String("task_id", w.t.ID),
 		slog.String("supplier", route.Supplier), slog.Any("error", err))
@@ -127,12 +127,13 @@ func (w *work) paid(state task.AttemptState, code fault.Code, route routing.Rout
 	return &task.Closing{State: state, Code: code, Usage: &u, Cost: cost}
 }
 
-// keepFiles keeps every file under an id that a repeated transfer finds again.
-func (w *work) keepFiles(ctx context.Context, route routing.Route, files []supplier.File) ([]task.Artifact, error) {
+// keepFiles keeps every file under an id that a repeated transfer finds again. The end of patience ends
+// the pauses between tries.
+func (w *work) keepFiles(ctx, patience context.Context, route routing.Route, files []supplier.File) ([]task.Artifact, error) {
 	kept := make([]task.Artifact, 0, len(files))
 	for i, f := range files {
 		id := task.DeriveID(task.PrefixArtifact, w.t.ID, strconv.Itoa(len(w.t.Attempts))+"/"+strconv.Itoa(i))
-		meta, err := w.keepFile(ctx, route, id, f)
+		meta, err := w.keepFile(ctx, patience, route, id, f)
 		if err != nil {
 			return nil, err
 		}
@@ -145,10 +146,10 @@ func (w *work) keepFiles(ctx context.Context, route routing.Route, files []suppl
 }
 
 // keepFile keeps one file, and tries again where that is worth while.
-func (w *work) keepFile(ctx context.Context, route routing.Route, id string, f supplier.File) (artifact.Meta, error) {
+func (w *work) keepFile(ctx, patience context.Context, route routing.Route, id string, f supplier.File) (artifact.Meta, error) {
 	meta, err := w.keepOnce(ctx, route, id, f)
 	for try := 1; err != nil && w.keepsAgain(route, f, try, err); try++ {
-		if !sleep(ctx, transferPause<<min(try-1, 3)) {
+		if !sleep(patience, transferPause<<min(try-1, 3)) {
 			break
 		}
 		meta, err = w.keepOnce(ctx, route, id, f)

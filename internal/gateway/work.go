@@ -270,37 +270,6 @@ func (w *work) expire(ctx context.Context, open *task.Attempt) error {
 	return w.fail(ctx, w.unsettled(open, e.Code), e)
 }
 
-// cancelTimeout bounds the call that stops a job at its supplier.
-const cancelTimeout = 10 * time.Second
-
-// cancel ends the task at its caller's wish and stops the job where the supplier can. What the
-// supplier charges for a stopped job is unknown, and the ledger says so. The caller pays for the text
-// that was delivered.
-func (w *work) cancel(ctx context.Context, open *task.Attempt) error {
-	if open != nil && open.State == task.Submitted {
-		w.stopJob(ctx, *open)
-	}
-	return w.advance(ctx, store.Step{Close: w.unsettled(open, ""), Moves: []task.Transition{task.Cancel(w.heard())}})
-}
-
-func (w *work) stopJob(ctx context.Context, a task.Attempt) {
-	route, ok := w.routeOf(a)
-	if !ok {
-		return
-	}
-	canceler, ok := route.Adapter.(supplier.Canceler)
-	job, err := decodeJob(a)
-	if !ok || err != nil {
-		return
-	}
-	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cancelTimeout)
-	defer stop()
-	if err := canceler.Cancel(ctx, job); err != nil {
-		w.g.log.Warn("the job of a canceled task goes on at its supplier",
-			slog.String("task_id", w.t.ID), slog.String("supplier", route.Supplier), slog.Any("error", err))
-	}
-}
-
 // routeOf returns the route that the attempt was begun on.
 func (w *work) routeOf(a task.Attempt) (routing.Route, bool) {
 	if w.route == nil || w.routed != a.N {

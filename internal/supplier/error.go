@@ -28,6 +28,8 @@ type Error struct {
 	Operator   bool          // the operator's to fix (key, balance, model): trip the route
 	Request    bool          // about this request alone: it says nothing about the route
 	Status     int           // the HTTP status, 0 where there was none; for logs
+	Usage      *Usage        // of work that ended without a result, as a stopped job; nil where the supplier doesn't say
+	Charged    *int64        // nano-USD the supplier says it charged for it, nil where it doesn't say
 	cause      error         // for logs; never a body, a key or a prompt
 }
 

@@ -31,7 +31,8 @@ type Poller interface {
 	Poll(ctx context.Context, j Job) (Outcome, error)
 }
 
-// Canceler is an Adapter that can stop a job at the supplier. Canceling an ended job is no error.
+// Canceler is an Adapter that can stop a job at the supplier. Canceling an ended job is no error. What
+// a stopped job came to, Poll says.
 type Canceler interface {
 	Cancel(ctx context.Context, j Job) error
 }

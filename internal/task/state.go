@@ -36,10 +36,11 @@ func (s State) Terminal() bool { return s == Succeeded || s == Failed || s == Ca
 // Transition is one move of the public state with what it brings. Make one with the constructors
 // below, one for each row of Rules.
 type Transition struct {
-	rule    string
-	output  *Output
-	failure *Failure
-	usage   *Usage
+	rule      string
+	output    *Output
+	failure   *Failure
+	usage     *Usage
+	unmetered bool // the reservation is charged: the extent of the work is unknown
 }
 
 // Start moves queued → running: a worker holds the lease.
@@ -56,9 +57,13 @@ func Succeed(out Output, u Usage) Transition {
 // Fail moves any state that isn't terminal → failed.
 func Fail(f Failure) Transition { return Transition{rule: "fail", failure: &f} }
 
-// Cancel moves any state that isn't terminal → canceled. u is what was delivered before, nil for
-// nothing.
+// Cancel moves any state that isn't terminal → canceled. The caller pays for u, the measured work;
+// nil is free: no work was submitted.
 func Cancel(u *Usage) Transition { return Transition{rule: "cancel", usage: u} }
+
+// CancelUnmetered is Cancel for work that was or may have been submitted and that nobody measured:
+// the caller pays the reservation.
+func CancelUnmetered() Transition { return Transition{rule: "cancel", unmetered: true} }
 
 // Reopen moves failed → queued: the same key and request came again after a retryable failure.
 func Reopen() Transition { return Transition{rule: "reopen"} }
@@ -103,7 +108,8 @@ var (
 		},
 		{
 			Name: "cancel", From: open, To: Canceled,
-			Who:   "the store for a task nobody works on, else the worker at the caller's request",
+			Who: "the store for a task nobody works on, else the worker at the caller's request; work that was submitted is charged, " +
+				"as measured or delivered, else as reserved",
 			Crash: "before: the request is recorded and honoured by the next worker; after: nothing is left to do",
 		},
 		{
@@ -159,7 +165,10 @@ func (t Task) finish(tr Transition, now time.Time) Task {
 	if t.State == Succeeded {
 		t.Progress = new(1.0)
 	}
-	if t.Usage != nil {
+	switch {
+	case tr.unmetered:
+		t.Cost = t.Reserved
+	case t.Usage != nil:
 		t.Cost = min(t.Price.Cost(*t.Usage), t.Reserved)
 	}
 	t.Input, t.InputRef, t.Parameters = nil, "", nil

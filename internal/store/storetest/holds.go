@@ -64,7 +64,7 @@ func testHoldsSettle(e *env) {
 		n := e.request(key)
 		n.Price, n.Reserved = task.Price{Unit: task.PerImage, Output: 10}, 40
 		n.Holds = []task.Hold{
-			{Scope: "k", Kind: task.HoldBudget, Amount: 40, Limit: 100},
+			{Scope: "k", Kind: task.HoldBudget, Amount: 40, Limit: 200},
 			{Scope: "k", Kind: task.HoldOpen, Amount: 1, Limit: 2},
 			{Scope: "q", Kind: task.HoldQueue, Amount: 1, Limit: 2},
 		}
@@ -95,12 +95,18 @@ func testHoldsSettle(e *env) {
 	}
 	e.wantSame("canceled", held(), [3]int64{30, 0, 0})
 
+	unmetered := request("d")
+	unmetered.First = &store.First{Node: node, Term: term, Plans: []task.Plan{plan("s", 0)}}
+	canceled := e.advance(*e.create(unmetered).Lease, store.Step{Close: closing(task.UnknownOutcome), Moves: []task.Transition{task.CancelUnmetered()}})
+	e.wantSame("canceled without a measure", [2]any{canceled.Cost, canceled.Usage}, [2]any{task.Money(40), (*task.Usage)(nil)})
+	e.wantSame("charged as reserved", held(), [3]int64{70, 0, 0})
+
 	first := request("c")
 	first.First = &store.First{Node: node, Term: term, Plans: []task.Plan{plan("s", 0)}}
 	c := e.create(first)
-	e.wantSame("started within its creation", held(), [3]int64{70, 1, 0})
+	e.wantSame("started within its creation", held(), [3]int64{110, 1, 0})
 	e.advance(*c.Lease, succeeded(task.Usage{Images: 99}))
-	e.wantSame("never beyond what was reserved", held(), [3]int64{70, 0, 0})
+	e.wantSame("never beyond what was reserved", held(), [3]int64{110, 0, 0})
 }
 
 // testHoldsConcurrent: many who take from one counter at once take what it has, and no more.

@@ -203,6 +203,7 @@ func (m *model) advance(rt *rapid.T) {
 		{Close: ended, Moves: []task.Transition{task.Fail(fail)}},
 		{Moves: []task.Transition{task.Fail(fail)}},
 		{Close: ended, Moves: []task.Transition{task.Cancel(&usage)}},
+		{Close: ended, Moves: []task.Transition{task.CancelUnmetered()}},
 		succeeded(usage),
 		{Moves: []task.Transition{task.Transfer(), task.Succeed(task.Output{Text: new("x")}, usage)}},
 	}).Draw(rt, "step")

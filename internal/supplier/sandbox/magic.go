@@ -55,7 +55,7 @@ var magicInputs = []magicInput{
 		func(m *magic, v string) bool { m.stuck = v; return v == stuckRunning || v == stuckTransferring },
 	},
 	{
-		"stuck", "transferring", "The work ends, but its result file never arrives: the task stays in transferring until its deadline or its cancellation (capabilities that answer with files).",
+		"stuck", "transferring", "The work ends, but its result file never arrives: the task stays in transferring until its deadline, or a minute after its cancellation (capabilities that answer with files).",
 		nil, // read by the row above
 	},
 	{

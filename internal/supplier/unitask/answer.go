@@ -37,16 +37,30 @@ type answered struct {
 	Progress *float64        `json:"progress"`
 	Output   *output         `json:"output"`
 	Error    json.RawMessage `json:"error"`
-	Usage    *struct {
-		InputTokens  json.RawMessage `json:"input_tokens"`
-		OutputTokens json.RawMessage `json:"output_tokens"`
-		Images       json.RawMessage `json:"images"`
-		Seconds      json.RawMessage `json:"seconds"`
-		Characters   json.RawMessage `json:"characters"`
-		Cost         struct {
-			Amount string `json:"amount"`
-		} `json:"cost"`
-	} `json:"usage"`
+	Usage    *usage          `json:"usage"`
+}
+
+type usage struct {
+	InputTokens  json.RawMessage `json:"input_tokens"`
+	OutputTokens json.RawMessage `json:"output_tokens"`
+	Images       json.RawMessage `json:"images"`
+	Seconds      json.RawMessage `json:"seconds"`
+	Characters   json.RawMessage `json:"characters"`
+	Cost         struct {
+		Amount string `json:"amount"`
+	} `json:"cost"`
+}
+
+// read returns what was measured, and what was charged for it, nil where that isn't said.
+func (u usage) read() (supplier.Usage, *int64) {
+	measured := supplier.Usage{
+		InputTokens: wire.Count(u.InputTokens), OutputTokens: wire.Count(u.OutputTokens), Images: wire.Count(u.Images),
+		Milliseconds: int64(math.Round(wire.Number(u.Seconds, mostSeconds) * 1000)), Characters: wire.Count(u.Characters),
+	}
+	if cost, err := task.ParseMoney(u.Cost.Amount); err == nil {
+		return measured, new(int64(cost))
+	}
+	return measured, nil
 }
 
 type output struct {
@@ -168,14 +182,8 @@ const mostSeconds = 1 << 30
 
 // measure adds what the other gateway measured and charged. A text without a report is estimated.
 func (s state) measure(r *supplier.Result, t answered) {
-	if u := t.Usage; u != nil {
-		r.Usage = supplier.Usage{
-			InputTokens: wire.Count(u.InputTokens), OutputTokens: wire.Count(u.OutputTokens), Images: wire.Count(u.Images),
-			Milliseconds: int64(math.Round(wire.Number(u.Seconds, mostSeconds) * 1000)), Characters: wire.Count(u.Characters),
-		}
-		if cost, err := task.ParseMoney(u.Cost.Amount); err == nil {
-			r.Charged = new(int64(cost))
-		}
+	if t.Usage != nil {
+		r.Usage, r.Charged = t.Usage.read()
 	}
 	if s.Asked > 0 && r.Text != nil {
 		tokens := wire.Tokens(r.Usage.InputTokens, r.Usage.OutputTokens, s.Asked, len(*r.Text))
@@ -183,13 +191,28 @@ func (s state) measure(r *supplier.Result, t answered) {
 	}
 }
 
-// ended returns the error of a job that didn't succeed. It is definite, and cost nothing.
+// ended returns the error of a job that didn't succeed. It is definite, and a failure cost nothing.
 func (a *adapter) ended(t answered) *supplier.Error {
 	if t.State == canceled {
-		return wire.Failure(supplier.Failed, fault.ProviderUnavailable, errCanceled)
+		return t.stopped()
 	}
 	e := a.failure(t.Error)
 	e.Sent = supplier.Failed
+	return e
+}
+
+// stopped returns the error of a task that was canceled, with what the other gateway charged for it. One
+// without usage did no work; one with a cost alone was charged as reserved, and nobody measured it.
+func (t answered) stopped() *supplier.Error {
+	e := wire.Failure(supplier.Failed, fault.ProviderUnavailable, errCanceled)
+	if t.Usage == nil {
+		e.Usage, e.Charged = new(supplier.Usage), new(int64)
+		return e
+	}
+	measured, charged := t.Usage.read()
+	if e.Charged = charged; measured != (supplier.Usage{}) {
+		e.Usage = &measured
+	}
 	return e
 }
 

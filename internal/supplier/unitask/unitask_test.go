@@ -244,6 +244,28 @@ func TestCancel(t *testing.T) {
 	}
 }
 
+// TestStoppedTaskSaysWhatItCost asks after tasks that were canceled.
+func TestStoppedTaskSaysWhatItCost(t *testing.T) {
+	j := supplier.Job{ID: "task_1", State: json.RawMessage(`{}`)}
+	for usage, want := range map[string]struct {
+		usage   *supplier.Usage
+		charged *int64
+	}{
+		`null`: {new(supplier.Usage), new(int64)},
+		`{"cost":{"currency":"USD","amount":"0.25"}}`:                                        {nil, new(int64(250_000_000))},
+		`{"input_tokens":3,"output_tokens":4,"cost":{"currency":"USD","amount":"0.000001"}}`: {&supplier.Usage{InputTokens: 3, OutputTokens: 4}, new(int64(1000))},
+	} {
+		a := suppliertest.Answered(t, unitask.Kind(), suppliertest.JSON(200, taskOf("canceled", `,"usage":`+usage)))
+		_, err := a.(supplier.Poller).Poll(t.Context(), j)
+		e := supplier.AsError(err)
+		if e == nil || e.Sent != supplier.Failed {
+			t.Errorf("%s: %v", usage, err)
+		} else if diff := cmp.Diff([]any{want.usage, want.charged}, []any{e.Usage, e.Charged}); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", usage, diff)
+		}
+	}
+}
+
 // TestUnfit shows that what can't be put into a creation isn't sent.
 func TestUnfit(t *testing.T) {
 	at := func(pointer, input string) supplier.Request {

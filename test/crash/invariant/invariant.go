@@ -23,6 +23,7 @@ const (
 	Attempts    Rule = "attempts"    // two open attempts, a gap in the numbers, or one left open at the end
 	Resubmitted Rule = "resubmitted" // more submissions or charges than attempts or the caller's retries allow
 	Ledger      Rule = "ledger"      // the spend isn't the supplier's, unknown outcomes taken into account
+	Bill        Rule = "bill"        // the caller pays for what it doesn't owe, more than was reserved, or nothing for work it canceled
 	Output      Rule = "output"      // a success without its output, or with other bytes than it says
 	Unsettled   Rule = "unsettled"   // a task that isn't terminal in the end
 )
@@ -89,6 +90,7 @@ func Check(o Observation) []Violation {
 			c.timeline(t)
 			c.attempts(t)
 			c.submissions(t, sent[t.Key], o.Counted)
+			c.bill(t)
 			c.output(t)
 		} else if len(t.Acknowledged) > 0 {
 			c.add(Lost, "%s isn't found", t.Acknowledged[0])

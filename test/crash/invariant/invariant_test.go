@@ -32,9 +32,10 @@ func sound() *invariant.Observation {
 				Seen: []task.State{task.Running, task.Running, task.Failed, task.Succeeded},
 				Final: api.Task{
 					ID: paidID, State: task.Succeeded, Output: &api.Output{Text: new("yes")},
+					Usage: &api.Usage{Cost: api.Cost{Amount: task.Money(30).String()}},
 				},
 				Ledger: api.AdminTask{
-					ID: paidID, State: task.Succeeded, Reopenings: 1,
+					ID: paidID, State: task.Succeeded, Reopenings: 1, Reserved: task.Money(40).String(), Cost: task.Money(30).String(),
 					Timeline: timeline(task.Queued, task.Running, task.Failed, task.Queued, task.Running, task.Transferring, task.Succeeded),
 					Attempts: []api.AdminAttempt{
 						{N: 1, Supplier: "paid", State: task.UnknownOutcome, Cost: "0", CostUnknown: true},
@@ -50,7 +51,7 @@ func sound() *invariant.Observation {
 					Images: []api.Artifact{{ID: "art_1", Bytes: 3, SHA256: "abc"}},
 				}},
 				Ledger: api.AdminTask{
-					ID: fileID, State: task.Succeeded,
+					ID: fileID, State: task.Succeeded, Reserved: "0", Cost: "0",
 					Timeline: timeline(task.Queued, task.Running, task.Transferring, task.Succeeded),
 					Attempts: []api.AdminAttempt{{N: 1, Supplier: "free", State: task.OK, Cost: "0"}},
 				},
@@ -58,6 +59,14 @@ func sound() *invariant.Observation {
 			},
 		},
 	}
+}
+
+// end has the task end otherwise than well.
+func end(t *invariant.Task, s task.State) {
+	t.Final.State, t.Ledger.State, t.Final.Output = s, s, nil
+	t.Seen = t.Seen[:3]
+	t.Ledger.Timeline = timeline(task.Queued, task.Running, task.Failed, task.Queued, task.Running, s)
+	t.Ledger.Attempts[1].ClosedAt = &api.Timestamp{Time: time.Unix(9, 0)}
 }
 
 func timeline(states ...task.State) []api.Move {
@@ -144,6 +153,24 @@ func TestPlanted(t *testing.T) {
 		"a charge that the ledger doesn't know": {func(_ *invariant.Observation, paid, _ *invariant.Task) {
 			paid.Ledger.Attempts[0].State, paid.Ledger.Attempts[0].CostUnknown = task.Rejected, false
 		}, rules(invariant.Ledger)},
+		"a cost beyond the reservation": {func(_ *invariant.Observation, paid, _ *invariant.Task) {
+			paid.Ledger.Reserved = task.Money(29).String()
+		}, rules(invariant.Bill)},
+		"a cost that its caller isn't shown": {func(_ *invariant.Observation, paid, _ *invariant.Task) {
+			paid.Final.Usage = nil
+		}, rules(invariant.Bill)},
+		"a failure that is charged": {func(_ *invariant.Observation, paid, _ *invariant.Task) {
+			end(paid, task.Failed)
+		}, rules(invariant.Bill)},
+		"submitted work that is canceled for free": {func(_ *invariant.Observation, paid, _ *invariant.Task) {
+			end(paid, task.Canceled)
+			paid.Final.Usage, paid.Ledger.Cost = nil, "0"
+		}, rules(invariant.Bill)},
+		"work that was never sent and is charged": {func(o *invariant.Observation, paid, _ *invariant.Task) {
+			end(paid, task.Canceled)
+			paid.Ledger.Attempts[1].State, paid.Ledger.Attempts[1].Cost = task.Rejected, "0"
+			o.Submissions = o.Submissions[:1]
+		}, rules(invariant.Bill)},
 		"a success without its output": {func(_ *invariant.Observation, paid, _ *invariant.Task) {
 			paid.Final.Output = nil
 		}, rules(invariant.Output)},

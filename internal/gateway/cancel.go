@@ -1,0 +1,96 @@
+package gateway
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"unitask/internal/routing"
+	"unitask/internal/store"
+	"unitask/internal/supplier"
+	"unitask/internal/task"
+)
+
+// cancelTimeout bounds the calls that stop a job at its supplier and ask after it.
+const cancelTimeout = 10 * time.Second
+
+// cancel ends the task at its caller's wish. A known job is stopped where the supplier can, and asked
+// after once: a result that is there already is kept and charged like any other.
+func (w *work) cancel(ctx context.Context, open *task.Attempt) error {
+	if open == nil || open.State != task.Submitted {
+		return w.canceled(ctx, w.unsettled(open, ""))
+	}
+	route, ok := w.routeOf(*open)
+	if !ok {
+		return w.canceled(ctx, w.unsettled(open, ""))
+	}
+	out, stopped, err := w.stopJob(ctx, route, *open)
+	e := supplier.AsError(err)
+	switch {
+	case out.Result != nil:
+		return w.transfer(ctx, route, *out.Result)
+	case e != nil && e.Sent == supplier.Failed && !stopped: // by itself
+		return w.failed(ctx, route, e)
+	case e != nil && (e.Usage != nil || e.Charged != nil):
+		return w.canceled(ctx, stoppedJob(route, e))
+	default:
+		return w.canceled(ctx, w.unsettled(open, ""))
+	}
+}
+
+// stopJob stops the attempt's job, if the supplier can, and asks after it. stopped reports whether the
+// supplier was asked to stop it: a failure is no longer its own then.
+func (w *work) stopJob(ctx context.Context, route routing.Route, a task.Attempt) (out supplier.Outcome, stopped bool, err error) {
+	job, err := decodeJob(a)
+	if err != nil {
+		return out, false, err
+	}
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cancelTimeout)
+	defer stop()
+	if canceler, ok := route.Adapter.(supplier.Canceler); ok {
+		stopped = true
+		if err := canceler.Cancel(ctx, job); err != nil {
+			w.g.log.Warn("the job of a canceled task goes on at its supplier",
+				slog.String("task_id", w.t.ID), slog.String("supplier", route.Supplier), slog.Any("error", err))
+		}
+	}
+	if poller, ok := route.Adapter.(supplier.Poller); ok {
+		out, err = poller.Poll(ctx, job)
+	}
+	return out, stopped, err
+}
+
+// canceled ends the task for its caller, closing the open attempt in the same commit where c is given.
+func (w *work) canceled(ctx context.Context, c *task.Closing) error {
+	return w.advance(ctx, store.Step{Close: c, Moves: []task.Transition{w.bill(c)}})
+}
+
+// bill returns the move that ends a canceled task, with what its caller pays: nothing where no work was
+// submitted, else what the supplier measured, else the text that was delivered, else the reservation.
+// No more text is delivered.
+func (w *work) bill(c *task.Closing) task.Transition {
+	heard := w.heard()
+	switch open := w.t.OpenAttempt(); {
+	case c == nil || c.State == task.Rejected || open.Moderation:
+		return task.Cancel(nil)
+	case c.Usage != nil:
+		return task.Cancel(c.Usage)
+	case heard != nil && (w.t.Price.Cost(*heard) > 0 || w.t.Reserved == 0): // priced by the token
+		return task.Cancel(heard)
+	default:
+		return task.CancelUnmetered()
+	}
+}
+
+// stoppedJob closes the attempt of a job that was stopped, of which the supplier says what it came to.
+func stoppedJob(route routing.Route, e *supplier.Error) *task.Closing {
+	c := &task.Closing{State: task.FailedAttempt, Note: "stopped for its caller"}
+	if e.Usage != nil {
+		c.Usage = new(task.Usage(*e.Usage))
+		c.Cost = route.Price.Cost(*c.Usage)
+	}
+	if e.Charged != nil {
+		c.Cost = task.Money(*e.Charged)
+	}
+	return c
+}

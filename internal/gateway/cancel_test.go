@@ -1,0 +1,265 @@
+package gateway_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"unitask/internal/account"
+	"unitask/internal/artifact"
+	"unitask/internal/fault"
+	"unitask/internal/gateway"
+	"unitask/internal/routing"
+	"unitask/internal/supplier"
+	"unitask/internal/task"
+)
+
+// TestCancelingSpendsTheBudget has a caller submit and cancel one task after the other: its budget refuses
+// them once it has no room for another reservation.
+func TestCancelingSpendsTheBudget(t *testing.T) {
+	const tasks, room = 12, 5
+	for name, body := range map[string]string{"chat": chat, "image": paint} {
+		t.Run(name, func(t *testing.T) {
+			s := &script{takes: time.Minute, submitFn: answer("late")}
+			routes := []routing.Route{route("text.chat", "a", task.USD, s), route("image.generate", "b", task.USD, s)}
+			inWorld(t, routes, func(w *world) {
+				first := w.create("measured-1", body, time.Second).Task.ID
+				reserved := w.cancel(w.g, first).Cost
+				if reserved == 0 {
+					t.Fatal("a canceled task is free")
+				}
+				w.caller.Key.ID += "2" // whose budget is whole
+				w.caller.Key.Limits = account.Limits{OpenTasks: -1, Budget: room*reserved + reserved/2, BudgetPeriod: account.Month}
+				accepted := 0
+				for i := range tasks {
+					a, err := w.g.Create(w.t.Context(), w.caller, gateway.Submission{
+						IdempotencyKey: fmt.Sprintf("attack-%04d", i), Body: []byte(body), Wait: new(150 * time.Millisecond),
+					})
+					if fault.CodeOf(err) == fault.RateLimitExceeded {
+						continue
+					}
+					if err != nil {
+						t.Fatal(err)
+					}
+					accepted++
+					w.expect(w.cancel(w.g, a.Task.ID), outcome{
+						task.Canceled, "", reserved, []entry{{a.Task.Attempts[0].Supplier, task.UnknownOutcome, "", 0, true}},
+					})
+				}
+				if sent := len(s.keys()) - 1; accepted != room || sent != room {
+					t.Errorf("%d of %d tasks accepted, %d sent to the supplier, want %d", accepted, tasks, sent, room)
+				}
+			})
+		})
+	}
+}
+
+// stoppedAs answers a poll as a supplier does of a job that it was asked to stop.
+func stoppedAs(usage *supplier.Usage, charged *int64) func(int, supplier.Job) (supplier.Outcome, error) {
+	return func(int, supplier.Job) (supplier.Outcome, error) {
+		e := supplier.NewError(supplier.Failed, fault.ProviderUnavailable, "stopped", nil)
+		e.Usage, e.Charged = usage, charged
+		return supplier.Outcome{}, e
+	}
+}
+
+// pollsOnly is a script whose supplier can't stop a job.
+type pollsOnly struct{ supplier.Poller }
+
+func (p pollsOnly) Submit(ctx context.Context, r supplier.Request) (supplier.Outcome, error) {
+	return p.Poller.(jobs).Submit(ctx, r)
+}
+
+// TestCancelBetweenTwoPolls cancels a task whose job goes on at its supplier, which is stopped and asked after:
+// its answer decides what the caller pays.
+func TestCancelBetweenTwoPolls(t *testing.T) {
+	failed := func(int, supplier.Job) (supplier.Outcome, error) {
+		return supplier.Outcome{}, supplier.NewError(supplier.Failed, fault.ProviderUnavailable, "failed", nil)
+	}
+	for name, tt := range map[string]struct {
+		poll  func(int, supplier.Job) (supplier.Outcome, error) // after the cancellation
+		keeps bool                                              // the supplier can't stop it
+		want  outcome
+	}{
+		"it goes on":          {goesOn, false, outcome{task.Canceled, "", 4 * task.USD, []entry{{"a", task.UnknownOutcome, "", 0, true}}}},
+		"it can't be stopped": {goesOn, true, outcome{task.Canceled, "", 4 * task.USD, []entry{{"a", task.UnknownOutcome, "", 0, true}}}},
+		"it can't be asked": {func(int, supplier.Job) (supplier.Outcome, error) {
+			return supplier.Outcome{}, supplier.NewError(supplier.Unknown, fault.ProviderTimeout, "no answer", nil)
+		}, false, outcome{task.Canceled, "", 4 * task.USD, []entry{{"a", task.UnknownOutcome, "", 0, true}}}},
+		"it was stopped": {failed, false, outcome{task.Canceled, "", 4 * task.USD, []entry{{"a", task.UnknownOutcome, "", 0, true}}}},
+		"it was measured": {
+			stoppedAs(&supplier.Usage{Images: 3}, nil), false,
+			outcome{task.Canceled, "", 3 * task.USD, []entry{{"a", task.FailedAttempt, "", 3 * task.USD, false}}},
+		},
+		"its charge is known": {
+			stoppedAs(nil, new(int64(task.USD/2))), false,
+			outcome{task.Canceled, "", 4 * task.USD, []entry{{"a", task.FailedAttempt, "", task.USD / 2, false}}},
+		},
+		"it had not begun": {
+			stoppedAs(&supplier.Usage{}, new(int64)), false,
+			outcome{task.Canceled, "", 0, []entry{{"a", task.FailedAttempt, "", 0, false}}},
+		},
+		"it had failed by itself": {
+			failed, true, outcome{task.Canceled, "", 0, []entry{{"a", task.FailedAttempt, fault.ProviderUnavailable, 0, false}}},
+		},
+		"it was done": {done(t), false, outcome{task.Succeeded, "", task.USD, []entry{{"a", task.OK, "", task.USD, false}}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			canceled := false
+			s := jobs{&script{submitFn: job("j")}}
+			s.pollFn = func(n int, j supplier.Job) (supplier.Outcome, error) {
+				if canceled {
+					return tt.poll(n, j)
+				}
+				return running(j.ID), nil
+			}
+			var a supplier.Adapter = s
+			if tt.keeps {
+				a = pollsOnly{s}
+			}
+			inWorld(t, []routing.Route{route("image.generate", "a", task.USD, a)}, func(w *world) {
+				four := `{"capability":"image.generate","input":{"prompt":"a fox"},"parameters":{"n":4}}`
+				id := w.create("between-01", four, 0).Task.ID
+				time.Sleep(2500 * time.Millisecond)
+				canceled = true
+				got := w.cancel(w.g, id)
+				w.expect(got, tt.want)
+				if (got.State == task.Succeeded) != (got.Output != nil) {
+					t.Errorf("%s with the output %+v", got.State, got.Output)
+				}
+			})
+		})
+	}
+}
+
+// TestCancelInFlight cancels a synchronous task while its one exchange is under way.
+func TestCancelInFlight(t *testing.T) {
+	s := &script{takes: time.Minute, submitFn: answer("late")}
+	inWorld(t, []routing.Route{route("text.chat", "a", task.USD, s)}, func(w *world) {
+		id := w.create("in-flight-1", chat, time.Second).Task.ID
+		got := w.cancel(w.g, id)
+		w.expect(got, outcome{task.Canceled, "", got.Reserved, []entry{{"a", task.UnknownOutcome, "", 0, true}}})
+		if got.Reserved == 0 || got.Usage != nil {
+			t.Errorf("it reserved %s and measured %+v", got.Reserved, got.Usage)
+		}
+	})
+}
+
+// TestResultInHandOutlivesACancellation cancels tasks whose result is there when the cancellation
+// arrives: it is kept, and charged.
+func TestResultInHandOutlivesACancellation(t *testing.T) {
+	paid := outcome{task.Succeeded, "", task.USD, []entry{{"a", task.OK, "", task.USD, false}}}
+	for name, tt := range map[string]struct {
+		adapter supplier.Adapter
+		files   func(artifact.Store) artifact.Store
+		want    outcome
+	}{
+		"while it is kept": {
+			&script{takes: time.Second, submitFn: painted(t)},
+			func(s artifact.Store) artifact.Store { return slowFiles{Store: s, keep: 30 * time.Second} }, paid,
+		},
+		"of a job, while it is kept": {
+			jobs{&script{submitFn: job("j"), pollFn: done(t)}},
+			func(s artifact.Store) artifact.Store { return slowFiles{Store: s, keep: 30 * time.Second} }, paid,
+		},
+		"that never arrives": {
+			&script{takes: time.Second, submitFn: painted(t)},
+			func(s artifact.Store) artifact.Store { return slowFiles{Store: s, keep: 100 * time.Hour} },
+			outcome{task.Canceled, "", task.USD, []entry{{"a", task.OK, "", task.USD, false}}},
+		},
+		"while it waits for room": {
+			&script{takes: time.Second, submitFn: painted(t)},
+			func(s artifact.Store) artifact.Store { return fullFiles{Store: s, until: time.Now().Add(time.Hour)} },
+			outcome{task.Canceled, "", task.USD, []entry{{"a", task.OK, "", task.USD, false}}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, []routing.Route{route("image.generate", "a", task.USD, tt.adapter)})
+				w.artifacts = tt.files(w.artifacts)
+				w.start()
+				defer w.stop()
+				id := w.create("in-hand-02", paint, 0).Task.ID
+				time.Sleep(2 * time.Second)
+				begun := time.Now()
+				w.cancel(w.g, id)
+				end := w.end(id)
+				w.expect(end, tt.want)
+				if took := time.Since(begun); took > time.Minute {
+					t.Errorf("it ended %s after the cancellation", took)
+				}
+				if tt.want.State == task.Succeeded && len(end.Output.Artifacts()) != 1 {
+					t.Errorf("succeeded with %+v", end.Output)
+				}
+			})
+		})
+	}
+}
+
+// TestCancelAfterACrash cancels tasks whose node died: an intent that was left open may have been sent, and is
+// paid for; a task that only waits is free.
+func TestCancelAfterACrash(t *testing.T) {
+	s := &script{takes: time.Hour, submitFn: painted(t)}
+	first := route("image.generate", "a", task.USD, s)
+	first.Cap = 1
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, []routing.Route{first})
+		w.start()
+		sent := w.create("crashed-01", paint, 0).Task.ID
+		time.Sleep(time.Second)
+		waits := w.create("crashed-02", paint, 0).Task.ID
+		w.stop()
+		w.store.Restart()
+		for _, id := range []string{sent, waits} {
+			if _, err := w.store.RequestCancel(t.Context(), w.caller.Scope(), id); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.start()
+		defer w.stop()
+		w.expect(w.end(sent), outcome{task.Canceled, "", task.USD, []entry{{"a", task.UnknownOutcome, "", 0, true}}})
+		w.expect(w.end(waits), outcome{State: task.Canceled})
+		w.expectSent(s, sent+"/1")
+	})
+}
+
+// TestCancelWhileAnotherRouteIsAwaited cancels a task that its supplier refused and that waits for a
+// route: no work is under way, and its caller owes nothing.
+func TestCancelWhileAnotherRouteIsAwaited(t *testing.T) {
+	for name, tt := range map[string]struct {
+		adapter supplier.Adapter
+		want    entry
+	}{
+		"refused":  {&script{submitFn: refuse(supplier.Refused, fault.CapacityExhausted)}, entry{"a", task.Rejected, fault.CapacityExhausted, 0, false}},
+		"not sent": {&script{submitFn: refuse(supplier.NotSent, fault.CapacityExhausted)}, entry{"a", task.Rejected, fault.CapacityExhausted, 0, false}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, []routing.Route{route("image.generate", "a", task.USD, tt.adapter)}, func(w *world) {
+				id := w.create("refused-01", paint, 0).Task.ID
+				time.Sleep(500 * time.Millisecond)
+				w.expect(w.cancel(w.g, id), outcome{task.Canceled, "", 0, []entry{tt.want}})
+			})
+		})
+	}
+}
+
+// TestCancelBeforeTheSubmissionOwesNothing cancels a task between its intent and the submission.
+func TestCancelBeforeTheSubmissionOwesNothing(t *testing.T) {
+	s := &script{submitFn: painted(t)}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, []routing.Route{route("image.generate", "a", task.USD, s)})
+		w.engine = &tampered{Store: w.store, beginFunc: func(begin call) (task.Task, error) {
+			got, err := begin()
+			time.Sleep(time.Second)
+			return got, err
+		}}
+		w.start()
+		defer w.stop()
+		id := w.create("unsent-001", paint, 0).Task.ID
+		time.Sleep(500 * time.Millisecond)
+		w.expect(w.cancel(w.g, id), outcome{task.Canceled, "", 0, []entry{{"a", task.Rejected, "", 0, false}}})
+		w.expectSent(s)
+	})
+}
