@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"unitask/internal/fault"
@@ -97,11 +98,28 @@ func (w *work) noRoute(ctx context.Context, had turns, passed []task.Passed) err
 		return w.requeue(ctx, had.again, full)
 	default:
 		e := verdict(codes)
+		if e.Code == fault.InvalidRequest {
+			e = w.unhonoured()
+		}
 		if w.t.Scope.Mode == task.Live {
 			w.g.log.Warn("no route took a task", slog.String("task_id", w.t.ID), slog.String("code", string(e.Code)), slog.Any("routes", passed))
 		}
 		return w.fail(ctx, nil, e)
 	}
+}
+
+// unhonoured is the refusal of a request that no route can honour: it names the caller's fields, where they are known
+// before anything is sent, and never who can't honour them.
+func (w *work) unhonoured() *fault.Error {
+	fields := w.g.routes.Load().Unhonoured(routing.Want{Mode: w.t.Scope.Mode, Request: *w.request})
+	if len(fields) == 0 {
+		return verdict([]fault.Code{fault.InvalidRequest})
+	}
+	e := fault.New(fault.InvalidRequest, "no route can honour "+strings.Join(fields, ", "))
+	for _, f := range fields {
+		e = e.WithDetails(fault.Detail{Field: f, Message: "can't be honoured with this value"})
+	}
+	return e
 }
 
 // requeue gives the task back until a route may have room. Its public state stays: one that was
@@ -133,7 +151,7 @@ func verdict(codes []fault.Code) *fault.Error {
 	}
 	switch {
 	case only(fault.InvalidRequest):
-		return fault.New(fault.InvalidRequest, "no route can honour these parameters")
+		return fault.New(fault.InvalidRequest, "the input or a parameter was refused; change it before submitting again")
 	case only(fault.CapacityExhausted):
 		return fault.New(fault.CapacityExhausted, "every route is full").WithRetryAfter(retryCapacity)
 	case only(fault.ProviderTimeout):

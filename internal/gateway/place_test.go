@@ -3,9 +3,12 @@ package gateway_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"unitask/internal/account"
 	"unitask/internal/catalog"
@@ -181,6 +184,65 @@ func (w *world) other() gate.Caller {
 		w.t.Fatal(err)
 	}
 	return c
+}
+
+// TestUnhonouredFieldsAreNamed has routes that can't honour parts of a request, each others: the refusal has a row
+// for each field, in the caller's words, and names no supplier. It's the same for both modes of work.
+func TestUnhonouredFieldsAreNamed(t *testing.T) {
+	refusing := func(names ...string) supplier.Kind {
+		return supplier.Kind{Name: "zaphod", Refuses: func(r supplier.Request) string {
+			for _, name := range names {
+				if strings.Contains(string(r.Input)+string(r.Parameters), `"`+name+`":`) {
+					return "zaphod's format has no " + name
+				}
+			}
+			return ""
+		}}
+	}
+	row := func(field string) fault.Detail {
+		return fault.Detail{Field: field, Message: "can't be honoured with this value"}
+	}
+	for name, tt := range map[string]struct {
+		capability catalog.Name
+		body       string
+		kinds      []supplier.Kind
+		want       task.Failure
+	}{
+		"two parameters of one route": {
+			"text.chat", `{"capability":"text.chat","input":{"prompt":"x"},"parameters":{"stop":["a"],"temperature":0.5,"top_p":1}}`,
+			[]supplier.Kind{refusing("temperature", "stop")},
+			task.Failure{
+				Code: fault.InvalidRequest, Message: "no route can honour parameters.stop, parameters.temperature",
+				Details: []fault.Detail{row("parameters.stop"), row("parameters.temperature")},
+			},
+		},
+		"parts of the input and of two routes": {
+			"image.generate", `{"capability":"image.generate","input":{"prompt":"x","negative_prompt":"y"},"parameters":{"n":2}}`,
+			[]supplier.Kind{refusing("negative_prompt"), refusing("n", "negative_prompt")},
+			task.Failure{
+				Code: fault.InvalidRequest, Message: "no route can honour input.negative_prompt, parameters.n",
+				Details: []fault.Detail{row("input.negative_prompt"), row("parameters.n")},
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var routes []routing.Route
+			for i, k := range tt.kinds {
+				r := route(tt.capability, fmt.Sprint("zaphod-", i), 1, &script{})
+				r.Kind = k
+				routes = append(routes, r)
+			}
+			inWorld(t, routes, func(w *world) {
+				end := w.end(w.create("unhonoured", tt.body, 0).Task.ID)
+				if end.Failure == nil {
+					t.Fatalf("the task is %s", end.State)
+				}
+				if diff := cmp.Diff(tt.want, *end.Failure); diff != "" {
+					t.Errorf("(-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
 }
 
 // TestRequestsWaitForAProbe has the one route tripped: while a request tries it, others wait for what

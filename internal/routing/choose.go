@@ -88,6 +88,22 @@ func (t *Table) Choose(w Want, h *Health) ([]Choice, []task.Passed) {
 	return choices, passed
 }
 
+// mostAsked bounds the routes that are asked for the fields they can't honour.
+const mostAsked = 32
+
+// Unhonoured returns the fields of the request for which routes can't honour it, as its caller names them, sorted.
+func (t *Table) Unhonoured(w Want) []string {
+	routes := t.approved[tableKey{w.Mode, catalog.Name(w.Request.Capability)}]
+	var fields []string
+	for _, r := range routes[:min(len(routes), mostAsked)] {
+		req := w.Request
+		req.Model = r.Model
+		fields = append(fields, supplier.Unhonoured(r.Kind, r.Adapter, req)...)
+	}
+	slices.Sort(fields)
+	return slices.Compact(fields)
+}
+
 // consider takes a turn on the route, or says why there is none.
 func consider(r *Route, w Want, h *Health) (c Choice, reason string, code fault.Code) {
 	if slices.Contains(w.Tried, r.id) {

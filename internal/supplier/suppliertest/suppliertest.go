@@ -14,9 +14,12 @@
 package suppliertest
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -153,8 +156,22 @@ func testAbilities(t *testing.T, h Harness) {
 
 func testRefusal(t *testing.T, h Harness, r Refusal) {
 	a := newAdapter(t, h, nobody, fixedKey)
-	if why := supplier.Refuses(h.Kind, a, filled(r.Request)); (why != "") != r.Refused {
+	request := filled(r.Request)
+	if why := supplier.Refuses(h.Kind, a, request); (why != "") != r.Refused {
 		t.Errorf("refuses: got %q, want refused: %t", why, r.Refused)
+	}
+	bare := request
+	bare.Input, bare.Parameters = json.RawMessage(`{}`), json.RawMessage(`{}`)
+	fields, members := supplier.Unhonoured(h.Kind, a, request), r.Refused && supplier.Refuses(h.Kind, a, bare) == ""
+	if (len(fields) > 0) != members {
+		t.Errorf("for %v; refused for its members: %t", fields, members)
+	}
+	for _, field := range fields {
+		group, name, _ := strings.Cut(field, ".")
+		object := map[string]json.RawMessage{"input": request.Input, "parameters": request.Parameters}[group]
+		if !bytes.Contains(object, []byte(strconv.Quote(name)+":")) {
+			t.Errorf("%s isn't in the request", field)
+		}
 	}
 }
 
