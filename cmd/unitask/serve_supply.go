@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -208,7 +209,7 @@ func (s *supply) add(one config.Supplier, title string, routes map[catalog.Name]
 			s.routes = append(s.routes, routing.Route{
 				Capability: capability, Supplier: one.Name, Model: r.Model, Price: r.Price.Task(), Approved: r.Approved, Mode: task.Live,
 				Cap: r.MaxConcurrent, SupplierCap: one.MaxConcurrent, Kind: kind, Adapter: adapter, ResultHosts: hosts,
-				Rate: routing.Rate(r.PerMinute), SupplierRate: routing.Rate(one.PerMinute),
+				Rate: routing.Rate(r.PerMinute), SupplierRate: routing.Rate(one.PerMinute), Template: cmp.Or(r.Template, routing.DefaultTemplate),
 			})
 			if r.Approved && !slices.Contains(live, string(capability)) {
 				live = append(live, string(capability))

@@ -79,6 +79,7 @@ type Route struct {
 	Approved      bool   `yaml:"approved" default:"true" doc:"whether work may go there"`
 	MaxConcurrent int    `yaml:"max_concurrent" doc:"attempts in flight on this route; 0: no limit"`
 	PerMinute     Rate   `yaml:"per_minute"`
+	Template      int    `yaml:"template_tokens" doc:"tokens that the model's template adds to a request, at most; 0: 128"`
 }
 
 // Rate is what may begin in any minute on this node.

@@ -232,7 +232,7 @@ func (g *Gateway) newTask(
 	o.NewTask = store.NewTask{
 		ID: task.NewID(task.PrefixTask, g.now()), Scope: c.Scope(), KeyID: c.Key.ID, Capability: o.request.Capability,
 		Sync: entry.Mode == catalog.Sync, Input: req.Input, Parameters: req.Parameters, Deadline: entry.Deadline,
-		Price: price, Reserved: price.Cost(size),
+		Price: price, Reserved: price.Cost(routes.Bound(c.Key.Mode, req.Capability, size)),
 	}
 	o.Holds = g.gate.Holds(c, o.Reserved)
 	if len(req.Input) > inlineInput {

@@ -148,3 +148,33 @@ func TestAddressOfAResultIsTriedAgain(t *testing.T) {
 		}
 	})
 }
+
+// TestTemplateIsPaidFor has a model whose template makes 31 tokens of 8 characters, as Ollama measures them: all of them
+// are paid for, and what is beyond the route's setting isn't.
+func TestTemplateIsPaidFor(t *testing.T) {
+	const body = `{"capability":"text.chat","input":{"prompt":"8 chars."},"parameters":{"max_output_tokens":1}}`
+	for name, tt := range map[string]struct {
+		measured int64
+		want     task.Money
+	}{
+		"Ollama's":            {31, 32_000},
+		"as large as is said": {21 + routing.DefaultTemplate, (21 + routing.DefaultTemplate + 1) * 1000},
+		"larger":              {1000, (21 + routing.DefaultTemplate + 1) * 1000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			hi := "hi"
+			s := &script{submitFn: func(int, supplier.Request) (supplier.Outcome, error) {
+				return supplier.Outcome{Result: &supplier.Result{
+					Text: &hi, FinishReason: "length", Usage: supplier.Usage{InputTokens: tt.measured, OutputTokens: 1},
+				}}, nil
+			}}
+			r := route("text.chat", "a", task.USD, s)
+			r.Template = routing.DefaultTemplate
+			inWorld(t, []routing.Route{r}, func(w *world) {
+				if end := w.create("template-01", body, time.Minute).Task; end.Cost != tt.want {
+					t.Errorf("the task cost %s, want %s", end.Cost, tt.want)
+				}
+			})
+		})
+	}
+}

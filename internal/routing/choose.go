@@ -117,7 +117,8 @@ func consider(r *Route, w Want, h *Health) (c Choice, reason string, code fault.
 	if why := supplier.Refuses(r.Kind, r.Adapter, req); why != "" {
 		return c, "can't honour the request: " + why, fault.InvalidRequest
 	}
-	grant, probed, reason, code := h.take(r, w.Account, w.Size.InputTokens+w.Size.OutputTokens)
+	size := r.whole(w.Size)
+	grant, probed, reason, code := h.take(r, w.Account, size.InputTokens+size.OutputTokens)
 	if reason != "" {
 		return c, reason, code
 	}
@@ -142,7 +143,7 @@ type ranking []ranked
 func rank(routes []*Route, size task.Usage, in []ranked) ranking {
 	order := ranking(slices.Grow(in, len(routes)))
 	for i, r := range routes {
-		order = append(order, ranked{r.Price.Cost(size), i})
+		order = append(order, ranked{r.cost(size), i})
 	}
 	for i := len(order)/2 - 1; i >= 0; i-- {
 		order.sink(i)

@@ -39,7 +39,8 @@ type media struct {
 }
 
 // Estimate returns an upper bound of the work a request asks for: input bytes as tokens, the asked
-// or default output. Prices are compared by it and the reservation is made from it.
+// or default output. What a route's template adds is not in it: see Table.Bound. Prices are compared by it
+// and the reservation is made from it.
 func Estimate(name catalog.Name, mediaValues int, input, parameters json.RawMessage) task.Usage {
 	a := read(name, input, parameters)
 	size := task.Usage{InputTokens: int64(len(input)), OutputTokens: DefaultOutputTokens}

@@ -31,6 +31,7 @@ type Route struct {
 	Rate        Rate      // of this route
 	// SupplierRate is over all routes of the supplier.
 	SupplierRate Rate
+	Template     int // tokens that the model's template adds to a request, at most
 	Kind         supplier.Kind
 	Adapter      supplier.Adapter
 	ResultHosts  []string // hosts the result files may come from without the address guard
@@ -58,6 +59,20 @@ func (r Route) Caps() []task.Cap {
 	}
 	return caps
 }
+
+// DefaultTemplate is Route.Template by default. It is above what the templates of most models add: 31 tokens are
+// measured for 8 characters by Ollama, and others without a system text of their own add up to about 70. What
+// marks each message or text is less than the bytes of JSON around it, which an estimate counts.
+const DefaultTemplate = 128
+
+// whole is the size of a request at the route, with the tokens of its template.
+func (r *Route) whole(size task.Usage) task.Usage {
+	size.InputTokens += int64(r.Template)
+	return size
+}
+
+// cost is what the supplier is estimated to charge for a request.
+func (r *Route) cost(size task.Usage) task.Money { return r.Price.Cost(r.whole(size)) }
 
 // capped reports whether the route may be full.
 func (r *Route) capped() bool { return r.Cap > 0 || r.SupplierCap > 0 }
@@ -178,6 +193,18 @@ func (t *Table) Suppliers() []string {
 	return slices.Compact(names)
 }
 
+// Bound returns the size of a request at the approved route whose template is the largest: whichever does the work, no
+// more is measured.
+func (t *Table) Bound(mode task.Mode, name catalog.Name, size task.Usage) task.Usage {
+	most := size
+	for _, r := range t.approved[tableKey{mode, name}] {
+		if whole := r.whole(size); whole.InputTokens > most.InputTokens {
+			most = whole
+		}
+	}
+	return most
+}
+
 // ListPrice returns what a caller of the mode pays for work of the given size: the operator's price
 // for the capability, else that of the approved route which is cheapest for it. Test keys are free.
 func (t *Table) ListPrice(mode task.Mode, name catalog.Name, size task.Usage) task.Price {
@@ -187,7 +214,7 @@ func (t *Table) ListPrice(mode task.Mode, name catalog.Name, size task.Usage) ta
 	var best task.Price
 	var least task.Money
 	for i, r := range t.approved[tableKey{mode, name}] {
-		if cost := r.Price.Cost(size); i == 0 || cost < least {
+		if cost := r.cost(size); i == 0 || cost < least {
 			best, least = r.Price, cost
 		}
 	}

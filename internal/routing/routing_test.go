@@ -181,6 +181,26 @@ func TestCaps(t *testing.T) {
 	}
 }
 
+// TestTemplates has a cheap route whose model's template is large: what is reserved holds the largest template, and a
+// short request is cheaper elsewhere.
+func TestTemplates(t *testing.T) {
+	wordy, terse := tokens("wordy", 1, 1), tokens("terse", 2, 2)
+	wordy.Template, terse.Template = 400, 31
+	table := mustTable(t, wordy, terse)
+	for size, want := range map[int64]string{10: "terse", 10_000: "wordy"} {
+		choices, _ := table.Choose(routing.Want{
+			Mode: task.Live, Request: supplier.Request{Capability: "text.chat"}, Size: task.Usage{InputTokens: size},
+		}, nil)
+		if got := choices[0].Route.Supplier; got != want {
+			t.Errorf("%d tokens go to %s, want %s", size, got, want)
+		}
+		bound := table.Bound(task.Live, "text.chat", task.Usage{InputTokens: size, OutputTokens: 5})
+		if diff := cmp.Diff(task.Usage{InputTokens: size + 400, OutputTokens: 5}, bound); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+}
+
 func TestEstimate(t *testing.T) {
 	for _, tt := range []struct {
 		name              catalog.Name
