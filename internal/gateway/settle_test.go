@@ -178,3 +178,28 @@ func TestTemplateIsPaidFor(t *testing.T) {
 		})
 	}
 }
+
+// TestToolCallsNobodyAskedFor has a text end with the wish to call tools: the task fails at the supplier's cost, its
+// caller pays nothing, no other route has it, and a retry may end well.
+func TestToolCallsNobodyAskedFor(t *testing.T) {
+	said := "Let me look that up."
+	s, next := &script{}, &script{submitFn: answer("next")}
+	s.submitFn = func(n int, r supplier.Request) (supplier.Outcome, error) {
+		if n > 1 {
+			return text("hi"), nil
+		}
+		return supplier.Outcome{Result: &supplier.Result{
+			Text: &said, FinishReason: supplier.FinishToolCalls, Usage: supplier.Usage{InputTokens: 10, OutputTokens: 20},
+		}}, nil
+	}
+	inWorld(t, []routing.Route{route("text.chat", "a", task.USD, s), route("text.chat", "b", 2*task.USD, next)}, func(w *world) {
+		failed, worked := entry{"a", task.FailedAttempt, fault.ProviderUnavailable, 30_000, false}, entry{"a", task.OK, "", 30_000, false}
+		end := w.create("unasked-01", chat, time.Minute).Task
+		w.expect(end, outcome{task.Failed, fault.ProviderUnavailable, 0, []entry{failed}})
+		if end.Failure != nil && !end.Failure.Retryable {
+			t.Error("the caller may not try again")
+		}
+		w.expectSent(next)
+		w.expect(w.create("unasked-01", chat, time.Minute).Task, outcome{task.Succeeded, "", 30_000, []entry{failed, worked}})
+	})
+}

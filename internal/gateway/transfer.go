@@ -41,6 +41,9 @@ func (w *work) transfer(ctx context.Context, route routing.Route, r supplier.Res
 			return err
 		}
 	}
+	if r.FinishReason == supplier.FinishToolCalls {
+		return w.unasked(ctx, route, r)
+	}
 	out, kept, err := w.keep(ctx, route, r)
 	if err != nil {
 		return w.transferFailed(ctx, route, r, err)
@@ -82,6 +85,13 @@ func (w *work) keep(ctx context.Context, route routing.Route, r supplier.Result)
 	}
 	out, err := outputOf(r, kept, w.t.Capability)
 	return out, kept, err
+}
+
+// unasked ends a task whose model wants to call tools, which no request offers: it fails at the supplier's cost. No other
+// route has it, because its text may have been shown and its work was paid: the caller's retry decides.
+func (w *work) unasked(ctx context.Context, route routing.Route, r supplier.Result) error {
+	e := fault.New(fault.ProviderUnavailable, "the work called for tools instead of ending; try again with the same key")
+	return w.fail(ctx, w.paid(task.FailedAttempt, e.Code, route, r, w.measure(r, nil)), e.WithRetryAfter(retryUnavailable))
 }
 
 // transferFailed leaves a known job to another poll for a while, then ends the task. The supplier did

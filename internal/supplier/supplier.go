@@ -124,13 +124,17 @@ type Job struct {
 // Result is finished work in neutral form. Members that don't apply are zero.
 type Result struct {
 	Text         *string
-	FinishReason string // "stop", "length", "content_filter"; only with Text
+	FinishReason string // "stop", "length", "content_filter" or FinishToolCalls; only with Text
 	Segments     []Segment
 	Embeddings   [][]float32
 	Files        []File // images, videos or one audio, in the caller's order
 	Usage        Usage
 	Charged      *int64 // nano-USD the supplier says it charged, nil where it doesn't say
 }
+
+// FinishToolCalls is the finish reason of a text whose model wants to call tools. No request offers any, so the
+// result isn't what was asked for, whatever text it holds.
+const FinishToolCalls = "tool_calls"
 
 // Segment is one timed piece of a transcript.
 type Segment struct {

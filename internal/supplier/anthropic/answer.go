@@ -40,22 +40,31 @@ func (a *adapter) decodeChat(answer wire.Answer, asked int) (supplier.Outcome, e
 		return supplier.Outcome{}, refused(answer.Status)
 	}
 	var text strings.Builder
-	texts := 0
+	texts, reason := 0, body.StopReason
 	for _, b := range body.Content {
-		if b.Type == "text" {
+		switch {
+		case b.Type == "text":
 			text.WriteString(b.Text)
 			texts++
+		case b.calls():
+			reason = stopTool
 		}
 	}
-	if body.Content == nil || texts == 0 && body.StopReason == "" {
+	if body.Content == nil || texts == 0 && reason == "" {
 		return supplier.Outcome{}, wire.Unusable(answer.Status, errNoText)
 	}
 	var used usage
 	used.read(body.Usage)
-	return outcome(text.String(), body.StopReason, used, asked), nil
+	return outcome(text.String(), reason, used, asked), nil
 }
 
-const stopRefusal = "refusal"
+const (
+	stopRefusal = "refusal"
+	stopTool    = "tool_use"
+)
+
+// calls reports whether the block calls a tool, of ours or of the server's.
+func (b block) calls() bool { return strings.HasSuffix(b.Type, stopTool) }
 
 func refused(status int) *supplier.Error {
 	e := wire.Failure(supplier.Refused, fault.ContentPolicyViolation, errReview)
@@ -74,6 +83,8 @@ func finishReason(stopReason string) string {
 	switch stopReason {
 	case "max_tokens", "model_context_window_exceeded":
 		return "length"
+	case stopTool:
+		return supplier.FinishToolCalls
 	default:
 		return "stop"
 	}

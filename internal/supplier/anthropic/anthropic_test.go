@@ -35,6 +35,7 @@ func TestConformance(t *testing.T) { suppliertest.Run(t, harness(t)) }
 func harness(t *testing.T) suppliertest.Harness {
 	t.Helper()
 	return suppliertest.Harness{
+		ToolCalls: toolCalls(),
 		Kind:      anthropic.Kind(),
 		Abilities: suppliertest.Abilities{Stream: true, Probe: true},
 		Upstream: &suppliertest.Upstream{

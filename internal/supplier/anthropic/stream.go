@@ -14,6 +14,7 @@ type talk struct {
 	asked      int
 	stopReason string
 	ended      bool // by the format's end mark
+	calls      bool // a tool
 	used       usage
 }
 
@@ -49,6 +50,7 @@ func (t *talk) Event(status int, e wire.Event) (string, error) {
 	t.used.read(body.Usage)
 	switch body.Type {
 	case "content_block_start":
+		t.calls = t.calls || body.ContentBlock.calls()
 		return piece(body.ContentBlock, "text"), nil
 	case "content_block_delta":
 		return piece(body.Delta.block, "text_delta"), nil
@@ -72,9 +74,13 @@ func piece(b block, kind string) string {
 }
 
 // Complete takes the end mark for a stop reason, should one be missing.
-func (t *talk) Complete(empty bool) bool { return t.stopReason != "" || t.ended && !empty }
+func (t *talk) Complete(empty bool) bool { return t.stopReason != "" || t.ended && (!empty || t.calls) }
 
 // Outcome is the result of all pieces.
 func (t *talk) Outcome(text string) supplier.Outcome {
-	return outcome(text, t.stopReason, t.used, t.asked)
+	reason := t.stopReason
+	if t.calls {
+		reason = stopTool
+	}
+	return outcome(text, reason, t.used, t.asked)
 }

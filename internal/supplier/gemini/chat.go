@@ -74,7 +74,10 @@ func (a *adapter) decodeChat(answer wire.Answer, asked int) (supplier.Outcome, e
 	}
 	text, ok := body.text()
 	reason := body.Candidates[0].FinishReason
-	if !ok && reason != finishLength { // all of a short budget may go into thinking
+	if body.calls() {
+		reason = finishCalls
+	}
+	if !ok && reason != finishLength && reason != finishCalls { // all of a short budget may go into thinking
 		return supplier.Outcome{}, wire.Unusable(answer.Status, errNoContent)
 	}
 	return textOutcome(text, reason, body.UsageMetadata, asked), nil
@@ -82,13 +85,17 @@ func (a *adapter) decodeChat(answer wire.Answer, asked int) (supplier.Outcome, e
 
 const (
 	finishLength = "MAX_TOKENS"
+	finishCalls  = "UNEXPECTED_TOOL_CALL"
 	finishNone   = "FINISH_REASON_UNSPECIFIED" // what some servers write where the text goes on
 )
 
 func textOutcome(text, reason string, usage json.RawMessage, asked int) supplier.Outcome {
 	neutral := "stop"
-	if reason == finishLength {
+	switch reason {
+	case finishLength:
 		neutral = "length"
+	case finishCalls:
+		neutral = supplier.FinishToolCalls
 	}
 	return supplier.Outcome{Result: &supplier.Result{
 		Text: &text, FinishReason: neutral, Usage: tokens(usage, asked, len(text)),
@@ -113,6 +120,7 @@ type talk struct {
 	adapter *adapter
 	asked   int
 	finish  string
+	calls   bool // a tool
 	usage   json.RawMessage
 }
 
@@ -136,6 +144,7 @@ func (t *talk) Event(status int, e wire.Event) (string, error) {
 	if reason := body.Candidates[0].FinishReason; reason != "" && reason != finishNone && t.finish == "" {
 		t.finish = reason
 	}
+	t.calls = t.calls || body.calls()
 	text, _ := body.text()
 	return text, nil
 }
@@ -145,5 +154,9 @@ func (t *talk) Complete(bool) bool { return t.finish != "" }
 
 // Outcome is the result of all pieces.
 func (t *talk) Outcome(text string) supplier.Outcome {
-	return textOutcome(text, t.finish, t.usage, t.asked)
+	reason := t.finish
+	if t.calls {
+		reason = finishCalls
+	}
+	return textOutcome(text, reason, t.usage, t.asked)
 }

@@ -92,6 +92,7 @@ func harness(t *testing.T) suppliertest.Harness {
 	t.Helper()
 	fox := picture(t, "png")
 	return suppliertest.Harness{
+		ToolCalls: toolCalls(),
 		Kind:      gemini.Kind(),
 		Abilities: suppliertest.Abilities{Poll: true, Stream: true, Probe: true},
 		Upstream: &suppliertest.Upstream{

@@ -3,6 +3,7 @@ package gemini
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	"unitask/internal/fault"
@@ -45,6 +46,8 @@ type part struct {
 	Text       string `json:"text,omitzero"`
 	Thought    bool   `json:"thought,omitzero"`
 	InlineData *blob  `json:"inlineData,omitempty"`
+	// Call is that of a function, in answers alone.
+	Call json.RawMessage `json:"functionCall,omitempty"`
 }
 
 type blob struct {
@@ -126,6 +129,8 @@ func (b generateAnswer) failure() *supplier.Error {
 	switch reason := b.Candidates[0].FinishReason; reason {
 	case "", "STOP", finishLength, finishNone:
 		return nil
+	case "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS":
+		return nil // see calls
 	case "SAFETY", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "RECITATION":
 		return wire.Failure(supplier.Refused, fault.ContentPolicyViolation, errReview)
 	case "NO_IMAGE":
@@ -138,10 +143,18 @@ func (b generateAnswer) failure() *supplier.Error {
 	}
 }
 
+// calls reports whether the first candidate calls a tool, or meant to.
+func (b generateAnswer) calls() bool {
+	if strings.HasSuffix(b.Candidates[0].FinishReason, "_CALL") || strings.HasSuffix(b.Candidates[0].FinishReason, "_CALLS") {
+		return true
+	}
+	return slices.ContainsFunc(b.Candidates[0].Content.Parts, func(p part) bool { return len(p.Call) > 0 })
+}
+
 // text returns the first candidate's text, without thoughts; ok says that it has one.
 func (b generateAnswer) text() (text string, ok bool) {
 	for _, p := range b.Candidates[0].Content.Parts {
-		if !p.Thought && p.InlineData == nil {
+		if !p.Thought && p.InlineData == nil && len(p.Call) == 0 {
 			text, ok = text+p.Text, true
 		}
 	}

@@ -3,6 +3,7 @@ package openai
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	"unitask/internal/fault"
@@ -30,8 +31,8 @@ func (a *adapter) decodeChat(answer wire.Answer, asked int) (supplier.Outcome, e
 	if e := c.failure(answer.Status, c.Message); e != nil {
 		return supplier.Outcome{}, e
 	}
-	reason := c.reason()
-	if !c.Message.Content.Present && reason != "length" { // all of a short budget may go into thinking
+	reason := c.reason(c.Message.calls())
+	if !c.Message.Content.Present && reason == "stop" { // all of a short budget may go into thinking
 		return supplier.Outcome{}, wire.Unusable(answer.Status, errNoText)
 	}
 	return a.textOutcome(c.Message.Content.Value, reason, body.Usage, asked), nil
@@ -57,10 +58,13 @@ func (c choice) failure(status int, p piece) *supplier.Error {
 
 func (c choice) finish() string { return strings.ToLower(c.FinishReason) }
 
-// reason returns the neutral finish reason; whatever ends a text without cutting it is "stop".
-func (c choice) reason() string {
-	switch c.finish() {
-	case "length", "max_tokens", "max_output_tokens", "model_length":
+// reason returns the neutral finish reason of a text beside which tools were called or not; whatever ends a text
+// without cutting it is "stop".
+func (c choice) reason(calls bool) string {
+	switch reason := c.finish(); {
+	case calls, reason == "tool_calls", reason == "function_call":
+		return supplier.FinishToolCalls
+	case slices.Contains([]string{"length", "max_tokens", "max_output_tokens", "model_length"}, reason):
 		return "length"
 	default:
 		return "stop"

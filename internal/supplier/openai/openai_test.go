@@ -37,6 +37,7 @@ func TestConformance(t *testing.T) { suppliertest.Run(t, harness(t)) }
 func harness(t *testing.T) suppliertest.Harness {
 	t.Helper()
 	return suppliertest.Harness{
+		ToolCalls: toolCalls(),
 		Kind:      openai.Kind(),
 		Abilities: suppliertest.Abilities{Stream: true, Probe: true},
 		Upstream:  &suppliertest.Upstream{Probe: suppliertest.JSON(200, `{"object":"list","data":[]}`)},

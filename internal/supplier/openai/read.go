@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"bytes"
 	"encoding/json"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -23,8 +24,20 @@ type choice struct {
 }
 
 type piece struct {
-	Content text   `json:"content"`
-	Refusal string `json:"refusal"`
+	Content   text            `json:"content"`
+	Refusal   string          `json:"refusal"`
+	ToolCalls json.RawMessage `json:"tool_calls"`
+	Function  json.RawMessage `json:"function_call"` // the form before
+}
+
+// calls reports whether the piece calls a tool or a part of it does.
+func (p piece) calls() bool {
+	for _, raw := range []json.RawMessage{p.ToolCalls, p.Function} {
+		if s := string(bytes.TrimSpace(raw)); s != "" && s != "null" && s != "[]" && s != "{}" {
+			return true
+		}
+	}
+	return false
 }
 
 // text is a message's content: a string, a list of parts, or null.
@@ -91,12 +104,16 @@ func scanChoices(in *jsonread.Reader) []choice {
 }
 
 func scanPiece(in *jsonread.Reader) (p piece) {
-	for m := in.Among("content", "refusal"); m.Next(); {
+	for m := in.Among("content", "refusal", "tool_calls", "function_call"); m.Next(); {
 		switch m.Name {
 		case "content":
 			p.Content = scanText(in)
 		case "refusal":
 			p.Refusal = scanText(in).Value
+		case "tool_calls":
+			p.ToolCalls = in.Value()
+		case "function_call":
+			p.Function = in.Value()
 		}
 	}
 	return p

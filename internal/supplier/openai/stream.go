@@ -30,6 +30,7 @@ type talk struct {
 	last     choice // the one that gave the finish reason
 	finished bool
 	ended    bool // by the format's end mark
+	calls    bool // a tool
 	usage    json.RawMessage
 }
 
@@ -60,6 +61,7 @@ func (t *talk) Event(status int, e wire.Event) (string, error) {
 	if e := c.failure(status, c.Delta); e != nil {
 		return "", e
 	}
+	t.calls = t.calls || c.Delta.calls()
 	if c.finish() != "" && !t.finished {
 		t.last, t.finished = c, true
 	}
@@ -67,9 +69,9 @@ func (t *talk) Event(status int, e wire.Event) (string, error) {
 }
 
 // Complete takes the end mark for a finish reason, which some servers don't give.
-func (t *talk) Complete(empty bool) bool { return t.finished || t.ended && !empty }
+func (t *talk) Complete(empty bool) bool { return t.finished || t.ended && (!empty || t.calls) }
 
 // Outcome is the result of all pieces.
 func (t *talk) Outcome(text string) supplier.Outcome {
-	return t.adapter.textOutcome(text, t.last.reason(), t.usage, t.asked)
+	return t.adapter.textOutcome(text, t.last.reason(t.calls), t.usage, t.asked)
 }

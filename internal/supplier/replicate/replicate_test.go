@@ -63,6 +63,7 @@ func harness(t *testing.T) suppliertest.Harness {
 		return res
 	}
 	return suppliertest.Harness{
+		Toolless:  true,
 		Kind:      replicate.Kind(),
 		Config:    supplier.Config{Models: []string{"testdata/models.yaml"}},
 		Abilities: suppliertest.Abilities{Poll: true, Cancel: true, Probe: true},

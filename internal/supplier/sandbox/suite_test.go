@@ -47,7 +47,7 @@ func TestSuite(t *testing.T) {
 		t.Run(class, func(t *testing.T) {
 			suppliertest.Run(t, suppliertest.Harness{
 				Kind: sandbox.Kind(), Config: supplier.Config{Options: map[string]string{"class": class}},
-				Abilities: abilities, Cases: cases, Faults: faults,
+				Abilities: abilities, Cases: cases, Faults: faults, Toolless: true,
 			})
 		})
 	}

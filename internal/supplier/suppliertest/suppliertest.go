@@ -32,10 +32,12 @@ type Harness struct {
 	Kind      supplier.Kind
 	Config    supplier.Config // beyond the address, key and timeout, which the suite sets
 	Abilities Abilities
-	Cases     []Case    // at least one for each capability of Kind
-	Faults    []Fault   // the kind's own rows of the error table
-	Refusals  []Refusal // what Kind.Refuses and the adapter must say
-	Upstream  *Upstream // nil: the adapter speaks no HTTP
+	Cases     []Case     // at least one for each capability of Kind
+	Faults    []Fault    // the kind's own rows of the error table
+	Refusals  []Refusal  // what Kind.Refuses and the adapter must say
+	ToolCalls []ToolCall // answers that call tools; at least one for a kind that chats, unless it is Toolless
+	Toolless  bool       // the answers of its chats can't call tools
+	Upstream  *Upstream  // nil: the adapter speaks no HTTP
 }
 
 // Abilities are the optional interfaces that the adapter implements; the suite holds it to exactly
@@ -94,6 +96,7 @@ const nobody = "http://127.0.0.1:1"
 func Run(t *testing.T, h Harness) {
 	t.Run("kind", func(t *testing.T) { testKind(t, h) })
 	t.Run("abilities", func(t *testing.T) { testAbilities(t, h) })
+	t.Run("tool calls", func(t *testing.T) { testToolCalls(t, h) })
 	for _, r := range h.Refusals {
 		t.Run("refuses/"+r.Name, func(t *testing.T) { testRefusal(t, h, r) })
 	}

@@ -170,7 +170,7 @@ func (s state) result(t answered, status int) (supplier.Outcome, error) {
 // finish returns why a text ended, in the words of the contract.
 func finish(reason string) string {
 	switch reason {
-	case "length", "content_filter":
+	case "length", "content_filter", supplier.FinishToolCalls:
 		return reason
 	default:
 		return "stop"

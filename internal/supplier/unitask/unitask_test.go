@@ -33,7 +33,8 @@ func taskOf(state, rest string) string {
 const (
 	chatDone = `,"output":{"text":"Hello.","finish_reason":"length"},"error":null,
 		"usage":{"input_tokens":9,"output_tokens":2,"cost":{"currency":"USD","amount":"0.000013"}}`
-	fileDone = `"url":"https://gateway.example/artifacts/art_1?s=1","content_type":"image/png","bytes":3,"width":8,"height":4,
+	toolsDone = `,"output":{"text":"Hm.","finish_reason":"tool_calls"},"error":null,"usage":{"input_tokens":9,"output_tokens":2}`
+	fileDone  = `"url":"https://gateway.example/artifacts/art_1?s=1","content_type":"image/png","bytes":3,"width":8,"height":4,
 		"duration_seconds":null}`
 )
 
@@ -76,6 +77,10 @@ func TestConformance(t *testing.T) {
 		Upstream:  &suppliertest.Upstream{Probe: suppliertest.JSON(200, `{"data":[]}`)},
 		Cases:     cases(),
 		Faults:    faults(),
+		ToolCalls: []suppliertest.ToolCall{{
+			Answer: suppliertest.JSON(200, taskOf("succeeded", toolsDone)), Text: "Hm.",
+			Stream: events("delta", `{"text":"Hm."}`, "task", taskOf("succeeded", toolsDone)),
+		}},
 	})
 }
 
