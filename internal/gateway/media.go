@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,6 +22,8 @@ import (
 type Fetcher interface {
 	// Fetch opens the address; the caller closes the body.
 	Fetch(ctx context.Context, r artifact.FetchRequest) (*artifact.Fetched, error)
+	// RefusesURL returns what is wrong with a caller's address that can be told without looking it up; "" for nothing.
+	RefusesURL(address string) string
 }
 
 // inputMargin is how long a kept input outlives the task's deadline, should its deletion be missed.
@@ -30,9 +31,10 @@ const inputMargin = time.Hour
 
 // media is one media value of an input, as the catalog's schema lets it through.
 type media struct {
-	URL      string `json:"url"`
-	Data     string `json:"data"`
-	Artifact string `json:"artifact"`
+	URL         string `json:"url"`
+	Data        string `json:"data"`
+	ContentType string `json:"content_type"` // of Data, as its sender claims
+	Artifact    string `json:"artifact"`
 }
 
 // owner names whose an artifact is: the account in one mode.
@@ -69,15 +71,22 @@ func (g *Gateway) checkOne(ctx context.Context, s task.Scope, kind, field string
 		}
 		return suits(kind, field+".artifact", meta.ContentType)
 	case m.URL != "":
-		if u, err := url.Parse(m.URL); err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-			return fault.Invalid(field+".url", "is not an http or https address")
+		if problem := g.fetcher.RefusesURL(m.URL); problem != "" {
+			return fault.Invalid(field+".url", problem)
 		}
 	default:
 		raw, err := artifact.DecodeInline(field+".data", m.Data, g.limits.Load().InlineMedia)
-		if err != nil || kind == "file" {
+		if err != nil {
 			return err
 		}
-		return suits(kind, field+".data", artifact.Sniff(raw))
+		if kind != "file" {
+			if err := suits(kind, field+".data", artifact.Sniff(raw)); err != nil {
+				return err
+			}
+		}
+		if proved := artifact.Contradicts(m.ContentType, raw); proved != "" {
+			return fault.Invalid(field+".content_type", "contradicts the bytes, which are "+proved)
+		}
 	}
 	return nil
 }

@@ -166,6 +166,8 @@ func (f *fetcher) Fetch(ctx context.Context, _ artifact.FetchRequest) (*artifact
 	return &artifact.Fetched{ReadCloser: io.NopCloser(bytes.NewReader(f.data))}, nil
 }
 
+func (f *fetcher) RefusesURL(string) string { return "" }
+
 func (f *fetcher) fetched() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -32,6 +32,8 @@ func (noFetch) Fetch(context.Context, artifact.FetchRequest) (*artifact.Fetched,
 	return nil, errors.New("nothing is fetched here")
 }
 
+func (noFetch) RefusesURL(string) string { return "" }
+
 // world is a gateway over an in-memory store with scripted suppliers.
 // What a test sets, it sets before start.
 type world struct {

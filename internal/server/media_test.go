@@ -63,8 +63,18 @@ func TestMediaAreGuarded(t *testing.T) {
 		{"markup at an address", edited(at("/page.png")), w.test, 202, "input.images.0"},
 		{"a redirect to this machine", edited(at("/away.png")), w.test, 202, "input.images.0.url"},
 		{"nothing at an address", edited(at("/gone.png")), w.test, 202, "input.images.0.url"},
-		{"this machine", edited(`{"url":"http://127.0.0.1:1/a.png"}`), w.test, 202, "input.images.0.url"},
-		{"the clouds' metadata", edited(`{"url":"http://169.254.169.254/latest"}`), w.test, 202, "input.images.0.url"},
+		{"another type than the bytes'", edited(inline("image/jpeg", "\x89PNG\r\n\x1a\n")), w.test, 400, "input.images.0.content_type"},
+		{"a picture as a PDF", portrait("a", agreed(inline("application/pdf", "\x89PNG\r\n\x1a\n"))), w.test, 400, "input.authorization.evidence.0.content_type"},
+		{"a sound of another type", `{"capability":"audio.transcribe","input":{"audio":` + inline("audio/wav", "ID3\x04 sound") + `}}`, w.test, 400, "input.audio.content_type"},
+		{"this machine", edited(`{"url":"http://127.0.0.1:1/a.png"}`), w.test, 400, "input.images.0.url"},
+		{"this machine by name", edited(`{"url":"http://localhost/a.png"}`), w.test, 400, "input.images.0.url"},
+		{"this machine as a number", edited(`{"url":"http://2130706433/a.png"}`), w.test, 400, "input.images.0.url"},
+		{"this machine, mapped", edited(`{"url":"http://[::ffff:127.0.0.1]/a.png"}`), w.test, 400, "input.images.0.url"},
+		{"a private address", edited(`{"url":"https://10.0.0.1/a.png"}`), w.test, 400, "input.images.0.url"},
+		{"a link-local address", edited(`{"url":"http://[fe80::1]/a.png"}`), w.test, 400, "input.images.0.url"},
+		{"the clouds' metadata", edited(`{"url":"http://169.254.169.254/latest"}`), w.test, 400, "input.images.0.url"},
+		{"a user in an address", edited(`{"url":"https://me:secret@example.com/a.png"}`), w.test, 400, "input.images.0.url"},
+		{"a port of no web server", edited(`{"url":"http://8.8.8.8:22/a.png"}`), w.test, 400, "input.images.0.url"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := w.post(fmt.Sprintf("guarded media %d", i), tt.body, by(tt.key))

@@ -187,3 +187,6 @@ func (u *upstream) Fetch(_ context.Context, r artifact.FetchRequest) (*artifact.
 	}
 	return &artifact.Fetched{ReadCloser: body}, nil
 }
+
+// RefusesURL implements gateway.Fetcher.
+func (u *upstream) RefusesURL(string) string { return "" }
