@@ -70,6 +70,7 @@ type Capability struct {
 	MediaKinds       map[string]string          // of each pattern of MediaInputs: "image", "audio" or "file"
 	ChoiceInputs     []string                   // JSON-pointer patterns of input members whose values are listed
 	OutputMedia      []string                   // what its result files are: "image", "video", "audio"; nil where the output schema names none
+	NoFinishReason   bool                       // the output schema has no finish_reason and takes no other member
 	Deadline         time.Duration              // of a task, from acceptance
 	Defaults         map[string]json.RawMessage // of parameters, from their schema
 	Filled           json.RawMessage            // what FillDefaults makes of none

@@ -73,6 +73,11 @@ func (d declaration) finish(e *entry) error {
 	if e.OutputMedia, err = outputMedia(e.OutputSchema); err != nil {
 		return d.wrap(d.Output.line, err)
 	}
+	if output, ok := e.output.doc.(map[string]any); ok && output["additionalProperties"] == false {
+		properties, _ := output["properties"].(map[string]any)
+		_, has := properties["finish_reason"]
+		e.NoFinishReason = !has
+	}
 	e.Defaults = map[string]json.RawMessage{}
 	for _, f := range fields {
 		if f.Group == GroupParameters && len(f.Default) > 0 {

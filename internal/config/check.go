@@ -45,6 +45,7 @@ func (r *report) check(c *Config, kinds map[string][]string, moderators []string
 	for _, name := range slices.Sorted(maps.Keys(c.Routes)) {
 		r.known(join("routes", string(name)), name, directory)
 		r.checkRoutes(name, c.Routes[name], suppliers, kinds)
+		r.checkOutput(name, directory)
 	}
 	r.checkPolicy(c, moderators, directory)
 }
@@ -133,6 +134,17 @@ func (r *report) checkSuppliers(suppliers []Supplier, kinds map[string][]string)
 		r.checkHosts(path+".result_hosts", s.ResultHosts)
 	}
 	return byName
+}
+
+// checkOutput refuses routes of a capability whose output no supplier's result can be: each task would be paid and fail.
+func (r *report) checkOutput(name catalog.Name, directory *catalog.Catalog) {
+	if directory == nil {
+		return
+	}
+	entry, ok := directory.Get(name)
+	if problem := entry.Unfillable(); ok && problem != "" {
+		r.add(join("routes", string(name)), "can't fill the capability's output: its schema "+problem, "")
+	}
 }
 
 func (r *report) checkRoutes(name catalog.Name, routes []Route, suppliers map[string]Supplier, kinds map[string][]string) {

@@ -352,6 +352,51 @@ func TestOverlay(t *testing.T) {
 	}
 }
 
+// TestUnfillableOutput has routes of capabilities whose output no supplier can make, which the check names.
+func TestUnfillableOutput(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "unitask.yaml")
+	capability := func(name, output string) string {
+		return `
+  - name: ` + name + `
+    title: A
+    description: B.
+    modality: text
+    mode: sync
+    deadline: 5m
+    input: {type: object, properties: {prompt: {type: string}}}
+    parameters: {type: object}
+    output: ` + output + `
+    example: {capability: ` + name + `, input: {prompt: hello}}`
+	}
+	const data = "{type: object, additionalProperties: false, required: [data], properties: {data: {type: string}}}"
+	for name, text := range map[string]string{
+		"more.yaml": "capabilities:" + capability("text.chat", data) + capability("text.extract", data) +
+			capability("text.rewrite", "{type: object, required: [text], properties: {text: {type: string}}}"),
+		"unitask.yaml": `catalog: [more.yaml]
+suppliers: [{name: maps, kind: mapped, base_url: http://x}]
+routes:
+  text.chat: [{supplier: maps, model: m, price: {unit: mtok, input: 1, output: 1}}]
+  text.extract: [{supplier: maps, model: m, price: {unit: mtok, input: 1, output: 1}}]
+  text.rewrite: [{supplier: maps, model: m, price: {unit: mtok, input: 1, output: 1}}]
+`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, _, err := config.Load(config.Sources{File: file, Kinds: map[string][]string{"mapped": nil}})
+	problems, _ := errors.AsType[config.Errors](err)
+	var got []string
+	for _, p := range problems {
+		got = append(got, p.Setting+" "+p.Message)
+	}
+	const message = " can't fill the capability's output: its schema asks for data, which no result fills"
+	if diff := cmp.Diff([]string{"routes.text.chat" + message, "routes.text.extract" + message}, got); diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
 func TestBuiltins(t *testing.T) {
 	routes := 0
 	for _, b := range config.Builtins() {

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"slices"
@@ -33,9 +32,8 @@ const (
 )
 
 // transfer keeps the result's bytes and ends the task: attempt, move and settlement in one commit.
-// A result alone says that the route works: a supplier may accept every job and do none.
+// A result that fits is all that says that the route works: a supplier may accept every job and do none.
 func (w *work) transfer(ctx context.Context, route routing.Route, r supplier.Result) error {
-	w.g.health.Worked(route.ID(), w.t.Scope.Account)
 	if !w.t.Sync && w.t.State == task.Running {
 		if err := w.advance(ctx, store.Step{Moves: []task.Transition{task.Transfer()}}); err != nil {
 			return err
@@ -45,6 +43,10 @@ func (w *work) transfer(ctx context.Context, route routing.Route, r supplier.Res
 		return w.unasked(ctx, route, r)
 	}
 	out, kept, err := w.keep(ctx, route, r)
+	if errors.Is(err, errUnfit) {
+		return w.unfit(ctx, route, r, kept, err)
+	}
+	w.g.health.Worked(route.ID(), w.t.Scope.Account)
 	if err != nil {
 		return w.transferFailed(ctx, route, r, err)
 	}
@@ -61,7 +63,7 @@ func (w *work) transfer(ctx context.Context, route routing.Route, r supplier.Res
 // The node's end cuts it short.
 func (w *work) keep(ctx context.Context, route routing.Route, r supplier.Result) (task.Output, []task.Artifact, error) {
 	if len(r.Files) == 0 {
-		out, err := outputOf(r, nil, w.t.Capability)
+		out, err := w.outputOf(r, nil)
 		return out, nil, err
 	}
 	limit := max(time.Until(w.ends), keepTime)
@@ -83,7 +85,7 @@ func (w *work) keep(ctx context.Context, route routing.Route, r supplier.Result)
 	if err != nil {
 		return task.Output{}, nil, err
 	}
-	out, err := outputOf(r, kept, w.t.Capability)
+	out, err := w.outputOf(r, kept)
 	return out, kept, err
 }
 
@@ -224,31 +226,6 @@ func (w *work) openFile(ctx context.Context, route routing.Route, f supplier.Fil
 	default:
 		return io.NopCloser(bytes.NewReader(f.Data)), nil
 	}
-}
-
-// outputOf arranges a result as the task's output: files go where their type belongs.
-func outputOf(r supplier.Result, kept []task.Artifact, capability string) (task.Output, error) {
-	out := task.Output{Text: r.Text, FinishReason: r.FinishReason, Embeddings: r.Embeddings}
-	for _, s := range r.Segments {
-		out.Segments = append(out.Segments, task.Segment(s))
-	}
-	for _, a := range kept {
-		family, _, _ := strings.Cut(a.ContentType, "/")
-		switch {
-		case family == "image":
-			out.Images = append(out.Images, a)
-		case family == "video":
-			out.Videos = append(out.Videos, a)
-		case family == "audio" && out.Audio == nil:
-			out.Audio = &a
-		default:
-			return out, fmt.Errorf("gateway: a result of %s is of an unexpected type", capability)
-		}
-	}
-	if out.Text == nil && len(out.Embeddings) == 0 && len(kept) == 0 {
-		return out, fmt.Errorf("gateway: a result of %s is empty", capability)
-	}
-	return out, nil
 }
 
 // measure returns the work done: what the supplier reports, completed from what can be counted here:

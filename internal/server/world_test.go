@@ -76,6 +76,8 @@ type options struct {
 	logger *slog.Logger
 	// fetchable is hosts of this machine that may be fetched from.
 	fetchable []string
+	// overlays change the directory.
+	overlays []string
 }
 
 func newWorld(t testing.TB, o options) *world {
@@ -87,7 +89,11 @@ func newWorld(t testing.TB, o options) *world {
 	files := rig.Must(artifact.NewFolder(artifact.FolderConfig{Dir: t.TempDir()}))(t)
 	table := rig.Must(routing.NewTable(routes(t), nil))(t)
 	fetcher := rig.Must(artifact.NewFetcher(artifact.FetcherConfig{Allow: o.fetchable}))(t)
-	directory := rig.Must(catalog.Default())(t)
+	var overlays [][]byte
+	for _, text := range o.overlays {
+		overlays = append(overlays, []byte(text))
+	}
+	directory := rig.Must(catalog.Load(overlays...))(t)
 	w := &world{t: t, db: o.engine, log: &rig.Log{}}
 	log := cmp.Or(o.logger, slog.New(slog.NewJSONHandler(w.log, nil)))
 	o.gateway.Grace = time.Second

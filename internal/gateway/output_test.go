@@ -1,0 +1,97 @@
+package gateway_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"unitask/internal/catalog"
+	"unitask/internal/fault"
+	"unitask/internal/routing"
+	"unitask/internal/supplier"
+	"unitask/internal/task"
+)
+
+// results answers with the same result each time.
+func results(r supplier.Result) *script {
+	return &script{submitFn: func(int, supplier.Request) (supplier.Outcome, error) { return supplier.Outcome{Result: &r}, nil }}
+}
+
+const (
+	vectors = `{"capability":"text.embed","input":{"texts":["a"]}}`
+	listen  = `{"capability":"audio.transcribe","input":{"audio":{"content_type":"audio/mpeg","data":"SUQzBAAAAAAAAAAA"}}}`
+)
+
+// TestUnfitResult has a supplier answer with what isn't the capability's output: it is owed for its work, the next
+// route does the task, and without one the task fails at no cost to its caller.
+func TestUnfitResult(t *testing.T) {
+	usage := supplier.Usage{InputTokens: 1_000_000}
+	for name, tt := range map[string]struct {
+		body   string
+		result supplier.Result
+	}{
+		"a text without its reason":  {chat, supplier.Result{Text: new("a"), Usage: usage}},
+		"a reason of its own":        {chat, supplier.Result{Text: new("a"), FinishReason: "tired", Usage: usage}},
+		"vectors for a text":         {chat, supplier.Result{Embeddings: [][]float32{{1}}, Usage: usage}},
+		"a picture for a text":       {chat, supplier.Result{Files: picture(t).Result.Files, Usage: usage}},
+		"nothing":                    {chat, supplier.Result{Usage: usage}},
+		"a text for a vector":        {vectors, supplier.Result{Text: new("a"), FinishReason: "stop", Usage: usage}},
+		"an empty vector":            {vectors, supplier.Result{Embeddings: [][]float32{{}}, Usage: usage}},
+		"what isn't a number":        {vectors, supplier.Result{Embeddings: [][]float32{{float32(math.NaN())}}, Usage: usage}},
+		"a segment before the start": {listen, supplier.Result{Text: new("a"), FinishReason: "stop", Segments: []supplier.Segment{{Start: -1}}, Usage: usage}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bad, good := results(tt.result), results(supplier.Result{Text: new("a"), FinishReason: "stop"})
+			capability := catalog.TextChat
+			switch tt.body {
+			case vectors:
+				capability, good = catalog.TextEmbed, results(supplier.Result{Embeddings: [][]float32{{1}}})
+			case listen:
+				capability = catalog.AudioTranscribe
+			}
+			owed := entry{"a", task.FailedAttempt, fault.ProviderUnavailable, task.USD, false}
+			cheap, dear := route("text.chat", "a", task.USD, bad), route("text.chat", "b", 2*task.USD, good)
+			cheap.Capability, dear.Capability = capability, capability
+			inWorld(t, []routing.Route{cheap}, func(w *world) {
+				got := w.end(w.create("unfit-alone", tt.body, time.Minute).Task.ID)
+				w.expect(got, outcome{task.Failed, fault.ProviderUnavailable, 0, []entry{owed}})
+				if got.Failure == nil || !got.Failure.Retryable {
+					t.Error("the failure isn't retryable")
+				}
+			})
+			inWorld(t, []routing.Route{cheap, dear}, func(w *world) {
+				got := w.end(w.create("unfit-first", tt.body, time.Minute).Task.ID)
+				w.expect(got, outcome{task.Succeeded, "", 0, []entry{owed, {"b", task.OK, "", 0, false}}})
+			})
+		})
+	}
+}
+
+// TestUnfitStream has a text that was told turn out not to fit: no other route may tell another one.
+func TestUnfitStream(t *testing.T) {
+	bad := speak("a", "b")
+	bad.endFn = func() (supplier.Outcome, error) {
+		return supplier.Outcome{Result: &supplier.Result{Text: new("ab"), FinishReason: "tired", Usage: supplier.Usage{InputTokens: 1_000_000}}}, nil
+	}
+	good := speak("c")
+	inWorld(t, []routing.Route{route("text.chat", "a", task.USD, bad), route("text.chat", "b", 2*task.USD, good)}, func(w *world) {
+		a := w.open("unfit-told", chat)
+		got := hear(w.t, a.Stream).Last
+		w.expect(got, outcome{task.Failed, fault.ProviderUnavailable, 0, []entry{{"a", task.FailedAttempt, fault.ProviderUnavailable, task.USD, false}}})
+		w.expectSent(good.script)
+	})
+}
+
+// TestUnfitRouteRests has a route whose results never fit: after five of them it is left alone.
+func TestUnfitRouteRests(t *testing.T) {
+	bad := results(supplier.Result{Text: new("a"), FinishReason: "tired"})
+	inWorld(t, []routing.Route{route("text.chat", "a", task.USD, bad)}, func(w *world) {
+		for i := range 8 {
+			w.end(w.create(fmt.Sprintf("unfit-again-%d", i), chat, time.Minute).Task.ID)
+		}
+		if n := len(bad.keys()); n != 5 {
+			t.Errorf("%d submissions, want 5", n)
+		}
+	})
+}
