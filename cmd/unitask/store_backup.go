@@ -25,6 +25,7 @@ import (
 
 type storeBackupOptions struct {
 	operatorFlags
+	sealFlags
 	file   string
 	gzip   bool
 	force  bool
@@ -38,7 +39,10 @@ func newStoreBackupCmd(t *terminal) *cobra.Command {
 		Short: "Write everything of a data folder into one archive, while the server runs or not",
 		Long: `Write everything of a data folder into one archive: a tar, packed by gzip where the name ends in
 .gz or .tgz. "-" writes to stdout. The server may run meanwhile. The archive holds the tasks, the keys'
-hashes and the service's own secrets: keep it as safe as the folder.`,
+hashes and the service's own secrets: keep it as safe as the folder.
+
+It is sealed with a key, which the first backup makes: backup.key in the data folder. A restore needs that
+key to tell whether the archive was changed, so keep a copy of it, on another disk than the archives.`,
 		Example: `  unitask store backup /backup/unitask-$(date +%F).tar.gz
   unitask store backup - | ssh elsewhere 'cat > unitask.tar'`,
 		Args: cobra.ExactArgs(1),
@@ -50,7 +54,8 @@ hashes and the service's own secrets: keep it as safe as the folder.`,
 	cmd.Flags().BoolVar(&o.gzip, "gzip", false, "pack the archive, whatever its name")
 	cmd.Flags().BoolVar(&o.force, "force", false, "replace a file of that name")
 	addJSON(cmd, &o.asJSON)
-	o.add(cmd)
+	o.sealFlags.add(cmd, "makes it where there is none")
+	o.operatorFlags.add(cmd)
 	return cmd
 }
 
@@ -65,18 +70,30 @@ func storeBackupRun(ctx context.Context, t *terminal, o *storeBackupOptions) err
 	if err != nil {
 		return err
 	}
+	key, fresh, err := o.ownKey(dir)
+	if err != nil {
+		return err
+	}
+	sealed := func() error { return nil }
+	if fresh {
+		sealed = func() error { return writeKey(o.path(dir), key) }
+	}
 	o.gzip = o.gzip || strings.HasSuffix(o.file, ".gz") || strings.HasSuffix(o.file, ".tgz")
 	var m backup.Manifest
 	if o.file == "-" {
 		if t.outTTY || o.asJSON {
 			return &usageError{message: "an archive doesn't go to a terminal or along with JSON", hint: "unitask store backup FILE"}
 		}
-		m, err = o.write(ctx, dir, t.out)
+		m, err = o.write(ctx, dir, key, sealed, t.out)
 	} else {
-		m, err = o.writeFile(ctx, dir)
+		m, err = o.writeFile(ctx, dir, key, sealed)
 	}
 	if err != nil {
 		return whileServed(err, "the server that holds the folder doesn't answer on its socket; stop it, or try again once it has started")
+	}
+	if fresh {
+		t.note("made %s, the key that seals backups: a restore on another machine asks for it.", o.path(dir))
+		t.note("Keep a copy of it now, on another disk and not beside the archives.")
 	}
 	t.note("backup of %s: tasks and keys %s, files %d of %s",
 		m.CreatedAt.Format(time.RFC3339), api.Size(m.Database), m.Files, api.Size(m.FileBytes))
@@ -90,7 +107,7 @@ func storeBackupRun(ctx context.Context, t *terminal, o *storeBackupOptions) err
 }
 
 // writeFile writes the archive under a temporary name and gives it its own once it is on the disk.
-func (o *storeBackupOptions) writeFile(ctx context.Context, dir string) (m backup.Manifest, err error) {
+func (o *storeBackupOptions) writeFile(ctx context.Context, dir string, key backup.Key, sealed func() error) (m backup.Manifest, err error) {
 	info, err := os.Stat(o.file)
 	switch {
 	case err == nil && info.IsDir():
@@ -107,7 +124,7 @@ func (o *storeBackupOptions) writeFile(ctx context.Context, dir string) (m backu
 		return m, &hinted{fmt.Errorf("%s can't be written: %w", o.file, why(err)), "name a file in a folder that you may write"}
 	}
 	defer func() { _ = os.Remove(f.Name()) }() // gone already after a rename
-	m, err = o.write(ctx, dir, f)
+	m, err = o.write(ctx, dir, key, sealed, f)
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return m, err
 	}
@@ -117,8 +134,11 @@ func (o *storeBackupOptions) writeFile(ctx context.Context, dir string) (m backu
 	return m, disk.SyncDir(filepath.Dir(o.file))
 }
 
-// write writes the archive to w and reads along: what arrived is what the manifest describes.
-func (o *storeBackupOptions) write(ctx context.Context, dir string, w io.Writer) (backup.Manifest, error) {
+// write writes the archive to w, sealed, and then calls sealed. It reads along: what arrived is what the
+// manifest describes.
+func (o *storeBackupOptions) write(
+	ctx context.Context, dir string, key backup.Key, sealed func() error, w io.Writer,
+) (backup.Manifest, error) {
 	var pack *gzip.Writer
 	if o.gzip {
 		pack = gzip.NewWriter(w)
@@ -133,7 +153,7 @@ func (o *storeBackupOptions) write(ctx context.Context, dir string, w io.Writer)
 		made <- err
 		in.CloseWithError(err)
 	}()
-	m, err := backup.Verify(io.TeeReader(out, w))
+	m, err := backup.Seal(w, out, key)
 	cancel()
 	_ = out.CloseWithError(err)
 	if cause := <-made; cause != nil && err != nil { // the cause says more than the end it brought about
@@ -141,6 +161,9 @@ func (o *storeBackupOptions) write(ctx context.Context, dir string, w io.Writer)
 	}
 	if err == nil && pack != nil {
 		err = pack.Close()
+	}
+	if err == nil {
+		err = sealed()
 	}
 	return m, err
 }

@@ -3,6 +3,9 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -17,19 +20,27 @@ import (
 
 type storeRestoreOptions struct {
 	operatorFlags
-	file   string
-	force  bool
-	resume bool
-	asJSON bool
+	sealFlags
+	file     string
+	force    bool
+	resume   bool
+	skipSeal bool
+	asJSON   bool
 }
 
 func newStoreRestoreCmd(t *terminal) *cobra.Command {
 	var o storeRestoreOptions
 	cmd := &cobra.Command{
-		Use:     "restore FILE",
-		Short:   "Put a backup into an empty data folder",
-		Example: `  unitask store restore /backup/unitask.tar.gz --data-dir /var/lib/unitask`,
+		Use:   "restore FILE",
+		Short: "Put a backup into an empty data folder",
+		Example: `  unitask store restore /backup/unitask.tar.gz --data-dir /var/lib/unitask
+  unitask store restore unitask.tar.gz --key-file backup.key --data-dir data   # on a new machine`,
 		Long: `Verify a backup and put it into an empty data folder. "-" reads it from stdin.
+
+Each backup carries a seal, which only the key of the folder that was backed up can make: on a new
+machine bring that folder's backup.key and name it with --key-file. --skip-seal goes on without: then
+whoever could write to the archive may have put into it API keys and members of their own, other limits
+and prices owed, other results, and nothing would tell. Look through the keys and accounts afterwards.
 
 Nobody knows what became of tasks that weren't finished when the backup was taken: they may have been
 done, and paid for, since. Each of them is therefore ended with the error PROVIDER_TIMEOUT, and goes on
@@ -43,8 +54,10 @@ themselves, as after a crash: for a backup after which the server did no more wo
 	}
 	cmd.Flags().BoolVar(&o.force, "force", false, "move what the folder holds aside, into a folder within it")
 	cmd.Flags().BoolVar(&o.resume, "resume", false, "let unfinished tasks go on by themselves; may pay twice for what was done since the backup")
+	cmd.Flags().BoolVar(&o.skipSeal, "skip-seal", false, "don't check the seal: the archive may hold API keys that somebody added")
 	addJSON(cmd, &o.asJSON)
-	o.add(cmd)
+	o.sealFlags.add(cmd, "checks the seal")
+	o.operatorFlags.add(cmd)
 	return cmd
 }
 
@@ -56,6 +69,7 @@ type restored struct {
 	Ended     int       `json:"ended"`           // tasks that weren't finished
 	Aside     string    `json:"aside,omitempty"` // where what the folder held is now
 	Findings  int       `json:"findings"`
+	Sealed    bool      `json:"sealed"` // the seal was checked
 }
 
 func storeRestoreRun(ctx context.Context, t *terminal, o *storeRestoreOptions) error {
@@ -83,6 +97,10 @@ func storeRestoreRun(ctx context.Context, t *terminal, o *storeRestoreOptions) e
 	if out.Findings > 0 {
 		t.note("warning: something is wrong with it, as it was when the backup was taken: unitask store check --data-dir %s", out.DataDir)
 	}
+	if !out.Sealed {
+		t.note("warning: the seal was not checked. Whoever could write to the archive may have added API keys and members, raised "+
+			"limits or changed results: look through unitask keys list and unitask accounts list --data-dir %s before a server starts", out.DataDir)
+	}
 	t.note("keys that were revoked since the backup open again: unitask keys list --data-dir %s", out.DataDir)
 	if o.asJSON {
 		return t.json(out)
@@ -92,6 +110,10 @@ func storeRestoreRun(ctx context.Context, t *terminal, o *storeRestoreOptions) e
 
 // restore unpacks the archive within the data folder, makes it ready there, and moves it to its place.
 func (o *storeRestoreOptions) restore(ctx context.Context, t *terminal, dir string) (out restored, err error) {
+	terms, err := o.terms(dir)
+	if err != nil {
+		return out, err
+	}
 	free, err := lockAgainstServers(dir)
 	if err != nil {
 		return out, err
@@ -102,27 +124,57 @@ func (o *storeRestoreOptions) restore(ctx context.Context, t *terminal, dir stri
 		return out, err
 	}
 	defer func() { _ = os.RemoveAll(staging) }() // gone already where all went well
-	m, err := o.unpack(t, staging)
+	m, err := o.unpack(t, staging, terms)
 	if err != nil {
 		return out, err
 	}
-	out = restored{DataDir: dir, CreatedAt: m.CreatedAt}
+	out = restored{DataDir: dir, CreatedAt: m.CreatedAt, Sealed: !o.skipSeal}
+	report, err := checkRestored(ctx, staging)
+	if err != nil {
+		return out, err
+	}
+	out.Tasks, out.Findings = report.Tasks, len(report.Findings)
 	if !o.resume {
 		if out.Ended, err = endUnfinished(ctx, staging); err != nil {
 			return out, err
 		}
 	}
-	report, err := checkFolder(ctx, staging, false)
-	if err != nil {
-		return out, err
-	}
-	out.Tasks, out.Findings = report.Tasks, len(report.Findings)
 	if o.force {
 		if out.Aside, err = backup.Aside(dir, time.Now()); err != nil {
 			return out, err
 		}
 	}
-	return out, backup.Place(staging, dir)
+	if err := backup.Place(staging, dir); err != nil {
+		return out, err
+	}
+	return out, o.keepKey(dir, terms.Key)
+}
+
+// terms reads the key, unless its holder goes on without.
+func (o *storeRestoreOptions) terms(dir string) (backup.Terms, error) {
+	terms := backup.Terms{Unsealed: o.skipSeal}
+	if o.skipSeal {
+		return terms, nil
+	}
+	var err error
+	if terms.Key, err = o.key(dir); errors.Is(err, fs.ErrNotExist) {
+		return terms, &hinted{
+			error: fmt.Errorf("%w: no file %s", backup.ErrNoKey, o.path(dir)),
+			hint:  "--key-file names the backup.key of the data folder that was backed up; --skip-seal goes on without, and --help says what that means",
+		}
+	}
+	return terms, err
+}
+
+// keepKey leaves the key for the backups to come, unless there is one or it is kept elsewhere.
+func (o *storeRestoreOptions) keepKey(dir string, key backup.Key) error {
+	if key.IsZero() {
+		return nil
+	}
+	if err := writeKey(filepath.Join(dir, backup.KeyName), key); !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
 }
 
 // lockAgainstServers keeps servers from the database that is there, if one is and can be opened.
@@ -137,21 +189,73 @@ func lockAgainstServers(dir string) (free func() error, err error) {
 	return db.Close, nil
 }
 
-func (o *storeRestoreOptions) unpack(t *terminal, staging string) (m backup.Manifest, err error) {
+// unpack writes the archive's files into the staging folder. A file is verified before: nothing of an
+// archive that is refused is written. What comes from stdin can be read only once.
+func (o *storeRestoreOptions) unpack(t *terminal, staging string, terms backup.Terms) (m backup.Manifest, err error) {
+	if terms.Room, err = room(staging); err != nil {
+		return m, err
+	}
 	in := t.in
 	if o.file != "-" {
 		f, err := os.Open(o.file)
 		if err != nil {
 			return m, &usageError{message: o.file + ": " + why(err).Error()}
 		}
-		defer func() { err = errors.Join(err, f.Close()) }()
+		defer func() { _ = f.Close() }()
+		if _, err = backup.Verify(f, terms); err == nil {
+			_, err = f.Seek(0, io.SeekStart)
+		}
+		if err != nil {
+			return m, notTaken(err)
+		}
 		in = f
 	}
-	m, err = backup.Unpack(in, staging)
-	if errors.Is(err, backup.ErrArchive) {
-		err = &hinted{error: err, hint: "nothing was changed; use another backup"}
+	m, err = backup.Unpack(in, staging, terms)
+	return m, notTaken(err)
+}
+
+// room is what an archive's files may have: the disk is left with something for the start after it.
+func room(dir string) (int64, error) {
+	free, err := freeBytes(dir)
+	return max(1, free-min(noRoom, free/20)), err
+}
+
+// notTaken adds what can be done about an archive that isn't taken.
+func notTaken(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, backup.ErrNoSeal):
+		return &hinted{error: err, hint: "an earlier version made it, or somebody took the seal off; --skip-seal takes it, and --help says what that means"}
+	case errors.Is(err, backup.ErrSeal):
+		return &hinted{error: err, hint: "nothing was changed; use another backup, or --key-file with the key of the folder that was backed up"}
+	case errors.Is(err, backup.ErrNoRoom):
+		return &hinted{error: err, hint: "nothing was changed; make room, or name a --data-dir on a larger disk"}
+	case errors.Is(err, backup.ErrArchive):
+		return &hinted{error: err, hint: "nothing was changed; use another backup"}
 	}
-	return m, err
+	return err
+}
+
+// checkRestored checks an unpacked folder before anything works on it. Damaged pages are an error; other
+// findings stand in the report.
+func checkRestored(ctx context.Context, dir string) (boltstore.Report, error) {
+	report, err := checkFolder(ctx, dir, false)
+	if ctx.Err() != nil {
+		return report, ctx.Err()
+	}
+	for _, f := range report.Findings {
+		if f.Subject == "file" {
+			err = errors.Join(err, errors.New(f.Problem))
+			break
+		}
+	}
+	if err != nil {
+		err = &hinted{
+			error: fmt.Errorf("%w: its database is damaged: %w", backup.ErrArchive, err), hint: "nothing was changed; use another backup",
+		}
+	}
+	return report, err
 }
 
 // endUnfinished ends the tasks of which nobody knows what became of them since the backup.

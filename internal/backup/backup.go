@@ -6,6 +6,10 @@
 // until then. What tasks bring in meanwhile may be among the files, and no row leads to it. The
 // manifest comes last because its checksums do: an archive that was cut short has none.
 //
+// Whoever may write to an archive can make the checksums anew. Seal therefore adds one more entry that
+// only the holder of the operator's key can make. An archive's sizes are held against the room before a
+// byte is written.
+//
 // The package knows what belongs into an archive and how it is checked. What a restored store may go
 // on with is decided by whoever restores it.
 package backup

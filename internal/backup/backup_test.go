@@ -22,6 +22,9 @@ import (
 
 var now = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
+// unsealed takes archives as Write leaves them.
+var unsealed = backup.Terms{Unsealed: true}
+
 // database is an image that is always the same; seen is called when it is taken.
 type database struct {
 	text string
@@ -125,7 +128,7 @@ func TestRoundTrip(t *testing.T) {
 	if diff := cmp.Diff(want, wrote); diff != "" || len(wrote.SHA256) != 64 {
 		t.Errorf("manifest (-want +got):\n%s", diff)
 	}
-	read, err := backup.Unpack(bytes.NewReader(packed.Bytes()), back)
+	read, err := backup.Unpack(bytes.NewReader(packed.Bytes()), back, unsealed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +165,7 @@ func TestWriteKeepsWhatTheImageNames(t *testing.T) {
 
 func TestDamaged(t *testing.T) {
 	whole, _ := mustWrite(t)
-	if _, err := backup.Verify(bytes.NewReader(whole)); err != nil {
+	if _, err := backup.Verify(bytes.NewReader(whole), unsealed); err != nil {
 		t.Fatal(err)
 	}
 	var packed bytes.Buffer
@@ -192,7 +195,7 @@ func TestDamaged(t *testing.T) {
 		"gzip's own sum":        flip(packed.Bytes(), packed.Len()-6),
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := backup.Verify(bytes.NewReader(raw)); !errors.Is(err, backup.ErrArchive) {
+			if _, err := backup.Verify(bytes.NewReader(raw), unsealed); !errors.Is(err, backup.ErrArchive) {
 				t.Errorf("got %v, want ErrArchive", err)
 			}
 		})

@@ -18,7 +18,7 @@ func mustStage(t *testing.T, dir string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := backup.Unpack(bytes.NewReader(raw), staging); err != nil {
+	if _, err := backup.Unpack(bytes.NewReader(raw), staging, unsealed); err != nil {
 		t.Fatal(err)
 	}
 	return staging

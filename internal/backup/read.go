@@ -23,38 +23,60 @@ import (
 // ErrArchive is wrapped by every error about an archive that isn't whole, or isn't one.
 var ErrArchive = errors.New("not a whole archive of unitask")
 
-// Verify reads an archive to its end, packed by gzip or not, and compares it with its manifest.
-func Verify(r io.Reader) (Manifest, error) { return read(r, nothing{}) }
+// ErrNoRoom is wrapped by the error about an archive that is larger than the room for it.
+var ErrNoRoom = errors.New("there is no room for the archive's files")
+
+// Terms say which archives are taken.
+type Terms struct {
+	Key      Key   // checks the seal
+	Unsealed bool  // the seal, if there is one, isn't checked
+	Room     int64 // bytes that all files together may have; 0: no limit
+}
+
+// Verify reads an archive to its end, packed by gzip or not, and compares it with its manifest and its seal.
+func Verify(r io.Reader, terms Terms) (Manifest, error) {
+	entries, err := read(r, nothing{}, terms)
+	if err != nil {
+		return Manifest{}, err
+	}
+	return entries.manifest, nil
+}
 
 // Unpack verifies an archive and writes its files below dir, an empty folder, each synced. What was
 // written before an error must not be used.
-func Unpack(r io.Reader, dir string) (Manifest, error) {
-	m, err := read(r, folder(dir))
+func Unpack(r io.Reader, dir string, terms Terms) (Manifest, error) {
+	entries, err := read(r, folder(dir), terms)
 	if err != nil {
-		return m, err
+		return Manifest{}, err
 	}
-	return m, syncTree(dir)
+	return entries.manifest, syncTree(dir)
 }
 
 // sink takes the entries of an archive.
 type sink interface {
-	create(name string, at time.Time) (io.WriteCloser, error)
+	create(name string, size int64, at time.Time) (io.WriteCloser, error)
 }
 
-func read(r io.Reader, to sink) (Manifest, error) {
+// read returns the reader that has read the whole archive.
+func read(r io.Reader, to sink, terms Terms) (*reader, error) {
 	in, err := unpacked(r)
 	if err != nil {
-		return Manifest{}, err
+		return nil, err
 	}
-	entries := &reader{tar: tar.NewReader(in), to: to, sum: sha256.New()}
+	entries := &reader{tar: tar.NewReader(in), to: to, terms: terms, sum: sha256.New(), times: sha256.New()}
 	if err := entries.all(); err != nil {
-		return Manifest{}, err
+		return nil, err
 	}
-	if _, err := io.Copy(io.Discard, in); err != nil { // the padding, and gzip's own checksum
-		return Manifest{}, damaged(err)
+	if n, err := io.Copy(io.Discard, io.LimitReader(in, maxPadding+1)); err != nil { // and gzip's own checksum
+		return nil, damaged(err)
+	} else if n > maxPadding {
+		return nil, damaged(errors.New("it goes on after its end"))
 	}
-	return entries.manifest, nil
+	return entries, nil
 }
+
+// maxPadding is what may follow the end of an archive, in bytes: tar fills its last block, 10 KiB as a rule.
+const maxPadding = 1 << 20
 
 // unpacked looks whether the archive is packed.
 func unpacked(r io.Reader) (io.Reader, error) {
@@ -71,12 +93,15 @@ func unpacked(r io.Reader) (io.Reader, error) {
 
 func damaged(err error) error { return fmt.Errorf("%w: %w", ErrArchive, err) }
 
-// reader reads the entries in their order: database, artifacts, manifest.
+// reader reads the entries in their order: database, artifacts, manifest, seal.
 type reader struct {
 	tar      *tar.Reader
 	to       sink
-	sum      hash.Hash
-	manifest Manifest // what was read; in the end, what the archive says
+	terms    Terms
+	sum      hash.Hash // as in Manifest.SHA256
+	times    hash.Hash // over the times of the same entries
+	manifest Manifest  // what was read; in the end, what the archive says
+	raw      []byte    // the manifest's own bytes
 	parts    int64
 }
 
@@ -90,6 +115,8 @@ func (r *reader) all() error {
 			return damaged(err)
 		case h.Typeflag != tar.TypeReg || h.Size < 0:
 			return damaged(fmt.Errorf("%q is no file", h.Name))
+		case sparse(h): // a header alone would write any number of zeros
+			return damaged(fmt.Errorf("%q is a sparse file", h.Name))
 		case n == 0 && h.Name != DatabaseName:
 			return damaged(fmt.Errorf("it begins with %q", h.Name))
 		case n > 0 && h.Name == manifestName:
@@ -108,7 +135,20 @@ func validName(name string) bool {
 	return ok && artifact.ValidPart(part)
 }
 
+// sparse reports a file with holes, which unitask never writes.
+func sparse(h *tar.Header) bool {
+	for name := range h.PAXRecords {
+		if strings.HasPrefix(name, "GNU.sparse.") {
+			return true
+		}
+	}
+	return false
+}
+
 func (r *reader) entry(h *tar.Header) error {
+	if left := r.terms.Room - r.manifest.Database - r.manifest.FileBytes; r.terms.Room > 0 && h.Size > left {
+		return fmt.Errorf("%w: %q has %d bytes, and there is room for %d", ErrNoRoom, h.Name, h.Size, max(left, 0))
+	}
 	if h.Name == DatabaseName {
 		r.manifest.Database = h.Size
 	} else {
@@ -116,7 +156,8 @@ func (r *reader) entry(h *tar.Header) error {
 		r.parts++
 	}
 	describe(r.sum, h.Name, h.Size)
-	out, err := r.to.create(h.Name, h.ModTime)
+	describe(r.times, h.Name, h.ModTime.Unix())
+	out, err := r.to.create(h.Name, h.Size, h.ModTime)
 	if err != nil {
 		return err
 	}
@@ -142,17 +183,13 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// finish compares what was read with what the manifest says.
-func (r *reader) finish(size int64) error {
-	if size > maxManifest {
-		return damaged(errors.New("its manifest is too long"))
-	}
-	raw, err := io.ReadAll(r.tar)
-	if err != nil {
-		return damaged(err)
+// finish compares what was read with what the manifest says, and that with the seal.
+func (r *reader) finish(size int64) (err error) {
+	if r.raw, err = r.small(manifestName, size, maxManifest); err != nil {
+		return err
 	}
 	var says Manifest
-	if err := json.Unmarshal(raw, &says); err != nil {
+	if err := json.Unmarshal(r.raw, &says); err != nil {
 		return damaged(err)
 	}
 	if says.Format != format {
@@ -164,23 +201,62 @@ func (r *reader) finish(size int64) error {
 		return damaged(errors.New("its files are not those that its manifest describes"))
 	}
 	r.manifest = says
-	if _, err := r.tar.Next(); !errors.Is(err, io.EOF) {
-		return damaged(errors.New("it goes on after its manifest"))
+	found, err := r.seal()
+	if err != nil || r.terms.Unsealed {
+		return err
 	}
-	return nil
+	return r.terms.Key.check(found, r.times, r.raw)
+}
+
+// seal reads the rest of the archive and returns its seal, nil for none.
+func (r *reader) seal() (*seal, error) {
+	h, err := r.tar.Next()
+	if errors.Is(err, io.EOF) {
+		return nil, nil //nolint:nilnil // said above
+	}
+	if err != nil {
+		return nil, damaged(err)
+	}
+	if h.Name != sealName {
+		return nil, damaged(errors.New("it goes on after its manifest"))
+	}
+	raw, err := r.small(sealName, h.Size, maxSeal)
+	if err != nil {
+		return nil, err
+	}
+	var found seal
+	if err := json.Unmarshal(raw, &found); err != nil {
+		return nil, damaged(err)
+	}
+	if _, err := r.tar.Next(); !errors.Is(err, io.EOF) {
+		return nil, damaged(errors.New("it goes on after its seal"))
+	}
+	return &found, nil
+}
+
+// small reads an entry that is kept in memory.
+func (r *reader) small(name string, size, most int64) ([]byte, error) {
+	if size > most {
+		return nil, damaged(errors.New(name + " is too long"))
+	}
+	raw, err := io.ReadAll(io.LimitReader(r.tar, most))
+	if err != nil {
+		return nil, damaged(err)
+	}
+	return raw, nil
 }
 
 // nothing takes entries and keeps none.
 type nothing struct{}
 
-func (nothing) create(string, time.Time) (io.WriteCloser, error) { return nothing{}, nil }
-func (nothing) Write(p []byte) (int, error)                      { return len(p), nil }
-func (nothing) Close() error                                     { return nil }
+func (nothing) create(string, int64, time.Time) (io.WriteCloser, error) { return nothing{}, nil }
+func (nothing) Write(p []byte) (int, error)                             { return len(p), nil }
+func (nothing) Close() error                                            { return nil }
 
 // folder writes entries as files that nobody else may read.
 type folder string
 
-func (d folder) create(name string, at time.Time) (io.WriteCloser, error) {
+func (d folder) create(name string, _ int64, at time.Time) (io.WriteCloser, error) {
 	path := filepath.Join(string(d), filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err

@@ -188,7 +188,7 @@ func mustRun(t *testing.T, s *harness.Server, into any, args ...string) {
 func run(t *testing.T, s *harness.Server, args ...string) ([]byte, error) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), harness.Binary(), append([]string{"store"}, args...)...)
-	cmd.Env = s.Environ()
+	cmd.Env = append(s.Environ(), "UNITASK_BACKUP_KEY_FILE="+filepath.Join(s.Dir, "backup.key")) // the data folder is lost
 	raw, err := cmd.Output()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		err = errors.Join(err, errors.New(string(exit.Stderr)))
