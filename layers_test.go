@@ -56,7 +56,7 @@ var layers = map[string]layer{
 	"supplier/fal":          {floor: 3, may: append([]string{"supplier/modelmap"}, adapter...), leaf: true},
 	"supplier/replicate":    {floor: 3, may: append([]string{"supplier/modelmap"}, adapter...), leaf: true},
 	"supplier/unitask":      {floor: 3, may: append([]string{"api", "task"}, adapter...), leaf: true},
-	"supplier/sandbox":      {floor: 3, may: append([]string{"supplier/sandbox/media"}, adapter...), leaf: true},
+	"supplier/sandbox":      {floor: 3, may: append([]string{"supplier/sandbox/media", "disk"}, adapter...), leaf: true},
 	"supplier/suppliertest": {floor: 3, may: append([]string{"supplier/published"}, adapter...)},
 	"supplier/published":    {floor: 3},
 
@@ -75,7 +75,7 @@ var layers = map[string]layer{
 	"store/storetest": {floor: 3, may: append([]string{"store/memstore"}, engine...)},
 	"artifact":        {floor: 3, may: []string{"fault", "task", "secret", "disk"}},
 
-	"requestlog": {floor: 3, may: []string{"task", "fault", "jsonwrite"}},
+	"requestlog": {floor: 3, may: []string{"task", "fault", "jsonwrite", "disk"}},
 	"blank":      {floor: 3, may: []string{"api", "catalog", "task"}},
 
 	"test/crash/invariant": {floor: 3, may: []string{"api", "task"}},
@@ -99,7 +99,7 @@ var layers = map[string]layer{
 	"metrics": {floor: 7, below: true},
 	"tui":     {floor: 7, may: []string{"api", "blank", "task", "catalog", "fault", "picture"}},
 	"mcp":     {floor: 7, may: []string{"api", "catalog", "client", "fault", "task"}},
-	"config":  {floor: 7, may: []string{"fault", "task", "catalog", "account", "secret"}},
+	"config":  {floor: 7, may: []string{"fault", "task", "catalog", "account", "secret", "disk"}},
 
 	"stepped": {floor: 0},
 

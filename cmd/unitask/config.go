@@ -57,6 +57,9 @@ func configCheckRun(t *terminal, sources config.Sources) error {
 			t.note("warning: supplier %s: environment variable %s is not set here", printable(s.Name), printable(name))
 		}
 	}
+	for _, text := range c.Warnings() {
+		t.note("warning: %s", printable(text))
+	}
 	t.note("the settings are valid")
 	return nil
 }

@@ -11,8 +11,10 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/client"
 	"unitask/internal/config"
+	"unitask/internal/disk"
 	"unitask/internal/fault"
 	"unitask/internal/secret"
+	"unitask/internal/snippet"
 	"unitask/internal/store/boltstore"
 	"unitask/internal/task"
 )
@@ -247,6 +249,9 @@ func hintOf(command string, err error) string {
 	}
 	if _, ok := errors.AsType[*boltstore.LockedError](err); ok {
 		return "stop that process, or name another folder with --data-dir"
+	}
+	if e, ok := errors.AsType[*disk.WritableError](err); ok {
+		return "chmod go-w " + snippet.Word(e.Path)
 	}
 	if _, ok := errors.AsType[*client.UnreachableError](err); ok {
 		return "unitask serve starts the service here; --base-url or UNITASK_BASE_URL names another one"

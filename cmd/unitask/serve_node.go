@@ -18,6 +18,7 @@ import (
 	"unitask/internal/catalog"
 	"unitask/internal/config"
 	"unitask/internal/desk"
+	"unitask/internal/disk"
 	"unitask/internal/gate"
 	"unitask/internal/gateway"
 	"unitask/internal/metrics"
@@ -71,6 +72,9 @@ func openData(dir string, c boltstore.Config) (db *boltstore.DB, abs string, err
 		return nil, "", err
 	}
 	if err = os.MkdirAll(abs, 0o700); err != nil {
+		return nil, "", err
+	}
+	if err = disk.Own(abs); err != nil {
 		return nil, "", err
 	}
 	c.Path, c.Now = filepath.Join(abs, backup.DatabaseName), wallClock

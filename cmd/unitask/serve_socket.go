@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"unitask/internal/api"
+	"unitask/internal/disk"
 )
 
 // longestSocket is what every system takes as a Unix socket's path, in bytes.
@@ -41,7 +42,7 @@ func openAdminSocket(ctx context.Context, dataDir string) (*adminSocket, error) 
 		}
 		path = filepath.Join(dir, api.AdminSocket)
 		s.leftover = []string{address, dir}
-		if err := os.WriteFile(address, []byte(path+"\n"), 0o600); err != nil {
+		if err := disk.WriteNew(address, []byte(path+"\n")); err != nil {
 			return nil, errors.Join(err, s.remove())
 		}
 	}

@@ -236,6 +236,9 @@ func newAdapter(one config.Supplier) (supplier.Kind, supplier.Adapter, error) {
 	if ref := one.APIKey; !ref.IsZero() {
 		c.APIKey = func() (string, error) { return keyOf(context.Background(), ref) }
 	}
+	if ref := one.ProxyPassword; !ref.IsZero() {
+		c.ProxyPassword = func() (string, error) { return keyOf(context.Background(), ref) }
+	}
 	adapter, err := kinds[i].New(c)
 	if _, ok := adapter.(supplier.Modeler); err == nil && !ok && len(one.Models) > 0 {
 		err = fmt.Errorf("its kind %s has no maps of models", one.Kind)

@@ -11,6 +11,7 @@ import (
 	"unitask/internal/backup"
 	"unitask/internal/config"
 	"unitask/internal/desk"
+	"unitask/internal/disk"
 	"unitask/internal/requestlog"
 	"unitask/internal/store/boltstore"
 )
@@ -43,5 +44,5 @@ func mustHoldData(dataDir string) error {
 			hint:    "unitask serve --data-dir " + dataDir + " makes it; or check --data-dir",
 		}
 	}
-	return nil
+	return disk.Own(dataDir)
 }

@@ -132,6 +132,7 @@ func (r *report) checkSuppliers(suppliers []Supplier, kinds map[string][]string)
 			r.add(path+".timeout", "must be 1ms or more", "")
 		}
 		r.checkHosts(path+".result_hosts", s.ResultHosts)
+		r.checkProxy(path, s)
 	}
 	return byName
 }
@@ -144,6 +145,21 @@ func (r *report) checkOutput(name catalog.Name, directory *catalog.Catalog) {
 	entry, ok := directory.Get(name)
 	if problem := entry.Unfillable(); ok && problem != "" {
 		r.add(join("routes", string(name)), "can't fill the capability's output: its schema "+problem, "")
+	}
+}
+
+// checkProxy keeps a proxy's password out of the file. Nothing of an address that holds one is repeated.
+func (r *report) checkProxy(path string, s Supplier) {
+	u, err := url.Parse(s.Options["proxy"])
+	if err != nil {
+		r.add(path+".options.proxy", "is no URL", "for example http://user@proxy.example.org:3128")
+		return
+	}
+	if _, has := u.User.Password(); has {
+		r.add(path+".options.proxy", "holds a password", "write the user alone, http://user@host:port, and proxy_password: env:NAME")
+	}
+	if !s.ProxyPassword.IsZero() && u.User.Username() == "" {
+		r.add(path+".proxy_password", "is for a proxy whose address names a user", "options: {proxy: http://user@host:port}")
 	}
 }
 

@@ -7,9 +7,11 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"unitask/internal/catalog"
+	"unitask/internal/disk"
 )
 
 // Sources is where settings come from, the strongest first: Flags, the environment, the file, the
@@ -28,11 +30,19 @@ func Load(s Sources) (Config, *catalog.Catalog, error) {
 	var text []byte
 	if s.File != "" {
 		var err error
-		if text, err = os.ReadFile(s.File); err != nil {
+		if text, err = readOwn(s.File); err != nil {
 			return Config{}, nil, err
 		}
 	}
-	return parse(s, text, os.ReadFile)
+	return parse(s, text, readOwn)
+}
+
+// readOwn reads a file that other users can't write to, who could name their own routes in it.
+func readOwn(name string) ([]byte, error) {
+	if err := disk.Own(name); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(name)
 }
 
 // parse is Load with the file's text at hand.
@@ -126,6 +136,9 @@ func (r *report) directory(c *Config, file string, readFile func(string) ([]byte
 
 // cause is the reason of a file error without the operation and the path.
 func cause(err error) string {
+	if w, ok := errors.AsType[*disk.WritableError](err); ok {
+		return strings.TrimPrefix(w.Error(), w.Path+" ")
+	}
 	if p, ok := errors.AsType[*os.PathError](err); ok {
 		return p.Err.Error()
 	}

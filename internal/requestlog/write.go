@@ -7,6 +7,8 @@ import (
 	"os"
 	"slices"
 	"time"
+
+	"unitask/internal/disk"
 )
 
 // A segment ends when it is as large as this, less for a small log, or a day old.
@@ -102,7 +104,7 @@ func (l *Log) resume() error {
 		return l.begin()
 	}
 	newest := all[len(all)-1]
-	if l.file, err = os.OpenFile(l.folder.path(newest), os.O_RDWR, 0o600); err != nil {
+	if l.file, err = os.OpenFile(l.folder.path(newest), os.O_RDWR|disk.NoFollow, 0o600); err != nil {
 		return err
 	}
 	l.since = newest

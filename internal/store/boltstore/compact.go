@@ -48,6 +48,7 @@ func Compact(path string) (before, after int64, err error) {
 	}
 	fresh := path + compactSuffix
 	defer func() { _ = os.Remove(fresh) }() // gone already after a rename
+	_ = os.Remove(fresh)                    // bbolt would go on with what is there, or follow it
 	if err := compactInto(fresh, old); err != nil {
 		return 0, 0, fmt.Errorf("boltstore: compact %s: %w", path, err)
 	}

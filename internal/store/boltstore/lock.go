@@ -8,6 +8,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"unitask/internal/disk"
 )
 
 // LockedError reports that another process has the file open.
@@ -27,7 +29,10 @@ func holderPath(path string) string { return path + ".holder" }
 
 func writeHolder(path string, start time.Time) error {
 	text := fmt.Sprintf("process %d, since %s\n", os.Getpid(), start.UTC().Format(time.RFC3339))
-	return os.WriteFile(holderPath(path), []byte(text), 0o600)
+	if err := removeHolder(path); err != nil { // of a process that was killed
+		return err
+	}
+	return disk.WriteNew(holderPath(path), []byte(text))
 }
 
 func removeHolder(path string) error {

@@ -9,6 +9,8 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
+
+	"unitask/internal/disk"
 )
 
 // Offline is a store that no process works on. It is looked at, never changed, and others may look at
@@ -119,7 +121,7 @@ func openFile(path string, o *bolt.Options) (*bolt.DB, error) {
 	var opened *os.File
 	o.OpenFile = func(name string, flag int, mode os.FileMode) (*os.File, error) {
 		var err error
-		opened, err = os.OpenFile(name, flag, mode)
+		opened, err = os.OpenFile(name, flag|disk.NoFollow, mode)
 		return opened, err
 	}
 	for {

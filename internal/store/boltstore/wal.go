@@ -52,7 +52,7 @@ func walPaths(path string) [2]string { return [2]string{path + ".log0", path + "
 func openWAL(path string, id identity, seq uint64, room int64, noSync bool) (*wal, error) {
 	w := &wal{id: id, seq: seq, room: max(room/walPage, 1) * walPage, noSync: noSync}
 	for i, name := range walPaths(path) {
-		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|disk.NoFollow, 0o600)
 		if err == nil {
 			w.files[i] = f
 			err = w.layOut(f)

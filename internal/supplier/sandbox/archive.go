@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"unitask/internal/disk"
 	"unitask/internal/supplier"
 )
 
@@ -26,7 +27,8 @@ func (a archive) keep(submitKey string, job supplier.Job) {
 	}
 	a.sweep(time.Now().Add(-archiveTime))
 	name := a.name(submitKey)
-	if os.WriteFile(name+".new", raw, 0o600) == nil {
+	_ = os.Remove(name + ".new") // of a process that was killed
+	if disk.WriteNew(name+".new", raw) == nil {
 		_ = os.Rename(name+".new", name)
 	}
 }

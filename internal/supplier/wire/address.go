@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"unitask/internal/supplier"
 )
 
 const (
@@ -37,8 +39,9 @@ func parseBase(raw string) (*url.URL, error) {
 	return &url.URL{Scheme: u.Scheme, Host: u.Host, Path: strings.TrimRight(u.Path, "/")}, nil
 }
 
-// parseProxy returns a Transport's Proxy: nil, so that the environment's is ignored, without one.
-func parseProxy(raw string) (func(*http.Request) (*url.URL, error), error) {
+// parseProxy returns a Transport's Proxy: nil, so that the environment's is ignored, without one. Its errors
+// don't repeat the address.
+func parseProxy(raw string, password supplier.KeyFunc) (func(*http.Request) (*url.URL, error), error) {
 	if raw == "" {
 		return nil, nil
 	}
@@ -46,12 +49,26 @@ func parseProxy(raw string) (func(*http.Request) (*url.URL, error), error) {
 	if err != nil || u.Hostname() == "" {
 		return nil, errors.New("proxy is no URL")
 	}
+	if _, has := u.User.Password(); has {
+		return nil, errors.New("proxy holds a password, which is a setting of its own")
+	}
 	switch u.Scheme {
 	case "http", "https", "socks5":
-		return http.ProxyURL(u), nil
 	default:
 		return nil, errors.New("proxy must begin with http://, https:// or socks5://")
 	}
+	if password == nil {
+		return http.ProxyURL(u), nil
+	}
+	return func(*http.Request) (*url.URL, error) {
+		text, err := password()
+		if err != nil {
+			return nil, errors.New("the proxy's password can't be read")
+		}
+		with := *u
+		with.User = url.UserPassword(u.User.Username(), text)
+		return &with, nil
+	}, nil
 }
 
 // Local returns the path and query, below the base URL, of an address that is the base URL's own: one

@@ -42,12 +42,14 @@ const (
 
 // Config is what a Client is made from. Only BaseURL is required.
 type Config struct {
-	BaseURL   string                                                               // http or https, without user info, query and fragment
-	APIKey    supplier.KeyFunc                                                     // nil: no key is sent
-	Authorize func(h http.Header, key string)                                      // puts the key into the headers and does no more; nil: Authorization: Bearer
-	Timeout   time.Duration                                                        // of one exchange; 0: DefaultTimeout
-	Proxy     string                                                               // a proxy's URL; "": none
-	Dial      func(ctx context.Context, network, address string) (net.Conn, error) // nil: the network
+	BaseURL   string                          // http or https, without user info, query and fragment
+	APIKey    supplier.KeyFunc                // nil: no key is sent
+	Authorize func(h http.Header, key string) // puts the key into the headers and does no more; nil: Authorization: Bearer
+	Timeout   time.Duration                   // of one exchange; 0: DefaultTimeout
+	Proxy     string                          // a proxy's URL, without a password; "": none
+	// ProxyPassword returns the password of the proxy's user at the moment of use; nil: none.
+	ProxyPassword supplier.KeyFunc
+	Dial          func(ctx context.Context, network, address string) (net.Conn, error) // nil: the network
 }
 
 // Client sends calls to one supplier. It is safe for concurrent use.
@@ -89,7 +91,7 @@ func New(c Config) (*Client, error) {
 	if c.Timeout < 0 {
 		return nil, errors.New("timeout is negative")
 	}
-	proxy, err := parseProxy(c.Proxy)
+	proxy, err := parseProxy(c.Proxy, c.ProxyPassword)
 	if err != nil {
 		return nil, err
 	}

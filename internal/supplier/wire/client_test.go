@@ -2,6 +2,7 @@ package wire_test
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"io"
 	"net"
@@ -281,6 +282,33 @@ func TestProxy(t *testing.T) {
 				t.Errorf("dialled %s, want %s", got, tt.want)
 			}
 		})
+	}
+}
+
+// TestProxyPassword: the password comes from its function at each use, and no error repeats what an address holds.
+func TestProxyPassword(t *testing.T) {
+	var asked string
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = r.Header.Get("Proxy-Authorization")
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, "{}")
+	}))
+	t.Cleanup(proxy.Close)
+	for _, want := range []string{"one", "two"} {
+		c := newClient(t, wire.Config{
+			BaseURL: "http://supplier.example", Proxy: strings.Replace(proxy.URL, "://", "://ann@", 1),
+			ProxyPassword: func() (string, error) { return want, nil },
+		})
+		if _, err := c.Do(t.Context(), wire.Call{Path: "/"}); err != nil {
+			t.Fatal(err)
+		}
+		if basic := "Basic " + base64.StdEncoding.EncodeToString([]byte("ann:"+want)); asked != basic {
+			t.Errorf("the proxy got %q, want %q", asked, basic)
+		}
+	}
+	_, err := wire.New(wire.Config{BaseURL: "http://supplier.example", Proxy: "http://ann:hunter2@p:1"})
+	if err == nil || strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("an address with a password: got %v, want a refusal that doesn't repeat it", err)
 	}
 }
 
