@@ -32,6 +32,7 @@ func newAccountsCreateCmd(t *terminal) *cobra.Command {
 	}
 	cmd.Flags().StringSliceVar(&o.request.Capabilities, "capability", nil, "open only these, as `pattern` such as image.*; may be repeated")
 	o.limitFlags.add(cmd.Flags(), unlimited)
+	o.addSpend(cmd.Flags())
 	addJSON(cmd, &o.asJSON)
 	o.operatorFlags.add(cmd)
 	return cmd

@@ -24,6 +24,7 @@ func newAccountsUpdateCmd(t *terminal) *cobra.Command {
 		Short: "Change what is open on an account, its limits and its members, from now on",
 		Example: `  unitask accounts update shop --capability 'image.*' --capability text.chat
   unitask accounts update shop --budget 500/month --concurrency 0
+  unitask accounts update shop --supplier-spend 2000/month
   unitask accounts update shop --remove-member ann`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
@@ -41,6 +42,7 @@ func newAccountsUpdateCmd(t *terminal) *cobra.Command {
 	flags.StringSliceVar(&o.capabilities, "capability", nil, "open only these, as `pattern` such as image.*; \"*\" for all; may be repeated")
 	flags.StringSliceVar(&o.request.RemoveMembers, "remove-member", nil, "sign this `member` out for good; may be repeated")
 	o.addUpdate(flags, unlimited)
+	o.addSpend(flags)
 	addJSON(cmd, &o.asJSON)
 	o.operatorFlags.add(cmd)
 	return cmd

@@ -144,10 +144,10 @@ func noteUnmatched(t *terminal, patterns []string) {
 }
 
 // parseBudget reads "5/day" and "99.50/month".
-func parseBudget(text string) (amount, period string, err error) {
+func parseBudget(flag, text string) (amount, period string, err error) {
 	amount, period, _ = strings.Cut(text, "/")
 	if _, err := task.ParseMoney(amount); err != nil || !slices.Contains([]string{"day", "month"}, period) {
-		return "", "", &usageError{message: fmt.Sprintf("--budget takes an amount in USD a day or a month, such as 5/day, not %q", text)}
+		return "", "", &usageError{message: fmt.Sprintf("%s takes an amount in USD a day or a month, such as 5/day, not %q", flag, text)}
 	}
 	return amount, period, nil
 }

@@ -67,6 +67,13 @@ func limitsCell(l api.Limits) cell {
 	if l.Budget != "" {
 		parts = append(parts, "$"+l.Budget+"/"+l.BudgetPeriod)
 	}
+	switch l.SupplierSpend {
+	case "":
+	case noBudget:
+		parts = append(parts, "any spend")
+	default:
+		parts = append(parts, "$"+l.SupplierSpend+"/"+l.BudgetPeriod+" spend")
+	}
 	text := strings.Join(parts, " ")
 	return cell{human: cmp.Or(text, "–"), plain: text}
 }

@@ -9,7 +9,7 @@ import (
 // limitFlags are the limits of a key or an account.
 type limitFlags struct {
 	api.Limits
-	budget string
+	budget, spend string
 }
 
 // add adds the flags; whose and unset say in their help what they bound and what 0 means.
@@ -20,14 +20,46 @@ func (f *limitFlags) add(flags *pflag.FlagSet, unset string) {
 	flags.StringVar(&f.budget, "budget", "", "at most this `amount` in USD, such as 5/day or 99.50/month")
 }
 
+// addSpend adds the flag of what accounts alone have.
+func (f *limitFlags) addSpend(flags *pflag.FlagSet) {
+	flags.StringVar(&f.spend, spendFlag, "", "suppliers charge at most this `amount` in USD for its tasks, such as 10/day, failed and lost ones included; "+
+		"none: no limit; default: twice the budget")
+}
+
+const spendFlag = "supplier-spend"
+
 // limits returns what the flags say.
 func (f *limitFlags) limits() (api.Limits, error) {
-	if f.budget == "" {
+	var err error
+	if f.budget != "" {
+		if f.Budget, f.BudgetPeriod, err = parseBudget("--budget", f.budget); err != nil {
+			return f.Limits, err
+		}
+	}
+	if f.spend == "" {
 		return f.Limits, nil
 	}
-	var err error
-	f.Budget, f.BudgetPeriod, err = parseBudget(f.budget)
+	amount, period, err := f.parseSpend()
+	if f.SupplierSpend = amount; period != "" {
+		f.BudgetPeriod = period
+	}
 	return f.Limits, err
+}
+
+// parseSpend reads the flag of what accounts alone have; "" is the default's amount, and no period is
+// said of none and of the default.
+func (f *limitFlags) parseSpend() (amount, period string, err error) {
+	switch f.spend {
+	case noBudget:
+		return f.spend, "", nil
+	case defaultSpend:
+		return "", "", nil
+	}
+	amount, period, err = parseBudget("--"+spendFlag, f.spend)
+	if err == nil && f.BudgetPeriod != "" && f.BudgetPeriod != period {
+		err = &usageError{message: "--budget and --" + spendFlag + " are by the same period: both a day or both a month"}
+	}
+	return amount, period, err
 }
 
 // addUpdate adds the flags of a change.
@@ -36,8 +68,10 @@ func (f *limitFlags) addUpdate(flags *pflag.FlagSet, unset string) {
 	flags.Lookup("budget").Usage += "; none takes it away"
 }
 
-// noBudget takes a budget away.
-const noBudget = "none"
+const (
+	noBudget     = "none"    // takes a budget away
+	defaultSpend = "default" // of what suppliers may charge: twice the budget
+)
 
 // update returns a change of the limits whose flags were given.
 func (f *limitFlags) update(flags *pflag.FlagSet) (*api.LimitsUpdate, error) {
@@ -53,13 +87,22 @@ func (f *limitFlags) update(flags *pflag.FlagSet) (*api.LimitsUpdate, error) {
 	switch {
 	case !flags.Changed("budget"):
 	case f.budget == noBudget:
-		u.Budget, u.BudgetPeriod = new(""), new("")
+		u.Budget = new("")
 	default:
-		amount, period, err := parseBudget(f.budget)
+		amount, period, err := parseBudget("--budget", f.budget)
 		if err != nil {
 			return nil, err
 		}
-		u.Budget, u.BudgetPeriod = &amount, &period
+		u.Budget, u.BudgetPeriod, f.BudgetPeriod = &amount, &period, period
+	}
+	if flags.Changed(spendFlag) {
+		amount, period, err := f.parseSpend()
+		if err != nil {
+			return nil, err
+		}
+		if u.SupplierSpend = &amount; period != "" {
+			u.BudgetPeriod = &period
+		}
 	}
 	if u == (api.LimitsUpdate{}) {
 		return nil, nil

@@ -14,6 +14,18 @@ type Limits struct {
 	OpenTasks        int        `json:"open_tasks,omitempty"`
 	Budget           task.Money `json:"budget,omitempty"` // nano-USD a period; 0: none
 	BudgetPeriod     Period     `json:"budget_period,omitempty"`
+	// SupplierSpend is an account's alone: what suppliers may charge for its live attempts a period, in
+	// nano-USD; 0: twice the budget, a negative number: no limit.
+	SupplierSpend task.Money `json:"supplier_spend,omitempty"`
+}
+
+// Spend returns what suppliers may charge for an account's live attempts a period, the failed ones and
+// those of unknown outcome included; 0: no limit.
+func (l Limits) Spend() task.Money {
+	if l.SupplierSpend != 0 {
+		return max(l.SupplierSpend, 0)
+	}
+	return l.Budget.Add(l.Budget)
 }
 
 // Period is a budget's period, in UTC.

@@ -72,6 +72,9 @@ type Limits struct {
 	OpenTasks        int    `json:"open_tasks,omitempty"`
 	Budget           string `json:"budget,omitempty"`        // decimal USD
 	BudgetPeriod     string `json:"budget_period,omitempty"` // "day" or "month"
+	// SupplierSpend bounds what suppliers charge for an account's live tasks a period: decimal USD, or "none";
+	// absent: twice the budget. A key has none.
+	SupplierSpend string `json:"supplier_spend,omitempty"`
 }
 
 // KeyList is every key, oldest first.
@@ -137,7 +140,8 @@ type AdminAttempt struct {
 	Reason      string            `json:"reason,omitempty"`
 	Passed      []task.Passed     `json:"passed,omitempty"`
 	Code        fault.Code        `json:"code,omitempty"`
-	Cost        string            `json:"cost"` // decimal USD, what the supplier charges
+	Estimate    string            `json:"estimate"` // decimal USD, the most that the supplier may charge
+	Cost        string            `json:"cost"`     // decimal USD, what the supplier charges
 	CostUnknown bool              `json:"cost_unknown,omitempty"`
 	StartedAt   Timestamp         `json:"started_at"`
 	SubmittedAt *Timestamp        `json:"submitted_at"`
@@ -158,7 +162,7 @@ func AdminTaskOf(t task.Task, account string) AdminTask {
 	for _, a := range t.Attempts {
 		out.Attempts = append(out.Attempts, AdminAttempt{
 			N: a.N, Moderation: a.Moderation, Supplier: a.Supplier, Model: a.Model, State: a.State, Reason: a.Reason, Passed: a.Passed,
-			Code: a.Code, Cost: a.Cost.String(), CostUnknown: a.CostUnknown, StartedAt: Timestamp{a.StartedAt},
+			Code: a.Code, Estimate: a.Estimate.String(), Cost: a.Cost.String(), CostUnknown: a.CostUnknown, StartedAt: Timestamp{a.StartedAt},
 			SubmittedAt: TimestampOf(a.SubmittedAt), ClosedAt: TimestampOf(a.ClosedAt),
 		})
 	}

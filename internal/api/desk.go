@@ -44,6 +44,7 @@ type LimitsUpdate struct {
 	OpenTasks        *int    `json:"open_tasks,omitempty"`
 	Budget           *string `json:"budget,omitempty"`
 	BudgetPeriod     *string `json:"budget_period,omitempty"`
+	SupplierSpend    *string `json:"supplier_spend,omitempty"` // "": twice the budget again
 }
 
 // AccountList is every account, oldest first.

@@ -154,6 +154,7 @@ func TestUpdateKey(t *testing.T) {
 	for name, bad := range map[string]api.KeyUpdate{
 		"no name": {Name: new(" ")}, "no scope": {Scopes: &[]string{}}, "a bad pattern": {Scopes: &[]string{"image*"}},
 		"half a budget": {Name: new("left alone"), Limits: &api.LimitsUpdate{Budget: new("5")}},
+		"an account's":  {Name: new("left alone"), Limits: &api.LimitsUpdate{SupplierSpend: new("none")}},
 	} {
 		_, err := o.UpdateKey(ctx, k.ID, bad)
 		wantCode(t, name, err, fault.InvalidRequest)
@@ -201,7 +202,9 @@ func TestAccounts(t *testing.T) {
 	}
 	for name, bad := range map[string]api.AccountUpdate{
 		"nobody": {RemoveMembers: []string{"zoe"}}, "a bad pattern": {Capabilities: new([]string{"x*"})},
-		"half a budget": {Limits: &api.LimitsUpdate{Budget: new("1")}},
+		"half a budget":            {Limits: &api.LimitsUpdate{Budget: new("1")}},
+		"a spend without a period": {Limits: &api.LimitsUpdate{SupplierSpend: new("1")}},
+		"no amount":                {Limits: &api.LimitsUpdate{SupplierSpend: new("all"), BudgetPeriod: new("day")}},
 	} {
 		_, err := o.UpdateAccount(ctx, "shop", bad)
 		wantCode(t, name, err, fault.InvalidRequest)
@@ -441,4 +444,36 @@ func TestNothingIsToldTwice(t *testing.T) {
 func jsonOf(v any) (string, error) {
 	raw, err := json.Marshal(v)
 	return string(raw), err
+}
+
+// TestSupplierSpend sets, changes and takes away what suppliers may charge for an account. Its members don't
+// see it, and their keys have none.
+func TestSupplierSpend(t *testing.T) {
+	o := newOffice(t)
+	a, err := o.CreateAccount(t.Context(), api.AccountCreate{Name: "shop", Limits: api.Limits{SupplierSpend: "7", BudgetPeriod: "day"}})
+	if err != nil || a.Limits != (api.Limits{SupplierSpend: "7", BudgetPeriod: "day"}) {
+		t.Fatalf("%+v %v", a.Limits, err)
+	}
+	for _, tt := range []struct {
+		update api.LimitsUpdate
+		want   api.Limits
+	}{
+		{api.LimitsUpdate{Budget: new("2")}, api.Limits{Budget: "2", BudgetPeriod: "day", SupplierSpend: "7"}},
+		{api.LimitsUpdate{SupplierSpend: new("none")}, api.Limits{Budget: "2", BudgetPeriod: "day", SupplierSpend: "none"}},
+		{api.LimitsUpdate{SupplierSpend: new("")}, api.Limits{Budget: "2", BudgetPeriod: "day"}},
+		{api.LimitsUpdate{SupplierSpend: new("9"), Budget: new("")}, api.Limits{BudgetPeriod: "day", SupplierSpend: "9"}},
+		{api.LimitsUpdate{SupplierSpend: new("")}, api.Limits{}},
+	} {
+		got, err := o.UpdateAccount(t.Context(), a.ID, api.AccountUpdate{Limits: &tt.update})
+		if err != nil || got.Limits != tt.want {
+			t.Errorf("%+v %v, want %+v", got.Limits, err, tt.want)
+		}
+	}
+	if _, err := o.CreateKey(t.Context(), api.KeyCreate{Name: "k", Mode: task.Live, Limits: api.Limits{SupplierSpend: "none"}}); fault.CodeOf(err) != fault.InvalidRequest {
+		t.Errorf("a key's: %v", err)
+	}
+	m := o.Member(desk.Visitor{Account: account.Account{Name: "shop", Limits: account.Limits{OpenTasks: 3, SupplierSpend: task.USD, BudgetPeriod: account.Day}}})
+	if got := m.Account().Limits; got.SupplierSpend != "" || got.OpenTasks != 3 {
+		t.Errorf("a member sees %+v", got)
+	}
 }

@@ -92,6 +92,9 @@ func (o *Operator) UpdateKey(ctx context.Context, id string, u api.KeyUpdate) (a
 			k.Scopes = append([]string{}, *u.Scopes...)
 		}
 		if u.Limits != nil {
+			if u.Limits.SupplierSpend != nil {
+				return accountsAlone()
+			}
 			if k.Limits, err = changed(k.Limits, *u.Limits); err != nil {
 				return err
 			}
@@ -184,6 +187,9 @@ func keyFrom(req api.KeyCreate, now time.Time) (account.Key, error) {
 	if err != nil {
 		return k, err
 	}
+	if req.SupplierSpend != "" {
+		return k, accountsAlone()
+	}
 	if k.Limits, err = limitsFrom(req.Limits); err != nil {
 		return k, err
 	}
@@ -195,6 +201,8 @@ func keyFrom(req api.KeyCreate, now time.Time) (account.Key, error) {
 	}
 	return k, nil
 }
+
+func accountsAlone() error { return fault.Invalid("supplier_spend", "is an account's: a key has none") }
 
 // checkKey checks what people say of a key.
 func checkKey(k account.Key) error {

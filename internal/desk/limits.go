@@ -18,24 +18,49 @@ func limitsFrom(req api.Limits) (account.Limits, error) {
 	default:
 		return l, fault.Invalid("budget_period", "must be day or month")
 	}
-	if (req.Budget == "") != (req.BudgetPeriod == "") {
+	if spends := req.SupplierSpend != "" && req.SupplierSpend != unbounded; (req.Budget != "" || spends) != (req.BudgetPeriod != "") {
+		if spends {
+			return l, fault.Invalid("budget_period", "is required with supplier_spend")
+		}
 		return l, fault.Invalid("budget", "and budget_period go together")
 	}
-	if req.Budget == "" {
+	var err error
+	if l.Budget, err = amount("budget", req.Budget); err != nil {
+		return l, err
+	}
+	if req.SupplierSpend == unbounded {
+		l.SupplierSpend = -1
 		return l, nil
 	}
-	amount, err := task.ParseMoney(req.Budget)
-	if err != nil || amount == 0 {
-		return l, fault.Invalid("budget", "must be a decimal amount in USD above 0")
+	l.SupplierSpend, err = amount("supplier_spend", req.SupplierSpend)
+	return l, err
+}
+
+// unbounded is a supplier_spend without a limit.
+const unbounded = "none"
+
+// amount reads a field's amount above 0; "" is 0.
+func amount(field, text string) (task.Money, error) {
+	if text == "" {
+		return 0, nil
 	}
-	l.Budget = amount
-	return l, nil
+	m, err := task.ParseMoney(text)
+	if err != nil || m == 0 {
+		return 0, fault.Invalid(field, "must be a decimal amount in USD above 0")
+	}
+	return m, nil
 }
 
 func limitsOf(l account.Limits) api.Limits {
 	out := api.Limits{CreatesPerMinute: l.CreatesPerMinute, ReadsPerMinute: l.ReadsPerMinute, OpenTasks: l.OpenTasks}
 	if l.Budget > 0 {
 		out.Budget, out.BudgetPeriod = l.Budget.String(), string(l.BudgetPeriod)
+	}
+	switch {
+	case l.SupplierSpend < 0:
+		out.SupplierSpend = unbounded
+	case l.SupplierSpend > 0:
+		out.SupplierSpend, out.BudgetPeriod = l.SupplierSpend.String(), string(l.BudgetPeriod)
 	}
 	return out
 }
@@ -52,9 +77,12 @@ func changed(l account.Limits, u api.LimitsUpdate) (account.Limits, error) {
 	}
 	if u.Budget != nil {
 		out.Budget = *u.Budget
-		if out.Budget == "" {
-			out.BudgetPeriod = ""
-		}
+	}
+	if u.SupplierSpend != nil {
+		out.SupplierSpend = *u.SupplierSpend
+	}
+	if out.Budget == "" && (out.SupplierSpend == "" || out.SupplierSpend == unbounded) {
+		out.BudgetPeriod = ""
 	}
 	if u.BudgetPeriod != nil {
 		out.BudgetPeriod = *u.BudgetPeriod

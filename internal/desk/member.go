@@ -19,8 +19,14 @@ type Member struct {
 // Member returns the desk of the visitor's own account.
 func (o *Operator) Member(v Visitor) Member { return Member{o, v.Account} }
 
-// Account returns the member's account.
-func (m Member) Account() api.Account { return accountOf(m.owner) }
+// Account returns the member's account, without the operator's limit on what suppliers charge for it.
+func (m Member) Account() api.Account {
+	a := accountOf(m.owner)
+	if a.Limits.SupplierSpend = ""; a.Limits.Budget == "" {
+		a.Limits.BudgetPeriod = ""
+	}
+	return a
+}
 
 // CreateKey makes a key of the account; the request may not name another one.
 func (m Member) CreateKey(ctx context.Context, req api.KeyCreate) (api.Key, error) {

@@ -169,6 +169,10 @@ func TestHolds(t *testing.T) {
 	})
 	limited := o.owner
 	limited.Limits = account.Limits{OpenTasks: 7, Budget: 9 * task.USD, BudgetPeriod: account.Day}
+	spending, unbounded := o.owner, o.owner
+	spending.Limits = account.Limits{SupplierSpend: 4 * task.USD, BudgetPeriod: account.Month}
+	unbounded.Limits = account.Limits{Budget: task.USD, BudgetPeriod: account.Day, SupplierSpend: -1}
+	_, play := o.issue(task.Test, nil)
 	for _, tt := range []struct {
 		key   account.Key
 		owner account.Account
@@ -182,6 +186,35 @@ func TestHolds(t *testing.T) {
 				Scope: "account:" + limited.ID + ":live:2026-11-21", Kind: task.HoldBudget, Amount: int64(task.USD), Limit: int64(9 * task.USD),
 				Lasts: account.Day.Left(o.now),
 			},
+			{
+				Scope: "account:" + limited.ID + ":live:2026-11-21", Kind: task.HoldSpend, Amount: int64(3 * task.USD), Limit: int64(18 * task.USD),
+				Lasts: account.Day.Left(o.now),
+			},
+		}},
+		{play, limited, []task.Hold{
+			{Scope: "key:" + play.ID, Kind: task.HoldOpen, Amount: 1, Limit: 64},
+			{Scope: "queue", Kind: task.HoldQueue, Amount: 1, Limit: 100},
+			{Scope: "account:" + limited.ID + ":test", Kind: task.HoldOpen, Amount: 1, Limit: 7},
+			{
+				Scope: "account:" + limited.ID + ":test:2026-11-21", Kind: task.HoldBudget, Amount: int64(task.USD), Limit: int64(9 * task.USD),
+				Lasts: account.Day.Left(o.now),
+			},
+		}},
+		{plain, spending, []task.Hold{
+			{Scope: "key:" + plain.ID, Kind: task.HoldOpen, Amount: 1, Limit: 64},
+			{Scope: "queue", Kind: task.HoldQueue, Amount: 1, Limit: 100},
+			{
+				Scope: "account:" + limited.ID + ":live:2026-11", Kind: task.HoldSpend, Amount: int64(3 * task.USD), Limit: int64(4 * task.USD),
+				Lasts: account.Month.Left(o.now),
+			},
+		}},
+		{plain, unbounded, []task.Hold{
+			{Scope: "key:" + plain.ID, Kind: task.HoldOpen, Amount: 1, Limit: 64},
+			{Scope: "queue", Kind: task.HoldQueue, Amount: 1, Limit: 100},
+			{
+				Scope: "account:" + limited.ID + ":live:2026-11-21", Kind: task.HoldBudget, Amount: int64(task.USD), Limit: int64(task.USD),
+				Lasts: account.Day.Left(o.now),
+			},
 		}},
 		{plain, o.owner, []task.Hold{
 			{Scope: "key:" + plain.ID, Kind: task.HoldOpen, Amount: 1, Limit: 64},
@@ -193,7 +226,7 @@ func TestHolds(t *testing.T) {
 			{Scope: "key:" + bounded.ID + ":2026-11", Kind: task.HoldBudget, Amount: int64(task.USD), Limit: int64(5 * task.USD), Lasts: account.Month.Left(o.now)},
 		}},
 	} {
-		if diff := cmp.Diff(tt.want, o.Holds(gate.Caller{Key: tt.key, Account: tt.owner}, task.USD)); diff != "" {
+		if diff := cmp.Diff(tt.want, o.Holds(gate.Caller{Key: tt.key, Account: tt.owner}, task.USD, 3*task.USD)); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	}
@@ -205,7 +238,7 @@ func TestRefusal(t *testing.T) {
 		t.Errorf("another error becomes %v", got)
 	}
 	for kind, want := range map[task.HoldKind]fault.Code{
-		task.HoldOpen: fault.RateLimitExceeded, task.HoldBudget: fault.RateLimitExceeded, task.HoldQueue: fault.CapacityExhausted,
+		task.HoldOpen: fault.RateLimitExceeded, task.HoldBudget: fault.RateLimitExceeded, task.HoldSpend: fault.RateLimitExceeded, task.HoldQueue: fault.CapacityExhausted,
 	} {
 		e := fault.From(gate.Refusal(&store.HoldError{Hold: task.Hold{Kind: kind, Limit: 1}}))
 		if e.Code != want || e.RetryAfter <= 0 {
@@ -282,7 +315,7 @@ func TestSharedCaller(t *testing.T) {
 				}
 				before := *c
 				_, _ = o.Count(c, gate.Reads)
-				_ = o.Holds(*c, 1)
+				_ = o.Holds(*c, 1, 1)
 				if got := int64(c.Key.Limits.OpenTasks); got < recorded || got != int64(before.Key.Limits.OpenTasks) {
 					t.Errorf("a limit of %d, before %d; %d was recorded", got, before.Key.Limits.OpenTasks, recorded)
 					return
@@ -348,7 +381,7 @@ func TestRotationGrantsNothing(t *testing.T) {
 	if _, err := o.Count(&gate.Caller{Key: next}, gate.Creates); err == nil {
 		t.Error("the new key has a rate of its own")
 	}
-	if diff := cmp.Diff(o.Holds(gate.Caller{Key: key}, 1), o.Holds(gate.Caller{Key: next}, 1)); diff != "" {
+	if diff := cmp.Diff(o.Holds(gate.Caller{Key: key}, 1, 1), o.Holds(gate.Caller{Key: next}, 1, 1)); diff != "" {
 		t.Errorf("what the new key takes (-old +new):\n%s", diff)
 	}
 }

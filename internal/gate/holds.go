@@ -19,16 +19,17 @@ const (
 )
 
 // Holds returns what a task of the caller takes in the commit that accepts it: an open task of the key
-// and of the account, room in the queue, and the reserved amount of both budgets. An account's limits
-// hold for each mode on its own, so that tests take nothing from live work.
-func (g *Gate) Holds(c Caller, reserved task.Money) []task.Hold {
+// and of the account, room in the queue, the reserved amount of both budgets, and of the account's limit
+// on what suppliers charge the most that they may. An account's limits hold for each mode on its own, so
+// that tests take nothing from live work; the sandbox charges nothing.
+func (g *Gate) Holds(c Caller, reserved, spend task.Money) []task.Hold {
 	key, defaults := keyScope+c.Key.Counter(), g.defaults.Load()
 	holds := []task.Hold{
 		{Scope: key, Kind: task.HoldOpen, Amount: 1, Limit: int64(effective(c.Key.Limits.OpenTasks, defaults.OpenTasks))},
 		{Scope: queueScope, Kind: task.HoldQueue, Amount: 1, Limit: int64(defaults.Queue)},
 	}
 	limits := c.Account.Limits
-	if limits.OpenTasks <= 0 && limits.Budget <= 0 {
+	if limits == (account.Limits{}) {
 		return g.budget(holds, key, c.Key.Limits, reserved)
 	}
 	owner := accountScope + c.Account.ID + ":" + string(c.Key.Mode)
@@ -36,18 +37,26 @@ func (g *Gate) Holds(c Caller, reserved task.Money) []task.Hold {
 		holds = append(holds, task.Hold{Scope: owner, Kind: task.HoldOpen, Amount: 1, Limit: int64(limits.OpenTasks)})
 	}
 	holds = g.budget(holds, key, c.Key.Limits, reserved)
-	return g.budget(holds, owner, limits, reserved)
+	holds = g.budget(holds, owner, limits, reserved)
+	if c.Key.Mode == task.Live {
+		holds = g.periodic(holds, task.HoldSpend, owner, limits, spend, limits.Spend())
+	}
+	return holds
 }
 
 // budget appends what a task takes of a budget, where there is one.
 func (g *Gate) budget(holds []task.Hold, scope string, l account.Limits, reserved task.Money) []task.Hold {
-	if l.Budget <= 0 {
+	return g.periodic(holds, task.HoldBudget, scope, l, reserved, l.Budget)
+}
+
+// periodic appends a hold that counts for the budget's period, where limit is one.
+func (g *Gate) periodic(holds []task.Hold, kind task.HoldKind, scope string, l account.Limits, amount, limit task.Money) []task.Hold {
+	if limit <= 0 {
 		return holds
 	}
 	now := g.now()
 	return append(holds, task.Hold{
-		Scope: scope + ":" + l.BudgetPeriod.Stamp(now), Kind: task.HoldBudget,
-		Amount: int64(reserved), Limit: int64(l.Budget), Lasts: l.BudgetPeriod.Left(now),
+		Scope: scope + ":" + l.BudgetPeriod.Stamp(now), Kind: kind, Amount: int64(amount), Limit: int64(limit), Lasts: l.BudgetPeriod.Left(now),
 	})
 }
 
@@ -75,6 +84,9 @@ func Refusal(err error) error {
 		return fault.New(fault.CapacityExhausted, "the queue is full").WithRetryAfter(queueAgain)
 	case task.HoldBudget:
 		return fault.Newf(fault.RateLimitExceeded, "the %s budget for this period doesn't cover the request", whose).
+			WithRetryAfter(max(min(h.Hold.Lasts, budgetAgain), time.Second))
+	case task.HoldSpend:
+		return fault.New(fault.RateLimitExceeded, "the account's limit on what its requests may cost the service in this period doesn't cover the request").
 			WithRetryAfter(max(min(h.Hold.Lasts, budgetAgain), time.Second))
 	default:
 		return fault.Newf(fault.RateLimitExceeded, "more than %d open tasks %s", h.Hold.Limit, with).WithRetryAfter(openAgain)

@@ -263,3 +263,50 @@ func TestCancelBeforeTheSubmissionOwesNothing(t *testing.T) {
 		w.expectSent(s)
 	})
 }
+
+// TestSupplierSpendBoundsWhatIsLost has every attempt of an account end with an unknown outcome, by which its callers
+// pay nothing. What suppliers may have charged has a limit of its own: twice the account's budget.
+func TestSupplierSpendBoundsWhatIsLost(t *testing.T) {
+	for name, tt := range map[string]struct {
+		limits account.Limits
+		want   int // tasks accepted
+	}{
+		"twice the budget":       {account.Limits{Budget: 2 * task.USD, BudgetPeriod: account.Month}, 2},
+		"the operator's own":     {account.Limits{Budget: 2 * task.USD, SupplierSpend: 6 * task.USD, BudgetPeriod: account.Day}, 3},
+		"without a budget":       {account.Limits{SupplierSpend: 2 * task.USD, BudgetPeriod: account.Day}, 1},
+		"no limit":               {account.Limits{Budget: 2 * task.USD, SupplierSpend: -1, BudgetPeriod: account.Month}, 5},
+		"no limit and no budget": {account.Limits{}, 5},
+		"room for the dearest":   {account.Limits{SupplierSpend: 4 * task.USD, BudgetPeriod: account.Day}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &script{submitFn: refuse(supplier.Unknown, fault.ProviderTimeout)}
+			routes := []routing.Route{route("image.generate", "a", 2*task.USD, s)}
+			if name == "room for the dearest" { // a task may come to it
+				routes = append(routes, route("image.generate", "b", 3*task.USD, s))
+			}
+			inWorld(t, routes, func(w *world) {
+				w.caller.Account.Limits = tt.limits
+				accepted := 0
+				for i := range 5 {
+					wait := time.Minute
+					a, err := w.g.Create(w.t.Context(), w.caller, gateway.Submission{
+						IdempotencyKey: fmt.Sprintf("lost-%08d", i), Body: []byte(paint), Wait: &wait,
+					})
+					if e := fault.From(err); err != nil {
+						if e.Code != fault.RateLimitExceeded || e.RetryAfter <= 0 {
+							t.Fatalf("%v after %s", err, e.RetryAfter)
+						}
+						continue
+					}
+					accepted++
+					w.expect(a.Task, outcome{
+						task.Failed, fault.ProviderTimeout, 0, []entry{{"a", task.UnknownOutcome, fault.ProviderTimeout, 0, true}},
+					})
+				}
+				if sent := len(s.keys()); accepted != tt.want || sent != tt.want {
+					t.Errorf("%d tasks accepted, %d sent to the supplier, want %d", accepted, sent, tt.want)
+				}
+			})
+		})
+	}
+}

@@ -234,7 +234,16 @@ func (g *Gateway) newTask(
 		Sync: entry.Mode == catalog.Sync, Input: req.Input, Parameters: req.Parameters, Deadline: entry.Deadline,
 		Price: price, Reserved: price.Cost(routes.Bound(c.Key.Mode, req.Capability, size)),
 	}
-	o.Holds = g.gate.Holds(c, o.Reserved)
+	m, texts := g.moderation(c.Key.Mode, entry, req.Input)
+	spend := routes.Dearest(c.Key.Mode, req.Capability, size)
+	var question task.Plan
+	if m != nil {
+		question = m.Plan(texts)
+		for range moderationTries {
+			spend = spend.Add(question.Estimate)
+		}
+	}
+	o.Holds = g.gate.Holds(c, o.Reserved, spend)
 	if len(req.Input) > inlineInput {
 		ref, err := g.keepInput(ctx, c.Scope(), req.Input, entry.Deadline)
 		if err != nil {
@@ -248,8 +257,8 @@ func (g *Gateway) newTask(
 	if !o.Sync || waits {
 		return o, nil
 	}
-	if m, _ := g.moderation(c.Key.Mode, entry, req.Input); m != nil {
-		o.First.Plans = []task.Plan{m.Plan()}
+	if m != nil {
+		o.First.Plans = []task.Plan{question}
 		return o, nil
 	}
 	var passed []task.Passed

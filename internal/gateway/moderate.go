@@ -74,8 +74,9 @@ func (w *work) moderated() (passed bool, failures int) {
 
 // beginModeration records that the supplier is about to be asked. It counts against no cap: the question
 // is short and holds up nobody's work.
-func (w *work) beginModeration(ctx context.Context, m *policy.Moderation) error {
-	err := w.commit(ctx, func(ctx context.Context) (task.Task, error) { return w.g.store.BeginAttempt(ctx, w.ref, m.Plan()) })
+func (w *work) beginModeration(ctx context.Context, m *policy.Moderation, texts []catalog.Text) error {
+	plan := m.Plan(texts)
+	err := w.commit(ctx, func(ctx context.Context) (task.Task, error) { return w.g.store.BeginAttempt(ctx, w.ref, plan) })
 	if err == nil {
 		w.fresh = len(w.t.Attempts)
 	}

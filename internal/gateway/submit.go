@@ -38,8 +38,8 @@ func (w *work) begin(ctx context.Context) error {
 	if err := w.readInput(ctx); err != nil {
 		return w.unprepared(ctx, nil, err)
 	}
-	if m, _ := w.moderator(); m != nil {
-		return w.beginModeration(ctx, m)
+	if m, texts := w.moderator(); m != nil {
+		return w.beginModeration(ctx, m, texts)
 	}
 	had := w.turns()
 	choices, passed := w.g.routes.Load().Choose(routing.Want{

@@ -45,19 +45,29 @@ func Prose(all []catalog.Text) []catalog.Text {
 	return slices.DeleteFunc(all, func(t catalog.Text) bool { return t.Media || strings.TrimSpace(t.Text) == "" })
 }
 
-// Plan is the question as the ledger records it.
-func (m *Moderation) Plan() task.Plan {
-	return task.Plan{Supplier: m.Supplier, Model: m.Model, Moderation: true, Reason: "asked about the content before its work begins"}
+// Plan is the question about the texts as the ledger records it.
+func (m *Moderation) Plan(texts []catalog.Text) task.Plan {
+	return task.Plan{
+		Supplier: m.Supplier, Model: m.Model, Moderation: true, Reason: "asked about the content before its work begins",
+		Estimate: m.Price.Cost(measure(texts)),
+	}
+}
+
+// measure counts the texts as they are asked about.
+func measure(texts []catalog.Text) (u task.Usage) {
+	for _, t := range texts {
+		u.InputTokens += int64(len(t.Text)+bytesPerToken-1) / bytesPerToken
+		u.Characters += int64(utf8.RuneCountInString(t.Text))
+	}
+	return u
 }
 
 // Ask puts the texts to the supplier, once. Its error is a *supplier.Error.
 func (m *Moderation) Ask(ctx context.Context, texts []catalog.Text) (Verdict, error) {
-	var v Verdict
+	v := Verdict{Usage: measure(texts)}
 	asked := make([]string, len(texts))
 	for i, t := range texts {
 		asked[i] = t.Text
-		v.Usage.InputTokens += int64(len(t.Text)+bytesPerToken-1) / bytesPerToken
-		v.Usage.Characters += int64(utf8.RuneCountInString(t.Text))
 	}
 	judged, err := m.Adapter.Moderate(ctx, m.Model, asked)
 	if err != nil {

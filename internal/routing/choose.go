@@ -40,7 +40,7 @@ func (c Choice) Plan(passed []task.Passed) task.Plan {
 		passed = append(slices.Clone(passed[:mostPassed]), task.Passed{Reason: strconv.Itoa(more) + " more routes were passed over"})
 	}
 	return task.Plan{
-		Supplier: c.Route.Supplier, Model: c.Route.Model, Caps: c.Route.Caps(), Reason: c.Reason, Passed: passed,
+		Supplier: c.Route.Supplier, Model: c.Route.Model, Caps: c.Route.Caps(), Reason: c.Reason, Passed: passed, Estimate: c.Cost,
 	}
 }
 

@@ -205,6 +205,15 @@ func (t *Table) Bound(mode task.Mode, name catalog.Name, size task.Usage) task.U
 	return most
 }
 
+// Dearest returns the most that an attempt at work of the given size may cost at a supplier.
+func (t *Table) Dearest(mode task.Mode, name catalog.Name, size task.Usage) task.Money {
+	var most task.Money
+	for _, r := range t.approved[tableKey{mode, name}] {
+		most = max(most, r.Price.Cost(r.whole(size)))
+	}
+	return most
+}
+
 // ListPrice returns what a caller of the mode pays for work of the given size: the operator's price
 // for the capability, else that of the approved route which is cheapest for it. Test keys are free.
 func (t *Table) ListPrice(mode task.Mode, name catalog.Name, size task.Usage) task.Price {

@@ -42,7 +42,7 @@ type HoldChange struct {
 
 // HoldChanges returns what the counters change by when before becomes after, each counter once, in the
 // memory of room; before is the zero Task at a creation. A task that ends settles its budget holds to its
-// cost.
+// cost, and its spend holds to what suppliers charged.
 func HoldChanges(room []HoldChange, before, after *task.Task) []HoldChange {
 	changes := room[:0]
 	change := func(h task.Hold, by int64) {
@@ -58,8 +58,11 @@ func HoldChanges(room []HoldChange, before, after *task.Task) []HoldChange {
 	ends := after.State.Terminal() && !before.State.Terminal()
 	for _, h := range before.Holds {
 		change(h, -h.Amount)
-		if ends && h.Kind == task.HoldBudget {
+		switch {
+		case ends && h.Kind == task.HoldBudget:
 			change(h, int64(after.Cost))
+		case ends && h.Kind == task.HoldSpend:
+			change(h, int64(after.Spent()))
 		}
 	}
 	for _, h := range after.Holds {

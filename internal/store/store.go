@@ -66,7 +66,8 @@ type Store interface {
 	// exactly: ErrRouteFull when one is reached. ErrState while an attempt is open.
 	BeginAttempt(ctx context.Context, ref LeaseRef, p task.Plan) (task.Task, error)
 	// Advance makes one step in one commit: attempt, moves, settlement of holds, release. A terminal
-	// move ends the lease, gives the open and queue holds back and settles the budget to the cost.
+	// move ends the lease, gives the open and queue holds back and settles the budget to the cost and the
+	// spend to what suppliers charged.
 	// ErrState, and nothing recorded, where a part doesn't fit: a terminal move with an attempt still
 	// open, Reopen, progress outside 0 to 1.
 	Advance(ctx context.Context, ref LeaseRef, s Step) (task.Task, error)

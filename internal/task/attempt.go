@@ -48,7 +48,8 @@ type Attempt struct {
 	Caps        []Cap           `json:"caps,omitempty"` // the in-flight caps it counts against while open
 	Job         json.RawMessage `json:"job,omitempty"`  // the supplier's job, opaque here
 	Reason      string          `json:"reason,omitempty"`
-	Passed      []Passed        `json:"passed,omitempty"` // routes not taken, and why
+	Passed      []Passed        `json:"passed,omitempty"`   // routes not taken, and why
+	Estimate    Money           `json:"estimate,omitempty"` // the most that the supplier may charge, by the request's size
 	Code        fault.Code      `json:"code,omitempty"`
 	Usage       *Usage          `json:"usage,omitempty"`
 	Cost        Money           `json:"cost,omitempty"`         // what the supplier charges for it
@@ -79,6 +80,7 @@ type Plan struct {
 	Caps     []Cap
 	Reason   string
 	Passed   []Passed
+	Estimate Money // see Attempt
 	// Moderation: the attempt asks about the content, see Attempt.
 	Moderation bool
 }
@@ -105,7 +107,7 @@ func (t Task) BeginAttempt(p Plan, now time.Time) Task {
 	n := len(t.Attempts) + 1
 	t.Attempts = append(slices.Clip(t.Attempts), Attempt{
 		N: n, Moderation: p.Moderation, Supplier: p.Supplier, Model: p.Model, SubmitKey: SubmitKey(t.ID, n), State: Intent,
-		Caps: p.Caps, Reason: p.Reason, Passed: p.Passed, StartedAt: now,
+		Caps: p.Caps, Reason: p.Reason, Passed: p.Passed, Estimate: p.Estimate, StartedAt: now,
 	})
 	return t
 }
@@ -138,6 +140,19 @@ func (t Task) CloseAttempt(c Closing, now time.Time) (Task, bool) {
 		a.Reason += "; " + c.Note
 	}
 	return t, true
+}
+
+// Spent returns what suppliers charged for the attempts since the task was last queued by its caller,
+// failed ones included; an attempt whose cost is unknown counts with its estimate.
+func (t Task) Spent() Money {
+	var sum Money
+	for _, a := range t.Attempts[min(t.Round, len(t.Attempts)):] {
+		if a.CostUnknown {
+			a.Cost = max(a.Cost, a.Estimate)
+		}
+		sum = sum.Add(a.Cost)
+	}
+	return sum
 }
 
 // LastUnknown reports whether the last attempt ended without anyone knowing its outcome.

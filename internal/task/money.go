@@ -158,9 +158,13 @@ type HoldKind string
 // The kinds of hold.
 const (
 	HoldBudget HoldKind = "budget" // nano-USD; settled to the cost at the end
+	HoldSpend  HoldKind = "spend"  // nano-USD; settled at the end to what suppliers charged, see Task.Spent
 	HoldOpen   HoldKind = "open"   // open tasks; given back at the end
 	HoldQueue  HoldKind = "queue"  // room in the queue; given back when the task starts or ends
 )
+
+// Settles reports whether a hold of the kind is settled to an amount at the task's end, which stays.
+func (k HoldKind) Settles() bool { return k == HoldBudget || k == HoldSpend }
 
 // Hold is an amount taken from a bounded counter in the commit that accepts a task, or not at all.
 type Hold struct {

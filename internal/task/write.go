@@ -147,6 +147,9 @@ func (a *Attempt) write(w *jsonwrite.Writer) {
 	if len(a.Passed) > 0 {
 		other(w, "passed", a.Passed)
 	}
+	if a.Estimate != 0 {
+		number(w, "estimate", int64(a.Estimate))
+	}
 	optional(w, "code", string(a.Code))
 	if a.Usage != nil {
 		w.Name("usage")

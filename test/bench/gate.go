@@ -96,7 +96,7 @@ func admit(ctx context.Context, g *gate.Gate, header string) error {
 	if err != nil || !c.Opens("text.chat") {
 		return errors.Join(err, errors.New("the gate refuses a request of the benchmark"))
 	}
-	kept.policy, kept.state, kept.holds = quotas.Policy(), quotas.State(), g.Holds(*c, task.USD)
+	kept.policy, kept.state, kept.holds = quotas.Policy(), quotas.State(), g.Holds(*c, task.USD, task.USD)
 	return nil
 }
 

@@ -81,7 +81,7 @@ func (c *Console) handleAccountUpdate(x exchange) error {
 	limits, err := limitsFrom(f.Values)
 	if err == nil {
 		open := patterns(f.Get("capabilities"))
-		_, err = c.desk.UpdateAccount(x.r.Context(), a.ID, api.AccountUpdate{Capabilities: &open, Limits: replaced(limits)})
+		_, err = c.desk.UpdateAccount(x.r.Context(), a.ID, api.AccountUpdate{Capabilities: &open, Limits: replacedAll(limits)})
 	}
 	return c.changed(x, f, err)
 }

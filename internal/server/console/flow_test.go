@@ -99,6 +99,7 @@ func TestFormsSayWhatIsWrong(t *testing.T) {
 		"a taken name":      {"/accounts", url.Values{"name": {"acme"}}, "another account"},
 		"a role":            {"/accounts/acme/invite", url.Values{"member": {"a"}, "role": {"king"}}, "member or operator"},
 		"a stranger":        {"/accounts/acme/members", url.Values{"remove": {"nobody"}}, "nobody of the account"},
+		"a spend":           {"/accounts/acme", url.Values{"supplier_spend": {"lots"}, "budget_period": {"day"}}, "decimal amount"},
 		"an open list":      {"/accounts/acme", url.Values{"capabilities": {"TEXT"}}, "such as image.*"},
 	} {
 		got := b.post(tt.path, tt.form)
@@ -115,6 +116,15 @@ func TestAccountsOfAnOperator(t *testing.T) {
 	at := strings.TrimPrefix(made.Header.Get("Location"), "/console")
 	if made.StatusCode != http.StatusSeeOther || b.get(at).StatusCode != http.StatusOK {
 		t.Fatalf("%d to %q", made.StatusCode, at)
+	}
+	if got := b.post(at, url.Values{"supplier_spend": {"12"}, "budget_period": {"day"}}); got.StatusCode != http.StatusSeeOther {
+		t.Errorf("what suppliers may charge: %d %s", got.StatusCode, got.body)
+	}
+	if got, want := rig.Must(w.desk.GetAccount(t.Context(), "shop"))(t).Limits, (api.Limits{SupplierSpend: "12", BudgetPeriod: "day"}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if page := b.get(at); !strings.Contains(page.body, `name="supplier_spend" inputmode="decimal" placeholder="twice the budget" maxlength="30" value="12"`) {
+		t.Errorf("the page doesn't show it: %s", page.body)
 	}
 	if got := b.post(at, url.Values{"capabilities": {"text.* image.generate"}, "open_tasks": {"4"}}); got.StatusCode != http.StatusSeeOther {
 		t.Errorf("changed: %d %s", got.StatusCode, got.body)

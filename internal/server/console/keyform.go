@@ -96,7 +96,7 @@ func keyFrom(v url.Values) (api.KeyCreate, error) {
 
 func limitsFrom(v url.Values) (api.Limits, error) {
 	l := api.Limits{Budget: strings.TrimSpace(v.Get("budget")), BudgetPeriod: v.Get("budget_period")}
-	if l.Budget == "" {
+	if l.SupplierSpend = strings.TrimSpace(v.Get("supplier_spend")); l.Budget == "" && (l.SupplierSpend == "" || l.SupplierSpend == "none") {
 		l.BudgetPeriod = ""
 	}
 	for field, into := range map[string]*int{
@@ -117,7 +117,7 @@ func limitsFrom(v url.Values) (api.Limits, error) {
 
 // limitsForm is limits as a form shows them.
 func limitsForm(l api.Limits) url.Values {
-	v := url.Values{"budget": {l.Budget}, "budget_period": {l.BudgetPeriod}}
+	v := url.Values{"budget": {l.Budget}, "budget_period": {l.BudgetPeriod}, "supplier_spend": {l.SupplierSpend}}
 	for field, n := range map[string]int{
 		"creates_per_minute": l.CreatesPerMinute, "reads_per_minute": l.ReadsPerMinute, "open_tasks": l.OpenTasks,
 	} {
@@ -134,6 +134,13 @@ func replaced(l api.Limits) *api.LimitsUpdate {
 		CreatesPerMinute: &l.CreatesPerMinute, ReadsPerMinute: &l.ReadsPerMinute, OpenTasks: &l.OpenTasks,
 		Budget: &l.Budget, BudgetPeriod: &l.BudgetPeriod,
 	}
+}
+
+// replacedAll is replaced for the limits of an account.
+func replacedAll(l api.Limits) *api.LimitsUpdate {
+	u := replaced(l)
+	u.SupplierSpend = &l.SupplierSpend
+	return u
 }
 
 // patterns reads capability patterns apart by commas or white space; nil for none.

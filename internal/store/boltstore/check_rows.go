@@ -64,8 +64,8 @@ func (c *check) idempotency() error {
 	})
 }
 
-// counters compares what is held with what open tasks took: exactly, but for budgets, which keep what
-// was spent.
+// counters compares what is held with what open tasks took: exactly, but for budgets and spends, which
+// keep what was spent.
 func (c *check) counters() error {
 	ends := bucketHoldEnds.of(c.tx)
 	err := c.each(bucketHolds, func(k, v []byte) {
@@ -77,14 +77,14 @@ func (c *check) counters() error {
 		switch {
 		case len(v) != counterWord && end == nil:
 			c.find(scope, "the %s counter has another form", kind)
-		case n < taken, n > taken && name.Kind != task.HoldBudget:
+		case n < taken, n > taken && !name.Kind.Settles():
 			c.find(scope, "%d held of %s, open tasks took %d", n, kind, taken)
 		case end != nil && (ends == nil || ends.Get(slices.Concat(end, k)) == nil):
 			c.find(scope, "nothing leads to the end of the %s counter", kind)
 		}
 	})
 	for name, taken := range c.held {
-		if name.Kind != task.HoldBudget && taken > 0 { // a budget's counter may have been swept
+		if !name.Kind.Settles() && taken > 0 { // a budget's counter may have been swept
 			c.find(name.Scope, "nothing held of %s, open tasks took %d", name.Kind, taken)
 		}
 	}

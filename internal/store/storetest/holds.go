@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"unitask/internal/fault"
 	"unitask/internal/store"
 	"unitask/internal/task"
 )
@@ -107,6 +108,61 @@ func testHoldsSettle(e *env) {
 	e.wantSame("started within its creation", held(), [3]int64{110, 1, 0})
 	e.advance(*c.Lease, succeeded(task.Usage{Images: 99}))
 	e.wantSame("never beyond what was reserved", held(), [3]int64{110, 0, 0})
+}
+
+// testHoldsSpend: what an account's attempts may cost at suppliers is held, and settled to what they charged,
+// however their task ends.
+func testHoldsSpend(e *env) {
+	held := func() int64 { return e.held("a", task.HoldSpend) }
+	n := 0
+	begin := func() (store.Lease, task.Plan) {
+		e.Helper()
+		n++
+		r := e.request(fmt.Sprint("spends ", n))
+		p := plan("s", 0)
+		p.Estimate = 35
+		r.Holds = []task.Hold{{Scope: "a", Kind: task.HoldSpend, Amount: 50, Limit: 200}}
+		r.First = &store.First{Node: node, Term: term, Plans: []task.Plan{p}}
+		return *e.create(r).Lease, p
+	}
+	end := func(l store.Lease, c task.Closing, move task.Transition) {
+		e.Helper()
+		e.advance(l, store.Step{Close: &c, Moves: []task.Transition{move}})
+	}
+	fail := task.Fail(task.FailureOf(fault.New(fault.ProviderTimeout, "no answer")))
+
+	l, p := begin()
+	e.wantSame("begun", held(), int64(50))
+	e.advance(l, store.Step{Close: &task.Closing{State: task.FailedAttempt, Cost: 3}})
+	e.begin(l, p)
+	e.wantSame("under way", held(), int64(50))
+	end(l, task.Closing{State: task.FailedAttempt, Cost: 35}, fail)
+	e.wantSame("what both cost", held(), int64(38))
+
+	again := e.request("spends 1")
+	again.Holds = []task.Hold{{Scope: "a", Kind: task.HoldSpend, Amount: 50, Limit: 200}}
+	again.First = &store.First{Node: node, Term: term}
+	l = *e.create(again).Lease
+	e.wantSame("reopened", held(), int64(88))
+	e.begin(l, p)
+	end(l, task.Closing{State: task.FailedAttempt, Cost: 20}, fail)
+	e.wantSame("the last round alone is added", held(), int64(58))
+
+	l, _ = begin()
+	end(l, task.Closing{State: task.UnknownOutcome, CostUnknown: true}, fail)
+	e.wantSame("the estimate of an unknown outcome", held(), int64(93))
+	l, _ = begin()
+	end(l, task.Closing{State: task.UnknownOutcome, CostUnknown: true}, task.CancelUnmetered())
+	e.wantSame("canceled", held(), int64(128))
+	l, _ = begin()
+	end(l, task.Closing{State: task.Rejected}, fail)
+	e.wantSame("refused", held(), int64(128))
+	begin()
+	r := e.request("too much")
+	r.Holds = []task.Hold{{Scope: "a", Kind: task.HoldSpend, Amount: 23, Limit: 200}}
+	_, err := e.Store.CreateTask(e.Context(), r)
+	he, ok := errors.AsType[*store.HoldError](err)
+	e.wantSame("refused at the limit", [2]any{ok, ok && he.Held == 178}, [2]any{true, true})
 }
 
 // testHoldsConcurrent: many who take from one counter at once take what it has, and no more.

@@ -68,7 +68,9 @@ func drawScope(rt *rapid.T) task.Scope {
 }
 
 func drawPlan(rt *rapid.T) task.Plan {
-	return plan(suppliers.Draw(rt, "supplier"), rapid.IntRange(0, 3).Draw(rt, "cap"))
+	p := plan(suppliers.Draw(rt, "supplier"), rapid.IntRange(0, 3).Draw(rt, "cap"))
+	p.Estimate = task.Money(rapid.IntRange(0, 20).Draw(rt, "estimate"))
+	return p
 }
 
 func drawLine(rt *rapid.T) store.Line {
@@ -103,9 +105,10 @@ func (m *model) create(rt *rapid.T) {
 	scope := "key:" + n.Scope.Account
 	n.Holds = []task.Hold{
 		{Scope: scope, Kind: task.HoldBudget, Amount: 10, Limit: 45, Lasts: time.Hour},
+		{Scope: scope, Kind: task.HoldSpend, Amount: 20, Limit: 95, Lasts: time.Hour},
 		{Scope: scope, Kind: task.HoldOpen, Amount: 1, Limit: 4},
 		{Scope: "queue", Kind: task.HoldQueue, Amount: 1, Limit: 6},
-	}[:rapid.IntRange(0, 3).Draw(rt, "holds")]
+	}[:rapid.IntRange(0, 4).Draw(rt, "holds")]
 	if rapid.Bool().Draw(rt, "first") {
 		n.First = &store.First{
 			Node: nodes.Draw(rt, "node"), Term: terms.Draw(rt, "term"),
@@ -189,6 +192,7 @@ func (m *model) begin(rt *rapid.T) {
 func (m *model) advance(rt *rapid.T) {
 	fail := task.FailureOf(fault.New(rapid.SampledFrom([]fault.Code{fault.ProviderTimeout, fault.InvalidRequest}).Draw(rt, "code"), "no"))
 	ended := closing(rapid.SampledFrom([]task.AttemptState{task.Rejected, task.UnknownOutcome, task.FailedAttempt}).Draw(rt, "outcome"))
+	ended.Cost, ended.CostUnknown = task.Money(rapid.IntRange(0, 9).Draw(rt, "cost")), rapid.Bool().Draw(rt, "cost unknown")
 	usage := task.Usage{Images: rapid.Int64Range(0, 5).Draw(rt, "images")}
 	pause := rapid.SampledFrom([]time.Duration{0, time.Second}).Draw(rt, "pause")
 	s := rapid.SampledFrom([]store.Step{

@@ -42,6 +42,7 @@ func Run(t *testing.T, open Open) {
 		{"holds", testHolds},
 		{"holds of many at once", testHoldsConcurrent},
 		{"holds settle", testHoldsSettle},
+		{"holds of what suppliers charge", testHoldsSpend},
 		{"holds end", testHoldsEnd},
 		{"claim which", testClaimWhich},
 		{"claim turns", testClaimTurns},
