@@ -48,7 +48,7 @@ func (g *Gateway) Create(ctx context.Context, c gate.Caller, s Submission) (Acce
 	}
 	key := task.Hash(sha256.Sum256([]byte(s.IdempotencyKey)))
 	fingerprint := task.Hash(req.Fingerprint())
-	old, err := g.store.FindTask(ctx, c.Scope(), key)
+	old, err := g.find(ctx, c.Scope(), key)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 	case err != nil:
@@ -72,6 +72,16 @@ func (g *Gateway) Create(ctx context.Context, c gate.Caller, s Submission) (Acce
 	o.IdempotencyHash, o.Fingerprint, o.Authorization = key, fingerprint, word
 	o.request.Authorization = wordOf(word)
 	return g.accept(ctx, c, o, s)
+}
+
+// find returns the task under the key. One whose failure is being shown is read once that is recorded.
+func (g *Gateway) find(ctx context.Context, s task.Scope, key task.Hash) (task.Task, error) {
+	t, err := g.store.FindTask(ctx, s, key)
+	if err != nil || !t.Unshown() {
+		return t, err
+	}
+	g.showings.wait(ctx, t.ID)
+	return g.store.FindTask(ctx, s, key)
 }
 
 // check passes the request through everything between the idempotency record and the commit, in the

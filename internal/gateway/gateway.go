@@ -78,6 +78,7 @@ type Gateway struct {
 	crew     *crew
 	waiters  sync.Pool // of *waiter
 	lives    lives
+	showings showings
 	workers  sync.WaitGroup     // everything that works on a task or is about to begin
 	services sync.WaitGroup     // dispatch, heartbeat, upkeep
 	halt     context.CancelFunc // no more claims, polls and waits

@@ -14,7 +14,8 @@ import (
 	"unitask/internal/task"
 )
 
-// TestRetryAfterUnknown repeats a POST whose submission's outcome is unknown, by the supplier's class.
+// TestRetryAfterUnknown repeats a POST whose submission's outcome is unknown, by the supplier's class. A caller
+// that got no answer is told of the failure first, whatever the class.
 func TestRetryAfterUnknown(t *testing.T) {
 	lost := func(n int, _ supplier.Request) (supplier.Outcome, error) {
 		if n == 1 {
@@ -40,9 +41,13 @@ func TestRetryAfterUnknown(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, []routing.Route{route("text.chat", "a", 1, tt.adapter)}, func(w *world) {
-				first := w.create("unknown-01", chat, time.Minute).Task
+				first := w.submit("unknown-01", chat, time.Minute).Task
 				if codeOf(first) != fault.ProviderTimeout || !first.Failure.Retryable {
 					t.Fatalf("the lost submission ended %s %+v", first.State, first.Failure)
+				}
+				told := w.create("unknown-01", chat, time.Minute)
+				if diff := cmp.Diff(first, told.Task); diff != "" || !told.Replayed || len(tt.script.keys()) != 1 {
+					t.Fatalf("a retry by who wasn't told: replayed %v, %d submissions (-want +got):\n%s", told.Replayed, len(tt.script.keys()), diff)
 				}
 				again := w.create("unknown-01", chat, time.Minute)
 				if again.Task.ID != first.ID || again.Task.State != task.Succeeded || again.Replayed {

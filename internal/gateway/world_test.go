@@ -179,8 +179,16 @@ func (w *world) leave(capability, input string) store.Lease {
 	return *created.Lease
 }
 
-// create submits and fails the test on a refusal.
+// create submits, fails the test on a refusal, and has read the answer.
 func (w *world) create(key, body string, wait time.Duration) gateway.Accepted {
+	w.t.Helper()
+	a := w.submit(key, body, wait)
+	w.g.Show(a.Task).End(true)
+	return a
+}
+
+// submit is create by a caller that gets no answer.
+func (w *world) submit(key, body string, wait time.Duration) gateway.Accepted {
 	w.t.Helper()
 	a, err := w.g.Create(w.t.Context(), w.caller, gateway.Submission{IdempotencyKey: key, Body: []byte(body), Wait: &wait})
 	if err != nil {
@@ -199,6 +207,7 @@ func (w *world) end(id string) task.Task {
 			w.t.Fatal(err)
 		}
 		if got.State.Terminal() {
+			w.g.Show(got).End(true)
 			return got
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/fault"
 	"unitask/internal/gate"
+	"unitask/internal/gateway"
 	"unitask/internal/task"
 )
 
@@ -31,6 +32,8 @@ type exchange struct {
 	taskID string       // for the log
 	status int          // 0 until the header is written
 	code   fault.Code
+
+	showing *gateway.Showing // of the failures that the answer, or the next event, carries
 
 	values [5]string // of header fields, so that each needs no memory of its own
 	fields int       // how many of them are set
@@ -93,6 +96,7 @@ func (s *core) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // finish turns a panic into INTERNAL and writes the one log line.
 func (s *core) finish(x *exchange, begun time.Time) {
+	defer func() { x.endShowing(false) }()
 	caught := recover()
 	err, isError := caught.(error)
 	if caught != nil && (!isError || !errors.Is(err, http.ErrAbortHandler)) {
@@ -172,6 +176,21 @@ func (x *exchange) hurry() {
 		x.until = until
 		_ = x.control().SetWriteDeadline(until)
 	}
+}
+
+// shown flushes what was written last, with the given outcome, and ends the showing of failures that it
+// carries. They count as shown once every byte is with the system and the client hasn't hung up before.
+func (x *exchange) shown(err error) error {
+	if err == nil {
+		err = x.control().Flush()
+	}
+	x.endShowing(err == nil && x.r.Method != http.MethodHead && x.r.Context().Err() == nil)
+	return err
+}
+
+func (x *exchange) endShowing(written bool) {
+	x.showing.End(written)
+	x.showing = nil
 }
 
 // control returns what net/http does beyond writing.

@@ -26,6 +26,7 @@ func (s *core) send(x *exchange, status int, w *jsonwrite.Writer) {
 	w.Raw('\n')
 	raw, err := w.Bytes()
 	if err != nil {
+		x.endShowing(false)
 		s.fail(x, fault.From(err))
 		return
 	}
@@ -33,11 +34,14 @@ func (s *core) send(x *exchange, status int, w *jsonwrite.Writer) {
 	h["Content-Type"] = contentType
 	h["Cache-Control"] = noStore
 	h["X-Content-Type-Options"] = noSniff
-	if len(raw) > counted {
+	if len(raw) > counted || x.showing != nil {
 		h["Content-Length"] = []string{strconv.Itoa(len(raw))}
 	}
 	x.WriteHeader(status)
-	_, _ = x.ResponseWriter.Write(raw) // in the time that the header was given; a client that is gone is no fault of ours
+	_, err = x.ResponseWriter.Write(raw) // in the time that the header was given; a client that is gone is no fault of ours
+	if x.showing != nil {
+		_ = x.shown(err)
+	}
 }
 
 // counted is up to how many bytes of a body net/http counts itself: what it holds back until the handler

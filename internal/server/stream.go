@@ -46,8 +46,11 @@ func (s *Server) stream(x *exchange, stream *gateway.Stream) {
 			}
 			return
 		}
+		if e.Task != nil {
+			x.showing = s.gateway.Show(*e.Task)
+		}
 		frame = s.frame(x, frame[:0], e)
-		if _, err := x.Write(frame); err != nil || x.control().Flush() != nil {
+		if _, err := x.Write(frame); x.shown(err) != nil {
 			return // a client that is gone is no fault of ours
 		}
 	}

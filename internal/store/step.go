@@ -102,6 +102,15 @@ func Cancel(t task.Task, leased bool, now time.Time) (task.Task, bool, error) {
 	return stored(canceled, now), true, nil
 }
 
+// Show returns the task with its failure recorded as shown, and whether that is new. shown is the task as
+// its caller was answered with it.
+func Show(t, shown task.Task) (task.Task, bool) {
+	if t.Scope != shown.Scope || t.Revision != shown.Revision || !t.Unshown() {
+		return t, false
+	}
+	return t.Show(), true
+}
+
 // stored counts the change and drops the holds that the new state no longer needs.
 func stored(t task.Task, now time.Time) task.Task {
 	t.Revision++

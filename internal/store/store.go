@@ -57,6 +57,9 @@ type Store interface {
 	// RequestCancel cancels a task at rest, and marks one that is leased or has an open attempt: a
 	// worker ends that one. A terminal task is returned as it is. ErrNotFound for an unknown id.
 	RequestCancel(ctx context.Context, s task.Scope, id string) (task.Task, error)
+	// MarkShown records that the failures of these tasks were shown to their caller, all in one commit. It
+	// passes over a task that is gone or has another revision by now: another failure than the one shown.
+	MarkShown(ctx context.Context, shown []task.Task) error
 
 	// Claim leases up to Limit tasks that nobody holds. See ClaimRequest for which.
 	Claim(ctx context.Context, c ClaimRequest) ([]Lease, error)

@@ -146,6 +146,48 @@ func TestReopenNeedsARetryableFailure(t *testing.T) {
 	}
 }
 
+// TestPaidFailureIsShownFirst: a failure after work that was or may have been paid for keeps its task closed
+// until it was shown; the next failure is another one.
+func TestPaidFailureIsShownFirst(t *testing.T) {
+	for name, tt := range map[string]struct {
+		attempt    task.Closing
+		moderation bool
+		want       bool // Unshown
+	}{
+		"unknown":            {task.Closing{State: task.UnknownOutcome, CostUnknown: true}, false, true},
+		"unknown and free":   {task.Closing{State: task.UnknownOutcome}, false, true},
+		"paid and lost":      {task.Closing{State: task.FailedAttempt, Cost: 7}, false, true},
+		"failed for nothing": {task.Closing{State: task.FailedAttempt}, false, false},
+		"refused":            {task.Closing{State: task.Rejected}, false, false},
+		"a question":         {task.Closing{State: task.FailedAttempt, Cost: 7, CostUnknown: true}, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run := func(from task.Task) task.Task {
+				open := mustApply(t, from, task.Start()).BeginAttempt(task.Plan{Supplier: "s", Moderation: tt.moderation}, t0)
+				closed, _ := open.CloseAttempt(tt.attempt, t0)
+				return mustApply(t, closed, task.Fail(retryable))
+			}
+			failed := run(inState(task.Queued))
+			if failed.Unshown() != tt.want || failed.Reopenable() == tt.want || !failed.Fault().Retryable() {
+				t.Fatalf("unshown %v, reopenable %v, want unshown %v; error %+v", failed.Unshown(), failed.Reopenable(), tt.want, failed.Fault())
+			}
+			shown := failed.Show()
+			if failed.Unshown() != tt.want || shown.Unshown() || !shown.Reopenable() || shown.Revision != failed.Revision {
+				t.Errorf("once shown: unshown %v, reopenable %v", shown.Unshown(), shown.Reopenable())
+			}
+			if again := run(mustApply(t, shown, task.Reopen())); again.Unshown() != tt.want {
+				t.Errorf("the failure after the reopening: unshown %v", again.Unshown())
+			}
+		})
+	}
+	last := inState(task.Queued)
+	last.Reopenings = task.MaxReopenings
+	last, _ = last.BeginAttempt(task.Plan{}, t0).CloseAttempt(task.Closing{State: task.UnknownOutcome}, t0)
+	if last = mustApply(t, last, task.Fail(retryable)); last.Unshown() || last.Failure.Unshown {
+		t.Error("a failure that no POST reopens waits to be shown")
+	}
+}
+
 // TestFailureRoundTrip: an error becomes a failure and comes back as the same error, with its task.
 func TestFailureRoundTrip(t *testing.T) {
 	for _, e := range []*fault.Error{

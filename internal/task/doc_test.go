@@ -133,7 +133,8 @@ This page is generated from the transition table in ` + "`internal/task`" + `, a
 To write it anew: ` + "`go test ./internal/task -run TestStateMachinePage -update`" + `.
 
 A caller sees one of six states and stops polling at ` + "`succeeded`, `failed` or `canceled`" + `. The state only moves
-forward, with one exception: a retryable failure is reopened by a POST with the same key and the same request.
+forward, with one exception: a retryable failure is reopened by a POST with the same key and the same request, after
+work that may have been paid for only once the caller was shown the failure.
 Several moves may happen in one commit, so a task that ends within its request shows only its last state, but its
 timeline holds them all.
 

@@ -114,7 +114,8 @@ var (
 		},
 		{
 			Name: "reopen", From: []State{Failed}, To: Queued,
-			Who:   fmt.Sprintf("a POST with the same key and request after a retryable failure, at most %d times", MaxReopenings),
+			Who: fmt.Sprintf("a POST with the same key and request after a retryable failure, at most %d times; "+
+				"where the work may have been paid for, only once the failure was shown to the caller", MaxReopenings),
 			Crash: "before: the task stays failed and the caller may ask again; after: the task is queued",
 		},
 	}
@@ -159,6 +160,7 @@ func (t Task) finish(tr Transition, now time.Time) Task {
 	if tr.failure != nil {
 		f := *tr.failure
 		f.Retryable = f.Retryable && t.Reopenings < MaxReopenings
+		f.Unshown = f.Retryable && (f.Unshown || t.mayBePaid())
 		t.Failure = &f
 		t.Progress = nil
 	}
@@ -184,7 +186,7 @@ func (t Task) eraseJobs() Task {
 	t.Attempts = slices.Clone(t.Attempts)
 	for i := range t.Attempts {
 		a := &t.Attempts[i]
-		if a.Job == nil || (i == len(t.Attempts)-1 && t.Reopenable() && t.LastUnknown()) {
+		if a.Job == nil || (i == len(t.Attempts)-1 && t.retryable() && t.LastUnknown()) {
 			continue
 		}
 		var job struct {

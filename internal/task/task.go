@@ -42,7 +42,7 @@ type Task struct {
 
 	State    State    `json:"state"`
 	Progress *float64 `json:"progress,omitempty"` // 0 to 1
-	Revision int64    `json:"rev"`                // grows by one with each stored change
+	Revision int64    `json:"rev"`                // grows by one with each stored change but Show's
 	Timeline []Move   `json:"timeline"`
 
 	CreatedAt  time.Time  `json:"created_at"`
@@ -136,6 +136,9 @@ type Failure struct {
 	Retryable  bool           `json:"retryable"`
 	Details    []fault.Detail `json:"details,omitempty"`
 	RetryAfter time.Duration  `json:"retry_after,omitempty"`
+	// Unshown is set while a POST doesn't reopen the task because the failure is still to be shown to the
+	// caller: its work may have been paid for, and a client that never got an answer asks for no second payment.
+	Unshown bool `json:"unshown,omitempty"`
 }
 
 // FailureOf returns err as a Failure; an error without a code becomes INTERNAL.
@@ -160,8 +163,28 @@ func (t Task) Fault() *fault.Error {
 }
 
 // Reopenable reports whether a POST with the same key and request starts the task again.
-func (t Task) Reopenable() bool {
+func (t Task) Reopenable() bool { return t.retryable() && !t.Failure.Unshown }
+
+// Unshown reports whether such a POST does so only once the failure was shown.
+func (t Task) Unshown() bool { return t.retryable() && t.Failure.Unshown }
+
+// Show returns the task with its failure recorded as shown. Its caller sees no difference, so the
+// revision and the time of the last change stay.
+func (t Task) Show() Task {
+	f := *t.Failure
+	f.Unshown = false
+	t.Failure = &f
+	return t
+}
+
+func (t Task) retryable() bool {
 	return t.State == Failed && t.Failure != nil && t.Failure.Retryable && t.Reopenings < MaxReopenings
+}
+
+// mayBePaid reports whether the supplier of the last attempt charged for it, or may have.
+func (t Task) mayBePaid() bool {
+	n := len(t.Attempts)
+	return n > 0 && !t.Attempts[n-1].Moderation && (t.LastUnknown() || t.Attempts[n-1].Cost > 0)
 }
 
 // Span returns how long the task was given from its acceptance, the last one, to its deadline.

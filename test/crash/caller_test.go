@@ -195,8 +195,15 @@ func (b *book) send(ctx context.Context, mode task.Mode, method, path string, r 
 		request.Body = r.body
 		request.Header = map[string]string{api.HeaderIdempotencyKey: r.seen.Key}
 	}
+	e := &ear{}
+	request.Client = e.client()
 	sent := time.Now()
 	got, err := b.server.Send(ctx, request)
+	if carriesFailure(e.whole()) {
+		r.mu.Lock()
+		r.seen.Shown++
+		r.mu.Unlock()
+	}
 	if method == http.MethodPost {
 		b.mu.Lock()
 		defer b.mu.Unlock()

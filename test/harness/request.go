@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,6 +22,7 @@ type Request struct {
 	Key          string            // the API key
 	Body         string            // JSON, "" for none
 	Header       map[string]string // beside those that every such request has
+	Client       *http.Client      // nil: the default one
 }
 
 // Reply is a whole answer.
@@ -48,7 +50,7 @@ func (s *Server) Send(ctx context.Context, r Request) (Reply, error) {
 	for name, value := range r.Header {
 		request.Header.Set(name, value)
 	}
-	return send(http.DefaultClient, request)
+	return send(cmp.Or(r.Client, http.DefaultClient), request)
 }
 
 func send(c *http.Client, request *http.Request) (Reply, error) {

@@ -169,6 +169,18 @@ func (w *world) ask(c customer, do func(*node, gate.Caller) error) (answered boo
 	return !n.dead.Load(), err
 }
 
+// hear is what the server does with an answer that holds the task: it tells the node whether the caller got it.
+func (r *record) hear(n *node, t task.Task, there bool) {
+	shown := n.g.Show(t)
+	there = there && !n.dead.Load()
+	if there && t.State == task.Failed {
+		r.mu.Lock()
+		r.seen.Shown++
+		r.mu.Unlock()
+	}
+	shown.End(there)
+}
+
 // post sends the request to create; it returns the zero Task where no answer named one. A caller
 // without patience (0: endless) hangs up.
 func (w *world) post(r *record, wait *time.Duration, patience time.Duration) (got api.Task) {
@@ -184,6 +196,9 @@ func (w *world) post(r *record, wait *time.Duration, patience time.Duration) (go
 	var accepted gateway.Accepted
 	answered, err := w.ask(r.customer, func(n *node, who gate.Caller) (err error) {
 		accepted, err = n.g.Create(ctx, who, gateway.Submission{IdempotencyKey: r.plainKey, Body: []byte(r.body), Wait: wait})
+		if err == nil {
+			r.hear(n, accepted.Task, ctx.Err() == nil)
+		}
 		return err
 	})
 	switch code := fault.CodeOf(err); {
@@ -225,9 +240,12 @@ func (w *world) get(rng *rand.Rand, r *record, id string) (got api.Task) {
 		answered, err := w.ask(r.customer, func(n *node, who gate.Caller) (err error) {
 			if oneIn(rng, 4) {
 				t, err = n.g.Await(context.Background(), who, id, nil, between(rng, 0, 2*time.Second))
-				return err
+			} else {
+				t, err = n.g.Get(context.Background(), who, id)
 			}
-			t, err = n.g.Get(context.Background(), who, id)
+			if err == nil {
+				r.hear(n, t, true)
+			}
 			return err
 		})
 		switch {
@@ -249,7 +267,9 @@ func (w *world) get(rng *rand.Rand, r *record, id string) (got api.Task) {
 func (w *world) cancel(r *record, id string) api.Task {
 	var t task.Task
 	answered, err := w.ask(r.customer, func(n *node, who gate.Caller) (err error) {
-		t, err = n.g.Cancel(context.Background(), who, id)
+		if t, err = n.g.Cancel(context.Background(), who, id); err == nil {
+			r.hear(n, t, true)
+		}
 		return err
 	})
 	if !answered || err != nil {

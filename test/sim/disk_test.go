@@ -61,6 +61,11 @@ func (d disk) RequestCancel(ctx context.Context, s task.Scope, id string) (task.
 	return write(d, "cancel", id, true, func() (task.Task, error) { return d.Store.RequestCancel(ctx, s, id) })
 }
 
+func (d disk) MarkShown(ctx context.Context, shown []task.Task) error {
+	_, err := write(d, "shown", shown[0].ID, true, func() (struct{}, error) { return struct{}{}, d.Store.MarkShown(ctx, shown) })
+	return err
+}
+
 func (d disk) Claim(ctx context.Context, c store.ClaimRequest) ([]store.Lease, error) {
 	return write(d, "claim", "", false, func() ([]store.Lease, error) { return d.Store.Claim(ctx, c) })
 }

@@ -88,6 +88,7 @@ func TestControls(t *testing.T) {
 		"an intent is written after its submission":                     {plant{late: true}, invariant.Resubmitted},
 		"leases aren't kept, and a stale worker's writes are applied":   {plant{unfenced: true}, invariant.Ledger},
 		"a crash takes back what was acknowledged":                      {plant{forgets: true}, invariant.Lost},
+		"a failure is taken for shown that wasn't":                      {plant{presumes: true}, invariant.Resubmitted},
 		"what could not be reviewed is taken for clean":                 {plant{trusts: true}, unseen},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -2,6 +2,7 @@ package boltstore
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"unitask/internal/store"
@@ -202,6 +203,37 @@ func (db *DB) RequestCancel(ctx context.Context, s task.Scope, id string) (task.
 		return task.Task{}, err
 	}
 	return t, nil
+}
+
+// MarkShown implements store.Store.
+func (db *DB) MarkShown(ctx context.Context, shown []task.Task) error {
+	return db.do(ctx, &op{writes: true, run: func(x *txn) error {
+		for i := range shown {
+			if err := x.markShown(&shown[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}})
+}
+
+func (x *txn) markShown(shown *task.Task) error {
+	row, ok := parseID(shown.ID)
+	if !ok {
+		return nil
+	}
+	before, err := x.load(row)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	t, changed := store.Show(before, *shown)
+	if !changed {
+		return nil
+	}
+	return x.save(row, &before, &t, nil, 0)
 }
 
 func pauseOf(e *entry) tick {

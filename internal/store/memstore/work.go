@@ -160,6 +160,26 @@ func (db *DB) RequestCancel(ctx context.Context, s task.Scope, id string) (task.
 	return t, db.save(before, t)
 }
 
+// MarkShown implements store.Store.
+func (db *DB) MarkShown(ctx context.Context, shown []task.Task) error {
+	if err := db.lock(ctx); err != nil {
+		return err
+	}
+	defer db.mu.Unlock()
+	for _, s := range shown {
+		before, err := db.get(s.Scope, s.ID)
+		if err != nil {
+			continue
+		}
+		if t, changed := store.Show(before, s); changed {
+			if err := db.save(before, t); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // Sweep implements store.Store.
 func (db *DB) Sweep(ctx context.Context, r store.SweepRequest) (store.Swept, error) {
 	if err := db.lock(ctx); err != nil {

@@ -34,6 +34,7 @@ func testModel(t *testing.T, open Open) {
 			"begin":   m.begin,
 			"advance": m.advance,
 			"cancel":  m.cancel,
+			"show":    m.show,
 			"sweep":   m.sweep,
 			"time":    m.time,
 			"crash":   m.crash,
@@ -225,6 +226,17 @@ func (m *model) cancel(rt *rapid.T) {
 	got, err := m.Store.RequestCancel(background(), s, id)
 	want, wantErr := m.oracle.RequestCancel(background(), s, id)
 	same(rt, "RequestCancel", got, want, err, wantErr)
+}
+
+// show tells of a task as it is, or as it was at another revision.
+func (m *model) show(rt *rapid.T) {
+	s, id := drawScope(rt), m.drawID(rt)
+	shown, err := m.oracle.GetTask(background(), s, id)
+	if err != nil {
+		shown = task.Task{ID: id, Scope: s}
+	}
+	shown.Revision += int64(rapid.SampledFrom([]int{0, 0, 0, -1}).Draw(rt, "revisions"))
+	same(rt, "MarkShown", 0, 0, m.Store.MarkShown(background(), []task.Task{shown}), m.oracle.MarkShown(background(), []task.Task{shown}))
 }
 
 // sweep compares whole sweeps: how one is cut into steps is the engine's own.

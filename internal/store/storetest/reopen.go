@@ -49,11 +49,17 @@ func (e *env) expire() store.Lease {
 	return e.claimOne()
 }
 
+// show records the failure of the task as it is now as shown.
+func (e *env) show(t task.Task) {
+	e.Helper()
+	e.wantErr("MarkShown", e.Store.MarkShown(e.Context(), []task.Task{t}), nil)
+}
+
 func testReopenUnknown(e *env) {
 	n := e.request("key")
 	n.First = &store.First{Node: node, Term: term, Plans: []task.Plan{plan("s", 1)}}
 	first := e.create(n)
-	e.advance(*first.Lease, failed(task.UnknownOutcome))
+	e.show(e.advance(*first.Lease, failed(task.UnknownOutcome)))
 	again := e.request("key")
 	again.First = n.First
 	c := e.create(again)
@@ -74,4 +80,46 @@ func testReopenUnknown(e *env) {
 	e.wantSame("attempts after a rejection", len(c.Task.Attempts), 2)
 	e.wantSame("state", c.Task.State, task.Running)
 	e.wantSame("revision", c.Task.Revision, e.get(n.ID).Revision)
+}
+
+// testMarkShown: a failure after work that may have been paid for is replayed until it was shown.
+func testMarkShown(e *env) {
+	n := e.request("key")
+	n.First = &store.First{Node: node, Term: term, Plans: []task.Plan{plan("s", 0)}}
+	lease := *e.create(n).Lease
+	e.show(lease.Task)
+	e.wantSame("an open task", e.get(n.ID), lease.Task)
+	once := e.advance(lease, failed(task.UnknownOutcome))
+	for range 2 {
+		c := e.create(e.request("key"))
+		e.wantSame("before it was shown", c.Admit, store.AdmitReplayed)
+		e.wantSame("the task as it is", c.Task, once)
+	}
+
+	foreign := once
+	foreign.Scope.Mode = task.Test
+	gone := once
+	gone.ID = task.NewID(task.PrefixTask, e.clock.Now())
+	for what, other := range map[string]task.Task{"of another scope": foreign, "that is unknown": gone} {
+		e.show(other)
+		e.wantSame("after a task "+what+" was shown", e.create(e.request("key")).Admit, store.AdmitReplayed)
+	}
+
+	e.wantErr("MarkShown", e.Store.MarkShown(e.Context(), []task.Task{gone, once}), nil)
+	e.wantSame("shown", e.get(n.ID), once.Show())
+	if e.Crash != nil {
+		e.Engine = e.Crash(e.T)
+		e.wantSame("shown, after a crash", e.get(n.ID), once.Show())
+	}
+	again := e.request("key")
+	again.First = n.First
+	c := e.create(again)
+	e.wantSame("after it was shown", c.Admit, store.AdmitReopened)
+
+	e.begin(*c.Lease, plan("s", 0))
+	twice := e.advance(*c.Lease, failed(task.UnknownOutcome))
+	e.show(once)
+	e.wantSame("the failure before was shown late", e.create(e.request("key")).Admit, store.AdmitReplayed)
+	e.show(twice)
+	e.wantSame("this one too", e.create(e.request("key")).Admit, store.AdmitReopened)
 }

@@ -39,6 +39,7 @@ func Run(t *testing.T, open Open) {
 		{"concurrent create", testConcurrentCreate},
 		{"reopen", testReopen},
 		{"reopen after an unknown outcome", testReopenUnknown},
+		{"reopen once a failure was shown", testMarkShown},
 		{"holds", testHolds},
 		{"holds of many at once", testHoldsConcurrent},
 		{"holds settle", testHoldsSettle},

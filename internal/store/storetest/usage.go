@@ -122,7 +122,7 @@ func testSpend(e *env) {
 	e.clock.Advance(time.Second)
 	step := failed(task.UnknownOutcome)
 	step.Close.CostUnknown = true
-	e.advance(lease, step)
+	e.show(e.advance(lease, step))
 	want := map[store.SpendKey]store.Spend{key("s"): {Failed: 1, Cost: 4}, key("t"): {Unknown: 1, CostUnknown: 1}}
 	e.wantSpend("failed", ever, want)
 

@@ -21,7 +21,7 @@ const (
 	Transition  Rule = "transition"  // the timeline holds a move that the table doesn't allow
 	Forgotten   Rule = "forgotten"   // a state that a caller has read isn't in the timeline
 	Attempts    Rule = "attempts"    // two open attempts, a gap in the numbers, or one left open at the end
-	Resubmitted Rule = "resubmitted" // more submissions or charges than attempts or the caller's retries allow
+	Resubmitted Rule = "resubmitted" // more submissions or charges than attempts or the failures shown to the caller allow
 	Ledger      Rule = "ledger"      // the spend isn't the supplier's, unknown outcomes taken into account
 	Bill        Rule = "bill"        // the caller pays for what it doesn't owe, more than was reserved, or nothing for work it canceled
 	Output      Rule = "output"      // a success without its output, or with other bytes than it says
@@ -50,6 +50,7 @@ type Observation struct {
 type Task struct {
 	Key          string
 	Posts        int             // requests sent under the key, answered or not
+	Shown        int             // answers that arrived whole and carried a failure of the task
 	Acknowledged []string        // the id in each answer that named one
 	Seen         []task.State    // what one caller read, in this order
 	Found        bool            // whether it was found in the end, under its first id

@@ -28,7 +28,7 @@ func sound() *invariant.Observation {
 		},
 		Tasks: []invariant.Task{
 			{
-				Key: "k1", Posts: 2, Acknowledged: []string{paidID, paidID}, Found: true, Answer: new("yes"),
+				Key: "k1", Posts: 2, Shown: 1, Acknowledged: []string{paidID, paidID}, Found: true, Answer: new("yes"),
 				Seen: []task.State{task.Running, task.Running, task.Failed, task.Succeeded},
 				Final: api.Task{
 					ID: paidID, State: task.Succeeded, Output: &api.Output{Text: new("yes")},
@@ -138,6 +138,13 @@ func TestPlanted(t *testing.T) {
 		"an unknown outcome submitted anew by the service itself": {func(_ *invariant.Observation, paid, _ *invariant.Task) {
 			paid.Ledger.Reopenings = 0
 		}, rules(invariant.Resubmitted, invariant.Resubmitted)},
+		"a retry of a caller that was never told": {func(_ *invariant.Observation, paid, _ *invariant.Task) {
+			paid.Shown = 0
+		}, rules(invariant.Resubmitted, invariant.Resubmitted)},
+		"two charges for one failure that was shown twice": {func(o *invariant.Observation, paid, _ *invariant.Task) {
+			paid.Shown, paid.Posts, paid.Ledger.Reopenings = 2, 3, 2
+			o.Submissions = append(o.Submissions, o.Submissions[0])
+		}, rules(invariant.Resubmitted, invariant.Resubmitted, invariant.Ledger)},
 		"a retry that its caller never sent": {func(_ *invariant.Observation, paid, _ *invariant.Task) {
 			paid.Posts = 1
 		}, rules(invariant.Resubmitted)},

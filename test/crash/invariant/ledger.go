@@ -91,15 +91,16 @@ func (c *checker) submissions(t Task, sent []Submission, counted map[string]bool
 			c.sum(at[a.Supplier], a)
 		}
 	}
-	if after > t.Ledger.Reopenings {
-		c.add(Resubmitted, "%d attempts after an unknown outcome, %d retries of the caller", after, t.Ledger.Reopenings)
+	told := t.told()
+	if after > told {
+		c.add(Resubmitted, "%d attempts after an unknown outcome, %d retries of a caller that was told", after, told)
 	}
 	if t.Ledger.Reopenings > max(t.Posts-1, 0) {
 		c.add(Resubmitted, "%d retries recorded, %d requests sent", t.Ledger.Reopenings, t.Posts)
 	}
 	charges, _ := charged(sent)
-	if len(charges) > 1+t.Ledger.Reopenings {
-		c.add(Resubmitted, "%d charged submissions, %d retries of the caller", len(charges), t.Ledger.Reopenings)
+	if len(charges) > 1+told {
+		c.add(Resubmitted, "%d charged submissions, %d retries of a caller that was told", len(charges), told)
 	}
 	c.once(sent)
 	for _, supplier := range slices.Sorted(maps.Keys(counted)) {
@@ -107,6 +108,17 @@ func (c *checker) submissions(t Task, sent []Submission, counted map[string]bool
 			c.supplier(supplier, *s, of(supplier, sent))
 		}
 	}
+}
+
+// told returns how many retries may have been meant as such: at most one for each failure that was shown.
+func (t Task) told() int {
+	failures := 0
+	for _, m := range t.Ledger.Timeline {
+		if m.State == task.Failed {
+			failures++
+		}
+	}
+	return min(t.Shown, failures, t.Ledger.Reopenings)
 }
 
 // supplier compares the attempts at one supplier with what that supplier counted.

@@ -1,0 +1,134 @@
+package crash_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"unitask/internal/api"
+	"unitask/internal/task"
+)
+
+// ear hears one exchange to its end. A client that hangs up says so and listens on, so that an answer which
+// crosses its leaving isn't taken for one that was never written.
+type ear struct {
+	mu    sync.Mutex
+	lines []*line
+}
+
+// client returns one that makes a connection for each request.
+func (e *ear) client() *http.Client {
+	return &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: e.dial}}
+}
+
+func (e *ear) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	c, err := (&net.Dialer{}).DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	l := &line{TCPConn: c.(*net.TCPConn), ended: make(chan struct{})}
+	l.more = sync.NewCond(&l.mu)
+	go l.listen()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.lines = append(e.lines, l)
+	return l, nil
+}
+
+// whole hangs up and returns what has arrived, once nothing more does.
+func (e *ear) whole() []byte {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var all []byte
+	for _, l := range e.lines {
+		_ = l.Close()
+		<-l.ended
+		all = append(all, l.heard...)
+	}
+	return all
+}
+
+// line is a connection that is read to its end, whatever its user does.
+type line struct {
+	*net.TCPConn
+	ended chan struct{}
+
+	mu     sync.Mutex
+	more   *sync.Cond
+	heard  []byte
+	read   int
+	over   bool // nothing more arrives
+	closed bool // by its user
+}
+
+func (l *line) listen() {
+	defer close(l.ended)
+	defer func() { _ = l.TCPConn.Close() }()
+	piece := make([]byte, 4<<10)
+	for {
+		n, err := l.TCPConn.Read(piece)
+		l.mu.Lock()
+		l.heard, l.over = append(l.heard, piece[:n]...), err != nil
+		l.more.Broadcast()
+		l.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// Read implements net.Conn.
+func (l *line) Read(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for l.read == len(l.heard) && !l.over && !l.closed {
+		l.more.Wait()
+	}
+	switch {
+	case l.closed:
+		return 0, net.ErrClosed
+	case l.read == len(l.heard):
+		return 0, io.EOF
+	}
+	n := copy(b, l.heard[l.read:])
+	l.read += n
+	return n, nil
+}
+
+// Close says that no more is sent. What arrives yet is heard for as long as an exchange may take.
+func (l *line) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return nil
+	}
+	l.closed = true
+	l.more.Broadcast()
+	_ = l.SetReadDeadline(time.Now().Add(exchangeTime))
+	return l.CloseWrite()
+}
+
+// carriesFailure reports whether a whole answer tells that the task failed.
+func carriesFailure(raw []byte) bool {
+	answer, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(raw)), nil)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = answer.Body.Close() }()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return false
+	}
+	var told struct {
+		State  task.State `json:"state"`
+		TaskID string     `json:"task_id"`
+		Error  *api.Error `json:"error"`
+	}
+	return json.Unmarshal(body, &told) == nil && told.Error != nil && (told.TaskID != "" || told.State == task.Failed)
+}
