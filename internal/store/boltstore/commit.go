@@ -119,7 +119,7 @@ func (db *DB) serve(group []*op) {
 	for _, o := range group {
 		o.done <- o.err
 	}
-	if db.broken.Load() == nil && (db.fresh.bytes > db.flushBytes || db.wal.over() || db.idem.full()) {
+	if db.broken.Load() == nil && (db.fresh.bytes > db.flushBytes || db.wal.over() || db.idem.full() || db.swept >= sweepFlush) {
 		db.beginFlush()
 	}
 }
@@ -269,7 +269,7 @@ func (x *txn) writeThrough() error {
 	if err != nil {
 		return err
 	}
-	db.wal.seq = seq
+	db.wal.seq, x.swept = seq, 0
 	db.noteLast(&db.group)
 	return db.measure()
 }

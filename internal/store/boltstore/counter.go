@@ -123,26 +123,24 @@ func putEnd(put func(in bucket, key string, value []byte) error, key string, amo
 	return put(bucketHoldEnds, string(end)+key, nil)
 }
 
-// sweepCounters removes at most limit counters whose time was over before the given one, and returns
-// how many.
-func (x *txn) sweepCounters(before time.Time, limit int) (int, error) {
-	var rows [][]byte
-	for k := range x.ascend(bucketHoldEnds, nil, endOf(before)) {
-		if len(rows) == limit {
+// endedCounters returns at most limit counters whose time was over before the given one.
+func (r *reader) endedCounters(before time.Time, limit int) (rows []expired, _ error) {
+	for k := range r.ascend(bucketHoldEnds, nil, endOf(before)) {
+		if len(rows) >= limit {
 			break
 		}
-		rows = append(rows, bytes.Clone(k))
-	}
-	for _, row := range rows {
-		if len(row) < counterWord {
-			return 0, errRecord
+		if len(k) < counterWord {
+			return nil, errRecord
 		}
-		x.adjust(x.standing(row[counterWord:]), 0, nil)
-		if err := x.del(bucketHoldEnds, string(row)); err != nil {
-			return 0, err
-		}
+		rows = append(rows, expired{bucket: bucketHoldEnds, key: string(k)})
 	}
-	return len(rows), nil
+	return rows, nil
+}
+
+// removeCounter removes the counter that a row of `hold_ends` leads to, and that row.
+func (x *txn) removeCounter(end string) error {
+	x.adjust(x.standing([]byte(end[counterWord:])), 0, nil)
+	return x.del(bucketHoldEnds, end)
 }
 
 // endCounters is the step to schema 2, before which no counter had an end: those of budgets end with

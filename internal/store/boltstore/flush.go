@@ -43,7 +43,7 @@ func (db *DB) beginFlush() {
 		db.tables.Lock()
 		db.old, db.fresh = db.fresh, cmp.Or(db.next, &table{})
 		db.tables.Unlock()
-		db.next = nil
+		db.next, db.swept = nil, 0
 		db.noteLast(&db.old.rows)
 		db.wal.turn()
 		db.idem.beginRun()

@@ -207,31 +207,12 @@ func matching(r *reader, row rowID, s task.Scope, hash task.Hash) (task.Task, bo
 	return t, err == nil && t.Scope == s && t.IdempotencyHash == hash, err
 }
 
-// dropRuns removes the runs none of whose tasks is left.
-func dropRuns(x *txn) error {
-	var empty [][]byte
-	for k, v := range x.ascend(bucketIdemRuns, nil, nil) {
-		low, high, ok := run(v).bounds()
-		if !ok {
-			return errRecord
-		}
-		if !x.any(bucketTasks, low, append(bytes.Clone(high), 0)) {
-			empty = append(empty, bytes.Clone(k))
-		}
+// runs returns the keys of all runs.
+func (l *idemLog) runs() (keys []string) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	for _, one := range l.filters.all {
+		keys = append(keys, string(one.key))
 	}
-	for _, k := range empty {
-		if err := x.del(bucketIdemRuns, string(k)); err != nil {
-			return err
-		}
-		x.gone = append(x.gone, k)
-	}
-	return nil
-}
-
-// any reports whether there is a row with low ≤ key < high.
-func (r *reader) any(b bucket, low, high []byte) bool {
-	for range r.ascend(b, low, high) {
-		return true
-	}
-	return false
+	return keys
 }

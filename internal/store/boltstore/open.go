@@ -60,6 +60,7 @@ type DB struct {
 	bell     store.Bell
 	idem     idemLog
 	lately   lately
+	sweeper  sweeper
 	treeSize atomic.Int64  // bytes
 	changes  atomic.Uint64 // of keys and accounts
 
@@ -77,8 +78,7 @@ type DB struct {
 	// The committer's own.
 	index    *index
 	epoch    int64
-	sweepAt  rowID
-	usageAt  []byte
+	swept    int // rows that sweeps removed since the last table ended
 	maxGroup int
 	group    rows // that the group under way changes
 	unused   chunks

@@ -1,7 +1,6 @@
 package boltstore
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"time"
@@ -80,31 +79,23 @@ func (db *DB) DeleteSession(ctx context.Context, h task.Hash) error {
 	}})
 }
 
-// sweepSessions removes at most limit links and sessions that have expired, and returns how many.
-func (x *txn) sweepSessions(limit int) (removed int, _ error) {
-	now := x.db.clock.Past()
+// expiredSessions returns at most limit links and sessions whose time is over.
+func (r *reader) expiredSessions(now time.Time, limit int) (rows []expired, _ error) {
 	for _, in := range []bucket{bucketLinks, bucketSessions} {
-		var rows [][]byte
-		for k, raw := range x.ascend(in, nil, nil) {
-			if removed+len(rows) >= limit {
+		for k, raw := range r.ascend(in, nil, nil) {
+			if len(rows) >= limit {
 				break
 			}
 			var expires struct {
 				At time.Time `json:"expires_at"`
 			}
 			if err := json.Unmarshal(raw, &expires); err != nil {
-				return 0, err
+				return nil, err
 			}
 			if expires.At.Before(now) {
-				rows = append(rows, bytes.Clone(k))
+				rows = append(rows, expired{bucket: in, key: string(k), was: string(raw)})
 			}
 		}
-		for _, row := range rows {
-			if err := x.del(in, string(row)); err != nil {
-				return 0, err
-			}
-		}
-		removed += len(rows)
 	}
-	return removed, nil
+	return rows, nil
 }

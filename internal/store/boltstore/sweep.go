@@ -1,98 +1,138 @@
 package boltstore
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"sync"
 	"time"
 
+	"unitask/internal/account"
 	"unitask/internal/store"
 )
 
-// One step looks at sweepWindow tasks at most and removes maxSweep at most.
+// A sweep reads beside the committer and removes in its turns, which others wait for. So that a turn is short
+// and a flush is no longer than without a sweep, each has its bound.
 const (
-	sweepWindow = 2000
-	maxSweep    = 500
+	maxSweep   = 500                  // rows that one call removes
+	sweepScan  = 500                  // rows that one read transaction looks at
+	sweepStep  = 64                   // rows that one turn of the committer removes
+	sweepTurn  = time.Millisecond     // after which a turn removes no further row
+	sweepFlush = 2000                 // rows removed before the tree takes them
+	sweepPause = 5 * time.Millisecond // between two turns, and twice as long as a turn took
 )
 
-// Sweep implements store.Store. Steps go through the tasks in the order of their ids, which is that
-// of their creation, up to those created within the retention, and begin anew there.
-func (db *DB) Sweep(ctx context.Context, r store.SweepRequest) (store.Swept, error) {
-	for limit := min(max(r.Limit, 1), maxSweep); ; limit /= 2 {
-		s, err := db.sweep(ctx, r, limit)
-		if limit == 1 || !errors.Is(err, store.ErrFull) { // a removal rewrites pages too
-			return s, err
-		}
-	}
+// sweeper is what sweeps know. One sweep runs at a time.
+type sweeper struct {
+	mu      sync.Mutex
+	tasksAt rowID              // where the next look at the tasks begins
+	usageAt []byte             // the same for sums of usage; nil is the first row
+	spans   map[string]runSpan // of idempotency runs, by their keys
 }
 
-func (db *DB) sweep(ctx context.Context, r store.SweepRequest, limit int) (store.Swept, error) {
-	var s store.Swept
-	err := db.do(ctx, &op{writes: true, frees: true, run: func(x *txn) (err error) {
-		s.Removed = 0
-		if r.Retention > 0 {
-			if s.Removed, err = x.sweepTasks(db.clock.Past().Add(-r.Retention), limit); err != nil {
-				return err
-			}
-		}
-		sums, err := x.sweepUsage(r.Usage, limit-s.Removed)
-		if err != nil {
-			return err
-		}
-		s.Removed += sums
-		sessions, err := x.sweepSessions(limit - s.Removed)
-		s.Removed += sessions
-		return err
-	}})
+// expired is a row whose time is over. It is removed only while its value still begins as it did when it was
+// found: a task may have been reopened since.
+type expired struct {
+	bucket
+	key, was string
+	listed   string // a task's key in by_scope
+}
+
+// Sweep implements store.Store. It goes through the tasks in the order of their ids, which is that of their
+// creation, up to those created within the retention, and begins anew there.
+func (db *DB) Sweep(ctx context.Context, r store.SweepRequest) (store.Swept, error) {
+	db.sweeper.mu.Lock()
+	defer db.sweeper.mu.Unlock()
+	rows, err := db.findExpired(ctx, r, min(max(r.Limit, 1), maxSweep))
 	if err != nil {
 		return store.Swept{}, err
 	}
-	return s, nil
+	s := store.Swept{}
+	if s.Removed, err = db.removeAll(ctx, rows); err != nil || r.Retention <= 0 {
+		return s, err
+	}
+	return s, db.dropRuns(ctx, db.clock.Past().Add(-r.Retention))
 }
 
-// sweepTasks removes at most limit tasks and counters that are over since before the given time, and
-// returns how many.
-func (x *txn) sweepTasks(before time.Time, limit int) (int, error) {
-	rows, next, err := x.expired(before, limit)
-	if err != nil {
-		return 0, err
-	}
-	for _, row := range rows {
-		if err := x.removeTask(row); err != nil {
-			return 0, err
+// findExpired returns at most limit rows whose time is over.
+func (db *DB) findExpired(ctx context.Context, r store.SweepRequest, limit int) (rows []expired, err error) {
+	now := db.clock.Past()
+	if r.Retention > 0 {
+		if rows, err = db.expiredTasks(ctx, now.Add(-r.Retention), limit); err != nil {
+			return nil, err
 		}
 	}
-	old := x.db.sweepAt
-	x.db.sweepAt = next
-	x.undo.note(changed{back: func() { x.db.sweepAt = old }})
-	counters, err := x.sweepCounters(before, limit-len(rows))
-	if err != nil {
-		return 0, err
+	find := func(some []expired, err error) error {
+		rows = append(rows, some...)
+		return err
 	}
-	if len(rows) > 0 {
-		err = dropRuns(x)
-	}
-	return len(rows) + counters, err
+	err = db.view(ctx, func(of *reader) error {
+		if r.Retention > 0 && len(rows) < limit {
+			if err := find(of.endedCounters(now.Add(-r.Retention), limit-len(rows))); err != nil {
+				return err
+			}
+		}
+		if r.Usage > 0 && len(rows) < limit {
+			some, next, err := of.oldSums(db.sweeper.usageAt, account.DateOf(now.Add(-r.Usage)), limit-len(rows))
+			db.sweeper.usageAt = next
+			if err := find(some, err); err != nil {
+				return err
+			}
+		}
+		if len(rows) < limit {
+			return find(of.expiredSessions(now, limit-len(rows)))
+		}
+		return nil
+	})
+	return rows, err
 }
 
-// expired collects terminal tasks unchanged since before, from the cursor on and once around, and
-// returns where the next step begins.
-func (x *txn) expired(before time.Time, limit int) (rows []rowID, next rowID, _ error) {
-	from, seen := x.db.sweepAt, 0
-	for _, part := range [2][2][]byte{{from[:], timeKey(before)}, {nil, from[:]}} {
-		for k, record := range x.ascend(bucketTasks, part[0], part[1]) {
-			if seen++; seen > sweepWindow || len(rows) == limit {
-				return rows, rowID(k), nil
-			}
-			state, changed, err := recordHead(record)
+// expiredTasks returns at most limit terminal tasks unchanged since before, from where the last call ended on
+// and once around.
+func (db *DB) expiredTasks(ctx context.Context, before time.Time, limit int) (rows []expired, _ error) {
+	from := db.sweeper.tasksAt
+	db.sweeper.tasksAt = rowID{}
+	for _, part := range [2][2][]byte{{from[:], timeKey(before)}, {{}, from[:]}} {
+		for low := part[0]; low != nil; {
+			err := db.view(ctx, func(r *reader) (err error) {
+				low, err = r.expiredTasks(low, part[1], before, limit, &rows)
+				return err
+			})
 			if err != nil {
-				return nil, from, err
+				return nil, err
 			}
-			if state.Terminal() && changed.Before(before) {
-				rows = append(rows, rowID(k))
+			if len(rows) >= limit && low != nil {
+				db.sweeper.tasksAt = rowID(low)
+				return rows, nil
 			}
 		}
 	}
-	return rows, rowID{}, nil
+	return rows, nil
+}
+
+// expiredTasks appends tasks of [low, high) up to the limit and returns where to go on, nil at the end. It looks
+// at sweepScan rows at most.
+func (r *reader) expiredTasks(low, high []byte, before time.Time, limit int, rows *[]expired) (next []byte, _ error) {
+	seen := 0
+	for k, record := range r.ascend(bucketTasks, low, high) {
+		if seen++; seen > sweepScan || len(*rows) >= limit {
+			return bytes.Clone(k), nil
+		}
+		state, changed, err := recordHead(record)
+		if err != nil {
+			return nil, err
+		}
+		if !state.Terminal() || !changed.Before(before) {
+			continue
+		}
+		t, err := decodeTask(record)
+		if err != nil {
+			return nil, err
+		}
+		listed := scopeRowOf(t.Scope, rowID(k))
+		*rows = append(*rows, expired{bucketTasks, string(k), string(record[:headSize]), string(listed[:])})
+	}
+	return nil, nil
 }
 
 // timeKey returns what the ids of a time begin with.
@@ -107,15 +147,75 @@ func rowTime(k []byte) time.Time {
 	return time.UnixMilli(ms)
 }
 
-// removeTask removes a task and its row in the listing; its idempotency row stays behind unread.
-func (x *txn) removeTask(row rowID) error {
-	t, err := x.load(row)
-	if err != nil {
-		return err
+// removeAll removes the rows in many turns, with pauses between them, and returns how many it removed. A removal
+// rewrites pages too: where there is no room for those of one turn, the next has fewer.
+func (db *DB) removeAll(ctx context.Context, rows []expired) (removed int, err error) {
+	for step := sweepStep; len(rows) > 0; {
+		var done, gone int
+		begun := time.Now()
+		err := db.do(ctx, &op{writes: true, frees: true, run: func(x *txn) (err error) {
+			done, gone, err = x.removeExpired(rows[:min(step, len(rows))])
+			return err
+		}})
+		switch {
+		case errors.Is(err, store.ErrFull) && step > 1:
+			step /= 2
+			continue
+		case err != nil:
+			return removed, err
+		}
+		removed, rows = removed+gone, rows[done:]
+		if len(rows) > 0 {
+			pause(ctx, max(sweepPause, 2*time.Since(begun)))
+		}
 	}
-	if err := x.del(bucketTasks, string(row[:])); err != nil {
-		return err
+	return removed, nil
+}
+
+// pause waits for d or the end of the context.
+func pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
 	}
-	listed := scopeRowOf(t.Scope, row)
-	return x.del(bucketByScope, string(listed[:]))
+}
+
+// removeExpired removes rows from the first one on, for as long as a turn may take and the tree keeps up. It
+// returns how many it has looked at and how many of them it removed.
+func (x *txn) removeExpired(rows []expired) (done, removed int, _ error) {
+	if x.db.swept >= sweepFlush && x.db.old != nil && !x.db.flushing {
+		return 0, 0, store.ErrFull // the tree had no room for what it was to take before
+	}
+	begun := time.Now()
+	for _, row := range rows {
+		if x.db.swept+x.swept >= sweepFlush || (done > 0 && time.Since(begun) > sweepTurn) {
+			break
+		}
+		done++
+		value := x.get(row.bucket, []byte(row.key))
+		if value == nil || !bytes.HasPrefix(value, []byte(row.was)) {
+			continue
+		}
+		if err := x.removeRow(row); err != nil {
+			return 0, 0, err
+		}
+		removed++
+		x.swept++
+	}
+	return done, removed, nil
+}
+
+// removeRow removes a row and those that go with it. The idempotency row of a task stays behind unread.
+func (x *txn) removeRow(row expired) error {
+	if row.bucket == bucketHoldEnds {
+		return x.removeCounter(row.key)
+	}
+	if row.bucket == bucketTasks {
+		if err := x.del(bucketByScope, row.listed); err != nil {
+			return err
+		}
+	}
+	return x.del(row.bucket, row.key)
 }

@@ -25,7 +25,8 @@ type txn struct {
 	doors  bool                 // keys or accounts changed
 	idem   map[digest]rowID     // of this group, not yet visible to readers
 	topics []string             // to be woken
-	gone   [][]byte             // idempotency runs that were dropped
+	gone   []string             // keys of idempotency runs that were dropped
+	swept  int                  // rows that a sweep removed
 	by     []store.HoldChange   // room for those of one task
 	key    []byte               // room for the key of a counter or of a sum
 
@@ -66,8 +67,9 @@ func (x *txn) publish() {
 	}
 	x.db.idem.publish(x.idem)
 	for _, key := range x.gone {
-		x.db.idem.dropped(key)
+		x.db.idem.dropped([]byte(key))
 	}
+	x.db.swept += x.swept
 	x.db.bell.Ring(x.topics...)
 	x.forget()
 }

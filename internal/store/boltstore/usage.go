@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/binary"
 	"slices"
-	"time"
 
 	"unitask/internal/account"
 	"unitask/internal/store"
@@ -177,32 +176,17 @@ func usageBound(kind byte, owner string, day account.Date) []byte {
 	return binary.BigEndian.AppendUint32(slices.Concat([]byte{kind}, []byte(owner), []byte{0}), uint32(day))
 }
 
-// sweepUsage removes at most limit sums of days that ended longer ago than kept, and returns how many.
-// It goes through the rows a window at a time, and begins anew at the end.
-func (x *txn) sweepUsage(kept time.Duration, limit int) (int, error) {
-	if kept <= 0 || limit <= 0 {
-		return 0, nil
-	}
-	first := account.DateOf(x.db.clock.Past().Add(-kept))
-	var rows [][]byte
-	var next []byte
+// oldSums returns at most limit sums of days before first, and the row at which the next look begins, nil for
+// the first one. It looks at sweepScan rows at most.
+func (r *reader) oldSums(from []byte, first account.Date, limit int) (rows []expired, next []byte, _ error) {
 	seen := 0
-	for k := range x.ascend(bucketUsage, x.db.usageAt, nil) {
-		if seen++; seen > sweepWindow || len(rows) == limit {
-			next = bytes.Clone(k)
-			break
+	for k := range r.ascend(bucketUsage, from, nil) {
+		if seen++; seen > sweepScan || len(rows) >= limit {
+			return rows, bytes.Clone(k), nil
 		}
 		if row, ok := parseUsageKey(k); ok && row.day < first {
-			rows = append(rows, bytes.Clone(k))
+			rows = append(rows, expired{bucket: bucketUsage, key: string(k)})
 		}
 	}
-	for _, row := range rows {
-		if err := x.del(bucketUsage, string(row)); err != nil {
-			return 0, err
-		}
-	}
-	old := x.db.usageAt
-	x.db.usageAt = next
-	x.undo.note(changed{back: func() { x.db.usageAt = old }})
-	return len(rows), nil
+	return rows, nil, nil
 }
