@@ -238,7 +238,7 @@ func (x *txn) commit() error {
 	}
 	db.tables.Lock()
 	if db.fresh.none() {
-		db.due.Reset(db.flushAfter)
+		db.due.Reset(db.flushIn())
 	}
 	db.fresh.add(&db.group, seq)
 	db.tables.Unlock()
@@ -258,7 +258,7 @@ func (x *txn) writeThrough() error {
 		most -= min(db.spare(), x.grows)
 	}
 	db.bolt.MaxSize = int(min(most, math.MaxInt))
-	db.keepFreelist(groupFreelist)
+	db.keepShortFreelist()
 	seq := db.wal.seq + 1
 	err := update(db.bolt, func(tx *bolt.Tx) error {
 		if err := applyChanges(tx, db.group.changes(nil)); err != nil {

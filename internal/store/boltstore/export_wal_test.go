@@ -16,8 +16,18 @@ import (
 // WALPage is the size of the log's pages.
 const WALPage = walPage
 
-// SetListMost sets up to how many free pages a flush writes their list. No flush may be under way.
-func SetListMost(db *DB, pages int) { set(db, func() { db.listMost = pages }) }
+// SetPendingMost sets up to how many pages that readers keep a flush writes the list of free pages. No flush may
+// be under way.
+func SetPendingMost(db *DB, pages int) { set(db, func() { db.pendingMost = pages }) }
+
+// FreePages returns how many pages of the file are free, or are kept for readers alone.
+func FreePages(db *DB) (n int) {
+	set(db, func() { n = db.freePages() })
+	return n
+}
+
+// FlushInterval is how long a flush may wait with so many free pages.
+var FlushInterval = flushInterval
 
 // SetFlushBytes lets the tree take rows as soon as there are so many bytes of them.
 func SetFlushBytes(db *DB, n int64) { set(db, func() { db.flushBytes = n }) }

@@ -62,7 +62,7 @@ type flushEnd struct {
 // file doesn't hold here: it was seen to before the rows were acknowledged.
 func (db *DB) flush(t *table) (end flushEnd) {
 	db.bolt.MaxSize = 0
-	db.keepFreelist(db.listMost)
+	db.keepFreelist()
 	if !t.none() {
 		if end.err = t.apply(db.bolt); end.err != nil {
 			return end
@@ -100,7 +100,7 @@ func (db *DB) endFlush(end flushEnd) error {
 		db.tables.Unlock()
 		db.reuse(ended)
 		if !db.fresh.none() {
-			db.due.Reset(db.flushAfter)
+			db.due.Reset(db.flushIn())
 		}
 	case errors.Is(end.err, store.ErrFull):
 		db.due.Reset(flushAgain)
@@ -178,6 +178,7 @@ func replay(b *bolt.DB, path string) error {
 		}
 		t.add(&rows, g.seq)
 	}
+	b.NoFreelistSync = false
 	if err := t.apply(b); err != nil {
 		return fmt.Errorf("boltstore: bring the log into %s: %w", path, err)
 	}

@@ -1,19 +1,43 @@
 package boltstore
 
-// Up to how many free pages their list is written with a commit, at 8 bytes each: beside the hundreds of
-// pages of a flush, which comes once a second or every few megabytes, and with a group of its own, of
-// which there may be hundreds a second.
+import "time"
+
+// The list of free pages, at 8 bytes each, is written with a flush whatever its length, so that a start after a
+// crash needn't read the whole tree. It is left out only while a long reader keeps more than flushPending pages:
+// each commit then adds those of the list before, and the file would explode. A group that is its own commit, of
+// which there may be hundreds a second, writes it while it is short.
 const (
-	flushFreelist = 32 << 10
+	flushPending  = 32 << 10
 	groupFreelist = 1 << 10
+	listRate      = 1 << 20 // bytes of the list that are written a second where little else is
 )
 
-// keepFreelist decides whether the next commit writes the list of free pages: where it has no more than
-// most. A start that finds it needn't read the whole tree, not even after a crash, which takes a
-// million tasks half a minute where the disk has to be read. Merging the idempotency log's runs frees thousands of pages at
-// once. A long reader makes the list grow with every commit, though, and writing it each time would make
-// the file explode, so that a long one is left to Close.
-func (db *DB) keepFreelist(most int) {
+// keepFreelist decides whether the next flush writes the list of free pages. The last commit's own pages count as
+// kept until another transaction begins.
+func (db *DB) keepFreelist() {
+	kept := func() bool { return db.bolt.Stats().PendingPageN > db.pendingMost }
+	if kept() {
+		if tx, err := db.bolt.Begin(true); err == nil {
+			_ = tx.Rollback() // of a transaction that did nothing
+		}
+	}
+	db.bolt.NoFreelistSync = kept()
+}
+
+// keepShortFreelist does so for a group that is its own commit.
+func (db *DB) keepShortFreelist() {
+	db.bolt.NoFreelistSync = db.freePages() > groupFreelist
+}
+
+func (db *DB) freePages() int {
 	s := db.bolt.Stats()
-	db.bolt.NoFreelistSync = s.FreePageN+s.PendingPageN > most
+	return s.FreePageN + s.PendingPageN
+}
+
+// flushIn returns how long the log alone may have a change.
+func (db *DB) flushIn() time.Duration { return flushInterval(db.flushAfter, db.freePages()) }
+
+// flushInterval is the given one, or longer where the list of so many free pages takes most of a flush.
+func flushInterval(after time.Duration, pages int) time.Duration {
+	return max(after, time.Duration(pages)*8*time.Second/listRate)
 }

@@ -92,12 +92,12 @@ type DB struct {
 	flushed  chan flushEnd
 	settled  bool // the tree has everything, and no more will come
 
-	flushBytes int64
-	listMost   int // free pages up to which a flush writes their list
-	flushAfter time.Duration
-	broken     atomic.Pointer[error]
-	drained    chan struct{}
-	shut       atomic.Bool
+	flushBytes  int64
+	pendingMost int // pages kept for readers up to which a flush writes the list of free pages
+	flushAfter  time.Duration
+	broken      atomic.Pointer[error]
+	drained     chan struct{}
+	shut        atomic.Bool
 }
 
 var (
@@ -150,7 +150,7 @@ func start(cfg Config, b *bolt.DB) (*DB, error) {
 	db := &DB{
 		path: cfg.Path, limit: cfg.MaxSize, bolt: b, now: cfg.Now, start: cfg.Now(), clock: store.NewClock(cfg.Now), fatal: cfg.Fatal, onCommit: cfg.OnCommit,
 		ops: make(chan *op, groupLimit), drained: make(chan struct{}), index: newIndex(),
-		maxGroup: groupLimit, idem: idemLog{limit: runLength}, fresh: &table{}, flushed: make(chan flushEnd, 1), flushAfter: cfg.FlushAfter,
+		maxGroup: groupLimit, idem: idemLog{limit: runLength}, fresh: &table{}, flushed: make(chan flushEnd, 1), flushAfter: cfg.FlushAfter, pendingMost: flushPending,
 	}
 	db.txn = txn{undo: undo{index: db.index}, held: map[string]*standing{}, sums: map[string]*sums{}, idem: map[digest]rowID{}}
 	db.flushBytes = min(flushBytes, db.reserve()/8)
@@ -160,8 +160,7 @@ func start(cfg Config, b *bolt.DB) (*DB, error) {
 	if err := migrate(b, cfg); err != nil {
 		return nil, err
 	}
-	db.listMost = flushFreelist
-	db.keepFreelist(db.listMost)
+	db.keepFreelist()
 	err := b.Update(func(tx *bolt.Tx) error {
 		session, err := beginSession(tx)
 		db.epoch = session << epochBits
