@@ -55,13 +55,14 @@ func (o *Offline) Check(ctx context.Context, cfg CheckConfig) (Report, error) {
 		return c.report, err
 	}
 	c.report.Bytes = info.Size()
+	damage, err := sound(o.path, maxFindings)
+	for _, problem := range damage {
+		c.find("file", "%s", problem)
+	}
+	if err != nil || len(damage) > 0 {
+		return c.report, err // what damaged pages say of tasks says nothing
+	}
 	err = o.bolt.View(func(tx *bolt.Tx) error {
-		for err := range tx.Check() {
-			c.find("file", "%v", err)
-		}
-		if len(c.report.Findings) > 0 {
-			return nil // what damaged pages say of tasks says nothing
-		}
 		c.tx = tx
 		return c.all()
 	})

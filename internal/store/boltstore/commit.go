@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"math"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"syscall"
@@ -79,6 +80,7 @@ func (a *answers) put(c chan error) { a.pool.Put(c) }
 // commitLoop is the committer: it ends when the channel is closed and drained.
 func (db *DB) commitLoop() {
 	defer close(db.drained)
+	debug.SetPanicOnFault(true) // see guarded
 	for {
 		select {
 		case first, ok := <-db.ops:
@@ -193,9 +195,10 @@ func refuse(group []*op, err error, choose func(*op) bool) bool {
 
 // try runs the group and writes it to the log. done is false, and everything undone, where it must be
 // tried again: an operation was taken out, or there was no room.
-func (db *DB) try(group []*op) (done bool, _ error) {
+func (db *DB) try(group []*op) (done bool, err error) {
 	x := db.newTxn()
 	defer x.close()
+	defer catch(db.path, &err)
 	for _, o := range group {
 		if !o.out && !x.runOne(o) {
 			x.undo.revert(0)

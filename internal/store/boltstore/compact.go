@@ -37,10 +37,7 @@ func Compact(path string) (before, after int64, err error) {
 			err = errors.Join(err, old.Close())
 		}
 	}()
-	if err := replay(old, path); err != nil {
-		return 0, 0, err
-	}
-	if err := removeWAL(path); err != nil {
+	if err := settle(old, path); err != nil {
 		return 0, 0, err
 	}
 	if before, err = compactRoom(old, path); err != nil {
@@ -49,7 +46,7 @@ func Compact(path string) (before, after int64, err error) {
 	fresh := path + compactSuffix
 	defer func() { _ = os.Remove(fresh) }() // gone already after a rename
 	_ = os.Remove(fresh)                    // bbolt would go on with what is there, or follow it
-	if err := compactInto(fresh, old); err != nil {
+	if err := guarded(path, func() error { return compactInto(fresh, old) }); err != nil {
 		return 0, 0, fmt.Errorf("boltstore: compact %s: %w", path, err)
 	}
 	if runtime.GOOS == "windows" { // an open file can't be replaced there
@@ -83,7 +80,7 @@ func compactRoom(old *bolt.DB, path string) (int64, error) {
 	}
 	used := tx.Size()
 	_, err = schemaOf(tx, path)
-	if err := errors.Join(err, wholeFile(tx, path), tx.Rollback()); err != nil {
+	if err := errors.Join(err, tx.Rollback()); err != nil {
 		return 0, err
 	}
 	stats := old.Stats()

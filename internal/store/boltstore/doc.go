@@ -10,12 +10,14 @@
 // A group is kept once it stands in the write-ahead log, two files beside bbolt's. Its rows are held in
 // memory too, before the tree, which takes those of many groups in one transaction and then says in
 // "logged" how far it has them; a start brings what is missing into the tree. A row of the log is a row of
-// the tree, whole: bringing it twice is bringing it once.
+// the tree, whole: bringing it twice is bringing it once. The tree knows whether a log belongs to it and how long its
+// files are, and each of them which group the other one has: a start refuses a log that was lost or cut.
 //
 // The buckets, two levels deep at most:
 //
-//	meta              "schema", "session", "logged" → 8 bytes, big endian; "store" → its identity;
-//	                  "migration" → a place in the old rows
+//	meta              "schema", "session" → 8 bytes, big endian; "store" → its identity;
+//	                  "migration" → a place in the old rows; "logged", "log0", "log1" → 8 bytes and their
+//	                  sum: the newest group that the tree has, and how long the log's files are
 //	tasks             task → record
 //	open              task → what the queue needs to know; tasks that aren't terminal
 //	by_scope          scope, task → capability
@@ -32,6 +34,7 @@
 //	sessions          SHA-256 of a session's token → JSON
 //	usage             "k" and account, or "s" and supplier, 0, day, mode, capability, 0, key's id or model → sums
 //	secrets           name → random bytes
+//	quarantine        bucket's number, key → a row that can't be read, as it was found
 //
 // A task is known by the 16 bytes that its id encodes, which sort by time; a scope and an idempotency
 // hash by the first 16 bytes of a SHA-256. No bucket on the way of a task takes keys in random order.

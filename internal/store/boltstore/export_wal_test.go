@@ -81,15 +81,15 @@ func WriteGroups(path string, values ...string) (read []string, err error) {
 		}
 		if strings.HasPrefix(value, "!") {
 			w.at, w.seq = at, seq
-			if err := w.strike(w.files[w.active]); err != nil {
+			if err := errors.Join(w.strike(w.files[w.active]), w.note()); err != nil {
 				return nil, err
 			}
-			if found, err := readWAL(path, id, seq); len(found) > 0 || err != nil {
+			if found, err := readWAL(path, logState{id: id, seq: seq, marked: true}); len(found) > 0 || err != nil {
 				return nil, fmt.Errorf("a refused group is read back: %v, %w", found, err)
 			}
 		}
 	}
-	found, err := readWAL(path, id, 0)
+	found, err := readWAL(path, logState{id: id, marked: true})
 	for _, g := range found {
 		var group rows
 		if err := group.parse(g.rows); err != nil {
@@ -104,7 +104,7 @@ func WriteGroups(path string, values ...string) (read []string, err error) {
 
 // GroupsOf returns how many groups the bytes hold of a store that never wrote any.
 func GroupsOf(raw []byte) (int, error) {
-	found, err := groupsOf(walFile{bytes.NewReader(raw), int64(len(raw))}, identity{1, 2, 3}, 0)
+	found, err := groupsOf(walFile{bytes.NewReader(raw), 0, int64(len(raw))}, identity{1, 2, 3}, 0)
 	return len(found), err
 }
 

@@ -49,7 +49,12 @@ func (db *DB) beginFlush() {
 		db.idem.beginRun()
 	}
 	db.flushing = true
-	go func(t *table) { db.flushed <- db.flush(t) }(db.old)
+	go func(t *table) {
+		var end flushEnd
+		err := guarded(db.path, func() error { end = db.flush(t); return nil })
+		end.err = cmp.Or(err, end.err)
+		db.flushed <- end
+	}(db.old)
 }
 
 // flushEnd is how a flush ended.
@@ -185,27 +190,36 @@ func replay(b *bolt.DB, path string) error {
 	return nil
 }
 
-// unread returns the groups of the log that the tree doesn't have.
-func unread(tx *bolt.Tx, path string) ([]group, error) {
-	schema, err := schemaOf(tx, path)
-	if err != nil {
-		return nil, err
-	}
-	if schema < logSchema { // it has none: one that lies there is another's
-		return readWAL(path, identity{}, 0)
-	}
-	id, last, err := logOf(tx)
-	if err != nil {
-		return nil, err
-	}
-	return readWAL(path, id, last)
+// settle brings the log into the tree of a file that no engine works on, and removes it.
+func settle(b *bolt.DB, path string) error {
+	return guarded(path, func() error {
+		if err := replay(b, path); err != nil {
+			return err
+		}
+		var l logState
+		err := b.View(func(tx *bolt.Tx) (err error) {
+			l, err = logOf(tx, path)
+			return err
+		})
+		if err == nil && l.open() {
+			err = update(b, func(tx *bolt.Tx) error { return putLogs(tx, [2]int64{}) })
+		}
+		if err != nil {
+			return err
+		}
+		return removeWAL(path)
+	})
 }
 
-// logOf returns the store's identity and the number of the newest group that the tree has.
-func logOf(tx *bolt.Tx) (id identity, last uint64, _ error) {
-	meta := bucketMeta.of(tx)
-	if copy(id[:], meta.Get(metaStore)) != len(id) {
-		return id, 0, fmt.Errorf("%w: the store has no identity", errRecord)
+// unread returns the groups of the log that the tree doesn't have.
+func unread(tx *bolt.Tx, path string) ([]group, error) {
+	l, err := logOf(tx, path)
+	if err != nil {
+		return nil, err
 	}
-	return id, metaNumber(meta, metaLogged), nil
+	groups, err := readWAL(path, l)
+	if err != nil {
+		return nil, &LogError{Path: path, Err: err}
+	}
+	return groups, nil
 }

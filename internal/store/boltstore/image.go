@@ -24,11 +24,9 @@ func (db *DB) Image(ctx context.Context) (io.ReadCloser, int64, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	_ = os.Remove(copied.Name()) // open, it lives on without a name; where that can't be, Close removes it
 	image := &image{File: copied}
-	var size int64
 	err = db.whole(ctx, func(tx *bolt.Tx) error {
-		size = tx.Size()
+		size := tx.Size()
 		if free, _, ok := diskSpace(db.path); ok && free < size+db.reserve() {
 			return fmt.Errorf("%w: a copy of the database needs %d bytes, %d are free", store.ErrFull, size+db.reserve(), free)
 		}
@@ -41,12 +39,32 @@ func (db *DB) Image(ctx context.Context) (io.ReadCloser, int64, error) {
 		return err
 	})
 	if err == nil {
+		err = endCopy(copied.Name())
+	}
+	_ = os.Remove(copied.Name()) // open, it lives on without a name; where that can't be, Close removes it
+	var size int64
+	if err == nil {
+		size, err = copied.Seek(0, io.SeekEnd)
+	}
+	if err == nil {
 		_, err = copied.Seek(0, io.SeekStart)
 	}
 	if err != nil {
 		return nil, 0, errors.Join(err, image.Close())
 	}
 	return image, size, nil
+}
+
+// endCopy notes in a copy that it has everything: no log belongs to it.
+func endCopy(name string) error {
+	o := Config{NoSync: true}.options()
+	o.NoFreelistSync, o.InitialMmapSize = false, 0
+	b, err := openLocked(name, o)
+	if err != nil {
+		return err
+	}
+	b.AllocSize = compactGrowth
+	return errors.Join(update(b, func(tx *bolt.Tx) error { return putLogs(tx, [2]int64{}) }), b.Close())
 }
 
 // whole reads the tree as it stands when it has everything: another time it may have half of a table.
@@ -59,7 +77,7 @@ func (db *DB) whole(ctx context.Context, read func(*bolt.Tx) error) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(read(tx), tx.Rollback())
+	return errors.Join(guarded(db.path, func() error { return read(tx) }), tx.Rollback())
 }
 
 type image struct{ *os.File }

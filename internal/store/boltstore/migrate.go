@@ -3,6 +3,7 @@ package boltstore
 import (
 	"bytes"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"log/slog"
 
@@ -16,14 +17,17 @@ import (
 //	4  the newest changes may stand in the log beside the file, which has an identity for it
 //	5  there are sums of usage, which begin with the upgrade, links, sessions, and rows for when keys were used
 //	6  the idempotency log has a row a group, of as many pairs as tasks came in
+//	7  records and rows of `open` that are written from now on have a sum, the log has marks, and there is a quarantine
 const firstSchema = 1
 
 // linesSchema is the one from which on the rows of `open` say their line, logSchema the one from which on
-// there may be a log, usageSchema the one from which on there are sums of usage.
+// there may be a log, usageSchema the one from which on there are sums of usage,
+// sumSchema the one from which on the log has marks and records have sums.
 const (
 	linesSchema = 3
 	logSchema   = 4
 	usageSchema = 5
+	sumSchema   = 7
 )
 
 // migrationRows is how many rows one commit of a migration treats: small enough for a short
@@ -36,7 +40,7 @@ type migration func(tx *bolt.Tx, from []byte, rows int) (next []byte, err error)
 
 // migrations lead from one schema to the next, the first from firstSchema.
 func migrations() []migration {
-	return []migration{endCounters, addLines, beginLog, addUsage, widenIdemLog}
+	return []migration{endCounters, addLines, beginLog, addUsage, widenIdemLog, addQuarantine}
 }
 
 func newestSchema() uint64 { return firstSchema + uint64(len(migrations())) }
@@ -48,7 +52,7 @@ func createBuckets(tx *bolt.Tx) error {
 			return err
 		}
 	}
-	if err := identify(tx); err != nil {
+	if err := errors.Join(identify(tx), beginMarks(tx)); err != nil {
 		return err
 	}
 	return bucketMeta.of(tx).Put(metaSchema, bigEndian(newestSchema()))
@@ -95,6 +99,14 @@ func addUsage(tx *bolt.Tx, _ []byte, _ int) ([]byte, error) {
 
 // widenIdemLog is the step to schema 6: a row of one pair is one of the new form already.
 func widenIdemLog(*bolt.Tx, []byte, int) ([]byte, error) { return nil, nil }
+
+// addQuarantine is the step to schema 7: the bucket, empty. Records get their sums when they change.
+func addQuarantine(tx *bolt.Tx, _ []byte, _ int) ([]byte, error) {
+	if _, err := tx.CreateBucketIfNotExists(bucketNames[bucketQuarantine]); err != nil {
+		return nil, err
+	}
+	return nil, beginMarks(tx)
+}
 
 // identify gives a store an identity of its own.
 func identify(tx *bolt.Tx) error {

@@ -53,16 +53,19 @@ func openOffline(path string) (_ *Offline, behind bool, _ error) {
 		return nil, false, err
 	}
 	off := &Offline{path: path, bolt: b}
-	err = b.View(func(tx *bolt.Tx) (err error) {
-		if err := wholeFile(tx, path); err != nil {
+	err = guarded(path, func() error {
+		return b.View(func(tx *bolt.Tx) (err error) {
+			if off.schema, err = schemaOf(tx, path); err != nil {
+				return err
+			}
+			l, err := logOf(tx, path)
+			if err != nil {
+				return err
+			}
+			groups, err := unread(tx, path)
+			behind = len(groups) > 0 || l.open()
 			return err
-		}
-		if off.schema, err = schemaOf(tx, path); err != nil {
-			return err
-		}
-		groups, err := unread(tx, path)
-		behind = len(groups) > 0
-		return err
+		})
 	})
 	if err != nil {
 		return nil, false, errors.Join(err, b.Close())
@@ -76,23 +79,7 @@ func catchUp(path string) error {
 	if err != nil {
 		return err
 	}
-	err = replay(b, path)
-	if err == nil {
-		err = removeWAL(path)
-	}
-	return errors.Join(err, b.Close())
-}
-
-// wholeFile refuses a file that was cut short: reading on beyond its end would end the process.
-func wholeFile(tx *bolt.Tx, path string) error {
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	if info.Size() < tx.Size() {
-		return fmt.Errorf("boltstore: %s was cut short: it has %d bytes of %d", path, info.Size(), tx.Size())
-	}
-	return nil
+	return errors.Join(settle(b, path), b.Close())
 }
 
 // Close gives the file back.
@@ -115,9 +102,33 @@ func (o *Offline) Image(context.Context) (io.ReadCloser, int64, error) {
 	}{io.LimitReader(f, size), f}, size, nil
 }
 
-// openFile opens the file under its lock. While it waited for that, the file may have been replaced
-// by another, and whoever has the old one open would write to where nobody reads: it is opened anew.
+// openFile opens the file under its lock, once it is sure that bbolt can read what it reads of it then.
 func openFile(path string, o *bolt.Options) (*bolt.DB, error) {
+	if o.ReadOnly {
+		b, err := openLocked(path, o)
+		if err != nil {
+			return nil, err
+		}
+		if err := provePages(path, false); err != nil {
+			return nil, errors.Join(err, b.Close())
+		}
+		return b, nil
+	}
+	look := *o
+	look.ReadOnly, look.InitialMmapSize = true, 0 // nothing is read but the meta pages
+	b, err := openLocked(path, &look)
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(provePages(path, true), b.Close()); err != nil {
+		return nil, err
+	}
+	return openLocked(path, o)
+}
+
+// openLocked opens the file. While it waited for the lock, the file may have been replaced by another, and
+// whoever has the old one open would write to where nobody reads: it is opened anew.
+func openLocked(path string, o *bolt.Options) (*bolt.DB, error) {
 	var opened *os.File
 	o.OpenFile = func(name string, flag int, mode os.FileMode) (*os.File, error) {
 		var err error
@@ -125,9 +136,16 @@ func openFile(path string, o *bolt.Options) (*bolt.DB, error) {
 		return opened, err
 	}
 	for {
-		b, err := bolt.Open(path, 0o600, o)
+		var b *bolt.DB
+		err := guarded(path, func() (err error) {
+			b, err = bolt.Open(path, 0o600, o)
+			return err
+		})
 		if errors.Is(err, bolterrors.ErrTimeout) {
 			return nil, lockedError(path)
+		}
+		if _, damaged := errors.AsType[*DamagedError](err); damaged {
+			return nil, errors.Join(err, opened.Close())
 		}
 		if err != nil {
 			return nil, fmt.Errorf("boltstore: open %s: %w", path, err)

@@ -154,36 +154,10 @@ func start(cfg Config, b *bolt.DB) (*DB, error) {
 	}
 	db.txn = txn{undo: undo{index: db.index}, held: map[string]*standing{}, sums: map[string]*sums{}, idem: map[digest]rowID{}}
 	db.flushBytes = min(flushBytes, db.reserve()/8)
-	if err := replay(b, cfg.Path); err != nil {
-		return nil, err
-	}
-	if err := migrate(b, cfg); err != nil {
-		return nil, err
-	}
-	db.keepFreelist()
-	err := b.Update(func(tx *bolt.Tx) error {
-		session, err := beginSession(tx)
-		db.epoch = session << epochBits
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	err = b.View(func(tx *bolt.Tx) error {
-		db.treeSize.Store(tx.Size())
-		k, _ := bucketTasks.of(tx).Cursor().Last()
-		db.last = string(k)
-		id, last, err := logOf(tx)
-		if err != nil {
-			return err
+	if err := guarded(cfg.Path, func() error { return db.load(cfg) }); err != nil {
+		if db.wal != nil {
+			err = errors.Join(err, db.wal.close())
 		}
-		if err := errors.Join(loadOpen(tx, db.index, db.start.UTC()), db.idem.load(tx)); err != nil {
-			return err
-		}
-		db.wal, err = openWAL(cfg.Path, id, last, min(walRoom, db.reserve()/8), cfg.NoSync)
-		return err
-	})
-	if err != nil {
 		return nil, err
 	}
 	if err := writeHolder(cfg.Path, db.start); err != nil {
@@ -193,6 +167,48 @@ func start(cfg Config, b *bolt.DB) (*DB, error) {
 	db.due.Stop()
 	go db.commitLoop()
 	return db, nil
+}
+
+// load brings the file up to date and reads what the engine keeps in memory. The start is noted in the
+// file once its log is there.
+func (db *DB) load(cfg Config) error {
+	b := db.bolt
+	if err := replay(b, cfg.Path); err != nil {
+		return err
+	}
+	if err := migrate(b, cfg); err != nil {
+		return err
+	}
+	db.keepFreelist()
+	err := b.View(func(tx *bolt.Tx) error {
+		k, _ := bucketTasks.of(tx).Cursor().Last()
+		db.last = string(k)
+		l, err := logOf(tx, cfg.Path)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(loadOpen(tx, db.index, db.start.UTC()), db.idem.load(tx)); err != nil {
+			return err
+		}
+		db.wal, err = openWAL(cfg.Path, l.id, l.seq, min(walRoom, db.reserve()/8), cfg.NoSync)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	sizes, err := db.wal.sizes()
+	if err != nil {
+		return err
+	}
+	err = b.Update(func(tx *bolt.Tx) error {
+		session, err := beginSession(tx)
+		db.epoch = session << epochBits
+		return errors.Join(err, putLogs(tx, sizes))
+	})
+	if err != nil {
+		return err
+	}
+	return db.measure()
 }
 
 // create makes a new file beside its place and moves it there whole: a power cut in the middle of
@@ -285,24 +301,28 @@ func (db *DB) Close() error {
 	db.due.Stop()
 	db.shut.Store(true)
 	var err error
+	var ended bool
 	if db.settled { // else the log has what the tree lacks
-		err = db.writeFreelist()
+		ended, err = db.writeEnd()
 	}
 	err = errors.Join(err, db.wal.close()) // some systems remove no open file
-	if db.settled && err == nil {
+	if ended && err == nil {
 		err = removeWAL(db.path)
 	}
 	return errors.Join(err, removeHolder(db.path), db.bolt.Close())
 }
 
-// writeFreelist commits once more with the free list, which makes the next start fast. No room for it
-// is no fault.
-func (db *DB) writeFreelist() error {
+// writeEnd commits once more: that the tree has everything, and the list of free pages, which makes the next
+// start fast. Without room for it the log stays, which is no fault.
+func (db *DB) writeEnd() (ended bool, err error) {
 	db.bolt.NoFreelistSync = false
-	if err := update(db.bolt, func(*bolt.Tx) error { return nil }); err != nil && !errors.Is(err, store.ErrFull) {
-		return err
+	err = guarded(db.path, func() error {
+		return update(db.bolt, func(tx *bolt.Tx) error { return putLogs(tx, [2]int64{}) })
+	})
+	if errors.Is(err, store.ErrFull) {
+		return false, nil
 	}
-	return nil
+	return err == nil, err
 }
 
 // nextEpoch returns an epoch higher than any before, in this session or an earlier one.

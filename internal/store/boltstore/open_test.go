@@ -111,7 +111,7 @@ func TestOpenRefusesANewerSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := boltstore.Open(boltstore.Config{Path: path})
-	if err == nil || !strings.Contains(err.Error(), "schema 8 and this version knows up to 6") {
+	if err == nil || !strings.Contains(err.Error(), "schema 8 and this version knows up to 7") {
 		t.Errorf("got %v, want a refusal that names both schemas", err)
 	}
 }

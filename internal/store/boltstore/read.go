@@ -38,7 +38,7 @@ func (db *DB) view(ctx context.Context, read func(*reader) error) error {
 	r.hold(db.fresh, db.old)
 	db.tables.RUnlock()
 	defer r.close()
-	err := read(&r)
+	err := guarded(db.path, func() error { return read(&r) })
 	if r.err != nil {
 		err = r.err
 	}

@@ -28,6 +28,7 @@ const (
 	bucketLinks
 	bucketSessions
 	bucketUsage
+	bucketQuarantine
 	bucketCount
 )
 
@@ -49,6 +50,7 @@ var bucketNames = [bucketCount][]byte{
 	bucketLinks:          []byte("links"),
 	bucketSessions:       []byte("sessions"),
 	bucketUsage:          []byte("usage"),
+	bucketQuarantine:     []byte("quarantine"),
 }
 
 // String returns the bucket's name in the file.
@@ -63,6 +65,7 @@ var (
 	metaMigration = []byte("migration")
 	metaStore     = []byte("store")
 	metaLogged    = []byte("logged")
+	metaLogs      = [2][]byte{[]byte("log0"), []byte("log1")}
 )
 
 // beginSession counts this start and returns its number: no other start of this file has it.

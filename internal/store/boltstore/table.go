@@ -138,11 +138,6 @@ func (t *table) apply(b *bolt.DB) error {
 	}
 }
 
-// putLogged notes up to which group the tree has them all.
-func putLogged(tx *bolt.Tx, seq uint64) error {
-	return bucketMeta.of(tx).Put(metaLogged, bigEndian(seq))
-}
-
 // applyChanges makes the changes, those of a bucket together. Most rows that are to go never came: they
 // began and ended between two flushes, and stand beyond the last row that there was.
 func applyChanges(tx *bolt.Tx, changes []change) error {

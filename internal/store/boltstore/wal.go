@@ -23,10 +23,15 @@ import (
 // in the middle of that could damage what was acknowledged. The head is the CRC-32C of what follows up
 // to the end of the padding, the length of the rows, the store's identity and the group's number, which
 // is one more than that of the group before.
+//
+// The first page of each file is a mark: the number of a group that is kept, which the other file has. It is
+// written once the group's sync has ended and waits for no sync itself, so that it may be behind and never
+// ahead. A group that it names and that isn't there was lost, and not merely torn off.
 const (
 	walPage = 4096
 	walHead = 4 + 4 + len(identity{}) + 8
 	walRoom = 4 << 20 // bytes of a file, laid out in advance; less for a small limit or disk
+	markTag = "mark"  // in the place of a group's length
 )
 
 // identity is drawn when a store is made: it tells its log from another's.
@@ -44,13 +49,14 @@ type wal struct {
 	room   int64
 	noSync bool
 	buf    []byte
+	mark   []byte
 }
 
 func walPaths(path string) [2]string { return [2]string{path + ".log0", path + ".log1"} }
 
 // openWAL opens the files, making them where there are none. The groups in them are to be read first.
 func openWAL(path string, id identity, seq uint64, room int64, noSync bool) (*wal, error) {
-	w := &wal{id: id, seq: seq, room: max(room/walPage, 1) * walPage, noSync: noSync}
+	w := &wal{id: id, seq: seq, at: walPage, room: max(room/walPage, 2) * walPage, noSync: noSync}
 	for i, name := range walPaths(path) {
 		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|disk.NoFollow, 0o600)
 		if err == nil {
@@ -114,7 +120,31 @@ func (w *wal) over() bool { return w.at >= w.room }
 
 // turn goes on in the other file, whose groups the tree has.
 func (w *wal) turn() {
-	w.active, w.at = 1-w.active, 0
+	w.active, w.at = 1-w.active, walPage
+}
+
+// sizes returns how long the files are at least from now on.
+func (w *wal) sizes() (sizes [2]int64, err error) {
+	for i, f := range w.files {
+		info, err := f.Stat()
+		if err != nil {
+			return sizes, err
+		}
+		sizes[i] = min(info.Size(), w.room)
+	}
+	return sizes, nil
+}
+
+// note writes the mark of the newest group. That it has no room is no fault: the mark is behind then.
+func (w *wal) note() error {
+	w.mark = append(append(append(w.mark[:0], 0, 0, 0, 0), markTag...), w.id[:]...)
+	w.mark = binary.BigEndian.AppendUint64(w.mark, w.seq)
+	binary.BigEndian.PutUint32(w.mark, crc32.Checksum(w.mark[4:], castagnoli))
+	_, err := w.files[1-w.active].WriteAt(w.mark, 0)
+	if err = noRoom(err); errors.Is(err, store.ErrFull) {
+		return nil
+	}
+	return err
 }
 
 // write makes a group last and returns its number. ErrFull where there was no room, and nothing is
@@ -149,7 +179,7 @@ func (w *wal) write(group *rows) (uint64, error) {
 	if cap(w.buf) > mostScratch {
 		w.buf = nil
 	}
-	return w.seq, nil
+	return w.seq, w.note()
 }
 
 // strike makes sure that a group which was refused isn't found there after all.

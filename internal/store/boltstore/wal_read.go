@@ -13,9 +13,11 @@ import (
 )
 
 var (
-	errGap     = errors.New("boltstore: groups of the log are missing: the files of the store don't belong together")
-	errDamaged = errors.New("boltstore: the log is damaged before its newest group")
-	errForeign = errors.New("boltstore: the log is another store's: put it back beside its own, or away")
+	errGap      = errors.New("boltstore: groups of the log are missing: the files of the store don't belong together")
+	errDamaged  = errors.New("boltstore: the log is damaged before its newest group")
+	errNoLog    = errors.New("boltstore: the log isn't there, and it had changes that the database may lack")
+	errShortLog = errors.New("boltstore: the log was cut short")
+	errForeign  = errors.New("boltstore: the log is another store's: put it back beside its own, or away")
 )
 
 // group is one that was read back.
@@ -26,50 +28,95 @@ type group struct {
 
 // readWAL returns the groups after the given one, in order. What was torn off at the end was never
 // acknowledged; a gap, or damage before the newest group, is an error.
-func readWAL(path string, id identity, after uint64) ([]group, error) {
+func readWAL(path string, l logState) ([]group, error) {
 	var groups []group
-	for _, name := range walPaths(path) {
-		found, err := readWALFile(name, id, after)
+	kept := l.seq // by the marks
+	for i, name := range walPaths(path) {
+		found, mark, err := readWALFile(name, l, l.sizes[i])
 		if err != nil {
 			return nil, fmt.Errorf("%w (%s)", err, name)
 		}
 		groups = append(groups, found...)
+		kept = max(kept, mark)
 	}
 	slices.SortFunc(groups, func(a, b group) int { return cmp.Compare(a.seq, b.seq) })
 	for i, g := range groups {
-		if want := after + 1 + uint64(i); g.seq != want {
+		if want := l.seq + 1 + uint64(i); g.seq != want {
 			return nil, fmt.Errorf("%w: %d follows %d", errGap, g.seq, want-1)
 		}
+	}
+	if newest := l.seq + uint64(len(groups)); newest < kept {
+		return nil, fmt.Errorf("%w: group %d was kept, and those after %d are not there", errGap, kept, newest)
 	}
 	return groups, nil
 }
 
-func readWALFile(name string, id identity, after uint64) (groups []group, err error) {
-	f, err := os.Open(name)
+// readWALFile reads a file that has at least the given size, and returns its mark too.
+func readWALFile(name string, l logState, least int64) (groups []group, mark uint64, err error) {
+	f, done, err := openWALFile(name, l)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		if least > 0 {
+			return nil, 0, errNoLog
+		}
+		return nil, 0, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
+	defer func() { err = errors.Join(err, done()) }()
+	if f.size < least {
+		return nil, 0, fmt.Errorf("%w: it has %d bytes of %d", errShortLog, f.size, least)
+	}
+	if mark, err = f.mark(l.id); err != nil {
+		return nil, 0, err
+	}
+	if !l.marked { // nor has an older store a log whose groups begin later
+		if _, err := groupsOf(walFile{f, walPage, f.size}, l.id, l.seq); errors.Is(err, errForeign) {
+			return nil, 0, err
+		}
+	}
+	groups, err = groupsOf(f, l.id, l.seq)
+	return groups, mark, err
+}
+
+func openWALFile(name string, l logState) (walFile, func() error, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return walFile{}, nil, err
+	}
 	size, err := f.Seek(0, io.SeekEnd)
 	if err != nil {
-		return nil, err
+		return walFile{}, nil, errors.Join(err, f.Close())
 	}
-	return groupsOf(walFile{f, size}, id, after)
+	return walFile{f, l.first(), size}, f.Close, nil
 }
 
 // walFile is a file of the log to read.
 type walFile struct {
 	io.ReaderAt
-	size int64
+	first int64 // where its groups begin
+	size  int64
+}
+
+// mark returns the number of a group that the mark says is kept, 0 for none.
+func (f walFile) mark(id identity) (uint64, error) {
+	raw := make([]byte, walHead)
+	if n, err := f.ReadAt(raw, 0); n < len(raw) || f.first == 0 {
+		if errors.Is(err, io.EOF) {
+			err = nil
+		}
+		return 0, err
+	}
+	if string(raw[4:8]) != markTag || identity(raw[8:]) != id || crc32.Checksum(raw[4:], castagnoli) != binary.BigEndian.Uint32(raw) {
+		return 0, nil // torn, or never written
+	}
+	return binary.BigEndian.Uint64(raw[8+len(identity{}):]), nil
 }
 
 // groupsOf returns the groups after the given one that a file begins with.
 func groupsOf(f walFile, id identity, after uint64) ([]group, error) {
 	var groups []group
-	newest, at := after, int64(0)
+	newest, at := after, f.first
 	for {
 		h, err := f.head(at)
 		if err != nil {

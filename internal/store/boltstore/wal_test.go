@@ -110,28 +110,35 @@ func groups(log []byte) (at []int) {
 	return at
 }
 
-// TestDamagedLog: a group torn off at the end was never acknowledged; whatever else is wrong is refused,
-// and nothing is changed.
+// TestDamagedLog: a group torn off at the end by a power cut was never acknowledged; whatever else is wrong
+// is refused, and nothing is changed.
 func TestDamagedLog(t *testing.T) {
 	const created = 6
+	wrongByte := func(log []byte, at []int) []byte { log[at[created-1]+50] ^= 1; return log }
+	wrongPadding := func(log []byte, at []int) []byte { log[at[created-1]+boltstore.WALPage-1] ^= 1; return log }
 	for _, c := range []struct {
-		name   string
-		damage func(log []byte, at []int) []byte
-		lost   int
-		says   string
+		name    string
+		damage  func(log []byte, at []int) []byte
+		behind  bool // the mark, as after a power cut
+		missing bool // the other file
+		lost    int
+		says    string
 	}{
 		{name: "nothing", damage: func(log []byte, _ []int) []byte { return log }},
-		{name: "the last group's end is missing", lost: 1, damage: func(log []byte, at []int) []byte { return log[:at[created-1]+100] }},
-		{name: "the last group has a wrong byte", lost: 1, damage: func(log []byte, at []int) []byte { log[at[created-1]+50] ^= 1; return log }},
-		{name: "the last group's padding has a wrong byte", lost: 1, damage: func(log []byte, at []int) []byte {
-			log[at[created-1]+boltstore.WALPage-1] ^= 1
-			return log
-		}},
+		{name: "a file is empty", says: "cut short", damage: func(log []byte, _ []int) []byte { return log[:0] }},
+		{name: "the last group's end is missing", says: "cut short", damage: func(log []byte, at []int) []byte { return log[:at[created-1]+100] }},
+		{name: "the last page is missing", says: "cut short", damage: func(log []byte, _ []int) []byte { return log[:len(log)-1] }},
+		{name: "the last group has a wrong byte", says: "was kept", damage: wrongByte},
+		{name: "the last group's padding has a wrong byte", says: "was kept", damage: wrongPadding},
+		{name: "the last group was torn off", lost: 1, behind: true, damage: wrongByte},
+		{name: "the last group's padding was torn off", lost: 1, behind: true, damage: wrongPadding},
+		{name: "all groups are gone", says: "was kept", damage: func(log []byte, _ []int) []byte { clear(log); return log }},
 		{name: "a group has a wrong byte", says: "damaged", damage: func(log []byte, at []int) []byte { log[at[2]+50] ^= 1; return log }},
 		{name: "the first group is gone", says: "damaged", damage: func(log []byte, at []int) []byte { clear(log[:at[1]]); return log }},
 		{name: "a group is gone", says: "damaged", damage: func(log []byte, at []int) []byte {
-			return append(log[:at[2]:at[2]], log[at[3]:]...)
+			return append(append(log[:at[2]:at[2]], log[at[3]:]...), make([]byte, at[3]-at[2])...)
 		}},
+		{name: "the other file is gone", says: "isn't there", missing: true, damage: func(log []byte, _ []int) []byte { return log }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path, tasks := crashImage(t, created)
@@ -141,6 +148,16 @@ func TestDamagedLog(t *testing.T) {
 				t.Fatalf("the log has groups at %v", at)
 			}
 			mustWriteFile(t, path+".log0", c.damage(log, at[len(at)-created:]))
+			if c.behind {
+				other := mustReadFile(t, path+".log1")
+				clear(other[:boltstore.WALPage])
+				mustWriteFile(t, path+".log1", other)
+			}
+			if c.missing {
+				if err := os.Remove(path + ".log1"); err != nil {
+					t.Fatal(err)
+				}
+			}
 			tree, left := mustReadFile(t, path), mustReadFile(t, path+".log0")
 			db, err := boltstore.Open(boltstore.Config{Path: path})
 			if c.says != "" {
@@ -160,6 +177,24 @@ func TestDamagedLog(t *testing.T) {
 				t.Errorf("%d of %d are lost, want %d", n, created, c.lost)
 			}
 		})
+	}
+}
+
+// TestLogIsGone takes away both files of a log after a crash.
+func TestLogIsGone(t *testing.T) {
+	path, _ := crashImage(t, 3)
+	for _, name := range []string{".log0", ".log1"} {
+		if err := os.Remove(path + name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, started := boltstore.Open(boltstore.Config{Path: path})
+	_, looked := boltstore.OpenOffline(path)
+	_, _, compacted := boltstore.Compact(path)
+	for name, err := range map[string]error{"Open": started, "OpenOffline": looked, "Compact": compacted} {
+		if _, ok := errors.AsType[*boltstore.LogError](err); !ok || !strings.Contains(err.Error(), path+".log0") {
+			t.Errorf("%s: got %v, want a *LogError that names the file", name, err)
+		}
 	}
 }
 

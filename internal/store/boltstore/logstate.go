@@ -1,0 +1,112 @@
+package boltstore
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// logState is what the tree says of its log: the row "log" in meta. A start notes there how long the two
+// files are before it writes the first group, and a clean stop that there are none. So a start knows
+// whether the files have to be there.
+type logState struct {
+	id     identity
+	seq    uint64   // of the newest group that the tree has
+	sizes  [2]int64 // of the files at least; 0 where they needn't be there
+	marked bool     // the first page of each file is a mark
+}
+
+// open reports whether the log may have what the tree lacks.
+func (l logState) open() bool { return l.sizes != [2]int64{} }
+
+// first returns where the groups of a file begin.
+func (l logState) first() int64 {
+	if l.marked {
+		return walPage
+	}
+	return 0
+}
+
+// LogError reports a log that lacks changes which were acknowledged, or that can't be read.
+type LogError struct {
+	Path string // of the database
+	Err  error
+}
+
+// Error says what is wrong with the log.
+func (e *LogError) Error() string { return e.Err.Error() }
+
+func (e *LogError) Unwrap() error { return e.Err }
+
+// logOf returns what the tree says of its log.
+func logOf(tx *bolt.Tx, path string) (l logState, err error) {
+	schema, err := schemaOf(tx, path)
+	if err != nil || schema < logSchema { // it has none: one that lies there is another's
+		return l, err
+	}
+	l.marked = schema >= sumSchema
+	meta := bucketMeta.of(tx)
+	if copy(l.id[:], meta.Get(metaStore)) != len(l.id) {
+		return l, fmt.Errorf("%w: the store has no identity", errRecord)
+	}
+	if !l.marked {
+		l.seq = metaNumber(meta, metaLogged)
+		return l, nil
+	}
+	for i, name := range [][]byte{metaLogged, metaLogs[0], metaLogs[1]} {
+		n, err := summedNumber(meta, name)
+		if err != nil {
+			return l, err
+		}
+		if i == 0 {
+			l.seq = n
+		} else {
+			l.sizes[i-1] = int64(n)
+		}
+	}
+	return l, nil
+}
+
+// beginMarks is what schema 7 adds to meta.
+func beginMarks(tx *bolt.Tx) error {
+	if err := putLogged(tx, metaNumber(bucketMeta.of(tx), metaLogged)); err != nil {
+		return err
+	}
+	return putLogs(tx, [2]int64{})
+}
+
+// putLogged notes up to which group the tree has them all.
+func putLogged(tx *bolt.Tx, seq uint64) error { return putSummed(tx, metaLogged, seq) }
+
+// putLogs notes how long the files of the log are; zeros say that there are none.
+func putLogs(tx *bolt.Tx, sizes [2]int64) error {
+	for i, name := range metaLogs {
+		if err := putSummed(tx, name, uint64(sizes[i])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// putSummed puts a number of meta with its sum: one that was damaged would let a start pass over what the
+// log has.
+func putSummed(tx *bolt.Tx, name []byte, n uint64) error {
+	b := bigEndian(n)
+	return bucketMeta.of(tx).Put(name, binary.BigEndian.AppendUint32(b, summed(name, b)))
+}
+
+// summedNumber reads one.
+func summedNumber(meta *bolt.Bucket, name []byte) (uint64, error) {
+	b := meta.Get(name)
+	if len(b) != 12 || binary.BigEndian.Uint32(b[8:]) != summed(name, b[:8]) {
+		return 0, fmt.Errorf("%w: %q in meta isn't there, or has a wrong sum", errRecord, name)
+	}
+	return binary.BigEndian.Uint64(b), nil
+}
+
+// summed is the CRC-32C of a row.
+func summed(key, value []byte) uint32 {
+	return crc32.Update(crc32.Checksum(key, castagnoli), castagnoli, value)
+}
