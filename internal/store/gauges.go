@@ -20,7 +20,9 @@ type Loader interface {
 // Gauges is how an engine stands at a moment.
 type Gauges struct {
 	Stats
-	Free   int64         // bytes that may still be written before new work is refused for want of room
-	Leases int64         // tasks that a worker holds
-	Oldest time.Duration // since the acceptance of the oldest task that is queued; 0 where none is
+	Free   int64 // bytes that may still be written before new work is refused for want of room
+	Leases int64 // tasks that a worker holds
+	// Quarantined counts rows that couldn't be read and were set aside.
+	Quarantined int64
+	Oldest      time.Duration // since the acceptance of the oldest task that is queued; 0 where none is
 }

@@ -18,6 +18,9 @@ func TestMain(m *testing.M) {
 	if path := os.Getenv(victimVariable); path != "" {
 		beVictim(path)
 	}
+	if dir := os.Getenv(readerVariable); dir != "" {
+		beReader(dir)
+	}
 	beOneOf()
 	goleak.VerifyTestMain(m)
 }

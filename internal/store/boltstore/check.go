@@ -110,8 +110,8 @@ func (c *check) all() (err error) {
 	}()
 	c.held = map[store.Counter]int64{}
 	var log idemLog
-	if err := log.load(c.tx); err != nil {
-		c.find("idem_log", "%v", err)
+	for _, u := range log.load(c.tx) {
+		c.find(u.bucket.String(), "%v", u)
 	}
 	c.log = log.rows
 	for _, part := range []func() error{c.tasks, c.listings, c.openRows, c.idempotency, c.counters, c.accounts, c.usage} {

@@ -58,10 +58,12 @@ func (c *check) rowsOf(t task.Task, row rowID) {
 // today returns a row of `open` as this version writes it.
 func (c *check) today(queued []byte, t task.Task) []byte {
 	row, err := decodeOpen(queued)
-	if c.report.Schema >= linesSchema || err != nil {
+	if err != nil {
 		return queued
 	}
-	row.Mode, row.Span = t.Scope.Mode, t.Span()
+	if c.report.Schema < linesSchema {
+		row.Mode, row.Span = t.Scope.Mode, t.Span()
+	}
 	out, _ := row.encode(nil) // one that fails is found to differ
 	return out
 }

@@ -40,9 +40,24 @@ type op struct {
 	done    chan error
 }
 
-// do hands an operation to the committer and waits for its outcome. A context that ends before the
-// committer has it withdraws it; afterwards the outcome is awaited, so that it is never unknown.
+// do carries out an operation. One that meets a row that can't be read is carried out again once that was
+// set aside.
 func (db *DB) do(ctx context.Context, o *op) error {
+	for {
+		err := db.doOnce(ctx, o)
+		if _, damaged := errors.AsType[*unreadableError](err); !damaged {
+			return err
+		}
+		if err := db.setAside(ctx, err); err != nil {
+			return err
+		}
+		o.err, o.out = nil, false
+	}
+}
+
+// doOnce hands an operation to the committer and waits for its outcome. A context that ends before the
+// committer has it withdraws it; afterwards the outcome is awaited, so that it is never unknown.
+func (db *DB) doOnce(ctx context.Context, o *op) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}

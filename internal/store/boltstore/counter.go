@@ -130,7 +130,7 @@ func (r *reader) endedCounters(before time.Time, limit int) (rows []expired, _ e
 			break
 		}
 		if len(k) < counterWord {
-			return nil, errRecord
+			return nil, unreadable(bucketHoldEnds, k, []byte{}, errRecord)
 		}
 		rows = append(rows, expired{bucket: bucketHoldEnds, key: string(k)})
 	}

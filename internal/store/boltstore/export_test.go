@@ -185,7 +185,7 @@ func DropFreelist(path string) error {
 }
 
 // HeadSize is where a record's JSON begins.
-const HeadSize = headSize
+const HeadSize = headSize + sumSize
 
 // Record forms for the fuzz test.
 var (

@@ -25,7 +25,7 @@ func (db *DB) Gauges(ctx context.Context) (store.Gauges, error) {
 		return store.Gauges{}, err
 	}
 	free, reserve := db.space()
-	g := store.Gauges{Stats: s, Free: max(0, db.growth(s.Bytes, free)-reserve), Leases: db.index.held.Load()}
+	g := store.Gauges{Stats: s, Free: max(0, db.growth(s.Bytes, free)-reserve), Leases: db.index.held.Load(), Quarantined: db.quarantined.Load()}
 	err = db.view(ctx, func(r *reader) error {
 		queued, ok, err := oldestQueued(r)
 		if ok {
@@ -45,7 +45,7 @@ func oldestQueued(r *reader) (accepted time.Time, ok bool, _ error) {
 		}
 		row, err := decodeOpen(v)
 		if err != nil {
-			return accepted, false, err
+			continue // the next start mends it
 		}
 		if row.State == task.Queued {
 			return rowTime(k), true, nil

@@ -90,11 +90,11 @@ func (x *txn) writeIdem() error {
 	if len(x.idem) == 0 {
 		return nil
 	}
-	pairs := make([]byte, 0, len(x.idem)*pairSize)
+	pairs := make([]byte, 0, len(x.idem)*pairSize+sumSize)
 	for d, row := range x.idem {
 		pairs = append(append(pairs, d[:]...), row[:]...)
 	}
-	return x.put(bucketIdemLog, string(x.db.idem.nextKey()), pairs)
+	return x.put(bucketIdemLog, string(x.db.idem.nextKey()), sumPairs(pairs))
 }
 
 // beginRun makes the log a run where it is due: from now on rows go to a new one. The committer calls it
@@ -157,26 +157,44 @@ func (l *idemLog) dropped(key []byte) {
 	l.filters.remove(key)
 }
 
-// load reads the log and the filters at a start.
-func (l *idemLog) load(tx *bolt.Tx) error {
+// load reads the log and the filters at a start, and returns the rows that can't be read.
+func (l *idemLog) load(tx *bolt.Tx) (bad []*unreadableError) {
 	l.rows = map[digest]rowID{}
-	err := bucketIdemRuns.of(tx).ForEach(func(k, v []byte) error {
+	r := &reader{opened: tx}
+	for k, v := range r.ascend(bucketIdemRuns, nil, nil) {
 		l.keep(k, v)
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	return bucketIdemLog.of(tx).ForEach(func(k, v []byte) error {
-		if len(v) == 0 || len(v)%pairSize != 0 || len(k) != 8 {
-			return errRecord
+		if _, _, ok := run(v).parts(); !ok {
+			bad = append(bad, &unreadableError{bucketIdemRuns, bytes.Clone(k), bytes.Clone(v), errRecord})
 		}
-		for pair := range slices.Chunk(v, pairSize) {
+	}
+	for k, v := range r.ascend(bucketIdemLog, nil, nil) {
+		pairs, ok := pairsOf(v)
+		if !ok || len(k) != 8 {
+			bad = append(bad, &unreadableError{bucketIdemLog, bytes.Clone(k), bytes.Clone(v), errRecord})
+			continue
+		}
+		for pair := range slices.Chunk(pairs, pairSize) {
 			l.rows[digest(pair)] = rowID(pair[len(digest{}):])
 		}
 		l.last = max(l.last, binary.BigEndian.Uint64(k))
-		return nil
-	})
+	}
+	return bad
+}
+
+// sumPairs appends the sum of a row of the log.
+func sumPairs(pairs []byte) []byte {
+	return binary.BigEndian.AppendUint32(pairs, summed(nil, pairs))
+}
+
+// pairsOf returns the pairs of a row of the log, false where it was damaged. Older versions wrote no sum.
+func pairsOf(v []byte) ([]byte, bool) {
+	switch pairs := v[:len(v)/pairSize*pairSize]; len(v) - len(pairs) {
+	case 0:
+		return pairs, len(pairs) > 0
+	case sumSize:
+		return pairs, binary.BigEndian.Uint32(v[len(pairs):]) == summed(nil, pairs)
+	}
+	return nil, false
 }
 
 // findTask returns the stored task under an idempotency hash, given where that may lead and the runs to look

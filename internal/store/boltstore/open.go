@@ -96,6 +96,8 @@ type DB struct {
 	pendingMost int // pages kept for readers up to which a flush writes the list of free pages
 	flushAfter  time.Duration
 	broken      atomic.Pointer[error]
+	log         *slog.Logger
+	quarantined atomic.Int64 // rows
 	drained     chan struct{}
 	shut        atomic.Bool
 }
@@ -148,7 +150,7 @@ func Open(cfg Config) (*DB, error) {
 // start brings the file up to date, reads what the engine keeps in memory and starts the committer.
 func start(cfg Config, b *bolt.DB) (*DB, error) {
 	db := &DB{
-		path: cfg.Path, limit: cfg.MaxSize, bolt: b, now: cfg.Now, start: cfg.Now(), clock: store.NewClock(cfg.Now), fatal: cfg.Fatal, onCommit: cfg.OnCommit,
+		path: cfg.Path, log: cfg.Logger, limit: cfg.MaxSize, bolt: b, now: cfg.Now, start: cfg.Now(), clock: store.NewClock(cfg.Now), fatal: cfg.Fatal, onCommit: cfg.OnCommit,
 		ops: make(chan *op, groupLimit), drained: make(chan struct{}), index: newIndex(),
 		maxGroup: groupLimit, idem: idemLog{limit: runLength}, fresh: &table{}, flushed: make(chan flushEnd, 1), flushAfter: cfg.FlushAfter, pendingMost: flushPending,
 	}
@@ -180,6 +182,7 @@ func (db *DB) load(cfg Config) error {
 		return err
 	}
 	db.keepFreelist()
+	var bad []*unreadableError
 	err := b.View(func(tx *bolt.Tx) error {
 		k, _ := bucketTasks.of(tx).Cursor().Last()
 		db.last = string(k)
@@ -187,13 +190,15 @@ func (db *DB) load(cfg Config) error {
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(loadOpen(tx, db.index, db.start.UTC()), db.idem.load(tx)); err != nil {
-			return err
-		}
+		db.quarantined.Store(int64(bucketQuarantine.of(tx).Stats().KeyN))
+		bad = append(loadOpen(tx, db.index, db.start.UTC()), db.idem.load(tx)...)
 		db.wal, err = openWAL(cfg.Path, l.id, l.seq, min(walRoom, db.reserve()/8), cfg.NoSync)
 		return err
 	})
 	if err != nil {
+		return err
+	}
+	if err := db.mend(bad); err != nil {
 		return err
 	}
 	sizes, err := db.wal.sizes()

@@ -62,12 +62,29 @@ func (db *DB) readable(ctx context.Context) error {
 	return nil
 }
 
+// refusal sets a row aside that couldn't be read, and returns the error to answer with.
+func (db *DB) refusal(ctx context.Context, err error) error {
+	return cmp.Or(db.setAside(ctx, err), err)
+}
+
 func readTask(r *reader, row rowID) (task.Task, error) {
 	record := r.get(bucketTasks, row[:])
+	if record == nil && r.aside(row) {
+		return task.Task{}, errAside
+	}
 	if record == nil {
 		return task.Task{}, store.ErrNotFound
 	}
-	return r.lately.decode(row, record)
+	t, err := r.lately.decode(row, record)
+	if err == nil {
+		if of, ok := parseID(t.ID); !ok || of != row {
+			err = errOther
+		}
+	}
+	if err != nil {
+		return task.Task{}, unreadable(bucketTasks, row[:], record, err)
+	}
+	return t, nil
 }
 
 // GetTask implements store.Store.
@@ -81,6 +98,7 @@ func (db *DB) GetTask(ctx context.Context, s task.Scope, id string) (task.Task, 
 		t, err = readTask(r, row)
 		return err
 	})
+	err = db.refusal(ctx, err)
 	if err == nil && t.Scope != s {
 		err = store.ErrNotFound
 	}
@@ -106,7 +124,7 @@ func (db *DB) FindTask(ctx context.Context, s task.Scope, idempotency task.Hash)
 		t = found
 		return err
 	})
-	if err != nil {
+	if err = db.refusal(ctx, err); err != nil {
 		return task.Task{}, err
 	}
 	return t, nil
@@ -127,8 +145,11 @@ func (db *DB) ListTasks(ctx context.Context, q store.ListQuery) (store.Page, err
 			at, more, err = listSome(r, q, at, &tasks)
 			return err
 		})
-		if err != nil {
-			return store.Page{}, err
+		if err != nil { // a row that can't be read is passed over
+			if err := db.setAside(ctx, err); err != nil {
+				return store.Page{}, err
+			}
+			more = true
 		}
 	}
 	if len(tasks) <= q.PageSize() {
@@ -164,12 +185,18 @@ func appendMatching(r *reader, q store.ListQuery, row rowID, capability string, 
 		return nil // removed since its row was read
 	}
 	state, _, err := recordHead(record)
-	if err != nil || (q.State != "" && q.State != state) {
-		return err
+	if err != nil {
+		return unreadable(bucketTasks, row[:], record, err)
+	}
+	if q.State != "" && q.State != state {
+		return nil
 	}
 	t, err := decodeTask(record)
+	if err != nil {
+		return unreadable(bucketTasks, row[:], record, err)
+	}
 	*tasks = append(*tasks, t)
-	return err
+	return nil
 }
 
 // Wake implements store.Store.

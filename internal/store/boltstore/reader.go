@@ -58,7 +58,9 @@ func (r *reader) get(b bucket, key []byte) []byte {
 		return value
 	}
 	if tx := r.tree(); tx != nil {
-		return b.of(tx).Get(key)
+		if in := b.of(tx); in != nil { // an older store that is looked at has fewer
+			return in.Get(key)
+		}
 	}
 	return nil
 }

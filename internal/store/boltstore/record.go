@@ -15,30 +15,49 @@ import (
 	"unitask/internal/task"
 )
 
-// A record is a format byte, the state's number, the last change in nanoseconds since 1970 and the
-// task in JSON. Sweeps and listings read the head alone.
+// A record is a format byte, the state's number, the last change in nanoseconds since 1970, the CRC-32C of
+// all but itself, and the task in JSON. Sweeps and listings read the head alone. A row of `open` is a format
+// byte, the CRC-32C of all but itself, and JSON. Older versions wrote both without a sum, as formatJSON.
 const (
 	formatJSON = 1
-	headSize   = 1 + 1 + 8
+	formatSum  = 2
+	sumSize    = 4
+	headSize   = 1 + 1 + 8 // without the sum
 )
+
+// sumAt puts the sum of a value into its place, which begins at the given byte.
+func sumAt(value []byte, at int) {
+	binary.BigEndian.PutUint32(value[at:], summed(value[:at], value[at+sumSize:]))
+}
+
+// sumHolds reports whether the sum that begins at the given byte is right.
+func sumHolds(value []byte, at int) bool {
+	return len(value) >= at+sumSize && binary.BigEndian.Uint32(value[at:]) == summed(value[:at], value[at+sumSize:])
+}
 
 // lenient reads what encoding/json wrote, in a third of its time.
 var lenient = json.JoinOptions(
 	jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true), jsonv1.FormatDurationAsNano(true),
 )
 
-var errRecord = errors.New("boltstore: not a record of this version")
+var (
+	errRecord = errors.New("boltstore: not a record of this version")
+	errOther  = fmt.Errorf("%w: it is another task's", errRecord)
+	errSum    = fmt.Errorf("%w: its sum is wrong", errRecord)
+)
 
 // encodeTask appends the task's record to b.
 func encodeTask(b []byte, t *task.Task) ([]byte, error) {
 	w := jsonwrite.Append(b)
-	w.Raw(formatJSON, byte(slices.Index(task.States(), t.State)))
+	w.Raw(formatSum, byte(slices.Index(task.States(), t.State)))
 	w.Raw(bigEndian(uint64(t.UpdatedAt.UnixNano()))...)
+	w.Raw(0, 0, 0, 0)
 	t.Write(w)
 	record, err := w.Bytes()
 	if err != nil {
 		return b, fmt.Errorf("boltstore: encode a task: %w", err)
 	}
+	sumAt(record[len(b):], headSize)
 	return record, nil
 }
 
@@ -47,8 +66,12 @@ func decodeTask(record []byte) (task.Task, error) {
 	if _, _, err := recordHead(record); err != nil {
 		return task.Task{}, err
 	}
+	body := record[headSize:]
+	if record[0] == formatSum {
+		body = body[sumSize:]
+	}
 	var t task.Task
-	if err := json.Unmarshal(record[headSize:], &t, lenient); err != nil {
+	if err := json.Unmarshal(body, &t, lenient); err != nil {
 		return task.Task{}, fmt.Errorf("%w: %w", errRecord, err)
 	}
 	return t, nil
@@ -57,8 +80,15 @@ func decodeTask(record []byte) (task.Task, error) {
 // recordHead returns the state and the time of the last change without decoding the rest.
 func recordHead(record []byte) (task.State, time.Time, error) {
 	states := task.States()
-	if len(record) < headSize || record[0] != formatJSON || int(record[1]) >= len(states) {
+	if len(record) < headSize || int(record[1]) >= len(states) {
 		return "", time.Time{}, errRecord
+	}
+	switch {
+	case record[0] == formatJSON:
+	case record[0] != formatSum:
+		return "", time.Time{}, errRecord
+	case !sumHolds(record, headSize):
+		return "", time.Time{}, errSum
 	}
 	return states[record[1]], time.Unix(0, int64(binary.BigEndian.Uint64(record[2:]))).UTC(), nil
 }
@@ -94,9 +124,14 @@ func encodeOpen(b []byte, t *task.Task) ([]byte, error) {
 
 func (r *openRow) encode(b []byte) ([]byte, error) {
 	w := jsonwrite.Append(b)
-	w.Raw(formatJSON)
+	w.Raw(formatSum, 0, 0, 0, 0)
 	r.write(w)
-	return w.Bytes()
+	row, err := w.Bytes()
+	if err != nil {
+		return b, err
+	}
+	sumAt(row[len(b):], 1)
+	return row, nil
 }
 
 // write appends the row as encoding/json writes it.
@@ -135,8 +170,13 @@ func (r *openRow) write(w *jsonwrite.Writer) {
 
 func decodeOpen(b []byte) (openRow, error) {
 	var row openRow
-	if len(b) == 0 || b[0] != formatJSON {
+	switch {
+	case len(b) == 0, b[0] != formatJSON && b[0] != formatSum:
 		return row, errRecord
+	case b[0] == formatSum && !sumHolds(b, 1):
+		return row, errSum
+	case b[0] == formatSum:
+		b = b[sumSize:]
 	}
 	if err := json.Unmarshal(b[1:], &row, lenient); err != nil {
 		return row, fmt.Errorf("%w: %w", errRecord, err)

@@ -1,6 +1,7 @@
 package boltstore
 
 import (
+	"bytes"
 	"encoding/binary"
 	"time"
 
@@ -75,19 +76,21 @@ func beginSession(tx *bolt.Tx) (int64, error) {
 	return int64(n), meta.Put(metaSession, bigEndian(n))
 }
 
-// loadOpen fills the index with the tasks that aren't terminal; nobody holds any of them.
-func loadOpen(tx *bolt.Tx, x *index, wall time.Time) error {
-	return bucketOpen.of(tx).ForEach(func(k, v []byte) error {
+// loadOpen fills the index with the tasks that aren't terminal; nobody holds any of them. It returns the rows
+// that can't be read.
+func loadOpen(tx *bolt.Tx, x *index, wall time.Time) (bad []*unreadableError) {
+	for k, v := range (&reader{opened: tx}).ascend(bucketOpen, nil, nil) {
 		row, err := decodeOpen(v)
-		if err != nil {
-			return err
+		if err == nil && len(k) != rowSize {
+			err = errRecord
 		}
-		if len(k) != rowSize {
-			return errRecord
+		if err != nil {
+			bad = append(bad, &unreadableError{bucketOpen, bytes.Clone(k), bytes.Clone(v), err})
+			continue
 		}
 		x.replace(nil, entryOfRow(rowID(k), row, wall))
-		return nil
-	})
+	}
+	return bad
 }
 
 func metaNumber(meta *bolt.Bucket, name []byte) uint64 {

@@ -90,7 +90,7 @@ func (r *reader) expiredSessions(now time.Time, limit int) (rows []expired, _ er
 				At time.Time `json:"expires_at"`
 			}
 			if err := json.Unmarshal(raw, &expires); err != nil {
-				return nil, err
+				return nil, unreadable(in, k, raw, err)
 			}
 			if expires.At.Before(now) {
 				rows = append(rows, expired{bucket: in, key: string(k), was: string(raw)})

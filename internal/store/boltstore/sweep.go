@@ -43,9 +43,13 @@ type expired struct {
 func (db *DB) Sweep(ctx context.Context, r store.SweepRequest) (store.Swept, error) {
 	db.sweeper.mu.Lock()
 	defer db.sweeper.mu.Unlock()
-	rows, err := db.findExpired(ctx, r, min(max(r.Limit, 1), maxSweep))
-	if err != nil {
-		return store.Swept{}, err
+	limit := min(max(r.Limit, 1), maxSweep)
+	rows, err := db.findExpired(ctx, r, limit)
+	for err != nil { // a row that can't be read is set aside
+		if err = db.setAside(ctx, err); err != nil {
+			return store.Swept{}, err
+		}
+		rows, err = db.findExpired(ctx, r, limit)
 	}
 	s := store.Swept{}
 	if s.Removed, err = db.removeAll(ctx, rows); err != nil || r.Retention <= 0 {
@@ -120,14 +124,14 @@ func (r *reader) expiredTasks(low, high []byte, before time.Time, limit int, row
 		}
 		state, changed, err := recordHead(record)
 		if err != nil {
-			return nil, err
+			return nil, unreadable(bucketTasks, k, record, err)
 		}
 		if !state.Terminal() || !changed.Before(before) {
 			continue
 		}
 		t, err := decodeTask(record)
 		if err != nil {
-			return nil, err
+			return nil, unreadable(bucketTasks, k, record, err)
 		}
 		listed := scopeRowOf(t.Scope, rowID(k))
 		*rows = append(*rows, expired{bucketTasks, string(k), string(record[:headSize]), string(listed[:])})

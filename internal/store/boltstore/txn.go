@@ -1,6 +1,7 @@
 package boltstore
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -119,7 +120,17 @@ func (x *txn) replace(old, new *entry) {
 }
 
 // load returns a stored task; ErrNotFound where there is none.
-func (x *txn) load(row rowID) (task.Task, error) { return readTask(&x.reader, row) }
+// A damaged page is a row that can't be read, too.
+func (x *txn) load(row rowID) (t task.Task, err error) {
+	err = guarded(x.db.path, func() error {
+		t, err = readTask(&x.reader, row)
+		return err
+	})
+	if damage, ok := errors.AsType[*DamagedError](err); ok {
+		err = unreadable(bucketTasks, row[:], nil, damage)
+	}
+	return t, err
+}
 
 // save records a task in place of before, the zero Task for a new one, and brings counters, queue and
 // leases along. A lease keeps the task, which doesn't change any more. l is the lease it has from now on, nil for none, over after the given pause.

@@ -93,6 +93,22 @@ func (a ack) check(ctx context.Context, db store.Store, id string) error {
 	return nil
 }
 
+// IDs returns the tasks that were acknowledged, in the order of their creation.
+func (b *Book) IDs() []string { return slices.Sorted(maps.Keys(b.newest)) }
+
+// ReadTask returns what the store finds under the id of a writer's task, and under its idempotency key.
+func ReadTask(ctx context.Context, db store.Store, id string) (byID, byKey task.Task, errs [2]error) {
+	byID, errs[0] = db.GetTask(ctx, scope, id)
+	byKey, errs[1] = db.FindTask(ctx, scope, keyOf(id))
+	return byID, byKey, errs
+}
+
+// ListAll reads the listing of the writers' tasks to its end.
+func ListAll(ctx context.Context, db store.Store) error {
+	_, err := list(ctx, db)
+	return err
+}
+
 // list returns the state of every task, by id.
 func list(ctx context.Context, db store.Store) (map[string]task.State, error) {
 	states := map[string]task.State{}

@@ -1,0 +1,81 @@
+package boltstore
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// Damage changes a row of the tree under a running engine, whose own memory stays as it is. The name is the
+// bucket's; the row is the first that choose takes.
+func Damage(db *DB, name string, choose func(key []byte) bool, change func(value []byte) []byte) error {
+	return db.flushThen(context.Background(), func() error {
+		return db.bolt.Update(func(tx *bolt.Tx) error {
+			b := tx.Bucket([]byte(name))
+			c := b.Cursor()
+			for k, v := c.First(); k != nil; k, v = c.Next() {
+				if choose(k) {
+					return b.Put(append([]byte(nil), k...), change(append([]byte(nil), v...)))
+				}
+			}
+			return errRecord
+		})
+	})
+}
+
+// Used is how far the files of a store are in use.
+type Used struct {
+	Page, Pages int64    // of the database: bytes of a page, and how many pages there are
+	Logs        [2]int64 // bytes
+	Newest      int      // the log with the newest group
+}
+
+// UsedOf returns how far the files of a store are in use that was killed.
+func UsedOf(path string) (u Used, err error) {
+	p, done, err := openPages(path)
+	if err != nil {
+		return u, err
+	}
+	u.Page, u.Pages = p.page, int64(p.meta.pages)
+	if err := done(); err != nil {
+		return u, err
+	}
+	o := Config{}.options()
+	o.ReadOnly, o.InitialMmapSize = true, 0
+	b, err := openFile(path, o)
+	if err != nil {
+		return u, err
+	}
+	var l logState
+	err = b.View(func(tx *bolt.Tx) (err error) {
+		l, err = logOf(tx, path)
+		return err
+	})
+	if err := errors.Join(err, b.Close()); err != nil {
+		return u, err
+	}
+	newest := uint64(0)
+	for i, name := range walPaths(path) {
+		f, done, err := openWALFile(name, l)
+		if err != nil {
+			return u, err
+		}
+		found, err := groupsOf(f, l.id, l.seq)
+		if err := errors.Join(err, done()); err != nil {
+			return u, err
+		}
+		u.Logs[i] = walPage
+		for _, g := range found {
+			u.Logs[i] += walHeader{length: int64(len(g.rows))}.padded()
+			if g.seq > newest {
+				newest, u.Newest = g.seq, i
+			}
+		}
+	}
+	if newest == 0 {
+		return u, os.ErrNotExist
+	}
+	return u, nil
+}

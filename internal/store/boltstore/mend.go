@@ -1,0 +1,131 @@
+package boltstore
+
+import (
+	"log/slog"
+	"slices"
+
+	bolt "go.etcd.io/bbolt"
+
+	"unitask/internal/task"
+)
+
+// mend sets aside the rows that a start can't read, and writes anew what follows from the tasks' records:
+// the rows of `open`, and what leads from idempotency keys to tasks.
+func (db *DB) mend(bad []*unreadableError) error {
+	if len(bad) == 0 {
+		return nil
+	}
+	keys := slices.ContainsFunc(bad, func(u *unreadableError) bool { return u.bucket != bucketOpen })
+	err := db.bolt.Update(func(tx *bolt.Tx) error {
+		for _, u := range bad {
+			if err := db.mendRow(tx, u); err != nil {
+				return err
+			}
+		}
+		if keys {
+			return db.leadAnew(tx)
+		}
+		return nil
+	})
+	for _, u := range bad {
+		db.log.Error("a row of the database can't be read and was set aside", slog.String("row", u.name()), slog.Any("error", u.cause))
+	}
+	return err
+}
+
+// mendRow sets a row aside, and queues the task again that a row of `open` led to. A task that can't be read
+// either is set aside with it.
+func (db *DB) mendRow(tx *bolt.Tx, u *unreadableError) error {
+	if err := db.moveAside(tx, u); err != nil || u.bucket != bucketOpen || len(u.key) != rowSize {
+		return err
+	}
+	row := rowID(u.key)
+	record := bucketTasks.of(tx).Get(row[:])
+	if record == nil {
+		return nil
+	}
+	t, err := decodeTask(record)
+	if err != nil {
+		return db.moveAside(tx, &unreadableError{bucketTasks, row[:], slices.Clone(record), err})
+	}
+	if t.State.Terminal() {
+		return nil
+	}
+	value, err := encodeOpen(nil, &t)
+	if err != nil {
+		return err
+	}
+	again, err := decodeOpen(value)
+	if err != nil {
+		return err
+	}
+	db.index.replace(nil, entryOfRow(row, again, db.start.UTC()))
+	return bucketOpen.of(tx).Put(row[:], value)
+}
+
+// moveAside is setAside in a transaction of the tree.
+func (db *DB) moveAside(tx *bolt.Tx, u *unreadableError) error {
+	if err := bucketQuarantine.of(tx).Put(quarantineKey(u.bucket, u.key), u.value); err != nil {
+		return err
+	}
+	db.quarantined.Add(1)
+	return u.bucket.of(tx).Delete(u.key)
+}
+
+// pairsOfRow bounds the pairs that leadAnew puts into a row.
+const pairsOfRow = 1024
+
+// leadAnew puts what leads from an idempotency key to its task for every task that has none. It reads all
+// tasks, which is slow and rare.
+func (db *DB) leadAnew(tx *bolt.Tx) error {
+	r := &reader{opened: tx}
+	missing, err := unled(r, &db.idem)
+	if err != nil {
+		return err
+	}
+	var pairs []byte
+	put := func() error {
+		if len(pairs) == 0 {
+			return nil
+		}
+		row := sumPairs(pairs)
+		pairs = nil
+		return bucketIdemLog.of(tx).Put(db.idem.nextKey(), row)
+	}
+	for d, row := range missing {
+		db.idem.rows[d] = row
+		if pairs = append(append(pairs, d[:]...), row[:]...); len(pairs) == pairsOfRow*pairSize {
+			if err := put(); err != nil {
+				return err
+			}
+		}
+	}
+	return put()
+}
+
+// unled returns the tasks to which no idempotency key leads, by their digests.
+func unled(r *reader, l *idemLog) (map[digest]rowID, error) {
+	missing := map[digest]rowID{}
+	for k, record := range r.ascend(bucketTasks, nil, nil) {
+		var t task.Task
+		var err error
+		if t, err = decodeTask(record); err != nil || len(k) != rowSize {
+			continue // whoever reads it sets it aside
+		}
+		d, row := idemDigest(t.Scope, t.IdempotencyHash), rowID(k)
+		at := l.trace(d)
+		if at.logged && at.row == row {
+			continue
+		}
+		led := false
+		for one := range at.read(r) {
+			if found, ok := one.search(d); ok && found == row {
+				led = true
+			}
+		}
+		if !led {
+			missing[d] = row
+		}
+	}
+	return missing, r.err
+}

@@ -1,0 +1,94 @@
+package boltstore
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+)
+
+// unreadableError is a row that was damaged. The committer sets it aside, and what met it goes on.
+type unreadableError struct {
+	bucket bucket
+	key    []byte
+	value  []byte // nil where its page is damaged: then it stays where it is
+	cause  error
+}
+
+func (e *unreadableError) Error() string {
+	return fmt.Sprintf("boltstore: %s can't be read: %v", e.name(), e.cause)
+}
+
+func (e *unreadableError) Unwrap() error { return e.cause }
+
+// name returns what a person knows the row by.
+func (e *unreadableError) name() string { return rowName(e.bucket, e.key) }
+
+func rowName(in bucket, key []byte) string {
+	if len(key) == rowSize && (in == bucketTasks || in == bucketOpen) {
+		return fmt.Sprintf("%s in %s", rowID(key), in)
+	}
+	return fmt.Sprintf("the row %q in %s", key, in)
+}
+
+func unreadable(in bucket, key, value []byte, cause error) error {
+	return &unreadableError{in, bytes.Clone(key), bytes.Clone(value), cause}
+}
+
+// errAside is the answer to whoever asks for a task that was set aside. It isn't ErrNotFound: another task
+// under the same idempotency key would pay anew.
+var errAside = errors.New("boltstore: the task's record was damaged and set aside: unitask store check --repair says more")
+
+// quarantineKey is where a row that was set aside stands.
+func quarantineKey(in bucket, key []byte) []byte { return append([]byte{byte(in)}, key...) }
+
+// aside reports whether the task was set aside.
+func (r *reader) aside(row rowID) bool {
+	return r.get(bucketQuarantine, quarantineKey(bucketTasks, row[:])) != nil
+}
+
+// setAside moves a row that can't be read to the quarantine and returns nil, or the error as it is where
+// it is another one.
+func (db *DB) setAside(ctx context.Context, err error) error {
+	u, ok := errors.AsType[*unreadableError](err)
+	if !ok {
+		return err
+	}
+	moved := false
+	err = db.doOnce(ctx, &op{writes: true, frees: true, run: func(x *txn) (err error) {
+		moved, err = x.setAside(u)
+		return err
+	}})
+	if err == nil && moved {
+		db.quarantined.Add(1)
+		db.log.Error("a row of the database can't be read and was set aside", slog.String("row", u.name()), slog.Any("error", u.cause))
+	}
+	return err
+}
+
+// setAside does nothing where the row was changed meanwhile. A task that is set aside is nobody's work any more.
+func (x *txn) setAside(u *unreadableError) (bool, error) {
+	place := quarantineKey(u.bucket, u.key)
+	switch {
+	case u.value == nil && x.has(bucketQuarantine, place):
+		return false, errAside
+	case u.value != nil && !bytes.Equal(x.get(u.bucket, u.key), u.value):
+		return false, nil
+	}
+	if err := x.put(bucketQuarantine, string(place), u.value); err != nil {
+		return false, err
+	}
+	if u.value != nil {
+		if err := x.del(u.bucket, string(u.key)); err != nil {
+			return false, err
+		}
+	}
+	if u.bucket != bucketTasks || len(u.key) != rowSize {
+		return true, nil
+	}
+	if e := x.db.index.entries[rowID(u.key)]; e != nil {
+		x.replace(e, nil)
+	}
+	return true, x.del(bucketOpen, string(u.key))
+}

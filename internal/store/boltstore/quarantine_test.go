@@ -1,0 +1,148 @@
+package boltstore_test
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"unitask/internal/store"
+	"unitask/internal/store/boltstore"
+	"unitask/internal/store/storetest"
+	"unitask/internal/task"
+)
+
+// flip changes one bit of a row's last byte but one.
+func flip(value []byte) []byte {
+	value[len(value)-2] ^= 1
+	return value
+}
+
+// of chooses the row of a task.
+func of(id string) func([]byte) bool {
+	row, _, _ := boltstore.RowID(id)
+	return func(key []byte) bool { return bytes.Equal(key, row) }
+}
+
+// damaged returns an engine with two waiting tasks, of which the first can't be read, and its log.
+func damaged(t *testing.T) (*boltstore.DB, []store.NewTask, *bytes.Buffer, *storetest.Clock) {
+	t.Helper()
+	log := &bytes.Buffer{}
+	clock := storetest.NewClock()
+	db := mustOpen(t, boltstore.Config{
+		Path: filepath.Join(t.TempDir(), "unitask.db"), Now: clock.Now, Logger: slog.New(slog.NewTextHandler(log, nil)),
+	})
+	tasks := []store.NewTask{mustCreate(t, db), mustCreate(t, db)}
+	if err := boltstore.Damage(db, "tasks", of(tasks[0].ID), flip); err != nil {
+		t.Fatal(err)
+	}
+	return db, tasks, log, clock
+}
+
+// mustBeAside asserts that the task is refused, that no other takes its key, and that it was named.
+func mustBeAside(t *testing.T, db *boltstore.DB, n store.NewTask, log *bytes.Buffer) {
+	t.Helper()
+	_, byID := db.GetTask(t.Context(), n.Scope, n.ID)
+	_, byKey := db.FindTask(t.Context(), n.Scope, n.IdempotencyHash)
+	again := freshTask()
+	again.IdempotencyHash = n.IdempotencyHash
+	_, anew := db.CreateTask(t.Context(), again)
+	for name, err := range map[string]error{"GetTask": byID, "FindTask": byKey, "CreateTask": anew} {
+		if err == nil || errors.Is(err, store.ErrNotFound) || !strings.Contains(err.Error(), "set aside") {
+			t.Errorf("%s: got %v, want that it was set aside", name, err)
+		}
+	}
+	g, err := db.Gauges(t.Context())
+	if err != nil || g.Quarantined == 0 {
+		t.Errorf("%d rows counted as set aside (%v)", g.Quarantined, err)
+	}
+	if !strings.Contains(log.String(), n.ID) {
+		t.Errorf("the log doesn't name %s: %s", n.ID, log)
+	}
+}
+
+var lineOfTests = []store.Line{{Mode: task.Live, Capability: "text.chat"}}
+
+func TestClaimGoesOnBesideAnUnreadableRecord(t *testing.T) {
+	db, tasks, log, _ := damaged(t)
+	leases, err := db.Claim(t.Context(), store.ClaimRequest{Node: "a", Limit: 10, Term: time.Minute, Lines: lineOfTests})
+	if err != nil || len(leases) != 1 || leases[0].Task.ID != tasks[1].ID {
+		t.Fatalf("Claim: got %d leases (%v), want the one of the task that can be read", len(leases), err)
+	}
+	mustBeAside(t, db, tasks[0], log)
+	mustBeConsistent(t, db)
+}
+
+func TestListGoesOnBesideAnUnreadableRecord(t *testing.T) {
+	db, tasks, log, _ := damaged(t)
+	page, err := db.ListTasks(t.Context(), store.ListQuery{Scope: victimScope})
+	if err != nil || len(page.Tasks) != 1 || page.Tasks[0].ID != tasks[1].ID {
+		t.Fatalf("ListTasks: got %d tasks (%v), want the one that can be read", len(page.Tasks), err)
+	}
+	mustBeAside(t, db, tasks[0], log)
+}
+
+func TestReadOfAnUnreadableRecord(t *testing.T) {
+	db, tasks, log, _ := damaged(t)
+	if _, err := db.GetTask(t.Context(), tasks[0].Scope, tasks[0].ID); !errors.Is(err, boltstore.ErrRecord) {
+		t.Errorf("GetTask: got %v, want ErrRecord", err)
+	}
+	mustBeAside(t, db, tasks[0], log)
+}
+
+// TestSweepGoesOnBesideAnUnreadableRecord ends the readable task, and lets the retention pass.
+func TestSweepGoesOnBesideAnUnreadableRecord(t *testing.T) {
+	db, tasks, log, clock := damaged(t)
+	if _, err := db.RequestCancel(t.Context(), tasks[1].Scope, tasks[1].ID); err != nil {
+		t.Fatal(err)
+	}
+	clock.Advance(48 * time.Hour)
+	if s, err := db.Sweep(t.Context(), store.SweepRequest{Retention: time.Hour, Limit: 100}); err != nil || s.Removed == 0 {
+		t.Fatalf("Sweep: removed %d (%v), want the ended task", s.Removed, err)
+	}
+	if _, err := db.GetTask(t.Context(), tasks[1].Scope, tasks[1].ID); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("the ended task: got %v, want ErrNotFound", err)
+	}
+	mustBeAside(t, db, tasks[0], log)
+}
+
+// TestStartGoesOnBesideUnreadableRows damages what a start reads: the queue's row of one task, the row that
+// leads from the keys of all to them, and the record of another with its row in the queue.
+func TestStartGoesOnBesideUnreadableRows(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "unitask.db")
+	db := mustOpen(t, boltstore.Config{Path: path})
+	tasks := []store.NewTask{mustCreate(t, db), mustCreate(t, db), mustCreate(t, db)}
+	err := errors.Join(
+		boltstore.Damage(db, "open", of(tasks[0].ID), flip),
+		boltstore.Damage(db, "open", of(tasks[1].ID), flip),
+		boltstore.Damage(db, "tasks", of(tasks[1].ID), flip),
+		boltstore.Damage(db, "idem_log", func([]byte) bool { return true }, flip),
+		db.Close(),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := &bytes.Buffer{}
+	db = mustOpen(t, boltstore.Config{Path: path, Logger: slog.New(slog.NewTextHandler(log, nil))})
+	for _, n := range []store.NewTask{tasks[0], tasks[2]} {
+		if found, err := db.FindTask(t.Context(), n.Scope, n.IdempotencyHash); err != nil || found.ID != n.ID {
+			t.Errorf("under the key of %s: %q, %v", n.ID, found.ID, err)
+		}
+	}
+	leases, err := db.Claim(t.Context(), store.ClaimRequest{Node: "a", Limit: 10, Term: time.Minute, Lines: lineOfTests})
+	if err != nil || len(leases) != 2 {
+		t.Errorf("Claim: got %d leases (%v), want those of the two tasks that can be read", len(leases), err)
+	}
+	if _, err := db.GetTask(t.Context(), victimScope, tasks[1].ID); err == nil || errors.Is(err, store.ErrNotFound) {
+		t.Errorf("the damaged task: got %v, want that it was set aside", err)
+	}
+	for _, part := range []string{tasks[0].ID + " in open", tasks[1].ID, "idem_log"} {
+		if !strings.Contains(log.String(), part) {
+			t.Errorf("the log doesn't name %s: %s", part, log)
+		}
+	}
+	mustBeConsistent(t, db)
+}
