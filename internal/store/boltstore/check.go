@@ -114,7 +114,7 @@ func (c *check) all() (err error) {
 		c.find(u.bucket.String(), "%v", u)
 	}
 	c.log = log.rows
-	for _, part := range []func() error{c.tasks, c.listings, c.openRows, c.idempotency, c.counters, c.accounts, c.usage} {
+	for _, part := range []func() error{c.quarantine, c.tasks, c.listings, c.openRows, c.idempotency, c.counters, c.accounts, c.usage} {
 		if err := part(); err != nil {
 			return err
 		}
@@ -136,6 +136,18 @@ func (c *check) each(in bucket, visit func(k, v []byte)) error {
 			return c.stop()
 		}
 		return nil
+	})
+}
+
+// quarantine names the rows that were set aside.
+func (c *check) quarantine() error {
+	if c.report.Schema < sumSchema {
+		return nil
+	}
+	return c.each(bucketQuarantine, func(k, _ []byte) {
+		if in := bucket(k[0]); in < bucketCount {
+			c.find(rowName(in, k[1:]), "it couldn't be read and was set aside")
+		}
 	})
 }
 

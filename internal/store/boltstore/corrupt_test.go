@@ -9,10 +9,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -133,7 +135,7 @@ func TestCorruption(t *testing.T) {
 // deadStore is a store whose process was killed, with what it acknowledged and how that reads undamaged.
 type deadStore struct {
 	path string
-	ids  []string
+	acks map[string]int64 // revisions, by task
 	used boltstore.Used
 	want reading
 }
@@ -156,14 +158,14 @@ func killedStore(t *testing.T) deadStore {
 			t.Fatalf("after %d kills: %d tasks, %v", kills, book.Tasks(), err)
 		}
 	}
-	d.ids = book.IDs()
+	d.acks = book.Revisions()
 	sound, crash := d.read(t, func(string) error { return nil })
 	if crash != nil || sound.Check != "" || sound.Open != "" || sound.Log != "" {
 		t.Fatalf("the undamaged store: %v, %+v", crash, sound)
 	}
 	d.want = sound
-	if lost := d.want.lost(sound); len(lost) > 0 || len(sound.Tasks) != len(d.ids) {
-		t.Fatalf("the undamaged store lacks %v of %d", lost, len(d.ids))
+	if lost := d.want.lost(sound, d.acks); len(lost) > 0 || len(sound.Tasks) != len(d.acks) {
+		t.Fatalf("the undamaged store lacks %v of %d", lost, len(d.acks))
 	}
 	return d
 }
@@ -188,7 +190,7 @@ func (d deadStore) read(t *testing.T, damage func(path string) error) (got readi
 			mustWriteFile(t, filepath.Join(dir, checkedName)+suffix, raw)
 		}
 	}
-	mustWriteFile(t, filepath.Join(dir, idsName), []byte(strings.Join(d.ids, "\n")))
+	mustWriteFile(t, filepath.Join(dir, idsName), []byte(strings.Join(slices.Sorted(maps.Keys(d.acks)), "\n")))
 	ctx, cancel := context.WithTimeout(t.Context(), longestReading)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, os.Args[0])
@@ -215,7 +217,7 @@ func (o *outcome) add(t *testing.T, name string, d deadStore, c corruption, r *r
 		return err
 	})
 	o.cases++
-	lost := d.want.lost(got)
+	lost := d.want.lost(got, d.acks)
 	switch {
 	case crash != nil:
 		o.crashes++
@@ -250,16 +252,24 @@ type reading struct {
 
 const refusedPrefix = "error: "
 
-// lost returns the tasks that got has not as they were, without a word of the read.
-func (want reading) lost(got reading) (ids []string) {
+// lost returns the tasks that got has not as they were, without a word of the read. What was written last and
+// not acknowledged may be gone.
+func (want reading) lost(got reading, acks map[string]int64) (ids []string) {
 	for id, sums := range want.Tasks {
 		for i, sum := range sums {
-			if found := got.Tasks[id][i]; found != sum && !strings.HasPrefix(found, refusedPrefix) {
+			found := got.Tasks[id][i]
+			if found != sum && !strings.HasPrefix(found, refusedPrefix) && (revision(found) < acks[id] || revision(found) >= revision(sum)) {
 				ids = append(ids, id)
 			}
 		}
 	}
 	return ids
+}
+
+// revision returns the one that a summary begins with, 0 for none.
+func revision(summary string) (n int64) {
+	_, _ = fmt.Sscanf(summary, "%d ", &n)
+	return n
 }
 
 // refused reports whether a read said that something is wrong.
@@ -339,25 +349,28 @@ func summary(t task.Task, err error) string {
 	if err != nil {
 		return refusedPrefix + err.Error()
 	}
-	return fmt.Sprintf("%x", sha256.Sum256(raw))
+	return fmt.Sprintf("%d %x", t.Revision, sha256.Sum256(raw))
 }
 
 // TestCorruptionIsFound is the control: a reading without a word in which one task is missing, or another, is
 // a silent loss.
 func TestCorruptionIsFound(t *testing.T) {
-	want := reading{Tasks: map[string][2]string{"a": {"1", "1"}, "b": {"2", "2"}}}
+	want := reading{Tasks: map[string][2]string{"a": {"2 x", "2 x"}, "b": {"5 y", "5 y"}}}
+	acks := map[string]int64{"a": 2, "b": 4}
 	for name, tt := range map[string]struct {
 		got  reading
 		lost int
 	}{
 		"the same":             {want, 0},
-		"one is missing":       {reading{Tasks: map[string][2]string{"a": {"1", "1"}, "b": {"missing", "2"}}}, 1},
-		"one is changed":       {reading{Tasks: map[string][2]string{"a": {"1", "3"}, "b": {"2", "2"}}}, 1},
+		"one is missing":       {reading{Tasks: map[string][2]string{"a": {"2 x", "2 x"}, "b": {"missing", "5 y"}}}, 1},
+		"one is changed":       {reading{Tasks: map[string][2]string{"a": {"2 x", "2 z"}, "b": {"5 y", "5 y"}}}, 1},
+		"one is older":         {reading{Tasks: map[string][2]string{"a": {"1 x", "1 x"}, "b": {"5 y", "5 y"}}}, 2},
+		"one was never told":   {reading{Tasks: map[string][2]string{"a": {"2 x", "2 x"}, "b": {"4 y", "4 y"}}}, 0},
 		"nothing was read":     {reading{}, 4},
-		"one read was refused": {reading{Tasks: map[string][2]string{"a": {"1", "1"}, "b": {refusedPrefix + "x", refusedPrefix + "x"}}}, 0},
+		"one read was refused": {reading{Tasks: map[string][2]string{"a": {"2 x", "2 x"}, "b": {refusedPrefix + "x", refusedPrefix + "x"}}}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if lost := want.lost(tt.got); len(lost) != tt.lost {
+			if lost := want.lost(tt.got, acks); len(lost) != tt.lost {
 				t.Errorf("got %v, want %d", lost, tt.lost)
 			}
 		})

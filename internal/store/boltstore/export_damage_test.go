@@ -25,6 +25,9 @@ func Damage(db *DB, name string, choose func(key []byte) bool, change func(value
 	})
 }
 
+// Path returns the path of the engine's file.
+func Path(db *DB) string { return db.path }
+
 // Used is how far the files of a store are in use.
 type Used struct {
 	Page, Pages int64    // of the database: bytes of a page, and how many pages there are

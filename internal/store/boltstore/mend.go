@@ -109,7 +109,7 @@ func unled(r *reader, l *idemLog) (map[digest]rowID, error) {
 	for k, record := range r.ascend(bucketTasks, nil, nil) {
 		var t task.Task
 		var err error
-		if t, err = decodeTask(record); err != nil || len(k) != rowSize {
+		if t, err = decodeTask(record); err != nil || len(k) != rowSize || !isOf(&t, rowID(k)) {
 			continue // whoever reads it sets it aside
 		}
 		d, row := idemDigest(t.Scope, t.IdempotencyHash), rowID(k)

@@ -76,15 +76,19 @@ func readTask(r *reader, row rowID) (task.Task, error) {
 		return task.Task{}, store.ErrNotFound
 	}
 	t, err := r.lately.decode(row, record)
-	if err == nil {
-		if of, ok := parseID(t.ID); !ok || of != row {
-			err = errOther
-		}
+	if err == nil && !isOf(&t, row) {
+		err = errOther
 	}
 	if err != nil {
 		return task.Task{}, unreadable(bucketTasks, row[:], record, err)
 	}
 	return t, nil
+}
+
+// isOf reports whether the task is the one of the row.
+func isOf(t *task.Task, row rowID) bool {
+	of, ok := parseID(t.ID)
+	return ok && of == row
 }
 
 // GetTask implements store.Store.

@@ -93,8 +93,14 @@ func (a ack) check(ctx context.Context, db store.Store, id string) error {
 	return nil
 }
 
-// IDs returns the tasks that were acknowledged, in the order of their creation.
-func (b *Book) IDs() []string { return slices.Sorted(maps.Keys(b.newest)) }
+// Revisions returns the newest acknowledged revision of each task, by its id.
+func (b *Book) Revisions() map[string]int64 {
+	all := make(map[string]int64, len(b.newest))
+	for id, a := range b.newest {
+		all[id] = a.revision
+	}
+	return all
+}
 
 // ReadTask returns what the store finds under the id of a writer's task, and under its idempotency key.
 func ReadTask(ctx context.Context, db store.Store, id string) (byID, byKey task.Task, errs [2]error) {

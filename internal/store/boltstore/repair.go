@@ -1,0 +1,150 @@
+package boltstore
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// Repaired is what a repair gave up and what it wrote anew. Both may be shortened as a Report's findings are.
+type Repaired struct {
+	Lost   []Finding `json:"lost"`
+	Mended []Finding `json:"mended"`
+}
+
+// damagedSuffix ends the name that a repair gives to a file of the log with a part that it can't read.
+const damagedSuffix = ".damaged"
+
+// Repair lets a store go on without what can't be read, and returns what that is: groups of the log that are
+// damaged or missing, and rows that have a wrong sum or were set aside. What follows from the tasks' records is
+// written anew. Damaged pages are beyond it: a *DamagedError. A *LockedError says who works on the store.
+func Repair(ctx context.Context, path string) (Repaired, error) {
+	done := Repaired{Lost: []Finding{}, Mended: []Finding{}}
+	if _, err := os.Stat(path); err != nil {
+		return done, err
+	}
+	if err := salvage(path, &done); err != nil {
+		return done, err
+	}
+	db, err := Open(Config{Path: path}) // the newest schema, and the rows that a start mends
+	if err != nil {
+		return done, err
+	}
+	if err := db.Close(); err != nil {
+		return done, err
+	}
+	damage, err := sound(path, 1)
+	if err != nil {
+		return done, err
+	}
+	if len(damage) > 0 {
+		return done, &DamagedError{Path: path, Problem: damage[0]}
+	}
+	b, err := openFile(path, Config{}.options())
+	if err != nil {
+		return done, err
+	}
+	err = guarded(path, func() error {
+		return update(b, func(tx *bolt.Tx) error {
+			return (&repair{tx: tx, stop: ctx.Err, done: &done, lost: map[rowID]bool{}}).all()
+		})
+	})
+	return done, errors.Join(err, b.Close())
+}
+
+// salvage brings every group of the log into the tree that can be read, and puts the files away where there
+// are others. A row of a group is whole, so that groups are of use without those before them.
+func salvage(path string, done *Repaired) error {
+	b, err := openFile(path, Config{}.options())
+	if err != nil {
+		return err
+	}
+	err = settle(b, path)
+	if _, damaged := errors.AsType[*LogError](err); damaged {
+		err = guarded(path, func() error { return salvageInto(b, path, err, done) })
+	}
+	return errors.Join(err, b.Close())
+}
+
+func salvageInto(b *bolt.DB, path string, cause error, done *Repaired) error {
+	var l logState
+	err := b.View(func(tx *bolt.Tx) (err error) {
+		l, err = logOf(tx, path)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	t := &table{}
+	var all []group
+	for _, name := range walPaths(path) {
+		groups, err := groupsIn(name, l)
+		if err != nil {
+			return err
+		}
+		all = append(all, groups...)
+	}
+	slices.SortFunc(all, func(a, b group) int { return cmp.Compare(a.seq, b.seq) })
+	for _, g := range all {
+		var rows rows
+		if err := rows.parse(g.rows); err != nil {
+			return err
+		}
+		t.add(&rows, g.seq)
+	}
+	if len(all) > 0 {
+		if err := t.apply(b); err != nil {
+			return err
+		}
+	}
+	note := fmt.Sprintf("%v: what its damaged or missing groups alone had is lost; %d groups could be read", cause, len(all))
+	done.Lost = append(done.Lost, Finding{Subject: "log", Problem: note})
+	if l.open() {
+		if err := update(b, func(tx *bolt.Tx) error { return putLogs(tx, [2]int64{}) }); err != nil {
+			return err
+		}
+	}
+	for _, name := range walPaths(path) {
+		if err := os.Rename(name, name+damagedSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// groupsIn returns every whole group of a file that the tree lacks, whatever is between them.
+func groupsIn(name string, l logState) (groups []group, err error) {
+	f, done, err := openWALFile(name, l)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	for at := f.first; at < f.size; {
+		h, err := f.head(at)
+		if err != nil {
+			return nil, err
+		}
+		at += walPage
+		if h.id != l.id || h.seq <= l.seq {
+			continue
+		}
+		g, ok, err := f.group(at-walPage, h)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			groups = append(groups, g)
+			at += h.padded() - walPage
+		}
+	}
+	return groups, nil
+}
