@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -252,6 +253,13 @@ func hintOf(command string, err error) string {
 	}
 	if e, ok := errors.AsType[*disk.WritableError](err); ok {
 		return "chmod go-w " + snippet.Word(e.Path)
+	}
+	if e, ok := errors.AsType[*boltstore.LogError](err); ok {
+		return "put the missing files back if you have them; else copy the folder, and unitask store check --repair --data-dir " +
+			snippet.Word(filepath.Dir(e.Path)) + " goes on without what is lost and says what that is"
+	}
+	if e, ok := errors.AsType[*boltstore.DamagedError](err); ok {
+		return "copy the folder " + snippet.Word(filepath.Dir(e.Path)) + " away; unitask store restore --force puts a backup in its place"
 	}
 	if _, ok := errors.AsType[*client.UnreachableError](err); ok {
 		return "unitask serve starts the service here; --base-url or UNITASK_BASE_URL names another one"

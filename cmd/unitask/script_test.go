@@ -54,7 +54,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": harness.Exits, "await": await, "finish": finish, "awaitstuck": awaitStuck, "datafolder": dataFolder, "fault": plantFault, "cut": cut,
+			"exits": harness.Exits, "await": await, "finish": finish, "awaitstuck": awaitStuck, "datafolder": dataFolder, "lostlog": lostLog, "fault": plantFault, "cut": cut,
 		},
 	})
 }

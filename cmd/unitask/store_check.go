@@ -22,24 +22,38 @@ import (
 type storeCheckOptions struct {
 	operatorFlags
 	sha256 bool
+	repair bool
 	asJSON bool
 }
 
 func newStoreCheckCmd(t *terminal) *cobra.Command {
 	var o storeCheckOptions
 	cmd := &cobra.Command{
-		Use:     "check",
-		Short:   "Compare everything in a data folder with everything that leads to it",
-		Example: `  unitask store check --data-dir /var/lib/unitask`,
+		Use:   "check",
+		Short: "Compare everything in a data folder with everything that leads to it",
+		Example: `  unitask store check --data-dir /var/lib/unitask
+  unitask store check --repair --data-dir /var/lib/unitask`,
 		Long: `Compare the pages of the database with its tree, and each record with what leads to it and back:
-indexes, idempotency keys, what open tasks hold, attempts, result files. Nothing is changed.`,
+indexes, idempotency keys, what open tasks hold, attempts, result files. Nothing is changed.
+
+--repair lets a database go on without what can't be read, and says what that is: rows that are damaged or
+were set aside, and a log that is damaged or missing. What follows from the tasks' records, such as the
+listing and the queue, is written anew. Copy the folder first. A task that is given up is unknown from then
+on, so that its idempotency key makes a new one. Damaged pages are beyond it: restore a backup.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return storeCheckRun(cmd.Context(), t, &o) },
 	}
 	cmd.Flags().BoolVar(&o.sha256, "sha256", false, "read every result file and compare its SHA-256")
+	cmd.Flags().BoolVar(&o.repair, "repair", false, "give up what can't be read, write anew what follows from the rest, and check then")
 	addJSON(cmd, &o.asJSON)
 	o.add(cmd)
 	return cmd
+}
+
+// checked is a check as a program reads it.
+type checked struct {
+	boltstore.Report
+	Repaired *boltstore.Repaired `json:"repaired,omitempty"` // by --repair
 }
 
 func storeCheckRun(ctx context.Context, t *terminal, o *storeCheckOptions) error {
@@ -50,9 +64,17 @@ func storeCheckRun(ctx context.Context, t *terminal, o *storeCheckOptions) error
 	if err := mustHoldData(dir); err != nil {
 		return err
 	}
-	report, err := checkFolder(ctx, dir, o.sha256)
-	if err != nil {
-		return whileServed(err, "stop the server first; or restore a backup of it into another folder and check that one")
+	const served = "stop the server first; or restore a backup of it into another folder and check that one"
+	var report checked
+	if o.repair {
+		repaired, err := boltstore.Repair(ctx, filepath.Join(dir, backup.DatabaseName))
+		if err != nil {
+			return whileServed(err, served)
+		}
+		report.Repaired = &repaired
+	}
+	if report.Report, err = checkFolder(ctx, dir, o.sha256); err != nil {
+		return whileServed(err, served)
 	}
 	if err := showReport(t, report, o.asJSON); err != nil {
 		return err
@@ -61,21 +83,32 @@ func storeCheckRun(ctx context.Context, t *terminal, o *storeCheckOptions) error
 	if n := int64(len(report.Findings)) + report.More; n > 0 {
 		return &hinted{
 			error: fmt.Errorf("%d findings", n),
-			hint:  "keep a copy of the folder; unitask store restore puts a backup in its place",
+			hint:  "keep a copy of the folder; --repair mends rows that can be mended; unitask store restore puts a backup in its place",
 		}
 	}
 	return nil
 }
 
-func showReport(t *terminal, report boltstore.Report, asJSON bool) error {
+func showReport(t *terminal, report checked, asJSON bool) error {
 	if asJSON {
 		return t.json(report)
 	}
-	if len(report.Findings) == 0 {
+	if r := report.Repaired; r != nil {
+		t.note("given up: %d, written anew: %d", len(r.Lost), len(r.Mended))
+		err := errors.Join(showFindings(t, "GIVEN UP", r.Lost), showFindings(t, "WRITTEN ANEW", r.Mended))
+		if err != nil {
+			return err
+		}
+	}
+	return showFindings(t, "PROBLEM", report.Findings)
+}
+
+func showFindings(t *terminal, title string, all []boltstore.Finding) error {
+	if len(all) == 0 {
 		return nil
 	}
-	b := table{header: []string{"SUBJECT", "PROBLEM"}}
-	for _, f := range report.Findings {
+	b := table{header: []string{"SUBJECT", title}}
+	for _, f := range all {
 		b.row(same(f.Subject), same(f.Problem))
 	}
 	return b.write(t)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -33,6 +34,18 @@ func dataFolder(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(db.Close())
 }
 
+// lostLog DIR leaves a data folder as after a crash whose log was lost.
+func lostLog(ts *testscript.TestScript, _ bool, args []string) {
+	dataFolder(ts, false, args)
+	db, abs, err := openData(ts.MkAbs(args[0]), boltstore.Config{})
+	ts.Check(err)
+	path := filepath.Join(abs, backup.DatabaseName)
+	killed, err := os.ReadFile(path)
+	ts.Check(err)
+	ts.Check(db.Close())
+	ts.Check(os.WriteFile(path, killed, 0o600))
+}
+
 // plantFault DIR takes the accounts out of a data folder's database.
 func plantFault(ts *testscript.TestScript, _ bool, args []string) {
 	db, err := bolt.Open(filepath.Join(ts.MkAbs(args[0]), backup.DatabaseName), 0o600, nil)
@@ -48,12 +61,17 @@ func plantFault(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(db.Close())
 }
 
-// cut FILE takes the last third of a file away.
+// cut FILE [BYTES] cuts a file off, without a number after two thirds.
 func cut(ts *testscript.TestScript, _ bool, args []string) {
 	path := ts.MkAbs(args[0])
 	info, err := os.Stat(path)
 	ts.Check(err)
-	ts.Check(os.Truncate(path, info.Size()*2/3))
+	most := info.Size() * 2 / 3
+	if len(args) > 1 {
+		most, err = strconv.ParseInt(args[1], 10, 64)
+		ts.Check(err)
+	}
+	ts.Check(os.Truncate(path, most))
 }
 
 // TestStoreOfARunningServer: what needs the folder for itself says who has it and what to do.

@@ -89,7 +89,9 @@ type Info struct {
 	BaseURL   string           `json:"base_url"`
 	PID       int              `json:"pid"`
 	Suppliers []SupplierStatus `json:"suppliers,omitempty"`
-	RequestID string           `json:"request_id"`
+	// Quarantined counts rows of the database that couldn't be read and were set aside.
+	Quarantined int64  `json:"quarantined_rows,omitempty"`
+	RequestID   string `json:"request_id"`
 }
 
 // Reload says what reading the settings again changed, by the names of the settings.

@@ -71,8 +71,15 @@ func (o *Operator) SessionKey(ctx context.Context) (api.Key, error) {
 }
 
 // Info says what the running server is.
-func (o *Operator) Info(context.Context) (api.Info, error) {
+func (o *Operator) Info(ctx context.Context) (api.Info, error) {
 	info := o.Server
+	if store, ok := o.Tasks.(store.Gauger); ok {
+		g, err := store.Gauges(ctx)
+		if err != nil {
+			return info, err
+		}
+		info.Quarantined = g.Quarantined
+	}
 	if now := o.suppliers.Load(); now != nil {
 		info.Suppliers = *now
 	}

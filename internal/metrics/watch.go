@@ -49,6 +49,7 @@ var (
 	descLeases  = desc("leases", "Tasks that a worker holds.")
 	descWorkers = desc("workers", "Tasks that have a worker on this node.")
 	descSize    = desc("store_size_bytes", "The size of the store's files.")
+	descAside   = desc("store_quarantined_rows", "Rows of the database that couldn't be read and were set aside.")
 	descFree    = desc("store_free_bytes", "What the store may still grow by before new tasks are refused.")
 )
 
@@ -58,7 +59,7 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 
 // Describe implements prometheus.Collector.
 func (w *watch) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{descTasks, descOldest, descLeases, descWorkers, descSize, descFree} {
+	for _, d := range []*prometheus.Desc{descTasks, descOldest, descLeases, descWorkers, descSize, descFree, descAside} {
 		ch <- d
 	}
 }
@@ -88,4 +89,5 @@ func (w *watch) Collect(ch chan<- prometheus.Metric) {
 	gauge(descLeases, float64(g.Leases))
 	gauge(descSize, float64(g.Bytes))
 	gauge(descFree, float64(g.Free))
+	gauge(descAside, float64(g.Quarantined))
 }

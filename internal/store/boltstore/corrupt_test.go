@@ -124,7 +124,7 @@ func TestCorruption(t *testing.T) {
 		}
 	}
 	for name, o := range tally {
-		t.Logf("%-32s %d cases: %d refused or named at the start, %d by a read, %d by a check alone, %d without effect; %d crashes, %d silent losses",
+		t.Logf("%-32s %d cases: %d refused by the start, %d named at work, %d by a check alone, %d without effect; %d crashes, %d silent losses",
 			name, o.cases, o.started, o.read, o.checked, o.harmless, o.crashes, o.silent)
 		if o.crashes > 0 || o.silent > 0 {
 			t.Errorf("%s: %d crashes, %d silent losses", name, o.crashes, o.silent)
@@ -160,7 +160,7 @@ func killedStore(t *testing.T) deadStore {
 	}
 	d.acks = book.Revisions()
 	sound, crash := d.read(t, func(string) error { return nil })
-	if crash != nil || sound.Check != "" || sound.Open != "" || sound.Log != "" {
+	if crash != nil || sound.Check != "" || sound.Open != "" || sound.Log != "" || sound.Work != "" {
 		t.Fatalf("the undamaged store: %v, %+v", crash, sound)
 	}
 	d.want = sound
@@ -222,9 +222,9 @@ func (o *outcome) add(t *testing.T, name string, d deadStore, c corruption, r *r
 	case crash != nil:
 		o.crashes++
 		t.Logf("%s, %s: crashed: %v", name, where, crash)
-	case got.Open != "" || got.Log != "":
+	case got.Open != "":
 		o.started++
-	case got.refused():
+	case got.Log != "" || got.Work != "" || got.refused():
 		o.read++
 	case got.Check != "":
 		o.checked++
@@ -246,8 +246,8 @@ const (
 
 // reading is what a process says of a store: errors, and of each task what it is by its id and by its key.
 type reading struct {
-	Check, Open, Log string
-	Tasks            map[string][2]string
+	Check, Open, Log, Work string // of a check, a start, what it logged, and operations
+	Tasks                  map[string][2]string
 }
 
 const refusedPrefix = "error: "
@@ -329,12 +329,14 @@ func serveCopy(ctx context.Context, path string, ids []string, got *reading, log
 		byID, byKey, errs := losstest.ReadTask(ctx, db, id)
 		got.Tasks[id] = [2]string{summary(byID, errs[0]), summary(byKey, errs[1])}
 	}
-	err = losstest.ListAll(ctx, db)
+	listed := losstest.ListAll(ctx, db)
 	_, claimed := db.Claim(ctx, store.ClaimRequest{Node: "a", Limit: 1000, Term: time.Minute, Lines: []store.Line{{Mode: task.Live, Capability: "text.chat"}}})
 	_, swept := db.Sweep(ctx, store.SweepRequest{Retention: time.Hour, Limit: 100})
 	_, created := db.CreateTask(ctx, freshTask())
-	err = errors.Join(err, claimed, swept, created, db.Close())
-	return errors.Join(err, fatal)
+	if err := errors.Join(listed, claimed, swept, created, db.Close(), fatal); err != nil {
+		got.Work = err.Error()
+	}
+	return nil
 }
 
 // summary tells a task from all others and from its other states.

@@ -82,3 +82,6 @@ func UsedOf(path string) (u Used, err error) {
 	}
 	return u, nil
 }
+
+// Sound returns what is wrong with a file's pages.
+func Sound(path string) ([]string, error) { return sound(path, maxFindings) }

@@ -32,6 +32,25 @@ var FlushInterval = flushInterval
 // SetFlushBytes lets the tree take rows as soon as there are so many bytes of them.
 func SetFlushBytes(db *DB, n int64) { set(db, func() { db.flushBytes = n }) }
 
+// CountSyncs calls count at each sync of the log.
+func CountSyncs(db *DB, count func()) {
+	set(db, func() {
+		db.wal.syncFunc = func(f *os.File) error {
+			count()
+			return syncData(f)
+		}
+	})
+}
+
+// Logged returns how many groups the log has taken.
+func Logged(db *DB) (n uint64) {
+	set(db, func() { n = db.wal.seq })
+	return n
+}
+
+// KeepSize lets the tree take nothing for which its file would have to grow.
+func KeepSize(db *DB) { set(db, func() { db.treeMost = int(db.treeSize.Load()) }) }
+
 // set lets the committer change what is its own.
 func set(db *DB, change func()) {
 	_ = db.do(context.Background(), &op{run: func(*txn) error { change(); return nil }})

@@ -66,7 +66,7 @@ type flushEnd struct {
 // flush writes a table to the tree, and the run that the idempotency log has become. The limit of the
 // file doesn't hold here: it was seen to before the rows were acknowledged.
 func (db *DB) flush(t *table) (end flushEnd) {
-	db.bolt.MaxSize = 0
+	db.bolt.MaxSize = db.treeMost
 	db.keepFreelist()
 	if !t.none() {
 		if end.err = t.apply(db.bolt); end.err != nil {

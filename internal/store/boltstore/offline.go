@@ -20,9 +20,10 @@ type Offline struct {
 	path   string
 	bolt   *bolt.DB
 	schema uint64
+	damage []string // of its pages; nothing is read of it then
 }
 
-// OpenOffline opens the file for reading. A *LockedError says who works on it, a *SchemaError that
+// OpenOffline opens the file for reading. Of one with damaged pages Check alone says something. A *LockedError says who works on it, a *SchemaError that
 // this version can't read it.
 func OpenOffline(path string) (*Offline, error) {
 	if _, err := os.Stat(path); err != nil {
@@ -53,6 +54,12 @@ func openOffline(path string) (_ *Offline, behind bool, _ error) {
 		return nil, false, err
 	}
 	off := &Offline{path: path, bolt: b}
+	if off.damage, err = sound(path, maxFindings); err != nil {
+		return nil, false, errors.Join(err, b.Close())
+	}
+	if len(off.damage) > 0 {
+		return off, false, nil
+	}
 	err = guarded(path, func() error {
 		return b.View(func(tx *bolt.Tx) (err error) {
 			if off.schema, err = schemaOf(tx, path); err != nil {
@@ -88,6 +95,9 @@ func (o *Offline) Close() error { return o.bolt.Close() }
 // Image returns the file as it lies there and its size in bytes, under the lock that o holds. The
 // caller closes it, before o.
 func (o *Offline) Image(context.Context) (io.ReadCloser, int64, error) {
+	if len(o.damage) > 0 {
+		return nil, 0, &DamagedError{Path: o.path, Problem: o.damage[0]}
+	}
 	var size int64
 	if err := o.bolt.View(func(tx *bolt.Tx) error { size = tx.Size(); return nil }); err != nil {
 		return nil, 0, err

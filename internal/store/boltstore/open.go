@@ -93,6 +93,7 @@ type DB struct {
 	settled  bool // the tree has everything, and no more will come
 
 	flushBytes  int64
+	treeMost    int // bytes of the file while it takes a table; 0: as far as the disk goes
 	pendingMost int // pages kept for readers up to which a flush writes the list of free pages
 	flushAfter  time.Duration
 	broken      atomic.Pointer[error]

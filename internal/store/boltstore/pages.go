@@ -43,6 +43,7 @@ const (
 	metaSum       = 56 // where the sum of all before it is
 	leastPage     = 1 << 10
 	mostPage      = 16 << 20
+	mostBytes     = 256 << 20 // of a page and its overflow: beyond all that is written
 	noFreelist    = ^uint64(0)
 	branchPage    = 0x01
 	leafPage      = 0x02
@@ -143,8 +144,8 @@ func (p *pageFile) read(id uint64) (pageAt, error) {
 	if named := binary.NativeEndian.Uint64(raw); named != id {
 		return at, p.damaged("page %d says that it is page %d", id, named)
 	}
-	if at.overflow >= p.meta.pages-id {
-		return at, p.damaged("page %d goes on beyond the end", id)
+	if at.overflow >= p.meta.pages-id || at.overflow > mostBytes/uint64(p.page) {
+		return at, p.damaged("page %d goes on for %d others", id, at.overflow)
 	}
 	if at.overflow > 0 {
 		at.raw = make([]byte, int64(at.overflow+1)*p.page)

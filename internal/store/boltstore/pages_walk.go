@@ -21,7 +21,7 @@ func (p *pageFile) walk(visit func(error) bool) error {
 	}
 	if p.meta.freelist != noFreelist {
 		if at, err := p.read(p.meta.freelist); err == nil {
-			if err := w.claim(at); err != nil {
+			if _, err := w.claim(at); err != nil {
 				return err
 			}
 		}
@@ -69,16 +69,14 @@ func (w *walker) mark(id uint64) (again bool) {
 	return again
 }
 
-// claim notes that the page and its overflow belong to one place.
-func (w *walker) claim(at pageAt) error {
+// claim notes that the page and its overflow belong to one place. false: they belong to another one too.
+func (w *walker) claim(at pageAt) (bool, error) {
 	for id := at.id; id <= at.id+at.overflow; id++ {
 		if w.mark(id) {
-			if err := w.note(w.damaged("page %d is named twice, or is in the list of free pages", id)); err != nil {
-				return err
-			}
+			return false, w.note(w.damaged("page %d is named twice, or is in the list of free pages", id))
 		}
 	}
-	return nil
+	return true, nil
 }
 
 // follow visits a page and what it leads to. Its keys are at least low and less than high; nil bounds nothing.
@@ -93,7 +91,7 @@ func (w *walker) follow(id uint64, low, high []byte, level int) error {
 	if err != nil {
 		return w.note(err)
 	}
-	if err := w.claim(at); err != nil {
+	if ok, err := w.claim(at); !ok || err != nil {
 		return err
 	}
 	return w.elements(at, low, high, level)
@@ -221,4 +219,13 @@ func sound(path string, most int) (found []string, err error) {
 		err = nil
 	}
 	return slices.Clip(found), err
+}
+
+// allSound returns the first damage of the file's pages as a *DamagedError.
+func allSound(path string) error {
+	damage, err := sound(path, 1)
+	if err == nil && len(damage) > 0 {
+		err = &DamagedError{Path: path, Problem: damage[0]}
+	}
+	return err
 }

@@ -39,13 +39,6 @@ func Repair(ctx context.Context, path string) (Repaired, error) {
 	if err := db.Close(); err != nil {
 		return done, err
 	}
-	damage, err := sound(path, 1)
-	if err != nil {
-		return done, err
-	}
-	if len(damage) > 0 {
-		return done, &DamagedError{Path: path, Problem: damage[0]}
-	}
 	b, err := openFile(path, Config{}.options())
 	if err != nil {
 		return done, err
@@ -64,6 +57,9 @@ func salvage(path string, done *Repaired) error {
 	b, err := openFile(path, Config{}.options())
 	if err != nil {
 		return err
+	}
+	if err := allSound(path); err != nil {
+		return errors.Join(err, b.Close())
 	}
 	err = settle(b, path)
 	if _, damaged := errors.AsType[*LogError](err); damaged {

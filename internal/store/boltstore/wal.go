@@ -50,13 +50,15 @@ type wal struct {
 	noSync bool
 	buf    []byte
 	mark   []byte
+
+	syncFunc func(*os.File) error // fdatasync; tests count
 }
 
 func walPaths(path string) [2]string { return [2]string{path + ".log0", path + ".log1"} }
 
 // openWAL opens the files, making them where there are none. The groups in them are to be read first.
 func openWAL(path string, id identity, seq uint64, room int64, noSync bool) (*wal, error) {
-	w := &wal{id: id, seq: seq, at: walPage, room: max(room/walPage, 2) * walPage, noSync: noSync}
+	w := &wal{id: id, seq: seq, at: walPage, room: max(room/walPage, 2) * walPage, noSync: noSync, syncFunc: syncData}
 	for i, name := range walPaths(path) {
 		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|disk.NoFollow, 0o600)
 		if err == nil {
@@ -102,7 +104,7 @@ func (w *wal) sync(f *os.File) error {
 	if w.noSync {
 		return nil
 	}
-	return syncData(f)
+	return w.syncFunc(f)
 }
 
 func (w *wal) close() error {
