@@ -4,7 +4,7 @@ PKG ?= ./...
 CI := ./.ci/run
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race lint fmt cover bench profile crash client-crash sigterm clock store-crash power sweep full-disk backup-test upgrade-test linearizable sim fuzz npm openapi e2e e2e-model golden release-check ci clean
+.PHONY: help build test race lint fmt cover bench profile crash client-crash sigterm clock store-crash corrupt power sweep full-disk backup-test upgrade-test linearizable sim fuzz npm openapi e2e e2e-model golden release-check ci clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,6 +47,9 @@ clock: ## Set the clock of a server by an hour and a year, both ways, under load
 
 store-crash: ## Kill a process that writes to the store 1,000 times (UNITASK_KILL_CYCLES=n for another number)
 	UNITASK_KILL_CYCLES=$${UNITASK_KILL_CYCLES:-1000} $(GO) test ./internal/store/boltstore -run TestKill -v -timeout 2h
+
+corrupt: ## Damage the files of killed stores in 20 ways of each kind (UNITASK_CORRUPT_CASES=n, UNITASK_CORRUPT_SEED=n)
+	UNITASK_CORRUPT_CASES=$${UNITASK_CORRUPT_CASES:-20} $(GO) test ./internal/store/boltstore -run 'TestCorruption' -count=1 -v -timeout 1h
 
 power: ## Cut the power 500 times on ext4 and on xfs while a process writes (root; UNITASK_POWER_CUTS=n for another number)
 	UNITASK_POWER_CUTS=$${UNITASK_POWER_CUTS:-500} $(GO) test ./test/power -v -timeout 2h

@@ -69,8 +69,12 @@ func TestStopWithoutRoom(t *testing.T) {
 	cfg := boltstore.Config{Path: filepath.Join(t.TempDir(), "unitask.db"), FlushAfter: time.Hour}
 	db := mustOpen(t, cfg)
 	boltstore.SetFlushBytes(db, 64<<20)
-	boltstore.KeepSize(db)
 	var tasks []store.NewTask
+	for range 20 { // leaves free pages, one by one: enough for the stop's own commit
+		tasks = append(tasks, mustCreate(t, db))
+		mustFlush(t, db)
+	}
+	boltstore.KeepSize(db)
 	for range 50 { // more than the tree has free pages for, and less than the log has room for
 		n := freshTask()
 		n.Input = sizedJSON(20_000)
