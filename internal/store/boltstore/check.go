@@ -2,6 +2,7 @@ package boltstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"os"
@@ -158,7 +159,7 @@ func (c *check) accounts() error {
 			c.find(pair[1].String(), "%d rows for %d %s", index, records, pair[0])
 		}
 	}
-	if err := c.keys(); err != nil {
+	if err := errors.Join(c.keys(), c.owners()); err != nil {
 		return err
 	}
 	return c.each(bucketAccountsByName, func(name, id []byte) {

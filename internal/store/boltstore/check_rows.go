@@ -3,7 +3,6 @@ package boltstore
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -105,13 +104,26 @@ func (c *check) keys() error {
 	return c.each(bucketKeys, func(id, raw []byte) {
 		c.report.Keys++
 		var k account.Key
-		switch err := json.Unmarshal(raw, &k); {
+		switch err := decodeJSON(bucketKeys, id, raw, &k); {
 		case err != nil || k.ID != string(id):
 			c.find(string(id), "the key's record can't be read, or is another's")
 		case !bytes.Equal(bucketKeysByHash.of(c.tx).Get(k.Hash[:]), id):
 			c.find(k.ID, "its hash doesn't lead to it")
 		case bucketAccounts.of(c.tx).Get([]byte(k.Account)) == nil:
 			c.find(k.ID, "its account isn't there")
+		}
+	})
+}
+
+// owners checks that each account can be read and is found by its name.
+func (c *check) owners() error {
+	return c.each(bucketAccounts, func(id, raw []byte) {
+		var a account.Account
+		switch err := decodeJSON(bucketAccounts, id, raw, &a); {
+		case err != nil || a.ID != string(id):
+			c.find(string(id), "the account's record can't be read, or is another's")
+		case !bytes.Equal(bucketAccountsByName.of(c.tx).Get([]byte(a.Name)), id):
+			c.find(a.ID, "its name doesn't lead to it")
 		}
 	})
 }

@@ -25,7 +25,7 @@
 //	idem_runs         sequence → a filter, and sorted idempotency, task; some ten thousand a run
 //	holds             kind, 0, counter's scope → amount; when its time is over, where it ever is
 //	hold_ends         when a counter's time is over, its key in holds → nothing
-//	accounts          account's id → JSON
+//	accounts          account's id → a sum and JSON, as in keys, links and sessions
 //	accounts_by_name  name → account's id
 //	keys              key's id → JSON
 //	keys_by_hash      SHA-256 of the key → key's id

@@ -237,12 +237,17 @@ func (db *DB) Secret(ctx context.Context, name string, size int) ([]byte, error)
 
 func (x *txn) has(in bucket, key []byte) bool { return x.get(in, key) != nil }
 
+// putJSON puts a value as a format byte, the CRC-32C of the rest of the row, and JSON. Older versions wrote the
+// JSON alone.
 func (x *txn) putJSON(in bucket, id string, value any) error {
 	raw, err := json.Marshal(value)
 	if err != nil {
 		return err
 	}
-	return x.put(in, id, raw)
+	row := append(make([]byte, 1+sumSize, 1+sumSize+len(raw)), raw...)
+	row[0] = formatSum
+	sumAt(row, 1)
+	return x.put(in, id, row)
 }
 
 // getJSON reads one value; ErrNotFound where the key is nil or unknown.
@@ -251,20 +256,47 @@ func getJSON(r *reader, in bucket, key []byte, into any) error {
 	if raw == nil {
 		return store.ErrNotFound
 	}
-	return json.Unmarshal(raw, into)
+	return decodeJSON(in, key, raw, into)
 }
 
+// decodeJSON reads what putJSON wrote; an *unreadableError where that was damaged.
+func decodeJSON(in bucket, key, raw []byte, into any) error {
+	body, err := raw, errRecord
+	switch {
+	case len(raw) == 0:
+	case raw[0] == '{':
+		err = nil
+	case raw[0] == formatSum && sumHolds(raw, 1):
+		body, err = raw[1+sumSize:], nil
+	case raw[0] == formatSum:
+		err = errSum
+	}
+	if err == nil {
+		err = json.Unmarshal(body, into)
+	}
+	if err != nil {
+		return unreadable(in, key, raw, err)
+	}
+	return nil
+}
+
+// listJSON returns the values of a bucket. Those that can't be read are set aside.
 func listJSON[T any](ctx context.Context, db *DB, in bucket) ([]T, error) {
 	var all []T
+	var bad []error
 	err := db.view(ctx, func(r *reader) error {
-		for _, raw := range r.ascend(in, nil, nil) {
+		for k, raw := range r.ascend(in, nil, nil) {
 			var v T
-			if err := json.Unmarshal(raw, &v); err != nil {
-				return err
+			if err := decodeJSON(in, k, raw, &v); err != nil {
+				bad = append(bad, err)
+				continue
 			}
 			all = append(all, v)
 		}
 		return nil
 	})
+	for _, u := range bad {
+		err = errors.Join(err, db.setAside(ctx, u))
+	}
 	return all, err
 }

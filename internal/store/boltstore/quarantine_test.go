@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"unitask/internal/account"
 	"unitask/internal/store"
 	"unitask/internal/store/boltstore"
 	"unitask/internal/store/storetest"
@@ -145,4 +146,32 @@ func TestStartGoesOnBesideUnreadableRows(t *testing.T) {
 		}
 	}
 	mustBeConsistent(t, db)
+}
+
+// TestListOfAccountsGoesOn: an account with a wrong byte isn't taken for one with other limits.
+func TestListOfAccountsGoesOn(t *testing.T) {
+	log := &bytes.Buffer{}
+	db := mustOpen(t, boltstore.Config{
+		Path: filepath.Join(t.TempDir(), "unitask.db"), Logger: slog.New(slog.NewTextHandler(log, nil)),
+	})
+	for _, name := range []string{"one", "two"} {
+		if err := db.PutAccount(t.Context(), account.Account{ID: "acct_" + name, Name: name}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	limit := func(value []byte) []byte { return bytes.Replace(value, []byte("one"), []byte("One"), 1) }
+	err := boltstore.Damage(db, "accounts", func(key []byte) bool { return string(key) == "acct_one" }, limit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.GetAccount(t.Context(), "acct_one"); !errors.Is(err, boltstore.ErrRecord) {
+		t.Errorf("GetAccount: got %v, want ErrRecord", err)
+	}
+	all, err := db.ListAccounts(t.Context())
+	if err != nil || len(all) != 1 || all[0].Name != "two" {
+		t.Errorf("ListAccounts: got %+v (%v), want the other one", all, err)
+	}
+	if !strings.Contains(log.String(), "acct_one") {
+		t.Errorf("the log doesn't name it: %s", log)
+	}
 }

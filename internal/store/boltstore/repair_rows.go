@@ -2,7 +2,6 @@ package boltstore
 
 import (
 	"bytes"
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -222,7 +221,7 @@ func (r *repair) doors() error {
 	named, hashed := map[string]string{}, map[string]string{}
 	err := r.each(bucketAccounts, func(id, raw []byte) {
 		var a account.Account
-		if err := json.Unmarshal(raw, &a); err != nil || a.ID != string(id) {
+		if err := decodeJSON(bucketAccounts, id, raw, &a); err != nil || a.ID != string(id) {
 			r.give(bucketAccounts, id, "the account's record can't be read")
 			return
 		}
@@ -233,7 +232,7 @@ func (r *repair) doors() error {
 	}
 	err = r.each(bucketKeys, func(id, raw []byte) {
 		var k account.Key
-		if err := json.Unmarshal(raw, &k); err != nil || k.ID != string(id) {
+		if err := decodeJSON(bucketKeys, id, raw, &k); err != nil || k.ID != string(id) {
 			r.give(bucketKeys, id, "the key's record can't be read")
 			return
 		}

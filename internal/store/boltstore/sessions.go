@@ -2,7 +2,6 @@ package boltstore
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"unitask/internal/account"
@@ -89,8 +88,8 @@ func (r *reader) expiredSessions(now time.Time, limit int) (rows []expired, _ er
 			var expires struct {
 				At time.Time `json:"expires_at"`
 			}
-			if err := json.Unmarshal(raw, &expires); err != nil {
-				return nil, unreadable(in, k, raw, err)
+			if err := decodeJSON(in, k, raw, &expires); err != nil {
+				return nil, err
 			}
 			if expires.At.Before(now) {
 				rows = append(rows, expired{bucket: in, key: string(k), was: string(raw)})
