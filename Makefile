@@ -4,7 +4,7 @@ PKG ?= ./...
 CI := ./.ci/run
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race lint fmt cover bench profile crash client-crash sigterm clock store-crash corrupt power sweep full-disk backup-test upgrade-test linearizable sim fuzz npm openapi e2e e2e-model golden release-check ci clean
+.PHONY: help build test race lint fmt cover bench profile crash client-crash sigterm clock store-crash corrupt power sweep hostile full-disk backup-test upgrade-test linearizable sim fuzz npm openapi e2e e2e-model golden release-check ci clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,6 +56,9 @@ power: ## Cut the power 500 times on ext4 and on xfs while a process writes (roo
 
 sweep: ## Let every system call that changes the data folder fail once (UNITASK_SWEEP_POINTS=n for n of them)
 	UNITASK_SWEEP_POINTS=$${UNITASK_SWEEP_POINTS:-0} $(GO) test ./test/sweep -v -parallel 8 -timeout 2h
+
+hostile: ## Attack the server with slow, large and many requests, and hold it to its bounds of memory and time (on a quiet machine)
+	UNITASK_HOSTILE=1 $(GO) test ./test/hostile -count=1 -v -timeout 30m
 
 full-disk: ## Fill the disk under the server, and its database to the limit (root)
 	$(GO) test ./test/fulldisk -v

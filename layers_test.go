@@ -111,6 +111,7 @@ var layers = map[string]layer{
 	"test/e2e":      {floor: 8},
 	"test/sim":      {floor: 8},
 	"test/fulldisk": {floor: 8},
+	"test/hostile":  {floor: 8},
 	"test/harness": {floor: 7, may: []string{
 		"api", "artifact", "client", "store/boltstore", "task", "test/crash/invariant",
 	}},

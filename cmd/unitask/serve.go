@@ -88,6 +88,7 @@ func serveRun(ctx context.Context, t *terminal, sources config.Sources) error {
 		defer func() { _ = monitor.Close() }()
 	}
 	tuneMemory()
+	limitMemory()
 	log, flush := newLogger(t)
 	defer flush()
 	boxes, err := newSandboxes(settings.DataDir)

@@ -44,8 +44,11 @@ type node struct {
 	requests *requestlog.Log // nil where none is kept
 }
 
-// requestsName is the request log's folder in the data folder.
-const requestsName = "requests"
+// The folders of the request log and of arriving bodies in the data folder.
+const (
+	requestsName = "requests"
+	bodiesName   = "bodies"
+)
 
 // newNode opens the data folder and puts the service together; nothing is served yet.
 func newNode(ctx context.Context, c config.Config, directory *catalog.Catalog, s supply, log *slog.Logger) (*node, error) {
@@ -137,9 +140,10 @@ func (n *node) assemble(ctx context.Context, c config.Config, directory *catalog
 	}
 	n.api, err = server.New(server.Config{
 		Gateway: n.gateway, Gate: n.gate, Artifacts: files, Signer: signer, BaseURL: c.BaseURL, Now: clock.Past, Logger: log,
-		Limits:    serverLimits(c.Limits),
-		OnRequest: n.answered,
-		Console:   pages,
+		Limits:     serverLimits(c.Limits),
+		BodyFolder: filepath.Join(n.dataDir, bodiesName),
+		OnRequest:  n.answered,
+		Console:    pages,
 	})
 	if err != nil {
 		return err

@@ -116,5 +116,7 @@ func reasons(err error) string {
 }
 
 func serverLimits(l config.Limits) server.Limits {
-	return server.Limits{Body: someBytes(l.Body), Connections: someCount(l.Connections)}
+	return server.Limits{
+		Body: someBytes(l.Body), BodyMemory: someBytes(l.BodyMemory), BodyDisk: someBytes(l.BodyDisk), Connections: someCount(l.Connections),
+	}
 }

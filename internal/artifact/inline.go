@@ -1,34 +1,72 @@
 package artifact
 
 import (
+	"bytes"
 	"encoding/base64"
 	"fmt"
-	"strings"
+	"io"
 
 	"unitask/internal/fault"
 )
 
-// DecodeInline decodes the data member of an inline media value, which is named by field. It takes
-// the standard alphabet with its padding, and neither white space nor stray bits, so that one
-// content has one spelling. limit is in decoded bytes and is checked before anything is allocated.
-// Every error is an INVALID_REQUEST about the field.
-func DecodeInline(field, data string, limit int64) ([]byte, error) {
+// Inline reads the bytes of an inline media value, whose base64 is decoded piece by piece as it is read. It takes the
+// standard alphabet with its padding, and neither white space nor stray bits, so that one content has one spelling.
+// Every error of Read but io.EOF is an INVALID_REQUEST about the field. One goroutine uses it.
+type Inline struct {
+	source  Source
+	rest    []byte // still to be decoded
+	decoded []byte // still to be read, in buffer
+	buffer  []byte
+}
+
+// inlinePiece is how many characters are decoded at once, a multiple of four.
+const inlinePiece = 32 << 10
+
+// NewInline returns an Inline of data, which must stay as it is meanwhile, or an INVALID_REQUEST about the field where
+// data is empty or longer than limit, in decoded bytes. Nothing is decoded for that.
+func NewInline(field string, data []byte, limit int64) (*Inline, error) {
 	source := FromCaller(field)
-	if data == "" {
+	if len(data) == 0 {
 		return nil, source.bad("is empty", nil)
 	}
-	padding := len(data) - len(strings.TrimRight(data, "="))
+	padding := 0
+	for padding < len(data) && data[len(data)-1-padding] == '=' {
+		padding++
+	}
 	if int64(base64.StdEncoding.DecodedLen(len(data))-padding) > limit {
 		return nil, source.TooLarge(limit)
 	}
-	if strings.ContainsAny(data, "\r\n") { // the decoder would skip them
-		return nil, notBase64(source)
+	return &Inline{source: source, rest: data}, nil
+}
+
+// Read implements io.Reader.
+func (r *Inline) Read(p []byte) (int, error) {
+	if len(r.decoded) == 0 {
+		if err := r.decode(); err != nil {
+			return 0, err
+		}
 	}
-	raw, err := base64.StdEncoding.Strict().DecodeString(data)
-	if err != nil {
-		return nil, notBase64(source)
+	n := copy(p, r.decoded)
+	r.decoded = r.decoded[n:]
+	return n, nil
+}
+
+// decode turns the next piece into bytes. Padding in a piece that isn't the last makes it come out short.
+func (r *Inline) decode() error {
+	if len(r.rest) == 0 {
+		return io.EOF
 	}
-	return raw, nil
+	piece := r.rest[:min(len(r.rest), inlinePiece)]
+	if r.buffer == nil {
+		r.buffer = make([]byte, base64.StdEncoding.DecodedLen(len(piece)))
+	}
+	r.rest = r.rest[len(piece):]
+	n, err := base64.StdEncoding.Strict().Decode(r.buffer, piece)
+	if err != nil || bytes.ContainsAny(piece, "\r\n") || len(r.rest) > 0 && n < len(piece)/4*3 { // the decoder would skip line ends
+		return notBase64(r.source)
+	}
+	r.decoded = r.buffer[:n]
+	return nil
 }
 
 func notBase64(s Source) *fault.Error {

@@ -3,12 +3,14 @@ package artifact_test
 import (
 	"bytes"
 	"encoding/base64"
+	"io"
+	"strings"
 	"testing"
 
 	"unitask/internal/artifact"
 )
 
-func TestDecodeInline(t *testing.T) {
+func TestInline(t *testing.T) {
 	const field = "input.image"
 	tests := []struct {
 		name, data string
@@ -27,11 +29,13 @@ func TestDecodeInline(t *testing.T) {
 		{name: "stray bits", data: "aGVsbG9=", limit: 9, problem: " is not base64 in the standard alphabet with padding"},
 		{name: "tail", data: "aGVsbG8=x", limit: 9, problem: " is not base64 in the standard alphabet with padding"},
 		{name: "padding alone", data: "====", limit: 9, problem: " is not base64 in the standard alphabet with padding"},
+		{name: "long", data: strings.Repeat("AAAA", 20_000), limit: 60_000, want: strings.Repeat("\x00", 60_000)},
+		{name: "padding in the middle", data: strings.Repeat("AAAA", 8191) + "AA==" + "AAAA", limit: 60_000, problem: " is not base64 in the standard alphabet with padding"},
 		{name: "data URL", data: "data:image/png;base64,AAAA", limit: 99, problem: " is not base64 in the standard alphabet with padding"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := artifact.DecodeInline(field, tt.data, tt.limit)
+			got, err := readInline(field, tt.data, tt.limit)
 			if tt.problem != "" {
 				mustBlame(t, err, field+tt.problem)
 				return
@@ -43,13 +47,23 @@ func TestDecodeInline(t *testing.T) {
 	}
 }
 
-// FuzzDecodeInline: what is accepted has this one spelling and keeps the limit.
-func FuzzDecodeInline(f *testing.F) {
+// readInline reads an inline value to its end.
+func readInline(field, data string, limit int64) ([]byte, error) {
+	r, err := artifact.NewInline(field, []byte(data), limit)
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(r)
+}
+
+// FuzzInline: what is accepted has this one spelling and keeps the limit.
+func FuzzInline(f *testing.F) {
 	for _, seed := range []string{"", "aGVsbG8=", "aGVs\r\nbG8=", "AA==", "AB==", "====", "A"} {
 		f.Add(seed, int64(4))
 	}
+	f.Add(strings.Repeat("AAAA", 8191)+"AA=="+"AA==", int64(60_000))
 	f.Fuzz(func(t *testing.T, data string, limit int64) {
-		raw, err := artifact.DecodeInline("input.image", data, limit)
+		raw, err := readInline("input.image", data, limit)
 		if err != nil {
 			return
 		}

@@ -24,7 +24,8 @@ var errTrailing = errors.New("data after the value")
 
 // Decode reads a creation body strictly. Problems are INVALID_REQUEST and are reported in this
 // order: syntax (UTF-8 and lone surrogates included), duplicate members, depth, top-level members,
-// numbers. Input and Parameters of the answer don't share memory with body.
+// numbers. A body of too many names and values is read no further than they go, so that refusing it
+// is cheap. Input and Parameters of the answer don't share memory with body.
 func Decode(body []byte, lim Limits) (Request, *fault.Error) {
 	if r, ok := decodePlain(body, lim); ok {
 		return r, nil
@@ -90,6 +91,9 @@ func (s *scan) run() error {
 			return err
 		}
 		s.take(tok)
+		if s.tokens > maxTokens {
+			return nil
+		}
 		if s.dec.StackDepth() == 0 {
 			break
 		}

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	jsonv2 "github.com/go-json-experiment/json"
+
+	"unitask/internal/jsonread"
 )
 
 // MediaPointers returns the JSON pointers of the media values present in a validated input, such as
@@ -14,13 +16,9 @@ func MediaPointers(c Capability, input json.RawMessage) []string {
 	if len(c.MediaInputs) == 0 {
 		return nil
 	}
-	var v any
-	if jsonv2.Unmarshal(input, &v) != nil {
-		return nil
-	}
 	var pointers []string
 	for _, pattern := range c.MediaInputs {
-		pointers = expand(pointers, v, "", strings.Split(pattern, "/")[1:])
+		pointers = expand(pointers, input, "", strings.Split(pattern, "/")[1:])
 	}
 	return pointers
 }
@@ -36,23 +34,64 @@ func (c Capability) MediaKind(pointer string) string {
 	return ""
 }
 
-// expand appends the pointers of the values that rest leads to from v, which itself stands at base.
-func expand(pointers []string, v any, base string, rest []string) []string {
+// expand appends the pointers of the values that rest leads to from value, which itself stands at base.
+func expand(pointers []string, value []byte, base string, rest []string) []string {
 	if len(rest) == 0 {
 		return append(pointers, base)
 	}
-	if rest[0] == "*" {
-		items, _ := v.([]any)
-		for i, item := range items {
-			pointers = expand(pointers, item, base+"/"+strconv.Itoa(i), rest[1:])
+	if rest[0] != "*" {
+		if inner := memberOf(value, unescapeToken(rest[0])); inner != nil {
+			pointers = expand(pointers, inner, base+"/"+rest[0], rest[1:])
 		}
 		return pointers
 	}
-	members, _ := v.(map[string]any)
-	if inner, ok := members[unescapeToken(rest[0])]; ok {
-		pointers = expand(pointers, inner, base+"/"+rest[0], rest[1:])
+	r := jsonread.New(value)
+	r.Open('[')
+	for i := 0; r.More(']'); i++ {
+		if item := r.Value(); item != nil {
+			pointers = expand(pointers, item, base+"/"+strconv.Itoa(i), rest[1:])
+		}
 	}
 	return pointers
+}
+
+// ValueAt returns the value that a JSON pointer leads to in an input, as it stands there; nil where there is none.
+func ValueAt(input json.RawMessage, pointer string) json.RawMessage {
+	at := []byte(input)
+	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		if in := jsonread.New(at); in.Peek() == '[' {
+			at = elementOf(at, token)
+		} else {
+			at = memberOf(at, unescapeToken(token))
+		}
+	}
+	return at
+}
+
+// memberOf returns the value of an object's member, as it stands; nil where there is none.
+func memberOf(object []byte, name string) []byte {
+	r := jsonread.New(object)
+	r.Open('{')
+	for r.More('}') {
+		is := string(r.Name()) == name
+		if value := r.Value(); is {
+			return value
+		}
+	}
+	return nil
+}
+
+// elementOf returns an array's element, as it stands; nil where there is none.
+func elementOf(array []byte, index string) []byte {
+	r := jsonread.New(array)
+	r.Open('[')
+	for i := 0; r.More(']'); i++ {
+		value := r.Value()
+		if strconv.Itoa(i) == index {
+			return value
+		}
+	}
+	return nil
 }
 
 // inputPatterns returns the JSON-pointer patterns of the input's members of one sort, at any depth.

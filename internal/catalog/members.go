@@ -39,7 +39,9 @@ func (m *members) value(tok jsontext.Token, body []byte, end int64) {
 	case "parameters":
 		m.parameters = raw
 	default:
-		m.unknown = append(m.unknown, m.last)
+		if len(m.unknown) < maxRows {
+			m.unknown = append(m.unknown, m.last)
+		}
 		return
 	}
 	if m.seen == nil {

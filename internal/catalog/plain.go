@@ -9,17 +9,14 @@ import (
 )
 
 const (
-	mostPlain   = maxTokens // bytes: their names and values can't be too many
 	plainDepth  = 32
-	mostOrdered = 16 // members of an object
+	mostPlain   = maxTokens - 16 // names and values of input and parameters: the top level has a few more
+	mostOrdered = 16             // members of an object
 )
 
 // decodePlain is decode for what nearly everybody sends: sound, and in canonical form but for white space
 // and the order of members. What it doesn't take may be sound all the same.
 func decodePlain(body []byte, lim Limits) (Request, bool) {
-	if len(body) > mostPlain {
-		return Request{}, false
-	}
 	depth := plainDepth
 	if lim.Depth > 0 {
 		depth = min(depth, lim.Depth)
@@ -49,8 +46,16 @@ func decodePlain(body []byte, lim Limits) (Request, bool) {
 // plain copies JSON in canonical form. Its reader fails where that takes more than leaving out white space and
 // putting members in order.
 type plain struct {
-	in  jsonread.Reader
-	out []byte
+	in     jsonread.Reader
+	out    []byte
+	tokens int // names and values, and the ends of arrays and objects
+}
+
+// count fails once there are too many names and values.
+func (p *plain) count(n int) {
+	if p.tokens += n; p.tokens > mostPlain {
+		p.in.Fail()
+	}
 }
 
 func (p *plain) part(depth int) json.RawMessage {
@@ -61,6 +66,7 @@ func (p *plain) part(depth int) json.RawMessage {
 
 // value copies a value whose arrays and objects are nested at most so deep.
 func (p *plain) value(depth int) {
+	p.count(1)
 	switch p.in.Peek() {
 	case '{':
 		p.object(depth)
@@ -91,6 +97,7 @@ func (p *plain) open(bracket byte, depth int) {
 		p.in.Fail()
 	}
 	p.in.Open(bracket)
+	p.count(1) // the end
 	p.out = append(p.out, bracket)
 }
 
@@ -110,6 +117,7 @@ func (p *plain) object(depth int) {
 	var members [mostOrdered]span
 	n := 0
 	for ; p.in.More('}'); n++ {
+		p.count(1)
 		name, how := p.in.NameQuoted()
 		if n == len(members) || name == nil || !how.ASCII || how.Escaped() {
 			p.in.Fail()

@@ -96,7 +96,9 @@ func TestDecodePlain(t *testing.T) {
 		{"deepest", in(strings.Repeat(`{"a":`, 6) + `[]` + strings.Repeat(`}`, 6)), true},
 		{"too deep", in(strings.Repeat(`{"a":`, 7) + `[]` + strings.Repeat(`}`, 7)), false},
 		{"large", in(`{"a":"` + strings.Repeat("b", 30_000) + `"}`), true},
-		{"too large", in(`{"a":"` + strings.Repeat("b", 40_000) + `"}`), false},
+		{"larger", in(`{"a":"` + strings.Repeat("b", 4_000_000) + `"}`), true},
+		{"many values", in(`{"a":[` + strings.Repeat("1,", 1<<15-30) + `1]}`), true},
+		{"too many values", in(`{"a":[` + strings.Repeat("1,", 1<<15-16) + `1]}`), false},
 	} {
 		if got := checkPlain(t, []byte(tt.body), catalog.Limits{Depth: 8}); got != tt.want {
 			t.Errorf("%s: taken %v, want %v", tt.name, got, tt.want)

@@ -20,7 +20,7 @@ type Text struct {
 // that the schema lists and the bytes of inline media aren't among them.
 func (c Capability) Texts(input json.RawMessage) []Text {
 	var all []Text
-	d := jsontext.NewDecoder(bytes.NewReader(input))
+	d := jsontext.NewDecoder(bytes.NewBuffer(input)) // a Buffer is read in place
 	for {
 		token, err := d.ReadToken()
 		if err != nil {

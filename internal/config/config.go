@@ -34,6 +34,8 @@ type Config struct {
 // Limits bound what callers and this node may do; 0 is no limit where the default isn't a duration.
 type Limits struct {
 	Body             Size     `yaml:"body" default:"16MiB" doc:"a request's body"`
+	BodyMemory       Size     `yaml:"body_memory" default:"16MiB" doc:"large bodies that are judged at once, in memory; half of it for one key. A body alone may be larger"`
+	BodyDisk         Size     `yaml:"body_disk" default:"256MiB" doc:"large bodies that are arriving, in data_dir; an eighth of it for one key"`
 	InlineMedia      Size     `yaml:"inline_media" default:"10MiB" doc:"one media value within a request, decoded"`
 	Artifact         Size     `yaml:"artifact" default:"2GiB" doc:"one result file"`
 	Database         Size     `yaml:"database" default:"0" doc:"the database file in data_dir; at it new tasks are refused"`

@@ -30,9 +30,9 @@ func (g *Gateway) authorization(ctx context.Context, entry catalog.Capability, i
 	}
 	var in struct {
 		Authorization *struct {
-			Person    string  `json:"person"`
-			Statement string  `json:"statement"`
-			Evidence  []media `json:"evidence"`
+			Person    string     `json:"person"`
+			Statement string     `json:"statement"`
+			Evidence  []struct{} `json:"evidence"`
 		} `json:"authorization"`
 	}
 	if err := decodeInto(input, &in); err != nil || in.Authorization == nil {
@@ -41,8 +41,9 @@ func (g *Gateway) authorization(ctx context.Context, entry catalog.Capability, i
 	ctx, cancel := context.WithTimeout(ctx, evidenceTime)
 	defer cancel()
 	word := &task.Authorization{Person: in.Authorization.Person, Statement: in.Authorization.Statement}
-	for i, m := range in.Authorization.Evidence {
-		sum, err := g.hashEvidence(ctx, "input.authorization.evidence."+strconv.Itoa(i), m)
+	for i := range in.Authorization.Evidence {
+		m, field := mediaAt(input, "/authorization/evidence/"+strconv.Itoa(i))
+		sum, err := g.hashEvidence(ctx, field, m)
 		if err != nil {
 			return nil, err
 		}

@@ -27,8 +27,17 @@ const inlineInput = 64 << 10
 type Submission struct {
 	IdempotencyKey string // trimmed, 8 to 128 code points
 	Body           []byte
+	Release        func()         // called once Body isn't read any more, maybe more than once; nil: nobody waits for that
 	Wait           *time.Duration // the caller's preference; nil: the capability's own
 	Stream         bool           // the caller wants to follow the task
+}
+
+// release lets go of the body, and of the memory that it was granted.
+func (s *Submission) release() {
+	s.Body = nil
+	if s.Release != nil {
+		s.Release()
+	}
 }
 
 // Accepted is a task that stands under the key.
@@ -42,6 +51,7 @@ type Accepted struct {
 // returns when the task ended, the first text of a stream is there or the wait is over. A task that
 // failed is no error here: the caller of Create decides how to show it.
 func (g *Gateway) Create(ctx context.Context, c gate.Caller, s Submission) (Accepted, error) {
+	defer s.release()
 	req, refused := catalog.Decode(s.Body, catalog.Limits{Depth: g.limits.Load().JSONDepth})
 	if refused != nil {
 		return Accepted{}, refused
@@ -56,6 +66,7 @@ func (g *Gateway) Create(ctx context.Context, c gate.Caller, s Submission) (Acce
 	case old.Fingerprint != fingerprint:
 		return Accepted{}, conflict(c, old)
 	case !old.Reopenable():
+		s.release()
 		return g.join(ctx, old, s)
 	}
 	entry, word, err := g.check(ctx, c, req)
@@ -108,6 +119,7 @@ func (g *Gateway) check(ctx context.Context, c gate.Caller, req catalog.Request)
 // accept makes the one durable commit and, for a synchronous capability, begins the work.
 func (g *Gateway) accept(ctx context.Context, c gate.Caller, o *order, s Submission) (Accepted, error) {
 	created, err := g.commit(ctx, o, s.Stream)
+	s.release()
 	switch {
 	case errors.Is(err, store.ErrConflict):
 		return Accepted{}, conflict(c, task.Task{})
@@ -203,7 +215,10 @@ func (g *Gateway) commit(ctx context.Context, o *order, streams bool) (b begun, 
 	if a := b.Task.OpenAttempt(); a != nil {
 		first = *a
 	}
-	at := start{fresh: true, grant: g.health.Keep(o.choices, first.Supplier, first.Model), request: &o.request, size: o.size}
+	at := start{fresh: true, grant: g.health.Keep(o.choices, first.Supplier, first.Model), size: o.size}
+	if o.InputRef == "" { // a large input is read again: its memory was granted for the acceptance alone
+		at.request = &o.request
+	}
 	end, lease := g.waiter(), b.Lease
 	b.end = end
 	g.workers.Add(1)

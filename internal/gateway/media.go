@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"slices"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 	"unitask/internal/artifact"
 	"unitask/internal/catalog"
 	"unitask/internal/fault"
+	"unitask/internal/jsonread"
 	"unitask/internal/routing"
 	"unitask/internal/supplier"
 	"unitask/internal/task"
@@ -31,10 +33,10 @@ const inputMargin = time.Hour
 
 // media is one media value of an input, as the catalog's schema lets it through.
 type media struct {
-	URL         string `json:"url"`
-	Data        string `json:"data"`
-	ContentType string `json:"content_type"` // of Data, as its sender claims
-	Artifact    string `json:"artifact"`
+	URL         string
+	Data        []byte // base64, which stands in the input itself
+	ContentType string // of Data, as its sender claims
+	Artifact    string
 }
 
 // owner names whose an artifact is: the account in one mode.
@@ -75,20 +77,37 @@ func (g *Gateway) checkOne(ctx context.Context, s task.Scope, kind, field string
 			return fault.Invalid(field+".url", problem)
 		}
 	default:
-		raw, err := artifact.DecodeInline(field+".data", m.Data, g.limits.Load().InlineMedia)
+		head, err := g.headOf(field+".data", m.Data)
 		if err != nil {
 			return err
 		}
 		if kind != "file" {
-			if err := suits(kind, field+".data", artifact.Sniff(raw)); err != nil {
+			if err := suits(kind, field+".data", artifact.Sniff(head)); err != nil {
 				return err
 			}
 		}
-		if proved := artifact.Contradicts(m.ContentType, raw); proved != "" {
+		if proved := artifact.Contradicts(m.ContentType, head); proved != "" {
 			return fault.Invalid(field+".content_type", "contradicts the bytes, which are "+proved)
 		}
 	}
 	return nil
+}
+
+// headOf returns the first bytes of an inline media value that is sound to its end. No more of it is held at once.
+func (g *Gateway) headOf(field string, data []byte) ([]byte, error) {
+	in, err := artifact.NewInline(field, data, g.limits.Load().InlineMedia)
+	if err != nil {
+		return nil, err
+	}
+	head := make([]byte, artifact.SniffLen)
+	n, err := io.ReadFull(in, head)
+	if err == nil {
+		_, err = io.Copy(io.Discard, in)
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil
+	}
+	return head[:n], err
 }
 
 // suits refuses a media value whose bytes are something else than its place in the input asks for.
@@ -110,8 +129,8 @@ func (g *Gateway) open(ctx context.Context, field string, m media) (io.ReadClose
 			URL: m.URL, Limit: g.limits.Load().InlineMedia, Source: artifact.FromCaller(field + ".url"),
 		})
 	default:
-		raw, err := artifact.DecodeInline(field+".data", m.Data, g.limits.Load().InlineMedia)
-		return io.NopCloser(bytes.NewReader(raw)), err
+		in, err := artifact.NewInline(field+".data", m.Data, g.limits.Load().InlineMedia)
+		return io.NopCloser(in), err
 	}
 }
 
@@ -266,16 +285,18 @@ func (w *work) keepMedia(ctx context.Context, id, field string, m media) (artifa
 
 // mediaAt returns the media value at a JSON pointer into the input, and its field's dotted name.
 func mediaAt(input json.RawMessage, pointer string) (m media, field string) {
-	at := input
-	for part := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
-		var list []json.RawMessage
-		var object map[string]json.RawMessage
-		if i, err := strconv.Atoi(part); err == nil && json.Unmarshal(at, &list) == nil && i < len(list) {
-			at = list[i]
-		} else if json.Unmarshal(at, &object) == nil {
-			at = object[part]
+	r := jsonread.New(catalog.ValueAt(input, pointer))
+	for members := r.Among("url", "data", "content_type", "artifact"); members.Next(); {
+		switch _, says := r.Text(); members.Name {
+		case "url":
+			m.URL = string(says)
+		case "data":
+			m.Data = says
+		case "content_type":
+			m.ContentType = string(says)
+		case "artifact":
+			m.Artifact = string(says)
 		}
 	}
-	_ = decodeInto(at, &m)
 	return m, "input." + strings.ReplaceAll(strings.TrimPrefix(pointer, "/"), "/", ".")
 }

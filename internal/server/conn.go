@@ -18,8 +18,15 @@ func (l thrifty) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
+	if tcp, ok := c.(*net.TCPConn); ok {
+		_ = tcp.SetReadBuffer(receiveBuffer)
+	}
 	return &conn{Conn: c}, nil
 }
+
+// receiveBuffer is how much the kernel holds of what a connection sends and is not read yet: as much as it likes
+// otherwise, tens of megabytes on some systems, for each of thousands.
+const receiveBuffer = 256 << 10
 
 // conn keeps its deadlines as any net.Conn does.
 type conn struct {

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"path"
@@ -26,6 +27,7 @@ type exchange struct {
 	until   time.Time     // the write deadline that was set last
 
 	r      *http.Request
+	unread bool         // the request's body is, or a part of it
 	id     string       // of the request
 	caller *gate.Caller // behind the key; nil until it is known
 	route  string       // the pattern, for the log
@@ -84,6 +86,7 @@ func (s *core) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	x.set(api.HeaderRequestID, x.id)
 	if r.ContentLength != 0 {
+		x.unread = true
 		_ = x.control().SetReadDeadline(time.Now().Add(s.limits.BodyTime))
 	}
 	defer s.finish(x, begun)
@@ -157,8 +160,35 @@ func (x *exchange) WriteHeader(status int) {
 	if x.status == 0 {
 		x.status = status
 	}
+	x.settle()
 	x.hurry()
 	x.ResponseWriter.WriteHeader(status)
+}
+
+// The bounds of the rest of a body that a connection is kept for.
+const (
+	mostLeft = 64 << 10
+	leftTime = time.Second
+)
+
+// settle ends the request's body before the answer goes out: net/http would wait for the rest of it first, as long as
+// a slow client likes. What is short and here is read, so that the connection serves again; else, and where no key was
+// known, the answer goes out at once and the connection is closed.
+func (x *exchange) settle() {
+	if !x.unread {
+		return
+	}
+	x.unread = false
+	short := x.status != http.StatusUnauthorized && x.r.ContentLength <= mostLeft && x.r.Header.Get("Expect") == ""
+	if short {
+		_ = x.control().SetReadDeadline(time.Now().Add(leftTime))
+		_, err := io.CopyN(io.Discard, x.r.Body, mostLeft+1)
+		short = errors.Is(err, io.EOF)
+		_ = x.control().SetReadDeadline(time.Time{})
+	}
+	if !short {
+		x.Header().Set("Connection", "close")
+	}
 }
 
 // Write gives the client time for this piece.

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"context"
+	"fmt"
 	"net"
 	"net/http"
 
@@ -23,6 +25,31 @@ func (s *Server) HandleCreated(path string, t task.Task) {
 		return s.answerCreate(x, sub.Wait, &accepted)
 	}
 	s.handle(path, s.limited(s.keyHolder, gate.Creates, methods{http.MethodPost: create}.dispatch))
+}
+
+// What the tests of room need.
+var (
+	NewRoom      = newRoom
+	ErrKeyFull   = errKeyFull
+	ErrWholeFull = errWholeFull
+)
+
+// Take is take.
+func (r *room) Take(ctx context.Context, key string, bytes int64) error {
+	return r.take(ctx, key, bytes)
+}
+
+// Give is give.
+func (r *room) Give(key string, bytes int64) { r.give(key, bytes) }
+
+// Left says what isn't back yet, "" for nothing.
+func (r *room) Left() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.taken == 0 && len(r.by) == 0 && len(r.waiting) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d bytes of %d keys are taken, and %d claims wait", r.taken, len(r.by), len(r.waiting))
 }
 
 // What the fuzz tests of the decoders need.

@@ -1,8 +1,6 @@
 package server
 
 import (
-	"errors"
-	"io"
 	"mime"
 	"net/http"
 	"strconv"
@@ -14,41 +12,6 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/fault"
 )
-
-// readBody returns the body of a creation: JSON by its media type, not encoded, within the limit.
-func (s *Server) readBody(x *exchange) ([]byte, error) {
-	if err := checkMediaType(x.r.Header); err != nil {
-		return nil, err
-	}
-	limit := s.body.Load()
-	if x.r.ContentLength > limit {
-		x.Header().Set("Connection", "close") // the rest isn't worth reading
-		return nil, tooLarge(limit)
-	}
-	body, err := readAll(x, limit)
-	if _, over := errors.AsType[*http.MaxBytesError](err); over {
-		return nil, tooLarge(limit)
-	}
-	if err != nil {
-		x.Header().Set("Connection", "close")
-		return nil, fault.Wrap(fault.InvalidRequest, err, "the body didn't arrive whole")
-	}
-	_ = x.control().SetReadDeadline(time.Time{}) // the answer may take longer than the body did
-	return body, nil
-}
-
-// announced is up to how many bytes of a body memory is taken before they are here.
-const announced = 4 << 10
-
-// readAll reads a body of at most limit bytes, which is what the request announces where it does.
-func readAll(x *exchange, limit int64) ([]byte, error) {
-	if n := x.r.ContentLength; n >= 0 && n <= announced {
-		body := make([]byte, n)
-		_, err := io.ReadFull(x.r.Body, body)
-		return body, err
-	}
-	return io.ReadAll(http.MaxBytesReader(x.ResponseWriter, x.r.Body, limit))
-}
 
 func checkMediaType(h http.Header) error {
 	wrong := func(field, problem string) error {

@@ -28,13 +28,15 @@ import (
 // Limits are the transport's settings; New fills zero values with the defaults noted here.
 type Limits struct {
 	Body        int64         // bytes of a request body: 16 MiB
+	BodyMemory  int64         // of bodies that are judged at once: 16 MiB
+	BodyDisk    int64         // of bodies that are arriving: 256 MiB
 	Connections int           // open at once: 4096
 	BodyTime    time.Duration // for a request body to arrive: 60 s
 	WriteTime   time.Duration // for the client to take one piece of a response: 30 s
 	IdleTime    time.Duration // of a connection between requests: 2 min
 }
 
-// Config is what a Server is made from. All but Limits, Now, Logger, Console and OnRequest are required.
+// Config is what a Server is made from. All but Limits, BodyFolder, Now, Logger, Console and OnRequest are required.
 type Config struct {
 	Gateway   *gateway.Gateway
 	Gate      *gate.Gate
@@ -42,8 +44,10 @@ type Config struct {
 	Signer    *artifact.Signer
 	BaseURL   string // where callers reach the service; artifacts' URLs begin with it
 	Limits    Limits
-	Now       func() time.Time // nil: time.Now
-	Logger    *slog.Logger     // nil: discarded
+	// BodyFolder is for large bodies as they arrive, and nothing else; "": the system's folder of such files.
+	BodyFolder string
+	Now        func() time.Time // nil: time.Now
+	Logger     *slog.Logger     // nil: discarded
 	// Console is the pages for people; nil: there are none.
 	Console Console
 	// OnRequest hears of each request once it is answered. It must be quick. nil: nobody does.
@@ -75,6 +79,7 @@ type Server struct {
 	base      *url.URL
 	document  document
 	console   Console
+	bodies    *bodies
 	http      *http.Server
 }
 
@@ -94,6 +99,9 @@ func New(c Config) (*Server, error) {
 	s := &Server{
 		core:    newCore(c.Limits, c.Now, c.Logger),
 		gateway: c.Gateway, gate: c.Gate, artifacts: c.Artifacts, signer: c.Signer, base: base, document: doc,
+	}
+	if s.bodies, err = newBodies(c.BodyFolder, s.limits); err != nil {
+		return nil, err
 	}
 	s.onRequest, s.console = c.OnRequest, c.Console
 	s.route()
@@ -136,6 +144,12 @@ func (s *Server) Shutdown(ctx context.Context) error {
 func (l Limits) withDefaults() Limits {
 	if l.Body == 0 {
 		l.Body = 16 << 20
+	}
+	if l.BodyMemory == 0 {
+		l.BodyMemory = 16 << 20
+	}
+	if l.BodyDisk == 0 {
+		l.BodyDisk = 256 << 20
 	}
 	if l.Connections == 0 {
 		l.Connections = 4096

@@ -26,25 +26,36 @@ func (s *Server) handleTaskCreate(x *exchange) error {
 	if err != nil {
 		return err
 	}
+	wait := sub.Wait // the body in sub isn't held beyond Create
 	accepted, err := s.gateway.Create(x.r.Context(), *x.caller, sub)
 	if err != nil {
 		return err
 	}
-	return s.answerCreate(x, sub.Wait, &accepted)
+	return s.answerCreate(x, wait, &accepted)
 }
 
-// submission reads what a creation asks for.
+// submission reads what a creation asks for: the body after everything that can be seen without it.
 func (s *Server) submission(x *exchange) (gateway.Submission, error) {
+	if err := checkMediaType(x.r.Header); err != nil {
+		return gateway.Submission{}, err
+	}
+	if limit := s.body.Load(); x.r.ContentLength > limit {
+		return gateway.Submission{}, tooLarge(limit)
+	}
+	key, wrong := idempotencyKey(x.r.Header)
+	if wrong != nil && x.r.ContentLength >= 0 {
+		return gateway.Submission{}, wrong
+	}
 	body, err := s.readBody(x)
 	if err != nil {
 		return gateway.Submission{}, err
 	}
-	key, err := idempotencyKey(x.r.Header)
-	if err != nil {
-		return gateway.Submission{}, err
+	if wrong != nil { // only now is it known that the body isn't too large, which is said first
+		body.release()
+		return gateway.Submission{}, wrong
 	}
 	return gateway.Submission{
-		IdempotencyKey: key, Body: body, Wait: preferredWait(x.r.Header), Stream: wantsStream(x.r.Header),
+		IdempotencyKey: key, Body: body.bytes, Release: body.release, Wait: preferredWait(x.r.Header), Stream: wantsStream(x.r.Header),
 	}, nil
 }
 

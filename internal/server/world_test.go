@@ -66,6 +66,7 @@ type options struct {
 	engine   engine
 	defaults gate.Defaults
 	limits   server.Limits
+	bodies   string // the folder of arriving bodies; "": one of the test's own
 	gateway  gateway.Limits
 	now      func() time.Time
 	policy   *policy.Policy
@@ -107,6 +108,7 @@ func newWorld(t testing.TB, o options) *world {
 	w.operator = &desk.Operator{Store: o.engine, Tasks: o.engine, Gate: keeper, Prefix: "svc", Now: time.Now, Server: api.Info{BaseURL: w.base}}
 	c := server.Config{
 		Gateway: g, Gate: keeper, Artifacts: files, Signer: signer, BaseURL: w.base, Limits: o.limits, Now: o.now, Logger: log, OnRequest: o.onRequest,
+		BodyFolder: cmp.Or(o.bodies, t.TempDir()),
 	}
 	if o.pages {
 		c.Console = rig.Must(console.New(console.Config{Desk: w.operator, Gateway: g, Signer: signer, BaseURL: w.base, Logger: log}))(t)

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strconv"
+	"strings"
+)
+
+// limitMemory tells the collector of the memory that a container or a service manager leaves to this process, nine
+// tenths of it, unless the user's GOMEMLIMIT says it. The collector works harder near it; it is no bound.
+func limitMemory() {
+	if _, set := os.LookupEnv("GOMEMLIMIT"); set {
+		return
+	}
+	groups, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		return // no Linux
+	}
+	if limit := groupLimit("/sys/fs/cgroup", string(groups)); limit < math.MaxInt64 {
+		debug.SetMemoryLimit(limit / 10 * 9)
+	}
+}
+
+// groupLimit returns the least memory limit in bytes of the control groups that a process is in, which are listed as
+// in /proc/PID/cgroup, and of those around them; math.MaxInt64 where they have none. root is where they are mounted,
+// of the first version and of the second.
+func groupLimit(root, groups string) int64 {
+	limit := int64(math.MaxInt64)
+	for line := range strings.Lines(groups) {
+		_, rest, _ := strings.Cut(strings.TrimSpace(line), ":")
+		controllers, group, ok := strings.Cut(rest, ":")
+		switch {
+		case !ok:
+		case controllers == "":
+			limit = min(limit, leastLimit(root, group, "memory.max"))
+		case controllers == "memory":
+			limit = min(limit, leastLimit(filepath.Join(root, "memory"), group, "memory.limit_in_bytes"))
+		}
+	}
+	return limit
+}
+
+// leastLimit returns the least limit of a group and of those around it. In a container, which may see its own group
+// as the root, only the root may be there.
+func leastLimit(root, group, name string) int64 {
+	limit := int64(math.MaxInt64)
+	for group = filepath.Join("/", group); ; group = filepath.Dir(group) {
+		raw, err := os.ReadFile(filepath.Join(root, group, name))
+		n, bad := strconv.ParseInt(strings.TrimSpace(string(raw)), 10, 64)
+		if err == nil && bad == nil && n > 0 { // "max" is no number
+			limit = min(limit, n)
+		}
+		if group == "/" {
+			return limit
+		}
+	}
+}
