@@ -97,11 +97,12 @@ var layers = map[string]layer{
 	"client":         {floor: 6, may: []string{"api", "task", "catalog", "fault", "secret", "sse"}},
 
 	"metrics": {floor: 7, below: true},
-	"tui":     {floor: 7, may: []string{"api", "blank", "task", "catalog", "fault", "picture"}},
+	"tui":     {floor: 7, may: []string{"api", "blank", "task", "catalog", "fault", "picture", "shown"}},
 	"mcp":     {floor: 7, may: []string{"api", "catalog", "client", "fault", "task"}},
 	"config":  {floor: 7, may: []string{"fault", "task", "catalog", "account", "secret", "disk"}},
 
 	"stepped": {floor: 0},
+	"shown":   {floor: 0},
 
 	"docs":          {floor: 0}, // embeds the published interface
 	"cmd/unitask":   {floor: 8, below: true},

@@ -54,8 +54,8 @@ func accountsInviteRun(ctx context.Context, t *terminal, o *accountsInviteOption
 		if o.asJSON {
 			return t.json(link)
 		}
-		t.note("for %s, %s of %s; opens once, within ten minutes", printable(link.Member), link.Role, printable(link.Account))
-		_, err = fmt.Fprintln(t.out, link.URL)
+		t.note("for %s, %s of %s; opens once, within ten minutes", printable(link.Member), printable(string(link.Role)), printable(link.Account))
+		_, err = fmt.Fprintln(t.out, t.safe(link.URL))
 		return err
 	})
 }

@@ -11,6 +11,7 @@ import (
 
 	"unitask/internal/api"
 	"unitask/internal/catalog"
+	"unitask/internal/shown"
 )
 
 // showCapability prints one entry for reading: the same text on a terminal and in a pipe.
@@ -50,7 +51,11 @@ type page struct {
 }
 
 func (p *page) line(format string, args ...any) {
-	_, err := fmt.Fprintf(p.t.out, format+"\n", args...)
+	text := fmt.Sprintf(format, args...)
+	if p.t.outTTY {
+		text = shown.Styled(text)
+	}
+	_, err := fmt.Fprintln(p.t.out, text)
 	p.err = errors.Join(p.err, err)
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"strings"
@@ -84,6 +85,6 @@ func configShowRun(t *terminal, sources config.Sources) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.out.Write(text)
+	_, err = io.WriteString(t.out, t.safe(string(text)))
 	return err
 }

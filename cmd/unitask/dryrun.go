@@ -35,7 +35,7 @@ func (o *runOptions) dryRunRun(ctx context.Context, t *terminal) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(t.out, curl)
+	_, err = io.WriteString(t.out, t.safe(curl))
 	return err
 }
 

@@ -288,7 +288,7 @@ func (r result) row() string {
 	default:
 		made = inline(r.Task.Output)
 	}
-	return fmt.Sprintf("%d\t%s\t%s\t%s", r.Line, oneLine(id), state, oneLine(made))
+	return fmt.Sprintf("%d\t%s\t%s\t%s", r.Line, oneLine(id), oneLine(state), oneLine(made))
 }
 
 // inline is a result as a part of a line.

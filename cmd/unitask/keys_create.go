@@ -91,8 +91,8 @@ func showSecret(t *terminal, key api.Key, asJSON bool) error {
 	if asJSON {
 		return t.json(key)
 	}
-	t.note("key %s, %s, account %s", printable(key.ID), key.Mode, printable(key.Account))
-	if _, err := fmt.Fprintln(t.out, key.Secret); err != nil {
+	t.note("key %s, %s, account %s", printable(key.ID), printable(string(key.Mode)), printable(key.Account))
+	if _, err := fmt.Fprintln(t.out, t.safe(key.Secret)); err != nil {
 		return err
 	}
 	if t.outTTY {

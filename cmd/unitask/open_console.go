@@ -63,8 +63,8 @@ func (o *openOptions) openConsole(ctx context.Context, t *terminal) error {
 	}
 	program := openerHere()
 	if o.print || program == nil {
-		t.note("for %s, %s of %s; opens once, within ten minutes", printable(link.Member), link.Role, printable(link.Account))
-		_, err := fmt.Fprintln(t.out, link.URL)
+		t.note("for %s, %s of %s; opens once, within ten minutes", printable(link.Member), printable(string(link.Role)), printable(link.Account))
+		_, err := fmt.Fprintln(t.out, t.safe(link.URL))
 		return err
 	}
 	if err := program.open(ctx, link.URL); err != nil {

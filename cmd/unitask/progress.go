@@ -11,6 +11,7 @@ import (
 
 	"unitask/internal/api"
 	"unitask/internal/client"
+	"unitask/internal/shown"
 	"unitask/internal/task"
 )
 
@@ -119,7 +120,7 @@ func (p *progress) draw() {
 			return
 		case <-tick.C:
 			p.screen.Lock()
-			_, _ = fmt.Fprint(p.t.err, "\r"+p.line(frames[frame%len(frames)])+"\x1b[K")
+			_, _ = fmt.Fprint(p.t.err, "\r"+shown.Styled(p.line(frames[frame%len(frames)]))+"\x1b[K")
 			p.screen.Unlock()
 		}
 	}

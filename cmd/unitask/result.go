@@ -64,7 +64,7 @@ func (t *terminal) summarize(done api.Task) {
 	if done.Usage != nil {
 		line += ", $" + done.Usage.Cost.Amount
 	}
-	t.note("%s", t.errStyle.faint.Render(line))
+	t.note("%s", t.errStyle.faint.Render(printable(line)))
 }
 
 func printOutput(t *terminal, done api.Task) error {
@@ -84,7 +84,7 @@ func printOutput(t *terminal, done api.Task) error {
 		return err
 	}
 	if t.outTTY && len(out.Artifacts()) > 0 {
-		t.note("%s unitask tasks get %s -o 'NAME.*' saves it; run takes -o too", t.errStyle.bold.Render("hint:"), done.ID)
+		t.note("%s unitask tasks get %s -o 'NAME.*' saves it; run takes -o too", t.errStyle.bold.Render("hint:"), printable(done.ID))
 	}
 	return nil
 }

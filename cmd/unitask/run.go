@@ -158,7 +158,7 @@ func (o *runOptions) submit(ctx context.Context, t *terminal, s *submission) err
 	case o.asJSON:
 		return t.json(made)
 	}
-	_, err = fmt.Fprintln(t.out, made.ID)
+	_, err = fmt.Fprintln(t.out, t.safe(made.ID))
 	return err
 }
 

@@ -110,15 +110,15 @@ func storeRestoreRun(ctx context.Context, t *terminal, o *storeRestoreOptions) e
 
 // restore unpacks the archive within the data folder, makes it ready there, and moves it to its place.
 func (o *storeRestoreOptions) restore(ctx context.Context, t *terminal, dir string) (out restored, err error) {
-	terms, err := o.terms(dir)
-	if err != nil {
-		return out, err
-	}
 	free, err := lockAgainstServers(dir)
 	if err != nil {
 		return out, err
 	}
 	defer func() { err = errors.Join(err, free()) }()
+	terms, err := o.terms(dir)
+	if err != nil {
+		return out, err
+	}
 	staging, err := backup.Stage(dir)
 	if err != nil {
 		return out, err

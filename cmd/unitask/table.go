@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -10,6 +11,8 @@ import (
 	"github.com/charmbracelet/lipgloss"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
+
+	"unitask/internal/shown"
 )
 
 // cell is one value: as a person reads it, and as a program does.
@@ -132,12 +135,22 @@ func (t *terminal) json(v any) error {
 	return t.encode(v)
 }
 
-// encode writes JSON: indented for a person, in one line for a program.
+// encode writes JSON: for a person indented, with what could steer the terminal as \u escapes; for a program
+// in one line.
 func (t *terminal) encode(v any) error {
-	e := json.NewEncoder(t.out)
+	var raw bytes.Buffer
+	e := json.NewEncoder(&raw)
 	e.SetEscapeHTML(false)
 	if t.outTTY {
 		e.SetIndent("", "  ")
 	}
-	return e.Encode(v)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	text := raw.Bytes()
+	if t.outTTY {
+		text = shown.JSON(text)
+	}
+	_, err := t.out.Write(text)
+	return err
 }

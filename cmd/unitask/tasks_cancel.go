@@ -52,6 +52,6 @@ func tasksCancelRun(ctx context.Context, t *terminal, o *tasksCancelOptions) err
 	default:
 		t.note("asked; the task stops as soon as its work can be stopped")
 	}
-	_, err = fmt.Fprintln(t.out, now.State)
+	_, err = fmt.Fprintln(t.out, t.safe(string(now.State)))
 	return err
 }

@@ -132,11 +132,11 @@ func (w *watch) print(now api.Task) error {
 	if now.Progress != nil && !now.State.Terminal() {
 		progress = percent(now.Progress)
 	}
-	line := fmt.Sprintf("%s\t%s\t%s\t%s\t%s", stamp(&now.UpdatedAt), oneLine(now.ID), oneLine(now.Capability), now.State, progress)
+	line := fmt.Sprintf("%s\t%s\t%s\t%s\t%s", stamp(&now.UpdatedAt), oneLine(now.ID), oneLine(now.Capability), oneLine(string(now.State)), progress)
 	if w.t.outTTY {
 		s := w.t.style
 		line = fmt.Sprintf("%s  %s  %s  %s %s", s.faint.Render(now.UpdatedAt.Local().Format(time.TimeOnly)), s.bold.Render(oneLine(now.ID)),
-			oneLine(now.Capability), s.state(now.State).Render(string(now.State)), progress)
+			oneLine(now.Capability), s.state(now.State).Render(oneLine(string(now.State))), progress)
 	}
 	_, err := fmt.Fprintln(w.t.out, line)
 	return err

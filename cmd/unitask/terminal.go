@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
-	"unicode"
 
 	"github.com/charmbracelet/lipgloss"
 	"golang.org/x/term"
+
+	"unitask/internal/shown"
 )
 
 const fallbackWidth = 80 // columns, where the terminal doesn't say
@@ -59,13 +59,13 @@ func newStyles(w io.Writer) styles {
 	}
 }
 
-// note writes a line for the person, never data.
+// note writes a line for the person, never data. Of what could steer a terminal, it lets colours pass alone.
 func (t *terminal) note(format string, args ...any) {
-	_, _ = fmt.Fprintf(t.err, format+"\n", args...)
+	_, _ = fmt.Fprintln(t.err, shown.Styled(fmt.Sprintf(format, args...)))
 }
 
-// safe returns text as it may be shown: on a terminal without the control characters with which a
-// text from elsewhere could steer it.
+// safe returns text as it may be shown: on a terminal without the characters with which a text from
+// elsewhere could steer it.
 func (t *terminal) safe(text string) string {
 	if !t.outTTY {
 		return text
@@ -73,15 +73,8 @@ func (t *terminal) safe(text string) string {
 	return printable(text)
 }
 
-// printable drops control characters but line ends and tabs.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r != '\n' && r != '\t' && unicode.IsControl(r) {
-			return -1
-		}
-		return r
-	}, text)
-}
+// printable is text from elsewhere as a person gets it, wherever stderr leads.
+func printable(text string) string { return shown.Text(text) }
 
 // readHidden asks for a line that isn't echoed; only where in is a terminal.
 func (t *terminal) readHidden(prompt string) (string, error) {

@@ -3,9 +3,10 @@ package tui
 import (
 	"regexp"
 	"strings"
-	"unicode"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"unitask/internal/shown"
 )
 
 // tabStop is what a tab becomes; the terminal's own stops would break the layout.
@@ -22,33 +23,15 @@ func text(s string) string {
 
 // plain is text with its tabs, as it goes to the clipboard.
 func plain(s string) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
+	s = strings.ToValidUTF8(s, "\uFFFD") // for the pattern, which would pass over other bytes
 	s = sequence.ReplaceAllString(s, "")
 	s = strings.NewReplacer("\r\n", "\n", "\u2028", "\n", "\u2029", "\n").Replace(s)
-	return strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\t' || harmless(r) {
-			return r
-		}
-		return -1
-	}, s)
+	return shown.Text(s)
 }
 
 // line is text in one line.
 func line(s string) string {
 	return strings.Join(strings.FieldsFunc(text(s), func(r rune) bool { return r == '\n' || r == ' ' }), " ")
-}
-
-// harmless reports whether a character only draws. Of the invisible ones the two joiners stay, which
-// emoji and several scripts are made with.
-func harmless(r rune) bool {
-	switch {
-	case r == '\u200c', r == '\u200d':
-		return true
-	case unicode.IsControl(r), unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co):
-		return false
-	default:
-		return true
-	}
 }
 
 // cells is the number of columns that a text takes.
