@@ -272,7 +272,7 @@ func (f *fake) cancel(w http.ResponseWriter, t *fakeTask) {
 	f.answerTask(w, http.StatusOK, t)
 }
 
-// list answers pages of two, newest first.
+// list answers pages that look at two tasks, newest first: with a state they may be short or empty before the end.
 func (f *fake) list(w http.ResponseWriter, r *http.Request) {
 	list := api.TaskList{Data: []api.Task{}, RequestID: "req_fake"}
 	last := len(f.tasks) - 1
@@ -280,15 +280,14 @@ func (f *fake) list(w http.ResponseWriter, r *http.Request) {
 		last = slices.IndexFunc(f.tasks, func(t *fakeTask) bool { return t.ID == after }) - 1
 	}
 	for i := last; i >= 0; i-- {
-		t := f.tasks[i]
-		if state := r.URL.Query().Get("state"); state != "" && state != string(t.State) {
-			continue
-		}
-		if len(list.Data) == 2 {
-			list.NextCursor = new(list.Data[1].ID)
+		if i == last-2 {
+			list.NextCursor = new(f.tasks[i+1].ID)
 			break
 		}
-		list.Data = append(list.Data, t.Task)
+		t := f.tasks[i]
+		if state := r.URL.Query().Get("state"); state == "" || state == string(t.State) {
+			list.Data = append(list.Data, t.Task)
+		}
 	}
 	answer(w, http.StatusOK, list)
 }

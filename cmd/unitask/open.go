@@ -168,7 +168,7 @@ func (o *openOptions) search(ctx context.Context, c *client.Client, is func(api.
 			}
 		}
 		seen += len(page.Data)
-		if page.NextCursor == nil || len(page.Data) == 0 {
+		if page.NextCursor == nil || *page.NextCursor == next.Cursor {
 			break
 		}
 		next.Cursor = *page.NextCursor

@@ -88,7 +88,7 @@ func (o *tasksListOptions) collect(ctx context.Context, c *client.Client) ([]api
 			return nil, err
 		}
 		all = append(all, page.Data...)
-		if page.NextCursor == nil || len(all) >= o.limit || len(page.Data) == 0 {
+		if page.NextCursor == nil || len(all) >= o.limit || *page.NextCursor == next.Cursor {
 			return all[:min(len(all), o.limit)], nil
 		}
 		next.Cursor = *page.NextCursor

@@ -52,7 +52,8 @@ type Store interface {
 	FindTask(ctx context.Context, s task.Scope, idempotency task.Hash) (task.Task, error)
 	// GetTask returns a task of the scope, or ErrNotFound.
 	GetTask(ctx context.Context, s task.Scope, id string) (task.Task, error)
-	// ListTasks returns a page of a scope's tasks, newest first.
+	// ListTasks returns a page of a scope's tasks, newest first. It looks at a bounded number of tasks: a page
+	// may be shorter than its limit, or empty, and Next still say where to go on.
 	ListTasks(ctx context.Context, q ListQuery) (Page, error)
 	// RequestCancel cancels a task at rest, and marks one that is leased or has an open attempt: a
 	// worker ends that one. A terminal task is returned as it is. ErrNotFound for an unknown id.
@@ -204,7 +205,7 @@ func (q ListQuery) PageSize() int {
 	return min(q.Limit, MaxPage)
 }
 
-// Page is a part of a listing; Next is "" at the end.
+// Page is a part of a listing; Next is "" at the end and nowhere else.
 type Page struct {
 	Tasks []task.Task
 	Next  string

@@ -145,22 +145,30 @@ func (c *Console) handleTasks(x exchange) error {
 // listTasks returns a page of an account's tasks in the modes that are asked for, newest first, and the
 // cursor of the next.
 func (c *Console) listTasks(x exchange, owner api.Account, q taskQuery, limit int) (rows []taskRow, next string, err error) {
-	more := false
 	for _, mode := range q.modes() {
 		found, nextOf, err := c.listMode(x, owner, mode, q, limit)
 		if err != nil {
 			return nil, "", err
 		}
-		rows, more = append(rows, found...), more || nextOf != ""
+		rows, next = append(rows, found...), max(next, nextOf)
 	}
-	slices.SortFunc(rows, func(a, b taskRow) int { return cmp.Compare(b.ID, a.ID) }) // ids are ordered by time
-	if len(rows) > limit {
-		rows, more = rows[:limit], true
-	}
-	if more && len(rows) > 0 {
-		next = rows[len(rows)-1].ID
-	}
+	rows, next = onePage(rows, next, limit)
 	return rows, next, nil
+}
+
+// onePage orders the rows of several lists, the newest first, and cuts them where the page ends: at its limit, or
+// at next, down to which each list was looked at. The next page finds the others again.
+func onePage(rows []taskRow, next string, limit int) ([]taskRow, string) {
+	slices.SortFunc(rows, func(a, b taskRow) int { return cmp.Compare(b.ID, a.ID) }) // ids are ordered by time
+	for i, row := range rows {
+		if i == limit {
+			return rows[:limit], rows[limit-1].ID
+		}
+		if row.ID < next {
+			return rows[:i], next
+		}
+	}
+	return rows, next
 }
 
 // listMode reads one mode: the visitor's own account as the API does, another one as operators may.

@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
 
+	"unitask/internal/store"
 	"unitask/internal/task"
 )
 
@@ -184,6 +186,9 @@ func DropFreelist(path string) error {
 	}), b.Close())
 }
 
+// ListWindow bounds the rows that a page of a listing looks at.
+const ListWindow = listWindow
+
 // HeadSize is where a record's JSON begins.
 const HeadSize = headSize + sumSize
 
@@ -244,6 +249,24 @@ func HoldReader(t testing.TB, db *DB) (release func()) {
 			t.Error(err)
 		}
 	}
+}
+
+// ListLocks lists a page as ListTasks does and returns how often it locked what the tree doesn't have yet.
+func ListLocks(db *DB, q store.ListQuery) (locks int, _ error) {
+	r := db.reader(nil, &counted{db.tables.RLocker(), &locks})
+	defer r.close()
+	_, err := listPage(&r, q, rowID(bytes.Repeat([]byte{0xff}, rowSize)))
+	return locks, errors.Join(err, r.err)
+}
+
+type counted struct {
+	sync.Locker
+	n *int
+}
+
+func (c *counted) Lock() {
+	*c.n++
+	c.Locker.Lock()
 }
 
 // Filters are those of several runs, whose keys are numbers.

@@ -15,7 +15,7 @@ import (
 	"unitask/internal/task"
 )
 
-// listWindow bounds the rows that one read transaction of a listing looks at.
+// listWindow bounds the rows that a page of a listing looks at.
 const listWindow = 1000
 
 // reader returns one of the store as it stands, from the given first layer on. mu is nil for the
@@ -134,8 +134,8 @@ func (db *DB) FindTask(ctx context.Context, s task.Scope, idempotency task.Hash)
 	return t, nil
 }
 
-// ListTasks implements store.Store. A long listing is several short reads, not one snapshot.
-func (db *DB) ListTasks(ctx context.Context, q store.ListQuery) (store.Page, error) {
+// ListTasks implements store.Store. A page looks at listWindow rows at most.
+func (db *DB) ListTasks(ctx context.Context, q store.ListQuery) (page store.Page, err error) {
 	at := rowID(bytes.Repeat([]byte{0xff}, rowSize))
 	if q.Cursor != "" {
 		var ok bool
@@ -143,64 +143,70 @@ func (db *DB) ListTasks(ctx context.Context, q store.ListQuery) (store.Page, err
 			return store.Page{}, store.ErrNotFound
 		}
 	}
-	var tasks []task.Task
-	for more := true; more && len(tasks) <= q.PageSize(); {
-		err := db.view(ctx, func(r *reader) (err error) {
-			at, more, err = listSome(r, q, at, &tasks)
+	for {
+		err = db.view(ctx, func(r *reader) (err error) {
+			page, err = listPage(r, q, at)
 			return err
 		})
-		if err != nil { // a row that can't be read is passed over
-			if err := db.setAside(ctx, err); err != nil {
-				return store.Page{}, err
-			}
-			more = true
+		if err == nil {
+			return page, nil
+		}
+		if err = db.setAside(ctx, err); err != nil { // else the page is read without that row
+			return store.Page{}, err
 		}
 	}
-	if len(tasks) <= q.PageSize() {
-		return store.Page{Tasks: tasks}, nil
-	}
-	tasks = tasks[:q.PageSize()]
-	return store.Page{Tasks: tasks, Next: tasks[len(tasks)-1].ID}, nil
 }
 
-// listSome appends matching tasks older than at, one more than a page at most, and returns where to
-// go on.
-func listSome(r *reader, q store.ListQuery, at rowID, tasks *[]task.Task) (next rowID, more bool, _ error) {
+// listPage returns the page of matching tasks older than at.
+func listPage(r *reader, q store.ListQuery, at rowID) (page store.Page, _ error) {
 	scope, last := scopeDigest(q.Scope), scopeRowOf(q.Scope, at)
-	seen := 0
+	looked := 0
+	var some []rowID // whose records are read together
 	for k, capability := range r.descend(bucketByScope, scope[:], last[:]) {
-		if seen++; seen > listWindow || len(*tasks) > q.PageSize() {
-			return at, true, nil
+		if looked++; looked > listWindow {
+			page.Next = at.String()
+			break
 		}
 		at = rowID(k[len(scope):])
-		if err := appendMatching(r, q, at, string(capability), tasks); err != nil {
-			return at, false, err
+		if (q.Capability != "" && q.Capability != string(capability)) || !account.Allows(q.Scopes, string(capability)) {
+			continue
 		}
+		if some = append(some, at); len(some) <= max(q.PageSize(), looked/2) {
+			continue
+		}
+		if full, err := appendMatching(r, q, some, &page); full || err != nil {
+			return page, err
+		}
+		some = some[:0]
 	}
-	return at, false, nil
+	_, err := appendMatching(r, q, some, &page)
+	return page, err
 }
 
-func appendMatching(r *reader, q store.ListQuery, row rowID, capability string, tasks *[]task.Task) error {
-	if (q.Capability != "" && q.Capability != capability) || !account.Allows(q.Scopes, capability) {
-		return nil
+// appendMatching appends those of the rows that match, and reports whether there are more than fit on the page.
+func appendMatching(r *reader, q store.ListQuery, rows []rowID, page *store.Page) (full bool, _ error) {
+	for i, record := range r.getSome(bucketTasks, rows) {
+		if record == nil {
+			continue // removed since its row was read
+		}
+		state, _, err := recordHead(record)
+		if err != nil {
+			return false, unreadable(bucketTasks, rows[i][:], record, err)
+		}
+		if q.State != "" && q.State != state {
+			continue
+		}
+		if n := len(page.Tasks); n == q.PageSize() {
+			page.Next = page.Tasks[n-1].ID
+			return true, nil
+		}
+		t, err := decodeTask(record)
+		if err != nil {
+			return false, unreadable(bucketTasks, rows[i][:], record, err)
+		}
+		page.Tasks = append(page.Tasks, t)
 	}
-	record := r.get(bucketTasks, row[:])
-	if record == nil {
-		return nil // removed since its row was read
-	}
-	state, _, err := recordHead(record)
-	if err != nil {
-		return unreadable(bucketTasks, row[:], record, err)
-	}
-	if q.State != "" && q.State != state {
-		return nil
-	}
-	t, err := decodeTask(record)
-	if err != nil {
-		return unreadable(bucketTasks, row[:], record, err)
-	}
-	*tasks = append(*tasks, t)
-	return nil
+	return false, nil
 }
 
 // Wake implements store.Store.

@@ -70,6 +70,10 @@ func (r *reader) pending(b bucket, key []byte) (value []byte, known bool) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 	}
+	return r.layered(b, key)
+}
+
+func (r *reader) layered(b bucket, key []byte) (value []byte, known bool) {
 	for _, layer := range r.layers {
 		if layer == nil {
 			continue
@@ -79,6 +83,33 @@ func (r *reader) pending(b bucket, key []byte) (value []byte, known bool) {
 		}
 	}
 	return nil, false
+}
+
+// getSome returns the values of several rows as get does. The layers are locked once for all of them: a reader
+// that has to wait beside busy writers waits long.
+func (r *reader) getSome(b bucket, keys []rowID) [][]byte {
+	values, known := r.pendingSome(b, keys)
+	for i := range keys {
+		if known[i] {
+			continue
+		}
+		if tx := r.tree(); tx != nil {
+			values[i] = b.of(tx).Get(keys[i][:])
+		}
+	}
+	return values
+}
+
+func (r *reader) pendingSome(b bucket, keys []rowID) (values [][]byte, known []bool) {
+	values, known = make([][]byte, len(keys)), make([]bool, len(keys))
+	if r.mu != nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+	}
+	for i := range keys {
+		values[i], known[i] = r.layered(b, keys[i][:])
+	}
+	return values, known
 }
 
 // row is one that the tree doesn't have yet.
