@@ -24,7 +24,8 @@ import (
 // Meta describes one kept object. It is written once and never changes.
 type Meta struct {
 	ID          string    `json:"id"`
-	Owner       string    `json:"owner"` // an account's id
+	Owner       string    `json:"owner"`                // an account's id
+	Capability  string    `json:"capability,omitempty"` // of the task that it is a result of, "" for an input
 	ContentType string    `json:"content_type"`
 	Bytes       int64     `json:"bytes"`
 	SHA256      string    `json:"sha256"`                     // hexadecimal, lower case
@@ -42,7 +43,9 @@ func (m Meta) Expired(now time.Time) bool { return !m.ExpiresAt.IsZero() && !now
 type PutRequest struct {
 	ID    string // "art_…" or "in_…", as package task makes them
 	Owner string // an account's id, required
-	Body  io.Reader
+	// Capability is that of the task whose result it is, "" for an input.
+	Capability string
+	Body       io.Reader
 	// ContentType is looked at for an input alone, and only where it is one of the text types, which
 	// no bytes prove: text/plain, text/vtt, application/x-subrip, application/json.
 	ContentType string

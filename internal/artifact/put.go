@@ -76,7 +76,7 @@ func (f *Folder) spool(ctx context.Context, temp *os.File, r PutRequest) (Meta, 
 		return Meta{}, writeFault(err)
 	}
 	m := Meta{
-		ID: r.ID, Owner: r.Owner, ContentType: kind, Bytes: n,
+		ID: r.ID, Owner: r.Owner, Capability: r.Capability, ContentType: kind, Bytes: n,
 		SHA256: hex.EncodeToString(sum.Sum(nil)), CreatedAt: f.now().UTC().Truncate(time.Millisecond),
 	}
 	if r.TTL > 0 {

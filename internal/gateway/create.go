@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 
 	"unitask/internal/account"
@@ -56,6 +57,9 @@ func (g *Gateway) Create(ctx context.Context, c gate.Caller, s Submission) (Acce
 	if refused != nil {
 		return Accepted{}, refused
 	}
+	if !account.Allows(c.Key.Scopes, string(req.Capability)) {
+		return Accepted{}, notCallable() // before the record, of which the answer tells nothing so
+	}
 	key := task.Hash(sha256.Sum256([]byte(s.IdempotencyKey)))
 	fingerprint := task.Hash(req.Fingerprint())
 	old, err := g.find(ctx, c.Scope(), key)
@@ -101,12 +105,12 @@ func (g *Gateway) check(ctx context.Context, c gate.Caller, req catalog.Request)
 	directory := g.catalog.Load()
 	entry, ok := directory.Get(req.Capability)
 	if !ok || !c.Opens(req.Capability) || !g.routes.Load().Serves(c.Key.Mode, req.Capability) {
-		return entry, nil, fault.Invalid("capability", "names no capability that is callable with this key")
+		return entry, nil, notCallable()
 	}
 	if refused := directory.Validate(req); refused != nil {
 		return entry, nil, refused
 	}
-	if err := g.checkMedia(ctx, c.Scope(), entry, req.Input); err != nil {
+	if err := g.checkMedia(ctx, c, entry, req.Input); err != nil {
 		return entry, nil, err
 	}
 	word, err := g.authorization(ctx, entry, req.Input)
@@ -114,6 +118,10 @@ func (g *Gateway) check(ctx context.Context, c gate.Caller, req catalog.Request)
 		return entry, nil, err
 	}
 	return entry, word, g.checkRules(c, entry, req.Input)
+}
+
+func notCallable() *fault.Error {
+	return fault.Invalid("capability", "names no capability that is callable with this key")
 }
 
 // accept makes the one durable commit and, for a synchronous capability, begins the work.
@@ -323,10 +331,11 @@ func (g *Gateway) waitFor(t task.Task, prefer *time.Duration) time.Duration {
 	}
 }
 
-// conflict names the task that holds the key, unless the caller's own key may not see it.
+// conflict names the task that holds the key to an API key that sees all tasks of its account and mode. To
+// others it is one answer for every task, within their scope or not.
 func conflict(c gate.Caller, held task.Task) *fault.Error {
 	e := fault.New(fault.IdempotencyConflict, "the Idempotency-Key was used with a different request")
-	if held.ID == "" || !account.Allows(c.Key.Scopes, held.Capability) {
+	if scopes := c.Key.Scopes; held.ID == "" || len(scopes) > 0 && !slices.Contains(scopes, "*") {
 		return e
 	}
 	return e.WithTask(held.ID)

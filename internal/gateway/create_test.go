@@ -117,16 +117,29 @@ func TestAsynchronousAnswerIsTheTaskAsAccepted(t *testing.T) {
 	})
 }
 
-// TestConflictNamesTheTaskOnlyWithinTheScope repeats a key with a request of another capability.
-func TestConflictNamesTheTaskOnlyWithinTheScope(t *testing.T) {
+// TestConflictNamesNoTaskToAScopedKey repeats a key with another request: whether its task is within the scope
+// can't be told.
+func TestConflictNamesNoTaskToAScopedKey(t *testing.T) {
 	s := &script{submitFn: answer("hi")}
 	inWorld(t, []routing.Route{route("text.chat", "a", 1, s), route("image.generate", "a", 1, s)}, func(w *world) {
 		held := w.create("scoped-001", chat, time.Minute).Task
-		for scope, want := range map[string]string{"*": held.ID, "text.chat": held.ID, "image.*": ""} {
-			w.caller.Key.Scopes = []string{scope}
-			_, err := w.g.Create(w.t.Context(), w.caller, gateway.Submission{IdempotencyKey: "scoped-001", Body: []byte(paint)})
-			if e := fault.From(err); e == nil || e.Code != fault.IdempotencyConflict || e.TaskID != want {
-				t.Errorf("scope %s: %+v, want the task %q", scope, err, want)
+		another := strings.Replace(chat, "hello", "another", 1)
+		for _, tt := range []struct {
+			scopes []string
+			body   string
+			want   string
+		}{
+			{nil, another, held.ID},
+			{nil, paint, held.ID},
+			{[]string{"*"}, paint, held.ID},
+			{[]string{"text.chat"}, another, ""},
+			{[]string{"image.*"}, paint, ""},
+			{[]string{"image.*", "text.*"}, paint, ""},
+		} {
+			w.caller.Key.Scopes = tt.scopes
+			_, err := w.g.Create(w.t.Context(), w.caller, gateway.Submission{IdempotencyKey: "scoped-001", Body: []byte(tt.body)})
+			if e := fault.From(err); e == nil || e.Code != fault.IdempotencyConflict || e.TaskID != tt.want {
+				t.Errorf("scopes %v: %+v, want the task %q", tt.scopes, err, tt.want)
 			}
 		}
 	})

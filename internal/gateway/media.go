@@ -11,9 +11,11 @@ import (
 	"strings"
 	"time"
 
+	"unitask/internal/account"
 	"unitask/internal/artifact"
 	"unitask/internal/catalog"
 	"unitask/internal/fault"
+	"unitask/internal/gate"
 	"unitask/internal/jsonread"
 	"unitask/internal/routing"
 	"unitask/internal/supplier"
@@ -51,21 +53,21 @@ func material(entry catalog.Capability, input json.RawMessage) []string {
 }
 
 // checkMedia refuses before the commit what can be seen to be wrong without a fetch.
-func (g *Gateway) checkMedia(ctx context.Context, s task.Scope, entry catalog.Capability, input json.RawMessage) error {
+func (g *Gateway) checkMedia(ctx context.Context, c gate.Caller, entry catalog.Capability, input json.RawMessage) error {
 	for _, pointer := range catalog.MediaPointers(entry, input) {
 		m, field := mediaAt(input, pointer)
-		if err := g.checkOne(ctx, s, entry.MediaKind(pointer), field, m); err != nil {
+		if err := g.checkOne(ctx, c, entry.MediaKind(pointer), field, m); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (g *Gateway) checkOne(ctx context.Context, s task.Scope, kind, field string, m media) error {
+func (g *Gateway) checkOne(ctx context.Context, c gate.Caller, kind, field string, m media) error {
 	switch {
 	case m.Artifact != "":
 		meta, err := g.artifacts.Stat(ctx, m.Artifact)
-		if err != nil || meta.Owner != owner(s) || meta.Expired(g.clock.Past()) {
+		if err != nil || meta.Owner != owner(c.Scope()) || !account.Allows(c.Key.Scopes, meta.Capability) || meta.Expired(g.clock.Past()) {
 			return fault.Invalid(field+".artifact", "names no artifact of this account")
 		}
 		if limit := g.limits.Load().InlineMedia; meta.Bytes > limit {

@@ -196,7 +196,7 @@ func (w *work) keepOnce(ctx context.Context, route routing.Route, id string, f s
 	}
 	defer func() { _ = body.Close() }()
 	meta, err := w.g.artifacts.Put(ctx, artifact.PutRequest{
-		ID: id, Owner: owner(w.t.Scope), Body: body, Limit: w.g.limits.Load().ArtifactBytes,
+		ID: id, Owner: owner(w.t.Scope), Capability: w.t.Capability, Body: body, Limit: w.g.limits.Load().ArtifactBytes,
 		TTL: w.g.limits.Load().ArtifactTTL, Source: artifact.FromSupplier(), Kinds: w.outputKinds(),
 	})
 	if errors.Is(err, artifact.ErrExists) {

@@ -40,7 +40,7 @@ func (p *pantry) Put(ctx context.Context, r artifact.PutRequest) (artifact.Meta,
 	}
 	sum := sha256.Sum256(raw)
 	m := artifact.Meta{
-		ID: r.ID, Owner: r.Owner, ContentType: kind, Bytes: int64(len(raw)), SHA256: hex.EncodeToString(sum[:]),
+		ID: r.ID, Owner: r.Owner, Capability: r.Capability, ContentType: kind, Bytes: int64(len(raw)), SHA256: hex.EncodeToString(sum[:]),
 		CreatedAt: time.Now().UTC(), ExpiresAt: time.Now().UTC().Add(r.TTL),
 	}
 	p.mu.Lock()
