@@ -2,6 +2,7 @@ package crash_test
 
 import (
 	"fmt"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -39,6 +40,7 @@ func TestClasses(t *testing.T) {
 			id := mustCreate(t, s, key, "class-0001", body)
 			if strings.Contains(tt.word, "@unknown") {
 				end(t, s, id)
+				mustRead(t, s, key, id)
 				mustCreate(t, s, key, "class-0001", body)
 			}
 			if strings.Contains(tt.word, "findable") {
@@ -51,9 +53,19 @@ func TestClasses(t *testing.T) {
 			s.Start()
 			got := end(t, s, id)
 			expectAttempts(t, got, tt.supplier, tt.want, tt.code)
+			mustRead(t, s, key, id)
 			mustCreate(t, s, key, "class-0001", body)
 			expectAttempts(t, end(t, s, id), tt.supplier, tt.retried, "")
 		})
+	}
+}
+
+// mustRead has the caller read the task, so that it knows how the task ended.
+func mustRead(t *testing.T, s *harness.Server, key, id string) {
+	t.Helper()
+	got, err := s.Send(t.Context(), harness.Request{Method: http.MethodGet, Path: api.PathTasks + "/" + id, Key: key})
+	if err != nil || got.Status != http.StatusOK {
+		t.Fatalf("%d %s %v", got.Status, got.Body, err)
 	}
 }
 

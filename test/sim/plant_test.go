@@ -61,7 +61,7 @@ func (e presuming) FindTask(ctx context.Context, s task.Scope, h task.Hash) (tas
 	if err != nil || !t.Unshown() {
 		return t, err
 	}
-	return t.Show(), e.Store.MarkShown(ctx, []task.Task{t})
+	return t.Show(), e.MarkShown(ctx, []task.Task{t})
 }
 
 // unfenced lets whoever once had a task's lease write under the latest one, and keeps no lease although
