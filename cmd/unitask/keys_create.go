@@ -18,7 +18,7 @@ import (
 )
 
 // ofServer says what a key's limit of 0 is.
-const ofServer = "0: the server's default, negative: no limit"
+const ofServer = "0: no limit but the server's and the account's, which bind every key"
 
 const keysCreateExample = `  unitask keys create --name laptop --mode test
   unitask keys create --name shop --mode live --scope 'image.*' --rate 60 --budget 5/day --expires 90d

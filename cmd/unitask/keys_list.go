@@ -54,10 +54,7 @@ func listKeys(t *terminal, keys []api.Key, now time.Time) error {
 func limitsCell(l api.Limits) cell {
 	var parts []string
 	add := func(n int, unit string) {
-		switch {
-		case n < 0:
-			parts = append(parts, "unlimited"+unit)
-		case n > 0:
+		if n > 0 {
 			parts = append(parts, strconv.Itoa(n)+unit)
 		}
 	}

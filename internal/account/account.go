@@ -83,6 +83,7 @@ type Key struct {
 	Hint       string     `json:"hint"`             // the last four characters, for people
 	Scopes     []string   `json:"scopes,omitempty"` // capability patterns; empty: all open on the account
 	Limits     Limits     `json:"limits"`
+	OwnLimits  bool       `json:"own_limits,omitempty"` // a member set them, none was an operator's: members may loosen them
 	CreatedAt  time.Time  `json:"created_at"`
 	ExpiresAt  *time.Time `json:"expires_at,omitempty"`
 	RevokedAt  *time.Time `json:"revoked_at,omitempty"`

@@ -6,8 +6,9 @@ import (
 	"unitask/internal/task"
 )
 
-// Limits bound what a key, or all keys of an account together, may do. A key's 0 means the server's
-// default, an account's none; a negative number none.
+// Limits bound what a key, or all keys of an account together, may do; 0 is no limit of its own. Whatever a
+// key has, its account's limits and the server's bind it. Records of earlier versions may hold a negative
+// number, which is 0.
 type Limits struct {
 	CreatesPerMinute int        `json:"creates_per_minute,omitempty"` // creations and lists
 	ReadsPerMinute   int        `json:"reads_per_minute,omitempty"`   // task reads
@@ -26,6 +27,25 @@ func (l Limits) Spend() task.Money {
 		return max(l.SupplierSpend, 0)
 	}
 	return l.Budget.Add(l.Budget)
+}
+
+// Looser returns the field of the API in which l allows more than before did, "" for none.
+func (l Limits) Looser(before Limits) string {
+	more := func(now, then int) bool { return then > 0 && (now <= 0 || now > then) }
+	switch {
+	case more(l.CreatesPerMinute, before.CreatesPerMinute):
+		return "creates_per_minute"
+	case more(l.ReadsPerMinute, before.ReadsPerMinute):
+		return "reads_per_minute"
+	case more(l.OpenTasks, before.OpenTasks):
+		return "open_tasks"
+	case before.Budget > 0 && (l.Budget <= 0 || l.Budget > before.Budget):
+		return "budget"
+	case before.Budget > 0 && l.BudgetPeriod != before.BudgetPeriod: // what was spent would count no more
+		return "budget_period"
+	default:
+		return ""
+	}
 }
 
 // Period is a budget's period, in UTC.

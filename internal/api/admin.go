@@ -64,8 +64,8 @@ type Key struct {
 	Limits
 }
 
-// Limits are a key's or an account's own. What is absent is the server's default for a key, and no limit
-// for an account; a negative number is no limit.
+// Limits are a key's or an account's own; what is absent is no limit of its own. The limits of its account
+// and of the server bind a key whatever it has.
 type Limits struct {
 	CreatesPerMinute int    `json:"creates_per_minute,omitempty"` // creations and lists
 	ReadsPerMinute   int    `json:"reads_per_minute,omitempty"`   // task reads

@@ -40,9 +40,9 @@ type Limits struct {
 	Artifact         Size     `yaml:"artifact" default:"2GiB" doc:"one result file"`
 	Database         Size     `yaml:"database" default:"0" doc:"the database file in data_dir; at it new tasks are refused"`
 	JSONDepth        int      `yaml:"json_depth" default:"64" doc:"nesting of a request's JSON"`
-	CreatesPerMinute int      `yaml:"creates_per_minute" default:"600" doc:"creations and lists of one key; a key may have its own"`
-	ReadsPerMinute   int      `yaml:"reads_per_minute" default:"2400" doc:"reads of tasks of one key"`
-	OpenTasks        int      `yaml:"open_tasks" default:"64" doc:"unfinished tasks of one key; a key may have its own"`
+	CreatesPerMinute int      `yaml:"creates_per_minute" default:"600" doc:"creations and lists of one key, whatever its own limit; 0: none"`
+	ReadsPerMinute   int      `yaml:"reads_per_minute" default:"2400" doc:"reads of tasks of one key, whatever its own limit; 0: none"`
+	OpenTasks        int      `yaml:"open_tasks" default:"64" doc:"unfinished tasks of one key, whatever its own limit; 0: none"`
 	Queue            int      `yaml:"queue" default:"100000" doc:"waiting tasks of all accounts together"`
 	Workers          int      `yaml:"workers" default:"512" doc:"asynchronous tasks at work on this node at once; jobs between two polls don't count"`
 	Takeovers        int      `yaml:"takeovers" default:"5" doc:"how often in a row a task may be taken over after its worker ended in the middle of it"`

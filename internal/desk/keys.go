@@ -80,6 +80,23 @@ func (o *Operator) RevokeKey(ctx context.Context, id string) (api.Key, error) {
 // UpdateKey changes the name, the scopes and the limits of a key that is open. It holds for every request
 // from now on.
 func (o *Operator) UpdateKey(ctx context.Context, id string, u api.KeyUpdate) (api.Key, error) {
+	return o.changeKey(ctx, id, u, func(k *account.Key, _ account.Limits) error {
+		k.OwnLimits = false
+		return nil
+	})
+}
+
+// memberLimits lets a member loosen what members set, and lower what an operator set.
+func memberLimits(k *account.Key, before account.Limits) error {
+	k.OwnLimits = k.OwnLimits || before == (account.Limits{})
+	if field := k.Limits.Looser(before); field != "" && !k.OwnLimits {
+		return fault.Invalid(field, "was set by an operator: it may be lowered, and an operator alone raises it or takes it away")
+	}
+	return nil
+}
+
+// changeKey is UpdateKey, with what may become of the limits that the key had before.
+func (o *Operator) changeKey(ctx context.Context, id string, u api.KeyUpdate, judge func(*account.Key, account.Limits) error) (api.Key, error) {
 	now := o.Now()
 	return o.updateKey(ctx, id, func(k *account.Key) (err error) {
 		if !k.Usable(now) {
@@ -95,7 +112,11 @@ func (o *Operator) UpdateKey(ctx context.Context, id string, u api.KeyUpdate) (a
 			if u.Limits.SupplierSpend != nil {
 				return accountsAlone()
 			}
-			if k.Limits, err = changed(k.Limits, *u.Limits); err != nil {
+			before := k.Limits
+			if k.Limits, err = changed(before, *u.Limits); err != nil {
+				return err
+			}
+			if err = judge(k, before); err != nil {
 				return err
 			}
 		}

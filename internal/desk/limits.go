@@ -13,6 +13,13 @@ func limitsFrom(req api.Limits) (account.Limits, error) {
 		CreatesPerMinute: req.CreatesPerMinute, ReadsPerMinute: req.ReadsPerMinute, OpenTasks: req.OpenTasks,
 		BudgetPeriod: account.Period(req.BudgetPeriod),
 	}
+	for field, n := range map[string]int{
+		"creates_per_minute": l.CreatesPerMinute, "reads_per_minute": l.ReadsPerMinute, "open_tasks": l.OpenTasks,
+	} {
+		if n < 0 {
+			return l, fault.Invalid(field, "must not be negative; 0 is no limit but that of the account and the server")
+		}
+	}
 	switch l.BudgetPeriod {
 	case "", account.Day, account.Month:
 	default:
@@ -52,7 +59,7 @@ func amount(field, text string) (task.Money, error) {
 }
 
 func limitsOf(l account.Limits) api.Limits {
-	out := api.Limits{CreatesPerMinute: l.CreatesPerMinute, ReadsPerMinute: l.ReadsPerMinute, OpenTasks: l.OpenTasks}
+	out := api.Limits{CreatesPerMinute: max(l.CreatesPerMinute, 0), ReadsPerMinute: max(l.ReadsPerMinute, 0), OpenTasks: max(l.OpenTasks, 0)}
 	if l.Budget > 0 {
 		out.Budget, out.BudgetPeriod = l.Budget.String(), string(l.BudgetPeriod)
 	}

@@ -38,6 +38,7 @@ func (m Member) CreateKey(ctx context.Context, req api.KeyCreate) (api.Key, erro
 	if err != nil {
 		return api.Key{}, err
 	}
+	k.OwnLimits = true
 	return m.desk.putKey(ctx, k, m.owner)
 }
 
@@ -54,12 +55,13 @@ func (m Member) RotateKey(ctx context.Context, id string, req api.KeyRotate) (ap
 	return m.desk.RotateKey(ctx, id, req)
 }
 
-// UpdateKey changes a key of the account; see Operator.UpdateKey.
+// UpdateKey changes a key of the account; see Operator.UpdateKey. A limit that an operator set is lowered at
+// most. Whatever a key is given, the limits of the account and of the server bind it.
 func (m Member) UpdateKey(ctx context.Context, id string, u api.KeyUpdate) (api.Key, error) {
 	if err := m.owns(ctx, id); err != nil {
 		return api.Key{}, err
 	}
-	return m.desk.UpdateKey(ctx, id, u)
+	return m.desk.changeKey(ctx, id, u, memberLimits)
 }
 
 // RevokeKey closes a key of the account at once.

@@ -70,6 +70,14 @@ func (o *Operator) SessionKey(ctx context.Context) (api.Key, error) {
 	return out, nil
 }
 
+// Defaults returns the server's limits of every key; none where no server runs.
+func (o *Operator) Defaults() gate.Defaults {
+	if o.Gate == nil {
+		return gate.Defaults{}
+	}
+	return o.Gate.Defaults()
+}
+
 // Info says what the running server is.
 func (o *Operator) Info(ctx context.Context) (api.Info, error) {
 	info := o.Server

@@ -22,7 +22,7 @@ import (
 	"unitask/internal/task"
 )
 
-// Defaults are the limits of a key that names none of its own; 0 means no limit.
+// Defaults are the server's limits of every key, which may have lower ones of its own; 0 means no limit.
 type Defaults struct {
 	CreatesPerMinute int
 	ReadsPerMinute   int
@@ -69,8 +69,11 @@ func New(c Config) (*Gate, error) {
 	return g, nil
 }
 
-// SetDefaults replaces the limits of keys that name none, for every request from now on.
+// SetDefaults replaces the limits of every key, for every request from now on.
 func (g *Gate) SetDefaults(d Defaults) { g.defaults.Store(&d) }
+
+// Defaults returns the limits of every key.
+func (g *Gate) Defaults() Defaults { return *g.defaults.Load() }
 
 // Caller is who calls: proven, and still to be limited.
 type Caller struct {

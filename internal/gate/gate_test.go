@@ -151,9 +151,11 @@ func TestRate(t *testing.T) {
 	if _, err := o.Count(c, gate.Creates); err == nil {
 		t.Error("one token let two requests through")
 	}
-	_, free := o.issue(task.Live, func(k *account.Key) { k.Limits.CreatesPerMinute = -1 })
-	if q, err := o.Count(&gate.Caller{Key: free}, gate.Creates); err != nil || q.State() != "" {
-		t.Errorf("an unlimited key: %+v %v", q, err)
+	for _, own := range []int{-1, 0, 61, 1 << 30} { // -1 is of an earlier version
+		_, more := o.issue(task.Live, func(k *account.Key) { k.Limits.CreatesPerMinute = own })
+		if q, err := o.Count(&gate.Caller{Key: more}, gate.Creates); err != nil || q.Key.Limit != 60 {
+			t.Errorf("a key that asks for %d has %+v %v, want the server's 60", own, q, err)
+		}
 	}
 	o.now = o.now.Add(time.Hour)
 	if q, err := o.Count(c, gate.Creates); err != nil || q.Key.Remaining != 5 {
@@ -221,7 +223,7 @@ func TestHolds(t *testing.T) {
 			{Scope: "queue", Kind: task.HoldQueue, Amount: 1, Limit: 100},
 		}},
 		{bounded, o.owner, []task.Hold{
-			{Scope: "key:" + bounded.ID, Kind: task.HoldOpen, Amount: 1},
+			{Scope: "key:" + bounded.ID, Kind: task.HoldOpen, Amount: 1, Limit: 64},
 			{Scope: "queue", Kind: task.HoldQueue, Amount: 1, Limit: 100},
 			{Scope: "key:" + bounded.ID + ":2026-11", Kind: task.HoldBudget, Amount: int64(task.USD), Limit: int64(5 * task.USD), Lasts: account.Month.Left(o.now)},
 		}},

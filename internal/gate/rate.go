@@ -148,12 +148,13 @@ func rateOf(l account.Limits, class Class) int {
 	return l.ReadsPerMinute
 }
 
-// effective returns a key's own limit, or the default for 0; a negative one lifts the limit.
+// effective returns the limit of a key: its own where that is less than the server's, which binds every
+// key; 0: none. A key of an earlier version may have a negative one, which is none of its own.
 func effective(own, standard int) int {
-	if own == 0 {
-		return standard
+	if own <= 0 || standard > 0 && own > standard {
+		return max(standard, 0)
 	}
-	return max(own, 0)
+	return own
 }
 
 // fieldRoom is about how long a RateLimit field's value gets.

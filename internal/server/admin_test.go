@@ -68,10 +68,10 @@ func TestAdminKeys(t *testing.T) {
 	admin := socket(t, w)
 	made := admin(http.MethodPost, api.PathAdminKeys,
 		`{"name":"shop","account":"acme","mode":"test","scopes":["text.*"],"expires_in_seconds":3600,
-		"creates_per_minute":60,"open_tasks":-1,"budget":"5.50","budget_period":"day"}`)
+		"creates_per_minute":60,"open_tasks":9,"budget":"5.50","budget_period":"day"}`)
 	k := decode[api.Key](t, made)
 	want := api.Key{Account: "acme", Name: "shop", Mode: task.Test, Scopes: []string{"text.*"}, Hint: k.Secret[len(k.Secret)-4:]}
-	want.Limits = api.Limits{CreatesPerMinute: 60, OpenTasks: -1, Budget: "5.5", BudgetPeriod: "day"}
+	want.Limits = api.Limits{CreatesPerMinute: 60, OpenTasks: 9, Budget: "5.5", BudgetPeriod: "day"}
 	if diff := cmp.Diff(want, k, cmpopts.IgnoreFields(api.Key{}, "ID", "Secret", "CreatedAt", "ExpiresAt")); made.StatusCode != 201 || diff != "" {
 		t.Errorf("%d\n%s", made.StatusCode, diff)
 	}
@@ -90,6 +90,14 @@ func TestAdminKeys(t *testing.T) {
 	want.Limits = api.Limits{CreatesPerMinute: 60, OpenTasks: 2, Budget: "5.5", BudgetPeriod: "day"}
 	if diff := cmp.Diff(want, changed, cmpopts.IgnoreFields(api.Key{}, "LastUsedAt")); update.StatusCode != 200 || diff != "" {
 		t.Errorf("update: %d\n%s", update.StatusCode, diff)
+	}
+	for path, body := range map[string]string{
+		api.PathAdminKeys + "/" + k.ID: `{"limits":{"open_tasks":-1}}`, api.PathAdminKeys: `{"name":"x","mode":"test","creates_per_minute":-1}`,
+	} {
+		method := map[bool]string{true: http.MethodPost, false: http.MethodPatch}[path == api.PathAdminKeys]
+		if got := admin(method, path, body); got.StatusCode != 400 || !bytes.Contains(got.body, []byte("must not be negative")) {
+			t.Errorf("%s %s: %d %s", method, body, got.StatusCode, got.body)
+		}
 	}
 	if list := decode[api.CapabilityList](t, w.do(request{path: api.PathCapabilities, key: k.Secret})); len(list.Data) != 1 {
 		t.Errorf("the changed scope lets %d capabilities through", len(list.Data))

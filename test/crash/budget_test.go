@@ -83,7 +83,8 @@ func newPainter(t *testing.T) *painter {
 
 // config takes a cent a picture.
 func (p *painter) config() string {
-	return fmt.Sprintf(`suppliers:
+	return fmt.Sprintf(`limits: {creates_per_minute: 0, reads_per_minute: 0, open_tasks: 0}
+suppliers:
   - {name: painter, kind: openai, base_url: %q}
 routes:
   image.generate:
@@ -91,7 +92,7 @@ routes:
 `, p.base)
 }
 
-// mustBudgetKey makes a live key whose budget is that of the pictures, and nothing else limits.
+// mustBudgetKey makes a live key whose budget is that of the pictures.
 func mustBudgetKey(t *testing.T, s *harness.Server) string {
 	t.Helper()
 	admin, err := client.NewAdmin(s.Data())
@@ -100,7 +101,7 @@ func mustBudgetKey(t *testing.T, s *harness.Server) string {
 	}
 	key, err := admin.CreateKey(t.Context(), api.KeyCreate{
 		Name: "budget", Mode: task.Live,
-		Limits: api.Limits{CreatesPerMinute: -1, ReadsPerMinute: -1, OpenTasks: -1, Budget: "1", BudgetPeriod: string(account.Month)},
+		Limits: api.Limits{Budget: "1", BudgetPeriod: string(account.Month)},
 	})
 	if err != nil {
 		t.Fatal(err)

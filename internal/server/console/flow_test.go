@@ -1,12 +1,15 @@
 package console_test
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
 	"unitask/internal/api"
+	"unitask/internal/gate"
 	"unitask/internal/task"
 	"unitask/test/rig"
 )
@@ -89,24 +92,96 @@ func TestFormsSayWhatIsWrong(t *testing.T) {
 		form url.Values
 		want string
 	}{
-		"no name":           {"/keys", url.Values{"mode": {"test"}}, "Is required"},
-		"a pattern":         {"/keys", url.Values{"name": {"a"}, "mode": {"test"}, "scopes": {"Text.*"}}, "such as image.*"},
-		"a budget":          {"/keys", url.Values{"name": {"a"}, "mode": {"test"}, "budget": {"much"}, "budget_period": {"day"}}, "decimal amount"},
-		"a number":          {"/keys", url.Values{"name": {"a"}, "mode": {"test"}, "open_tasks": {"few"}}, "whole number"},
-		"no limit below -1": {"/keys", url.Values{"name": {"a"}, "mode": {"test"}, "open_tasks": {"-2"}}, "whole number"},
-		"a mode":            {"/keys", url.Values{"name": {"a"}, "mode": {"both"}}, "live or test"},
-		"an expiry":         {"/keys", url.Values{"name": {"a"}, "mode": {"test"}, "expires": {"soon"}}, "one of those offered"},
-		"a taken name":      {"/accounts", url.Values{"name": {"acme"}}, "another account"},
-		"a role":            {"/accounts/acme/invite", url.Values{"member": {"a"}, "role": {"king"}}, "member or operator"},
-		"a stranger":        {"/accounts/acme/members", url.Values{"remove": {"nobody"}}, "nobody of the account"},
-		"a spend":           {"/accounts/acme", url.Values{"supplier_spend": {"lots"}, "budget_period": {"day"}}, "decimal amount"},
-		"an open list":      {"/accounts/acme", url.Values{"capabilities": {"TEXT"}}, "such as image.*"},
+		"no name":      {"/keys", url.Values{"mode": {"test"}}, "Is required"},
+		"a pattern":    {"/keys", url.Values{"name": {"a"}, "mode": {"test"}, "scopes": {"Text.*"}}, "such as image.*"},
+		"a budget":     {"/keys", url.Values{"name": {"a"}, "mode": {"test"}, "budget": {"much"}, "budget_period": {"day"}}, "decimal amount"},
+		"a number":     {"/keys", url.Values{"name": {"a"}, "mode": {"test"}, "open_tasks": {"few"}}, "whole number"},
+		"no limit":     {"/keys", url.Values{"name": {"a"}, "mode": {"test"}, "open_tasks": {"-1"}}, "not negative"},
+		"a mode":       {"/keys", url.Values{"name": {"a"}, "mode": {"both"}}, "live or test"},
+		"an expiry":    {"/keys", url.Values{"name": {"a"}, "mode": {"test"}, "expires": {"soon"}}, "one of those offered"},
+		"a taken name": {"/accounts", url.Values{"name": {"acme"}}, "another account"},
+		"a role":       {"/accounts/acme/invite", url.Values{"member": {"a"}, "role": {"king"}}, "member or operator"},
+		"a stranger":   {"/accounts/acme/members", url.Values{"remove": {"nobody"}}, "nobody of the account"},
+		"a spend":      {"/accounts/acme", url.Values{"supplier_spend": {"lots"}, "budget_period": {"day"}}, "decimal amount"},
+		"an open list": {"/accounts/acme", url.Values{"capabilities": {"TEXT"}}, "such as image.*"},
 	} {
 		got := b.post(tt.path, tt.form)
 		if got.StatusCode != http.StatusBadRequest || !strings.Contains(got.body, tt.want) || !strings.Contains(got.body, "<form") {
 			t.Errorf("%s: %d, without %q", name, got.StatusCode, tt.want)
 		}
 	}
+}
+
+// TestMemberLiftsNoLimit is an attack by the console's forms: a member takes away or raises what an operator set
+// on a key, asks for no limit, and makes keys with more than the server and the account allow.
+func TestMemberLiftsNoLimit(t *testing.T) {
+	w := newWorld(t)
+	w.desk.Gate.SetDefaults(gate.Defaults{CreatesPerMinute: 5, OpenTasks: 64})
+	b := w.member("acme", "member")
+	set := api.Limits{CreatesPerMinute: 3, OpenTasks: 2, Budget: "0.01", BudgetPeriod: "day"}
+	k := rig.Must(w.desk.CreateKey(t.Context(), api.KeyCreate{Name: "shop", Account: "acme", Mode: task.Test, Limits: set}))(t)
+	limits := func() api.Limits {
+		all := rig.Must(w.desk.ListKeys(t.Context()))(t)
+		return all[slices.IndexFunc(all, func(have api.Key) bool { return have.ID == k.ID })].Limits
+	}
+	as := func(change url.Values) url.Values {
+		form := url.Values{
+			"name": {"shop"}, "creates_per_minute": {"3"}, "open_tasks": {"2"}, "budget": {"0.01"}, "budget_period": {"day"},
+		}
+		maps.Copy(form, change)
+		return form
+	}
+	for name, change := range map[string]url.Values{
+		"no budget": {"budget": {""}}, "a larger budget": {"budget": {"1"}}, "another period": {"budget_period": {"month"}},
+		"no rate": {"creates_per_minute": {""}}, "a higher rate": {"creates_per_minute": {"4"}}, "rate 0": {"creates_per_minute": {"0"}},
+		"rate -1": {"creates_per_minute": {"-1"}}, "no end of tasks": {"open_tasks": {"-1"}}, "more tasks": {"open_tasks": {"3"}},
+		"below its own, then above": {"open_tasks": {"1"}, "creates_per_minute": {"9"}},
+	} {
+		if got := b.post("/keys/"+k.ID, as(change)); got.StatusCode != http.StatusBadRequest || limits() != set {
+			t.Errorf("%s: %d, and the key has %+v", name, got.StatusCode, limits())
+		}
+	}
+	if got := b.post("/keys/"+k.ID, as(url.Values{"open_tasks": {"1"}})); got.StatusCode != http.StatusSeeOther || limits().OpenTasks != 1 {
+		t.Errorf("a lower limit: %d, and the key has %+v", got.StatusCode, limits())
+	}
+	if got := b.post("/keys", url.Values{"name": {"free"}, "mode": {"test"}, "open_tasks": {"-1"}}); got.StatusCode != http.StatusBadRequest {
+		t.Errorf("a key without a limit: %d", got.StatusCode)
+	}
+	for _, tt := range []struct {
+		whose   string
+		account api.LimitsUpdate
+		want    int // requests a minute
+	}{
+		{"the server's", api.LimitsUpdate{}, 5}, {"the account's", api.LimitsUpdate{CreatesPerMinute: new(2)}, 2},
+	} {
+		rig.Must(w.desk.UpdateAccount(t.Context(), "acme", api.AccountUpdate{Limits: &tt.account}))(t)
+		made := b.post("/keys", url.Values{"name": {"more"}, "mode": {"test"}, "creates_per_minute": {"1000"}})
+		passed := 0
+		for range 8 {
+			if w.list(anyKey.FindString(made.body)) == http.StatusOK {
+				passed++
+			}
+		}
+		if passed != tt.want {
+			t.Errorf("%s limit: %d of 8 requests passed, want %d", tt.whose, passed, tt.want)
+		}
+	}
+	for _, path := range []string{"/keys/new", "/keys/" + k.ID} {
+		page := b.get(path).body
+		if !strings.Contains(page, "for each key: 5 creations a minute") || !strings.Contains(page, "for all its keys together") {
+			t.Errorf("%s doesn't say what binds the key", path)
+		}
+	}
+}
+
+// list asks for the tasks of a key and returns the status.
+func (w *world) list(key string) int {
+	w.t.Helper()
+	r := rig.Must(http.NewRequestWithContext(w.t.Context(), http.MethodGet, w.base+api.PathTasks, nil))(w.t)
+	r.Header.Set("Authorization", "Bearer "+key)
+	got := rig.Must(http.DefaultClient.Do(r))(w.t)
+	_ = got.Body.Close()
+	return got.StatusCode
 }
 
 func TestAccountsOfAnOperator(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 
 	"unitask/internal/api"
 	"unitask/internal/fault"
+	"unitask/internal/gate"
 	"unitask/internal/task"
 )
 
@@ -17,6 +18,19 @@ type form struct {
 	Accounts []string // to choose from
 	Problem  *fault.Error
 	About    any // what is changed
+	Bounds   bounds
+}
+
+// bounds are what binds a key whatever limits it has.
+type bounds struct {
+	Account api.Limits
+	Server  gate.Defaults
+}
+
+// bounds returns what binds the keys of an account by its name.
+func (c *Console) bounds(x exchange, owner string) (bounds, error) {
+	a, err := c.chosen(x, owner)
+	return bounds{a.Limits, c.desk.Defaults()}, err
 }
 
 // Wrong returns what is wrong with a field, "" for nothing.
@@ -43,6 +57,9 @@ func (c *Console) keyForm(x exchange, status int, f form) error {
 	}
 	if f.Get("account") == "" {
 		f.Set("account", x.visitor.Account.Name)
+	}
+	if f.Bounds, err = c.bounds(x, f.Get("account")); err != nil {
+		return err
 	}
 	return c.showWith(x, status, page{Name: "key-new", Section: "keys", Title: "New key", Data: f})
 }
@@ -107,8 +124,8 @@ func limitsFrom(v url.Values) (api.Limits, error) {
 			continue
 		}
 		n, err := strconv.Atoi(text)
-		if err != nil || n < -1 {
-			return l, fault.Invalid(field, "must be a whole number, or -1 for no limit")
+		if err != nil || n < 0 {
+			return l, fault.Invalid(field, "must be a whole number, and not negative")
 		}
 		*into = n
 	}

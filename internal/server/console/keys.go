@@ -90,7 +90,10 @@ func (c *Console) handleKey(x exchange) error {
 	return c.keyPage(x, http.StatusOK, form{Values: v, About: c.keyRow(k)})
 }
 
-func (c *Console) keyPage(x exchange, status int, f form) error {
+func (c *Console) keyPage(x exchange, status int, f form) (err error) {
+	if f.Bounds, err = c.bounds(x, f.About.(keyRow).Account); err != nil {
+		return err
+	}
 	return c.showWith(x, status, page{Name: "key", Section: "keys", Title: f.About.(keyRow).Name, Data: f})
 }
 
