@@ -28,7 +28,7 @@ func newRequestsGetCmd(t *terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "get ID",
 		Short: "Show a request by its id, or the requests of a task by the task's",
-		Long: `Show a request by its id, or the requests of a task by the task's: key, account, task, code and duration. The log
+		Long: `Show a request by its id, or the requests of a task by the task's: key, account, task, code, duration and the caller's address. The log
 holds no key, no input and no output.`,
 		Example: `  unitask requests get req_06gztwr81bcb6csfsxswat9e1m
   unitask requests get task_06gztwr81bcb6csfsxswat9e1m --json`,
@@ -61,14 +61,14 @@ func requestsGetRun(ctx context.Context, t *terminal, o *requestsGetOptions) err
 
 func listRequests(t *terminal, found []api.RequestRecord) error {
 	b := table{
-		header: []string{"REQUEST", "AT", "METHOD", "ROUTE", "STATUS", "CODE", "TOOK", "KEY", "ACCOUNT", "TASK"},
-		spare:  []string{"METHOD", "ACCOUNT", "ROUTE"},
+		header: []string{"REQUEST", "AT", "METHOD", "ROUTE", "STATUS", "CODE", "TOOK", "KEY", "ACCOUNT", "TASK", "CLIENT"},
+		spare:  []string{"METHOD", "ACCOUNT", "ROUTE", "CLIENT"},
 	}
 	for _, r := range found {
 		took := time.Duration(r.DurationMS * float64(time.Millisecond))
 		b.row(same(r.ID), same(stamp(&r.At)), same(r.Method), same(r.Route), same(strconv.Itoa(r.Status)), same(string(r.Code)),
 			cell{human: took.Round(time.Millisecond).String(), plain: strconv.FormatFloat(r.DurationMS, 'f', -1, 64)},
-			cell{human: cmp.Or(r.KeyID, "–"), plain: r.KeyID}, same(r.Account), cell{human: cmp.Or(r.TaskID, "–"), plain: r.TaskID})
+			cell{human: cmp.Or(r.KeyID, "–"), plain: r.KeyID}, same(r.Account), cell{human: cmp.Or(r.TaskID, "–"), plain: r.TaskID}, same(r.Client))
 	}
 	return b.write(t)
 }

@@ -129,12 +129,13 @@ func (n *node) welcome(ctx context.Context, t *terminal, settings config.Config,
 			}
 		}
 	}
-	first, err := n.firstKeys(ctx, t.errTTY)
+	watched := t.watched(inContainer("/", os.Getenv))
+	first, err := n.firstKeys(ctx, watched)
 	if err != nil {
 		return err
 	}
 	b := banner{settings: settings, supply: supply, dataDir: n.dataDir, keys: first, local: loopback(settings.Listen)}
-	if t.errTTY {
+	if watched {
 		link, err := operatorLink(ctx, n.operator)
 		if err != nil {
 			return err

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"os"
+	"path/filepath"
 	"time"
 
 	"unitask/internal/api"
@@ -79,6 +81,21 @@ func (b banner) printKeys(t *terminal) {
 	case b.local:
 		t.note("  Try it in another terminal: unitask run text.chat \"Say hello\"")
 	}
+}
+
+// watched reports whether a person sits before the terminal, so that secrets may be shown there. What a container
+// prints is kept as its log, a terminal or not.
+func (t *terminal) watched(container bool) bool { return t.inTTY && t.errTTY && !container }
+
+// inContainer reports whether this process runs in a container, by the marks that Docker, Podman, systemd-nspawn and
+// Kubernetes leave in the file system, which is at root, and in the environment.
+func inContainer(root string, getenv func(string) string) bool {
+	for _, mark := range []string{".dockerenv", "run/.containerenv", "run/systemd/container"} {
+		if _, err := os.Stat(filepath.Join(root, mark)); err == nil {
+			return true
+		}
+	}
+	return getenv("container") != "" || getenv("KUBERNETES_SERVICE_HOST") != ""
 }
 
 // firstKeys makes a test and a live key on a store that has none, if somebody is there to read them.

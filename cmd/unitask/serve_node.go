@@ -141,9 +141,9 @@ func (n *node) assemble(ctx context.Context, c config.Config, directory *catalog
 	n.api, err = server.New(server.Config{
 		Gateway: n.gateway, Gate: n.gate, Artifacts: files, Signer: signer, BaseURL: c.BaseURL, Now: clock.Past, Logger: log,
 		Limits:     serverLimits(c.Limits),
-		BodyFolder: filepath.Join(n.dataDir, bodiesName),
-		OnRequest:  n.answered,
-		Console:    pages,
+		BodyFolder: filepath.Join(n.dataDir, bodiesName), TrustedProxies: c.Proxies(),
+		OnRequest: n.answered,
+		Console:   pages,
 	})
 	if err != nil {
 		return err
@@ -174,7 +174,7 @@ func (n *node) answered(r server.Request) {
 		return
 	}
 	n.requests.Add(requestlog.Entry{
-		ID: r.ID, At: r.At, KeyID: r.KeyID, Account: r.Account, TaskID: r.TaskID, Method: r.Method, Route: r.Route,
+		ID: r.ID, At: r.At, Client: r.Client, KeyID: r.KeyID, Account: r.Account, TaskID: r.TaskID, Method: r.Method, Route: r.Route,
 		Status: r.Status, Code: r.Code, Took: r.Took,
 	})
 }

@@ -118,5 +118,6 @@ func reasons(err error) string {
 func serverLimits(l config.Limits) server.Limits {
 	return server.Limits{
 		Body: someBytes(l.Body), BodyMemory: someBytes(l.BodyMemory), BodyDisk: someBytes(l.BodyDisk), Connections: someCount(l.Connections),
+		PerAddress: someCount(l.PerAddress), RefusedKeys: someCount(l.RefusedKeys),
 	}
 }

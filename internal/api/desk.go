@@ -171,6 +171,7 @@ type SupplierList struct {
 type RequestRecord struct {
 	ID         string     `json:"id"`
 	At         Timestamp  `json:"at"`
+	Client     string     `json:"client,omitempty"` // the caller's address
 	KeyID      string     `json:"key_id,omitempty"`
 	Account    string     `json:"account,omitempty"` // its id
 	TaskID     string     `json:"task_id,omitempty"`

@@ -7,8 +7,8 @@ import (
 
 // fixed are the settings that hold from the start to the end of a server.
 var fixed = []string{
-	"listen", "metrics_listen", "base_url", "data_dir", "store", "artifacts", "key_prefix", "media_allow",
-	"limits.database", "limits.connections", "limits.body_memory", "limits.body_disk", "limits.url_ttl", "limits.request_log", "limits.request_log_age",
+	"listen", "metrics_listen", "base_url", "data_dir", "store", "artifacts", "key_prefix", "media_allow", "trusted_proxies",
+	"limits.database", "limits.connections", "limits.connections_per_address", "limits.refused_keys", "limits.body_memory", "limits.body_disk", "limits.url_ttl", "limits.request_log", "limits.request_log_age",
 }
 
 // Changed returns the settings in which now differs from old, such as "routes" and "limits.queue": those
@@ -29,6 +29,8 @@ func Keep(old, now Config) Config {
 	now.Listen, now.MetricsListen, now.BaseURL, now.DataDir = old.Listen, old.MetricsListen, old.BaseURL, old.DataDir
 	now.Store, now.Artifacts, now.KeyPrefix, now.MediaAllow = old.Store, old.Artifacts, old.KeyPrefix, old.MediaAllow
 	now.Limits.Database, now.Limits.Connections, now.Limits.URLTTL = old.Limits.Database, old.Limits.Connections, old.Limits.URLTTL
+	now.TrustedProxies = old.TrustedProxies
+	now.Limits.PerAddress, now.Limits.RefusedKeys = old.Limits.PerAddress, old.Limits.RefusedKeys
 	now.Limits.BodyMemory, now.Limits.BodyDisk = old.Limits.BodyMemory, old.Limits.BodyDisk
 	now.Limits.RequestLog, now.Limits.RequestLogAge = old.Limits.RequestLog, old.Limits.RequestLogAge
 	return now

@@ -31,6 +31,11 @@ func (r *report) check(c *Config, kinds map[string][]string, moderators []string
 		r.add("key_prefix", "must be 1 to 16 lower-case letters and digits", "")
 	}
 	r.checkHosts("media_allow", c.MediaAllow)
+	for i, text := range c.TrustedProxies {
+		if _, err := parseNetwork(text); err != nil {
+			r.add(elementOf("trusted_proxies", i), "must be an address or a CIDR", "for example 10.0.0.0/8")
+		}
+	}
 	r.checkLimits(c.Limits)
 	for _, name := range slices.Sorted(maps.Keys(c.Deadlines)) {
 		if r.known(join("deadlines", string(name)), name, directory); c.Deadlines[name] < Duration(time.Second) {
@@ -227,3 +232,23 @@ func validAddress(text string) bool {
 func elementOf(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
 
 func flagName(setting string) string { return strings.ReplaceAll(setting, "_", "-") }
+
+// Proxies returns TrustedProxies as networks.
+func (c Config) Proxies() []netip.Prefix {
+	var all []netip.Prefix
+	for _, text := range c.TrustedProxies {
+		if n, err := parseNetwork(text); err == nil { // as check saw to
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+// parseNetwork reads a CIDR or a single address.
+func parseNetwork(text string) (netip.Prefix, error) {
+	if a, err := netip.ParseAddr(text); err == nil {
+		return a.Unmap().WithZone("").Prefix(a.Unmap().BitLen())
+	}
+	n, err := netip.ParsePrefix(text)
+	return n.Masked(), err
+}

@@ -14,21 +14,22 @@ import (
 
 // Config is every setting, resolved and checked. It is immutable.
 type Config struct {
-	Listen        string                    `yaml:"listen" env:"UNITASK_LISTEN" default:"127.0.0.1:8420" doc:"host and port of the API"`
-	MetricsListen string                    `yaml:"metrics_listen" env:"UNITASK_METRICS_LISTEN" doc:"host and port of /metrics, for monitoring alone; by default it is on the operator's socket only"`
-	BaseURL       string                    `yaml:"base_url" env:"UNITASK_PUBLIC_URL" doc:"where callers reach the API, for the URLs of artifacts; by default http:// and listen"`
-	DataDir       string                    `yaml:"data_dir" env:"UNITASK_DATA_DIR" default:"./data" doc:"the folder of the database, the artifacts and the operator's socket"`
-	Store         string                    `yaml:"store" env:"UNITASK_STORE" default:"bolt" doc:"where tasks and keys are kept: bolt, a file in data_dir"`
-	Artifacts     string                    `yaml:"artifacts" env:"UNITASK_ARTIFACTS" default:"file" doc:"where result files are kept: file, a folder in data_dir"`
-	KeyPrefix     string                    `yaml:"key_prefix" env:"UNITASK_KEY_PREFIX" default:"svc" doc:"the first part of every API key: lower-case letters and digits"`
-	Catalog       []string                  `yaml:"catalog" doc:"files of capabilities that are added to the directory or replace entries; relative to this file"`
-	MediaAllow    []string                  `yaml:"media_allow" doc:"hosts, addresses and CIDRs that callers' URLs may point to although they aren't public"`
-	Limits        Limits                    `yaml:"limits"`
-	Deadlines     map[catalog.Name]Duration `yaml:"deadlines" doc:"how long a task of the capability may take, where the directory's own deadline doesn't suit"`
-	Suppliers     []Supplier                `yaml:"suppliers"`
-	Routes        map[catalog.Name][]Route  `yaml:"routes" doc:"who may serve each capability"`
-	Policy        Policy                    `yaml:"policy"`
-	Prices        map[catalog.Name]Price    `yaml:"prices" doc:"what callers pay for a capability; by default what the cheapest approved route costs"`
+	Listen         string                    `yaml:"listen" env:"UNITASK_LISTEN" default:"127.0.0.1:8420" doc:"host and port of the API"`
+	MetricsListen  string                    `yaml:"metrics_listen" env:"UNITASK_METRICS_LISTEN" doc:"host and port of /metrics, for monitoring alone; by default it is on the operator's socket only"`
+	BaseURL        string                    `yaml:"base_url" env:"UNITASK_PUBLIC_URL" doc:"where callers reach the API, for the URLs of artifacts; by default http:// and listen"`
+	DataDir        string                    `yaml:"data_dir" env:"UNITASK_DATA_DIR" default:"./data" doc:"the folder of the database, the artifacts and the operator's socket"`
+	Store          string                    `yaml:"store" env:"UNITASK_STORE" default:"bolt" doc:"where tasks and keys are kept: bolt, a file in data_dir"`
+	Artifacts      string                    `yaml:"artifacts" env:"UNITASK_ARTIFACTS" default:"file" doc:"where result files are kept: file, a folder in data_dir"`
+	KeyPrefix      string                    `yaml:"key_prefix" env:"UNITASK_KEY_PREFIX" default:"svc" doc:"the first part of every API key: lower-case letters and digits"`
+	Catalog        []string                  `yaml:"catalog" doc:"files of capabilities that are added to the directory or replace entries; relative to this file"`
+	MediaAllow     []string                  `yaml:"media_allow" doc:"hosts, addresses and CIDRs that callers' URLs may point to although they aren't public"`
+	TrustedProxies []string                  `yaml:"trusted_proxies" doc:"addresses and CIDRs of proxies whose X-Forwarded-For, or else Forwarded, says who calls; their connections are not bounded as one address's"`
+	Limits         Limits                    `yaml:"limits"`
+	Deadlines      map[catalog.Name]Duration `yaml:"deadlines" doc:"how long a task of the capability may take, where the directory's own deadline doesn't suit"`
+	Suppliers      []Supplier                `yaml:"suppliers"`
+	Routes         map[catalog.Name][]Route  `yaml:"routes" doc:"who may serve each capability"`
+	Policy         Policy                    `yaml:"policy"`
+	Prices         map[catalog.Name]Price    `yaml:"prices" doc:"what callers pay for a capability; by default what the cheapest approved route costs"`
 }
 
 // Limits bound what callers and this node may do; 0 is no limit where the default isn't a duration.
@@ -47,6 +48,8 @@ type Limits struct {
 	Workers          int      `yaml:"workers" default:"512" doc:"asynchronous tasks at work on this node at once; jobs between two polls don't count"`
 	Takeovers        int      `yaml:"takeovers" default:"5" doc:"how often in a row a task may be taken over after its worker ended in the middle of it"`
 	Connections      int      `yaml:"connections" default:"4096" doc:"open connections of callers"`
+	PerAddress       int      `yaml:"connections_per_address" default:"1024" doc:"of them from one address, or one IPv6 network of 64 bits"`
+	RefusedKeys      int      `yaml:"refused_keys" default:"30" doc:"refused keys of one address in a minute; beyond that each such answer takes a second"`
 	SyncWait         Duration `yaml:"sync_wait" default:"30s" doc:"how long a creation waits for a synchronous capability where the caller doesn't say; up to 60s"`
 	PlaceWait        Duration `yaml:"place_wait" default:"2s" doc:"how long synchronous work waits for a free route"`
 	ShutdownGrace    Duration `yaml:"shutdown_grace" default:"20s" doc:"how long synchronous work may go on when the server stops"`

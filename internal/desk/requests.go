@@ -47,7 +47,7 @@ func (o *Operator) findRequests(ctx context.Context, owner, id string) ([]api.Re
 
 func recordOf(e requestlog.Entry) api.RequestRecord {
 	return api.RequestRecord{
-		ID: e.ID, At: api.Timestamp{Time: e.At}, KeyID: e.KeyID, Account: e.Account, TaskID: e.TaskID,
+		ID: e.ID, At: api.Timestamp{Time: e.At}, Client: e.Client, KeyID: e.KeyID, Account: e.Account, TaskID: e.TaskID,
 		Method: e.Method, Route: e.Route, Status: e.Status, Code: e.Code, DurationMS: float64(e.Took.Microseconds()) / 1000,
 	}
 }

@@ -13,6 +13,7 @@ import (
 type Entry struct {
 	ID      string // req_…
 	At      time.Time
+	Client  string // the caller's address; "" where it has none
 	KeyID   string // "" for a request without a valid key
 	Account string // its id
 	TaskID  string // "" where it was about none
@@ -27,6 +28,7 @@ type Entry struct {
 type line struct {
 	ID      string     `json:"id"`
 	At      time.Time  `json:"at"`
+	Client  string     `json:"client,omitempty"`
 	KeyID   string     `json:"key,omitempty"`
 	Account string     `json:"account,omitempty"`
 	TaskID  string     `json:"task,omitempty"`
@@ -50,6 +52,7 @@ func appendEntry(b []byte, e Entry) []byte {
 	member("id", e.ID)
 	w.Name("at")
 	w.Millis(e.At)
+	member("client", e.Client)
 	member("key", e.KeyID)
 	member("account", e.Account)
 	member("task", e.TaskID)
@@ -77,7 +80,7 @@ func parseEntry(raw []byte) (Entry, error) {
 		return Entry{}, errLine
 	}
 	return Entry{
-		ID: l.ID, At: l.At, KeyID: l.KeyID, Account: l.Account, TaskID: l.TaskID, Method: l.Method, Route: l.Route,
+		ID: l.ID, At: l.At, Client: l.Client, KeyID: l.KeyID, Account: l.Account, TaskID: l.TaskID, Method: l.Method, Route: l.Route,
 		Status: l.Status, Code: l.Code, Took: took,
 	}, nil
 }

@@ -2,7 +2,7 @@
 //
 // It is what support needs to find a task by a request and the requests of a task. It never holds a key, an
 // input, an output or a supplier's name. Requests don't wait for it: a line is appended to memory and
-// written a moment later, and when the disk can't keep up, lines are dropped and counted. A crash of the
+// written a moment later, and when the disk can't keep up, lines are dropped and counted; the server's log says how many. A crash of the
 // process loses what was added within a quarter of a second before it, a power cut what the system hadn't
 // written.
 //
@@ -22,6 +22,7 @@ import (
 const (
 	flushEvery  = 250 * time.Millisecond
 	tendEvery   = time.Hour
+	tellEvery   = time.Minute
 	bufferMost  = 1 << 20 // bytes that wait to be written
 	bufferWake  = 64 << 10
 	refusedMost = 20 // a second
@@ -55,6 +56,7 @@ type Log struct {
 	since time.Time
 	spare []byte
 	fails bool // the last write did: the next one says nothing
+	told  struct{ dropped, skipped int64 }
 
 	wake  chan struct{}
 	flush chan chan struct{}

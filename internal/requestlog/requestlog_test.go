@@ -1,8 +1,10 @@
 package requestlog_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,6 +18,7 @@ import (
 	"unitask/internal/fault"
 	"unitask/internal/requestlog"
 	"unitask/internal/task"
+	"unitask/test/rig"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -217,6 +220,24 @@ func TestFlood(t *testing.T) {
 	next.KeyID = ""
 	l.Add(next)
 	wantFound(t, l, next.ID, next)
+}
+
+// TestTellsOfWhatIsMissing: the server's log says how many requests the request log hasn't got, and once.
+func TestTellsOfWhatIsMissing(t *testing.T) {
+	var out bytes.Buffer
+	c := newClock()
+	l := rig.Must(requestlog.Open(requestlog.Config{Dir: t.TempDir(), Now: c.now, Logger: slog.New(slog.NewTextHandler(&out, nil))}))(t)
+	for range requestlog.RefusedMost + 7 {
+		e := entry(c.now())
+		e.KeyID = ""
+		l.Add(e)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := out.String(); strings.Count(got, "missing in the request log") != 1 || !strings.Contains(got, "dropped=0 refused=7") {
+		t.Errorf("the log says %q", got)
+	}
 }
 
 // TestBrokenDisk: what can't be written is dropped and counted; nobody waits, and no more is kept in memory

@@ -21,9 +21,11 @@ const (
 // loop is the writer: it ends when wake is closed.
 func (l *Log) loop() {
 	defer close(l.done)
-	soon, tend := time.NewTicker(flushEvery), time.NewTicker(tendEvery)
+	soon, tend, tell := time.NewTicker(flushEvery), time.NewTicker(tendEvery), time.NewTicker(tellEvery)
 	defer soon.Stop()
 	defer tend.Stop()
+	defer tell.Stop()
+	defer l.tell()
 	l.tend()
 	for {
 		select {
@@ -37,6 +39,8 @@ func (l *Log) loop() {
 		case <-tend.C:
 			l.write()
 			l.tend()
+		case <-tell.C:
+			l.tell()
 		case done := <-l.flush:
 			l.write()
 			close(done)
@@ -83,6 +87,16 @@ func (l *Log) append(out []byte) {
 		l.cfg.Logger.Warn("the request log can't be written; requests are answered without it", slog.Any("error", err))
 	}
 	l.fails = true
+}
+
+// tell says how many requests have been left out since it last did.
+func (l *Log) tell() {
+	dropped, skipped := l.Lost()
+	if dropped != l.told.dropped || skipped != l.told.skipped {
+		l.cfg.Logger.Warn("requests are missing in the request log", slog.Int64("dropped", dropped-l.told.dropped),
+			slog.Int64("refused", skipped-l.told.skipped))
+	}
+	l.told.dropped, l.told.skipped = dropped, skipped
 }
 
 // segment returns how large one becomes.

@@ -3,25 +3,36 @@ package server
 import (
 	"errors"
 	"net"
+	"net/netip"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // thrifty is a listener whose connections tell the system of few of the deadlines that they are given.
 // net/http and exchange set ten for each request, nearly all of which the next one lifts or puts off.
-type thrifty struct{ net.Listener }
+type thrifty struct {
+	net.Listener
+	crowd *crowd
+}
 
-// Accept implements net.Listener.
+// Accept implements net.Listener. It returns the connections that the crowd has room for.
 func (l thrifty) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
+	for {
+		inner, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		if tcp, ok := inner.(*net.TCPConn); ok {
+			_ = tcp.SetReadBuffer(receiveBuffer)
+		}
+		c := &conn{Conn: inner}
+		if l.crowd.enter(c) {
+			return c, nil
+		}
+		_ = inner.Close()
 	}
-	if tcp, ok := c.(*net.TCPConn); ok {
-		_ = tcp.SetReadBuffer(receiveBuffer)
-	}
-	return &conn{Conn: c}, nil
 }
 
 // receiveBuffer is how much the kernel holds of what a connection sends and is not read yet: as much as it likes
@@ -32,6 +43,22 @@ const receiveBuffer = 256 << 10
 type conn struct {
 	net.Conn
 	read, write deadline
+
+	crowd    *crowd // nil: it is in none
+	peer     netip.Addr
+	host     string       // peer, in words
+	from     netip.Prefix // what it counts as
+	proxy    bool         // peer is a trusted proxy
+	reserved bool         // it came when all others were at work: it only learns how the service is
+	waits    atomic.Int64 // since when it has waited for a request, in nanoseconds; 0: it is at work on one
+}
+
+// Close implements net.Conn.
+func (c *conn) Close() error {
+	if c.crowd != nil {
+		c.crowd.leave(c)
+	}
+	return c.Conn.Close()
 }
 
 // Read implements net.Conn.

@@ -29,6 +29,7 @@ type exchange struct {
 	r      *http.Request
 	unread bool         // the request's body is, or a part of it
 	id     string       // of the request
+	client string       // the address of who sent it; "" over a socket that has none
 	caller *gate.Caller // behind the key; nil until it is known
 	route  string       // the pattern, for the log
 	taskID string       // for the log
@@ -49,6 +50,7 @@ type core struct {
 	log     *slog.Logger
 	mux     *http.ServeMux
 	unknown handler // of paths that no route takes
+	proxies proxies // that are believed in who calls
 
 	onRequest func(Request) // nil: nobody counts
 }
@@ -85,17 +87,30 @@ func (s *core) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		ResponseWriter: w, patient: s.limits.WriteTime, r: r, id: task.NewID(task.PrefixRequest, begun), route: "none",
 	}
 	x.set(api.HeaderRequestID, x.id)
+	from := connOf(r)
+	x.client = s.proxies.name(from, r.Header)
 	if r.ContentLength != 0 {
 		x.unread = true
 		_ = x.control().SetReadDeadline(time.Now().Add(s.limits.BodyTime))
 	}
 	defer s.finish(x, begun)
+	if from != nil && from.reserved && !aboutHealth(r.URL.Path) {
+		x.Header().Set("Connection", "close")
+		s.answer(x, errCrowded)
+		return
+	}
 	if !clean(r.URL.Path) {
 		s.answer(x, s.unknown(x)) // ServeMux would redirect, with a body of its own
 		return
 	}
 	s.mux.ServeHTTP(x, r)
 }
+
+// errCrowded is what a reserved connection is told.
+var errCrowded = fault.New(fault.CapacityExhausted, "the service has too many connections").WithRetryAfter(readyAgain)
+
+// aboutHealth reports whether a path tells how the service is.
+func aboutHealth(path string) bool { return path == api.PathHealth || path == api.PathReady }
 
 // finish turns a panic into INTERNAL and writes the one log line.
 func (s *core) finish(x *exchange, begun time.Time) {
@@ -124,7 +139,7 @@ func (s *core) record(x *exchange, begun time.Time) {
 	}
 	if s.onRequest != nil {
 		s.onRequest(Request{
-			ID: x.id, At: begun, Route: x.route, Method: knownMethod(x.r.Method), Status: x.status, Took: took,
+			ID: x.id, At: begun, Client: x.client, Route: x.route, Method: knownMethod(x.r.Method), Status: x.status, Took: took,
 			KeyID: keyID, Account: account, TaskID: x.taskID, Code: x.code,
 		})
 	}
@@ -133,10 +148,10 @@ func (s *core) record(x *exchange, begun time.Time) {
 		return
 	}
 	line := slog.NewRecord(time.Now(), slog.LevelInfo, "request", 0) // no caller to look up: it is always this line
-	attrs := append(make([]slog.Attr, 0, 8),
+	attrs := append(make([]slog.Attr, 0, 9),
 		slog.String("method", x.r.Method), slog.String("route", x.route), slog.Int("status", x.status),
 		slog.String("request_id", x.id), slog.Float64("duration_ms", float64(took.Microseconds())/1000))
-	for _, a := range [...]struct{ name, value string }{{"code", string(x.code)}, {"task_id", x.taskID}, {"key_id", keyID}} {
+	for _, a := range [...]struct{ name, value string }{{"client", x.client}, {"code", string(x.code)}, {"task_id", x.taskID}, {"key_id", keyID}} {
 		if a.value != "" {
 			attrs = append(attrs, slog.String(a.name, a.value))
 		}

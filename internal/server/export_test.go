@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 
 	"unitask/internal/gate"
 	"unitask/internal/gateway"
@@ -51,6 +52,23 @@ func (r *room) Left() string {
 	}
 	return fmt.Sprintf("%d bytes of %d keys are taken, and %d claims wait", r.taken, len(r.by), len(r.waiting))
 }
+
+// ClientAddress returns whose request it is that came from the peer.
+func ClientAddress(trusted []netip.Prefix, peer netip.Addr, h http.Header) netip.Addr {
+	return proxies(trusted).client(peer, h)
+}
+
+// What the tests of strangers need.
+var NewStrangers = newStrangers
+
+// StrangersMost is strangersMost.
+const StrangersMost = strangersMost
+
+// Count is count.
+func (s *strangers) Count(a netip.Addr) bool { return s.count(block(a)) }
+
+// Len returns how many addresses are remembered.
+func (s *strangers) Len() int { return len(s.by) }
 
 // What the fuzz tests of the decoders need.
 var (

@@ -3,6 +3,7 @@ package server
 import (
 	"maps"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -89,7 +90,13 @@ func (s *Server) keyHolder(x *exchange) (*gate.Caller, error) {
 	if values := x.r.Header["Authorization"]; len(values) == 1 {
 		header = values[0]
 	}
-	return s.gate.Authenticate(x.r.Context(), header)
+	caller, err := s.gate.Authenticate(x.r.Context(), header)
+	if fault.CodeOf(err) == fault.Unauthenticated {
+		if from, bad := netip.ParseAddr(x.client); bad == nil {
+			s.strangers.refused(x.r.Context(), from)
+		}
+	}
+	return caller, err
 }
 
 // dispatch picks the method's handler, or says which methods there are.

@@ -13,11 +13,10 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 	"time"
-
-	"golang.org/x/net/netutil"
 
 	"unitask/internal/artifact"
 	"unitask/internal/fault"
@@ -31,12 +30,14 @@ type Limits struct {
 	BodyMemory  int64         // of bodies that are judged at once: 16 MiB
 	BodyDisk    int64         // of bodies that are arriving: 256 MiB
 	Connections int           // open at once: 4096
+	PerAddress  int           // of them from one address: 1024
+	RefusedKeys int           // refusals of one address a minute before it is slowed down: 30; negative: any number
 	BodyTime    time.Duration // for a request body to arrive: 60 s
 	WriteTime   time.Duration // for the client to take one piece of a response: 30 s
 	IdleTime    time.Duration // of a connection between requests: 2 min
 }
 
-// Config is what a Server is made from. All but Limits, BodyFolder, Now, Logger, Console and OnRequest are required.
+// Config is what a Server is made from. Gateway, Gate, Artifacts, Signer and BaseURL are required.
 type Config struct {
 	Gateway   *gateway.Gateway
 	Gate      *gate.Gate
@@ -48,6 +49,8 @@ type Config struct {
 	BodyFolder string
 	Now        func() time.Time // nil: time.Now
 	Logger     *slog.Logger     // nil: discarded
+	// TrustedProxies are the networks of proxies that are believed in who calls through them.
+	TrustedProxies []netip.Prefix
 	// Console is the pages for people; nil: there are none.
 	Console Console
 	// OnRequest hears of each request once it is answered. It must be quick. nil: nobody does.
@@ -63,6 +66,7 @@ type Request struct {
 	Method  string    // "other" for one that no route knows
 	Status  int
 	Took    time.Duration
+	Client  string // its address; "" over a socket that has none
 	KeyID   string // "" where no valid key was sent
 	Account string // its id
 	TaskID  string // "" where it was about none
@@ -80,6 +84,8 @@ type Server struct {
 	document  document
 	console   Console
 	bodies    *bodies
+	crowd     *crowd
+	strangers *strangers
 	http      *http.Server
 }
 
@@ -105,7 +111,10 @@ func New(c Config) (*Server, error) {
 	}
 	s.onRequest, s.console = c.OnRequest, c.Console
 	s.route()
+	s.crowd = newCrowd(s.limits.Connections, s.limits.PerAddress, c.TrustedProxies)
+	s.proxies, s.strangers = c.TrustedProxies, newStrangers(s.limits.RefusedKeys, s.now)
 	s.http = newHTTPServer(s, s.limits.IdleTime, s.log)
+	s.http.ConnState, s.http.ConnContext = s.crowd.watch, withConn
 	return s, nil
 }
 
@@ -122,10 +131,10 @@ func newHTTPServer(h http.Handler, idle time.Duration, log *slog.Logger) *http.S
 	}
 }
 
-// Serve answers on the listener until Shutdown; it returns nil then. Connections past the limit
-// wait in the listener's backlog.
+// Serve answers on the listener until Shutdown; it returns nil then. Connections past the limits take the place of
+// those that wait for a request.
 func (s *Server) Serve(ln net.Listener) error {
-	err := s.http.Serve(netutil.LimitListener(thrifty{ln}, s.limits.Connections))
+	err := s.http.Serve(thrifty{ln, s.crowd})
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}
@@ -153,6 +162,12 @@ func (l Limits) withDefaults() Limits {
 	}
 	if l.Connections == 0 {
 		l.Connections = 4096
+	}
+	if l.PerAddress == 0 {
+		l.PerAddress = 1024
+	}
+	if l.RefusedKeys == 0 {
+		l.RefusedKeys = 30
 	}
 	if l.BodyTime == 0 {
 		l.BodyTime = time.Minute

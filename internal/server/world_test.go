@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -66,6 +67,7 @@ type options struct {
 	engine   engine
 	defaults gate.Defaults
 	limits   server.Limits
+	proxies  []netip.Prefix
 	bodies   string // the folder of arriving bodies; "": one of the test's own
 	gateway  gateway.Limits
 	now      func() time.Time
@@ -108,7 +110,7 @@ func newWorld(t testing.TB, o options) *world {
 	w.operator = &desk.Operator{Store: o.engine, Tasks: o.engine, Gate: keeper, Prefix: "svc", Now: time.Now, Server: api.Info{BaseURL: w.base}}
 	c := server.Config{
 		Gateway: g, Gate: keeper, Artifacts: files, Signer: signer, BaseURL: w.base, Limits: o.limits, Now: o.now, Logger: log, OnRequest: o.onRequest,
-		BodyFolder: cmp.Or(o.bodies, t.TempDir()),
+		BodyFolder: cmp.Or(o.bodies, t.TempDir()), TrustedProxies: o.proxies,
 	}
 	if o.pages {
 		c.Console = rig.Must(console.New(console.Config{Desk: w.operator, Gateway: g, Signer: signer, BaseURL: w.base, Logger: log}))(t)

@@ -8,6 +8,7 @@ package hostile_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -61,7 +62,7 @@ type tenant struct {
 func (u *tenant) run(ctx context.Context, s *harness.Server, request func(n int) harness.Request) {
 	for n := 0; ctx.Err() == nil; n++ {
 		begun := time.Now()
-		got, err := s.Send(ctx, request(n))
+		got, err := send(ctx, s, request(n))
 		if ctx.Err() != nil {
 			return
 		}
@@ -71,6 +72,28 @@ func (u *tenant) run(ctx context.Context, s *harness.Server, request func(n int)
 		case <-ctx.Done():
 		}
 	}
+}
+
+// elsewhere is a client at another address than the attackers', which opens a connection for each request.
+var elsewhere = &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}).DialContext}}
+
+// send makes a request from elsewhere.
+func send(ctx context.Context, s *harness.Server, r harness.Request) (harness.Reply, error) {
+	request, err := http.NewRequestWithContext(ctx, r.Method, s.Base+r.Path, strings.NewReader(r.Body))
+	if err != nil {
+		return harness.Reply{}, err
+	}
+	request.Header.Set("Authorization", "Bearer "+r.Key)
+	request.Header.Set("Content-Type", "application/json")
+	for name, value := range r.Header {
+		request.Header.Set(name, value)
+	}
+	resp, err := elsewhere.Do(request)
+	if err != nil {
+		return harness.Reply{}, err
+	}
+	raw, err := io.ReadAll(resp.Body)
+	return harness.Reply{Status: resp.StatusCode, Header: resp.Header, Body: raw}, errors.Join(err, resp.Body.Close())
 }
 
 func (u *tenant) note(took time.Duration, got harness.Reply, err error) {
@@ -279,3 +302,49 @@ func TestLargeBodies(t *testing.T) {
 
 // broken stands for a connection that ended without an answer.
 const broken = 0
+
+// TestConnections: connections that say nothing, and ones that say it very slowly, keep nobody out.
+func TestConnections(t *testing.T) {
+	s := harness.NewServer(t)
+	idle, slow := 200, 50
+	s.Config = "limits: {connections: 128, connections_per_address: 64}\n"
+	if long(t) {
+		idle, slow, s.Config = 5000, 1000, ""
+	}
+	s.Start()
+	quiet := watch(s).stop()
+	ctx, stop := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer stop()
+	w := watch(s)
+	for n := range idle + slow {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(s.Base, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = conn.Close() }()
+		if n >= idle {
+			all.Go(func() { trickle(ctx, conn) })
+		}
+	}
+	busy := w.stop()
+	t.Logf("%d idle and %d slow connections; VmHWM %d MB; quiet: %s; attacked: %s", idle, slow, memory(s, "VmHWM")>>20, quiet, busy)
+	if got := memory(s, "VmHWM"); got > mostMemory {
+		t.Errorf("the server took %d MB", got>>20)
+	}
+	busy.hold(t, quiet)
+}
+
+// trickle sends a header of which no end comes, a byte at a time, until the server has enough of it.
+func trickle(ctx context.Context, conn net.Conn) {
+	_, err := io.WriteString(conn, "GET / HTTP/1.1\r\nX-Slow: ")
+	for err == nil {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(50 * time.Millisecond):
+			_, err = io.WriteString(conn, "a")
+		}
+	}
+}

@@ -1,0 +1,189 @@
+package server_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/netip"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"unitask/internal/api"
+	"unitask/internal/server"
+)
+
+// closed reports whether the server has closed the connection, or does within limit.
+func (c *rawConn) closed(limit time.Duration) bool {
+	_ = c.SetReadDeadline(time.Now().Add(limit))
+	_, err := c.in.ReadByte()
+	return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET)
+}
+
+// ask sends a GET over the connection and returns the answer's status.
+func (c *rawConn) ask(path string) (int, error) {
+	_ = c.SetDeadline(time.Now().Add(time.Minute))
+	if _, err := fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", path); err != nil {
+		return 0, err
+	}
+	resp, err := http.ReadResponse(c.in, nil)
+	if err != nil {
+		return 0, err
+	}
+	_, _ = io.Copy(io.Discard, resp.Body)
+	return resp.StatusCode, resp.Body.Close()
+}
+
+// TestIdleConnectionsGiveWay: connections that say nothing, more than there may be, keep nobody out: the oldest of them
+// are closed, and the newest is served.
+func TestIdleConnectionsGiveWay(t *testing.T) {
+	for name, limits := range map[string]server.Limits{"of all": {Connections: 8}, "of one address": {PerAddress: 8}} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, options{limits: limits})
+			var idle []*rawConn
+			for range 20 {
+				c := w.dial(t)
+				if len(idle)%2 == 0 { // one that has served, and one that is new
+					if status, err := c.ask(api.PathHealth); err != nil || status != 200 {
+						t.Fatalf("%d %v", status, err)
+					}
+				}
+				idle = append(idle, c)
+			}
+			if status, err := w.dial(t).ask(api.PathHealth); err != nil || status != 200 {
+				t.Errorf("a new connection: %d %v", status, err)
+			}
+			for i, c := range idle[:8] {
+				if !c.closed(30 * time.Second) {
+					t.Errorf("the old connection %d is still open", i)
+				}
+			}
+			if status, err := idle[19].ask(api.PathHealth); err != nil || status != 200 {
+				t.Errorf("the newest idle one: %d %v", status, err)
+			}
+		})
+	}
+}
+
+// TestHealthOfABusyService: where every connection is at work, the health is told all the same, and other requests
+// are told to come again.
+func TestHealthOfABusyService(t *testing.T) {
+	w := newWorld(t, options{limits: server.Limits{Connections: 4}})
+	for range 4 {
+		w.dial(t).announce(w.test, 1000) // the body never comes
+	}
+	var status int
+	for deadline := time.Now().Add(time.Minute); status != 503 && time.Now().Before(deadline); {
+		status, _ = w.dial(t).ask(api.PathCapabilities) // until the last of the four is seen to be at work
+	}
+	if status != 503 {
+		t.Errorf("a request: %d", status)
+	}
+	for _, path := range []string{api.PathHealth, api.PathReady} {
+		if status, err := w.dial(t).ask(path); err != nil || status != 200 {
+			t.Errorf("%s: %d %v", path, status, err)
+		}
+	}
+}
+
+// TestProxysConnections: the connections of a trusted proxy are those of many callers, and not bounded as one's.
+func TestProxysConnections(t *testing.T) {
+	w := newWorld(t, options{limits: server.Limits{PerAddress: 2}, proxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	var all []*rawConn
+	for range 10 {
+		all = append(all, w.dial(t))
+	}
+	for i, c := range all {
+		if status, err := c.ask(api.PathHealth); err != nil || status != 200 {
+			t.Errorf("connection %d: %d %v", i, status, err)
+		}
+	}
+}
+
+// TestClientAddress: a header is believed from trusted proxies alone, and of it the last address that is none of theirs.
+func TestClientAddress(t *testing.T) {
+	trusted := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8")}
+	for _, tt := range []struct {
+		peer   string
+		header http.Header
+		want   string
+	}{
+		{"192.0.2.1", http.Header{"X-Forwarded-For": {"198.51.100.9"}}, "192.0.2.1"},
+		{"10.0.0.1", nil, "10.0.0.1"},
+		{"10.0.0.1", http.Header{"X-Forwarded-For": {"198.51.100.9"}}, "198.51.100.9"},
+		{"10.0.0.1", http.Header{"X-Forwarded-For": {"6.6.6.6, 198.51.100.9, 10.0.0.2"}}, "198.51.100.9"},
+		{"10.0.0.1", http.Header{"X-Forwarded-For": {"6.6.6.6", "198.51.100.9:4711"}}, "198.51.100.9"},
+		{"10.0.0.1", http.Header{"X-Forwarded-For": {"6.6.6.6, nonsense"}}, "10.0.0.1"},
+		{"10.0.0.1", http.Header{"X-Forwarded-For": {"10.0.0.3, 10.0.0.2"}}, "10.0.0.3"},
+		{"10.0.0.1", http.Header{"X-Forwarded-For": {""}}, "10.0.0.1"},
+		{"10.0.0.1", http.Header{"Forwarded": {`for=6.6.6.6;proto=http, for="[2001:db8::7]:4711";by=10.0.0.1`}}, "2001:db8::7"},
+		{"10.0.0.1", http.Header{"Forwarded": {`for=6.6.6.6, for=_hidden`}}, "10.0.0.1"},
+		{"10.0.0.1", http.Header{"Forwarded": {`For=198.51.100.9`}, "X-Forwarded-For": {"198.51.100.8"}}, "198.51.100.8"},
+		{"fd00::1", http.Header{"X-Forwarded-For": {"2001:db8::8"}}, "2001:db8::8"},
+		{"10.0.0.1", http.Header{"X-Forwarded-For": {"::ffff:198.51.100.9"}}, "198.51.100.9"},
+	} {
+		if got := server.ClientAddress(trusted, netip.MustParseAddr(tt.peer), tt.header); got.String() != tt.want {
+			t.Errorf("%s with %v: %s, want %s", tt.peer, tt.header, got, tt.want)
+		}
+	}
+}
+
+// TestRefusedKeysAreSlowed: an address whose keys were refused too often waits for the next refusal, which is the same
+// answer; a good key from there is served at once.
+func TestRefusedKeysAreSlowed(t *testing.T) {
+	const free = 3
+	requests := make(chan server.Request, 100)
+	w := newWorld(t, options{limits: server.Limits{RefusedKeys: free}, onRequest: func(r server.Request) { requests <- r }})
+	var first string
+	for n := range free + 2 {
+		got := w.do(request{path: api.PathTasks, key: "svc_live_wrong"})
+		took, body := (<-requests).Took, strings.ReplaceAll(string(got.body), got.Header.Get(api.HeaderRequestID), "")
+		if first == "" {
+			first = body
+		}
+		if got.StatusCode != 401 || body != first {
+			t.Errorf("refusal %d: %d %s", n, got.StatusCode, got.body)
+		}
+		if slow := took >= time.Second; slow != (n >= free) {
+			t.Errorf("refusal %d took %s", n, took)
+		}
+	}
+	if got := w.do(request{path: api.PathTasks, key: w.test}); got.StatusCode != 200 {
+		t.Errorf("a good key: %d", got.StatusCode)
+	}
+	if r := <-requests; r.Took >= time.Second || r.Client != "127.0.0.1" {
+		t.Errorf("a good key's request: %+v", r)
+	}
+	if !strings.Contains(w.log.String(), `"client":"127.0.0.1"`) {
+		t.Error("no address is in the log")
+	}
+}
+
+// TestStrangersAreBounded: as many addresses as somebody can make up take no more memory than the most that are kept.
+func TestStrangersAreBounded(t *testing.T) {
+	now := time.Now()
+	s := server.NewStrangers(1, func() time.Time { return now })
+	for n := range 3 * server.StrangersMost {
+		s.Count(netip.AddrFrom4([4]byte{10, byte(n >> 16), byte(n >> 8), byte(n)}))
+	}
+	if got := s.Len(); got > server.StrangersMost {
+		t.Errorf("%d are kept", got)
+	}
+}
+
+// FuzzForwarded: whatever the header says, the answer is an address, and the proxy's own where nothing can be believed.
+func FuzzForwarded(f *testing.F) {
+	f.Add("1.2.3.4, 10.0.0.1", "for=1.2.3.4;by=x")
+	f.Add("", `for="[::1]:80",,`)
+	trusted := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
+	peer := netip.MustParseAddr("10.0.0.1")
+	f.Fuzz(func(t *testing.T, a, b string) {
+		for _, h := range []http.Header{{"X-Forwarded-For": {a}}, {"Forwarded": {b}}} {
+			if got := server.ClientAddress(trusted, peer, h); !got.IsValid() || got.Zone() != "" {
+				t.Errorf("%v: %v", h, got)
+			}
+		}
+	})
+}

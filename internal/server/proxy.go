@@ -1,0 +1,76 @@
+package server
+
+import (
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// proxies are the networks of proxies that are believed in who calls through them.
+type proxies []netip.Prefix
+
+func (p proxies) trust(a netip.Addr) bool {
+	return slices.ContainsFunc(p, func(n netip.Prefix) bool { return n.Contains(a) })
+}
+
+// client returns the address of who sent a request: that of its connection or, where that is a trusted proxy's, the
+// last one that the proxies name which is none of theirs. What stands before it in the header anybody may have
+// written. X-Forwarded-For goes before Forwarded.
+func (p proxies) client(peer netip.Addr, h http.Header) netip.Addr {
+	if !p.trust(peer) {
+		return peer
+	}
+	named := forwardedFor(h)
+	for _, text := range slices.Backward(named) {
+		a, err := parseNode(text)
+		if err != nil {
+			return peer // a name, or nothing that a proxy writes
+		}
+		if peer = a; !p.trust(a) {
+			break
+		}
+	}
+	return peer
+}
+
+// forwardedFor returns the nodes that the header names, in order.
+func forwardedFor(h http.Header) []string {
+	if values := h["X-Forwarded-For"]; len(values) > 0 {
+		return strings.Split(strings.Join(values, ","), ",")
+	}
+	var nodes []string
+	for _, element := range strings.FieldsFunc(strings.Join(h["Forwarded"], ","), func(r rune) bool { return r == ',' }) {
+		node := ""
+		for pair := range strings.SplitSeq(element, ";") {
+			name, value, _ := strings.Cut(strings.TrimSpace(pair), "=")
+			if strings.EqualFold(name, "for") {
+				node = strings.Trim(value, `"`)
+			}
+		}
+		nodes = append(nodes, node)
+	}
+	return nodes
+}
+
+// parseNode reads an address, in brackets or not, with a port or without.
+func parseNode(text string) (netip.Addr, error) {
+	text = strings.TrimSpace(text)
+	if at, err := netip.ParseAddrPort(text); err == nil {
+		return at.Addr().Unmap().WithZone(""), nil
+	}
+	a, err := netip.ParseAddr(strings.Trim(text, "[]"))
+	return a.Unmap().WithZone(""), err
+}
+
+// name returns the address of who sent a request over the connection, in words; "" where that is nil.
+func (p proxies) name(c *conn, h http.Header) string {
+	switch {
+	case c == nil:
+		return ""
+	case !c.proxy:
+		return c.host
+	default:
+		return p.client(c.peer, h).String()
+	}
+}
