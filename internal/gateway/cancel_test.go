@@ -171,7 +171,9 @@ func TestResultInHandOutlivesACancellation(t *testing.T) {
 		},
 		"while it waits for room": {
 			&script{takes: time.Second, submitFn: painted(t)},
-			func(s artifact.Store) artifact.Store { return fullFiles{Store: s, until: time.Now().Add(time.Hour)} },
+			func(s artifact.Store) artifact.Store {
+				return badFiles{Store: s, until: time.Now().Add(time.Hour), err: fault.New(fault.CapacityExhausted, "no room")}
+			},
 			outcome{task.Canceled, "", task.USD, []entry{{"a", task.OK, "", task.USD, false}}},
 		},
 	} {
