@@ -125,9 +125,9 @@ func testHoldsSpend(e *env) {
 		r.First = &store.First{Node: node, Term: term, Plans: []task.Plan{p}}
 		return *e.create(r).Lease, p
 	}
-	end := func(l store.Lease, c task.Closing, move task.Transition) {
+	end := func(l store.Lease, c task.Closing, move task.Transition) task.Task {
 		e.Helper()
-		e.advance(l, store.Step{Close: &c, Moves: []task.Transition{move}})
+		return e.advance(l, store.Step{Close: &c, Moves: []task.Transition{move}})
 	}
 	fail := task.Fail(task.FailureOf(fault.New(fault.ProviderTimeout, "no answer")))
 
@@ -136,8 +136,9 @@ func testHoldsSpend(e *env) {
 	e.advance(l, store.Step{Close: &task.Closing{State: task.FailedAttempt, Cost: 3}})
 	e.begin(l, p)
 	e.wantSame("under way", held(), int64(50))
-	end(l, task.Closing{State: task.FailedAttempt, Cost: 35}, fail)
+	failed := end(l, task.Closing{State: task.FailedAttempt, Cost: 35}, fail)
 	e.wantSame("what both cost", held(), int64(38))
+	e.wantErr("MarkShown", e.Store.MarkShown(e.Context(), []task.Task{failed}), nil)
 
 	again := e.request("spends 1")
 	again.Holds = []task.Hold{{Scope: "a", Kind: task.HoldSpend, Amount: 50, Limit: 200}}
