@@ -3,6 +3,7 @@ package gateway_test
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -107,10 +108,10 @@ func TestCancelBetweenTwoPolls(t *testing.T) {
 		"it was done": {done(t), false, outcome{task.Succeeded, "", task.USD, []entry{{"a", task.OK, "", task.USD, false}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			canceled := false
+			var canceled atomic.Bool
 			s := jobs{&script{submitFn: job("j")}}
 			s.pollFn = func(n int, j supplier.Job) (supplier.Outcome, error) {
-				if canceled {
+				if canceled.Load() {
 					return tt.poll(n, j)
 				}
 				return running(j.ID), nil
@@ -123,7 +124,7 @@ func TestCancelBetweenTwoPolls(t *testing.T) {
 				four := `{"capability":"image.generate","input":{"prompt":"a fox"},"parameters":{"n":4}}`
 				id := w.create("between-01", four, 0).Task.ID
 				time.Sleep(2500 * time.Millisecond)
-				canceled = true
+				canceled.Store(true)
 				got := w.cancel(w.g, id)
 				w.expect(got, tt.want)
 				if (got.State == task.Succeeded) != (got.Output != nil) {

@@ -179,8 +179,11 @@ func (w *world) list(key string) int {
 	w.t.Helper()
 	r := rig.Must(http.NewRequestWithContext(w.t.Context(), http.MethodGet, w.base+api.PathTasks, nil))(w.t)
 	r.Header.Set("Authorization", "Bearer "+key)
-	got := rig.Must(http.DefaultClient.Do(r))(w.t)
-	_ = got.Body.Close()
+	got, err := http.DefaultClient.Do(r)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer func() { _ = got.Body.Close() }()
 	return got.StatusCode
 }
 
