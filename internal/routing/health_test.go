@@ -74,7 +74,7 @@ func TestOneAccountsFailuresAreItsOwn(t *testing.T) {
 	type step struct {
 		who  string // fails, or "+" and whoever has a result; "" for none
 		wait time.Duration
-		open string // the accounts of h(ostile), v(ictim) and o(ther) that get the route then
+		open string // the accounts that get the route then: h is hostile, v its victim, o another
 	}
 	five := []step{{"h", 0, "hvo"}, {"h", 0, "hvo"}, {"h", 0, "hvo"}, {"h", 0, "hvo"}, {"h", 0, "vo"}}
 	for name, steps := range map[string][]step{
