@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"unitask/internal/api"
+	"unitask/internal/catalog"
 	"unitask/internal/gate"
 	"unitask/internal/server"
 	"unitask/test/rig"
@@ -109,5 +110,24 @@ func TestDocument(t *testing.T) {
 	}
 	if diff := cmp.Diff(codeNames(), got); diff != "" {
 		t.Error(diff)
+	}
+	var said, known []string
+	for _, row := range doc["components"].(map[string]any)["schemas"].(map[string]any)["OutputOfCapability"].(map[string]any)["oneOf"].([]any) {
+		name := row.(map[string]any)["properties"].(map[string]any)["capability"].(map[string]any)
+		if one, ok := name["const"].(string); ok {
+			said = append(said, one)
+			continue
+		}
+		others := name["not"].(map[string]any)["enum"].([]any)
+		if len(others) != len(said) {
+			t.Errorf("the other capabilities are not %v", others)
+		}
+	}
+	for name := range rig.Must(catalog.Default())(t).Names() {
+		known = append(known, string(name))
+	}
+	slices.Sort(said)
+	if diff := cmp.Diff(known, said); diff != "" {
+		t.Errorf("outputs by capability (-want +got):\n%s", diff)
 	}
 }

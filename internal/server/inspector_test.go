@@ -184,6 +184,8 @@ func leaks(resp *http.Response, body []byte) []string {
 // error, and is held against the error's schema.
 func valid(req *http.Request, resp *http.Response, body []byte) []string {
 	switch {
+	case resp.Header.Get("Content-Type") == sse.ContentType: // common judged its events
+		return nil
 	case listed(req):
 	case req.URL.Path == "/" && resp.StatusCode == http.StatusSeeOther: // for people
 		return nil

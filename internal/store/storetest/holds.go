@@ -138,7 +138,7 @@ func testHoldsSpend(e *env) {
 	e.wantSame("under way", held(), int64(50))
 	failed := end(l, task.Closing{State: task.FailedAttempt, Cost: 35}, fail)
 	e.wantSame("what both cost", held(), int64(38))
-	e.wantErr("MarkShown", e.Store.MarkShown(e.Context(), []task.Task{failed}), nil)
+	e.show(failed)
 
 	again := e.request("spends 1")
 	again.Holds = []task.Hold{{Scope: "a", Kind: task.HoldSpend, Amount: 50, Limit: 200}}
