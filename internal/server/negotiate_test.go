@@ -77,10 +77,17 @@ func TestQueryStrings(t *testing.T) {
 	made := w.post("with-an-artifact", image("a fox"), with("Prefer", "wait=20")).task(t)
 	path := api.PathTasks + "/" + made.ID
 	for _, base := range []request{
-		{path: api.PathCapabilities + "?"}, {path: api.PathTasks + "?"}, {path: path + "?"}, {path: path + "/timeline?"},
-		{path: path + "/cancel?", method: http.MethodPost}, {path: api.PathTasks + "?", method: http.MethodPost},
+		{path: api.PathCapabilities + "?"},
+		{path: api.PathTasks + "?"},
+		{path: path + "?"},
+		{path: path + "/timeline?"},
+		{path: path + "/cancel?", method: http.MethodPost},
+		{path: api.PathTasks + "?", method: http.MethodPost},
 		{path: made.Output.Images[0].URL + "&"},
-		{path: api.PathHealth + "?"}, {path: api.PathReady + "?"}, {path: api.PathOpenAPIYAML + "?"}, {path: api.PathOpenAPIJSON + "?"},
+		{path: api.PathHealth + "?"},
+		{path: api.PathReady + "?"},
+		{path: api.PathOpenAPIYAML + "?"},
+		{path: api.PathOpenAPIJSON + "?"},
 	} {
 		for query, field := range map[string]string{"verbose=1": "verbose", "b=1&B=2&b=3": "B", "a%1b=": `"a\x1b"`, "=": `""`} {
 			r := base
@@ -177,7 +184,10 @@ func TestBeforeAnyHandler(t *testing.T) {
 		conn := rig.Must((&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(w.base, "http://")))(t)
 		_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
 		_ = rig.Must(conn.Write([]byte(tt.said)))(t)
-		got := rig.Must(http.ReadResponse(bufio.NewReader(conn), nil))(t)
+		got, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
 		_ = got.Body.Close()
 		_ = conn.Close()
 		if got.StatusCode != tt.status || got.Header.Get(api.HeaderRequestID) != "" {
