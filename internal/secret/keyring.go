@@ -126,7 +126,7 @@ func (k *Keyring) item(name string) (string, error) {
 // failure attaches the kind and the hint to what a back end reported.
 func (k *Keyring) failure(op string, err error) *Error {
 	e := &Error{Kind: ErrNoKeyring, Message: cmp.Or(k.what, "keyring") + ": " + op, Hint: hintNoKeyring, cause: err}
-	if _, sealed := k.ring.(sealedRing); sealed {
+	if _, sealed := k.ring.(*sealedRing); sealed {
 		e.Hint = "it is in the folder keys of the client's settings; unitask login --storage=file makes it anew"
 	}
 	switch {

@@ -1,20 +1,31 @@
 package secret
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
+	"sync"
+	"time"
 
+	"filippo.io/age"
 	"github.com/99designs/keyring"
 )
 
-// What the check item holds, by which a wrong passphrase is told from a damaged file. Its name has no
-// slash, so that it is no secret's.
+// The folder holds age files: an identity that a passphrase encrypts by scrypt, and each secret encrypted to
+// that identity, so that one slow step opens all of them.
 const (
-	checkItem = "check"
-	checkText = "unitask"
+	identityFile = "identity.age"
+	sealedSuffix = ".age"
+	scryptWork   = 17          // 2^17 rounds with 128 MB, about half a second
+	sealedTime   = time.Minute // of a call; a slow machine takes seconds
+	legacyCheck  = "check"     // in the files of earlier versions: JWE by 99designs/keyring
+	legacyText   = "unitask"   // what it holds
+	maxSealed    = 64 << 10    // bytes of one file
 )
 
 // MinPassphrase is the least number of characters of a new passphrase: whoever gets the files may try
@@ -24,22 +35,16 @@ const MinPassphrase = 12
 var errPassphrase = errors.New("the passphrase isn't the one that it was encrypted with, or a file is damaged")
 
 // OpenSealed opens a folder of files that a passphrase encrypts, for a machine without a keyring. The
-// folder is made at the first Set. A wrong passphrase is ErrPassphrase.
+// folder is made at the first Set. A wrong passphrase is ErrPassphrase. Files of earlier versions are
+// read, and written anew at the next Set.
 func OpenSealed(ctx context.Context, dir string, passphrase Value) (*Keyring, error) {
-	k := &Keyring{service: DefaultService, timeout: callTimeout, what: "encrypted file"}
-	files, err := keyring.Open(keyring.Config{
-		AllowedBackends: []keyring.BackendType{keyring.FileBackend}, FileDir: dir,
-		FilePasswordFunc: keyring.FixedStringPrompt(passphrase.Reveal()),
-	})
-	if err != nil {
-		return nil, k.failure("open", err)
-	}
-	k.ring = sealedRing{libraryRing{files}, dir}
-	text, err := bounded(ctx, k.timeout, func() (string, error) { return k.ring.get(checkItem) })
-	if err == nil && text != checkText {
-		err = errPassphrase
-	}
-	if err != nil && !errors.Is(err, errMissing) {
+	return openSealed(ctx, dir, passphrase, scryptWork)
+}
+
+func openSealed(ctx context.Context, dir string, passphrase Value, work int) (*Keyring, error) {
+	s := &sealedRing{dir: dir, phrase: passphrase, work: work}
+	k := &Keyring{service: DefaultService, timeout: sealedTime, what: "encrypted file", ring: s}
+	if _, err := bounded(ctx, k.timeout, func() (struct{}, error) { return struct{}{}, s.open() }); err != nil {
 		return nil, k.failure("open", err)
 	}
 	return k, nil
@@ -47,54 +52,207 @@ func OpenSealed(ctx context.Context, dir string, passphrase Value) (*Keyring, er
 
 // IsSealed reports whether the folder has secrets, and so a passphrase.
 func IsSealed(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, checkItem))
+	return isFile(filepath.Join(dir, identityFile)) || isFile(filepath.Join(dir, legacyCheck))
+}
+
+func isFile(path string) bool {
+	_, err := os.Stat(path)
 	return err == nil
 }
 
 // RemoveSealed removes a secret from the folder, which takes no passphrase; one that isn't there is no
 // error.
 func RemoveSealed(dir, name string) error {
-	k := &Keyring{service: DefaultService, timeout: callTimeout, what: "encrypted file"}
-	files, err := keyring.Open(keyring.Config{
-		AllowedBackends: []keyring.BackendType{keyring.FileBackend}, FileDir: dir, FilePasswordFunc: keyring.FixedStringPrompt(""),
-	})
-	if err != nil {
-		return k.failure("open", err)
-	}
-	k.ring = sealedRing{libraryRing{files}, dir}
+	k := &Keyring{service: DefaultService, timeout: sealedTime, what: "encrypted file", ring: &sealedRing{dir: dir}}
 	return k.Delete(context.Background(), name)
 }
 
-// sealedRing adds the check item, and says what the library's errors mean.
+// sealedRing is the folder as a back end.
 type sealedRing struct {
-	files libraryRing
-	dir   string
+	dir    string
+	phrase Value
+	work   int
+
+	mu       sync.Mutex
+	identity *age.X25519Identity // nil where the folder has none yet
+	legacy   keyring.Keyring     // nil where no file of an earlier version is there
 }
 
-func (s sealedRing) get(item string) (string, error) {
-	text, err := s.files.get(item)
+// open finds out whether the passphrase is right, if there is anything that it opens.
+func (s *sealedRing) open() error {
+	if isFile(filepath.Join(s.dir, identityFile)) {
+		text, err := s.decrypt(identityFile, func() (age.Identity, error) { return age.NewScryptIdentity(s.phrase.Reveal()) })
+		if err != nil {
+			return err
+		}
+		if s.identity, err = age.ParseX25519Identity(text); err != nil {
+			return errPassphrase
+		}
+	}
+	if !isFile(filepath.Join(s.dir, legacyCheck)) {
+		return nil
+	}
+	files, err := keyring.Open(keyring.Config{
+		AllowedBackends: []keyring.BackendType{keyring.FileBackend}, FileDir: s.dir,
+		FilePasswordFunc: keyring.FixedStringPrompt(s.phrase.Reveal()),
+	})
+	if err != nil {
+		return err
+	}
+	if check, err := files.Get(legacyCheck); err != nil || string(check.Data) != legacyText {
+		return errPassphrase
+	}
+	s.legacy = files
+	return nil
+}
+
+func (s *sealedRing) get(item string) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if name := sealedName(item); s.identity != nil && isFile(filepath.Join(s.dir, name)) {
+		return s.decrypt(name, func() (age.Identity, error) { return s.identity, nil })
+	}
+	if s.legacy == nil {
+		return "", errMissing
+	}
+	found, err := s.legacy.Get(item)
+	if errors.Is(err, keyring.ErrKeyNotFound) {
+		return "", errMissing
+	}
 	if file, ok := errors.AsType[*fs.PathError](err); ok {
 		return "", file
 	}
-	if err != nil && !errors.Is(err, errMissing) {
+	if err != nil {
 		return "", errPassphrase // the library's words are those of a cipher
 	}
-	return text, err
+	return string(found.Data), nil
 }
 
-func (s sealedRing) set(item, text string) error {
-	if !IsSealed(s.dir) {
-		if err := s.files.set(checkItem, checkText); err != nil {
+func (s *sealedRing) set(item, text string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.identity == nil {
+		if err := s.begin(); err != nil {
 			return err
 		}
 	}
-	return s.files.set(item, text)
+	if err := s.encrypt(sealedName(item), text, s.identity.Recipient()); err != nil {
+		return err
+	}
+	return s.renew()
 }
 
-func (s sealedRing) remove(item string) error {
-	err := s.files.remove(item)
-	if errors.Is(err, fs.ErrNotExist) {
+// begin makes the identity of the folder.
+func (s *sealedRing) begin() error {
+	identity, err := age.GenerateX25519Identity()
+	if err != nil {
+		return err
+	}
+	lock, err := age.NewScryptRecipient(s.phrase.Reveal())
+	if err != nil {
+		return err
+	}
+	lock.SetWorkFactor(s.work)
+	if err := s.encrypt(identityFile, identity.String(), lock); err != nil {
+		return err
+	}
+	s.identity = identity
+	return nil
+}
+
+// renew writes what an earlier version kept anew and removes its files, the check last.
+func (s *sealedRing) renew() error {
+	if s.legacy == nil {
+		return nil
+	}
+	items, err := s.legacy.Keys()
+	if err != nil {
+		return err
+	}
+	for _, item := range items {
+		old, err := s.legacy.Get(item)
+		if item == legacyCheck || filepath.Ext(item) == sealedSuffix || err != nil { // what can't be read stays
+			continue
+		}
+		if !isFile(filepath.Join(s.dir, sealedName(item))) {
+			if err := s.encrypt(sealedName(item), string(old.Data), s.identity.Recipient()); err != nil {
+				return err
+			}
+		}
+		if err := s.legacy.Remove(item); err != nil {
+			return err
+		}
+	}
+	err = s.legacy.Remove(legacyCheck)
+	s.legacy = nil
+	return err
+}
+
+func (s *sealedRing) remove(item string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err := os.Remove(filepath.Join(s.dir, sealedName(item)))
+	legacyErr := os.Remove(filepath.Join(s.dir, legacyName(item)))
+	switch {
+	case err == nil && (legacyErr == nil || errors.Is(legacyErr, fs.ErrNotExist)), legacyErr == nil && errors.Is(err, fs.ErrNotExist):
+		return nil
+	case errors.Is(err, fs.ErrNotExist) && errors.Is(legacyErr, fs.ErrNotExist):
 		return errMissing
 	}
-	return err
+	return errors.Join(err, legacyErr)
+}
+
+// legacyName is the file that 99designs/keyring keeps an item in: a slash is no part of a file's name.
+func legacyName(item string) string { return url.PathEscape(item) }
+
+func sealedName(item string) string { return legacyName(item) + sealedSuffix }
+
+// encrypt writes a file of the folder in one step, for its user alone.
+func (s *sealedRing) encrypt(name, text string, to age.Recipient) error {
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return err
+	}
+	var sealed bytes.Buffer
+	w, err := age.Encrypt(&sealed, to)
+	if err != nil {
+		return err
+	}
+	if _, err := io.WriteString(w, text); err != nil {
+		return err
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(s.dir, ".sealed-*") // made with mode 0600
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(f.Name()) }() // gone already after a rename
+	_, err = f.Write(sealed.Bytes())
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), filepath.Join(s.dir, name))
+}
+
+// decrypt reads a file of the folder.
+func (s *sealedRing) decrypt(name string, with func() (age.Identity, error)) (string, error) {
+	f, err := os.Open(filepath.Join(s.dir, name))
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = f.Close() }()
+	identity, err := with()
+	if err != nil {
+		return "", errPassphrase // an empty one
+	}
+	r, err := age.Decrypt(io.LimitReader(f, maxSealed), identity)
+	if err != nil {
+		return "", errPassphrase
+	}
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return "", errPassphrase
+	}
+	return string(text), nil
 }

@@ -6,7 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"testing"
+
+	"github.com/99designs/keyring"
 
 	"unitask/internal/secret"
 )
@@ -15,7 +18,7 @@ const passphrase = "four words without sense"
 
 func mustSeal(t *testing.T, dir, phrase string) *secret.Keyring {
 	t.Helper()
-	ring, err := secret.OpenSealed(t.Context(), dir, secret.New(phrase))
+	ring, err := secret.OpenSealedFast(t.Context(), dir, secret.New(phrase))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +79,7 @@ func TestSealedWrongPassphrase(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, wrong := range []string{"another one, not the same", "x"} {
-		_, err := secret.OpenSealed(t.Context(), dir, secret.New(wrong))
+		_, err := secret.OpenSealedFast(t.Context(), dir, secret.New(wrong))
 		if e, ok := errors.AsType[*secret.Error](err); !ok || !errors.Is(err, secret.ErrPassphrase) || e.Hint == "" {
 			t.Errorf("%q: %v, want ErrPassphrase with a hint", wrong, err)
 		}
@@ -89,7 +92,7 @@ func TestSealedDamaged(t *testing.T) {
 	if err := mustSeal(t, dir, passphrase).Set(t.Context(), "work", secret.New(plain)); err != nil {
 		t.Fatal(err)
 	}
-	found, err := filepath.Glob(filepath.Join(dir, "*work"))
+	found, err := filepath.Glob(filepath.Join(dir, "*work.age"))
 	if err != nil || len(found) != 1 {
 		t.Fatalf("%v, %v", found, err)
 	}
@@ -119,11 +122,67 @@ func TestSealedFolderIsAFile(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	ring, err := secret.OpenSealed(t.Context(), file, secret.New(passphrase))
+	ring, err := secret.OpenSealedFast(t.Context(), file, secret.New(passphrase))
 	if err == nil {
 		err = ring.Set(t.Context(), "work", secret.New(plain))
 	}
 	if _, ok := errors.AsType[*secret.Error](err); !ok || errors.Is(err, fs.ErrExist) {
 		t.Errorf("%v, want an *Error", err)
+	}
+}
+
+// TestSealedOfAnEarlierVersion: files of JWE are read, and written anew with the next secret.
+func TestSealedOfAnEarlierVersion(t *testing.T) {
+	dir := t.TempDir()
+	old, err := keyring.Open(keyring.Config{
+		AllowedBackends: []keyring.BackendType{keyring.FileBackend}, FileDir: dir, FilePasswordFunc: keyring.FixedStringPrompt(passphrase),
+	})
+	for item, text := range map[string]string{"check": "unitask", "unitask/work": plain, "unitask/home": "second"} {
+		err = errors.Join(err, old.Set(keyring.Item{Key: item, Data: []byte(text)}))
+	}
+	if err != nil || !secret.IsSealed(dir) {
+		t.Fatalf("%v, or the folder isn't seen as sealed", err)
+	}
+	if _, err := secret.OpenSealedFast(t.Context(), dir, secret.New("another one, not the same")); !errors.Is(err, secret.ErrPassphrase) {
+		t.Errorf("another passphrase: %v, want ErrPassphrase", err)
+	}
+	want := func(name, text string) {
+		t.Helper()
+		if got, err := mustSeal(t, dir, passphrase).Get(t.Context(), name); err != nil || got.Reveal() != text {
+			t.Errorf("%s: read %q, %v, want %q", name, got.Reveal(), err, text)
+		}
+	}
+	want("work", plain)
+	if err := mustSeal(t, dir, passphrase).Set(t.Context(), "new", secret.New("third")); err != nil {
+		t.Fatal(err)
+	}
+	want("work", plain)
+	want("home", "second")
+	want("new", "third")
+	files, err := os.ReadDir(dir)
+	if err != nil || len(files) != 4 {
+		t.Errorf("%d files, %v, want the identity and three secrets", len(files), err)
+	}
+	for _, file := range files {
+		raw, err := os.ReadFile(filepath.Join(dir, file.Name()))
+		if err != nil || !bytes.HasPrefix(raw, []byte("age-encryption.org/v1\n")) {
+			t.Errorf("%s is no age file: %v", file.Name(), err)
+		}
+	}
+}
+
+// TestSealedCosts: trying a passphrase takes scrypt of 2^17 rounds.
+func TestSealedCosts(t *testing.T) {
+	dir := t.TempDir()
+	ring, err := secret.OpenSealed(t.Context(), dir, secret.New(passphrase))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := ring.Set(t.Context(), "work", secret.New(plain)); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile(filepath.Join(dir, "identity.age"))
+	if line := regexp.MustCompile(`(?m)^-> scrypt \S+ 17$`); err != nil || !line.Match(raw) {
+		t.Errorf("%v, the identity's head is %.80q, want scrypt of 17", err, raw)
 	}
 }
