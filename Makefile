@@ -4,7 +4,7 @@ PKG ?= ./...
 CI := ./.ci/run
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race lint fmt cover bench profile crash client-crash sigterm clock store-crash corrupt power sweep hostile full-disk backup-test upgrade-test linearizable sim fuzz npm openapi e2e e2e-model golden release-check ci clean
+.PHONY: help build test race lint fmt cover bench profile crash client-crash sigterm clock store-crash corrupt power sweep hostile full-disk backup-test upgrade-test linearizable sim fuzz npm openapi e2e e2e-model golden reproducible vuln release-check ci clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -96,6 +96,12 @@ e2e-model: ## Prompt a real Ollama with a generated tiny model through unitask
 golden: ## Write the generated pages anew
 	$(GO) test ./internal/task -run TestStateMachinePage -update
 	$(GO) test . -run TestDesignTable -update
+
+reproducible: ## Build twice in different folders and compare the hashes
+	$(CI) reproducible
+
+vuln: ## Look for known vulnerabilities in what is linked (needs vuln.go.dev)
+	$(GO) run golang.org/x/vuln/cmd/govulncheck@v1.1.4 ./...
 
 release-check: ## Build a whole release without publishing it
 	$(CI) tools release
