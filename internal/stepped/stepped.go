@@ -15,7 +15,7 @@ const (
 
 // By returns t with its wall clock off by d, to the second. It panics where t has no monotonic reading.
 func By(t time.Time, d time.Duration) time.Time {
-	wall := (*uint64)(unsafe.Pointer(&t)) //nolint:gosec // the first word of a time.Time, which TestBy holds it to
+	wall := (*uint64)(unsafe.Pointer(&t)) // the first word of a time.Time, which TestBy holds it to
 	if *wall&hasMonotonic == 0 {
 		panic("stepped: a time without a monotonic reading")
 	}

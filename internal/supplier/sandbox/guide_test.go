@@ -16,7 +16,7 @@ func TestGuideIsTheDocumentation(t *testing.T) {
 	const path = "../../../docs/sandbox.md"
 	got := sandbox.Guide()
 	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil { //nolint:gosec // a document
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
