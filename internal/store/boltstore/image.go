@@ -24,6 +24,7 @@ func (db *DB) Image(ctx context.Context) (io.ReadCloser, int64, error) {
 	if err != nil {
 		return nil, 0, err
 	}
+	_ = os.Remove(copied.Name()) // open, it lives on without a name; where that can't be, Close removes it
 	image := &image{File: copied}
 	err = db.whole(ctx, func(tx *bolt.Tx) error {
 		size := tx.Size()
@@ -39,9 +40,8 @@ func (db *DB) Image(ctx context.Context) (io.ReadCloser, int64, error) {
 		return err
 	})
 	if err == nil {
-		err = endCopy(copied.Name())
+		err = endCopy(copied)
 	}
-	_ = os.Remove(copied.Name()) // open, it lives on without a name; where that can't be, Close removes it
 	var size int64
 	if err == nil {
 		size, err = copied.Seek(0, io.SeekEnd)
@@ -53,18 +53,6 @@ func (db *DB) Image(ctx context.Context) (io.ReadCloser, int64, error) {
 		return nil, 0, errors.Join(err, image.Close())
 	}
 	return image, size, nil
-}
-
-// endCopy notes in a copy that it has everything: no log belongs to it.
-func endCopy(name string) error {
-	o := Config{NoSync: true}.options()
-	o.NoFreelistSync, o.InitialMmapSize = false, 0
-	b, err := openLocked(name, o)
-	if err != nil {
-		return err
-	}
-	b.AllocSize = compactGrowth
-	return errors.Join(update(b, func(tx *bolt.Tx) error { return putLogs(tx, [2]int64{}) }), b.Close())
 }
 
 // whole reads the tree as it stands when it has everything: another time it may have half of a table.

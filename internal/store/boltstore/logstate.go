@@ -93,8 +93,12 @@ func putLogs(tx *bolt.Tx, sizes [2]int64) error {
 // putSummed puts a number of meta with its sum: one that was damaged would let a start pass over what the
 // log has.
 func putSummed(tx *bolt.Tx, name []byte, n uint64) error {
+	return bucketMeta.of(tx).Put(name, summedValue(name, n))
+}
+
+func summedValue(name []byte, n uint64) []byte {
 	b := bigEndian(n)
-	return bucketMeta.of(tx).Put(name, binary.BigEndian.AppendUint32(b, summed(name, b)))
+	return binary.BigEndian.AppendUint32(b, summed(name, b))
 }
 
 // summedNumber reads one.

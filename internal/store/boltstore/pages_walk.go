@@ -145,14 +145,11 @@ func (w *walker) element(at pageAt, all []element, i int, low, high []byte, leve
 	if root := binary.NativeEndian.Uint64(e.value); root != 0 {
 		return w.follow(root, nil, nil, level+1)
 	}
-	inline := e.value[bucketHeader:]
-	if len(inline) < pageHeader {
-		return w.note(w.damaged("page %d: a bucket without a page", at.id))
+	within, err := w.inline(e.value)
+	if err != nil {
+		return w.note(err)
 	}
-	within := pageAt{id: at.id, flags: binary.NativeEndian.Uint16(inline[8:]), count: int(binary.NativeEndian.Uint16(inline[10:])), raw: inline}
-	if within.flags != leafPage {
-		return w.note(w.damaged("page %d: a bucket of kind %#x", at.id, within.flags))
-	}
+	within.id = at.id
 	return w.elements(within, nil, nil, level+1)
 }
 
