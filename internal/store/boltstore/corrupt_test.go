@@ -28,7 +28,7 @@ import (
 
 const (
 	shortCorruptions = 4 // of each kind; one store each
-	longestReading   = time.Minute
+	longestReading   = 2 * time.Minute
 )
 
 // corruption damages one file of a store that was killed.
