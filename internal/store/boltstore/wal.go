@@ -120,9 +120,14 @@ func (w *wal) close() error {
 // over reports whether the active file's turn is over.
 func (w *wal) over() bool { return w.at >= w.room }
 
-// turn goes on in the other file, whose groups the tree has.
+// turn goes on in the other file, whose groups the tree has. What a burst of large groups left of it beyond the
+// room is cut off; should that fail, or not last, it stays until the next turn.
 func (w *wal) turn() {
 	w.active, w.at = 1-w.active, walPage
+	f := w.files[w.active]
+	if info, err := f.Stat(); err == nil && info.Size() > 2*w.room {
+		_ = f.Truncate(w.room)
+	}
 }
 
 // sizes returns how long the files are at least from now on.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -288,5 +289,39 @@ func mustWriteFile(t *testing.T, path string, raw []byte) {
 	t.Helper()
 	if err := os.WriteFile(path, raw, 0o600); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestLogShrinks: the room that a burst of large groups took in the log is given back once the tree has them, and
+// what is acknowledged afterwards is there after a crash.
+func TestLogShrinks(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "unitask.db")
+	db := mustOpen(t, boltstore.Config{Path: path, NoSync: true, FlushAfter: time.Hour})
+	sizes := func() (n int64) { return fileSize(t, path+".log0") + fileSize(t, path+".log1") }
+	empty := sizes()
+	large := freshTask()
+	large.Input = sizedJSON(10 << 20)
+	if _, err := db.CreateTask(t.Context(), large); err != nil {
+		t.Fatal(err)
+	}
+	mustFlush(t, db)
+	if burst := sizes(); burst < empty+4<<20 {
+		t.Fatalf("the logs have %d bytes after large groups: not enough for the test", burst)
+	}
+	for range 2 {
+		mustCreate(t, db)
+		mustFlush(t, db)
+	}
+	if got := sizes(); got > empty {
+		t.Errorf("the logs have %d bytes, %d before the large groups", got, empty)
+	}
+	last := mustCreate(t, db)
+	crashed := filepath.Join(t.TempDir(), "unitask.db")
+	if err := boltstore.CopyStore(db, crashed); err != nil {
+		t.Fatal(err)
+	}
+	again := mustOpen(t, boltstore.Config{Path: crashed, NoSync: true})
+	if _, err := again.GetTask(t.Context(), last.Scope, last.ID); err != nil {
+		t.Errorf("the last task after a crash: %v", err)
 	}
 }
