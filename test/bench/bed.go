@@ -21,6 +21,7 @@ type bed struct {
 	nodes    int    // started so far
 	stored   *filled
 	queued   *filled
+	aged     *agedStore
 	profile  string // a file for profiles; "": none is wanted
 }
 
@@ -69,7 +70,12 @@ func (b *bed) preload(ctx context.Context, p plan) (err error) {
 		}
 	}
 	if p.only.MatchString("queued") {
-		b.queued, err = b.fill(ctx, 0, p.queued)
+		if b.queued, err = b.fill(ctx, 0, p.queued); err != nil {
+			return err
+		}
+	}
+	if p.only.MatchString("aged") {
+		b.aged, err = b.fillAged(ctx, p.aged, p.old)
 	}
 	return err
 }

@@ -27,13 +27,15 @@ func main() {
 	flag.IntVar(&p.rounds, "rounds", 3, "how often each is repeated; the median counts")
 	flag.IntVar(&p.stored, "stored", 1_000_000, "how many ended tasks the large store holds")
 	flag.IntVar(&p.queued, "queued", 100_000, "how many tasks wait in the long queue")
+	flag.IntVar(&p.aged, "aged", 3_000_000, "how many ended tasks the store that is swept held")
+	flag.IntVar(&p.old, "old", 1_000_000, "how many of them are past their retention")
 	flag.DurationVar(&p.reader, "reader", 20*time.Second, "how long the long reader of the file reads")
 	only := flag.String("only", "", "measure only what this `expression` matches, such as sync64 or stored")
 	short := flag.Bool("short", false, "take a quick look: one round of a second each, on smaller stores")
 	profile := flag.String("profile", "", "write a CPU profile of the server that is measured into this `file`")
 	flag.Parse()
 	if *short {
-		p = plan{duration: time.Second, rounds: 1, stored: 100_000, queued: 20_000, reader: 2 * time.Second}
+		p = plan{duration: time.Second, rounds: 1, stored: 100_000, queued: 20_000, aged: 150_000, old: 50_000, reader: 2 * time.Second}
 	}
 	chosen, err := regexp.Compile(*only)
 	if err != nil {
@@ -55,6 +57,8 @@ type plan struct {
 	rounds   int
 	stored   int
 	queued   int
+	aged     int
+	old      int
 	reader   time.Duration
 	only     *regexp.Regexp
 }

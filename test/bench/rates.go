@@ -20,7 +20,8 @@ const (
 	p50          = "p50"
 	p99          = "p99"
 	p999         = "p99.9"
-	waitP99      = "wait_p99" // for a processor
+	quietP99     = "quiet_p99" // without a sweep
+	waitP99      = "wait_p99"  // for a processor
 	waitP999     = "wait_p99.9"
 	idle         = "idle" // RssAnon before any load
 	anon         = "anon" // RssAnon after it
@@ -105,6 +106,7 @@ func (b *bed) measurements() []measurement {
 		{"gate100000", gated(100_000)},
 		{"stored", b.stored.measure},
 		{"queued", b.queued.measure},
+		{"aged", b.aged.measure},
 	}
 }
 

@@ -35,19 +35,20 @@ func (b *bed) fill(ctx context.Context, ended, waiting int) (*filled, error) {
 	if err := n.stop(); err != nil {
 		return nil, err
 	}
-	return &filled{n}, preload(ctx, n.database(), ended, waiting)
+	return &filled{n}, preload(ctx, n.database(), time.Now, 0, ended, waiting)
 }
 
-// preload stores tasks by the engine's own operations, without syncing.
-func preload(ctx context.Context, path string, ended, waiting int) error {
-	db, err := boltstore.Open(boltstore.Config{Path: path, NoSync: true})
+// preload stores tasks by the engine's own operations, without syncing, at the given time. They are numbered from
+// the first one on.
+func preload(ctx context.Context, path string, now func() time.Time, first, ended, waiting int) error {
+	db, err := boltstore.Open(boltstore.Config{Path: path, NoSync: true, Now: now})
 	if err != nil {
 		return err
 	}
 	var next atomic.Int64
 	err = inParallel(256, func() error {
 		for i := next.Add(1); i <= int64(ended+waiting) && ctx.Err() == nil; i = next.Add(1) {
-			if err := preloadOne(ctx, db, i, i <= int64(ended)); err != nil {
+			if err := preloadOne(ctx, db, storedTask(int64(first)+i, now()), i <= int64(ended)); err != nil {
 				return err
 			}
 		}
@@ -73,24 +74,33 @@ var (
 	storedAnswer = strings.Repeat("All work and no play. ", 28)
 )
 
-func preloadOne(ctx context.Context, db *boltstore.DB, i int64, ends bool) error {
-	n := store.NewTask{
-		ID: task.NewID(task.PrefixTask, time.Now()), Scope: task.Scope{Account: "acct_" + strconv.FormatInt(i%100, 10), Mode: task.Live},
+// storedTask is the i-th task of a large store.
+func storedTask(i int64, now time.Time) store.NewTask {
+	return store.NewTask{
+		ID: task.NewID(task.PrefixTask, now), Scope: task.Scope{Account: "acct_" + strconv.FormatInt(i%100, 10), Mode: task.Live},
 		KeyID: "key_stored", Capability: "text.chat", Sync: true, Input: storedInput, Deadline: 24 * time.Hour,
 		IdempotencyHash: sha256.Sum256(strconv.AppendInt(nil, i, 10)), Fingerprint: sha256.Sum256(storedInput),
+		First: &store.First{Node: "bench", Term: time.Hour, Plans: []task.Plan{{Supplier: "mock", Model: "mock"}}},
 	}
+}
+
+func preloadOne(ctx context.Context, db *boltstore.DB, n store.NewTask, ends bool) error {
 	if !ends {
-		n.Capability, n.Sync = waitingFor, false
+		n.Capability, n.Sync, n.First = waitingFor, false, nil
 		_, err := db.CreateTask(ctx, n)
 		return err
 	}
-	n.First = &store.First{Node: "bench", Term: time.Hour, Plans: []task.Plan{{Supplier: "mock", Model: "mock"}}}
 	c, err := db.CreateTask(ctx, n)
 	if err != nil {
 		return err
 	}
+	return endStored(ctx, db, c)
+}
+
+// endStored lets a task that was begun succeed.
+func endStored(ctx context.Context, db *boltstore.DB, c store.Created) error {
 	usage := task.Usage{InputTokens: 12, OutputTokens: 120}
-	_, err = db.Advance(ctx, c.Lease.Ref, store.Step{
+	_, err := db.Advance(ctx, c.Lease.Ref, store.Step{
 		Close: &task.Closing{State: task.OK, Usage: &usage},
 		Moves: []task.Transition{task.Transfer(), task.Succeed(task.Output{Text: &storedAnswer, FinishReason: "stop"}, usage)},
 	})
