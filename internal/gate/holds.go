@@ -92,3 +92,12 @@ func Refusal(err error) error {
 		return fault.Newf(fault.RateLimitExceeded, "more than %d open tasks %s", h.Hold.Limit, with).WithRetryAfter(openAgain)
 	}
 }
+
+// QueueRoom returns the refusal of a task where so many wait already; nil: one more may.
+func (g *Gate) QueueRoom(waiting int64) error {
+	limit := int64(g.defaults.Load().Queue)
+	if limit <= 0 || waiting < limit {
+		return nil
+	}
+	return Refusal(&store.HoldError{Hold: task.Hold{Scope: queueScope, Kind: task.HoldQueue, Amount: 1, Limit: limit}})
+}

@@ -165,14 +165,21 @@ func (g *Gateway) Start() {
 	g.services.Go(func() { g.heartbeat(g.quietCtx) })
 }
 
-// Ready reports whether tasks are accepted.
+// Ready returns why no task is accepted, whoever sends it: the gateway stops, or the store can't be read, has no room
+// or as many waiting tasks as there may be. nil: tasks are accepted.
 func (g *Gateway) Ready(ctx context.Context) error {
 	if !g.enter() {
 		return errStopping
 	}
 	defer g.workers.Done()
-	_, err := g.store.Stats(ctx)
-	return err
+	s, err := g.store.Stats(ctx)
+	switch {
+	case err != nil:
+		return err
+	case s.Full:
+		return store.ErrFull
+	}
+	return g.gate.QueueRoom(s.ByState[task.Queued])
 }
 
 // enter counts the caller in among those who may write to the store, until it calls workers.Done; it

@@ -229,4 +229,5 @@ type Swept struct {
 type Stats struct {
 	ByState map[task.State]int64 // the states that aren't terminal
 	Bytes   int64                // of the engine's files
+	Full    bool                 // new tasks are refused for want of room
 }

@@ -78,11 +78,21 @@ func sweepAll(t *testing.T, db *boltstore.DB) (removed int) {
 	}
 }
 
+// wantFull fails the test where the store doesn't say whether it refuses new tasks.
+func wantFull(t *testing.T, db *boltstore.DB, want bool) {
+	t.Helper()
+	if s, err := db.Stats(t.Context()); err != nil || s.Full != want {
+		t.Errorf("full: %v, want %v (%v)", s.Full, want, err)
+	}
+}
+
 // proveFullStore fills the store and shows that reads and ends go on, and that it recovers.
 func proveFullStore(t *testing.T, db *boltstore.DB, clock *storetest.Clock) {
 	t.Helper()
 	for round := range 3 {
+		wantFull(t, db, false)
 		accepted := fill(t, db, clock)
+		wantFull(t, db, true)
 		if len(accepted) == 0 {
 			t.Fatalf("round %d: no room at all", round)
 		}

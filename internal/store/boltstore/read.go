@@ -221,7 +221,7 @@ func (db *DB) Stats(ctx context.Context) (store.Stats, error) {
 	if err != nil {
 		return store.Stats{}, err
 	}
-	s := store.Stats{ByState: map[task.State]int64{}, Bytes: info.Size()}
+	s := store.Stats{ByState: map[task.State]int64{}, Bytes: info.Size(), Full: db.full()}
 	for i, state := range task.States() {
 		if !state.Terminal() {
 			s.ByState[state] = db.index.byState[i].Load()

@@ -44,6 +44,14 @@ func (x *txn) left() int64 {
 	return x.grows + x.free/4
 }
 
+// full reports whether new work finds no room once the tree has what there is. Any goroutine may ask.
+func (db *DB) full() bool {
+	s := db.bolt.Stats()
+	unused := int64(s.FreePageN+s.PendingPageN) * int64(db.bolt.Info().PageSize)
+	free, reserve := db.space()
+	return db.growth(db.treeSize.Load(), free)+unused/4 <= reserve
+}
+
 // look finds out how much room there is, once a group.
 func (x *txn) look() {
 	if x.looked {
