@@ -23,8 +23,7 @@ import (
 const (
 	version    = "2023-06-01"
 	chatPath   = "/v1/messages"
-	chatLimit  = 16 << 20 // bytes of an answer, far above any model's longest
-	probeLimit = 4 << 20  // bytes of a list of models, of which only the status counts
+	probeLimit = 4 << 20 // bytes of a list of models, of which only the status counts
 )
 
 // Kind returns the wire format for the list of kinds.
@@ -56,7 +55,7 @@ func (a *adapter) Submit(ctx context.Context, r supplier.Request) (supplier.Outc
 	if err != nil {
 		return supplier.Outcome{}, wire.Unfit(err)
 	}
-	answer, err := a.format.Post(ctx, chatPath, ask, chatLimit)
+	answer, err := a.format.Post(ctx, chatPath, ask, wire.TextLimit(r.Parameters))
 	if err != nil {
 		return supplier.Outcome{}, err
 	}
@@ -70,7 +69,7 @@ func (a *adapter) Stream(ctx context.Context, r supplier.Request, delta func(sup
 		return supplier.Outcome{}, wire.Unfit(err)
 	}
 	ask.Stream = true
-	return a.format.Stream(ctx, chatPath, ask, chatLimit, &talk{adapter: a, asked: ask.bytes()}, delta)
+	return a.format.Stream(ctx, chatPath, ask, wire.TextLimit(r.Parameters), &talk{adapter: a, asked: ask.bytes()}, delta)
 }
 
 // Probe lists the models, which costs nothing.

@@ -59,7 +59,7 @@ func (a *adapter) chat(ctx context.Context, r supplier.Request) (supplier.Outcom
 	if err != nil {
 		return supplier.Outcome{}, wire.Unfit(err)
 	}
-	answer, err := a.format.Post(ctx, method(r.Model, "generateContent"), ask, textLimit)
+	answer, err := a.format.Post(ctx, method(r.Model, "generateContent"), ask, wire.TextLimit(r.Parameters))
 	if err != nil {
 		return supplier.Outcome{}, err
 	}
@@ -112,7 +112,7 @@ func (a *adapter) Stream(ctx context.Context, r supplier.Request, delta func(sup
 		return supplier.Outcome{}, wire.Unfit(err)
 	}
 	path := method(r.Model, "streamGenerateContent") + "?alt=sse"
-	return a.format.Stream(ctx, path, ask, textLimit, &talk{adapter: a, asked: ask.bytes()}, delta)
+	return a.format.Stream(ctx, path, ask, wire.TextLimit(r.Parameters), &talk{adapter: a, asked: ask.bytes()}, delta)
 }
 
 // talk is one streamed answer. The format has no end mark: a finish reason ends the text.

@@ -26,7 +26,7 @@ import (
 
 const (
 	version    = "/v1beta/"
-	textLimit  = 16 << 20 // bytes of a text answer or of all vectors, far above any model's longest
+	textLimit  = 16 << 20 // bytes of all vectors or of a job's state, far above any model's longest
 	probeLimit = 4 << 20  // bytes of a list of models, of which only the status counts
 )
 

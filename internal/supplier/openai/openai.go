@@ -28,7 +28,7 @@ const (
 	fieldMaxCompletionTokens = "max_completion_tokens"
 
 	chatPath   = "/chat/completions"
-	chatLimit  = 16 << 20 // bytes of a text answer, far above any model's longest
+	chatLimit  = 16 << 20 // bytes of a transcript or a verdict, far above any model's longest
 	probeLimit = 4 << 20  // bytes of a list of models, of which only the status counts
 )
 
@@ -94,7 +94,7 @@ func (a *adapter) chat(ctx context.Context, r supplier.Request) (supplier.Outcom
 	if err != nil {
 		return supplier.Outcome{}, wire.Unfit(err)
 	}
-	answer, err := a.format.Post(ctx, chatPath, ask.body, chatLimit)
+	answer, err := a.format.Post(ctx, chatPath, ask.body, wire.TextLimit(r.Parameters))
 	if err != nil {
 		return supplier.Outcome{}, err
 	}

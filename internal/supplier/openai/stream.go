@@ -20,7 +20,7 @@ func (a *adapter) Stream(ctx context.Context, r supplier.Request, delta func(sup
 	if err != nil {
 		return supplier.Outcome{}, wire.Unfit(err)
 	}
-	return a.format.Stream(ctx, chatPath, ask.body, chatLimit, &talk{adapter: a, asked: ask.bytes}, delta)
+	return a.format.Stream(ctx, chatPath, ask.body, wire.TextLimit(r.Parameters), &talk{adapter: a, asked: ask.bytes}, delta)
 }
 
 // talk is one streamed answer.
