@@ -241,7 +241,7 @@ func attack(s *harness.Server, keys []string, bodies []string) map[int]int {
 
 // postRaw writes a creation over a connection of its own, and reads the answer, which may come before the body is out.
 func postRaw(s *harness.Server, key, body string) (int, error) {
-	conn, err := net.Dial("tcp", strings.TrimPrefix(s.Base, "http://"))
+	conn, err := (&net.Dialer{}).DialContext(s.T.Context(), "tcp", strings.TrimPrefix(s.Base, "http://"))
 	if err != nil {
 		return 0, err
 	}
@@ -319,7 +319,7 @@ func TestConnections(t *testing.T) {
 	defer stop()
 	w := watch(s)
 	for n := range idle + slow {
-		conn, err := net.Dial("tcp", strings.TrimPrefix(s.Base, "http://"))
+		conn, err := (&net.Dialer{}).DialContext(s.T.Context(), "tcp", strings.TrimPrefix(s.Base, "http://"))
 		if err != nil {
 			t.Fatal(err)
 		}
