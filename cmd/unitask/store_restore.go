@@ -115,6 +115,11 @@ func (o *storeRestoreOptions) restore(ctx context.Context, t *terminal, dir stri
 		return out, err
 	}
 	defer func() { err = errors.Join(err, free()) }()
+	archive, err := o.open(t)
+	if err != nil {
+		return out, err
+	}
+	defer func() { _ = archive.Close() }()
 	terms, err := o.terms(dir)
 	if err != nil {
 		return out, err
@@ -124,7 +129,7 @@ func (o *storeRestoreOptions) restore(ctx context.Context, t *terminal, dir stri
 		return out, err
 	}
 	defer func() { _ = os.RemoveAll(staging) }() // gone already where all went well
-	m, err := o.unpack(t, staging, terms)
+	m, err := unpack(archive, staging, terms)
 	if err != nil {
 		return out, err
 	}
@@ -189,28 +194,32 @@ func lockAgainstServers(dir string) (free func() error, err error) {
 	return db.Close, nil
 }
 
-// unpack writes the archive's files into the staging folder. A file is verified before: nothing of an
-// archive that is refused is written. What comes from stdin can be read only once.
-func (o *storeRestoreOptions) unpack(t *terminal, staging string, terms backup.Terms) (m backup.Manifest, err error) {
+// open opens the archive; standard input is one that can't be read twice.
+func (o *storeRestoreOptions) open(t *terminal) (io.ReadCloser, error) {
+	if o.file == "-" {
+		return io.NopCloser(t.in), nil
+	}
+	f, err := os.Open(o.file)
+	if err != nil {
+		return nil, &usageError{message: o.file + ": " + why(err).Error()}
+	}
+	return f, nil
+}
+
+// unpack writes the archive's files to the staging folder. A file is verified whole before that.
+func unpack(archive io.Reader, staging string, terms backup.Terms) (m backup.Manifest, err error) {
 	if terms.Room, err = room(staging); err != nil {
 		return m, err
 	}
-	in := t.in
-	if o.file != "-" {
-		f, err := os.Open(o.file)
-		if err != nil {
-			return m, &usageError{message: o.file + ": " + why(err).Error()}
-		}
-		defer func() { _ = f.Close() }()
+	if f, ok := archive.(*os.File); ok {
 		if _, err = backup.Verify(f, terms); err == nil {
 			_, err = f.Seek(0, io.SeekStart)
 		}
 		if err != nil {
 			return m, notTaken(err)
 		}
-		in = f
 	}
-	m, err = backup.Unpack(in, staging, terms)
+	m, err = backup.Unpack(archive, staging, terms)
 	return m, notTaken(err)
 }
 

@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -26,6 +27,7 @@ import (
 //	server start|stop|kill            begin and end the server of the script
 //	keep NAME                         keep what the last command printed in the variable NAME
 //	ready URL                         wait until a server answers there that it is ready
+//	[container] COMMAND               run a command where the script runs in a container
 func TestScripts(t *testing.T) {
 	found, err := filepath.Glob("testdata/script/*.txtar")
 	if err != nil || len(found) < 10 {
@@ -38,7 +40,8 @@ func TestScripts(t *testing.T) {
 			h.start()
 			testscript.Run(t, testscript.Params{
 				Files: []string{file}, RequireExplicitExec: true,
-				Setup: func(e *testscript.Env) error { return setUp(e, h) },
+				Setup:     func(e *testscript.Env) error { return setUp(e, h) },
+				Condition: condition,
 				Cmds: map[string]func(*testscript.TestScript, bool, []string){
 					"exits": harness.Exits, "terminal": harness.OnTerminal, "server": h.command, "ready": ready, "keep": keep,
 				},
@@ -59,6 +62,15 @@ func setUp(e *testscript.Env, h *host) error {
 		e.Setenv(name, value)
 	}
 	return os.Mkdir(in("home"), 0o700)
+}
+
+// condition tells scripts whether they run in a container, as far as a file of Docker's says.
+func condition(name string) (bool, error) {
+	if name != "container" {
+		return false, fmt.Errorf("no condition %q", name)
+	}
+	_, err := os.Stat("/.dockerenv")
+	return err == nil, nil
 }
 
 // command is the script command server.
