@@ -117,7 +117,7 @@ func TestLargeBodiesOfOneKey(t *testing.T) {
 		c := w.dial(t)
 		c.announce(w.test, size)
 		go func() {
-			if resp, err := http.ReadResponse(c.in, nil); err == nil {
+			if resp, err := http.ReadResponse(c.in, nil); err == nil { //nolint:bodyclose // the test closes the one it receives
 				answers <- resp
 			}
 		}()

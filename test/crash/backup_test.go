@@ -33,7 +33,7 @@ type figures struct {
 // a moment later, and goes on with the restored folder alone. What was acknowledged before a backup
 // began is held to all that TestKilled is held to; what came between it and the kill never happened.
 func TestRestored(t *testing.T) {
-	seed := harness.Setting(t, "UNITASK_CRASH_SEED", rand.Uint64()) //nolint:gosec // a seed that is printed is no secret
+	seed := harness.Setting(t, "UNITASK_CRASH_SEED", rand.Uint64())
 	cycles := int(harness.Setting(t, "UNITASK_BACKUP_CYCLES", shortRestores))
 	t.Logf("UNITASK_CRASH_SEED=%d UNITASK_BACKUP_CYCLES=%d", seed, cycles)
 	b, paid := newBook(t, seed)

@@ -25,9 +25,9 @@ const shortKills = 12
 // that was begun, and its result is printed.
 func TestClientKilled(t *testing.T) {
 	kills := int(harness.Setting(t, "UNITASK_CLIENT_KILLS", shortKills))
-	seed := harness.Setting(t, "UNITASK_CRASH_SEED", rand.Uint64()) //nolint:gosec // a seed that is printed is no secret
+	seed := harness.Setting(t, "UNITASK_CRASH_SEED", rand.Uint64())
 	t.Logf("UNITASK_CLIENT_KILLS=%d UNITASK_CRASH_SEED=%d", kills, seed)
-	rng := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // a test's choices
+	rng := rand.New(rand.NewPCG(seed, 0))
 	b := newBench(t, func() time.Duration { return time.Duration(rand.IntN(60)) * time.Millisecond })
 	whole := b.measure()
 	for i := range kills {
@@ -79,8 +79,8 @@ func TestClientKilledCarelessly(t *testing.T) {
 func TestBatchKilled(t *testing.T) {
 	const lines, killsEach = 20, 6
 	batches := max(int(harness.Setting(t, "UNITASK_CLIENT_KILLS", shortKills))/shortKills, 1)
-	seed := harness.Setting(t, "UNITASK_CRASH_SEED", rand.Uint64()) //nolint:gosec // a seed that is printed is no secret
-	rng := rand.New(rand.NewPCG(seed, 0))                           //nolint:gosec // a test's choices
+	seed := harness.Setting(t, "UNITASK_CRASH_SEED", rand.Uint64())
+	rng := rand.New(rand.NewPCG(seed, 0))
 	b := newBench(t, func() time.Duration { return time.Duration(rand.IntN(60)) * time.Millisecond })
 	toEnd := func(exited <-chan struct{}) { <-exited }
 	began := time.Now()

@@ -127,7 +127,7 @@ func patient(base string) string {
 // stopAgainAndAgain ends the server in the given way while callers create and poll.
 func stopAgainAndAgain(t *testing.T, cycles int, end func(*harness.Server)) *stopped {
 	t.Helper()
-	seed := harness.Setting(t, "UNITASK_CRASH_SEED", rand.Uint64()) //nolint:gosec // a seed that is printed is no secret
+	seed := harness.Setting(t, "UNITASK_CRASH_SEED", rand.Uint64())
 	t.Logf("UNITASK_CRASH_SEED=%d", seed)
 	paid := newSupplier(t, rand.New(rand.NewPCG(seed, 0)))
 	paid.draw = steady

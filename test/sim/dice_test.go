@@ -18,7 +18,7 @@ func (d dice) of(topic string, about string, n int64) *rand.Rand {
 	var raw [8]byte
 	binary.LittleEndian.PutUint64(raw[:], uint64(n))
 	_, _ = h.Write(raw[:])
-	return rand.New(rand.NewPCG(uint64(d), h.Sum64())) //nolint:gosec // repeatable by design
+	return rand.New(rand.NewPCG(uint64(d), h.Sum64()))
 }
 
 // oneIn is true once in n times.
