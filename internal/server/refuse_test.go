@@ -135,7 +135,7 @@ func TestIdempotencyKeys(t *testing.T) {
 // TestOneAnswerForBadKeys: nothing tells a missing key from a malformed, unknown, revoked or expired
 // one, wherever it is used.
 func TestOneAnswerForBadKeys(t *testing.T) {
-	w := newWorld(t, options{})
+	w := newWorld(t, options{limits: server.Limits{RefusedKeys: -1}})
 	revoked := rig.Must(w.operator.CreateKey(t.Context(), api.KeyCreate{Name: "r", Mode: task.Test}))(t)
 	rig.Must(w.operator.RevokeKey(t.Context(), revoked.ID))(t)
 	expired := w.key(api.KeyCreate{Mode: task.Test, ExpiresInSeconds: 1})
