@@ -154,6 +154,7 @@ func start(cfg Config, b *bolt.DB) (*DB, error) {
 		path: cfg.Path, log: cfg.Logger, limit: cfg.MaxSize, bolt: b, now: cfg.Now, start: cfg.Now(), clock: store.NewClock(cfg.Now), fatal: cfg.Fatal, onCommit: cfg.OnCommit,
 		ops: make(chan *op, groupLimit), drained: make(chan struct{}), index: newIndex(),
 		maxGroup: groupLimit, idem: idemLog{limit: runLength}, fresh: &table{}, flushed: make(chan flushEnd, 1), flushAfter: cfg.FlushAfter, pendingMost: flushPending,
+		sweeper: sweeper{turn: make(chan struct{}, 1)},
 	}
 	db.txn = txn{undo: undo{index: db.index}, held: map[string]*standing{}, sums: map[string]*sums{}, idem: map[digest]rowID{}}
 	db.flushBytes = min(flushBytes, db.reserve()/8)

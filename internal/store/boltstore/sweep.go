@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"unitask/internal/account"
@@ -22,9 +21,9 @@ const (
 	sweepPause = 10 * time.Millisecond // between two turns, and twice as long as a turn took
 )
 
-// sweeper is what sweeps know. One sweep runs at a time.
+// sweeper is what sweeps know. One sweep runs at a time: it takes turn, which has room for one.
 type sweeper struct {
-	mu      sync.Mutex
+	turn    chan struct{}
 	tasksAt rowID              // where the next look at the tasks begins
 	usageAt []byte             // the same for sums of usage; nil is the first row
 	spans   map[string]runSpan // of idempotency runs, by their keys
@@ -41,8 +40,12 @@ type expired struct {
 // Sweep implements store.Store. It goes through the tasks in the order of their ids, which is that of their
 // creation, up to those created within the retention, and begins anew there.
 func (db *DB) Sweep(ctx context.Context, r store.SweepRequest) (store.Swept, error) {
-	db.sweeper.mu.Lock()
-	defer db.sweeper.mu.Unlock()
+	select {
+	case db.sweeper.turn <- struct{}{}:
+	case <-ctx.Done():
+		return store.Swept{}, ctx.Err()
+	}
+	defer func() { <-db.sweeper.turn }()
 	limit := min(max(r.Limit, 1), maxSweep)
 	rows, err := db.findExpired(ctx, r, limit)
 	for err != nil { // a row that can't be read is set aside
