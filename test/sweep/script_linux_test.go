@@ -103,6 +103,9 @@ func (s *script) pursue(ctx context.Context, r *role) error {
 	for err == nil && got.ID != "" {
 		r.seen.Acknowledged = append(r.seen.Acknowledged, got.ID)
 		r.seen.Seen = append(r.seen.Seen, got.State)
+		if got.State == task.Failed {
+			r.seen.Shown++
+		}
 		if got.State.Terminal() {
 			r.done = got.State == task.Succeeded
 			return nil
