@@ -77,7 +77,7 @@ func TestHealthOfABusyService(t *testing.T) {
 	w := newWorld(t, options{limits: server.Limits{Connections: 4}})
 	var status int
 	for deadline := time.Now().Add(time.Minute); status != 503 && time.Now().Before(deadline); {
-		w.dial(t).announce(w.test, 1000) // the body never comes; before the header is read the connection may give way
+		w.dial(t).announce(w.test, 1000)      // the body never comes; before the header is read the connection may give way
 		status, _ = w.dial(t).ask("/nothing") // which asks for no key: refusals are slowed down
 	}
 	if status != 503 {
