@@ -223,13 +223,21 @@ func (x *exchange) hurry() {
 	}
 }
 
+// show notes that the answer, or the next event, carries the tasks to their caller: not by a HEAD, and not to a
+// client that has hung up. One that hangs up later may have read it by then.
+func (s *Server) show(x *exchange, tasks ...task.Task) {
+	if x.r.Method != http.MethodHead && x.r.Context().Err() == nil {
+		x.showing = s.gateway.Show(tasks...)
+	}
+}
+
 // shown flushes what was written last, with the given outcome, and ends the showing of failures that it
-// carries. They count as shown once every byte is with the system and the client hasn't hung up before.
+// carries. They count as shown once every byte is with the system.
 func (x *exchange) shown(err error) error {
 	if err == nil {
 		err = x.control().Flush()
 	}
-	x.endShowing(err == nil && x.r.Method != http.MethodHead && x.r.Context().Err() == nil)
+	x.endShowing(err == nil)
 	return err
 }
 

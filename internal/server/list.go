@@ -29,7 +29,7 @@ func (s *Server) handleTaskList(x *exchange) error {
 	if page.Next != "" {
 		list.NextCursor = &page.Next
 	}
-	x.showing = s.gateway.Show(page.Tasks...)
+	s.show(x, page.Tasks...)
 	s.respond(x, http.StatusOK, list)
 	return nil
 }

@@ -66,6 +66,28 @@ func TestFailureIsShownBeforeAReopening(t *testing.T) {
 	}
 }
 
+// TestFailureIsShownToWhoHangsUpThen: a program that reads the failure and ends, as curl does, was told: its next run
+// is a retry.
+func TestFailureIsShownToWhoHangsUpThen(t *testing.T) {
+	w := newWorld(t, options{})
+	for n := range 50 {
+		body := chat(fmt.Sprint("say hello @unknown ", n))
+		key, _ := w.unshown(t, "curl", body)
+		c := w.dial(t)
+		if _, err := fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
+			"Idempotency-Key: %s\r\nContent-Length: %d\r\n\r\n%s", api.PathTasks, w.test, key, len(body), body); err != nil {
+			t.Fatal(err)
+		}
+		if got := c.answer(); got.status != http.StatusGatewayTimeout {
+			t.Fatalf("the failure: %d", got.status)
+		}
+		_ = c.Close()
+		if got := w.post(key, body); got.StatusCode != http.StatusOK || got.Header.Get(api.HeaderIdempotentReplay) != "" {
+			t.Fatalf("run %d, the retry: %d %v %s", n, got.StatusCode, got.Header, got.body)
+		}
+	}
+}
+
 // unshown creates a task that fails without an answer to its caller, and returns its key and id.
 func (w *world) unshown(t *testing.T, name, body string) (key, id string) {
 	t.Helper()

@@ -47,7 +47,7 @@ func (s *Server) stream(x *exchange, stream *gateway.Stream) {
 			return
 		}
 		if e.Task != nil {
-			x.showing = s.gateway.Show(*e.Task)
+			s.show(x, *e.Task)
 		}
 		frame = s.frame(x, frame[:0], e)
 		if _, err := x.Write(frame); x.shown(err) != nil {

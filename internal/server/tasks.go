@@ -69,7 +69,7 @@ func (s *Server) answerCreate(x *exchange, wait *time.Duration, accepted *gatewa
 	switch {
 	case t.State == task.Failed && t.Sync && accepted.Stream.Silent():
 		accepted.Stream.Close()
-		x.showing = s.gateway.Show(*t)
+		s.show(x, *t)
 		return t.Fault()
 	case accepted.Stream != nil:
 		s.stream(x, accepted.Stream)
@@ -131,7 +131,7 @@ func (s *Server) handleTaskTimeline(x *exchange) error {
 // respondTask writes a task with its headers.
 func (s *Server) respondTask(x *exchange, status int, t *task.Task) {
 	s.describeTask(x, t)
-	x.showing = s.gateway.Show(*t)
+	s.show(x, *t)
 	body := s.wire(*t)
 	body.RequestID = x.id
 	w := writers.Get().(*jsonwrite.Writer)
