@@ -56,7 +56,7 @@ func (c *connection) watch() {
 // anything.
 func (c *connection) alive(until time.Time) bool {
 	if c.socket.raw == nil {
-		return c.quiet(time.Millisecond, until)
+		return c.silent(until)
 	}
 	return c.socket.raw.Read(c.socket.look) == nil && c.socket.still && (c.Conn == c.plain || c.quiet(0, until))
 }
