@@ -1,6 +1,12 @@
 package secret
 
-import "context"
+import (
+	"context"
+
+	"github.com/99designs/keyring"
+)
+
+const SizeLimit = sizeLimit
 
 // OpenSealedFast is OpenSealed with a scrypt of few rounds.
 func OpenSealedFast(ctx context.Context, dir string, passphrase Value) (*Keyring, error) {
@@ -10,11 +16,11 @@ func OpenSealedFast(ctx context.Context, dir string, passphrase Value) (*Keyring
 // badRing is a back end that never answers a read and panics at a write.
 type badRing struct{ release <-chan struct{} }
 
-func (b badRing) get(string) (string, error) { <-b.release; return "late", nil }
-func (b badRing) set(string, string) error   { panic("dismissed") }
-func (b badRing) remove(string) error        { return errMissing }
+func (b badRing) Get(string) (keyring.Item, error) { <-b.release; return keyring.Item{}, nil }
+func (b badRing) Set(keyring.Item) error           { panic("dismissed") }
+func (b badRing) Remove(string) error              { return keyring.ErrKeyNotFound }
 
 // BadKeyring is a keyring whose reads hang until release is closed and whose writes panic.
 func BadKeyring(release <-chan struct{}) *Keyring {
-	return &Keyring{service: DefaultService, timeout: callTimeout, ring: badRing{release}}
+	return &Keyring{service: DefaultService, timeout: callTimeout, limit: sizeLimit, ring: badRing{release}}
 }

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/99designs/keyring"
 )
 
 // callTimeout bounds each call: a locked keyring waits for a person at a dialogue, which a server
@@ -19,28 +21,28 @@ type KeyringConfig struct {
 	Timeout time.Duration // of one call; 0: 3 s
 }
 
-// Keyring is the operating system's: Secret Service or KWallet on Linux, Keychain on macOS,
-// Credential Manager on Windows; nothing else is ever chosen. It is safe for concurrent use.
-// Each call ends within the timeout, with ErrNotFound, ErrLocked or ErrNoKeyring where it fails.
+// Keyring is the operating system's: Secret Service on Linux, Keychain on macOS, Credential Manager on
+// Windows; nothing else is ever chosen. It is safe for concurrent use. Each call ends within the timeout,
+// with ErrNotFound, ErrLocked, ErrTooLong or ErrNoKeyring where it fails.
 type Keyring struct {
 	service string
 	timeout time.Duration
 	what    string // it is called in errors; "": keyring
+	limit   int    // bytes of a secret
 	ring    ring
 }
 
-// ring is what a back end does; items are "service/name". A missing item is errMissing.
+// ring is the part of a keyring.Keyring that is used. Keys are "service/name"; a missing one is
+// keyring.ErrKeyNotFound.
 type ring interface {
-	get(item string) (string, error)
-	set(item, text string) error
-	remove(item string) error
+	Get(key string) (keyring.Item, error)
+	Set(item keyring.Item) error
+	Remove(key string) error
 }
-
-var errMissing = errors.New("no such item")
 
 // OpenKeyring connects to the keyring. Success doesn't prove that it can keep anything: Probe does.
 func OpenKeyring(ctx context.Context, c KeyringConfig) (*Keyring, error) {
-	k := &Keyring{service: c.Service, timeout: c.Timeout}
+	k := &Keyring{service: c.Service, timeout: c.Timeout, limit: sizeLimit}
 	if k.service == "" {
 		k.service = DefaultService
 	}
@@ -50,8 +52,14 @@ func OpenKeyring(ctx context.Context, c KeyringConfig) (*Keyring, error) {
 	if k.timeout <= 0 {
 		k.timeout = callTimeout
 	}
-	opened, err := bounded(ctx, k.timeout, func() (ring, error) { return openRing(k.service) })
-	if err != nil {
+	opening, cancel := context.WithTimeout(ctx, k.timeout)
+	defer cancel()
+	opened, err := bounded(ctx, k.timeout, func() (ring, error) { return openRing(opening, k.service) })
+	switch {
+	case ctx.Err() == nil && (errors.Is(err, errSlow) || errors.Is(err, context.DeadlineExceeded)):
+		// Opening asks nobody anything, so there is no dialogue that would be waited for.
+		return nil, &Error{Kind: ErrNoKeyring, Message: "keyring: open: it doesn't answer", Hint: hintSilent}
+	case err != nil:
 		return nil, k.failure("open", err)
 	}
 	k.ring = opened
@@ -64,23 +72,31 @@ func (k *Keyring) Get(ctx context.Context, name string) (Value, error) {
 	if err != nil {
 		return Value{}, err
 	}
-	text, err := bounded(ctx, k.timeout, func() (string, error) { return k.ring.get(item) })
-	if err == nil && text == "" {
-		err = errMissing
+	found, err := bounded(ctx, k.timeout, func() (keyring.Item, error) { return k.ring.Get(item) })
+	if err == nil && len(found.Data) == 0 {
+		err = keyring.ErrKeyNotFound
 	}
 	if err != nil {
 		return Value{}, k.failure("read "+name, err)
 	}
-	return New(text), nil
+	return New(string(found.Data)), nil
 }
 
-// Set keeps v under name, in place of what was there.
+// Set keeps v under name, in place of what was there. What is longer than the keyring takes is ErrTooLong.
 func (k *Keyring) Set(ctx context.Context, name string, v Value) error {
 	item, err := k.item(name)
 	if err != nil {
 		return err
 	}
-	_, err = bounded(ctx, k.timeout, func() (struct{}, error) { return struct{}{}, k.ring.set(item, v.Reveal()) })
+	if size := len(v.Reveal()); size > k.limit {
+		return &Error{
+			Kind: ErrTooLong, Message: fmt.Sprintf("%s: write %s: the secret has %d bytes, and at most %d are kept", k.name(), name, size, k.limit),
+			Hint: "keep it in a file that only you can read, and name that",
+		}
+	}
+	_, err = bounded(ctx, k.timeout, func() (struct{}, error) {
+		return struct{}{}, k.ring.Set(keyring.Item{Key: item, Label: item, Data: []byte(v.Reveal())})
+	})
 	if err != nil {
 		return k.failure("write "+name, err)
 	}
@@ -93,8 +109,8 @@ func (k *Keyring) Delete(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	_, err = bounded(ctx, k.timeout, func() (struct{}, error) { return struct{}{}, k.ring.remove(item) })
-	if err != nil && !errors.Is(err, errMissing) {
+	_, err = bounded(ctx, k.timeout, func() (struct{}, error) { return struct{}{}, k.ring.Remove(item) })
+	if err != nil && !errors.Is(err, keyring.ErrKeyNotFound) {
 		return k.failure("delete "+name, err)
 	}
 	return nil
@@ -123,26 +139,31 @@ func (k *Keyring) item(name string) (string, error) {
 	return k.service + "/" + name, nil
 }
 
+func (k *Keyring) name() string { return cmp.Or(k.what, "keyring") }
+
 // failure attaches the kind and the hint to what a back end reported.
 func (k *Keyring) failure(op string, err error) *Error {
-	e := &Error{Kind: ErrNoKeyring, Message: cmp.Or(k.what, "keyring") + ": " + op, Hint: hintNoKeyring, cause: err}
+	e := &Error{Kind: ErrNoKeyring, Message: k.name() + ": " + op, Hint: hintNoKeyring, cause: err}
 	if _, sealed := k.ring.(*sealedRing); sealed {
 		e.Hint = "it is in the folder keys of the client's settings; unitask login --storage=file makes it anew"
 	}
 	switch {
 	case errors.Is(err, errPassphrase):
 		e.Kind = ErrPassphrase
-	case errors.Is(err, errMissing):
+	case errors.Is(err, keyring.ErrKeyNotFound):
 		e.Kind, e.Hint, e.cause = ErrNotFound, "", nil
 		e.Message += ": nothing is kept under this name"
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		e.Kind, e.Hint, e.cause = err, "", nil
 		e.Message += ": the caller gave up"
-	case errors.Is(err, errSlow), isLocked(err):
+	case errors.Is(err, errSlow), errors.Is(err, errLocked):
 		e.Kind, e.Hint = ErrLocked, hintLocked
 	}
 	return e
 }
+
+// errLocked is a back end's word for ErrLocked.
+var errLocked = errors.New("it is locked")
 
 // errSlow is a call that outlasted its timeout: as a rule a dialogue that nobody answers.
 var errSlow = errors.New("no answer in time")

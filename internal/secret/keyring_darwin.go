@@ -1,43 +1,27 @@
 package secret
 
 import (
+	"context"
 	"errors"
-	"strings"
-
-	"github.com/zalando/go-keyring"
+	"os/exec"
+	"slices"
 )
 
 const (
 	hintNoKeyring = "unlock the login keychain with `security unlock-keychain`, or use the environment or a file"
 	hintLocked    = "unlock the login keychain with `security unlock-keychain`, then try again"
+	hintSilent    = hintNoKeyring
 )
 
-// keychain keeps items in the login keychain, without cgo.
-type keychain struct{ service string }
+// sizeLimit keeps a command of security, which takes 4,096 bytes, the secret in base64 among them.
+const sizeLimit = 2560
 
-func openRing(service string) (ring, error) { return keychain{service}, nil }
+// openRing is the login keychain, by the program security: a secret reaches it on its standard input.
+func openRing(_ context.Context, service string) (ring, error) { return nativeRing{service}, nil }
 
-func (k keychain) get(item string) (string, error) {
-	text, err := keyring.Get(k.service, k.account(item))
-	if errors.Is(err, keyring.ErrNotFound) {
-		return "", errMissing
-	}
-	return text, err
+// isLocked recognises the status of security where it may ask nobody, was refused or was dismissed. Where it
+// does ask, the call runs out of time.
+func isLocked(err error) bool {
+	exit, ok := errors.AsType[*exec.ExitError](err)
+	return ok && slices.Contains([]int{36, 51, 128}, exit.ExitCode()) // the low bytes of errSecInteractionNotAllowed, errSecAuthFailed and userCanceledErr
 }
-
-func (k keychain) set(item, text string) error {
-	return keyring.Set(k.service, k.account(item), text)
-}
-
-func (k keychain) remove(item string) error {
-	err := keyring.Delete(k.service, k.account(item))
-	if errors.Is(err, keyring.ErrNotFound) {
-		return errMissing
-	}
-	return err
-}
-
-func (k keychain) account(item string) string { return strings.TrimPrefix(item, k.service+"/") }
-
-// isLocked is never true: a locked keychain shows a dialogue, and the call runs out of time.
-func isLocked(error) bool { return false }

@@ -4,11 +4,15 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/godbus/dbus/v5"
 
 	"unitask/internal/secret"
 )
@@ -37,19 +41,40 @@ func TestKeyring(t *testing.T) {
 	t.Run("locked", func(t *testing.T) {
 		home := newHome(t)
 		mustRunInSession(t, home, unlock, "TestInSessionUnlocked") // makes the login collection
-		mustRunInSession(t, home, locked, "TestInSessionUnusable")
+		mustRunInSession(t, home, locked, "TestInSessionLocked")
 	})
 	t.Run("no login collection", func(t *testing.T) {
-		mustRunInSession(t, newHome(t), locked, "TestInSessionUnusable")
+		mustRunInSession(t, newHome(t), locked, "TestInSessionNoCollection")
 	})
-	t.Run("a bus without a keyring", func(t *testing.T) {
+	t.Run("of an earlier version", func(t *testing.T) {
 		home := newHome(t)
-		config := filepath.Join(home, "bus.conf") // names no folder of services that could be activated
-		if err := os.WriteFile(config, []byte(bareBus), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		mustRunInSession(t, home, "", "TestInSessionNoService", "--config-file="+config)
+		former := mustBuildFormer(t, home)
+		keep := former + ` set unitask/old kept && ` + former + ` set unitask/new stale && ` + former + ` set unitask/gone kept && `
+		mustRunInSession(t, home, unlock+keep, "TestInSessionFormer")
+		// A new session reads what the last one left, as both versions see it.
+		check := `test "$(` + former + ` get unitask/old)" = kept && ! ` + former + ` get unitask/new && ! ` + former + ` get unitask/gone && `
+		mustRunInSession(t, home, unlock+check, "TestInSessionAfterFormer")
 	})
+	for _, test := range []string{"TestInSessionNoService", "TestInSessionSilentService"} {
+		t.Run(test, func(t *testing.T) {
+			home := newHome(t)
+			config := filepath.Join(home, "bus.conf") // names no folder of services that could be activated
+			if err := os.WriteFile(config, []byte(bareBus), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			mustRunInSession(t, home, "", test, "--config-file="+config)
+		})
+	}
+}
+
+// mustBuildFormer builds a program that keeps items as earlier versions did.
+func mustBuildFormer(t *testing.T, dir string) string {
+	t.Helper()
+	program := filepath.Join(dir, "former")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./testdata/former").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	return program
 }
 
 func TestInSessionUnlocked(t *testing.T) {
@@ -58,6 +83,13 @@ func TestInSessionUnlocked(t *testing.T) {
 	ring := mustOpen(t)
 	if err := ring.Probe(ctx); err != nil {
 		t.Fatalf("probe: %v", err)
+	}
+	largest := secret.New(strings.Repeat("k", secret.SizeLimit))
+	if err := ring.Set(ctx, "largest", largest); err != nil {
+		t.Errorf("the largest secret: %v", err)
+	}
+	if got, err := ring.Get(ctx, "largest"); err != nil || !got.Equal(largest) {
+		t.Errorf("the largest secret was read as %d bytes, %v", len(got.Reveal()), err)
 	}
 	if _, err := ring.Get(ctx, "profile"); !errors.Is(err, secret.ErrNotFound) {
 		t.Errorf("get before set: %v, want ErrNotFound", err)
@@ -84,13 +116,68 @@ func TestInSessionUnlocked(t *testing.T) {
 	}
 }
 
-// TestInSessionUnusable: a keyring that would have to ask a person says so in time.
-func TestInSessionUnusable(t *testing.T) {
+// TestInSessionFormer finds the items of earlier versions, and replaces and removes them.
+func TestInSessionFormer(t *testing.T) {
+	onlyInSession(t)
+	ctx, ring := t.Context(), mustOpen(t)
+	mustHold(t, ring, "old", "kept")
+	mustHold(t, ring, "new", "stale")
+	if err := ring.Set(ctx, "new", secret.New("fresh")); err != nil {
+		t.Fatal(err)
+	}
+	mustHold(t, ring, "new", "fresh")
+	if err := ring.Delete(ctx, "gone"); err != nil {
+		t.Fatal(err)
+	}
+	mustHold(t, ring, "gone", "")
+}
+
+func TestInSessionAfterFormer(t *testing.T) {
+	onlyInSession(t)
+	ring := mustOpen(t)
+	mustHold(t, ring, "old", "kept")
+	mustHold(t, ring, "new", "fresh")
+	mustHold(t, ring, "gone", "")
+	if err := ring.Delete(t.Context(), "new"); err != nil {
+		t.Fatal(err)
+	}
+	mustHold(t, ring, "new", "") // nothing of the earlier version comes back
+}
+
+// mustHold fails unless the item is text, "" for none.
+func mustHold(t *testing.T, ring *secret.Keyring, name, text string) {
+	t.Helper()
+	got, err := ring.Get(t.Context(), name)
+	if text == "" && !errors.Is(err, secret.ErrNotFound) || text != "" && err != nil || got.Reveal() != text {
+		t.Errorf("%s is %q, %v, want %q", name, got.Reveal(), err, text)
+	}
+}
+
+// TestInSessionLocked: a keyring that would have to ask a person says so in time.
+func TestInSessionLocked(t *testing.T) {
 	onlyInSession(t)
 	started := time.Now()
-	err := mustOpen(t).Probe(t.Context())
+	ring := mustOpen(t)
+	for _, err := range []error{ring.Probe(t.Context()), ring.Delete(t.Context(), "profile")} {
+		if !errors.Is(err, secret.ErrLocked) {
+			t.Errorf("error %v, want ErrLocked", err)
+		}
+		mustFailWithHint(t, err, started)
+	}
+	if _, err := ring.Get(t.Context(), "profile"); !errors.Is(err, secret.ErrLocked) {
+		t.Errorf("get: %v, want ErrLocked", err)
+	}
+}
+
+// TestInSessionNoCollection: a keyring that has nowhere to keep anything.
+func TestInSessionNoCollection(t *testing.T) {
+	onlyInSession(t)
+	started := time.Now()
+	_, err := secret.OpenKeyring(t.Context(), secret.KeyringConfig{})
+	if !errors.Is(err, secret.ErrNoKeyring) {
+		t.Errorf("open: %v, want ErrNoKeyring", err)
+	}
 	mustFailWithHint(t, err, started)
-	t.Logf("probe after %v: %v", time.Since(started).Round(time.Millisecond), err)
 }
 
 func TestInSessionNoService(t *testing.T) {
@@ -99,6 +186,57 @@ func TestInSessionNoService(t *testing.T) {
 	_, err := secret.OpenKeyring(t.Context(), secret.KeyringConfig{})
 	if !errors.Is(err, secret.ErrNoKeyring) {
 		t.Errorf("open: %v, want ErrNoKeyring", err)
+	}
+	mustFailWithHint(t, err, started)
+}
+
+// TestInSessionSilentService: a service that takes calls and answers none.
+func TestInSessionSilentService(t *testing.T) {
+	onlyInSession(t)
+	bus, err := dbus.ConnectSessionBus()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = bus.Close() }()
+	hang := map[string]any{"Get": func(string, string) (dbus.Variant, *dbus.Error) { select {} }}
+	if err := bus.ExportMethodTable(hang, "/org/freedesktop/secrets", "org.freedesktop.DBus.Properties"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bus.RequestName("org.freedesktop.secrets", dbus.NameFlagDoNotQueue); err != nil {
+		t.Fatal(err)
+	}
+	mustBeSilent(t)
+}
+
+// TestSilentBus: a bus that takes connections and never answers keeps neither the program nor the keyring.
+func TestSilentBus(t *testing.T) {
+	if os.Getenv(inSession) == "silent bus" {
+		mustBeSilent(t)
+		return
+	}
+	home := newHome(t)
+	address := filepath.Join(home, "bus")
+	l, err := new(net.ListenConfig).Listen(t.Context(), "unix", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestSilentBus$")
+	cmd.Env = append(sessionEnv(home, "silent bus"), "DBUS_SESSION_BUS_ADDRESS=unix:path="+address)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// mustBeSilent fails unless opening the keyring says in time that nothing answers.
+func mustBeSilent(t *testing.T) {
+	t.Helper()
+	started := time.Now()
+	_, err := secret.OpenKeyring(t.Context(), secret.KeyringConfig{Timeout: time.Second})
+	if !errors.Is(err, secret.ErrNoKeyring) || !strings.Contains(err.Error(), "doesn't answer") {
+		t.Errorf("open: %v, want ErrNoKeyring and that it doesn't answer", err)
 	}
 	mustFailWithHint(t, err, started)
 }

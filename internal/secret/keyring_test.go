@@ -3,6 +3,8 @@ package secret_test
 import (
 	"context"
 	"errors"
+	"strconv"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -43,5 +45,16 @@ func TestKeyringThatPanics(t *testing.T) {
 		if err := ring.Set(t.Context(), name, secret.New(plain)); !errors.Is(err, secret.ErrNotRef) {
 			t.Errorf("set %q: %v, want ErrNotRef", name, err)
 		}
+	}
+}
+
+func TestKeyringTooLong(t *testing.T) {
+	ring := secret.BadKeyring(nil) // a write that reached it would panic
+	err := ring.Set(t.Context(), "a", secret.New(strings.Repeat(plain, secret.SizeLimit)))
+	if e, ok := errors.AsType[*secret.Error](err); !ok || !errors.Is(err, secret.ErrTooLong) || e.Hint == "" {
+		t.Errorf("error %v, want ErrTooLong with a hint", err)
+	}
+	if strings.Contains(err.Error(), plain) || !strings.Contains(err.Error(), strconv.Itoa(secret.SizeLimit)) {
+		t.Errorf("error %v, want the limit and nothing of the secret", err)
 	}
 }

@@ -1,13 +1,23 @@
 package secret
 
-import "github.com/99designs/keyring"
+import (
+	"context"
+
+	"github.com/99designs/keyring"
+)
 
 const (
 	hintNoKeyring = "use the environment or a file"
 	hintLocked    = "sign in to Windows, then try again"
+	hintSilent    = hintNoKeyring
 )
 
-func backends() []keyring.BackendType { return []keyring.BackendType{keyring.WinCredBackend} }
+// sizeLimit is CRED_MAX_CREDENTIAL_BLOB_SIZE.
+const sizeLimit = 2560
 
-// isLocked is never true: the Credential Manager is open while its user is signed in.
-func isLocked(error) bool { return false }
+// openRing names the back end, for the library's own choice could fall back to files behind a prompt.
+func openRing(_ context.Context, service string) (ring, error) {
+	return keyring.Open(keyring.Config{
+		AllowedBackends: []keyring.BackendType{keyring.WinCredBackend}, ServiceName: service, WinCredPrefix: service,
+	})
+}

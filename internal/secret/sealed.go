@@ -21,11 +21,11 @@ import (
 const (
 	identityFile = "identity.age"
 	sealedSuffix = ".age"
-	scryptWork   = 17          // 2^17 rounds with 128 MB, about half a second
-	sealedTime   = time.Minute // of a call; a slow machine takes seconds
-	legacyCheck  = "check"     // in the files of earlier versions: JWE by 99designs/keyring
-	legacyText   = "unitask"   // what it holds
-	maxSealed    = 64 << 10    // bytes of one file
+	scryptWork   = 17                // 2^17 rounds with 128 MB, about half a second
+	sealedTime   = time.Minute       // of a call; a slow machine takes seconds
+	legacyCheck  = "check"           // in the files of earlier versions: JWE by 99designs/keyring
+	legacyText   = "unitask"         // what it holds
+	maxSealed    = fileLimit + 1<<10 // bytes of one file: the secret and age's own
 )
 
 // MinPassphrase is the least number of characters of a new passphrase: whoever gets the files may try
@@ -43,7 +43,7 @@ func OpenSealed(ctx context.Context, dir string, passphrase Value) (*Keyring, er
 
 func openSealed(ctx context.Context, dir string, passphrase Value, work int) (*Keyring, error) {
 	s := &sealedRing{dir: dir, phrase: passphrase, work: work}
-	k := &Keyring{service: DefaultService, timeout: sealedTime, what: "encrypted file", ring: s}
+	k := &Keyring{service: DefaultService, timeout: sealedTime, what: "encrypted file", limit: fileLimit, ring: s}
 	if _, err := bounded(ctx, k.timeout, func() (struct{}, error) { return struct{}{}, s.open() }); err != nil {
 		return nil, k.failure("open", err)
 	}
@@ -106,29 +106,27 @@ func (s *sealedRing) open() error {
 	return nil
 }
 
-func (s *sealedRing) get(item string) (string, error) {
+func (s *sealedRing) Get(item string) (keyring.Item, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if name := sealedName(item); s.identity != nil && isFile(filepath.Join(s.dir, name)) {
-		return s.decrypt(name, func() (age.Identity, error) { return s.identity, nil })
+		text, err := s.decrypt(name, func() (age.Identity, error) { return s.identity, nil })
+		return keyring.Item{Key: item, Data: []byte(text)}, err
 	}
 	if s.legacy == nil {
-		return "", errMissing
+		return keyring.Item{}, keyring.ErrKeyNotFound
 	}
 	found, err := s.legacy.Get(item)
-	if errors.Is(err, keyring.ErrKeyNotFound) {
-		return "", errMissing
-	}
 	if file, ok := errors.AsType[*fs.PathError](err); ok {
-		return "", file
+		return keyring.Item{}, file
 	}
-	if err != nil {
-		return "", errPassphrase // the library's words are those of a cipher
+	if err != nil && !errors.Is(err, keyring.ErrKeyNotFound) {
+		return keyring.Item{}, errPassphrase // the library's words are those of a cipher
 	}
-	return string(found.Data), nil
+	return found, err
 }
 
-func (s *sealedRing) set(item, text string) error {
+func (s *sealedRing) Set(item keyring.Item) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.identity == nil {
@@ -136,7 +134,7 @@ func (s *sealedRing) set(item, text string) error {
 			return err
 		}
 	}
-	if err := s.encrypt(sealedName(item), text, s.identity.Recipient()); err != nil {
+	if err := s.encrypt(sealedName(item.Key), string(item.Data), s.identity.Recipient()); err != nil {
 		return err
 	}
 	return s.renew()
@@ -188,7 +186,7 @@ func (s *sealedRing) renew() error {
 	return err
 }
 
-func (s *sealedRing) remove(item string) error {
+func (s *sealedRing) Remove(item string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	err := os.Remove(filepath.Join(s.dir, sealedName(item)))
@@ -197,7 +195,7 @@ func (s *sealedRing) remove(item string) error {
 	case err == nil && (legacyErr == nil || errors.Is(legacyErr, fs.ErrNotExist)), legacyErr == nil && errors.Is(err, fs.ErrNotExist):
 		return nil
 	case errors.Is(err, fs.ErrNotExist) && errors.Is(legacyErr, fs.ErrNotExist):
-		return errMissing
+		return keyring.ErrKeyNotFound
 	}
 	return errors.Join(err, legacyErr)
 }

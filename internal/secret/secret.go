@@ -23,6 +23,7 @@ var (
 	ErrNotFound   = errors.New("no such secret")
 	ErrNoKeyring  = errors.New("no usable keyring on this system")
 	ErrLocked     = errors.New("the keyring is locked")
+	ErrTooLong    = errors.New("the secret is too long for this keyring")
 	ErrPassphrase = errors.New("the passphrase is missing or wrong")
 	ErrUnsafe     = errors.New("the secret's file is not safe to use")
 	ErrNotRef     = errors.New("not a reference to a secret")
