@@ -28,8 +28,6 @@ func TestMain(m *testing.M) { os.Exit(harness.Main(m)) }
 
 var update = flag.Bool("update", false, "take the screenshots in docs/screenshots anew")
 
-var raced bool // set where the race detector is on
-
 // scriptTime bounds a script, below the time that go test gives a package; a minute does at rest.
 const scriptTime = 9 * time.Minute
 
@@ -81,9 +79,6 @@ type setting struct {
 // run runs a script against a server with the sandbox's suppliers, by a link for an operator.
 func run(t *testing.T, script string, s *harness.Server) {
 	t.Helper()
-	if raced {
-		t.Skip("the plain run does the same: the server isn't built with the race detector")
-	}
 	chromium, node, modules := tools(t)
 	s.Start()
 	admin, err := client.NewAdmin(s.Data())
@@ -174,3 +169,6 @@ func TestConsole(t *testing.T) {
 		t.Log(s.Warnings())
 	}
 }
+
+// TestPages: pictures, what polling leaves alone, what is made and said once, and questions.
+func TestPages(t *testing.T) { run(t, "pages.mjs", harness.NewServer(t)) }

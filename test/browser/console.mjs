@@ -188,7 +188,7 @@ async function lastPicture(page) {
 }
 
 async function refusals(page) {
-  page.refusals(400, 403, 413);
+  page.refusals(400, 403, 413, 422); // 422 where the task that is to fail does so before its stream begins
   await page.goto("/console/trial?capability=text.chat");
   await page.getByLabel("Prompt").fill("");
   await more(page);

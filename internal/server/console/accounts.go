@@ -45,7 +45,7 @@ func (c *Console) handleAccountCreate(x exchange) error {
 	if err != nil {
 		return err
 	}
-	c.goTo(x, x.r, "/accounts/"+made.ID)
+	c.goTo(x, x.r, "/accounts/"+made.ID+"?done=created")
 	return nil
 }
 
@@ -83,7 +83,7 @@ func (c *Console) handleAccountUpdate(x exchange) error {
 		open := patterns(f.Get("capabilities"))
 		_, err = c.desk.UpdateAccount(x.r.Context(), a.ID, api.AccountUpdate{Capabilities: &open, Limits: replacedAll(limits)})
 	}
-	return c.changed(x, f, err)
+	return c.changed(x, f, "saved", err)
 }
 
 func (c *Console) handleMemberRemove(x exchange) error {
@@ -94,12 +94,19 @@ func (c *Console) handleMemberRemove(x exchange) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.desk.UpdateAccount(x.r.Context(), a.ID, api.AccountUpdate{RemoveMembers: []string{x.r.PostForm.Get("remove")}})
-	return c.changed(x, form{Values: accountForm(a), About: a}, err)
+	member := x.r.PostForm.Get("remove")
+	if !c.asked(x, "accounts", question{
+		Title: "Remove " + member + "?", Button: "Remove " + member, Back: "/accounts/" + a.ID,
+		Text: member + " is signed out of " + a.Name + " at once. Keys go on to work. An invitation brings them back.",
+	}) {
+		return nil
+	}
+	_, err = c.desk.UpdateAccount(x.r.Context(), a.ID, api.AccountUpdate{RemoveMembers: []string{member}})
+	return c.changed(x, form{Values: accountForm(a), About: a}, "removed", err)
 }
 
-// changed goes back to an account's page, or shows what is wrong with its form.
-func (c *Console) changed(x exchange, f form, err error) error {
+// changed goes back to an account's page, which says what was done, or shows what is wrong with its form.
+func (c *Console) changed(x exchange, f form, done string, err error) error {
 	if fault.CodeOf(err) == fault.InvalidRequest {
 		f.Problem = fault.From(err)
 		return c.accountPage(x, http.StatusBadRequest, f)
@@ -107,11 +114,11 @@ func (c *Console) changed(x exchange, f form, err error) error {
 	if err != nil {
 		return err
 	}
-	c.goTo(x, x.r, "/accounts/"+f.About.(api.Account).ID)
+	c.goTo(x, x.r, "/accounts/"+f.About.(api.Account).ID+"?done="+done)
 	return nil
 }
 
-// handleInvite shows a one-time link, in the one answer that holds it.
+// handleInvite leads to the one answer that holds a one-time link.
 func (c *Console) handleInvite(x exchange) error {
 	if err := parseForm(x, x.r); err != nil {
 		return err
@@ -122,7 +129,7 @@ func (c *Console) handleInvite(x exchange) error {
 	}
 	link, err := c.desk.Invite(x.r.Context(), a.ID, api.Invite{Member: x.r.PostForm.Get("member"), Role: cmp.Or(x.r.PostForm.Get("role"), "member")})
 	if err != nil {
-		return c.changed(x, form{Values: accountForm(a), About: a}, err)
+		return c.changed(x, form{Values: accountForm(a), About: a}, "", err)
 	}
-	return c.showWith(x, http.StatusCreated, page{Name: "invited", Section: "accounts", Title: "Sign-in link", Data: link})
+	return c.showOnce(x, page{Name: "invited", Section: "accounts", Title: "Sign-in link", Data: link})
 }

@@ -44,7 +44,7 @@ func TestCrossSitePosts(t *testing.T) {
 	if keys := rig.Must(w.desk.ListKeys(t.Context()))(t); len(keys) != 0 || !b.signedIn() {
 		t.Errorf("a foreign page made %d keys, or signed somebody out", len(keys))
 	}
-	if got := b.post("/keys", form, from("", w.base)); got.StatusCode != http.StatusCreated {
+	if got := b.post("/keys", form, from("", w.base)); got.StatusCode != http.StatusSeeOther {
 		t.Errorf("a page of ours in an old browser: %d", got.StatusCode)
 	}
 }
@@ -108,7 +108,7 @@ func TestHostileTexts(t *testing.T) {
 	if got := b.post("/sign-in", token(w.link(name, name, "operator"))); got.StatusCode != http.StatusSeeOther {
 		t.Fatal(got.StatusCode)
 	}
-	if got := b.post("/keys", url.Values{"name": {name}, "mode": {"test"}, "account": {name}}); got.StatusCode != http.StatusCreated {
+	if got := b.post("/keys", url.Values{"name": {name}, "mode": {"test"}, "account": {name}}); got.StatusCode != http.StatusSeeOther {
 		t.Errorf("a key: %d %s", got.StatusCode, got.body)
 	}
 	prompt := string(rig.Must(json.Marshal(evil))(t))

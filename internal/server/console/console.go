@@ -3,8 +3,8 @@
 //
 // Pages are html/template; what scripts add to them, they can do without. Whoever signed in is known by a
 // cookie that no script reads, and each request is judged anew: session, role and account. An operator sees
-// no input, output or file of an account that isn't their own. No page holds a key but the one answer that
-// creates it. The console has no limits of its own and no way to a task but the API's: Caller gives the
+// no input, output or file of an account that isn't their own. No page holds a key but one that is
+// shown once, after the form that made it. The console has no limits of its own and no way to a task but the API's: Caller gives the
 // API's own handlers who signed in, in the place of a key.
 package console
 
@@ -45,6 +45,7 @@ type Console struct {
 	guard   *http.CrossOriginProtection
 	pages   pages
 	files   files
+	once    once
 	mux     *http.ServeMux
 }
 

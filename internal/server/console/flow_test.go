@@ -1,12 +1,14 @@
 package console_test
 
 import (
+	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"unitask/internal/api"
 	"unitask/internal/gate"
@@ -18,11 +20,11 @@ import (
 func TestKeyLife(t *testing.T) {
 	w := newWorld(t)
 	b := w.member("acme", "member")
-	made := b.post("/keys", url.Values{
+	made := b.postOnce("/keys", url.Values{
 		"name": {"shop"}, "mode": {"test"}, "scopes": {"text.*, image.generate"}, "expires": {"week"}, "open_tasks": {"3"}, "budget": {"5"}, "budget_period": {"day"},
 	})
 	secret := anyKey.FindString(made.body)
-	if made.StatusCode != http.StatusCreated || secret == "" {
+	if made.StatusCode != http.StatusOK || secret == "" {
 		t.Fatalf("%d %s", made.StatusCode, made.body)
 	}
 	k := rig.Must(w.desk.ListKeys(t.Context()))(t)[0]
@@ -43,9 +45,12 @@ func TestKeyLife(t *testing.T) {
 	if got := b.post("/keys/"+k.ID, url.Values{"name": {"till"}, "budget": {"much"}}); got.StatusCode != http.StatusBadRequest || !strings.Contains(got.body, `value="much"`) {
 		t.Errorf("a budget that is none: %d", got.StatusCode)
 	}
-	rotated := b.post("/keys/"+k.ID+"/rotate", url.Values{"overlap": {"hour"}})
+	if asked := b.post("/keys/"+k.ID+"/rotate", url.Values{"overlap": {"hour"}}); asked.StatusCode != http.StatusOK || !strings.Contains(asked.body, "Rotate till?") {
+		t.Errorf("before it is rotated: %d %s", asked.StatusCode, asked.body)
+	}
+	rotated := b.postOnce("/keys/"+k.ID+"/rotate", url.Values{"overlap": {"hour"}, "sure": {"yes"}})
 	next := anyKey.FindString(rotated.body)
-	if rotated.StatusCode != http.StatusCreated || next == "" || next == secret {
+	if rotated.StatusCode != http.StatusOK || next == "" || next == secret {
 		t.Fatalf("rotated: %d", rotated.StatusCode)
 	}
 	if w.call(secret).StatusCode != http.StatusOK || w.call(next).StatusCode != http.StatusOK {
@@ -101,7 +106,7 @@ func TestFormsSayWhatIsWrong(t *testing.T) {
 		"an expiry":    {"/keys", url.Values{"name": {"a"}, "mode": {"test"}, "expires": {"soon"}}, "one of those offered"},
 		"a taken name": {"/accounts", url.Values{"name": {"acme"}}, "another account"},
 		"a role":       {"/accounts/acme/invite", url.Values{"member": {"a"}, "role": {"king"}}, "member or operator"},
-		"a stranger":   {"/accounts/acme/members", url.Values{"remove": {"nobody"}}, "nobody of the account"},
+		"a stranger":   {"/accounts/acme/members", url.Values{"remove": {"nobody"}, "sure": {"yes"}}, "nobody of the account"},
 		"a spend":      {"/accounts/acme", url.Values{"supplier_spend": {"lots"}, "budget_period": {"day"}}, "decimal amount"},
 		"an open list": {"/accounts/acme", url.Values{"capabilities": {"TEXT"}}, "such as image.*"},
 	} {
@@ -155,7 +160,7 @@ func TestMemberLiftsNoLimit(t *testing.T) {
 		{"the server's", api.LimitsUpdate{}, 5}, {"the account's", api.LimitsUpdate{CreatesPerMinute: new(2)}, 2},
 	} {
 		rig.Must(w.desk.UpdateAccount(t.Context(), "acme", api.AccountUpdate{Limits: &tt.account}))(t)
-		made := b.post("/keys", url.Values{"name": {"more"}, "mode": {"test"}, "creates_per_minute": {"1000"}})
+		made := b.postOnce("/keys", url.Values{"name": {"more"}, "mode": {"test"}, "creates_per_minute": {"1000"}})
 		passed := 0
 		for range 8 {
 			if w.list(anyKey.FindString(made.body)) == http.StatusOK {
@@ -170,6 +175,27 @@ func TestMemberLiftsNoLimit(t *testing.T) {
 		page := b.get(path).body
 		if !strings.Contains(page, "for each key: 5 creations a minute") || !strings.Contains(page, "for all its keys together") {
 			t.Errorf("%s doesn't say what binds the key", path)
+		}
+	}
+}
+
+// TestMembersOwnLimitStays: a member raises what members set, also after an operator saved the key's form with another
+// name in it, and no longer once the operator set a limit there.
+func TestMembersOwnLimitStays(t *testing.T) {
+	w := newWorld(t)
+	member, operator := w.member("acme", "member"), w.member("ops", "operator")
+	member.post("/keys", url.Values{"name": {"own"}, "mode": {"test"}, "open_tasks": {"2"}})
+	all := rig.Must(w.desk.ListKeys(t.Context()))(t)
+	id := all[slices.IndexFunc(all, func(k api.Key) bool { return k.Name == "own" })].ID
+	for i, step := range []struct {
+		who   *browser
+		tasks string
+		want  int
+	}{
+		{operator, "2", http.StatusSeeOther}, {member, "3", http.StatusSeeOther}, {operator, "4", http.StatusSeeOther}, {member, "5", http.StatusBadRequest},
+	} {
+		if got := step.who.post("/keys/"+id, url.Values{"name": {fmt.Sprint("name ", i)}, "open_tasks": {step.tasks}}); got.StatusCode != step.want {
+			t.Errorf("step %d: %d %s, want %d", i, got.StatusCode, got.body, step.want)
 		}
 	}
 }
@@ -191,7 +217,10 @@ func TestAccountsOfAnOperator(t *testing.T) {
 	w := newWorld(t)
 	b := w.member("ops", "operator")
 	made := b.post("/accounts", url.Values{"name": {"shop"}, "capabilities": {"text.*"}, "budget": {"9.50"}, "budget_period": {"month"}})
-	at := strings.TrimPrefix(made.Header.Get("Location"), "/console")
+	at, done, _ := strings.Cut(strings.TrimPrefix(made.Header.Get("Location"), "/console"), "?")
+	if said := b.get(at + "?" + done).body; !strings.Contains(said, `role="status">The account is there.`) {
+		t.Errorf("it isn't said that the account was made: %s", said)
+	}
 	if made.StatusCode != http.StatusSeeOther || b.get(at).StatusCode != http.StatusOK {
 		t.Fatalf("%d to %q", made.StatusCode, at)
 	}
@@ -211,11 +240,11 @@ func TestAccountsOfAnOperator(t *testing.T) {
 	if a.Limits != (api.Limits{OpenTasks: 4}) || strings.Join(a.Capabilities, " ") != "text.* image.generate" {
 		t.Errorf("changed to %+v", a)
 	}
-	invited := b.post(at+"/invite", url.Values{"member": {"ann"}, "role": {"member"}})
+	invited := b.postOnce(at+"/invite", url.Values{"member": {"ann"}, "role": {"member"}})
 	_, link, _ := strings.Cut(invited.body, w.base+api.PathSignIn+"#")
 	link, _, _ = strings.Cut(link, `"`)
 	guest := w.browser()
-	if got := guest.post("/sign-in", token(link)); invited.StatusCode != http.StatusCreated || got.StatusCode != http.StatusSeeOther {
+	if got := guest.post("/sign-in", token(link)); invited.StatusCode != http.StatusOK || got.StatusCode != http.StatusSeeOther {
 		t.Fatalf("invited: %d, signed in: %d", invited.StatusCode, got.StatusCode)
 	}
 	if !guest.signedIn() || guest.get("/accounts").StatusCode != http.StatusNotFound {
@@ -224,7 +253,10 @@ func TestAccountsOfAnOperator(t *testing.T) {
 	if strings.Contains(w.log.String(), link) {
 		t.Error("the log holds a link")
 	}
-	if got := b.post(at+"/members", url.Values{"remove": {"ann"}}); got.StatusCode != http.StatusSeeOther || guest.signedIn() {
+	if got := b.post(at+"/members", url.Values{"remove": {"ann"}}); !strings.Contains(got.body, "Remove ann?") || !guest.signedIn() {
+		t.Errorf("before she is removed: %d %s", got.StatusCode, got.body)
+	}
+	if got := b.post(at+"/members", url.Values{"remove": {"ann"}, "sure": {"yes"}}); got.StatusCode != http.StatusSeeOther || guest.signedIn() {
 		t.Errorf("removed: %d", got.StatusCode)
 	}
 }
@@ -263,5 +295,30 @@ func TestTaskPages(t *testing.T) {
 	}
 	if got := b.get("/usage"); !strings.Contains(got.body, "image.generate") || !strings.Contains(got.body, "<svg class=\"chart\"") {
 		t.Error("the usage lacks a capability or its chart")
+	}
+}
+
+// TestShownOnce: the page with a key is for the session that made it, and for a few minutes.
+func TestShownOnce(t *testing.T) {
+	w := newWorld(t)
+	b := w.member("acme", "member")
+	made := func(name string) string {
+		got := b.post("/keys", url.Values{"name": {name}, "mode": {"test"}})
+		if got.StatusCode != http.StatusSeeOther {
+			t.Fatalf("made: %d %s", got.StatusCode, got.body)
+		}
+		return strings.TrimPrefix(got.Header.Get("Location"), "/console")
+	}
+	at := made("shop")
+	if got := w.member("ops", "operator").get(at); got.StatusCode != http.StatusGone || anyKey.MatchString(got.body) {
+		t.Errorf("another session: %d", got.StatusCode)
+	}
+	if got := b.get(at); got.StatusCode != http.StatusOK || !anyKey.MatchString(got.body) {
+		t.Errorf("its own session: %d", got.StatusCode)
+	}
+	at = made("till")
+	w.skip(6 * time.Minute)
+	if got := b.get(at); got.StatusCode != http.StatusGone || anyKey.MatchString(got.body) {
+		t.Errorf("too late: %d", got.StatusCode)
 	}
 }

@@ -119,7 +119,7 @@ func (c *Console) handleKeyUpdate(x exchange) error {
 		return err
 	}
 	c.log.InfoContext(x.r.Context(), "key updated", "key_id", k.ID, "by", x.visitor.Account.ID)
-	c.goTo(x, x.r, "/keys/"+k.ID)
+	c.goTo(x, x.r, "/keys/"+k.ID+"?done=saved")
 	return nil
 }
 
@@ -147,6 +147,20 @@ func (c *Console) handleKeyRotate(x exchange) error {
 	if !ok {
 		return fault.Invalid("overlap", "must be one of those offered")
 	}
+	old, err := c.findKey(x)
+	if err != nil {
+		return err
+	}
+	goesOn := "at once"
+	if overlap > 0 {
+		goesOn = "in one " + x.r.PostForm.Get("overlap")
+	}
+	if !c.asked(x, "keys", question{
+		Title: "Rotate " + old.Name + "?", Button: "Rotate the key", Back: "/keys/" + old.ID,
+		Text: "Another secret is made and shown once. Whoever uses the one that ends in …" + old.Hint + " is refused " + goesOn + ", for good.",
+	}) {
+		return nil
+	}
 	k, err := c.books(x.visitor).RotateKey(x.r.Context(), x.r.PathValue("key_id"), api.KeyRotate{OverlapSeconds: overlap})
 	if err != nil {
 		return err
@@ -155,9 +169,9 @@ func (c *Console) handleKeyRotate(x exchange) error {
 	return c.showSecret(x, k)
 }
 
-// showSecret is the one answer that holds a key.
+// showSecret leads to the one answer that holds a key.
 func (c *Console) showSecret(x exchange, k api.Key) error {
-	return c.showWith(x, http.StatusCreated, page{Name: "key-made", Section: "keys", Title: "Keep the key", Data: k})
+	return c.showOnce(x, page{Name: "key-made", Section: "keys", Title: "Keep the key", Data: k})
 }
 
 func (c *Console) handleKeyRevoke(x exchange) error {
@@ -172,6 +186,6 @@ func (c *Console) handleKeyRevoke(x exchange) error {
 		return err
 	}
 	c.log.InfoContext(x.r.Context(), "key revoked", "key_id", k.ID, "by", x.visitor.Account.ID)
-	c.goTo(x, x.r, "/keys/"+k.ID)
+	c.goTo(x, x.r, "/keys/"+k.ID+"?done=revoked")
 	return nil
 }

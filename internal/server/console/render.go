@@ -29,6 +29,7 @@ type page struct {
 	Visitor *desk.Visitor // nil: nobody signed in
 	Data    any
 
+	Done      string // what was done by the form that led here, in words; "" for nothing
 	Root      string // of the console's addresses
 	RequestID string
 }
@@ -86,9 +87,15 @@ func (c *Console) render(w http.ResponseWriter, r *http.Request, status int, p p
 func (c *Console) show(x exchange, p page) error { return c.showWith(x, http.StatusOK, p) }
 
 func (c *Console) showWith(x exchange, status int, p page) error {
-	p.Visitor = &x.visitor
+	p.Visitor, p.Done = &x.visitor, deeds[x.r.URL.Query().Get("done")]
 	c.render(x, x.r, status, p)
 	return nil
+}
+
+// deeds are what a page says was done, by the word in its address.
+var deeds = map[string]string{
+	"saved": "Saved. It holds from the next request on.", "revoked": "The key is revoked.", "created": "The account is there.",
+	"removed": "The member is removed, and signed out. To undo it, invite them again.",
 }
 
 // refuse answers with the page of an error. The cause goes to the log alone.

@@ -32,6 +32,7 @@ func (c *Console) route() {
 		"POST /keys/{key_id}":              c.handleKeyUpdate,
 		"POST /keys/{key_id}/rotate":       c.handleKeyRotate,
 		"POST /keys/{key_id}/revoke":       c.handleKeyRevoke,
+		"GET /once/{word}":                 c.handleOnce,
 		"GET /tasks":                       c.handleTasks,
 		"GET /tasks/{task_id}":             c.handleTask,
 		"POST /tasks/{task_id}/cancel":     c.handleTaskCancel,
@@ -70,6 +71,7 @@ func (c *Console) handle(pattern string, h handler) {
 		case fault.CodeOf(err) == fault.Unauthenticated && c.followed(r):
 			c.render(w, r, http.StatusOK, page{Name: "again", Title: "One moment"})
 		case fault.CodeOf(err) == fault.Unauthenticated && r.Method == http.MethodGet:
+			http.SetCookie(w, c.wanted(strings.TrimPrefix(r.URL.RequestURI(), Root)))
 			c.goTo(w, r, "/sign-in")
 		default:
 			c.refuse(w, r, nil, err)

@@ -2,6 +2,9 @@ package console
 
 import (
 	"net/http"
+	"net/url"
+	"strings"
+	"time"
 
 	"unitask/internal/account"
 	"unitask/internal/desk"
@@ -13,17 +16,49 @@ import (
 // can set it.
 const cookieName = "unitask_session"
 
+// wantedName is the cookie with the page that somebody wanted who has to sign in first.
+const (
+	wantedName = "unitask_wanted"
+	wantedLife = 10 * time.Minute // as long as a link works
+	mostWanted = 1000             // characters of an address
+)
+
 func (c *Console) secured() bool { return c.base.Scheme == "https" }
 
 func (c *Console) cookie(token string) *http.Cookie {
-	name := cookieName
+	return c.cookieOf(cookieName, token, account.SessionLife)
+}
+
+func (c *Console) cookieOf(name, value string, life time.Duration) *http.Cookie {
 	if c.secured() {
 		name = "__Host-" + name
 	}
 	return &http.Cookie{
-		Name: name, Value: token, Path: "/", MaxAge: int(account.SessionLife.Seconds()),
+		Name: name, Value: value, Path: "/", MaxAge: int(life.Seconds()),
 		HttpOnly: true, Secure: c.secured(), SameSite: http.SameSiteStrictMode,
 	}
+}
+
+// wanted returns the cookie that remembers an address below the root until somebody has signed in; "" forgets it.
+func (c *Console) wanted(below string) *http.Cookie {
+	if below == "" || len(below) > mostWanted {
+		return c.cookieOf(wantedName, "", -time.Second)
+	}
+	return c.cookieOf(wantedName, url.QueryEscape(below), wantedLife)
+}
+
+// wants returns the address below the root that the browser remembers, "" for none. It is the browser's word; whatever it
+// is, it leads to a page below the root.
+func (c *Console) wants(r *http.Request) string {
+	cookie, err := r.Cookie(c.cookieOf(wantedName, "", 0).Name)
+	if err != nil {
+		return ""
+	}
+	below, err := url.QueryUnescape(cookie.Value)
+	if err != nil || !strings.HasPrefix(below, "/") {
+		return ""
+	}
+	return below
 }
 
 // token returns the session's token that a request carries, "" for none.

@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -183,5 +184,29 @@ func TestLinkFromElsewhere(t *testing.T) {
 	}
 	if got := w.member("acme", "member").get("/keys", from("cross-site", "")); got.StatusCode != http.StatusOK || strings.Contains(got.body, "refresh") {
 		t.Errorf("with one: %d", got.StatusCode)
+	}
+}
+
+// TestWantedPage: whoever had to sign in first comes to the page that was wanted, once, and to no other place.
+func TestWantedPage(t *testing.T) {
+	w := newWorld(t)
+	b := w.browser()
+	if got := b.get("/tasks?mode=test&state=failed"); got.StatusCode != http.StatusSeeOther || got.Header.Get("Location") != "/console/sign-in" {
+		t.Fatalf("%d to %q", got.StatusCode, got.Header.Get("Location"))
+	}
+	for i, want := range []string{"/console/tasks?mode=test&state=failed", "/console/"} {
+		got := b.post("/sign-in", token(w.link("acme", fmt.Sprint("somebody ", i), "member")))
+		if at := got.Header.Get("Location"); at != want {
+			t.Errorf("sign-in %d leads to %q, want %q", i, at, want)
+		}
+	}
+	for _, forged := range []string{"https://evil.example/", "//evil.example", "/\\evil.example", "javascript:alert(1)", "%", "/a%0d%0aSet-Cookie:x=y"} {
+		got := w.browser().post("/sign-in", token(w.link("acme", "somebody", "member")), func(r *http.Request) {
+			r.AddCookie(&http.Cookie{Name: "unitask_wanted", Value: url.QueryEscape(forged)})
+		})
+		at := rig.Must(url.Parse(got.Header.Get("Location")))(t)
+		if at.Host != "" || at.Scheme != "" || !strings.HasPrefix(at.Path, "/console/") || len(got.Header.Values("Set-Cookie")) > 2 {
+			t.Errorf("%s leads to %q", forged, got.Header.Get("Location"))
+		}
 	}
 }

@@ -37,7 +37,12 @@ func (c *Console) handleSignIn(w http.ResponseWriter, r *http.Request) {
 	}
 	http.SetCookie(w, c.cookie(token))
 	c.log.InfoContext(r.Context(), "signed in", "account", v.Account.ID, "role", string(v.Session.Role))
-	c.goTo(w, r, "/")
+	to := "/"
+	if below := c.wants(r); below != "" {
+		http.SetCookie(w, c.wanted(""))
+		to = below
+	}
+	c.goTo(w, r, to)
 }
 
 func (c *Console) handleSignOut(w http.ResponseWriter, r *http.Request) {

@@ -177,6 +177,21 @@ func (b *browser) post(path string, form url.Values, change ...func(*http.Reques
 	}}, change...)...)
 }
 
+// postOnce sends a form and reads the page that it leads to, which is shown a single time.
+func (b *browser) postOnce(path string, form url.Values) answer {
+	b.w.t.Helper()
+	got := b.post(path, form)
+	at := strings.TrimPrefix(got.Header.Get("Location"), console.Root)
+	if got.StatusCode != http.StatusSeeOther || !strings.HasPrefix(at, "/once/") {
+		b.w.t.Fatalf("%s: %d to %q: %s", path, got.StatusCode, at, got.body)
+	}
+	shown := b.get(at)
+	if again := b.get(at); again.StatusCode != http.StatusGone || strings.Contains(again.body, `id="secret"`) {
+		b.w.t.Errorf("%s is shown again: %d %s", at, again.StatusCode, again.body)
+	}
+	return shown
+}
+
 func (b *browser) do(method, path string, body io.Reader, change ...func(*http.Request)) answer {
 	b.w.t.Helper()
 	if !strings.HasPrefix(path, "http") {

@@ -1,6 +1,8 @@
 // What every page gains by scripts: the choice of light or dark, buttons that copy, and parts that stay fresh.
 // Nothing here is needed to use a page.
 
+import { copyButton, refresh } from "./parts.js";
+
 const root = document.documentElement;
 
 function themeToggle(button) {
@@ -16,41 +18,16 @@ function themeToggle(button) {
   });
 }
 
-// copyButton copies the field or the text that its data-copy selects.
-function copyButton(button) {
-  const label = button.textContent;
-  button.hidden = false;
-  button.addEventListener("click", async () => {
-    const from = document.querySelector(button.dataset.copy);
-    try {
-      await navigator.clipboard.writeText(from.value ?? from.textContent);
-      button.textContent = "Copied";
-    } catch {
-      from.select?.();
-      button.textContent = "Press Ctrl+C";
-    }
-    setTimeout(() => { button.textContent = label; }, 2000);
-  });
-}
-
-// refresh reads the page again and puts its live parts in the place of those shown.
-export async function refresh() {
-  const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
-  if (answer.redirected) location.reload(); // to the sign-in page
-  if (!answer.ok) return;
-  const next = new DOMParser().parseFromString(await answer.text(), "text/html");
-  for (const part of document.querySelectorAll("[data-live]")) {
-    const fresh = next.getElementById(part.id);
-    if (!fresh || fresh.innerHTML === part.innerHTML || part.querySelector("video, audio")) continue;
-    const held = part.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
-    part.replaceChildren(...fresh.childNodes);
-    if (held) part.querySelector(`[href="${CSS.escape(held)}"]`)?.focus();
-  }
-}
-
 // poll refreshes as often as the page says, while somebody looks at it.
 function poll(seconds) {
   setInterval(() => { if (!document.hidden) refresh().catch(() => {}); }, seconds * 1000);
+}
+
+// What was done is said once: not again where the page is read anew.
+const here = new URL(location.href);
+if (here.searchParams.has("done")) {
+  here.searchParams.delete("done");
+  history.replaceState(null, "", here);
 }
 
 document.querySelectorAll("[data-theme-toggle]").forEach(themeToggle);

@@ -1,5 +1,5 @@
 // Follows a task that hasn't ended: its text as it comes, and the page anew whenever its state changes.
-import { refresh } from "./console.js";
+import { refresh } from "./parts.js";
 
 const source = new EventSource(document.querySelector("[data-follow]").dataset.follow);
 let said = "";

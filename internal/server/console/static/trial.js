@@ -1,14 +1,17 @@
 // Runs a trial: the form becomes the body of a creation, which goes to the API's own handler under a fresh
 // Idempotency-Key. The answer is followed as a stream; the finished result is the one that the task's page shows.
 
+import { copyButton } from "./parts.js";
+
 const form = document.getElementById("trial");
 const result = document.getElementById("result");
+const idle = result?.firstElementChild.cloneNode(true); // what stands there before anything ran
 if (form) start();
 
 function start() {
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    run().catch(() => say("The service can't be reached. Run it again: what was sent runs only once.", true));
+    busily(run);
   });
   form.addEventListener("input", preview);
   form.addEventListener("change", preview);
@@ -58,35 +61,61 @@ function preview() {
 // The run.
 
 const formBytes = 15 << 20;
-let attempt; // the last request without an answer: sent again, it is the same task
+let attempt; // the last request. Until it is settled, it is sent again under its own key, and is the same task.
 
 async function run() {
-  const button = form.querySelector("[data-run]");
   clear();
   if (tooLarge()) return;
+  const read = await fetch(form.action, { method: "POST", body: new FormData(form) });
+  if (read.status === 401) return ended();
+  if (!read.ok) return refused(await read.json().catch(() => ({})), run);
+  const { request, snippets } = await read.json();
+  showSnippets(snippets);
+  const body = JSON.stringify(request);
+  if (attempt?.body !== body || attempt.settled) attempt = { body, key: crypto.randomUUID?.() ?? `trial-${Date.now()}-${Math.random()}` };
+  await send(attempt);
+}
+
+// send sends a request, maybe again.
+async function send(which) {
+  attempt = which;
+  const answer = await fetch(form.dataset.tasks, {
+    method: "POST",
+    headers: { "Content-Type": "application/json", "Idempotency-Key": attempt.key, Accept: "text/event-stream", Prefer: "wait=0" },
+    body: attempt.body,
+  });
+  if (answer.status === 401) return ended();
+  if (!answer.headers.get("Content-Type")?.startsWith("text/event-stream")) {
+    const problem = await answer.json();
+    attempt.settled = !problem.error?.retryable;
+    return await refused(problem, () => send(which));
+  }
+  attempt.settled = true;
+  await follow(answer);
+}
+
+// busily does one thing at a time, and says where it can't be done.
+async function busily(work) {
+  const button = form.querySelector("[data-run]");
+  if (button.disabled) return;
   button.disabled = true;
   try {
-    const read = await fetch(form.action, { method: "POST", body: new FormData(form) });
-    if (!read.ok) return refused(await read.json().catch(() => ({})));
-    const { request, snippets } = await read.json();
-    showSnippets(snippets);
-    const body = JSON.stringify(request);
-    if (attempt?.body !== body) attempt = { body, key: crypto.randomUUID?.() ?? `trial-${Date.now()}-${Math.random()}` };
-    const answer = await fetch(form.dataset.tasks, {
-      method: "POST",
-      headers: { "Content-Type": "application/json", "Idempotency-Key": attempt.key, Accept: "text/event-stream", Prefer: "wait=0" },
-      body,
-    });
-    if (!answer.headers.get("Content-Type")?.startsWith("text/event-stream")) {
-      const problem = await answer.json();
-      if (!problem.error?.retryable) attempt = undefined;
-      return await refused(problem);
-    }
-    attempt = undefined;
-    await follow(answer);
+    await work();
+  } catch {
+    say("The service can't be reached. Run it again: what was sent runs only once.", { focus: true });
   } finally {
     button.disabled = false;
   }
+}
+
+// retrier does again what may succeed now: a request is sent under its own key.
+function retrier(work) {
+  const button = Object.assign(document.createElement("button"), { type: "button", className: "button small", textContent: "Retry" });
+  button.addEventListener("click", () => busily(async () => {
+    clear();
+    await work();
+  }));
+  return button;
 }
 
 // tooLarge keeps from the service what it would break off in the middle.
@@ -114,7 +143,10 @@ async function follow(answer) {
       if (task?.state !== data.state && !data.finished_at) await show(data.id, text);
       task = data;
       progress(task);
-      if (task.finished_at) return show(task.id);
+      if (task.finished_at) {
+        attempt.settled = !task.error?.retryable;
+        return show(task.id);
+      }
     }
     if (!task) break;
     text = "";
@@ -157,6 +189,10 @@ async function show(id, text) {
   const link = Object.assign(document.createElement("a"), { className: "button small", href: form.dataset.pages + id, textContent: "The task's page" });
   links.append(link);
   if (section.querySelector("progress")) links.prepend(canceler(id));
+  else if (!attempt.settled) {
+    const which = attempt;
+    links.prepend(retrier(() => send(which)));
+  }
   section.append(links);
   result.replaceChildren(section);
   if (text) stream(text);
@@ -190,7 +226,7 @@ function clear() {
   for (const field of form.querySelectorAll("[data-wire]")) mark(field, "");
 }
 
-async function refused(problem) {
+async function refused(problem, again) {
   const error = problem.error ?? { code: "INTERNAL", message: "the service gave no answer", details: [] };
   if (problem.task_id) return show(problem.task_id);
   const loose = [];
@@ -201,14 +237,30 @@ async function refused(problem) {
       loose.push(`${row.field} ${row.message}`);
       continue;
     }
-    mark(field, row.message);
+    const said = field.querySelector(".problem").textContent; // of another element of the same list, say
+    mark(field, said ? `${said}; ${row.message}` : row.message);
     field.closest("details")?.setAttribute("open", "");
     first ??= field;
   }
   first?.querySelector("input, select, textarea").focus();
-  const again = error.retry_after_seconds ? ` Try again in ${error.retry_after_seconds} s.` : "";
+  result.replaceChildren(idle.cloneNode(true)); // what an earlier request made isn't this one's
+  const later = error.retry_after_seconds ? ` Try again in ${waitOf(error.retry_after_seconds)}.` : "";
   const what = loose.length > 0 && first ? loose.join("; ") : error.message;
-  say(`${error.code}: ${what}.${again} (${problem.request_id ?? "no request id"})`, !first);
+  say(`${error.code}: ${what}.${later}`, { focus: !first, retry: error.retryable && again, request: problem.request_id });
+}
+
+// waitOf says a wait in the largest unit that tells it well.
+function waitOf(seconds) {
+  const [unit, size] = [["days", 86400], ["hours", 3600], ["minutes", 60]].find(([, size]) => seconds >= 2 * size) ?? ["s", 1];
+  return `${Math.ceil(seconds / size)} ${unit}`;
+}
+
+// ended offers to sign in elsewhere: the form stays as it is.
+function ended() {
+  say("Your session has ended. Sign in again in another tab, then run this: the form stays as it is.", { focus: true });
+  const row = Object.assign(document.createElement("p"), { className: "row" });
+  row.append(Object.assign(document.createElement("a"), { href: form.dataset.signIn, target: "_blank", rel: "noopener", className: "button small", textContent: "Sign in" }));
+  form.querySelector("[data-problem]").append(row);
 }
 
 // about returns the field that a detail is or belongs to; an object's own is its first member.
@@ -229,9 +281,22 @@ function mark(field, message) {
   }
 }
 
-function say(message, focus) {
+function say(message, { focus, retry, request } = {}) {
   const at = form.querySelector("[data-problem]");
   at.textContent = message;
   at.hidden = !message;
+  if (request || retry) {
+    const row = Object.assign(document.createElement("p"), { className: "row small" });
+    if (retry) row.append(retrier(retry));
+    if (request) {
+      const id = Object.assign(document.createElement("code"), { id: "problem-request", textContent: request });
+      const copy = Object.assign(document.createElement("button"), { type: "button", className: "button small", textContent: "Copy" });
+      copy.dataset.copy = "#problem-request";
+      copy.setAttribute("aria-label", "Copy the request's id");
+      copyButton(copy);
+      row.append("Request", id, copy);
+    }
+    at.append(row);
+  }
   if (focus && message) at.scrollIntoView({ block: "center" });
 }

@@ -1,0 +1,72 @@
+// What the pages' scripts share. Each imports it from here, under one address, so that it is there once: a script that is
+// imported under two addresses runs twice.
+
+// copyButton copies the field or the text that its data-copy selects.
+export function copyButton(button) {
+  const label = button.textContent;
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    const from = document.querySelector(button.dataset.copy);
+    try {
+      await navigator.clipboard.writeText(from.value ?? from.textContent);
+      button.textContent = "Copied";
+    } catch {
+      from.select?.();
+      button.textContent = "Press Ctrl+C";
+    }
+    setTimeout(() => { button.textContent = label; }, 2000);
+  });
+}
+
+// refresh reads the page again and merges its live parts into those shown.
+export async function refresh() {
+  const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
+  if (answer.redirected) location.reload(); // to the sign-in page
+  if (!answer.ok) return;
+  const next = new DOMParser().parseFromString(await answer.text(), "text/html");
+  for (const part of document.querySelectorAll("[data-live]")) {
+    const fresh = next.getElementById(part.id);
+    if (fresh) merge(part, fresh);
+  }
+}
+
+// merge makes a part what fresh is, and touches only what differs: what somebody has opened, selected or scrolled to,
+// and what has the focus, stays as it is.
+function merge(part, fresh) {
+  for (const { name, value } of fresh.attributes) {
+    if (part.getAttribute(name) !== value && !(name === "src" && sameFile(part.src, value))) part.setAttribute(name, value);
+  }
+  for (const { name } of [...part.attributes]) {
+    if (!fresh.hasAttribute(name) && name !== "open") part.removeAttribute(name);
+  }
+  const rest = told(part);
+  for (const next of told(fresh)) {
+    const at = rest.findIndex((one, i) => alike(one, next) && (i === 0 || one.nodeType === Node.ELEMENT_NODE));
+    if (at < 0) {
+      part.insertBefore(document.importNode(next, true), rest[0] ?? null);
+      continue;
+    }
+    for (const gone of rest.splice(0, at)) gone.remove();
+    const same = rest.shift();
+    if (same.nodeType === Node.TEXT_NODE) {
+      if (same.data !== next.data) same.data = next.data;
+    } else if (!same.hasAttribute("data-kept")) {
+      merge(same, next);
+    }
+  }
+  for (const one of rest) one.remove();
+}
+
+// told returns what an element holds, without the white space between.
+const told = (element) => [...element.childNodes].filter((one) => one.nodeType !== Node.TEXT_NODE || one.data.trim() !== "");
+
+// alike reports whether two nodes stand for the same: a row for what it leads to.
+const alike = (one, next) => one.nodeName === next.nodeName && key(one) === key(next);
+
+function key(node) {
+  if (node.id) return node.id;
+  return ["TR", "LI", "ARTICLE"].includes(node.nodeName) ? node.querySelector("a[href]")?.getAttribute("href") : undefined;
+}
+
+// sameFile reports whether two addresses differ in their signatures alone: a file that is shown isn't loaded again.
+const sameFile = (one, other) => one?.split("?")[0] === new URL(other, location.href).href.split("?")[0];
