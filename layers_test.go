@@ -30,17 +30,19 @@ var (
 var layers = map[string]layer{
 	"aaguard":       {floor: 0},
 	"aaguard/nobus": {floor: 0},
+	"bulk":          {floor: 0},
 	"disk":          {floor: 0},
 	"fault":         {floor: 0},
 	"jsonread":      {floor: 0},
 	"jsonwrite":     {floor: 0},
 	"picture":       {floor: 0},
+	"room":          {floor: 0},
 	"sse":           {floor: 0},
 
 	"jsonwrite/jsonwritetest": {floor: 1, may: []string{"jsonwrite"}},
 
 	"task":    {floor: 1, may: []string{"fault", "jsonwrite"}},
-	"catalog": {floor: 1, may: []string{"fault", "jsonread"}},
+	"catalog": {floor: 1, may: []string{"bulk", "fault", "jsonread"}},
 	"secret":  {floor: 1, may: []string{"fault", "aaguard/nobus"}},
 
 	"api":      {floor: 2, may: []string{"fault", "jsonwrite", "task", "catalog"}},
@@ -104,15 +106,16 @@ var layers = map[string]layer{
 	"stepped": {floor: 0},
 	"shown":   {floor: 0},
 
-	"docs":          {floor: 0}, // embeds the published interface
-	"cmd/unitask":   {floor: 8, below: true},
-	"test/bench":    {floor: 8, may: []string{"account", "api", "gate", "store", "store/boltstore", "task"}},
-	"test/browser":  {floor: 8},
-	"test/crash":    {floor: 8},
-	"test/e2e":      {floor: 8},
-	"test/sim":      {floor: 8},
-	"test/fulldisk": {floor: 8},
-	"test/hostile":  {floor: 8},
+	"docs":            {floor: 0}, // embeds the published interface
+	"cmd/unitask":     {floor: 8, below: true},
+	"packaging/image": {floor: 8},
+	"test/bench":      {floor: 8, may: []string{"account", "api", "gate", "store", "store/boltstore", "task"}},
+	"test/browser":    {floor: 8},
+	"test/crash":      {floor: 8},
+	"test/e2e":        {floor: 8},
+	"test/sim":        {floor: 8},
+	"test/fulldisk":   {floor: 8},
+	"test/hostile":    {floor: 8},
 	"test/harness": {floor: 7, may: []string{
 		"api", "artifact", "client", "store/boltstore", "task", "test/crash/invariant",
 	}},

@@ -71,8 +71,11 @@ type Store interface {
 	// Delete removes the object; one that isn't there is no error.
 	Delete(ctx context.Context, id string) error
 	// Sweep deletes at most limit objects that have expired at now, and what crashes left behind a day
-	// ago. It returns how many objects it deleted; fewer than limit means that it is done.
+	// ago. It returns how many objects it deleted; fewer than limit means that it is done for now. It is
+	// called every minute or so, and may leave what it doesn't know of yet to a later call.
 	Sweep(ctx context.Context, now time.Time, limit int) (int, error)
+	// Room returns how many bytes can still be kept, as far as that is known.
+	Room() (int64, error)
 	// Close ends the store. Objects that are open stay readable.
 	Close() error
 }

@@ -26,3 +26,6 @@ func Control(allow []string, address string) error {
 
 // Types returns every content type that is kept.
 func Types() (media, text []string) { return mediaTypes, textTypes }
+
+// LimitSweeps sets how many objects the folder's agenda takes and how many files a sweep looks at.
+func LimitSweeps(f *Folder, due, part int) { f.agenda.most, f.sweeper.part = due, part }

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"unitask/internal/disk"
 	"unitask/internal/fault"
 	"unitask/internal/task"
 )
@@ -31,14 +32,18 @@ type FolderConfig struct {
 //
 // The shard is the id's last two characters, which are random. The Meta is renamed into place after
 // the bytes and removed before them, so at no moment does one stand for bytes that aren't there.
-// Its modification time is the object's expiry, which lets a sweep pass by without reading it.
+// Its modification time is the object's expiry, which lets a walk pass by without reading it.
 type Folder struct {
 	dir string
 	now func() time.Time
+	out disk.Turns // for the bytes of all objects
 	mu  sync.Mutex // held while an object becomes complete or is removed
 
 	pauses int                 // under mu: while it isn't 0, nothing is removed
 	later  map[string]struct{} // under mu: ids to delete when the last pause ends
+
+	agenda  agenda // under mu
+	sweeper sweeper
 }
 
 var _ Store = (*Folder)(nil)
@@ -63,7 +68,9 @@ func NewFolder(c FolderConfig) (*Folder, error) {
 			return nil, fmt.Errorf("artifact folder: %w", err)
 		}
 	}
-	return &Folder{dir: c.Dir, now: c.Now, later: map[string]struct{}{}}, nil
+	return &Folder{
+		dir: c.Dir, now: c.Now, later: map[string]struct{}{}, agenda: agenda{most: mostDue}, sweeper: sweeper{part: walkPart},
+	}, nil
 }
 
 // Open implements Store.
@@ -125,6 +132,9 @@ func (f *Folder) removeLocked(id string) error {
 	}
 	return nil
 }
+
+// Room implements Store.
+func (f *Folder) Room() (int64, error) { return disk.Free(f.dir) }
 
 // Close implements Store. A folder holds nothing open.
 func (f *Folder) Close() error { return nil }

@@ -49,7 +49,7 @@ func (f *Folder) Put(ctx context.Context, r PutRequest) (Meta, error) {
 func (f *Folder) spool(ctx context.Context, temp *os.File, r PutRequest) (Meta, error) {
 	sum := sha256.New()
 	var bodyErr error // the body's own error, told from the disk's
-	n, err := copyUpTo(min(r.Limit, math.MaxInt64-1)+1, io.MultiWriter(temp, sum), readerFunc(func(p []byte) (n int, err error) {
+	n, err := copyUpTo(min(r.Limit, math.MaxInt64-1)+1, io.MultiWriter(f.out.Writer(temp), sum), readerFunc(func(p []byte) (n int, err error) {
 		if err = ctx.Err(); err == nil {
 			n, err = r.Body.Read(p)
 		}
@@ -150,6 +150,7 @@ func (f *Folder) renameBoth(bytes, meta, path string, m Meta) (Meta, error) {
 	if err := os.Rename(meta, path+metaSuffix); err != nil {
 		return Meta{}, writeFault(err)
 	}
+	f.agenda.add(m)
 	return m, nil
 }
 

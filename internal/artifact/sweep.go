@@ -4,95 +4,161 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"unitask/internal/fault"
 )
 
-// remainsAge is how old a temporary file or bytes without a Meta must be to be a crash's remains;
-// a Put takes an hour at most.
-const remainsAge = 24 * time.Hour
+// A walk goes through all that is kept, a part with each sweep, and notes what expires before the next one. Sweeps
+// until then cost what is due, however much is kept.
+const (
+	walkEvery = 24 * time.Hour
+	walkAhead = walkEvery + 2*time.Hour // for the next walk to come so far
+	walkPart  = 20_000                  // files that one sweep looks at: a million objects in 100 sweeps
+	// remainsAge is how old a temporary file or bytes without a Meta must be to be a crash's remains; a Put takes
+	// an hour at most.
+	remainsAge = 24 * time.Hour
+)
+
+// sweeper is what sweeps know. Nothing of it is on the disk: the first walk after a start finds all of it.
+type sweeper struct {
+	mu     sync.Mutex // one sweep at a time
+	walked time.Time  // when the last walk began
+	shards []string   // that it hasn't been to
+	part   int        // files that one sweep looks at, to the end of their shard
+}
 
 // Sweep implements Store.
 func (f *Folder) Sweep(ctx context.Context, now time.Time, limit int) (int, error) {
-	var deleted int
-	var failed []error // one bad object doesn't keep the others
-	shards, err := filepath.Glob(filepath.Join(f.dir, "*", "??"))
-	if err != nil {
-		return 0, fault.Wrap(fault.Internal, err, "artifacts can't be listed")
-	}
-	for _, shard := range shards {
-		n, err := f.sweepShard(ctx, shard, now, limit-deleted)
-		deleted += n
-		failed = append(failed, err)
-		if ctx.Err() != nil || deleted >= limit {
-			break
-		}
-	}
-	return deleted, errors.Join(failed...)
-}
-
-func (f *Folder) sweepShard(ctx context.Context, shard string, now time.Time, limit int) (int, error) {
-	entries, err := os.ReadDir(shard)
-	if err != nil {
-		return 0, fault.Wrap(fault.Internal, err, "artifacts can't be listed")
-	}
-	var deleted int
-	var failed []error
-	for _, entry := range entries {
-		if err := ctx.Err(); err != nil || deleted >= limit {
-			return deleted, errors.Join(append(failed, err)...)
-		}
-		gone, err := f.sweepEntry(shard, entry, now)
+	f.sweeper.mu.Lock()
+	defer f.sweeper.mu.Unlock()
+	failed := []error{f.walk(ctx, now)} // one bad object doesn't keep the others
+	deleted := 0
+	for deleted < limit && ctx.Err() == nil {
+		gone, more, err := f.expireNext(now)
 		failed = append(failed, err)
 		if gone {
 			deleted++
 		}
+		if !more {
+			break
+		}
 	}
-	return deleted, errors.Join(failed...)
+	return deleted, errors.Join(append(failed, ctx.Err())...)
 }
 
-// sweepEntry deletes what the entry stands for if its time is over, and reports whether that was an
-// object.
-func (f *Folder) sweepEntry(shard string, entry fs.DirEntry, now time.Time) (bool, error) {
-	info, err := entry.Info()
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil // deleted meanwhile
+// walk goes on with the walk under way, or begins one that is due.
+func (f *Folder) walk(ctx context.Context, now time.Time) error {
+	if err := f.beginWalk(now); err != nil {
+		return err
 	}
-	if err != nil {
-		return false, fault.Wrap(fault.Internal, err, "artifacts can't be listed")
+	s := &f.sweeper
+	var failed []error
+	for seen := 0; len(s.shards) > 0 && seen < s.part && ctx.Err() == nil; s.shards = s.shards[1:] {
+		n, err := f.walkShard(s.shards[0], now)
+		seen += n
+		failed = append(failed, err)
 	}
-	if info.ModTime().After(now) {
-		return false, nil
-	}
-	if id, ok := strings.CutSuffix(info.Name(), metaSuffix); ok && validID(id) {
-		return f.expire(id, now)
-	}
-	if now.Sub(info.ModTime()) < remainsAge {
-		return false, nil
-	}
-	return false, f.removeRemains(filepath.Join(shard, info.Name()))
+	return errors.Join(failed...)
 }
 
-// expire deletes the object if its Meta says so; the file's time alone is a hint that a copy of the
-// folder may have lost.
-func (f *Folder) expire(id string, now time.Time) (bool, error) {
+// beginWalk begins a walk where the last one has come to its end and is a day old, or was made by a clock that was
+// ahead, or found more than an agenda takes. It begins anywhere, so that many starts in a row leave no shard out.
+func (f *Folder) beginWalk(now time.Time) error {
+	s := &f.sweeper
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.pauses > 0 {
-		return false, nil
+	if len(s.shards) > 0 || !now.Before(s.walked) && now.Before(s.walked.Add(walkEvery)) && now.Before(f.agenda.until) {
+		return nil
+	}
+	shards, err := filepath.Glob(filepath.Join(f.dir, "*", "??"))
+	if err != nil {
+		return fault.Wrap(fault.Internal, err, "artifacts can't be listed")
+	}
+	s.walked, f.agenda.until = now, now.Add(walkAhead)
+	if len(shards) > 0 {
+		at := rand.IntN(len(shards)) //nolint:gosec // where a walk begins is no secret
+		s.shards = slices.Concat(shards[at:], shards[:at])
+	}
+	return nil
+}
+
+// walkShard looks at what a shard holds and returns how many files that is.
+func (f *Folder) walkShard(shard string, now time.Time) (int, error) {
+	entries, err := os.ReadDir(shard)
+	if err != nil {
+		return 0, fault.Wrap(fault.Internal, err, "artifacts can't be listed")
+	}
+	var failed []error
+	for i, entry := range entries {
+		if i+1 < len(entries) && entries[i+1].Name() == entry.Name()+metaSuffix {
+			continue // the bytes of an object, whose Meta is next
+		}
+		failed = append(failed, f.look(shard, entry, now))
+	}
+	return len(entries), errors.Join(failed...)
+}
+
+// look notes an object that expires soon, and removes what a crash left behind.
+func (f *Folder) look(shard string, entry fs.DirEntry, now time.Time) error {
+	info, err := entry.Info()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // deleted meanwhile
+	}
+	if err != nil {
+		return fault.Wrap(fault.Internal, err, "artifacts can't be listed")
+	}
+	if id, ok := strings.CutSuffix(info.Name(), metaSuffix); ok && validID(id) {
+		return f.note(id, info.ModTime())
+	}
+	if now.Sub(info.ModTime()) < remainsAge {
+		return nil
+	}
+	return f.removeRemains(filepath.Join(shard, info.Name()))
+}
+
+// note puts the object on the agenda if it expires before the end of that. The time of its Meta's file is only a
+// hint, which a copy of the folder may have lost.
+func (f *Folder) note(id string, hint time.Time) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !hint.Before(f.agenda.until) {
+		return nil
 	}
 	m, err := f.readMeta(id)
 	if fault.CodeOf(err) == fault.NotFound {
-		return false, nil
+		return nil
+	}
+	if err == nil {
+		f.agenda.add(m)
+	}
+	return err
+}
+
+// expireNext deletes the first object on the agenda that has expired, if its Meta says so too. more is false where
+// there is none, or nothing may go at the moment.
+func (f *Folder) expireNext(now time.Time) (gone, more bool, _ error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	id := f.agenda.first(now)
+	if id == "" || f.pauses > 0 {
+		return false, false, nil
+	}
+	f.agenda.done()
+	m, err := f.readMeta(id)
+	if fault.CodeOf(err) == fault.NotFound {
+		return false, true, nil
 	}
 	if err != nil || !m.Expired(now) {
-		return false, err
+		return false, true, err
 	}
-	return true, f.removeLocked(id)
+	return true, true, f.removeLocked(id)
 }
 
 // removeRemains removes a temporary file, or bytes that no Meta stands for.

@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"unitask/internal/bulk"
 )
 
 // Fingerprint is the SHA-256 of the canonical form (RFC 8785) of {capability, input, parameters}.
@@ -25,7 +27,7 @@ func (r Request) Fingerprint() [sha256.Size]byte {
 		[]byte(`{"capability":`), name, []byte(`,"input":`), r.Input,
 		[]byte(`,"parameters":`), parameters, []byte(`}`),
 	} {
-		h.Write(part)
+		bulk.Hash(h, part)
 	}
 	var sum [sha256.Size]byte
 	h.Sum(sum[:0])

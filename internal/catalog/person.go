@@ -4,10 +4,9 @@ import (
 	"encoding/json"
 	"strings"
 
-	jsonv2 "github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
+	"unitask/internal/bulk"
 	"unitask/internal/fault"
+	"unitask/internal/jsonread"
 )
 
 // Authorization is the input member in which a caller vouches for a person shown.
@@ -19,16 +18,12 @@ func (c Capability) CheckAuthorization(input json.RawMessage) *fault.Error {
 	if len(c.PersonInputs) == 0 {
 		return nil
 	}
-	var members map[string]jsontext.Value
-	if err := jsonv2.Unmarshal(input, &members); err != nil {
-		return fault.From(err)
-	}
-	if _, given := members[Authorization]; given {
+	if ValueAt(input, "/"+Authorization) != nil {
 		return nil
 	}
 	var shown []string
 	for _, name := range c.PersonInputs {
-		if _, present := members[name]; present {
+		if memberOf(input, name) != nil {
 			shown = append(shown, GroupInput+"."+name)
 		}
 	}
@@ -43,16 +38,25 @@ func (c Capability) CheckAuthorization(input json.RawMessage) *fault.Error {
 		)
 }
 
-// WithoutAuthorization returns the input without what was declared about a person, in canonical form.
+// WithoutAuthorization returns the input, which is in canonical form, without what was declared about a person.
 func WithoutAuthorization(input json.RawMessage) json.RawMessage {
-	var members map[string]jsontext.Value
-	if jsonv2.Unmarshal(input, &members) != nil {
+	out := append(make([]byte, 0, len(input)), '{')
+	r := jsonread.New(input)
+	r.Open('{')
+	for r.More('}') {
+		name, _ := r.NameQuoted()
+		value := r.Value()
+		if string(name) == `"`+Authorization+`"` {
+			continue
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(append(out, name...), ':')
+		out = bulk.Append(out, value)
+	}
+	if !r.Done() {
 		return input // no object: it declares nothing
 	}
-	delete(members, Authorization)
-	out, err := jsonv2.Marshal(members, jsonv2.Deterministic(true))
-	if err != nil || (*jsontext.Value)(&out).Canonicalize() != nil {
-		return input // what was read is what is written
-	}
-	return out
+	return append(out, '}')
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"unitask/internal/bulk"
 	"unitask/internal/jsonread"
 )
 
@@ -88,7 +89,7 @@ func (p *plain) keep(raw []byte, canonical bool) {
 	if !canonical {
 		p.in.Fail()
 	}
-	p.out = append(p.out, raw...)
+	p.out = bulk.Append(p.out, raw)
 }
 
 // open enters an object or an array that is nested at most so deep.
@@ -142,6 +143,8 @@ func (p *plain) object(depth int) {
 // span is where a member was copied to.
 type span struct{ from, value, end int }
 
+func (s span) size() int { return s.end - s.from }
+
 func (p *plain) called(s span) []byte { return p.out[s.from+1 : s.value-len(`":`)] }
 
 // order puts the members that were copied last, all of one object, in the order of their names; false
@@ -152,13 +155,43 @@ func (p *plain) order(members []span) bool {
 	}
 	slices.SortFunc(members, func(a, b span) int { return bytes.Compare(p.called(a), p.called(b)) })
 	distinct := p.ascend(members)
-	from, end := len(p.out), len(p.out)
-	for _, m := range members {
-		from = min(from, m.from)
-		p.out = append(append(p.out, p.out[m.from:m.end]...), ',')
-	}
-	p.out = p.out[:from+copy(p.out[from:end], p.out[end:])]
+	p.place(members)
 	return distinct
+}
+
+// place moves the members that were copied last to where they stand in the order given. The largest, which may be most
+// of the request, moves once; the others are put aside meanwhile.
+func (p *plain) place(members []span) {
+	from, largest := members[0].from, 0
+	for i, m := range members {
+		from = min(from, m.from)
+		if m.size() > members[largest].size() {
+			largest = i
+		}
+	}
+	var space [512]byte
+	aside, to := space[:0], from
+	for i, m := range members {
+		if i != largest {
+			aside = append(aside, p.out[m.from:m.end]...)
+		}
+		if i < largest {
+			to += m.size() + len(",")
+		}
+	}
+	bulk.Move(p.out, to, members[largest].from, members[largest].size())
+	at := from
+	for i, m := range members {
+		if i > 0 {
+			p.out[at] = ','
+			at++
+		}
+		if i != largest {
+			copy(p.out[at:], aside[:m.size()])
+			aside = aside[m.size():]
+		}
+		at += m.size()
+	}
 }
 
 func (p *plain) ascend(members []span) bool {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"math/rand/v2"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,12 +33,14 @@ func checkPlain(t *testing.T, body []byte, lim catalog.Limits) (taken bool) {
 	if problem != nil {
 		t.Fatalf("%q is taken in spite of %v", body, problem)
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if !reflect.DeepEqual(want, got) {
+		diff := cmp.Diff(want, got)
 		t.Fatalf("%q (-want +got):\n%s", body, diff)
 	}
 	_ = append(got.Input, "overrun"...)
 	_ = append(got.Parameters, "overrun"...)
-	if diff := cmp.Diff(want, got); diff != "" {
+	if !reflect.DeepEqual(want, got) {
+		diff := cmp.Diff(want, got)
 		t.Fatalf("the parts of %q share memory (-want +got):\n%s", body, diff)
 	}
 	return true
@@ -219,5 +223,22 @@ func anything(random *rand.Rand, depth int) any {
 			o.values = append(o.values, anything(random, depth+1))
 		}
 		return o
+	}
+}
+
+// TestDecodePlainLargeMember: a large member among small ones goes where its name belongs, from wherever it was given,
+// and the rest goes around it.
+func TestDecodePlainLargeMember(t *testing.T) {
+	small := []string{`"f":[true]`, `"b":{"y":1,"x":2}`, `"d":"four"`}
+	for _, size := range []int{1, 600, 70_000} {
+		for _, name := range []string{"a", "c", "e", "g"} {
+			large := `"` + name + `":"` + strings.Repeat("0123456789", size/10+1) + `"`
+			for at := range len(small) + 1 {
+				body := `{"capability":"x","input":{` + strings.Join(slices.Insert(slices.Clone(small), at, large), ",") + `}}`
+				if !checkPlain(t, []byte(body), catalog.Limits{}) {
+					t.Errorf("%q at place %d, of %d bytes, isn't taken", name, at, size)
+				}
+			}
+		}
 	}
 }

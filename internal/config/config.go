@@ -35,8 +35,9 @@ type Config struct {
 // Limits bound what callers and this node may do; 0 is no limit where the default isn't a duration.
 type Limits struct {
 	Body             Size     `yaml:"body" default:"16MiB" doc:"a request's body"`
-	BodyMemory       Size     `yaml:"body_memory" default:"16MiB" doc:"large bodies that are judged at once, in memory; half of it for one key. A body alone may be larger"`
-	BodyDisk         Size     `yaml:"body_disk" default:"256MiB" doc:"large bodies that are arriving, in data_dir; an eighth of it for one key"`
+	BodyMemory       Size     `yaml:"body_memory" default:"16MiB" doc:"large bodies that are judged at once, in memory; half of it for one account. A body alone may be larger"`
+	BodyDisk         Size     `yaml:"body_disk" default:"256MiB" doc:"large bodies that are arriving, in data_dir; an eighth of it for one account"`
+	WorkMemory       Size     `yaml:"work_memory" default:"256MiB" doc:"large inputs that are worked on at once, three times their size, in memory; half of it for one account. An input alone may take all of it, and media of a third of it"`
 	InlineMedia      Size     `yaml:"inline_media" default:"10MiB" doc:"one media value within a request, decoded"`
 	Artifact         Size     `yaml:"artifact" default:"2GiB" doc:"one result file"`
 	Database         Size     `yaml:"database" default:"0" doc:"the database file in data_dir; at it new tasks are refused"`
@@ -47,7 +48,7 @@ type Limits struct {
 	Queue            int      `yaml:"queue" default:"100000" doc:"waiting tasks of all accounts together"`
 	Workers          int      `yaml:"workers" default:"512" doc:"asynchronous tasks at work on this node at once; jobs between two polls don't count"`
 	Takeovers        int      `yaml:"takeovers" default:"5" doc:"how often in a row a task may be taken over after its worker ended in the middle of it"`
-	Connections      int      `yaml:"connections" default:"4096" doc:"open connections of callers"`
+	Connections      int      `yaml:"connections" default:"4096" doc:"open connections of callers; requests of one account are under way over half of them at most"`
 	PerAddress       int      `yaml:"connections_per_address" default:"1024" doc:"of them from one address, or one IPv6 network of 64 bits"`
 	RefusedKeys      int      `yaml:"refused_keys" default:"30" doc:"refused keys of one address in a minute; beyond that each such answer takes a second"`
 	SyncWait         Duration `yaml:"sync_wait" default:"30s" doc:"how long a creation waits for a synchronous capability where the caller doesn't say; up to 60s"`

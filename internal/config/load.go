@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -14,10 +15,14 @@ import (
 	"unitask/internal/disk"
 )
 
+// FileName is that of the settings that are looked for in the working folder where none are named.
+const FileName = "unitask.yaml"
+
 // Sources is where settings come from, the strongest first: Flags, the environment, the file, the
 // defaults.
 type Sources struct {
 	File       string              // "" for none
+	Found      bool                // nobody named File, it lay in the working folder: it has to be this user's or root's
 	Getenv     func(string) string // nil: no environment
 	Flags      map[string]string   // by the setting's name, such as "listen"
 	Moderators []string            // the kinds that can be asked about content
@@ -30,7 +35,11 @@ func Load(s Sources) (Config, *catalog.Catalog, error) {
 	var text []byte
 	if s.File != "" {
 		var err error
-		if text, err = readOwn(s.File); err != nil {
+		read := readOwn
+		if s.Found {
+			read = readFound
+		}
+		if text, err = read(s.File); err != nil {
 			return Config{}, nil, err
 		}
 	}
@@ -43,6 +52,15 @@ func readOwn(name string) ([]byte, error) {
 		return nil, err
 	}
 	return os.ReadFile(name)
+}
+
+// readFound reads a file that nobody named.
+func readFound(name string) ([]byte, error) {
+	text, err := disk.ReadMine(name)
+	if e, ok := errors.AsType[*disk.ForeignError](err); ok {
+		return nil, fmt.Errorf("%w, and nobody named it: --config %s reads it all the same", e, name)
+	}
+	return text, err
 }
 
 // parse is Load with the file's text at hand.

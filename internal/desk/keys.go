@@ -80,8 +80,8 @@ func (o *Operator) RevokeKey(ctx context.Context, id string) (api.Key, error) {
 // UpdateKey changes the name, the scopes and the limits of a key that is open. It holds for every request
 // from now on.
 func (o *Operator) UpdateKey(ctx context.Context, id string, u api.KeyUpdate) (api.Key, error) {
-	return o.changeKey(ctx, id, u, func(k *account.Key, _ account.Limits) error {
-		k.OwnLimits = false
+	return o.changeKey(ctx, id, u, func(k *account.Key, before account.Limits) error {
+		k.OwnLimits = k.OwnLimits && k.Limits == before
 		return nil
 	})
 }

@@ -1,15 +1,24 @@
 package disk
 
 import (
+	"io/fs"
 	"os"
 	"runtime"
 )
 
 // WritableError reports a file or folder that other users of the machine may write to.
-type WritableError struct{ Path string }
+type WritableError struct {
+	Path string
+	// Shared is a folder whose group was meant to write to it, by the setgid bit, as the volumes that Kubernetes
+	// mounts under an fsGroup: as a rule it belongs to root, so this process can't close it.
+	Shared bool
+}
 
-// Error names the path and the command that mends it.
+// Error names the path and, for what isn't shared, the command that mends it.
 func (e *WritableError) Error() string {
+	if e.Shared {
+		return e.Path + " is shared with a group, whose members could put their own into it"
+	}
 	return e.Path + " can be written by its group or by others, who could put their own into it; chmod go-w " + e.Path + " closes it"
 }
 
@@ -20,8 +29,13 @@ func Own(path string) error {
 	if err != nil {
 		return err
 	}
+	return writable(path, info)
+}
+
+// writable returns a *WritableError where the group or others may write to a file.
+func writable(path string, info fs.FileInfo) error {
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0 {
-		return &WritableError{Path: path}
+		return &WritableError{Path: path, Shared: info.Mode()&(fs.ModeSetgid|0o002) == fs.ModeSetgid}
 	}
 	return nil
 }

@@ -388,6 +388,23 @@ func TestRotationGrantsNothing(t *testing.T) {
 	}
 }
 
+// TestChangedRateGrantsNothing: whoever may change a key's limit doesn't get past the server's by changing it.
+func TestChangedRateGrantsNothing(t *testing.T) {
+	o := newDoor(t, gate.Defaults{CreatesPerMinute: 2})
+	_, key := o.issue(task.Live, nil)
+	for i, step := range []struct {
+		own     int
+		after   time.Duration
+		refused bool
+	}{{0, 0, false}, {0, 0, false}, {0, 0, true}, {1, 0, true}, {0, 0, true}, {2, 30 * time.Second, false}, {1, 0, true}} {
+		o.now = o.now.Add(step.after)
+		key.Limits.CreatesPerMinute = step.own
+		if q, err := o.Count(&gate.Caller{Key: key}, gate.Creates); (err != nil) != step.refused {
+			t.Errorf("step %d: %+v %v, refused: want %v", i, q.Key, err, step.refused)
+		}
+	}
+}
+
 // TestKeepsCallers: a caller that was read isn't read again until a key or an account changes, and a key
 // that doesn't exist is looked for each time.
 func TestKeepsCallers(t *testing.T) {

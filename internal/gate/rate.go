@@ -123,11 +123,15 @@ func (g *Gate) bucketLocked(k bucketKey, limit int, now time.Time) *bucket {
 			}
 		}
 	}
-	b := g.buckets[k]
-	if b == nil || b.limit != limit {
-		perSecond := rate.Limit(float64(limit) / time.Minute.Seconds())
+	b, perSecond := g.buckets[k], rate.Limit(float64(limit)/time.Minute.Seconds())
+	switch {
+	case b == nil:
 		b = &bucket{limit: limit, limiter: rate.NewLimiter(perSecond, limit)}
 		g.buckets[k] = b
+	case b.limit != limit: // what was taken stays taken
+		b.limit = limit
+		b.limiter.SetLimitAt(now, perSecond)
+		b.limiter.SetBurstAt(now, limit)
 	}
 	b.touched = now
 	return b

@@ -16,8 +16,9 @@ import (
 	"unitask/internal/task"
 )
 
-// evidenceTime bounds the reading of all evidence of one request, which its caller waits for.
-const evidenceTime = 20 * time.Second
+// evidenceTime bounds the reading of all evidence of one request, which its caller waits for, and meanwhile whoever waits
+// for the memory of its body: well within the time that a body waits for memory.
+const evidenceTime = 10 * time.Second
 
 // authorization returns what the caller declared about a person, with the evidence's hashes, or why that
 // isn't enough. nil: nothing was declared and nothing has to be.
@@ -28,20 +29,22 @@ func (g *Gateway) authorization(ctx context.Context, entry catalog.Capability, i
 	if refused := entry.CheckAuthorization(input); refused != nil {
 		return nil, refused
 	}
-	var in struct {
-		Authorization *struct {
-			Person    string     `json:"person"`
-			Statement string     `json:"statement"`
-			Evidence  []struct{} `json:"evidence"`
-		} `json:"authorization"`
+	raw := catalog.ValueAt(input, "/"+catalog.Authorization)
+	if raw == nil {
+		return nil, nil
 	}
-	if err := decodeInto(input, &in); err != nil || in.Authorization == nil {
+	var said *struct {
+		Person    string     `json:"person"`
+		Statement string     `json:"statement"`
+		Evidence  []struct{} `json:"evidence"`
+	}
+	if err := json.Unmarshal(raw, &said); err != nil || said == nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, evidenceTime)
 	defer cancel()
-	word := &task.Authorization{Person: in.Authorization.Person, Statement: in.Authorization.Statement}
-	for i := range in.Authorization.Evidence {
+	word := &task.Authorization{Person: said.Person, Statement: said.Statement}
+	for i := range said.Evidence {
 		m, field := mediaAt(input, "/authorization/evidence/"+strconv.Itoa(i))
 		sum, err := g.hashEvidence(ctx, field, m)
 		if err != nil {

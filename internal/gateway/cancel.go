@@ -38,8 +38,8 @@ func (w *work) cancel(ctx context.Context, open *task.Attempt) error {
 	}
 }
 
-// stopJob stops the attempt's job, if the supplier can, and asks after it. stopped reports whether the
-// supplier was asked to stop it: a failure is no longer its own then.
+// stopJob asks after the attempt's job and, unless it has ended by itself, stops it if the supplier can, and asks
+// again. stopped reports whether the supplier was asked to stop it: a failure is no longer its own then.
 func (w *work) stopJob(ctx context.Context, route routing.Route, a task.Attempt) (out supplier.Outcome, stopped bool, err error) {
 	job, err := decodeJob(a)
 	if err != nil {
@@ -47,17 +47,22 @@ func (w *work) stopJob(ctx context.Context, route routing.Route, a task.Attempt)
 	}
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cancelTimeout)
 	defer stop()
-	if canceler, ok := route.Adapter.(supplier.Canceler); ok {
-		stopped = true
-		if err := canceler.Cancel(ctx, job); err != nil {
-			w.g.log.Warn("the job of a canceled task goes on at its supplier",
-				slog.String("task_id", w.t.ID), slog.String("supplier", route.Supplier), slog.Any("error", err))
-		}
-	}
-	if poller, ok := route.Adapter.(supplier.Poller); ok {
+	poller, asked := route.Adapter.(supplier.Poller)
+	if asked {
 		out, err = poller.Poll(ctx, job)
 	}
-	return out, stopped, err
+	canceler, stops := route.Adapter.(supplier.Canceler)
+	if e := supplier.AsError(err); !stops || out.Result != nil || e != nil && e.Sent == supplier.Failed {
+		return out, false, err
+	}
+	if err := canceler.Cancel(ctx, job); err != nil {
+		w.g.log.Warn("the job of a canceled task goes on at its supplier",
+			slog.String("task_id", w.t.ID), slog.String("supplier", route.Supplier), slog.Any("error", err))
+	}
+	if asked {
+		out, err = poller.Poll(ctx, job)
+	}
+	return out, true, err
 }
 
 // canceled ends the task for its caller, closing the open attempt in the same commit where c is given.
@@ -73,7 +78,7 @@ func (w *work) bill(c *task.Closing) task.Transition {
 	switch open := w.t.OpenAttempt(); {
 	case c == nil || c.State == task.Rejected || open.Moderation:
 		return task.Cancel(nil)
-	case c.Usage != nil:
+	case c.Usage != nil && (c.State != task.OK || w.t.Price.Cost(*c.Usage) > 0): // a result may lack what it is priced by
 		return task.Cancel(c.Usage)
 	case heard != nil && (w.t.Price.Cost(*heard) > 0 || w.t.Reserved == 0): // priced by the token
 		return task.Cancel(heard)
@@ -84,13 +89,7 @@ func (w *work) bill(c *task.Closing) task.Transition {
 
 // stoppedJob closes the attempt of a job that was stopped, of which the supplier says what it came to.
 func stoppedJob(route routing.Route, e *supplier.Error) *task.Closing {
-	c := &task.Closing{State: task.FailedAttempt, Note: "stopped for its caller"}
-	if e.Usage != nil {
-		c.Usage = new(task.Usage(*e.Usage))
-		c.Cost = route.Price.Cost(*c.Usage)
-	}
-	if e.Charged != nil {
-		c.Cost = task.Money(*e.Charged)
-	}
+	c := failedWork(route, e)
+	c.Code, c.Note = "", "stopped for its caller"
 	return c
 }

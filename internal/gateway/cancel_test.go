@@ -80,38 +80,43 @@ func TestCancelBetweenTwoPolls(t *testing.T) {
 		return supplier.Outcome{}, supplier.NewError(supplier.Failed, fault.ProviderUnavailable, "failed", nil)
 	}
 	for name, tt := range map[string]struct {
-		poll  func(int, supplier.Job) (supplier.Outcome, error) // after the cancellation
-		keeps bool                                              // the supplier can't stop it
-		want  outcome
+		poll   func(int, supplier.Job) (supplier.Outcome, error) // after the cancellation
+		keeps  bool                                              // the supplier can't stop it
+		before bool                                              // it ended before the supplier was asked to stop it
+		want   outcome
 	}{
-		"it goes on":          {goesOn, false, outcome{task.Canceled, "", 4 * task.USD, []entry{{"a", task.UnknownOutcome, "", 0, true}}}},
-		"it can't be stopped": {goesOn, true, outcome{task.Canceled, "", 4 * task.USD, []entry{{"a", task.UnknownOutcome, "", 0, true}}}},
+		"it goes on":          {goesOn, false, false, outcome{task.Canceled, "", 4 * task.USD, []entry{{"a", task.UnknownOutcome, "", 0, true}}}},
+		"it can't be stopped": {goesOn, true, false, outcome{task.Canceled, "", 4 * task.USD, []entry{{"a", task.UnknownOutcome, "", 0, true}}}},
 		"it can't be asked": {func(int, supplier.Job) (supplier.Outcome, error) {
 			return supplier.Outcome{}, supplier.NewError(supplier.Unknown, fault.ProviderTimeout, "no answer", nil)
-		}, false, outcome{task.Canceled, "", 4 * task.USD, []entry{{"a", task.UnknownOutcome, "", 0, true}}}},
-		"it was stopped": {failed, false, outcome{task.Canceled, "", 4 * task.USD, []entry{{"a", task.UnknownOutcome, "", 0, true}}}},
+		}, false, false, outcome{task.Canceled, "", 4 * task.USD, []entry{{"a", task.UnknownOutcome, "", 0, true}}}},
+		"it was stopped": {failed, false, false, outcome{task.Canceled, "", 4 * task.USD, []entry{{"a", task.UnknownOutcome, "", 0, true}}}},
 		"it was measured": {
-			stoppedAs(&supplier.Usage{Images: 3}, nil), false,
+			stoppedAs(&supplier.Usage{Images: 3}, nil), false, false,
 			outcome{task.Canceled, "", 3 * task.USD, []entry{{"a", task.FailedAttempt, "", 3 * task.USD, false}}},
 		},
 		"its charge is known": {
-			stoppedAs(nil, new(int64(task.USD/2))), false,
+			stoppedAs(nil, new(int64(task.USD/2))), false, false,
 			outcome{task.Canceled, "", 4 * task.USD, []entry{{"a", task.FailedAttempt, "", task.USD / 2, false}}},
 		},
 		"it had not begun": {
-			stoppedAs(&supplier.Usage{}, new(int64)), false,
+			stoppedAs(&supplier.Usage{}, new(int64)), false, false,
 			outcome{task.Canceled, "", 0, []entry{{"a", task.FailedAttempt, "", 0, false}}},
 		},
 		"it had failed by itself": {
-			failed, true, outcome{task.Canceled, "", 0, []entry{{"a", task.FailedAttempt, fault.ProviderUnavailable, 0, false}}},
+			failed, true, true, outcome{task.Canceled, "", 0, []entry{{"a", task.FailedAttempt, fault.ProviderUnavailable, 0, false}}},
 		},
-		"it was done": {done(t), false, outcome{task.Succeeded, "", task.USD, []entry{{"a", task.OK, "", task.USD, false}}}},
+		"it had failed before it could be stopped": {
+			failed, false, true, outcome{task.Canceled, "", 0, []entry{{"a", task.FailedAttempt, fault.ProviderUnavailable, 0, false}}},
+		},
+		"it was done while it was stopped": {done(t), false, false, outcome{task.Succeeded, "", task.USD, []entry{{"a", task.OK, "", task.USD, false}}}},
+		"it was done":                      {done(t), false, true, outcome{task.Succeeded, "", task.USD, []entry{{"a", task.OK, "", task.USD, false}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var canceled atomic.Bool
 			s := jobs{&script{submitFn: job("j")}}
 			s.pollFn = func(n int, j supplier.Job) (supplier.Outcome, error) {
-				if canceled.Load() {
+				if canceled.Load() && (tt.before || tt.keeps || s.canceled() > 0) {
 					return tt.poll(n, j)
 				}
 				return running(j.ID), nil
@@ -199,6 +204,28 @@ func TestResultInHandOutlivesACancellation(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestUnmeasuredResultIsCanceled cancels a task whose result is there and never arrives, and of which nobody says how long
+// it is: it was made all the same, and costs what was reserved.
+func TestUnmeasuredResultIsCanceled(t *testing.T) {
+	s := &script{submitFn: func(int, supplier.Request) (supplier.Outcome, error) {
+		return supplier.Outcome{Result: &supplier.Result{Files: []supplier.File{{Data: []byte("a film"), ContentType: "video/mp4"}}}}, nil
+	}}
+	film := route("video.generate", "a", task.USD, s)
+	film.Price = task.Price{Unit: task.PerSecond, Output: task.USD}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, []routing.Route{film})
+		w.artifacts = slowFiles{Store: w.artifacts, keep: 100 * time.Hour}
+		w.start()
+		defer w.stop()
+		id := w.create("unmeasured-1", `{"capability":"video.generate","input":{"prompt":"a fox"}}`, 0).Task.ID
+		time.Sleep(2 * time.Second)
+		w.cancel(w.g, id)
+		if end := w.end(id); end.State != task.Canceled || end.Reserved == 0 || end.Cost != end.Reserved {
+			t.Errorf("it is %s and costs %s of %s reserved", end.State, end.Cost, end.Reserved)
+		}
+	})
 }
 
 // TestCancelAfterACrash cancels tasks whose node died: an intent that was left open may have been sent, and is

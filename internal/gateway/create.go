@@ -3,12 +3,12 @@ package gateway
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"slices"
 	"time"
 
 	"unitask/internal/account"
+	"unitask/internal/bulk"
 	"unitask/internal/catalog"
 	"unitask/internal/fault"
 	"unitask/internal/gate"
@@ -53,7 +53,7 @@ type Accepted struct {
 // failed is no error here: the caller of Create decides how to show it.
 func (g *Gateway) Create(ctx context.Context, c gate.Caller, s Submission) (Accepted, error) {
 	defer s.release()
-	req, refused := catalog.Decode(s.Body, catalog.Limits{Depth: g.limits.Load().JSONDepth})
+	req, fingerprint, refused := g.decode(s.Body)
 	if refused != nil {
 		return Accepted{}, refused
 	}
@@ -61,7 +61,6 @@ func (g *Gateway) Create(ctx context.Context, c gate.Caller, s Submission) (Acce
 		return Accepted{}, notCallable() // before the record, of which the answer tells nothing so
 	}
 	key := task.Hash(sha256.Sum256([]byte(s.IdempotencyKey)))
-	fingerprint := task.Hash(req.Fingerprint())
 	old, err := g.find(ctx, c.Scope(), key)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
@@ -71,7 +70,7 @@ func (g *Gateway) Create(ctx context.Context, c gate.Caller, s Submission) (Acce
 		return Accepted{}, conflict(c, old)
 	case !old.Reopenable():
 		s.release()
-		return g.join(ctx, old, s)
+		return g.join(ctx, old, &s)
 	}
 	entry, word, err := g.check(ctx, c, req)
 	if err != nil {
@@ -86,7 +85,22 @@ func (g *Gateway) Create(ctx context.Context, c gate.Caller, s Submission) (Acce
 	}
 	o.IdempotencyHash, o.Fingerprint, o.Authorization = key, fingerprint, word
 	o.request.Authorization = wordOf(word)
-	return g.accept(ctx, c, o, s)
+	return g.accept(ctx, c, o, &s)
+}
+
+// decode understands a body, and returns with it what tells it from others.
+func (g *Gateway) decode(body []byte) (catalog.Request, task.Hash, *fault.Error) {
+	defer bulk.Turn(len(body))()
+	req, refused := catalog.Decode(body, catalog.Limits{Depth: g.limits.Load().JSONDepth})
+	if refused != nil {
+		return req, task.Hash{}, refused
+	}
+	return req, req.Fingerprint(), nil
+}
+
+func validate(directory *catalog.Catalog, req catalog.Request) *fault.Error {
+	defer bulk.Turn(len(req.Input))()
+	return directory.Validate(req)
 }
 
 // find returns the task under the key. One whose failure is being shown is read once that is recorded.
@@ -107,7 +121,7 @@ func (g *Gateway) check(ctx context.Context, c gate.Caller, req catalog.Request)
 	if !ok || !c.Opens(req.Capability) || !g.routes.Load().Serves(c.Key.Mode, req.Capability) {
 		return entry, nil, notCallable()
 	}
-	if refused := directory.Validate(req); refused != nil {
+	if refused := validate(directory, req); refused != nil {
 		return entry, nil, refused
 	}
 	if err := g.checkMedia(ctx, c, entry, req.Input); err != nil {
@@ -125,7 +139,7 @@ func notCallable() *fault.Error {
 }
 
 // accept makes the one durable commit and, for a synchronous capability, begins the work.
-func (g *Gateway) accept(ctx context.Context, c gate.Caller, o *order, s Submission) (Accepted, error) {
+func (g *Gateway) accept(ctx context.Context, c gate.Caller, o *order, s *Submission) (Accepted, error) {
 	created, err := g.commit(ctx, o, s.Stream)
 	s.release()
 	switch {
@@ -225,6 +239,7 @@ func (g *Gateway) commit(ctx context.Context, o *order, streams bool) (b begun, 
 	}
 	at := start{fresh: true, grant: g.health.Keep(o.choices, first.Supplier, first.Model), size: o.size}
 	if o.InputRef == "" { // a large input is read again: its memory was granted for the acceptance alone
+		o.request.Input, o.Input = b.Task.Input, nil // as it was recorded: what was sent needn't stay beside it
 		at.request = &o.request
 	}
 	end, lease := g.waiter(), b.Lease
@@ -301,7 +316,7 @@ func (g *Gateway) newTask(
 }
 
 // join waits with a task that stood under the key before this request.
-func (g *Gateway) join(ctx context.Context, t task.Task, s Submission) (Accepted, error) {
+func (g *Gateway) join(ctx context.Context, t task.Task, s *Submission) (Accepted, error) {
 	wait := g.waitFor(t, s.Wait)
 	if !s.Stream {
 		return g.finishWait(ctx, t, wait, store.AdmitReplayed)
@@ -353,12 +368,4 @@ func storeFault(err error) error {
 	default:
 		return fault.From(err)
 	}
-}
-
-// decodeInto reads a member of a validated input; other members are ignored.
-func decodeInto(raw json.RawMessage, v any) error {
-	if len(raw) == 0 {
-		return nil
-	}
-	return json.Unmarshal(raw, v)
 }

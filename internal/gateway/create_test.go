@@ -3,12 +3,14 @@ package gateway_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+	"weak"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -182,6 +184,32 @@ func TestRefusalsLeaveNoTrace(t *testing.T) {
 		}
 		if n := len(s.keys()); n != 1 {
 			t.Errorf("%d submissions", n)
+		}
+	})
+}
+
+// TestBodyIsLetGo: a request that waits for its task holds no more than the task's record: its body's memory is gone,
+// as the room that it was granted is.
+func TestBodyIsLetGo(t *testing.T) {
+	var body weak.Pointer[byte]
+	submission := func(prompt string) gateway.Submission {
+		b := []byte(strings.Replace(chat, "hello", prompt, 1))
+		body = weak.Make(&b[0])
+		return gateway.Submission{IdempotencyKey: "key-" + prompt[:5], Body: b}
+	}
+	s := &script{submitFn: func(int, supplier.Request) (supplier.Outcome, error) {
+		time.Sleep(time.Second) // virtual: the request waits by now
+		runtime.GC()
+		if body.Value() != nil {
+			t.Error("the body is held while its task is at the supplier's")
+		}
+		return text("done"), nil
+	}}
+	inWorld(t, []routing.Route{route("text.chat", "one", 1, s)}, func(w *world) {
+		for _, prompt := range []string{strings.Repeat("small ", 1000), strings.Repeat("large ", 100_000)} {
+			if a, err := w.g.Create(w.t.Context(), w.caller, submission(prompt)); err != nil || a.Task.State != task.Succeeded {
+				t.Errorf("%s of %d bytes: %v %v", prompt[:5], len(prompt), a.Task.State, err)
+			}
 		}
 	})
 }

@@ -153,21 +153,25 @@ func (g *Gateway) holds(t tenure) bool {
 // task over.
 func (g *Gateway) dropped(t tenure) bool { return t.node != *g.node.Load() }
 
-// upkeep removes what has outlived its retention and writes the keys' times of last use.
-func (g *Gateway) upkeep(ctx context.Context) {
-	swept := time.Now().Add(upkeepDelay - upkeepInterval)
+// noteUse writes the keys' times of last use.
+func (g *Gateway) noteUse(ctx context.Context) {
 	every(ctx, flushInterval, func() {
 		if err := g.gate.FlushLastUsed(ctx); err != nil && ctx.Err() == nil {
 			g.log.Error("writing the keys' last use failed", slog.Any("error", err))
 		}
-		if time.Since(swept) >= upkeepInterval {
-			swept = time.Now()
-			g.sweep(ctx)
-		}
 	})
 }
 
-func (g *Gateway) sweep(ctx context.Context) {
+// upkeep sweeps, time and again, what has outlived its retention. A sweep of many tasks takes its time.
+func (g *Gateway) upkeep(ctx context.Context, sweep func(context.Context)) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(upkeepDelay - upkeepInterval):
+		every(ctx, upkeepInterval, func() { sweep(ctx) })
+	}
+}
+
+func (g *Gateway) sweepTasks(ctx context.Context) {
 	for ctx.Err() == nil {
 		l := g.limits.Load()
 		s, err := g.store.Sweep(ctx, store.SweepRequest{Retention: l.Retention, Usage: l.Usage, Limit: sweepBatch})
@@ -175,9 +179,12 @@ func (g *Gateway) sweep(ctx context.Context) {
 			g.log.Error("removing old tasks failed", slog.Any("error", err))
 		}
 		if err != nil || s.Removed == 0 {
-			break
+			return
 		}
 	}
+}
+
+func (g *Gateway) sweepArtifacts(ctx context.Context) {
 	for ctx.Err() == nil {
 		n, err := g.artifacts.Sweep(ctx, g.clock.Past(), sweepBatch)
 		if err != nil {

@@ -20,8 +20,10 @@ import (
 
 	"unitask/internal/artifact"
 	"unitask/internal/catalog"
+	"unitask/internal/fault"
 	"unitask/internal/gate"
 	"unitask/internal/policy"
+	"unitask/internal/room"
 	"unitask/internal/routing"
 	"unitask/internal/store"
 	"unitask/internal/task"
@@ -31,6 +33,7 @@ import (
 type Limits struct {
 	JSONDepth     int           // 64
 	InlineMedia   int64         // decoded bytes of one inline media value: 10 MiB
+	WorkMemory    int64         // of large inputs that are worked on at once, with what is made of them: 256 MiB
 	ArtifactBytes int64         // of one result file: 2 GiB
 	ArtifactTTL   time.Duration // 7 days
 	SyncWait      time.Duration // how long a synchronous POST waits: 30 s
@@ -75,6 +78,8 @@ type Gateway struct {
 	observer  Observer
 	node      atomic.Pointer[string] // its name in leases, until it drops them all
 
+	loads    *room.Room // for large inputs, in memory
+	erasing  sync.Mutex // held while one is read to be erased
 	crew     *crew
 	waiters  sync.Pool // of *waiter
 	lives    lives
@@ -120,6 +125,7 @@ func New(c Config) (*Gateway, error) {
 	}
 	limits := c.Limits.withDefaults()
 	g.limits.Store(&limits)
+	g.loads = newLoads(limits)
 	g.slots = limits.Workers
 	g.catalog.Store(c.Catalog)
 	g.routes.Store(c.Routes)
@@ -140,7 +146,7 @@ type Settings struct {
 	Catalog *catalog.Catalog
 	Routes  *routing.Table
 	Policy  *policy.Policy // nil: all content is taken
-	Limits  Limits         // the lease's term stays as it was
+	Limits  Limits         // the lease's term and the work's memory stay as they were
 }
 
 // Apply replaces the settings for whatever begins from now on. Work under way keeps the route that it
@@ -150,7 +156,7 @@ func (g *Gateway) Apply(s Settings) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	old := g.limits.Load()
-	limits.LeaseTerm = old.LeaseTerm
+	limits.LeaseTerm, limits.WorkMemory = old.LeaseTerm, old.WorkMemory
 	g.slots += limits.Workers - old.Workers
 	g.limits.Store(&limits)
 	g.routes.Store(s.Routes.WithRetired(g.routes.Load()))
@@ -161,12 +167,18 @@ func (g *Gateway) Apply(s Settings) {
 // Start begins to claim work, to keep leases and to clean up, in the background.
 func (g *Gateway) Start() {
 	g.services.Go(func() { g.dispatch(g.haltCtx) })
-	g.services.Go(func() { g.upkeep(g.haltCtx) })
+	g.services.Go(func() { g.noteUse(g.haltCtx) })
+	g.services.Go(func() { g.upkeep(g.haltCtx, g.sweepTasks) })
+	g.services.Go(func() { g.upkeep(g.haltCtx, g.sweepArtifacts) })
 	g.services.Go(func() { g.heartbeat(g.quietCtx) })
 }
 
-// Ready returns why no task is accepted, whoever sends it: the gateway stops, or the store can't be read, has no room
-// or as many waiting tasks as there may be. nil: tasks are accepted.
+// errNoRoom is why a node without room for files isn't ready.
+var errNoRoom = fault.New(fault.CapacityExhausted, "the service has no room for more data at the moment")
+
+// Ready returns why tasks are refused, whoever sends them: the gateway stops, the store can't be read, has no room
+// or as many waiting tasks as there may be, or the artifacts have no room for an input as large as any that is taken.
+// nil: tasks are accepted.
 func (g *Gateway) Ready(ctx context.Context) error {
 	if !g.enter() {
 		return errStopping
@@ -179,7 +191,25 @@ func (g *Gateway) Ready(ctx context.Context) error {
 	case s.Full:
 		return store.ErrFull
 	}
+	if err := g.fileRoom(); err != nil {
+		return err
+	}
 	return g.gate.QueueRoom(s.ByState[task.Queued])
+}
+
+// largestInput is how many of the largest inline media value an input may take, in base64 and with what is around it.
+const largestInput = 2
+
+// fileRoom returns why large inputs can't be kept.
+func (g *Gateway) fileRoom() error {
+	switch left, err := g.artifacts.Room(); {
+	case err != nil:
+		return err
+	case left < largestInput*g.limits.Load().InlineMedia:
+		return errNoRoom
+	default:
+		return nil
+	}
 }
 
 // enter counts the caller in among those who may write to the store, until it calls workers.Done; it
@@ -234,6 +264,7 @@ func (l Limits) withDefaults() Limits {
 		}
 	}
 	def(&l.InlineMedia, 10<<20)
+	def(&l.WorkMemory, 256<<20)
 	def(&l.ArtifactBytes, 2<<30)
 	dur(&l.ArtifactTTL, 7*24*time.Hour)
 	dur(&l.SyncWait, 30*time.Second)

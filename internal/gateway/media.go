@@ -13,6 +13,7 @@ import (
 
 	"unitask/internal/account"
 	"unitask/internal/artifact"
+	"unitask/internal/bulk"
 	"unitask/internal/catalog"
 	"unitask/internal/fault"
 	"unitask/internal/gate"
@@ -47,14 +48,19 @@ func owner(s task.Scope) string { return s.Account + "/" + string(s.Mode) }
 // material returns the pointers of the media a supplier works on. Evidence of an authorization isn't
 // among them; tasks that an older version accepted still have it.
 func material(entry catalog.Capability, input json.RawMessage) []string {
-	return slices.DeleteFunc(catalog.MediaPointers(entry, input), func(pointer string) bool {
+	return slices.DeleteFunc(mediaPointers(entry, input), func(pointer string) bool {
 		return strings.HasPrefix(pointer, "/authorization/")
 	})
 }
 
+func mediaPointers(entry catalog.Capability, input json.RawMessage) []string {
+	defer bulk.Turn(len(input))()
+	return catalog.MediaPointers(entry, input)
+}
+
 // checkMedia refuses before the commit what can be seen to be wrong without a fetch.
 func (g *Gateway) checkMedia(ctx context.Context, c gate.Caller, entry catalog.Capability, input json.RawMessage) error {
-	for _, pointer := range catalog.MediaPointers(entry, input) {
+	for _, pointer := range mediaPointers(entry, input) {
 		m, field := mediaAt(input, pointer)
 		if err := g.checkOne(ctx, c, entry.MediaKind(pointer), field, m); err != nil {
 			return err
@@ -101,6 +107,7 @@ func (g *Gateway) headOf(field string, data []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer bulk.Turn(len(data))()
 	head := make([]byte, artifact.SniffLen)
 	n, err := io.ReadFull(in, head)
 	if err == nil {
@@ -164,13 +171,31 @@ func (g *Gateway) dropInput(ctx context.Context, ref string) {
 // eraseInputs deletes what was kept of a task's input. t is the task as it was before its end, whose
 // commit erased the input in the record.
 func (g *Gateway) eraseInputs(ctx context.Context, t task.Task) {
-	entry, ok := g.catalog.Load().Get(catalog.Name(t.Capability))
-	if input, err := g.inputOf(ctx, t); ok && err == nil {
-		for _, pointer := range material(entry, input) {
-			g.dropInput(ctx, mediaID(t, pointer))
-		}
+	for _, id := range g.mediaIDs(ctx, t) {
+		g.dropInput(ctx, id)
 	}
 	g.dropInput(ctx, t.InputRef)
+}
+
+// mediaIDs returns where the media of a task's input are kept. Of large inputs it reads one at a time.
+func (g *Gateway) mediaIDs(ctx context.Context, t task.Task) []string {
+	entry, ok := g.catalog.Load().Get(catalog.Name(t.Capability))
+	if !ok {
+		return nil
+	}
+	if t.InputRef != "" {
+		g.erasing.Lock()
+		defer g.erasing.Unlock()
+	}
+	input, err := g.inputOf(ctx, t)
+	if err != nil {
+		return nil
+	}
+	var ids []string
+	for _, pointer := range material(entry, input) {
+		ids = append(ids, mediaID(t, pointer))
+	}
+	return ids
 }
 
 // inputOf returns a task's input from its record or from where a large one is kept.
@@ -178,17 +203,19 @@ func (g *Gateway) inputOf(ctx context.Context, t task.Task) (json.RawMessage, er
 	if t.InputRef == "" {
 		return t.Input, nil
 	}
-	_, body, err := g.artifacts.Open(context.WithoutCancel(ctx), t.InputRef)
+	meta, body, err := g.artifacts.Open(context.WithoutCancel(ctx), t.InputRef)
 	if err != nil {
-		return nil, fault.Wrap(fault.Internal, err, "the task's input is gone")
+		return nil, goneInput(err)
 	}
 	defer func() { _ = body.Close() }()
-	input, err := io.ReadAll(body)
-	if err != nil {
+	input := make([]byte, meta.Bytes)
+	if _, err := io.ReadFull(body, input); err != nil {
 		return nil, fault.Wrap(fault.Internal, err, "the task's input could not be read")
 	}
 	return input, nil
 }
+
+func goneInput(err error) error { return fault.Wrap(fault.Internal, err, "the task's input is gone") }
 
 // mediaID is where a media value of a task's input is kept: the same for every worker, another one
 // after each reopening, so that the clean-up of one round leaves the next alone.
@@ -200,6 +227,13 @@ func mediaID(t task.Task, pointer string) string {
 func (w *work) readInput(ctx context.Context) error {
 	if w.request != nil {
 		return nil
+	}
+	if size, err := w.inputSize(ctx); err != nil {
+		return err
+	} else if size > 0 && w.loaded == 0 {
+		if err := w.load(ctx, size); err != nil {
+			return err
+		}
 	}
 	input, err := w.g.inputOf(ctx, w.t)
 	if err != nil {
@@ -216,6 +250,18 @@ func (w *work) readInput(ctx context.Context) error {
 	return nil
 }
 
+// inputSize returns how large an input is that is kept apart from the task's record; 0 for one that isn't.
+func (w *work) inputSize(ctx context.Context) (int64, error) {
+	if w.t.InputRef == "" {
+		return 0, nil
+	}
+	meta, err := w.g.artifacts.Stat(context.WithoutCancel(ctx), w.t.InputRef)
+	if err != nil {
+		return 0, goneInput(err)
+	}
+	return meta.Bytes, nil
+}
+
 // wordOf returns what a supplier hears of what was declared about a person; nil for nothing.
 func wordOf(a *task.Authorization) *supplier.Authorization {
 	if a == nil {
@@ -230,47 +276,112 @@ func (w *work) prepare(ctx context.Context) error {
 	if err := w.readInput(ctx); err != nil || w.media {
 		return err
 	}
-	entry, _ := w.g.catalog.Load().Get(catalog.Name(w.t.Capability))
-	for _, pointer := range material(entry, w.request.Input) {
-		m, err := w.bring(ctx, pointer, entry.MediaKind(pointer))
-		if err != nil {
-			return err
-		}
-		if w.request.Media == nil {
-			w.request.Media = map[string]supplier.Media{}
-		}
-		w.request.Media[pointer] = m
+	places, err := w.places(ctx)
+	if err != nil {
+		return err
 	}
-	w.media = true
+	media, more, err := w.mediaOf(ctx, places)
+	if err != nil {
+		return err
+	}
+	if most := w.g.limits.Load().WorkMemory / loadCopies; more > most {
+		return fault.Invalid("input", "has media that are larger than "+strconv.FormatInt(most>>20, 10)+" MiB together")
+	}
+	if err := w.reload(ctx, more); err != nil {
+		return err
+	}
+	w.request.Media, w.media = media, true
 	return nil
 }
 
-// bring puts one media value into the artifact store, where its type is known for sure.
-func (w *work) bring(ctx context.Context, pointer, kind string) (supplier.Media, error) {
-	m, field := mediaAt(w.request.Input, pointer)
-	id := m.Artifact
-	if id == "" {
-		id = mediaID(w.t, pointer)
+// place is where one media value is kept, or is to be kept once it is fetched.
+type place struct {
+	pointer, field, kind string
+	id                   string
+	url                  string // "" for one that is there
+	apart                bool   // its bytes don't stand in the input
+}
+
+// places returns where the media of the input are. What stands in the input itself is kept apart from it here; what has
+// to be fetched isn't yet, so that nobody waits for a stranger with a large input in memory.
+func (w *work) places(ctx context.Context) ([]place, error) {
+	entry, _ := w.g.catalog.Load().Get(catalog.Name(w.t.Capability))
+	var all []place
+	for _, pointer := range material(entry, w.request.Input) {
+		m, field := mediaAt(w.request.Input, pointer)
+		p := place{
+			pointer: pointer, field: field, kind: entry.MediaKind(pointer), id: mediaID(w.t, pointer),
+			apart: m.Artifact != "" || m.URL != "",
+		}
+		if m.Artifact != "" {
+			p.id = m.Artifact
+		}
+		_, err := w.g.artifacts.Stat(ctx, p.id)
+		switch {
+		case err == nil:
+		case m.Artifact != "":
+			return nil, fault.Invalid(field, "is no longer there")
+		case m.URL != "":
+			p.url = m.URL
+		default:
+			if _, err := w.keepMedia(ctx, p.id, field, m); err != nil {
+				return nil, err
+			}
+		}
+		all = append(all, p)
 	}
-	meta, err := w.g.artifacts.Stat(ctx, id)
-	if err != nil && m.Artifact != "" {
-		return supplier.Media{}, fault.Invalid(field, "is no longer there")
-	}
-	if err != nil {
-		if meta, err = w.keepMedia(ctx, id, field, m); err != nil {
-			return supplier.Media{}, err
+	return all, nil
+}
+
+// mediaOf returns the media with their types known for sure, fetched where they have to be, and how many bytes of them
+// don't stand in the input.
+func (w *work) mediaOf(ctx context.Context, places []place) (all map[string]supplier.Media, more int64, err error) {
+	for _, p := range places {
+		if p.url != "" {
+			w.unload()
+			if _, err := w.keepMedia(ctx, p.id, p.field, media{URL: p.url}); err != nil {
+				return nil, 0, err
+			}
+		}
+		meta, err := w.g.artifacts.Stat(ctx, p.id)
+		if err != nil {
+			return nil, 0, err
+		}
+		if err := suits(p.kind, p.field, meta.ContentType); err != nil {
+			return nil, 0, err
+		}
+		if p.apart {
+			more += meta.Bytes
+		}
+		if all == nil {
+			all = map[string]supplier.Media{}
+		}
+		all[p.pointer] = supplier.Media{
+			ContentType: meta.ContentType, Bytes: meta.Bytes,
+			Open: func() (io.ReadCloser, error) {
+				_, body, err := w.g.artifacts.Open(context.WithoutCancel(ctx), p.id)
+				return body, err
+			},
 		}
 	}
-	if err := suits(kind, field, meta.ContentType); err != nil {
-		return supplier.Media{}, err
+	return all, more, nil
+}
+
+// reload reads the input again where it was dropped, with room for what comes to it. All of the room is taken at once:
+// tasks that held some and waited for more could wait for each other.
+func (w *work) reload(ctx context.Context, more int64) error {
+	if more <= inlineInput {
+		return w.readInput(ctx)
 	}
-	return supplier.Media{
-		ContentType: meta.ContentType, Bytes: meta.Bytes,
-		Open: func() (io.ReadCloser, error) {
-			_, body, err := w.g.artifacts.Open(context.WithoutCancel(ctx), id)
-			return body, err
-		},
-	}, nil
+	w.unload()
+	own, err := w.inputSize(ctx)
+	if err != nil {
+		return err
+	}
+	if err := w.load(ctx, own+more); err != nil {
+		return err
+	}
+	return w.readInput(ctx)
 }
 
 func (w *work) keepMedia(ctx context.Context, id, field string, m media) (artifact.Meta, error) {
@@ -287,6 +398,7 @@ func (w *work) keepMedia(ctx context.Context, id, field string, m media) (artifa
 
 // mediaAt returns the media value at a JSON pointer into the input, and its field's dotted name.
 func mediaAt(input json.RawMessage, pointer string) (m media, field string) {
+	defer bulk.Turn(len(input))()
 	r := jsonread.New(catalog.ValueAt(input, pointer))
 	for members := r.Among("url", "data", "content_type", "artifact"); members.Next(); {
 		switch _, says := r.Text(); members.Name {

@@ -30,6 +30,7 @@ func (w *work) pause(ctx context.Context, d time.Duration) error {
 		w.wake = d
 		return errParked
 	}
+	w.unload()
 	sleep(ctx, d)
 	w.look(ctx)
 	return nil
@@ -52,7 +53,7 @@ func (w *work) park(ctx context.Context) bool {
 	}
 	next := *w // this turn isn't over yet, and may look at its own while the next one begins
 	next.t = task.Task{ID: w.t.ID, Scope: w.t.Scope}
-	next.request, next.media, next.suspect, next.live = nil, false, false, nil
+	next.request, next.media, next.loaded, next.suspect, next.live = nil, false, 0, false, nil
 	w.grant = routing.Grant{} // the next turn has it
 	g.parkLocked(&next, min(w.wake, time.Until(w.ends)))
 	return true

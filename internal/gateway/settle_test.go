@@ -149,6 +149,23 @@ func TestAddressOfAResultIsTriedAgain(t *testing.T) {
 	})
 }
 
+// TestFailedWorkIsOwed has a supplier charge for a job that it ended without a result: the ledger has the charge, and the
+// failure is shown before a retry, which pays again.
+func TestFailedWorkIsOwed(t *testing.T) {
+	s := jobs{&script{submitFn: job("j"), pollFn: stoppedAs(&supplier.Usage{Images: 1}, new(int64(task.USD/2)))}}
+	inWorld(t, []routing.Route{route("image.generate", "a", task.USD, s)}, func(w *world) {
+		id := w.submit("owed-001", paint, 0).Task.ID
+		time.Sleep(time.Minute)
+		got := w.get(id)
+		w.expect(got, outcome{task.Failed, fault.ProviderUnavailable, 0, []entry{
+			{"a", task.FailedAttempt, fault.ProviderUnavailable, task.USD / 2, false},
+		}})
+		if got.Spent() != task.USD/2 || !got.Unshown() {
+			t.Errorf("suppliers charged %s, to be shown: %v", got.Spent(), got.Unshown())
+		}
+	})
+}
+
 // TestTemplateIsPaidFor has a model whose template makes 31 tokens of 8 characters, as Ollama measures them: all of them
 // are paid for, and what is beyond the route's setting isn't.
 func TestTemplateIsPaidFor(t *testing.T) {

@@ -73,3 +73,24 @@ func TestPaidResultThatIsLost(t *testing.T) {
 		}
 	})
 }
+
+// TestPaidResultBeforeARefusal: a result that was paid for and didn't fit is work that a retry pays for again, whoever
+// refuses the task after that.
+func TestPaidResultBeforeARefusal(t *testing.T) {
+	unfit := results(supplier.Result{Text: new("a"), FinishReason: "tired", Usage: supplier.Usage{InputTokens: 1_000_000}})
+	refuses := &script{submitFn: func(int, supplier.Request) (supplier.Outcome, error) {
+		return supplier.Outcome{}, supplier.NewError(supplier.Refused, fault.ProviderUnavailable, "no", nil)
+	}}
+	inWorld(t, []routing.Route{route("text.chat", "a", task.USD, unfit), route("text.chat", "b", 2*task.USD, refuses)}, func(w *world) {
+		got := w.submit("paid-refused", chat, time.Minute).Task
+		w.expect(got, outcome{task.Failed, fault.ProviderUnavailable, 0, []entry{
+			{"a", task.FailedAttempt, fault.ProviderUnavailable, task.USD, false}, {"b", task.Rejected, fault.ProviderUnavailable, 0, false},
+		}})
+		if told := w.create("paid-refused", chat, time.Minute); !told.Replayed || len(unfit.keys()) != 1 {
+			t.Errorf("before it was told: replayed %v, %d paid submissions", told.Replayed, len(unfit.keys()))
+		}
+		if again := w.create("paid-refused", chat, time.Minute); again.Replayed {
+			t.Error("once it was told, no retry goes on")
+		}
+	})
+}

@@ -107,6 +107,7 @@ func (w *work) submit(ctx context.Context, route routing.Route, a task.Attempt) 
 	req := *w.request
 	req.Model, req.SubmitKey = route.Model, a.SubmitKey
 	out, err := w.send(ctx, route, req)
+	w.unload() // its result may wait for a disk
 	switch {
 	case err != nil && again:
 		return w.failedAgain(ctx, route, a, supplier.AsError(err))
@@ -133,14 +134,18 @@ func (w *work) failedAgain(ctx context.Context, route routing.Route, a task.Atte
 	return w.failed(ctx, route, &unknown)
 }
 
-// unprepared fails the task for an input that can't be read, unless the work itself was cut short.
+// unprepared fails the task for an input that can't be read, unless the work itself was cut short or the input may be
+// read later.
 func (w *work) unprepared(ctx context.Context, c *task.Closing, err error) error {
 	select {
 	case <-ctx.Done():
 		return nil
 	default:
-		return w.fail(ctx, c, fault.From(err))
 	}
+	if errors.Is(err, errCrowded) {
+		return w.crowded(ctx)
+	}
+	return w.fail(ctx, c, fault.From(err))
 }
 
 // proceed records a job or keeps a result.
@@ -178,7 +183,7 @@ func (w *work) failed(ctx context.Context, route routing.Route, err error) error
 	case supplier.NotSent, supplier.Refused:
 		closing.State = task.Rejected
 	case supplier.Failed:
-		closing.State = task.FailedAttempt
+		closing = failedWork(route, e)
 	default:
 		closing.State, closing.CostUnknown = task.UnknownOutcome, true
 		f := e.Fault
@@ -191,6 +196,19 @@ func (w *work) failed(ctx context.Context, route routing.Route, err error) error
 		return w.fail(ctx, closing, e.Fault)
 	}
 	return w.advance(ctx, store.Step{Close: closing})
+}
+
+// failedWork closes the attempt of work that ended without a result, with what the supplier says that it came to.
+func failedWork(route routing.Route, e *supplier.Error) *task.Closing {
+	c := &task.Closing{State: task.FailedAttempt, Code: e.Fault.Code}
+	if e.Usage != nil {
+		c.Usage = new(task.Usage(*e.Usage))
+		c.Cost = route.Price.Cost(*c.Usage)
+	}
+	if e.Charged != nil {
+		c.Cost = task.Money(*e.Charged)
+	}
+	return c
 }
 
 // operatorPause is how long a route whose key, balance or permission is wrong is left alone.

@@ -246,8 +246,10 @@ func (w *work) measure(r supplier.Result, kept []task.Artifact) task.Usage {
 			u.Milliseconds += int64(a.Duration * 1000)
 		}
 	}
-	if u.Characters == 0 && w.t.Price.Unit == task.PerMillionCharacters && w.readInput(context.Background()) == nil {
-		u.Characters = w.size.Characters
+	if u.Characters == 0 && w.t.Price.Unit == task.PerMillionCharacters {
+		if w.size.Characters > 0 || w.readInput(context.Background()) == nil { // a large input's room may be gone by now
+			u.Characters = w.size.Characters
+		}
 	}
 	return u
 }

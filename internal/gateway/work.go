@@ -33,6 +33,7 @@ type work struct {
 
 	request *supplier.Request // prepared once: the input, and its media once something is sent
 	media   bool              // the request's media are at hand
+	loaded  int64             // of the room for large inputs: what the request and its media have
 	size    task.Usage
 	ends    time.Time     // the deadline, by time.Now: a step of the wall clock leaves it alone
 	waited  time.Duration // for a free place, synchronous work in hand
@@ -87,6 +88,7 @@ func (w *work) work() {
 	defer w.clear()
 	defer w.endGrant()
 	w.loop(ctx)
+	w.unload()
 	w.hush()
 	if w.t.State.Terminal() {
 		w.g.eraseInputs(ctx, before)

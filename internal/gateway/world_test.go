@@ -63,8 +63,15 @@ func route(name catalog.Name, supplierName string, price task.Money, a supplier.
 // inWorld runs a test in a bubble of virtual time, with a started gateway.
 func inWorld(t *testing.T, routes []routing.Route, f func(w *world)) {
 	t.Helper()
+	inWorldWith(t, gateway.Limits{}, routes, f)
+}
+
+// inWorldWith is inWorld with limits.
+func inWorldWith(t *testing.T, limits gateway.Limits, routes []routing.Route, f func(w *world)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, routes)
+		w.limits = limits
 		w.start()
 		defer func() {
 			w.stop()

@@ -3,6 +3,7 @@ package jsonread
 import (
 	"encoding/binary"
 	"math/bits"
+	"runtime"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -63,12 +64,23 @@ func (r *Reader) Quoted() (raw []byte, how Spelling) {
 	return rest[:n], how
 }
 
+// stretch is how many bytes of a string are read before other goroutines have a turn: megabytes take milliseconds.
+const stretch = 64 << 10
+
 // quoted returns the length of the string that b begins with; 0: it is none.
 func quoted(b []byte) (n int, how Spelling) {
 	how = Spelling{ASCII: true, Canonical: true}
+	end := min(len(b), stretch)
 	for n = 1; ; {
-		plain, ascii := plainText(b[n:])
+		if n >= end && end < len(b) {
+			runtime.Gosched()
+			end = min(len(b), n+stretch)
+		}
+		plain, ascii := plainText(b[n:end])
 		n, how.ASCII = n+plain, how.ASCII && ascii
+		if n == end && end < len(b) {
+			continue
+		}
 		if n == len(b) || b[n] < ' ' {
 			return 0, Spelling{}
 		}

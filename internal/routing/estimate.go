@@ -27,15 +27,12 @@ const (
 // asked is the part of a request that an estimate reads; everything else is counted by its bytes.
 type asked struct {
 	Text      string  `json:"text"`
-	Audio     *media  `json:"audio"`
 	MaxTokens int64   `json:"max_output_tokens"`
 	N         int64   `json:"n"`
 	Seconds   float64 `json:"duration_seconds"`
 	Speed     float64 `json:"speed"`
-}
 
-type media struct {
-	Data string `json:"data"`
+	recording int // characters in base64 of an audio value; 0: it is elsewhere
 }
 
 // Estimate returns an upper bound of the work a request asks for: input bytes as tokens, the asked
@@ -55,7 +52,7 @@ func Estimate(name catalog.Name, mediaValues int, input, parameters json.RawMess
 		size.Milliseconds = speechMillis(size.Characters, a.Speed)
 		size.OutputTokens = max(DefaultOutputTokens, size.Milliseconds*tokensPerSecond/1000)
 	case name == "audio.transcribe":
-		size.Milliseconds = audioMillis(a.Audio)
+		size.Milliseconds = audioMillis(a.recording)
 		size.InputTokens += size.Milliseconds
 		size.OutputTokens = transcriptTokens
 	case strings.HasPrefix(string(name), "video."):
@@ -77,9 +74,36 @@ func read(name catalog.Name, input, parameters []byte) asked {
 		input = nil
 	}
 	var a asked
-	_ = json.Unmarshal(input, &a)
+	a.readInput(input)
 	_ = json.Unmarshal(parameters, &a)
 	return a
+}
+
+// readInput passes over an input's media, however large they are.
+func (a *asked) readInput(input []byte) {
+	into := map[string]any{"text": &a.Text, "max_output_tokens": &a.MaxTokens, "n": &a.N, "duration_seconds": &a.Seconds, "speed": &a.Speed}
+	in := jsonread.New(input)
+	in.Open('{')
+	for in.More('}') {
+		name := string(in.Name())
+		value := in.Value()
+		switch at, known := into[name]; {
+		case known:
+			_ = json.Unmarshal(value, at)
+		case name == "audio":
+			a.recording = recorded(value)
+		}
+	}
+}
+
+// recorded returns how many characters the data of a media value are.
+func recorded(value []byte) (characters int) {
+	in := jsonread.New(value)
+	for m := in.Among("data"); m.Next(); {
+		_, says := in.Text()
+		characters = len(says)
+	}
+	return characters
 }
 
 // scanTokens returns max_output_tokens of parameters that hold it at most once, as a whole number in canonical form,
@@ -112,9 +136,9 @@ func videoMillis(seconds float64) int64 {
 
 // audioMillis bounds a recording's length by its bytes: base 64 holds three in four characters, and
 // no recording worth sending has less than a byte a millisecond.
-func audioMillis(m *media) int64 {
-	if m == nil || m.Data == "" {
+func audioMillis(characters int) int64 {
+	if characters == 0 {
 		return unknownAudioMillis
 	}
-	return int64(len(m.Data))*3/4 + 1000
+	return int64(characters)*3/4 + 1000
 }

@@ -12,42 +12,43 @@ import (
 	"sync"
 	"time"
 
+	"unitask/internal/bulk"
 	"unitask/internal/fault"
+	"unitask/internal/room"
 )
 
 const (
-	announced = 4 << 10  // up to how many bytes of a body memory is taken before they are here
-	smallBody = 1 << 20  // up to how many a body may arrive in memory, where there is room
-	smallRoom = 16 << 20 // bytes of such bodies
+	announced = 4 << 10 // up to how many bytes of a body memory is taken before they are here
+	smallBody = 1 << 20 // up to how many a body may arrive in memory, where there is room
+	smallRoom = 4 << 20 // bytes of such bodies, of which each is held in four copies until it is recorded
 
-	keysOnDisk   = 8 // one key has an eighth of the bodies on the disk,
-	keysInMemory = 2 // and a half of those in memory
-
-	roomWait  = 2 * time.Second  // for a body to be let in, while nothing of it is read
-	judgeWait = 20 * time.Second // for one that arrived whole to be read into memory
+	partOnDisk   = 8                // one account has an eighth of the bodies on the disk,
+	partInMemory = 2                // and a half of those in memory
+	roomWait     = 2 * time.Second  // for a body to be let in, and for all of its pieces to be, while nothing of it is read
+	judgeWait    = 20 * time.Second // for one that arrived whole to be read into memory
 
 	bodyPattern = "body-*" // of files
 )
 
 // bodies bounds what the bodies of creations take. Small ones are read into memory. Others are spooled to a file as
 // they arrive, which may take long, and read into memory only to be judged, which doesn't: so senders that stall hold
-// no memory, and a key that sends many holds up no other.
+// no memory, and an account that sends many holds up no other.
 type bodies struct {
 	folder string
-	small  *room // in memory and still arriving
-	keys   *room // on the disk, of one key, as announced
-	disk   *room // on the disk, as they arrive
-	judged *room // in memory to be judged
+	small  *room.Room // in memory and still arriving
+	own    *room.Room // on the disk, of one account, as announced
+	disk   *room.Room // on the disk, as they arrive
+	judged *room.Room // in memory to be judged
 }
 
 // newBodies returns bodies in the folder, "" for the system's own, without the files that a crash left there.
 func newBodies(folder string, l Limits) (*bodies, error) {
 	b := &bodies{
 		folder: folder,
-		small:  newRoom(smallRoom, math.MaxInt64),
-		keys:   newRoom(math.MaxInt64, l.BodyDisk/keysOnDisk),
-		disk:   newRoom(l.BodyDisk, math.MaxInt64),
-		judged: newRoom(l.BodyMemory, l.BodyMemory/keysInMemory),
+		small:  room.New(smallRoom, math.MaxInt64),
+		own:    room.New(math.MaxInt64, l.BodyDisk/partOnDisk),
+		disk:   room.New(l.BodyDisk, math.MaxInt64),
+		judged: room.New(l.BodyMemory, l.BodyMemory/partInMemory),
 	}
 	if err := b.sweep(); err != nil {
 		return nil, fmt.Errorf("the folder of request bodies: %w", err)
@@ -60,13 +61,6 @@ type body struct {
 	bytes   []byte
 	release func() // gives its room back; it may be called again
 }
-
-// atOnce is for a claim that doesn't wait.
-var atOnce = func() context.Context {
-	ctx, stop := context.WithCancel(context.Background())
-	stop()
-	return ctx
-}()
 
 // readBody returns the body of a creation: JSON by its media type, not encoded, within the limit.
 func (s *Server) readBody(x *exchange) (body, error) {
@@ -89,8 +83,8 @@ func (b *bodies) read(x *exchange, limit int64) (body, error) {
 	if n >= 0 && n <= announced {
 		return readWhole(x, n, func() {})
 	}
-	if n >= 0 && n <= smallBody && b.small.take(atOnce, "", n) == nil {
-		return readWhole(x, n, sync.OnceFunc(func() { b.small.give("", n) }))
+	if n >= 0 && n <= smallBody && b.small.Try("", n) {
+		return readWhole(x, n, sync.OnceFunc(func() { b.small.Give("", n) }))
 	}
 	return b.spooled(x, limit)
 }
@@ -106,14 +100,14 @@ func readWhole(x *exchange, n int64, release func()) (body, error) {
 
 // spooled reads a body by way of a file.
 func (b *bodies) spooled(x *exchange, limit int64) (body, error) {
-	key, most := x.caller.Key.Counter(), x.r.ContentLength
+	account, most := x.caller.Account.ID, x.r.ContentLength
 	if most < 0 {
 		most = limit
 	}
-	if err := b.keys.within(x, roomWait, key, most); err != nil {
+	if err := within(x, b.own, roomWait, account, most); err != nil {
 		return body{}, err
 	}
-	defer b.keys.give(key, most)
+	defer b.own.Give(account, most)
 	file, err := os.CreateTemp(b.folder, bodyPattern)
 	if err != nil {
 		return body{}, spoolFault(err)
@@ -124,14 +118,14 @@ func (b *bodies) spooled(x *exchange, limit int64) (body, error) {
 	}()
 	_ = os.Remove(file.Name()) // a crash leaves no file behind
 	n, err := b.spool(file, x, limit)
-	defer b.disk.give("", n)
+	defer b.disk.Give("", n)
 	if err != nil {
 		return body{}, err
 	}
-	if err := b.judged.within(x, judgeWait, key, n); err != nil {
+	if err := within(x, b.judged, judgeWait, account, n); err != nil {
 		return body{}, err
 	}
-	release := sync.OnceFunc(func() { b.judged.give(key, n) })
+	release := sync.OnceFunc(func() { b.judged.Give(account, n) })
 	bytes := make([]byte, n)
 	if _, err := file.ReadAt(bytes, 0); err != nil && !errors.Is(err, io.EOF) {
 		release()
@@ -143,16 +137,19 @@ func (b *bodies) spooled(x *exchange, limit int64) (body, error) {
 // spool writes a body to the file and returns how many bytes of the disk's room it took, with an error too.
 func (b *bodies) spool(file io.Writer, x *exchange, limit int64) (taken int64, err error) {
 	from := http.MaxBytesReader(x.ResponseWriter, x.r.Body, limit)
+	patience := roomWait // of all pieces: bodies that took turns with a piece each would wait for one another until their time is over
 	piece := pieces.Get().(*[32 << 10]byte)
 	defer pieces.Put(piece)
 	for {
 		n, err := from.Read(piece[:])
 		if n > 0 {
-			if err := b.disk.within(x, roomWait, "", int64(n)); err != nil {
+			asked := time.Now()
+			if err := within(x, b.disk, patience, "", int64(n)); err != nil {
 				return taken, err
 			}
+			patience -= time.Since(asked)
 			taken += int64(n)
-			if _, err := file.Write(piece[:n]); err != nil {
+			if err := writePiece(file, piece[:n]); err != nil {
 				return taken, spoolFault(err)
 			}
 		}
@@ -167,18 +164,26 @@ func (b *bodies) spool(file io.Writer, x *exchange, limit int64) (taken int64, e
 	}
 }
 
+// writePiece takes turns with all others: hundreds of bodies that arrive as fast as they can would else stand before
+// everybody at the processors, again and again, however small their pieces are.
+func writePiece(file io.Writer, piece []byte) error {
+	defer bulk.Turn(math.MaxInt)()
+	_, err := file.Write(piece)
+	return err
+}
+
 var pieces = sync.Pool{New: func() any { return new([32 << 10]byte) }}
 
-// within is take for so long at most, with the error that the caller is told.
-func (r *room) within(x *exchange, wait time.Duration, key string, bytes int64) error {
-	if r.take(atOnce, key, bytes) == nil {
+// within takes room for so long at most, with the error that the caller is told.
+func within(x *exchange, r *room.Room, wait time.Duration, account string, bytes int64) error {
+	if r.Try(account, bytes) {
 		return nil
 	}
 	ctx, stop := context.WithTimeout(x.r.Context(), wait)
 	defer stop()
-	switch err := r.take(ctx, key, bytes); {
-	case errors.Is(err, errKeyFull):
-		return fault.Wrap(fault.RateLimitExceeded, err, "too many large requests with this key at once").WithRetryAfter(roomWait)
+	switch err := r.Take(ctx, account, bytes); {
+	case errors.Is(err, room.ErrKeyFull):
+		return fault.Wrap(fault.RateLimitExceeded, err, "too many large requests of this account at once").WithRetryAfter(roomWait)
 	case err != nil:
 		return fault.Wrap(fault.CapacityExhausted, err, "the service has no room for so large a request at the moment").WithRetryAfter(roomWait)
 	}

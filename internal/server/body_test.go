@@ -3,6 +3,7 @@ package server_test
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -92,6 +93,30 @@ func TestAnswerBeforeTheBody(t *testing.T) {
 	}
 }
 
+// TestRefusedBodyKeepsNoConnection: a client that was answered and sends no more of its body loses its connection, by
+// whichever answer, long before the time that a body has.
+func TestRefusedBodyKeepsNoConnection(t *testing.T) {
+	w := newWorld(t, options{})
+	for _, tt := range []struct {
+		name, path, framing string
+	}{
+		{"a bad key", api.PathTasks, "Content-Length: 100"},
+		{"an unknown path", "/no/such/path", "Content-Length: 100"},
+		{"an unknown path and pieces", "/no/such/path", "Transfer-Encoding: chunked"},
+		{"an unknown path and a longer body", "/no/such/path", "Content-Length: 100000"},
+	} {
+		c := w.dial(t)
+		_, _ = fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: x\r\n%s\r\n\r\n", tt.path, tt.framing)
+		if got := c.answer(); !got.closed {
+			t.Errorf("%s: %+v", tt.name, got)
+		}
+		_ = c.SetReadDeadline(time.Now().Add(20 * time.Second))
+		if _, err := c.in.ReadByte(); errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("%s: the connection is open after 20 seconds", tt.name)
+		}
+	}
+}
+
 // TestRefusedBodyKeepsTheConnection: a short body that is here is read although nobody wants it, so that the
 // connection serves the next request.
 func TestRefusedBodyKeepsTheConnection(t *testing.T) {
@@ -106,16 +131,16 @@ func TestRefusedBodyKeepsTheConnection(t *testing.T) {
 	}
 }
 
-// TestLargeBodiesOfOneKey: bodies of one key that stall take its own room alone, and its next one is told so before it
-// is read; another key's is taken. Nothing of them stays on the disk.
-func TestLargeBodiesOfOneKey(t *testing.T) {
+// TestLargeBodiesOfOneAccount: bodies of one account that stall take its own room alone, and its next one, by whichever
+// key, is told so before it is read; another account's is taken. Nothing of them stays on the disk.
+func TestLargeBodiesOfOneAccount(t *testing.T) {
 	dir := t.TempDir()
 	w := newWorld(t, options{limits: server.Limits{Body: 4 << 20, BodyDisk: 32 << 20}, bodies: dir})
 	const size = 2 << 20
 	answers := make(chan *http.Response, 3)
-	for range 3 { // one more than the 4 MiB that a key has
+	for _, key := range []string{w.test, w.key(api.KeyCreate{Mode: task.Test}), w.test} { // one more than the 4 MiB that an account has
 		c := w.dial(t)
-		c.announce(w.test, size)
+		c.announce(key, size)
 		go func() {
 			if resp, err := http.ReadResponse(c.in, nil); err == nil { //nolint:bodyclose // the test closes the one it receives
 				answers <- resp
@@ -127,13 +152,12 @@ func TestLargeBodiesOfOneKey(t *testing.T) {
 	if resp.StatusCode != 429 || resp.Header.Get("Retry-After") == "" || !resp.Close {
 		t.Errorf("the one too many: %d %v, closed %v", resp.StatusCode, resp.Header, resp.Close)
 	}
-	other := w.key(api.KeyCreate{Mode: task.Test})
 	body := strings.Repeat(" ", size) + chat("large")
-	if got := w.post("a-large-one", body, by(other)); got.StatusCode != 200 {
-		t.Errorf("another key's: %d %s", got.StatusCode, got.body)
+	if got := w.post("a-large-one", body, by(w.otherAccountsKey())); got.StatusCode != 200 {
+		t.Errorf("another account's: %d %s", got.StatusCode, got.body)
 	}
 	if got := w.post("a-small-one", chat("small")); got.StatusCode != 200 {
-		t.Errorf("the key's own small one: %d %s", got.StatusCode, got.body)
+		t.Errorf("the account's own small one: %d %s", got.StatusCode, got.body)
 	}
 	if left := rig.Must(os.ReadDir(dir))(t); len(left) > 0 {
 		t.Errorf("%d files are left, such as %s", len(left), left[0].Name())
@@ -148,5 +172,46 @@ func TestBodiesFull(t *testing.T) {
 	_, _ = c.Write(make([]byte, 64<<10)) // two pieces of it, of which one may be there alone
 	if got := c.answer(); got.status != 503 || got.body.Error.Code != fault.CapacityExhausted || got.header.Get("Retry-After") == "" || !got.closed {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestEndlessBodiesThatShareTheRoom: bodies without an end that all of them together have no room for don't keep one
+// another waiting, piece by piece, until their time is over: some give way, and the rest go on.
+func TestEndlessBodiesThatShareTheRoom(t *testing.T) {
+	const senders, fit = 40, 8
+	w := newWorld(t, options{limits: server.Limits{Body: 1 << 20, BodyDisk: fit << 20}})
+	statuses, start := make(chan int, senders), make(chan struct{})
+	for n := range senders {
+		c := w.dial(t)
+		_, _ = fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
+			"Idempotency-Key: an-endless-body\r\nTransfer-Encoding: chunked\r\n\r\n", api.PathTasks, w.key(api.KeyCreate{Mode: task.Test, Account: fmt.Sprintf("sender-%d", n)}))
+		go func() {
+			piece := "8000\r\n" + strings.Repeat(" ", 32<<10) + "\r\n"
+			<-start
+			for err := error(nil); err == nil; _, err = io.WriteString(c, piece) {
+				time.Sleep(5 * time.Millisecond) // so that they come side by side
+			}
+		}()
+		go func() {
+			resp, err := http.ReadResponse(c.in, nil)
+			if err != nil {
+				statuses <- 0
+				return
+			}
+			_ = resp.Body.Close()
+			statuses <- resp.StatusCode
+		}()
+	}
+	begun := time.Now()
+	close(start)
+	got := map[int]int{}
+	for range senders {
+		got[<-statuses]++
+	}
+	if got[413] < fit/2 || got[413]+got[503] != senders {
+		t.Errorf("%v, want at least %d that are too large, and no room for the others", got, fit/2)
+	}
+	if took := time.Since(begun); took > 10*time.Second { // of the two that each waits for room
+		t.Errorf("the last was answered after %s", took)
 	}
 }

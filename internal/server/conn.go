@@ -1,12 +1,12 @@
 package server
 
 import (
+	"container/list"
 	"errors"
 	"net"
 	"net/netip"
 	"os"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -46,11 +46,13 @@ type conn struct {
 
 	crowd    *crowd // nil: it is in none
 	peer     netip.Addr
-	host     string       // peer, in words
-	from     netip.Prefix // what it counts as
-	proxy    bool         // peer is a trusted proxy
-	reserved bool         // it came when all others were at work: it only learns how the service is
-	waits    atomic.Int64 // since when it has waited for a request, in nanoseconds; 0: it is at work on one
+	name     string // peer, in words
+	proxy    bool   // peer is a trusted proxy
+	reserved bool   // it came when all others were at work: it only learns how the service is
+
+	// Of the crowd, under its lock.
+	host  *host         // nil: it has left
+	waits *list.Element // in its host's line of those that wait for a request; nil: it is at work on one
 }
 
 // Close implements net.Conn.

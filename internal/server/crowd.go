@@ -1,42 +1,51 @@
 package server
 
 import (
+	"container/heap"
+	"container/list"
 	"context"
 	"net"
 	"net/http"
 	"net/netip"
 	"sync"
-	"time"
 )
 
 // reserve is how many connections beyond the limit are taken, so that a probe of the health finds one.
 const reserve = 64
 
 // crowd is the connections of callers. It keeps their number, and that of each address, within bounds by closing
-// those that wait for a request: the oldest of the address that has too many, else of the address that has the most.
-// Where all are at work on requests, some more are taken, which only learn how the service is.
+// those that wait for a request: the oldest of the address that has too many, else of the address that has the most
+// waiting. Where all are at work on requests, some more are taken, which only learn how the service is. Nothing that
+// it does takes longer the more connections there are, but for a sift in the heap of addresses.
 type crowd struct {
 	most    int
 	each    int // of one address, but for trusted proxies
 	proxies proxies
 
-	mu  sync.Mutex
-	all map[*conn]struct{}
-	by  map[netip.Prefix]int
+	mu    sync.Mutex
+	all   int
+	hosts map[netip.Prefix]*host
+	queue hosts // the one that has the most waiting comes first
+}
+
+// host is one address, or what counts as one, with its connections.
+type host struct {
+	from    netip.Prefix
+	all     int
+	waiting list.List // of *conn that wait for a request; the one that has waited the longest comes first
+	at      int       // in the queue
 }
 
 func newCrowd(most, each int, p proxies) *crowd {
-	return &crowd{most: most, each: each, proxies: p, all: map[*conn]struct{}{}, by: map[netip.Prefix]int{}}
+	return &crowd{most: most, each: each, proxies: p, hosts: map[netip.Prefix]*host{}}
 }
 
 // enter takes a connection in, or reports that there is no room for it.
 func (w *crowd) enter(c *conn) bool {
 	c.crowd = w
 	c.peer = peerOf(c.Conn)
-	c.host = c.peer.String()
+	c.name = c.peer.String()
 	c.proxy = w.proxies.trust(c.peer)
-	c.from = block(c.peer)
-	c.waits.Store(time.Now().UnixNano())
 	w.mu.Lock()
 	old, ok := w.placeLocked(c)
 	w.mu.Unlock()
@@ -48,38 +57,56 @@ func (w *crowd) enter(c *conn) bool {
 
 // placeLocked adds the connection if it can, and returns the one that gives way to it, if one has to.
 func (w *crowd) placeLocked(c *conn) (old *conn, ok bool) {
-	if !c.proxy && w.by[c.from] >= w.each {
-		if old = w.oldestLocked(func(o *conn) bool { return o.from == c.from }); old == nil {
+	from := block(c.peer)
+	h := w.hosts[from]
+	switch {
+	case !c.proxy && h != nil && h.all >= w.each:
+		if old = h.oldest(); old == nil {
 			return nil, false
 		}
-	} else if len(w.all) >= w.most {
-		if old = w.oldestLocked(func(*conn) bool { return true }); old == nil && len(w.all) >= w.most+reserve {
+	case w.all >= w.most:
+		if old = w.queue[0].oldest(); old == nil && w.all >= w.most+reserve {
 			return nil, false
 		}
 		c.reserved = old == nil
 	}
+	if h == nil {
+		h = &host{from: from}
+		w.hosts[from] = h
+		heap.Push(&w.queue, h)
+	}
+	h.all++
+	w.all++
+	c.host = h
+	w.waitLocked(c)
 	if old != nil {
 		w.dropLocked(old)
 	}
-	w.all[c] = struct{}{}
-	w.by[c.from]++
 	return old, true
 }
 
-// oldestLocked returns the connection that has waited the longest, among those of the address that has the most; nil
-// where none waits.
-func (w *crowd) oldestLocked(among func(*conn) bool) (oldest *conn) {
-	var since int64
-	for c := range w.all {
-		at := c.waits.Load()
-		if at == 0 || !among(c) {
-			continue
-		}
-		if oldest == nil || w.by[c.from] > w.by[oldest.from] || c.from == oldest.from && at < since {
-			oldest, since = c, at
-		}
+// oldest returns the host's connection that has waited the longest; nil where none waits.
+func (h *host) oldest() *conn {
+	if first := h.waiting.Front(); first != nil {
+		return first.Value.(*conn)
 	}
-	return oldest
+	return nil
+}
+
+// waitLocked notes that a connection waits for a request from now on.
+func (w *crowd) waitLocked(c *conn) {
+	w.workLocked(c)
+	c.waits = c.host.waiting.PushBack(c)
+	heap.Fix(&w.queue, c.host.at)
+}
+
+// workLocked notes that a connection is at work on a request.
+func (w *crowd) workLocked(c *conn) {
+	if c.waits != nil {
+		c.host.waiting.Remove(c.waits)
+		c.waits = nil
+		heap.Fix(&w.queue, c.host.at)
+	}
 }
 
 // leave forgets a connection that is closed.
@@ -90,25 +117,64 @@ func (w *crowd) leave(c *conn) {
 }
 
 func (w *crowd) dropLocked(c *conn) {
-	if _, in := w.all[c]; !in {
-		return
+	if c.host == nil {
+		return // it was dropped before, or never taken in
 	}
-	delete(w.all, c)
-	if w.by[c.from]--; w.by[c.from] == 0 {
-		delete(w.by, c.from)
+	w.workLocked(c)
+	w.all--
+	if c.host.all--; c.host.all == 0 {
+		delete(w.hosts, c.host.from)
+		heap.Remove(&w.queue, c.host.at)
 	}
+	c.host = nil
 }
 
 // watch hears of a connection's states: a new one, and one between two requests, waits.
 func (w *crowd) watch(c net.Conn, state http.ConnState) {
 	own, ok := c.(*conn)
-	switch {
-	case !ok:
-	case state == http.StateActive:
-		own.waits.Store(0)
-	case state == http.StateIdle:
-		own.waits.Store(time.Now().UnixNano())
+	if !ok || state != http.StateActive && state != http.StateIdle {
+		return
 	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case own.host == nil: // it gave way
+	case state == http.StateActive:
+		w.workLocked(own)
+	default:
+		w.waitLocked(own)
+	}
+}
+
+// hosts is a heap by how many connections wait.
+type hosts []*host
+
+// Len implements heap.Interface.
+func (q hosts) Len() int { return len(q) }
+
+// Less implements heap.Interface.
+func (q hosts) Less(i, j int) bool { return q[i].waiting.Len() > q[j].waiting.Len() }
+
+// Swap implements heap.Interface.
+func (q hosts) Swap(i, j int) {
+	q[i], q[j] = q[j], q[i]
+	q[i].at, q[j].at = i, j
+}
+
+// Push implements heap.Interface.
+func (q *hosts) Push(x any) {
+	h := x.(*host)
+	h.at = len(*q)
+	*q = append(*q, h)
+}
+
+// Pop implements heap.Interface.
+func (q *hosts) Pop() any {
+	last := len(*q) - 1
+	h := (*q)[last]
+	(*q)[last] = nil
+	*q = (*q)[:last]
+	return h
 }
 
 // connKey is the key of a connection in its requests' contexts.

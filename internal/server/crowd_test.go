@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"unitask/internal/api"
+	"unitask/internal/fault"
 	"unitask/internal/server"
+	"unitask/internal/task"
 )
 
 // closed reports whether the server has closed the connection, or does within limit.
@@ -76,8 +78,9 @@ func TestIdleConnectionsGiveWay(t *testing.T) {
 func TestHealthOfABusyService(t *testing.T) {
 	w := newWorld(t, options{limits: server.Limits{Connections: 4}})
 	var status int
-	for deadline := time.Now().Add(time.Minute); status != 503 && time.Now().Before(deadline); {
-		w.dial(t).announce(w.test, 1000)      // the body never comes; before the header is read the connection may give way
+	keys := []string{w.test, w.otherAccountsKey()}
+	for n, deadline := 0, time.Now().Add(time.Minute); status != 503 && time.Now().Before(deadline); n++ {
+		w.dial(t).announce(keys[n%2], 1000)   // the body never comes; before the header is read the connection may give way
 		status, _ = w.dial(t).ask("/nothing") // which asks for no key: refusals are slowed down
 	}
 	if status != 503 {
@@ -87,6 +90,43 @@ func TestHealthOfABusyService(t *testing.T) {
 		if status, err := w.dial(t).ask(path); err != nil || status != 200 {
 			t.Errorf("%s: %d %v", path, status, err)
 		}
+	}
+}
+
+// TestRequestsOfOneAccount: an account whose requests wait, by whichever key and however many, leaves others half of
+// the connections, and has its own again when they end.
+func TestRequestsOfOneAccount(t *testing.T) {
+	w := newWorld(t, options{limits: server.Limits{Connections: 8}})
+	keys := []string{w.test, w.key(api.KeyCreate{Mode: task.Test})}
+	var held []*rawConn
+	refused := make(chan refusal, 5)
+	for n := range 5 {
+		c := w.dial(t)
+		body := image("@stuck:running")
+		_, _ = fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nIdempotency-Key: held-for-%d\r\n"+
+			"Content-Type: application/json\r\nPrefer: wait=60\r\nContent-Length: %d\r\n\r\n%s", api.PathTasks, keys[n%2], n, len(body), body)
+		held = append(held, c)
+		go func() {
+			if _, err := c.in.Peek(1); err == nil {
+				refused <- c.answer()
+			}
+		}()
+	}
+	if got := <-refused; got.status != 429 || got.body.Error.Code != fault.RateLimitExceeded || got.header.Get("Retry-After") == "" {
+		t.Errorf("the one too many: %+v", got)
+	}
+	if got := w.post("of-another", chat("hello"), by(w.otherAccountsKey())); got.StatusCode != 200 {
+		t.Errorf("another account: %d %s", got.StatusCode, got.body)
+	}
+	for _, c := range held {
+		_ = c.Close()
+	}
+	var status int
+	for deadline := time.Now().Add(time.Minute); status != 200 && time.Now().Before(deadline); {
+		status = w.post("after-them", chat("hello")).StatusCode
+	}
+	if status != 200 {
+		t.Errorf("after them: %d", status)
 	}
 }
 

@@ -188,20 +188,22 @@ const (
 
 // settle ends the request's body before the answer goes out: net/http would wait for the rest of it first, as long as
 // a slow client likes. What is short and here is read, so that the connection serves again; else, and where no key was
-// known, the answer goes out at once and the connection is closed.
+// known, the answer goes out at once and the connection is closed. net/http reads on before it closes: the deadline
+// that stands then ends that too, or a client which stalls would keep its connection at work.
 func (x *exchange) settle() {
 	if !x.unread {
 		return
 	}
 	x.unread = false
 	short := x.status != http.StatusUnauthorized && x.r.ContentLength <= mostLeft && x.r.Header.Get("Expect") == ""
+	_ = x.control().SetReadDeadline(time.Now().Add(leftTime))
 	if short {
-		_ = x.control().SetReadDeadline(time.Now().Add(leftTime))
 		_, err := io.CopyN(io.Discard, x.r.Body, mostLeft+1)
 		short = errors.Is(err, io.EOF)
-		_ = x.control().SetReadDeadline(time.Time{})
 	}
-	if !short {
+	if short {
+		_ = x.control().SetReadDeadline(time.Time{})
+	} else {
 		x.Header().Set("Connection", "close")
 	}
 }

@@ -1,8 +1,6 @@
 package server
 
 import (
-	"context"
-	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
@@ -26,31 +24,6 @@ func (s *Server) HandleCreated(path string, t task.Task) {
 		return s.answerCreate(x, sub.Wait, &accepted)
 	}
 	s.handle(path, s.limited(s.keyHolder, gate.Creates, methods{http.MethodPost: create}.dispatch))
-}
-
-// What the tests of room need.
-var (
-	NewRoom      = newRoom
-	ErrKeyFull   = errKeyFull
-	ErrWholeFull = errWholeFull
-)
-
-// Take is take.
-func (r *room) Take(ctx context.Context, key string, bytes int64) error {
-	return r.take(ctx, key, bytes)
-}
-
-// Give is give.
-func (r *room) Give(key string, bytes int64) { r.give(key, bytes) }
-
-// Left says what isn't back yet, "" for nothing.
-func (r *room) Left() string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.taken == 0 && len(r.by) == 0 && len(r.waiting) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%d bytes of %d keys are taken, and %d claims wait", r.taken, len(r.by), len(r.waiting))
 }
 
 // ClientAddress returns whose request it is that came from the peer.
@@ -84,3 +57,21 @@ var KnownRevision = known.revision
 
 // ParseIfNoneMatch reads an If-None-Match.
 var ParseIfNoneMatch = parseIfNoneMatch
+
+// What the tests of crowd need.
+type Crowd = crowd
+
+// Reserve is reserve.
+const Reserve = reserve
+
+// NewCrowd returns a crowd that knows no proxies.
+func NewCrowd(most, each int) *Crowd { return newCrowd(most, each, nil) }
+
+// Enter returns the connection as the crowd knows it, and whether it was taken in.
+func (w *crowd) Enter(inner net.Conn) (net.Conn, bool) {
+	c := &conn{Conn: inner}
+	return c, w.enter(c)
+}
+
+// Watch is watch.
+func (w *crowd) Watch(c net.Conn, state http.ConnState) { w.watch(c, state) }

@@ -69,7 +69,7 @@ func (p proxies) name(c *conn, h http.Header) string {
 	case c == nil:
 		return ""
 	case !c.proxy:
-		return c.host
+		return c.name
 	default:
 		return p.client(c.peer, h).String()
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"unitask/internal/api"
+	"unitask/internal/artifact"
 	"unitask/internal/fault"
 	"unitask/internal/gate"
 	"unitask/internal/store"
@@ -32,11 +33,30 @@ func (s *troubled) Stats(ctx context.Context) (store.Stats, error) {
 	return got, err
 }
 
+// smallDisk is artifacts whose disk has so much room.
+type smallDisk struct {
+	artifact.Store
+	room   atomic.Int64
+	broken atomic.Bool
+}
+
+func (d *smallDisk) Room() (int64, error) {
+	if d.broken.Load() {
+		return 0, errors.New("the disk is gone")
+	}
+	return d.room.Load(), nil
+}
+
 // TestReadiness: the service says that it isn't ready where a creation would be refused, and that it is as soon as it
 // wouldn't be.
 func TestReadiness(t *testing.T) {
 	db := &troubled{DB: memstore.New(time.Now)}
-	w := newWorld(t, options{engine: db, defaults: gate.Defaults{Queue: 10}})
+	disk := &smallDisk{}
+	disk.room.Store(1 << 30)
+	w := newWorld(t, options{engine: db, defaults: gate.Defaults{Queue: 10}, files: func(s artifact.Store) artifact.Store {
+		disk.Store = s
+		return disk
+	}})
 	ready := func(when string, want bool) {
 		t.Helper()
 		got := w.do(request{path: api.PathReady})
@@ -59,5 +79,12 @@ func TestReadiness(t *testing.T) {
 	db.broken.Store(true)
 	ready("without a disk", false)
 	db.broken.Store(false)
+	disk.room.Store(1 << 20)
+	ready("without room for a large input", false)
+	disk.room.Store(1 << 30)
+	ready("with room again", true)
+	disk.broken.Store(true)
+	ready("without the artifacts' disk", false)
+	disk.broken.Store(false)
 	ready("in the end", true)
 }

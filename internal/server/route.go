@@ -64,7 +64,8 @@ var (
 // door finds out who calls.
 type door func(x *exchange) (*gate.Caller, error)
 
-// limited puts the first two checks before a handler: who calls, then the caller's rate.
+// limited puts the first checks before a handler: who calls, the caller's rate, and how much the account has under way
+// already: requests that wait may last a minute and streams far longer, and each has a connection.
 func (s *Server) limited(who door, class gate.Class, h handler) handler {
 	return func(x *exchange) error {
 		caller, err := who(x)
@@ -80,6 +81,10 @@ func (s *Server) limited(who door, class gate.Class, h handler) handler {
 		if err != nil {
 			return err
 		}
+		if !s.underway.Try(caller.Account.ID, 1) {
+			return fault.New(fault.RateLimitExceeded, "too many requests of this account are under way").WithRetryAfter(readyAgain)
+		}
+		defer s.underway.Give(caller.Account.ID, 1)
 		return h(x)
 	}
 }

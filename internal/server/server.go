@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math"
 	"net"
 	"net/http"
 	"net/netip"
@@ -22,6 +23,7 @@ import (
 	"unitask/internal/fault"
 	"unitask/internal/gate"
 	"unitask/internal/gateway"
+	"unitask/internal/room"
 )
 
 // Limits are the transport's settings; New fills zero values with the defaults noted here.
@@ -85,6 +87,7 @@ type Server struct {
 	console   Console
 	bodies    *bodies
 	crowd     *crowd
+	underway  *room.Room // requests of each account
 	strangers *strangers
 	http      *http.Server
 }
@@ -111,6 +114,7 @@ func New(c Config) (*Server, error) {
 	}
 	s.onRequest, s.console = c.OnRequest, c.Console
 	s.route()
+	s.underway = room.New(math.MaxInt64, int64(s.limits.Connections)/2)
 	s.crowd = newCrowd(s.limits.Connections, s.limits.PerAddress, c.TrustedProxies)
 	s.proxies, s.strangers = c.TrustedProxies, newStrangers(s.limits.RefusedKeys, s.now)
 	s.http = newHTTPServer(s, s.limits.IdleTime, s.log)

@@ -68,7 +68,8 @@ type options struct {
 	defaults gate.Defaults
 	limits   server.Limits
 	proxies  []netip.Prefix
-	bodies   string // the folder of arriving bodies; "": one of the test's own
+	bodies   string                              // the folder of arriving bodies; "": one of the test's own
+	files    func(artifact.Store) artifact.Store // what stands before the artifacts; nil: nothing
 	gateway  gateway.Limits
 	now      func() time.Time
 	policy   *policy.Policy
@@ -89,7 +90,10 @@ func newWorld(t testing.TB, o options) *world {
 		o.engine = memstore.New(time.Now)
 	}
 	keeper := rig.Must(gate.New(gate.Config{Keys: o.engine, Prefix: "svc", Defaults: o.defaults, Now: o.now}))(t)
-	files := rig.Must(artifact.NewFolder(artifact.FolderConfig{Dir: t.TempDir()}))(t)
+	var files artifact.Store = rig.Must(artifact.NewFolder(artifact.FolderConfig{Dir: t.TempDir()}))(t)
+	if o.files != nil {
+		files = o.files(files)
+	}
 	table := rig.Must(routing.NewTable(routes(t), nil))(t)
 	fetcher := rig.Must(artifact.NewFetcher(artifact.FetcherConfig{Allow: o.fetchable}))(t)
 	var overlays [][]byte

@@ -223,6 +223,8 @@ type SweepRequest struct {
 // Swept is what a step did.
 type Swept struct {
 	Removed int // tasks, counters, sums of usage, links and sessions that have expired
+	// Longest is how long one of its steps held up everything else at most, 0 where none does.
+	Longest time.Duration
 }
 
 // Stats counts what the engine knows without a scan.

@@ -54,11 +54,23 @@ func without(object *json.RawMessage, differs func() bool) []string {
 	return found
 }
 
-// encoded writes members in the canonical order that adapters may rely on.
+// encoded writes members in the canonical order that adapters may rely on. Their values, which may be large, stay as
+// they are: json.Marshal would read each of them through and write another spelling.
 func encoded(members map[string]json.RawMessage) json.RawMessage {
-	raw, err := json.Marshal(members)
-	if err != nil {
-		panic(err) // they were JSON
+	size := len("{}")
+	for name, value := range members {
+		size += len(name) + len(value) + len(`"":,`)
 	}
-	return raw
+	raw := append(make(json.RawMessage, 0, size), '{')
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		if len(raw) > 1 {
+			raw = append(raw, ',')
+		}
+		quoted, err := json.Marshal(name)
+		if err != nil {
+			panic(err) // a text can always be encoded
+		}
+		raw = append(append(append(raw, quoted...), ':'), members[name]...)
+	}
+	return append(raw, '}')
 }

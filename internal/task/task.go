@@ -181,10 +181,13 @@ func (t Task) retryable() bool {
 	return t.State == Failed && t.Failure != nil && t.Failure.Retryable && t.Reopenings < MaxReopenings
 }
 
-// mayBePaid reports whether the supplier of the last attempt charged for it, or may have.
+// mayBePaid reports whether a supplier charged, or may have, for the last attempt or for one since the task was last
+// queued by its caller.
 func (t Task) mayBePaid() bool {
-	n := len(t.Attempts)
-	return n > 0 && !t.Attempts[n-1].Moderation && (t.LastUnknown() || t.Attempts[n-1].Cost > 0)
+	from := min(t.Round, max(len(t.Attempts)-1, 0)) // the last one may be from before: it is adopted
+	return slices.ContainsFunc(t.Attempts[from:], func(a Attempt) bool {
+		return !a.Moderation && (a.State == UnknownOutcome || a.Cost > 0)
+	})
 }
 
 // Span returns how long the task was given from its acceptance, the last one, to its deadline.

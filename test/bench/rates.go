@@ -21,7 +21,8 @@ const (
 	p99          = "p99"
 	p999         = "p99.9"
 	quietP99     = "quiet_p99" // without a sweep
-	waitP99      = "wait_p99"  // for a processor
+	sweepStep    = "sweep_step"
+	waitP99      = "wait_p99" // for a processor
 	waitP999     = "wait_p99.9"
 	idle         = "idle" // RssAnon before any load
 	anon         = "anon" // RssAnon after it

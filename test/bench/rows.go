@@ -116,6 +116,10 @@ func (p plan) storage() []row {
 			goal: goal{must: 2, moonshot: 1.2, atMost: true},
 		},
 		{
+			name: "… longest step of the sweep" + aged, figure: "aged sweep_step", unit: millis,
+			goal: goal{must: 5e-3, moonshot: 1e-3, atMost: true},
+		},
+		{
 			name: "ready after kill -9, cold" + aged, figure: "aged ready_killed", unit: millis,
 			goal: goal{must: 1, moonshot: 0.3, atMost: true},
 		},

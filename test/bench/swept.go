@@ -43,25 +43,32 @@ func (b *bed) fillAged(ctx context.Context, stored, old int) (*agedStore, error)
 	if err := preload(ctx, n.database(), time.Now, old, stored-old, 0); err != nil {
 		return nil, err
 	}
-	db, err := boltstore.Open(boltstore.Config{Path: n.database(), NoSync: true})
+	db, err := boltstore.Open(boltstore.Config{Path: n.database(), NoSync: true, SweepPause: time.Millisecond})
 	if err != nil {
 		return nil, err
 	}
-	err = sweep(ctx, db, int(sweptPart*float64(old)))
+	_, err = sweep(ctx, db, int(sweptPart*float64(old)))
 	return &agedStore{n}, errors.Join(err, db.Close(), flush(n.database()))
 }
 
-// sweep sweeps until so many rows are removed, or the context ends.
-func sweep(ctx context.Context, db *boltstore.DB, most int) error {
+// sweep sweeps until so many rows are removed, or the context ends, and returns how long a step took at most.
+func sweep(ctx context.Context, db *boltstore.DB, most int) (longest time.Duration, _ error) {
 	for removed := 0; removed < most && ctx.Err() == nil; {
 		s, err := db.Sweep(ctx, store.SweepRequest{Retention: keptFor, Limit: 1000})
-		if err != nil || s.Removed == 0 {
-			return err
+		longest = max(longest, s.Longest)
+		if err != nil {
+			return longest, err
+		}
+		if s.Removed == 0 {
+			return longest, errNothingOld
 		}
 		removed += s.Removed
 	}
-	return nil
+	return longest, nil
 }
+
+// errNothingOld is the end of what a sweep is measured by.
+var errNothingOld = errors.New("nothing is left to sweep: take more tasks that are past their retention, with -old")
 
 // measure creates tasks at a fixed rate in the engine itself, without and beside a sweep, then kills a server on
 // the folder, takes its files from the cache and starts it again.
@@ -101,8 +108,9 @@ func (a *agedStore) creations(ctx context.Context, d time.Duration) (figures, er
 	if err == nil {
 		sweeping, stop := context.WithCancel(ctx)
 		var swept sync.WaitGroup
+		var longest time.Duration
 		var sweepErr error
-		swept.Go(func() { sweepErr = sweep(sweeping, db, 1<<30) })
+		swept.Go(func() { longest, sweepErr = sweep(sweeping, db, 1<<30) })
 		var beside []time.Duration
 		beside, err = paceCreations(ctx, db, d)
 		stop()
@@ -112,7 +120,7 @@ func (a *agedStore) creations(ctx context.Context, d time.Duration) (figures, er
 		}
 		if err == nil {
 			err = db.Close()
-			return figures{quietP99: quantile(quiet, 0.99), p99: quantile(beside, 0.99)}, err
+			return figures{quietP99: quantile(quiet, 0.99), p99: quantile(beside, 0.99), sweepStep: longest.Seconds()}, err
 		}
 	}
 	return nil, errors.Join(err, db.Close())

@@ -17,10 +17,13 @@ import (
 func TestArtifactDiskFull(t *testing.T) {
 	b := newBed(t, "")
 	folder := filepath.Join(b.Data(), "artifacts")
-	mount(t, folder, 8*mib)
+	mount(t, folder, 64*mib)
 	b.Start()
 	test := b.MustNewKey(task.Test)
 	ballast := fill(t, folder, 0)
+	if b.Ready() {
+		t.Error("it is ready while large inputs are refused")
+	}
 
 	large := fmt.Sprintf(`{"capability":"text.chat","input":{"prompt":%q}}`, "chat-large "+strings.Repeat("x", 100_000))
 	mustBeFull(t, b.create("chat-large", large, "0")) // its input is kept apart
@@ -48,6 +51,9 @@ func TestArtifactDiskFull(t *testing.T) {
 		}
 	}
 	remove(t, ballast)
+	if !b.Ready() {
+		t.Error("it isn't ready although there is room")
+	}
 	for capability, id := range results {
 		b.Until(patience, capability+" has its result", func() bool {
 			got := mustTask(t, b.mustSend(harness.Request{

@@ -22,11 +22,18 @@ import (
 	"time"
 
 	"unitask/internal/api"
-	"unitask/internal/task"
 	"unitask/test/harness"
 )
 
-func TestMain(m *testing.M) { os.Exit(harness.Main(m)) }
+func TestMain(m *testing.M) {
+	if target := os.Getenv(crowdTarget); target != "" {
+		os.Exit(crowd(target))
+	}
+	if name := os.Getenv(attackName); name != "" {
+		os.Exit(obey(name))
+	}
+	os.Exit(harness.Main(m))
+}
 
 // long reports whether the long form runs.
 func long(t *testing.T) bool { return harness.Setting(t, "UNITASK_HOSTILE", 0) > 0 }
@@ -128,13 +135,18 @@ type watched struct {
 	end            func()
 }
 
-// quietTime is how long a server that isn't attacked is watched.
-const quietTime = time.Second
+// watchTime is how long a server is watched at least, attacked or not.
+func watchTime(t *testing.T) time.Duration {
+	if long(t) {
+		return 8 * time.Second
+	}
+	return time.Second
+}
 
 // watch begins to watch. The tenant creates tasks by a key of his own.
 func watch(s *harness.Server) *watched {
 	s.T.Helper()
-	key := s.MustNewKey(task.Test)
+	key := keyOf(s, "tenant")
 	ctx, cancel := context.WithCancel(s.T.Context())
 	w := &watched{}
 	var all sync.WaitGroup
@@ -153,9 +165,9 @@ func watch(s *harness.Server) *watched {
 	return w
 }
 
-// stop ends the watch once there are a few answers of each kind, and quietTime has passed.
-func (w *watched) stop() *watched {
-	<-time.After(quietTime)
+// stop ends the watch once there are a few answers of each kind, and the time has passed.
+func (w *watched) stop(after time.Duration) *watched {
+	<-time.After(after)
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline) && (w.health.answers() < 5 || w.tenant.answers() < 5); {
 		<-time.After(10 * time.Millisecond)
 	}
@@ -219,19 +231,16 @@ func shapes() []shape {
 	}
 }
 
-// attack sends the bodies at once, each over a connection of its own, and returns the answers' statuses.
-func attack(s *harness.Server, keys []string, bodies []string) map[int]int {
+// count runs n attacks at once and returns how often each status came of them.
+func count(n int, one func(n int) int) map[int]int {
 	var mu sync.Mutex
 	statuses := map[int]int{}
 	var all sync.WaitGroup
-	for i, body := range bodies {
+	for i := range n {
 		all.Go(func() {
-			status, err := postRaw(s, keys[i%len(keys)], body)
+			status := one(i)
 			mu.Lock()
 			defer mu.Unlock()
-			if err != nil {
-				status = broken
-			}
 			statuses[status]++
 		})
 	}
@@ -239,25 +248,42 @@ func attack(s *harness.Server, keys []string, bodies []string) map[int]int {
 	return statuses
 }
 
-// postRaw writes a creation over a connection of its own, and reads the answer, which may come before the body is out.
-func postRaw(s *harness.Server, key, body string) (int, error) {
-	conn, err := (&net.Dialer{}).DialContext(s.T.Context(), "tcp", strings.TrimPrefix(s.Base, "http://"))
+// attackLargely sends each shape so many times at once, each over a connection of its own, and returns the answers'
+// statuses.
+func attackLargely(o order) any {
+	var bodies []string
+	for _, sh := range shapes() {
+		bodies = append(bodies, sh.make())
+	}
+	return count(o.Times*len(bodies), func(n int) int { return postRaw(o.Target, o.Keys[n%len(o.Keys)], bodies[n%len(bodies)]) })
+}
+
+// postRaw writes a creation over a connection of its own, and returns the status of the answer, which may come before
+// the body is out.
+func postRaw(target, key, body string) int {
+	conn, err := net.Dial("tcp", target) //nolint:noctx // it has a deadline
 	if err != nil {
-		return 0, err
+		return broken
 	}
 	defer func() { _ = conn.Close() }()
 	_ = conn.SetDeadline(time.Now().Add(2 * time.Minute))
 	go func() {
 		_, _ = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nIdempotency-Key: hostile-key\r\n"+
 			"Content-Length: %d\r\n\r\n", api.PathTasks, key, len(body))
-		_, _ = io.WriteString(conn, body)
+		_ = upload(conn, body)
 	}()
+	return statusOf(conn)
+}
+
+// statusOf reads an answer and returns its status.
+func statusOf(conn net.Conn) int {
 	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
-		return 0, err
+		return broken
 	}
 	_, _ = io.Copy(io.Discard, resp.Body)
-	return resp.StatusCode, resp.Body.Close()
+	_ = resp.Body.Close()
+	return resp.StatusCode
 }
 
 // mostMemory is what the server's process may take at its worst.
@@ -269,83 +295,42 @@ func TestLargeBodies(t *testing.T) {
 	s := harness.NewServer(t)
 	s.Config = "limits: {creates_per_minute: 0}\n" // the tenant asks as often as it is answered
 	s.Start()
-	hostile, rounds := []string{s.MustNewKey(task.Test)}, 5
+	hostile, rounds := attackers(s), 5
 	if long(t) {
-		for rounds = 32; len(hostile) < 64; {
-			hostile = append(hostile, s.MustNewKey(task.Test))
-		}
+		rounds = 32
 	}
-	var bodies []string
-	for _, sh := range shapes() {
-		bodies = append(bodies, sh.make())
-	}
-	many := slices.Repeat(bodies, rounds)
-	quiet := watch(s).stop()
-	w := watch(s)
-	statuses := attack(s, hostile, many)
-	busy := w.stop()
-	t.Logf("%d bodies by %d keys: %v; VmHWM %d MB; quiet: %s; attacked: %s", len(many), len(hostile), statuses, memory(s, "VmHWM")>>20, quiet, busy)
+	o := order{Keys: hostile, Times: rounds}
+	statuses, quiet, busy := attacked(t, s, "large", o)
+	t.Logf("%d bodies by %d keys: %v; VmHWM %d MB; quiet: %s; attacked: %s", rounds*len(shapes()), len(hostile), statuses, memory(s, "VmHWM")>>20, quiet, busy)
 	if statuses[http.StatusBadRequest] == 0 {
 		t.Error("no body was judged")
 	}
+	refusedAlone(t, statuses, http.StatusBadRequest)
+	boundedMemory(t, s)
+	busy.hold(t, quiet)
+	attackedByLine(t, s, "large", o)
+}
+
+// refusedAlone fails the test where an answer isn't the refusal that fits, nor a word that there is no room, nor the end
+// of a connection.
+func refusedAlone(t *testing.T, statuses map[int]int, fits int) {
+	t.Helper()
 	for status, n := range statuses {
 		switch status {
-		case http.StatusBadRequest, http.StatusTooManyRequests, http.StatusServiceUnavailable, broken:
+		case fits, http.StatusTooManyRequests, http.StatusServiceUnavailable, broken:
 		default:
 			t.Errorf("%d answers with %d", n, status)
 		}
 	}
+}
+
+// boundedMemory fails the test where the server's process took more than it may.
+func boundedMemory(t *testing.T, s *harness.Server) {
+	t.Helper()
 	if got := memory(s, "VmHWM"); got > mostMemory {
 		t.Errorf("the server took %d MB", got>>20)
 	}
-	busy.hold(t, quiet)
 }
 
 // broken stands for a connection that ended without an answer.
 const broken = 0
-
-// TestConnections: connections that say nothing, and ones that say it very slowly, keep nobody out.
-func TestConnections(t *testing.T) {
-	s := harness.NewServer(t)
-	idle, slow := 200, 50
-	s.Config = "limits: {connections: 128, connections_per_address: 64}\n"
-	if long(t) {
-		idle, slow, s.Config = 5000, 1000, ""
-	}
-	s.Start()
-	quiet := watch(s).stop()
-	ctx, stop := context.WithCancel(t.Context())
-	var all sync.WaitGroup
-	defer all.Wait()
-	defer stop()
-	w := watch(s)
-	for n := range idle + slow {
-		conn, err := (&net.Dialer{}).DialContext(s.T.Context(), "tcp", strings.TrimPrefix(s.Base, "http://"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = conn.Close() }()
-		if n >= idle {
-			all.Go(func() { trickle(ctx, conn) })
-		}
-	}
-	busy := w.stop()
-	t.Logf("%d idle and %d slow connections; VmHWM %d MB; quiet: %s; attacked: %s", idle, slow, memory(s, "VmHWM")>>20, quiet, busy)
-	if got := memory(s, "VmHWM"); got > mostMemory {
-		t.Errorf("the server took %d MB", got>>20)
-	}
-	busy.hold(t, quiet)
-}
-
-// trickle sends a header of which no end comes, a byte at a time, until the server has enough of it.
-func trickle(ctx context.Context, conn net.Conn) {
-	_, err := io.WriteString(conn, "GET / HTTP/1.1\r\nX-Slow: ")
-	for err == nil {
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(50 * time.Millisecond):
-			_, err = io.WriteString(conn, "a")
-		}
-	}
-}

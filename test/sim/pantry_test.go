@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
+	"math"
 	"sync"
 	"time"
 
@@ -89,6 +90,8 @@ func (p *pantry) Sweep(_ context.Context, now time.Time, limit int) (int, error)
 	}
 	return n, nil
 }
+
+func (p *pantry) Room() (int64, error) { return math.MaxInt64, nil }
 
 func (p *pantry) Close() error { return nil }
 

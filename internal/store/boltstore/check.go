@@ -81,11 +81,11 @@ type check struct {
 
 func (c *check) reader() *reader { return &reader{opened: c.tx} }
 
-// runs yields all that there are: what their filters say in memory is no part of the file.
-func (c *check) runs() iter.Seq[run] {
-	return func(yield func(run) bool) {
-		for _, v := range c.reader().descend(bucketIdemRuns, nil, nil) {
-			if !yield(v) {
+// runs yields all that can be read: what their filters say in memory is no part of the file.
+func (c *check) runs() iter.Seq2[[]byte, run] {
+	return func(yield func([]byte, run) bool) {
+		for k, v := range c.reader().descend(bucketIdemRuns, nil, nil) {
+			if run(v).check(k) == nil && !yield(k, v) {
 				return
 			}
 		}

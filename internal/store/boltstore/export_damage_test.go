@@ -2,6 +2,7 @@ package boltstore
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"os"
 
@@ -85,3 +86,35 @@ func UsedOf(path string) (u Used, err error) {
 
 // Sound returns what is wrong with a file's pages.
 func Sound(path string) ([]string, error) { return sound(path, maxFindings) }
+
+// LeadBack lets one of the ways of a bucket's first branch page lead to the page itself: the given one of a hundred
+// parts, 0 the first and 100 the last.
+func LeadBack(path, bucket string, part int) (err error) {
+	p, done, err := openPages(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	root, err := p.read(p.meta.root)
+	if err != nil {
+		return err
+	}
+	row, at, err := p.valueAt(root, int64(root.id)*p.page, bucket)
+	if err != nil {
+		return err
+	}
+	page, begin, err := p.bucketPage(row, at)
+	if err != nil {
+		return err
+	}
+	if page.flags != branchPage || page.count < 3 {
+		return p.damaged("%s has no branch page with three ways", bucket)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	way := begin + pageHeader + int64((page.count-1)*part/100)*elementSize + elementSize/2
+	_, err = f.WriteAt(binary.NativeEndian.AppendUint64(nil, page.id), way)
+	return errors.Join(err, f.Close())
+}

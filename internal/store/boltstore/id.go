@@ -65,6 +65,19 @@ func (r rowID) String() string {
 	return string(append(out, alphabet[acc<<(5-bits)&31]))
 }
 
+// between returns a row after low and no later than high, which is after low: half way, where no task is.
+func between(low, high rowID) (mid rowID) {
+	carry := uint(1) // rounded up
+	for i := rowSize - 1; i >= 0; i-- {
+		sum := uint(low[i]) + uint(high[i]) + carry
+		mid[i], carry = byte(sum), sum>>8
+	}
+	for i, b := range mid {
+		mid[i], carry = b>>1|byte(carry)<<7, uint(b&1)
+	}
+	return mid
+}
+
 // digest names a scope, or an idempotency hash within one.
 type digest [16]byte
 

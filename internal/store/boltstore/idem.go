@@ -54,11 +54,11 @@ func (l *idemLog) trace(d digest) (t trace) {
 	return t
 }
 
-// read yields the runs of a trace.
-func (t trace) read(r *reader) iter.Seq[run] {
-	return func(yield func(run) bool) {
+// read yields the runs of a trace with their keys. One that was dropped meanwhile is empty.
+func (t trace) read(r *reader) iter.Seq2[[]byte, run] {
+	return func(yield func([]byte, run) bool) {
 		for _, key := range t.runs {
-			if !yield(r.get(bucketIdemRuns, key)) {
+			if !yield(key, r.get(bucketIdemRuns, key)) {
 				return
 			}
 		}
@@ -199,13 +199,16 @@ func pairsOf(v []byte) ([]byte, bool) {
 
 // findTask returns the stored task under an idempotency hash, given where that may lead and the runs to look
 // into; false where there is none. Rows of removed tasks stay behind and are passed over.
-func findTask(r *reader, s task.Scope, hash task.Hash, d digest, at trace, runs iter.Seq[run]) (task.Task, bool, error) {
+func findTask(r *reader, s task.Scope, hash task.Hash, d digest, at trace, runs iter.Seq2[[]byte, run]) (task.Task, bool, error) {
 	if at.logged {
 		if t, ok, err := matching(r, at.row, s, hash); ok || err != nil {
 			return t, ok, err
 		}
 	}
-	for one := range runs {
+	for key, one := range runs {
+		if err := one.check(key); err != nil {
+			return task.Task{}, false, err // the task may be in it
+		}
 		row, ok := one.search(d)
 		if !ok {
 			continue

@@ -2,6 +2,7 @@ package boltstore_test
 
 import (
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -45,5 +46,24 @@ func TestListIsBounded(t *testing.T) {
 	}
 	if diff := cmp.Diff([][]string{{}, {}, {oldest.ID}}, found); diff != "" {
 		t.Errorf("pages (-want +got)\n%s", diff)
+	}
+}
+
+// TestListNamesNoOtherTask: the cursor of a page that looked at tasks which its query has nothing to do with names none of
+// them, and the next page goes on right there.
+func TestListNamesNoOtherTask(t *testing.T) {
+	db := mustOpen(t, boltstore.Config{Path: filepath.Join(t.TempDir(), "unitask.db"), NoSync: true})
+	var ids []string
+	for range boltstore.ListWindow + 1 {
+		ids = append(ids, mustCreate(t, db).ID)
+	}
+	oldest := slices.Min(ids)
+	page, err := db.ListTasks(t.Context(), store.ListQuery{Scope: victimScope, Scopes: []string{"image.*"}})
+	if err != nil || len(page.Tasks) != 0 || page.Next == "" || slices.Contains(ids, page.Next) {
+		t.Fatalf("%d tasks, next %q, which is a task: %v; %v", len(page.Tasks), page.Next, slices.Contains(ids, page.Next), err)
+	}
+	page, err = db.ListTasks(t.Context(), store.ListQuery{Scope: victimScope, Cursor: page.Next})
+	if err != nil || len(page.Tasks) != 1 || page.Tasks[0].ID != oldest || page.Next != "" {
+		t.Errorf("after it %d tasks, next %q; %v", len(page.Tasks), page.Next, err)
 	}
 }

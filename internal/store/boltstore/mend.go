@@ -65,10 +65,13 @@ func (db *DB) mendRow(tx *bolt.Tx, u *unreadableError) error {
 
 // moveAside is setAside in a transaction of the tree.
 func (db *DB) moveAside(tx *bolt.Tx, u *unreadableError) error {
-	if err := bucketQuarantine.of(tx).Put(quarantineKey(u.bucket, u.key), u.value); err != nil {
+	quarantine, place := bucketQuarantine.of(tx), quarantineKey(u.bucket, u.key)
+	if quarantine.Get(place) == nil {
+		db.quarantined.Add(1)
+	}
+	if err := quarantine.Put(place, u.value); err != nil {
 		return err
 	}
-	db.quarantined.Add(1)
 	return u.bucket.of(tx).Delete(u.key)
 }
 
@@ -118,7 +121,7 @@ func unled(r *reader, l *idemLog) (map[digest]rowID, error) {
 			continue
 		}
 		led := false
-		for one := range at.read(r) {
+		for _, one := range at.read(r) {
 			if found, ok := one.search(d); ok && found == row {
 				led = true
 			}

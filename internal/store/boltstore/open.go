@@ -28,6 +28,8 @@ type Config struct {
 	Logger  *slog.Logger     // default: discards
 	// FlushAfter is how long the log alone may have a change; default a second.
 	FlushAfter time.Duration
+	// SweepPause is how long a sweep leaves the committer and the disk to others between two of its turns; default 30 ms.
+	SweepPause time.Duration
 	// OnCommit hears of each commit: how many operations shared it and how long it took to be on the
 	// disk. It must be quick: the next commit waits for it. nil: nobody does.
 	OnCommit func(operations int, took time.Duration)
@@ -154,7 +156,7 @@ func start(cfg Config, b *bolt.DB) (*DB, error) {
 		path: cfg.Path, log: cfg.Logger, limit: cfg.MaxSize, bolt: b, now: cfg.Now, start: cfg.Now(), clock: store.NewClock(cfg.Now), fatal: cfg.Fatal, onCommit: cfg.OnCommit,
 		ops: make(chan *op, groupLimit), drained: make(chan struct{}), index: newIndex(),
 		maxGroup: groupLimit, idem: idemLog{limit: runLength}, fresh: &table{}, flushed: make(chan flushEnd, 1), flushAfter: cfg.FlushAfter, pendingMost: flushPending,
-		sweeper: sweeper{turn: make(chan struct{}, 1)},
+		sweeper: sweeper{turn: make(chan struct{}, 1), pause: cfg.SweepPause},
 	}
 	db.txn = txn{undo: undo{index: db.index}, held: map[string]*standing{}, sums: map[string]*sums{}, idem: map[digest]rowID{}}
 	db.flushBytes = min(flushBytes, db.reserve()/8)
@@ -265,6 +267,9 @@ func (cfg Config) withDefaults() Config {
 	}
 	if cfg.FlushAfter == 0 {
 		cfg.FlushAfter = flushAfter
+	}
+	if cfg.SweepPause == 0 {
+		cfg.SweepPause = sweepPause
 	}
 	if cfg.OnCommit == nil {
 		cfg.OnCommit = func(int, time.Duration) {}

@@ -128,8 +128,21 @@ type pageAt struct {
 	raw      []byte
 }
 
-// read returns the page of a number, whose header has to fit.
+// read returns the page of a number, whose header has to fit, with its overflow.
 func (p *pageFile) read(id uint64) (pageAt, error) {
+	at, err := p.head(id)
+	if err != nil || at.overflow == 0 {
+		return at, err
+	}
+	at.raw = make([]byte, int64(at.overflow+1)*p.page)
+	if _, err := p.ReadAt(at.raw, int64(id)*p.page); err != nil {
+		return at, fmt.Errorf("boltstore: read page %d of %s: %w", id, p.path, err)
+	}
+	return at, nil
+}
+
+// head is read without the overflow.
+func (p *pageFile) head(id uint64) (pageAt, error) {
 	if id < 2 || id >= p.meta.pages {
 		return pageAt{}, p.damaged("page %d is named, and there are %d", id, p.meta.pages)
 	}
@@ -146,12 +159,6 @@ func (p *pageFile) read(id uint64) (pageAt, error) {
 	}
 	if at.overflow >= p.meta.pages-id || at.overflow > mostBytes/uint64(p.page) {
 		return at, p.damaged("page %d goes on for %d others", id, at.overflow)
-	}
-	if at.overflow > 0 {
-		at.raw = make([]byte, int64(at.overflow+1)*p.page)
-		if _, err := p.ReadAt(at.raw, int64(id)*p.page); err != nil {
-			return at, fmt.Errorf("boltstore: read page %d of %s: %w", id, p.path, err)
-		}
 	}
 	return at, nil
 }
@@ -184,7 +191,8 @@ func (p *pageFile) free() ([]uint64, error) {
 	return list, nil
 }
 
-// provePages checks what bbolt reads when it opens a file. Without a list of free pages that is every page.
+// provePages checks what bbolt reads when it opens a file, and what leads to the rows that a start reads. Without a
+// list of free pages that is every page.
 func provePages(path string, write bool) (err error) {
 	p, done, err := openPages(path)
 	if err != nil {
@@ -197,6 +205,8 @@ func provePages(path string, write bool) (err error) {
 	if p.meta.freelist == noFreelist {
 		return p.walk(func(error) bool { return false })
 	}
-	_, err = p.free()
-	return err
+	if _, err = p.free(); err != nil {
+		return err
+	}
+	return p.proveStart()
 }

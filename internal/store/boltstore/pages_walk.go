@@ -101,7 +101,7 @@ func (w *walker) follow(id uint64, low, high []byte, level int) error {
 func (w *walker) elements(at pageAt, low, high []byte, level int) error {
 	all, err := elementsOf(at)
 	if err == nil && at.flags == branchPage && len(all) == 0 {
-		err = errors.New("it has no elements")
+		err = errNoElements
 	}
 	if err != nil {
 		return w.note(w.damaged("page %d: %v", at.id, err))
@@ -166,6 +166,8 @@ type element struct {
 var (
 	errElement = errors.New("an element lies beyond its end")
 	errCount   = errors.New("it has no room for its elements")
+
+	errNoElements = errors.New("it has no elements")
 )
 
 // elementsOf returns what a page holds. The elements share its memory.

@@ -12,7 +12,7 @@ import (
 type unreadableError struct {
 	bucket bucket
 	key    []byte
-	value  []byte // nil where its page is damaged: then it stays where it is
+	value  []byte // nil where it stays where it is: its page is damaged, or it is a run
 	cause  error
 }
 
@@ -36,9 +36,9 @@ func unreadable(in bucket, key, value []byte, cause error) error {
 	return &unreadableError{in, bytes.Clone(key), bytes.Clone(value), cause}
 }
 
-// errAside is the answer to whoever asks for a task that was set aside. It isn't ErrNotFound: another task
-// under the same idempotency key would pay anew.
-var errAside = errors.New("boltstore: the task's record was damaged and set aside: unitask store check --repair says more")
+// errAside is the answer to whoever asks for a task that was set aside, or whose key may be in a run that was. It
+// isn't ErrNotFound: another task under the same idempotency key would pay anew.
+var errAside = errors.New("boltstore: a row that may lead to the task was damaged and set aside: unitask store check --repair says more")
 
 // quarantineKey is where a row that was set aside stands.
 func quarantineKey(in bucket, key []byte) []byte { return append([]byte{byte(in)}, key...) }

@@ -175,3 +175,68 @@ func TestListOfAccountsGoesOn(t *testing.T) {
 		t.Errorf("the log doesn't name it: %s", log)
 	}
 }
+
+// TestSweepGoesOnBesideAMalformedRun: a run of idempotency keys that can't be read is named once and keeps no other
+// run from being dropped; no task is made again under one of its keys, and the next start finds them anew.
+func TestSweepGoesOnBesideAMalformedRun(t *testing.T) {
+	log := &bytes.Buffer{}
+	clock := storetest.NewClock()
+	cfg := boltstore.Config{
+		Path: filepath.Join(t.TempDir(), "unitask.db"), NoSync: true, Now: clock.Now, Logger: slog.New(slog.NewTextHandler(log, nil)),
+	}
+	db := mustOpen(t, cfg)
+	boltstore.SetRunLength(db, 4)
+	var tasks []store.NewTask
+	for i := range 8 {
+		clock.Advance(time.Millisecond)
+		tasks = append(tasks, mustCreateAt(t, db, clock))
+		mustFlush(t, db)
+		if i == 0 {
+			continue // its run stays in use
+		}
+		if _, err := db.RequestCancel(t.Context(), tasks[i].Scope, tasks[i].ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first := func([]byte) bool { return true }
+	if err := boltstore.Damage(db, "idem_runs", first, func(value []byte) []byte { return value[:len(value)-1] }); err != nil {
+		t.Fatal(err)
+	}
+	clock.Advance(2 * time.Hour)
+	for range 3 {
+		sweepAll(t, db)
+	}
+	if got := runs(t, db); got != 1 {
+		t.Errorf("%d runs are left of two, want the malformed one", got)
+	}
+	if got := strings.Count(log.String(), "idem_runs"); got != 1 {
+		t.Errorf("the log names it %d times, want once: %s", got, log)
+	}
+	again := freshTask()
+	again.IdempotencyHash = tasks[0].IdempotencyHash
+	_, created := db.CreateTask(t.Context(), again)
+	_, found := db.FindTask(t.Context(), tasks[0].Scope, tasks[0].IdempotencyHash)
+	for name, err := range map[string]error{"CreateTask": created, "FindTask": found} {
+		if err == nil || errors.Is(err, store.ErrNotFound) || !strings.Contains(err.Error(), "set aside") {
+			t.Errorf("%s: got %v, want that a row was set aside", name, err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	db = mustOpen(t, cfg)
+	mustReplay(t, db, tasks[0])
+	if g, err := db.Gauges(t.Context()); err != nil || g.Quarantined != 1 {
+		t.Errorf("%d rows counted as set aside (%v), want 1", g.Quarantined, err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	repaired, err := boltstore.Repair(t.Context(), cfg.Path)
+	if err != nil || len(repaired.Lost) > 0 || len(repaired.Mended) != 1 || !strings.Contains(repaired.Mended[0].Subject, "idem_runs") {
+		t.Errorf("Repair: %+v, %v; want the run written anew and no more", repaired, err)
+	}
+	if report := mustCheck(t, cfg.Path, boltstore.CheckConfig{}); len(report.Findings) > 0 {
+		t.Errorf("after the repair: %+v", report.Findings)
+	}
+}

@@ -164,7 +164,7 @@ func listPage(r *reader, q store.ListQuery, at rowID) (page store.Page, _ error)
 	var some []rowID // whose records are read together
 	for k, capability := range r.descend(bucketByScope, scope[:], last[:]) {
 		if looked++; looked > listWindow {
-			page.Next = at.String()
+			page.Next = between(rowID(k[len(scope):]), at).String() // at may be a task outside the key's scopes
 			break
 		}
 		at = rowID(k[len(scope):])

@@ -186,11 +186,11 @@ func (r *reader) scan(b bucket, low, high []byte, back bool) iter.Seq2[[]byte, [
 				if !yield(k, v) {
 					return
 				}
-				k, v = c.step()
+				k, v = c.next(k)
 				continue
 			}
 			if order == 0 {
-				k, v = c.step()
+				k, v = c.next(k)
 			}
 			next := pending[0]
 			pending = pending[1:]
@@ -222,6 +222,16 @@ func (s span) begin() (k, v []byte) {
 		}
 	}
 	return s.within(k, v)
+}
+
+// next steps on from the key k. It panics as bbolt does where a page is damaged: keys that don't come in order may
+// have no end, for a page may lead back to itself.
+func (s span) next(k []byte) (next, v []byte) {
+	next, v = s.step()
+	if next != nil && s.compare(string(next), string(k)) <= 0 {
+		panic("its keys aren't in order")
+	}
+	return next, v
 }
 
 func (s span) step() (k, v []byte) {

@@ -78,6 +78,15 @@ func (r run) parts() (filter, pairs []byte, ok bool) {
 	return r[runHead:][:size], r[runHead+size:], true
 }
 
+// check returns an error about a run of another form. It stays in its place until a start or a repair finds anew
+// what its keys lead to: without it a task under one of them would be made and paid for again.
+func (r run) check(key []byte) error {
+	if _, _, ok := r.parts(); ok || len(r) == 0 {
+		return nil
+	}
+	return unreadable(bucketIdemRuns, key, nil, errRecord)
+}
+
 // search returns the digest's row.
 func (r run) search(d digest) (rowID, bool) {
 	filter, pairs, ok := r.parts()

@@ -2,29 +2,43 @@ package boltstore
 
 import (
 	"context"
+	"errors"
 	"time"
+
+	"unitask/internal/store"
 )
 
 // runSpan is the range of tasks that an idempotency run leads to, from the first one that was still stored at
 // the last look. The tasks of a run only go: no other comes into its range.
 type runSpan struct{ first, last rowID }
 
-// dropRuns removes the idempotency runs whose tasks were all created before the given time and are all gone.
-func (db *DB) dropRuns(ctx context.Context, before time.Time) error {
-	s := &db.sweeper
+// dropRuns removes the idempotency runs whose tasks were all created before the given time and are all gone. One
+// that can't be read is named and stays.
+func (db *DB) dropRuns(ctx context.Context, before time.Time, s *store.Swept) error {
+	w := &db.sweeper
 	var empty []string
+	var bad []error
 	err := db.view(ctx, func(r *reader) error {
 		for _, key := range db.idem.runs() {
-			if span, ok := s.span(r, key); ok && rowTime(span.last[:]).Before(before) && !s.remains(r, key, span) {
+			span, err := w.span(r, key)
+			switch {
+			case err != nil && r.get(bucketQuarantine, quarantineKey(bucketIdemRuns, []byte(key))) == nil:
+				bad = append(bad, err)
+			case err == nil && rowTime(span.last[:]).Before(before) && !w.remains(r, key, span):
 				empty = append(empty, key)
 			}
 		}
 		return nil
 	})
+	for _, u := range bad {
+		if err := db.setAside(ctx, u); err != nil && !errors.Is(err, errAside) { // else by another, meanwhile
+			return err
+		}
+	}
 	if err != nil || len(empty) == 0 {
 		return err
 	}
-	err = db.do(ctx, &op{writes: true, frees: true, run: func(x *txn) error {
+	err = db.turn(ctx, s, func(x *txn) error {
 		for _, key := range empty {
 			if err := x.del(bucketIdemRuns, key); err != nil {
 				return err
@@ -32,31 +46,31 @@ func (db *DB) dropRuns(ctx context.Context, before time.Time) error {
 		}
 		x.gone = append(x.gone[:0], empty...)
 		return nil
-	}})
+	})
 	if err != nil {
 		return err
 	}
 	for _, key := range empty {
-		delete(s.spans, key)
+		delete(w.spans, key)
 	}
 	return nil
 }
 
-// span returns the range of a run, which is read once; false for one that can't be read.
-func (s *sweeper) span(r *reader, key string) (runSpan, bool) {
+// span returns the range of a run, which is read once.
+func (s *sweeper) span(r *reader, key string) (runSpan, error) {
 	if span, known := s.spans[key]; known {
-		return span, true
+		return span, nil
 	}
 	low, high, ok := run(r.get(bucketIdemRuns, []byte(key))).bounds()
 	if !ok {
-		return runSpan{}, false
+		return runSpan{}, unreadable(bucketIdemRuns, []byte(key), nil, errRecord)
 	}
 	span := runSpan{rowID(low), rowID(high)}
 	if s.spans == nil {
 		s.spans = map[string]runSpan{}
 	}
 	s.spans[key] = span
-	return span, true
+	return span, nil
 }
 
 // remains reports whether a task of the range is stored, and notes the first one.

@@ -18,12 +18,13 @@ const (
 	sweepStep  = 32                    // rows that one turn of the committer removes
 	sweepTurn  = time.Millisecond      // after which a turn removes no further row
 	sweepFlush = 1000                  // rows removed before the tree takes them
-	sweepPause = 10 * time.Millisecond // between two turns, and twice as long as a turn took
+	sweepPause = 30 * time.Millisecond // between two turns by default, and twice as long as a turn took
 )
 
 // sweeper is what sweeps know. One sweep runs at a time: it takes turn, which has room for one.
 type sweeper struct {
 	turn    chan struct{}
+	pause   time.Duration
 	tasksAt rowID              // where the next look at the tasks begins
 	usageAt []byte             // the same for sums of usage; nil is the first row
 	spans   map[string]runSpan // of idempotency runs, by their keys
@@ -55,10 +56,10 @@ func (db *DB) Sweep(ctx context.Context, r store.SweepRequest) (store.Swept, err
 		rows, err = db.findExpired(ctx, r, limit)
 	}
 	s := store.Swept{}
-	if s.Removed, err = db.removeAll(ctx, rows); err != nil || r.Retention <= 0 {
+	if err = db.removeAll(ctx, rows, &s); err != nil || r.Retention <= 0 {
 		return s, err
 	}
-	return s, db.dropRuns(ctx, db.clock.Past().Add(-r.Retention))
+	return s, db.dropRuns(ctx, db.clock.Past().Add(-r.Retention), &s)
 }
 
 // findExpired returns at most limit rows whose time is over.
@@ -154,29 +155,38 @@ func rowTime(k []byte) time.Time {
 	return time.UnixMilli(ms)
 }
 
-// removeAll removes the rows in many turns, with pauses between them, and returns how many it removed. A removal
-// rewrites pages too: where there is no room for those of one turn, the next has fewer.
-func (db *DB) removeAll(ctx context.Context, rows []expired) (removed int, err error) {
+// removeAll removes the rows in many turns, with pauses between them, and counts them. A removal rewrites pages
+// too: where there is no room for those of one turn, the next has fewer.
+func (db *DB) removeAll(ctx context.Context, rows []expired, s *store.Swept) error {
 	for step := sweepStep; len(rows) > 0; {
 		var done, gone int
 		begun := time.Now()
-		err := db.do(ctx, &op{writes: true, frees: true, run: func(x *txn) (err error) {
+		err := db.turn(ctx, s, func(x *txn) (err error) {
 			done, gone, err = x.removeExpired(rows[:min(step, len(rows))])
 			return err
-		}})
+		})
 		switch {
 		case errors.Is(err, store.ErrFull) && step > 1:
 			step /= 2
 			continue
 		case err != nil:
-			return removed, err
+			return err
 		}
-		removed, rows = removed+gone, rows[done:]
-		if len(rows) > 0 {
-			pause(ctx, max(sweepPause, 2*time.Since(begun)))
+		s.Removed += gone
+		if rows = rows[done:]; len(rows) > 0 {
+			pause(ctx, max(db.sweeper.pause, 2*time.Since(begun)))
 		}
 	}
-	return removed, nil
+	return nil
+}
+
+// turn is one of the committer's for a sweep, and notes how long it took.
+func (db *DB) turn(ctx context.Context, s *store.Swept, run func(*txn) error) error {
+	return db.do(ctx, &op{writes: true, frees: true, run: func(x *txn) error {
+		begun := time.Now()
+		defer func() { s.Longest = max(s.Longest, time.Since(begun)) }()
+		return run(x)
+	}})
 }
 
 // pause waits for d or the end of the context.

@@ -242,3 +242,28 @@ func runs(t *testing.T, db *boltstore.DB) int {
 	}
 	return n
 }
+
+// TestSweepStepsAreShort: a sweep says how long one of its turns held up the others, and that is short however much
+// there is to remove. The bound is for slow machines under load; half of the sweeps have to keep it.
+func TestSweepStepsAreShort(t *testing.T) {
+	clock := storetest.NewClock()
+	db := mustOpen(t, boltstore.Config{
+		Path: filepath.Join(t.TempDir(), "unitask.db"), NoSync: true, Now: clock.Now, SweepPause: time.Millisecond,
+	})
+	const sweeps, most = 5, 50 * time.Millisecond
+	endedTasks(t, db, clock, sweeps*boltstore.MaxSweep)
+	mustFlush(t, db)
+	var longest []time.Duration
+	for range sweeps {
+		s, err := db.Sweep(t.Context(), store.SweepRequest{Retention: time.Hour, Limit: 1 << 20})
+		if err != nil || s.Removed == 0 || s.Longest <= 0 {
+			t.Fatalf("Sweep: %+v, %v", s, err)
+		}
+		longest = append(longest, s.Longest)
+	}
+	slices.Sort(longest)
+	if longest[sweeps/2] > most {
+		t.Errorf("the longest steps took %v, want %v at most", longest, most)
+	}
+	t.Log(longest)
+}

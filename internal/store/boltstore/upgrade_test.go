@@ -132,6 +132,7 @@ func beOneOf() {
 	for name, do := range map[string]func(path string) error{
 		upgraderVariable: boltstore.UpgradeRowByRow,
 		carelessVariable: boltstore.UpgradeCarelessly,
+		circleVariable:   goInCircles,
 		compactorVariable: func(path string) error {
 			_, _, err := boltstore.Compact(path)
 			return err

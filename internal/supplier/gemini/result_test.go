@@ -170,7 +170,7 @@ type archive struct {
 func newArchive(t *testing.T, address string, files http.HandlerFunc) *archive {
 	t.Helper()
 	a := &archive{address: address, files: files}
-	a.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	a.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("X-Goog-Api-Key") != "k" {
 			t.Errorf("%s %s without the key", r.Method, r.URL)
 		}
@@ -182,6 +182,7 @@ func newArchive(t *testing.T, address string, files http.HandlerFunc) *archive {
 		}
 		a.files.ServeHTTP(w, r)
 	}))
+	a.Start() // once its handlers can read its address
 	t.Cleanup(a.Close)
 	return a
 }

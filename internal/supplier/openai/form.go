@@ -51,6 +51,7 @@ func (f *form) file(name string, m supplier.Media) {
 		return
 	}
 	defer func() { _ = body.Close() }()
+	f.body.Grow(int(m.Bytes) + bytes.MinRead)
 	if _, err := io.Copy(part, body); err != nil {
 		f.err = errMedia
 	}

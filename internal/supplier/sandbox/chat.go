@@ -1,6 +1,8 @@
 package sandbox
 
 import (
+	"iter"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -9,8 +11,7 @@ import (
 
 // chat is the product of text.chat.
 type chat struct {
-	Ask   string   `json:"ask"` // the last thing the user says
-	Turns int      `json:"turns"`
+	Text  string   `json:"text"` // the whole answer
 	Input int64    `json:"input_tokens"`
 	Limit int      `json:"limit,omitempty"` // tokens; 0: none
 	Stop  []string `json:"stop,omitempty"`
@@ -29,23 +30,20 @@ func readChat(r supplier.Request) (product, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	c := &chat{Ask: in.Prompt, Turns: 1, Limit: params.MaxOutputTokens, Stop: params.Stop}
-	c.Input = int64(len(tokens(in.System)) + len(tokens(in.Prompt)))
+	ask, turns := in.Prompt, max(1, len(in.Messages))
+	size := tokenCount(in.System) + tokenCount(in.Prompt)
 	for _, m := range in.Messages {
-		c.Input += int64(len(tokens(m.Content)))
+		size += tokenCount(m.Content)
 		if m.Role == "user" {
-			c.Ask = m.Content
+			ask = m.Content
 		}
 	}
-	if len(in.Messages) > 0 {
-		c.Turns = len(in.Messages)
-	}
-	return c, c.Ask, nil
+	return &chat{Text: reply(ask, turns), Input: size, Limit: params.MaxOutputTokens, Stop: params.Stop}, ask, nil
 }
 
-// make answers, within the limit and up to the first stop.
+// make cuts the answer at the limit and at the first stop.
 func (c *chat) make() (*supplier.Result, error) {
-	text, reason := reply(c.Ask, c.Turns), "stop"
+	text, reason := c.Text, "stop"
 	for _, stop := range c.Stop {
 		if stop != "" {
 			text, _, _ = strings.Cut(text, stop)
@@ -66,23 +64,34 @@ func (c *chat) make() (*supplier.Result, error) {
 const longestToken = 8
 
 // tokens cuts a text into words, each with the white space before it. Joined they are the text.
-func tokens(text string) []string {
-	var out []string
-	var current []rune
-	letters := 0
-	for _, r := range text {
-		space := unicode.IsSpace(r)
-		if len(current) > 0 && letters > 0 && (space || letters == longestToken) {
-			out = append(out, string(current))
-			current, letters = nil, 0
+func tokens(text string) []string { return slices.Collect(cut(text)) }
+
+// tokenCount returns how many tokens a text has.
+func tokenCount(text string) (n int64) {
+	for range cut(text) {
+		n++
+	}
+	return n
+}
+
+// cut returns the tokens one after the other.
+func cut(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		from, letters := 0, 0
+		for at, r := range text {
+			space := unicode.IsSpace(r)
+			if letters > 0 && (space || letters == longestToken) {
+				if !yield(text[from:at]) {
+					return
+				}
+				from, letters = at, 0
+			}
+			if !space {
+				letters++
+			}
 		}
-		current = append(current, r)
-		if !space {
-			letters++
+		if from < len(text) {
+			yield(text[from:])
 		}
 	}
-	if len(current) > 0 {
-		out = append(out, string(current))
-	}
-	return out
 }

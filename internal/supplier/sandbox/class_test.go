@@ -119,7 +119,7 @@ func TestFindForgetsTheOldest(t *testing.T) {
 func TestFindForgetsWhatTakesTooMuchRoom(t *testing.T) {
 	t.Parallel()
 	a := mustNew(t, "sandbox-a", map[string]string{"class": "findable"})
-	long := `{"texts":["` + strings.Repeat("a", 10<<20) + ` @unknown"]}`
+	long := `{"texts":["` + strings.Repeat("a", 5<<19) + ` @unknown"]}`
 	for i := range 4 {
 		r := request("text.embed", long, `{}`)
 		r.SubmitKey = fmt.Sprintf("t%d/1", i)

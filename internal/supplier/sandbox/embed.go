@@ -38,7 +38,7 @@ func (e *embedding) make() (*supplier.Result, error) {
 	result := &supplier.Result{}
 	for _, text := range e.Texts {
 		result.Embeddings = append(result.Embeddings, vector(text, e.Dimensions))
-		result.Usage.InputTokens += int64(len(tokens(text)))
+		result.Usage.InputTokens += tokenCount(text)
 	}
 	return result, nil
 }

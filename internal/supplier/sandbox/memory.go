@@ -9,7 +9,7 @@ import (
 // The bounds of a memory, in submissions and bytes: beyond them the oldest is forgotten.
 const (
 	maxRemembered      = 512
-	maxRememberedBytes = 32 << 20
+	maxRememberedBytes = 8 << 20
 )
 
 // memory is what a supplier knows of the submissions it got. It lives as long as the adapter; after

@@ -80,11 +80,15 @@ const quoted = 200
 // restate answers any ask by what can be said of it.
 func restate(ask string, turns int) string {
 	short := ask
-	if runes := []rune(ask); len(runes) > quoted {
-		short = string(runes[:quoted]) + "…"
+	if end := endOf(ask, quoted); end < len(ask) {
+		short = ask[:end] + "…"
+	}
+	words := 0
+	for range strings.FieldsSeq(ask) {
+		words++
 	}
 	answer := fmt.Sprintf("This is the sandbox, which answers without a model. You asked: %q. That is %s and %s",
-		short, counted(len(strings.Fields(ask)), "word"), counted(utf8.RuneCountInString(ask), "character"))
+		short, counted(words, "word"), counted(utf8.RuneCountInString(ask), "character"))
 	if turns > 1 {
 		answer += ", after " + counted(turns-1, "earlier message")
 	}
@@ -94,23 +98,41 @@ func restate(ask string, turns int) string {
 	return answer + "."
 }
 
+// endOf returns where the text's first n runes end.
+func endOf(text string, n int) int {
+	for at := range text {
+		if n == 0 {
+			return at
+		}
+		n--
+	}
+	return len(text)
+}
+
 // topics returns the ask's three longest words, in its order.
 func topics(ask string) []string {
-	notLetter := func(r rune) bool { return !unicode.IsLetter(r) }
-	words := slices.DeleteFunc(strings.FieldsFunc(strings.ToLower(ask), notLetter), func(w string) bool {
-		return utf8.RuneCountInString(w) < 5
-	})
-	ranked := slices.Clone(words)
-	slices.SortFunc(ranked, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
-	ranked = slices.Compact(ranked)
-	ranked = ranked[:min(3, len(ranked))]
-	var out []string
-	for _, w := range words {
-		if slices.Contains(ranked, w) && !slices.Contains(out, w) {
-			out = append(out, w)
-		}
+	type topic struct {
+		word string
+		at   int // among the words
 	}
-	return out
+	var longest []topic
+	notLetter := func(r rune) bool { return !unicode.IsLetter(r) }
+	at := 0
+	for w := range strings.FieldsFuncSeq(strings.ToLower(ask), notLetter) {
+		at++
+		if utf8.RuneCountInString(w) < 5 || slices.ContainsFunc(longest, func(one topic) bool { return one.word == w }) {
+			continue
+		}
+		longest = append(longest, topic{w, at})
+		slices.SortFunc(longest, func(a, b topic) int { return cmp.Or(len(b.word)-len(a.word), strings.Compare(a.word, b.word)) })
+		longest = longest[:min(3, len(longest))]
+	}
+	slices.SortFunc(longest, func(a, b topic) int { return a.at - b.at })
+	var words []string
+	for _, one := range longest {
+		words = append(words, one.word)
+	}
+	return words
 }
 
 // counted shows how many there are, in the singular or the plural.

@@ -102,7 +102,7 @@ func (t *transcript) make() (*supplier.Result, error) {
 	result := &supplier.Result{
 		FinishReason: "stop",
 		Usage: supplier.Usage{
-			Milliseconds: t.Heard.Duration.Milliseconds(), OutputTokens: int64(len(tokens(text))),
+			Milliseconds: t.Heard.Duration.Milliseconds(), OutputTokens: tokenCount(text),
 		},
 	}
 	switch t.Timestamps {

@@ -191,13 +191,14 @@ func (s state) measure(r *supplier.Result, t answered) {
 	}
 }
 
-// ended returns the error of a job that didn't succeed. It is definite, and a failure cost nothing.
+// ended returns the error of a job that didn't succeed. It is definite, and a failure cost nothing, whoever canceled it
+// meanwhile.
 func (a *adapter) ended(t answered) *supplier.Error {
 	if t.State == canceled {
 		return t.stopped()
 	}
 	e := a.failure(t.Error)
-	e.Sent = supplier.Failed
+	e.Sent, e.Usage, e.Charged = supplier.Failed, new(supplier.Usage), new(int64)
 	return e
 }
 

@@ -249,7 +249,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestStoppedTaskSaysWhatItCost asks after tasks that were canceled.
+// TestStoppedTaskSaysWhatItCost asks after tasks that were canceled, and after one that had failed by then.
 func TestStoppedTaskSaysWhatItCost(t *testing.T) {
 	j := supplier.Job{ID: "task_1", State: json.RawMessage(`{}`)}
 	for usage, want := range map[string]struct {
@@ -257,10 +257,15 @@ func TestStoppedTaskSaysWhatItCost(t *testing.T) {
 		charged *int64
 	}{
 		`null`: {new(supplier.Usage), new(int64)},
+		`null,"error":{"code":"PROVIDER_UNAVAILABLE","message":"m","retryable":true}`:        {new(supplier.Usage), new(int64)},
 		`{"cost":{"currency":"USD","amount":"0.25"}}`:                                        {nil, new(int64(250_000_000))},
 		`{"input_tokens":3,"output_tokens":4,"cost":{"currency":"USD","amount":"0.000001"}}`: {&supplier.Usage{InputTokens: 3, OutputTokens: 4}, new(int64(1000))},
 	} {
-		a := suppliertest.Answered(t, unitask.Kind(), suppliertest.JSON(200, taskOf("canceled", `,"usage":`+usage)))
+		state := "canceled"
+		if strings.HasPrefix(usage, `null,"error"`) {
+			state = "failed"
+		}
+		a := suppliertest.Answered(t, unitask.Kind(), suppliertest.JSON(200, taskOf(state, `,"usage":`+usage)))
 		_, err := a.(supplier.Poller).Poll(t.Context(), j)
 		e := supplier.AsError(err)
 		if e == nil || e.Sent != supplier.Failed {

@@ -1,8 +1,8 @@
 package wire
 
 import (
+	"bytes"
 	"errors"
-	"io"
 
 	"unitask/internal/supplier"
 )
@@ -18,9 +18,10 @@ func ReadMedia(m supplier.Media) ([]byte, error) {
 		return nil, unreadable
 	}
 	defer func() { _ = body.Close() }()
-	b, err := io.ReadAll(body)
-	if err != nil {
+	var b bytes.Buffer
+	b.Grow(int(m.Bytes) + bytes.MinRead)
+	if _, err := b.ReadFrom(body); err != nil {
 		return nil, unreadable
 	}
-	return b, nil
+	return b.Bytes(), nil
 }

@@ -1,4 +1,4 @@
-package server_test
+package room_test
 
 import (
 	"context"
@@ -11,14 +11,14 @@ import (
 	"testing/synctest"
 	"time"
 
-	"unitask/internal/server"
+	"unitask/internal/room"
 )
 
 // TestRoom: one key gets no more than its part, whatever waits before others of it, and all together no more than
 // the whole; a claim larger than either is granted once it is alone.
 func TestRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := server.NewRoom(10, 5)
+		r := room.New(10, 5)
 		take := func(key string, bytes int64) error {
 			ctx, stop := context.WithTimeout(t.Context(), time.Second)
 			defer stop()
@@ -28,7 +28,7 @@ func TestRoom(t *testing.T) {
 			key   string
 			bytes int64
 			want  error
-		}{{"a", 5, nil}, {"a", 1, server.ErrKeyFull}, {"b", 4, nil}, {"c", 2, server.ErrWholeFull}, {"c", 1, nil}, {"d", 1, server.ErrWholeFull}} {
+		}{{"a", 5, nil}, {"a", 1, room.ErrKeyFull}, {"b", 4, nil}, {"c", 2, room.ErrWholeFull}, {"c", 1, nil}, {"d", 1, room.ErrWholeFull}} {
 			if err := take(step.key, step.bytes); !errors.Is(err, step.want) {
 				t.Errorf("%s takes %d: %v, want %v", step.key, step.bytes, err, step.want)
 			}
@@ -39,7 +39,7 @@ func TestRoom(t *testing.T) {
 		if err := take("a", 100); err != nil {
 			t.Errorf("a claim larger than all: %v", err)
 		}
-		if err := take("b", 1); !errors.Is(err, server.ErrWholeFull) {
+		if err := take("b", 1); !errors.Is(err, room.ErrWholeFull) {
 			t.Errorf("beside it: %v", err)
 		}
 		r.Give("a", 100)
@@ -52,7 +52,7 @@ func TestRoom(t *testing.T) {
 // TestRoomInTurn: whoever waits for the whole isn't passed by smaller claims, and one whose key is full holds nobody up.
 func TestRoomInTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := server.NewRoom(10, 8)
+		r := room.New(10, 8)
 		if err := r.Take(t.Context(), "a", 8); err != nil {
 			t.Fatal(err)
 		}
@@ -75,7 +75,7 @@ func TestRoomInTurn(t *testing.T) {
 		}
 		r.Give("a", 8)
 		synctest.Wait()
-		if len(order) != 2 { // a's 3 and b's 7
+		if len(order) != 2 { // b's 7 and c's 2: a had its turn
 			t.Errorf("%d have room, want 2", len(order))
 		}
 		r.Give("b", 7)
@@ -83,10 +83,37 @@ func TestRoomInTurn(t *testing.T) {
 	})
 }
 
+// TestRoomForOthers: a key whose claims fill the whole, one after the other, has its turn once the others had theirs.
+func TestRoomForOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := room.New(10, 5)
+		order := make(chan string, 4)
+		var all sync.WaitGroup
+		for _, key := range []string{"a", "a", "a", "b"} {
+			all.Go(func() {
+				if err := r.Take(t.Context(), key, 10); err != nil {
+					t.Error(err)
+				}
+				order <- key
+				time.Sleep(time.Second)
+				r.Give(key, 10)
+			})
+			synctest.Wait()
+		}
+		all.Wait()
+		if got := <-order + <-order + <-order + <-order; got != "abaa" {
+			t.Errorf("the turns are %s, want abaa", got)
+		}
+		if left := r.Left(); left != "" {
+			t.Error(left)
+		}
+	})
+}
+
 // TestRoomAtRandom: at no moment is more taken than there is, and in the end all of it is back.
 func TestRoomAtRandom(t *testing.T) {
 	const whole, each = 100, 40
-	r := server.NewRoom(whole, each)
+	r := room.New(whole, each)
 	var taken atomic.Int64
 	var by [4]atomic.Int64
 	var all sync.WaitGroup

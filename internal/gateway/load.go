@@ -1,0 +1,73 @@
+package gateway
+
+import (
+	"context"
+	"time"
+
+	"unitask/internal/fault"
+	"unitask/internal/room"
+)
+
+// How workers share Limits.WorkMemory, which is room for what they hold of large inputs. Small ones, which stand in
+// the task's record and bring no large media, take none of it and wait for nobody.
+const (
+	loadCopies  = 3  // of an input while it is worked on: itself, what the supplier is sent, and what becomes that
+	loadParts   = 2  // of the room one account has at most
+	loadWaiters = 32 // asynchronous tasks that wait for room, each on a worker's slot
+	loadEach    = 4  // of them of one account
+
+	// loadPause is how long a task that found no room is left alone: an eighth of its age within these.
+	loadPause     = time.Second
+	loadPauseMost = 15 * time.Second
+)
+
+// errCrowded is that large inputs have taken all the room.
+var errCrowded = fault.New(fault.CapacityExhausted, "the service has no room for so large an input at the moment").
+	WithRetryAfter(retryCapacity)
+
+func newLoads(l Limits) *room.Room { return room.New(l.WorkMemory, l.WorkMemory/loadParts) }
+
+// load takes room for an input of so many bytes, with its media. It waits as long as synchronous work waits for a
+// route, and gives errCrowded then; asynchronous work doesn't wait where others do already.
+func (w *work) load(ctx context.Context, bytes int64) error {
+	account, bytes := w.t.Scope.Account, loadCopies*bytes
+	if !w.g.loads.Try(account, bytes) {
+		if all, own := w.g.loads.Waiting(account); !w.t.Sync && (all >= loadWaiters || own >= loadEach) {
+			return errCrowded
+		}
+		wait, stop := context.WithTimeout(ctx, w.g.limits.Load().PlaceWait)
+		defer stop()
+		if w.g.loads.Take(wait, account, bytes) != nil {
+			return errCrowded
+		}
+	}
+	w.loaded = bytes
+	return nil
+}
+
+// unload drops what was loaded and gives its room back.
+func (w *work) unload() {
+	if w.loaded > 0 {
+		w.request, w.media = nil, false
+		w.g.loads.Give(w.t.Scope.Account, w.loaded)
+		w.loaded = 0
+	}
+}
+
+// crowded leaves a task whose input found no room for later, where it can wait. An attempt that was begun for it
+// alone is taken back; one that may have been sent stays.
+func (w *work) crowded(ctx context.Context) error {
+	switch open := w.t.OpenAttempt(); {
+	case open != nil && open.N != w.fresh:
+		return w.pause(ctx, loadPause)
+	case w.t.Sync:
+		return w.fail(ctx, w.unsettled(open, errCrowded.Code), errCrowded)
+	}
+	age := w.g.now().Sub(w.t.CreatedAt)
+	s := w.takeBack()
+	s.Release = new(min(max(age/8, loadPause), loadPauseMost, max(time.Until(w.ends), 0)))
+	if err := w.advance(ctx, s); err != nil {
+		return err
+	}
+	return errDropped
+}
