@@ -77,7 +77,8 @@ func (r *reader) text(text string) (string, error) {
 	if !utf8.Valid(raw) {
 		return "", fmt.Errorf("%s is no UTF-8 text", source(text))
 	}
-	return strings.TrimSuffix(strings.TrimSuffix(string(raw), "\n"), "\r"), nil
+	whole := strings.TrimPrefix(string(raw), byteOrderMark)
+	return strings.TrimSuffix(strings.TrimSuffix(whole, "\n"), "\r"), nil
 }
 
 // media reads a media value: a file, stdin, a URL or the id of an artifact.
@@ -110,6 +111,7 @@ func (r *reader) json(text string) (any, error) {
 		if raw, err = r.bytes(text); err != nil {
 			return nil, err
 		}
+		raw = bytes.TrimPrefix(raw, []byte(byteOrderMark))
 	}
 	if !json.Valid(raw) {
 		return nil, errors.New("this is no JSON")

@@ -38,6 +38,9 @@ func ask(cmd *cobra.Command, t *terminal, flags *clientFlags, question func(cont
 // completeRun completes capabilities, then the names of their fields.
 func completeRun(t *terminal, flags *clientFlags) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if head, name, ok := begunFile(begun); ok && len(args) > 0 {
+			return completeFile(head, name)
+		}
 		var all []api.Capability
 		asked := ask(cmd, t, flags, func(ctx context.Context, c *client.Client) (err error) {
 			all, err = c.Capabilities(ctx)
@@ -64,7 +67,7 @@ func completions(all []api.Capability, args []string, begun string) ([]cobra.Com
 	var out []cobra.Completion
 	for _, one := range all {
 		if len(args) == 0 {
-			out = append(out, cobra.CompletionWithDesc(string(one.Name), one.Title))
+			out = append(out, cobra.CompletionWithDesc(string(one.Name), brief(one.Title)))
 			continue
 		}
 		if string(one.Name) != args[0] {
@@ -81,20 +84,30 @@ func completions(all []api.Capability, args []string, begun string) ([]cobra.Com
 				}
 				return out, cobra.ShellCompDirectiveNoFileComp
 			}
-			out = append(out, cobra.CompletionWithDesc(f.Name+"=", f.Description))
+			out = append(out, cobra.CompletionWithDesc(f.Name+"=", brief(f.Description)))
 		}
 	}
 	return out, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 
-// completeTasks completes the ids of the account's tasks in some states, newest first.
+// completeTask is completeTasks for a command that takes one task.
+func completeTask(t *terminal, flags *clientFlags, states ...task.State) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return completeTasks(t, flags, states...)(cmd, args, begun)
+	}
+}
+
+// completeTasks completes the ids of the account's tasks in some states, newest first, but for those that are given.
 func completeTasks(t *terminal, flags *clientFlags, states ...task.State) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		var found []cobra.Completion
 		ask(cmd, t, flags, func(ctx context.Context, c *client.Client) error {
 			page, err := c.List(ctx, client.ListOptions{Limit: completed})
 			for _, one := range page.Data {
-				if slices.Contains(states, one.State) {
+				if slices.Contains(states, one.State) && !slices.Contains(args, one.ID) {
 					found = append(found, cobra.CompletionWithDesc(one.ID, one.Capability+", "+string(one.State)))
 				}
 			}
@@ -104,9 +117,13 @@ func completeTasks(t *terminal, flags *clientFlags, states ...task.State) cobra.
 	}
 }
 
-// completeEntries completes what the journal holds, newest first; it asks nobody.
+// completeEntries completes what the journal holds, newest first, but for what is given; it asks nobody. Of those
+// that failed a command takes one.
 func completeEntries(failedOnly bool) cobra.CompletionFunc {
-	return func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if failedOnly && len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
 		j := journal.Open(journal.StateDir())
 		ids, err := j.List()
 		if err != nil {
@@ -115,7 +132,7 @@ func completeEntries(failedOnly bool) cobra.CompletionFunc {
 		slices.Reverse(ids)
 		var found []cobra.Completion
 		for _, id := range ids[:min(completed, len(ids))] {
-			if e, err := j.Peek(id); err == nil && (e.Failed || !failedOnly) {
+			if e, err := j.Peek(id); err == nil && (e.Failed || !failedOnly) && !slices.Contains(args, e.Name()) {
 				found = append(found, cobra.CompletionWithDesc(e.Name(), "begun "+age(time.Now().Add(-e.Age), time.Now())+" for "+e.BaseURL))
 			}
 		}

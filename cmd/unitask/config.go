@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -30,12 +31,40 @@ func loadSettings(sources config.Sources) (config.Config, *catalog.Catalog, erro
 	return c, directory, err
 }
 
+// origin says which file settings are read from.
+func origin(sources config.Sources) string {
+	switch full, err := filepath.Abs(sources.File); {
+	case sources.File == "":
+		return "the defaults and the environment: no file is named, and there is no " + config.FileName + " here"
+	case err != nil:
+		return printable(sources.File)
+	default:
+		return printable(full)
+	}
+}
+
+// named runs a command with the settings' sources, where a file may also be named by an argument.
+func named(cmd *cobra.Command, t *terminal, flags *serverFlags, args []string, run func(*terminal, config.Sources) error) error {
+	switch {
+	case len(args) == 0:
+	case args[0] == "":
+		return &usageError{message: "the file's name is empty"}
+	case flags.file != "":
+		return &usageError{message: "the settings are named twice, by --config and by " + args[0]}
+	default:
+		flags.file = args[0]
+	}
+	return run(t, flags.sources(cmd))
+}
+
 func newConfigCheckCmd(t *terminal) *cobra.Command {
 	var flags serverFlags
 	cmd := &cobra.Command{
-		Use: "check", Short: "Read the settings as serve would, and report all errors", Args: cobra.NoArgs,
-		Example: `  unitask config check --config unitask.yaml`,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return configCheckRun(t, flags.sources(cmd)) },
+		Use: "check [FILE]", Short: "Read the settings as serve would, and report all errors", Args: cobra.MaximumNArgs(1),
+		Example: "  unitask config check\n  unitask config check /etc/unitask/unitask.yaml",
+		Long: "Read the settings as serve would, and report all errors.\n" +
+			"Where neither FILE, --config nor UNITASK_CONFIG names a file, it is unitask.yaml in this folder, if it is there.",
+		RunE: func(cmd *cobra.Command, args []string) error { return named(cmd, t, &flags, args, configCheckRun) },
 	}
 	flags.add(cmd)
 	return cmd
@@ -61,16 +90,23 @@ func configCheckRun(t *terminal, sources config.Sources) error {
 	for _, text := range c.Warnings() {
 		t.note("warning: %s", printable(text))
 	}
-	t.note("the settings are valid")
+	if sources.File == "" {
+		t.note("there is no file of settings: none is named, and there is no %s here", config.FileName)
+		t.note("the defaults and the environment are valid")
+		return nil
+	}
+	t.note("%s: the settings are valid", printable(sources.File))
 	return nil
 }
 
 func newConfigShowCmd(t *terminal) *cobra.Command {
 	var flags serverFlags
 	cmd := &cobra.Command{
-		Use: "show", Short: "Print the settings that hold, defaults included; secrets are named, never shown", Args: cobra.NoArgs,
-		Example: `  unitask config show --config unitask.yaml`,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return configShowRun(t, flags.sources(cmd)) },
+		Use: "show [FILE]", Short: "Print the settings that hold, defaults included; secrets are named, never shown", Args: cobra.MaximumNArgs(1),
+		Example: "  unitask config show\n  unitask config show /etc/unitask/unitask.yaml",
+		Long: "Print the settings that hold, defaults included; secrets are named, never shown.\n" +
+			"Where neither FILE, --config nor UNITASK_CONFIG names a file, it is unitask.yaml in this folder, if it is there.",
+		RunE: func(cmd *cobra.Command, args []string) error { return named(cmd, t, &flags, args, configShowRun) },
 	}
 	flags.add(cmd)
 	return cmd
@@ -81,6 +117,7 @@ func configShowRun(t *terminal, sources config.Sources) error {
 	if err != nil {
 		return err
 	}
+	t.note("settings from %s", origin(sources))
 	text, err := yaml.Marshal(c)
 	if err != nil {
 		return err

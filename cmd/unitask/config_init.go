@@ -7,7 +7,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 
+	"unitask/internal/config"
 	"unitask/internal/snippet"
 
 	"github.com/spf13/cobra"
@@ -22,7 +24,7 @@ type configInitOptions struct {
 }
 
 func newConfigInitCmd(t *terminal) *cobra.Command {
-	o := configInitOptions{file: "unitask.yaml"}
+	o := configInitOptions{file: config.FileName}
 	cmd := &cobra.Command{
 		Use:   "init [FILE]",
 		Short: "Write a settings file to start from, unitask.yaml by default",
@@ -55,7 +57,11 @@ func configInitRun(t *terminal, o *configInitOptions) error {
 	if err := writeFile(o.file, func(w io.Writer) error { _, err := io.WriteString(w, firstSettings); return err }); err != nil {
 		return &hinted{err, "unitask config init FILE names another one"}
 	}
-	t.note("next: unitask serve --config %s", snippet.Word(o.file))
+	if filepath.Clean(o.file) == config.FileName {
+		t.note("next: unitask serve, which reads it in this folder")
+	} else {
+		t.note("next: unitask serve --config %s", snippet.Word(o.file))
+	}
 	_, err := fmt.Fprintln(t.out, o.file)
 	return err
 }

@@ -68,7 +68,7 @@ func newDoctorCmd(t *terminal) *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return doctorRun(cmd.Context(), t, &o) },
 	}
-	cmd.Flags().StringVar(&o.config, "config", "", "check this server's settings `file` (UNITASK_CONFIG)")
+	cmd.Flags().StringVar(&o.config, "config", "", "check this server's settings `file` (UNITASK_CONFIG; default unitask.yaml in this folder, if it is there)")
 	addJSON(cmd, &o.asJSON)
 	o.clientFlags.add(cmd)
 	o.operatorFlags.add(cmd)

@@ -49,14 +49,18 @@ func (d *diagnosis) server(ctx context.Context) {
 
 // settings reads them as serve would.
 func (d *diagnosis) settings() (config.Config, bool) {
-	sources := settingsFrom(d.o.config)
+	sources := findSettings(d.o.config)
 	c, _, err := config.Load(sources)
 	if err != nil {
-		d.fail("settings", &hinted{err, "unitask config check shows each error with its line"})
+		check := "unitask config check"
+		if sources.File != "" && !sources.Found {
+			check += " " + snippet.Word(sources.File)
+		}
+		d.fail("settings", &hinted{err, check + " shows each error with its line"})
 		return c, false
 	}
 	if sources.File == "" {
-		d.ok("settings", "the defaults and the environment; no file")
+		d.ok("settings", "no file, so the defaults and the environment")
 	} else {
 		d.ok("settings", "%s is valid", sources.File)
 	}

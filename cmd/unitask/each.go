@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"unitask/internal/api"
+	"unitask/internal/catalog"
 	"unitask/internal/client"
 	"unitask/internal/fault"
 	"unitask/internal/journal"
@@ -267,12 +268,27 @@ func (e *each) print(r result, failed error) error {
 		if e.o.asJSON {
 			err = e.t.json(r)
 		} else {
+			if note := r.cut(); note != "" {
+				e.t.note("line %d: %s", r.Line, printable(note))
+			}
 			_, err = fmt.Fprintln(e.t.out, r.row())
 		}
 	})
 	e.ended++
 	e.progress.count(e.before+e.ended, e.batch.All)
 	return errors.Join(failed, err)
+}
+
+// cut says that the line's text was cut off, and what allows a longer one; "" for any other result.
+func (r result) cut() string {
+	if r.Task == nil || r.Error != "" {
+		return ""
+	}
+	note := cutNote(*r.Task)
+	if note != "" && r.Task.Capability == string(catalog.TextChat) {
+		note += "; " + roomier(*r.Task) + " allows more"
+	}
+	return note
 }
 
 // row is the result in one line: its number, the task's id and state, and what it made.

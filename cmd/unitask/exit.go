@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"unitask/internal/api"
+	"unitask/internal/backup"
 	"unitask/internal/client"
 	"unitask/internal/config"
 	"unitask/internal/disk"
@@ -31,7 +33,8 @@ const (
 	exitBusy        = 6 // rate or capacity
 	exitWait        = 7 // the wait timed out, the task goes on
 	exitUnreachable = 8
-	exitInterrupted = 130
+	exitInterrupted = 130 // SIGINT
+	exitTerminated  = 143 // SIGTERM
 )
 
 // usageError is a command line that can't be carried out as written.
@@ -116,6 +119,7 @@ func exitCode(err error) int {
 	_, unreachable := errors.AsType[*client.UnreachableError](err)
 	f, coded := errors.AsType[*fault.Error](err)
 	answer, answered := errors.AsType[*client.Error](err)
+	_, isTerminated := errors.AsType[*terminated](err)
 	sick, isSick := errors.AsType[*unwell](err)
 	switch {
 	case err == nil:
@@ -126,6 +130,8 @@ func exitCode(err error) int {
 		return exitUsage
 	case errors.Is(err, errTimeout):
 		return exitWait
+	case isTerminated:
+		return exitTerminated
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted
 	case noKey, noSecret:
@@ -252,7 +258,7 @@ func hintOf(command string, err error) string {
 		return "stop that process, or name another folder with --data-dir"
 	}
 	if e, ok := errors.AsType[*disk.WritableError](err); ok {
-		return "chmod go-w " + snippet.Word(e.Path)
+		return hintOfWritable(e)
 	}
 	if e, ok := errors.AsType[*boltstore.LogError](err); ok {
 		return "put the missing files back if you have them; else copy the folder, and unitask store check --repair --data-dir " +
@@ -271,6 +277,19 @@ func hintOf(command string, err error) string {
 		return hintOfCode(command, f)
 	}
 	return ""
+}
+
+// hintOfWritable says how a folder gets private. Kubernetes opens a volume, and unless it is told otherwise all
+// that is in it, to a pod's fsGroup at each start.
+func hintOfWritable(e *disk.WritableError) string {
+	const kubernetes = "on Kubernetes with fsGroupChangePolicy: OnRootMismatch"
+	if !e.Shared {
+		return "chmod go-w " + snippet.Word(e.Path)
+	}
+	if _, err := os.Stat(filepath.Join(e.Path, backup.DatabaseName)); err == nil {
+		return "chmod -R go-w " + snippet.Word(e.Path) + " once; it stays so " + kubernetes
+	}
+	return "--data-dir " + snippet.Word(filepath.Join(e.Path, "unitask")) + " names a folder within it, which is made; it stays private " + kubernetes
 }
 
 func hintOfCode(command string, f *fault.Error) string {

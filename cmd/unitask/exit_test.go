@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -56,6 +57,8 @@ func TestExitCode(t *testing.T) {
 		{"a wait that timed out", &leftRunning{id: "task_1", cause: errTimeout}, 7},
 		{"an unreachable service", fmt.Errorf("x: %w", &client.UnreachableError{Where: "http://a"}), 8},
 		{"an interrupted wait", &leftRunning{id: "task_1", cause: context.Canceled}, 130},
+		{"an interrupted wait, by its signal", &leftRunning{id: "task_1", cause: &signaled{os.Interrupt}}, 130},
+		{"a terminated wait", &terminated{&leftRunning{id: "task_1", cause: &signaled{syscall.SIGTERM}}}, 143},
 		{"with a hint", &hinted{&usageError{message: "no"}, "yes"}, 2},
 	}
 	for _, tt := range tests {

@@ -27,7 +27,8 @@ const fakeKey = "svc_test_0000000000000000000000000000fake"
 // state a read; "@fail:CODE" and "@stuck" in a prompt do what they say, "@failjob:CODE" fails the task
 // and "@flaky:job" does so once. "@lost:" breaks the first connection after the work, and "@quick:"
 // ends the task at its first read. "@words:" is answered as a stream where one is wanted; "@cut:" breaks
-// it off in the middle, and "@other:" says something else than what the task then has.
+// it off in the middle, and "@other:" says something else than what the task then has. "@short:" is answered
+// with a text of 1,500 tokens that had no room for more.
 type fake struct {
 	*httptest.Server
 	entries []catalog.Capability
@@ -71,7 +72,8 @@ func newFake(t testing.TB) *fake {
 		}
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(f.pixels))
 	})
-	f.Server = httptest.NewServer(mux)
+	f.Server = httptest.NewUnstartedServer(mux) // whose handlers read its address
+	f.Start()
 	return f
 }
 
@@ -212,6 +214,9 @@ func (f *fake) finish(t *fakeTask, vectors int) {
 		}
 	case strings.HasPrefix(t.Capability, "text."):
 		t.Output.Text = new("you said: " + t.prompt)
+		if strings.HasPrefix(t.prompt, "@short:") {
+			t.Output.FinishReason, t.Usage.OutputTokens = "length", 1500
+		}
 	default:
 		sum := sha256.Sum256(f.pixels)
 		for i := range t.images {
@@ -285,7 +290,8 @@ func (f *fake) list(w http.ResponseWriter, r *http.Request) {
 			break
 		}
 		t := f.tasks[i]
-		if state := r.URL.Query().Get("state"); state == "" || state == string(t.State) {
+		state, capability := r.URL.Query().Get("state"), r.URL.Query().Get("capability")
+		if (state == "" || state == string(t.State)) && (capability == "" || capability == t.Capability) {
 			list.Data = append(list.Data, t.Task)
 		}
 	}

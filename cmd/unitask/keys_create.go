@@ -138,7 +138,11 @@ func noteUnmatched(t *terminal, patterns []string) {
 	for _, pattern := range patterns {
 		matches := func(c catalog.Capability) bool { return account.Allows([]string{pattern}, string(c.Name)) }
 		if !slices.ContainsFunc(directory.All(), matches) {
-			t.note("note: %s matches no capability of this version", printable(pattern))
+			near := catalog.Nearest(pattern, namesOf(directory))
+			if near != "" {
+				near = ": did you mean " + near + "?"
+			}
+			t.note("note: %s matches no capability of this version%s", printable(pattern), near)
 		}
 	}
 }

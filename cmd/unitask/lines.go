@@ -37,7 +37,7 @@ func readLines(from string, stdin io.Reader) ([]inputLine, error) {
 		defer func() { _ = f.Close() }()
 		stdin = f
 	}
-	scan := bufio.NewScanner(stdin)
+	scan := bufio.NewScanner(unmarked(stdin))
 	scan.Buffer(nil, maxLine)
 	var lines []inputLine
 	for n := 1; scan.Scan(); n++ {

@@ -8,10 +8,9 @@ package main
 import (
 	"context"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/charmbracelet/lipgloss"
+	"github.com/spf13/cobra"
 
 	"unitask/internal/aaguard"
 )
@@ -24,11 +23,14 @@ func main() {
 
 // run executes one command line and returns the exit code.
 func run(args []string) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilSignal(context.Background())
 	defer stop()
 	t := newTerminal(os.Stdin, os.Stdout, os.Stderr)
 	root := newRootCmd(t)
 	root.SetArgs(args)
+	if len(args) > 0 && args[0] == cobra.ShellCompRequestCmd {
+		describeForShell(root)
+	}
 	cmd, err := root.ExecuteContextC(ctx)
-	return t.report(cmd.CommandPath(), err)
+	return t.report(cmd.CommandPath(), markTerminated(ctx, err))
 }

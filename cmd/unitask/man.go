@@ -13,7 +13,8 @@ import (
 // The sections of the manual page that the commands don't say themselves.
 const (
 	manExit = `0 done. 1 any other error. 2 the command line. 3 the task failed. 4 the key. 5 not found. 6 rate or capacity.
-7 the wait timed out and the task goes on. 8 the service can't be reached. 130 interrupted.`
+7 the wait timed out and the task goes on. 8 the service can't be reached. 130 interrupted.
+143 terminated.`
 
 	manEnvironment = `UNITASK_BASE_URL and UNITASK_PROFILE: which service to call.
 

@@ -17,29 +17,45 @@ const (
 	mostPercent  = 1000
 )
 
-// tuneMemory sets the collector's pace after each collection, unless the user's GOGC says it.
+// enough is more memory than a node takes whose callers are well-behaved, in bytes.
+const enough = 128 << 20
+
+// tuneMemory sets the collector's pace after each collection, unless the user's GOGC says it, and how much memory it is
+// to let the process take, unless GOMEMLIMIT does.
 func tuneMemory() {
-	if _, set := os.LookupEnv("GOGC"); set {
-		return
-	}
+	_, paced := os.LookupEnv("GOGC")
+	_, limited := os.LookupEnv("GOMEMLIMIT")
+	most := systemLimit()
 	sizes := []metrics.Sample{
 		{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/stack:bytes"}, {Name: "/gc/scan/globals:bytes"}, {Name: "/memory/classes/total:bytes"},
 	}
-	mapped := uint64(0)
-	var tune func(int)
-	tune = func(last int) {
+	mapped, percent, limit := uint64(0), 0, int64(0)
+	var tune func(struct{})
+	tune = func(struct{}) {
 		metrics.Read(sizes)
-		percent := heapPercent(sizes[0].Value.Uint64(), sizes[1].Value.Uint64()+sizes[2].Value.Uint64())
-		if percent != last {
-			debug.SetGCPercent(percent)
+		live := sizes[0].Value.Uint64()
+		if p := heapPercent(live, sizes[1].Value.Uint64()+sizes[2].Value.Uint64()); p != percent && !paced {
+			percent = p
+			debug.SetGCPercent(p)
+		}
+		if l := memoryLimit(live, most); l != limit && !limited {
+			limit = l
+			debug.SetMemoryLimit(l)
 		}
 		if total := sizes[3].Value.Uint64(); total > mapped { // the heap has got new addresses
 			mapped = total
 			hugePages()
 		}
-		runtime.AddCleanup(new([32]byte), tune, percent) // runs after the next collection
+		runtime.AddCleanup(new([32]byte), tune, struct{}{}) // runs after the next collection
 	}
-	tune(100)
+	tune(struct{}{})
+}
+
+// memoryLimit returns the limit for a heap of so many live bytes, where the system leaves the process most: enough, and
+// for a larger heap about as much as leastPercent lets it grow to, so that the collector works little harder for it. A burst of requests grows a small heap no further than to enough before it is collected.
+func memoryLimit(live uint64, most int64) int64 {
+	grown := int64(live / 100 * (100 + leastPercent))
+	return min(max(enough, grown), most)
 }
 
 // heapPercent returns the GOGC that suits a heap of so many live bytes, beside so many that are looked

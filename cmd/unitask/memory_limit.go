@@ -4,24 +4,19 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strconv"
 	"strings"
 )
 
-// limitMemory tells the collector of the memory that a container or a service manager leaves to this process, nine
-// tenths of it, unless the user's GOMEMLIMIT says it. The collector works harder near it; it is no bound.
-func limitMemory() {
-	if _, set := os.LookupEnv("GOMEMLIMIT"); set {
-		return
-	}
-	groups, err := os.ReadFile("/proc/self/cgroup")
+// systemLimit returns nine tenths of the memory in bytes that a container or a service manager leaves the process;
+// math.MaxInt64 where none bounds it.
+func systemLimit() int64 {
+	groups, err := os.ReadFile("/proc/self/cgroup") // Linux
 	if err != nil {
-		return // no Linux
+		return math.MaxInt64
 	}
-	if limit := groupLimit("/sys/fs/cgroup", string(groups)); limit < math.MaxInt64 {
-		debug.SetMemoryLimit(limit / 10 * 9)
-	}
+	limit := groupLimit("/sys/fs/cgroup", string(groups))
+	return limit - limit/10
 }
 
 // groupLimit returns the least memory limit in bytes of the control groups that a process is in, which are listed as

@@ -56,7 +56,7 @@ func newOpenCmd(t *terminal) *cobra.Command {
 		Long:              openLong,
 		Example:           openExample,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: completeTasks(t, &o.clientFlags, task.Succeeded),
+		ValidArgsFunction: completeTask(t, &o.clientFlags, task.Succeeded),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				o.id = args[0]

@@ -11,6 +11,7 @@ import (
 
 	"unitask/internal/api"
 	"unitask/internal/fault"
+	"unitask/internal/task"
 )
 
 func newRequestsCmd(t *terminal) *cobra.Command {
@@ -32,7 +33,8 @@ func newRequestsGetCmd(t *terminal) *cobra.Command {
 holds no key, no input and no output.`,
 		Example: `  unitask requests get req_06gztwr81bcb6csfsxswat9e1m
   unitask requests get task_06gztwr81bcb6csfsxswat9e1m --json`,
-		Args: cobra.ExactArgs(1),
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: completeTask(t, &clientFlags{}, task.States()...),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.id = args[0]
 			return requestsGetRun(cmd.Context(), t, &o)

@@ -17,7 +17,8 @@ import (
 type resultOptions struct {
 	output string // as of -o
 	asJSON bool
-	said   *spoken // what was printed of its text already; nil: nothing
+	moves  []api.Move // the times of its states, for JSON; nil where they weren't asked for
+	said   *spoken    // what was printed of its text already; nil: nothing
 }
 
 // part is one file of a result: fetched from the service, or at hand.
@@ -30,7 +31,7 @@ type part struct {
 // showResult saves or prints what a task made. A task without a result is an error, after its JSON.
 func showResult(ctx context.Context, t *terminal, c *client.Client, done api.Task, o resultOptions) error {
 	if o.asJSON {
-		if err := t.json(done); err != nil {
+		if err := t.json(timed{done, o.moves}); err != nil {
 			return err
 		}
 	}
@@ -40,9 +41,13 @@ func showResult(ctx context.Context, t *terminal, c *client.Client, done api.Tas
 	}
 	if o.said != nil && done.Output != nil && done.Output.Text != nil {
 		defer t.summarize(done)
+		defer t.noteCut(done)
 		return o.said.rest(*done.Output.Text)
 	}
 	t.summarize(done)
+	if !o.asJSON { // which says it itself
+		defer t.noteCut(done)
+	}
 	switch {
 	case o.output != "":
 		if err := saveParts(ctx, t, c, done, o.output); err != nil {

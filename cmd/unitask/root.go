@@ -61,6 +61,7 @@ func newRootCmd(t *terminal) *cobra.Command {
 	root.InitDefaultCompletionCmd()
 	root.InitDefaultHelpCmd()
 	mindUnknown(root)
+	mindBash(t, root)
 	addJQ(t, root)
 	passFlags(root)
 	markUsage(root)
@@ -83,6 +84,21 @@ func mindUnknown(root *cobra.Command) {
 				return found.Help()
 			}
 		}
+	}
+}
+
+// mindBash gives bash the script that fits this program's values.
+func mindBash(t *terminal, root *cobra.Command) {
+	bash, _, err := root.Find([]string{"completion", "bash"})
+	if err != nil {
+		return // the test of the script says so
+	}
+	bash.RunE = func(cmd *cobra.Command, _ []string) error {
+		bare, err := cmd.Flags().GetBool("no-descriptions")
+		if err != nil {
+			return err
+		}
+		return bashCompletion(cmd.Root(), t.out, !bare)
 	}
 }
 

@@ -37,7 +37,7 @@ so on. A batch that is interrupted does only what is left when the same command 
 
 The exit code says how it ended: 0 succeeded, 1 any other error,
 2 the command line, 3 the task failed, 4 key, 5 not found, 6 rate or capacity, 7 the wait timed out,
-8 unreachable, 130 interrupted.`
+8 unreachable, 130 interrupted, 143 terminated.`
 
 const runExample = `  unitask run text.chat "Say hello" max_output_tokens=50
   unitask run image.generate "a red fox" size=1024x1024 -o fox.png

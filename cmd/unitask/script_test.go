@@ -1,10 +1,12 @@
 package main
 
 import (
+	"fmt"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime/metrics"
 	"testing"
 	"time"
 
@@ -15,8 +17,29 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"unitask": main})
+	testscript.Main(m, map[string]func(){"unitask": func() {
+		go endBeyond(mostMemory)
+		main()
+	}})
 }
+
+// mostMemory is far more than a command takes, and little enough for a machine to bear.
+const mostMemory = 1 << 30
+
+// endBeyond ends the process once it has taken so many bytes.
+func endBeyond(most uint64) {
+	taken := []metrics.Sample{{Name: "/memory/classes/total:bytes"}}
+	for {
+		if metrics.Read(taken); taken[0].Value.Uint64() > most {
+			fmt.Fprintln(os.Stderr, "it took too much memory")
+			os.Exit(memoryCode)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// memoryCode is an exit code that no command has.
+const memoryCode = 99
 
 // TestScripts runs the real program against a fake service. Each script has its own: at $SERVICE,
 // with its key in $KEY, and its operator's socket in data/.
@@ -52,6 +75,12 @@ func TestScripts(t *testing.T) {
 			e.Setenv("UNITASK_API_KEY", fakeKey)
 			e.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/dev/null/none")
 			return nil
+		},
+		Condition: func(name string) (bool, error) {
+			if name != "root" {
+				return false, fmt.Errorf("no condition %q", name)
+			}
+			return os.Geteuid() == 0, nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": harness.Exits, "await": await, "finish": finish, "awaitstuck": awaitStuck, "datafolder": dataFolder, "lostlog": lostLog, "fault": plantFault, "cut": cut,

@@ -30,7 +30,7 @@ type serverFlags struct {
 }
 
 func (f *serverFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.file, "config", "", "read the settings from this YAML `file` (UNITASK_CONFIG)")
+	cmd.Flags().StringVar(&f.file, "config", "", "read the settings from this YAML `file` (UNITASK_CONFIG; default unitask.yaml in this folder, if it is there)")
 	cmd.Flags().StringVar(&f.listen, "listen", "", "listen on this `address` (UNITASK_LISTEN; default 127.0.0.1:8420)")
 	cmd.Flags().StringVar(&f.dataDir, "data-dir", "", "keep everything in this `folder` (UNITASK_DATA_DIR; default ./data)")
 	cmd.Flags().StringVar(&f.metrics, "metrics-listen", "", "serve /metrics on this `address` (UNITASK_METRICS_LISTEN; default none)")
@@ -39,7 +39,7 @@ func (f *serverFlags) add(cmd *cobra.Command) {
 
 // sources returns where the settings come from, the flags that were given among them.
 func (f *serverFlags) sources(cmd *cobra.Command) config.Sources {
-	s := settingsFrom(f.file)
+	s := findSettings(f.file)
 	s.Flags = map[string]string{}
 	for flag, value := range map[string]struct{ setting, text string }{
 		"listen": {"listen", f.listen}, "data-dir": {"data_dir", f.dataDir}, "store": {"store", f.store},
@@ -59,7 +59,8 @@ func newServeCmd(t *terminal) *cobra.Command {
 		Example: `  unitask serve
   unitask serve --config unitask.yaml --listen 127.0.0.1:8421 --data-dir /var/lib/unitask`,
 		Long: "Run the whole service in this process. Without any settings it listens on this machine alone,\n" +
-			"keeps its data in ./data, and serves test keys from the sandbox.",
+			"keeps its data in ./data, and serves test keys from the sandbox. Where neither --config nor\n" +
+			"UNITASK_CONFIG names a file, unitask.yaml in this folder is read if it is there.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return serveRun(cmd.Context(), t, flags.sources(cmd))
@@ -88,7 +89,6 @@ func serveRun(ctx context.Context, t *terminal, sources config.Sources) error {
 		defer func() { _ = monitor.Close() }()
 	}
 	tuneMemory()
-	limitMemory()
 	log, flush := newLogger(t)
 	defer flush()
 	boxes, err := newSandboxes(settings.DataDir)
@@ -106,7 +106,7 @@ func serveRun(ctx context.Context, t *terminal, sources config.Sources) error {
 	again := &reloader{node: n, sources: sources, boxes: boxes, log: log, holds: settings}
 	n.operator.ReloadFunc = again.reload
 	again.onHangup(ctx)
-	if err := n.welcome(ctx, t, settings, supply); err != nil {
+	if err := n.welcome(ctx, t, settings, origin(sources), supply); err != nil {
 		return errors.Join(err, n.close(ctx))
 	}
 	failed := n.start(ln, monitor)
@@ -120,7 +120,7 @@ func serveRun(ctx context.Context, t *terminal, sources config.Sources) error {
 }
 
 // welcome sees to the first keys and the local profile, and prints the banner.
-func (n *node) welcome(ctx context.Context, t *terminal, settings config.Config, supply supply) error {
+func (n *node) welcome(ctx context.Context, t *terminal, settings config.Config, origin string, supply supply) error {
 	if text := os.Getenv(bootstrapVariable); text != "" {
 		if err := n.operator.Bootstrap(ctx, secret.New(text)); err != nil {
 			return &hinted{
@@ -134,7 +134,7 @@ func (n *node) welcome(ctx context.Context, t *terminal, settings config.Config,
 	if err != nil {
 		return err
 	}
-	b := banner{settings: settings, supply: supply, dataDir: n.dataDir, keys: first, local: loopback(settings.Listen)}
+	b := banner{settings: settings, origin: origin, supply: supply, dataDir: n.dataDir, keys: first, local: loopback(settings.Listen)}
 	if watched {
 		link, err := operatorLink(ctx, n.operator)
 		if err != nil {

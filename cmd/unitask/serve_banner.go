@@ -20,6 +20,7 @@ import (
 // banner is what serve says at the start. It holds keys only where a person reads it.
 type banner struct {
 	settings   config.Config
+	origin     string // of the settings
 	supply     supply
 	dataDir    string
 	keys       []api.Key // made just now, to be shown once
@@ -34,6 +35,7 @@ func (b banner) print(t *terminal) {
 	t.note("  API        %s", b.settings.BaseURL)
 	t.note("  contract   %s%s", b.settings.BaseURL, api.PathOpenAPIYAML)
 	t.note("  console    %s%s", b.settings.BaseURL, console.Root+"/")
+	t.note("  settings   %s", b.origin)
 	t.note("  data       %s", b.dataDir)
 	for i, s := range b.supply.statuses {
 		head := ""

@@ -187,7 +187,7 @@ func gateDefaults(l config.Limits) gate.Defaults {
 
 func gatewayLimits(l config.Limits) gateway.Limits {
 	return gateway.Limits{
-		JSONDepth: someCount(l.JSONDepth), InlineMedia: someBytes(l.InlineMedia),
+		JSONDepth: someCount(l.JSONDepth), InlineMedia: someBytes(l.InlineMedia), WorkMemory: someBytes(l.WorkMemory),
 		ArtifactBytes: someBytes(l.Artifact), ArtifactTTL: someTime(l.ArtifactTTL, forEver),
 		SyncWait: someTime(l.SyncWait, atOnce), PlaceWait: someTime(l.PlaceWait, atOnce), Retention: someTime(l.Retention, forEver), Usage: someTime(l.Usage, forEver),
 		Workers: someCount(l.Workers), Takeovers: someCount(l.Takeovers), Grace: someTime(l.ShutdownGrace, atOnce), LeaseTerm: oneNodeLease,

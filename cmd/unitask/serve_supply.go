@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"net/http"
 	"net/url"
@@ -68,6 +69,18 @@ func settingsFrom(file string) config.Sources {
 		if k.Moderates {
 			s.Moderators = append(s.Moderators, k.Name)
 		}
+	}
+	return s
+}
+
+// findSettings is settingsFrom, or else the file of the working folder.
+func findSettings(file string) config.Sources {
+	s := settingsFrom(file)
+	if s.File != "" {
+		return s
+	}
+	if _, err := os.Lstat(config.FileName); !errors.Is(err, fs.ErrNotExist) {
+		s.File, s.Found = config.FileName, true
 	}
 	return s
 }

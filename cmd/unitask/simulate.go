@@ -57,7 +57,7 @@ func newSimulateCmd(t *terminal) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.server.file, "config", "", "read the settings from this YAML `file` (UNITASK_CONFIG)")
+	f.StringVar(&o.server.file, "config", "", "read the settings from this YAML `file` (UNITASK_CONFIG; default unitask.yaml in this folder, if it is there)")
 	f.StringVar(&o.arrivals, "arrivals", "", "replay this `file` of JSON lines or CSV; - is stdin")
 	f.StringVar(&o.store, "from-store", "", "replay when the live tasks of this data `folder` came")
 	cmd.MarkFlagsMutuallyExclusive("arrivals", "from-store")
@@ -157,7 +157,7 @@ func (o *simulateOptions) requests(ctx context.Context, t *terminal) ([]simulate
 		defer func() { _ = f.Close() }()
 		in = f
 	}
-	all, err := simulate.ReadArrivals(in, o.pattern)
+	all, err := simulate.ReadArrivals(unmarked(in), o.pattern)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.arrivals, err)
 	}

@@ -4,10 +4,12 @@ import (
 	"archive/tar"
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -74,6 +76,41 @@ func mustDatabase(t *testing.T) []byte {
 	return raw
 }
 
+// damagesOf returns what a disk may do to a database, by its name.
+func damagesOf(whole []byte) map[string]func(raw []byte) []byte {
+	const page, pageHead = 4096, 16
+	damages := map[string]func(raw []byte) []byte{
+		"no damage":  func(raw []byte) []byte { return raw },
+		"empty":      func([]byte) []byte { return nil },
+		"cut short":  func(raw []byte) []byte { return raw[:len(raw)/2/page*page] },
+		"three KB":   func(raw []byte) []byte { return raw[:3000] },
+		"both metas": func(raw []byte) []byte { clear(raw[:2*page]); return raw },
+	}
+	used := len(bytes.TrimRight(whole, "\x00"))/page + 1
+	for i := 2; i < min(used, 12); i++ {
+		damages[fmt.Sprint("page zeroed ", i)] = func(raw []byte) []byte { clear(raw[i*page : (i+1)*page]); return raw }
+	}
+	for i := 2; i < min(used, 7); i++ {
+		damages[fmt.Sprint("page of random bytes ", i)] = func(raw []byte) []byte { return overwritten(raw, i*page, (i+1)*page) }
+		damages[fmt.Sprint("page of random rows ", i)] = func(raw []byte) []byte { return overwritten(raw, i*page+pageHead, (i+1)*page) }
+	}
+	for at := 2 * page; at < len(whole); at += page {
+		if binary.NativeEndian.Uint16(whole[at+8:]) == 1 && binary.NativeEndian.Uint64(whole[at:]) == uint64(at/page) { // a branch
+			damages[fmt.Sprint("page leads back to itself ", at/page)] = func(raw []byte) []byte {
+				binary.NativeEndian.PutUint64(raw[at+pageHead+8:], uint64(at/page))
+				return raw
+			}
+		}
+	}
+	return damages
+}
+
+// overwritten fills a part with random bytes, the same ones each time.
+func overwritten(raw []byte, from, to int) []byte {
+	_, _ = rand.NewChaCha8([32]byte{byte(from), byte(from >> 8)}).Read(raw[from:to]) // never fails
+	return raw
+}
+
 // unitaskRun runs the program in a process of its own.
 func unitaskRun(t *testing.T, args ...string) (code int, stderr string) {
 	t.Helper()
@@ -97,18 +134,7 @@ func unitaskRun(t *testing.T, args ...string) (code int, stderr string) {
 // words, or it is whole; no damage ends the process, and none reaches the data folder.
 func TestRestoreOfADamagedDatabase(t *testing.T) {
 	whole, key := mustDatabase(t), backup.NewKey()
-	const page = 4096
-	damages := map[string]func(raw []byte) []byte{
-		"no damage":  func(raw []byte) []byte { return raw },
-		"empty":      func([]byte) []byte { return nil },
-		"cut short":  func(raw []byte) []byte { return raw[:len(raw)/2/page*page] },
-		"three KB":   func(raw []byte) []byte { return raw[:3000] },
-		"both metas": func(raw []byte) []byte { clear(raw[:2*page]); return raw },
-	}
-	used := len(bytes.TrimRight(whole, "\x00"))/page + 1
-	for i := 2; i < min(used, 12); i++ {
-		damages[fmt.Sprint("page zeroed ", i)] = func(raw []byte) []byte { clear(raw[i*page : (i+1)*page]); return raw }
-	}
+	damages := damagesOf(whole)
 	refused := 0
 	for name, damage := range damages {
 		dir := t.TempDir()
@@ -138,8 +164,39 @@ func TestRestoreOfADamagedDatabase(t *testing.T) {
 			t.Errorf("%s: left %v, %v", name, left, err)
 		}
 	}
-	if t.Logf("%d of %d refused", refused, len(damages)); refused < 8 {
-		t.Errorf("%d damaged databases of %d were refused, want at least 8", refused, len(damages))
+	if t.Logf("%d of %d refused", refused, len(damages)); refused < 16 {
+		t.Errorf("%d damaged databases of %d were refused, want at least 16", refused, len(damages))
+	}
+}
+
+// TestCheckOfADamagedDatabase: a check of a data folder whose database was damaged, and a repair, say so in words,
+// or find that nothing is amiss; neither ends in a panic, takes all memory or never ends.
+func TestCheckOfADamagedDatabase(t *testing.T) {
+	whole := mustDatabase(t)
+	found, circles, all := 0, 0, damagesOf(whole)
+	for name, damage := range all {
+		data := t.TempDir()
+		if err := os.WriteFile(filepath.Join(data, backup.DatabaseName), damage(bytes.Clone(whole)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		how := []string{"store", "check", "--data-dir", data}
+		if strings.HasPrefix(name, "page leads back") {
+			circles++
+			code, stderr := unitaskRun(t, append(how, "--repair")...)
+			if code != exitError || !strings.Contains(stderr, "is named twice") {
+				t.Errorf("%s: a repair ended with %d: %.2000s", name, code, stderr)
+			}
+		}
+		code, stderr := unitaskRun(t, how...)
+		if code != exitOK && code != exitError || strings.Contains(stderr, "goroutine ") {
+			t.Errorf("%s: the check ended with %d: %.2000s", name, code, stderr)
+		}
+		if code == exitError {
+			found++
+		}
+	}
+	if t.Logf("%d of %d found something, %d circles", found, len(all), circles); found < 16 || circles == 0 {
+		t.Errorf("%d checks found something, want at least 16; %d circles", found, circles)
 	}
 }
 

@@ -22,7 +22,7 @@ func newTasksCancelCmd(t *terminal) *cobra.Command {
 		Short:             "Cancel a task",
 		Example:           `  unitask tasks cancel task_06gztwr81bcb6csfsxswat9e1m`,
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: completeTasks(t, &o.clientFlags, unfinished...),
+		ValidArgsFunction: completeTask(t, &o.clientFlags, unfinished...),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.id = args[0]
 			return tasksCancelRun(cmd.Context(), t, &o)

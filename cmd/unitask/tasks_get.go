@@ -28,7 +28,7 @@ func newTasksGetCmd(t *terminal) *cobra.Command {
 		Example: `  unitask tasks get task_06gztwr81bcb6csfsxswat9e1m
   unitask tasks get task_06gztwr81bcb6csfsxswat9e1m -o 'fox.*'`,
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: completeTasks(t, &o.clientFlags, task.States()...),
+		ValidArgsFunction: completeTask(t, &o.clientFlags, task.States()...),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.id = args[0]
 			return tasksGetRun(cmd.Context(), t, &o)
@@ -52,20 +52,28 @@ func tasksGetRun(ctx context.Context, t *terminal, o *tasksGetOptions) error {
 	if err != nil {
 		return err
 	}
+	var moves []api.Move
+	if o.output == "" || o.asJSON {
+		if moves, err = c.Timeline(ctx, o.id); err != nil {
+			return err
+		}
+	}
 	if o.output != "" {
 		if !r.Task.State.Terminal() {
 			return &hinted{errors.New(o.id + " is still " + string(r.Task.State)), "unitask tasks wait " + o.id + " -o " + snippet.Word(o.output)}
 		}
-		return showResult(ctx, t, c, r.Task, resultOptions{output: o.output, asJSON: o.asJSON})
+		return showResult(ctx, t, c, r.Task, resultOptions{output: o.output, asJSON: o.asJSON, moves: moves})
 	}
 	if o.asJSON {
-		return t.json(r.Task)
-	}
-	moves, err := c.Timeline(ctx, o.id)
-	if err != nil {
-		return err
+		return t.json(timed{r.Task, moves})
 	}
 	return showTask(t, r.Task, moves, time.Now())
+}
+
+// timed is a task with the times of its states.
+type timed struct {
+	api.Task
+	Timeline []api.Move `json:"timeline,omitempty"`
 }
 
 // showTask prints a task for reading: the same text on a terminal and in a pipe.
@@ -96,6 +104,7 @@ func showTask(t *terminal, now api.Task, moves []api.Move, at time.Time) error {
 		return p.err
 	}
 	p.line("\n%s", t.style.bold.Render("Output"))
+	defer t.noteCut(now)
 	return errors.Join(p.err, printOutput(t, now))
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"unitask/internal/api"
+	"unitask/internal/catalog"
 	"unitask/internal/client"
 	"unitask/internal/task"
 )
@@ -63,9 +64,14 @@ func tasksListRun(ctx context.Context, t *terminal, o *tasksListOptions) error {
 	if err != nil {
 		return err
 	}
-	all, err := o.collect(ctx, c)
+	all, err := collectTasks(ctx, c, client.ListOptions{State: task.State(o.state), Capability: o.capability}, o.limit)
 	if err != nil {
 		return err
+	}
+	if len(all) == 0 && o.capability != "" {
+		if err := mustExist(ctx, c, o.capability); err != nil {
+			return err
+		}
 	}
 	if o.asJSON {
 		return t.json(all)
@@ -77,19 +83,41 @@ func tasksListRun(ctx context.Context, t *terminal, o *tasksListOptions) error {
 	return listTasks(t, all, time.Now())
 }
 
-// collect follows the pages up to the limit.
-func (o *tasksListOptions) collect(ctx context.Context, c *client.Client) ([]api.Task, error) {
+// mustExist refuses the name of a capability that neither the key's directory nor this program's own has. It is asked
+// where no task was found: there may be tasks of one that was taken out of the directory.
+func mustExist(ctx context.Context, c *client.Client, name string) error {
+	open, err := c.Capabilities(ctx)
+	if err != nil {
+		return err
+	}
+	directory, err := catalog.Default()
+	if err != nil {
+		return err
+	}
+	names := namesOf(directory)
+	for _, one := range open {
+		if !slices.Contains(names, string(one.Name)) {
+			names = append(names, string(one.Name))
+		}
+	}
+	if slices.Contains(names, name) {
+		return nil
+	}
+	return absentCapability(name, names, "there is no capability")
+}
+
+// collectTasks follows the pages up to a limit: one may be short, or empty, before the end.
+func collectTasks(ctx context.Context, c *client.Client, next client.ListOptions, limit int) ([]api.Task, error) {
 	all := []api.Task{}
-	next := client.ListOptions{State: task.State(o.state), Capability: o.capability}
 	for {
-		next.Limit = min(o.limit-len(all), api.MaxListLimit)
+		next.Limit = min(limit-len(all), api.MaxListLimit)
 		page, err := c.List(ctx, next)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, page.Data...)
-		if page.NextCursor == nil || len(all) >= o.limit || *page.NextCursor == next.Cursor {
-			return all[:min(len(all), o.limit)], nil
+		if page.NextCursor == nil || len(all) >= limit || *page.NextCursor == next.Cursor {
+			return all[:min(len(all), limit)], nil
 		}
 		next.Cursor = *page.NextCursor
 	}

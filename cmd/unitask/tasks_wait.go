@@ -72,7 +72,7 @@ func newTasksWaitCmd(t *terminal) *cobra.Command {
 		Example: `  unitask tasks wait task_06gztwr81bcb6csfsxswat9e1m -o 'waves.*'
   unitask tasks wait task_06gztwr81bcb6csfsxswat9e1m --timeout 90s`,
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: completeTasks(t, &o.clientFlags, unfinished...),
+		ValidArgsFunction: completeTask(t, &o.clientFlags, unfinished...),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.id = args[0]
 			return tasksWaitRun(cmd.Context(), t, &o)

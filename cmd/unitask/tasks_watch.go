@@ -20,7 +20,7 @@ import (
 const watched = 50
 
 const tasksWatchLong = `Print a line for each change of tasks until all of them have ended: of those with the ids, else of the
-account's unfinished ones, at most 50. A pipe gets time, id, capability, state and progress between tabs.
+account's newest unfinished ones, at most 50. A pipe gets time, id, capability, state and progress between tabs.
 
 How a task ended makes no difference to the exit code; "unitask tasks wait" says that.`
 
@@ -62,9 +62,13 @@ func tasksWatchRun(ctx context.Context, t *terminal, o *tasksWatchOptions) error
 	}
 	ids := o.ids
 	if len(ids) == 0 {
-		if ids, err = tasksIn(ctx, c, watched, unfinished); err != nil {
+		if ids, err = newestIn(ctx, c, watched+1, unfinished); err != nil {
 			return err
 		}
+	}
+	if len(ids) > watched {
+		t.note("more than %[1]d tasks are unfinished; these are the newest %[1]d", watched)
+		ids = ids[:watched]
 	}
 	if len(ids) == 0 {
 		t.note("nothing to watch")
@@ -81,20 +85,21 @@ func tasksWatchRun(ctx context.Context, t *terminal, o *tasksWatchOptions) error
 	return several(errs)
 }
 
-// tasksIn returns the ids of the newest tasks in some states, or in any, up to a limit.
-func tasksIn(ctx context.Context, c *client.Client, limit int, states []task.State) ([]string, error) {
+// newestIn returns the ids of the newest tasks in some states, up to a limit.
+func newestIn(ctx context.Context, c *client.Client, limit int, states []task.State) ([]string, error) {
 	var ids []string
 	for _, s := range states {
-		page, err := c.List(ctx, client.ListOptions{State: s, Limit: limit})
+		found, err := collectTasks(ctx, c, client.ListOptions{State: s}, limit)
 		if err != nil {
 			return nil, err
 		}
-		for _, one := range page.Data {
+		for _, one := range found {
 			ids = append(ids, one.ID)
 		}
 	}
 	slices.Sort(ids)
 	slices.Reverse(ids)
+	ids = slices.Compact(ids) // a task may change its state between two lists
 	return ids[:min(limit, len(ids))], nil
 }
 

@@ -92,12 +92,13 @@ func newStudio(t *testing.T, film []byte) *studio {
 		http.Redirect(w, r, "/download"+r.URL.RequestURI(), http.StatusFound)
 	})
 	mux.HandleFunc("GET /download/v1beta/files/f1:download", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(film) })
-	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("X-Goog-Api-Key") != "upstream-key" {
 			t.Errorf("%s %s without the key", r.Method, r.URL)
 		}
 		mux.ServeHTTP(w, r)
 	}))
+	s.Start() // once its handlers can read its address
 	t.Cleanup(s.Close)
 	return s
 }

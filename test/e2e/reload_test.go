@@ -34,7 +34,8 @@ type press struct {
 func newPress(t *testing.T) *press {
 	t.Helper()
 	p := &press{}
-	p.Server = httptest.NewServer(p)
+	p.Server = httptest.NewUnstartedServer(p) // whose handler reads its address
+	p.Start()
 	t.Cleanup(p.Close)
 	return p
 }
