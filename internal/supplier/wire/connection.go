@@ -124,8 +124,12 @@ func (r request) writeHead(b *bytes.Buffer, host string) {
 // silent is quiet for a millisecond, in two halves: where the machine pauses between the setting of a deadline and
 // the read, the read gives up without a look. A second such pause right after the first is far rarer.
 func (c *connection) silent(until time.Time) bool {
-	const half = time.Millisecond / 2
-	return c.quiet(half, until) && c.quiet(half, until)
+	for range 2 {
+		if !c.quiet(time.Millisecond/2, until) {
+			return false
+		}
+	}
+	return true
 }
 
 // quiet reports whether there is nothing to read, and no end, for so long; 0: in what TLS has read ahead.
