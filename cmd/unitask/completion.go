@@ -29,9 +29,8 @@ func ask(cmd *cobra.Command, t *terminal, flags *clientFlags, question func(cont
 	if flags.keyFile == "-" {
 		return false // stdin is the shell's
 	}
-	silent := *t
-	silent.inTTY = false // a passphrase isn't asked for while a shell completes
-	c, err := flags.connect(ctx, &silent, func(client.Retry) {})
+	silent := &terminal{in: t.in, out: t.out, err: t.err} // a passphrase isn't asked for while a shell completes
+	c, err := flags.connect(ctx, silent, func(client.Retry) {})
 	return err == nil && question(ctx, c) == nil
 }
 

@@ -37,7 +37,7 @@ func (f *clientFlags) target() (client.Target, error) {
 // credential finds the key for the target; what encrypts it is asked for where there is a terminal.
 func (f *clientFlags) credential(ctx context.Context, t *terminal, target client.Target) (client.Credential, error) {
 	target.Passphrase = t.passphrase
-	return target.Credential(ctx, f.keyFile, t.in)
+	return target.Credential(ctx, f.keyFile, t.stdin(ctx))
 }
 
 // service is a client, and what the journal remembers of whom it calls.

@@ -27,7 +27,7 @@ func (o *runOptions) dryRunRun(ctx context.Context, t *terminal) error {
 	if err != nil {
 		return err
 	}
-	req, err := fit(entry, o.words, &reader{stdin: t.in, stdinUsed: o.keyFile == "-"})
+	req, _, err := o.request(ctx, t, entry)
 	if err != nil {
 		return err
 	}

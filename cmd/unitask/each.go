@@ -54,7 +54,7 @@ func (o *runOptions) eachRun(ctx context.Context, t *terminal) error {
 	if from == "-" && o.keyFile == "-" {
 		return &usageError{message: "stdin is read already"}
 	}
-	lines, err := readLines(from, t.in)
+	lines, err := readLines(from, t.stdin(ctx))
 	if err != nil {
 		return err
 	}

@@ -68,7 +68,7 @@ func loginRun(ctx context.Context, t *terminal, o *loginOptions) error {
 	if err != nil {
 		return err
 	}
-	key, err := o.readKey(t, baseURL)
+	key, err := o.readKey(ctx, t, baseURL)
 	if err != nil {
 		return err
 	}
@@ -99,12 +99,16 @@ func (o *loginOptions) keeper(ctx context.Context, t *terminal) (keeper, error) 
 			return nil, &hinted{err, "unitask login --storage=file keeps it in an encrypted file; UNITASK_API_KEY and --api-key-file need neither"}
 		}
 		t.note("%s", plain(err))
-		if !t.agrees("Keep the key in a file that a passphrase encrypts?") {
+		agreed, askErr := t.agrees(ctx, "Keep the key in a file that a passphrase encrypts?")
+		if askErr != nil {
+			return nil, askErr
+		}
+		if !agreed {
 			return nil, &hinted{err, "set UNITASK_API_KEY, or give --api-key-file FILE with each command; neither needs a keyring"}
 		}
 		o.storage = inFile
 	}
-	passphrase, err := t.passphrase(client.SealedDir())
+	passphrase, err := t.passphrase(ctx, client.SealedDir())
 	if err != nil {
 		return nil, err
 	}
@@ -149,14 +153,14 @@ func (f *clientFlags) loginTarget() (name, baseURL string, err error) {
 }
 
 // readKey reads the key to keep: never from a flag or the environment.
-func (f *clientFlags) readKey(t *terminal, baseURL string) (secret.Value, error) {
+func (f *clientFlags) readKey(ctx context.Context, t *terminal, baseURL string) (secret.Value, error) {
 	if f.keyFile != "" {
-		return client.ReadKeyFile(f.keyFile, t.in)
+		return client.ReadKeyFile(f.keyFile, t.stdin(ctx))
 	}
 	if !t.inTTY {
-		return client.ReadKeyFile("-", t.in)
+		return client.ReadKeyFile("-", t.stdin(ctx))
 	}
-	text, err := t.readHidden("key for " + baseURL + ": ")
+	text, err := t.readHidden(ctx, "key for "+baseURL+": ")
 	if err != nil {
 		return secret.Value{}, err
 	}

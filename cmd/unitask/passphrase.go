@@ -1,9 +1,8 @@
 package main
 
 import (
-	"bufio"
+	"context"
 	"os"
-	"strings"
 	"unicode/utf8"
 
 	"unitask/internal/secret"
@@ -14,7 +13,7 @@ const passphraseVariable = "UNITASK_PASSPHRASE"
 
 // passphrase is that of a folder of encrypted keys: from the environment, else from who sits at the
 // terminal. A new one is asked for twice.
-func (t *terminal) passphrase(dir string) (secret.Value, error) {
+func (t *terminal) passphrase(ctx context.Context, dir string) (secret.Value, error) {
 	isNew := !secret.IsSealed(dir)
 	text := os.Getenv(passphraseVariable)
 	if text == "" && !t.inTTY {
@@ -25,7 +24,7 @@ func (t *terminal) passphrase(dir string) (secret.Value, error) {
 	}
 	if text == "" {
 		var err error
-		if text, err = t.askPassphrase(dir, isNew); err != nil {
+		if text, err = t.askPassphrase(ctx, dir, isNew); err != nil {
 			return secret.Value{}, err
 		}
 	}
@@ -35,28 +34,17 @@ func (t *terminal) passphrase(dir string) (secret.Value, error) {
 	return secret.New(text), nil
 }
 
-func (t *terminal) askPassphrase(dir string, isNew bool) (string, error) {
+func (t *terminal) askPassphrase(ctx context.Context, dir string, isNew bool) (string, error) {
 	if !isNew {
-		return t.readHidden("passphrase of the keys in " + dir + ": ")
+		return t.readHidden(ctx, "passphrase of the keys in "+dir+": ")
 	}
-	first, err := t.readHidden("new passphrase for the keys in " + dir + ": ")
+	first, err := t.readHidden(ctx, "new passphrase for the keys in "+dir+": ")
 	if err != nil {
 		return "", err
 	}
-	again, err := t.readHidden("the same again: ")
+	again, err := t.readHidden(ctx, "the same again: ")
 	if err == nil && again != first {
 		err = &usageError{message: "the two passphrases differ; nothing was kept"}
 	}
 	return first, err
-}
-
-// agrees asks at the terminal; everything but a yes is a no.
-func (t *terminal) agrees(question string) bool {
-	if !t.inTTY {
-		return false
-	}
-	t.note("%s [y/N]", question)
-	line, _ := bufio.NewReader(t.in).ReadString('\n') // without a line there is no yes
-	answer := strings.ToLower(strings.TrimSpace(line))
-	return answer == "y" || answer == "yes"
 }

@@ -15,7 +15,10 @@ import (
 	"unitask/internal/task"
 )
 
-const frameTime = 100 * time.Millisecond // of the spinner
+const (
+	frameTime = 100 * time.Millisecond // of the spinner
+	clearLine = "\r\x1b[K"
+)
 
 var frames = []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}
 
@@ -26,7 +29,6 @@ type progress struct {
 	started time.Time
 	stopped chan struct{}
 	drawing sync.WaitGroup
-	screen  sync.Mutex // held while something is written
 	mu      sync.Mutex
 	label   string
 	state   task.State
@@ -89,10 +91,10 @@ func (p *progress) count(done, all int) {
 
 // above writes results where the line was, which comes back below them.
 func (p *progress) above(write func()) {
-	p.screen.Lock()
-	defer p.screen.Unlock()
+	p.t.screen.Lock()
+	defer p.t.screen.Unlock()
 	if p.t.errTTY {
-		_, _ = fmt.Fprint(p.t.err, "\r\x1b[K")
+		_, _ = fmt.Fprint(p.t.err, clearLine)
 	}
 	write()
 }
@@ -116,12 +118,12 @@ func (p *progress) draw() {
 	for frame := 0; ; frame++ {
 		select {
 		case <-p.stopped:
-			_, _ = fmt.Fprint(p.t.err, "\r\x1b[K")
+			_, _ = fmt.Fprint(p.t.err, clearLine)
 			return
 		case <-tick.C:
-			p.screen.Lock()
+			p.t.screen.Lock()
 			_, _ = fmt.Fprint(p.t.err, "\r"+shown.Styled(p.line(frames[frame%len(frames)]))+"\x1b[K")
-			p.screen.Unlock()
+			p.t.screen.Unlock()
 		}
 	}
 }

@@ -112,13 +112,12 @@ func runRun(ctx context.Context, t *terminal, o *runOptions) error {
 	if err != nil {
 		return err
 	}
-	read := &reader{stdin: t.in, stdinUsed: o.keyFile == "-"}
-	req, err := fit(entry, o.words, read)
+	req, files, err := o.request(ctx, t, entry)
 	if err != nil {
 		return err
 	}
 	s, err := begin(c, o.clientFlags.words(), journal.Submission{
-		Key: o.idempotencyKey, Files: read.files, Output: absolute(o.output), JSON: o.asJSON,
+		Key: o.idempotencyKey, Files: files, Output: absolute(o.output), JSON: o.asJSON,
 	}, req, p.show)
 	if err != nil {
 		return err
@@ -136,6 +135,16 @@ func runRun(ctx context.Context, t *terminal, o *runOptions) error {
 	}
 	said.end()
 	return s.settle(err)
+}
+
+// request makes the request of the command line's words, and returns the files whose bytes are in it.
+func (o *runOptions) request(ctx context.Context, t *terminal, entry api.Capability) (api.CreateRequest, []journal.File, error) {
+	read := &reader{stdin: t.stdin(ctx), stdinUsed: o.keyFile == "-"}
+	req, err := fit(entry, o.words, read)
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx) // which ended the reading of stdin
+	}
+	return req, read.files, err
 }
 
 // check finds what is wrong with the flags before anything is sent.

@@ -11,7 +11,12 @@ import (
 // signaled is the cause of a context that a signal ended. It is a context.Canceled.
 type signaled struct{ os.Signal }
 
-func (e *signaled) Error() string { return e.String() + " signal received" }
+func (e *signaled) Error() string {
+	if e.Signal == syscall.SIGTERM {
+		return "terminated"
+	}
+	return "interrupted"
+}
 
 func (e *signaled) Is(target error) bool { return target == context.Canceled }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"slices"
@@ -148,7 +147,7 @@ func (o *simulateOptions) requests(ctx context.Context, t *terminal) ([]simulate
 		}
 		return o.pattern.Arrivals()
 	}
-	in := io.Reader(t.in)
+	in := t.stdin(ctx)
 	if o.arrivals != "-" {
 		f, err := os.Open(o.arrivals)
 		if err != nil {

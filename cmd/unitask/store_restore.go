@@ -115,7 +115,7 @@ func (o *storeRestoreOptions) restore(ctx context.Context, t *terminal, dir stri
 		return out, err
 	}
 	defer func() { err = errors.Join(err, free()) }()
-	archive, err := o.open(t)
+	archive, err := o.open(ctx, t)
 	if err != nil {
 		return out, err
 	}
@@ -195,9 +195,9 @@ func lockAgainstServers(dir string) (free func() error, err error) {
 }
 
 // open opens the archive; standard input is one that can't be read twice.
-func (o *storeRestoreOptions) open(t *terminal) (io.ReadCloser, error) {
+func (o *storeRestoreOptions) open(ctx context.Context, t *terminal) (io.ReadCloser, error) {
 	if o.file == "-" {
-		return io.NopCloser(t.in), nil
+		return io.NopCloser(t.stdin(ctx)), nil
 	}
 	f, err := os.Open(o.file)
 	if err != nil {

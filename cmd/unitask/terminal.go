@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 
 	"github.com/charmbracelet/lipgloss"
 	"golang.org/x/term"
@@ -15,7 +16,7 @@ const fallbackWidth = 80 // columns, where the terminal doesn't say
 
 // terminal is the three streams and what is known of them.
 type terminal struct {
-	in       io.Reader
+	in       io.Reader // a read of it hears no signal: stdin does
 	out, err io.Writer
 	inTTY    bool
 	outTTY   bool
@@ -24,6 +25,8 @@ type terminal struct {
 	style    styles // for out
 	errStyle styles
 	filter   *filter // of --jq, nil without one
+
+	screen sync.Mutex // held by whoever writes where a line is redrawn, and by a question until its answer
 }
 
 // styles are the few colours used; none of them asks for the background.
@@ -75,15 +78,3 @@ func (t *terminal) safe(text string) string {
 
 // printable is text from elsewhere as a person gets it, wherever stderr leads.
 func printable(text string) string { return shown.Text(text) }
-
-// readHidden asks for a line that isn't echoed; only where in is a terminal.
-func (t *terminal) readHidden(prompt string) (string, error) {
-	f, ok := t.in.(*os.File)
-	if !ok || !t.inTTY {
-		return "", &usageError{message: "there is no terminal to ask at"}
-	}
-	_, _ = fmt.Fprint(t.err, prompt)
-	raw, err := term.ReadPassword(int(f.Fd()))
-	_, _ = fmt.Fprintln(t.err)
-	return string(raw), err
-}

@@ -90,7 +90,7 @@ func (t Target) unseal(ctx context.Context) (secret.Value, error) {
 	if t.Passphrase == nil {
 		return secret.Value{}, &secret.Error{Kind: secret.ErrPassphrase, Message: "nobody can be asked for the passphrase of the encrypted keys"}
 	}
-	passphrase, err := t.Passphrase(SealedDir())
+	passphrase, err := t.Passphrase(ctx, SealedDir())
 	if err != nil {
 		return secret.Value{}, err
 	}

@@ -2,6 +2,7 @@ package client
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -24,7 +25,7 @@ type Target struct {
 	Name    string  // of the profile; "" where none applies
 	Profile Profile // zero where none applies
 
-	Passphrase func(dir string) (secret.Value, error) // of the folder of encrypted keys; nil: there is nobody to ask
+	Passphrase func(ctx context.Context, dir string) (secret.Value, error) // of the folder of encrypted keys; nil: there is nobody to ask
 }
 
 // Target finds the service. A profile that was named must exist.
