@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,6 +21,15 @@ type clientFlags struct {
 }
 
 func (f *clientFlags) add(cmd *cobra.Command) {
+	f.addService(cmd)
+	cmd.Flags().StringVar(&f.choice.DataDir, "data-dir", "", "call the server of this machine on this data `folder` (UNITASK_DATA_DIR)")
+	_ = cmd.MarkFlagDirname("data-dir")
+	cmd.MarkFlagsMutuallyExclusive("data-dir", "profile")
+	cmd.MarkFlagsMutuallyExclusive("data-dir", "base-url")
+}
+
+// addService is add for a command whose --data-dir is the operator's.
+func (f *clientFlags) addService(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.choice.Profile, "profile", "", "use this `profile` (UNITASK_PROFILE)")
 	cmd.Flags().StringVar(&f.choice.BaseURL, "base-url", "", "call the service at this `URL` (UNITASK_BASE_URL)")
 	cmd.Flags().StringVar(&f.keyFile, "api-key-file", "", "read the key from this `file`, or from stdin for - (else UNITASK_API_KEY)")
@@ -26,8 +37,11 @@ func (f *clientFlags) add(cmd *cobra.Command) {
 }
 
 // target finds the service; what is wrong there is wrong with the command line or a settings file.
-func (f *clientFlags) target() (client.Target, error) {
-	target, err := f.choice.Target()
+func (f *clientFlags) target(ctx context.Context) (client.Target, error) {
+	target, err := f.choice.Target(ctx)
+	if _, away := errors.AsType[*client.UnreachableError](err); away {
+		return target, &hinted{err, "unitask serve starts the server on that data folder; --profile NAME or --base-url URL calls another one"}
+	}
 	if err != nil {
 		return target, &usageError{message: plain(err), hint: "unitask login --profile NAME --base-url URL makes a profile"}
 	}
@@ -43,15 +57,15 @@ func (f *clientFlags) credential(ctx context.Context, t *terminal, target client
 // service is a client, and what the journal remembers of whom it calls.
 type service struct {
 	*client.Client
-	profile string
-	mode    task.Mode // of the key, "" where its text doesn't say
+	target client.Target
+	mode   task.Mode // of the key, "" where its text doesn't say
 }
 
 // words are the flags with which another command reaches the same service, with a space before.
 func (f *clientFlags) words() string {
 	var words strings.Builder
 	for _, flag := range []struct{ name, value string }{
-		{"profile", f.choice.Profile}, {"base-url", f.choice.BaseURL}, {"api-key-file", f.keyFile},
+		{"profile", f.choice.Profile}, {"base-url", f.choice.BaseURL}, {"data-dir", f.choice.DataDir}, {"api-key-file", f.keyFile},
 	} {
 		if flag.value != "" {
 			words.WriteString(" --" + flag.name + " " + snippet.Word(flag.value))
@@ -60,9 +74,9 @@ func (f *clientFlags) words() string {
 	return words.String()
 }
 
-// reach is connect for what goes into the journal.
+// reach finds the service and the right key. A person at a terminal is told which they are.
 func (f *clientFlags) reach(ctx context.Context, t *terminal, onRetry func(client.Retry)) (service, error) {
-	target, err := f.target()
+	target, err := f.target(ctx)
 	if err != nil {
 		return service{}, err
 	}
@@ -75,20 +89,27 @@ func (f *clientFlags) reach(ctx context.Context, t *terminal, onRetry func(clien
 		return service{}, err
 	}
 	c, err := newClient(t, target, credential, onRetry)
-	return service{Client: c, profile: target.Name, mode: modeOfKey(key.Reveal())}, err
+	s := service{c, target, modeOfKey(key.Reveal())}
+	if err == nil && t.outTTY && t.errTTY {
+		t.above(func() { t.note("%s", t.errStyle.faint.Render(s.String())) })
+	}
+	return s, err
 }
 
-// connect returns a client with the right key.
+// String names the service, the profile and the mode of its key: "http://127.0.0.1:8420 (local, test)".
+func (s service) String() string {
+	about := []string{s.target.Name, string(s.mode)}
+	about = slices.DeleteFunc(about, func(word string) bool { return word == "" })
+	if len(about) == 0 {
+		return s.target.BaseURL
+	}
+	return s.target.BaseURL + " (" + strings.Join(about, ", ") + ")"
+}
+
+// connect is reach for what needs the client alone.
 func (f *clientFlags) connect(ctx context.Context, t *terminal, onRetry func(client.Retry)) (*client.Client, error) {
-	target, err := f.target()
-	if err != nil {
-		return nil, err
-	}
-	credential, err := f.credential(ctx, t, target)
-	if err != nil {
-		return nil, err
-	}
-	return newClient(t, target, credential, onRetry)
+	s, err := f.reach(ctx, t, onRetry)
+	return s.Client, err
 }
 
 // newClient tells of retries on stderr where onRetry is nil.

@@ -70,7 +70,7 @@ func newDoctorCmd(t *terminal) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&o.config, "config", "", "check this server's settings `file` (UNITASK_CONFIG; default unitask.yaml in this folder, if it is there)")
 	addJSON(cmd, &o.asJSON)
-	o.clientFlags.add(cmd)
+	o.addService(cmd)
 	o.operatorFlags.add(cmd)
 	return cmd
 }

@@ -45,7 +45,10 @@ func (d *diagnosis) keyring(ctx context.Context) {
 
 // service asks the service that the client would call, and tries the key on it.
 func (d *diagnosis) service(ctx context.Context) {
-	target, err := d.o.target()
+	if d.o.dataDir != "" && answers(ctx, d.o.dataDir) {
+		d.o.choice.DataDir = d.o.dataDir
+	}
+	target, err := d.o.target(ctx)
 	if err != nil {
 		d.fail("service", err)
 		return

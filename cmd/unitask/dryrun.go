@@ -19,7 +19,7 @@ const dryRunTime = 3 * time.Second
 // dryRunRun prints the request without sending it. The service is asked for its directory; where it can't
 // be, the built-in one stands in, and what that doesn't know is said.
 func (o *runOptions) dryRunRun(ctx context.Context, t *terminal) error {
-	target, err := o.target()
+	target, err := o.target(ctx)
 	if err != nil {
 		return err
 	}

@@ -127,7 +127,7 @@ func (e *each) begin(lines []inputLine) ([]job, error) {
 		return nil, unjournaled(err)
 	}
 	if e.before = e.batch.Done; e.before > 0 {
-		e.progress.above(func() { e.t.note("going on: %d of %d were done before", e.before, e.batch.All) })
+		e.t.above(func() { e.t.note("going on: %d of %d were done before", e.before, e.batch.All) })
 	}
 	var left []job
 	for _, j := range jobs {
@@ -261,7 +261,7 @@ func (e *each) print(r result, failed error) error {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.progress.above(func() {
+	e.t.above(func() {
 		if failed != nil {
 			e.t.note("line %d: %s", r.Line, printable(r.Error))
 		}

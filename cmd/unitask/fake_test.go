@@ -321,12 +321,12 @@ func fail(w http.ResponseWriter, e *fault.Error) {
 }
 
 // newFakeAdmin is the operator's side, for a server that listens on a socket.
-func newFakeAdmin() http.Handler {
+func newFakeAdmin(baseURL string) http.Handler {
 	var mu sync.Mutex
 	var keys []api.Key
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+api.PathAdminInfo, func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, http.StatusOK, api.Info{Version: "fake", Suppliers: []api.SupplierStatus{
+		answer(w, http.StatusOK, api.Info{Version: "fake", BaseURL: baseURL, Suppliers: []api.SupplierStatus{
 			{Name: "sandbox", Live: true, About: "for test keys"}, {Name: "Groq", About: "GROQ_API_KEY is not set"},
 		}})
 	})

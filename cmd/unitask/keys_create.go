@@ -63,7 +63,7 @@ func keysCreateRun(ctx context.Context, t *terminal, o *keysCreateOptions) error
 	if err := o.check(); err != nil {
 		return err
 	}
-	return o.with(ctx, func(op operator) error {
+	return o.with(ctx, t, func(op operator) error {
 		fresh := o.newAccount(ctx, op)
 		key, err := op.CreateKey(ctx, o.request)
 		if err != nil {

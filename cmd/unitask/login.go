@@ -3,8 +3,12 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -20,11 +24,17 @@ The key is read from a prompt that doesn't show it, from stdin where that is no 
 
 Where there is no keyring, --storage=file, or a yes at the terminal, keeps it in a file that a passphrase
 encrypts. Each command asks for the passphrase, or takes it from UNITASK_PASSPHRASE. Otherwise nothing is
-kept: set UNITASK_API_KEY or use --api-key-file with each command.`
+kept: set UNITASK_API_KEY or use --api-key-file with each command.
+
+Nothing opens that file without its passphrase. Where it is forgotten, --new-passphrase removes the keys that the file
+holds, says whose they were, and keeps this one under a new passphrase.`
+
+const badProfileName = "a profile's name is 1 to 64 letters, digits, dots, dashes and underscores"
 
 type loginOptions struct {
 	clientFlags
-	storage string
+	storage       string
+	newPassphrase bool
 }
 
 // keeper is where login puts a key.
@@ -45,6 +55,7 @@ func newLoginCmd(t *terminal) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return loginRun(cmd.Context(), t, &o) },
 	}
 	cmd.Flags().StringVar(&o.storage, "storage", "keyring", "keep the key in the system's `keyring`, or in an encrypted file")
+	cmd.Flags().BoolVar(&o.newPassphrase, "new-passphrase", false, "start the encrypted file anew: its keys are lost (implies --storage=file)")
 	_ = cmd.RegisterFlagCompletionFunc("storage", cobra.FixedCompletions([]string{inKeyring, inFile}, cobra.ShellCompDirectiveNoFileComp))
 	o.add(cmd)
 	return cmd
@@ -57,10 +68,13 @@ const (
 )
 
 func loginRun(ctx context.Context, t *terminal, o *loginOptions) error {
+	if o.newPassphrase {
+		o.storage = inFile
+	}
 	if o.storage != inKeyring && o.storage != inFile {
 		return &usageError{message: fmt.Sprintf("--storage is keyring or file, not %q", o.storage)}
 	}
-	name, baseURL, err := o.loginTarget()
+	name, baseURL, err := o.loginTarget(ctx)
 	if err != nil {
 		return err
 	}
@@ -108,19 +122,56 @@ func (o *loginOptions) keeper(ctx context.Context, t *terminal) (keeper, error) 
 		}
 		o.storage = inFile
 	}
-	passphrase, err := t.passphrase(ctx, client.SealedDir())
+	passphrase, err := o.passphrase(ctx, t)
 	if err != nil {
 		return nil, err
 	}
 	return secret.OpenSealed(ctx, client.SealedDir(), passphrase)
 }
 
+// passphrase is that of the encrypted file, which --new-passphrase empties.
+func (o *loginOptions) passphrase(ctx context.Context, t *terminal) (secret.Value, error) {
+	dir := client.SealedDir()
+	if !o.newPassphrase || !secret.IsSealed(dir) {
+		return t.passphrase(ctx, dir)
+	}
+	all, err := client.LoadProfiles(client.ConfigDir())
+	if err != nil {
+		return secret.Value{}, err
+	}
+	var lost []string
+	for _, name := range slices.Sorted(maps.Keys(all.Profiles)) {
+		if one := all.Profiles[name]; one.Sealed {
+			lost = append(lost, name)
+			one.Sealed = false
+			all.Profiles[name] = one
+		}
+	}
+	what := "the keys of these profiles: " + strings.Join(lost, ", ")
+	if t.inTTY && len(lost) > 0 {
+		if agreed, err := t.agrees(ctx, "This removes "+what+". Go on?"); !agreed {
+			return secret.Value{}, cmp.Or(err, errors.New("nothing was changed"))
+		}
+	}
+	passphrase, err := t.choosePassphrase(ctx, dir, true)
+	if err != nil {
+		return passphrase, err
+	}
+	if err := errors.Join(secret.ForgetSealed(dir), all.Save(client.ConfigDir())); err != nil {
+		return passphrase, err
+	}
+	if len(lost) > 0 {
+		t.note("removed: %s; they stay valid until they are revoked, and unitask login --profile NAME keeps another one", what)
+	}
+	return passphrase, nil
+}
+
 // loginTarget chooses the profile: the named one, else the one that fits the base URL, else a new
 // one with the host's name.
-func (f *clientFlags) loginTarget() (name, baseURL string, err error) {
+func (f *clientFlags) loginTarget(ctx context.Context) (name, baseURL string, err error) {
 	name = cmp.Or(f.choice.Profile, os.Getenv("UNITASK_PROFILE"))
 	if name != "" && !client.ValidProfileName(name) {
-		return "", "", &usageError{message: "a profile's name is 1 to 64 letters, digits, dots, dashes and underscores"}
+		return "", "", &usageError{message: badProfileName}
 	}
 	all, err := client.LoadProfiles(client.ConfigDir())
 	if err != nil {
@@ -135,7 +186,7 @@ func (f *clientFlags) loginTarget() (name, baseURL string, err error) {
 		}
 		return name, u.String(), nil
 	}
-	target, err := f.target()
+	target, err := f.target(ctx)
 	if err != nil {
 		return "", "", err
 	}

@@ -24,37 +24,39 @@ func newLogoutCmd(t *terminal) *cobra.Command {
 }
 
 func logoutRun(ctx context.Context, t *terminal, o *clientFlags) error {
-	target, err := o.target()
+	target, err := o.target(ctx)
 	if err != nil {
 		return err
 	}
-	if target.Profile.Sealed {
-		if err := secret.RemoveSealed(client.SealedDir(), target.Name); err != nil {
-			return err
-		}
-		return forget(t, target)
-	}
-	if target.Name == "" || target.Profile.Key.IsZero() {
+	if !target.Profile.Sealed && target.Profile.Key.IsZero() {
 		t.note("no key is kept: there is nothing to remove")
 		return nil
 	}
-	ring, err := secret.OpenKeyring(ctx, secret.KeyringConfig{})
-	if err != nil {
-		return err
-	}
-	if err := ring.Delete(ctx, target.Name); err != nil {
-		return err
-	}
-	return forget(t, target)
-}
-
-// forget notes that the profile has no key any more.
-func forget(t *terminal, target client.Target) error {
-	p := target.Profile
-	p.Key, p.Sealed = secret.Ref{}, false
-	if err := client.SaveProfile(client.ConfigDir(), target.Name, p); err != nil {
+	if err := removeKey(ctx, target.Name, target.Profile); err != nil {
 		return err
 	}
 	t.note("the key of profile %s is removed; it stays valid until it is revoked", target.Name)
-	return nil
+	return t.changeProfiles(func(all *client.Profiles) error {
+		p := all.Profiles[target.Name]
+		p.Key, p.Sealed = secret.Ref{}, false
+		all.Profiles[target.Name] = p
+		all.Settle()
+		return nil
+	})
+}
+
+// removeKey removes what login kept for a profile.
+func removeKey(ctx context.Context, name string, p client.Profile) error {
+	switch p.KeyFrom() {
+	case client.FromSealed:
+		return secret.RemoveSealed(client.SealedDir(), name)
+	case client.FromKeyring:
+		ring, err := secret.OpenKeyring(ctx, secret.KeyringConfig{})
+		if err != nil {
+			return err
+		}
+		return ring.Delete(ctx, name)
+	default:
+		return nil
+	}
 }

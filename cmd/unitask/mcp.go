@@ -73,7 +73,7 @@ func mcpRun(ctx context.Context, t *terminal, o *mcpOptions) error {
 			return err
 		}
 	}
-	target, err := o.target()
+	target, err := o.target(ctx)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func mcpRun(ctx context.Context, t *terminal, o *mcpOptions) error {
 	config := mcp.Config{
 		Client: c, Version: readBuild().Version, Limit: o.limit, Note: t.note,
 		Hint:  func(err error) string { return hintOf("unitask mcp", err) },
-		Begin: o.record(c, target.Name, credential),
+		Begin: o.record(c, target, credential),
 	}
 	if o.folder != "" {
 		config.Save = func(ctx context.Context, done api.Task) ([]string, error) { return saveFiles(ctx, c, done, o.folder) }
@@ -100,13 +100,13 @@ func mcpRun(ctx context.Context, t *terminal, o *mcpOptions) error {
 }
 
 // record writes each submission to the journal before it is sent, as run does.
-func (o *mcpOptions) record(c *client.Client, profile string, credential client.Credential) func(context.Context, api.CreateRequest, string) (mcp.Record, error) {
+func (o *mcpOptions) record(c *client.Client, target client.Target, credential client.Credential) func(context.Context, api.CreateRequest, string) (mcp.Record, error) {
 	return func(ctx context.Context, req api.CreateRequest, idempotencyKey string) (mcp.Record, error) {
 		key, err := credential.Key(ctx)
 		if err != nil {
 			return nil, err
 		}
-		s, err := begin(service{c, profile, modeOfKey(key.Reveal())}, o.words(), journal.Submission{Key: idempotencyKey}, req, nil)
+		s, err := begin(service{c, target, modeOfKey(key.Reveal())}, o.words(), journal.Submission{Key: idempotencyKey}, req, nil)
 		if err != nil {
 			return nil, err
 		}

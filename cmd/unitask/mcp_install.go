@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -73,9 +74,9 @@ func newMCPInstallCmd(t *terminal) *cobra.Command {
 		Example:   mcpInstallExample,
 		Args:      cobra.ExactArgs(1),
 		ValidArgs: names,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			o.client = args[0]
-			return mcpInstallRun(t, &o)
+			return mcpInstallRun(cmd.Context(), t, &o)
 		},
 	}
 	cmd.Flags().StringVar(&o.name, "name", "unitask", "call the entry by this `name`")
@@ -94,7 +95,7 @@ func mcpClientNames() []string {
 	return names
 }
 
-func mcpInstallRun(t *terminal, o *mcpInstallOptions) error {
+func mcpInstallRun(ctx context.Context, t *terminal, o *mcpInstallOptions) error {
 	of, err := mcpClientNamed(o.client)
 	if err != nil {
 		return err
@@ -106,7 +107,7 @@ func mcpInstallRun(t *terminal, o *mcpInstallOptions) error {
 	if !client.ValidProfileName(o.name) {
 		return &usageError{message: "--name takes 1 to 64 letters, digits, dots, dashes and underscores"}
 	}
-	entry, err := o.entry(t, of)
+	entry, err := o.entry(ctx, t, of)
 	if err != nil {
 		return err
 	}
@@ -158,8 +159,8 @@ func (o *mcpInstallOptions) path(of mcpClient) (string, error) {
 }
 
 // entry is how the client starts this very program for the service that is meant now.
-func (o *mcpInstallOptions) entry(t *terminal, of mcpClient) (mcp.Entry, error) {
-	target, err := o.target()
+func (o *mcpInstallOptions) entry(ctx context.Context, t *terminal, of mcpClient) (mcp.Entry, error) {
+	target, err := o.target(ctx)
 	if err != nil {
 		return mcp.Entry{}, err
 	}
@@ -177,7 +178,10 @@ func (o *mcpInstallOptions) entry(t *terminal, of mcpClient) (mcp.Entry, error) 
 	if target.Name != "" {
 		e.Args = append(e.Args, "--profile", target.Name)
 	}
-	if target.BaseURL != target.Profile.BaseURL {
+	switch {
+	case target.Name == "" && target.Profile.DataDir != "":
+		e.Args = append(e.Args, "--data-dir", target.Profile.DataDir)
+	case target.BaseURL != target.Profile.BaseURL:
 		e.Args = append(e.Args, "--base-url", target.BaseURL)
 	}
 	for _, f := range []struct{ flag, path string }{{"--api-key-file", o.keyFile}, {"--output", o.folder}} {

@@ -71,12 +71,13 @@ func newOpenCmd(t *terminal) *cobra.Command {
 	_ = cmd.MarkFlagDirname("output")
 	cmd.Flags().BoolVar(&o.print, "print", false, "print the link or the paths and open nothing")
 	addJSON(cmd, &o.json)
-	o.clientFlags.add(cmd)
+	o.addService(cmd)
 	o.operatorFlags.add(cmd)
 	return cmd
 }
 
 func openRun(ctx context.Context, t *terminal, o *openOptions) error {
+	o.choice.DataDir = o.dataDir
 	c, err := o.connect(ctx, t, nil)
 	if err != nil {
 		return err

@@ -44,20 +44,27 @@ type observer interface {
 	Arrivals(ctx context.Context, w io.Writer) error
 }
 
-// openOperator asks the server on the data folder, and opens the store only where none answers.
-// close gives the store back.
-func openOperator(ctx context.Context, dataDir string) (o operator, closeFunc func() error, err error) {
+// openOperator asks the server on the data folder, and opens the store only where none answers. A person at a
+// terminal is told which. closeFunc gives the store back.
+func openOperator(ctx context.Context, t *terminal, dataDir string) (o operator, closeFunc func() error, err error) {
+	tell := func(who string) {
+		if t.outTTY && t.errTTY {
+			t.note("%s", t.errStyle.faint.Render(who+" on "+dataDir))
+		}
+	}
 	admin, err := client.NewAdmin(dataDir)
 	if err != nil {
 		return nil, nil, err
 	}
-	_, err = admin.Info(ctx)
+	info, err := admin.Info(ctx)
 	if err == nil {
+		tell(info.BaseURL)
 		return admin, func() error { return nil }, nil
 	}
 	if _, away := errors.AsType[*client.UnreachableError](err); !away || ctx.Err() != nil {
 		return nil, nil, err
 	}
+	tell("no server runs")
 	return openStoreOperator(ctx, dataDir)
 }
 
@@ -65,7 +72,7 @@ func openOperator(ctx context.Context, dataDir string) (o operator, closeFunc fu
 type operatorFlags struct{ dataDir string }
 
 func (f *operatorFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.dataDir, "data-dir", "", "the server's data `folder` (UNITASK_DATA_DIR, else the local profile's, else ./data)")
+	cmd.Flags().StringVar(&f.dataDir, "data-dir", "", "the server's data `folder` (UNITASK_DATA_DIR, else the profile's, else ./data)")
 	_ = cmd.MarkFlagDirname("data-dir")
 }
 
@@ -78,7 +85,7 @@ func (f *operatorFlags) chosen() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return cmp.Or(all.Profiles[client.LocalProfile].DataDir, "data"), nil
+	return cmp.Or(all.Profiles[all.Current].DataDir, all.Profiles[client.LocalProfile].DataDir, "data"), nil
 }
 
 // folder returns the chosen data folder, which must exist: one that is mistyped isn't made.
@@ -94,12 +101,12 @@ func (f *operatorFlags) folder() (string, error) {
 }
 
 // with runs do on the operator of the chosen data folder.
-func (f *operatorFlags) with(ctx context.Context, do func(operator) error) error {
+func (f *operatorFlags) with(ctx context.Context, t *terminal, do func(operator) error) error {
 	dir, err := f.folder()
 	if err != nil {
 		return err
 	}
-	o, closeFunc, err := openOperator(ctx, dir)
+	o, closeFunc, err := openOperator(ctx, t, dir)
 	if err != nil {
 		return err
 	}
@@ -110,7 +117,7 @@ func (f *operatorFlags) with(ctx context.Context, do func(operator) error) error
 func listRun[T any](
 	ctx context.Context, t *terminal, f *operatorFlags, asJSON bool, none string, get func(operator) ([]T, error), show func([]T) error,
 ) error {
-	return f.with(ctx, func(op operator) error {
+	return f.with(ctx, t, func(op operator) error {
 		all, err := get(op)
 		switch {
 		case err != nil:

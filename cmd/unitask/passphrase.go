@@ -14,7 +14,10 @@ const passphraseVariable = "UNITASK_PASSPHRASE"
 // passphrase is that of a folder of encrypted keys: from the environment, else from who sits at the
 // terminal. A new one is asked for twice.
 func (t *terminal) passphrase(ctx context.Context, dir string) (secret.Value, error) {
-	isNew := !secret.IsSealed(dir)
+	return t.choosePassphrase(ctx, dir, !secret.IsSealed(dir))
+}
+
+func (t *terminal) choosePassphrase(ctx context.Context, dir string, isNew bool) (secret.Value, error) {
 	text := os.Getenv(passphraseVariable)
 	if text == "" && !t.inTTY {
 		return secret.Value{}, &secret.Error{

@@ -15,10 +15,7 @@ import (
 	"unitask/internal/task"
 )
 
-const (
-	frameTime = 100 * time.Millisecond // of the spinner
-	clearLine = "\r\x1b[K"
-)
+const frameTime = 100 * time.Millisecond // of the spinner
 
 var frames = []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}
 
@@ -89,16 +86,6 @@ func (p *progress) count(done, all int) {
 	p.detail, p.trouble = fmt.Sprintf("%d of %d done", done, all), ""
 }
 
-// above writes results where the line was, which comes back below them.
-func (p *progress) above(write func()) {
-	p.t.screen.Lock()
-	defer p.t.screen.Unlock()
-	if p.t.errTTY {
-		_, _ = fmt.Fprint(p.t.err, clearLine)
-	}
-	write()
-}
-
 // hush ends the notes, because the result begins.
 func (p *progress) hush() {
 	p.mu.Lock()
@@ -118,11 +105,12 @@ func (p *progress) draw() {
 	for frame := 0; ; frame++ {
 		select {
 		case <-p.stopped:
-			_, _ = fmt.Fprint(p.t.err, clearLine)
+			p.t.above(func() {})
 			return
 		case <-tick.C:
 			p.t.screen.Lock()
 			_, _ = fmt.Fprint(p.t.err, "\r"+shown.Styled(p.line(frames[frame%len(frames)]))+"\x1b[K")
+			p.t.drawn = true
 			p.t.screen.Unlock()
 		}
 	}

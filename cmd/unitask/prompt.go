@@ -84,9 +84,7 @@ func (t *terminal) ask(ctx context.Context, question func(*os.File, io.Reader) (
 	defer func() { _ = in.Close() }()
 	t.screen.Lock()
 	defer t.screen.Unlock()
-	if t.errTTY {
-		_, _ = fmt.Fprint(t.err, clearLine)
-	}
+	t.clearLocked()
 	defer context.AfterFunc(ctx, func() { in.Cancel() })()
 	answer, err := question(f, in)
 	if ctx.Err() != nil {

@@ -27,6 +27,7 @@ func commands(t *terminal) []*cobra.Command {
 		newMCPCmd(t),
 		newLoginCmd(t),
 		newLogoutCmd(t),
+		newProfilesCmd(t),
 		newWhoamiCmd(t),
 		newKeysCmd(t),
 		newAccountsCmd(t),

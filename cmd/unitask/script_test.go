@@ -63,7 +63,7 @@ func TestScripts(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			admin := &http.Server{Handler: newFakeAdmin(), ReadHeaderTimeout: time.Minute}
+			admin := &http.Server{Handler: newFakeAdmin(service.URL), ReadHeaderTimeout: time.Minute}
 			go func() { _ = admin.Serve(l) }()
 			e.Defer(func() { _ = admin.Close() })
 			e.Values["service"] = service

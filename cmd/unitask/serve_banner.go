@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"unitask/internal/client"
 	"unitask/internal/config"
 	"unitask/internal/server/console"
+	"unitask/internal/snippet"
 	"unitask/internal/task"
 )
 
@@ -80,8 +82,8 @@ func (b banner) printKeys(t *terminal) {
 	switch {
 	case b.profileErr != nil:
 		t.note("  The profile %q couldn't be saved: %v", client.LocalProfile, b.profileErr)
-	case b.local:
-		t.note("  Try it in another terminal: unitask run text.chat \"Say hello\"")
+	default:
+		t.note("  Try it in another terminal: unitask run text.chat \"Say hello\"%s", reach(b.dataDir))
 	}
 }
 
@@ -117,28 +119,39 @@ func (n *node) firstKeys(ctx context.Context, watched bool) ([]api.Key, error) {
 	return made, nil
 }
 
-// saveLocalProfile lets the client on this machine find the server. A profile of another data folder
-// gives way only where no server answers there any more and login kept no key in it; one without a data
-// folder is a person's own. A key that login kept for this folder's server stays.
+// saveLocalProfile lets the client on this machine find the server: in the profile of its data folder, which keeps
+// its key, else in LocalProfile. That gives way only where it is of another folder on which no server answers any more,
+// and login kept no key in it; one without a data folder is a person's own.
 func saveLocalProfile(ctx context.Context, baseURL, dataDir string) error {
 	dir := client.ConfigDir()
 	known, err := client.LoadProfiles(dir)
 	if err != nil {
 		return err
 	}
+	name := cmp.Or(known.OfDataDir(dataDir), client.LocalProfile)
+	old, exists := known.Profiles[name]
 	want := client.Profile{BaseURL: baseURL, DataDir: dataDir}
-	old, exists := known.Profiles[client.LocalProfile]
 	switch {
 	case !exists:
 	case old.DataDir == dataDir:
-		want.Key = old.Key
-	case old.DataDir == "", !old.Key.IsZero(), answers(ctx, old.DataDir):
+		want.Key, want.Sealed = old.Key, old.Sealed
+	case old.KeyFrom() != client.FromLocalServer, answers(ctx, old.DataDir):
 		return nil
 	}
 	if old == want {
 		return nil
 	}
-	return client.SaveProfile(dir, client.LocalProfile, want)
+	return client.SaveProfile(dir, name, want)
+}
+
+// reach is the flag with which a client on this machine calls the server on a data folder, with a space before; "" where
+// it does so without one.
+func reach(dataDir string) string {
+	known, err := client.LoadProfiles(client.ConfigDir())
+	if err == nil && known.Profiles[known.Current].DataDir == dataDir {
+		return ""
+	}
+	return " --data-dir " + snippet.Word(dataDir)
 }
 
 // answers reports whether a server runs on the data folder, one that answers badly included.

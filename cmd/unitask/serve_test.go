@@ -274,7 +274,7 @@ func TestLocalProfile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	admin := &http.Server{Handler: newFakeAdmin(), ReadHeaderTimeout: time.Minute}
+	admin := &http.Server{Handler: newFakeAdmin(""), ReadHeaderTimeout: time.Minute}
 	go func() { _ = admin.Serve(running.listener) }()
 	step := func(base, dir string, want client.Profile) {
 		t.Helper()
@@ -312,6 +312,9 @@ func TestLocalProfile(t *testing.T) {
 	loggedIn := client.Profile{BaseURL: "http://127.0.0.1:5", DataDir: a, Key: key}
 	step("http://127.0.0.1:5", a, loggedIn)
 	step("http://127.0.0.1:6", b, loggedIn)
+	save(client.Profile{BaseURL: "http://127.0.0.1:5", DataDir: a, Sealed: true})
+	step("http://127.0.0.1:6", a, client.Profile{BaseURL: "http://127.0.0.1:6", DataDir: a, Sealed: true})
+	step("http://127.0.0.1:7", b, client.Profile{BaseURL: "http://127.0.0.1:6", DataDir: a, Sealed: true})
 	own := save(client.Profile{BaseURL: "https://ai.example.org"})
 	step("http://127.0.0.1:5", a, own)
 }

@@ -131,7 +131,7 @@ func simulateRun(ctx context.Context, t *terminal, o *simulateOptions, sources c
 // requests returns the pattern, recorded or drawn.
 func (o *simulateOptions) requests(ctx context.Context, t *terminal) ([]simulate.Arrival, error) {
 	if o.store != "" {
-		return o.fromStore(ctx)
+		return o.fromStore(ctx, t)
 	}
 	if o.arrivals == "" {
 		if o.burst != "" {

@@ -31,7 +31,10 @@ func begin(s service, flags string, sub journal.Submission, req api.CreateReques
 	if err != nil {
 		return nil, err
 	}
-	sub.Body, sub.BaseURL, sub.Profile, sub.Mode = body, s.BaseURL(), s.profile, string(s.mode)
+	sub.Body, sub.BaseURL, sub.Profile, sub.Mode = body, s.BaseURL(), s.target.Name, string(s.mode)
+	if sub.Profile == "" {
+		sub.DataDir = s.target.Profile.DataDir
+	}
 	entry, err := journal.Open(journal.StateDir()).Begin(sub)
 	if err != nil {
 		return nil, unjournaled(err)

@@ -169,7 +169,7 @@ func (r *resumption) one(ctx context.Context, id string) error {
 	case errors.Is(err, fs.ErrNotExist): // it has ended meanwhile
 		return nil
 	case errors.Is(err, journal.ErrBusy), errors.Is(err, journal.ErrUnsent):
-		r.progress.above(func() { r.t.note("%s: %v", id, err) })
+		r.t.above(func() { r.t.note("%s: %v", id, err) })
 		return nil
 	case damaged:
 		return &hinted{fmt.Errorf("%s: %w", id, err), "unitask tasks list shows what the service has; then remove " + r.journal.Path(id)}
@@ -186,7 +186,7 @@ func (r *resumption) one(ctx context.Context, id string) error {
 func (r *resumption) takes(e *journal.Entry) (bool, error) {
 	named := len(r.o.ids) > 0
 	if e.Failed && !named {
-		r.progress.above(func() {
+		r.t.above(func() {
 			r.t.note("%s failed; unitask tasks retry %s%s tries it again", e.Name(), e.Name(), r.o.words())
 		})
 		return false, nil
@@ -206,7 +206,7 @@ func (r *resumption) finish(ctx context.Context, e *journal.Entry) error {
 	defer cancel()
 	s := taken(r.service, r.o.words(), e, r.show)
 	done, err := s.resume(wait)
-	r.progress.above(func() {
+	r.t.above(func() {
 		if err == nil && r.all > 1 {
 			r.t.note("%s %s %s", done.State, done.ID, done.Capability)
 		}
@@ -228,7 +228,7 @@ func (r *resumption) show(now api.Task) {
 // ended counts an entry. An error of one among several is said at once.
 func (r *resumption) ended(err error) {
 	if err != nil && r.all > 1 {
-		r.progress.above(func() { r.t.report("unitask tasks resume", err) })
+		r.t.above(func() { r.t.report("unitask tasks resume", err) })
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -246,8 +246,11 @@ func (e *otherService) Error() string { return e.name + " is for " + e.baseURL }
 func (s service) owns(e *journal.Entry) error {
 	if e.BaseURL != s.BaseURL() {
 		flags := " --base-url " + snippet.Word(e.BaseURL)
-		if e.Profile != "" {
+		switch {
+		case e.Profile != "":
 			flags = " --profile " + e.Profile
+		case e.DataDir != "":
+			flags = " --data-dir " + snippet.Word(e.DataDir)
 		}
 		return &hinted{&otherService{e.Name(), e.BaseURL, flags}, "unitask tasks resume " + e.Name() + flags}
 	}

@@ -27,6 +27,7 @@ type terminal struct {
 	filter   *filter // of --jq, nil without one
 
 	screen sync.Mutex // held by whoever writes where a line is redrawn, and by a question until its answer
+	drawn  bool       // whether the line is there; guarded by screen
 }
 
 // styles are the few colours used; none of them asks for the background.
@@ -65,6 +66,22 @@ func newStyles(w io.Writer) styles {
 // note writes a line for the person, never data. Of what could steer a terminal, it lets colours pass alone.
 func (t *terminal) note(format string, args ...any) {
 	_, _ = fmt.Fprintln(t.err, shown.Styled(fmt.Sprintf(format, args...)))
+}
+
+// above writes results or notes where a line is being redrawn, which comes back below them.
+func (t *terminal) above(write func()) {
+	t.screen.Lock()
+	defer t.screen.Unlock()
+	t.clearLocked()
+	write()
+}
+
+// clearLocked clears the line that is being redrawn.
+func (t *terminal) clearLocked() {
+	if t.drawn {
+		_, _ = fmt.Fprint(t.err, "\r\x1b[K")
+		t.drawn = false
+	}
 }
 
 // safe returns text as it may be shown: on a terminal without the characters with which a text from

@@ -64,7 +64,7 @@ func tuiRun(ctx context.Context, t *terminal, flags *clientFlags) error {
 		}
 	}
 	quiet := func(client.Retry) {} // the dashboard says itself that the server is away
-	target, err := flags.target()
+	target, err := flags.target(ctx)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func tuiRun(ctx context.Context, t *terminal, flags *clientFlags) error {
 	}
 	protocol := picture.Detect(os.Getenv)
 	left, err := tui.Run(ctx, tui.Config{
-		Service:  tuiService{c, target.Name, flags.words(), credential},
+		Service:  tuiService{c, target, flags.words(), credential},
 		Files:    tuiFiles{c},
 		NewKey:   client.NewIdempotencyKey,
 		Copy:     func(text string) { t.send(ansi.SetSystemClipboard(text)) },
@@ -127,7 +127,7 @@ func announcement(words string, getenv func(string) string) string {
 // tuiService is the client as the dashboard asks for it.
 type tuiService struct {
 	c          *client.Client
-	profile    string
+	target     client.Target
 	flags      string // to write after a command so that it reaches the same service
 	credential client.Credential
 }
@@ -144,7 +144,7 @@ func (s tuiService) Create(ctx context.Context, req api.CreateRequest, key strin
 	if err != nil {
 		return api.Task{}, tuiError(err)
 	}
-	sub, err := begin(service{s.c, s.profile, modeOfKey(secret.Reveal())}, s.flags, journal.Submission{Key: key}, req, nil)
+	sub, err := begin(service{s.c, s.target, modeOfKey(secret.Reveal())}, s.flags, journal.Submission{Key: key}, req, nil)
 	if err != nil {
 		return api.Task{}, err
 	}

@@ -51,7 +51,7 @@ func TestDashboardJournals(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			service := tuiService{cl, "", "", client.Credential{Key: key}}
+			service := tuiService{cl, client.Target{}, "", client.Credential{Key: key}}
 			req := api.CreateRequest{Capability: "text.chat", Input: []byte(`{"prompt":"hello"}`)}
 			_, err = service.Create(ctx, req, "a-key-of-its-own", time.Second)
 			if (err == nil) != (c.status == http.StatusAccepted) {

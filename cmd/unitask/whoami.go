@@ -44,7 +44,7 @@ func newWhoamiCmd(t *terminal) *cobra.Command {
 }
 
 func whoamiRun(ctx context.Context, t *terminal, o *whoamiOptions) error {
-	target, err := o.target()
+	target, err := o.target(ctx)
 	if err != nil {
 		return err
 	}

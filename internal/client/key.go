@@ -64,25 +64,21 @@ func (t Target) Credential(ctx context.Context, keyFile string, stdin io.Reader)
 		v, err := ParseKey(text)
 		return fixed(FromEnvironment, v), err
 	}
-	own := t.Profile.BaseURL == t.BaseURL
-	switch {
-	case own && !t.Profile.Key.IsZero():
+	if t.Name != "" && t.Profile.BaseURL != t.BaseURL {
+		return Credential{}, &NoKeyError{BaseURL: t.BaseURL, Profile: t.Name, KeyFor: t.Profile.BaseURL}
+	}
+	switch from := t.Profile.KeyFrom(); from {
+	case FromKeyring:
 		v, err := t.Profile.Key.Resolve(ctx)
-		if err != nil {
-			return Credential{}, err
-		}
-		return fixed(FromKeyring, v), nil
-	case own && t.Profile.Sealed:
+		return fixed(from, v), err
+	case FromSealed:
 		v, err := t.unseal(ctx)
-		return fixed(FromSealed, v), err
-	case own && t.Profile.DataDir != "":
+		return fixed(from, v), err
+	case FromLocalServer:
 		return sessionCredential(t.Profile.DataDir)
+	default:
+		return Credential{}, &NoKeyError{BaseURL: t.BaseURL, Profile: t.Name}
 	}
-	missing := &NoKeyError{BaseURL: t.BaseURL, Profile: t.Name}
-	if t.Name != "" && !own {
-		missing.KeyFor = t.Profile.BaseURL
-	}
-	return Credential{}, missing
 }
 
 // unseal decrypts the profile's key.

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/adrg/xdg"
@@ -91,6 +93,45 @@ func ParseProfiles(raw []byte) (Profiles, error) {
 		}
 	}
 	return p, nil
+}
+
+// KeyFrom returns where the profile's key comes from; "" where it has none.
+func (p Profile) KeyFrom() Source {
+	switch {
+	case !p.Key.IsZero():
+		return FromKeyring
+	case p.Sealed:
+		return FromSealed
+	case p.DataDir != "":
+		return FromLocalServer
+	default:
+		return ""
+	}
+}
+
+// OfDataDir returns the profile of the server on a data folder, the first by name; "" where there is none.
+func (p Profiles) OfDataDir(dir string) string {
+	for _, name := range slices.Sorted(maps.Keys(p.Profiles)) {
+		if p.Profiles[name].DataDir == dir {
+			return name
+		}
+	}
+	return ""
+}
+
+// Settle has another profile be the current one where that has no key: LocalProfile, else the first by name that has
+// one. Without any, nothing changes.
+func (p *Profiles) Settle() {
+	usable := func(name string) bool { return p.Profiles[name].KeyFrom() != "" }
+	if usable(p.Current) {
+		return
+	}
+	for _, name := range append([]string{LocalProfile}, slices.Sorted(maps.Keys(p.Profiles))...) {
+		if usable(name) {
+			p.Current = name
+			return
+		}
+	}
 }
 
 // SaveProfile adds or replaces one profile; the first one becomes the current one. Two programs that

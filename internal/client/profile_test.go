@@ -98,3 +98,30 @@ func FuzzParseProfiles(f *testing.F) {
 		}
 	})
 }
+
+func TestSettle(t *testing.T) {
+	key, err := secret.ParseRef("keyring:x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const base = "http://a.test"
+	bare, kept, sealed := client.Profile{BaseURL: base}, client.Profile{BaseURL: base, Key: key}, client.Profile{BaseURL: base, Sealed: true}
+	local := client.Profile{BaseURL: base, DataDir: "/d"}
+	for _, tt := range []struct {
+		name, current string
+		all           map[string]client.Profile
+		want          string
+	}{
+		{"a current one with a key stays", "b", map[string]client.Profile{"a": kept, "b": sealed, "local": local}, "b"},
+		{"the local one first", "b", map[string]client.Profile{"a": kept, "b": bare, "local": local}, "local"},
+		{"else the first by name", "c", map[string]client.Profile{"a": bare, "b": kept, "c": bare, "d": sealed}, "b"},
+		{"one that was removed", "", map[string]client.Profile{"a": sealed}, "a"},
+		{"none has a key", "b", map[string]client.Profile{"a": bare, "b": bare}, "b"},
+		{"none at all", "", nil, ""},
+	} {
+		p := client.Profiles{Current: tt.current, Profiles: tt.all}
+		if p.Settle(); p.Current != tt.want {
+			t.Errorf("%s: %q is current, want %q", tt.name, p.Current, tt.want)
+		}
+	}
+}

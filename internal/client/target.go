@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"unitask/internal/fault"
@@ -17,6 +18,7 @@ type Choice struct {
 	ConfigDir string // "": ConfigDir()
 	Profile   string // else UNITASK_PROFILE, else the one with the chosen base URL, else the current one
 	BaseURL   string // else UNITASK_BASE_URL, else the profile's, else DefaultBaseURL
+	DataDir   string // of a server on this machine; else UNITASK_DATA_DIR. Only where neither profile nor base URL is chosen
 }
 
 // Target is the service to call and the profile that goes with it.
@@ -28,11 +30,15 @@ type Target struct {
 	Passphrase func(ctx context.Context, dir string) (secret.Value, error) // of the folder of encrypted keys; nil: there is nobody to ask
 }
 
-// Target finds the service. A profile that was named must exist.
-func (c Choice) Target() (Target, error) {
+// Target finds the service. A profile that was named must exist, and a server on a data folder that no profile names
+// must run: its base URL is asked for.
+func (c Choice) Target(ctx context.Context) (Target, error) {
 	all, err := LoadProfiles(cmp.Or(c.ConfigDir, ConfigDir()))
 	if err != nil {
 		return Target{}, err
+	}
+	if dir := c.dataDir(); dir != "" {
+		return all.local(ctx, dir)
 	}
 	base, err := normalized(cmp.Or(c.BaseURL, os.Getenv("UNITASK_BASE_URL")))
 	if err != nil {
@@ -53,6 +59,41 @@ func (c Choice) Target() (Target, error) {
 		return Target{BaseURL: cmp.Or(base, own), Name: name, Profile: profile}, nil
 	}
 	return Target{BaseURL: cmp.Or(base, DefaultBaseURL)}, nil
+}
+
+// dataDir returns the data folder of the chosen server; "" where a profile or a base URL chooses.
+func (c Choice) dataDir() string {
+	switch {
+	case c.Profile != "" || c.BaseURL != "":
+		return ""
+	case c.DataDir == "" && (os.Getenv("UNITASK_PROFILE") != "" || os.Getenv("UNITASK_BASE_URL") != ""):
+		return ""
+	default:
+		return cmp.Or(c.DataDir, os.Getenv("UNITASK_DATA_DIR"))
+	}
+}
+
+// local finds the server on a data folder of this machine.
+func (p Profiles) local(ctx context.Context, dir string) (Target, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return Target{}, err
+	}
+	if name := p.OfDataDir(dir); name != "" {
+		one := p.Profiles[name]
+		one.BaseURL, err = normalized(one.BaseURL)
+		return Target{BaseURL: one.BaseURL, Name: name, Profile: one}, err
+	}
+	admin, err := NewAdmin(dir)
+	if err != nil {
+		return Target{}, err
+	}
+	info, err := admin.Info(ctx)
+	if err != nil {
+		return Target{}, err
+	}
+	base, err := normalized(info.BaseURL)
+	return Target{BaseURL: base, Profile: Profile{BaseURL: base, DataDir: dir}}, err
 }
 
 // matching returns the profile to use for a base URL where none was named: the current one if it

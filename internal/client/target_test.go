@@ -53,7 +53,7 @@ func TestTarget(t *testing.T) {
 			t.Setenv("UNITASK_CONFIG_DIR", dir)
 			t.Setenv("UNITASK_PROFILE", tt.envProfile)
 			t.Setenv("UNITASK_BASE_URL", tt.envURL)
-			got, err := tt.choice.Target()
+			got, err := tt.choice.Target(t.Context())
 			if (err != nil) != tt.wantErr {
 				t.Fatalf("error %v, want one: %t", err, tt.wantErr)
 			}
@@ -154,5 +154,54 @@ func TestParseKey(t *testing.T) {
 	got, err := client.ParseKey("\tsvc_test_1\r\n")
 	if err != nil || got.Reveal() != "svc_test_1" {
 		t.Errorf("ParseKey = %q, %v, want svc_test_1", got.Reveal(), err)
+	}
+}
+
+// TestTargetOfDataDir finds the server on a data folder: by the profile that names the folder, else by asking it.
+func TestTargetOfDataDir(t *testing.T) {
+	asked, unknown := mustShortDir(t), filepath.Join(t.TempDir(), "unknown")
+	mustServeSocket(t, filepath.Join(asked, "admin.sock"), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		writeJSON(w, http.StatusOK, api.Info{BaseURL: "http://127.0.0.1:8421"})
+	}))
+	local := client.Profile{BaseURL: "http://127.0.0.1:8420", DataDir: "/d"}
+	work := client.Profile{BaseURL: "https://ai.example"}
+	ofLocal := client.Target{BaseURL: local.BaseURL, Name: "local", Profile: local}
+	ofWork := client.Target{BaseURL: work.BaseURL, Name: "work", Profile: work}
+	ofAsked := client.Target{
+		BaseURL: "http://127.0.0.1:8421", Profile: client.Profile{BaseURL: "http://127.0.0.1:8421", DataDir: asked},
+	}
+	t.Setenv("UNITASK_CONFIG_DIR", t.TempDir())
+	all := client.Profiles{Current: "work", Profiles: map[string]client.Profile{"local": local, "work": work}}
+	if err := all.Save(client.ConfigDir()); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name                           string
+		choice                         client.Choice
+		envDataDir, envProfile, envURL string
+		want                           client.Target
+	}{
+		{"that a profile names", client.Choice{DataDir: "/d"}, "", "", "", ofLocal},
+		{"that answers", client.Choice{DataDir: asked}, "", "", "", ofAsked},
+		{"of the environment", client.Choice{}, asked, "", "", ofAsked},
+		{"before the environment", client.Choice{DataDir: asked}, "/d", "work", work.BaseURL, ofAsked},
+		{"after a profile", client.Choice{Profile: "work"}, asked, "", "", ofWork},
+		{"after a base URL", client.Choice{BaseURL: work.BaseURL}, asked, "", "", ofWork},
+		{"of the environment, after its profile", client.Choice{}, asked, "work", "", ofWork},
+		{"of the environment, after its base URL", client.Choice{}, asked, "", work.BaseURL, ofWork},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Setenv("UNITASK_DATA_DIR", tt.envDataDir)
+			t.Setenv("UNITASK_PROFILE", tt.envProfile)
+			t.Setenv("UNITASK_BASE_URL", tt.envURL)
+			got, err := tt.choice.Target(t.Context())
+			if diff := cmp.Diff(tt.want, got, compareRefs); err != nil || diff != "" {
+				t.Errorf("%v; target (-want +got):\n%s", err, diff)
+			}
+		})
+	}
+	_, err := client.Choice{DataDir: unknown}.Target(t.Context())
+	if _, ok := errors.AsType[*client.UnreachableError](err); !ok {
+		t.Errorf("a folder without a server: %v, want an *UnreachableError", err)
 	}
 }

@@ -15,6 +15,7 @@ type Submission struct {
 	Key     string // the Idempotency-Key
 	BaseURL string
 	Profile string // "" where none applies
+	DataDir string // of the server on this machine, where it has no profile
 	Mode    string // of the API key, "" where it doesn't say
 	Body    []byte // the request's JSON; of an entry that was read: none, Entry.Load makes it
 	Files   []File // whose bytes stand in the body as base64

@@ -26,6 +26,7 @@ type record struct {
 	Key     string  `json:"key"`
 	BaseURL string  `json:"base_url"`
 	Profile string  `json:"profile,omitempty"`
+	DataDir string  `json:"data_dir,omitempty"`
 	Mode    string  `json:"mode,omitempty"`
 	Output  string  `json:"output,omitempty"`
 	JSON    bool    `json:"json,omitempty"`
@@ -63,7 +64,7 @@ func encode(s Submission) ([]byte, error) {
 		return nil, errors.New("the request is no valid UTF-8")
 	}
 	return line(record{
-		Version: version, Key: s.Key, BaseURL: s.BaseURL, Profile: s.Profile, Mode: s.Mode,
+		Version: version, Key: s.Key, BaseURL: s.BaseURL, Profile: s.Profile, DataDir: s.DataDir, Mode: s.Mode,
 		Output: s.Output, JSON: s.JSON, Body: split(string(s.Body), s.Files),
 	})
 }

@@ -145,7 +145,7 @@ func (k *Keyring) name() string { return cmp.Or(k.what, "keyring") }
 func (k *Keyring) failure(op string, err error) *Error {
 	e := &Error{Kind: ErrNoKeyring, Message: k.name() + ": " + op, Hint: hintNoKeyring, cause: err}
 	if _, sealed := k.ring.(*sealedRing); sealed {
-		e.Hint = "it is in the folder keys of the client's settings; unitask login --storage=file makes it anew"
+		e.Hint = "unitask login --new-passphrase starts anew where it is forgotten or the file is lost, without the keys that are in it"
 	}
 	switch {
 	case errors.Is(err, errPassphrase):

@@ -67,6 +67,31 @@ func RemoveSealed(dir, name string) error {
 	return k.Delete(context.Background(), name)
 }
 
+// RenameSealed gives a secret of the folder another name, which takes no passphrase. What has that name is replaced;
+// a secret that isn't there is no error.
+func RenameSealed(dir, from, to string) error {
+	for _, file := range []func(item string) string{sealedName, legacyName} {
+		err := os.Rename(filepath.Join(dir, file(DefaultService+"/"+from)), filepath.Join(dir, file(DefaultService+"/"+to)))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// ForgetSealed removes all secrets of the folder and with them its passphrase.
+func ForgetSealed(dir string) error {
+	files, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	errs := []error{err}
+	for _, file := range files {
+		errs = append(errs, os.Remove(filepath.Join(dir, file.Name())))
+	}
+	return errors.Join(errs...)
+}
+
 // sealedRing is the folder as a back end.
 type sealedRing struct {
 	dir    string

@@ -186,3 +186,42 @@ func TestSealedCosts(t *testing.T) {
 		t.Errorf("%v, the identity's head is %.80q, want scrypt of 17", err, raw)
 	}
 }
+
+func TestRenameSealed(t *testing.T) {
+	dir := t.TempDir()
+	ring := mustSeal(t, dir, passphrase)
+	for _, name := range []string{"work", "home"} {
+		if err := ring.Set(t.Context(), name, secret.New(plain+name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 { // the second time there is nothing to rename
+		if err := secret.RenameSealed(dir, "work", "job"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := mustSeal(t, dir, passphrase).Get(t.Context(), "job")
+	if err != nil || got.Reveal() != plain+"work" {
+		t.Errorf("%v, want the secret under its new name", err)
+	}
+	if _, err := ring.Get(t.Context(), "work"); !errors.Is(err, secret.ErrNotFound) {
+		t.Errorf("%v, want nothing under the old one", err)
+	}
+}
+
+// TestForgetSealed: a folder that was emptied takes another passphrase.
+func TestForgetSealed(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "keys")
+	if err := mustSeal(t, dir, passphrase).Set(t.Context(), "work", secret.New(plain)); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := secret.ForgetSealed(dir); err != nil || secret.IsSealed(dir) {
+			t.Fatalf("%v, sealed: %t", err, secret.IsSealed(dir))
+		}
+	}
+	ring := mustSeal(t, dir, passphrase+" and more")
+	if _, err := ring.Get(t.Context(), "work"); !errors.Is(err, secret.ErrNotFound) {
+		t.Errorf("%v, want nothing", err)
+	}
+}

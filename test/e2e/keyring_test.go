@@ -24,7 +24,8 @@ printf pw | gnome-keyring-daemon --unlock --components=secrets >/dev/null
 printf '%s\n' "$THE_KEY" | "$UNITASK" login
 unset THE_KEY
 "$UNITASK" whoami
-"$UNITASK" run text.chat "Say hello"
+"$UNITASK" profiles rename 127.0.0.1 work
+"$UNITASK" run text.chat "Say hello" --profile work
 "$UNITASK" logout
 if "$UNITASK" run text.chat "Say hello" --base-url "$UNITASK_BASE_URL"; then echo "still signed in"; exit 1; fi
 grep -r "svc_test_" "$HOME" --include='*.json' --include='*.yaml' --include='*.toml' && { echo "a key in clear"; exit 1; }
