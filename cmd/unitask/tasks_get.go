@@ -62,7 +62,10 @@ func tasksGetRun(ctx context.Context, t *terminal, o *tasksGetOptions) error {
 		if !r.Task.State.Terminal() {
 			return &hinted{errors.New(o.id + " is still " + string(r.Task.State)), "unitask tasks wait " + o.id + " -o " + snippet.Word(o.output)}
 		}
-		return showResult(ctx, t, c, r.Task, resultOptions{output: o.output, asJSON: o.asJSON, moves: moves})
+		if err := showResult(ctx, t, c, r.Task, resultOptions{output: o.output, asJSON: o.asJSON, moves: moves}); err != nil {
+			return err
+		}
+		return resultShown(o.id)
 	}
 	if o.asJSON {
 		return t.json(timed{r.Task, moves})

@@ -22,7 +22,10 @@ its wait timed out or the connection was lost.
 
 Each request is in this machine's journal from before it was sent, so the same task is found, or made if
 it never was. Without ids all of them are finished; each result is printed or saved as run was told to,
-or as -o says now. Entries of a live run, of another service and of failed tasks are left alone.`
+or as -o says now. Entries of a live run, of another service and of failed tasks are left alone.
+
+--list shows what there is and asks no service. --forget ID gives up an entry, such as one whose result can't be
+put where run was told to; the task itself stays as it is.`
 
 // resumed is how many tasks are finished at once.
 const resumed = 8
@@ -30,7 +33,8 @@ const resumed = 8
 type tasksResumeOptions struct {
 	clientFlags
 	waitFlags
-	ids []string
+	ids          []string
+	show, forget bool
 }
 
 func newTasksResumeCmd(t *terminal) *cobra.Command {
@@ -41,13 +45,17 @@ func newTasksResumeCmd(t *terminal) *cobra.Command {
 		Long:  tasksResumeLong,
 		Example: `  unitask tasks resume
   unitask tasks resume task_06gztwr81bcb6csfsxswat9e1m -o fox.png
-  unitask tasks resume --timeout 90s --json`,
+  unitask tasks resume --timeout 90s --json
+  unitask tasks resume --list`,
 		ValidArgsFunction: completeEntries(false),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.ids = args
 			return tasksResumeRun(cmd.Context(), t, &o)
 		},
 	}
+	cmd.Flags().BoolVar(&o.show, "list", false, "show what there is to finish, and finish nothing")
+	cmd.Flags().BoolVar(&o.forget, "forget", false, "remove the named entries from this machine's journal; their tasks stay")
+	cmd.MarkFlagsMutuallyExclusive("list", "forget")
 	o.waitFlags.add(cmd)
 	o.clientFlags.add(cmd)
 	return cmd
@@ -57,19 +65,28 @@ func tasksResumeRun(ctx context.Context, t *terminal, o *tasksResumeOptions) err
 	if err := o.check(); err != nil {
 		return err
 	}
+	if o.forget && len(o.ids) == 0 {
+		return &usageError{message: "--forget takes the ids of what is to be forgotten", hint: "unitask tasks resume --list"}
+	}
 	j := journal.Open(journal.StateDir())
 	if gone, err := j.Sweep(time.Now()); err != nil {
 		return err
 	} else if gone > 0 {
 		t.note("forgotten: %d submissions that are older than the service keeps their keys", gone)
 	}
-	if err := t.noteBatches(j); err != nil {
-		return err
-	}
 	ids, err := o.choose(j)
 	switch {
 	case err != nil:
 		return err
+	case o.forget:
+		return o.drop(t, j, ids)
+	}
+	if err := t.noteBatches(j); err != nil {
+		return err
+	}
+	switch {
+	case o.show:
+		return o.list(t, j, ids)
 	case len(ids) == 0:
 		t.note("nothing to resume")
 		return nil
@@ -172,7 +189,7 @@ func (r *resumption) one(ctx context.Context, id string) error {
 		r.t.above(func() { r.t.note("%s: %v", id, err) })
 		return nil
 	case damaged:
-		return &hinted{fmt.Errorf("%s: %w", id, err), "unitask tasks list shows what the service has; then remove " + r.journal.Path(id)}
+		return &hinted{fmt.Errorf("%s: %w", id, err), "unitask tasks list shows what the service has; then unitask tasks resume --forget " + id}
 	case err != nil:
 		return err
 	}

@@ -99,7 +99,10 @@ func tasksWaitRun(ctx context.Context, t *terminal, o *tasksWaitOptions) error {
 	if err != nil {
 		return err
 	}
-	return showResult(ctx, t, c, done, o.result())
+	if err := showResult(ctx, t, c, done, o.result()); err != nil {
+		return err
+	}
+	return resultShown(o.id)
 }
 
 // follow reads the task to its end, or as long as the person wants.

@@ -164,6 +164,18 @@ func (j *Journal) Take(id string) (*Entry, error) {
 	return e, nil
 }
 
+// Forget deletes an entry, a damaged one too. It returns ErrBusy for one of a live process; one that has gone is no error.
+func (j *Journal) Forget(id string) error {
+	f, err := openLocked(j.Path(id))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return remove(f)
+}
+
 // Peek reads an entry without its lock, as one looks at what another process works on. Only what it
 // says may be used.
 func (j *Journal) Peek(id string) (*Entry, error) {
