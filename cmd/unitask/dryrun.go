@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"io"
 	"time"
@@ -27,11 +28,15 @@ func (o *runOptions) dryRunRun(ctx context.Context, t *terminal) error {
 	if err != nil {
 		return err
 	}
-	req, _, err := o.request(ctx, t, entry)
+	req, files, err := o.request(ctx, t, entry)
 	if err != nil {
 		return err
 	}
-	curl, err := snippet.Curl(target.BaseURL, o.idempotencyKey, req)
+	paths := map[string]string{}
+	for _, f := range files {
+		paths[base64.StdEncoding.EncodeToString(f.Bytes)] = f.Path
+	}
+	curl, err := snippet.Curl(target.BaseURL, o.idempotencyKey, req, paths)
 	if err != nil {
 		return err
 	}

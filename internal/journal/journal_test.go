@@ -25,7 +25,7 @@ var visible = cmp.Options{cmpopts.IgnoreUnexported(journal.Entry{}, journal.Subm
 
 func submission() journal.Submission {
 	return journal.Submission{
-		Key: "key-00000001", BaseURL: "http://a.test", Profile: "local", Mode: "test", Output: "/tmp/fox.png", JSON: true,
+		Key: "key-00000001", BaseURL: "http://a.test", Profile: "local", DataDir: "/d", Mode: "test", Output: "/tmp/fox.png", JSON: true,
 		Body: []byte(`{"capability":"text.chat","input":{"prompt":"<a> & \"b\" é"}}`),
 	}
 }

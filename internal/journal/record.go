@@ -119,7 +119,7 @@ func decode(raw []byte) (*Entry, error) {
 		return nil, &DamagedError{err}
 	}
 	e := &Entry{Submission: Submission{
-		Key: r.Key, BaseURL: r.BaseURL, Profile: r.Profile, Mode: r.Mode, Output: r.Output, JSON: r.JSON, pieces: r.Body,
+		Key: r.Key, BaseURL: r.BaseURL, Profile: r.Profile, DataDir: r.DataDir, Mode: r.Mode, Output: r.Output, JSON: r.JSON, pieces: r.Body,
 	}}
 	for part := range bytes.SplitSeq(rest, []byte("\n")) {
 		var n note

@@ -116,17 +116,25 @@ func extension(contentType string) string {
 	}
 }
 
-// Curl writes the request as a command for a POSIX shell. Run again, it gets the same task.
-func Curl(baseURL, idempotencyKey string, req api.CreateRequest) (string, error) {
+// Curl writes the request as a command for a POSIX shell. Run again, it gets the same task. files are those whose
+// base64 stands in the request, by that base64: the command reads them, since an argument has no room for many bytes.
+func Curl(baseURL, idempotencyKey string, req api.CreateRequest, files map[string]string) (string, error) {
 	body, err := json.Marshal(req)
 	if err != nil {
 		return "", err
 	}
-	return "curl -sS " + quoted(baseURL+api.PathTasks) + " \\\n" +
+	curl := "curl -sS " + quoted(baseURL+api.PathTasks) + " \\\n" +
 		"  -H \"Authorization: Bearer $UNITASK_API_KEY\" \\\n" +
 		"  -H 'Content-Type: application/json' \\\n" +
-		"  -H " + quoted(api.HeaderIdempotencyKey+": "+idempotencyKey) + " \\\n" +
-		"  -d " + quoted(string(body)) + "\n", nil
+		"  -H " + quoted(api.HeaderIdempotencyKey+": "+idempotencyKey) + " \\\n"
+	if len(files) == 0 {
+		return curl + "  -d " + quoted(string(body)) + "\n", nil
+	}
+	var replace []string
+	for data, path := range files {
+		replace = append(replace, data, "'\nbase64 <"+Word(path)+" | tr -d '\\n'\nprintf %s '") // within quotes
+	}
+	return "{\nprintf %s " + strings.NewReplacer(replace...).Replace(quoted(string(body))) + "\n} | " + curl + "  --data-binary @-\n", nil
 }
 
 // Word quotes a word only where a POSIX shell would take it apart.

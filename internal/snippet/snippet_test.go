@@ -1,7 +1,9 @@
 package snippet_test
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/base64"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -38,17 +40,29 @@ func request(t *testing.T, input, parameters any) api.CreateRequest {
 // TestRuns runs what is written: the service gets the request, and a program prints the output.
 func TestRuns(t *testing.T) {
 	t.Parallel()
+	large := bytes.Repeat([]byte("\x00it's large "), 50_000)
+	folder := t.TempDir()
+	path := filepath.Join(folder, "it's $HOME `x`.png")
+	if err := os.WriteFile(path, large, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	data := base64.StdEncoding.EncodeToString(large)
+	withFile := request(t, map[string]any{"prompt": hostile, "images": []any{map[string]any{"data": data}, map[string]any{"data": data}}}, nil)
 	req := request(t, map[string]any{"prompt": hostile, "messages": []any{map[string]any{"role": "user"}, nil, []any{}}},
 		map[string]any{"top_p": json.RawMessage("0.70"), "audio": true, "no": false})
 	for _, tt := range []struct {
 		name, file string
+		req        api.CreateRequest
 		write      func(base string) (string, error)
 		run        []string
 	}{
-		{"curl", "run.sh", func(base string) (string, error) { return snippet.Curl(base, "a-key-of'mine", req) }, []string{"sh"}},
-		{"Python", "run.py", func(base string) (string, error) { return snippet.Python(base, req) }, []string{"python3"}},
-		{"JavaScript", "run.mjs", func(base string) (string, error) { return snippet.JavaScript(base, req) }, []string{"node"}},
-		{"Go", "main.go", func(base string) (string, error) { return snippet.Go(base, req) }, []string{"go", "run"}},
+		{"curl", "run.sh", req, func(base string) (string, error) { return snippet.Curl(base, "a-key-of'mine", req, nil) }, []string{"sh"}},
+		{"curl with a file", "run.sh", withFile, func(base string) (string, error) {
+			return snippet.Curl(base, "a-key-of'mine", withFile, map[string]string{data: path})
+		}, []string{"sh"}},
+		{"Python", "run.py", req, func(base string) (string, error) { return snippet.Python(base, req) }, []string{"python3"}},
+		{"JavaScript", "run.mjs", req, func(base string) (string, error) { return snippet.JavaScript(base, req) }, []string{"node"}},
+		{"Go", "main.go", req, func(base string) (string, error) { return snippet.Go(base, req) }, []string{"go", "run"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -74,7 +88,7 @@ func TestRuns(t *testing.T) {
 			service.mu.Lock()
 			defer service.mu.Unlock()
 			var got, want any
-			if err := cmp.Or(json.Unmarshal(service.body, &got), json.Unmarshal(mustJSON(t, req), &want)); err != nil {
+			if err := cmp.Or(json.Unmarshal(service.body, &got), json.Unmarshal(mustJSON(t, tt.req), &want)); err != nil {
 				t.Fatal(err)
 			}
 			if diff := gocmp.Diff(want, got); diff != "" {

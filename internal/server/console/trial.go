@@ -104,7 +104,7 @@ func (c *Console) snippets(fields []catalog.Field, req api.CreateRequest) ([]cod
 		write func() (string, error)
 	}{
 		{"CLI", func() (string, error) { return snippet.Command(fields, req) }},
-		{"curl", func() (string, error) { return snippet.Curl(base, rand.Text(), short) }},
+		{"curl", func() (string, error) { return snippet.Curl(base, rand.Text(), short, nil) }},
 		{"Go", func() (string, error) { return snippet.Go(base, short) }},
 		{"Python", func() (string, error) { return snippet.Python(base, short) }},
 		{"JavaScript", func() (string, error) { return snippet.JavaScript(base, short) }},
