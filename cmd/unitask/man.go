@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"io"
 	"strings"
 
@@ -43,7 +44,7 @@ func manRun(t *terminal, root *cobra.Command, b build) error {
 	if err != nil {
 		return err
 	}
-	withoutHidden(&page.Root, root)
+	complete(&page.Root, root)
 	date, _, _ := strings.Cut(b.CommittedAt, "T")
 	page.WithSection("Exit status", manExit).WithSection("Environment", manEnvironment)
 	if t.outTTY {
@@ -53,8 +54,8 @@ func manRun(t *terminal, root *cobra.Command, b build) error {
 	return err
 }
 
-// withoutHidden takes the flags out of the page that the help doesn't show either.
-func withoutHidden(page *mango.Command, cmd *cobra.Command) {
+// complete gives the page's commands their long texts, and takes the flags out that the help doesn't show either.
+func complete(page *mango.Command, cmd *cobra.Command) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if f.Hidden {
 			delete(page.Flags, f.Name)
@@ -62,7 +63,8 @@ func withoutHidden(page *mango.Command, cmd *cobra.Command) {
 	})
 	for _, child := range cmd.Commands() {
 		if one := page.Commands[child.Name()]; one != nil {
-			withoutHidden(one, child)
+			one.Short = strings.ReplaceAll(cmp.Or(child.Long, child.Short), "\n", keptEnd)
+			complete(one, child)
 		}
 	}
 }

@@ -43,9 +43,12 @@ func (r *roff) Section(text string) { r.macro("SH", strings.ToUpper(text)) }
 // EndSection ends the line.
 func (r *roff) EndSection() { r.line() }
 
+// keptEnd is a line's end in a text whose own the library takes out.
+const keptEnd = "\v"
+
 // Text writes text that is filled; indented lines stay lines, and an empty one ends a paragraph.
 func (r *roff) Text(text string) {
-	for i, line := range strings.Split(text, "\n") {
+	for i, line := range strings.Split(strings.ReplaceAll(text, keptEnd, "\n"), "\n") {
 		if i > 0 {
 			r.line()
 		}
