@@ -54,8 +54,9 @@ func setUp(e *testscript.Env, h *host) error {
 	in := func(name string) string { return filepath.Join(e.WorkDir, name) }
 	e.Setenv("PATH", filepath.Dir(harness.Binary())+string(os.PathListSeparator)+os.Getenv("PATH"))
 	for name, value := range map[string]string{
-		"BASE": h.Base, "DATA": h.Data(), "KEY": h.key, "FREE": harness.FreeAddress(h.T), "SERVERCONFIG": filepath.Join(h.Dir, "config"),
-		"HOME": in("home"), "TERM": "xterm-256color", "NO_COLOR": "1", "DBUS_SESSION_BUS_ADDRESS": "unix:path=/dev/null/none",
+		"BASE": h.Base, "DATA": h.Data(), "KEY": h.key, "FREE": harness.FreeAddress(h.T), "SPARE": harness.FreeAddress(h.T),
+		"SERVERCONFIG": filepath.Join(h.Dir, "config"),
+		"HOME":         in("home"), "TERM": "xterm-256color", "NO_COLOR": "1", "DBUS_SESSION_BUS_ADDRESS": "unix:path=/dev/null/none",
 		"UNITASK_CONFIG_DIR": in("config"), "UNITASK_STATE_DIR": in("state"), "UNITASK_DATA_DIR": h.Data(),
 		"UNITASK_BASE_URL": h.Base, "UNITASK_API_KEY": h.key,
 	} {
