@@ -25,6 +25,7 @@ type Field struct {
 	Maximum     *float64
 	Required    bool
 	Unless      []string // Required falls away when one of these members of the group is given
+	Excludes    []string // members of the group that must not be given together with it
 	Media       bool     // a media value: {"url"}, {"data","content_type"} or {"artifact"}
 	MediaKind   string   // what it may be, where Media is set: "image", "audio" or "file"
 	Array       bool
@@ -77,6 +78,7 @@ func (n node) fields(group string, defs map[string]node, depth int) ([]Field, er
 			required[first] = others
 		}
 	}
+	excludes := n.exclusions()
 	var fields []Field
 	for _, p := range n.Properties {
 		f, err := p.node.field(group, defs, depth)
@@ -85,6 +87,7 @@ func (n node) fields(group string, defs map[string]node, depth int) ([]Field, er
 		}
 		f.Name = p.name
 		f.Unless, f.Required = required[p.name]
+		f.Excludes = excludes[p.name]
 		fields = append(fields, f)
 	}
 	return fields, nil

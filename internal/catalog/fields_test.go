@@ -19,8 +19,8 @@ func TestFields(t *testing.T) {
 		}
 	}
 	want := []catalog.Field{
-		{Name: "prompt", Group: "input", Type: "string", Required: true, Unless: []string{"messages"}},
-		{Name: "messages", Group: "input", Type: "object", Array: true, Members: []catalog.Field{
+		{Name: "prompt", Group: "input", Type: "string", Required: true, Unless: []string{"messages"}, Excludes: []string{"messages"}},
+		{Name: "messages", Group: "input", Type: "object", Array: true, Excludes: []string{"prompt"}, Members: []catalog.Field{
 			{Name: "role", Group: "input", Type: "string", Enum: []string{"user", "assistant"}, Required: true},
 			{Name: "content", Group: "input", Type: "string", Required: true},
 		}},
@@ -47,10 +47,12 @@ func TestFieldsOf(t *testing.T) {
 			"a": {"type": "array", "items": {"$ref": "#/$defs/pic"}, "description": "list"},
 			"count": {"enum": [4, 6], "type": ["null", "integer"], "default": 4},
 			"any": true,
-			"inner": {"type": "object", "properties": {"deep": {"type": "boolean"}}, "required": ["deep"]}
+			"inner": {"type": "object", "properties": {"deep": {"type": "boolean"}}, "required": ["deep"]},
+			"b": {"type": "string"}, "c": {"type": "string"}
 		},
 		"required": ["a"],
-		"anyOf": [{"required": ["z"]}, {"required": ["count"]}]
+		"anyOf": [{"required": ["z"]}, {"required": ["count"]}],
+		"not": {"required": ["b", "c"]}
 	}`
 	want := []catalog.Field{
 		{Name: "z", Group: "input", Type: "object", Media: true, MediaKind: "image", Description: "own", Required: true, Unless: []string{"count"}},
@@ -60,6 +62,8 @@ func TestFieldsOf(t *testing.T) {
 		{Name: "inner", Group: "input", Type: "object", Members: []catalog.Field{
 			{Name: "deep", Group: "input", Type: "boolean", Required: true},
 		}},
+		{Name: "b", Group: "input", Type: "string", Excludes: []string{"c"}},
+		{Name: "c", Group: "input", Type: "string", Excludes: []string{"b"}},
 	}
 	got, err := catalog.FieldsOf(json.RawMessage(input), json.RawMessage(`{}`))
 	if err != nil {

@@ -3,6 +3,7 @@ package catalog
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	jsonv2 "github.com/go-json-experiment/json"
@@ -25,6 +26,7 @@ type node struct {
 	Required    []string        `json:"required"`
 	OneOf       []node          `json:"oneOf"`
 	AnyOf       []node          `json:"anyOf"`
+	Not         *node           `json:"not"`
 }
 
 // UnmarshalJSONFrom implements json.UnmarshalerFrom. The schemas true and false have no fields.
@@ -75,6 +77,28 @@ func alternatives(branches []node) (first string, others []string) {
 		others = append(others, b.Required[0])
 	}
 	return first, others
+}
+
+// exclusions returns the members that must not be given together, each with the others.
+func (n node) exclusions() map[string][]string {
+	var sets [][]string
+	if first, others := alternatives(n.OneOf); first != "" {
+		sets = append(sets, append([]string{first}, others...))
+	}
+	if n.Not != nil && len(n.Not.Required) == 2 && len(n.Not.Properties) == 0 {
+		sets = append(sets, n.Not.Required)
+	}
+	all := map[string][]string{}
+	for _, set := range sets {
+		for _, name := range set {
+			for _, other := range set {
+				if other != name && !slices.Contains(all[name], other) {
+					all[name] = append(all[name], other)
+				}
+			}
+		}
+	}
+	return all
 }
 
 // typeName is a schema's type; of several, the first that isn't null.
