@@ -46,15 +46,26 @@ func (s *Server) handleConsole(x *exchange) error {
 	return nil
 }
 
+// handleFavicon leads to the pages' icon those who ask without reading a page.
+func (s *Server) handleFavicon(x *exchange) error {
+	s.lead(x, "static/icon.svg")
+	return nil
+}
+
 // handleRoot leads a browser to the pages. To anything else the root is a path like any other.
 func (s *Server) handleRoot(x *exchange) error {
 	x.Header().Set("Vary", "Accept")
 	if (x.r.Method != http.MethodGet && x.r.Method != http.MethodHead) || !wantsPage(x.r.Header) {
 		return s.notFound(x)
 	}
+	s.lead(x, "")
+	return nil
+}
+
+// lead answers with where to go, below the pages' root.
+func (s *Server) lead(x *exchange, below string) {
 	h := x.Header()
 	h["Cache-Control"] = noStore
-	h.Set("Location", s.base.Path+consoleRoot)
+	h.Set("Location", s.base.Path+consoleRoot+below)
 	x.WriteHeader(http.StatusSeeOther)
-	return nil
 }

@@ -41,6 +41,7 @@ func (s *Server) route() {
 	if s.console != nil {
 		s.handle(consoleRoot, s.handleConsole)
 		s.handle("/{$}", s.handleRoot)
+		s.handle("/favicon.ico", methods{http.MethodGet: s.handleFavicon}.dispatch)
 	}
 	for pattern, m := range map[string]methods{
 		api.PathHealth:                      {http.MethodGet: plain(s.handleHealth)},

@@ -210,3 +210,20 @@ func TestWantedPage(t *testing.T) {
 		}
 	}
 }
+
+// TestFavicon: who asks for the icon by its old name, without reading a page, is led to the one that the pages have.
+func TestFavicon(t *testing.T) {
+	w := newWorld(t)
+	b := w.browser()
+	got, err := b.client.Do(rig.Must(http.NewRequestWithContext(t.Context(), http.MethodGet, w.base+"/favicon.ico", nil))(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = got.Body.Close() }()
+	if at := got.Header.Get("Location"); got.StatusCode != http.StatusSeeOther || at != "/console/static/icon.svg" {
+		t.Fatalf("%d to %q", got.StatusCode, at)
+	}
+	if icon := b.get(w.base + got.Header.Get("Location")); icon.StatusCode != http.StatusOK || !strings.HasPrefix(icon.Header.Get("Content-Type"), "image/svg+xml") {
+		t.Errorf("%d %s", icon.StatusCode, icon.Header.Get("Content-Type"))
+	}
+}
