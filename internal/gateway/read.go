@@ -19,6 +19,9 @@ type Offer struct {
 	Price      task.Price
 }
 
+// Directory returns the capabilities that there are, whoever they are open to.
+func (g *Gateway) Directory() *catalog.Catalog { return g.catalog.Load() }
+
 // Capabilities returns what is open on the account, in the key's scope, and served; sorted by name.
 func (g *Gateway) Capabilities(c gate.Caller) []Offer {
 	routes := g.routes.Load()

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -99,6 +100,8 @@ func TestFormsSayWhatIsWrong(t *testing.T) {
 	}{
 		"no name":      {"/keys", url.Values{"mode": {"test"}}, "Is required"},
 		"a pattern":    {"/keys", url.Values{"name": {"a"}, "mode": {"test"}, "scopes": {"Text.*"}}, "such as image.*"},
+		"a scope":      {"/keys", url.Values{"name": {"a"}, "mode": {"test"}, "scopes": {"vedio.* text.chat"}}, "Hold vedio.*, which opens nothing on the account; perhaps video.* is meant."},
+		"no near name": {"/keys", url.Values{"name": {"a"}, "mode": {"test"}, "scopes": {"zebra"}}, "opens nothing on the account; open are audio.speech, audio.transcribe, image.edit,"},
 		"a budget":     {"/keys", url.Values{"name": {"a"}, "mode": {"test"}, "budget": {"much"}, "budget_period": {"day"}}, "decimal amount"},
 		"a number":     {"/keys", url.Values{"name": {"a"}, "mode": {"test"}, "open_tasks": {"few"}}, "whole number"},
 		"no limit":     {"/keys", url.Values{"name": {"a"}, "mode": {"test"}, "open_tasks": {"-1"}}, "not negative"},
@@ -113,6 +116,36 @@ func TestFormsSayWhatIsWrong(t *testing.T) {
 		got := b.post(tt.path, tt.form)
 		if got.StatusCode != http.StatusBadRequest || !strings.Contains(got.body, tt.want) || !strings.Contains(got.body, "<form") {
 			t.Errorf("%s: %d, without %q", name, got.StatusCode, tt.want)
+		}
+	}
+}
+
+// TestScopes: a key's scopes are completed from what is open on its account and open something there; those that a
+// key has already stay.
+func TestScopes(t *testing.T) {
+	w := newWorld(t)
+	rig.Must(w.desk.CreateAccount(t.Context(), api.AccountCreate{Name: "acme", Capabilities: []string{"text.*", "image.edit"}}))(t)
+	b := w.member("acme", "member")
+	page := b.get("/keys/new").body
+	list := regexp.MustCompile(`<datalist id="scopes-known">(.*)</datalist>`).FindStringSubmatch(page)
+	want := `<option value="image.*"></option><option value="image.edit"></option><option value="text.*"></option>` +
+		`<option value="text.chat"></option><option value="text.embed"></option>`
+	if len(list) == 0 || list[1] != want {
+		t.Errorf("completed by %q", list)
+	}
+	refused := b.post("/keys", url.Values{"name": {"a"}, "mode": {"test"}, "scopes": {"text.caht image.* image.generate"}})
+	said := "Hold text.caht, which opens nothing on the account; perhaps text.chat is meant. " +
+		"Hold image.generate, which opens nothing on the account; open are image.edit, text.chat, text.embed."
+	if refused.StatusCode != http.StatusBadRequest || !strings.Contains(refused.body, said) {
+		t.Errorf("new scopes: %d %s", refused.StatusCode, refused.body)
+	}
+	k := rig.Must(w.desk.CreateKey(t.Context(), api.KeyCreate{Name: "shop", Account: "acme", Mode: task.Test, Scopes: []string{"video.*"}}))(t)
+	for _, tt := range []struct {
+		scopes string
+		status int
+	}{{"audio.*", http.StatusBadRequest}, {"video.* text.*", http.StatusSeeOther}, {"", http.StatusSeeOther}, {"video.*", http.StatusBadRequest}} {
+		if got := b.post("/keys/"+k.ID, url.Values{"name": {"shop"}, "scopes": {tt.scopes}}); got.StatusCode != tt.status {
+			t.Errorf("changed to %q: %d", tt.scopes, got.StatusCode)
 		}
 	}
 }

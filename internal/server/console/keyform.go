@@ -19,6 +19,7 @@ type form struct {
 	Problem  *fault.Error
 	About    any // what is changed
 	Bounds   bounds
+	Scopes   []string // that a key of the account may have
 }
 
 // bounds are what binds a key whatever limits it has.
@@ -27,23 +28,28 @@ type bounds struct {
 	Server  gate.Defaults
 }
 
-// bounds returns what binds the keys of an account by its name.
-func (c *Console) bounds(x exchange, owner string) (bounds, error) {
+// ofAccount adds to a key's form what the account by this name gives it.
+func (c *Console) ofAccount(x exchange, f *form, owner string) error {
 	a, err := c.chosen(x, owner)
-	return bounds{a.Limits, c.desk.Defaults()}, err
+	if err != nil {
+		return err
+	}
+	f.Bounds, f.Scopes = bounds{a.Limits, c.desk.Defaults()}, scopesOver(c.openOn(a))
+	return nil
 }
 
-// Wrong returns what is wrong with a field, "" for nothing.
+// Wrong returns all that is wrong with a field, "" for nothing.
 func (f form) Wrong(field string) string {
 	if f.Problem == nil {
 		return ""
 	}
+	var all []string
 	for _, d := range f.Problem.Details {
 		if d.Field == field {
-			return sentence(d.Message)
+			all = append(all, sentence(d.Message))
 		}
 	}
-	return ""
+	return strings.Join(all, " ")
 }
 
 func (c *Console) handleKeyForm(x exchange) error {
@@ -58,7 +64,7 @@ func (c *Console) keyForm(x exchange, status int, f form) error {
 	if f.Get("account") == "" {
 		f.Set("account", x.visitor.Account.Name)
 	}
-	if f.Bounds, err = c.bounds(x, f.Get("account")); err != nil {
+	if err = c.ofAccount(x, &f, f.Get("account")); err != nil {
 		return err
 	}
 	return c.showWith(x, status, page{Name: "key-new", Section: "keys", Title: "New key", Data: f})
@@ -76,8 +82,12 @@ func (c *Console) handleKeyCreate(x exchange) error {
 	if req.Account == "" {
 		req.Account = x.visitor.Account.Name
 	}
-	if _, err := c.chosen(x, req.Account); err != nil {
+	owner, err := c.chosen(x, req.Account)
+	if err != nil {
 		return err // the desk would make an account of an unknown name
+	}
+	if err := checkScopes(req.Scopes, nil, c.openOn(owner)); err != nil {
+		return c.again(x, f, err)
 	}
 	k, err := c.books(x.visitor).CreateKey(x.r.Context(), req)
 	if err != nil {

@@ -91,7 +91,7 @@ func (c *Console) handleKey(x exchange) error {
 }
 
 func (c *Console) keyPage(x exchange, status int, f form) (err error) {
-	if f.Bounds, err = c.bounds(x, f.About.(keyRow).Account); err != nil {
+	if err = c.ofAccount(x, &f, f.About.(keyRow).Account); err != nil {
 		return err
 	}
 	return c.showWith(x, status, page{Name: "key", Section: "keys", Title: f.About.(keyRow).Name, Data: f})
@@ -105,10 +105,17 @@ func (c *Console) handleKeyUpdate(x exchange) error {
 	if err != nil {
 		return err
 	}
+	owner, err := c.chosen(x, k.Account)
+	if err != nil {
+		return err
+	}
 	f := form{Values: x.r.PostForm, About: c.keyRow(k)}
+	scopes := patterns(cmp.Or(strings.TrimSpace(f.Get("scopes")), "*"))
 	limits, err := limitsFrom(f.Values)
 	if err == nil {
-		scopes := patterns(cmp.Or(strings.TrimSpace(f.Get("scopes")), "*"))
+		err = checkScopes(scopes, k.Scopes, c.openOn(owner))
+	}
+	if err == nil {
 		_, err = c.books(x.visitor).UpdateKey(x.r.Context(), k.ID, api.KeyUpdate{Name: new(f.Get("name")), Scopes: &scopes, Limits: replaced(limits)})
 	}
 	if fault.CodeOf(err) == fault.InvalidRequest {

@@ -18,6 +18,15 @@ function themeToggle(button) {
   });
 }
 
+// completeLast offers what the field's list holds for the last of several words.
+function completeLast(input) {
+  const words = [...input.list.options].map((option) => option.value);
+  input.addEventListener("input", () => {
+    const before = input.value.replace(/[^\s,]*$/, "");
+    input.list.replaceChildren(...words.map((word) => Object.assign(document.createElement("option"), { value: before + word })));
+  });
+}
+
 // poll refreshes as often as the page says, while somebody looks at it.
 function poll(seconds) {
   setInterval(() => { if (!document.hidden) refresh().catch(() => {}); }, seconds * 1000);
@@ -32,5 +41,6 @@ if (here.searchParams.has("done")) {
 
 document.querySelectorAll("[data-theme-toggle]").forEach(themeToggle);
 document.querySelectorAll("[data-copy]").forEach(copyButton);
+document.querySelectorAll("input[list]").forEach(completeLast);
 const every = Number(document.querySelector("[data-poll]")?.dataset.poll);
 if (every > 0) poll(every);

@@ -1,0 +1,56 @@
+package console
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"unitask/internal/account"
+	"unitask/internal/api"
+	"unitask/internal/catalog"
+	"unitask/internal/fault"
+)
+
+// openOn returns the names of the capabilities that are open on the account, served or not.
+func (c *Console) openOn(a api.Account) []string {
+	var open []string
+	for name := range c.gateway.Directory().Names() {
+		if account.Allows(a.Capabilities, string(name)) {
+			open = append(open, string(name))
+		}
+	}
+	return open
+}
+
+// scopesOver returns what the scopes of a key may hold where these capabilities are open: each, and its family.
+func scopesOver(open []string) []string {
+	var all []string
+	for _, name := range open {
+		if family := name[:strings.LastIndexByte(name, '.')+1] + "*"; !slices.Contains(all, family) {
+			all = append(all, family)
+		}
+		all = append(all, name)
+	}
+	return all
+}
+
+// checkScopes refuses patterns that open none of these capabilities, but for those that the key had before: what
+// was open then may be open again. The form of a pattern is the desk's to judge.
+func checkScopes(patterns, before, open []string) error {
+	var wrong []fault.Detail
+	for _, p := range patterns {
+		opens := func(name string) bool { return account.Allows([]string{p}, name) }
+		if !account.ValidPattern(p) || slices.Contains(before, p) || slices.ContainsFunc(open, opens) {
+			continue
+		}
+		meant := "open are " + strings.Join(open, ", ")
+		if near := catalog.Nearest(p, scopesOver(open)); near != "" {
+			meant = "perhaps " + near + " is meant"
+		}
+		wrong = append(wrong, fault.Detail{Field: "scopes", Message: fmt.Sprintf("hold %s, which opens nothing on the account; %s", p, meant)})
+	}
+	if len(wrong) == 0 {
+		return nil
+	}
+	return fault.Invalid(wrong[0].Field, wrong[0].Message).WithDetails(wrong[1:]...)
+}
