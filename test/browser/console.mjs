@@ -93,7 +93,7 @@ const trials = new Map([
     await open(page, "text.chat");
     const snippet = page.locator("#code-0");
     assert((await snippet.textContent()).startsWith("unitask run text.chat"), "no command is shown");
-    await page.getByLabel("Prompt").fill("Why is the sky blue at noon?");
+    await page.getByRole("textbox", { name: "Prompt" }).fill("Why is the sky blue at noon?");
     await snippet.filter({ hasText: "sky blue" }).waitFor();
     for (const name of ["curl", "Go", "Python", "JavaScript", "CLI"]) {
       await page.getByRole("button", { name, exact: true }).click();
@@ -104,8 +104,7 @@ const trials = new Map([
     await runTrial(page);
     assert((await page.locator("#result pre").innerText()).includes("sky blue"), "the answer isn't about the prompt");
     await shot(page, "trial-text");
-    await more(page);
-    await page.getByLabel("Prompt").fill("");
+    await page.getByRole("radio", { name: "Messages" }).check();
     await page.getByLabel("Content").fill("And at dusk?");
     await page.getByRole("button", { name: "Add another" }).click();
     await page.getByLabel("Content").nth(1).fill("Then it is red.");
@@ -122,7 +121,7 @@ const trials = new Map([
     await open(page, "image.generate");
     await page.getByLabel("Prompt", { exact: false }).first().fill("A red fox in fresh snow, early light");
     await more(page);
-    await page.getByLabel("Size").fill("480x300");
+    await page.getByRole("textbox", { name: "Size" }).fill("480x300");
     await runTrial(page);
     await drawn(page);
     await more(page);
@@ -190,7 +189,7 @@ async function lastPicture(page) {
 async function refusals(page) {
   page.refusals(400, 403, 413, 422); // 422 where the task that is to fail does so before its stream begins
   await page.goto("/console/trial?capability=text.chat");
-  await page.getByLabel("Prompt").fill("");
+  await page.getByRole("textbox", { name: "Prompt" }).fill("");
   await more(page);
   await page.getByLabel("Max output tokens").fill("many");
   await page.getByLabel("Temperature").fill("7");
@@ -202,7 +201,7 @@ async function refusals(page) {
   await judge(page, "fields with problems");
   await page.getByLabel("Max output tokens").fill("20");
   await page.getByLabel("Temperature").fill("");
-  await page.getByLabel("Prompt").fill("@fail:CONTENT_POLICY_VIOLATION");
+  await page.getByRole("textbox", { name: "Prompt" }).fill("@fail:CONTENT_POLICY_VIOLATION");
   await page.locator("[data-run]").click();
   await page.locator("#result .pill.failed").waitFor();
   equal(await page.locator(".problem:visible").count(), 0, "problems after a request that is right");
@@ -216,7 +215,7 @@ async function live(page) {
   const price = "$1 in, $2 out / M tokens";
   assert((await page.locator("main").innerText()).includes(price), "the price isn't shown");
   visited.set("trial-live", "/console/trial?capability=text.chat&mode=live");
-  await page.getByLabel("Prompt").fill("everything");
+  await page.getByRole("textbox", { name: "Prompt" }).fill("everything");
   await page.getByRole("button", { name: "Run live at this price" }).click();
   await page.locator("#result .pill.succeeded").waitFor();
   await shot(page, "trial-live");

@@ -44,7 +44,7 @@ async function pictures(page) {
     await page.setViewportSize({ width: 1280, height: 860 });
     await page.goto("/console/trial?capability=image.generate&mode=test");
     await page.locator("[data-rest] > summary").click();
-    await page.getByLabel("Size").fill(size);
+    await page.getByRole("textbox", { name: "Size" }).fill(size);
     await page.locator("[data-run]").click();
     await page.locator("#result .pill.succeeded").waitFor();
     await page.locator("#result img").first().waitFor();
@@ -141,10 +141,11 @@ async function asked(page) {
 }
 
 // link makes a one-time link for another member, as an operator does.
-async function link(page, member) {
+async function link(page, member, role = "member", account = "Harbour Books") {
   await page.goto("/console/accounts");
-  await page.getByRole("link", { name: "Harbour Books", exact: true }).click();
+  await page.getByRole("link", { name: account, exact: true }).click();
   await page.getByLabel("Name of the member").fill(member);
+  await page.getByLabel("Role").selectOption(role);
   await page.getByRole("button", { name: "Make a link" }).click();
   return page.locator("#secret").inputValue();
 }
@@ -152,7 +153,7 @@ async function link(page, member) {
 async function session(page, context) {
   const [first, second] = [await link(page, "Bob Byron"), await link(page, "Cleo Byron")];
   await page.goto("/console/trial?capability=text.chat&mode=test");
-  await page.getByLabel("Prompt").fill("Who kept the form?");
+  await page.getByRole("textbox", { name: "Prompt" }).fill("Who kept the form?");
   await context.clearCookies();
   page.refusals(401);
   await page.locator("[data-run]").click();
@@ -177,26 +178,27 @@ async function again(page) {
   page.refusals(400, 403, 422, 429, 502, 503, 504);
   await page.goto("/console/trial?capability=text.chat&mode=test");
   const runs = async (prompt, pill) => {
-    await page.getByLabel("Prompt").fill(prompt);
+    await page.getByRole("textbox", { name: "Prompt" }).fill(prompt);
     await page.locator("[data-run]").click();
     await page.locator(`#result .pill.${pill}`).waitFor();
     await page.locator("[data-run]:enabled").waitFor();
   };
   await runs("A first answer", "succeeded");
-  await page.getByLabel("Prompt").fill("");
+  await page.getByRole("textbox", { name: "Prompt" }).fill("");
   await page.locator("[data-run]").click();
   await page.locator("[data-problem]:visible").waitFor();
   equal(await page.locator("#result .pill").count(), 0, "old results beside a refusal");
   equal(await page.locator("#problem-request").innerText().then((id) => /^req_\w+$/.test(id)), true, "the request's id stands there");
   await page.getByRole("button", { name: "Copy the request's id" }).waitFor();
   await judge(page, "a refusal with its id");
-  await page.getByLabel("Prompt").fill("Two stops");
+  await page.getByRole("textbox", { name: "Prompt" }).fill("Two stops");
   await page.locator("[data-rest] > summary").click();
   const stop = page.locator('[data-wire="parameters.stop"]');
   await stop.getByRole("textbox").fill(`${"a".repeat(2000)}\nfine\n${"b".repeat(2000)}`);
   await page.locator("[data-run]").click();
   await stop.locator(".problem:visible").waitFor();
-  equal((await stop.locator(".problem").innerText()).split("; ").length, 2, "what is wrong with two lines of a field");
+  equal(await stop.locator(".problem p").allInnerTexts(), ["Stop, item 1: must have at most 256 characters", "Stop, item 3: must have at most 256 characters"], "what is wrong with two lines of a field");
+  assert((await page.locator("[data-problem]").innerText()).startsWith("INVALID_REQUEST: see Stop."), "the top names no field");
   await stop.getByRole("textbox").fill("");
   let busy = true; // of the next form that is read to be run, and of no preview
   await page.route("**/trial/request", (route) => {
@@ -204,7 +206,7 @@ async function again(page) {
     busy = false;
     return route.fulfill({ status: 503, json: { error: { code: "CAPACITY_EXHAUSTED", message: "no room", retryable: true, details: [] }, request_id: "req_busy" } });
   });
-  await page.getByLabel("Prompt").fill("This one, and none before it");
+  await page.getByRole("textbox", { name: "Prompt" }).fill("This one, and none before it");
   await page.locator("[data-run]").click();
   await page.getByRole("button", { name: "Retry" }).click();
   await page.locator("#result .pill.succeeded").waitFor();
@@ -218,6 +220,186 @@ async function again(page) {
   equal(keys.length === 2 && keys[0] === keys[1], true, `a retry has the same key: ${keys}`);
   await runs("@fail:CONTENT_POLICY_VIOLATION", "failed");
   equal(await page.getByRole("button", { name: "Retry" }).count(), 0, "retries of what would fail again");
+}
+
+// trial opens the form of a capability with all that it has.
+async function trial(page, capability) {
+  await page.goto(`/console/trial?capability=${capability}&mode=test`);
+  const rest = page.locator("[data-rest] > summary");
+  if (await rest.count()) await rest.click();
+}
+
+// asks runs the form and returns the body of the creation that it sends.
+async function asks(page) {
+  const [sent] = await Promise.all([
+    page.waitForRequest((r) => r.method() === "POST" && r.url().endsWith("/tasks")), page.locator("[data-run]").click(),
+  ]);
+  await page.locator("[data-run]:enabled").waitFor();
+  return sent.postDataJSON();
+}
+
+async function exclusive(page) {
+  await trial(page, "image.generate");
+  equal(await page.getByRole("radio", { name: "Size" }).isChecked(), true, "the example's way is chosen");
+  equal(await page.getByLabel("Aspect ratio", { exact: true }).and(page.getByRole("combobox")).count(), 0, "fields of a way that isn't chosen");
+  await judge(page, "one of two fields");
+  await page.getByRole("textbox", { name: "Prompt" }).first().fill("A heron");
+  await page.getByRole("radio", { name: "Aspect ratio" }).check();
+  await page.getByRole("combobox", { name: "Aspect ratio" }).selectOption("3:2");
+  equal((await asks(page)).parameters, { aspect_ratio: "3:2" }, "parameters with an aspect ratio");
+  await page.getByRole("radio", { name: "Size" }).check();
+  equal((await asks(page)).parameters, { size: "1024x1024" }, "parameters with a size");
+}
+
+async function rows(page) {
+  await trial(page, "text.chat");
+  await page.getByRole("radio", { name: "Messages" }).check();
+  equal(await page.getByRole("button", { name: /^Remove/ }).count(), 0, "ways to remove the only row");
+  for (const [i, text] of ["One", "Two", "Three"].entries()) {
+    if (i > 0) await page.getByRole("button", { name: "Add another" }).click();
+    await page.getByLabel("Content").nth(i).fill(text);
+  }
+  await judge(page, "three rows");
+  await fits(page, "three rows");
+  await page.getByRole("button", { name: "Remove 2" }).click();
+  equal(await page.getByLabel("Content").last().evaluate((e) => e === document.activeElement), true, "the next row has the focus");
+  await page.locator("#code-0").filter({ hasText: "Three" }).filter({ hasNotText: "Two" }).waitFor();
+  equal((await asks(page)).input, { messages: [{ content: "One", role: "user" }, { content: "Three", role: "user" }] }, "the input");
+  await page.getByRole("button", { name: "Remove 1" }).click();
+  equal(await page.getByRole("button", { name: /^Remove/ }).count(), 0, "ways to remove the last row");
+}
+
+// remarks returns what is said beside the fields once a form was refused.
+async function remarks(page) {
+  await page.locator("[data-run]").click();
+  await page.locator("[data-problem]:visible").waitFor();
+  await page.locator("[data-run]:enabled").waitFor();
+  return page.locator(".problem:visible p").allInnerTexts();
+}
+
+async function formTerms(page) {
+  page.refusals(400, 403, 429);
+  const top = () => page.locator("[data-problem]").evaluate((e) => e.firstChild.textContent);
+  await trial(page, "text.chat");
+  await page.getByRole("radio", { name: "Messages" }).check();
+  equal(await remarks(page), ["Prompt or messages: is required"], "a choice that is empty");
+  equal(await top(), "INVALID_REQUEST: see Messages.", "the top");
+  const rows = [
+    { field: "input.messages.1.content", message: "must have at most 4000000 characters" }, { field: "parameters.temperature", message: "must be at most 2" },
+    { field: "metadata", message: "is not allowed" },
+  ];
+  await page.getByLabel("Content").fill("One");
+  await page.route("**/tasks", (route) => route.fulfill({
+    status: 400, json: { error: { code: "INVALID_REQUEST", message: `${rows[0].field} ${rows[0].message}`, retryable: false, details: rows }, request_id: "req_three" },
+  }));
+  equal(await remarks(page), ["Messages, item 2, Content: must have at most 4000000 characters", "Temperature: must be at most 2"], "two fields");
+  equal(await top(), "INVALID_REQUEST: metadata is not allowed.", "the top has what belongs to no field");
+  await page.unroute("**/tasks");
+  await page.getByLabel("Temperature").fill("7");
+  equal(await remarks(page), ["Temperature: must be at most 2"], "one field");
+  equal(await top(), "INVALID_REQUEST: see Temperature.", "the top names the field");
+  await judge(page, "remarks in the form's words");
+  await page.getByLabel("Temperature").fill("");
+  await page.route("**/tasks", (route) => route.fulfill({
+    status: 429, json: {
+      error: { code: "RATE_LIMIT_EXCEEDED", message: "the account's budget for this period doesn't cover the request", retryable: true, retry_after_seconds: 3600, details: [] },
+      request_id: "req_hour",
+    },
+  }));
+  equal(await remarks(page), [], "fields of a budget");
+  equal(await top(), "RATE_LIMIT_EXCEEDED: the account's budget for this period doesn't cover the request. Try again in 1 hour.", "a wait in words");
+  await page.unroute("**/tasks");
+  await trial(page, "image.edit");
+  await page.locator('[name="input.images"]').last().fill("https://a.example/b.png");
+  equal(await remarks(page), [
+    'Person: supply Person "none" if no identifiable person is shown',
+    'Person: or Person "authorized", Statement "…" saying how each person shown agreed; Evidence may hold media that prove it',
+  ], "a word about people");
+  equal(await top(), "AUTHORIZATION_REQUIRED: Authorization is required: Images may show a person.", "the top");
+  await trial(page, "video.generate");
+  await page.getByLabel("Prompt").fill("");
+  await page.getByLabel("Last image by address or artifact").fill("https://a.example/b.png");
+  await page.getByRole("combobox", { name: "Person" }).selectOption("none");
+  equal(await remarks(page), ["Prompt: is required, unless Image is given", "Image: is required with Last image"], "fields that need each other");
+}
+
+async function scopes(page) {
+  page.refusals(400);
+  await page.goto("/console/keys/new");
+  const field = page.getByLabel("Scopes");
+  const offered = () => field.evaluate((f) => [...f.list.options].map((option) => option.value));
+  equal((await offered()).filter((one) => one.startsWith("image")), ["image.*", "image.edit", "image.generate"], "what a first scope may be");
+  await field.pressSequentially("text.chat, im");
+  equal((await offered()).includes("text.chat, image.*"), true, "what a second scope may be");
+  await field.fill("vedio.* text.caht");
+  await page.getByLabel("Name").fill("typo");
+  await page.getByRole("button", { name: "Create the key" }).click();
+  const said = page.locator(".field", { has: page.getByLabel("Scopes") }).locator(".problem");
+  equal((await said.innerText()).match(/perhaps \S+ is meant/g), ["perhaps video.* is meant", "perhaps text.chat is meant"], "what is said of two scopes");
+  equal(await field.inputValue(), "vedio.* text.caht", "the form stays as it was");
+  await judge(page, "scopes that open nothing");
+}
+
+// lengthen puts a long name in the place of each capability and supplier that the page shows.
+const lengthen = (page) => page.evaluate(() => {
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const all = [];
+  while (texts.nextNode()) all.push(texts.currentNode);
+  for (const text of all) text.data = text.data.replace(/\b(?:text|image|video|audio)\.\w+|\bsandbox[\w-]*/g, (name) => name + "w".repeat(100));
+});
+
+async function longNames(page, context) {
+  page.refusals(400);
+  const back = await link(page, "Ada Byron", "operator");
+  const [account, member, key] = ["A", "M", "K"].map((letter) => letter.repeat(100));
+  const seen = [];
+  const fitsAll = async () => {
+    const what = `${new URL(page.url()).pathname} with long names`;
+    seen.push(what);
+    for (const width of widths) {
+      await page.setViewportSize({ width, height: 860 });
+      await page.locator("details").evaluateAll((all) => all.forEach((one) => { one.open = true; }));
+      await lengthen(page);
+      await fits(page, `${what} at ${width}`);
+    }
+    await page.setViewportSize({ width: 1280, height: 860 });
+  };
+  await page.goto("/console/accounts");
+  await page.getByLabel("Name").fill(account);
+  await page.getByRole("button", { name: "Create the account" }).click();
+  await page.getByRole("heading", { name: account }).waitFor();
+  const accountPage = page.url();
+  const into = await link(page, member, "operator", account);
+  await fitsAll();
+  await context.clearCookies();
+  await page.goto(into);
+  await page.waitForURL("**/console/");
+  const made = await create(page, { capability: "image.generate", input: { prompt: "W".repeat(300) }, parameters: { size: "64x64" } });
+  await page.goto("/console/keys/new");
+  await page.getByLabel("Name").fill(key);
+  await page.getByLabel("Scopes").fill(`text.${"w".repeat(200)}`);
+  await page.getByRole("button", { name: "Create the key" }).click();
+  await page.locator(".problem").waitFor();
+  await fitsAll();
+  await page.getByLabel("Scopes").fill("text.chat image.*");
+  await page.getByRole("button", { name: "Create the key" }).click();
+  await page.locator("#secret").waitFor();
+  await fitsAll();
+  await page.getByRole("link", { name: "I have it" }).click();
+  await page.getByRole("heading", { name: key }).waitFor();
+  await fitsAll();
+  await page.getByRole("button", { name: "Rotate the key" }).click();
+  await page.getByRole("heading", { name: /^Rotate .*\?$/ }).waitFor();
+  await fitsAll();
+  for (const address of ["/console/", "/console/trial", "/console/trial?capability=video.generate", "/console/tasks", `/console/tasks/${made}`, "/console/keys",
+    "/console/usage", `/console/lookup?id=${made}`, "/console/suppliers", "/console/accounts", accountPage]) {
+    await page.goto(address);
+    await fitsAll();
+  }
+  equal(seen.length, 16, "pages with long names");
+  await context.clearCookies();
+  await page.goto(back);
+  await page.waitForURL("**/console/");
 }
 
 // looks fails unless the button for light and dark changes the look of each page, whatever scripts it has.
@@ -240,7 +422,12 @@ await browse(async (page, context) => {
   await step("console 6: a key is made once", () => once(page));
   await step("console 8: what was saved is said", () => said(page));
   await step("console 7: a rotation is asked about", () => asked(page));
+  await step("scopes are completed and checked", () => scopes(page));
+  await step("long names break no page", () => longNames(page, context));
   await step("console 3: a session that ends keeps the form, and the page", () => session(page, context));
   await step("console 5 and 10: a refusal says all and clears the result, and what may succeed is retried", () => again(page));
+  await step("fields that exclude each other are one choice", () => exclusive(page));
+  await step("rows are added and removed", () => rows(page));
+  await step("what is wrong is said in the form's words", () => formTerms(page));
   await step("console 2: polling leaves the page alone", () => polling(page));
 });

@@ -12,10 +12,20 @@ import (
 	"unitask/internal/catalog"
 )
 
-// group is controls that belong together: one value, or an object's.
+// group is controls that belong together: one value, an object's, or ways of which one is given.
 type group struct {
-	Legend, Help string // of an object
+	Legend, Help string // of an object or of ways
+	Wire         string // of an object
+	Required     bool   // one of the ways must be given
+	Ways         []way
 	Controls     []control
+}
+
+// way is one of several fields that exclude each other.
+type way struct {
+	Title, Wire string
+	Chosen      bool
+	Group       group
 }
 
 // control is one entry of a form as a page shows it.
@@ -33,22 +43,20 @@ type control struct {
 // together where the first of them is.
 func groups(fields []catalog.Field, texts map[string][]string) (shown, rest []group) {
 	entries, first := blank.Ordered(fields)
-	under := func(e blank.Entry) string { return e.Field.Group + "." + e.Path[0] }
-	placed := map[string]bool{}
+	placed := map[string]bool{} // wire names of fields
 	for i, e := range entries {
-		if placed[under(e)] {
+		at := slices.IndexFunc(fields, func(f catalog.Field) bool { return f.Group == e.Field.Group && f.Name == e.Path[0] })
+		if placed[wire(fields[at])] {
 			continue
 		}
-		placed[under(e)] = true
-		var g group
-		for _, other := range entries[i:] {
-			if under(other) == under(e) {
-				g.Controls = append(g.Controls, newControl(other, texts, 0))
-			}
+		var all []way
+		for _, f := range rivals(fields, fields[at], placed) {
+			placed[wire(f)] = true
+			all = append(all, newWay(f, entries, texts))
 		}
-		if len(e.Path) > 1 {
-			at := slices.IndexFunc(fields, func(f catalog.Field) bool { return f.Group == e.Field.Group && f.Name == e.Path[0] })
-			g.Legend, g.Help = title(e.Path[0]), fields[at].Description
+		g := all[0].Group
+		if len(all) > 1 {
+			g = ways(fields[at], all)
 		}
 		if i < first {
 			shown = append(shown, g)
@@ -58,6 +66,55 @@ func groups(fields []catalog.Field, texts map[string][]string) (shown, rest []gr
 	}
 	return shown, rest
 }
+
+// rivals returns the field and those not placed yet of which each excludes all others.
+func rivals(fields []catalog.Field, first catalog.Field, placed map[string]bool) []catalog.Field {
+	set := []catalog.Field{first}
+	for _, f := range fields {
+		beside := func(other catalog.Field) bool { return !slices.Contains(f.Excludes, other.Name) }
+		if f.Group == first.Group && !placed[wire(f)] && !slices.ContainsFunc(set, beside) {
+			set = append(set, f)
+		}
+	}
+	return set
+}
+
+// newWay shows a field with the entries that are its own or its members'.
+func newWay(f catalog.Field, entries []blank.Entry, texts map[string][]string) way {
+	w := way{Title: title(f.Name), Wire: wire(f)}
+	for _, e := range entries {
+		if e.Field.Group != f.Group || e.Path[0] != f.Name {
+			continue
+		}
+		c := newControl(e, texts, 0)
+		w.Group.Controls = append(w.Group.Controls, c)
+		w.Chosen = w.Chosen || c.filled()
+		if len(e.Path) > 1 {
+			w.Group.Legend, w.Group.Help, w.Group.Wire = w.Title, f.Description, w.Wire
+		}
+	}
+	return w
+}
+
+// ways is the choice of one among fields that exclude each other: the first that has a value, else the first.
+func ways(first catalog.Field, all []way) group {
+	chosen := max(0, slices.IndexFunc(all, func(w way) bool { return w.Chosen }))
+	g := group{Ways: all, Required: first.Required}
+	for i := range all {
+		all[i].Chosen = i == chosen
+		if i == 0 {
+			g.Legend = all[i].Title
+		} else {
+			g.Legend += " or " + strings.ToLower(all[i].Title)
+		}
+	}
+	for _, name := range first.Unless {
+		g.Required = g.Required && slices.Contains(first.Excludes, name)
+	}
+	return g
+}
+
+func wire(f catalog.Field) string { return f.Group + "." + f.Name }
 
 // newControl shows an entry with what was entered, the n-th text of its name.
 func newControl(e blank.Entry, texts map[string][]string, n int) control {
@@ -86,6 +143,11 @@ func newControl(e blank.Entry, texts map[string][]string, n int) control {
 		c.Rows = append(c.Rows, row)
 	}
 	return c
+}
+
+// filled reports whether something stands in the control.
+func (c control) filled() bool {
+	return c.Value != "" || slices.ContainsFunc(c.Rows, func(row []control) bool { return slices.ContainsFunc(row, control.filled) })
 }
 
 func widget(e blank.Entry) string {

@@ -5,10 +5,12 @@ import { copyButton } from "./parts.js";
 
 const form = document.getElementById("trial");
 const result = document.getElementById("result");
+const titles = new Map(); // what the form calls each field and object
 const idle = result?.firstElementChild.cloneNode(true); // what stands there before anything ran
 if (form) start();
 
 function start() {
+  form.querySelectorAll("[data-wire], [data-object]").forEach(({ dataset }) => titles.set(dataset.wire ?? dataset.object, dataset.title));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     busily(run);
@@ -16,19 +18,53 @@ function start() {
   form.addEventListener("input", preview);
   form.addEventListener("change", preview);
   document.querySelectorAll("[data-snippet]").forEach((button) => button.addEventListener("click", () => choose(button.dataset.snippet)));
+  document.querySelectorAll("[data-ways]").forEach((ways) => {
+    give(ways);
+    ways.addEventListener("change", () => give(ways));
+  });
   document.querySelectorAll("[data-add]").forEach((button) => {
+    const rows = button.parentElement.querySelector("[data-rows]");
     button.hidden = false;
-    button.addEventListener("click", () => addRow(button.parentElement.querySelector("[data-rows]")));
+    button.addEventListener("click", () => addRow(rows));
+    rows.addEventListener("click", ({ target }) => { if (target.matches("[data-remove]")) removeRow(target.closest("[data-rows] > *")); });
+    removable(rows);
   });
 }
 
+// give shows the chosen one of fields that exclude each other. Nothing of a disabled fieldset is sent.
+function give(ways) {
+  const chosen = ways.querySelector(".segments :checked").value;
+  for (const way of ways.querySelectorAll("[data-way]")) way.hidden = way.disabled = way.dataset.way !== chosen;
+}
+
 function addRow(rows) {
-  const row = rows.lastElementChild.cloneNode(true);
+  const last = rows.lastElementChild;
+  const row = last.cloneNode(true);
   row.querySelectorAll("textarea").forEach((text) => { text.value = ""; });
   const role = row.querySelector("select");
-  if (role) role.selectedIndex = (role.selectedIndex + 1) % role.options.length;
+  if (role) role.selectedIndex = (last.querySelector("select").selectedIndex + 1) % role.options.length;
   rows.append(row);
+  removable(rows);
   row.querySelector("textarea").focus();
+  preview();
+}
+
+function removeRow(row) {
+  const rows = row.parentElement;
+  const next = row.nextElementSibling ?? row.previousElementSibling;
+  row.remove();
+  removable(rows);
+  next.querySelector("textarea").focus();
+  preview();
+}
+
+// removable lets each row be removed but the last one.
+function removable(rows) {
+  [...rows.children].forEach((row, i) => {
+    const button = row.querySelector("[data-remove]");
+    button.hidden = rows.children.length === 1;
+    button.setAttribute("aria-label", `Remove ${i + 1}`);
+  });
 }
 
 // The snippets.
@@ -124,7 +160,8 @@ function tooLarge() {
   const size = (input) => [...input.files].reduce((sum, file) => sum + file.size, 0);
   if (inputs.reduce((sum, input) => sum + size(input), 0) <= formBytes) return false;
   const largest = inputs.sort((a, b) => size(b) - size(a))[0];
-  mark(largest.closest("[data-wire]"), "is too large to be sent from here: name it by an address");
+  const field = largest.closest("[data-wire]");
+  mark(field, [`${field.dataset.title}: is too large to be sent from here: name it by an address`]);
   largest.focus();
   return true;
 }
@@ -223,36 +260,58 @@ function progress(task) {
 
 function clear() {
   say("");
-  for (const field of form.querySelectorAll("[data-wire]")) mark(field, "");
+  for (const field of form.querySelectorAll("[data-wire]")) mark(field, []);
 }
 
 async function refused(problem, again) {
   const error = problem.error ?? { code: "INTERNAL", message: "the service gave no answer", details: [] };
   if (problem.task_id) return show(problem.task_id);
-  const loose = [];
-  let first;
-  for (const row of error.details ?? []) {
+  const rows = error.details ?? [];
+  const loose = rows.length > 0 && error.message === `${rows[0].field} ${rows[0].message}` ? [] : [spoken(error.message)];
+  const wrong = new Map(); // what is said at each field
+  for (const row of rows) {
     const field = about(row.field);
-    if (!field) {
-      loose.push(`${row.field} ${row.message}`);
-      continue;
-    }
-    const said = field.querySelector(".problem").textContent; // of another element of the same list, say
-    mark(field, said ? `${said}; ${row.message}` : row.message);
-    field.closest("details")?.setAttribute("open", "");
-    first ??= field;
+    if (field) wrong.set(field, [...(wrong.get(field) ?? []), remark(field, row)]);
+    else loose.push(`${row.field} ${row.message}`);
   }
+  for (const [field, remarks] of wrong) {
+    mark(field, remarks);
+    field.closest("details")?.setAttribute("open", "");
+  }
+  const [first] = wrong.keys();
   first?.querySelector("input, select, textarea").focus();
   result.replaceChildren(idle.cloneNode(true)); // what an earlier request made isn't this one's
   const later = error.retry_after_seconds ? ` Try again in ${waitOf(error.retry_after_seconds)}.` : "";
-  const what = loose.length > 0 && first ? loose.join("; ") : error.message;
+  const what = loose.join("; ") || `see ${[...wrong.keys()].map((field) => field.dataset.title).join(", ")}`;
   say(`${error.code}: ${what}.${later}`, { focus: !first, retry: error.retryable && again, request: problem.request_id });
+}
+
+// remark says a row of an error as the form does, at the field that shows it: by titles, and items of lists by number.
+function remark(field, { field: name, message }) {
+  const way = field.closest("[data-way]");
+  if (way && !within(name, way.dataset.way)) return `${way.parentElement.dataset.title}: ${message.replace(/, unless .*/, "")}`; // of a way not taken
+  const inside = within(name, field.dataset.wire) ? name.slice(field.dataset.wire.length).split(/[.[\]]/).filter(Boolean) : [];
+  const places = inside.map((step) => (/^\d+$/.test(step) ? `item ${Number(step) + 1}` : field.querySelector(`[name="${field.dataset.wire}.${step}"]`)?.getAttribute("aria-label")));
+  return `${[field.dataset.title, ...places.filter(Boolean)].join(", ")}: ${spoken(message, name)}`;
+}
+
+// spoken puts the form's titles in the place of the API's names: of whole ones, and after "unless" and "with" and within
+// JSON of those beside or below the field that the message is about.
+function spoken(message, about = "") {
+  const near = (name) => titles.get(`${about}.${name}`) ?? titles.get(about.replace(/[^.]*$/, name));
+  return message
+    .replace(/\b(?:input|parameters)(?:\.\w+)+/g, (name) => titles.get(name) ?? name)
+    .replace(/\b(?:unless|with) .*/, (names) => names.replace(/\w+/g, (name) => near(name) ?? name))
+    .replace(/\{("\w+":[^{}]*)\}/g, (_, pairs) => pairs.replace(/(,?)"(\w+)":/g, (_, comma, name) => `${comma && ", "}${near(name) ?? name} `))
+    .replace(/"(\w+)"/g, (word, name) => near(name) ?? word);
 }
 
 // waitOf says a wait in the largest unit that tells it well.
 function waitOf(seconds) {
-  const [unit, size] = [["days", 86400], ["hours", 3600], ["minutes", 60]].find(([, size]) => seconds >= 2 * size) ?? ["s", 1];
-  return `${Math.ceil(seconds / size)} ${unit}`;
+  const tells = ([, size]) => seconds >= 2 * size || seconds === size;
+  const [unit, size] = [["day", 86400], ["hour", 3600], ["minute", 60]].find(tells) ?? ["second", 1];
+  const count = Math.ceil(seconds / size);
+  return `${count} ${unit}${count === 1 ? "" : "s"}`;
 }
 
 // ended offers to sign in elsewhere: the form stays as it is.
@@ -263,20 +322,26 @@ function ended() {
   form.querySelector("[data-problem]").append(row);
 }
 
-// about returns the field that a detail is or belongs to; an object's own is its first member.
+// about returns the field that a detail is or belongs to; an object's own is its first member. In the place of a field that
+// isn't given stands the one that is chosen instead.
 function about(name) {
   const fields = [...form.querySelectorAll("[data-wire]")];
-  const inside = fields.filter(({ dataset: { wire } }) => name === wire || name.startsWith(`${wire}.`) || name.startsWith(`${wire}[`));
+  const inside = fields.filter(({ dataset }) => within(name, dataset.wire));
   inside.sort((a, b) => b.dataset.wire.length - a.dataset.wire.length);
-  return inside[0] ?? (name.includes(".") ? fields.find((field) => field.dataset.wire.startsWith(`${name}.`)) : undefined);
+  const field = inside[0] ?? (name.includes(".") ? fields.find((field) => field.dataset.wire.startsWith(`${name}.`)) : undefined);
+  const way = field?.closest("[data-way]");
+  return way?.disabled ? way.parentElement.querySelector("[data-way]:enabled [data-wire]") : field;
 }
 
-function mark(field, message) {
+// within reports whether a detail's name is that of a field or of something in it.
+const within = (name, wire) => name === wire || name.startsWith(`${wire}.`) || name.startsWith(`${wire}[`);
+
+function mark(field, remarks) {
   const problem = field.querySelector(".problem");
-  problem.textContent = message;
-  problem.hidden = !message;
+  problem.replaceChildren(...remarks.map((remark) => Object.assign(document.createElement("p"), { textContent: remark })));
+  problem.hidden = remarks.length === 0;
   for (const control of field.querySelectorAll("input, select, textarea")) {
-    if (message) control.setAttribute("aria-invalid", "true");
+    if (remarks.length > 0) control.setAttribute("aria-invalid", "true");
     else control.removeAttribute("aria-invalid");
   }
 }
