@@ -159,9 +159,13 @@ func (s tuiService) Get(ctx context.Context, id, etag string, wait time.Duration
 	return tui.Reading{Task: r.Task, NotModified: r.NotModified, ETag: r.ETag, RetryAfter: r.RetryAfter}, tuiError(err)
 }
 
-func (s tuiService) List(ctx context.Context, limit int) ([]api.Task, error) {
-	list, err := s.c.List(ctx, client.ListOptions{Limit: limit})
-	return list.Data, tuiError(err)
+func (s tuiService) List(ctx context.Context, q tui.Query, cursor string, limit int) (tui.Page, error) {
+	list, err := s.c.List(ctx, client.ListOptions{State: q.State, Capability: q.Capability, Limit: limit, Cursor: cursor})
+	page := tui.Page{Tasks: list.Data}
+	if list.NextCursor != nil {
+		page.Next = *list.NextCursor
+	}
+	return page, tuiError(err)
 }
 
 func (s tuiService) Cancel(ctx context.Context, id string) (api.Task, error) {

@@ -8,23 +8,27 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"unitask/internal/api"
 	"unitask/internal/client"
 	"unitask/internal/journal"
 	"unitask/internal/secret"
+	"unitask/internal/task"
+	"unitask/internal/tui"
 )
 
 // TestDashboardJournals: what the dashboard sends is in the journal before it is sent, and stays there until
 // it is known that the service has it or never will.
 func TestDashboardJournals(t *testing.T) {
-	const task = `{"id":"task_06gztwr81bcb6csfsxswat9e1m","capability":"text.chat","state":"queued","mode":"test"}`
+	const accepted = `{"id":"task_06gztwr81bcb6csfsxswat9e1m","capability":"text.chat","state":"queued","mode":"test"}`
 	const refusal = `{"error":{"code":"INVALID_REQUEST","message":"no","retryable":false},"request_id":"req_06gztwr81bcb6csfsxswat9e1m"}`
 	for name, c := range map[string]struct {
 		status int // 0: the connection ends without an answer
 		body   string
 		left   int
 	}{
-		"taken":   {http.StatusAccepted, task, 0},
+		"taken":   {http.StatusAccepted, accepted, 0},
 		"refused": {http.StatusBadRequest, refusal, 0},
 		"lost":    {0, "", 1},
 	} {
@@ -34,7 +38,7 @@ func TestDashboardJournals(t *testing.T) {
 			var before []string
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			cl := newDashboardClient(t, func(w http.ResponseWriter, r *http.Request) {
 				_, _ = io.Copy(io.Discard, r.Body)
 				before, _ = book.List()
 				if c.status == 0 {
@@ -44,16 +48,11 @@ func TestDashboardJournals(t *testing.T) {
 				w.Header().Set("Content-Type", "application/json")
 				w.WriteHeader(c.status)
 				_, _ = io.WriteString(w, c.body)
-			}))
-			defer upstream.Close()
+			})
 			key := func(context.Context) (secret.Value, error) { return secret.New("svc_test_x"), nil }
-			cl, err := client.New(client.Config{BaseURL: upstream.URL, Key: key})
-			if err != nil {
-				t.Fatal(err)
-			}
 			service := tuiService{cl, client.Target{}, "", client.Credential{Key: key}}
 			req := api.CreateRequest{Capability: "text.chat", Input: []byte(`{"prompt":"hello"}`)}
-			_, err = service.Create(ctx, req, "a-key-of-its-own", time.Second)
+			_, err := service.Create(ctx, req, "a-key-of-its-own", time.Second)
 			if (err == nil) != (c.status == http.StatusAccepted) {
 				t.Errorf("Create: %v", err)
 			}
@@ -75,4 +74,47 @@ func TestDashboardJournals(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestDashboardLists: what the dashboard asks for in pages is asked of the service as it was said.
+func TestDashboardLists(t *testing.T) {
+	var asked []string
+	cl := newDashboardClient(t, func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.URL.RawQuery)
+		next := `"task_06gztwr81bcb6csfsxswat9e1m"`
+		if r.URL.Query().Has("cursor") {
+			next = "null"
+		}
+		_, _ = io.WriteString(w, `{"data":[{"id":"task_06gztwr81bcb6csfsxswat9e1n","state":"failed"}],"next_cursor":`+next+`}`)
+	})
+	service := tuiService{c: cl}
+	q := tui.Query{State: task.Failed, Capability: "text.chat"}
+	first, err := service.List(t.Context(), q, "", 50)
+	if err != nil || len(first.Tasks) != 1 {
+		t.Fatalf("List: %+v, %v", first, err)
+	}
+	last, err := service.List(t.Context(), q, first.Next, 200)
+	if err != nil || last.Next != "" {
+		t.Errorf("List: %+v, %v", last, err)
+	}
+	want := []string{
+		"capability=text.chat&limit=50&state=failed",
+		"capability=text.chat&cursor=task_06gztwr81bcb6csfsxswat9e1m&limit=200&state=failed",
+	}
+	if diff := cmp.Diff(want, asked); diff != "" {
+		t.Errorf("asked (-want +got):\n%s", diff)
+	}
+}
+
+// newDashboardClient returns a client of a service that answers as said.
+func newDashboardClient(t *testing.T, answer http.HandlerFunc) *client.Client {
+	t.Helper()
+	upstream := httptest.NewServer(answer)
+	t.Cleanup(upstream.Close)
+	key := func(context.Context) (secret.Value, error) { return secret.New("svc_test_x"), nil }
+	c, err := client.New(client.Config{BaseURL: upstream.URL, Key: key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }

@@ -10,9 +10,6 @@ import (
 	"unitask/internal/catalog"
 )
 
-// listLimit is how many of the newest tasks are asked for.
-const listLimit = 50
-
 // createWait is how long the service may hold the answer to a creation of a synchronous capability:
 // long enough for quick work to be done with it, short enough for a person before a form. What is
 // asynchronous goes to the table at once.
@@ -31,8 +28,10 @@ type capabilitiesMsg struct {
 }
 
 type listMsg struct {
-	tasks []api.Task
-	err   error
+	query  Query
+	cursor string // "" for the first page
+	page   Page
+	err    error
 }
 
 type readMsg struct {
@@ -63,7 +62,7 @@ type timelineMsg struct {
 
 // due asks for the next round of a loop; an outdated turn is ignored.
 type dueMsg struct {
-	loop string // tasksLoop, directoryLoop or a task's id
+	loop string // tasksLoop, pagesLoop, directoryLoop or a task's id
 	turn int
 }
 
@@ -77,10 +76,10 @@ func (c calls) capabilities() tea.Cmd {
 	}
 }
 
-func (c calls) list() tea.Cmd {
+func (c calls) list(q Query, cursor string, limit int) tea.Cmd {
 	return func() tea.Msg {
-		tasks, err := c.service.List(c.ctx, listLimit)
-		return listMsg{tasks, err}
+		page, err := c.service.List(c.ctx, q, cursor, limit)
+		return listMsg{q, cursor, page, err}
 	}
 }
 

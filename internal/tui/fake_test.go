@@ -33,6 +33,13 @@ type reading struct {
 	Wait time.Duration
 }
 
+// page is one call of List.
+type page struct {
+	Query  tui.Query
+	Cursor string
+	Limit  int
+}
+
 // fake is a service in memory. Its tasks change only when a test says so.
 type fake struct {
 	mu           sync.Mutex
@@ -47,7 +54,10 @@ type fake struct {
 	creations    []creation
 	reads        map[string][]reading
 	lists        int
+	pages        []page         // the lists asked for
+	looks        int            // how many tasks a page looks at, 0 for all
 	reading      map[string]int // reads and lists ("") in flight
+	most         int            // reads in flight at the same time
 	overlapped   bool
 	disk         disk
 }
@@ -90,6 +100,11 @@ func (f *fake) Get(ctx context.Context, id, etag string, wait time.Duration) (tu
 	f.reads[id] = append(f.reads[id], reading{time.Now(), etag, wait})
 	f.reading[id]++
 	f.overlapped = f.overlapped || f.reading[id] > 1
+	at := 0
+	for _, n := range f.reading {
+		at += n
+	}
+	f.most = max(f.most, at)
 	f.mu.Unlock()
 	end := time.After(wait)
 	for {
@@ -130,9 +145,11 @@ func (f *fake) readLocked(id, etag string) (tui.Reading, error) {
 	return tui.Reading{Task: t, ETag: now, RetryAfter: api.MinPoll}, nil
 }
 
-func (f *fake) List(_ context.Context, limit int) ([]api.Task, error) {
+// List lists as the service does: newest first, from below the cursor, looking at a few tasks only.
+func (f *fake) List(_ context.Context, q tui.Query, cursor string, limit int) (tui.Page, error) {
 	f.mu.Lock()
 	f.lists++
+	f.pages = append(f.pages, page{q, cursor, limit})
 	f.reading[""]++
 	f.overlapped = f.overlapped || f.reading[""] > 1
 	f.mu.Unlock()
@@ -140,9 +157,23 @@ func (f *fake) List(_ context.Context, limit int) ([]api.Task, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.reading[""]--
-	rows := slices.Clone(f.tasks)
-	slices.Reverse(rows)
-	return rows[:min(limit, len(rows))], f.fail
+	var p tui.Page
+	looked := 0
+	for _, t := range slices.Backward(f.tasks) {
+		if cursor != "" && t.ID >= cursor {
+			continue
+		}
+		if len(p.Tasks) == limit || f.looks > 0 && looked == f.looks {
+			return p, f.fail
+		}
+		looked++
+		p.Next = t.ID
+		if (q.State == "" || t.State == q.State) && (q.Capability == "" || t.Capability == q.Capability) {
+			p.Tasks = append(p.Tasks, t)
+		}
+	}
+	p.Next = ""
+	return p, f.fail
 }
 
 func (f *fake) Cancel(_ context.Context, id string) (api.Task, error) {

@@ -35,7 +35,7 @@ func (m *Model) View() string {
 	case m.screen == directoryScreen:
 		body = m.directory.Render(c, m.width, height)
 	case m.screen == tasksScreen:
-		body = m.table.Render(c, m.tasks, m.listed, m.width, height)
+		body = m.table.Render(c, m.tasks, m.width, height)
 	case m.screen == formScreen:
 		body = m.form.Render(c, m.width, height)
 	default:
@@ -61,8 +61,14 @@ func (m *Model) View() string {
 func (m *Model) header(c canvas) string {
 	left := " " + c.bold.Render("unitask") + "  " + m.title(c)
 	right := c.faint.Render(line(m.config.Where) + " ")
-	if note := m.table.note(); note != "" && m.screen == tasksScreen {
-		right = c.accent.Render(cut(line(note), max(0, m.width-cells(left)-3))) + " "
+	if note := m.note(); note != "" {
+		room := m.width - cells(left) - 2
+		drawn := c.accent.Render(cut(line(note), max(0, room-1)))
+		if cells(drawn)+2+cells(right) <= room {
+			right = drawn + "  " + right
+		} else {
+			right = drawn + " "
+		}
 	}
 	if gap := m.width - cells(left) - cells(right); gap >= 2 {
 		return left + strings.Repeat(" ", gap) + right
@@ -80,7 +86,7 @@ func (m *Model) title(c canvas) string {
 	case directoryScreen:
 		return c.activeTab.Render(capabilities) + "  " + c.tab.Render(tasks)
 	case tasksScreen:
-		if m.width < stackBelow && m.table.note() != "" {
+		if m.width < stackBelow && m.note() != "" {
 			return c.activeTab.Render(tasks) // the note needs the room
 		}
 		return c.tab.Render(capabilities) + "  " + c.activeTab.Render(tasks)

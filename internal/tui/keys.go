@@ -35,7 +35,7 @@ func (m *Model) oneKey(msg tea.KeyMsg) tea.Cmd {
 	if k == "ctrl+c" {
 		return tea.Quit
 	}
-	m.said = notice{}
+	m.said, m.table.pages = notice{}, mostPages
 	switch {
 	case m.prompt != nil:
 		return m.promptKey(msg)
@@ -82,7 +82,7 @@ func (m *Model) tableKey(k string) tea.Cmd {
 	switch k {
 	case "esc":
 		if m.table.filter != "" {
-			m.table.filter = ""
+			m.setFilter("")
 			return nil
 		}
 		m.screen = directoryScreen

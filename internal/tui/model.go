@@ -40,7 +40,6 @@ type Model struct {
 	detail    detail
 
 	tasks   book
-	listed  bool // the list came at least once
 	loops   map[string]*loop
 	ticking bool
 
@@ -65,7 +64,8 @@ func New(ctx context.Context, c Config) *Model {
 	c.Zone = cmp.Or(c.Zone, time.Local)
 	return &Model{
 		config: c, calls: calls{ctx, c.Service, c.Files}, now: time.Now(), width: 80, height: 24,
-		forms: map[string]*form{}, sent: map[string]written{}, tasks: newBook(), loops: map[string]*loop{}, saveTo: "./",
+		forms: map[string]*form{}, sent: map[string]written{}, tasks: newBook(), table: newTable(),
+		loops: map[string]*loop{}, saveTo: "./",
 	}
 }
 
@@ -78,7 +78,7 @@ func (m *Model) Init() tea.Cmd {
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	m.now = time.Now()
 	cmd := m.handle(msg)
-	return m, tea.Batch(cmd, m.clock())
+	return m, tea.Batch(cmd, m.keepReading(), m.lookFurther(), m.clock())
 }
 
 func (m *Model) handle(msg tea.Msg) tea.Cmd {

@@ -1,8 +1,10 @@
 package tui
 
 import (
+	"cmp"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -15,16 +17,21 @@ const (
 	listEvery    = 8 * time.Second        // and up to a quarter more: tasks of other clients appear
 	roundTrip    = 500 * time.Millisecond // kept free between a read's wait and the next read
 	longestPause = time.Minute            // the most that an advice delays a loop
-	tasksLoop    = "tasks"                // the loop of the list; a task's own is called by its id
-	// directoryLoop is no task's id, as tasksLoop isn't.
+	tasksLoop    = "tasks"                // the loop of the list's first page; a task's own is called by its id
+	// pagesLoop and directoryLoop are no task's id, as tasksLoop isn't.
+	pagesLoop     = "pages"
 	directoryLoop = "directory"
+	// mostRead is how many open tasks are read at the same time: a key's requests are limited. Of more they take
+	// turns.
+	mostRead = 50
 )
 
 // loop is one repeated question to the service. At any time it rests, waits for the timer of its
 // turn or for an answer, so that there are never two rounds at once.
 type loop struct {
 	phase   phase
-	turn    int // counts the timers; one that was overtaken is ignored
+	turn    int  // counts the timers; one that was overtaken is ignored
+	refused bool // the service doesn't answer and won't; a list that has the task begins anew
 	etag    string
 	started time.Time     // of the last round
 	gap     time.Duration // least time between that start and the next
@@ -44,6 +51,9 @@ func interval(advised time.Duration) time.Duration {
 	least := min(max(advised, api.MinPoll), api.MaxPoll)
 	return min(least+rand.N(time.Second), api.MaxPoll)
 }
+
+// listPause is the time between two reads of the list.
+func listPause() time.Duration { return listEvery + rand.N(listEvery/4) }
 
 // loopOf returns a loop, made at first use.
 func (m *Model) loopOf(name string) *loop {
@@ -80,6 +90,10 @@ func (m *Model) due(msg dueMsg) tea.Cmd {
 		l.phase = resting
 		return nil
 	}
+	if msg.loop == pagesLoop { // it may not be wanted any more
+		l.phase = resting
+		return nil
+	}
 	return m.round(msg.loop)
 }
 
@@ -88,7 +102,9 @@ func (m *Model) round(name string) tea.Cmd {
 	l.phase, l.started, l.gap = asking, m.now, interval(0)
 	switch name {
 	case tasksLoop:
-		return m.calls.list()
+		return m.calls.list(m.table.query, "", firstPage)
+	case pagesLoop:
+		return m.calls.list(m.table.query, m.table.listing().next, api.MaxListLimit)
 	case directoryLoop:
 		return m.calls.capabilities()
 	default:
@@ -111,25 +127,6 @@ func (m *Model) answeredCapabilities(msg capabilitiesMsg) tea.Cmd {
 	return nil
 }
 
-func (m *Model) answeredList(msg listMsg) tea.Cmd {
-	m.loopOf(tasksLoop).phase = resting
-	if msg.err != nil {
-		pause, goOn := m.trouble(msg.err)
-		if !goOn {
-			m.notice(words(msg.err), true)
-			pause = listEvery
-		}
-		return m.again(tasksLoop, max(pause, interval(0)))
-	}
-	m.answered()
-	m.listed = true
-	cmds := []tea.Cmd{m.again(tasksLoop, listEvery+rand.N(listEvery/4))}
-	for _, t := range msg.tasks {
-		cmds = append(cmds, m.learn(t))
-	}
-	return tea.Batch(cmds...)
-}
-
 func (m *Model) answeredRead(msg readMsg) tea.Cmd {
 	l := m.loopOf(msg.id)
 	l.phase, l.started = resting, msg.started
@@ -141,7 +138,7 @@ func (m *Model) answeredRead(msg readMsg) tea.Cmd {
 		l.gap = interval(advised)
 	}
 	if msg.reading.NotModified {
-		return tea.Batch(m.keepReading(msg.id), m.loadPictures(m.tasks.all[msg.id]))
+		return m.loadPictures(m.tasks.all[msg.id])
 	}
 	l.etag = msg.reading.ETag
 	return m.learn(msg.reading.Task)
@@ -155,14 +152,16 @@ func (m *Model) failedRead(msg readMsg) tea.Cmd {
 	if fault.CodeOf(msg.err) == fault.NotFound {
 		delete(m.tasks.all, msg.id)
 	}
+	m.loopOf(msg.id).refused = true
 	m.notice(words(msg.err), true)
 	return nil
 }
 
-// learn takes a task from an answer, goes on reading it while it is open and rings when it ends.
+// learn takes a task from an answer and rings when it ends.
 func (m *Model) learn(t api.Task) tea.Cmd {
 	c := m.tasks.put(t)
-	cmds := []tea.Cmd{m.keepReading(t.ID)}
+	m.loopOf(t.ID).refused = false
+	var cmds []tea.Cmd
 	if c.ended {
 		cmds = append(cmds, m.tell(t))
 	}
@@ -172,12 +171,31 @@ func (m *Model) learn(t api.Task) tea.Cmd {
 	return tea.Batch(append(cmds, m.loadPictures(m.tasks.all[t.ID]))...)
 }
 
-// keepReading starts the next round of an open task's loop, unless one is under way.
-func (m *Model) keepReading(id string) tea.Cmd {
-	if t, ok := m.tasks.all[id]; !ok || t.State.Terminal() || m.loopOf(id).phase != resting {
-		return nil
+// keepReading starts the next rounds of the open tasks: of the one that is shown, then of those that weren't
+// read for longest, as long as few enough are under way.
+func (m *Model) keepReading() tea.Cmd {
+	var waiting []string
+	busy := 0
+	for id, t := range m.tasks.all {
+		switch l := m.loopOf(id); {
+		case l.phase != resting:
+			busy++
+		case !t.State.Terminal() && !l.refused:
+			waiting = append(waiting, id)
+		}
 	}
-	return m.again(id, 0)
+	since := func(id string) time.Time {
+		if m.screen == detailScreen && m.detail.id == id {
+			return time.Time{}
+		}
+		return m.loops[id].started
+	}
+	slices.SortFunc(waiting, func(x, y string) int { return cmp.Or(since(x).Compare(since(y)), cmp.Compare(y, x)) })
+	var cmds []tea.Cmd
+	for _, id := range waiting[:min(len(waiting), max(0, mostRead-busy))] {
+		cmds = append(cmds, m.again(id, 0))
+	}
+	return tea.Batch(cmds...)
 }
 
 // trouble judges an error of a repeated question: the pause before the next try, and whether there

@@ -36,7 +36,7 @@ func (t *table) rows(b book, now time.Time) []api.Task {
 	rows := make([]api.Task, 0, len(b.all))
 	words := strings.Fields(strings.ToLower(t.filter))
 	for _, one := range b.all {
-		if matches(one, b.labels[one.ID], words) {
+		if t.holds(one.ID, b) && t.matches(one, b.labels[one.ID], words) {
 			rows = append(rows, one)
 		}
 	}
@@ -77,15 +77,25 @@ func amount(t api.Task) float64 {
 	return n
 }
 
-// matches reports whether each word stands in what is shown of a task, or in its id.
-func matches(t api.Task, label string, words []string) bool {
+// matches reports whether a task has the query's state and capability, and whether each other word stands in
+// what is shown of it or in its id.
+func (t *table) matches(one api.Task, label string, words []string) bool {
 	if len(words) == 0 {
 		return true
 	}
 	shown := strings.ToLower(strings.Join([]string{
-		line(string(t.State)), line(t.Capability), what(t, label), label, line(t.ID), line(string(t.Mode)),
+		line(string(one.State)), line(one.Capability), what(one, label), label, line(one.ID), line(string(one.Mode)),
 	}, "\n"))
-	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(shown, w) })
+	return !slices.ContainsFunc(words, func(w string) bool {
+		switch w {
+		case string(t.query.State):
+			return one.State != t.query.State
+		case t.query.Capability:
+			return one.Capability != w
+		default:
+			return !strings.Contains(shown, w)
+		}
+	})
 }
 
 // openFilter asks for the filter; the rows follow what is typed.
@@ -93,20 +103,11 @@ func (m *Model) openFilter() {
 	before := m.table.filter
 	p := &prompt{head: "/", keys: "enter keeps, esc undoes"}
 	p.edit.insert(before)
-	p.typed = func(s string) { m.table.filter = s }
+	p.typed = m.setFilter
 	p.enter = func(s string) tea.Cmd {
-		m.table.filter = strings.TrimSpace(s)
-		return nil
+		m.setFilter(strings.TrimSpace(s))
+		return m.look()
 	}
-	p.esc = func() { m.table.filter = before }
+	p.esc = func() { m.setFilter(before) }
 	m.prompt = p
-}
-
-// note says how the table differs from all tasks, newest first; "" where it doesn't.
-func (t *table) note() string {
-	words := t.order.String()
-	if t.filter != "" {
-		words = "/" + t.filter + "  " + words
-	}
-	return strings.TrimSpace(words)
 }

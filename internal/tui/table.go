@@ -14,21 +14,28 @@ import (
 type table struct {
 	selected string // a task's id; "" for the first
 	filter   string // words that must stand in a row, "" for all rows
+	query    Query  // the part of the filter that the service answers
 	order    order
+	listings map[Query]*listing
+	pages    int // how many more are read before the next key
 }
+
+func newTable() table { return table{listings: map[Query]*listing{}} }
 
 func (t *table) index(rows []api.Task) int {
 	return max(0, slices.IndexFunc(rows, func(r api.Task) bool { return r.ID == t.selected }))
 }
 
 // Render draws the rows around the selected one.
-func (t *table) Render(c canvas, b book, listed bool, width, height int) string {
+func (t *table) Render(c canvas, b book, width, height int) string {
 	rows := t.rows(b, c.now)
 	switch {
-	case len(rows) == 0 && len(b.all) > 0:
-		return message(c, width, "No task matches "+line(t.filter)+".", "esc shows all of them.")
-	case len(rows) == 0 && !listed:
+	case len(rows) == 0 && !t.listing().known:
 		return message(c, width, "Asking for the tasks…")
+	case len(rows) == 0 && t.listing().next != "":
+		return message(c, width, "No task matches "+line(t.filter)+" so far.", "Any arrow looks further; esc shows all of them.")
+	case len(rows) == 0 && t.filter != "":
+		return message(c, width, "No task matches "+line(t.filter)+".", "esc shows all of them.")
 	case len(rows) == 0:
 		return message(c, width, "No task yet.", "Press tab, choose a capability and send one.")
 	}

@@ -33,8 +33,9 @@ type Service interface {
 	Create(ctx context.Context, req api.CreateRequest, key string, wait time.Duration) (api.Task, error)
 	// Get reads a task once; with an ETag and a wait the service holds its answer until it differs.
 	Get(ctx context.Context, id, etag string, wait time.Duration) (Reading, error)
-	// List returns the newest tasks, newest first.
-	List(ctx context.Context, limit int) ([]api.Task, error)
+	// List returns the page of a query that stands at the cursor of an earlier one, "" for the first. It holds
+	// at most limit tasks.
+	List(ctx context.Context, q Query, cursor string, limit int) (Page, error)
 	Cancel(ctx context.Context, id string) (api.Task, error)
 }
 
