@@ -322,7 +322,7 @@ func hintOfCode(command string, f *fault.Error) string {
 }
 
 // submitters are the commands whose requests a capability's schema judges.
-var submitters = []string{"unitask run", "unitask tasks retry", "unitask tasks resume"}
+var submitters = []string{"unitask run", "unitask tasks retry", "unitask tasks resume", dashboard}
 
 // ended returns the error of a task that didn't succeed, nil for one that did or goes on.
 func ended(t api.Task) error {

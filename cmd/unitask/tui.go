@@ -14,13 +14,15 @@ import (
 
 	"unitask/internal/api"
 	"unitask/internal/client"
-	"unitask/internal/fault"
 	"unitask/internal/journal"
 	"unitask/internal/picture"
 	"unitask/internal/tui"
 )
 
-const fallbackRows = 24 // where the terminal doesn't say
+const (
+	fallbackRows = 24            // where the terminal doesn't say
+	dashboard    = "unitask tui" // the command, as hints are for it
+)
 
 func newTUICmd(t *terminal) *cobra.Command {
 	var flags clientFlags
@@ -82,6 +84,7 @@ func tuiRun(ctx context.Context, t *terminal, flags *clientFlags) error {
 		Files:    tuiFiles{c},
 		NewKey:   client.NewIdempotencyKey,
 		Copy:     func(text string) { t.send(ansi.SetSystemClipboard(text)) },
+		Hint:     dashboardHint,
 		Where:    c.BaseURL(),
 		Style:    tui.NewStyle(t.out, os.Getenv("NO_COLOR") == ""),
 		Ended:    func(words string) { t.send(announcement(words, os.Getenv)) },
@@ -100,6 +103,9 @@ func tuiRun(ctx context.Context, t *terminal, flags *clientFlags) error {
 	}
 	return nil
 }
+
+// dashboardHint is the next command to try, as every command prints it.
+func dashboardHint(err error) string { return hintOf(dashboard, err) }
 
 // send writes a sequence to the terminal in one piece, so that it stands between what is drawn.
 func (t *terminal) send(sequence string) { _, _ = io.WriteString(t.out, sequence) }
@@ -146,7 +152,7 @@ func (s tuiService) Create(ctx context.Context, req api.CreateRequest, key strin
 	}
 	sub, err := begin(service{s.c, s.target, modeOfKey(secret.Reveal())}, s.flags, journal.Submission{Key: key}, req, nil)
 	if err != nil {
-		return api.Task{}, err
+		return api.Task{}, tuiError(err)
 	}
 	created, err := s.c.Create(ctx, req, client.CreateOptions{
 		IdempotencyKey: key, Wait: &wait, OnRetry: func(r client.Retry) { sub.doubt(r.Err) },
@@ -178,10 +184,11 @@ func (s tuiService) Timeline(ctx context.Context, id string) ([]api.Move, error)
 	return moves, tuiError(err)
 }
 
-// tuiError keeps the request id of an answer; what is no answer stays as it is.
+// tuiError keeps the request id of an answer; that no answer came stays as it is.
 func tuiError(err error) error {
-	if f, ok := errors.AsType[*fault.Error](err); ok {
-		return &tui.Error{Fault: f, RequestID: client.RequestID(err)}
+	_, lost := errors.AsType[*client.UnreachableError](err)
+	if err == nil || lost || errors.Is(err, context.Canceled) {
+		return err
 	}
-	return err
+	return &tui.Error{Err: err, RequestID: client.RequestID(err)}
 }

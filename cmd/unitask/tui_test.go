@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -117,4 +119,40 @@ func newDashboardClient(t *testing.T, answer http.HandlerFunc) *client.Client {
 		t.Fatal(err)
 	}
 	return c
+}
+
+// TestDashboardHints: what the dashboard is told of an error leads to the hint that the other commands print.
+func TestDashboardHints(t *testing.T) {
+	answer := func(status int, body string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, body)
+		}
+	}
+	for name, tt := range map[string]struct {
+		answer http.HandlerFunc
+		hint   string
+	}{
+		"refused key":      {answer(http.StatusUnauthorized, `{"error":{"code":"UNAUTHENTICATED","message":"no"}}`), "unitask whoami shows"},
+		"refused request":  {answer(http.StatusBadRequest, `{"error":{"code":"INVALID_REQUEST","message":"no"}}`), "unitask capabilities"},
+		"another server":   {answer(http.StatusNotFound, "<html>"), "check --base-url, UNITASK_BASE_URL or the profile"},
+		"nobody listening": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "unitask serve starts the service here"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			service := tuiService{c: newDashboardClient(t, tt.answer)}
+			_, err := service.Capabilities(t.Context())
+			if got := dashboardHint(err); !strings.HasPrefix(got, tt.hint) {
+				t.Errorf("hint of %v: %q, want %q", err, got, tt.hint)
+			}
+		})
+	}
+	t.Run("no journal", func(t *testing.T) {
+		t.Setenv("UNITASK_STATE_DIR", "/dev/null")
+		key := func(context.Context) (secret.Value, error) { return secret.New("svc_test_x"), nil }
+		service := tuiService{c: newDashboardClient(t, answer(http.StatusOK, "")), credential: client.Credential{Key: key}}
+		_, err := service.Create(t.Context(), api.CreateRequest{Capability: "text.chat"}, "a-key-of-its-own", 0)
+		if _, ok := errors.AsType[*tui.Error](err); !ok || dashboardHint(err) != "UNITASK_STATE_DIR names a folder for it" {
+			t.Errorf("%T %v: %q", err, err, dashboardHint(err))
+		}
+	})
 }

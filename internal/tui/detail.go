@@ -87,7 +87,7 @@ func (d *detail) page(c canvas, t api.Task, label string, width, room int) []str
 		p.blank()
 	}
 	if t.Error != nil {
-		p.failure(*t.Error)
+		p.failure(*t.Error, p.advise(t.Fault()))
 	}
 	if t.Output != nil {
 		p.output(*t.Output)
@@ -135,7 +135,7 @@ func (p *page) paragraph(s string) {
 	}
 }
 
-func (p *page) failure(e api.Error) {
+func (p *page) failure(e api.Error, hint string) {
 	p.lines = append(p.lines, " "+p.bad.Render(line(string(e.Code))))
 	p.paragraph(line(e.Message))
 	for _, d := range e.Details {
@@ -143,8 +143,8 @@ func (p *page) failure(e api.Error) {
 			p.paragraph("· " + row)
 		}
 	}
-	if advice := retryAdvice(e); advice != "" {
-		p.paragraph(advice)
+	for _, h := range hinted(hint) {
+		p.paragraph(h)
 	}
 	p.blank()
 }

@@ -12,14 +12,14 @@ import (
 type capabilityList struct {
 	all     []api.Capability
 	known   bool
-	refused string // why it can't be read, "" where it can
+	refused notice // why it can't be read, zero where it can
 	cursor  int
 }
 
 // take replaces the list; the cursor stays on its capability where that is still there.
 func (d *capabilityList) take(all []api.Capability) {
 	before, ok := d.selected()
-	d.all, d.known, d.refused, d.cursor = all, true, "", 0
+	d.all, d.known, d.refused, d.cursor = all, true, notice{}, 0
 	if ok {
 		d.cursor = max(0, slices.IndexFunc(all, func(c api.Capability) bool { return c.Name == before.Name }))
 	}
@@ -35,8 +35,8 @@ func (d *capabilityList) selected() (api.Capability, bool) {
 // Render draws the list and, where there is room, what the selected one is.
 func (d *capabilityList) Render(c canvas, width, height int) string {
 	switch {
-	case d.refused != "":
-		return message(c, width, d.refused, "Press r to try again.")
+	case d.refused.words != "":
+		return message(c, width, d.refused.words, append(hinted(d.refused.hint), "Press r to try again.")...)
 	case !d.known:
 		return message(c, width, "Asking for the capabilities…")
 	case len(d.all) == 0:

@@ -135,7 +135,7 @@ func (f *fake) readLocked(id, etag string) (tui.Reading, error) {
 	case f.failGet != nil:
 		return tui.Reading{}, f.failGet
 	case at < 0:
-		return tui.Reading{}, &tui.Error{Fault: fault.New(fault.NotFound, "no such task"), RequestID: "req_9"}
+		return tui.Reading{}, &tui.Error{Err: fault.New(fault.NotFound, "no such task"), RequestID: "req_9"}
 	}
 	t, now := f.tasks[at], `W/"`+strconv.Itoa(f.revision[id])+`"`
 	t.RequestID = "req_2"

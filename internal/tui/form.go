@@ -169,14 +169,19 @@ func (f *form) accepted() {
 	f.sendingSince, f.sentKey, f.failure, f.focus = time.Time{}, "", nil, 0
 }
 
-// refuse shows an error beside the entries it is about, the rest above them. The key stays where the
-// same request may be sent again under it.
-func (f *form) refuse(err error) {
+// refuse shows an error beside the entries it is about, the rest above them, and reports whether there are such
+// entries. The key stays where the same request may be sent again under it.
+func (f *form) refuse(err error) bool {
 	f.sendingSince = time.Time{}
 	e, answered := errors.AsType[*fault.Error](err)
-	if !answered {
+	_, known := errors.AsType[*Error](err)
+	switch {
+	case !answered && known: // nothing was sent
+		f.failure = []string{words(err)}
+		return false
+	case !answered:
 		f.failure = []string{words(err) + ". Send it again: it runs only once."}
-		return
+		return false
 	}
 	if !e.Retryable() {
 		f.sentKey = ""
@@ -199,4 +204,5 @@ func (f *form) refuse(err error) {
 		f.failure = []string{line(string(e.Code)) + requestOf(err)} // the message is beside the entries
 	}
 	f.showProblem()
+	return placed > 0
 }

@@ -160,7 +160,7 @@ func TestDetailsBesideTheirFields(t *testing.T) {
 		t.Run(tt.field, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				service := newFake(imageEdit())
-				service.failCreate = []error{&tui.Error{Fault: fault.Invalid(tt.field, "is not to my liking"), RequestID: "req_7"}}
+				service.failCreate = []error{&tui.Error{Err: fault.Invalid(tt.field, "is not to my liking"), RequestID: "req_7"}}
 				r := newRig(t, service)
 				r.press("enter", "x", "tab", "https://h/i", "ctrl+s")
 				r.shows(tt.focus, "✗ is not to my liking", "✗ INVALID_REQUEST (request req_7)")

@@ -11,18 +11,19 @@ const roomy = 16 // rows; in fewer the status shares its line with the keys
 // canvas is what every part draws with.
 type canvas struct {
 	Style
-	now  time.Time
-	zone *time.Location
+	now    time.Time
+	zone   *time.Location
+	advise func(error) string // of Config.Hint
 }
 
-func (m *Model) drawing() canvas { return canvas{m.config.Style, m.now, m.config.Zone} }
+func (m *Model) drawing() canvas { return canvas{m.config.Style, m.now, m.config.Zone, m.config.Hint} }
 
 // bodyHeight is the rows between the header and the footer.
 func (m *Model) bodyHeight() int {
 	if m.height < roomy {
-		return max(1, m.height-2)
+		return max(1, m.height-2-len(m.advice()))
 	}
-	return m.height - 4
+	return m.height - 4 - len(m.advice())
 }
 
 // View draws the whole terminal: a header, the screen, a footer.
@@ -97,18 +98,46 @@ func (m *Model) title(c canvas) string {
 	}
 }
 
-// footer is a status line and the keys; where there is little room, the one that matters more.
+// footer is a status line, what to do about it and the keys; where there is little room, the status or the keys,
+// whichever matters more.
 func (m *Model) footer(c canvas) []string {
 	status, urgent := m.status(c)
-	keys := m.hints(c)
-	switch {
-	case m.height >= roomy:
-		return []string{status, keys}
-	case urgent:
-		return []string{status}
-	default:
-		return []string{keys}
+	var lines []string
+	if m.height >= roomy || urgent {
+		lines = append(lines, status)
 	}
+	for _, l := range m.advice() {
+		lines = append(lines, " "+c.faint.Render(l))
+	}
+	if m.height >= roomy || !urgent {
+		lines = append(lines, m.hints(c))
+	}
+	return lines
+}
+
+// advice is what to do about the trouble that is shown, in a few lines.
+func (m *Model) advice() []string {
+	const most = 3
+	hint := m.said.hint
+	switch {
+	case m.prompt != nil, m.question != nil:
+		return nil
+	case m.away.words != "":
+		hint = m.away.hint
+	}
+	var lines []string
+	for _, h := range hinted(hint) {
+		lines = append(lines, wrap(h, m.width-2)...)
+	}
+	return lines[:min(len(lines), most)]
+}
+
+// hinted is a hint as it is shown, none for "".
+func hinted(hint string) []string {
+	if hint == "" {
+		return nil
+	}
+	return []string{"hint: " + line(hint)}
 }
 
 func (m *Model) status(c canvas) (text string, urgent bool) {
@@ -117,8 +146,8 @@ func (m *Model) status(c canvas) (text string, urgent bool) {
 		return m.renderPrompt(c), true
 	case m.question != nil:
 		return " " + c.bold.Render(m.question.words) + " y yes, n no", true
-	case m.away != "":
-		return " " + c.bad.Render("✗ "+m.away), true
+	case m.away.words != "":
+		return " " + c.bad.Render("✗ "+m.away.words), true
 	case m.said.words != "" && m.said.bad:
 		return " " + c.bad.Render("✗ "+m.said.words), true
 	case m.said.words != "":

@@ -71,7 +71,7 @@ func TestTaskFailedInItsRequest(t *testing.T) {
 			t.Error = &api.Error{Code: fault.ContentPolicyViolation, Message: "the content was refused"}
 		})
 		service.failCreate = []error{&tui.Error{
-			Fault:     fault.New(fault.ContentPolicyViolation, "the content was refused").WithTask("task_0007"),
+			Err:       fault.New(fault.ContentPolicyViolation, "the content was refused").WithTask("task_0007"),
 			RequestID: "req_5",
 		}}
 		r := newRig(t, service)
@@ -87,7 +87,7 @@ func TestTaskFailedInItsRequest(t *testing.T) {
 // TestOneKeyUntilAnAnswer: a creation goes out under the key of the last try exactly while that try
 // may have made a task, and the request is the same.
 func TestOneKeyUntilAnAnswer(t *testing.T) {
-	refused := func(c fault.Code) error { return &tui.Error{Fault: fault.New(c, "no")} }
+	refused := func(c fault.Code) error { return &tui.Error{Err: fault.New(c, "no")} }
 	final := fault.New(fault.ProviderTimeout, "no")
 	final.Final = true
 	tests := []struct {

@@ -154,7 +154,7 @@ func (m *Model) failedList(msg listMsg) tea.Cmd {
 	m.loopOf(msg.loop()).phase = resting
 	pause, goOn := m.trouble(msg.err)
 	if !goOn {
-		m.notice(words(msg.err), true)
+		m.fail(words(msg.err), msg.err)
 		pause = listEvery
 	}
 	if msg.loop() == pagesLoop {

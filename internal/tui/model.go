@@ -49,14 +49,15 @@ type Model struct {
 	question *question     // likewise
 	saveTo   string        // where the last result was saved
 	pictures []image.Image // to be shown after the end
-	away     string        // why the service can't be asked now, "" where it can
-	said     notice
+	away     notice        // why the service can't be asked now, zero where it can
+	said     notice        // the outcome of the last action, until the next key
 }
 
-// notice is the outcome of the last action, shown until the next key.
+// notice is what is said below the screen.
 type notice struct {
-	words string
+	words string // "" where the screen says it
 	bad   bool
+	hint  string // what to do about it, "" for nothing
 }
 
 // New returns the dashboard; ctx ends its requests. It asks nothing before Init.
@@ -141,7 +142,9 @@ func (m *Model) prepared(msg preparedMsg) tea.Cmd {
 func (m *Model) created(msg createdMsg) tea.Cmd {
 	f := m.forms[msg.capability]
 	if msg.err != nil {
-		f.refuse(msg.err)
+		if !f.refuse(msg.err) { // which entry it is says what to do
+			m.said = notice{hint: m.config.Hint(msg.err)}
+		}
 		if e, ok := errors.AsType[*fault.Error](msg.err); ok && e.TaskID != "" {
 			m.tasks.labels[e.TaskID], m.sent[e.TaskID] = msg.label, f.written()
 			return m.again(e.TaskID, 0) // the task that failed, so that it is in the table
@@ -166,7 +169,7 @@ func (m *Model) created(msg createdMsg) tea.Cmd {
 
 func (m *Model) canceled(msg canceledMsg) tea.Cmd {
 	if msg.err != nil {
-		m.notice("not canceled: "+words(msg.err), true)
+		m.fail("not canceled: "+words(msg.err), msg.err)
 		return nil
 	}
 	m.answered()
@@ -186,15 +189,20 @@ func (m *Model) tell(t api.Task) tea.Cmd {
 	}
 }
 
-func (m *Model) notice(words string, bad bool) { m.said = notice{words, bad} }
+func (m *Model) notice(words string, bad bool) { m.said = notice{words: words, bad: bad} }
+
+// fail says what an error is, and what to do about it.
+func (m *Model) fail(words string, err error) { m.said = notice{words, true, m.config.Hint(err)} }
 
 // words says in one line what an error is; the code stands before the message.
 func words(err error) string {
-	f, ok := errors.AsType[*fault.Error](err)
-	if !ok {
-		return "no answer from the server"
+	if f, ok := errors.AsType[*fault.Error](err); ok {
+		return line(string(f.Code)+": "+f.Message) + requestOf(err)
 	}
-	return line(string(f.Code)+": "+f.Message) + requestOf(err)
+	if e, ok := errors.AsType[*Error](err); ok {
+		return line(e.Error())
+	}
+	return "no answer from the server"
 }
 
 // requestOf is the id that support asks for, "" where there is none.

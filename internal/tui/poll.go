@@ -117,7 +117,7 @@ func (m *Model) answeredCapabilities(msg capabilitiesMsg) tea.Cmd {
 	if msg.err != nil {
 		pause, goOn := m.trouble(msg.err)
 		if !goOn {
-			m.directory.refused = words(msg.err)
+			m.directory.refused = notice{words: words(msg.err), hint: m.config.Hint(msg.err)}
 			return nil
 		}
 		return m.again(directoryLoop, max(pause, interval(0)))
@@ -153,7 +153,7 @@ func (m *Model) failedRead(msg readMsg) tea.Cmd {
 		delete(m.tasks.all, msg.id)
 	}
 	m.loopOf(msg.id).refused = true
-	m.notice(words(msg.err), true)
+	m.fail(words(msg.err), msg.err)
 	return nil
 }
 
@@ -202,15 +202,16 @@ func (m *Model) keepReading() tea.Cmd {
 // is to be one. What no answer came to is asked again until one comes.
 func (m *Model) trouble(err error) (time.Duration, bool) {
 	f, answered := errors.AsType[*fault.Error](err)
+	_, known := errors.AsType[*Error](err)
 	switch {
 	case m.calls.ctx.Err() != nil:
 		return 0, false
-	case !answered:
-		m.away = "server away, retrying"
-		return 0, true
-	case f.Retryable():
-		m.away = "server says " + line(string(f.Code)) + ", retrying"
+	case answered && f.Retryable():
+		m.away = notice{words: "server says " + line(string(f.Code)) + ", retrying"} // which is all there is to do
 		return min(f.RetryAfter, longestPause), true
+	case !answered && !known:
+		m.away = notice{words: "server away, retrying", hint: m.config.Hint(err)}
+		return 0, true
 	default:
 		m.answered()
 		return 0, false
@@ -219,8 +220,8 @@ func (m *Model) trouble(err error) (time.Duration, bool) {
 
 // answered notes that the service is there, and says so where it was away.
 func (m *Model) answered() {
-	if m.away != "" {
+	if m.away.words != "" {
 		m.notice("the server is back", false)
 	}
-	m.away = ""
+	m.away = notice{}
 }

@@ -125,7 +125,7 @@ func TestServerAway(t *testing.T) {
 		err        error
 	}{
 		{"no answer", "✗ server away, retrying", errAway},
-		{"retryable", "✗ server says INTERNAL, retrying", &tui.Error{Fault: fault.New(fault.Internal, "no")}},
+		{"retryable", "✗ server says INTERNAL, retrying", &tui.Error{Err: fault.New(fault.Internal, "no")}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
@@ -208,7 +208,7 @@ func TestTasksFromElsewhere(t *testing.T) {
 func TestKeyIsRefused(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		service := newFake(chat())
-		service.set(&tui.Error{Fault: fault.New(fault.Unauthenticated, "the key isn't valid"), RequestID: "req_1"})
+		service.set(&tui.Error{Err: fault.New(fault.Unauthenticated, "the key isn't valid"), RequestID: "req_1"})
 		r := newRig(t, service)
 		r.shows("UNAUTHENTICATED: the key isn't valid (request req_1)", "Press r to try again.")
 		service.set(nil)

@@ -69,7 +69,7 @@ func (m *Model) saved(msg savedMsg) {
 		return
 	}
 	if msg.err != nil {
-		m.notice("not saved: "+reason(msg.err), true)
+		m.fail("not saved: "+reason(msg.err), msg.err)
 		return
 	}
 	m.notice("saved "+fileNames(msg.files), false)
@@ -78,7 +78,7 @@ func (m *Model) saved(msg savedMsg) {
 func (m *Model) opened(msg openedMsg) {
 	switch {
 	case msg.err != nil:
-		m.notice("not opened: "+reason(msg.err), true)
+		m.fail("not opened: "+reason(msg.err), msg.err)
 	case msg.opened:
 		m.notice("opened "+fileNames(msg.files), false)
 	default:

@@ -84,7 +84,7 @@ func TestSave(t *testing.T) {
 func TestNoRoomToSave(t *testing.T) {
 	for says, err := range map[string]error{
 		"✗ not saved: a.txt: permission denied":                        errors.New("a.txt: permission denied"),
-		"✗ not saved: NOT_FOUND: no such file here (request req_0077)": &tui.Error{Fault: fault.New(fault.NotFound, "no such file here"), RequestID: "req_0077"},
+		"✗ not saved: NOT_FOUND: no such file here (request req_0077)": &tui.Error{Err: fault.New(fault.NotFound, "no such file here"), RequestID: "req_0077"},
 	} {
 		bubble(t, func(t *testing.T) {
 			r, service := ended(t, saysText("hello"))

@@ -1,6 +1,7 @@
 package tui_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -10,6 +11,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"unitask/internal/fault"
 	"unitask/internal/tui"
 )
 
@@ -41,6 +43,7 @@ func newRig(t *testing.T, service *fake) *rig {
 		Service: service, Files: service.files(), Where: address, Zone: time.UTC, Pictures: true,
 		Ended: func(words string) { r.said = append(r.said, words) },
 		Copy:  func(text string) { r.clipboard = text },
+		Hint:  hint,
 		NewKey: func() string {
 			r.keys++
 			return fmt.Sprintf("key-%04d", r.keys)
@@ -49,6 +52,16 @@ func newRig(t *testing.T, service *fake) *rig {
 	r.run(r.model.Init())
 	r.settle()
 	return r
+}
+
+// hint is what the tests' dashboard advises.
+func hint(err error) string {
+	switch f, ok := errors.AsType[*fault.Error](err); {
+	case !ok:
+		return "unitask serve starts the service here; --base-url or UNITASK_BASE_URL names another one"
+	default:
+		return "what helps about " + string(f.Code)
+	}
 }
 
 // run starts a command; its message comes in as bubbletea would bring it.

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"unitask/internal/api"
-	"unitask/internal/fault"
 	"unitask/internal/task"
 )
 
@@ -119,16 +118,4 @@ func what(t api.Task, label string) string {
 func firstWords(s string) string {
 	const most = 400 // bytes
 	return line(s[:min(len(s), most)])
-}
-
-// retryAdvice says what to do about a failed task.
-func retryAdvice(e api.Error) string {
-	switch {
-	case e.Retryable && e.Code != fault.Internal:
-		return "The same request may be sent again."
-	case e.Retryable:
-		return "A fault of the service; the same request may be sent again."
-	default:
-		return ""
-	}
 }

@@ -21,11 +21,10 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"unitask/internal/api"
-	"unitask/internal/fault"
 )
 
-// Service is what the dashboard asks of the service. An error that is an answer of the service is an
-// *Error or a *fault.Error; any other means that no answer came. It is called from several
+// Service is what the dashboard asks of the service. An error that is an answer, or a reason why nothing was
+// asked, is an *Error or a *fault.Error; any other means that no answer came. It is called from several
 // goroutines at once.
 type Service interface {
 	Capabilities(ctx context.Context) ([]api.Capability, error)
@@ -71,29 +70,31 @@ type Reading struct {
 	RetryAfter  time.Duration // advised pause before the next one; 0: none
 }
 
-// Error is an answer of the service that isn't the asked-for one, with the id that support asks for.
+// Error is an answer of the service that isn't the asked-for one, with the id that support asks for, or why the
+// service wasn't asked.
 type Error struct {
-	Fault     *fault.Error
-	RequestID string // "" where the answer had none
+	Err       error  // an answer unwraps to its *fault.Error
+	RequestID string // "" where there was no answer, or it had none
 }
 
-// Error returns the code and the message.
-func (e *Error) Error() string { return e.Fault.Error() }
+// Error returns what Err says.
+func (e *Error) Error() string { return e.Err.Error() }
 
-// Unwrap returns the error with its code.
-func (e *Error) Unwrap() error { return e.Fault }
+// Unwrap returns Err.
+func (e *Error) Unwrap() error { return e.Err }
 
 // Config says what to show and how.
 type Config struct {
-	Service  Service        // required
-	Files    Files          // required
-	NewKey   func() string  // required; makes an Idempotency-Key
-	Copy     func(string)   // required; puts a text without control characters into the terminal's clipboard
-	Where    string         // the service's address, shown in the header
-	Style    Style          // the zero value draws without colours and attributes
-	Zone     *time.Location // of the times shown; nil: the local one
-	Ended    func(string)   // called when a task ends that was seen open, with a few words; nil: nobody is told
-	Pictures bool           // the terminal shows pictures as they are, after the end
+	Service  Service            // required
+	Files    Files              // required
+	NewKey   func() string      // required; makes an Idempotency-Key
+	Copy     func(string)       // required; puts a text without control characters into the terminal's clipboard
+	Hint     func(error) string // required; says what to do about an error, "" for nothing
+	Where    string             // the service's address, shown in the header
+	Style    Style              // the zero value draws without colours and attributes
+	Zone     *time.Location     // of the times shown; nil: the local one
+	Ended    func(string)       // called when a task ends that was seen open, with a few words; nil: nobody is told
+	Pictures bool               // the terminal shows pictures as they are, after the end
 }
 
 // Left is what a person leaves behind.

@@ -41,7 +41,7 @@ var views = map[string]func(r *rig, service *fake){
 	},
 	"form_refused": func(r *rig, service *fake) {
 		service.failCreate = []error{&tui.Error{
-			Fault: fault.Invalid("input.prompt", "must not be about that").WithDetails(
+			Err: fault.Invalid("input.prompt", "must not be about that").WithDetails(
 				fault.Detail{Field: "parameters.temperature", Message: "must be lower"},
 				fault.Detail{Field: "input", Message: "is odd"},
 			), RequestID: "req_0123",
@@ -268,7 +268,7 @@ func TestHostileService(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				service := newFake(chat(), imageEdit())
 				hostile(service)
-				service.failCreate = []error{&tui.Error{Fault: fault.Invalid(evil, evil), RequestID: evil}}
+				service.failCreate = []error{&tui.Error{Err: fault.Invalid(evil, evil), RequestID: evil}}
 				r := newRig(t, service)
 				lead(r, service)
 				hostile(service)

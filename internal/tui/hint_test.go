@@ -1,0 +1,102 @@
+package tui_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"unitask/internal/api"
+	"unitask/internal/fault"
+	"unitask/internal/task"
+	"unitask/internal/tui"
+)
+
+// TestHints: wherever the dashboard shows an error it says what to do about it, until the next key.
+func TestHints(t *testing.T) {
+	refused := &tui.Error{Err: fault.New(fault.Unauthenticated, "no such key"), RequestID: "req_1"}
+	const says, words = "hint: what helps about UNAUTHENTICATED", "UNAUTHENTICATED: no such key (request req_1)"
+	for name, lead := range map[string]func(r *rig, service *fake){
+		"directory": func(r *rig, service *fake) {
+			r.pass(3 * time.Second)
+			service.set(refused)
+			r.press("r")
+		},
+		"list": func(r *rig, service *fake) {
+			r.press("tab")
+			service.set(refused)
+			r.pass(11 * time.Second)
+		},
+		"read": func(r *rig, service *fake) {
+			service.mu.Lock()
+			service.failGet = refused
+			service.mu.Unlock()
+			service.hold(openTask(1, "text.chat"))
+			r.pass(13 * time.Second)
+		},
+		"form": func(r *rig, service *fake) {
+			service.failCreate = []error{refused}
+			r.press("enter", "hi", "ctrl+s")
+		},
+		"cancel": func(r *rig, service *fake) {
+			r.press("enter", "hi", "ctrl+s")
+			service.set(refused)
+			r.press("c", "y")
+		},
+		"save": func(r *rig, service *fake) {
+			service.hold(old(1)...)
+			r.pass(11 * time.Second)
+			service.disk.fail = refused
+			r.press("tab", "s", "enter") // sorts
+			r.press("s", "enter")
+		},
+		"open": func(r *rig, service *fake) {
+			service.hold(old(1)...)
+			r.pass(11 * time.Second)
+			service.disk.fail = refused
+			r.press("tab", "enter", "o")
+		},
+	} {
+		for _, size := range [][2]int{{80, 24}, {50, 12}} {
+			t.Run(name, func(t *testing.T) {
+				bubble(t, func(t *testing.T) {
+					service := newFake(chat())
+					r := newRig(t, service)
+					r.resize(size[0], size[1])
+					lead(r, service)
+					r.shows(words[:28], says)
+				})
+			})
+		}
+	}
+}
+
+// TestHintOfATask: a task that failed says what to do about it, as the error of a request does.
+func TestHintOfATask(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		service := newFake(chat())
+		failed := openTask(1, "text.chat")
+		end(&failed, task.Failed)
+		failed.Error = &api.Error{Code: fault.ContentPolicyViolation, Message: "the content was refused"}
+		service.hold(failed)
+		r := newRig(t, service)
+		r.press("tab", "enter")
+		r.shows("the content was refused", "hint: what helps about CONTENT_POLICY_VIOLATION")
+	})
+}
+
+// TestNothingWasSent: a reason of this machine isn't taken for a server that is away.
+func TestNothingWasSent(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		service := newFake(chat())
+		service.failCreate = []error{&tui.Error{Err: errors.New("nothing was sent: no journal")}}
+		r := newRig(t, service)
+		r.press("enter", "hi", "ctrl+s")
+		r.shows("nothing was sent: no journal")
+		r.hides("no answer", "Send it again")
+		service.set(&tui.Error{Err: errors.New("the keyring is locked")})
+		r.press("esc", "tab")
+		r.pass(11 * time.Second)
+		r.shows("the keyring is locked")
+		r.hides("away")
+	})
+}
