@@ -27,12 +27,28 @@ func begunFile(word string) (head, name string, ok bool) {
 // completeFile completes the name of a file after head; folders end with a slash.
 func completeFile(head, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	dir, base := filepath.Split(begun)
-	entries, err := os.ReadDir(cmp.Or(dir, "."))
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
 	var found []cobra.Completion
 	files := 0
+	for _, name := range namesIn(dir, base) {
+		if !strings.HasSuffix(name, "/") {
+			files++
+		}
+		found = append(found, head+dir+name)
+	}
+	if len(found) > 0 && files == 0 { // a folder's name goes on
+		return found, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	}
+	return found, cobra.ShellCompDirectiveNoFileComp
+}
+
+// namesIn returns what begins so in a folder, "" for this one; folders end with a slash. What is hidden has to be
+// begun with its dot.
+func namesIn(dir, base string) []string {
+	entries, err := os.ReadDir(cmp.Or(dir, "."))
+	if err != nil {
+		return nil
+	}
+	var found []string
 	for _, e := range entries {
 		name := e.Name()
 		hidden := strings.HasPrefix(name, ".") && !strings.HasPrefix(base, ".")
@@ -41,13 +57,8 @@ func completeFile(head, begun string) ([]cobra.Completion, cobra.ShellCompDirect
 		}
 		if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.IsDir() {
 			name += "/"
-		} else {
-			files++
 		}
-		found = append(found, head+dir+name)
+		found = append(found, name)
 	}
-	if files == 0 { // a folder's name goes on
-		return found, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
-	}
-	return found, cobra.ShellCompDirectiveNoFileComp
+	return found
 }

@@ -233,3 +233,30 @@ func TestAnnouncement(t *testing.T) {
 		}
 	}
 }
+
+// TestSaveAtHome saves below the home folder, which "~" names, and completes paths there as elsewhere.
+func TestSaveAtHome(t *testing.T) {
+	s, f := newShelf(t), newFake(t)
+	defer f.Close()
+	t.Setenv("HOME", s.dir)
+	files := tuiFilesOf(t, f)
+	done := api.Task{ID: savedID, State: task.Succeeded, Output: &api.Output{Text: new("new")}}
+	for to, want := range map[string]string{"~": savedID + ".txt", "~/out/poem.*": "out/poem.txt", "~/poems/": "poems/" + savedID + ".txt"} {
+		got, err := files.Save(t.Context(), done, to, false)
+		if diff := cmp.Diff([]string{s.path(want)}, got); diff != "" || err != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", to, err, diff)
+		}
+	}
+	for begun, want := range map[string][]string{
+		"~":                  {"~/"},
+		"~/o":                {"~/out/"},
+		"~/out/t":            {"~/out/taken.txt"},
+		"~/nowhere/":         nil,
+		s.path("out") + "/f": {s.path("out") + "/folder.txt/"},
+		s.path("b"):          {s.path("beside") + "/"},
+	} {
+		if diff := cmp.Diff(want, files.Complete(begun)); diff != "" {
+			t.Errorf("%s goes on (-want +got):\n%s", begun, diff)
+		}
+	}
+}

@@ -48,6 +48,23 @@ func (f tuiFiles) Save(ctx context.Context, t api.Task, to string, replace bool)
 	return files, tuiError(err)
 }
 
+// Complete completes the name of a file or a folder, in the home folder too.
+func (f tuiFiles) Complete(begun string) []string {
+	if begun == "~" {
+		return []string{"~/"}
+	}
+	head, base := filepath.Split(begun)
+	dir, err := atHome(head)
+	if err != nil {
+		return nil
+	}
+	var paths []string
+	for _, name := range namesIn(dir, base) {
+		paths = append(paths, head+name)
+	}
+	return paths
+}
+
 // Open saves a result in the user's cache folder and opens it.
 func (f tuiFiles) Open(ctx context.Context, t api.Task) ([]string, bool, error) {
 	var files []string
@@ -89,8 +106,11 @@ func (f tuiFiles) withAddresses(ctx context.Context, t api.Task, do func(api.Tas
 	return do(now.Task)
 }
 
-// atHome reads "~/" as a shell does.
+// atHome reads "~" and "~/" as a shell does.
 func atHome(path string) (string, error) {
+	if path == "~" {
+		path = "~/"
+	}
 	rest, ok := strings.CutPrefix(path, "~/")
 	if !ok {
 		return path, nil

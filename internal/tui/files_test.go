@@ -3,7 +3,11 @@ package tui_test
 import (
 	"context"
 	"io"
+	"strings"
 	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"unitask/internal/api"
 	"unitask/internal/tui"
@@ -22,6 +26,7 @@ type disk struct {
 	fetched  []string
 	there    map[string]bool // places that are taken
 	savings  []saving
+	paths    []string // what can be completed
 	desktop  bool
 	named    []string // what Save and Open say of every result, where that isn't nil
 	fail     error    // of every call
@@ -57,6 +62,18 @@ func (d *disk) Save(_ context.Context, t api.Task, to string, replace bool) ([]s
 	return []string{to}, nil
 }
 
+func (d *disk) Complete(begun string) []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var paths []string
+	for _, p := range d.paths {
+		if strings.HasPrefix(p, begun) {
+			paths = append(paths, p)
+		}
+	}
+	return paths
+}
+
 func (d *disk) Open(_ context.Context, t api.Task) ([]string, bool, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -64,4 +81,63 @@ func (d *disk) Open(_ context.Context, t api.Task) ([]string, bool, error) {
 		return d.named, d.desktop, d.fail
 	}
 	return []string{"/cache/" + t.ID}, d.desktop, d.fail
+}
+
+// TestSavePath: the suggested folder goes where another one is begun, and tab completes a path as far as it is
+// certain.
+func TestSavePath(t *testing.T) {
+	paths := []string{"/tmp/", "/tmp/été.txt", "/tmp/éte/", "/tmp/pictures/", "~/pictures/", "./a.txt", "./b.txt"}
+	for name, tt := range map[string]struct {
+		keys  []string
+		shows []string
+		want  string
+	}{
+		"in this folder":      {keys: []string{"fox.png", "enter"}, want: "./fox.png"},
+		"absolute":            {keys: []string{"/", "t", "m", "p", "/", "x", "enter"}, want: "/tmp/x"},
+		"typed at once":       {keys: []string{"/tmp/x", "enter"}, want: "/tmp/x"},
+		"at home":             {keys: []string{"~", "/", "x", "enter"}, want: "~/x"},
+		"a slash later on":    {keys: []string{"a", "/", "b", "enter"}, want: "./a/b"},
+		"after a correction":  {keys: []string{"backspace", "/", "b", "enter"}, want: "./b"},
+		"completed":           {keys: []string{"/tmp/p", "tab", "fox.png", "enter"}, want: "/tmp/pictures/fox.png"},
+		"completed at home":   {keys: []string{"~/", "tab", "enter"}, want: "~/pictures/"},
+		"as far as certain":   {keys: []string{"/tmp/é", "tab"}, shows: []string{"/tmp/ét", "été.txt  éte/"}},
+		"nothing to choose":   {keys: []string{"/tmp/z", "tab"}, shows: []string{"/tmp/z", "nothing begins so"}},
+		"in this folder, tab": {keys: []string{"tab"}, shows: []string{"a.txt  b.txt"}},
+	} {
+		for _, size := range [][2]int{{80, 24}, {40, 12}} {
+			t.Run(name, func(t *testing.T) {
+				bubble(t, func(t *testing.T) {
+					service := newFake(chat())
+					service.hold(old(1)...)
+					service.disk.paths = paths
+					r := newRig(t, service)
+					r.resize(size[0], size[1])
+					r.press("tab", "enter", "s")
+					r.press(tt.keys...)
+					r.shows(tt.shows...)
+					if tt.want == "" {
+						return
+					}
+					if diff := cmp.Diff([]saving{{"task_0001", tt.want, false}}, service.disk.savings); diff != "" {
+						t.Errorf("savings (-want +got):\n%s", diff)
+					}
+				})
+			})
+		}
+	}
+}
+
+// TestCompletionComesLate: what is found for a path that was written on meanwhile changes nothing.
+func TestCompletionComesLate(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		service := newFake(chat())
+		service.hold(old(1)...)
+		service.disk.paths = []string{"/tmp/pictures/"}
+		r := newRig(t, service)
+		r.press("tab", "enter", "s", "/tmp/p")
+		r.update(key("tab"))
+		r.update(key("x"))
+		r.settle()
+		r.shows("/tmp/px")
+	})
 }

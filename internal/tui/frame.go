@@ -115,13 +115,16 @@ func (m *Model) footer(c canvas) []string {
 	return lines
 }
 
-// advice is what to do about the trouble that is shown, in a few lines.
+// advice is what to do about the trouble that is shown, or what a path may go on with, in a few lines.
 func (m *Model) advice() []string {
 	const most = 3
 	hint := m.said.hint
 	switch {
-	case m.prompt != nil, m.question != nil:
+	case m.question != nil, m.prompt != nil && len(m.prompt.choices) == 0:
 		return nil
+	case m.prompt != nil:
+		lines := wrap(strings.Join(m.prompt.choices, "  "), m.width-2)
+		return lines[:min(len(lines), most)]
 	case m.away.words != "":
 		hint = m.away.hint
 	}

@@ -110,6 +110,8 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 		}
 	case pictureMsg:
 		m.tookPicture(msg)
+	case completedMsg:
+		m.completed(msg)
 	case savedMsg:
 		m.saved(msg)
 	case openedMsg:

@@ -8,12 +8,15 @@ import (
 
 // prompt is a line that is asked for below the screen. While it is open the keys are its own.
 type prompt struct {
-	head  string // before the line
-	keys  string // what enter and esc do
-	edit  editor
-	typed func(string)         // told of each change; may be nil
-	enter func(string) tea.Cmd // takes the line
-	esc   func()               // may be nil
+	head    string // before the line
+	keys    string // what enter and esc do
+	edit    editor
+	path    bool                 // the line is a path: tab completes it, and / or ~ begin another than the suggested one
+	touched bool                 // the line isn't what was suggested any more
+	choices []string             // what the path may go on with, after tab
+	typed   func(string)         // told of each change; may be nil
+	enter   func(string) tea.Cmd // takes the line
+	esc     func()               // may be nil
 }
 
 // question is answered by yes or no.
@@ -24,7 +27,12 @@ type question struct {
 
 func (m *Model) promptKey(msg tea.KeyMsg) tea.Cmd {
 	p := m.prompt
+	p.choices = nil
 	switch msg.String() {
+	case "tab":
+		if p.path {
+			return m.calls.complete(p.edit.value())
+		}
 	case "enter":
 		m.prompt = nil
 		return p.enter(p.edit.value())
@@ -34,6 +42,10 @@ func (m *Model) promptKey(msg tea.KeyMsg) tea.Cmd {
 			p.esc()
 		}
 	default:
+		if p.path && !p.touched && len(msg.Runes) > 0 && strings.ContainsRune("/~", msg.Runes[0]) {
+			p.edit = editor{}
+		}
+		p.touched = true
 		if p.edit.key(msg, m.promptRoom()) && p.typed != nil {
 			p.typed(p.edit.value())
 		}

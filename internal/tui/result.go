@@ -45,7 +45,7 @@ func (c calls) open(t api.Task) tea.Cmd {
 
 // askWhere opens the prompt for a place to save the result in.
 func (m *Model) askWhere(t api.Task) {
-	p := &prompt{head: "Save in", keys: "DIR/, FILE or NAME.*; esc leaves"}
+	p := &prompt{head: "Save in", keys: "DIR/, FILE or NAME.*; tab completes, esc leaves", path: true}
 	p.edit.insert(m.saveTo)
 	p.enter = func(to string) tea.Cmd {
 		if to = strings.TrimSpace(to); to == "" {

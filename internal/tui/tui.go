@@ -46,6 +46,8 @@ type Files interface {
 	// folder that was named. Without replace it writes nothing and returns an *ExistError where one is
 	// there already.
 	Save(ctx context.Context, t api.Task, to string, replace bool) ([]string, error)
+	// Complete returns the paths that begin so and are there, written as they were begun; folders end with a slash.
+	Complete(begun string) []string
 	// Open saves a result in a folder of its own and shows it with the system's program; where there is
 	// no desktop it doesn't and opened is false.
 	Open(ctx context.Context, t api.Task) (files []string, opened bool, err error)

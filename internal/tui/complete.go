@@ -1,0 +1,56 @@
+package tui
+
+import (
+	"path"
+	"strings"
+	"unicode/utf8"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+type completedMsg struct {
+	begun string
+	names []string
+}
+
+// complete asks which paths begin so.
+func (c calls) complete(begun string) tea.Cmd {
+	return func() tea.Msg { return completedMsg{begun, c.files.Complete(begun)} }
+}
+
+// completed writes as much of the path as is certain, and shows the choices where that isn't all.
+func (m *Model) completed(msg completedMsg) {
+	p := m.prompt
+	if p == nil || !p.path || p.edit.value() != msg.begun {
+		return // written on meanwhile
+	}
+	if len(msg.names) == 0 {
+		p.choices = []string{"nothing begins so"}
+		return
+	}
+	p.touched = true
+	p.edit = editor{}
+	p.edit.insert(common(msg.names))
+	if len(msg.names) == 1 {
+		return
+	}
+	for _, name := range msg.names {
+		choice := path.Base(name)
+		if strings.HasSuffix(name, "/") {
+			choice += "/"
+		}
+		p.choices = append(p.choices, line(choice))
+	}
+}
+
+// common is what all texts, one at least, begin with.
+func common(texts []string) string {
+	prefix := texts[0]
+	for _, s := range texts[1:] {
+		for !strings.HasPrefix(s, prefix) {
+			_, last := utf8.DecodeLastRuneInString(prefix)
+			prefix = prefix[:len(prefix)-last]
+		}
+	}
+	return prefix
+}
