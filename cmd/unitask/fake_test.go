@@ -142,7 +142,7 @@ func (f *fake) create(w http.ResponseWriter, r *http.Request) {
 	made.move(task.Queued)
 	f.begin(made)
 	if strings.HasPrefix(req.Capability, "text.") && input.Prompt != "@stuck:running" {
-		if r.Header.Get("Accept") == sse.ContentType && strings.Contains("@words: @cut: @other:", strings.Fields(input.Prompt)[0]) {
+		if r.Header.Get("Accept") == sse.ContentType && input.Prompt != "" && strings.Contains("@words: @cut: @other:", strings.Fields(input.Prompt)[0]) {
 			f.stream(w, made)
 			return
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -42,7 +43,11 @@ func showResult(ctx context.Context, t *terminal, c *client.Client, done api.Tas
 	if o.said != nil && done.Output != nil && done.Output.Text != nil {
 		defer t.summarize(done)
 		defer t.noteCut(done)
-		return o.said.rest(*done.Output.Text)
+		err := o.said.rest(*done.Output.Text)
+		if errors.Is(err, errReworded) {
+			return &hinted{err, "unitask tasks get " + done.ID + " prints it"}
+		}
+		return err
 	}
 	t.summarize(done)
 	if !o.asJSON { // which says it itself

@@ -184,9 +184,9 @@ func (o *runOptions) finish(ctx context.Context, s *submission, mode catalog.Mod
 	return done, o.explain(err)
 }
 
-// listen returns what prints a text while it comes: for a person at a terminal who wants no file.
+// listen returns what prints a text while it comes, nil where it is wanted whole, in JSON or a file.
 func (o *runOptions) listen(t *terminal, entry api.Capability, begin func()) *spoken {
-	if !t.outTTY || o.asJSON || o.output != "" || entry.Mode != catalog.Sync || entry.Modality != "text" {
+	if o.asJSON || o.output != "" || entry.Mode != catalog.Sync || entry.Modality != "text" {
 		return nil
 	}
 	return &spoken{t: t, begin: begin}

@@ -1,52 +1,73 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"strings"
 )
 
-// spoken prints a text on a terminal while it comes. A nil one prints nothing. It is used by one
-// goroutine.
+// errReworded is a text that began again in other words after a pipe had taken the first ones.
+var errReworded = errors.New("the text began again in other words: what stands on stdout is no part of it")
+
+// spoken prints a text while it comes. A nil one prints nothing. It is used by one goroutine.
 type spoken struct {
-	t     *terminal
-	begin func() // before the first piece: the line of the wait makes room
-	text  strings.Builder
-	err   error
+	t        *terminal
+	begin    func() // before the first piece: the line of the wait makes room
+	heard    strings.Builder
+	printed  strings.Builder
+	reworded bool // heard goes on in another way than what a pipe has
+	err      error
 }
 
-// say prints the next piece.
+// say takes the next piece and prints what is new.
 func (s *spoken) say(piece string) {
 	s.begin()
-	s.text.WriteString(piece)
-	s.print(s.t.safe(piece))
+	s.heard.WriteString(piece)
+	if !strings.HasPrefix(s.printed.String(), s.heard.String()) {
+		s.catchUp(s.heard.String())
+	}
 }
 
-// again begins a new line for a text that comes from its beginning again.
+// again takes the text from its beginning again: what was printed isn't printed twice.
 func (s *spoken) again() {
 	if s != nil {
-		s.end()
-		s.text.Reset()
+		s.heard.Reset()
 	}
 }
 
-// rest prints what was not said of the whole, or all of it where something else was said, and ends the
-// line.
+// rest prints what was not said of the whole, and ends the line. Where something else was said a terminal
+// gets all of it on a new line; from a pipe nothing can be taken back, which is an error.
 func (s *spoken) rest(whole string) error {
-	rest, ok := strings.CutPrefix(whole, s.text.String())
-	if !ok {
-		s.again()
+	s.catchUp(whole)
+	s.end()
+	if s.reworded && s.err == nil {
+		return errReworded
+	}
+	return s.err
+}
+
+// catchUp prints what the text has beyond what was printed.
+func (s *spoken) catchUp(whole string) {
+	rest, ok := strings.CutPrefix(whole, s.printed.String())
+	switch {
+	case s.reworded:
+		return
+	case !ok && !s.t.outTTY:
+		s.reworded = true
+		return
+	case !ok:
+		s.end()
+		s.printed.Reset()
 		rest = whole
 	}
-	s.text.WriteString(rest)
+	s.printed.WriteString(rest)
 	s.print(s.t.safe(rest))
-	s.end()
-	return s.err
 }
 
 // end ends the line, if one was begun.
 func (s *spoken) end() {
-	if s != nil && s.text.Len() > 0 && !strings.HasSuffix(s.text.String(), "\n") {
-		s.text.WriteByte('\n')
+	if s != nil && s.printed.Len() > 0 && !strings.HasSuffix(s.printed.String(), "\n") {
+		s.printed.WriteByte('\n')
 		s.print("\n")
 	}
 }

@@ -134,10 +134,30 @@ func TestOnTerminal(t *testing.T) {
 		})
 	}
 
-	t.Run("a program, a file and JSON want no stream", func(t *testing.T) {
+	for prompt, want := range map[string]string{
+		"words: one two":            "you said: @words: one two\n",
+		"cut: one two three four":   "you said: @cut: one two three four\n",
+		"words: a\x1b[2J, as it is": "you said: @words: a\x1b[2J, as it is\n",
+		"other: one":                "something else\n",
+	} {
+		t.Run("a program gets a text as it comes, and only once: "+prompt[:5], func(t *testing.T) {
+			t.Parallel()
+			var stdout bytes.Buffer
+			errs := onTerminal(t, env("TERM=dumb"), &stdout, program, "run", "text.chat", "@@"+prompt)
+			if stdout.String() != want {
+				t.Errorf("%q, want %q", stdout.String(), want)
+			}
+			const reworded = "the text began again in other words"
+			if strings.Contains(errs, reworded) != (want == "something else\n") {
+				t.Errorf("stderr: %q", errs)
+			}
+		})
+	}
+
+	t.Run("a file and JSON want no stream", func(t *testing.T) {
 		t.Parallel()
 		var stdout bytes.Buffer
-		for _, flags := range [][]string{nil, {"--json", "--jq", ".output.text"}, {"-o", "-"}} {
+		for _, flags := range [][]string{{"--json", "--jq", ".output.text"}, {"-o", "-"}} {
 			stdout.Reset()
 			_ = onTerminal(t, env("TERM=dumb"), &stdout, program, append([]string{"run", "text.chat", "@@other: one"}, flags...)...)
 			if got := strings.Trim(stdout.String(), "\"\n"); got != "you said: @other: one" {

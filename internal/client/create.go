@@ -32,6 +32,7 @@ type CreateOptions struct {
 	// beginning again after OnRetry. The task that ended has all of it.
 	OnText func(piece string)
 
+	follow bool           // the answer may be a stream of the task's events to its end
 	onTask func(api.Task) // told of each revision that a stream brings
 }
 
@@ -57,10 +58,11 @@ func (c *Client) Create(ctx context.Context, req api.CreateRequest, o CreateOpti
 	return c.create(ctx, req, o.complete(), &tries{})
 }
 
-// Finish creates a task and follows it to its end, which it returns. A task that fails with a retryable
-// error is tried again within the bounds of Create. onChange, where not nil, is told each new revision.
+// Finish creates a task and follows it to its end, which it returns: by the stream of its events, where the
+// service has one, and as Follow does where that breaks off. A task that fails with a retryable error is tried
+// again within the bounds of Create. onChange, where not nil, is told each new revision.
 func (c *Client) Finish(ctx context.Context, req api.CreateRequest, o CreateOptions, onChange func(api.Task)) (api.Task, error) {
-	o.onTask = onChange
+	o.follow, o.onTask = true, onChange
 	o = o.complete()
 	var t tries
 	for {
@@ -90,6 +92,10 @@ func (o CreateOptions) complete() CreateOptions {
 	}
 	if o.OnRetry == nil {
 		o.OnRetry = func(Retry) {}
+	}
+	o.follow = o.follow || o.OnText != nil
+	if o.OnText == nil {
+		o.OnText = func(string) {}
 	}
 	if o.onTask == nil {
 		o.onTask = func(api.Task) {}
@@ -124,7 +130,7 @@ func (c *Client) createOnce(ctx context.Context, req api.CreateRequest, o Create
 		h.Set(api.HeaderPrefer, "wait="+strconv.Itoa(int(min(*o.Wait, api.MaxWait)/time.Second)))
 	}
 	r := call{method: http.MethodPost, path: api.PathTasks, body: req, header: h, limit: callTimeout + createWindow}
-	if o.OnText != nil {
+	if o.follow {
 		return c.createStream(ctx, r, o)
 	}
 	a, err := send[api.Task](ctx, c, r)

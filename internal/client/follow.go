@@ -15,10 +15,11 @@ import (
 const roundTrip = 500 * time.Millisecond
 
 // Follow reads a task until it ends and returns it then. onChange, where not nil, is called from
-// this goroutine with each new revision, the last one included. Two reads start api.MinPoll to
-// api.MaxPoll apart, later where a read took longer; each asks the service to hold the answer for
-// nearly that long, so a change in between arrives at once. Lost connections and retryable errors
-// are tried again until ctx ends; any other error ends it.
+// this goroutine with each new revision, the last one included. A read asks for the stream of the task's
+// events. Where there is none, or it brings nothing, the task is read again and again: two reads start
+// api.MinPoll to api.MaxPoll apart, later where a read took longer; each asks the service to hold the answer for
+// nearly that long, so a change in between arrives at once. A stream that breaks off is such a read too. Lost
+// connections and retryable errors are tried again until ctx ends; any other error ends it.
 func (c *Client) Follow(ctx context.Context, id string, onChange func(api.Task)) (api.Task, error) {
 	f := follower{client: c, id: id, onChange: onChange}
 	if f.onChange == nil {
@@ -54,6 +55,8 @@ type follower struct {
 	last     api.Task
 	etag     string
 	advised  time.Duration
+	streamed bool // a stream brought an event once
+	plain    bool // the next read doesn't ask for a stream: the last one that did brought nothing
 }
 
 func (f *follower) run(ctx context.Context) (api.Task, error) {
@@ -72,9 +75,10 @@ func (f *follower) run(ctx context.Context) (api.Task, error) {
 	}
 }
 
-// read makes one GET. An error that allows another one becomes the pause before it.
+// read makes one GET, which lasts as long as the task where its answer is a stream. An error that allows another
+// read becomes the pause before it.
 func (f *follower) read(ctx context.Context, gap time.Duration) (time.Duration, error) {
-	r, err := f.client.Get(ctx, f.id, GetOptions{ETag: f.etag, Wait: gap - roundTrip})
+	r, err := f.get(ctx, gap-roundTrip)
 	switch {
 	case ctx.Err() != nil && err != nil:
 		return 0, ctx.Err()
@@ -82,11 +86,52 @@ func (f *follower) read(ctx context.Context, gap time.Duration) (time.Duration, 
 		return f.pause(err, gap)
 	}
 	f.advised = r.RetryAfter
-	if !r.NotModified {
+	if !r.NotModified && r.Task.ID != "" {
 		f.last, f.etag = r.Task, r.ETag
 		f.onChange(r.Task)
 	}
 	return 0, nil
+}
+
+// get reads the task once, or hears its stream to the end: then there is nothing left to tell.
+func (f *follower) get(ctx context.Context, wait time.Duration) (Reading, error) {
+	o := GetOptions{ETag: f.etag, Wait: wait}
+	if f.plain {
+		r, err := f.client.Get(ctx, f.id, o)
+		f.plain = err != nil || !f.streamed
+		return r, err
+	}
+	heard := false
+	a, streamed, err := f.client.listen(ctx, reading(f.id, o), hearer{
+		task: func(now api.Task) { heard = true; f.hear(now) },
+		text: func(string) {},
+	})
+	f.streamed = f.streamed || heard
+	f.plain = err != nil && !heard
+	switch {
+	case heard: // a stream that broke off is read on; whether the service is there shows then
+		return Reading{}, nil
+	case streamed:
+		return Reading{}, err
+	}
+	return readingOf(a), err
+}
+
+// hear takes a revision from a stream, which begins with one that may be known.
+func (f *follower) hear(now api.Task) {
+	known := now.State == f.last.State && now.UpdatedAt.Equal(f.last.UpdatedAt.Time) && same(now.Progress, f.last.Progress)
+	f.last, f.etag = now, ""
+	if !known {
+		f.onChange(now)
+	}
+}
+
+// same reports whether two tasks say the same of their progress.
+func same(a, b *float64) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return *a == *b
 }
 
 func (f *follower) pause(err error, gap time.Duration) (time.Duration, error) {

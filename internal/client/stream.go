@@ -20,13 +20,19 @@ const silence = 45 * time.Second
 // errCut ends a stream that stops before the task has ended.
 var errCut = errors.New("the stream ended before the task")
 
+// hearer is told what a stream brings.
+type hearer struct {
+	task func(api.Task)
+	text func(piece string)
+}
+
 // createStream is a creation whose answer is a stream of events. One that breaks off once the task is
 // known has created it: the task is read then as any other.
 func (c *Client) createStream(ctx context.Context, r call, o CreateOptions) (Created, error) {
-	r.header.Set("Accept", sse.ContentType)
-	created, err := c.listen(ctx, r, c.key, o)
-	if err != nil && c.renew != nil && fault.CodeOf(err) == fault.Unauthenticated {
-		created, err = c.listen(ctx, r, c.renew, o)
+	a, streamed, err := c.listen(ctx, r, hearer{o.onTask, o.OnText})
+	created := Created{Task: a.value, Replayed: a.replayed, RetryAfter: a.retryAfter}
+	if streamed && !a.value.State.Terminal() {
+		created.RetryAfter = api.MinPoll
 	}
 	if err != nil && created.Task.ID != "" && ctx.Err() == nil {
 		c.onRetry(Retry{Err: err, Pause: api.MinPoll})
@@ -35,42 +41,48 @@ func (c *Client) createStream(ctx context.Context, r call, o CreateOptions) (Cre
 	return created, err
 }
 
-// listen makes the call and takes the events of its answer; one that isn't a stream is as good.
-func (c *Client) listen(ctx context.Context, r call, keyFunc KeyFunc, o CreateOptions) (Created, error) {
+// listen makes a call that may be answered by a stream, once more with a renewed key where the service refuses
+// it. It returns what the last event said of the task, or the answer, where streamed is false.
+func (c *Client) listen(ctx context.Context, r call, h hearer) (a answer[api.Task], streamed bool, err error) {
+	r.header.Set("Accept", sse.ContentType)
+	a, streamed, err = c.listenWith(ctx, r, c.key, h)
+	if err != nil && c.renew != nil && fault.CodeOf(err) == fault.Unauthenticated {
+		return c.listenWith(ctx, r, c.renew, h)
+	}
+	return a, streamed, err
+}
+
+func (c *Client) listenWith(ctx context.Context, r call, keyFunc KeyFunc, h hearer) (a answer[api.Task], streamed bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	patience := time.AfterFunc(r.limit, func() { cancel(context.DeadlineExceeded) })
 	defer patience.Stop()
-	r, err := c.keyed(ctx, r, keyFunc)
+	r, err = c.keyed(ctx, r, keyFunc)
 	if err != nil {
-		return Created{}, err
+		return a, false, err
 	}
 	req, err := request(ctx, c.BaseURL(), r)
 	if err != nil {
-		return Created{}, err
+		return a, false, err
 	}
 	resp, err := c.api.Do(req)
 	if err != nil {
-		return Created{}, unreachable(c.BaseURL(), err)
+		return a, false, unreachable(c.BaseURL(), err)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); kind != sse.ContentType || resp.StatusCode != http.StatusOK {
-		a, err := read[api.Task](resp, c.BaseURL())
-		return Created{Task: a.value, Replayed: a.replayed, RetryAfter: a.retryAfter}, err
+		a, err = read[api.Task](resp, c.BaseURL())
+		return a, false, err
 	}
-	created := Created{Replayed: resp.Header.Get(api.HeaderIdempotentReplay) == "true"}
-	err = take(&patient{resp.Body, patience}, &created.Task, o)
-	if !created.Task.State.Terminal() {
-		created.RetryAfter = api.MinPoll
-	}
-	if err != nil {
+	a.replayed = resp.Header.Get(api.HeaderIdempotentReplay) == "true"
+	if err = take(&patient{resp.Body, patience}, &a.value, h); err != nil {
 		err = unreachable(c.BaseURL(), err)
 	}
-	return created, err
+	return a, true, err
 }
 
 // take takes the events of a stream until the task has ended, and passes over what it doesn't know.
-func take(body io.Reader, last *api.Task, o CreateOptions) error {
+func take(body io.Reader, last *api.Task, h hearer) error {
 	for e, err := range sse.Read(body, maxAnswer) {
 		if err != nil {
 			return err
@@ -82,14 +94,14 @@ func take(body io.Reader, last *api.Task, o CreateOptions) error {
 				return errCut
 			}
 			*last = now
-			o.onTask(now)
+			h.task(now)
 			if now.State.Terminal() {
 				return nil
 			}
 		case api.EventDelta:
 			var piece api.Delta
 			if json.Unmarshal([]byte(e.Data), &piece) == nil && piece.Text != "" {
-				o.OnText(piece.Text)
+				h.text(piece.Text)
 			}
 		}
 	}

@@ -117,6 +117,122 @@ func TestStreamedFinish(t *testing.T) {
 	}
 }
 
+// TestStreamedFollow follows a task by streams that end, break off, bring nothing and aren't there. Reads start
+// as far apart as without streams, and none asks for a stream where the one before brought nothing.
+func TestStreamedFollow(t *testing.T) {
+	at := func(state task.State) string {
+		return event(t, api.EventTask, api.Task{ID: "task_1", State: state})
+	}
+	queued, running, ended := at(task.Queued), at(task.Running), at(task.Succeeded)
+	const stream, plain = true, false
+	for name, tt := range map[string]struct {
+		streams [][]string // the pieces of each stream in turn; nil for a lost connection
+		end     error      // of streams whose pieces are through
+		pause   time.Duration
+		want    []task.State
+		asked   []bool // for a stream, by each read
+	}{
+		"to its end": {
+			streams: [][]string{{queued, running, sse.Beat, running, ended}}, end: io.EOF, pause: 10 * time.Second,
+			want: []task.State{task.Queued, task.Running, task.Succeeded}, asked: []bool{stream},
+		},
+		"broken off": {
+			streams: [][]string{{queued, running}, {running, ended}}, end: errReset, pause: time.Second,
+			want: []task.State{task.Queued, task.Running, task.Succeeded}, asked: []bool{stream, stream},
+		},
+		"broken off at once, again and again": {
+			streams: [][]string{{queued}, {queued}, {running}, {ended}}, end: io.EOF,
+			want: []task.State{task.Queued, task.Running, task.Succeeded}, asked: []bool{stream, stream, stream, stream},
+		},
+		"held back": {
+			streams: [][]string{{}}, end: errReset,
+			want: []task.State{task.Running, task.Succeeded}, asked: []bool{stream, plain, plain},
+		},
+		"lost meanwhile": {
+			streams: [][]string{{queued}, nil, {running, ended}}, end: errReset,
+			want: []task.State{task.Queued, task.Running, task.Succeeded}, asked: []bool{stream, stream, plain, stream},
+		},
+		"silent": {
+			streams: [][]string{{queued, running}, {ended}}, end: io.EOF, pause: 50 * time.Second,
+			want: []task.State{task.Running, task.Succeeded}, asked: []bool{stream, plain, plain},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var asked []bool
+				streams, plains := tt.streams, 0
+				last := time.Time{}
+				transport := roundTripper(func(r *http.Request) (*http.Response, error) {
+					if gap := time.Since(last); gap < api.MinPoll {
+						t.Errorf("a read %v after the one before", gap)
+					}
+					last = time.Now()
+					asked = append(asked, r.Header.Get("Accept") == sse.ContentType)
+					if !asked[len(asked)-1] {
+						plains++
+						return serve(func(w http.ResponseWriter, _ *http.Request) {
+							state := task.Running
+							if plains > 1 {
+								state = task.Succeeded
+							}
+							writeJSON(w, http.StatusOK, api.Task{ID: "task_1", State: state})
+						})(r)
+					}
+					pieces := streams[0]
+					if streams = streams[1:]; pieces == nil {
+						return nil, errReset
+					}
+					b := &body{pieces: append([]string{}, pieces...), pause: tt.pause, end: tt.end, ctx: r.Context()}
+					return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {sse.ContentType}}, Body: b}, nil
+				})
+				c := mustClient(t, client.Config{HTTPClient: &http.Client{Transport: transport}})
+				var states []task.State
+				got, err := c.Follow(t.Context(), "task_1", func(now api.Task) { states = append(states, now.State) })
+				if err != nil || got.State != task.Succeeded {
+					t.Errorf("%+v, %v", got, err)
+				}
+				if diff := cmp.Diff(tt.want, states); diff != "" {
+					t.Errorf("states (-want +got):\n%s", diff)
+				}
+				if diff := cmp.Diff(tt.asked, asked); diff != "" {
+					t.Errorf("asked for a stream (-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+// TestFinishHearsStates: also a creation whose text nobody wants is a stream, so that each state is told when
+// it comes.
+func TestFinishHearsStates(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		requests := 0
+		transport := roundTripper(func(r *http.Request) (*http.Response, error) {
+			requests++
+			var pieces []string
+			for _, s := range []task.State{task.Queued, task.Running, task.Transferring, task.Succeeded} {
+				pieces = append(pieces, event(t, api.EventTask, api.Task{ID: "task_1", State: s}))
+			}
+			b := &body{pieces: pieces, pause: time.Second, end: io.EOF, ctx: r.Context()}
+			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {sse.ContentType}}, Body: b}, nil
+		})
+		c := mustClient(t, client.Config{HTTPClient: &http.Client{Transport: transport}})
+		began := time.Now()
+		told := map[task.State]time.Duration{}
+		_, err := c.Finish(t.Context(), api.CreateRequest{Capability: "image.generate"}, client.CreateOptions{}, func(now api.Task) {
+			if _, ok := told[now.State]; !ok {
+				told[now.State] = time.Since(began)
+			}
+		})
+		want := map[task.State]time.Duration{
+			task.Queued: time.Second, task.Running: 2 * time.Second, task.Transferring: 3 * time.Second, task.Succeeded: 4 * time.Second,
+		}
+		if diff := cmp.Diff(want, told); diff != "" || err != nil || requests != 1 {
+			t.Errorf("%v, %d requests, told (-want +got):\n%s", err, requests, diff)
+		}
+	})
+}
+
 // TestStreamRefused answers with an error, which is retried as it is without a stream.
 func TestStreamRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

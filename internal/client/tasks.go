@@ -38,18 +38,25 @@ type Reading struct {
 
 // Get reads a task once.
 func (c *Client) Get(ctx context.Context, id string, o GetOptions) (Reading, error) {
+	a, err := send[api.Task](ctx, c, reading(id, o))
+	if err != nil {
+		return Reading{}, err
+	}
+	return readingOf(a), nil
+}
+
+// reading is the call that reads a task.
+func reading(id string, o GetOptions) call {
 	h := http.Header{}
 	if o.ETag != "" {
 		h.Set("If-None-Match", o.ETag)
 	}
 	preferWait(h, o.Wait)
-	a, err := send[api.Task](ctx, c, call{method: http.MethodGet, path: taskPath(id), header: h, limit: callTimeout + o.Wait})
-	if err != nil {
-		return Reading{}, err
-	}
-	return Reading{
-		Task: a.value, NotModified: a.status == http.StatusNotModified, ETag: a.etag, RetryAfter: a.retryAfter,
-	}, nil
+	return call{method: http.MethodGet, path: taskPath(id), header: h, limit: callTimeout + o.Wait}
+}
+
+func readingOf(a answer[api.Task]) Reading {
+	return Reading{Task: a.value, NotModified: a.status == http.StatusNotModified, ETag: a.etag, RetryAfter: a.retryAfter}
 }
 
 // ListOptions select tasks; zero members select all.
