@@ -165,6 +165,23 @@ func (s tuiService) Get(ctx context.Context, id, etag string, wait time.Duration
 	return tui.Reading{Task: r.Task, NotModified: r.NotModified, ETag: r.ETag, RetryAfter: r.RetryAfter}, tuiError(err)
 }
 
+// Follow hears one stream. A channel hands on what it tells, so that the dashboard takes it when it can.
+func (s tuiService) Follow(ctx context.Context, id string) <-chan tui.Event {
+	events := make(chan tui.Event)
+	tell := func(e tui.Event) {
+		select {
+		case events <- e:
+		case <-ctx.Done():
+		}
+	}
+	go func() {
+		defer close(events)
+		// An error ends it: the read that follows says whether the service is there.
+		_ = s.c.Hear(ctx, id, func(t api.Task) { tell(tui.Event{Task: t}) }, func(piece string) { tell(tui.Event{Text: piece}) })
+	}()
+	return events
+}
+
 func (s tuiService) List(ctx context.Context, q tui.Query, cursor string, limit int) (tui.Page, error) {
 	list, err := s.c.List(ctx, client.ListOptions{State: q.State, Capability: q.Capability, Limit: limit, Cursor: cursor})
 	page := tui.Page{Tasks: list.Data}

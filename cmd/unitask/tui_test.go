@@ -16,6 +16,7 @@ import (
 	"unitask/internal/client"
 	"unitask/internal/journal"
 	"unitask/internal/secret"
+	"unitask/internal/sse"
 	"unitask/internal/task"
 	"unitask/internal/tui"
 )
@@ -155,4 +156,39 @@ func TestDashboardHints(t *testing.T) {
 			t.Errorf("%T %v: %q", err, err, dashboardHint(err))
 		}
 	})
+}
+
+// TestDashboardFollows: a stream is handed on event by event, and a service without streams tells the task.
+func TestDashboardFollows(t *testing.T) {
+	const running, ended = `{"id":"task_1","state":"running"}`, `{"id":"task_1","state":"succeeded"}`
+	for name, tt := range map[string]struct {
+		kind, body string
+		want       []string
+	}{
+		"by a stream": {
+			sse.ContentType,
+			"event: task\ndata: " + running + "\n\nevent: delta\ndata: {\"text\":\"one\"}\n\nevent: task\ndata: " + ended + "\n\n",
+			[]string{"running ", " one", "succeeded "},
+		},
+		"broken off":     {sse.ContentType, "event: task\ndata: " + running + "\n\n", []string{"running "}},
+		"without stream": {"application/json", ended, []string{"succeeded "}},
+		"refused":        {"application/json", `{}`, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			service := tuiService{c: newDashboardClient(t, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", tt.kind)
+				if tt.want == nil {
+					w.WriteHeader(http.StatusNotFound)
+				}
+				_, _ = io.WriteString(w, tt.body)
+			})}
+			var got []string
+			for e := range service.Follow(t.Context(), "task_1") {
+				got = append(got, string(e.Task.State)+" "+e.Text)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("events (-want +got):\n%s", diff)
+			}
+		})
+	}
 }

@@ -28,6 +28,16 @@ func (c *Client) Follow(ctx context.Context, id string, onChange func(api.Task))
 	return f.run(ctx)
 }
 
+// Hear reads a task by one stream of its events, until the task ends or the stream does: onTask is told each
+// revision, onText the text piece by piece, from its beginning. A service without streams tells the task once.
+func (c *Client) Hear(ctx context.Context, id string, onTask func(api.Task), onText func(string)) error {
+	a, streamed, err := c.listen(ctx, reading(id, GetOptions{}), hearer{onTask, onText})
+	if !streamed && err == nil {
+		onTask(a.value)
+	}
+	return err
+}
+
 // FollowCreated is Follow for a task just created: it keeps the pause that the service asked for
 // before the first read, and returns at once what has ended already.
 func (c *Client) FollowCreated(ctx context.Context, created Created, onChange func(api.Task)) (api.Task, error) {

@@ -12,10 +12,11 @@ import (
 type book struct {
 	all    map[string]api.Task
 	labels map[string]string // what the tasks sent from here were asked for
+	texts  map[string]string // what has come of the text of an open task
 }
 
 func newBook() book {
-	return book{all: map[string]api.Task{}, labels: map[string]string{}}
+	return book{all: map[string]api.Task{}, labels: map[string]string{}, texts: map[string]string{}}
 }
 
 // change says what an answer brought.
@@ -32,6 +33,9 @@ func (b *book) put(t api.Task) change {
 	}
 	t.RequestID = cmp.Or(t.RequestID, known.RequestID) // a list's rows have none
 	b.all[t.ID] = t
+	if t.State.Terminal() {
+		delete(b.texts, t.ID)
+	}
 	return change{
 		moved: !ok || t.State != known.State,
 		ended: ok && !known.State.Terminal() && t.State.Terminal(),

@@ -43,7 +43,7 @@ func (d *detail) Render(c canvas, b book, width, height int) string {
 		return message(c, width, "This task isn't there any more.", "Press esc.")
 	}
 	room := max(1, height-2)
-	page := d.page(c, t, b.labels[t.ID], width, room)
+	page := d.page(c, t, b, width, room)
 	first := min(d.top, max(0, len(page)-room))
 	shown := page[first:min(len(page), first+room)]
 	more := ""
@@ -74,15 +74,15 @@ func (d *detail) scroll(k string, b book, c canvas, width, height int) {
 		return
 	}
 	room := max(1, height-2)
-	last := max(0, len(d.page(c, t, b.labels[t.ID], width, room))-room)
+	last := max(0, len(d.page(c, t, b, width, room))-room)
 	d.top = move(k, min(d.top, last), last+1, room)
 }
 
 // page is all there is to say about a task: what came of it first. A picture takes no more rows than
 // can be seen at once.
-func (d *detail) page(c canvas, t api.Task, label string, width, room int) []string {
+func (d *detail) page(c canvas, t api.Task, b book, width, room int) []string {
 	p := page{canvas: c, width: width, room: room, detail: d}
-	if label != "" {
+	if label := b.labels[t.ID]; label != "" {
 		p.row("asked", label)
 		p.blank()
 	}
@@ -91,6 +91,9 @@ func (d *detail) page(c canvas, t api.Task, label string, width, room int) []str
 	}
 	if t.Output != nil {
 		p.output(*t.Output)
+	} else if begun := b.texts[t.ID]; begun != "" {
+		p.text(begun)
+		p.blank()
 	}
 	p.times(d.moves, t)
 	if t.Usage != nil {

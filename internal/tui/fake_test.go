@@ -54,6 +54,8 @@ type fake struct {
 	creations    []creation
 	reads        map[string][]reading
 	lists        int
+	streams      map[string]chan tui.Event
+	followed     int
 	pages        []page         // the lists asked for
 	looks        int            // how many tasks a page looks at, 0 for all
 	reading      map[string]int // reads and lists ("") in flight
@@ -125,6 +127,34 @@ func (f *fake) Get(ctx context.Context, id, etag string, wait time.Duration) (tu
 			wait = 0
 		}
 	}
+}
+
+// Follow tells what a test puts into the task's channel; where there is none it tells nothing.
+func (f *fake) Follow(ctx context.Context, id string) <-chan tui.Event {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.followed++
+	to := make(chan tui.Event)
+	from := f.streams[id]
+	if from == nil {
+		close(to)
+		return to
+	}
+	go func() {
+		defer close(to)
+		for {
+			select {
+			case e, ok := <-from:
+				if !ok {
+					return
+				}
+				to <- e
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return to
 }
 
 func (f *fake) readLocked(id, etag string) (tui.Reading, error) {

@@ -74,7 +74,7 @@ func TestFilterAsksTheService(t *testing.T) {
 		t.Run(filter, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				service := newFake(chat(), imageEdit())
-				tasks := old(600)
+				tasks := old(300)
 				tasks[1].Capability, tasks[1].State, tasks[1].Output = "image.edit", task.Failed, nil
 				tasks[1].Error = &api.Error{Code: "A_NEEDLE"}
 				service.hold(tasks...)
@@ -117,21 +117,21 @@ func TestOrderReadsOn(t *testing.T) {
 func TestSearchIsBounded(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		service := newFake(chat())
-		service.hold(old(2500)...)
-		service.looks = 100 // so that pages are short
+		service.hold(old(600)...)
+		service.looks = 50 // so that pages are short
 		r := newRig(t, service)
 		r.press("tab", "/", "zebra", "enter")
 		if n := len(service.pages); n != 1+5 {
 			t.Errorf("%d lists for one key", n)
 		}
 		r.shows("No task matches zebra so far.")
-		for range 4 {
+		for range 2 {
 			r.press("down")
 		}
 		r.shows("No task matches zebra.")
 		r.hides("so far")
-		if n := len(service.pages); n != 26 {
-			t.Errorf("%d lists of 25 pages and the newest again", n)
+		if n := len(service.pages); n != 12 {
+			t.Errorf("%d lists, want 12 pages once", n)
 		}
 	})
 }

@@ -41,6 +41,7 @@ type Model struct {
 
 	tasks   book
 	loops   map[string]*loop
+	hangUp  context.CancelFunc // ends the stream of the task that is shown, nil without one
 	ticking bool
 
 	help     bool
@@ -79,6 +80,7 @@ func (m *Model) Init() tea.Cmd {
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	m.now = time.Now()
 	cmd := m.handle(msg)
+	m.leave()
 	return m, tea.Batch(cmd, m.keepReading(), m.lookFurther(), m.clock())
 }
 
@@ -94,6 +96,8 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 		return m.answeredList(msg)
 	case readMsg:
 		return m.answeredRead(msg)
+	case heardMsg:
+		return m.heard(msg)
 	case dueMsg:
 		return m.due(msg)
 	case clockMsg:

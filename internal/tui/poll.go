@@ -29,12 +29,15 @@ const (
 // loop is one repeated question to the service. At any time it rests, waits for the timer of its
 // turn or for an answer, so that there are never two rounds at once.
 type loop struct {
-	phase   phase
-	turn    int  // counts the timers; one that was overtaken is ignored
-	refused bool // the service doesn't answer and won't; a list that has the task begins anew
-	etag    string
-	started time.Time     // of the last round
-	gap     time.Duration // least time between that start and the next
+	phase    phase
+	turn     int  // counts the timers; one that was overtaken is ignored
+	heard    bool // the stream of this round brought something
+	streamed bool // one did
+	plain    bool // the next round is a read: the last stream brought nothing
+	refused  bool // the service doesn't answer and won't; a list that has the task begins anew
+	etag     string
+	started  time.Time     // of the last round
+	gap      time.Duration // least time between that start and the next
 }
 
 type phase int
@@ -108,6 +111,9 @@ func (m *Model) round(name string) tea.Cmd {
 	case directoryLoop:
 		return m.calls.capabilities()
 	default:
+		if m.screen == detailScreen && m.detail.id == name && !l.plain && !m.tasks.all[name].State.Terminal() {
+			return m.stream(name)
+		}
 		return m.calls.read(name, l.etag, (l.gap - roundTrip).Truncate(time.Second))
 	}
 }
@@ -134,6 +140,7 @@ func (m *Model) answeredRead(msg readMsg) tea.Cmd {
 		return m.failedRead(msg)
 	}
 	m.answered()
+	l.plain = !l.streamed
 	if advised := msg.reading.RetryAfter; l.gap < advised {
 		l.gap = interval(advised)
 	}

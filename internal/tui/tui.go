@@ -7,8 +7,8 @@
 // interface, and files are Files' business; all text that comes from elsewhere is drawn through line
 // or text, which leave nothing in it that could steer the terminal.
 //
-// A task is read every two to five seconds while it isn't terminal, never more often. A creation is
-// sent again under the same Idempotency-Key until it has an answer.
+// A task is read every two to five seconds while it isn't terminal, never more often; the one that is shown
+// tells by a stream what becomes of it, where there are streams. A creation is sent again under the same Idempotency-Key until it has an answer.
 package tui
 
 import (
@@ -32,6 +32,9 @@ type Service interface {
 	Create(ctx context.Context, req api.CreateRequest, key string, wait time.Duration) (api.Task, error)
 	// Get reads a task once; with an ETag and a wait the service holds its answer until it differs.
 	Get(ctx context.Context, id, etag string, wait time.Duration) (Reading, error)
+	// Follow tells what comes of a task until it ends, the stream breaks off or ctx ends; then the channel is closed.
+	// Where there are no streams that is at once.
+	Follow(ctx context.Context, id string) <-chan Event
 	// List returns the page of a query that stands at the cursor of an earlier one, "" for the first. It holds
 	// at most limit tasks.
 	List(ctx context.Context, q Query, cursor string, limit int) (Page, error)
@@ -62,6 +65,12 @@ func (e *ExistError) Error() string { return e.Names[0] + " is there already" }
 // Historian is a Service that also knows when a task was in which state.
 type Historian interface {
 	Timeline(ctx context.Context, id string) ([]api.Move, error)
+}
+
+// Event is what a stream tells next: the task as it is now, or else the next piece of its text.
+type Event struct {
+	Task api.Task // zero where Text is a piece
+	Text string
 }
 
 // Reading is what one Get said.

@@ -1,0 +1,61 @@
+package tui
+
+import (
+	"context"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// heardMsg is the next event of a task's stream; over says that there is none any more.
+type heardMsg struct {
+	id     string
+	events <-chan Event
+	event  Event
+	over   bool
+}
+
+// follow begins a stream that ends with ctx.
+func (c calls) follow(ctx context.Context, id string) tea.Cmd {
+	return func() tea.Msg { return next(id, c.service.Follow(ctx, id))() }
+}
+
+func next(id string, events <-chan Event) tea.Cmd {
+	return func() tea.Msg {
+		e, ok := <-events
+		return heardMsg{id, events, e, !ok}
+	}
+}
+
+// stream is a round of the shown task's loop that lasts until the task ends, or until another screen is shown.
+func (m *Model) stream(id string) tea.Cmd {
+	if m.hangUp != nil {
+		m.hangUp() // the stream before, which broke off
+	}
+	ctx, cancel := context.WithCancel(m.calls.ctx)
+	m.hangUp, m.loopOf(id).heard = cancel, false
+	delete(m.tasks.texts, id) // which comes from its beginning
+	return m.calls.follow(ctx, id)
+}
+
+func (m *Model) heard(msg heardMsg) tea.Cmd {
+	l := m.loopOf(msg.id)
+	if msg.over { // the loop goes on with a read, and with a stream where one brought something
+		l.phase, l.plain = resting, !l.heard
+		return nil
+	}
+	l.heard, l.streamed = true, true
+	m.answered()
+	if msg.event.Text != "" {
+		m.tasks.texts[msg.id] += msg.event.Text
+		return next(msg.id, msg.events)
+	}
+	return tea.Batch(m.learn(msg.event.Task), next(msg.id, msg.events))
+}
+
+// leave ends the stream of a task that isn't shown any more.
+func (m *Model) leave() {
+	if m.hangUp != nil && m.screen != detailScreen {
+		m.hangUp()
+		m.hangUp = nil
+	}
+}

@@ -1,0 +1,100 @@
+package tui_test
+
+import (
+	"testing"
+	"time"
+
+	"unitask/internal/api"
+	"unitask/internal/task"
+	"unitask/internal/tui"
+)
+
+// streaming is a rig with an open task, sent from it and shown, and the channel of its stream.
+func streaming(t *testing.T) (*rig, *fake, chan tui.Event) {
+	t.Helper()
+	r, service := sending(t)
+	events := make(chan tui.Event, 10)
+	service.streams = map[string]chan tui.Event{"task_0001": events}
+	r.press("enter")
+	r.pass(6 * time.Second)
+	return r, service, events
+}
+
+// TestShownTaskStreams: the text of the task that is shown appears as it comes, and so do its states, without
+// a read.
+func TestShownTaskStreams(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r, service, events := streaming(t)
+		n := len(service.readsOf("task_0001"))
+		running := service.tasks[0]
+		running.State, running.UpdatedAt = task.Running, api.Timestamp{Time: time.Now()}
+		for _, e := range []tui.Event{{Task: running}, {Text: "one "}, {Text: "two"}} {
+			events <- e
+		}
+		r.settle()
+		r.shows("● running", "one two")
+		r.pass(5 * time.Second)
+		if more := len(service.readsOf("task_0001")) - n; more != 0 || service.followed != 1 {
+			t.Errorf("%d reads beside the stream; %d streams", more, service.followed)
+		}
+		done := running
+		end(&done, task.Succeeded)
+		done.Output = &api.Output{Text: new("one two three")}
+		events <- tui.Event{Task: done}
+		close(events)
+		r.settle()
+		r.shows("✓ succeeded", "one two three")
+		r.pass(time.Minute)
+		if more := len(service.readsOf("task_0001")) - n; more != 0 || service.followed != 1 || len(r.said) != 1 {
+			t.Errorf("%d reads after the end, %d streams, said %q", more, service.followed, r.said)
+		}
+	})
+}
+
+// TestStreamBreaksOff: the shown task is read as any other where there is no stream any more, and a text that
+// comes from its beginning again isn't shown twice.
+func TestStreamBreaksOff(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r, service, events := streaming(t)
+		n := len(service.readsOf("task_0001"))
+		events <- tui.Event{Text: "one "}
+		again := make(chan tui.Event, 10)
+		again <- tui.Event{Text: "one two"}
+		service.mu.Lock()
+		service.streams["task_0001"] = again
+		service.mu.Unlock()
+		close(events)
+		r.pass(6 * time.Second)
+		r.shows(" one two")
+		r.hides("one one")
+		if more := len(service.readsOf("task_0001")) - n; more != 0 {
+			t.Errorf("%d reads between two streams", more)
+		}
+		service.mu.Lock()
+		delete(service.streams, "task_0001")
+		service.mu.Unlock()
+		close(again)
+		r.pass(time.Second)
+		service.change("task_0001", func(t *api.Task) { t.State = task.Running })
+		r.pass(6 * time.Second)
+		r.shows("● running")
+		if service.overlapped {
+			t.Error("two reads of one task at once")
+		}
+	})
+}
+
+// TestStreamEndsWithTheScreen: a task that isn't shown any more has no stream, and is read on.
+func TestStreamEndsWithTheScreen(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r, service, events := streaming(t)
+		events <- tui.Event{Text: "one"}
+		r.settle()
+		r.press("esc")
+		n := len(service.readsOf("task_0001"))
+		r.pass(12 * time.Second)
+		if more := len(service.readsOf("task_0001")) - n; more < 2 || service.followed != 1 {
+			t.Errorf("%d reads, %d streams", more, service.followed)
+		}
+	})
+}
