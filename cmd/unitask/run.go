@@ -116,9 +116,13 @@ func runRun(ctx context.Context, t *terminal, o *runOptions) error {
 	if err != nil {
 		return err
 	}
+	show := p.show
+	if entry.Mode == catalog.Sync && !t.outTTY && !t.errTTY {
+		show = func(api.Task) {} // lines of states say nothing that the result, or its text as it comes, doesn't
+	}
 	s, err := begin(c, o.clientFlags.words(), journal.Submission{
 		Key: o.idempotencyKey, Files: files, Output: absolute(o.output), JSON: o.asJSON,
-	}, req, p.show)
+	}, req, show)
 	if err != nil {
 		return err
 	}

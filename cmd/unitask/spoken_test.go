@@ -53,8 +53,9 @@ func TestPipeGetsPieces(t *testing.T) {
 	defer cancel()
 	from, to := io.Pipe()
 	ended := make(chan error, 1)
+	var said strings.Builder
 	go func() {
-		err := runRun(ctx, &terminal{in: strings.NewReader(""), out: to, err: io.Discard}, &runOptions{capability: "text.chat", words: []string{"count"}})
+		err := runRun(ctx, &terminal{in: strings.NewReader(""), out: to, err: &said}, &runOptions{capability: "text.chat", words: []string{"count"}})
 		_ = to.Close()
 		ended <- err
 	}()
@@ -69,8 +70,8 @@ func TestPipeGetsPieces(t *testing.T) {
 	if err != nil || string(rest) != "\n" {
 		t.Errorf("then %q, %v", rest, err)
 	}
-	if err := <-ended; err != nil {
-		t.Error(err)
+	if err := <-ended; err != nil || said.String() != "" {
+		t.Errorf("%v, stderr %q", err, said.String())
 	}
 }
 
