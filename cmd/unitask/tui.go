@@ -78,6 +78,10 @@ func tuiRun(ctx context.Context, t *terminal, flags *clientFlags) error {
 	if err != nil {
 		return err
 	}
+	where := service{Client: c, target: target}
+	if key, err := credential.Key(ctx); err == nil { // else the dashboard says what is wrong
+		where.mode = modeOfKey(key.Reveal())
+	}
 	protocol := picture.Detect(os.Getenv)
 	left, err := tui.Run(ctx, tui.Config{
 		Service:  tuiService{c, target, flags.words(), credential},
@@ -85,7 +89,7 @@ func tuiRun(ctx context.Context, t *terminal, flags *clientFlags) error {
 		NewKey:   client.NewIdempotencyKey,
 		Copy:     func(text string) { t.send(ansi.SetSystemClipboard(text)) },
 		Hint:     dashboardHint,
-		Where:    c.BaseURL(),
+		Where:    where.String(),
 		Style:    tui.NewStyle(t.out, os.Getenv("NO_COLOR") == ""),
 		Ended:    func(words string) { t.send(announcement(words, os.Getenv)) },
 		Pictures: protocol != "",
