@@ -109,6 +109,9 @@ func (c *Client) create(ctx context.Context, req api.CreateRequest, o CreateOpti
 		if err == nil || ctx.Err() != nil {
 			return created, err
 		}
+		if e, ok := errors.AsType[*Error](err); ok && e.Foreign {
+			o.follow = false // whoever answered may not let streams through
+		}
 		pause, again := t.next(err)
 		if !again || !c.pause(ctx, o, t.retry(err, pause)) {
 			return created, err

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -15,6 +17,7 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/client"
 	"unitask/internal/fault"
+	"unitask/internal/secret"
 	"unitask/internal/sse"
 	"unitask/internal/task"
 )
@@ -273,4 +276,30 @@ func FuzzStream(f *testing.F) {
 			t.Errorf("%+v, %v", got, err)
 		}
 	})
+}
+
+// TestStreamsNotLetThrough has something before the service refuse streams: the request is sent again without.
+func TestStreamsNotLetThrough(t *testing.T) {
+	var accepted []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		accepted = append(accepted, r.Method+" "+r.Header.Get("Accept"))
+		if r.Header.Get("Accept") == sse.ContentType {
+			w.WriteHeader(http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set(api.HeaderRequestID, "req_1")
+		writeJSON(w, http.StatusOK, api.Task{ID: "task_1", State: task.Succeeded})
+	}))
+	defer server.Close()
+	c, err := client.New(client.Config{BaseURL: server.URL, Key: func(context.Context) (secret.Value, error) { return secret.New("svc_test_x"), nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	done, err := c.Finish(t.Context(), api.CreateRequest{Capability: "text.chat"}, client.CreateOptions{OnText: func(string) {}}, nil)
+	if err != nil || done.State != task.Succeeded {
+		t.Errorf("%+v, %v, want the task", done, err)
+	}
+	if want := []string{"POST " + sse.ContentType, "POST application/json"}; !slices.Equal(accepted, want) {
+		t.Errorf("asked %q, want %q", accepted, want)
+	}
 }

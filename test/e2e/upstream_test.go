@@ -6,6 +6,9 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +18,7 @@ import (
 
 	"unitask/internal/api"
 	"unitask/test/harness"
+	"unitask/test/rig"
 )
 
 // npmTool returns the path of a tool that `make npm` installs.
@@ -159,6 +163,14 @@ func journal(t *testing.T, base string) int {
 	return len(entries)
 }
 
+// withoutStreams hands requests on and has them answered by JSON: streams aren't a part of what the document types.
+func withoutStreams(base *url.URL) http.Handler {
+	return &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(base)
+		r.Out.Header.Del("Accept")
+	}}
+}
+
 // TestContractBetweenProcesses puts an independent validator of docs/openapi.yaml between the real
 // client and the real server, and asks it after every violation.
 func TestContractBetweenProcesses(t *testing.T) {
@@ -190,6 +202,9 @@ func TestContractBetweenProcesses(t *testing.T) {
 	t.Cleanup(stop)
 	h.Base = "http://" + address
 	h.Until(time.Minute, "the proxy is ready", h.Ready)
+	plain := httptest.NewServer(withoutStreams(rig.Must(url.Parse(h.Base))(t)))
+	defer plain.Close()
+	h.Base = plain.URL
 
 	h.must("capabilities")
 	h.must("capabilities", "text.chat")
