@@ -96,14 +96,14 @@ func (f *clientFlags) reach(ctx context.Context, t *terminal, onRetry func(clien
 	return s, err
 }
 
-// String names the service, the profile and the mode of its key: "http://127.0.0.1:8420 (local, test)".
+// String names the profile, the mode of its key and the service: "local, test: http://127.0.0.1:8420".
 func (s service) String() string {
 	about := []string{s.target.Name, string(s.mode)}
 	about = slices.DeleteFunc(about, func(word string) bool { return word == "" })
 	if len(about) == 0 {
 		return s.target.BaseURL
 	}
-	return s.target.BaseURL + " (" + strings.Join(about, ", ") + ")"
+	return strings.Join(about, ", ") + ": " + s.target.BaseURL
 }
 
 // connect is reach for what needs the client alone.

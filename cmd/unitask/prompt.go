@@ -65,6 +65,9 @@ func (t *terminal) agrees(ctx context.Context, question string) (bool, error) {
 		if errors.Is(err, io.EOF) {
 			err = nil
 		}
+		if err != nil {
+			_, _ = fmt.Fprintln(t.err)
+		}
 		return strings.ToLower(strings.TrimSpace(line)), err
 	})
 	return answer == "y" || answer == "yes", err

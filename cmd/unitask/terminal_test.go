@@ -73,7 +73,7 @@ func TestOnTerminal(t *testing.T) {
 	t.Run("a table, in colour", func(t *testing.T) {
 		t.Parallel()
 		out := onTerminal(t, env("TERM=xterm-256color"), nil, program, "capabilities")
-		if want := "\x1b[2m" + service.URL + " (test)\x1b[0m\n\x1b[2mNAME\x1b[0m "; !strings.HasPrefix(out, want) {
+		if want := "\x1b[2mtest: " + service.URL + "\x1b[0m\n\x1b[2mNAME\x1b[0m "; !strings.HasPrefix(out, want) {
 			t.Errorf("%q, want a table that begins with %q", out, want)
 		}
 	})
@@ -82,7 +82,7 @@ func TestOnTerminal(t *testing.T) {
 		t.Run("a table without colour by "+plainly, func(t *testing.T) {
 			t.Parallel()
 			out := onTerminal(t, env("TERM=xterm-256color", plainly), nil, program, "capabilities")
-			if !strings.HasPrefix(strings.TrimPrefix(out, service.URL+" (test)\n"), "NAME ") || strings.Contains(out, "\x1b") {
+			if !strings.HasPrefix(strings.TrimPrefix(out, "test: "+service.URL+"\n"), "NAME ") || strings.Contains(out, "\x1b") {
 				t.Errorf("%q, want a table without an escape", out)
 			}
 		})

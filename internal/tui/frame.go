@@ -59,11 +59,16 @@ func (m *Model) View() string {
 	return strings.Join(lines, "\n")
 }
 
+const leastWhere = 10 // columns of the header: less says nothing of the service
+
 func (m *Model) header(c canvas) string {
 	left := " " + c.bold.Render("unitask") + "  " + m.title(c)
-	right := c.faint.Render(line(m.config.Where) + " ")
+	room := m.width - cells(left) - 2
+	right := ""
+	if room > leastWhere {
+		right = c.faint.Render(cut(line(m.config.Where), room-1) + " ")
+	}
 	if note := m.note(); note != "" {
-		room := m.width - cells(left) - 2
 		drawn := c.accent.Render(cut(line(note), max(0, room-1)))
 		if cells(drawn)+2+cells(right) <= room {
 			right = drawn + "  " + right

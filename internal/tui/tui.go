@@ -101,7 +101,7 @@ type Config struct {
 	NewKey   func() string      // required; makes an Idempotency-Key
 	Copy     func(string)       // required; puts a text without control characters into the terminal's clipboard
 	Hint     func(error) string // required; says what to do about an error, "" for nothing
-	Where    string             // the service's address, shown in the header
+	Where    string             // the service, shown in the header, the end of it only where there is room
 	Style    Style              // the zero value draws without colours and attributes
 	Zone     *time.Location     // of the times shown; nil: the local one
 	Ended    func(string)       // called when a task ends that was seen open, with a few words; nil: nobody is told

@@ -106,7 +106,7 @@ func TestDashboard(t *testing.T) {
 	need(t, "tmux")
 	h := newHost(t).start()
 	p := h.newPane(80, 24, "sh", "-c", `"$0"; echo "code $?"; exec sleep 600`, harness.Binary()) // tmux may miss a status
-	p.shows("▸ audio.speech", "image.generate", "? keys", h.Base+" (local, test)")
+	p.shows("▸ audio.speech", "image.generate", "? keys", "local, test: "+h.Base)
 
 	p.keys("Down", "Down", "Down", "Enter")
 	p.shows("› image.generate", "▸ prompt *", "[ Send ]")
