@@ -45,9 +45,9 @@ func (o *runOptions) dryRunRun(ctx context.Context, t *terminal) error {
 }
 
 func (o *runOptions) dryRunEntry(ctx context.Context, t *terminal) (api.Capability, error) {
+	c, err := o.connect(ctx, t, func(client.Retry) {}) // which may ask for a passphrase
 	limited, cancel := context.WithTimeout(ctx, dryRunTime)
 	defer cancel()
-	c, err := o.connect(limited, t, func(client.Retry) {})
 	if err == nil {
 		var entry api.Capability
 		if entry, err = entryOf(limited, c, o.capability); err == nil {

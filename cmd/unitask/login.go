@@ -96,6 +96,7 @@ func loginRun(ctx context.Context, t *terminal, o *loginOptions) error {
 		return err
 	}
 	t.note("profile %s calls %s with the key that ends in %s", name, baseURL, hintOfKey(key))
+	t.noteOverrides()
 	return nil
 }
 
@@ -122,48 +123,74 @@ func (o *loginOptions) keeper(ctx context.Context, t *terminal) (keeper, error) 
 		}
 		o.storage = inFile
 	}
-	passphrase, err := o.passphrase(ctx, t)
+	dir := client.SealedDir()
+	if o.newPassphrase && secret.IsSealed(dir) {
+		return startAnew(ctx, t, dir)
+	}
+	passphrase, err := t.passphrase(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
-	return secret.OpenSealed(ctx, client.SealedDir(), passphrase)
+	return secret.OpenSealed(ctx, dir, passphrase)
 }
 
-// passphrase is that of the encrypted file, which --new-passphrase empties.
-func (o *loginOptions) passphrase(ctx context.Context, t *terminal) (secret.Value, error) {
-	dir := client.SealedDir()
-	if !o.newPassphrase || !secret.IsSealed(dir) {
-		return t.passphrase(ctx, dir)
-	}
+// startAnew asks for what takes the place of a passphrase that is forgotten. Nothing is lost before the new key was tried.
+func startAnew(ctx context.Context, t *terminal, dir string) (keeper, error) {
 	all, err := client.LoadProfiles(client.ConfigDir())
 	if err != nil {
-		return secret.Value{}, err
+		return nil, err
 	}
-	var lost []string
+	anew := sealedAnew{t: t, dir: dir}
 	for _, name := range slices.Sorted(maps.Keys(all.Profiles)) {
-		if one := all.Profiles[name]; one.Sealed {
-			lost = append(lost, name)
-			one.Sealed = false
-			all.Profiles[name] = one
+		if all.Profiles[name].Sealed {
+			anew.lost = append(anew.lost, name)
 		}
 	}
-	what := "the keys of these profiles: " + strings.Join(lost, ", ")
-	if t.inTTY && len(lost) > 0 {
-		if agreed, err := t.agrees(ctx, "This removes "+what+". Go on?"); !agreed {
-			return secret.Value{}, cmp.Or(err, errors.New("nothing was changed"))
+	if t.inTTY && len(anew.lost) > 0 {
+		if agreed, err := t.agrees(ctx, "This removes "+keysOf(anew.lost)+". Go on?"); !agreed {
+			return nil, cmp.Or(err, errors.New("nothing was changed"))
 		}
 	}
-	passphrase, err := t.choosePassphrase(ctx, dir, true)
+	anew.passphrase, err = t.choosePassphrase(ctx, dir, true)
+	return anew, err
+}
+
+// sealedAnew is a folder of encrypted keys that is emptied before a key is kept in it.
+type sealedAnew struct {
+	t          *terminal
+	dir        string
+	passphrase secret.Value
+	lost       []string // profiles whose keys are in it
+}
+
+// Set removes what is there, says so, and keeps a key under the new passphrase.
+func (s sealedAnew) Set(ctx context.Context, name string, v secret.Value) error {
+	if err := secret.ForgetSealed(s.dir); err != nil {
+		return err
+	}
+	err := s.t.changeProfiles(func(all *client.Profiles) error {
+		for _, name := range s.lost {
+			p := all.Profiles[name]
+			p.Sealed = false
+			all.Profiles[name] = p
+		}
+		return nil
+	})
 	if err != nil {
-		return passphrase, err
+		return err
 	}
-	if err := errors.Join(secret.ForgetSealed(dir), all.Save(client.ConfigDir())); err != nil {
-		return passphrase, err
+	if len(s.lost) > 0 {
+		s.t.note("removed: %s; they stay valid until they are revoked, and unitask login --profile NAME keeps another one", keysOf(s.lost))
 	}
-	if len(lost) > 0 {
-		t.note("removed: %s; they stay valid until they are revoked, and unitask login --profile NAME keeps another one", what)
+	ring, err := secret.OpenSealed(ctx, s.dir, s.passphrase)
+	if err != nil {
+		return err
 	}
-	return passphrase, nil
+	return ring.Set(ctx, name, v)
+}
+
+func keysOf(profiles []string) string {
+	return "the keys of these profiles: " + strings.Join(profiles, ", ")
 }
 
 // loginTarget chooses the profile: the named one, else the one that fits the base URL, else a new
@@ -197,7 +224,11 @@ func (f *clientFlags) loginTarget(ctx context.Context) (name, baseURL string, er
 	if err != nil {
 		return "", "", err
 	}
-	if host := u.Hostname(); client.ValidProfileName(host) {
+	host := u.Hostname()
+	if _, taken := all.Profiles[host]; taken { // by a service on another port
+		host += "-" + u.Port()
+	}
+	if client.ValidProfileName(host) {
 		return host, target.BaseURL, nil
 	}
 	return "default", target.BaseURL, nil // an address such as ::1 is no profile's name

@@ -24,6 +24,7 @@ func newLogoutCmd(t *terminal) *cobra.Command {
 }
 
 func logoutRun(ctx context.Context, t *terminal, o *clientFlags) error {
+	o.choice.NoDataDir = true // it is about profiles
 	target, err := o.target(ctx)
 	if err != nil {
 		return err
@@ -51,6 +52,9 @@ func removeKey(ctx context.Context, name string, p client.Profile) error {
 	case client.FromSealed:
 		return secret.RemoveSealed(client.SealedDir(), name)
 	case client.FromKeyring:
+		if !keptByLogin(name, p) {
+			return nil
+		}
 		ring, err := secret.OpenKeyring(ctx, secret.KeyringConfig{})
 		if err != nil {
 			return err
@@ -59,4 +63,10 @@ func removeKey(ctx context.Context, name string, p client.Profile) error {
 	default:
 		return nil
 	}
+}
+
+// keptByLogin reports whether a profile's key is where login keeps keys of its name, rather than where a person had it be.
+func keptByLogin(name string, p client.Profile) bool {
+	own, err := secret.ParseRef("keyring:" + name)
+	return err == nil && p.Key == own
 }

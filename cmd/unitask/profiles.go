@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -48,8 +49,18 @@ func (t *terminal) changeProfiles(change func(*client.Profiles) error) error {
 	}
 	if all.Current != before && all.Current != "" {
 		t.note("commands use profile %s now, which calls %s", all.Current, all.Profiles[all.Current].BaseURL)
+		t.noteOverrides()
 	}
 	return nil
+}
+
+// noteOverrides says what comes before the current profile.
+func (t *terminal) noteOverrides() {
+	for _, name := range []string{"UNITASK_PROFILE", "UNITASK_BASE_URL", "UNITASK_DATA_DIR"} {
+		if os.Getenv(name) != "" {
+			t.note("note: %s is set, and comes before it", name)
+		}
+	}
 }
 
 // completeProfile completes a command's first argument.

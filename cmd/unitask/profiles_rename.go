@@ -17,60 +17,63 @@ func newProfilesRenameCmd(t *terminal) *cobra.Command {
 		Args:              cobra.ExactArgs(2),
 		ValidArgsFunction: completeProfile,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			err := t.changeProfiles(func(all *client.Profiles) error { return renameProfile(cmd.Context(), all, args[0], args[1]) })
-			if err == nil {
-				t.note("profile %s is %s now", args[0], args[1])
+			done := func() error { return nil } // once the new name is saved
+			err := t.changeProfiles(func(all *client.Profiles) (err error) {
+				done, err = renameProfile(cmd.Context(), all, args[0], args[1])
+				return err
+			})
+			if err != nil {
+				return err
 			}
-			return err
+			t.note("profile %s is %s now", args[0], args[1])
+			return done()
 		},
 	}
 }
 
-// renameProfile takes the profile's key along: what keeps it finds it by the profile's name.
-func renameProfile(ctx context.Context, all *client.Profiles, from, to string) error {
+// renameProfile takes the profile's key along: what keeps it finds it by the profile's name. done removes it from under
+// the old name.
+func renameProfile(ctx context.Context, all *client.Profiles, from, to string) (done func() error, err error) {
 	p, err := findProfile(*all, from)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if !client.ValidProfileName(to) {
-		return &usageError{message: badProfileName}
+		return nil, &usageError{message: badProfileName}
 	}
 	if _, taken := all.Profiles[to]; taken {
-		return &usageError{message: "there is a profile " + to + " already", hint: "unitask profiles rm " + to}
+		return nil, &usageError{message: "there is a profile " + to + " already", hint: "unitask profiles rm " + to}
 	}
-	switch p.KeyFrom() {
-	case client.FromSealed:
+	done = func() error { return nil }
+	switch {
+	case p.Sealed:
 		err = secret.RenameSealed(client.SealedDir(), from, to)
-	case client.FromKeyring:
-		p.Key, err = renameKey(ctx, p.Key, from, to)
+	case keptByLogin(from, p):
+		p.Key, done, err = renameKey(ctx, p.Key, from, to)
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	delete(all.Profiles, from)
 	all.Profiles[to] = p
 	if all.Current == from {
 		all.Current = to
 	}
-	return nil
+	return done, nil
 }
 
-// renameKey moves a key in the keyring and returns the reference to it.
-func renameKey(ctx context.Context, ref secret.Ref, from, to string) (secret.Ref, error) {
+// renameKey keeps a key of the keyring under another name and returns the reference to it; done removes the old one.
+func renameKey(ctx context.Context, ref secret.Ref, from, to string) (renamed secret.Ref, done func() error, err error) {
 	value, err := ref.Resolve(ctx)
 	if err != nil {
-		return ref, err
+		return ref, nil, err
 	}
-	moved, err := secret.ParseRef("keyring:" + to)
-	if err != nil {
-		return ref, err
+	if renamed, err = secret.ParseRef("keyring:" + to); err != nil {
+		return ref, nil, err
 	}
 	ring, err := secret.OpenKeyring(ctx, secret.KeyringConfig{})
 	if err != nil {
-		return ref, err
+		return ref, nil, err
 	}
-	if err := ring.Set(ctx, to, value); err != nil {
-		return ref, err
-	}
-	return moved, ring.Delete(ctx, from)
+	return renamed, func() error { return ring.Delete(ctx, from) }, ring.Set(ctx, to, value)
 }

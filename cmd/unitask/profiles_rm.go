@@ -27,7 +27,8 @@ func removeProfile(ctx context.Context, t *terminal, all *client.Profiles, name 
 		return err
 	}
 	if err := removeKey(ctx, name, p); err != nil {
-		return err
+		t.note("the key of profile %s is still kept: %s", name, plain(err))
+		p = client.Profile{} // of which nothing is said to be removed
 	}
 	delete(all.Profiles, name)
 	if all.Current == name {
@@ -35,7 +36,7 @@ func removeProfile(ctx context.Context, t *terminal, all *client.Profiles, name 
 		all.Settle()
 	}
 	said := "profile " + name + " is removed"
-	if p.Sealed || !p.Key.IsZero() {
+	if p.Sealed || keptByLogin(name, p) {
 		said += ", and its key from this machine; the key stays valid until it is revoked"
 	}
 	t.note("%s", said)

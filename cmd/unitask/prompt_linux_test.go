@@ -136,6 +136,14 @@ func TestPrompt(t *testing.T) {
 		t.Errorf("exit code %d, %q, want 0 after a line that is redrawn", got, a.text())
 	}
 
+	a = mustAsk(t, env, program, "run", "image.generate", "fox", "--dry-run")
+	a.until(question)
+	time.Sleep(dryRunTime + frameTime) // a person may take longer than a service
+	a.keys(testPassphrase + "\n")
+	if got := a.code(); got != exitOK || strings.Contains(a.text(), "not checked") {
+		t.Errorf("exit code %d, %q, want the request, checked", got, a.text())
+	}
+
 	for _, tt := range []struct {
 		question string
 		args     []string

@@ -65,7 +65,8 @@ func tasksGetRun(ctx context.Context, t *terminal, o *tasksGetOptions) error {
 		if err := showResult(ctx, t, c, r.Task, resultOptions{output: o.output, asJSON: o.asJSON, moves: moves}); err != nil {
 			return err
 		}
-		return resultShown(o.id)
+		t.resultShown(o.id)
+		return nil
 	}
 	if o.asJSON {
 		return t.json(timed{r.Task, moves})

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"unitask/internal/api"
+	"unitask/internal/client"
 	"unitask/internal/journal"
 	"unitask/internal/snippet"
 )
@@ -262,13 +263,7 @@ func (e *otherService) Error() string { return e.name + " is for " + e.baseURL }
 // owns finds out whether an entry's request was for this service, and its key of this mode.
 func (s service) owns(e *journal.Entry) error {
 	if e.BaseURL != s.BaseURL() {
-		flags := " --base-url " + snippet.Word(e.BaseURL)
-		switch {
-		case e.Profile != "":
-			flags = " --profile " + e.Profile
-		case e.DataDir != "":
-			flags = " --data-dir " + snippet.Word(e.DataDir)
-		}
+		flags := flagsTo(e)
 		return &hinted{&otherService{e.Name(), e.BaseURL, flags}, "unitask tasks resume " + e.Name() + flags}
 	}
 	if e.Mode != "" && s.mode != "" && e.Mode != string(s.mode) {
@@ -278,4 +273,17 @@ func (s service) owns(e *journal.Entry) error {
 		}
 	}
 	return nil
+}
+
+// flagsTo are the flags that reach the service of an entry, whose profile may have another name by now.
+func flagsTo(e *journal.Entry) string {
+	all, err := client.LoadProfiles(client.ConfigDir())
+	switch {
+	case err == nil && e.Profile != "" && all.Profiles[e.Profile].BaseURL == e.BaseURL:
+		return " --profile " + e.Profile
+	case e.DataDir != "":
+		return " --data-dir " + snippet.Word(e.DataDir)
+	default:
+		return " --base-url " + snippet.Word(e.BaseURL)
+	}
 }

@@ -53,7 +53,7 @@ func (o *tasksResumeOptions) list(t *terminal, j *journal.Journal, ids []string)
 	return b.write(t)
 }
 
-// look reads an entry without changing it.
+// look reads an entry. One that was never finished goes, as it does whenever one is taken.
 func look(j *journal.Journal, id string) (leftover, error) {
 	row := leftover{ID: id, State: "unfinished"}
 	e, err := j.Take(id)
@@ -99,19 +99,19 @@ func (o *tasksResumeOptions) drop(t *terminal, j *journal.Journal, ids []string)
 	return nil
 }
 
-// resultShown forgets the entry of a task whose result has been shown or saved by another command than the entry's.
-func resultShown(taskID string) error {
+// resultShown forgets the entry of a task whose result has been shown or saved by another command than the entry's,
+// where there is one. That of a live run stays.
+func (t *terminal) resultShown(taskID string) {
 	j := journal.Open(journal.StateDir())
 	all, err := j.List()
-	if err != nil {
-		return err
+	if err == nil {
+		var id string
+		if id, err = findEntry(j, all, taskID); err != nil {
+			return
+		}
+		err = j.Forget(id)
 	}
-	id, err := findEntry(j, all, taskID)
-	if err != nil {
-		return nil //nolint:nilerr // there is none
+	if err != nil && !errors.Is(err, journal.ErrBusy) {
+		t.note("unitask tasks resume may show the result again: %s", plain(err))
 	}
-	if err := j.Forget(id); !errors.Is(err, journal.ErrBusy) {
-		return err
-	}
-	return nil // a live run shows it too
 }

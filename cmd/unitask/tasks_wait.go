@@ -102,7 +102,8 @@ func tasksWaitRun(ctx context.Context, t *terminal, o *tasksWaitOptions) error {
 	if err := showResult(ctx, t, c, done, o.result()); err != nil {
 		return err
 	}
-	return resultShown(o.id)
+	t.resultShown(o.id)
+	return nil
 }
 
 // follow reads the task to its end, or as long as the person wants.

@@ -109,14 +109,24 @@ func (c *Client) create(ctx context.Context, req api.CreateRequest, o CreateOpti
 		if err == nil || ctx.Err() != nil {
 			return created, err
 		}
-		if e, ok := errors.AsType[*Error](err); ok && e.Foreign {
-			o.follow = false // whoever answered may not let streams through
+		if o.follow && created.Task.ID == "" && heldBack(err) {
+			o.follow = false
+			if _, answered := errors.AsType[*Error](err); answered {
+				continue
+			}
 		}
 		pause, again := t.next(err)
 		if !again || !c.pause(ctx, o, t.retry(err, pause)) {
 			return created, err
 		}
 	}
+}
+
+// heldBack reports whether an error is of somebody between here and the service, who may not let streams through.
+func heldBack(err error) bool {
+	e, answered := errors.AsType[*Error](err)
+	_, lost := errors.AsType[*UnreachableError](err)
+	return answered && e.Foreign || lost
 }
 
 // pause tells of a retry and waits for its time; false where ctx ends before.

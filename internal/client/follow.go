@@ -107,9 +107,7 @@ func (f *follower) read(ctx context.Context, gap time.Duration) (time.Duration, 
 func (f *follower) get(ctx context.Context, wait time.Duration) (Reading, error) {
 	o := GetOptions{ETag: f.etag, Wait: wait}
 	if f.plain {
-		r, err := f.client.Get(ctx, f.id, o)
-		f.plain = err != nil || !f.streamed
-		return r, err
+		return f.getPlain(ctx, o)
 	}
 	heard := false
 	a, streamed, err := f.client.listen(ctx, reading(f.id, o), hearer{
@@ -124,7 +122,17 @@ func (f *follower) get(ctx context.Context, wait time.Duration) (Reading, error)
 	case streamed:
 		return Reading{}, err
 	}
+	if e, answered := errors.AsType[*Error](err); answered && e.Foreign {
+		return f.getPlain(ctx, o)
+	}
 	return readingOf(a), err
+}
+
+// getPlain reads the task once without a stream.
+func (f *follower) getPlain(ctx context.Context, o GetOptions) (Reading, error) {
+	r, err := f.client.Get(ctx, f.id, o)
+	f.plain = err != nil || !f.streamed
+	return r, err
 }
 
 // hear takes a revision from a stream, which begins with one that may be known.

@@ -14,8 +14,13 @@ import (
 	"unitask/internal/sse"
 )
 
-// silence is how long a stream may bring nothing, not even the service's sign of life every 15 s.
-const silence = 45 * time.Second
+const (
+	// firstEvent is how long a stream may bring nothing at first: the service begins with the task. More is somebody
+	// between who keeps what comes.
+	firstEvent = 10 * time.Second
+	// silence is how long a stream may bring nothing later, not even the service's sign of life every 15 s.
+	silence = 45 * time.Second
+)
 
 // errCut ends a stream that stops before the task has ended.
 var errCut = errors.New("the stream ended before the task")
@@ -75,7 +80,7 @@ func (c *Client) listenWith(ctx context.Context, r call, keyFunc KeyFunc, h hear
 		return a, false, err
 	}
 	a.replayed = resp.Header.Get(api.HeaderIdempotentReplay) == "true"
-	if err = take(&patient{resp.Body, patience}, &a.value, h); err != nil {
+	if err = take(&patient{resp.Body, patience, firstEvent}, &a.value, h); err != nil {
 		err = unreachable(c.BaseURL(), err)
 	}
 	return a, true, err
@@ -112,10 +117,12 @@ func take(body io.Reader, last *api.Task, h hearer) error {
 type patient struct {
 	io.Reader
 	timer *time.Timer
+	next  time.Duration // how long the next read may take
 }
 
-// Read reads, as long as it takes less than silence.
+// Read reads for firstEvent at most, later for silence.
 func (p *patient) Read(b []byte) (int, error) {
-	p.timer.Reset(silence)
+	p.timer.Reset(p.next)
+	p.next = silence
 	return p.Reader.Read(b)
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -17,7 +16,6 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/client"
 	"unitask/internal/fault"
-	"unitask/internal/secret"
 	"unitask/internal/sse"
 	"unitask/internal/task"
 )
@@ -37,6 +35,7 @@ type body struct {
 	pieces []string
 	pause  time.Duration
 	end    error
+	eager  bool            // no pause before the first
 	ctx    context.Context //nolint:containedctx // the request's, as a connection has it
 }
 
@@ -44,11 +43,14 @@ func (b *body) Read(p []byte) (int, error) {
 	if len(b.pieces) == 0 {
 		return 0, b.end
 	}
-	select {
-	case <-time.After(b.pause):
-	case <-b.ctx.Done():
-		return 0, context.Cause(b.ctx)
+	if !b.eager {
+		select {
+		case <-time.After(b.pause):
+		case <-b.ctx.Done():
+			return 0, context.Cause(b.ctx)
+		}
 	}
+	b.eager = false
 	n := copy(p, b.pieces[0])
 	if b.pieces[0] = b.pieces[0][n:]; b.pieces[0] == "" {
 		b.pieces = b.pieces[1:]
@@ -78,7 +80,7 @@ func TestStreamedFinish(t *testing.T) {
 		"slow, but alive":        {pieces: []string{running, sse.Beat, sse.Beat, one, sse.Beat, two, ended}, pause: 40 * time.Second, end: io.EOF, want: "one two", posts: 1},
 		"broken off":             {pieces: []string{running, one}, end: errReset, want: "one ", posts: 1, gets: 1},
 		"closed early":           {pieces: []string{running, one}, end: io.EOF, want: "one ", posts: 1, gets: 1},
-		"silent":                 {pieces: []string{running, one, two}, pause: 50 * time.Second, end: io.EOF, posts: 2},
+		"silent":                 {pieces: []string{running, one, two}, pause: 50 * time.Second, end: io.EOF, posts: 1, gets: 1},
 		"broken off in an event": {pieces: []string{running, one[:len(one)-8]}, end: errReset, posts: 1, gets: 1},
 		"broken off at once":     {end: errReset, posts: 2},
 	} {
@@ -93,7 +95,7 @@ func TestStreamedFinish(t *testing.T) {
 					}
 					if r.Method == http.MethodPost && posts == 1 {
 						h := http.Header{"Content-Type": {sse.ContentType}}
-						b := &body{pieces: append([]string{}, tt.pieces...), pause: tt.pause, end: tt.end, ctx: r.Context()}
+						b := &body{pieces: append([]string{}, tt.pieces...), pause: tt.pause, end: tt.end, eager: true, ctx: r.Context()}
 						return &http.Response{StatusCode: http.StatusOK, Header: h, Body: b}, nil
 					}
 					return serve(func(w http.ResponseWriter, _ *http.Request) {
@@ -136,7 +138,7 @@ func TestStreamedFollow(t *testing.T) {
 		asked   []bool // for a stream, by each read
 	}{
 		"to its end": {
-			streams: [][]string{{queued, running, sse.Beat, running, ended}}, end: io.EOF, pause: 10 * time.Second,
+			streams: [][]string{{queued, running, sse.Beat, running, ended}}, end: io.EOF, pause: 9 * time.Second,
 			want: []task.State{task.Queued, task.Running, task.Succeeded}, asked: []bool{stream},
 		},
 		"broken off": {
@@ -278,28 +280,49 @@ func FuzzStream(f *testing.F) {
 	})
 }
 
-// TestStreamsNotLetThrough has something before the service refuse streams: the request is sent again without.
+// TestStreamsNotLetThrough has somebody before the service refuse streams, or keep what they bring: the task is made
+// and followed without.
 func TestStreamsNotLetThrough(t *testing.T) {
-	var accepted []string
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		accepted = append(accepted, r.Method+" "+r.Header.Get("Accept"))
-		if r.Header.Get("Accept") == sse.ContentType {
-			w.WriteHeader(http.StatusInternalServerError)
-			return
-		}
-		w.Header().Set(api.HeaderRequestID, "req_1")
-		writeJSON(w, http.StatusOK, api.Task{ID: "task_1", State: task.Succeeded})
-	}))
-	defer server.Close()
-	c, err := client.New(client.Config{BaseURL: server.URL, Key: func(context.Context) (secret.Value, error) { return secret.New("svc_test_x"), nil }})
-	if err != nil {
-		t.Fatal(err)
+	refused := func(status int) roundTripper {
+		return serve(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
 	}
-	done, err := c.Finish(t.Context(), api.CreateRequest{Capability: "text.chat"}, client.CreateOptions{OnText: func(string) {}}, nil)
-	if err != nil || done.State != task.Succeeded {
-		t.Errorf("%+v, %v, want the task", done, err)
-	}
-	if want := []string{"POST " + sse.ContentType, "POST application/json"}; !slices.Equal(accepted, want) {
-		t.Errorf("asked %q, want %q", accepted, want)
+	for name, between := range map[string]roundTripper{
+		"500": refused(http.StatusInternalServerError),
+		"406": refused(http.StatusNotAcceptable),
+		"kept": func(r *http.Request) (*http.Response, error) {
+			late := &body{pieces: []string{"late"}, pause: time.Hour, ctx: r.Context()}
+			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {sse.ContentType}}, Body: late}, nil
+		},
+		"kept, head and all": func(r *http.Request) (*http.Response, error) {
+			<-r.Context().Done()
+			return nil, r.Context().Err()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var asked []string
+				c := mustClient(t, client.Config{HTTPClient: &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+					asked = append(asked, r.Method+" "+r.Header.Get("Accept"))
+					if r.Header.Get("Accept") == sse.ContentType {
+						return between(r)
+					}
+					state := task.Running
+					if r.Method == http.MethodGet {
+						state = task.Succeeded
+					}
+					return serve(func(w http.ResponseWriter, _ *http.Request) {
+						writeJSON(w, http.StatusOK, api.Task{ID: "task_1", State: state})
+					})(r)
+				})}})
+				done, err := c.Finish(t.Context(), api.CreateRequest{Capability: "text.chat"}, client.CreateOptions{}, nil)
+				if err != nil || done.State != task.Succeeded {
+					t.Errorf("%+v, %v, want the task", done, err)
+				}
+				want := []string{"POST " + sse.ContentType, "POST application/json", "GET " + sse.ContentType, "GET application/json"}
+				if !slices.Equal(asked, want) {
+					t.Errorf("asked %q, want %q", asked, want)
+				}
+			})
+		})
 	}
 }

@@ -19,6 +19,8 @@ type Choice struct {
 	Profile   string // else UNITASK_PROFILE, else the one with the chosen base URL, else the current one
 	BaseURL   string // else UNITASK_BASE_URL, else the profile's, else DefaultBaseURL
 	DataDir   string // of a server on this machine; else UNITASK_DATA_DIR. Only where neither profile nor base URL is chosen
+
+	NoDataDir bool // UNITASK_DATA_DIR doesn't choose
 }
 
 // Target is the service to call and the profile that goes with it.
@@ -68,6 +70,8 @@ func (c Choice) dataDir() string {
 		return ""
 	case c.DataDir == "" && (os.Getenv("UNITASK_PROFILE") != "" || os.Getenv("UNITASK_BASE_URL") != ""):
 		return ""
+	case c.NoDataDir:
+		return c.DataDir
 	default:
 		return cmp.Or(c.DataDir, os.Getenv("UNITASK_DATA_DIR"))
 	}
