@@ -9,6 +9,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"os"
 	"os/exec"
@@ -134,6 +135,14 @@ func furnish(t *testing.T, admin *client.Admin) {
 // drive runs a script in a process group of its own, which ends with the test, browser and all.
 func drive(t *testing.T, node, script string, told []byte) {
 	t.Helper()
+	scripts, err := filepath.Glob("*.mjs")
+	for _, name := range scripts {
+		_, statErr := os.Stat(name) // so that go test runs again where one has changed
+		err = errors.Join(err, statErr)
+	}
+	if err != nil || len(scripts) == 0 {
+		t.Fatalf("%d scripts, %v", len(scripts), err)
+	}
 	command := exec.CommandContext(t.Context(), node, script)
 	command.Stdin = bytes.NewReader(told)
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
