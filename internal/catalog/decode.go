@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	maxNesting = 10_000  // what the tokenizer itself bears; a hard bound beside Limits.Depth
+	maxNesting = 1_000   // how deep a body is read; a hard bound beside Limits.Depth
 	maxTokens  = 1 << 15 // names and values of one body, so that a hostile one can't multiply in memory
 	maxRows    = 20      // details rows of one error
 )
@@ -77,10 +77,6 @@ func scanBody(d *jsontext.Decoder, body []byte, lim Limits, opts ...jsontext.Opt
 		s.limit = maxNesting
 	}
 	s.err = s.run()
-	if s.beyondNesting() {
-		s.err = nil
-		s.noteDepth()
-	}
 	return s
 }
 
@@ -91,10 +87,11 @@ func (s *scan) run() error {
 			return err
 		}
 		s.take(tok)
-		if s.tokens > maxTokens {
+		depth := s.dec.StackDepth()
+		if s.tokens > maxTokens || depth > maxNesting {
 			return nil
 		}
-		if s.dec.StackDepth() == 0 {
+		if depth == 0 {
 			break
 		}
 	}
@@ -144,15 +141,6 @@ func (s *scan) noteDepth() {
 	if s.tooDeep == "" {
 		s.tooDeep = pointerField(s.dec.StackPointer())
 	}
-}
-
-// beyondNesting reports whether the tokenizer gave up on depth rather than on syntax.
-func (s *scan) beyondNesting() bool {
-	e, ok := errors.AsType[*jsontext.SyntacticError](s.err)
-	if !ok || s.dec.StackDepth() < maxNesting || e.ByteOffset >= int64(len(s.body)) {
-		return false
-	}
-	return s.body[e.ByteOffset] == '{' || s.body[e.ByteOffset] == '['
 }
 
 func (s *scan) fault() *fault.Error {

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,11 +17,66 @@ func MediaPointers(c Capability, input json.RawMessage) []string {
 	if len(c.MediaInputs) == 0 {
 		return nil
 	}
-	var pointers []string
-	for _, pattern := range c.MediaInputs {
-		pointers = expand(pointers, input, "", strings.Split(pattern, "/")[1:])
+	w := walk{in: jsonread.New(input), found: make([][]string, len(c.MediaInputs))}
+	ways := make([]way, len(c.MediaInputs))
+	for i, pattern := range c.MediaInputs {
+		ways[i] = way{i, strings.Split(pattern, "/")[1:]}
 	}
-	return pointers
+	w.value("", ways)
+	return slices.Concat(w.found...)
+}
+
+// anyElement is what a pattern has for the elements of an array.
+const anyElement = "*"
+
+// way is what is left of a pattern on the way to where it leads.
+type way struct {
+	pattern int
+	rest    []string
+}
+
+// walk goes over a value once, however many patterns are looked for: it may have megabytes.
+type walk struct {
+	in    jsonread.Reader
+	found [][]string // pointers, by pattern
+}
+
+// value passes over a value, which stands at base and to which the ways have led.
+func (w *walk) value(base string, ways []way) {
+	for _, to := range ways {
+		if len(to.rest) == 0 {
+			w.found[to.pattern] = append(w.found[to.pattern], base)
+		}
+	}
+	switch bracket := w.in.Peek(); {
+	case len(ways) > 0 && bracket == '{':
+		for w.in.Open(bracket); w.in.More('}'); {
+			token := escapeToken(string(w.in.Name()))
+			on := onward(ways, token)
+			if token == anyElement { // here the name of a member
+				on = nil
+			}
+			w.value(base+"/"+token, on)
+		}
+	case len(ways) > 0 && bracket == '[':
+		w.in.Open(bracket)
+		for i := 0; w.in.More(']'); i++ {
+			w.value(base+"/"+strconv.Itoa(i), onward(ways, anyElement))
+		}
+	default:
+		w.in.Skip()
+	}
+}
+
+// onward returns the ways that lead on by the token.
+func onward(ways []way, token string) []way {
+	var on []way
+	for _, to := range ways {
+		if len(to.rest) > 0 && to.rest[0] == token {
+			on = append(on, way{to.pattern, to.rest[1:]})
+		}
+	}
+	return on
 }
 
 // MediaKind returns what the media value at a pointer into the input may be: "image", "audio" or "file".
@@ -34,64 +90,35 @@ func (c Capability) MediaKind(pointer string) string {
 	return ""
 }
 
-// expand appends the pointers of the values that rest leads to from value, which itself stands at base.
-func expand(pointers []string, value []byte, base string, rest []string) []string {
-	if len(rest) == 0 {
-		return append(pointers, base)
-	}
-	if rest[0] != "*" {
-		if inner := memberOf(value, unescapeToken(rest[0])); inner != nil {
-			pointers = expand(pointers, inner, base+"/"+rest[0], rest[1:])
-		}
-		return pointers
-	}
-	r := jsonread.New(value)
-	r.Open('[')
-	for i := 0; r.More(']'); i++ {
-		if item := r.Value(); item != nil {
-			pointers = expand(pointers, item, base+"/"+strconv.Itoa(i), rest[1:])
-		}
-	}
-	return pointers
-}
-
 // ValueAt returns the value that a JSON pointer leads to in an input, as it stands there; nil where there is none.
 func ValueAt(input json.RawMessage, pointer string) json.RawMessage {
-	at := []byte(input)
+	in := jsonread.New(input)
 	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
-		if in := jsonread.New(at); in.Peek() == '[' {
-			at = elementOf(at, token)
-		} else {
-			at = memberOf(at, unescapeToken(token))
+		if !enter(&in, token) {
+			return nil
 		}
 	}
-	return at
+	return in.Value()
 }
 
-// memberOf returns the value of an object's member, as it stands; nil where there is none.
-func memberOf(object []byte, name string) []byte {
-	r := jsonread.New(object)
-	r.Open('{')
-	for r.More('}') {
-		is := string(r.Name()) == name
-		if value := r.Value(); is {
-			return value
+// enter goes on to what a token names in the object or array that comes, and reports whether it is there.
+func enter(in *jsonread.Reader, token string) bool {
+	if in.Peek() == '[' {
+		in.Open('[')
+		for i := 0; in.More(']'); i++ {
+			if strconv.Itoa(i) == token {
+				return true
+			}
+			in.Skip()
+		}
+		return false
+	}
+	for in.Open('{'); in.More('}'); in.Skip() {
+		if string(in.Name()) == unescapeToken(token) {
+			return true
 		}
 	}
-	return nil
-}
-
-// elementOf returns an array's element, as it stands; nil where there is none.
-func elementOf(array []byte, index string) []byte {
-	r := jsonread.New(array)
-	r.Open('[')
-	for i := 0; r.More(']'); i++ {
-		value := r.Value()
-		if strconv.Itoa(i) == index {
-			return value
-		}
-	}
-	return nil
+	return false
 }
 
 // inputPatterns returns the JSON-pointer patterns of the input's members of one sort, at any depth.

@@ -23,7 +23,7 @@ func (c Capability) CheckAuthorization(input json.RawMessage) *fault.Error {
 	}
 	var shown []string
 	for _, name := range c.PersonInputs {
-		if memberOf(input, name) != nil {
+		if ValueAt(input, "/"+escapeToken(name)) != nil {
 			shown = append(shown, GroupInput+"."+name)
 		}
 	}
@@ -40,6 +40,7 @@ func (c Capability) CheckAuthorization(input json.RawMessage) *fault.Error {
 
 // WithoutAuthorization returns the input, which is in canonical form, without what was declared about a person.
 func WithoutAuthorization(input json.RawMessage) json.RawMessage {
+	defer bulk.Turn(len(input))()
 	out := append(make([]byte, 0, len(input)), '{')
 	r := jsonread.New(input)
 	r.Open('{')

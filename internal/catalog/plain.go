@@ -13,6 +13,7 @@ const (
 	plainDepth  = 32
 	mostPlain   = maxTokens - 16 // names and values of input and parameters: the top level has a few more
 	mostOrdered = 16             // members of an object
+	firstRoom   = 4 << 10        // bytes that are taken before it is known whether a body is plain
 )
 
 // decodePlain is decode for what nearly everybody sends: sound, and in canonical form but for white space
@@ -22,7 +23,7 @@ func decodePlain(body []byte, lim Limits) (Request, bool) {
 	if lim.Depth > 0 {
 		depth = min(depth, lim.Depth)
 	}
-	p := plain{in: jsonread.New(body), out: make([]byte, 0, len(body))}
+	p := plain{in: jsonread.New(body), size: len(body), out: make([]byte, 0, min(len(body), firstRoom))}
 	var r Request
 	for m := p.in.Only("capability", "input", "parameters"); m.Next(); {
 		switch m.Name {
@@ -49,6 +50,7 @@ func decodePlain(body []byte, lim Limits) (Request, bool) {
 type plain struct {
 	in     jsonread.Reader
 	out    []byte
+	size   int // of the body, and so the most that out can take
 	tokens int // names and values, and the ends of arrays and objects
 }
 
@@ -88,6 +90,9 @@ func (p *plain) value(depth int) {
 func (p *plain) keep(raw []byte, canonical bool) {
 	if !canonical {
 		p.in.Fail()
+	}
+	if len(raw) > cap(p.out)-len(p.out) {
+		p.out = slices.Grow(p.out, p.size-len(p.out))
 	}
 	p.out = bulk.Append(p.out, raw)
 }

@@ -27,12 +27,17 @@ func lookup(v any, pointer string) any {
 	return v
 }
 
+var (
+	escaper   = strings.NewReplacer("~", "~0", "/", "~1")
+	unescaper = strings.NewReplacer("~1", "/", "~0", "~")
+)
+
 func escapeToken(tok string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(tok)
+	return escaper.Replace(tok)
 }
 
 func unescapeToken(tok string) string {
-	return strings.NewReplacer("~1", "/", "~0", "~").Replace(tok)
+	return unescaper.Replace(tok)
 }
 
 // texts returns the strings of a JSON array; nil for anything else.

@@ -41,7 +41,7 @@ type Limits struct {
 	InlineMedia      Size     `yaml:"inline_media" default:"10MiB" doc:"one media value within a request, decoded"`
 	Artifact         Size     `yaml:"artifact" default:"2GiB" doc:"one result file"`
 	Database         Size     `yaml:"database" default:"0" doc:"the database file in data_dir; at it new tasks are refused"`
-	JSONDepth        int      `yaml:"json_depth" default:"64" doc:"nesting of a request's JSON"`
+	JSONDepth        int      `yaml:"json_depth" default:"64" doc:"nesting of a request's JSON, 1,000 at most"`
 	CreatesPerMinute int      `yaml:"creates_per_minute" default:"600" doc:"creations and lists of one key, whatever its own limit; 0: none"`
 	ReadsPerMinute   int      `yaml:"reads_per_minute" default:"2400" doc:"reads of tasks of one key, whatever its own limit; 0: none"`
 	OpenTasks        int      `yaml:"open_tasks" default:"64" doc:"unfinished tasks of one key, whatever its own limit; 0: none"`
