@@ -50,7 +50,7 @@ var layers = map[string]layer{
 	"journal":  {floor: 2, may: []string{"task", "disk"}},
 	"supplier": {floor: 2, may: []string{"fault", "catalog", "secret"}},
 
-	"supplier/wire":         {floor: 3, may: []string{"supplier", "catalog", "fault", "secret", "sse", "jsonread"}},
+	"supplier/wire":         {floor: 3, may: []string{"bulk", "supplier", "catalog", "fault", "secret", "sse", "jsonread"}},
 	"supplier/modelmap":     {floor: 3, may: adapter},
 	"supplier/openai":       {floor: 3, may: append([]string{"jsonread", "jsonwrite"}, adapter...), leaf: true},
 	"supplier/anthropic":    {floor: 3, may: adapter, leaf: true},

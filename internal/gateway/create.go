@@ -274,7 +274,7 @@ func (g *Gateway) newTask(
 ) (*order, error) {
 	routes := g.routes.Load()
 	req.Parameters = entry.FillDefaults(req.Parameters)
-	size := routing.Estimate(req.Capability, len(material(entry, req.Input)), req.Input, req.Parameters)
+	size := estimate(entry, req.Input, req.Parameters)
 	price := routes.ListPrice(c.Key.Mode, req.Capability, size)
 	o := &order{size: size, request: supplier.Request{Capability: string(req.Capability), Input: req.Input, Parameters: req.Parameters}}
 	o.NewTask = store.NewTask{

@@ -58,6 +58,13 @@ func mediaPointers(entry catalog.Capability, input json.RawMessage) []string {
 	return catalog.MediaPointers(entry, input)
 }
 
+// estimate returns an upper bound of the work that a request asks for.
+func estimate(entry catalog.Capability, input, parameters json.RawMessage) task.Usage {
+	media := len(material(entry, input))
+	defer bulk.Turn(len(input))()
+	return routing.Estimate(entry.Name, media, input, parameters)
+}
+
 // checkMedia refuses before the commit what can be seen to be wrong without a fetch.
 func (g *Gateway) checkMedia(ctx context.Context, c gate.Caller, entry catalog.Capability, input json.RawMessage) error {
 	for _, pointer := range mediaPointers(entry, input) {
@@ -243,7 +250,7 @@ func (w *work) readInput(ctx context.Context) error {
 	if !ok {
 		return fault.New(fault.ProviderUnavailable, "the capability is no longer served")
 	}
-	w.size = routing.Estimate(entry.Name, len(material(entry, input)), input, w.t.Parameters)
+	w.size = estimate(entry, input, w.t.Parameters)
 	w.request = &supplier.Request{
 		Capability: w.t.Capability, Input: input, Parameters: w.t.Parameters, Authorization: wordOf(w.t.Authorization),
 	}

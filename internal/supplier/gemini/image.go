@@ -11,9 +11,9 @@ import (
 
 // imageInput is the neutral input of both image capabilities; the images come as Media.
 type imageInput struct {
-	Prompt        string            `json:"prompt"`
-	Images        []json.RawMessage `json:"images"`
-	Authorization json.RawMessage   `json:"authorization"`
+	Prompt        string        `json:"prompt"`
+	Images        []wire.Passed `json:"images"`
+	Authorization wire.Passed   `json:"authorization"`
 }
 
 type imageParameters struct {

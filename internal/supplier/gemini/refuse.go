@@ -105,8 +105,8 @@ func speechRefused(r supplier.Request) string {
 
 func videoRefused(r supplier.Request) string {
 	var in struct {
-		Image      json.RawMessage   `json:"image"`
-		References []json.RawMessage `json:"reference_images"`
+		Image      wire.Passed   `json:"image"`
+		References []wire.Passed `json:"reference_images"`
 	}
 	var p videoParameters
 	if wire.Decode(r.Input, &in) != nil || wire.Decode(r.Parameters, &p) != nil {
@@ -126,7 +126,7 @@ func videoRefused(r supplier.Request) string {
 		return "the model makes no 4k"
 	case len(in.References) > mostReferences:
 		return fmt.Sprintf("the format takes %d reference images", mostReferences)
-	case len(in.References) > 0 && (len(in.Image) > 0 || strings.Contains(r.Model, "-lite")):
+	case len(in.References) > 0 && (bool(in.Image) || strings.Contains(r.Model, "-lite")):
 		return "the model takes no reference images, or none beside a first frame"
 	}
 	return ""

@@ -24,11 +24,11 @@ var (
 
 // videoInput is the neutral input; the images come as Media.
 type videoInput struct {
-	Prompt        string            `json:"prompt"`
-	Image         json.RawMessage   `json:"image"`
-	LastImage     json.RawMessage   `json:"last_image"`
-	References    []json.RawMessage `json:"reference_images"`
-	Authorization json.RawMessage   `json:"authorization"`
+	Prompt        string        `json:"prompt"`
+	Image         wire.Passed   `json:"image"`
+	LastImage     wire.Passed   `json:"last_image"`
+	References    []wire.Passed `json:"reference_images"`
+	Authorization wire.Passed   `json:"authorization"`
 }
 
 type videoParameters struct {
@@ -110,10 +110,10 @@ func newFilmRequest(r supplier.Request) (*filmRequest, error) {
 	}
 	f := frames{media: r.Media}
 	one := filmInstance{Prompt: in.Prompt}
-	if len(in.Image) > 0 {
+	if bool(in.Image) {
 		one.Image = f.read("/image")
 	}
-	if len(in.LastImage) > 0 {
+	if bool(in.LastImage) {
 		one.LastFrame = f.read("/last_image")
 	}
 	for i := range in.References {

@@ -19,10 +19,10 @@ var errNoImages = errors.New("the answer holds no images, or one that is no imag
 // imageInput is the neutral input of both image capabilities. The declaration about a person is the
 // gateway's matter; images and mask come as Media.
 type imageInput struct {
-	Prompt        string          `json:"prompt"`
-	Images        json.RawMessage `json:"images"`
-	Mask          json.RawMessage `json:"mask"`
-	Authorization json.RawMessage `json:"authorization"`
+	Prompt        string      `json:"prompt"`
+	Images        wire.Passed `json:"images"`
+	Mask          wire.Passed `json:"mask"`
+	Authorization wire.Passed `json:"authorization"`
 }
 
 type imageParameters struct {

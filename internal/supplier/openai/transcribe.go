@@ -21,7 +21,7 @@ const (
 )
 
 type transcribeInput struct {
-	Audio json.RawMessage `json:"audio"` // comes as Media
+	Audio wire.Passed `json:"audio"` // comes as Media
 }
 
 type transcribeParameters struct {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"unitask/internal/bulk"
 	"unitask/internal/catalog"
 	"unitask/internal/jsonread"
 	"unitask/internal/supplier"
@@ -21,6 +22,7 @@ func (h Honours) Refuses(r supplier.Request) string {
 	if !ok {
 		return "the capability is none of this kind's"
 	}
+	defer bulk.Turn(len(r.Input))()
 	if name := unknown(r.Input, known.Input); name != "" {
 		return "input " + name + " has no counterpart in this format"
 	}
