@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -129,6 +130,22 @@ func TestRefusedBodyKeepsTheConnection(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 	}
+}
+
+// TestBodiesShareMemory: bodies whose memory was another's before say what they said, however many there are at once.
+func TestBodiesShareMemory(t *testing.T) {
+	w := newWorld(t, options{})
+	var all sync.WaitGroup
+	for n := range 64 {
+		all.Go(func() {
+			says := strings.Repeat(string(rune('a'+n%26)), 5_000)
+			got := w.post(fmt.Sprintf("a-body-of-many-%d", n), strings.Repeat(" ", 9_000*(n%8))+chat("say "+says))
+			if text := got.task(t).Output.Text; text == nil || *text != says {
+				t.Errorf("the answer to letters %c isn't what was asked for", says[0])
+			}
+		})
+	}
+	all.Wait()
 }
 
 // TestLargeBodiesOfOneAccount: bodies of one account that stall take its own room alone, and its next one, by whichever
