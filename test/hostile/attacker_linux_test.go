@@ -1,9 +1,9 @@
 package hostile_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -13,64 +13,122 @@ import (
 	"unitask/test/harness"
 )
 
-// attackName tells an attacker's process what it is to do.
-const attackName = "UNITASK_TEST_ATTACK"
+// partName tells a process of this program which part it plays.
+const partName = "UNITASK_TEST_PART"
 
-// order is what an attacker's process reads.
+// order is what such a process reads first. It ends when its input does, or before.
 type order struct {
-	Target string // as host:port; "": the server, or sink
-	Rate   int    // in bytes a second, of all bodies together; 0: as fast as they go
-	Keys   []string
-	Times  int
-	For    time.Duration
-	Bodies []string
+	Target     string // as host:port; "": the server
+	Rate       int    // in bytes a second, of all bodies together; 0: as fast as they go
+	Keys       []string
+	Times      int
+	For        time.Duration
+	Bodies     []string
+	Idle, Slow int // connections
 }
 
-// attacks are what an attacker's process does. What each returns is written as JSON.
-var attacks = map[string]func(order) any{
-	"endless": attackEndlessly,
-	"large":   attackLargely,
-	"inputs":  createAll,
-	"mixed":   attackMixed,
+// parts are what the processes do. Each writes what it has to say as JSON.
+var parts = map[string]func(o order, say func(any), end <-chan struct{}){
+	"crowd":    crowd,
+	"endless":  once(attackEndlessly),
+	"large":    once(attackLargely),
+	"inputs":   once(createAll),
+	"mixed":    once(attackMixed),
+	"supplier": editor,
+	"watch":    watchUntil,
 }
 
-// attack has a process do the attack, and puts what came of it into result. It has a process of its own, at the lowest
-// priority: a stranger doesn't attack with the server's own processors, nor with those of whoever watches.
-func attack(t *testing.T, s *harness.Server, name string, o order, result any) {
+// once is a part that says one thing at its end.
+func once(attack func(order) any) func(order, func(any), <-chan struct{}) {
+	return func(o order, say func(any), _ <-chan struct{}) { say(attack(o)) }
+}
+
+// play is such a process. It returns its exit code.
+func play(part string) int {
+	var o order
+	if err := json.NewDecoder(os.Stdin).Decode(&o); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	line.rate = o.Rate
+	end := make(chan struct{})
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		close(end)
+	}()
+	parts[part](o, func(v any) { _ = json.NewEncoder(os.Stdout).Encode(v) }, end)
+	return 0
+}
+
+// Whose turn it is at the processors. Attackers and suppliers have machines of their own, elsewhere: here they get what
+// nobody else wants. So has whoever watches, whose own waiting for a processor isn't the server's fault.
+var (
+	last  = []string{"chrt", "-i", "0"}
+	first = []string{"chrt", "-r", "1"}
+)
+
+// process is a process that plays a part.
+type process struct {
+	t       *testing.T
+	command *exec.Cmd
+	in      io.Closer
+	out     *json.Decoder
+}
+
+// begin starts a process, at the priority where that is allowed.
+func begin(t *testing.T, s *harness.Server, part string, priority []string, o order) *process {
 	t.Helper()
 	if o.Target == "" {
 		o.Target = strings.TrimPrefix(s.Base, "http://")
 	}
-	told, err := json.Marshal(o)
+	args := []string{os.Args[0]}
+	if exec.CommandContext(t.Context(), priority[0], append(priority[1:len(priority):len(priority)], "true")...).Run() == nil {
+		args = append(priority[:len(priority):len(priority)], args...)
+	} else if long(t) {
+		t.Logf("%v isn't allowed: times depend on who else wants the processors", priority)
+	}
+	command := exec.CommandContext(t.Context(), args[0], args[1:]...)
+	command.Env = append(os.Environ(), partName+"="+part)
+	command.Stderr = os.Stderr
+	in, err := command.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	attacker := exec.CommandContext(t.Context(), "nice", "-n", "19", os.Args[0])
-	attacker.Env = append(os.Environ(), attackName+"="+name)
-	attacker.Stdin, attacker.Stderr = bytes.NewReader(told), os.Stderr
-	out, err := attacker.Output()
-	if err == nil {
-		err = json.Unmarshal(out, result)
-	}
+	out, err := command.StdoutPipe()
 	if err != nil {
-		t.Fatalf("the attacker said %q: %v", out, err)
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p := &process{t: t, command: command, in: in, out: json.NewDecoder(out)}
+	t.Cleanup(p.end)
+	if err := json.NewEncoder(in).Encode(o); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// hear waits for the next that the process says.
+func (p *process) hear(v any) {
+	p.t.Helper()
+	if err := p.out.Decode(v); err != nil {
+		p.t.Fatalf("%v said nothing: %v", p.command.Args, err)
 	}
 }
 
-// obey is the attacker's process. It returns its exit code.
-func obey(name string) int {
-	var o order
-	err := json.NewDecoder(os.Stdin).Decode(&o)
-	if err == nil && o.Target == sink {
-		o.Target, err = newSink()
-	}
-	line.rate = o.Rate
-	if err == nil {
-		err = json.NewEncoder(os.Stdout).Encode(attacks[name](o))
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return 0
+// stop tells the process to end.
+func (p *process) stop() { _ = p.in.Close() }
+
+func (p *process) end() {
+	p.stop()
+	_ = p.command.Wait()
+}
+
+// attack has a process do the attack, and puts what came of it into result.
+func attack(t *testing.T, s *harness.Server, name string, o order, result any) {
+	t.Helper()
+	attacker := begin(t, s, name, last, o)
+	attacker.hear(result)
+	attacker.end()
 }

@@ -1,12 +1,10 @@
 package hostile_test
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"net"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -24,20 +22,19 @@ func TestConnections(t *testing.T) {
 		idle, slow, s.Config = 5000, 1000, "limits: {creates_per_minute: 0}\n"
 	}
 	s.Start()
-	quiet := watch(s).stop(watchTime(t))
+	before := quiet(s)
 
-	making := watch(s)
-	before := worked(s)
-	release := gather(t, s, idle, slow)
-	defer release()
-	making.stop(0)
-	cost := worked(s) - before
-	lasting := watch(s).stop(watchTime(t))
+	w, cpu := watch(s), worked(s)
+	attackers := begin(t, s, "crowd", last, order{Idle: idle, Slow: slow})
+	attackers.hear(new(string))
+	making, cost := w.stop(), worked(s)-cpu
+	lasting := quiet(s)
+	attackers.end()
 	t.Logf("%d idle and %d slow connections, made for %s of the server's CPU; VmHWM %d MB; quiet: %s; while they are made: %s; while they last: %s",
-		idle, slow, cost, memory(s, "VmHWM")>>20, quiet, making, lasting)
+		idle, slow, cost, memory(s, "VmHWM")>>20, before, making, lasting)
 	boundedMemory(t, s)
-	making.hold(t, quiet)
-	lasting.hold(t, quiet)
+	making.served(t)
+	lasting.undisturbed(t, before, 2)
 }
 
 // worked returns how much CPU the server's process has used.
@@ -56,68 +53,24 @@ func worked(s *harness.Server) time.Duration {
 	return time.Duration(user+system) * 10 * time.Millisecond
 }
 
-// What the attacker's process is told by its environment.
-const (
-	crowdTarget = "UNITASK_TEST_CROWD_TARGET"
-	crowdIdle   = "UNITASK_TEST_CROWD_IDLE"
-	crowdSlow   = "UNITASK_TEST_CROWD_SLOW"
-)
-
-// gather starts an attacker, and returns once all its connections were made. It has a process of its own, at the
-// lowest priority: a stranger doesn't attack with the server's own processors.
-func gather(t *testing.T, s *harness.Server, idle, slow int) (release func()) {
-	t.Helper()
-	attacker := exec.CommandContext(t.Context(), "nice", "-n", "19", os.Args[0])
-	attacker.Env = append(os.Environ(), crowdTarget+"="+strings.TrimPrefix(s.Base, "http://"),
-		fmt.Sprintf("%s=%d", crowdIdle, idle), fmt.Sprintf("%s=%d", crowdSlow, slow))
-	attacker.Stderr = os.Stderr
-	in, err := attacker.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := attacker.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := attacker.Start(); err != nil {
-		t.Fatal(err)
-	}
-	release = func() {
-		_ = in.Close()
-		_ = attacker.Wait()
-	}
-	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "made\n" {
-		release()
-		t.Fatalf("the attacker said %q: %v", line, err)
-	}
-	return release
-}
-
-// crowd is the attacker's process: it makes its connections, says so, and keeps them until its input ends. It returns
-// its exit code.
-func crowd(target string) int {
-	var idle, slow int
-	if _, err := fmt.Sscan(os.Getenv(crowdIdle)+" "+os.Getenv(crowdSlow), &idle, &slow); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	kept := make([]net.Conn, 0, idle+slow)
-	for n := range idle + slow {
-		conn, err := net.Dial("tcp", target) //nolint:noctx // it ends with the process
+// crowd is the part of an attacker who makes connections, says so, and keeps them until the end.
+func crowd(o order, say func(any), end <-chan struct{}) {
+	kept := make([]net.Conn, 0, o.Idle+o.Slow)
+	for n := range o.Idle + o.Slow {
+		conn, err := net.Dial("tcp", o.Target) //nolint:noctx // it ends with the process
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
-			return 1
+			return
 		}
-		if kept = append(kept, conn); n >= idle {
-			go trickle(target, conn)
+		if kept = append(kept, conn); n >= o.Idle {
+			go trickle(o.Target, conn)
 		}
 	}
-	fmt.Println("made")
-	_, _ = io.Copy(io.Discard, os.Stdin)
+	say("made")
+	<-end
 	for _, conn := range kept {
 		_ = conn.Close()
 	}
-	return 0
 }
 
 // trickle sends a header of which no end comes, a piece a second. Whenever the server has enough of it, it begins anew.

@@ -18,20 +18,19 @@ func TestEndlessBodies(t *testing.T) {
 	s := harness.NewServer(t)
 	s.Config = "limits: {creates_per_minute: 0}\n"
 	s.Start()
-	keys, senders := attackers(s), 4
+	o := order{Keys: attackers(s), Times: 4}
 	if long(t) {
-		senders = 128
+		o.Times = 128
 	}
-	o := order{Keys: keys, Times: senders}
-	statuses, quiet, busy := attacked(t, s, "endless", o)
-	t.Logf("%d bodies of 1 GB by %d keys: %v; VmHWM %d MB; quiet: %s; attacked: %s", senders, len(keys), statuses, memory(s, "VmHWM")>>20, quiet, busy)
-	if statuses[http.StatusRequestEntityTooLarge] == 0 {
-		t.Error("nobody was told that the body is too large")
-	}
-	refusedAlone(t, statuses, http.StatusRequestEntityTooLarge)
-	boundedMemory(t, s)
-	busy.hold(t, quiet)
-	attackedByLine(t, s, "endless", o)
+	held(t, s, fmt.Sprintf("%d bodies of 1 GB", o.Times), func(o order) {
+		var statuses map[int]int
+		attack(t, s, "endless", o, &statuses)
+		t.Logf("answers: %v", statuses)
+		if statuses[http.StatusRequestEntityTooLarge] == 0 {
+			t.Error("nobody was told that the body is too large")
+		}
+		refusedAlone(t, statuses, http.StatusRequestEntityTooLarge)
+	}, o, 2)
 }
 
 // gigabyte is how long an endless body goes on.

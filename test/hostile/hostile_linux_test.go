@@ -7,14 +7,11 @@ package hostile_test
 
 import (
 	"bufio"
-	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -26,11 +23,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if target := os.Getenv(crowdTarget); target != "" {
-		os.Exit(crowd(target))
-	}
-	if name := os.Getenv(attackName); name != "" {
-		os.Exit(obey(name))
+	if part := os.Getenv(partName); part != "" {
+		os.Exit(play(part))
 	}
 	os.Exit(harness.Main(m))
 }
@@ -56,148 +50,6 @@ func memory(s *harness.Server, name string) int64 {
 	}
 	s.T.Fatalf("no %s in the process's status", name)
 	return 0
-}
-
-// tenant is somebody well-behaved, who notes how long each answer took.
-type tenant struct {
-	mu    sync.Mutex
-	took  []time.Duration
-	wrong []string
-}
-
-// run sends one request after the other until ctx ends.
-func (u *tenant) run(ctx context.Context, s *harness.Server, request func(n int) harness.Request) {
-	for n := 0; ctx.Err() == nil; n++ {
-		begun := time.Now()
-		got, err := send(ctx, s, request(n))
-		if ctx.Err() != nil {
-			return
-		}
-		u.note(time.Since(begun), got, err)
-		select {
-		case <-time.After(5 * time.Millisecond):
-		case <-ctx.Done():
-		}
-	}
-}
-
-// elsewhere is a client at another address than the attackers', which opens a connection for each request.
-var elsewhere = &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}).DialContext}}
-
-// send makes a request from elsewhere.
-func send(ctx context.Context, s *harness.Server, r harness.Request) (harness.Reply, error) {
-	request, err := http.NewRequestWithContext(ctx, r.Method, s.Base+r.Path, strings.NewReader(r.Body))
-	if err != nil {
-		return harness.Reply{}, err
-	}
-	request.Header.Set("Authorization", "Bearer "+r.Key)
-	request.Header.Set("Content-Type", "application/json")
-	for name, value := range r.Header {
-		request.Header.Set(name, value)
-	}
-	resp, err := elsewhere.Do(request)
-	if err != nil {
-		return harness.Reply{}, err
-	}
-	raw, err := io.ReadAll(resp.Body)
-	return harness.Reply{Status: resp.StatusCode, Header: resp.Header, Body: raw}, errors.Join(err, resp.Body.Close())
-}
-
-func (u *tenant) note(took time.Duration, got harness.Reply, err error) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.took = append(u.took, took)
-	if err != nil || got.Status != http.StatusOK {
-		u.wrong = append(u.wrong, fmt.Sprintf("%v %d %s", err, got.Status, got.Body))
-	}
-}
-
-func (u *tenant) answers() int {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return len(u.took)
-}
-
-// percentile returns what p of a hundred answers took at most.
-func (u *tenant) percentile(p int) time.Duration {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if len(u.took) == 0 {
-		return 0
-	}
-	sorted := slices.Sorted(slices.Values(u.took))
-	return sorted[min(len(sorted)*p/100, len(sorted)-1)]
-}
-
-// watched is what a probe of the server's health and a well-behaved tenant notice.
-type watched struct {
-	health, tenant tenant
-	end            func()
-}
-
-// watchTime is how long a server is watched at least, attacked or not.
-func watchTime(t *testing.T) time.Duration {
-	if long(t) {
-		return 8 * time.Second
-	}
-	return time.Second
-}
-
-// watch begins to watch. The tenant creates tasks by a key of his own.
-func watch(s *harness.Server) *watched {
-	s.T.Helper()
-	key := keyOf(s, "tenant")
-	ctx, cancel := context.WithCancel(s.T.Context())
-	w := &watched{}
-	var all sync.WaitGroup
-	all.Go(func() {
-		w.health.run(ctx, s, func(int) harness.Request { return harness.Request{Method: http.MethodGet, Path: api.PathHealth} })
-	})
-	all.Go(func() {
-		w.tenant.run(ctx, s, func(n int) harness.Request {
-			return harness.Request{
-				Method: http.MethodPost, Path: api.PathTasks, Key: key, Body: `{"capability":"text.embed","input":{"texts":["hello"]}}`,
-				Header: map[string]string{api.HeaderIdempotencyKey: fmt.Sprintf("%s-%d", key[len(key)-8:], n)},
-			}
-		})
-	})
-	w.end = func() { cancel(); all.Wait() }
-	return w
-}
-
-// stop ends the watch once there are a few answers of each kind, and the time has passed.
-func (w *watched) stop(after time.Duration) *watched {
-	<-time.After(after)
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline) && (w.health.answers() < 5 || w.tenant.answers() < 5); {
-		<-time.After(10 * time.Millisecond)
-	}
-	w.end()
-	return w
-}
-
-func (w *watched) String() string {
-	return fmt.Sprintf("health p99 %s of %d, tenant p50 %s p99 %s of %d",
-		w.health.percentile(99), w.health.answers(), w.tenant.percentile(50), w.tenant.percentile(99), w.tenant.answers())
-}
-
-// hold fails the test where somebody was answered badly or not at all; in the long form, which has the machine to
-// itself, where one had to wait.
-func (w *watched) hold(t *testing.T, quiet *watched) {
-	t.Helper()
-	for who, u := range map[string]*tenant{"a probe": &w.health, "the tenant": &w.tenant} {
-		if len(u.wrong) > 0 || u.answers() < 5 {
-			t.Errorf("%s was answered %d times, and badly: %v", who, u.answers(), u.wrong)
-		}
-	}
-	if !long(t) {
-		return
-	}
-	if got := w.health.percentile(99); got > 100*time.Millisecond {
-		t.Errorf("health took %s", got)
-	}
-	if got, most := w.tenant.percentile(99), 2*quiet.tenant.percentile(99); got > most {
-		t.Errorf("another tenant's p99 is %s, want at most %s", got, most)
-	}
 }
 
 // shape is a large body that is refused.
@@ -295,20 +147,19 @@ func TestLargeBodies(t *testing.T) {
 	s := harness.NewServer(t)
 	s.Config = "limits: {creates_per_minute: 0}\n" // the tenant asks as often as it is answered
 	s.Start()
-	hostile, rounds := attackers(s), 5
+	o := order{Keys: attackers(s), Times: 5}
 	if long(t) {
-		rounds = 32
+		o.Times = 32
 	}
-	o := order{Keys: hostile, Times: rounds}
-	statuses, quiet, busy := attacked(t, s, "large", o)
-	t.Logf("%d bodies by %d keys: %v; VmHWM %d MB; quiet: %s; attacked: %s", rounds*len(shapes()), len(hostile), statuses, memory(s, "VmHWM")>>20, quiet, busy)
-	if statuses[http.StatusBadRequest] == 0 {
-		t.Error("no body was judged")
-	}
-	refusedAlone(t, statuses, http.StatusBadRequest)
-	boundedMemory(t, s)
-	busy.hold(t, quiet)
-	attackedByLine(t, s, "large", o)
+	held(t, s, fmt.Sprintf("%d bodies of 15 MB", o.Times*len(shapes())), func(o order) {
+		var statuses map[int]int
+		attack(t, s, "large", o, &statuses)
+		t.Logf("answers: %v", statuses)
+		if statuses[http.StatusBadRequest] == 0 {
+			t.Error("no body was judged")
+		}
+		refusedAlone(t, statuses, http.StatusBadRequest)
+	}, o, 3)
 }
 
 // refusedAlone fails the test where an answer isn't the refusal that fits, nor a word that there is no room, nor the end

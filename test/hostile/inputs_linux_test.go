@@ -9,7 +9,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,36 +21,39 @@ import (
 // dot is a picture of one pixel.
 const dot = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
-// editor is a supplier of edited pictures that takes its time. It returns its configuration and how many it was asked for.
-func editor(t *testing.T, takes time.Duration) (config string, asked *atomic.Int64) {
-	t.Helper()
-	asked = &atomic.Int64{}
+// editor is the part of a supplier of edited pictures that takes its time. It says its address.
+func editor(o order, say func(any), end <-chan struct{}) {
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
-		asked.Add(1)
-		time.Sleep(takes)
+		time.Sleep(o.For)
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = fmt.Fprintf(w, `{"created":1,"data":[{"b64_json":%q}]}`, dot)
 	}))
-	t.Cleanup(upstream.Close)
-	return fmt.Sprintf(`suppliers:
+	say(upstream.URL)
+	<-end
+}
+
+// edited is the configuration of a server that has pictures edited.
+const edited = `limits: {creates_per_minute: 0, reads_per_minute: 0, work_memory: 48MiB}
+suppliers:
   - {name: paid, kind: openai, base_url: %q}
 routes:
   image.edit:
     - {supplier: paid, model: one, price: {unit: image, output: "0.01"}}
-`, upstream.URL), asked
-}
+`
 
 // TestLargeInputs: tasks with large inputs, each of which is taken, cost the server no more memory the more of them are
 // worked on at once, and others' tasks go on beside them.
 func TestLargeInputs(t *testing.T) {
-	tasks, takes := 6, 200*time.Millisecond
+	o, takes := order{Times: 6}, 200*time.Millisecond
 	if long(t) {
-		tasks, takes = 64, 500*time.Millisecond
+		o.Times, takes = 64, 500*time.Millisecond
 	}
 	s := harness.NewServer(t)
-	config, asked := editor(t, takes)
-	s.Config = "limits: {creates_per_minute: 0, reads_per_minute: 0, work_memory: 48MiB}\n" + config
+	supplier := begin(t, s, "supplier", last, order{For: takes})
+	var address string
+	supplier.hear(&address)
+	s.Config = fmt.Sprintf(edited, address)
 	s.Bootstrap = account.NewKeySecret(account.DefaultKeyPrefix, task.Live)
 	s.Start()
 	raw, err := base64.StdEncoding.DecodeString(dot)
@@ -59,32 +61,37 @@ func TestLargeInputs(t *testing.T) {
 		t.Fatal(err)
 	}
 	picture := base64.StdEncoding.EncodeToString(append(raw, make([]byte, 10<<20-len(raw))...))
-	body := fmt.Sprintf(`{"capability":"image.edit","input":{"prompt":"a","images":[{"data":%q,"content_type":"image/png"}],"authorization":{"person":"none"}}}`, picture)
-
-	quiet := watch(s).stop(watchTime(t))
-	w := watch(s)
+	o.Keys = []string{s.Bootstrap}
+	o.Bodies = []string{fmt.Sprintf(`{"capability":"image.edit","input":{"prompt":"a","images":[{"data":%q,"content_type":"image/png"}],"authorization":{"person":"none"}}}`, picture)}
+	before, w := quiet(s), watch(s)
 	var ids []string
-	attack(t, s, "inputs", order{Keys: []string{s.Bootstrap}, Times: tasks, Bodies: []string{body}}, &ids)
+	attack(t, s, "inputs", o, &ids)
 	for _, id := range ids {
-		if !strings.HasPrefix(id, task.PrefixTask) {
-			t.Fatal(id)
-		}
-		s.Until(5*time.Minute, "a large task has ended", func() bool {
-			got, err := s.Send(t.Context(), harness.Request{Method: http.MethodGet, Path: api.PathTasks + "/" + id, Key: s.Bootstrap})
-			var seen api.Task
-			if err != nil || json.Unmarshal(got.Body, &seen) != nil || !seen.State.Terminal() {
-				return false
-			}
-			if seen.State != task.Succeeded {
-				t.Errorf("a task is %s: %+v", seen.State, seen.Error)
-			}
-			return true
-		})
+		mustEdit(t, s, id)
 	}
-	busy := w.stop(0)
-	t.Logf("%d tasks of 14 MB, %d submissions; VmHWM %d MB; quiet: %s; attacked: %s", tasks, asked.Load(), memory(s, "VmHWM")>>20, quiet, busy)
+	meanwhile := w.stop()
+	t.Logf("%d tasks of 14 MB; VmHWM %d MB; quiet: %s; meanwhile: %s", o.Times, memory(s, "VmHWM")>>20, before, meanwhile)
+	meanwhile.served(t)
 	boundedMemory(t, s)
-	busy.hold(t, quiet)
+}
+
+// mustEdit waits for the task's success.
+func mustEdit(t *testing.T, s *harness.Server, id string) {
+	t.Helper()
+	if !strings.HasPrefix(id, task.PrefixTask) {
+		t.Fatal(id)
+	}
+	s.Until(5*time.Minute, "a large task has ended", func() bool {
+		got, err := s.Send(t.Context(), harness.Request{Method: http.MethodGet, Path: api.PathTasks + "/" + id, Key: s.Bootstrap})
+		var seen api.Task
+		if err != nil || json.Unmarshal(got.Body, &seen) != nil || !seen.State.Terminal() {
+			return false
+		}
+		if seen.State != task.Succeeded {
+			t.Errorf("a task is %s: %+v", seen.State, seen.Error)
+		}
+		return true
+	})
 }
 
 // createAll creates so many tasks at once and returns their ids.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 	"sync"
-	"testing"
 	"time"
 
 	"unitask/internal/api"
@@ -13,36 +13,6 @@ import (
 	"unitask/internal/task"
 	"unitask/test/harness"
 )
-
-// attacked has attackers attack the server as fast as they can, and returns the answers' statuses and what those noticed
-// who asked the server in quiet and meanwhile.
-func attacked(t *testing.T, s *harness.Server, name string, o order) (statuses map[int]int, quiet, busy *watched) {
-	t.Helper()
-	quiet = watch(s).stop(watchTime(t))
-	w := watch(s)
-	attack(t, s, name, o, &statuses)
-	return statuses, quiet, w.stop(0)
-}
-
-// attackedByLine does the same in the long form over a line of a gigabit a second, first to a sink and then to the
-// server: traffic costs the machine something whoever takes it, and all of this is on one machine.
-func attackedByLine(t *testing.T, s *harness.Server, name string, o order) {
-	t.Helper()
-	if !long(t) {
-		return
-	}
-	o.Rate = gigabit
-	var seen [2]*watched
-	var statuses map[int]int
-	for i, target := range []string{sink, ""} {
-		o.Target, statuses = target, nil
-		w := watch(s)
-		attack(t, s, name, o, &statuses)
-		seen[i] = w.stop(0)
-	}
-	t.Logf("by a line: %v; a sink attacked: %s; the server attacked: %s", statuses, seen[0], seen[1])
-	seen[1].hold(t, seen[0])
-}
 
 // attackers returns their keys: one, and in the long form 64, each of an account of its own.
 func attackers(s *harness.Server) []string {
@@ -67,31 +37,6 @@ func keyOf(s *harness.Server, account string) string {
 	return key.Secret
 }
 
-// sink as a target stands for a server of the attackers' own.
-const sink = "sink"
-
-// newSink returns the address of a server that reads what is sent, up to as much as a body may be, and refuses it.
-func newSink() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it ends with the process
-	if err != nil {
-		return "", err
-	}
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				_, _ = io.CopyN(io.Discard, conn, bodySize)
-				_, _ = io.WriteString(conn, "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
-				_ = conn.Close()
-			}()
-		}
-	}()
-	return l.Addr().String(), nil
-}
-
 // line is what the attackers share to send by.
 var line struct {
 	rate int // bytes a second; 0: any
@@ -107,12 +52,16 @@ const (
 
 // upload writes text to a connection, as fast as the line lets it.
 func upload(conn net.Conn, text string) error {
-	if line.rate == 0 {
-		_, err := io.WriteString(conn, text)
-		return err
-	}
-	for text != "" {
-		n := min(len(text), packet)
+	_, err := io.CopyBuffer(conn, &paced{strings.NewReader(text)}, make([]byte, packet))
+	return err
+}
+
+// paced is a text that is read no faster than the line lets it.
+type paced struct{ text *strings.Reader }
+
+func (p *paced) Read(b []byte) (int, error) {
+	n, err := p.text.Read(b[:min(len(b), packet)])
+	if line.rate > 0 {
 		line.mu.Lock()
 		if now := time.Now(); line.free.Before(now) {
 			line.free = now
@@ -121,10 +70,6 @@ func upload(conn net.Conn, text string) error {
 		until := line.free
 		line.mu.Unlock()
 		time.Sleep(time.Until(until))
-		if _, err := io.WriteString(conn, text[:n]); err != nil {
-			return err
-		}
-		text = text[n:]
 	}
-	return nil
+	return n, err
 }

@@ -1,6 +1,7 @@
 package hostile_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"sync"
@@ -20,26 +21,19 @@ func TestMixedAttack(t *testing.T) {
 		slow, s.Config = 1000, "limits: {creates_per_minute: 0}\n"
 	}
 	s.Start()
-	keys, quiet := attackers(s), watch(s).stop(watchTime(t))
-	release := gather(t, s, 0, slow)
-	defer release()
-	w := watch(s)
-	statuses := map[int]int{}
-	attack(t, s, "mixed", order{Keys: keys, For: watchTime(t)}, &statuses)
-	busy := w.stop(0)
-	t.Logf("%d slow connections and %d keys: %v; VmHWM %d MB; quiet: %s; attacked: %s", slow, len(keys), statuses, memory(s, "VmHWM")>>20, quiet, busy)
-	if statuses[http.StatusBadRequest] == 0 {
-		t.Error("no nested body was judged")
-	}
-	refused := map[int]int{}
-	for status, n := range statuses {
-		if status != http.StatusBadRequest {
-			refused[status] = n
+	held(t, s, fmt.Sprintf("%d slow connections, nested and endless bodies", slow), func(o order) {
+		attackers := begin(t, s, "crowd", last, order{Slow: slow})
+		attackers.hear(new(string))
+		defer attackers.end()
+		statuses := map[int]int{}
+		attack(t, s, "mixed", o, &statuses)
+		t.Logf("answers: %v", statuses)
+		if statuses[http.StatusBadRequest] == 0 {
+			t.Error("no nested body was judged")
 		}
-	}
-	refusedAlone(t, refused, http.StatusRequestEntityTooLarge)
-	boundedMemory(t, s)
-	busy.hold(t, quiet)
+		delete(statuses, http.StatusBadRequest)
+		refusedAlone(t, statuses, http.StatusRequestEntityTooLarge)
+	}, order{Keys: attackers(s), For: watchTime(t)}, 2)
 }
 
 // attackMixed has each key send a body of a gigabyte or, by every other key, nested ones one after the other, until the
