@@ -29,7 +29,7 @@ var victimScope = task.Scope{Account: "acct_victim", Mode: task.Live}
 
 // freshTask returns a request under a key of its own.
 func freshTask() store.NewTask {
-	id := task.NewID(task.PrefixTask, time.Now())
+	id := freshID()
 	var key task.Hash
 	copy(key[:], id[10:])
 	return store.NewTask{
@@ -38,6 +38,14 @@ func freshTask() store.NewTask {
 		Holds: []task.Hold{{Scope: "key:1", Kind: task.HoldOpen, Amount: 1}},
 	}
 }
+
+// freshID returns an id that is later than those before, and of the day of the tests' clocks: by ids younger than the
+// retention a sweep doesn't look at tasks.
+func freshID() string {
+	return task.NewID(task.PrefixTask, storetest.NewClock().Now().Add(time.Since(testsBegan)))
+}
+
+var testsBegan = time.Now()
 
 // mustOpen opens a store that is closed when the test ends; a failed commit fails the test.
 func mustOpen(t testing.TB, cfg boltstore.Config) *boltstore.DB {

@@ -92,7 +92,7 @@ func TestSweepDropsRuns(t *testing.T) {
 func mustReplay(t *testing.T, db *boltstore.DB, n store.NewTask) {
 	t.Helper()
 	again := n
-	again.ID = task.NewID(task.PrefixTask, time.Now())
+	again.ID = freshID()
 	if c, err := db.CreateTask(t.Context(), again); err != nil || c.Admit != store.AdmitReplayed || c.Task.ID != n.ID {
 		t.Errorf("the request of %s again: %s %q, %v", n.ID, c.Admit, c.Task.ID, err)
 	}
