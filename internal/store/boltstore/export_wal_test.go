@@ -121,6 +121,21 @@ func WriteGroups(path string, values ...string) (read []string, err error) {
 	return read, err
 }
 
+// OpenLog makes a log of the usual size and returns what writes a group of one row to it.
+func OpenLog(path string) (write func(value []byte) error, stop func() error, err error) {
+	w, err := openWAL(path, identity{1}, 0, walRoom, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	write = func(value []byte) error {
+		var group rows
+		group.set(bucketSecrets, "key", value)
+		_, err := w.write(&group)
+		return err
+	}
+	return write, w.close, nil
+}
+
 // GroupsOf returns how many groups the bytes hold of a store that never wrote any.
 func GroupsOf(raw []byte) (int, error) {
 	found, err := groupsOf(walFile{bytes.NewReader(raw), 0, int64(len(raw))}, identity{1, 2, 3}, 0)

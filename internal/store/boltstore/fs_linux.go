@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // Network file systems on which neither locks nor mapped files are dependable, by statfs(2).
@@ -48,4 +50,10 @@ func syncData(f *os.File) error {
 			return err
 		}
 	}
+}
+
+// uncache lets the kernel forget the bytes of a file that was synced, which it may have cached in pieces as large as the
+// write that made them: each later write into such a piece costs a look through all of it.
+func uncache(f *os.File) {
+	_ = unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED)
 }

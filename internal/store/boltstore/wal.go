@@ -87,7 +87,11 @@ func (w *wal) layOut(f *os.File) error {
 	if _, err := f.WriteAt(make([]byte, w.room-size), size); err != nil && !errors.Is(noRoom(err), store.ErrFull) {
 		return err
 	}
-	return w.sync(f)
+	if err := w.sync(f); err != nil {
+		return err
+	}
+	uncache(f)
+	return nil
 }
 
 // removeWAL removes the files: the tree has all that they hold.

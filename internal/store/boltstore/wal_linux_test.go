@@ -1,0 +1,61 @@
+package boltstore_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"unitask/internal/store/boltstore"
+)
+
+// TestGroupDirtiesItsPagesAlone: a group makes the kernel write its own pages, and not all of a larger piece in which
+// the file would be cached.
+func TestGroupDirtiesItsPagesAlone(t *testing.T) {
+	runtime.LockOSThread() // the kernel counts by thread
+	defer runtime.UnlockOSThread()
+	dir := t.TempDir()
+	before := dirtied(t)
+	if err := os.WriteFile(filepath.Join(dir, "control"), make([]byte, boltstore.WALPage), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if dirtied(t) == before {
+		t.Skip("not run: the kernel doesn't count what is written in the folder for temporary files")
+	}
+	write, stop, err := boltstore.OpenLog(filepath.Join(dir, "unitask.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	const groups, pages = 50, 8
+	before = dirtied(t)
+	for range groups {
+		if err := write(make([]byte, (pages-1)*boltstore.WALPage)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// A group's pages, the mark's, and as much again for pieces that a group shares with the one before.
+	if got, most := dirtied(t)-before, int64(2*groups*(pages+1)*boltstore.WALPage); got > most {
+		t.Errorf("%d groups of %d pages made the kernel write %d bytes, want at most %d", groups, pages, got, most)
+	}
+}
+
+// dirtied returns how many bytes this thread has made the kernel write to disks.
+func dirtied(t *testing.T) (n int64) {
+	t.Helper()
+	raw, err := os.ReadFile("/proc/thread-self/io")
+	if err != nil {
+		t.Skipf("not run: the kernel doesn't count what is written: %v", err)
+	}
+	_, rest, _ := strings.Cut(string(raw), "\nwrite_bytes: ")
+	if _, err := fmt.Sscan(rest, &n); err != nil {
+		t.Fatalf("%q: %v", raw, err)
+	}
+	return n
+}
