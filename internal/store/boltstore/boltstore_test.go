@@ -39,8 +39,8 @@ func freshTask() store.NewTask {
 	}
 }
 
-// freshID returns an id that is later than those before, and of the day of the tests' clocks: by ids younger than the
-// retention a sweep doesn't look at tasks.
+// freshID returns an id that is later than those before and of the same day as the tests' clocks. With an id of the real
+// day, a task could be younger than the retention by that clock, and a sweep would pass it over.
 func freshID() string {
 	return task.NewID(task.PrefixTask, storetest.NewClock().Now().Add(time.Since(testsBegan)))
 }

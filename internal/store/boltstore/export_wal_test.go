@@ -121,7 +121,7 @@ func WriteGroups(path string, values ...string) (read []string, err error) {
 	return read, err
 }
 
-// OpenLog makes a log of the usual size and returns what writes a group of one row to it.
+// OpenLog makes a log of the usual size. write appends a group of one row and syncs it; stop closes the files.
 func OpenLog(path string) (write func(value []byte) error, stop func() error, err error) {
 	w, err := openWAL(path, identity{1}, 0, walRoom, false)
 	if err != nil {

@@ -52,8 +52,9 @@ func syncData(f *os.File) error {
 	}
 }
 
-// uncache lets the kernel forget the bytes of a file that was synced, which it may have cached in pieces as large as the
-// write that made them: each later write into such a piece costs a look through all of it.
+// uncache drops a synced file from the kernel's page cache. Linux may cache a file in folios as large as the write that
+// made them (ext4 since 6.16), and each later write into a folio walks through all of its blocks. It is advice: the
+// kernel may ignore it, at the cost of time alone.
 func uncache(f *os.File) {
 	_ = unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED)
 }

@@ -13,5 +13,5 @@ func diskSpace(string) (free, total int64, ok bool) { return 0, 0, false }
 // syncData makes a file's bytes last.
 func syncData(f *os.File) error { return f.Sync() }
 
-// uncache does nothing: how the kernel caches files isn't known here.
+// uncache drops a synced file from the kernel's page cache: here it does nothing.
 func uncache(*os.File) {}

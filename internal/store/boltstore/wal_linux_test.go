@@ -11,8 +11,8 @@ import (
 	"unitask/internal/store/boltstore"
 )
 
-// TestGroupDirtiesItsPagesAlone: a group makes the kernel write its own pages, and not all of a larger piece in which
-// the file would be cached.
+// TestGroupDirtiesItsPagesAlone: a group dirties its own pages in the kernel's cache, not the whole of the large folios in
+// which a new log would be cached.
 func TestGroupDirtiesItsPagesAlone(t *testing.T) {
 	runtime.LockOSThread() // the kernel counts by thread
 	defer runtime.UnlockOSThread()
@@ -40,13 +40,13 @@ func TestGroupDirtiesItsPagesAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// A group's pages, the mark's, and as much again for pieces that a group shares with the one before.
+	// A group's pages and the mark's; twice, because a group may share folios with the one before.
 	if got, most := dirtied(t)-before, int64(2*groups*(pages+1)*boltstore.WALPage); got > most {
 		t.Errorf("%d groups of %d pages made the kernel write %d bytes, want at most %d", groups, pages, got, most)
 	}
 }
 
-// dirtied returns how many bytes this thread has made the kernel write to disks.
+// dirtied returns how many bytes of the page cache this thread has dirtied, by the kernel's count (proc(5), write_bytes).
 func dirtied(t *testing.T) (n int64) {
 	t.Helper()
 	raw, err := os.ReadFile("/proc/thread-self/io")
