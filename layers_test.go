@@ -22,7 +22,7 @@ type layer struct {
 const fewest = 10
 
 var (
-	adapter = []string{"supplier", "supplier/wire", "catalog", "fault", "secret"}
+	adapter = []string{"supplier", "supplier/upstream", "catalog", "fault", "secret"}
 	engine  = []string{"store", "task", "account", "fault", "jsonwrite", "disk"}
 )
 
@@ -50,7 +50,7 @@ var layers = map[string]layer{
 	"journal":  {floor: 2, may: []string{"task", "disk"}},
 	"supplier": {floor: 2, may: []string{"fault", "catalog", "secret"}},
 
-	"supplier/wire":         {floor: 3, may: []string{"bulk", "supplier", "catalog", "fault", "secret", "sse", "jsonread"}},
+	"supplier/upstream":     {floor: 3, may: []string{"bulk", "supplier", "catalog", "fault", "secret", "sse", "jsonread"}},
 	"supplier/modelmap":     {floor: 3, may: adapter},
 	"supplier/openai":       {floor: 3, may: append([]string{"jsonread", "jsonwrite"}, adapter...), leaf: true},
 	"supplier/anthropic":    {floor: 3, may: adapter, leaf: true},
@@ -59,10 +59,10 @@ var layers = map[string]layer{
 	"supplier/replicate":    {floor: 3, may: append([]string{"supplier/modelmap"}, adapter...), leaf: true},
 	"supplier/unitask":      {floor: 3, may: append([]string{"api", "task"}, adapter...), leaf: true},
 	"supplier/sandbox":      {floor: 3, may: append([]string{"supplier/sandbox/media", "disk"}, adapter...), leaf: true},
-	"supplier/suppliertest": {floor: 3, may: append([]string{"supplier/published"}, adapter...)},
-	"supplier/published":    {floor: 3},
+	"supplier/suppliertest": {floor: 3, may: append([]string{"supplier/openapicheck"}, adapter...)},
+	"supplier/openapicheck": {floor: 3},
 
-	"supplier/published/trim": {floor: 3, may: []string{"supplier/published"}},
+	"supplier/openapicheck/trim": {floor: 3, may: []string{"supplier/openapicheck"}},
 
 	"supplier/all": {floor: 3, may: append([]string{
 		"supplier/openai", "supplier/anthropic", "supplier/gemini", "supplier/fal", "supplier/replicate", "supplier/sandbox", "supplier/unitask",
@@ -78,7 +78,7 @@ var layers = map[string]layer{
 	"artifact":        {floor: 3, may: []string{"fault", "task", "secret", "disk"}},
 
 	"requestlog": {floor: 3, may: []string{"task", "fault", "jsonwrite", "disk"}},
-	"blank":      {floor: 3, may: []string{"api", "catalog", "task"}},
+	"form":       {floor: 3, may: []string{"api", "catalog", "task"}},
 
 	"test/crash/invariant": {floor: 3, may: []string{"api", "task"}},
 
@@ -87,24 +87,24 @@ var layers = map[string]layer{
 	"simulate": {floor: 5, may: []string{"routing", "supplier", "catalog", "task", "fault"}},
 	"gate":     {floor: 4, may: []string{"account", "store", "catalog", "fault", "task"}},
 
-	"snippet": {floor: 4, may: []string{"api", "blank", "catalog"}},
+	"snippet": {floor: 4, may: []string{"api", "form", "catalog"}},
 
 	"backup": {floor: 4, may: []string{"artifact", "disk"}},
 
-	"gateway": {floor: 5, below: true},
-	"desk":    {floor: 5, may: []string{"account", "api", "catalog", "fault", "gate", "requestlog", "routing", "secret", "store", "task"}},
+	"gateway":  {floor: 5, below: true},
+	"operator": {floor: 5, may: []string{"account", "api", "catalog", "fault", "gate", "requestlog", "routing", "secret", "store", "task"}},
 
 	"server":         {floor: 6, below: true, may: []string{"server/console"}},
 	"server/console": {floor: 6, below: true},
 	"client":         {floor: 6, may: []string{"api", "task", "catalog", "fault", "secret", "sse"}},
 
 	"metrics": {floor: 7, below: true},
-	"tui":     {floor: 7, may: []string{"api", "blank", "task", "catalog", "fault", "picture", "shown"}},
+	"tui":     {floor: 7, may: []string{"api", "form", "task", "catalog", "fault", "picture", "shown"}},
 	"mcp":     {floor: 7, may: []string{"api", "catalog", "client", "fault", "task"}},
 	"config":  {floor: 7, may: []string{"fault", "task", "catalog", "account", "secret", "disk"}},
 
-	"stepped": {floor: 0},
-	"shown":   {floor: 0},
+	"clockstep": {floor: 0},
+	"shown":     {floor: 0},
 
 	"docs":            {floor: 0}, // embeds the published interface
 	"cmd/unitask":     {floor: 8, below: true},

@@ -45,7 +45,7 @@ func accountsCreateRun(ctx context.Context, t *terminal, o *accountsCreateOption
 	if o.request.Limits, err = o.limits(); err != nil {
 		return err
 	}
-	return o.with(ctx, t, func(op operator) error {
+	return o.with(ctx, t, func(op operatorAPI) error {
 		a, err := op.CreateAccount(ctx, o.request)
 		if err != nil {
 			return hintAccounts(err)

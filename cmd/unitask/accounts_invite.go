@@ -46,7 +46,7 @@ func accountsInviteRun(ctx context.Context, t *terminal, o *accountsInviteOption
 	if !account.Role(o.request.Role).Valid() {
 		return &usageError{message: fmt.Sprintf("--role is member or operator, not %q", o.request.Role)}
 	}
-	return o.with(ctx, t, func(op operator) error {
+	return o.with(ctx, t, func(op operatorAPI) error {
 		link, err := op.Invite(ctx, o.which, o.request)
 		if err != nil {
 			return hintAccounts(err)

@@ -33,7 +33,7 @@ func newAccountsListCmd(t *terminal) *cobra.Command {
 }
 
 func accountsListRun(ctx context.Context, t *terminal, o *accountsListOptions) error {
-	return listRun(ctx, t, &o.operatorFlags, o.asJSON, "no accounts", func(op operator) ([]api.Account, error) { return op.ListAccounts(ctx) },
+	return listRun(ctx, t, &o.operatorFlags, o.asJSON, "no accounts", func(op operatorAPI) ([]api.Account, error) { return op.ListAccounts(ctx) },
 		func(all []api.Account) error { return listAccounts(t, all, time.Now()) })
 }
 

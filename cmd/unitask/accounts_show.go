@@ -33,7 +33,7 @@ func newAccountsShowCmd(t *terminal) *cobra.Command {
 }
 
 func accountsShowRun(ctx context.Context, t *terminal, o *accountsShowOptions) error {
-	return o.with(ctx, t, func(op operator) error {
+	return o.with(ctx, t, func(op operatorAPI) error {
 		a, err := op.GetAccount(ctx, o.which)
 		if err != nil {
 			return hintAccounts(err)

@@ -55,7 +55,7 @@ func accountsUpdateRun(ctx context.Context, t *terminal, o *accountsUpdateOption
 	if o.request.Capabilities == nil && o.request.Limits == nil && len(o.request.RemoveMembers) == 0 {
 		return &usageError{message: "nothing to change: say what by a flag"}
 	}
-	return o.with(ctx, t, func(op operator) error {
+	return o.with(ctx, t, func(op operatorAPI) error {
 		a, err := op.UpdateAccount(ctx, o.which, o.request)
 		if err != nil {
 			return hintAccounts(err)

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"unitask/internal/api"
-	"unitask/internal/blank"
 	"unitask/internal/catalog"
+	"unitask/internal/form"
 )
 
 // argument is one word of the command line after the capability.
@@ -47,7 +47,7 @@ type fitter struct {
 	capability api.Capability
 	fields     []catalog.Field
 	read       *reader
-	groups     blank.Values
+	groups     form.Values
 }
 
 // fit makes the request that the words ask for. The fields' types, values and bounds are checked
@@ -66,7 +66,7 @@ func newFitter(c api.Capability, words []string, r *reader) (*fitter, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the schema of %s can't be read: %w", c.Name, err)
 	}
-	f := &fitter{capability: c, fields: fields, read: r, groups: blank.Values{
+	f := &fitter{capability: c, fields: fields, read: r, groups: form.Values{
 		catalog.GroupInput: {}, catalog.GroupParameters: {},
 	}}
 	for _, word := range words {
@@ -105,7 +105,7 @@ func (f *fitter) pathOf(name string) ([]string, error) {
 	if name != "" {
 		return strings.Split(name, "."), nil
 	}
-	primary, ok := blank.Primary(f.fields)
+	primary, ok := form.Primary(f.fields)
 	if !ok {
 		return nil, f.usage("%s takes no prompt: write name=value", f.capability.Name)
 	}

@@ -15,8 +15,8 @@ import (
 	"unicode/utf8"
 
 	"unitask/internal/api"
-	"unitask/internal/blank"
 	"unitask/internal/catalog"
+	"unitask/internal/form"
 	"unitask/internal/journal"
 )
 
@@ -83,7 +83,7 @@ func (r *reader) text(text string) (string, error) {
 
 // media reads a media value: a file, stdin, a URL or the id of an artifact.
 func (r *reader) media(text string) (any, error) {
-	reference, named := blank.Reference(text)
+	reference, named := form.Reference(text)
 	switch {
 	case named:
 		return reference, nil
@@ -100,7 +100,7 @@ func (r *reader) media(text string) (any, error) {
 	if file, ok := regular(text, raw); ok {
 		r.files = append(r.files, file)
 	}
-	return blank.Inline(raw), nil
+	return form.Inline(raw), nil
 }
 
 // json reads JSON, from a file or stdin too. Numbers stay as they are written.
@@ -172,7 +172,7 @@ func boolean(text string) (any, error) {
 
 // number reads a number within the field's bounds.
 func number(f catalog.Field, text string) (any, error) {
-	n, err := blank.ParseNumber(f, text)
+	n, err := form.ParseNumber(f, text)
 	if err != nil {
 		return nil, fmt.Errorf("%w, not %q", err, text)
 	}

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"unitask/internal/stepped"
+	"unitask/internal/clockstep"
 )
 
 // The file that says by how many seconds the clock is off, and whether the clock has a monotonic
@@ -44,5 +44,5 @@ func wallClock() time.Time {
 	if os.Getenv(naiveVariable) != "" {
 		return time.Now().Round(0).Add(by)
 	}
-	return stepped.By(time.Now(), by)
+	return clockstep.By(time.Now(), by)
 }

@@ -63,7 +63,7 @@ func keysCreateRun(ctx context.Context, t *terminal, o *keysCreateOptions) error
 	if err := o.check(); err != nil {
 		return err
 	}
-	return o.with(ctx, t, func(op operator) error {
+	return o.with(ctx, t, func(op operatorAPI) error {
 		fresh := o.newAccount(ctx, op)
 		key, err := op.CreateKey(ctx, o.request)
 		if err != nil {
@@ -78,7 +78,7 @@ func keysCreateRun(ctx context.Context, t *terminal, o *keysCreateOptions) error
 }
 
 // newAccount reports whether the key's account doesn't exist yet, so that a slip in its name is seen.
-func (o *keysCreateOptions) newAccount(ctx context.Context, op operator) bool {
+func (o *keysCreateOptions) newAccount(ctx context.Context, op operatorAPI) bool {
 	if o.request.Account == "" {
 		return false
 	}

@@ -34,7 +34,7 @@ func newKeysListCmd(t *terminal) *cobra.Command {
 }
 
 func keysListRun(ctx context.Context, t *terminal, o *keysListOptions) error {
-	return listRun(ctx, t, &o.operatorFlags, o.asJSON, "no keys", func(op operator) ([]api.Key, error) { return op.ListKeys(ctx) },
+	return listRun(ctx, t, &o.operatorFlags, o.asJSON, "no keys", func(op operatorAPI) ([]api.Key, error) { return op.ListKeys(ctx) },
 		func(keys []api.Key) error { return listKeys(t, keys, time.Now()) })
 }
 

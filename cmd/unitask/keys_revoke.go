@@ -33,7 +33,7 @@ func newKeysRevokeCmd(t *terminal) *cobra.Command {
 }
 
 func keysRevokeRun(ctx context.Context, t *terminal, o *keysRevokeOptions) error {
-	return o.with(ctx, t, func(op operator) error {
+	return o.with(ctx, t, func(op operatorAPI) error {
 		key, err := op.RevokeKey(ctx, o.id)
 		if err != nil {
 			return hintKeys(err)

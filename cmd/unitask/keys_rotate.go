@@ -47,7 +47,7 @@ func keysRotateRun(ctx context.Context, t *terminal, o *keysRotateOptions) error
 		}
 		req.OverlapSeconds = int64(overlap / time.Second)
 	}
-	return o.with(ctx, t, func(op operator) error {
+	return o.with(ctx, t, func(op operatorAPI) error {
 		key, err := op.RotateKey(ctx, o.id, req)
 		if err != nil {
 			return hintKeys(err)

@@ -66,7 +66,7 @@ func keysUpdateRun(ctx context.Context, t *terminal, o *keysUpdateOptions) error
 	if err := checkPatterns("--scope", o.scopes); err != nil {
 		return err
 	}
-	return o.with(ctx, t, func(op operator) error {
+	return o.with(ctx, t, func(op operatorAPI) error {
 		key, err := op.UpdateKey(ctx, o.id, o.request)
 		if err != nil {
 			return hintKeys(err)

@@ -13,9 +13,9 @@ import (
 	"unitask/internal/client"
 )
 
-// operator is what whoever owns the data folder may do: over the socket of the running server, or on the
+// operatorAPI is the operations of whoever owns the data folder: over the socket of the running server, or on the
 // store itself where none runs.
-type operator interface {
+type operatorAPI interface {
 	keyOperator
 	accountOperator
 	observer
@@ -46,7 +46,7 @@ type observer interface {
 
 // openOperator asks the server on the data folder, and opens the store only where none answers. A person at a
 // terminal is told which. closeFunc gives the store back.
-func openOperator(ctx context.Context, t *terminal, dataDir string) (o operator, closeFunc func() error, err error) {
+func openOperator(ctx context.Context, t *terminal, dataDir string) (o operatorAPI, closeFunc func() error, err error) {
 	tell := func(who string) {
 		if t.outTTY && t.errTTY {
 			t.note("%s", t.errStyle.faint.Render(who+" on "+dataDir))
@@ -101,7 +101,7 @@ func (f *operatorFlags) folder() (string, error) {
 }
 
 // with runs do on the operator of the chosen data folder.
-func (f *operatorFlags) with(ctx context.Context, t *terminal, do func(operator) error) error {
+func (f *operatorFlags) with(ctx context.Context, t *terminal, do func(operatorAPI) error) error {
 	dir, err := f.folder()
 	if err != nil {
 		return err
@@ -115,9 +115,9 @@ func (f *operatorFlags) with(ctx context.Context, t *terminal, do func(operator)
 
 // listRun shows what the operator gets: as JSON, as a table, or that there is none.
 func listRun[T any](
-	ctx context.Context, t *terminal, f *operatorFlags, asJSON bool, none string, get func(operator) ([]T, error), show func([]T) error,
+	ctx context.Context, t *terminal, f *operatorFlags, asJSON bool, none string, get func(operatorAPI) ([]T, error), show func([]T) error,
 ) error {
-	return f.with(ctx, t, func(op operator) error {
+	return f.with(ctx, t, func(op operatorAPI) error {
 		all, err := get(op)
 		switch {
 		case err != nil:

@@ -46,7 +46,7 @@ holds no key, no input and no output.`,
 }
 
 func requestsGetRun(ctx context.Context, t *terminal, o *requestsGetOptions) error {
-	return o.with(ctx, t, func(op operator) error {
+	return o.with(ctx, t, func(op operatorAPI) error {
 		found, err := op.FindRequests(ctx, o.id)
 		if f, ok := errors.AsType[*fault.Error](err); ok && f.Code == fault.NotFound {
 			return &hinted{err, "limits.request_log and limits.request_log_age say how much is kept"}

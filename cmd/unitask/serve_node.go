@@ -17,11 +17,11 @@ import (
 	"unitask/internal/backup"
 	"unitask/internal/catalog"
 	"unitask/internal/config"
-	"unitask/internal/desk"
 	"unitask/internal/disk"
 	"unitask/internal/gate"
 	"unitask/internal/gateway"
 	"unitask/internal/metrics"
+	"unitask/internal/operator"
 	"unitask/internal/requestlog"
 	"unitask/internal/routing"
 	"unitask/internal/server"
@@ -35,7 +35,7 @@ type node struct {
 	db       *boltstore.DB
 	gate     *gate.Gate
 	gateway  *gateway.Gateway
-	operator *desk.Operator
+	operator *operator.Operator
 	api      *server.Server
 	admin    *server.Admin
 	socket   *adminSocket
@@ -123,7 +123,7 @@ func (n *node) assemble(ctx context.Context, c config.Config, directory *catalog
 	if err = n.openRequests(c.Limits, log); err != nil {
 		return err
 	}
-	n.operator = &desk.Operator{
+	n.operator = &operator.Operator{
 		Store: n.db, Tasks: n.db, Gate: n.gate, Prefix: c.KeyPrefix, Now: time.Now, RoutesFunc: n.gateway.Routes,
 		BackupFunc: func(ctx context.Context, w io.Writer) error {
 			_, err := backup.Write(ctx, w, backup.Source{Database: n.db, Files: folder, Program: readBuild().Version, Now: time.Now})

@@ -20,7 +20,7 @@ import (
 	"unitask/internal/catalog"
 	"unitask/internal/client"
 	"unitask/internal/config"
-	"unitask/internal/desk"
+	"unitask/internal/operator"
 	"unitask/internal/secret"
 	"unitask/internal/store/boltstore"
 	"unitask/internal/task"
@@ -368,7 +368,7 @@ func TestOperatorLink(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
-	op := &desk.Operator{Store: db, Prefix: "svc", Now: time.Now, Server: api.Info{BaseURL: "http://127.0.0.1:8420"}}
+	op := &operator.Operator{Store: db, Prefix: "svc", Now: time.Now, Server: api.Info{BaseURL: "http://127.0.0.1:8420"}}
 	for range 2 {
 		link, err := operatorLink(t.Context(), op)
 		if err != nil {

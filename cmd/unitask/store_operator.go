@@ -10,15 +10,15 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/backup"
 	"unitask/internal/config"
-	"unitask/internal/desk"
 	"unitask/internal/disk"
+	"unitask/internal/operator"
 	"unitask/internal/requestlog"
 	"unitask/internal/store/boltstore"
 )
 
 // openStoreOperator opens the store of a data folder that no server runs on. Its keys begin as the
 // settings say that UNITASK_CONFIG names.
-func openStoreOperator(_ context.Context, dataDir string) (operator, func() error, error) {
+func openStoreOperator(_ context.Context, dataDir string) (operatorAPI, func() error, error) {
 	if err := mustHoldData(dataDir); err != nil {
 		return nil, nil, err
 	}
@@ -30,7 +30,7 @@ func openStoreOperator(_ context.Context, dataDir string) (operator, func() erro
 	if err != nil {
 		return nil, nil, err
 	}
-	return &desk.Operator{
+	return &operator.Operator{
 		Store: db, Tasks: db, Requests: requestlog.Folder(filepath.Join(abs, requestsName)), Prefix: settings.KeyPrefix,
 		Server: api.Info{BaseURL: settings.BaseURL}, Now: time.Now,
 	}, db.Close, nil

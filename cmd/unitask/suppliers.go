@@ -39,7 +39,7 @@ or because a supplier asked for it, how many attempts are open, how long they ta
 }
 
 func suppliersRun(ctx context.Context, t *terminal, o *suppliersOptions) error {
-	return o.with(ctx, t, func(op operator) error {
+	return o.with(ctx, t, func(op operatorAPI) error {
 		all, err := op.Suppliers(ctx)
 		if f, ok := errors.AsType[*fault.Error](err); ok && f.Code == fault.InvalidRequest {
 			return &hinted{errors.New(f.Message), "unitask serve starts a server; unitask usage --by supplier works without one"}

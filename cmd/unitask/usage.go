@@ -60,7 +60,7 @@ func usageRun(ctx context.Context, t *terminal, o *usageOptions, now time.Time) 
 			return err
 		}
 	}
-	return o.with(ctx, t, func(op operator) error {
+	return o.with(ctx, t, func(op operatorAPI) error {
 		report, err := op.Usage(ctx, o.query)
 		switch {
 		case err != nil:

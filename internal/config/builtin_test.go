@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"unitask/internal/config"
-	"unitask/internal/supplier/published"
+	"unitask/internal/supplier/openapicheck"
 )
 
 // TestBuiltinAddresses shows that the suppliers that need no configuration are asked where their published
@@ -14,7 +14,7 @@ import (
 func TestBuiltinAddresses(t *testing.T) {
 	known := config.Builtins()
 	for _, name := range []string{"openai", "anthropic", "gemini", "replicate"} {
-		d, err := published.Load("../supplier/" + name + "/testdata/openapi.json")
+		d, err := openapicheck.Load("../supplier/" + name + "/testdata/openapi.json")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,19 +11,19 @@ import (
 	"time"
 
 	"unitask/internal/api"
-	"unitask/internal/desk"
 	"unitask/internal/fault"
+	"unitask/internal/operator"
 	"unitask/internal/store"
 )
 
 // Admin serves an Operator over a Unix socket. It asks for no key: the socket's mode is the lock.
 type Admin struct {
 	*site
-	operator *desk.Operator
+	operator *operator.Operator
 }
 
 // NewAdmin returns an Admin that doesn't listen yet. log may be nil.
-func NewAdmin(o *desk.Operator, metrics http.Handler, log *slog.Logger) *Admin {
+func NewAdmin(o *operator.Operator, metrics http.Handler, log *slog.Logger) *Admin {
 	a := &Admin{site: newSite(newCore(Limits{Body: 1 << 20}, o.Now, log)), operator: o}
 	a.only(map[string]methods{
 		api.PathAdminKeys:                          {http.MethodGet: a.handleKeyList, http.MethodPost: a.handleKeyCreate},

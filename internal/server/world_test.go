@@ -17,10 +17,10 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/artifact"
 	"unitask/internal/catalog"
-	"unitask/internal/desk"
 	"unitask/internal/fault"
 	"unitask/internal/gate"
 	"unitask/internal/gateway"
+	"unitask/internal/operator"
 	"unitask/internal/policy"
 	"unitask/internal/routing"
 	"unitask/internal/server"
@@ -54,7 +54,7 @@ type world struct {
 	base     string
 	db       engine
 	server   *server.Server
-	operator *desk.Operator
+	operator *operator.Operator
 	signer   *artifact.Signer
 	client   *http.Client
 	log      *rig.Log
@@ -111,7 +111,7 @@ func newWorld(t testing.TB, o options) *world {
 	w.base = "http://" + ln.Addr().String()
 	signer := rig.Must(artifact.NewSigner(rig.Must(o.engine.Secret(t.Context(), "urls", artifact.SecretSize))(t), time.Hour))(t)
 	w.signer = signer
-	w.operator = &desk.Operator{Store: o.engine, Tasks: o.engine, Gate: keeper, Prefix: "svc", Now: time.Now, Server: api.Info{BaseURL: w.base}}
+	w.operator = &operator.Operator{Store: o.engine, Tasks: o.engine, Gate: keeper, Prefix: "svc", Now: time.Now, Server: api.Info{BaseURL: w.base}}
 	c := server.Config{
 		Gateway: g, Gate: keeper, Artifacts: files, Signer: signer, BaseURL: w.base, Limits: o.limits, Now: o.now, Logger: log, OnRequest: o.onRequest,
 		BodyFolder: cmp.Or(o.bodies, t.TempDir()), TrustedProxies: o.proxies,

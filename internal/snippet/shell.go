@@ -11,14 +11,14 @@ import (
 	"strings"
 
 	"unitask/internal/api"
-	"unitask/internal/blank"
 	"unitask/internal/catalog"
+	"unitask/internal/form"
 )
 
 // Command writes the request as a command of this program. It fails where the request isn't JSON.
 func Command(fields []catalog.Field, req api.CreateRequest) (string, error) {
 	words := []string{"unitask run " + Word(req.Capability)}
-	primary, _ := blank.Primary(fields)
+	primary, _ := form.Primary(fields)
 	for _, group := range []struct {
 		name string
 		raw  json.RawMessage

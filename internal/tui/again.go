@@ -6,18 +6,18 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"unitask/internal/api"
-	"unitask/internal/blank"
+	"unitask/internal/form"
 )
 
 // written is what a form held, by the entries' wire names.
 type written map[string]string
 
 // written returns what is entered; a choice by its word.
-func (f *form) written() written {
+func (f *formPane) written() written {
 	w := written{}
 	for i := range f.entries {
 		e := &f.entries[i]
-		if e.Kind == blank.Choice {
+		if e.Kind == form.Choice {
 			w[e.Wire()] = e.choices[e.choice]
 		} else {
 			w[e.Wire()] = e.edit.value()
@@ -27,14 +27,14 @@ func (f *form) written() written {
 }
 
 // fill replaces what is entered and forgets what came of it.
-func (f *form) fill(w written) {
+func (f *formPane) fill(w written) {
 	f.focus, f.failure, f.unfolded = 0, nil, false
 	for i := range f.entries {
 		e := &f.entries[i]
 		value := w[e.Wire()]
 		e.problem, e.choice = "", max(0, slices.Index(e.choices, value))
 		e.edit = editor{lines: e.edit.lines}
-		if e.Kind != blank.Choice {
+		if e.Kind != form.Choice {
 			e.edit.insert(value)
 		}
 		f.unfolded = f.unfolded || i >= f.shown && value != ""

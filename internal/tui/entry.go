@@ -8,22 +8,22 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"unitask/internal/blank"
+	"unitask/internal/form"
 )
 
 // entry is one value of a form and what was entered for it.
 type entry struct {
-	blank.Entry
+	form.Entry
 	edit    editor
 	choices []string // the first is "" where the value may be left out
 	choice  int
 	problem string
 }
 
-func newEntry(b blank.Entry) entry {
+func newEntry(b form.Entry) entry {
 	e := entry{Entry: b}
-	e.edit.lines = e.Kind == blank.Prose || e.Kind == blank.List || e.Kind == blank.JSON
-	if e.Kind == blank.Choice {
+	e.edit.lines = e.Kind == form.Prose || e.Kind == form.List || e.Kind == form.JSON
+	if e.Kind == form.Choice {
 		e.choices = b.Choices()
 	}
 	return e
@@ -37,7 +37,7 @@ func (e *entry) turn(step int) {
 
 // key takes a key and reports whether it meant something here.
 func (e *entry) key(msg tea.KeyMsg, width int) bool {
-	if e.Kind != blank.Choice {
+	if e.Kind != form.Choice {
 		if !e.edit.key(msg, width) {
 			return false
 		}
@@ -60,7 +60,7 @@ type file struct{ path string }
 
 // value returns what was entered, nil for nothing.
 func (e *entry) value() (any, error) {
-	if e.Kind == blank.Choice {
+	if e.Kind == form.Choice {
 		return e.chosen(), nil
 	}
 	entered := e.edit.value()
@@ -68,9 +68,9 @@ func (e *entry) value() (any, error) {
 		return nil, nil
 	}
 	switch e.Kind {
-	case blank.List:
+	case form.List:
 		return e.items(entered)
-	case blank.JSON:
+	case form.JSON:
 		if !json.Valid([]byte(entered)) {
 			return nil, errors.New("must be JSON")
 		}
@@ -113,14 +113,14 @@ func (e *entry) one(entered string) (any, error) {
 	case e.Field.Media:
 		return media(strings.TrimSpace(entered))
 	case e.Field.Type == "integer", e.Field.Type == "number":
-		return blank.ParseNumber(e.Field, strings.TrimSpace(entered))
+		return form.ParseNumber(e.Field, strings.TrimSpace(entered))
 	default:
 		return entered, nil
 	}
 }
 
 func media(entered string) (any, error) {
-	if value, ok := blank.Reference(entered); ok {
+	if value, ok := form.Reference(entered); ok {
 		return value, nil
 	}
 	if strings.HasPrefix(entered, "@") && len(entered) > 1 {

@@ -11,13 +11,13 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"unitask/internal/api"
-	"unitask/internal/blank"
 	"unitask/internal/catalog"
 	"unitask/internal/fault"
+	"unitask/internal/form"
 )
 
-// form is what is being written for one capability.
-type form struct {
+// formPane is the form of one capability and the values entered in it.
+type formPane struct {
 	capability   api.Capability
 	entries      []entry // those always shown, then the rest
 	shown        int     // how many are always shown
@@ -35,23 +35,23 @@ type item struct {
 	fold, send bool
 }
 
-func newForm(c api.Capability) (*form, error) {
+func newForm(c api.Capability) (*formPane, error) {
 	fields, err := catalog.FieldsOf(c.InputSchema, c.ParametersSchema)
 	if err != nil {
 		return nil, err
 	}
-	all, shown := blank.Ordered(fields)
-	f := &form{capability: c, shown: shown}
+	all, shown := form.Ordered(fields)
+	f := &formPane{capability: c, shown: shown}
 	for _, e := range all {
 		f.entries = append(f.entries, newEntry(e))
 	}
 	return f, nil
 }
 
-func (f *form) sending() bool { return !f.sendingSince.IsZero() }
+func (f *formPane) sending() bool { return !f.sendingSince.IsZero() }
 
 // items is what can have the focus, from top to bottom.
-func (f *form) items() []item {
+func (f *formPane) items() []item {
 	var all []item
 	for i := range f.entries[:f.shown] {
 		all = append(all, item{entry: i})
@@ -67,19 +67,19 @@ func (f *form) items() []item {
 	return append(all, item{entry: -1, send: true})
 }
 
-func (f *form) focused() item {
+func (f *formPane) focused() item {
 	all := f.items()
 	return all[min(f.focus, len(all)-1)]
 }
 
 // writing reports whether letters go into a text.
-func (f *form) writing() bool {
+func (f *formPane) writing() bool {
 	at := f.focused()
-	return at.entry >= 0 && f.entries[at.entry].Kind != blank.Choice
+	return at.entry >= 0 && f.entries[at.entry].Kind != form.Choice
 }
 
 // key takes a key and reports whether the form is to be sent.
-func (f *form) key(msg tea.KeyMsg, width int) bool {
+func (f *formPane) key(msg tea.KeyMsg, width int) bool {
 	at, k := f.focused(), msg.String()
 	switch {
 	case k == "tab":
@@ -101,13 +101,13 @@ func (f *form) key(msg tea.KeyMsg, width int) bool {
 }
 
 // step moves the focus and comes round at the ends.
-func (f *form) step(by int) {
+func (f *formPane) step(by int) {
 	n := len(f.items())
 	f.focus = (min(f.focus, n-1) + by + n) % n
 }
 
 // draft returns what was entered, or marks what is wrong or missing.
-func (f *form) draft() (draft, bool) {
+func (f *formPane) draft() (draft, bool) {
 	d := draft{capability: string(f.capability.Name)}
 	f.failure = nil
 	here := map[string]bool{} // the groups' members and objects that have a value
@@ -123,7 +123,7 @@ func (f *form) draft() (draft, bool) {
 		}
 		here[e.Field.Group+"."+e.Path[0]], here[e.Wire()] = true, true
 		d.values = append(d.values, given{name: e.Wire(), group: e.Field.Group, path: e.Path, value: v})
-		if s, ok := v.(string); ok && d.label == "" && e.Kind == blank.Prose {
+		if s, ok := v.(string); ok && d.label == "" && e.Kind == form.Prose {
 			d.label = line(s)
 		}
 	}
@@ -136,7 +136,7 @@ func (f *form) draft() (draft, bool) {
 }
 
 // showProblem puts the focus on the first entry with a problem; false where there is none.
-func (f *form) showProblem() bool {
+func (f *formPane) showProblem() bool {
 	at := slices.IndexFunc(f.entries, func(e entry) bool { return e.problem != "" })
 	if at < 0 {
 		return false
@@ -148,7 +148,7 @@ func (f *form) showProblem() bool {
 
 // ready takes the prepared request and returns the key to send it under: the last one where the
 // same request has had no answer yet.
-func (f *form) ready(msg preparedMsg, newKey func() string) (string, bool) {
+func (f *formPane) ready(msg preparedMsg, newKey func() string) (string, bool) {
 	if len(msg.problems) > 0 {
 		f.sendingSince = time.Time{}
 		for i := range f.entries {
@@ -165,13 +165,13 @@ func (f *form) ready(msg preparedMsg, newKey func() string) (string, bool) {
 }
 
 // accepted renews the key: the next sending is another task. What was entered stays.
-func (f *form) accepted() {
+func (f *formPane) accepted() {
 	f.sendingSince, f.sentKey, f.failure, f.focus = time.Time{}, "", nil, 0
 }
 
 // refuse shows an error beside the entries it is about, the rest above them, and reports whether there are such
 // entries. The key stays where the same request may be sent again under it.
-func (f *form) refuse(err error) bool {
+func (f *formPane) refuse(err error) bool {
 	f.sendingSince = time.Time{}
 	e, answered := errors.AsType[*fault.Error](err)
 	_, known := errors.AsType[*Error](err)
@@ -188,12 +188,12 @@ func (f *form) refuse(err error) bool {
 	}
 	f.failure = []string{words(err)}
 	var placed int
-	blanks := make([]blank.Entry, len(f.entries))
+	blanks := make([]form.Entry, len(f.entries))
 	for i := range f.entries {
 		blanks[i] = f.entries[i].Entry
 	}
 	for _, d := range e.Details {
-		if at := blank.About(blanks, d.Field); at >= 0 {
+		if at := form.About(blanks, d.Field); at >= 0 {
 			f.entries[at].problem = line(d.Message)
 			placed++
 		} else if row := line(d.Field + " " + d.Message); row != line(e.Message) {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"unitask/internal/blank"
+	"unitask/internal/form"
 
 	"github.com/charmbracelet/lipgloss"
 )
@@ -21,7 +21,7 @@ const (
 // columns is how wide names and values are drawn; without a label the name stands above.
 type columns struct{ label, value int }
 
-func (f *form) columns(width int) columns {
+func (f *formPane) columns(width int) columns {
 	if width < stackBelow {
 		return columns{value: max(width-markWidth-2, 4)}
 	}
@@ -34,7 +34,7 @@ func (f *form) columns(width int) columns {
 }
 
 // Render draws the part around what has the focus, and what there is to know about that.
-func (f *form) Render(c canvas, width, height int) string {
+func (f *formPane) Render(c canvas, width, height int) string {
 	var lines []string
 	from, to, at := 0, 0, f.columns(width)
 	for i, it := range f.items() {
@@ -67,7 +67,7 @@ func (f *form) Render(c canvas, width, height int) string {
 	return strings.Join(append(append(top, shown...), below...), "\n")
 }
 
-func (f *form) failed(c canvas, width, height int) []string {
+func (f *formPane) failed(c canvas, width, height int) []string {
 	var lines []string
 	for _, row := range f.failure {
 		for _, l := range bullet(c, row, width-2) {
@@ -78,7 +78,7 @@ func (f *form) failed(c canvas, width, height int) []string {
 }
 
 // hint is a rule and the description of what has the focus.
-func (f *form) hint(c canvas, width, height int) []string {
+func (f *formPane) hint(c canvas, width, height int) []string {
 	rows := 3
 	if height < 12 {
 		rows = 1
@@ -103,7 +103,7 @@ func (f *form) hint(c canvas, width, height int) []string {
 }
 
 // describe says what there is to know about what has the focus.
-func (f *form) describe() string {
+func (f *formPane) describe() string {
 	at := f.focused()
 	switch {
 	case at.fold && f.unfolded:
@@ -125,9 +125,9 @@ func (e *entry) about() string {
 		}
 	}
 	switch e.Kind {
-	case blank.List:
+	case form.List:
 		add("One a line.")
-	case blank.JSON:
+	case form.JSON:
 		add("Written as JSON.")
 	}
 	if e.Field.Media {
@@ -203,7 +203,7 @@ func bullet(c canvas, problem string, width int) []string {
 
 // values draws the value alone.
 func (e *entry) values(c canvas, width, most int, focused bool) []string {
-	if e.Kind == blank.Choice {
+	if e.Kind == form.Choice {
 		word := line(e.choices[e.choice])
 		if word == "" {
 			word = c.faint.Render(e.placeholder())
@@ -216,7 +216,7 @@ func (e *entry) values(c canvas, width, most int, focused bool) []string {
 	if e.edit.empty() && !focused {
 		return []string{c.faint.Render(cut(e.placeholder(), width))}
 	}
-	if e.Kind == blank.Word || e.Kind == blank.Number || e.Kind == blank.Media {
+	if e.Kind == form.Word || e.Kind == form.Number || e.Kind == form.Media {
 		return e.edit.render(width, min(most, 3), focused, c.Style)
 	}
 	lines := e.edit.render(width-2, most, focused, c.Style)
@@ -234,11 +234,11 @@ func (e *entry) placeholder() string {
 	switch {
 	case e.standard() != "":
 		return "default: " + e.standard()
-	case e.Field.Media && e.Kind == blank.Media:
+	case e.Field.Media && e.Kind == form.Media:
 		return "@path, URL or artifact id"
-	case e.Kind == blank.List:
+	case e.Kind == form.List:
 		return "one a line"
-	case e.Kind == blank.JSON:
+	case e.Kind == form.JSON:
 		return "JSON"
 	case e.Field.Required && !e.Within:
 		return "…"
@@ -247,7 +247,7 @@ func (e *entry) placeholder() string {
 	}
 }
 
-func (f *form) fold(c canvas, focused bool) string {
+func (f *formPane) fold(c canvas, focused bool) string {
 	n := len(f.entries) - f.shown
 	words := fmt.Sprintf("+ %d more %s", n, plural(n, "option"))
 	if f.unfolded {
@@ -259,7 +259,7 @@ func (f *form) fold(c canvas, focused bool) string {
 	return "  " + words
 }
 
-func (f *form) button(c canvas, focused bool) string {
+func (f *formPane) button(c canvas, focused bool) string {
 	words := "[ Send ]"
 	if f.sending() {
 		words = fmt.Sprintf("sending… %ds", int(c.now.Sub(f.sendingSince).Seconds()))

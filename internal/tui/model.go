@@ -33,9 +33,9 @@ type Model struct {
 
 	screen    screen
 	directory capabilityList
-	forms     map[string]*form   // by capability: what was written stays
-	sent      map[string]written // by task: what its form held
-	form      *form              // the one shown
+	forms     map[string]*formPane // by capability: what was written stays
+	sent      map[string]written   // by task: what its form held
+	form      *formPane            // the one shown
 	table     table
 	detail    detail
 
@@ -66,7 +66,7 @@ func New(ctx context.Context, c Config) *Model {
 	c.Zone = cmp.Or(c.Zone, time.Local)
 	return &Model{
 		config: c, calls: calls{ctx, c.Service, c.Files}, now: time.Now(), width: 80, height: 24,
-		forms: map[string]*form{}, sent: map[string]written{}, tasks: newBook(), table: newTable(),
+		forms: map[string]*formPane{}, sent: map[string]written{}, tasks: newBook(), table: newTable(),
 		loops: map[string]*loop{}, saveTo: "./",
 	}
 }

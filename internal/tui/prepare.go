@@ -12,7 +12,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"unitask/internal/api"
-	"unitask/internal/blank"
+	"unitask/internal/form"
 )
 
 const maxFile = 64 << 20 // bytes; the service's own limit is lower
@@ -44,7 +44,7 @@ type preparedMsg struct {
 func prepare(d draft) tea.Cmd {
 	return func() tea.Msg {
 		msg := preparedMsg{capability: d.capability, label: d.label, problems: map[string]string{}}
-		values := blank.Values{}
+		values := form.Values{}
 		for _, g := range d.values {
 			v, err := load(g.value)
 			if err != nil {
@@ -92,7 +92,7 @@ func (f file) read() (any, error) {
 	case len(raw) > maxFile:
 		return nil, fmt.Errorf("%s is larger than %s", f.path, api.Size(maxFile))
 	}
-	return blank.Inline(raw), nil
+	return form.Inline(raw), nil
 }
 
 // readFile reads a regular file: another kind might never end. "~/" is the home folder, as a shell

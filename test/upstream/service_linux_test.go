@@ -17,11 +17,11 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/artifact"
 	"unitask/internal/catalog"
-	"unitask/internal/desk"
 	"unitask/internal/fault"
 	"unitask/internal/gate"
 	"unitask/internal/gateway"
 	"unitask/internal/metrics"
+	"unitask/internal/operator"
 	"unitask/internal/routing"
 	"unitask/internal/server"
 	"unitask/internal/store/memstore"
@@ -55,7 +55,7 @@ type service struct {
 	key      string
 	client   http.Client
 	gateway  *gateway.Gateway
-	operator *desk.Operator
+	operator *operator.Operator
 	admin    http.Handler
 	log      *rig.Log // of the service, and of the requests as they are counted
 	secrets  []string
@@ -89,7 +89,7 @@ func newService(t *testing.T, c cell, sellers ...*seller) *service {
 			_, _ = fmt.Fprintf(s.log, "%+v\n", r)
 		},
 	}))(t)
-	s.operator = &desk.Operator{Store: db, Tasks: db, Gate: keeper, Prefix: "svc", Now: time.Now, RoutesFunc: s.gateway.Routes}
+	s.operator = &operator.Operator{Store: db, Tasks: db, Gate: keeper, Prefix: "svc", Now: time.Now, RoutesFunc: s.gateway.Routes}
 	s.admin = server.NewAdmin(s.operator, counts.Handler(), logger)
 	s.key = rig.Must(s.operator.CreateKey(t.Context(), api.KeyCreate{Name: "tests", Mode: task.Live}))(t).Secret
 	s.gateway.Start()

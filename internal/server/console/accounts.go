@@ -13,12 +13,14 @@ import (
 // accountList is what the page of all accounts shows.
 type accountList struct {
 	Accounts []api.Account
-	Form     form
+	Form     filledForm
 }
 
-func (c *Console) handleAccounts(x exchange) error { return c.accountList(x, http.StatusOK, form{}) }
+func (c *Console) handleAccounts(x exchange) error {
+	return c.accountList(x, http.StatusOK, filledForm{})
+}
 
-func (c *Console) accountList(x exchange, status int, f form) error {
+func (c *Console) accountList(x exchange, status int, f filledForm) error {
 	all, err := c.desk.ListAccounts(x.r.Context())
 	if err != nil {
 		return err
@@ -30,7 +32,7 @@ func (c *Console) handleAccountCreate(x exchange) error {
 	if err := parseForm(x, x.r); err != nil {
 		return err
 	}
-	f := form{Values: x.r.PostForm}
+	f := filledForm{Values: x.r.PostForm}
 	limits, err := limitsFrom(f.Values)
 	var made api.Account
 	if err == nil {
@@ -54,10 +56,10 @@ func (c *Console) handleAccount(x exchange) error {
 	if err != nil {
 		return err
 	}
-	return c.accountPage(x, http.StatusOK, form{Values: accountForm(a), About: a})
+	return c.accountPage(x, http.StatusOK, filledForm{Values: accountForm(a), About: a})
 }
 
-func (c *Console) accountPage(x exchange, status int, f form) error {
+func (c *Console) accountPage(x exchange, status int, f filledForm) error {
 	title := f.About.(api.Account).Name
 	return c.showWith(x, status, page{Name: "account", Section: "accounts", Title: title, Data: f})
 }
@@ -77,7 +79,7 @@ func (c *Console) handleAccountUpdate(x exchange) error {
 	if err != nil {
 		return err
 	}
-	f := form{Values: x.r.PostForm, About: a}
+	f := filledForm{Values: x.r.PostForm, About: a}
 	limits, err := limitsFrom(f.Values)
 	if err == nil {
 		open := patterns(f.Get("capabilities"))
@@ -102,11 +104,11 @@ func (c *Console) handleMemberRemove(x exchange) error {
 		return nil
 	}
 	_, err = c.desk.UpdateAccount(x.r.Context(), a.ID, api.AccountUpdate{RemoveMembers: []string{member}})
-	return c.changed(x, form{Values: accountForm(a), About: a}, "removed", err)
+	return c.changed(x, filledForm{Values: accountForm(a), About: a}, "removed", err)
 }
 
 // changed goes back to an account's page, which says what was done, or shows what is wrong with its form.
-func (c *Console) changed(x exchange, f form, done string, err error) error {
+func (c *Console) changed(x exchange, f filledForm, done string, err error) error {
 	if fault.CodeOf(err) == fault.InvalidRequest {
 		f.Problem = fault.From(err)
 		return c.accountPage(x, http.StatusBadRequest, f)
@@ -129,7 +131,7 @@ func (c *Console) handleInvite(x exchange) error {
 	}
 	link, err := c.desk.Invite(x.r.Context(), a.ID, api.Invite{Member: x.r.PostForm.Get("member"), Role: cmp.Or(x.r.PostForm.Get("role"), "member")})
 	if err != nil {
-		return c.changed(x, form{Values: accountForm(a), About: a}, "", err)
+		return c.changed(x, filledForm{Values: accountForm(a), About: a}, "", err)
 	}
 	return c.showOnce(x, page{Name: "invited", Section: "accounts", Title: "Sign-in link", Data: link})
 }

@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"unitask/internal/artifact"
-	"unitask/internal/desk"
 	"unitask/internal/gateway"
+	"unitask/internal/operator"
 )
 
 // Root is the path below which the console answers.
@@ -26,7 +26,7 @@ const Root = "/console"
 
 // Config is what a Console is made from. All but Now and Logger are required.
 type Config struct {
-	Desk    *desk.Operator
+	Desk    *operator.Operator
 	Gateway *gateway.Gateway
 	Signer  *artifact.Signer
 	BaseURL string           // where people reach the service
@@ -36,7 +36,7 @@ type Config struct {
 
 // Console is an http.Handler for everything below Root. It is safe for concurrent use.
 type Console struct {
-	desk    *desk.Operator
+	desk    *operator.Operator
 	gateway *gateway.Gateway
 	signer  *artifact.Signer
 	now     func() time.Time

@@ -8,8 +8,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"unitask/internal/blank"
 	"unitask/internal/catalog"
+	"unitask/internal/form"
 )
 
 // group is controls that belong together: one value, an object's, or ways of which one is given.
@@ -30,7 +30,7 @@ type way struct {
 
 // control is one entry of a form as a page shows it.
 type control struct {
-	blank.Entry
+	form.Entry
 	ID       string
 	Kind     string // of widget: "text", "lines", "choice", "number", "media", "rows"
 	Value    string
@@ -42,7 +42,7 @@ type control struct {
 // groups makes a capability's form: what is always shown and what may be unfolded. An object's members stay
 // together where the first of them is.
 func groups(fields []catalog.Field, texts map[string][]string) (shown, rest []group) {
-	entries, first := blank.Ordered(fields)
+	entries, first := form.Ordered(fields)
 	placed := map[string]bool{} // wire names of fields
 	for i, e := range entries {
 		at := slices.IndexFunc(fields, func(f catalog.Field) bool { return f.Group == e.Field.Group && f.Name == e.Path[0] })
@@ -80,7 +80,7 @@ func rivals(fields []catalog.Field, first catalog.Field, placed map[string]bool)
 }
 
 // newWay shows a field with the entries that are its own or its members'.
-func newWay(f catalog.Field, entries []blank.Entry, texts map[string][]string) way {
+func newWay(f catalog.Field, entries []form.Entry, texts map[string][]string) way {
 	w := way{Title: title(f.Name), Wire: wire(f)}
 	for _, e := range entries {
 		if e.Field.Group != f.Group || e.Path[0] != f.Name {
@@ -117,7 +117,7 @@ func ways(first catalog.Field, all []way) group {
 func wire(f catalog.Field) string { return f.Group + "." + f.Name }
 
 // newControl shows an entry with what was entered, the n-th text of its name.
-func newControl(e blank.Entry, texts map[string][]string, n int) control {
+func newControl(e form.Entry, texts map[string][]string, n int) control {
 	c := control{
 		Entry: e, ID: strings.ReplaceAll(e.Wire(), ".", "-") + "-" + strconv.Itoa(n), Kind: widget(e),
 		Required: e.Field.Required && len(e.Field.Unless) == 0 && !e.Within,
@@ -150,17 +150,17 @@ func (c control) filled() bool {
 	return c.Value != "" || slices.ContainsFunc(c.Rows, func(row []control) bool { return slices.ContainsFunc(row, control.filled) })
 }
 
-func widget(e blank.Entry) string {
+func widget(e form.Entry) string {
 	switch {
 	case e.Rows():
 		return "rows"
 	case e.Field.Media:
 		return "media"
-	case e.Kind == blank.Choice:
+	case e.Kind == form.Choice:
 		return "choice"
-	case e.Kind == blank.Number:
+	case e.Kind == form.Number:
 		return "number"
-	case e.Kind == blank.Word:
+	case e.Kind == form.Word:
 		return "text"
 	default:
 		return "lines"
@@ -178,9 +178,9 @@ func (c control) Help() string {
 		words = append(words, "Files, or addresses and ids of artifacts, one a line.")
 	case c.Kind == "media":
 		words = append(words, "A file, an address or the id of an artifact.")
-	case c.Entry.Kind == blank.List:
+	case c.Entry.Kind == form.List:
 		words = append(words, "One a line.")
-	case c.Entry.Kind == blank.JSON && c.Kind != "rows":
+	case c.Entry.Kind == form.JSON && c.Kind != "rows":
 		words = append(words, "Written as JSON.")
 	}
 	if bounds := c.Field.Bounds(); bounds != "" {
@@ -193,7 +193,7 @@ func (c control) Help() string {
 }
 
 // Tall reports whether a text has room for several lines from the start.
-func (c control) Tall() bool { return c.Entry.Kind == blank.List || c.Field.Required && !c.Within }
+func (c control) Tall() bool { return c.Entry.Kind == form.List || c.Field.Required && !c.Within }
 
 func title(name string) string {
 	first, size := utf8.DecodeRuneInString(name)

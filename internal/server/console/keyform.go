@@ -12,8 +12,8 @@ import (
 	"unitask/internal/task"
 )
 
-// form is a form with what was entered and what is wrong with it.
-type form struct {
+// filledForm is a form with what was entered and what is wrong with it.
+type filledForm struct {
 	url.Values
 	Accounts []string // to choose from
 	Problem  *fault.Error
@@ -29,7 +29,7 @@ type bounds struct {
 }
 
 // ofAccount adds to a key's form what the account by this name gives it.
-func (c *Console) ofAccount(x exchange, f *form, owner string) error {
+func (c *Console) ofAccount(x exchange, f *filledForm, owner string) error {
 	a, err := c.chosen(x, owner)
 	if err != nil {
 		return err
@@ -39,7 +39,7 @@ func (c *Console) ofAccount(x exchange, f *form, owner string) error {
 }
 
 // Wrong returns all that is wrong with a field, "" for nothing.
-func (f form) Wrong(field string) string {
+func (f filledForm) Wrong(field string) string {
 	if f.Problem == nil {
 		return ""
 	}
@@ -53,10 +53,10 @@ func (f form) Wrong(field string) string {
 }
 
 func (c *Console) handleKeyForm(x exchange) error {
-	return c.keyForm(x, http.StatusOK, form{Values: url.Values{"account": {x.r.FormValue("account")}, "mode": {string(task.Test)}}})
+	return c.keyForm(x, http.StatusOK, filledForm{Values: url.Values{"account": {x.r.FormValue("account")}, "mode": {string(task.Test)}}})
 }
 
-func (c *Console) keyForm(x exchange, status int, f form) error {
+func (c *Console) keyForm(x exchange, status int, f filledForm) error {
 	var err error
 	if f.Accounts, err = c.choices(x); err != nil {
 		return err
@@ -74,7 +74,7 @@ func (c *Console) handleKeyCreate(x exchange) error {
 	if err := parseForm(x, x.r); err != nil {
 		return err
 	}
-	f := form{Values: x.r.PostForm}
+	f := filledForm{Values: x.r.PostForm}
 	req, err := keyFrom(f.Values)
 	if err != nil {
 		return c.again(x, f, err)
@@ -98,7 +98,7 @@ func (c *Console) handleKeyCreate(x exchange) error {
 }
 
 // again shows the form with what is wrong, where that is the form's fault.
-func (c *Console) again(x exchange, f form, err error) error {
+func (c *Console) again(x exchange, f filledForm, err error) error {
 	if fault.CodeOf(err) != fault.InvalidRequest {
 		return err
 	}

@@ -87,10 +87,10 @@ func (c *Console) handleKey(x exchange) error {
 	v := limitsForm(k.Limits)
 	v.Set("name", k.Name)
 	v.Set("scopes", strings.Join(k.Scopes, " "))
-	return c.keyPage(x, http.StatusOK, form{Values: v, About: c.keyRow(k)})
+	return c.keyPage(x, http.StatusOK, filledForm{Values: v, About: c.keyRow(k)})
 }
 
-func (c *Console) keyPage(x exchange, status int, f form) (err error) {
+func (c *Console) keyPage(x exchange, status int, f filledForm) (err error) {
 	if err = c.ofAccount(x, &f, f.About.(keyRow).Account); err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (c *Console) handleKeyUpdate(x exchange) error {
 	if err != nil {
 		return err
 	}
-	f := form{Values: x.r.PostForm, About: c.keyRow(k)}
+	f := filledForm{Values: x.r.PostForm, About: c.keyRow(k)}
 	scopes := patterns(cmp.Or(strings.TrimSpace(f.Get("scopes")), "*"))
 	limits, err := limitsFrom(f.Values)
 	if err == nil {

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"unitask/internal/api"
-	"unitask/internal/desk"
 	"unitask/internal/fault"
+	"unitask/internal/operator"
 )
 
 //go:embed templates/*.html
@@ -26,7 +26,7 @@ type page struct {
 	Name    string // of the template, without .html
 	Section string // of the navigation that it belongs to
 	Title   string
-	Visitor *desk.Visitor // nil: nobody signed in
+	Visitor *operator.Visitor // nil: nobody signed in
 	Data    any
 
 	Done      string // what was done by the form that led here, in words; "" for nothing
@@ -99,7 +99,7 @@ var deeds = map[string]string{
 }
 
 // refuse answers with the page of an error. The cause goes to the log alone.
-func (c *Console) refuse(w http.ResponseWriter, r *http.Request, v *desk.Visitor, err error) {
+func (c *Console) refuse(w http.ResponseWriter, r *http.Request, v *operator.Visitor, err error) {
 	e := c.fault(w, r, err)
 	c.render(w, r, api.Status(e), page{Name: "error", Title: "Error", Visitor: v, Data: e})
 }

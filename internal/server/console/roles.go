@@ -5,8 +5,8 @@ import (
 
 	"unitask/internal/account"
 	"unitask/internal/api"
-	"unitask/internal/desk"
 	"unitask/internal/fault"
+	"unitask/internal/operator"
 )
 
 // books is what both roles may do: an operator with all accounts, a member with one.
@@ -20,14 +20,14 @@ type books interface {
 	FindRequests(ctx context.Context, id string) ([]api.RequestRecord, error)
 }
 
-func (c *Console) books(v desk.Visitor) books {
+func (c *Console) books(v operator.Visitor) books {
 	if operates(v) {
 		return c.desk
 	}
 	return c.desk.Member(v)
 }
 
-func operates(v desk.Visitor) bool { return v.Session.Role == account.RoleOperator }
+func operates(v operator.Visitor) bool { return v.Session.Role == account.RoleOperator }
 
 // forOperators answers members as if the page weren't there.
 func forOperators(h handler) handler {

@@ -4,15 +4,15 @@ import (
 	"net/http"
 	"strings"
 
-	"unitask/internal/desk"
 	"unitask/internal/fault"
+	"unitask/internal/operator"
 )
 
 // exchange is the request of somebody who signed in, and its answer.
 type exchange struct {
 	http.ResponseWriter
 	r       *http.Request
-	visitor desk.Visitor
+	visitor operator.Visitor
 }
 
 // handler answers, or returns the error to answer with; never both.

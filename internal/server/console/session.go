@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"unitask/internal/account"
-	"unitask/internal/desk"
 	"unitask/internal/gate"
+	"unitask/internal/operator"
 	"unitask/internal/task"
 )
 
@@ -71,7 +71,7 @@ func (c *Console) token(r *http.Request) string {
 }
 
 // visit returns who signed in, or UNAUTHENTICATED.
-func (c *Console) visit(r *http.Request) (desk.Visitor, error) {
+func (c *Console) visit(r *http.Request) (operator.Visitor, error) {
 	return c.desk.Visit(r.Context(), c.token(r))
 }
 
@@ -87,6 +87,6 @@ func (c *Console) Caller(r *http.Request, mode task.Mode) (gate.Caller, error) {
 	return callerOf(v, mode), nil
 }
 
-func callerOf(v desk.Visitor, mode task.Mode) gate.Caller {
+func callerOf(v operator.Visitor, mode task.Mode) gate.Caller {
 	return gate.Caller{Key: v.Key(mode), Account: v.Account}
 }

@@ -12,9 +12,9 @@ import (
 	"slices"
 
 	"unitask/internal/api"
-	"unitask/internal/blank"
 	"unitask/internal/catalog"
 	"unitask/internal/fault"
+	"unitask/internal/form"
 	"unitask/internal/gateway"
 	"unitask/internal/snippet"
 	"unitask/internal/task"
@@ -80,10 +80,10 @@ func (c *Console) fillTrial(v *trialView, o gateway.Offer) error {
 		return err
 	}
 	fields := o.Capability.Fields()
-	texts := blank.Fill(fields, example.Input, example.Parameters)
+	texts := form.Fill(fields, example.Input, example.Parameters)
 	delete(texts, "input.authorization.person") // nobody vouches by leaving a form as it is
 	v.Shown, v.Rest = groups(fields, texts)
-	request, err := blank.Posted{Texts: texts}.Values(fields).Request(example.Capability)
+	request, err := form.Posted{Texts: texts}.Values(fields).Request(example.Capability)
 	if err != nil {
 		return err
 	}
@@ -173,7 +173,7 @@ func (c *Console) trialRequest(x exchange) (trialRequest, error) {
 }
 
 // posted is a trial as a browser sent it.
-type posted struct{ blank.Posted }
+type posted struct{ form.Posted }
 
 func (p posted) one(name string) string {
 	if all := p.Texts[name]; len(all) > 0 {
@@ -184,7 +184,7 @@ func (p posted) one(name string) string {
 
 // readTrial reads a multipart form into memory: no file of it touches a disk here.
 func readTrial(x exchange) (posted, error) {
-	p := posted{blank.Posted{Texts: map[string][]string{}, Files: map[string][][]byte{}}}
+	p := posted{form.Posted{Texts: map[string][]string{}, Files: map[string][][]byte{}}}
 	x.r.Body = http.MaxBytesReader(x, x.r.Body, trialBytes)
 	kind, parameters, err := mime.ParseMediaType(x.r.Header.Get("Content-Type"))
 	if err != nil || kind != "multipart/form-data" {

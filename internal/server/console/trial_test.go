@@ -11,9 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"unitask/internal/api"
-	entryform "unitask/internal/blank"
 	"unitask/internal/catalog"
 	"unitask/internal/fault"
+	entryform "unitask/internal/form"
 	"unitask/test/rig"
 )
 

@@ -18,10 +18,10 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/artifact"
 	"unitask/internal/catalog"
-	"unitask/internal/desk"
 	"unitask/internal/fault"
 	"unitask/internal/gate"
 	"unitask/internal/gateway"
+	"unitask/internal/operator"
 	"unitask/internal/routing"
 	"unitask/internal/server"
 	"unitask/internal/server/console"
@@ -37,7 +37,7 @@ import (
 type world struct {
 	t       *testing.T
 	base    string
-	desk    *desk.Operator
+	desk    *operator.Operator
 	db      *memstore.DB
 	pagesAt func(base string) http.Handler // another console over the same desk
 	log     *rig.Log                       // of the service
@@ -61,7 +61,7 @@ func newWorld(t *testing.T) *world {
 	ln := rig.Must((&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
 	w.base = "http://" + ln.Addr().String()
 	signer := rig.Must(artifact.NewSigner(rig.Must(w.db.Secret(t.Context(), "urls", artifact.SecretSize))(t), time.Hour))(t)
-	w.desk = &desk.Operator{
+	w.desk = &operator.Operator{
 		Store: w.db, Tasks: w.db, Gate: keeper, Prefix: "svc", Now: w.now, RoutesFunc: g.Routes,
 		Server: api.Info{Version: "1.2.3", BaseURL: w.base, Suppliers: []api.SupplierStatus{{Name: sandbox.Cheap, Live: true, About: "for test keys"}}},
 	}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"unitask/internal/clockstep"
 	"unitask/internal/fault"
-	"unitask/internal/stepped"
 	"unitask/internal/store"
 	"unitask/internal/store/boltstore"
 	"unitask/internal/task"
@@ -87,7 +87,7 @@ func TestClockThatIsSet(t *testing.T) {
 	const year = 365 * 24 * time.Hour
 	want := afterStep{Left: time.Hour, Found: true}
 	for _, by := range []time.Duration{0, time.Hour, -time.Hour, year, -year} {
-		got := stepClock(t, func(offset time.Duration) time.Time { return stepped.By(time.Now(), offset) }, by)
+		got := stepClock(t, func(offset time.Duration) time.Time { return clockstep.By(time.Now(), offset) }, by)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("a step by %s (-want +got):\n%s", by, diff)
 		}
@@ -112,7 +112,7 @@ func TestStartAfterAClockWasSetBack(t *testing.T) {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	db = mustOpen(t, boltstore.Config{Path: path, Now: func() time.Time { return stepped.By(time.Now(), -365*24*time.Hour) }})
+	db = mustOpen(t, boltstore.Config{Path: path, Now: func() time.Time { return clockstep.By(time.Now(), -365*24*time.Hour) }})
 	leases, err := db.Claim(t.Context(), store.ClaimRequest{
 		Lines: []store.Line{{Mode: task.Live, Capability: "text.chat"}}, Limit: 1, Term: time.Minute,
 	})

@@ -7,7 +7,7 @@ import (
 
 	"unitask/internal/fault"
 	"unitask/internal/supplier"
-	"unitask/internal/supplier/wire"
+	"unitask/internal/supplier/upstream"
 )
 
 var (
@@ -16,7 +16,7 @@ var (
 )
 
 type messageAnswer struct {
-	wire.Envelope
+	upstream.Envelope
 	Content    []block         `json:"content"`
 	StopReason string          `json:"stop_reason"`
 	Usage      json.RawMessage `json:"usage"`
@@ -30,9 +30,9 @@ type block struct {
 
 // decodeChat turns an answer of success into a result. asked is how much text the request carried.
 // An answer may well be empty: the model had nothing to add.
-func (a *adapter) decodeChat(answer wire.Answer, asked int) (supplier.Outcome, error) {
+func (a *adapter) decodeChat(answer upstream.Answer, asked int) (supplier.Outcome, error) {
 	var body messageAnswer
-	err := wire.Decode(answer.Body, &body)
+	err := upstream.Decode(answer.Body, &body)
 	if err = a.format.Problem(answer, body.Envelope, err); err != nil {
 		return supplier.Outcome{}, err
 	}
@@ -51,7 +51,7 @@ func (a *adapter) decodeChat(answer wire.Answer, asked int) (supplier.Outcome, e
 		}
 	}
 	if body.Content == nil || texts == 0 && reason == "" {
-		return supplier.Outcome{}, wire.Unusable(answer.Status, errNoText)
+		return supplier.Outcome{}, upstream.Unusable(answer.Status, errNoText)
 	}
 	var used usage
 	used.read(body.Usage)
@@ -67,14 +67,14 @@ const (
 func (b block) calls() bool { return strings.HasSuffix(b.Type, stopTool) }
 
 func refused(status int) *supplier.Error {
-	e := wire.Failure(supplier.Refused, fault.ContentPolicyViolation, errReview)
+	e := upstream.Failure(supplier.Refused, fault.ContentPolicyViolation, errReview)
 	e.Status = status
 	return e
 }
 
 func outcome(text, stopReason string, used usage, asked int) supplier.Outcome {
 	return supplier.Outcome{Result: &supplier.Result{
-		Text: &text, FinishReason: finishReason(stopReason), Usage: wire.Tokens(used.input, used.output, asked, len(text)),
+		Text: &text, FinishReason: finishReason(stopReason), Usage: upstream.Tokens(used.input, used.output, asked, len(text)),
 	}}
 }
 
@@ -103,13 +103,13 @@ func (u *usage) read(b json.RawMessage) {
 		Read    json.RawMessage `json:"cache_read_input_tokens"`
 		Output  json.RawMessage `json:"output_tokens"`
 	}
-	if len(b) == 0 || wire.Decode(b, &report) != nil {
+	if len(b) == 0 || upstream.Decode(b, &report) != nil {
 		return
 	}
-	if n := wire.Count(report.Input) + wire.Count(report.Written) + wire.Count(report.Read); n > 0 {
+	if n := upstream.Count(report.Input) + upstream.Count(report.Written) + upstream.Count(report.Read); n > 0 {
 		u.input = n
 	}
-	if n := wire.Count(report.Output); n > 0 {
+	if n := upstream.Count(report.Output); n > 0 {
 		u.output = n
 	}
 }

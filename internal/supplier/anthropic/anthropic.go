@@ -17,7 +17,7 @@ import (
 
 	"unitask/internal/catalog"
 	"unitask/internal/supplier"
-	"unitask/internal/supplier/wire"
+	"unitask/internal/supplier/upstream"
 )
 
 const (
@@ -32,19 +32,19 @@ func Kind() supplier.Kind {
 }
 
 type adapter struct {
-	format wire.Format
+	format upstream.Format
 }
 
 // New returns an adapter, which is a Streamer and a Prober too. Its errors are about c.
 func New(c supplier.Config) (supplier.Adapter, error) {
-	if err := wire.NoMaxTokensField(c); err != nil {
+	if err := upstream.NoMaxTokensField(c); err != nil {
 		return nil, err
 	}
-	client, err := wire.Connect(c, authorize)
+	client, err := upstream.Connect(c, authorize)
 	if err != nil {
 		return nil, err
 	}
-	return &adapter{wire.Format{Client: client, Header: http.Header{"Anthropic-Version": {version}}, Meanings: meanings(), Judge: judge}}, nil
+	return &adapter{upstream.Format{Client: client, Header: http.Header{"Anthropic-Version": {version}}, Meanings: meanings(), Judge: judge}}, nil
 }
 
 func authorize(h http.Header, key string) { h.Set("X-Api-Key", key) }
@@ -53,9 +53,9 @@ func authorize(h http.Header, key string) { h.Set("X-Api-Key", key) }
 func (a *adapter) Submit(ctx context.Context, r supplier.Request) (supplier.Outcome, error) {
 	ask, err := newChatRequest(r)
 	if err != nil {
-		return supplier.Outcome{}, wire.Unfit(err)
+		return supplier.Outcome{}, upstream.Unfit(err)
 	}
-	answer, err := a.format.Post(ctx, chatPath, ask, wire.TextLimit(r.Parameters))
+	answer, err := a.format.Post(ctx, chatPath, ask, upstream.TextLimit(r.Parameters))
 	if err != nil {
 		return supplier.Outcome{}, err
 	}
@@ -66,10 +66,10 @@ func (a *adapter) Submit(ctx context.Context, r supplier.Request) (supplier.Outc
 func (a *adapter) Stream(ctx context.Context, r supplier.Request, delta func(supplier.Delta)) (supplier.Outcome, error) {
 	ask, err := newChatRequest(r)
 	if err != nil {
-		return supplier.Outcome{}, wire.Unfit(err)
+		return supplier.Outcome{}, upstream.Unfit(err)
 	}
 	ask.Stream = true
-	return a.format.Stream(ctx, chatPath, ask, wire.TextLimit(r.Parameters), &talk{adapter: a, asked: ask.bytes()}, delta)
+	return a.format.Stream(ctx, chatPath, ask, upstream.TextLimit(r.Parameters), &talk{adapter: a, asked: ask.bytes()}, delta)
 }
 
 // Probe lists the models, which costs nothing.

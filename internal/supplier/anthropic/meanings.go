@@ -6,16 +6,16 @@ import (
 
 	"unitask/internal/fault"
 	"unitask/internal/supplier"
-	"unitask/internal/supplier/wire"
+	"unitask/internal/supplier/upstream"
 )
 
 // meanings returns the error types of the format, for those that come without a status of their own: in
 // the middle of a stream.
-func meanings() wire.Meanings {
-	full := wire.Meaning{Code: fault.CapacityExhausted}
-	operator := wire.Meaning{Code: fault.ProviderUnavailable, Operator: true}
-	invalid := wire.Meaning{Code: fault.InvalidRequest}
-	return wire.Meanings{
+func meanings() upstream.Meanings {
+	full := upstream.Meaning{Code: fault.CapacityExhausted}
+	operator := upstream.Meaning{Code: fault.ProviderUnavailable, Operator: true}
+	invalid := upstream.Meaning{Code: fault.InvalidRequest}
+	return upstream.Meanings{
 		"overloaded_error":      full,
 		"rate_limit_error":      full,
 		"api_error":             {Code: fault.ProviderUnavailable},
@@ -34,7 +34,7 @@ func meanings() wire.Meanings {
 var unpaid = []string{"credit balance is too low", "usage limits", "spend limit", "usage credits", "extra usage is required"}
 
 // judge corrects the error of an answer whose type hides that the operator's money is at an end.
-func judge(a wire.Answer, e *supplier.Error) {
+func judge(a upstream.Answer, e *supplier.Error) {
 	if a.Status != http.StatusBadRequest && a.Status != http.StatusTooManyRequests {
 		return
 	}
@@ -43,13 +43,13 @@ func judge(a wire.Answer, e *supplier.Error) {
 			Message string `json:"message"`
 		} `json:"error"`
 	}
-	if wire.Decode(a.Body, &body) != nil {
+	if upstream.Decode(a.Body, &body) != nil {
 		return
 	}
 	message := strings.ToLower(body.Error.Message)
 	for _, words := range unpaid {
 		if strings.Contains(message, words) {
-			e.Fault = wire.Failure(e.Sent, fault.ProviderUnavailable, nil).Fault
+			e.Fault = upstream.Failure(e.Sent, fault.ProviderUnavailable, nil).Fault
 			e.Operator = true
 		}
 	}

@@ -6,11 +6,11 @@ import (
 
 	"unitask/internal/catalog"
 	"unitask/internal/supplier"
-	"unitask/internal/supplier/wire"
+	"unitask/internal/supplier/upstream"
 )
 
 // honours lists the members that have a counterpart, or need none.
-var honours = wire.Honours{catalog.TextChat: {
+var honours = upstream.Honours{catalog.TextChat: {
 	Input:      []string{"prompt", "messages", "system"},
 	Parameters: []string{"max_output_tokens", "temperature", "top_p", "stop", "seed"},
 }}
@@ -23,7 +23,7 @@ func refuses(r supplier.Request) string {
 	if endsWithAssistant(r.Input) {
 		return "the conversation ends with the assistant's words, which the format would have the answer go on with"
 	}
-	p := wire.Members(r.Parameters)
+	p := upstream.Members(r.Parameters)
 	temperature, topP := unlessDefault(p["temperature"]), unlessDefault(p["top_p"])
 	var t float64
 	switch {
@@ -45,7 +45,7 @@ func endsWithAssistant(input json.RawMessage) bool {
 			Role string `json:"role"`
 		} `json:"messages"`
 	}
-	if wire.Decode(input, &in) != nil || len(in.Messages) == 0 {
+	if upstream.Decode(input, &in) != nil || len(in.Messages) == 0 {
 		return false
 	}
 	return in.Messages[len(in.Messages)-1].Role == "assistant"
@@ -63,7 +63,7 @@ func fixedSampling(model string) bool {
 
 func blankStop(stop json.RawMessage) bool {
 	var sequences []string
-	if wire.Decode(stop, &sequences) != nil {
+	if upstream.Decode(stop, &sequences) != nil {
 		return false
 	}
 	for _, s := range sequences {

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 
 	"unitask/internal/supplier"
-	"unitask/internal/supplier/wire"
+	"unitask/internal/supplier/upstream"
 )
 
 // defaultMaxTokens bounds the output where the request doesn't, as the directory does by default.
@@ -49,7 +49,7 @@ func newChatRequest(r supplier.Request) (*chatRequest, error) {
 	}
 	var in chatInput
 	var p chatParameters
-	if err := wire.DecodeRequest(r, &in, &p); err != nil {
+	if err := upstream.DecodeRequest(r, &in, &p); err != nil {
 		return nil, err
 	}
 	ask := &chatRequest{
@@ -68,7 +68,7 @@ func newChatRequest(r supplier.Request) (*chatRequest, error) {
 // unlessDefault drops a sampling parameter of the format's own default: newer models refuse two of them
 // together, the newest any.
 func unlessDefault(v json.RawMessage) json.RawMessage {
-	if wire.IsNumber(v, 1) {
+	if upstream.IsNumber(v, 1) {
 		return nil
 	}
 	return v

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 
 	"unitask/internal/supplier"
-	"unitask/internal/supplier/wire"
+	"unitask/internal/supplier/upstream"
 )
 
 // talk is one streamed answer.
@@ -20,7 +20,7 @@ type talk struct {
 
 // streamEvent is the data of one event of whatever type, which says itself which type it is.
 type streamEvent struct {
-	wire.Envelope
+	upstream.Envelope
 	Type    string `json:"type"`
 	Message struct {
 		Usage json.RawMessage `json:"usage"`
@@ -34,15 +34,15 @@ type streamEvent struct {
 }
 
 // Whole takes an answer that isn't a stream.
-func (t *talk) Whole(a wire.Answer) (supplier.Outcome, error) {
+func (t *talk) Whole(a upstream.Answer) (supplier.Outcome, error) {
 	return t.adapter.decodeChat(a, t.asked)
 }
 
 // Event takes one event. Types that are unknown are passed over, as the format asks for.
-func (t *talk) Event(status int, e wire.Event) (string, error) {
+func (t *talk) Event(status int, e upstream.Event) (string, error) {
 	var body streamEvent
-	err := wire.Decode([]byte(e.Data), &body)
-	err = t.adapter.format.Problem(wire.Answer{Status: status, Body: []byte(e.Data)}, body.Envelope, err)
+	err := upstream.Decode([]byte(e.Data), &body)
+	err = t.adapter.format.Problem(upstream.Answer{Status: status, Body: []byte(e.Data)}, body.Envelope, err)
 	if err != nil {
 		return "", err
 	}
@@ -61,7 +61,7 @@ func (t *talk) Event(status int, e wire.Event) (string, error) {
 		t.stopReason = cmp.Or(body.Delta.StopReason, t.stopReason)
 	case "message_stop":
 		t.ended = true
-		return "", wire.ErrDone
+		return "", upstream.ErrDone
 	}
 	return "", nil
 }

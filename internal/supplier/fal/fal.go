@@ -22,7 +22,7 @@ import (
 
 	"unitask/internal/supplier"
 	"unitask/internal/supplier/modelmap"
-	"unitask/internal/supplier/wire"
+	"unitask/internal/supplier/upstream"
 )
 
 //go:embed models.yaml
@@ -42,17 +42,17 @@ func Kind() supplier.Kind {
 
 type adapter struct {
 	*modelmap.Maps
-	format wire.Format
+	format upstream.Format
 	base   *url.URL
 }
 
 // New returns an adapter, which is a Poller, a Canceler, a Refuser and a Modeler too. Its errors are
 // about c.
 func New(c supplier.Config) (supplier.Adapter, error) {
-	if err := wire.NoMaxTokensField(c); err != nil {
+	if err := upstream.NoMaxTokensField(c); err != nil {
 		return nil, err
 	}
-	client, err := wire.Connect(c, func(h http.Header, key string) { h.Set("Authorization", "Key "+key) })
+	client, err := upstream.Connect(c, func(h http.Header, key string) { h.Set("Authorization", "Key "+key) })
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func New(c supplier.Config) (supplier.Adapter, error) {
 	if err != nil {
 		return nil, err
 	}
-	format := wire.Format{
+	format := upstream.Format{
 		Client: client, Header: http.Header{"X-Fal-No-Retry": {"1"}}, Meanings: meanings(), Judge: judge,
 	}
 	return &adapter{Maps: maps, format: format, base: base}, nil
@@ -74,14 +74,14 @@ func New(c supplier.Config) (supplier.Adapter, error) {
 func (a *adapter) Submit(ctx context.Context, r supplier.Request) (supplier.Outcome, error) {
 	name, input, err := a.Input(r)
 	if err != nil {
-		return supplier.Outcome{}, wire.Unfit(err)
+		return supplier.Outcome{}, upstream.Unfit(err)
 	}
 	header := http.Header{}
 	if deadline, ok := ctx.Deadline(); ok {
 		seconds := math.Ceil(max(time.Until(deadline).Seconds(), 1))
 		header.Set("X-Fal-Request-Timeout", strconv.FormatFloat(seconds, 'f', 0, 64))
 	}
-	answer, err := a.format.Send(ctx, wire.Call{Path: pathOf(name), Body: input, Header: header, Limit: statusLimit})
+	answer, err := a.format.Send(ctx, upstream.Call{Path: pathOf(name), Body: input, Header: header, Limit: statusLimit})
 	if err != nil {
 		return supplier.Outcome{}, err
 	}
@@ -109,7 +109,7 @@ func (a *adapter) Poll(ctx context.Context, j supplier.Job) (supplier.Outcome, e
 	case word == working:
 		return supplier.Outcome{Job: &j}, nil
 	}
-	answer, err = a.format.Client.Do(ctx, wire.Call{Method: http.MethodGet, Path: s.Path})
+	answer, err = a.format.Client.Do(ctx, upstream.Call{Method: http.MethodGet, Path: s.Path})
 	if err != nil {
 		return supplier.Outcome{}, err
 	}
@@ -122,7 +122,7 @@ func (a *adapter) Cancel(ctx context.Context, j supplier.Job) error {
 	if err != nil {
 		return err
 	}
-	_, err = a.format.Send(ctx, wire.Call{Method: http.MethodPut, Path: s.Path + "/cancel", Limit: statusLimit})
+	_, err = a.format.Send(ctx, upstream.Call{Method: http.MethodPut, Path: s.Path + "/cancel", Limit: statusLimit})
 	if e := supplier.AsError(err); e != nil && (e.Status == http.StatusBadRequest || e.Status == http.StatusNotFound) {
 		return nil
 	}

@@ -11,7 +11,7 @@ import (
 	"unitask/internal/catalog"
 	"unitask/internal/fault"
 	"unitask/internal/supplier"
-	"unitask/internal/supplier/wire"
+	"unitask/internal/supplier/upstream"
 )
 
 var (
@@ -31,24 +31,24 @@ type state struct {
 func stateOf(j supplier.Job) (state, error) {
 	var s state
 	if json.Unmarshal(j.State, &s) != nil || !strings.HasPrefix(s.Path, "/") || strings.Contains(s.Path, "..") {
-		return state{}, wire.Failure(supplier.Failed, fault.Internal, errNoState)
+		return state{}, upstream.Failure(supplier.Failed, fault.Internal, errNoState)
 	}
 	return s, nil
 }
 
 // decodeSubmission returns the job that an answer of success names.
-func (a *adapter) decodeSubmission(answer wire.Answer, r supplier.Request, name string) (supplier.Outcome, error) {
+func (a *adapter) decodeSubmission(answer upstream.Answer, r supplier.Request, name string) (supplier.Outcome, error) {
 	var body struct {
-		wire.Envelope
+		upstream.Envelope
 		ID        string `json:"request_id"`
 		StatusURL string `json:"status_url"`
 	}
-	err := wire.Decode(answer.Body, &body)
+	err := upstream.Decode(answer.Body, &body)
 	if err = a.format.Problem(answer, body.Envelope, err); err != nil {
 		return supplier.Outcome{}, err
 	}
-	if !wire.FitsPath(body.ID) {
-		return supplier.Outcome{}, wire.Unusable(answer.Status, errNoJob)
+	if !upstream.FitsPath(body.ID) {
+		return supplier.Outcome{}, upstream.Unusable(answer.Status, errNoJob)
 	}
 	stored, err := json.Marshal(state{catalog.Name(r.Capability), a.jobPath(body.StatusURL, body.ID, name)})
 	if err != nil {
@@ -81,12 +81,12 @@ const (
 )
 
 // decodeStatus takes an answer about a job. A status that isn't known is asked after again.
-func (a *adapter) decodeStatus(answer wire.Answer) (progress, error) {
+func (a *adapter) decodeStatus(answer upstream.Answer) (progress, error) {
 	var body struct {
 		Status string `json:"status"`
 	}
-	if wire.Decode(answer.Body, &body) != nil {
-		return working, wire.Unusable(answer.Status, errNoStatus)
+	if upstream.Decode(answer.Body, &body) != nil {
+		return working, upstream.Unusable(answer.Status, errNoStatus)
 	}
 	switch strings.ToUpper(body.Status) {
 	case "IN_QUEUE", "IN_PROGRESS":
@@ -94,28 +94,28 @@ func (a *adapter) decodeStatus(answer wire.Answer) (progress, error) {
 	case "COMPLETED":
 		return complete, nil
 	case "CANCELLED", "CANCELED":
-		return working, wire.Failure(supplier.Failed, fault.ProviderUnavailable, errCanceled)
+		return working, upstream.Failure(supplier.Failed, fault.ProviderUnavailable, errCanceled)
 	default:
-		return working, wire.Unusable(answer.Status, errNoStatus)
+		return working, upstream.Unusable(answer.Status, errNoStatus)
 	}
 }
 
 // decodeResult takes the result of a job that is complete: the model's output, or why there is none.
-func (a *adapter) decodeResult(answer wire.Answer, j supplier.Job, s state) (supplier.Outcome, error) {
+func (a *adapter) decodeResult(answer upstream.Answer, j supplier.Job, s state) (supplier.Outcome, error) {
 	switch {
 	case answer.Status == http.StatusAccepted: // the queue still says so
 		return supplier.Outcome{Job: &j}, nil
 	case !answer.OK():
 		return supplier.Outcome{}, a.failure(answer)
 	case !json.Valid(answer.Body): // from something in between
-		return supplier.Outcome{}, wire.Unusable(answer.Status, errNoResult)
+		return supplier.Outcome{}, upstream.Unusable(answer.Status, errNoResult)
 	}
 	return a.Outcome(s.Capability, j.Model, answer.Body)
 }
 
 // failure judges the answer in the place of a result. It is the work's own failure where it has a type
 // of the format's or refuses the input; otherwise it is about the question, which is asked again.
-func (a *adapter) failure(answer wire.Answer) error {
+func (a *adapter) failure(answer upstream.Answer) error {
 	e := a.format.Refusal(answer)
 	if typed(answer) || e.Fault.Code == fault.InvalidRequest {
 		e.Sent = supplier.Failed
@@ -124,9 +124,9 @@ func (a *adapter) failure(answer wire.Answer) error {
 }
 
 // typed reports whether the answer names a type of error that is known.
-func typed(answer wire.Answer) bool {
+func typed(answer upstream.Answer) bool {
 	known := meanings()
-	return slices.ContainsFunc(wire.ParseProblem(answer.Body).Words, func(word string) bool {
+	return slices.ContainsFunc(upstream.ParseProblem(answer.Body).Words, func(word string) bool {
 		_, ok := known[word]
 		return ok
 	})
@@ -134,26 +134,26 @@ func typed(answer wire.Answer) bool {
 
 // judge takes what no type and no other rule explains for a refusal of the input: the format has many
 // statuses for it. A locked account, as by its balance, has no type and is told by its words.
-func judge(answer wire.Answer, e *supplier.Error) {
+func judge(answer upstream.Answer, e *supplier.Error) {
 	if answer.Status == http.StatusForbidden {
 		var body struct {
 			Detail string `json:"detail"`
 		}
-		_ = wire.Decode(answer.Body, &body) // another form has other words
+		_ = upstream.Decode(answer.Body, &body) // another form has other words
 		e.Operator = e.Operator || strings.HasPrefix(body.Detail, "User is locked")
 		return
 	}
 	if e.Fault.Code == fault.ProviderUnavailable && e.Request && !typed(answer) {
-		e.Fault = wire.Failure(e.Sent, fault.InvalidRequest, nil).Fault
+		e.Fault = upstream.Failure(e.Sent, fault.InvalidRequest, nil).Fault
 	}
 }
 
 // meanings are the types that say more than their status.
-func meanings() wire.Meanings {
-	review := wire.Meaning{Code: fault.ContentPolicyViolation}
-	late := wire.Meaning{Code: fault.ProviderTimeout}
-	down := wire.Meaning{Code: fault.ProviderUnavailable}
-	return wire.Meanings{
+func meanings() upstream.Meanings {
+	review := upstream.Meaning{Code: fault.ContentPolicyViolation}
+	late := upstream.Meaning{Code: fault.ProviderTimeout}
+	down := upstream.Meaning{Code: fault.ProviderUnavailable}
+	return upstream.Meanings{
 		"content_policy_violation":       review,
 		"request_timeout":                late,
 		"startup_timeout":                late,

@@ -6,7 +6,7 @@ import (
 
 	"unitask/internal/catalog"
 	"unitask/internal/supplier"
-	"unitask/internal/supplier/wire"
+	"unitask/internal/supplier/upstream"
 )
 
 // chatInput and chatParameters are the neutral request: their members are all that this kind
@@ -31,7 +31,7 @@ type chatParameters struct {
 func newChatRequest(r supplier.Request) (*generateRequest, error) {
 	var in chatInput
 	var p chatParameters
-	if err := wire.DecodeRequest(r, &in, &p); err != nil {
+	if err := upstream.DecodeRequest(r, &in, &p); err != nil {
 		return nil, err
 	}
 	ask := &generateRequest{GenerationConfig: generationConfig{
@@ -57,9 +57,9 @@ func newChatRequest(r supplier.Request) (*generateRequest, error) {
 func (a *adapter) chat(ctx context.Context, r supplier.Request) (supplier.Outcome, error) {
 	ask, err := newChatRequest(r)
 	if err != nil {
-		return supplier.Outcome{}, wire.Unfit(err)
+		return supplier.Outcome{}, upstream.Unfit(err)
 	}
-	answer, err := a.format.Post(ctx, method(r.Model, "generateContent"), ask, wire.TextLimit(r.Parameters))
+	answer, err := a.format.Post(ctx, method(r.Model, "generateContent"), ask, upstream.TextLimit(r.Parameters))
 	if err != nil {
 		return supplier.Outcome{}, err
 	}
@@ -67,7 +67,7 @@ func (a *adapter) chat(ctx context.Context, r supplier.Request) (supplier.Outcom
 }
 
 // decodeChat turns an answer of success into a result. asked is how much text the request carried.
-func (a *adapter) decodeChat(answer wire.Answer, asked int) (supplier.Outcome, error) {
+func (a *adapter) decodeChat(answer upstream.Answer, asked int) (supplier.Outcome, error) {
 	body, err := a.decodeGenerate(answer)
 	if err != nil {
 		return supplier.Outcome{}, err
@@ -78,7 +78,7 @@ func (a *adapter) decodeChat(answer wire.Answer, asked int) (supplier.Outcome, e
 		reason = finishCalls
 	}
 	if !ok && reason != finishLength && reason != finishCalls { // all of a short budget may go into thinking
-		return supplier.Outcome{}, wire.Unusable(answer.Status, errNoContent)
+		return supplier.Outcome{}, upstream.Unusable(answer.Status, errNoContent)
 	}
 	return textOutcome(text, reason, body.UsageMetadata, asked), nil
 }
@@ -109,10 +109,10 @@ func (a *adapter) Stream(ctx context.Context, r supplier.Request, delta func(sup
 	}
 	ask, err := newChatRequest(r)
 	if err != nil {
-		return supplier.Outcome{}, wire.Unfit(err)
+		return supplier.Outcome{}, upstream.Unfit(err)
 	}
 	path := method(r.Model, "streamGenerateContent") + "?alt=sse"
-	return a.format.Stream(ctx, path, ask, wire.TextLimit(r.Parameters), &talk{adapter: a, asked: ask.bytes()}, delta)
+	return a.format.Stream(ctx, path, ask, upstream.TextLimit(r.Parameters), &talk{adapter: a, asked: ask.bytes()}, delta)
 }
 
 // talk is one streamed answer. The format has no end mark: a finish reason ends the text.
@@ -125,13 +125,13 @@ type talk struct {
 }
 
 // Whole takes an answer that isn't a stream.
-func (t *talk) Whole(a wire.Answer) (supplier.Outcome, error) {
+func (t *talk) Whole(a upstream.Answer) (supplier.Outcome, error) {
 	return t.adapter.decodeChat(a, t.asked)
 }
 
 // Event takes one event, which is an answer with a part of the text.
-func (t *talk) Event(status int, e wire.Event) (string, error) {
-	body, err := t.adapter.decodePiece(wire.Answer{Status: status, Body: []byte(e.Data)})
+func (t *talk) Event(status int, e upstream.Event) (string, error) {
+	body, err := t.adapter.decodePiece(upstream.Answer{Status: status, Body: []byte(e.Data)})
 	if err != nil {
 		return "", err
 	}

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 
 	"unitask/internal/supplier"
-	"unitask/internal/supplier/wire"
+	"unitask/internal/supplier/upstream"
 )
 
 type embedInput struct {
@@ -29,7 +29,7 @@ type embedBatch struct {
 
 // embedAnswer is that of one text or of a batch.
 type embedAnswer struct {
-	wire.Envelope
+	upstream.Envelope
 	Embedding     vector          `json:"embedding"`
 	Embeddings    []vector        `json:"embeddings"`
 	UsageMetadata json.RawMessage `json:"usageMetadata"`
@@ -42,8 +42,8 @@ type vector struct {
 func (a *adapter) embed(ctx context.Context, r supplier.Request) (supplier.Outcome, error) {
 	var in embedInput
 	var p embedParameters
-	if err := wire.DecodeRequest(r, &in, &p); err != nil {
-		return supplier.Outcome{}, wire.Unfit(err)
+	if err := upstream.DecodeRequest(r, &in, &p); err != nil {
+		return supplier.Outcome{}, upstream.Unfit(err)
 	}
 	batch, asked := embedBatch{}, 0
 	for _, text := range in.Texts {
@@ -52,7 +52,7 @@ func (a *adapter) embed(ctx context.Context, r supplier.Request) (supplier.Outco
 		})
 		asked += len(text)
 	}
-	var answer wire.Answer
+	var answer upstream.Answer
 	var err error
 	if len(batch.Requests) == 1 {
 		answer, err = a.format.Post(ctx, method(r.Model, "embedContent"), batch.Requests[0], textLimit)
@@ -67,9 +67,9 @@ func (a *adapter) embed(ctx context.Context, r supplier.Request) (supplier.Outco
 
 // decodeEmbed turns an answer of success into n vectors, all of one length. asked is how much text the
 // request carried.
-func (a *adapter) decodeEmbed(answer wire.Answer, n int, dimensions *int, asked int) (supplier.Outcome, error) {
+func (a *adapter) decodeEmbed(answer upstream.Answer, n int, dimensions *int, asked int) (supplier.Outcome, error) {
 	var body embedAnswer
-	err := wire.Decode(answer.Body, &body)
+	err := upstream.Decode(answer.Body, &body)
 	if err = a.format.Problem(answer, body.Envelope, err); err != nil {
 		return supplier.Outcome{}, err
 	}
@@ -80,7 +80,7 @@ func (a *adapter) decodeEmbed(answer wire.Answer, n int, dimensions *int, asked 
 	for _, v := range body.Embeddings {
 		vectors = append(vectors, v.Values)
 	}
-	if err := wire.CheckVectors(answer.Status, vectors, n, dimensions); err != nil {
+	if err := upstream.CheckVectors(answer.Status, vectors, n, dimensions); err != nil {
 		return supplier.Outcome{}, err
 	}
 	used := tokens(body.UsageMetadata, asked, 0)

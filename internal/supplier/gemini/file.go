@@ -10,7 +10,7 @@ import (
 
 	"unitask/internal/fault"
 	"unitask/internal/supplier"
-	"unitask/internal/supplier/wire"
+	"unitask/internal/supplier/upstream"
 )
 
 const (
@@ -29,7 +29,7 @@ var (
 // be readable without.
 func (a *adapter) videoFile(address string, seconds int) (f supplier.File, ok bool) {
 	u, err := url.Parse(address)
-	if f, ok = wire.File(address); err != nil || !ok {
+	if f, ok = upstream.File(address); err != nil || !ok {
 		return f, false
 	}
 	f.ContentType, f.Duration = "video/mp4", float64(seconds)
@@ -54,7 +54,7 @@ func query(u *url.URL) string {
 // open begins to read a file of the API's.
 func (a *adapter) open(ctx context.Context, path string) (io.ReadCloser, error) {
 	for range mostRedirects + 1 {
-		s, err := a.format.Client.Open(ctx, wire.Call{Method: http.MethodGet, Path: path, Limit: fileLimit})
+		s, err := a.format.Client.Open(ctx, upstream.Call{Method: http.MethodGet, Path: path, Limit: fileLimit})
 		if err != nil {
 			return nil, err
 		}
@@ -72,14 +72,14 @@ func (a *adapter) open(ctx context.Context, path string) (io.ReadCloser, error) 
 		s.Close()
 		own := false
 		if path, own = a.format.Client.Local(target); !own {
-			return nil, wire.Failure(supplier.Refused, fault.ProviderUnavailable, errElsewhere)
+			return nil, upstream.Failure(supplier.Refused, fault.ProviderUnavailable, errElsewhere)
 		}
 	}
-	return nil, wire.Failure(supplier.Refused, fault.ProviderUnavailable, errRedirects)
+	return nil, upstream.Failure(supplier.Refused, fault.ProviderUnavailable, errRedirects)
 }
 
 // file is a stream as its reader closes it.
-type file struct{ *wire.Stream }
+type file struct{ *upstream.Stream }
 
 // Close ends the exchange.
 func (f file) Close() error {

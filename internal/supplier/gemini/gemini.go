@@ -21,7 +21,7 @@ import (
 
 	"unitask/internal/catalog"
 	"unitask/internal/supplier"
-	"unitask/internal/supplier/wire"
+	"unitask/internal/supplier/upstream"
 )
 
 const (
@@ -43,19 +43,19 @@ func Kind() supplier.Kind {
 }
 
 type adapter struct {
-	format wire.Format
+	format upstream.Format
 }
 
 // New returns an adapter, which is a Poller, a Streamer and a Prober too. Its errors are about c.
 func New(c supplier.Config) (supplier.Adapter, error) {
-	if err := wire.NoMaxTokensField(c); err != nil {
+	if err := upstream.NoMaxTokensField(c); err != nil {
 		return nil, err
 	}
-	client, err := wire.Connect(c, authorize)
+	client, err := upstream.Connect(c, authorize)
 	if err != nil {
 		return nil, err
 	}
-	return &adapter{wire.Format{Client: client, Meanings: meanings(), Judge: judge}}, nil
+	return &adapter{upstream.Format{Client: client, Meanings: meanings(), Judge: judge}}, nil
 }
 
 func authorize(h http.Header, key string) { h.Set("X-Goog-Api-Key", key) }
@@ -74,7 +74,7 @@ func (a *adapter) Submit(ctx context.Context, r supplier.Request) (supplier.Outc
 	case catalog.VideoGenerate:
 		return a.film(ctx, r)
 	default:
-		return supplier.Outcome{}, wire.Unfit(fmt.Errorf("capability %s is none of this kind's", r.Capability))
+		return supplier.Outcome{}, upstream.Unfit(fmt.Errorf("capability %s is none of this kind's", r.Capability))
 	}
 }
 

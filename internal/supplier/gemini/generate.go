@@ -8,7 +8,7 @@ import (
 
 	"unitask/internal/fault"
 	"unitask/internal/supplier"
-	"unitask/internal/supplier/wire"
+	"unitask/internal/supplier/upstream"
 )
 
 var (
@@ -80,7 +80,7 @@ func (c content) bytes() int {
 }
 
 type generateAnswer struct {
-	wire.Envelope
+	upstream.Envelope
 	Candidates     []candidate `json:"candidates"`
 	PromptFeedback struct {
 		BlockReason string `json:"blockReason"`
@@ -95,18 +95,18 @@ type candidate struct {
 
 // decodeGenerate reads an answer of success, which has at least one candidate then, or returns the error
 // that it amounts to.
-func (a *adapter) decodeGenerate(answer wire.Answer) (generateAnswer, error) {
+func (a *adapter) decodeGenerate(answer upstream.Answer) (generateAnswer, error) {
 	body, err := a.decodePiece(answer)
 	if err == nil && len(body.Candidates) == 0 {
-		err = wire.Unusable(answer.Status, errNoContent)
+		err = upstream.Unusable(answer.Status, errNoContent)
 	}
 	return body, err
 }
 
 // decodePiece is decodeGenerate for one event of a stream, which may have no candidate.
-func (a *adapter) decodePiece(answer wire.Answer) (generateAnswer, error) {
+func (a *adapter) decodePiece(answer upstream.Answer) (generateAnswer, error) {
 	var body generateAnswer
-	err := wire.Decode(answer.Body, &body)
+	err := upstream.Decode(answer.Body, &body)
 	if err = a.format.Problem(answer, body.Envelope, err); err != nil {
 		return body, err
 	}
@@ -121,7 +121,7 @@ func (a *adapter) decodePiece(answer wire.Answer) (generateAnswer, error) {
 // answer, and so is that no image was made; work that broke off may have been paid.
 func (b generateAnswer) failure() *supplier.Error {
 	if why := b.PromptFeedback.BlockReason; why != "" && why != "BLOCK_REASON_UNSPECIFIED" {
-		return wire.Failure(supplier.Refused, fault.ContentPolicyViolation, errReview)
+		return upstream.Failure(supplier.Refused, fault.ContentPolicyViolation, errReview)
 	}
 	if len(b.Candidates) == 0 {
 		return nil
@@ -132,14 +132,14 @@ func (b generateAnswer) failure() *supplier.Error {
 	case "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS":
 		return nil // see calls
 	case "SAFETY", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "RECITATION":
-		return wire.Failure(supplier.Refused, fault.ContentPolicyViolation, errReview)
+		return upstream.Failure(supplier.Refused, fault.ContentPolicyViolation, errReview)
 	case "NO_IMAGE":
-		return wire.Failure(supplier.Refused, fault.ProviderUnavailable, errNoImage)
+		return upstream.Failure(supplier.Refused, fault.ProviderUnavailable, errNoImage)
 	default:
 		if strings.HasPrefix(reason, "IMAGE_") {
-			return wire.Failure(supplier.Refused, fault.ContentPolicyViolation, errReview)
+			return upstream.Failure(supplier.Refused, fault.ContentPolicyViolation, errReview)
 		}
-		return wire.Failure(supplier.Unknown, fault.ProviderUnavailable, errCut)
+		return upstream.Failure(supplier.Unknown, fault.ProviderUnavailable, errCut)
 	}
 }
 
@@ -181,7 +181,7 @@ func tokens(report json.RawMessage, asked, answered int) supplier.Usage {
 		Thoughts   json.RawMessage `json:"thoughtsTokenCount"`
 	}
 	if len(report) > 0 {
-		_ = wire.Decode(report, &r) // a paid answer isn't thrown away for a bad report
+		_ = upstream.Decode(report, &r) // a paid answer isn't thrown away for a bad report
 	}
-	return wire.Tokens(wire.Count(r.Prompt), wire.Count(r.Candidates)+wire.Count(r.Thoughts), asked, answered)
+	return upstream.Tokens(upstream.Count(r.Prompt), upstream.Count(r.Candidates)+upstream.Count(r.Thoughts), asked, answered)
 }

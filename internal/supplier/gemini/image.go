@@ -6,14 +6,14 @@ import (
 	"strconv"
 
 	"unitask/internal/supplier"
-	"unitask/internal/supplier/wire"
+	"unitask/internal/supplier/upstream"
 )
 
 // imageInput is the neutral input of both image capabilities; the images come as Media.
 type imageInput struct {
-	Prompt        string        `json:"prompt"`
-	Images        []wire.Passed `json:"images"`
-	Authorization wire.Passed   `json:"authorization"`
+	Prompt        string            `json:"prompt"`
+	Images        []upstream.Passed `json:"images"`
+	Authorization upstream.Passed   `json:"authorization"`
 }
 
 type imageParameters struct {
@@ -27,15 +27,15 @@ type imageParameters struct {
 func (a *adapter) imagine(ctx context.Context, r supplier.Request) (supplier.Outcome, error) {
 	var in imageInput
 	var p imageParameters
-	if err := wire.DecodeRequest(r, &in, &p); err != nil {
-		return supplier.Outcome{}, wire.Unfit(err)
+	if err := upstream.DecodeRequest(r, &in, &p); err != nil {
+		return supplier.Outcome{}, upstream.Unfit(err)
 	}
 	ask := content{Role: "user"}
 	for i := range in.Images {
 		m := r.Media["/images/"+strconv.Itoa(i)]
-		data, err := wire.ReadMedia(m)
+		data, err := upstream.ReadMedia(m)
 		if err != nil {
-			return supplier.Outcome{}, wire.Unfit(err)
+			return supplier.Outcome{}, upstream.Unfit(err)
 		}
 		ask.Parts = append(ask.Parts, part{InlineData: &blob{MimeType: m.ContentType, Data: data}})
 	}
@@ -53,18 +53,18 @@ func (a *adapter) imagine(ctx context.Context, r supplier.Request) (supplier.Out
 
 // decodeImage turns an answer of success into the one image that was asked for. The format "" is
 // whatever comes.
-func (a *adapter) decodeImage(answer wire.Answer, format string, asked int) (supplier.Outcome, error) {
+func (a *adapter) decodeImage(answer upstream.Answer, format string, asked int) (supplier.Outcome, error) {
 	body, err := a.decodeGenerate(answer)
 	if err != nil {
 		return supplier.Outcome{}, err
 	}
 	images := body.blobs()
 	if len(images) == 0 {
-		return supplier.Outcome{}, wire.Unusable(answer.Status, errNoContent)
+		return supplier.Outcome{}, upstream.Unusable(answer.Status, errNoContent)
 	}
 	file, err := encodeAs(images[0].Data, format)
 	if err != nil {
-		return supplier.Outcome{}, wire.Unusable(answer.Status, err)
+		return supplier.Outcome{}, upstream.Unusable(answer.Status, err)
 	}
 	used := tokens(body.UsageMetadata, asked, 0)
 	used.Images = 1

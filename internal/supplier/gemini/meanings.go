@@ -6,13 +6,13 @@ import (
 
 	"unitask/internal/fault"
 	"unitask/internal/supplier"
-	"unitask/internal/supplier/wire"
+	"unitask/internal/supplier/upstream"
 )
 
 // meanings returns the statuses and reasons that say more than the HTTP status beside them.
-func meanings() wire.Meanings {
-	operator := wire.Meaning{Code: fault.ProviderUnavailable, Operator: true}
-	return wire.Meanings{
+func meanings() upstream.Meanings {
+	operator := upstream.Meaning{Code: fault.ProviderUnavailable, Operator: true}
+	return upstream.Meanings{
 		"failed_precondition": operator, // no billing, or a country that isn't served
 		"api_key_invalid":     operator, // comes as an invalid argument
 		"permission_denied":   operator,
@@ -21,7 +21,7 @@ func meanings() wire.Meanings {
 }
 
 // judge reads the pause that the server advises in the body where the header advises none.
-func judge(a wire.Answer, e *supplier.Error) {
+func judge(a upstream.Answer, e *supplier.Error) {
 	if e.RetryAfter > 0 {
 		return
 	}
@@ -33,7 +33,7 @@ func judge(a wire.Answer, e *supplier.Error) {
 			} `json:"details"`
 		} `json:"error"`
 	}
-	if wire.Decode(a.Body, &body) != nil {
+	if upstream.Decode(a.Body, &body) != nil {
 		return
 	}
 	for _, d := range body.Error.Details {
@@ -41,7 +41,7 @@ func judge(a wire.Answer, e *supplier.Error) {
 			continue
 		}
 		if pause, err := time.ParseDuration(d.RetryDelay); err == nil {
-			e.RetryAfter = min(max(pause, 0), wire.MaxRetryAfter)
+			e.RetryAfter = min(max(pause, 0), upstream.MaxRetryAfter)
 		}
 	}
 }

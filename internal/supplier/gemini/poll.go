@@ -7,7 +7,7 @@ import (
 
 	"unitask/internal/fault"
 	"unitask/internal/supplier"
-	"unitask/internal/supplier/wire"
+	"unitask/internal/supplier/upstream"
 )
 
 var (
@@ -18,7 +18,7 @@ var (
 
 // operation is a job as the API shows it.
 type operation struct {
-	wire.Envelope
+	upstream.Envelope
 	Name     string `json:"name"`
 	Done     bool   `json:"done"`
 	Response *struct {
@@ -38,19 +38,19 @@ type operation struct {
 // it, and neither is an answer that makes no sense.
 func (a *adapter) Poll(ctx context.Context, j supplier.Job) (supplier.Outcome, error) {
 	if !operationName.MatchString(j.ID) {
-		return supplier.Outcome{}, wire.Unfit(errJob)
+		return supplier.Outcome{}, upstream.Unfit(errJob)
 	}
 	answer, err := a.format.Get(ctx, version+j.ID, textLimit)
 	if err != nil {
 		return supplier.Outcome{}, err
 	}
 	var body operation
-	err = wire.Decode(answer.Body, &body)
+	err = upstream.Decode(answer.Body, &body)
 	switch {
 	case err == nil && body.Done && hasError(body.Envelope):
 		return supplier.Outcome{}, failed(body.Error)
 	case err != nil || hasError(body.Envelope) || body.Done && body.Response == nil || !body.Done && body.Name == "":
-		return supplier.Outcome{}, wire.Unusable(answer.Status, errNoContent)
+		return supplier.Outcome{}, upstream.Unusable(answer.Status, errNoContent)
 	case !body.Done:
 		j.PollAfter = pollAfter
 		return supplier.Outcome{Job: &j}, nil
@@ -58,7 +58,7 @@ func (a *adapter) Poll(ctx context.Context, j supplier.Job) (supplier.Outcome, e
 	return a.ended(body, j)
 }
 
-func hasError(e wire.Envelope) bool { return len(e.Error) > 0 && string(e.Error) != "null" }
+func hasError(e upstream.Envelope) bool { return len(e.Error) > 0 && string(e.Error) != "null" }
 
 // ended turns an operation that ended well into its videos. What a review left of them is the result.
 func (a *adapter) ended(body operation, j supplier.Job) (supplier.Outcome, error) {
@@ -73,10 +73,10 @@ func (a *adapter) ended(body operation, j supplier.Job) (supplier.Outcome, error
 	if len(files) > 0 {
 		return supplier.Outcome{Result: &supplier.Result{Files: files}}, nil
 	}
-	if len(body.Response.Video.Reasons) > 0 || wire.Count(body.Response.Video.Filtered) > 0 {
-		return supplier.Outcome{}, wire.Failure(supplier.Failed, fault.ContentPolicyViolation, errReview)
+	if len(body.Response.Video.Reasons) > 0 || upstream.Count(body.Response.Video.Filtered) > 0 {
+		return supplier.Outcome{}, upstream.Failure(supplier.Failed, fault.ContentPolicyViolation, errReview)
 	}
-	return supplier.Outcome{}, wire.Failure(supplier.Failed, fault.ProviderUnavailable, errNoVideo)
+	return supplier.Outcome{}, upstream.Failure(supplier.Failed, fault.ProviderUnavailable, errNoVideo)
 }
 
 // failed returns the error of an operation that failed for certain, by its code of google.rpc.Code.
@@ -84,9 +84,9 @@ func failed(report json.RawMessage) *supplier.Error {
 	var e struct {
 		Code json.RawMessage `json:"code"`
 	}
-	_ = wire.Decode(report, &e) // without a code it is a fault of the supplier's
+	_ = upstream.Decode(report, &e) // without a code it is a fault of the supplier's
 	code, operator := fault.ProviderUnavailable, false
-	switch wire.Count(e.Code) {
+	switch upstream.Count(e.Code) {
 	case 3, 11: // INVALID_ARGUMENT, OUT_OF_RANGE
 		code = fault.InvalidRequest
 	case 4: // DEADLINE_EXCEEDED
@@ -96,7 +96,7 @@ func failed(report json.RawMessage) *supplier.Error {
 	case 5, 7, 9, 16: // NOT_FOUND, PERMISSION_DENIED, FAILED_PRECONDITION, UNAUTHENTICATED
 		operator = true
 	}
-	failure := wire.Failure(supplier.Failed, code, errFailed)
+	failure := upstream.Failure(supplier.Failed, code, errFailed)
 	failure.Operator = operator
 	return failure
 }

@@ -8,7 +8,7 @@ import (
 
 	"unitask/internal/catalog"
 	"unitask/internal/supplier"
-	"unitask/internal/supplier/wire"
+	"unitask/internal/supplier/upstream"
 )
 
 // What the API takes at most.
@@ -21,7 +21,7 @@ const (
 
 // honours lists the members that have a counterpart, or need none: a seed of a video, and the declaration
 // about a person, which is the gateway's matter.
-var honours = wire.Honours{
+var honours = upstream.Honours{
 	catalog.TextChat: {
 		Input:      []string{"prompt", "messages", "system"},
 		Parameters: []string{"max_output_tokens", "temperature", "top_p", "stop", "seed"},
@@ -64,7 +64,7 @@ func embedRefused(r supplier.Request) string {
 	}
 	var p embedParameters
 	switch {
-	case wire.Decode(r.Input, &in) != nil || wire.Decode(r.Parameters, &p) != nil:
+	case upstream.Decode(r.Input, &in) != nil || upstream.Decode(r.Parameters, &p) != nil:
 		return "" // a request like that is refused when it is made
 	case len(in.Texts) > mostTexts:
 		return fmt.Sprintf("the format takes %d texts at once", mostTexts)
@@ -76,7 +76,7 @@ func embedRefused(r supplier.Request) string {
 
 func imageRefused(r supplier.Request) string {
 	var p imageParameters
-	if wire.Decode(r.Parameters, &p) != nil {
+	if upstream.Decode(r.Parameters, &p) != nil {
 		return ""
 	}
 	if p.N != nil && *p.N > 1 {
@@ -91,13 +91,13 @@ func imageRefused(r supplier.Request) string {
 
 func speechRefused(r supplier.Request) string {
 	var p speechParameters
-	if wire.Decode(r.Parameters, &p) != nil {
+	if upstream.Decode(r.Parameters, &p) != nil {
 		return ""
 	}
 	if p.Format != "" && p.Format != "wav" {
 		return "the format makes WAV alone"
 	}
-	if len(p.Speed) > 0 && !wire.IsNumber(p.Speed, 1) {
+	if len(p.Speed) > 0 && !upstream.IsNumber(p.Speed, 1) {
 		return "the format knows no speed"
 	}
 	return ""
@@ -105,11 +105,11 @@ func speechRefused(r supplier.Request) string {
 
 func videoRefused(r supplier.Request) string {
 	var in struct {
-		Image      wire.Passed   `json:"image"`
-		References []wire.Passed `json:"reference_images"`
+		Image      upstream.Passed   `json:"image"`
+		References []upstream.Passed `json:"reference_images"`
 	}
 	var p videoParameters
-	if wire.Decode(r.Input, &in) != nil || wire.Decode(r.Parameters, &p) != nil {
+	if upstream.Decode(r.Input, &in) != nil || upstream.Decode(r.Parameters, &p) != nil {
 		return ""
 	}
 	large := p.Resolution != "" && p.Resolution != "720p"

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"unitask/internal/supplier"
-	"unitask/internal/supplier/wire"
+	"unitask/internal/supplier/upstream"
 )
 
 const (
@@ -45,8 +45,8 @@ type speechConfig struct {
 func (a *adapter) speak(ctx context.Context, r supplier.Request) (supplier.Outcome, error) {
 	var in speechInput
 	var p speechParameters
-	if err := wire.DecodeRequest(r, &in, &p); err != nil {
-		return supplier.Outcome{}, wire.Unfit(err)
+	if err := upstream.DecodeRequest(r, &in, &p); err != nil {
+		return supplier.Outcome{}, upstream.Unfit(err)
 	}
 	voice := &speechConfig{}
 	voice.VoiceConfig.PrebuiltVoiceConfig.VoiceName = defaultVoice
@@ -69,18 +69,18 @@ func (a *adapter) speak(ctx context.Context, r supplier.Request) (supplier.Outco
 }
 
 // decodeSpeech turns an answer of success into one WAV file.
-func (a *adapter) decodeSpeech(answer wire.Answer, asked int) (supplier.Outcome, error) {
+func (a *adapter) decodeSpeech(answer upstream.Answer, asked int) (supplier.Outcome, error) {
 	body, err := a.decodeGenerate(answer)
 	if err != nil {
 		return supplier.Outcome{}, err
 	}
 	sounds := body.blobs()
 	if len(sounds) == 0 {
-		return supplier.Outcome{}, wire.Unusable(answer.Status, errNoContent)
+		return supplier.Outcome{}, upstream.Unusable(answer.Status, errNoContent)
 	}
 	file, ok := soundFile(sounds)
 	if !ok {
-		return supplier.Outcome{}, wire.Unusable(answer.Status, errSound)
+		return supplier.Outcome{}, upstream.Unusable(answer.Status, errSound)
 	}
 	used := tokens(body.UsageMetadata, asked, 0)
 	used.Milliseconds = int64(file.Duration * 1000)

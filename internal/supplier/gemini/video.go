@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"unitask/internal/supplier"
-	"unitask/internal/supplier/wire"
+	"unitask/internal/supplier/upstream"
 )
 
 // pollAfter is the pause between two polls: the API gives no advice, and the quickest video takes twice as
@@ -24,11 +24,11 @@ var (
 
 // videoInput is the neutral input; the images come as Media.
 type videoInput struct {
-	Prompt        string        `json:"prompt"`
-	Image         wire.Passed   `json:"image"`
-	LastImage     wire.Passed   `json:"last_image"`
-	References    []wire.Passed `json:"reference_images"`
-	Authorization wire.Passed   `json:"authorization"`
+	Prompt        string            `json:"prompt"`
+	Image         upstream.Passed   `json:"image"`
+	LastImage     upstream.Passed   `json:"last_image"`
+	References    []upstream.Passed `json:"reference_images"`
+	Authorization upstream.Passed   `json:"authorization"`
 }
 
 type videoParameters struct {
@@ -77,7 +77,7 @@ type jobState struct {
 func (a *adapter) film(ctx context.Context, r supplier.Request) (supplier.Outcome, error) {
 	ask, err := newFilmRequest(r)
 	if err != nil {
-		return supplier.Outcome{}, wire.Unfit(err)
+		return supplier.Outcome{}, upstream.Unfit(err)
 	}
 	var state jobState
 	if s := ask.Parameters.DurationSeconds; s != nil {
@@ -85,19 +85,19 @@ func (a *adapter) film(ctx context.Context, r supplier.Request) (supplier.Outcom
 	}
 	kept, err := json.Marshal(state)
 	if err != nil {
-		return supplier.Outcome{}, wire.Unfit(err)
+		return supplier.Outcome{}, upstream.Unfit(err)
 	}
 	answer, err := a.format.Post(ctx, method(r.Model, "predictLongRunning"), ask, textLimit)
 	if err != nil {
 		return supplier.Outcome{}, err
 	}
 	var body operation
-	err = wire.Decode(answer.Body, &body)
+	err = upstream.Decode(answer.Body, &body)
 	if err = a.format.Problem(answer, body.Envelope, err); err != nil {
 		return supplier.Outcome{}, err
 	}
 	if !operationName.MatchString(body.Name) {
-		return supplier.Outcome{}, wire.Unusable(answer.Status, errNoJob)
+		return supplier.Outcome{}, upstream.Unusable(answer.Status, errNoJob)
 	}
 	return supplier.Outcome{Job: &supplier.Job{ID: body.Name, Model: r.Model, State: kept, PollAfter: pollAfter}}, nil
 }
@@ -105,7 +105,7 @@ func (a *adapter) film(ctx context.Context, r supplier.Request) (supplier.Outcom
 func newFilmRequest(r supplier.Request) (*filmRequest, error) {
 	var in videoInput
 	var p videoParameters
-	if err := wire.DecodeRequest(r, &in, &p); err != nil {
+	if err := upstream.DecodeRequest(r, &in, &p); err != nil {
 		return nil, err
 	}
 	f := frames{media: r.Media}
@@ -134,7 +134,7 @@ type frames struct {
 
 func (f *frames) read(pointer string) *frame {
 	m := f.media[pointer]
-	data, err := wire.ReadMedia(m)
+	data, err := upstream.ReadMedia(m)
 	if err != nil && f.err == nil {
 		f.err = err
 	}

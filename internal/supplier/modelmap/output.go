@@ -10,7 +10,7 @@ import (
 	"unitask/internal/catalog"
 	"unitask/internal/fault"
 	"unitask/internal/supplier"
-	"unitask/internal/supplier/wire"
+	"unitask/internal/supplier/upstream"
 )
 
 // ErrFlagged is the error of an output that the model's own review has blanked.
@@ -55,9 +55,9 @@ func (m *Maps) Outcome(c catalog.Name, name string, raw []byte) (supplier.Outcom
 	case err == nil:
 		return supplier.Outcome{Result: &result}, nil
 	case errors.Is(err, ErrFlagged):
-		return supplier.Outcome{}, wire.Failure(supplier.Failed, fault.ContentPolicyViolation, err)
+		return supplier.Outcome{}, upstream.Failure(supplier.Failed, fault.ContentPolicyViolation, err)
 	default:
-		return supplier.Outcome{}, wire.Failure(supplier.Failed, fault.ProviderUnavailable, err)
+		return supplier.Outcome{}, upstream.Failure(supplier.Failed, fault.ProviderUnavailable, err)
 	}
 }
 
@@ -66,7 +66,7 @@ func (m *Maps) Outcome(c catalog.Name, name string, raw []byte) (supplier.Outcom
 func (m *Maps) Result(c catalog.Name, name string, raw []byte) (supplier.Result, error) {
 	one := m.models[key{c, name}]
 	var body any
-	if one == nil || wire.Decode(raw, &body) != nil {
+	if one == nil || upstream.Decode(raw, &body) != nil {
 		return supplier.Result{}, errOutput
 	}
 	o := one.Output
@@ -176,10 +176,10 @@ func filesOf(v any) ([]supplier.File, bool) {
 func fileOf(v any) (supplier.File, bool) {
 	switch v := v.(type) {
 	case string:
-		return wire.File(v)
+		return upstream.File(v)
 	case map[string]any:
 		address, _ := v["url"].(string)
-		f, ok := wire.File(address)
+		f, ok := upstream.File(address)
 		if kind, is := v["content_type"].(string); is && f.ContentType == "" {
 			f.ContentType = kind
 		}

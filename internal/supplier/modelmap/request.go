@@ -11,7 +11,7 @@ import (
 
 	"unitask/internal/catalog"
 	"unitask/internal/supplier"
-	"unitask/internal/supplier/wire"
+	"unitask/internal/supplier/upstream"
 )
 
 var errNoMap = errors.New("the model has no map for the capability")
@@ -50,7 +50,7 @@ func (m *model) body(r supplier.Request, dry bool) (map[string]any, error) {
 	for _, part := range []struct {
 		name    string
 		members map[string]json.RawMessage
-	}{{"input", wire.Members(r.Input)}, {"parameters", wire.Members(r.Parameters)}} {
+	}{{"input", upstream.Members(r.Input)}, {"parameters", upstream.Members(r.Parameters)}} {
 		for _, name := range slices.Sorted(maps.Keys(part.members)) {
 			rules, ok := m.Input["/"+part.name+"/"+name]
 			if !ok && !free(part.name, name) {

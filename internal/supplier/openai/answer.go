@@ -8,7 +8,7 @@ import (
 
 	"unitask/internal/fault"
 	"unitask/internal/supplier"
-	"unitask/internal/supplier/wire"
+	"unitask/internal/supplier/upstream"
 )
 
 var (
@@ -19,13 +19,13 @@ var (
 )
 
 // decodeChat turns an answer of success into a result. asked is how much text the request carried.
-func (a *adapter) decodeChat(answer wire.Answer, asked int) (supplier.Outcome, error) {
+func (a *adapter) decodeChat(answer upstream.Answer, asked int) (supplier.Outcome, error) {
 	body, err := decodeAnswer(answer.Body)
 	if err = a.format.Problem(answer, body.Envelope, err); err != nil {
 		return supplier.Outcome{}, err
 	}
 	if len(body.Choices) == 0 {
-		return supplier.Outcome{}, wire.Unusable(answer.Status, errNoText)
+		return supplier.Outcome{}, upstream.Unusable(answer.Status, errNoText)
 	}
 	c := body.Choices[0]
 	if e := c.failure(answer.Status, c.Message); e != nil {
@@ -33,7 +33,7 @@ func (a *adapter) decodeChat(answer wire.Answer, asked int) (supplier.Outcome, e
 	}
 	reason := c.reason(c.Message.calls())
 	if !c.Message.Content.Present && reason == "stop" { // all of a short budget may go into thinking
-		return supplier.Outcome{}, wire.Unusable(answer.Status, errNoText)
+		return supplier.Outcome{}, upstream.Unusable(answer.Status, errNoText)
 	}
 	return a.textOutcome(c.Message.Content.Value, reason, body.Usage, asked), nil
 }
@@ -51,7 +51,7 @@ func (c choice) failure(status int, p piece) *supplier.Error {
 	default:
 		return nil
 	}
-	e := wire.Failure(sent, code, cause)
+	e := upstream.Failure(sent, code, cause)
 	e.Status = status
 	return e
 }

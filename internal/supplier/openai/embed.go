@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"unitask/internal/supplier"
-	"unitask/internal/supplier/wire"
+	"unitask/internal/supplier/upstream"
 )
 
 type embedInput struct {
@@ -29,7 +29,7 @@ type embedRequest struct {
 func (s settings) newEmbedRequest(r supplier.Request) (*embedRequest, error) {
 	var in embedInput
 	var p embedParameters
-	if err := wire.DecodeRequest(r, &in, &p); err != nil {
+	if err := upstream.DecodeRequest(r, &in, &p); err != nil {
 		return nil, err
 	}
 	return &embedRequest{Model: r.Model, Input: in.Texts, Dimensions: p.Dimensions, EncodingFormat: s.vectors}, nil
@@ -74,7 +74,7 @@ func (v *vector) UnmarshalJSON(raw []byte) error {
 }
 
 type embedAnswer struct {
-	wire.Envelope
+	upstream.Envelope
 	Data []struct {
 		Index     *int   `json:"index"`
 		Embedding vector `json:"embedding"`
@@ -84,14 +84,14 @@ type embedAnswer struct {
 
 // decodeEmbed turns an answer of success into one vector a text, in the texts' order and all of one
 // length.
-func (a *adapter) decodeEmbed(answer wire.Answer, ask *embedRequest) (supplier.Outcome, error) {
+func (a *adapter) decodeEmbed(answer upstream.Answer, ask *embedRequest) (supplier.Outcome, error) {
 	var body embedAnswer
-	err := wire.Decode(answer.Body, &body)
+	err := upstream.Decode(answer.Body, &body)
 	if err = a.format.Problem(answer, body.Envelope, err); err != nil {
 		return supplier.Outcome{}, err
 	}
 	vectors := body.vectors()
-	if err := wire.CheckVectors(answer.Status, vectors, len(ask.Input), ask.Dimensions); err != nil {
+	if err := upstream.CheckVectors(answer.Status, vectors, len(ask.Input), ask.Dimensions); err != nil {
 		return supplier.Outcome{}, err
 	}
 	used := parseUsage(body.Usage).tokens(ask.bytes(), 0)

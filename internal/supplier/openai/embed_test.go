@@ -36,7 +36,7 @@ func TestVectors(t *testing.T) {
 	} {
 		for form, vector := range map[string]string{"numbers": `[0.1,-2.5e-7]`, "packed": `"` + packed(0.1, -2.5e-7) + `"`} {
 			t.Run(tt.name+", "+form, func(t *testing.T) {
-				proxy, last := upstream(t, suppliertest.JSON(200, `{"object":"list","model":"m","data":[{"object":"embedding","index":0,"embedding":`+vector+`}],"usage":{"prompt_tokens":1,"total_tokens":1}}`))
+				proxy, last := variantServer(t, suppliertest.JSON(200, `{"object":"list","model":"m","data":[{"object":"embedding","index":0,"embedding":`+vector+`}],"usage":{"prompt_tokens":1,"total_tokens":1}}`))
 				a := mustNew(t, supplier.Config{BaseURL: tt.base, Options: map[string]string{"proxy": proxy, "vectors": tt.setting}})
 				out, err := suppliertest.Send(t, a, request("text.embed", `{"texts":["a"]}`, `{}`), false)
 				if err != nil {

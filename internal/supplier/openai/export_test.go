@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 
 	"unitask/internal/supplier"
-	"unitask/internal/supplier/wire"
+	"unitask/internal/supplier/upstream"
 )
 
 // Ask writes a chat for a server with these settings, and says how much text it carries.
@@ -19,7 +19,7 @@ func ScanAnswer(b []byte) (any, bool) { return scanAnswer(b) }
 // DecodeAnswer leaves out what the quick way leaves out.
 func DecodeAnswer(b []byte) (any, error) {
 	var body chatAnswer
-	err := wire.Decode(b, &body)
+	err := upstream.Decode(b, &body)
 	if body.Object != "error" {
 		body.Object = ""
 	}
@@ -34,8 +34,8 @@ func DecodeReport(b []byte) any { return decodeReport(b) }
 
 // Answered returns what makes an answer's body a result.
 func Answered() func(body []byte) (supplier.Outcome, error) {
-	a := &adapter{format: wire.Format{Meanings: meanings()}}
+	a := &adapter{format: upstream.Format{Meanings: meanings()}}
 	return func(body []byte) (supplier.Outcome, error) {
-		return a.decodeChat(wire.Answer{Status: 200, Body: body}, 5)
+		return a.decodeChat(upstream.Answer{Status: 200, Body: body}, 5)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"net/textproto"
 
 	"unitask/internal/supplier"
-	"unitask/internal/supplier/wire"
+	"unitask/internal/supplier/upstream"
 )
 
 var errMedia = errors.New("a media value can't be read")
@@ -73,12 +73,12 @@ var endings = map[string]string{
 
 // sendForm sends the form and returns the answer of a success; that may still hide an error. limit bounds
 // the answer in bytes; 0: wire.DefaultLimit.
-func (a *adapter) sendForm(ctx context.Context, path string, f *form, limit int64) (wire.Answer, error) {
+func (a *adapter) sendForm(ctx context.Context, path string, f *form, limit int64) (upstream.Answer, error) {
 	_ = f.writer.Close()
 	if f.err != nil {
-		return wire.Answer{}, wire.Unfit(f.err)
+		return upstream.Answer{}, upstream.Unfit(f.err)
 	}
-	return a.format.Send(ctx, wire.Call{
+	return a.format.Send(ctx, upstream.Call{
 		Path: path, Body: f.body.Bytes(), Limit: limit,
 		Header: http.Header{"Content-Type": {f.writer.FormDataContentType()}},
 	})

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"unitask/internal/supplier"
-	"unitask/internal/supplier/wire"
+	"unitask/internal/supplier/upstream"
 )
 
 var errNoImages = errors.New("the answer holds no images, or one that is no image")
@@ -19,10 +19,10 @@ var errNoImages = errors.New("the answer holds no images, or one that is no imag
 // imageInput is the neutral input of both image capabilities. The declaration about a person is the
 // gateway's matter; images and mask come as Media.
 type imageInput struct {
-	Prompt        string      `json:"prompt"`
-	Images        wire.Passed `json:"images"`
-	Mask          wire.Passed `json:"mask"`
-	Authorization wire.Passed `json:"authorization"`
+	Prompt        string          `json:"prompt"`
+	Images        upstream.Passed `json:"images"`
+	Mask          upstream.Passed `json:"mask"`
+	Authorization upstream.Passed `json:"authorization"`
 }
 
 type imageParameters struct {
@@ -50,7 +50,7 @@ type imageRequest struct {
 func (a *adapter) imagine(ctx context.Context, r supplier.Request) (supplier.Outcome, error) {
 	ask, err := a.newImageRequest(r)
 	if err != nil {
-		return supplier.Outcome{}, wire.Unfit(err)
+		return supplier.Outcome{}, upstream.Unfit(err)
 	}
 	answer, err := a.format.Post(ctx, "/images/generations", ask, 0)
 	if err != nil {
@@ -62,7 +62,7 @@ func (a *adapter) imagine(ctx context.Context, r supplier.Request) (supplier.Out
 func (a *adapter) edit(ctx context.Context, r supplier.Request) (supplier.Outcome, error) {
 	ask, err := a.newImageRequest(r)
 	if err != nil {
-		return supplier.Outcome{}, wire.Unfit(err)
+		return supplier.Outcome{}, upstream.Unfit(err)
 	}
 	f := ask.form()
 	for i := range len(r.Media) {
@@ -84,7 +84,7 @@ func (a *adapter) edit(ctx context.Context, r supplier.Request) (supplier.Outcom
 func (s settings) newImageRequest(r supplier.Request) (*imageRequest, error) {
 	var in imageInput
 	var p imageParameters
-	if err := wire.DecodeRequest(r, &in, &p); err != nil {
+	if err := upstream.DecodeRequest(r, &in, &p); err != nil {
 		return nil, err
 	}
 	ask := &imageRequest{Model: r.Model, Prompt: in.Prompt, Size: p.Size, Quality: p.Quality, ResponseFormat: s.imageAnswer}
@@ -126,7 +126,7 @@ func (i *imageRequest) form() *form {
 }
 
 type imageAnswer struct {
-	wire.Envelope
+	upstream.Envelope
 	Data []struct {
 		Bytes string `json:"b64_json"`
 		URL   string `json:"url"`
@@ -135,9 +135,9 @@ type imageAnswer struct {
 }
 
 // decodeImages turns an answer of success into images, at most as many as were asked for.
-func (a *adapter) decodeImages(answer wire.Answer, ask *imageRequest) (supplier.Outcome, error) {
+func (a *adapter) decodeImages(answer upstream.Answer, ask *imageRequest) (supplier.Outcome, error) {
 	var body imageAnswer
-	err := wire.Decode(answer.Body, &body)
+	err := upstream.Decode(answer.Body, &body)
 	if err = a.format.Problem(answer, body.Envelope, err); err != nil {
 		return supplier.Outcome{}, err
 	}
@@ -149,12 +149,12 @@ func (a *adapter) decodeImages(answer wire.Answer, ask *imageRequest) (supplier.
 	for _, d := range body.Data[:min(len(body.Data), most)] {
 		f, ok := imageFile(d.Bytes, d.URL)
 		if !ok {
-			return supplier.Outcome{}, wire.Unusable(answer.Status, errNoImages)
+			return supplier.Outcome{}, upstream.Unusable(answer.Status, errNoImages)
 		}
 		files = append(files, f)
 	}
 	if len(files) == 0 {
-		return supplier.Outcome{}, wire.Unusable(answer.Status, errNoImages)
+		return supplier.Outcome{}, upstream.Unusable(answer.Status, errNoImages)
 	}
 	reported := parseUsage(body.Usage)
 	used := reported.tokens(len(ask.Prompt), 0)
@@ -165,7 +165,7 @@ func (a *adapter) decodeImages(answer wire.Answer, ask *imageRequest) (supplier.
 // imageFile returns an image given by its bytes or by its address.
 func imageFile(encoded, address string) (supplier.File, bool) {
 	if encoded == "" || strings.HasPrefix(encoded, "data:") {
-		return wire.File(cmp.Or(encoded, address))
+		return upstream.File(cmp.Or(encoded, address))
 	}
 	data, err := base64.StdEncoding.DecodeString(encoded)
 	return supplier.File{Data: data}, err == nil && len(data) > 0

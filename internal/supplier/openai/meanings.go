@@ -2,17 +2,17 @@ package openai
 
 import (
 	"unitask/internal/fault"
-	"unitask/internal/supplier/wire"
+	"unitask/internal/supplier/upstream"
 )
 
 // meanings returns the codes that say more than their status, of the format's author and of
 // compatible servers.
-func meanings() wire.Meanings {
-	review := wire.Meaning{Code: fault.ContentPolicyViolation}
-	full := wire.Meaning{Code: fault.CapacityExhausted}
-	operator := wire.Meaning{Code: fault.ProviderUnavailable, Operator: true}
-	invalid := wire.Meaning{Code: fault.InvalidRequest}
-	return wire.Meanings{
+func meanings() upstream.Meanings {
+	review := upstream.Meaning{Code: fault.ContentPolicyViolation}
+	full := upstream.Meaning{Code: fault.CapacityExhausted}
+	operator := upstream.Meaning{Code: fault.ProviderUnavailable, Operator: true}
+	invalid := upstream.Meaning{Code: fault.InvalidRequest}
+	return upstream.Meanings{
 		"moderation_blocked":                   review,
 		"content_policy_violation":             review,
 		"invalid_prompt":                       review,

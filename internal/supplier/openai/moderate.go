@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"unitask/internal/supplier"
-	"unitask/internal/supplier/wire"
+	"unitask/internal/supplier/upstream"
 )
 
 type moderationRequest struct {
@@ -17,7 +17,7 @@ type moderationRequest struct {
 }
 
 type moderationAnswer struct {
-	wire.Envelope
+	upstream.Envelope
 	Results []moderationResult `json:"results"`
 }
 
@@ -35,19 +35,19 @@ func (a *adapter) Moderate(ctx context.Context, model string, texts []string) ([
 	return a.decodeModeration(answer, len(texts))
 }
 
-func (a *adapter) decodeModeration(answer wire.Answer, texts int) ([]supplier.Judgement, error) {
+func (a *adapter) decodeModeration(answer upstream.Answer, texts int) ([]supplier.Judgement, error) {
 	var body moderationAnswer
-	err := wire.Decode(answer.Body, &body)
+	err := upstream.Decode(answer.Body, &body)
 	if err = a.format.Problem(answer, body.Envelope, err); err != nil {
 		return nil, err
 	}
 	if len(body.Results) != texts {
-		return nil, wire.Unusable(answer.Status, errors.New("the answer doesn't judge each text"))
+		return nil, upstream.Unusable(answer.Status, errors.New("the answer doesn't judge each text"))
 	}
 	judged := make([]supplier.Judgement, 0, texts)
 	for _, r := range body.Results {
 		if r.Flagged == nil && len(r.Categories) == 0 {
-			return nil, wire.Unusable(answer.Status, errors.New("the answer judges a text in no way that is known"))
+			return nil, upstream.Unusable(answer.Status, errors.New("the answer judges a text in no way that is known"))
 		}
 		judged = append(judged, r.judgement())
 	}

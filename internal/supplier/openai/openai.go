@@ -20,7 +20,7 @@ import (
 
 	"unitask/internal/catalog"
 	"unitask/internal/supplier"
-	"unitask/internal/supplier/wire"
+	"unitask/internal/supplier/upstream"
 )
 
 const (
@@ -47,12 +47,12 @@ func Kind() supplier.Kind {
 
 type adapter struct {
 	settings
-	format wire.Format
+	format upstream.Format
 }
 
 // New returns an adapter, which is a Streamer, a Moderator, a Prober and a Refuser too. Its errors are about c.
 func New(c supplier.Config) (supplier.Adapter, error) {
-	client, err := wire.Connect(c, nil, optionNames()...)
+	client, err := upstream.Connect(c, nil, optionNames()...)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func New(c supplier.Config) (supplier.Adapter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &adapter{settings: s, format: wire.Format{Client: client, Meanings: meanings()}}, nil
+	return &adapter{settings: s, format: upstream.Format{Client: client, Meanings: meanings()}}, nil
 }
 
 // Submit sends the request once.
@@ -79,7 +79,7 @@ func (a *adapter) Submit(ctx context.Context, r supplier.Request) (supplier.Outc
 	case catalog.AudioTranscribe:
 		return a.transcribe(ctx, r)
 	default:
-		return supplier.Outcome{}, wire.Unfit(fmt.Errorf("capability %s is none of this kind's", r.Capability))
+		return supplier.Outcome{}, upstream.Unfit(fmt.Errorf("capability %s is none of this kind's", r.Capability))
 	}
 }
 
@@ -92,9 +92,9 @@ func (a *adapter) Probe(ctx context.Context) error {
 func (a *adapter) chat(ctx context.Context, r supplier.Request) (supplier.Outcome, error) {
 	ask, err := a.ask(r, false)
 	if err != nil {
-		return supplier.Outcome{}, wire.Unfit(err)
+		return supplier.Outcome{}, upstream.Unfit(err)
 	}
-	answer, err := a.format.Post(ctx, chatPath, ask.body, wire.TextLimit(r.Parameters))
+	answer, err := a.format.Post(ctx, chatPath, ask.body, upstream.TextLimit(r.Parameters))
 	if err != nil {
 		return supplier.Outcome{}, err
 	}
@@ -106,9 +106,9 @@ func (a *adapter) chat(ctx context.Context, r supplier.Request) (supplier.Outcom
 func (a *adapter) embed(ctx context.Context, r supplier.Request) (supplier.Outcome, error) {
 	ask, err := a.newEmbedRequest(r)
 	if err != nil {
-		return supplier.Outcome{}, wire.Unfit(err)
+		return supplier.Outcome{}, upstream.Unfit(err)
 	}
-	answer, err := a.format.Post(ctx, "/embeddings", ask, wire.VectorsLimit)
+	answer, err := a.format.Post(ctx, "/embeddings", ask, upstream.VectorsLimit)
 	if err != nil {
 		return supplier.Outcome{}, err
 	}

@@ -7,11 +7,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"unitask/internal/jsonread"
-	"unitask/internal/supplier/wire"
+	"unitask/internal/supplier/upstream"
 )
 
 type chatAnswer struct {
-	wire.Envelope
+	upstream.Envelope
 	Choices []choice        `json:"choices"`
 	Usage   json.RawMessage `json:"usage"`
 }
@@ -52,7 +52,7 @@ func decodeAnswer(b []byte) (chatAnswer, error) {
 		return body, nil
 	}
 	var body chatAnswer
-	err := wire.Decode(b, &body)
+	err := upstream.Decode(b, &body)
 	return body, err
 }
 
@@ -149,7 +149,7 @@ func (t *text) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	var parts []struct {
 		Text *string `json:"text"`
 	}
-	if wire.Decode(b, &parts) != nil {
+	if upstream.Decode(b, &parts) != nil {
 		return errNoJSON
 	}
 	for _, p := range parts {

@@ -6,7 +6,7 @@ import (
 
 	"unitask/internal/catalog"
 	"unitask/internal/supplier"
-	"unitask/internal/supplier/wire"
+	"unitask/internal/supplier/upstream"
 )
 
 // refuses says why no server of this format can honour a request, for the router and the operator.
@@ -18,7 +18,7 @@ func refuses(r supplier.Request) string {
 }
 
 // honours lists the members that have a counterpart.
-var honours = wire.Honours{
+var honours = upstream.Honours{
 	catalog.TextChat: {
 		Input:      []string{"prompt", "messages", "system"},
 		Parameters: []string{"max_output_tokens", "temperature", "top_p", "stop", "seed"},
@@ -38,12 +38,12 @@ func modelRefuses(model string, given json.RawMessage) string {
 	if !oneLength && !fixedSampling(model) {
 		return ""
 	}
-	parameters := wire.Members(given)
+	parameters := upstream.Members(given)
 	if _, ok := parameters["dimensions"]; ok && oneLength {
 		return "the model has vectors of one length only"
 	}
 	for _, name := range []string{"temperature", "top_p"} {
-		if v, ok := parameters[name]; ok && !wire.IsNumber(v, 1) {
+		if v, ok := parameters[name]; ok && !upstream.IsNumber(v, 1) {
 			return "the model takes no " + name + " but 1"
 		}
 	}

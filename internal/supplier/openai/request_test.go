@@ -10,7 +10,7 @@ import (
 	"unitask/internal/catalog"
 	"unitask/internal/supplier"
 	"unitask/internal/supplier/openai"
-	"unitask/internal/supplier/wire"
+	"unitask/internal/supplier/upstream"
 )
 
 type chatMessage struct {
@@ -32,7 +32,7 @@ func encoded(r supplier.Request, maxTokens string, streamUsage, live bool) (body
 		Stop            []string        `json:"stop"`
 		Seed            json.RawMessage `json:"seed"`
 	}
-	if err := wire.DecodeRequest(r, &in, &p); err != nil {
+	if err := upstream.DecodeRequest(r, &in, &p); err != nil {
 		return nil, 0, err
 	}
 	ask := struct {

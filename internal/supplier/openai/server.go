@@ -7,7 +7,7 @@ import (
 
 	"unitask/internal/catalog"
 	"unitask/internal/supplier"
-	"unitask/internal/supplier/wire"
+	"unitask/internal/supplier/upstream"
 )
 
 // Refuses says why this server can't honour the request, as it is configured; "" when it can. What
@@ -27,7 +27,7 @@ func (s settings) Refuses(r supplier.Request) string {
 
 func (s settings) refusesImage(r supplier.Request) string {
 	var p imageParameters
-	if wire.Decode(r.Parameters, &p) != nil {
+	if upstream.Decode(r.Parameters, &p) != nil {
 		return unread
 	}
 	takes := func(field string) bool { return slices.Contains(s.imageFields, field) }
@@ -51,7 +51,7 @@ func (s settings) refusesImage(r supplier.Request) string {
 func (s settings) refusesSpeech(r supplier.Request) string {
 	var in speechInput
 	var p speechParameters
-	if wire.Decode(r.Input, &in) != nil || wire.Decode(r.Parameters, &p) != nil {
+	if upstream.Decode(r.Input, &in) != nil || upstream.Decode(r.Parameters, &p) != nil {
 		return unread
 	}
 	takes := func(field string) bool { return slices.Contains(s.speechFields, field) }
@@ -79,7 +79,7 @@ func ownSpeech(model string) bool {
 
 func (s settings) refusesTranscript(r supplier.Request) string {
 	var p transcribeParameters
-	if wire.Decode(r.Parameters, &p) != nil {
+	if upstream.Decode(r.Parameters, &p) != nil {
 		return unread
 	}
 	if (p.times() || p.subtitles()) && s.transcriptFormat(r.Model) != verboseJSON {

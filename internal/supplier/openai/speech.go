@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"unitask/internal/supplier"
-	"unitask/internal/supplier/wire"
+	"unitask/internal/supplier/upstream"
 )
 
 var errNoSpeech = errors.New("the answer is no recording")
@@ -35,7 +35,7 @@ type speechRequest struct {
 func (a *adapter) speak(ctx context.Context, r supplier.Request) (supplier.Outcome, error) {
 	ask, err := a.newSpeechRequest(r)
 	if err != nil {
-		return supplier.Outcome{}, wire.Unfit(err)
+		return supplier.Outcome{}, upstream.Unfit(err)
 	}
 	answer, err := a.format.Post(ctx, "/audio/speech", ask, 0)
 	if err != nil {
@@ -47,7 +47,7 @@ func (a *adapter) speak(ctx context.Context, r supplier.Request) (supplier.Outco
 func (s settings) newSpeechRequest(r supplier.Request) (*speechRequest, error) {
 	var in speechInput
 	var p speechParameters
-	if err := wire.DecodeRequest(r, &in, &p); err != nil {
+	if err := upstream.DecodeRequest(r, &in, &p); err != nil {
 		return nil, err
 	}
 	ask := &speechRequest{
@@ -64,16 +64,16 @@ func (s settings) newSpeechRequest(r supplier.Request) (*speechRequest, error) {
 
 // decodeSpeech takes the bytes as they are, where the answer says that they are sound. The gateway
 // counts the characters and measures the length: the format reports neither.
-func (a *adapter) decodeSpeech(answer wire.Answer) (supplier.Outcome, error) {
+func (a *adapter) decodeSpeech(answer upstream.Answer) (supplier.Outcome, error) {
 	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
 	if len(answer.Body) > 0 && (strings.HasPrefix(kind, "audio/") || kind == "application/octet-stream") {
 		return supplier.Outcome{Result: &supplier.Result{Files: []supplier.File{{ContentType: kind, Data: answer.Body}}}}, nil
 	}
-	var body wire.Envelope
-	if err := wire.Decode(answer.Body, &body); err == nil {
+	var body upstream.Envelope
+	if err := upstream.Decode(answer.Body, &body); err == nil {
 		if problem := a.format.Problem(answer, body, nil); problem != nil {
 			return supplier.Outcome{}, problem
 		}
 	}
-	return supplier.Outcome{}, wire.Unusable(answer.Status, errNoSpeech)
+	return supplier.Outcome{}, upstream.Unusable(answer.Status, errNoSpeech)
 }

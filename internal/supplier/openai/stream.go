@@ -7,7 +7,7 @@ import (
 
 	"unitask/internal/catalog"
 	"unitask/internal/supplier"
-	"unitask/internal/supplier/wire"
+	"unitask/internal/supplier/upstream"
 )
 
 // Stream is Submit for text.chat with the text delivered as it comes. A server that doesn't stream
@@ -18,9 +18,9 @@ func (a *adapter) Stream(ctx context.Context, r supplier.Request, delta func(sup
 	}
 	ask, err := a.ask(r, true)
 	if err != nil {
-		return supplier.Outcome{}, wire.Unfit(err)
+		return supplier.Outcome{}, upstream.Unfit(err)
 	}
-	return a.format.Stream(ctx, chatPath, ask.body, wire.TextLimit(r.Parameters), &talk{adapter: a, asked: ask.bytes}, delta)
+	return a.format.Stream(ctx, chatPath, ask.body, upstream.TextLimit(r.Parameters), &talk{adapter: a, asked: ask.bytes}, delta)
 }
 
 // talk is one streamed answer.
@@ -35,18 +35,18 @@ type talk struct {
 }
 
 // Whole takes an answer that isn't a stream.
-func (t *talk) Whole(a wire.Answer) (supplier.Outcome, error) {
+func (t *talk) Whole(a upstream.Answer) (supplier.Outcome, error) {
 	return t.adapter.decodeChat(a, t.asked)
 }
 
 // Event takes the data of one event.
-func (t *talk) Event(status int, e wire.Event) (string, error) {
+func (t *talk) Event(status int, e upstream.Event) (string, error) {
 	data := strings.TrimSpace(e.Data)
 	if data == "[DONE]" {
 		t.ended = true
-		return "", wire.ErrDone
+		return "", upstream.ErrDone
 	}
-	answer := wire.Answer{Status: status, Body: []byte(data)}
+	answer := upstream.Answer{Status: status, Body: []byte(data)}
 	body, err := decodeAnswer(answer.Body)
 	if err = t.adapter.format.Problem(answer, body.Envelope, err); err != nil {
 		return "", err

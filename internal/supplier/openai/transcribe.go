@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"unitask/internal/supplier"
-	"unitask/internal/supplier/wire"
+	"unitask/internal/supplier/upstream"
 )
 
 var errNoTimes = errors.New("the transcript lacks the times that were asked for")
@@ -21,7 +21,7 @@ const (
 )
 
 type transcribeInput struct {
-	Audio wire.Passed `json:"audio"` // comes as Media
+	Audio upstream.Passed `json:"audio"` // comes as Media
 }
 
 type transcribeParameters struct {
@@ -40,8 +40,8 @@ func (p transcribeParameters) subtitles() bool { return p.Format != "" && p.Form
 func (a *adapter) transcribe(ctx context.Context, r supplier.Request) (supplier.Outcome, error) {
 	var in transcribeInput
 	var p transcribeParameters
-	if err := wire.DecodeRequest(r, &in, &p); err != nil {
-		return supplier.Outcome{}, wire.Unfit(err)
+	if err := upstream.DecodeRequest(r, &in, &p); err != nil {
+		return supplier.Outcome{}, upstream.Unfit(err)
 	}
 	f := newForm()
 	f.field("model", r.Model)
@@ -76,7 +76,7 @@ func (s settings) transcriptFormat(model string) string {
 }
 
 type transcript struct {
-	wire.Envelope
+	upstream.Envelope
 	Text     *string         `json:"text"`
 	Duration json.RawMessage `json:"duration"` // seconds
 	Segments []timed         `json:"segments"`
@@ -93,14 +93,14 @@ type timed struct {
 }
 
 // decodeTranscript turns an answer of success into the text in the form that was asked for.
-func (a *adapter) decodeTranscript(answer wire.Answer, p transcribeParameters) (supplier.Outcome, error) {
+func (a *adapter) decodeTranscript(answer upstream.Answer, p transcribeParameters) (supplier.Outcome, error) {
 	var body transcript
-	err := wire.Decode(answer.Body, &body)
+	err := upstream.Decode(answer.Body, &body)
 	if err = a.format.Problem(answer, body.Envelope, err); err != nil {
 		return supplier.Outcome{}, err
 	}
 	if body.Text == nil {
-		return supplier.Outcome{}, wire.Unusable(answer.Status, errNoText)
+		return supplier.Outcome{}, upstream.Unusable(answer.Status, errNoText)
 	}
 	lines, wanted := pieces(body.Segments), []supplier.Segment(nil)
 	switch p.Timestamps {
@@ -111,7 +111,7 @@ func (a *adapter) decodeTranscript(answer wire.Answer, p transcribeParameters) (
 	}
 	silent := strings.TrimSpace(*body.Text) == ""
 	if !silent && (p.times() && wanted == nil || p.subtitles() && lines == nil) {
-		return supplier.Outcome{}, wire.Unusable(answer.Status, errNoTimes)
+		return supplier.Outcome{}, upstream.Unusable(answer.Status, errNoTimes)
 	}
 	text := *body.Text
 	if p.subtitles() {

@@ -6,7 +6,7 @@ import (
 
 	"unitask/internal/jsonread"
 	"unitask/internal/supplier"
-	"unitask/internal/supplier/wire"
+	"unitask/internal/supplier/upstream"
 )
 
 // What exceeds these is nonsense: they are above any real report.
@@ -40,15 +40,15 @@ func parseUsage(b json.RawMessage) usage {
 		r = decodeReport(b)
 	}
 	return usage{
-		input:  max(wire.Count(r.Prompt), wire.Count(r.Input)),
-		output: max(wire.Count(r.Completion), wire.Count(r.Output)),
+		input:  max(upstream.Count(r.Prompt), upstream.Count(r.Input)),
+		output: max(upstream.Count(r.Completion), upstream.Count(r.Output)),
 		millis: millis(r.Seconds),
-		cost:   wire.Number(r.Cost, maxCost),
+		cost:   upstream.Number(r.Cost, maxCost),
 	}
 }
 
 func decodeReport(b []byte) (r report) {
-	_ = wire.Decode(b, &r)
+	_ = upstream.Decode(b, &r)
 	return r
 }
 
@@ -76,7 +76,7 @@ func scanReport(b []byte) (r report, ok bool) {
 }
 
 func millis(seconds json.RawMessage) int64 {
-	return int64(math.Round(wire.Number(seconds, maxSeconds) * 1000))
+	return int64(math.Round(upstream.Number(seconds, maxSeconds) * 1000))
 }
 
 // charged returns the nano-USD that the server says it charged, where it is one that says so.
@@ -89,5 +89,5 @@ func (s settings) charged(u usage) *int64 {
 
 // tokens fills in what the report lacks from the sizes of the texts, in bytes.
 func (u usage) tokens(asked, answered int) supplier.Usage {
-	return wire.Tokens(u.input, u.output, asked, answered)
+	return upstream.Tokens(u.input, u.output, asked, answered)
 }

@@ -34,8 +34,8 @@ func TestMisconfigured(t *testing.T) {
 	})
 }
 
-// upstream is foreign with requests that are held against the format's published document.
-func upstream(t *testing.T, answer http.Handler) (url string, last func() map[string]any) {
+// variantServer is foreign with requests that are held against the format's published document.
+func variantServer(t *testing.T, answer http.Handler) (url string, last func() map[string]any) {
 	t.Helper()
 	return foreign(t, suppliertest.Held(t, answer))
 }
@@ -76,7 +76,7 @@ func TestMaxTokensField(t *testing.T) {
 		{"compatible, set", "http://api.example.com/v1", "max_completion_tokens", "max_completion_tokens"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			proxy, last := upstream(t, suppliertest.JSON(200, chatAnswer))
+			proxy, last := variantServer(t, suppliertest.JSON(200, chatAnswer))
 			a := mustNew(t, supplier.Config{
 				BaseURL: tt.base, MaxTokensField: tt.setting, Options: map[string]string{"proxy": proxy},
 			})
@@ -95,7 +95,7 @@ func TestMaxTokensField(t *testing.T) {
 // TestFixedSampling shows that a parameter of the default value is left out for a model that takes
 // no other.
 func TestFixedSampling(t *testing.T) {
-	url, last := upstream(t, suppliertest.JSON(200, chatAnswer))
+	url, last := variantServer(t, suppliertest.JSON(200, chatAnswer))
 	r := request("text.chat", `{"prompt":"Hi"}`, `{"temperature":1,"top_p":1,"seed":3}`)
 	r.Model = "gpt-5-nano"
 	if _, err := suppliertest.Send(t, mustNew(t, supplier.Config{BaseURL: url + "/v1"}), r, false); err != nil {
@@ -113,7 +113,7 @@ func TestStreamUsageOption(t *testing.T) {
 	for setting, want := range map[string]any{
 		"": map[string]any{"include_usage": true}, "on": map[string]any{"include_usage": true}, "off": nil,
 	} {
-		url, last := upstream(t, suppliertest.Events(`{"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}`))
+		url, last := variantServer(t, suppliertest.Events(`{"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}`))
 		a := mustNew(t, supplier.Config{BaseURL: url + "/v1", Options: map[string]string{"stream_usage": setting}})
 		if _, err := suppliertest.Send(t, a, request("text.chat", `{"prompt":"Hi"}`, `{}`), true); err != nil {
 			t.Fatal(err)
@@ -175,7 +175,7 @@ func TestBrokenStream(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			url, _ := upstream(t, suppliertest.Events(tt.events...))
+			url, _ := variantServer(t, suppliertest.Events(tt.events...))
 			a := mustNew(t, supplier.Config{BaseURL: url + "/v1"}).(supplier.Streamer)
 			var text strings.Builder
 			_, err := a.Stream(t.Context(), request("text.chat", `{"prompt":"Hi"}`, `{}`),
@@ -194,7 +194,7 @@ func TestBrokenStream(t *testing.T) {
 // be of no use, though the server goes on.
 func TestAbandonedStream(t *testing.T) {
 	ended := make(chan struct{})
-	url, _ := upstream(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	url, _ := variantServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer close(ended)
 		suppliertest.Events(`{"choices":[{"delta":{"refusal":"no"}}]}`).ServeHTTP(w, r)
 		_ = http.NewResponseController(w).Flush()

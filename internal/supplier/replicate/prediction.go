@@ -9,7 +9,7 @@ import (
 	"unitask/internal/catalog"
 	"unitask/internal/fault"
 	"unitask/internal/supplier"
-	"unitask/internal/supplier/wire"
+	"unitask/internal/supplier/upstream"
 )
 
 var (
@@ -22,7 +22,7 @@ var (
 
 // prediction is what is read of one.
 type prediction struct {
-	wire.Envelope
+	upstream.Envelope
 	ID      string          `json:"id"`
 	Status  string          `json:"status"`
 	Output  json.RawMessage `json:"output"`
@@ -39,29 +39,29 @@ type state struct {
 
 func stateOf(j supplier.Job) (state, error) {
 	var s state
-	if json.Unmarshal(j.State, &s) != nil || !wire.FitsPath(j.ID) {
-		return state{}, wire.Failure(supplier.Failed, fault.Internal, errNoState)
+	if json.Unmarshal(j.State, &s) != nil || !upstream.FitsPath(j.ID) {
+		return state{}, upstream.Failure(supplier.Failed, fault.Internal, errNoState)
 	}
 	return s, nil
 }
 
 // decode returns the prediction that an answer of success holds.
-func (a *adapter) decode(answer wire.Answer) (prediction, error) {
+func (a *adapter) decode(answer upstream.Answer) (prediction, error) {
 	var p prediction
-	if err := wire.Decode(answer.Body, &p); err != nil {
-		return p, wire.Unusable(answer.Status, errNoPrediction)
+	if err := upstream.Decode(answer.Body, &p); err != nil {
+		return p, upstream.Unusable(answer.Status, errNoPrediction)
 	}
 	switch p.Status {
 	case "starting", "processing", "succeeded", "failed", "canceled", "aborted":
-		if wire.FitsPath(p.ID) {
+		if upstream.FitsPath(p.ID) {
 			return p, nil
 		}
 	}
-	return p, wire.Unusable(answer.Status, errNoPrediction)
+	return p, upstream.Unusable(answer.Status, errNoPrediction)
 }
 
 // decodeCreation takes the answer to a submission: a prediction, which may have ended well already.
-func (a *adapter) decodeCreation(answer wire.Answer, r supplier.Request) (supplier.Outcome, error) {
+func (a *adapter) decodeCreation(answer upstream.Answer, r supplier.Request) (supplier.Outcome, error) {
 	p, err := a.decode(answer)
 	if err != nil {
 		return supplier.Outcome{}, err
@@ -69,7 +69,7 @@ func (a *adapter) decodeCreation(answer wire.Answer, r supplier.Request) (suppli
 	var parameters struct {
 		Limit int64 `json:"max_output_tokens"`
 	}
-	_ = wire.Decode(r.Parameters, &parameters)
+	_ = upstream.Decode(r.Parameters, &parameters)
 	s := state{Capability: catalog.Name(r.Capability), Limit: parameters.Limit}
 	if strings.HasPrefix(r.Capability, "text.") {
 		s.Asked = len(r.Input)
@@ -91,12 +91,12 @@ func (a *adapter) outcome(p prediction, j supplier.Job, s state) (supplier.Outco
 	case "starting", "processing":
 		return supplier.Outcome{Job: &j}, nil
 	case "canceled", "aborted":
-		return supplier.Outcome{}, wire.Failure(supplier.Failed, fault.ProviderTimeout, errStopped)
+		return supplier.Outcome{}, upstream.Failure(supplier.Failed, fault.ProviderTimeout, errStopped)
 	case "failed":
 		return supplier.Outcome{}, a.failure(p)
 	}
 	if string(p.Removed) == "true" || len(p.Output) == 0 || string(p.Output) == "null" {
-		return supplier.Outcome{}, wire.Failure(supplier.Failed, fault.ProviderUnavailable, errRemoved)
+		return supplier.Outcome{}, upstream.Failure(supplier.Failed, fault.ProviderUnavailable, errRemoved)
 	}
 	out, err := a.Outcome(s.Capability, j.Model, p.Output)
 	if err == nil {
@@ -115,10 +115,10 @@ func (p prediction) measure(r *supplier.Result, s state) {
 		Output json.RawMessage `json:"output_token_count"`
 	}
 	if len(p.Metrics) > 0 {
-		_ = wire.Decode(p.Metrics, &m)
+		_ = upstream.Decode(p.Metrics, &m)
 	}
-	r.Usage = wire.Tokens(wire.Count(m.Input), wire.Count(m.Output), s.Asked, len(*r.Text))
-	if s.Limit > 0 && wire.Count(m.Output) >= s.Limit {
+	r.Usage = upstream.Tokens(upstream.Count(m.Input), upstream.Count(m.Output), s.Asked, len(*r.Text))
+	if s.Limit > 0 && upstream.Count(m.Output) >= s.Limit {
 		r.FinishReason = "length"
 	}
 }
@@ -143,5 +143,5 @@ func (a *adapter) failure(p prediction) error {
 	if a.Reviewed(text) {
 		code = fault.ContentPolicyViolation
 	}
-	return wire.Failure(supplier.Failed, code, errFailed)
+	return upstream.Failure(supplier.Failed, code, errFailed)
 }

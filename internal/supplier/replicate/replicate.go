@@ -25,7 +25,7 @@ import (
 
 	"unitask/internal/supplier"
 	"unitask/internal/supplier/modelmap"
-	"unitask/internal/supplier/wire"
+	"unitask/internal/supplier/upstream"
 )
 
 //go:embed models.yaml
@@ -59,21 +59,21 @@ func Kind() supplier.Kind {
 
 type adapter struct {
 	*modelmap.Maps
-	format wire.Format
+	format upstream.Format
 	wait   int // seconds
 }
 
 // New returns an adapter, which is a Poller, a Canceler, a Prober, a Refuser and a Modeler too. Its
 // errors are about c.
 func New(c supplier.Config) (supplier.Adapter, error) {
-	if err := wire.NoMaxTokensField(c); err != nil {
+	if err := upstream.NoMaxTokensField(c); err != nil {
 		return nil, err
 	}
 	wait, err := waitOf(c)
 	if err != nil {
 		return nil, err
 	}
-	client, err := wire.Connect(c, nil, OptionWait)
+	client, err := upstream.Connect(c, nil, OptionWait)
 	if err != nil {
 		return nil, err
 	}
@@ -81,14 +81,14 @@ func New(c supplier.Config) (supplier.Adapter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &adapter{Maps: maps, format: wire.Format{Client: client}, wait: wait}, nil
+	return &adapter{Maps: maps, format: upstream.Format{Client: client}, wait: wait}, nil
 }
 
 // waitOf returns the wait, by default as long as the timeout and the supplier allow.
 func waitOf(c supplier.Config) (int, error) {
 	timeout := c.Timeout
 	if timeout == 0 {
-		timeout = wire.DefaultTimeout
+		timeout = upstream.DefaultTimeout
 	}
 	most := max(0, min(mostWait, int((timeout-waitMargin)/time.Second)))
 	text := c.Options[OptionWait]
@@ -109,12 +109,12 @@ func waitOf(c supplier.Config) (int, error) {
 func (a *adapter) Submit(ctx context.Context, r supplier.Request) (supplier.Outcome, error) {
 	name, input, err := a.Input(r)
 	if err != nil {
-		return supplier.Outcome{}, wire.Unfit(err)
+		return supplier.Outcome{}, upstream.Unfit(err)
 	}
 	path, version := address(name)
 	body, err := json.Marshal(creation{Version: version, Input: input})
 	if err != nil {
-		return supplier.Outcome{}, wire.Unfit(errors.New("the request can't be encoded"))
+		return supplier.Outcome{}, upstream.Unfit(errors.New("the request can't be encoded"))
 	}
 	header := http.Header{}
 	if deadline, ok := ctx.Deadline(); ok {
@@ -124,7 +124,7 @@ func (a *adapter) Submit(ctx context.Context, r supplier.Request) (supplier.Outc
 	if strings.HasPrefix(r.Capability, "text.") && a.wait > 0 {
 		header.Set("Prefer", "wait="+strconv.Itoa(a.wait))
 	}
-	answer, err := a.format.Send(ctx, wire.Call{Path: path, Body: body, Header: header, Limit: creationLimit})
+	answer, err := a.format.Send(ctx, upstream.Call{Path: path, Body: body, Header: header, Limit: creationLimit})
 	if err != nil {
 		return supplier.Outcome{}, err
 	}
@@ -166,7 +166,7 @@ func (a *adapter) Cancel(ctx context.Context, j supplier.Job) error {
 	if _, err := stateOf(j); err != nil {
 		return err
 	}
-	_, err := a.format.Send(ctx, wire.Call{Path: "/v1/predictions/" + j.ID + "/cancel"})
+	_, err := a.format.Send(ctx, upstream.Call{Path: "/v1/predictions/" + j.ID + "/cancel"})
 	if e := supplier.AsError(err); e != nil && e.Status == http.StatusNotFound {
 		return nil
 	}

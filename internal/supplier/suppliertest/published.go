@@ -15,12 +15,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"unitask/internal/supplier"
-	"unitask/internal/supplier/published"
+	"unitask/internal/supplier/openapicheck"
 )
 
 // excerpt is the published document of the kind under test, nil where it has none.
-var excerpt = sync.OnceValues(func() (*published.Document, error) {
-	d, err := published.Load("testdata/openapi.json")
+var excerpt = sync.OnceValues(func() (*openapicheck.Document, error) {
+	d, err := openapicheck.Load("testdata/openapi.json")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil //nolint:nilnil // most of what is true of documents is true of none
 	}
@@ -42,14 +42,14 @@ func Held(t testing.TB, next http.Handler) http.Handler {
 }
 
 // hold is Held for a request whose body has been read.
-func hold(t testing.TB, r *http.Request, body []byte) published.Sent {
+func hold(t testing.TB, r *http.Request, body []byte) openapicheck.Sent {
 	t.Helper()
 	d, err := excerpt()
 	if err != nil {
 		t.Error(err)
 	}
 	if d == nil {
-		return published.Sent{}
+		return openapicheck.Sent{}
 	}
 	sent, err := d.Request(r, body)
 	if err != nil {
@@ -110,7 +110,7 @@ func RunPublished(t *testing.T, p Published) {
 
 // recorder is an upstream that holds exchanges against a document and gathers what was said.
 type recorder struct {
-	document *published.Document
+	document *openapicheck.Document
 
 	mu   sync.Mutex
 	said map[string]map[string]bool // members, by operation
@@ -141,7 +141,7 @@ func (r *recorder) adapter(t *testing.T, p Published, answer http.Handler) suppl
 	return newAdapter(t, p.Harness, srv.URL, fixedKey)
 }
 
-func (r *recorder) note(sent published.Sent) {
+func (r *recorder) note(sent openapicheck.Sent) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.said[sent.Operation] == nil {

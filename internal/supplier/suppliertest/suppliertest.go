@@ -9,7 +9,7 @@
 // to play along, these are the adapter's own tests.
 //
 // A kind whose supplier publishes an OpenAPI document of its format has an excerpt of it in its testdata
-// (package published). Every request of the suite is held against that, and RunPublished holds whole
+// (package openapicheck). Every request of the suite is held against that, and RunPublished holds whole
 // exchanges against it.
 package suppliertest
 

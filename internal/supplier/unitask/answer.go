@@ -11,7 +11,7 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/fault"
 	"unitask/internal/supplier"
-	"unitask/internal/supplier/wire"
+	"unitask/internal/supplier/upstream"
 	"unitask/internal/task"
 )
 
@@ -54,8 +54,8 @@ type usage struct {
 // read returns what was measured, and what was charged for it, nil where that isn't said.
 func (u usage) read() (supplier.Usage, *int64) {
 	measured := supplier.Usage{
-		InputTokens: wire.Count(u.InputTokens), OutputTokens: wire.Count(u.OutputTokens), Images: wire.Count(u.Images),
-		Milliseconds: int64(math.Round(wire.Number(u.Seconds, mostSeconds) * 1000)), Characters: wire.Count(u.Characters),
+		InputTokens: upstream.Count(u.InputTokens), OutputTokens: upstream.Count(u.OutputTokens), Images: upstream.Count(u.Images),
+		Milliseconds: int64(math.Round(upstream.Number(u.Seconds, mostSeconds) * 1000)), Characters: upstream.Count(u.Characters),
 	}
 	if cost, err := task.ParseMoney(u.Cost.Amount); err == nil {
 		return measured, new(int64(cost))
@@ -82,23 +82,23 @@ type file struct {
 }
 
 // decode returns the task that an answer of success holds, or the error of one that holds an error instead.
-func (a *adapter) decode(answer wire.Answer) (answered, error) {
+func (a *adapter) decode(answer upstream.Answer) (answered, error) {
 	var t answered
-	err := wire.Decode(answer.Body, &t)
+	err := upstream.Decode(answer.Body, &t)
 	if err == nil && t.ID == "" {
-		err = a.format.Problem(answer, wire.Envelope{Error: t.Error}, nil)
+		err = a.format.Problem(answer, upstream.Envelope{Error: t.Error}, nil)
 		if err != nil {
 			return t, err
 		}
 	}
-	if err != nil || !wire.FitsPath(t.ID) {
-		return t, wire.Unusable(answer.Status, errNoTask)
+	if err != nil || !upstream.FitsPath(t.ID) {
+		return t, upstream.Unusable(answer.Status, errNoTask)
 	}
 	switch t.State {
 	case task.Queued, task.Running, task.Transferring, succeeded, failed, canceled:
 		return t, nil
 	}
-	return t, wire.Unusable(answer.Status, errNoTask)
+	return t, upstream.Unusable(answer.Status, errNoTask)
 }
 
 // job is the task as work that goes on.
@@ -132,8 +132,8 @@ func (s state) stored() json.RawMessage {
 
 func stateOf(j supplier.Job) (state, error) {
 	var s state
-	if json.Unmarshal(j.State, &s) != nil || !wire.FitsPath(j.ID) {
-		return s, wire.Failure(supplier.Failed, fault.Internal, errNoState)
+	if json.Unmarshal(j.State, &s) != nil || !upstream.FitsPath(j.ID) {
+		return s, upstream.Failure(supplier.Failed, fault.Internal, errNoState)
 	}
 	return s, nil
 }
@@ -141,7 +141,7 @@ func stateOf(j supplier.Job) (state, error) {
 // result turns a task that succeeded into its result.
 func (s state) result(t answered, status int) (supplier.Outcome, error) {
 	if t.Output == nil {
-		return supplier.Outcome{}, wire.Unusable(status, errNoResult)
+		return supplier.Outcome{}, upstream.Unusable(status, errNoResult)
 	}
 	o := *t.Output
 	r := supplier.Result{Text: o.Text, Segments: o.Segments, Embeddings: o.Embeddings}
@@ -153,15 +153,15 @@ func (s state) result(t answered, status int) (supplier.Outcome, error) {
 		files = append(files, *o.Audio)
 	}
 	for _, f := range files {
-		got, ok := wire.File(f.URL)
+		got, ok := upstream.File(f.URL)
 		if !ok {
-			return supplier.Outcome{}, wire.Unusable(status, errNoResult)
+			return supplier.Outcome{}, upstream.Unusable(status, errNoResult)
 		}
 		got.ContentType, got.Width, got.Height, got.Duration = f.ContentType, max(f.Width, 0), max(f.Height, 0), max(f.Duration, 0)
 		r.Files = append(r.Files, got)
 	}
 	if r.Text == nil && len(r.Embeddings) == 0 && len(r.Files) == 0 {
-		return supplier.Outcome{}, wire.Unusable(status, errNoResult)
+		return supplier.Outcome{}, upstream.Unusable(status, errNoResult)
 	}
 	s.measure(&r, t)
 	return supplier.Outcome{Result: &r}, nil
@@ -186,7 +186,7 @@ func (s state) measure(r *supplier.Result, t answered) {
 		r.Usage, r.Charged = t.Usage.read()
 	}
 	if s.Asked > 0 && r.Text != nil {
-		tokens := wire.Tokens(r.Usage.InputTokens, r.Usage.OutputTokens, s.Asked, len(*r.Text))
+		tokens := upstream.Tokens(r.Usage.InputTokens, r.Usage.OutputTokens, s.Asked, len(*r.Text))
 		r.Usage.InputTokens, r.Usage.OutputTokens = tokens.InputTokens, tokens.OutputTokens
 	}
 }
@@ -205,7 +205,7 @@ func (a *adapter) ended(t answered) *supplier.Error {
 // stopped returns the error of a task that was canceled, with what the other gateway charged for it. One
 // without usage did no work; one with a cost alone was charged as reserved, and nobody measured it.
 func (t answered) stopped() *supplier.Error {
-	e := wire.Failure(supplier.Failed, fault.ProviderUnavailable, errCanceled)
+	e := upstream.Failure(supplier.Failed, fault.ProviderUnavailable, errCanceled)
 	if t.Usage == nil {
 		e.Usage, e.Charged = new(supplier.Usage), new(int64)
 		return e
@@ -221,12 +221,12 @@ func (t answered) stopped() *supplier.Error {
 // head would advise stands in the error itself.
 func (a *adapter) failure(report json.RawMessage) *supplier.Error {
 	var e api.Error
-	_ = wire.Decode(report, &e) // without a code it is a fault of the other gateway's
+	_ = upstream.Decode(report, &e) // without a code it is a fault of the other gateway's
 	body, err := json.Marshal(api.ErrorResponse{Error: api.Error{Code: e.Code, Details: e.Details}})
 	if err != nil {
 		body = nil
 	}
-	refusal := a.format.Refusal(wire.Answer{Status: api.Status(&fault.Error{Code: e.Code}), Body: body})
-	refusal.RetryAfter = wire.RetryAfter(strconv.Itoa(e.RetryAfterSeconds), time.Time{})
+	refusal := a.format.Refusal(upstream.Answer{Status: api.Status(&fault.Error{Code: e.Code}), Body: body})
+	refusal.RetryAfter = upstream.RetryAfter(strconv.Itoa(e.RetryAfterSeconds), time.Time{})
 	return refusal
 }

@@ -6,14 +6,14 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/fault"
 	"unitask/internal/supplier"
-	"unitask/internal/supplier/wire"
+	"unitask/internal/supplier/upstream"
 )
 
 // meanings are the contract's codes, as they concern whoever sent the request on.
-func meanings() wire.Meanings {
-	down := wire.Meaning{Code: fault.ProviderUnavailable}
-	ours := wire.Meaning{Code: fault.ProviderUnavailable, Operator: true} // our key, our address
-	return wire.Meanings{
+func meanings() upstream.Meanings {
+	down := upstream.Meaning{Code: fault.ProviderUnavailable}
+	ours := upstream.Meaning{Code: fault.ProviderUnavailable, Operator: true} // our key, our address
+	return upstream.Meanings{
 		"invalid_request":          {Code: fault.InvalidRequest},
 		"unauthenticated":          ours,
 		"authorization_required":   {Code: fault.InvalidRequest},
@@ -31,19 +31,19 @@ func meanings() wire.Meanings {
 // judge corrects what a status alone says wrongly of this format: a conflict means that the key has been
 // here with something else, so something was taken; what asks for an authorization that ours doesn't, or
 // has no such capability, can't serve the request.
-func judge(a wire.Answer, e *supplier.Error) {
+func judge(a upstream.Answer, e *supplier.Error) {
 	var body api.ErrorResponse
-	if wire.Decode(a.Body, &body) != nil {
+	if upstream.Decode(a.Body, &body) != nil {
 		return
 	}
 	switch body.Error.Code {
 	case fault.IdempotencyConflict:
 		e.Sent = supplier.Unknown
 	case fault.AuthorizationRequired:
-		e.Fault, e.Operator = wire.Failure(e.Sent, fault.InvalidRequest, nil).Fault, false
+		e.Fault, e.Operator = upstream.Failure(e.Sent, fault.InvalidRequest, nil).Fault, false
 	case fault.InvalidRequest:
 		if slices.ContainsFunc(body.Error.Details, func(d fault.Detail) bool { return d.Field == "capability" }) {
-			e.Fault, e.Operator = wire.Failure(e.Sent, fault.ProviderUnavailable, nil).Fault, true
+			e.Fault, e.Operator = upstream.Failure(e.Sent, fault.ProviderUnavailable, nil).Fault, true
 		}
 	}
 }

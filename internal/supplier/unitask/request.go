@@ -10,7 +10,7 @@ import (
 
 	"unitask/internal/catalog"
 	"unitask/internal/supplier"
-	"unitask/internal/supplier/wire"
+	"unitask/internal/supplier/upstream"
 )
 
 var errInput = errors.New("the input isn't what its media were found in")
@@ -29,7 +29,7 @@ func newCreation(r supplier.Request) (creation, error) {
 		return creation{}, err
 	}
 	for pointer, m := range r.Media {
-		data, err := wire.ReadMedia(m)
+		data, err := upstream.ReadMedia(m)
 		if err != nil {
 			return creation{}, err
 		}

@@ -6,14 +6,14 @@ import (
 
 	"unitask/internal/api"
 	"unitask/internal/supplier"
-	"unitask/internal/supplier/wire"
+	"unitask/internal/supplier/upstream"
 )
 
 // Stream creates a task, once, and delivers its text as it comes.
 func (a *adapter) Stream(ctx context.Context, r supplier.Request, delta func(supplier.Delta)) (supplier.Outcome, error) {
 	body, err := newCreation(r)
 	if err != nil {
-		return supplier.Outcome{}, wire.Unfit(err)
+		return supplier.Outcome{}, upstream.Unfit(err)
 	}
 	return a.keyed(r).Stream(ctx, api.PathTasks, body, 0, &talk{adapter: a, request: r}, delta)
 }
@@ -27,28 +27,30 @@ type talk struct {
 }
 
 // Whole takes an answer that isn't a stream.
-func (t *talk) Whole(a wire.Answer) (supplier.Outcome, error) { return t.adapter.created(a, t.request) }
+func (t *talk) Whole(a upstream.Answer) (supplier.Outcome, error) {
+	return t.adapter.created(a, t.request)
+}
 
 // Event takes a piece of text, or the task as it stands. The last one holds all of the text: what of it
 // wasn't told is told then.
-func (t *talk) Event(status int, e wire.Event) (string, error) {
+func (t *talk) Event(status int, e upstream.Event) (string, error) {
 	switch e.Name {
 	case api.EventDelta:
 		var d api.Delta
-		if wire.Decode([]byte(e.Data), &d) != nil {
-			return "", wire.Unusable(status, errNoTask)
+		if upstream.Decode([]byte(e.Data), &d) != nil {
+			return "", upstream.Unusable(status, errNoTask)
 		}
 		t.told.WriteString(d.Text)
 		return d.Text, nil
 	case api.EventTask:
-		return t.stands(wire.Answer{Status: status, Body: []byte(e.Data)})
+		return t.stands(upstream.Answer{Status: status, Body: []byte(e.Data)})
 	default:
 		return "", nil
 	}
 }
 
 // stands takes the task as it stands.
-func (t *talk) stands(a wire.Answer) (string, error) {
+func (t *talk) stands(a upstream.Answer) (string, error) {
 	now, err := t.adapter.decode(a)
 	if err != nil {
 		return "", err
@@ -61,14 +63,14 @@ func (t *talk) stands(a wire.Answer) (string, error) {
 		}
 		rest, whole := strings.CutPrefix(text(out.Result), t.told.String())
 		if !whole {
-			return "", wire.Unusable(a.Status, errNoResult)
+			return "", upstream.Unusable(a.Status, errNoResult)
 		}
 		t.result = out.Result
 		return rest, nil
 	case failed:
 		return "", t.adapter.failure(now.Error)
 	case canceled:
-		return "", wire.Unusable(a.Status, errCanceled)
+		return "", upstream.Unusable(a.Status, errCanceled)
 	default:
 		return "", nil
 	}

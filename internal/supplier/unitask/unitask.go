@@ -25,7 +25,7 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/catalog"
 	"unitask/internal/supplier"
-	"unitask/internal/supplier/wire"
+	"unitask/internal/supplier/upstream"
 )
 
 const (
@@ -51,20 +51,20 @@ func Kind() supplier.Kind {
 }
 
 type adapter struct {
-	format wire.Format
+	format upstream.Format
 	wait   time.Duration
 }
 
 // New returns an adapter, which is a Poller, a Canceler, a Streamer, a KeyHonorer, a Prober and a
 // Modeler too. Its errors are about c.
 func New(c supplier.Config) (supplier.Adapter, error) {
-	if err := wire.NoMaxTokensField(c); err != nil {
+	if err := upstream.NoMaxTokensField(c); err != nil {
 		return nil, err
 	}
 	if len(c.Models) > 0 {
 		return nil, errors.New("models is for the kinds fal and replicate alone")
 	}
-	client, err := wire.Connect(c, nil)
+	client, err := upstream.Connect(c, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func New(c supplier.Config) (supplier.Adapter, error) {
 	if c.Timeout > 0 {
 		wait = max(0, min(wait, c.Timeout-waitMargin)).Truncate(time.Second)
 	}
-	return &adapter{format: wire.Format{Client: client, Meanings: meanings(), Judge: judge}, wait: wait}, nil
+	return &adapter{format: upstream.Format{Client: client, Meanings: meanings(), Judge: judge}, wait: wait}, nil
 }
 
 // Knows reports that any name may be one of the other gateway's capabilities: it will say.
@@ -85,9 +85,9 @@ func (*adapter) HonorsSubmitKey() bool { return true }
 func (a *adapter) Submit(ctx context.Context, r supplier.Request) (supplier.Outcome, error) {
 	body, err := newCreation(r)
 	if err != nil {
-		return supplier.Outcome{}, wire.Unfit(err)
+		return supplier.Outcome{}, upstream.Unfit(err)
 	}
-	answer, err := a.keyed(r).Post(ctx, api.PathTasks, body, wire.VectorsLimit)
+	answer, err := a.keyed(r).Post(ctx, api.PathTasks, body, upstream.VectorsLimit)
 	if err != nil {
 		return supplier.Outcome{}, err
 	}
@@ -95,14 +95,14 @@ func (a *adapter) Submit(ctx context.Context, r supplier.Request) (supplier.Outc
 }
 
 // keyed returns the format of requests under the submit key.
-func (a *adapter) keyed(r supplier.Request) wire.Format {
+func (a *adapter) keyed(r supplier.Request) upstream.Format {
 	f := a.format
 	f.Header = http.Header{api.HeaderIdempotencyKey: {r.SubmitKey}}
 	return f
 }
 
 // created takes the answer to a creation.
-func (a *adapter) created(answer wire.Answer, r supplier.Request) (supplier.Outcome, error) {
+func (a *adapter) created(answer upstream.Answer, r supplier.Request) (supplier.Outcome, error) {
 	t, err := a.decode(answer)
 	if err != nil {
 		return supplier.Outcome{}, err
@@ -120,7 +120,7 @@ func (a *adapter) Poll(ctx context.Context, j supplier.Job) (supplier.Outcome, e
 	if err != nil {
 		return supplier.Outcome{}, err
 	}
-	call := wire.Call{Method: http.MethodGet, Path: pathOf(j), Header: http.Header{}, Limit: wire.VectorsLimit}
+	call := upstream.Call{Method: http.MethodGet, Path: pathOf(j), Header: http.Header{}, Limit: upstream.VectorsLimit}
 	if a.wait > 0 {
 		call.Header.Set(api.HeaderPrefer, "wait="+strconv.Itoa(int(a.wait/time.Second)))
 	}
@@ -149,7 +149,7 @@ func (a *adapter) Cancel(ctx context.Context, j supplier.Job) error {
 	if _, err := stateOf(j); err != nil {
 		return err
 	}
-	_, err := a.format.Send(ctx, wire.Call{Path: pathOf(j) + "/cancel"})
+	_, err := a.format.Send(ctx, upstream.Call{Path: pathOf(j) + "/cancel"})
 	if e := supplier.AsError(err); e != nil && e.Status == http.StatusNotFound {
 		return nil
 	}

@@ -1,0 +1,155 @@
+// Package form turns a capability's fields into the entries of a form, and what people enter there into a
+// request.
+//
+// The dashboard and the web trial show different widgets for the same entries and write the same requests.
+// Nothing is refused here that the service would judge: its schema decides, and About says beside which entry
+// its verdict belongs.
+package form
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"unitask/internal/catalog"
+)
+
+// Kind is how a value is entered.
+type Kind int
+
+// The kinds of entries.
+const (
+	Word   Kind = iota // one line of text
+	Prose              // a text of several lines
+	Choice             // one of a few values
+	Number
+	Media // a file, a URL or an artifact's id
+	List  // one item a line
+	JSON  // what has no simpler form
+)
+
+// Entry is one value of a form.
+type Entry struct {
+	Field  catalog.Field
+	Path   []string // below the group
+	Within bool     // a member of an object that may be left out
+	Kind   Kind
+}
+
+// Entries returns a form's values: those of objects one by one, as deep as the fields describe them.
+func Entries(fields []catalog.Field) []Entry { return entries(fields, nil, false) }
+
+func entries(fields []catalog.Field, parents []string, within bool) []Entry {
+	var all []Entry
+	for _, f := range fields {
+		path := append(slices.Clone(parents), f.Name)
+		if len(f.Members) > 0 && !f.Array && !f.Media {
+			all = append(all, entries(f.Members, path, within || !f.Required)...)
+			continue
+		}
+		all = append(all, Entry{Field: f, Path: path, Within: within, Kind: kindOf(f)})
+	}
+	return all
+}
+
+func kindOf(f catalog.Field) Kind {
+	switch {
+	case f.Array && (f.Media || f.Type == "string" || f.Type == "integer" || f.Type == "number"):
+		return List
+	case f.Array:
+		return JSON
+	case f.Media:
+		return Media
+	case len(f.Enum) > 0, f.Type == "boolean":
+		return Choice
+	case f.Type == "integer", f.Type == "number":
+		return Number
+	case f.Type == "string" && f.Group == catalog.GroupInput:
+		return Prose
+	case f.Type == "string":
+		return Word
+	default:
+		return JSON
+	}
+}
+
+// person is the input in which a caller vouches for people shown in media. Where a medium is required
+// it is asked for at once, not among the rest.
+const person = "authorization"
+
+// Ordered returns a form's entries, first those that a request can't do without, and how many these
+// are. Where nothing is required all are first: nothing is hidden.
+func Ordered(fields []catalog.Field) ([]Entry, int) {
+	all := Entries(fields)
+	needsMedia := slices.ContainsFunc(fields, func(f catalog.Field) bool { return f.Media && f.Required })
+	first := func(e Entry) int {
+		if e.Field.Required && !e.Within || needsMedia && e.Path[0] == person && e.Field.Required {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(all, func(a, b Entry) int { return first(a) - first(b) })
+	shown := slices.IndexFunc(all, func(e Entry) bool { return first(e) == 1 })
+	if shown <= 0 {
+		shown = len(all)
+	}
+	return all, shown
+}
+
+// Name is what the form calls the value.
+func (e Entry) Name() string { return strings.Join(e.Path, ".") }
+
+// Wire is what the service calls it in the details of an error.
+func (e Entry) Wire() string { return e.Field.Group + "." + e.Name() }
+
+// Choices returns what a Choice is among; the first is "" where the value may be left out.
+func (e Entry) Choices() []string {
+	choices := e.Field.Enum
+	if e.Field.Type == "boolean" {
+		choices = []string{"true", "false"}
+	}
+	if !e.Field.Required || e.Within {
+		choices = append([]string{""}, choices...)
+	}
+	return choices
+}
+
+// Missing reports whether a value must be given and isn't among those that are there: the wire names
+// of entries and of their objects.
+func (e Entry) Missing(here map[string]bool) bool {
+	instead := slices.ContainsFunc(e.Field.Unless, func(name string) bool { return here[e.Field.Group+"."+name] })
+	asked := !e.Within || here[e.Field.Group+"."+e.Path[0]]
+	return e.Field.Required && asked && !instead && !here[e.Wire()]
+}
+
+// About returns the entry that a detail's field is or belongs to, -1 for none; an object's own is its
+// first member.
+func About(all []Entry, field string) int {
+	best := -1
+	for i, e := range all {
+		wire := e.Wire()
+		inside := field == wire || strings.HasPrefix(field, wire+".") || strings.HasPrefix(field, wire+"[")
+		if inside || best < 0 && strings.HasPrefix(wire, field+".") && strings.Contains(field, ".") {
+			if best < 0 || cmp.Compare(len(wire), len(all[best].Wire())) > 0 || inside {
+				best = i
+			}
+		}
+	}
+	return best
+}
+
+// Primary is the field that a lone prompt goes to.
+func Primary(fields []catalog.Field) (catalog.Field, bool) {
+	for _, name := range []string{"prompt", "text", "texts"} {
+		for _, field := range fields {
+			if field.Group == catalog.GroupInput && field.Name == name {
+				return field, true
+			}
+		}
+	}
+	at := slices.IndexFunc(fields, func(x catalog.Field) bool { return x.Group == catalog.GroupInput && x.Required })
+	if at < 0 {
+		return catalog.Field{}, false
+	}
+	return fields[at], true
+}

@@ -1,0 +1,191 @@
+package form_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"unitask/internal/catalog"
+	"unitask/internal/form"
+)
+
+func mustDefault(t testing.TB) *catalog.Catalog {
+	t.Helper()
+	c, err := catalog.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// body is the creation that posted values make.
+func body(t testing.TB, c catalog.Capability, p form.Posted) []byte {
+	t.Helper()
+	req, err := p.Values(c.Fields()).Request(string(c.Name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := json.Marshal(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+const pixel = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x02\x00\x00\x00\x90wS\xde"
+
+func TestPosted(t *testing.T) {
+	data := `"data":"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1Pe"`
+	for _, tt := range []struct {
+		name, capability string
+		texts            map[string][]string
+		files            map[string][][]byte
+		want             string
+	}{
+		{"nothing", "text.chat", nil, nil, `{"capability":"text.chat","input":{}}`},
+		{
+			"every kind", "text.chat",
+			map[string][]string{
+				"input.prompt": {"one\r\ntwo "}, "parameters.temperature": {" 0.70 "}, "parameters.stop": {"a\r\n\r\nb"},
+				"parameters.seed": {""}, "parameters.unknown": {"x"}, "input.system": {" \n"},
+			},
+			nil,
+			`{"capability":"text.chat","input":{"prompt":"one\ntwo "},"parameters":{"stop":["a","b"],"temperature":0.70}}`,
+		},
+		{
+			"rows", "text.chat",
+			map[string][]string{
+				"input.messages.role": {"user", "assistant", "user", "user"}, "input.messages.content": {"hi", "hello", "", "and\r\nnow"},
+			},
+			nil,
+			`{"capability":"text.chat","input":{"messages":[{"content":"hi","role":"user"},{"content":"hello","role":"assistant"},` +
+				`{"content":"and\nnow","role":"user"}]}}`,
+		},
+		{
+			"what isn't of its type", "text.chat",
+			map[string][]string{"parameters.seed": {"ten"}, "parameters.top_p": {"NaN"}, "parameters.max_output_tokens": {"[1]"}},
+			nil,
+			`{"capability":"text.chat","input":{},"parameters":{"max_output_tokens":[1],"seed":"ten","top_p":"NaN"}}`,
+		},
+		{
+			"files before addresses", "image.edit",
+			map[string][]string{
+				"input.prompt": {"bluer"}, "input.images": {"https://a.example/b.png\nart_06gztwr81ar2sk7g2v0pa8szvq"}, "input.mask": {"ftp://x"},
+				"input.authorization.person": {"authorized"}, "input.authorization.statement": {"they agreed"},
+			},
+			map[string][][]byte{"input.images": {[]byte(pixel), {}}, "input.authorization.evidence": {[]byte(pixel)}},
+			`{"capability":"image.edit","input":{"authorization":{"evidence":[{"content_type":"image/png",` + data + `}],` +
+				`"person":"authorized","statement":"they agreed"},"images":[{"content_type":"image/png",` + data + `},` +
+				`{"url":"https://a.example/b.png"},{"artifact":"art_06gztwr81ar2sk7g2v0pa8szvq"}],` +
+				`"mask":{"url":"ftp://x"},"prompt":"bluer"}}`,
+		},
+		{
+			"a boolean and an enum", "video.generate",
+			map[string][]string{"input.prompt": {"waves"}, "parameters.audio": {"true"}, "parameters.resolution": {"4k"}},
+			nil,
+			`{"capability":"video.generate","input":{"prompt":"waves"},"parameters":{"audio":true,"resolution":"4k"}}`,
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c, _ := mustDefault(t).Get(catalog.Name(tt.capability))
+			got := string(body(t, c, form.Posted{Texts: tt.texts, Files: tt.files}))
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestFillAndBack: what a form shows of an example makes the example again, but for its media.
+func TestFillAndBack(t *testing.T) {
+	all := mustDefault(t).All()
+	if len(all) < 7 {
+		t.Fatalf("only %d capabilities", len(all))
+	}
+	for _, c := range all {
+		var example struct{ Input, Parameters map[string]any }
+		if err := json.Unmarshal(c.Example, &example); err != nil {
+			t.Fatal(err)
+		}
+		delete(example.Input, "images")
+		delete(example.Input, "audio")
+		var raw struct{ Input, Parameters json.RawMessage }
+		if err := json.Unmarshal(c.Example, &raw); err != nil {
+			t.Fatal(err)
+		}
+		var got struct{ Input, Parameters map[string]any }
+		posted := form.Posted{Texts: form.Fill(c.Fields(), raw.Input, raw.Parameters)}
+		if err := json.Unmarshal(body(t, c, posted), &got); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(example.Input, got.Input); diff != "" {
+			t.Errorf("%s input (-want +got):\n%s", c.Name, diff)
+		}
+		if diff := cmp.Diff(example.Parameters, got.Parameters); diff != "" {
+			t.Errorf("%s parameters (-want +got):\n%s", c.Name, diff)
+		}
+	}
+}
+
+// TestAbout: every row of a refusal belongs to an entry of the form.
+func TestAbout(t *testing.T) {
+	c, _ := mustDefault(t).Get("image.edit")
+	all := form.Entries(c.Fields())
+	for field, want := range map[string]string{
+		"input.prompt": "input.prompt", "input.images.0.url": "input.images", "input.images[2]": "input.images",
+		"input.authorization": "input.authorization.person", "input.authorization.statement": "input.authorization.statement",
+		"parameters.n": "parameters.n", "capability": "", "input": "", "input.unknown": "",
+	} {
+		var got string
+		if i := form.About(all, field); i >= 0 {
+			got = all[i].Wire()
+		}
+		if got != want {
+			t.Errorf("%s is beside %q, want %q", field, got, want)
+		}
+	}
+}
+
+// FuzzPosted: whatever is entered becomes JSON that the service reads, and texts arrive as they were entered.
+func FuzzPosted(f *testing.F) {
+	f.Add("hello", []byte(pixel))
+	f.Add("1e999", []byte{})
+	f.Add("{\"a\":1,\"a\":2}", []byte("<svg>"))
+	f.Add("\xff\r\n\u2028", []byte{0})
+	all := mustDefault(f).All()
+	f.Fuzz(func(t *testing.T, text string, raw []byte) {
+		c := all[len(text)%len(all)]
+		p := form.Posted{Texts: map[string][]string{}, Files: map[string][][]byte{}}
+		for _, e := range form.Entries(c.Fields()) {
+			p.Texts[e.Wire()], p.Files[e.Wire()] = []string{text}, [][]byte{raw}
+			for _, m := range e.Members() {
+				p.Texts[m.Wire()] = []string{text, text}
+			}
+		}
+		made := body(t, c, p)
+		var got struct{ Input map[string]any }
+		if err := json.Unmarshal(made, &got); err != nil || !utf8.Valid(made) {
+			t.Fatalf("%s: %v in %q", c.Name, err, made)
+		}
+		want := strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\r\n", "\n")
+		for _, name := range []string{"prompt", "text"} {
+			if written, ok := got.Input[name].(string); ok && written != want {
+				t.Errorf("%s: %q arrives as %q", name, want, written)
+			}
+		}
+		if _, err := catalog.Decode(made, catalog.Limits{Depth: 64}); err != nil && !hasJSON(text) {
+			t.Errorf("%s: %v in %q", c.Name, err, made)
+		}
+	})
+}
+
+// hasJSON reports whether a line is JSON by itself, which may hold what the service refuses to tell apart.
+func hasJSON(text string) bool {
+	return slices.ContainsFunc(append(strings.Split(text, "\n"), text), func(line string) bool {
+		return json.Valid([]byte(strings.TrimSpace(line)))
+	})
+}

@@ -1,0 +1,89 @@
+package form
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gabriel-vasile/mimetype"
+
+	"unitask/internal/api"
+	"unitask/internal/catalog"
+	"unitask/internal/task"
+)
+
+// ParseNumber keeps the digits as they are written, so that nothing is rounded on the way. The field's
+// type, bounds and values hold.
+func ParseNumber(f catalog.Field, entered string) (json.Number, error) {
+	n, err := strconv.ParseFloat(entered, 64)
+	if err != nil || !json.Valid([]byte(entered)) {
+		return "", errors.New("must be a number")
+	}
+	if _, err := strconv.ParseInt(entered, 10, 64); f.Type == "integer" && err != nil {
+		return "", errors.New("must be a whole number")
+	}
+	if f.Minimum != nil && n < *f.Minimum || f.Maximum != nil && n > *f.Maximum {
+		return "", errors.New("must be " + f.Bounds())
+	}
+	if len(f.Enum) > 0 && !slices.Contains(f.Enum, entered) {
+		return "", errors.New("must be one of " + strings.Join(f.Enum, ", "))
+	}
+	return json.Number(entered), nil
+}
+
+// Reference reads a medium that is named: a URL or an artifact's id.
+func Reference(entered string) (map[string]any, bool) {
+	lower := strings.ToLower(entered)
+	switch {
+	case strings.HasPrefix(lower, "http://"), strings.HasPrefix(lower, "https://"):
+		return map[string]any{"url": entered}, true
+	case strings.HasPrefix(entered, task.PrefixArtifact):
+		return map[string]any{"artifact": entered}, true
+	default:
+		return nil, false
+	}
+}
+
+// Inline makes a medium of its bytes; their type is what they look like.
+func Inline(raw []byte) map[string]any {
+	contentType, _, _ := strings.Cut(mimetype.Detect(raw).String(), ";")
+	return map[string]any{"data": base64.StdEncoding.EncodeToString(raw), "content_type": contentType}
+}
+
+// Values are the members of a request's groups: strings, json.Number, json.RawMessage and maps and
+// lists of them.
+type Values map[string]map[string]any
+
+// Put sets the value of an entry; objects on its path are made.
+func (v Values) Put(group string, path []string, value any) {
+	if v[group] == nil {
+		v[group] = map[string]any{}
+	}
+	into := v[group]
+	for _, step := range path[:len(path)-1] {
+		inner, ok := into[step].(map[string]any)
+		if !ok {
+			inner = map[string]any{}
+			into[step] = inner
+		}
+		into = inner
+	}
+	into[path[len(path)-1]] = value
+}
+
+// Request writes the request that the values make. Parameters are left out where there are none.
+func (v Values) Request(capability string) (req api.CreateRequest, err error) {
+	req = api.CreateRequest{Capability: capability, Input: json.RawMessage("{}")}
+	if input := v[catalog.GroupInput]; len(input) > 0 {
+		if req.Input, err = json.Marshal(input); err != nil {
+			return req, err
+		}
+	}
+	if p := v[catalog.GroupParameters]; len(p) > 0 {
+		req.Parameters, err = json.Marshal(p)
+	}
+	return req, err
+}

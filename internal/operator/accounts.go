@@ -1,0 +1,140 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"unitask/internal/account"
+	"unitask/internal/api"
+	"unitask/internal/fault"
+	"unitask/internal/store"
+	"unitask/internal/task"
+)
+
+// CreateAccount makes an account.
+func (o *Operator) CreateAccount(ctx context.Context, req api.AccountCreate) (api.Account, error) {
+	now := o.Now().UTC()
+	a := account.Account{
+		ID: task.NewID(task.PrefixAccount, now), Name: strings.TrimSpace(req.Name), Capabilities: req.Capabilities, CreatedAt: now,
+	}
+	if !validName(a.Name) {
+		return api.Account{}, fault.Invalid("name", "is required, has at most 100 bytes and no slash, and is no account's id")
+	}
+	if err := checkPatterns("capabilities", a.Capabilities); err != nil {
+		return api.Account{}, err
+	}
+	var err error
+	if a.Limits, err = limitsFrom(req.Limits); err != nil {
+		return api.Account{}, err
+	}
+	err = o.Store.PutAccount(ctx, a)
+	if errors.Is(err, store.ErrExists) {
+		return api.Account{}, fault.Invalid("name", "is that of another account")
+	}
+	return accountOf(a), err
+}
+
+// validName reports whether a name can stand in a path and is taken for no id.
+func validName(name string) bool {
+	return name != "" && len(name) <= maxName && name != "." && name != ".." && !strings.Contains(name, "/") &&
+		!task.ValidID(task.PrefixAccount, name)
+}
+
+// ListAccounts returns every account, oldest first.
+func (o *Operator) ListAccounts(ctx context.Context) ([]api.Account, error) {
+	all, err := o.Store.ListAccounts(ctx)
+	out := make([]api.Account, 0, len(all))
+	for _, a := range all {
+		out = append(out, accountOf(a))
+	}
+	return out, err
+}
+
+// GetAccount returns an account by its id or name.
+func (o *Operator) GetAccount(ctx context.Context, which string) (api.Account, error) {
+	a, err := o.find(ctx, which)
+	return accountOf(a), err
+}
+
+// UpdateAccount changes an account by its id or name. It holds for every request from now on; a member
+// who is removed is signed out.
+func (o *Operator) UpdateAccount(ctx context.Context, which string, u api.AccountUpdate) (api.Account, error) {
+	a, err := o.find(ctx, which)
+	if err != nil {
+		return api.Account{}, err
+	}
+	a, err = o.Store.UpdateAccount(ctx, a.ID, func(a *account.Account) (err error) {
+		if u.Capabilities != nil {
+			a.Capabilities = *u.Capabilities
+			err = checkPatterns("capabilities", a.Capabilities)
+		}
+		if u.Limits != nil && err == nil {
+			a.Limits, err = changed(a.Limits, *u.Limits)
+		}
+		for _, name := range u.RemoveMembers {
+			if _, ok := a.Member(name); !ok {
+				return fault.Invalid("remove_members", "names nobody of the account")
+			}
+			*a = a.WithoutMember(name)
+		}
+		return err
+	})
+	return accountOf(a), err
+}
+
+// find returns an account by its id or name.
+func (o *Operator) find(ctx context.Context, which string) (account.Account, error) {
+	look := o.Store.FindAccount
+	if task.ValidID(task.PrefixAccount, which) {
+		look = o.Store.GetAccount
+	}
+	a, err := look(ctx, which)
+	if errors.Is(err, store.ErrNotFound) {
+		return a, noSuchAccount()
+	}
+	return a, err
+}
+
+func noSuchAccount() error { return fault.New(fault.NotFound, "there is no such account") }
+
+// account returns the account of the given name or id, making one of the name on first use; "" is the
+// default one.
+func (o *Operator) account(ctx context.Context, name string) (account.Account, error) {
+	if name == "" {
+		name = defaultAccount
+	}
+	for range 2 { // the second look finds what another request made between
+		a, err := o.find(ctx, name)
+		if err == nil || fault.CodeOf(err) != fault.NotFound || task.ValidID(task.PrefixAccount, name) {
+			return a, err
+		}
+		now := o.Now().UTC()
+		a = account.Account{ID: task.NewID(task.PrefixAccount, now), Name: name, CreatedAt: now}
+		if err := o.Store.PutAccount(ctx, a); err == nil || !errors.Is(err, store.ErrExists) {
+			return a, err
+		}
+	}
+	return account.Account{}, errors.New("the account exists and can't be found")
+}
+
+func (o *Operator) accountNames(ctx context.Context) (map[string]string, error) {
+	accounts, err := o.Store.ListAccounts(ctx)
+	names := make(map[string]string, len(accounts))
+	for _, a := range accounts {
+		names[a.ID] = a.Name
+	}
+	return names, err
+}
+
+// accountOf returns an account as its operator and members read it.
+func accountOf(a account.Account) api.Account {
+	out := api.Account{
+		ID: a.ID, Name: a.Name, Capabilities: append([]string{}, a.Capabilities...), Limits: limitsOf(a.Limits),
+		Members: make([]api.Member, 0, len(a.Members)), CreatedAt: api.Timestamp{Time: a.CreatedAt},
+	}
+	for _, m := range a.Members {
+		out.Members = append(out.Members, api.Member{Name: m.Name, Role: string(m.Role), JoinedAt: api.Timestamp{Time: m.JoinedAt}})
+	}
+	return out
+}

@@ -1,0 +1,255 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"unitask/internal/account"
+	"unitask/internal/api"
+	"unitask/internal/fault"
+	"unitask/internal/store"
+	"unitask/internal/task"
+)
+
+// longest is a life of centuries' bound, in seconds: more would overflow a Duration, and nobody means it.
+const longest = int64(100 * 365 * 24 * time.Hour / time.Second)
+
+// CreateKey makes a key, and its account where that doesn't exist. The answer is the only one that
+// holds the secret.
+func (o *Operator) CreateKey(ctx context.Context, req api.KeyCreate) (api.Key, error) {
+	k, err := keyFrom(req, o.Now())
+	if err != nil {
+		return api.Key{}, err
+	}
+	owner, err := o.account(ctx, req.Account)
+	if err != nil {
+		return api.Key{}, err
+	}
+	return o.putKey(ctx, k, owner)
+}
+
+// putKey records a key of the account with a fresh secret.
+func (o *Operator) putKey(ctx context.Context, k account.Key, owner account.Account) (api.Key, error) {
+	k.Account = owner.ID
+	full := o.mint(&k)
+	if err := o.Store.PutKey(ctx, k); err != nil {
+		return api.Key{}, err
+	}
+	out := keyOf(k, owner.Name)
+	out.Secret = full
+	return out, nil
+}
+
+// ListKeys returns every key, oldest first.
+func (o *Operator) ListKeys(ctx context.Context) ([]api.Key, error) {
+	return o.listKeys(ctx, "")
+}
+
+// listKeys returns the keys of an account's id, of all accounts for "".
+func (o *Operator) listKeys(ctx context.Context, owner string) ([]api.Key, error) {
+	keys, err := o.Store.ListKeys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	names, err := o.accountNames(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]api.Key, 0, len(keys))
+	for _, k := range keys {
+		if owner == "" || k.Account == owner {
+			out = append(out, keyOf(k, names[k.Account]))
+		}
+	}
+	return out, nil
+}
+
+// RevokeKey closes a key at once; revoking again changes nothing.
+func (o *Operator) RevokeKey(ctx context.Context, id string) (api.Key, error) {
+	now := o.Now().UTC()
+	return o.updateKey(ctx, id, func(k *account.Key) error {
+		if k.RevokedAt == nil {
+			k.RevokedAt = &now
+		}
+		return nil
+	})
+}
+
+// UpdateKey changes the name, the scopes and the limits of a key that is open. It holds for every request
+// from now on.
+func (o *Operator) UpdateKey(ctx context.Context, id string, u api.KeyUpdate) (api.Key, error) {
+	return o.changeKey(ctx, id, u, func(k *account.Key, before account.Limits) error {
+		k.OwnLimits = k.OwnLimits && k.Limits == before
+		return nil
+	})
+}
+
+// memberLimits lets a member loosen what members set, and lower what an operator set.
+func memberLimits(k *account.Key, before account.Limits) error {
+	k.OwnLimits = k.OwnLimits || before == (account.Limits{})
+	if field := k.Limits.Looser(before); field != "" && !k.OwnLimits {
+		return fault.Invalid(field, "was set by an operator: it may be lowered, and an operator alone raises it or takes it away")
+	}
+	return nil
+}
+
+// changeKey is UpdateKey, with what may become of the limits that the key had before.
+func (o *Operator) changeKey(ctx context.Context, id string, u api.KeyUpdate, judge func(*account.Key, account.Limits) error) (api.Key, error) {
+	now := o.Now()
+	return o.updateKey(ctx, id, func(k *account.Key) (err error) {
+		if !k.Usable(now) {
+			return closedKey()
+		}
+		if u.Name != nil {
+			k.Name = strings.TrimSpace(*u.Name)
+		}
+		if u.Scopes != nil {
+			k.Scopes = append([]string{}, *u.Scopes...)
+		}
+		if u.Limits != nil {
+			if u.Limits.SupplierSpend != nil {
+				return accountsAlone()
+			}
+			before := k.Limits
+			if k.Limits, err = changed(before, *u.Limits); err != nil {
+				return err
+			}
+			if err = judge(k, before); err != nil {
+				return err
+			}
+		}
+		return checkKey(*k)
+	})
+}
+
+func (o *Operator) updateKey(ctx context.Context, id string, change func(*account.Key) error) (api.Key, error) {
+	k, err := o.Store.UpdateKey(ctx, id, change)
+	if err != nil {
+		return api.Key{}, unknownKey(err)
+	}
+	names, err := o.accountNames(ctx)
+	return keyOf(k, names[k.Account]), err
+}
+
+// RotateKey makes a key in the place of another: the same account, name, mode, scopes and limits, which
+// both are counted against together. The old one is closed when the overlap is over, or by its own expiry
+// where that is sooner; the new one is to live as long as the old one was. The answer is the only one
+// that holds the secret.
+func (o *Operator) RotateKey(ctx context.Context, id string, req api.KeyRotate) (api.Key, error) {
+	if req.OverlapSeconds < 0 || req.OverlapSeconds > longest {
+		return api.Key{}, fault.Invalid("overlap_seconds", "must be from 0 to 100 years")
+	}
+	now := o.Now().UTC()
+	end := now.Add(time.Duration(req.OverlapSeconds) * time.Second)
+	var next account.Key
+	var full string
+	err := o.Store.RotateKey(ctx, id, func(old *account.Key) (account.Key, error) {
+		if !old.Usable(now) {
+			return next, closedKey()
+		}
+		next = old.Rotated(task.NewID(task.PrefixKey, now), task.Hash{}, "", now)
+		if old.ExpiresAt != nil {
+			next.ExpiresAt = new(now.Add(old.ExpiresAt.Sub(old.CreatedAt)))
+		}
+		full = o.mint(&next)
+		if old.ExpiresAt == nil || end.Before(*old.ExpiresAt) {
+			old.ExpiresAt = &end
+		}
+		return next, nil
+	})
+	if err != nil {
+		return api.Key{}, unknownKey(err)
+	}
+	names, err := o.accountNames(ctx)
+	if err != nil {
+		names = nil // the secret is shown nowhere else
+	}
+	out := keyOf(next, names[next.Account])
+	out.Secret = full
+	return out, nil
+}
+
+func closedKey() error {
+	return fault.New(fault.InvalidRequest, "the key is closed already: make a new one")
+}
+
+func noSuchKey() error { return fault.New(fault.NotFound, "there is no such key") }
+
+// unknownKey turns what the store says of an unknown key into what its caller is told.
+func unknownKey(err error) error {
+	if errors.Is(err, store.ErrNotFound) {
+		return noSuchKey()
+	}
+	return err
+}
+
+// mint gives the key a fresh secret and returns it.
+func (o *Operator) mint(k *account.Key) string {
+	full := account.NewKeySecret(o.Prefix, k.Mode)
+	k.Hash, k.Hint = account.HashSecret(full), account.Hint(full)
+	return full
+}
+
+// keyFrom checks a request for a key and returns its record, without account and secret.
+func keyFrom(req api.KeyCreate, now time.Time) (account.Key, error) {
+	k := account.Key{
+		ID: task.NewID(task.PrefixKey, now), Name: strings.TrimSpace(req.Name), Mode: req.Mode, Scopes: req.Scopes,
+		CreatedAt: now.UTC(),
+	}
+	if req.Mode != task.Live && req.Mode != task.Test {
+		return k, fault.Invalid("mode", "must be live or test")
+	}
+	if len(req.Account) > maxName {
+		return k, fault.Invalid("account", "is at most 100 bytes long")
+	}
+	err := checkKey(k)
+	if err != nil {
+		return k, err
+	}
+	if req.SupplierSpend != "" {
+		return k, accountsAlone()
+	}
+	if k.Limits, err = limitsFrom(req.Limits); err != nil {
+		return k, err
+	}
+	if req.ExpiresInSeconds < 0 || req.ExpiresInSeconds > longest {
+		return k, fault.Invalid("expires_in_seconds", "must be from 0, for never, to 100 years")
+	}
+	if req.ExpiresInSeconds > 0 {
+		k.ExpiresAt = new(now.UTC().Add(time.Duration(req.ExpiresInSeconds) * time.Second))
+	}
+	return k, nil
+}
+
+func accountsAlone() error { return fault.Invalid("supplier_spend", "is an account's: a key has none") }
+
+// checkKey checks what people say of a key.
+func checkKey(k account.Key) error {
+	if k.Name == "" || len(k.Name) > maxName {
+		return fault.Invalid("name", "is required, and has at most 100 bytes")
+	}
+	if k.Scopes != nil && len(k.Scopes) == 0 {
+		return fault.Invalid("scopes", "must hold a capability or a pattern; * is all capabilities")
+	}
+	return checkPatterns("scopes", k.Scopes)
+}
+
+func checkPatterns(field string, patterns []string) error {
+	for _, pattern := range patterns {
+		if !account.ValidPattern(pattern) {
+			return fault.Invalid(field, "hold something that is no capability and no pattern such as image.*")
+		}
+	}
+	return nil
+}
+
+// keyOf returns a key's record as the operator reads it, without its secret.
+func keyOf(k account.Key, accountName string) api.Key {
+	return api.Key{
+		ID: k.ID, Account: accountName, Name: k.Name, Mode: k.Mode, Hint: k.Hint, Scopes: append([]string{}, k.Scopes...),
+		CreatedAt: api.Timestamp{Time: k.CreatedAt}, ExpiresAt: api.TimestampOf(k.ExpiresAt),
+		RevokedAt: api.TimestampOf(k.RevokedAt), LastUsedAt: api.TimestampOf(k.LastUsedAt), Limits: limitsOf(k.Limits),
+	}
+}

@@ -1,0 +1,99 @@
+package operator
+
+import (
+	"context"
+	"slices"
+
+	"unitask/internal/account"
+	"unitask/internal/api"
+	"unitask/internal/fault"
+)
+
+// Member is what a member may do: the same as an operator, for one account, and what is another's isn't
+// there. It is good for one request; the next one asks for the session again.
+type Member struct {
+	desk  *Operator
+	owner account.Account
+}
+
+// Member returns the desk of the visitor's own account.
+func (o *Operator) Member(v Visitor) Member { return Member{o, v.Account} }
+
+// Account returns the member's account, without the operator's limit on what suppliers charge for it.
+func (m Member) Account() api.Account {
+	a := accountOf(m.owner)
+	if a.Limits.SupplierSpend = ""; a.Limits.Budget == "" {
+		a.Limits.BudgetPeriod = ""
+	}
+	return a
+}
+
+// CreateKey makes a key of the account; the request may not name another one.
+func (m Member) CreateKey(ctx context.Context, req api.KeyCreate) (api.Key, error) {
+	if req.Account != "" && req.Account != m.owner.Name {
+		return api.Key{}, noSuchAccount()
+	}
+	req.Account = ""
+	k, err := keyFrom(req, m.desk.Now())
+	if err != nil {
+		return api.Key{}, err
+	}
+	k.OwnLimits = true
+	return m.desk.putKey(ctx, k, m.owner)
+}
+
+// ListKeys returns the account's keys, oldest first.
+func (m Member) ListKeys(ctx context.Context) ([]api.Key, error) {
+	return m.desk.listKeys(ctx, m.owner.ID)
+}
+
+// RotateKey makes a key in the place of one of the account's; see Operator.RotateKey.
+func (m Member) RotateKey(ctx context.Context, id string, req api.KeyRotate) (api.Key, error) {
+	if err := m.owns(ctx, id); err != nil {
+		return api.Key{}, err
+	}
+	return m.desk.RotateKey(ctx, id, req)
+}
+
+// UpdateKey changes a key of the account; see Operator.UpdateKey. A limit that an operator set is lowered at
+// most. Whatever a key is given, the limits of the account and of the server bind it.
+func (m Member) UpdateKey(ctx context.Context, id string, u api.KeyUpdate) (api.Key, error) {
+	if err := m.owns(ctx, id); err != nil {
+		return api.Key{}, err
+	}
+	return m.desk.changeKey(ctx, id, u, memberLimits)
+}
+
+// RevokeKey closes a key of the account at once.
+func (m Member) RevokeKey(ctx context.Context, id string) (api.Key, error) {
+	if err := m.owns(ctx, id); err != nil {
+		return api.Key{}, err
+	}
+	return m.desk.RevokeKey(ctx, id)
+}
+
+// owns returns NOT_FOUND for another account's key. A key never changes its account.
+func (m Member) owns(ctx context.Context, id string) error {
+	keys, err := m.ListKeys(ctx)
+	if err == nil && !slices.ContainsFunc(keys, func(k api.Key) bool { return k.ID == id }) {
+		err = noSuchKey()
+	}
+	return err
+}
+
+// Usage returns what the account used; what suppliers charge is not a member's to see.
+func (m Member) Usage(ctx context.Context, q api.UsageQuery) (api.UsageReport, error) {
+	if q.By == api.BySupplier {
+		return api.UsageReport{}, fault.Invalid("by", "must be account, key, capability or day")
+	}
+	if q.Account != "" && q.Account != m.owner.ID && q.Account != m.owner.Name {
+		return api.UsageReport{}, noSuchAccount()
+	}
+	q.Account = m.owner.ID
+	return m.desk.Usage(ctx, q)
+}
+
+// FindRequests returns what is known of the account's requests by an id; NOT_FOUND for none.
+func (m Member) FindRequests(ctx context.Context, id string) ([]api.RequestRecord, error) {
+	return m.desk.findRequests(ctx, m.owner.ID, id)
+}

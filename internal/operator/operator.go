@@ -1,0 +1,146 @@
+// Package operator is what an operator, and a member of an account, may do beside calling the API: accounts,
+// keys, sign-in, usage, the request log and how suppliers stand.
+//
+// The admin socket, the console and the commands on a store without a server all come here. An Operator sees
+// every account, but no input and no output; a Member sees one account, and what belongs to another is
+// NOT_FOUND. Only the answer that makes a key or a link holds its secret.
+package operator
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync/atomic"
+	"time"
+
+	"unitask/internal/account"
+	"unitask/internal/api"
+	"unitask/internal/fault"
+	"unitask/internal/gate"
+	"unitask/internal/routing"
+	"unitask/internal/secret"
+	"unitask/internal/store"
+	"unitask/internal/task"
+)
+
+const (
+	defaultAccount = "default"        // the account of keys whose maker names none
+	sessionLife    = 15 * time.Minute // of a session key: the client renews it by itself
+	maxName        = 100              // bytes of the name of a key, an account or a member
+)
+
+// Operator is what whoever owns the data folder may do. The admin socket serves it; where no server
+// runs it works on the store itself. It is safe for concurrent use.
+type Operator struct {
+	Store    store.Registry
+	Tasks    store.Store      // nil: no tasks are shown
+	Requests Requests         // nil: no requests are shown
+	Gate     *gate.Gate       // nil where no server runs: no session keys
+	Prefix   string           // of keys
+	Server   api.Info         // what it was at the start
+	Now      func() time.Time // required
+	// RoutesFunc tells how the routes stand; nil where no server runs.
+	RoutesFunc func() []routing.State
+	// BackupFunc writes an archive of the data folder; nil where no server runs.
+	BackupFunc func(ctx context.Context, w io.Writer) error
+	// ReloadFunc reads the settings again; nil where no server runs.
+	ReloadFunc func(ctx context.Context) (api.Reload, error)
+
+	suppliers atomic.Pointer[[]api.SupplierStatus] // since a reload
+}
+
+// SessionKey makes a test key of the default account that lives in the server's memory only.
+func (o *Operator) SessionKey(ctx context.Context) (api.Key, error) {
+	if o.Gate == nil {
+		return api.Key{}, fault.New(fault.InvalidRequest, "session keys are made by a running server")
+	}
+	owner, err := o.account(ctx, "")
+	if err != nil {
+		return api.Key{}, err
+	}
+	now := o.Now().UTC()
+	k := account.Key{
+		ID: task.NewID(task.PrefixKey, now), Account: owner.ID, Name: "session", Mode: task.Test,
+		CreatedAt: now, ExpiresAt: new(now.Add(sessionLife)),
+	}
+	full := o.mint(&k)
+	o.Gate.AddSession(k)
+	out := keyOf(k, owner.Name)
+	out.Secret = full
+	return out, nil
+}
+
+// Defaults returns the server's limits of every key; none where no server runs.
+func (o *Operator) Defaults() gate.Defaults {
+	if o.Gate == nil {
+		return gate.Defaults{}
+	}
+	return o.Gate.Defaults()
+}
+
+// Info says what the running server is.
+func (o *Operator) Info(ctx context.Context) (api.Info, error) {
+	info := o.Server
+	if store, ok := o.Tasks.(store.Gauger); ok {
+		g, err := store.Gauges(ctx)
+		if err != nil {
+			return info, err
+		}
+		info.Quarantined = g.Quarantined
+	}
+	if now := o.suppliers.Load(); now != nil {
+		info.Suppliers = *now
+	}
+	return info, nil
+}
+
+// SetSuppliers replaces what Info says of the suppliers.
+func (o *Operator) SetSuppliers(s []api.SupplierStatus) { o.suppliers.Store(&s) }
+
+// Bootstrap admits a full key that the operator chose, from the first start on. A key that is known
+// already stays as it is, revoked ones included.
+func (o *Operator) Bootstrap(ctx context.Context, full secret.Value) error {
+	text := full.Reveal()
+	mode, ok := account.ParseKeySecret(o.Prefix, text)
+	if !ok {
+		return fault.Newf(fault.InvalidRequest, "the bootstrap key is malformed: it is %s_live_ or %s_test_, 32 letters and digits, "+
+			"and 6 of checksum", o.Prefix, o.Prefix)
+	}
+	owner, err := o.account(ctx, "")
+	if err != nil {
+		return err
+	}
+	now := o.Now().UTC()
+	err = o.Store.PutKey(ctx, account.Key{
+		ID: task.NewID(task.PrefixKey, now), Account: owner.ID, Name: "bootstrap", Mode: mode,
+		Hash: account.HashSecret(text), Hint: account.Hint(text), CreatedAt: now,
+	})
+	if errors.Is(err, store.ErrExists) {
+		return nil
+	}
+	return err
+}
+
+// Task returns what happened to a task of any account, without its input and output.
+func (o *Operator) Task(ctx context.Context, id string) (api.AdminTask, error) {
+	unknown := fault.New(fault.NotFound, "there is no such task")
+	if o.Tasks == nil || !task.ValidID(task.PrefixTask, id) {
+		return api.AdminTask{}, unknown
+	}
+	accounts, err := o.Store.ListAccounts(ctx)
+	if err != nil {
+		return api.AdminTask{}, err
+	}
+	for _, a := range accounts {
+		for _, mode := range []task.Mode{task.Live, task.Test} {
+			t, err := o.Tasks.GetTask(ctx, task.Scope{Account: a.ID, Mode: mode}, id)
+			if err == nil {
+				return api.AdminTaskOf(t, a.Name), nil
+			}
+			if !errors.Is(err, store.ErrNotFound) {
+				return api.AdminTask{}, err
+			}
+		}
+	}
+	return api.AdminTask{}, unknown
+}

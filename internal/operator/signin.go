@@ -1,0 +1,128 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"unitask/internal/account"
+	"unitask/internal/api"
+	"unitask/internal/fault"
+	"unitask/internal/store"
+	"unitask/internal/task"
+)
+
+// seenAgain is how old the note of a session's last use may be: a commit a request would cost more than
+// the fact is worth.
+const seenAgain = time.Minute
+
+// Invite makes a one-time link by which a member of an account, by its id or name, signs in; one who isn't a member yet joins the account,
+// and one who is has the role from now on.
+func (o *Operator) Invite(ctx context.Context, which string, req api.Invite) (api.SignInLink, error) {
+	role := account.Role(req.Role)
+	if role == "" {
+		role = account.RoleMember
+	}
+	name := strings.TrimSpace(req.Member)
+	switch {
+	case !role.Valid():
+		return api.SignInLink{}, fault.Invalid("role", "must be member or operator")
+	case name == "" || len(name) > maxName:
+		return api.SignInLink{}, fault.Invalid("member", "is required and has at most 100 bytes")
+	}
+	find := o.find
+	if which == "" {
+		find = o.account // the default one, which may not be there yet
+	}
+	owner, err := find(ctx, which)
+	if err != nil {
+		return api.SignInLink{}, err
+	}
+	now := o.Now().UTC()
+	_, err = o.Store.UpdateAccount(ctx, owner.ID, func(a *account.Account) error {
+		*a = a.WithMember(account.Member{Name: name, Role: role, JoinedAt: now})
+		return nil
+	})
+	if err != nil {
+		return api.SignInLink{}, err
+	}
+	link, token := account.NewLink(owner.ID, name, role, now)
+	if err := o.Store.PutLink(ctx, link); err != nil {
+		return api.SignInLink{}, err
+	}
+	return api.SignInLink{
+		URL: o.Server.BaseURL + api.PathSignIn + "#" + token, Account: owner.Name, Member: name, Role: string(role),
+		ExpiresAt: api.Timestamp{Time: link.ExpiresAt},
+	}, nil
+}
+
+// Visitor is who signed in.
+type Visitor struct {
+	Session account.Session
+	Account account.Account
+}
+
+// noSession is the one answer to a token that opens nothing, whatever the reason.
+func noSession() error {
+	return fault.New(fault.Unauthenticated, "sign in by a fresh link")
+}
+
+// SignIn redeems a link's token, which it ends, and returns the token of the session that it opens. An
+// unknown, used or expired one, and one of a member who was removed, get one and the same UNAUTHENTICATED.
+func (o *Operator) SignIn(ctx context.Context, link string) (token string, v Visitor, err error) {
+	now := o.Now().UTC()
+	err = o.Store.RedeemLink(ctx, account.HashSecret(link), func(l account.Link) (account.Session, error) {
+		var ok bool
+		if v.Session, token, ok = l.Open(now); !ok {
+			return v.Session, noSession()
+		}
+		return v.Session, nil
+	})
+	if errors.Is(err, store.ErrNotFound) {
+		err = noSession()
+	}
+	if err != nil {
+		return "", Visitor{}, err
+	}
+	v, err = o.Visit(ctx, token)
+	return token, v, err
+}
+
+// Visit returns whose session a token is, or UNAUTHENTICATED.
+func (o *Operator) Visit(ctx context.Context, token string) (Visitor, error) {
+	now := o.Now().UTC()
+	s, a, err := o.Store.GetSession(ctx, account.HashSecret(token))
+	if errors.Is(err, store.ErrNotFound) || (err == nil && !s.Usable(a, now)) {
+		return Visitor{}, noSession()
+	}
+	if err != nil {
+		return Visitor{}, err
+	}
+	if now.Sub(s.SeenAt) >= seenAgain {
+		if err := o.Store.SeeSession(ctx, s.Hash, now); err != nil && !errors.Is(err, store.ErrNotFound) {
+			return Visitor{}, err
+		}
+		s.SeenAt = now
+	}
+	return Visitor{s, a}, nil
+}
+
+// SignOut ends a session; one that has ended is left so.
+func (o *Operator) SignOut(ctx context.Context, token string) error {
+	return o.Store.DeleteSession(ctx, account.HashSecret(token))
+}
+
+// Key returns what stands in the place of a key when the visitor calls capabilities: the server's limits
+// for keys, counted for the member and not for the session.
+func (v Visitor) Key(mode task.Mode) account.Key {
+	return account.Key{
+		ID:      memberKey(v.Account.ID, v.Session.Member, mode),
+		Account: v.Account.ID, Name: v.Session.Member, Mode: mode, CreatedAt: v.Session.CreatedAt, ExpiresAt: &v.Session.ExpiresAt,
+	}
+}
+
+// memberKey is the id that stands in the place of a key's.
+func memberKey(accountID, member string, mode task.Mode) string {
+	return task.DeriveID(task.PrefixKey, accountID, member+"\n"+string(mode))
+}

@@ -1,0 +1,175 @@
+package operator
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"unitask/internal/account"
+	"unitask/internal/api"
+	"unitask/internal/fault"
+	"unitask/internal/store"
+	"unitask/internal/task"
+)
+
+// defaultDays is how many days before today are reported where nobody says.
+const defaultDays = 29
+
+// Usage returns what was used. It adds up the sums of days, keys and capabilities, and looks at no task.
+func (o *Operator) Usage(ctx context.Context, q api.UsageQuery) (api.UsageReport, error) {
+	q.By = cmp.Or(q.By, api.ByAccount)
+	days, err := o.days(q)
+	if err != nil {
+		return api.UsageReport{}, err
+	}
+	out := api.UsageReport{By: q.By, Since: days.First.String(), Until: days.Last.String()}
+	if q.By == api.BySupplier {
+		if q.Account != "" {
+			return out, fault.Invalid("account", "doesn't go with by=supplier: suppliers' figures are not told apart by account")
+		}
+		out.Suppliers, err = o.spend(ctx, days)
+		return out, err
+	}
+	if q.Account != "" {
+		owner, err := o.find(ctx, q.Account)
+		if err != nil {
+			return out, err
+		}
+		days.Owner = owner.ID
+	}
+	out.Data, err = o.usage(ctx, q.By, days)
+	return out, err
+}
+
+// days reads the query's days.
+func (o *Operator) days(q api.UsageQuery) (store.UsageQuery, error) {
+	today := account.DateOf(o.Now())
+	out := store.UsageQuery{First: today - defaultDays, Last: today}
+	for field, day := range map[string]struct {
+		text string
+		into *account.Date
+	}{"since": {q.Since, &out.First}, "until": {q.Until, &out.Last}} {
+		if day.text == "" {
+			continue
+		}
+		at, err := account.ParseDate(day.text)
+		if err != nil {
+			return out, fault.Invalid(field, "must be a day such as 2026-11-21")
+		}
+		*day.into = at
+	}
+	return out, nil
+}
+
+// group is a row's place among the rows.
+type group struct {
+	name string
+	mode task.Mode
+}
+
+// usage adds up by account, key, capability or day.
+func (o *Operator) usage(ctx context.Context, by string, q store.UsageQuery) ([]api.UsageRow, error) {
+	of := map[string]func(store.UsageKey) string{
+		api.ByAccount: func(k store.UsageKey) string { return k.Account }, api.ByKey: func(k store.UsageKey) string { return k.KeyID },
+		api.ByCapability: func(k store.UsageKey) string { return k.Capability }, api.ByDay: func(k store.UsageKey) string { return k.Day.String() },
+	}[by]
+	if of == nil {
+		return nil, fault.Invalid("by", "must be account, key, capability, day or supplier")
+	}
+	names, err := o.groupNames(ctx, by)
+	if err != nil {
+		return nil, err
+	}
+	sums := map[group]*[store.UsageNumbers]int64{}
+	err = o.Store.EachUsage(ctx, q, func(k store.UsageKey, u store.Usage) bool {
+		at := group{of(k), k.Mode}
+		if by == api.ByKey && names[at.name] == "" {
+			at.name = api.BySession
+		}
+		if sums[at] == nil {
+			sums[at] = new([store.UsageNumbers]int64)
+		}
+		numbers := u.Numbers()
+		store.AddSums(sums[at][:], numbers[:])
+		return true
+	})
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]api.UsageRow, 0, len(sums))
+	for at, n := range sums {
+		rows = append(rows, usageRow(at, names[at.name], store.UsageOf(*n)))
+	}
+	slices.SortFunc(rows, func(a, b api.UsageRow) int { return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Mode, b.Mode)) })
+	return rows, nil
+}
+
+// groupNames returns the names of accounts and keys by their ids; nil for groups that are names.
+func (o *Operator) groupNames(ctx context.Context, by string) (map[string]string, error) {
+	switch by {
+	case api.ByAccount:
+		return o.accountNames(ctx)
+	case api.ByKey:
+		return o.keyNames(ctx)
+	default:
+		return nil, nil
+	}
+}
+
+// keyNames returns the names of keys, and of what stands in their place, by their ids.
+func (o *Operator) keyNames(ctx context.Context) (map[string]string, error) {
+	names := map[string]string{api.BySession: "the local client, and members who left"}
+	keys, err := o.Store.ListKeys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range keys {
+		names[k.ID] = k.Name
+	}
+	accounts, err := o.Store.ListAccounts(ctx)
+	for _, a := range accounts {
+		for _, m := range a.Members {
+			for _, mode := range []task.Mode{task.Live, task.Test} {
+				names[memberKey(a.ID, m.Name, mode)] = m.Name + " in the console"
+			}
+		}
+	}
+	return names, err
+}
+
+func usageRow(at group, name string, u store.Usage) api.UsageRow {
+	return api.UsageRow{
+		Group: at.name, Name: name, Mode: at.mode, Succeeded: u.Succeeded, Failed: u.Failed, Canceled: u.Canceled,
+		InputTokens: u.InputTokens, OutputTokens: u.OutputTokens, Images: u.Images, Milliseconds: u.Milliseconds, Characters: u.Characters,
+		Cost: u.Cost.String(),
+	}
+}
+
+// spend adds up by supplier.
+func (o *Operator) spend(ctx context.Context, q store.UsageQuery) ([]api.SupplierUsage, error) {
+	sums := map[group]*[store.SpendNumbers]int64{}
+	err := o.Store.EachSpend(ctx, q, func(k store.SpendKey, s store.Spend) bool {
+		at := group{k.Supplier, k.Mode}
+		if sums[at] == nil {
+			sums[at] = new([store.SpendNumbers]int64)
+		}
+		by := s.Numbers()
+		store.AddSums(sums[at][:], by[:])
+		return true
+	})
+	rows := make([]api.SupplierUsage, 0, len(sums))
+	for at, n := range sums {
+		rows = append(rows, supplierUsage(at, store.SpendOf(*n)))
+	}
+	slices.SortFunc(rows, func(a, b api.SupplierUsage) int {
+		return cmp.Or(cmp.Compare(a.Supplier, b.Supplier), cmp.Compare(a.Mode, b.Mode))
+	})
+	return rows, err
+}
+
+func supplierUsage(at group, s store.Spend) api.SupplierUsage {
+	return api.SupplierUsage{
+		Supplier: at.name, Mode: at.mode, OK: s.OK, Failed: s.Failed, Rejected: s.Rejected, Unknown: s.Unknown,
+		Cost: s.Cost.String(), CostUnknown: s.CostUnknown, MeanMillis: s.Milliseconds / max(s.OK, 1), Saved: s.Saved, SavedCost: s.SavedCost.String(),
+	}
+}

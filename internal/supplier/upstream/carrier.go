@@ -1,0 +1,110 @@
+package upstream
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// request is a call with everything it sends.
+type request struct {
+	method string
+	url    *url.URL // not to be changed
+	target string   // of the request line, for the URL's own host
+	header *header
+	body   []byte // nil: none
+}
+
+// header is that of a request but for its first lines, which tell one request from another. It isn't changed.
+type header struct {
+	key    string // that it has; "": none
+	fields http.Header
+	lines  string // as a direct connection writes them
+}
+
+// framing are the fields that a direct connection itself writes, or that would contradict it.
+var framing = map[string]bool{"Host": true, "Content-Length": true, "Transfer-Encoding": true, "Connection": true, "Trailer": true}
+
+func newHeader(key string, fields http.Header) *header {
+	var lines strings.Builder
+	_ = fields.WriteSubset(&lines, framing) // a Builder takes everything
+	return &header{key, fields, lines.String()}
+}
+
+// carrier sends a request once, within the time, follows no redirect, and returns when the head of its
+// answer is there. Its errors are *supplier.Error.
+type carrier interface {
+	carry(ctx context.Context, r request, within time.Duration) (*Stream, error)
+}
+
+// proxied carries requests through a proxy, as net/http does it.
+type proxied struct {
+	empty     *http.Request // what all requests begin as
+	transport *http.Transport
+}
+
+func newProxied(base *url.URL, dial dialer, proxy func(*http.Request) (*url.URL, error)) (*proxied, error) {
+	empty, err := http.NewRequestWithContext(context.Background(), http.MethodPost, base.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	return &proxied{empty, &http.Transport{
+		Proxy:                  proxy,
+		DialContext:            dial,
+		TLSHandshakeTimeout:    tlsTimeout,
+		IdleConnTimeout:        idleConnTimeout,
+		MaxIdleConnsPerHost:    idleConns,
+		MaxResponseHeaderBytes: headLimit,
+		WriteBufferSize:        writeBuffer,
+	}}, nil
+}
+
+func (p *proxied) carry(ctx context.Context, r request, within time.Duration) (*Stream, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	timer := time.AfterFunc(within, func() { cancel(errTimeout) })
+	var sent atomic.Bool
+	req := p.empty.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		WroteHeaders: func() { sent.Store(true) },
+	}))
+	req.Method, req.URL, req.Header = r.method, r.url, r.header.fields
+	if len(r.body) > 0 { // without GetBody, with which net/http may send the request twice
+		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(r.body)), int64(len(r.body))
+	}
+	resp, err := p.transport.RoundTrip(req) //nolint:bodyclose // the Stream closes it
+	if err != nil {
+		timer.Stop()
+		failure := broken(ended(ctx, nil), err, sent.Load())
+		cancel(nil)
+		return nil, failure
+	}
+	body := &proxiedBody{resp.Body, ctx, cancel, timer}
+	return &Stream{Status: resp.StatusCode, Header: Header{all: resp.Header}, in: body, body: body, length: resp.ContentLength}, nil
+}
+
+// proxiedBody is the body of an answer, decompressed by net/http.
+type proxiedBody struct {
+	io.ReadCloser
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	timer  *time.Timer
+}
+
+func (b *proxiedBody) patience(d time.Duration) { b.timer.Reset(d) }
+
+func (b *proxiedBody) ended(error) error { return ended(b.ctx, nil) }
+
+func (b *proxiedBody) Close() error {
+	b.timer.Stop()
+	b.cancel(nil)
+	return b.ReadCloser.Close()
+}
+
+// dialer opens a connection.
+type dialer func(ctx context.Context, network, address string) (net.Conn, error)

@@ -1,0 +1,254 @@
+package upstream
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"unitask/internal/fault"
+	"unitask/internal/supplier"
+)
+
+const (
+	// DefaultTimeout is that of one exchange: as long as a synchronous task may take.
+	DefaultTimeout = 5 * time.Minute
+	// DefaultLimit bounds an answer, in bytes after decompression.
+	DefaultLimit = 64 << 20
+
+	dialTimeout = 10 * time.Second // a reachable host answers a SYN well within it, two retransmissions included
+	tlsTimeout  = 10 * time.Second // two round trips and a signature
+	// Below the 5 s after which common servers close an idle connection, so that a submission
+	// seldom meets one that is just being closed, which would leave its outcome unknown.
+	idleConnTimeout = 4 * time.Second
+	// The pause between two pieces of a stream, where the client's timeout isn't shorter; suppliers send
+	// comments or pieces far more often.
+	idleReadTimeout = 60 * time.Second
+	// From the end of a streamed text to the end of its stream: suppliers send the usage report at once.
+	reportTime = 10 * time.Second
+	// Of the body of an answer that isn't a success: error bodies are short.
+	problemLimit = 64 << 10
+	// Larger than any request's headers, so that none are flushed before they are all written.
+	writeBuffer = 32 << 10
+	maxKey      = 8 << 10
+	idleConns   = 1024 // kept open to one host: as many as there may be calls at once on a busy node
+)
+
+// Config is what a Client is made from. Only BaseURL is required.
+type Config struct {
+	BaseURL   string                          // http or https, without user info, query and fragment
+	APIKey    supplier.KeyFunc                // nil: no key is sent
+	Authorize func(h http.Header, key string) // puts the key into the headers and does no more; nil: Authorization: Bearer
+	Timeout   time.Duration                   // of one exchange; 0: DefaultTimeout
+	Proxy     string                          // a proxy's URL, without a password; "": none
+	// ProxyPassword returns the password of the proxy's user at the moment of use; nil: none.
+	ProxyPassword supplier.KeyFunc
+	Dial          func(ctx context.Context, network, address string) (net.Conn, error) // nil: the network
+}
+
+// Client sends calls to one supplier. It is safe for concurrent use.
+type Client struct {
+	base      *url.URL
+	last      atomic.Pointer[place]  // where the newest call went
+	usual     atomic.Pointer[header] // of the newest call that brought JSON and no header of its own
+	key       supplier.KeyFunc
+	authorize func(h http.Header, key string)
+	timeout   time.Duration
+	carrier   carrier
+}
+
+// Call is one request.
+type Call struct {
+	Method string      // "": POST
+	Path   string      // below the base URL, escaped, with a leading slash and perhaps a query
+	Header http.Header // beyond those that the client sets; may be nil
+	Body   []byte      // nil: none; JSON unless Header says otherwise
+	Limit  int64       // of the answer, in bytes after decompression; 0: DefaultLimit
+}
+
+// Answer is a whole answer, of whatever status.
+type Answer struct {
+	Status int
+	Header Header
+	Body   []byte
+}
+
+// OK reports whether the status is one of success.
+func (a Answer) OK() bool { return a.Status >= 200 && a.Status <= 299 }
+
+// New returns a client, or an error that says what is wrong with c.
+func New(c Config) (*Client, error) {
+	base, err := parseBase(c.BaseURL)
+	if err != nil {
+		return nil, err
+	}
+	if c.Timeout < 0 {
+		return nil, errors.New("timeout is negative")
+	}
+	proxy, err := parseProxy(c.Proxy, c.ProxyPassword)
+	if err != nil {
+		return nil, err
+	}
+	client := &Client{base: base, key: c.APIKey, authorize: c.Authorize, timeout: c.Timeout}
+	if client.timeout == 0 {
+		client.timeout = DefaultTimeout
+	}
+	if client.authorize == nil {
+		client.authorize = bearer
+	}
+	if c.Dial == nil {
+		c.Dial = (&net.Dialer{Timeout: dialTimeout}).DialContext
+	}
+	if proxy != nil {
+		client.carrier, err = newProxied(base, c.Dial, proxy)
+	} else {
+		client.carrier, err = newDirect(base, c.Dial)
+	}
+	if err != nil {
+		return nil, errors.New("base_url's host is no host")
+	}
+	return client, nil
+}
+
+// Host returns the host of the base URL, without its port.
+func (c *Client) Host() string { return c.base.Hostname() }
+
+// Do sends the call and reads the whole answer, within the client's timeout.
+func (c *Client) Do(ctx context.Context, call Call) (Answer, error) {
+	s, err := c.open(ctx, call, false)
+	if err != nil {
+		return Answer{}, err
+	}
+	return s.Answer()
+}
+
+// Open sends the call and returns as soon as the answer has begun. From there the body may take as long
+// as ctx allows, with no pause longer than the timeout or a minute. The caller closes the Stream.
+func (c *Client) Open(ctx context.Context, call Call) (*Stream, error) {
+	return c.open(ctx, call, true)
+}
+
+func (c *Client) open(ctx context.Context, call Call, live bool) (*Stream, error) {
+	r, err := c.request(call)
+	if err != nil {
+		return nil, err
+	}
+	s, err := c.carrier.carry(ctx, r, c.timeout)
+	if err != nil {
+		return nil, err
+	}
+	s.limit(call.Limit)
+	if live {
+		s.pause = min(idleReadTimeout, c.timeout)
+	}
+	return s, nil
+}
+
+// request builds the one request of a call; its errors are *supplier.Error.
+func (c *Client) request(call Call) (request, error) {
+	if !strings.HasPrefix(call.Path, "/") {
+		return request{}, Failure(supplier.NotSent, fault.Internal, errors.New("a call's path lacks its slash"))
+	}
+	at, err := c.address(call.Path)
+	if err != nil {
+		return request{}, Failure(supplier.NotSent, fault.Internal, errors.New("a call's path is malformed"))
+	}
+	key, err := c.newestKey()
+	if err != nil {
+		return request{}, err
+	}
+	return request{
+		method: cmp.Or(call.Method, http.MethodPost), url: at.url, target: at.target, header: c.header(call, key), body: call.Body,
+	}, nil
+}
+
+// header returns the header of a call. Most calls bring none and go with that of the call before them.
+func (c *Client) header(call Call, key string) *header {
+	usual := call.Body != nil && len(call.Header) == 0
+	if last := c.usual.Load(); usual && last != nil && last.key == key {
+		return last
+	}
+	fields := make(http.Header, 3+len(call.Header))
+	fields["User-Agent"] = userAgent
+	if call.Body != nil {
+		fields["Content-Type"] = jsonType
+	}
+	for name, values := range call.Header {
+		fields[http.CanonicalHeaderKey(name)] = values
+	}
+	if key != "" {
+		c.authorize(fields, key)
+	}
+	h := newHeader(key, fields)
+	if usual {
+		c.usual.Store(h)
+	}
+	return h
+}
+
+// The headers that requests share.
+var (
+	userAgent = []string{"unitask"}
+	jsonType  = []string{"application/json"}
+)
+
+// place is a path below the base URL and the whole of it.
+type place struct {
+	path, target string
+	url          *url.URL // not to be changed
+}
+
+// address returns where a path leads. Most calls go where the one before them went.
+func (c *Client) address(path string) (*place, error) {
+	if last := c.last.Load(); last != nil && last.path == path {
+		return last, nil
+	}
+	u, err := url.Parse(c.base.String() + path)
+	if err != nil {
+		return nil, err
+	}
+	at := &place{path, u.RequestURI(), u}
+	c.last.Store(at)
+	return at, nil
+}
+
+// newestKey returns the key as it is at this very moment; "" where none is sent.
+func (c *Client) newestKey() (string, error) {
+	if c.key == nil {
+		return "", nil
+	}
+	key, err := c.key()
+	if err == nil {
+		err = checkKey(key)
+	}
+	if err != nil {
+		e := Failure(supplier.NotSent, fault.ProviderUnavailable, fmt.Errorf("key: %w", err))
+		e.Operator = true
+		return "", e
+	}
+	return key, nil
+}
+
+func bearer(h http.Header, key string) { h.Set("Authorization", "Bearer "+key) }
+
+// checkKey refuses what net/http would refuse or fold, in words that don't show it.
+func checkKey(key string) error {
+	if key == "" {
+		return errors.New("empty")
+	}
+	if len(key) > maxKey {
+		return errors.New("too long")
+	}
+	for _, b := range []byte(key) {
+		if b <= ' ' || b >= 0x7f {
+			return errors.New("has a character that no header can carry")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,184 @@
+package upstream
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/net/idna"
+)
+
+// direct carries requests to one host over HTTP/1.1, each on a connection of its own until its answer is
+// read, and each in the goroutine that asks for it. It is safe for concurrent use.
+type direct struct {
+	dial    dialer
+	address string
+	host    string      // of the Host header
+	tls     *tls.Config // nil: plain text
+
+	mu     sync.Mutex
+	idle   []*connection // in the order in which they became so
+	closer *time.Timer   // closes those that were idle for too long; nil before there were any
+}
+
+// newDirect returns a carrier to the base URL's host.
+func newDirect(base *url.URL, dial dialer) (*direct, error) {
+	host, port := base.Hostname(), base.Port()
+	if strings.ContainsFunc(host, func(r rune) bool { return r >= 0x80 }) {
+		ascii, err := idna.Lookup.ToASCII(host)
+		if err != nil {
+			return nil, err
+		}
+		host = ascii
+	}
+	d := &direct{dial: dial, host: host}
+	if strings.Contains(host, ":") {
+		d.host = "[" + host + "]"
+	}
+	switch {
+	case port != "":
+		d.host += ":" + port
+	case base.Scheme == "https":
+		port = "443"
+	default:
+		port = "80"
+	}
+	d.address = net.JoinHostPort(host, port)
+	if base.Scheme == "https" {
+		d.tls = &tls.Config{ServerName: host, MinVersion: tls.VersionTLS12}
+	}
+	return d, nil
+}
+
+func (d *direct) carry(ctx context.Context, r request, within time.Duration) (*Stream, error) {
+	if ctx.Err() != nil {
+		return nil, broken(ended(ctx, nil), ctx.Err(), false)
+	}
+	until := time.Now().Add(within)
+	for {
+		c := d.take(until)
+		if c == nil {
+			var err error
+			if c, err = d.connect(ctx, until); err != nil {
+				return nil, err
+			}
+		}
+		s, sent, err := c.exchange(ctx, r, until)
+		if err == nil {
+			return s, nil
+		}
+		why := ended(ctx, err)
+		c.drop()
+		if why != nil || !errors.Is(err, errGone) {
+			return nil, broken(why, err, sent)
+		}
+	}
+}
+
+// connect opens a connection. Its errors are *supplier.Error.
+func (d *direct) connect(ctx context.Context, until time.Time) (*connection, error) {
+	ctx, cancel := context.WithDeadlineCause(ctx, until, errTimeout)
+	defer cancel()
+	plain, err := d.dial(ctx, "tcp", d.address)
+	if err != nil {
+		return nil, broken(lapsed(ctx), err, false)
+	}
+	c := &connection{Conn: plain, plain: plain, of: d}
+	c.hangUp = c.close
+	if d.tls != nil {
+		if c.Conn, err = shake(ctx, plain, d.tls); err != nil {
+			c.close()
+			return nil, broken(lapsed(ctx), err, false)
+		}
+	}
+	c.head.from = c.Conn
+	c.in = bufio.NewReader(&c.head)
+	c.watch()
+	if err := c.SetDeadline(until); err != nil {
+		c.close()
+		return nil, broken(nil, err, false)
+	}
+	return c, nil
+}
+
+// lapsed is ended for what may notice the end of ctx's time a moment before ctx does, as a dial.
+func lapsed(ctx context.Context) error {
+	if at, ok := ctx.Deadline(); ok && !time.Now().Before(at) {
+		<-ctx.Done()
+	}
+	return ended(ctx, nil)
+}
+
+func shake(ctx context.Context, plain net.Conn, config *tls.Config) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, tlsTimeout)
+	defer cancel()
+	secure := tls.Client(plain, config)
+	return secure, secure.HandshakeContext(ctx)
+}
+
+// take returns an idle connection, the one that was used last; nil where there is none. Its peer may have
+// closed it.
+func (d *direct) take(until time.Time) *connection {
+	for {
+		c := d.pop()
+		if c == nil {
+			return nil
+		}
+		if time.Since(c.since) < idleConnTimeout && c.SetDeadline(until) == nil {
+			return c
+		}
+		c.close()
+	}
+}
+
+func (d *direct) pop() *connection {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	last := len(d.idle) - 1
+	if last < 0 {
+		return nil
+	}
+	c := d.idle[last]
+	d.idle = slices.Delete(d.idle, last, last+1)
+	return c
+}
+
+// put keeps a connection for the next request.
+func (d *direct) put(c *connection) {
+	c.since = time.Now()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.idle) == idleConns {
+		c.close()
+		return
+	}
+	d.idle = append(d.idle, c)
+	switch {
+	case len(d.idle) > 1: // the timer runs
+	case d.closer == nil:
+		d.closer = time.AfterFunc(idleConnTimeout, d.expire)
+	default:
+		d.closer.Reset(idleConnTimeout)
+	}
+}
+
+// expire closes the connections that nobody used for too long.
+func (d *direct) expire() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	old := 0
+	for old < len(d.idle) && time.Since(d.idle[old].since) >= idleConnTimeout {
+		d.idle[old].close()
+		old++
+	}
+	if d.idle = slices.Delete(d.idle, 0, old); len(d.idle) > 0 {
+		d.closer.Reset(idleConnTimeout - time.Since(d.idle[0].since))
+	}
+}

@@ -1,0 +1,76 @@
+package upstream
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net"
+
+	"unitask/internal/fault"
+	"unitask/internal/supplier"
+)
+
+const unavailable = fault.ProviderUnavailable
+
+var (
+	errTimeout  = errors.New("the exchange outlasted its timeout")
+	errTooLarge = errors.New("the answer is larger than its limit")
+	errBroken   = errors.New("the exchange broke or was no HTTP")
+)
+
+// Failure returns an adapter's error in the service's own words. cause is for logs and must hold
+// nothing that a supplier or a caller wrote; it may be nil.
+func Failure(sent supplier.Sent, code fault.Code, cause error) *supplier.Error {
+	return supplier.NewError(sent, code, message(code), cause)
+}
+
+func message(code fault.Code) string {
+	switch code {
+	case fault.InvalidRequest:
+		return "the input or a parameter was refused; change it before submitting again"
+	case fault.ContentPolicyViolation:
+		return "the content was refused by review; change the input"
+	case fault.CapacityExhausted:
+		return "the capability is full at the moment; try again later with the same key"
+	case fault.ProviderTimeout:
+		return "the work was not done in time; try again with the same key"
+	case fault.ProviderUnavailable:
+		return "the capability is unavailable at the moment; try again shortly with the same key"
+	default:
+		return "the service met an unexpected fault; the same request may be sent again"
+	}
+}
+
+// broken turns what ended an exchange early into an error. timeout is why its context ended, if it
+// did; sent says whether the request's headers were written: before that no byte had left.
+func broken(timeout, err error, sent bool) *supplier.Error {
+	verdict := supplier.NotSent
+	if sent {
+		verdict = supplier.Unknown
+	}
+	if timeout != nil {
+		return Failure(verdict, fault.ProviderTimeout, timeout)
+	}
+	return Failure(verdict, unavailable, known(err))
+}
+
+// known keeps the causes whose texts come from this machine alone; an error of net/http may quote
+// what the server sent.
+func known(err error) error {
+	if e, ok := errors.AsType[*net.OpError](err); ok {
+		return e
+	}
+	if e, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return e
+	}
+	if e, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
+		return e
+	}
+	for _, e := range []error{io.ErrUnexpectedEOF, io.EOF} {
+		if errors.Is(err, e) {
+			return e
+		}
+	}
+	return errBroken
+}

@@ -1,0 +1,54 @@
+package upstream
+
+import (
+	"encoding/json"
+	"slices"
+
+	"unitask/internal/bulk"
+	"unitask/internal/catalog"
+	"unitask/internal/jsonread"
+	"unitask/internal/supplier"
+)
+
+// Honours lists what a format has a counterpart for, by capability.
+type Honours map[catalog.Name]Honoured
+
+// Honoured are the members of a request's input and parameters that have a counterpart.
+type Honoured struct{ Input, Parameters []string }
+
+// Refuses names the first thing in r that has no counterpart; "" where all of it has one.
+func (h Honours) Refuses(r supplier.Request) string {
+	known, ok := h[catalog.Name(r.Capability)]
+	if !ok {
+		return "the capability is none of this kind's"
+	}
+	defer bulk.Turn(len(r.Input))()
+	if name := unknown(r.Input, known.Input); name != "" {
+		return "input " + name + " has no counterpart in this format"
+	}
+	if name := unknown(r.Parameters, known.Parameters); name != "" {
+		return "parameter " + name + " has no counterpart in this format"
+	}
+	return ""
+}
+
+// Members returns the members of an object; none of anything else.
+func Members(object json.RawMessage) map[string]json.RawMessage {
+	var m map[string]json.RawMessage
+	if Decode(object, &m) != nil {
+		return nil
+	}
+	return m
+}
+
+// unknown returns the first member of a canonical object that known lacks. Values are passed over
+// where they stand: a prompt may be long, and every route asks.
+func unknown(object json.RawMessage, known []string) string {
+	in := jsonread.New(object)
+	for in.Open('{'); in.More('}'); in.Skip() {
+		if name := in.Name(); !slices.Contains(known, string(name)) {
+			return string(name)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,156 @@
+package upstream
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"unitask/internal/supplier"
+)
+
+// Stream is an answer whose body is still to be read, by one goroutine. Read's errors, but for
+// io.EOF, are *supplier.Error with the verdict unknown.
+type Stream struct {
+	Status int
+	Header Header
+
+	in     incoming
+	body   io.Reader     // of in, decompressed
+	left   int64         // bytes that may still be read
+	length int64         // that the answer claims; -1 where it doesn't
+	pause  time.Duration // bounds each pause; 0: the whole is bounded
+}
+
+// incoming is the body of an answer as it arrives. Close ends the exchange and may be called again.
+type incoming interface {
+	io.ReadCloser
+	patience(d time.Duration) // gives the next piece its time
+	ended(err error) error    // what in time ended the exchange, if err comes from that
+}
+
+const (
+	mostAhead = 1 << 20 // for so many bytes memory is taken on an answer's word
+	unclaimed = 512     // bytes for which it is taken where the answer says nothing
+
+	mostVacated = 64 << 10 // bytes of an answer's memory that are used again
+)
+
+// ended returns why an exchange ended that was under ctx and met err: ctx's own cause, or its time; nil
+// for any other.
+func ended(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return errTimeout
+	}
+	return nil
+}
+
+// limit bounds what is read, in bytes; 0: DefaultLimit.
+func (s *Stream) limit(n int64) {
+	if n <= 0 {
+		n = DefaultLimit
+	}
+	s.left = n
+}
+
+// Read reads the body, decompressed.
+func (s *Stream) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	if s.pause > 0 {
+		s.in.patience(s.pause)
+	}
+	// One byte beyond the limit tells an answer that ends there from one that goes on.
+	n, err := s.body.Read(p[:min(int64(len(p)), s.left+1)])
+	s.left -= int64(n)
+	switch {
+	case s.left < 0:
+		return n - 1, Unusable(s.Status, errTooLarge)
+	case err == nil || errors.Is(err, io.EOF):
+		return n, err
+	default:
+		e := broken(s.in.ended(err), err, true)
+		e.Status = s.Status
+		return n, e
+	}
+}
+
+// Answer reads what is left, within the client's timeout of the whole exchange, and closes the stream. The
+// body of an answer that isn't a success is cut where it is long or breaks off: its status says enough.
+func (s *Stream) Answer() (Answer, error) {
+	defer s.Close()
+	s.pause = 0
+	a := Answer{Status: s.Status, Header: s.Header}
+	if !a.OK() {
+		s.left = min(s.left, problemLimit)
+	}
+	var err error
+	if a.Body, err = s.rest(); err != nil && a.OK() {
+		return Answer{}, err
+	}
+	return a, nil
+}
+
+// rest reads to the end, into memory of just the size that the answer claims.
+func (s *Stream) rest() (body []byte, err error) {
+	room := int64(unclaimed)
+	if s.length >= 0 {
+		room = min(s.length, s.left, mostAhead) + 1 // it takes room to learn that the end has come
+	}
+	body = vacant(room)
+	for err == nil {
+		if len(body) == cap(body) {
+			body = slices.Grow(body, max(len(body), unclaimed))
+		}
+		var n int
+		n, err = s.Read(body[len(body):cap(body)])
+		body = body[:len(body)+n]
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return body, err
+}
+
+// vacated is the memory of answers that are done with.
+var vacated sync.Pool // of *[]byte
+
+// vacant returns memory for n bytes.
+func vacant(n int64) []byte {
+	if body, ok := vacated.Get().(*[]byte); ok && int64(cap(*body)) >= n {
+		return (*body)[:0]
+	}
+	return make([]byte, 0, n)
+}
+
+// Vacate leaves the body's memory to other answers. Nothing may refer to it from then on.
+func (a Answer) Vacate() {
+	if body := a.Body; cap(body) <= mostVacated {
+		vacated.Put(&body)
+	}
+}
+
+// bound gives what is left of the body this much time, or less where the pauses have less.
+func (s *Stream) bound(most time.Duration) {
+	s.in.patience(min(most, cmp.Or(s.pause, most)))
+	s.pause = 0
+}
+
+// Close ends the exchange. It may be called more than once.
+func (s *Stream) Close() { _ = s.in.Close() } // whatever it says, the answer is read or given up
+
+// Unusable is the failure of an answer that says success and can't be used. The work was probably
+// done, and paid: its outcome is unknown, so it goes to no other route.
+func Unusable(status int, cause error) *supplier.Error {
+	e := Failure(supplier.Unknown, unavailable, cause)
+	e.Status = status
+	return e
+}

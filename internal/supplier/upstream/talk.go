@@ -1,0 +1,118 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"mime"
+	"net/http"
+	"strings"
+
+	"unitask/internal/fault"
+	"unitask/internal/supplier"
+)
+
+var (
+	// ErrDone, returned by Talk.Event, ends the stream.
+	ErrDone = errors.New("the stream is complete")
+
+	errCut = errors.New("the supplier broke its work off")
+)
+
+// Talk is what a format makes of one streamed text. It is used for one stream, by one goroutine.
+type Talk interface {
+	// Whole takes an answer of success that isn't a stream.
+	Whole(a Answer) (supplier.Outcome, error)
+	// Event takes one event of an answer with this status and returns its piece of text, "" for none.
+	Event(status int, e Event) (piece string, err error)
+	// Complete says whether nothing but the usage report can still be lost; empty: no text has come.
+	Complete(empty bool) bool
+	// Outcome returns the result of all pieces.
+	Outcome(text string) supplier.Outcome
+}
+
+// pieceRoom is what a stream may be longer, in bytes, for each piece of text in it: the pieces of a long text are
+// a token each, with hundreds of bytes around it.
+const pieceRoom = 1 << 10
+
+// Stream sends body as JSON, once, and delivers the text as it comes. A server that doesn't stream
+// gives it in one piece. limit bounds the text, and what comes without any.
+func (f Format) Stream(ctx context.Context, path string, body any, limit int64, talk Talk, delta func(supplier.Delta)) (supplier.Outcome, error) {
+	call, err := encode(path, body, limit)
+	if err != nil {
+		return supplier.Outcome{}, err
+	}
+	call.Header = http.Header{"Accept": {"text/event-stream"}}
+	s, err := f.Client.Open(ctx, f.complete(call))
+	if err != nil {
+		return supplier.Outcome{}, err
+	}
+	defer s.Close()
+	if s.Status < 200 || s.Status > 299 || isJSON(s.Header) {
+		return f.whole(s, talk, delta)
+	}
+	return listen(s, talk, delta)
+}
+
+func isJSON(h Header) bool {
+	t, _, _ := mime.ParseMediaType(h.Get("Content-Type"))
+	return t == "application/json"
+}
+
+// whole takes an answer that isn't a stream.
+func (f Format) whole(s *Stream, talk Talk, delta func(supplier.Delta)) (supplier.Outcome, error) {
+	answer, err := f.succeed(s.Answer())
+	if err != nil {
+		return supplier.Outcome{}, err
+	}
+	out, err := talk.Whole(answer)
+	if r := out.Result; err == nil && r != nil && r.Text != nil && *r.Text != "" {
+		delta(supplier.Delta{Text: *r.Text})
+	}
+	return out, err
+}
+
+// listen takes a stream to its end. Once the text is complete nothing can fail it: only the usage
+// report may still be lost, which is waited for no longer than a moment.
+func listen(s *Stream, talk Talk, delta func(supplier.Delta)) (supplier.Outcome, error) {
+	var text strings.Builder
+	most, bounded := s.left, false
+	for event, err := range Events(s) {
+		complete := talk.Complete(text.Len() == 0)
+		piece := ""
+		if err == nil {
+			piece, err = talk.Event(s.Status, event)
+		}
+		if errors.Is(err, ErrDone) {
+			break
+		}
+		if err == nil && int64(text.Len()+len(piece)) > most {
+			err = Unusable(s.Status, errTooLarge)
+		}
+		if err != nil && !complete {
+			return supplier.Outcome{}, late(err, text.Len() > 0)
+		}
+		if piece != "" && !complete {
+			text.WriteString(piece)
+			s.left += pieceRoom
+			delta(supplier.Delta{Text: piece})
+		}
+		if !bounded && talk.Complete(text.Len() == 0) {
+			bounded = true
+			s.bound(reportTime)
+		}
+	}
+	if !talk.Complete(text.Len() == 0) {
+		return supplier.Outcome{}, Unusable(s.Status, errCut)
+	}
+	return talk.Outcome(text.String()), nil
+}
+
+// late corrects the verdict of an error that comes after text: the work was begun, and another route
+// would tell the caller something else than what was shown. A review's refusal stays definite.
+func late(err error, begun bool) error {
+	e := supplier.AsError(err)
+	if begun && e.Fault.Code != fault.ContentPolicyViolation {
+		e.Sent = supplier.Unknown
+	}
+	return e
+}
