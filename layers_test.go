@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// layer is one row of the table in docs/design.md: on which floor a package stands and what it may
+// layer is one row of the table in docs/design/packages.md: on which floor a package stands and what it may
 // import. Its tests may also import whatever stands no higher, and every fixture package.
 type layer struct {
 	floor int
@@ -159,7 +159,7 @@ func TestLayersGoDown(t *testing.T) {
 func check(dir string, p pkg) []string {
 	l, known := layers[dir]
 	if !known {
-		return []string{dir + ": not in the table of layers; give it a floor here and in docs/design.md"}
+		return []string{dir + ": not in the table of layers; give it a floor here and in docs/design/packages.md"}
 	}
 	var problems []string
 	if !p.documented {
