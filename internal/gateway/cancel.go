@@ -74,7 +74,7 @@ func (w *work) canceled(ctx context.Context, c *task.Closing) error {
 // submitted, else what the supplier measured, else the text that was delivered, else the reservation.
 // No more text is delivered.
 func (w *work) bill(c *task.Closing) task.Transition {
-	heard := w.heard()
+	heard := w.deliveredText()
 	switch open := w.t.OpenAttempt(); {
 	case c == nil || c.State == task.Rejected || open.Moderation:
 		return task.Cancel(nil)

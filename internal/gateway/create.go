@@ -58,7 +58,7 @@ func (g *Gateway) Create(ctx context.Context, c gate.Caller, s Submission) (Acce
 		return Accepted{}, refused
 	}
 	if !account.Allows(c.Key.Scopes, string(req.Capability)) {
-		return Accepted{}, notCallable() // before the record, of which the answer tells nothing so
+		return Accepted{}, notFound() // before the record, of which the answer tells nothing so
 	}
 	key := task.Hash(sha256.Sum256([]byte(s.IdempotencyKey)))
 	old, err := g.find(ctx, c.Scope(), key)
@@ -84,7 +84,7 @@ func (g *Gateway) Create(ctx context.Context, c gate.Caller, s Submission) (Acce
 		return Accepted{}, err
 	}
 	o.IdempotencyHash, o.Fingerprint, o.Authorization = key, fingerprint, word
-	o.request.Authorization = wordOf(word)
+	o.request.Authorization = declarationOf(word)
 	return g.accept(ctx, c, o, &s)
 }
 
@@ -119,7 +119,7 @@ func (g *Gateway) check(ctx context.Context, c gate.Caller, req catalog.Request)
 	directory := g.catalog.Load()
 	entry, ok := directory.Get(req.Capability)
 	if !ok || !c.Opens(req.Capability) || !g.routes.Load().Serves(c.Key.Mode, req.Capability) {
-		return entry, nil, notCallable()
+		return entry, nil, notFound()
 	}
 	if refused := validate(directory, req); refused != nil {
 		return entry, nil, refused
@@ -134,7 +134,7 @@ func (g *Gateway) check(ctx context.Context, c gate.Caller, req catalog.Request)
 	return entry, word, g.checkRules(c, entry, req.Input)
 }
 
-func notCallable() *fault.Error {
+func notFound() *fault.Error {
 	return fault.Invalid("capability", "names no capability that is callable with this key")
 }
 
@@ -196,8 +196,8 @@ func (w *waiter) wait(ctx context.Context, atMost time.Duration) *task.Task {
 	return nil
 }
 
-// begun is a task that was recorded.
-type begun struct {
+// committed is a task that was recorded.
+type committed struct {
 	store.Created
 	end    *waiter // for its worker; nil where it has none at once
 	stream *Stream // where the caller wants one and the task is new
@@ -205,7 +205,7 @@ type begun struct {
 
 // commit records the task and starts its worker where it has one at once. Of the choices the one that
 // was begun is kept. A stream is there before the worker, so that it misses nothing.
-func (g *Gateway) commit(ctx context.Context, o *order, streams bool) (b begun, err error) {
+func (g *Gateway) commit(ctx context.Context, o *order, streams bool) (b committed, err error) {
 	defer func() {
 		if b.end == nil {
 			g.health.Keep(o.choices, "", "")
@@ -216,9 +216,9 @@ func (g *Gateway) commit(ctx context.Context, o *order, streams bool) (b begun, 
 		return b, errStopping
 	}
 	defer g.workers.Done()
-	var held tenure
+	var held leaseAge
 	if o.First != nil {
-		held = tenure{o.First.Node, time.Now()}
+		held = leaseAge{o.First.Node, time.Now()}
 	}
 	b.Created, err = g.store.CreateTask(context.WithoutCancel(ctx), o.NewTask)
 	if refusedForSure(err) || b.Admit == store.AdmitReplayed {
@@ -228,7 +228,7 @@ func (g *Gateway) commit(ctx context.Context, o *order, streams bool) (b begun, 
 		return b, err
 	}
 	if streams {
-		b.stream = g.stream(b.Task, g.lives.renew(b.Task.ID))
+		b.stream = g.stream(b.Task, g.texts.renew(b.Task.ID))
 	}
 	if b.Lease == nil {
 		return b, nil
@@ -237,7 +237,7 @@ func (g *Gateway) commit(ctx context.Context, o *order, streams bool) (b begun, 
 	if a := b.Task.OpenAttempt(); a != nil {
 		first = *a
 	}
-	at := start{fresh: true, grant: g.health.Keep(o.choices, first.Supplier, first.Model), size: o.size}
+	at := handoff{fresh: true, grant: g.health.Keep(o.choices, first.Supplier, first.Model), size: o.size}
 	if o.InputRef == "" { // a large input is read again: its memory was granted for the acceptance alone
 		o.request.Input, o.Input = b.Task.Input, nil // as it was recorded: what was sent needn't stay beside it
 		at.request = &o.request

@@ -46,7 +46,7 @@ func (g *Gateway) claim(ctx context.Context) int {
 		return 0
 	}
 	defer g.workers.Done()
-	limit, lines := g.idle(), []store.Line(nil)
+	limit, lines := g.freeSlots(), []store.Line(nil)
 	if limit > 0 {
 		lines = g.lines()
 	} else if limit > -urgentSlots {
@@ -54,7 +54,7 @@ func (g *Gateway) claim(ctx context.Context) int {
 	} else {
 		return 0
 	}
-	held := tenure{*g.node.Load(), time.Now()}
+	held := leaseAge{*g.node.Load(), time.Now()}
 	leases, err := g.store.Claim(ctx, store.ClaimRequest{
 		Node: held.node, Lines: lines, Limit: min(limit, claimBatch), Term: g.limits.Load().LeaseTerm,
 	})
@@ -64,11 +64,11 @@ func (g *Gateway) claim(ctx context.Context) int {
 		}
 		return 0
 	}
-	g.take(len(leases))
+	g.takeSlots(len(leases))
 	for _, l := range leases {
 		g.workers.Go(func() {
-			defer g.giveBack()
-			g.run(&l, held, start{})
+			defer g.releaseSlot()
+			g.run(&l, held, handoff{})
 		})
 	}
 	return len(leases)
@@ -89,19 +89,19 @@ func (g *Gateway) lines() []store.Line {
 	return lines
 }
 
-func (g *Gateway) idle() int {
+func (g *Gateway) freeSlots() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.slots
 }
 
-func (g *Gateway) take(n int) {
+func (g *Gateway) takeSlots(n int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.slots -= n
 }
 
-func (g *Gateway) giveBack() {
+func (g *Gateway) releaseSlot() {
 	g.mu.Lock()
 	g.slots++
 	g.mu.Unlock()
@@ -118,7 +118,7 @@ func (g *Gateway) heartbeat(ctx context.Context) {
 	every(ctx, g.limits.Load().LeaseTerm/3, func() {
 		begun := time.Now()
 		err := g.store.Renew(ctx, *g.node.Load(), g.limits.Load().LeaseTerm)
-		switch inTime := g.holds(tenure{*g.node.Load(), *g.renewed.Load()}); {
+		switch inTime := g.leaseValid(leaseAge{*g.node.Load(), *g.renewed.Load()}); {
 		case err == nil && inTime:
 			g.renewed.Store(&begun)
 		case ctx.Err() != nil:
@@ -134,24 +134,24 @@ func (g *Gateway) heartbeat(ctx context.Context) {
 	})
 }
 
-// tenure says under which of the node's names a lease was taken, and when, just before.
-type tenure struct {
+// leaseAge says under which of the node's names a lease was taken, and when, just before.
+type leaseAge struct {
 	node  string
 	since time.Time
 }
 
-// holds reports whether a lease is sure to last for another sixth of its term. It reads the monotonic
+// leaseValid reports whether a lease is sure to last for another sixth of its term. It reads the monotonic
 // clock, which a step of the wall clock leaves alone.
-func (g *Gateway) holds(t tenure) bool {
+func (g *Gateway) leaseValid(t leaseAge) bool {
 	if r := *g.renewed.Load(); r.After(t.since) {
 		t.since = r
 	}
-	return !g.dropped(t) && time.Since(t.since) < g.limits.Load().LeaseTerm-g.limits.Load().LeaseTerm/6 // in this order, for terms without end
+	return !g.leaseDropped(t) && time.Since(t.since) < g.limits.Load().LeaseTerm-g.limits.Load().LeaseTerm/6 // in this order, for terms without end
 }
 
-// dropped reports whether the node has given the lease up: it keeps it no more, and another takes the
+// leaseDropped reports whether the node has given the lease up: it keeps it no more, and another takes the
 // task over.
-func (g *Gateway) dropped(t tenure) bool { return t.node != *g.node.Load() }
+func (g *Gateway) leaseDropped(t leaseAge) bool { return t.node != *g.node.Load() }
 
 // noteUse writes the keys' times of last use.
 func (g *Gateway) noteUse(ctx context.Context) {

@@ -9,4 +9,4 @@ const CrewIdle = crewIdle
 func NewCrew(ctx context.Context) func(func()) { return newCrew(ctx).run }
 
 // Followed returns how many tasks' texts are kept for those who follow them.
-func Followed(g *Gateway) int64 { return g.lives.open.Load() }
+func Followed(g *Gateway) int64 { return g.texts.open.Load() }

@@ -82,7 +82,7 @@ type Gateway struct {
 	erasing  sync.Mutex // held while one is read to be erased
 	crew     *crew
 	waiters  sync.Pool // of *waiter
-	lives    lives
+	texts    textStreams
 	showings showings
 	workers  sync.WaitGroup     // everything that works on a task or is about to begin
 	services sync.WaitGroup     // dispatch, heartbeat, upkeep
@@ -96,7 +96,7 @@ type Gateway struct {
 
 	mu         sync.Mutex
 	stopping   bool
-	running    map[string]*reins  // by task id
+	running    map[string]*cancelHandle  // by task id
 	parked     map[string]*parked // by task id
 	polls      int                // steps of parked tasks under way
 	suspecting bool               // a task that was taken over again and again has its turn
@@ -113,7 +113,7 @@ func New(c Config) (*Gateway, error) {
 		c.Now = time.Now
 	}
 	if c.Observer == nil {
-		c.Observer = nobody{}
+		c.Observer = noopObserver{}
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
@@ -121,7 +121,7 @@ func New(c Config) (*Gateway, error) {
 	g := &Gateway{
 		health: routing.NewHealth(c.Now), store: c.Store, gate: c.Gate, artifacts: c.Artifacts, fetcher: c.Fetcher,
 		now: c.Now, clock: store.NewClock(c.Now), log: c.Logger, observer: c.Observer,
-		running: map[string]*reins{}, parked: map[string]*parked{}, free: make(chan struct{}, 1),
+		running: map[string]*cancelHandle{}, parked: map[string]*parked{}, free: make(chan struct{}, 1),
 	}
 	limits := c.Limits.withDefaults()
 	g.limits.Store(&limits)

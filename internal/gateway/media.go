@@ -45,9 +45,9 @@ type media struct {
 // owner names whose an artifact is: the account in one mode.
 func owner(s task.Scope) string { return s.Account + "/" + string(s.Mode) }
 
-// material returns the pointers of the media a supplier works on. Evidence of an authorization isn't
+// allMedia returns the pointers of the media a supplier works on. Evidence of an authorization isn't
 // among them; tasks that an older version accepted still have it.
-func material(entry catalog.Capability, input json.RawMessage) []string {
+func allMedia(entry catalog.Capability, input json.RawMessage) []string {
 	return slices.DeleteFunc(mediaPointers(entry, input), func(pointer string) bool {
 		return strings.HasPrefix(pointer, "/authorization/")
 	})
@@ -60,7 +60,7 @@ func mediaPointers(entry catalog.Capability, input json.RawMessage) []string {
 
 // estimate returns an upper bound of the work that a request asks for.
 func estimate(entry catalog.Capability, input, parameters json.RawMessage) task.Usage {
-	media := len(material(entry, input))
+	media := len(allMedia(entry, input))
 	defer bulk.Turn(len(input))()
 	return routing.Estimate(entry.Name, media, input, parameters)
 }
@@ -86,7 +86,7 @@ func (g *Gateway) checkOne(ctx context.Context, c gate.Caller, kind, field strin
 		if limit := g.limits.Load().InlineMedia; meta.Bytes > limit {
 			return artifact.FromCaller(field + ".artifact").TooLarge(limit)
 		}
-		return suits(kind, field+".artifact", meta.ContentType)
+		return matchesType(kind, field+".artifact", meta.ContentType)
 	case m.URL != "":
 		if problem := g.fetcher.RefusesURL(m.URL); problem != "" {
 			return fault.Invalid(field+".url", problem)
@@ -97,7 +97,7 @@ func (g *Gateway) checkOne(ctx context.Context, c gate.Caller, kind, field strin
 			return err
 		}
 		if kind != "file" {
-			if err := suits(kind, field+".data", artifact.Sniff(head)); err != nil {
+			if err := matchesType(kind, field+".data", artifact.Sniff(head)); err != nil {
 				return err
 			}
 		}
@@ -126,8 +126,8 @@ func (g *Gateway) headOf(field string, data []byte) ([]byte, error) {
 	return head[:n], err
 }
 
-// suits refuses a media value whose bytes are something else than its place in the input asks for.
-func suits(kind, field, contentType string) error {
+// matchesType refuses a media value whose bytes are something else than its place in the input asks for.
+func matchesType(kind, field, contentType string) error {
 	if artifact.Suits(kind, contentType) {
 		return nil
 	}
@@ -199,7 +199,7 @@ func (g *Gateway) mediaIDs(ctx context.Context, t task.Task) []string {
 		return nil
 	}
 	var ids []string
-	for _, pointer := range material(entry, input) {
+	for _, pointer := range allMedia(entry, input) {
 		ids = append(ids, mediaID(t, pointer))
 	}
 	return ids
@@ -212,7 +212,7 @@ func (g *Gateway) inputOf(ctx context.Context, t task.Task) (json.RawMessage, er
 	}
 	meta, body, err := g.artifacts.Open(context.WithoutCancel(ctx), t.InputRef)
 	if err != nil {
-		return nil, goneInput(err)
+		return nil, erasedInput(err)
 	}
 	defer func() { _ = body.Close() }()
 	input := make([]byte, meta.Bytes)
@@ -222,7 +222,7 @@ func (g *Gateway) inputOf(ctx context.Context, t task.Task) (json.RawMessage, er
 	return input, nil
 }
 
-func goneInput(err error) error { return fault.Wrap(fault.Internal, err, "the task's input is gone") }
+func erasedInput(err error) error { return fault.Wrap(fault.Internal, err, "the task's input is gone") }
 
 // mediaID is where a media value of a task's input is kept: the same for every worker, another one
 // after each reopening, so that the clean-up of one round leaves the next alone.
@@ -252,7 +252,7 @@ func (w *work) readInput(ctx context.Context) error {
 	}
 	w.size = estimate(entry, input, w.t.Parameters)
 	w.request = &supplier.Request{
-		Capability: w.t.Capability, Input: input, Parameters: w.t.Parameters, Authorization: wordOf(w.t.Authorization),
+		Capability: w.t.Capability, Input: input, Parameters: w.t.Parameters, Authorization: declarationOf(w.t.Authorization),
 	}
 	return nil
 }
@@ -264,13 +264,13 @@ func (w *work) inputSize(ctx context.Context) (int64, error) {
 	}
 	meta, err := w.g.artifacts.Stat(context.WithoutCancel(ctx), w.t.InputRef)
 	if err != nil {
-		return 0, goneInput(err)
+		return 0, erasedInput(err)
 	}
 	return meta.Bytes, nil
 }
 
-// wordOf returns what a supplier hears of what was declared about a person; nil for nothing.
-func wordOf(a *task.Authorization) *supplier.Authorization {
+// declarationOf returns what a supplier hears of what was declared about a person; nil for nothing.
+func declarationOf(a *task.Authorization) *supplier.Authorization {
 	if a == nil {
 		return nil
 	}
@@ -283,7 +283,7 @@ func (w *work) prepare(ctx context.Context) error {
 	if err := w.readInput(ctx); err != nil || w.media {
 		return err
 	}
-	places, err := w.places(ctx)
+	places, err := w.mediaRefs(ctx)
 	if err != nil {
 		return err
 	}
@@ -301,22 +301,22 @@ func (w *work) prepare(ctx context.Context) error {
 	return nil
 }
 
-// place is where one media value is kept, or is to be kept once it is fetched.
-type place struct {
+// mediaRef is where one media value is kept, or is to be kept once it is fetched.
+type mediaRef struct {
 	pointer, field, kind string
 	id                   string
 	url                  string // "" for one that is there
 	apart                bool   // its bytes don't stand in the input
 }
 
-// places returns where the media of the input are. What stands in the input itself is kept apart from it here; what has
+// mediaRefs returns where the media of the input are. What stands in the input itself is kept apart from it here; what has
 // to be fetched isn't yet, so that nobody waits for a stranger with a large input in memory.
-func (w *work) places(ctx context.Context) ([]place, error) {
+func (w *work) mediaRefs(ctx context.Context) ([]mediaRef, error) {
 	entry, _ := w.g.catalog.Load().Get(catalog.Name(w.t.Capability))
-	var all []place
-	for _, pointer := range material(entry, w.request.Input) {
+	var all []mediaRef
+	for _, pointer := range allMedia(entry, w.request.Input) {
 		m, field := mediaAt(w.request.Input, pointer)
-		p := place{
+		p := mediaRef{
 			pointer: pointer, field: field, kind: entry.MediaKind(pointer), id: mediaID(w.t, pointer),
 			apart: m.Artifact != "" || m.URL != "",
 		}
@@ -342,7 +342,7 @@ func (w *work) places(ctx context.Context) ([]place, error) {
 
 // mediaOf returns the media with their types known for sure, fetched where they have to be, and how many bytes of them
 // don't stand in the input.
-func (w *work) mediaOf(ctx context.Context, places []place) (all map[string]supplier.Media, more int64, err error) {
+func (w *work) mediaOf(ctx context.Context, places []mediaRef) (all map[string]supplier.Media, more int64, err error) {
 	for _, p := range places {
 		if p.url != "" {
 			w.unload()
@@ -354,7 +354,7 @@ func (w *work) mediaOf(ctx context.Context, places []place) (all map[string]supp
 		if err != nil {
 			return nil, 0, err
 		}
-		if err := suits(p.kind, p.field, meta.ContentType); err != nil {
+		if err := matchesType(p.kind, p.field, meta.ContentType); err != nil {
 			return nil, 0, err
 		}
 		if p.apart {

@@ -93,7 +93,7 @@ func (w *work) moderate(ctx context.Context, a task.Attempt) error {
 	if m == nil || m.Supplier != a.Supplier || m.Model != a.Model {
 		return w.advance(ctx, store.Step{Close: &task.Closing{State: task.Rejected, Note: "no longer configured"}})
 	}
-	if !w.g.holds(w.held) {
+	if !w.g.leaseValid(w.age) {
 		return w.leave(ctx)
 	}
 	w.fresh = 0

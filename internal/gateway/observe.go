@@ -44,8 +44,8 @@ func (g *Gateway) observe(before, after task.Task) {
 	g.observer.TaskEnded(after.Capability, after.Scope.Mode, after.State, code)
 }
 
-// nobody is the observer of a gateway that has none.
-type nobody struct{}
+// noopObserver is the observer of a gateway that has none.
+type noopObserver struct{}
 
-func (nobody) TaskEnded(string, task.Mode, task.State, fault.Code)   {}
-func (nobody) AttemptEnded(string, task.AttemptState, time.Duration) {}
+func (noopObserver) TaskEnded(string, task.Mode, task.State, fault.Code)   {}
+func (noopObserver) AttemptEnded(string, task.AttemptState, time.Duration) {}

@@ -62,7 +62,7 @@ func (w *work) checkOutput(out *task.Output) error {
 		Text: out.Text, FinishReason: out.FinishReason, Embeddings: out.Embeddings,
 		More: len(out.Segments)+len(out.Images)+len(out.Videos) > 0 || out.Audio != nil,
 		JSON: func() (json.RawMessage, error) {
-			return json.Marshal(api.FromTask(task.Task{Output: out}, anAddress).Output)
+			return json.Marshal(api.FromTask(task.Task{Output: out}, placeholderURL).Output)
 		},
 	})
 	if err != nil {
@@ -71,8 +71,8 @@ func (w *work) checkOutput(out *task.Output) error {
 	return nil
 }
 
-// anAddress stands for the URL of an artifact, which is made at each read.
-func anAddress(a task.Artifact) string {
+// placeholderURL stands for the URL of an artifact, which is made at each read.
+func placeholderURL(a task.Artifact) string {
 	return "https://unitask.invalid" + api.PathArtifacts + a.ID + "?exp=1&sig=signature"
 }
 
@@ -87,7 +87,7 @@ func (w *work) unfit(ctx context.Context, route routing.Route, r supplier.Result
 	for _, a := range kept {
 		_ = w.g.artifacts.Delete(context.WithoutCancel(ctx), a.ID) // one that stays behind is swept in time
 	}
-	if w.live != nil && w.live.begun() {
+	if w.text != nil && w.text.started() {
 		return w.fail(ctx, closing, e.Fault.WithRetryAfter(retryUnavailable))
 	}
 	return w.advance(ctx, store.Step{Close: closing})

@@ -32,7 +32,7 @@ func (w *work) pause(ctx context.Context, d time.Duration) error {
 	}
 	w.unload()
 	sleep(ctx, d)
-	w.look(ctx)
+	w.pollOnce(ctx)
 	return nil
 }
 
@@ -45,7 +45,7 @@ func (w *work) park(ctx context.Context) bool {
 	g := w.g
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.dropped(w.held) {
+	if g.leaseDropped(w.age) {
 		return true // before this turn could be seen
 	}
 	if ctx.Err() != nil || g.haltCtx.Err() != nil {
@@ -53,7 +53,7 @@ func (w *work) park(ctx context.Context) bool {
 	}
 	next := *w // this turn isn't over yet, and may look at its own while the next one begins
 	next.t = task.Task{ID: w.t.ID, Scope: w.t.Scope}
-	next.request, next.media, next.loaded, next.suspect, next.live = nil, false, 0, false, nil
+	next.request, next.media, next.loaded, next.suspect, next.text = nil, false, 0, false, nil
 	w.grant = routing.Grant{} // the next turn has it
 	g.parkLocked(&next, min(w.wake, time.Until(w.ends)))
 	return true
@@ -81,7 +81,7 @@ func (g *Gateway) resume(id string, w *work) {
 	}()
 	t, err := g.store.GetTask(g.abortCtx, w.t.Scope, w.t.ID)
 	switch {
-	case g.dropped(w.held): // meanwhile, when this turn couldn't be seen
+	case g.leaseDropped(w.age): // meanwhile, when this turn couldn't be seen
 	case err == nil && !t.State.Terminal():
 		w.t = t
 		w.work()

@@ -49,7 +49,7 @@ func (w *work) poll(ctx context.Context, route routing.Route, a task.Attempt) er
 	case out.Result != nil:
 		return w.transfer(ctx, route, *out.Result)
 	case out.Job != nil:
-		if err := w.seen(ctx, job, *out.Job); err != nil {
+		if err := w.pollSucceeded(ctx, job, *out.Job); err != nil {
 			return err
 		}
 		advised = out.Job.PollAfter
@@ -68,15 +68,15 @@ func (w *work) pollPause(advised time.Duration) time.Duration {
 	return wait
 }
 
-// look notes a cancellation that may have come through any node.
-func (w *work) look(ctx context.Context) {
+// pollOnce notes a cancellation that may have come through any node.
+func (w *work) pollOnce(ctx context.Context) {
 	if t, err := w.g.store.GetTask(ctx, w.t.Scope, w.t.ID); err == nil && t.CancelRequested {
 		w.t.CancelRequested = true
 	}
 }
 
-// seen records what a poll brought, if it is worth a commit.
-func (w *work) seen(ctx context.Context, was, is supplier.Job) error {
+// pollSucceeded records what a poll brought, if it is worth a commit.
+func (w *work) pollSucceeded(ctx context.Context, was, is supplier.Job) error {
 	if w.shown.IsZero() {
 		w.shown = w.g.now()
 	}

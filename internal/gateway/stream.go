@@ -27,9 +27,9 @@ type Event struct {
 // uses a Stream; it holds nothing up but itself.
 type Stream struct {
 	g       *Gateway
-	live    *live
+	text    *textStream
 	changed <-chan struct{} // of the task
-	unwake  func()
+	stopWake  func()
 	again   *time.Ticker // wakes are best effort
 	quiet   *time.Timer
 
@@ -38,16 +38,16 @@ type Stream struct {
 	stale  bool      // it may have changed since
 	whole  *string   // the text of a task that succeeded, where it agrees with the pieces
 	read   int       // bytes of text told
-	told   int64     // the revision told last
+	sent   int64     // the revision told last
 	opened bool
 	ending bool // the node goes down
 	over   bool
 }
 
 // stream returns a Stream of the task that was just read or created.
-func (g *Gateway) stream(t task.Task, v *live) *Stream {
-	s := &Stream{g: g, live: v, again: time.NewTicker(recheck), quiet: time.NewTimer(recheck), first: t, t: t, stale: true}
-	s.changed, s.unwake = g.store.Wake(t.ID)
+func (g *Gateway) stream(t task.Task, v *textStream) *Stream {
+	s := &Stream{g: g, text: v, again: time.NewTicker(recheck), quiet: time.NewTimer(recheck), first: t, t: t, stale: true}
+	s.changed, s.stopWake = g.store.Wake(t.ID)
 	return s
 }
 
@@ -62,7 +62,7 @@ func (g *Gateway) Follow(ctx context.Context, c gate.Caller, id string) (*Stream
 
 // followed returns a Stream that begins with the task as it is once nothing can be missed any more.
 func (g *Gateway) followed(ctx context.Context, t task.Task) (*Stream, error) {
-	s := g.stream(t, g.lives.follow(t.ID))
+	s := g.stream(t, g.texts.follow(t.ID))
 	if err := s.refresh(ctx); err != nil {
 		s.Close()
 		return nil, err
@@ -73,19 +73,19 @@ func (g *Gateway) followed(ctx context.Context, t task.Task) (*Stream, error) {
 
 // Close ends the Stream. It may be called more than once, and on none.
 func (s *Stream) Close() {
-	if s == nil || s.live == nil {
+	if s == nil || s.text == nil {
 		return
 	}
-	s.unwake()
+	s.stopWake()
 	s.again.Stop()
 	s.quiet.Stop()
-	s.g.lives.leave(s.live)
-	s.live = nil
+	s.g.texts.leave(s.text)
+	s.text = nil
 }
 
 // Silent reports whether there is nothing to tell but the end. None is silent.
 func (s *Stream) Silent() bool {
-	return s == nil || s.first.State.Terminal() || s.t.State.Terminal() && !s.live.begun()
+	return s == nil || s.first.State.Terminal() || s.t.State.Terminal() && !s.text.started()
 }
 
 // Next returns the next event, after patience an empty one. It returns io.EOF after the task that has
@@ -116,7 +116,7 @@ var errQuiet = errors.New("gateway: nothing happened")
 func (s *Stream) begin(ctx context.Context, most time.Duration) error {
 	s.quiet.Reset(most)
 	for {
-		if err := s.refresh(ctx); err != nil || s.t.State.Terminal() || s.live.begun() || s.ending {
+		if err := s.refresh(ctx); err != nil || s.t.State.Terminal() || s.text.started() || s.ending {
 			return err
 		}
 		if woken := s.wait(ctx) == nil; !woken {
@@ -133,38 +133,38 @@ func (s *Stream) ready(ctx context.Context) (Event, error) {
 	}
 	if !s.opened {
 		s.opened = true
-		return s.tell(&s.first), nil
+		return s.emit(&s.first), nil
 	}
 	if err := s.refresh(ctx); err != nil {
 		return Event{}, err
 	}
-	if s.t.Revision != s.told && !s.t.State.Terminal() {
-		return s.tell(&s.t), nil
+	if s.t.Revision != s.sent && !s.t.State.Terminal() {
+		return s.emit(&s.t), nil
 	}
 	if piece := s.piece(); piece != "" {
 		s.read += len(piece)
 		return Event{Text: piece}, nil
 	}
-	if s.t.Revision != s.told {
-		return s.tell(&s.t), nil
+	if s.t.Revision != s.sent {
+		return s.emit(&s.t), nil
 	}
 	return Event{}, nil
 }
 
-func (s *Stream) tell(t *task.Task) Event {
-	s.told, s.over = t.Revision, t.State.Terminal()
+func (s *Stream) emit(t *task.Task) Event {
+	s.sent, s.over = t.Revision, t.State.Terminal()
 	return Event{Task: t}
 }
 
 // piece returns the next piece of text. What was not told of a task that succeeded, its output has.
 func (s *Stream) piece() string {
 	if s.t.State != task.Succeeded {
-		return s.live.next(s.read)
+		return s.text.next(s.read)
 	}
 	out := s.t.Output
 	if s.whole == nil {
 		s.whole = new(string)
-		if out != nil && out.Text != nil && s.live.agrees(*out.Text, s.read) {
+		if out != nil && out.Text != nil && s.text.isPrefixOf(*out.Text, s.read) {
 			s.whole = out.Text
 		}
 	}
@@ -191,7 +191,7 @@ func (s *Stream) wait(ctx context.Context) error {
 		end = s.g.abortCtx.Done() // its work goes on through the grace
 	}
 	select {
-	case <-s.live.beyond(s.read):
+	case <-s.text.changedAfter(s.read):
 	case <-s.changed:
 		s.stale = true
 	case <-s.again.C:
@@ -214,8 +214,8 @@ func (w *work) send(ctx context.Context, route routing.Route, req supplier.Reque
 	if !ok || !w.followed() {
 		return route.Adapter.Submit(ctx, req)
 	}
-	out, err := streamer.Stream(ctx, req, func(d supplier.Delta) { w.live.say(d.Text) })
-	if err == nil || !w.live.begun() {
+	out, err := streamer.Stream(ctx, req, func(d supplier.Delta) { w.text.append(d.Text) })
+	if err == nil || !w.text.started() {
 		return out, err
 	}
 	e := supplier.AsError(err)
@@ -228,27 +228,27 @@ func (w *work) send(ctx context.Context, route routing.Route, req supplier.Reque
 // followed reports whether somebody follows the task and was told nothing yet: an earlier attempt's
 // words are not mixed with another's.
 func (w *work) followed() bool {
-	if w.live == nil {
-		w.live = w.g.lives.speak(w.t.ID)
+	if w.text == nil {
+		w.text = w.g.texts.forWorker(w.t.ID)
 	}
-	return w.live != nil && !w.live.begun()
+	return w.text != nil && !w.text.started()
 }
 
-// hush ends what this worker says.
-func (w *work) hush() {
-	if w.live != nil {
-		w.g.lives.leave(w.live)
-		w.live = nil
+// closeText ends what this worker says.
+func (w *work) closeText() {
+	if w.text != nil {
+		w.g.texts.leave(w.text)
+		w.text = nil
 	}
 }
 
-// heard returns what was delivered of a canceled task: its input and the text that streams have taken
+// deliveredText returns what was delivered of a canceled task: its input and the text that streams have taken
 // of it, in tokens by the usual estimate, nil for no text. No more of it is told.
-func (w *work) heard() *task.Usage {
-	if w.live == nil {
+func (w *work) deliveredText() *task.Usage {
+	if w.text == nil {
 		return nil
 	}
-	n := int64(w.live.stop())
+	n := int64(w.text.stop())
 	if n == 0 {
 		return nil
 	}

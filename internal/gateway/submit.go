@@ -41,7 +41,7 @@ func (w *work) begin(ctx context.Context) error {
 	if m, texts := w.moderator(); m != nil {
 		return w.beginModeration(ctx, m, texts)
 	}
-	had := w.turns()
+	had := w.routeHistory()
 	choices, passed := w.g.routes.Load().Choose(routing.Want{
 		Mode: w.t.Scope.Mode, Account: w.t.Scope.Account, Request: *w.request, Size: w.size, Tried: had.tried, Resting: had.resting,
 	}, w.g.health)
@@ -98,7 +98,7 @@ func (w *work) submit(ctx context.Context, route routing.Route, a task.Attempt) 
 	if err := w.prepare(ctx); err != nil {
 		return w.unprepared(ctx, w.unsettled(&a, fault.CodeOf(err)), err)
 	}
-	if !w.g.holds(w.held) {
+	if !w.g.leaseValid(w.age) {
 		w.g.log.Warn("work dropped: its lease may be over", slog.String("task_id", w.t.ID))
 		return w.release(ctx)
 	}

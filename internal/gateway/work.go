@@ -29,7 +29,7 @@ type work struct {
 	ref   store.LeaseRef
 	t     task.Task
 	fresh int // the attempt this worker itself began and hasn't submitted yet
-	held  tenure
+	age  leaseAge
 
 	request *supplier.Request // prepared once: the input, and its media once something is sent
 	media   bool              // the request's media are at hand
@@ -48,12 +48,12 @@ type work struct {
 	grant     routing.Grant // what the open attempt took of its route, on this node
 	inherited bool          // another worker left the open attempt, and it isn't counted yet
 	suspect   bool          // this worker has the suspects' turn
-	live      *live         // what those are told who follow the task; nil where nobody does
-	reins     reins         // of this turn
+	text      *textStream         // what those are told who follow the task; nil where nobody does
+	handle     cancelHandle         // of this turn
 }
 
-// start is what a worker has from whoever accepted the task a moment ago; nothing where it was claimed.
-type start struct {
+// handoff is what a worker has from whoever accepted the task a moment ago; nothing where it was claimed.
+type handoff struct {
 	fresh   bool              // the open attempt, if any, was begun with the lease itself
 	grant   routing.Grant     // what that attempt took of its route
 	request *supplier.Request // without its media; nil where it is still to be read
@@ -65,9 +65,9 @@ type start struct {
 //
 // Its context ends with the deadline, the caller's cancellation or the end of the node's grace. What
 // only waits, ends as soon as the node begins to stop: see soft.
-func (g *Gateway) run(l *store.Lease, held tenure, s start) *task.Task {
+func (g *Gateway) run(l *store.Lease, held leaseAge, s handoff) *task.Task {
 	w := &work{
-		g: g, ref: l.Ref, t: l.Task, held: held, ends: time.Now().Add(l.Left), inherited: inheritedFrom(l.Task, s.fresh),
+		g: g, ref: l.Ref, t: l.Task, age: held, ends: time.Now().Add(l.Left), inherited: inheritedFrom(l.Task, s.fresh),
 		grant: s.grant, request: s.request, size: s.size,
 	}
 	if a := l.Task.OpenAttempt(); a != nil && s.fresh {
@@ -82,14 +82,14 @@ func (w *work) work() {
 	before := w.t
 	ctx, stop := context.WithDeadline(w.g.abortCtx, w.ends)
 	defer stop()
-	w.reins = reins{stop: stop}
-	w.g.register(before.ID, &w.reins)
-	defer w.g.unregister(before.ID, &w.reins)
+	w.handle = cancelHandle{stop: stop}
+	w.g.register(before.ID, &w.handle)
+	defer w.g.unregister(before.ID, &w.handle)
 	defer w.clear()
 	defer w.endGrant()
 	w.loop(ctx)
 	w.unload()
-	w.hush()
+	w.closeText()
 	if w.t.State.Terminal() {
 		w.g.eraseInputs(ctx, before)
 	}
@@ -316,13 +316,13 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// reins are how a worker's context is ended from outside.
-type reins struct {
+// cancelHandle are how a worker's context is ended from outside.
+type cancelHandle struct {
 	stop  context.CancelFunc
 	cause error // why they were pulled first; guarded by Gateway.mu
 }
 
-func (r *reins) pullLocked(cause error) {
+func (r *cancelHandle) cancelLocked(cause error) {
 	if r.cause == nil {
 		r.cause = cause
 	}
@@ -333,20 +333,20 @@ func (r *reins) pullLocked(cause error) {
 func (w *work) cause(ctx context.Context) error {
 	w.g.mu.Lock()
 	defer w.g.mu.Unlock()
-	if w.reins.cause != nil {
-		return w.reins.cause
+	if w.handle.cause != nil {
+		return w.handle.cause
 	}
 	return context.Cause(ctx)
 }
 
 // register makes a worker known to Cancel until unregister.
-func (g *Gateway) register(id string, r *reins) {
+func (g *Gateway) register(id string, r *cancelHandle) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.running[id] = r
 }
 
-func (g *Gateway) unregister(id string, r *reins) {
+func (g *Gateway) unregister(id string, r *cancelHandle) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.running[id] == r { // a retry may have put its own worker here
@@ -359,7 +359,7 @@ func (g *Gateway) interrupt(id string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if r, ok := g.running[id]; ok {
-		r.pullLocked(errCancelRequested)
+		r.cancelLocked(errCancelRequested)
 	}
 	if p, ok := g.parked[id]; ok {
 		p.timer.Reset(0)
@@ -374,7 +374,7 @@ func (g *Gateway) dropAll() {
 	g.node.Store(new(task.NewID("node_", g.now())))
 	g.renewed.Store(new(time.Now())) // the new name has none that is older
 	for _, r := range g.running {
-		r.pullLocked(errDropped)
+		r.cancelLocked(errDropped)
 	}
 	g.forgetParkedLocked()
 }

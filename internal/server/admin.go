@@ -18,13 +18,13 @@ import (
 
 // Admin serves an Operator over a Unix socket. It asks for no key: the socket's mode is the lock.
 type Admin struct {
-	*site
+	*privateSite
 	operator *operator.Operator
 }
 
 // NewAdmin returns an Admin that doesn't listen yet. log may be nil.
 func NewAdmin(o *operator.Operator, metrics http.Handler, log *slog.Logger) *Admin {
-	a := &Admin{site: newSite(newCore(Limits{Body: 1 << 20}, o.Now, log)), operator: o}
+	a := &Admin{privateSite: newPrivateSite(newCommon(Limits{Body: 1 << 20}, o.Now, log)), operator: o}
 	a.only(map[string]methods{
 		api.PathAdminKeys:                          {http.MethodGet: a.handleKeyList, http.MethodPost: a.handleKeyCreate},
 		api.PathAdminKeys + "/{key_id}":            {http.MethodPatch: a.handleKeyUpdate},

@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// thrifty is a listener whose connections tell the system of few of the deadlines that they are given.
+// cappedListener is a listener whose connections tell the system of few of the deadlines that they are given.
 // net/http and exchange set ten for each request, nearly all of which the next one lifts or puts off.
-type thrifty struct {
+type cappedListener struct {
 	net.Listener
-	crowd *crowd
+	crowd *connTable
 }
 
 // Accept implements net.Listener. It returns the connections that the crowd has room for.
-func (l thrifty) Accept() (net.Conn, error) {
+func (l cappedListener) Accept() (net.Conn, error) {
 	for {
 		inner, err := l.Listener.Accept()
 		if err != nil {
@@ -44,7 +44,7 @@ type conn struct {
 	net.Conn
 	read, write deadline
 
-	crowd    *crowd // nil: it is in none
+	table    *connTable // nil: it is in none
 	peer     netip.Addr
 	name     string // peer, in words
 	proxy    bool   // peer is a trusted proxy
@@ -57,8 +57,8 @@ type conn struct {
 
 // Close implements net.Conn.
 func (c *conn) Close() error {
-	if c.crowd != nil {
-		c.crowd.leave(c)
+	if c.table != nil {
+		c.table.leave(c)
 	}
 	return c.Conn.Close()
 }

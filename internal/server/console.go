@@ -32,7 +32,7 @@ func (s *Server) consoleModes() []task.Mode {
 }
 
 // visitor is the door of pages: a session, and never a key.
-func (s *Server) visitor(mode task.Mode) door {
+func (s *Server) visitor(mode task.Mode) entrance {
 	return func(x *exchange) (*gate.Caller, error) {
 		caller, err := s.console.Caller(x.r, mode)
 		return &caller, err

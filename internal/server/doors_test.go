@@ -22,8 +22,8 @@ import (
 	"unitask/test/rig"
 )
 
-// door is a way to the same handlers: by a key, or from a page by a session.
-type door struct {
+// entrance is a way to the same handlers: by a key, or from a page by a session.
+type entrance struct {
 	name  string
 	root  string                             // before the routes
 	knock func(r *http.Request, m task.Mode) // puts on who calls
@@ -153,19 +153,19 @@ func TestBothDoors(t *testing.T) {
 }
 
 // byKey makes an account with the limits and returns the door of its keys.
-func (w *world) byKey(limits api.Limits) door {
+func (w *world) byKey(limits api.Limits) entrance {
 	rig.Must(w.operator.CreateAccount(w.t.Context(), api.AccountCreate{Name: "keyed", Limits: limits}))(w.t)
 	keys := map[task.Mode]string{}
 	for _, mode := range []task.Mode{task.Live, task.Test} {
 		keys[mode] = w.key(api.KeyCreate{Account: "keyed", Mode: mode})
 	}
-	return door{"key", strings.TrimSuffix(api.PathTasks, "/tasks"), func(r *http.Request, m task.Mode) {
+	return entrance{"key", strings.TrimSuffix(api.PathTasks, "/tasks"), func(r *http.Request, m task.Mode) {
 		r.Header.Set("Authorization", "Bearer "+keys[m])
 	}}
 }
 
 // bySession makes an account with the limits and returns the door of a member who signed in.
-func (w *world) bySession(limits api.Limits) door {
+func (w *world) bySession(limits api.Limits) entrance {
 	ctx := w.t.Context()
 	rig.Must(w.operator.CreateAccount(ctx, api.AccountCreate{Name: "seated", Limits: limits}))(w.t)
 	link := rig.Must(w.operator.Invite(ctx, "seated", api.Invite{Member: "ann"}))(w.t)
@@ -181,7 +181,7 @@ func (w *world) bySession(limits api.Limits) door {
 	if len(resp.Cookies()) != 1 {
 		w.t.Fatalf("signing in answers %d with cookies %v", resp.StatusCode, resp.Cookies())
 	}
-	return door{"session", "/console/api/MODE", func(r *http.Request, _ task.Mode) { r.AddCookie(resp.Cookies()[0]) }}
+	return entrance{"session", "/console/api/MODE", func(r *http.Request, _ task.Mode) { r.AddCookie(resp.Cookies()[0]) }}
 }
 
 // knocked is what came of a request, without what two of the same kind differ in.
@@ -193,7 +193,7 @@ type knocked struct {
 }
 
 // knock sends a request through a door; last is the id of the last task that was made.
-func (w *world) knock(d door, k knocking, last *string) knocked {
+func (w *world) knock(d entrance, k knocking, last *string) knocked {
 	w.t.Helper()
 	mode := cmp.Or(k.mode, task.Live)
 	path := strings.Replace(d.root, "MODE", string(mode), 1) + strings.Replace(k.path, "TASK", *last, 1)

@@ -19,15 +19,15 @@ func (s *Server) etag(t *task.Task) string {
 	return `W/"` + revision + end
 }
 
-// known is what an If-None-Match names.
-type known struct {
+// ifNoneMatch is what an If-None-Match names.
+type ifNoneMatch struct {
 	any  bool
 	tags []string // opaque parts, without W/ and quotes
 }
 
 // parseIfNoneMatch reads every entity tag and skips what is none.
-func parseIfNoneMatch(h http.Header) known {
-	var k known
+func parseIfNoneMatch(h http.Header) ifNoneMatch {
+	var k ifNoneMatch
 	for _, value := range h.Values("If-None-Match") {
 		for item := range strings.SplitSeq(value, ",") {
 			item = strings.TrimSpace(item)
@@ -45,7 +45,7 @@ func parseIfNoneMatch(h http.Header) known {
 }
 
 // holds reports whether the tag is one of the known, by weak comparison.
-func (k known) holds(etag string) bool {
+func (k ifNoneMatch) holds(etag string) bool {
 	for _, tag := range k.tags {
 		if etag == `W/"`+tag+`"` {
 			return true
@@ -55,7 +55,7 @@ func (k known) holds(etag string) bool {
 }
 
 // revision returns the latest revision that the client knows; nil when it names none.
-func (k known) revision() *int64 {
+func (k ifNoneMatch) revision() *int64 {
 	var latest *int64
 	for _, tag := range k.tags {
 		number, _, _ := strings.Cut(tag, "-")

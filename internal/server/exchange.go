@@ -42,8 +42,8 @@ type exchange struct {
 	fields int       // how many of them are set
 }
 
-// core is what the API and the admin socket have in common: one request's way in and out.
-type core struct {
+// common is what the API and the admin socket have in common: one request's way in and out.
+type common struct {
 	limits  Limits
 	body    atomic.Int64 // Limits.Body, which may change
 	now     func() time.Time
@@ -55,24 +55,24 @@ type core struct {
 	onRequest func(Request) // nil: nobody counts
 }
 
-// newCore returns a core whose unknown is still to be set before the first request.
-func newCore(limits Limits, now func() time.Time, log *slog.Logger) *core {
+// newCommon returns a core whose unknown is still to be set before the first request.
+func newCommon(limits Limits, now func() time.Time, log *slog.Logger) *common {
 	if now == nil {
 		now = time.Now
 	}
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	c := &core{limits: limits.withDefaults(), now: now, log: log, mux: http.NewServeMux()}
+	c := &common{limits: limits.withDefaults(), now: now, log: log, mux: http.NewServeMux()}
 	c.SetBody(c.limits.Body)
 	return c
 }
 
 // SetBody replaces the bound of a request's body, in bytes, for every request from now on.
-func (s *core) SetBody(limit int64) { s.body.Store(limit) }
+func (s *common) SetBody(limit int64) { s.body.Store(limit) }
 
 // handle adds a route.
-func (s *core) handle(pattern string, h handler) {
+func (s *common) handle(pattern string, h handler) {
 	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		x := w.(*exchange) // ServeHTTP is the only way here
 		x.r, x.route = r, pattern
@@ -81,7 +81,7 @@ func (s *core) handle(pattern string, h handler) {
 }
 
 // ServeHTTP answers one request.
-func (s *core) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s *common) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	begun := s.now()
 	x := &exchange{
 		ResponseWriter: w, patient: s.limits.WriteTime, r: r, id: task.NewID(task.PrefixRequest, begun), route: "none",
@@ -96,7 +96,7 @@ func (s *core) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer s.finish(x, begun)
 	if from != nil && from.reserved && !aboutHealth(r.URL.Path) {
 		x.Header().Set("Connection", "close")
-		s.answer(x, errCrowded)
+		s.answer(x, errTooManyConns)
 		return
 	}
 	if !clean(r.URL.Path) {
@@ -106,14 +106,14 @@ func (s *core) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(x, r)
 }
 
-// errCrowded is what a reserved connection is told.
-var errCrowded = fault.New(fault.CapacityExhausted, "the service has too many connections").WithRetryAfter(readyAgain)
+// errTooManyConns is what a reserved connection is told.
+var errTooManyConns = fault.New(fault.CapacityExhausted, "the service has too many connections").WithRetryAfter(readyAgain)
 
 // aboutHealth reports whether a path tells how the service is.
 func aboutHealth(path string) bool { return path == api.PathHealth || path == api.PathReady }
 
 // finish turns a panic into INTERNAL and writes the one log line.
-func (s *core) finish(x *exchange, begun time.Time) {
+func (s *common) finish(x *exchange, begun time.Time) {
 	defer func() { x.endShowing(false) }()
 	caught := recover()
 	err, isError := caught.(error)
@@ -131,7 +131,7 @@ func (s *core) finish(x *exchange, begun time.Time) {
 	}
 }
 
-func (s *core) record(x *exchange, begun time.Time) {
+func (s *common) record(x *exchange, begun time.Time) {
 	took := s.now().Sub(begun)
 	var keyID, account string
 	if x.caller != nil {

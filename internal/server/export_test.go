@@ -32,16 +32,16 @@ func ClientAddress(trusted []netip.Prefix, peer netip.Addr, h http.Header) netip
 }
 
 // What the tests of strangers need.
-var NewStrangers = newStrangers
+var NewStrangers = newRefusedClients
 
 // StrangersMost is strangersMost.
-const StrangersMost = strangersMost
+const StrangersMost = refusedClientsMost
 
 // Count is count.
-func (s *strangers) Count(a netip.Addr) bool { return s.count(block(a)) }
+func (s *refusedClients) Count(a netip.Addr) bool { return s.count(block(a)) }
 
 // Len returns how many addresses are remembered.
-func (s *strangers) Len() int { return len(s.by) }
+func (s *refusedClients) Len() int { return len(s.by) }
 
 // What the fuzz tests of the decoders need.
 var (
@@ -53,25 +53,25 @@ var (
 )
 
 // KnownRevision returns the revision that an If-None-Match names.
-var KnownRevision = known.revision
+var KnownRevision = ifNoneMatch.revision
 
 // ParseIfNoneMatch reads an If-None-Match.
 var ParseIfNoneMatch = parseIfNoneMatch
 
 // What the tests of crowd need.
-type Crowd = crowd
+type Crowd = connTable
 
 // Reserve is reserve.
 const Reserve = reserve
 
 // NewCrowd returns a crowd that knows no proxies.
-func NewCrowd(most, each int) *Crowd { return newCrowd(most, each, nil) }
+func NewCrowd(most, each int) *Crowd { return newConnTable(most, each, nil) }
 
 // Enter returns the connection as the crowd knows it, and whether it was taken in.
-func (w *crowd) Enter(inner net.Conn) (net.Conn, bool) {
+func (w *connTable) Enter(inner net.Conn) (net.Conn, bool) {
 	c := &conn{Conn: inner}
 	return c, w.enter(c)
 }
 
 // Watch is watch.
-func (w *crowd) Watch(c net.Conn, state http.ConnState) { w.watch(c, state) }
+func (w *connTable) Watch(c net.Conn, state http.ConnState) { w.watch(c, state) }

@@ -13,7 +13,7 @@ import (
 )
 
 // respond writes a JSON body, which must hold the request's id.
-func (s *core) respond(x *exchange, status int, body any) {
+func (s *common) respond(x *exchange, status int, body any) {
 	w := writers.Get().(*jsonwrite.Writer)
 	defer writers.Put(w)
 	w.Reset()
@@ -22,7 +22,7 @@ func (s *core) respond(x *exchange, status int, body any) {
 }
 
 // send writes what the writer holds, a JSON body.
-func (s *core) send(x *exchange, status int, w *jsonwrite.Writer) {
+func (s *common) send(x *exchange, status int, w *jsonwrite.Writer) {
 	w.Raw('\n')
 	raw, err := w.Bytes()
 	if err != nil {
@@ -58,17 +58,17 @@ var (
 )
 
 // answer writes err, if there is one, in the one error shape.
-func (s *core) answer(x *exchange, err error) {
+func (s *common) answer(x *exchange, err error) {
 	if err != nil {
 		s.fail(x, fault.From(err))
 	}
 }
 
 // fail writes an error with the status of its code.
-func (s *core) fail(x *exchange, e *fault.Error) { s.failWith(x, api.Status(e), e) }
+func (s *common) fail(x *exchange, e *fault.Error) { s.failWith(x, api.Status(e), e) }
 
 // failWith writes an error. What a caller may not read, the cause, goes to the log.
-func (s *core) failWith(x *exchange, status int, e *fault.Error) {
+func (s *common) failWith(x *exchange, status int, e *fault.Error) {
 	x.code = e.Code
 	if e.TaskID != "" {
 		x.taskID = e.TaskID

@@ -62,12 +62,12 @@ var (
 	rateLimitPolicy = http.CanonicalHeaderKey(api.HeaderRateLimitPolicy)
 )
 
-// door finds out who calls.
-type door func(x *exchange) (*gate.Caller, error)
+// entrance finds out who calls.
+type entrance func(x *exchange) (*gate.Caller, error)
 
 // limited puts the first checks before a handler: who calls, the caller's rate, and how much the account has under way
 // already: requests that wait may last a minute and streams far longer, and each has a connection.
-func (s *Server) limited(who door, class gate.Class, h handler) handler {
+func (s *Server) limited(who entrance, class gate.Class, h handler) handler {
 	return func(x *exchange) error {
 		caller, err := who(x)
 		if err != nil {
@@ -82,10 +82,10 @@ func (s *Server) limited(who door, class gate.Class, h handler) handler {
 		if err != nil {
 			return err
 		}
-		if !s.underway.Try(caller.Account.ID, 1) {
+		if !s.inProgress.Try(caller.Account.ID, 1) {
 			return fault.New(fault.RateLimitExceeded, "too many requests of this account are under way").WithRetryAfter(readyAgain)
 		}
-		defer s.underway.Give(caller.Account.ID, 1)
+		defer s.inProgress.Give(caller.Account.ID, 1)
 		return h(x)
 	}
 }
@@ -99,7 +99,7 @@ func (s *Server) keyHolder(x *exchange) (*gate.Caller, error) {
 	caller, err := s.gate.Authenticate(x.r.Context(), header)
 	if fault.CodeOf(err) == fault.Unauthenticated {
 		if from, bad := netip.ParseAddr(x.client); bad == nil {
-			s.strangers.refused(x.r.Context(), from)
+			s.refused.refused(x.r.Context(), from)
 		}
 	}
 	return caller, err

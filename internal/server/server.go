@@ -77,7 +77,7 @@ type Request struct {
 
 // Server is an http.Handler and the listener's settings around it. It is safe for concurrent use.
 type Server struct {
-	*core
+	*common
 	gateway   *gateway.Gateway
 	gate      *gate.Gate
 	artifacts artifact.Store
@@ -86,9 +86,9 @@ type Server struct {
 	document  document
 	console   Console
 	bodies    *bodies
-	crowd     *crowd
-	underway  *room.Room // requests of each account
-	strangers *strangers
+	conns     *connTable
+	inProgress  *room.Room // requests of each account
+	refused *refusedClients
 	http      *http.Server
 }
 
@@ -106,7 +106,7 @@ func New(c Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		core:    newCore(c.Limits, c.Now, c.Logger),
+		common:    newCommon(c.Limits, c.Now, c.Logger),
 		gateway: c.Gateway, gate: c.Gate, artifacts: c.Artifacts, signer: c.Signer, base: base, document: doc,
 	}
 	if s.bodies, err = newBodies(c.BodyFolder, s.limits); err != nil {
@@ -114,11 +114,11 @@ func New(c Config) (*Server, error) {
 	}
 	s.onRequest, s.console = c.OnRequest, c.Console
 	s.route()
-	s.underway = room.New(math.MaxInt64, int64(s.limits.Connections)/2)
-	s.crowd = newCrowd(s.limits.Connections, s.limits.PerAddress, c.TrustedProxies)
-	s.proxies, s.strangers = c.TrustedProxies, newStrangers(s.limits.RefusedKeys, s.now)
+	s.inProgress = room.New(math.MaxInt64, int64(s.limits.Connections)/2)
+	s.conns = newConnTable(s.limits.Connections, s.limits.PerAddress, c.TrustedProxies)
+	s.proxies, s.refused = c.TrustedProxies, newRefusedClients(s.limits.RefusedKeys, s.now)
 	s.http = newHTTPServer(s, s.limits.IdleTime, s.log)
-	s.http.ConnState, s.http.ConnContext = s.crowd.watch, withConn
+	s.http.ConnState, s.http.ConnContext = s.conns.watch, withConn
 	return s, nil
 }
 
@@ -138,7 +138,7 @@ func newHTTPServer(h http.Handler, idle time.Duration, log *slog.Logger) *http.S
 // Serve answers on the listener until Shutdown; it returns nil then. Connections past the limits take the place of
 // those that wait for a request.
 func (s *Server) Serve(ln net.Listener) error {
-	err := s.http.Serve(thrifty{ln, s.crowd})
+	err := s.http.Serve(cappedListener{ln, s.conns})
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}

@@ -49,7 +49,7 @@ func (c *check) rowsOf(t task.Task, row rowID) {
 	}
 	d := idemDigest(t.Scope, t.IdempotencyHash)
 	logged, inLog := c.log[d]
-	found, ok, err := findTask(c.reader(), t.Scope, t.IdempotencyHash, d, trace{row: logged, logged: inLog}, c.runs())
+	found, ok, err := findTask(c.reader(), t.Scope, t.IdempotencyHash, d, idemEntry{row: logged, logged: inLog}, c.runs())
 	if err != nil || !ok || found.ID != t.ID {
 		c.find(t.ID, "its idempotency key doesn't lead to it")
 	}

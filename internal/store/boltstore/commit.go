@@ -79,18 +79,18 @@ func (db *DB) doOnce(ctx context.Context, o *op) error {
 	return err
 }
 
-// answers are channels that wait for an operation to be answered. Each operation that the committer has
+// errChans are channels that wait for an operation to be answered. Each operation that the committer has
 // is answered once, so that a channel which was read is empty for good and serves another one.
-type answers struct{ pool sync.Pool }
+type errChans struct{ pool sync.Pool }
 
-func (a *answers) get() chan error {
+func (a *errChans) get() chan error {
 	if c, ok := a.pool.Get().(chan error); ok {
 		return c
 	}
 	return make(chan error, 1)
 }
 
-func (a *answers) put(c chan error) { a.pool.Put(c) }
+func (a *errChans) put(c chan error) { a.pool.Put(c) }
 
 // commitLoop is the committer: it ends when the channel is closed and drained.
 func (db *DB) commitLoop() {
@@ -244,7 +244,7 @@ func (x *txn) commit() error {
 		return err
 	}
 	db := x.db
-	if x.tight() {
+	if x.nearlyFull() {
 		return x.writeThrough()
 	}
 	seq, err := db.wal.write(&db.group)

@@ -37,7 +37,7 @@ func Compact(path string) (before, after int64, err error) {
 			err = errors.Join(err, old.Close())
 		}
 	}()
-	if err := allSound(path); err != nil {
+	if err := allValid(path); err != nil {
 		return 0, 0, err
 	}
 	if err := settle(old, path); err != nil {

@@ -45,38 +45,38 @@ func (x *txn) counterKey(c store.Counter) []byte {
 
 func endOf(at time.Time) []byte { return bigEndian(uint64(at.UnixNano())) }
 
-// standing is a counter within a group: as the file has it, and as the group leaves it. Tasks of one
+// counterDelta is a counter within a group: as the file has it, and as the group leaves it. Tasks of one
 // key meet in the same counters, which are so written once a commit.
-type standing struct {
+type counterDelta struct {
 	was, now int64
 	old, end []byte // when its time is over, in the file and now
 	stored   bool   // the file has a row
 }
 
-func (x *txn) standing(key []byte) *standing {
+func (x *txn) counterDelta(key []byte) *counterDelta {
 	s, ok := x.held[string(key)]
 	if !ok {
 		c := counter(x.get(bucketHolds, key))
 		end := bytes.Clone(c.end())
-		s = &standing{was: c.amount(), now: c.amount(), old: end, end: end, stored: c != nil}
+		s = &counterDelta{was: c.amount(), now: c.amount(), old: end, end: end, stored: c != nil}
 		x.held[string(key)] = s
 	}
 	return s
 }
 
 // adjust sets a counter's amount and end.
-func (x *txn) adjust(s *standing, amount int64, end []byte) {
+func (x *txn) adjust(s *counterDelta, amount int64, end []byte) {
 	x.puts++
 	s.now, s.end = amount, end
 }
 
 // read returns what a counter stands at.
-func (x *txn) read(c store.Counter) int64 { return x.standing(x.counterKey(c)).now }
+func (x *txn) read(c store.Counter) int64 { return x.counterDelta(x.counterKey(c)).now }
 
 // settle applies changes to counters.
 func (x *txn) settle(changes []store.HoldChange) {
 	for _, c := range changes {
-		s := x.standing(x.counterKey(c.Counter))
+		s := x.counterDelta(x.counterKey(c.Counter))
 		x.adjust(s, max(s.now+c.By, 0), s.end)
 	}
 }
@@ -87,7 +87,7 @@ func (x *txn) limit(holds []task.Hold) {
 		if h.Lasts <= 0 {
 			continue
 		}
-		s := x.standing(x.counterKey(store.Counter{Scope: h.Scope, Kind: h.Kind}))
+		s := x.counterDelta(x.counterKey(store.Counter{Scope: h.Scope, Kind: h.Kind}))
 		if s.end == nil && (s.stored || s.now > 0) {
 			x.adjust(s, s.now, endOf(x.wall.Add(h.Lasts)))
 		}
@@ -139,7 +139,7 @@ func (r *reader) endedCounters(before time.Time, limit int) (rows []expired, _ e
 
 // removeCounter removes the counter that a row of `hold_ends` leads to, and that row.
 func (x *txn) removeCounter(end string) error {
-	x.adjust(x.standing([]byte(end[counterWord:])), 0, nil)
+	x.adjust(x.counterDelta([]byte(end[counterWord:])), 0, nil)
 	return x.del(bucketHoldEnds, end)
 }
 

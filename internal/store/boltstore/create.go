@@ -78,7 +78,7 @@ func (x *txn) create(n *store.NewTask, row rowID) (store.Created, error) {
 // find returns the task under n's idempotency hash, this group's own included; false where there is
 // none.
 func (x *txn) find(n *store.NewTask, d digest) (task.Task, bool, error) {
-	at := x.db.idem.trace(d)
+	at := x.db.idem.find(d)
 	if row, ok := x.idem[d]; ok {
 		at.row, at.logged = row, true
 	}

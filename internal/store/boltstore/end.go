@@ -22,7 +22,7 @@ func (db *DB) EndOpen(ctx context.Context, f task.Failure) (int, error) {
 		err := db.do(ctx, &op{writes: true, run: func(x *txn) error {
 			ended = 0
 			rows := make([]rowID, 0, endRows)
-			for row := range db.index.entries {
+			for row := range db.index.tasks {
 				if rows = append(rows, row); len(rows) == endRows {
 					break
 				}

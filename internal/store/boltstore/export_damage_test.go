@@ -85,7 +85,7 @@ func UsedOf(path string) (u Used, err error) {
 }
 
 // Sound returns what is wrong with a file's pages.
-func Sound(path string) ([]string, error) { return sound(path, maxFindings) }
+func Sound(path string) ([]string, error) { return valid(path, maxFindings) }
 
 // LeadBack lets one of the ways of a bucket's first branch page lead to the page itself: the given one of a hundred
 // parts, 0 the first and 100 the last.

@@ -100,7 +100,7 @@ func WriteGroups(path string, values ...string) (read []string, err error) {
 		}
 		if strings.HasPrefix(value, "!") {
 			w.at, w.seq = at, seq
-			if err := errors.Join(w.strike(w.files[w.active]), w.note()); err != nil {
+			if err := errors.Join(w.invalidate(w.files[w.active]), w.note()); err != nil {
 				return nil, err
 			}
 			if found, err := readWAL(path, logState{id: id, seq: seq, marked: true}); len(found) > 0 || err != nil {

@@ -11,16 +11,16 @@ import (
 type filters struct {
 	all     []filter // of every run, and perhaps of some that were dropped, the newest last
 	changes uint64
-	lately  [sievedPlaces]atomic.Pointer[sieved]
+	recent  [filterAnswers]atomic.Pointer[filterAnswer]
 }
 
-const sievedPlaces = 256
+const filterAnswers = 256
 
 // filter is a run's, beside the run's key.
 type filter struct{ key, bits []byte }
 
-// sieved is a digest's answer, as long as the filters are those it came from.
-type sieved struct {
+// filterAnswer is a digest's answer, as long as the filters are those it came from.
+type filterAnswer struct {
 	of      digest
 	changes uint64
 	runs    [][]byte
@@ -41,11 +41,11 @@ func (f *filters) runs(d digest) [][]byte {
 	if len(f.all) == 0 {
 		return nil
 	}
-	place := &f.lately[int(d[len(d)-1])%sievedPlaces]
+	place := &f.recent[int(d[len(d)-1])%filterAnswers]
 	if known := place.Load(); known != nil && known.of == d && known.changes == f.changes {
 		return known.runs
 	}
-	answer := sieved{of: d, changes: f.changes}
+	answer := filterAnswer{of: d, changes: f.changes}
 	for _, one := range slices.Backward(f.all) {
 		if mayHold(one.bits, d) {
 			answer.runs = append(answer.runs, one.key)

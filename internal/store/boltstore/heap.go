@@ -5,14 +5,14 @@ package boltstore
 type heap[T any] struct {
 	items []T
 	less  func(a, b T) bool
-	place func(item T, at int)
+	position func(item T, at int)
 }
 
 func (h *heap[T]) len() int { return len(h.items) }
 
 func (h *heap[T]) push(item T) {
 	h.items = append(h.items, item)
-	h.place(item, len(h.items)-1)
+	h.position(item, len(h.items)-1)
 	h.up(len(h.items) - 1)
 }
 
@@ -64,6 +64,6 @@ func (h *heap[T]) down(at int) (moved bool) {
 
 func (h *heap[T]) swap(a, b int) {
 	h.items[a], h.items[b] = h.items[b], h.items[a]
-	h.place(h.items[a], a)
-	h.place(h.items[b], b)
+	h.position(h.items[a], a)
+	h.position(h.items[b], b)
 }

@@ -34,17 +34,17 @@ type idemLog struct {
 	runKey []byte
 }
 
-// trace is where a digest may lead.
-type trace struct {
+// idemEntry is where a digest may lead.
+type idemEntry struct {
 	row    rowID
 	logged bool     // the log leads to the row
 	runs   [][]byte // keys of the runs that may hold it, the newest first
 }
 
 // none reports that no committed task has the digest.
-func (t trace) none() bool { return !t.logged && len(t.runs) == 0 }
+func (t idemEntry) none() bool { return !t.logged && len(t.runs) == 0 }
 
-func (l *idemLog) trace(d digest) (t trace) {
+func (l *idemLog) find(d digest) (t idemEntry) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	if t.row, t.logged = l.rows[d]; !t.logged {
@@ -55,7 +55,7 @@ func (l *idemLog) trace(d digest) (t trace) {
 }
 
 // read yields the runs of a trace with their keys. One that was dropped meanwhile is empty.
-func (t trace) read(r *reader) iter.Seq2[[]byte, run] {
+func (t idemEntry) read(r *reader) iter.Seq2[[]byte, run] {
 	return func(yield func([]byte, run) bool) {
 		for _, key := range t.runs {
 			if !yield(key, r.get(bucketIdemRuns, key)) {
@@ -199,7 +199,7 @@ func pairsOf(v []byte) ([]byte, bool) {
 
 // findTask returns the stored task under an idempotency hash, given where that may lead and the runs to look
 // into; false where there is none. Rows of removed tasks stay behind and are passed over.
-func findTask(r *reader, s task.Scope, hash task.Hash, d digest, at trace, runs iter.Seq2[[]byte, run]) (task.Task, bool, error) {
+func findTask(r *reader, s task.Scope, hash task.Hash, d digest, at idemEntry, runs iter.Seq2[[]byte, run]) (task.Task, bool, error) {
 	if at.logged {
 		if t, ok, err := matching(r, at.row, s, hash); ok || err != nil {
 			return t, ok, err

@@ -10,11 +10,11 @@ import (
 // the tenants' turns follows from the set of entries: replace is the only change, and its own undo.
 // Only the committer touches it; the counts may be read by anyone.
 type index struct {
-	entries  map[rowID]*entry
+	tasks  map[rowID]*openTask
 	tenants  map[string]*tenant
 	classes  map[string]*heap[*queue] // line, or urgentClass → the queues of all tenants
-	due      heap[*entry]
-	leased   map[*entry]struct{}
+	due      heap[*openTask]
+	leased   map[*openTask]struct{}
 	inFlight map[string]int // open attempts by cap
 	claimed  map[string]int // leases that are to begin one, by cap
 	byState  []atomic.Int64 // in the order of task.States
@@ -38,23 +38,23 @@ type tenant struct {
 type queue struct {
 	tenant *tenant
 	class  string
-	tasks  heap[*entry]
+	tasks  heap[*openTask]
 	at     int // place among the class's queues
 }
 
 func newIndex() *index {
 	return &index{
-		entries: map[rowID]*entry{}, tenants: map[string]*tenant{}, classes: map[string]*heap[*queue]{},
-		due: heap[*entry]{
-			less:  func(a, b *entry) bool { return a.due < b.due },
-			place: func(e *entry, at int) { e.dueAt = int32(at) },
+		tasks: map[rowID]*openTask{}, tenants: map[string]*tenant{}, classes: map[string]*heap[*queue]{},
+		due: heap[*openTask]{
+			less:  func(a, b *openTask) bool { return a.due < b.due },
+			position: func(e *openTask, at int) { e.dueAt = int32(at) },
 		},
-		leased: map[*entry]struct{}{}, inFlight: map[string]int{}, claimed: map[string]int{}, byState: make([]atomic.Int64, len(task.States())),
+		leased: map[*openTask]struct{}{}, inFlight: map[string]int{}, claimed: map[string]int{}, byState: make([]atomic.Int64, len(task.States())),
 	}
 }
 
 // replace puts the new entry in the place of the old one; nil for none.
-func (x *index) replace(old, new *entry) {
+func (x *index) replace(old, new *openTask) {
 	if new != nil {
 		x.add(new)
 	}
@@ -63,7 +63,7 @@ func (x *index) replace(old, new *entry) {
 	}
 }
 
-func (x *index) add(e *entry) {
+func (x *index) add(e *openTask) {
 	account := e.of.Value().account
 	t := x.tenants[account]
 	if t == nil {
@@ -72,16 +72,16 @@ func (x *index) add(e *entry) {
 	}
 	t.size++
 	e.tenant = t
-	x.entries[e.row] = e
+	x.tasks[e.row] = e
 	x.count(e, 1)
-	x.place(e)
+	x.position(e)
 }
 
-func (x *index) remove(e *entry) {
-	x.unplace(e)
+func (x *index) remove(e *openTask) {
+	x.unposition(e)
 	x.count(e, -1)
-	if x.entries[e.row] == e {
-		delete(x.entries, e.row)
+	if x.tasks[e.row] == e {
+		delete(x.tasks, e.row)
 	}
 	e.tenant.size--
 	if e.tenant.size == 0 {
@@ -90,7 +90,7 @@ func (x *index) remove(e *entry) {
 	e.tenant = nil
 }
 
-func (x *index) count(e *entry, by int) {
+func (x *index) count(e *openTask, by int) {
 	x.byState[e.state].Add(int64(by))
 	tally(x.inFlight, e.caps(), by)
 }
@@ -107,22 +107,22 @@ func tally(counts map[string]int, keys []string, by int) {
 func (x *index) inUse(key string) int { return x.inFlight[key] + x.claimed[key] }
 
 // leaseOf returns the lease that holds the entry now, nil for none or one that has run out.
-func (x *index) leaseOf(e *entry) *lease {
+func (x *index) leaseOf(e *openTask) *lease {
 	if e.lease == nil || e.lease.expires <= x.now {
 		return nil
 	}
 	return e.lease
 }
 
-// place queues the entry where it belongs now and notes when that changes.
-func (x *index) place(e *entry) {
+// position queues the entry where it belongs now and notes when that changes.
+func (x *index) position(e *openTask) {
 	e.due = never
 	switch {
 	case x.leaseOf(e) != nil:
 		e.due = e.lease.expires
 		x.leased[e] = struct{}{}
 		x.held.Store(int64(len(x.leased)))
-		tally(x.claimed, e.lease.place, 1)
+		tally(x.claimed, e.lease.position, 1)
 	case e.pause > x.now:
 		e.due = e.pause
 	case e.urgent(x.now):
@@ -136,11 +136,11 @@ func (x *index) place(e *entry) {
 	}
 }
 
-func (x *index) unplace(e *entry) {
+func (x *index) unposition(e *openTask) {
 	if _, ok := x.leased[e]; ok {
 		delete(x.leased, e)
 		x.held.Store(int64(len(x.leased)))
-		tally(x.claimed, e.lease.place, -1)
+		tally(x.claimed, e.lease.position, -1)
 	}
 	if e.due != never {
 		x.due.remove(int(e.dueAt))
@@ -159,15 +159,15 @@ func (x *index) unplace(e *entry) {
 	}
 }
 
-func (x *index) enqueue(e *entry, class string) {
+func (x *index) enqueue(e *openTask, class string) {
 	q := e.tenant.queues[class]
 	if q == nil {
-		q = &queue{tenant: e.tenant, class: class, tasks: heap[*entry]{
-			less: older, place: func(e *entry, at int) { e.queueAt = int32(at) },
+		q = &queue{tenant: e.tenant, class: class, tasks: heap[*openTask]{
+			less: older, position: func(e *openTask, at int) { e.queueAt = int32(at) },
 		}}
 		e.tenant.queues[class] = q
 		if x.classes[class] == nil {
-			x.classes[class] = &heap[*queue]{less: sooner, place: func(q *queue, at int) { q.at = at }}
+			x.classes[class] = &heap[*queue]{less: sooner, position: func(q *queue, at int) { q.at = at }}
 		}
 		x.classes[class].push(q)
 	}
@@ -180,14 +180,14 @@ func (x *index) advance(now tick) {
 	x.now = max(x.now, now)
 	for x.due.len() > 0 && x.due.items[0].due <= x.now {
 		e := x.due.items[0]
-		x.unplace(e)
-		x.place(e)
+		x.unposition(e)
+		x.position(e)
 	}
 }
 
 // next returns the task whose turn it is among those of the classes: of the tenant that has waited
 // longest for a turn, the oldest. nil when there is none.
-func (x *index) next(classes []string) *entry {
+func (x *index) next(classes []string) *openTask {
 	var turn *queue
 	for _, class := range classes {
 		if h := x.classes[class]; h != nil && (turn == nil || sooner(h.items[0], turn)) {
@@ -197,7 +197,7 @@ func (x *index) next(classes []string) *entry {
 	if turn == nil {
 		return nil
 	}
-	var oldest *entry
+	var oldest *openTask
 	for _, class := range classes {
 		if q := turn.tenant.queues[class]; q != nil && (oldest == nil || older(q.tasks.items[0], oldest)) {
 			oldest = q.tasks.items[0]

@@ -23,7 +23,7 @@ func (db *DB) mend(bad []*unreadableError) error {
 			}
 		}
 		if keys {
-			return db.leadAnew(tx)
+			return db.reindex(tx)
 		}
 		return nil
 	})
@@ -59,7 +59,7 @@ func (db *DB) mendRow(tx *bolt.Tx, u *unreadableError) error {
 	if err != nil {
 		return err
 	}
-	db.index.replace(nil, entryOfRow(row, again, db.start.UTC()))
+	db.index.replace(nil, openTaskOfRow(row, again, db.start.UTC()))
 	return bucketOpen.of(tx).Put(row[:], value)
 }
 
@@ -78,11 +78,11 @@ func (db *DB) moveAside(tx *bolt.Tx, u *unreadableError) error {
 // pairsOfRow bounds the pairs that leadAnew puts into a row.
 const pairsOfRow = 1024
 
-// leadAnew puts what leads from an idempotency key to its task for every task that has none. It reads all
+// reindex puts what leads from an idempotency key to its task for every task that has none. It reads all
 // tasks, which is slow and rare.
-func (db *DB) leadAnew(tx *bolt.Tx) error {
+func (db *DB) reindex(tx *bolt.Tx) error {
 	r := &reader{opened: tx}
-	missing, err := unled(r, &db.idem)
+	missing, err := unindexed(r, &db.idem)
 	if err != nil {
 		return err
 	}
@@ -106,8 +106,8 @@ func (db *DB) leadAnew(tx *bolt.Tx) error {
 	return put()
 }
 
-// unled returns the tasks to which no idempotency key leads, by their digests.
-func unled(r *reader, l *idemLog) (map[digest]rowID, error) {
+// unindexed returns the tasks to which no idempotency key leads, by their digests.
+func unindexed(r *reader, l *idemLog) (map[digest]rowID, error) {
 	missing := map[digest]rowID{}
 	for k, record := range r.ascend(bucketTasks, nil, nil) {
 		var t task.Task
@@ -116,7 +116,7 @@ func unled(r *reader, l *idemLog) (map[digest]rowID, error) {
 			continue // whoever reads it sets it aside
 		}
 		d, row := idemDigest(t.Scope, t.IdempotencyHash), rowID(k)
-		at := l.trace(d)
+		at := l.find(d)
 		if at.logged && at.row == row {
 			continue
 		}

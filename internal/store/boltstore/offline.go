@@ -54,7 +54,7 @@ func openOffline(path string) (_ *Offline, behind bool, _ error) {
 		return nil, false, err
 	}
 	off := &Offline{path: path, bolt: b}
-	if off.damage, err = sound(path, maxFindings); err != nil {
+	if off.damage, err = valid(path, maxFindings); err != nil {
 		return nil, false, errors.Join(err, b.Close())
 	}
 	if len(off.damage) > 0 {

@@ -73,7 +73,7 @@ type DB struct {
 	gate    sync.RWMutex // held for reading while an operation is handed over
 	closed  bool
 	ops     chan *op
-	answers answers
+	answers errChans
 
 	creations, advances sync.Pool // of those that were answered
 
@@ -158,7 +158,7 @@ func start(cfg Config, b *bolt.DB) (*DB, error) {
 		maxGroup: groupLimit, idem: idemLog{limit: runLength}, fresh: &table{}, flushed: make(chan flushEnd, 1), flushAfter: cfg.FlushAfter, pendingMost: flushPending,
 		sweeper: sweeper{turn: make(chan struct{}, 1), pause: cfg.SweepPause},
 	}
-	db.txn = txn{undo: undo{index: db.index}, held: map[string]*standing{}, sums: map[string]*sums{}, idem: map[digest]rowID{}}
+	db.txn = txn{undo: undo{index: db.index}, held: map[string]*counterDelta{}, sums: map[string]*sums{}, idem: map[digest]rowID{}}
 	db.flushBytes = min(flushBytes, db.reserve()/8)
 	if err := guarded(cfg.Path, func() error { return db.load(cfg) }); err != nil {
 		if db.wal != nil {

@@ -13,7 +13,7 @@ var readAtStart = []bucket{bucketMeta, bucketOpen, bucketIdemLog, bucketIdemRuns
 // back to itself.
 func (p *pageFile) proveStart() error {
 	w := &walker{pageFile: p, seen: make([]uint64, p.meta.pages/64+1)}
-	return w.ways(p.meta.root, 0, func(row element) error {
+	return w.branchesTo(p.meta.root, 0, func(row element) error {
 		if row.flags&bucketElement == 0 || len(row.value) < bucketHeader {
 			return nil // whoever opens it will see
 		}
@@ -23,9 +23,9 @@ func (p *pageFile) proveStart() error {
 		case root == 0: // its page is within its row
 			return nil
 		case whole:
-			return w.ways(root, 0, nil)
+			return w.branchesTo(root, 0, nil)
 		default:
-			return w.lastWay(root)
+			return w.lastBranches(root)
 		}
 	})
 }
@@ -46,9 +46,9 @@ func (w *walker) readAhead(at pageAt) error {
 	return nil
 }
 
-// ways follows all branches below a page, and calls visit with the rows of its leaves where that isn't nil.
-func (w *walker) ways(id uint64, level int, visit func(element) error) error {
-	all, leaf, err := w.wayAt(id, level, visit != nil)
+// branchesTo follows all branches below a page, and calls visit with the rows of its leaves where that isn't nil.
+func (w *walker) branchesTo(id uint64, level int, visit func(element) error) error {
+	all, leaf, err := w.branchesAt(id, level, visit != nil)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (w *walker) ways(id uint64, level int, visit func(element) error) error {
 		if leaf {
 			err = visit(e)
 		} else {
-			err = w.ways(e.page, level+1, visit)
+			err = w.branchesTo(e.page, level+1, visit)
 		}
 		if err != nil {
 			return err
@@ -65,10 +65,10 @@ func (w *walker) ways(id uint64, level int, visit func(element) error) error {
 	return nil
 }
 
-// lastWay follows the last branch of each page.
-func (w *walker) lastWay(id uint64) error {
+// lastBranches follows the last branch of each page.
+func (w *walker) lastBranches(id uint64) error {
 	for level := 0; ; level++ {
-		all, leaf, err := w.wayAt(id, level, false)
+		all, leaf, err := w.branchesAt(id, level, false)
 		if err != nil || leaf {
 			return err
 		}
@@ -76,8 +76,8 @@ func (w *walker) lastWay(id uint64) error {
 	}
 }
 
-// wayAt returns what a page leads to, and the rows of a leaf where those are wanted. Each page is led to once.
-func (w *walker) wayAt(id uint64, level int, rows bool) (all []element, leaf bool, err error) {
+// branchesAt returns what a page leads to, and the rows of a leaf where those are wanted. Each page is led to once.
+func (w *walker) branchesAt(id uint64, level int, rows bool) (all []element, leaf bool, err error) {
 	at, err := w.head(id)
 	switch {
 	case err != nil:

@@ -199,8 +199,8 @@ func elementsOf(at pageAt) ([]element, error) {
 	return all, nil
 }
 
-// sound returns what is wrong with the file's pages, at most so many findings.
-func sound(path string, most int) (found []string, err error) {
+// valid returns what is wrong with the file's pages, at most so many findings.
+func valid(path string, most int) (found []string, err error) {
 	p, done, err := openPages(path)
 	if err != nil {
 		return nil, err
@@ -220,9 +220,9 @@ func sound(path string, most int) (found []string, err error) {
 	return slices.Clip(found), err
 }
 
-// allSound returns the first damage of the file's pages as a *DamagedError.
-func allSound(path string) error {
-	damage, err := sound(path, 1)
+// allValid returns the first damage of the file's pages as a *DamagedError.
+func allValid(path string) error {
+	damage, err := valid(path, 1)
 	if err == nil && len(damage) > 0 {
 		err = &DamagedError{Path: path, Problem: damage[0]}
 	}

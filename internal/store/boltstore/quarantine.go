@@ -87,7 +87,7 @@ func (x *txn) setAside(u *unreadableError) (bool, error) {
 	if u.bucket != bucketTasks || len(u.key) != rowSize {
 		return true, nil
 	}
-	if e := x.db.index.entries[rowID(u.key)]; e != nil {
+	if e := x.db.index.tasks[rowID(u.key)]; e != nil {
 		x.replace(e, nil)
 	}
 	return true, x.del(bucketOpen, string(u.key))

@@ -115,7 +115,7 @@ func (db *DB) GetTask(ctx context.Context, s task.Scope, id string) (task.Task, 
 // FindTask implements store.Store.
 func (db *DB) FindTask(ctx context.Context, s task.Scope, idempotency task.Hash) (task.Task, error) {
 	d := idemDigest(s, idempotency)
-	at := db.idem.trace(d)
+	at := db.idem.find(d)
 	if at.none() {
 		return task.Task{}, cmp.Or(db.readable(ctx), store.ErrNotFound)
 	}

@@ -58,7 +58,7 @@ func salvage(path string, done *Repaired) error {
 	if err != nil {
 		return err
 	}
-	if err := allSound(path); err != nil {
+	if err := allValid(path); err != nil {
 		return errors.Join(err, b.Close())
 	}
 	err = settle(b, path)

@@ -25,7 +25,7 @@ type repair struct {
 
 func (r *repair) all() error {
 	r.held = map[store.Counter]int64{}
-	for _, part := range []func() error{r.quarantine, r.tasks, r.leads, r.counters, r.ends, r.doors, r.sums, r.keys} {
+	for _, part := range []func() error{r.quarantine, r.tasks, r.indexRows, r.counters, r.ends, r.authChanges, r.sums, r.keys} {
 		if err := part(); err != nil {
 			return err
 		}
@@ -65,8 +65,8 @@ func (r *repair) put(in bucket, key, value []byte, why string) {
 	}
 }
 
-// give removes a row that can't be read.
-func (r *repair) give(in bucket, key []byte, why string) {
+// lose removes a row that can't be read.
+func (r *repair) lose(in bucket, key []byte, why string) {
 	r.changes = append(r.changes, change{in, string(key), nil})
 	r.note(&r.done.Lost, rowName(in, key), why)
 }
@@ -108,7 +108,7 @@ func (r *repair) tasks() error {
 			err = errOther
 		}
 		if err != nil {
-			r.give(bucketTasks, k, err.Error())
+			r.lose(bucketTasks, k, err.Error())
 			if len(k) == rowSize {
 				r.lost[rowID(k)] = true
 			}
@@ -141,8 +141,8 @@ func mustEncode(t *task.Task) []byte {
 	return row
 }
 
-// leads removes what leads to no task. A listed task without a record was lost.
-func (r *repair) leads() error {
+// indexRows removes what leads to no task. A listed task without a record was lost.
+func (r *repair) indexRows() error {
 	tasks := bucketTasks.of(r.tx)
 	err := r.each(bucketByScope, func(k, _ []byte) {
 		if len(k) != len(digest{})+rowSize {
@@ -216,13 +216,13 @@ func (r *repair) ends() error {
 	})
 }
 
-// doors gives up accounts and keys that can't be read, and lets names and hashes lead to the others.
-func (r *repair) doors() error {
+// authChanges gives up accounts and keys that can't be read, and lets names and hashes lead to the others.
+func (r *repair) authChanges() error {
 	named, hashed := map[string]string{}, map[string]string{}
 	err := r.each(bucketAccounts, func(id, raw []byte) {
 		var a account.Account
 		if err := decodeJSON(bucketAccounts, id, raw, &a); err != nil || a.ID != string(id) {
-			r.give(bucketAccounts, id, "the account's record can't be read")
+			r.lose(bucketAccounts, id, "the account's record can't be read")
 			return
 		}
 		named[a.Name] = a.ID
@@ -233,7 +233,7 @@ func (r *repair) doors() error {
 	err = r.each(bucketKeys, func(id, raw []byte) {
 		var k account.Key
 		if err := decodeJSON(bucketKeys, id, raw, &k); err != nil || k.ID != string(id) {
-			r.give(bucketKeys, id, "the key's record can't be read")
+			r.lose(bucketKeys, id, "the key's record can't be read")
 			return
 		}
 		hashed[string(k.Hash[:])] = k.ID
@@ -241,14 +241,14 @@ func (r *repair) doors() error {
 	if err != nil {
 		return err
 	}
-	if err := r.lead(bucketAccountsByName, named); err != nil {
+	if err := r.putIndexRow(bucketAccountsByName, named); err != nil {
 		return err
 	}
-	return r.lead(bucketKeysByHash, hashed)
+	return r.putIndexRow(bucketKeysByHash, hashed)
 }
 
-// lead makes the rows of an index those that are wanted.
-func (r *repair) lead(in bucket, want map[string]string) error {
+// putIndexRow makes the rows of an index those that are wanted.
+func (r *repair) putIndexRow(in bucket, want map[string]string) error {
 	err := r.each(in, func(k, v []byte) {
 		if want[string(k)] != string(v) {
 			r.drop(in, k)
@@ -266,7 +266,7 @@ func (r *repair) lead(in bucket, want map[string]string) error {
 func (r *repair) sums() error {
 	return r.each(bucketUsage, func(k, v []byte) {
 		if _, ok := parseUsageKey(k); !ok || !bytes.Equal(encodeSums(decodeSums(v)), v) {
-			r.give(bucketUsage, k, "the sums can't be read")
+			r.lose(bucketUsage, k, "the sums can't be read")
 		}
 	})
 }
@@ -277,7 +277,7 @@ func (r *repair) keys() error {
 	for _, u := range log.load(r.tx) {
 		r.put(u.bucket, u.key, nil, "what led from idempotency keys to tasks couldn't be read and is written anew")
 	}
-	missing, err := unled(&reader{opened: r.tx}, &log)
+	missing, err := unindexed(&reader{opened: r.tx}, &log)
 	if err != nil {
 		return err
 	}

@@ -11,10 +11,10 @@ const treeGrowth = 2
 
 // room reports whether new work may come in.
 func (x *txn) room() bool {
-	return x.roomy() || (x.makeRoom() == nil && x.roomy())
+	return x.hasRoom() || (x.makeRoom() == nil && x.hasRoom())
 }
 
-func (x *txn) roomy() bool {
+func (x *txn) hasRoom() bool {
 	left := x.left()
 	return left > x.reserve
 }
@@ -23,16 +23,16 @@ func (x *txn) roomy() bool {
 func (x *txn) makeRoom() error {
 	x.close() // a tree that grows may have to wait for its readers
 	x.looked = false
-	x.db.fresh.lent = true
+	x.db.fresh.shared = true
 	if x.db.old != nil {
-		x.db.old.lent = true
+		x.db.old.shared = true
 	}
 	return x.db.flushAll()
 }
 
-// tight reports whether the tree might not have room for the group one day, and all that it is to take
+// nearlyFull reports whether the tree might not have room for the group one day, and all that it is to take
 // before, by growing alone: free pages may lie too scattered for a large record.
-func (x *txn) tight() bool {
+func (x *txn) nearlyFull() bool {
 	x.look()
 	return x.grows-treeGrowth*x.bytes <= x.reserve || x.db.wal.over() // over while it can't take what there is
 }

@@ -88,7 +88,7 @@ func loadOpen(tx *bolt.Tx, x *index, wall time.Time) (bad []*unreadableError) {
 			bad = append(bad, &unreadableError{bucketOpen, bytes.Clone(k), bytes.Clone(v), err})
 			continue
 		}
-		x.replace(nil, entryOfRow(rowID(k), row, wall))
+		x.replace(nil, openTaskOfRow(rowID(k), row, wall))
 	}
 	return bad
 }

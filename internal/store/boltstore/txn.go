@@ -21,7 +21,7 @@ type txn struct {
 	undo   undo
 	puts   int                  // changes of rows, and of what becomes rows: none is undone for an operation alone
 	bytes  int64                // that they take, an estimate
-	held   map[string]*standing // counters that the group has met, by their keys
+	held   map[string]*counterDelta // counters that the group has met, by their keys
 	sums   map[string]*sums     // those of usage, by their keys
 	doors  bool                 // keys or accounts changed
 	idem   map[digest]rowID     // of this group, not yet visible to readers
@@ -81,7 +81,7 @@ func (x *txn) wake(topic string) { x.topics = append(x.topics, topic) }
 // wakeQueue rings for those who claim, where there is anything to claim: a task may be new in the queue, or a cap may
 // have become free.
 func (x *txn) wakeQueue() {
-	if len(x.db.index.entries) > len(x.db.index.leased) {
+	if len(x.db.index.tasks) > len(x.db.index.leased) {
 		x.wake(store.TopicQueue)
 	}
 }
@@ -114,7 +114,7 @@ func (x *txn) change(in bucket, key string, value []byte) error {
 }
 
 // replace changes the index, undoably.
-func (x *txn) replace(old, new *entry) {
+func (x *txn) replace(old, new *openTask) {
 	x.db.index.replace(old, new)
 	x.undo.note(changed{old: old, new: new})
 }
@@ -146,7 +146,7 @@ func (x *txn) save(row rowID, before, after *task.Task, l *lease, pause tick) er
 	if err := x.put(bucketTasks, key, record); err != nil {
 		return err
 	}
-	if err := x.saveEntry(row, key, before, after, l, pause); err != nil {
+	if err := x.saveOpenTask(row, key, before, after, l, pause); err != nil {
 		return err
 	}
 	x.wake(after.ID)
@@ -163,9 +163,9 @@ func (x *txn) write(t *task.Task, encode func([]byte, *task.Task) ([]byte, error
 	return value[:len(value):len(value)], nil
 }
 
-// saveEntry brings the index and its bucket along.
-func (x *txn) saveEntry(row rowID, key string, before, after *task.Task, l *lease, pause tick) error {
-	old := x.db.index.entries[row]
+// saveOpenTask brings the index and its bucket along.
+func (x *txn) saveOpenTask(row rowID, key string, before, after *task.Task, l *lease, pause tick) error {
+	old := x.db.index.tasks[row]
 	if after.State.Terminal() {
 		if old == nil {
 			return nil
@@ -174,13 +174,13 @@ func (x *txn) saveEntry(row rowID, key string, before, after *task.Task, l *leas
 		x.wakeQueue()
 		return x.del(bucketOpen, key)
 	}
-	e := entryOf(row, after, old, x.now, x.wall)
+	e := openTaskOf(row, after, old, x.now, x.wall)
 	e.pause = pause
 	if l != nil && l.task != after {
 		held := *l
 		held.task = after
 		if e.attempt != nil {
-			held.place = nil // it counts as an attempt now
+			held.position = nil // it counts as an attempt now
 		}
 		l = &held
 	}

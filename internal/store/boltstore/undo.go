@@ -8,7 +8,7 @@ type undo struct {
 
 // changed is one change: of the index, or another one that back takes back.
 type changed struct {
-	old, new *entry // new stands in the place of old; nil for none
+	old, new *openTask // new stands in the place of old; nil for none
 	back     func()
 }
 

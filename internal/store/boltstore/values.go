@@ -7,7 +7,7 @@ import "sync/atomic"
 type values struct {
 	chunks  [][]byte // the last one is being written
 	readers atomic.Int32
-	lent    bool // the table ended while a group was under way, whose values another table has
+	shared    bool // the table ended while a group was under way, whose values another table has
 }
 
 const (
@@ -36,7 +36,7 @@ func (c *chunks) keep(v *values) {
 }
 
 // inUse reports whether somebody may hold a value of a table that no reader finds any more.
-func (v *values) inUse() bool { return v.lent || v.readers.Load() > 0 }
+func (v *values) inUse() bool { return v.shared || v.readers.Load() > 0 }
 
 // empty gives the chunks up, which others have by now.
 func (v *values) empty() {

@@ -176,7 +176,7 @@ func (w *wal) write(group *rows) (uint64, error) {
 	f := w.files[w.active]
 	if n, err := f.WriteAt(w.buf, w.at); err != nil {
 		if err = noRoom(err); n > 0 && errors.Is(err, store.ErrFull) {
-			if strike := w.strike(f); strike != nil {
+			if strike := w.invalidate(f); strike != nil {
 				return 0, strike
 			}
 		}
@@ -193,8 +193,8 @@ func (w *wal) write(group *rows) (uint64, error) {
 	return w.seq, w.note()
 }
 
-// strike makes sure that a group which was refused isn't found there after all.
-func (w *wal) strike(f *os.File) error {
+// invalidate makes sure that a group which was refused isn't found there after all.
+func (w *wal) invalidate(f *os.File) error {
 	_, err := f.WriteAt(make([]byte, walHead), w.at)
 	if err == nil {
 		err = w.sync(f)

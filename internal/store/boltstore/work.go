@@ -27,7 +27,7 @@ func (db *DB) Claim(ctx context.Context, c store.ClaimRequest) ([]store.Lease, e
 			}
 			l := &lease{node: c.Node, epoch: db.nextEpoch(), expires: x.now.after(c.Term), task: &t}
 			if !e.urgent(x.now) {
-				l.place = places[e.of.Value().line]
+				l.position = places[e.of.Value().line]
 			}
 			x.serve(e.tenant)
 			x.replace(e, e.leased(l, 0))
@@ -70,7 +70,7 @@ func (x *txn) serve(t *tenant) {
 // Renew implements store.Store.
 func (db *DB) Renew(ctx context.Context, node string, term time.Duration) error {
 	return db.do(ctx, &op{run: func(x *txn) error {
-		var held []*entry
+		var held []*openTask
 		for e := range db.index.leased {
 			if e.lease.node == node {
 				held = append(held, e)
@@ -161,9 +161,9 @@ func (a *advance) advance(x *txn) error {
 }
 
 // leaseFor returns the entry and the lease that ref names; ErrFenced where it isn't held any more.
-func (x *txn) leaseFor(ref store.LeaseRef) (*entry, *lease, error) {
+func (x *txn) leaseFor(ref store.LeaseRef) (*openTask, *lease, error) {
 	row, ok := parseID(ref.TaskID)
-	e := x.db.index.entries[row]
+	e := x.db.index.tasks[row]
 	if !ok || e == nil {
 		return nil, nil, store.ErrFenced
 	}
@@ -189,7 +189,7 @@ func (db *DB) RequestCancel(ctx context.Context, s task.Scope, id string) (task.
 			return store.ErrNotFound
 		}
 		var l *lease
-		e := db.index.entries[row]
+		e := db.index.tasks[row]
 		if e != nil {
 			l = db.index.leaseOf(e)
 		}
@@ -236,7 +236,7 @@ func (x *txn) markShown(shown *task.Task) error {
 	return x.save(row, &before, &t, nil, 0)
 }
 
-func pauseOf(e *entry) tick {
+func pauseOf(e *openTask) tick {
 	if e == nil {
 		return 0
 	}

@@ -9,15 +9,15 @@ import (
 )
 
 const (
-	strangersMost = 4096        // addresses that are remembered
-	strangerPause = time.Second // before an answer to an address that has had too many
+	refusedClientsMost = 4096        // addresses that are remembered
+	refusedPause = time.Second // before an answer to an address that has had too many
 	pausesMost    = 256         // at once; the answers beyond go out without
 )
 
-// strangers slows down who is refused again and again. Each address may have some refusals a minute; the answers
+// refusedClients slows down who is refused again and again. Each address may have some refusals a minute; the answers
 // beyond that are held back for a while. They stay the same answer, and a good key is never held back: whoever
 // shares an address with somebody who guesses keys isn't shut out.
-type strangers struct {
+type refusedClients struct {
 	perMinute int // 0: nobody is slowed down
 	now       func() time.Time
 
@@ -32,12 +32,12 @@ type refusals struct {
 	at   time.Time
 }
 
-func newStrangers(perMinute int, now func() time.Time) *strangers {
-	return &strangers{perMinute: perMinute, now: now, by: map[netip.Prefix]refusals{}}
+func newRefusedClients(perMinute int, now func() time.Time) *refusedClients {
+	return &refusedClients{perMinute: perMinute, now: now, by: map[netip.Prefix]refusals{}}
 }
 
 // refused counts a refusal, and waits where the address has had too many.
-func (s *strangers) refused(ctx context.Context, a netip.Addr) {
+func (s *refusedClients) refused(ctx context.Context, a netip.Addr) {
 	if s.perMinute <= 0 || s.count(block(a)) {
 		return
 	}
@@ -46,7 +46,7 @@ func (s *strangers) refused(ctx context.Context, a netip.Addr) {
 		s.paused--
 		s.mu.Unlock()
 	}()
-	pause := time.NewTimer(strangerPause)
+	pause := time.NewTimer(refusedPause)
 	defer pause.Stop()
 	select {
 	case <-pause.C:
@@ -55,7 +55,7 @@ func (s *strangers) refused(ctx context.Context, a netip.Addr) {
 }
 
 // count takes one of an address's refusals, and reports whether the answer goes out at once.
-func (s *strangers) count(from netip.Prefix) bool {
+func (s *refusedClients) count(from netip.Prefix) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now, most := s.now(), float64(s.perMinute)
@@ -79,13 +79,13 @@ func (s *strangers) count(from netip.Prefix) bool {
 }
 
 // makeRoomLocked forgets addresses that have all their refusals again, and, where there are none of these, any one.
-func (s *strangers) makeRoomLocked(now time.Time) {
-	if len(s.by) < strangersMost {
+func (s *refusedClients) makeRoomLocked(now time.Time) {
+	if len(s.by) < refusedClientsMost {
 		return
 	}
 	maps.DeleteFunc(s.by, func(_ netip.Prefix, r refusals) bool { return now.Sub(r.at) >= time.Minute })
 	for from := range s.by {
-		if len(s.by) < strangersMost {
+		if len(s.by) < refusedClientsMost {
 			return
 		}
 		delete(s.by, from)

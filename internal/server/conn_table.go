@@ -13,11 +13,11 @@ import (
 // reserve is how many connections beyond the limit are taken, so that a probe of the health finds one.
 const reserve = 64
 
-// crowd is the connections of callers. It keeps their number, and that of each address, within bounds by closing
+// connTable is the connections of callers. It keeps their number, and that of each address, within bounds by closing
 // those that wait for a request: the oldest of the address that has too many, else of the address that has the most
 // waiting. Where all are at work on requests, some more are taken, which only learn how the service is. Nothing that
 // it does takes longer the more connections there are, but for a sift in the heap of addresses.
-type crowd struct {
+type connTable struct {
 	most    int
 	each    int // of one address, but for trusted proxies
 	proxies proxies
@@ -36,18 +36,18 @@ type host struct {
 	at      int       // in the queue
 }
 
-func newCrowd(most, each int, p proxies) *crowd {
-	return &crowd{most: most, each: each, proxies: p, hosts: map[netip.Prefix]*host{}}
+func newConnTable(most, each int, p proxies) *connTable {
+	return &connTable{most: most, each: each, proxies: p, hosts: map[netip.Prefix]*host{}}
 }
 
 // enter takes a connection in, or reports that there is no room for it.
-func (w *crowd) enter(c *conn) bool {
-	c.crowd = w
+func (w *connTable) enter(c *conn) bool {
+	c.table = w
 	c.peer = peerOf(c.Conn)
 	c.name = c.peer.String()
 	c.proxy = w.proxies.trust(c.peer)
 	w.mu.Lock()
-	old, ok := w.placeLocked(c)
+	old, ok := w.makeRoomLocked(c)
 	w.mu.Unlock()
 	if old != nil {
 		_ = old.Close()
@@ -55,8 +55,8 @@ func (w *crowd) enter(c *conn) bool {
 	return ok
 }
 
-// placeLocked adds the connection if it can, and returns the one that gives way to it, if one has to.
-func (w *crowd) placeLocked(c *conn) (old *conn, ok bool) {
+// makeRoomLocked adds the connection if it can, and returns the one that gives way to it, if one has to.
+func (w *connTable) makeRoomLocked(c *conn) (old *conn, ok bool) {
 	from := block(c.peer)
 	h := w.hosts[from]
 	switch {
@@ -94,14 +94,14 @@ func (h *host) oldest() *conn {
 }
 
 // waitLocked notes that a connection waits for a request from now on.
-func (w *crowd) waitLocked(c *conn) {
+func (w *connTable) waitLocked(c *conn) {
 	w.workLocked(c)
 	c.waits = c.host.waiting.PushBack(c)
 	heap.Fix(&w.queue, c.host.at)
 }
 
 // workLocked notes that a connection is at work on a request.
-func (w *crowd) workLocked(c *conn) {
+func (w *connTable) workLocked(c *conn) {
 	if c.waits != nil {
 		c.host.waiting.Remove(c.waits)
 		c.waits = nil
@@ -110,13 +110,13 @@ func (w *crowd) workLocked(c *conn) {
 }
 
 // leave forgets a connection that is closed.
-func (w *crowd) leave(c *conn) {
+func (w *connTable) leave(c *conn) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.dropLocked(c)
 }
 
-func (w *crowd) dropLocked(c *conn) {
+func (w *connTable) dropLocked(c *conn) {
 	if c.host == nil {
 		return // it was dropped before, or never taken in
 	}
@@ -130,7 +130,7 @@ func (w *crowd) dropLocked(c *conn) {
 }
 
 // watch hears of a connection's states: a new one, and one between two requests, waits.
-func (w *crowd) watch(c net.Conn, state http.ConnState) {
+func (w *connTable) watch(c net.Conn, state http.ConnState) {
 	own, ok := c.(*conn)
 	if !ok || state != http.StateActive && state != http.StateIdle {
 		return

@@ -9,9 +9,9 @@ import (
 // mostPiece bounds one piece of text that a stream takes, in bytes.
 const mostPiece = 16 << 10
 
-// live is the text of one task as it comes, on the node that does the work. It is kept once however
+// textStream is the text of one task as it comes, on the node that does the work. It is kept once however
 // many read it, and each reads at its own pace: the worker waits for nobody.
-type live struct {
+type textStream struct {
 	id    string
 	users int // streams and the worker; guarded by lives.mu
 
@@ -22,8 +22,8 @@ type live struct {
 	more  chan struct{} // closed when there is more; nil while nobody waits
 }
 
-// say appends a piece of the text.
-func (v *live) say(piece string) {
+// append appends a piece of the text.
+func (v *textStream) append(piece string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.over || piece == "" {
@@ -36,15 +36,15 @@ func (v *live) say(piece string) {
 	}
 }
 
-// begun reports whether anything was said.
-func (v *live) begun() bool {
+// started reports whether anything was said.
+func (v *textStream) started() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return len(v.text) > 0
 }
 
 // next takes what follows the first from bytes, mostPiece at most.
-func (v *live) next(from int) string {
+func (v *textStream) next(from int) string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if from >= len(v.text) {
@@ -55,12 +55,12 @@ func (v *live) next(from int) string {
 	return piece
 }
 
-// beyond returns a channel that is closed once there is more than from bytes.
-func (v *live) beyond(from int) <-chan struct{} {
+// changedAfter returns a channel that is closed once there is more than from bytes.
+func (v *textStream) changedAfter(from int) <-chan struct{} {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if from < len(v.text) {
-		return closed
+		return closedChan
 	}
 	if v.more == nil {
 		v.more = make(chan struct{})
@@ -68,22 +68,22 @@ func (v *live) beyond(from int) <-chan struct{} {
 	return v.more
 }
 
-// closed is what there is more of already.
-var closed = func() chan struct{} {
+// closedChan is what there is more of already.
+var closedChan = func() chan struct{} {
 	c := make(chan struct{})
 	close(c)
 	return c
 }()
 
-// agrees reports whether the first n bytes of the text are those of the whole.
-func (v *live) agrees(whole string, n int) bool {
+// isPrefixOf reports whether the first n bytes of the text are those of the whole.
+func (v *textStream) isPrefixOf(whole string, n int) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return n <= len(whole) && n <= len(v.text) && string(v.text[:n]) == whole[:n]
 }
 
 // stop ends the text at what was taken of it, and returns how many bytes that are.
-func (v *live) stop() int {
+func (v *textStream) stop() int {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.text, v.over = v.text[:v.taken], true
@@ -102,15 +102,15 @@ func cut(text string) string {
 	return text[:end]
 }
 
-// lives are the texts that somebody follows, by task.
-type lives struct {
+// textStreams are the texts that somebody follows, by task.
+type textStreams struct {
 	open atomic.Int64 // how many there are, for those who only ask whether there is any
 	mu   sync.Mutex
-	byID map[string]*live
+	byID map[string]*textStream
 }
 
 // follow returns the task's text for one more stream.
-func (l *lives) follow(id string) *live {
+func (l *textStreams) follow(id string) *textStream {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	v, ok := l.byID[id]
@@ -122,7 +122,7 @@ func (l *lives) follow(id string) *live {
 }
 
 // renew returns a text for the first stream of a task that begins, or begins again.
-func (l *lives) renew(id string) *live {
+func (l *textStreams) renew(id string) *textStream {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if _, ok := l.byID[id]; ok {
@@ -133,18 +133,18 @@ func (l *lives) renew(id string) *live {
 	return v
 }
 
-func (l *lives) addLocked(id string) *live {
+func (l *textStreams) addLocked(id string) *textStream {
 	if l.byID == nil {
-		l.byID = map[string]*live{}
+		l.byID = map[string]*textStream{}
 	}
-	v := &live{id: id}
+	v := &textStream{id: id}
 	l.byID[id] = v
 	l.open.Add(1)
 	return v
 }
 
-// speak returns the text for the worker to say, nil where nobody follows the task.
-func (l *lives) speak(id string) *live {
+// forWorker returns the text for the worker to say, nil where nobody follows the task.
+func (l *textStreams) forWorker(id string) *textStream {
 	if l.open.Load() == 0 {
 		return nil
 	}
@@ -158,7 +158,7 @@ func (l *lives) speak(id string) *live {
 }
 
 // leave gives up one use; the last one forgets the text.
-func (l *lives) leave(v *live) {
+func (l *textStreams) leave(v *textStream) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if v.users--; v.users == 0 && l.byID[v.id] == v {

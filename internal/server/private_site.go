@@ -11,20 +11,20 @@ import (
 	"unitask/internal/fault"
 )
 
-// site is a core on a listener that is the operator's alone.
-type site struct {
-	*core
+// privateSite is a core on a listener that is the operator's alone.
+type privateSite struct {
+	*common
 	http *http.Server
 }
 
-func newSite(c *core) *site {
-	s := &site{core: c}
+func newPrivateSite(c *common) *privateSite {
+	s := &privateSite{common: c}
 	s.http = newHTTPServer(s, s.limits.IdleTime, s.log)
 	return s
 }
 
 // Serve answers on the listener until Shutdown; it returns nil then.
-func (s *site) Serve(ln net.Listener) error {
+func (s *privateSite) Serve(ln net.Listener) error {
 	err := s.http.Serve(ln)
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
@@ -33,7 +33,7 @@ func (s *site) Serve(ln net.Listener) error {
 }
 
 // Shutdown waits for the requests under way until ctx ends; what is left then is cut off.
-func (s *site) Shutdown(ctx context.Context) error {
+func (s *privateSite) Shutdown(ctx context.Context) error {
 	if err := s.http.Shutdown(ctx); err != nil {
 		return errors.Join(err, s.http.Close())
 	}
@@ -41,7 +41,7 @@ func (s *site) Shutdown(ctx context.Context) error {
 }
 
 // only makes routes of the paths, and answers NOT_FOUND on every other.
-func (s *site) only(paths map[string]methods) {
+func (s *privateSite) only(paths map[string]methods) {
 	for pattern, m := range paths {
 		s.handle(pattern, m.dispatch)
 	}
@@ -60,11 +60,11 @@ func scrape(metrics http.Handler) methods {
 
 // Monitor serves metrics and nothing else. It asks for no key: its listener is for the operator's own
 // network.
-type Monitor struct{ *site }
+type Monitor struct{ *privateSite }
 
 // NewMonitor returns a Monitor that doesn't listen yet. log may be nil.
 func NewMonitor(metrics http.Handler, log *slog.Logger) *Monitor {
-	m := &Monitor{newSite(newCore(Limits{}, nil, log))}
+	m := &Monitor{newPrivateSite(newCommon(Limits{}, nil, log))}
 	m.only(map[string]methods{api.PathMetrics: scrape(metrics)})
 	return m
 }

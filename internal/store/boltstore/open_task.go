@@ -29,12 +29,12 @@ type lease struct {
 	epoch   int64
 	expires tick
 	task    *task.Task // as stored, so that a worker's step needn't read it; never changed
-	place   []string   // the limits it counts against until it begins an attempt
+	position   []string   // the limits it counts against until it begins an attempt
 }
 
-// entry is what the index knows of a task that isn't terminal. It is immutable but for its places in
+// openTask is what the index knows of a task that isn't terminal. It is immutable but for its places in
 // the index's own heaps: a change replaces it. A long queue is held in memory, so it is kept small.
-type entry struct {
+type openTask struct {
 	row      rowID
 	of       unique.Handle[owner]
 	attempt  *openAttempt // nil: none is open
@@ -71,9 +71,9 @@ func lineOf(mode task.Mode, capability string) string { return string(mode) + " 
 // intern keeps one copy of a string that many entries share.
 func intern(s string) string { return unique.Make(s).Value() }
 
-// entryOf returns the entry of a stored task; old is the one before, nil for a task that comes in.
-func entryOf(row rowID, t *task.Task, old *entry, now tick, wall time.Time) *entry {
-	e := &entry{row: row, cancel: t.CancelRequested, state: indexOf(t.State)}
+// openTaskOf returns the entry of a stored task; old is the one before, nil for a task that comes in.
+func openTaskOf(row rowID, t *task.Task, old *openTask, now tick, wall time.Time) *openTask {
+	e := &openTask{row: row, cancel: t.CancelRequested, state: indexOf(t.State)}
 	if old != nil {
 		e.of, e.deadline, e.pause, e.lease = old.of, old.deadline, old.pause, old.lease
 	} else {
@@ -89,9 +89,9 @@ func entryOf(row rowID, t *task.Task, old *entry, now tick, wall time.Time) *ent
 	return e
 }
 
-// entryOfRow returns the entry of a row of `open`, as it stands at a start.
-func entryOfRow(row rowID, o openRow, wall time.Time) *entry {
-	e := &entry{
+// openTaskOfRow returns the entry of a row of `open`, as it stands at a start.
+func openTaskOfRow(row rowID, o openRow, wall time.Time) *openTask {
+	e := &openTask{
 		row: row, of: unique.Make(owner{o.Account, lineOf(o.Mode, o.Capability)}), state: indexOf(o.State),
 		cancel: o.Cancel, deadline: tick(0).after(min(o.Deadline.Sub(wall), o.Span)),
 	}
@@ -112,7 +112,7 @@ func (a *openAttempt) add(key string) {
 }
 
 // caps returns the limits that the task counts against.
-func (e *entry) caps() []string {
+func (e *openTask) caps() []string {
 	if e.attempt == nil {
 		return nil
 	}
@@ -120,13 +120,13 @@ func (e *entry) caps() []string {
 }
 
 // leased returns a copy under the given lease, nil for none.
-func (e *entry) leased(l *lease, pause tick) *entry {
-	return &entry{
+func (e *openTask) leased(l *lease, pause tick) *openTask {
+	return &openTask{
 		row: e.row, of: e.of, state: e.state, attempt: e.attempt, cancel: e.cancel, deadline: e.deadline, pause: pause, lease: l,
 	}
 }
 
 // urgent reports whether any worker may take it, whatever routes are free.
-func (e *entry) urgent(now tick) bool { return e.attempt != nil || e.cancel || e.deadline <= now }
+func (e *openTask) urgent(now tick) bool { return e.attempt != nil || e.cancel || e.deadline <= now }
 
-func older(a, b *entry) bool { return bytes.Compare(a.row[:], b.row[:]) < 0 }
+func older(a, b *openTask) bool { return bytes.Compare(a.row[:], b.row[:]) < 0 }

@@ -29,17 +29,17 @@ const (
 	restMost  = time.Minute
 )
 
-// turns is what the ledger says about the routes since the task was last queued by its caller.
-type turns struct {
+// routeHistory is what the ledger says about the routes since the task was last queued by its caller.
+type routeHistory struct {
 	tried   []string      // routes that are out
 	codes   []fault.Code  // how they ended
 	resting []string      // routes to be left alone for a moment
 	again   time.Duration // until the first of them may be tried again; 0: none rests
 }
 
-// turns reads the ledger. A route that had no room keeps its turn; every other end takes it.
-func (w *work) turns() turns {
-	var had turns
+// routeHistory reads the ledger. A route that had no room keeps its turn; every other end takes it.
+func (w *work) routeHistory() routeHistory {
+	var had routeHistory
 	refusals := map[string]int{}
 	last := map[string]time.Time{}
 	for _, a := range w.t.Attempts[min(w.t.Round, len(w.t.Attempts)):] {
@@ -81,7 +81,7 @@ func (w *work) restFor(n int) time.Duration {
 // noRoute decides what becomes of a task that no route takes now. While one of them merely has no
 // room (full, cooling down, or refusing for that reason) or is being probed, asynchronous work goes back to the queue
 // until its deadline and synchronous work waits a moment.
-func (w *work) noRoute(ctx context.Context, had turns, passed []task.Passed) error {
+func (w *work) noRoute(ctx context.Context, had routeHistory, passed []task.Passed) error {
 	codes, wait, full := had.codes, false, false
 	for _, p := range passed {
 		if p.Code != "" {
