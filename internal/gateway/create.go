@@ -244,11 +244,7 @@ func (g *Gateway) commit(ctx context.Context, o *order, streams bool) (b committ
 	}
 	end, lease := g.waiter(), b.Lease
 	b.end = end
-	g.workers.Add(1)
-	g.crew.run(func() {
-		defer g.workers.Done()
-		end.done <- g.run(lease, held, at)
-	})
+	g.workers.Go(func() { end.done <- g.run(lease, held, at) })
 	return b, nil
 }
 

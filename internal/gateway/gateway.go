@@ -80,8 +80,7 @@ type Gateway struct {
 
 	loads    *room.Room // for large inputs, in memory
 	erasing  sync.Mutex // held while one is read to be erased
-	crew     *crew
-	waiters  sync.Pool // of *waiter
+	waiters  sync.Pool  // of *waiter
 	texts    textStreams
 	showings showings
 	workers  sync.WaitGroup     // everything that works on a task or is about to begin
@@ -96,11 +95,11 @@ type Gateway struct {
 
 	mu         sync.Mutex
 	stopping   bool
-	running    map[string]*cancelHandle  // by task id
-	parked     map[string]*parked // by task id
-	polls      int                // steps of parked tasks under way
-	suspecting bool               // a task that was taken over again and again has its turn
-	free       chan struct{}      // a worker slot became free
+	running    map[string]*cancelHandle // by task id
+	parked     map[string]*parked       // by task id
+	polls      int                      // steps of parked tasks under way
+	suspecting bool                     // a task that was taken over again and again has its turn
+	free       chan struct{}            // a worker slot became free
 	slots      int
 }
 
@@ -131,7 +130,6 @@ func New(c Config) (*Gateway, error) {
 	g.routes.Store(c.Routes)
 	g.policy.Store(c.Policy)
 	g.haltCtx, g.halt = context.WithCancel(context.Background())
-	g.crew = newCrew(g.haltCtx)
 	var abort context.CancelCauseFunc
 	g.abortCtx, abort = context.WithCancelCause(context.Background())
 	g.abort = func() { abort(errDropped) }

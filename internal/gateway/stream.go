@@ -26,12 +26,12 @@ type Event struct {
 // node that does the work, but where the task succeeds they make up its text or are none. One goroutine
 // uses a Stream; it holds nothing up but itself.
 type Stream struct {
-	g       *Gateway
-	text    *textStream
-	changed <-chan struct{} // of the task
-	stopWake  func()
-	again   *time.Ticker // wakes are best effort
-	quiet   *time.Timer
+	g        *Gateway
+	text     *textStream
+	changed  <-chan struct{} // of the task
+	stopWake func()
+	again    *time.Ticker // wakes are best effort
+	quiet    *time.Timer
 
 	first  task.Task
 	t      task.Task // as read last

@@ -29,7 +29,7 @@ type work struct {
 	ref   store.LeaseRef
 	t     task.Task
 	fresh int // the attempt this worker itself began and hasn't submitted yet
-	age  leaseAge
+	age   leaseAge
 
 	request *supplier.Request // prepared once: the input, and its media once something is sent
 	media   bool              // the request's media are at hand
@@ -48,8 +48,8 @@ type work struct {
 	grant     routing.Grant // what the open attempt took of its route, on this node
 	inherited bool          // another worker left the open attempt, and it isn't counted yet
 	suspect   bool          // this worker has the suspects' turn
-	text      *textStream         // what those are told who follow the task; nil where nobody does
-	handle     cancelHandle         // of this turn
+	text      *textStream   // what those are told who follow the task; nil where nobody does
+	handle    cancelHandle  // of this turn
 }
 
 // handoff is what a worker has from whoever accepted the task a moment ago; nothing where it was claimed.
