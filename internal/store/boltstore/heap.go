@@ -3,8 +3,8 @@ package boltstore
 // heap is a binary min-heap whose items know their place, so that any of them can be removed or
 // moved. less must not change its mind about items inside without a call of fix.
 type heap[T any] struct {
-	items []T
-	less  func(a, b T) bool
+	items    []T
+	less     func(a, b T) bool
 	position func(item T, at int)
 }
 

@@ -10,7 +10,7 @@ import (
 // the tenants' turns follows from the set of entries: replace is the only change, and its own undo.
 // Only the committer touches it; the counts may be read by anyone.
 type index struct {
-	tasks  map[rowID]*openTask
+	tasks    map[rowID]*openTask
 	tenants  map[string]*tenant
 	classes  map[string]*heap[*queue] // line, or urgentClass → the queues of all tenants
 	due      heap[*openTask]
@@ -46,7 +46,7 @@ func newIndex() *index {
 	return &index{
 		tasks: map[rowID]*openTask{}, tenants: map[string]*tenant{}, classes: map[string]*heap[*queue]{},
 		due: heap[*openTask]{
-			less:  func(a, b *openTask) bool { return a.due < b.due },
+			less:     func(a, b *openTask) bool { return a.due < b.due },
 			position: func(e *openTask, at int) { e.dueAt = int32(at) },
 		},
 		leased: map[*openTask]struct{}{}, inFlight: map[string]int{}, claimed: map[string]int{}, byState: make([]atomic.Int64, len(task.States())),

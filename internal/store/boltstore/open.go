@@ -61,7 +61,6 @@ type DB struct {
 	onCommit func(operations int, took time.Duration)
 	bell     store.Bell
 	idem     idemLog
-	lately   lately
 	sweeper  sweeper
 	treeSize atomic.Int64  // bytes
 	changes  atomic.Uint64 // of keys and accounts

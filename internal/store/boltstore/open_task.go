@@ -25,11 +25,11 @@ func (t tick) after(d time.Duration) tick {
 
 // lease is a node's right to a task. A changed lease is a new value.
 type lease struct {
-	node    string
-	epoch   int64
-	expires tick
-	task    *task.Task // as stored, so that a worker's step needn't read it; never changed
-	position   []string   // the limits it counts against until it begins an attempt
+	node     string
+	epoch    int64
+	expires  tick
+	task     *task.Task // as stored, so that a worker's step needn't read it; never changed
+	position []string   // the limits it counts against until it begins an attempt
 }
 
 // openTask is what the index knows of a task that isn't terminal. It is immutable but for its places in

@@ -21,7 +21,7 @@ const listWindow = 1000
 // reader returns one of the store as it stands, from the given first layer on. mu is nil for the
 // committer.
 func (db *DB) reader(first *rows, mu sync.Locker) reader {
-	r := reader{layers: [3]*rows{first, &db.fresh.rows}, mu: mu, bolt: db.bolt, lately: &db.lately}
+	r := reader{layers: [3]*rows{first, &db.fresh.rows}, mu: mu, bolt: db.bolt}
 	if db.old != nil {
 		r.layers[2] = &db.old.rows
 	}
@@ -75,7 +75,7 @@ func readTask(r *reader, row rowID) (task.Task, error) {
 	if record == nil {
 		return task.Task{}, store.ErrNotFound
 	}
-	t, err := r.lately.decode(row, record)
+	t, err := decodeTask(record)
 	if err == nil && !isOf(&t, row) {
 		err = errOther
 	}

@@ -17,7 +17,6 @@ type reader struct {
 	mu     sync.Locker // guards the layers; nil for the committer, which alone changes them
 	held   [2]*table   // whose values may be in use; none for the committer
 	bolt   *bolt.DB
-	lately *lately
 	opened *bolt.Tx
 	err    error // of opening the tree: what was read since is worth nothing
 }

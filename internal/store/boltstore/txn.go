@@ -19,17 +19,17 @@ type txn struct {
 	now    tick
 	wall   time.Time
 	undo   undo
-	puts   int                  // changes of rows, and of what becomes rows: none is undone for an operation alone
-	bytes  int64                // that they take, an estimate
+	puts   int                      // changes of rows, and of what becomes rows: none is undone for an operation alone
+	bytes  int64                    // that they take, an estimate
 	held   map[string]*counterDelta // counters that the group has met, by their keys
-	sums   map[string]*sums     // those of usage, by their keys
-	doors  bool                 // keys or accounts changed
-	idem   map[digest]rowID     // of this group, not yet visible to readers
-	topics []string             // to be woken
-	gone   []string             // keys of idempotency runs that were dropped
-	swept  int                  // rows that a sweep removed
-	by     []store.HoldChange   // room for those of one task
-	key    []byte               // room for the key of a counter or of a sum
+	sums   map[string]*sums         // those of usage, by their keys
+	doors  bool                     // keys or accounts changed
+	idem   map[digest]rowID         // of this group, not yet visible to readers
+	topics []string                 // to be woken
+	gone   []string                 // keys of idempotency runs that were dropped
+	swept  int                      // rows that a sweep removed
+	by     []store.HoldChange       // room for those of one task
+	key    []byte                   // room for the key of a counter or of a sum
 
 	frees       bool // the group does nothing but make room
 	looked      bool

@@ -7,7 +7,7 @@ import "sync/atomic"
 type values struct {
 	chunks  [][]byte // the last one is being written
 	readers atomic.Int32
-	shared    bool // the table ended while a group was under way, whose values another table has
+	shared  bool // the table ended while a group was under way, whose values another table has
 }
 
 const (
