@@ -26,10 +26,8 @@ func tuneMemory() {
 	_, paced := os.LookupEnv("GOGC")
 	_, limited := os.LookupEnv("GOMEMLIMIT")
 	most := systemLimit()
-	sizes := []metrics.Sample{
-		{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/stack:bytes"}, {Name: "/gc/scan/globals:bytes"}, {Name: "/memory/classes/total:bytes"},
-	}
-	mapped, percent, limit := uint64(0), 0, int64(0)
+	sizes := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/stack:bytes"}, {Name: "/gc/scan/globals:bytes"}}
+	percent, limit := 0, int64(0)
 	var tune func(struct{})
 	tune = func(struct{}) {
 		metrics.Read(sizes)
@@ -41,10 +39,6 @@ func tuneMemory() {
 		if l := memoryLimit(live, most); l != limit && !limited {
 			limit = l
 			debug.SetMemoryLimit(l)
-		}
-		if total := sizes[3].Value.Uint64(); total > mapped { // the heap has got new addresses
-			mapped = total
-			hugePages()
 		}
 		runtime.AddCleanup(new([32]byte), tune, struct{}{}) // runs after the next collection
 	}
