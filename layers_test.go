@@ -15,7 +15,9 @@ type layer struct {
 	floor int
 	may   []string
 	below bool // may import every lower floor, but for the leaves
-	leaf  bool // an engine or an adapter: only package main, its family's list and tests import it
+	leaf  bool // an engine or an adapter: only node, package main, its family's list and tests import it
+
+	leaves bool // may import leaves: it assembles the service
 }
 
 // fewest guards against a walk that finds nothing and so allows everything.
@@ -107,24 +109,25 @@ var layers = map[string]layer{
 	"shown":     {floor: 0},
 
 	"docs":            {floor: 0}, // embeds the published interface
-	"cmd/unitask":     {floor: 8, below: true},
-	"packaging/image": {floor: 8},
-	"test/bench":      {floor: 8, may: []string{"account", "api", "gate", "store", "store/boltstore", "task"}},
-	"test/browser":    {floor: 8},
-	"test/crash":      {floor: 8},
-	"test/e2e":        {floor: 8},
-	"test/sim":        {floor: 8},
-	"test/fulldisk":   {floor: 8},
-	"test/hostile":    {floor: 8},
+	"node":            {floor: 8, below: true, leaves: true},
+	"cmd/unitask":     {floor: 9, below: true},
+	"packaging/image": {floor: 9},
+	"test/bench":      {floor: 9, may: []string{"account", "api", "gate", "store", "store/boltstore", "task"}},
+	"test/browser":    {floor: 9},
+	"test/crash":      {floor: 9},
+	"test/e2e":        {floor: 9},
+	"test/sim":        {floor: 9},
+	"test/fulldisk":   {floor: 9},
+	"test/hostile":    {floor: 9},
 	"test/harness": {floor: 7, may: []string{
 		"api", "artifact", "client", "store/boltstore", "task", "test/crash/invariant",
 	}},
-	"test/model":      {floor: 8},
+	"test/model":      {floor: 9},
 	"test/model/gguf": {floor: 0},
-	"test/power":      {floor: 8},
+	"test/power":      {floor: 9},
 	"test/rig":        {floor: 0},
-	"test/sweep":      {floor: 8},
-	"test/upstream":   {floor: 8},
+	"test/sweep":      {floor: 9},
+	"test/upstream":   {floor: 9},
 }
 
 // TestLayers parses every Go file of the module. It starts no go command, whose work the test cache
@@ -184,7 +187,7 @@ func allowed(l layer, dep string) bool {
 	if slices.Contains(l.may, dep) {
 		return true
 	}
-	return known && l.below && d.floor < l.floor && (!d.leaf || l.floor == 8) && !isFixture(dep)
+	return known && l.below && d.floor < l.floor && (!d.leaf || l.leaves || l.floor == 9) && !isFixture(dep)
 }
 
 func allowedInTests(l layer, dep string) bool {

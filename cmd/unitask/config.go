@@ -14,6 +14,7 @@ import (
 
 	"unitask/internal/catalog"
 	"unitask/internal/config"
+	"unitask/internal/node"
 	"unitask/internal/snippet"
 )
 
@@ -76,11 +77,7 @@ func configCheckRun(t *terminal, sources config.Sources) error {
 		return err
 	}
 	for _, s := range c.Suppliers {
-		_, adapter, err := newAdapter(s)
-		if err == nil {
-			err = checkModels(adapter, routesOf(s.Name, c.Routes))
-		}
-		if err != nil {
+		if err := node.CheckSupplier(s, c.Routes); err != nil {
 			return fmt.Errorf("supplier %s: %w", s.Name, err)
 		}
 		if name, ok := strings.CutPrefix(s.APIKey.String(), "env:"); ok && os.Getenv(name) == "" {

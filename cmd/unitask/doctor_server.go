@@ -11,6 +11,7 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/client"
 	"unitask/internal/config"
+	"unitask/internal/node"
 	"unitask/internal/snippet"
 )
 
@@ -49,7 +50,7 @@ func (d *diagnosis) server(ctx context.Context) {
 
 // settings reads them as serve would.
 func (d *diagnosis) settings() (config.Config, bool) {
-	sources := findSettings(d.o.config)
+	sources := node.FindSources(d.o.config)
 	c, _, err := config.Load(sources)
 	if err != nil {
 		check := "unitask config check"
@@ -137,12 +138,12 @@ func (d *diagnosis) database(dir string, quarantined int64) {
 
 // wouldFind is the suppliers that a server would find if it were started here and now.
 func (d *diagnosis) wouldFind(ctx context.Context, c config.Config) []api.SupplierStatus {
-	var s supply
-	if err := s.addLive(ctx, c, os.Getenv); err != nil {
+	s, err := node.LiveSuppliers(ctx, c, os.Getenv)
+	if err != nil {
 		d.fail("suppliers", err)
 		return nil
 	}
-	return s.statuses
+	return s.Statuses
 }
 
 // suppliers lists who serves live keys, and why others don't.

@@ -16,6 +16,7 @@ import (
 	"unitask/internal/config"
 	"unitask/internal/disk"
 	"unitask/internal/fault"
+	"unitask/internal/node"
 	"unitask/internal/secret"
 	"unitask/internal/snippet"
 	"unitask/internal/store/boltstore"
@@ -232,6 +233,9 @@ func requestID(err error) string {
 func hintOf(command string, err error) string {
 	if e, ok := errors.AsType[*hinted](err); ok {
 		return e.hint
+	}
+	if e, ok := errors.AsType[*node.HintError](err); ok {
+		return e.Hint
 	}
 	if e, ok := errors.AsType[*unwell](err); ok {
 		return e.first.Hint

@@ -4,14 +4,17 @@ package main
 
 import (
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"unitask/internal/backup"
+	"unitask/internal/catalog"
+	"unitask/internal/config"
 	"unitask/internal/disk"
-	"unitask/internal/store/boltstore"
+	"unitask/internal/node"
 )
 
 // TestPlantedLinks: a symbolic link in the data folder, planted under the name of a file that is made there,
@@ -19,7 +22,7 @@ import (
 func TestPlantedLinks(t *testing.T) {
 	names := []string{
 		backup.DatabaseName, backup.DatabaseName + ".log0", backup.DatabaseName + ".log1", backup.DatabaseName + ".holder",
-		backup.DatabaseName + ".compact", adminAddressFile, "admin.sock", backup.KeyName,
+		backup.DatabaseName + ".compact", "admin.addr", "admin.sock", backup.KeyName,
 	}
 	for _, name := range names {
 		for _, there := range []bool{true, false} {
@@ -55,18 +58,22 @@ func mustServeOnce(t *testing.T, dir string) {
 	}
 }
 
-// serveOnce makes what a server makes in its data folder at the start.
+// serveOnce opens and closes a node on the data folder, which makes all files of a start.
 func serveOnce(t *testing.T, dir string) error {
 	t.Helper()
-	db, abs, err := openData(dir, boltstore.Config{NoSync: true})
+	directory, err := catalog.Default()
 	if err != nil {
 		return err
 	}
-	socket, err := openAdminSocket(t.Context(), abs)
-	if err == nil {
-		err = errors.Join(socket.listener.Close(), socket.remove())
+	settings, _, err := config.Load(config.Sources{Flags: map[string]string{"data_dir": dir}})
+	if err != nil {
+		return err
 	}
-	return errors.Join(err, db.Close())
+	n, err := node.Open(t.Context(), node.Config{Settings: settings, Directory: directory, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return err
+	}
+	return n.Close(t.Context())
 }
 
 // TestOpenDataFolder: a data folder to which others may write is refused with the command that mends it.

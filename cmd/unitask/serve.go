@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"unitask/internal/config"
+	"unitask/internal/node"
 	"unitask/internal/secret"
 )
 
@@ -39,7 +40,7 @@ func (f *serverFlags) add(cmd *cobra.Command) {
 
 // sources returns where the settings come from, the flags that were given among them.
 func (f *serverFlags) sources(cmd *cobra.Command) config.Sources {
-	s := findSettings(f.file)
+	s := node.FindSources(f.file)
 	s.Flags = map[string]string{}
 	for flag, value := range map[string]struct{ setting, text string }{
 		"listen": {"listen", f.listen}, "data-dir": {"data_dir", f.dataDir}, "store": {"store", f.store},
@@ -88,41 +89,33 @@ func serveRun(ctx context.Context, t *terminal, sources config.Sources) error {
 		}
 		defer func() { _ = monitor.Close() }()
 	}
-	tuneMemory()
-	log, flush := newLogger(t)
+	node.TuneMemory()
+	log, flush := node.NewLogger(t.err, t.errTTY)
 	defer flush()
-	boxes, err := newSandboxes(settings.DataDir)
-	if err != nil {
-		return &hinted{fmt.Errorf("the data folder can't be used: %w", err), "--data-dir names another folder"}
-	}
-	supply, err := findSuppliers(ctx, settings, directory, boxes, os.Getenv)
+	n, err := node.Open(ctx, node.Config{
+		Settings: settings, Directory: directory, Sources: sources, Build: readBuild().metrics(), Logger: log,
+	})
 	if err != nil {
 		return err
 	}
-	n, err := newNode(ctx, settings, directory, supply, log)
-	if err != nil {
-		return err
+	n.ReloadOnHangup(ctx)
+	if err := welcome(ctx, t, n, settings, origin(sources)); err != nil {
+		return errors.Join(err, n.Close(ctx))
 	}
-	again := &reloader{node: n, sources: sources, boxes: boxes, log: log, holds: settings}
-	n.operator.ReloadFunc = again.reload
-	again.onHangup(ctx)
-	if err := n.welcome(ctx, t, settings, origin(sources), supply); err != nil {
-		return errors.Join(err, n.close(ctx))
-	}
-	failed := n.start(ln, monitor)
+	failed := n.Start(ln, monitor)
 	select {
 	case err = <-failed:
 	case <-ctx.Done():
 		signal.Reset(os.Interrupt, syscall.SIGTERM)
 		log.Info("stopping: new work is refused, work under way is finished or kept for the next start")
 	}
-	return errors.Join(err, n.stop(time.Duration(settings.Limits.ShutdownGrace)+drain))
+	return errors.Join(err, n.Stop(time.Duration(settings.Limits.ShutdownGrace)+drain))
 }
 
-// welcome sees to the first keys and the local profile, and prints the banner.
-func (n *node) welcome(ctx context.Context, t *terminal, settings config.Config, origin string, supply supply) error {
+// welcome makes the first keys and the local profile, and prints the banner.
+func welcome(ctx context.Context, t *terminal, n *node.Node, settings config.Config, origin string) error {
 	if text := os.Getenv(bootstrapVariable); text != "" {
-		if err := n.operator.Bootstrap(ctx, secret.New(text)); err != nil {
+		if err := n.Operator.Bootstrap(ctx, secret.New(text)); err != nil {
 			return &hinted{
 				error: fmt.Errorf("%s: %w", bootstrapVariable, err),
 				hint:  "set it to a key that unitask keys create printed, or leave it out",
@@ -130,20 +123,20 @@ func (n *node) welcome(ctx context.Context, t *terminal, settings config.Config,
 		}
 	}
 	watched := t.watched(inContainer("/", os.Getenv))
-	first, err := n.firstKeys(ctx, watched)
+	first, err := firstKeys(ctx, n.Operator, watched)
 	if err != nil {
 		return err
 	}
-	b := banner{settings: settings, origin: origin, supply: supply, dataDir: n.dataDir, keys: first, local: loopback(settings.Listen)}
+	b := banner{settings: settings, origin: origin, suppliers: n.Suppliers, dataDir: n.DataDir, keys: first, local: loopback(settings.Listen)}
 	if watched {
-		link, err := operatorLink(ctx, n.operator)
+		link, err := operatorLink(ctx, n.Operator)
 		if err != nil {
 			return err
 		}
 		b.link = link.URL
 	}
 	if b.local {
-		b.profileErr = saveLocalProfile(ctx, settings.BaseURL, n.dataDir)
+		b.profileErr = saveLocalProfile(ctx, settings.BaseURL, n.DataDir)
 	}
 	b.print(t)
 	return nil

@@ -9,11 +9,15 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"unitask/internal/api"
 	"unitask/internal/client"
 	"unitask/internal/config"
+	"unitask/internal/node"
+	"unitask/internal/operator"
+	"unitask/internal/policy"
 	"unitask/internal/server/console"
 	"unitask/internal/snippet"
 	"unitask/internal/task"
@@ -23,7 +27,7 @@ import (
 type banner struct {
 	settings   config.Config
 	origin     string // of the settings
-	supply     supply
+	suppliers  node.Suppliers
 	dataDir    string
 	keys       []api.Key // made just now, to be shown once
 	link       string    // into the console, once; "" where nobody is there to see it
@@ -39,7 +43,7 @@ func (b banner) print(t *terminal) {
 	t.note("  console    %s%s", b.settings.BaseURL, console.Root+"/")
 	t.note("  settings   %s", b.origin)
 	t.note("  data       %s", b.dataDir)
-	for i, s := range b.supply.statuses {
+	for i, s := range b.suppliers.Statuses {
 		head := ""
 		if i == 0 {
 			head = "suppliers"
@@ -50,11 +54,11 @@ func (b banner) print(t *terminal) {
 		}
 		t.note("  %-9s  %-10s %s  %s", head, s.Name, mark, s.About)
 	}
-	if about := b.supply.aboutPolicy(); about != "" {
+	if about := aboutPolicy(b.suppliers.Policy); about != "" {
 		t.note("  policy     %s", about)
 	}
 	t.note("")
-	if !b.supply.anyLive() {
+	if !b.suppliers.AnyLive() {
 		t.note("  No supplier is live: a live key has nothing to call. Test keys work.")
 	}
 	if !b.local {
@@ -87,6 +91,29 @@ func (b banner) printKeys(t *terminal) {
 	}
 }
 
+// aboutPolicy describes the content policy in a line; "" for none.
+func aboutPolicy(p *policy.Policy) string {
+	if p == nil {
+		return ""
+	}
+	var parts []string
+	if n := len(p.Rules); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d content rules", n))
+	}
+	if m := p.Moderation; m != nil {
+		otherwise := "refused"
+		if m.AllowFailed {
+			otherwise = "taken"
+		}
+		scope := "all work"
+		if len(m.Capabilities) > 0 {
+			scope = strings.Join(m.Capabilities, ", ")
+		}
+		parts = append(parts, fmt.Sprintf("%s is asked about the texts of %s, which are %s where it can't be", m.Supplier, scope, otherwise))
+	}
+	return strings.Join(parts, "; ")
+}
+
 // watched reports whether a person sits before the terminal, so that secrets may be shown there. What a container
 // prints is kept as its log, a terminal or not.
 func (t *terminal) watched(container bool) bool { return t.inTTY && t.errTTY && !container }
@@ -102,15 +129,15 @@ func inContainer(root string, getenv func(string) string) bool {
 	return getenv("container") != "" || getenv("KUBERNETES_SERVICE_HOST") != ""
 }
 
-// firstKeys makes a test and a live key on a store that has none, if somebody is there to read them.
-func (n *node) firstKeys(ctx context.Context, watched bool) ([]api.Key, error) {
-	known, err := n.operator.ListKeys(ctx)
+// firstKeys makes a test and a live key on a store without keys, if a person is there to read them.
+func firstKeys(ctx context.Context, o *operator.Operator, watched bool) ([]api.Key, error) {
+	known, err := o.ListKeys(ctx)
 	if err != nil || len(known) > 0 || !watched {
 		return nil, err
 	}
 	var made []api.Key
 	for _, mode := range []task.Mode{task.Test, task.Live} {
-		k, err := n.operator.CreateKey(ctx, api.KeyCreate{Name: "first " + string(mode), Mode: mode})
+		k, err := o.CreateKey(ctx, api.KeyCreate{Name: "first " + string(mode), Mode: mode})
 		if err != nil {
 			return nil, err
 		}

@@ -14,6 +14,7 @@ import (
 
 	"unitask/internal/catalog"
 	"unitask/internal/config"
+	"unitask/internal/node"
 	"unitask/internal/routing"
 	"unitask/internal/simulate"
 	"unitask/internal/task"
@@ -96,14 +97,14 @@ func simulateRun(ctx context.Context, t *terminal, o *simulateOptions, sources c
 	if _, known := directory.Get(o.pattern.Capability); !known {
 		return absentCapability(string(o.pattern.Capability), namesOf(directory), "the directory has no capability")
 	}
-	found, err := findSuppliers(ctx, settings, directory, nil, os.Getenv)
+	found, err := node.FindSuppliers(ctx, settings, directory, nil, os.Getenv)
 	if err != nil {
 		return err
 	}
-	if !found.anyLive() {
+	if !found.AnyLive() {
 		return &hinted{errors.New("there is no approved route to simulate"), "name a configuration with --config, or set a supplier's key"}
 	}
-	base := simulate.Config{Catalog: directory, Routes: found.routes, Seed: o.pattern.Seed}
+	base := simulate.Config{Catalog: directory, Routes: found.Routes, Seed: o.pattern.Seed}
 	if base.Arrivals, err = o.requests(ctx, t); err != nil {
 		return err
 	}

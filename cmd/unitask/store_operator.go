@@ -11,6 +11,7 @@ import (
 	"unitask/internal/backup"
 	"unitask/internal/config"
 	"unitask/internal/disk"
+	"unitask/internal/node"
 	"unitask/internal/operator"
 	"unitask/internal/requestlog"
 	"unitask/internal/store/boltstore"
@@ -22,16 +23,16 @@ func openStoreOperator(_ context.Context, dataDir string) (operatorAPI, func() e
 	if err := mustHoldData(dataDir); err != nil {
 		return nil, nil, err
 	}
-	settings, _, err := config.Load(settingsFrom(""))
+	settings, _, err := config.Load(node.NamedSources(""))
 	if err != nil {
 		return nil, nil, err
 	}
-	db, abs, err := openData(dataDir, boltstore.Config{})
+	db, abs, err := node.OpenData(dataDir, boltstore.Config{})
 	if err != nil {
 		return nil, nil, err
 	}
 	return &operator.Operator{
-		Store: db, Tasks: db, Requests: requestlog.Folder(filepath.Join(abs, requestsName)), Prefix: settings.KeyPrefix,
+		Store: db, Tasks: db, Requests: requestlog.Folder(filepath.Join(abs, node.RequestsName)), Prefix: settings.KeyPrefix,
 		Server: api.Info{BaseURL: settings.BaseURL}, Now: time.Now,
 	}, db.Close, nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"unitask/internal/backup"
 	"unitask/internal/fault"
+	"unitask/internal/node"
 	"unitask/internal/store/boltstore"
 	"unitask/internal/task"
 )
@@ -269,7 +270,7 @@ func checkRestored(ctx context.Context, dir string) (boltstore.Report, error) {
 
 // endUnfinished ends the tasks of which nobody knows what became of them since the backup.
 func endUnfinished(ctx context.Context, dir string) (n int, err error) {
-	db, _, err := openData(dir, boltstore.Config{})
+	db, _, err := node.OpenData(dir, boltstore.Config{})
 	if err != nil {
 		return 0, err
 	}

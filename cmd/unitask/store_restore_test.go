@@ -20,6 +20,7 @@ import (
 	"unitask/internal/account"
 	"unitask/internal/artifact"
 	"unitask/internal/backup"
+	"unitask/internal/node"
 	"unitask/internal/store/boltstore"
 	"unitask/internal/task"
 )
@@ -54,7 +55,7 @@ func mustArchive(t *testing.T, path string, database []byte, key backup.Key) {
 func mustDatabase(t *testing.T) []byte {
 	t.Helper()
 	dir := t.TempDir()
-	db, _, err := openData(dir, boltstore.Config{NoSync: true})
+	db, _, err := node.OpenData(dir, boltstore.Config{NoSync: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +235,7 @@ func addKey(t *testing.T, archive string, database []byte) {
 func TestRestoreNoticesAnAddedKey(t *testing.T) {
 	dir := t.TempDir()
 	data, archive := filepath.Join(dir, "data"), filepath.Join(dir, "b.tar")
-	db, _, err := openData(data, boltstore.Config{NoSync: true})
+	db, _, err := node.OpenData(data, boltstore.Config{NoSync: true})
 	if err := errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)
 	}

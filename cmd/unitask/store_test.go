@@ -14,6 +14,7 @@ import (
 
 	"unitask/internal/account"
 	"unitask/internal/backup"
+	"unitask/internal/node"
 	"unitask/internal/store/boltstore"
 	"unitask/internal/task"
 )
@@ -23,7 +24,7 @@ func dataFolder(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: datafolder DIR")
 	}
-	db, _, err := openData(ts.MkAbs(args[0]), boltstore.Config{})
+	db, _, err := node.OpenData(ts.MkAbs(args[0]), boltstore.Config{})
 	ts.Check(err)
 	ctx, now := context.Background(), time.Now()
 	owner := account.Account{ID: task.NewID(task.PrefixAccount, now), Name: "default", CreatedAt: now}
@@ -37,7 +38,7 @@ func dataFolder(ts *testscript.TestScript, neg bool, args []string) {
 // lostLog DIR leaves a data folder as after a crash whose log was lost.
 func lostLog(ts *testscript.TestScript, _ bool, args []string) {
 	dataFolder(ts, false, args)
-	db, abs, err := openData(ts.MkAbs(args[0]), boltstore.Config{})
+	db, abs, err := node.OpenData(ts.MkAbs(args[0]), boltstore.Config{})
 	ts.Check(err)
 	path := filepath.Join(abs, backup.DatabaseName)
 	killed, err := os.ReadFile(path)
@@ -77,7 +78,7 @@ func cut(ts *testscript.TestScript, _ bool, args []string) {
 // TestStoreOfARunningServer: what needs the folder for itself says who has it and what to do.
 func TestStoreOfARunningServer(t *testing.T) {
 	dir := t.TempDir()
-	db, _, err := openData(dir, boltstore.Config{})
+	db, _, err := node.OpenData(dir, boltstore.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

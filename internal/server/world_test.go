@@ -117,7 +117,7 @@ func newWorld(t testing.TB, o options) *world {
 		BodyFolder: cmp.Or(o.bodies, t.TempDir()), TrustedProxies: o.proxies,
 	}
 	if o.pages {
-		c.Console = rig.Must(console.New(console.Config{Desk: w.operator, Gateway: g, Signer: signer, BaseURL: w.base, Logger: log}))(t)
+		c.Console = rig.Must(console.New(console.Config{Operator: w.operator, Gateway: g, Signer: signer, BaseURL: w.base, Logger: log}))(t)
 	}
 	s := rig.Must(server.New(c))(t)
 	w.server = s

@@ -21,7 +21,7 @@ func (c *Console) handleAccounts(x exchange) error {
 }
 
 func (c *Console) accountList(x exchange, status int, f filledForm) error {
-	all, err := c.desk.ListAccounts(x.r.Context())
+	all, err := c.operator.ListAccounts(x.r.Context())
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (c *Console) handleAccountCreate(x exchange) error {
 	limits, err := limitsFrom(f.Values)
 	var made api.Account
 	if err == nil {
-		made, err = c.desk.CreateAccount(x.r.Context(), api.AccountCreate{
+		made, err = c.operator.CreateAccount(x.r.Context(), api.AccountCreate{
 			Name: f.Get("name"), Capabilities: patterns(f.Get("capabilities")), Limits: limits,
 		})
 	}
@@ -52,7 +52,7 @@ func (c *Console) handleAccountCreate(x exchange) error {
 }
 
 func (c *Console) handleAccount(x exchange) error {
-	a, err := c.desk.GetAccount(x.r.Context(), x.r.PathValue("account"))
+	a, err := c.operator.GetAccount(x.r.Context(), x.r.PathValue("account"))
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (c *Console) handleAccountUpdate(x exchange) error {
 	if err := parseForm(x, x.r); err != nil {
 		return err
 	}
-	a, err := c.desk.GetAccount(x.r.Context(), x.r.PathValue("account"))
+	a, err := c.operator.GetAccount(x.r.Context(), x.r.PathValue("account"))
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (c *Console) handleAccountUpdate(x exchange) error {
 	limits, err := limitsFrom(f.Values)
 	if err == nil {
 		open := patterns(f.Get("capabilities"))
-		_, err = c.desk.UpdateAccount(x.r.Context(), a.ID, api.AccountUpdate{Capabilities: &open, Limits: replacedAll(limits)})
+		_, err = c.operator.UpdateAccount(x.r.Context(), a.ID, api.AccountUpdate{Capabilities: &open, Limits: replacedAll(limits)})
 	}
 	return c.changed(x, f, "saved", err)
 }
@@ -92,7 +92,7 @@ func (c *Console) handleMemberRemove(x exchange) error {
 	if err := parseForm(x, x.r); err != nil {
 		return err
 	}
-	a, err := c.desk.GetAccount(x.r.Context(), x.r.PathValue("account"))
+	a, err := c.operator.GetAccount(x.r.Context(), x.r.PathValue("account"))
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (c *Console) handleMemberRemove(x exchange) error {
 	}) {
 		return nil
 	}
-	_, err = c.desk.UpdateAccount(x.r.Context(), a.ID, api.AccountUpdate{RemoveMembers: []string{member}})
+	_, err = c.operator.UpdateAccount(x.r.Context(), a.ID, api.AccountUpdate{RemoveMembers: []string{member}})
 	return c.changed(x, filledForm{Values: accountForm(a), About: a}, "removed", err)
 }
 
@@ -125,11 +125,11 @@ func (c *Console) handleInvite(x exchange) error {
 	if err := parseForm(x, x.r); err != nil {
 		return err
 	}
-	a, err := c.desk.GetAccount(x.r.Context(), x.r.PathValue("account"))
+	a, err := c.operator.GetAccount(x.r.Context(), x.r.PathValue("account"))
 	if err != nil {
 		return err
 	}
-	link, err := c.desk.Invite(x.r.Context(), a.ID, api.Invite{Member: x.r.PostForm.Get("member"), Role: cmp.Or(x.r.PostForm.Get("role"), "member")})
+	link, err := c.operator.Invite(x.r.Context(), a.ID, api.Invite{Member: x.r.PostForm.Get("member"), Role: cmp.Or(x.r.PostForm.Get("role"), "member")})
 	if err != nil {
 		return c.changed(x, filledForm{Values: accountForm(a), About: a}, "", err)
 	}

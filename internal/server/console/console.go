@@ -26,40 +26,40 @@ const Root = "/console"
 
 // Config is what a Console is made from. All but Now and Logger are required.
 type Config struct {
-	Desk    *operator.Operator
-	Gateway *gateway.Gateway
-	Signer  *artifact.Signer
-	BaseURL string           // where people reach the service
-	Now     func() time.Time // nil: time.Now
-	Logger  *slog.Logger     // nil: discarded
+	Operator *operator.Operator
+	Gateway  *gateway.Gateway
+	Signer   *artifact.Signer
+	BaseURL  string           // where people reach the service
+	Now      func() time.Time // nil: time.Now
+	Logger   *slog.Logger     // nil: discarded
 }
 
 // Console is an http.Handler for everything below Root. It is safe for concurrent use.
 type Console struct {
-	desk    *operator.Operator
-	gateway *gateway.Gateway
-	signer  *artifact.Signer
-	now     func() time.Time
-	log     *slog.Logger
-	base    *url.URL
-	guard   *http.CrossOriginProtection
-	pages   pages
-	files   files
-	once    once
-	mux     *http.ServeMux
+	operator *operator.Operator
+	gateway  *gateway.Gateway
+	signer   *artifact.Signer
+	now      func() time.Time
+	log      *slog.Logger
+	base     *url.URL
+	guard    *http.CrossOriginProtection
+	pages    pages
+	files    files
+	once     once
+	mux      *http.ServeMux
 }
 
 // New returns a Console.
 func New(c Config) (*Console, error) {
-	if c.Desk == nil || c.Gateway == nil || c.Signer == nil {
-		return nil, errors.New("console: Desk, Gateway and Signer are required")
+	if c.Operator == nil || c.Gateway == nil || c.Signer == nil {
+		return nil, errors.New("console: Operator, Gateway and Signer are required")
 	}
 	base, err := url.Parse(strings.TrimSuffix(c.BaseURL, "/"))
 	if err != nil || base.Host == "" {
 		return nil, errors.New("console: BaseURL must be an http or https address")
 	}
 	out := &Console{
-		desk: c.Desk, gateway: c.Gateway, signer: c.Signer, now: c.Now, log: c.Logger, base: base, mux: http.NewServeMux(),
+		operator: c.Operator, gateway: c.Gateway, signer: c.Signer, now: c.Now, log: c.Logger, base: base, mux: http.NewServeMux(),
 	}
 	if out.now == nil {
 		out.now = time.Now

@@ -34,7 +34,7 @@ func (c *Console) ofAccount(x exchange, f *filledForm, owner string) error {
 	if err != nil {
 		return err
 	}
-	f.Bounds, f.Scopes = bounds{a.Limits, c.desk.Defaults()}, scopesOver(c.openOn(a))
+	f.Bounds, f.Scopes = bounds{a.Limits, c.operator.Defaults()}, scopesOver(c.openOn(a))
 	return nil
 }
 
@@ -84,7 +84,7 @@ func (c *Console) handleKeyCreate(x exchange) error {
 	}
 	owner, err := c.chosen(x, req.Account)
 	if err != nil {
-		return err // the desk would make an account of an unknown name
+		return err // the operator would make an account of an unknown name
 	}
 	if err := checkScopes(req.Scopes, nil, c.openOn(owner)); err != nil {
 		return c.again(x, f, err)

@@ -36,7 +36,7 @@ type offer struct {
 
 func (c *Console) handleOverview(x exchange) error {
 	var v overview
-	owner := c.desk.Member(x.visitor).Account()
+	owner := c.operator.Member(x.visitor).Account()
 	days, err := c.usageBy(x, api.ByDay, owner.ID, overviewDays, "")
 	if err != nil {
 		return err
@@ -49,7 +49,7 @@ func (c *Console) handleOverview(x exchange) error {
 	if err := c.countOpen(x, owner, &v); err != nil {
 		return err
 	}
-	keys, err := c.desk.Member(x.visitor).ListKeys(x.r.Context())
+	keys, err := c.operator.Member(x.visitor).ListKeys(x.r.Context())
 	if err != nil {
 		return err
 	}
@@ -60,10 +60,10 @@ func (c *Console) handleOverview(x exchange) error {
 	}
 	v.Offers = c.offers(x)
 	if operates(x.visitor) {
-		if v.Info, err = c.desk.Info(x.r.Context()); err != nil {
+		if v.Info, err = c.operator.Info(x.r.Context()); err != nil {
 			return err
 		}
-		if v.Supply, err = c.desk.Suppliers(x.r.Context()); err != nil {
+		if v.Supply, err = c.operator.Suppliers(x.r.Context()); err != nil {
 			return err
 		}
 	}

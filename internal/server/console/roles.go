@@ -22,9 +22,9 @@ type books interface {
 
 func (c *Console) books(v operator.Visitor) books {
 	if operates(v) {
-		return c.desk
+		return c.operator
 	}
-	return c.desk.Member(v)
+	return c.operator.Member(v)
 }
 
 func operates(v operator.Visitor) bool { return v.Session.Role == account.RoleOperator }
@@ -44,14 +44,14 @@ func noPage() error { return fault.New(fault.NotFound, "there is no such page") 
 // chosen returns the account that a page is about: the visitor's own, or for operators the one that is asked
 // for by name or id. Another account isn't there for members.
 func (c *Console) chosen(x exchange, which string) (api.Account, error) {
-	own := c.desk.Member(x.visitor).Account()
+	own := c.operator.Member(x.visitor).Account()
 	switch {
 	case which == "" || which == own.Name || which == own.ID:
 		return own, nil
 	case !operates(x.visitor):
 		return own, noPage()
 	default:
-		return c.desk.GetAccount(x.r.Context(), which)
+		return c.operator.GetAccount(x.r.Context(), which)
 	}
 }
 
@@ -60,7 +60,7 @@ func (c *Console) choices(x exchange) ([]string, error) {
 	if !operates(x.visitor) {
 		return nil, nil
 	}
-	all, err := c.desk.ListAccounts(x.r.Context())
+	all, err := c.operator.ListAccounts(x.r.Context())
 	names := make([]string, 0, len(all))
 	for _, a := range all {
 		names = append(names, a.Name)

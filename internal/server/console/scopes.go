@@ -35,7 +35,7 @@ func scopesOver(open []string) []string {
 }
 
 // checkScopes refuses patterns that open none of these capabilities, but for those that the key had before: what
-// was open then may be open again. The form of a pattern is the desk's to judge.
+// was open then may be open again. The form of a pattern is the operator's to judge.
 func checkScopes(patterns, before, open []string) error {
 	var wrong []fault.Detail
 	for _, p := range patterns {

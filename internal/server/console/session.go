@@ -72,7 +72,7 @@ func (c *Console) token(r *http.Request) string {
 
 // visit returns who signed in, or UNAUTHENTICATED.
 func (c *Console) visit(r *http.Request) (operator.Visitor, error) {
-	return c.desk.Visit(r.Context(), c.token(r))
+	return c.operator.Visit(r.Context(), c.token(r))
 }
 
 // Caller returns who calls the API from a page, by the session in the place of a key.

@@ -120,7 +120,7 @@ func TestSessionEnds(t *testing.T) {
 		t.Error("a session goes on after its sign-out")
 	}
 	removed := w.member("beta", "member")
-	rig.Must(w.desk.UpdateAccount(t.Context(), "beta", api.AccountUpdate{RemoveMembers: []string{"somebody"}}))(t)
+	rig.Must(w.operator.UpdateAccount(t.Context(), "beta", api.AccountUpdate{RemoveMembers: []string{"somebody"}}))(t)
 	if removed.signedIn() {
 		t.Error("who was removed is still in")
 	}

@@ -20,7 +20,7 @@ func (c *Console) handleSignIn(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	link := strings.TrimSpace(r.PostForm.Get("token")) // or all of the address
-	token, v, err := c.desk.SignIn(r.Context(), link[strings.LastIndexByte(link, '#')+1:])
+	token, v, err := c.operator.SignIn(r.Context(), link[strings.LastIndexByte(link, '#')+1:])
 	if fault.CodeOf(err) == fault.Unauthenticated {
 		c.render(w, r, http.StatusUnauthorized, page{Name: "sign-in", Title: "Sign in", Data: true})
 		return
@@ -30,7 +30,7 @@ func (c *Console) handleSignIn(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if old := c.token(r); old != "" {
-		if err := c.desk.SignOut(r.Context(), old); err != nil {
+		if err := c.operator.SignOut(r.Context(), old); err != nil {
 			c.refuse(w, r, nil, err)
 			return
 		}
@@ -46,7 +46,7 @@ func (c *Console) handleSignIn(w http.ResponseWriter, r *http.Request) {
 }
 
 func (c *Console) handleSignOut(w http.ResponseWriter, r *http.Request) {
-	if err := c.desk.SignOut(r.Context(), c.token(r)); err != nil {
+	if err := c.operator.SignOut(r.Context(), c.token(r)); err != nil {
 		c.refuse(w, r, nil, err)
 		return
 	}

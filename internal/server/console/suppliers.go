@@ -11,11 +11,11 @@ type supplierView struct {
 }
 
 func (c *Console) handleSuppliers(x exchange) error {
-	states, err := c.desk.Suppliers(x.r.Context())
+	states, err := c.operator.Suppliers(x.r.Context())
 	if err != nil {
 		return err
 	}
-	report, err := c.desk.Usage(x.r.Context(), api.UsageQuery{By: api.BySupplier})
+	report, err := c.operator.Usage(x.r.Context(), api.UsageQuery{By: api.BySupplier})
 	if err != nil {
 		return err
 	}

@@ -54,7 +54,7 @@ func (c *Console) taskView(x exchange, id string) (taskView, error) {
 	if !operates(x.visitor) {
 		return v, err
 	}
-	admin, err := c.desk.Task(x.r.Context(), id)
+	admin, err := c.operator.Task(x.r.Context(), id)
 	if err != nil {
 		return v, err
 	}

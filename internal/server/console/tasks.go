@@ -174,7 +174,7 @@ func onePage(rows []taskRow, next string, limit int) ([]taskRow, string) {
 // listMode reads one mode: the visitor's own account as the API does, another one as operators may.
 func (c *Console) listMode(x exchange, owner api.Account, mode task.Mode, q taskQuery, limit int) (rows []taskRow, next string, err error) {
 	if owner.ID != x.visitor.Account.ID {
-		all, next, err := c.desk.ListTasks(x.r.Context(), store.ListQuery{
+		all, next, err := c.operator.ListTasks(x.r.Context(), store.ListQuery{
 			Scope: task.Scope{Account: owner.ID, Mode: mode}, Capability: q.Capability, State: q.State, Limit: limit, Cursor: q.Cursor,
 		})
 		for _, t := range all {

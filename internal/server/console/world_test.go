@@ -35,13 +35,13 @@ import (
 // world is the service with its console on a real socket. The clock runs as fast as the real one, ahead of it
 // by what a test skipped.
 type world struct {
-	t       *testing.T
-	base    string
-	desk    *operator.Operator
-	db      *memstore.DB
-	pagesAt func(base string) http.Handler // another console over the same desk
-	log     *rig.Log                       // of the service
-	seen    *rig.Log                       // every answer to a browser
+	t        *testing.T
+	base     string
+	operator *operator.Operator
+	db       *memstore.DB
+	pagesAt  func(base string) http.Handler // another console over the same operator
+	log      *rig.Log                       // of the service
+	seen     *rig.Log                       // every answer to a browser
 
 	mu    sync.Mutex
 	ahead time.Duration
@@ -61,12 +61,12 @@ func newWorld(t *testing.T) *world {
 	ln := rig.Must((&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
 	w.base = "http://" + ln.Addr().String()
 	signer := rig.Must(artifact.NewSigner(rig.Must(w.db.Secret(t.Context(), "urls", artifact.SecretSize))(t), time.Hour))(t)
-	w.desk = &operator.Operator{
+	w.operator = &operator.Operator{
 		Store: w.db, Tasks: w.db, Gate: keeper, Prefix: "svc", Now: w.now, RoutesFunc: g.Routes,
 		Server: api.Info{Version: "1.2.3", BaseURL: w.base, Suppliers: []api.SupplierStatus{{Name: sandbox.Cheap, Live: true, About: "for test keys"}}},
 	}
 	newPages := func(base string) *console.Console {
-		return rig.Must(console.New(console.Config{Desk: w.desk, Gateway: g, Signer: signer, BaseURL: base, Now: w.now, Logger: log}))(t)
+		return rig.Must(console.New(console.Config{Operator: w.operator, Gateway: g, Signer: signer, BaseURL: base, Now: w.now, Logger: log}))(t)
 	}
 	w.pagesAt = func(base string) http.Handler { return newPages(base) }
 	s := rig.Must(server.New(server.Config{
@@ -118,10 +118,10 @@ func routes(t *testing.T) []routing.Route {
 // link makes a one-time link, and its account where that doesn't exist, and returns its token.
 func (w *world) link(account, member, role string) string {
 	w.t.Helper()
-	if _, err := w.desk.GetAccount(w.t.Context(), account); fault.CodeOf(err) == fault.NotFound {
-		rig.Must(w.desk.CreateAccount(w.t.Context(), api.AccountCreate{Name: account}))(w.t)
+	if _, err := w.operator.GetAccount(w.t.Context(), account); fault.CodeOf(err) == fault.NotFound {
+		rig.Must(w.operator.CreateAccount(w.t.Context(), api.AccountCreate{Name: account}))(w.t)
 	}
-	made := rig.Must(w.desk.Invite(w.t.Context(), account, api.Invite{Member: member, Role: role}))(w.t)
+	made := rig.Must(w.operator.Invite(w.t.Context(), account, api.Invite{Member: member, Role: role}))(w.t)
 	_, token, ok := strings.Cut(made.URL, "#")
 	if !ok || !strings.HasPrefix(made.URL, w.base+api.PathSignIn+"#") {
 		w.t.Fatalf("the link is %q", made.URL)

@@ -1,4 +1,4 @@
-package main
+package node
 
 import (
 	"fmt"
@@ -13,19 +13,20 @@ import (
 	"unitask/internal/task"
 )
 
-// sandboxFolder is where the findable sandbox supplier remembers, in the data folder.
+// sandboxFolder is the findable sandbox supplier's memory in the data folder.
 const sandboxFolder = "sandbox"
 
-// sandboxes are the suppliers of test keys. They are made once: they remember what they were sent.
-type sandboxes []sandboxSupplier
+// Sandboxes are the suppliers of test keys. They are made once, because they remember their submissions.
+type Sandboxes []sandboxSupplier
 
 type sandboxSupplier struct {
 	name    string
 	adapter supplier.Adapter
 }
 
-func newSandboxes(dataDir string) (sandboxes, error) {
-	var out sandboxes
+// NewSandboxes makes the suppliers of test keys, whose memory is in the data folder.
+func NewSandboxes(dataDir string) (Sandboxes, error) {
+	var out Sandboxes
 	for _, one := range []supplier.Config{
 		{Name: sandbox.Cheap},
 		{Name: sandbox.Dear},
@@ -36,28 +37,27 @@ func newSandboxes(dataDir string) (sandboxes, error) {
 	} {
 		adapter, err := sandbox.Kind().New(one)
 		if err != nil {
-			return nil, err
+			return nil, &HintError{fmt.Errorf("the data folder can't be used: %w", err), "--data-dir names another folder"}
 		}
 		out = append(out, sandboxSupplier{one.Name, adapter})
 	}
 	return out, nil
 }
 
-// addSandbox adds the suppliers of test keys, for all of the directory; their prices only put one
-// before the other.
-func (s *supply) addSandbox(box sandboxes, directory *catalog.Catalog) {
+// addSandbox adds the suppliers of test keys, for all capabilities of the directory; their prices decide their order.
+func (s *Suppliers) addSandbox(box Sandboxes, directory *catalog.Catalog) {
 	all := directory.All()
 	for i, one := range box {
 		for _, capability := range all {
 			amount := task.Money(i+1) * task.USD / 100
-			s.routes = append(s.routes, routing.Route{
+			s.Routes = append(s.Routes, routing.Route{
 				Capability: capability.Name, Supplier: one.name, Model: one.name, Mode: task.Test, Approved: true,
 				Price: task.Price{Unit: sandboxUnit(string(capability.Name)), Input: amount, Output: amount},
 				Kind:  sandbox.Kind(), Adapter: one.adapter,
 			})
 		}
 	}
-	s.statuses = append(s.statuses, api.SupplierStatus{Name: "sandbox", Live: true, About: fmt.Sprintf("for test keys: all %d capabilities", len(all))})
+	s.Statuses = append(s.Statuses, api.SupplierStatus{Name: "sandbox", Live: true, About: fmt.Sprintf("for test keys: all %d capabilities", len(all))})
 }
 
 func sandboxUnit(capability string) task.Unit {

@@ -1,18 +1,17 @@
-package main
+package node
 
 import (
 	"cmp"
 	"fmt"
 	"regexp"
-	"strings"
 
 	"unitask/internal/config"
 	"unitask/internal/policy"
 	"unitask/internal/supplier"
 )
 
-// addPolicy makes the content policy, of checked settings and the suppliers that were found.
-func (s *supply) addPolicy(c config.Policy) error {
+// addPolicy makes the content policy from checked settings and the suppliers that were found.
+func (s *Suppliers) addPolicy(c config.Policy) error {
 	p := &policy.Policy{}
 	for i, r := range c.Rules {
 		compiled, err := regexp.Compile(string(r.Pattern))
@@ -25,7 +24,7 @@ func (s *supply) addPolicy(c config.Policy) error {
 	if m := c.Moderation; m.Asked() {
 		adapter, ok := s.adapters[m.Supplier].(supplier.Moderator)
 		if !ok {
-			return &hinted{
+			return &HintError{
 				fmt.Errorf("policy.moderation: supplier %s isn't there to be asked", m.Supplier),
 				"set its key in the environment, or take policy.moderation out",
 			}
@@ -35,29 +34,6 @@ func (s *supply) addPolicy(c config.Policy) error {
 			Price: m.Price.Task(), AllowFailed: m.OnFailure == config.AllowFailed,
 		}
 	}
-	s.policy = p
+	s.Policy = p
 	return nil
-}
-
-// aboutPolicy says in a line what content is taken; "" where all is.
-func (s supply) aboutPolicy() string {
-	if s.policy == nil {
-		return ""
-	}
-	var parts []string
-	if n := len(s.policy.Rules); n > 0 {
-		parts = append(parts, fmt.Sprintf("%d content rules", n))
-	}
-	if m := s.policy.Moderation; m != nil {
-		otherwise := "refused"
-		if m.AllowFailed {
-			otherwise = "taken"
-		}
-		scope := "all work"
-		if len(m.Capabilities) > 0 {
-			scope = strings.Join(m.Capabilities, ", ")
-		}
-		parts = append(parts, fmt.Sprintf("%s is asked about the texts of %s, which are %s where it can't be", m.Supplier, scope, otherwise))
-	}
-	return strings.Join(parts, "; ")
 }

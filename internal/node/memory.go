@@ -1,4 +1,4 @@
-package main
+package node
 
 import (
 	"os"
@@ -20,9 +20,9 @@ const (
 // enough is more memory than a node takes whose callers are well-behaved, in bytes.
 const enough = 128 << 20
 
-// tuneMemory sets the collector's pace after each collection, unless the user's GOGC says it, and how much memory it is
-// to let the process take, unless GOMEMLIMIT does.
-func tuneMemory() {
+// TuneMemory sets the collector's pace after each collection, unless GOGC is set, and its memory limit, unless
+// GOMEMLIMIT is set.
+func TuneMemory() {
 	_, paced := os.LookupEnv("GOGC")
 	_, limited := os.LookupEnv("GOMEMLIMIT")
 	most := systemLimit()
@@ -45,8 +45,9 @@ func tuneMemory() {
 	tune(struct{}{})
 }
 
-// memoryLimit returns the limit for a heap of so many live bytes, where the system leaves the process most: enough, and
-// for a larger heap about as much as leastPercent lets it grow to, so that the collector works little harder for it. A burst of requests grows a small heap no further than to enough before it is collected.
+// memoryLimit returns the limit for a heap of so many live bytes, if the system leaves the process most: enough, and for
+// a larger heap about the size that leastPercent lets it grow to, so that the collector works little harder for it. A
+// burst of requests grows a small heap no further than to enough before it is collected.
 func memoryLimit(live uint64, most int64) int64 {
 	grown := int64(live / 100 * (100 + leastPercent))
 	return min(max(enough, grown), most)

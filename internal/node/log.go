@@ -1,4 +1,4 @@
-package main
+package node
 
 import (
 	"bufio"
@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// newLogger returns a logger to stderr: text on a terminal, JSON elsewhere. JSON lines are buffered for a moment,
+// NewLogger returns a logger to out: text on a terminal, JSON elsewhere. JSON lines are buffered for a moment,
 // because a write for each request would be a system call for each request; warnings and errors are written at once,
 // with all lines before them. flush writes the buffered lines.
-func newLogger(t *terminal) (log *slog.Logger, flush func()) {
-	if t.errTTY {
-		return slog.New(slog.NewTextHandler(t.err, nil)), func() {}
+func NewLogger(out io.Writer, terminal bool) (log *slog.Logger, flush func()) {
+	if terminal {
+		return slog.New(slog.NewTextHandler(out, nil)), func() {}
 	}
-	w := &bufferedWriter{out: bufio.NewWriterSize(t.err, logBuffer)}
+	w := &bufferedWriter{out: bufio.NewWriterSize(out, logBuffer)}
 	return slog.New(&flushingHandler{slog.NewJSONHandler(w, nil), w}), w.flush
 }
 

@@ -1,6 +1,6 @@
 //go:build !clocktest
 
-package main
+package node
 
 import "time"
 

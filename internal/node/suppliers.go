@@ -1,4 +1,4 @@
-package main
+package node
 
 import (
 	"cmp"
@@ -29,29 +29,30 @@ import (
 )
 
 const (
-	// probeTime is how long a supplier on this machine has to answer at the start: it is near, but the
-	// machine may be busy. Where nothing listens, nothing is waited for.
+	// probeTime is how long a supplier on this machine has to answer at the start: the machine may be busy. A closed
+	// port is refused at once.
 	probeTime = time.Second
-	// keyTime bounds a look for a supplier's key, in a keyring at worst.
+	// keyTime bounds reading a supplier's key, in a keyring at worst.
 	keyTime = 5 * time.Second
 	// probeBytes bounds a list of models.
 	probeBytes = 1 << 20
-	// anyModel in a built-in route stands for whatever the supplier has.
+	// anyModel in a built-in route stands for any model that the supplier has.
 	anyModel = "*"
 )
 
-// supply is who does the work, and why others don't.
-type supply struct {
-	routes   []routing.Route
-	prices   map[catalog.Name]task.Price
-	statuses []api.SupplierStatus // in the order of the banner
-	policy   *policy.Policy
+// Suppliers are the suppliers that the settings name or that were found, and the routes to them.
+type Suppliers struct {
+	Routes   []routing.Route
+	Prices   map[catalog.Name]task.Price // of callers, where the settings have them
+	Statuses []api.SupplierStatus        // of all, also of those that aren't used; in the order of the banner
+	Policy   *policy.Policy
+
 	adapters map[string]supplier.Adapter // of live suppliers, by their names in routes
 }
 
-// anyLive reports whether live keys have something to call.
-func (s supply) anyLive() bool {
-	return slices.ContainsFunc(s.routes, func(r routing.Route) bool { return r.Mode == task.Live && r.Approved })
+// AnyLive reports whether a live key can call a capability.
+func (s Suppliers) AnyLive() bool {
+	return slices.ContainsFunc(s.Routes, func(r routing.Route) bool { return r.Mode == task.Live && r.Approved })
 }
 
 // liveKinds returns the kinds of suppliers that live keys may be served by.
@@ -59,8 +60,8 @@ func liveKinds() []supplier.Kind {
 	return slices.DeleteFunc(all.Kinds(), func(k supplier.Kind) bool { return k.Name == sandbox.Kind().Name })
 }
 
-// settingsFrom is where settings come from, without flags: file, or the one that the environment names.
-func settingsFrom(file string) config.Sources {
+// NamedSources returns the sources of the settings without flags: the file, or the one that UNITASK_CONFIG names.
+func NamedSources(file string) config.Sources {
 	s := config.Sources{File: file, Getenv: os.Getenv, Kinds: kindNames()}
 	if s.File == "" {
 		s.File = os.Getenv("UNITASK_CONFIG")
@@ -73,9 +74,9 @@ func settingsFrom(file string) config.Sources {
 	return s
 }
 
-// findSettings is settingsFrom, or else the file of the working folder.
-func findSettings(file string) config.Sources {
-	s := settingsFrom(file)
+// FindSources returns NamedSources, or else the file unitask.yaml of the working folder.
+func FindSources(file string) config.Sources {
+	s := NamedSources(file)
 	if s.File != "" {
 		return s
 	}
@@ -85,7 +86,7 @@ func findSettings(file string) config.Sources {
 	return s
 }
 
-// kindNames is liveKinds as the configuration wants it: nil where a model's map decides.
+// kindNames returns the capabilities of each live kind; nil if its models' maps decide.
 func kindNames() map[string][]string {
 	names := map[string][]string{}
 	for _, k := range liveKinds() {
@@ -97,14 +98,14 @@ func kindNames() map[string][]string {
 	return names
 }
 
-// findSuppliers makes the routes: the sandbox's for test keys; for live ones those configured, or
-// where nothing is, those whose key is found or that answer on this machine.
-func findSuppliers(
-	ctx context.Context, c config.Config, directory *catalog.Catalog, box sandboxes, getenv func(string) string,
-) (supply, error) {
-	s := supply{prices: map[catalog.Name]task.Price{}}
+// FindSuppliers makes the routes: the sandbox's for test keys, and for live keys those of the settings. Settings without
+// suppliers use those whose key is in the environment or that answer on this machine.
+func FindSuppliers(
+	ctx context.Context, c config.Config, directory *catalog.Catalog, box Sandboxes, getenv func(string) string,
+) (Suppliers, error) {
+	s := Suppliers{Prices: map[catalog.Name]task.Price{}}
 	for name, price := range c.Prices {
-		s.prices[name] = price.Task()
+		s.Prices[name] = price.Task()
 	}
 	s.addSandbox(box, directory)
 	if err := s.addLive(ctx, c, getenv); err != nil {
@@ -113,8 +114,15 @@ func findSuppliers(
 	return s, s.addPolicy(c.Policy)
 }
 
+// LiveSuppliers returns the suppliers of live keys alone, without a policy.
+func LiveSuppliers(ctx context.Context, c config.Config, getenv func(string) string) (Suppliers, error) {
+	var s Suppliers
+	err := s.addLive(ctx, c, getenv)
+	return s, err
+}
+
 // addLive adds the suppliers of live keys.
-func (s *supply) addLive(ctx context.Context, c config.Config, getenv func(string) string) error {
+func (s *Suppliers) addLive(ctx context.Context, c config.Config, getenv func(string) string) error {
 	if c.HasRoutes() {
 		for _, one := range c.Suppliers {
 			if err := s.addConfigured(ctx, one, routesOf(one.Name, c.Routes)); err != nil {
@@ -143,7 +151,7 @@ func routesOf(name string, routes map[catalog.Name][]config.Route) map[catalog.N
 	return own
 }
 
-func (s *supply) addConfigured(ctx context.Context, one config.Supplier, routes map[catalog.Name][]config.Route) error {
+func (s *Suppliers) addConfigured(ctx context.Context, one config.Supplier, routes map[catalog.Name][]config.Route) error {
 	st, err := s.add(one, one.Name, routes)
 	if err != nil {
 		return fmt.Errorf("supplier %s: %w", one.Name, err)
@@ -153,11 +161,11 @@ func (s *supply) addConfigured(ctx context.Context, one config.Supplier, routes 
 			st.Live, st.About = false, "its key can't be read: "+err.Error()
 		}
 	}
-	s.statuses = append(s.statuses, st)
+	s.Statuses = append(s.Statuses, st)
 	return nil
 }
 
-func (s *supply) addBuiltin(ctx context.Context, one config.Builtin, getenv func(string) string) error {
+func (s *Suppliers) addBuiltin(ctx context.Context, one config.Builtin, getenv func(string) string) error {
 	st := api.SupplierStatus{Name: one.Title}
 	var err error
 	switch {
@@ -172,12 +180,12 @@ func (s *supply) addBuiltin(ctx context.Context, one config.Builtin, getenv func
 	default:
 		st, err = s.add(one.Supplier, one.Title, one.Routes)
 	}
-	s.statuses = append(s.statuses, st)
+	s.Statuses = append(s.Statuses, st)
 	return err
 }
 
 // addLocal adds a supplier on this machine, if it answers, with the first model that it has.
-func (s *supply) addLocal(ctx context.Context, one config.Builtin) (api.SupplierStatus, error) {
+func (s *Suppliers) addLocal(ctx context.Context, one config.Builtin) (api.SupplierStatus, error) {
 	u, err := url.Parse(one.Supplier.BaseURL)
 	if err != nil {
 		return api.SupplierStatus{}, err
@@ -197,7 +205,7 @@ func (s *supply) addLocal(ctx context.Context, one config.Builtin) (api.Supplier
 }
 
 // add makes the supplier's adapter and routes.
-func (s *supply) add(one config.Supplier, title string, routes map[catalog.Name][]config.Route) (api.SupplierStatus, error) {
+func (s *Suppliers) add(one config.Supplier, title string, routes map[catalog.Name][]config.Route) (api.SupplierStatus, error) {
 	kind, adapter, err := newAdapter(one)
 	if err != nil {
 		return api.SupplierStatus{}, err
@@ -217,9 +225,9 @@ func (s *supply) add(one config.Supplier, title string, routes map[catalog.Name]
 	for capability, list := range routes {
 		for _, r := range list {
 			if !kind.Maps && !kind.Serves(capability) { // checkModels saw to those with maps
-				continue // a built-in price for what this version can't do
+				continue // a built-in price of a capability that this version can't do
 			}
-			s.routes = append(s.routes, routing.Route{
+			s.Routes = append(s.Routes, routing.Route{
 				Capability: capability, Supplier: one.Name, Model: r.Model, Price: r.Price.Task(), Approved: r.Approved, Mode: task.Live,
 				Cap: r.MaxConcurrent, SupplierCap: one.MaxConcurrent, Kind: kind, Adapter: adapter, ResultHosts: hosts,
 				Rate: routing.Rate(r.PerMinute), SupplierRate: routing.Rate(one.PerMinute), Template: cmp.Or(r.Template, routing.DefaultTemplate),
@@ -234,6 +242,16 @@ func (s *supply) add(one config.Supplier, title string, routes map[catalog.Name]
 	}
 	slices.Sort(live)
 	return api.SupplierStatus{Name: title, Live: true, About: strings.Join(live, ", ")}, nil
+}
+
+// CheckSupplier returns an error for a supplier whose adapter can't be made, or for a route to a model that the
+// supplier's maps don't describe. It sends no request.
+func CheckSupplier(one config.Supplier, routes map[catalog.Name][]config.Route) error {
+	_, adapter, err := newAdapter(one)
+	if err == nil {
+		err = checkModels(adapter, routesOf(one.Name, routes))
+	}
+	return err
 }
 
 func newAdapter(one config.Supplier) (supplier.Kind, supplier.Adapter, error) {
@@ -282,8 +300,7 @@ func keyOf(ctx context.Context, ref secret.Ref) (string, error) {
 	return v.Reveal(), err
 }
 
-// resultHosts returns where the supplier's result files may come from: what was configured, else its
-// own host.
+// resultHosts returns the hosts that the supplier's result files may come from: the configured ones, else its own.
 func resultHosts(one config.Supplier) ([]string, error) {
 	if len(one.ResultHosts) > 0 {
 		return one.ResultHosts, nil
@@ -295,7 +312,7 @@ func resultHosts(one config.Supplier) ([]string, error) {
 	return []string{u.Host}, nil
 }
 
-// Why a server on this machine isn't used.
+// The reasons why a server on this machine isn't used.
 var (
 	errSilent  = errors.New("nothing answers")
 	errForeign = errors.New("something answers that has no list of models")

@@ -1,0 +1,103 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"unitask/internal/api"
+	"unitask/internal/catalog"
+	"unitask/internal/config"
+	"unitask/internal/fault"
+	"unitask/internal/gateway"
+	"unitask/internal/routing"
+)
+
+// reload reads the settings again and applies those that may change while the server runs: all of them or, with an
+// error that says where it is, none.
+func (n *Node) reload(ctx context.Context) (api.Reload, error) {
+	n.reloading.Lock()
+	defer n.reloading.Unlock()
+	read, directory, err := config.Load(n.sources)
+	if err != nil {
+		return api.Reload{}, invalidSettings(err)
+	}
+	live, restart := config.Changed(n.settings, read)
+	next := config.Keep(n.settings, read)
+	found, err := FindSuppliers(ctx, next, directory, n.sandboxes, os.Getenv)
+	if err == nil {
+		err = n.apply(next, directory, found)
+	}
+	if err != nil {
+		return api.Reload{}, fault.Wrap(fault.InvalidRequest, err, "the settings don't fit: "+err.Error())
+	}
+	n.settings = next
+	n.log.InfoContext(ctx, "settings read again",
+		slog.String("changed", strings.Join(live, " ")), slog.String("need_a_restart", strings.Join(restart, " ")))
+	return api.Reload{Changed: append([]string{}, live...), Restart: append([]string{}, restart...)}, nil
+}
+
+// apply puts the settings into effect.
+func (n *Node) apply(c config.Config, directory *catalog.Catalog, s Suppliers) error {
+	table, err := routing.NewTable(s.Routes, s.Prices)
+	if err != nil {
+		return err
+	}
+	n.gateway.Apply(gateway.Settings{Catalog: directory, Routes: table, Policy: s.Policy, Limits: gatewayLimits(c.Limits)})
+	n.gate.SetDefaults(gateDefaults(c.Limits))
+	n.api.SetBody(serverLimits(c.Limits).Body)
+	n.Operator.SetSuppliers(s.Statuses)
+	return nil
+}
+
+// invalidSettings turns the errors of the settings into a fault with a detail for each place.
+func invalidSettings(err error) error {
+	problems, ok := errors.AsType[config.Errors](err)
+	if !ok {
+		return fault.Wrap(fault.InvalidRequest, err, err.Error())
+	}
+	f := fault.New(fault.InvalidRequest, "the settings are not valid; nothing was changed")
+	for _, p := range problems {
+		place := p.Place
+		p.Place = config.Place{}
+		message := p.Error()
+		if p.Hint != "" {
+			message += "; " + p.Hint
+		}
+		f = f.WithDetails(fault.Detail{Field: place.String() + ":", Message: message})
+	}
+	return f
+}
+
+// ReloadOnHangup reloads the settings at each SIGHUP until ctx ends.
+func (n *Node) ReloadOnHangup(ctx context.Context) {
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	go func() {
+		defer signal.Stop(hangups)
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-hangups:
+				if _, err := n.reload(ctx); err != nil {
+					n.log.ErrorContext(ctx, "settings not taken up; those from before hold", slog.String("error", oneLine(err)))
+				}
+			}
+		}
+	}()
+}
+
+// oneLine returns the message of a fault with its details.
+func oneLine(err error) string {
+	f := fault.From(err)
+	lines := []string{f.Message}
+	for _, d := range f.Details {
+		lines = append(lines, d.Field+" "+d.Message)
+	}
+	return strings.Join(lines, "; ")
+}
