@@ -20,8 +20,8 @@ import (
 // for the memory of its body: well within the time that a body waits for memory.
 const evidenceTime = 10 * time.Second
 
-// authorization returns what the caller declared about a person, with the evidence's hashes, or why that
-// isn't enough. nil: nothing was declared and nothing has to be.
+// authorization returns the caller's declaration about a person, with the evidence's hashes, or the reason why it
+// isn't enough. nil: there is no declaration and the capability needs none.
 func (g *Gateway) authorization(ctx context.Context, entry catalog.Capability, input json.RawMessage) (*task.Authorization, error) {
 	if len(entry.PersonInputs) == 0 {
 		return nil, nil

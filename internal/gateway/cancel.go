@@ -14,8 +14,8 @@ import (
 // cancelTimeout bounds the calls that stop a job at its supplier and ask after it.
 const cancelTimeout = 10 * time.Second
 
-// cancel ends the task at its caller's wish. A known job is stopped where the supplier can, and asked
-// after once: a result that is there already is kept and charged like any other.
+// cancel ends the task at its caller's wish. A known job is stopped if the supplier can, and polled once: a result
+// that is there already is kept and charged like any other.
 func (w *work) cancel(ctx context.Context, open *task.Attempt) error {
 	if open == nil || open.State != task.Submitted {
 		return w.canceled(ctx, w.unsettled(open, ""))
@@ -65,20 +65,19 @@ func (w *work) stopJob(ctx context.Context, route routing.Route, a task.Attempt)
 	return out, true, err
 }
 
-// canceled ends the task for its caller, closing the open attempt in the same commit where c is given.
+// canceled ends the task for its caller, closing the open attempt in the same commit if c is given.
 func (w *work) canceled(ctx context.Context, c *task.Closing) error {
 	return w.advance(ctx, store.Step{Close: c, Moves: []task.Transition{w.bill(c)}})
 }
 
-// bill returns the move that ends a canceled task, with what its caller pays: nothing where no work was
-// submitted, else what the supplier measured, else the text that was delivered, else the reservation.
-// No more text is delivered.
+// bill returns the move that ends a canceled task, with its charge: zero if no work was submitted, else the cost that
+// the supplier measured, else that of the delivered text, else the reservation. No more text is delivered.
 func (w *work) bill(c *task.Closing) task.Transition {
 	heard := w.deliveredText()
 	switch open := w.t.OpenAttempt(); {
 	case c == nil || c.State == task.Rejected || open.Moderation:
 		return task.Cancel(nil)
-	case c.Usage != nil && (c.State != task.OK || w.t.Price.Cost(*c.Usage) > 0): // a result may lack what it is priced by
+	case c.Usage != nil && (c.State != task.OK || w.t.Price.Cost(*c.Usage) > 0): // a result may lack the quantity that prices it
 		return task.Cancel(c.Usage)
 	case heard != nil && (w.t.Price.Cost(*heard) > 0 || w.t.Reserved == 0): // priced by the token
 		return task.Cancel(heard)
@@ -87,7 +86,7 @@ func (w *work) bill(c *task.Closing) task.Transition {
 	}
 }
 
-// stoppedJob closes the attempt of a job that was stopped, of which the supplier says what it came to.
+// stoppedJob closes the attempt of a stopped job with the cost that the supplier states.
 func stoppedJob(route routing.Route, e *supplier.Error) *task.Closing {
 	c := failedWork(route, e)
 	c.Code, c.Note = "", "stopped for its caller"

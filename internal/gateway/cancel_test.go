@@ -73,8 +73,8 @@ func (p pollsOnly) Submit(ctx context.Context, r supplier.Request) (supplier.Out
 	return p.Poller.(jobs).Submit(ctx, r)
 }
 
-// TestCancelBetweenTwoPolls cancels a task whose job goes on at its supplier, which is stopped and asked after:
-// its answer decides what the caller pays.
+// TestCancelBetweenTwoPolls cancels a task whose job goes on at its supplier, which is stopped and asked after: its
+// answer decides the charge.
 func TestCancelBetweenTwoPolls(t *testing.T) {
 	failed := func(int, supplier.Job) (supplier.Outcome, error) {
 		return supplier.Outcome{}, supplier.NewError(supplier.Failed, fault.ProviderUnavailable, "failed", nil)
@@ -206,8 +206,8 @@ func TestResultInHandOutlivesACancellation(t *testing.T) {
 	}
 }
 
-// TestUnmeasuredResultIsCanceled cancels a task whose result is there and never arrives, and of which nobody says how long
-// it is: it was made all the same, and costs what was reserved.
+// TestUnmeasuredResultIsCanceled cancels a task whose result is there and never arrives, without a known length: it
+// was made all the same, and costs the reservation.
 func TestUnmeasuredResultIsCanceled(t *testing.T) {
 	s := &script{submitFn: func(int, supplier.Request) (supplier.Outcome, error) {
 		return supplier.Outcome{Result: &supplier.Result{Files: []supplier.File{{Data: []byte("a film"), ContentType: "video/mp4"}}}}, nil
@@ -255,8 +255,8 @@ func TestCancelAfterACrash(t *testing.T) {
 	})
 }
 
-// TestCancelWhileAnotherRouteIsAwaited cancels a task that its supplier refused and that waits for a
-// route: no work is under way, and its caller owes nothing.
+// TestCancelWhileAnotherRouteIsAwaited cancels a task that its supplier refused and that waits for a route: no work
+// is under way, and its caller owes no money.
 func TestCancelWhileAnotherRouteIsAwaited(t *testing.T) {
 	for name, tt := range map[string]struct {
 		adapter supplier.Adapter
@@ -294,8 +294,8 @@ func TestCancelBeforeTheSubmissionOwesNothing(t *testing.T) {
 	})
 }
 
-// TestSupplierSpendBoundsWhatIsLost has every attempt of an account end with an unknown outcome, by which its callers
-// pay nothing. What suppliers may have charged has a limit of its own: twice the account's budget.
+// TestSupplierSpendBoundsWhatIsLost has every attempt of an account end with an unknown outcome, for which callers
+// aren't charged. Suppliers' possible charges have a limit of their own: twice the account's budget.
 func TestSupplierSpendBoundsWhatIsLost(t *testing.T) {
 	for name, tt := range map[string]struct {
 		limits account.Limits

@@ -28,7 +28,7 @@ const inlineInput = 64 << 10
 type Submission struct {
 	IdempotencyKey string // trimmed, 8 to 128 code points
 	Body           []byte
-	Release        func()         // called once Body isn't read any more, maybe more than once; nil: nobody waits for that
+	Release        func()         // called once Body isn't read any more, maybe more than once; nil: not needed
 	Wait           *time.Duration // the caller's preference; nil: the capability's own
 	Stream         bool           // the caller wants to follow the task
 }
@@ -45,7 +45,7 @@ func (s *Submission) release() {
 type Accepted struct {
 	Task     task.Task
 	Replayed bool    // it stood there before this request
-	Stream   *Stream // where the Submission asks for one; close it
+	Stream   *Stream // if the Submission asks for one; close it
 }
 
 // Create accepts a request, joins it to the task under its key, or refuses it without a trace. It
@@ -58,7 +58,7 @@ func (g *Gateway) Create(ctx context.Context, c gate.Caller, s Submission) (Acce
 		return Accepted{}, refused
 	}
 	if !account.Allows(c.Key.Scopes, string(req.Capability)) {
-		return Accepted{}, notFound() // before the record, of which the answer tells nothing so
+		return Accepted{}, notFound() // before the record, so that the answer doesn't reveal it
 	}
 	key := task.Hash(sha256.Sum256([]byte(s.IdempotencyKey)))
 	old, err := g.find(ctx, c.Scope(), key)
@@ -88,7 +88,7 @@ func (g *Gateway) Create(ctx context.Context, c gate.Caller, s Submission) (Acce
 	return g.accept(ctx, c, o, &s)
 }
 
-// decode understands a body, and returns with it what tells it from others.
+// decode returns the request in a body, and its fingerprint.
 func (g *Gateway) decode(body []byte) (catalog.Request, task.Hash, *fault.Error) {
 	defer bulk.Turn(len(body))()
 	req, refused := catalog.Decode(body, catalog.Limits{Depth: g.limits.Load().JSONDepth})
@@ -113,8 +113,8 @@ func (g *Gateway) find(ctx context.Context, s task.Scope, key task.Hash) (task.T
 	return g.store.FindTask(ctx, s, key)
 }
 
-// check passes the request through everything between the idempotency record and the commit, in the
-// contract's order, and returns what the caller declared about a person.
+// check passes the request through everything between the idempotency record and the commit, in the API's order, and
+// returns the caller's declaration about a person.
 func (g *Gateway) check(ctx context.Context, c gate.Caller, req catalog.Request) (catalog.Capability, *task.Authorization, error) {
 	directory := g.catalog.Load()
 	entry, ok := directory.Get(req.Capability)
@@ -179,7 +179,7 @@ func (g *Gateway) waiter() *waiter {
 	return &waiter{done: make(chan *task.Task, 1)}
 }
 
-// wait returns the task as its worker left it, nil where that didn't come about in time.
+// wait returns the task as its worker left it, nil if it didn't end in time.
 func (w *waiter) wait(ctx context.Context, atMost time.Duration) *task.Task {
 	if w.timer == nil {
 		w.timer = time.NewTimer(atMost)
@@ -199,12 +199,12 @@ func (w *waiter) wait(ctx context.Context, atMost time.Duration) *task.Task {
 // committed is a task that was recorded.
 type committed struct {
 	store.Created
-	end    *waiter // for its worker; nil where it has none at once
-	stream *Stream // where the caller wants one and the task is new
+	end    *waiter // for its worker; nil if it waits in the queue
+	stream *Stream // if the caller wants one and the task is new
 }
 
-// commit records the task and starts its worker where it has one at once. Of the choices the one that
-// was begun is kept. A stream is there before the worker, so that it misses nothing.
+// commit records the task and starts its worker unless the task waits in the queue. Of the choices the one that was
+// begun is kept. A stream is there before the worker, so that it misses no event.
 func (g *Gateway) commit(ctx context.Context, o *order, streams bool) (b committed, err error) {
 	defer func() {
 		if b.end == nil {
@@ -239,7 +239,7 @@ func (g *Gateway) commit(ctx context.Context, o *order, streams bool) (b committ
 	}
 	at := handoff{fresh: true, grant: g.health.Keep(o.choices, first.Supplier, first.Model), size: o.size}
 	if o.InputRef == "" { // a large input is read again: its memory was granted for the acceptance alone
-		o.request.Input, o.Input = b.Task.Input, nil // as it was recorded: what was sent needn't stay beside it
+		o.request.Input, o.Input = b.Task.Input, nil // as it was recorded: the sent form needn't stay beside it
 		at.request = &o.request
 	}
 	end, lease := g.waiter(), b.Lease
@@ -248,13 +248,14 @@ func (g *Gateway) commit(ctx context.Context, o *order, streams bool) (b committ
 	return b, nil
 }
 
-// refusedForSure reports whether nothing was recorded; after any other error the record may stand.
+// refusedForSure reports whether the error means that no task was recorded; after any other error the record may
+// stand.
 func refusedForSure(err error) bool {
 	_, held := errors.AsType[*store.HoldError](err)
 	return held || errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrFull)
 }
 
-// order is a task to be recorded, with what is known of its work.
+// order is a task to be recorded, with its decoded request, its size and its routes.
 type order struct {
 	store.NewTask
 	request supplier.Request
@@ -352,7 +353,7 @@ func conflict(c gate.Caller, held task.Task) *fault.Error {
 	return e.WithTask(held.ID)
 }
 
-// storeFault turns an engine's error into what a caller is told.
+// storeFault turns an engine's error into one for the caller.
 func storeFault(err error) error {
 	switch {
 	case err == nil:

@@ -17,7 +17,7 @@ const (
 	upkeepDelay    = 15 * time.Minute // after a start: a clock that is wrong at boot is set right by then
 	flushInterval  = 5 * time.Second
 	sweepBatch     = 1000
-	urgentSlots    = 16 // workers beyond the limit for what can't wait
+	urgentSlots    = 16 // workers beyond the limit for tasks that can't wait
 )
 
 // dispatch claims waiting tasks while there are free workers.
@@ -39,8 +39,8 @@ func (g *Gateway) dispatch(ctx context.Context) {
 	}
 }
 
-// claim takes what there are workers for and returns how many tasks it took. With every worker busy
-// it still takes what can't wait: tasks past their deadline, canceled, or with an open attempt.
+// claim takes as many tasks as there are free workers and returns their number. With every worker busy it still takes
+// tasks that can't wait: tasks past their deadline, canceled, or with an open attempt.
 func (g *Gateway) claim(ctx context.Context) int {
 	if !g.enter() { // counted in, so that Shutdown waits for those who begin here
 		return 0
@@ -74,8 +74,8 @@ func (g *Gateway) claim(ctx context.Context) int {
 	return len(leases)
 }
 
-// lines returns what waits for a route: by capability and mode, so that one whose routes are full holds
-// up nothing else.
+// lines returns the queues whose routes have room: one for each capability and mode, so that one whose routes are
+// full doesn't delay the others.
 func (g *Gateway) lines() []store.Line {
 	routes := g.routes.Load()
 	var lines []store.Line
@@ -162,7 +162,7 @@ func (g *Gateway) noteUse(ctx context.Context) {
 	})
 }
 
-// upkeep sweeps, time and again, what has outlived its retention. A sweep of many tasks takes its time.
+// upkeep calls sweep again and again. A sweep of many tasks takes long.
 func (g *Gateway) upkeep(ctx context.Context, sweep func(context.Context)) {
 	select {
 	case <-ctx.Done():

@@ -1,13 +1,13 @@
 // Package gateway accepts, runs, transfers, recovers and expires tasks.
 //
-// A task's way is: decode → idempotency record → capability → schema → authorization → content
-// rules → one durable commit (accept); ask a moderation supplier → choose a route → record the intent → submit → poll (run); keep the result's
-// bytes → one commit (transfer). Nothing walks back, and nothing is sent to a supplier whose intent
-// isn't on disk.
+// A task's way is: decode → idempotency record → capability → schema → authorization → content rules → one durable
+// commit (accept); ask a moderation supplier → choose a route → record the intent → submit → poll (run); keep the
+// result's bytes → one commit (transfer). States only move forward, and no request is sent to a supplier before its
+// intent is on disk.
 //
-// Invariants: at most one open attempt a task; a submission of unknown outcome is never sent again
-// blindly; a worker whose lease is gone writes nothing more; inputs and result bytes never reach a
-// log; no error that leaves here names a supplier.
+// Invariants: at most one open attempt a task; a submission of unknown outcome is never sent again blindly; a worker
+// that lost its lease writes no more; inputs and result bytes never reach a log; no error that leaves here names a
+// supplier.
 package gateway
 
 import (
@@ -33,7 +33,7 @@ import (
 type Limits struct {
 	JSONDepth     int           // 64
 	InlineMedia   int64         // decoded bytes of one inline media value: 10 MiB
-	WorkMemory    int64         // of large inputs that are worked on at once, with what is made of them: 256 MiB
+	WorkMemory    int64         // of large inputs that are worked on at once, and their converted forms: 256 MiB
 	ArtifactBytes int64         // of one result file: 2 GiB
 	ArtifactTTL   time.Duration // 7 days
 	SyncWait      time.Duration // how long a synchronous POST waits: 30 s
@@ -46,7 +46,7 @@ type Limits struct {
 	Grace         time.Duration // for work in hand at shutdown: 20 s
 }
 
-// Config is what a Gateway is made from. What may be nil says so; the rest, but for Limits, is required.
+// Config configures a Gateway. Optional members say so; the rest, but for Limits, is required.
 type Config struct {
 	Catalog   *catalog.Catalog
 	Store     store.Store
@@ -58,7 +58,7 @@ type Config struct {
 	Limits    Limits
 	Now       func() time.Time // nil: time.Now
 	Logger    *slog.Logger     // nil: discarded
-	Observer  Observer         // nil: nobody observes
+	Observer  Observer         // nil: no observer
 }
 
 // Gateway is safe for concurrent use. Start it once, Shutdown it once.
@@ -87,7 +87,7 @@ type Gateway struct {
 	services sync.WaitGroup     // dispatch, heartbeat, upkeep
 	halt     context.CancelFunc // no more claims, polls and waits
 	haltCtx  context.Context
-	abort    context.CancelFunc // the end of the grace: nothing goes on
+	abort    context.CancelFunc // the end of the grace: all work stops
 	abortCtx context.Context
 	quiet    context.CancelFunc // the last worker is done: the leases need no more keeping
 	quietCtx context.Context
@@ -103,7 +103,7 @@ type Gateway struct {
 	slots      int
 }
 
-// New returns a Gateway that does nothing until Start.
+// New returns a Gateway that is idle until Start.
 func New(c Config) (*Gateway, error) {
 	if c.Catalog == nil || c.Store == nil || c.Gate == nil || c.Routes == nil || c.Artifacts == nil || c.Fetcher == nil {
 		return nil, errors.New("gateway: Catalog, Store, Gate, Routes, Artifacts and Fetcher are required")
@@ -139,7 +139,7 @@ func New(c Config) (*Gateway, error) {
 	return g, nil
 }
 
-// Settings are what can change while the gateway works. Catalog and Routes are required.
+// Settings are the parts of a Config that can change while the gateway works. Catalog and Routes are required.
 type Settings struct {
 	Catalog *catalog.Catalog
 	Routes  *routing.Table
@@ -195,7 +195,8 @@ func (g *Gateway) Ready(ctx context.Context) error {
 	return g.gate.QueueRoom(s.ByState[task.Queued])
 }
 
-// largestInput is how many of the largest inline media value an input may take, in base64 and with what is around it.
+// largestInput is how many of the largest inline media value an input may take, in base64 and with the JSON around
+// it.
 const largestInput = 2
 
 // fileRoom returns why large inputs can't be kept.
@@ -222,9 +223,9 @@ func (g *Gateway) enter() bool {
 	return true
 }
 
-// Shutdown refuses new tasks at once and leaves known jobs to be resumed. Synchronous work, and
-// submissions and transfers under way, get the grace. It returns when nothing writes to the store any
-// more; ctx shortens the grace.
+// Shutdown refuses new tasks at once and leaves known jobs to be resumed. Synchronous work, and submissions and
+// transfers under way, get the grace. It returns when no goroutine writes to the store any more; ctx shortens the
+// grace.
 func (g *Gateway) Shutdown(ctx context.Context) error {
 	g.mu.Lock()
 	g.stopping = true

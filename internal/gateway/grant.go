@@ -5,8 +5,8 @@ import (
 	"unitask/internal/task"
 )
 
-// spend settles what the attempt took of its route once its end is recorded: a minute's tokens to what
-// was measured, or to none where the supplier refused.
+// spend settles the attempt's grant after its end was recorded: the minute's tokens become the measured ones, or zero
+// if the supplier refused.
 func (w *work) spend() {
 	if w.grant == (routing.Grant{}) || w.t.OpenAttempt() != nil || len(w.t.Attempts) == 0 {
 		return
@@ -22,8 +22,7 @@ func (w *work) spend() {
 	w.grant = routing.Grant{}
 }
 
-// endGrant gives the route's probe back where the work was dropped before the attempt's end was
-// recorded.
+// endGrant gives the route's probe back if the work was dropped before the attempt's end was recorded.
 func (w *work) endGrant() {
 	w.g.health.Ended(w.grant)
 	w.grant = routing.Grant{}

@@ -16,8 +16,8 @@ import (
 	"unitask/internal/task"
 )
 
-// TestWriteThatFailedIsRepeated refuses each kind of a worker's write for a while, as a full disk
-// does: what was paid for is neither lost nor paid for again, and every hold is given back.
+// TestWriteThatFailedIsRepeated refuses each kind of a worker's write for a while, as a full disk does: paid work
+// isn't lost or paid for again, and every hold is given back.
 func TestWriteThatFailedIsRepeated(t *testing.T) {
 	writes := map[string]func(*tampered, *refusals){
 		"intent": func(e *tampered, r *refusals) { e.beginFunc = r.or },

@@ -95,8 +95,8 @@ func TestNodeThatCannotKeepItsLeasesDropsItsWork(t *testing.T) {
 	}
 }
 
-// TestTurnThatBeginsAsTheLeaseIsLost reads a parked task so slowly that its node gives all its work up
-// meanwhile: the turn is none any more.
+// TestTurnThatBeginsAsTheLeaseIsLost reads a parked task so slowly that its node gives all its work up meanwhile: the
+// turn is over.
 func TestTurnThatBeginsAsTheLeaseIsLost(t *testing.T) {
 	const quiet = 20500 * time.Millisecond // between two polls, and before the lease is doubted
 	synctest.Test(t, func(t *testing.T) {

@@ -8,10 +8,10 @@ import (
 	"unitask/internal/room"
 )
 
-// How workers share Limits.WorkMemory, which is room for what they hold of large inputs. Small ones, which stand in
-// the task's record and bring no large media, take none of it and wait for nobody.
+// How workers share Limits.WorkMemory, the room for large inputs in memory. Small ones, which stand in the task's
+// record and bring no large media, take no room and don't wait.
 const (
-	loadCopies  = 3  // of an input while it is worked on: itself, what the supplier is sent, and what becomes that
+	loadCopies  = 3  // of an input while it is worked on: the input, the supplier's request, and an intermediate form
 	loadParts   = 2  // of the room one account has at most
 	loadWaiters = 32 // asynchronous tasks that wait for room, each on a worker's slot
 	loadEach    = 4  // of them of one account
@@ -28,7 +28,7 @@ var errCrowded = fault.New(fault.CapacityExhausted, "the service has no room for
 func newLoads(l Limits) *room.Room { return room.New(l.WorkMemory, l.WorkMemory/loadParts) }
 
 // load takes room for an input of so many bytes, with its media. It waits as long as synchronous work waits for a
-// route, and gives errCrowded then; asynchronous work doesn't wait where others do already.
+// route, and gives errCrowded then; asynchronous work doesn't wait if others do already.
 func (w *work) load(ctx context.Context, bytes int64) error {
 	account, bytes := w.t.Scope.Account, loadCopies*bytes
 	if !w.g.loads.Try(account, bytes) {
@@ -45,7 +45,7 @@ func (w *work) load(ctx context.Context, bytes int64) error {
 	return nil
 }
 
-// unload drops what was loaded and gives its room back.
+// unload drops the loaded input and gives its room back.
 func (w *work) unload() {
 	if w.loaded > 0 {
 		w.request, w.media = nil, false
@@ -54,8 +54,8 @@ func (w *work) unload() {
 	}
 }
 
-// crowded leaves a task whose input found no room for later, where it can wait. An attempt that was begun for it
-// alone is taken back; one that may have been sent stays.
+// crowded requeues a task whose input found no room, if it can wait. An attempt that was begun for it alone is taken
+// back; one that may have been sent stays.
 func (w *work) crowded(ctx context.Context) error {
 	switch open := w.t.OpenAttempt(); {
 	case open != nil && open.N != w.fresh:

@@ -69,7 +69,7 @@ func TestLargeInputsTakeTurns(t *testing.T) {
 }
 
 // TestLargeInputWithoutRoom: synchronous work whose large input finds no room fails as work that finds no route does;
-// nothing was sent, and a retry has it done.
+// no request was sent, and a retry succeeds.
 func TestLargeInputWithoutRoom(t *testing.T) {
 	var c counting
 	chats := &script{submitFn: c.during(20*time.Second, text("hello"))}

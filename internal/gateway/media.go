@@ -27,7 +27,7 @@ import (
 type Fetcher interface {
 	// Fetch opens the address; the caller closes the body.
 	Fetch(ctx context.Context, r artifact.FetchRequest) (*artifact.Fetched, error)
-	// RefusesURL returns what is wrong with a caller's address that can be told without looking it up; "" for nothing.
+	// RefusesURL returns the fault of a caller's address that shows without resolving it; "" for a good one.
 	RefusesURL(address string) string
 }
 
@@ -65,7 +65,7 @@ func estimate(entry catalog.Capability, input, parameters json.RawMessage) task.
 	return routing.Estimate(entry.Name, media, input, parameters)
 }
 
-// checkMedia refuses before the commit what can be seen to be wrong without a fetch.
+// checkMedia refuses, before the commit, media whose fault shows without a fetch.
 func (g *Gateway) checkMedia(ctx context.Context, c gate.Caller, entry catalog.Capability, input json.RawMessage) error {
 	for _, pointer := range mediaPointers(entry, input) {
 		m, field := mediaAt(input, pointer)
@@ -158,7 +158,7 @@ func (g *Gateway) fetch(ctx context.Context, r artifact.FetchRequest) (io.ReadCl
 	return fetched, nil
 }
 
-// keepInput puts a large input where it doesn't burden the task's record.
+// keepInput stores a large input apart from the task's record.
 func (g *Gateway) keepInput(ctx context.Context, s task.Scope, input json.RawMessage, deadline time.Duration) (string, error) {
 	id := task.NewID(task.PrefixInput, g.now())
 	_, err := g.artifacts.Put(ctx, artifact.PutRequest{
@@ -175,8 +175,8 @@ func (g *Gateway) dropInput(ctx context.Context, ref string) {
 	}
 }
 
-// eraseInputs deletes what was kept of a task's input. t is the task as it was before its end, whose
-// commit erased the input in the record.
+// eraseInputs deletes the stored input and media of a task. t is the task as it was before its end, whose commit
+// erased the input in the record.
 func (g *Gateway) eraseInputs(ctx context.Context, t task.Task) {
 	for _, id := range g.mediaIDs(ctx, t) {
 		g.dropInput(ctx, id)
@@ -184,7 +184,7 @@ func (g *Gateway) eraseInputs(ctx context.Context, t task.Task) {
 	g.dropInput(ctx, t.InputRef)
 }
 
-// mediaIDs returns where the media of a task's input are kept. Of large inputs it reads one at a time.
+// mediaIDs returns the artifacts that hold the media of a task's input. Of large inputs it reads one at a time.
 func (g *Gateway) mediaIDs(ctx context.Context, t task.Task) []string {
 	entry, ok := g.catalog.Load().Get(catalog.Name(t.Capability))
 	if !ok {
@@ -205,7 +205,7 @@ func (g *Gateway) mediaIDs(ctx context.Context, t task.Task) []string {
 	return ids
 }
 
-// inputOf returns a task's input from its record or from where a large one is kept.
+// inputOf returns a task's input from its record or, if it is large, from its artifact.
 func (g *Gateway) inputOf(ctx context.Context, t task.Task) (json.RawMessage, error) {
 	if t.InputRef == "" {
 		return t.Input, nil
@@ -224,8 +224,8 @@ func (g *Gateway) inputOf(ctx context.Context, t task.Task) (json.RawMessage, er
 
 func erasedInput(err error) error { return fault.Wrap(fault.Internal, err, "the task's input is gone") }
 
-// mediaID is where a media value of a task's input is kept: the same for every worker, another one
-// after each reopening, so that the clean-up of one round leaves the next alone.
+// mediaID is the artifact of a media value of a task's input: the same for every worker, another one after each
+// reopening, so that the clean-up of one round leaves the next alone.
 func mediaID(t task.Task, pointer string) string {
 	return task.DeriveID(task.PrefixInput, t.ID, strconv.Itoa(t.Reopenings)+pointer)
 }
@@ -269,7 +269,7 @@ func (w *work) inputSize(ctx context.Context) (int64, error) {
 	return meta.Bytes, nil
 }
 
-// declarationOf returns what a supplier hears of what was declared about a person; nil for nothing.
+// declarationOf returns the part of a declaration about a person that a supplier gets; nil for no declaration.
 func declarationOf(a *task.Authorization) *supplier.Authorization {
 	if a == nil {
 		return nil
@@ -277,8 +277,7 @@ func declarationOf(a *task.Authorization) *supplier.Authorization {
 	return &supplier.Authorization{Person: a.Person, Statement: a.Statement}
 }
 
-// prepare reads the input with its media, once a worker: what is fetched here is at hand for every
-// route tried.
+// prepare reads the input with its media, once a worker: media fetched here serve every route that is tried.
 func (w *work) prepare(ctx context.Context) error {
 	if err := w.readInput(ctx); err != nil || w.media {
 		return err
@@ -301,7 +300,7 @@ func (w *work) prepare(ctx context.Context) error {
 	return nil
 }
 
-// mediaRef is where one media value is kept, or is to be kept once it is fetched.
+// mediaRef is the place of one media value in the input, and its artifact.
 type mediaRef struct {
 	pointer, field, kind string
 	id                   string
@@ -309,8 +308,8 @@ type mediaRef struct {
 	apart                bool   // its bytes don't stand in the input
 }
 
-// mediaRefs returns where the media of the input are. What stands in the input itself is kept apart from it here; what has
-// to be fetched isn't yet, so that nobody waits for a stranger with a large input in memory.
+// mediaRefs returns the media of the input. Inline media are stored apart here; others aren't fetched yet, so that no
+// worker waits for a foreign server with a large input in memory.
 func (w *work) mediaRefs(ctx context.Context) ([]mediaRef, error) {
 	entry, _ := w.g.catalog.Load().Get(catalog.Name(w.t.Capability))
 	var all []mediaRef
@@ -340,8 +339,8 @@ func (w *work) mediaRefs(ctx context.Context) ([]mediaRef, error) {
 	return all, nil
 }
 
-// mediaOf returns the media with their types known for sure, fetched where they have to be, and how many bytes of them
-// don't stand in the input.
+// mediaOf returns the media with their types known for sure, fetched if necessary, and how many bytes of them aren't
+// in the input.
 func (w *work) mediaOf(ctx context.Context, places []mediaRef) (all map[string]supplier.Media, more int64, err error) {
 	for _, p := range places {
 		if p.url != "" {
@@ -374,8 +373,8 @@ func (w *work) mediaOf(ctx context.Context, places []mediaRef) (all map[string]s
 	return all, more, nil
 }
 
-// reload reads the input again where it was dropped, with room for what comes to it. All of the room is taken at once:
-// tasks that held some and waited for more could wait for each other.
+// reload reads a dropped input again, with room for the fetched media. All of the room is taken at once: tasks that
+// held some and waited for more could wait for each other.
 func (w *work) reload(ctx context.Context, more int64) error {
 	if more <= inlineInput {
 		return w.readInput(ctx)

@@ -131,8 +131,8 @@ func TestInputsAreErasedAtTheEnd(t *testing.T) {
 	}
 }
 
-// TestReopenedTaskKeepsItsPicture retries a task while its earlier worker is still cleaning up. What
-// that one leaves behind is the retry's own: its picture, and its place within reach of a cancellation.
+// TestReopenedTaskKeepsItsPicture retries a task while its earlier worker is still cleaning up. Its leftovers belong
+// to the retry: its picture, and its place within reach of a cancellation.
 func TestReopenedTaskKeepsItsPicture(t *testing.T) {
 	s := &script{takes: 10 * time.Second, submitFn: refuse(supplier.Refused, fault.ProviderUnavailable)}
 	synctest.Test(t, func(t *testing.T) {
@@ -167,7 +167,7 @@ func TestNoLimitKeepsEveryResult(t *testing.T) {
 	})
 }
 
-// stubbornFiles deletes nothing, as a crash between a task's end and the deletion of its input does.
+// stubbornFiles ignores deletions, as a crash between a task's end and the deletion of its input does.
 type stubbornFiles struct{ artifact.Store }
 
 func (stubbornFiles) Delete(context.Context, string) error { return errors.New("the node is gone") }

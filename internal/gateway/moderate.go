@@ -22,7 +22,8 @@ const (
 	moderationPause = 250 * time.Millisecond
 )
 
-// checkRules refuses what the operator's content rules match. Which rule it was stands in the log alone.
+// checkRules refuses an input that matches one of the operator's content rules. Which rule it was stands in the log
+// alone.
 func (g *Gateway) checkRules(c gate.Caller, entry catalog.Capability, input json.RawMessage) error {
 	refused := g.policy.Load().Refuse(entry, input)
 	if refused == nil {
@@ -33,8 +34,8 @@ func (g *Gateway) checkRules(c gate.Caller, entry catalog.Capability, input json
 	return refused.Fault
 }
 
-// moderation returns who is to be asked about an input before its work begins, and the texts; nil where
-// nobody is or nothing is written in it.
+// moderation returns who is to be asked about an input before its work begins, and the texts; nil if no moderation
+// applies or the input has no text.
 func (g *Gateway) moderation(mode task.Mode, entry catalog.Capability, input json.RawMessage) (*policy.Moderation, []catalog.Text) {
 	m := g.policy.Load().ModerationFor(mode, entry.Name)
 	if m == nil {
@@ -47,8 +48,8 @@ func (g *Gateway) moderation(mode task.Mode, entry catalog.Capability, input jso
 	return m, texts
 }
 
-// moderator returns who is still to be asked since the task was last queued by its caller, with the
-// request read; nil for nobody.
+// moderator returns who is still to be asked since the task was last queued by its caller, with the request read; nil
+// for no moderation.
 func (w *work) moderator() (*policy.Moderation, []catalog.Text) {
 	entry, _ := w.g.catalog.Load().Get(catalog.Name(w.t.Capability))
 	m, texts := w.g.moderation(w.t.Scope.Mode, entry, w.request.Input)
@@ -59,7 +60,7 @@ func (w *work) moderator() (*policy.Moderation, []catalog.Text) {
 	return m, texts
 }
 
-// moderated reads in the ledger whether the content has passed, else how often nobody could say.
+// moderated returns from the ledger whether the content has passed, else the number of failed questions.
 func (w *work) moderated() (passed bool, failures int) {
 	for _, a := range w.t.Attempts[min(w.t.Round, len(w.t.Attempts)):] {
 		switch {
@@ -72,8 +73,8 @@ func (w *work) moderated() (passed bool, failures int) {
 	return false, failures
 }
 
-// beginModeration records that the supplier is about to be asked. It counts against no cap: the question
-// is short and holds up nobody's work.
+// beginModeration records that the supplier is about to be asked. It counts against no cap: the question is short and
+// doesn't delay other work.
 func (w *work) beginModeration(ctx context.Context, m *policy.Moderation, texts []catalog.Text) error {
 	plan := m.Plan(texts)
 	err := w.commit(ctx, func(ctx context.Context) (task.Task, error) { return w.g.store.BeginAttempt(ctx, w.ref, plan) })
@@ -83,8 +84,7 @@ func (w *work) beginModeration(ctx context.Context, m *policy.Moderation, texts 
 	return err
 }
 
-// moderate asks about the content. A question of which nobody knows whether it was heard is asked again:
-// it has no effect but its price.
+// moderate asks about the content. A question of unknown outcome is asked again: it has no effect but its price.
 func (w *work) moderate(ctx context.Context, a task.Attempt) error {
 	if err := w.readInput(ctx); err != nil {
 		return w.unprepared(ctx, w.unsettled(&a, fault.CodeOf(err)), err)

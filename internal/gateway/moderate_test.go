@@ -127,7 +127,7 @@ func TestModeration(t *testing.T) {
 	}
 }
 
-// TestModerationOfJobs asks about asynchronous work once it runs, also where the first answers fail.
+// TestModerationOfJobs asks about asynchronous work once it runs, also if the first answers fail.
 func TestModerationOfJobs(t *testing.T) {
 	s, r := jobs{&script{submitFn: job("j"), pollFn: done(t)}}, &reviewer{fails: 2, sent: supplier.Unknown}
 	inReview(t, reviewed(r, false), route("image.generate", "a", task.USD, s), func(w *world) {
@@ -176,8 +176,8 @@ func TestModerationIsAskedAgain(t *testing.T) {
 	})
 }
 
-// TestModerationIsCutShort ends a task while the supplier is asked: nothing else is sent, and the ledger
-// knows that the question may have cost something.
+// TestModerationIsCutShort ends a task while the supplier is asked: no other request is sent, and the ledger has the
+// question's possible cost.
 func TestModerationIsCutShort(t *testing.T) {
 	for name, tt := range map[string]struct {
 		during func(w *world, id string)
@@ -237,8 +237,8 @@ func TestReopenedTaskIsModeratedAgain(t *testing.T) {
 	}
 }
 
-// TestUnmoderated: test keys, other capabilities, texts without a word and a policy without a supplier are
-// asked about by nobody.
+// TestUnmoderated: test keys, other capabilities, texts without a word and a policy without a supplier aren't
+// moderated.
 func TestUnmoderated(t *testing.T) {
 	scoped := reviewed(&reviewer{}, false)
 	scoped.Moderation.Capabilities = []string{"image.*"}
@@ -269,8 +269,8 @@ func TestUnmoderated(t *testing.T) {
 	})
 }
 
-// TestContentRules refuses by the operator's patterns before anything is recorded, and takes new rules up
-// while it runs. What stands under a key is replayed whatever the rules say now; a reopening isn't.
+// TestContentRules refuses by the operator's patterns before anything is recorded, and takes new rules up while it
+// runs. A recorded task is replayed whatever the rules say now; a reopening isn't.
 func TestContentRules(t *testing.T) {
 	rule := func(pattern string, capabilities ...string) *policy.Policy {
 		return &policy.Policy{Rules: []policy.Rule{{Name: "r", Pattern: regexp.MustCompile(pattern), Capabilities: capabilities}}}

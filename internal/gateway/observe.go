@@ -8,8 +8,8 @@ import (
 	"unitask/internal/task"
 )
 
-// Observer hears what an operator counts. It is called after the commit, from many goroutines, and
-// must be quick: callers wait for it.
+// Observer receives the events that an operator counts. It is called after the commit, from many goroutines, and must
+// be quick: callers wait for it.
 type Observer interface {
 	// TaskEnded is a task that became terminal; code is "" unless it failed.
 	TaskEnded(capability string, mode task.Mode, state task.State, code fault.Code)
@@ -27,7 +27,7 @@ func (g *Gateway) Working() int {
 // Routes returns how the routes stand on this node.
 func (g *Gateway) Routes() []routing.State { return g.routes.Load().States(g.health) }
 
-// observe tells what one commit ended.
+// observe reports the tasks and attempts that one commit ended.
 func (g *Gateway) observe(before, after task.Task) {
 	for i, a := range after.Attempts {
 		if a.State.Ended() && (i >= len(before.Attempts) || before.Attempts[i].State.Open()) && a.ClosedAt != nil {
@@ -44,7 +44,7 @@ func (g *Gateway) observe(before, after task.Task) {
 	g.observer.TaskEnded(after.Capability, after.Scope.Mode, after.State, code)
 }
 
-// noopObserver is the observer of a gateway that has none.
+// noopObserver is the observer of a gateway without one.
 type noopObserver struct{}
 
 func (noopObserver) TaskEnded(string, task.Mode, task.State, fault.Code)   {}

@@ -20,7 +20,7 @@ import (
 // errUnfit is wrapped by the reasons why a result can't become the capability's output.
 var errUnfit = errors.New("gateway: a result doesn't fit the capability's output")
 
-// outputOf arranges a result as the task's output, files where their type belongs, and holds it against the
+// outputOf arranges a result as the task's output, each file in the member of its type, and validates it by the
 // capability's output schema. Its errors wrap errUnfit.
 func (w *work) outputOf(r supplier.Result, kept []task.Artifact) (out task.Output, err error) {
 	out = task.Output{Text: r.Text, FinishReason: r.FinishReason, Embeddings: r.Embeddings}
@@ -48,7 +48,8 @@ func (w *work) outputOf(r supplier.Result, kept []task.Artifact) (out task.Outpu
 }
 
 // checkOutput holds an output against the capability's schema as its caller will read it, and leaves out of it a
-// finish_reason that the schema doesn't have. A capability that was taken out of the directory meanwhile has none.
+// finish_reason that the schema doesn't have. A capability that was removed from the directory meanwhile has no
+// schema.
 func (w *work) checkOutput(out *task.Output) error {
 	directory, name := w.g.catalog.Load(), catalog.Name(w.t.Capability)
 	entry, ok := directory.Get(name)

@@ -23,8 +23,8 @@ const (
 	listen  = `{"capability":"audio.transcribe","input":{"audio":{"content_type":"audio/mpeg","data":"SUQzBAAAAAAAAAAA"}}}`
 )
 
-// TestUnfitResult has a supplier answer with what isn't the capability's output: it is owed for its work, the next
-// route does the task, and without one the task fails at no cost to its caller.
+// TestUnfitResult has a supplier answer with a result that isn't the capability's output: it is owed for its work,
+// the next route does the task, and without one the task fails at no cost to its caller.
 func TestUnfitResult(t *testing.T) {
 	usage := supplier.Usage{InputTokens: 1_000_000}
 	for name, tt := range map[string]struct {

@@ -17,8 +17,8 @@ var errParked = errors.New("gateway: work parked")
 // parkRetry is when a parked task tries again that found every slot taken or the store failing.
 const parkRetry = 250 * time.Millisecond
 
-// parked is asynchronous work between two steps, above all a job that goes on at its supplier: a timer,
-// and of the task no more than its name. It costs neither a goroutine nor a worker's slot nor a commit.
+// parked is asynchronous work between two steps, above all a job that goes on at its supplier: a timer, and of the
+// task no more than its name. It costs no goroutine, no worker's slot and no commit.
 type parked struct {
 	w     *work
 	timer *time.Timer
@@ -36,8 +36,7 @@ func (w *work) pause(ctx context.Context, d time.Duration) error {
 	return nil
 }
 
-// park leaves the task to a timer; false where something ended its context meanwhile, which the worker
-// is to see to.
+// park leaves the task to a timer; false if its context has ended meanwhile, which the worker handles.
 func (w *work) park(ctx context.Context) bool {
 	if w.settled(ctx) != nil {
 		return true // dropped: the lease is gone
@@ -64,8 +63,8 @@ func (g *Gateway) parkLocked(w *work, d time.Duration) {
 	g.parked[id] = &parked{w: w, timer: time.AfterFunc(max(d, 0), func() { g.resume(id, w) })}
 }
 
-// resume takes a parked task's next step. Polls have as many slots as new work has, of their own, so
-// that neither holds up the other.
+// resume takes a parked task's next step. Polls have as many slots as new work has, of their own, so that polls and
+// new work don't delay each other.
 func (g *Gateway) resume(id string, w *work) {
 	if !g.enter() {
 		return // a stopping node leaves it for the next start
@@ -94,8 +93,8 @@ func (g *Gateway) resume(id string, w *work) {
 	}
 }
 
-// unpark takes the task off the list and a slot for it; false where it isn't on it any more or has to
-// wait for a slot.
+// unpark takes the task off the list and a slot for it; false if the task isn't parked any more or has to wait for a
+// slot.
 func (g *Gateway) unpark(id string, w *work) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -112,7 +111,7 @@ func (g *Gateway) unpark(id string, w *work) bool {
 	return true
 }
 
-// forgetParked drops what is parked: its leases may be gone, or the node stops.
+// forgetParked drops the parked tasks: its leases may be gone, or the node stops.
 func (g *Gateway) forgetParkedLocked() {
 	for id, p := range g.parked {
 		p.timer.Stop()

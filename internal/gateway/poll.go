@@ -14,7 +14,7 @@ import (
 	"unitask/internal/task"
 )
 
-// How a job is polled where its supplier gives no advice.
+// How a job is polled if its supplier gives no advice.
 const (
 	pollStart  = 500 * time.Millisecond
 	pollMost   = 5 * time.Second
@@ -28,8 +28,8 @@ const (
 	progressInterval = 2 * time.Second
 )
 
-// poll asks once after a known job; while it goes on, the work pauses. Failing to ask says nothing
-// about the job: it is asked again until the deadline.
+// poll asks once after a known job; while it goes on, the work pauses. A failed poll doesn't decide the job: it is
+// asked again until the deadline.
 func (w *work) poll(ctx context.Context, route routing.Route, a task.Attempt) error {
 	poller, ok := route.Adapter.(supplier.Poller)
 	job, err := decodeJob(a)
@@ -75,7 +75,7 @@ func (w *work) pollOnce(ctx context.Context) {
 	}
 }
 
-// pollSucceeded records what a poll brought, if it is worth a commit.
+// pollSucceeded records a poll's news, if it is worth a commit.
 func (w *work) pollSucceeded(ctx context.Context, was, is supplier.Job) error {
 	if w.shown.IsZero() {
 		w.shown = w.g.now()

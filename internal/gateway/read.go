@@ -22,7 +22,7 @@ type Offer struct {
 // Directory returns the capabilities that there are, whoever they are open to.
 func (g *Gateway) Directory() *catalog.Catalog { return g.catalog.Load() }
 
-// Capabilities returns what is open on the account, in the key's scope, and served; sorted by name.
+// Capabilities returns the capabilities that are open on the account, in the key's scope, and served; sorted by name.
 func (g *Gateway) Capabilities(c gate.Caller) []Offer {
 	routes := g.routes.Load()
 	offers := []Offer{}
@@ -90,7 +90,7 @@ func (g *Gateway) await(
 		case <-deadline.C:
 			return t, nil
 		case <-ctx.Done():
-			return t, nil // the caller is gone; what it would have read is moot
+			return t, nil // the caller is gone
 		case <-g.haltCtx.Done():
 			if !t.Sync {
 				return t, nil // a server going down answers its waiting readers

@@ -68,8 +68,8 @@ func TestRetryAfterUnknown(t *testing.T) {
 	}
 }
 
-// TestRefusedAgain refuses a submission that is repeated under a key its supplier honours. The first one
-// may have been taken: no other route gets the work, and the ledger says what isn't known.
+// TestRefusedAgain refuses a submission that is repeated under a key its supplier honours. The first one may have
+// been taken: no other route gets the work, and the ledger has the unknown outcome.
 func TestRefusedAgain(t *testing.T) {
 	unknown := func(code fault.Code) []entry { return []entry{{"a", task.UnknownOutcome, code, 0, true}} }
 	paid := outcome{State: task.Succeeded, Ledger: []entry{{"a", task.OK, "", 30_000, false}}}

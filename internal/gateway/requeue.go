@@ -13,28 +13,28 @@ import (
 	"unitask/internal/task"
 )
 
-// How often synchronous work in hand looks for a free place, and how long a task that found none is
-// left in the queue: the longer it has waited, the longer.
+// How often synchronous work looks for room at a route, and how long a task without room is left in the queue: the
+// longer it has waited, the longer.
 const (
 	placeInterval  = 25 * time.Millisecond
 	queuePause     = 250 * time.Millisecond
 	queuePauseMost = 5 * time.Second
 )
 
-// How long a task leaves a route alone that refused it for want of room, doubled at each refusal. What
-// a supplier itself asks for is kept beside it, for every task: see learn.
+// How long a task leaves a route alone that refused it for want of room, doubled at each refusal. The pause that a
+// supplier asks for is kept beside it, for every task: see learn.
 const (
 	syncRest  = 250 * time.Millisecond
 	asyncRest = time.Second
 	restMost  = time.Minute
 )
 
-// routeHistory is what the ledger says about the routes since the task was last queued by its caller.
+// routeHistory is the state of the routes by the ledger since the task was last queued by its caller.
 type routeHistory struct {
 	tried   []string      // routes that are out
 	codes   []fault.Code  // how they ended
 	resting []string      // routes to be left alone for a moment
-	again   time.Duration // until the first of them may be tried again; 0: none rests
+	again   time.Duration // until the first of them may be tried again; 0: no route rests
 }
 
 // routeHistory reads the ledger. A route that had no room keeps its turn; every other end takes it.
@@ -45,7 +45,7 @@ func (w *work) routeHistory() routeHistory {
 	for _, a := range w.t.Attempts[min(w.t.Round, len(w.t.Attempts)):] {
 		id := routing.Route{Supplier: a.Supplier, Model: a.Model}.ID()
 		switch {
-		case a.Moderation: // it says nothing about a route
+		case a.Moderation: // it concerns no route
 		case a.State.Open() || a.Code == "" || a.State == task.UnknownOutcome:
 		case a.State == task.Rejected && a.Code == fault.CapacityExhausted:
 			refusals[id]++
@@ -78,9 +78,9 @@ func (w *work) restFor(n int) time.Duration {
 	return min(first<<min(n-1, 16), restMost)
 }
 
-// noRoute decides what becomes of a task that no route takes now. While one of them merely has no
-// room (full, cooling down, or refusing for that reason) or is being probed, asynchronous work goes back to the queue
-// until its deadline and synchronous work waits a moment.
+// noRoute requeues or fails a task that no route accepts now. While one of them merely has no room (full, cooling
+// down, or refusing for that reason) or is being probed, asynchronous work goes back to the queue until its deadline
+// and synchronous work waits a moment.
 func (w *work) noRoute(ctx context.Context, had routeHistory, passed []task.Passed) error {
 	codes, wait, full := had.codes, false, false
 	for _, p := range passed {
@@ -108,8 +108,8 @@ func (w *work) noRoute(ctx context.Context, had routeHistory, passed []task.Pass
 	}
 }
 
-// unhonoured is the refusal of a request that no route can honour: it names the caller's fields, where they are known
-// before anything is sent, and never who can't honour them.
+// unhonoured is the refusal of a request that no route can honour: it names the caller's fields, if they are known
+// before a request is sent, and never the supplier.
 func (w *work) unhonoured() *fault.Error {
 	fields := w.g.routes.Load().Unhonoured(routing.Want{Mode: w.t.Scope.Mode, Request: *w.request})
 	if len(fields) == 0 {

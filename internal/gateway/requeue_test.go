@@ -80,8 +80,8 @@ func TestNoRoomAtAnySupplier(t *testing.T) {
 	}
 }
 
-// TestPauseThatASupplierAskedForIsKept has a 429 with Retry-After: nothing is sent before it is over,
-// and another task doesn't even try.
+// TestPauseThatASupplierAskedForIsKept has a 429 with Retry-After: no request is sent before it is over, and another
+// task doesn't even try.
 func TestPauseThatASupplierAskedForIsKept(t *testing.T) {
 	var again atomic.Int64 // when the second submission went out, in nanoseconds since 1970
 	s := &script{}
@@ -245,8 +245,8 @@ func TestUnhonouredFieldsAreNamed(t *testing.T) {
 	}
 }
 
-// TestRequestsWaitForAProbe has the one route tripped: while a request tries it, others wait for what
-// comes of it, for two seconds.
+// TestRequestsWaitForAProbe has the one route tripped: while a request tries it, others wait for its end, for two
+// seconds.
 func TestRequestsWaitForAProbe(t *testing.T) {
 	for name, tt := range map[string]struct {
 		takes time.Duration // of the probe

@@ -74,7 +74,7 @@ func TestRouteThatKeepsFailingIsLeftAlone(t *testing.T) {
 	})
 }
 
-// TestRouteWhoseJobsKeepFailingIsLeftAlone has a supplier that accepts every request and does none.
+// TestRouteWhoseJobsKeepFailingIsLeftAlone has a supplier that accepts every request and finishes no job.
 func TestRouteWhoseJobsKeepFailingIsLeftAlone(t *testing.T) {
 	a := jobs{&script{submitFn: job("a"), pollFn: func(int, supplier.Job) (supplier.Outcome, error) {
 		return supplier.Outcome{}, supplier.NewError(supplier.Failed, fault.ProviderUnavailable, "failed", nil)
@@ -93,8 +93,8 @@ func TestRouteWhoseJobsKeepFailingIsLeftAlone(t *testing.T) {
 	})
 }
 
-// TestOneAccountsRequestsCloseNoRoute has one account send what its supplier refuses or fails at, twelve times and
-// with advice to wait. Another account's request goes to the same route right after each.
+// TestOneAccountsRequestsCloseNoRoute has one account send requests that its supplier refuses or fails at, twelve
+// times and with advice to wait. Another account's request goes to the same route right after each.
 func TestOneAccountsRequestsCloseNoRoute(t *testing.T) {
 	for name, e := range map[string]supplier.Error{
 		"400":                {Sent: supplier.Refused, Fault: fault.New(fault.InvalidRequest, "refused"), Request: true},

@@ -183,7 +183,7 @@ func TestDeadline(t *testing.T) {
 		if codeOf(end) != fault.ProviderTimeout || time.Since(begun) < 15*time.Minute || time.Since(begun) > 16*time.Minute {
 			t.Errorf("%s %+v after %s", end.State, end.Failure, time.Since(begun))
 		}
-		late = true // the job ended well after all: a retry adopts it and submits nothing
+		late = true // the job ended well after all: a retry adopts it without a submission
 		again := w.end(w.create("deadline-1", paint, 0).Task.ID)
 		if again.State != task.Succeeded || len(s.keys()) != 1 {
 			t.Errorf("%s %+v after %d submissions", again.State, again.Failure, len(s.keys()))

@@ -14,7 +14,7 @@ import (
 	"unitask/internal/supplier"
 )
 
-// script is an adapter that does as its test says and counts what it was paid for.
+// script is an adapter that does as its test says and counts the work it was paid for.
 type script struct {
 	mu       sync.Mutex
 	submits  []string // submit keys, in order
@@ -95,8 +95,7 @@ func (f findable) Find(_ context.Context, key string) (supplier.Job, bool, error
 	return supplier.Job{ID: "found " + key}, f.found, nil
 }
 
-// honest is a script whose supplier finds what was submitted and nothing else; with err it can't be
-// asked.
+// honest is a script whose supplier finds exactly the submitted work; with err it can't be asked.
 type honest struct {
 	jobs
 	err error

@@ -28,8 +28,8 @@ func (w *world) apply(limits gateway.Limits, routes ...routing.Route) {
 	w.g.Apply(gateway.Settings{Catalog: directory, Routes: table, Policy: w.policy, Limits: limits})
 }
 
-// TestWorkKeepsItsRoute changes the routes under a job, a submission and a job whose outcome became
-// unknown: each is finished by the adapter that it was begun with, and nothing goes to the new one.
+// TestWorkKeepsItsRoute changes the routes under a job, a submission and a job whose outcome became unknown: each is
+// finished by the adapter that it was begun with, and the new one gets no request.
 func TestWorkKeepsItsRoute(t *testing.T) {
 	elsewhere := jobs{&script{submitFn: painted(t), pollFn: done(t)}}
 	for name, next := range map[string][]routing.Route{

@@ -129,7 +129,7 @@ func TestKnownJobIsFetchedAgainNotPaidAgain(t *testing.T) {
 	})
 }
 
-// TestAddressOfAResultIsTriedAgain has nothing but an address: no job to ask for another one.
+// TestAddressOfAResultIsTriedAgain has only an address: no job to ask for another one.
 func TestAddressOfAResultIsTriedAgain(t *testing.T) {
 	s := &script{submitFn: func(int, supplier.Request) (supplier.Outcome, error) {
 		return supplier.Outcome{Result: &supplier.Result{Files: []supplier.File{{URL: "https://files.example.com/1.png"}}}}, nil
@@ -166,8 +166,8 @@ func TestFailedWorkIsOwed(t *testing.T) {
 	})
 }
 
-// TestTemplateIsPaidFor has a model whose template makes 31 tokens of 8 characters, as Ollama measures them: all of them
-// are paid for, and what is beyond the route's setting isn't.
+// TestTemplateIsPaidFor has a model whose template makes 31 tokens of 8 characters, as Ollama measures them: all of
+// them are paid for, but those beyond the route's setting aren't.
 func TestTemplateIsPaidFor(t *testing.T) {
 	const body = `{"capability":"text.chat","input":{"prompt":"8 chars."},"parameters":{"max_output_tokens":1}}`
 	for name, tt := range map[string]struct {
@@ -197,7 +197,7 @@ func TestTemplateIsPaidFor(t *testing.T) {
 }
 
 // TestToolCallsNobodyAskedFor has a text end with the wish to call tools: the task fails at the supplier's cost, its
-// caller pays nothing, no other route has it, and a retry may end well.
+// caller isn't charged, no other route has it, and a retry may end well.
 func TestToolCallsNobodyAskedFor(t *testing.T) {
 	said := "Let me look that up."
 	s, next := &script{}, &script{submitFn: answer("next")}

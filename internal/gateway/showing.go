@@ -23,8 +23,8 @@ type showings struct {
 	of map[string][]*Showing
 }
 
-// Show is called before an answer or a stream's event is written that carries the tasks, and End after
-// it. It returns nil where there is nothing to record.
+// Show is called before an answer or a stream's event is written that carries the tasks, and End after it. It returns
+// nil if there is no failure to record.
 func (g *Gateway) Show(tasks ...task.Task) *Showing {
 	var unshown []task.Task
 	for i := range tasks {
@@ -47,9 +47,9 @@ func (g *Gateway) Show(tasks ...task.Task) *Showing {
 	return s
 }
 
-// End records the failures as shown where the answer was written whole. A crash before the record costs
-// the caller one replay more; a record before the answer would let a retry by a caller who got no answer
-// pay twice. It may be called on nil.
+// End records the failures as shown if the answer was written completely. A crash before the record costs the caller
+// one replay more; a record before the answer would let a retry by a caller who got no answer pay twice. It may be
+// called on nil.
 func (s *Showing) End(written bool) {
 	if s == nil {
 		return
@@ -80,7 +80,7 @@ func (all *showings) end(s *Showing) {
 	}
 }
 
-// showTime bounds how long a POST waits for answers under way: their readers may take nothing.
+// showTime bounds how long a POST waits for answers under way: their readers may be gone.
 const showTime = 5 * time.Second
 
 // wait returns once the answers under way about a task have ended: the client that sends a POST now may

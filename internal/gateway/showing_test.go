@@ -12,8 +12,8 @@ import (
 	"unitask/internal/task"
 )
 
-// TestPostDuringAnAnswer sends a POST while an answer that carries the failure is being written: its client may
-// have read that answer. What counts is whether it was written, and no reader holds the POST up for ever.
+// TestPostDuringAnAnswer sends a POST while an answer that carries the failure is being written: its client may have
+// read that answer. Only its writing counts, and no reader holds the POST up for ever.
 func TestPostDuringAnAnswer(t *testing.T) {
 	for name, tt := range map[string]struct {
 		end   func(*gateway.Showing)

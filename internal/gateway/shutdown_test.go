@@ -66,8 +66,8 @@ func TestTaskAcceptedAcrossAShutdownIsRun(t *testing.T) {
 	})
 }
 
-// TestDefiniteVerdictIsRecordedWhileStopping has a supplier refuse a moment after the stop: whoever
-// goes on knows that nothing is owed, and takes the next route.
+// TestDefiniteVerdictIsRecordedWhileStopping has a supplier refuse a moment after the stop: the next worker sees that
+// no money is owed, and takes the next route.
 func TestDefiniteVerdictIsRecordedWhileStopping(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &script{takes: 3 * time.Second, submitFn: refuse(supplier.Refused, fault.ProviderUnavailable)}
@@ -125,8 +125,8 @@ func TestIntentNeverSentIsTakenBack(t *testing.T) {
 	}
 }
 
-// TestShutdownWaitsForAClaimUnderWay has tasks arrive at a node that stops: nothing of it goes on
-// after Shutdown has returned.
+// TestShutdownWaitsForAClaimUnderWay has tasks arrive at a node that stops: no goroutine goes on after Shutdown has
+// returned.
 func TestShutdownWaitsForAClaimUnderWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{submitFn: painted(t)}

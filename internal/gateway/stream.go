@@ -14,17 +14,17 @@ import (
 	"unitask/internal/task"
 )
 
-// Event is what a Stream tells next: the task as it is now, a piece of its text, or neither, where
-// nothing happened for as long as was asked.
+// Event is the next event of a Stream: the task as it is now, a piece of its text, or no change, after the requested
+// time without one.
 type Event struct {
 	Task *task.Task // good until the next call
 	Text string
 }
 
-// Stream follows one task to its end: first the task as it is, then its text as it comes and the task
-// whenever it changes, last the task that has ended. The pieces of text are best effort, told on the
-// node that does the work, but where the task succeeds they make up its text or are none. One goroutine
-// uses a Stream; it holds nothing up but itself.
+// Stream follows one task to its end: first the task as it is, then its text as it comes and the task whenever it
+// changes, last the task that has ended. The pieces of text are best effort, sent on the node that does the work; if
+// the task succeeds they make up its text, or there are no pieces. One goroutine uses a Stream; it delays only
+// itself.
 type Stream struct {
 	g        *Gateway
 	text     *textStream
@@ -36,7 +36,7 @@ type Stream struct {
 	first  task.Task
 	t      task.Task // as read last
 	stale  bool      // it may have changed since
-	whole  *string   // the text of a task that succeeded, where it agrees with the pieces
+	whole  *string   // the text of a task that succeeded, if it agrees with the pieces
 	read   int       // bytes of text told
 	sent   int64     // the revision told last
 	opened bool
@@ -60,7 +60,7 @@ func (g *Gateway) Follow(ctx context.Context, c gate.Caller, id string) (*Stream
 	return g.followed(ctx, t)
 }
 
-// followed returns a Stream that begins with the task as it is once nothing can be missed any more.
+// followed returns a Stream that begins with the task as read after subscribing, so that no change is missed.
 func (g *Gateway) followed(ctx context.Context, t task.Task) (*Stream, error) {
 	s := g.stream(t, g.texts.follow(t.ID))
 	if err := s.refresh(ctx); err != nil {
@@ -71,7 +71,7 @@ func (g *Gateway) followed(ctx context.Context, t task.Task) (*Stream, error) {
 	return s, nil
 }
 
-// Close ends the Stream. It may be called more than once, and on none.
+// Close ends the Stream. It may be called more than once, and on a nil Stream.
 func (s *Stream) Close() {
 	if s == nil || s.text == nil {
 		return
@@ -83,13 +83,13 @@ func (s *Stream) Close() {
 	s.text = nil
 }
 
-// Silent reports whether there is nothing to tell but the end. None is silent.
+// Silent reports whether only the end is left to send. A nil Stream is silent.
 func (s *Stream) Silent() bool {
 	return s == nil || s.first.State.Terminal() || s.t.State.Terminal() && !s.text.started()
 }
 
-// Next returns the next event, after patience an empty one. It returns io.EOF after the task that has
-// ended, and before it where the node goes down: another may be asked then.
+// Next returns the next event, after patience an empty one. It returns io.EOF after the task that has ended, and
+// before it if the node goes down: another may be asked then.
 func (s *Stream) Next(ctx context.Context, patience time.Duration) (Event, error) {
 	s.quiet.Reset(patience)
 	for {
@@ -108,11 +108,11 @@ func (s *Stream) Next(ctx context.Context, patience time.Duration) (Event, error
 	}
 }
 
-// errQuiet ends a wait in which nothing happened.
+// errQuiet ends a wait without a change.
 var errQuiet = errors.New("gateway: nothing happened")
 
-// begin waits until there is something to tell that the answer depends on: text or the end. It waits
-// no longer than it is told, and neither for a caller that is gone nor for a node that goes down.
+// begin waits until there is something to tell that the answer depends on: text or the end. It waits no longer than
+// the given time, and ends when the caller is gone or the node goes down.
 func (s *Stream) begin(ctx context.Context, most time.Duration) error {
 	s.quiet.Reset(most)
 	for {
@@ -171,7 +171,7 @@ func (s *Stream) piece() string {
 	return cut((*s.whole)[min(s.read, len(*s.whole)):])
 }
 
-// refresh reads the task where it may have changed.
+// refresh reads the task if it may have changed.
 func (s *Stream) refresh(ctx context.Context) error {
 	if !s.stale || s.t.State.Terminal() {
 		return nil
@@ -206,9 +206,9 @@ func (s *Stream) wait(ctx context.Context) error {
 	return nil
 }
 
-// send submits the request, once. Where somebody follows the task and the supplier can, the text is
-// told as it comes. After its first piece no failure is definite, but for a review's verdict: another
-// route would tell the caller something else.
+// send submits the request, once. If a stream follows the task and the supplier can, the text is published as it
+// comes. After its first piece no failure is definite, but for a review's verdict: another route would tell the
+// caller something else.
 func (w *work) send(ctx context.Context, route routing.Route, req supplier.Request) (supplier.Outcome, error) {
 	streamer, ok := route.Adapter.(supplier.Streamer)
 	if !ok || !w.followed() {
@@ -225,8 +225,8 @@ func (w *work) send(ctx context.Context, route routing.Route, req supplier.Reque
 	return out, e
 }
 
-// followed reports whether somebody follows the task and was told nothing yet: an earlier attempt's
-// words are not mixed with another's.
+// followed reports whether a stream follows the task and has had no text yet: an earlier attempt's words are not
+// mixed with another's.
 func (w *work) followed() bool {
 	if w.text == nil {
 		w.text = w.g.texts.forWorker(w.t.ID)
@@ -234,7 +234,7 @@ func (w *work) followed() bool {
 	return w.text != nil && !w.text.started()
 }
 
-// closeText ends what this worker says.
+// closeText ends this worker's use of the text.
 func (w *work) closeText() {
 	if w.text != nil {
 		w.g.texts.leave(w.text)
@@ -242,7 +242,7 @@ func (w *work) closeText() {
 	}
 }
 
-// deliveredText returns what was delivered of a canceled task: its input and the text that streams have taken
+// deliveredText returns the usage of a canceled task's delivered text: its input and the text that streams have taken
 // of it, in tokens by the usual estimate, nil for no text. No more of it is told.
 func (w *work) deliveredText() *task.Usage {
 	if w.text == nil {

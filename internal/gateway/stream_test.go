@@ -54,13 +54,13 @@ func broken(sent supplier.Sent, code fault.Code) func() (supplier.Outcome, error
 	}
 }
 
-// story is what a stream told, in order: the task's states and the pieces of text.
+// story is the events of a stream, in order: the task's states and the pieces of text.
 type story struct {
 	Told []string
 	Last task.Task
 }
 
-// text is what the pieces make up.
+// text is the sum of the pieces.
 func (s story) text() string {
 	var b strings.Builder
 	for _, told := range s.Told {
@@ -171,7 +171,7 @@ func TestStreamJoined(t *testing.T) {
 		}
 		w.expectSent(s.script, heard.Last.ID+"/1")
 		hear(w.t, w.follow(heard.Last.ID)).expect(t, "succeeded")
-		// What ended while the answer was held needs no text before it.
+		// A task that ended while the answer was held needs no text before it.
 		heard.expect(t, "running", "+Once upon a time.", "succeeded")
 	})
 }
@@ -199,7 +199,7 @@ func TestStreamOfSlowWork(t *testing.T) {
 	})
 }
 
-// TestStreamBeats asks a stream that has nothing to tell.
+// TestStreamBeats reads a stream without news.
 func TestStreamBeats(t *testing.T) {
 	s := &script{takes: time.Minute, submitFn: answer("late")}
 	inWorld(t, []routing.Route{route("text.chat", "a", task.USD, s)}, func(w *world) {
@@ -231,8 +231,8 @@ func TestStreamFailure(t *testing.T) {
 	for _, tt := range []struct {
 		sent   supplier.Sent
 		code   fault.Code
-		before []task.AttemptState // the ledger where nothing was told
-		after  []task.AttemptState // where something was
+		before []task.AttemptState // the ledger if no text was sent
+		after  []task.AttemptState // if some text was sent
 	}{
 		{supplier.NotSent, fault.ProviderUnavailable, failedOver, unknown},
 		{supplier.Refused, fault.CapacityExhausted, failedOver, unknown},
@@ -292,8 +292,8 @@ func TestStreamRetried(t *testing.T) {
 	})
 }
 
-// TestStreamCanceled cancels in the middle: what was delivered is paid for, no more, and the reservation
-// where no text was delivered. A stream that lags behind is told no more than another was.
+// TestStreamCanceled cancels in the middle: the delivered text is paid for, no more, and the reservation if no text
+// was delivered. A stream that lags behind is told no more than another was.
 func TestStreamCanceled(t *testing.T) {
 	s := speak("eight by", "te words", " and one", " more...")
 	inWorld(t, []routing.Route{route("text.chat", "a", task.USD, s)}, func(w *world) {

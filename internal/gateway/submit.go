@@ -16,7 +16,7 @@ import (
 	"unitask/internal/task"
 )
 
-// What a caller is advised to wait before the same request goes again.
+// The advised pauses before the same request is sent again.
 const (
 	retryCapacity    = 5 * time.Second
 	retryUnavailable = 5 * time.Second
@@ -64,7 +64,7 @@ func (w *work) begin(ctx context.Context) error {
 	return w.noRoute(ctx, had, passed)
 }
 
-// adoptable returns the last attempt where its outcome is unknown and its supplier can tell.
+// adoptable returns the last attempt if its outcome is unknown and its supplier can tell it.
 func (w *work) adoptable() (task.Attempt, bool) {
 	if !w.t.LastUnknown() {
 		return task.Attempt{}, false
@@ -93,7 +93,7 @@ func (w *work) afterUnknown() string {
 	return ""
 }
 
-// submit sends the attempt's request, once. Nothing is sent on a lease that may have passed to another.
+// submit sends the attempt's request, once. No request is sent on a lease that may have passed to another node.
 func (w *work) submit(ctx context.Context, route routing.Route, a task.Attempt) error {
 	if err := w.prepare(ctx); err != nil {
 		return w.unprepared(ctx, w.unsettled(&a, fault.CodeOf(err)), err)
@@ -118,8 +118,8 @@ func (w *work) submit(ctx context.Context, route routing.Route, a task.Attempt) 
 	}
 }
 
-// failedAgain weighs the failure of a submission that was repeated under its key. Whatever it says, the
-// first one may have been taken: no other route may have the work. What may pass is tried again.
+// failedAgain weighs the failure of a submission that was repeated under its key. Whatever it says, the first one may
+// have been taken: no other route may have the work. A fault that may pass is tried again.
 func (w *work) failedAgain(ctx context.Context, route routing.Route, a task.Attempt, e *supplier.Error) error {
 	switch {
 	case e.Sent == supplier.Unknown || ctx.Err() != nil:
@@ -168,9 +168,9 @@ func (w *work) proceed(ctx context.Context, route routing.Route, out supplier.Ou
 	}
 }
 
-// failed ends the open attempt by the adapter's verdict and leaves the task to the next route where
-// that is safe. A definite verdict is recorded even while the node stops; without one the intent
-// stays open, and whoever takes over reconciles it.
+// failed ends the open attempt by the adapter's verdict and leaves the task to the next route if that is safe. A
+// definite verdict is recorded even while the node stops; without one the intent stays open, and whoever takes over
+// reconciles it.
 func (w *work) failed(ctx context.Context, route routing.Route, err error) error {
 	e := supplier.AsError(err)
 	definite := e.Sent != supplier.Unknown
@@ -198,7 +198,7 @@ func (w *work) failed(ctx context.Context, route routing.Route, err error) error
 	return w.advance(ctx, store.Step{Close: closing})
 }
 
-// failedWork closes the attempt of work that ended without a result, with what the supplier says that it came to.
+// failedWork closes the attempt of work that ended without a result, with the cost that the supplier states.
 func failedWork(route routing.Route, e *supplier.Error) *task.Closing {
 	c := &task.Closing{State: task.FailedAttempt, Code: e.Fault.Code}
 	if e.Usage != nil {
@@ -214,9 +214,8 @@ func failedWork(route routing.Route, e *supplier.Error) *task.Closing {
 // operatorPause is how long a route whose key, balance or permission is wrong is left alone.
 const operatorPause = time.Minute
 
-// learn tells the router what an error says about the route. What a supplier says about a request is that
-// request's affair: it mustn't keep the route from others. The sandbox fails on request, which says nothing
-// about it.
+// learn reports an error to the router if it concerns the route. An answer about a request concerns that request
+// alone: it mustn't keep the route from others. The sandbox fails on request, which doesn't concern its route.
 func (w *work) learn(route routing.Route, e *supplier.Error) {
 	if route.Mode == task.Test {
 		return
@@ -256,7 +255,7 @@ func (w *work) reconcile(ctx context.Context, route routing.Route, a task.Attemp
 	case found:
 		return w.proceed(ctx, route, supplier.Outcome{Job: &job})
 	default:
-		// It never arrived, which says nothing about the route: no code, so its turn is still to come.
+		// It never arrived, which doesn't concern the route: no code, so its turn is still to come.
 		return w.advance(ctx, store.Step{Close: &task.Closing{State: task.Rejected}})
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"unitask/internal/task"
 )
 
-// market is three priced suppliers of text, each with a switch for what it answers.
+// market is three priced suppliers of text, each with a switch for its answer.
 type market struct {
 	*world
 	n                int
@@ -86,8 +86,8 @@ func TestCheapestTakesAll(t *testing.T) {
 	})
 }
 
-// TestFullGoesToTheNext sends eight requests at once to suppliers of two places each; what finds none is
-// refused, and its key later brings the result under the same id.
+// TestFullGoesToTheNext sends eight requests at once to suppliers of two places each; a task without room is refused,
+// and its key later returns the result under the same id.
 func TestFullGoesToTheNext(t *testing.T) {
 	full := func(name string) task.Passed { return passedOver(name, "full", fault.CapacityExhausted) }
 	inMarket(t, routing.Rate{}, func(m *market) {

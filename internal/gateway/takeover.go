@@ -52,7 +52,7 @@ func (w *work) settled(ctx context.Context) error {
 	return w.advance(ctx, store.Step{Takeovers: new(int)})
 }
 
-// suspect gives the one turn that suspects have; false where another has it.
+// suspect gives the one turn that suspects have; false if another has it.
 func (g *Gateway) suspect() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -40,7 +40,7 @@ func TestPoisonIsGivenUp(t *testing.T) {
 				w.create("innocent-1", paint, 0)
 			}
 			time.Sleep(4300 * time.Millisecond) // between two looks at the queue
-			dead.Store(true)                    // it claims no more, and what it still does is fenced off
+			dead.Store(true)                    // it claims no more, and its late writes are fenced off
 			w.store.Restart()
 		}
 		defer func() {
@@ -69,8 +69,8 @@ func TestPoisonIsGivenUp(t *testing.T) {
 	})
 }
 
-// TestJobsHoldNoWorker has many more jobs than workers at a supplier for ten minutes: all of them run,
-// and asking after them writes nothing.
+// TestJobsHoldNoWorker has many more jobs than workers at a supplier for ten minutes: all of them run, and polling
+// them writes no row.
 func TestJobsHoldNoWorker(t *testing.T) {
 	const jobCount = 60
 	s := jobs{&script{submitFn: job("j")}}

@@ -96,7 +96,7 @@ func (r *refusals) or(do call) (task.Task, error) {
 	return do()
 }
 
-// unused returns how many refusals nobody met.
+// unused returns how many refusals weren't used.
 func (r *refusals) unused() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -9,17 +9,17 @@ import (
 // mostPiece bounds one piece of text that a stream takes, in bytes.
 const mostPiece = 16 << 10
 
-// textStream is the text of one task as it comes, on the node that does the work. It is kept once however
-// many read it, and each reads at its own pace: the worker waits for nobody.
+// textStream is the text of one task as it comes, on the node that does the work. It is kept once however many read
+// it, and each reads at its own pace: the worker never waits.
 type textStream struct {
 	id    string
 	users int // streams and the worker; guarded by lives.mu
 
 	mu    sync.Mutex
-	text  []byte        // is only ever appended to, so what was taken of it stays as it is
+	text  []byte        // is only ever appended to, so a taken piece stays as it is
 	taken int           // how much of it the furthest stream has
-	over  bool          // nothing more is said or taken
-	more  chan struct{} // closed when there is more; nil while nobody waits
+	over  bool          // no more text is appended or taken
+	more  chan struct{} // closed when there is more; nil without a waiter
 }
 
 // append appends a piece of the text.
@@ -43,7 +43,7 @@ func (v *textStream) started() bool {
 	return len(v.text) > 0
 }
 
-// next takes what follows the first from bytes, mostPiece at most.
+// next returns the text after the first from bytes, mostPiece at most.
 func (v *textStream) next(from int) string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -68,7 +68,7 @@ func (v *textStream) changedAfter(from int) <-chan struct{} {
 	return v.more
 }
 
-// closedChan is what there is more of already.
+// closedChan is an already closed channel.
 var closedChan = func() chan struct{} {
 	c := make(chan struct{})
 	close(c)
@@ -82,7 +82,7 @@ func (v *textStream) isPrefixOf(whole string, n int) bool {
 	return n <= len(whole) && n <= len(v.text) && string(v.text[:n]) == whole[:n]
 }
 
-// stop ends the text at what was taken of it, and returns how many bytes that are.
+// stop cuts the text at the furthest taken byte, and returns its length.
 func (v *textStream) stop() int {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -143,7 +143,7 @@ func (l *textStreams) addLocked(id string) *textStream {
 	return v
 }
 
-// forWorker returns the text for the worker to say, nil where nobody follows the task.
+// forWorker returns the text for the worker to append to, nil if no stream follows the task.
 func (l *textStreams) forWorker(id string) *textStream {
 	if l.open.Load() == 0 {
 		return nil

@@ -31,8 +31,8 @@ const (
 	keepTime = time.Minute
 )
 
-// transfer keeps the result's bytes and ends the task: attempt, move and settlement in one commit.
-// A result that fits is all that says that the route works: a supplier may accept every job and do none.
+// transfer keeps the result's bytes and ends the task: attempt, move and settlement in one commit. A result that fits
+// is all that says that the route works: a supplier may accept every job and finish no job.
 func (w *work) transfer(ctx context.Context, route routing.Route, r supplier.Result) error {
 	if !w.t.Sync && w.t.State == task.Running {
 		if err := w.advance(ctx, store.Step{Moves: []task.Transition{task.Transfer()}}); err != nil {
@@ -96,8 +96,8 @@ func (w *work) unasked(ctx context.Context, route routing.Route, r supplier.Resu
 	return w.fail(ctx, w.paid(task.FailedAttempt, e.Code, route, r, w.measure(r, nil)), e.WithRetryAfter(retryUnavailable))
 }
 
-// transferFailed leaves a known job to another poll for a while, then ends the task. The supplier did
-// its work and is owed; a retry of the caller's fetches a known job's result again and pays nothing.
+// transferFailed leaves a known job to another poll for a while, then ends the task. The supplier did its work and is
+// owed; a retry of the caller's fetches a known job's result again without another payment.
 func (w *work) transferFailed(ctx context.Context, route routing.Route, r supplier.Result, err error) error {
 	if stop := w.interrupted(ctx); stop != nil {
 		return stop
@@ -157,7 +157,7 @@ func (w *work) keepFiles(ctx, patience context.Context, route routing.Route, fil
 	return kept, nil
 }
 
-// keepFile keeps one file, and tries again where that is worth while.
+// keepFile stores one file, and tries again if that may help.
 func (w *work) keepFile(ctx, patience context.Context, route routing.Route, id string, f supplier.File) (artifact.Meta, error) {
 	meta, err := w.keepOnce(ctx, route, id, f)
 	for try := 1; err != nil && w.keepsAgain(route, f, try, err); try++ {
@@ -205,7 +205,7 @@ func (w *work) keepOnce(ctx context.Context, route routing.Route, id string, f s
 	return meta, err
 }
 
-// outputKinds returns what the capability's files are, as its output schema says.
+// outputKinds returns the kinds of the capability's files by its output schema.
 func (w *work) outputKinds() []string {
 	c, _ := w.g.catalog.Load().Get(catalog.Name(w.t.Capability))
 	return c.OutputMedia
@@ -228,8 +228,8 @@ func (w *work) openFile(ctx context.Context, route routing.Route, f supplier.Fil
 	}
 }
 
-// measure returns the work done: what the supplier reports, completed from what can be counted here:
-// in the files kept, or, where they couldn't be, in what the supplier says of them.
+// measure returns the work done: the supplier's report, completed by counting here: in the stored files or, if that
+// failed, from the supplier's description of them.
 func (w *work) measure(r supplier.Result, kept []task.Artifact) task.Usage {
 	u := task.Usage(r.Usage)
 	if kept == nil {

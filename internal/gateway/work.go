@@ -33,7 +33,7 @@ type work struct {
 
 	request *supplier.Request // prepared once: the input, and its media once something is sent
 	media   bool              // the request's media are at hand
-	loaded  int64             // of the room for large inputs: what the request and its media have
+	loaded  int64             // of the room for large inputs: the share of the request and its media
 	size    task.Usage
 	ends    time.Time     // the deadline, by time.Now: a step of the wall clock leaves it alone
 	waited  time.Duration // for a free place, synchronous work in hand
@@ -45,26 +45,26 @@ type work struct {
 
 	route     *routing.Route // of attempt routed, which keeps it whatever is configured meanwhile
 	routed    int
-	grant     routing.Grant // what the open attempt took of its route, on this node
+	grant     routing.Grant // the open attempt's share of its route, on this node
 	inherited bool          // another worker left the open attempt, and it isn't counted yet
 	suspect   bool          // this worker has the suspects' turn
-	text      *textStream   // what those are told who follow the task; nil where nobody does
+	text      *textStream   // for the streams that follow the task; nil without one
 	handle    cancelHandle  // of this turn
 }
 
-// handoff is what a worker has from whoever accepted the task a moment ago; nothing where it was claimed.
+// handoff is what the accepting request passes to the worker; it is empty for a claimed task.
 type handoff struct {
 	fresh   bool              // the open attempt, if any, was begun with the lease itself
-	grant   routing.Grant     // what that attempt took of its route
-	request *supplier.Request // without its media; nil where it is still to be read
+	grant   routing.Grant     // that attempt's share of its route
+	request *supplier.Request // without its media; nil if it is still to be read
 	size    task.Usage        // of the request
 }
 
 // run works on a task until it is terminal, the node stops or the lease is lost, and returns the task
 // as last seen.
 //
-// Its context ends with the deadline, the caller's cancellation or the end of the node's grace. What
-// only waits, ends as soon as the node begins to stop: see soft.
+// Its context ends with the deadline, the caller's cancellation or the end of the node's grace. A step that only
+// waits ends as soon as the node begins to stop: see soft.
 func (g *Gateway) run(l *store.Lease, held leaseAge, s handoff) *task.Task {
 	w := &work{
 		g: g, ref: l.Ref, t: l.Task, age: held, ends: time.Now().Add(l.Left), inherited: inheritedFrom(l.Task, s.fresh),
@@ -95,8 +95,8 @@ func (w *work) work() {
 	}
 }
 
-// loop takes steps until the task is terminal. A step that breaks is a fault of the service: the task
-// fails with it, or, where not even that can be written, goes back to be claimed anew.
+// loop takes steps until the task is terminal. A step that breaks is a fault of the service: the task fails with it
+// or, if that can't be written, goes back to the queue.
 func (w *work) loop(ctx context.Context) {
 	for !w.t.State.Terminal() {
 		err := w.guarded(ctx)
@@ -137,7 +137,7 @@ func (w *work) step(ctx context.Context) error {
 		return err
 	}
 	if !w.t.Sync && w.g.haltCtx.Err() != nil {
-		return w.leave(ctx) // nothing is in hand between two steps
+		return w.leave(ctx) // no request is in flight between two steps
 	}
 	a := w.t.OpenAttempt()
 	switch {
@@ -192,8 +192,8 @@ func (w *work) leave(ctx context.Context) error {
 	return errDropped
 }
 
-// release drops the work of a node that goes on and may keep its leases yet: this one it must not keep,
-// or nobody would ever work under it.
+// release drops the work of a node that goes on and may keep its leases yet: it must not keep this one, or no worker
+// would ever have it.
 func (w *work) release(ctx context.Context) error {
 	if err := w.advance(ctx, w.takeBack()); err != nil {
 		return err
@@ -211,8 +211,8 @@ func (w *work) takeBack() store.Step {
 	return s
 }
 
-// soft returns a context that also ends when the node begins to stop, for waiting and asking:
-// nothing is lost by ending those. Synchronous work goes on through the grace.
+// soft returns a context that also ends when the node begins to stop, for waiting and asking: ending those is safe.
+// Synchronous work goes on through the grace.
 func (w *work) soft(ctx context.Context) (context.Context, context.CancelFunc) {
 	if w.t.Sync {
 		return ctx, func() {}
@@ -256,7 +256,7 @@ func (w *work) advance(ctx context.Context, s store.Step) error {
 	return w.commit(ctx, func(ctx context.Context) (task.Task, error) { return w.g.store.Advance(ctx, w.ref, s) })
 }
 
-// fail ends the task, closing the open attempt in the same commit where c is given.
+// fail ends the task, closing the open attempt in the same commit if c is given.
 func (w *work) fail(ctx context.Context, c *task.Closing, e *fault.Error) error {
 	return w.advance(ctx, store.Step{Close: c, Moves: []task.Transition{task.Fail(task.FailureOf(e))}})
 }
@@ -284,13 +284,13 @@ func (w *work) routeOf(a task.Attempt) (routing.Route, bool) {
 	return *w.route, true
 }
 
-// orphan ends an attempt whose route was taken out of the configuration: nobody can say how it went.
+// orphan ends an attempt whose route was taken out of the configuration: its outcome is unknown.
 func (w *work) orphan(ctx context.Context, a task.Attempt) error {
 	e := fault.New(fault.ProviderTimeout, "the outcome of the work is unknown").WithRetryAfter(retryTimeout)
 	return w.fail(ctx, w.unsettled(&a, e.Code), e)
 }
 
-// unsettled closes an attempt whose outcome nobody knows; one that was never sent was never begun.
+// unsettled closes an attempt of unknown outcome; one that was never sent was never begun.
 func (w *work) unsettled(open *task.Attempt, code fault.Code) *task.Closing {
 	switch {
 	case open == nil:
@@ -366,13 +366,13 @@ func (g *Gateway) interrupt(id string) {
 	}
 }
 
-// dropAll ends every worker of a node that can't tell whether its leases still hold. The node takes
-// another name, so that it doesn't keep a lease any more that nobody works under.
+// dropAll ends every worker of a node that can't tell whether its leases still hold. The node takes another name, so
+// that it doesn't renew a lease without a worker any more.
 func (g *Gateway) dropAll() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.node.Store(new(task.NewID("node_", g.now())))
-	g.renewed.Store(new(time.Now())) // the new name has none that is older
+	g.renewed.Store(new(time.Now())) // the new name has no older lease
 	for _, r := range g.running {
 		r.cancelLocked(errDropped)
 	}

@@ -25,7 +25,7 @@ import (
 	"unitask/internal/task"
 )
 
-// noFetch is a fetcher for tests that fetch nothing.
+// noFetch is a fetcher for tests without a fetch.
 type noFetch struct{}
 
 func (noFetch) Fetch(context.Context, artifact.FetchRequest) (*artifact.Fetched, error) {
@@ -34,13 +34,12 @@ func (noFetch) Fetch(context.Context, artifact.FetchRequest) (*artifact.Fetched,
 
 func (noFetch) RefusesURL(string) string { return "" }
 
-// world is a gateway over an in-memory store with scripted suppliers.
-// What a test sets, it sets before start.
+// world is a gateway over an in-memory store with scripted suppliers. A test sets members before start.
 type world struct {
 	t         *testing.T
 	store     *memstore.DB
-	engine    store.Store // what the gateway sees of the store
-	folder    string      // where the artifacts are
+	engine    store.Store // the gateway's view of the store
+	folder    string      // the artifacts' folder
 	artifacts artifact.Store
 	fetcher   gateway.Fetcher
 	now       func() time.Time
@@ -267,7 +266,7 @@ func outcomeOf(t task.Task) outcome {
 	return o
 }
 
-// expect compares how a task stands with what the test promises.
+// expect compares a task's state with the expected one.
 func (w *world) expect(got task.Task, want outcome) {
 	w.t.Helper()
 	if diff := cmp.Diff(want, outcomeOf(got)); diff != "" {

@@ -18,20 +18,20 @@ type Moderation struct {
 	Supplier     string
 	Model        string
 	Adapter      supplier.Moderator
-	Capabilities []string   // as account.Allows reads them; none: all
-	Price        task.Price // what the supplier charges for the texts
-	AllowFailed  bool       // work goes on where the supplier can't be asked
+	Capabilities []string   // as account.Allows reads them; empty: all
+	Price        task.Price // the supplier's price for the texts
+	AllowFailed  bool       // work goes on if the supplier can't be asked
 }
 
-// Verdict is what a moderation supplier said of one task.
+// Verdict is a moderation supplier's answer about one task.
 type Verdict struct {
 	Fault *fault.Error // why the content is refused; nil: it isn't
 	Note  string       // for the operator: the supplier's words for why
-	Usage task.Usage   // what it was asked to read
+	Usage task.Usage   // the size of the texts
 	Cost  task.Money
 }
 
-// ModerationFor returns who is asked about a capability's texts; nil for nobody. Test keys reach no paid
+// ModerationFor returns who is asked about a capability's texts; nil for no moderation. Test keys reach no paid
 // supplier, so that theirs are never sent.
 func (p *Policy) ModerationFor(mode task.Mode, name catalog.Name) *Moderation {
 	if p == nil || p.Moderation == nil || mode != task.Live || !account.Allows(p.Moderation.Capabilities, string(name)) {
@@ -40,7 +40,7 @@ func (p *Policy) ModerationFor(mode task.Mode, name catalog.Name) *Moderation {
 	return p.Moderation
 }
 
-// Prose returns the texts that a moderation supplier reads: all but what belongs to a media value.
+// Prose returns the texts that a moderation supplier reads: all but those of a media value.
 func Prose(all []catalog.Text) []catalog.Text {
 	return slices.DeleteFunc(all, func(t catalog.Text) bool { return t.Media || strings.TrimSpace(t.Text) == "" })
 }
@@ -89,5 +89,5 @@ func (m *Moderation) Ask(ctx context.Context, texts []catalog.Text) (Verdict, er
 	return v, nil
 }
 
-// bytesPerToken is about that of English text: moderation answers say nothing of tokens.
+// bytesPerToken is about that of English text: moderation answers have no token counts.
 const bytesPerToken = 4

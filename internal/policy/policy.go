@@ -1,10 +1,9 @@
-// Package policy says what content a service takes: by the operator's patterns, which refuse a request
-// before it is recorded, and by a moderation supplier, who is asked before anything else is sent to a
-// supplier.
+// Package policy decides which content a service accepts: by the operator's patterns, which refuse a request before
+// it is recorded, and by a moderation supplier, who is asked before anything else is sent to a supplier.
 //
-// It judges the texts of an input and nothing else: not what media show, and not what a model answers.
-// A refusal names the field, never the rule, so that it can't be used to find out how to get around it.
-// A Policy is immutable and safe for concurrent use; it keeps nothing of what it reads.
+// It judges only the texts of an input: no media, and no model's answers. A refusal names the field, never the rule,
+// so that it can't be used to find out how to get around it. A Policy is immutable and safe for concurrent use; it
+// keeps no text.
 package policy
 
 import (
@@ -16,17 +15,17 @@ import (
 	"unitask/internal/fault"
 )
 
-// Policy is what holds for new work. The zero Policy, and a nil one, take everything.
+// Policy is the rules for new work. The zero Policy, and a nil one, take everything.
 type Policy struct {
 	Rules      []Rule
-	Moderation *Moderation // nil: nobody is asked
+	Moderation *Moderation // nil: no moderation
 }
 
 // Rule refuses requests whose text it matches.
 type Rule struct {
 	Name         string // for the log
 	Pattern      *regexp.Regexp
-	Capabilities []string // as account.Allows reads them; none: all
+	Capabilities []string // as account.Allows reads them; empty: all
 }
 
 // mostRows bounds the fields that a refusal names.
@@ -38,7 +37,7 @@ type Refusal struct {
 	Rules []string     // for the operator: the rule of each row of the Fault's details
 }
 
-// Refuse judges a validated input by the rules; nil: none of them matches.
+// Refuse judges a validated input by the rules; nil: no rule matches.
 func (p *Policy) Refuse(c catalog.Capability, input json.RawMessage) *Refusal {
 	rules := p.rulesFor(c.Name)
 	if len(rules) == 0 {

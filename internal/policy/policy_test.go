@@ -78,7 +78,7 @@ func field(i int) string {
 	return "input.texts." + string(raw)
 }
 
-// TestNothingRefuses: without rules everything is taken, and nobody is asked.
+// TestNothingRefuses: without rules all content is accepted, and no supplier is asked.
 func TestNothingRefuses(t *testing.T) {
 	entry := capability(t, "text.chat")
 	for _, p := range []*policy.Policy{nil, {}} {

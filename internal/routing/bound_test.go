@@ -72,7 +72,7 @@ func drawDemand(t *rapid.T, name catalog.Name) demand {
 	return o
 }
 
-// attach puts a media value under its own pointer, to be moved where it belongs.
+// attach puts a media value under its own pointer, to be moved to its place.
 func (o demand) attach(pointer, kind string, raw []byte) {
 	o.media[pointer] = raw
 	o.input[pointer] = map[string]any{"content_type": kind, "data": base64.StdEncoding.EncodeToString(raw)}
@@ -102,8 +102,8 @@ func silence(n int) []byte {
 	return b.Bytes()
 }
 
-// TestReservationIsABound has the sandbox do random work of every capability: what is measured never comes to
-// more than the estimate, in any unit, so that what is reserved bounds what is paid, whatever the price.
+// TestReservationIsABound has the sandbox do random work of every capability: the measured usage never exceeds the
+// estimate, in any unit, so that the reservation bounds the payment, whatever the price.
 func TestReservationIsABound(t *testing.T) {
 	directory, err := catalog.Default()
 	if err != nil {
@@ -126,7 +126,7 @@ func TestReservationIsABound(t *testing.T) {
 				}
 				o := drawDemand(rt, catalog.Name(name))
 				r, estimate := o.request(rt, directory, entry)
-				r.SubmitKey = name + "/" + strconv.Itoa(begun) // the sandbox repeats what it did under a key
+				r.SubmitKey = name + "/" + strconv.Itoa(begun) // the sandbox repeats its result under a key
 				used, err := work(rt.Context(), adapter, r)
 				if err != nil {
 					rt.Fatalf("%s %s: %v", r.Input, r.Parameters, err)
@@ -175,7 +175,7 @@ func (o demand) request(t *rapid.T, directory *catalog.Catalog, entry catalog.Ca
 	return r, routing.Estimate(o.capability, len(o.media), decoded.Input, parameters)
 }
 
-// work has a request done and returns what is measured of it, completed from the files as the gateway does.
+// work has a request done and returns its measured usage, completed from the files as the gateway does.
 func work(ctx context.Context, a supplier.Adapter, r supplier.Request) (task.Usage, error) {
 	out, err := a.Submit(ctx, r)
 	for err == nil && out.Job != nil {

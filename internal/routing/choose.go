@@ -20,7 +20,7 @@ type Want struct {
 	Resting []string         // ids of routes that refused it for want of room a moment ago
 }
 
-// Choice is a route worth trying, with the reason it stands where it stands.
+// Choice is a route worth trying, with the reason for its rank.
 type Choice struct {
 	Route  *Route     // of its table
 	Cost   task.Money // estimated for this request
@@ -61,9 +61,9 @@ func Plans(choices []Choice, passed []task.Passed) []task.Plan {
 	return plans
 }
 
-// Choose returns the routes worth trying, cheapest first (ties by name), up to the first that can't be
-// full, and those before it that were passed over, with the reasons. What the choices take from h,
-// which may be nil, is to be given back by Keep.
+// Choose returns the routes worth trying, cheapest first (ties by name), up to the first that can't be full, and
+// those before it that were passed over, with the reasons. The choices' grants from h, which may be nil, are to be
+// given back by Keep.
 func (t *Table) Choose(w Want, h *Health) ([]Choice, []task.Passed) {
 	var choices []Choice
 	var passed []task.Passed
@@ -104,7 +104,7 @@ func (t *Table) Unhonoured(w Want) []string {
 	return slices.Compact(fields)
 }
 
-// consider takes a turn on the route, or says why there is none.
+// consider takes a turn on the route, or returns the reason for its refusal.
 func consider(r *Route, w Want, h *Health) (c Choice, reason string, code fault.Code) {
 	if slices.Contains(w.Tried, r.id) {
 		return c, "tried", "" // its own code stands on its attempt
@@ -129,7 +129,7 @@ func consider(r *Route, w Want, h *Health) (c Choice, reason string, code fault.
 	return c, "", ""
 }
 
-// ranked is a route and what the request is estimated to cost there.
+// ranked is a route and the request's estimated cost there.
 type ranked struct {
 	cost task.Money
 	at   int // in the list, which is sorted by id
@@ -137,7 +137,7 @@ type ranked struct {
 
 func (a ranked) before(b ranked) bool { return a.cost < b.cost || (a.cost == b.cost && a.at < b.at) }
 
-// ranking is a heap: most requests take the first route, and of thousands nobody needs the order.
+// ranking is a heap: most requests take the first route, so that thousands needn't be sorted.
 type ranking []ranked
 
 func rank(routes []*Route, size task.Usage, in []ranked) ranking {

@@ -11,8 +11,8 @@ import (
 	"unitask/internal/task"
 )
 
-// The bounds behind an estimate where the request doesn't say. Each is above what the work can come
-// to, because what a caller pays never exceeds the reservation.
+// The bounds behind an estimate if the request has no value. Each is above the possible usage, because a payment
+// never exceeds the reservation.
 const (
 	DefaultOutputTokens = 1024   // of text, when max_output_tokens is absent
 	tokensPerImage      = 16_384 // the largest picture in the highest quality
@@ -20,7 +20,7 @@ const (
 	videoSeconds        = 8        // when duration_seconds is absent
 	millisPerCharacter  = 250      // of slow speech at speed 1
 	speechLeadIn        = 2_000    // milliseconds
-	tokensPerSecond     = 50       // of speech, where it is counted in tokens: twice what models use
+	tokensPerSecond     = 50       // of speech, if it is counted in tokens: twice as many as models use
 	unknownAudioMillis  = 10 << 20 // the largest inline recording at 8 kbit/s, one byte a millisecond
 )
 
@@ -35,9 +35,9 @@ type asked struct {
 	recording int // characters in base64 of an audio value; 0: it is elsewhere
 }
 
-// Estimate returns an upper bound of the work a request asks for: input bytes as tokens, the asked
-// or default output. What a route's template adds is not in it: see Table.Bound. Prices are compared by it
-// and the reservation is made from it.
+// Estimate returns an upper bound of the work a request asks for: input bytes as tokens, the asked or default output.
+// The tokens of a route's template are not in it: see Table.Bound. Prices are compared by it and the reservation is
+// made from it.
 func Estimate(name catalog.Name, mediaValues int, input, parameters json.RawMessage) task.Usage {
 	a := read(name, input, parameters)
 	size := task.Usage{InputTokens: int64(len(input)), OutputTokens: DefaultOutputTokens}
@@ -65,7 +65,7 @@ func Estimate(name catalog.Name, mediaValues int, input, parameters json.RawMess
 	return size
 }
 
-// read is what a validated request says; a member of another type counts as absent.
+// read is the values of a validated request; a member of another type counts as absent.
 func read(name catalog.Name, input, parameters []byte) asked {
 	if strings.HasPrefix(string(name), "text.") { // of a text only its length counts
 		if most, ok := scanTokens(parameters); ok {

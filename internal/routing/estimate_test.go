@@ -8,7 +8,7 @@ import (
 	"unitask/internal/routing"
 )
 
-// FuzzEstimate: of a text's parameters an estimate reads what encoding/json reads.
+// FuzzEstimate: an estimate reads a text's parameters as encoding/json does.
 func FuzzEstimate(f *testing.F) {
 	for _, seed := range []string{
 		``, `null`, `{}`, `{"max_output_tokens":200}`, `{"max_output_tokens":1,"max_output_tokens":2}`, `{"max_output_tokens":1.5}`,

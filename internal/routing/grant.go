@@ -6,8 +6,7 @@ import (
 	"unitask/internal/fault"
 )
 
-// Grant is what a choice took from its route: the turn to probe it, and its part of the minute. The
-// zero Grant holds nothing.
+// Grant is a choice's share of its route: the turn to probe it, and its part of the minute. The zero Grant is empty.
 type Grant struct {
 	route   string
 	account string // whose request it is
@@ -51,7 +50,7 @@ func (h *Health) take(r *Route, account string, tokens int64) (g Grant, probed, 
 	return g, probed, "", ""
 }
 
-// refusal returns why the route takes nothing of anybody now, and the code for a caller; "" when it does.
+// refusal returns why the route accepts no request now, and the code for a caller; "" when it does.
 func (h *Health) refusal(r *Route) (reason string, code fault.Code) {
 	if h == nil {
 		return "", ""
@@ -90,8 +89,8 @@ func (h *Health) windowLocked(k windowKey, second int64) *window {
 	return w
 }
 
-// Keep gives back what the choices took, but for the one that was begun on the given supplier and
-// model, whose Grant it returns; "" for none of them.
+// Keep gives the choices' grants back, except for the one that was begun on the given supplier and model, which it
+// returns; "" gives all back.
 func (h *Health) Keep(choices []Choice, supplierName, model string) Grant {
 	var kept Grant
 	for _, c := range choices {
@@ -115,7 +114,7 @@ func (h *Health) Spent(g Grant, tokens int64) {
 	h.settle(g, 0, tokens-g.tokens)
 }
 
-// Ended is Spent for an attempt that nobody can measure: what was granted counts as spent.
+// Ended is Spent for an attempt that can't be measured: its whole grant counts as spent.
 func (h *Health) Ended(g Grant) {
 	h.settle(g, 0, 0)
 }

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// maxPause bounds what a supplier's Retry-After can do to a route.
+	// maxPause bounds the effect of a supplier's Retry-After on a route.
 	maxPause = 10 * time.Minute
 	// A route that fails this often in a row is clearly failing and left alone for a moment; after that
 	// one more failure is enough, until it works again.
@@ -20,17 +20,17 @@ const (
 	// mostAccounts bounds the accounts that are remembered at one route: the one whose failure is the oldest
 	// gives way.
 	mostAccounts = 256
-	// probeMost is how long one probe keeps others from trying: a job that takes longer, and a probe
-	// whose end nobody told, don't close a route.
+	// probeMost is how long one probe keeps others from trying: a job that takes longer, and a probe whose end wasn't
+	// reported, don't close a route.
 	probeMost = time.Minute
 )
 
 // Probing is the reason for passing over a route whose pause is over, while one request tries it.
 const Probing = "half-open: its probe is under way"
 
-// Health is what is learnt about routes while running: which to leave alone for a while, which are
-// tried again by one request at a time, and how much each had in the last minute. It is safe for
-// concurrent use; a nil Health knows nothing and limits nothing.
+// Health is the state of routes that is learnt while running: which to leave alone for a while, which are tried again
+// by one request at a time, and how much each had in the last minute. It is safe for concurrent use; a nil Health has
+// no state and no limits.
 //
 // A failure may be the request's own doing, so one account's failures trip a route for that account alone. The
 // route is left alone for all once two accounts have failed there and no request succeeded between.
@@ -60,13 +60,13 @@ type condition struct {
 	until    time.Time // of the pause; past it one probe at a time
 	code     fault.Code
 	reason   string
-	probe    uint64    // under way; 0: none
+	probe    uint64    // under way; 0: no probe
 	expires  time.Time // of the probe
 }
 
 type windowKey struct{ supplier, model, capability string }
 
-// NewHealth returns a Health that knows nothing yet. now nil: time.Now.
+// NewHealth returns an empty Health. now nil: time.Now.
 func NewHealth(now func() time.Time) *Health {
 	if now == nil {
 		now = time.Now
@@ -74,9 +74,8 @@ func NewHealth(now func() time.Time) *Health {
 	return &Health{now: now, begun: now(), routes: map[string]*standing{}, windows: map[windowKey]*window{}}
 }
 
-// Pause leaves a route alone for d, at most ten minutes, and lets one request at a time try it after
-// that; a pause that lasts longer already stays. code is what a caller is told when no other route is
-// left.
+// Pause leaves a route alone for d, at most ten minutes, and lets one request at a time try it after that; a pause
+// that lasts longer already stays. code is the caller's error when no other route is left.
 func (h *Health) Pause(route string, d time.Duration, code fault.Code, reason string) {
 	if h == nil || d <= 0 {
 		return
@@ -108,8 +107,8 @@ func (h *Health) Failed(route, account string) {
 	}
 }
 
-// counts adds an account's failure to those that count towards a trip, and reports whether they are enough:
-// five, or one of each of two accounts where the route is being tried again.
+// counts adds an account's failure to those that count towards a trip, and reports whether they are enough: five, or
+// one of each of two accounts if the route is being tried again.
 func (s *standing) counts(account string) bool {
 	before := 0
 	for _, a := range s.failed {

@@ -72,7 +72,7 @@ func TestBreaker(t *testing.T) {
 // one account keep away that account alone, for as long as no second one fails too.
 func TestOneAccountsFailuresAreItsOwn(t *testing.T) {
 	type step struct {
-		who  string // fails, or "+" and whoever has a result; "" for none
+		who  string // fails, or "+" and the account that has a result; "" for no event
 		wait time.Duration
 		open string // the accounts that get the route then: h is hostile, v its victim, o another
 	}
@@ -142,7 +142,7 @@ func TestAccountsAreBounded(t *testing.T) {
 	}
 }
 
-// TestProbeIsRecorded reads what the ledger says of a probe and of who meets it.
+// TestProbeIsRecorded reads the ledger of a probe and of a task that meets it.
 func TestProbeIsRecorded(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	health := routing.NewHealth(func() time.Time { return now })

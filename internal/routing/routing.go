@@ -2,8 +2,8 @@
 // the lowest estimated cost first, without those that are full, cooling down or can't honour the
 // request. It explains every route it passes over.
 //
-// A Table is immutable, so that a reload swaps it whole; Health is what is learnt while running and
-// outlives a swap. Neither submits anything.
+// A Table is immutable, so that a reload swaps it whole; Health is learnt while running and outlives a swap. Both
+// don't submit work.
 package routing
 
 import (
@@ -23,7 +23,7 @@ type Route struct {
 	Capability  catalog.Name
 	Supplier    string
 	Model       string
-	Price       task.Price // what the supplier charges
+	Price       task.Price // the supplier's price
 	Approved    bool
 	Mode        task.Mode // Live, or Test for the sandbox
 	Cap         int       // attempts in flight on this route; 0: no limit
@@ -61,8 +61,8 @@ func (r Route) Caps() []task.Cap {
 }
 
 // DefaultTemplate is Route.Template by default. It is above what the templates of most models add: 31 tokens are
-// measured for 8 characters by Ollama, and others without a system text of their own add up to about 70. What
-// marks each message or text is less than the bytes of JSON around it, which an estimate counts.
+// measured for 8 characters by Ollama, and others without a system text of their own add up to about 70. The marks of
+// each message or text are fewer than the bytes of JSON around it, which an estimate counts.
 const DefaultTemplate = 128
 
 // whole is the size of a request at the route, with the tokens of its template.
@@ -71,7 +71,7 @@ func (r *Route) whole(size task.Usage) task.Usage {
 	return size
 }
 
-// cost is what the supplier is estimated to charge for a request.
+// cost is the supplier's estimated charge for a request.
 func (r *Route) cost(size task.Usage) task.Money { return r.Price.Cost(r.whole(size)) }
 
 // capped reports whether the route may be full.
@@ -85,7 +85,7 @@ type limit struct {
 	rate Rate
 }
 
-// limited returns what the route's work in a minute counts against.
+// limited returns the limits that the route's work in a minute counts against.
 func (r *Route) limited() [2]limit {
 	return [2]limit{
 		{windowKey{supplier: r.Supplier}, r.SupplierRate},
@@ -133,7 +133,7 @@ func NewTable(routes []Route, prices map[catalog.Name]task.Price) (*Table, error
 	return t, nil
 }
 
-// add puts the route where Find finds it; false where it is there already.
+// add makes the route known to Find; false if it is already.
 func (t *Table) add(r *Route) bool {
 	k := routeKey{tableKey{r.Mode, r.Capability}, r.Supplier, r.Model}
 	if _, twice := t.found[k]; twice {
@@ -152,9 +152,9 @@ func (t *Table) Serves(mode task.Mode, name catalog.Name) bool {
 	return len(t.approved[tableKey{mode, name}]) > 0
 }
 
-// Places returns the limits of the routes that take work of the capability now. open is false while
-// every route that could do it asked for a pause, has had its minute's work or is being probed; where
-// all of them are tripped there is nothing to wait for: open, and no places.
+// Places returns the limits of the routes that take work of the capability now. open is false while every route that
+// could do it asked for a pause, has had its minute's work or is being probed; if all of them are tripped, waiting is
+// useless: open, and no places.
 func (t *Table) Places(mode task.Mode, name catalog.Name, h *Health) (places [][]task.Cap, open bool) {
 	waits := false
 	for _, r := range t.approved[tableKey{mode, name}] {
@@ -214,8 +214,8 @@ func (t *Table) Dearest(mode task.Mode, name catalog.Name, size task.Usage) task
 	return most
 }
 
-// ListPrice returns what a caller of the mode pays for work of the given size: the operator's price
-// for the capability, else that of the approved route which is cheapest for it. Test keys are free.
+// ListPrice returns the price for a caller of the mode and work of the given size: the operator's price for the
+// capability, else that of the approved route which is cheapest for it. Test keys are free.
 func (t *Table) ListPrice(mode task.Mode, name catalog.Name, size task.Usage) task.Price {
 	if p, ok := t.prices[name]; ok && mode == task.Live {
 		return p

@@ -181,7 +181,7 @@ func TestCaps(t *testing.T) {
 	}
 }
 
-// TestTemplates has a cheap route whose model's template is large: what is reserved holds the largest template, and a
+// TestTemplates has a cheap route whose model's template is large: the reservation has the largest template, and a
 // short request is cheaper elsewhere.
 func TestTemplates(t *testing.T) {
 	wordy, terse := tokens("wordy", 1, 1), tokens("terse", 2, 2)

@@ -18,7 +18,7 @@ type State struct {
 	Approved    bool // and not taken away by a reload
 	SupplierCap int
 	Failures    int       // in a row
-	Reason      string    // why requests are kept away; "" where they aren't
+	Reason      string    // why requests are kept away; "" if they aren't
 	Accounts    int       // those whose requests alone are kept away; 0: everybody's are, or no one's
 	Until       time.Time // of a pause
 }
@@ -39,8 +39,8 @@ func (t *Table) States(h *Health) []State {
 	return states
 }
 
-// describe adds what is learnt about the route. What concerns everybody comes first, then the longest of the
-// pauses that concern one account each.
+// describe adds the learnt state of the route. The state for everybody comes first, then the longest of the pauses
+// that concern one account each.
 func (h *Health) describe(s *State, r *Route) {
 	s.Reason, _ = h.refusal(r)
 	if h == nil {

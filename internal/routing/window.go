@@ -2,17 +2,17 @@ package routing
 
 import "time"
 
-// Rate is what a supplier allows in a minute; 0 is no limit.
+// Rate is a supplier's limit for a minute; 0 is no limit.
 type Rate struct {
 	Requests int
 	Tokens   int
 }
 
-// windowSlots is a minute in seconds and one more: whatever 60 seconds one looks at touch no more
-// slots, so that none of them ever sees more than the limit.
+// windowSlots is a minute in seconds and one more: any 60 seconds touch no more slots, so that they never exceed the
+// limit.
 const windowSlots = 61
 
-// window counts what was begun in the last minute. It is guarded by its Health.
+// window counts the work begun in the last minute. It is guarded by its Health.
 type window struct {
 	newest   int64 // the second that the newest slot is for
 	requests [windowSlots]int64
@@ -20,7 +20,7 @@ type window struct {
 	sum      struct{ requests, tokens int64 }
 }
 
-// move forgets what is older than a minute.
+// move forgets counts older than a minute.
 func (w *window) move(now int64) {
 	for range min(now-w.newest, windowSlots) {
 		w.newest++
@@ -53,5 +53,5 @@ func (w *window) full(r Rate, tokens int64) string {
 	}
 }
 
-// second is the whole seconds since the health began, on the clock that nobody sets.
+// second is the whole seconds since the health began, on the monotonic clock.
 func (h *Health) second(now time.Time) int64 { return int64(now.Sub(h.begun) / time.Second) }

@@ -10,8 +10,8 @@ import (
 
 const (
 	refusedClientsMost = 4096        // addresses that are remembered
-	refusedPause = time.Second // before an answer to an address that has had too many
-	pausesMost    = 256         // at once; the answers beyond go out without
+	refusedPause       = time.Second // before an answer to an address that has had too many
+	pausesMost         = 256         // at once; the answers beyond go out without
 )
 
 // refusedClients slows down who is refused again and again. Each address may have some refusals a minute; the answers

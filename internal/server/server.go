@@ -78,18 +78,18 @@ type Request struct {
 // Server is an http.Handler and the listener's settings around it. It is safe for concurrent use.
 type Server struct {
 	*common
-	gateway   *gateway.Gateway
-	gate      *gate.Gate
-	artifacts artifact.Store
-	signer    *artifact.Signer
-	base      *url.URL
-	document  document
-	console   Console
-	bodies    *bodies
-	conns     *connTable
-	inProgress  *room.Room // requests of each account
-	refused *refusedClients
-	http      *http.Server
+	gateway    *gateway.Gateway
+	gate       *gate.Gate
+	artifacts  artifact.Store
+	signer     *artifact.Signer
+	base       *url.URL
+	document   document
+	console    Console
+	bodies     *bodies
+	conns      *connTable
+	inProgress *room.Room // requests of each account
+	refused    *refusedClients
+	http       *http.Server
 }
 
 // New returns a Server that doesn't listen yet.
@@ -106,7 +106,7 @@ func New(c Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		common:    newCommon(c.Limits, c.Now, c.Logger),
+		common:  newCommon(c.Limits, c.Now, c.Logger),
 		gateway: c.Gateway, gate: c.Gate, artifacts: c.Artifacts, signer: c.Signer, base: base, document: doc,
 	}
 	if s.bodies, err = newBodies(c.BodyFolder, s.limits); err != nil {

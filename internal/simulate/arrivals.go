@@ -77,8 +77,7 @@ func (p Pattern) draw(rng *rand.Rand, at time.Duration) Arrival {
 	return Arrival{At: at, Capability: p.Capability, Estimate: estimate(size), Size: size}
 }
 
-// estimate is what the service takes such a request for at acceptance: it counts the bytes of the input,
-// and of the output what is allowed.
+// estimate is the size of such a request at acceptance: the bytes of the input, and the largest allowed output.
 func estimate(size task.Usage) task.Usage {
 	size.InputTokens, size.OutputTokens = bytesPerToken*size.InputTokens, max(1024, size.OutputTokens)
 	return size

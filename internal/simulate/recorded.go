@@ -195,12 +195,12 @@ func (r *recorded) set(name, text string) (err error) {
 	return err
 }
 
-// assembly is what was read so far.
+// assembly is the arrivals read so far.
 type assembly struct {
 	pattern Pattern
 	rng     *rand.Rand
 	all     []Arrival
-	clocks  []time.Time // of each, where they are written by the clock
+	clocks  []time.Time // of each, if they are written by the clock
 }
 
 func (a *assembly) add(r recorded) error {

@@ -11,7 +11,7 @@ import (
 	"unitask/internal/task"
 )
 
-// Report is what became of the pattern. Amounts are decimal USD, durations seconds.
+// Report is the outcome of the pattern. Amounts are decimal USD, durations seconds.
 type Report struct {
 	Tasks     int                `json:"tasks"`
 	Succeeded int                `json:"succeeded"`
@@ -22,7 +22,7 @@ type Report struct {
 	Routes    []RouteReport      `json:"routes"`
 }
 
-// Latency is from the arrival to the result, of what succeeded, in seconds.
+// Latency is from the arrival to the result, of succeeded requests, in seconds.
 type Latency struct {
 	P50 float64 `json:"p50"`
 	P90 float64 `json:"p90"`
@@ -52,7 +52,7 @@ func (s *simulation) route(name catalog.Name, id string) *RouteReport {
 	return r
 }
 
-// finish sums up. Routes that nothing reached are shown too, where their capability was asked for.
+// finish sums up. Routes without a request are shown too, if their capability was asked for.
 func (s *simulation) finish() Report {
 	asked := map[catalog.Name]bool{}
 	for _, a := range s.Arrivals {

@@ -1,10 +1,10 @@
-// Package simulate replays a pattern of requests over routes in virtual time: who would have had them, at
-// what cost and how fast, and who would have been refused.
+// Package simulate replays a pattern of requests over routes in virtual time: which route would have had each, at
+// what cost and how fast, and which would have been refused.
 //
-// Every decision is made by package routing itself, by the very table and health that a server uses;
-// limits in flight are counted as the store does, and a task without a route waits as the gateway lets it
-// wait. Only the suppliers are made up: how long they take is drawn from a seed around an average, and
-// they fail where a what-if says so. Nothing is sent anywhere. The same input gives the same result.
+// Every decision is made by package routing itself, by the very table and health that a server uses; limits in flight
+// are counted as the store does, and a task without a route waits as the gateway lets it wait. Only the suppliers are
+// made up: how long they take is drawn from a seed around an average, and they fail as a what-if says. No request is
+// sent. The same input gives the same result.
 package simulate
 
 import (
@@ -25,7 +25,7 @@ import (
 // How the gateway waits for a route, and how soon a supplier refuses.
 const (
 	placeWait     = 2 * time.Second
-	placeInterval = 100 * time.Millisecond // four times the gateway's: waiting is what a simulation spends its time on
+	placeInterval = 100 * time.Millisecond // four times the gateway's: a simulation spends its time on waiting
 	queuePause    = 250 * time.Millisecond
 	queueMost     = 5 * time.Second
 	refusalTime   = 100 * time.Millisecond
@@ -34,13 +34,13 @@ const (
 // Outage is a time in which a route refuses all work.
 type Outage struct{ From, To time.Duration }
 
-// Config is what is replayed. Catalog, Routes and Arrivals are required.
+// Config is a pattern of requests and the routes to replay it over. Catalog, Routes and Arrivals are required.
 type Config struct {
 	Catalog  *catalog.Catalog
 	Routes   []routing.Route
 	Arrivals []Arrival
 	Seed     uint64
-	Latency  map[string]time.Duration // of a route by its id, on average; by default what its capability usually takes
+	Latency  map[string]time.Duration // of a route by its id, on average; by default the usual one of its capability
 	Outages  map[string][]Outage      // by the route's id
 }
 
@@ -201,7 +201,7 @@ func (s *simulation) begin(j *job, r routing.Route, g routing.Grant) {
 	})
 }
 
-// wait leaves the task for a moment, or refuses it where there is nothing to wait for.
+// wait leaves the task for a moment, or refuses it if waiting is useless.
 func (s *simulation) wait(j *job, passed []task.Passed) {
 	waits := slices.ContainsFunc(passed, func(p task.Passed) bool {
 		return p.Code == fault.CapacityExhausted || p.Reason == routing.Probing
@@ -218,7 +218,7 @@ func (s *simulation) wait(j *job, passed []task.Passed) {
 	}
 }
 
-// codeOf is what the caller is told.
+// codeOf is the caller's error code.
 func codeOf(j *job, passed []task.Passed) fault.Code {
 	code := fault.InvalidRequest
 	for _, p := range passed {
@@ -259,8 +259,8 @@ func (s *simulation) takes(j *job, r routing.Route) time.Duration {
 	return time.Duration(float64(mean) * (0.5 + s.rng.Float64()))
 }
 
-// usual is about what hosted models take: 50 tokens a second after half a second, some seconds for an
-// image, some minutes for a film.
+// usual is the usual latency of hosted models: 50 tokens a second after half a second, some seconds for an image,
+// some minutes for a film.
 func usual(j *job) time.Duration {
 	switch family, _, _ := strings.Cut(string(j.Capability), "."); family {
 	case "image":

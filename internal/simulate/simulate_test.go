@@ -95,7 +95,7 @@ func TestWhatIf(t *testing.T) {
 	}
 }
 
-// TestCapsAreKept sends ten at once to three places: what finds none waits two seconds.
+// TestCapsAreKept sends ten at once to three places: a request without room waits two seconds.
 func TestCapsAreKept(t *testing.T) {
 	got := mustRun(t, simulate.Config{
 		Routes: []routing.Route{at("cheap", 1, 2), at("dear", 2, 1)}, Arrivals: every(10, 0),
