@@ -1,8 +1,8 @@
 // Package bulk copies and hashes many bytes piece by piece, and leaves the processors to other goroutines in between.
 //
-// Neither a copy nor a hash can be interrupted: the garbage collector, which needs each processor to pause for a moment,
-// waits for its end, and every goroutine waits with it. Copying 15 MiB into memory that is new takes 10 to 90 ms on two
-// virtual processors, hashing them 12 to 43 ms; a piece is a 240th of that.
+// A copy and a hash can't be interrupted: the garbage collector, which needs each processor to pause for a moment,
+// waits for its end, and every goroutine waits with it. Copying 15 MiB into memory that is new takes 10 to 90 ms on
+// two virtual processors, hashing them 12 to 43 ms; a piece is a 240th of that.
 //
 // Whoever works on much for long takes turns with others who do, so that one processor is left to everybody else.
 package bulk
@@ -15,14 +15,14 @@ import (
 // piece is how many bytes are treated without a break.
 const piece = 64 << 10
 
-// turns are for as many workers as there are processors but one, and one where there is one alone. While all processors
-// have work, Go looks at the network every 10 ms only. On two processors a thousand slow connections and 64 keys that send
-// bodies nested 100,000 deep or without end held a creation of another tenant up for 87 and 92 ms at the 99th percentile
-// without turns, 16 to 25 ms with them; quiet, it took 4 to 14.
+// turns are for as many workers as there are processors but one, and one with a single processor. While all
+// processors have work, Go looks at the network every 10 ms only. On two processors a thousand slow connections and
+// 64 keys that send bodies nested 100,000 deep or without end held a creation of another tenant up for 87 and 92 ms
+// at the 99th percentile without turns, 16 to 25 ms with them; quiet, it took 4 to 14.
 var turns = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)-1))
 
-// Turn waits for a turn to work on n bytes and returns what ends it. Meanwhile its holder waits for nothing but the disk,
-// and takes no second turn. For a piece or less nobody waits.
+// Turn waits for a turn to work on n bytes and returns the function that ends it. Its holder may wait only for the
+// disk meanwhile, and takes no second turn. A piece or less needs no turn.
 func Turn(n int) (done func()) {
 	if n <= piece {
 		return nothing
@@ -36,7 +36,7 @@ func nothing() {}
 
 func end() { <-turns }
 
-// Append is append(to, from...). Where to has no room for it, what to holds is moved without a break.
+// Append is append(to, from...). If to has no room for it, its bytes are moved without a break.
 func Append(to, from []byte) []byte {
 	for len(from) > piece {
 		to = append(to, from[:piece]...)

@@ -57,7 +57,7 @@ func TestMove(t *testing.T) {
 	}
 }
 
-// TestTurns: whoever has little to do waits for nobody, and who has much for one who has it too.
+// TestTurns: small work doesn't wait, and large work waits for other large work.
 func TestTurns(t *testing.T) {
 	var ends []func()
 	for range max(1, runtime.GOMAXPROCS(0)-1) {

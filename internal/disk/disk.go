@@ -1,6 +1,6 @@
-// Package disk makes what was written last: the one place that knows how a folder's names survive a
-// power cut, how a file is made in a folder without following what somebody else has put there, and how
-// large files are written beside small ones that others wait for. Syncing a file is its writer's own matter.
+// Package disk makes written files durable: it syncs folders so that names survive a power cut, makes files without
+// following links that others may have planted, and writes large files in pieces beside small urgent ones. Syncing a
+// file is its writer's own matter.
 package disk
 
 import (

@@ -4,7 +4,7 @@ package disk
 
 import "golang.org/x/sys/unix"
 
-// Free returns how many bytes this user may still write to the file system that dir is on: 0 where it can hold no more
+// Free returns how many bytes this user may still write to the file system that dir is on: 0 if it can hold no more
 // files. A quota is not looked at.
 func Free(dir string) (int64, error) {
 	var s unix.Statfs_t

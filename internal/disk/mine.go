@@ -12,9 +12,9 @@ type ForeignError struct{ Path string }
 
 func (e *ForeignError) Error() string { return e.Path + " belongs to another user" }
 
-// ReadMine reads a regular file that was found by its name alone: in a folder such as /tmp anybody may have put it there.
-// It returns a *ForeignError where the file, or the link that leads to it, is neither this user's nor root's,
-// and a *WritableError as Own does. Windows keeps owners elsewhere, and passes.
+// ReadMine reads a regular file that was found by its name alone: in a folder such as /tmp anybody may have put it
+// there. It returns a *ForeignError unless the file, and the link that leads to it, is this user's or root's, and a
+// *WritableError as Own does. Windows keeps owners elsewhere, and passes.
 func ReadMine(path string) ([]byte, error) {
 	link, err := os.Lstat(path)
 	if err != nil {
@@ -30,7 +30,7 @@ func ReadMine(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	info, err := f.Stat() // of what is read, whatever has the name by now
+	info, err := f.Stat() // of the opened file, whatever has the name by now
 	if err != nil {
 		return nil, err
 	}

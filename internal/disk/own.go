@@ -14,7 +14,7 @@ type WritableError struct {
 	Shared bool
 }
 
-// Error names the path and, for what isn't shared, the command that mends it.
+// Error names the path and, unless it is a shared folder, the command that mends it.
 func (e *WritableError) Error() string {
 	if e.Shared {
 		return e.Path + " is shared with a group, whose members could put their own into it"
@@ -22,8 +22,8 @@ func (e *WritableError) Error() string {
 	return e.Path + " can be written by its group or by others, who could put their own into it; chmod go-w " + e.Path + " closes it"
 }
 
-// Own returns a *WritableError where the group or others may write to what the path leads to: they could
-// put their own keys, routes or results there. Windows keeps this elsewhere, and passes.
+// Own returns a *WritableError if the group or others may write to the file or folder that the path leads to: they
+// could put their own keys, routes or results there. Windows keeps this elsewhere, and passes.
 func Own(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -32,7 +32,7 @@ func Own(path string) error {
 	return writable(path, info)
 }
 
-// writable returns a *WritableError where the group or others may write to a file.
+// writable returns a *WritableError if the group or others may write to a file.
 func writable(path string, info fs.FileInfo) error {
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0 {
 		return &WritableError{Path: path, Shared: info.Mode()&(fs.ModeSetgid|0o002) == fs.ModeSetgid}

@@ -7,16 +7,16 @@ import (
 )
 
 // piece is how many bytes of large files are on their way to the disk at once. Four writers of 14 MB files, one after
-// the other, held up a small write that is synced beside them: p99 84 ms where each file went to the disk as a whole,
+// the other, held up a small write that is synced beside them: p99 84 ms with each file sent to the disk as a whole,
 // 19 ms in pieces of 1 MiB, 6 ms in pieces of 256 KiB, at 82 % of the bytes a second.
 const piece = 256 << 10
 
 // Turns lets large files be written so that small writes which must last needn't wait behind them: in pieces, of all
-// files together one at a time, each on its way to the disk before the next. It makes nothing durable: the files are
-// synced all the same, and have little left to sync then. Its zero value is ready, and safe for concurrent use.
+// files together one at a time, each on its way to the disk before the next. It doesn't sync: the files are synced
+// all the same, and have little left to sync then. Its zero value is ready, and safe for concurrent use.
 type Turns struct{ turn sync.Mutex }
 
-// Writer returns a writer of the file, which is written from its start by nobody else.
+// Writer returns a writer of the file, which no other writer may write to.
 func (t *Turns) Writer(f *os.File) io.Writer { return &writer{turns: t, file: f} }
 
 type writer struct {
@@ -38,7 +38,7 @@ func (w *writer) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-// send waits for what was written to have left for the disk.
+// send waits until the written bytes have left for the disk.
 func (w *writer) send() error {
 	w.turns.turn.Lock()
 	defer w.turns.turn.Unlock()

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// writeOut has a part of the file written to the disk and waits for that. An error of the disk is told once, here or by
-// the file's sync, so it is none to pass over. Where the system has no such call, the sync does all.
+// writeOut has a part of the file written to the disk and waits for that. An error of the disk is reported once, here
+// or by the file's sync, so it must not be ignored. On a system without such a call the sync does all.
 func writeOut(f *os.File, from, n int64) error {
 	const all = unix.SYNC_FILE_RANGE_WAIT_BEFORE | unix.SYNC_FILE_RANGE_WRITE | unix.SYNC_FILE_RANGE_WAIT_AFTER
 	for {

@@ -11,7 +11,7 @@ import (
 	"unitask/internal/disk"
 )
 
-// TestTurnsErrors: an error that the system gives for a piece is the write's. A pipe is nothing that can be written out.
+// TestTurnsErrors: an error that the system gives for a piece is the write's. A pipe can't be written out.
 func TestTurnsErrors(t *testing.T) {
 	in, out, err := os.Pipe()
 	if err != nil {

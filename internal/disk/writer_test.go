@@ -10,7 +10,7 @@ import (
 	"unitask/internal/disk"
 )
 
-// TestTurns: files that take turns with their pieces hold what was written, however it was cut.
+// TestTurns: files that take turns with their pieces hold the written bytes, however they were cut.
 func TestTurns(t *testing.T) {
 	var turns disk.Turns
 	dir := t.TempDir()

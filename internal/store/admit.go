@@ -10,11 +10,11 @@ import (
 	"unitask/internal/task"
 )
 
-// The functions of this file and of step.go are the contract's arithmetic on one task. Engines
-// share them, so that what differs between engines is only where tasks, counters and leases live.
+// The functions of this file and of step.go are the contract's arithmetic on one task. Engines share them, and differ
+// only in the storage of tasks, counters and leases.
 
-// Admit says what n means for the task found under its idempotency hash: AdmitReplayed,
-// AdmitReopened or ErrConflict.
+// Admit returns the effect of n on the task found under its idempotency hash: AdmitReplayed, AdmitReopened or
+// ErrConflict.
 func (n NewTask) Admit(found task.Task) (Admit, error) {
 	switch {
 	case found.Fingerprint != n.Fingerprint:
@@ -46,7 +46,7 @@ func (n NewTask) Reopen(found task.Task, now time.Time) (task.Task, error) {
 	return n.fill(t, now)
 }
 
-// fill sets what each acceptance brings, the first and those after it.
+// fill sets the members of each acceptance, the first and later ones.
 func (n NewTask) fill(t task.Task, now time.Time) (task.Task, error) {
 	var err error
 	if t.Input, err = compact(n.Input); err != nil {
@@ -69,8 +69,8 @@ func (n NewTask) fill(t task.Task, now time.Time) (task.Task, error) {
 	return t, nil
 }
 
-// Pick returns the first plan that has room, and false where none has or where the task's last
-// attempt ended with an unknown outcome: only a worker may decide what follows that one.
+// Pick returns the first plan that has room, and false if no plan has or if the task's last attempt ended with an
+// unknown outcome: only a worker may continue after that one.
 func (f First) Pick(t task.Task, inFlight func(key string) int) (task.Plan, bool) {
 	if n := len(t.Attempts); n > 0 && t.Attempts[n-1].State == task.UnknownOutcome {
 		return task.Plan{}, false
@@ -83,8 +83,8 @@ func (f First) Pick(t task.Task, inFlight func(key string) int) (task.Plan, bool
 	return task.Plan{}, false
 }
 
-// Place returns the first place of the line that has room, as the keys of its limits, and false where
-// none has. inUse counts open attempts and places taken up by claims.
+// Place returns the first place of the line that has room, as the keys of its limits, and false if all are full.
+// inUse counts open attempts and places taken up by claims.
 func (l Line) Place(inUse func(key string) int) (keys []string, ok bool) {
 	for _, caps := range l.Places {
 		if !Room(caps, inUse) {
@@ -100,7 +100,7 @@ func (l Line) Place(inUse func(key string) int) (keys []string, ok bool) {
 	return nil, l.Places == nil
 }
 
-// Room reports whether none of the caps is reached.
+// Room reports whether all caps have room.
 func Room(caps []task.Cap, inFlight func(key string) int) bool {
 	for _, c := range caps {
 		if c.Limit > 0 && inFlight(c.Key) >= c.Limit {

@@ -2,8 +2,8 @@ package store
 
 import "sync"
 
-// Bell wakes those who wait for a topic. The zero value is ready; it is safe for concurrent use.
-// A ring that nobody has taken yet absorbs those after it.
+// Bell wakes those who wait for a topic. The zero value is ready; it is safe for concurrent use. A pending ring
+// absorbs those after it.
 type Bell struct {
 	mu      sync.Mutex
 	waiting map[string]map[chan struct{}]struct{}

@@ -2,9 +2,9 @@ package store
 
 import "time"
 
-// Clock bounds the time while the wall clock may be set: by what that says, and by what it said at the
-// start plus the time since on the monotonic clock. What is stamped with the later of the two and
-// judged by the earlier never expires early.
+// Clock bounds the time while the wall clock may be set: by its reading, and by its reading at the start plus the
+// time since on the monotonic clock. A time that is stamped with the later of the two and judged by the earlier never
+// expires early.
 type Clock struct {
 	now   func() time.Time
 	start time.Time
@@ -13,8 +13,8 @@ type Clock struct {
 // NewClock returns a Clock that starts now.
 func NewClock(now func() time.Time) Clock { return Clock{now: now, start: now()} }
 
-// Past returns the earlier one, to judge by. A clock that is set forward makes nothing old; one that was
-// wrong at the start and is set back is believed.
+// Past returns the earlier one, to judge by. Setting the clock forward expires no row; one that was wrong at the
+// start and is set back is believed.
 func (c Clock) Past() time.Time {
 	wall, steady := c.both()
 	if wall.Before(steady) {

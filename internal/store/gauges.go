@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// Gauger is what an engine may offer beside Store: how it stands, for monitoring.
+// Gauger is an optional interface of an engine: how it stands, for monitoring.
 type Gauger interface {
 	// Gauges reads without a commit, and cheaply enough for every scrape.
 	Gauges(ctx context.Context) (Gauges, error)
 }
 
-// Loader is what an engine may offer beside Store: the work at suppliers.
+// Loader is an optional interface of an engine: the work at suppliers.
 type Loader interface {
 	// InFlight returns how many attempts are open under each limit, by its key.
 	InFlight(ctx context.Context) (map[string]int, error)
@@ -24,5 +24,5 @@ type Gauges struct {
 	Leases int64 // tasks that a worker holds
 	// Quarantined counts rows that couldn't be read and were set aside.
 	Quarantined int64
-	Oldest      time.Duration // since the acceptance of the oldest task that is queued; 0 where none is
+	Oldest      time.Duration // since the acceptance of the oldest queued task; 0 without one
 }

@@ -34,15 +34,15 @@ func CheckHolds(holds []task.Hold, held func(Counter) int64) error {
 	return nil
 }
 
-// HoldChange is what a counter changes by.
+// HoldChange is the change of a counter.
 type HoldChange struct {
 	Counter
 	By int64
 }
 
-// HoldChanges returns what the counters change by when before becomes after, each counter once, in the
-// memory of room; before is the zero Task at a creation. A task that ends settles its budget holds to its
-// cost, and its spend holds to what suppliers charged.
+// HoldChanges returns the changes of the counters when before becomes after, each counter once, in the memory of
+// room; before is the zero Task at a creation. A task that ends settles its budget holds to its cost, and its spend
+// holds to the suppliers' charges.
 func HoldChanges(room []HoldChange, before, after *task.Task) []HoldChange {
 	changes := room[:0]
 	change := func(h task.Hold, by int64) {

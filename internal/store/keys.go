@@ -8,7 +8,7 @@ import (
 	"unitask/internal/task"
 )
 
-// Registry is all that an engine keeps of who may call and what they used.
+// Registry is an engine's storage of accounts, keys, sessions and usage.
 type Registry interface {
 	Accounts
 	Keys
@@ -46,7 +46,7 @@ type Keys interface {
 	RotateKey(ctx context.Context, id string, rotate func(old *account.Key) (account.Key, error)) error
 }
 
-// Callers is what each request asks for.
+// Callers is the part of Registry that each request uses.
 type Callers interface {
 	// KeyByHash returns the key and its account, or ErrNotFound.
 	KeyByHash(ctx context.Context, h task.Hash) (account.Key, account.Account, error)
@@ -64,15 +64,15 @@ type Callers interface {
 type Sessions interface {
 	// PutLink records a link; ErrExists when its hash is taken, ErrNotFound for an unknown account.
 	PutLink(ctx context.Context, l account.Link) error
-	// RedeemLink removes a link and records the session that open makes of it, in one commit: of many
-	// who try at once one succeeds. open may run more than once; its error ends the redemption, and
-	// nothing changes. ErrNotFound for an unknown link.
+	// RedeemLink removes a link and records the session that open makes of it, in one commit: of many who try at once
+	// one succeeds. open may run more than once; its error ends the redemption without a change. ErrNotFound for an
+	// unknown link.
 	RedeemLink(ctx context.Context, link task.Hash, open func(account.Link) (account.Session, error)) error
 	// GetSession returns a session, expired or not, with its account, or ErrNotFound.
 	GetSession(ctx context.Context, h task.Hash) (account.Session, account.Account, error)
 	// SeeSession notes when a session was last seen. ErrNotFound for an unknown one.
 	SeeSession(ctx context.Context, h task.Hash, at time.Time) error
-	// DeleteSession removes a session; nothing happens where there is none.
+	// DeleteSession removes a session; a missing one is no error.
 	DeleteSession(ctx context.Context, h task.Hash) error
 }
 

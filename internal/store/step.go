@@ -22,8 +22,8 @@ func Begin(t task.Task, p task.Plan, now time.Time) (task.Task, error) {
 	return stored(t.BeginAttempt(p, now), now), nil
 }
 
-// Apply returns the task after the step and whether its record changed; ErrState where a part
-// doesn't fit. The lease isn't looked at here.
+// Apply returns the task after the step and whether its record changed; ErrState if a part doesn't fit. The lease
+// isn't looked at here.
 func (s Step) Apply(t task.Task, now time.Time) (task.Task, bool, error) {
 	before := t
 	t, err := s.attempt(t, now)
@@ -81,8 +81,8 @@ func (s Step) attempt(t task.Task, now time.Time) (task.Task, error) {
 	return t, nil
 }
 
-// Cancel returns the task canceled where it is at rest, neither leased nor with an open attempt,
-// else marked for the worker; and whether its record changed.
+// Cancel returns the task canceled if it is at rest, without a lease and an open attempt, else marked for the worker;
+// and whether its record changed.
 func Cancel(t task.Task, leased bool, now time.Time) (task.Task, bool, error) {
 	if t.State.Terminal() {
 		return t, false, nil

@@ -1,11 +1,10 @@
 // Package store is the storage contract: tasks, their ledger, holds and leases, and beside it the
 // small interfaces for keys, accounts, sessions, usage and secrets.
 //
-// Every method is one durable commit or one consistent read; no transaction, bucket or SQL leaks.
-// When a writing method returns nil, what it says has happened survives a crash of the process and
-// of the machine. Durations cross the contract, timestamps don't: an engine uses its own clock.
-// Implementations are safe for concurrent use. storetest holds them all to the same behaviour. What
-// is handed in or out may be shared with the engine: nobody changes it in place.
+// Every method is one durable commit or one consistent read; no transaction, bucket or SQL leaks. When a writing
+// method returns nil, its effect survives a crash of the process and of the machine. Durations cross the contract,
+// timestamps don't: an engine uses its own clock. Implementations are safe for concurrent use. storetest holds them
+// all to the same behaviour. Arguments and results may be shared with the engine: they must not be changed in place.
 package store
 
 import (
@@ -22,7 +21,7 @@ import (
 var (
 	ErrNotFound  = errors.New("store: not found")
 	ErrConflict  = errors.New("store: the idempotency key belongs to another request")
-	ErrFenced    = errors.New("store: the lease is no longer held") // drop everything, write nothing
+	ErrFenced    = errors.New("store: the lease is no longer held") // drop everything, write no row
 	ErrRouteFull = errors.New("store: the route has no free place")
 	ErrState     = errors.New("store: the step doesn't fit the task's state")
 	ErrFull      = errors.New("store: no room left on the disk or in the file") // reads still work
@@ -30,10 +29,10 @@ var (
 	ErrClosed    = errors.New("store: closed")
 )
 
-// HoldError reports the hold that couldn't be taken; nothing was recorded.
+// HoldError reports the hold that couldn't be taken; no row was written.
 type HoldError struct {
 	Hold task.Hold
-	Held int64 // what the counter stood at
+	Held int64 // the counter's value
 }
 
 // Error names the counter and its limit.
@@ -41,19 +40,18 @@ func (e *HoldError) Error() string {
 	return fmt.Sprintf("store: hold %s of %s: %d held, limit %d", e.Hold.Kind, e.Hold.Scope, e.Held, e.Hold.Limit)
 }
 
-// Store keeps tasks. See the package comment for what every method promises.
+// Store keeps tasks. See the package comment for the promises of every method.
 type Store interface {
-	// CreateTask records a task, or finds the one under the same scope and idempotency hash:
-	// the same fingerprint gives Replayed, or Reopened where Task.Reopenable; another ErrConflict.
-	// Holds are taken in the same commit for Created and Reopened, or a *HoldError is returned.
-	// ErrExists when the id isn't fresh.
+	// CreateTask records a task, or finds the one under the same scope and idempotency hash: the same fingerprint
+	// gives Replayed, or Reopened if Task.Reopenable; another ErrConflict. Holds are taken in the same commit for
+	// Created and Reopened, or a *HoldError is returned. ErrExists when the id isn't fresh.
 	CreateTask(ctx context.Context, n NewTask) (Created, error)
 	// FindTask returns the task under an idempotency hash, or ErrNotFound.
 	FindTask(ctx context.Context, s task.Scope, idempotency task.Hash) (task.Task, error)
 	// GetTask returns a task of the scope, or ErrNotFound.
 	GetTask(ctx context.Context, s task.Scope, id string) (task.Task, error)
-	// ListTasks returns a page of a scope's tasks, newest first. It looks at a bounded number of tasks: a page
-	// may be shorter than its limit, or empty, and Next still say where to go on.
+	// ListTasks returns a page of a scope's tasks, newest first. It looks at a bounded number of tasks: a page may be
+	// shorter than its limit, or empty, and Next still lead on.
 	ListTasks(ctx context.Context, q ListQuery) (Page, error)
 	// RequestCancel cancels a task at rest, and marks one that is leased or has an open attempt: a
 	// worker ends that one. A terminal task is returned as it is. ErrNotFound for an unknown id.
@@ -62,21 +60,20 @@ type Store interface {
 	// passes over a task that is gone or has another revision by now: another failure than the one shown.
 	MarkShown(ctx context.Context, shown []task.Task) error
 
-	// Claim leases up to Limit tasks that nobody holds. See ClaimRequest for which.
+	// Claim leases up to Limit tasks without a lease. See ClaimRequest for which.
 	Claim(ctx context.Context, c ClaimRequest) ([]Lease, error)
 	// Renew keeps every lease of the node for another term, from now; one that has run out is lost.
 	Renew(ctx context.Context, node string, term time.Duration) error
 	// BeginAttempt records the intent to submit and starts a queued task, counting the plan's caps
 	// exactly: ErrRouteFull when one is reached. ErrState while an attempt is open.
 	BeginAttempt(ctx context.Context, ref LeaseRef, p task.Plan) (task.Task, error)
-	// Advance makes one step in one commit: attempt, moves, settlement of holds, release. A terminal
-	// move ends the lease, gives the open and queue holds back and settles the budget to the cost and the
-	// spend to what suppliers charged.
-	// ErrState, and nothing recorded, where a part doesn't fit: a terminal move with an attempt still
-	// open, Reopen, progress outside 0 to 1.
+	// Advance makes one step in one commit: attempt, moves, settlement of holds, release. A terminal move ends the
+	// lease, gives the open and queue holds back and settles the budget to the cost and the spend to the suppliers'
+	// charges. ErrState, without a change, if a part doesn't fit: a terminal move with an attempt still open, Reopen,
+	// progress outside 0 to 1.
 	Advance(ctx context.Context, ref LeaseRef, s Step) (task.Task, error)
 
-	// Sweep does one small step of upkeep and reports what it did; call it until Removed is 0.
+	// Sweep does one small step of upkeep and reports its work; call it until Removed is 0.
 	Sweep(ctx context.Context, r SweepRequest) (Swept, error)
 	// Wake returns a channel that receives when the topic may have changed: a task's id, or
 	// TopicQueue. Best effort: pair it with a timer. stop frees it.
@@ -90,7 +87,7 @@ type Store interface {
 // TopicQueue is woken when a task may have become claimable.
 const TopicQueue = "queue"
 
-// Admit says what CreateTask did.
+// Admit is the outcome of CreateTask.
 type Admit string
 
 // The admissions.
@@ -120,17 +117,16 @@ type NewTask struct {
 	First           *First // nil: the task waits in the queue
 }
 
-// First asks CreateTask to lease the new (or reopened) task to the node at once and, where one of the
-// plans has room, to record its intent and start the task in the same commit. A reopened task whose
-// last attempt is of unknown outcome is leased only: a worker readopts it or goes on without.
+// First asks CreateTask to lease the new (or reopened) task to the node at once and, if one of the plans has room, to
+// record its intent and start the task in the same commit. A reopened task whose last attempt is of unknown outcome
+// is leased only: a worker readopts it or goes on without.
 type First struct {
 	Node  string
 	Term  time.Duration
-	Plans []task.Plan // tried in order; none with room: leased, still queued
+	Plans []task.Plan // tried in order; all full: leased, still queued
 }
 
-// Created is what CreateTask did; Lease is set when First was asked for and the admission isn't
-// Replayed.
+// Created is the result of CreateTask; Lease is set when First was asked for and the admission isn't Replayed.
 type Created struct {
 	Task  task.Task
 	Admit Admit
@@ -150,9 +146,9 @@ type Lease struct {
 	Left time.Duration // until the task's deadline, on the engine's clock: a step of the wall clock doesn't count
 }
 
-// ClaimRequest asks for work. A task qualifies when it isn't terminal, nobody holds it, its pause is
-// over and one of these holds: its line has a place; an attempt is open; its deadline is past; its
-// cancellation was requested. Older tasks come first within an account, and accounts take turns.
+// ClaimRequest asks for work. A task qualifies when it isn't terminal and not leased, its pause is over and one of
+// these holds: its line has a place; an attempt is open; its deadline is past; its cancellation was requested. Older
+// tasks come first within an account, and accounts take turns.
 type ClaimRequest struct {
 	Node  string
 	Lines []Line
@@ -160,16 +156,16 @@ type ClaimRequest struct {
 	Term  time.Duration
 }
 
-// Line is where the tasks of one capability in one mode wait, and the places that are open to them. A
-// task that is claimed from it takes up the first place with room until it begins an attempt or its
-// lease ends, so that no more tasks leave the queue than can be begun.
+// Line is the queue of the tasks of one capability in one mode, and the places that are open to them. A task that is
+// claimed from it takes up the first place with room until it begins an attempt or its lease ends, so that no more
+// tasks leave the queue than can be begun.
 type Line struct {
 	Mode       task.Mode
 	Capability string
 	Places     [][]task.Cap // of the routes that take work now, the likeliest first; nil: claimed without one
 }
 
-// Step is one commit of a worker. Its parts are applied in this order; zero parts do nothing.
+// Step is one commit of a worker. Its parts are applied in this order; zero parts are skipped.
 type Step struct {
 	Readopt   bool            // open the last attempt of unknown outcome again
 	Submitted json.RawMessage // the open attempt's job, new or changed
@@ -186,8 +182,8 @@ const (
 	MaxPage     = 200
 )
 
-// ListQuery selects tasks of a scope; empty members select everything. Limit is DefaultPage where it
-// isn't positive, at most MaxPage. Cursor is the id after which to go on, "" for the newest.
+// ListQuery selects tasks of a scope; empty members select everything. Limit is DefaultPage if it isn't positive, at
+// most MaxPage. Cursor is the id after which to go on, "" for the newest.
 type ListQuery struct {
 	Scope      task.Scope
 	Scopes     []string // capability patterns as in account.Allows
@@ -220,14 +216,14 @@ type SweepRequest struct {
 	Limit     int
 }
 
-// Swept is what a step did.
+// Swept is the work of a step.
 type Swept struct {
 	Removed int // tasks, counters, sums of usage, links and sessions that have expired
-	// Longest is how long one of its steps held up everything else at most, 0 where none does.
+	// Longest is the longest time that one of its steps blocked all other operations, 0 if they don't block.
 	Longest time.Duration
 }
 
-// Stats counts what the engine knows without a scan.
+// Stats are the counts that the engine has without a scan.
 type Stats struct {
 	ByState map[task.State]int64 // the states that aren't terminal
 	Bytes   int64                // of the engine's files

@@ -9,12 +9,12 @@ import (
 	"unitask/internal/task"
 )
 
-// UsageLog tells what was used. Its sums are kept in the commits that end tasks and attempts, so that
-// reading them is no scan of tasks, and they are as durable as these.
+// UsageLog reads the sums of usage. Its sums are kept in the commits that end tasks and attempts, so that reading
+// them is no scan of tasks, and they are as durable as these.
 type UsageLog interface {
-	// EachUsage calls visit with the sums of what callers used, until it returns false, in no order.
+	// EachUsage calls visit with the sums of callers' usage, until it returns false, in no order.
 	EachUsage(ctx context.Context, q UsageQuery, visit func(UsageKey, Usage) bool) error
-	// EachSpend does the same with what suppliers did; q.Owner is a supplier's name.
+	// EachSpend does the same with the sums of suppliers; q.Owner is a supplier's name.
 	EachSpend(ctx context.Context, q UsageQuery, visit func(SpendKey, Spend) bool) error
 }
 
@@ -29,7 +29,7 @@ func (q UsageQuery) Holds(owner string, day account.Date) bool {
 	return (q.Owner == "" || q.Owner == owner) && q.First <= day && day <= q.Last
 }
 
-// UsageKey is whose sums, and of what. The day is that of a task's end.
+// UsageKey identifies the sums of a caller's usage. The day is that of a task's end.
 type UsageKey struct {
 	Account    string
 	Day        account.Date
@@ -45,7 +45,7 @@ type Usage struct {
 	Cost task.Money
 }
 
-// SpendKey is whose attempts, and for what. The day is that of an attempt's end.
+// SpendKey identifies the sums of a supplier's attempts. The day is that of an attempt's end.
 type SpendKey struct {
 	Supplier   string
 	Day        account.Date
@@ -57,27 +57,27 @@ type SpendKey struct {
 // Spend is the sums of ended attempts.
 type Spend struct {
 	OK, Failed, Rejected, Unknown int64
-	Cost                          task.Money // what the supplier charges, as far as that is known
+	Cost                          task.Money // the supplier's charges, as far as they are known
 	CostUnknown                   int64      // attempts that may have been charged for
 	Milliseconds                  int64      // from intent to end, of those that ended well
 	Saved                         int64      // tasks that failed here and succeeded elsewhere
-	SavedCost                     task.Money // what their callers paid
+	SavedCost                     task.Money // their callers' payments
 }
 
-// UsageChange is what a sum changes by.
+// UsageChange is the change of a sum.
 type UsageChange struct {
 	UsageKey
 	By Usage
 }
 
-// SpendChange is what a supplier's sum changes by.
+// SpendChange is the change of a supplier's sum.
 type SpendChange struct {
 	SpendKey
 	By Spend
 }
 
-// UsageChanges calls change with what the sums of usage change by when before becomes after; before is the
-// zero Task at a creation.
+// UsageChanges calls change with the changes of the sums of usage when before becomes after; before is the zero Task
+// at a creation.
 func UsageChanges(before, after *task.Task, change func(UsageChange)) {
 	ended := func(t *task.Task, sign int64) {
 		if t.State.Terminal() && t.FinishedAt != nil {
@@ -115,7 +115,7 @@ func usageOf(t *task.Task, sign int64) Usage {
 	return u
 }
 
-// SpendChanges calls change with what the sums of suppliers change by when before becomes after.
+// SpendChanges calls change with the changes of the suppliers' sums when before becomes after.
 func SpendChanges(before, after *task.Task, change func(SpendChange)) {
 	ended := func(a *task.Attempt, sign int64) {
 		if a.State.Ended() && a.ClosedAt != nil {

@@ -73,7 +73,7 @@ func TestApplyEffects(t *testing.T) {
 	}
 }
 
-// end is what all terminal moves have in common: the time and the erasure of the input.
+// end is the common part of all terminal moves: the time and the erasure of the input.
 func end(t *task.Task, s task.State) {
 	t.State, t.FinishedAt = s, new(t1)
 	t.Input, t.InputRef, t.Parameters = nil, "", nil

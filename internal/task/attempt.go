@@ -9,7 +9,7 @@ import (
 	"unitask/internal/fault"
 )
 
-// AttemptState is where one attempt at a supplier stands.
+// AttemptState is the state of one attempt at a supplier.
 type AttemptState string
 
 // The attempt states: intent → submitted → ok | failed | rejected, or unknown.
@@ -22,7 +22,7 @@ const (
 	OK AttemptState = "ok"
 	// FailedAttempt ended with a supplier's definite failure of accepted work.
 	FailedAttempt AttemptState = "failed"
-	// Rejected ended before any work: nothing was sent, or the supplier refused.
+	// Rejected ended before any work: no request was sent, or the supplier refused it.
 	Rejected AttemptState = "rejected"
 	// UnknownOutcome ended without anyone knowing whether the supplier did the work, or with a known
 	// job whose result could not be had: a retry settles it before anything is submitted anew.
@@ -32,7 +32,7 @@ const (
 // Open reports whether the attempt's outcome is still to come.
 func (s AttemptState) Open() bool { return s == Intent || s == Submitted }
 
-// Ended reports whether the attempt's outcome, or that nobody knows it, is recorded.
+// Ended reports whether the attempt's outcome is recorded, also as unknown.
 func (s AttemptState) Ended() bool {
 	return s == OK || s == FailedAttempt || s == Rejected || s == UnknownOutcome
 }
@@ -52,8 +52,8 @@ type Attempt struct {
 	Estimate    Money           `json:"estimate,omitempty"` // the most that the supplier may charge, by the request's size
 	Code        fault.Code      `json:"code,omitempty"`
 	Usage       *Usage          `json:"usage,omitempty"`
-	Cost        Money           `json:"cost,omitempty"`         // what the supplier charges for it
-	CostUnknown bool            `json:"cost_unknown,omitempty"` // it may have charged; nobody knows
+	Cost        Money           `json:"cost,omitempty"`         // the supplier's charge for it
+	CostUnknown bool            `json:"cost_unknown,omitempty"` // it may have charged; unknown
 	StartedAt   time.Time       `json:"started_at"`
 	SubmittedAt *time.Time      `json:"submitted_at,omitempty"`
 	ClosedAt    *time.Time      `json:"closed_at,omitempty"`
@@ -70,10 +70,10 @@ type Passed struct {
 	Supplier string     `json:"supplier"`
 	Model    string     `json:"model"`
 	Reason   string     `json:"reason"`
-	Code     fault.Code `json:"code,omitempty"` // what a caller is told when every route is passed over so
+	Code     fault.Code `json:"code,omitempty"` // the caller's error when every route is passed over so
 }
 
-// Plan is an attempt about to begin: which route, why, and what it counts against.
+// Plan is an attempt about to begin: which route, why, and the caps it counts against.
 type Plan struct {
 	Supplier string
 	Model    string
@@ -142,8 +142,8 @@ func (t Task) CloseAttempt(c Closing, now time.Time) (Task, bool) {
 	return t, true
 }
 
-// Spent returns what suppliers charged for the attempts since the task was last queued by its caller,
-// failed ones included; an attempt whose cost is unknown counts with its estimate.
+// Spent returns the suppliers' charges for the attempts since the task was last queued by its caller, failed ones
+// included; an attempt whose cost is unknown counts with its estimate.
 func (t Task) Spent() Money {
 	var sum Money
 	for _, a := range t.Attempts[min(t.Round, len(t.Attempts)):] {
@@ -161,9 +161,8 @@ func (t Task) LastUnknown() bool {
 	return n > 0 && t.Attempts[n-1].State == UnknownOutcome
 }
 
-// Readopt opens the last attempt again where its outcome stayed unknown, so that a known job is
-// polled on and a lost submission is looked up rather than paid for twice. It reports false where
-// the last attempt isn't of unknown outcome.
+// Readopt opens the last attempt again if its outcome stayed unknown, so that a known job is polled on and a lost
+// submission is looked up rather than paid for twice. It reports false if the last attempt isn't of unknown outcome.
 func (t Task) Readopt() (Task, bool) {
 	if !t.LastUnknown() {
 		return t, false

@@ -84,7 +84,7 @@ func TestSecondOpenAttemptPanics(t *testing.T) {
 	}
 }
 
-// TestLedgerRefusals: what doesn't fit is refused and changes nothing.
+// TestLedgerRefusals: a step that doesn't fit is refused without a change.
 func TestLedgerRefusals(t *testing.T) {
 	empty := inState(task.Running)
 	begun := empty.BeginAttempt(plan, t0)
@@ -131,7 +131,7 @@ func TestLedgerRefusals(t *testing.T) {
 	}
 }
 
-// TestReadoptKeepsTheJob: where the job is known the attempt is polled on, never submitted anew.
+// TestReadoptKeepsTheJob: an attempt with a known job is polled on, never submitted anew.
 func TestReadoptKeepsTheJob(t *testing.T) {
 	submitted, _ := inState(task.Running).BeginAttempt(plan, t0).MarkSubmitted(json.RawMessage(`"job"`), t0)
 	lost, _ := submitted.CloseAttempt(task.Closing{State: task.UnknownOutcome, Code: fault.ProviderTimeout, Cost: 3}, t1)
@@ -141,7 +141,7 @@ func TestReadoptKeepsTheJob(t *testing.T) {
 	}
 }
 
-// TestOpenAttemptIsACopy: the ledger can't be changed through what it shows.
+// TestOpenAttemptIsACopy: the ledger can't be changed through its results.
 func TestOpenAttemptIsACopy(t *testing.T) {
 	begun := inState(task.Running).BeginAttempt(plan, t0)
 	begun.OpenAttempt().State = task.OK

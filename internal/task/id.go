@@ -64,7 +64,7 @@ func DeriveID(prefix, from, salt string) string {
 	return prefix + string(out)
 }
 
-// IDTime returns the millisecond that an id tells, 1970 for what is no id.
+// IDTime returns the millisecond in an id, 1970 for a text that is no id.
 func IDTime(id string) time.Time {
 	_, body, _ := strings.Cut(id, "_")
 	var bits int64

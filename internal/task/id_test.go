@@ -104,8 +104,8 @@ func TestDerivedIDsStayTheSame(t *testing.T) {
 	}
 }
 
-// FuzzValidID: what is valid is the prefix and 26 characters of the alphabet, and so safe in a path,
-// a URL and a file name.
+// FuzzValidID: a valid id is the prefix and 26 characters of the alphabet, and so safe in a path, a URL and a file
+// name.
 func FuzzValidID(f *testing.F) {
 	f.Add(task.PrefixTask, task.NewID(task.PrefixTask, t0))
 	f.Add(task.PrefixTask, "task_")
@@ -126,7 +126,7 @@ func FuzzValidID(f *testing.F) {
 	})
 }
 
-// FuzzHashJSON: a hash that is read is written as the same digits, and nothing else is read.
+// FuzzHashJSON: a parsed hash is written as the same digits, and no other text is parsed.
 func FuzzHashJSON(f *testing.F) {
 	whole := `"` + task.Hash{1, 2, 255}.String() + `"`
 	for _, s := range []string{whole, strings.ToUpper(whole), `""`, `null`, `"00"`, `1`, whole[:64] + `"`} {

@@ -68,7 +68,7 @@ func (m Money) Add(o Money) Money {
 	return m + o
 }
 
-// Unit is what a price is quoted for.
+// Unit is the unit of a price.
 type Unit string
 
 // The units.
@@ -84,8 +84,8 @@ func (u Unit) Valid() bool {
 	return u == PerMillionTokens || u == PerImage || u == PerSecond || u == PerMillionCharacters
 }
 
-// Measures reports whether work of a capability is counted in the unit: in another one it would be free.
-// What families that nobody here knows are counted in is for their suppliers to say.
+// Measures reports whether work of a capability is counted in the unit: in another one it would be free. The units of
+// unknown families are for their suppliers to say.
 func (u Unit) Measures(capability string) bool {
 	switch family, _, _ := strings.Cut(capability, "."); family {
 	case "text":
@@ -109,7 +109,7 @@ type Price struct {
 	Output Money `json:"output"`
 }
 
-// Cost returns what u costs, rounded up to a whole nano-USD in each term. The zero Price is free.
+// Cost returns the cost of u, rounded up to a whole nano-USD in each term. The zero Price is free.
 func (p Price) Cost(u Usage) Money {
 	switch p.Unit {
 	case PerMillionTokens:
@@ -152,13 +152,13 @@ type Usage struct {
 	Characters   int64 `json:"characters,omitempty"`
 }
 
-// HoldKind is what a hold holds.
+// HoldKind is the resource of a hold.
 type HoldKind string
 
 // The kinds of hold.
 const (
 	HoldBudget HoldKind = "budget" // nano-USD; settled to the cost at the end
-	HoldSpend  HoldKind = "spend"  // nano-USD; settled at the end to what suppliers charged, see Task.Spent
+	HoldSpend  HoldKind = "spend"  // nano-USD; settled at the end to the suppliers' charges, see Task.Spent
 	HoldOpen   HoldKind = "open"   // open tasks; given back at the end
 	HoldQueue  HoldKind = "queue"  // room in the queue; given back when the task starts or ends
 )

@@ -52,8 +52,8 @@ func TestMoneyString(t *testing.T) {
 	}
 }
 
-// FuzzParseMoney: what parses is exactly the rational number that the text names, and its String
-// parses to the same amount.
+// FuzzParseMoney: a parsed text is exactly the rational number that it names, and its String parses to the same
+// amount.
 func FuzzParseMoney(f *testing.F) {
 	for _, s := range []string{"0", "0.05", "1.", "007.50", "9223372036.854775807", "9223372036.854775808", "-1", "1e3"} {
 		f.Add(s)
@@ -85,7 +85,7 @@ func TestMoneyRoundTrip(t *testing.T) {
 	})
 }
 
-// saturated is the exact value, or MaxMoney where it is more.
+// saturated is the exact value, or MaxMoney if it is more.
 func saturated(exact *big.Int) task.Money {
 	if !exact.IsInt64() {
 		return task.MaxMoney

@@ -70,8 +70,8 @@ func drawStep(t *rapid.T) func(task.Task, time.Time) (task.Task, bool) {
 	}
 }
 
-// TestLivesOfATask walks random lives and checks at every step what must always hold: no copy is
-// changed through another, a refusal changes nothing, and the record stays coherent.
+// TestLivesOfATask walks random lives and checks the invariants at every step: no copy is changed through another, a
+// refusal makes no change, and the record stays coherent.
 func TestLivesOfATask(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		now := inState(task.Queued)

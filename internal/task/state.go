@@ -10,7 +10,7 @@ import (
 // State is a task's public state.
 type State string
 
-// The states. Who moves a task in and out, and what a crash leaves, stands in the rules table.
+// The states. The rules table says who moves a task in and out, and the state after a crash.
 const (
 	Queued       State = "queued"
 	Running      State = "running"
@@ -33,8 +33,8 @@ func (s State) Valid() bool {
 // Terminal reports whether a caller stops polling at s.
 func (s State) Terminal() bool { return s == Succeeded || s == Failed || s == Canceled }
 
-// Transition is one move of the public state with what it brings. Make one with the constructors
-// below, one for each row of Rules.
+// Transition is one move of the public state with its data. Make one with the constructors below, one for each row of
+// Rules.
 type Transition struct {
 	rule      string
 	output    *Output
@@ -61,8 +61,8 @@ func Fail(f Failure) Transition { return Transition{rule: "fail", failure: &f} }
 // nil is free: no work was submitted.
 func Cancel(u *Usage) Transition { return Transition{rule: "cancel", usage: u} }
 
-// CancelUnmetered is Cancel for work that was or may have been submitted and that nobody measured:
-// the caller pays the reservation.
+// CancelUnmetered is Cancel for work that was or may have been submitted and wasn't measured: the caller pays the
+// reservation.
 func CancelUnmetered() Transition { return Transition{rule: "cancel", unmetered: true} }
 
 // Reopen moves failed → queued: the same key and request came again after a retryable failure.
@@ -77,7 +77,7 @@ type Rule struct {
 	From  []State
 	To    State
 	Who   string // who makes the move, and when
-	Crash string // what a crash right before or after it leaves
+	Crash string // the state after a crash right before or after it
 }
 
 // Rules returns the transition table; docs/state_machine.md is generated from it.
@@ -192,7 +192,7 @@ func (t Task) eraseJobs() Task {
 		var job struct {
 			ID string `json:"id"`
 		}
-		_ = json.Unmarshal(a.Job, &job) // one that can't be read leaves nothing
+		_ = json.Unmarshal(a.Job, &job) // one that can't be read leaves no task
 		a.Job, _ = json.Marshal(job)
 	}
 	return t

@@ -65,8 +65,8 @@ var legal = map[[2]task.State]string{
 	{task.Failed, task.Queued}:          "reopen",
 }
 
-// TestEveryPair tries every transition from every state: a pair of states is joined exactly where
-// the contract says, by exactly the transition that Rules names.
+// TestEveryPair tries every transition from every state: a pair of states is joined exactly as the state machine
+// says, by exactly the transition that Rules names.
 func TestEveryPair(t *testing.T) {
 	tries := transitions()
 	if len(tries) != len(task.Rules()) {
@@ -94,8 +94,8 @@ func TestEveryPair(t *testing.T) {
 	}
 }
 
-// TestRulesAreTheMachine compares the published table with the contract's pairs, and makes sure that
-// a refused transition says so and changes nothing.
+// TestRulesAreTheMachine compares the published table with the state machine's pairs, and makes sure that a refused
+// transition returns an error and makes no change.
 func TestRulesAreTheMachine(t *testing.T) {
 	published := map[[2]task.State]string{}
 	for _, r := range task.Rules() {

@@ -1,9 +1,9 @@
 // Package task holds the one noun everything turns around: a task, its states and the transitions
 // between them, its attempts at suppliers, its usage and its money.
 //
-// The package is pure: no clock, no I/O, no locks. Values are plain data; Apply is the only way a
-// state changes, and the transition table in state.go is the only place that says which changes
-// exist. Engines store a Task whole and hand out copies; nothing here may be changed through a copy.
+// The package is pure: no clock, no I/O, no locks. Values are plain data; Apply is the only way a state changes, and
+// the transition table in state.go is the only place that says which changes exist. Engines store a Task whole and
+// hand out copies; its members must not be changed through a copy.
 package task
 
 import (
@@ -80,7 +80,7 @@ type Move struct {
 	At    time.Time `json:"at"`
 }
 
-// Authorization is what is kept of a caller's word about a person shown in the input.
+// Authorization is the stored part of a caller's declaration about a person shown in the input.
 type Authorization struct {
 	Person    string   `json:"person"` // "none" or "authorized"
 	Statement string   `json:"statement,omitempty"`
@@ -201,8 +201,8 @@ func (t Task) Span() time.Duration {
 	return t.DeadlineAt.Sub(begun)
 }
 
-// OpenAttempt returns the attempt whose outcome isn't recorded yet; nil when there is none. At most
-// one is open at a time, and it is the last.
+// OpenAttempt returns the attempt whose outcome isn't recorded yet; nil if there is none. At most one is open at a
+// time, and it is the last.
 func (t Task) OpenAttempt() *Attempt {
 	if len(t.Attempts) == 0 {
 		return nil

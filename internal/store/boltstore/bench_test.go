@@ -171,8 +171,8 @@ func filled(b *testing.B, ended, waiting int) string {
 	return path
 }
 
-// BenchmarkFilters asks 31 filters, as they are with a million tasks, for a digest that none holds: for the first
-// time, and once more.
+// BenchmarkFilters asks 31 filters, as they are with a million tasks, for a digest that is in no filter: for the
+// first time, and once more.
 func BenchmarkFilters(b *testing.B) {
 	var filters boltstore.Filters
 	held := make([][16]byte, 1<<15)

@@ -15,14 +15,14 @@ import (
 	"unitask/internal/task"
 )
 
-// maxFindings bounds a report; what is beyond is counted only.
+// maxFindings bounds a report; more are counted only.
 const maxFindings = 1000
 
-// CheckConfig says what Check looks at beside the file.
+// CheckConfig names the data that Check compares with the file.
 type CheckConfig struct {
 	Now func() time.Time // required
-	// File returns what is wrong with a kept result, nil for nothing. Those that have expired aren't
-	// asked for. A nil function asks for none.
+	// File returns the fault of a stored result, nil for a good one. Those that have expired aren't asked for. A nil
+	// function skips the files.
 	File func(a task.Artifact) error
 	// Input does the same for an input that is kept apart from its task.
 	Input func(ref string) error
@@ -34,7 +34,7 @@ type Finding struct {
 	Problem string `json:"problem"`
 }
 
-// Report is what a check found.
+// Report is the result of a check.
 type Report struct {
 	Schema   uint64    `json:"schema"`
 	Bytes    int64     `json:"bytes"`
@@ -46,9 +46,9 @@ type Report struct {
 	More     int64     `json:"more"` // findings beyond those listed
 }
 
-// Check compares the file's pages with its tree, and every record with the rows that lead to it and
-// back: indexes, idempotency, what open tasks hold, ledgers, sums of usage, files. An error means that it could not
-// be carried out; what it finds stands in the report.
+// Check compares the file's pages with its tree, and every record with the rows that lead to it and back: indexes,
+// idempotency, holds of open tasks, ledgers, sums of usage, files. An error means that it could not be carried out;
+// its findings are in the report.
 func (o *Offline) Check(ctx context.Context, cfg CheckConfig) (Report, error) {
 	c := &check{cfg: cfg, stop: ctx.Err, report: Report{Schema: o.schema, Findings: []Finding{}}}
 	info, err := os.Stat(o.path)
@@ -60,7 +60,7 @@ func (o *Offline) Check(ctx context.Context, cfg CheckConfig) (Report, error) {
 		c.find("file", "%s", problem)
 	}
 	if len(o.damage) > 0 {
-		return c.report, nil // what damaged pages say of tasks says nothing
+		return c.report, nil // tasks in damaged pages prove nothing about others
 	}
 	err = o.bolt.View(func(tx *bolt.Tx) error {
 		c.tx = tx
@@ -81,7 +81,7 @@ type check struct {
 
 func (c *check) reader() *reader { return &reader{opened: c.tx} }
 
-// runs yields all that can be read: what their filters say in memory is no part of the file.
+// runs yields all that can be read: their filters in memory are no part of the file.
 func (c *check) runs() iter.Seq2[[]byte, run] {
 	return func(yield func([]byte, run) bool) {
 		for k, v := range c.reader().descend(bucketIdemRuns, nil, nil) {

@@ -37,8 +37,8 @@ func (c *check) openRows() error {
 	})
 }
 
-// idempotency checks that what leads to a task from an idempotency key is its own. Rows of removed
-// tasks stay behind and are passed over.
+// idempotency checks that the rows from an idempotency key to a task are the task's own. Rows of removed tasks stay
+// behind and are passed over.
 func (c *check) idempotency() error {
 	leads := func(d digest, row rowID) {
 		if bucketTasks.of(c.tx).Get(row[:]) == nil {
@@ -63,8 +63,8 @@ func (c *check) idempotency() error {
 	})
 }
 
-// counters compares what is held with what open tasks took: exactly, but for budgets and spends, which
-// keep what was spent.
+// counters compares the counters with the holds of open tasks: exactly, but for budgets and spends, which keep the
+// spent amount.
 func (c *check) counters() error {
 	ends := bucketHoldEnds.of(c.tx)
 	err := c.each(bucketHolds, func(k, v []byte) {
@@ -128,7 +128,7 @@ func (c *check) owners() error {
 	})
 }
 
-// usage checks that the sums can be read. What they stand at can't be told once tasks were removed.
+// usage checks that the sums can be read. Their value can't be derived after tasks were removed.
 func (c *check) usage() error {
 	if c.report.Schema < usageSchema {
 		return nil

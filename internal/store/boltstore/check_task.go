@@ -8,7 +8,7 @@ import (
 	"unitask/internal/task"
 )
 
-// tasks checks every record and what leads to it.
+// tasks checks every record and its index rows.
 func (c *check) tasks() error {
 	return c.each(bucketTasks, func(k, record []byte) {
 		c.report.Tasks++
@@ -93,7 +93,7 @@ func (c *check) ledger(t task.Task) {
 	}
 }
 
-// files checks what the task keeps apart from its record.
+// files checks the task's files.
 func (c *check) files(t task.Task) {
 	if t.InputRef != "" && c.cfg.Input != nil {
 		c.report.Files++

@@ -34,7 +34,7 @@ func mustCheck(t *testing.T, path string, cfg boltstore.CheckConfig) boltstore.R
 	return report
 }
 
-// mustUpgrade brings the old store to the newest schema and returns its path and what it held.
+// mustUpgrade brings the old store to the newest schema and returns its path and its content.
 func mustUpgrade(t *testing.T) (string, oldStore) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "unitask.db")
@@ -62,7 +62,7 @@ func TestCheckOfASoundStore(t *testing.T) {
 	}
 }
 
-// beyondRepair are the faults of TestCheckFinds for which no other row says what was there.
+// beyondRepair are the faults of TestCheckFinds that no other row can restore.
 var beyondRepair = []string{
 	"an idempotency key leads to another task", "an ended task has an open attempt", "an attempt has another number",
 	"a move that isn't allowed", "an input that wasn't erased", "an account is gone",
@@ -199,7 +199,7 @@ func TestCheckFindsDamagedPages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := bytes.Index(image, []byte(`"prompt"`)) // in a leaf page: its head is what is damaged
+	at := bytes.Index(image, []byte(`"prompt"`)) // in a leaf page, whose head is damaged
 	for i := range 16 {
 		image[at/4096*4096+i] ^= 0xff
 	}

@@ -35,7 +35,7 @@ func endBeyond(most uint64) {
 	}
 }
 
-// goInCircles prints what a check, a start and a sweep say.
+// goInCircles prints the results of a check, a start and a sweep.
 func goInCircles(path string) error {
 	go endBeyond(circleMemory)
 	fmt.Println("check:", cmp.Or(checkCopy(context.Background(), path), errors.New("nothing")))
@@ -46,11 +46,11 @@ func goInCircles(path string) error {
 		_, err = db.Sweep(context.Background(), store.SweepRequest{Retention: time.Hour, Limit: 10})
 		fmt.Println("sweep:", cmp.Or(err, errors.New("nothing")))
 	}
-	return nil // what they say is the test's to judge
+	return nil // the test judges the results
 }
 
-// TestPagesInCircles: where a branch page leads back to itself, a check says so, and so does a start if it would
-// go there; a sweep that does ends in words. None takes all memory.
+// TestPagesInCircles: a check finds a branch page that leads back to itself, and so does a start if it would go
+// there; a sweep that does ends in words. No command takes all memory.
 func TestPagesInCircles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "unitask.db")
 	db := mustOpen(t, boltstore.Config{Path: path, NoSync: true})

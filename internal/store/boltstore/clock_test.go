@@ -16,10 +16,9 @@ import (
 	"unitask/internal/task"
 )
 
-// afterStep is what an engine makes of three tasks after a step of the clock: one at rest, one leased,
-// one ended.
+// afterStep is the state of three tasks after a step of the clock: one at rest, one leased, one ended.
 type afterStep struct {
-	Urgent  int           // tasks that pass for late or as nobody's
+	Urgent  int           // tasks that pass for late or without a lease
 	Twice   int           // leased tasks that are handed out again
 	Fenced  bool          // the lease doesn't hold any more
 	Removed int           // ended tasks that pass for old
@@ -27,7 +26,7 @@ type afterStep struct {
 	Found   bool          // the ended one, under its key
 }
 
-// stepClock opens a store, steps its clock and reports what it makes of that.
+// stepClock opens a store, steps its clock and reports the effect.
 func stepClock(t *testing.T, now func(offset time.Duration) time.Time, by time.Duration) afterStep {
 	t.Helper()
 	var offset atomic.Int64
@@ -81,8 +80,8 @@ func stepClock(t *testing.T, now func(offset time.Duration) time.Time, by time.D
 	return got
 }
 
-// TestClockThatIsSet steps the wall clock while leases, deadlines and retentions run: none of them ends
-// early, and nothing is handed out twice.
+// TestClockThatIsSet steps the wall clock while leases, deadlines and retentions run: they don't end early, and no
+// task is handed out twice.
 func TestClockThatIsSet(t *testing.T) {
 	const year = 365 * 24 * time.Hour
 	want := afterStep{Left: time.Hour, Found: true}

@@ -33,8 +33,8 @@ type op struct {
 	admits bool // it brings new work in: the first to be refused when room is short
 	frees  bool // it makes room: the last to be refused
 	out    bool // taken out of its group with err
-	// flushed is called before the answer, when the tree has everything and nothing else changes; nil:
-	// it needn't have.
+	// flushed is called before the answer, when the tree has all rows and no other operation runs; nil: it needn't
+	// have.
 	flushed func() error
 	err     error
 	done    chan error
@@ -109,7 +109,7 @@ func (db *DB) commitLoop() {
 			db.serve(db.waiting)
 			clear(db.waiting)
 		case end := <-db.flushed:
-			_ = db.endFlush(end) // it has said so where that is to be known
+			_ = db.endFlush(end) // it has been reported
 		case <-db.due.C:
 			db.beginFlush()
 		}
@@ -141,7 +141,7 @@ func (db *DB) serve(group []*op) {
 	}
 }
 
-// gather takes what waits, giving the callers just answered a chance to come back.
+// gather takes the waiting operations, giving the callers just answered a chance to come back.
 func (db *DB) gather(first *op) []*op {
 	group := append(db.waiting[:0], first)
 	for range groupRounds {
@@ -208,8 +208,8 @@ func refuse(group []*op, err error, choose func(*op) bool) bool {
 	return any
 }
 
-// try runs the group and writes it to the log. done is false, and everything undone, where it must be
-// tried again: an operation was taken out, or there was no room.
+// try runs the group and writes it to the log. done is false, and everything undone, if it must be tried again: an
+// operation was taken out, or there was no room.
 func (db *DB) try(group []*op) (done bool, err error) {
 	x := db.newTxn()
 	defer x.close()
@@ -237,8 +237,8 @@ func (db *DB) try(group []*op) (done bool, err error) {
 	return true, nil
 }
 
-// commit writes the group to the log and adds it to what the tree will take. ErrFull, with nothing
-// changed, where there is no room for it.
+// commit writes the group to the log and adds it to the rows that the tree will take. ErrFull, without a change, if
+// there is no room for it.
 func (x *txn) commit() error {
 	if err := errors.Join(x.writeIdem(), x.writeCounters(), x.writeSums()); err != nil {
 		return err
@@ -319,8 +319,8 @@ func (x *txn) guard(o *op) (err error) {
 	return o.run(x)
 }
 
-// commitTx commits. ErrFull where the file or the disk had no room and the file is as before; any
-// other error may have been applied.
+// commitTx commits. ErrFull if the file or the disk had no room and the file is as before; any other error may have
+// been applied.
 func commitTx(b *bolt.DB, tx *bolt.Tx) error {
 	id := tx.ID()
 	err := tx.Commit()
@@ -347,7 +347,7 @@ func applied(b *bolt.DB, id int) bool {
 	return seen >= id
 }
 
-// fail stops the engine for good: from here on nothing is acknowledged.
+// fail stops the engine for good: from here on no operation is acknowledged.
 func (db *DB) fail(err error) {
 	err = fmt.Errorf("boltstore: a commit failed and may have been applied: %w", err)
 	if db.broken.CompareAndSwap(nil, &err) {

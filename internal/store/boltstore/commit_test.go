@@ -78,7 +78,7 @@ func TestEndedContext(t *testing.T) {
 	}
 }
 
-// TestCloseUnderLoad closes while callers write: what was acknowledged is there, the rest is told.
+// TestCloseUnderLoad closes while callers write: acknowledged writes are there, the rest is reported.
 func TestCloseUnderLoad(t *testing.T) {
 	for range 5 {
 		path := filepath.Join(t.TempDir(), "unitask.db")

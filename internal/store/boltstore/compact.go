@@ -48,7 +48,7 @@ func Compact(path string) (before, after int64, err error) {
 	}
 	fresh := path + compactSuffix
 	defer func() { _ = os.Remove(fresh) }() // gone already after a rename
-	_ = os.Remove(fresh)                    // bbolt would go on with what is there, or follow it
+	_ = os.Remove(fresh)                    // bbolt would continue a file that is there, or follow a link
 	if err := guarded(path, func() error { return compactInto(fresh, old) }); err != nil {
 		return 0, 0, fmt.Errorf("boltstore: compact %s: %w", path, err)
 	}

@@ -98,9 +98,9 @@ func writeAt(path string, at int64, raw []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// TestCorruption kills a process that writes, damages its files in UNITASK_CORRUPT_CASES ways of each kind, and
-// reads what is left in another process: it must not crash or hang, and an acknowledged task that is missing or
-// changed must have been named by the start, by a check or by the read.
+// TestCorruption kills a process that writes, damages its files in UNITASK_CORRUPT_CASES ways of each kind, and reads
+// the rest in another process: it must not crash or hang, and an acknowledged task that is missing or changed must
+// have been named by the start, by a check or by the read.
 func TestCorruption(t *testing.T) {
 	cases, err := strconv.Atoi(cmp.Or(os.Getenv("UNITASK_CORRUPT_CASES"), strconv.Itoa(shortCorruptions)))
 	if err != nil {
@@ -132,7 +132,7 @@ func TestCorruption(t *testing.T) {
 	}
 }
 
-// deadStore is a store whose process was killed, with what it acknowledged and how that reads undamaged.
+// deadStore is a store whose process was killed, with its acknowledged writes and their undamaged reading.
 type deadStore struct {
 	path string
 	acks map[string]int64 // revisions, by task
@@ -244,16 +244,16 @@ const (
 	idsName        = "ids"
 )
 
-// reading is what a process says of a store: errors, and of each task what it is by its id and by its key.
+// reading is a process's view of a store: errors, and each task by its id and by its key.
 type reading struct {
-	Check, Open, Log, Work string // of a check, a start, what it logged, and operations
+	Check, Open, Log, Work string // of a check, a start, its log, and operations
 	Tasks                  map[string][2]string
 }
 
 const refusedPrefix = "error: "
 
-// lost returns the tasks that got has not as they were, without a word of the read. What was written last and
-// not acknowledged may be gone.
+// lost returns the tasks that got has not as they were, without a word of the read. The last writes, if not
+// acknowledged, may be gone.
 func (want reading) lost(got reading, acks map[string]int64) (ids []string) {
 	for id, sums := range want.Tasks {
 		for i, sum := range sums {
@@ -266,7 +266,7 @@ func (want reading) lost(got reading, acks map[string]int64) (ids []string) {
 	return ids
 }
 
-// revision returns the one that a summary begins with, 0 for none.
+// revision returns the number at the beginning of a summary, 0 without one.
 func revision(summary string) (n int64) {
 	_, _ = fmt.Sscanf(summary, "%d ", &n)
 	return n
@@ -282,7 +282,7 @@ func (r reading) refused() bool {
 	return false
 }
 
-// beReader checks one copy of a store and serves from the other, and writes down what it was told.
+// beReader checks one copy of a store and serves from the other, and writes down the answers.
 func beReader(dir string) {
 	var got reading
 	ctx := context.Background()

@@ -12,8 +12,8 @@ import (
 	"unitask/internal/task"
 )
 
-// counter is the value of one row of `holds`: what is held, and, for a counter whose time ends, when
-// that is. Eight bytes each, big endian; the second in nanoseconds since 1970.
+// counter is the value of one row of `holds`: the held amount, and, for a counter with an end, its time. Eight bytes
+// each, big endian; the second in nanoseconds since 1970.
 type counter []byte
 
 const counterWord = 8
@@ -70,7 +70,7 @@ func (x *txn) adjust(s *counterDelta, amount int64, end []byte) {
 	s.now, s.end = amount, end
 }
 
-// read returns what a counter stands at.
+// read returns a counter's value.
 func (x *txn) read(c store.Counter) int64 { return x.counterDelta(x.counterKey(c)).now }
 
 // settle applies changes to counters.
@@ -81,7 +81,7 @@ func (x *txn) settle(changes []store.HoldChange) {
 	}
 }
 
-// limit notes when the holds' counters end, where that isn't known yet.
+// limit records when the holds' counters end, if that isn't known yet.
 func (x *txn) limit(holds []task.Hold) {
 	for _, h := range holds {
 		if h.Lasts <= 0 {

@@ -30,8 +30,8 @@ func (db *DB) CreateTask(ctx context.Context, n store.NewTask) (store.Created, e
 	return created, nil
 }
 
-// creation is a CreateTask and what comes of it. It is the committer's until it is answered, and empty
-// when it serves again.
+// creation is a CreateTask and its result. It is the committer's until it is answered, and empty when it serves
+// again.
 type creation struct {
 	op
 	n       store.NewTask
@@ -75,8 +75,7 @@ func (x *txn) create(n *store.NewTask, row rowID) (store.Created, error) {
 	return x.createNew(n, row, d)
 }
 
-// find returns the task under n's idempotency hash, this group's own included; false where there is
-// none.
+// find returns the task under n's idempotency hash, this group's own included; false if it is missing.
 func (x *txn) find(n *store.NewTask, d digest) (task.Task, bool, error) {
 	at := x.db.idem.find(d)
 	if row, ok := x.idem[d]; ok {
@@ -119,7 +118,7 @@ func (x *txn) taken(row rowID) bool {
 	return record != nil
 }
 
-// admit stores the task that comes in, leased and begun where that was asked for and there is room.
+// admit stores the accepted task, leased and begun if requested and there is room.
 func (x *txn) admit(row rowID, before, t task.Task, admit store.Admit, first *store.First) (store.Created, error) {
 	if first == nil {
 		queued := t // moves to the heap; t, which mostly goes on as a lease, doesn't

@@ -28,7 +28,7 @@ func TestFullDisk(t *testing.T) {
 	proveFullStore(t, db, clock)
 
 	accepted := fill(t, db, clock)
-	rest := filepath.Join(dir, "rest") // takes what the store had left for itself
+	rest := filepath.Join(dir, "rest") // takes the room that the store had left for itself
 	if err := os.WriteFile(rest, make([]byte, 8<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
 		t.Fatalf("WriteFile: got %v, want a full disk", err)
 	}
@@ -98,8 +98,8 @@ func TestNoRoomForARun(t *testing.T) {
 	mustBeConsistent(t, db)
 }
 
-// TestFailedCommitEndsTheEngine takes the log away under the engine: the next commit fails, Fatal is
-// called once and nothing is answered but errors.
+// TestFailedCommitEndsTheEngine takes the log away under the engine: the next commit fails, Fatal is called once and
+// only errors are answered.
 func TestFailedCommitEndsTheEngine(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "unitask.db")
 	var fatal []error

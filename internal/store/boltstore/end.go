@@ -10,10 +10,10 @@ import (
 // endRows is how many tasks one commit of EndOpen ends.
 const endRows = 500
 
-// EndOpen fails every task that isn't terminal and returns how many there were. An open attempt ends
-// with an unknown outcome, for which it may have been paid; a job that is known stays known. It is for
-// a store whose tasks may have gone on elsewhere, such as one from a backup. Nobody else may work on
-// it meanwhile. No failure counts as shown: what the ledgers lack may have been paid for.
+// EndOpen fails every task that isn't terminal and returns how many there were. An open attempt ends with an unknown
+// outcome, for which it may have been paid; a job that is known stays known. It is for a store whose tasks may have
+// gone on elsewhere, such as one from a backup. No other process may work on it meanwhile. No failure counts as
+// shown: work that the ledgers lack may have been paid for.
 func (db *DB) EndOpen(ctx context.Context, f task.Failure) (int, error) {
 	f.Unshown = true
 	total := 0

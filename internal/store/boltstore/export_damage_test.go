@@ -84,7 +84,7 @@ func UsedOf(path string) (u Used, err error) {
 	return u, nil
 }
 
-// Sound returns what is wrong with a file's pages.
+// Sound returns the faults of a file's pages.
 func Sound(path string) ([]string, error) { return valid(path, maxFindings) }
 
 // LeadBack lets one of the ways of a bucket's first branch page lead to the page itself: the given one of a hundred

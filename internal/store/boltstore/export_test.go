@@ -189,7 +189,7 @@ func DropFreelist(path string) error {
 // ListWindow bounds the rows that a page of a listing looks at.
 const ListWindow = listWindow
 
-// HeadSize is where a record's JSON begins.
+// HeadSize is the offset of a record's JSON.
 const HeadSize = headSize + sumSize
 
 // Record forms for the fuzz test.
@@ -206,7 +206,7 @@ func ReadSums(row []byte) (numbers []int64, again []byte) {
 	return n[:], encodeSums(n)
 }
 
-// UsageKeyAgain returns how a key of `usage` is written from its parts; false where it has none.
+// UsageKeyAgain returns how a key of `usage` is written from its parts; false if it has none.
 func UsageKeyAgain(key []byte) ([]byte, bool) {
 	r, ok := parseUsageKey(key)
 	if !ok {
@@ -221,7 +221,7 @@ func RowID(id string) (row []byte, again string, ok bool) {
 	return r[:], r.String(), ok
 }
 
-// SearchRun looks a digest up in what may be a run.
+// SearchRun looks a digest up in bytes that may be a run.
 func SearchRun(r []byte, d [16]byte) ([16]byte, bool) {
 	row, ok := run(r).search(d)
 	return row, ok
@@ -251,7 +251,7 @@ func HoldReader(t testing.TB, db *DB) (release func()) {
 	}
 }
 
-// ListLocks lists a page as ListTasks does and returns how often it locked what the tree doesn't have yet.
+// ListLocks lists a page as ListTasks does and returns how often it locked the rows that the tree doesn't have yet.
 func ListLocks(db *DB, q store.ListQuery) (locks int, _ error) {
 	r := db.reader(nil, &counted{db.tables.RLocker(), &locks})
 	defer r.close()

@@ -18,8 +18,8 @@ func Unused(db *DB) (n int) {
 
 const noFlush = 1 << 40
 
-// Reading creates a task and returns its record as a reader finds it before the tree has it, and what that is
-// after something else is done.
+// Reading creates a task and returns its record as a reader finds it before the tree has it, and again after another
+// operation.
 func Reading(db *DB, n store.NewTask, meanwhile func()) (before, after []byte, _ error) {
 	SetFlushBytes(db, noFlush)
 	if _, err := db.CreateTask(context.Background(), n); err != nil {
@@ -40,8 +40,8 @@ func Reading(db *DB, n store.NewTask, meanwhile func()) (before, after []byte, _
 	return before, after, err
 }
 
-// FlushAmid creates tasks in one group, with a flush of what was before after the first of them. It returns
-// that one's record before the flush and at the end of the group.
+// FlushAmid creates tasks in one group, with a flush of the earlier rows after the first of them. It returns that
+// one's record before the flush and at the end of the group.
 func FlushAmid(db *DB, earlier, first store.NewTask, more ...store.NewTask) (before, after []byte, _ error) {
 	SetFlushBytes(db, noFlush)
 	if _, err := db.CreateTask(context.Background(), earlier); err != nil {

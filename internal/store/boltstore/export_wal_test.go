@@ -48,10 +48,10 @@ func Logged(db *DB) (n uint64) {
 	return n
 }
 
-// KeepSize lets the tree take nothing for which its file would have to grow.
+// KeepSize lets the tree take only rows that fit its file.
 func KeepSize(db *DB) { set(db, func() { db.treeMost = int(db.treeSize.Load()) }) }
 
-// set lets the committer change what is its own.
+// set runs a change in the committer.
 func set(db *DB, change func()) {
 	_ = db.do(context.Background(), &op{run: func(*txn) error { change(); return nil }})
 }
@@ -82,8 +82,8 @@ func CopyStore(db *DB, to string) error {
 	}})
 }
 
-// WriteGroups writes groups of one row each to a new log, strikes those that begin with "!" as if the disk
-// had been full, and returns what is read back.
+// WriteGroups writes groups of one row each to a new log, strikes those that begin with "!" as if the disk had been
+// full, and returns the groups that are read back.
 func WriteGroups(path string, values ...string) (read []string, err error) {
 	id := identity{1}
 	w, err := openWAL(path, id, 0, walPage, true)

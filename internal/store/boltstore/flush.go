@@ -12,8 +12,8 @@ import (
 	"unitask/internal/store"
 )
 
-// The tree takes what stands in the log when there is enough of it, or after a while: what changed many
-// times meanwhile is written once, and a task that has ended by then never was in the queue's bucket.
+// The tree takes the rows in the log when there are enough of them, or after a while: a row that changed many times
+// is written once, and a task that has ended by then never was in the queue's bucket.
 const (
 	flushBytes = 3 << 20     // of rows: enough for the tree to take them; less for a small limit
 	flushMost  = 4           // times that many may wait before writers do
@@ -30,8 +30,8 @@ func (db *DB) pending() int64 {
 	return n
 }
 
-// beginFlush lets the tree take what there is, beside the groups that follow. Nothing happens while it
-// is at it already.
+// beginFlush lets the tree take the log's rows, concurrently with the following groups. It does nothing during a
+// flush.
 func (db *DB) beginFlush() {
 	if db.flushing {
 		return
@@ -92,8 +92,8 @@ func (db *DB) measure() error {
 	})
 }
 
-// endFlush notes the outcome of a flush. Without room for it the log keeps what it has, and the tree
-// is asked again after a while.
+// endFlush notes the outcome of a flush. Without room for them the log keeps its rows, and the tree is asked again
+// after a while.
 func (db *DB) endFlush(end flushEnd) error {
 	db.flushing = false
 	switch {
@@ -115,8 +115,8 @@ func (db *DB) endFlush(end flushEnd) error {
 	return end.err
 }
 
-// reuse takes back the memory of a table that the tree has, where no reader finds it any more. A small
-// table ends a busy time: then none is kept.
+// reuse takes back the memory of a table that the tree has, if no reader finds it any more. A small table ends a busy
+// time: then no memory is kept.
 func (db *DB) reuse(t *table) {
 	switch {
 	case t.bytes <= db.flushBytes/2:
@@ -138,7 +138,7 @@ func (db *DB) noteLast(r *rows) {
 	}
 }
 
-// flushAll waits until the tree has everything. ErrFull where it has no room.
+// flushAll waits until the tree has everything. ErrFull if it has no room.
 func (db *DB) flushAll() error {
 	for {
 		if broken := db.broken.Load(); broken != nil {
@@ -154,7 +154,7 @@ func (db *DB) flushAll() error {
 	}
 }
 
-// Flush brings everything that is acknowledged from the log into the tree. ErrFull where it has no room.
+// Flush brings everything that is acknowledged from the log into the tree. ErrFull if it has no room.
 func (db *DB) Flush(ctx context.Context) error {
 	return db.flushThen(ctx, func() error { return nil })
 }
@@ -164,7 +164,7 @@ func (db *DB) flushThen(ctx context.Context, then func() error) error {
 	return db.do(ctx, &op{flushed: then, run: func(*txn) error { return nil }})
 }
 
-// replay brings into the tree what the log alone has of an earlier process. A *SchemaError says that this
+// replay brings the rows of an earlier process that are only in the log into the tree. A *SchemaError says that this
 // version can't; ErrFull that there is no room.
 func replay(b *bolt.DB, path string) error {
 	var groups []group

@@ -9,7 +9,7 @@ import "time"
 const (
 	flushPending  = 32 << 10
 	groupFreelist = 1 << 10
-	listRate      = 1 << 20 // bytes of the list that are written a second where little else is
+	listRate      = 1 << 20 // bytes of the list that are written a second while little else is
 )
 
 // keepFreelist decides whether the next flush writes the list of free pages. The last commit's own pages count as
@@ -18,7 +18,7 @@ func (db *DB) keepFreelist() {
 	kept := func() bool { return db.bolt.Stats().PendingPageN > db.pendingMost }
 	if kept() {
 		if tx, err := db.bolt.Begin(true); err == nil {
-			_ = tx.Rollback() // of a transaction that did nothing
+			_ = tx.Rollback() // of an empty transaction
 		}
 	}
 	db.bolt.NoFreelistSync = kept()
@@ -37,7 +37,7 @@ func (db *DB) freePages() int {
 // flushIn returns how long the log alone may have a change.
 func (db *DB) flushIn() time.Duration { return flushInterval(db.flushAfter, db.freePages()) }
 
-// flushInterval is the given one, or longer where the list of so many free pages takes most of a flush.
+// flushInterval is the given one, or longer if the list of so many free pages takes most of a flush.
 func flushInterval(after time.Duration, pages int) time.Duration {
 	return max(after, time.Duration(pages)*8*time.Second/listRate)
 }

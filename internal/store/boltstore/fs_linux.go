@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Network file systems on which neither locks nor mapped files are dependable, by statfs(2).
+// Network file systems without dependable locks and mapped files, by statfs(2).
 var refusedFilesystems = map[uint32]string{
 	0x6969:     "NFS",
 	0x517b:     "SMB",
@@ -34,7 +34,7 @@ func refuseFilesystem(dir string, magic uint32) error {
 	return nil
 }
 
-// diskSpace returns the free and the total bytes of the file system; false where unknown.
+// diskSpace returns the free and the total bytes of the file system; false if unknown.
 func diskSpace(path string) (free, total int64, ok bool) {
 	var st syscall.Statfs_t
 	if err := syscall.Statfs(path, &st); err != nil {

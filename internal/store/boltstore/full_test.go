@@ -78,7 +78,7 @@ func sweepAll(t *testing.T, db *boltstore.DB) (removed int) {
 	}
 }
 
-// wantFull fails the test where the store doesn't say whether it refuses new tasks.
+// wantFull fails the test unless the store says whether it refuses new tasks.
 func wantFull(t *testing.T, db *boltstore.DB, want bool) {
 	t.Helper()
 	if s, err := db.Stats(t.Context()); err != nil || s.Full != want {

@@ -13,7 +13,7 @@ func guarded(path string, read func() error) (err error) {
 	return read()
 }
 
-// catch is deferred where pages are read: it turns a panic into an error.
+// catch is deferred by functions that read pages: it turns a panic into an error.
 func catch(path string, err *error) {
 	if p := recover(); p != nil {
 		*err = &DamagedError{Path: path, Problem: fmt.Sprintf("reading it broke off: %v", p)}

@@ -25,7 +25,7 @@ var letterValue = func() (values [256]int8) {
 	return values
 }()
 
-// parseID returns the row of a task's id; false where no id encodes so.
+// parseID returns the row of a task's id; false if no id encodes so.
 func parseID(id string) (row rowID, ok bool) {
 	body, ok := strings.CutPrefix(id, task.PrefixTask)
 	if !ok || len(body) != idLetters {
@@ -65,7 +65,7 @@ func (r rowID) String() string {
 	return string(append(out, alphabet[acc<<(5-bits)&31]))
 }
 
-// between returns a row after low and no later than high, which is after low: half way, where no task is.
+// between returns a row after low and no later than high, which is after low: half way, between tasks.
 func between(low, high rowID) (mid rowID) {
 	carry := uint(1) // rounded up
 	for i := rowSize - 1; i >= 0; i-- {
@@ -91,7 +91,7 @@ func idemDigest(s task.Scope, hash task.Hash) digest {
 	return digest(sum[:len(digest{})])
 }
 
-// scopeRoom is the room for what a digest is made of, mostly.
+// scopeRoom is the usual size of a digest's input.
 const scopeRoom = 128
 
 func appendScope(b []byte, s task.Scope) []byte {

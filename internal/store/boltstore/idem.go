@@ -15,10 +15,10 @@ import (
 	"unitask/internal/task"
 )
 
-// Idempotency digests come in random order, and a tree that takes them so rewrites a page for each.
-// They go to a log instead, whose rows are also in memory; once it holds runLength of them they move
-// to a sorted run, which is one value and is searched where it lies in the file. The runs' filters are
-// in memory too, a byte a digest: that a key is new, which it nearly always is, costs no transaction.
+// Idempotency digests come in random order, and a tree that takes them so rewrites a page for each. They go to a log
+// instead, whose rows are also in memory; once it holds runLength of them they move to a sorted run, which is one
+// value and is searched in place in the file. The runs' filters are in memory too, a byte a digest: that a key is
+// new, which it nearly always is, costs no transaction.
 const runLength = 1 << 15
 
 // idemLog is the part of the idempotency index that is in memory. The committer writes, anyone reads.
@@ -34,7 +34,7 @@ type idemLog struct {
 	runKey []byte
 }
 
-// idemEntry is where a digest may lead.
+// idemEntry is the tasks that a digest may lead to.
 type idemEntry struct {
 	row    rowID
 	logged bool     // the log leads to the row
@@ -97,8 +97,8 @@ func (x *txn) writeIdem() error {
 	return x.put(bucketIdemLog, string(x.db.idem.nextKey()), sumPairs(pairs))
 }
 
-// beginRun makes the log a run where it is due: from now on rows go to a new one. The committer calls it
-// where a table ends, so that the tree has all the rows by then and none that follow.
+// beginRun makes the log a run if it is due: from now on rows go to a new one. The committer calls it at the end of a
+// table, so that the tree has exactly the rows up to it.
 func (l *idemLog) beginRun() {
 	if !l.full() {
 		return
@@ -186,7 +186,7 @@ func sumPairs(pairs []byte) []byte {
 	return binary.BigEndian.AppendUint32(pairs, summed(nil, pairs))
 }
 
-// pairsOf returns the pairs of a row of the log, false where it was damaged. Older versions wrote no sum.
+// pairsOf returns the pairs of a row of the log, false if it was damaged. Older versions wrote no sum.
 func pairsOf(v []byte) ([]byte, bool) {
 	switch pairs := v[:len(v)/pairSize*pairSize]; len(v) - len(pairs) {
 	case 0:
@@ -197,8 +197,8 @@ func pairsOf(v []byte) ([]byte, bool) {
 	return nil, false
 }
 
-// findTask returns the stored task under an idempotency hash, given where that may lead and the runs to look
-// into; false where there is none. Rows of removed tasks stay behind and are passed over.
+// findTask returns the stored task under an idempotency hash, given the tasks that it may lead to and the runs to
+// search; false if it is missing. Rows of removed tasks stay behind and are passed over.
 func findTask(r *reader, s task.Scope, hash task.Hash, d digest, at idemEntry, runs iter.Seq2[[]byte, run]) (task.Task, bool, error) {
 	if at.logged {
 		if t, ok, err := matching(r, at.row, s, hash); ok || err != nil {

@@ -16,15 +16,15 @@ import (
 // imagePrefix begins the name of an image under way, beside the file.
 const imagePrefix = ".image-"
 
-// Image returns the file with everything that is acknowledged now, and its size in bytes. It is copied to the
-// disk first, which needs as much room again: whoever reads it may take their time, and a long read
-// transaction would make the file grow. ErrFull where there is no room. The caller closes it.
+// Image returns the file with everything that is acknowledged now, and its size in bytes. It is copied to the disk
+// first, which needs as much room again: whoever reads it may take their time, and a long read transaction would make
+// the file grow. ErrFull if there is no room. The caller closes it.
 func (db *DB) Image(ctx context.Context) (io.ReadCloser, int64, error) {
 	copied, err := os.CreateTemp(filepath.Dir(db.path), filepath.Base(db.path)+imagePrefix)
 	if err != nil {
 		return nil, 0, err
 	}
-	_ = os.Remove(copied.Name()) // open, it lives on without a name; where that can't be, Close removes it
+	_ = os.Remove(copied.Name()) // open, it lives on without a name; if the system can't, Close removes it
 	image := &image{File: copied}
 	err = db.whole(ctx, func(tx *bolt.Tx) error {
 		size := tx.Size()
@@ -73,7 +73,7 @@ type image struct{ *os.File }
 // Close frees the copy's room.
 func (i *image) Close() error {
 	err := i.File.Close()
-	_ = os.Remove(i.Name()) // gone already but where an open file keeps its name
+	_ = os.Remove(i.Name()) // gone already, unless an open file keeps its name
 	return err
 }
 

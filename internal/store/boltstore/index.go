@@ -6,9 +6,9 @@ import (
 	"unitask/internal/task"
 )
 
-// index holds what the committer knows in memory of the tasks that aren't terminal. All of it but
-// the tenants' turns follows from the set of entries: replace is the only change, and its own undo.
-// Only the committer touches it; the counts may be read by anyone.
+// index is the committer's memory of the tasks that aren't terminal. All of it but the tenants' turns follows from
+// the set of entries: replace is the only change, and its own undo. Only the committer touches it; the counts may be
+// read by anyone.
 type index struct {
 	tasks    map[rowID]*openTask
 	tenants  map[string]*tenant
@@ -103,10 +103,10 @@ func tally(counts map[string]int, keys []string, by int) {
 	}
 }
 
-// inUse counts what stands against a cap when a claim looks for a place.
+// inUse returns the count against a cap when a claim looks for a place.
 func (x *index) inUse(key string) int { return x.inFlight[key] + x.claimed[key] }
 
-// leaseOf returns the lease that holds the entry now, nil for none or one that has run out.
+// leaseOf returns the task's current lease, nil without one or after it has run out.
 func (x *index) leaseOf(e *openTask) *lease {
 	if e.lease == nil || e.lease.expires <= x.now {
 		return nil
@@ -114,7 +114,7 @@ func (x *index) leaseOf(e *openTask) *lease {
 	return e.lease
 }
 
-// position queues the entry where it belongs now and notes when that changes.
+// position queues the task in its current place and records when that changes.
 func (x *index) position(e *openTask) {
 	e.due = never
 	switch {
@@ -175,7 +175,7 @@ func (x *index) enqueue(e *openTask, class string) {
 	q.tasks.push(e)
 }
 
-// advance moves what time alone has changed.
+// advance moves the tasks that time alone has changed.
 func (x *index) advance(now tick) {
 	x.now = max(x.now, now)
 	for x.due.len() > 0 && x.due.items[0].due <= x.now {
@@ -185,8 +185,8 @@ func (x *index) advance(now tick) {
 	}
 }
 
-// next returns the task whose turn it is among those of the classes: of the tenant that has waited
-// longest for a turn, the oldest. nil when there is none.
+// next returns the task whose turn it is among those of the classes: of the tenant that has waited longest for a
+// turn, the oldest. nil if there is none.
 func (x *index) next(classes []string) *openTask {
 	var turn *queue
 	for _, class := range classes {

@@ -204,7 +204,7 @@ func (db *DB) MarkUsed(ctx context.Context, at map[string]time.Time) error {
 	}})
 }
 
-// readUsed sets when the key was last used, where its own row knows.
+// readUsed sets when the key was last used, if it has a row for that.
 func readUsed(r *reader, k *account.Key) {
 	if raw := r.get(bucketKeysUsed, []byte(k.ID)); len(raw) == 8 {
 		k.LastUsedAt = new(time.Unix(0, int64(binary.BigEndian.Uint64(raw))).UTC())
@@ -250,7 +250,7 @@ func (x *txn) putJSON(in bucket, id string, value any) error {
 	return x.put(in, id, row)
 }
 
-// getJSON reads one value; ErrNotFound where the key is nil or unknown.
+// getJSON reads one value; ErrNotFound if the key is nil or unknown.
 func getJSON(r *reader, in bucket, key []byte, into any) error {
 	raw := r.get(in, key)
 	if raw == nil {
@@ -259,7 +259,7 @@ func getJSON(r *reader, in bucket, key []byte, into any) error {
 	return decodeJSON(in, key, raw, into)
 }
 
-// decodeJSON reads what putJSON wrote; an *unreadableError where that was damaged.
+// decodeJSON reads a value of putJSON; an *unreadableError if it was damaged.
 func decodeJSON(in bucket, key, raw []byte, into any) error {
 	body, err := raw, errRecord
 	switch {

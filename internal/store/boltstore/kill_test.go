@@ -48,8 +48,8 @@ func beVictim(path string) {
 	os.Exit(1)
 }
 
-// TestKill kills a process UNITASK_KILL_CYCLES times while it writes; what it acknowledged is there
-// afterwards, as it was acknowledged.
+// TestKill kills a process UNITASK_KILL_CYCLES times while it writes; acknowledged writes are there afterwards, as
+// acknowledged.
 func TestKill(t *testing.T) {
 	cycles, err := strconv.Atoi(cmp.Or(os.Getenv("UNITASK_KILL_CYCLES"), strconv.Itoa(shortKills)))
 	if err != nil {
@@ -79,8 +79,7 @@ func TestKillFindsEarlyAcknowledgement(t *testing.T) {
 	t.Logf("found, as it should be: %.300s", err)
 }
 
-// killAgainAndAgain kills victims on one file and returns what they acknowledged, and what is broken
-// of that.
+// killAgainAndAgain kills victims on one file and returns the acknowledged writes and the broken ones.
 func killAgainAndAgain(t *testing.T, times int, env ...string) (losstest.Book, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "unitask.db")

@@ -12,8 +12,8 @@ import (
 	"unitask/internal/task"
 )
 
-// TestListIsBounded: a page that finds little looks at no more than its bound and leads on, and locks what the
-// tree doesn't have yet a few times, however many rows it looks at.
+// TestListIsBounded: a page that finds little looks at no more than its bound and leads on, and locks the rows that
+// the tree doesn't have yet a few times, however many rows it looks at.
 func TestListIsBounded(t *testing.T) {
 	db := mustOpen(t, boltstore.Config{Path: filepath.Join(t.TempDir(), "unitask.db"), NoSync: true})
 	const all = 2*boltstore.ListWindow + 500
@@ -49,8 +49,8 @@ func TestListIsBounded(t *testing.T) {
 	}
 }
 
-// TestListNamesNoOtherTask: the cursor of a page that looked at tasks which its query has nothing to do with names none of
-// them, and the next page goes on right there.
+// TestListNamesNoOtherTask: the cursor of a page that looked at tasks outside its query doesn't name them, and the
+// next page goes on right there.
 func TestListNamesNoOtherTask(t *testing.T) {
 	db := mustOpen(t, boltstore.Config{Path: filepath.Join(t.TempDir(), "unitask.db"), NoSync: true})
 	var ids []string

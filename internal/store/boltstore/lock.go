@@ -15,7 +15,7 @@ import (
 // LockedError reports that another process has the file open.
 type LockedError struct {
 	Path   string
-	Holder string // "process 812, since 2026-11-21T08:38:00Z"; "" where that isn't known
+	Holder string // "process 812, since 2026-11-21T08:38:00Z"; "" if that isn't known
 }
 
 // Error says who holds the file.

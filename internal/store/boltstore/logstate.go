@@ -8,20 +8,20 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// logState is what the tree says of its log: the row "log" in meta. A start notes there how long the two
-// files are before it writes the first group, and a clean stop that there are none. So a start knows
-// whether the files have to be there.
+// logState is the tree's row about its log: the row "log" in meta. A start records there how long the two files are
+// before it writes the first group, and a clean stop that there are no files. So a start knows whether the files have
+// to be there.
 type logState struct {
 	id     identity
 	seq    uint64   // of the newest group that the tree has
-	sizes  [2]int64 // of the files at least; 0 where they needn't be there
+	sizes  [2]int64 // of the files at least; 0 if they may be missing
 	marked bool     // the first page of each file is a mark
 }
 
-// open reports whether the log may have what the tree lacks.
+// open reports whether the log may have rows that the tree lacks.
 func (l logState) open() bool { return l.sizes != [2]int64{} }
 
-// first returns where the groups of a file begin.
+// first returns the offset of the first group of a file.
 func (l logState) first() int64 {
 	if l.marked {
 		return walPage
@@ -35,15 +35,15 @@ type LogError struct {
 	Err  error
 }
 
-// Error says what is wrong with the log.
+// Error describes the fault of the log.
 func (e *LogError) Error() string { return e.Err.Error() }
 
 func (e *LogError) Unwrap() error { return e.Err }
 
-// logOf returns what the tree says of its log.
+// logOf returns the tree's row about its log.
 func logOf(tx *bolt.Tx, path string) (l logState, err error) {
 	schema, err := schemaOf(tx, path)
-	if err != nil || schema < logSchema { // it has none: one that lies there is another's
+	if err != nil || schema < logSchema { // it has none: a file that is there is another store's
 		return l, err
 	}
 	l.marked = schema >= sumSchema
@@ -69,7 +69,7 @@ func logOf(tx *bolt.Tx, path string) (l logState, err error) {
 	return l, nil
 }
 
-// beginMarks is what schema 7 adds to meta.
+// beginMarks makes the addition of schema 7 to meta.
 func beginMarks(tx *bolt.Tx) error {
 	if err := putLogged(tx, metaNumber(bucketMeta.of(tx), metaLogged)); err != nil {
 		return err
@@ -80,7 +80,7 @@ func beginMarks(tx *bolt.Tx) error {
 // putLogged notes up to which group the tree has them all.
 func putLogged(tx *bolt.Tx, seq uint64) error { return putSummed(tx, metaLogged, seq) }
 
-// putLogs notes how long the files of the log are; zeros say that there are none.
+// putLogs notes how long the files of the log are; zeros say that there are no files.
 func putLogs(tx *bolt.Tx, sizes [2]int64) error {
 	for i, name := range metaLogs {
 		if err := putSummed(tx, name, uint64(sizes[i])); err != nil {
@@ -90,8 +90,7 @@ func putLogs(tx *bolt.Tx, sizes [2]int64) error {
 	return nil
 }
 
-// putSummed puts a number of meta with its sum: one that was damaged would let a start pass over what the
-// log has.
+// putSummed puts a number of meta with its sum: one that was damaged would let a start pass over the log's rows.
 func putSummed(tx *bolt.Tx, name []byte, n uint64) error {
 	return bucketMeta.of(tx).Put(name, summedValue(name, n))
 }

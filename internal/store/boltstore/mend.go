@@ -9,8 +9,8 @@ import (
 	"unitask/internal/task"
 )
 
-// mend sets aside the rows that a start can't read, and writes anew what follows from the tasks' records:
-// the rows of `open`, and what leads from idempotency keys to tasks.
+// mend sets aside the rows that a start can't read, and rebuilds the rows that derive from the tasks' records: those
+// of `open`, and those from idempotency keys to tasks.
 func (db *DB) mend(bad []*unreadableError) error {
 	if len(bad) == 0 {
 		return nil
@@ -78,8 +78,8 @@ func (db *DB) moveAside(tx *bolt.Tx, u *unreadableError) error {
 // pairsOfRow bounds the pairs that leadAnew puts into a row.
 const pairsOfRow = 1024
 
-// reindex puts what leads from an idempotency key to its task for every task that has none. It reads all
-// tasks, which is slow and rare.
+// reindex adds the row from an idempotency key to its task for every task without one. It reads all tasks, which is
+// slow and rare.
 func (db *DB) reindex(tx *bolt.Tx) error {
 	r := &reader{opened: tx}
 	missing, err := unindexed(r, &db.idem)

@@ -10,7 +10,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// firstSchema is the one of the first version. What has changed since:
+// firstSchema is the one of the first version. The changes since:
 //
 //	2  counters of budgets know when their time is over, so that a sweep can remove them
 //	3  the rows of tasks that aren't terminal say their mode, and how long they were given
@@ -142,8 +142,8 @@ func schemaOf(tx *bolt.Tx, path string) (uint64, error) {
 	return at, nil
 }
 
-// migrate brings the file to this version's schema. Each step is a commit that also says where the
-// next one begins, so that a migration that was cut off goes on there.
+// migrate brings the file to this version's schema. Each step is a commit that also records the beginning of the next
+// one, so that a migration that was cut off goes on there.
 func migrate(b *bolt.DB, cfg Config) error {
 	for before := uint64(0); ; {
 		var at uint64

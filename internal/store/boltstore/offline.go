@@ -13,14 +13,14 @@ import (
 	"unitask/internal/disk"
 )
 
-// Offline is a store that no process works on. It is looked at, never changed, and others may look at
-// it at the same time; nobody can open it for work meanwhile. What a process that was killed had left in
-// the log is brought into the file first.
+// Offline is a store that no process works on. It is looked at, never changed, and others may look at it at the same
+// time; no process can open it for work meanwhile. Rows that a killed process had left in the log are brought into
+// the file first.
 type Offline struct {
 	path   string
 	bolt   *bolt.DB
 	schema uint64
-	damage []string // of its pages; nothing is read of it then
+	damage []string // of its pages; then the file isn't read
 }
 
 // OpenOffline opens the file for reading. Of one with damaged pages Check alone says something. A *LockedError says who works on it, a *SchemaError that
@@ -112,7 +112,7 @@ func (o *Offline) Image(context.Context) (io.ReadCloser, int64, error) {
 	}{io.LimitReader(f, size), f}, size, nil
 }
 
-// openFile opens the file under its lock, once it is sure that bbolt can read what it reads of it then.
+// openFile opens the file under its lock, once it is sure that bbolt can read the pages that opening reads.
 func openFile(path string, o *bolt.Options) (*bolt.DB, error) {
 	if o.ReadOnly {
 		b, err := openLocked(path, o)
@@ -125,7 +125,7 @@ func openFile(path string, o *bolt.Options) (*bolt.DB, error) {
 		return b, nil
 	}
 	look := *o
-	look.ReadOnly, look.InitialMmapSize = true, 0 // nothing is read but the meta pages
+	look.ReadOnly, look.InitialMmapSize = true, 0 // only the meta pages are read
 	b, err := openLocked(path, &look)
 	if err != nil {
 		return nil, err
@@ -136,8 +136,8 @@ func openFile(path string, o *bolt.Options) (*bolt.DB, error) {
 	return openLocked(path, o)
 }
 
-// openLocked opens the file. While it waited for the lock, the file may have been replaced by another, and
-// whoever has the old one open would write to where nobody reads: it is opened anew.
+// openLocked opens the file. While it waited for the lock, the file may have been replaced by another, and writes to
+// the old one would be lost: it is opened anew.
 func openLocked(path string, o *bolt.Options) (*bolt.DB, error) {
 	var opened *os.File
 	o.OpenFile = func(name string, flag int, mode os.FileMode) (*os.File, error) {

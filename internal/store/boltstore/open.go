@@ -19,22 +19,22 @@ import (
 	"unitask/internal/store"
 )
 
-// Config says where the file is and how it is treated. Only Path is required.
+// Config names the file and its treatment. Only Path is required.
 type Config struct {
 	Path    string
 	MaxSize int64            // bytes; 0: as far as the disk goes
-	NoSync  bool             // tests only: a power cut loses what was acknowledged
+	NoSync  bool             // tests only: a power cut loses acknowledged writes
 	Now     func() time.Time // default time.Now
 	Logger  *slog.Logger     // default: discards
 	// FlushAfter is how long the log alone may have a change; default a second.
 	FlushAfter time.Duration
 	// SweepPause is how long a sweep leaves the committer and the disk to others between two of its turns; default 30 ms.
 	SweepPause time.Duration
-	// OnCommit hears of each commit: how many operations shared it and how long it took to be on the
-	// disk. It must be quick: the next commit waits for it. nil: nobody does.
+	// OnCommit hears of each commit: how many operations shared it and how long it took to be on the disk. It must be
+	// quick: the next commit waits for it. nil: it stays so.
 	OnCommit func(operations int, took time.Duration)
-	// Fatal is called once when a commit failed and may yet have been applied. By default it logs
-	// and ends the process; where it returns, the engine answers nothing but errors.
+	// Fatal is called once when a commit failed and may yet have been applied. By default it logs and ends the
+	// process; if it returns, the engine answers only errors.
 	Fatal func(error)
 
 	migrationRows int // of one commit
@@ -66,8 +66,8 @@ type DB struct {
 	changes  atomic.Uint64 // of keys and accounts
 
 	tables sync.RWMutex // held by the committer to change fresh and old, by others to read
-	fresh  *table       // what the log has and the tree doesn't
-	old    *table       // what the tree is taking, nil for nothing
+	fresh  *table       // the rows that the log has and the tree doesn't
+	old    *table       // the rows that the tree is taking, nil without a flush
 
 	gate    sync.RWMutex // held for reading while an operation is handed over
 	closed  bool
@@ -83,12 +83,12 @@ type DB struct {
 	maxGroup int
 	group    rows // that the group under way changes
 	unused   chunks
-	next     *table // empty, whose memory the next one has; nil for none
+	next     *table // empty, whose memory the next one has; nil if there is none
 	last     string // no task beyond it is in the tree, nor in the table that it takes
 	txn      txn
 	waiting  []*op // of the group under way, else empty
 	wal      *wal
-	due      *time.Timer // the tree takes what there is
+	due      *time.Timer // the tree takes the log's rows
 	flushing bool
 	flushed  chan flushEnd
 	settled  bool // the tree has everything, and no more will come
@@ -114,8 +114,7 @@ var (
 	_ store.Secrets  = (*DB)(nil)
 )
 
-// Open opens the file, making it where there is none, and takes its lock. A *LockedError says who
-// has it.
+// Open opens the file, making a missing one, and takes its lock. A *LockedError says who has it.
 func Open(cfg Config) (*DB, error) {
 	if cfg.Path == "" {
 		return nil, errors.New("boltstore: no path")
@@ -149,7 +148,7 @@ func Open(cfg Config) (*DB, error) {
 	return db, nil
 }
 
-// start brings the file up to date, reads what the engine keeps in memory and starts the committer.
+// start brings the file up to date, reads the engine's memory and starts the committer.
 func start(cfg Config, b *bolt.DB) (*DB, error) {
 	db := &DB{
 		path: cfg.Path, log: cfg.Logger, limit: cfg.MaxSize, bolt: b, now: cfg.Now, start: cfg.Now(), clock: store.NewClock(cfg.Now), fatal: cfg.Fatal, onCommit: cfg.OnCommit,
@@ -174,8 +173,8 @@ func start(cfg Config, b *bolt.DB) (*DB, error) {
 	return db, nil
 }
 
-// load brings the file up to date and reads what the engine keeps in memory. The start is noted in the
-// file once its log is there.
+// load brings the file up to date and reads the engine's memory. The start is noted in the file once its log is
+// there.
 func (db *DB) load(cfg Config) error {
 	b := db.bolt
 	if err := replay(b, cfg.Path); err != nil {
@@ -249,7 +248,7 @@ func create(cfg Config) error {
 	return disk.SyncDir(filepath.Dir(cfg.Path))
 }
 
-// removeRemains removes what a crash left of a compaction or an image. Its lock is held.
+// removeRemains removes the leftovers of a compaction or an image that crashed. Its lock is held.
 func removeRemains(path string) {
 	remains, _ := filepath.Glob(path + imagePrefix + "*") // no other error than that of a bad pattern
 	for _, name := range append(remains, path+compactSuffix) {
@@ -313,7 +312,7 @@ func (db *DB) Close() error {
 	db.shut.Store(true)
 	var err error
 	var ended bool
-	if db.settled { // else the log has what the tree lacks
+	if db.settled { // else the log has rows that the tree lacks
 		ended, err = db.writeEnd()
 	}
 	err = errors.Join(err, db.wal.close()) // some systems remove no open file

@@ -9,13 +9,13 @@ import (
 	"unitask/internal/task"
 )
 
-// tick is a moment on the engine's own axis: time since the start, by the monotonic clock where
-// there is one, so that a step of the wall clock ends no lease and no deadline early.
+// tick is a moment on the engine's own axis: time since the start, by the monotonic clock if there is one, so that a
+// step of the wall clock ends no lease and no deadline early.
 type tick int64
 
 const never = tick(1<<63 - 1)
 
-// after returns the moment d after t, never where that is out of reach.
+// after returns the moment d after t, never if that is out of reach.
 func (t tick) after(d time.Duration) tick {
 	if d > 0 && t > never-tick(d) {
 		return never
@@ -32,12 +32,12 @@ type lease struct {
 	position []string   // the limits it counts against until it begins an attempt
 }
 
-// openTask is what the index knows of a task that isn't terminal. It is immutable but for its places in
-// the index's own heaps: a change replaces it. A long queue is held in memory, so it is kept small.
+// openTask is the index's data of a task that isn't terminal. It is immutable but for its places in the index's own
+// heaps: a change replaces it. A long queue is held in memory, so it is kept small.
 type openTask struct {
 	row      rowID
 	of       unique.Handle[owner]
-	attempt  *openAttempt // nil: none is open
+	attempt  *openAttempt // nil: no open attempt
 	deadline tick
 	pause    tick // not claimable before
 	lease    *lease
@@ -54,7 +54,7 @@ type openTask struct {
 // owner is whose a task is, and the class it waits in.
 type owner struct{ account, line string }
 
-// openAttempt is what an open attempt counts against.
+// openAttempt is the caps that an open attempt counts against.
 type openAttempt struct {
 	caps []string
 	room [2]string // for those that most have
@@ -119,7 +119,7 @@ func (e *openTask) caps() []string {
 	return e.attempt.caps
 }
 
-// leased returns a copy under the given lease, nil for none.
+// leased returns a copy under the given lease, which may be nil.
 func (e *openTask) leased(l *lease, pause tick) *openTask {
 	return &openTask{
 		row: e.row, of: e.of, state: e.state, attempt: e.attempt, cancel: e.cancel, deadline: e.deadline, pause: pause, lease: l,

@@ -9,7 +9,7 @@ import (
 	"os"
 )
 
-// DamagedError reports a file whose bytes can't be what bbolt wrote.
+// DamagedError reports a file whose bytes bbolt can't have written.
 type DamagedError struct {
 	Path    string
 	Problem string
@@ -40,7 +40,7 @@ const (
 	metaMagic     = 0xED0CDAED
 	metaVersion   = 2
 	metaSize      = 64
-	metaSum       = 56 // where the sum of all before it is
+	metaSum       = 56 // the offset of the sum of all before it
 	leastPage     = 1 << 10
 	mostPage      = 16 << 20
 	mostBytes     = 256 << 20 // of a page and its overflow: beyond all that is written
@@ -51,7 +51,7 @@ const (
 	bucketElement = 0x01
 )
 
-// openPages opens the file and compares its size with what its meta page says.
+// openPages opens the file and compares its size with its meta page.
 func openPages(path string) (*pageFile, func() error, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -163,7 +163,7 @@ func (p *pageFile) head(id uint64) (pageAt, error) {
 	return at, nil
 }
 
-// free returns the numbers of the free pages, nil where the file has no list of them.
+// free returns the numbers of the free pages, nil if the file has no list of them.
 func (p *pageFile) free() ([]uint64, error) {
 	if p.meta.freelist == noFreelist {
 		return nil, nil
@@ -191,8 +191,8 @@ func (p *pageFile) free() ([]uint64, error) {
 	return list, nil
 }
 
-// provePages checks what bbolt reads when it opens a file, and what leads to the rows that a start reads. Without a
-// list of free pages that is every page.
+// provePages checks the pages that bbolt reads when it opens a file, and the branches to the rows that a start reads.
+// Without a list of free pages that is every page.
 func provePages(path string, write bool) (err error) {
 	p, done, err := openPages(path)
 	if err != nil {

@@ -40,8 +40,8 @@ func endCopy(f *os.File) error {
 	return nil
 }
 
-// bucketPage returns the first page of a bucket, given its row and where that lies in the file, and where the
-// page begins there.
+// bucketPage returns the first page of a bucket, given its row and the row's offset in the file, and the page's
+// offset.
 func (p *pageFile) bucketPage(row []byte, at int64) (pageAt, int64, error) {
 	if len(row) < bucketHeader {
 		return pageAt{}, 0, p.damaged("a bucket of %d bytes", len(row))
@@ -67,7 +67,7 @@ func (p *pageFile) inline(row []byte) (pageAt, error) {
 	return at, nil
 }
 
-// valueAt returns a key's value and where it lies in the file, from a page that begins at the given byte.
+// valueAt returns a key's value and its offset in the file, from a page that begins at the given byte.
 func (p *pageFile) valueAt(at pageAt, begin int64, key string) ([]byte, int64, error) {
 	for range mostLevels {
 		all, err := elementsOf(at)
@@ -77,7 +77,7 @@ func (p *pageFile) valueAt(at pageAt, begin int64, key string) ([]byte, int64, e
 		if at.flags != branchPage {
 			for _, e := range all {
 				if string(e.key) == key {
-					return e.value, begin + int64(cap(at.raw)-cap(e.value)), nil // both end where the page's memory ends
+					return e.value, begin + int64(cap(at.raw)-cap(e.value)), nil // both end with the page's memory
 				}
 			}
 			break

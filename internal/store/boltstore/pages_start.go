@@ -9,8 +9,8 @@ import (
 // readAtStart are the buckets that a start goes through. Of the others it looks for the last row at most.
 var readAtStart = []bucket{bucketMeta, bucketOpen, bucketIdemLog, bucketIdemRuns, bucketQuarantine}
 
-// proveStart follows what leads to the rows that a start reads. bbolt would go round without end where a page leads
-// back to itself.
+// proveStart follows the branches to the rows that a start reads. bbolt would loop endlessly if a page leads back to
+// itself.
 func (p *pageFile) proveStart() error {
 	w := &walker{pageFile: p, seen: make([]uint64, p.meta.pages/64+1)}
 	return w.branchesTo(p.meta.root, 0, func(row element) error {
@@ -46,7 +46,7 @@ func (w *walker) readAhead(at pageAt) error {
 	return nil
 }
 
-// branchesTo follows all branches below a page, and calls visit with the rows of its leaves where that isn't nil.
+// branchesTo follows all branches below a page, and calls visit, unless it is nil, with the rows of its leaves.
 func (w *walker) branchesTo(id uint64, level int, visit func(element) error) error {
 	all, leaf, err := w.branchesAt(id, level, visit != nil)
 	if err != nil {
@@ -76,7 +76,7 @@ func (w *walker) lastBranches(id uint64) error {
 	}
 }
 
-// branchesAt returns what a page leads to, and the rows of a leaf where those are wanted. Each page is led to once.
+// branchesAt returns the children of a page, and the rows of a leaf if they are wanted. Each page is led to once.
 func (w *walker) branchesAt(id uint64, level int, rows bool) (all []element, leaf bool, err error) {
 	at, err := w.head(id)
 	switch {

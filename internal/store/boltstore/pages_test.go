@@ -49,7 +49,7 @@ func treeOfPages(t *testing.T) (path string, raw []byte) {
 	return path, mustReadFile(t, path)
 }
 
-// branch returns where the first branch page begins.
+// branch returns the offset of the first branch page.
 func branch(t *testing.T, raw []byte) int {
 	t.Helper()
 	for at := 2 * 4096; at < len(raw); at += 4096 {

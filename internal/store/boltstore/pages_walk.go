@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// walk follows the tree from its root and visits every page once: each has to be what leads to it says,
-// with its keys in order and within their bounds, and belong to one place. Damage is given to visit, and
-// the walk goes on beside it while that returns true; else it is the error that walk returns.
+// walk follows the tree from its root and visits every page once: each must fit the page that leads to it, with its
+// keys in order and within their bounds, and belong to one place. Damage is given to visit, and the walk goes on
+// beside it while that returns true; else it is the error that walk returns.
 func (p *pageFile) walk(visit func(error) bool) error {
 	w := &walker{pageFile: p, visit: visit, seen: make([]uint64, p.meta.pages/64+1)}
 	free, err := p.free()
@@ -32,7 +32,7 @@ func (p *pageFile) walk(visit func(error) bool) error {
 	return w.lost()
 }
 
-// lost reports pages that nothing leads to, where the list of free pages says which those should be.
+// lost reports unreachable pages that aren't in the list of free pages.
 func (w *walker) lost() error {
 	if w.meta.freelist == noFreelist {
 		return nil
@@ -79,7 +79,7 @@ func (w *walker) claim(at pageAt) (bool, error) {
 	return true, nil
 }
 
-// follow visits a page and what it leads to. Its keys are at least low and less than high; nil bounds nothing.
+// follow visits a page and its children. Its keys are at least low and less than high; nil is no bound.
 func (w *walker) follow(id uint64, low, high []byte, level int) error {
 	at, err := w.read(id)
 	if err == nil && at.flags != branchPage && at.flags != leafPage {
@@ -97,7 +97,7 @@ func (w *walker) follow(id uint64, low, high []byte, level int) error {
 	return w.elements(at, low, high, level)
 }
 
-// elements visits what stands in a page, or in a bucket that has its page within its row.
+// elements visits the elements of a page, or of a bucket that has its page within its row.
 func (w *walker) elements(at pageAt, low, high []byte, level int) error {
 	all, err := elementsOf(at)
 	if err == nil && at.flags == branchPage && len(all) == 0 {
@@ -170,7 +170,7 @@ var (
 	errNoElements = errors.New("it has no elements")
 )
 
-// elementsOf returns what a page holds. The elements share its memory.
+// elementsOf returns a page's elements. The elements share its memory.
 func elementsOf(at pageAt) ([]element, error) {
 	if pageHeader+at.count*elementSize > len(at.raw) {
 		return nil, errCount
@@ -199,7 +199,7 @@ func elementsOf(at pageAt) ([]element, error) {
 	return all, nil
 }
 
-// valid returns what is wrong with the file's pages, at most so many findings.
+// valid returns the faults of the file's pages, at most so many.
 func valid(path string, most int) (found []string, err error) {
 	p, done, err := openPages(path)
 	if err != nil {

@@ -8,11 +8,11 @@ import (
 	"log/slog"
 )
 
-// unreadableError is a row that was damaged. The committer sets it aside, and what met it goes on.
+// unreadableError is a row that was damaged. The committer sets it aside, and the operation that met it goes on.
 type unreadableError struct {
 	bucket bucket
 	key    []byte
-	value  []byte // nil where it stays where it is: its page is damaged, or it is a run
+	value  []byte // nil if it can't be moved: its page is damaged, or it is a run
 	cause  error
 }
 
@@ -22,7 +22,7 @@ func (e *unreadableError) Error() string {
 
 func (e *unreadableError) Unwrap() error { return e.cause }
 
-// name returns what a person knows the row by.
+// name returns the row's name for a person.
 func (e *unreadableError) name() string { return rowName(e.bucket, e.key) }
 
 func rowName(in bucket, key []byte) string {
@@ -40,7 +40,7 @@ func unreadable(in bucket, key, value []byte, cause error) error {
 // isn't ErrNotFound: another task under the same idempotency key would pay anew.
 var errAside = errors.New("boltstore: a row that may lead to the task was damaged and set aside: unitask store check --repair says more")
 
-// quarantineKey is where a row that was set aside stands.
+// quarantineKey is the key of a row that was set aside.
 func quarantineKey(in bucket, key []byte) []byte { return append([]byte{byte(in)}, key...) }
 
 // aside reports whether the task was set aside.
@@ -48,8 +48,7 @@ func (r *reader) aside(row rowID) bool {
 	return r.get(bucketQuarantine, quarantineKey(bucketTasks, row[:])) != nil
 }
 
-// setAside moves a row that can't be read to the quarantine and returns nil, or the error as it is where
-// it is another one.
+// setAside moves a row that can't be read to the quarantine and returns nil, or another error unchanged.
 func (db *DB) setAside(ctx context.Context, err error) error {
 	u, ok := errors.AsType[*unreadableError](err)
 	if !ok {
@@ -67,7 +66,7 @@ func (db *DB) setAside(ctx context.Context, err error) error {
 	return err
 }
 
-// setAside does nothing where the row was changed meanwhile. A task that is set aside is nobody's work any more.
+// setAside does nothing if the row was changed meanwhile. No worker gets a task that is set aside.
 func (x *txn) setAside(u *unreadableError) (bool, error) {
 	place := quarantineKey(u.bucket, u.key)
 	switch {

@@ -110,7 +110,7 @@ func TestSweepGoesOnBesideAnUnreadableRecord(t *testing.T) {
 	mustBeAside(t, db, tasks[0], log)
 }
 
-// TestStartGoesOnBesideUnreadableRows damages what a start reads: the queue's row of one task, the row that
+// TestStartGoesOnBesideUnreadableRows damages rows that a start reads: the queue's row of one task, the row that
 // leads from the keys of all to them, and the record of another with its row in the queue.
 func TestStartGoesOnBesideUnreadableRows(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "unitask.db")

@@ -48,7 +48,7 @@ func (db *DB) view(ctx context.Context, read func(*reader) error) error {
 	return err
 }
 
-// readable returns why nothing can be read now, nil if it can.
+// readable returns why the store can't be read now, nil if it can.
 func (db *DB) readable(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err

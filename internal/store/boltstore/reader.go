@@ -10,18 +10,18 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// reader reads the store as it stands: what the tree doesn't have yet before the tree itself. The layers
-// are fixed when it is made and the tree is opened later, so that no row can be missed between them.
+// reader reads the store as it stands: the rows that the tree doesn't have yet before the tree itself. The layers are
+// fixed when it is made and the tree is opened later, so that no row can be missed between them.
 type reader struct {
-	layers [3]*rows    // newest first; nil where there is none
+	layers [3]*rows    // newest first; nil without one
 	mu     sync.Locker // guards the layers; nil for the committer, which alone changes them
-	held   [2]*table   // whose values may be in use; none for the committer
+	held   [2]*table   // whose values may be in use; empty for the committer
 	bolt   *bolt.DB
 	opened *bolt.Tx
-	err    error // of opening the tree: what was read since is worth nothing
+	err    error // of opening the tree: later reads are void
 }
 
-// tree returns a read transaction; nil where there is none to be had.
+// tree returns a read transaction; nil if it can't be had.
 func (r *reader) tree() *bolt.Tx {
 	if r.opened == nil && r.err == nil {
 		r.opened, r.err = r.bolt.Begin(false)
@@ -51,7 +51,7 @@ func (r *reader) close() {
 	}
 }
 
-// get returns a row's value, nil where there is none. It is valid until the reader is closed.
+// get returns a row's value, nil without one. It is valid until the reader is closed.
 func (r *reader) get(b bucket, key []byte) []byte {
 	if value, known := r.pending(b, key); known {
 		return value
@@ -117,7 +117,7 @@ type row struct {
 	value []byte
 }
 
-// between returns the pending rows with low ≤ key < high in the order of their keys; nil bounds nothing.
+// between returns the pending rows with low ≤ key < high in the order of their keys; nil is no bound.
 func (r *reader) between(b bucket, low, high []byte) []row {
 	if r.mu != nil {
 		r.mu.Lock()
@@ -152,8 +152,7 @@ func (r *reader) hidden(layer int, b bucket, key string) bool {
 	return false
 }
 
-// ascend yields the rows with low ≤ key < high in order; nil bounds nothing. They are valid until the
-// reader is closed.
+// ascend yields the rows with low ≤ key < high in order; nil is no bound. They are valid until the reader is closed.
 func (r *reader) ascend(b bucket, low, high []byte) iter.Seq2[[]byte, []byte] {
 	return r.scan(b, low, high, false)
 }
@@ -223,8 +222,8 @@ func (s span) begin() (k, v []byte) {
 	return s.within(k, v)
 }
 
-// next steps on from the key k. It panics as bbolt does where a page is damaged: keys that don't come in order may
-// have no end, for a page may lead back to itself.
+// next steps on from the key k. It panics as bbolt does if a page is damaged: keys that don't come in order may have
+// no end, for a page may lead back to itself.
 func (s span) next(k []byte) (next, v []byte) {
 	next, v = s.step()
 	if next != nil && s.compare(string(next), string(k)) <= 0 {

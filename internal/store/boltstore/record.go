@@ -35,7 +35,7 @@ func sumHolds(value []byte, at int) bool {
 	return len(value) >= at+sumSize && binary.BigEndian.Uint32(value[at:]) == summed(value[:at], value[at+sumSize:])
 }
 
-// lenient reads what encoding/json wrote, in a third of its time.
+// lenient reads the output of encoding/json, in a third of its time.
 var lenient = json.JoinOptions(
 	jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true), jsonv1.FormatDurationAsNano(true),
 )
@@ -93,8 +93,7 @@ func recordHead(record []byte) (task.State, time.Time, error) {
 	return states[record[1]], time.Unix(0, int64(binary.BigEndian.Uint64(record[2:]))).UTC(), nil
 }
 
-// openRow is what `open` keeps of a task that isn't terminal: enough to queue it at a start without
-// reading the task.
+// openRow is the row in `open` of a task that isn't terminal: enough to queue it at a start without reading the task.
 type openRow struct {
 	Account    string        `json:"a"`
 	Mode       task.Mode     `json:"m"`

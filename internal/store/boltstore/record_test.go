@@ -30,8 +30,7 @@ func sampleTask(t testing.TB) task.Task {
 	return sample
 }
 
-// FuzzRecord: whatever decodes is encoded to what decodes to the same, as encoding/json reads it too, and
-// encodes so.
+// FuzzRecord: whatever decodes encodes to bytes that decode to the same, as encoding/json reads and writes it too.
 func FuzzRecord(f *testing.F) {
 	sample := sampleTask(f)
 	record, err := boltstore.EncodeTask(nil, &sample)

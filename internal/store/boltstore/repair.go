@@ -12,7 +12,8 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// Repaired is what a repair gave up and what it wrote anew. Both may be shortened as a Report's findings are.
+// Repaired lists the rows that a repair gave up and those that it rebuilt. Both may be shortened as a Report's
+// findings are.
 type Repaired struct {
 	Lost   []Finding `json:"lost"`
 	Mended []Finding `json:"mended"`
@@ -21,9 +22,9 @@ type Repaired struct {
 // damagedSuffix ends the name that a repair gives to a file of the log with a part that it can't read.
 const damagedSuffix = ".damaged"
 
-// Repair lets a store go on without what can't be read, and returns what that is: groups of the log that are
-// damaged or missing, and rows that have a wrong sum or were set aside. What follows from the tasks' records is
-// written anew. Damaged pages are beyond it: a *DamagedError. A *LockedError says who works on the store.
+// Repair makes a store usable without its unreadable rows, and returns them: groups of the log that are damaged or
+// missing, and rows that have a wrong sum or were set aside. Rows that derive from the tasks' records are rebuilt.
+// Damaged pages are beyond it: a *DamagedError. A *LockedError says who works on the store.
 func Repair(ctx context.Context, path string) (Repaired, error) {
 	done := Repaired{Lost: []Finding{}, Mended: []Finding{}}
 	if _, err := os.Stat(path); err != nil {
@@ -51,8 +52,8 @@ func Repair(ctx context.Context, path string) (Repaired, error) {
 	return done, errors.Join(err, b.Close())
 }
 
-// salvage brings every group of the log into the tree that can be read, and puts the files away where there
-// are others. A row of a group is whole, so that groups are of use without those before them.
+// salvage brings every group of the log into the tree that can be read, and puts the files away if there are others.
+// A row of a group is whole, so that groups are of use without those before them.
 func salvage(path string, done *Repaired) error {
 	b, err := openFile(path, Config{}.options())
 	if err != nil {

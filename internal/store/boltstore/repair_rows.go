@@ -12,8 +12,8 @@ import (
 	"unitask/internal/task"
 )
 
-// repair is a repair of the rows under way. Nothing is changed while the rows are read: the changes are
-// collected and made after that.
+// repair is a repair of the rows under way. No row is changed while the rows are read: the changes are collected and
+// made after that.
 type repair struct {
 	tx      *bolt.Tx
 	stop    func() error // the context's error
@@ -71,7 +71,7 @@ func (r *repair) lose(in bucket, key []byte, why string) {
 	r.note(&r.done.Lost, rowName(in, key), why)
 }
 
-// drop removes a row that leads to nothing.
+// drop removes a row that leads to no record.
 func (r *repair) drop(in bucket, key []byte) { r.put(in, key, nil, "it led nowhere") }
 
 func (r *repair) note(to *[]Finding, subject, why string) {
@@ -80,7 +80,7 @@ func (r *repair) note(to *[]Finding, subject, why string) {
 	}
 }
 
-// quarantine gives up what was set aside.
+// quarantine gives up the rows that were set aside.
 func (r *repair) quarantine() error {
 	return r.each(bucketQuarantine, func(k, _ []byte) {
 		r.put(bucketQuarantine, k, nil, "")
@@ -99,7 +99,7 @@ func (r *repair) quarantine() error {
 	})
 }
 
-// tasks gives up records that can't be read, and writes anew what leads to the others.
+// tasks gives up records that can't be read, and rebuilds the rows of the others.
 func (r *repair) tasks() error {
 	open, listing := bucketOpen.of(r.tx), bucketByScope.of(r.tx)
 	return r.each(bucketTasks, func(k, record []byte) {
@@ -132,7 +132,7 @@ func (r *repair) tasks() error {
 	})
 }
 
-// mustEncode is encodeOpen of a task that was read from a record, which has nothing that can't be written.
+// mustEncode is encodeOpen of a task that was read from a record, which can always be written.
 func mustEncode(t *task.Task) []byte {
 	row, err := encodeOpen(nil, t)
 	if err != nil {
@@ -141,7 +141,7 @@ func mustEncode(t *task.Task) []byte {
 	return row
 }
 
-// indexRows removes what leads to no task. A listed task without a record was lost.
+// indexRows removes the rows that lead to no task. A listed task without a record was lost.
 func (r *repair) indexRows() error {
 	tasks := bucketTasks.of(r.tx)
 	err := r.each(bucketByScope, func(k, _ []byte) {
@@ -175,7 +175,7 @@ func (r *repair) indexRows() error {
 	})
 }
 
-// counters sets what is held to what open tasks took; a budget keeps what was spent.
+// counters sets the counters to the holds of open tasks; a budget keeps its spending.
 func (r *repair) counters() error {
 	err := r.each(bucketHolds, func(k, v []byte) {
 		kind, scope, _ := strings.Cut(string(k), "\x00")
@@ -198,7 +198,7 @@ func (r *repair) counters() error {
 	return err
 }
 
-// ends lets each counter's end lead to it, and nothing else.
+// ends makes the rows of the counters' ends lead to their counters alone.
 func (r *repair) ends() error {
 	err := r.each(bucketHolds, func(k, v []byte) {
 		end := counter(v).end()

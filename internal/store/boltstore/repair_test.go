@@ -12,7 +12,7 @@ import (
 	"unitask/internal/store/boltstore"
 )
 
-// mustRepair repairs a store that a start refuses, after which it is sound, and returns what was said.
+// mustRepair repairs a store that a start refuses, after which it is sound, and returns the report.
 func mustRepair(t *testing.T, path string) boltstore.Repaired {
 	t.Helper()
 	if _, err := boltstore.Open(boltstore.Config{Path: path}); err == nil {
@@ -28,7 +28,7 @@ func mustRepair(t *testing.T, path string) boltstore.Repaired {
 	return done
 }
 
-// TestRepairOfTheLog: what the other groups have is there, and the log is put away.
+// TestRepairOfTheLog: the rows of the other groups are there, and the log is put away.
 func TestRepairOfTheLog(t *testing.T) {
 	const created = 6
 	path, tasks := crashImage(t, created)
@@ -89,7 +89,7 @@ func TestRepairGivesUp(t *testing.T) {
 	}
 }
 
-// TestRepairRefusesDamagedPages and changes nothing.
+// TestRepairRefusesDamagedPages without a change.
 func TestRepairRefusesDamagedPages(t *testing.T) {
 	path, _ := mustUpgrade(t)
 	u, err := boltstore.UsedOf(path)

@@ -19,7 +19,7 @@ func (x *txn) hasRoom() bool {
 	return left > x.reserve
 }
 
-// makeRoom lets the tree take what there is, which may be what makes pages free.
+// makeRoom lets the tree take the log's rows, which may free pages.
 func (x *txn) makeRoom() error {
 	x.close() // a tree that grows may have to wait for its readers
 	x.looked = false
@@ -34,17 +34,17 @@ func (x *txn) makeRoom() error {
 // before, by growing alone: free pages may lie too scattered for a large record.
 func (x *txn) nearlyFull() bool {
 	x.look()
-	return x.grows-treeGrowth*x.bytes <= x.reserve || x.db.wal.over() // over while it can't take what there is
+	return x.grows-treeGrowth*x.bytes <= x.reserve || x.db.wal.over() // over while it can't take the log's rows
 }
 
-// left returns the bytes that can probably be written: what the file may grow by, and a quarter of its
-// free pages; less what the tree is still to take.
+// left returns the bytes that can probably be written: the bytes that the file may grow by, and a quarter of its free
+// pages; less the rows that the tree is still to take.
 func (x *txn) left() int64 {
 	x.look()
 	return x.grows + x.free/4
 }
 
-// full reports whether new work finds no room once the tree has what there is. Any goroutine may ask.
+// full reports whether new work finds no room after the tree has taken the log's rows. Any goroutine may ask.
 func (db *DB) full() bool {
 	s := db.bolt.Stats()
 	unused := int64(s.FreePageN+s.PendingPageN) * int64(db.bolt.Info().PageSize)
@@ -74,7 +74,7 @@ func (db *DB) growth(size, free int64) int64 {
 	return free
 }
 
-// spare is by how much only what makes room may let the file grow: a removal rewrites pages too.
+// spare is the growth of the file that is reserved for removals: a removal rewrites pages too.
 func (db *DB) spare() int64 { return db.reserve() / 8 }
 
 func (db *DB) reserve() int64 {

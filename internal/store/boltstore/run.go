@@ -7,9 +7,8 @@ import (
 	"slices"
 )
 
-// A run is the lowest and the highest row in it, how many pairs it has, a filter and the pairs of
-// digest and row, sorted. A miss, which is what almost every search of a run is, costs one look into
-// the filter.
+// A run is the lowest and the highest row in it, how many pairs it has, a filter and the pairs of digest and row,
+// sorted. A miss, which almost every search of a run is, costs one look into the filter.
 const (
 	runRows   = 2 * rowSize
 	runHead   = runRows + 8
@@ -19,7 +18,7 @@ const (
 	bitCount  = 5  // set for each digest; about one miss in forty goes on to the pairs
 )
 
-// run is the encoded form, searched where it lies.
+// run is the encoded form, searched in place.
 type run []byte
 
 func encodeRun(rows map[digest]rowID) run {
@@ -78,8 +77,8 @@ func (r run) parts() (filter, pairs []byte, ok bool) {
 	return r[runHead:][:size], r[runHead+size:], true
 }
 
-// check returns an error about a run of another form. It stays in its place until a start or a repair finds anew
-// what its keys lead to: without it a task under one of them would be made and paid for again.
+// check returns an error about a run of another form. It stays in its place until a start or a repair finds its keys'
+// tasks again: without it a task under one of them would be made and paid for again.
 func (r run) check(key []byte) error {
 	if _, _, ok := r.parts(); ok || len(r) == 0 {
 		return nil
@@ -93,8 +92,8 @@ func (r run) search(d digest) (rowID, bool) {
 	if !ok || len(pairs) == 0 || !mayHold(filter, d) {
 		return rowID{}, false
 	}
-	// Digests are evenly spread, so the search starts where this one should stand and widens from
-	// there: two or three pages of the file instead of fifteen.
+	// Digests are evenly spread, so the search starts at its expected place and widens from there: two or three pages
+	// of the file instead of fifteen.
 	n := len(pairs) / pairSize
 	before := func(i int) bool { return bytes.Compare(pairs[i*pairSize:][:len(d)], d[:]) < 0 }
 	low := spread(d, n)

@@ -47,7 +47,8 @@ func TestRunSearch(t *testing.T) {
 	}
 }
 
-// TestFilters: whatever runs come and go, each that holds a digest is named, the newest first, and none that is gone.
+// TestFilters: whatever runs come and go, each that holds a digest is named, the newest first, and removed ones
+// aren't.
 func TestFilters(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	var (
@@ -92,7 +93,7 @@ func TestFilters(t *testing.T) {
 	}
 }
 
-// FuzzRun: what a run says it holds, it holds; a broken one holds nothing or something, and no more.
+// FuzzRun: a run holds the digests that it says; a broken one never causes more than a wrong answer.
 func FuzzRun(f *testing.F) {
 	a, b := [16]byte{1, 2, 3}, [16]byte{0xf0, 15: 9}
 	f.Add(boltstore.EncodeRun(a, b), a[:])

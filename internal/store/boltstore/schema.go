@@ -8,7 +8,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// bucket is a bucket's number. The log holds it: none changes, and none is given twice.
+// bucket is a bucket's number. The log holds it: no number changes or is given twice.
 type bucket uint8
 
 const (
@@ -76,8 +76,8 @@ func beginSession(tx *bolt.Tx) (int64, error) {
 	return int64(n), meta.Put(metaSession, bigEndian(n))
 }
 
-// loadOpen fills the index with the tasks that aren't terminal; nobody holds any of them. It returns the rows
-// that can't be read.
+// loadOpen fills the index with the tasks that aren't terminal; they have no lease. It returns the rows that can't be
+// read.
 func loadOpen(tx *bolt.Tx, x *index, wall time.Time) (bad []*unreadableError) {
 	for k, v := range (&reader{opened: tx}).ascend(bucketOpen, nil, nil) {
 		row, err := decodeOpen(v)

@@ -21,11 +21,11 @@ const (
 	sweepPause = 30 * time.Millisecond // between two turns by default, and twice as long as a turn took
 )
 
-// sweeper is what sweeps know. One sweep runs at a time: it takes turn, which has room for one.
+// sweeper is the state of the sweeps. One sweep runs at a time: it takes turn, which has room for one.
 type sweeper struct {
 	turn    chan struct{}
 	pause   time.Duration
-	tasksAt rowID              // where the next look at the tasks begins
+	tasksAt rowID              // the beginning of the next look at the tasks
 	usageAt []byte             // the same for sums of usage; nil is the first row
 	spans   map[string]runSpan // of idempotency runs, by their keys
 }
@@ -95,8 +95,8 @@ func (db *DB) findExpired(ctx context.Context, r store.SweepRequest, limit int) 
 	return rows, err
 }
 
-// expiredTasks returns at most limit terminal tasks unchanged since before, from where the last call ended on
-// and once around.
+// expiredTasks returns at most limit terminal tasks unchanged since before, from the end of the last call on and once
+// around.
 func (db *DB) expiredTasks(ctx context.Context, before time.Time, limit int) (rows []expired, _ error) {
 	from := db.sweeper.tasksAt
 	db.sweeper.tasksAt = rowID{}
@@ -118,8 +118,8 @@ func (db *DB) expiredTasks(ctx context.Context, before time.Time, limit int) (ro
 	return rows, nil
 }
 
-// expiredTasks appends tasks of [low, high) up to the limit and returns where to go on, nil at the end. It looks
-// at sweepScan rows at most.
+// expiredTasks appends tasks of [low, high) up to the limit and returns the key to continue at, nil at the end. It
+// looks at sweepScan rows at most.
 func (r *reader) expiredTasks(low, high []byte, before time.Time, limit int, rows *[]expired) (next []byte, _ error) {
 	seen := 0
 	for k, record := range r.ascend(bucketTasks, low, high) {
@@ -143,7 +143,7 @@ func (r *reader) expiredTasks(low, high []byte, before time.Time, limit int, row
 	return nil, nil
 }
 
-// timeKey returns what the ids of a time begin with.
+// timeKey returns the beginning of the ids of a time.
 func timeKey(t time.Time) []byte { return bigEndian(uint64(max(t.UnixMilli(), 0)))[2:] }
 
 // rowTime returns the millisecond in which the id was made.
@@ -155,8 +155,8 @@ func rowTime(k []byte) time.Time {
 	return time.UnixMilli(ms)
 }
 
-// removeAll removes the rows in many turns, with pauses between them, and counts them. A removal rewrites pages
-// too: where there is no room for those of one turn, the next has fewer.
+// removeAll removes the rows in many turns, with pauses between them, and counts them. A removal rewrites pages too:
+// if there is no room for those of one turn, the next has fewer.
 func (db *DB) removeAll(ctx context.Context, rows []expired, s *store.Swept) error {
 	for step := sweepStep; len(rows) > 0; {
 		var done, gone int
@@ -203,7 +203,7 @@ func pause(ctx context.Context, d time.Duration) {
 // returns how many it has looked at and how many of them it removed.
 func (x *txn) removeExpired(rows []expired) (done, removed int, _ error) {
 	if x.db.swept >= sweepFlush && x.db.old != nil && !x.db.flushing {
-		return 0, 0, store.ErrFull // the tree had no room for what it was to take before
+		return 0, 0, store.ErrFull // the tree had no room for the earlier rows
 	}
 	begun := time.Now()
 	for _, row := range rows {

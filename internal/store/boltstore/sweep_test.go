@@ -98,8 +98,8 @@ func mustReplay(t *testing.T, db *boltstore.DB, n store.NewTask) {
 	}
 }
 
-// TestKeysOfAFailedRun: where there was no room for a run, its keys belong to the log as before, beside those
-// that came meanwhile.
+// TestKeysOfAFailedRun: without room for a run, its keys belong to the log as before, beside those that came
+// meanwhile.
 func TestKeysOfAFailedRun(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "unitask.db")
 	db := mustOpen(t, boltstore.Config{Path: path, NoSync: true, FlushAfter: time.Hour})
@@ -186,8 +186,8 @@ func TestSweepLeavesTurns(t *testing.T) {
 	}
 }
 
-// TestSweepReadsBesideTheCommitter: what there is to remove is found while the committer is at work, and removed
-// only if it is still so then. A task that was reopened meanwhile stays.
+// TestSweepReadsBesideTheCommitter: expired rows are found while the committer is at work, and removed only if they
+// are unchanged. A task that was reopened meanwhile stays.
 func TestSweepReadsBesideTheCommitter(t *testing.T) {
 	clock := storetest.NewClock()
 	db := mustOpen(t, boltstore.Config{Path: filepath.Join(t.TempDir(), "unitask.db"), NoSync: true, Now: clock.Now})
@@ -204,7 +204,7 @@ func TestSweepReadsBesideTheCommitter(t *testing.T) {
 		_, err := db.CreateTask(context.Background(), failed[1])
 		reopened <- err
 	})
-	queue(func() { // its first operation is the removal of what it has found
+	queue(func() { // its first operation is the removal of its findings
 		s, err := db.Sweep(context.Background(), store.SweepRequest{Retention: time.Hour, Limit: 10})
 		if err != nil {
 			t.Error(err)

@@ -64,7 +64,7 @@ func TestEveryGroupIsSynced(t *testing.T) {
 	}
 }
 
-// TestStopWithoutRoom: a stop whose tree has no room for what the log has leaves the log, and nothing is lost.
+// TestStopWithoutRoom: a stop whose tree has no room for the log's rows leaves the log, and no row is lost.
 func TestStopWithoutRoom(t *testing.T) {
 	cfg := boltstore.Config{Path: filepath.Join(t.TempDir(), "unitask.db"), FlushAfter: time.Hour}
 	db := mustOpen(t, cfg)

@@ -11,8 +11,8 @@ import (
 	"unitask/internal/store"
 )
 
-// rows are changes of the tree that it doesn't have yet, by bucket and key; nil is a row that is gone.
-// What they hold is never changed.
+// rows are changes of the tree that it doesn't have yet, by bucket and key; nil is a row that is gone. Their values
+// are never changed.
 type rows [bucketCount]map[string][]byte
 
 func (r *rows) get(b bucket, key []byte) (value []byte, known bool) {
@@ -33,13 +33,13 @@ func (r *rows) clear() {
 	}
 }
 
-// rowWeight is what a row costs beside its bytes: in the log, in a page and in memory.
+// rowWeight is a row's memory beside its bytes: in the log, in a page and in memory.
 const rowWeight = 64
 
 // weight estimates the bytes that a row takes.
 func weight(key, value int) int64 { return int64(key + value + rowWeight) }
 
-// table is what stands in the log and not in the tree yet: the rows of many groups, each the newest.
+// table is the rows in the log that aren't in the tree yet: the rows of many groups, each the newest.
 type table struct {
 	rows
 	values
@@ -68,7 +68,7 @@ func (t *table) add(group *rows, last uint64) {
 	t.last = last
 }
 
-// empty forgets the rows, which nobody reads any more, and keeps their memory.
+// empty forgets the rows, which have no reader any more, and keeps their memory.
 func (t *table) empty() {
 	t.clear()
 	t.values.empty()
@@ -99,9 +99,9 @@ func (r *rows) changes(room []change) []change {
 	return all
 }
 
-// apply brings the table into the tree. One commit is enough where there is room for all the pages that
-// it rewrites; else many small ones get by with those that the ones before made free, and a row that has
-// no place yet comes last. A crash between them does no harm: the log has the rows until the last.
+// apply brings the table into the tree. One commit is enough if there is room for all the pages that it rewrites;
+// else many small ones get by with those that the ones before made free, and a row that has no place yet comes last.
+// A crash between them does no harm: the log has the rows until the last.
 func (t *table) apply(b *bolt.DB) error {
 	t.sorted = t.changes(t.sorted)
 	defer clear(t.sorted)
@@ -172,7 +172,7 @@ func update(b *bolt.DB, run func(*bolt.Tx) error) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = tx.Rollback() }() // nothing to do after a commit
+	defer func() { _ = tx.Rollback() }() // no effect after a commit
 	if err := run(tx); err != nil {
 		return err
 	}
@@ -201,7 +201,7 @@ const goneBit = 0x80
 
 var errRows = errors.New("boltstore: a group of the log can't be read")
 
-// parse adds what append wrote. The rows share b's memory.
+// parse adds the rows that append wrote. The rows share b's memory.
 func (r *rows) parse(b []byte) error {
 	take := func() ([]byte, bool) {
 		n, size := binary.Uvarint(b)

@@ -52,8 +52,8 @@ func reopen(t *testing.T, db *boltstore.DB, cfg boltstore.Config) {
 	mustBeConsistent(t, mustOpen(t, cfg))
 }
 
-// TestScatteredPages: the file is at its limit and most of its pages are free, but no two side by side.
-// What needs more of them is refused, or accepted and kept; never accepted for a tree that can't take it.
+// TestScatteredPages: the file is at its limit and most of its pages are free, but no two side by side. Work that
+// needs more of them is refused, or accepted and kept; never accepted for a tree that can't take it.
 func TestScatteredPages(t *testing.T) {
 	for _, size := range []int{20_000, 60_000, 200_000} {
 		clock := storetest.NewClock()
@@ -87,7 +87,7 @@ func TestScatteredPages(t *testing.T) {
 	}
 }
 
-// TestSweepOfAFullStore: accepted work has used up what was kept for it; sweeping makes room again.
+// TestSweepOfAFullStore: accepted work has used up the reserve; sweeping makes room again.
 func TestSweepOfAFullStore(t *testing.T) {
 	clock := storetest.NewClock()
 	cfg := boltstore.Config{Path: filepath.Join(t.TempDir(), "unitask.db"), MaxSize: 16 << 20, NoSync: true, Now: clock.Now}

@@ -49,7 +49,7 @@ func TestTakenIDs(t *testing.T) {
 	taken("after a start", older, first, newer)
 }
 
-// TestTakenIDWrittenThrough: so it is where a group was too large for the log and went to the tree at once.
+// TestTakenIDWrittenThrough: the same holds for a group that was too large for the log and went to the tree at once.
 func TestTakenIDWrittenThrough(t *testing.T) {
 	db := mustOpen(t, boltstore.Config{
 		Path: filepath.Join(t.TempDir(), "unitask.db"), MaxSize: 4 << 20, NoSync: true, FlushAfter: time.Hour,
@@ -69,8 +69,8 @@ func TestTakenIDWrittenThrough(t *testing.T) {
 	}
 }
 
-// TestRowsLeaveTheTree: what the queue's bucket knows of a task goes when it ends, whether it came there or
-// the task ended before, and beside others that stay.
+// TestRowsLeaveTheTree: a task's row in the queue's bucket goes when the task ends, whether it came there or the task
+// ended before, and beside others that stay.
 func TestRowsLeaveTheTree(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "unitask.db")
 	db := mustOpen(t, boltstore.Config{Path: path, NoSync: true})

@@ -19,7 +19,7 @@ type txn struct {
 	now    tick
 	wall   time.Time
 	undo   undo
-	puts   int                      // changes of rows, and of what becomes rows: none is undone for an operation alone
+	puts   int                      // changes of rows, and of values that become rows: they aren't undone for an operation alone
 	bytes  int64                    // that they take, an estimate
 	held   map[string]*counterDelta // counters that the group has met, by their keys
 	sums   map[string]*sums         // those of usage, by their keys
@@ -31,7 +31,7 @@ type txn struct {
 	by     []store.HoldChange       // room for those of one task
 	key    []byte                   // room for the key of a counter or of a sum
 
-	frees       bool // the group does nothing but make room
+	frees       bool // the group only makes room
 	looked      bool
 	grows, free int64 // bytes that the file may grow by, and those of its free pages
 	reserve     int64 // bytes that are kept back
@@ -51,7 +51,7 @@ func (db *DB) newTxn() *txn {
 	return x
 }
 
-// forget empties what the next group will use.
+// forget empties the memory that the next group will use.
 func (x *txn) forget() {
 	x.undo.forget()
 	clear(x.held)
@@ -78,8 +78,8 @@ func (x *txn) publish() {
 // wake rings the topic once the group is committed; one ring too many does no harm.
 func (x *txn) wake(topic string) { x.topics = append(x.topics, topic) }
 
-// wakeQueue rings for those who claim, where there is anything to claim: a task may be new in the queue, or a cap may
-// have become free.
+// wakeQueue rings for claims, if a task can be claimed: a task may be new in the queue, or a cap may have become
+// free.
 func (x *txn) wakeQueue() {
 	if len(x.db.index.tasks) > len(x.db.index.leased) {
 		x.wake(store.TopicQueue)
@@ -89,8 +89,8 @@ func (x *txn) wakeQueue() {
 // mostScratch is how many bytes of room for a group are kept for the next one.
 const mostScratch = 4 << 20
 
-// fill is how full a page is left when it splits: new keys come at the end, where the room that is
-// left free by default would stay so.
+// fill is how full a page is left when it splits: new keys come at the end, so that the room that is left free by
+// default would stay so.
 const fill = 0.9
 
 // put sets a row, which keeps the value.
@@ -119,8 +119,7 @@ func (x *txn) replace(old, new *openTask) {
 	x.undo.note(changed{old: old, new: new})
 }
 
-// load returns a stored task; ErrNotFound where there is none.
-// A damaged page is a row that can't be read, too.
+// load returns a stored task; ErrNotFound if it is missing. A damaged page is a row that can't be read, too.
 func (x *txn) load(row rowID) (t task.Task, err error) {
 	err = guarded(x.db.path, func() error {
 		t, err = readTask(&x.reader, row)
@@ -132,8 +131,9 @@ func (x *txn) load(row rowID) (t task.Task, err error) {
 	return t, err
 }
 
-// save records a task in place of before, the zero Task for a new one, and brings counters, queue and
-// leases along. A lease keeps the task, which doesn't change any more. l is the lease it has from now on, nil for none, over after the given pause.
+// save records a task in place of before, the zero Task for a new one, and brings counters, queue and leases along. A
+// lease keeps the task, which doesn't change any more. l is the lease it has from now on, which may be nil, over
+// after the given pause.
 func (x *txn) save(row rowID, before, after *task.Task, l *lease, pause tick) error {
 	record, err := x.write(after, encodeTask)
 	if err != nil {
@@ -191,7 +191,7 @@ func (x *txn) saveOpenTask(row rowID, key string, before, after *task.Task, l *l
 	}
 	if old != nil && old.state == e.state && (old.attempt == nil) == (e.attempt == nil) && old.cancel == e.cancel &&
 		len(old.caps()) == len(e.caps()) && before.DeadlineAt.Equal(after.DeadlineAt) {
-		return nil // the row says nothing new
+		return nil // the row is unchanged
 	}
 	value, err := x.write(after, encodeOpen)
 	if err != nil {

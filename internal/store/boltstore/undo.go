@@ -1,6 +1,6 @@
 package boltstore
 
-// undo is what a group has changed in memory, the newest last.
+// undo is the list of a group's changes in memory, the newest last.
 type undo struct {
 	index *index
 	log   []changed
@@ -8,7 +8,7 @@ type undo struct {
 
 // changed is one change: of the index, or another one that back takes back.
 type changed struct {
-	old, new *openTask // new stands in the place of old; nil for none
+	old, new *openTask // new replaces old; both may be nil
 	back     func()
 }
 

@@ -26,7 +26,7 @@ import (
 	"unitask/internal/task"
 )
 
-// oldStore is testdata/schema1: a store that the code of schema 1 wrote, and what it held.
+// oldStore is testdata/schema1: a store that the code of schema 1 wrote, and its content.
 type oldStore struct {
 	Key      string           `json:"key"`
 	Tasks    []task.Task      `json:"tasks"`
@@ -36,7 +36,7 @@ type oldStore struct {
 // afterOldStore is a time at which all that the old store holds is still of interest.
 var afterOldStore = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 
-// mustReadOldStore puts the old file at path and returns what it held.
+// mustReadOldStore puts the old file at path and returns its content.
 func mustReadOldStore(t *testing.T, path string) oldStore {
 	t.Helper()
 	packed, err := os.ReadFile(filepath.Join("testdata", "schema1", "unitask.db.gz"))
@@ -68,7 +68,7 @@ func mustReadOldStore(t *testing.T, path string) oldStore {
 	return old
 }
 
-// compare opens the file and returns what differs from the old store.
+// compare opens the file and returns the differences from the old store.
 func (old oldStore) compare(path string) (err error) {
 	db, err := boltstore.Open(boltstore.Config{Path: path, Now: func() time.Time { return afterOldStore }})
 	if err != nil {
@@ -112,7 +112,7 @@ func (old oldStore) budgets() map[string]boltstore.Budget {
 func TestUpgrade(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "unitask.db")
 	old := mustReadOldStore(t, path)
-	for range 2 { // the second time there is nothing to do
+	for range 2 { // the second time there is no work
 		if err := old.compare(path); err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +126,7 @@ const (
 	compactorVariable = "BOLTSTORE_TEST_COMPACTOR"
 )
 
-// beOneOf does what the environment says, if anything.
+// beOneOf plays the part that the environment names, if any.
 func beOneOf() {
 	runtime.LockOSThread() // strace counts the calls of each thread by itself
 	for name, do := range map[string]func(path string) error{
@@ -151,8 +151,8 @@ func beOneOf() {
 	runtime.UnlockOSThread()
 }
 
-// killedAt runs this test binary, with the given setting, until it enters its n-th call of the given kind,
-// where it is killed, and reports whether it came that far.
+// killedAt runs this test binary, with the given setting, until it enters its n-th call of the given kind, kills it
+// there, and reports whether it came that far.
 func killedAt(t *testing.T, setting, call string, n int) bool {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "strace", "-f", "-qq", "-o", os.DevNull, "-e", "trace="+call,
@@ -193,8 +193,8 @@ func mustHaveStrace(t *testing.T) {
 // calls are those by which a commit reaches the disk.
 var calls = []string{"pwrite64", "fdatasync"}
 
-// TestUpgradeKilled kills an upgrade at UNITASK_UPGRADE_POINTS of its writes and syncs, all of
-// them where that is more, then again while it resumes, and compares the store that the third one leaves.
+// TestUpgradeKilled kills an upgrade at UNITASK_UPGRADE_POINTS of its writes and syncs, or all of them if there are
+// fewer, then again while it resumes, and compares the store that the third one leaves.
 func TestUpgradeKilled(t *testing.T) {
 	mustHaveStrace(t)
 	points, err := upgradePoints()

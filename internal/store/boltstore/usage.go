@@ -11,7 +11,7 @@ import (
 	"unitask/internal/task"
 )
 
-// The kinds of rows in `usage`: sums of what a caller used, and of what a supplier did.
+// The kinds of rows in `usage`: sums of a caller's usage, and of a supplier's work.
 const (
 	kindUsage = 'k'
 	kindSpend = 's'
@@ -80,7 +80,7 @@ func encodeSums(n [mostNumbers]int64) []byte {
 
 const formatSums = 1
 
-// decodeSums reads what encodeSums wrote, as far as it goes; nothing for a row of another form.
+// decodeSums reads a row of encodeSums, as far as it goes; zeros for a row of another form.
 func decodeSums(b []byte) (n [mostNumbers]int64) {
 	if len(b) == 0 || b[0] != formatSums {
 		return n
@@ -171,7 +171,7 @@ func (db *DB) eachSum(ctx context.Context, kind byte, q store.UsageQuery, visit 
 	})
 }
 
-// usageBound is what the keys of an owner begin with from a day on.
+// usageBound is the beginning of an owner's keys from a day on.
 func usageBound(kind byte, owner string, day account.Date) []byte {
 	return binary.BigEndian.AppendUint32(slices.Concat([]byte{kind}, []byte(owner), []byte{0}), uint32(day))
 }

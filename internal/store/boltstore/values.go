@@ -2,8 +2,8 @@ package boltstore
 
 import "sync/atomic"
 
-// values are the memory that a table's values are written to, chunk after chunk. Once the tree has the
-// table, its chunks serve another one, if nobody can hold a value in them any more.
+// values are the memory that a table's values are written to, chunk after chunk. Once the tree has the table, its
+// chunks serve another one, if no reader can hold a value in them any more.
 type values struct {
 	chunks  [][]byte // the last one is being written
 	readers atomic.Int32
@@ -44,7 +44,7 @@ func (v *values) empty() {
 	v.chunks = v.chunks[:0]
 }
 
-// space returns where the next value goes: an empty slice with room.
+// space returns the room for the next value: an empty slice with room.
 func (v *values) space(free *chunks) []byte {
 	if n := len(v.chunks); n == 0 || cap(v.chunks[n-1])-len(v.chunks[n-1]) < chunkSize/16 {
 		v.chunks = append(v.chunks, free.take())
@@ -53,7 +53,7 @@ func (v *values) space(free *chunks) []byte {
 	return chunk[len(chunk):]
 }
 
-// wrote notes what was appended to the space. A value that had no room there lies elsewhere.
+// wrote records the bytes that were appended to the space. A value that had no room there lies elsewhere.
 func (v *values) wrote(value []byte) {
 	chunk := &v.chunks[len(v.chunks)-1]
 	if len(value) <= cap(*chunk)-len(*chunk) {

@@ -10,8 +10,8 @@ import (
 	"unitask/internal/store/boltstore"
 )
 
-// TestValuesOfAReader: what a reader holds isn't written over while the tree takes its table and others
-// begin, and the memory is used again where nobody holds it.
+// TestValuesOfAReader: a reader's values aren't overwritten while the tree takes its table and others begin, and the
+// memory is used again after the last reader.
 func TestValuesOfAReader(t *testing.T) {
 	db := mustOpen(t, boltstore.Config{Path: filepath.Join(t.TempDir(), "unitask.db"), NoSync: true})
 	boltstore.SetFlushBytes(db, 1)
@@ -43,7 +43,7 @@ func TestValuesOfAReader(t *testing.T) {
 	}
 }
 
-// TestValuesOfAGroup: what a group wrote stays when the tree takes its table in the middle of the group.
+// TestValuesOfAGroup: a group's rows stay when the tree takes its table in the middle of the group.
 func TestValuesOfAGroup(t *testing.T) {
 	db := mustOpen(t, boltstore.Config{Path: filepath.Join(t.TempDir(), "unitask.db"), NoSync: true})
 	boltstore.SetFlushBytes(db, 1)

@@ -15,14 +15,15 @@ import (
 	"unitask/internal/store"
 )
 
-// The write-ahead log: a group of operations is kept once it stands here, after one write and one sync,
-// and the tree takes many groups at once later. Two files take turns: while the tree takes what one
-// holds, groups go to the other. They are written over in place, so that a sync has no sizes to write, and a full disk takes no room from work under way.
+// The write-ahead log: a group of operations is kept once it stands here, after one write and one sync, and the tree
+// takes many groups at once later. Two files take turns: while the tree takes the rows of one, groups go to the
+// other. They are written over in place, so that a sync has no sizes to write, and a full disk takes no room from
+// work under way.
 //
-// A group is a head and its rows, padded to whole pages: a page is never written twice, for a power cut
-// in the middle of that could damage what was acknowledged. The head is the CRC-32C of what follows up
-// to the end of the padding, the length of the rows, the store's identity and the group's number, which
-// is one more than that of the group before.
+// A group is a head and its rows, padded to whole pages: a page is never written twice, because a power cut in the
+// middle of that could damage acknowledged rows. The head is the CRC-32C of the bytes after it up to the end of the
+// padding, the length of the rows, the store's identity and the group's number, which is one more than that of the
+// group before.
 //
 // The first page of each file is a mark: the number of a group that is kept, which the other file has. It is
 // written once the group's sync has ended and waits for no sync itself, so that it may be behind and never
@@ -44,7 +45,7 @@ type wal struct {
 	id     identity
 	files  [2]*os.File
 	active int    // the file whose turn it is
-	at     int64  // where the next group goes in it
+	at     int64  // the offset of the next group in it
 	seq    uint64 // of the newest group
 	room   int64
 	noSync bool
@@ -56,7 +57,7 @@ type wal struct {
 
 func walPaths(path string) [2]string { return [2]string{path + ".log0", path + ".log1"} }
 
-// openWAL opens the files, making them where there are none. The groups in them are to be read first.
+// openWAL opens the files, making missing ones. The groups in them are to be read first.
 func openWAL(path string, id identity, seq uint64, room int64, noSync bool) (*wal, error) {
 	w := &wal{id: id, seq: seq, at: walPage, room: max(room/walPage, 2) * walPage, noSync: noSync, syncFunc: syncData}
 	for i, name := range walPaths(path) {
@@ -124,8 +125,8 @@ func (w *wal) close() error {
 // over reports whether the active file's turn is over.
 func (w *wal) over() bool { return w.at >= w.room }
 
-// turn goes on in the other file, whose groups the tree has. What a burst of large groups left of it beyond the
-// room is cut off; should that fail, or not last, it stays until the next turn.
+// turn goes on in the other file, whose groups the tree has. Bytes beyond the room, after a burst of large groups,
+// are cut off; should that fail, or not last, it stays until the next turn.
 func (w *wal) turn() {
 	w.active, w.at = 1-w.active, walPage
 	f := w.files[w.active]
@@ -158,8 +159,8 @@ func (w *wal) note() error {
 	return err
 }
 
-// write makes a group last and returns its number. ErrFull where there was no room, and nothing is
-// there; after any other error it may be.
+// write makes a group last and returns its number. ErrFull if there was no room, and the group isn't there; after any
+// other error it may be.
 func (w *wal) write(group *rows) (uint64, error) {
 	w.buf = group.append(append(w.buf[:0], make([]byte, walHead)...))
 	length := len(w.buf) - walHead
@@ -205,7 +206,7 @@ func (w *wal) invalidate(f *os.File) error {
 	return nil
 }
 
-// noRoom turns what a file system says when it is full into ErrFull.
+// noRoom turns the error of a full file system into ErrFull.
 func noRoom(err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return store.ErrFull

@@ -26,7 +26,7 @@ type group struct {
 	rows []byte
 }
 
-// readWAL returns the groups after the given one, in order. What was torn off at the end was never
+// readWAL returns the groups after the given one, in order. A group that was torn off at the end was never
 // acknowledged; a gap, or damage before the newest group, is an error.
 func readWAL(path string, l logState) ([]group, error) {
 	var groups []group
@@ -94,11 +94,11 @@ func openWALFile(name string, l logState) (walFile, func() error, error) {
 // walFile is a file of the log to read.
 type walFile struct {
 	io.ReaderAt
-	first int64 // where its groups begin
+	first int64 // the offset of its first group
 	size  int64
 }
 
-// mark returns the number of a group that the mark says is kept, 0 for none.
+// mark returns the number of the kept group in the mark, 0 without one.
 func (f walFile) mark(id identity) (uint64, error) {
 	raw := make([]byte, walHead)
 	if n, err := f.ReadAt(raw, 0); n < len(raw) || f.first == 0 {
@@ -153,7 +153,7 @@ func groupsOf(f walFile, id identity, after uint64) ([]group, error) {
 	return groups, nil
 }
 
-// walHeader is what a group's first bytes say, or what is taken for them.
+// walHeader is a group's first bytes, or bytes that may be.
 type walHeader struct {
 	sum    uint32
 	length int64
@@ -166,7 +166,7 @@ func (h walHeader) padded() int64 {
 	return (int64(walHead) + h.length + walPage - 1) / walPage * walPage
 }
 
-// head reads what stands at a page's beginning; nothing beyond the end.
+// head reads the header at a page's beginning; it is zero beyond the end.
 func (f walFile) head(at int64) (walHeader, error) {
 	raw := make([]byte, walHead)
 	if n, err := f.ReadAt(raw, at); n < len(raw) {
@@ -181,7 +181,7 @@ func (f walFile) head(at int64) (walHeader, error) {
 	}, nil
 }
 
-// group reads the group with the given head; false where there is no whole one.
+// group reads the group with the given head; false if there is no whole one.
 func (f walFile) group(at int64, h walHeader) (group, bool, error) {
 	if h == (walHeader{}) || at+h.padded() > f.size {
 		return group{}, false, nil

@@ -79,8 +79,7 @@ func TestLogIsReadOffline(t *testing.T) {
 	}
 }
 
-// TestLogOfASecondCrash: what the first start read and the groups that came after it are there after
-// the next crash.
+// TestLogOfASecondCrash: the rows that the first start read and the groups after it are there after the next crash.
 func TestLogOfASecondCrash(t *testing.T) {
 	path, tasks := crashImage(t, 5)
 	for range 3 {
@@ -101,7 +100,7 @@ func TestLogOfASecondCrash(t *testing.T) {
 	mustBeConsistent(t, db)
 }
 
-// groups returns where groups begin, in the order of their numbers, which begin at 1.
+// groups returns the offsets of groups, in the order of their numbers, which begin at 1.
 func groups(log []byte) (at []int) {
 	for page := 0; page < len(log); page += boltstore.WALPage {
 		if binary.BigEndian.Uint64(log[page+24:]) == uint64(len(at)+1) {
@@ -111,8 +110,8 @@ func groups(log []byte) (at []int) {
 	return at
 }
 
-// TestDamagedLog: a group torn off at the end by a power cut was never acknowledged; whatever else is wrong
-// is refused, and nothing is changed.
+// TestDamagedLog: a group torn off at the end by a power cut was never acknowledged; every other fault is refused,
+// without a change.
 func TestDamagedLog(t *testing.T) {
 	const created = 6
 	wrongByte := func(log []byte, at []int) []byte { log[at[created-1]+50] ^= 1; return log }
@@ -239,7 +238,7 @@ func TestRefusedGroupLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestReadAfterClose: nothing is said of a store that is closed, not even that a task isn't there.
+// TestReadAfterClose: a closed store gives no answers, not even that a task isn't there.
 func TestReadAfterClose(t *testing.T) {
 	db := mustOpen(t, boltstore.Config{Path: filepath.Join(t.TempDir(), "unitask.db")})
 	n := mustCreate(t, db)
@@ -257,7 +256,7 @@ func TestReadAfterClose(t *testing.T) {
 	}
 }
 
-// FuzzLog reads whatever a file of the log may hold: no group is made up, and what is written is read.
+// FuzzLog reads whatever a file of the log may hold: no group is made up, and written groups are read.
 func FuzzLog(f *testing.F) {
 	for _, seed := range []string{"", "a row", "\x81\x02ab", "\x01\x02ab\x03xyz\x05\x01k\x00"} {
 		f.Add([]byte(seed))
@@ -293,7 +292,7 @@ func mustWriteFile(t *testing.T, path string, raw []byte) {
 }
 
 // TestLogShrinks: the room that a burst of large groups took in the log is given back once the tree has them, and
-// what is acknowledged afterwards is there after a crash.
+// rows acknowledged afterwards are there after a crash.
 func TestLogShrinks(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "unitask.db")
 	db := mustOpen(t, boltstore.Config{Path: path, NoSync: true, FlushAfter: time.Hour})

@@ -50,7 +50,7 @@ func (x *index) open(lines []store.Line) (classes []string, places map[string][]
 	for _, l := range lines {
 		class := lineOf(l.Mode, l.Capability)
 		if _, twice := places[class]; twice || x.classes[class] == nil {
-			continue // or nobody waits there
+			continue // or no task waits there
 		}
 		if place, ok := l.Place(x.inUse); ok {
 			classes, places[class] = append(classes, class), place
@@ -125,7 +125,7 @@ func (db *DB) Advance(ctx context.Context, ref store.LeaseRef, s store.Step) (ta
 	return t, nil
 }
 
-// advance is an Advance and what comes of it, as creation is of a CreateTask.
+// advance is an Advance and its result, as creation is of a CreateTask.
 type advance struct {
 	op
 	ref  store.LeaseRef
@@ -160,7 +160,7 @@ func (a *advance) advance(x *txn) error {
 	return nil
 }
 
-// leaseFor returns the entry and the lease that ref names; ErrFenced where it isn't held any more.
+// leaseFor returns the entry and the lease that ref names; ErrFenced if it was lost.
 func (x *txn) leaseFor(ref store.LeaseRef) (*openTask, *lease, error) {
 	row, ok := parseID(ref.TaskID)
 	e := x.db.index.tasks[row]

@@ -8,7 +8,7 @@ import (
 	"unitask/internal/store/boltstore"
 )
 
-// TestEmptyQueueRingsNobody: a synchronous task's end frees its place, which nobody waits for, until somebody does.
+// TestEmptyQueueRingsNobody: a synchronous task's end frees its place, and wakes a claim only if a task waits for it.
 func TestEmptyQueueRingsNobody(t *testing.T) {
 	db := mustOpen(t, boltstore.Config{Path: filepath.Join(t.TempDir(), "unitask.db")})
 	queue, stop := db.Wake(store.TopicQueue)

@@ -13,7 +13,7 @@ import (
 	"unitask/internal/task"
 )
 
-// line is what a writer acknowledges, and how: with the state last, a line that was cut off is none.
+// line is an acknowledged write, with its state: with the state last, a line that was cut off doesn't count.
 const line = "%s %d %s\n"
 
 func acknowledge(out io.Writer, id string, revision int64, state task.State) error {
@@ -102,7 +102,7 @@ func (b *Book) Revisions() map[string]int64 {
 	return all
 }
 
-// ReadTask returns what the store finds under the id of a writer's task, and under its idempotency key.
+// ReadTask returns the store's task under the id of a writer's task, and under its idempotency key.
 func ReadTask(ctx context.Context, db store.Store, id string) (byID, byKey task.Task, errs [2]error) {
 	byID, errs[0] = db.GetTask(ctx, scope, id)
 	byKey, errs[1] = db.FindTask(ctx, scope, keyOf(id))
@@ -133,7 +133,7 @@ func list(ctx context.Context, db store.Store) (map[string]task.State, error) {
 	}
 }
 
-// count compares what the engine counts with what it lists.
+// count compares the engine's counts with its lists.
 func count(ctx context.Context, db store.Store, listed map[string]task.State) error {
 	stats, err := db.Stats(ctx)
 	if err != nil {

@@ -59,7 +59,7 @@ func TestBook(t *testing.T) {
 	ended := lines[slices.IndexFunc(lines, func(text string) bool { return strings.HasSuffix(text, "succeeded") })]
 	for name, tt := range map[string]struct {
 		lines []string
-		want  string // part of what is broken, "" for nothing
+		want  string // part of the expected finding, "" for no finding
 	}{
 		"sound":         {lines, ""},
 		"lost":          {append(lines[:len(lines):len(lines)], "task_06gzvv1eykge7ryxw8j854krhw 1 queued"), "not found"},

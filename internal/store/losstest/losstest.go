@@ -1,6 +1,6 @@
-// Package losstest finds out whether a store loses what it acknowledged. Writers create, advance, find
-// and list tasks in a process that is to die, and acknowledge each write on a stream once the store
-// has; a Book reads the stream and holds the store that is opened afterwards to it.
+// Package losstest finds out whether a store loses acknowledged writes. Writers create, advance, find and list tasks
+// in a process that is to die, and acknowledge each write on a stream once the store has; a Book reads the stream and
+// holds the store that is opened afterwards to it.
 //
 // The book takes everything that reached the stream for acknowledged, so the stream is read to its
 // end, after the death too. A write that wasn't acknowledged may be there or not.
@@ -78,7 +78,7 @@ func (w Writers) live(ctx context.Context, n int) error {
 	return w.work(ctx, created.Lease.Ref, n%2 == 0)
 }
 
-// work makes the steps of a worker, the last one only where the task is to end.
+// work makes the steps of a worker, the last one only if the task is to end.
 func (w Writers) work(ctx context.Context, ref store.LeaseRef, ends bool) error {
 	answer := "hello"
 	steps := []store.Step{

@@ -80,7 +80,7 @@ func (e *checkThenAct) CreateTask(ctx context.Context, n store.NewTask) (store.C
 		return store.Created{}, err
 	}
 	runtime.Gosched()
-	copy(n.IdempotencyHash[:], n.ID) // nothing stands in its way
+	copy(n.IdempotencyHash[:], n.ID) // there is no conflict
 	c, err := e.Store.CreateTask(ctx, n)
 	if err == nil {
 		e.mu.Lock()

@@ -24,7 +24,7 @@ type DB struct {
 	bell   store.Bell
 	closed bool
 
-	tasks    map[string][]byte // in JSON, so that nothing is shared with callers
+	tasks    map[string][]byte // in JSON, so that no memory is shared with callers
 	counters map[store.Counter]int64
 	ends     map[store.Counter]time.Time // of counters that aren't of interest for ever
 	leases   map[string]lease
@@ -71,7 +71,7 @@ func New(now func() time.Time) *DB {
 	}
 }
 
-// Restart does what a restart does to any engine: leases, pauses and turns are gone.
+// Restart has the effect of a restart on any engine: leases, pauses and turns are gone.
 func (db *DB) Restart() {
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -126,7 +126,7 @@ func (db *DB) CreateTask(ctx context.Context, n store.NewTask) (store.Created, e
 	return c, err
 }
 
-// limit notes when the holds' counters end, where that isn't known yet.
+// limit records when the holds' counters end, if that isn't known yet.
 func (db *DB) limit(holds []task.Hold) {
 	for _, h := range holds {
 		c := store.Counter{Scope: h.Scope, Kind: h.Kind}
@@ -272,7 +272,7 @@ func (db *DB) all() []task.Task {
 func (db *DB) save(before, after task.Task) error {
 	var raw bytes.Buffer
 	enc := json.NewEncoder(&raw)
-	enc.SetEscapeHTML(false) // what a caller sent is read back as it was
+	enc.SetEscapeHTML(false) // a request is read back as it was
 	if err := enc.Encode(after); err != nil {
 		return err
 	}
@@ -301,7 +301,7 @@ func (db *DB) save(before, after task.Task) error {
 	return nil
 }
 
-// inUse counts what stands against a cap when a claim looks for a place.
+// inUse returns the count against a cap when a claim looks for a place.
 func (db *DB) inUse(key string) int {
 	n := db.inFlight(key)
 	for id, l := range db.leases {

@@ -58,7 +58,7 @@ func (db *DB) urgent(t task.Task) bool {
 	return t.OpenAttempt() != nil || !db.now().Before(t.DeadlineAt) || t.CancelRequested
 }
 
-// place returns the place that the task would take up in its line; false where there is none.
+// place returns the place that the task would take up in its line; false if it is missing.
 func (db *DB) place(t task.Task, lines []store.Line) (keys []string, ok bool) {
 	for _, l := range lines {
 		if l.Mode == t.Scope.Mode && l.Capability == t.Capability {

@@ -15,7 +15,7 @@ import (
 	"unitask/internal/task"
 )
 
-// env is one test's engine with short words for what tests do all the time.
+// env is one test's engine with short forms of common operations.
 type env struct {
 	*testing.T
 	Engine
@@ -145,7 +145,7 @@ func (e *env) wantSame(what string, got, want any) {
 	}
 }
 
-// plan returns a plan for a supplier with an in-flight limit, 0 for none.
+// plan returns a plan for a supplier with an in-flight limit, 0 for no limit.
 func plan(supplier string, limit int) task.Plan {
 	return task.Plan{
 		Supplier: supplier, Model: "m", Reason: "cheapest",

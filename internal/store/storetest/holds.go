@@ -110,7 +110,7 @@ func testHoldsSettle(e *env) {
 	e.wantSame("never beyond what was reserved", held(), [3]int64{110, 0, 0})
 }
 
-// testHoldsSpend: what an account's attempts may cost at suppliers is held, and settled to what they charged,
+// testHoldsSpend: the possible cost of an account's attempts at suppliers is held, and settled to their charges,
 // however their task ends.
 func testHoldsSpend(e *env) {
 	held := func() int64 { return e.held("a", task.HoldSpend) }
@@ -166,7 +166,7 @@ func testHoldsSpend(e *env) {
 	e.wantSame("refused at the limit", [2]any{ok, ok && he.Held == 178}, [2]any{true, true})
 }
 
-// testHoldsConcurrent: many who take from one counter at once take what it has, and no more.
+// testHoldsConcurrent: concurrent takers of one counter get all it has, and no more.
 func testHoldsConcurrent(e *env) {
 	const callers, limit = 64, 20
 	var wg sync.WaitGroup

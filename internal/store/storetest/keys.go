@@ -176,7 +176,7 @@ func testMarkUsed(e *env) {
 	e.wantSame("UpdateKey", got, k)
 }
 
-// testChanges: whoever keeps what was read hears of every change that counts.
+// testChanges: a cache of callers sees every change that counts.
 func testChanges(e *env) {
 	ctx := e.Context()
 	seen := e.Registry.Changes()

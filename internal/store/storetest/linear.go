@@ -67,7 +67,7 @@ func Linear(t *testing.T, round int, open Open) bool {
 	return porcupine.CheckOperationsTimeout(linModel(), linHistory(t, uint64(round), open), linTime) != porcupine.Illegal
 }
 
-// linCounts say what was put to the test.
+// linCounts count the tested events.
 type linCounts struct {
 	Operations, Unknown, Created, Replayed, Reopened, Conflicts, Fenced, Claims, Ends int
 }
@@ -143,7 +143,7 @@ func (r *linRun) phase(round uint64, phase int) {
 	callers.Wait()
 }
 
-// crash replaces the engine by what a crash leaves. All keys lose their leases by it.
+// crash replaces the engine by its state after a crash. All keys lose their leases by it.
 func (r *linRun) crash(t *testing.T) {
 	t.Helper()
 	call := r.now()
@@ -160,7 +160,7 @@ func (r *linRun) now() int64 { return int64(time.Since(r.begun)) }
 
 func linKey(i int) string { return "key " + strconv.Itoa(i) }
 
-// operate does one operation and records it. A claim that brings nothing is none.
+// operate does one operation and records it. An empty claim doesn't count.
 func (r *linRun) operate(rng *rand.Rand, caller int) {
 	in := r.draw(rng)
 	call := r.now()

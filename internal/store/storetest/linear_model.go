@@ -13,7 +13,7 @@ import (
 // The model of one idempotency key, in as few words as it takes: independent of the code that the
 // engines share.
 
-// linState is the task under a key; the zero linState is none.
+// linState is the task under a key; the zero linState is no task.
 type linState struct {
 	id          string
 	fingerprint string
@@ -23,7 +23,7 @@ type linState struct {
 	revision    int64
 	cancel      bool
 	leased      bool
-	epoch       int64 // of the last lease; -1: nobody heard of it
+	epoch       int64 // of the last lease; -1: unknown to all callers
 }
 
 type linKind string
@@ -38,7 +38,7 @@ const (
 	linCrash   linKind = "crash" // voids every lease
 )
 
-// linStep names what an advance does.
+// linStep names the step of an advance.
 type linStep string
 
 const (
@@ -63,14 +63,14 @@ type linInput struct {
 
 // linOutput is its answer.
 type linOutput struct {
-	unknown bool // nobody heard it: the operation may or may not have happened
+	unknown bool // no answer: the operation may or may not have happened
 	err     string
 	admit   store.Admit
 	seen    linState
 	epoch   int64 // of a new lease
 }
 
-// seenOf is what an answer shows of a task.
+// seenOf is the part of a task that an answer shows.
 func seenOf(t task.Task) linState {
 	return linState{
 		id: t.ID, state: t.State, final: t.Failure != nil && !t.Failure.Retryable, reopenings: t.Reopenings,
@@ -173,7 +173,7 @@ func (s linState) requestCancel() linState {
 	return s
 }
 
-// step is one operation of a history: the states that may follow it, none where the answer is wrong.
+// step is one operation of a history: the states that may follow it, empty if the answer is wrong.
 func (s linState) step(in linInput, out linOutput) []any {
 	next, admit, err := s.next(in)
 	if out.unknown {

@@ -291,7 +291,7 @@ func (m *model) stats(rt *rapid.T) {
 	}
 }
 
-// same compares answers, but for epochs, and errors by what callers tell them apart.
+// same compares answers, but for epochs, and errors by the properties that callers distinguish.
 func same(rt *rapid.T, what string, got, want any, err, wantErr error) {
 	rt.Helper()
 	if kind(err) != kind(wantErr) {

@@ -64,7 +64,7 @@ func testSessions(e *env) {
 	testExpired(e)
 }
 
-// testExpired: a sweep removes what has expired and nothing else.
+// testExpired: a sweep removes exactly the expired rows.
 func testExpired(e *env) {
 	ctx := e.Context()
 	now := e.clock.Now()

@@ -1,8 +1,8 @@
 // Package storetest holds every storage engine to the contract of package store: one suite, split by
 // topic, and a state machine that compares whole answers with memstore after random operations.
 //
-// An engine's test calls Run. What an engine can't do it says by leaving a member of Engine nil, and
-// the tests of that ability are skipped by name.
+// An engine's test calls Run. An engine declares a missing ability by leaving a member of Engine nil, and the tests
+// of that ability are skipped by name.
 package storetest
 
 import (
@@ -18,7 +18,7 @@ type Engine struct {
 	Store    store.Store
 	Registry store.Registry
 	Secrets  store.Secrets
-	// Crash returns the engine on what a crash at this moment would leave. nil: it isn't durable.
+	// Crash returns the engine on the state that a crash at this moment would leave. nil: it isn't durable.
 	Crash func(t *testing.T) Engine
 	// Attach returns another node's engine on the same data. nil: one node at a time.
 	Attach func(t *testing.T) Engine

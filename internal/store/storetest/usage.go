@@ -15,7 +15,7 @@ var ever = store.UsageQuery{Last: math.MaxInt32 - 1}
 func usageOf(log store.UsageLog, q store.UsageQuery) (map[store.UsageKey]store.Usage, error) {
 	all := map[store.UsageKey]store.Usage{}
 	err := log.EachUsage(background(), q, func(k store.UsageKey, u store.Usage) bool {
-		if u != (store.Usage{}) { // what a reopening left is as good as nothing
+		if u != (store.Usage{}) { // a sum after a reopening equals a missing one
 			all[k] = u
 		}
 		return true
@@ -161,7 +161,7 @@ func testSpend(e *env) {
 		key("t"): {Rejected: 2, Saved: 1, SavedCost: 10},
 		key("u"): {OK: 2, Cost: 7, Milliseconds: 2000},
 
-		key("judge"): {OK: 1, Cost: 2}, // it was asked, and saved nothing
+		key("judge"): {OK: 1, Cost: 2}, // it was asked, and no change was saved
 	}
 	e.wantSpend("saved once at each supplier", ever, want)
 	today := account.DateOf(e.clock.Now())
