@@ -20,7 +20,7 @@ and test each on their own.`
 	return cmd
 }
 
-// hintAccounts adds the next command where an account isn't there, or is there already.
+// hintAccounts adds the next command if an account is missing or exists already.
 func hintAccounts(err error) error {
 	if f, ok := errors.AsType[*fault.Error](err); ok && (f.Code == fault.NotFound || f.Code == fault.InvalidRequest) {
 		return &hinted{err, "unitask accounts list"}

@@ -48,5 +48,5 @@ func listAccounts(t *terminal, all []api.Account, now time.Time) error {
 	return b.write(t)
 }
 
-// openOn shows what is open on an account.
+// openOn shows an account's open capabilities.
 func openOn(a api.Account) string { return cmp.Or(strings.Join(a.Capabilities, " "), "*") }

@@ -27,8 +27,8 @@ func parseArgument(word string) argument {
 	return argument{name: bare, raw: raw, value: value}
 }
 
-// validName takes what a schema's member may be called here: letters, digits and underscores, with
-// dots between the members of objects.
+// validName reports whether a schema's member can be a field here: letters, digits and underscores, with dots between
+// the members of objects.
 func validName(name string) bool {
 	for part := range strings.SplitSeq(name, ".") {
 		letter := func(r rune) bool { return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || r == '_' }
@@ -153,7 +153,7 @@ func (f *fitter) put(into map[string]any, name string, field catalog.Field, a ar
 	return nil
 }
 
-// find returns the field at a path; what isn't there is answered with what is.
+// find returns the field at a path; an unknown name is answered with the known ones.
 func (f *fitter) find(path []string) (catalog.Field, error) {
 	fields := f.fields
 	for i, step := range path {
@@ -187,7 +187,7 @@ func (f *fitter) unknown(parents []string, name string, fields []catalog.Field) 
 	return f.usage("%s", message)
 }
 
-// complete asks for what is required and absent.
+// complete asks for the absent required fields.
 func (f *fitter) complete() error {
 	var missing []string
 	for _, field := range f.fields {

@@ -46,7 +46,7 @@ func TestFit(t *testing.T) {
 		words      []string
 		stdin      string
 		input      string
-		parameters string // "" for none
+		parameters string // "" without one
 	}{
 		{"a prompt", "text.chat", []string{"hello"}, "", `{"prompt":"hello"}`, ""},
 		{"a prompt with an equals sign", "text.chat", []string{"what is 1=1?"}, "", `{"prompt":"what is 1=1?"}`, ""},

@@ -141,7 +141,7 @@ func (r *reader) bytes(text string) ([]byte, error) {
 	return raw, err
 }
 
-// regular names the file behind @FILE where it can be read again.
+// regular names the file behind @FILE if it can be read again.
 func regular(text string, raw []byte) (journal.File, bool) {
 	name, isFile := strings.CutPrefix(text, "@")
 	full, err := filepath.Abs(name)

@@ -16,13 +16,13 @@ import (
 	"unitask/internal/task"
 )
 
-// A shell waits for completions: they take this long at most, and are none where something is wrong.
+// A shell waits for completions: they take this long at most, and are empty after an error.
 const completionTime = 2 * time.Second
 
 // completed is how many tasks are offered.
 const completed = 50
 
-// ask connects for a completion and asks the service; false where it can't be asked in time.
+// ask connects for a completion and asks the service; false if it doesn't answer in time.
 func ask(cmd *cobra.Command, t *terminal, flags *clientFlags, question func(context.Context, *client.Client) error) bool {
 	ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
 	defer cancel()
@@ -52,7 +52,7 @@ func completeRun(t *terminal, flags *clientFlags) cobra.CompletionFunc {
 	}
 }
 
-// completeName completes a capability and nothing after it.
+// completeName completes a capability as the only argument.
 func completeName(t *terminal, flags *clientFlags) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) > 0 {
@@ -116,7 +116,7 @@ func completeTasks(t *terminal, flags *clientFlags, states ...task.State) cobra.
 	}
 }
 
-// completeEntries completes what the journal holds, newest first, but for what is given; it asks nobody. Of those
+// completeEntries completes the journal's entries, newest first, except the given ones; it sends no request. Of those
 // that failed a command takes one.
 func completeEntries(failedOnly bool) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {

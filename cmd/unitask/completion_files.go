@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// begunFile takes apart a word that ends in the begun name of a file: @FILE, name=@FILE or name:=@FILE. What comes
-// before the name is head.
+// begunFile takes apart a word that ends in the begun name of a file: @FILE, name=@FILE or name:=@FILE. head is the
+// text before the name.
 func begunFile(word string) (head, name string, ok bool) {
 	value := word
 	if before, after, found := strings.Cut(word, "="); found && validName(strings.TrimSuffix(before, ":")) {
@@ -41,8 +41,8 @@ func completeFile(head, begun string) ([]cobra.Completion, cobra.ShellCompDirect
 	return found, cobra.ShellCompDirectiveNoFileComp
 }
 
-// namesIn returns what begins so in a folder, "" for this one; folders end with a slash. What is hidden has to be
-// begun with its dot.
+// namesIn returns the names with a prefix in a folder, "" for this one; folders end with a slash. A hidden name is
+// completed only after its dot.
 func namesIn(dir, base string) []string {
 	entries, err := os.ReadDir(cmp.Or(dir, "."))
 	if err != nil {

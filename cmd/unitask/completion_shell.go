@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Bash ends a word at :, = and, where bash-completion doesn't prevent it, at @. The library's script puts words together
-// again at the first two, and takes from its answers what comes before one of them; values such as name:=@FILE
-// have several.
+// Bash ends a word at :, = and, unless bash-completion prevents it, at @. The library's script puts words together
+// again at the first two, and removes from its answers the part before one of them; values such as name:=@FILE have
+// several.
 const (
 	bashWords     = "_init_completion -n =: ||"
 	bashWordsHere = "_init_completion -n =:@ ||"

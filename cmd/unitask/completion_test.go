@@ -13,7 +13,7 @@ import (
 	"unitask/internal/catalog"
 )
 
-// TestCompletionDescriptions: what a shell shows beside a command, a flag, a capability or a field is one phrase
+// TestCompletionDescriptions: a shell's description of a command, a flag, a capability or a field is one phrase
 // without marks of a help.
 func TestCompletionDescriptions(t *testing.T) {
 	seen := 0
@@ -53,7 +53,7 @@ func TestCompletionDescriptions(t *testing.T) {
 	}
 }
 
-// TestBashCompletion: bash, which replaces what comes after the last :, = or @ of a word, gets that alone.
+// TestBashCompletion: bash, which replaces the part after the last :, = or @ of a word, gets that part alone.
 func TestBashCompletion(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	switch {

@@ -23,7 +23,7 @@ func newConfigCmd(t *terminal) *cobra.Command {
 		newConfigInitCmd(t), newConfigCheckCmd(t), newConfigShowCmd(t), newConfigReloadCmd(t))
 }
 
-// loadSettings reads the settings; where their file isn't there it says how to begin one.
+// loadSettings reads the settings; if their file is missing the error says how to begin one.
 func loadSettings(sources config.Sources) (config.Config, *catalog.Catalog, error) {
 	c, directory, err := config.Load(sources)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -44,7 +44,7 @@ func origin(sources config.Sources) string {
 	}
 }
 
-// named runs a command with the settings' sources, where a file may also be named by an argument.
+// named runs a command with the settings' sources, whose file may also be an argument.
 func named(cmd *cobra.Command, t *terminal, flags *serverFlags, args []string, run func(*terminal, config.Sources) error) error {
 	switch {
 	case len(args) == 0:

@@ -14,7 +14,7 @@ import (
 	"unitask/internal/task"
 )
 
-// clientFlags say which service to call and where its key is.
+// clientFlags name the service to call and its key.
 type clientFlags struct {
 	choice  client.Choice
 	keyFile string
@@ -36,7 +36,7 @@ func (f *clientFlags) addService(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("profile", completeProfiles)
 }
 
-// target finds the service; what is wrong there is wrong with the command line or a settings file.
+// target finds the service; an error there is one of the command line or of a settings file.
 func (f *clientFlags) target(ctx context.Context) (client.Target, error) {
 	target, err := f.choice.Target(ctx)
 	if _, away := errors.AsType[*client.UnreachableError](err); away {
@@ -48,17 +48,17 @@ func (f *clientFlags) target(ctx context.Context) (client.Target, error) {
 	return target, nil
 }
 
-// credential finds the key for the target; what encrypts it is asked for where there is a terminal.
+// credential finds the key for the target; its passphrase is asked for on a terminal.
 func (f *clientFlags) credential(ctx context.Context, t *terminal, target client.Target) (client.Credential, error) {
 	target.Passphrase = t.passphrase
 	return target.Credential(ctx, f.keyFile, t.stdin(ctx))
 }
 
-// service is a client, and what the journal remembers of whom it calls.
+// service is a client, and the journal's identity of its service.
 type service struct {
 	*client.Client
 	target client.Target
-	mode   task.Mode // of the key, "" where its text doesn't say
+	mode   task.Mode // of the key, "" if its text doesn't say
 }
 
 // words are the flags with which another command reaches the same service, with a space before.
@@ -106,13 +106,13 @@ func (s service) String() string {
 	return strings.Join(about, ", ") + ": " + s.target.BaseURL
 }
 
-// connect is reach for what needs the client alone.
+// connect is reach for commands that need the client alone.
 func (f *clientFlags) connect(ctx context.Context, t *terminal, onRetry func(client.Retry)) (*client.Client, error) {
 	s, err := f.reach(ctx, t, onRetry)
 	return s.Client, err
 }
 
-// newClient tells of retries on stderr where onRetry is nil.
+// newClient reports retries on stderr if onRetry is nil.
 func newClient(t *terminal, target client.Target, credential client.Credential, onRetry func(client.Retry)) (*client.Client, error) {
 	if onRetry == nil {
 		onRetry = func(r client.Retry) { t.note("%s", sayRetry(r)) }

@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// TestScriptsCoverCommands: each command has a script with a real service that runs it, one that gets
-// its use wrong and one that shows its help. A new command needs these lines, in a script that is there
-// or a new one; TestScripts in test/e2e says what a script finds.
+// TestScriptsCoverCommands: each command has a script with a real service that runs it, one that gets its use wrong
+// and one that shows its help. A new command needs these lines, in a script that is there or a new one; TestScripts
+// in test/e2e runs the scripts.
 func TestScriptsCoverCommands(t *testing.T) {
 	scripts := allScripts(t)
 	commands := leaves(newRootCmd(newTerminal(os.Stdin, os.Stdout, os.Stderr)))
@@ -31,7 +31,7 @@ func TestScriptsCoverCommands(t *testing.T) {
 	}
 }
 
-// served is where the scripts with a real service are.
+// served is the folder of the scripts with a real service.
 const served = "../../test/e2e/testdata/script"
 
 // leaves returns the commands that do something.

@@ -9,7 +9,7 @@ import (
 	"unitask/internal/snippet"
 )
 
-// cutOff is the finish_reason of a text that stops where it has as many tokens as it may have.
+// cutOff is the finish_reason of a text that stops at its limit of tokens.
 const cutOff = "length"
 
 const (
@@ -25,8 +25,8 @@ func cutNote(done api.Task) string {
 	return "the text is cut off: it has as many tokens as it may have"
 }
 
-// roomier is the parameter that allows a longer text, as it is written on the command line: the power of two
-// that is at least twice what there was.
+// roomier is the parameter that allows a longer text, as it is written on the command line: the power of two that is
+// at least twice the former limit.
 func roomier(done api.Task) string {
 	room := firstRoom
 	if done.Usage != nil && done.Usage.OutputTokens > 0 {
@@ -36,7 +36,7 @@ func roomier(done api.Task) string {
 	return fmt.Sprintf("max_output_tokens=%d", room)
 }
 
-// noteCut tells of a text that was cut off, below the text, and what allows a longer one.
+// noteCut reports a text that was cut off, below the text, with the parameter that allows a longer one.
 func (t *terminal) noteCut(done api.Task) {
 	note := cutNote(done)
 	if note == "" {

@@ -29,7 +29,7 @@ type doctorOptions struct {
 	asJSON bool
 }
 
-// health is what a check found: ok, warn, fail, or off for what isn't used.
+// health is the result of a check: ok, warn, fail, or off if unused.
 type health string
 
 const (

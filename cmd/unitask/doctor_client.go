@@ -30,7 +30,7 @@ func (d *diagnosis) client() {
 	d.ok("profiles", "%d in %s, current: %s", len(all.Profiles), dir, orNone(all.Current))
 }
 
-// keyring tries what login does.
+// keyring writes and reads a key as login does.
 func (d *diagnosis) keyring(ctx context.Context) {
 	ring, err := secret.OpenKeyring(ctx, secret.KeyringConfig{})
 	if err == nil {
@@ -84,7 +84,7 @@ func (d *diagnosis) reach(ctx context.Context, baseURL, where string) bool {
 	return true
 }
 
-// noKey is for questions that need none.
+// noKey is for requests without a key.
 func noKey(context.Context) (secret.Value, error) { return secret.Value{}, nil }
 
 func aheadOrBehind(skew time.Duration) string {

@@ -20,7 +20,7 @@ const (
 	noRoom     = 100 << 20 // bytes: a few videos
 )
 
-// server checks what a server on this machine stands on. A machine that only calls has none of it.
+// server checks the settings, folder and suppliers of a server on this machine. A client's machine has none of them.
 func (d *diagnosis) server(ctx context.Context) {
 	settings, ok := d.settings()
 	dir, err := d.o.chosen()
@@ -97,7 +97,7 @@ func (d *diagnosis) disk(dir string) {
 	}
 }
 
-// running asks the server on the data folder; nil where there is none.
+// running asks the server on the data folder; nil without one.
 func (d *diagnosis) running(ctx context.Context, dir string) []api.SupplierStatus {
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()

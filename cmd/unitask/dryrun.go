@@ -14,11 +14,11 @@ import (
 	"unitask/internal/task"
 )
 
-// dryRunTime is how long a service that doesn't answer holds up what needs no answer.
+// dryRunTime bounds waiting for a service whose answer isn't necessary.
 const dryRunTime = 3 * time.Second
 
-// dryRunRun prints the request without sending it. The service is asked for its directory; where it can't
-// be, the built-in one stands in, and what that doesn't know is said.
+// dryRunRun prints the request without sending it. The service is asked for its directory; if it can't be had, the
+// built-in one replaces it, and its gaps are reported.
 func (o *runOptions) dryRunRun(ctx context.Context, t *terminal) error {
 	target, err := o.target(ctx)
 	if err != nil {

@@ -103,7 +103,7 @@ func (o *runOptions) eachWords() (from string, words []string, err error) {
 	return from, words, nil
 }
 
-// begin fits every line before the first one is sent, opens the batch and returns what is left of it.
+// begin prepares every line before the first one is sent, opens the batch and returns the unfinished lines.
 func (e *each) begin(lines []inputLine) ([]job, error) {
 	jobs := make([]job, len(lines))
 	texts := []string{e.service.BaseURL(), string(e.service.mode), absolute(e.o.output), fmt.Sprint(e.o.asJSON)}
@@ -138,7 +138,7 @@ func (e *each) begin(lines []inputLine) ([]job, error) {
 	return left, nil
 }
 
-// command is what begins the batch again.
+// command is the command that begins the batch again.
 func (e *each) command() string {
 	words := []string{"unitask run", e.o.capability}
 	for _, word := range e.o.words {
@@ -180,7 +180,7 @@ func (e *each) one(ctx context.Context, j job) error {
 		err = ended(done)
 	}
 	if f, ok := errors.AsType[*fault.Error](err); ok && done.ID == "" && f.TaskID != "" {
-		read, _ := e.service.Get(ctx, f.TaskID, client.GetOptions{}) // the error says enough where it can't be read
+		read, _ := e.service.Get(ctx, f.TaskID, client.GetOptions{}) // if it can't be read, the error says enough
 		done = read.Task
 	}
 	r := result{Line: j.n, Task: &done}
@@ -198,7 +198,7 @@ func (e *each) one(ctx context.Context, j job) error {
 	return s.part(err)
 }
 
-// submission takes over what an earlier run left of a line, or begins it.
+// submission takes over an earlier run's entry of a line, or begins one.
 func (e *each) submission(j job) (*submission, error) {
 	silent := func(api.Task) {}
 	key := e.batch.Key(j.index)
@@ -231,7 +231,7 @@ func (e *each) fit(line inputLine) (req api.CreateRequest, sum [sha256.Size]byte
 	return req, sha256.Sum256(body), read, err
 }
 
-// file is where a line's result goes, as an -o of its own.
+// file is the destination of a line's result, as an -o of its own.
 func (e *each) file(j job) string { return filepath.Join(e.o.output, fmt.Sprintf("%04d.*", j.n)) }
 
 func (e *each) save(ctx context.Context, j job, done api.Task) ([]string, error) {
@@ -242,7 +242,7 @@ func (e *each) save(ctx context.Context, j job, done api.Task) ([]string, error)
 	return saveAll(ctx, e.service.Client, parts, e.file(j), done.ID)
 }
 
-// result is what is printed of a line.
+// result is the printed form of a line's result.
 type result struct {
 	Line  int       `json:"line"`
 	Task  *api.Task `json:"task"`
@@ -250,7 +250,7 @@ type result struct {
 	Error string    `json:"error,omitempty"`
 }
 
-// print writes a line's result, says on stderr what went wrong with it, and returns that.
+// print writes a line's result, reports its error on stderr, and returns it.
 func (e *each) print(r result, failed error) error {
 	var err error
 	if failed != nil {
@@ -279,7 +279,7 @@ func (e *each) print(r result, failed error) error {
 	return errors.Join(failed, err)
 }
 
-// cut says that the line's text was cut off, and what allows a longer one; "" for any other result.
+// cut reports that the line's text was cut off, with the parameter that allows a longer one; "" for any other result.
 func (r result) cut() string {
 	if r.Task == nil || r.Error != "" {
 		return ""
@@ -291,7 +291,7 @@ func (r result) cut() string {
 	return note
 }
 
-// row is the result in one line: its number, the task's id and state, and what it made.
+// row is the result in one line: its number, the task's id and state, and its result.
 func (r result) row() string {
 	id, state, made := "", "error", r.Error
 	if r.Task != nil {
@@ -326,7 +326,7 @@ func inline(out *api.Output) string {
 	return strings.Join(urls, " ")
 }
 
-// end forgets a batch of which nothing is left to do; otherwise it names the command that does the rest.
+// end forgets a batch that is complete; otherwise it names the command that does the rest.
 func (e *each) end(ctx context.Context, errs []error) error {
 	hint := "the same command does what is left: " + e.batch.Command
 	if over := !slices.ContainsFunc(errs, func(err error) bool { return !settled(err) }); over {

@@ -54,7 +54,7 @@ type hinted struct {
 
 func (e *hinted) Unwrap() error { return e.error }
 
-// reworded is an error in words that fit what was asked for.
+// reworded is an error in words that fit the command.
 type reworded struct {
 	error
 	message string
@@ -83,9 +83,9 @@ func (e *taskEnded) Unwrap() error {
 
 // leftRunning is a wait that ended before its task did.
 type leftRunning struct {
-	id    string // "" where the task's id isn't known yet
+	id    string // "" if the task's id isn't known yet
 	cause error  // errTimeout or context.Canceled
-	last  error  // the answer before the end, nil where none came
+	last  error  // the answer before the end, nil without one
 }
 
 // errTimeout is the end of --timeout.
@@ -158,7 +158,7 @@ func fromFlags(err error) bool {
 	return ok && !slices.ContainsFunc(all, func(e config.Error) bool { return !strings.HasPrefix(e.Place.Source, "--") })
 }
 
-// report tells the person what went wrong, why, and what to do next, and returns the exit code.
+// report prints the error, its reason and the next step, and returns the exit code.
 func (t *terminal) report(command string, err error) int {
 	if err == nil {
 		return exitOK
@@ -189,7 +189,7 @@ func (t *terminal) explain(command string, err error) {
 	}
 }
 
-// describe says what went wrong in one line, the code last.
+// describe returns the error in one line, the code last.
 func describe(err error) string {
 	if e, ok := errors.AsType[*partly](err); ok {
 		return e.Error()
@@ -201,7 +201,7 @@ func describe(err error) string {
 		return e.Error()
 	}
 	f, ok := errors.AsType[*fault.Error](err)
-	if file, isFile := err.(*fs.PathError); isFile && !ok { //nolint:errorlint // what wraps it says more
+	if file, isFile := err.(*fs.PathError); isFile && !ok { //nolint:errorlint // the wrapping error says more
 		return file.Path + ": " + file.Err.Error()
 	}
 	if !ok {

@@ -23,12 +23,11 @@ import (
 
 const fakeKey = "svc_test_0000000000000000000000000000fake"
 
-// fake is a service that speaks the contract as far as the commands need it. Its tasks move one
-// state a read; "@fail:CODE" and "@stuck" in a prompt do what they say, "@failjob:CODE" fails the task
-// and "@flaky:job" does so once. "@lost:" breaks the first connection after the work, and "@quick:"
-// ends the task at its first read. "@words:" is answered as a stream where one is wanted; "@cut:" breaks
-// it off in the middle, and "@other:" says something else than what the task then has. "@short:" is answered
-// with a text of 1,500 tokens that had no room for more.
+// fake is a service that speaks the contract as far as the commands need it. Its tasks move one state a read;
+// "@fail:CODE" and "@stuck" in a prompt have those effects, "@failjob:CODE" fails the task and "@flaky:job" does so
+// once. "@lost:" breaks the first connection after the work, and "@quick:" ends the task at its first read. "@words:"
+// is answered as a stream if one is wanted; "@cut:" breaks it off in the middle, and "@other:" streams another text
+// than the task then has. "@short:" is answered with a text of 1,500 tokens that had no room for more.
 type fake struct {
 	*httptest.Server
 	entries []catalog.Capability
@@ -183,7 +182,7 @@ func (f *fake) stream(w http.ResponseWriter, t *fakeTask) {
 	tell(api.EventTask, t.Task)
 }
 
-// begin ends at once what is to fail.
+// begin ends a task at once that is to fail.
 func (f *fake) begin(t *fakeTask) {
 	if strings.HasPrefix(t.prompt, "@failjob:") || t.prompt == "@flaky:job" {
 		f.finish(t, 0)

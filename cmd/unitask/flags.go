@@ -29,12 +29,12 @@ func passFlags(cmd *cobra.Command) {
 	}
 }
 
-// passedOn is a flag's value where the command comes only later: the command reads the flag again.
+// passedOn is a flag's value before its command: the command reads the flag again.
 type passedOn struct{ pflag.Value }
 
 func (passedOn) Set(string) error { return nil }
 
-// markUsage makes what cobra finds wrong with flags and arguments a usage error, on every command.
+// markUsage turns cobra's errors about flags and arguments into usage errors, on every command.
 func markUsage(cmd *cobra.Command) {
 	cmd.SetFlagErrorFunc(wrongFlag)
 	if check := cmd.Args; check != nil {
@@ -53,7 +53,7 @@ func markUsage(cmd *cobra.Command) {
 	}
 }
 
-// wrongFlag says what is wrong with a flag, and what was probably meant.
+// wrongFlag describes the error of a flag, and the flag that was probably meant.
 func wrongFlag(cmd *cobra.Command, err error) error {
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		return unknownFlag(cmd, unknown.GetSpecifiedName(), err)
@@ -83,7 +83,7 @@ func unknownFlag(cmd *cobra.Command, name string, err error) error {
 	return wrong
 }
 
-// plainFlag says what is wrong with flags without the words of the libraries.
+// plainFlag describes errors of flags without the words of the libraries.
 func plainFlag(err error) string {
 	text := err.Error()
 	if group, both := strings.CutSuffix(text, "] were all set"); both {

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// TestFlagsBeforeTheirCommand: what a command that holds others knows of a flag, above all whether a value
-// follows it, is true of each of these that has it; and no help names it there.
+// TestFlagsBeforeTheirCommand: a group's knowledge of a flag, above all whether a value follows it, is true of each
+// of its commands that has it; and no help names it there.
 func TestFlagsBeforeTheirCommand(t *testing.T) {
 	seen := 0
 	var visit func(cmd *cobra.Command)

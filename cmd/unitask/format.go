@@ -39,7 +39,7 @@ func age(at, now time.Time) string {
 	}
 }
 
-// stamp is a time as a program reads it, "" for none.
+// stamp is a time as a program reads it, "" without one.
 func stamp(at *api.Timestamp) string {
 	if at == nil {
 		return ""

@@ -8,8 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// TestEveryCommandHasExamples: what a help shows is a command that this program has, and its flags are
-// that command's.
+// TestEveryCommandHasExamples: a help shows only commands that this program has, with their flags.
 func TestEveryCommandHasExamples(t *testing.T) {
 	seen := 0
 	var visit func(cmd *cobra.Command)

@@ -53,12 +53,12 @@ func hostileService(t *testing.T) *httptest.Server {
 	return server
 }
 
-// TestHostileTextOnATerminal: whatever a service says, a terminal gets the program's own colours and line
-// clearing and nothing else that steers it; a pipe gets JSON byte for byte.
+// TestHostileTextOnATerminal: whatever a service says, a terminal gets no control sequences but the program's own
+// colours and line clearing; a pipe gets JSON byte for byte.
 func TestHostileTextOnATerminal(t *testing.T) {
 	program, service := mustBuild(t), hostileService(t)
 	env := []string{"UNITASK_BASE_URL=" + service.URL, "UNITASK_API_KEY=" + fakeKey, "TERM=xterm-256color"}
-	own := regexp.MustCompile("\x1b\\[[0-9;]*m|\x1b\\[K|\r") // colours, and what a line of progress takes
+	own := regexp.MustCompile("\x1b\\[[0-9;]*m|\x1b\\[K|\r") // colours, and the controls of a line of progress
 	const id = "task_06h05yvph220j4tnzt29f8ndw4"
 	for _, args := range [][]string{
 		{"capabilities"},

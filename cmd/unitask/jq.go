@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// filter is the --jq of a command: what is printed as JSON goes through it. The expression reads
-// neither files nor the environment, which may hold a key.
+// filter is the --jq of a command: JSON output goes through it. The expression can't read files or the environment,
+// which may hold a key.
 type filter struct {
 	text string
 	code *gojq.Code

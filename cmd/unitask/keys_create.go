@@ -17,7 +17,7 @@ import (
 	"unitask/internal/task"
 )
 
-// ofServer says what a key's limit of 0 is.
+// ofServer describes a key's limit of 0.
 const ofServer = "0: no limit but the server's and the account's, which bind every key"
 
 const keysCreateExample = `  unitask keys create --name laptop --mode test
@@ -129,7 +129,7 @@ func (o *keysCreateOptions) check() (err error) {
 	return nil
 }
 
-// noteUnmatched tells which patterns open none of the capabilities that this version knows.
+// noteUnmatched names the patterns that match no capability of this version.
 func noteUnmatched(t *terminal, patterns []string) {
 	directory, err := catalog.Default()
 	if err != nil {
@@ -176,5 +176,5 @@ func parseLife(flag, text string) (time.Duration, error) {
 	return d, nil
 }
 
-// maxLife keeps the expiry inside what a time can hold: a hundred years.
+// maxLife keeps the expiry inside the range of a time: a hundred years.
 const maxLife = 100 * 365 * 24 * time.Hour

@@ -12,7 +12,7 @@ import (
 	"unitask/internal/task"
 )
 
-// TestKeysFitTheTerminal: no line wraps, and what a person looks for stays.
+// TestKeysFitTheTerminal: no line wraps, and the important columns stay.
 func TestKeysFitTheTerminal(t *testing.T) {
 	now := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
 	k := api.Key{

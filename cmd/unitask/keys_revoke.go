@@ -46,7 +46,7 @@ func keysRevokeRun(ctx context.Context, t *terminal, o *keysRevokeOptions) error
 	})
 }
 
-// hintKeys adds the next command where a key isn't there.
+// hintKeys adds the next command if a key is missing.
 func hintKeys(err error) error {
 	if f, ok := errors.AsType[*fault.Error](err); ok && f.Code == fault.NotFound {
 		return &hinted{err, "unitask keys list"}

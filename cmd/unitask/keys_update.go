@@ -80,5 +80,5 @@ func keysUpdateRun(ctx context.Context, t *terminal, o *keysUpdateOptions) error
 	})
 }
 
-// scopesOf is what a key opens.
+// scopesOf returns a key's scopes.
 func scopesOf(k api.Key) string { return cmp.Or(strings.Join(k.Scopes, " "), "*") }

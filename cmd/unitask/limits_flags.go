@@ -12,7 +12,7 @@ type limitFlags struct {
 	budget, spend string
 }
 
-// add adds the flags; whose and unset say in their help what they bound and what 0 means.
+// add adds the flags; whose and unset complete their help: the bounded thing and the meaning of 0.
 func (f *limitFlags) add(flags *pflag.FlagSet, unset string) {
 	flags.IntVar(&f.CreatesPerMinute, "rate", 0, "at most `N` creations and lists of tasks a minute; "+unset)
 	flags.IntVar(&f.ReadsPerMinute, "reads", 0, "at most `N` reads of tasks a minute; "+unset)
@@ -20,7 +20,7 @@ func (f *limitFlags) add(flags *pflag.FlagSet, unset string) {
 	flags.StringVar(&f.budget, "budget", "", "at most this `amount` in USD, such as 5/day or 99.50/month")
 }
 
-// addSpend adds the flag of what accounts alone have.
+// addSpend adds the flag that accounts alone have.
 func (f *limitFlags) addSpend(flags *pflag.FlagSet) {
 	flags.StringVar(&f.spend, spendFlag, "", "suppliers charge at most this `amount` in USD for its tasks, such as 10/day, failed and lost ones included; "+
 		"none: no limit; default: twice the budget")
@@ -28,7 +28,7 @@ func (f *limitFlags) addSpend(flags *pflag.FlagSet) {
 
 const spendFlag = "supplier-spend"
 
-// limits returns what the flags say.
+// limits returns the limits of the flags.
 func (f *limitFlags) limits() (api.Limits, error) {
 	var err error
 	if f.budget != "" {
@@ -46,8 +46,8 @@ func (f *limitFlags) limits() (api.Limits, error) {
 	return f.Limits, err
 }
 
-// parseSpend reads the flag of what accounts alone have; "" is the default's amount, and no period is
-// said of none and of the default.
+// parseSpend reads the flag that accounts alone have; "" is the default's amount, and "none" and the default have no
+// period.
 func (f *limitFlags) parseSpend() (amount, period string, err error) {
 	switch f.spend {
 	case noBudget:
@@ -70,7 +70,7 @@ func (f *limitFlags) addUpdate(flags *pflag.FlagSet, unset string) {
 
 const (
 	noBudget     = "none"    // takes a budget away
-	defaultSpend = "default" // of what suppliers may charge: twice the budget
+	defaultSpend = "default" // of suppliers' charges: twice the budget
 )
 
 // update returns a change of the limits whose flags were given.

@@ -27,7 +27,7 @@ type inputLine struct {
 	text string
 }
 
-// readLines reads "@FILE" or "-". Empty lines are none.
+// readLines reads "@FILE" or "-". Empty lines don't count.
 func readLines(from string, stdin io.Reader) ([]inputLine, error) {
 	if name, isFile := strings.CutPrefix(from, "@"); isFile {
 		f, err := os.Open(name)

@@ -37,7 +37,7 @@ type loginOptions struct {
 	newPassphrase bool
 }
 
-// keeper is where login puts a key.
+// keeper stores the key of a login.
 type keeper interface {
 	Set(ctx context.Context, name string, v secret.Value) error
 }
@@ -134,7 +134,7 @@ func (o *loginOptions) keeper(ctx context.Context, t *terminal) (keeper, error) 
 	return secret.OpenSealed(ctx, dir, passphrase)
 }
 
-// startAnew asks for what takes the place of a passphrase that is forgotten. Nothing is lost before the new key was tried.
+// startAnew asks for a new passphrase in place of a forgotten one. No key is removed before the new one was tried.
 func startAnew(ctx context.Context, t *terminal, dir string) (keeper, error) {
 	all, err := client.LoadProfiles(client.ConfigDir())
 	if err != nil {
@@ -163,7 +163,7 @@ type sealedAnew struct {
 	lost       []string // profiles whose keys are in it
 }
 
-// Set removes what is there, says so, and keeps a key under the new passphrase.
+// Set removes the old keys, says so, and keeps a key under the new passphrase.
 func (s sealedAnew) Set(ctx context.Context, name string, v secret.Value) error {
 	if err := secret.ForgetSealed(s.dir); err != nil {
 		return err
@@ -269,7 +269,7 @@ func tryKey(ctx context.Context, t *terminal, baseURL string, key secret.Value) 
 	return nil
 }
 
-// saveLogin makes the profile the current one. What else it says stays.
+// saveLogin makes the profile the current one. Its other members stay.
 func saveLogin(name, baseURL, storage string) error {
 	var ref secret.Ref // an encrypted file is found by the profile's name
 	if storage == inKeyring {

@@ -46,7 +46,7 @@ func logoutRun(ctx context.Context, t *terminal, o *clientFlags) error {
 	})
 }
 
-// removeKey removes what login kept for a profile.
+// removeKey removes the key that login kept for a profile.
 func removeKey(ctx context.Context, name string, p client.Profile) error {
 	switch p.KeyFrom() {
 	case client.FromSealed:
@@ -65,7 +65,8 @@ func removeKey(ctx context.Context, name string, p client.Profile) error {
 	}
 }
 
-// keptByLogin reports whether a profile's key is where login keeps keys of its name, rather than where a person had it be.
+// keptByLogin reports whether a profile's key is in login's place for keys of its name, rather than in one that a
+// person chose.
 func keptByLogin(name string, p client.Profile) bool {
 	own, err := secret.ParseRef("keyring:" + name)
 	return err == nil && p.Key == own

@@ -1,8 +1,7 @@
 // Command unitask is a self-hosted gateway to AI capabilities and its client for terminals.
 //
-// Data goes to stdout, everything else to stderr. Each command is one file: an options struct, a
-// constructor and a run function. exit.go holds the one switch from errors to exit codes and hints;
-// nothing else ends the program.
+// Data goes to stdout, everything else to stderr. Each command is one file: an options struct, a constructor and a
+// run function. exit.go holds the one switch from errors to exit codes and hints; the program has no other exit.
 package main
 
 import (

@@ -10,7 +10,7 @@ import (
 // is the same.
 type roff struct {
 	b       strings.Builder
-	date    string // of the sources, "" where it isn't known
+	date    string // of the sources, "" if unknown
 	version string
 }
 
@@ -22,7 +22,7 @@ func (r *roff) Heading(section uint, title, _ string, _ time.Time) {
 // Paragraph begins a paragraph.
 func (r *roff) Paragraph() { r.macro("PP", "") }
 
-// Indent moves what follows to the right, by n characters where n isn't negative.
+// Indent moves the following text to the right, by n characters if n isn't negative.
 func (r *roff) Indent(n int) { r.macro("RS", amount(n)) }
 
 // IndentEnd ends an Indent.
@@ -99,8 +99,8 @@ func (r *roff) line() {
 	}
 }
 
-// words writes a line's text: nothing of it is a request, and flags keep their hyphens. The quotes
-// around the names of flags' values are the flag library's.
+// words writes a line's text: it contains no requests, and flags keep their hyphens. The quotes around the names of
+// flags' values are the flag library's.
 func (r *roff) words(text string) {
 	begins := r.b.Len() == 0 || strings.HasSuffix(r.b.String(), "\n")
 	if begins && (strings.HasPrefix(text, ".") || strings.HasPrefix(text, "'")) {

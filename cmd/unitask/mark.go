@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// byteOrderMark is what some editors and shells write before a text in UTF-8. It is no part of the text.
+// byteOrderMark is the mark that some editors and shells write before a text in UTF-8. It is no part of the text.
 const byteOrderMark = "\ufeff"
 
 // unmarked reads a text without its byte order mark.

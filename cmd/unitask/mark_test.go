@@ -7,7 +7,7 @@ import (
 	"testing/iotest"
 )
 
-// TestUnmarked drops one byte order mark at the beginning and nothing else.
+// TestUnmarked drops exactly one byte order mark at the beginning.
 func TestUnmarked(t *testing.T) {
 	for _, tt := range []struct{ in, want string }{
 		{"", ""},

@@ -27,13 +27,13 @@ const mcpInstallExample = `  unitask mcp install claude-desktop
   unitask mcp install cursor --profile work --name unitask-work
   unitask mcp install claude-code --print`
 
-// mcpClient is a program that starts MCP servers, and where its settings say which.
+// mcpClient is a program that starts MCP servers, and the place of its settings.
 type mcpClient struct {
 	name, title string
 	section     string // of the settings: the servers by their names
 	typed       bool   // an entry says that it is started
 	user        func() (string, error)
-	project     string // below the project's folder, "" where there is none
+	project     string // below the project's folder, "" without one
 }
 
 var mcpClients = []mcpClient{

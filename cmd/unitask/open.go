@@ -203,7 +203,7 @@ func (o *openOptions) parts(done api.Task) ([]part, error) {
 	return all, nil
 }
 
-// keep saves a task's parts in a folder, which is made for this user alone where there is none.
+// keep saves a task's parts in a folder; a missing one is made for this user alone.
 func keep(ctx context.Context, c *client.Client, id string, parts []part, folder string) ([]saved, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, err

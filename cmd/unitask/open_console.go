@@ -14,10 +14,10 @@ import (
 	"unitask/internal/fault"
 )
 
-// firstAccount is the account of keys whose maker names none, and of who runs the server.
+// firstAccount is the default account of keys, and the account of the person who runs the server.
 const firstAccount = "default"
 
-// operatorLink makes a one-time link for whoever runs the server, and the account where there is none yet.
+// operatorLink makes a one-time link for the person who runs the server, and a missing account.
 func operatorLink(ctx context.Context, op accountOperator) (api.SignInLink, error) {
 	who := api.Invite{Member: systemUser(), Role: string(account.RoleOperator)}
 	link, err := op.Invite(ctx, firstAccount, who)

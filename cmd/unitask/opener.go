@@ -18,7 +18,7 @@ type opener struct {
 	args []string // before the path
 }
 
-// openerHere returns nil where there is no desktop.
+// openerHere returns nil without a desktop.
 func openerHere() *opener { return openerOf(runtime.GOOS, os.Getenv, exec.LookPath) }
 
 func openerOf(system string, getenv func(string) string, lookPath func(string) (string, error)) *opener {

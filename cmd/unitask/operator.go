@@ -14,7 +14,7 @@ import (
 )
 
 // operatorAPI is the operations of whoever owns the data folder: over the socket of the running server, or on the
-// store itself where none runs.
+// store itself without one.
 type operatorAPI interface {
 	keyOperator
 	accountOperator
@@ -44,7 +44,7 @@ type observer interface {
 	Arrivals(ctx context.Context, w io.Writer) error
 }
 
-// openOperator asks the server on the data folder, and opens the store only where none answers. A person at a
+// openOperator asks the server on the data folder, and opens the store only if no server answers. A person at a
 // terminal is told which. closeFunc gives the store back.
 func openOperator(ctx context.Context, t *terminal, dataDir string) (o operatorAPI, closeFunc func() error, err error) {
 	tell := func(who string) {
@@ -113,7 +113,7 @@ func (f *operatorFlags) with(ctx context.Context, t *terminal, do func(operatorA
 	return errors.Join(do(o), closeFunc())
 }
 
-// listRun shows what the operator gets: as JSON, as a table, or that there is none.
+// listRun shows a list of the operator's: as JSON, as a table, or as a note that it is empty.
 func listRun[T any](
 	ctx context.Context, t *terminal, f *operatorFlags, asJSON bool, none string, get func(operatorAPI) ([]T, error), show func([]T) error,
 ) error {

@@ -26,19 +26,19 @@ func parallel[T any](n int, items []T, do func(T) error) []error {
 	return errs
 }
 
-// partly is the end of many tasks of which some didn't succeed. What each of them met was said before;
-// the first one's error gives the exit code.
+// partly is the end of many tasks of which some didn't succeed. Their errors were reported before; the first one's
+// error gives the exit code.
 type partly struct {
 	failed, all int
 	first       error
-	hint        string // the next command, "" where each error has its own
+	hint        string // the next command, "" if each error has its own
 }
 
 func (e *partly) Error() string { return fmt.Sprintf("%d of %d didn't succeed", e.failed, e.all) }
 
 func (e *partly) Unwrap() error { return e.first }
 
-// several sums up the errors of many tasks; nil where all succeeded.
+// several sums up the errors of many tasks; nil if all succeeded.
 func several(errs []error) error {
 	failed := slices.DeleteFunc(slices.Clone(errs), func(err error) bool { return err == nil })
 	if len(failed) == 0 {

@@ -8,7 +8,7 @@ import (
 	"unitask/internal/secret"
 )
 
-// passphraseVariable holds the passphrase where nobody can be asked.
+// passphraseVariable holds the passphrase for use without a terminal.
 const passphraseVariable = "UNITASK_PASSPHRASE"
 
 // passphrase is that of a folder of encrypted keys: from the environment, else from who sits at the

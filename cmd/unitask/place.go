@@ -13,14 +13,14 @@ import (
 	"unitask/internal/tui"
 )
 
-// place is a folder and the names of a result's parts in it. Nothing outside of the folder is written
-// to, whatever the names are and whatever links stand there.
+// place is a folder and the names of a result's parts in it. No file outside of the folder is written to, whatever
+// the names are and whatever links stand there.
 type place struct {
 	folder string
 	names  []string
 }
 
-// placeOf says where the parts of a task's result go: into a folder, or to a file or NAME.* as of -o.
+// placeOf returns the place of the parts of a task's result: into a folder, or to a file or NAME.* as of -o.
 func placeOf(to, taskID string, parts []part) (place, error) {
 	into := place{folder: filepath.Dir(to)}
 	if isFolder(to) {
@@ -36,8 +36,8 @@ func placeOf(to, taskID string, parts []part) (place, error) {
 	return into, nil
 }
 
-// save writes the parts, each whole or not at all, and returns the files' paths. Without replace it
-// writes nothing and returns a *tui.ExistError where a file is there already.
+// save writes the parts, each whole or not at all, and returns the files' paths. Without replace it writes no file
+// and returns a *tui.ExistError if one is there already.
 func (p place) save(ctx context.Context, c *client.Client, parts []part, replace bool) ([]string, error) {
 	root, err := os.OpenRoot(p.folder)
 	if err != nil {
@@ -116,7 +116,7 @@ func claim(root *os.Root, name string, replace bool) (fs.FileMode, error) {
 	case info.Mode().IsRegular():
 		return info.Mode().Perm(), nil
 	case info.Mode().Type() == fs.ModeSymlink:
-		return 0, nil // the link is replaced, not what it leads to
+		return 0, nil // the link is replaced, not its target
 	default:
 		return 0, fmt.Errorf("%s is no regular file", name)
 	}

@@ -45,7 +45,7 @@ func newShelf(t *testing.T) shelf {
 
 func (s shelf) path(name string) string { return filepath.Join(s.dir, filepath.FromSlash(name)) }
 
-// files is every file and link with what it holds, "→" before where a link leads.
+// files is every file and link with its content, for a link "→" and its target.
 func (s shelf) files(t *testing.T) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -81,14 +81,13 @@ func tuiFilesOf(t *testing.T, f *fake) tuiFiles {
 
 const savedID = "task_06gztwr81bcb6csfsxswat9e1m"
 
-// TestSave saves a text: into the folder that was named and nowhere else, over nothing that wasn't
-// agreed to.
+// TestSave saves a text: into the named folder alone, over no file without consent.
 func TestSave(t *testing.T) {
 	taken := &tui.ExistError{}
 	tests := []struct {
 		name, to, id string
 		replace      bool
-		wrote        string // "" for nothing
+		wrote        string // "" for no error
 		exist        bool
 	}{
 		{name: "into a folder", to: "out", wrote: "out/" + savedID + ".txt"},
@@ -177,8 +176,8 @@ func TestSaveInFull(t *testing.T) {
 	}
 }
 
-// TestWriteInto: a file that appears at the last moment is left alone, a failed writer leaves nothing,
-// and what is replaced keeps its mode.
+// TestWriteInto: a file that appears at the last moment is left alone, a failed writer leaves no file, and a replaced
+// file keeps its mode.
 func TestWriteInto(t *testing.T) {
 	s := newShelf(t)
 	root, err := os.OpenRoot(s.path("out"))

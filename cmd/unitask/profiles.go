@@ -34,7 +34,7 @@ func findProfile(all client.Profiles, name string) (client.Profile, error) {
 	return client.Profile{}, &usageError{message: message, hint: "unitask profiles list"}
 }
 
-// changeProfiles saves what change makes of the profiles, and says so where commands then use another one.
+// changeProfiles saves the changed profiles, and says so if commands then use another one.
 func (t *terminal) changeProfiles(change func(*client.Profiles) error) error {
 	all, err := client.LoadProfiles(client.ConfigDir())
 	if err != nil {
@@ -54,7 +54,7 @@ func (t *terminal) changeProfiles(change func(*client.Profiles) error) error {
 	return nil
 }
 
-// noteOverrides says what comes before the current profile.
+// noteOverrides names the variables that override the current profile.
 func (t *terminal) noteOverrides() {
 	for _, name := range []string{"UNITASK_PROFILE", "UNITASK_BASE_URL", "UNITASK_DATA_DIR"} {
 		if os.Getenv(name) != "" {

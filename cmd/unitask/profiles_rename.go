@@ -31,7 +31,7 @@ func newProfilesRenameCmd(t *terminal) *cobra.Command {
 	}
 }
 
-// renameProfile takes the profile's key along: what keeps it finds it by the profile's name. done removes it from under
+// renameProfile takes the profile's key along: its keeper finds it by the profile's name. done removes it from under
 // the old name.
 func renameProfile(ctx context.Context, all *client.Profiles, from, to string) (done func() error, err error) {
 	p, err := findProfile(*all, from)

@@ -28,7 +28,7 @@ func removeProfile(ctx context.Context, t *terminal, all *client.Profiles, name 
 	}
 	if err := removeKey(ctx, name, p); err != nil {
 		t.note("the key of profile %s is still kept: %s", name, plain(err))
-		p = client.Profile{} // of which nothing is said to be removed
+		p = client.Profile{} // which isn't said to be removed
 	}
 	delete(all.Profiles, name)
 	if all.Current == name {

@@ -19,8 +19,8 @@ const frameTime = 100 * time.Millisecond // of the spinner
 
 var frames = []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}
 
-// progress shows a wait on stderr: one line that is redrawn in place and cleared at the end where
-// stderr is a terminal, a line for each new state elsewhere. It is safe for concurrent use.
+// progress shows a wait on stderr: one line that is redrawn in place and cleared at the end if stderr is a terminal,
+// a line for each new state elsewhere. It is safe for concurrent use.
 type progress struct {
 	t       *terminal
 	started time.Time
@@ -58,8 +58,8 @@ func (p *progress) show(now api.Task) {
 	}
 }
 
-// retry takes the reason of a pause. Elsewhere than on a terminal each new try of a request has its
-// line, and the reads of a task that meet nobody have one together.
+// retry takes the reason of a pause. Elsewhere than on a terminal each new try of a request has its line, and the
+// unanswered reads of a task have one together.
 func (p *progress) retry(r client.Retry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -93,7 +93,7 @@ func (p *progress) hush() {
 	p.quiet = true
 }
 
-// stop clears the line. What is written to stderr afterwards starts at its beginning.
+// stop clears the line. Later output on stderr starts at its beginning.
 func (p *progress) stop() {
 	close(p.stopped)
 	p.drawing.Wait()

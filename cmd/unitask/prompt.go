@@ -96,7 +96,7 @@ func (t *terminal) ask(ctx context.Context, question func(*os.File, io.Reader) (
 	return answer, err
 }
 
-// oneByte reads no further than it must, since what follows may answer the next question.
+// oneByte reads no further than it must, since the rest may answer the next question.
 type oneByte struct {
 	io.Reader
 	io.Writer

@@ -16,12 +16,12 @@ import (
 
 const testPassphrase = "four words without sense"
 
-// asked is a program on a terminal, and what it has written there so far.
+// asked is a program on a terminal, and its output so far.
 type asked struct {
 	t        *testing.T
 	cmd      *exec.Cmd
 	terminal *os.File
-	over     chan struct{} // closed after the last of what it wrote
+	over     chan struct{} // closed after its last output
 
 	mu  sync.Mutex
 	out []byte
@@ -91,7 +91,7 @@ func (a *asked) code() int {
 	return a.cmd.ProcessState.ExitCode()
 }
 
-// echoes reports whether the terminal shows what is typed.
+// echoes reports whether the terminal shows typed characters.
 func (a *asked) echoes() bool {
 	a.t.Helper()
 	state, err := unix.IoctlGetTermios(int(a.terminal.Fd()), unix.TCGETS)
@@ -183,7 +183,7 @@ func TestPrompt(t *testing.T) {
 	}
 }
 
-// TestStdinHearsSignals has commands read a pipe into which nothing is written.
+// TestStdinHearsSignals has commands read a silent pipe.
 func TestStdinHearsSignals(t *testing.T) {
 	program := mustBuild(t)
 	service := newFake(t)

@@ -14,12 +14,12 @@ import (
 	"unitask/internal/client"
 )
 
-// resultOptions say what to do with the output of a task that has ended.
+// resultOptions decide the use of the output of an ended task.
 type resultOptions struct {
 	output string // as of -o
 	asJSON bool
-	moves  []api.Move // the times of its states, for JSON; nil where they weren't asked for
-	said   *spoken    // what was printed of its text already; nil: nothing
+	moves  []api.Move // the times of its states, for JSON; nil if not requested
+	said   *spoken    // the printed part of its text; nil: empty
 }
 
 // part is one file of a result: fetched from the service, or at hand.
@@ -29,7 +29,7 @@ type part struct {
 	data        []byte
 }
 
-// showResult saves or prints what a task made. A task without a result is an error, after its JSON.
+// showResult saves or prints a task's result. A task without a result is an error, after its JSON.
 func showResult(ctx context.Context, t *terminal, c *client.Client, done api.Task, o resultOptions) error {
 	if o.asJSON {
 		if err := t.json(timed{done, o.moves}); err != nil {
@@ -65,7 +65,7 @@ func showResult(ctx context.Context, t *terminal, c *client.Client, done api.Tas
 	return printOutput(t, done)
 }
 
-// summarize tells a person at a terminal how long it took and what it cost.
+// summarize shows its duration and cost on a terminal.
 func (t *terminal) summarize(done api.Task) {
 	if !t.errTTY || done.FinishedAt == nil {
 		return

@@ -69,8 +69,8 @@ func newRootCmd(t *terminal) *cobra.Command {
 	return root
 }
 
-// mindUnknown makes an unknown shell or command an error in the two commands that are the library's,
-// which would show a help that nobody asked for.
+// mindUnknown makes an unknown shell or command an error in the two commands that are the library's, which would show
+// a help.
 func mindUnknown(root *cobra.Command) {
 	for _, cmd := range root.Commands() {
 		switch cmd.Name() {

@@ -118,7 +118,7 @@ func runRun(ctx context.Context, t *terminal, o *runOptions) error {
 	}
 	show := p.show
 	if entry.Mode == catalog.Sync && !t.outTTY && !t.errTTY {
-		show = func(api.Task) {} // lines of states say nothing that the result, or its text as it comes, doesn't
+		show = func(api.Task) {} // lines of states add no news to the result, or to its text as it comes
 	}
 	s, err := begin(c, o.clientFlags.words(), journal.Submission{
 		Key: o.idempotencyKey, Files: files, Output: absolute(o.output), JSON: o.asJSON,
@@ -151,7 +151,7 @@ func (o *runOptions) request(ctx context.Context, t *terminal, entry api.Capabil
 	return req, read.files, err
 }
 
-// check finds what is wrong with the flags before anything is sent.
+// check returns the error of the flags before a request is sent.
 func (o *runOptions) check() error {
 	if o.idempotencyKey == "" {
 		o.idempotencyKey = client.NewIdempotencyKey()
@@ -188,7 +188,7 @@ func (o *runOptions) finish(ctx context.Context, s *submission, mode catalog.Mod
 	return done, o.explain(err)
 }
 
-// listen returns what prints a text while it comes, nil where it is wanted whole, in JSON or a file.
+// listen returns a printer for a text while it comes, nil if it is wanted whole, in JSON or a file.
 func (o *runOptions) listen(t *terminal, entry api.Capability, begin func()) *spoken {
 	if o.asJSON || o.output != "" || entry.Mode != catalog.Sync || entry.Modality != "text" {
 		return nil
@@ -205,7 +205,7 @@ func (o *runOptions) hold(mode catalog.Mode) *time.Duration {
 	return nil
 }
 
-// explain names the capability's page where the request was wrong.
+// explain names the capability's page if the request was wrong.
 func (o *runOptions) explain(err error) error {
 	if f, ok := errors.AsType[*fault.Error](err); ok && f.Code == fault.InvalidRequest {
 		return &hinted{err, "unitask capabilities " + o.capability}
@@ -225,10 +225,10 @@ func entryOf(ctx context.Context, c *client.Client, name string) (api.Capability
 	return pick(all, name, "this key opens no capability")
 }
 
-// opensNothing is what a key of an empty directory is told.
+// opensNothing is the error for a key with an empty directory.
 const opensNothing = "this key opens no capability: a live key needs a supplier, a test key always has the sandbox"
 
-// pick finds a capability by its name; what isn't there is answered with what is near.
+// pick finds a capability by its name; an unknown name is answered with similar ones.
 func pick(all []api.Capability, name, absent string) (api.Capability, error) {
 	var names []string
 	for _, one := range all {
@@ -240,7 +240,7 @@ func pick(all []api.Capability, name, absent string) (api.Capability, error) {
 	return api.Capability{}, absentCapability(name, names, absent)
 }
 
-// absentCapability says that there is none of the name, and what was probably meant.
+// absentCapability is the error for an unknown capability, with the one that was probably meant.
 func absentCapability(name string, names []string, absent string) error {
 	slices.Sort(names)
 	message := fmt.Sprintf("%s %q", absent, name)

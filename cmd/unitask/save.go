@@ -32,8 +32,8 @@ func extension(contentType string) string {
 	return ".bin"
 }
 
-// fileName says where the n-th part of a task's result goes, counted from 1: the second of
-// "fox.png" is "fox-2.png", in a folder the task's id is the name.
+// fileName returns the file of the n-th part of a task's result, counted from 1: the second of "fox.png" is
+// "fox-2.png", in a folder the task's id is the name.
 func fileName(output, taskID, contentType string, n int) string {
 	stem, ext := strings.TrimSuffix(output, filepath.Ext(output)), filepath.Ext(output)
 	if isFolder(output) {
@@ -118,7 +118,7 @@ func tryFolder(dir string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// tryDevice opens what is no regular file, without waiting for a pipe's other end.
+// tryDevice opens a device or a pipe, without waiting for a pipe's other end.
 func tryDevice(name string) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|nonblocking, 0)
 	if errors.Is(err, errNoReader) {
@@ -142,8 +142,8 @@ func why(err error) error {
 	return err
 }
 
-// writeFile makes a file in one step: it is there whole, or as it was, and who may read it stays.
-// What isn't a regular file, as a device or a pipe, is written to.
+// writeFile makes a file in one step: it is there whole, or as it was, and who may read it stays. A device or a pipe
+// is written to.
 func writeFile(name string, write func(io.Writer) error) error {
 	if real, err := filepath.EvalSymlinks(name); err == nil {
 		name = real
@@ -176,7 +176,7 @@ func writeFile(name string, write func(io.Writer) error) error {
 	return os.Rename(part, name)
 }
 
-// mismatch says that a name promises another content, "" where it doesn't.
+// mismatch says that a name promises another content, "" if it doesn't.
 func mismatch(name, contentType string) string {
 	said, is := strings.ToLower(filepath.Ext(name)), extension(contentType)
 	if said == ".jpeg" {

@@ -6,5 +6,5 @@ import "syscall"
 
 const (
 	nonblocking = syscall.O_NONBLOCK
-	errNoReader = syscall.ENXIO // of a named pipe that nobody reads yet
+	errNoReader = syscall.ENXIO // of a named pipe without a reader
 )

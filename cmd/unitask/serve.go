@@ -17,8 +17,8 @@ import (
 	"unitask/internal/secret"
 )
 
-// drain is how long answers may still be written once the listener is closed. It outlasts the grace
-// of synchronous work, so that nobody who waits for some is cut off.
+// drain is how long answers may still be written once the listener is closed. It outlasts the grace of synchronous
+// work, so that waiting callers aren't cut off.
 const drain = 5 * time.Second
 
 // bootstrapVariable holds a full key that is accepted from the first start on.
@@ -38,7 +38,7 @@ func (f *serverFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.store, "store", "", "keep tasks and keys in this `store` (UNITASK_STORE; default bolt)")
 }
 
-// sources returns where the settings come from, the flags that were given among them.
+// sources returns the sources of the settings, including the given flags.
 func (f *serverFlags) sources(cmd *cobra.Command) config.Sources {
 	s := node.FindSources(f.file)
 	s.Flags = map[string]string{}

@@ -23,14 +23,14 @@ import (
 	"unitask/internal/task"
 )
 
-// banner is what serve says at the start. It holds keys only where a person reads it.
+// banner is the text of serve's start. It holds keys only if a person reads it.
 type banner struct {
 	settings   config.Config
 	origin     string // of the settings
 	suppliers  node.Suppliers
 	dataDir    string
 	keys       []api.Key // made just now, to be shown once
-	link       string    // into the console, once; "" where nobody is there to see it
+	link       string    // into the console, once; "" without a person to see it
 	local      bool      // the listener is on this machine alone
 	profileErr error
 }
@@ -91,7 +91,7 @@ func (b banner) printKeys(t *terminal) {
 	}
 }
 
-// aboutPolicy describes the content policy in a line; "" for none.
+// aboutPolicy describes the content policy in a line; "" without one.
 func aboutPolicy(p *policy.Policy) string {
 	if p == nil {
 		return ""
@@ -114,8 +114,8 @@ func aboutPolicy(p *policy.Policy) string {
 	return strings.Join(parts, "; ")
 }
 
-// watched reports whether a person sits before the terminal, so that secrets may be shown there. What a container
-// prints is kept as its log, a terminal or not.
+// watched reports whether a person sits before the terminal, so that secrets may be shown there. A container's output
+// is kept as its log, even on a terminal.
 func (t *terminal) watched(container bool) bool { return t.inTTY && t.errTTY && !container }
 
 // inContainer reports whether this process runs in a container, by the marks that Docker, Podman, systemd-nspawn and
@@ -147,8 +147,8 @@ func firstKeys(ctx context.Context, o *operator.Operator, watched bool) ([]api.K
 }
 
 // saveLocalProfile lets the client on this machine find the server: in the profile of its data folder, which keeps
-// its key, else in LocalProfile. That gives way only where it is of another folder on which no server answers any more,
-// and login kept no key in it; one without a data folder is a person's own.
+// its key, else in LocalProfile. That profile is replaced only if it is of another folder on which no server answers
+// any more, and login kept no key in it; one without a data folder is a person's own.
 func saveLocalProfile(ctx context.Context, baseURL, dataDir string) error {
 	dir := client.ConfigDir()
 	known, err := client.LoadProfiles(dir)
@@ -171,8 +171,8 @@ func saveLocalProfile(ctx context.Context, baseURL, dataDir string) error {
 	return client.SaveProfile(dir, name, want)
 }
 
-// reach is the flag with which a client on this machine calls the server on a data folder, with a space before; "" where
-// it does so without one.
+// reach is the flag with which a client on this machine calls the server on a data folder, with a space before; "" if
+// it isn't necessary.
 func reach(dataDir string) string {
 	known, err := client.LoadProfiles(client.ConfigDir())
 	if err == nil && known.Profiles[known.Current].DataDir == dataDir {

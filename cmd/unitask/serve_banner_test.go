@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestWatched: secrets are shown only where a person can both read and type, and never in a container.
+// TestWatched: secrets are shown only if a person can both read and type, and never in a container.
 func TestWatched(t *testing.T) {
 	for _, tt := range []struct{ in, err, container, want bool }{
 		{true, true, false, true}, {false, true, false, false}, {true, false, false, false}, {true, true, true, false},

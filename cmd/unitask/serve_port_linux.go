@@ -12,8 +12,7 @@ import (
 // listening is the state of a socket that accepts, in the kernel's tables.
 const listening = "0A"
 
-// portHolder returns who listens on the port, such as "unitask (process 812)"; "" where that can't
-// be seen.
+// portHolder returns who listens on the port, such as "unitask (process 812)"; "" if unknown.
 func portHolder(address string) string {
 	_, port, err := net.SplitHostPort(address)
 	if err != nil {

@@ -21,7 +21,7 @@ func TestPortHolder(t *testing.T) {
 	}
 }
 
-// FuzzListenerInode: any table is read without harm, and what is found stands in it.
+// FuzzListenerInode: any table is read without harm, and a found holder is in it.
 func FuzzListenerInode(f *testing.F) {
 	f.Add("  0: 0100007F:20E4 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000 0 12345 1\n", uint16(8420))
 	f.Add("", uint16(0))

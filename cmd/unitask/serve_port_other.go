@@ -2,5 +2,5 @@
 
 package main
 
-// portHolder knows nothing here: the system has no table to read.
+// portHolder is empty on this system: the system has no table to read.
 func portHolder(string) string { return "" }

@@ -17,8 +17,8 @@ import (
 	"unitask/internal/store/boltstore"
 )
 
-// TestLocalProfile: the profile follows a server that moves, and leaves one folder for another only
-// where nobody answers there any more.
+// TestLocalProfile: the profile follows a server that moves, and leaves one folder for another only if no server
+// answers there any more.
 func TestLocalProfile(t *testing.T) {
 	t.Setenv("UNITASK_CONFIG_DIR", t.TempDir())
 	a, b := t.TempDir(), t.TempDir()

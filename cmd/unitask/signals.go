@@ -20,7 +20,7 @@ func (e *signaled) Error() string {
 
 func (e *signaled) Is(target error) bool { return target == context.Canceled }
 
-// untilSignal returns a context that the first SIGINT or SIGTERM ends. Later ones do nothing before stop.
+// untilSignal returns a context that the first SIGINT or SIGTERM ends. Later ones have no effect before stop.
 func untilSignal(parent context.Context) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 1)

@@ -83,7 +83,7 @@ func namesOf(directory *catalog.Catalog) []string {
 	return names
 }
 
-// comparison is what simulate prints as JSON; WhatIf is absent where nothing is changed.
+// comparison is simulate's output as JSON; WhatIf is absent without a change.
 type comparison struct {
 	Configured simulate.Report  `json:"configured"`
 	WhatIf     *simulate.Report `json:"what_if,omitempty"`
@@ -164,7 +164,7 @@ func (o *simulateOptions) requests(ctx context.Context, t *terminal) ([]simulate
 	return all, nil
 }
 
-// whatIf is what a simulation changes, each "SUPPLIER/MODEL=VALUE".
+// whatIf is the changes of a simulation, each "SUPPLIER/MODEL=VALUE".
 type whatIf struct{ price, limit, rpm, latency, outage []string }
 
 func (w *whatIf) add(cmd *cobra.Command) {

@@ -28,7 +28,7 @@ func (o *simulateOptions) fromStore(ctx context.Context, t *terminal) (all []sim
 	return all, err
 }
 
-// printChanges says what the what-if changed, beside what it would have been.
+// printChanges prints the results of the what-if beside those without it.
 func printChanges(t *terminal, was, is simulate.Report) {
 	t.note("changed:")
 	line := func(name, was, is string) {

@@ -9,17 +9,17 @@ import (
 // errReworded is a text that began again in other words after a pipe had taken the first ones.
 var errReworded = errors.New("the text began again in other words: what stands on stdout is no part of it")
 
-// spoken prints a text while it comes. A nil one prints nothing. It is used by one goroutine.
+// spoken prints a text while it comes. A nil one is silent. It is used by one goroutine.
 type spoken struct {
 	t        *terminal
 	begin    func() // before the first piece: the line of the wait makes room
 	heard    strings.Builder
 	printed  strings.Builder
-	reworded bool // heard goes on in another way than what a pipe has
+	reworded bool // heard differs from the text that a pipe has
 	err      error
 }
 
-// say takes the next piece and prints what is new.
+// say takes the next piece and prints the new part.
 func (s *spoken) say(piece string) {
 	s.begin()
 	s.heard.WriteString(piece)
@@ -28,15 +28,15 @@ func (s *spoken) say(piece string) {
 	}
 }
 
-// again takes the text from its beginning again: what was printed isn't printed twice.
+// again takes the text from its beginning again: printed text isn't printed twice.
 func (s *spoken) again() {
 	if s != nil {
 		s.heard.Reset()
 	}
 }
 
-// rest prints what was not said of the whole, and ends the line. Where something else was said a terminal
-// gets all of it on a new line; from a pipe nothing can be taken back, which is an error.
+// rest prints the missing part of the whole, and ends the line. If the printed text differs, a terminal gets the
+// whole on a new line; a pipe can't take text back, which is an error.
 func (s *spoken) rest(whole string) error {
 	s.catchUp(whole)
 	s.end()
@@ -46,7 +46,7 @@ func (s *spoken) rest(whole string) error {
 	return s.err
 }
 
-// catchUp prints what the text has beyond what was printed.
+// catchUp prints the text beyond its printed part.
 func (s *spoken) catchUp(whole string) {
 	rest, ok := strings.CutPrefix(whole, s.printed.String())
 	switch {

@@ -16,7 +16,7 @@ import (
 	"unitask/internal/task"
 )
 
-// TestPipeGetsPieces: what has come of a text is in the pipe before the next piece is made.
+// TestPipeGetsPieces: each piece of a text is in the pipe before the next one is made.
 func TestPipeGetsPieces(t *testing.T) {
 	read := make(chan struct{})
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -21,7 +21,7 @@ folder that no server runs on.`
 	return cmd
 }
 
-// whileServed adds to an error that says who holds the data folder what can be done meanwhile.
+// whileServed adds the possible steps to an error about a data folder that is in use.
 func whileServed(err error, hint string) error {
 	if _, locked := errors.AsType[*boltstore.LockedError](err); locked {
 		return &hinted{error: err, hint: hint}
@@ -32,7 +32,7 @@ func whileServed(err error, hint string) error {
 	return err
 }
 
-// wantFile compares a kept file with what its task says of it.
+// wantFile compares a stored file with its task's description.
 func wantFile(a task.Artifact, m artifact.Meta) error {
 	if m.Bytes != a.Bytes || m.SHA256 != a.SHA256 {
 		return errors.New("it isn't the one that the task describes")

@@ -134,8 +134,8 @@ func (o *storeBackupOptions) writeFile(ctx context.Context, dir string, key back
 	return m, disk.SyncDir(filepath.Dir(o.file))
 }
 
-// write writes the archive to w, sealed, and then calls sealed. It reads along: what arrived is what the
-// manifest describes.
+// write writes the archive to w, sealed, and then calls sealed. It reads along: the received archive fits its
+// manifest.
 func (o *storeBackupOptions) write(
 	ctx context.Context, dir string, key backup.Key, sealed func() error, w io.Writer,
 ) (backup.Manifest, error) {
@@ -168,7 +168,7 @@ func (o *storeBackupOptions) write(
 	return m, err
 }
 
-// makeBackup asks the server on the data folder, and reads the folder itself only where none answers.
+// makeBackup asks the server on the data folder, and reads the folder itself only if no server answers.
 func makeBackup(ctx context.Context, dir string, w io.Writer) (err error) {
 	admin, err := client.NewAdmin(dir)
 	if err != nil {

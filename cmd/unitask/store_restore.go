@@ -68,7 +68,7 @@ type restored struct {
 	CreatedAt time.Time `json:"created_at"` // of the backup
 	Tasks     int64     `json:"tasks"`
 	Ended     int       `json:"ended"`           // tasks that weren't finished
-	Aside     string    `json:"aside,omitempty"` // where what the folder held is now
+	Aside     string    `json:"aside,omitempty"` // the place of the folder's former files
 	Findings  int       `json:"findings"`
 	Sealed    bool      `json:"sealed"` // the seal was checked
 }
@@ -129,7 +129,7 @@ func (o *storeRestoreOptions) restore(ctx context.Context, t *terminal, dir stri
 	if err != nil {
 		return out, err
 	}
-	defer func() { _ = os.RemoveAll(staging) }() // gone already where all went well
+	defer func() { _ = os.RemoveAll(staging) }() // gone already after success
 	m, err := unpack(archive, staging, terms)
 	if err != nil {
 		return out, err
@@ -189,7 +189,7 @@ func lockAgainstServers(dir string) (free func() error, err error) {
 	if _, locked := errors.AsType[*boltstore.LockedError](err); locked {
 		return nil, err
 	}
-	if err != nil { // there is none, or none that anybody could work on
+	if err != nil { // there is no database, or only an unusable one
 		return func() error { return nil }, nil //nolint:nilerr // see above
 	}
 	return db.Close, nil
@@ -224,13 +224,13 @@ func unpack(archive io.Reader, staging string, terms backup.Terms) (m backup.Man
 	return m, notTaken(err)
 }
 
-// room is what an archive's files may have: the disk is left with something for the start after it.
+// room is the bytes that an archive's files may take: the disk is left with something for the start after it.
 func room(dir string) (int64, error) {
 	free, err := freeBytes(dir)
 	return max(1, free-min(noRoom, free/20)), err
 }
 
-// notTaken adds what can be done about an archive that isn't taken.
+// notTaken adds the remedy for a refused archive.
 func notTaken(err error) error {
 	switch {
 	case err == nil:
@@ -268,7 +268,7 @@ func checkRestored(ctx context.Context, dir string) (boltstore.Report, error) {
 	return report, err
 }
 
-// endUnfinished ends the tasks of which nobody knows what became of them since the backup.
+// endUnfinished ends the tasks whose progress since the backup is unknown.
 func endUnfinished(ctx context.Context, dir string) (n int, err error) {
 	db, _, err := node.OpenData(dir, boltstore.Config{})
 	if err != nil {

@@ -77,7 +77,7 @@ func mustDatabase(t *testing.T) []byte {
 	return raw
 }
 
-// damagesOf returns what a disk may do to a database, by its name.
+// damagesOf returns the damages that a disk may do to a database, by name.
 func damagesOf(whole []byte) map[string]func(raw []byte) []byte {
 	const page, pageHead = 4096, 16
 	damages := map[string]func(raw []byte) []byte{
@@ -131,8 +131,8 @@ func unitaskRun(t *testing.T, args ...string) (code int, stderr string) {
 	return cmd.ProcessState.ExitCode(), notes.String()
 }
 
-// TestRestoreOfADamagedDatabase: a database that was damaged when it was backed up and sealed is refused in
-// words, or it is whole; no damage ends the process, and none reaches the data folder.
+// TestRestoreOfADamagedDatabase: a database that was damaged when it was backed up and sealed is refused in words, or
+// it is whole; no damage ends the process or reaches the data folder.
 func TestRestoreOfADamagedDatabase(t *testing.T) {
 	whole, key := mustDatabase(t), backup.NewKey()
 	damages := damagesOf(whole)
@@ -170,8 +170,8 @@ func TestRestoreOfADamagedDatabase(t *testing.T) {
 	}
 }
 
-// TestCheckOfADamagedDatabase: a check of a data folder whose database was damaged, and a repair, say so in words,
-// or find that nothing is amiss; neither ends in a panic, takes all memory or never ends.
+// TestCheckOfADamagedDatabase: a check of a data folder whose database was damaged, and a repair, return an error, or
+// find no fault; both never panic, take all memory or loop.
 func TestCheckOfADamagedDatabase(t *testing.T) {
 	whole := mustDatabase(t)
 	found, circles, all := 0, 0, damagesOf(whole)
@@ -230,8 +230,8 @@ func addKey(t *testing.T, archive string, database []byte) {
 	}
 }
 
-// TestRestoreNoticesAnAddedKey: whoever may write to the archives but not to the data folder adds API keys and
-// makes all checksums anew; the restore tells, and writes nothing unless it is told to go on.
+// TestRestoreNoticesAnAddedKey: whoever may write to the archives but not to the data folder adds API keys and makes
+// all checksums anew; the restore reports it, and writes no file unless it is told to go on.
 func TestRestoreNoticesAnAddedKey(t *testing.T) {
 	dir := t.TempDir()
 	data, archive := filepath.Join(dir, "data"), filepath.Join(dir, "b.tar")

@@ -28,7 +28,7 @@ func (f *sealFlags) path(dir string) string {
 	return cmp.Or(f.keyFile, os.Getenv("UNITASK_BACKUP_KEY_FILE"), filepath.Join(dir, backup.KeyName))
 }
 
-// key reads the key; errors.Is(err, fs.ErrNotExist) where there is none.
+// key reads the key; errors.Is(err, fs.ErrNotExist) without one.
 func (f *sealFlags) key(dir string) (backup.Key, error) {
 	path, err := filepath.Abs(f.path(dir))
 	if err != nil {
@@ -52,7 +52,7 @@ func (f *sealFlags) key(dir string) (backup.Key, error) {
 	return key, nil
 }
 
-// ownKey returns the key of the data folder, or a fresh one where there is none.
+// ownKey returns the key of the data folder, or a fresh one if it is missing.
 func (f *sealFlags) ownKey(dir string) (key backup.Key, fresh bool, err error) {
 	if key, err = f.key(dir); errors.Is(err, fs.ErrNotExist) {
 		return backup.NewKey(), true, nil

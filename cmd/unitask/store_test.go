@@ -75,7 +75,7 @@ func cut(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.Truncate(path, most))
 }
 
-// TestStoreOfARunningServer: what needs the folder for itself says who has it and what to do.
+// TestStoreOfARunningServer: a command that needs the folder for itself names its holder and the next step.
 func TestStoreOfARunningServer(t *testing.T) {
 	dir := t.TempDir()
 	db, _, err := node.OpenData(dir, boltstore.Config{})

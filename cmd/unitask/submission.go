@@ -42,7 +42,7 @@ func begin(s service, flags string, sub journal.Submission, req api.CreateReques
 	return &submission{service: s, flags: flags, entry: entry, show: show}, nil
 }
 
-// unjournaled is why nothing is sent where the journal can't be written.
+// unjournaled is the error if the journal can't be written, so that no request is sent.
 func unjournaled(err error) error {
 	return &hinted{
 		fmt.Errorf("nothing was sent, because the journal of submissions can't be written: %w", err),
@@ -99,7 +99,7 @@ func (s *submission) request() (api.CreateRequest, client.CreateOptions, error) 
 	return req, client.CreateOptions{IdempotencyKey: s.entry.Key, OnRetry: func(r client.Retry) { s.doubt(r.Err) }}, err
 }
 
-// see notes and shows a task's new revision. What can't be noted is asked of the service again.
+// see notes and shows a task's new revision. A fact that can't be noted is asked of the service again.
 func (s *submission) see(now api.Task) {
 	s.doubtful = false
 	_ = s.entry.Accepted(now.ID)
@@ -121,7 +121,7 @@ func (s *submission) left(ctx context.Context, last api.Task, err error) error {
 	return left
 }
 
-// doubt notes whether an answer leaves open what the service did.
+// doubt notes whether an answer leaves the task's state open.
 func (s *submission) doubt(err error) {
 	e, answered := errors.AsType[*client.Error](err)
 	_, lost := errors.AsType[*client.UnreachableError](err)
@@ -143,8 +143,8 @@ func (s *submission) open(err error) bool {
 	return left || s.doubtful && (!coded || f.Retryable() || f.Code == fault.Unauthenticated || !answered)
 }
 
-// settle leaves in the journal what can still be finished, and adds the command that does it to the
-// error. It is called once, when the result was shown or err is why there is none.
+// settle leaves an unfinished entry in the journal, and adds the command that finishes it to the error. It is called
+// once, when the result was shown or err is why it is missing.
 func (s *submission) settle(err error) error {
 	f, coded := errors.AsType[*fault.Error](err)
 	end, ended := errors.AsType[*taskEnded](err)

@@ -69,7 +69,7 @@ func listSuppliers(t *terminal, all []api.SupplierState) error {
 	return b.write(t)
 }
 
-// supplierState says whether work goes to a supplier: on all its routes, some or none.
+// supplierState says whether work goes to a supplier: on all its routes, some or no route.
 func supplierState(t *terminal, s api.SupplierState) cell {
 	open, approved := 0, 0
 	for _, r := range s.Routes {

@@ -61,8 +61,8 @@ func (b *table) widths() []int {
 	return widths
 }
 
-// fit makes the lines at most width wide: it drops the spare columns, then shortens from left to
-// right those after the first, which holds what a person copies.
+// fit makes the lines at most width wide: it drops the spare columns, then shortens from left to right those after
+// the first, which holds the copied id.
 func (b *table) fit(width int) {
 	over := func(widths []int) int {
 		total := 2 * (len(widths) - 1)
@@ -127,7 +127,7 @@ func addJSON(cmd *cobra.Command, into *bool) {
 	cmd.Flags().BoolVar(into, "json", false, "print JSON")
 }
 
-// json prints a value, or what --jq selects of it.
+// json prints a value, or --jq's selection from it.
 func (t *terminal) json(v any) error {
 	if t.filter != nil {
 		return t.filter.run(t, v)
@@ -135,8 +135,7 @@ func (t *terminal) json(v any) error {
 	return t.encode(v)
 }
 
-// encode writes JSON: for a person indented, with what could steer the terminal as \u escapes; for a program
-// in one line.
+// encode writes JSON: on a terminal indented, with control characters as \u escapes; for a program in one line.
 func (t *terminal) encode(v any) error {
 	var raw bytes.Buffer
 	e := json.NewEncoder(&raw)

@@ -83,8 +83,8 @@ func tasksListRun(ctx context.Context, t *terminal, o *tasksListOptions) error {
 	return listTasks(t, all, time.Now())
 }
 
-// mustExist refuses the name of a capability that neither the key's directory nor this program's own has. It is asked
-// where no task was found: there may be tasks of one that was taken out of the directory.
+// mustExist refuses the name of a capability that the key's directory and this program's own don't have. It is called
+// if no task was found: there may be tasks of one that was taken out of the directory.
 func mustExist(ctx context.Context, c *client.Client, name string) error {
 	open, err := c.Capabilities(ctx)
 	if err != nil {

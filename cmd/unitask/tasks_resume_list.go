@@ -25,7 +25,7 @@ type leftover struct {
 	ChangedAt  *api.Timestamp `json:"changed_at,omitempty"`
 }
 
-// list shows what there is to resume.
+// list shows the entries that can be resumed.
 func (o *tasksResumeOptions) list(t *terminal, j *journal.Journal, ids []string) error {
 	rows := []leftover{}
 	for _, id := range ids {
@@ -100,7 +100,7 @@ func (o *tasksResumeOptions) drop(t *terminal, j *journal.Journal, ids []string)
 }
 
 // resultShown forgets the entry of a task whose result has been shown or saved by another command than the entry's,
-// where there is one. That of a live run stays.
+// if there is one. That of a live run stays.
 func (t *terminal) resultShown(taskID string) {
 	j := journal.Open(journal.StateDir())
 	all, err := j.List()

@@ -106,7 +106,7 @@ func (o *tasksRetryOptions) finish(ctx context.Context, s *submission) (api.Task
 	return s.finish(ctx, client.CreateOptions{})
 }
 
-// unknown says what can be done about a task that the journal doesn't hold.
+// unknown is the error for a task that isn't in the journal, with the next step.
 func (o *tasksRetryOptions) unknown(ctx context.Context, c service) error {
 	r, err := c.Get(ctx, o.id, client.GetOptions{})
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"unitask/internal/journal"
 )
 
-// waitFlags say how long to wait for a task and what to do with its result.
+// waitFlags say how long to wait for a task and how to use its result.
 type waitFlags struct {
 	output  string
 	timeout time.Duration
@@ -25,7 +25,7 @@ func (f *waitFlags) add(cmd *cobra.Command) {
 	addJSON(cmd, &f.asJSON)
 }
 
-// check finds what is wrong with the flags before anything is sent.
+// check returns the error of the flags before a request is sent.
 func (f *waitFlags) check() error {
 	if f.timeout < 0 {
 		return &usageError{message: "--timeout takes a time above zero, such as 90s"}
@@ -33,12 +33,12 @@ func (f *waitFlags) check() error {
 	return checkOutput(f.output, f.asJSON)
 }
 
-// result is what is done with a task's result.
+// result is the use of a task's result.
 func (f *waitFlags) result() resultOptions {
 	return resultOptions{output: f.output, asJSON: f.asJSON}
 }
 
-// resultFor is result for an entry of the journal: where these flags say nothing, what run was told.
+// resultFor is result for an entry of the journal: by default, as run was told.
 func (f *waitFlags) resultFor(e *journal.Entry) resultOptions {
 	out := f.result()
 	if f.output == "" {

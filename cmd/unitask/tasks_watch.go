@@ -112,7 +112,7 @@ type watch struct {
 	mu     sync.Mutex
 }
 
-// one follows a task. What goes wrong with one of several is said at once.
+// one follows a task. An error of one of several is reported at once.
 func (w *watch) one(ctx context.Context, id string) error {
 	var written error
 	_, err := w.client.Follow(ctx, id, func(now api.Task) {

@@ -10,7 +10,7 @@ import (
 	"unitask/internal/task"
 )
 
-// TestWatchMany watches what is unfinished behind pages that are short or empty, and says where that is too much.
+// TestWatchMany watches unfinished tasks behind pages that are short or empty, and says if there are too many.
 func TestWatchMany(t *testing.T) {
 	for made, note := range map[int]string{
 		3 * watched / 2:   "",

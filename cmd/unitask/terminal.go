@@ -12,9 +12,9 @@ import (
 	"unitask/internal/shown"
 )
 
-const fallbackWidth = 80 // columns, where the terminal doesn't say
+const fallbackWidth = 80 // columns, if the terminal doesn't say
 
-// terminal is the three streams and what is known of them.
+// terminal is the three streams and their properties.
 type terminal struct {
 	in       io.Reader // a read of it hears no signal: stdin does
 	out, err io.Writer
@@ -26,11 +26,11 @@ type terminal struct {
 	errStyle styles
 	filter   *filter // of --jq, nil without one
 
-	screen sync.Mutex // held by whoever writes where a line is redrawn, and by a question until its answer
+	screen sync.Mutex // held by a writer beside a redrawn line, and by a question until its answer
 	drawn  bool       // whether the line is there; guarded by screen
 }
 
-// styles are the few colours used; none of them asks for the background.
+// styles are the few colours used; they don't query the background.
 type styles struct{ bold, faint, good, bad, busy lipgloss.Style }
 
 func newTerminal(in, out, err *os.File) *terminal {
@@ -63,12 +63,12 @@ func newStyles(w io.Writer) styles {
 	}
 }
 
-// note writes a line for the person, never data. Of what could steer a terminal, it lets colours pass alone.
+// note writes a line for the person, never data. Of the control sequences it lets colours pass alone.
 func (t *terminal) note(format string, args ...any) {
 	_, _ = fmt.Fprintln(t.err, shown.Styled(fmt.Sprintf(format, args...)))
 }
 
-// above writes results or notes where a line is being redrawn, which comes back below them.
+// above writes results or notes beside a redrawn line, which comes back below them.
 func (t *terminal) above(write func()) {
 	t.screen.Lock()
 	defer t.screen.Unlock()

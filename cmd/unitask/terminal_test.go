@@ -30,7 +30,7 @@ func mustBuild(t *testing.T) string {
 	return program
 }
 
-// onTerminal runs a program on a terminal that answers no query, and returns what it wrote there.
+// onTerminal runs a program on a terminal that answers no query, and returns its output there.
 func onTerminal(t *testing.T, env []string, stdout io.Writer, program string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), program, args...)

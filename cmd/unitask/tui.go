@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	fallbackRows = 24            // where the terminal doesn't say
+	fallbackRows = 24            // if the terminal doesn't say
 	dashboard    = "unitask tui" // the command, as hints are for it
 )
 
@@ -79,7 +79,7 @@ func tuiRun(ctx context.Context, t *terminal, flags *clientFlags) error {
 		return err
 	}
 	where := service{Client: c, target: target}
-	if key, err := credential.Key(ctx); err == nil { // else the dashboard says what is wrong
+	if key, err := credential.Key(ctx); err == nil { // else the dashboard reports the error
 		where.mode = modeOfKey(key.Reveal())
 	}
 	protocol := picture.Detect(os.Getenv)
@@ -111,7 +111,7 @@ func tuiRun(ctx context.Context, t *terminal, flags *clientFlags) error {
 // dashboardHint is the next command to try, as every command prints it.
 func dashboardHint(err error) string { return hintOf(dashboard, err) }
 
-// send writes a sequence to the terminal in one piece, so that it stands between what is drawn.
+// send writes a sequence to the terminal in one piece, so that it stands between frames.
 func (t *terminal) send(sequence string) { _, _ = io.WriteString(t.out, sequence) }
 
 // rows is the terminal's height.
@@ -147,8 +147,8 @@ func (s tuiService) Capabilities(ctx context.Context) ([]api.Capability, error) 
 	return all, tuiError(err)
 }
 
-// Create writes the submission to the journal first, as run does. Once the service has the task, the
-// dashboard's list is where it is found again; until then tasks resume finds it.
+// Create writes the submission to the journal first, as run does. Once the service has the task, the dashboard's list
+// finds it again; until then tasks resume finds it.
 func (s tuiService) Create(ctx context.Context, req api.CreateRequest, key string, wait time.Duration) (api.Task, error) {
 	secret, err := s.credential.Key(ctx)
 	if err != nil {
@@ -169,7 +169,7 @@ func (s tuiService) Get(ctx context.Context, id, etag string, wait time.Duration
 	return tui.Reading{Task: r.Task, NotModified: r.NotModified, ETag: r.ETag, RetryAfter: r.RetryAfter}, tuiError(err)
 }
 
-// Follow hears one stream. A channel hands on what it tells, so that the dashboard takes it when it can.
+// Follow hears one stream. A channel hands its events on, so that the dashboard takes them when it can.
 func (s tuiService) Follow(ctx context.Context, id string) <-chan tui.Event {
 	events := make(chan tui.Event)
 	tell := func(e tui.Event) {

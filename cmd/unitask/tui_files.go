@@ -14,7 +14,7 @@ import (
 	"unitask/internal/fault"
 )
 
-// tuiFiles is what the dashboard does with results on this machine.
+// tuiFiles is the dashboard's use of results on this machine.
 type tuiFiles struct{ c *client.Client }
 
 // Fetch downloads a file of a result.
@@ -92,8 +92,8 @@ func (f tuiFiles) Open(ctx context.Context, t api.Task) ([]string, bool, error) 
 	return files, true, nil
 }
 
-// withAddresses does something with a result whose addresses may have expired: once more with new
-// ones where the service refuses.
+// withAddresses does something with a result whose addresses may have expired: once more with new ones if the service
+// refuses.
 func (f tuiFiles) withAddresses(ctx context.Context, t api.Task, do func(api.Task) error) error {
 	err := do(t)
 	if _, refused := errors.AsType[*fault.Error](err); !refused {

@@ -21,8 +21,8 @@ import (
 	"unitask/internal/tui"
 )
 
-// TestDashboardJournals: what the dashboard sends is in the journal before it is sent, and stays there until
-// it is known that the service has it or never will.
+// TestDashboardJournals: the dashboard's requests are in the journal before they are sent, and stay there until it is
+// known that the service has them or never will.
 func TestDashboardJournals(t *testing.T) {
 	const accepted = `{"id":"task_06gztwr81bcb6csfsxswat9e1m","capability":"text.chat","state":"queued","mode":"test"}`
 	const refusal = `{"error":{"code":"INVALID_REQUEST","message":"no","retryable":false},"request_id":"req_06gztwr81bcb6csfsxswat9e1m"}`
@@ -79,7 +79,7 @@ func TestDashboardJournals(t *testing.T) {
 	}
 }
 
-// TestDashboardLists: what the dashboard asks for in pages is asked of the service as it was said.
+// TestDashboardLists: the dashboard's queries for pages reach the service unchanged.
 func TestDashboardLists(t *testing.T) {
 	var asked []string
 	cl := newDashboardClient(t, func(w http.ResponseWriter, r *http.Request) {
@@ -122,7 +122,7 @@ func newDashboardClient(t *testing.T, answer http.HandlerFunc) *client.Client {
 	return c
 }
 
-// TestDashboardHints: what the dashboard is told of an error leads to the hint that the other commands print.
+// TestDashboardHints: an error in the dashboard leads to the hint that the other commands print.
 func TestDashboardHints(t *testing.T) {
 	answer := func(status int, body string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {

@@ -20,7 +20,7 @@ type usageOptions struct {
 	asJSON bool
 }
 
-// usageGroups are what --by takes.
+// usageGroups are the values of --by.
 var usageGroups = []string{api.ByAccount, api.ByKey, api.ByCapability, api.ByDay, api.BySupplier}
 
 func newUsageCmd(t *terminal) *cobra.Command {
@@ -106,7 +106,7 @@ func listUsage(t *terminal, report api.UsageReport) error {
 
 func count(n int64) cell { return same(strconv.FormatInt(n, 10)) }
 
-// units shows what was measured: "120 tokens in, 80 out, 3 images".
+// units shows the measured quantities: "120 tokens in, 80 out, 3 images".
 func units(r api.UsageRow) cell {
 	var parts []string
 	for _, part := range []struct {

@@ -19,7 +19,7 @@ var (
 	committedAt string
 )
 
-// build says what this binary is.
+// build describes this binary.
 type build struct {
 	Version     string `json:"version"`
 	Commit      string `json:"commit,omitempty"`
@@ -65,7 +65,7 @@ func (b build) details() string {
 	return strings.Join(append([]string{of}, parts...), ", ")
 }
 
-// metrics is what monitoring sees of a build.
+// metrics returns the build as monitoring sees it.
 func (b build) metrics() metrics.Build {
 	return metrics.Build{Version: b.Version, Commit: b.Commit, Go: b.Go}
 }
@@ -73,7 +73,7 @@ func (b build) metrics() metrics.Build {
 // unversioned is the version of a build without one, such as that of go run.
 const unversioned = "devel"
 
-// readBuild takes what the linker set, else what the tool chain recorded.
+// readBuild returns the linker's values, else those that the tool chain recorded.
 func readBuild() build {
 	b := build{Version: version, Commit: commit, CommittedAt: committedAt, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()

@@ -17,8 +17,8 @@ import (
 )
 
 // TestVolumeOfAGroup serves from a volume as Kubernetes mounts it under an fsGroup, as a user without rights over it
-// where this test may become one: the root is refused with what to name instead, a folder within it is made and
-// private, and where every start opens that to the group too, the setting that keeps it private is named.
+// if this test may become one: the root is refused with the folder to name instead, a folder within it is made and
+// private, and if every start opens that to the group too, the setting that keeps it private is named.
 func TestVolumeOfAGroup(t *testing.T) {
 	const user, group = 65532, 20000
 	home, err := os.MkdirTemp("", "volume")
@@ -115,7 +115,7 @@ func (p pod) serve(t *testing.T, dir string) (said string, err error) {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	socket := filepath.Join(dir, "admin.sock") // gone where no server runs
+	socket := filepath.Join(dir, "admin.sock") // gone without a server
 	poll := time.NewTicker(20 * time.Millisecond)
 	defer poll.Stop()
 	for {

@@ -72,7 +72,7 @@ func whoamiRun(ctx context.Context, t *terminal, o *whoamiOptions) error {
 	return err
 }
 
-// ask learns from the service what the key is and opens.
+// ask reads the key's account, mode and scopes from the service.
 func (who *identity) ask(ctx context.Context, credential client.Credential) error {
 	key, err := credential.Key(ctx)
 	if err != nil {
@@ -109,7 +109,7 @@ func (who *identity) print(t *terminal, opens string) error {
 	return p.err
 }
 
-// modeOfKey reads the mode that a key's own text names, "" where it names none.
+// modeOfKey reads the mode that a key's own text names, "" if it names no mode.
 func modeOfKey(text string) task.Mode {
 	parts := strings.Split(text, "_")
 	if len(parts) != 3 || (parts[1] != string(task.Live) && parts[1] != string(task.Test)) {
