@@ -50,8 +50,8 @@ type fitter struct {
 	groups     form.Values
 }
 
-// fit makes the request that the words ask for. The fields' types, values and bounds are checked
-// here, so that a typing error costs nothing; the rest of the schema is the service's to check.
+// fit makes the request that the words ask for. The fields' types, values and bounds are checked here, so that a
+// typing error costs no request; the rest of the schema is the service's to check.
 func fit(c api.Capability, words []string, r *reader) (api.CreateRequest, error) {
 	f, err := newFitter(c, words, r)
 	if err != nil {
@@ -60,7 +60,7 @@ func fit(c api.Capability, words []string, r *reader) (api.CreateRequest, error)
 	return f.finish()
 }
 
-// newFitter fits words; what is required may still be absent.
+// newFitter fits words; required fields may still be absent.
 func newFitter(c api.Capability, words []string, r *reader) (*fitter, error) {
 	fields, err := catalog.FieldsOf(c.InputSchema, c.ParametersSchema)
 	if err != nil {

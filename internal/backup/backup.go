@@ -1,17 +1,17 @@
 // Package backup writes a data folder into one archive and puts one back.
 //
-// An archive is a tar: the database as it stood between two commits, then each file of the artifact
-// folder, then the manifest. The order is what makes it whole: a task that the database calls done was
-// done before the image was taken, so its files are there when they are copied; removals are put off
-// until then. What tasks bring in meanwhile may be among the files, and no row leads to it. The
-// manifest comes last because its checksums do: an archive that was cut short has none.
+// An archive is a tar: the database as it stood between two commits, then each file of the artifact folder, then the
+// manifest. Its order makes it whole: a task that the database calls done was done before the image was taken, so its
+// files are there when they are copied; removals are put off until then. Results of tasks that end meanwhile may be
+// among the files, without a row that leads to them. The manifest comes last because its checksums do: an archive
+// that was cut short has no seal.
 //
 // Whoever may write to an archive can make the checksums anew. Seal therefore adds one more entry that
 // only the holder of the operator's key can make. An archive's sizes are held against the room before a
 // byte is written.
 //
-// The package knows what belongs into an archive and how it is checked. What a restored store may go
-// on with is decided by whoever restores it.
+// The package knows the content of an archive and its checks. The command that restores decides how the store goes
+// on.
 package backup
 
 import (
@@ -58,7 +58,7 @@ type Database interface {
 	Image(ctx context.Context) (io.ReadCloser, int64, error)
 }
 
-// Source is what Write reads.
+// Source is the input of Write.
 type Source struct {
 	Database Database
 	Files    *artifact.Folder
@@ -68,7 +68,7 @@ type Source struct {
 
 // Write writes an archive and returns its manifest. Tasks go on meanwhile.
 func Write(ctx context.Context, w io.Writer, s Source) (m Manifest, err error) {
-	resume := s.Files.Pause() // before the image: what it names must not go before it is copied
+	resume := s.Files.Pause() // before the image: files that it names must not go before they are copied
 	defer func() { err = errors.Join(err, resume()) }()
 	image, size, err := s.Database.Image(ctx)
 	if err != nil {
@@ -134,5 +134,5 @@ func (w *writer) finish(m Manifest) error {
 	return w.tar.Close()
 }
 
-// describe hashes what an entry is, so that no two lists of entries have one sum.
+// describe hashes an entry's properties, so that no two lists of entries have one sum.
 func describe(sum hash.Hash, name string, size int64) { _, _ = fmt.Fprintf(sum, "%s %d\n", name, size) }

@@ -138,7 +138,7 @@ func TestRoundTrip(t *testing.T) {
 	if diff := cmp.Diff(tree(t, dir), tree(t, back)); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
-	// A sweep passes by what hasn't expired without reading it: the times came along.
+	// A sweep doesn't read unexpired objects: the times came along.
 	n, err := mustFolder(t, filepath.Join(back, backup.ArtifactsName)).Sweep(t.Context(), now.Add(2*time.Hour), 10)
 	if n != 2 || err != nil {
 		t.Errorf("Sweep: %d, %v", n, err)

@@ -11,7 +11,7 @@ import (
 	"unitask/internal/backup"
 )
 
-// hostile returns archives that name what doesn't belong into one.
+// hostile returns archives with foreign names.
 func hostile() map[string][]byte {
 	all := map[string][]byte{}
 	for _, name := range []string{

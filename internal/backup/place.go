@@ -11,8 +11,8 @@ import (
 	"unitask/internal/disk"
 )
 
-// stagingPrefix begins the name of the folder, within a data folder, that an archive is unpacked into:
-// on the same file system, whatever is mounted where.
+// stagingPrefix begins the name of the folder, within a data folder, that an archive is unpacked into: on the same
+// file system, whatever the mounts.
 const stagingPrefix = ".restore-"
 
 // ErrOccupied reports a data folder that holds something already.
@@ -48,8 +48,8 @@ func Occupied(dir string) bool {
 	return false
 }
 
-// Aside moves what the data folder holds into a folder within it, whose path it returns; "" where it
-// holds nothing. Nobody may work on it meanwhile.
+// Aside moves the data folder's files into a folder within it, whose path it returns; "" for an empty one. No other
+// process may work on it meanwhile.
 func Aside(dir string, now time.Time) (string, error) {
 	if !Occupied(dir) {
 		return "", nil
@@ -67,9 +67,8 @@ func Aside(dir string, now time.Time) (string, error) {
 	return aside, errors.Join(disk.SyncDir(aside), disk.SyncDir(dir))
 }
 
-// Place moves what was unpacked to its place and removes the rest of the staging folder: the database
-// last, without which a data folder holds no tasks. ErrOccupied, and nothing has changed, where the
-// folder holds something.
+// Place moves the unpacked files to their places and removes the rest of the staging folder: the database last,
+// without which a data folder holds no tasks. ErrOccupied, without a change, if the folder isn't empty.
 func Place(staging, dir string) error {
 	if Occupied(dir) {
 		return ErrOccupied
@@ -81,7 +80,7 @@ func Place(staging, dir string) error {
 	if err := os.Rename(files, filepath.Join(dir, ArtifactsName)); err != nil {
 		return err
 	}
-	// A link doesn't replace what a server has made here meanwhile.
+	// A link doesn't replace a file that a server has made here meanwhile.
 	database := filepath.Join(staging, DatabaseName)
 	if err := os.Link(database, filepath.Join(dir, DatabaseName)); errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%w: a database was made in it meanwhile", ErrOccupied)

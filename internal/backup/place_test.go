@@ -54,7 +54,7 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-// TestPlaceBesideANewDatabase: what a server made in the folder meanwhile isn't replaced.
+// TestPlaceBesideANewDatabase: files that a server made in the folder meanwhile aren't replaced.
 func TestPlaceBesideANewDatabase(t *testing.T) {
 	dir := t.TempDir()
 	if aside, err := backup.Aside(dir, now); aside != "" || err != nil {

@@ -42,8 +42,8 @@ func Verify(r io.Reader, terms Terms) (Manifest, error) {
 	return entries.manifest, nil
 }
 
-// Unpack verifies an archive and writes its files below dir, an empty folder, each synced. What was
-// written before an error must not be used.
+// Unpack verifies an archive and writes its files below dir, an empty folder, each synced. Bytes written before an
+// error must not be used.
 func Unpack(r io.Reader, dir string, terms Terms) (Manifest, error) {
 	entries, err := read(r, folder(dir), terms)
 	if err != nil {
@@ -75,7 +75,7 @@ func read(r io.Reader, to sink, terms Terms) (*reader, error) {
 	return entries, nil
 }
 
-// maxPadding is what may follow the end of an archive, in bytes: tar fills its last block, 10 KiB as a rule.
+// maxPadding bounds the padding after the end of an archive, in bytes: tar fills its last block, 10 KiB as a rule.
 const maxPadding = 1 << 20
 
 // unpacked looks whether the archive is packed.
@@ -100,7 +100,7 @@ type reader struct {
 	terms    Terms
 	sum      hash.Hash // as in Manifest.SHA256
 	times    hash.Hash // over the times of the same entries
-	manifest Manifest  // what was read; in the end, what the archive says
+	manifest Manifest  // of the read entries; in the end, of the archive
 	raw      []byte    // the manifest's own bytes
 	parts    int64
 }
@@ -183,7 +183,7 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// finish compares what was read with what the manifest says, and that with the seal.
+// finish compares the read entries with the manifest, and that with the seal.
 func (r *reader) finish(size int64) (err error) {
 	if r.raw, err = r.small(manifestName, size, maxManifest); err != nil {
 		return err
@@ -208,7 +208,7 @@ func (r *reader) finish(size int64) (err error) {
 	return r.terms.Key.check(found, r.times, r.raw)
 }
 
-// seal reads the rest of the archive and returns its seal, nil for none.
+// seal reads the rest of the archive and returns its seal, nil without one.
 func (r *reader) seal() (*seal, error) {
 	h, err := r.tar.Next()
 	if errors.Is(err, io.EOF) {
@@ -246,14 +246,14 @@ func (r *reader) small(name string, size, most int64) ([]byte, error) {
 	return raw, nil
 }
 
-// nothing takes entries and keeps none.
+// nothing discards entries.
 type nothing struct{}
 
 func (nothing) create(string, int64, time.Time) (io.WriteCloser, error) { return nothing{}, nil }
 func (nothing) Write(p []byte) (int, error)                             { return len(p), nil }
 func (nothing) Close() error                                            { return nil }
 
-// folder writes entries as files that nobody else may read.
+// folder writes entries as files that only this user may read.
 type folder string
 
 func (d folder) create(name string, _ int64, at time.Time) (io.WriteCloser, error) {

@@ -28,15 +28,15 @@ const (
 	keySize   = 32
 )
 
-// ErrNoKey reports that no key is at hand, ErrNoSeal an archive without a seal, ErrSeal one that differs
-// from what the key has sealed.
+// ErrNoKey reports that no key is at hand, ErrNoSeal an archive without a seal, ErrSeal one that differs from the
+// archive that the key sealed.
 var (
 	ErrNoKey  = errors.New("there is no key to check the archive's seal with")
 	ErrNoSeal = errors.New("the archive has no seal")
 	ErrSeal   = errors.New("the archive isn't what the key has sealed")
 )
 
-// Key seals archives and checks their seals: 256 random bits. The zero Key does neither.
+// Key seals archives and checks their seals: 256 random bits. The zero Key can't do both.
 type Key struct{ raw string }
 
 // NewKey returns a new key.
@@ -46,7 +46,7 @@ func NewKey() Key {
 	return Key{string(raw)}
 }
 
-// ParseKey reads what Text returns.
+// ParseKey is the inverse of Text.
 func ParseKey(text string) (Key, error) {
 	text, ok := strings.CutPrefix(strings.TrimSpace(text), keyPrefix)
 	raw, err := base64.RawURLEncoding.DecodeString(text)
@@ -86,7 +86,7 @@ func (k Key) seal(times hash.Hash, manifest []byte) seal {
 	return seal{Key: k.String(), HMAC: mac.Sum(nil)}
 }
 
-// check compares an archive's seal, nil for none, with the one that the key makes.
+// check compares an archive's seal, which may be nil, with the one that the key makes.
 func (k Key) check(got *seal, times hash.Hash, manifest []byte) error {
 	if k.IsZero() { // anybody could seal with it
 		return ErrNoKey

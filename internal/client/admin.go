@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	adminAddress = "admin.addr" // in the data folder: names the socket where its own path would be too long
+	adminAddress = "admin.addr" // in the data folder: names the socket if its own path would be too long
 	adminHost    = "http://admin"
 )
 
-// AdminSocketPath returns where the operator's socket of the server on a data folder is: what the
-// folder's admin.addr names, else its admin.sock. It doesn't say whether anybody listens there.
+// AdminSocketPath returns the path of the operator's socket of the server on a data folder: the one that the folder's
+// admin.addr names, else its admin.sock. It doesn't say whether anybody listens there.
 func AdminSocketPath(dataDir string) (string, error) {
 	dataDir, err := filepath.Abs(dataDir)
 	if err != nil {
@@ -69,7 +69,7 @@ func (a *Admin) ListKeys(ctx context.Context) ([]api.Key, error) {
 	return list.Data, err
 }
 
-// RevokeKey closes a key at once; revoking again changes nothing.
+// RevokeKey closes a key at once; revoking again is a no-op.
 func (a *Admin) RevokeKey(ctx context.Context, id string) (api.Key, error) {
 	return adminCall[api.Key](ctx, a, call{method: http.MethodPost, path: keyPath(id) + "/revoke"})
 }
@@ -79,7 +79,7 @@ func (a *Admin) SessionKey(ctx context.Context) (api.Key, error) {
 	return adminCall[api.Key](ctx, a, call{method: http.MethodPost, path: api.PathAdminSession})
 }
 
-// Info says what the running server is.
+// Info describes the running server.
 func (a *Admin) Info(ctx context.Context) (api.Info, error) {
 	return adminCall[api.Info](ctx, a, call{method: http.MethodGet, path: api.PathAdminInfo})
 }
@@ -89,14 +89,14 @@ func (a *Admin) Reload(ctx context.Context) (api.Reload, error) {
 	return adminCall[api.Reload](ctx, a, call{method: http.MethodPost, path: api.PathAdminReload})
 }
 
-// Backup writes an archive of the data folder, a tar, to w as the server makes it. What was written
-// before an error must not be used.
+// Backup writes an archive of the data folder, a tar, to w as the server makes it. Bytes written before an error must
+// not be used.
 func (a *Admin) Backup(ctx context.Context, w io.Writer) error {
 	return a.pour(ctx, call{method: http.MethodPost, path: api.PathAdminBackup}, w)
 }
 
-// Arrivals writes when the live tasks came, one JSON object a line, to w. What was written before an error
-// must not be used.
+// Arrivals writes when the live tasks came, one JSON object a line, to w. Bytes written before an error must not be
+// used.
 func (a *Admin) Arrivals(ctx context.Context, w io.Writer) error {
 	return a.pour(ctx, call{method: http.MethodGet, path: api.PathAdminArrivals}, w)
 }
@@ -113,7 +113,7 @@ func (a *Admin) pour(ctx context.Context, c call, w io.Writer) error {
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {
-		raw, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10)) // what doesn't arrive tells nothing
+		raw, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10)) // a lost answer proves nothing
 		return refusal(resp, raw, ParseRetryAfter(resp.Header.Get("Retry-After"), time.Now()))
 	}
 	_, err = io.Copy(w, resp.Body)

@@ -49,7 +49,7 @@ func keyPath(id string) string { return api.PathAdminKeys + "/" + url.PathEscape
 
 func accountPath(which string) string { return api.PathAdminAccounts + "/" + url.PathEscape(which) }
 
-// Usage returns what was used.
+// Usage returns the sums of usage.
 func (a *Admin) Usage(ctx context.Context, q api.UsageQuery) (api.UsageReport, error) {
 	values := url.Values{"by": {q.By}, "account": {q.Account}, "since": {q.Since}, "until": {q.Until}}
 	return adminCall[api.UsageReport](ctx, a, call{method: http.MethodGet, path: api.PathAdminUsage + "?" + values.Encode()})
@@ -61,7 +61,7 @@ func (a *Admin) Suppliers(ctx context.Context) ([]api.SupplierState, error) {
 	return list.Data, err
 }
 
-// FindRequests returns what the request log has of a request's or a task's id, oldest first.
+// FindRequests returns the request log's records of a request's or a task's id, oldest first.
 func (a *Admin) FindRequests(ctx context.Context, id string) ([]api.RequestRecord, error) {
 	path := api.PathAdminRequests + "?" + url.Values{"id": {id}}.Encode()
 	list, err := adminCall[api.RequestList](ctx, a, call{method: http.MethodGet, path: path})

@@ -19,12 +19,11 @@ import (
 
 const (
 	downloadTries = 5                // in a row without a new byte
-	idleTimeout   = 30 * time.Second // without a byte: the connection is dead, though nobody said so
+	idleTimeout   = 30 * time.Second // without a byte: the connection is dead, though it wasn't closed
 )
 
-// Download writes the artifact to w and checks its size and SHA-256. A broken connection is resumed
-// where it stopped. The URL is signed, so no key is sent, wherever it points. What was written
-// before an error must not be used.
+// Download writes the artifact to w and checks its size and SHA-256. A broken connection is resumed at its last byte.
+// The URL is signed, so no key is sent, wherever it points. Bytes written before an error must not be used.
 func (c *Client) Download(ctx context.Context, a api.Artifact, w io.Writer) error {
 	target, err := c.artifactURL(a)
 	if err != nil {
@@ -59,7 +58,7 @@ type download struct {
 	w        io.Writer
 }
 
-// run fetches until every byte is there or nothing more comes.
+// run fetches until every byte is there or no more come.
 func (d *download) run(ctx context.Context) error {
 	for failures := 1; ; failures++ {
 		before := d.written
@@ -84,7 +83,7 @@ func (d *download) run(ctx context.Context) error {
 // errShort is an answer that ended before the announced size.
 var errShort = errors.New("the connection ended early")
 
-// fetch makes one request for what is still missing.
+// fetch makes one request for the missing bytes.
 func (d *download) fetch(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -95,7 +94,7 @@ func (d *download) fetch(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	if resp.StatusCode == http.StatusOK { // the whole again, also where only the rest was asked for
+	if resp.StatusCode == http.StatusOK { // the whole again, also if only the rest was requested
 		if _, err := io.CopyN(io.Discard, resp.Body, d.written); err != nil {
 			return d.broken(err)
 		}

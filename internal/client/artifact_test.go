@@ -106,7 +106,7 @@ func TestDownload(t *testing.T) {
 	}
 }
 
-// TestDownloadSendsNoKey follows an artifact to another host: neither host may see the key.
+// TestDownloadSendsNoKey follows an artifact to another host: both hosts must not see the key.
 func TestDownloadSendsNoKey(t *testing.T) {
 	var leaked atomic.Bool
 	watch := func(h http.HandlerFunc) *httptest.Server {

@@ -1,11 +1,11 @@
 // Package client speaks the service's wire: capabilities, tasks, artifacts, and the operator's
 // socket of a server on this machine.
 //
-// A Client sends its key to one place, the base URL it was made for: it follows no redirect of the
-// API and fetches artifacts, whose URLs are signed, without the key. It sends a creation again under
-// the same Idempotency-Key where that is safe, and reads a task every two to five seconds, never
-// more often. Errors of the service are *Error and unwrap to *fault.Error; a server that can't be
-// reached is *UnreachableError. Whatever is kept on this machine, profiles, holds no key.
+// A Client sends its key to one place, the base URL it was made for: it follows no redirect of the API and fetches
+// artifacts, whose URLs are signed, without the key. It sends a creation again under the same Idempotency-Key if that
+// is safe, and reads a task every two to five seconds, never more often. Errors of the service are *Error and unwrap
+// to *fault.Error; a server that can't be reached is *UnreachableError. Whatever is kept on this machine, profiles,
+// holds no key.
 package client
 
 import (
@@ -20,7 +20,7 @@ import (
 	"unitask/internal/secret"
 )
 
-// DefaultBaseURL is where a server listens that was told nothing else.
+// DefaultBaseURL is the default address of a server.
 const DefaultBaseURL = "http://127.0.0.1:8420"
 
 const (
@@ -32,7 +32,7 @@ const (
 // KeyFunc returns the key to send. It is called before each request and may cache.
 type KeyFunc func(context.Context) (secret.Value, error)
 
-// Config says where the service is and which key opens it.
+// Config names the service and its key.
 type Config struct {
 	BaseURL    string       // required; http or https, a path is kept
 	Key        KeyFunc      // required
@@ -60,7 +60,7 @@ type Client struct {
 	onRetry   func(Retry)
 }
 
-// New checks the configuration and returns a client. It sends nothing.
+// New checks the configuration and returns a client. It sends no request.
 func New(c Config) (*Client, error) {
 	base, err := ParseBaseURL(c.BaseURL)
 	if err != nil {

@@ -70,7 +70,7 @@ func writeFault(w http.ResponseWriter, e *fault.Error) {
 	writeJSON(w, api.Status(e), api.ErrorResponse{Error: api.ErrorOf(e), TaskID: e.TaskID, RequestID: "req_1"})
 }
 
-// sent is what a request of the client looks like on the wire.
+// sent is a request of the client on the wire.
 type sent struct {
 	Method, URL, Authorization, Prefer, IfNoneMatch, ContentType string
 }

@@ -14,7 +14,7 @@ import (
 	"unitask/internal/fault"
 )
 
-// The bounds of what is tried again by itself, beside those of the service.
+// The bounds of automatic retries, beside those of the service.
 const (
 	maxTries      = 6                      // of one request without a task, in all
 	maxReopenings = 2                      // of a task, well below the five that the service grants a key
@@ -28,15 +28,15 @@ type CreateOptions struct {
 	IdempotencyKey string         // "": a fresh one
 	Wait           *time.Duration // how long the service may hold the answer, whole seconds up to api.MaxWait; nil: its default
 	OnRetry        func(Retry)    // optional; told of this creation's retries, beside Config.OnRetry
-	// OnText, where not nil, is told the task's text piece by piece as it comes: best effort, and from the
-	// beginning again after OnRetry. The task that ended has all of it.
+	// OnText, if not nil, gets the task's text piece by piece as it comes: best effort, and from the beginning again
+	// after OnRetry. The task that ended has all of it.
 	OnText func(piece string)
 
 	follow bool           // the answer may be a stream of the task's events to its end
 	onTask func(api.Task) // told of each revision that a stream brings
 }
 
-// Created is what the service made of a creation.
+// Created is the result of a creation.
 type Created struct {
 	Task       api.Task
 	Replayed   bool          // the key was known: this is the task it made then
@@ -50,17 +50,16 @@ func NewIdempotencyKey() string {
 	return hex.EncodeToString(raw[:])
 }
 
-// Create submits a task. A lost connection and a retryable error are tried again under the same
-// Idempotency-Key with full jitter and never before the advised Retry-After: six times in all, within
-// three minutes, and twice where that reopens a task. An advice of over a minute ends it. The service
-// runs one task for a key, however often it is asked.
+// Create submits a task. A lost connection and a retryable error are tried again under the same Idempotency-Key with
+// full jitter and never before the advised Retry-After: six times in all, within three minutes, and twice if that
+// reopens a task. An advice of over a minute ends it. The service runs one task for a key, however often it is asked.
 func (c *Client) Create(ctx context.Context, req api.CreateRequest, o CreateOptions) (Created, error) {
 	return c.create(ctx, req, o.complete(), &tries{})
 }
 
-// Finish creates a task and follows it to its end, which it returns: by the stream of its events, where the
-// service has one, and as Follow does where that breaks off. A task that fails with a retryable error is tried
-// again within the bounds of Create. onChange, where not nil, is told each new revision.
+// Finish creates a task and follows it to its end, which it returns: by the stream of its events, if the service has
+// one, and as Follow does if that breaks off. A task that fails with a retryable error is tried again within the
+// bounds of Create. onChange, if not nil, gets each new revision.
 func (c *Client) Finish(ctx context.Context, req api.CreateRequest, o CreateOptions, onChange func(api.Task)) (api.Task, error) {
 	o.follow, o.onTask = true, onChange
 	o = o.complete()
@@ -129,7 +128,7 @@ func heldBack(err error) bool {
 	return answered && e.Foreign || lost
 }
 
-// pause tells of a retry and waits for its time; false where ctx ends before.
+// pause tells of a retry and waits for its time; false if ctx ends before.
 func (c *Client) pause(ctx context.Context, o CreateOptions, r Retry) bool {
 	c.onRetry(r)
 	o.OnRetry(r)
@@ -153,7 +152,7 @@ func (c *Client) createOnce(ctx context.Context, req api.CreateRequest, o Create
 	return Created{Task: a.value, Replayed: a.replayed, RetryAfter: a.retryAfter}, nil
 }
 
-// tries counts what was tried again.
+// tries counts retries.
 type tries struct {
 	failed   int       // requests in a row
 	reopened int       // of the task
@@ -180,7 +179,7 @@ func (t *tries) retry(err error, pause time.Duration) Retry {
 	return Retry{Err: err, Pause: pause, Try: t.failed + 1, Tries: maxTries}
 }
 
-// taskOf returns the task that failed, "" where the request itself did.
+// taskOf returns the task that failed, "" if the request itself did.
 func taskOf(err error) string {
 	if e, ok := errors.AsType[*fault.Error](err); ok {
 		return e.TaskID

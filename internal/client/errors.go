@@ -12,7 +12,7 @@ import (
 type Error struct {
 	Fault     *fault.Error
 	Status    int    // HTTP status
-	RequestID string // what support asks for; "" where the answer had none
+	RequestID string // the request's id for support; "" if the answer had none
 	Foreign   bool   // another server answered, or another path of this one: the base URL may be wrong
 }
 
@@ -22,7 +22,7 @@ func (e *Error) Error() string { return e.Fault.Error() }
 // Unwrap returns the error with its code.
 func (e *Error) Unwrap() error { return e.Fault }
 
-// RequestID returns the id of the request that err came from, "" where there is none.
+// RequestID returns the id of the request that err came from, "" without one.
 func RequestID(err error) string {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.RequestID
@@ -30,18 +30,18 @@ func RequestID(err error) string {
 	return ""
 }
 
-// UnreachableError reports that no answer came: nothing listens, or the connection was lost.
+// UnreachableError reports that no answer came: the connection was refused or lost.
 type UnreachableError struct {
 	Where string // base URL or socket
 	cause error
 }
 
-// Error names the place and what the network said, never a key or a query.
+// Error names the place and the network's error, never a key or a query.
 func (e *UnreachableError) Error() string {
 	return fmt.Sprintf("no answer from %s: %v", e.Where, e.cause)
 }
 
-// Unwrap returns what the network said.
+// Unwrap returns the network's error.
 func (e *UnreachableError) Unwrap() error { return e.cause }
 
 // foreign is an answer without the service's body: a proxy's, or another server's.
@@ -50,8 +50,7 @@ func foreign(status int, requestID string) *Error {
 	return &Error{Fault: f, Status: status, RequestID: requestID, Foreign: true}
 }
 
-// codeOfStatus is the best guess where no code came: what a proxy says of a restarting server may
-// be tried again, anything else not.
+// codeOfStatus is the best guess without a code: a proxy's errors for a restarting server may be retried, others not.
 func codeOfStatus(status int) fault.Code {
 	switch status {
 	case http.StatusUnauthorized:

@@ -14,12 +14,12 @@ import (
 // is back by then.
 const roundTrip = 500 * time.Millisecond
 
-// Follow reads a task until it ends and returns it then. onChange, where not nil, is called from
-// this goroutine with each new revision, the last one included. A read asks for the stream of the task's
-// events. Where there is none, or it brings nothing, the task is read again and again: two reads start
-// api.MinPoll to api.MaxPoll apart, later where a read took longer; each asks the service to hold the answer for
-// nearly that long, so a change in between arrives at once. A stream that breaks off is such a read too. Lost
-// connections and retryable errors are tried again until ctx ends; any other error ends it.
+// Follow reads a task until it ends and returns it then. onChange, if not nil, is called from this goroutine with
+// each new revision, the last one included. A read asks for the stream of the task's events. Without a stream, or
+// with a silent one, the task is read again and again: two reads start api.MinPoll to api.MaxPoll apart, later if a
+// read took longer; each asks the service to hold the answer for nearly that long, so a change in between arrives at
+// once. A stream that breaks off is such a read too. Lost connections and retryable errors are tried again until ctx
+// ends; any other error ends it.
 func (c *Client) Follow(ctx context.Context, id string, onChange func(api.Task)) (api.Task, error) {
 	f := follower{client: c, id: id, onChange: onChange}
 	if f.onChange == nil {
@@ -38,8 +38,8 @@ func (c *Client) Hear(ctx context.Context, id string, onTask func(api.Task), onT
 	return err
 }
 
-// FollowCreated is Follow for a task just created: it keeps the pause that the service asked for
-// before the first read, and returns at once what has ended already.
+// FollowCreated is Follow for a task just created: it keeps the pause that the service asked for before the first
+// read, and returns an ended task at once.
 func (c *Client) FollowCreated(ctx context.Context, created Created, onChange func(api.Task)) (api.Task, error) {
 	t := created.Task
 	if onChange != nil {
@@ -66,7 +66,7 @@ type follower struct {
 	etag     string
 	advised  time.Duration
 	streamed bool // a stream brought an event once
-	plain    bool // the next read doesn't ask for a stream: the last one that did brought nothing
+	plain    bool // the next read doesn't ask for a stream: the last one that did was silent
 }
 
 func (f *follower) run(ctx context.Context) (api.Task, error) {
@@ -85,8 +85,8 @@ func (f *follower) run(ctx context.Context) (api.Task, error) {
 	}
 }
 
-// read makes one GET, which lasts as long as the task where its answer is a stream. An error that allows another
-// read becomes the pause before it.
+// read makes one GET, which lasts as long as the task if its answer is a stream. An error that allows another read
+// becomes the pause before it.
 func (f *follower) read(ctx context.Context, gap time.Duration) (time.Duration, error) {
 	r, err := f.get(ctx, gap-roundTrip)
 	switch {
@@ -103,7 +103,7 @@ func (f *follower) read(ctx context.Context, gap time.Duration) (time.Duration, 
 	return 0, nil
 }
 
-// get reads the task once, or hears its stream to the end: then there is nothing left to tell.
+// get reads the task once, or hears its stream to the end: then there are no more changes.
 func (f *follower) get(ctx context.Context, wait time.Duration) (Reading, error) {
 	o := GetOptions{ETag: f.etag, Wait: wait}
 	if f.plain {

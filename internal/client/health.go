@@ -8,10 +8,10 @@ import (
 	"unitask/internal/api"
 )
 
-// Health is what a service says of itself to anybody.
+// Health is a service's public state.
 type Health struct {
 	Took time.Duration // of the question and its answer
-	Skew time.Duration // of this machine's clock, ahead where above zero; as exact as Took and a second
+	Skew time.Duration // of this machine's clock, ahead if above zero; as exact as Took and a second
 }
 
 // Health asks whether the service takes work. It sends no key.

@@ -13,7 +13,7 @@ import (
 	"unitask/internal/secret"
 )
 
-// Source says where a key came from.
+// Source is the origin of a key.
 type Source string
 
 // The sources, in the order in which they are looked at.
@@ -34,14 +34,14 @@ const (
 type Credential struct {
 	Source Source
 	Key    KeyFunc
-	Renew  KeyFunc // nil where no fresh key can be had
+	Renew  KeyFunc // nil if a fresh key can't be had
 }
 
 // NoKeyError reports that no place holds a key for the service.
 type NoKeyError struct {
 	BaseURL string
-	Profile string // the profile that was looked at, "" for none
-	KeyFor  string // the base URL that the profile's key is for, where it is another one
+	Profile string // the profile that was used, "" without one
+	KeyFor  string // the base URL that the profile's key is for, if it is another one
 }
 
 // Error names the service, and the one that the profile's key is kept from being sent away from.
@@ -52,9 +52,9 @@ func (e *NoKeyError) Error() string {
 	return "no key for " + e.BaseURL
 }
 
-// Credential finds the key for a target: the file (or stdin, for "-"), UNITASK_API_KEY, what the
-// profile's login kept (in the keyring, else in an encrypted file), a session key of the server on this machine. The last two go to the
-// profile's own base URL only.
+// Credential finds the key for a target: the file (or stdin, for "-"), UNITASK_API_KEY, the key of the profile's
+// login (in the keyring, else in an encrypted file), a session key of the server on this machine. The last two go to
+// the profile's own base URL only.
 func (t Target) Credential(ctx context.Context, keyFile string, stdin io.Reader) (Credential, error) {
 	if keyFile != "" {
 		v, err := ReadKeyFile(keyFile, stdin)
@@ -97,7 +97,7 @@ func (t Target) unseal(ctx context.Context) (secret.Value, error) {
 	return ring.Get(ctx, t.Name)
 }
 
-// ReadKeyFile reads a key from a file, or from stdin where the name is "-".
+// ReadKeyFile reads a key from a file, or from stdin if the name is "-".
 func ReadKeyFile(name string, stdin io.Reader) (secret.Value, error) {
 	if name != "-" {
 		f, err := os.Open(name)

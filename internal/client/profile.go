@@ -26,17 +26,17 @@ const (
 	maxProfileName = 64
 )
 
-// Profile names a service. It never holds a key, only where one is kept.
+// Profile names a service. It never holds a key, only a reference to one.
 type Profile struct {
 	BaseURL string     `json:"base_url"`
 	DataDir string     `json:"data_dir,omitempty"` // of a server on this machine, which gives its user short-lived test keys
-	Key     secret.Ref `json:"key,omitzero"`       // where login kept a key
+	Key     secret.Ref `json:"key,omitzero"`       // the key's place since login
 	Sealed  bool       `json:"sealed,omitempty"`   // login kept it in an encrypted file, under the profile's name
 }
 
 // Profiles is the content of the profiles file.
 type Profiles struct {
-	Current  string             `json:"current,omitempty"` // the profile used where none is named
+	Current  string             `json:"current,omitempty"` // the profile used by default
 	Profiles map[string]Profile `json:"profiles"`
 }
 
@@ -52,7 +52,7 @@ func ConfigDir() string {
 // SealedDir returns the folder of encrypted keys.
 func SealedDir() string { return filepath.Join(ConfigDir(), "keys") }
 
-// LoadProfiles reads the profiles in a configuration folder; where there is no file there are none.
+// LoadProfiles reads the profiles in a configuration folder; a missing file is empty.
 func LoadProfiles(dir string) (Profiles, error) {
 	path := filepath.Join(dir, profilesFile)
 	raw, err := os.ReadFile(path)
@@ -95,7 +95,7 @@ func ParseProfiles(raw []byte) (Profiles, error) {
 	return p, nil
 }
 
-// KeyFrom returns where the profile's key comes from; "" where it has none.
+// KeyFrom returns the origin of the profile's key; "" without one.
 func (p Profile) KeyFrom() Source {
 	switch {
 	case !p.Key.IsZero():
@@ -109,7 +109,7 @@ func (p Profile) KeyFrom() Source {
 	}
 }
 
-// OfDataDir returns the profile of the server on a data folder, the first by name; "" where there is none.
+// OfDataDir returns the profile of the server on a data folder, the first by name; "" without one.
 func (p Profiles) OfDataDir(dir string) string {
 	for _, name := range slices.Sorted(maps.Keys(p.Profiles)) {
 		if p.Profiles[name].DataDir == dir {
@@ -119,8 +119,8 @@ func (p Profiles) OfDataDir(dir string) string {
 	return ""
 }
 
-// Settle has another profile be the current one where that has no key: LocalProfile, else the first by name that has
-// one. Without any, nothing changes.
+// Settle makes another profile the current one if that has no key: LocalProfile, else the first by name that has one.
+// Without any, the current one stays.
 func (p *Profiles) Settle() {
 	usable := func(name string) bool { return p.Profiles[name].KeyFrom() != "" }
 	if usable(p.Current) {

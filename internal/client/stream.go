@@ -18,14 +18,14 @@ const (
 	// firstEvent is how long a stream may bring nothing at first: the service begins with the task. More is somebody
 	// between who keeps what comes.
 	firstEvent = 10 * time.Second
-	// silence is how long a stream may bring nothing later, not even the service's sign of life every 15 s.
+	// silence is how long a stream may be silent later, without even the service's comment every 15 s.
 	silence = 45 * time.Second
 )
 
 // errCut ends a stream that stops before the task has ended.
 var errCut = errors.New("the stream ended before the task")
 
-// hearer is told what a stream brings.
+// hearer receives a stream's events.
 type hearer struct {
 	task func(api.Task)
 	text func(piece string)
@@ -46,8 +46,8 @@ func (c *Client) createStream(ctx context.Context, r call, o CreateOptions) (Cre
 	return created, err
 }
 
-// listen makes a call that may be answered by a stream, once more with a renewed key where the service refuses
-// it. It returns what the last event said of the task, or the answer, where streamed is false.
+// listen makes a call that may be answered by a stream, once more with a renewed key if the service refuses it. It
+// returns the task of the last event, or the answer, if streamed is false.
 func (c *Client) listen(ctx context.Context, r call, h hearer) (a answer[api.Task], streamed bool, err error) {
 	r.header.Set("Accept", sse.ContentType)
 	a, streamed, err = c.listenWith(ctx, r, c.key, h)
@@ -86,7 +86,7 @@ func (c *Client) listenWith(ctx context.Context, r call, keyFunc KeyFunc, h hear
 	return a, true, err
 }
 
-// take takes the events of a stream until the task has ended, and passes over what it doesn't know.
+// take reads the events of a stream until the task has ended, and ignores unknown ones.
 func take(body io.Reader, last *api.Task, h hearer) error {
 	for e, err := range sse.Read(body, maxAnswer) {
 		if err != nil {

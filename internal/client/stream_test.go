@@ -30,7 +30,7 @@ func event(t *testing.T, name string, v any) string {
 	return string(sse.Append(nil, name, raw))
 }
 
-// body is a stream's: pieces with a pause before each, then what its end says.
+// body is a stream's: pieces with a pause before each, then the end.
 type body struct {
 	pieces []string
 	pause  time.Duration
@@ -60,8 +60,8 @@ func (b *body) Read(p []byte) (int, error) {
 
 func (b *body) Close() error { return nil }
 
-// TestStreamedFinish creates tasks as streams that end, break off and fall silent at every place. The
-// task is finished all the same, with one creation where it was known.
+// TestStreamedFinish creates tasks as streams that end, break off and fall silent at every place. The task is
+// finished all the same, with one creation if it was known.
 func TestStreamedFinish(t *testing.T) {
 	running := event(t, api.EventTask, api.Task{ID: "task_1", State: task.Running})
 	ended := event(t, api.EventTask, api.Task{ID: "task_1", State: task.Succeeded, Output: &api.Output{Text: new("one two")}})
@@ -122,8 +122,8 @@ func TestStreamedFinish(t *testing.T) {
 	}
 }
 
-// TestStreamedFollow follows a task by streams that end, break off, bring nothing and aren't there. Reads start
-// as far apart as without streams, and none asks for a stream where the one before brought nothing.
+// TestStreamedFollow follows a task by streams that end, break off, are silent and are missing. Reads start as far
+// apart as without streams, and ask for no stream after a silent one.
 func TestStreamedFollow(t *testing.T) {
 	at := func(state task.State) string {
 		return event(t, api.EventTask, api.Task{ID: "task_1", State: state})
@@ -207,8 +207,8 @@ func TestStreamedFollow(t *testing.T) {
 	}
 }
 
-// TestFinishHearsStates: also a creation whose text nobody wants is a stream, so that each state is told when
-// it comes.
+// TestFinishHearsStates: a creation whose text isn't wanted is a stream too, so that each state arrives when it is
+// reached.
 func TestFinishHearsStates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		requests := 0
@@ -280,8 +280,8 @@ func FuzzStream(f *testing.F) {
 	})
 }
 
-// TestStreamsNotLetThrough has somebody before the service refuse streams, or keep what they bring: the task is made
-// and followed without.
+// TestStreamsNotLetThrough has a proxy before the service refuse streams, or buffer them: the task is made and
+// followed without.
 func TestStreamsNotLetThrough(t *testing.T) {
 	refused := func(status int) roundTripper {
 		return serve(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })

@@ -12,13 +12,13 @@ import (
 	"unitask/internal/secret"
 )
 
-// Choice is what a person chose on the command line; zero members leave the choice to the
-// environment, then to the profiles, then to the defaults.
+// Choice is the choice on the command line; zero members leave the choice to the environment, then to the profiles,
+// then to the defaults.
 type Choice struct {
 	ConfigDir string // "": ConfigDir()
 	Profile   string // else UNITASK_PROFILE, else the one with the chosen base URL, else the current one
 	BaseURL   string // else UNITASK_BASE_URL, else the profile's, else DefaultBaseURL
-	DataDir   string // of a server on this machine; else UNITASK_DATA_DIR. Only where neither profile nor base URL is chosen
+	DataDir   string // of a server on this machine; else UNITASK_DATA_DIR. Only if no profile and no base URL is chosen
 
 	NoDataDir bool // UNITASK_DATA_DIR doesn't choose
 }
@@ -26,10 +26,10 @@ type Choice struct {
 // Target is the service to call and the profile that goes with it.
 type Target struct {
 	BaseURL string
-	Name    string  // of the profile; "" where none applies
-	Profile Profile // zero where none applies
+	Name    string  // of the profile; "" without one
+	Profile Profile // zero without one
 
-	Passphrase func(ctx context.Context, dir string) (secret.Value, error) // of the folder of encrypted keys; nil: there is nobody to ask
+	Passphrase func(ctx context.Context, dir string) (secret.Value, error) // of the folder of encrypted keys; nil: no person to ask
 }
 
 // Target finds the service. A profile that was named must exist, and a server on a data folder that no profile names
@@ -63,7 +63,7 @@ func (c Choice) Target(ctx context.Context) (Target, error) {
 	return Target{BaseURL: cmp.Or(base, DefaultBaseURL)}, nil
 }
 
-// dataDir returns the data folder of the chosen server; "" where a profile or a base URL chooses.
+// dataDir returns the data folder of the chosen server; "" if a profile or a base URL chooses.
 func (c Choice) dataDir() string {
 	switch {
 	case c.Profile != "" || c.BaseURL != "":
@@ -100,8 +100,8 @@ func (p Profiles) local(ctx context.Context, dir string) (Target, error) {
 	return Target{BaseURL: base, Profile: Profile{BaseURL: base, DataDir: dir}}, err
 }
 
-// matching returns the profile to use for a base URL where none was named: the current one if it
-// fits, else the first by name that does; for no base URL the current one.
+// matching returns the profile to use for a base URL by default: the current one if it fits, else the first by name
+// that does; for no base URL the current one.
 func (p Profiles) matching(base string) string {
 	fits := func(name string) bool {
 		one, known := p.Profiles[name]

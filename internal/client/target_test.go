@@ -85,7 +85,7 @@ func TestCredential(t *testing.T) {
 		file, env  string
 		source     client.Source
 		want       string
-		wantKeyFor string // of the error, where no key is found
+		wantKeyFor string // of the error, if no key is found
 	}{
 		{"a file before all", client.Target{BaseURL: "http://own.test", Profile: login}, file, "svc_test_env", client.FromFile, "svc_test_file", ""},
 		{"stdin", client.Target{BaseURL: "http://own.test"}, "-", "", client.FromFile, "svc_test_stdin", ""},

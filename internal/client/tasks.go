@@ -24,13 +24,13 @@ func (c *Client) Capabilities(ctx context.Context) ([]api.Capability, error) {
 
 // GetOptions make a read conditional.
 type GetOptions struct {
-	ETag string        // of an earlier Reading; "": none
+	ETag string        // of an earlier Reading; "": first
 	Wait time.Duration // hold the answer until the task changes; whole seconds, at most api.MaxWait
 }
 
-// Reading is what one GET of a task said.
+// Reading is the answer to one GET of a task.
 type Reading struct {
-	Task        api.Task // zero where NotModified
+	Task        api.Task // zero if NotModified
 	NotModified bool     // the task is as it was at GetOptions.ETag
 	ETag        string
 	RetryAfter  time.Duration // 0: no advice, as for a task that has ended
@@ -82,7 +82,7 @@ func (c *Client) List(ctx context.Context, o ListOptions) (api.TaskList, error) 
 	return a.value, err
 }
 
-// Cancel asks the service to stop a task; asking again changes nothing.
+// Cancel asks the service to stop a task; asking again is a no-op.
 func (c *Client) Cancel(ctx context.Context, id string) (api.Task, error) {
 	a, err := send[api.Task](ctx, c, call{method: http.MethodPost, path: taskPath(id) + "/cancel", limit: callTimeout})
 	return a.value, err

@@ -26,23 +26,23 @@ type call struct {
 	method string
 	path   string // below the base URL, escaped
 	query  url.Values
-	body   any // nil: none
+	body   any // nil: empty
 	header http.Header
 	limit  time.Duration // of the whole exchange
 }
 
-// answer is a decoded success and what its header says.
+// answer is a decoded success and the values of its header.
 type answer[T any] struct {
 	value      T
 	status     int
 	etag       string
-	date       time.Time // of the answer, by the other's clock; zero where it doesn't say
+	date       time.Time // of the answer, by the server's clock; zero if missing
 	retryAfter time.Duration
 	replayed   bool
 }
 
-// send makes the call with the key, once more with a renewed one where the service refuses it, and
-// decodes the answer. 304 is a success without a value.
+// send makes the call with the key, once more with a renewed one if the service refuses it, and decodes the answer.
+// 304 is a success without a value.
 func send[T any](ctx context.Context, c *Client, r call) (answer[T], error) {
 	out, err := sendWith[T](ctx, c, r, c.key)
 	if err != nil && c.renew != nil && fault.CodeOf(err) == fault.Unauthenticated {
@@ -147,7 +147,7 @@ func request(ctx context.Context, base string, r call) (*http.Request, error) {
 	return req, nil
 }
 
-// refusal returns the error of an answer: the service's own where the body is one.
+// refusal returns the error of an answer: the service's own if the body is one.
 func refusal(resp *http.Response, raw []byte, retryAfter time.Duration) *Error {
 	var body api.ErrorResponse
 	requestID := resp.Header.Get(api.HeaderRequestID)
@@ -164,7 +164,7 @@ func refusal(resp *http.Response, raw []byte, retryAfter time.Duration) *Error {
 	return &Error{Fault: f, Status: resp.StatusCode, RequestID: requestID}
 }
 
-// unreachable keeps what the network said without the URL, whose query may hold a signature.
+// unreachable keeps the network's error without the URL, whose query may hold a signature.
 func unreachable(where string, err error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e.Err
@@ -172,8 +172,8 @@ func unreachable(where string, err error) error {
 	return &UnreachableError{Where: where, cause: err}
 }
 
-// ParseRetryAfter reads a Retry-After of whole seconds or an HTTP date; 0 where there is none, it is
-// malformed or past. It never exceeds a year.
+// ParseRetryAfter reads a Retry-After of whole seconds or an HTTP date; 0 if it is missing, malformed or past. It
+// never exceeds a year.
 func ParseRetryAfter(text string, now time.Time) time.Duration {
 	const year = 365 * 24 * time.Hour
 	text = strings.TrimSpace(text)

@@ -15,10 +15,10 @@ import (
 //go:embed prices.csv
 var pricesCSV string
 
-// OllamaAddress is where a local Ollama listens by default.
+// OllamaAddress is the default address of a local Ollama.
 const OllamaAddress = "http://127.0.0.1:11434/v1"
 
-// Builtin is a supplier that is used without configuration where its key is found.
+// Builtin is a supplier that is used without configuration if its key is found.
 type Builtin struct {
 	Title    string // for the banner
 	Variable string // that holds its key; "" for one on this machine

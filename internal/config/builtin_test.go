@@ -9,8 +9,8 @@ import (
 	"unitask/internal/supplier/openapicheck"
 )
 
-// TestBuiltinAddresses shows that the suppliers that need no configuration are asked where their published
-// documents say; what is below the addresses, the adapters' own tests hold.
+// TestBuiltinAddresses shows that the suppliers that need no configuration are called at the addresses of their
+// published documents; the adapters' own tests check the paths below them.
 func TestBuiltinAddresses(t *testing.T) {
 	known := config.Builtins()
 	for _, name := range []string{"openai", "anthropic", "gemini", "replicate"} {

@@ -15,7 +15,7 @@ import (
 	"unitask/internal/task"
 )
 
-// check completes c and reports what doesn't fit together.
+// check completes c and reports contradictions.
 func (r *report) check(c *Config, kinds map[string][]string, moderators []string, directory *catalog.Catalog) {
 	r.checkListen(c)
 	if c.DataDir == "" {
@@ -153,7 +153,7 @@ func (r *report) checkOutput(name catalog.Name, directory *catalog.Catalog) {
 	}
 }
 
-// checkProxy keeps a proxy's password out of the file. Nothing of an address that holds one is repeated.
+// checkProxy keeps a proxy's password out of the file. An address with one isn't repeated.
 func (r *report) checkProxy(path string, s Supplier) {
 	u, err := url.Parse(s.Options["proxy"])
 	if err != nil {

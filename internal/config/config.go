@@ -32,7 +32,7 @@ type Config struct {
 	Prices         map[catalog.Name]Price    `yaml:"prices" doc:"what callers pay for a capability; by default what the cheapest approved route costs"`
 }
 
-// Limits bound what callers and this node may do; 0 is no limit where the default isn't a duration.
+// Limits bound callers and this node; 0 is no limit unless the default is a duration.
 type Limits struct {
 	Body             Size     `yaml:"body" default:"16MiB" doc:"a request's body"`
 	BodyMemory       Size     `yaml:"body_memory" default:"16MiB" doc:"large bodies that are judged at once, in memory; half of it for one account. A body alone may be larger"`
@@ -89,7 +89,7 @@ type Route struct {
 	Template      int    `yaml:"template_tokens" doc:"tokens that the model's template adds to a request, at most; 0: 128"`
 }
 
-// Rate is what may begin in any minute on this node.
+// Rate is the number of requests and tokens that may begin in any minute on this node.
 type Rate struct {
 	Requests int `yaml:"requests" doc:"attempts begun in any minute; 0: no limit"`
 	Tokens   int `yaml:"tokens" doc:"tokens of these, estimated at first and then as measured; 0: no limit"`

@@ -439,7 +439,7 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// TestPolicy reads rules and a moderation supplier, one of the built-in ones where none is configured.
+// TestPolicy reads rules and a moderation supplier, by default a built-in one.
 func TestPolicy(t *testing.T) {
 	got, err := load(t, config.Sources{}, `
 policy:

@@ -14,8 +14,8 @@ import (
 	"unitask/internal/secret"
 )
 
-// decoder sets a Config from a YAML tree and notes where each setting stands. It knows the few
-// types a Config is made of and refuses everything else a file could hold.
+// decoder sets a Config from a YAML tree and records the place of each setting. It knows the few types a Config is
+// made of and refuses everything else a file could hold.
 type decoder struct {
 	*report
 	file string
@@ -37,7 +37,7 @@ func (r *report) decodeFile(name string, text []byte, c *Config) {
 		}
 	}
 	switch len(bodies) {
-	case 0: // an empty file sets nothing
+	case 0: // an empty file has no settings
 	case 1:
 		d.value("", bodies[0], reflect.ValueOf(c).Elem())
 	default:
@@ -220,7 +220,7 @@ func kindName(k reflect.Kind) string {
 	return "a whole number from 0 up"
 }
 
-// setDefaults sets what a struct's tags say; they are tested to be well-formed.
+// setDefaults sets the defaults of a struct's tags; they are tested to be well-formed.
 func setDefaults(v reflect.Value) {
 	for i := range v.NumField() {
 		if text, ok := v.Type().Field(i).Tag.Lookup("default"); ok && v.Field(i).IsZero() {

@@ -15,7 +15,7 @@ type Error struct {
 	Place   Place
 	Setting string // its path, such as "routes.text.chat[0].supplier"; "" for the file as a whole
 	Message string
-	Hint    string // what to do, "" where there is nothing to say
+	Hint    string // the remedy, "" without one
 }
 
 // Error returns "place: setting message".
@@ -46,7 +46,7 @@ func (e Errors) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Place is where a setting was set: in a file, or by a variable or flag.
+// Place is the origin of a setting: in a file, or by a variable or flag.
 type Place struct {
 	Source       string // the file's name, the variable's, the flag's; "" for a default
 	Line, Column int    // in a file, from 1
@@ -60,7 +60,7 @@ func (p Place) String() string {
 	return p.Source + ":" + strconv.Itoa(p.Line) + ":" + strconv.Itoa(p.Column)
 }
 
-// report gathers errors and knows where every setting came from.
+// report gathers errors and the places of all settings.
 type report struct {
 	places map[string]Place // by the setting's path
 	errors Errors
@@ -70,7 +70,7 @@ func (r *report) add(setting, message, hint string) {
 	r.errors = append(r.errors, Error{Place: r.place(setting), Setting: setting, Message: message, Hint: hint})
 }
 
-// place returns where a setting was set, or the nearest thing around it.
+// place returns the place of a setting, or of the nearest one around it.
 func (r *report) place(setting string) Place {
 	for {
 		if p, ok := r.places[setting]; ok {
@@ -84,7 +84,7 @@ func (r *report) place(setting string) Place {
 	}
 }
 
-// err returns what was gathered, sorted by place; nil for nothing.
+// err returns the gathered errors, sorted by place; nil without one.
 func (r *report) err() error {
 	if len(r.errors) == 0 {
 		return nil
@@ -98,7 +98,7 @@ func (r *report) err() error {
 	return r.errors
 }
 
-// oneOf is the hint that names what there is, and what was probably meant.
+// oneOf is the hint that names the known values, and the one that was probably meant.
 func oneOf(got string, known []string) string {
 	if len(known) == 0 {
 		return ""

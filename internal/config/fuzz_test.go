@@ -40,7 +40,7 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// FuzzValues: what a text form accepts, it writes and reads again as the same value.
+// FuzzValues: an accepted text is written and read again as the same value.
 func FuzzValues(f *testing.F) {
 	for _, seed := range []string{"1h30m", "7d", "65535d", "16MiB", "0", "1000", "0.05", "9223372036.854775807", "-1s", "1e3"} {
 		f.Add(seed)

@@ -15,14 +15,13 @@ import (
 	"unitask/internal/disk"
 )
 
-// FileName is that of the settings that are looked for in the working folder where none are named.
+// FileName is the default name of the settings in the working folder.
 const FileName = "unitask.yaml"
 
-// Sources is where settings come from, the strongest first: Flags, the environment, the file, the
-// defaults.
+// Sources are the origins of settings, the strongest first: Flags, the environment, the file, the defaults.
 type Sources struct {
-	File       string              // "" for none
-	Found      bool                // nobody named File, it lay in the working folder: it has to be this user's or root's
+	File       string              // "" without one
+	Found      bool                // File was found in the working folder: it must be this user's or root's
 	Getenv     func(string) string // nil: no environment
 	Flags      map[string]string   // by the setting's name, such as "listen"
 	Moderators []string            // the kinds that can be asked about content
@@ -54,7 +53,7 @@ func readOwn(name string) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
-// readFound reads a file that nobody named.
+// readFound reads a file that was found.
 func readFound(name string) ([]byte, error) {
 	text, err := disk.ReadMine(name)
 	if e, ok := errors.AsType[*disk.ForeignError](err); ok {
@@ -73,7 +72,7 @@ func parse(s Sources, text []byte, readFile func(string) ([]byte, error)) (Confi
 	}
 	r.override(s, &c)
 	if err := r.err(); err != nil {
-		return Config{}, nil, err // what couldn't be read can't be judged
+		return Config{}, nil, err // unreadable settings can't be judged
 	}
 	for i, one := range c.Suppliers {
 		r.read(elementOf("suppliers", i)+".models", one.Models, s.File, readFile)
@@ -93,7 +92,7 @@ func parse(s Sources, text []byte, readFile func(string) ([]byte, error)) (Confi
 	return c, directory, err
 }
 
-// override sets what the environment and then the flags say.
+// override applies the environment and then the flags.
 func (r *report) override(s Sources, c *Config) {
 	v := reflect.ValueOf(c).Elem()
 	flags := maps.Clone(s.Flags)

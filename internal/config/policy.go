@@ -12,7 +12,7 @@ import (
 	"unitask/internal/task"
 )
 
-// Policy says what content is taken.
+// Policy decides which content is accepted.
 type Policy struct {
 	Rules      []Rule     `yaml:"rules"`
 	Moderation Moderation `yaml:"moderation"`
@@ -53,10 +53,10 @@ func (p *Pattern) UnmarshalText(text []byte) error {
 	return err
 }
 
-// MarshalText writes what UnmarshalText reads.
+// MarshalText is the inverse of UnmarshalText.
 func (p Pattern) MarshalText() ([]byte, error) { return []byte(p), nil }
 
-// OnFailure says what becomes of work whose content could not be reviewed.
+// OnFailure decides about work whose content could not be reviewed.
 type OnFailure string
 
 // The choices.
@@ -73,7 +73,7 @@ func (o *OnFailure) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// MarshalText writes what UnmarshalText reads.
+// MarshalText is the inverse of UnmarshalText.
 func (o OnFailure) MarshalText() ([]byte, error) { return []byte(o), nil }
 
 // checkPolicy checks the rules, and that the supplier who is asked is one who can answer.
@@ -120,7 +120,7 @@ func (r *report) checkScope(path string, patterns []string, directory *catalog.C
 	}
 }
 
-// kindOf returns the kind of a supplier: one that is configured or, where none is, of the built-in ones.
+// kindOf returns the kind of a supplier: a configured one or, without any, a built-in one.
 func (c *Config) kindOf(name string) (kind string, known bool) {
 	for _, s := range c.named() {
 		if s.Name == name {

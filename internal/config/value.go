@@ -35,7 +35,7 @@ func (d *Duration) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// MarshalText writes what UnmarshalText reads.
+// MarshalText is the inverse of UnmarshalText.
 func (d Duration) MarshalText() ([]byte, error) {
 	whole := time.Duration(d)
 	if whole >= day && whole%day == 0 && whole/day <= math.MaxUint16 {
@@ -76,7 +76,7 @@ func (s *Size) UnmarshalText(text []byte) error {
 	return errors.New(`must be a number of bytes such as "16MiB", "512KiB" or 1000`)
 }
 
-// MarshalText writes what UnmarshalText reads.
+// MarshalText is the inverse of UnmarshalText.
 func (s Size) MarshalText() ([]byte, error) {
 	for _, unit := range sizeUnits {
 		if int64(s)%unit.bytes == 0 && (int64(s) != 0 || unit.bytes == 1) {
@@ -101,10 +101,10 @@ func (p Price) Task() task.Price {
 	return task.Price{Unit: task.Unit(p.Unit), Input: task.Money(p.Input), Output: task.Money(p.Output)}
 }
 
-// Unit is what a price is for.
+// Unit is the unit of a price.
 type Unit task.Unit
 
-// UnmarshalText reads one of the units; "" is none.
+// UnmarshalText reads one of the units; "" is no unit.
 func (u *Unit) UnmarshalText(text []byte) error {
 	if *u = Unit(text); *u != "" && !task.Unit(text).Valid() {
 		return errors.New("must be mtok, image, second or mchar")
@@ -112,7 +112,7 @@ func (u *Unit) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// MarshalText writes what UnmarshalText reads.
+// MarshalText is the inverse of UnmarshalText.
 func (u Unit) MarshalText() ([]byte, error) { return []byte(u), nil }
 
 // Amount is an exact amount in USD, written like "0.05".
@@ -128,5 +128,5 @@ func (a *Amount) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// MarshalText writes what UnmarshalText reads.
+// MarshalText is the inverse of UnmarshalText.
 func (a Amount) MarshalText() ([]byte, error) { return []byte(task.Money(a).String()), nil }

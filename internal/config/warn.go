@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Warnings says what the settings leave open, one line each: keys and inputs that cross a network in
-// clear, and secrets that every user of the machine may read. None of it is an error, because another
-// program, or the place where the server runs, may see to it.
+// Warnings lists the risks that the settings leave open, one line each: keys and inputs that cross a network in
+// clear, and secrets that every user of the machine may read. They aren't errors, because another program, or the
+// server's environment, may handle them.
 func (c Config) Warnings() []string {
 	var all []string
 	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
@@ -56,7 +56,7 @@ func clear(address string) bool {
 	return strings.Contains(host, ".")
 }
 
-// loopback reports whether only this machine reaches what listens on a host.
+// loopback reports whether only this machine reaches a listener on a host.
 func loopback(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && ip.IsLoopback()

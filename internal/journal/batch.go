@@ -62,8 +62,8 @@ func BatchName(texts ...string) string {
 	return hex.EncodeToString(h.Sum(nil))[:nameLength]
 }
 
-// Batch opens the batch of a name, or begins it durably. It returns ErrBusy where a live process has it,
-// and *DamagedError for a file that isn't one.
+// Batch opens the batch of a name, or begins it durably. It returns ErrBusy if a live process has it, and
+// *DamagedError for a file that isn't one.
 func (j *Journal) Batch(name, command string, all int) (*Batch, error) {
 	if err := j.makeDir(); err != nil {
 		return nil, err
@@ -138,7 +138,7 @@ func (b *Batch) Key(n int) string {
 // IsDone reports whether a request's result was shown.
 func (b *Batch) IsDone(n int) bool { return b.done[n] }
 
-// SetDone notes that a request's result was shown. It isn't synced: what is lost is shown again.
+// SetDone notes that a request's result was shown. It isn't synced: a lost line is shown again.
 func (b *Batch) SetDone(n int) error {
 	noted, err := line(batchNote{Done: &n})
 	if err != nil {
@@ -152,7 +152,7 @@ func (b *Batch) SetDone(n int) error {
 	return nil
 }
 
-// Erase deletes the batch: nothing of it is left to do.
+// Erase deletes the batch: it is complete.
 func (b *Batch) Erase() error { return remove(b.file) }
 
 // Close gives up the lock and keeps the batch for another process.

@@ -22,7 +22,7 @@ func mustBatch(t *testing.T, j *journal.Journal, name string) *journal.Batch {
 	return b
 }
 
-// TestBatch is a batch that is interrupted and begun again: the same keys, and what was done stays done.
+// TestBatch is a batch that is interrupted and begun again: the same keys, and finished lines stay finished.
 func TestBatch(t *testing.T) {
 	state := t.TempDir()
 	j := journal.Open(state)

@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// Submission is a request as it is sent, and what its result is wanted for.
+// Submission is a request as it is sent, and the use of its result.
 type Submission struct {
 	Key     string // the Idempotency-Key
 	BaseURL string
-	Profile string // "" where none applies
-	DataDir string // of the server on this machine, where it has no profile
-	Mode    string // of the API key, "" where it doesn't say
-	Body    []byte // the request's JSON; of an entry that was read: none, Entry.Load makes it
+	Profile string // "" without one
+	DataDir string // of the server on this machine, if it has no profile
+	Mode    string // of the API key, "" if unknown
+	Body    []byte // the request's JSON; empty for an entry that was read, Entry.Load makes it
 	Files   []File // whose bytes stand in the body as base64
-	Output  string // where the result goes, "" for a printed one
+	Output  string // the result's destination, "" for a printed one
 	JSON    bool   // the result is printed as JSON
 
 	pieces []piece
@@ -43,7 +43,7 @@ type Entry struct {
 	file *os.File
 }
 
-// Name returns what a person calls the entry: the task's id where that is known.
+// Name returns the entry's name for a person: the task's id if known.
 func (e *Entry) Name() string {
 	if e.TaskID != "" {
 		return e.TaskID
@@ -51,7 +51,7 @@ func (e *Entry) Name() string {
 	return e.ID
 }
 
-// Accepted notes the task that the service made; "" says nothing.
+// Accepted notes the task that the service made; "" is ignored.
 func (e *Entry) Accepted(taskID string) error {
 	if taskID == "" || taskID == e.TaskID {
 		return nil
@@ -69,7 +69,7 @@ func (e *Entry) SetFailed(failed bool) error {
 	return e.note()
 }
 
-// note appends what is known. It isn't synced: what is lost with it is asked of the service again.
+// note appends a fact. It isn't synced: a lost fact is asked of the service again.
 func (e *Entry) note() error {
 	line, err := encodeNote(note{TaskID: e.TaskID, Failed: e.Failed})
 	if err != nil {
@@ -79,17 +79,16 @@ func (e *Entry) note() error {
 	return err
 }
 
-// Erase deletes the entry: its task has ended, or there is none.
+// Erase deletes the entry: its task has ended, or was never made.
 func (e *Entry) Erase() error { return remove(e.file) }
 
 // Close gives up the lock and keeps the entry for another process.
 func (e *Entry) Close() error { return e.file.Close() }
 
-// ChangedError reports a file that no longer holds what was sent, so that the same request can't be
-// made again.
+// ChangedError reports a file that no longer has the sent bytes, so that the same request can't be made again.
 type ChangedError struct {
 	Path  string
-	cause error // nil where the file can be read
+	cause error // nil if the file can be read
 }
 
 // Error names the file.

@@ -1,12 +1,12 @@
-// Package journal remembers what this machine's client has submitted: each request with its
-// Idempotency-Key is on disk before the first byte of it is sent, and goes when its task has ended. A
-// client that is killed in between leaves an entry, with which another process finishes the same task.
+// Package journal remembers the submissions of this machine's client: each request with its Idempotency-Key is on
+// disk before the first byte of it is sent, and goes when its task has ended. A client that is killed in between
+// leaves an entry, with which another process finishes the same task.
 //
-// It sends nothing and knows no service. An entry is one file of its own in a folder that is the
-// user's alone: its first line holds the submission, each later one what has become of it. Bytes of
-// media that came from a file are not copied: their path and SHA-256 stand for them. The process that
-// works on an entry holds a lock on its file, which ends with the process, however that ends; so
-// any number of processes may use one folder. A file that can't be read is an error of that entry alone.
+// It sends no requests and knows no service. An entry is one file of its own in a folder that is the user's alone:
+// its first line holds the submission, each later one a fact about it. Bytes of media that came from a file are not
+// copied: their path and SHA-256 stand for them. The process that works on an entry holds a lock on its file, which
+// ends with the process, however that ends; so any number of processes may use one folder. A file that can't be read
+// is an error of that entry alone.
 package journal
 
 import (
@@ -44,7 +44,7 @@ func StateDir() string {
 	return filepath.Join(xdg.StateHome, "unitask")
 }
 
-// Open returns the journal in a state folder. Nothing is made before the first Begin.
+// Open returns the journal in a state folder. No file is made before the first Begin.
 func Open(stateDir string) *Journal { return &Journal{dir: filepath.Join(stateDir, "journal")} }
 
 // Begin writes a submission durably and returns its entry, locked. Entries past MaxAge go.
@@ -90,7 +90,7 @@ func (j *Journal) create(e *Entry) error {
 	}
 }
 
-// makeDir makes the folder, and the names of what is new durable.
+// makeDir makes the folder, and its new names durable.
 func (j *Journal) makeDir() error {
 	var parents []string
 	for dir := j.dir; !exists(dir) && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
@@ -124,7 +124,7 @@ func (j *Journal) List() ([]string, error) {
 	return ids, err
 }
 
-// names returns the files that begin so, sorted; none where there is no folder.
+// names returns the files that begin so, sorted; empty without a folder.
 func (j *Journal) names(prefix string) ([]string, error) {
 	found, err := os.ReadDir(j.dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -142,9 +142,9 @@ func (j *Journal) names(prefix string) ([]string, error) {
 // ErrBusy reports that a live process works on the entry.
 var ErrBusy = errors.New("another process works on it")
 
-// Take locks an entry and reads it. It returns ErrBusy for one of a live process, fs.ErrNotExist for
-// one that has gone, ErrUnsent for one that was never whole, which goes now, and *DamagedError for
-// what isn't an entry, which stays.
+// Take locks an entry and reads it. It returns ErrBusy for one of a live process, fs.ErrNotExist for one that has
+// gone, ErrUnsent for one that was never whole, which goes now, and *DamagedError for a file that isn't an entry,
+// which stays.
 func (j *Journal) Take(id string) (*Entry, error) {
 	if !task.ValidID(prefix, id) {
 		return nil, fs.ErrNotExist
@@ -176,8 +176,7 @@ func (j *Journal) Forget(id string) error {
 	return remove(f)
 }
 
-// Peek reads an entry without its lock, as one looks at what another process works on. Only what it
-// says may be used.
+// Peek reads an entry without its lock, to look at another process's entry. The result is for reading only.
 func (j *Journal) Peek(id string) (*Entry, error) {
 	f, err := os.Open(j.Path(id))
 	if err != nil {
@@ -210,7 +209,7 @@ func (j *Journal) Sweep(now time.Time) (int, error) {
 	return gone, err
 }
 
-// Path returns where an entry is kept.
+// Path returns an entry's file.
 func (j *Journal) Path(id string) string { return filepath.Join(j.dir, id+extension) }
 
 func openLocked(path string) (*os.File, error) {

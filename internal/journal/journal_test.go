@@ -195,7 +195,7 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// TestTornNote: what follows the first line is a help, and may be cut anywhere.
+// TestTornNote: the lines after the first are a help, and may be cut anywhere.
 func TestTornNote(t *testing.T) {
 	state := t.TempDir()
 	j := journal.Open(state)
@@ -327,8 +327,8 @@ func TestBeginRefuses(t *testing.T) {
 	}
 }
 
-// FuzzTake gives any bytes the place of an entry: what comes back is an error of one of the known
-// kinds, or an entry that can be kept and read again alike.
+// FuzzTake gives any bytes the place of an entry: the result is an error of one of the known kinds, or an entry that
+// can be stored and read again alike.
 func FuzzTake(f *testing.F) {
 	for _, seed := range []string{
 		"", "\n", "{}\n", `{"version":1,"key":"k","base_url":"http://a","body":[{"text":"{}"}]}` + "\n" + `{"task_id":"task_1"}` + "\n",

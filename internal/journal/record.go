@@ -53,10 +53,10 @@ var ErrUnsent = errors.New("the entry was never finished, so nothing was sent")
 // DamagedError reports a file that isn't an entry.
 type DamagedError struct{ cause error }
 
-// Error says what is wrong and repeats nothing of the content.
+// Error describes the fault without the content.
 func (e *DamagedError) Error() string { return fmt.Sprintf("the entry is damaged: %v", e.cause) }
 
-// Unwrap returns what is wrong.
+// Unwrap returns the fault.
 func (e *DamagedError) Unwrap() error { return e.cause }
 
 func encode(s Submission) ([]byte, error) {
@@ -104,8 +104,8 @@ func split(body string, files []File) []piece {
 	return pieces
 }
 
-// decode reads an entry. A later line that isn't whole, or is none, is passed over: it was being
-// written when its process ended.
+// decode reads an entry. A later line that isn't whole, or isn't a fact, is ignored: it was being written when its
+// process ended.
 func decode(raw []byte) (*Entry, error) {
 	first, rest, whole := bytes.Cut(raw, []byte("\n"))
 	if !whole {

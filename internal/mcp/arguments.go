@@ -23,7 +23,7 @@ const (
 	argKey        = "idempotency_key"
 )
 
-// order is what a call asks for.
+// order is the request of a call.
 type order struct {
 	request api.CreateRequest
 	key     string

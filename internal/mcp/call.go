@@ -16,8 +16,8 @@ import (
 // errLimit ends a call's wait; its task goes on.
 var errLimit = errors.New("the call's time is over")
 
-// Record keeps a submission on disk until its answer is known, so that a program that is killed in
-// between leaves what another one can finish. It is used by one goroutine.
+// Record keeps a submission on disk until its answer is known, so that another program can finish it if this one is
+// killed in between. It is used by one goroutine.
 type Record interface {
 	Accepted(taskID string) error
 	Erase() error
@@ -51,7 +51,7 @@ func (s *Server) capabilityHandler(t *tool) sdk.ToolHandler {
 	}
 }
 
-// submit sees a task through as far as ctx allows. What the answer names needs no record any more.
+// submit sees a task through as far as ctx allows. A submission whose answer names a task needs no record any more.
 func (s *Server) submit(ctx context.Context, o order, hold *time.Duration, record Record, show func(api.Task)) *sdk.CallToolResult {
 	var last api.Task
 	var trouble error // of the last try
@@ -90,7 +90,7 @@ func (s *Server) hold(mode catalog.Mode) *time.Duration {
 	return new(min(s.Limit*4/5, api.MaxWait).Truncate(time.Second))
 }
 
-// outcome answers a task as it is; key is the one it was submitted under, "" where it isn't known.
+// outcome answers a task as it is; key is the one it was submitted under, "" if unknown.
 func (s *Server) outcome(ctx context.Context, now api.Task, key string) *sdk.CallToolResult {
 	switch {
 	case !now.State.Terminal():

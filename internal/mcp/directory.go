@@ -18,10 +18,10 @@ import (
 type tool struct {
 	entry  api.Capability
 	schema []byte
-	check  *catalog.Catalog // nil where its schemas can't be used here: the service checks alone
+	check  *catalog.Catalog // nil if its schemas can't be used here: the service checks alone
 }
 
-// refreshing reads the directory before tools are listed, and before a call as long as there is none.
+// refreshing reads the directory before tools are listed, and before a call while it is missing.
 func (s *Server) refreshing(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		calls := method == "tools/call"
@@ -104,9 +104,8 @@ func (t *tool) offer(name string) *sdk.Tool {
 	}
 }
 
-// toolNames returns the tools' names in the order of the directory: dots become underscores, which
-// tools everywhere may have in their names. Where that name is taken they become dashes, which no
-// capability's name has.
+// toolNames returns the tools' names in the order of the directory: dots become underscores, which tools everywhere
+// may have in their names. If that name is taken they become dashes, which no capability's name has.
 func toolNames(all []api.Capability) []string {
 	taken := map[string]bool{toolGet: true, toolCancel: true}
 	names := make([]string, len(all))

@@ -16,9 +16,9 @@ type Entry struct {
 	Env     map[string]string `json:"env,omitempty"`
 }
 
-// AddEntry returns a client's settings with the entry under a name of a section, in place of what
-// was there. Everything else stays as it is, in its order; empty settings are new ones. Settings
-// with comments, as some clients allow, are an error: a rewrite would lose them.
+// AddEntry returns a client's settings with the entry under a name of a section, in place of the former one.
+// Everything else stays as it is, in its order; empty settings are new ones. Settings with comments, as some clients
+// allow, are an error: a rewrite would lose them.
 func AddEntry(settings []byte, section, name string, e Entry) ([]byte, error) {
 	if len(bytes.TrimSpace(settings)) == 0 {
 		settings = []byte("{}")

@@ -54,7 +54,7 @@ func readSettings(raw []byte) (all map[string]any, err error) {
 	return all, err
 }
 
-// FuzzAddEntry changes one entry and nothing else, and a second time nothing at all.
+// FuzzAddEntry changes one entry alone, and makes no change the second time.
 func FuzzAddEntry(f *testing.F) {
 	for _, seed := range []string{``, `{}`, `{"s":{"a":{"x":1}},"b":[1e999,null]}`, `{"s":{"unitask":1}}`, `{"s":1}`, `{"unitask":{"s":{}}}`} {
 		f.Add([]byte(seed))
@@ -67,7 +67,7 @@ func FuzzAddEntry(f *testing.F) {
 		}
 		before, err := readSettings(settings)
 		if err != nil {
-			before = map[string]any{} // nothing but white space
+			before = map[string]any{} // only white space
 		}
 		after, err := readSettings(got)
 		if err != nil {

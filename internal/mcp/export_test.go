@@ -1,6 +1,6 @@
 package mcp
 
-// For the tests of what no client sees whole.
+// For tests of internals.
 var (
 	ToolSchema = toolSchema
 	ToolNames  = toolNames

@@ -22,7 +22,7 @@ import (
 
 const key = "svc_test_0000000000000000000000000000fake"
 
-// fake is a service in memory. A task ends after takes; its output is what the test says.
+// fake is a service in memory. A task ends after takes; its output is the test's.
 type fake struct {
 	mu      sync.Mutex
 	entries []api.Capability
@@ -30,7 +30,7 @@ type fake struct {
 	output  api.Output
 	failure *fault.Error // of a task
 	refuse  *fault.Error // of a submission
-	away    bool         // nobody listens
+	away    bool         // no listener
 	silent  bool         // no answer to a submission
 	files   map[string][]byte
 	created []api.CreateRequest

@@ -7,8 +7,8 @@
 // its id before that: task_get waits on, task_cancel stops it. A call that its client gives up leaves
 // its task running.
 //
-// Nothing but the protocol is written, and nothing written holds the key. Errors are results of the
-// tool with what to do next, so that a model can correct itself.
+// Only the protocol is written, and never the key. Errors are results of the tool with the next step, so that a model
+// can correct itself.
 package mcp
 
 import (
@@ -31,15 +31,15 @@ const DefaultLimit = 50 * time.Second
 // startTimeout bounds the first look at the directory: a client waits for the start.
 const startTimeout = 5 * time.Second
 
-// Config says what is served.
+// Config configures the served tools.
 type Config struct {
 	Client  *client.Client // required
 	Version string         // of this program
 	Limit   time.Duration  // of a call's wait; 0: DefaultLimit
-	// Begin records a submission before it is sent, durably; nil: none is recorded.
+	// Begin records a submission before it is sent, durably; nil: empty is recorded.
 	Begin func(ctx context.Context, req api.CreateRequest, idempotencyKey string) (Record, error)
-	Save  func(context.Context, api.Task) ([]string, error) // keeps a result's files and returns their paths, in order; nil: none is kept
-	Hint  func(error) string                                // what a person does next about an error; nil: nothing
+	Save  func(context.Context, api.Task) ([]string, error) // keeps a result's files and returns their paths, in order; nil: empty is kept
+	Hint  func(error) string                                // the next step after an error; nil: without
 	Note  func(format string, args ...any)                  // for the person who reads the log; nil: silence
 }
 

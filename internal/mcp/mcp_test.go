@@ -124,7 +124,7 @@ func (s *session) call(name, arguments string) *sdk.CallToolResult {
 	return r
 }
 
-// text is what a model reads of an answer: a line a part.
+// text is an answer as a model reads it: a line a part.
 func text(r *sdk.CallToolResult) string {
 	var lines []string
 	if r.IsError {
@@ -165,7 +165,7 @@ func TestList(t *testing.T) {
 	})
 }
 
-// TestAnswers is what each kind of result becomes.
+// TestAnswers checks the answer for each kind of result.
 func TestAnswers(t *testing.T) {
 	const link = "http://service/artifacts/art_1?a=1&sig=x"
 	file := func(contentType string, size int, more string) string {
@@ -247,7 +247,7 @@ func TestHandOver(t *testing.T) {
 	})
 }
 
-// checkProgress holds the notifications to the protocol: each larger than the last, none over the total.
+// checkProgress holds the notifications to the protocol: each larger than the last, never over the total.
 func (s *session) checkProgress() {
 	s.t.Helper()
 	s.heard.mu.Lock()
@@ -282,7 +282,7 @@ func TestCancel(t *testing.T) {
 	})
 }
 
-// TestDirectoryChanges is a capability that goes and comes: clients are told, and of nothing else.
+// TestDirectoryChanges is a capability that goes and comes: clients are told, and only of that.
 func TestDirectoryChanges(t *testing.T) {
 	f := newFake(t)
 	converse(t, f, mcp.Config{}, func(s *session) {
@@ -320,8 +320,8 @@ func TestRefusedKey(t *testing.T) {
 	}
 }
 
-// TestStopped is a program that is told to stop while a call waits: it ends at once, and leaves the
-// record of a task whose answer nobody hears.
+// TestStopped is a program that is told to stop while a call waits: it ends at once, and leaves the record of a task
+// whose answer is lost.
 func TestStopped(t *testing.T) {
 	f := newFake(t)
 	f.takes = time.Hour

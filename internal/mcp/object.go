@@ -19,7 +19,7 @@ type member struct {
 
 var errNoObject = errors.New("it is no JSON object")
 
-// readObject reads one object and nothing after it; a name given twice is an error.
+// readObject reads exactly one object; a name given twice is an error.
 func readObject(raw []byte) (object, error) {
 	d := jsontext.NewDecoder(bytes.NewReader(raw))
 	if d.PeekKind() != '{' {
@@ -63,7 +63,7 @@ func (o object) get(name string) jsontext.Value {
 	return nil
 }
 
-// with returns the object with a member replaced where it is, or added at the end.
+// with returns the object with a member replaced in its place, or added at the end.
 func (o object) with(name string, value jsontext.Value) object {
 	for i := range o {
 		if o[i].name == name {

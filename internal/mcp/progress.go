@@ -13,13 +13,13 @@ import (
 
 const (
 	wholeProgress = 100             // of a notification's total
-	doneProgress  = 90              // of a task that says it is done: what follows needs room
+	doneProgress  = 90              // of a task that says it is done: later steps need room
 	leastProgress = 0.1             // between two, for the protocol wants each larger than the last
 	beatInterval  = 5 * time.Second // without news of the task; many clients wait on as long as they hear something
 )
 
-// progress tells a call's client how its task gets on. It is safe for concurrent use; without a
-// client that asked for it, it says nothing.
+// progress tells a call's client how its task gets on. It is safe for concurrent use; without a client that asked for
+// it, it is silent.
 type progress struct {
 	session *sdk.ServerSession
 	token   any
@@ -42,7 +42,7 @@ func (s *Server) startProgress(ctx context.Context, req *sdk.CallToolRequest) *p
 	return p
 }
 
-// stop ends the notifications: after it there are none.
+// stop ends the notifications: later ones are dropped.
 func (p *progress) stop() { p.end() }
 
 // shown takes a task's new revisions.

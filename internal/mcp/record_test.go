@@ -13,7 +13,7 @@ import (
 	"unitask/internal/mcp"
 )
 
-// diary is a record that says what was done with it, and what the service had heard by then.
+// diary is a record that logs its use, and the requests that the service had got by then.
 type diary struct {
 	f     *fake
 	lines []string
@@ -42,8 +42,8 @@ func (f *fake) heard() int {
 	return len(f.created)
 }
 
-// TestRecord is what is on disk when: a record from before the first byte, the task's id as soon as
-// it is known, and none of what the answer names.
+// TestRecord checks the records on disk: one from before the first byte, the task's id as soon as it is known, and no
+// record after the answer.
 func TestRecord(t *testing.T) {
 	tests := []struct {
 		name string
@@ -76,7 +76,7 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// TestNoRecord sends nothing that can't be recorded.
+// TestNoRecord sends no request that can't be recorded.
 func TestNoRecord(t *testing.T) {
 	f := newFake(t)
 	begin := func(context.Context, api.CreateRequest, string) (mcp.Record, error) {

@@ -13,8 +13,8 @@ import (
 	"unitask/internal/api"
 )
 
-// maxInline is how many bytes of files and numbers an answer carries: in base64 and with the rest
-// they stay below the megabyte that clients take. What is larger is a link.
+// maxInline is how many bytes of files and numbers an answer carries: in base64 and with the rest they stay below the
+// megabyte that clients take. A larger file is a link.
 const maxInline = 640 << 10
 
 // shownImages are the types that every client's model looks at.
@@ -33,8 +33,8 @@ type file struct {
 	ExpiresAt   api.Timestamp `json:"expires_at"`
 }
 
-// result answers a task that succeeded: text as it is, small pictures and sounds as such, the rest
-// as links to the service's signed addresses, and of each file where it is.
+// result answers a task that succeeded: text as it is, small pictures and sounds as such, the rest as links to the
+// service's signed addresses, with each file's path.
 func (s *Server) result(ctx context.Context, done api.Task) *sdk.CallToolResult {
 	r := &sdk.CallToolResult{Meta: metaOf(done)}
 	out := done.Output
@@ -84,7 +84,7 @@ func (s *Server) files(ctx context.Context, done api.Task) []sdk.Content {
 	return content
 }
 
-// inline fetches a file that clients show, nil where it is too large, of another kind or not to be had.
+// inline fetches a file that clients show, nil if it is too large, of another kind or unavailable.
 func (s *Server) inline(ctx context.Context, a api.Artifact, room int64) sdk.Content {
 	base, _, _ := strings.Cut(a.ContentType, ";")
 	isImage, isAudio := slices.Contains(shownImages, base), strings.HasPrefix(base, "audio/")
@@ -128,7 +128,7 @@ func stateOf(now api.Task) string {
 	return fmt.Sprintf("%s, %d %%", now.State, int(*now.Progress*100))
 }
 
-// metaOf is what programs read of an answer.
+// metaOf is the part of an answer for programs.
 func metaOf(now api.Task) sdk.Meta {
 	m := sdk.Meta{"unitask/task_id": now.ID, "unitask/state": now.State}
 	if now.Usage != nil {

@@ -18,8 +18,8 @@ const (
 const keySchema = `{"type":"string","minLength":8,"maxLength":128,"description":` +
 	`"Leave it out, but where an earlier call asked for it: the same key and arguments give the same task."}`
 
-// toolSchema joins the schemas of input and parameters to the one of a tool's arguments: an object
-// that holds both, with the definitions of both at its root, where every client finds them.
+// toolSchema joins the schemas of input and parameters to the one of a tool's arguments: an object that holds both,
+// with the definitions of both at its root, the place that every client reads.
 func toolSchema(input, parameters json.RawMessage) ([]byte, error) {
 	in, err := readSchema(input)
 	if err != nil {

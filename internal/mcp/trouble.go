@@ -12,7 +12,7 @@ import (
 	"unitask/internal/fault"
 )
 
-// refusal answers an error; key is the one it was submitted under, "" where it wasn't.
+// refusal answers an error; key is the one it was submitted under, "" if it wasn't.
 func (s *Server) refusal(err error, key string) *sdk.CallToolResult {
 	return broken(nil, s.explain(err, key))
 }
@@ -26,7 +26,7 @@ func (s *Server) failure(ended api.Task, key string) *sdk.CallToolResult {
 	return broken(metaOf(ended), s.explain(&client.Error{Fault: f, RequestID: ended.RequestID}, key))
 }
 
-// unanswered answers a submission of which nothing was heard in time.
+// unanswered answers a submission without an answer in time.
 func (s *Server) unanswered(key string) *sdk.CallToolResult {
 	return broken(nil, fmt.Sprintf(
 		"the service didn't answer within %d s; the task may have been accepted\nhint: the same arguments with %s %q get the same task",
@@ -37,7 +37,7 @@ func broken(meta sdk.Meta, text string) *sdk.CallToolResult {
 	return &sdk.CallToolResult{Meta: meta, IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: text}}}
 }
 
-// explain says what went wrong, what to do next, and the request's id.
+// explain returns the error, the next step, and the request's id.
 func (s *Server) explain(err error, key string) string {
 	f, coded := errors.AsType[*fault.Error](err)
 	if !coded {
@@ -60,7 +60,7 @@ func (s *Server) explain(err error, key string) string {
 	return text
 }
 
-// hint is for the model where it can do something, else for the person behind it.
+// hint is for the model if it can act, else for the person behind it.
 func (s *Server) hint(err error, f *fault.Error, key string) string {
 	_, lost := errors.AsType[*client.UnreachableError](err)
 	switch {

@@ -12,7 +12,7 @@ import (
 	"unitask/internal/mcp"
 )
 
-// TestArguments is what is refused before anything is sent.
+// TestArguments checks refusals before a request is sent.
 func TestArguments(t *testing.T) {
 	const hint = "\nhint: correct the arguments by the tool's input schema; nothing was charged"
 	tests := []struct{ tool, arguments, want string }{
@@ -46,7 +46,7 @@ func TestArguments(t *testing.T) {
 	})
 }
 
-// TestTrouble is what the service refuses, and what a model does about it.
+// TestTrouble checks the service's refusals, with their next steps for a model.
 func TestTrouble(t *testing.T) {
 	tests := []struct {
 		name            string
@@ -117,7 +117,7 @@ func TestServiceAway(t *testing.T) {
 	})
 }
 
-// TestNoAnswer is a service that takes a submission and says nothing.
+// TestNoAnswer has a service that takes a submission and stays silent.
 func TestNoAnswer(t *testing.T) {
 	f := newFake(t)
 	f.silent = true

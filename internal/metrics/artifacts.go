@@ -8,7 +8,7 @@ import (
 	"unitask/internal/task"
 )
 
-// Artifacts returns the store with what it keeps counted.
+// Artifacts returns the store with its objects counted.
 func (m *Metrics) Artifacts(s artifact.Store) artifact.Store { return counted{s, m} }
 
 type counted struct {

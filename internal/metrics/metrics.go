@@ -1,10 +1,10 @@
-// Package metrics is what the operator's monitoring reads: counts, durations and gauges of the whole
-// service in the Prometheus format.
+// Package metrics serves the operator's monitoring: counts, durations and gauges of the whole service in the
+// Prometheus format.
 //
-// The packages below know nothing of it. They tell a function or a small interface of their own what
-// happened, which Metrics fulfils, and they are asked at each scrape how they stand. No label is ever a
-// caller's own words: routes, methods, statuses, states, codes and capabilities are closed sets, and
-// suppliers are named by the operator. Counting takes no allocation and less than a microsecond.
+// The packages below don't know it. They report events to a function or a small interface of their own, which Metrics
+// implements, and return their state at each scrape. No label is ever a caller's own words: routes, methods,
+// statuses, states, codes and capabilities are closed sets, and suppliers are named by the operator. Counting takes
+// no allocation and less than a microsecond.
 package metrics
 
 import (
@@ -22,7 +22,7 @@ import (
 	"unitask/internal/task"
 )
 
-// Build is what runs.
+// Build describes the running binary.
 type Build struct {
 	Version, Commit, Go string
 }
@@ -70,7 +70,7 @@ var (
 	groupBuckets   = prometheus.ExponentialBuckets(1, 2, 11)
 )
 
-// New returns Metrics that have counted nothing. It offers the runtime's and the process's own too.
+// New returns Metrics with zero counts. It offers the runtime's and the process's own too.
 func New(b Build) *Metrics {
 	m := &Metrics{registry: prometheus.NewRegistry()}
 	m.requests = counters(m, "http_requests_total", "Answered requests, by the route that took them.",
@@ -107,7 +107,7 @@ func kindOf(input bool) string {
 // Handler answers a scrape.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
-		ErrorHandling: promhttp.ContinueOnError, // what can be read is shown
+		ErrorHandling: promhttp.ContinueOnError, // readable values are shown
 		Timeout:       scrapeTimeout,
 	})
 }

@@ -39,7 +39,7 @@ func (g gauger) Gauges(context.Context) (store.Gauges, error) {
 	}, g.err
 }
 
-// keeper keeps nothing.
+// keeper discards its objects.
 type keeper struct{ artifact.Store }
 
 func (keeper) Put(_ context.Context, r artifact.PutRequest) (artifact.Meta, error) {
@@ -130,7 +130,7 @@ func own(text []byte) string {
 	}), "")
 }
 
-// TestBrokenStore: what doesn't need the store is shown even when it fails.
+// TestBrokenStore: values that don't need the store are shown even when it fails.
 func TestBrokenStore(t *testing.T) {
 	_, text := scrape(t, counted(t, gauger{errors.New("the disk is gone")}).Handler())
 	families := parse(t, text)

@@ -21,7 +21,7 @@ func (m *Metrics) WatchRequests(lost func() (dropped, skipped int64)) {
 	m.registry.MustRegister(requestsWatch(lost))
 }
 
-// requestsWatch counts what the request log lacks.
+// requestsWatch counts the lines that the request log lost.
 type requestsWatch func() (dropped, skipped int64)
 
 var descLost = desc("request_log_lost_total",
@@ -64,7 +64,7 @@ func (w *watch) Describe(ch chan<- *prometheus.Desc) {
 	}
 }
 
-// readTimeout bounds what a scrape waits for the store.
+// readTimeout bounds a scrape's wait for the store.
 const readTimeout = 5 * time.Second
 
 // Collect implements prometheus.Collector.

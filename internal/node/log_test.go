@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// sink is what a logger writes to.
+// sink is the writer of a logger.
 type sink struct {
 	mu   sync.Mutex
 	text strings.Builder

@@ -7,12 +7,12 @@ import (
 	"runtime/metrics"
 )
 
-// The garbage collector's default doubles a heap before it collects it. A gateway's is some megabytes, so
-// it would run dozens of times a second under load, and a collection costs more than its marking: what
-// the processors had at hand is gone. Here a small heap may grow up to heapGoal, which leaves a node
-// below 64 MB, and a large one by less than it does by default.
+// The garbage collector's default doubles a heap before it collects it. A gateway's is some megabytes, so it would
+// run dozens of times a second under load, and a collection costs more than its marking: the processors' caches are
+// cold after it. Here a small heap may grow up to heapGoal, which leaves a node below 64 MB, and a large one by less
+// than it does by default.
 const (
-	heapGoal     = 44 << 20 // bytes at the next collection, where heaps are small
+	heapGoal     = 44 << 20 // bytes at the next collection, of small heaps
 	leastPercent = 50
 	mostPercent  = 1000
 )

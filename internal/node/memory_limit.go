@@ -9,7 +9,7 @@ import (
 )
 
 // systemLimit returns nine tenths of the memory in bytes that a container or a service manager leaves the process;
-// math.MaxInt64 where none bounds it.
+// math.MaxInt64 without a bound.
 func systemLimit() int64 {
 	groups, err := os.ReadFile("/proc/self/cgroup") // Linux
 	if err != nil {
@@ -20,8 +20,8 @@ func systemLimit() int64 {
 }
 
 // groupLimit returns the least memory limit in bytes of the control groups that a process is in, which are listed as
-// in /proc/PID/cgroup, and of those around them; math.MaxInt64 where they have none. root is where they are mounted,
-// of the first version and of the second.
+// in /proc/PID/cgroup, and of those around them; math.MaxInt64 without one. root is the mount point, of the first
+// version and of the second.
 func groupLimit(root, groups string) int64 {
 	limit := int64(math.MaxInt64)
 	for line := range strings.Lines(groups) {

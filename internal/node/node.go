@@ -46,7 +46,7 @@ func (e *HintError) Error() string { return e.Err.Error() }
 // Unwrap returns the error without the hint.
 func (e *HintError) Unwrap() error { return e.Err }
 
-// Config says what to serve. Settings, Directory and Logger are required.
+// Config configures a Node. Settings, Directory and Logger are required.
 type Config struct {
 	Settings  config.Config
 	Directory *catalog.Catalog

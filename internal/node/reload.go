@@ -18,7 +18,7 @@ import (
 )
 
 // reload reads the settings again and applies those that may change while the server runs: all of them or, with an
-// error that says where it is, none.
+// error that names its place, no setting.
 func (n *Node) reload(ctx context.Context) (api.Reload, error) {
 	n.reloading.Lock()
 	defer n.reloading.Unlock()

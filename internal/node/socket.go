@@ -12,10 +12,10 @@ import (
 	"unitask/internal/disk"
 )
 
-// longestSocket is what every system takes as a Unix socket's path, in bytes.
+// longestSocket is the length of a Unix socket's path that every system accepts, in bytes.
 const longestSocket = 100
 
-// adminAddressFile names the socket where the data folder's own path is too long for one.
+// adminAddressFile names the socket if the data folder's own path is too long for one.
 const adminAddressFile = "admin.addr"
 
 // adminSocket is the operator's listener. Its file's mode is the lock.
@@ -57,7 +57,7 @@ func openAdminSocket(ctx context.Context, dataDir string) (*adminSocket, error) 
 	return s, nil
 }
 
-// remove takes away what isn't the listener's own, which removes its socket when it closes.
+// remove removes the files beside the listener's socket, which the listener removes when it closes.
 func (s *adminSocket) remove() error {
 	var err error
 	for _, path := range s.leftover {

@@ -10,8 +10,8 @@ import (
 	"unitask/internal/client"
 )
 
-// TestAdminSocketInDeepFolder: where the path is too long for a socket, the client still finds it,
-// and nothing is left behind.
+// TestAdminSocketInDeepFolder: if the path is too long for a socket, the client still finds it, and no file is left
+// behind.
 func TestAdminSocketInDeepFolder(t *testing.T) {
 	for name, dir := range map[string]string{
 		"short": t.TempDir(), "deep": filepath.Join(t.TempDir(), strings.Repeat("very-deep/", 10)),
@@ -19,7 +19,7 @@ func TestAdminSocketInDeepFolder(t *testing.T) {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		for range 2 { // the second one finds what a crash leaves
+		for range 2 { // the second one finds the leftovers of a crash
 			if name == "short" {
 				_ = os.WriteFile(filepath.Join(dir, "admin.sock"), nil, 0o600)
 			}

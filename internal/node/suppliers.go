@@ -43,7 +43,7 @@ const (
 // Suppliers are the suppliers that the settings name or that were found, and the routes to them.
 type Suppliers struct {
 	Routes   []routing.Route
-	Prices   map[catalog.Name]task.Price // of callers, where the settings have them
+	Prices   map[catalog.Name]task.Price // of callers, if the settings have them
 	Statuses []api.SupplierStatus        // of all, also of those that aren't used; in the order of the banner
 	Policy   *policy.Policy
 

@@ -31,7 +31,7 @@ func loadConfig(t *testing.T, text string) config.Config {
 	return c
 }
 
-// suppliersOf is what serve finds with the directory as it is built in.
+// suppliersOf returns the suppliers that serve finds with the built-in directory.
 func suppliersOf(t *testing.T, c config.Config, getenv func(string) string) (Suppliers, error) {
 	t.Helper()
 	directory, err := catalog.Default()
@@ -63,7 +63,7 @@ func routeNames(s Suppliers, mode task.Mode) []string {
 	return names
 }
 
-// TestSandboxForTestKeysOnly: every capability of the directory for test keys, nothing for live ones.
+// TestSandboxForTestKeysOnly: every capability of the directory for test keys, no route for live ones.
 func TestSandboxForTestKeysOnly(t *testing.T) {
 	c := loadConfig(t, "suppliers: [{name: a, kind: openai, base_url: http://127.0.0.1:1/v1}]\n")
 	s, err := suppliersOf(t, c, noEnv)
@@ -138,7 +138,7 @@ func TestFoundSuppliers(t *testing.T) {
 	future := config.Builtin{Title: "Future", Variable: "FUTURE_KEY", Supplier: config.Supplier{Kind: "future"}}
 	for _, b := range append(config.Builtins(), future) {
 		if b.Variable == "" {
-			continue // what answers on this machine isn't the test's to know
+			continue // the suppliers on this machine are unknown to the test
 		}
 		if err := s.addBuiltin(t.Context(), b, env); err != nil {
 			t.Fatal(err)

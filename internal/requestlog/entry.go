@@ -9,14 +9,14 @@ import (
 	"unitask/internal/jsonwrite"
 )
 
-// Entry is an answered request. Nothing in it is a caller's own words.
+// Entry is an answered request. It contains no text of callers.
 type Entry struct {
 	ID      string // req_…
 	At      time.Time
-	Client  string // the caller's address; "" where it has none
+	Client  string // the caller's address; "" if unknown
 	KeyID   string // "" for a request without a valid key
 	Account string // its id
-	TaskID  string // "" where it was about none
+	TaskID  string // "" if it concerned no task
 	Method  string
 	Route   string // the pattern that took it
 	Status  int
@@ -76,7 +76,7 @@ func parseEntry(raw []byte) (Entry, error) {
 	var l line
 	err := json.Unmarshal(raw, &l)
 	took := time.Duration(l.Micros) * time.Microsecond
-	if err != nil || l.ID == "" || took.Microseconds() != l.Micros { // longer than a Duration is none of ours
+	if err != nil || l.ID == "" || took.Microseconds() != l.Micros { // longer than a Duration can't be ours
 		return Entry{}, errLine
 	}
 	return Entry{

@@ -19,7 +19,7 @@ import (
 const (
 	segmentPrefix = "requests-"
 	segmentSuffix = ".log"
-	// mostFound bounds what is returned of one task.
+	// mostFound bounds the records returned for one task.
 	mostFound = 1000
 	// early is how much sooner than an id's time its segment may begin to be looked at: clocks are set.
 	early = time.Hour
@@ -28,8 +28,8 @@ const (
 // Folder is a log's folder, to read, whether a Log writes to it or not.
 type Folder string
 
-// Find returns the requests that an id stands for, oldest first: the one of a request's id, or those of a
-// task's id, a thousand at most. None is no error.
+// Find returns the requests that an id stands for, oldest first: the one of a request's id, or those of a task's id,
+// a thousand at most. An empty result is no error.
 func (f Folder) Find(ctx context.Context, id string) ([]Entry, error) {
 	one := task.ValidID(task.PrefixRequest, id)
 	if !one && !task.ValidID(task.PrefixTask, id) {
@@ -65,7 +65,7 @@ func (l *Log) Find(ctx context.Context, id string) ([]Entry, error) {
 	return l.folder.Find(ctx, id)
 }
 
-// search appends a segment's entries of an id. What is no line of the log is passed over.
+// search appends a segment's entries of an id. Foreign lines are ignored.
 func (f Folder) search(since time.Time, id string, found []Entry) ([]Entry, error) {
 	raw, err := os.ReadFile(f.path(since))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -1,14 +1,12 @@
 // Package requestlog keeps which requests were answered: request id → key, account, task, code, duration.
 //
-// It is what support needs to find a task by a request and the requests of a task. It never holds a key, an
-// input, an output or a supplier's name. Requests don't wait for it: a line is appended to memory and
-// written a moment later, and when the disk can't keep up, lines are dropped and counted; the server's log says how many. A crash of the
-// process loses what was added within a quarter of a second before it, a power cut what the system hadn't
-// written.
+// Support finds a task by a request in it, and the requests of a task. It never holds a key, an input, an output or a
+// supplier's name. Requests don't wait for it: a line is appended to memory and written a moment later, and when the
+// disk can't keep up, lines are dropped and counted; the server's log says how many. A crash of the process loses the
+// lines of the last quarter of a second, a power cut all lines that the system hadn't written.
 //
-// The log is a folder of segments, files of lines of JSON, the oldest removed by age and by size. Requests
-// that nobody's key stands for, or that a rate refused, are kept up to some number a second: a flood of
-// them doesn't push the others out.
+// The log is a folder of segments, files of lines of JSON, the oldest removed by age and by size. Requests without a
+// valid key, or refused by a rate, are kept up to some number a second: a flood of them doesn't push the others out.
 package requestlog
 
 import (
@@ -28,7 +26,7 @@ const (
 	refusedMost = 20 // a second
 )
 
-// Config says where the log is and how long it is kept. Only Dir is required.
+// Config names the log's folder and its bounds. Only Dir is required.
 type Config struct {
 	Dir    string
 	Size   int64            // bytes of all segments; 0: any number
@@ -51,11 +49,11 @@ type Log struct {
 	dropped, skipped int64
 	closed           bool
 
-	file  *os.File // the writer's own, with what follows
+	file  *os.File // the writer's own, with later lines
 	size  int64
 	since time.Time
 	spare []byte
-	fails bool // the last write did: the next one says nothing
+	fails bool // the last write did: the next one isn't logged
 	told  struct{ dropped, skipped int64 }
 
 	wake  chan struct{}
@@ -63,7 +61,7 @@ type Log struct {
 	done  chan struct{}
 }
 
-// Open begins a log in the folder, making it where there is none, and goes on with its newest segment.
+// Open opens the log in the folder, making a missing one, and goes on with its newest segment.
 func Open(cfg Config) (*Log, error) {
 	if cfg.Dir == "" {
 		return nil, errors.New("requestlog: no folder")
@@ -128,7 +126,7 @@ func (l *Log) Lost() (dropped, skipped int64) {
 	return l.dropped, l.skipped
 }
 
-// Flush waits until what was added before is written.
+// Flush waits until all lines added before are written.
 func (l *Log) Flush() {
 	done := make(chan struct{})
 	select {
@@ -138,7 +136,7 @@ func (l *Log) Flush() {
 	}
 }
 
-// Close writes what waits and ends the log.
+// Close writes the buffered lines and ends the log.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	l.closed = true

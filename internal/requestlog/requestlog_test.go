@@ -198,7 +198,7 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// TestFlood: requests without a key, and those over a rate, push nobody else out.
+// TestFlood: requests without a key, and those over a rate, displace no other lines.
 func TestFlood(t *testing.T) {
 	c := newClock()
 	l := mustOpen(t, requestlog.Config{Dir: t.TempDir(), Now: c.now})
@@ -240,8 +240,7 @@ func TestTellsOfWhatIsMissing(t *testing.T) {
 	}
 }
 
-// TestBrokenDisk: what can't be written is dropped and counted; nobody waits, and no more is kept in memory
-// than a bound.
+// TestBrokenDisk: lines that can't be written are dropped and counted; no request waits, and memory is bounded.
 func TestBrokenDisk(t *testing.T) {
 	c := newClock()
 	l := mustOpen(t, requestlog.Config{Dir: t.TempDir(), Now: c.now})
@@ -279,7 +278,7 @@ func BenchmarkAdd(b *testing.B) {
 	}
 }
 
-// FuzzLine: what is read is written as what reads the same, on one line.
+// FuzzLine: a parsed line is written as one that parses the same.
 func FuzzLine(f *testing.F) {
 	f.Add(requestlog.AppendEntry(nil, entry(newClock().now())))
 	f.Add([]byte(`{"id":"req_1","at":"2026-11-21T08:00:00Z","us":-1}`))
@@ -289,7 +288,7 @@ func FuzzLine(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		first, err := requestlog.ParseEntry(raw)
 		if year := first.At.UTC().Year(); err != nil || year < 0 || year > 9999 {
-			return // beyond what RFC 3339 writes
+			return // beyond the range of RFC 3339
 		}
 		written := string(requestlog.AppendEntry(nil, first))
 		if strings.Count(written, "\n") != 1 || !strings.HasSuffix(written, "\n") {

@@ -48,7 +48,7 @@ func (l *Log) loop() {
 	}
 }
 
-// write brings what waits to the disk. What finds no room there is dropped, and the segment stays whole.
+// write writes the buffered lines to the disk. Lines without room are dropped, and the segment stays whole.
 func (l *Log) write() {
 	l.mu.Lock()
 	out := l.waiting
@@ -157,8 +157,7 @@ func (l *Log) turn() error {
 	return errors.Join(old.Sync(), old.Close())
 }
 
-// tend removes the oldest segments beyond the bounds, never the one that is written. What can't be removed
-// is tried again.
+// tend removes the oldest segments beyond the bounds, never the one that is written. A failed removal is tried again.
 func (l *Log) tend() {
 	all, err := l.folder.segments()
 	if err != nil {
