@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// firstEvent is how long a stream may bring nothing at first: the service begins with the task. More is somebody
+	// firstEvent is how long a stream may be silent at first: the service begins with the task. More is somebody
 	// between who keeps what comes.
 	firstEvent = 10 * time.Second
 	// silence is how long a stream may be silent later, without even the service's comment every 15 s.

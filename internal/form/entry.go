@@ -1,9 +1,8 @@
-// Package form turns a capability's fields into the entries of a form, and what people enter there into a
-// request.
+// Package form turns a capability's fields into the entries of a form, and the entered values into a request.
 //
-// The dashboard and the web trial show different widgets for the same entries and write the same requests.
-// Nothing is refused here that the service would judge: its schema decides, and About says beside which entry
-// its verdict belongs.
+// The dashboard and the web trial show different widgets for the same entries and write the same requests. No value
+// is refused here that the service would judge: its schema decides, and About says beside which entry its verdict
+// belongs.
 package form
 
 import (
@@ -25,7 +24,7 @@ const (
 	Number
 	Media // a file, a URL or an artifact's id
 	List  // one item a line
-	JSON  // what has no simpler form
+	JSON  // values without a simpler form
 )
 
 // Entry is one value of a form.
@@ -73,12 +72,12 @@ func kindOf(f catalog.Field) Kind {
 	}
 }
 
-// person is the input in which a caller vouches for people shown in media. Where a medium is required
-// it is asked for at once, not among the rest.
+// person is the input in which a caller vouches for people shown in media. A required medium is asked for at once,
+// not among the rest.
 const person = "authorization"
 
-// Ordered returns a form's entries, first those that a request can't do without, and how many these
-// are. Where nothing is required all are first: nothing is hidden.
+// Ordered returns a form's entries, first those that a request can't do without, and how many these are. Without
+// required fields all are first.
 func Ordered(fields []catalog.Field) ([]Entry, int) {
 	all := Entries(fields)
 	needsMedia := slices.ContainsFunc(fields, func(f catalog.Field) bool { return f.Media && f.Required })
@@ -96,13 +95,13 @@ func Ordered(fields []catalog.Field) ([]Entry, int) {
 	return all, shown
 }
 
-// Name is what the form calls the value.
+// Name is the form's name of the value.
 func (e Entry) Name() string { return strings.Join(e.Path, ".") }
 
-// Wire is what the service calls it in the details of an error.
+// Wire is the service's name of it, in the details of an error.
 func (e Entry) Wire() string { return e.Field.Group + "." + e.Name() }
 
-// Choices returns what a Choice is among; the first is "" where the value may be left out.
+// Choices returns the values of a Choice; the first is "" if the value may be left out.
 func (e Entry) Choices() []string {
 	choices := e.Field.Enum
 	if e.Field.Type == "boolean" {
@@ -122,8 +121,8 @@ func (e Entry) Missing(here map[string]bool) bool {
 	return e.Field.Required && asked && !instead && !here[e.Wire()]
 }
 
-// About returns the entry that a detail's field is or belongs to, -1 for none; an object's own is its
-// first member.
+// About returns the entry that a detail's field is or belongs to, -1 without one; an object's own is its first
+// member.
 func About(all []Entry, field string) int {
 	best := -1
 	for i, e := range all {

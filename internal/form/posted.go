@@ -9,15 +9,15 @@ import (
 	"unitask/internal/catalog"
 )
 
-// Posted is what a page's form sent, by the wire names of its entries. Rows of objects stand under the names
-// of their members, such as input.messages.role, the first of each being the first row.
+// Posted is the values of a page's form, by the wire names of its entries. Rows of objects stand under the names of
+// their members, such as input.messages.role, the first of each being the first row.
 type Posted struct {
 	Texts map[string][]string
 	Files map[string][][]byte
 }
 
-// Values returns what was entered. What can't be read as its entry's type stays the text that it is, so that
-// the schema's own words refuse it.
+// Values returns the entered values. A text that isn't of its entry's type stays a text, so that the schema's own
+// words refuse it.
 func (p Posted) Values(fields []catalog.Field) Values {
 	v := Values{}
 	for _, e := range Entries(fields) {
@@ -28,7 +28,7 @@ func (p Posted) Values(fields []catalog.Field) Values {
 	return v
 }
 
-// value returns what was entered for one entry, nil for nothing.
+// value returns the value of one entry, nil if empty.
 func (p Posted) value(e Entry) any {
 	if e.Rows() {
 		return list(p.rows(e))
@@ -67,7 +67,7 @@ func list(items []any) any {
 	return items
 }
 
-// rows returns the objects of an entry; a row without a text of its own is none.
+// rows returns the objects of an entry; a row without a text of its own doesn't count.
 func (p Posted) rows(e Entry) []any {
 	var count int
 	for _, m := range e.Members() {
@@ -112,7 +112,7 @@ func read(e Entry, text string) any {
 	}
 }
 
-// clean undoes what browsers do to the ends of lines.
+// clean undoes browsers' changes of line ends.
 func clean(text string) string {
 	return strings.ToValidUTF8(strings.ReplaceAll(text, "\r\n", "\n"), "\uFFFD")
 }

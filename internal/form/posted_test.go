@@ -100,7 +100,7 @@ func TestPosted(t *testing.T) {
 	}
 }
 
-// TestFillAndBack: what a form shows of an example makes the example again, but for its media.
+// TestFillAndBack: a form that is filled from an example makes the example again, except for its media.
 func TestFillAndBack(t *testing.T) {
 	all := mustDefault(t).All()
 	if len(all) < 7 {
@@ -183,7 +183,7 @@ func FuzzPosted(f *testing.F) {
 	})
 }
 
-// hasJSON reports whether a line is JSON by itself, which may hold what the service refuses to tell apart.
+// hasJSON reports whether a line is JSON by itself, which may hold values that the service refuses as ambiguous.
 func hasJSON(text string) bool {
 	return slices.ContainsFunc(append(strings.Split(text, "\n"), text), func(line string) bool {
 		return json.Valid([]byte(strings.TrimSpace(line)))

@@ -15,8 +15,7 @@ import (
 	"unitask/internal/task"
 )
 
-// ParseNumber keeps the digits as they are written, so that nothing is rounded on the way. The field's
-// type, bounds and values hold.
+// ParseNumber keeps the digits as they are written, without rounding. The field's type, bounds and values hold.
 func ParseNumber(f catalog.Field, entered string) (json.Number, error) {
 	n, err := strconv.ParseFloat(entered, 64)
 	if err != nil || !json.Valid([]byte(entered)) {
@@ -47,7 +46,7 @@ func Reference(entered string) (map[string]any, bool) {
 	}
 }
 
-// Inline makes a medium of its bytes; their type is what they look like.
+// Inline makes a medium of its bytes; their type follows their text.
 func Inline(raw []byte) map[string]any {
 	contentType, _, _ := strings.Cut(mimetype.Detect(raw).String(), ";")
 	return map[string]any{"data": base64.StdEncoding.EncodeToString(raw), "content_type": contentType}
@@ -74,7 +73,7 @@ func (v Values) Put(group string, path []string, value any) {
 	into[path[len(path)-1]] = value
 }
 
-// Request writes the request that the values make. Parameters are left out where there are none.
+// Request writes the request that the values make. Empty parameters are left out.
 func (v Values) Request(capability string) (req api.CreateRequest, err error) {
 	req = api.CreateRequest{Capability: capability, Input: json.RawMessage("{}")}
 	if input := v[catalog.GroupInput]; len(input) > 0 {

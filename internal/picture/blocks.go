@@ -12,8 +12,8 @@ import (
 // shades are from dark to bright, for terminals without colours.
 var shades = []rune(" ░▒▓█")
 
-// Blocks draws a picture in at most so many columns and rows of characters. With colours a character
-// is two pixels, one above the other, in what the profile has of colours; without them it is a shade.
+// Blocks draws a picture in at most so many columns and rows of characters. With colours a character is two pixels,
+// one above the other, in the profile's colours; without them it is a shade.
 func Blocks(img image.Image, columns, rows int, p termenv.Profile) []string {
 	if columns < 1 || rows < 1 {
 		return nil
@@ -32,7 +32,7 @@ func Blocks(img image.Image, columns, rows int, p termenv.Profile) []string {
 	return lines
 }
 
-// coloured draws the pixels of two rows as half blocks; a sequence stands only where a colour changes.
+// coloured draws the pixels of two rows as half blocks; a sequence is written only at a change of colour.
 func coloured(img *image.RGBA, y int, p termenv.Profile) string {
 	var b strings.Builder
 	var last [2]string

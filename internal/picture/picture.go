@@ -1,9 +1,8 @@
 // Package picture draws pictures in a terminal: as blocks of characters, which every terminal can
 // show, and in the image protocols of kitty, iTerm2 and sixel.
 //
-// What it writes is made of decoded pixels alone: nothing of a file's bytes, names or metadata reaches
-// the terminal. It asks the terminal nothing, and it doesn't decode a file that claims more pixels
-// than MaxPixels.
+// Its output is made of decoded pixels alone: a file's bytes, names and metadata never reach the terminal. It doesn't
+// query the terminal, and it doesn't decode a file that claims more pixels than MaxPixels.
 package picture
 
 import (
@@ -27,7 +26,7 @@ const (
 	MaxSide = 1024
 )
 
-// Decode reads a PNG, JPEG, GIF (its first frame) or WebP. What is transparent becomes black.
+// Decode reads a PNG, JPEG, GIF (its first frame) or WebP. Transparent pixels become black.
 func Decode(raw []byte) (*image.RGBA, error) {
 	config, _, err := image.DecodeConfig(bytes.NewReader(raw))
 	switch {

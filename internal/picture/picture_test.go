@@ -48,7 +48,7 @@ func encoded(t testing.TB, img image.Image) []byte {
 	return b.Bytes()
 }
 
-// claiming is a PNG whose header claims a size; there is nothing behind it.
+// claiming is a PNG whose header claims a size; there are no bytes behind it.
 func claiming(width, height uint32) []byte {
 	head := binary.BigEndian.AppendUint32([]byte("IHDR"), width)
 	head = append(binary.BigEndian.AppendUint32(head, height), 8, 2, 0, 0, 0)
@@ -189,7 +189,7 @@ func TestDetect(t *testing.T) {
 	}
 }
 
-// TestProtocols reads back what each protocol is sent: the picture, in the room it has.
+// TestProtocols reads back the bytes of each protocol: the picture, in the room it has.
 func TestProtocols(t *testing.T) {
 	tests := []struct {
 		protocol picture.Protocol
@@ -233,7 +233,7 @@ func TestProtocols(t *testing.T) {
 	}
 }
 
-// kittyImage puts the pieces together; only the first says what they are, only the last that it is.
+// kittyImage puts the pieces together; only the first describes them, only the last ends them.
 func kittyImage(t *testing.T, sent string) image.Image {
 	t.Helper()
 	pieces := strings.Split(strings.TrimSuffix(sent, "\x1b\\\n"), "\x1b\\")
@@ -268,8 +268,8 @@ func pngOf(t *testing.T, b64 string) image.Image {
 	return img
 }
 
-// FuzzDecode: whatever the file is, there is a picture within bounds or an error, and what is drawn of
-// it holds no control character but those of colours.
+// FuzzDecode: whatever the file is, there is a picture within bounds or an error, and its drawing holds no control
+// sequences but those of colours.
 func FuzzDecode(f *testing.F) {
 	f.Add(encoded(f, quarters(9, 5)))
 	f.Add(claiming(3, 3))

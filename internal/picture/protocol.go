@@ -16,7 +16,7 @@ import (
 	"github.com/charmbracelet/x/ansi/sixel"
 )
 
-// Protocol is a terminal's way to show a picture as it is, "" for none.
+// Protocol is a terminal's way to show a picture as it is, "" without one.
 type Protocol string
 
 // The protocols, by the names that EnvProtocol takes.
@@ -26,15 +26,14 @@ const (
 	Sixel  Protocol = "sixel"
 )
 
-// EnvProtocol is the variable that names the terminal's protocol where Detect doesn't know better,
-// or "none".
+// EnvProtocol is the variable that names the terminal's protocol if Detect doesn't know better, or "none".
 const EnvProtocol = "UNITASK_IMAGES"
 
 // A character's size in pixels, as most terminals have it. Only the size on the screen depends on it.
 const cellWidth, cellHeight = 10, 20
 
-// Detect tells a terminal's protocol from the environment. Within tmux and screen, which don't pass
-// pictures on by themselves, and where nothing is known of the terminal, there is none.
+// Detect tells a terminal's protocol from the environment. Within tmux and screen, which don't pass pictures on by
+// themselves, and on an unknown terminal, it is empty.
 func Detect(getenv func(string) string) Protocol {
 	if said := getenv(EnvProtocol); said != "" {
 		return named(said)
@@ -84,7 +83,7 @@ func (p Protocol) Write(w io.Writer, img image.Image, columns, rows int) error {
 	return err
 }
 
-// kittySequence transmits a PNG in pieces. The terminal answers nothing (q=2): nobody would read it.
+// kittySequence transmits a PNG in pieces. The terminal doesn't answer (q=2), because the answer would stay unread.
 func kittySequence(img image.Image) (string, error) {
 	encoded, err := base64PNG(img)
 	if err != nil {

@@ -1,6 +1,5 @@
-// Package shown makes text from elsewhere fit to be shown on a terminal: nothing is left in it that
-// could steer the terminal or let a line read as another. It is the one place that knows which characters
-// those are.
+// Package shown makes text from elsewhere fit to be shown on a terminal: it removes control characters that could
+// steer the terminal or let a line read as another. It is the one place that knows which characters those are.
 package shown
 
 import (
@@ -23,7 +22,7 @@ func Text(s string) string {
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
-// styling is what lipgloss makes: colours and weights, which change nothing but the look.
+// styling is lipgloss's sequences: colours and weights, which change only the look.
 var styling = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
 // Styled is Text that keeps colours and weights, for lines that hold some of the program's own.

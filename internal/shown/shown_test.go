@@ -34,7 +34,7 @@ func TestStyled(t *testing.T) {
 	}
 }
 
-// FuzzText: nothing that steers is left, and JSON says the same as before.
+// FuzzText: no control character is left, and JSON has the same value as before.
 func FuzzText(f *testing.F) {
 	for _, seed := range []string{"", "a\u009b2J", "\u202e\u2066", "\x1b[31m", "\U000E0041", "a\xffb", "👩‍🚀"} {
 		f.Add(seed)

@@ -16,7 +16,7 @@ const (
 	standsFor   = "BASE64 OF THE FILE"
 )
 
-// Short returns the request with long media replaced by what they stand for, and whether there are any.
+// Short returns the request with long media replaced by placeholders, and whether there are any.
 func Short(req api.CreateRequest) (api.CreateRequest, bool, error) {
 	input, err := decode[any](req.Input)
 	if err != nil {
@@ -184,7 +184,7 @@ func Go(baseURL string, req api.CreateRequest) (string, error) {
 	return fill(goCode, "$URL", strconv.Quote(baseURL+api.PathTasks), "$BODY", literal), nil
 }
 
-// fill puts texts in the places of names, each once: nothing in a text is taken for a name.
+// fill puts texts in the places of names, each once: no part of a text is taken for a name.
 func fill(code, url, urlText, body, bodyText string) string {
 	return strings.NewReplacer(url, urlText, body, bodyText).Replace(code)
 }
@@ -234,6 +234,6 @@ func (l literals) write(v any, indent, by string) string {
 	}
 }
 
-// text writes a text as JSON does, which is how the three languages read one too: what lies outside of
-// the first plane stands as it is.
+// text writes a text as JSON does, which is how the three languages read one too: characters outside of the first
+// plane stay as they are.
 func text(s string) string { return compact(s) }

@@ -1,8 +1,8 @@
 // Package snippet writes a request as people run it elsewhere: as a command of this program, as curl and as
 // code.
 //
-// A key is never in it: commands and code read it from the environment variable UNITASK_API_KEY. Every text
-// of a request is quoted, so that nothing of it is run. Media given as bytes stand for files.
+// A key is never in it: commands and code read it from the environment variable UNITASK_API_KEY. Every text of a
+// request is quoted, so that the shell runs no part of it. Media given as bytes stand for files.
 package snippet
 
 import (
@@ -15,7 +15,7 @@ import (
 	"unitask/internal/form"
 )
 
-// Command writes the request as a command of this program. It fails where the request isn't JSON.
+// Command writes the request as a command of this program. It fails if the request isn't JSON.
 func Command(fields []catalog.Field, req api.CreateRequest) (string, error) {
 	words := []string{"unitask run " + Word(req.Capability)}
 	primary, _ := form.Primary(fields)
@@ -39,8 +39,7 @@ func Command(fields []catalog.Field, req api.CreateRequest) (string, error) {
 	return strings.Join(words, " "), nil
 }
 
-// member writes one member: an object's members apart, a list's items one by one, and as JSON what has
-// no other form.
+// member writes one member: an object's members apart, a list's items one by one, and other values as JSON.
 func member(f catalog.Field, value any, isPrompt bool) []string {
 	items, isList := value.([]any)
 	members, isObject := value.(map[string]any)
@@ -76,7 +75,7 @@ func ambiguous(prompt string) bool {
 	return strings.Contains(prompt, "=") || strings.HasPrefix(prompt, "-")
 }
 
-// plain writes one value as a word; an object has none but media, whose bytes stand for a file.
+// plain writes one value as a word; objects are JSON, except media, whose bytes stand for a file.
 func plain(f catalog.Field, value any) (string, bool) {
 	switch v := value.(type) {
 	case string:
@@ -137,7 +136,7 @@ func Curl(baseURL, idempotencyKey string, req api.CreateRequest, files map[strin
 	return "{\nprintf %s " + strings.NewReplacer(replace...).Replace(quoted(string(body))) + "\n} | " + curl + "  --data-binary @-\n", nil
 }
 
-// Word quotes a word only where a POSIX shell would take it apart.
+// Word quotes a word only if a POSIX shell would take it apart.
 func Word(word string) string {
 	harmless := func(r rune) bool { return strings.ContainsRune(`-_./:@=,+%`, r) }
 	special := func(r rune) bool {

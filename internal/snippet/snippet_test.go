@@ -22,7 +22,7 @@ import (
 	"unitask/internal/snippet"
 )
 
-// hostile is a prompt that would run something where it isn't quoted.
+// hostile is a prompt that would run commands if it weren't quoted.
 const hostile = "it's \"$(touch x)\" `touch y` $HOME \\ !! \u2028 </script> \U0001f98a $BODY\nend '''"
 
 func request(t *testing.T, input, parameters any) api.CreateRequest {
@@ -37,7 +37,7 @@ func request(t *testing.T, input, parameters any) api.CreateRequest {
 	return api.CreateRequest{Capability: "text.chat", Input: raw(input), Parameters: raw(parameters)}
 }
 
-// TestRuns runs what is written: the service gets the request, and a program prints the output.
+// TestRuns runs the snippets: the service gets the request, and a program prints the output.
 func TestRuns(t *testing.T) {
 	t.Parallel()
 	large := bytes.Repeat([]byte("\x00it's large "), 50_000)
@@ -127,7 +127,7 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, `{"id":"task_1","state":"succeeded","output":{"text":"it worked"},"error":null}`)
 }
 
-// need skips the test where a program is missing; in CI it fails.
+// need skips the test if a program is missing; in CI it fails.
 func need(t *testing.T, programs ...string) {
 	t.Helper()
 	for _, program := range programs {

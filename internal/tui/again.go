@@ -9,10 +9,10 @@ import (
 	"unitask/internal/form"
 )
 
-// written is what a form held, by the entries' wire names.
+// written is a form's values, by the entries' wire names.
 type written map[string]string
 
-// written returns what is entered; a choice by its word.
+// written returns the entered values; a choice by its word.
 func (f *formPane) written() written {
 	w := written{}
 	for i := range f.entries {
@@ -26,7 +26,7 @@ func (f *formPane) written() written {
 	return w
 }
 
-// fill replaces what is entered and forgets what came of it.
+// fill replaces the entered values and forgets their submission.
 func (f *formPane) fill(w written) {
 	f.focus, f.failure, f.unfolded = 0, nil, false
 	for i := range f.entries {
@@ -41,8 +41,8 @@ func (f *formPane) fill(w written) {
 	}
 }
 
-// runAgain opens the form that a task was sent with, to be edited and sent as another task. What
-// others sent is known to nobody any more: the service erases inputs.
+// runAgain opens the form that a task was sent with, to be edited and sent as another task. Inputs of other clients
+// are erased: the service erases inputs.
 func (m *Model) runAgain(t api.Task) tea.Cmd {
 	at := slices.IndexFunc(m.directory.all, func(c api.Capability) bool { return string(c.Name) == t.Capability })
 	if at < 0 {

@@ -11,15 +11,15 @@ import (
 // book is the tasks known, by id. Answers that overtake each other don't turn it back.
 type book struct {
 	all    map[string]api.Task
-	labels map[string]string // what the tasks sent from here were asked for
-	texts  map[string]string // what has come of the text of an open task
+	labels map[string]string // the requests of the tasks sent from here
+	texts  map[string]string // the received text of an open task
 }
 
 func newBook() book {
 	return book{all: map[string]api.Task{}, labels: map[string]string{}, texts: map[string]string{}}
 }
 
-// change says what an answer brought.
+// change is the news of an answer.
 type change struct {
 	moved bool // the task is new, or in another state
 	ended bool // it was known open and is terminal now
@@ -31,7 +31,7 @@ func (b *book) put(t api.Task) change {
 	if ok && !follows(t, known) {
 		return change{}
 	}
-	t.RequestID = cmp.Or(t.RequestID, known.RequestID) // a list's rows have none
+	t.RequestID = cmp.Or(t.RequestID, known.RequestID) // a list's rows have no text
 	b.all[t.ID] = t
 	if t.State.Terminal() {
 		delete(b.texts, t.ID)

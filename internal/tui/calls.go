@@ -10,12 +10,12 @@ import (
 	"unitask/internal/catalog"
 )
 
-// createWait is how long the service may hold the answer to a creation of a synchronous capability:
-// long enough for quick work to be done with it, short enough for a person before a form. What is
-// asynchronous goes to the table at once.
+// createWait is how long the service may hold the answer to a creation of a synchronous capability: long enough for
+// quick work to be done with it, short enough for a person before a form. An asynchronous task goes to the table at
+// once.
 const createWait = 2 * time.Second
 
-// calls makes the commands that ask the service. It holds what they need and nothing that changes.
+// calls makes the commands that ask the service. It holds their constant inputs.
 type calls struct {
 	ctx     context.Context // the program's life; a command takes no argument
 	service Service
@@ -109,7 +109,7 @@ func (c calls) cancel(id string) tea.Cmd {
 	}
 }
 
-// timeline asks for a task's states with their times, nothing where the service doesn't know them.
+// timeline asks for a task's states with their times, empty if the service doesn't know them.
 func (c calls) timeline(id string) tea.Cmd {
 	h, ok := c.service.(Historian)
 	if !ok {

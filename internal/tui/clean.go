@@ -9,14 +9,14 @@ import (
 	"unitask/internal/shown"
 )
 
-// tabStop is what a tab becomes; the terminal's own stops would break the layout.
+// tabStop is the width of a tab; the terminal's own stops would break the layout.
 const tabStop = "    "
 
 // sequence is a complete control sequence or operating system command.
 var sequence = regexp.MustCompile(`(\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]|(\x1b\]|\x{9d})[^\x07\x1b\x{9c}]*(\x07|\x1b\\|\x{9c})`)
 
-// text returns what may be drawn of a text from elsewhere: lines of printable characters. Escape
-// sequences, control characters and characters that turn the direction of writing are left out.
+// text returns the drawable part of a foreign text: lines of printable characters. Escape sequences, control
+// characters and characters that turn the direction of writing are left out.
 func text(s string) string {
 	return strings.ReplaceAll(plain(s), "\t", tabStop)
 }
@@ -51,7 +51,7 @@ func pad(s string, width int) string {
 	return s + strings.Repeat(" ", max(0, width-cells(s)))
 }
 
-// wrap breaks cleaned text into lines of at most a number of columns, between words where it can.
+// wrap breaks cleaned text into lines of at most a number of columns, between words if possible.
 func wrap(s string, width int) []string {
 	var lines []string
 	for l := range strings.SplitSeq(s, "\n") {

@@ -38,8 +38,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// FuzzText: whatever comes, what is drawn holds no control character but line ends, is UTF-8, and
-// cleaning it again changes nothing.
+// FuzzText: any text is drawn without control characters but line ends, as UTF-8, and cleaning is idempotent.
 func FuzzText(f *testing.F) {
 	for _, seed := range []string{"", "plain", "\x1b[31mx", "\x1b]0;t\x07", "\u009b2J", "\r\n\t", "a\xffb", "\u202e", "👩‍🚀"} {
 		f.Add(seed)

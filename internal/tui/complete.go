@@ -18,7 +18,7 @@ func (c calls) complete(begun string) tea.Cmd {
 	return func() tea.Msg { return completedMsg{begun, c.files.Complete(begun)} }
 }
 
-// completed writes as much of the path as is certain, and shows the choices where that isn't all.
+// completed writes as much of the path as is certain, and shows the choices if that isn't all.
 func (m *Model) completed(msg completedMsg) {
 	p := m.prompt
 	if p == nil || !p.path || p.edit.value() != msg.begun {
@@ -43,7 +43,7 @@ func (m *Model) completed(msg completedMsg) {
 	}
 }
 
-// common is what all texts, one at least, begin with.
+// common is the common prefix of all texts, of which there is at least one.
 func common(texts []string) string {
 	prefix := texts[0]
 	for _, s := range texts[1:] {

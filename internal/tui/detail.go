@@ -16,7 +16,7 @@ const longestText = 100_000
 // detail is one task and how far its page is scrolled.
 type detail struct {
 	id    string
-	moves []api.Move       // its states with their times, where the service tells them
+	moves []api.Move       // its states with their times, if the service has them
 	shots map[string]*shot // its pictures by their ids, those that were asked for
 	top   int
 	text  wrapped
@@ -78,8 +78,7 @@ func (d *detail) scroll(k string, b book, c canvas, width, height int) {
 	d.top = move(k, min(d.top, last), last+1, room)
 }
 
-// page is all there is to say about a task: what came of it first. A picture takes no more rows than
-// can be seen at once.
+// page is all there is to say about a task: the result first. A picture takes no more rows than can be seen at once.
 func (d *detail) page(c canvas, t api.Task, b book, width, room int) []string {
 	p := page{canvas: c, width: width, room: room, detail: d}
 	if label := b.labels[t.ID]; label != "" {
@@ -117,7 +116,7 @@ type page struct {
 
 func (p *page) blank() { p.lines = append(p.lines, "") }
 
-// row is a name and a value, which may take several lines; nothing where there is no value.
+// row is a name and a value, which may take several lines; empty without a value.
 func (p *page) row(name, value string) {
 	const column = 13
 	if value == "" {
@@ -162,7 +161,7 @@ func (p *page) output(o api.Output) {
 	for i, v := range o.Embeddings {
 		p.paragraph(fmt.Sprintf("vector %d: %d numbers, %s", i+1, len(v), beginning(v)))
 	}
-	rows := max(1, min(p.room-1, 4), p.room-1-len(p.lines)) // so that what is above and its words are seen too
+	rows := max(1, min(p.room-1, 4), p.room-1-len(p.lines)) // so that the heading and its text are seen too
 	for _, a := range o.Artifacts() {
 		if s := p.detail.shots[a.ID]; s != nil {
 			for _, l := range s.render(p.canvas, p.width-2, rows) {
@@ -213,7 +212,7 @@ func beginning(v []float32) string {
 	return strings.Join(words, " ")
 }
 
-// times shows when the task was in which state: as the service recorded it, else what the task says.
+// times shows when the task was in which state: as the service recorded it, else as the task says.
 func (p *page) times(moves []api.Move, t api.Task) {
 	if len(moves) == 0 {
 		p.row("created", p.clock(t.CreatedAt.Time))
@@ -231,7 +230,7 @@ func (p *page) times(moves []api.Move, t api.Task) {
 	}
 }
 
-// clock shows a time of day, with the date where that is another day.
+// clock shows a time of day, with the date if that is another day.
 func (p *page) clock(at time.Time) string {
 	at, now := at.In(p.zone), p.now.In(p.zone)
 	if at.YearDay() == now.YearDay() && at.Year() == now.Year() {

@@ -8,15 +8,15 @@ import (
 	"unitask/internal/catalog"
 )
 
-// capabilityList is what the key may call.
+// capabilityList is the key's capabilities.
 type capabilityList struct {
 	all     []api.Capability
 	known   bool
-	refused notice // why it can't be read, zero where it can
+	refused notice // why it can't be read, zero if it can
 	cursor  int
 }
 
-// take replaces the list; the cursor stays on its capability where that is still there.
+// take replaces the list; the cursor stays on its capability if that is still there.
 func (d *capabilityList) take(all []api.Capability) {
 	before, ok := d.selected()
 	d.all, d.known, d.refused, d.cursor = all, true, notice{}, 0
@@ -32,7 +32,7 @@ func (d *capabilityList) selected() (api.Capability, bool) {
 	return d.all[d.cursor], true
 }
 
-// Render draws the list and, where there is room, what the selected one is.
+// Render draws the list and, if there is room, the selected capability's description.
 func (d *capabilityList) Render(c canvas, width, height int) string {
 	switch {
 	case d.refused.words != "":
@@ -58,7 +58,7 @@ func (d *capabilityList) Render(c canvas, width, height int) string {
 	return strings.Join(append(lines, pane...), "\n")
 }
 
-// columns gives each column its width; what has no room gets none.
+// columns gives each column its width; a pane without room is empty.
 func (d *capabilityList) columns(width int) []int {
 	const mode, narrowest = 5, 14
 	name, title, amount := 4, 5, 5
@@ -79,7 +79,7 @@ func (d *capabilityList) columns(width int) []int {
 	}
 }
 
-// pane describes the selected capability in at most height lines, none where that is too few.
+// pane describes the selected capability in at most height lines, in no line if that is too few.
 func (d *capabilityList) pane(c canvas, width, height int) []string {
 	one, ok := d.selected()
 	if !ok || height < 3 {

@@ -20,7 +20,7 @@ func (e *editor) value() string { return strings.Join(e.clusters, "") }
 
 func (e *editor) empty() bool { return len(e.clusters) == 0 }
 
-// insert writes at the cursor. Clusters are found anew: what is typed may join what stands there.
+// insert writes at the cursor. Clusters are found anew: typed characters may join those before.
 func (e *editor) insert(s string) {
 	if s = text(s); !e.lines {
 		s = strings.ReplaceAll(s, "\n", " ")
@@ -155,7 +155,7 @@ func (e *editor) vertical(step, width int) bool {
 	to := rows[row+step]
 	last := to.to
 	if row+step+1 < len(rows) && rows[row+step+1].from == to.to {
-		last-- // the row goes on in the next one, where its end is drawn
+		last-- // the row goes on in the next one, which draws its end
 	}
 	e.at = to.from
 	for used := 0; e.at < last; e.at++ {

@@ -11,7 +11,7 @@ import (
 	"unitask/internal/tui"
 )
 
-// TestEditor gives keys to an editor that is eleven columns wide and marks the cursor in what it holds.
+// TestEditor gives keys to an editor that is eleven columns wide and marks the cursor in its text.
 func TestEditor(t *testing.T) {
 	tests := []struct {
 		name string

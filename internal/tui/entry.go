@@ -11,11 +11,11 @@ import (
 	"unitask/internal/form"
 )
 
-// entry is one value of a form and what was entered for it.
+// entry is one value of a form and its input.
 type entry struct {
 	form.Entry
 	edit    editor
-	choices []string // the first is "" where the value may be left out
+	choices []string // the first is "" if the value may be left out
 	choice  int
 	problem string
 }
@@ -58,7 +58,7 @@ func (e *entry) key(msg tea.KeyMsg, width int) bool {
 // file is a media value that is still to be read.
 type file struct{ path string }
 
-// value returns what was entered, nil for nothing.
+// value returns the entered value, nil if empty.
 func (e *entry) value() (any, error) {
 	if e.Kind == form.Choice {
 		return e.chosen(), nil

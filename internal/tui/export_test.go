@@ -6,7 +6,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-// What the tests in tui_test look into.
+// Internals for the tests in tui_test.
 var (
 	Text  = text
 	Line  = line
@@ -22,7 +22,7 @@ func NewEditor() *Editor { return &Editor{editor{lines: true}} }
 // Key gives it a key.
 func (e *Editor) Key(msg tea.KeyMsg, width int) bool { return e.key(msg, width) }
 
-// Value is what was written.
+// Value is the entered text.
 func (e *Editor) Value() string { return e.value() }
 
 // Render draws it with its cursor.
@@ -31,5 +31,5 @@ func (e *Editor) Render(width, height int, s Style) []string { return e.render(w
 // Cursor is the cluster that the cursor stands before, and how many there are.
 func (e *Editor) Cursor() (at, count int) { return e.at, len(e.clusters) }
 
-// Pictures is what is to be shown after the end.
+// Pictures are to be shown after the end.
 func Pictures(m *Model) []image.Image { return m.pictures }

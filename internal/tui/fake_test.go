@@ -49,8 +49,8 @@ type fake struct {
 	changed      chan struct{} // closed at each change
 	fail         error         // of every call
 	failGet      error         // of reads alone
-	slow         time.Duration // what a list takes
-	failCreate   []error       // of the next creations, nil for none
+	slow         time.Duration // the length of a list
+	failCreate   []error       // of the next creations, nil without an error
 	creations    []creation
 	reads        map[string][]reading
 	lists        int
@@ -129,7 +129,7 @@ func (f *fake) Get(ctx context.Context, id, etag string, wait time.Duration) (tu
 	}
 }
 
-// Follow tells what a test puts into the task's channel; where there is none it tells nothing.
+// Follow sends the events that a test puts into the task's channel; without one it is silent.
 func (f *fake) Follow(ctx context.Context, id string) <-chan tui.Event {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -234,7 +234,7 @@ func (f *fake) failure() error {
 	return f.fail
 }
 
-// set makes every call fail, or none.
+// set makes every call fail, or succeed.
 func (f *fake) set(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -19,16 +19,16 @@ type saving struct {
 	Replace bool
 }
 
-// disk is what the dashboard does on this machine, in memory.
+// disk is the dashboard's files, in memory.
 type disk struct {
 	mu       sync.Mutex
 	contents map[string][]byte // of the files that can be fetched, by the artifacts' ids
 	fetched  []string
 	there    map[string]bool // places that are taken
 	savings  []saving
-	paths    []string // what can be completed
+	paths    []string // the completions
 	desktop  bool
-	named    []string // what Save and Open say of every result, where that isn't nil
+	named    []string // the error of Save and Open for every result, if not nil
 	fail     error    // of every call
 }
 
@@ -83,7 +83,7 @@ func (d *disk) Open(_ context.Context, t api.Task) ([]string, bool, error) {
 	return []string{"/cache/" + t.ID}, d.desktop, d.fail
 }
 
-// TestSavePath: the suggested folder goes where another one is begun, and tab completes a path as far as it is
+// TestSavePath: the suggested folder goes when another path is begun, and tab completes a path as far as it is
 // certain.
 func TestSavePath(t *testing.T) {
 	paths := []string{"/tmp/", "/tmp/été.txt", "/tmp/étè/", "/tmp/pictures/", "~/pictures/", "./a.txt", "./b.txt"}
@@ -127,7 +127,7 @@ func TestSavePath(t *testing.T) {
 	}
 }
 
-// TestCompletionComesLate: what is found for a path that was written on meanwhile changes nothing.
+// TestCompletionComesLate: completions for a path that was edited meanwhile are ignored.
 func TestCompletionComesLate(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		service := newFake(chat())

@@ -24,14 +24,14 @@ type formPane struct {
 	unfolded     bool    // the rest is shown too
 	focus        int     // an index of items
 	sendingSince time.Time
-	failure      []string          // of the last try, what belongs to no entry
+	failure      []string          // the last try's problem that belongs to no entry
 	sentKey      string            // of the last try, while it has no answer
-	sent         [sha256.Size]byte // what went out under it
+	sent         [sha256.Size]byte // the request sent under it
 }
 
-// item is what can have the focus: an entry, the fold or the button.
+// item is an element that can have the focus: an entry, the fold or the button.
 type item struct {
-	entry      int // -1: none
+	entry      int // -1: without
 	fold, send bool
 }
 
@@ -50,7 +50,7 @@ func newForm(c api.Capability) (*formPane, error) {
 
 func (f *formPane) sending() bool { return !f.sendingSince.IsZero() }
 
-// items is what can have the focus, from top to bottom.
+// items are the elements that can have the focus, from top to bottom.
 func (f *formPane) items() []item {
 	var all []item
 	for i := range f.entries[:f.shown] {
@@ -106,7 +106,7 @@ func (f *formPane) step(by int) {
 	f.focus = (min(f.focus, n-1) + by + n) % n
 }
 
-// draft returns what was entered, or marks what is wrong or missing.
+// draft returns the entered values, or marks the wrong and missing ones.
 func (f *formPane) draft() (draft, bool) {
 	d := draft{capability: string(f.capability.Name)}
 	f.failure = nil
@@ -135,7 +135,7 @@ func (f *formPane) draft() (draft, bool) {
 	return d, !f.showProblem()
 }
 
-// showProblem puts the focus on the first entry with a problem; false where there is none.
+// showProblem puts the focus on the first entry with a problem; false without one.
 func (f *formPane) showProblem() bool {
 	at := slices.IndexFunc(f.entries, func(e entry) bool { return e.problem != "" })
 	if at < 0 {
@@ -146,8 +146,8 @@ func (f *formPane) showProblem() bool {
 	return true
 }
 
-// ready takes the prepared request and returns the key to send it under: the last one where the
-// same request has had no answer yet.
+// ready takes the prepared request and returns the key to send it under: the last one if the same request has had no
+// answer yet.
 func (f *formPane) ready(msg preparedMsg, newKey func() string) (string, bool) {
 	if len(msg.problems) > 0 {
 		f.sendingSince = time.Time{}
@@ -164,19 +164,19 @@ func (f *formPane) ready(msg preparedMsg, newKey func() string) (string, bool) {
 	return f.sentKey, true
 }
 
-// accepted renews the key: the next sending is another task. What was entered stays.
+// accepted renews the key: the next sending is another task. The entered values stay.
 func (f *formPane) accepted() {
 	f.sendingSince, f.sentKey, f.failure, f.focus = time.Time{}, "", nil, 0
 }
 
 // refuse shows an error beside the entries it is about, the rest above them, and reports whether there are such
-// entries. The key stays where the same request may be sent again under it.
+// entries. The key stays if the same request may be sent again under it.
 func (f *formPane) refuse(err error) bool {
 	f.sendingSince = time.Time{}
 	e, answered := errors.AsType[*fault.Error](err)
 	_, known := errors.AsType[*Error](err)
 	switch {
-	case !answered && known: // nothing was sent
+	case !answered && known: // no request was sent
 		f.failure = []string{words(err)}
 		return false
 	case !answered:

@@ -33,7 +33,7 @@ func (f *formPane) columns(width int) columns {
 	return columns{label: label, value: width - markWidth - label - 3}
 }
 
-// Render draws the part around what has the focus, and what there is to know about that.
+// Render draws the part around the focus, and a description of the focused element.
 func (f *formPane) Render(c canvas, width, height int) string {
 	var lines []string
 	from, to, at := 0, 0, f.columns(width)
@@ -77,7 +77,7 @@ func (f *formPane) failed(c canvas, width, height int) []string {
 	return lines[:min(len(lines), max(1, height/3))]
 }
 
-// hint is a rule and the description of what has the focus.
+// hint is a rule and the description of the focused element.
 func (f *formPane) hint(c canvas, width, height int) []string {
 	rows := 3
 	if height < 12 {
@@ -102,7 +102,7 @@ func (f *formPane) hint(c canvas, width, height int) []string {
 	return lines
 }
 
-// describe says what there is to know about what has the focus.
+// describe returns the description of the focused element.
 func (f *formPane) describe() string {
 	at := f.focused()
 	switch {
@@ -142,7 +142,7 @@ func (e *entry) about() string {
 	return strings.TrimSpace(strings.Join(words, " "))
 }
 
-// standard is what the service takes where nothing is given, "" where it has no such value.
+// standard is the service's default, "" without one.
 func (e *entry) standard() string {
 	var word string
 	if json.Unmarshal(e.Field.Default, &word) != nil {
@@ -151,7 +151,7 @@ func (e *entry) standard() string {
 	return line(word)
 }
 
-// title is the name, marked where a value must be given.
+// title is the name, marked if a value is required.
 func (e *entry) title() string {
 	if e.Field.Required && !e.Within {
 		return line(e.Name()) + " *"
@@ -229,7 +229,7 @@ func (e *entry) values(c canvas, width, most int, focused bool) []string {
 	return lines
 }
 
-// placeholder stands where nothing is given.
+// placeholder is shown in an empty entry.
 func (e *entry) placeholder() string {
 	switch {
 	case e.standard() != "":

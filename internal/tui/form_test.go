@@ -90,7 +90,7 @@ func TestRequestOfAForm(t *testing.T) {
 	}
 }
 
-// TestFormRefuses: what is wrong is said beside its field, which gets the focus; nothing is sent.
+// TestFormRefuses: an error is shown beside its field, which gets the focus; no request is sent.
 func TestFormRefuses(t *testing.T) {
 	tests := []struct {
 		name string
@@ -169,7 +169,7 @@ func TestDetailsBesideTheirFields(t *testing.T) {
 	}
 }
 
-// TestFormStays: what was written is there after leaving the form, and after sending it.
+// TestFormStays: the entered values are there after leaving the form, and after sending it.
 func TestFormStays(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRig(t, newFake(chat(), imageEdit()))

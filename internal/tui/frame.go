@@ -8,7 +8,7 @@ import (
 
 const roomy = 16 // rows; in fewer the status shares its line with the keys
 
-// canvas is what every part draws with.
+// canvas is the styles and sizes that every part draws with.
 type canvas struct {
 	Style
 	now    time.Time
@@ -59,7 +59,7 @@ func (m *Model) View() string {
 	return strings.Join(lines, "\n")
 }
 
-const leastWhere = 10 // columns of the header: less says nothing of the service
+const leastWhere = 10 // columns of the header: a narrower one doesn't show the service
 
 func (m *Model) header(c canvas) string {
 	left := " " + c.bold.Render("unitask") + "  " + m.title(c)
@@ -82,7 +82,7 @@ func (m *Model) header(c canvas) string {
 	return left
 }
 
-// title is the tabs, or where one is below them.
+// title is the tabs, or the path below them.
 func (m *Model) title(c canvas) string {
 	capabilities, tasks := "Capabilities", "Tasks"
 	if n := m.tasks.open(); n > 0 {
@@ -103,8 +103,7 @@ func (m *Model) title(c canvas) string {
 	}
 }
 
-// footer is a status line, what to do about it and the keys; where there is little room, the status or the keys,
-// whichever matters more.
+// footer is a status line, its remedy and the keys; with little room, the status or the keys, whichever matters more.
 func (m *Model) footer(c canvas) []string {
 	status, urgent := m.status(c)
 	var lines []string
@@ -120,7 +119,7 @@ func (m *Model) footer(c canvas) []string {
 	return lines
 }
 
-// advice is what to do about the trouble that is shown, or what a path may go on with, in a few lines.
+// advice is the remedy for the shown problem, or the completions of a path, in a few lines.
 func (m *Model) advice() []string {
 	const most = 3
 	hint := m.said.hint
@@ -140,7 +139,7 @@ func (m *Model) advice() []string {
 	return lines[:min(len(lines), most)]
 }
 
-// hinted is a hint as it is shown, none for "".
+// hinted is a hint as it is shown, empty for "".
 func hinted(hint string) []string {
 	if hint == "" {
 		return nil
@@ -198,7 +197,7 @@ func firstShown(selected, count, room int) int {
 	return max(0, min(selected-room/2, count-room))
 }
 
-// message is a screen that has nothing else to show.
+// message is a screen with only a text.
 func message(c canvas, width int, first string, others ...string) string {
 	var lines []string
 	for _, l := range wrap(first, width-2) {

@@ -15,10 +15,10 @@ const (
 	openKey    = "o"
 	copyKey    = "y"
 	pictureKey = "i"
-	sortKey    = "s" // in the table, where no result is seen
+	sortKey    = "s" // in the table, which shows no result
 )
 
-// binding is a key and what it does.
+// binding is a key and its action.
 type binding struct{ keys, does string }
 
 func (s screen) bindings() []binding {
@@ -65,7 +65,7 @@ func (s screen) bindings() []binding {
 	}
 }
 
-// always is what works on every screen.
+// always are the keys of every screen.
 func (s screen) always() []binding {
 	if s == formScreen {
 		return []binding{{"?", "keys; outside texts"}}
@@ -124,7 +124,7 @@ func (b binding) hint(c canvas) string {
 	return " " + c.bold.Render(b.keys) + " " + c.faint.Render(does) + " "
 }
 
-// renderHelp lists the keys of a screen, from where it is scrolled to.
+// renderHelp lists the keys of a screen, from its scroll position.
 func (m *Model) renderHelp(c canvas, width, height int) string {
 	all := m.helpLines(c, width)
 	room := max(1, height-1)

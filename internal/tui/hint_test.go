@@ -11,7 +11,7 @@ import (
 	"unitask/internal/tui"
 )
 
-// TestHints: wherever the dashboard shows an error it says what to do about it, until the next key.
+// TestHints: wherever the dashboard shows an error it shows the remedy, until the next key.
 func TestHints(t *testing.T) {
 	refused := &tui.Error{Err: fault.New(fault.Unauthenticated, "no such key"), RequestID: "req_1"}
 	const says, words = "hint: what helps about UNAUTHENTICATED", "UNAUTHENTICATED: no such key (request req_1)"
@@ -70,7 +70,7 @@ func TestHints(t *testing.T) {
 	}
 }
 
-// TestHintOfATask: a task that failed says what to do about it, as the error of a request does.
+// TestHintOfATask: a failed task shows the remedy, as the error of a request does.
 func TestHintOfATask(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		service := newFake(chat())

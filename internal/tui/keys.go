@@ -6,8 +6,8 @@ import (
 	"unitask/internal/api"
 )
 
-// key takes what was typed. Letters that came faster than they were read stand in one message: where
-// no text is being written each of them is a key.
+// key handles a key. Letters that came faster than they were read stand in one message: outside of a text each of
+// them is a key.
 func (m *Model) key(msg tea.KeyMsg) tea.Cmd {
 	if msg.Type != tea.KeyRunes || msg.Paste || msg.Alt {
 		return m.oneKey(msg)
@@ -129,7 +129,7 @@ func (m *Model) detailKey(k string) tea.Cmd {
 	return nil
 }
 
-// taskKey does what a key does to the task that is opened or selected.
+// taskKey applies a key to the opened or selected task.
 func (m *Model) taskKey(k string) tea.Cmd {
 	t, ok := m.shownTask()
 	switch {
@@ -169,7 +169,7 @@ func (m *Model) shownTask() (api.Task, bool) {
 
 func (m *Model) rows() []api.Task { return m.table.rows(m.tasks, m.now) }
 
-// askCancel opens the question whether to cancel the task, where it still can be.
+// askCancel opens the question whether to cancel the task, if it still can be.
 func (m *Model) askCancel(t api.Task) {
 	if t.State.Terminal() {
 		m.notice("this task has ended", false)
@@ -223,7 +223,7 @@ func (m *Model) submit() tea.Cmd {
 	return prepare(d)
 }
 
-// move returns where a key takes a cursor in a list.
+// move returns a cursor's position in a list after a key.
 func move(k string, at, count, page int) int {
 	switch k {
 	case "up", "k", "ctrl+p":

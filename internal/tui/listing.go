@@ -13,8 +13,8 @@ import (
 
 const (
 	firstPage = 50 // tasks of the page that is read again and again: the newest ones
-	// mostPages is how many further pages are read by themselves until the next key: enough for a search among
-	// the newest thousand tasks, and a bound where there are a million.
+	// mostPages is how many further pages are read by themselves until the next key: enough for a search among the
+	// newest thousand tasks, and a bound for a million.
 	mostPages = 5
 )
 
@@ -24,21 +24,21 @@ type Query struct {
 	Capability string
 }
 
-// Page is a part of what a query selects, newest first. It may be empty before the end.
+// Page is a part of a query's tasks, newest first. It may be empty before the end.
 type Page struct {
 	Tasks []api.Task
 	Next  string // the cursor of the page below it, "" at the end
 }
 
-// listing is what the service listed of a query so far: its newest tasks, without a gap.
+// listing is the part of a query's tasks that the service has listed so far: its newest tasks, without a gap.
 type listing struct {
 	known bool // the first page came
 	ids   map[string]bool
 	next  string // the cursor of the page below; "" at the end
 }
 
-// take takes the page that stands at a cursor. A first page that doesn't reach down to what was listed before
-// takes its place, so that no gap is shown as if there were none.
+// take takes the page that stands at a cursor. A first page that doesn't reach down to the rows listed before
+// replaces them, so that a gap is never hidden.
 func (l *listing) take(cursor string, p Page) {
 	meets := slices.ContainsFunc(p.Tasks, func(t api.Task) bool { return l.ids[t.ID] })
 	switch {
@@ -116,8 +116,8 @@ func (m *Model) look() tea.Cmd {
 	return m.again(tasksLoop, 0)
 }
 
-// lookFurther asks for the next page where the selected row is near the end, or where the order is one that
-// the service doesn't know.
+// lookFurther asks for the next page if the selected row is near the end, or if the order is one that the service
+// doesn't know.
 func (m *Model) lookFurther() tea.Cmd {
 	if m.screen != tasksScreen || m.prompt != nil || m.table.listing().next == "" || m.table.pages == 0 ||
 		m.loopOf(pagesLoop).phase != resting {
@@ -175,8 +175,8 @@ func (msg listMsg) loop() string {
 	return pagesLoop
 }
 
-// note says how many tasks are shown, whether there are more, and how they differ from all, newest first; ""
-// where there are none.
+// note says how many tasks are shown, whether there are more, and how they differ from all, newest first; "" without
+// any.
 func (m *Model) note() string {
 	t, n := &m.table, len(m.rows())
 	if m.screen != tasksScreen || n == 0 && t.filter == "" {

@@ -25,8 +25,8 @@ func old(n int) []api.Task {
 	return tasks
 }
 
-// TestPages: the table says that there are more tasks, reads on where the person comes near its end, says when
-// it has all of them, and loses none of them when new ones come.
+// TestPages: the table says that there are more tasks, reads on when the person comes near its end, says when it has
+// all of them, and keeps them when new ones come.
 func TestPages(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {40, 12}} {
 		bubble(t, func(t *testing.T) {
@@ -112,8 +112,8 @@ func TestOrderReadsOn(t *testing.T) {
 	})
 }
 
-// TestSearchIsBounded: what isn't there is looked for among a thousand tasks more with each key, and the
-// table says that this isn't all.
+// TestSearchIsBounded: a missing task is looked for among a thousand tasks more with each key, and the table says
+// that this isn't all.
 func TestSearchIsBounded(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		service := newFake(chat())
@@ -136,8 +136,7 @@ func TestSearchIsBounded(t *testing.T) {
 	})
 }
 
-// TestNoSilentGap: where more new tasks came than a page holds, the table begins anew instead of leaving
-// some out.
+// TestNoSilentGap: if more new tasks came than a page holds, the table begins anew instead of leaving some out.
 func TestNoSilentGap(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		service := newFake(chat())

@@ -13,7 +13,7 @@ import (
 	"unitask/internal/fault"
 )
 
-// screen is what fills the terminal.
+// screen is a full-screen view.
 type screen int
 
 const (
@@ -33,8 +33,8 @@ type Model struct {
 
 	screen    screen
 	directory capabilityList
-	forms     map[string]*formPane // by capability: what was written stays
-	sent      map[string]written   // by task: what its form held
+	forms     map[string]*formPane // by capability: the entered values stay
+	sent      map[string]written   // by task: its form's values
 	form      *formPane            // the one shown
 	table     table
 	detail    detail
@@ -46,22 +46,22 @@ type Model struct {
 
 	help     bool
 	helpTop  int
-	prompt   *prompt       // nil where none is open
+	prompt   *prompt       // nil without an open one
 	question *question     // likewise
-	saveTo   string        // where the last result was saved
+	saveTo   string        // the path of the last saved result
 	pictures []image.Image // to be shown after the end
-	away     notice        // why the service can't be asked now, zero where it can
+	away     notice        // why the service can't be reached now, zero if it can
 	said     notice        // the outcome of the last action, until the next key
 }
 
-// notice is what is said below the screen.
+// notice is the text below the screen.
 type notice struct {
-	words string // "" where the screen says it
+	words string // "" if the screen says it
 	bad   bool
-	hint  string // what to do about it, "" for nothing
+	hint  string // the remedy, "" without one
 }
 
-// New returns the dashboard; ctx ends its requests. It asks nothing before Init.
+// New returns the dashboard; ctx ends its requests. It sends no request before Init.
 func New(ctx context.Context, c Config) *Model {
 	c.Zone = cmp.Or(c.Zone, time.Local)
 	return &Model{
@@ -76,7 +76,7 @@ func (m *Model) Init() tea.Cmd {
 	return tea.Batch(m.round(directoryLoop), m.round(tasksLoop))
 }
 
-// Update takes one message and returns what is to be asked next.
+// Update takes one message and returns the next command.
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	m.now = time.Now()
 	cmd := m.handle(msg)
@@ -134,7 +134,7 @@ func (m *Model) clock() tea.Cmd {
 	return after(time.Second, clockMsg{})
 }
 
-// prepared has read a form's files: the request goes out, or the form says what is wrong.
+// prepared has read a form's files: the request goes out, or the form shows the error.
 func (m *Model) prepared(msg preparedMsg) tea.Cmd {
 	f := m.forms[msg.capability]
 	key, ok := f.ready(msg, m.config.NewKey)
@@ -148,7 +148,7 @@ func (m *Model) prepared(msg preparedMsg) tea.Cmd {
 func (m *Model) created(msg createdMsg) tea.Cmd {
 	f := m.forms[msg.capability]
 	if msg.err != nil {
-		if !f.refuse(msg.err) { // which entry it is says what to do
+		if !f.refuse(msg.err) { // the entry names the remedy
 			m.said = notice{hint: m.config.Hint(msg.err)}
 		}
 		if e, ok := errors.AsType[*fault.Error](msg.err); ok && e.TaskID != "" {
@@ -197,10 +197,10 @@ func (m *Model) tell(t api.Task) tea.Cmd {
 
 func (m *Model) notice(words string, bad bool) { m.said = notice{words: words, bad: bad} }
 
-// fail says what an error is, and what to do about it.
+// fail shows an error and its remedy.
 func (m *Model) fail(words string, err error) { m.said = notice{words, true, m.config.Hint(err)} }
 
-// words says in one line what an error is; the code stands before the message.
+// words describes an error in one line; the code stands before the message.
 func words(err error) string {
 	if f, ok := errors.AsType[*fault.Error](err); ok {
 		return line(string(f.Code)+": "+f.Message) + requestOf(err)
@@ -211,7 +211,7 @@ func words(err error) string {
 	return "no answer from the server"
 }
 
-// requestOf is the id that support asks for, "" where there is none.
+// requestOf is the request's id, for support; "" without one.
 func requestOf(err error) string {
 	e, ok := errors.AsType[*Error](err)
 	if !ok || e.RequestID == "" {

@@ -33,7 +33,7 @@ type loop struct {
 	turn     int  // counts the timers; one that was overtaken is ignored
 	heard    bool // the stream of this round brought something
 	streamed bool // one did
-	plain    bool // the next round is a read: the last stream brought nothing
+	plain    bool // the next round is a read: the last stream was silent
 	refused  bool // the service doesn't answer and won't; a list that has the task begins anew
 	etag     string
 	started  time.Time     // of the last round
@@ -83,7 +83,7 @@ func (m *Model) again(name string, pause time.Duration) tea.Cmd {
 	return after(wait, dueMsg{name, l.turn})
 }
 
-// due starts a round whose timer has run out, where it is still wanted.
+// due starts a round whose timer has run out, if it is still wanted.
 func (m *Model) due(msg dueMsg) tea.Cmd {
 	l := m.loopOf(msg.loop)
 	if l.phase != timed || l.turn != msg.turn {
@@ -205,8 +205,8 @@ func (m *Model) keepReading() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// trouble judges an error of a repeated question: the pause before the next try, and whether there
-// is to be one. What no answer came to is asked again until one comes.
+// trouble judges an error of a repeated question: the pause before the next try, and whether there is to be one. A
+// read without an answer is repeated until one comes.
 func (m *Model) trouble(err error) (time.Duration, bool) {
 	f, answered := errors.AsType[*fault.Error](err)
 	_, known := errors.AsType[*Error](err)
@@ -225,7 +225,7 @@ func (m *Model) trouble(err error) (time.Duration, bool) {
 	}
 }
 
-// answered notes that the service is there, and says so where it was away.
+// answered records that the service is there, and says so if it was away.
 func (m *Model) answered() {
 	if m.away.words != "" {
 		m.notice("the server is back", false)

@@ -19,8 +19,8 @@ func sending(t *testing.T) (*rig, *fake) {
 	return r, service
 }
 
-// wantSpaced fails the test where two reads of a task started less than two seconds apart, or more
-// than most; it returns how many there were.
+// wantSpaced fails the test if two reads of a task started less than two seconds apart, or more than most; it returns
+// how many there were.
 func wantSpaced(t *testing.T, service *fake, since time.Time, most time.Duration) int {
 	t.Helper()
 	all := service.readsOf("task_0001")
@@ -69,8 +69,8 @@ func TestPolling(t *testing.T) {
 	})
 }
 
-// TestPollingUnderImpatience: neither opening the task again and again nor reading the list anew
-// makes reads more frequent.
+// TestPollingUnderImpatience: opening the task again and again and reading the list anew don't make reads more
+// frequent.
 func TestPollingUnderImpatience(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		began := time.Now()
@@ -88,7 +88,7 @@ func TestPollingUnderImpatience(t *testing.T) {
 	})
 }
 
-// TestSlowService: what takes its time isn't asked for twice at once.
+// TestSlowService: a slow read isn't sent twice at once.
 func TestSlowService(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r, service := sending(t)
@@ -179,8 +179,8 @@ func TestServerAwayFromTheStart(t *testing.T) {
 	})
 }
 
-// TestTasksFromElsewhere: what other clients send appears by itself, is followed, and is gone when
-// the service doesn't know it any more.
+// TestTasksFromElsewhere: other clients' tasks appear by themselves, are followed, and are gone when the service
+// doesn't know them any more.
 func TestTasksFromElsewhere(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		service := newFake(chat())

@@ -32,7 +32,7 @@ type given struct {
 	value any // files may be in it
 }
 
-// preparedMsg is a request ready to be sent, or what is wrong with its files.
+// preparedMsg is a request ready to be sent, or the error of its files.
 type preparedMsg struct {
 	capability string
 	label      string

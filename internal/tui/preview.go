@@ -91,7 +91,7 @@ func (d *detail) pictures(t api.Task) []image.Image {
 	return all
 }
 
-// render draws the picture or why there is none.
+// render draws the picture or the reason for its absence.
 func (s *shot) render(c canvas, columns, rows int) []string {
 	switch {
 	case s.failed != "":

@@ -9,11 +9,11 @@ import (
 // prompt is a line that is asked for below the screen. While it is open the keys are its own.
 type prompt struct {
 	head    string // before the line
-	keys    string // what enter and esc do
+	keys    string // the actions of enter and esc
 	edit    editor
 	path    bool                 // the line is a path: tab completes it, and / or ~ begin another than the suggested one
-	touched bool                 // the line isn't what was suggested any more
-	choices []string             // what the path may go on with, after tab
+	touched bool                 // the line isn't the suggestion any more
+	choices []string             // the completions of the path, after tab
 	typed   func(string)         // told of each change; may be nil
 	enter   func(string) tea.Cmd // takes the line
 	esc     func()               // may be nil
@@ -55,7 +55,7 @@ func (m *Model) promptKey(msg tea.KeyMsg) tea.Cmd {
 
 func (m *Model) promptRoom() int { return max(4, m.width-cells(m.prompt.head)-3) }
 
-// renderPrompt draws the line around its cursor, and the keys where there is room for them.
+// renderPrompt draws the line around its cursor, and the keys if there is room for them.
 func (m *Model) renderPrompt(c canvas) string {
 	p := m.prompt
 	written := strings.Join(p.edit.render(m.promptRoom(), 1, true, c.Style), "")

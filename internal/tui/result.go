@@ -13,7 +13,7 @@ import (
 	"unitask/internal/fault"
 )
 
-// longestCopy is what terminals take into their clipboard, in bytes before they are encoded.
+// longestCopy bounds a terminal's clipboard, in bytes before they are encoded.
 const longestCopy = 72_000
 
 type savedMsg struct {
@@ -97,7 +97,7 @@ func reason(err error) string {
 	return line(err.Error())
 }
 
-// copied puts what is asked for most into the terminal's clipboard.
+// copied puts the result, or else the id, into the terminal's clipboard.
 func (m *Model) copied(t api.Task) tea.Cmd {
 	name, content := toCopy(t)
 	if len(content) > longestCopy {

@@ -16,7 +16,7 @@ import (
 	"unitask/internal/tui"
 )
 
-// ended opens a task that has ended; edit says with what.
+// ended opens a task that has ended; edit is the keys.
 func ended(t *testing.T, edit func(*api.Task)) (*rig, *fake) {
 	t.Helper()
 	service := newFake(chat(), imageEdit())
@@ -42,8 +42,7 @@ func pngFile(id string) api.Artifact {
 	return api.Artifact{ID: id, URL: "http://h/" + id, ContentType: "image/png", Bytes: 100}
 }
 
-// TestSave: the place is asked for and kept for the next time; what is there is replaced only after a
-// yes.
+// TestSave: the place is asked for and kept for the next time; an existing file is replaced only after a yes.
 func TestSave(t *testing.T) {
 	tests := []struct {
 		name string
@@ -143,7 +142,7 @@ func TestCopy(t *testing.T) {
 	}
 }
 
-// TestNoResult: what needs a result says that there is none, and isn't offered.
+// TestNoResult: keys that need a result say that it is missing, and aren't offered.
 func TestNoResult(t *testing.T) {
 	for _, k := range []string{"s", "o", "i"} {
 		bubble(t, func(t *testing.T) {
@@ -208,7 +207,7 @@ func TestPreviewOfAnother(t *testing.T) {
 	})
 }
 
-// TestLeaveWithPictures: the pictures are shown once the screen is given back, where the terminal can.
+// TestLeaveWithPictures: the pictures are shown once the screen is given back, if the terminal can.
 func TestLeaveWithPictures(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r, _ := ended(t, hasImages(pngFile("art_1")))
@@ -310,8 +309,8 @@ func TestSort(t *testing.T) {
 	})
 }
 
-// TestFilter: every word must stand in the row, in any case; esc undoes first what is typed, then the
-// filter; the selection stays on its task.
+// TestFilter: every word must stand in the row, in any case; esc undoes first the typed text, then the filter; the
+// selection stays on its task.
 func TestFilter(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		service := newFake(chat(), imageEdit())

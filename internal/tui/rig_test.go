@@ -17,8 +17,8 @@ import (
 
 const address = "http://127.0.0.1:8420"
 
-// rig is a dashboard without a terminal: it takes messages and runs what Update returns, one
-// goroutine a command, in the bubble of a test.
+// rig is a dashboard without a terminal: it takes messages and runs the commands of Update, one goroutine each, in
+// the bubble of a test.
 type rig struct {
 	t         *testing.T
 	model     *tui.Model
@@ -26,7 +26,7 @@ type rig struct {
 	done      chan struct{}
 	runs      sync.WaitGroup
 	quit      bool
-	said      []string // what was said of tasks that ended
+	said      []string // the notices of ended tasks
 	clipboard string
 	keys      int // Idempotency-Keys made
 }
@@ -54,7 +54,7 @@ func newRig(t *testing.T, service *fake) *rig {
 	return r
 }
 
-// hint is what the tests' dashboard advises.
+// hint is the tests' remedy for each error.
 func hint(err error) string {
 	switch f, ok := errors.AsType[*fault.Error](err); {
 	case !ok:
@@ -105,7 +105,7 @@ func (r *rig) settle() {
 	}
 }
 
-// pass lets time pass and takes what comes meanwhile.
+// pass lets time pass and handles the messages meanwhile.
 func (r *rig) pass(d time.Duration) {
 	end := time.After(d)
 	for {
@@ -141,7 +141,7 @@ func (r *rig) view() string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// shows fails the test where the screen lacks one of the texts.
+// shows fails the test if the screen lacks one of the texts.
 func (r *rig) shows(texts ...string) {
 	r.t.Helper()
 	for _, want := range texts {
@@ -151,7 +151,7 @@ func (r *rig) shows(texts ...string) {
 	}
 }
 
-// hides fails the test where the screen has one of the texts.
+// hides fails the test if the screen has one of the texts.
 func (r *rig) hides(texts ...string) {
 	r.t.Helper()
 	for _, bad := range texts {
@@ -179,7 +179,7 @@ func key(name string) tea.KeyMsg {
 	return tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(name)}
 }
 
-// bubble runs a test in a bubble, where time stands still but for pass.
+// bubble runs a test in a bubble, whose time only pass moves.
 func bubble(t *testing.T, f func(t *testing.T)) {
 	t.Helper()
 	synctest.Test(t, f)

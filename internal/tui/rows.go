@@ -26,7 +26,7 @@ const (
 	orders // how many there are
 )
 
-// String says it in the header, "" for what needs no word.
+// String is its name in the header, "" for the default.
 func (o order) String() string {
 	return [orders]string{"", "oldest first", "by state", "by capability", "by time", "by cost"}[o]
 }
@@ -65,7 +65,7 @@ func (o order) compare(x, y api.Task, now time.Time) int {
 	}
 }
 
-// amount is a task's cost as sorting needs it; what has none comes last.
+// amount is a task's cost as sorting needs it; tasks without it come last.
 func amount(t api.Task) float64 {
 	if t.Usage == nil {
 		return -1
@@ -77,8 +77,8 @@ func amount(t api.Task) float64 {
 	return n
 }
 
-// matches reports whether a task has the query's state and capability, and whether each other word stands in
-// what is shown of it or in its id.
+// matches reports whether a task has the query's state and capability, and whether each other word is in its shown
+// text or in its id.
 func (t *table) matches(one api.Task, label string, words []string) bool {
 	if len(words) == 0 {
 		return true
@@ -98,7 +98,7 @@ func (t *table) matches(one api.Task, label string, words []string) bool {
 	})
 }
 
-// openFilter asks for the filter; the rows follow what is typed.
+// openFilter asks for the filter; the rows follow the typed text.
 func (m *Model) openFilter() {
 	before := m.table.filter
 	p := &prompt{head: "/", keys: "enter keeps, esc undoes"}

@@ -6,7 +6,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-// heardMsg is the next event of a task's stream; over says that there is none any more.
+// heardMsg is the next event of a task's stream; over says that the stream has ended.
 type heardMsg struct {
 	id     string
 	events <-chan Event
@@ -39,7 +39,7 @@ func (m *Model) stream(id string) tea.Cmd {
 
 func (m *Model) heard(msg heardMsg) tea.Cmd {
 	l := m.loopOf(msg.id)
-	if msg.over { // the loop goes on with a read, and with a stream where one brought something
+	if msg.over { // the loop goes on with a read, and with a stream after a useful one
 		l.phase, l.plain = resting, !l.heard
 		return nil
 	}

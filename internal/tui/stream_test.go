@@ -51,8 +51,8 @@ func TestShownTaskStreams(t *testing.T) {
 	})
 }
 
-// TestStreamBreaksOff: the shown task is read as any other where there is no stream any more, and a text that
-// comes from its beginning again isn't shown twice.
+// TestStreamBreaksOff: the shown task is read as any other after its stream has ended, and a text that comes from its
+// beginning again isn't shown twice.
 func TestStreamBreaksOff(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r, service, events := streaming(t)

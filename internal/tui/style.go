@@ -9,8 +9,8 @@ import (
 	"unitask/internal/task"
 )
 
-// Style is the few colours and attributes used. None of them asks the terminal for its background,
-// and each is beside a sign or a word that says the same.
+// Style is the few colours and attributes used. They don't query the terminal's background, and each is beside a sign
+// or a word with the same meaning.
 type Style struct {
 	bold, faint, cursor       lipgloss.Style
 	accent, good, bad, busy   lipgloss.Style
@@ -19,8 +19,8 @@ type Style struct {
 	coloured                  bool
 }
 
-// NewStyle returns the style for a terminal. Without colour (NO_COLOR, or a terminal that has none)
-// bold, faint and reverse remain: the cursor is one of them.
+// NewStyle returns the style for a terminal. Without colour (NO_COLOR, or a terminal without colours) bold, faint and
+// reverse remain: the cursor is one of them.
 func NewStyle(out io.Writer, colour bool) Style {
 	r := lipgloss.NewRenderer(out)
 	r.SetHasDarkBackground(true) // never asked for
@@ -43,7 +43,7 @@ func NewStyle(out io.Writer, colour bool) Style {
 	}
 }
 
-// colours is what pictures may be drawn with.
+// colours are those of pictures.
 func (s Style) colours() termenv.Profile {
 	if !s.coloured {
 		return termenv.Ascii

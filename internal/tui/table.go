@@ -81,7 +81,7 @@ func (t *table) row(c canvas, columns []int, one api.Task, label string, selecte
 	return c.selected(drawn, true)
 }
 
-// progress draws a bar of how far an open task is, where the service knows.
+// progress draws a bar of an open task's progress, if the service knows it.
 func progress(t api.Task, width int) string {
 	if t.Progress == nil || t.State.Terminal() || width < 8 {
 		return ""
@@ -94,7 +94,7 @@ func progress(t api.Task, width int) string {
 // percent is how far a task is that says so.
 func percent(t api.Task) int { return int(max(0, min(*t.Progress, 1)) * 100) }
 
-// what says in a few words what came of a task, or what was asked for.
+// what describes a task's result, or its request, in a few words.
 func what(t api.Task, label string) string {
 	switch {
 	case t.Error != nil:

@@ -196,7 +196,7 @@ func TestGoldensAreViews(t *testing.T) {
 	}
 }
 
-// TestEverySize: every view fits every terminal, whatever is in it, also where its size changes.
+// TestEverySize: every view fits every terminal, whatever is in it, also after its size changes.
 func TestEverySize(t *testing.T) {
 	for name, lead := range views {
 		t.Run(name, func(t *testing.T) {
@@ -228,7 +228,7 @@ func mustFit(t *testing.T, r *rig, width, height int) {
 	}
 }
 
-// TestHostileService: nothing that the service says reaches the terminal as anything but text.
+// TestHostileService: all texts of the service reach the terminal as plain text.
 func TestHostileService(t *testing.T) {
 	const evil = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202e\x00\r\nx\u2028"
 	hostile := func(service *fake) {

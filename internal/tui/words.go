@@ -32,7 +32,7 @@ func elapsed(t api.Task, now time.Time) time.Duration {
 	return now.Sub(t.CreatedAt.Time).Truncate(time.Second)
 }
 
-// cost shows what a task cost, "" where that isn't known.
+// cost shows a task's cost, "" if unknown.
 func cost(t api.Task) string {
 	if t.Usage == nil {
 		return ""

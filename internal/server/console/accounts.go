@@ -10,7 +10,7 @@ import (
 	"unitask/internal/fault"
 )
 
-// accountList is what the page of all accounts shows.
+// accountList is the data of the page of all accounts.
 type accountList struct {
 	Accounts []api.Account
 	Form     filledForm
@@ -107,7 +107,7 @@ func (c *Console) handleMemberRemove(x exchange) error {
 	return c.changed(x, filledForm{Values: accountForm(a), About: a}, "removed", err)
 }
 
-// changed goes back to an account's page, which says what was done, or shows what is wrong with its form.
+// changed goes back to an account's page, which reports the change, or shows the errors of its form.
 func (c *Console) changed(x exchange, f filledForm, done string, err error) error {
 	if fault.CodeOf(err) == fault.InvalidRequest {
 		f.Problem = fault.From(err)

@@ -95,14 +95,14 @@ func TestCookieIsNoKey(t *testing.T) {
 	}
 }
 
-// evil is what somebody writes where a name or a prompt belongs.
+// evil is a hostile name or prompt.
 const evil = `"'><script>alert(1)</script><svg onload=alert(1)><img src=x onerror=alert(1)><a href="javascript:alert(1)">{{.}}`
 
-// TestHostileTexts: names, prompts, outputs and what is typed into forms stay texts. The inspector of every
-// answer judges the pages.
+// TestHostileTexts: names, prompts, outputs and form inputs stay texts. The inspector of every answer judges the
+// pages.
 func TestHostileTexts(t *testing.T) {
 	w := newWorld(t)
-	name := strings.ReplaceAll(evil, "/", "")[:100] // as long as a name may be, and without what none has
+	name := strings.ReplaceAll(evil, "/", "")[:100] // as long as a name may be, without forbidden characters
 	rig.Must(w.operator.CreateAccount(t.Context(), api.AccountCreate{Name: name}))(t)
 	b := w.browser()
 	if got := b.post("/sign-in", token(w.link(name, name, "operator"))); got.StatusCode != http.StatusSeeOther {
@@ -141,7 +141,7 @@ func TestHostileTexts(t *testing.T) {
 	}
 }
 
-// blank takes out of an answer what differs from request to request.
+// blank removes the parts of an answer that differ from request to request.
 func blank(body, id string) string {
 	if id == "" {
 		id = "no id"
@@ -151,7 +151,7 @@ func blank(body, id string) string {
 
 var requestID = regexp.MustCompile(`req_[0-9a-z]{26}`)
 
-// TestOtherAccounts: to a member, what is another account's is what doesn't exist.
+// TestOtherAccounts: to a member, another account's objects don't exist.
 func TestOtherAccounts(t *testing.T) {
 	w := newWorld(t)
 	owner, other := w.member("acme", "member"), w.member("beta", "member")
@@ -207,7 +207,7 @@ func TestOtherAccounts(t *testing.T) {
 	}
 }
 
-// TestOperatorSeesNoContent: states, codes, attempts and costs of every account, never what went in or came out.
+// TestOperatorSeesNoContent: states, codes, attempts and costs of every account, never inputs and outputs.
 func TestOperatorSeesNoContent(t *testing.T) {
 	w := newWorld(t)
 	owner, operator := w.member("acme", "member"), w.member("ops", "operator")

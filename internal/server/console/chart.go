@@ -10,7 +10,7 @@ import (
 // chart is bars over days. The page has the same numbers in a table.
 type chart struct {
 	Title  string
-	Top    string // what the highest line stands for
+	Top    string // the value of the highest line
 	Bars   []bar
 	First  string // day
 	Last   string
@@ -26,7 +26,7 @@ type chartRow struct {
 
 // bar is a stack of parts in a field of chartWidth by chartHeight.
 type bar struct {
-	Text  string // what a pointer is told
+	Text  string // the text under a pointer
 	X, W  string
 	Parts []part
 }

@@ -1,11 +1,11 @@
 // Package console is the pages for people: an account's keys, tasks and usage, and for operators every
 // account, the suppliers and the lookup of requests.
 //
-// Pages are html/template; what scripts add to them, they can do without. Whoever signed in is known by a
-// cookie that no script reads, and each request is judged anew: session, role and account. An operator sees
-// no input, output or file of an account that isn't their own. No page holds a key but one that is
-// shown once, after the form that made it. The console has no limits of its own and no way to a task but the API's: Caller gives the
-// API's own handlers who signed in, in the place of a key.
+// Pages are html/template; scripts only add to them. Whoever signed in is known by a cookie that no script reads, and
+// each request is judged anew: session, role and account. An operator sees no input, output or file of an account
+// that isn't their own. No page holds a key but one that is shown once, after the form that made it. The console has
+// no limits of its own and no way to a task but the API's: Caller gives the API's own handlers who signed in, in the
+// place of a key.
 package console
 
 import (
@@ -24,12 +24,12 @@ import (
 // Root is the path below which the console answers.
 const Root = "/console"
 
-// Config is what a Console is made from. All but Now and Logger are required.
+// Config configures a Console. All but Now and Logger are required.
 type Config struct {
 	Operator *operator.Operator
 	Gateway  *gateway.Gateway
 	Signer   *artifact.Signer
-	BaseURL  string           // where people reach the service
+	BaseURL  string           // the address that people use
 	Now      func() time.Time // nil: time.Now
 	Logger   *slog.Logger     // nil: discarded
 }

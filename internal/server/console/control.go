@@ -36,11 +36,11 @@ type control struct {
 	Value    string
 	Rows     [][]control // of "rows", each with its members
 	Required bool
-	Standard string // what the service takes where nothing is given
+	Standard string // the service's default
 }
 
-// groups makes a capability's form: what is always shown and what may be unfolded. An object's members stay
-// together where the first of them is.
+// groups makes a capability's form: the always shown ones and those that may be unfolded. An object's members stay
+// together at the place of the first.
 func groups(fields []catalog.Field, texts map[string][]string) (shown, rest []group) {
 	entries, first := form.Ordered(fields)
 	placed := map[string]bool{} // wire names of fields
@@ -116,7 +116,7 @@ func ways(first catalog.Field, all []way) group {
 
 func wire(f catalog.Field) string { return f.Group + "." + f.Name }
 
-// newControl shows an entry with what was entered, the n-th text of its name.
+// newControl shows an entry with its input, the n-th text of its name.
 func newControl(e form.Entry, texts map[string][]string, n int) control {
 	c := control{
 		Entry: e, ID: strings.ReplaceAll(e.Wire(), ".", "-") + "-" + strconv.Itoa(n), Kind: widget(e),
@@ -170,7 +170,7 @@ func widget(e form.Entry) string {
 // Title is the entry's name in words.
 func (c control) Title() string { return title(c.Path[len(c.Path)-1]) }
 
-// Help says what there is to know beside the title.
+// Help is the explanation beside the title.
 func (c control) Help() string {
 	words := []string{c.Field.Description}
 	switch {

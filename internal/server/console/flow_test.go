@@ -120,8 +120,8 @@ func TestFormsSayWhatIsWrong(t *testing.T) {
 	}
 }
 
-// TestScopes: a key's scopes are completed from what is open on its account and open something there; those that a
-// key has already stay.
+// TestScopes: a key's scopes are completed from its account's open capabilities and must match one of them; those
+// that a key has already stay.
 func TestScopes(t *testing.T) {
 	w := newWorld(t)
 	rig.Must(w.operator.CreateAccount(t.Context(), api.AccountCreate{Name: "acme", Capabilities: []string{"text.*", "image.edit"}}))(t)
@@ -150,8 +150,8 @@ func TestScopes(t *testing.T) {
 	}
 }
 
-// TestMemberLiftsNoLimit is an attack by the console's forms: a member takes away or raises what an operator set
-// on a key, asks for no limit, and makes keys with more than the server and the account allow.
+// TestMemberLiftsNoLimit is an attack by the console's forms: a member removes or raises an operator's limit of a
+// key, asks for no limit, and makes keys with more than the server and the account allow.
 func TestMemberLiftsNoLimit(t *testing.T) {
 	w := newWorld(t)
 	w.operator.Gate.SetDefaults(gate.Defaults{CreatesPerMinute: 5, OpenTasks: 64})
@@ -212,8 +212,8 @@ func TestMemberLiftsNoLimit(t *testing.T) {
 	}
 }
 
-// TestMembersOwnLimitStays: a member raises what members set, also after an operator saved the key's form with another
-// name in it, and no longer once the operator set a limit there.
+// TestMembersOwnLimitStays: a member raises members' limits, also after an operator saved the key's form with another
+// name in it, but no longer after the operator set a limit there.
 func TestMembersOwnLimitStays(t *testing.T) {
 	w := newWorld(t)
 	member, operator := w.member("acme", "member"), w.member("ops", "operator")

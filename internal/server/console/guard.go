@@ -10,12 +10,12 @@ import (
 	"unitask/internal/fault"
 )
 
-// policy lets a page load what is the service's own, and run no script that stands in it.
+// policy lets a page load the service's own files, and run no inline script.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src 'self' blob:; " +
 	"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// secure sets what every answer of the console has. Nothing of it is kept in a cache, but for the files that
-// say otherwise.
+// secure sets the headers of every answer of the console. No answer is cached, except for the files that say
+// otherwise.
 func secure(h http.Header) {
 	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -31,7 +31,7 @@ func newGuard(base *url.URL) (*http.CrossOriginProtection, error) {
 	return guard, guard.AddTrustedOrigin(base.Scheme + "://" + base.Host) // a proxy may change the Host
 }
 
-// admit refuses what another site's page makes a browser send.
+// admit refuses requests that another site's page makes a browser send.
 func (c *Console) admit(r *http.Request) error {
 	if !c.knows(r.Host) {
 		return fault.New(fault.NotFound, "the console answers under its own address only; base_url in the settings names it")

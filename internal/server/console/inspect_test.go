@@ -9,8 +9,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// inspect holds every answer to a browser to what is true of all of them: its headers, and a page that can
-// run nothing but the console's own files, whatever the texts in it say.
+// inspect checks the common properties of every answer to a browser: its headers, and a page that can run nothing but
+// the console's own files, whatever the texts in it say.
 func inspect(t *testing.T, a answer) {
 	t.Helper()
 	api := strings.HasPrefix(a.Header.Get("Content-Type"), "application/json")
@@ -34,7 +34,7 @@ func inspect(t *testing.T, a answer) {
 	}
 }
 
-// hostile returns what in a page isn't the console's own doing.
+// hostile returns the parts of a page that aren't the console's own.
 func hostile(page string) string {
 	elements := 0
 	for tokens := html.NewTokenizer(strings.NewReader(page)); tokens.Next() != html.ErrorToken; {

@@ -12,23 +12,23 @@ import (
 	"unitask/internal/task"
 )
 
-// filledForm is a form with what was entered and what is wrong with it.
+// filledForm is a form with its input and its errors.
 type filledForm struct {
 	url.Values
 	Accounts []string // to choose from
 	Problem  *fault.Error
-	About    any // what is changed
+	About    any // the changed object
 	Bounds   bounds
 	Scopes   []string // that a key of the account may have
 }
 
-// bounds are what binds a key whatever limits it has.
+// bounds are the limits that bind a key beside its own.
 type bounds struct {
 	Account api.Limits
 	Server  gate.Defaults
 }
 
-// ofAccount adds to a key's form what the account by this name gives it.
+// ofAccount adds the limits and capabilities of the named account to a key's form.
 func (c *Console) ofAccount(x exchange, f *filledForm, owner string) error {
 	a, err := c.chosen(x, owner)
 	if err != nil {
@@ -38,7 +38,7 @@ func (c *Console) ofAccount(x exchange, f *filledForm, owner string) error {
 	return nil
 }
 
-// Wrong returns all that is wrong with a field, "" for nothing.
+// Wrong returns all errors of a field, "" without one.
 func (f filledForm) Wrong(field string) string {
 	if f.Problem == nil {
 		return ""
@@ -97,7 +97,7 @@ func (c *Console) handleKeyCreate(x exchange) error {
 	return c.showSecret(x, k)
 }
 
-// again shows the form with what is wrong, where that is the form's fault.
+// again shows the form with its errors, if the form is at fault.
 func (c *Console) again(x exchange, f filledForm, err error) error {
 	if fault.CodeOf(err) != fault.InvalidRequest {
 		return err
@@ -155,7 +155,7 @@ func limitsForm(l api.Limits) url.Values {
 	return v
 }
 
-// replaced is the change that leaves nothing of the limits before.
+// replaced is the change that replaces all limits.
 func replaced(l api.Limits) *api.LimitsUpdate {
 	return &api.LimitsUpdate{
 		CreatesPerMinute: &l.CreatesPerMinute, ReadsPerMinute: &l.ReadsPerMinute, OpenTasks: &l.OpenTasks,
@@ -170,7 +170,7 @@ func replacedAll(l api.Limits) *api.LimitsUpdate {
 	return u
 }
 
-// patterns reads capability patterns apart by commas or white space; nil for none.
+// patterns reads capability patterns apart by commas or white space; nil without one.
 func patterns(text string) []string {
 	return append([]string(nil), strings.Fields(strings.ReplaceAll(text, ",", " "))...)
 }

@@ -40,9 +40,9 @@ func (c *Console) keyRow(k api.Key) keyRow {
 	}
 }
 
-// keyList is what the page of all keys shows.
+// keyList is the data of the page of all keys.
 type keyList struct {
-	Keys     []keyRow // the newest first, those that open nothing last
+	Keys     []keyRow // the newest first, closed ones last
 	Account  string
 	Accounts []string // to choose from
 }
@@ -130,7 +130,7 @@ func (c *Console) handleKeyUpdate(x exchange) error {
 	return nil
 }
 
-// findKey returns the key that the address names, where it is the visitor's to see.
+// findKey returns the key that the address names, if the visitor may see it.
 func (c *Console) findKey(x exchange) (api.Key, error) {
 	all, err := c.books(x.visitor).ListKeys(x.r.Context())
 	if err != nil {

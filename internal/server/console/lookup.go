@@ -8,11 +8,11 @@ import (
 	"unitask/internal/task"
 )
 
-// lookup is what the page of the request log shows.
+// lookup is the data of the page of the request log.
 type lookup struct {
 	ID      string
 	Found   []api.RequestRecord
-	Task    string // the id, where it names a task that the visitor may see
+	Task    string // the id, if it names a task that the visitor may see
 	Problem string
 }
 

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// money writes a decimal amount of USD with the cents that it has at least; "" is nothing.
+// money writes a decimal amount of USD with the cents that it has at least; "" is zero.
 func money(amount string) string {
 	if amount == "" {
 		return "–"

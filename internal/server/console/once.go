@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// The bounds of what waits to be shown once.
+// The bounds of the secrets that wait to be shown once.
 const (
 	onceTime = 5 * time.Minute
 	mostOnce = 1000
 )
 
-// once keeps pages that are shown a single time: those with a key or a link that signs in. The form that made one leads
-// to it, so that reading the page again makes nothing again, and shows nothing. They are in memory alone.
+// once keeps pages that are shown a single time: those with a key or a link that signs in. The form that made one
+// leads to it, so that reading the page again makes no second one, and doesn't show it. They are in memory alone.
 type once struct {
 	mu    sync.Mutex
 	pages map[string]kept // by a random word in their address
@@ -42,7 +42,7 @@ func (o *once) keep(p page, session string, now time.Time) string {
 		o.pages = map[string]kept{}
 	}
 	o.pages[word] = kept{p, session, now.Add(onceTime)}
-	time.AfterFunc(onceTime, func() { o.forget(word) }) // nobody may ever ask for it
+	time.AfterFunc(onceTime, func() { o.forget(word) }) // it may never be asked for
 	return word
 }
 

@@ -15,7 +15,7 @@ const (
 	openMost      = 200 // that are counted one by one
 )
 
-// overview is what the first page shows.
+// overview is the data of the first page.
 type overview struct {
 	Today    api.UsageRow
 	Tasks    chart
@@ -28,7 +28,7 @@ type overview struct {
 	Supply   []api.SupplierState // for operators
 }
 
-// offer is a capability that is open on the account, and where.
+// offer is a capability that is open on the account, with its modes.
 type offer struct {
 	gateway.Offer
 	Live bool
@@ -86,7 +86,7 @@ func (c *Console) countOpen(x exchange, owner api.Account, v *overview) error {
 	return nil
 }
 
-// offers returns what is open on the visitor's account, by name.
+// offers returns the open capabilities of the visitor's account, by name.
 func (c *Console) offers(x exchange) []offer {
 	live := map[string]bool{}
 	var all []offer

@@ -21,15 +21,15 @@ var templates embed.FS
 // pages are the templates by name, each with the layout around it.
 type pages map[string]*template.Template
 
-// page is what a template is given.
+// page is the data of a template.
 type page struct {
 	Name    string // of the template, without .html
 	Section string // of the navigation that it belongs to
 	Title   string
-	Visitor *operator.Visitor // nil: nobody signed in
+	Visitor *operator.Visitor // nil: not signed in
 	Data    any
 
-	Done      string // what was done by the form that led here, in words; "" for nothing
+	Done      string // the action of the form that led here, in words; "" without one
 	Root      string // of the console's addresses
 	RequestID string
 }
@@ -92,7 +92,7 @@ func (c *Console) showWith(x exchange, status int, p page) error {
 	return nil
 }
 
-// deeds are what a page says was done, by the word in its address.
+// deeds are the reports of actions, by the word in the page's address.
 var deeds = map[string]string{
 	"saved": "Saved. It holds from the next request on.", "revoked": "The key is revoked.", "created": "The account is there.",
 	"removed": "The member is removed, and signed out. To undo it, invite them again.",
@@ -104,7 +104,7 @@ func (c *Console) refuse(w http.ResponseWriter, r *http.Request, v *operator.Vis
 	c.render(w, r, api.Status(e), page{Name: "error", Title: "Error", Visitor: v, Data: e})
 }
 
-// fault returns what a visitor is told of an error, and logs the cause of an internal one.
+// fault returns the visitor's view of an error, and logs the cause of an internal one.
 func (c *Console) fault(w http.ResponseWriter, r *http.Request, err error) *fault.Error {
 	e := fault.From(err)
 	if e.Code == fault.Internal {

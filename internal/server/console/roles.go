@@ -9,7 +9,7 @@ import (
 	"unitask/internal/operator"
 )
 
-// books is what both roles may do: an operator with all accounts, a member with one.
+// books are the actions of both roles: an operator with all accounts, a member with one.
 type books interface {
 	CreateKey(ctx context.Context, req api.KeyCreate) (api.Key, error)
 	ListKeys(ctx context.Context) ([]api.Key, error)
@@ -55,7 +55,7 @@ func (c *Console) chosen(x exchange, which string) (api.Account, error) {
 	}
 }
 
-// choices returns the names of the accounts that a visitor may choose from; nil where there is no choice.
+// choices returns the names of the accounts that a visitor may choose from; nil without a choice.
 func (c *Console) choices(x exchange) ([]string, error) {
 	if !operates(x.visitor) {
 		return nil, nil

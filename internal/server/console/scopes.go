@@ -22,7 +22,7 @@ func (c *Console) openOn(a api.Account) []string {
 	return open
 }
 
-// scopesOver returns what the scopes of a key may hold where these capabilities are open: each, and its family.
+// scopesOver returns the possible scopes of a key if these capabilities are open: each, and its family.
 func scopesOver(open []string) []string {
 	var all []string
 	for _, name := range open {
@@ -34,8 +34,8 @@ func scopesOver(open []string) []string {
 	return all
 }
 
-// checkScopes refuses patterns that open none of these capabilities, but for those that the key had before: what
-// was open then may be open again. The form of a pattern is the operator's to judge.
+// checkScopes refuses patterns that match no open capability, except those that the key had before: a closed
+// capability may be opened again. The form of a pattern is the operator's to judge.
 func checkScopes(patterns, before, open []string) error {
 	var wrong []fault.Detail
 	for _, p := range patterns {

@@ -12,8 +12,8 @@ import (
 	"unitask/internal/task"
 )
 
-// cookieName is prefixed with __Host- where the service is reached by https: then no other host of the domain
-// can set it.
+// cookieName is prefixed with __Host- if the service is reached by https: then no other host of the domain can set
+// it.
 const cookieName = "unitask_session"
 
 // wantedName is the cookie with the page that somebody wanted who has to sign in first.
@@ -47,8 +47,8 @@ func (c *Console) wanted(below string) *http.Cookie {
 	return c.cookieOf(wantedName, url.QueryEscape(below), wantedLife)
 }
 
-// wants returns the address below the root that the browser remembers, "" for none. It is the browser's word; whatever it
-// is, it leads to a page below the root.
+// wants returns the address below the root that the browser remembers, "" without one. It is the browser's word;
+// whatever it is, it leads to a page below the root.
 func (c *Console) wants(r *http.Request) string {
 	cookie, err := r.Cookie(c.cookieOf(wantedName, "", 0).Name)
 	if err != nil {
@@ -61,7 +61,7 @@ func (c *Console) wants(r *http.Request) string {
 	return below
 }
 
-// token returns the session's token that a request carries, "" for none.
+// token returns the session's token that a request carries, "" without one.
 func (c *Console) token(r *http.Request) string {
 	cookie, err := r.Cookie(c.cookie("").Name)
 	if err != nil {

@@ -4,7 +4,7 @@ import (
 	"unitask/internal/api"
 )
 
-// supplierView is what the page of suppliers shows.
+// supplierView is the data of the page of suppliers.
 type supplierView struct {
 	Suppliers []api.SupplierState
 	Usage     []api.SupplierUsage // of the last 30 days

@@ -8,7 +8,7 @@ import (
 	"unitask/internal/task"
 )
 
-// taskView is what the page of one task shows. What the visitor may not see is nil.
+// taskView is the data of the page of one task. Parts that the visitor may not see are nil.
 type taskView struct {
 	taskRow
 	Account  string
@@ -17,7 +17,7 @@ type taskView struct {
 	Own      *api.Task      // of the visitor's account: output, error, usage
 	Files    []media        // of the output
 	Admin    *api.AdminTask // for operators
-	LiveAt   string         // where the page's script follows it; "" where it has ended
+	LiveAt   string         // the address at which the page's script follows it; "" after its end
 }
 
 // Live reports whether the task still goes on.
@@ -92,7 +92,7 @@ func (c *Console) ownView(x exchange, id string) (taskView, error) {
 	return v, nil
 }
 
-// ownTask finds a task of the visitor's account in either mode, and nothing else.
+// ownTask finds only tasks of the visitor's account, in either mode.
 func (c *Console) ownTask(x exchange, id string) (t task.Task, err error) {
 	for _, mode := range []task.Mode{task.Live, task.Test} {
 		t, err = c.gateway.Get(x.r.Context(), callerOf(x.visitor, mode), id)

@@ -17,7 +17,7 @@ import (
 // tasksPage is how many tasks a page of the list has.
 const tasksPage = 25
 
-// taskRow is a task in a list: nothing of what it was asked or answered.
+// taskRow is a task in a list: no input and no output.
 type taskRow struct {
 	ID, Capability string
 	Mode           task.Mode
@@ -26,7 +26,7 @@ type taskRow struct {
 	Code           fault.Code
 	Cost           string
 	CreatedAt      time.Time
-	Took           time.Duration // so far, where it hasn't ended
+	Took           time.Duration // so far, before its end
 }
 
 func (c *Console) ownRow(t task.Task) taskRow {
@@ -52,7 +52,7 @@ func (c *Console) foreignRow(t api.AdminTask) taskRow {
 	return row
 }
 
-// took returns how long a task has lasted, so far where it has no end.
+// took returns how long a task has lasted, until now before its end.
 func (c *Console) took(created time.Time, end *time.Time) time.Duration {
 	if end == nil {
 		end = new(c.now())
@@ -60,7 +60,7 @@ func (c *Console) took(created time.Time, end *time.Time) time.Duration {
 	return max(0, end.Sub(created))
 }
 
-// taskQuery is what a list of tasks is asked for.
+// taskQuery selects the tasks of a list.
 type taskQuery struct {
 	Account    string // its name
 	Mode       task.Mode
@@ -112,7 +112,7 @@ func parseTaskQuery(v url.Values) (taskQuery, error) {
 	return q, nil
 }
 
-// taskList is what the list of tasks shows.
+// taskList is the data of the list of tasks.
 type taskList struct {
 	Query        taskQuery
 	Tasks        []taskRow
@@ -156,8 +156,8 @@ func (c *Console) listTasks(x exchange, owner api.Account, q taskQuery, limit in
 	return rows, next, nil
 }
 
-// onePage orders the rows of several lists, the newest first, and cuts them where the page ends: at its limit, or
-// at next, down to which each list was looked at. The next page finds the others again.
+// onePage orders the rows of several lists, the newest first, and cuts them at the page's end: at its limit, or at
+// next, down to which each list was looked at. The next page finds the others again.
 func onePage(rows []taskRow, next string, limit int) ([]taskRow, string) {
 	slices.SortFunc(rows, func(a, b taskRow) int { return cmp.Compare(b.ID, a.ID) }) // ids are ordered by time
 	for i, row := range rows {
@@ -191,7 +191,7 @@ func (c *Console) listMode(x exchange, owner api.Account, mode task.Mode, q task
 	return rows, found.Next, err
 }
 
-// capabilityNames returns what is open on the visitor's account in either mode.
+// capabilityNames returns the capabilities that are open on the visitor's account in either mode.
 func (c *Console) capabilityNames(x exchange) []string {
 	var names []string
 	for _, mode := range []task.Mode{task.Live, task.Test} {

@@ -7,8 +7,8 @@ import (
 	"unitask/internal/server/console"
 )
 
-// TestPageOfTwoModes: a page of live and test tasks ends where the first of the two lists does, so that no task
-// is left out or shown twice, also where a list stopped short of the page's length.
+// TestPageOfTwoModes: a page of live and test tasks ends with the first of the two lists, so that no task is left out
+// or shown twice, also if a list stopped short of the page's length.
 func TestPageOfTwoModes(t *testing.T) {
 	for _, c := range []struct {
 		name     string

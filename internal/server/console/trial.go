@@ -20,17 +20,17 @@ import (
 	"unitask/internal/task"
 )
 
-// trialBytes bounds a posted trial with its files. What becomes of it is bounded by the API itself.
+// trialBytes bounds a posted trial with its files. The API itself bounds it.
 const trialBytes = 16 << 20
 
-// trialView is what the trial shows.
+// trialView is the data of the trial.
 type trialView struct {
 	Mode         task.Mode
 	Capabilities []choice
-	Chosen       api.Capability // its Name is "" where nothing is callable in this mode
+	Chosen       api.Capability // its Name is "" if no capability is open in this mode
 	Shown, Rest  []group
 	Snippets     []code
-	Tasks        string // where the page's script sends a request
+	Tasks        string // the address of the script's requests
 }
 
 // choice is a capability to choose.
@@ -81,7 +81,7 @@ func (c *Console) fillTrial(v *trialView, o gateway.Offer) error {
 	}
 	fields := o.Capability.Fields()
 	texts := form.Fill(fields, example.Input, example.Parameters)
-	delete(texts, "input.authorization.person") // nobody vouches by leaving a form as it is
+	delete(texts, "input.authorization.person") // leaving a form as it is doesn't vouch
 	v.Shown, v.Rest = groups(fields, texts)
 	request, err := form.Posted{Texts: texts}.Values(fields).Request(example.Capability)
 	if err != nil {
@@ -118,15 +118,15 @@ func (c *Console) snippets(fields []catalog.Field, req api.CreateRequest) ([]cod
 	return all, nil
 }
 
-// trialRequest is what becomes of a posted form: the body of a creation, which the page's script sends to the
-// API's own handler, and the same elsewhere.
+// trialRequest is the result of a posted form: the body of a creation, which the page's script sends to the API's own
+// handler, and the same elsewhere.
 type trialRequest struct {
 	Request   *api.CreateRequest `json:"request,omitempty"`
 	Snippets  []code             `json:"snippets"`
 	RequestID string             `json:"request_id"`
 }
 
-// handleTrialRequest reads a form and runs nothing. Every judgement of what was entered is the API's.
+// handleTrialRequest reads a form and runs no task. The API alone judges the input.
 func (c *Console) handleTrialRequest(x exchange) error {
 	answer, err := c.trialRequest(x)
 	if err != nil {

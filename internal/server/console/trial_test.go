@@ -43,8 +43,8 @@ func fields(t *testing.T, pairs ...string) func(*multipart.Writer) {
 	}
 }
 
-// TestTrialForms: the form of each capability has an entry for everything that its schema knows, with its
-// description, and nothing vouches for people by itself.
+// TestTrialForms: the form of each capability has an entry for each member of its schema, with its description, and
+// doesn't vouch for people by itself.
 func TestTrialForms(t *testing.T) {
 	w := newWorld(t)
 	b := w.member("acme", "member")

@@ -13,7 +13,7 @@ import (
 // spans are how many days can be looked at.
 var spans = []int{7, 30, 90}
 
-// usageView is what the page of usage shows.
+// usageView is the data of the page of usage.
 type usageView struct {
 	Days     int
 	Spans    []int
@@ -88,7 +88,7 @@ func (c *Console) addUsage(x exchange, v *usageView, owner string) error {
 	return nil
 }
 
-// usageBy returns the usage of the last days by one group; in both modes together where none is named.
+// usageBy returns the usage of the last days by one group; in both modes together by default.
 func (c *Console) usageBy(x exchange, by, owner string, days int, mode task.Mode) ([]api.UsageRow, error) {
 	report, err := c.books(x.visitor).Usage(x.r.Context(), api.UsageQuery{By: by, Account: owner, Since: c.today(1 - days), Until: c.today(0)})
 	if err != nil {
@@ -110,7 +110,7 @@ func (c *Console) usageBy(x exchange, by, owner string, days int, mode task.Mode
 // today returns the day that is n days from now.
 func (c *Console) today(n int) string { return (account.DateOf(c.now()) + account.Date(n)).String() }
 
-// everyDay adds the days on which nothing ended.
+// everyDay adds the days without an ended task.
 func (c *Console) everyDay(rows []api.UsageRow, days int) []api.UsageRow {
 	all := make([]api.UsageRow, days)
 	for i := range all {

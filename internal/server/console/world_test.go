@@ -32,8 +32,8 @@ import (
 	"unitask/test/rig"
 )
 
-// world is the service with its console on a real socket. The clock runs as fast as the real one, ahead of it
-// by what a test skipped.
+// world is the service with its console on a real socket. The clock runs as fast as the real one, ahead of it by the
+// time that a test skipped.
 type world struct {
 	t        *testing.T
 	base     string
@@ -115,7 +115,7 @@ func routes(t *testing.T) []routing.Route {
 	return all
 }
 
-// link makes a one-time link, and its account where that doesn't exist, and returns its token.
+// link makes a one-time link, and a missing account, and returns its token.
 func (w *world) link(account, member, role string) string {
 	w.t.Helper()
 	if _, err := w.operator.GetAccount(w.t.Context(), account); fault.CodeOf(err) == fault.NotFound {
@@ -220,7 +220,7 @@ func record(h http.Handler, r *http.Request) *httptest.ResponseRecorder {
 	return rec
 }
 
-// session returns the value of the session's cookie, "" for none.
+// session returns the value of the session's cookie, "" without one.
 func (b *browser) session() string {
 	at := rig.Must(url.Parse(b.w.base))(b.w.t)
 	for _, c := range b.client.Jar.Cookies(at) {
@@ -237,7 +237,7 @@ func (b *browser) run(body string) api.Task {
 	return b.submit(body, "wait=60")
 }
 
-// submit creates a task from a page, and prefers what it is told.
+// submit creates a task from a page, with a preference.
 func (b *browser) submit(body, prefer string) api.Task {
 	b.w.t.Helper()
 	got := b.do(http.MethodPost, "/api/test/tasks", strings.NewReader(body), func(r *http.Request) {
