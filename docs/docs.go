@@ -1,6 +1,6 @@
 // Package docs carries the documents that the program itself needs: the API's contract in OpenAPI.
 //
-// It imports nothing of the project and holds no logic.
+// It imports no other package of the project and holds no logic.
 package docs
 
 import _ "embed"

@@ -82,7 +82,7 @@ func TestWithoutGuard(t *testing.T) {
 		t.Errorf("first output %q, want the query of the background colour", first[:n])
 	}
 	if _, err := os.Stat(filepath.Join("/run/user", strconv.Itoa(os.Getuid()), "bus")); err == nil || runtime.GOOS != "linux" {
-		return // the library finds that bus, and launches none
+		return // the library finds that bus, and doesn't launch one
 	}
 	if !s.launchedBus(t) {
 		t.Error("no session bus was launched")
@@ -159,7 +159,7 @@ func mustHangBus(t *testing.T) string {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	path := filepath.Join(dir, "bus")
-	l, err := new(net.ListenConfig).Listen(t.Context(), "unix", path) // the kernel takes the connections, and nobody reads from them
+	l, err := new(net.ListenConfig).Listen(t.Context(), "unix", path) // the kernel takes the connections, and they have no reader
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func mustHangBus(t *testing.T) string {
 
 func mustBuild(t *testing.T, flags ...string) string {
 	t.Helper()
-	// Read here, so that the test's cached result dies with what the program is built from.
+	// Read here, so that the test's cached result depends on the program's sources.
 	for _, pattern := range []string{"../../go.*", "testdata/probe/*.go", "nobus/*.go", "../secret/*.go"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {

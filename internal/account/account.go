@@ -15,12 +15,12 @@ import (
 	"unitask/internal/task"
 )
 
-// Account is a tenant: what it owns is invisible to every other account.
+// Account is a tenant: its objects are invisible to every other account.
 type Account struct {
 	ID           string    `json:"id"` // acct_…
 	Name         string    `json:"name"`
 	Capabilities []string  `json:"capabilities,omitempty"` // open on the account; empty: all
-	Limits       Limits    `json:"limits,omitzero"`        // of all its keys together, for each mode; 0: none
+	Limits       Limits    `json:"limits,omitzero"`        // of all its keys together, for each mode; 0: no limit
 	Members      []Member  `json:"members,omitempty"`      // who may sign in, by the order of their joining
 	CreatedAt    time.Time `json:"created_at"`
 }
@@ -32,7 +32,7 @@ type Member struct {
 	JoinedAt time.Time `json:"joined_at"`
 }
 
-// Role is what a person who signed in may see.
+// Role is the rights of a person who signed in.
 type Role string
 
 // The roles.
@@ -44,7 +44,7 @@ const (
 // Valid reports whether r is one of the roles.
 func (r Role) Valid() bool { return r == RoleMember || r == RoleOperator }
 
-// Member returns the member of the given name; false for none.
+// Member returns the member of the given name; false without one.
 func (a Account) Member(name string) (Member, bool) {
 	i := slices.IndexFunc(a.Members, func(m Member) bool { return m.Name == name })
 	if i < 0 {
@@ -83,15 +83,15 @@ type Key struct {
 	Hint       string     `json:"hint"`             // the last four characters, for people
 	Scopes     []string   `json:"scopes,omitempty"` // capability patterns; empty: all open on the account
 	Limits     Limits     `json:"limits"`
-	OwnLimits  bool       `json:"own_limits,omitempty"` // a member set them, none was an operator's: members may loosen them
+	OwnLimits  bool       `json:"own_limits,omitempty"` // members set all of them: members may loosen them
 	CreatedAt  time.Time  `json:"created_at"`
 	ExpiresAt  *time.Time `json:"expires_at,omitempty"`
 	RevokedAt  *time.Time `json:"revoked_at,omitempty"`
 	LastUsedAt *time.Time `json:"last_used_at,omitempty"`
 }
 
-// Counter names what the key's limits are counted under: a key and those that replaced it share it, so
-// that a rotation grants nothing anew.
+// Counter names the counters of the key's limits: a key and those that replaced it share it, so that a rotation
+// grants no new requests.
 func (k Key) Counter() string { return cmp.Or(k.Follows, k.ID) }
 
 // Rotated returns the key that replaces k from now on: another id and secret, all else the same.

@@ -36,8 +36,8 @@ func NewKeySecret(prefix string, mode task.Mode) string {
 	return head + string(body) + checksum(head+string(body))
 }
 
-// ParseKeySecret reports the mode of a well-formed key with a right checksum. It says nothing about
-// whether the key was ever issued.
+// ParseKeySecret reports the mode of a well-formed key with a right checksum. It doesn't say whether the key was ever
+// issued.
 func ParseKeySecret(prefix, secret string) (task.Mode, bool) {
 	rest, ok := strings.CutPrefix(secret, prefix+"_")
 	if !ok {

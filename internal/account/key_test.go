@@ -78,7 +78,7 @@ func TestKeySingleSubstitution(t *testing.T) {
 	}
 }
 
-// TestKeyOtherSlips: what hands do besides: characters swapped, lost, doubled, cases flipped, ends cut.
+// TestKeyOtherSlips: other slips of hands: characters swapped, lost, doubled, cases flipped, ends cut.
 func TestKeyOtherSlips(t *testing.T) {
 	refused := func(what, wrong string) {
 		t.Helper()

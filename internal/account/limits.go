@@ -6,22 +6,21 @@ import (
 	"unitask/internal/task"
 )
 
-// Limits bound what a key, or all keys of an account together, may do; 0 is no limit of its own. Whatever a
-// key has, its account's limits and the server's bind it. Records of earlier versions may hold a negative
-// number, which is 0.
+// Limits bound a key, or all keys of an account together; 0 is no limit of its own. Whatever a key has, its account's
+// limits and the server's bind it. Records of earlier versions may hold a negative number, which is 0.
 type Limits struct {
 	CreatesPerMinute int        `json:"creates_per_minute,omitempty"` // creations and lists
 	ReadsPerMinute   int        `json:"reads_per_minute,omitempty"`   // task reads
 	OpenTasks        int        `json:"open_tasks,omitempty"`
-	Budget           task.Money `json:"budget,omitempty"` // nano-USD a period; 0: none
+	Budget           task.Money `json:"budget,omitempty"` // nano-USD a period; 0: no limit
 	BudgetPeriod     Period     `json:"budget_period,omitempty"`
-	// SupplierSpend is an account's alone: what suppliers may charge for its live attempts a period, in
-	// nano-USD; 0: twice the budget, a negative number: no limit.
+	// SupplierSpend is an account's alone: suppliers' charges for its live attempts a period, in nano-USD; 0: twice
+	// the budget, a negative number: no limit.
 	SupplierSpend task.Money `json:"supplier_spend,omitempty"`
 }
 
-// Spend returns what suppliers may charge for an account's live attempts a period, the failed ones and
-// those of unknown outcome included; 0: no limit.
+// Spend returns the limit on suppliers' charges for an account's live attempts a period, the failed ones and those of
+// unknown outcome included; 0: no limit.
 func (l Limits) Spend() task.Money {
 	if l.SupplierSpend != 0 {
 		return max(l.SupplierSpend, 0)
@@ -29,7 +28,7 @@ func (l Limits) Spend() task.Money {
 	return l.Budget.Add(l.Budget)
 }
 
-// Looser returns the field of the API in which l allows more than before did, "" for none.
+// Looser returns the field of the API in which l allows more than before did, "" without one.
 func (l Limits) Looser(before Limits) string {
 	more := func(now, then int) bool { return then > 0 && (now <= 0 || now > then) }
 	switch {
@@ -41,7 +40,7 @@ func (l Limits) Looser(before Limits) string {
 		return "open_tasks"
 	case before.Budget > 0 && (l.Budget <= 0 || l.Budget > before.Budget):
 		return "budget"
-	case before.Budget > 0 && l.BudgetPeriod != before.BudgetPeriod: // what was spent would count no more
+	case before.Budget > 0 && l.BudgetPeriod != before.BudgetPeriod: // earlier spending would count no more
 		return "budget_period"
 	default:
 		return ""

@@ -56,7 +56,7 @@ func NewLink(account, member string, role Role, now time.Time) (Link, string) {
 	}, token
 }
 
-// Open returns the session that a link opens and its token; false where the link has expired.
+// Open returns the session that a link opens and its token; false if the link has expired.
 func (l Link) Open(now time.Time) (Session, string, bool) {
 	if !now.Before(l.ExpiresAt) {
 		return Session{}, "", false

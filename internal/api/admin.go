@@ -29,14 +29,14 @@ const (
 // KeyCreate asks for a new key.
 type KeyCreate struct {
 	Name             string    `json:"name"`
-	Account          string    `json:"account,omitempty"` // by name; made where it doesn't exist; "": the default one
+	Account          string    `json:"account,omitempty"` // by name; made if it is missing; "": the default one
 	Mode             task.Mode `json:"mode"`
 	Scopes           []string  `json:"scopes,omitzero"` // nil: everything; an empty list is refused
 	ExpiresInSeconds int64     `json:"expires_in_seconds,omitempty"`
 	Limits
 }
 
-// KeyUpdate changes a key that is open. What is absent stays.
+// KeyUpdate changes a key that is open. Absent members stay.
 type KeyUpdate struct {
 	Name   *string       `json:"name,omitempty"`
 	Scopes *[]string     `json:"scopes,omitempty"` // ["*"]: everything; an empty list is refused
@@ -64,16 +64,16 @@ type Key struct {
 	Limits
 }
 
-// Limits are a key's or an account's own; what is absent is no limit of its own. The limits of its account
-// and of the server bind a key whatever it has.
+// Limits are a key's or an account's own; an absent member is no limit of its own. The limits of its account and of
+// the server bind a key whatever it has.
 type Limits struct {
 	CreatesPerMinute int    `json:"creates_per_minute,omitempty"` // creations and lists
 	ReadsPerMinute   int    `json:"reads_per_minute,omitempty"`   // task reads
 	OpenTasks        int    `json:"open_tasks,omitempty"`
 	Budget           string `json:"budget,omitempty"`        // decimal USD
 	BudgetPeriod     string `json:"budget_period,omitempty"` // "day" or "month"
-	// SupplierSpend bounds what suppliers charge for an account's live tasks a period: decimal USD, or "none";
-	// absent: twice the budget. A key has none.
+	// SupplierSpend bounds suppliers' charges for an account's live tasks a period: decimal USD, or "none"; absent:
+	// twice the budget. Keys don't have it.
 	SupplierSpend string `json:"supplier_spend,omitempty"`
 }
 
@@ -83,7 +83,7 @@ type KeyList struct {
 	RequestID string `json:"request_id"`
 }
 
-// Info says what a running server is.
+// Info describes a running server.
 type Info struct {
 	Version   string           `json:"version"`
 	BaseURL   string           `json:"base_url"`
@@ -94,22 +94,22 @@ type Info struct {
 	RequestID   string `json:"request_id"`
 }
 
-// Reload says what reading the settings again changed, by the names of the settings.
+// Reload is the changes of a reload, by the names of the settings.
 type Reload struct {
 	Changed   []string `json:"changed"` // and hold from now on
-	Restart   []string `json:"restart"` // differ from what holds, and need a restart
+	Restart   []string `json:"restart"` // differ from the settings in effect, and need a restart
 	RequestID string   `json:"request_id"`
 }
 
-// SupplierStatus says whether a supplier was found at the start, and what it serves or why it wasn't.
+// SupplierStatus says whether a supplier was found at the start, and its capabilities or the reason why it wasn't.
 type SupplierStatus struct {
 	Name  string `json:"name"`
 	Live  bool   `json:"live"`
 	About string `json:"about"`
 }
 
-// AdminTask is a task as the operator reads it: what happened, what it cost and what its caller declared
-// about a person, never its input or output.
+// AdminTask is a task as the operator reads it: its history, its cost and its caller's declaration about a person,
+// never its input or output.
 type AdminTask struct {
 	ID            string              `json:"id"`
 	Account       string              `json:"account"` // the name
@@ -126,7 +126,7 @@ type AdminTask struct {
 	Timeline      []Move              `json:"timeline"`
 	Code          fault.Code          `json:"code,omitempty"` // of a failed task
 	Reserved      string              `json:"reserved"`       // decimal USD
-	Cost          string              `json:"cost"`           // decimal USD, what the caller pays
+	Cost          string              `json:"cost"`           // decimal USD, the caller's charge
 	Authorization *task.Authorization `json:"authorization,omitempty"`
 	Attempts      []AdminAttempt      `json:"attempts"`
 	RequestID     string              `json:"request_id"`
@@ -143,7 +143,7 @@ type AdminAttempt struct {
 	Passed      []task.Passed     `json:"passed,omitempty"`
 	Code        fault.Code        `json:"code,omitempty"`
 	Estimate    string            `json:"estimate"` // decimal USD, the most that the supplier may charge
-	Cost        string            `json:"cost"`     // decimal USD, what the supplier charges
+	Cost        string            `json:"cost"`     // decimal USD, the supplier's charge
 	CostUnknown bool              `json:"cost_unknown,omitempty"`
 	StartedAt   Timestamp         `json:"started_at"`
 	SubmittedAt *Timestamp        `json:"submitted_at"`
@@ -184,7 +184,7 @@ type Arrival struct {
 	Characters   int64       `json:"characters,omitempty"`
 }
 
-// ArrivalOf returns when t came; without sizes where it wasn't measured.
+// ArrivalOf returns when t came; without sizes if it wasn't measured.
 func ArrivalOf(t task.Task) Arrival {
 	a := Arrival{ID: t.ID, At: Timestamp{t.CreatedAt}, Capability: t.Capability}
 	if t.Usage != nil {

@@ -1,7 +1,7 @@
 // Package api is the wire: routes, headers, JSON types and the table of codes and statuses.
 //
-// Server and client share it, so that neither can drift. It knows no engine and no supplier, and
-// its types have no member in which a supplier's name, model, job id, host or text could travel.
+// Server and client share it, so that they can't drift. It knows no engine and no supplier, and its types have no
+// member in which a supplier's name, model, job id, host or text could travel.
 package api
 
 import (
@@ -122,8 +122,8 @@ type ErrorResponse struct {
 	RequestID string `json:"request_id"`
 }
 
-// ErrorOf returns e as the wire shows it. An error that may be retried advises a pause where it has one or
-// its code always does; any other advises none, whoever asked for one.
+// ErrorOf returns e as the wire shows it. An error that may be retried advises a pause if it has one or its code
+// always does; any other doesn't, even if it has one.
 func ErrorOf(e *fault.Error) Error {
 	out := Error{Code: e.Code, Message: e.Message, Retryable: e.Retryable(), Details: e.Details}
 	if !out.Retryable {

@@ -60,7 +60,7 @@ func TestCodes(t *testing.T) {
 	}
 }
 
-// TestErrorRoundTrip: what one side writes the other reads as the same error.
+// TestErrorRoundTrip: an error that one side writes the other reads as the same.
 func TestErrorRoundTrip(t *testing.T) {
 	for _, code := range fault.Codes() {
 		for _, final := range []bool{false, code.Retryable()} {
@@ -85,7 +85,7 @@ func TestErrorRoundTrip(t *testing.T) {
 	}
 }
 
-// FuzzTimestamp: what is read is written in UTC with milliseconds, and is then the same each time.
+// FuzzTimestamp: a parsed time is written in UTC with milliseconds, and is then the same each time.
 func FuzzTimestamp(f *testing.F) {
 	for _, seed := range []string{`"2026-11-21T08:00:00.000Z"`, `"2026-11-21T08:00:00.123456789+05:30"`, `"x"`, `5`, `null`} {
 		f.Add(seed)

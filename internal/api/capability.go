@@ -21,7 +21,7 @@ type Capability struct {
 	Price            Price           `json:"price"`
 }
 
-// Price is what the caller pays, in exact decimals a unit.
+// Price is the caller's price, in exact decimals a unit.
 type Price struct {
 	Currency string    `json:"currency"` // "USD"
 	Unit     task.Unit `json:"unit"`

@@ -30,9 +30,9 @@ type AccountCreate struct {
 	Limits       Limits   `json:"limits,omitzero"`
 }
 
-// AccountUpdate changes what it names.
+// AccountUpdate changes the named members.
 type AccountUpdate struct {
-	Capabilities  *[]string     `json:"capabilities,omitempty"` // none: all
+	Capabilities  *[]string     `json:"capabilities,omitempty"` // empty: all
 	Limits        *LimitsUpdate `json:"limits,omitempty"`
 	RemoveMembers []string      `json:"remove_members,omitempty"` // by name
 }
@@ -81,7 +81,7 @@ const (
 	BySupplier   = "supplier"
 )
 
-// BySession is the group, by key, of what was used without a key that is kept.
+// BySession is the group, by key, of usage without a stored key.
 const BySession = "session"
 
 // UsageQuery asks for usage by one group. Days are as "2026-11-21", in UTC; "" is 30 days up to today.
@@ -92,7 +92,7 @@ type UsageQuery struct {
 	Until   string // the last
 }
 
-// UsageReport is what was used, by one group: Data, or Suppliers for BySupplier.
+// UsageReport is the sums of usage, by one group: Data, or Suppliers for BySupplier.
 type UsageReport struct {
 	By        string          `json:"by"`
 	Since     string          `json:"since"` // the first day, in UTC
@@ -115,7 +115,7 @@ type UsageRow struct {
 	Images       int64     `json:"images,omitempty"`
 	Milliseconds int64     `json:"milliseconds,omitempty"` // of video or audio
 	Characters   int64     `json:"characters,omitempty"`
-	Cost         string    `json:"cost"` // decimal USD, what callers pay
+	Cost         string    `json:"cost"` // decimal USD, callers' charges
 }
 
 // SupplierUsage is the ended attempts at a supplier in one mode.
@@ -126,18 +126,18 @@ type SupplierUsage struct {
 	Failed      int64     `json:"failed"`
 	Rejected    int64     `json:"rejected"`
 	Unknown     int64     `json:"unknown"`
-	Cost        string    `json:"cost"`         // decimal USD, what it charges, as far as that is known
+	Cost        string    `json:"cost"`         // decimal USD, its charges, as far as they are known
 	CostUnknown int64     `json:"cost_unknown"` // attempts that it may have charged for
 	MeanMillis  int64     `json:"mean_ms"`      // of an attempt that ended well
 	Saved       int64     `json:"saved"`        // tasks that failed here and succeeded elsewhere
-	SavedCost   string    `json:"saved_cost"`   // decimal USD, what their callers paid
+	SavedCost   string    `json:"saved_cost"`   // decimal USD, their callers' charges
 }
 
-// SupplierState is a supplier as it stands now, and what it did today.
+// SupplierState is a supplier's current state, and its work of today.
 type SupplierState struct {
 	SupplierStatus
 	InFlight int           `json:"in_flight"` // open attempts over all its routes
-	Limit    int           `json:"limit"`     // of these; 0: none
+	Limit    int           `json:"limit"`     // of these; 0: no limit
 	Routes   []RouteState  `json:"routes"`
 	Today    SupplierUsage `json:"today"`
 }
@@ -167,7 +167,7 @@ type SupplierList struct {
 	RequestID string          `json:"request_id"`
 }
 
-// RequestRecord is what the request log holds of an answered request: never a key, never an input.
+// RequestRecord is the request log's record of an answered request: never a key, never an input.
 type RequestRecord struct {
 	ID         string     `json:"id"`
 	At         Timestamp  `json:"at"`

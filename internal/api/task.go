@@ -67,7 +67,7 @@ type Artifact struct {
 	ExpiresAt   Timestamp `json:"expires_at"`
 }
 
-// Usage is the measured work and what it costs; the members that apply are present.
+// Usage is the measured work and its cost; the members that apply are present.
 type Usage struct {
 	InputTokens  int64       `json:"input_tokens,omitempty"`
 	OutputTokens int64       `json:"output_tokens,omitempty"`

@@ -21,7 +21,7 @@ func Size(n int64) string {
 	return fmt.Sprintf("%.1f %cB", value, "kMGT"[prefix])
 }
 
-// String shows the price, such as "$0.003 / image"; "free" for none. An amount that isn't one shows as "?".
+// String shows the price, such as "$0.003 / image"; "free" without a price. An amount that isn't one shows as "?".
 func (p Price) String() string {
 	in, inErr := task.ParseMoney(p.Input)
 	out, outErr := task.ParseMoney(p.Output)

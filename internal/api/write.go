@@ -2,7 +2,7 @@ package api
 
 import "unitask/internal/jsonwrite"
 
-// Write appends the task as encoding/json writes it, only faster: it is what most responses are.
+// Write appends the task as encoding/json writes it, only faster: most responses are of this kind.
 func (t *Task) Write(w *jsonwrite.Writer) {
 	w.Begin('{')
 	text(w, "id", t.ID)

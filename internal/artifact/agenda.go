@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// mostDue bounds what an agenda keeps in memory, some 60 bytes an object.
+// mostDue bounds an agenda's objects in memory, some 60 bytes each.
 const mostDue = 1 << 16
 
-// agenda is what a sweep has to do next: every object that expires before until, as far as the last walk came.
-// Where those are too many, it knows the earliest ones and until is the time of the first that it doesn't.
+// agenda is a sweep's next work: every object that expires before until, as far as the last walk came. If those are
+// too many, it has the earliest ones, and until is the time of the first one that it lacks.
 type agenda struct {
 	until  time.Time
 	most   int
@@ -28,7 +28,7 @@ func (d due) compare(other due) int {
 	return cmp.Or(d.at.Compare(other.at), cmp.Compare(d.id, other.id))
 }
 
-// add notes an object, unless it expires later than what is noted here. It may be noted already.
+// add records an object, unless it expires later than the agenda's end. It may be noted already.
 func (a *agenda) add(m Meta) {
 	if m.ExpiresAt.IsZero() || !m.ExpiresAt.Before(a.until) {
 		return
@@ -45,7 +45,7 @@ func (a *agenda) add(m Meta) {
 	}
 }
 
-// first returns the object that expires first, "" for none that has expired at now.
+// first returns the object that expires first, "" if no object has expired at now.
 func (a *agenda) first(now time.Time) (id string) {
 	a.sort()
 	if len(a.due) == 0 || now.Before(a.due[0].at) {

@@ -71,7 +71,7 @@ func (a allowance) prefix(ip netip.Addr) bool {
 // errDenied is the guard's refusal to connect.
 var errDenied = errors.New("the address is not public")
 
-// control is a net.Dialer's Control: address is what DNS gave for this one connection.
+// control is a net.Dialer's Control: address is DNS's answer for this one connection.
 func (a allowance) control(_, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -86,7 +86,7 @@ func (a allowance) control(_, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// checkURL returns what is wrong with an address before anything is looked up, or "".
+// checkURL returns the fault of an address before it is resolved, or "".
 func checkURL(u *url.URL) string {
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https":

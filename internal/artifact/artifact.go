@@ -1,11 +1,10 @@
 // Package artifact keeps the bytes of results and of large inputs, signs the addresses of results,
 // and fetches foreign addresses without being turned against the network it stands in.
 //
-// A Store keeps bytes under an id that its caller chose: results as "art_…", private inputs as
-// "in_…". What Put has acknowledged survives a power cut, never changes, and has a content type
-// from a closed list that was found in the bytes themselves; markup and SVG are not on it. A Store
-// knows its owner's account but checks nobody's rights: who may read is decided above it, or by a
-// Signer's signature. Nothing here names a task.
+// A Store keeps bytes under an id that its caller chose: results as "art_…", private inputs as "in_…". An object that
+// Put has acknowledged survives a power cut, never changes, and has a content type from a closed list that was found
+// in the bytes themselves; markup and SVG are not on it. A Store knows its owner's account but checks no rights: who
+// may read is decided above it, or by a Signer's signature. It doesn't know tasks.
 //
 // A Fetcher speaks to strangers. Whether an address is allowed is decided after DNS, at the moment
 // of connecting, for each connection anew.
@@ -29,9 +28,9 @@ type Meta struct {
 	ContentType string    `json:"content_type"`
 	Bytes       int64     `json:"bytes"`
 	SHA256      string    `json:"sha256"`                     // hexadecimal, lower case
-	Width       int       `json:"width,omitempty"`            // pixels, 0 where unknown
-	Height      int       `json:"height,omitempty"`           // pixels, 0 where unknown
-	Duration    float64   `json:"duration_seconds,omitempty"` // 0 where unknown
+	Width       int       `json:"width,omitempty"`            // pixels, 0 if unknown
+	Height      int       `json:"height,omitempty"`           // pixels, 0 if unknown
+	Duration    float64   `json:"duration_seconds,omitempty"` // 0 if unknown
 	CreatedAt   time.Time `json:"created_at"`
 	ExpiresAt   time.Time `json:"expires_at,omitzero"` // zero: never
 }
@@ -46,10 +45,10 @@ type PutRequest struct {
 	// Capability is that of the task whose result it is, "" for an input.
 	Capability string
 	Body       io.Reader
-	// ContentType is looked at for an input alone, and only where it is one of the text types, which
-	// no bytes prove: text/plain, text/vtt, application/x-subrip, application/json.
+	// ContentType counts for an input alone, and only if it is one of the text types, which no bytes prove:
+	// text/plain, text/vtt, application/x-subrip, application/json.
 	ContentType string
-	Kinds       []string      // "image", "video", "audio": what is kept; nil: any
+	Kinds       []string      // "image", "video", "audio": allowed kinds; nil: any
 	Limit       int64         // bytes, required; one more is an error
 	TTL         time.Duration // 0: kept until it is deleted
 	Source      Source        // who is to blame for bytes that can't be kept
@@ -58,10 +57,10 @@ type PutRequest struct {
 // Store keeps objects. Implementations are safe for concurrent use. An id that isn't kept, or isn't
 // a valid id, is NOT_FOUND to all reading methods.
 type Store interface {
-	// Put reads Body to its end and keeps it. Once it returns, the object survives a crash. The same
-	// id with the same bytes again returns the first Meta; with other bytes it changes nothing and
-	// returns the first Meta with ErrExists. A full disk is CAPACITY_EXHAUSTED, another error of the disk
-	// is ErrDisk; a body that is empty, too long or of no allowed type is Source's fault.
+	// Put reads Body to its end and keeps it. Once it returns, the object survives a crash. The same id with the same
+	// bytes again returns the first Meta; with other bytes it stores no bytes and returns the first Meta with
+	// ErrExists. A full disk is CAPACITY_EXHAUSTED, another error of the disk is ErrDisk; a body that is empty, too
+	// long or of no allowed type is Source's fault.
 	Put(ctx context.Context, r PutRequest) (Meta, error)
 	// Open returns the object for reading at any offset; it stays readable when it is deleted
 	// meanwhile. The caller closes it.
@@ -70,9 +69,9 @@ type Store interface {
 	Stat(ctx context.Context, id string) (Meta, error)
 	// Delete removes the object; one that isn't there is no error.
 	Delete(ctx context.Context, id string) error
-	// Sweep deletes at most limit objects that have expired at now, and what crashes left behind a day
-	// ago. It returns how many objects it deleted; fewer than limit means that it is done for now. It is
-	// called every minute or so, and may leave what it doesn't know of yet to a later call.
+	// Sweep deletes at most limit objects that have expired at now, and the leftovers of crashes of a day ago. It
+	// returns how many objects it deleted; fewer than limit means that it is done for now. It is called every minute
+	// or so, and may leave objects that it doesn't know yet to a later call.
 	Sweep(ctx context.Context, now time.Time, limit int) (int, error)
 	// Room returns how many bytes can still be kept, as far as that is known.
 	Room() (int64, error)

@@ -12,8 +12,8 @@ import (
 
 const typePDF = "application/pdf"
 
-// claims maps the media types that callers have for a kept type to that type. Containers that hold sound and
-// film are one: what is in them isn't known from their head.
+// claims maps the media types that callers have for a kept type to that type. Containers that hold sound and film are
+// one: their content isn't known from their head.
 var claims = map[string]string{
 	typePNG: typePNG, typeJPEG: typeJPEG, "image/jpg": typeJPEG, typeWebP: typeWebP, typeGIF: typeGIF, typePDF: typePDF,
 	typeWAV: typeWAV, "audio/x-wav": typeWAV, "audio/wave": typeWAV, "audio/vnd.wave": typeWAV, "audio/x-pn-wav": typeWAV,
@@ -24,8 +24,8 @@ var claims = map[string]string{
 	"audio/webm": typeWebM, typeWebM: typeWebM,
 }
 
-// Contradicts returns the type that the first SniffLen bytes prove where that is another than the one claimed; ""
-// where the two agree, and where either isn't known.
+// Contradicts returns the type that the first SniffLen bytes prove if that differs from the claimed one; "" if the
+// two agree, or one is unknown.
 func Contradicts(claim string, head []byte) string {
 	kind, _, _ := strings.Cut(claim, ";")
 	claimed, proved := claims[strings.ToLower(strings.TrimSpace(kind))], Sniff(head)
@@ -38,8 +38,8 @@ func Contradicts(claim string, head []byte) string {
 	return proved
 }
 
-// RefusesURL returns what is wrong with a caller's address that can be told without looking it up, "" where
-// Fetch may succeed: its form, and a literal address that isn't connected to.
+// RefusesURL returns the fault of a caller's address that shows without resolving it, "" if Fetch may succeed: its
+// form, and a literal address that isn't connected to.
 func (f *Fetcher) RefusesURL(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"unitask/internal/artifact"
 )
 
-// TestContradicts tells a claim that the bytes disprove from one that is another name, and from what isn't known.
+// TestContradicts tells a claim that the bytes disprove from one that is another name, and from an unknown one.
 func TestContradicts(t *testing.T) {
 	const (
 		png  = "\x89PNG\r\n\x1a\n"
@@ -40,7 +40,7 @@ func TestContradicts(t *testing.T) {
 	}
 }
 
-// TestRefusesURL refuses at once what could never be fetched, and nothing that the operator allowed.
+// TestRefusesURL refuses at once addresses that could never be fetched, and no address that the operator allowed.
 func TestRefusesURL(t *testing.T) {
 	strict, open := mustFetcher(t), mustFetcher(t, "10.0.0.0/8", "127.0.0.1", "minio:9000", "[2001:db8::1]", "localhost:81")
 	for address, allowed := range map[string]struct{ strict, open bool }{
@@ -48,7 +48,7 @@ func TestRefusesURL(t *testing.T) {
 		"http://8.8.8.8/":               {true, true},
 		"http://8.8.8.8:8443/":          {true, true},
 		"http://[2606:4700::1]/":        {true, true},
-		"http://example.com:22/":        {true, true}, // where a name leads isn't known yet
+		"http://example.com:22/":        {true, true}, // a name's address isn't known yet
 		"http://minio:9000/":            {true, true},
 		"http://8.8.8.8:22/":            {false, false},
 		"http://192.168.1.1/":           {false, false},

@@ -11,9 +11,8 @@ import (
 	"time"
 )
 
-// Pause puts off every removal, expiry included, until resume is called: whoever copies the folder
-// finds all that was there at this moment. Pauses may overlap. What a crash keeps from being removed
-// is removed when it expires.
+// Pause puts off every removal, expiry included, until resume is called: whoever copies the folder finds all that was
+// there at this moment. Pauses may overlap. Files that a crash keeps from being removed are removed when they expire.
 func (f *Folder) Pause() (resume func() error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -40,9 +39,8 @@ type Part struct {
 	ModTime time.Time
 }
 
-// Walk calls visit with each file of every complete object: the bytes, then the Meta, which makes it
-// complete where they are copied in this order. damaged is called with the ids of objects that aren't
-// as their Put left them. open opens the part.
+// Walk calls visit with each file of every complete object: the bytes, then the Meta, which completes a copy in this
+// order. damaged is called with the ids of objects that aren't as their Put left them. open opens the part.
 func (f *Folder) Walk(ctx context.Context, visit func(p Part, open func() (io.ReadCloser, error)) error, damaged func(id string)) error {
 	metas, err := filepath.Glob(filepath.Join(f.dir, "*", "??", "*"+metaSuffix))
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"unitask/internal/task"
 )
 
-// TestPause: nothing goes while a pause lasts, and all that was to go is gone after the last one.
+// TestPause: no file is removed during a pause, and all due files are after the last one.
 func TestPause(t *testing.T) {
 	s, dir := newStore(t)
 	f := s.(*artifact.Folder)

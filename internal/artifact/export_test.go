@@ -2,7 +2,7 @@ package artifact
 
 import "bytes"
 
-// What the tests call by name.
+// Internals for the tests.
 var (
 	DecodeMeta    = decodeMeta
 	CheckRedirect = checkRedirect
@@ -15,7 +15,7 @@ func Measure(b []byte, kind string) (width, height int, seconds float64) {
 	return measure(bytes.NewReader(b), int64(len(b)), kind)
 }
 
-// Control is what a dialer with that allowance says to connecting to an address.
+// Control is the decision of a dialer with that allowance about an address.
 func Control(allow []string, address string) error {
 	a, err := parseAllow(allow)
 	if err != nil {

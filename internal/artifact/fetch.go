@@ -15,9 +15,9 @@ import (
 	"unitask/internal/fault"
 )
 
-// FetcherConfig is what a Fetcher is made from; each zero value is a useful default.
+// FetcherConfig configures a Fetcher; each zero value is a useful default.
 type FetcherConfig struct {
-	// Allow lists what is fetched although it isn't public: "host" (ports 80 and 443), "host:port", an
+	// Allow lists addresses that are fetched although they aren't public: "host" (ports 80 and 443), "host:port", an
 	// address or a CIDR (any port).
 	Allow         []string
 	DialTimeout   time.Duration // DNS, connecting and TLS, each; 0: 10 s
@@ -26,9 +26,9 @@ type FetcherConfig struct {
 	Timeout       time.Duration // of all together, redirects included; 0: 10 min
 }
 
-// Fetcher gets bytes from foreign addresses. It goes through no proxy, follows at most three
-// redirects, and connects only to public addresses on ports for the web, or to what was allowed. It
-// keeps no connection, so no allowance outlives its request. It is safe for concurrent use.
+// Fetcher gets bytes from foreign addresses. It goes through no proxy, follows at most three redirects, and connects
+// only to public addresses on ports for the web, or to allowed ones. It keeps no connection, so no allowance outlives
+// its request. It is safe for concurrent use.
 type Fetcher struct {
 	config FetcherConfig
 	allow  allowance
@@ -42,12 +42,12 @@ type FetchRequest struct {
 	Source Source   // who is to blame for an address that can't be fetched
 }
 
-// Fetched is an answer with status 200. Reading returns the Source's fault where the body breaks
-// off, stalls or is too long. The caller closes it.
+// Fetched is an answer with status 200. Reading returns the Source's fault if the body breaks off, stalls or is too
+// long. The caller closes it.
 type Fetched struct {
 	io.ReadCloser
 	ContentType string // as claimed, not sniffed
-	Length      int64  // as claimed, before decompression; -1 where unknown
+	Length      int64  // as claimed, before decompression; -1 if unknown
 }
 
 const maxRedirects = 3
@@ -150,8 +150,8 @@ func (f *Fetcher) dialer(hosts allowance) func(ctx context.Context, network, add
 	}
 }
 
-// checkRedirect lets a redirect go on to an address that could have been given at first, and never
-// from https back to http. What the first address was stays between us and its host.
+// checkRedirect lets a redirect go on to an address that could have been given at first, and never from https back to
+// http. The first address stays between us and its host.
 func checkRedirect(next *http.Request, before []*http.Request) error {
 	if len(before) > maxRedirects {
 		return errors.New("more than 3 redirects")

@@ -27,7 +27,7 @@ const (
 	cutOff      = "input.image could not be read to its end"
 )
 
-// host is a loopback server that counts what reaches it.
+// host is a loopback server that counts its requests.
 type host struct {
 	*httptest.Server
 	hits atomic.Int64
@@ -105,7 +105,7 @@ func TestFetchSpellings(t *testing.T) {
 		"[::ffff:7f00:1]", "[0:0:0:0:0:ffff:7f00:0001]", "[::127.0.0.1]", "[64:ff9b::127.0.0.1]", "[::1%25lo]",
 		"127。0。0。1", "①②⑦.0.0.1", "%31%32%37.0.0.1",
 	} {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second) // DNS where there is none
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second) // a DNS without a network
 		f, err := artifact.NewFetcher(artifact.FetcherConfig{})
 		if err != nil {
 			t.Fatal(err)
@@ -270,7 +270,7 @@ func TestFetchLimits(t *testing.T) {
 	}
 }
 
-// TestFetchWithoutALimit has the greatest limit stand for none.
+// TestFetchWithoutALimit has the greatest limit stand for no limit.
 func TestFetchWithoutALimit(t *testing.T) {
 	h := newHost(t, text("bytes"))
 	got, err := fetch(t, artifact.FetcherConfig{Allow: []string{h.address()}}, h.URL, math.MaxInt64)

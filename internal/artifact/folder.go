@@ -17,7 +17,7 @@ import (
 	"unitask/internal/task"
 )
 
-// FolderConfig is what a Folder is made from.
+// FolderConfig configures a Folder.
 type FolderConfig struct {
 	Dir string           // made if it is missing; belongs to this store alone
 	Now func() time.Time // nil: time.Now
@@ -39,7 +39,7 @@ type Folder struct {
 	out disk.Turns // for the bytes of all objects
 	mu  sync.Mutex // held while an object becomes complete or is removed
 
-	pauses int                 // under mu: while it isn't 0, nothing is removed
+	pauses int                 // under mu: while it isn't 0, no file is removed
 	later  map[string]struct{} // under mu: ids to delete when the last pause ends
 
 	agenda  agenda // under mu
@@ -122,8 +122,8 @@ func (f *Folder) Delete(ctx context.Context, id string) error {
 	return f.removeLocked(id)
 }
 
-// removeLocked removes the Meta, then the bytes. A crash between leaves bytes that no id leads to,
-// for a later sweep; a crash after, with neither removal on disk yet, leaves the object as it was.
+// removeLocked removes the Meta, then the bytes. A crash between leaves bytes that no id leads to, for a later sweep;
+// a crash before both removals are on disk leaves the object as it was.
 func (f *Folder) removeLocked(id string) error {
 	for _, path := range []string{f.path(id) + metaSuffix, f.path(id)} {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -136,10 +136,10 @@ func (f *Folder) removeLocked(id string) error {
 // Room implements Store.
 func (f *Folder) Room() (int64, error) { return disk.Free(f.dir) }
 
-// Close implements Store. A folder holds nothing open.
+// Close implements Store. A folder keeps no file open.
 func (f *Folder) Close() error { return nil }
 
-// path is where the bytes of a valid id are.
+// path is the file of a valid id's bytes.
 func (f *Folder) path(id string) string {
 	sub := resultDir
 	if isInput(id) {
@@ -148,7 +148,7 @@ func (f *Folder) path(id string) string {
 	return filepath.Join(f.dir, sub, id[len(id)-2:], id)
 }
 
-// errDamaged is an object that isn't what its Put left.
+// errDamaged is an object that changed since its Put.
 var errDamaged = errors.New("damaged")
 
 // stat returns the Meta of an object whose bytes are there in full.

@@ -44,7 +44,7 @@ func TestFolderSurvivesReopening(t *testing.T) {
 	}
 }
 
-// TestFolderDamaged: an object that isn't what was kept is never served, and another Put heals it.
+// TestFolderDamaged: a changed object is never served, and another Put heals it.
 func TestFolderDamaged(t *testing.T) {
 	for name, damage := range map[string]func(t *testing.T, path string){
 		"bytes cut":    func(t *testing.T, path string) { mustWrite(t, path, png1[:9]) },
@@ -144,8 +144,7 @@ func TestSweepRemains(t *testing.T) {
 	}
 }
 
-// FuzzDecodeMeta: what is read is a Meta that a Put could have written, and says the same when it is
-// written again.
+// FuzzDecodeMeta: a parsed Meta is one that a Put could have written, and is the same when it is written again.
 func FuzzDecodeMeta(f *testing.F) {
 	f.Add([]byte(anotherMeta(f)))
 	f.Add([]byte(`{"id":"../x","bytes":-1}`))
@@ -188,7 +187,7 @@ func pathOf(dir, id string) string {
 	return filepath.Join(dir, sub, id[len(id)-2:], id)
 }
 
-// mustHold wants the folder to hold the two files of each object and nothing else.
+// mustHold wants the folder to hold exactly the two files of each object.
 func mustHold(t *testing.T, dir string, ids ...string) {
 	t.Helper()
 	want := []string{}

@@ -10,8 +10,8 @@ import (
 )
 
 // Inline reads the bytes of an inline media value, whose base64 is decoded piece by piece as it is read. It takes the
-// standard alphabet with its padding, and neither white space nor stray bits, so that one content has one spelling.
-// Every error of Read but io.EOF is an INVALID_REQUEST about the field. One goroutine uses it.
+// standard alphabet with its padding, without white space and stray bits, so that one content has one spelling. Every
+// error of Read but io.EOF is an INVALID_REQUEST about the field. One goroutine uses it.
 type Inline struct {
 	source  Source
 	rest    []byte // still to be decoded
@@ -22,8 +22,8 @@ type Inline struct {
 // inlinePiece is how many characters are decoded at once, a multiple of four.
 const inlinePiece = 32 << 10
 
-// NewInline returns an Inline of data, which must stay as it is meanwhile, or an INVALID_REQUEST about the field where
-// data is empty or longer than limit, in decoded bytes. Nothing is decoded for that.
+// NewInline returns an Inline of data, which must stay as it is meanwhile, or an INVALID_REQUEST about the field if
+// data is empty or longer than limit, in decoded bytes. It doesn't decode.
 func NewInline(field string, data []byte, limit int64) (*Inline, error) {
 	source := FromCaller(field)
 	if len(data) == 0 {

@@ -56,7 +56,7 @@ func readInline(field, data string, limit int64) ([]byte, error) {
 	return io.ReadAll(r)
 }
 
-// FuzzInline: what is accepted has this one spelling and keeps the limit.
+// FuzzInline: an accepted text has this one spelling and keeps the limit.
 func FuzzInline(f *testing.F) {
 	for _, seed := range []string{"", "aGVsbG8=", "aGVs\r\nbG8=", "AA==", "AB==", "====", "A"} {
 		f.Add(seed, int64(4))

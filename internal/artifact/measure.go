@@ -12,9 +12,8 @@ import (
 	"golang.org/x/image/webp"
 )
 
-// measure returns what the headers say of size and length: pixels and seconds, 0 where they don't
-// say it in a way that is understood. It reads little, and nothing in proportion to what the bytes
-// claim.
+// measure returns the size and the length in the headers: pixels and seconds, 0 if unknown. It reads little, and
+// never in proportion to claims in the bytes.
 func measure(r io.ReaderAt, size int64, kind string) (width, height int, seconds float64) {
 	section := io.NewSectionReader(r, 0, size)
 	switch kind {

@@ -13,7 +13,7 @@ import (
 	"github.com/HugoSmits86/nativewebp"
 )
 
-// sample is a small file of one kind, and what its headers say.
+// sample is a small file of one kind, with its measures.
 type sample struct {
 	name          string
 	data          []byte

@@ -36,7 +36,7 @@ func (f *Folder) Put(ctx context.Context, r PutRequest) (Meta, error) {
 	}
 	defer func() {
 		_ = temp.Close()
-		_ = os.Remove(temp.Name()) // renamed by now where all went well
+		_ = os.Remove(temp.Name()) // renamed by now after success
 	}()
 	m, err := f.spool(ctx, temp, r)
 	if err != nil {
@@ -45,7 +45,7 @@ func (f *Folder) Put(ctx context.Context, r PutRequest) (Meta, error) {
 	return f.complete(temp, m)
 }
 
-// spool writes the body to temp, syncs it, and returns what is known of it then.
+// spool writes the body to temp, syncs it, and returns its Meta.
 func (f *Folder) spool(ctx context.Context, temp *os.File, r PutRequest) (Meta, error) {
 	sum := sha256.New()
 	var bodyErr error // the body's own error, told from the disk's
@@ -86,7 +86,7 @@ func (f *Folder) spool(ctx context.Context, temp *os.File, r PutRequest) (Meta, 
 	return m, nil
 }
 
-// judge returns the content type of the spooled bytes, or Source's fault where none is allowed.
+// judge returns the content type of the spooled bytes, or Source's fault if it isn't allowed.
 func judge(temp io.ReaderAt, r PutRequest) (string, error) {
 	head := make([]byte, SniffLen)
 	n, err := temp.ReadAt(head, 0)
@@ -125,7 +125,7 @@ func (f *Folder) complete(temp *os.File, m Meta) (Meta, error) {
 	if err != nil {
 		return kept, err
 	}
-	// Also where another Put was first: it may not have come this far yet.
+	// Also if another Put was first: it may not have come this far yet.
 	if err := disk.SyncDir(filepath.Dir(path)); err != nil {
 		return Meta{}, writeFault(err)
 	}

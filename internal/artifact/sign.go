@@ -48,7 +48,7 @@ func (s *Signer) Sign(id string, expires time.Time) string {
 	return "exp=" + at + "&sig=" + s.mac(id, at)
 }
 
-// Query signs for the current window, or until the artifact expires where that is sooner.
+// Query signs for the current window, or until the artifact expires if that is sooner.
 func (s *Signer) Query(a task.Artifact, now time.Time) string {
 	_, expires := s.Window(now)
 	if end := a.ExpiresAt.Truncate(time.Second); !end.IsZero() && end.Before(expires) {

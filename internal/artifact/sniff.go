@@ -11,7 +11,7 @@ import (
 // SniffLen is how many bytes Sniff looks at.
 const SniffLen = 512
 
-// The content types that are kept. Nothing a browser would run is among them.
+// The content types that are kept. Types that a browser would run aren't among them.
 const (
 	typePNG  = "image/png"
 	typeJPEG = "image/jpeg"
@@ -47,8 +47,8 @@ func Sniff(head []byte) string {
 	return ""
 }
 
-// Suits reports whether a content type is what a media value of a kind may be: "image" or "audio", which a
-// film with sound is too; "file" may be anything.
+// Suits reports whether a content type is allowed for a media value of a kind: "image" or "audio", which a film with
+// sound is too; "file" may be anything.
 func Suits(kind, contentType string) bool {
 	switch kind {
 	case "image":
@@ -60,8 +60,8 @@ func Suits(kind, contentType string) bool {
 	}
 }
 
-// Proves reports whether the first SniffLen bytes are those of what may prove something about a person:
-// a picture or a PDF. Such bytes are read and never kept.
+// Proves reports whether the first SniffLen bytes are those of possible evidence about a person: a picture or a PDF.
+// Such bytes are read and never kept.
 func Proves(head []byte) bool {
 	switch Sniff(head) {
 	case typePNG, typeJPEG, typeWebP:

@@ -57,8 +57,8 @@ func TestSniffRefuses(t *testing.T) {
 	}
 }
 
-// FuzzSniff: only a listed type, from the head alone, and never what a browser reads as markup; and
-// measuring such bytes ends with sane figures.
+// FuzzSniff: only a listed type, from the head alone, and never one that a browser reads as markup; and measuring
+// such bytes ends with sane figures.
 func FuzzSniff(f *testing.F) {
 	for _, s := range samples(f) {
 		f.Add(s.data)

@@ -86,7 +86,7 @@ func TestPutAndRead(t *testing.T) {
 	}
 }
 
-// TestPutWithoutALimit has the greatest limit stand for none.
+// TestPutWithoutALimit has the greatest limit stand for no limit.
 func TestPutWithoutALimit(t *testing.T) {
 	s, _ := newStore(t)
 	put := request(newID(), png1)
@@ -134,7 +134,7 @@ func TestPutAgain(t *testing.T) {
 	}
 }
 
-// TestPutRace: of many at once under one id one wins, and every answer describes what it kept.
+// TestPutRace: of many at once under one id one wins, and every answer describes its object.
 func TestPutRace(t *testing.T) {
 	s, dir := newStore(t)
 	var ids []string
@@ -150,7 +150,7 @@ func TestPutRace(t *testing.T) {
 				r := request(id, body)
 				r.Body = io.MultiReader(r.Body, readerFunc(func([]byte) (int, error) {
 					spooled.Done()
-					spooled.Wait() // nobody completes before all have come this far
+					spooled.Wait() // no Put completes before all have come this far
 					return 0, io.EOF
 				}))
 				m, err := s.Put(t.Context(), r)

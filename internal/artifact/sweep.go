@@ -15,8 +15,8 @@ import (
 	"unitask/internal/fault"
 )
 
-// A walk goes through all that is kept, a part with each sweep, and notes what expires before the next one. Sweeps
-// until then cost what is due, however much is kept.
+// A walk goes through all objects, a part with each sweep, and records those that expire before the next one. Sweeps
+// until then cost in proportion to the due objects.
 const (
 	walkEvery = 24 * time.Hour
 	walkAhead = walkEvery + 2*time.Hour // for the next walk to come so far
@@ -26,7 +26,7 @@ const (
 	remainsAge = 24 * time.Hour
 )
 
-// sweeper is what sweeps know. Nothing of it is on the disk: the first walk after a start finds all of it.
+// sweeper is the state of the sweeps. It is in memory alone: the first walk after a start finds all of it.
 type sweeper struct {
 	mu     sync.Mutex // one sweep at a time
 	walked time.Time  // when the last walk began
@@ -68,7 +68,7 @@ func (f *Folder) walk(ctx context.Context, now time.Time) error {
 	return errors.Join(failed...)
 }
 
-// beginWalk begins a walk where the last one has come to its end and is a day old, or was made by a clock that was
+// beginWalk begins a walk if the last one has come to its end and is a day old, or was made by a clock that was
 // ahead, or found more than an agenda takes. It begins anywhere, so that many starts in a row leave no shard out.
 func (f *Folder) beginWalk(now time.Time) error {
 	s := &f.sweeper
@@ -83,13 +83,13 @@ func (f *Folder) beginWalk(now time.Time) error {
 	}
 	s.walked, f.agenda.until = now, now.Add(walkAhead)
 	if len(shards) > 0 {
-		at := rand.IntN(len(shards)) //nolint:gosec // where a walk begins is no secret
+		at := rand.IntN(len(shards)) //nolint:gosec // a walk's beginning is no secret
 		s.shards = slices.Concat(shards[at:], shards[:at])
 	}
 	return nil
 }
 
-// walkShard looks at what a shard holds and returns how many files that is.
+// walkShard looks at the files of a shard and returns their number.
 func (f *Folder) walkShard(shard string, now time.Time) (int, error) {
 	entries, err := os.ReadDir(shard)
 	if err != nil {
@@ -105,7 +105,7 @@ func (f *Folder) walkShard(shard string, now time.Time) (int, error) {
 	return len(entries), errors.Join(failed...)
 }
 
-// look notes an object that expires soon, and removes what a crash left behind.
+// look records an object that expires soon, and removes the leftovers of a crash.
 func (f *Folder) look(shard string, entry fs.DirEntry, now time.Time) error {
 	info, err := entry.Info()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -141,8 +141,8 @@ func (f *Folder) note(id string, hint time.Time) error {
 	return err
 }
 
-// expireNext deletes the first object on the agenda that has expired, if its Meta says so too. more is false where
-// there is none, or nothing may go at the moment.
+// expireNext deletes the first object on the agenda that has expired, if its Meta says so too. more is false if there
+// is none, or removals are paused.
 func (f *Folder) expireNext(now time.Time) (gone, more bool, _ error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

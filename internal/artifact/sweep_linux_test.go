@@ -15,8 +15,8 @@ import (
 
 const sweptFolder = "UNITASK_TEST_SWEPT_FOLDER"
 
-// TestSweepCalls counts, with strace, what an hour of sweeps asks of the file system once they know what there is:
-// a few calls for each object that is due, and none for the others.
+// TestSweepCalls counts, with strace, the system calls of an hour of sweeps after the first walk: a few for each due
+// object, and no calls for the others.
 func TestSweepCalls(t *testing.T) {
 	const stored, due, perObject = 300, 5, 8
 	if dir := os.Getenv(sweptFolder); dir != "" {

@@ -12,7 +12,7 @@ import (
 	"unitask/internal/task"
 )
 
-// mustExpire lets a kept object have expired at the start, as nothing but a change of its file can.
+// mustExpire lets a stored object have expired at the start, by a change of its file.
 func mustExpire(t *testing.T, dir, id string) {
 	t.Helper()
 	path := pathOf(dir, id) + ".json"
@@ -36,7 +36,7 @@ func mustSweep(t *testing.T, s artifact.Store, after time.Duration, want int) {
 	}
 }
 
-// TestSweepLeavesTheOthersAlone: sweeps look at what is due and at nothing else for a day, and then at everything.
+// TestSweepLeavesTheOthersAlone: sweeps look at due objects alone for a day, and then at all.
 func TestSweepLeavesTheOthersAlone(t *testing.T) {
 	s, dir := newStore(t)
 	var kept []string
@@ -60,8 +60,8 @@ func TestSweepLeavesTheOthersAlone(t *testing.T) {
 	mustHold(t, dir)
 }
 
-// TestSweepAfterAStart: what was kept before a start, or came from a backup, is found by the first walk, and so is
-// everything once a clock that was ahead is set right.
+// TestSweepAfterAStart: objects from before a start, or from a backup, are found by the first walk, and so are all
+// after a clock that was ahead is set right.
 func TestSweepAfterAStart(t *testing.T) {
 	s, dir := newStore(t)
 	mustPut(t, s, request(newID(), png1))
@@ -83,7 +83,7 @@ func TestSweepAfterAStart(t *testing.T) {
 	mustHold(t, dir)
 }
 
-// TestSweepInParts: however few objects a sweep may know of and look at, all go when they expire and none before.
+// TestSweepInParts: however few objects a sweep may know of and look at, all go when they expire and not before.
 func TestSweepInParts(t *testing.T) {
 	for _, limits := range [][2]int{{2, 1}, {2, 1000}, {1000, 1}, {5, 3}} {
 		s, dir := newStore(t)

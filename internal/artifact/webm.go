@@ -20,11 +20,11 @@ const (
 	ebmlCluster     = 0x1f43b675
 )
 
-// webmFacts is what measureWebM collects.
+// webmFacts is the values that measureWebM collects.
 type webmFacts struct {
 	width, height int
 	scale         uint64  // nanoseconds a tick
-	ticks         float64 // a live recording has none
+	ticks         float64 // a live recording doesn't have it
 }
 
 // measureWebM reads the elements before the first cluster of pictures.
@@ -35,8 +35,8 @@ func measureWebM(s *io.SectionReader) (width, height int, seconds float64) {
 	return facts.width, facts.height, facts.ticks * float64(facts.scale) / 1e9
 }
 
-// collect walks the elements of a section; left is the budget of the whole walk. It reports false
-// once there is nothing more to find.
+// collect walks the elements of a section; left is the budget of the whole walk. It reports false once all values are
+// found.
 func (f *webmFacts) collect(s *io.SectionReader, left *int) bool {
 	for at := int64(0); at < s.Size(); {
 		*left--
@@ -74,8 +74,8 @@ func (f *webmFacts) element(id uint64, body *io.SectionReader, left *int) bool {
 	return true
 }
 
-// ebmlNumber reads a number of variable length, with its length mark (an id) or without (a size),
-// and returns how many bytes it took, 0 where there is none.
+// ebmlNumber reads a number of variable length, with its length mark (an id) or without (a size), and returns how
+// many bytes it took, 0 without one.
 func ebmlNumber(s *io.SectionReader, at int64, mark bool) (value uint64, n int64) {
 	var b [8]byte
 	got, _ := s.ReadAt(b[:], at)

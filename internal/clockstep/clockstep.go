@@ -1,5 +1,5 @@
-// Package clockstep sets the wall clock of a time as a step of the system's clock does: the monotonic
-// reading stays. It is for tests of what happens then; the standard library can't bring it about.
+// Package clockstep sets the wall clock of a time as a step of the system's clock does: the monotonic reading stays.
+// It is for tests of a step's effects; the standard library can't bring it about.
 package clockstep
 
 import (
@@ -13,7 +13,7 @@ const (
 	nsecShift    = 30
 )
 
-// By returns t with its wall clock off by d, to the second. It panics where t has no monotonic reading.
+// By returns t with its wall clock off by d, to the second. It panics if t has no monotonic reading.
 func By(t time.Time, d time.Duration) time.Time {
 	wall := (*uint64)(unsafe.Pointer(&t)) // the first word of a time.Time, which TestBy holds it to
 	if *wall&hasMonotonic == 0 {

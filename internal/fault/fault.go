@@ -1,8 +1,7 @@
 // Package fault holds the service's error codes and the one error type that carries them.
 //
-// A code is attached once, where a foreign error becomes ours; whatever has no code is INTERNAL
-// and its text never reaches a caller. Messages are for callers: they name no supplier, no key
-// and no input.
+// A code is attached once, at the place at which a foreign error becomes ours; whatever has no code is INTERNAL and
+// its text never reaches a caller. Messages are for callers: they name no supplier, no key and no input.
 package fault
 
 import (
@@ -54,7 +53,7 @@ func (c Code) Valid() bool {
 	return slices.Contains(Codes(), c)
 }
 
-// Aspect says which part of an INVALID_REQUEST was wrong where the transport tells them apart.
+// Aspect is the wrong part of an INVALID_REQUEST if the transport distinguishes them.
 type Aspect string
 
 // The aspects; the zero Aspect is the request's content.
@@ -78,7 +77,7 @@ type Error struct {
 	Details    []Detail
 	RetryAfter time.Duration // 0: no advice
 	Aspect     Aspect        // only with InvalidRequest
-	TaskID     string        // the task that failed, where there is one
+	TaskID     string        // the task that failed, if there is one
 	Final      bool          // no retry goes on, though the code would allow one
 	cause      error
 }
@@ -146,8 +145,8 @@ func (e *Error) WithTask(id string) *Error {
 	return &c
 }
 
-// From returns err as an *Error: itself where it carries a code, else INTERNAL with a message
-// that says nothing about the cause. From(nil) is nil.
+// From returns err as an *Error: itself if it carries a code, else INTERNAL with a message without the cause.
+// From(nil) is nil.
 func From(err error) *Error {
 	if err == nil {
 		return nil
@@ -158,7 +157,7 @@ func From(err error) *Error {
 	return Wrap(Internal, err, "the service met an unexpected fault; the same request may be sent again")
 }
 
-// CodeOf returns err's code; Internal where it has none, "" for nil.
+// CodeOf returns err's code; Internal if it has no code, "" for nil.
 func CodeOf(err error) Code {
 	if err == nil {
 		return ""

@@ -1,9 +1,9 @@
 // Package gate decides whether this caller may do this now: key → account → scope → rate → holds.
 //
-// The API and every other door enter here, so that none of them has limits of its own. The gate
-// keeps request rates in memory (per node, approximate by nature) and computes the holds that the
-// store takes exactly, in the commit that accepts a task. Callers that it has read are kept until a
-// key or an account changes, which the store says without being read. It never sees a task's input.
+// The API and every other entrance come here, so that they share their limits. The gate keeps request rates in memory
+// (per node, approximate by nature) and computes the holds that the store takes exactly, in the commit that accepts a
+// task. Callers that it has read are kept until a key or an account changes, which the store says without being read.
+// It never sees a task's input.
 package gate
 
 import (
@@ -30,7 +30,7 @@ type Defaults struct {
 	Queue            int // tasks that wait, over all accounts
 }
 
-// Config is what a Gate is made from. Keys and Prefix are required.
+// Config configures a Gate. Keys and Prefix are required.
 type Config struct {
 	Keys     store.Callers
 	Prefix   string // of keys, such as "svc"
@@ -99,7 +99,7 @@ func (g *Gate) Authenticate(ctx context.Context, header string) (*Caller, error)
 		return nil, unauthenticated()
 	}
 	hash := account.HashSecret(secret)
-	changes := g.keys.Changes() // before the key is read: what changes meanwhile makes that worthless
+	changes := g.keys.Changes() // before the key is read: a change meanwhile invalidates the read
 	caller, ok := g.known.get(hash, changes)
 	if !ok {
 		var err error
@@ -215,7 +215,7 @@ func (l *lastUsed) drain(write func(map[string]time.Time) error) error {
 	return nil
 }
 
-// keep puts back what couldn't be written, but for what is newer by now.
+// keep puts back the times that couldn't be written, except those that are newer by now.
 func (l *lastUsed) keep(rest map[string]time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

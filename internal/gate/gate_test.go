@@ -290,8 +290,8 @@ func TestRevocation(t *testing.T) {
 	}
 }
 
-// TestSharedCaller: requests of one key share what was read of it, which nobody changes; once a change of the
-// key's limits is recorded, every request that comes has the new ones, and those under way keep theirs.
+// TestSharedCaller: requests of one key share its cached record, which isn't changed; once a change of the key's
+// limits is recorded, every request that comes has the new ones, and those under way keep theirs.
 func TestSharedCaller(t *testing.T) {
 	const callers, changes = 4, 50
 	o := newDoor(t, gate.Defaults{CreatesPerMinute: 60, OpenTasks: 8})
@@ -337,8 +337,8 @@ func TestSharedCaller(t *testing.T) {
 	}
 }
 
-// TestAccountRate: an account's rate bounds all its keys of a mode together, takes nothing where it refuses,
-// and stands in the fields.
+// TestAccountRate: an account's rate bounds all its keys of a mode together, takes no request if it refuses, and is
+// in the fields.
 func TestAccountRate(t *testing.T) {
 	o := newDoor(t, gate.Defaults{CreatesPerMinute: 60})
 	o.owner.Limits.CreatesPerMinute = 3

@@ -18,10 +18,10 @@ const (
 	accountScope = "account:"
 )
 
-// Holds returns what a task of the caller takes in the commit that accepts it: an open task of the key
-// and of the account, room in the queue, the reserved amount of both budgets, and of the account's limit
-// on what suppliers charge the most that they may. An account's limits hold for each mode on its own, so
-// that tests take nothing from live work; the sandbox charges nothing.
+// Holds returns the holds that a task of the caller takes in the commit that accepts it: an open task of the key and
+// of the account, room in the queue, the reserved amount of both budgets, and the suppliers' largest charge of the
+// account's limit on those. An account's limits hold for each mode on its own, so that tests don't limit live work;
+// the sandbox is free.
 func (g *Gate) Holds(c Caller, reserved, spend task.Money) []task.Hold {
 	key, defaults := keyScope+c.Key.Counter(), g.defaults.Load()
 	holds := []task.Hold{
@@ -44,12 +44,12 @@ func (g *Gate) Holds(c Caller, reserved, spend task.Money) []task.Hold {
 	return holds
 }
 
-// budget appends what a task takes of a budget, where there is one.
+// budget appends a task's hold of a budget, if there is one.
 func (g *Gate) budget(holds []task.Hold, scope string, l account.Limits, reserved task.Money) []task.Hold {
 	return g.periodic(holds, task.HoldBudget, scope, l, reserved, l.Budget)
 }
 
-// periodic appends a hold that counts for the budget's period, where limit is one.
+// periodic appends a hold that counts for the budget's period, if limit is one.
 func (g *Gate) periodic(holds []task.Hold, kind task.HoldKind, scope string, l account.Limits, amount, limit task.Money) []task.Hold {
 	if limit <= 0 {
 		return holds
@@ -60,16 +60,15 @@ func (g *Gate) periodic(holds []task.Hold, kind task.HoldKind, scope string, l a
 	})
 }
 
-// Who comes again: after a task may have ended, and after a budget's period, or after an hour, for the
-// operator may have raised it and tasks that fail give back what they reserved.
+// Who comes again: after a task may have ended, and after a budget's period, or after an hour, for the operator may
+// have raised it and failing tasks give their reservation back.
 const (
 	queueAgain  = 5 * time.Second
 	openAgain   = 2 * time.Second
 	budgetAgain = time.Hour
 )
 
-// Refusal turns the store's *HoldError into what the caller is told; any other error is returned as
-// it is.
+// Refusal turns the store's *HoldError into the caller's error; any other error is returned as it is.
 func Refusal(err error) error {
 	h, ok := errors.AsType[*store.HoldError](err)
 	if !ok {
@@ -93,7 +92,7 @@ func Refusal(err error) error {
 	}
 }
 
-// QueueRoom returns the refusal of a task where so many wait already; nil: one more may.
+// QueueRoom returns the refusal of a task if so many wait already; nil: one more may.
 func (g *Gate) QueueRoom(waiting int64) error {
 	limit := int64(g.defaults.Load().Queue)
 	if limit <= 0 || waiting < limit {

@@ -11,7 +11,7 @@ import (
 	"unitask/internal/task"
 )
 
-// Class is what a request counts as against the rates of its key and account.
+// Class is the kind of a request for the rates of its key and account.
 type Class string
 
 // The classes.
@@ -20,14 +20,14 @@ const (
 	Reads   Class = "reads"   // of one task
 )
 
-// Quota is where a key or an account stands after a request was counted.
+// Quota is the state of a key's or an account's rate after a request was counted.
 type Quota struct {
 	Limit     int           // requests a minute; 0: unlimited
 	Remaining int           // at once
 	Reset     time.Duration // until Remaining is Limit again
 }
 
-// Quotas are what a request was counted against, for the RateLimit fields.
+// Quotas are the rates that a request was counted against, for the RateLimit fields.
 type Quotas struct {
 	Class        Class
 	Key, Account Quota
@@ -49,8 +49,8 @@ type bucket struct {
 // idleBuckets is after how long a full bucket is forgotten; a minute refills any of them.
 const idleBuckets = 2 * time.Minute
 
-// Count takes one request from the rates of the caller's key and account, or returns
-// RATE_LIMIT_EXCEEDED with the pause to keep and takes none. The Quotas are valid in both cases.
+// Count takes one request from the rates of the caller's key and account, or returns RATE_LIMIT_EXCEEDED with the
+// pause to keep, without taking one. The Quotas are valid in both cases.
 func (g *Gate) Count(c *Caller, class Class) (Quotas, error) {
 	q := Quotas{Class: class}
 	ofKey, ofAccount := effective(rateOf(c.Key.Limits, class), g.defaultRate(class)), max(rateOf(c.Account.Limits, class), 0)
@@ -128,7 +128,7 @@ func (g *Gate) bucketLocked(k bucketKey, limit int, now time.Time) *bucket {
 	case b == nil:
 		b = &bucket{limit: limit, limiter: rate.NewLimiter(perSecond, limit)}
 		g.buckets[k] = b
-	case b.limit != limit: // what was taken stays taken
+	case b.limit != limit: // taken requests stay taken
 		b.limit = limit
 		b.limiter.SetLimitAt(now, perSecond)
 		b.limiter.SetBurstAt(now, limit)
@@ -152,8 +152,8 @@ func rateOf(l account.Limits, class Class) int {
 	return l.ReadsPerMinute
 }
 
-// effective returns the limit of a key: its own where that is less than the server's, which binds every
-// key; 0: none. A key of an earlier version may have a negative one, which is none of its own.
+// effective returns the limit of a key: its own if that is less than the server's, which binds every key; 0: no
+// limit. A key of an earlier version may have a negative one, which counts as no limit of its own.
 func effective(own, standard int) int {
 	if own <= 0 || standard > 0 && own > standard {
 		return max(standard, 0)
@@ -164,19 +164,19 @@ func effective(own, standard int) int {
 // fieldRoom is about how long a RateLimit field's value gets.
 const fieldRoom = 96
 
-// Policy returns the RateLimit-Policy field's value, "" where nothing limits.
+// Policy returns the RateLimit-Policy field's value, "" without a limit.
 func (q Quotas) Policy() string {
 	var b [fieldRoom]byte
 	return string(q.Account.policy(q.Key.policy(b[:0], "", q.Class), "account-", q.Class))
 }
 
-// State returns the RateLimit field's value, "" where nothing limits.
+// State returns the RateLimit field's value, "" without a limit.
 func (q Quotas) State() string {
 	var b [fieldRoom]byte
 	return string(q.Account.state(q.Key.state(b[:0], "", q.Class), "account-", q.Class))
 }
 
-// policy appends the quota's item, where it limits.
+// policy appends the quota's item, if it limits.
 func (q Quota) policy(b []byte, whose string, class Class) []byte {
 	if q.Limit == 0 {
 		return b

@@ -104,7 +104,7 @@ func (o *Operator) account(ctx context.Context, name string) (account.Account, e
 	if name == "" {
 		name = defaultAccount
 	}
-	for range 2 { // the second look finds what another request made between
+	for range 2 { // the second look finds an account that another request made meanwhile
 		a, err := o.find(ctx, name)
 		if err == nil || fault.CodeOf(err) != fault.NotFound || task.ValidID(task.PrefixAccount, name) {
 			return a, err

@@ -13,11 +13,10 @@ import (
 	"unitask/internal/task"
 )
 
-// longest is a life of centuries' bound, in seconds: more would overflow a Duration, and nobody means it.
+// longest is a life of centuries' bound, in seconds: more would overflow a Duration.
 const longest = int64(100 * 365 * 24 * time.Hour / time.Second)
 
-// CreateKey makes a key, and its account where that doesn't exist. The answer is the only one that
-// holds the secret.
+// CreateKey makes a key, and a missing account. The answer is the only one that holds the secret.
 func (o *Operator) CreateKey(ctx context.Context, req api.KeyCreate) (api.Key, error) {
 	k, err := keyFrom(req, o.Now())
 	if err != nil {
@@ -66,7 +65,7 @@ func (o *Operator) listKeys(ctx context.Context, owner string) ([]api.Key, error
 	return out, nil
 }
 
-// RevokeKey closes a key at once; revoking again changes nothing.
+// RevokeKey closes a key at once; revoking again is a no-op.
 func (o *Operator) RevokeKey(ctx context.Context, id string) (api.Key, error) {
 	now := o.Now().UTC()
 	return o.updateKey(ctx, id, func(k *account.Key) error {
@@ -86,7 +85,7 @@ func (o *Operator) UpdateKey(ctx context.Context, id string, u api.KeyUpdate) (a
 	})
 }
 
-// memberLimits lets a member loosen what members set, and lower what an operator set.
+// memberLimits lets a member loosen members' limits, and lower an operator's.
 func memberLimits(k *account.Key, before account.Limits) error {
 	k.OwnLimits = k.OwnLimits || before == (account.Limits{})
 	if field := k.Limits.Looser(before); field != "" && !k.OwnLimits {
@@ -95,7 +94,7 @@ func memberLimits(k *account.Key, before account.Limits) error {
 	return nil
 }
 
-// changeKey is UpdateKey, with what may become of the limits that the key had before.
+// changeKey is UpdateKey with a check of the change of limits.
 func (o *Operator) changeKey(ctx context.Context, id string, u api.KeyUpdate, judge func(*account.Key, account.Limits) error) (api.Key, error) {
 	now := o.Now()
 	return o.updateKey(ctx, id, func(k *account.Key) (err error) {
@@ -133,10 +132,9 @@ func (o *Operator) updateKey(ctx context.Context, id string, change func(*accoun
 	return keyOf(k, names[k.Account]), err
 }
 
-// RotateKey makes a key in the place of another: the same account, name, mode, scopes and limits, which
-// both are counted against together. The old one is closed when the overlap is over, or by its own expiry
-// where that is sooner; the new one is to live as long as the old one was. The answer is the only one
-// that holds the secret.
+// RotateKey makes a key in the place of another: the same account, name, mode, scopes and limits, which both are
+// counted against together. The old one is closed when the overlap is over, or by its own expiry if that is sooner;
+// the new one is to live as long as the old one was. The answer is the only one that holds the secret.
 func (o *Operator) RotateKey(ctx context.Context, id string, req api.KeyRotate) (api.Key, error) {
 	if req.OverlapSeconds < 0 || req.OverlapSeconds > longest {
 		return api.Key{}, fault.Invalid("overlap_seconds", "must be from 0 to 100 years")
@@ -177,7 +175,7 @@ func closedKey() error {
 
 func noSuchKey() error { return fault.New(fault.NotFound, "there is no such key") }
 
-// unknownKey turns what the store says of an unknown key into what its caller is told.
+// unknownKey turns the store's error for an unknown key into the caller's.
 func unknownKey(err error) error {
 	if errors.Is(err, store.ErrNotFound) {
 		return noSuchKey()
@@ -225,7 +223,7 @@ func keyFrom(req api.KeyCreate, now time.Time) (account.Key, error) {
 
 func accountsAlone() error { return fault.Invalid("supplier_spend", "is an account's: a key has none") }
 
-// checkKey checks what people say of a key.
+// checkKey checks the members of a key that people set.
 func checkKey(k account.Key) error {
 	if k.Name == "" || len(k.Name) > maxName {
 		return fault.Invalid("name", "is required, and has at most 100 bytes")

@@ -9,8 +9,8 @@ import (
 	"unitask/internal/fault"
 )
 
-// Member is what a member may do: the same as an operator, for one account, and what is another's isn't
-// there. It is good for one request; the next one asks for the session again.
+// Member is the operations of a member: those of an operator, for one account; other accounts are NOT_FOUND. It is
+// good for one request; the next one asks for the session again.
 type Member struct {
 	desk  *Operator
 	owner account.Account
@@ -19,7 +19,7 @@ type Member struct {
 // Member returns the desk of the visitor's own account.
 func (o *Operator) Member(v Visitor) Member { return Member{o, v.Account} }
 
-// Account returns the member's account, without the operator's limit on what suppliers charge for it.
+// Account returns the member's account, without the operator's limit on suppliers' charges for it.
 func (m Member) Account() api.Account {
 	a := accountOf(m.owner)
 	if a.Limits.SupplierSpend = ""; a.Limits.Budget == "" {
@@ -81,7 +81,7 @@ func (m Member) owns(ctx context.Context, id string) error {
 	return err
 }
 
-// Usage returns what the account used; what suppliers charge is not a member's to see.
+// Usage returns the account's usage; members don't see suppliers' charges.
 func (m Member) Usage(ctx context.Context, q api.UsageQuery) (api.UsageReport, error) {
 	if q.By == api.BySupplier {
 		return api.UsageReport{}, fault.Invalid("by", "must be account, key, capability or day")
@@ -93,7 +93,7 @@ func (m Member) Usage(ctx context.Context, q api.UsageQuery) (api.UsageReport, e
 	return m.desk.Usage(ctx, q)
 }
 
-// FindRequests returns what is known of the account's requests by an id; NOT_FOUND for none.
+// FindRequests returns the records of the account's requests by an id; NOT_FOUND without one.
 func (m Member) FindRequests(ctx context.Context, id string) ([]api.RequestRecord, error) {
 	return m.desk.findRequests(ctx, m.owner.ID, id)
 }

@@ -1,9 +1,9 @@
-// Package operator is what an operator, and a member of an account, may do beside calling the API: accounts,
-// keys, sign-in, usage, the request log and how suppliers stand.
+// Package operator implements the actions of an operator, and of a member of an account, beside calling the API:
+// accounts, keys, sign-in, usage, the request log and how suppliers stand.
 //
-// The admin socket, the console and the commands on a store without a server all come here. An Operator sees
-// every account, but no input and no output; a Member sees one account, and what belongs to another is
-// NOT_FOUND. Only the answer that makes a key or a link holds its secret.
+// The admin socket, the console and the commands on a store without a server all come here. An Operator sees every
+// account, but no input and no output; a Member sees one account, and another's objects are NOT_FOUND. Only the
+// answer that makes a key or a link holds its secret.
 package operator
 
 import (
@@ -24,26 +24,26 @@ import (
 )
 
 const (
-	defaultAccount = "default"        // the account of keys whose maker names none
+	defaultAccount = "default"        // the default account of keys
 	sessionLife    = 15 * time.Minute // of a session key: the client renews it by itself
 	maxName        = 100              // bytes of the name of a key, an account or a member
 )
 
-// Operator is what whoever owns the data folder may do. The admin socket serves it; where no server
-// runs it works on the store itself. It is safe for concurrent use.
+// Operator is the operations of the owner of the data folder. The admin socket serves it; without a running server it
+// works on the store itself. It is safe for concurrent use.
 type Operator struct {
 	Store    store.Registry
 	Tasks    store.Store      // nil: no tasks are shown
 	Requests Requests         // nil: no requests are shown
-	Gate     *gate.Gate       // nil where no server runs: no session keys
+	Gate     *gate.Gate       // nil without a running server: no session keys
 	Prefix   string           // of keys
-	Server   api.Info         // what it was at the start
+	Server   api.Info         // its state at the start
 	Now      func() time.Time // required
-	// RoutesFunc tells how the routes stand; nil where no server runs.
+	// RoutesFunc tells how the routes stand; nil without a running server.
 	RoutesFunc func() []routing.State
-	// BackupFunc writes an archive of the data folder; nil where no server runs.
+	// BackupFunc writes an archive of the data folder; nil without a running server.
 	BackupFunc func(ctx context.Context, w io.Writer) error
-	// ReloadFunc reads the settings again; nil where no server runs.
+	// ReloadFunc reads the settings again; nil without a running server.
 	ReloadFunc func(ctx context.Context) (api.Reload, error)
 
 	suppliers atomic.Pointer[[]api.SupplierStatus] // since a reload
@@ -70,7 +70,7 @@ func (o *Operator) SessionKey(ctx context.Context) (api.Key, error) {
 	return out, nil
 }
 
-// Defaults returns the server's limits of every key; none where no server runs.
+// Defaults returns the server's limits of every key; empty without a running server.
 func (o *Operator) Defaults() gate.Defaults {
 	if o.Gate == nil {
 		return gate.Defaults{}
@@ -78,7 +78,7 @@ func (o *Operator) Defaults() gate.Defaults {
 	return o.Gate.Defaults()
 }
 
-// Info says what the running server is.
+// Info describes the running server.
 func (o *Operator) Info(ctx context.Context) (api.Info, error) {
 	info := o.Server
 	if store, ok := o.Tasks.(store.Gauger); ok {
@@ -94,7 +94,7 @@ func (o *Operator) Info(ctx context.Context) (api.Info, error) {
 	return info, nil
 }
 
-// SetSuppliers replaces what Info says of the suppliers.
+// SetSuppliers replaces the suppliers in Info.
 func (o *Operator) SetSuppliers(s []api.SupplierStatus) { o.suppliers.Store(&s) }
 
 // Bootstrap admits a full key that the operator chose, from the first start on. A key that is known
@@ -121,7 +121,7 @@ func (o *Operator) Bootstrap(ctx context.Context, full secret.Value) error {
 	return err
 }
 
-// Task returns what happened to a task of any account, without its input and output.
+// Task returns the history of a task of any account, without its input and output.
 func (o *Operator) Task(ctx context.Context, id string) (api.AdminTask, error) {
 	unknown := fault.New(fault.NotFound, "there is no such task")
 	if o.Tasks == nil || !task.ValidID(task.PrefixTask, id) {

@@ -124,7 +124,7 @@ func TestRotate(t *testing.T) {
 	}
 }
 
-// TestUpdateKey: what the request names changes, all else stays, and a key that is closed stays closed.
+// TestUpdateKey: the named members change, all others stay, and a closed key stays closed.
 func TestUpdateKey(t *testing.T) {
 	o := newOffice(t)
 	ctx := t.Context()
@@ -273,8 +273,7 @@ func TestMemberIsSignedOut(t *testing.T) {
 	}
 }
 
-// TestMemberSeesOneAccount asks as a member for what is another account's: it isn't there, as if it didn't
-// exist.
+// TestMemberSeesOneAccount asks as a member for another account's objects: it isn't there, as if it didn't exist.
 func TestMemberSeesOneAccount(t *testing.T) {
 	o := newOffice(t)
 	ctx := t.Context()
@@ -330,8 +329,8 @@ func TestMemberSeesOneAccount(t *testing.T) {
 	}
 }
 
-// TestUsageOfSessions: keys that nobody keeps, a new one for each command of the local client, are one row; who
-// uses the console has one by name.
+// TestUsageOfSessions: keys that aren't stored, a new one for each command of the local client, are one row; who uses
+// the console has one by name.
 func TestUsageOfSessions(t *testing.T) {
 	o := newOffice(t)
 	ctx := t.Context()
@@ -423,7 +422,7 @@ func (o *office) run(owner, key string, u task.Usage) {
 	}
 }
 
-// TestNothingIsToldTwice: neither a key nor a link can be had again from what a desk returns or keeps.
+// TestNothingIsToldTwice: a key's or a link's secret can't be had again from an Operator's results or store.
 func TestNothingIsToldTwice(t *testing.T) {
 	o := newOffice(t)
 	ctx := t.Context()
@@ -446,8 +445,8 @@ func jsonOf(v any) (string, error) {
 	return string(raw), err
 }
 
-// TestSupplierSpend sets, changes and takes away what suppliers may charge for an account. Its members don't
-// see it, and their keys have none.
+// TestSupplierSpend sets, changes and removes the limit on suppliers' charges for an account. Its members don't see
+// it, and their keys have no such limit.
 func TestSupplierSpend(t *testing.T) {
 	o := newOffice(t)
 	a, err := o.CreateAccount(t.Context(), api.AccountCreate{Name: "shop", Limits: api.Limits{SupplierSpend: "7", BudgetPeriod: "day"}})

@@ -9,14 +9,14 @@ import (
 	"unitask/internal/task"
 )
 
-// Requests is where answered requests are found: a log under way, or its folder.
+// Requests finds answered requests: a log under way, or its folder.
 type Requests interface {
 	// Find returns those that a request's or a task's id stands for, oldest first.
 	Find(ctx context.Context, id string) ([]requestlog.Entry, error)
 }
 
-// FindRequests returns what is known of a request by its id, or of a task's requests by the task's, oldest
-// first; NOT_FOUND for none.
+// FindRequests returns the records of a request by its id, or of a task's requests by the task's, oldest first;
+// NOT_FOUND without one.
 func (o *Operator) FindRequests(ctx context.Context, id string) ([]api.RequestRecord, error) {
 	return o.findRequests(ctx, "", id)
 }

@@ -63,7 +63,7 @@ type Visitor struct {
 	Account account.Account
 }
 
-// noSession is the one answer to a token that opens nothing, whatever the reason.
+// noSession is the one answer to an invalid token, whatever the reason.
 func noSession() error {
 	return fault.New(fault.Unauthenticated, "sign in by a fresh link")
 }
@@ -113,8 +113,8 @@ func (o *Operator) SignOut(ctx context.Context, token string) error {
 	return o.Store.DeleteSession(ctx, account.HashSecret(token))
 }
 
-// Key returns what stands in the place of a key when the visitor calls capabilities: the server's limits
-// for keys, counted for the member and not for the session.
+// Key returns the stand-in for a key when the visitor calls capabilities: the server's limits for keys, counted for
+// the member and not for the session.
 func (v Visitor) Key(mode task.Mode) account.Key {
 	return account.Key{
 		ID:      memberKey(v.Account.ID, v.Session.Member, mode),

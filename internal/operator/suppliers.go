@@ -13,8 +13,8 @@ import (
 	"unitask/internal/task"
 )
 
-// Suppliers returns how each supplier stands on this node, and what it did today; those that were found at
-// the start come first, in their order.
+// Suppliers returns the state of each supplier on this node, and its work of today; those that were found at the
+// start come first, in their order.
 func (o *Operator) Suppliers(ctx context.Context) ([]api.SupplierState, error) {
 	if o.RoutesFunc == nil {
 		return nil, fault.New(fault.InvalidRequest, "how suppliers stand is known to a running server alone")
@@ -68,7 +68,7 @@ func routeOf(r routing.State) api.RouteState {
 	return out
 }
 
-// addLoad adds how many attempts are open, where the engine knows.
+// addLoad adds how many attempts are open, if the engine knows.
 func (o *Operator) addLoad(ctx context.Context, states []api.SupplierState) error {
 	engine, ok := o.Tasks.(store.Loader)
 	if !ok {
@@ -81,7 +81,7 @@ func (o *Operator) addLoad(ctx context.Context, states []api.SupplierState) erro
 	return err
 }
 
-// addToday adds what each did since the day began.
+// addToday adds the work of each since the day began.
 func (o *Operator) addToday(ctx context.Context, states []api.SupplierState) error {
 	today := account.DateOf(o.Now())
 	rows, err := o.spend(ctx, store.UsageQuery{First: today, Last: today})

@@ -7,8 +7,8 @@ import (
 	"unitask/internal/store"
 )
 
-// ListTasks returns a page of an account's tasks in one mode, newest first, without their inputs and
-// outputs; q names the account by its id. next is where to go on, "" at the end.
+// ListTasks returns a page of an account's tasks in one mode, newest first, without their inputs and outputs; q names
+// the account by its id. next is the cursor to continue at, "" at the end.
 func (o *Operator) ListTasks(ctx context.Context, q store.ListQuery) (tasks []api.AdminTask, next string, err error) {
 	owner, err := o.find(ctx, q.Scope.Account)
 	if err != nil || o.Tasks == nil {

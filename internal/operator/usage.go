@@ -12,10 +12,10 @@ import (
 	"unitask/internal/task"
 )
 
-// defaultDays is how many days before today are reported where nobody says.
+// defaultDays is how many days before today are reported by default.
 const defaultDays = 29
 
-// Usage returns what was used. It adds up the sums of days, keys and capabilities, and looks at no task.
+// Usage returns the sums of usage. It adds up the sums of days, keys and capabilities, and looks at no task.
 func (o *Operator) Usage(ctx context.Context, q api.UsageQuery) (api.UsageReport, error) {
 	q.By = cmp.Or(q.By, api.ByAccount)
 	days, err := o.days(q)
@@ -116,7 +116,7 @@ func (o *Operator) groupNames(ctx context.Context, by string) (map[string]string
 	}
 }
 
-// keyNames returns the names of keys, and of what stands in their place, by their ids.
+// keyNames returns the names of keys, and of their stand-ins, by their ids.
 func (o *Operator) keyNames(ctx context.Context) (map[string]string, error) {
 	names := map[string]string{api.BySession: "the local client, and members who left"}
 	keys, err := o.Store.ListKeys(ctx)

@@ -2,7 +2,7 @@ package room
 
 import "fmt"
 
-// Left says what isn't back yet, "" for nothing.
+// Left describes the room that isn't back yet, "" if all is.
 func (r *Room) Left() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

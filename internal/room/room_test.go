@@ -49,7 +49,7 @@ func TestRoom(t *testing.T) {
 	})
 }
 
-// TestRoomInTurn: whoever waits for the whole isn't passed by smaller claims, and one whose key is full holds nobody up.
+// TestRoomInTurn: a claim for the whole isn't passed by smaller ones, and one whose key is full doesn't delay others.
 func TestRoomInTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := room.New(10, 8)

@@ -46,8 +46,8 @@ func readFile(path string) (Value, error) {
 	return New(text), nil
 }
 
-// Warning says what is doubtful about the place, "" where nothing is: a file that every user of the
-// machine may read. That is no error, because containers mount their secrets so.
+// Warning describes a doubt about the place, "" without one: a file that every user of the machine may read. That is
+// no error, because containers mount their secrets so.
 func (r Ref) Warning() string {
 	if r.scheme != schemeFile || runtime.GOOS == "windows" {
 		return ""
@@ -59,7 +59,7 @@ func (r Ref) Warning() string {
 	return "secret file " + r.name + " can be read by every user of this machine; chmod 600 closes it"
 }
 
-// writableByAll is never true on Windows, whose modes say nothing about other users.
+// writableByAll is never true on Windows, whose modes don't cover other users.
 func writableByAll(mode fs.FileMode) bool {
 	return runtime.GOOS != "windows" && mode.Perm()&0o002 != 0
 }

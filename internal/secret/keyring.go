@@ -11,8 +11,8 @@ import (
 	"github.com/99designs/keyring"
 )
 
-// callTimeout bounds each call: a locked keyring waits for a person at a dialogue, which a server
-// has nobody to answer, while a healthy one answers in milliseconds.
+// callTimeout bounds each call: a locked keyring waits for a person at a dialogue, which a server doesn't have, while
+// a healthy one answers in milliseconds.
 const callTimeout = 3 * time.Second
 
 // KeyringConfig names the part of the operating system's keyring to use.
@@ -21,9 +21,9 @@ type KeyringConfig struct {
 	Timeout time.Duration // of one call; 0: 3 s
 }
 
-// Keyring is the operating system's: Secret Service on Linux, Keychain on macOS, Credential Manager on
-// Windows; nothing else is ever chosen. It is safe for concurrent use. Each call ends within the timeout,
-// with ErrNotFound, ErrLocked, ErrTooLong or ErrNoKeyring where it fails.
+// Keyring is the operating system's: Secret Service on Linux, Keychain on macOS, Credential Manager on Windows; no
+// other one is ever chosen. It is safe for concurrent use. Each call ends within the timeout, with ErrNotFound,
+// ErrLocked, ErrTooLong or ErrNoKeyring if it fails.
 type Keyring struct {
 	service string
 	timeout time.Duration
@@ -57,7 +57,7 @@ func OpenKeyring(ctx context.Context, c KeyringConfig) (*Keyring, error) {
 	opened, err := bounded(ctx, k.timeout, func() (ring, error) { return openRing(opening, k.service) })
 	switch {
 	case ctx.Err() == nil && (errors.Is(err, errSlow) || errors.Is(err, context.DeadlineExceeded)):
-		// Opening asks nobody anything, so there is no dialogue that would be waited for.
+		// Opening asks no question, so there is no dialogue to wait for.
 		return nil, &Error{Kind: ErrNoKeyring, Message: "keyring: open: it doesn't answer", Hint: hintSilent}
 	case err != nil:
 		return nil, k.failure("open", err)
@@ -82,7 +82,7 @@ func (k *Keyring) Get(ctx context.Context, name string) (Value, error) {
 	return New(string(found.Data)), nil
 }
 
-// Set keeps v under name, in place of what was there. What is longer than the keyring takes is ErrTooLong.
+// Set stores v under name, in place of a former value. A value that is too long for the keyring is ErrTooLong.
 func (k *Keyring) Set(ctx context.Context, name string, v Value) error {
 	item, err := k.item(name)
 	if err != nil {
@@ -141,7 +141,7 @@ func (k *Keyring) item(name string) (string, error) {
 
 func (k *Keyring) name() string { return cmp.Or(k.what, "keyring") }
 
-// failure attaches the kind and the hint to what a back end reported.
+// failure attaches the kind and the hint to a back end's error.
 func (k *Keyring) failure(op string, err error) *Error {
 	e := &Error{Kind: ErrNoKeyring, Message: k.name() + ": " + op, Hint: hintNoKeyring, cause: err}
 	if _, sealed := k.ring.(*sealedRing); sealed {
@@ -165,11 +165,11 @@ func (k *Keyring) failure(op string, err error) *Error {
 // errLocked is a back end's word for ErrLocked.
 var errLocked = errors.New("it is locked")
 
-// errSlow is a call that outlasted its timeout: as a rule a dialogue that nobody answers.
+// errSlow is a call that outlasted its timeout: as a rule an unanswered dialogue.
 var errSlow = errors.New("no answer in time")
 
-// bounded runs f for at most d. A call that never returns keeps its goroutine, for nothing can stop
-// it; a panic of the library, as after a dismissed dialogue, becomes an error.
+// bounded runs f for at most d. A call that never returns keeps its goroutine, because it can't be stopped; a panic
+// of the library, as after a dismissed dialogue, becomes an error.
 func bounded[T any](ctx context.Context, d time.Duration, f func() (T, error)) (T, error) {
 	type outcome struct {
 		value T

@@ -27,12 +27,12 @@ const sizeLimit = fileLimit
 
 const loginCollection dbus.ObjectPath = "/org/freedesktop/secrets/collection/login"
 
-// secretService is the login collection of the Secret Service, or its default one where it has none of that name.
+// secretService is the login collection of the Secret Service, or its default one if there is no such collection.
 type secretService struct{ nativeRing }
 
-// openRing asks the service for the collection that the library will use: whether there is a service that
-// answers, and whether it has one. It unlocks nothing. It doesn't start a bus, and neither will the library
-// after it, for by then the environment names one.
+// openRing asks the service for the collection that the library will use: whether there is a service that answers,
+// and whether it has one. It unlocks no collection. It doesn't start a bus, nor does the library after it, because by
+// then the environment names one.
 func openRing(ctx context.Context, name string) (ring, error) {
 	bus, err := dbus.SessionBusPrivateNoAutoStartup(dbus.WithContext(ctx))
 	if err != nil {
@@ -63,7 +63,7 @@ func openRing(ctx context.Context, name string) (ring, error) {
 	return secretService{nativeRing{name}}, err
 }
 
-// Get looks for what this version keeps, then for what earlier ones kept.
+// Get looks for this version's item, then for those of earlier ones.
 func (s secretService) Get(key string) (keyring.Item, error) {
 	item, err := s.nativeRing.Get(key)
 	if !errors.Is(err, keyring.ErrKeyNotFound) {
@@ -87,7 +87,7 @@ func (s secretService) Get(key string) (keyring.Item, error) {
 	return item, err
 }
 
-// Set also takes out what earlier versions kept.
+// Set also removes the items of earlier versions.
 func (s secretService) Set(item keyring.Item) error {
 	if err := s.nativeRing.Set(item); err != nil {
 		return err

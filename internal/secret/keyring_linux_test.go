@@ -51,7 +51,7 @@ func TestKeyring(t *testing.T) {
 		former := mustBuildFormer(t, home)
 		keep := former + ` set unitask/old kept && ` + former + ` set unitask/new stale && ` + former + ` set unitask/gone kept && `
 		mustRunInSession(t, home, unlock+keep, "TestInSessionFormer")
-		// A new session reads what the last one left, as both versions see it.
+		// A new session reads the last one's items, as both versions see them.
 		check := `test "$(` + former + ` get unitask/old)" = kept && ! ` + former + ` get unitask/new && ! ` + former + ` get unitask/gone && `
 		mustRunInSession(t, home, unlock+check, "TestInSessionAfterFormer")
 	})
@@ -141,10 +141,10 @@ func TestInSessionAfterFormer(t *testing.T) {
 	if err := ring.Delete(t.Context(), "new"); err != nil {
 		t.Fatal(err)
 	}
-	mustHold(t, ring, "new", "") // nothing of the earlier version comes back
+	mustHold(t, ring, "new", "") // the earlier version's item doesn't come back
 }
 
-// mustHold fails unless the item is text, "" for none.
+// mustHold fails unless the item is text, "" for a missing one.
 func mustHold(t *testing.T, ring *secret.Keyring, name, text string) {
 	t.Helper()
 	got, err := ring.Get(t.Context(), name)
@@ -190,7 +190,7 @@ func TestInSessionNoService(t *testing.T) {
 	mustFailWithHint(t, err, started)
 }
 
-// TestInSessionSilentService: a service that takes calls and answers none.
+// TestInSessionSilentService: a service that takes calls without an answer.
 func TestInSessionSilentService(t *testing.T) {
 	onlyInSession(t)
 	bus, err := dbus.ConnectSessionBus()
@@ -208,7 +208,7 @@ func TestInSessionSilentService(t *testing.T) {
 	mustBeSilent(t)
 }
 
-// TestSilentBus: a bus that takes connections and never answers keeps neither the program nor the keyring.
+// TestSilentBus: a bus that takes connections and never answers doesn't block the program or the keyring.
 func TestSilentBus(t *testing.T) {
 	if os.Getenv(inSession) == "silent bus" {
 		mustBeSilent(t)
@@ -230,7 +230,7 @@ func TestSilentBus(t *testing.T) {
 	}
 }
 
-// mustBeSilent fails unless opening the keyring says in time that nothing answers.
+// mustBeSilent fails unless opening the keyring reports a silent bus in time.
 func mustBeSilent(t *testing.T) {
 	t.Helper()
 	started := time.Now()
@@ -241,7 +241,7 @@ func mustBeSilent(t *testing.T) {
 	mustFailWithHint(t, err, started)
 }
 
-// TestNoBus: without a session bus the answer comes at once and none is launched.
+// TestNoBus: without a session bus the answer comes at once and no bus is launched.
 func TestNoBus(t *testing.T) {
 	if os.Getenv(inSession) == "no bus" {
 		started := time.Now()
@@ -301,7 +301,7 @@ func onlyInSession(t *testing.T) {
 	}
 }
 
-// mustHaveKeyring skips where the machine has no keyring to test with; in CI that is a failure.
+// mustHaveKeyring skips if the machine has no keyring to test with; in CI that is a failure.
 func mustHaveKeyring(t *testing.T) {
 	t.Helper()
 	for _, program := range []string{"bash", "dbus-run-session", "gnome-keyring-daemon"} {

@@ -10,8 +10,8 @@ import (
 	native "github.com/zalando/go-keyring"
 )
 
-// nativeRing keeps items through zalando/go-keyring, where the back end of 99designs/keyring is absent
-// (Keychain without cgo) or rests on libraries that are kept by nobody any more (Secret Service).
+// nativeRing stores items through zalando/go-keyring, on systems on which the back end of 99designs/keyring is absent
+// (Keychain without cgo) or rests on unmaintained libraries (Secret Service).
 type nativeRing struct{ service string }
 
 func (n nativeRing) Get(key string) (keyring.Item, error) {

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// DefaultService is the keyring service of a reference and a configuration that name none.
+// DefaultService is the default keyring service of a reference and a configuration.
 const DefaultService = "unitask"
 
-// Ref says where a secret lives. It is comparable and holds nothing secret; the zero Ref refers to
-// nothing. It is safe to print and to store.
+// Ref is the place of a secret. It is comparable and holds no secret; the zero Ref is no reference. It is safe to
+// print and to store.
 type Ref struct {
 	scheme scheme
 	name   string // the variable, the clean absolute path, or "service/name"
@@ -61,7 +61,7 @@ func (r Ref) String() string {
 	return string(r.scheme) + ":" + r.name
 }
 
-// IsZero reports whether r refers to nothing.
+// IsZero reports whether r is the zero Ref.
 func (r Ref) IsZero() bool { return r == Ref{} }
 
 // MarshalText is String, for encoders.
@@ -81,8 +81,8 @@ func (r *Ref) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Resolve reads the secret where it lives, anew at each call, so that a rotated one is picked up.
-// It takes at most a few seconds (a keyring's) and returns a non-empty Value or an *Error.
+// Resolve reads the secret from its place at each call, so that a rotated one is picked up. It takes at most a few
+// seconds (a keyring's) and returns a non-empty Value or an *Error.
 func (r Ref) Resolve(ctx context.Context) (Value, error) {
 	switch r.scheme {
 	case schemeEnv:
@@ -120,7 +120,7 @@ func notRef(message string) *Error {
 	}
 }
 
-// validVariable allows what a shell can set: letters, digits and underscores, no digit first.
+// validVariable allows names that a shell can set: letters, digits and underscores, no digit first.
 func validVariable(name string) bool {
 	for i, c := range []byte(name) {
 		letter := c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'

@@ -139,8 +139,8 @@ func mustParse(t *testing.T, text string) secret.Ref {
 	return ref
 }
 
-// FuzzParseRef: what is accepted is written back as a text that means the same; what is refused is
-// not repeated in the error.
+// FuzzParseRef: an accepted reference is written as a text with the same meaning; a refused text is not repeated in
+// the error.
 func FuzzParseRef(f *testing.F) {
 	for _, seed := range []string{"env:A", "file:/a/../b", "keyring:a", "keyring:a/b", "sk-123456", "env:sk-123456", ""} {
 		f.Add(seed)

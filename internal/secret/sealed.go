@@ -24,7 +24,7 @@ const (
 	scryptWork   = 17                // 2^17 rounds with 128 MB, about half a second
 	sealedTime   = time.Minute       // of a call; a slow machine takes seconds
 	legacyCheck  = "check"           // in the files of earlier versions: JWE by 99designs/keyring
-	legacyText   = "unitask"         // what it holds
+	legacyText   = "unitask"         // its secret
 	maxSealed    = fileLimit + 1<<10 // bytes of one file: the secret and age's own
 )
 
@@ -67,8 +67,8 @@ func RemoveSealed(dir, name string) error {
 	return k.Delete(context.Background(), name)
 }
 
-// RenameSealed gives a secret of the folder another name, which takes no passphrase. What has that name is replaced;
-// a secret that isn't there is no error.
+// RenameSealed gives a secret of the folder another name, which takes no passphrase. A secret of that name is
+// replaced; a secret that isn't there is no error.
 func RenameSealed(dir, from, to string) error {
 	for _, file := range []func(item string) string{sealedName, legacyName} {
 		err := os.Rename(filepath.Join(dir, file(DefaultService+"/"+from)), filepath.Join(dir, file(DefaultService+"/"+to)))
@@ -99,8 +99,8 @@ type sealedRing struct {
 	work   int
 
 	mu       sync.Mutex
-	identity *age.X25519Identity // nil where the folder has none yet
-	legacy   keyring.Keyring     // nil where no file of an earlier version is there
+	identity *age.X25519Identity // nil if the folder has none yet
+	legacy   keyring.Keyring     // nil without a file of an earlier version
 }
 
 // open finds out whether the passphrase is right, if there is anything that it opens.
@@ -183,7 +183,7 @@ func (s *sealedRing) begin() error {
 	return nil
 }
 
-// renew writes what an earlier version kept anew and removes its files, the check last.
+// renew writes an earlier version's secrets anew and removes its files, the check last.
 func (s *sealedRing) renew() error {
 	if s.legacy == nil {
 		return nil
@@ -194,7 +194,7 @@ func (s *sealedRing) renew() error {
 	}
 	for _, item := range items {
 		old, err := s.legacy.Get(item)
-		if item == legacyCheck || filepath.Ext(item) == sealedSuffix || err != nil { // what can't be read stays
+		if item == legacyCheck || filepath.Ext(item) == sealedSuffix || err != nil { // an unreadable file stays
 			continue
 		}
 		if !isFile(filepath.Join(s.dir, sealedName(item))) {

@@ -54,7 +54,7 @@ func TestSealed(t *testing.T) {
 	}
 }
 
-// mustBeSealed fails where a file of the folder shows a secret, or itself to other users.
+// mustBeSealed fails if a file of the folder shows a secret, or itself to other users.
 func mustBeSealed(t *testing.T, dir string) {
 	t.Helper()
 	files, err := os.ReadDir(dir)
@@ -107,7 +107,7 @@ func TestSealedDamaged(t *testing.T) {
 				t.Fatal(err)
 			}
 			got, err := ring.Get(t.Context(), "work")
-			if err == nil && got.Reveal() != plain { // the last bits of a base64 text may mean nothing
+			if err == nil && got.Reveal() != plain { // the last bits of a base64 text may be unused
 				t.Fatalf("byte %d: it was read as %q", n, got.Reveal())
 			}
 			if err != nil && !errors.Is(err, secret.ErrPassphrase) && !errors.Is(err, secret.ErrNoKeyring) {
@@ -195,7 +195,7 @@ func TestRenameSealed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for range 2 { // the second time there is nothing to rename
+	for range 2 { // the second time there is no file to rename
 		if err := secret.RenameSealed(dir, "work", "job"); err != nil {
 			t.Fatal(err)
 		}

@@ -1,11 +1,10 @@
-// Package secret keeps secrets out of output, and finds them where the operator put them.
+// Package secret keeps secrets out of output, and reads them from the places that the operator names.
 //
-// A Value prints as "[redacted]" whatever prints it; Reveal is the one way to its text, so every
-// use can be searched for. A Ref says where a secret lives: "env:NAME", "file:/path" or
-// "keyring:service/name". A configuration holds references only, and a text that is none is refused
-// without being repeated. A Keyring is the operating system's own or, where a person
-// wants that, a folder of files that a passphrase encrypts. The package writes nothing in clear and never
-// asks at a terminal.
+// A Value prints as "[redacted]" whatever prints it; Reveal is the one way to its text, so every use can be searched
+// for. A Ref is the place of a secret: "env:NAME", "file:/path" or "keyring:service/name". A configuration holds
+// references only, and another text is refused without being repeated. A Keyring is the operating system's own or, if
+// a person wants that, a folder of files that a passphrase encrypts. The package never writes a secret in clear and
+// never asks at a terminal.
 package secret
 
 import (
@@ -32,12 +31,12 @@ var (
 // Error is a failure to find or keep a secret. It never holds the secret.
 type Error struct {
 	Kind    error  // one of the Err variables
-	Message string // what went wrong, with the name of the place, never its content
-	Hint    string // what to do next, "" where there is nothing to say
+	Message string // the error, with the name of the place, never its content
+	Hint    string // the next step, "" without one
 	cause   error
 }
 
-// Error returns the message, and the cause where there is one.
+// Error returns the message, and the cause if there is one.
 func (e *Error) Error() string {
 	if e.cause != nil {
 		return e.Message + ": " + e.cause.Error()
@@ -53,11 +52,11 @@ func (e *Error) Unwrap() []error {
 	return []error{e.Kind, e.cause}
 }
 
-// Value is a secret text. It redacts itself for fmt, slog, JSON and every text encoder. The zero
-// Value is the absent secret. Compare with Equal: == compares where two secrets are kept.
+// Value is a secret text. It redacts itself for fmt, slog, JSON and every text encoder. The zero Value is the absent
+// secret. Compare with Equal: == compares addresses.
 type Value struct {
-	// fmt can't call the methods of a Value in another struct's unexported field and prints what it
-	// finds; of a pointer inside a struct it prints the address alone.
+	// fmt can't call the methods of a Value in another struct's unexported field and prints its fields; of a pointer
+	// inside a struct it prints the address alone.
 	text *string
 }
 

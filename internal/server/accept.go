@@ -8,9 +8,9 @@ import (
 	"unitask/internal/sse"
 )
 
-// wantsStream reports whether a client would rather have a stream than JSON: Accept names its media type
-// with a weight that is more than 0 and not less than JSON's. A wildcard names none, and a header that
-// accepts neither is disregarded, as RFC 9110 allows.
+// wantsStream reports whether a client would rather have a stream than JSON: Accept names its media type with a
+// weight that is more than 0 and not less than JSON's. A wildcard names no type, and a header that accepts no known
+// type is disregarded, as RFC 9110 allows.
 func wantsStream(h http.Header) bool {
 	values := h["Accept"]
 	if len(values) == 0 || len(values) == 1 && (values[0] == "*/*" || values[0] == "application/json") {
@@ -56,8 +56,8 @@ func weight(values []string, mediaType string) (thousandths int, precise bool) {
 	return thousandths, best == 3
 }
 
-// quality returns the weight among a range's parameters in thousandths: 1000 where there is none, 0 for one that
-// isn't a number from 0 to 1.
+// quality returns the weight among a range's parameters in thousandths: 1000 by default, 0 for one that isn't a
+// number from 0 to 1.
 func quality(parameters string) int {
 	for parameter := range strings.SplitSeq(parameters, ";") {
 		name, value, _ := strings.Cut(parameter, "=")

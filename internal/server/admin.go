@@ -140,7 +140,7 @@ func (a *Admin) handleArrivals(x *exchange) error {
 	return a.pour(x, "application/jsonl", a.operator.Arrivals)
 }
 
-// pour writes what is made on the way. What goes wrong once it has begun breaks the connection.
+// pour writes a body while it is made. An error after its first byte breaks the connection.
 func (a *Admin) pour(x *exchange, contentType string, write func(context.Context, io.Writer) error) error {
 	x.Header().Set("Content-Type", contentType)
 	x.Header().Set("Cache-Control", "no-store")

@@ -163,7 +163,7 @@ func TestAdminSessionAndInfo(t *testing.T) {
 	}
 }
 
-// TestAdminTask: the operator sees who did the work and what it cost, never what it was.
+// TestAdminTask: the operator sees the supplier and the cost, never the content.
 func TestAdminTask(t *testing.T) {
 	w := newWorld(t, options{})
 	admin := socket(t, w)
@@ -220,7 +220,7 @@ func codeNames() []string {
 	return names
 }
 
-// TestAdminProfiles: the socket gives Go's profiles of the process, and the API's listener none.
+// TestAdminProfiles: the socket gives Go's profiles of the process, and the API's listener doesn't.
 func TestAdminProfiles(t *testing.T) {
 	w := newWorld(t, options{})
 	do := socket(t, w)
@@ -237,8 +237,8 @@ func TestAdminProfiles(t *testing.T) {
 	}
 }
 
-// TestAdminBackup: an archive comes as it is made; what goes wrong before it begins is an answer, and after
-// that a broken connection.
+// TestAdminBackup: an archive comes as it is made; an error before it begins is an answer, and after that a broken
+// connection.
 func TestAdminBackup(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

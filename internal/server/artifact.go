@@ -47,9 +47,9 @@ func (s *Server) handleArtifact(x *exchange) error {
 	return nil
 }
 
-// setByteRange leaves in the request the one range of bytes that is served. What RFC 9110 has ignored goes: a
-// Range of another unit and of another method than GET; and so does a list of ranges, which is answered with
-// the whole. A suffix of no bytes can't be satisfied, which ServeContent doesn't know.
+// setByteRange leaves in the request the one range of bytes that is served. Headers that RFC 9110 has ignored are
+// removed: a Range of another unit and of another method than GET; and so does a list of ranges, which is answered
+// with the whole. A suffix of no bytes can't be satisfied, which ServeContent doesn't know.
 func setByteRange(r *http.Request, size int64) {
 	unit, ranges, _ := strings.Cut(r.Header.Get("Range"), "=")
 	ranges = strings.TrimSpace(ranges)
@@ -87,7 +87,7 @@ func (c *contentErrors) WriteHeader(status int) {
 	}
 	switch status {
 	case http.StatusPreconditionFailed:
-		field := "If-Match" // it goes first where both are sent
+		field := "If-Match" // it goes first if both are sent
 		if c.r.Header.Get(field) == "" {
 			field = "If-Unmodified-Since"
 		}

@@ -113,7 +113,7 @@ func BenchmarkSocket(b *testing.B) {
 	}
 }
 
-// cpu returns what the process has used of the processors.
+// cpu returns the process's CPU time.
 func cpu(b *testing.B) time.Duration {
 	b.Helper()
 	var u syscall.Rusage

@@ -20,21 +20,21 @@ import (
 
 const (
 	announced   = 4 << 10          // up to how many bytes of a body memory is taken before they are here
-	smallBody   = 1 << bitsOfSmall // up to how many a body may arrive in memory, where there is room
+	smallBody   = 1 << bitsOfSmall // up to which size a body may arrive in memory, if there is room
 	bitsOfSmall = 20
 	smallRoom   = 4 << 20 // bytes of such bodies, of which each is held in four copies until it is recorded
 
 	partOnDisk   = 8                // one account has an eighth of the bodies on the disk,
 	partInMemory = 2                // and a half of those in memory
-	roomWait     = 2 * time.Second  // for a body to be let in, and for all of its pieces to be, while nothing of it is read
+	roomWait     = 2 * time.Second  // for a body and all of its pieces to be let in, while it isn't read
 	judgeWait    = 20 * time.Second // for one that arrived whole to be read into memory
 
 	bodyPattern = "body-*" // of files
 )
 
-// bodies bounds what the bodies of creations take. Small ones are read into memory. Others are spooled to a file as
-// they arrive, which may take long, and read into memory only to be judged, which doesn't: so senders that stall hold
-// no memory, and an account that sends many holds up no other.
+// bodies bounds the room of creations' bodies. Small ones are read into memory. Others are spooled to a file as they
+// arrive, which may take long, and read into memory only to be judged, which doesn't: so senders that stall hold no
+// memory, and an account that sends many holds up no other.
 type bodies struct {
 	folder string
 	small  *room.Room // in memory and still arriving
@@ -44,9 +44,9 @@ type bodies struct {
 	memory memory     // of small ones
 }
 
-// memory is used again once a body was released: without, refusing 750 bodies of 100 KB a second had the garbage collector
-// run 5.7 times a second instead of 1.8, and another tenant's creation took 5.1 ms at the 99th percentile instead of 3.9.
-// What is given back is cleared, so that whoever still read it would read nothing of a stranger's.
+// memory is used again once a body was released: without, refusing 750 bodies of 100 KB a second had the garbage
+// collector run 5.7 times a second instead of 1.8, and another tenant's creation took 5.1 ms at the 99th percentile
+// instead of 3.9. Returned memory is cleared, so that a late reader can't read another caller's bytes.
 type memory [bitsOfSmall + 1]sync.Pool // of pieces of 1<<i bytes
 
 func (m *memory) take(n int64) *[]byte {
@@ -140,7 +140,7 @@ func (b *bodies) spooled(x *exchange, limit int64) (body, error) {
 	}
 	defer func() {
 		_ = file.Close()
-		_ = os.Remove(file.Name()) // where an open file keeps its name
+		_ = os.Remove(file.Name()) // if an open file keeps its name
 	}()
 	_ = os.Remove(file.Name()) // a crash leaves no file behind
 	n, err := b.spool(file, x, limit)
@@ -224,7 +224,7 @@ func spoolFault(err error) error {
 	return fault.Wrap(fault.CapacityExhausted, err, "the service has no room for so large a request at the moment").WithRetryAfter(10 * time.Second)
 }
 
-// sweep removes the files that a crash left behind where open files keep their names.
+// sweep removes the files that a crash left behind if open files keep their names.
 func (b *bodies) sweep() error {
 	if b.folder == "" {
 		return nil

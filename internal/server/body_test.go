@@ -21,7 +21,7 @@ import (
 	"unitask/test/rig"
 )
 
-// rawConn is a connection that says what a test wants, and no more.
+// rawConn is a connection that sends exactly a test's bytes.
 type rawConn struct {
 	net.Conn
 	t  *testing.T
@@ -37,7 +37,7 @@ func (w *world) dial(t *testing.T) *rawConn {
 	return &rawConn{c, t, bufio.NewReader(c)}
 }
 
-// announce begins a creation whose body has so many bytes; none of them is sent.
+// announce begins a creation whose body has so many bytes; they are not sent.
 func (c *rawConn) announce(key string, length int) {
 	c.t.Helper()
 	if _, err := fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
@@ -70,7 +70,7 @@ func (c *rawConn) answer() refusal {
 	return refusal{resp.StatusCode, resp.Header, resp.Close, e}
 }
 
-// TestAnswerBeforeTheBody: what can be said without the body is said at once, although the body never comes.
+// TestAnswerBeforeTheBody: answers that don't need the body are sent at once, although the body never comes.
 func TestAnswerBeforeTheBody(t *testing.T) {
 	w := newWorld(t, options{})
 	for _, tt := range []struct {
@@ -118,7 +118,7 @@ func TestRefusedBodyKeepsNoConnection(t *testing.T) {
 	}
 }
 
-// TestRefusedBodyKeepsTheConnection: a short body that is here is read although nobody wants it, so that the
+// TestRefusedBodyKeepsTheConnection: a short body that has arrived is read although it isn't needed, so that the
 // connection serves the next request.
 func TestRefusedBodyKeepsTheConnection(t *testing.T) {
 	w := newWorld(t, options{})
@@ -132,7 +132,7 @@ func TestRefusedBodyKeepsTheConnection(t *testing.T) {
 	}
 }
 
-// TestBodiesShareMemory: bodies whose memory was another's before say what they said, however many there are at once.
+// TestBodiesShareMemory: bodies in reused memory keep their bytes, however many there are at once.
 func TestBodiesShareMemory(t *testing.T) {
 	w := newWorld(t, options{})
 	var all sync.WaitGroup
@@ -148,8 +148,8 @@ func TestBodiesShareMemory(t *testing.T) {
 	all.Wait()
 }
 
-// TestLargeBodiesOfOneAccount: bodies of one account that stall take its own room alone, and its next one, by whichever
-// key, is told so before it is read; another account's is taken. Nothing of them stays on the disk.
+// TestLargeBodiesOfOneAccount: bodies of one account that stall take its own room alone, and its next one, by
+// whichever key, is told so before it is read; another account's is taken. Their files are removed.
 func TestLargeBodiesOfOneAccount(t *testing.T) {
 	dir := t.TempDir()
 	w := newWorld(t, options{limits: server.Limits{Body: 4 << 20, BodyDisk: 32 << 20}, bodies: dir})
@@ -181,7 +181,7 @@ func TestLargeBodiesOfOneAccount(t *testing.T) {
 	}
 }
 
-// TestBodiesFull: where the whole room is taken, a large body is CAPACITY_EXHAUSTED.
+// TestBodiesFull: if the whole room is taken, a large body is CAPACITY_EXHAUSTED.
 func TestBodiesFull(t *testing.T) {
 	w := newWorld(t, options{limits: server.Limits{Body: 8 << 20, BodyDisk: 1}})
 	c := w.dial(t)

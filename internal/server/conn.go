@@ -35,8 +35,8 @@ func (l cappedListener) Accept() (net.Conn, error) {
 	}
 }
 
-// receiveBuffer is how much the kernel holds of what a connection sends and is not read yet: as much as it likes
-// otherwise, tens of megabytes on some systems, for each of thousands.
+// receiveBuffer is how many unread bytes of a connection the kernel holds: as much as it likes otherwise, tens of
+// megabytes on some systems, for each of thousands.
 const receiveBuffer = 256 << 10
 
 // conn keeps its deadlines as any net.Conn does.
@@ -44,7 +44,7 @@ type conn struct {
 	net.Conn
 	read, write deadline
 
-	table    *connTable // nil: it is in none
+	table    *connTable // nil: it is in no table
 	peer     netip.Addr
 	name     string // peer, in words
 	proxy    bool   // peer is a trusted proxy
@@ -101,12 +101,12 @@ func (c *conn) SetDeadline(t time.Time) error {
 	return errors.Join(c.SetReadDeadline(t), c.SetWriteDeadline(t))
 }
 
-// deadline is one direction's. The system is told of it only while a call is under way or begins, and only
-// if it is earlier than what the system goes by. What the system then ends too early is begun again.
+// deadline is one direction's. The system gets it only while a call is under way or begins, and only if it is earlier
+// than the system's. A call that the system then ends too early is begun again.
 type deadline struct {
 	mu     sync.Mutex
-	wanted time.Time // zero: none
-	told   time.Time // what the system goes by; zero: none
+	wanted time.Time // zero: no deadline
+	told   time.Time // the system's deadline; zero: no deadline
 	passed bool      // told is over: every call ends at once
 	calls  int       // under way
 }

@@ -15,8 +15,8 @@ const reserve = 64
 
 // connTable is the connections of callers. It keeps their number, and that of each address, within bounds by closing
 // those that wait for a request: the oldest of the address that has too many, else of the address that has the most
-// waiting. Where all are at work on requests, some more are taken, which only learn how the service is. Nothing that
-// it does takes longer the more connections there are, but for a sift in the heap of addresses.
+// waiting. While all are busy, some more are accepted for requests of health alone. Its operations don't take longer
+// with more connections, except for a sift in the heap of addresses.
 type connTable struct {
 	most    int
 	each    int // of one address, but for trusted proxies
@@ -28,7 +28,7 @@ type connTable struct {
 	queue hosts // the one that has the most waiting comes first
 }
 
-// host is one address, or what counts as one, with its connections.
+// host is one address, or network of addresses, with its connections.
 type host struct {
 	from    netip.Prefix
 	all     int
@@ -85,7 +85,7 @@ func (w *connTable) makeRoomLocked(c *conn) (old *conn, ok bool) {
 	return old, true
 }
 
-// oldest returns the host's connection that has waited the longest; nil where none waits.
+// oldest returns the host's connection that has waited the longest; nil if all are busy.
 func (h *host) oldest() *conn {
 	if first := h.waiting.Front(); first != nil {
 		return first.Value.(*conn)
@@ -184,7 +184,7 @@ func withConn(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, c)
 }
 
-// connOf returns the connection of a request; nil where it came over no listener of the API.
+// connOf returns the connection of a request; nil if it didn't come over a listener of the API.
 func connOf(r *http.Request) *conn {
 	c, _ := r.Context().Value(connKey{}).(*conn)
 	return c

@@ -13,8 +13,8 @@ import (
 
 // guest is a connection that a model of the crowd knows of.
 type guest struct {
-	net.Conn          // what the crowd was given
-	in       net.Conn // what it took in
+	net.Conn          // the connections given to the table
+	in       net.Conn // the accepted ones
 	from     byte
 	waits    int // since which step; 0: it is at work
 	closed   bool
@@ -28,7 +28,7 @@ func (g *guest) RemoteAddr() net.Addr {
 // Close implements net.Conn.
 func (g *guest) Close() error { g.closed = true; return nil }
 
-// model is all that are in, and finds by looking at each what the crowd knows at once.
+// model is all connections in the table, and finds by a scan the one that the table knows at once.
 type model struct {
 	most, each int
 	in         []*guest
@@ -47,8 +47,8 @@ func (m *model) waiting(from byte) (waiting []*guest, all int) {
 	return waiting, all
 }
 
-// room returns whether an address's next connection is taken in, and who may give way to it; nobody has to where
-// there are none.
+// room returns whether an address's next connection is taken in, and who may give way to it; no connection has to if
+// there are no idle ones.
 func (m *model) room(from byte) (taken bool, out []*guest) {
 	oldest := func(gs []*guest) *guest {
 		return slices.MinFunc(gs, func(a, b *guest) int { return a.waits - b.waits })

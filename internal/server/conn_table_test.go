@@ -38,8 +38,8 @@ func (c *rawConn) ask(path string) (int, error) {
 	return resp.StatusCode, resp.Body.Close()
 }
 
-// TestIdleConnectionsGiveWay: connections that say nothing, more than there may be, keep nobody out: the oldest of them
-// are closed, and the newest is served.
+// TestIdleConnectionsGiveWay: silent connections, more than the cap, keep no client out: the oldest of them are
+// closed, and the newest is served.
 func TestIdleConnectionsGiveWay(t *testing.T) {
 	for name, limits := range map[string]server.Limits{"of all": {Connections: 8}, "of one address": {PerAddress: 8}} {
 		t.Run(name, func(t *testing.T) {
@@ -73,8 +73,8 @@ func TestIdleConnectionsGiveWay(t *testing.T) {
 	}
 }
 
-// TestHealthOfABusyService: where every connection is at work, the health is told all the same, and other requests
-// are told to come again.
+// TestHealthOfABusyService: while every connection is busy, health is answered all the same, and other requests are
+// refused with a pause.
 func TestHealthOfABusyService(t *testing.T) {
 	w := newWorld(t, options{limits: server.Limits{Connections: 4}})
 	var status int
@@ -144,7 +144,8 @@ func TestProxysConnections(t *testing.T) {
 	}
 }
 
-// TestClientAddress: a header is believed from trusted proxies alone, and of it the last address that is none of theirs.
+// TestClientAddress: a header is believed from trusted proxies alone, and of it the last address that isn't a
+// proxy's.
 func TestClientAddress(t *testing.T) {
 	trusted := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8")}
 	for _, tt := range []struct {
@@ -246,7 +247,8 @@ func TestStrangersAreBounded(t *testing.T) {
 	}
 }
 
-// FuzzForwarded: whatever the header says, the answer is an address, and the proxy's own where nothing can be believed.
+// FuzzForwarded: whatever the header says, the answer is an address, and the proxy's own if the header can't be
+// believed.
 func FuzzForwarded(f *testing.F) {
 	f.Add("1.2.3.4, 10.0.0.1", "for=1.2.3.4;by=x")
 	f.Add("", `for="[::1]:80",,`)

@@ -27,10 +27,10 @@ func TestThriftyConn(t *testing.T) {
 	}
 }
 
-// history is what calls returned, and when.
+// history is the results of calls, with their times.
 type history struct{ Reads, Writes []string }
 
-// played is what happens to a connection in a random life, which depends on the seed alone.
+// played is the history of a connection in a random life, which depends on the seed alone.
 func played(t *testing.T, seed uint64, wrap func(net.Conn) net.Conn) (h history) {
 	synctest.Test(t, func(t *testing.T) {
 		inner, peer := net.Pipe()
@@ -97,7 +97,7 @@ func (h *heard) SetReadDeadline(t time.Time) error {
 	return h.Conn.SetReadDeadline(t)
 }
 
-// TestThriftyConnTellsLittle: what is lifted or put off before a call needs it isn't passed on.
+// TestThriftyConnTellsLittle: a deadline that is lifted or moved before a call needs it isn't passed on.
 func TestThriftyConnTellsLittle(t *testing.T) {
 	inner, peer := net.Pipe()
 	defer func() { _, _ = inner.Close(), peer.Close() }()

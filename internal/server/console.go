@@ -62,7 +62,7 @@ func (s *Server) handleRoot(x *exchange) error {
 	return nil
 }
 
-// lead answers with where to go, below the pages' root.
+// lead redirects to an address below the pages' root.
 func (s *Server) lead(x *exchange, below string) {
 	h := x.Header()
 	h["Cache-Control"] = noStore

@@ -184,7 +184,7 @@ func (w *world) bySession(limits api.Limits) entrance {
 	return entrance{"session", "/console/api/MODE", func(r *http.Request, _ task.Mode) { r.AddCookie(resp.Cookies()[0]) }}
 }
 
-// knocked is what came of a request, without what two of the same kind differ in.
+// knocked is the answer to a request, without the parts that differ between two of the same kind.
 type knocked struct {
 	Status int
 	Header map[string]string
@@ -226,11 +226,11 @@ func (w *world) knock(d entrance, k knocking, last *string) knocked {
 		TaskID string     `json:"task_id"`
 		State  task.State `json:"state"`
 	}
-	_ = json.Unmarshal(got.body, &about) // what isn't about a task has no id
+	_ = json.Unmarshal(got.body, &about) // an answer about no task has no id
 	if id := cmp.Or(about.ID, about.TaskID); id != "" {
 		*last = id
 		if about.State != "" && (about.State == task.Canceled || !about.State.Terminal()) {
-			return out // how far a worker came is nobody's promise
+			return out // a worker's progress isn't promised
 		}
 		record := rig.Must(w.operator.Task(w.t.Context(), id))(w.t)
 		record.Account = ""
@@ -245,7 +245,7 @@ var (
 	anySign = regexp.MustCompile(`\?exp=\d+&sig=[0-9A-Za-z_-]+`)
 )
 
-// alike takes from a text what two tasks of the same kind differ in: ids, times and signatures.
+// alike removes from a text the parts that differ between two tasks of the same kind: ids, times and signatures.
 func alike(text string) string {
 	for _, one := range []*regexp.Regexp{anyID, anyTime, anySign} {
 		text = one.ReplaceAllString(text, "…")

@@ -8,8 +8,8 @@ import (
 	"unitask/internal/task"
 )
 
-// etag returns the weak tag of a task as it is answered now: its revision and, where the answer
-// holds signed URLs, the window in which they stay the same.
+// etag returns the weak tag of a task as it is answered now: its revision and, if the answer holds signed URLs, the
+// window in which they stay the same.
 func (s *Server) etag(t *task.Task) string {
 	revision, end := strconv.FormatInt(t.Revision, 10), `"`
 	if len(t.Output.Artifacts()) > 0 {
@@ -19,13 +19,13 @@ func (s *Server) etag(t *task.Task) string {
 	return `W/"` + revision + end
 }
 
-// ifNoneMatch is what an If-None-Match names.
+// ifNoneMatch is the entity tags of an If-None-Match.
 type ifNoneMatch struct {
 	any  bool
 	tags []string // opaque parts, without W/ and quotes
 }
 
-// parseIfNoneMatch reads every entity tag and skips what is none.
+// parseIfNoneMatch reads every entity tag and skips other text.
 func parseIfNoneMatch(h http.Header) ifNoneMatch {
 	var k ifNoneMatch
 	for _, value := range h.Values("If-None-Match") {
@@ -54,7 +54,7 @@ func (k ifNoneMatch) holds(etag string) bool {
 	return k.any
 }
 
-// revision returns the latest revision that the client knows; nil when it names none.
+// revision returns the latest revision that the client knows; nil if it names no tag.
 func (k ifNoneMatch) revision() *int64 {
 	var latest *int64
 	for _, tag := range k.tags {

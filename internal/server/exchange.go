@@ -29,7 +29,7 @@ type exchange struct {
 	r      *http.Request
 	unread bool         // the request's body is, or a part of it
 	id     string       // of the request
-	client string       // the address of who sent it; "" over a socket that has none
+	client string       // the client's address; "" over a Unix socket
 	caller *gate.Caller // behind the key; nil until it is known
 	route  string       // the pattern, for the log
 	taskID string       // for the log
@@ -42,7 +42,7 @@ type exchange struct {
 	fields int       // how many of them are set
 }
 
-// common is what the API and the admin socket have in common: one request's way in and out.
+// common is the shared part of the API and the admin socket: one request's way in and out.
 type common struct {
 	limits  Limits
 	body    atomic.Int64 // Limits.Body, which may change
@@ -52,7 +52,7 @@ type common struct {
 	unknown handler // of paths that no route takes
 	proxies proxies // that are believed in who calls
 
-	onRequest func(Request) // nil: nobody counts
+	onRequest func(Request) // nil: not counted
 }
 
 // newCommon returns a core whose unknown is still to be set before the first request.
@@ -106,7 +106,7 @@ func (s *common) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(x, r)
 }
 
-// errTooManyConns is what a reserved connection is told.
+// errTooManyConns is the answer on a reserved connection.
 var errTooManyConns = fault.New(fault.CapacityExhausted, "the service has too many connections").WithRetryAfter(readyAgain)
 
 // aboutHealth reports whether a path tells how the service is.
@@ -160,7 +160,7 @@ func (s *common) record(x *exchange, begun time.Time) {
 	_ = h.Handle(ctx, line) // a log that can't be written has nowhere to say so
 }
 
-// knownMethod keeps what a caller made up out of the counts.
+// knownMethod keeps invented methods out of the counts.
 func knownMethod(m string) string {
 	switch m {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
@@ -187,9 +187,9 @@ const (
 )
 
 // settle ends the request's body before the answer goes out: net/http would wait for the rest of it first, as long as
-// a slow client likes. What is short and here is read, so that the connection serves again; else, and where no key was
-// known, the answer goes out at once and the connection is closed. net/http reads on before it closes: the deadline
-// that stands then ends that too, or a client which stalls would keep its connection at work.
+// a slow client likes. A short body that has arrived is read, so that the connection serves again; else, and without
+// a known key, the answer goes out at once and the connection is closed. net/http reads on before it closes: the
+// deadline that stands then ends that too, or a client which stalls would keep its connection at work.
 func (x *exchange) settle() {
 	if !x.unread {
 		return
@@ -217,7 +217,7 @@ func (x *exchange) Write(b []byte) (int, error) {
 	return x.ResponseWriter.Write(b)
 }
 
-// hurry gives the client time for the next piece, unless nearly all of what it was given is left.
+// hurry gives the client time for the next piece, unless nearly all of its time is left.
 func (x *exchange) hurry() {
 	if until := time.Now().Add(x.patient); until.Sub(x.until) > x.patient/8 {
 		x.until = until
@@ -233,8 +233,8 @@ func (s *Server) show(x *exchange, tasks ...task.Task) {
 	}
 }
 
-// shown flushes what was written last, with the given outcome, and ends the showing of failures that it
-// carries. They count as shown once every byte is with the system.
+// shown flushes the last write, with the given outcome, and ends the showing of failures that it carries. They count
+// as shown once every byte is with the system.
 func (x *exchange) shown(err error) error {
 	if err == nil {
 		err = x.control().Flush()
@@ -248,7 +248,7 @@ func (x *exchange) endShowing(written bool) {
 	x.showing = nil
 }
 
-// control returns what net/http does beyond writing.
+// control returns net/http's control of the response.
 func (x *exchange) control() *http.ResponseController {
 	return http.NewResponseController(x.ResponseWriter)
 }

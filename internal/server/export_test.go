@@ -13,7 +13,7 @@ import (
 // ThriftyConn returns the connection as the API's listener would.
 func ThriftyConn(c net.Conn) net.Conn { return &conn{Conn: c} }
 
-// HandleCreated adds a path that does what a creation does but for the gateway's part: the task is there.
+// HandleCreated adds a path that handles a creation except for the gateway's part: the task is there.
 func (s *Server) HandleCreated(path string, t task.Task) {
 	create := func(x *exchange) error {
 		sub, err := s.submission(x)
@@ -31,7 +31,7 @@ func ClientAddress(trusted []netip.Prefix, peer netip.Addr, h http.Header) netip
 	return proxies(trusted).client(peer, h)
 }
 
-// What the tests of strangers need.
+// For the tests of refused clients.
 var NewStrangers = newRefusedClients
 
 // StrangersMost is strangersMost.
@@ -43,7 +43,7 @@ func (s *refusedClients) Count(a netip.Addr) bool { return s.count(block(a)) }
 // Len returns how many addresses are remembered.
 func (s *refusedClients) Len() int { return len(s.by) }
 
-// What the fuzz tests of the decoders need.
+// For the fuzz tests of the decoders.
 var (
 	IdempotencyKey = idempotencyKey
 	PreferredWait  = preferredWait
@@ -58,7 +58,7 @@ var KnownRevision = ifNoneMatch.revision
 // ParseIfNoneMatch reads an If-None-Match.
 var ParseIfNoneMatch = parseIfNoneMatch
 
-// What the tests of crowd need.
+// For the tests of the table of connections.
 type Crowd = connTable
 
 // Reserve is reserve.

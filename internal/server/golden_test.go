@@ -22,7 +22,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// changingHeader is what differs from run to run in a header.
+// changingHeader matches the parts of a header that differ from run to run.
 var changingHeader = []struct{ pattern, with string }{
 	{`(req|task|art)_[0-9a-z]{26}`, "${1}_…"},
 	{`(Date|Last-Modified): .*`, "$1: …"},
@@ -33,7 +33,7 @@ var changingHeader = []struct{ pattern, with string }{
 	{`;r=\d+;t=\d+`, ";r=n;t=n"},
 }
 
-// TestHeaders keeps every header of the main answers, so that none appears or goes unnoticed.
+// TestHeaders compares every header of the main answers with a golden file.
 func TestHeaders(t *testing.T) {
 	w := newWorld(t, options{
 		defaults: gate.Defaults{CreatesPerMinute: 600, ReadsPerMinute: 2400}, limits: server.Limits{Body: 1000},
@@ -94,8 +94,7 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// TestDocument: the server serves the document that the tests validate against, and it says of the
-// codes what the program does.
+// TestDocument: the server serves the document that the tests validate against, and its codes are the program's.
 func TestDocument(t *testing.T) {
 	w := newWorld(t, options{})
 	y, j := w.do(request{path: api.PathOpenAPIYAML}), w.do(request{path: api.PathOpenAPIJSON})

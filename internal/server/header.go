@@ -36,7 +36,7 @@ func checkMediaType(h http.Header) error {
 	if charset, said := params["charset"]; said && !strings.EqualFold(charset, "utf-8") {
 		return wrong("Content-Type", "takes no charset but utf-8")
 	}
-	return nil // other parameters say nothing about JSON, as RFC 8259 has it
+	return nil // other parameters have no meaning for JSON, by RFC 8259
 }
 
 func tooLarge(limit int64) *fault.Error {
@@ -66,8 +66,8 @@ func idempotencyKey(h http.Header) (string, error) {
 	return key, nil
 }
 
-// preferredWait returns the wait that a Prefer header asks for, at most api.MaxWait; nil without
-// one. As RFC 7240 wants it, what isn't understood is ignored and the first of several counts.
+// preferredWait returns the wait that a Prefer header asks for, at most api.MaxWait; nil without one. As RFC 7240
+// wants it, an unknown preference is ignored and the first of several counts.
 func preferredWait(h http.Header) *time.Duration {
 	values := h[api.HeaderPrefer]
 	if len(values) == 0 {

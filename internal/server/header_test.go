@@ -61,7 +61,7 @@ func TestMediaTypes(t *testing.T) {
 	}
 }
 
-// FuzzHeaders holds what the decoders of headers promise for any text.
+// FuzzHeaders checks the promises of the headers' decoders for any text.
 func FuzzHeaders(f *testing.F) {
 	for _, seed := range []string{"wait=10", "respond-async, wait=\"61\"", "12345678", "\u3000语语语语语语语语\u0085", `W/"12-3", "7", *`, "application/json; charset=utf-8"} {
 		f.Add(seed)

@@ -82,7 +82,7 @@ func TestBodySizes(t *testing.T) {
 	}
 }
 
-// begin sends a creation's header and one byte of its body, and returns what is answered to that.
+// begin sends a creation's header and one byte of its body, and returns the answer to that.
 func (w *world) begin(length int) (status int, body []byte) {
 	w.t.Helper()
 	conn := rig.Must((&net.Dialer{}).DialContext(w.t.Context(), "tcp", strings.TrimPrefix(w.base, "http://")))(w.t)
@@ -98,7 +98,7 @@ func (w *world) begin(length int) (status int, body []byte) {
 	return resp.StatusCode, rig.Must(io.ReadAll(resp.Body))(w.t)
 }
 
-// TestLog: one line a request, with what an operator looks for and nothing secret.
+// TestLog: one line a request, with the values that an operator searches and no secret.
 func TestLog(t *testing.T) {
 	w := newWorld(t, options{})
 	got := w.post("a-very-secret-idempotency-key", chat("a very secret prompt"))

@@ -25,8 +25,8 @@ import (
 	"unitask/internal/task"
 )
 
-// inspector judges every response of the suite: the published contract, the request's id, the
-// caching and the error's shape, and that nothing names a supplier.
+// inspector judges every response of the suite: the published document, the request's id, the caching and the error's
+// shape, and that no text names a supplier.
 type inspector struct {
 	t    testing.TB
 	next http.RoundTripper
@@ -42,7 +42,7 @@ var contract = sync.OnceValues(func() (validator.Validator, error) {
 	return v, errors.Join(errs...)
 })
 
-// schemas are the document's, by name, for answers to what it doesn't list and for the events of streams.
+// schemas are the document's, by name, for answers at unlisted paths and for the events of streams.
 var schemas = sync.OnceValues(func() (map[string]*jsonschema.Schema, error) {
 	raw, err := yaml.YAMLToJSON(docs.OpenAPI)
 	if err != nil {
@@ -89,7 +89,7 @@ func (i *inspector) RoundTrip(req *http.Request) (*http.Response, error) {
 
 var pageRoute = regexp.MustCompile("^/console/api/(live|test)/")
 
-// asAPI returns a request of a page as one to the API: what the document says of that holds for it.
+// asAPI returns a request of a page as one to the API: the document describes it.
 func asAPI(req *http.Request) *http.Request {
 	if !pageRoute.MatchString(req.URL.Path) {
 		return req
@@ -101,7 +101,7 @@ func asAPI(req *http.Request) *http.Request {
 
 var requestID = regexp.MustCompile(`^req_[0-9a-z]{26}$`)
 
-// common is what holds for every response.
+// common checks the properties of every response.
 func common(req *http.Request, resp *http.Response, body []byte) []string {
 	var problems []string
 	id := resp.Header.Get(api.HeaderRequestID)
@@ -180,8 +180,8 @@ func leaks(resp *http.Response, body []byte) []string {
 	return problems
 }
 
-// valid holds the response against the published document. What the document doesn't list is an
-// error, and is held against the error's schema.
+// valid holds the response against the published document. An answer at an unlisted path is an error, and is
+// validated by the error's schema.
 func valid(req *http.Request, resp *http.Response, body []byte) []string {
 	switch {
 	case resp.Header.Get("Content-Type") == sse.ContentType: // common judged its events

@@ -10,7 +10,7 @@ import (
 	"unitask/internal/task"
 )
 
-// defaultListLimit is the length of a page whose caller names none.
+// defaultListLimit is the default length of a page.
 const defaultListLimit = 50
 
 func (s *Server) handleTaskList(x *exchange) error {
@@ -49,8 +49,7 @@ func parseListQuery(raw string) (gateway.ListQuery, error) {
 	return q, nil
 }
 
-// setListQuery sets one parameter and returns what is wrong with it, "" for nothing. One without a
-// value says as much as none.
+// setListQuery sets one parameter and returns its error, "" without one. One without a value counts as absent.
 func setListQuery(q *gateway.ListQuery, name, value string) string {
 	switch name {
 	case "state":

@@ -19,8 +19,8 @@ func edited(media string) string {
 	return `{"capability":"image.edit","input":{"prompt":"bluer","images":[` + media + `],"authorization":{"person":"none"}}}`
 }
 
-// TestMediaAreGuarded gives media of every wrong sort. What can be seen without a fetch is refused before
-// anything is recorded; what a fetch finds fails the task; neither says what stands at an address.
+// TestMediaAreGuarded gives media of every wrong sort. A fault that shows without a fetch is refused before a task is
+// recorded; a fault that a fetch finds fails the task; both don't reveal the content at an address.
 func TestMediaAreGuarded(t *testing.T) {
 	const small = 256 << 10
 	files := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -19,7 +19,8 @@ import (
 	"unitask/test/rig"
 )
 
-// TestAccept: a stream is sent where it is named and weighs no less than JSON; what accepts neither gets JSON.
+// TestAccept: a stream is sent if it is named and weighs no less than JSON; a request that accepts no known type gets
+// JSON.
 func TestAccept(t *testing.T) {
 	w := newWorld(t, options{})
 	id := w.post("to-be-followed", chat("hello")).task(t).ID
@@ -58,8 +59,8 @@ func TestAccept(t *testing.T) {
 	}
 }
 
-// TestContentTypeParameters: what stands beside the media type is no reason to refuse a body, but a charset that
-// JSON doesn't have is.
+// TestContentTypeParameters: parameters of the media type are no reason to refuse a body, but a charset that JSON
+// doesn't have is.
 func TestContentTypeParameters(t *testing.T) {
 	w := newWorld(t, options{})
 	for i, kind := range []string{
@@ -115,7 +116,7 @@ func manyParameters() string {
 	return b.String()
 }
 
-// TestForeignBodies: a body made for another API is told what to use instead, one row a field.
+// TestForeignBodies: a body made for another API gets the members to use instead, one row a field.
 func TestForeignBodies(t *testing.T) {
 	w := newWorld(t, options{})
 	for i, tt := range []struct{ body, field, message string }{
@@ -142,7 +143,7 @@ func TestForeignBodies(t *testing.T) {
 	}
 }
 
-// TestRoot: a browser that opens the address of the service finds the pages; a client finds nothing there.
+// TestRoot: a browser that opens the address of the service finds the pages; a client gets 404.
 func TestRoot(t *testing.T) {
 	const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
 	w := newWorld(t, options{pages: true})
@@ -170,7 +171,7 @@ func TestRoot(t *testing.T) {
 	}
 }
 
-// TestBeforeAnyHandler: what net/http refuses itself is answered without an id, as the documents say.
+// TestBeforeAnyHandler: requests that net/http refuses are answered without an id, as the documents say.
 func TestBeforeAnyHandler(t *testing.T) {
 	w := newWorld(t, options{})
 	post := "POST " + api.PathTasks + " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + w.test + "\r\nContent-Type: application/json\r\nIdempotency-Key: 12345678\r\n"
@@ -211,7 +212,7 @@ func TestArtifactConditions(t *testing.T) {
 	const past, future = "Mon, 01 Jan 2001 00:00:00 GMT", "Fri, 01 Jan 2100 00:00:00 GMT"
 	type answer struct {
 		Status int
-		Bytes  int // -1 where they don't count
+		Bytes  int // -1 if they don't count
 		Range  string
 	}
 	all, none := answer{200, size, ""}, answer{416, -1, fmt.Sprintf("bytes */%d", size)}

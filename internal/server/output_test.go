@@ -30,8 +30,8 @@ const structured = `capabilities:
     example: {capability: text.chat, input: {prompt: hello}}
 `
 
-// TestUnfitOutput has a supplier answer with a text where the directory promises data: the caller is told that the
-// work failed and pays nothing, and the ledger has what the supplier is owed.
+// TestUnfitOutput has a supplier answer with a text though the directory promises data: the caller gets an error and
+// no charge, and the ledger has the supplier's charge.
 func TestUnfitOutput(t *testing.T) {
 	w := newWorld(t, options{overlays: []string{structured}})
 	got := w.post("unfit-output", chat("hello"), by(w.live))

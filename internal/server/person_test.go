@@ -21,7 +21,7 @@ import (
 	"unitask/test/rig"
 )
 
-// proof is evidence that nobody would take for anything else.
+// proof is unmistakable evidence.
 const proof = "%PDF-1.7\nthe signed release of zaphod"
 
 func sha(content string) string {
@@ -34,7 +34,7 @@ func inline(kind, content string) string {
 	return `{"content_type":"` + kind + `","data":"` + base64.StdEncoding.EncodeToString([]byte(content)) + `"}`
 }
 
-// portrait edits a picture; authorization is the member's JSON, "" for none.
+// portrait edits a picture; authorization is the member's JSON, "" without one.
 func portrait(prompt, authorization string) string {
 	if authorization != "" {
 		authorization = `,"authorization":` + authorization
@@ -57,8 +57,8 @@ func (w *world) stored(id string) task.Task {
 	return rig.Must(w.db.GetTask(w.t.Context(), task.Scope{Account: accounts[0].ID, Mode: task.Test}, id))(w.t)
 }
 
-// TestPersonIsVouchedFor: what a caller declares about a person is kept with the task, for the operator to
-// read; of the evidence its hash alone, and nothing of it goes to a supplier.
+// TestPersonIsVouchedFor: a caller's declaration about a person is kept with the task, for the operator to read, with
+// the evidence's hash alone, and never goes to a supplier.
 func TestPersonIsVouchedFor(t *testing.T) {
 	w := newWorld(t, options{})
 	made := w.end(w.test, w.post("a-picture-first", image("a red fox")).task(t).ID).Output.Images[0]
@@ -92,8 +92,8 @@ func TestPersonIsVouchedFor(t *testing.T) {
 	}
 }
 
-// TestPersonIsNotVouchedFor: each authorization that isn't enough is refused with what to supply, and
-// leaves nothing under the key.
+// TestPersonIsNotVouchedFor: each insufficient authorization is refused with the members to supply, and leaves the
+// key unused.
 func TestPersonIsNotVouchedFor(t *testing.T) {
 	large := strings.Repeat("x", 4<<10)
 	files := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = fmt.Fprint(w, proof+large) }))
@@ -146,8 +146,8 @@ func TestPersonIsNotVouchedFor(t *testing.T) {
 	}
 }
 
-// TestReplayIsVouchedForOnce counts how often evidence is fetched: a replay passes no check, a
-// reopening passes all of them, and what changed meanwhile is kept.
+// TestReplayIsVouchedForOnce counts how often evidence is fetched: a replay passes no check, a reopening passes all
+// of them, and a change meanwhile is kept.
 func TestReplayIsVouchedForOnce(t *testing.T) {
 	var fetches atomic.Int32
 	files := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -178,7 +178,7 @@ func TestReplayIsVouchedForOnce(t *testing.T) {
 	}
 }
 
-// TestDirectoryAsksForAuthorization: a caller finds the member, and what it is for, in the directory.
+// TestDirectoryAsksForAuthorization: the directory describes the member and its purpose.
 func TestDirectoryAsksForAuthorization(t *testing.T) {
 	w := newWorld(t, options{})
 	for _, c := range decode[api.CapabilityList](t, w.do(request{path: api.PathCapabilities, key: w.test})).Data {

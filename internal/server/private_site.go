@@ -32,7 +32,7 @@ func (s *privateSite) Serve(ln net.Listener) error {
 	return err
 }
 
-// Shutdown waits for the requests under way until ctx ends; what is left then is cut off.
+// Shutdown waits for the requests under way until ctx ends; open ones are cut off then.
 func (s *privateSite) Shutdown(ctx context.Context) error {
 	if err := s.http.Shutdown(ctx); err != nil {
 		return errors.Join(err, s.http.Close())
@@ -58,8 +58,7 @@ func scrape(metrics http.Handler) methods {
 	}}
 }
 
-// Monitor serves metrics and nothing else. It asks for no key: its listener is for the operator's own
-// network.
+// Monitor serves only metrics. It asks for no key: its listener is for the operator's own network.
 type Monitor struct{ *privateSite }
 
 // NewMonitor returns a Monitor that doesn't listen yet. log may be nil.

@@ -7,8 +7,8 @@ import (
 	"unitask/internal/fault"
 )
 
-// pathProfile is where the admin socket serves Go's own profiles of the process, as net/http/pprof
-// writes them: below it "profile?seconds=10" for the CPU, "heap", "goroutine" and the rest.
+// pathProfile is the admin socket's path of Go's own profiles of the process, as net/http/pprof writes them: below it
+// "profile?seconds=10" for the CPU, "heap", "goroutine" and the rest.
 const pathProfile = "/debug/pprof/"
 
 func handleProfile(x *exchange) error {

@@ -14,9 +14,9 @@ func (p proxies) trust(a netip.Addr) bool {
 	return slices.ContainsFunc(p, func(n netip.Prefix) bool { return n.Contains(a) })
 }
 
-// client returns the address of who sent a request: that of its connection or, where that is a trusted proxy's, the
-// last one that the proxies name which is none of theirs. What stands before it in the header anybody may have
-// written. X-Forwarded-For goes before Forwarded.
+// client returns the address of who sent a request: that of its connection or, if that is a trusted proxy's, the last
+// one in their header that isn't a proxy's. The addresses before it may be forged. X-Forwarded-For goes before
+// Forwarded.
 func (p proxies) client(peer netip.Addr, h http.Header) netip.Addr {
 	if !p.trust(peer) {
 		return peer
@@ -25,7 +25,7 @@ func (p proxies) client(peer netip.Addr, h http.Header) netip.Addr {
 	for _, text := range slices.Backward(named) {
 		a, err := parseNode(text)
 		if err != nil {
-			return peer // a name, or nothing that a proxy writes
+			return peer // a name, or text that no proxy writes
 		}
 		if peer = a; !p.trust(a) {
 			break
@@ -63,7 +63,7 @@ func parseNode(text string) (netip.Addr, error) {
 	return a.Unmap().WithZone(""), err
 }
 
-// name returns the address of who sent a request over the connection, in words; "" where that is nil.
+// name returns the address of who sent a request over the connection, in words; "" if that is nil.
 func (p proxies) name(c *conn, h http.Header) string {
 	switch {
 	case c == nil:

@@ -47,8 +47,8 @@ func (d *smallDisk) Room() (int64, error) {
 	return d.room.Load(), nil
 }
 
-// TestReadiness: the service says that it isn't ready where a creation would be refused, and that it is as soon as it
-// wouldn't be.
+// TestReadiness: the service isn't ready while a creation would be refused, and ready again as soon as it wouldn't
+// be.
 func TestReadiness(t *testing.T) {
 	db := &troubled{DB: memstore.New(time.Now)}
 	disk := &smallDisk{}

@@ -17,8 +17,8 @@ import (
 	"unitask/test/rig"
 )
 
-// TestBadInput: each wrong creation gets its status, code and field, and leaves nothing under its
-// key: the corrected request that uses the key next is a fresh one.
+// TestBadInput: each wrong creation gets its status, code and field, and leaves its key unused: the corrected request
+// that uses the key next is a fresh one.
 func TestBadInput(t *testing.T) {
 	w := newWorld(t, options{limits: server.Limits{Body: 4096}})
 	deep := strings.Repeat(`{"a":`, 70) + "1" + strings.Repeat("}", 70)
@@ -26,7 +26,7 @@ func TestBadInput(t *testing.T) {
 		name, body string
 		change     func(*request)
 		status     int
-		field      string // of the first detail, "" for none
+		field      string // of the first detail, "" without one
 	}{
 		{"no JSON", `{"capability":`, nil, 400, ""},
 		{"no object", `[]`, nil, 400, ""},
@@ -132,8 +132,8 @@ func TestIdempotencyKeys(t *testing.T) {
 	}
 }
 
-// TestOneAnswerForBadKeys: nothing tells a missing key from a malformed, unknown, revoked or expired
-// one, wherever it is used.
+// TestOneAnswerForBadKeys: a missing key can't be told from a malformed, unknown, revoked or expired one, wherever it
+// is used.
 func TestOneAnswerForBadKeys(t *testing.T) {
 	w := newWorld(t, options{limits: server.Limits{RefusedKeys: -1}})
 	revoked := rig.Must(w.operator.CreateKey(t.Context(), api.KeyCreate{Name: "r", Mode: task.Test}))(t)

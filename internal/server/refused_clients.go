@@ -18,7 +18,7 @@ const (
 // beyond that are held back for a while. They stay the same answer, and a good key is never held back: whoever
 // shares an address with somebody who guesses keys isn't shut out.
 type refusedClients struct {
-	perMinute int // 0: nobody is slowed down
+	perMinute int // 0: no limit
 	now       func() time.Time
 
 	mu     sync.Mutex
@@ -26,7 +26,7 @@ type refusedClients struct {
 	paused int
 }
 
-// refusals are what an address has left of them.
+// refusals is the number that an address has left.
 type refusals struct {
 	left float64
 	at   time.Time
@@ -36,7 +36,7 @@ func newRefusedClients(perMinute int, now func() time.Time) *refusedClients {
 	return &refusedClients{perMinute: perMinute, now: now, by: map[netip.Prefix]refusals{}}
 }
 
-// refused counts a refusal, and waits where the address has had too many.
+// refused counts a refusal, and waits if the address has had too many.
 func (s *refusedClients) refused(ctx context.Context, a netip.Addr) {
 	if s.perMinute <= 0 || s.count(block(a)) {
 		return
@@ -78,7 +78,7 @@ func (s *refusedClients) count(from netip.Prefix) bool {
 	return false
 }
 
-// makeRoomLocked forgets addresses that have all their refusals again, and, where there are none of these, any one.
+// makeRoomLocked forgets addresses that have all their refusals again, and, without any of these, an arbitrary one.
 func (s *refusedClients) makeRoomLocked(now time.Time) {
 	if len(s.by) < refusedClientsMost {
 		return

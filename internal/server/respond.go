@@ -21,7 +21,7 @@ func (s *common) respond(x *exchange, status int, body any) {
 	s.send(x, status, w)
 }
 
-// send writes what the writer holds, a JSON body.
+// send writes the writer's JSON body.
 func (s *common) send(x *exchange, status int, w *jsonwrite.Writer) {
 	w.Raw('\n')
 	raw, err := w.Bytes()
@@ -44,7 +44,7 @@ func (s *common) send(x *exchange, status int, w *jsonwrite.Writer) {
 	}
 }
 
-// counted is up to how many bytes of a body net/http counts itself: what it holds back until the handler
+// counted is up to how many bytes of a body net/http counts itself: the header that it holds back until the handler
 // is done.
 const counted = 2 << 10
 
@@ -67,7 +67,7 @@ func (s *common) answer(x *exchange, err error) {
 // fail writes an error with the status of its code.
 func (s *common) fail(x *exchange, e *fault.Error) { s.failWith(x, api.Status(e), e) }
 
-// failWith writes an error. What a caller may not read, the cause, goes to the log.
+// failWith writes an error. The cause, which a caller may not read, goes to the log.
 func (s *common) failWith(x *exchange, status int, e *fault.Error) {
 	x.code = e.Code
 	if e.TaskID != "" {

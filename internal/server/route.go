@@ -18,7 +18,7 @@ type handler func(x *exchange) error
 // methods are the handlers of one path. A GET handler answers HEAD too.
 type methods map[string]handler
 
-// apiRoot is where a key is asked for before anything else is said.
+// apiRoot is the root of the paths that need a key before any other answer.
 const apiRoot = "/api/"
 
 func (s *Server) route() {
@@ -124,8 +124,8 @@ func (m methods) dispatch(x *exchange) error {
 		WithAspect(fault.AspectMethod)
 }
 
-// notFound answers every path that no route takes. Below apiRoot it asks for the key first, so that
-// nothing is told to strangers.
+// notFound answers every path that no route takes. Below apiRoot it asks for the key first, so that strangers learn
+// no paths.
 func (s *Server) notFound(x *exchange) error {
 	unknown := func(*exchange) error { return fault.New(fault.NotFound, "there is nothing at this path") }
 	if strings.HasPrefix(x.r.URL.Path, apiRoot) {

@@ -21,7 +21,7 @@ type said struct {
 	Body   string
 }
 
-// saidOf leaves out of an answer what differs between any two, and the id that the request itself named.
+// saidOf removes from an answer the parts that differ between any two, and the id that the request itself named.
 func saidOf(r response, id string) said {
 	h := r.Header.Clone()
 	for _, name := range []string{"Date", api.HeaderRequestID, api.HeaderRateLimit, "Content-Length"} {
@@ -32,7 +32,7 @@ func saidOf(r response, id string) said {
 }
 
 // TestScopeAtEveryDoor asks with a key whose scope is pictures for a chat of the same account and mode, and in the
-// same way for one that isn't there: each door's two answers are the same, and nothing happens to the chat.
+// same way for one that isn't there: both answers of each entrance are the same, and the chat stays unchanged.
 func TestScopeAtEveryDoor(t *testing.T) {
 	w := newWorld(t, options{})
 	scoped := w.key(api.KeyCreate{Mode: task.Test, Scopes: []string{"image.*", "text.embed"}})
@@ -119,8 +119,8 @@ func TestScopeUnderIdempotencyKeys(t *testing.T) {
 	}
 }
 
-// TestScopeOfArtifacts takes a picture into an edit: its id means to a key whose scope lacks its capability what an
-// id means that isn't there.
+// TestScopeOfArtifacts takes a picture into an edit: to a key whose scope lacks its capability its id is like an
+// unknown one.
 func TestScopeOfArtifacts(t *testing.T) {
 	w := newWorld(t, options{})
 	made := w.end(w.test, w.post("made-picture", image("a fox")).task(t).ID)

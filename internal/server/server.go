@@ -39,28 +39,28 @@ type Limits struct {
 	IdleTime    time.Duration // of a connection between requests: 2 min
 }
 
-// Config is what a Server is made from. Gateway, Gate, Artifacts, Signer and BaseURL are required.
+// Config configures a Server. Gateway, Gate, Artifacts, Signer and BaseURL are required.
 type Config struct {
 	Gateway   *gateway.Gateway
 	Gate      *gate.Gate
 	Artifacts artifact.Store
 	Signer    *artifact.Signer
-	BaseURL   string // where callers reach the service; artifacts' URLs begin with it
+	BaseURL   string // the address that callers use; artifacts' URLs begin with it
 	Limits    Limits
-	// BodyFolder is for large bodies as they arrive, and nothing else; "": the system's folder of such files.
+	// BodyFolder is only for large bodies as they arrive; "": the system's folder of such files.
 	BodyFolder string
 	Now        func() time.Time // nil: time.Now
 	Logger     *slog.Logger     // nil: discarded
 	// TrustedProxies are the networks of proxies that are believed in who calls through them.
 	TrustedProxies []netip.Prefix
-	// Console is the pages for people; nil: there are none.
+	// Console is the pages for people; nil: the list is empty.
 	Console Console
-	// OnRequest hears of each request once it is answered. It must be quick. nil: nobody does.
+	// OnRequest hears of each request once it is answered. It must be quick. nil: it isn't recorded.
 	OnRequest func(Request)
 }
 
-// Request is an answered request, as monitoring counts it and the request log keeps it: nothing in it is
-// a caller's own words.
+// Request is an answered request, as monitoring counts it and the request log keeps it: it contains no text of
+// callers.
 type Request struct {
 	ID      string
 	At      time.Time // of its arrival
@@ -68,10 +68,10 @@ type Request struct {
 	Method  string    // "other" for one that no route knows
 	Status  int
 	Took    time.Duration
-	Client  string // its address; "" over a socket that has none
-	KeyID   string // "" where no valid key was sent
+	Client  string // its address; "" over a Unix socket
+	KeyID   string // "" without a valid key
 	Account string // its id
-	TaskID  string // "" where it was about none
+	TaskID  string // "" if it concerned no task
 	Code    fault.Code
 }
 
@@ -145,8 +145,7 @@ func (s *Server) Serve(ln net.Listener) error {
 	return err
 }
 
-// Shutdown stops listening and waits for the requests under way until ctx ends; what is left then
-// is cut off.
+// Shutdown stops listening and waits for the requests under way until ctx ends; open ones are cut off then.
 func (s *Server) Shutdown(ctx context.Context) error {
 	if err := s.http.Shutdown(ctx); err != nil {
 		return errors.Join(err, s.http.Close())

@@ -16,8 +16,8 @@ import (
 	"unitask/test/rig"
 )
 
-// TestSessionIsNoKey: whoever signed in at the console has no way into the API by that: neither the cookie,
-// nor its token or its hash in the place of a key, is more than a missing key.
+// TestSessionIsNoKey: whoever signed in at the console has no way into the API by that: the cookie, and its token or
+// its hash in the place of a key, count as a missing key.
 func TestSessionIsNoKey(t *testing.T) {
 	w := newWorld(t, options{})
 	link := rig.Must(w.operator.Invite(t.Context(), "", api.Invite{Member: "ann", Role: string(account.RoleOperator)}))(t)
@@ -45,7 +45,7 @@ func TestSessionIsNoKey(t *testing.T) {
 	}
 }
 
-// TestAccountOpens: what is closed on the account is closed to its keys, from the next request on.
+// TestAccountOpens: a capability that is closed on the account is closed to its keys, from the next request on.
 func TestAccountOpens(t *testing.T) {
 	w := newWorld(t, options{})
 	rig.Must(w.operator.CreateAccount(t.Context(), api.AccountCreate{Name: "shop", Capabilities: []string{"image.*"}}))(t)

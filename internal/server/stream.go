@@ -26,8 +26,8 @@ func (s *Server) handleTaskFollow(x *exchange) error {
 	return nil
 }
 
-// stream writes what it follows until the end, the client is gone or takes nothing for too long, or
-// the node goes down. Whatever breaks it off, the task goes on.
+// stream writes the followed events until the end, the client is gone or doesn't read for too long, or the node goes
+// down. Whatever breaks it off, the task goes on.
 func (s *Server) stream(x *exchange, stream *gateway.Stream) {
 	defer stream.Close()
 	h := x.Header()

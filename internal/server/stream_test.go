@@ -63,8 +63,7 @@ func (got response) events(t *testing.T) told {
 
 func (t told) last() api.Task { return t.tasks[len(t.tasks)-1] }
 
-// TestStreamedTask streams by the sandbox: what the pieces add up to is the task's text, and what is
-// read later is the last event.
+// TestStreamedTask streams by the sandbox: the pieces add up to the task's text, and a later read is the last event.
 func TestStreamedTask(t *testing.T) {
 	w := newWorld(t, options{})
 	first := w.post("streamed-1", chat("repeat one two three four five six"), streamed)
@@ -98,7 +97,7 @@ func TestStreamedTask(t *testing.T) {
 	}
 }
 
-// TestNoStream has JSON answered where no stream is wanted, and where nothing was told before the end.
+// TestNoStream has JSON answered if no stream is wanted, and if no event was sent before the end.
 func TestNoStream(t *testing.T) {
 	w := newWorld(t, options{})
 	for i, accept := range []string{"*/*", "application/json", "text/*", "text/event-stream;q=0", "text/event-stream; q=0.000, */*", "text/event-streams"} {
@@ -144,7 +143,7 @@ func TestStreamBreaksOff(t *testing.T) {
 	}
 }
 
-// connect opens a stream on a connection of its own and reads nothing of the answer.
+// connect opens a stream on a connection of its own and doesn't read the answer.
 func (w *world) connect(idempotencyKey, key, body string) net.Conn {
 	w.t.Helper()
 	conn := rig.Must((&net.Dialer{}).DialContext(w.t.Context(), "tcp", strings.TrimPrefix(w.base, "http://")))(w.t)
@@ -157,8 +156,8 @@ func (w *world) connect(idempotencyKey, key, body string) net.Conn {
 	return conn
 }
 
-// TestSlowReader says more than a client that reads nothing has room for: the task ends all the same,
-// and the client is cut off.
+// TestSlowReader sends more than a client that doesn't read has room for: the task ends all the same, and the client
+// is cut off.
 func TestSlowReader(t *testing.T) {
 	w := newWorld(t, options{limits: server.Limits{WriteTime: time.Second}})
 	conn := w.connect("slow-reader", w.live, chat(flood))
@@ -184,7 +183,7 @@ func TestSlowReader(t *testing.T) {
 	}
 }
 
-// TestStreamStorm has many clients hang up at any moment: every task ends, once, and nothing is left.
+// TestStreamStorm has many clients hang up at any moment: every task ends, once, and no goroutine is left.
 func TestStreamStorm(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	t.Cleanup(func() { goleak.VerifyNone(t, before) })
@@ -203,7 +202,7 @@ func TestStreamStorm(t *testing.T) {
 			} {
 				req.Header.Set(name, value)
 			}
-			if i%10 > 0 { // the others hang up by what they have read alone, so that some are accepted on any machine
+			if i%10 > 0 { // the others hang up depending on their reads alone, so that some are accepted on any machine
 				time.AfterFunc(rand.N(30*time.Millisecond), cancel)
 			}
 			resp, err := http.DefaultClient.Do(req)

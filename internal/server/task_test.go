@@ -79,7 +79,7 @@ func TestWholeWay(t *testing.T) {
 	}
 }
 
-// changing leaves out what differs from run to run.
+// changing removes the parts that differ from run to run.
 var changing = cmpopts.IgnoreFields(api.Task{}, "ID", "RequestID", "CreatedAt", "UpdatedAt", "FinishedAt")
 
 func TestReplayAndConflict(t *testing.T) {
@@ -146,7 +146,7 @@ func TestReopening(t *testing.T) {
 	}
 }
 
-// TestFinalFailure: a failure that no retry mends advises none, in whatever answer it is shown. The inspector
+// TestFinalFailure: a failure that can't be retried advises no pause, in any answer that shows it. The inspector
 // holds the headers against the bodies.
 func TestFinalFailure(t *testing.T) {
 	w := newWorld(t, options{})
@@ -261,7 +261,7 @@ func nextMillisecond() {
 	}
 }
 
-// atOnce is what an answer that isn't held takes on a busy machine; one that is held would take 20 s.
+// atOnce is the time of an answer that isn't held, on a busy machine; one that is held would take 20 s.
 const atOnce = 10 * time.Second
 
 func TestWaitAndETag(t *testing.T) {
@@ -272,7 +272,7 @@ func TestWaitAndETag(t *testing.T) {
 	}
 	path := api.PathTasks + "/" + stuck.task(t).ID
 	read := w.do(request{path: path, key: w.test})
-	for tag := ""; tag != read.Header.Get("ETag"); { // until its job is known, after which nothing changes
+	for tag := ""; tag != read.Header.Get("ETag"); { // until its job is known, after which it stays unchanged
 		tag = read.Header.Get("ETag")
 		if got := w.do(request{path: path, key: w.test, header: map[string]string{"If-None-Match": tag, "Prefer": "wait=3"}}); got.StatusCode == http.StatusOK {
 			read = got

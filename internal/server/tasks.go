@@ -34,7 +34,7 @@ func (s *Server) handleTaskCreate(x *exchange) error {
 	return s.answerCreate(x, wait, &accepted)
 }
 
-// submission reads what a creation asks for: the body after everything that can be seen without it.
+// submission reads the headers and the body of a creation: the body after everything that can be seen without it.
 func (s *Server) submission(x *exchange) (gateway.Submission, error) {
 	if err := checkMediaType(x.r.Header); err != nil {
 		return gateway.Submission{}, err

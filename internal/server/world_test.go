@@ -41,7 +41,7 @@ const (
 	upstreamJob   = "job-zarquon-77"
 )
 
-// engine is what a world stores in.
+// engine is a world's store.
 type engine interface {
 	store.Store
 	store.Registry
@@ -69,7 +69,7 @@ type options struct {
 	limits   server.Limits
 	proxies  []netip.Prefix
 	bodies   string                              // the folder of arriving bodies; "": one of the test's own
-	files    func(artifact.Store) artifact.Store // what stands before the artifacts; nil: nothing
+	files    func(artifact.Store) artifact.Store // a wrapper of the artifacts; nil: without
 	gateway  gateway.Limits
 	now      func() time.Time
 	policy   *policy.Policy
@@ -188,7 +188,7 @@ func (upstream) Submit(_ context.Context, r supplier.Request) (supplier.Outcome,
 	}}, nil
 }
 
-// flood is what a stream of the live supplier says to a prompt with this word, piece by piece.
+// flood is the live supplier's streamed answer to a prompt with this word, piece by piece.
 const (
 	flood       = "flood"
 	floodPieces = 1000

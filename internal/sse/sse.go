@@ -1,7 +1,7 @@
 // Package sse reads and writes streams of server-sent events, as HTML's standard describes them.
 //
-// It knows an event's name and data; ids and reconnection times are passed over. What Append writes,
-// Read gives back.
+// It knows an event's name and data; ids and reconnection times are passed over. Read returns the events that Append
+// wrote.
 package sse
 
 import (
@@ -24,7 +24,7 @@ var ErrTooLong = errors.New("an event of the stream is too long")
 
 // Event is one server-sent event.
 type Event struct {
-	Name string // "" where the stream names none
+	Name string // "" if the stream names no type
 	Data string // lines joined by "\n"
 }
 
@@ -42,9 +42,9 @@ func Append(b []byte, name string, data []byte) []byte {
 // Beat is a comment, which shows that the stream is alive and that readers pass over.
 const Beat = ":\n\n"
 
-// Read reads a stream until r ends. Its errors are r's own and ErrTooLong for an event of more than
-// most bytes (0: a mebibyte); none follows an error. An event that the end of the stream cuts short of
-// its blank line is delivered: some servers send no last line break.
+// Read reads a stream until r ends. Its errors are r's own and ErrTooLong for an event of more than most bytes (0: a
+// mebibyte); no event follows an error. An event that the end of the stream cuts short of its blank line is
+// delivered: some servers send no last line break.
 func Read(r io.Reader, most int) iter.Seq2[Event, error] {
 	if most <= 0 {
 		most = maxEvent

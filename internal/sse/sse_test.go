@@ -33,7 +33,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// FuzzAppend reads back what was written: the data is the same but for its line ends.
+// FuzzAppend reads back written events: the data is the same but for its line ends.
 func FuzzAppend(f *testing.F) {
 	for _, seed := range []string{"", "a", "a\nb", "\n", `{"text":"é"}`, ": x", "\ufeff"} {
 		f.Add(seed)
