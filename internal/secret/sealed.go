@@ -24,7 +24,7 @@ const (
 	scryptWork   = 17                // 2^17 rounds with 128 MB, about half a second
 	sealedTime   = time.Minute       // of a call; a slow machine takes seconds
 	legacyCheck  = "check"           // in the files of earlier versions: JWE by 99designs/keyring
-	legacyText   = "unitask"         // its secret
+	legacyText   = "unitask"         // the check's text
 	maxSealed    = fileLimit + 1<<10 // bytes of one file: the secret and age's own
 )
 

@@ -53,9 +53,9 @@ type Config struct {
 	Logger     *slog.Logger     // nil: discarded
 	// TrustedProxies are the networks of proxies that are believed in who calls through them.
 	TrustedProxies []netip.Prefix
-	// Console is the pages for people; nil: the list is empty.
+	// Console is the pages for people; nil: no console.
 	Console Console
-	// OnRequest hears of each request once it is answered. It must be quick. nil: it isn't recorded.
+	// OnRequest hears of each request once it is answered. It must be quick. nil: no hook.
 	OnRequest func(Request)
 }
 

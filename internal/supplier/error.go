@@ -12,7 +12,7 @@ type Sent string
 
 // The verdicts. Only NotSent and Refused allow another route.
 const (
-	NotSent Sent = "not_sent" // dial, TLS, a local limit: nothing left the machine
+	NotSent Sent = "not_sent" // dial, TLS, a local limit: no byte left the machine
 	Refused Sent = "refused"  // a definite answer that no work was begun
 	Unknown Sent = "unknown"  // it may have arrived: timeout, reset, EOF after the first byte
 	// Failed is the definite failure of work that had been accepted: of a polled job, never of a
@@ -20,16 +20,16 @@ const (
 	Failed Sent = "failed"
 )
 
-// Error is an adapter's error: our code, the verdict and what the router should know.
+// Error is an adapter's error: our code, the verdict and the news for the router.
 type Error struct {
 	Fault      *fault.Error // for the caller: our code, our words
 	Sent       Sent
-	RetryAfter time.Duration // the supplier's advice, for the route's cool-down; 0: none
+	RetryAfter time.Duration // the supplier's advice, for the route's cool-down; 0: no advice
 	Operator   bool          // the operator's to fix (key, balance, model): trip the route
-	Request    bool          // about this request alone: it says nothing about the route
-	Status     int           // the HTTP status, 0 where there was none; for logs
-	Usage      *Usage        // of work that ended without a result, as a stopped job; nil where the supplier doesn't say
-	Charged    *int64        // nano-USD the supplier says it charged for it, nil where it doesn't say
+	Request    bool          // about this request alone, not about the route
+	Status     int           // the HTTP status, 0 without one; for logs
+	Usage      *Usage        // of work that ended without a result, as a stopped job; nil if the supplier doesn't say
+	Charged    *int64        // the supplier's stated charge in nano-USD, nil if it doesn't say
 	cause      error         // for logs; never a body, a key or a prompt
 }
 

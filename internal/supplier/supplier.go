@@ -1,13 +1,12 @@
 // Package supplier is the contract between the gateway and those who do the work.
 //
-// An adapter turns one neutral request into one request of its supplier's wire format, sends it
-// once, and turns the answer back. It never retries, never fails over, never follows a redirect of
-// a submission and keeps no state: retry, failover and money belong to the layers above. What an
-// adapter can do beyond Submit (poll, cancel, find, stream) it shows by implementing the optional
-// interfaces, which callers discover by type assertion.
+// An adapter turns one neutral request into one request of its supplier's wire format, sends it once, and turns the
+// answer back. It never retries, never fails over, never follows a redirect of a submission and keeps no state:
+// retry, failover and money belong to the layers above. An adapter's abilities beyond Submit (poll, cancel, find,
+// stream) are optional interfaces, which callers discover by type assertion.
 //
-// Invariants: Submit sends at most one request that could cost money; every error is an *Error with
-// a Sent verdict; nothing an adapter returns in a Fault's message names the supplier.
+// Invariants: Submit sends at most one request that could cost money; every error is an *Error with a Sent verdict; a
+// Fault's message never names the supplier.
 package supplier
 
 import (
@@ -31,15 +30,15 @@ type Poller interface {
 	Poll(ctx context.Context, j Job) (Outcome, error)
 }
 
-// Canceler is an Adapter that can stop a job at the supplier. Canceling an ended job is no error. What
-// a stopped job came to, Poll says.
+// Canceler is an Adapter that can stop a job at the supplier. Canceling an ended job is no error. Poll returns the
+// outcome of a stopped job.
 type Canceler interface {
 	Cancel(ctx context.Context, j Job) error
 }
 
 // Finder is an Adapter that can look up a submission whose outcome is unknown.
 type Finder interface {
-	// Find returns the job that submitKey began; found is false when the supplier knows of none.
+	// Find returns the job that submitKey began; found is false when the supplier doesn't know the key.
 	Find(ctx context.Context, submitKey string) (job Job, found bool, err error)
 }
 
@@ -60,14 +59,14 @@ type Prober interface {
 	Probe(ctx context.Context) error
 }
 
-// Moderator is an Adapter whose supplier can judge texts. It keeps nothing of them, so that asking again
-// costs another question and nothing else.
+// Moderator is an Adapter whose supplier can judge texts. It doesn't keep them, so that asking again only costs
+// another question.
 type Moderator interface {
 	// Moderate asks about the texts, once. It returns one Judgement for each, in order, or an *Error.
 	Moderate(ctx context.Context, model string, texts []string) ([]Judgement, error)
 }
 
-// Refuser is an Adapter whose configuration leaves out what its kind could do.
+// Refuser is an Adapter whose configuration excludes some of its kind's abilities.
 type Refuser interface {
 	// Refuses says why it can't honour the request ("" when it can), as Kind.Refuses does.
 	Refuses(r Request) string
@@ -83,11 +82,11 @@ type Request struct {
 	Capability string          // "text.chat"
 	Model      string          // the supplier's own name of the model, from the route
 	Input      json.RawMessage // as catalog validated it, with its defaults untouched
-	Parameters json.RawMessage // never empty; "{}" where the caller gave none
+	Parameters json.RawMessage // never empty; "{}" without parameters
 	Media      map[string]Media
 	SubmitKey  string // stable for one attempt of one task: "task_…/1"
-	// Authorization is what the caller declared about a person shown, which Input no longer holds; nil
-	// where nothing was. It concerns gateways alone.
+	// Authorization is the caller's declaration about a person shown, which Input no longer holds; nil without one.
+	// It concerns gateways alone.
 	Authorization *Authorization
 }
 
@@ -117,7 +116,7 @@ type Job struct {
 	ID        string          `json:"id"`
 	Model     string          `json:"model,omitempty"`
 	State     json.RawMessage `json:"state,omitempty"` // opaque to all but the adapter; no secrets
-	Progress  *float64        `json:"-"`               // 0 to 1, nil where unknown
+	Progress  *float64        `json:"-"`               // 0 to 1, nil if unknown
 	PollAfter time.Duration   `json:"-"`               // the supplier's advice; 0: the caller's choice
 }
 
@@ -129,11 +128,11 @@ type Result struct {
 	Embeddings   [][]float32
 	Files        []File // images, videos or one audio, in the caller's order
 	Usage        Usage
-	Charged      *int64 // nano-USD the supplier says it charged, nil where it doesn't say
+	Charged      *int64 // the supplier's stated charge in nano-USD, nil if it doesn't say
 }
 
 // FinishToolCalls is the finish reason of a text whose model wants to call tools. No request offers any, so the
-// result isn't what was asked for, whatever text it holds.
+// result isn't the requested one, whatever text it holds.
 const FinishToolCalls = "tool_calls"
 
 // Segment is one timed piece of a transcript.
@@ -143,16 +142,16 @@ type Segment struct {
 	Text  string  `json:"text"`
 }
 
-// File is one result file: its bytes at hand, the address to fetch them from, or, where fetching takes
-// the supplier's key, the way to open them. One of Data, URL and Open is set.
+// File is one result file: its bytes, the address to fetch them from, or, if fetching takes the supplier's key, a
+// function that opens them. One of Data, URL and Open is set.
 type File struct {
 	ContentType string // the supplier's claim; the artifact store sniffs
 	Data        []byte
 	URL         string
 	Open        func(ctx context.Context) (io.ReadCloser, error)
-	Width       int     // pixels, 0 where unknown
-	Height      int     // pixels, 0 where unknown
-	Duration    float64 // seconds, 0 where unknown
+	Width       int     // pixels, 0 if unknown
+	Height      int     // pixels, 0 if unknown
+	Duration    float64 // seconds, 0 if unknown
 }
 
 // Usage is measured work as the supplier reports it; members that don't apply are 0.
@@ -164,7 +163,7 @@ type Usage struct {
 	Characters   int64
 }
 
-// Judgement is what a Moderator says of one text.
+// Judgement is a Moderator's answer about one text.
 type Judgement struct {
 	Flagged    bool
 	Categories []string // the supplier's words for why, sorted; for the operator alone
@@ -175,15 +174,15 @@ type Delta struct {
 	Text string
 }
 
-// Config is what every adapter is made from; each kind reads what it needs.
+// Config configures an adapter; each kind reads its own members.
 type Config struct {
 	Name           string // the supplier's name in the configuration
 	BaseURL        string
-	APIKey         KeyFunc       // nil where the supplier needs none
+	APIKey         KeyFunc       // nil if the supplier needs no key
 	Timeout        time.Duration // of one HTTP exchange, or of each pause of a stream; 0: the adapter's default
 	MaxTokensField string        // "max_tokens" or "max_completion_tokens"; "": the adapter's default
 	Models         []string      // files of the models' maps, for kinds whose adapters are Modelers
-	ProxyPassword  KeyFunc       // of the user that Options' proxy names; nil: none
+	ProxyPassword  KeyFunc       // of the user that Options' proxy names; nil: no password
 	Options        map[string]string
 }
 
@@ -213,8 +212,7 @@ func (k Kind) Serves(c catalog.Name) bool {
 	return false
 }
 
-// Refuses says why neither the kind nor the adapter made of it can honour the request; "" when both
-// can.
+// Refuses says why the kind, or the adapter made of it, can't honour the request; "" when both can.
 func Refuses(k Kind, a Adapter, r Request) string {
 	if k.Refuses != nil {
 		if why := k.Refuses(r); why != "" {

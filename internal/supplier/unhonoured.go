@@ -7,8 +7,8 @@ import (
 )
 
 // Unhonoured returns the members of the request for which Refuses refuses it, as its caller names them
-// ("parameters.n"), sorted; nil where it doesn't, or where no member is why. A member is among them if without it
-// the request isn't refused, or is refused for something else.
+// ("parameters.n"), sorted; nil if it doesn't, or if no member is why. A member is among them if without it the
+// request isn't refused, or is refused for something else.
 func Unhonoured(k Kind, a Adapter, r Request) []string {
 	var fields []string
 	for why := Refuses(k, a, r); why != ""; why = Refuses(k, a, r) {
@@ -30,8 +30,8 @@ func Unhonoured(k Kind, a Adapter, r Request) []string {
 	return fields
 }
 
-// without takes those members out of the object without each of which the rest differs, and returns their names;
-// nil if there are none.
+// without takes those members out of the object without each of which the rest differs, and returns their names; nil
+// if there are none.
 func without(object *json.RawMessage, differs func() bool) []string {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(*object, &members) != nil {

@@ -31,7 +31,7 @@ type Config struct {
 	// SweepPause is how long a sweep leaves the committer and the disk to others between two of its turns; default 30 ms.
 	SweepPause time.Duration
 	// OnCommit hears of each commit: how many operations shared it and how long it took to be on the disk. It must be
-	// quick: the next commit waits for it. nil: it stays so.
+	// quick: the next commit waits for it. nil: no hook.
 	OnCommit func(operations int, took time.Duration)
 	// Fatal is called once when a commit failed and may yet have been applied. By default it logs and ends the
 	// process; if it returns, the engine answers only errors.

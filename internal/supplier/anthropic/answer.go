@@ -28,8 +28,8 @@ type block struct {
 	Text string `json:"text"`
 }
 
-// decodeChat turns an answer of success into a result. asked is how much text the request carried.
-// An answer may well be empty: the model had nothing to add.
+// decodeChat turns an answer of success into a result. asked is how much text the request carried. An answer may well
+// be empty: the model added no text.
 func (a *adapter) decodeChat(answer upstream.Answer, asked int) (supplier.Outcome, error) {
 	var body messageAnswer
 	err := upstream.Decode(answer.Body, &body)
@@ -90,12 +90,12 @@ func finishReason(stopReason string) string {
 	}
 }
 
-// usage is what the reports of one answer say; a stream has several, each of them the whole so far.
+// usage is the counts in the reports of one answer; a stream has several, each of them the whole so far.
 type usage struct {
 	input, output int64
 }
 
-// read takes a report; what it lacks leaves the count as it is.
+// read takes a report; a missing one leaves the count as it is.
 func (u *usage) read(b json.RawMessage) {
 	var report struct {
 		Input   json.RawMessage `json:"input_tokens"`

@@ -1,13 +1,12 @@
 // Package anthropic is the adapter for Anthropic's messages, and for servers that speak the same format
 // under another base URL. It builds no job, keeps no state and sends each request once.
 //
-// The format requires a bound of the output, so one is always sent. A conversation that ends with the
-// assistant's words is refused before it is sent: the format takes those for the beginning of the answer.
-// Of a usage report, what was written to and read from a cache counts as input. Without one, tokens are
-// estimated as a quarter of the text's bytes. The format has no seed; one is left out, as the directory says.
+// The format requires a bound of the output, so one is always sent. A conversation that ends with the assistant's
+// words is refused before it is sent: the format takes those for the beginning of the answer. In a usage report,
+// tokens written to and read from a cache count as input. Without one, tokens are estimated as a quarter of the
+// text's bytes. The format has no seed; one is left out, as the directory says.
 //
-// Invariants: what the server calls itself, its model, its ids and its words are dropped; thoughts are no
-// part of the text.
+// Invariants: the server's name, its model, its ids and its words are dropped; thoughts are no part of the text.
 package anthropic
 
 import (
@@ -72,7 +71,7 @@ func (a *adapter) Stream(ctx context.Context, r supplier.Request, delta func(sup
 	return a.format.Stream(ctx, chatPath, ask, upstream.TextLimit(r.Parameters), &talk{adapter: a, asked: ask.bytes()}, delta)
 }
 
-// Probe lists the models, which costs nothing.
+// Probe lists the models, which is free.
 func (a *adapter) Probe(ctx context.Context) error {
 	_, err := a.format.Get(ctx, "/v1/models", probeLimit)
 	return err

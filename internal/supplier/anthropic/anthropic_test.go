@@ -18,7 +18,7 @@ const (
 	"content":[{"type":"thinking","thinking":"Well.","signature":"s"},{"type":"text","text":"Hel","citations":null},{"type":"text","text":"lo.","citations":null}],
 	"stop_reason":"end_turn","stop_sequence":null,"stop_details":null,"container":null,
 	"usage":` + used + `}`
-	// used is a report of what was used, whole.
+	// used is a whole report of usage.
 	used = `{"input_tokens":9,"cache_creation_input_tokens":3,"cache_read_input_tokens":4,"output_tokens":2,` +
 		`"cache_creation":null,"inference_geo":null,"server_tool_use":null,"service_tier":"standard"}`
 )

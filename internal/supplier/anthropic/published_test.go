@@ -7,7 +7,7 @@ import (
 	"unitask/internal/supplier/suppliertest"
 )
 
-// TestPublished holds what is sent, and what the fakes answer, against Anthropic's published document.
+// TestPublished validates the requests, and the fakes' answers, by Anthropic's published document.
 func TestPublished(t *testing.T) {
 	suppliertest.RunPublished(t, suppliertest.Published{
 		Harness: harness(t),

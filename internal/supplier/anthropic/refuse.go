@@ -9,7 +9,7 @@ import (
 	"unitask/internal/supplier/upstream"
 )
 
-// honours lists the members that have a counterpart, or need none.
+// honours lists the members that have a counterpart, or can do without.
 var honours = upstream.Honours{catalog.TextChat: {
 	Input:      []string{"prompt", "messages", "system"},
 	Parameters: []string{"max_output_tokens", "temperature", "top_p", "stop", "seed"},

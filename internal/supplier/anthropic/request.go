@@ -7,7 +7,7 @@ import (
 	"unitask/internal/supplier/upstream"
 )
 
-// defaultMaxTokens bounds the output where the request doesn't, as the directory does by default.
+// defaultMaxTokens bounds the output if the request doesn't, as the directory does by default.
 const defaultMaxTokens = `1024`
 
 // chatInput and chatParameters are the neutral request: their members are all that this kind
@@ -23,7 +23,7 @@ type chatParameters struct {
 	Temperature     json.RawMessage `json:"temperature"`
 	TopP            json.RawMessage `json:"top_p"`
 	Stop            []string        `json:"stop"`
-	Seed            json.RawMessage `json:"seed"` // has no counterpart, and needs none
+	Seed            json.RawMessage `json:"seed"` // has no counterpart, and can do without
 }
 
 type message struct {

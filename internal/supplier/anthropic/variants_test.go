@@ -65,7 +65,7 @@ func TestUnfit(t *testing.T) {
 	})
 }
 
-// TestPrompt shows what is sent where the request says the least.
+// TestPrompt shows the smallest request.
 func TestPrompt(t *testing.T) {
 	a := suppliertest.Answered(t, anthropic.Kind(), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		const want = `{"model":"model-1","max_tokens":1024,"messages":[{"role":"user","content":"Hi"}]}`

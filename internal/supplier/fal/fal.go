@@ -1,13 +1,13 @@
-// Package fal is the adapter for fal's queue: a submission begins a job, whose status is asked after
-// and whose result is fetched when it is complete. What each model takes and gives is configuration
-// (package modelmap); models.yaml holds the built-in maps.
+// Package fal is the adapter for fal's queue: a submission begins a job, whose status is asked after and whose result
+// is fetched when it is complete. The models' inputs and outputs are configuration (package modelmap); models.yaml
+// holds the built-in maps.
 //
 // The supplier is told not to retry by itself, since routing does, and not to begin work whose deadline
 // is over. It has no key of the caller's by which a submission could be repeated or looked up, so one of
 // unknown outcome stays unknown.
 //
-// Invariants: the addresses in an answer are followed only below the configured one; asking after a
-// job fails for good only where the supplier says that the work did.
+// Invariants: the addresses in an answer are followed only below the configured one; a poll fails for good only if
+// the supplier says that the work did.
 package fal
 
 import (
@@ -93,7 +93,7 @@ func pathOf(name string) string {
 	return (&url.URL{Path: "/" + strings.Trim(name, "/")}).EscapedPath()
 }
 
-// Poll asks after a job, and fetches its result where it is complete.
+// Poll reads a job's state, and fetches its result if it is complete.
 func (a *adapter) Poll(ctx context.Context, j supplier.Job) (supplier.Outcome, error) {
 	s, err := stateOf(j)
 	if err != nil {

@@ -143,7 +143,7 @@ func faults() []suppliertest.Fault {
 		})}
 	}
 	full := suppliertest.Verdict{Code: fault.CapacityExhausted, Sent: refused, RetryAfter: 3 * time.Second}
-	// The format repeats what it refuses, which may be an image.
+	// The format repeats refused input, which may be an image.
 	repeating := `{"detail":[{"loc":["body"],"msg":"m","type":"content_policy_violation","input":{"image_url":"data:image/png;base64,` +
 		strings.Repeat("A", 1<<20) + `"}}]}`
 	return []suppliertest.Fault{
@@ -185,7 +185,7 @@ func faults() []suppliertest.Fault {
 		job("output of another shape", 200, `{"pictures":[]}`, mapless),
 		job("an address of another scheme", 200, `{"images":[{"url":"file:///etc/passwd"}]}`, mapless),
 
-		// What is about the question alone: the job is asked after again.
+		// Faults of the poll alone: the job is asked after again.
 		job("500 of no type", 500, `{"detail":"m"}`, verdict(fault.ProviderUnavailable, refused)),
 		job("429", 429, `{"detail":"m"}`, verdict(fault.CapacityExhausted, refused)),
 		job("401", 401, `{"detail":"m"}`, operator),

@@ -39,8 +39,8 @@ func FuzzSubmission(f *testing.F) {
 	})
 }
 
-// FuzzPoll holds that asking after a job gives the job, files that have bytes or a web address, or a
-// *supplier.Error, which is final only where the answer is JSON.
+// FuzzPoll checks that a poll returns the job, files that have bytes or a web address, or a *supplier.Error, which is
+// final only if the answer is JSON.
 func FuzzPoll(f *testing.F) {
 	f.Add(`{"status":"COMPLETED"}`, 200, picture)
 	f.Add(`{"status":"IN_QUEUE"}`, 202, ``)

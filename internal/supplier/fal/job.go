@@ -22,7 +22,7 @@ var (
 	errNoResult = errors.New("the answer is no JSON")
 )
 
-// state is what is stored of a job beside its id and model.
+// state is the stored part of a job beside its id and model.
 type state struct {
 	Capability catalog.Name `json:"capability"`
 	Path       string       `json:"path"` // of the job, below the base URL
@@ -100,7 +100,7 @@ func (a *adapter) decodeStatus(answer upstream.Answer) (progress, error) {
 	}
 }
 
-// decodeResult takes the result of a job that is complete: the model's output, or why there is none.
+// decodeResult takes the result of a job that is complete: the model's output, or the reason why it is missing.
 func (a *adapter) decodeResult(answer upstream.Answer, j supplier.Job, s state) (supplier.Outcome, error) {
 	switch {
 	case answer.Status == http.StatusAccepted: // the queue still says so
@@ -113,8 +113,8 @@ func (a *adapter) decodeResult(answer upstream.Answer, j supplier.Job, s state) 
 	return a.Outcome(s.Capability, j.Model, answer.Body)
 }
 
-// failure judges the answer in the place of a result. It is the work's own failure where it has a type
-// of the format's or refuses the input; otherwise it is about the question, which is asked again.
+// failure judges the answer in the place of a result. It is the work's own failure if it has a type of the format's
+// or refuses the input; otherwise it is about the question, which is asked again.
 func (a *adapter) failure(answer upstream.Answer) error {
 	e := a.format.Refusal(answer)
 	if typed(answer) || e.Fault.Code == fault.InvalidRequest {
@@ -132,7 +132,7 @@ func typed(answer upstream.Answer) bool {
 	})
 }
 
-// judge takes what no type and no other rule explains for a refusal of the input: the format has many
+// judge takes an error that no type and no other rule explains for a refusal of the input: the format has many
 // statuses for it. A locked account, as by its balance, has no type and is told by its words.
 func judge(answer upstream.Answer, e *supplier.Error) {
 	if answer.Status == http.StatusForbidden {

@@ -22,7 +22,7 @@ import (
 // asked is one request as an upstream saw it.
 type asked struct{ Method, Path string }
 
-// upstream notes what it is asked and answers as it is told.
+// upstream records its requests and answers as the test says.
 func upstream(t *testing.T, answer http.HandlerFunc) (base string, log func() []asked) {
 	t.Helper()
 	var got []asked
@@ -159,7 +159,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestHeaders shows what a submission tells the queue beyond its body.
+// TestHeaders shows a submission's headers for the queue.
 func TestHeaders(t *testing.T) {
 	var got http.Header
 	base, _ := upstream(t, func(w http.ResponseWriter, r *http.Request) {

@@ -12,7 +12,7 @@ import (
 	"unitask/internal/supplier/suppliertest"
 )
 
-// aimockModel is what the requests to aimock name.
+// aimockModel is the model of the requests to aimock.
 const aimockModel = "/v1beta/models/model-1:"
 
 func aimockAdapter(t *testing.T, m *suppliertest.Aimock, key string) supplier.Adapter {

@@ -86,7 +86,7 @@ func (a *adapter) decodeChat(answer upstream.Answer, asked int) (supplier.Outcom
 const (
 	finishLength = "MAX_TOKENS"
 	finishCalls  = "UNEXPECTED_TOOL_CALL"
-	finishNone   = "FINISH_REASON_UNSPECIFIED" // what some servers write where the text goes on
+	finishNone   = "FINISH_REASON_UNSPECIFIED" // some servers' value while the text goes on
 )
 
 func textOutcome(text, reason string, usage json.RawMessage, asked int) supplier.Outcome {
@@ -102,7 +102,7 @@ func textOutcome(text, reason string, usage json.RawMessage, asked int) supplier
 	}}
 }
 
-// Stream is Submit for text.chat with the text delivered as it comes; other capabilities give none.
+// Stream is Submit for text.chat with the text delivered as it comes; other capabilities don't stream.
 func (a *adapter) Stream(ctx context.Context, r supplier.Request, delta func(supplier.Delta)) (supplier.Outcome, error) {
 	if catalog.Name(r.Capability) != catalog.TextChat {
 		return a.Submit(ctx, r)

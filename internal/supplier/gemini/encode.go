@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// mostPixels is above the largest image that a model makes, and bounds what decoding one may take.
+	// mostPixels is above the largest image that a model makes, and bounds the memory of decoding one.
 	mostPixels  = 18 << 20
 	jpegQuality = 95
 )
@@ -49,7 +49,7 @@ func encodeAs(data []byte, format string) (supplier.File, error) {
 	return supplier.File{ContentType: "image/" + format, Data: b.Bytes(), Width: shape.Width, Height: shape.Height}, nil
 }
 
-// onWhite lays what is transparent on white: JPEG would show it black.
+// onWhite puts transparent pixels on white: JPEG would show it black.
 func onWhite(m image.Image) image.Image {
 	flat := image.NewRGBA(m.Bounds())
 	draw.Draw(flat, flat.Bounds(), image.NewUniform(color.White), image.Point{}, draw.Src)

@@ -24,9 +24,8 @@ var (
 	errRedirects = errors.New("the file's address redirects too often")
 )
 
-// videoFile returns the file at an address that the API gave; ok is false where it is none. Files of the
-// API itself are opened under the base URL with the key, whatever host the address names; others have to
-// be readable without.
+// videoFile returns the file at an address that the API gave; ok is false for another text. Files of the API itself
+// are opened under the base URL with the key, whatever host the address names; others have to be readable without.
 func (a *adapter) videoFile(address string, seconds int) (f supplier.File, ok bool) {
 	u, err := url.Parse(address)
 	if f, ok = upstream.File(address); err != nil || !ok {

@@ -1,16 +1,15 @@
 // Package gemini is the adapter for Google's Gemini API: text, embeddings, images and speech, each in
 // one exchange, and videos by Veo as a job that is polled. It keeps no state and sends each request once.
 //
-// The API can neither cancel a job nor find one by a key of ours, so it does neither here. A video's bytes
-// are opened with the supplier's key, which goes to the base URL's host alone; a redirect elsewhere is refused.
+// The API can't cancel a job or find one by a key of ours. A video's bytes are opened with the supplier's key, which
+// goes to the base URL's host alone; a redirect elsewhere is refused.
 //
-// What the API lacks is made up for where that costs nothing: an image of another format than was asked for
-// is encoded anew, raw sound gets a WAV header, and instructions for a voice stand before the text. Sizes of
-// images are those that the models make, to the pixel. Without a usage report, tokens are estimated as a
-// quarter of the text's bytes.
+// The API's gaps are filled if that is free: an image of another format than was asked for is encoded anew, raw sound
+// gets a WAV header, and instructions for a voice stand before the text. Sizes of images are those that the models
+// make, to the pixel. Without a usage report, tokens are estimated as a quarter of the text's bytes.
 //
-// Invariants: what the server calls itself, its model, its ids and its words are dropped; thoughts, be they
-// texts or sketches, are no part of a result.
+// Invariants: the server's name, its model, its ids and its words are dropped; thoughts, be they texts or sketches,
+// are no part of a result.
 package gemini
 
 import (
@@ -78,7 +77,7 @@ func (a *adapter) Submit(ctx context.Context, r supplier.Request) (supplier.Outc
 	}
 }
 
-// Probe lists the models, which costs nothing.
+// Probe lists the models, which is free.
 func (a *adapter) Probe(ctx context.Context) error {
 	_, err := a.format.Get(ctx, version+"models", probeLimit)
 	return err

@@ -117,8 +117,8 @@ func (a *adapter) decodePiece(answer upstream.Answer) (generateAnswer, error) {
 	return body, nil
 }
 
-// failure returns the error that the answer reports, nil if it has none. A review's refusal is a definite
-// answer, and so is that no image was made; work that broke off may have been paid.
+// failure returns the error that the answer reports, nil without one. A review's refusal is a definite answer, and so
+// is that no image was made; work that broke off may have been paid.
 func (b generateAnswer) failure() *supplier.Error {
 	if why := b.PromptFeedback.BlockReason; why != "" && why != "BLOCK_REASON_UNSPECIFIED" {
 		return upstream.Failure(supplier.Refused, fault.ContentPolicyViolation, errReview)
@@ -172,8 +172,8 @@ func (b generateAnswer) blobs() []blob {
 	return all
 }
 
-// tokens reads a usage report, in which thoughts are counted apart, and fills in what it lacks from the
-// sizes of the texts, in bytes.
+// tokens reads a usage report, in which thoughts are counted apart, and completes it from the sizes of the texts, in
+// bytes.
 func tokens(report json.RawMessage, asked, answered int) supplier.Usage {
 	var r struct {
 		Prompt     json.RawMessage `json:"promptTokenCount"`

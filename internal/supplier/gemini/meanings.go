@@ -20,7 +20,7 @@ func meanings() upstream.Meanings {
 	}
 }
 
-// judge reads the pause that the server advises in the body where the header advises none.
+// judge reads the pause that the server advises in the body if the header has no advice.
 func judge(a upstream.Answer, e *supplier.Error) {
 	if e.RetryAfter > 0 {
 		return

@@ -34,8 +34,8 @@ type operation struct {
 	} `json:"response"`
 }
 
-// Poll asks after a video. A job that the API no longer knows may have been done: that is no failure of
-// it, and neither is an answer that makes no sense.
+// Poll asks after a video. A job that the API no longer knows may have been done: that is no failure of it, nor is an
+// answer that makes no sense.
 func (a *adapter) Poll(ctx context.Context, j supplier.Job) (supplier.Outcome, error) {
 	if !operationName.MatchString(j.ID) {
 		return supplier.Outcome{}, upstream.Unfit(errJob)
@@ -60,7 +60,7 @@ func (a *adapter) Poll(ctx context.Context, j supplier.Job) (supplier.Outcome, e
 
 func hasError(e upstream.Envelope) bool { return len(e.Error) > 0 && string(e.Error) != "null" }
 
-// ended turns an operation that ended well into its videos. What a review left of them is the result.
+// ended turns an operation that ended well into its videos. The files that a review left are the result.
 func (a *adapter) ended(body operation, j supplier.Job) (supplier.Outcome, error) {
 	var state jobState
 	_ = json.Unmarshal(j.State, &state) // an unreadable one leaves the length unknown

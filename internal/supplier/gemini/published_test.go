@@ -13,8 +13,8 @@ import (
 	"unitask/internal/supplier/suppliertest"
 )
 
-// TestPublished holds what is sent, and what the fakes answer, against Google's published document, and videos,
-// of which that says nothing, against a schema of our own after what Google's library sends and reads.
+// TestPublished validates the requests, and the fakes' answers, by Google's published document, and videos, which
+// that lacks, by a schema of our own after the requests of Google's library.
 func TestPublished(t *testing.T) {
 	chat := []string{
 		"contents[].parts[].text", "contents[].role", "generationConfig.maxOutputTokens", "generationConfig.seed",

@@ -11,7 +11,7 @@ import (
 	"unitask/internal/supplier/upstream"
 )
 
-// What the API takes at most.
+// The API's limits.
 const (
 	mostTexts      = 100
 	mostDimensions = 3072
@@ -19,8 +19,8 @@ const (
 	longVideo      = 8 // seconds, of whatever goes beyond the simplest
 )
 
-// honours lists the members that have a counterpart, or need none: a seed of a video, and the declaration
-// about a person, which is the gateway's matter.
+// honours lists the members that have a counterpart, or can do without: a seed of a video, and the declaration about
+// a person, which is the gateway's matter.
 var honours = upstream.Honours{
 	catalog.TextChat: {
 		Input:      []string{"prompt", "messages", "system"},

@@ -205,7 +205,7 @@ func (a *archive) video(t *testing.T) supplier.File {
 	return out.Result.Files[0]
 }
 
-// TestVideoFile shows whose hosts a file's address may name, and where the key goes.
+// TestVideoFile shows which hosts a file's address may name, and which get the key.
 func TestVideoFile(t *testing.T) {
 	const path = "/v1beta/files/f:download?alt=media"
 	stranger := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("a stranger got %s", r.URL) }))

@@ -16,7 +16,7 @@ import (
 
 const (
 	defaultVoice = "Kore"
-	defaultRate  = 24_000 // samples a second, where the answer doesn't say
+	defaultRate  = 24_000 // samples a second, if the answer doesn't say
 	mostRate     = 192_000
 	sampleBytes  = 2 // 16 bits, one channel
 )

@@ -81,7 +81,7 @@ func finished(text, reason string) string {
 	return fmt.Sprintf(`{"candidates":[{"content":{"parts":[{"text":%q}]},"finishReason":%q}]}`, text, reason)
 }
 
-// streams are the rows of a streamed text: what a failure means before and after the first piece.
+// streams are the rows of a streamed text: the meaning of a failure before and after the first piece.
 func streams() []suppliertest.Fault {
 	row := func(name string, want suppliertest.Verdict, events ...string) suppliertest.Fault {
 		return suppliertest.Fault{Name: "stream " + name, Stream: true, Answer: suppliertest.Events(events...), Want: want}

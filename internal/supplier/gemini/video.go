@@ -36,7 +36,7 @@ type videoParameters struct {
 	AspectRatio string          `json:"aspect_ratio"`
 	Resolution  string          `json:"resolution"`
 	Audio       *bool           `json:"audio"` // these videos always have sound
-	Seed        json.RawMessage `json:"seed"`  // has no counterpart, and needs none
+	Seed        json.RawMessage `json:"seed"`  // has no counterpart, and can do without
 }
 
 // filmRequest is the supplier's format.
@@ -68,9 +68,9 @@ type reference struct {
 	Type  string `json:"referenceType"`
 }
 
-// jobState is what is remembered of a job beside its name.
+// jobState is the stored part of a job beside its name.
 type jobState struct {
-	Seconds int `json:"seconds,omitzero"` // that were asked for, 0 where the model decides
+	Seconds int `json:"seconds,omitzero"` // requested, 0 if the model decides
 }
 
 // film begins a video.

@@ -1,11 +1,10 @@
 // Package modelmap turns neutral requests into the inputs of models that each have a format of their
 // own, and their outputs back, by maps that are configuration and not code.
 //
-// A map names, for one model and capability, where each member of the neutral request goes in the
-// model's input and how it is converted, and where in the output the files or the text are. What a map
-// has no rule for, or whose rule can't convert the value, the model can't honour: Refuses says so, and
-// Input fails. Two members need no rule: the seed, which has no effect where it isn't supported, and the
-// authorization, which is the gateway's matter.
+// A map names, for one model and capability, the place of each member of the neutral request in the model's input and
+// its conversion, and the place of the files or the text in the output. A member without a rule, or with a value that
+// its rule can't convert, is one that the model can't honour: Refuses says so, and Input fails. Two members need no
+// rule: the seed, which has no effect if it isn't supported, and the authorization, which is the gateway's matter.
 //
 // Invariants: a request is mapped whole or not at all; no error quotes a request or an output.
 package modelmap
@@ -39,7 +38,7 @@ type key struct {
 type model struct {
 	Model      string                     `json:"model"`
 	Capability catalog.Name               `json:"capability"`
-	Name       string                     `json:"name"`  // at the supplier, where a route calls it otherwise
+	Name       string                     `json:"name"`  // at the supplier, if a route has another name for it
 	Input      map[string]way             `json:"input"` // by the neutral pointer
 	Fixed      map[string]json.RawMessage `json:"fixed"` // by the pointer into the model's input
 	Output     output                     `json:"output"`

@@ -24,7 +24,7 @@ const (
 	maxSide    = 1 << 20 // pixels
 )
 
-// output says where a result is, by pointers; "" is the whole output.
+// output is the places of a result, by pointers; "" is the whole output.
 type output struct {
 	Files   *string `json:"files"`   // an address, an object with its "url", or a list of these
 	Text    *string `json:"text"`    // a text, or its pieces
@@ -96,7 +96,7 @@ func (m *Maps) Result(c catalog.Name, name string, raw []byte) (supplier.Result,
 	return result, nil
 }
 
-// at returns what a pointer names; nil where there is nothing.
+// at returns the value at a pointer; nil without one.
 func at(v any, pointer *string) any {
 	if pointer == nil {
 		return nil

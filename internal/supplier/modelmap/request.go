@@ -78,7 +78,7 @@ func free(part, name string) bool {
 	return part == "parameters" && name == "seed" || part == "input" && name == "authorization"
 }
 
-// set puts v where the pointer says, making objects on the way.
+// set puts v at the pointer, making objects on the way.
 func set(body map[string]any, pointer string, v any) {
 	path := strings.Split(pointer[1:], "/")
 	for _, step := range path[:len(path)-1] {

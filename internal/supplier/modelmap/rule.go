@@ -22,15 +22,15 @@ const (
 	asAlbum  = "album"  // a list of media values → a list of data: addresses
 )
 
-// way is what becomes of one neutral member: a pointer, one rule, or several.
+// way is the mapping of one neutral member: a pointer, one rule, or several.
 type way []rule
 
-// rule says where a value goes and how. Without a To it is only checked: the model does just that.
+// rule is a value's place and its conversion. Without a To it is only checked: the model does just that.
 type rule struct {
 	To        string                     `json:"to"`
 	As        string                     `json:"as"`
 	Values    map[string]json.RawMessage `json:"values"`    // by the neutral value: the model's; no others are honoured
-	Only      []string                   `json:"only"`      // the values honoured; none: all
+	Only      []string                   `json:"only"`      // the values honoured; empty: all
 	Least     *float64                   `json:"least"`     // of a number, or of both sides of a size
 	Most      *float64                   `json:"most"`      // of a number, of both sides of a size, or of an album's length
 	Step      int                        `json:"step"`      // that both sides of a size are multiples of

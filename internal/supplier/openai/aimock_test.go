@@ -140,7 +140,7 @@ func TestAimock(t *testing.T) {
 	}
 }
 
-// TestAimockKey shows that the key is what opens the server, and Probe what shows it closed.
+// TestAimockKey shows that the key opens the server, and that Probe notices a wrong one.
 func TestAimockKey(t *testing.T) {
 	m := suppliertest.StartAimock(t, "testdata/aimock.json")
 	chat := request("text.chat", `{"prompt":"Greet me"}`, `{}`)

@@ -38,8 +38,8 @@ func (a *adapter) decodeChat(answer upstream.Answer, asked int) (supplier.Outcom
 	return a.textOutcome(c.Message.Content.Value, reason, body.Usage, asked), nil
 }
 
-// failure returns the error that a choice reports, with its message or delta p; nil if it has none.
-// A review's refusal is a definite answer; work that broke off may have been paid.
+// failure returns the error that a choice reports, with its message or delta p; nil without one. A review's refusal
+// is a definite answer; work that broke off may have been paid.
 func (c choice) failure(status int, p piece) *supplier.Error {
 	sent, code, cause := supplier.Unknown, fault.ProviderUnavailable, errCut
 	switch reason := c.finish(); {

@@ -7,7 +7,7 @@ import (
 	"unitask/internal/supplier/openai"
 )
 
-// usualAnswer is what the mock upstream of test/bench says.
+// usualAnswer is the answer of test/bench's mock upstream.
 var usualAnswer = `{"id":"chatcmpl-0","object":"chat.completion","created":1700000000,"model":"mock","choices":[{"index":0,` +
 	`"message":{"role":"assistant","content":"` + strings.Repeat("All work and no play. ", 28) + `"},"finish_reason":"stop"}],` +
 	`"usage":{"prompt_tokens":12,"completion_tokens":120,"total_tokens":132}}`

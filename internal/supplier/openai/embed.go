@@ -48,8 +48,7 @@ type vector []float32
 
 var errNoVector = errors.New("neither numbers nor the base64 of finite ones")
 
-// UnmarshalJSON reads numbers, or base64 of single-precision numbers with the low byte first. It keeps nothing of
-// raw.
+// UnmarshalJSON reads numbers, or base64 of single-precision numbers with the low byte first. It doesn't keep raw.
 func (v *vector) UnmarshalJSON(raw []byte) error {
 	if raw[0] != '"' {
 		return json.Unmarshal(raw, (*[]float32)(v))
@@ -99,8 +98,8 @@ func (a *adapter) decodeEmbed(answer upstream.Answer, ask *embedRequest) (suppli
 	return supplier.Outcome{Result: &supplier.Result{Embeddings: vectors, Usage: used}}, nil
 }
 
-// vectors returns each vector at its index; where none has an index, in the answer's order. An index out
-// of range or given twice leaves a place empty.
+// vectors returns each vector at its index; without indexes, in the answer's order. An index out of range or given
+// twice leaves a place empty.
 func (b embedAnswer) vectors() [][]float32 {
 	ordered := make([][]float32, len(b.Data))
 	for i, d := range b.Data {

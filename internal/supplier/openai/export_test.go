@@ -16,7 +16,7 @@ func Ask(r supplier.Request, maxTokens string, streamUsage, live bool) (body jso
 // ScanAnswer reads an answer in the quick way, and DecodeAnswer in the other.
 func ScanAnswer(b []byte) (any, bool) { return scanAnswer(b) }
 
-// DecodeAnswer leaves out what the quick way leaves out.
+// DecodeAnswer leaves out the members that the fast lane leaves out.
 func DecodeAnswer(b []byte) (any, error) {
 	var body chatAnswer
 	err := upstream.Decode(b, &body)
@@ -29,10 +29,10 @@ func DecodeAnswer(b []byte) (any, error) {
 // ScanReport reads a usage report in the quick way, and DecodeReport in the other.
 func ScanReport(b []byte) (any, bool) { return scanReport(b) }
 
-// DecodeReport reads what it can.
+// DecodeReport reads the readable counts.
 func DecodeReport(b []byte) any { return decodeReport(b) }
 
-// Answered returns what makes an answer's body a result.
+// Answered returns the function that makes a result of an answer's body.
 func Answered() func(body []byte) (supplier.Outcome, error) {
 	a := &adapter{format: upstream.Format{Meanings: meanings()}}
 	return func(body []byte) (supplier.Outcome, error) {

@@ -117,7 +117,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestUnreadableMedia shows that nothing is sent of a request whose media can't be read.
+// TestUnreadableMedia shows that a request whose media can't be read isn't sent.
 func TestUnreadableMedia(t *testing.T) {
 	url, parts := posted(t, suppliertest.JSON(200, verboseAnswer), true)
 	r := transcribeRequest(`{}`)

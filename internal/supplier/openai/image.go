@@ -80,7 +80,7 @@ func (a *adapter) edit(ctx context.Context, r supplier.Request) (supplier.Outcom
 	return a.decodeImages(answer, ask)
 }
 
-// newImageRequest leaves out what the server doesn't take; what it can't honour was refused before.
+// newImageRequest leaves out members that the server doesn't take; requests that it can't honour were refused before.
 func (s settings) newImageRequest(r supplier.Request) (*imageRequest, error) {
 	var in imageInput
 	var p imageParameters

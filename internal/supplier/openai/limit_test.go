@@ -12,8 +12,8 @@ import (
 	"unitask/internal/supplier/openai"
 )
 
-// TestAnswerFitsTheRequest: a text that is longer than what the request may produce, many times over, isn't taken,
-// streamed or not; the same text is where more was asked for.
+// TestAnswerFitsTheRequest: a text that is longer than the request may produce, many times over, isn't taken,
+// streamed or not; the same text is if more was requested.
 func TestAnswerFitsTheRequest(t *testing.T) {
 	text := strings.Repeat("a", 3<<20)
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -189,7 +189,7 @@ func TestServerRefuses(t *testing.T) {
 	}
 }
 
-// TestServerFields shows what the settings put into a request and leave out of it.
+// TestServerFields shows the members that the settings add to a request and remove.
 func TestServerFields(t *testing.T) {
 	image := func(parameters string) supplier.Request {
 		return request("image.generate", `{"prompt":"A fox"}`, parameters)
@@ -301,7 +301,7 @@ func TestMediaAnswers(t *testing.T) {
 	}
 }
 
-// TestReportedCost shows when a report's cost counts as what was charged, and how exactly.
+// TestReportedCost shows when a report's cost counts as the charge, and how exactly.
 func TestReportedCost(t *testing.T) {
 	answer := func(cost string) http.Handler {
 		return suppliertest.JSON(200, `{"choices":[{"message":{"content":"Hi"}}],"usage":{"prompt_tokens":1,"completion_tokens":1,"cost":`+cost+`}}`)

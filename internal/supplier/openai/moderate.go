@@ -26,7 +26,7 @@ type moderationResult struct {
 	Categories map[string]json.RawMessage `json:"categories"`
 }
 
-// Moderate asks about the texts. An answer that doesn't judge each of them is none.
+// Moderate asks about the texts. An answer that doesn't judge each of them is unusable.
 func (a *adapter) Moderate(ctx context.Context, model string, texts []string) ([]supplier.Judgement, error) {
 	answer, err := a.format.Post(ctx, "/moderations", moderationRequest{Model: model, Input: texts}, chatLimit)
 	if err != nil {
@@ -54,7 +54,7 @@ func (a *adapter) decodeModeration(answer upstream.Answer, texts int) ([]supplie
 	return judged, nil
 }
 
-// judgement reads one result. Where a server leaves out the verdict, any category that holds is one.
+// judgement reads one result. If a server leaves out the verdict, any category that holds is one.
 func (r moderationResult) judgement() supplier.Judgement {
 	var j supplier.Judgement
 	for name, holds := range r.Categories {

@@ -15,8 +15,8 @@ import (
 	"unitask/internal/supplier/suppliertest"
 )
 
-// TestModerate reads answers as the format's author and others give them. One that doesn't judge every
-// text is none, whatever else it says.
+// TestModerate reads answers as the format's author and others give them. One that doesn't judge every text is
+// unusable, whatever else it says.
 func TestModerate(t *testing.T) {
 	clean, violent := supplier.Judgement{}, supplier.Judgement{Flagged: true, Categories: []string{"hate", "violence/graphic"}}
 	const scores = `,"category_scores":{"hate":0.9},"category_applied_input_types":{"hate":["text"]}`

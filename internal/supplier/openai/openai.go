@@ -1,17 +1,15 @@
-// Package openai is the adapter for OpenAI's chat completions, embeddings, images, speech,
-// transcription and moderations, and for the many servers that speak the same formats under another base URL. It
-// builds no job, keeps no state and sends each request once. How a server differs from the format's
-// author is configuration (the Option constants), and what it then can't do excludes its route.
+// Package openai is the adapter for OpenAI's chat completions, embeddings, images, speech, transcription and
+// moderations, and for the many servers that speak the same formats under another base URL. It builds no job, keeps
+// no state and sends each request once. A server's differences from the format's author are configuration (the Option
+// constants), and a missing ability excludes its route.
 //
-// What a server leaves out is filled in as follows. Without a usage report, tokens are estimated as
-// a quarter of the text's bytes, rounded up. Without a finish_reason, an answer is taken as ended by
-// itself; a stream without one has broken off. An answer of success that can't be used is of unknown
-// outcome, because the work was probably done and paid, and so is a stream that fails after its
-// first piece.
+// Missing members of an answer are filled in as follows. Without a usage report, tokens are estimated as a quarter of
+// the text's bytes, rounded up. Without a finish_reason, an answer is taken as ended by itself; a stream without one
+// has broken off. An answer of success that can't be used is of unknown outcome, because the work was probably done
+// and paid, and so is a stream that fails after its first piece.
 //
-// Invariants: what a server calls itself, its model, its ids and its words are dropped; a vector of
-// another length than was asked for is a failure, not a result, and so is a transcript without the
-// times that were asked for.
+// Invariants: a server's name, its model, its ids and its words are dropped; a vector of another length than was
+// asked for is a failure, not a result, and so is a transcript without the times that were asked for.
 package openai
 
 import (
@@ -83,7 +81,7 @@ func (a *adapter) Submit(ctx context.Context, r supplier.Request) (supplier.Outc
 	}
 }
 
-// Probe lists the models, which costs nothing.
+// Probe lists the models, which is free.
 func (a *adapter) Probe(ctx context.Context) error {
 	_, err := a.format.Get(ctx, "/models", probeLimit)
 	return err

@@ -16,7 +16,7 @@ const clean = `"flagged":false,
 		"illicit":["text"],"illicit/violent":["text"],"self-harm":["text"],"self-harm/intent":["text"],"self-harm/instructions":["text"],
 		"sexual":["text"],"sexual/minors":["text"],"violence":["text"],"violence/graphic":["text"]}`
 
-// TestPublished holds what is sent, and what the fakes answer, against OpenAI's published document.
+// TestPublished validates the requests, and the fakes' answers, by OpenAI's published document.
 func TestPublished(t *testing.T) {
 	h := harness(t)
 	h.Config.MaxTokensField = "max_completion_tokens" // api.openai.com's; the other field is held in the other tests

@@ -46,7 +46,7 @@ type text struct {
 	Present bool
 }
 
-// decodeAnswer reads an answer or a piece of a stream. What it returns refers to b.
+// decodeAnswer reads an answer or a piece of a stream. Its result refers to b.
 func decodeAnswer(b []byte) (chatAnswer, error) {
 	if body, ok := scanAnswer(b); ok {
 		return body, nil
@@ -57,8 +57,8 @@ func decodeAnswer(b []byte) (chatAnswer, error) {
 }
 
 // scanAnswer reads the answers that there mostly are, in one pass: no more than one choice, text in one string, no
-// member twice and none of another case. Of the rest, and of whatever may be an error, it says that it
-// isn't ok. It leaves out what the object calls itself.
+// member twice or in another case. Of the rest, and of whatever may be an error, it says that it isn't ok. It leaves
+// out the object's name.
 func scanAnswer(b []byte) (body chatAnswer, ok bool) {
 	in := jsonread.New(b)
 	for m := in.Among("choices", "usage", "object", "error"); m.Next(); {

@@ -49,7 +49,7 @@ func TestScanAnswer(t *testing.T) {
 	}
 }
 
-// FuzzScanAnswer: what is read in the quick way is read the same in the other.
+// FuzzScanAnswer: the fast lane reads the same values as the decoder.
 func FuzzScanAnswer(f *testing.F) {
 	for _, body := range append(usual, unusual...) {
 		f.Add([]byte(body))
@@ -82,7 +82,7 @@ func FuzzScanReport(f *testing.F) {
 	})
 }
 
-// TestOwnAnswers: what an answer's memory is used for later changes nothing of its result.
+// TestOwnAnswers: reusing an answer's memory doesn't change its result.
 func TestOwnAnswers(t *testing.T) {
 	const callers, each = 8, 40
 	var hangUps sync.Map // by the callers' names

@@ -15,10 +15,10 @@ type chatRequest struct {
 	bytes int // of the text that it carries, for an estimate of its tokens
 }
 
-// ask writes the request for r, which the catalog has validated; live: for a stream. Strings and numbers pass as
-// they were written. What this kind doesn't know is an error, so that nothing is dropped.
+// ask writes the request for r, which the catalog has validated; live: for a stream. Strings and numbers pass as they
+// were written. An unknown member is an error, so that no member is dropped.
 func (s settings) ask(r supplier.Request, live bool) (chatRequest, error) {
-	const more = 192 // bytes: names, brackets and what a stream needs
+	const more = 192 // bytes: names, brackets and a stream's members
 	w := jsonwrite.New(len(r.Model) + len(r.Input) + len(r.Parameters) + more)
 	w.Begin('{')
 	w.Name("model")

@@ -72,8 +72,8 @@ func encoded(r supplier.Request, maxTokens string, streamUsage, live bool) (body
 	return body, said, err
 }
 
-// FuzzAsk: a request that the catalog takes is written as an encoder writes it, to the byte. Of the canonical requests
-// that it wouldn't take, none is written otherwise, and whatever is written is JSON.
+// FuzzAsk: a request that the catalog takes is written as an encoder writes it, to the byte. Canonical requests that
+// it wouldn't take aren't written otherwise, and its output is JSON.
 func FuzzAsk(f *testing.F) {
 	for _, seed := range [][2]string{
 		{`{"prompt":"hello"}`, `{}`},
@@ -132,11 +132,11 @@ func canonical(directory *catalog.Catalog, input, parameters string) (r supplier
 		return request("text.chat", string(asked.Input), string(asked.Parameters)), directory.Validate(asked) == nil
 	}
 	in, p := jsontext.Value(input), jsontext.Value(parameters)
-	_, _ = in.Canonicalize(), p.Canonicalize() // what isn't JSON stays as it is
+	_, _ = in.Canonicalize(), p.Canonicalize() // other text stays as it is
 	return request("text.chat", string(in), string(p)), false
 }
 
-// TestAskWithNull: where an operator's schema takes null, it is as good as nothing.
+// TestAskWithNull: if an operator's schema allows null, it counts as absent.
 func TestAskWithNull(t *testing.T) {
 	for _, tt := range []struct{ input, parameters, same, sameParameters string }{
 		{`{"messages":null,"prompt":"a","system":null}`, `{"stop":null}`, `{"prompt":"a"}`, `{}`},

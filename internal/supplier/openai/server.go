@@ -10,8 +10,8 @@ import (
 	"unitask/internal/supplier/upstream"
 )
 
-// Refuses says why this server can't honour the request, as it is configured; "" when it can. What
-// its format can't, Kind.Refuses has said before.
+// Refuses says why this server can't honour the request, as it is configured; "" when it can. Kind.Refuses has
+// excluded requests that its format can't do.
 func (s settings) Refuses(r supplier.Request) string {
 	switch catalog.Name(r.Capability) {
 	case catalog.ImageGenerate, catalog.ImageEdit:

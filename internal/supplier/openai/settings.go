@@ -22,16 +22,16 @@ const (
 	// OptionImageFields lists the fields that the server's images take beyond model and prompt: some
 	// of n, size, aspect_ratio, quality, output_format and seed, or "none".
 	OptionImageFields = "image_fields"
-	// OptionImageFormat is the format of the images where output_format is none of their fields.
+	// OptionImageFormat is the format of the images if output_format isn't among their fields.
 	OptionImageFormat = "image_format"
-	// OptionImageAnswer, "b64_json" or "url", is asked for as response_format; "": nothing is.
+	// OptionImageAnswer, "b64_json" or "url", is asked for as response_format; "" omits it.
 	OptionImageAnswer = "image_answer"
 	// OptionSpeechFields lists the fields that the server's speech takes beyond model, input, voice
 	// and response_format: some of instructions and speed, or "none".
 	OptionSpeechFields = "speech_fields"
 	// OptionSpeechFormats lists the formats that the server's speech can have.
 	OptionSpeechFormats = "speech_formats"
-	// OptionVoice is the voice where the caller names none.
+	// OptionVoice is the default voice.
 	OptionVoice = "voice"
 	// OptionTranscripts is the response_format of a transcription: verbose_json, which has times, or
 	// json. By default the model decides.
@@ -111,7 +111,7 @@ func defaultMaxTokens(host string) string {
 	return fieldMaxTokens
 }
 
-// options reads what the operator gave and keeps the first error.
+// options reads the operator's options and keeps the first error.
 type options struct {
 	given map[string]string
 	err   error

@@ -20,7 +20,7 @@ var sizes = map[string]string{
 // fixedSizes are all that the first models of the family make.
 var fixedSizes = []string{"1024x1024", "1536x1024", "1024x1536"}
 
-// What the later models of the family take.
+// The limits of the later models of the family.
 const (
 	sizeStep   = 16
 	sizeMost   = 3840 // pixels of a side
@@ -29,7 +29,7 @@ const (
 	mostPixels = 8_294_400
 )
 
-// sizeRefused says why the model makes no image of the size, "" where it does or isn't known.
+// sizeRefused says why the model makes no image of the size, "" if it does or is unknown.
 func sizeRefused(model, size string) string {
 	name := family(model)
 	switch {

@@ -62,8 +62,8 @@ func (s settings) newSpeechRequest(r supplier.Request) (*speechRequest, error) {
 	return ask, nil
 }
 
-// decodeSpeech takes the bytes as they are, where the answer says that they are sound. The gateway
-// counts the characters and measures the length: the format reports neither.
+// decodeSpeech takes the bytes as they are, if the answer says that they are sound. The gateway counts the characters
+// and measures the length: the format doesn't report them.
 func (a *adapter) decodeSpeech(answer upstream.Answer) (supplier.Outcome, error) {
 	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
 	if len(answer.Body) > 0 && (strings.HasPrefix(kind, "audio/") || kind == "application/octet-stream") {

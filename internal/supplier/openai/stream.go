@@ -10,8 +10,8 @@ import (
 	"unitask/internal/supplier/upstream"
 )
 
-// Stream is Submit for text.chat with the text delivered as it comes. A server that doesn't stream
-// gives it in one piece; other capabilities give none.
+// Stream is Submit for text.chat with the text delivered as it comes. A server that doesn't stream gives it in one
+// piece; other capabilities don't stream.
 func (a *adapter) Stream(ctx context.Context, r supplier.Request, delta func(supplier.Delta)) (supplier.Outcome, error) {
 	if catalog.Name(r.Capability) != catalog.TextChat {
 		return a.Submit(ctx, r)

@@ -122,7 +122,7 @@ func (a *adapter) decodeTranscript(answer upstream.Answer, p transcribeParameter
 	}}, nil
 }
 
-// pieces returns segments or words with their times; nil if there are none or one that isn't sound.
+// pieces returns segments or words with their times; nil if there are no segments, or an impossible one.
 func pieces(list []timed) []supplier.Segment {
 	var out []supplier.Segment
 	for _, t := range list {

@@ -9,13 +9,13 @@ import (
 	"unitask/internal/supplier/upstream"
 )
 
-// What exceeds these is nonsense: they are above any real report.
+// Larger counts are nonsense: they are above any real report.
 const (
 	maxSeconds = 1e6 // of a recording
 	maxCost    = 1e6 // US dollars
 )
 
-// usage is what a report says; what is missing, malformed or out of range is 0.
+// usage is the counts of a report; a missing, malformed or impossible one is 0.
 type usage struct {
 	input, output int64 // tokens
 	millis        int64
@@ -52,8 +52,8 @@ func decodeReport(b []byte) (r report) {
 	return r
 }
 
-// scanReport reads the reports that there mostly are: no member twice and none of another case. Of the rest
-// it says that it isn't ok.
+// scanReport reads the reports that there mostly are: no member twice or in another case. Of the rest it says that it
+// isn't ok.
 func scanReport(b []byte) (r report, ok bool) {
 	in := jsonread.New(b)
 	for m := in.Among("prompt_tokens", "completion_tokens", "input_tokens", "output_tokens", "seconds", "cost"); m.Next(); {
@@ -79,7 +79,7 @@ func millis(seconds json.RawMessage) int64 {
 	return int64(math.Round(upstream.Number(seconds, maxSeconds) * 1000))
 }
 
-// charged returns the nano-USD that the server says it charged, where it is one that says so.
+// charged returns the server's stated charge in nano-USD, if it states one.
 func (s settings) charged(u usage) *int64 {
 	if !s.reportedCost || u.cost == 0 {
 		return nil
@@ -87,7 +87,7 @@ func (s settings) charged(u usage) *int64 {
 	return new(int64(math.Round(u.cost * 1e9)))
 }
 
-// tokens fills in what the report lacks from the sizes of the texts, in bytes.
+// tokens completes the report from the sizes of the texts, in bytes.
 func (u usage) tokens(asked, answered int) supplier.Usage {
 	return upstream.Tokens(u.input, u.output, asked, answered)
 }

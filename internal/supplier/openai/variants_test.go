@@ -150,7 +150,7 @@ func TestTolerated(t *testing.T) {
 	})
 }
 
-// TestBrokenStream shows what a stream's failure means before and after its first piece.
+// TestBrokenStream shows the meaning of a stream's failure before and after its first piece.
 func TestBrokenStream(t *testing.T) {
 	const piece = `{"choices":[{"delta":{"content":"par"}}]}`
 	lost := suppliertest.Verdict{Code: fault.ProviderUnavailable, Sent: supplier.Unknown}

@@ -13,8 +13,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// Answer holds a successful answer to an operation against what the document says of it: JSON whole, each of
-// an event stream's events on its own. Answers of bytes are as they are.
+// Answer validates a successful answer to an operation by the document: JSON whole, each of an event stream's events
+// on its own. Answers of bytes are as they are.
 func (d *Document) Answer(name string, status int, contentType string, body []byte) error {
 	i := slices.IndexFunc(d.operations, func(o *operation) bool { return o.name == name })
 	if i < 0 {
@@ -76,8 +76,8 @@ func (p *place) check(what string, value any) error {
 		return err
 	}
 	all := faults(invalid)
-	// A schema that failed lists nothing, and so all of its members seem unlisted: other faults, and those of
-	// what is deeper, are the cause.
+	// A failed schema lists no members, and so all of them seem unlisted: other faults, and deeper ones, are the
+	// cause.
 	unlisted := 0
 	for _, f := range all {
 		unlisted = max(unlisted, f.unlisted)

@@ -1,12 +1,12 @@
-// Package openapicheck holds what adapters send, and what the fakes of their tests answer, against the OpenAPI
-// documents that suppliers publish. Only tests use it, with excerpts that package trim makes: Trim keeps the
-// structure of the operations that an adapter calls and no word of prose.
+// Package openapicheck validates adapters' requests, and the answers of their tests' fakes, by the OpenAPI documents
+// that suppliers publish. Only tests use it, with excerpts that package trim makes: Trim keeps the structure of the
+// operations that an adapter calls and no word of prose.
 //
 // A document is taken more strictly than it is written: a member that it doesn't list is refused wherever it
 // lists any, unless it says that there may be others, and so is a query or header that an operation doesn't
 // name. Otherwise a misspelt member would pass, which most suppliers pass over in silence too.
 //
-// Not checked: what stands in a path's variables, and bodies of other types than JSON, forms and events.
+// Not checked: the values of a path's variables, and bodies of other types than JSON, forms and events.
 package openapicheck
 
 import (
@@ -35,20 +35,20 @@ type operation struct {
 	variables  int                 // of the path
 	parameters map[string]*place   // by "query alt" or "header Prefer"
 	required   []string            // of these
-	bodies     map[string]*place   // by media type; nil: the operation takes none
+	bodies     map[string]*place   // by media type; nil: the operation has no body
 	answers    map[string]contents // by status
 }
 
-// commonParameters is the member of an excerpt's info that names the parameters that all operations take, such
-// as "query alt", where the document has them in another place.
+// commonParameters is the member of an excerpt's info that names the parameters that all operations take, such as
+// "query alt", if the document has them in another place.
 const commonParameters = "x-common"
 
 type contents map[string]*place // by media type
 
-// place is where one schema of the document stands.
+// place is the location of one schema in the document.
 type place struct {
 	raw    any
-	defs   map[string]any // what raw refers to
+	defs   map[string]any // the base of raw's references
 	schema *jsonschema.Schema
 }
 
@@ -88,7 +88,7 @@ func (d *Document) Operations() []string {
 	return names
 }
 
-// Server returns the address that the paths are below; "" where the document names none.
+// Server returns the address that the paths are below; "" if the document has no server.
 func (d *Document) Server() string { return server(d.raw) }
 
 func server(doc map[string]any) string {
@@ -100,7 +100,7 @@ func server(doc map[string]any) string {
 	return address
 }
 
-// Trimmed returns what Trim makes of the document: the same, unless it was written by hand.
+// Trimmed returns the document as trimmed by Trim: the same, unless it was written by hand.
 func (d *Document) Trimmed() (map[string]any, error) {
 	return Trim(d.raw, Cut{Operations: d.Operations(), Info: object(d.raw["info"])})
 }
@@ -160,7 +160,7 @@ func (b *builder) place(raw any) *place {
 
 var variable = regexp.MustCompile(`\\\{[^}]*\\\}`)
 
-// pattern returns what the paths of an operation match, below the path of the server's URL.
+// pattern returns the pattern of an operation's paths, below the path of the server's URL.
 func (b *builder) pattern(path string) (*regexp.Regexp, int) {
 	base := ""
 	if u, err := url.Parse(server(b.doc)); err == nil {

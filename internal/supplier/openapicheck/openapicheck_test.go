@@ -54,7 +54,7 @@ func mustDocument(t testing.TB) *openapicheck.Document {
 	return d
 }
 
-// TestTrim shows that what is left is structure, whole, and that trimming it again changes nothing.
+// TestTrim shows that the rest is whole structure, and that trimming is idempotent.
 func TestTrim(t *testing.T) {
 	d := mustDocument(t)
 	again, err := d.Trimmed()
@@ -83,7 +83,7 @@ func TestTrim(t *testing.T) {
 	}
 }
 
-// TestRequest holds requests against the shop. want is a part of the error, "" for none.
+// TestRequest holds requests against the shop. want is a part of the error, "" without one.
 func TestRequest(t *testing.T) {
 	d := mustDocument(t)
 	const sold, form, plain = "/v2/things/7:buy?page=1", "multipart/form-data; boundary=b", "application/json"

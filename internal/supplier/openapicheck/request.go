@@ -15,7 +15,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// carried are the headers that say nothing of an operation: those of HTTP itself, and those that carry the key.
+// carried are the headers that belong to no operation: those of HTTP itself, and those that carry the key.
 var carried = []string{
 	"accept", "accept-encoding", "authorization", "connection", "content-length", "content-type", "user-agent", "x-api-key", "x-goog-api-key",
 }
@@ -23,13 +23,13 @@ var carried = []string{
 // Sent is a request as the document knows it.
 type Sent struct {
 	Operation string
-	// Members are what it had to say, sorted: "query alt", "header prefer", and members of the body such as
+	// Members are the members of its body, sorted: "query alt", "header prefer", and members of the body such as
 	// "messages[].role".
 	Members []string
 }
 
-// Request holds a request with its body against the operation that its method and path name. The error
-// says what the document doesn't know or asks for in vain.
+// Request holds a request with its body against the operation that its method and path name. The error names the
+// unlisted and the missing members.
 func (d *Document) Request(r *http.Request, body []byte) (Sent, error) {
 	o := d.find(r.Method, r.URL.EscapedPath())
 	if o == nil {
@@ -130,8 +130,8 @@ func note(said map[string]bool, at string, value any) {
 	said[at] = true
 }
 
-// form reads a form as the object that its schema describes: a file as a string, a part called "name[]" as an
-// element of the member name, where the schema has no other.
+// form reads a form as the object that its schema describes: a file as a string, a part called "name[]" as an element
+// of the member name, if the schema has no other.
 func (p *place) form(body []byte, boundary string) (any, error) {
 	value, members := map[string]any{}, object(object(p.described())["properties"])
 	reader := multipart.NewReader(bytes.NewReader(body), boundary)
@@ -169,7 +169,7 @@ func (p *place) form(body []byte, boundary string) (any, error) {
 	}
 }
 
-// scalar returns the value that a text stands for: a number or a truth where the schema has such and no text.
+// scalar returns the value that a text stands for: a number or a boolean if the schema has such and no text.
 func (p *place) scalar(text string) any {
 	types := p.types(p.raw, nil)
 	if slices.Contains(types, "string") {

@@ -11,9 +11,9 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// strict closes the objects of schemas to the members that they list. What is closed is a place in a
-// document: a schema that is one part of another is not, for the other parts list members too. A choice of
-// exactly one is taken for a choice of any.
+// strict closes the objects of schemas to the members that they list. A location in a document is closed: a schema
+// that is one part of another is not, for the other parts list members too. A choice of exactly one is taken for a
+// choice of any.
 type strict struct {
 	schemas map[string]any // by name, to look through references
 }
@@ -49,7 +49,7 @@ func (s strict) inPlace(v any) any {
 			list(schema[word])[i] = s.inPlace(part)
 		}
 	}
-	if choice, ok := schema["oneOf"]; ok { // branches that close nothing overlap
+	if choice, ok := schema["oneOf"]; ok { // open branches overlap
 		delete(schema, "oneOf")
 		schema["allOf"] = append(list(schema["allOf"]), map[string]any{"anyOf": choice})
 	}
@@ -59,7 +59,7 @@ func (s strict) inPlace(v any) any {
 	return nullable(schema)
 }
 
-// nullable writes what OpenAPI 3.0 calls so in the words of JSON Schema.
+// nullable translates OpenAPI 3.0's nullable into JSON Schema.
 func nullable(schema map[string]any) map[string]any {
 	may := schema["nullable"]
 	delete(schema, "nullable")

@@ -13,20 +13,20 @@ const (
 	eventType    = "text/event-stream"
 )
 
-// keywords are the schema keywords that are kept. What a document says in words is left out, and so is
-// what means nothing for validity.
+// keywords are the schema keywords that are kept. A document's descriptions are left out, and so are members without
+// a meaning for validity.
 var keywords = []string{
 	"$ref", "type", "properties", "required", "items", "additionalProperties", "allOf", "anyOf", "oneOf",
 	"enum", "const", "nullable", "format", "pattern", "minimum", "maximum", "exclusiveMinimum",
 	"exclusiveMaximum", "multipleOf", "minLength", "maxLength", "minItems", "maxItems", "uniqueItems",
 }
 
-// Cut says what Trim keeps of a document.
+// Cut selects the parts of a document that Trim keeps.
 type Cut struct {
 	Operations []string          // such as "POST /chat/completions"
-	Events     map[string]string // of an operation, the schema of its streamed events, where the document ties them by words alone
+	Events     map[string]string // of an operation, the schema of its streamed events, if the document ties them by words alone
 	Required   bool              // a member whose description begins with "Required." is required: discovery documents say so in words alone
-	Info       map[string]any    // what is written in the place of the document's own
+	Info       map[string]any    // the replacement for the document's own
 }
 
 // Trim returns the parts of an OpenAPI document that the operations reach: their parameters, bodies and
@@ -103,7 +103,7 @@ func (t *trimmer) operation(name string, op map[string]any, parameters []any) ma
 	return kept
 }
 
-// bind takes the model out of what a body requires whose path names it.
+// bind removes the model from the required members of a body whose path names it.
 func (t *trimmer) bind(operation string, content map[string]any) {
 	ref, _ := object(object(content[jsonType])["schema"])["$ref"].(string)
 	root := object(t.schemas[strings.TrimPrefix(ref, schemaPrefix)])

@@ -20,7 +20,7 @@ var (
 	errRemoved      = errors.New("the output has been removed")
 )
 
-// prediction is what is read of one.
+// prediction is the decoded part of one.
 type prediction struct {
 	upstream.Envelope
 	ID      string          `json:"id"`
@@ -30,7 +30,7 @@ type prediction struct {
 	Metrics json.RawMessage `json:"metrics"`
 }
 
-// state is what is stored of a job beside its id and model.
+// state is the stored part of a job beside its id and model.
 type state struct {
 	Capability catalog.Name `json:"capability"`
 	Asked      int          `json:"asked,omitzero"` // bytes of the request's text, for an estimate of its tokens
@@ -85,7 +85,7 @@ func (a *adapter) decodeCreation(answer upstream.Answer, r supplier.Request) (su
 	return supplier.Outcome{Job: &job}, nil
 }
 
-// outcome is what a prediction has come to: work that goes on, a result, or the work's failure.
+// outcome is the result of a prediction: work that goes on, a result, or the work's failure.
 func (a *adapter) outcome(p prediction, j supplier.Job, s state) (supplier.Outcome, error) {
 	switch p.Status {
 	case "starting", "processing":
@@ -105,7 +105,7 @@ func (a *adapter) outcome(p prediction, j supplier.Job, s state) (supplier.Outco
 	return out, err
 }
 
-// measure adds the tokens that the metrics report to a text's result, and what they say of its end.
+// measure adds the tokens in the metrics to a text's result, and their reason for its end.
 func (p prediction) measure(r *supplier.Result, s state) {
 	if !strings.HasPrefix(string(s.Capability), "text.") {
 		return

@@ -86,7 +86,7 @@ func TestSteering(t *testing.T) {
 		request  supplier.Request
 		wait     string
 		timeout  time.Duration
-		deadline time.Duration // 0: none
+		deadline time.Duration // 0: no deadline
 		want     asked
 	}{
 		"text":                 {request: text, want: asked{Prefer: "wait=60"}},
@@ -122,7 +122,7 @@ func TestSteering(t *testing.T) {
 	}
 }
 
-// TestText shows what is made of a text's metrics, and of none.
+// TestText shows the use of a text's metrics, and a result without them.
 func TestText(t *testing.T) {
 	for name, tt := range map[string]struct {
 		rest string

@@ -9,8 +9,8 @@ import (
 	"unitask/internal/supplier/suppliertest"
 )
 
-// TestPublished holds what is sent, and what the fakes answer, against Replicate's published document. What
-// a model takes is no part of it.
+// TestPublished validates the requests, and the fakes' answers, by Replicate's published document. Models' inputs are
+// no part of it.
 func TestPublished(t *testing.T) {
 	suppliertest.RunPublished(t, suppliertest.Published{
 		Harness: harness(t),

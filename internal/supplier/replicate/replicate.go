@@ -1,12 +1,12 @@
-// Package replicate is the adapter for Replicate's predictions: one is created, asked after until it
-// has ended, and can be canceled. What each model takes and gives is configuration (package modelmap);
-// models.yaml holds the built-in maps and the patterns of refusals by review.
+// Package replicate is the adapter for Replicate's predictions: one is created, asked after until it has ended, and
+// can be canceled. The models' inputs and outputs are configuration (package modelmap); models.yaml holds the
+// built-in maps and the patterns of refusals by review.
 //
-// A submission of text waits for its result in the same exchange; one of media doesn't, because its
-// outcome would stay unknown if the connection broke in the meantime. A prediction is told to end with
-// the task's deadline. The supplier keeps no key of the caller's by which a submission could be repeated
-// or looked up, so one of unknown outcome stays unknown. Files live for an hour at the supplier; what
-// has been removed is a failure of the work, since asking again brings nothing.
+// A submission of text waits for its result in the same exchange; one of media doesn't, because its outcome would
+// stay unknown if the connection broke in the meantime. A prediction is told to end with the task's deadline. The
+// supplier keeps no key of the caller's by which a submission could be repeated or looked up, so one of unknown
+// outcome stays unknown. Files live for an hour at the supplier; a removed result is a failure of the work, since
+// asking again is useless.
 //
 // Invariants: no error holds a model's own words, which are compared and dropped.
 package replicate
@@ -41,7 +41,7 @@ const (
 	leastDeadline = 5 * time.Second
 	mostDeadline  = 24 * time.Hour
 
-	creationLimit = 16 << 20 // bytes: a text, where it is waited for, is far shorter
+	creationLimit = 16 << 20 // bytes: an awaited text is far shorter
 	probeLimit    = 1 << 20  // bytes of an answer of which only the status counts
 )
 
@@ -105,7 +105,7 @@ func waitOf(c supplier.Config) (int, error) {
 	return wait, nil
 }
 
-// Submit creates a prediction, once. What has failed already is a job all the same: Poll says so.
+// Submit creates a prediction, once. Failed work is a job all the same: Poll says so.
 func (a *adapter) Submit(ctx context.Context, r supplier.Request) (supplier.Outcome, error) {
 	name, input, err := a.Input(r)
 	if err != nil {
@@ -136,7 +136,7 @@ type creation struct {
 	Input   json.RawMessage `json:"input"`
 }
 
-// address returns where a model's predictions are created, and the version where the name has one.
+// address returns the path that creates a model's predictions, and the version if the name has one.
 func address(name string) (path, version string) {
 	if _, version, ok := strings.Cut(name, ":"); ok {
 		return "/v1/predictions", version
@@ -173,7 +173,7 @@ func (a *adapter) Cancel(ctx context.Context, j supplier.Job) error {
 	return err
 }
 
-// Probe asks for the account, which costs nothing.
+// Probe asks for the account, which is free.
 func (a *adapter) Probe(ctx context.Context) error {
 	_, err := a.format.Get(ctx, "/v1/account", probeLimit)
 	return err

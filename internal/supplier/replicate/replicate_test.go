@@ -184,7 +184,7 @@ func faults() []suppliertest.Fault {
 		job("output of another shape", "succeeded", `,"output":{"images":[]}`, mapless),
 		job("an address of another scheme", "succeeded", `,"output":["file:///etc/passwd"]`, mapless),
 
-		// What is about the question alone: the prediction is asked after again.
+		// Faults of the poll alone: the prediction is asked after again.
 		question("500", 500, `{"detail":"m"}`, verdict(fault.ProviderUnavailable, refused)),
 		question("429", 429, `{"detail":"m"}`, verdict(fault.CapacityExhausted, refused)),
 		question("vanished", 404, `{"detail":"m"}`, verdict(fault.ProviderUnavailable, refused)),

@@ -42,7 +42,7 @@ func New(c supplier.Config, options ...Option) (supplier.Adapter, error) {
 	}
 }
 
-// adapter is one sandbox supplier, and by itself the class that promises nothing.
+// adapter is one sandbox supplier, and by itself the class without promises.
 type adapter struct {
 	settings
 	name   string
@@ -110,7 +110,7 @@ func (a *adapter) submit(ctx context.Context, r supplier.Request, delta func(sup
 	return a.answer(ctx, w, delta)
 }
 
-// accept reads the request and refuses what its magic inputs say.
+// accept reads the request and refuses it if its magic inputs say so.
 func (a *adapter) accept(r supplier.Request) (work, magic, error) {
 	if reason := refuses(r); reason != "" {
 		return work{}, magic{}, refusal(reason)

@@ -53,7 +53,7 @@ func with(r supplier.Request, pointer string, data []byte) supplier.Request {
 	return r
 }
 
-// verdict is what matters of an error.
+// verdict is the important part of an error.
 type verdict struct {
 	Sent supplier.Sent
 	Code fault.Code
@@ -170,7 +170,7 @@ func TestEachCapabilityGivesRealBytes(t *testing.T) {
 	}
 }
 
-// checkBytes looks whether a file is what it says.
+// checkBytes checks that a file is of its claimed type.
 func checkBytes(t *testing.T, f supplier.File) {
 	t.Helper()
 	marks := map[string]string{"video/mp4": "\x00\x00\x00\x20ftypisom", "audio/flac": "fLaC", "audio/wav": "RIFF"}

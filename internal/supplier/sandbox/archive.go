@@ -15,7 +15,7 @@ import (
 // archiveTime is how long a submission is kept.
 const archiveTime = time.Hour
 
-// archive keeps the jobs of submissions in a folder; with none it keeps nothing. It is best effort: a
+// archive keeps the jobs of submissions in a folder; without a folder it keeps no jobs. It is best effort: a
 // supplier's memory of a submission is no promise of the service.
 type archive struct{ dir string }
 
@@ -42,7 +42,7 @@ func (a archive) find(submitKey string) (job supplier.Job, ok bool) {
 }
 
 func (a archive) sweep(before time.Time) {
-	entries, _ := os.ReadDir(a.dir) // none where it can't be read
+	entries, _ := os.ReadDir(a.dir) // empty if it can't be read
 	for _, e := range entries {
 		if info, err := e.Info(); err == nil && info.ModTime().Before(before) {
 			_ = os.Remove(filepath.Join(a.dir, e.Name()))

@@ -10,7 +10,7 @@ import (
 	"unitask/internal/supplier/sandbox"
 )
 
-// TestFindAfterARestart has a findable supplier remember in a folder what another process sent.
+// TestFindAfterARestart has a findable supplier remember another process's submissions in a folder.
 func TestFindAfterARestart(t *testing.T) {
 	t.Parallel()
 	config := supplier.Config{

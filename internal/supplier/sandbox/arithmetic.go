@@ -43,7 +43,7 @@ type sum struct {
 	failed bool
 }
 
-// take consumes one of the characters, 0 where none is next.
+// take consumes one of the characters, 0 if another one is next.
 func (s *sum) take(of string) byte {
 	if s.rest == "" || !strings.ContainsRune(of, rune(s.rest[0])) {
 		return 0

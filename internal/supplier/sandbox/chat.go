@@ -13,7 +13,7 @@ import (
 type chat struct {
 	Text  string   `json:"text"` // the whole answer
 	Input int64    `json:"input_tokens"`
-	Limit int      `json:"limit,omitempty"` // tokens; 0: none
+	Limit int      `json:"limit,omitempty"` // tokens; 0: no limit
 	Stop  []string `json:"stop,omitempty"`
 }
 

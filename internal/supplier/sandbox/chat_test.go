@@ -90,7 +90,7 @@ func TestCalculate(t *testing.T) {
 	}
 }
 
-// FuzzCalculate: whatever is asked, the answer is one equation or none.
+// FuzzCalculate: whatever is asked, the answer is at most one equation.
 func FuzzCalculate(f *testing.F) {
 	f.Add("What is 12*7+1?")
 	f.Add("-(3.5/2)-((1))")

@@ -15,7 +15,7 @@ type embedding struct {
 	Dimensions int      `json:"dimensions"`
 }
 
-// defaultDimensions is a vector's length where none is asked for.
+// defaultDimensions is a vector's default length.
 const defaultDimensions = 256
 
 func readEmbedding(r supplier.Request) (product, string, error) {
@@ -43,7 +43,7 @@ func (e *embedding) make() (*supplier.Result, error) {
 	return result, nil
 }
 
-// The weights of what two texts may share.
+// The weights of the features that two texts may share.
 const (
 	wordWeight = 1.0
 	partWeight = 0.35 // of three letters in a row
@@ -74,7 +74,7 @@ func vector(text string, dimensions int) []float32 {
 	return out
 }
 
-// add puts a feature's weight, with a sign of its own, where its hash says.
+// add puts a feature's weight, with a sign of its own, at the place of its hash.
 func add(sums []float64, feature string, weight float64) {
 	h := fnv.New64a()
 	h.Write([]byte(feature))

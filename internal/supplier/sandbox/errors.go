@@ -7,7 +7,7 @@ import (
 	"unitask/internal/supplier"
 )
 
-// messages are what callers read.
+// messages are for callers.
 var messages = map[fault.Code]string{
 	fault.ContentPolicyViolation: "the content was refused by a review",
 	fault.CapacityExhausted:      "there is no room for this work at the moment",
@@ -27,7 +27,7 @@ func refusal(message string) *supplier.Error {
 	return supplier.NewError(supplier.Refused, fault.InvalidRequest, message, nil)
 }
 
-// interrupted returns the error of an exchange that its context ended; nil where it goes on.
+// interrupted returns the error of an exchange that its context ended; nil if it goes on.
 func interrupted(ctx context.Context, sent supplier.Sent) error {
 	if err := ctx.Err(); err != nil {
 		return supplier.NewError(sent, fault.ProviderTimeout, messages[fault.ProviderTimeout], err)

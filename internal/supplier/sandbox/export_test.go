@@ -6,7 +6,7 @@ import (
 	"unitask/internal/fault"
 )
 
-// Magic is what ReadMagic finds.
+// Magic is the result of ReadMagic.
 type Magic struct {
 	Fail, FailJob            fault.Code
 	Slow                     time.Duration

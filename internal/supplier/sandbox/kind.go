@@ -1,11 +1,11 @@
 // Package sandbox is the suppliers of test keys and of a first start: real bytes, no model, no
 // network, no cost.
 //
-// What they make is a pure function of the request. What a job is doing is a pure function of the
-// stored Job and the clock, so that a restarted process polls on without any memory. Words that
-// begin with @ in a request's text (the magic inputs, one table in magic.go, which docs/sandbox.md
-// is generated from) bring about every state and every error, so that a client can be tested
-// offline. An adapter's class says which promises it keeps about a submission of unknown outcome.
+// Their results are a pure function of the request. A job's state is a pure function of the stored Job and the clock,
+// so that a restarted process polls on without any memory. Words that begin with @ in a request's text (the magic
+// inputs, one table in magic.go, which docs/sandbox.md is generated from) bring about every state and every error, so
+// that a client can be tested offline. An adapter's class says which promises it keeps about a submission of unknown
+// outcome.
 package sandbox
 
 import (
@@ -39,9 +39,9 @@ const (
 	ClassNeither   = "neither"    // an unknown outcome stays unknown
 )
 
-// Kind returns the kind "sandbox". Its options: "class"; "latency", a duration before each answer
-// to a submission; "speed", a factor of the time that jobs and streams take, "0" for none; "dir", a
-// folder where a findable supplier keeps what it was sent for an hour, so that a restart forgets none.
+// Kind returns the kind "sandbox". Its options: "class"; "latency", a duration before each answer to a submission;
+// "speed", a factor of the time that jobs and streams take, "0" for none; "dir", a folder in which a findable
+// supplier keeps its submissions for an hour, so that a restart forgets no job.
 func Kind() supplier.Kind {
 	return supplier.Kind{
 		Name:         "sandbox",
@@ -51,7 +51,7 @@ func Kind() supplier.Kind {
 	}
 }
 
-// settings is what the options say.
+// settings is the values of the options.
 type settings struct {
 	class   string
 	latency time.Duration

@@ -10,7 +10,7 @@ import (
 	"unitask/internal/fault"
 )
 
-// magic is what the magic inputs of one request ask for.
+// magic is the effects of one request's magic inputs.
 type magic struct {
 	fail      fault.Code    // of the submission
 	failJob   fault.Code    // of the job, at its end
@@ -22,10 +22,10 @@ type magic struct {
 	malformed bool          // a known name with a value that it doesn't take
 }
 
-// magicInput is one row of the table: how it is written, what it does, how it is read.
+// magicInput is one row of the table: its text, its effect, its parser.
 type magicInput struct {
 	name   string
-	values string // what may follow the colon; "" where nothing does
+	values string // the value after the colon; "" without one
 	effect string
 	set    func(m *magic, value string) bool // false: the value is wrong
 }
@@ -144,7 +144,7 @@ func slowness(v string) (time.Duration, bool) {
 	return d, err == nil && d >= 0 && d <= longestSlow
 }
 
-// attempt is the number of the attempt that a submit key names, 1 where it names none.
+// attempt is the number of the attempt in a submit key, 1 without one.
 func attempt(submitKey string) int {
 	_, number, _ := strings.Cut(submitKey, "/")
 	if n, err := strconv.Atoi(number); err == nil && n > 0 {

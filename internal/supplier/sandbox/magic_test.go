@@ -59,7 +59,7 @@ func TestReadMagic(t *testing.T) {
 	}
 }
 
-// FuzzReadMagic: values stay within their bounds, and text around the words changes nothing.
+// FuzzReadMagic: values stay within their bounds, and text around the words has no effect.
 func FuzzReadMagic(f *testing.F) {
 	f.Add("@slow:30s @flaky:2")
 	f.Add("@fail:INTERNAL @stuck:running")

@@ -12,8 +12,8 @@ const (
 	maxRememberedBytes = 8 << 20
 )
 
-// memory is what a supplier knows of the submissions it got. It lives as long as the adapter; after
-// a restart a supplier knows of none, and jobs go on all the same. It is safe for concurrent use.
+// memory is a supplier's submissions. It lives as long as the adapter; after a restart it is empty, and jobs go on
+// all the same. It is safe for concurrent use.
 type memory struct {
 	mu       sync.Mutex
 	jobs     map[string]supplier.Job // by submit key
@@ -21,7 +21,7 @@ type memory struct {
 	keys     map[string]string       // submit key by job id
 	order    []string                // submit keys, oldest first
 	bytes    int                     // of all jobs' states
-	archive  archive                 // what outlives the process, where there is one
+	archive  archive                 // the part that outlives the process, if there is one
 }
 
 func newMemory(dir string) *memory {
@@ -31,8 +31,7 @@ func newMemory(dir string) *memory {
 	}
 }
 
-// begin remembers the job under the submit key. Where the key is known already, its job is
-// returned, and known is true.
+// begin remembers the job under the submit key. If the key is known already, its job is returned, and known is true.
 func (m *memory) begin(submitKey string, job supplier.Job) (_ supplier.Job, known bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -70,7 +69,7 @@ func (m *memory) find(submitKey string) (supplier.Job, bool) {
 	return m.archive.find(submitKey)
 }
 
-// cancel remembers that the job is to end; one that isn't known is none of this memory's.
+// cancel remembers that the job is to end; an unknown one isn't of this memory.
 func (m *memory) cancel(id string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

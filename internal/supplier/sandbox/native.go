@@ -14,8 +14,8 @@ import (
 // text does.
 var natives = map[string]string{"image": "image.generate", "video": "video.generate", "audio": "audio.speech"}
 
-// native returns the request as one of a capability that the sandbox has: those that a directory adds
-// get what their family makes, of the input's text and with default parameters.
+// native returns the request as one of a capability that the sandbox has: those that a directory adds get their
+// family's result, of the input's text and with default parameters.
 func native(r supplier.Request) supplier.Request {
 	if _, ok := services[r.Capability]; ok {
 		return r
@@ -30,7 +30,7 @@ func native(r supplier.Request) supplier.Request {
 	return r
 }
 
-// anyText returns what an unknown input says: its prompt or text, else its longest text, else all of it.
+// anyText returns the text of an unknown input: its prompt or text, else its longest text, else all of it.
 func anyText(input json.RawMessage) string {
 	var members map[string]json.RawMessage
 	_ = json.Unmarshal(input, &members) // validated already

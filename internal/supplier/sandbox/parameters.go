@@ -34,7 +34,7 @@ type parameters struct {
 	Timestamps string `json:"timestamps"`
 }
 
-// The bounds of what the sandbox makes.
+// The bounds of the sandbox's results.
 const (
 	maxImages     = 4
 	maxDimensions = 8192
@@ -106,7 +106,7 @@ func (p parameters) refusedVideo() string {
 	return ""
 }
 
-// pixels reads size; ok is false where it says none.
+// pixels reads size; ok is false without one.
 func (p parameters) pixels() (width, height int, ok bool) {
 	w, h, _ := strings.Cut(p.Size, "x")
 	width, errW := strconv.Atoi(w)
@@ -114,7 +114,7 @@ func (p parameters) pixels() (width, height int, ok bool) {
 	return width, height, errW == nil && errH == nil
 }
 
-// ratio reads aspect_ratio as width by height; ok is false where it says none.
+// ratio reads aspect_ratio as width by height; ok is false without one.
 func (p parameters) ratio() (float64, bool) {
 	w, h, _ := strings.Cut(p.AspectRatio, ":")
 	width, errW := strconv.Atoi(w)
@@ -141,8 +141,8 @@ func (p parameters) pictureSize() (width, height int) {
 // lines is the shorter side of each resolution.
 var lines = map[string]int{"": 720, "720p": 720, "1080p": 1080, "4k": 2160}
 
-// videoSize is the resolution at the aspect ratio, 16:9 by default; where that would make one side
-// too long, both are smaller.
+// videoSize is the resolution at the aspect ratio, 16:9 by default; if that would make one side too long, both are
+// smaller.
 func (p parameters) videoSize() (width, height int) {
 	ratio, ok := p.ratio()
 	if !ok {

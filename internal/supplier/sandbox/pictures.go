@@ -46,7 +46,7 @@ func readPicture(r supplier.Request) (product, string, error) {
 	return p, p.Prompt, nil
 }
 
-// newPicture reads what the two capabilities share.
+// newPicture reads the members that the two capabilities share.
 func newPicture(r supplier.Request) (*picture, error) {
 	var in pictureInput
 	params, err := decode(r.Input, r.Parameters, &in)
@@ -160,7 +160,7 @@ func given(r supplier.Request, pointer string) (image.Image, error) {
 	return img, nil
 }
 
-// maxMedia bounds what is read of one media value.
+// maxMedia bounds the bytes that are read of one media value.
 const maxMedia = 64 << 20
 
 // readMedia reads one media value of the request.
@@ -202,7 +202,7 @@ func thumbs(r supplier.Request, prefix string, first int) ([][]byte, error) {
 	return out, nil
 }
 
-// compact returns img as a JPEG of at most so many pixels a side and, where that can be, bytes.
+// compact returns img as a JPEG of at most so many pixels a side and, if possible, bytes.
 func compact(img image.Image, side, limit int) ([]byte, error) {
 	for quality := 85; ; quality -= 20 {
 		var b bytes.Buffer

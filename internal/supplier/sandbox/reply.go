@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// skill is one thing that the sandbox can do with an ask; answer is "" where it isn't meant.
+// skill is one thing that the sandbox can do with an ask; answer is "" if it isn't meant.
 type skill func(ask string) (answer string)
 
 // reply answers an ask, by the first skill that takes it.
@@ -33,7 +33,7 @@ func greet(ask string) string {
 	return ""
 }
 
-// rewrite does what the ask's first word says to the rest of it.
+// rewrite applies the first word of the prompt to the rest of it.
 func rewrite(ask string) string {
 	verb, rest, _ := strings.Cut(ask, " ")
 	rest = strings.TrimSpace(rest)
@@ -77,7 +77,7 @@ func count(ask string) string {
 // quoted is how much of an ask is repeated, in runes.
 const quoted = 200
 
-// restate answers any ask by what can be said of it.
+// restate answers any prompt by a remark about it.
 func restate(ask string, turns int) string {
 	short := ask
 	if end := endOf(ask, quoted); end < len(ask) {
@@ -98,7 +98,7 @@ func restate(ask string, turns int) string {
 	return answer + "."
 }
 
-// endOf returns where the text's first n runes end.
+// endOf returns the end of the text's first n runes.
 func endOf(text string, n int) int {
 	for at := range text {
 		if n == 0 {

@@ -56,7 +56,7 @@ func (s *speech) make() (*supplier.Result, error) {
 	}, nil
 }
 
-// transcript is the product of audio.transcribe: what was heard, not the recording.
+// transcript is the product of audio.transcribe: the measured facts, not the recording.
 type transcript struct {
 	Heard      media.Heard `json:"heard"`
 	Bytes      int         `json:"bytes"`
@@ -78,7 +78,7 @@ func readTranscript(r supplier.Request) (product, string, error) {
 	}, "", nil
 }
 
-// words is the transcript's text: the one that the recording carries, else what was heard.
+// words is the transcript's text: the one that the recording carries, else the measured one.
 func (t *transcript) words() string {
 	h := t.Heard
 	switch {

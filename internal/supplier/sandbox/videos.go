@@ -19,7 +19,7 @@ type video struct {
 	Others   [][]byte `json:"others,omitempty"`   // thumbnails
 }
 
-// defaultSeconds is a video's length where none is asked for.
+// defaultSeconds is a video's default length.
 const defaultSeconds = 4
 
 func readVideo(r supplier.Request) (product, string, error) {

@@ -21,7 +21,7 @@ type work struct {
 	Stuck      string          `json:"stuck,omitempty"`
 }
 
-// product is what a request asks for, in its stored form.
+// product is the requested result, in its stored form.
 type product interface {
 	make() (*supplier.Result, error)
 }

@@ -9,7 +9,7 @@ import (
 	"unitask/internal/supplier"
 )
 
-// testJobs checks what the abilities promise of a case's job; a case without one passes.
+// testJobs checks the abilities' promises about a case's job; a case without one passes.
 func testJobs(t *testing.T, h Harness, c Case) {
 	bubble := func(name string, ability bool, test func(*testing.T, supplier.Adapter, supplier.Job)) {
 		if !ability {

@@ -93,8 +93,8 @@ type Journaled struct {
 	Status       int
 }
 
-// Prepare forgets the journal and all faults, and injects one: a path of aimock's control interface
-// and a body, such as `/error {"status":503}`; "" for none.
+// Prepare forgets the journal and all faults, and injects one: a path of aimock's control interface and a body, such
+// as `/error {"status":503}`; "" without one.
 func (m *Aimock) Prepare(t *testing.T, injected string) {
 	t.Helper()
 	m.control(t, http.MethodDelete, "/chaos", "")

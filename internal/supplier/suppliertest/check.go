@@ -12,9 +12,8 @@ import (
 	"unitask/internal/supplier"
 )
 
-// maxAllocated bounds what one answer may cost in memory, freed or not: far above what a buffer of
-// the largest limit takes while it grows, even under the race detector, and far below what it takes
-// for the endless answers.
+// maxAllocated bounds the memory of one answer, freed or not: far above a growing buffer of the largest limit, even
+// under the race detector, and far below the endless answers.
 const maxAllocated = 1 << 30
 
 func allocated() uint64 {
@@ -23,8 +22,8 @@ func allocated() uint64 {
 	return m.TotalAlloc
 }
 
-// checkError checks that err is a supplier.Error with the verdict and that it tells no one what it
-// shouldn't. addresses are the upstream's, which may be in logs but not in messages.
+// checkError checks that err is a supplier.Error with the verdict and leaks no text. addresses are the upstream's,
+// which may be in logs but not in messages.
 func checkError(t *testing.T, err error, want Verdict, addresses ...string) {
 	t.Helper()
 	if err == nil {

@@ -66,14 +66,14 @@ func (e *expiring) Err() error {
 	}
 }
 
-// testRedirect checks that neither the request nor the key goes to where an answer points.
+// testRedirect checks that the request and the key don't go to a redirect's address.
 func testRedirect(t *testing.T, h Harness, c Case, w way) {
 	for _, status := range []int{http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect} {
 		elsewhere := serve(t, h, c.Answer, false)
 		srv := serve(t, h, http.RedirectHandler(elsewhere.URL+"/"+leak, status), false)
 		_, err := w.send(t.Context(), newAdapter(t, h, srv.URL, fixedKey), filled(c.Request))
 		want := refused
-		if status == http.StatusFound { // what came before the redirect is not known
+		if status == http.StatusFound { // the work before the redirect is unknown
 			want.Sent = supplier.Unknown
 		}
 		checkError(t, err, want, srv.URL, elsewhere.URL)

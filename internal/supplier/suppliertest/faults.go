@@ -69,7 +69,7 @@ func scenarios() []scenario {
 	}
 }
 
-// testHTTP runs what fails every kind alike, through Submit and, where the case is streamed, Stream.
+// testHTTP runs the failures of every kind, through Submit and, if the case is streamed, Stream.
 func testHTTP(t *testing.T, h Harness, c Case) {
 	ways := []way{{"submit", submitOnce}}
 	if c.Stream != nil {
@@ -109,8 +109,8 @@ func testScenario(t *testing.T, h Harness, c Case, s scenario, w way) {
 	}
 }
 
-// testGuard has something in between refuse one request, with a page and advice to wait. It is that request's
-// affair, and for 403 and 404 a failure that may be: nothing that keeps the route from others.
+// testGuard has something in between refuse one request, with a page and advice to wait. It is that request's affair,
+// and for 403 and 404 a failure that may be: not one that closes the route for others.
 func testGuard(t *testing.T, h Harness, c Case, w way, status int) {
 	page := Respond(status, "text/html", "<h1>"+leak+"</h1>")
 	srv := serve(t, h, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {

@@ -14,8 +14,8 @@ import (
 	"unitask/internal/supplier"
 )
 
-// FuzzText gives any bytes in answer to r, a text.chat: what comes of it is a result that makes sense, of
-// an answer that is JSON, or an error that does.
+// FuzzText gives any bytes in answer to r, a text.chat: it returns a plausible result, of an answer that is JSON, or
+// a plausible error.
 func FuzzText(f *testing.F, k supplier.Kind, r supplier.Request, seeds ...string) {
 	for _, s := range seeds {
 		f.Add(s)
@@ -47,7 +47,7 @@ func FuzzTextStream(f *testing.F, k supplier.Kind, r supplier.Request, seeds ...
 	})
 }
 
-// CheckFailure checks what holds of every error that an answer of success can cause, for fuzz tests.
+// CheckFailure checks every error that an answer of success can cause, for fuzz tests.
 func CheckFailure(t *testing.T, err error, body string) {
 	t.Helper()
 	e, ok := errors.AsType[*supplier.Error](err)
@@ -68,7 +68,7 @@ func CheckFailure(t *testing.T, err error, body string) {
 	}
 }
 
-// checkText checks what holds of every result of text.chat.
+// checkText checks the properties of every result of text.chat.
 func checkText(t *testing.T, out supplier.Outcome) {
 	t.Helper()
 	res := out.Result
@@ -97,9 +97,8 @@ func Answering(f *testing.F, k supplier.Kind, contentType string) (a supplier.Ad
 	return a, func(s string) { body.Store(&s) }
 }
 
-// checkStream streams r from an upstream that answers with body, and checks what holds of every such
-// stream: the pieces make up the text, and a failure after the first of them is no refusal, unless it is
-// a review's.
+// checkStream streams r from an upstream that answers with body, and checks the properties of every such stream: the
+// pieces make up the text, and a failure after the first of them is no refusal, unless it is a review's.
 func checkStream(t *testing.T, a supplier.Adapter, r supplier.Request, body string) {
 	t.Helper()
 	var text strings.Builder

@@ -18,11 +18,11 @@ import (
 	"unitask/internal/supplier/openapicheck"
 )
 
-// excerpt is the published document of the kind under test, nil where it has none.
+// excerpt is the published document of the kind under test, nil without one.
 var excerpt = sync.OnceValues(func() (*openapicheck.Document, error) {
 	d, err := openapicheck.Load("testdata/openapi.json")
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil //nolint:nilnil // most of what is true of documents is true of none
+		return nil, nil //nolint:nilnil // most properties hold without a document too
 	}
 	return d, err
 })
@@ -58,7 +58,7 @@ func hold(t testing.TB, r *http.Request, body []byte) openapicheck.Sent {
 	return sent
 }
 
-// Base returns what the base URLs of a kind end with.
+// Base returns the end of a kind's base URLs.
 func Base(k supplier.Kind) string {
 	if k.Name == "openai" {
 		return "/v1" // the version, which other kinds have in their paths
@@ -70,7 +70,7 @@ func Base(k supplier.Kind) string {
 type Published struct {
 	Harness Harness
 	More    []supplier.Request // beyond those of the harness and of the directory
-	// Other is what the kind does beside the usual; nil: nothing. The upstream answers it with OtherAnswer.
+	// Other runs the kind's other operations; nil: nothing. The upstream answers it with OtherAnswer.
 	Other       func(t *testing.T, a supplier.Adapter)
 	OtherAnswer http.Handler
 	// Want is all that the kind says, by operation: each operation of the document, and of the members that the
@@ -78,9 +78,9 @@ type Published struct {
 	Want map[string][]string
 }
 
-// RunPublished holds requests and answers against the document: the cases of the harness, whole, from the
-// submission over the questions to the cancellation, and then a request for each value of each parameter that
-// the directory has and the kind doesn't refuse. What was said in them is exactly p.Want.
+// RunPublished holds requests and answers against the document: the cases of the harness, whole, from the submission
+// over the questions to the cancellation, and then a request for each value of each parameter that the directory has
+// and the kind doesn't refuse. The recorded members are exactly p.Want.
 func RunPublished(t *testing.T, p Published) {
 	d, err := excerpt()
 	if err != nil || d == nil {
@@ -108,7 +108,7 @@ func RunPublished(t *testing.T, p Published) {
 	r.compare(t, p.Want)
 }
 
-// recorder is an upstream that holds exchanges against a document and gathers what was said.
+// recorder is an upstream that validates exchanges by a document and gathers their members.
 type recorder struct {
 	document *openapicheck.Document
 
@@ -152,7 +152,7 @@ func (r *recorder) note(sent openapicheck.Sent) {
 	}
 }
 
-// compare checks that each operation was asked for, and what was said in it.
+// compare checks that each operation was called, and its members.
 func (r *recorder) compare(t *testing.T, want map[string][]string) {
 	t.Helper()
 	got := map[string][]string{}
@@ -185,7 +185,7 @@ func (r *recorder) runCase(t *testing.T, p Published, c Case) {
 	}
 }
 
-// submit sends a request, unless the kind refuses it, to an upstream that has no room: what is sent matters.
+// submit sends a request, unless the kind refuses it, to an upstream that has no room: only the request matters.
 func (r *recorder) submit(t *testing.T, p Published, request supplier.Request) {
 	t.Helper()
 	a := r.adapter(t, p, http.HandlerFunc(denounce(http.StatusServiceUnavailable)))

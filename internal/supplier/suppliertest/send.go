@@ -12,7 +12,7 @@ import (
 	"unitask/internal/supplier"
 )
 
-// Send submits r once, through Stream where stream says so: the pieces must then make up the text.
+// Send submits r once, through Stream if stream is true: the pieces must then make up the text.
 func Send(t *testing.T, a supplier.Adapter, r supplier.Request, stream bool) (*supplier.Result, error) {
 	t.Helper()
 	if !stream {
@@ -27,7 +27,7 @@ func Send(t *testing.T, a supplier.Adapter, r supplier.Request, stream bool) (*s
 	return out.Result, err
 }
 
-// VerdictOf returns what the suite compares of an error; zero for nil.
+// VerdictOf returns the part of an error that the suite compares; zero for nil.
 func VerdictOf(err error) Verdict {
 	if err == nil {
 		return Verdict{}
@@ -71,7 +71,7 @@ func Answered(t *testing.T, k supplier.Kind, answer http.Handler) supplier.Adapt
 	return a
 }
 
-// RunUnfit shows that what an adapter doesn't know it doesn't send, streamed or not.
+// RunUnfit shows that an adapter doesn't send requests with unknown members, streamed or not.
 func RunUnfit(t *testing.T, k supplier.Kind, rows map[string]supplier.Request) {
 	a := Answered(t, k, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("sent %s", r.URL) }))
 	for name, r := range rows {

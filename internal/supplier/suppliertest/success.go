@@ -18,7 +18,7 @@ import (
 	"unitask/internal/supplier"
 )
 
-// maxPolls is above what any canned job takes.
+// maxPolls is above the polls of any canned job.
 const maxPolls = 1000
 
 func testSuccess(t *testing.T, h Harness, c Case) {
@@ -56,7 +56,7 @@ func testSuccess(t *testing.T, h Harness, c Case) {
 	}
 }
 
-// unending gives the answer but for its last event, and then nothing more.
+// unending sends the answer except for its last event, and then stays silent.
 func unending(answer http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		whole := httptest.NewRecorder()
@@ -70,8 +70,8 @@ func unending(answer http.Handler) http.Handler {
 	})
 }
 
-// testCanceled cancels a stream at its first piece: it ends at once, its outcome is unknown unless the
-// text was complete, and nothing is told afterwards.
+// testCanceled cancels a stream at its first piece: it ends at once, its outcome is unknown unless the text was
+// complete, and no piece comes afterwards.
 func testCanceled(t *testing.T, a supplier.Adapter, c Case) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -131,7 +131,7 @@ func finish(t *testing.T, h Harness, a supplier.Adapter, out supplier.Outcome) *
 	return nil
 }
 
-// pause waits as a job asks for, in a bubble, where it takes no time; a canned upstream needs none.
+// pause waits as a job asks for, in a bubble; a canned upstream needs no pause.
 func pause(h Harness, j supplier.Job) {
 	if h.Upstream == nil {
 		time.Sleep(max(j.PollAfter, time.Second))

@@ -1,12 +1,11 @@
-// Package suppliertest is the conformance suite of the adapters: what package supplier promises,
-// each promise with an upstream that tempts the adapter to break it.
+// Package suppliertest is the conformance suite of the adapters: the promises of package supplier, each with an
+// upstream that tempts the adapter to break it.
 //
-// An adapter's test states a Harness: its kind, its abilities, one canned success for each
-// capability, and its own rows of the error table. Run does the rest: the rows that all share, the
-// broken connections, the hostile answers. An adapter that speaks no HTTP leaves Upstream nil; its
-// tests then run in a synctest bubble, so that waiting costs nothing, and its jobs are canceled,
-// found and submitted again as its abilities promise; for kinds with HTTP, whose upstream would have
-// to play along, these are the adapter's own tests.
+// An adapter's test states a Harness: its kind, its abilities, one canned success for each capability, and its own
+// rows of the error table. Run does the rest: the rows that all share, the broken connections, the hostile answers.
+// An adapter that speaks no HTTP leaves Upstream nil; its tests then run in a synctest bubble, so that waiting takes
+// no time, and its jobs are canceled, found and submitted again as its abilities promise; for kinds with HTTP, whose
+// upstream would have to play along, these are the adapter's own tests.
 //
 // A kind whose supplier publishes an OpenAPI document of its format has an excerpt of it in its testdata
 // (package openapicheck). Every request of the suite is held against that, and RunPublished holds whole
@@ -27,21 +26,21 @@ import (
 	"unitask/internal/supplier"
 )
 
-// Harness is what the suite needs to know about one kind.
+// Harness describes one kind for the suite.
 type Harness struct {
 	Kind      supplier.Kind
 	Config    supplier.Config // beyond the address, key and timeout, which the suite sets
 	Abilities Abilities
 	Cases     []Case     // at least one for each capability of Kind
 	Faults    []Fault    // the kind's own rows of the error table
-	Refusals  []Refusal  // what Kind.Refuses and the adapter must say
+	Refusals  []Refusal  // the refusal that Kind.Refuses and the adapter must return
 	ToolCalls []ToolCall // answers that call tools; at least one for a kind that chats, unless it is Toolless
 	Toolless  bool       // the answers of its chats can't call tools
 	Upstream  *Upstream  // nil: the adapter speaks no HTTP
 }
 
-// Abilities are the optional interfaces that the adapter implements; the suite holds it to exactly
-// these, so that a part of the suite is left out only where the harness says so.
+// Abilities are the optional interfaces that the adapter implements; the suite holds it to exactly these, so that a
+// part of the suite is left out only if the harness says so.
 type Abilities struct {
 	Poll, Cancel, Find, Stream, Probe, HonorKey bool
 }
@@ -74,7 +73,7 @@ type Fault struct {
 	Want    Verdict
 }
 
-// Verdict is what the suite compares of a supplier.Error.
+// Verdict is the part of a supplier.Error that the suite compares.
 type Verdict struct {
 	Code       fault.Code
 	Sent       supplier.Sent
@@ -89,7 +88,7 @@ type Refusal struct {
 	Refused bool
 }
 
-// nobody is an address that a test asks nothing of.
+// nobody is an address that a test doesn't call.
 const nobody = "http://127.0.0.1:1"
 
 // Run runs the suite as subtests of t, one after another.
@@ -178,7 +177,7 @@ func testRefusal(t *testing.T, h Harness, r Refusal) {
 	}
 }
 
-// filled returns r with what every request has.
+// filled returns r with the members that every request has.
 func filled(r supplier.Request) supplier.Request {
 	if r.Model == "" {
 		r.Model = "model-1"

@@ -21,7 +21,7 @@ import (
 
 const (
 	secretKey = "suppliertest-secret-key-1"
-	// leak is in every failing answer; nothing a supplier writes may get into an error.
+	// leak is in every failing answer; a supplier's text must not get into an error.
 	leak = "suppliertest-leak"
 	// The limit of an exchange that should end long before, by its context or its answer.
 	exchangeTimeout = 20 * time.Second
@@ -63,7 +63,7 @@ type received struct {
 	Body   []byte
 }
 
-// server is an upstream that records what it receives.
+// server is an upstream that records its requests.
 type server struct {
 	URL string
 
@@ -109,7 +109,7 @@ func (s *server) received() []received {
 	return slices.Clone(s.requests)
 }
 
-// checkLeaks fails the test if goroutines outlive what is cleaned up after this call.
+// checkLeaks fails the test if goroutines outlive its later clean-ups.
 func checkLeaks(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	t.Cleanup(func() { goleak.VerifyNone(t, before) })

@@ -29,8 +29,7 @@ var (
 	errCanceled = errors.New("the task was canceled")
 )
 
-// answered is what is read of a task. Its members are those of api.Task; what isn't needed may be of any
-// form.
+// answered is the decoded part of a task. Its members are those of api.Task; other members may be of any form.
 type answered struct {
 	ID       string          `json:"id"`
 	State    task.State      `json:"state"`
@@ -51,7 +50,7 @@ type usage struct {
 	} `json:"cost"`
 }
 
-// read returns what was measured, and what was charged for it, nil where that isn't said.
+// read returns the measured usage, and its charge, nil if not stated.
 func (u usage) read() (supplier.Usage, *int64) {
 	measured := supplier.Usage{
 		InputTokens: upstream.Count(u.InputTokens), OutputTokens: upstream.Count(u.OutputTokens), Images: upstream.Count(u.Images),
@@ -110,7 +109,7 @@ func (t answered) job(j supplier.Job) supplier.Outcome {
 	return supplier.Outcome{Job: &j}
 }
 
-// state is what is stored of a job beside its id and model.
+// state is the stored part of a job beside its id and model.
 type state struct {
 	Asked int `json:"asked,omitzero"` // bytes of the request's text, for an estimate of its tokens
 }
@@ -177,10 +176,10 @@ func finish(reason string) string {
 	}
 }
 
-// mostSeconds is above what any work lasts; what exceeds it is nonsense.
+// mostSeconds is longer than any work; a larger number is nonsense.
 const mostSeconds = 1 << 30
 
-// measure adds what the other gateway measured and charged. A text without a report is estimated.
+// measure adds the other gateway's usage and charge. A text without a report is estimated.
 func (s state) measure(r *supplier.Result, t answered) {
 	if t.Usage != nil {
 		r.Usage, r.Charged = t.Usage.read()
@@ -191,8 +190,8 @@ func (s state) measure(r *supplier.Result, t answered) {
 	}
 }
 
-// ended returns the error of a job that didn't succeed. It is definite, and a failure cost nothing, whoever canceled it
-// meanwhile.
+// ended returns the error of a job that didn't succeed. It is definite, and a failure was free, even if it was
+// canceled meanwhile.
 func (a *adapter) ended(t answered) *supplier.Error {
 	if t.State == canceled {
 		return t.stopped()
@@ -202,8 +201,8 @@ func (a *adapter) ended(t answered) *supplier.Error {
 	return e
 }
 
-// stopped returns the error of a task that was canceled, with what the other gateway charged for it. One
-// without usage did no work; one with a cost alone was charged as reserved, and nobody measured it.
+// stopped returns the error of a canceled task, with the other gateway's charge. One without usage did no work; one
+// with a cost alone was charged as reserved, unmeasured.
 func (t answered) stopped() *supplier.Error {
 	e := upstream.Failure(supplier.Failed, fault.ProviderUnavailable, errCanceled)
 	if t.Usage == nil {

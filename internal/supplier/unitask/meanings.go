@@ -28,9 +28,9 @@ func meanings() upstream.Meanings {
 	}
 }
 
-// judge corrects what a status alone says wrongly of this format: a conflict means that the key has been
-// here with something else, so something was taken; what asks for an authorization that ours doesn't, or
-// has no such capability, can't serve the request.
+// judge corrects statuses that mislead in this format: a conflict means that the key has been here with something
+// else, so something was taken; a gateway that asks for an authorization that ours doesn't, or lacks the capability,
+// can't serve the request.
 func judge(a upstream.Answer, e *supplier.Error) {
 	var body api.ErrorResponse
 	if upstream.Decode(a.Body, &body) != nil {

@@ -59,8 +59,8 @@ func decodeInput(raw json.RawMessage) (map[string]any, error) {
 	return input, nil
 }
 
-// replace puts value in the place of the one that the parts of a JSON pointer lead to; false where there
-// is none. The pointers that the gateway makes need no unescaping.
+// replace puts value in the place of the one that the parts of a JSON pointer lead to; false without one. The
+// pointers that the gateway makes need no unescaping.
 func replace(in any, parts []string, value any) bool {
 	switch in := in.(type) {
 	case map[string]any:

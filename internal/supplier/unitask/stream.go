@@ -31,8 +31,8 @@ func (t *talk) Whole(a upstream.Answer) (supplier.Outcome, error) {
 	return t.adapter.created(a, t.request)
 }
 
-// Event takes a piece of text, or the task as it stands. The last one holds all of the text: what of it
-// wasn't told is told then.
+// Event takes a piece of text, or the task as it stands. The last one holds all of the text: the missing part of it
+// is sent then.
 func (t *talk) Event(status int, e upstream.Event) (string, error) {
 	switch e.Name {
 	case api.EventDelta:

@@ -1,14 +1,14 @@
 // Package unitask is the adapter for another gateway of this kind: its capabilities become suppliers'
 // models, whatever they are called there.
 //
-// A submission is a task's creation under the submit key as its Idempotency-Key. The gateway honours
-// it: sent again, the same creation gives the same task, and after a retryable failure it goes on with
-// that task, so a submission of unknown outcome may be repeated. There is no way to look a key up
-// without its request, so nothing is found by it. What the other gateway charges is taken from its
-// answer; a task that fails there costs nothing, which is why its failure may go to another route.
+// A submission is a task's creation under the submit key as its Idempotency-Key. The gateway honours it: sent again,
+// the same creation gives the same task, and after a retryable failure it goes on with that task, so a submission of
+// unknown outcome may be repeated. A key can't be looked up without its request, so it isn't a Finder. The charge is
+// taken from the other gateway's answer; a task that fails there is free, which is why its failure may go to another
+// route.
 //
-// Media go out as bytes, since addresses and artifacts here mean nothing there. Evidence of an
-// authorization stays here, where it is judged; the declaration goes along.
+// Media go out as bytes, since addresses and artifacts of this gateway are unknown there. Evidence of an
+// authorization stays here, because it is judged here; the declaration goes along.
 //
 // Invariants: a submission is one request; a timeout there is an unknown outcome here, so that the
 // caller's own retry reaches the same task; jobs are asked after every two to five seconds.
@@ -30,15 +30,14 @@ import (
 
 const (
 	probeLimit = 16 << 20 // bytes of a directory, of which only the status counts
-	// How long a question may be held, and what is left of its exchange's timeout for the answer.
+	// How long a request may be held, and the rest of its exchange's timeout for the answer.
 	pollWait   = 4 * time.Second
 	waitMargin = time.Second
 	// So that those who ask do it at different times.
 	jitter = 250 * time.Millisecond
 )
 
-// Kind returns the wire format for the list of kinds. What the other gateway offers decides what it
-// serves.
+// Kind returns the wire format for the list of kinds. The other gateway's offers decide its capabilities.
 func Kind() supplier.Kind {
 	return supplier.Kind{
 		Name: "unitask",
@@ -158,7 +157,7 @@ func (a *adapter) Cancel(ctx context.Context, j supplier.Job) error {
 
 func pathOf(j supplier.Job) string { return api.PathTasks + "/" + j.ID }
 
-// Probe asks for the directory, which costs nothing.
+// Probe asks for the directory, which is free.
 func (a *adapter) Probe(ctx context.Context) error {
 	_, err := a.format.Get(ctx, api.PathCapabilities, probeLimit)
 	return err

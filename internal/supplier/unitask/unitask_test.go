@@ -276,7 +276,7 @@ func TestStoppedTaskSaysWhatItCost(t *testing.T) {
 	}
 }
 
-// TestUnfit shows that what can't be put into a creation isn't sent.
+// TestUnfit shows that a request that can't be put into a creation isn't sent.
 func TestUnfit(t *testing.T) {
 	at := func(pointer, input string) supplier.Request {
 		r := request("image.edit", input, `{}`)
@@ -323,8 +323,8 @@ func TestNewErrors(t *testing.T) {
 	})
 }
 
-// FuzzAnswer gives any bytes in answer to a creation and a question: what comes of them is a result that
-// makes sense, a job whose id fits a path, or an error that does.
+// FuzzAnswer gives any bytes in answer to a creation and a question: they return a plausible result, a job whose id
+// fits a path, or a plausible error.
 func FuzzAnswer(f *testing.F) {
 	for _, s := range []string{
 		taskOf("succeeded", chatDone), taskOf("queued", ""), taskOf("running", `,"progress":7`), taskOf("failed", `,"error":{"code":"INTERNAL"}`),

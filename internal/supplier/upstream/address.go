@@ -21,7 +21,7 @@ func FitsPath(id string) bool {
 	return id != "" && len(id) <= maxID && other < 0
 }
 
-// parseBase checks a base URL. Its errors don't repeat it: it may hold what was meant to be secret.
+// parseBase checks a base URL. Its errors don't repeat it: it may hold a secret.
 func parseBase(raw string) (*url.URL, error) {
 	u, err := url.Parse(raw)
 	switch {

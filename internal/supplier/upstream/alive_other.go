@@ -4,14 +4,13 @@ package upstream
 
 import "time"
 
-// socket is what asks the system about a connection's socket, where it is known how.
+// socket asks the system about a connection's socket, if the system is known.
 type socket struct{}
 
 // watch prepares alive and say.
 func (c *connection) watch() {}
 
-// alive reports whether an idle connection may take a request: its peer neither closed it nor said
-// anything.
+// alive reports whether an idle connection may take a request: its peer hasn't closed it or sent bytes.
 func (c *connection) alive(until time.Time) bool { return c.silent(until) }
 
 // say writes a short request.

@@ -10,12 +10,12 @@ import (
 
 // socket asks the system about a connection's socket.
 type socket struct {
-	raw   syscall.RawConn // nil where the connection isn't known to have one
+	raw   syscall.RawConn // nil without a known one
 	look  func(fd uintptr) bool
-	still bool // what look found: nothing to read, and no end
+	still bool // look's finding: no bytes to read, and no end
 
-	turn func(fd uintptr) bool // nil where say has to do without
-	out  []byte                // what turn is to write; nil once it was written
+	turn func(fd uintptr) bool // nil if say has to do without
+	out  []byte                // the bytes that turn is to write; nil after that
 	n    int                   // how much of it was
 	err  error                 // why not all
 }
@@ -52,8 +52,7 @@ func (c *connection) watch() {
 	}
 }
 
-// alive reports whether an idle connection may take a request: its peer neither closed it nor said
-// anything.
+// alive reports whether an idle connection may take a request: its peer hasn't closed it or sent bytes.
 func (c *connection) alive(until time.Time) bool {
 	if c.socket.raw == nil {
 		return c.silent(until)
@@ -61,9 +60,8 @@ func (c *connection) alive(until time.Time) bool {
 	return c.socket.raw.Read(c.socket.look) == nil && c.socket.still && (c.Conn == c.plain || c.quiet(0, until))
 }
 
-// say writes a short request and, where it can, waits until there is something to read. Where alive and a read
-// would each find in vain that nothing has come, it asks once: whatever comes after look has found nothing
-// wakes the wait, since the runtime counts from before it.
+// say writes a short request and, if it can, waits until there are bytes to read. It saves the two vain system calls
+// of alive and a read: bytes that come after look wake the wait, since the runtime counts from before it.
 func (c *connection) say(b []byte, until time.Time) (sent bool, err error) {
 	k := &c.socket
 	if k.turn == nil || c.since.IsZero() {

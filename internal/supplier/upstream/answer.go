@@ -32,7 +32,7 @@ func (c *connection) answer(ctx context.Context) (*Stream, error) {
 	return &s.Stream, nil
 }
 
-// readHead reads a head; final is false where the answer is yet to come.
+// readHead reads a head; final is false if the answer is yet to come.
 func (c *connection) readHead(s *directStream) (final bool, err error) {
 	if _, err := c.in.Peek(1); err != nil {
 		if errors.Is(err, io.EOF) {

@@ -14,10 +14,10 @@ import (
 type directBody struct {
 	ctx   context.Context
 	src   io.Reader
-	exact exactly     // src where the head was plain
+	exact exactly     // src if the head was plain
 	last  bool        // the connection ends with it
 	c     *connection // nil once the exchange is over
-	err   error       // what Read gives from then on
+	err   error       // the error of Read from then on
 }
 
 func (b *directBody) Read(p []byte) (int, error) {
@@ -76,7 +76,7 @@ func (r *exactly) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// unzipper decompresses what it reads.
+// unzipper decompresses its source.
 type unzipper struct {
 	from io.Reader
 	zip  *gzip.Reader

@@ -24,7 +24,7 @@ type request struct {
 
 // header is that of a request but for its first lines, which tell one request from another. It isn't changed.
 type header struct {
-	key    string // that it has; "": none
+	key    string // that it has; "": no key
 	fields http.Header
 	lines  string // as a direct connection writes them
 }
@@ -46,7 +46,7 @@ type carrier interface {
 
 // proxied carries requests through a proxy, as net/http does it.
 type proxied struct {
-	empty     *http.Request // what all requests begin as
+	empty     *http.Request // the beginning of all requests
 	transport *http.Transport
 }
 

@@ -27,27 +27,27 @@ const (
 	// Below the 5 s after which common servers close an idle connection, so that a submission
 	// seldom meets one that is just being closed, which would leave its outcome unknown.
 	idleConnTimeout = 4 * time.Second
-	// The pause between two pieces of a stream, where the client's timeout isn't shorter; suppliers send
-	// comments or pieces far more often.
+	// The pause between two pieces of a stream, if the client's timeout isn't shorter; suppliers send comments or
+	// pieces far more often.
 	idleReadTimeout = 60 * time.Second
 	// From the end of a streamed text to the end of its stream: suppliers send the usage report at once.
 	reportTime = 10 * time.Second
 	// Of the body of an answer that isn't a success: error bodies are short.
 	problemLimit = 64 << 10
-	// Larger than any request's headers, so that none are flushed before they are all written.
+	// Larger than any request's headers, so that they are flushed together.
 	writeBuffer = 32 << 10
 	maxKey      = 8 << 10
 	idleConns   = 1024 // kept open to one host: as many as there may be calls at once on a busy node
 )
 
-// Config is what a Client is made from. Only BaseURL is required.
+// Config configures a Client. Only BaseURL is required.
 type Config struct {
 	BaseURL   string                          // http or https, without user info, query and fragment
 	APIKey    supplier.KeyFunc                // nil: no key is sent
 	Authorize func(h http.Header, key string) // puts the key into the headers and does no more; nil: Authorization: Bearer
 	Timeout   time.Duration                   // of one exchange; 0: DefaultTimeout
-	Proxy     string                          // a proxy's URL, without a password; "": none
-	// ProxyPassword returns the password of the proxy's user at the moment of use; nil: none.
+	Proxy     string                          // a proxy's URL, without a password; "": no proxy
+	// ProxyPassword returns the password of the proxy's user at the moment of use; nil: no password.
 	ProxyPassword supplier.KeyFunc
 	Dial          func(ctx context.Context, network, address string) (net.Conn, error) // nil: the network
 }
@@ -55,7 +55,7 @@ type Config struct {
 // Client sends calls to one supplier. It is safe for concurrent use.
 type Client struct {
 	base      *url.URL
-	last      atomic.Pointer[place]  // where the newest call went
+	last      atomic.Pointer[place]  // the address of the newest call
 	usual     atomic.Pointer[header] // of the newest call that brought JSON and no header of its own
 	key       supplier.KeyFunc
 	authorize func(h http.Header, key string)
@@ -68,7 +68,7 @@ type Call struct {
 	Method string      // "": POST
 	Path   string      // below the base URL, escaped, with a leading slash and perhaps a query
 	Header http.Header // beyond those that the client sets; may be nil
-	Body   []byte      // nil: none; JSON unless Header says otherwise
+	Body   []byte      // nil: no body; JSON unless Header says otherwise
 	Limit  int64       // of the answer, in bytes after decompression; 0: DefaultLimit
 }
 
@@ -82,7 +82,7 @@ type Answer struct {
 // OK reports whether the status is one of success.
 func (a Answer) OK() bool { return a.Status >= 200 && a.Status <= 299 }
 
-// New returns a client, or an error that says what is wrong with c.
+// New returns a client, or an error about c.
 func New(c Config) (*Client, error) {
 	base, err := parseBase(c.BaseURL)
 	if err != nil {
@@ -168,7 +168,7 @@ func (c *Client) request(call Call) (request, error) {
 	}, nil
 }
 
-// header returns the header of a call. Most calls bring none and go with that of the call before them.
+// header returns the header of a call. Most calls have no header of their own and reuse that of the call before them.
 func (c *Client) header(call Call, key string) *header {
 	usual := call.Body != nil && len(call.Header) == 0
 	if last := c.usual.Load(); usual && last != nil && last.key == key {
@@ -204,7 +204,7 @@ type place struct {
 	url          *url.URL // not to be changed
 }
 
-// address returns where a path leads. Most calls go where the one before them went.
+// address returns the URL of a path. Most calls go to the address of the one before them.
 func (c *Client) address(path string) (*place, error) {
 	if last := c.last.Load(); last != nil && last.path == path {
 		return last, nil
@@ -218,7 +218,7 @@ func (c *Client) address(path string) (*place, error) {
 	return at, nil
 }
 
-// newestKey returns the key as it is at this very moment; "" where none is sent.
+// newestKey returns the key as it is at this very moment; "" if it isn't sent.
 func (c *Client) newestKey() (string, error) {
 	if c.key == nil {
 		return "", nil
@@ -237,7 +237,7 @@ func (c *Client) newestKey() (string, error) {
 
 func bearer(h http.Header, key string) { h.Set("Authorization", "Bearer "+key) }
 
-// checkKey refuses what net/http would refuse or fold, in words that don't show it.
+// checkKey refuses a key that net/http would refuse or fold, without showing it.
 func checkKey(key string) error {
 	if key == "" {
 		return errors.New("empty")

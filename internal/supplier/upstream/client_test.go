@@ -46,7 +46,7 @@ func newClient(t *testing.T, c upstream.Config) *upstream.Client {
 	return client
 }
 
-// outcome is what the tests compare of an error.
+// outcome is the part of an error that the tests compare.
 type outcome struct {
 	Code   fault.Code
 	Sent   supplier.Sent
@@ -285,7 +285,7 @@ func TestProxy(t *testing.T) {
 	}
 }
 
-// TestProxyPassword: the password comes from its function at each use, and no error repeats what an address holds.
+// TestProxyPassword: the password comes from its function at each use, and no error repeats an address's content.
 func TestProxyPassword(t *testing.T) {
 	var asked string
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -312,7 +312,7 @@ func TestProxyPassword(t *testing.T) {
 	}
 }
 
-// TestEachCallIsItsOwn: what requests share stays as it is, whatever another call asked for.
+// TestEachCallIsItsOwn: the shared header of requests stays as it is, whatever another call adds.
 func TestEachCallIsItsOwn(t *testing.T) {
 	type seen struct{ Method, URL, Type, Agent, Extra, Body string }
 	requests := make(chan seen, 1)

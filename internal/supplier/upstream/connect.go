@@ -27,7 +27,7 @@ func Connect(c supplier.Config, authorize func(h http.Header, key string), optio
 	})
 }
 
-// NoMaxTokensField is the error of a setting that only one kind knows, nil where it isn't set.
+// NoMaxTokensField is the error of a setting that only one kind knows, nil if it isn't set.
 func NoMaxTokensField(c supplier.Config) error {
 	if c.MaxTokensField != "" {
 		return errors.New("max_tokens_field is for the kind openai alone")

@@ -27,7 +27,7 @@ type connection struct {
 
 	hangUp  func()      // close
 	unhook  func() bool // keeps the exchange's context from closing it any more
-	writing chan error  // gets the outcome of a long request's writing; nil where there is none
+	writing chan error  // gets the outcome of a long request's writing; nil for a short one
 
 	socket socket
 }
@@ -60,10 +60,10 @@ func (c *connection) exchange(ctx context.Context, r request, until time.Time) (
 	return s, sent, err
 }
 
-// buffers are where requests are put together.
+// buffers hold requests while they are put together.
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// send writes a request, a long one beside what follows: its answer may come before its end.
+// send writes a request, a long one concurrently with the read of its answer: its answer may come before its end.
 func (c *connection) send(r request, until time.Time) (sent bool, err error) {
 	b := buffers.Get().(*bytes.Buffer)
 	b.Reset()
@@ -121,8 +121,8 @@ func (r request) writeHead(b *bytes.Buffer, host string) {
 	b.WriteString("\r\n")
 }
 
-// silent is quiet for a millisecond, in two halves: where the machine pauses between the setting of a deadline and
-// the read, the read gives up without a look. A second such pause right after the first is far rarer.
+// silent is quiet for a millisecond, in two halves: if the machine pauses between the setting of a deadline and the
+// read, the read gives up without a look. A second such pause right after the first is far rarer.
 func (c *connection) silent(until time.Time) bool {
 	for range 2 {
 		if !c.quiet(time.Millisecond/2, until) {
@@ -132,8 +132,8 @@ func (c *connection) silent(until time.Time) bool {
 	return true
 }
 
-// quiet reports whether there is nothing to read, and no end, for so long; 0: in what TLS has read ahead.
-// until is the deadline of all that comes after it.
+// quiet reports whether there are no bytes to read, and no end, for so long; 0: among the bytes that TLS has read
+// ahead. until is the deadline of all that comes after it.
 func (c *connection) quiet(moment time.Duration, until time.Time) bool {
 	_ = c.SetReadDeadline(time.Now().Add(moment))
 	_, err := c.in.Peek(1)

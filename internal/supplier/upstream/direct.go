@@ -108,7 +108,7 @@ func (d *direct) connect(ctx context.Context, until time.Time) (*connection, err
 	return c, nil
 }
 
-// lapsed is ended for what may notice the end of ctx's time a moment before ctx does, as a dial.
+// lapsed is ended for functions that may notice the end of ctx's time a moment before ctx does, as a dial.
 func lapsed(ctx context.Context) error {
 	if at, ok := ctx.Deadline(); ok && !time.Now().Before(at) {
 		<-ctx.Done()
@@ -123,8 +123,8 @@ func shake(ctx context.Context, plain net.Conn, config *tls.Config) (net.Conn, e
 	return secure, secure.HandshakeContext(ctx)
 }
 
-// take returns an idle connection, the one that was used last; nil where there is none. Its peer may have
-// closed it.
+// take returns an idle connection, the one that was used last; nil without one. Its peer may have closed
+// it.
 func (d *direct) take(until time.Time) *connection {
 	for {
 		c := d.pop()
@@ -169,7 +169,7 @@ func (d *direct) put(c *connection) {
 	}
 }
 
-// expire closes the connections that nobody used for too long.
+// expire closes the connections that were idle for too long.
 func (d *direct) expire() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

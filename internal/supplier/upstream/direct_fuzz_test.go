@@ -16,7 +16,7 @@ import (
 	"unitask/internal/supplier/upstream"
 )
 
-// seen is what a client makes of an answer.
+// seen is a client's reading of an answer.
 type seen struct {
 	Failed bool
 	Status int
@@ -45,8 +45,8 @@ func namesIn(raw string) []string {
 	return names
 }
 
-// answering returns a dial to a server that answers /first with the parts, a write each, and anything else with a body of
-// its own. It ends a connection after an answer where last says so.
+// answering returns a dial to a server that answers /first with the parts, a write each, and anything else with a
+// body of its own. It ends a connection after an answer if last says so.
 func answering(last bool, first ...string) func(context.Context, string, string) (net.Conn, error) {
 	serve := func(c net.Conn) {
 		defer func() { _ = c.Close() }()
@@ -76,9 +76,9 @@ func answering(last bool, first ...string) func(context.Context, string, string)
 	}
 }
 
-// FuzzAnswer gives any bytes as an answer, once through a direct connection and once through net/http's
-// Transport, which must make the same of it, but for a switch to a protocol that nobody asked for: that is no answer.
-// Nothing of the bytes may become the answer to the next request.
+// FuzzAnswer gives any bytes as an answer, once through a direct connection and once through net/http's Transport,
+// which must read the same, except for a switch to a protocol that wasn't requested: that is no answer. No part of
+// the bytes may become the answer to the next request.
 func FuzzAnswer(f *testing.F) {
 	for _, raw := range []string{
 		"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", "HTTP/1.1 204 No Content\r\n\r\n", "HTTP/1.0 200\r\n\r\nhello",
@@ -132,7 +132,7 @@ func throughDirect(t *testing.T, c *upstream.Client, path string, names []string
 	return got
 }
 
-// throughTransport asks for /first; delimited says whether the answer tells where it ends.
+// throughTransport asks for /first; delimited says whether the answer has its length.
 func throughTransport(t *testing.T, dial func(context.Context, string, string) (net.Conn, error), names []string) (got seen, delimited bool) {
 	t.Helper()
 	transport := &http.Transport{DialContext: dial, MaxResponseHeaderBytes: 64 << 10}

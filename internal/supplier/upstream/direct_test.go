@@ -78,8 +78,8 @@ func zipped(s string) string {
 
 func chunk(s string) string { return fmt.Sprintf("%x\r\n%s\r\n", len(s), s) }
 
-// TestAnswers gives two requests the same raw answer and looks at what is made of it, and at whether the
-// connection was kept for the second.
+// TestAnswers gives two requests the same raw answer and looks at the result, and at whether the connection was kept
+// for the second.
 func TestAnswers(t *testing.T) {
 	lost := outcome{Code: fault.ProviderUnavailable, Sent: supplier.Unknown}
 	cut := outcome{Code: fault.ProviderUnavailable, Sent: supplier.Unknown, Status: 200}
@@ -169,8 +169,8 @@ func TestGivenUp(t *testing.T) {
 	}
 }
 
-// TestClosedMeanwhile has the server close the connection after each answer without a word: the next
-// request must not go there, where its outcome would be unknown.
+// TestClosedMeanwhile has the server close the connection after each answer without a word: the next request must not
+// go there, because its outcome would be unknown.
 func TestClosedMeanwhile(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -208,7 +208,7 @@ func TestClosedMeanwhile(t *testing.T) {
 	}
 }
 
-// TestIdle closes connections that nobody used for a while, and not before.
+// TestIdle closes connections that were idle for a while, and not before.
 func TestIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var open atomic.Int64
@@ -336,7 +336,7 @@ func TestCanceled(t *testing.T) {
 	errStop := errors.New("stop")
 	for _, tt := range []struct {
 		name string
-		head string // what comes before the pause
+		head string // the bytes before the pause
 		want outcome
 	}{
 		{"before the answer", "", outcome{Code: fault.ProviderTimeout, Sent: supplier.Unknown}},

@@ -72,7 +72,7 @@ func trust(dir string) error {
 	return os.Setenv("SSL_CERT_FILE", file)
 }
 
-// corked keeps what is written until it is let go.
+// corked keeps written bytes until it is released.
 type corked struct {
 	net.Conn
 	held bytes.Buffer
@@ -120,8 +120,8 @@ func TestSaidTooMuch(t *testing.T) {
 	}
 }
 
-// sayingTooMuch returns the address of a server that answers each request with its own body and then with another
-// that nobody asked for; said tells when it has.
+// sayingTooMuch returns the address of a server that answers each request with its own body and then with an
+// unrequested one; said tells when it has.
 func sayingTooMuch(t *testing.T, shape func(net.Conn) net.Conn) (address string, said <-chan struct{}) {
 	t.Helper()
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")

@@ -16,12 +16,12 @@ import (
 
 var errNoJSON = errors.New("the answer is no JSON of the expected form")
 
-// Format is what one supplier's wire format adds to an exchange.
+// Format is the part of an exchange that one supplier's wire format adds.
 type Format struct {
 	Client   *Client
 	Header   http.Header // of every call; may be nil
 	Meanings Meanings
-	// Judge may correct the error of an answer that isn't a success; nil: there is nothing to correct.
+	// Judge may correct the error of an answer that isn't a success; nil: no correction.
 	Judge func(a Answer, e *supplier.Error)
 }
 
@@ -35,7 +35,7 @@ func (f Format) Post(ctx context.Context, path string, body any, limit int64) (A
 	return f.Send(ctx, call)
 }
 
-// Get asks for what costs nothing and returns the answer of a success.
+// Get sends a free request and returns the answer of a success.
 func (f Format) Get(ctx context.Context, path string, limit int64) (Answer, error) {
 	return f.Send(ctx, Call{Method: http.MethodGet, Path: path, Limit: limit})
 }
@@ -75,8 +75,8 @@ func (f Format) Refusal(a Answer) *supplier.Error {
 	return e
 }
 
-// Problem returns the error of an answer of success that hides one (e is what was decoded of it) or,
-// where err is the error of decoding it, is nothing else; nil otherwise.
+// Problem returns the error of an answer of success that hides one (e is its decoded part) or, if err is the error of
+// decoding it, is only an error; nil otherwise.
 func (f Format) Problem(a Answer, e Envelope, err error) error {
 	if err == nil && len(e.Error) == 0 && e.Object != "error" {
 		return nil
@@ -90,7 +90,7 @@ func (f Format) Problem(a Answer, e Envelope, err error) error {
 	return nil
 }
 
-// Envelope is what any answer may hold instead of a result; answers embed it.
+// Envelope is the members that any answer may have instead of a result; answers embed it.
 type Envelope struct {
 	Error  json.RawMessage `json:"error"`
 	Object string          `json:"object"`

@@ -19,8 +19,8 @@ var (
 	errBroken   = errors.New("the exchange broke or was no HTTP")
 )
 
-// Failure returns an adapter's error in the service's own words. cause is for logs and must hold
-// nothing that a supplier or a caller wrote; it may be nil.
+// Failure returns an adapter's error in the service's own words. cause is for logs and must not hold text of a
+// supplier or a caller; it may be nil.
 func Failure(sent supplier.Sent, code fault.Code, cause error) *supplier.Error {
 	return supplier.NewError(sent, code, message(code), cause)
 }
@@ -42,8 +42,8 @@ func message(code fault.Code) string {
 	}
 }
 
-// broken turns what ended an exchange early into an error. timeout is why its context ended, if it
-// did; sent says whether the request's headers were written: before that no byte had left.
+// broken turns the reason of an exchange's early end into an error. timeout is why its context ended, if it did; sent
+// says whether the request's headers were written: before that no byte had left.
 func broken(timeout, err error, sent bool) *supplier.Error {
 	verdict := supplier.NotSent
 	if sent {
@@ -55,8 +55,7 @@ func broken(timeout, err error, sent bool) *supplier.Error {
 	return Failure(verdict, unavailable, known(err))
 }
 
-// known keeps the causes whose texts come from this machine alone; an error of net/http may quote
-// what the server sent.
+// known keeps the causes whose texts come from this machine alone; an error of net/http may quote the server.
 func known(err error) error {
 	if e, ok := errors.AsType[*net.OpError](err); ok {
 		return e

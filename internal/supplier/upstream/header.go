@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Header holds the fields of an answer's head. The zero Header has none.
+// Header holds the fields of an answer's head. The zero Header is empty.
 type Header struct {
 	lines string      // of a plain head, which few ever look into
 	all   http.Header // of any other
 }
 
-// Get returns the first value of a field, whose name may be in any case; "" where there is none.
+// Get returns the first value of a field, whose name may be in any case; "" without one.
 func (h Header) Get(name string) string {
 	for line := range strings.SplitSeq(h.lines, "\r\n") {
 		if n, value, _ := strings.Cut(line, ":"); len(n) == len(name) && strings.EqualFold(n, name) {
@@ -30,7 +30,7 @@ type plainHead struct {
 	fields []byte // each with its end
 }
 
-// elsewhere are fields that change how an answer is to be read, or what else is made of its head.
+// elsewhere are fields that change the reading of an answer or of its head.
 var elsewhere = []string{"Connection", "Transfer-Encoding", "Content-Encoding", "Trailer", "Pragma"}
 
 const (
@@ -38,8 +38,8 @@ const (
 	mostDigits   = 18 // of a number that fits an int64 whatever its digits
 )
 
-// readPlain reads a head from the beginning of what has arrived, and returns its size. ok is false where it isn't
-// whole or has anything unusual: net/http decides on those.
+// readPlain reads a head from the beginning of the received bytes, and returns its size. ok is false if it isn't
+// whole or is unusual: net/http decides on those.
 func readPlain(b []byte) (h plainHead, size int, ok bool) {
 	line, rest, ok := cutLine(b)
 	if !ok || !h.readStatus(line) {

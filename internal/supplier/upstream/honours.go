@@ -10,13 +10,13 @@ import (
 	"unitask/internal/supplier"
 )
 
-// Honours lists what a format has a counterpart for, by capability.
+// Honours lists the members that a format has a counterpart for, by capability.
 type Honours map[catalog.Name]Honoured
 
 // Honoured are the members of a request's input and parameters that have a counterpart.
 type Honoured struct{ Input, Parameters []string }
 
-// Refuses names the first thing in r that has no counterpart; "" where all of it has one.
+// Refuses names the first thing in r that has no counterpart; "" if all of it has one.
 func (h Honours) Refuses(r supplier.Request) string {
 	known, ok := h[catalog.Name(r.Capability)]
 	if !ok {
@@ -32,7 +32,7 @@ func (h Honours) Refuses(r supplier.Request) string {
 	return ""
 }
 
-// Members returns the members of an object; none of anything else.
+// Members returns the members of an object; no member of other capabilities.
 func Members(object json.RawMessage) map[string]json.RawMessage {
 	var m map[string]json.RawMessage
 	if Decode(object, &m) != nil {
@@ -41,8 +41,8 @@ func Members(object json.RawMessage) map[string]json.RawMessage {
 	return m
 }
 
-// unknown returns the first member of a canonical object that known lacks. Values are passed over
-// where they stand: a prompt may be long, and every route asks.
+// unknown returns the first member of a canonical object that known lacks. Values are skipped in place: a prompt may
+// be long, and every route asks.
 func unknown(object json.RawMessage, known []string) string {
 	in := jsonread.New(object)
 	for in.Open('{'); in.More('}'); in.Skip() {

@@ -18,8 +18,8 @@ func Decode(b []byte, into any) error {
 
 var lenient = jsonv2.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true), jsonv2.MatchCaseInsensitiveNames(true))
 
-// Passed is a member or element that is there, and whose value is passed over where it stands: media, which a request has
-// apart and which take megabytes, and what the gateway alone reads.
+// Passed is a member or element that is present, and whose value is skipped in place: media, which a request has
+// apart and which take megabytes, and members that only the gateway reads.
 type Passed bool
 
 // UnmarshalJSONFrom implements json.UnmarshalerFrom.
@@ -28,8 +28,8 @@ func (p *Passed) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return d.SkipValue()
 }
 
-// DecodeRequest reads a request's input and parameters, which the catalog has validated. An unknown
-// member is an error, so that none is dropped. The errors don't quote the request.
+// DecodeRequest reads a request's input and parameters, which the catalog has validated. An unknown member is an
+// error, so that no member is dropped. The errors don't quote the request.
 func DecodeRequest(r supplier.Request, input, parameters any) error {
 	defer bulk.Turn(len(r.Input))()
 	strict := jsonv2.RejectUnknownMembers(true)

@@ -7,7 +7,7 @@ import (
 	"unitask/internal/supplier"
 )
 
-// ReadMedia returns the bytes of a media value. Its error shows nothing of them.
+// ReadMedia returns the bytes of a media value. Its error doesn't show them.
 func ReadMedia(m supplier.Media) ([]byte, error) {
 	unreadable := errors.New("a media value can't be read")
 	if m.Open == nil {

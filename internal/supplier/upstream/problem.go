@@ -12,9 +12,9 @@ const (
 	problemNest  = 1000 // levels, of whatever else an error repeats
 )
 
-// Problem is what an error body says, in whatever shape it says it: as an object or a string, at
-// the top or below "error", in an array, with codes that are words, numbers or absent. Its words are
-// the supplier's: compare them, never show or log them.
+// Problem is the content of an error body, in any known shape: as an object or a string, at the top or below "error",
+// in an array, with codes that are words, numbers or absent. Its words are the supplier's: compare them, never show
+// or log them.
 type Problem struct {
 	Present bool     // the body is an error's; a success may be examined too
 	Status  int      // an HTTP status that the body itself names, 400 to 599; else 0
@@ -23,7 +23,7 @@ type Problem struct {
 }
 
 // ParseProblem reads an error body. It takes anything: HTML and an empty body are an empty Problem. Of a body that
-// was cut it takes what precedes the cut: some servers name the error and then repeat the whole input.
+// was cut it reads the part before the cut: some servers name the error and then repeat the whole input.
 func ParseProblem(body []byte) Problem {
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber()
@@ -33,8 +33,8 @@ func ParseProblem(body []byte) Problem {
 	return p
 }
 
-// begun reads a value, or as much of it as there is; whole is false where that isn't all of it. What is nested
-// deeper than nest ends it.
+// begun reads a value, or as much of it as there is; whole is false if that isn't all of it. Deeper nesting than nest
+// ends it.
 func begun(d *json.Decoder, nest int) (v any, whole bool) {
 	token, err := d.Token()
 	if err != nil || nest == 0 {
@@ -126,7 +126,7 @@ func (p *Problem) flags(v map[string]any) {
 
 func digit(b byte) bool { return b >= '0' && b <= '9' }
 
-// empty reports whether the value of an "error" member says that there is none.
+// empty reports whether the value of an "error" member means no error.
 func empty(v any) bool {
 	switch v := v.(type) {
 	case nil:

@@ -9,7 +9,7 @@ import (
 	"unitask/internal/supplier"
 )
 
-// Meaning is what a supplier's own code stands for.
+// Meaning is the meaning of a supplier's own code.
 type Meaning struct {
 	Code     fault.Code
 	Operator bool // the operator's to fix
@@ -43,15 +43,14 @@ func timedOut(status int) bool {
 	}
 }
 
-// Refusal returns the error of an answer that isn't a success, or of a success that hides one: by
-// what m knows, else by its status, which inside a success is the one that the body names.
+// Refusal returns the error of an answer that isn't a success, or of a success that hides one: by m's codes, else by
+// its status, which inside a success is the one that the body names.
 func Refusal(a Answer, m Meanings, now time.Time) *supplier.Error {
 	p := ParseProblem(a.Body)
 	word, meaning := m.find(p.Words)
 	status, sent := a.Status, SentByStatus(a.Status)
 	if a.OK() {
-		// An error that names neither a status nor a code that is known proves nothing, and one that
-		// speaks of a timeout no more than that.
+		// An error without a known status or code proves nothing, nor does one that mentions a timeout.
 		status = p.Status
 		if sent = SentByStatus(p.Status); word != "" && p.Status == 0 && meaning.Code != fault.ProviderTimeout {
 			sent = supplier.Refused
@@ -64,8 +63,8 @@ func Refusal(a Answer, m Meanings, now time.Time) *supplier.Error {
 	return e
 }
 
-// aboutRequest reports whether an answer of the status concerns nobody but who sent the request. What else
-// a 4xx may mean is a timeout, a lack of room, the key, or, undocumented as 403 and 404 often are, anything.
+// aboutRequest reports whether an answer of the status concerns the request's sender alone. Other 4xx may mean a
+// timeout, a lack of room, the key, or, undocumented as 403 and 404 often are, anything.
 func aboutRequest(status int) bool {
 	switch status {
 	case http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusNotFound,
@@ -76,8 +75,8 @@ func aboutRequest(status int) bool {
 	}
 }
 
-// judge ranks what speaks: a review's refusal, which must never fail over, then what the status
-// settles by itself, then the supplier's code, then the status.
+// judge ranks the evidence: a review's refusal, which must never fail over, then a status that is conclusive, then
+// the supplier's code, then the status.
 func judge(status int, p Problem, word string, m Meaning) Meaning {
 	switch {
 	case m.Code == fault.ContentPolicyViolation, status == http.StatusForbidden && p.Flagged:
@@ -117,8 +116,8 @@ func byStatus(status int) Meaning {
 	}
 }
 
-// find returns the known word that says most: a review's refusal, else what the operator must mend,
-// else the first.
+// find returns the known word that says most: a review's refusal, else an error that the operator must fix, else the
+// first.
 func (m Meanings) find(words []string) (string, Meaning) {
 	best, rank := "", 0
 	for _, w := range words {

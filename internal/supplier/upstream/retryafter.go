@@ -11,8 +11,8 @@ import (
 // MaxRetryAfter bounds a supplier's advice: a route is probed again at least once an hour.
 const MaxRetryAfter = time.Hour
 
-// RetryAfter returns the pause that the value of a Retry-After field advises, from 0 to MaxRetryAfter: seconds
-// or an HTTP date, relative to now. What is empty, past or unreadable is 0.
+// RetryAfter returns the pause that the value of a Retry-After field advises, from 0 to MaxRetryAfter: seconds or an
+// HTTP date, relative to now. An empty, past or unreadable one is 0.
 func RetryAfter(value string, now time.Time) time.Duration {
 	v := strings.TrimSpace(value)
 	if seconds, err := strconv.ParseFloat(v, 64); err == nil && !math.IsNaN(seconds) {

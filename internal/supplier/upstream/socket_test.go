@@ -54,7 +54,7 @@ func TestSocketOfBefore(t *testing.T) {
 				return true
 			})})
 			_, err := c.Do(ctx, upstream.Call{Path: "/first"})
-			for outcomeOf(err).Code == fault.ProviderTimeout { // where the machine is slow
+			for outcomeOf(err).Code == fault.ProviderTimeout { // if the machine is slow
 				_, err = c.Do(ctx, upstream.Call{Path: "/first"})
 			}
 			if err != nil {

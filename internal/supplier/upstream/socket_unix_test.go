@@ -59,7 +59,7 @@ func TestSentInPart(t *testing.T) {
 	}
 }
 
-// dialNarrow opens a connection with hardly any room for what isn't read yet.
+// dialNarrow opens a connection with hardly any room for unread bytes.
 func dialNarrow(ctx context.Context, network, address string) (net.Conn, error) {
 	c, err := new(net.Dialer).DialContext(ctx, network, address)
 	if err == nil {

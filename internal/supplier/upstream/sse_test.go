@@ -76,8 +76,7 @@ func TestEventsErrors(t *testing.T) {
 	}
 }
 
-// FuzzEvents checks that how a stream is cut into reads and which line ends it uses don't matter,
-// and that nothing is made up.
+// FuzzEvents checks that a stream's cuts into reads and its line ends don't matter, and that no event is made up.
 func FuzzEvents(f *testing.F) {
 	for _, s := range []string{"data: a\n\n", "event: x\r\ndata: a\r\n\r\n", ": c\n\ndata:a\n\n", "\ufeffdata: a\r\r\ndata"} {
 		f.Add(s)

@@ -22,7 +22,7 @@ type Stream struct {
 	in     incoming
 	body   io.Reader     // of in, decompressed
 	left   int64         // bytes that may still be read
-	length int64         // that the answer claims; -1 where it doesn't
+	length int64         // that the answer claims; -1 if it doesn't
 	pause  time.Duration // bounds each pause; 0: the whole is bounded
 }
 
@@ -30,12 +30,12 @@ type Stream struct {
 type incoming interface {
 	io.ReadCloser
 	patience(d time.Duration) // gives the next piece its time
-	ended(err error) error    // what in time ended the exchange, if err comes from that
+	ended(err error) error    // the timeout that ended the exchange, if err comes from one
 }
 
 const (
 	mostAhead = 1 << 20 // for so many bytes memory is taken on an answer's word
-	unclaimed = 512     // bytes for which it is taken where the answer says nothing
+	unclaimed = 512     // bytes, assumed if the answer doesn't say
 
 	mostVacated = 64 << 10 // bytes of an answer's memory that are used again
 )
@@ -52,7 +52,7 @@ func ended(ctx context.Context, err error) error {
 	return nil
 }
 
-// limit bounds what is read, in bytes; 0: DefaultLimit.
+// limit bounds the read bytes; 0: DefaultLimit.
 func (s *Stream) limit(n int64) {
 	if n <= 0 {
 		n = DefaultLimit
@@ -83,8 +83,8 @@ func (s *Stream) Read(p []byte) (int, error) {
 	}
 }
 
-// Answer reads what is left, within the client's timeout of the whole exchange, and closes the stream. The
-// body of an answer that isn't a success is cut where it is long or breaks off: its status says enough.
+// Answer reads the rest, within the client's timeout of the whole exchange, and closes the stream. The body of an
+// answer that isn't a success is cut if it is long or breaks off: its status says enough.
 func (s *Stream) Answer() (Answer, error) {
 	defer s.Close()
 	s.pause = 0
@@ -131,14 +131,14 @@ func vacant(n int64) []byte {
 	return make([]byte, 0, n)
 }
 
-// Vacate leaves the body's memory to other answers. Nothing may refer to it from then on.
+// Vacate leaves the body's memory to other answers. It must not be referred to from then on.
 func (a Answer) Vacate() {
 	if body := a.Body; cap(body) <= mostVacated {
 		vacated.Put(&body)
 	}
 }
 
-// bound gives what is left of the body this much time, or less where the pauses have less.
+// bound gives the rest of the body this much time, or less if the pauses have less.
 func (s *Stream) bound(most time.Duration) {
 	s.in.patience(min(most, cmp.Or(s.pause, most)))
 	s.pause = 0

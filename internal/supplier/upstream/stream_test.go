@@ -63,8 +63,8 @@ func (*firstWord) Outcome(text string) supplier.Outcome {
 	return supplier.Outcome{Result: &supplier.Result{Text: &text}}
 }
 
-// TestStreamLimit: what is around the pieces of a long text doesn't count against its limit; text does, and so
-// does what comes without any.
+// TestStreamLimit: the bytes around the pieces of a long text don't count against its limit; text does, and so do
+// events without any.
 func TestStreamLimit(t *testing.T) {
 	const limit = 1 << 20
 	tooLarge := outcome{Code: fault.ProviderUnavailable, Sent: supplier.Unknown, Status: http.StatusOK}

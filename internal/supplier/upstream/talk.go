@@ -18,24 +18,24 @@ var (
 	errCut = errors.New("the supplier broke its work off")
 )
 
-// Talk is what a format makes of one streamed text. It is used for one stream, by one goroutine.
+// Talk is a format's reader of one streamed text. It is used for one stream, by one goroutine.
 type Talk interface {
 	// Whole takes an answer of success that isn't a stream.
 	Whole(a Answer) (supplier.Outcome, error)
-	// Event takes one event of an answer with this status and returns its piece of text, "" for none.
+	// Event takes one event of an answer with this status and returns its piece of text, "" without one.
 	Event(status int, e Event) (piece string, err error)
-	// Complete says whether nothing but the usage report can still be lost; empty: no text has come.
+	// Complete says whether only the usage report can still be lost; empty: no text has come.
 	Complete(empty bool) bool
 	// Outcome returns the result of all pieces.
 	Outcome(text string) supplier.Outcome
 }
 
-// pieceRoom is what a stream may be longer, in bytes, for each piece of text in it: the pieces of a long text are
-// a token each, with hundreds of bytes around it.
+// pieceRoom is the extra length of a stream, in bytes, for each piece of text in it: the pieces of a long text are a
+// token each, with hundreds of bytes around it.
 const pieceRoom = 1 << 10
 
-// Stream sends body as JSON, once, and delivers the text as it comes. A server that doesn't stream
-// gives it in one piece. limit bounds the text, and what comes without any.
+// Stream sends body as JSON, once, and delivers the text as it comes. A server that doesn't stream gives it in one
+// piece. limit bounds the text, and events without any.
 func (f Format) Stream(ctx context.Context, path string, body any, limit int64, talk Talk, delta func(supplier.Delta)) (supplier.Outcome, error) {
 	call, err := encode(path, body, limit)
 	if err != nil {
@@ -71,8 +71,8 @@ func (f Format) whole(s *Stream, talk Talk, delta func(supplier.Delta)) (supplie
 	return out, err
 }
 
-// listen takes a stream to its end. Once the text is complete nothing can fail it: only the usage
-// report may still be lost, which is waited for no longer than a moment.
+// listen takes a stream to its end. A complete text can't fail any more: only the usage report may still be lost,
+// which is waited for no longer than a moment.
 func listen(s *Stream, talk Talk, delta func(supplier.Delta)) (supplier.Outcome, error) {
 	var text strings.Builder
 	most, bounded := s.left, false
@@ -107,8 +107,8 @@ func listen(s *Stream, talk Talk, delta func(supplier.Delta)) (supplier.Outcome,
 	return talk.Outcome(text.String()), nil
 }
 
-// late corrects the verdict of an error that comes after text: the work was begun, and another route
-// would tell the caller something else than what was shown. A review's refusal stays definite.
+// late corrects the verdict of an error that comes after text: the work was begun, and another route would send the
+// caller another text. A review's refusal stays definite.
 func late(err error, begun bool) error {
 	e := supplier.AsError(err)
 	if begun && e.Fault.Code != fault.ContentPolicyViolation {

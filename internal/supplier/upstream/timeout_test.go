@@ -133,7 +133,7 @@ func TestDialHangs(t *testing.T) {
 	})
 }
 
-// TestDialNoticesFirst has the same outcome where the dial knows of its deadline before its context does.
+// TestDialNoticesFirst has the same outcome if the dial notices its deadline before its context does.
 func TestDialNoticesFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newClient(t, upstream.Config{

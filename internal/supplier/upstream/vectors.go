@@ -2,8 +2,8 @@ package upstream
 
 import "errors"
 
-// VectorsLimit bounds an answer of vectors, in bytes after decompression. The catalog's most, 2,048 texts, come
-// to 140 MB of indented numbers where each has 3,072 dimensions.
+// VectorsLimit bounds an answer of vectors, in bytes after decompression. The catalog's most, 2,048 texts, come to
+// 140 MB of indented numbers of 3,072 dimensions each.
 const VectorsLimit = 256 << 20
 
 var (
@@ -11,8 +11,8 @@ var (
 	errDimensions = errors.New("a vector's length is not the one that was asked for")
 )
 
-// CheckVectors returns what is wrong with the n vectors of an answer of success: they must be of one
-// length, and of the one that was asked for, if any was.
+// CheckVectors returns the fault of the n vectors of an answer of success: they must be of one length, and of the one
+// that was asked for, if any was.
 func CheckVectors(status int, vectors [][]float32, n int, dimensions *int) error {
 	if len(vectors) != n || n == 0 {
 		return Unusable(status, errVectors)

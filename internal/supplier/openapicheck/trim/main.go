@@ -4,8 +4,8 @@
 //	go run ./internal/supplier/openapicheck/trim -in openapi.json -out internal/supplier/NAME/testdata/openapi.json \
 //		-origin 'where it is published, and when' -licence MIT 'POST /path' …
 //
-// The README beside each excerpt has the operations and flags that it was made with. A second -in gives what
-// the first document lacks.
+// The README beside each excerpt has the operations and flags that it was made with. A second -in completes the first
+// document.
 package main
 
 import (
@@ -107,7 +107,7 @@ func read(names []string) (map[string]any, error) {
 	return whole, nil
 }
 
-// add copies what is below the steps in from, and not in to.
+// add copies the members below the steps in from that to lacks.
 func add(to, from map[string]any, steps ...string) {
 	for _, step := range steps {
 		to, _ = to[step].(map[string]any)

@@ -67,8 +67,8 @@ var (
 	}
 )
 
-// tokenFor returns the code that says how many coefficients and trailing ones a luma block has.
-// dense is set beside a neighbour of raw samples, where the code has a fixed length.
+// tokenFor returns the code that says how many coefficients and trailing ones a luma block has. dense is set beside a
+// neighbour of raw samples, whose code has a fixed length.
 func tokenFor(total, ones int, dense bool) code {
 	switch {
 	case !dense:
@@ -155,7 +155,7 @@ func (w *bitWriter) level(number, suffix int) {
 	}
 }
 
-// zeroRuns writes how many zeros a block has below its last level, and where they are.
+// zeroRuns writes the number of zeros of a block below its last level, and their places.
 func (w *bitWriter) zeroRuns(before []int, size int, zeros [][]code) {
 	left := 0
 	for _, n := range before {

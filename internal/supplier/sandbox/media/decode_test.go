@@ -15,7 +15,7 @@ import (
 	"unitask/internal/supplier/sandbox/media"
 )
 
-// mustTool runs one of FFmpeg's programs, which have to be there in CI, and returns what it prints.
+// mustTool runs one of FFmpeg's programs, which have to be there in CI, and returns its output.
 func mustTool(t *testing.T, name string, args ...string) []byte {
 	t.Helper()
 	path, err := exec.LookPath(name)
@@ -59,7 +59,7 @@ func TestProbeAgreesAboutAVideo(t *testing.T) {
 	}
 }
 
-// Each decoded picture is the scene's, within what the flat blocks of the first one cost.
+// Each decoded picture is the scene's, within the error of the first one's flat blocks.
 func TestDecodedPicturesAreTheScenes(t *testing.T) {
 	t.Parallel()
 	backdrop := media.Draw(media.PictureSpec{Prompt: "orbs", Seed: 3, Width: 300, Height: 200})

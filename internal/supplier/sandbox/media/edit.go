@@ -7,7 +7,7 @@ import (
 	"golang.org/x/image/draw"
 )
 
-// EditSpec says what Edit changes.
+// EditSpec describes an edit.
 type EditSpec struct {
 	Picture       image.Image
 	Mask          image.Image   // nil: everything may change
@@ -18,9 +18,8 @@ type EditSpec struct {
 	Width, Height int // of the result, pixels
 }
 
-// Edit returns the picture in the prompt's colours, with light stripes and the prompt's words over
-// it. Only what the mask marks is changed: its transparent pixels or, where it has none, its light
-// ones.
+// Edit returns the picture in the prompt's colours, with light stripes and the prompt's words over it. Only masked
+// pixels are changed: the mask's transparent pixels or, without any, its light ones.
 func Edit(s EditSpec) *image.RGBA {
 	plain := image.NewRGBA(image.Rect(0, 0, s.Width, s.Height))
 	cover(plain, plain.Rect, s.Picture)
@@ -87,8 +86,8 @@ func marked(mask image.Image, area image.Rectangle) *image.Alpha {
 	return out
 }
 
-// Bilevel returns what a mask marks as white on black, no side over limit pixels: a mask that says
-// the same and takes little room.
+// Bilevel returns a mask's marked pixels as white on black, no side over limit pixels: a mask that says the same and
+// takes little room.
 func Bilevel(mask image.Image, limit int) image.Image {
 	fitted := Fit(mask, limit)
 	out := image.NewPaletted(fitted.Rect, color.Palette{color.Black, color.White})

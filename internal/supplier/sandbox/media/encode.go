@@ -4,14 +4,14 @@ import (
 	"bytes"
 	"fmt"
 	"image"
-	_ "image/gif" // decodes what callers send
+	_ "image/gif" // decodes callers' images
 	"image/jpeg"
 	"image/png"
 	"io"
 
 	"github.com/HugoSmits86/nativewebp"
 	"golang.org/x/image/draw"
-	_ "golang.org/x/image/webp" // decodes what callers send
+	_ "golang.org/x/image/webp" // decodes callers' images
 )
 
 // MaxPixels is the largest picture that is drawn or read.
@@ -54,7 +54,7 @@ func Decode(r io.Reader) (image.Image, error) {
 	return img, nil
 }
 
-// Fit scales img down so that neither side is over limit pixels; a smaller one is copied.
+// Fit scales img down so that both sides are at most limit pixels; a smaller one is copied.
 func Fit(img image.Image, limit int) *image.RGBA {
 	w, h := img.Bounds().Dx(), img.Bounds().Dy()
 	if long := max(w, h); long > limit {

@@ -63,8 +63,7 @@ func (s Sound) flacFrames() [][]byte {
 	return frames
 }
 
-// flacFrame returns one frame: the samples' second differences, or the samples themselves where that
-// is shorter.
+// flacFrame returns one frame: the samples' second differences, or the samples themselves if that is shorter.
 func flacFrame(number int, block []int16) []byte {
 	w := &bitWriter{}
 	w.put(0xFFF8, 16)
@@ -93,8 +92,8 @@ func flacFrame(number int, block []int16) []byte {
 	return binary.BigEndian.AppendUint16(w.out, crc16(w.out))
 }
 
-// secondDifferences returns what is left of a block after linear prediction, folded to be positive,
-// and the Rice parameter that suits it.
+// secondDifferences returns the residual of a block after linear prediction, folded to be positive, and the Rice
+// parameter that suits it.
 func secondDifferences(block []int16) (folded []uint32, k int) {
 	total := uint64(0)
 	for i := 2; i < len(block); i++ {

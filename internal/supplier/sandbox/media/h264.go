@@ -1,8 +1,8 @@
 package media
 
-// The writer's H.264 is constrained baseline: one IDR picture of flat-block and raw macroblocks, then
-// pictures that move macroblocks of the one before sideways, keep them, or send them raw. Nothing is
-// filtered, so what is copied stays exact and no error grows.
+// The writer's H.264 is constrained baseline: one IDR picture of flat-block and raw macroblocks, then pictures that
+// move macroblocks of the one before sideways, keep them, or send them raw. There is no filter, so copies stay exact
+// and no error grows.
 const (
 	framesPerSecond = 24
 	macroblock      = 16 // pixels a side
@@ -14,10 +14,10 @@ const (
 	rawInIntra, rawInPredicted = 25, 30 // mb_type of I_PCM
 )
 
-// action is what one picture does with one macroblock of the picture before.
+// action is one picture's treatment of one macroblock of the picture before.
 type action struct {
-	shift int     // pixels to the right of where the content comes from; 0 keeps it
-	raw   *sample // the new content, where it is sent
+	shift int     // pixels to the right of the source of the content; 0 keeps it
+	raw   *sample // the new content, if it is sent
 }
 
 // encoder writes the pictures of one video.
@@ -82,7 +82,7 @@ func (e *encoder) sequence() []byte {
 	return nal(nalSequence, w.out)
 }
 
-// usability writes square pixels, BT.709 colours, the frame rate and that nothing is reordered.
+// usability writes square pixels, BT.709 colours, the frame rate and that pictures aren't reordered.
 func (e *encoder) usability(w *bitWriter) {
 	w.put(1, 1)
 	w.put(1, 8)

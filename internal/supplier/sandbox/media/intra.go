@@ -28,8 +28,8 @@ func (p *planes) spread(plane, at int) (low, high int) {
 	return low, high
 }
 
-// intra returns the IDR picture of p, at most rawLimit macroblocks of it raw and the rest in flat
-// blocks of four by four. p becomes what a decoder shows.
+// intra returns the IDR picture of p, at most rawLimit macroblocks of it raw and the rest in flat blocks of four by
+// four. p becomes a decoder's picture.
 func (e *encoder) intra(p *planes, rawLimit int) []byte {
 	w := &bitWriter{}
 	w.ue(0)
@@ -120,7 +120,7 @@ func (p *planes) lumaLevels(x, y int) (levels [16]int, guess int) {
 	return levels, guess
 }
 
-// showLuma puts into p what a decoder makes of the levels.
+// showLuma puts a decoder's samples of the levels into p.
 func (p *planes) showLuma(levels [16]int, guess, x, y int) {
 	for i, v := range hadamard(levels) {
 		p.fill(0, x*16+i%4*4, y*16+i/4*4, guess+(40*v+32)>>6)

@@ -9,18 +9,17 @@ import (
 	"unicode/utf8"
 )
 
-// Heard is what Listen finds in a recording. Members that can't be told are zero.
+// Heard is Listen's facts about a recording. Members that can't be told are zero.
 type Heard struct {
 	Format   string // "wav", "flac" or "" for anything else
 	Duration time.Duration
 	Rate     int // samples a second
 	Channels int
-	Loudness float64 // decibels below full scale, 0 where unknown
+	Loudness float64 // decibels below full scale, 0 if unknown
 	Comment  string  // the text that the recording says of itself
 }
 
-// Listen reads a WAV or FLAC file's properties; a damaged one gives what could be read. Of other
-// bytes it tells nothing.
+// Listen reads a WAV or FLAC file's properties; a damaged one gives its readable facts. For other bytes it is zero.
 func Listen(data []byte) Heard {
 	switch {
 	case len(data) >= 12 && string(data[:4]) == "RIFF" && string(data[8:12]) == "WAVE":
@@ -93,7 +92,7 @@ func length(units, perSecond int) time.Duration {
 	return time.Duration(seconds * float64(time.Second))
 }
 
-// comment is a text up to its first zero byte; what isn't text is none.
+// comment is a text up to its first zero byte; other bytes don't count.
 func comment(b []byte) string {
 	b, _, _ = bytes.Cut(b, []byte{0})
 	if !utf8.Valid(b) {

@@ -51,7 +51,7 @@ func TestSpeechFollowsTextAndSpeed(t *testing.T) {
 	}
 }
 
-// FuzzListen: whatever the bytes, what is told is possible.
+// FuzzListen: for any bytes, the facts are possible.
 func FuzzListen(f *testing.F) {
 	sound := media.Speak(media.SpeechSpec{Text: "Hi.", Speed: 4})
 	f.Add(sound.WAV())

@@ -36,7 +36,7 @@ func mux(tracks ...track) []byte {
 	return append(out, box("mdat", data)...)
 }
 
-// placed is one chunk: where it is in the data and how many samples it has.
+// placed is one chunk: its offset in the data and its number of samples.
 type placed struct{ offset, samples int }
 
 // interleave lays the tracks' samples into one run of bytes, a second of each in turn.
@@ -61,7 +61,7 @@ func interleave(tracks []track) ([][]placed, []byte) {
 	return chunks, data
 }
 
-// movie returns the index box; base is where the data begins in the file.
+// movie returns the index box; base is the data's offset in the file.
 func movie(tracks []track, chunks [][]placed, base int) []byte {
 	longest := 0
 	var body []byte
@@ -136,7 +136,7 @@ func flacEntry(s Sound, streamInfo []byte) []byte {
 		box("dfLa", u32(0), []byte{0x80, 0, 0, byte(len(streamInfo))}, streamInfo))
 }
 
-// matrix is the one that changes nothing.
+// matrix is the identity.
 func matrix() []byte { return u32(0x00010000, 0, 0, 0, 0x00010000, 0, 0, 0, 0x40000000) }
 
 // box returns a box of the given type with the joined parts in it.

@@ -54,7 +54,7 @@ func words(body []byte) []int {
 	return out
 }
 
-// shape is what a track's tables say.
+// shape is the content of a track's tables.
 type shape struct {
 	Handler         string
 	Samples, Length int // samples; units

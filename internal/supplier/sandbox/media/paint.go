@@ -45,7 +45,7 @@ func paintDisc(img *image.RGBA, cx, cy, radius, soft float64, c color.RGBA, opac
 	}
 }
 
-// paintBelow fills what lies below a line, given as its height at each column, down to bottom.
+// paintBelow fills the area below a line, given as its height at each column, down to bottom.
 func paintBelow(img *image.RGBA, line []float64, bottom int, c color.RGBA) {
 	top := bottom
 	for _, v := range line {

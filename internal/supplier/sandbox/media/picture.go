@@ -15,7 +15,7 @@ const (
 	High
 )
 
-// PictureSpec says what Draw draws.
+// PictureSpec describes a picture.
 type PictureSpec struct {
 	Prompt        string
 	Avoid         string // colours named here are not the picture's

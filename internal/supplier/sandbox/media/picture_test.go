@@ -119,7 +119,7 @@ func TestEditKeepsToItsMask(t *testing.T) {
 				}
 			}
 		}
-		// The seam is soft where the mask is scaled.
+		// The seam of a scaled mask is soft.
 		if changed[0] < 40*60*9/10 || changed[1] > 2*60 {
 			t.Errorf("%s: changed %v", name, changed)
 		}

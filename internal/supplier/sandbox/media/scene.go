@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// scene is what a video shows: a sky with a sun that crosses it in an arc, over bands of waves that
-// roll by, each at its own speed. A band is whole rows of macroblocks and repeats itself sideways,
-// so that the next picture is made of pieces of the one before.
+// scene is a video's content: a sky with a sun that crosses it in an arc, over bands of waves that roll by, each at
+// its own speed. A band is whole rows of macroblocks and repeats itself sideways, so that the next picture is made of
+// pieces of the one before.
 type scene struct {
 	base  *planes // the first picture, without the sun
 	sky   int     // rows of macroblocks
@@ -24,7 +24,7 @@ type band struct {
 	speed       int // pixels a picture; even
 }
 
-// VideoSpec says what Video shows.
+// VideoSpec describes a video.
 type VideoSpec struct {
 	Prompt        string
 	Seed          int64
@@ -87,7 +87,7 @@ func (sc *scene) roll(p *palette, img *image.RGBA, above color.RGBA, width int) 
 	}
 }
 
-// paint draws a wave of one colour, with foam on its crest, before what is above it.
+// paint draws a wave of one colour, with foam on its crest, before the area above it.
 func (b band) paint(p *palette, img *image.RGBA, above, body color.RGBA) {
 	top, height := float64(b.top*macroblock), float64((b.bottom-b.top)*macroblock)
 	for y := b.top * macroblock; y < b.bottom*macroblock; y++ {
@@ -127,7 +127,7 @@ func (sc *scene) picture(number int) *planes {
 	return p
 }
 
-// rolled copies the band from where it was at the beginning.
+// rolled copies the band from its place at the beginning.
 func (b band) rolled(p, base *planes, number int) {
 	for i, side := range sides {
 		scale := macroblock / side
@@ -141,7 +141,7 @@ func (b band) rolled(p, base *planes, number int) {
 	}
 }
 
-// plan says what the picture with the given number does with each macroblock.
+// plan returns the action of the numbered picture for each macroblock.
 func (sc *scene) plan(number int) func(x, y int) action {
 	before, now := sc.sun.at(number-1), sc.sun.at(number)
 	current := 0

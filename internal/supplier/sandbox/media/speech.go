@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// SpeechSpec says what Speak reads out.
+// SpeechSpec describes a speech.
 type SpeechSpec struct {
 	Text  string
 	Voice string

@@ -19,7 +19,7 @@ func newSun(s VideoSpec, skyHeight int) sun {
 	}
 }
 
-// at returns where the sun stands; it moves with every second picture.
+// at returns the sun's place; it moves with every second picture.
 func (s sun) at(number int) disc {
 	t := float64(number/2*2) / float64(max(s.frames, 2))
 	return disc{
