@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestGuaranteesName makes sure that every test that docs/guarantees.md names exists where it says.
+// TestGuaranteesName makes sure that every test that docs/guarantees.md names exists in its package.
 func TestGuaranteesName(t *testing.T) {
 	text, err := os.ReadFile("docs/guarantees.md")
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package unitask_test holds what is true of the repository as a whole.
+// Package unitask_test tests the repository as a whole.
 package unitask_test
 
 import (
@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// layer is one row of the table in docs/design/packages.md: on which floor a package stands and what it may
+// layer is one row of the table in docs/design/packages.md: on which floor a package stands and which others it may
 // import. Its tests may also import whatever stands no higher, and every fixture package.
 type layer struct {
 	floor int
@@ -20,7 +20,7 @@ type layer struct {
 	leaves bool // may import leaves: it assembles the service
 }
 
-// fewest guards against a walk that finds nothing and so allows everything.
+// fewest guards against a walk that finds no package and so allows everything.
 const fewest = 10
 
 var (
@@ -28,7 +28,7 @@ var (
 	engine  = []string{"store", "task", "account", "fault", "jsonwrite", "disk"}
 )
 
-// layers is the table, by directory below internal, or by directory where that isn't internal.
+// layers is the table, by directory below internal, or by directory elsewhere.
 var layers = map[string]layer{
 	"aaguard":       {floor: 0},
 	"aaguard/nobus": {floor: 0},
@@ -158,7 +158,7 @@ func TestLayersGoDown(t *testing.T) {
 	}
 }
 
-// check returns what is wrong with a package.
+// check returns the faults of a package.
 func check(dir string, p pkg) []string {
 	l, known := layers[dir]
 	if !known {

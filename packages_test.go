@@ -15,7 +15,7 @@ import (
 
 const module = "unitask"
 
-// pkg is what the walk finds in one directory.
+// pkg is a package in one directory.
 type pkg struct {
 	at         string // the directory, with internal
 	name       string

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestUnit measures the sandbox of the packages' service, where systemd's own tool is there.
+// TestUnit measures the sandbox of the packages' service, if systemd's own tool is there.
 func TestUnit(t *testing.T) {
 	const most = 2.0
 	tool, err := exec.LookPath("systemd-analyze")

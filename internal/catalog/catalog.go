@@ -1,14 +1,14 @@
 // Package catalog is the capability directory: names, schemas, examples, validation and the
 // canonical form of a request.
 //
-// The directory is data: YAML, embedded and overridable. A capability that is only added in YAML is
-// validated, fingerprinted and shown like a built-in one; nothing here knows a supplier or a price.
+// The directory is data: YAML, embedded and overridable. A capability that is only added in YAML is validated,
+// fingerprinted and shown like a built-in one; it doesn't know suppliers and prices.
 //
 // # The YAML
 //
-// A file holds a list "capabilities" and, if several schemas share parts, a map "definitions". A
-// schema refers to a definition as "#/$defs/NAME"; what it refers to is copied into it, so that a
-// served schema is complete. A later file replaces capabilities and definitions by name.
+// A file holds a list "capabilities" and, if several schemas share parts, a map "definitions". A schema refers to a
+// definition as "#/$defs/NAME"; referenced definitions are copied into it, so that a served schema is complete. A
+// later file replaces capabilities and definitions by name.
 //
 //	definitions:
 //	  tone: {type: string, enum: [calm, lively]}
@@ -25,8 +25,8 @@
 //	    output: {…}
 //	    example: {capability: text.rewrite, input: {…}}
 //
-// Two annotations go beyond JSON Schema: "x-media" (image, audio, file) marks a value that refers to
-// media, and "x-error" is what a caller reads when a pattern, format, not, anyOf or oneOf beside it fails.
+// Two annotations go beyond JSON Schema: "x-media" (image, audio, file) marks a value that refers to media, and
+// "x-error" is the caller's message when a pattern, format, not, anyOf or oneOf beside it fails.
 //
 // # Order of use
 //
@@ -61,7 +61,7 @@ type Capability struct {
 	Description      string
 	Modality         string // "text", "image", "video", "audio"
 	Mode             Mode
-	InputSchema      json.RawMessage // JSON Schema 2020-12, what Validate checks with
+	InputSchema      json.RawMessage // JSON Schema 2020-12, used by Validate
 	ParametersSchema json.RawMessage
 	OutputSchema     json.RawMessage
 	Example          json.RawMessage            // a full request body that works
@@ -69,21 +69,21 @@ type Capability struct {
 	MediaInputs      []string                   // JSON-pointer patterns of media values in the input: "/image", "/images/*"
 	MediaKinds       map[string]string          // of each pattern of MediaInputs: "image", "audio" or "file"
 	ChoiceInputs     []string                   // JSON-pointer patterns of input members whose values are listed
-	OutputMedia      []string                   // what its result files are: "image", "video", "audio"; nil where the output schema names none
+	OutputMedia      []string                   // the kinds of its result files: "image", "video", "audio"; nil without files in the output schema
 	NoFinishReason   bool                       // the output schema has no finish_reason and takes no other member
 	Deadline         time.Duration              // of a task, from acceptance
 	Defaults         map[string]json.RawMessage // of parameters, from their schema
-	Filled           json.RawMessage            // what FillDefaults makes of none
+	Filled           json.RawMessage            // FillDefaults of no parameters
 }
 
 // Request is a decoded creation body: syntactically sound, not yet checked against a capability.
 type Request struct {
 	Capability Name
 	Input      json.RawMessage // canonical form (RFC 8785); an object
-	Parameters json.RawMessage // canonical form; "{}" where absent
+	Parameters json.RawMessage // canonical form; "{}" if absent
 }
 
-// Limits bound what Decode takes; 0 means no bound.
+// Limits bound Decode's input; 0 means no bound.
 type Limits struct {
 	Depth int // nesting of arrays and objects
 }

@@ -33,7 +33,7 @@ func mustDecode(tb testing.TB, body string) catalog.Request {
 	return r
 }
 
-// details returns the rows of an error, nil for none.
+// details returns the rows of an error, nil without any.
 func details(f *fault.Error) []fault.Detail {
 	if f == nil {
 		return nil
@@ -104,7 +104,7 @@ func TestAllIsACopy(t *testing.T) {
 	}
 }
 
-// TestDataFiles guards against an embedding that silently holds nothing.
+// TestDataFiles guards against a silently empty embedding.
 func TestDataFiles(t *testing.T) {
 	paths, err := fs.Glob(os.DirFS("data"), "*.yaml")
 	if err != nil {
@@ -136,8 +136,8 @@ func TestExamplesWork(t *testing.T) {
 	}
 }
 
-// TestSchemasAreSelfContained holds every served schema to the metaschema of 2020-12 and to being
-// complete on its own, with a compiler of its own that can load nothing.
+// TestSchemasAreSelfContained checks that every served schema fits the metaschema of 2020-12 and is complete, with a
+// compiler that can't load others.
 func TestSchemasAreSelfContained(t *testing.T) {
 	meta, err := jsonschema.NewCompiler().Compile("https://json-schema.org/draft/2020-12/schema")
 	if err != nil {
@@ -169,7 +169,7 @@ func TestSchemasAreSelfContained(t *testing.T) {
 	}
 }
 
-// TestMembersAreDescribed holds the data to what forms and help are made of.
+// TestMembersAreDescribed checks that the data has the texts for forms and help.
 func TestMembersAreDescribed(t *testing.T) {
 	for _, c := range mustDefault(t).All() {
 		describe(t, string(c.Name), c.Fields())

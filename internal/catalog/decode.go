@@ -161,7 +161,7 @@ func (s *scan) fault() *fault.Error {
 	return nil
 }
 
-// syntaxProblem says where the syntax breaks, without a byte of the body.
+// syntaxProblem describes the place of a syntax error, without a byte of the body.
 func (s *scan) syntaxProblem() string {
 	switch {
 	case !utf8.Valid(s.body):

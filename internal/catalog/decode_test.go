@@ -181,7 +181,7 @@ func TestDecodeOrder(t *testing.T) {
 	}
 }
 
-// TestDecodeAgain: nothing of one body is left for the next, whatever came of it.
+// TestDecodeAgain: the next body doesn't see any of the one before, whatever its result.
 func TestDecodeAgain(t *testing.T) {
 	bodies := []string{
 		`{"capability":"a","input":{"b":"one"}}`, `{"capability":"a","input":{"b":"two","b":1}}`, `{"capability":"a","input":{"b":[1,`,

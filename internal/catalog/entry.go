@@ -23,7 +23,7 @@ type check struct {
 	inputs, parameters []string
 }
 
-// compile makes an entry of what was written; its errors carry source and line.
+// compile makes an entry of a written capability; its errors carry source and line.
 func (d declaration) compile(definitions map[string]schema) (*entry, error) {
 	deadline, err := d.check()
 	if err != nil {
@@ -56,7 +56,7 @@ func (d declaration) compile(definitions map[string]schema) (*entry, error) {
 	return e, d.finish(e)
 }
 
-// finish derives what the schemas say about media and checks the parts against one another.
+// finish derives the media from the schemas and checks the parts against one another.
 func (d declaration) finish(e *entry) error {
 	fields, err := FieldsOf(e.InputSchema, e.ParametersSchema)
 	if err != nil {

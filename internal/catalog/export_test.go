@@ -6,7 +6,7 @@ var (
 	DecodeThoroughly = decode
 )
 
-// Verdicts returns, of a schema, what its form and what the validator say of a value.
+// Verdicts returns the verdicts of a schema's form and of the validator on a value.
 func Verdicts(schema []byte) (func(raw []byte) (taken, valid bool), error) {
 	c, err := compileSchema("test", schema)
 	if err != nil {

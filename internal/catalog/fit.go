@@ -10,14 +10,14 @@ import (
 	"unitask/internal/jsonread"
 )
 
-// takes reports whether a value surely is valid. It takes none but in canonical form.
+// takes reports whether a value surely is valid. It takes values in canonical form only.
 func (f *form) takes(raw []byte) bool {
 	in := jsonread.Tight(raw)
 	f.fit(&in)
 	return in.Done()
 }
 
-// fit passes over a value, and fails where it may not be valid.
+// fit skips a value, and fails if it may not be valid.
 func (f *form) fit(in *jsonread.Reader) {
 	fits := false
 	switch {
@@ -98,7 +98,7 @@ func (f *form) fitString(raw []byte, how jsonread.Spelling) bool {
 	}
 }
 
-// shows is visible's MatchString for what stands between the quotes of a string that was looked over.
+// shows is visible's MatchString for the text between the quotes of a checked string.
 func shows(text []byte) bool {
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRune(text[i:])

@@ -21,8 +21,8 @@ var foreignNames = map[string]string{
 	"audio_url": "audio", "file": "audio", "timestamp_granularities": "timestamps",
 }
 
-// The members that the built-in capabilities take, for hints at the top level of a body, where the capability isn't
-// known yet.
+// The members that the built-in capabilities take, for hints at the top level of a body, before the capability is
+// known.
 var (
 	commonInputs     = []string{"prompt", "messages", "system", "text", "texts", "image", "images", "mask", "audio", "authorization"}
 	commonParameters = []string{
@@ -31,8 +31,8 @@ var (
 	}
 )
 
-// hint says what to use instead of a member that isn't known in a group, "" for the top level of a body. inputs
-// and parameters are the members that there are.
+// hint names the member to use instead of an unknown one in a group, "" for the top level of a body. inputs and
+// parameters are the members that there are.
 func hint(name, group string, inputs, parameters []string) string {
 	switch name {
 	case "model":
@@ -57,7 +57,7 @@ func hint(name, group string, inputs, parameters []string) string {
 	return unknownMember
 }
 
-// enumProblem is what a value outside an enum is told. A conversation's instructions are a member of their own.
+// enumProblem is the message for a value outside an enum. A conversation's instructions are a member of their own.
 func (r *report) enumProblem(path []string, k *kind.Enum) string {
 	said, _ := k.Got.(string)
 	if len(path) == 3 && path[0] == "messages" && path[2] == "role" && (said == "system" || said == "developer") &&
@@ -69,7 +69,7 @@ func (r *report) enumProblem(path []string, k *kind.Enum) string {
 
 // joinedProblems makes one problem of all those of one field.
 func joinedProblems(problems []string) string {
-	if slices.Contains(problems, "must not be blank") { // what is empty is blank too
+	if slices.Contains(problems, "must not be blank") { // an empty text is blank too
 		problems = slices.DeleteFunc(problems, func(p string) bool { return p == "must not be empty" })
 	}
 	return strings.Join(problems, "; ")

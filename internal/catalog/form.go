@@ -10,14 +10,14 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// form is a schema of the kind that most are, for a quick yes without a value being built: what fits it
-// is valid. Of what doesn't fit the validator judges, and so it does of everything where a schema says
-// what no form knows: that has none, and nothing fits nil.
+// form is a schema of the kind that most are, for a quick yes without a value being built: a value that fits it is
+// valid. The validator judges values that don't fit, and all values of a schema that a form can't express: that has
+// none, and no value fits nil.
 type form struct {
-	kind    byte     // what the value begins with: '{', '[', '"', 't' for a boolean, '0' for a number
+	kind    byte     // the first byte of the value: '{', '[', '"', 't' for a boolean, '0' for a number
 	whole   bool     // the number is an integer
 	bounds  bounds   // of a number, of the items of an array or of the code points of a string
-	words   []string // what the string is one of, as JSON; nil for any
+	words   []string // the allowed strings, as JSON; nil for any
 	pattern jsonschema.Regexp
 	items   *form
 	members []formMember // at most mostMembers
@@ -38,8 +38,8 @@ type memberSet uint64
 
 const mostMembers = 64
 
-// demand is what an object has to hold beside its members' own forms: if it has all of when, then of the
-// sets it has at least and at most so many wholly.
+// demand is an object's requirement beside its members' own forms: if it has all of when, then of the sets it has at
+// least and at most so many wholly.
 type demand struct {
 	when        memberSet
 	of          []memberSet
@@ -59,7 +59,7 @@ func (d demand) met(given memberSet) bool {
 	return d.least <= n && n <= d.most
 }
 
-// mostForms bounds what one schema is made into: one that refers to itself has no end.
+// mostForms bounds the forms of one schema: one that refers to itself has no end.
 const mostForms = 1000
 
 // former makes forms of one document.
@@ -74,7 +74,7 @@ func formOf(doc map[string]any) *form {
 	return b.form(doc)
 }
 
-// form returns the form of a schema; nil where the schema says anything that isn't known here.
+// form returns the form of a schema; nil if the schema has an unknown keyword.
 func (b *former) form(v any) *form {
 	schema, ok := b.resolve(v)
 	if !ok {
@@ -108,7 +108,7 @@ func (b *former) form(v any) *form {
 	return f
 }
 
-// resolve puts in the place of a $ref what it leads to. What may stand beside it says the same there.
+// resolve replaces a $ref by its target. Keywords beside it have the same meaning there.
 func (b *former) resolve(v any) (map[string]any, bool) {
 	schema, ok := v.(map[string]any)
 	for ; ok && b.left > 0; b.left-- {
@@ -127,8 +127,8 @@ func (b *former) resolve(v any) (map[string]any, bool) {
 	return nil, false
 }
 
-// joined returns the target of a schema's $ref with what stands beside that; false where the two together
-// say something else than one after the other.
+// joined returns the target of a schema's $ref with the keywords beside it; false if the two together differ in
+// meaning from one after the other.
 func joined(schema, target map[string]any) (map[string]any, bool) {
 	one := maps.Clone(target)
 	for keyword, v := range schema {
@@ -144,7 +144,7 @@ func joined(schema, target map[string]any) (map[string]any, bool) {
 	return one, true
 }
 
-// annotates reports whether the keyword says nothing about what is valid.
+// annotates reports whether the keyword has no effect on validity.
 func annotates(keyword string) bool {
 	switch keyword {
 	case "title", "description", "default", "examples", "$comment", "deprecated", "$defs", "x-media", errorAnnotation:
@@ -175,8 +175,7 @@ func (b *former) properties(f *form, v any) bool {
 	return true
 }
 
-// keyword adds what one keyword says; false where that isn't known. A keyword of another kind of value
-// says nothing.
+// keyword adds one keyword; false if it is unknown. A keyword of another kind of value has no effect.
 func (b *former) keyword(f *form, keyword string, v any) bool {
 	switch keyword {
 	case "type", "properties":
@@ -271,7 +270,7 @@ func (f *form) demand(keyword string, v any) bool {
 	return ok
 }
 
-// branches returns the members that each branch asks for; false where one does more than that.
+// branches returns the members that each branch asks for; false if one does more than that.
 func (f *form) branches(all []any) ([]memberSet, bool) {
 	var sets []memberSet
 	for _, v := range all {
@@ -285,7 +284,7 @@ func (f *form) branches(all []any) ([]memberSet, bool) {
 	return sets, true
 }
 
-// set returns the listed members as a set; false where one of them has no form to be found by.
+// set returns the listed members as a set; false if one of them has no form that identifies it.
 func (f *form) set(v any) (memberSet, bool) {
 	listed, ok := v.([]any)
 	names := texts(listed)

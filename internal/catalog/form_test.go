@@ -22,7 +22,7 @@ func mustVerdicts(t testing.TB, schema []byte) func(raw []byte) (taken, valid bo
 	return verdicts
 }
 
-// TestFormTakes: what people send every day isn't left to the validator.
+// TestFormTakes: everyday requests aren't left to the validator.
 func TestFormTakes(t *testing.T) {
 	for _, c := range mustDefault(t).All() {
 		r := mustDecode(t, string(c.Example))
@@ -167,8 +167,8 @@ func TestFormOfItself(t *testing.T) {
 	}
 }
 
-// TestFormAtRandom: of all the built-in schemas and values of every sort, valid or nearly, what the form
-// takes the validator takes.
+// TestFormAtRandom: for all built-in schemas and values of every sort, valid or nearly, the validator takes the
+// values that the form takes.
 func TestFormAtRandom(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for _, c := range mustDefault(t).All() {

@@ -138,7 +138,7 @@ func (s source) wrap(err error) error {
 	return fmt.Errorf("%s: %w", s.name, err)
 }
 
-// check returns the deadline and what is wrong beside the schemas.
+// check returns the deadline and the faults beside the schemas.
 func (d declaration) check() (time.Duration, error) {
 	deadline, err := time.ParseDuration(d.Deadline)
 	switch {

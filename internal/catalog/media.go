@@ -26,10 +26,10 @@ func MediaPointers(c Capability, input json.RawMessage) []string {
 	return slices.Concat(w.found...)
 }
 
-// anyElement is what a pattern has for the elements of an array.
+// anyElement is a pattern's token for the elements of an array.
 const anyElement = "*"
 
-// way is what is left of a pattern on the way to where it leads.
+// way is the rest of a pattern on the way to its target.
 type way struct {
 	pattern int
 	rest    []string
@@ -79,7 +79,7 @@ func onward(ways []way, token string) []way {
 	return on
 }
 
-// MediaKind returns what the media value at a pointer into the input may be: "image", "audio" or "file".
+// MediaKind returns the allowed kind of the media value at a pointer into the input: "image", "audio" or "file".
 func (c Capability) MediaKind(pointer string) string {
 	path := strings.Split(pointer, "/")[1:]
 	for _, pattern := range c.MediaInputs {
@@ -90,7 +90,7 @@ func (c Capability) MediaKind(pointer string) string {
 	return ""
 }
 
-// ValueAt returns the value that a JSON pointer leads to in an input, as it stands there; nil where there is none.
+// ValueAt returns the value that a JSON pointer leads to in an input, as it stands there; nil without one.
 func ValueAt(input json.RawMessage, pointer string) json.RawMessage {
 	in := jsonread.New(input)
 	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
@@ -101,7 +101,7 @@ func ValueAt(input json.RawMessage, pointer string) json.RawMessage {
 	return in.Value()
 }
 
-// enter goes on to what a token names in the object or array that comes, and reports whether it is there.
+// enter goes on to a token's value in the next object or array, and reports whether it is there.
 func enter(in *jsonread.Reader, token string) bool {
 	if in.Peek() == '[' {
 		in.Open('[')

@@ -38,7 +38,7 @@ func (n *node) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return jsonv2.UnmarshalDecode(dec, (*plain)(n))
 }
 
-// resolve follows $ref inside the document; what stands beside it goes before what it leads to.
+// resolve follows $ref inside the document; keywords beside it go before those of its target.
 func (n node) resolve(defs map[string]node, depth int) (node, error) {
 	if n.Ref == "" {
 		return n, nil

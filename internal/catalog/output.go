@@ -12,10 +12,10 @@ import (
 // Output is a task's output, in parts that are judged without being written as JSON.
 type Output struct {
 	Text         *string
-	FinishReason string // beside Text; "" for none
+	FinishReason string // beside Text; "" without one
 	Embeddings   [][]float32
 	More         bool // it has other members too
-	// JSON returns the whole as its caller will read it. It is called where the parts don't settle the matter.
+	// JSON returns the whole as its caller will read it. It is called if the parts aren't conclusive.
 	JSON func() (json.RawMessage, error)
 }
 
@@ -100,7 +100,7 @@ func (f *form) takesVectors(vectors [][]float32) bool {
 	return !slices.ContainsFunc(vectors, func(v []float32) bool { return !vector.bounds.hold(float64(len(v))) })
 }
 
-// The members of an output that suppliers' results fill, by what the result is.
+// The members of an output that suppliers' results fill, by the result's kind.
 var filled = []struct {
 	first   string // the member that the result always fills
 	members []string
@@ -113,8 +113,8 @@ var filled = []struct {
 	{"audio", []string{"audio"}, []Name{AudioSpeech}},
 }
 
-// Unfillable says why no supplier's result can ever fit the capability's output schema, "" where one can. A
-// built-in capability's results are what they are, whatever schema an overlay gives it.
+// Unfillable says why no supplier's result can ever fit the capability's output schema, "" if one can. A built-in
+// capability's results don't depend on an overlay's schema.
 func (c Capability) Unfillable() string {
 	doc, err := document(c.OutputSchema)
 	if err != nil {

@@ -26,11 +26,11 @@ func outputs(t *testing.T, name, schema string) *catalog.Catalog {
 `)
 }
 
-// TestCheckOutput holds outputs in parts against schemas: what is judged without JSON has the verdict of the
-// validator, and what needs JSON asks for it.
+// TestCheckOutput holds outputs in parts against schemas: an output that is judged without JSON gets the validator's
+// verdict, and one that needs JSON asks for it.
 func TestCheckOutput(t *testing.T) {
 	type parts struct {
-		text, finish string // "-": none
+		text, finish string // "-": without
 		vectors      [][]float32
 	}
 	const no = "-"
@@ -114,7 +114,7 @@ func TestUnfillable(t *testing.T) {
 	}
 }
 
-// BenchmarkCheckChat is what the check costs a synchronous task.
+// BenchmarkCheckChat measures the check of a synchronous task.
 func BenchmarkCheckChat(b *testing.B) {
 	c := mustDefault(b)
 	text := strings.Repeat("a word ", 200)

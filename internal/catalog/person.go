@@ -38,7 +38,7 @@ func (c Capability) CheckAuthorization(input json.RawMessage) *fault.Error {
 		)
 }
 
-// WithoutAuthorization returns the input, which is in canonical form, without what was declared about a person.
+// WithoutAuthorization returns the input, which is in canonical form, without the declaration about a person.
 func WithoutAuthorization(input json.RawMessage) json.RawMessage {
 	defer bulk.Turn(len(input))()
 	out := append(make([]byte, 0, len(input)), '{')
@@ -57,7 +57,7 @@ func WithoutAuthorization(input json.RawMessage) json.RawMessage {
 		out = bulk.Append(out, value)
 	}
 	if !r.Done() {
-		return input // no object: it declares nothing
+		return input // no object: no declaration
 	}
 	return append(out, '}')
 }

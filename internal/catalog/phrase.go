@@ -13,7 +13,7 @@ import (
 // errorAnnotation is the member of a schema with the words for a caller who broke it.
 const errorAnnotation = "x-error"
 
-// vague reports whether a violation says nothing that helps a caller without the schema's own words.
+// vague reports whether a violation is of no help to a caller without the schema's own words.
 func vague(k jsonschema.ErrorKind) bool {
 	switch k.(type) {
 	case *kind.Pattern, *kind.Format, *kind.Not, *kind.AnyOf, *kind.OneOf, *kind.Contains:
@@ -22,8 +22,8 @@ func vague(k jsonschema.ErrorKind) bool {
 	return false
 }
 
-// phrase says what one violation asks for, as the end of a sentence that begins with the field. It
-// never repeats the caller's value.
+// phrase returns the requirement of one violation, as the end of a sentence that begins with the field. It never
+// repeats the caller's value.
 func phrase(k jsonschema.ErrorKind) string {
 	switch k := k.(type) {
 	case *kind.Type:

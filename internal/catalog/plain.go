@@ -16,8 +16,8 @@ const (
 	firstRoom   = 4 << 10        // bytes that are taken before it is known whether a body is plain
 )
 
-// decodePlain is decode for what nearly everybody sends: sound, and in canonical form but for white space
-// and the order of members. What it doesn't take may be sound all the same.
+// decodePlain is decode for ordinary bodies: sound, and in canonical form but for white space and the order of
+// members. A body that it doesn't take may be valid all the same.
 func decodePlain(body []byte, lim Limits) (Request, bool) {
 	depth := plainDepth
 	if lim.Depth > 0 {
@@ -45,8 +45,8 @@ func decodePlain(body []byte, lim Limits) (Request, bool) {
 	return r, true
 }
 
-// plain copies JSON in canonical form. Its reader fails where that takes more than leaving out white space and
-// putting members in order.
+// plain copies JSON in canonical form. Its reader fails if that takes more than leaving out white space and ordering
+// members.
 type plain struct {
 	in     jsonread.Reader
 	out    []byte
@@ -86,7 +86,7 @@ func (p *plain) value(depth int) {
 	}
 }
 
-// keep copies what is in canonical form.
+// keep copies a value in canonical form.
 func (p *plain) keep(raw []byte, canonical bool) {
 	if !canonical {
 		p.in.Fail()
@@ -145,15 +145,15 @@ func (p *plain) object(depth int) {
 	p.out = append(p.out, '}')
 }
 
-// span is where a member was copied to.
+// span is the place of a copied member.
 type span struct{ from, value, end int }
 
 func (s span) size() int { return s.end - s.from }
 
 func (p *plain) called(s span) []byte { return p.out[s.from+1 : s.value-len(`":`)] }
 
-// order puts the members that were copied last, all of one object, in the order of their names; false
-// where two have one.
+// order puts the members that were copied last, all of one object, in the order of their names; false if two have the
+// same.
 func (p *plain) order(members []span) bool {
 	if p.ascend(members) {
 		return true
@@ -164,8 +164,8 @@ func (p *plain) order(members []span) bool {
 	return distinct
 }
 
-// place moves the members that were copied last to where they stand in the order given. The largest, which may be most
-// of the request, moves once; the others are put aside meanwhile.
+// place moves the members that were copied last to their places in the order given. The largest, which may be most of
+// the request, moves once; the others are put aside meanwhile.
 func (p *plain) place(members []span) {
 	from, largest := members[0].from, 0
 	for i, m := range members {

@@ -14,7 +14,7 @@ import (
 	"unitask/internal/catalog"
 )
 
-// checkPlain: what is taken plainly is what is read thoroughly, in memory of its own.
+// checkPlain: the plain road returns the result of the thorough one, in memory of its own.
 func checkPlain(t *testing.T, body []byte, lim catalog.Limits) (taken bool) {
 	t.Helper()
 	given := bytes.Clone(body)
@@ -226,8 +226,7 @@ func anything(random *rand.Rand, depth int) any {
 	}
 }
 
-// TestDecodePlainLargeMember: a large member among small ones goes where its name belongs, from wherever it was given,
-// and the rest goes around it.
+// TestDecodePlainLargeMember: a large member among small ones goes to its name's place, and the rest goes around it.
 func TestDecodePlainLargeMember(t *testing.T) {
 	small := []string{`"f":[true]`, `"b":{"y":1,"x":2}`, `"d":"four"`}
 	for _, size := range []int{1, 600, 70_000} {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// lookup returns the value a JSON pointer leads to in v; nil where there is none.
+// lookup returns the value a JSON pointer leads to in v; nil without one.
 func lookup(v any, pointer string) any {
 	if pointer == "" {
 		return v

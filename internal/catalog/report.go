@@ -27,7 +27,7 @@ type finding struct {
 	problem string
 }
 
-// rows returns what was found in the order of fields, one row a field.
+// rows returns the findings in the order of fields, one row a field.
 func (r *report) rows() []fault.Detail {
 	slices.SortFunc(r.found, func(a, b finding) int {
 		return cmp.Or(slices.CompareFunc(a.path, b.path, compareTokens), strings.Compare(a.problem, b.problem))
@@ -58,7 +58,7 @@ func compareTokens(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// add walks the tree; what groups other errors adds nothing of its own.
+// add walks the tree; an error that groups others adds no row of its own.
 func (r *report) add(e *jsonschema.ValidationError) {
 	switch k := e.ErrorKind.(type) {
 	case *kind.Schema, *kind.Group, *kind.AllOf, *kind.Reference:
@@ -86,7 +86,7 @@ func (r *report) add(e *jsonschema.ValidationError) {
 	}
 }
 
-// unknown says what is wrong with a member that an object at the path doesn't have.
+// unknown is the message for a member that an object at the path doesn't have.
 func (r *report) unknown(path []string, name string) string {
 	if len(path) > 0 {
 		return unknownMember
@@ -141,7 +141,7 @@ func (r *report) addNot(e *jsonschema.ValidationError) {
 	r.addMembers(e, names[last:], "must not be given together with "+strings.Join(names[:last], " and "))
 }
 
-// annotation returns the schema object that failed; nil where that is true or false.
+// annotation returns the schema object that failed; nil if that is true or false.
 func (r *report) annotation(e *jsonschema.ValidationError) map[string]any {
 	_, fragment, _ := strings.Cut(e.SchemaURL, "#")
 	pointer, err := url.PathUnescape(fragment)
@@ -166,7 +166,7 @@ func soleMembers(branches []any) []string {
 	return names
 }
 
-// closest returns the problem of a branch that failed on the value itself, not on what is inside.
+// closest returns the problem of a branch that failed on the value itself, not on its inside.
 func closest(e *jsonschema.ValidationError) string {
 	leaf := deepest(e)
 	if leaf == e || len(leaf.InstanceLocation) > len(e.InstanceLocation) {

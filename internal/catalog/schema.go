@@ -150,8 +150,8 @@ func (noLoader) Load(url string) (any, error) {
 	return nil, fmt.Errorf("%s: a schema must be self-contained", url)
 }
 
-// checkBase64 accepts padded standard base64 without line breaks. It decodes nothing: inputs are
-// large, and whoever needs the bytes decodes them once.
+// checkBase64 accepts padded standard base64 without line breaks. It doesn't decode: inputs are large, and whoever
+// needs the bytes decodes them once.
 func checkBase64(s string) ([]byte, error) {
 	digits := strings.TrimRight(s, "=")
 	if len(s)%4 != 0 || len(s)-len(digits) > 2 {

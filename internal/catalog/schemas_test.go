@@ -9,7 +9,8 @@ import (
 	"unitask/internal/catalog"
 )
 
-// TestFormOfSchemasAtRandom: an operator's schema may say anything. What its form takes the validator takes.
+// TestFormOfSchemasAtRandom: an operator's schema may say anything. The validator takes the values that its form
+// takes.
 func TestFormOfSchemasAtRandom(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	taken, refused := 0, 0

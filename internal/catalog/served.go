@@ -1,7 +1,7 @@
 package catalog
 
-// Served makes a directory of one entry as a service shows it, for a client that checks a request
-// before it sends it. Only what Validate and ValidateOutput need is in it.
+// Served makes a directory of one entry as a service shows it, for a client that checks a request before it sends it.
+// It has only the members that Validate and ValidateOutput need.
 func Served(c Capability) (*Catalog, error) {
 	e := &entry{Capability: c}
 	for _, part := range []struct {

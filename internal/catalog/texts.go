@@ -52,7 +52,7 @@ func matchesAny(patterns, path []string) bool {
 	})
 }
 
-// startsWithAny reports whether a path leads into what one of the patterns matches.
+// startsWithAny reports whether a path leads into a value that one of the patterns matches.
 func startsWithAny(patterns, path []string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool {
 		_, ok := afterPattern(p, path)
@@ -60,7 +60,7 @@ func startsWithAny(patterns, path []string) bool {
 	})
 }
 
-// afterPattern returns what of a path is left behind a pattern, where it begins with that.
+// afterPattern returns the rest of a path behind a pattern, if it begins with that.
 func afterPattern(pattern string, path []string) (rest []string, ok bool) {
 	for token := range jsontext.Pointer(pattern).Tokens() {
 		if len(path) == 0 {

@@ -10,8 +10,7 @@ import (
 	"unitask/internal/catalog"
 )
 
-// TestTexts: all that a caller wrote, at any depth, and nothing that the schema lists or that is a
-// picture's bytes.
+// TestTexts: all texts of a caller, at any depth, but no value that the schema lists and no picture's bytes.
 func TestTexts(t *testing.T) {
 	c := mustDefault(t)
 	for _, tt := range []struct {

@@ -171,7 +171,7 @@ func TestValidateRefuses(t *testing.T) {
 }
 
 // TestValidateBoundsRows has indexes beyond 9, which must not sort as text, and more rows than fit.
-// TestValidateAgain: what is remembered of parameters that were taken accepts nothing else.
+// TestValidateAgain: the memory of accepted parameters accepts no others.
 func TestValidateAgain(t *testing.T) {
 	c := mustDefault(t)
 	for i, tt := range []struct {

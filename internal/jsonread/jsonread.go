@@ -1,11 +1,11 @@
-// Package jsonread reads JSON from its beginning to its end where it stands, without reflection; nothing is
-// copied but what escapes in a string say. It takes any JSON, and says of strings and numbers whether they are written
-// in canonical form (RFC 8785), for those who leave all else to a thorough way. It is for the few values that every
-// task is read from; all else is a decoder's.
+// Package jsonread reads JSON from its beginning to its end in place, without reflection; only strings with escapes
+// are copied. It takes any JSON, and says of strings and numbers whether they are written in canonical form (RFC
+// 8785), for those who leave all else to a thorough way. It is for the few values that every task is read from; all
+// else is a decoder's.
 //
-// Invariants: what is passed over is JSON in valid UTF-8, no deeper than elsewhere. A Reader that fails stays so, and
-// gives nothing more. What is called canonical is; what isn't may be so all the same. Whether a member is given twice is
-// for its caller to know, or for Members.
+// Invariants: skipped values are JSON in valid UTF-8, no deeper than others. A Reader that fails stays so, and
+// returns no more values. A value that is called canonical is; others may be canonical all the same. Whether a member
+// is given twice is for its caller to know, or for Members.
 package jsonread
 
 // deepest is how deep arrays and objects may lie in one another, as with jsontext.
@@ -16,21 +16,21 @@ type Reader struct {
 	in    []byte
 	at    int
 	depth int
-	comma bool // is due before what comes next
-	tight bool // white space is none
+	comma bool // is due before the next value
+	tight bool // without white space
 	bad   bool
 }
 
 // New returns a Reader of b, which must stay as it is meanwhile.
 func New(b []byte) Reader { return Reader{in: b} }
 
-// Tight returns a Reader of b that fails at white space, which canonical form has none of.
+// Tight returns a Reader of b that fails at white space, which canonical form doesn't have.
 func Tight(b []byte) Reader { return Reader{in: b, tight: true} }
 
-// Fail ends the reading: what comes isn't what the caller can take.
+// Fail ends the reading: the next value isn't one that the caller can take.
 func (r *Reader) Fail() { *r = Reader{bad: true} }
 
-// Done reports whether the value was read to its end, and nothing follows it.
+// Done reports whether the value was read to its end, and is the last.
 func (r *Reader) Done() bool { return !r.bad && r.Peek() == 0 && r.at == len(r.in) && r.depth == 0 }
 
 // Peek returns the byte that the next value begins with; 0: there is none.
@@ -84,7 +84,7 @@ func (r *Reader) More(bracket byte) bool {
 	return !r.bad
 }
 
-// Name passes over the name of a member and returns what it says.
+// Name reads the name of a member and returns it unescaped.
 func (r *Reader) Name() []byte {
 	raw, how := r.NameQuoted()
 	return how.says(raw)

@@ -27,7 +27,7 @@ var texts = []string{
 }
 
 // FuzzReader: a value is passed over to its end just if it is JSON in valid UTF-8, and comes back as it stands; so do
-// the strings in it, with what they say.
+// the strings in it, with their values.
 func FuzzReader(f *testing.F) {
 	for _, text := range texts {
 		f.Add([]byte(text))
@@ -124,8 +124,8 @@ func isCanonical(raw []byte) bool {
 	return v.Canonicalize() == nil && bytes.Equal(v, raw)
 }
 
-// TestTextEverywhere: whatever character stands wherever in a string, it is found out, and nothing behind the string is
-// taken for part of it.
+// TestTextEverywhere: any character anywhere in a string is read right, and no byte behind the string is taken for
+// part of it.
 func TestTextEverywhere(t *testing.T) {
 	const long = "abcdefgh~ !#[]01"
 	for c := range 0x100 {
@@ -305,7 +305,7 @@ func TestMembers(t *testing.T) {
 	}
 }
 
-// FuzzAmong: a name that isn't taken for a known one is none to a reader that is lenient about names.
+// FuzzAmong: a name that isn't taken for a known one isn't one to a reader that is lenient about names.
 func FuzzAmong(f *testing.F) {
 	for _, name := range []string{"long_name", "longName", "LONG--NAME_", "long_named", "lon", "", "k", "\u212a", "a\u212a", "x"} {
 		f.Add(name)

@@ -15,8 +15,8 @@ func (r *Reader) Only(known ...string) Members {
 	return Members{in: r, known: known, only: true}
 }
 
-// Among enters an object and passes over its other members. What a reader that is lenient about names may take for
-// a known one, which is in lower case, is a failure.
+// Among enters an object and passes over its other members. A name that a lenient reader may take for a known one,
+// which is in lower case, is a failure.
 func (r *Reader) Among(known ...string) Members {
 	r.Open('{')
 	return Members{in: r, known: known}

@@ -11,8 +11,8 @@ import (
 	"unitask/internal/jsonread"
 )
 
-// TestLongStrings: a string that is read with breaks is taken, refused and counted as one without them, whatever stands
-// where a break comes.
+// TestLongStrings: a string that is read with breaks is taken, refused and counted as one without them, whatever is
+// at a break.
 func TestLongStrings(t *testing.T) {
 	const breaks = 64 << 10
 	for _, odd := range []string{"", "a", `\n`, `\"`, `\u0041`, `\ud83d\ude00`, "é", "😀", "\xff", "\n", `\x`, `"`} {

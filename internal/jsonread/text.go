@@ -30,7 +30,7 @@ func (s Spelling) Runes(raw []byte) int {
 	return n
 }
 
-// says returns what raw, a string of this spelling, stands for.
+// says returns the value of raw, a string of this spelling.
 func (s Spelling) says(raw []byte) []byte {
 	switch {
 	case raw == nil:
@@ -43,7 +43,7 @@ func (s Spelling) says(raw []byte) []byte {
 	}
 }
 
-// Text passes over a string and returns it as it stands, in its quotes, and what it says.
+// Text reads a string and returns it as it stands, in its quotes, and its value.
 func (r *Reader) Text() (raw, says []byte) {
 	raw, how := r.Quoted()
 	return raw, how.says(raw)

@@ -1,9 +1,8 @@
-// Package jsonwrite appends JSON values to a slice, without reflection and without looking again at
-// what is JSON already. It is for the few values that every task is written as; all else is
-// encoding/json's.
+// Package jsonwrite appends JSON values to a slice, without reflection and without checking values that are JSON
+// already. It is for the few values that every task is written as; all else is encoding/json's.
 //
-// Invariants: what is written decodes to what encoding/json would have written; HTML's characters
-// stand as they are; commas are the Writer's business.
+// Invariants: the output decodes to the same as that of encoding/json; HTML's characters stand as they are; commas
+// are the Writer's business.
 package jsonwrite
 
 import (
@@ -30,7 +29,7 @@ func New(n int) *Writer { return Append(make([]byte, 0, n)) }
 // Append returns a Writer that appends to b.
 func Append(b []byte) *Writer { return &Writer{out: b} }
 
-// Reset empties the Writer; what Bytes returned before is overwritten from now on.
+// Reset empties the Writer; the bytes that Bytes returned before are overwritten from now on.
 func (w *Writer) Reset() {
 	if cap(w.out) > keepRoom {
 		w.out = nil
@@ -41,7 +40,7 @@ func (w *Writer) Reset() {
 // keepRoom is the largest buffer, in bytes, that Reset keeps.
 const keepRoom = 64 << 10
 
-// Bytes returns what was written, or the first error.
+// Bytes returns the output, or the first error.
 func (w *Writer) Bytes() ([]byte, error) { return w.out, w.err }
 
 // Raw appends bytes that are no value, such as a head or a line's end.
@@ -105,8 +104,8 @@ func plain(s string) bool {
 	return true
 }
 
-// plainWord is plain for eight bytes at once. A byte that is zero, or less than what is taken from it, sets
-// its highest bit; so does a carry from such a byte, whose word is refused already.
+// plainWord is plain for eight bytes at once. A byte that is zero, or less than the subtracted one, sets its highest
+// bit; so does a carry from such a byte, whose word is refused already.
 func plainWord(v uint64) bool {
 	const each = 0x0101010101010101 // byte
 	quote, escape, del := v^(each*'"'), v^(each*'\\'), v^(each*0x7f)

@@ -6,7 +6,7 @@ import "time"
 type second struct {
 	unix int64
 	text [32]byte
-	size int // of the text; 0: none yet
+	size int // of the text; 0: no text yet
 }
 
 // Time appends a time in RFC 3339, to the nanosecond and without zeros at the end.

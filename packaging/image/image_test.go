@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestArchive holds two runs to the same bytes, and the files to what a program needs that is nobody in particular.
+// TestArchive checks that two runs make the same bytes, and the files that a program of an unprivileged user needs.
 func TestArchive(t *testing.T) {
 	var first, second bytes.Buffer
 	if err := errors.Join(write(&first), write(&second)); err != nil || !bytes.Equal(first.Bytes(), second.Bytes()) {

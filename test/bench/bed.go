@@ -22,11 +22,11 @@ type bed struct {
 	stored   *filled
 	queued   *filled
 	aged     *agedStore
-	profile  string // a file for profiles; "": none is wanted
+	profile  string // a file for profiles; "": no profile
 }
 
-// releaseProfile steers the compiler of releases; bench measures what is released. It is run in the
-// repository's root.
+// releaseProfile steers the compiler of releases; bench measures the released binary. It is run in the repository's
+// root.
 const releaseProfile = "cmd/unitask/release.pgo"
 
 func newBed(ctx context.Context) (*bed, error) {

@@ -33,7 +33,7 @@ func newCalled(ctx context.Context) (*called, error) {
 	server := &http.Server{ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		select {
 		case c.at <- time.Now():
-		default: // nobody measures
+		default: // not measured
 		}
 		_, _ = w.Write([]byte(`{"data":[],"request_id":"req_bench"}`))
 	})}
@@ -53,8 +53,8 @@ func (b *bed) client(ctx context.Context, _ time.Duration) (figures, error) {
 	return b.starts(ctx, service, b.environment("UNITASK_BASE_URL="+service.base, "UNITASK_API_KEY="+newKey()))
 }
 
-// keyring is client with a key that login kept in a gnome-keyring, which is unlocked and was used
-// before. Where there is none on this machine, nothing is measured.
+// keyring is client with a key that login kept in a gnome-keyring, which is unlocked and was used before. Without one
+// on this machine, it isn't measured.
 func (b *bed) keyring(ctx context.Context, _ time.Duration) (figures, error) {
 	if _, err := exec.LookPath("gnome-keyring-daemon"); err != nil {
 		return nil, nil

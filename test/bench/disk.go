@@ -19,8 +19,8 @@ const (
 	diskRate = 2 * paced
 )
 
-// disk measures what a commit takes on this machine without unitask: one page written over in place and synced, on
-// a thread of its own, and how long of it that thread waited for a processor.
+// disk measures a commit on this machine without unitask: one page written over in place and synced, on a thread of
+// its own, and how long of it that thread waited for a processor.
 func (b *bed) disk(ctx context.Context, d time.Duration) (f figures, err error) {
 	file, err := os.Create(filepath.Join(b.dir, "disk"))
 	if err != nil {
@@ -57,7 +57,7 @@ func (b *bed) disk(ctx context.Context, d time.Duration) (f figures, err error) 
 	}, nil
 }
 
-// processorWait returns how long this thread has waited for a processor so far; 0 where the system doesn't say.
+// processorWait returns how long this thread has waited for a processor so far; 0 if the system doesn't say.
 func processorWait() time.Duration {
 	raw, err := os.ReadFile("/proc/thread-self/schedstat")
 	if err != nil {

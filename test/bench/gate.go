@@ -18,9 +18,9 @@ import (
 	"unitask/internal/task"
 )
 
-// gated measures what the gate adds to a request: the key is proven, counted against its rate and its
-// account's, the fields are written and the holds of a task computed. It runs in this process, on the
-// engine's own file, with keys taken at random; what a commit does with the holds isn't in it.
+// gated measures the gate's part of a request: the key is proven, counted against its rate and its account's, the
+// fields are written and the holds of a task computed. It runs in this process, on the engine's own file, with keys
+// taken at random; the commit of the holds isn't in it.
 func gated(keys int) func(context.Context, time.Duration) (figures, error) {
 	return func(ctx context.Context, d time.Duration) (f figures, err error) {
 		dir, err := os.MkdirTemp("", "unitask-bench-")
@@ -81,12 +81,12 @@ func putKeys(ctx context.Context, db *boltstore.DB, n int) ([]string, error) {
 	return headers, errors.Join(errs...)
 }
 
-var kept struct { // what a request would use, so that the compiler leaves nothing out
+var kept struct { // a request's inputs, so that the compiler removes no work
 	policy, state string
 	holds         []task.Hold
 }
 
-// admit does what the gate does of one creation.
+// admit runs the gate's part of one creation.
 func admit(ctx context.Context, g *gate.Gate, header string) error {
 	c, err := g.Authenticate(ctx, header)
 	if err != nil {

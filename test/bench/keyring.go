@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// keyringSession opens a keyring and says where its bus is; both end with stdin.
+// keyringSession opens a keyring and returns its bus; both end with stdin.
 const keyringSession = `printf pw | gnome-keyring-daemon --unlock --components=secrets >/dev/null &&
 echo "$DBUS_SESSION_BUS_ADDRESS" && exec cat >/dev/null`
 

@@ -23,7 +23,7 @@ type target struct {
 	read    func(body []byte) error // nil: bodies are read and dropped
 }
 
-// load is what a saturated server did.
+// load is the figures of a saturated server.
 type load struct {
 	answers int64
 	took    time.Duration
@@ -88,7 +88,7 @@ func pace(ctx context.Context, t target, perSecond int, d time.Duration) ([]time
 	return took, err
 }
 
-// quantile returns the q-th part of sorted durations, in seconds; 0 of none.
+// quantile returns the q-th part of sorted durations, in seconds; 0 if empty.
 func quantile(sorted []time.Duration, q float64) float64 {
 	if len(sorted) == 0 {
 		return 0

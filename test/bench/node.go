@@ -28,7 +28,7 @@ type node struct {
 	key     string // without limits, of the mode that was asked for
 }
 
-// nodeOptions say what a node serves.
+// nodeOptions configure a node.
 type nodeOptions struct {
 	mode    task.Mode
 	slow    bool   // the upstream's slow half
@@ -122,7 +122,7 @@ func (n *node) awaitReady(ctx context.Context) error {
 	}
 }
 
-// remove kills the server and frees what it stored.
+// remove kills the server and removes its files.
 func (n *node) remove() {
 	n.kill()
 	_ = os.RemoveAll(n.data)

@@ -58,7 +58,7 @@ func (p *process) stop() error {
 // clockTick is the unit of the kernel's CPU times: USER_HZ, 100 a second on every platform of Linux.
 const clockTick = 10 * time.Millisecond
 
-// cpu returns the user and system time the process has taken; 0 where the kernel doesn't say.
+// cpu returns the process's user and system time; 0 if the kernel doesn't say.
 func (p *process) cpu() time.Duration {
 	raw, err := os.ReadFile(p.proc("stat"))
 	if err != nil {
@@ -78,8 +78,8 @@ func (p *process) proc(name string) string {
 	return "/proc/" + strconv.Itoa(p.command.Process.Pid) + "/" + name
 }
 
-// memory returns a line of the process's status in bytes: VmRSS counts the database's map, RssAnon only
-// what the process itself allocated. 0 where the kernel doesn't say.
+// memory returns a line of the process's status in bytes: VmRSS counts the database's map, RssAnon only the process's
+// own allocations. 0 if the kernel doesn't say.
 func (p *process) memory(line string) float64 {
 	raw, err := os.ReadFile(p.proc("status"))
 	if err != nil {

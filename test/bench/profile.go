@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// profile writes what the server's CPU does for the given time into the file.
+// profile writes a CPU profile of the server over the given time into the file.
 func (n *node) profile(ctx context.Context, d time.Duration, file string) error {
 	client := http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", filepath.Join(n.data, "admin.sock"))
@@ -37,7 +37,7 @@ func (n *node) profile(ctx context.Context, d time.Duration, file string) error 
 	return os.WriteFile(file, raw, 0o644)
 }
 
-// profiled runs f, and beside it a profile where one is wanted.
+// profiled runs f, and beside it a profile if one is wanted.
 func (n *node) profiled(ctx context.Context, d time.Duration, f func() (figures, error)) (figures, error) {
 	if n.bed.profile == "" {
 		return f()

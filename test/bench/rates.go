@@ -10,7 +10,7 @@ import (
 	"unitask/internal/task"
 )
 
-// figures is what one measurement found, by name, in base units: seconds, bytes, per second.
+// figures is the results of one measurement, by name, in base units: seconds, bytes, per second.
 type figures map[string]float64
 
 // The names of figures.
@@ -80,7 +80,7 @@ func (b *bed) measurements() []measurement {
 	chat := func(n *node) target { return n.tasks("text.chat", hello, "", http.StatusOK) }
 	live, slow := nodeOptions{mode: task.Live}, nodeOptions{mode: task.Live, slow: true}
 	async := nodeOptions{mode: task.Live, catalog: asyncChat}
-	full := nodeOptions{mode: task.Live, catalog: asyncChat, slow: true, places: 1} // what is accepted waits
+	full := nodeOptions{mode: task.Live, catalog: asyncChat, slow: true, places: 1} // accepted tasks wait
 	return []measurement{
 		{"direct", b.full(b.upstream, plain(b.upstream.address, "v1"), 64)},
 		{"proxy", b.full(b.proxy, plain(b.proxy.address, "v1"), 64)},

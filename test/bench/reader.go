@@ -11,8 +11,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// What writers do while a long reader holds its pages: commits a second, and tasks that each creates
-// and ends.
+// Writers beside a long reader that holds its pages: commits a second, and tasks that each creates and ends.
 const (
 	readerCommits = 100
 	readerTasks   = 16

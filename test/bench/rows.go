@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// What Bifrost 1.4 did against the same reverse proxy on a machine with both: it can't be had from the
-// registries, so that it is compared with through this.
+// Bifrost 1.4's rate against the same reverse proxy on a machine with both: it can't be had from the registries, so
+// that it is compared with through this.
 const (
 	bifrost       = 0.57
 	bifrostLogged = 0.33 // into SQLite

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// answer is what the mock upstream says: about 870 bytes, as a short chat completion has.
+// answer is the mock upstream's answer: about 870 bytes, as a short chat completion has.
 var answer = `{"id":"chatcmpl-0","object":"chat.completion","created":1700000000,"model":"mock","choices":[{"index":0,` +
 	`"message":{"role":"assistant","content":"` + strings.Repeat("All work and no play. ", 28) + `"},"finish_reason":"stop"}],` +
 	`"usage":{"prompt_tokens":12,"completion_tokens":120,"total_tokens":132}}`
@@ -21,7 +21,7 @@ const (
 	roleProxy    = "proxy"    // on "address,upstream"
 )
 
-// slowPath is where the mock upstream takes slowness for an answer.
+// slowPath is the path of the mock upstream's slow answers.
 const (
 	slowPath = "slow"
 	slowness = 50 * time.Millisecond

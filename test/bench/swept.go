@@ -67,7 +67,7 @@ func sweep(ctx context.Context, db *boltstore.DB, most int) (longest time.Durati
 	return longest, nil
 }
 
-// errNothingOld is the end of what a sweep is measured by.
+// errNothingOld ends the measurement of a sweep.
 var errNothingOld = errors.New("nothing is left to sweep: take more tasks that are past their retention, with -old")
 
 // measure creates tasks at a fixed rate in the engine itself, without and beside a sweep, then kills a server on

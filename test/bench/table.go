@@ -18,7 +18,7 @@ func (s samples) add(measurement string, f figures) {
 	}
 }
 
-// median returns the median of the rounds; false where nothing was measured.
+// median returns the median of the rounds; false without a measurement.
 func (s samples) median(name string) (float64, bool) {
 	all := slices.Sorted(slices.Values(s[name]))
 	if len(all) == 0 {
@@ -32,14 +32,14 @@ type row struct {
 	name   string
 	figure string
 	unit   unit
-	base   string  // figure that this one is divided by or, for a latency, what is taken from it
+	base   string  // figure that this one is divided by or, for a latency, that is subtracted from it
 	part   float64 // of the base that counts; 0: all of it
 	beside string  // how the table calls the base
 	added  bool    // taken from, not divided by
-	goal   goal    // of the comparison, or of the figure where there is no base
+	goal   goal    // of the comparison, or of the figure without a base
 }
 
-// goal is a target; its zero value is none.
+// goal is a target; its zero value is no goal.
 type goal struct {
 	must, moonshot float64
 	atMost         bool

@@ -32,7 +32,7 @@ var update = flag.Bool("update", false, "take the screenshots in docs/screenshot
 // scriptTime bounds a script, below the time that go test gives a package; a minute does at rest.
 const scriptTime = 9 * time.Minute
 
-// need ends the test where a tool is missing: in CI by a failure.
+// need ends the test if a tool is missing: in CI by a failure.
 func need(t *testing.T, found bool, what string) {
 	t.Helper()
 	switch {
@@ -64,7 +64,7 @@ func tools(t *testing.T) (chromium, node, modules string) {
 	return chromium, node, modules
 }
 
-// setting is what a script is told.
+// setting is a script's input.
 type setting struct {
 	Base        string   `json:"base"`
 	Link        string   `json:"link"`
@@ -73,7 +73,7 @@ type setting struct {
 	Chromium    string   `json:"chromium"`
 	Modules     string   `json:"modules"`
 	Folder      string   `json:"folder"`      // the script's own, for the browser's profile and files
-	Screenshots string   `json:"screenshots"` // where they go; "" for none
+	Screenshots string   `json:"screenshots"` // their folder; "" without
 	Root        bool     `json:"root"`        // who can't be given Chromium's sandbox
 }
 
@@ -110,7 +110,7 @@ func run(t *testing.T, script string, s *harness.Server) {
 // home is the account of whoever signs in; the scripts know its name.
 const home = "Harbour Books"
 
-// furnish makes what the pages show from the start.
+// furnish makes the pages' initial data.
 func furnish(t *testing.T, admin *client.Admin) {
 	t.Helper()
 	for _, a := range []api.AccountCreate{
@@ -137,7 +137,7 @@ func drive(t *testing.T, node, script string, told []byte) {
 	t.Helper()
 	scripts, err := filepath.Glob("*.mjs")
 	for _, name := range scripts {
-		_, statErr := os.Stat(name) // so that go test runs again where one has changed
+		_, statErr := os.Stat(name) // so that go test runs again if one has changed
 		err = errors.Join(err, statErr)
 	}
 	if err != nil || len(scripts) == 0 {
@@ -179,5 +179,5 @@ func TestConsole(t *testing.T) {
 	}
 }
 
-// TestPages: pictures, what polling leaves alone, what is made and said once, and questions.
+// TestPages: pictures, polling, secrets that are shown once, and questions.
 func TestPages(t *testing.T) { run(t, "pages.mjs", harness.NewServer(t)) }

@@ -22,16 +22,16 @@ import (
 
 const shortRestores = 4
 
-// figures are what the restores of a run came to.
+// figures are the results of a run's restores.
 type figures struct {
 	restores, tasks, ended, lost int
 	bytes                        int64
 	slowest                      time.Duration // backup
 }
 
-// TestRestored backs the server up UNITASK_BACKUP_CYCLES times while callers create, poll and retry, kills it
-// a moment later, and goes on with the restored folder alone. What was acknowledged before a backup
-// began is held to all that TestKilled is held to; what came between it and the kill never happened.
+// TestRestored backs the server up UNITASK_BACKUP_CYCLES times while callers create, poll and retry, kills it a
+// moment later, and goes on with the restored folder alone. Tasks that were acknowledged before a backup began must
+// meet all invariants of TestKilled; those between it and the kill never happened.
 func TestRestored(t *testing.T) {
 	seed := harness.Setting(t, "UNITASK_CRASH_SEED", rand.Uint64())
 	cycles := int(harness.Setting(t, "UNITASK_BACKUP_CYCLES", shortRestores))
@@ -144,7 +144,7 @@ func (b *book) unfinished() (left []*record) {
 	return left
 }
 
-// all returns the observation without what depends on the suppliers' count; a task that was named only
+// all returns the observation without the parts that depend on the suppliers' count; a task that was named only
 // between a backup and its kill is no stray.
 func (b *book) all(o invariant.Observation) invariant.Observation {
 	var listed []string
@@ -157,8 +157,8 @@ func (b *book) all(o invariant.Observation) invariant.Observation {
 	return o
 }
 
-// certain returns the tasks for which nothing was submitted between a backup and its kill: of those the
-// restored ledgers know everything.
+// certain returns the tasks without a submission between a backup and its kill: of those the restored ledgers know
+// everything.
 func certain(o invariant.Observation, paid *supplier) invariant.Observation {
 	out := invariant.Observation{Submissions: paid.count(), Counted: map[string]bool{cheap: true, dear: true}}
 	for _, seen := range o.Tasks {
@@ -169,7 +169,7 @@ func certain(o invariant.Observation, paid *supplier) invariant.Observation {
 	return out
 }
 
-// mustRun runs a command of unitask store and decodes what it prints.
+// mustRun runs a command of unitask store and decodes its output.
 func mustRun(t *testing.T, s *harness.Server, into any, args ...string) {
 	t.Helper()
 	raw, err := run(t, s, args...)

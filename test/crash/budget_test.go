@@ -31,8 +31,8 @@ const (
 	budgetKills   = 2
 )
 
-// TestBudget lets many callers spend a budget for a hundred pictures at a fixed price, through kills of the
-// server: a hundred succeed, no more and no fewer, and they cost what the budget was.
+// TestBudget lets many callers spend a budget for a hundred pictures at a fixed price, through kills of the server: a
+// hundred succeed, no more and no fewer, and they cost the budget.
 func TestBudget(t *testing.T) {
 	if left := account.Month.Left(time.Now()); left < 5*time.Minute {
 		t.Skipf("the month, and the budget's period with it, ends in %s", left)
@@ -109,7 +109,7 @@ func mustBudgetKey(t *testing.T, s *harness.Server) string {
 	return key.Secret
 }
 
-// budget is what callers share who spend one.
+// budget is the shared state of callers that spend one budget.
 type budget struct {
 	server *harness.Server
 	key    string

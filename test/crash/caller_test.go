@@ -18,15 +18,14 @@ import (
 	"unitask/test/harness"
 )
 
-// book is what all callers together have seen.
+// book is the observations of all callers together.
 type book struct {
 	t      *testing.T
 	server *harness.Server
 	seed   uint64
 	keys   map[task.Mode]string // API keys
 
-	// undone is set while what happens may be undone by a restore: callers and suppliers live through it
-	// and nothing of it is recorded.
+	// undone is set while a restore may undo events: callers and suppliers go on, and no event is recorded.
 	undone atomic.Bool
 
 	mu        sync.Mutex
@@ -142,7 +141,7 @@ func (b *book) acknowledge(r *record, got api.Task) bool {
 	return true
 }
 
-// post sends the request to create; it returns the zero Task where no answer named one.
+// post sends the request to create; it returns the zero Task if no answer named one.
 func (b *book) post(ctx context.Context, r *record) api.Task {
 	r.mu.Lock()
 	r.seen.Posts++
@@ -160,7 +159,7 @@ func (b *book) get(ctx context.Context, r *record, id string) api.Task {
 	return api.Task{}
 }
 
-// exchange sends a request about the record's task. A request without a whole answer tells nothing.
+// exchange sends a request about the record's task. A request without a whole answer proves nothing.
 func (b *book) exchange(ctx context.Context, r *record, method, path string) api.Task {
 	status, raw, err := b.send(ctx, r.mode, method, path, r)
 	if err != nil {

@@ -61,7 +61,7 @@ type attacker struct {
 	key string
 }
 
-// create sends a chat and returns the task's id, "" where the budget refused it.
+// create sends a chat and returns the task's id, "" if the budget refused it.
 func (a attacker) create(n int) string {
 	a.T.Helper()
 	reply, err := a.Send(a.T.Context(), harness.Request{
@@ -79,7 +79,7 @@ func (a attacker) create(n int) string {
 	return got.ID
 }
 
-// cancel ends the task and returns what it costs.
+// cancel ends the task and returns its cost.
 func (a attacker) cancel(id string) task.Money {
 	a.T.Helper()
 	var got api.Task

@@ -15,8 +15,8 @@ import (
 	"unitask/test/harness"
 )
 
-// TestClasses kills the server in the middle of a submission to a supplier of each class. What follows
-// is what that supplier allows: the same submission again, a look for it, or nothing until the caller asks.
+// TestClasses kills the server in the middle of a submission to a supplier of each class. The next step depends on
+// the supplier: the same submission again, a look for it, or none until the caller asks.
 func TestClasses(t *testing.T) {
 	const slow = `{"capability":"text.chat","input":{"prompt":"hello @slow:1s %s"}}`
 	first := func(state task.AttemptState) []task.AttemptState { return []task.AttemptState{state} }

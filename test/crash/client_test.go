@@ -20,9 +20,9 @@ import (
 
 const shortKills = 12
 
-// TestClientKilled ends "unitask run" by SIGKILL, UNITASK_CLIENT_KILLS times at a random moment of it,
-// and finishes what is left with "unitask tasks resume": one task and one submission for each request
-// that was begun, and its result is printed.
+// TestClientKilled ends "unitask run" by SIGKILL, UNITASK_CLIENT_KILLS times at a random moment of it, and finishes
+// the rest with "unitask tasks resume": one task and one submission for each request that was begun, and its result
+// is printed.
 func TestClientKilled(t *testing.T) {
 	kills := int(harness.Setting(t, "UNITASK_CLIENT_KILLS", shortKills))
 	seed := harness.Setting(t, "UNITASK_CRASH_SEED", rand.Uint64())
@@ -74,8 +74,8 @@ func TestClientKilledCarelessly(t *testing.T) {
 	}
 }
 
-// TestBatchKilled does the same with "run --each": the same command goes on until nothing is left, and
-// each line has one task, one submission and a result that was printed.
+// TestBatchKilled does the same with "run --each": the same command goes on until all lines are done, and each line
+// has one task, one submission and a result that was printed.
 func TestBatchKilled(t *testing.T) {
 	const lines, killsEach = 20, 6
 	batches := max(int(harness.Setting(t, "UNITASK_CLIENT_KILLS", shortKills))/shortKills, 1)
@@ -113,7 +113,7 @@ func TestBatchKilled(t *testing.T) {
 	t.Logf("UNITASK_CRASH_SEED=%d: a batch of %d lines takes %s; %v; %d tasks", seed, lines, whole.Round(time.Millisecond), b.phases, len(b.begun))
 }
 
-// each runs a batch of a name until the moment comes, and reports whether nothing of it is left.
+// each runs a batch of a name until the moment comes, and reports whether it is complete.
 func (b *bench) each(name string, lines int, moment func(exited <-chan struct{})) bool {
 	b.t.Helper()
 	words := make([]string, lines)
@@ -154,7 +154,7 @@ type bench struct {
 	begun   map[string]bool   // words that were journaled, or whose result was printed
 	printed map[string]string // by word
 	phases  map[string]int
-	resumed []string // what tasks resume printed
+	resumed []string // the output of tasks resume
 }
 
 func newBench(t *testing.T, after func() time.Duration) *bench {
@@ -181,7 +181,7 @@ func (b *bench) command(ctx context.Context, args ...string) (*exec.Cmd, *bytes.
 	return cmd, &out
 }
 
-// measure returns how long a run takes that nobody kills: the middle of five.
+// measure returns the duration of a run without a kill: the middle of five.
 func (b *bench) measure() time.Duration {
 	b.t.Helper()
 	var took []time.Duration
@@ -194,7 +194,7 @@ func (b *bench) measure() time.Duration {
 	return took[2]
 }
 
-// kill runs a client until the moment comes or it has exited, and notes what it left.
+// kill runs a client until the moment comes or it has exited, and notes its leftovers.
 func (b *bench) kill(word string, moment func(exited <-chan struct{})) {
 	b.t.Helper()
 	known := b.entries()
@@ -204,7 +204,7 @@ func (b *bench) kill(word string, moment func(exited <-chan struct{})) {
 	b.note(word, slices.DeleteFunc(b.entries(), func(id string) bool { return slices.Contains(known, id) }))
 }
 
-// until runs a client until the moment comes, or it has exited, and returns what it printed.
+// until runs a client until the moment comes, or it has exited, and returns its output.
 func (b *bench) until(moment func(exited <-chan struct{}), args ...string) string {
 	b.t.Helper()
 	cmd, out := b.command(b.t.Context(), args...)
@@ -222,13 +222,13 @@ func (b *bench) until(moment func(exited <-chan struct{}), args ...string) strin
 	return out.String()
 }
 
-// note says how far the client came, by what it left.
+// note counts the client's progress, by its leftovers.
 func (b *bench) note(word string, left []string) {
 	b.t.Helper()
 	phase := "before the entry"
 	for _, id := range left {
 		switch e, err := b.journal.Peek(id); {
-		case err != nil: // cut off while it was written: nothing was sent
+		case err != nil: // cut off while it was written: no request was sent
 			phase = "within the entry"
 			continue
 		case b.printed[word] != "":
@@ -257,7 +257,7 @@ func (b *bench) entries() []string {
 	return ids
 }
 
-// resume finishes what is left; it has to succeed, and to leave nothing.
+// resume finishes the rest; it must succeed, and leave no entry.
 func (b *bench) resume() {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.t.Context(), 2*time.Minute)
@@ -284,8 +284,8 @@ func (b *bench) calls(word string) int {
 	return n
 }
 
-// judge returns what is wrong: a request that was begun and hasn't exactly one submission and a result
-// that was printed, one that wasn't and has, and tasks beside those.
+// judge returns the violations: a request that was begun and hasn't exactly one submission and a result that was
+// printed, one that wasn't and has, and tasks beside those.
 func (b *bench) judge() []string {
 	b.t.Helper()
 	var faults []string

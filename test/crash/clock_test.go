@@ -16,14 +16,14 @@ import (
 	"unitask/test/harness"
 )
 
-// clockSteps are where the clock is set to, one after the other, away from the true time.
+// clockSteps are the clock's settings, one after the other, away from the true time.
 var clockSteps = []time.Duration{time.Hour, 0, -time.Hour, 0, 365 * 24 * time.Hour, 0, -365 * 24 * time.Hour, 0}
 
 // stepTime is how long each of them holds: longer than most tasks take.
 const stepTime = 1500 * time.Millisecond
 
-// TestClock sets the clock of the real server by an hour and a year, forwards and backwards, under
-// load: nothing ends early, nothing is submitted twice, and every file can be had.
+// TestClock sets the clock of the real server by an hour and a year, forwards and backwards, under load: no task ends
+// early, no work is submitted twice, and every file can be had.
 func TestClock(t *testing.T) {
 	o, found := stepServer(t)
 	for _, fault := range found {
@@ -44,8 +44,7 @@ func TestClockControl(t *testing.T) {
 	t.Logf("%d faults, such as: %v", len(found), found[:min(2, len(found))])
 }
 
-// stepServer runs a server whose clock is set again and again, and returns what was seen and what of it
-// is wrong.
+// stepServer runs a server whose clock is set again and again, and returns the observation and its violations.
 func stepServer(t *testing.T, env ...string) (invariant.Observation, []string) {
 	t.Helper()
 	seed := harness.Setting(t, "UNITASK_CRASH_SEED", rand.Uint64())
@@ -91,8 +90,7 @@ func stepServer(t *testing.T, env ...string) (invariant.Observation, []string) {
 	return o, judgeClock(b, o)
 }
 
-// judgeClock returns what is wrong. The times in a timeline are those of the wall clock and go back
-// with it.
+// judgeClock returns the violations. The times in a timeline are those of the wall clock and go back with it.
 func judgeClock(b *book, o invariant.Observation) []string {
 	found := append([]string(nil), b.surprises...)
 	for i := range o.Tasks {

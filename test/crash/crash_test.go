@@ -1,5 +1,5 @@
-// Package crash kills the real server again and again while callers create, poll and retry against
-// suppliers that count what they are paid for, and then holds what was seen to the invariants.
+// Package crash kills the real server again and again while callers create, poll and retry against suppliers that
+// count their paid work, and then checks the observation by the invariants.
 package crash_test
 
 import (
@@ -23,8 +23,8 @@ const (
 
 func TestMain(m *testing.M) { os.Exit(harness.Main(m)) }
 
-// TestKilled ends the server UNITASK_CRASH_CYCLES times by SIGKILL. The seed, which
-// UNITASK_CRASH_SEED sets, decides when and what callers and suppliers do; the machine has its say too.
+// TestKilled ends the server UNITASK_CRASH_CYCLES times by SIGKILL. The seed, which UNITASK_CRASH_SEED sets, decides
+// the actions of callers and suppliers and their times; the machine has its say too.
 func TestKilled(t *testing.T) {
 	seed := harness.Setting(t, "UNITASK_CRASH_SEED", rand.Uint64())
 	cycles := int(harness.Setting(t, "UNITASK_CRASH_CYCLES", shortCycles))
@@ -70,7 +70,7 @@ func newBook(t *testing.T, seed uint64) (*book, *supplier) {
 	}}, paid
 }
 
-// report prints the figures, and fails the test where they show that it put nothing to the test.
+// report prints the figures, and fails the test if they show that it tested too little.
 func report(t *testing.T, o invariant.Observation, cycles int, killing time.Duration) {
 	t.Helper()
 	var acknowledged, posts, reopened, unknown, failed, files, charges int

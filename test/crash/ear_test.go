@@ -41,7 +41,7 @@ func (e *ear) dial(ctx context.Context, network, address string) (net.Conn, erro
 	return l, nil
 }
 
-// whole hangs up and returns what has arrived, once nothing more does.
+// whole hangs up and returns the received bytes, once no more arrive.
 func (e *ear) whole() []byte {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -63,7 +63,7 @@ type line struct {
 	more   *sync.Cond
 	heard  []byte
 	read   int
-	over   bool // nothing more arrives
+	over   bool // no more bytes arrive
 	closed bool // by its user
 }
 
@@ -101,7 +101,7 @@ func (l *line) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// Close says that no more is sent. What arrives yet is heard for as long as an exchange may take.
+// Close says that no more is sent. Late events are read for as long as an exchange may take.
 func (l *line) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -13,8 +13,7 @@ import (
 )
 
 // TestRetryWithoutAnAnswer kills the server while a chat is at the supplier and sends the same POST again, as a
-// client does that never got an answer. It is told what happened and pays nothing twice; the POST after that
-// is a retry.
+// client does that never got an answer. It learns the outcome and pays once; the POST after that is a retry.
 func TestRetryWithoutAnAnswer(t *testing.T) {
 	paid, s := harness.NewSupplier(t), harness.NewServer(t)
 	s.Config = paid.Config()

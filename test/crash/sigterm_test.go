@@ -47,8 +47,8 @@ type stopped struct {
 	observation invariant.Observation
 }
 
-// TestSigterm ends the server UNITASK_SIGTERM_CYCLES times by SIGTERM under load. Every submission's
-// outcome can be known, so that none may be unknown in the end.
+// TestSigterm ends the server UNITASK_SIGTERM_CYCLES times by SIGTERM under load. Every submission's outcome can be
+// known, so that in the end no attempt may be unknown.
 func TestSigterm(t *testing.T) {
 	cycles := int(harness.Setting(t, "UNITASK_SIGTERM_CYCLES", shortStops))
 	r := stopAgainAndAgain(t, cycles, (*harness.Server).Stop)
@@ -78,7 +78,7 @@ func TestSigterm(t *testing.T) {
 	}
 }
 
-// TestSigtermControl is the control: the same with SIGKILL, which keeps none of this.
+// TestSigtermControl is the control: the same with SIGKILL, which breaks all of this.
 func TestSigtermControl(t *testing.T) {
 	r := stopAgainAndAgain(t, 6, (*harness.Server).Kill)
 	found := r.judge()
@@ -184,7 +184,7 @@ func stopOnce(s *harness.Server, end func(*harness.Server)) stopping {
 	return stop
 }
 
-// judge returns what was broken: the invariants of every crash, and those of an orderly end.
+// judge returns the broken rules: the invariants of every crash, and those of an orderly end.
 func (r *stopped) judge() []string {
 	found := append([]string(nil), r.surprises...)
 	for _, v := range invariant.Check(r.observation) {
@@ -212,7 +212,7 @@ func (r *stopped) judge() []string {
 	return found
 }
 
-// judgeTask looks for what only an end in disorder leaves in a ledger.
+// judgeTask looks for a ledger's rows that only a disorderly end leaves.
 func (r *stopped) judgeTask(seen invariant.Task) (found []string) {
 	taken := 0
 	for _, a := range seen.Ledger.Attempts {

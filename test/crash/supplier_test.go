@@ -21,7 +21,7 @@ const (
 	dear  = "dear"
 )
 
-// What an answer costs at each, in nano-USD: ten tokens in and ten out, by the routes' prices.
+// The price of an answer at each, in nano-USD: ten tokens in and ten out, by the routes' prices.
 const (
 	cheapCharge task.Money = 10*1_000 + 10*2_000
 	dearCharge  task.Money = 2 * cheapCharge
@@ -35,7 +35,7 @@ type supplier struct {
 	base string
 
 	draw   func(rng *rand.Rand) fate
-	undone func() bool // nil: nothing is
+	undone func() bool // nil: no effect
 
 	mu       sync.Mutex
 	rng      *rand.Rand
@@ -70,7 +70,7 @@ func answerTo(key string) string { return "the answer to " + key }
 // fate is how a submission ends.
 type fate struct {
 	charged, answered bool
-	status            int // of a refusal; 0: none
+	status            int // of a refusal; 0: no pause
 	hang              bool
 	after             time.Duration
 }

@@ -42,9 +42,9 @@ routes:
 	return h
 }
 
-// TestChained sends a picture's task through two gateways and kills the upper one in the middle: before the
-// lower one's answer has come back or while the job is asked after, whichever it happens to be. There is one
-// task below and one submission to its supplier, and what the lower one charged is in the upper one's ledger.
+// TestChained sends a picture's task through two gateways and kills the upper one in the middle: before the lower
+// one's answer has come back or while the job is asked after, whichever it happens to be. There is one task below and
+// one submission to its supplier, and the lower one's charge is in the upper one's ledger.
 func TestChained(t *testing.T) {
 	lower, p := below(t)
 	upper := above(t, lower)

@@ -60,7 +60,7 @@ func (h *host) start() *host {
 	return h
 }
 
-// outcome is what a client command left.
+// outcome is the result of a client command.
 type outcome struct {
 	stdout, stderr string
 	code           int
@@ -93,7 +93,7 @@ func (h *host) must(args ...string) string {
 	return o.stdout
 }
 
-// reply is what is left of a response whose body was read.
+// reply is a response whose body was read.
 type reply struct {
 	status int
 	header http.Header

@@ -67,7 +67,7 @@ func TestFirstUse(t *testing.T) {
 	}
 }
 
-// wantPicture fails the test where a file isn't a PNG of the size.
+// wantPicture fails the test if a file isn't a PNG of the size.
 func wantPicture(t *testing.T, name string, width, height int) {
 	t.Helper()
 	file, err := os.Open(name)
@@ -93,7 +93,7 @@ func shownStates(stderr string) []task.State {
 	return shown
 }
 
-// inOrder reports whether got leaves states of whole out but swaps, adds and repeats none.
+// inOrder reports whether got is a subsequence of whole.
 func inOrder(got, whole []task.State) bool {
 	for _, s := range whole {
 		if len(got) > 0 && got[0] == s {
@@ -133,7 +133,7 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// TestNothingSecretWithoutTerminal reads what serve prints where nobody sits.
+// TestNothingSecretWithoutTerminal reads serve's output without a terminal.
 func TestNothingSecretWithoutTerminal(t *testing.T) {
 	h := newHost(t).start()
 	h.Stop()

@@ -15,8 +15,8 @@ import (
 	"unitask/internal/supplier/sandbox/media"
 )
 
-// TestOtherFormats has a prompt answered, a text embedded, one spoken and a video made by suppliers of two
-// other formats: a server that nobody here wrote, and Veo as its author describes it.
+// TestOtherFormats has a prompt answered, a text embedded, one spoken and a video made by suppliers of two other
+// formats: a foreign server, and Veo as its author describes it.
 func TestOtherFormats(t *testing.T) {
 	fixtures, err := filepath.Abs("../../internal/supplier/gemini/testdata/aimock.json")
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"unitask/internal/fault"
 )
 
-// upstream is a chat server that counts what it is paid for.
+// upstream is a chat server that counts its paid work.
 func upstream(t *testing.T) (base string, calls *atomic.Int64) {
 	t.Helper()
 	calls = &atomic.Int64{}
@@ -111,7 +111,7 @@ func TestOneTaskUnderOneKey(t *testing.T) {
 	}
 }
 
-// TestDirectories compares what a live and a test key may call, and that approved: false is never used.
+// TestDirectories compares the capabilities of a live and a test key: false is never used.
 func TestDirectories(t *testing.T) {
 	base, calls := upstream(t)
 	h := newHost(t)

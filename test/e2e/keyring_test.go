@@ -39,7 +39,7 @@ echo "session done"
 	}
 }
 
-// TestLockedKeyring: after the next sign-in nobody has unlocked the keyring, and nobody is there to do so.
+// TestLockedKeyring: after the next sign-in the keyring is locked, and no person can unlock it.
 func TestLockedKeyring(t *testing.T) {
 	bus := need(t, "dbus-run-session")
 	need(t, "gnome-keyring-daemon")
@@ -60,8 +60,8 @@ echo "session done"
 	}
 }
 
-// inSession runs a shell script in a session bus of its own, at the home of the test, and returns what it
-// printed, which ends with "session done".
+// inSession runs a shell script in a session bus of its own, at the home of the test, and returns its output, which
+// ends with "session done".
 func (h *host) inSession(bus, text string) string {
 	h.T.Helper()
 	script := filepath.Join(h.Dir, "session.sh")

@@ -13,7 +13,7 @@ import (
 	"unitask/test/harness"
 )
 
-// conversation is what a client says to begin and to call a slow tool, one message a line.
+// conversation is a client's messages that begin and call a slow tool, one a line.
 const conversation = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}
 {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"image_generate","arguments":{"input":{"prompt":"@slow:3s a fox"}},"_meta":{"progressToken":1}}}

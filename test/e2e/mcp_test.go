@@ -15,14 +15,14 @@ import (
 	"unitask/test/harness"
 )
 
-// toolAnswer is what a client of the protocol prints of a call.
+// toolAnswer is the output of a client of the protocol for a call.
 type toolAnswer struct {
 	IsError bool
 	Content []struct{ Type, Text, Data, MimeType string }
 	Meta    map[string]any `json:"_meta"`
 }
 
-// foreign runs a client of the protocol that starts unitask mcp, and decodes what it prints.
+// foreign runs a client of the protocol that starts unitask mcp, and decodes its output.
 func (h *host) foreign(v any, program string, args ...string) {
 	h.T.Helper()
 	ctx, cancel := context.WithTimeout(h.T.Context(), 2*time.Minute)
@@ -82,7 +82,7 @@ func TestMCP(t *testing.T) {
 		t.Errorf("wrong arguments: %+v", wrong)
 	}
 
-	// What takes 6 seconds outlasts a call that may take 3, and is one task all the time.
+	// A task of 6 seconds outlasts a call that may take 3, and is one task all the time.
 	slow := h.inspectCall("3s", "image_generate", `input={"prompt":"@slow:6s a fox"}`)
 	id, _ := slow.Meta["unitask/task_id"].(string)
 	if id == "" || !strings.Contains(slow.Content[0].Text, id+" is still ") {

@@ -15,8 +15,8 @@ import (
 	"unitask/test/harness"
 )
 
-// TestMetrics scrapes the operator's socket and the listener for monitoring after some work: both show
-// the same, nothing in it is a caller's, and the API's own listener has none of it.
+// TestMetrics scrapes the operator's socket and the listener for monitoring after some work: both show the same,
+// without data of callers, and the API's own listener doesn't show it.
 func TestMetrics(t *testing.T) {
 	h := newHost(t)
 	monitor := harness.FreeAddress(t)

@@ -16,8 +16,8 @@ import (
 	"unitask/internal/task"
 )
 
-// censor is an upstream that answers prompts, and judges texts: what holds "slaughter" is flagged. While it
-// is down it judges nothing.
+// censor is an upstream that answers prompts, and judges texts: a text with "slaughter" is flagged. While it is down
+// it doesn't judge.
 type censor struct {
 	mu   sync.Mutex
 	seen map[string]int // by path
@@ -128,8 +128,8 @@ policy:
 	expect("test keys", map[string]int{})
 }
 
-// TestAuthorizationByClient edits a picture of a person with the command line: what is missing is asked for,
-// what was said is there for the operator.
+// TestAuthorizationByClient edits a picture of a person with the command line: missing members are asked for, and the
+// declaration is there for the operator.
 func TestAuthorizationByClient(t *testing.T) {
 	h := newHost(t).start()
 	h.must("run", "image.generate", "a red fox", "-o", "fox.png")

@@ -34,10 +34,9 @@ func publishedRequests() []published {
 	}
 }
 
-// TestPublishedTypes has the compiler of the supplier's own library judge what the adapter sends: a member
-// that the library doesn't know, a value of another type and a missing one are errors. The control holds
-// one of each and must fail. Where a supplier publishes a document of its whole format, the adapter's own tests
-// are held against that.
+// TestPublishedTypes has the compiler of the supplier's own library judge the adapter's requests: a member that the
+// library doesn't know, a value of another type and a missing one are errors. The control holds one of each and must
+// fail. For a supplier with a document of its whole format, the adapter's own tests use that.
 func TestPublishedTypes(t *testing.T) {
 	compiler := npmTool(t, "tsc")
 	modules, err := filepath.Abs("../npm/node_modules")
@@ -87,7 +86,7 @@ func declared(what, library, name string, bodies ...string) string {
 	return text
 }
 
-// body returns what the adapter sends.
+// body returns the adapter's request.
 func (p published) body(t *testing.T) string {
 	t.Helper()
 	var got []byte

@@ -131,8 +131,8 @@ func (h *host) offers() []string {
 	return names
 }
 
-// TestReload changes everything that may change under a job: the job ends where it was begun, and a
-// capability of which only the new settings know works, for live keys and for test keys.
+// TestReload changes everything that may change under a job: the job ends at its supplier, and a capability of the
+// new settings alone works, for live keys and for test keys.
 func TestReload(t *testing.T) {
 	old, next := newPress(t), newPress(t)
 	next.letGo()

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestSimulateFromStore replays when a store's own live tasks came, while the server runs and when it doesn't,
-// and says what another price would have cost.
+// TestSimulateFromStore replays the arrivals of a store's own live tasks, while the server runs and when it doesn't,
+// and with another price.
 func TestSimulateFromStore(t *testing.T) {
 	upstream := httptest.NewServer(&censor{seen: map[string]int{}})
 	t.Cleanup(upstream.Close)

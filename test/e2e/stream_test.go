@@ -17,8 +17,8 @@ import (
 	"unitask/internal/task"
 )
 
-// talker is a chat server that streams in the formats of three suppliers, and dies in the middle where
-// the prompt says so.
+// talker is a chat server that streams in the formats of three suppliers, and dies in the middle if the prompt says
+// so.
 type talker struct {
 	*httptest.Server
 	calls atomic.Int64
@@ -26,7 +26,7 @@ type talker struct {
 
 var words = []string{"Streams ", "are ", "told ", "word ", "by ", "word — ", "ünïcode ", "🦊 too."}
 
-// chunk is how each format writes a word, and what it writes before and after all of them.
+// chunk is each format's form of a word, and its events before and after all of them.
 var chunks = map[string]struct{ first, word, last string }{
 	"/v1/chat/completions": {
 		word: `data: {"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":%s}}]}` + "\n\n",
@@ -72,7 +72,7 @@ func newTalker(t *testing.T) *talker {
 	return s
 }
 
-// streamOf creates a task as a stream, and returns its last event and what its pieces make up.
+// streamOf creates a task as a stream, and returns its last event and the sum of its pieces.
 func (h *host) streamOf(key, prompt string) (last api.Task, text string) {
 	h.T.Helper()
 	request, err := http.NewRequestWithContext(h.T.Context(), http.MethodPost, h.Base+api.PathTasks,
@@ -108,9 +108,9 @@ func (h *host) streamOf(key, prompt string) (last api.Task, text string) {
 	return last, text
 }
 
-// TestStreams has each supplier that streams answer through the real binary: the pieces add up to the
-// stored text. One that dies in the middle leaves an outcome that nobody knows; it isn't asked again, nor
-// is another, until the caller says so.
+// TestStreams has each supplier that streams answer through the real binary: the pieces add up to the stored text.
+// One that dies in the middle leaves an unknown outcome; it isn't asked again, nor is another, until the caller says
+// so.
 func TestStreams(t *testing.T) {
 	whole := strings.Join(words, "")
 	for _, kind := range []string{"openai", "anthropic", "gemini"} {

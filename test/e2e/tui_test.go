@@ -156,8 +156,8 @@ func TestDashboard(t *testing.T) {
 	}
 }
 
-// TestDashboardResults goes through what becomes of a result: seen, copied, saved, asked for again with
-// edits, found among others, and shown in the terminal's own protocol once the screen is given back.
+// TestDashboardResults goes through the uses of a result: seen, copied, saved, asked for again with edits, found
+// among others, and shown in the terminal's own protocol once the screen is given back.
 func TestDashboardResults(t *testing.T) {
 	need(t, "tmux")
 	h := newHost(t).start()
@@ -251,7 +251,7 @@ func read(t *testing.T, name string) string {
 	return string(raw)
 }
 
-// TestNoDashboardOnADumbTerminal: it says that it needs another one and draws nothing.
+// TestNoDashboardOnADumbTerminal: it says that it needs another one and doesn't draw.
 func TestNoDashboardOnADumbTerminal(t *testing.T) {
 	need(t, "tmux")
 	h := newHost(t)

@@ -15,10 +15,10 @@ import (
 	"unitask/test/rig"
 )
 
-// typedClient is a program over a client that a generator makes of the document. In its text %s is where the
-// creation goes, and the lines of faulty, each in its own program, don't compile.
+// typedClient is a program over a client that a generator makes of the document. In its text %s is the place of the
+// creation, and the lines of faulty, each in its own program, don't compile.
 type typedClient struct {
-	tool, made string // the generator and what it writes
+	tool, made string // the generator and its output
 	args       []string
 	module     string // whose functions the program uses
 	create     string // one creation; %[1]d is its number and %[2]s its body
@@ -71,8 +71,8 @@ const (
 )
 
 // TestTypedClients has two generators make clients of the document, and the compiler judge programs that send the
-// requests of the README and read what comes. A request without its capability, a member that no output has and
-// a state that there isn't are errors.
+// requests of the README and read the answers. A request without its capability, a member that no output has and a
+// state that there isn't are errors.
 func TestTypedClients(t *testing.T) {
 	compiler := npmTool(t, "tsc")
 	modules := rig.Must(filepath.Abs("../npm/node_modules"))(t)

@@ -34,8 +34,8 @@ func npmTool(t *testing.T, name string) string {
 	return path
 }
 
-// service starts a foreign server and waits for the line that says where it listens; it returns what
-// stands after marker on that line.
+// service starts a foreign server and waits for the line with its address; it returns the text after marker on that
+// line.
 func service(t *testing.T, marker, path string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(context.Background(), path, args...)
@@ -76,8 +76,8 @@ func service(t *testing.T, marker, path string, args ...string) string {
 	}
 }
 
-// TestForeignUpstream answers a prompt, embeds a text, makes and edits a picture, speaks and listens by a
-// server that nobody here wrote.
+// TestForeignUpstream answers a prompt, embeds a text, makes and edits a picture, speaks and listens by a foreign
+// server.
 func TestForeignUpstream(t *testing.T) {
 	fixtures, err := filepath.Abs("../../internal/supplier/openai/testdata/aimock.json")
 	if err != nil {
@@ -163,7 +163,7 @@ func journal(t *testing.T, base string) int {
 	return len(entries)
 }
 
-// withoutStreams hands requests on and has them answered by JSON: streams aren't a part of what the document types.
+// withoutStreams hands requests on and has them answered by JSON: streams aren't among the document's types.
 func withoutStreams(base *url.URL) http.Handler {
 	return &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(base)

@@ -12,8 +12,8 @@ import (
 	"unitask/test/harness"
 )
 
-// TestArtifactDiskFull fills the disk of the artifacts alone: what needs it is refused or waits, and the
-// rest goes on.
+// TestArtifactDiskFull fills the disk of the artifacts alone: work that needs it is refused or waits, and the rest
+// goes on.
 func TestArtifactDiskFull(t *testing.T) {
 	b := newBed(t, "")
 	folder := filepath.Join(b.Data(), "artifacts")

@@ -6,8 +6,8 @@ import (
 	"unitask/internal/task"
 )
 
-// TestDatabaseDiskFull fills the disk of the database in two steps: to where new work is refused while
-// what was accepted still ends, and to the last byte.
+// TestDatabaseDiskFull fills the disk of the database in two steps: to the point at which new work is refused while
+// accepted work still ends, and to the last byte.
 func TestDatabaseDiskFull(t *testing.T) {
 	b := newBed(t, "")
 	mount(t, b.Data(), 64*mib)

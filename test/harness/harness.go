@@ -1,8 +1,7 @@
-// Package harness is what the tests of whole processes share: the built binary, a server that is
-// started, killed and started again on one data folder, requests to it, and a look into its database
-// from outside.
+// Package harness is the shared part of the tests of whole processes: the built binary, a server that is started,
+// killed and started again on one data folder, requests to it, and a look into its database from outside.
 //
-// It judges nothing. It runs on loopback, and everything it starts ends with the test.
+// It makes no judgements. It runs on loopback, and everything it starts ends with the test.
 package harness
 
 import (

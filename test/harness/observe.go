@@ -12,8 +12,8 @@ import (
 	"unitask/test/crash/invariant"
 )
 
-// Look reads an acknowledged task as its caller and as the operator do, and the bytes of its artifacts,
-// into what was seen of it.
+// Look reads an acknowledged task as its caller and as the operator do, and the bytes of its artifacts, into an
+// observation.
 func (s *Server) Look(ctx context.Context, key string, seen *invariant.Task) error {
 	if len(seen.Acknowledged) == 0 {
 		return nil

@@ -20,7 +20,7 @@ import (
 type Request struct {
 	Method, Path string
 	Key          string            // the API key
-	Body         string            // JSON, "" for none
+	Body         string            // JSON, "" without
 	Header       map[string]string // beside those that every such request has
 	Client       *http.Client      // nil: the default one
 }
@@ -78,7 +78,7 @@ func (s *Server) NewKey(ctx context.Context, mode task.Mode) (string, error) {
 	return key.Secret, err
 }
 
-// MustNewKey is NewKey where it has to succeed.
+// MustNewKey is NewKey and must succeed.
 func (s *Server) MustNewKey(mode task.Mode) string {
 	s.T.Helper()
 	key, err := s.NewKey(s.T.Context(), mode)

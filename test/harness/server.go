@@ -22,12 +22,12 @@ type Server struct {
 	T      *testing.T
 	Dir    string   // its home: data folder and configuration stand in it
 	Base   string   // its address as a URL
-	Config string   // the text of its configuration, "" for none
+	Config string   // the text of its configuration, "" without one
 	Env    []string // beside a clean environment
 	Wrap   []string // a command line that starts it; nil: it is started directly
 
 	Program   string // the program to start; "": the built unitask
-	Bootstrap string // a key that is accepted from the first start on, "" for none
+	Bootstrap string // a key that is accepted from the first start on, "" without one
 
 	command *exec.Cmd
 	output  *bytes.Buffer
@@ -45,9 +45,9 @@ func NewServer(t *testing.T) *Server {
 	return s
 }
 
-// FreeAddress returns one below the ports that outgoing connections get, which could take it while
-// the server is down. Until the test ends it is given to nobody else, in no other process either: the
-// datagrams' port of the same number stands for it.
+// FreeAddress returns one below the ports that outgoing connections get, which could take it while the server is
+// down. Until the test ends no other test gets it, in other processes either: the datagrams' port of the same number
+// stands for it.
 func FreeAddress(t *testing.T) string {
 	t.Helper()
 	for range 100 {
@@ -163,13 +163,13 @@ func (s *Server) Stop() {
 	}
 }
 
-// Output ends the server, whose output is whole only then, and returns what it printed.
+// Output ends the server, whose output is whole only then, and returns it.
 func (s *Server) Output() string {
 	s.Kill()
 	return s.output.String()
 }
 
-// Warnings is the end of Output without what is of no interest after a failure.
+// Warnings is the end of Output without the lines that don't matter after a failure.
 func (s *Server) Warnings() string {
 	var out strings.Builder
 	for line := range strings.Lines(s.Output()) {

@@ -6,7 +6,7 @@ import (
 	"unitask/test/harness"
 )
 
-// TestFreeAddress: none is given to two servers, though neither listens there yet.
+// TestFreeAddress: no address is given to two servers, though they don't listen there yet.
 func TestFreeAddress(t *testing.T) {
 	given := map[string]bool{}
 	for range 300 {

@@ -16,7 +16,7 @@ import (
 // partName tells a process of this program which part it plays.
 const partName = "UNITASK_TEST_PART"
 
-// order is what such a process reads first. It ends when its input does, or before.
+// order is the first input of such a process. It ends when its input does, or before.
 type order struct {
 	Target     string // as host:port; "": the server
 	Rate       int    // in bytes a second, of all bodies together; 0: as fast as they go
@@ -27,7 +27,7 @@ type order struct {
 	Idle, Slow int // connections
 }
 
-// parts are what the processes do. Each writes what it has to say as JSON.
+// parts are the processes' roles. Each writes its result as JSON.
 var parts = map[string]func(o order, say func(any), end <-chan struct{}){
 	"crowd":    crowd,
 	"endless":  once(attackEndlessly),
@@ -60,8 +60,8 @@ func play(part string) int {
 	return 0
 }
 
-// Whose turn it is at the processors. Attackers and suppliers have machines of their own, elsewhere: here they get what
-// nobody else wants. So has whoever watches, whose own waiting for a processor isn't the server's fault.
+// Whose turn it is at the processors. Attackers and suppliers have machines of their own, elsewhere: here they get
+// idle time alone. So has whoever watches, whose own waiting for a processor isn't the server's fault.
 var (
 	last  = []string{"chrt", "-i", "0"}
 	first = []string{"chrt", "-r", "1"}
@@ -75,7 +75,7 @@ type process struct {
 	out     *json.Decoder
 }
 
-// begin starts a process, at the priority where that is allowed.
+// begin starts a process, at the priority if that is allowed.
 func begin(t *testing.T, s *harness.Server, part string, priority []string, o order) *process {
 	t.Helper()
 	if o.Target == "" {
@@ -125,7 +125,7 @@ func (p *process) end() {
 	_ = p.command.Wait()
 }
 
-// attack has a process do the attack, and puts what came of it into result.
+// attack has a process do the attack, and decodes its outcome into result.
 func attack(t *testing.T, s *harness.Server, name string, o order, result any) {
 	t.Helper()
 	attacker := begin(t, s, name, last, o)

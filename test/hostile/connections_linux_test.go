@@ -12,8 +12,8 @@ import (
 	"unitask/test/harness"
 )
 
-// TestConnections: connections that say nothing, and ones that say it very slowly, keep nobody out, neither while they
-// are made, as fast as the attacker can, nor while they last.
+// TestConnections: silent connections, and very slow ones, keep no client out, while they are made, as fast as the
+// attacker can, and while they last.
 func TestConnections(t *testing.T) {
 	s := harness.NewServer(t)
 	idle, slow := 200, 50

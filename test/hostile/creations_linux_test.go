@@ -13,8 +13,8 @@ import (
 	"unitask/test/harness"
 )
 
-// TestCreationsAtOnce: many creations at once, as large as still stand in the tasks' own records, cost a bounded part of
-// the server's memory: not what the database's file has in the system's cache, which is mapped.
+// TestCreationsAtOnce: many creations at once, as large as still stand in the tasks' own records, cost a bounded part
+// of the server's memory: not the mapped pages of the database's file.
 func TestCreationsAtOnce(t *testing.T) {
 	creations := 256
 	if long(t) {

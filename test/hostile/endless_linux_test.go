@@ -12,8 +12,8 @@ import (
 	"unitask/test/harness"
 )
 
-// TestEndlessBodies: whoever announces a body of a gigabyte, or sends one in chunks of which no end comes, is told that
-// it is too large, and costs the server neither memory nor others their answers.
+// TestEndlessBodies: a sender that announces a body of a gigabyte, or sends one in endless chunks, is told that it is
+// too large, and costs the server no memory and others no answers.
 func TestEndlessBodies(t *testing.T) {
 	s := harness.NewServer(t)
 	s.Config = "limits: {creates_per_minute: 0}\n"

@@ -138,11 +138,11 @@ func statusOf(conn net.Conn) int {
 	return resp.StatusCode
 }
 
-// mostMemory is what the server's process may take at its worst.
+// mostMemory bounds the memory of the server's process.
 const mostMemory = 256 << 20
 
-// TestLargeBodies: whoever sends many large bodies at once, none of which is taken, costs the server no more than a
-// bounded part of its memory, and keeps nobody else from being served.
+// TestLargeBodies: many large bodies at once, which are all refused, cost the server no more than a bounded part of
+// its memory, and others are served.
 func TestLargeBodies(t *testing.T) {
 	s := harness.NewServer(t)
 	s.Config = "limits: {creates_per_minute: 0}\n" // the tenant asks as often as it is answered
@@ -162,8 +162,8 @@ func TestLargeBodies(t *testing.T) {
 	}, o, 3)
 }
 
-// refusedAlone fails the test where an answer isn't the refusal that fits, nor a word that there is no room, nor the end
-// of a connection.
+// refusedAlone fails the test if an answer isn't the refusal that fits, nor one for lack of room, nor the end of a
+// connection.
 func refusedAlone(t *testing.T, statuses map[int]int, fits int) {
 	t.Helper()
 	for status, n := range statuses {
@@ -175,7 +175,7 @@ func refusedAlone(t *testing.T, statuses map[int]int, fits int) {
 	}
 }
 
-// boundedMemory fails the test where the server's process took more than it may.
+// boundedMemory fails the test if the server's process took more than it may.
 func boundedMemory(t *testing.T, s *harness.Server) {
 	t.Helper()
 	if got := memory(s, "VmHWM"); got > mostMemory {

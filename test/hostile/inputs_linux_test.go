@@ -105,7 +105,7 @@ func createAll(o order) any {
 	return ids
 }
 
-// create makes a task, as often as it takes until there is room for its body, and returns its id, or why there is none.
+// create makes a task, as often as it takes until there is room for its body, and returns its id, or the error.
 func create(o order, n int) string {
 	for {
 		request, err := http.NewRequest(http.MethodPost, "http://"+o.Target+api.PathTasks, strings.NewReader(o.Bodies[0])) //nolint:noctx // the test ends the process

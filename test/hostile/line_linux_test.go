@@ -37,7 +37,7 @@ func keyOf(s *harness.Server, account string) string {
 	return key.Secret
 }
 
-// line is what the attackers share to send by.
+// line is the attackers' shared line.
 var line struct {
 	rate int // bytes a second; 0: any
 

@@ -11,8 +11,8 @@ import (
 	"unitask/test/harness"
 )
 
-// TestMixedAttack: a thousand connections that send a header very slowly and, beside them, bodies of a gigabyte and ones
-// nested 100,000 deep, by keys that send one request after the other, keep nobody else waiting.
+// TestMixedAttack: a thousand connections that send a header very slowly and, beside them, bodies of a gigabyte and
+// ones nested 100,000 deep, by keys that send one request after the other, delay no other client.
 func TestMixedAttack(t *testing.T) {
 	s := harness.NewServer(t)
 	slow := 50

@@ -17,7 +17,7 @@ import (
 	"unitask/test/harness"
 )
 
-// seen is what somebody well-behaved notices: how long each answer took, and which were wrong.
+// seen is a well-behaved client's observation: how long each answer took, and which were wrong.
 type seen struct {
 	Took  []time.Duration
 	Wrong []string
@@ -61,13 +61,13 @@ func send(method, url, key, body, idempotency string) error {
 	return errors.Join(err, resp.Body.Close())
 }
 
-// percentile returns what p of a hundred answers took at most.
+// percentile returns the time within which p of a hundred answers came.
 func (u *seen) percentile(p int) time.Duration {
 	sorted := slices.Sorted(slices.Values(u.Took))
 	return sorted[min(len(sorted)*p/100, len(sorted)-1)]
 }
 
-// watched is what a probe of the server's health and a well-behaved tenant notice.
+// watched is the observations of a probe of the server's health and of a well-behaved tenant.
 type watched struct{ Health, Tenant seen }
 
 // watchUntil is the part of whoever watches, until the end. The tenant creates tasks by a key of his own.
@@ -101,7 +101,7 @@ func (w watching) stop() (saw watched) {
 	return saw
 }
 
-// quiet watches a server that nobody attacks.
+// quiet watches a server without an attack.
 func quiet(s *harness.Server) watched {
 	s.T.Helper()
 	w := watch(s)
@@ -122,8 +122,7 @@ func (w watched) String() string {
 		w.Health.percentile(99), len(w.Health.Took), w.Tenant.percentile(50), w.Tenant.percentile(99), len(w.Tenant.Took))
 }
 
-// served fails the test where somebody was answered badly; in the long form, which has the machine to itself, where one
-// had to wait.
+// served fails the test after a bad answer; in the long form, which has the machine to itself, also after a slow one.
 func (w watched) served(t *testing.T) {
 	t.Helper()
 	for who, u := range map[string]seen{"a probe": w.Health, "the tenant": w.Tenant} {
@@ -136,8 +135,8 @@ func (w watched) served(t *testing.T) {
 	}
 }
 
-// undisturbed fails the test where somebody was answered badly, and in the long form where another tenant had to wait
-// longer than so many times what it waits in quiet.
+// undisturbed fails the test after a bad answer, and in the long form if another tenant waited longer than so many
+// times its quiet wait.
 func (w watched) undisturbed(t *testing.T, quiet watched, times time.Duration) {
 	t.Helper()
 	w.served(t)

@@ -63,7 +63,7 @@ func TestPrompt(t *testing.T) {
 	t.Run("ignored field", func(t *testing.T) { checkIgnoredField(t, o) })
 }
 
-// checkChat holds a task to what a limit of 16 tokens and a model that never ends by itself leave.
+// checkChat checks a task after a limit of 16 tokens and a model that never ends by itself.
 func checkChat(t *testing.T, got api.Task) {
 	t.Helper()
 	if got.State != task.Succeeded || got.Mode != task.Live || got.Output == nil || got.Output.Text == nil || got.Usage == nil {
@@ -100,8 +100,8 @@ func checkEmbed(t *testing.T, s *service) {
 	}
 }
 
-// checkIgnoredField shows why the supplier needs max_tokens_field: max_completion_tokens has no
-// effect. It is the control of checkChat, whose limit nothing else would keep.
+// checkIgnoredField shows why the supplier needs max_tokens_field: max_completion_tokens has no effect. It is the
+// control of checkChat, whose limit is the only one.
 func checkIgnoredField(t *testing.T, o *ollama) {
 	t.Helper()
 	for field, want := range map[string]int{"max_tokens": asked, "max_completion_tokens": unasked} {

@@ -11,7 +11,7 @@ import (
 
 const modelName = "tiny-of-the-test"
 
-// ollama is a running model server that knows nothing of another one on this machine.
+// ollama is a running model server, apart from another one on this machine.
 type ollama struct {
 	t      *testing.T
 	binary string

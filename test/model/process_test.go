@@ -17,7 +17,7 @@ import (
 const (
 	readyLimit  = time.Minute     // a server's first answer, on a busy machine
 	answerLimit = time.Minute     // one answer of the model, its loading included, or another command
-	buildLimit  = 5 * time.Minute // of the binary, from nothing
+	buildLimit  = 5 * time.Minute // of the binary, into an empty folder
 	stopLimit   = 10 * time.Second
 )
 

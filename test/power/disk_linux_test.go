@@ -13,8 +13,8 @@ import (
 // diskSize is the least that mkfs.xfs takes. The image is sparse.
 const diskSize = 300 << 20
 
-// The file-system shutdown of Linux: FS_IOC_SHUTDOWN of ext4, XFS_IOC_GOINGDOWN of xfs. Without
-// flushing the log, nothing that isn't on the disk by then ever gets there.
+// The file-system shutdown of Linux: FS_IOC_SHUTDOWN of ext4, XFS_IOC_GOINGDOWN of xfs. Without flushing the log,
+// later bytes never get to the disk.
 const (
 	shutdownRequest = 0x8004587d
 	shutdownNoFlush = 2
@@ -25,10 +25,10 @@ type volume struct {
 	t      *testing.T
 	kind   string // ext4 or xfs
 	device string
-	dir    string // where it is mounted
+	dir    string // its mount point
 }
 
-// newVolume makes and mounts one, or skips the test where this machine can't.
+// newVolume makes and mounts one, or skips the test if this machine can't.
 func newVolume(t *testing.T, kind string) *volume {
 	t.Helper()
 	if os.Getuid() != 0 {
@@ -56,12 +56,11 @@ func newVolume(t *testing.T, kind string) *volume {
 	if err := d.mount(); err != nil {
 		t.Skipf("not run: %s can't be mounted here: %v", kind, err)
 	}
-	t.Cleanup(func() { _ = syscall.Unmount(d.dir, syscall.MNT_DETACH) }) // gone already where all went well
+	t.Cleanup(func() { _ = syscall.Unmount(d.dir, syscall.MNT_DETACH) }) // gone already after success
 	return d
 }
 
-// tool runs a program and returns what it printed; where it isn't there or can't work, the test is
-// skipped.
+// tool runs a program and returns its output; if it is missing or can't work, the test is skipped.
 func (d *volume) tool(name string, args ...string) string {
 	d.t.Helper()
 	out, err := exec.Command(name, args...).CombinedOutput() //nolint:noctx // also in cleanups, whose context is over
@@ -73,8 +72,7 @@ func (d *volume) tool(name string, args ...string) string {
 
 func (d *volume) mount() error { return syscall.Mount(d.device, d.dir, d.kind, 0, "") }
 
-// cut takes the power away: what the file system holds in memory is gone, and every call on it fails
-// from here on.
+// cut takes the power away: the file system's memory is gone, and every call on it fails from here on.
 func (d *volume) cut() {
 	d.t.Helper()
 	root, err := os.Open(d.dir)

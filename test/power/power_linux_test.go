@@ -1,7 +1,6 @@
-// Package power cuts the power of a disk while a process writes tasks and artifacts to it, and then
-// holds what is found there to what was acknowledged. The disk is an image with a file system of its
-// own; the cut is that file system's own shutdown, which drops everything that isn't on the disk.
-// A real disk's cache is not part of it.
+// Package power cuts the power of a disk while a process writes tasks and artifacts to it, and then compares the
+// files with the acknowledged writes. The disk is an image with a file system of its own; the cut is that file
+// system's own shutdown, which drops everything that isn't on the disk. A real disk's cache is not part of it.
 package power_test
 
 import (
@@ -61,7 +60,7 @@ func TestPowerCut(t *testing.T) {
 	}
 }
 
-// TestPowerCutFindsNoSync is the control: without fsync, the same cuts lose what was acknowledged.
+// TestPowerCutFindsNoSync is the control: without fsync, the same cuts lose acknowledged writes.
 func TestPowerCutFindsNoSync(t *testing.T) {
 	for _, kind := range []string{"ext4", "xfs"} {
 		t.Run(kind, func(t *testing.T) {
@@ -86,12 +85,12 @@ type run struct {
 
 	cuts              int
 	data              string   // the folder in use
-	lines             []string // what was acknowledged in it
+	lines             []string // its acknowledged writes
 	writes, artifacts int      // acknowledged in all folders
 	slowest           time.Duration
 }
 
-// cutOnce lets a process write until the power is cut and returns what is broken afterwards.
+// cutOnce lets a process write until the power is cut and returns the losses.
 func (r *run) cutOnce(role string) error {
 	t := r.volume.t
 	t.Helper()

@@ -1,5 +1,5 @@
-// Package rig is what the tests that assemble the service share: values that have to be there, and a log
-// that is read while it is written. It knows nothing of the service.
+// Package rig is the shared part of the tests that assemble the service: values that have to be there, and a log that
+// is read while it is written. It doesn't know the service.
 package rig
 
 import (
@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Must returns a function that returns v, or ends the test where err isn't nil.
+// Must returns a function that returns v, or ends the test if err isn't nil.
 func Must[T any](v T, err error) func(testing.TB) T {
 	return func(t testing.TB) T {
 		if err != nil {

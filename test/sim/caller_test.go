@@ -181,8 +181,8 @@ func (r *record) hear(n *node, t task.Task, there bool) {
 	shown.End(there)
 }
 
-// post sends the request to create; it returns the zero Task where no answer named one. A caller
-// without patience (0: endless) hangs up.
+// post sends the request to create; it returns the zero Task if no answer named one. A caller without patience (0:
+// endless) hangs up.
 func (w *world) post(r *record, wait *time.Duration, patience time.Duration) (got api.Task) {
 	ctx := context.Background()
 	if patience > 0 {

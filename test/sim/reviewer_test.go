@@ -27,7 +27,7 @@ type reviews struct {
 	clean map[string]bool  // the tasks whose texts were found to be clean, whether anybody heard it or not
 }
 
-// policy returns what the seed makes of the operator's rules, nil for none.
+// policy returns what the seed makes of the operator's rules, nil without one.
 func (n *node) policy() *policy.Policy {
 	s := n.w.shape.review
 	if s == unreviewed {

@@ -15,8 +15,8 @@ import (
 	"unitask/internal/jsonwrite"
 )
 
-// Same checks that what write makes of random values, each member set or not, reads back as what
-// encoding/json makes of them. A member that is new and not written fails it.
+// Same checks that write's output for random values, each member set or not, reads back as that of encoding/json. A
+// member that is new and not written fails it.
 func Same[T any](t *testing.T, write func(*T, *jsonwrite.Writer)) {
 	t.Helper()
 	rapid.Check(t, func(t *rapid.T) {

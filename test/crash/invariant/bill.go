@@ -5,8 +5,8 @@ import (
 	"unitask/internal/task"
 )
 
-// bill checks what the caller of an ended task pays: nothing for one that failed or whose work was never
-// submitted, something for submitted work that it canceled, and never more than was reserved.
+// bill checks the charge of an ended task: zero for one that failed or whose work was never submitted, more for
+// submitted work that was canceled, and never more than was reserved.
 func (c *checker) bill(t Task) {
 	cost, reserved := c.money(t.Ledger.Cost), c.money(t.Ledger.Reserved)
 	shown := task.Money(0)
@@ -31,7 +31,7 @@ func (c *checker) bill(t Task) {
 	}
 }
 
-// latest returns the last attempt of work since the task was last queued by its caller, nil for none.
+// latest returns the last attempt of work since the task was last queued by its caller, nil without one.
 func latest(t api.AdminTask) *api.AdminAttempt {
 	if len(t.Attempts) == 0 {
 		return nil

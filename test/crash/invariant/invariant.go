@@ -1,6 +1,6 @@
-// Package invariant judges what was observed of a service under crashes: its callers' answers, its
-// tasks and their ledgers in the end, and what its suppliers counted. It observes nothing itself, so
-// that real processes and a simulation are held to the same rules.
+// Package invariant judges observations of a service under crashes: its callers' answers, its tasks and their ledgers
+// in the end, and its suppliers' counts. It doesn't observe, so that real processes and a simulation are judged by
+// the same rules.
 package invariant
 
 import (
@@ -10,7 +10,7 @@ import (
 	"unitask/internal/task"
 )
 
-// Rule names what was broken.
+// Rule names a broken promise.
 type Rule string
 
 // The rules.
@@ -23,7 +23,7 @@ const (
 	Attempts    Rule = "attempts"    // two open attempts, a gap in the numbers, or one left open at the end
 	Resubmitted Rule = "resubmitted" // more submissions or charges than attempts or the failures shown to the caller allow
 	Ledger      Rule = "ledger"      // the spend isn't the supplier's, unknown outcomes taken into account
-	Bill        Rule = "bill"        // the caller pays for what it doesn't owe, more than was reserved, or nothing for work it canceled
+	Bill        Rule = "bill"        // the caller pays a wrong charge, more than was reserved, or nothing for work it canceled
 	Output      Rule = "output"      // a success without its output, or with other bytes than it says
 	Unsettled   Rule = "unsettled"   // a task that isn't terminal in the end
 )
@@ -42,17 +42,17 @@ func (v Violation) String() string { return fmt.Sprintf("%s: %s: %s", v.Rule, v.
 type Observation struct {
 	Tasks       []Task
 	Listed      []string        // the ids of every task of the account; nil: not read
-	Submissions []Submission    // what the suppliers named in Counted were sent
+	Submissions []Submission    // the submissions to the suppliers named in Counted
 	Counted     map[string]bool // suppliers whose submissions are all listed
 }
 
-// Task is what was seen of the task under one idempotency key.
+// Task is the observation of the task under one idempotency key.
 type Task struct {
 	Key          string
 	Posts        int             // requests sent under the key, answered or not
 	Shown        int             // answers that arrived whole and carried a failure of the task
 	Acknowledged []string        // the id in each answer that named one
-	Seen         []task.State    // what one caller read, in this order
+	Seen         []task.State    // one caller's reads, in this order
 	Found        bool            // whether it was found in the end, under its first id
 	Final        api.Task        // as its caller reads it then
 	Ledger       api.AdminTask   // as the operator reads it then
@@ -61,7 +61,7 @@ type Task struct {
 	Files        []File          // the bytes that its artifacts' addresses gave
 }
 
-// File is what the address of an artifact gave.
+// File is the bytes at an artifact's address.
 type File struct {
 	ID     string
 	Bytes  int64
@@ -76,7 +76,7 @@ type Submission struct {
 	Charge    task.Money // 0: it was refused
 }
 
-// Check returns every violation, none for a service that kept its promises.
+// Check returns every violation, empty for a service that kept its promises.
 func Check(o Observation) []Violation {
 	sent := map[string][]Submission{}
 	for _, s := range o.Submissions {
@@ -132,7 +132,7 @@ func (c *checker) identity(t Task, owner map[string]string) {
 	}
 }
 
-// output checks that a success has what it says, byte for byte.
+// output checks that a success has its promised bytes.
 func (c *checker) output(t Task) {
 	switch out := t.Final.Output; {
 	case t.Final.State != task.Succeeded:

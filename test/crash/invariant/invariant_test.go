@@ -16,8 +16,8 @@ const (
 	fileID = "task_file"
 )
 
-// sound returns what is seen of a service that keeps its promises: a paid task that was killed after
-// its first submission and retried by its caller, and one with a file.
+// sound returns the observation of a service that keeps its promises: a paid task that was killed after its first
+// submission and retried by its caller, and one with a file.
 func sound() *invariant.Observation {
 	return &invariant.Observation{
 		Counted: map[string]bool{"paid": true},

@@ -52,8 +52,7 @@ func legal(from, to task.State) bool {
 	return slices.ContainsFunc(task.Rules(), func(r task.Rule) bool { return r.To == to && slices.Contains(r.From, from) })
 }
 
-// attempts checks every reading of the ledger: numbered from 1, only the last open, none of them in
-// the end.
+// attempts checks every reading of the ledger: numbered from 1, only the last open, all closed in the end.
 func (c *checker) attempts(t Task) {
 	for _, reading := range append(slices.Clone(t.Snapshots), t.Ledger) {
 		for i, a := range reading.Attempts {
@@ -70,13 +69,13 @@ func (c *checker) attempts(t Task) {
 	}
 }
 
-// sums is what the ledger says of the attempts at one supplier.
+// sums is the ledger's sums of the attempts at one supplier.
 type sums struct {
 	attempts, answered, unknown int
 	spent                       task.Money
 }
 
-// submissions compares the ledger with what the suppliers counted.
+// submissions compares the ledger with the suppliers' counts.
 func (c *checker) submissions(t Task, sent []Submission, counted map[string]bool) {
 	at := map[string]*sums{}
 	after := 0 // attempts that follow one of unknown outcome
@@ -121,13 +120,13 @@ func (t Task) told() int {
 	return min(t.Shown, failures, t.Ledger.Reopenings)
 }
 
-// supplier compares the attempts at one supplier with what that supplier counted.
+// supplier compares the attempts at one supplier with that supplier's count.
 func (c *checker) supplier(name string, s sums, sent []Submission) {
 	if len(sent) > s.attempts {
 		c.add(Resubmitted, "%d submissions at %s, %d attempts", len(sent), name, s.attempts)
 	}
 	charges, total := charged(sent)
-	most := s.spent // what the unknown outcomes can explain, at most
+	most := s.spent // the most that the unknown outcomes can explain
 	for _, charge := range charges[:min(s.unknown, len(charges))] {
 		most += charge
 	}

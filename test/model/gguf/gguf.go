@@ -1,9 +1,9 @@
 // Package gguf writes a tiny language model for tests that need a real model server: a file in the
 // GGUF format that Ollama and llama.cpp load, made from a seed.
 //
-// The model is of the llama architecture with random weights. It answers with words from a short
-// list, in an order that depends on the prompt, and never ends an answer by itself: what ends it is
-// the limit that the caller set. It is no model of any language and holds nothing that was trained.
+// The model is of the llama architecture with random weights. It answers with words from a short list, in an order
+// that depends on the prompt, and never ends an answer by itself: the caller's limit ends it. It is no model of any
+// language and has no trained weights.
 package gguf
 
 import (
@@ -20,8 +20,8 @@ const (
 	feedForward   = 128
 )
 
-// steady is the channel of the hidden state that no block writes to. It is the same for every token,
-// so that what reads it adds a constant.
+// steady is the channel of the hidden state that no block writes to. It is the same for every token, so that its
+// readers add a constant.
 const steady = 0
 
 // bias lifts the words and lowers every other token, by far more than the other channels add up to.
@@ -62,8 +62,8 @@ func describe(e *encoder, v vocabulary) {
 	e.text("tokenizer.chat_template", chatTemplate)
 }
 
-// weigh writes the tensors; a shape names the fastest running dimension first. A token's output is
-// turned against its embedding, so that no word follows itself: servers cut off what repeats.
+// weigh writes the tensors; a shape names the fastest running dimension first. A token's output is turned against its
+// embedding, so that no word follows itself: servers cut off repetitions.
 func weigh(e *encoder, v vocabulary, random *rand.Rand) {
 	tokens := len(v.pieces)
 	embedding := uniform(random, width*tokens, 1)

@@ -106,9 +106,9 @@ func TestTensors(t *testing.T) {
 	}
 }
 
-// TestOnlyWordsAreSaid checks what makes an answer readable and endless: the first channel is the
-// same for every token, no block changes it, and the output lifts the words by it and nothing else.
-// By the other channels every token is against itself.
+// TestOnlyWordsAreSaid checks that an answer is readable and endless: the first channel is the same for every token,
+// no block changes it, and the output lifts only the words by it. By the other channels every token is against
+// itself.
 func TestOnlyWordsAreSaid(t *testing.T) {
 	meta, tensors := read(t, gguf.Model(1))
 	var lifted []string

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// layout is a tensor as the file describes it; values are what its place in the data holds.
+// layout is a tensor as the file describes it; values are the data at its place.
 type layout struct {
 	shape  []uint64
 	values []float32
