@@ -125,7 +125,7 @@ var layers = map[string]layer{
 	"test/model":      {floor: 9},
 	"test/model/gguf": {floor: 0},
 	"test/power":      {floor: 9},
-	"test/rig":        {floor: 0},
+	"test/fixture":    {floor: 0},
 	"test/sweep":      {floor: 9},
 	"test/upstream":   {floor: 9},
 }

@@ -2,7 +2,6 @@ package operator_test
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -17,10 +16,9 @@ import (
 	"unitask/internal/gate"
 	"unitask/internal/operator"
 	"unitask/internal/requestlog"
-	"unitask/internal/store"
 	"unitask/internal/store/memstore"
 	"unitask/internal/task"
-	"unitask/test/rig"
+	"unitask/test/fixture"
 )
 
 // office is a desk on a store in memory, with the clock of the test and a request log.
@@ -84,7 +82,7 @@ func wantCode(t *testing.T, what string, err error, want fault.Code) {
 // invited returns the token of a member's link.
 func (o *office) invited(which, member, role string) string {
 	o.t.Helper()
-	link := rig.Must(o.Invite(o.t.Context(), which, api.Invite{Member: member, Role: role}))(o.t)
+	link := fixture.Must(o.Invite(o.t.Context(), which, api.Invite{Member: member, Role: role}))(o.t)
 	address, token, ok := strings.Cut(link.URL, "#")
 	if !ok || address != "https://ai.example"+api.PathSignIn {
 		o.t.Fatalf("the link is %s", link.URL)
@@ -95,11 +93,11 @@ func (o *office) invited(which, member, role string) string {
 func TestRotate(t *testing.T) {
 	o := newOffice(t)
 	ctx := t.Context()
-	old := rig.Must(o.CreateKey(ctx, api.KeyCreate{
+	old := fixture.Must(o.CreateKey(ctx, api.KeyCreate{
 		Name: "shop", Mode: task.Live, Scopes: []string{"image.*"}, ExpiresInSeconds: 10 * 24 * 3600, Limits: api.Limits{OpenTasks: 3, Budget: "5", BudgetPeriod: "day"},
 	}))(t)
 	o.advance(time.Hour)
-	next := rig.Must(o.RotateKey(ctx, old.ID, api.KeyRotate{OverlapSeconds: 3600}))(t)
+	next := fixture.Must(o.RotateKey(ctx, old.ID, api.KeyRotate{OverlapSeconds: 3600}))(t)
 	want := old
 	want.CreatedAt = api.Timestamp{Time: o.now()}
 	want.ExpiresAt = &api.Timestamp{Time: o.now().Add(10 * 24 * time.Hour)}
@@ -118,7 +116,7 @@ func TestRotate(t *testing.T) {
 	wantCode(t, "an unknown key", err, fault.NotFound)
 	_, err = o.RotateKey(ctx, next.ID, api.KeyRotate{OverlapSeconds: -1})
 	wantCode(t, "a negative overlap", err, fault.InvalidRequest)
-	last := rig.Must(o.RotateKey(ctx, next.ID, api.KeyRotate{}))(t)
+	last := fixture.Must(o.RotateKey(ctx, next.ID, api.KeyRotate{}))(t)
 	if o.opens(next.Secret) || !o.opens(last.Secret) {
 		t.Error("without an overlap the old key is taken, or the new one refused")
 	}
@@ -128,7 +126,7 @@ func TestRotate(t *testing.T) {
 func TestUpdateKey(t *testing.T) {
 	o := newOffice(t)
 	ctx := t.Context()
-	k := rig.Must(o.CreateKey(ctx, api.KeyCreate{
+	k := fixture.Must(o.CreateKey(ctx, api.KeyCreate{
 		Name: "shop", Mode: task.Live, Scopes: []string{"image.*"}, ExpiresInSeconds: 3600,
 		Limits: api.Limits{CreatesPerMinute: 60, OpenTasks: 3, Budget: "5", BudgetPeriod: "day"},
 	}))(t)
@@ -147,7 +145,7 @@ func TestUpdateKey(t *testing.T) {
 		{"a name", api.KeyUpdate{Name: new(" till ")}, func(k *api.Key) { k.Name = "till" }},
 	} {
 		step.want(&k)
-		if diff := cmp.Diff(k, rig.Must(o.UpdateKey(ctx, k.ID, step.update))(t)); diff != "" {
+		if diff := cmp.Diff(k, fixture.Must(o.UpdateKey(ctx, k.ID, step.update))(t)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", step.name, diff)
 		}
 	}
@@ -159,7 +157,7 @@ func TestUpdateKey(t *testing.T) {
 		_, err := o.UpdateKey(ctx, k.ID, bad)
 		wantCode(t, name, err, fault.InvalidRequest)
 	}
-	if all := rig.Must(o.ListKeys(ctx))(t); len(all) != 1 || !cmp.Equal(all[0], k) || !o.opens(secret) {
+	if all := fixture.Must(o.ListKeys(ctx))(t); len(all) != 1 || !cmp.Equal(all[0], k) || !o.opens(secret) {
 		t.Errorf("after what was refused: %+v", all)
 	}
 	_, err := o.UpdateKey(ctx, "key_x", api.KeyUpdate{})
@@ -172,7 +170,7 @@ func TestUpdateKey(t *testing.T) {
 func TestAccounts(t *testing.T) {
 	o := newOffice(t)
 	ctx := t.Context()
-	made := rig.Must(o.CreateAccount(ctx, api.AccountCreate{
+	made := fixture.Must(o.CreateAccount(ctx, api.AccountCreate{
 		Name: " shop ", Capabilities: []string{"image.*"}, Limits: api.Limits{Budget: "5.50", BudgetPeriod: "month", ReadsPerMinute: 7},
 	}))(t)
 	want := api.Account{
@@ -194,7 +192,7 @@ func TestAccounts(t *testing.T) {
 	want.Members = []api.Member{{Name: "ann", Role: "member", JoinedAt: api.Timestamp{Time: o.now()}}}
 	want.Limits = api.Limits{ReadsPerMinute: 7, OpenTasks: 2}
 	want.Capabilities = []string{}
-	got := rig.Must(o.UpdateAccount(ctx, made.ID, api.AccountUpdate{
+	got := fixture.Must(o.UpdateAccount(ctx, made.ID, api.AccountUpdate{
 		Capabilities: new([]string{}), Limits: &api.LimitsUpdate{Budget: new(""), OpenTasks: new(2)},
 	}))(t)
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -211,7 +209,7 @@ func TestAccounts(t *testing.T) {
 	}
 	_, err := o.GetAccount(ctx, "nobody")
 	wantCode(t, "an unknown account", err, fault.NotFound)
-	if all := rig.Must(o.ListAccounts(ctx))(t); len(all) != 1 || !cmp.Equal(all[0], want) {
+	if all := fixture.Must(o.ListAccounts(ctx))(t); len(all) != 1 || !cmp.Equal(all[0], want) {
 		t.Errorf("the list: %+v", all)
 	}
 }
@@ -220,7 +218,7 @@ func TestAccounts(t *testing.T) {
 func TestSignIn(t *testing.T) {
 	o := newOffice(t)
 	ctx := t.Context()
-	rig.Must(o.CreateAccount(ctx, api.AccountCreate{Name: "shop"}))(t)
+	fixture.Must(o.CreateAccount(ctx, api.AccountCreate{Name: "shop"}))(t)
 	link := o.invited("shop", "ann", "")
 	token, visitor, err := o.SignIn(ctx, link)
 	if err != nil || token == link || visitor.Account.Name != "shop" || visitor.Session.Member != "ann" || visitor.Session.Role != account.RoleMember {
@@ -235,7 +233,7 @@ func TestSignIn(t *testing.T) {
 			t.Errorf("%s: %v, want the one answer %v", name, err, want)
 		}
 	}
-	got := rig.Must(o.Visit(ctx, token))(t)
+	got := fixture.Must(o.Visit(ctx, token))(t)
 	if !got.Session.SeenAt.Equal(o.now()) {
 		t.Errorf("seen at %s, want %s", got.Session.SeenAt, o.now())
 	}
@@ -257,9 +255,11 @@ func TestSignIn(t *testing.T) {
 func TestMemberIsSignedOut(t *testing.T) {
 	o := newOffice(t)
 	ctx := t.Context()
-	rig.Must(o.CreateAccount(ctx, api.AccountCreate{Name: "shop"}))(t)
+	fixture.Must(o.CreateAccount(ctx, api.AccountCreate{Name: "shop"}))(t)
 	for name, end := range map[string]func(){
-		"removed":      func() { rig.Must(o.UpdateAccount(ctx, "shop", api.AccountUpdate{RemoveMembers: []string{"ann"}}))(t) },
+		"removed": func() {
+			fixture.Must(o.UpdateAccount(ctx, "shop", api.AccountUpdate{RemoveMembers: []string{"ann"}}))(t)
+		},
 		"another role": func() { o.invited("shop", "ann", "operator") },
 		"too long":     func() { o.advance(account.SessionLife) },
 	} {
@@ -277,9 +277,9 @@ func TestMemberIsSignedOut(t *testing.T) {
 func TestMemberSeesOneAccount(t *testing.T) {
 	o := newOffice(t)
 	ctx := t.Context()
-	own := rig.Must(o.CreateAccount(ctx, api.AccountCreate{Name: "shop"}))(t)
-	rig.Must(o.CreateAccount(ctx, api.AccountCreate{Name: "other"}))(t)
-	theirs := rig.Must(o.CreateKey(ctx, api.KeyCreate{Name: "theirs", Mode: task.Live, Account: "other"}))(t)
+	own := fixture.Must(o.CreateAccount(ctx, api.AccountCreate{Name: "shop"}))(t)
+	fixture.Must(o.CreateAccount(ctx, api.AccountCreate{Name: "other"}))(t)
+	theirs := fixture.Must(o.CreateKey(ctx, api.KeyCreate{Name: "theirs", Mode: task.Live, Account: "other"}))(t)
 	_, visitor, err := o.SignIn(ctx, o.invited("shop", "ann", ""))
 	if err != nil {
 		t.Fatal(err)
@@ -288,8 +288,8 @@ func TestMemberSeesOneAccount(t *testing.T) {
 	if m.Account().ID != own.ID {
 		t.Errorf("the member's account is %s", m.Account().Name)
 	}
-	mine := rig.Must(m.CreateKey(ctx, api.KeyCreate{Name: "mine", Mode: task.Test}))(t)
-	if keys := rig.Must(m.ListKeys(ctx))(t); len(keys) != 1 || keys[0].ID != mine.ID || keys[0].Account != "shop" || keys[0].Secret != "" {
+	mine := fixture.Must(m.CreateKey(ctx, api.KeyCreate{Name: "mine", Mode: task.Test}))(t)
+	if keys := fixture.Must(m.ListKeys(ctx))(t); len(keys) != 1 || keys[0].ID != mine.ID || keys[0].Account != "shop" || keys[0].Secret != "" {
 		t.Errorf("keys %+v", keys)
 	}
 	_, unknown := m.RevokeKey(ctx, "key_x")
@@ -319,106 +319,13 @@ func TestMemberSeesOneAccount(t *testing.T) {
 	for _, id := range []string{foreign.ID, foreign.TaskID} {
 		_, err := m.FindRequests(ctx, id)
 		wantCode(t, "another account's request", err, fault.NotFound)
-		if got := rig.Must(o.FindRequests(ctx, id))(t); len(got) != 1 || got[0].KeyID != theirs.ID {
+		if got := fixture.Must(o.FindRequests(ctx, id))(t); len(got) != 1 || got[0].KeyID != theirs.ID {
 			t.Errorf("the operator finds %+v", got)
 		}
 	}
-	rig.Must(m.RevokeKey(ctx, mine.ID))(t)
+	fixture.Must(m.RevokeKey(ctx, mine.ID))(t)
 	if o.opens(mine.Secret) {
 		t.Error("the member's own key is still taken")
-	}
-}
-
-// TestUsageOfSessions: keys that aren't stored, a new one for each command of the local client, are one row; who uses
-// the console has one by name.
-func TestUsageOfSessions(t *testing.T) {
-	o := newOffice(t)
-	ctx := t.Context()
-	owner := rig.Must(o.CreateAccount(ctx, api.AccountCreate{Name: "shop"}))(t).ID
-	kept := rig.Must(o.CreateKey(ctx, api.KeyCreate{Name: "till", Mode: task.Live, Account: "shop"}))(t).ID
-	_, ann, err := o.SignIn(ctx, o.invited("shop", "ann", ""))
-	if err != nil {
-		t.Fatal(err)
-	}
-	console := ann.Key(task.Live).ID
-	for _, key := range []string{kept, "key_a", "key_b", "key_a", console} {
-		o.run(owner, key, task.Usage{Images: 1})
-	}
-	want := []api.UsageRow{
-		{Group: kept, Name: "till", Mode: task.Live, Succeeded: 1, Images: 1, Cost: "0.1"},
-		{Group: "session", Name: "the local client, and members who left", Mode: task.Live, Succeeded: 3, Images: 3, Cost: "0.3"},
-		{Group: console, Name: "ann in the console", Mode: task.Live, Succeeded: 1, Images: 1, Cost: "0.1"},
-	}
-	slices.SortFunc(want, func(a, b api.UsageRow) int { return strings.Compare(a.Group, b.Group) })
-	if diff := cmp.Diff(want, rig.Must(o.Usage(ctx, api.UsageQuery{By: api.ByKey}))(t).Data); diff != "" {
-		t.Errorf("by key (-want +got):\n%s", diff)
-	}
-}
-
-// TestUsageGroups adds up two keys of two accounts over two days.
-func TestUsageGroups(t *testing.T) {
-	o := newOffice(t)
-	ctx := t.Context()
-	var ids []string
-	var keys []api.Key
-	for _, name := range []string{"shop", "other"} {
-		ids = append(ids, rig.Must(o.CreateAccount(ctx, api.AccountCreate{Name: name}))(t).ID)
-		o.advance(time.Millisecond)
-		keys = append(keys, rig.Must(o.CreateKey(ctx, api.KeyCreate{Name: "key of " + name, Mode: task.Live, Account: name}))(t))
-	}
-	for i := range 4 {
-		o.run(ids[i%2], keys[i%2].ID, task.Usage{Images: int64(i + 1)})
-		o.advance(12 * time.Hour)
-	}
-	row := func(group, name string, succeeded, images int64, cost string) api.UsageRow {
-		return api.UsageRow{Group: group, Name: name, Mode: task.Live, Succeeded: succeeded, Images: images, Cost: cost}
-	}
-	for _, tt := range []struct {
-		q    api.UsageQuery
-		want []api.UsageRow
-	}{
-		{api.UsageQuery{}, []api.UsageRow{row(ids[0], "shop", 2, 4, "0.4"), row(ids[1], "other", 2, 6, "0.6")}},
-		{api.UsageQuery{By: api.ByKey, Account: "other"}, []api.UsageRow{row(keys[1].ID, "key of other", 2, 6, "0.6")}},
-		{api.UsageQuery{By: api.ByCapability}, []api.UsageRow{row("image.generate", "", 4, 10, "1")}},
-		{api.UsageQuery{By: api.ByDay}, []api.UsageRow{row("2026-11-21", "", 2, 3, "0.3"), row("2026-11-22", "", 2, 7, "0.7")}},
-		{api.UsageQuery{By: api.ByDay, Since: "2026-11-22", Account: ids[0]}, []api.UsageRow{row("2026-11-22", "", 1, 3, "0.3")}},
-		{api.UsageQuery{By: api.ByDay, Until: "2026-11-20"}, []api.UsageRow{}},
-	} {
-		got := rig.Must(o.Usage(ctx, tt.q))(t)
-		if diff := cmp.Diff(tt.want, got.Data); diff != "" {
-			t.Errorf("%+v (-want +got):\n%s", tt.q, diff)
-		}
-	}
-	spent := rig.Must(o.Usage(ctx, api.UsageQuery{By: api.BySupplier}))(t)
-	want := []api.SupplierUsage{{Supplier: "s", Mode: task.Live, OK: 4, Cost: "0.000000028", SavedCost: "0", MeanMillis: 0}}
-	if diff := cmp.Diff(want, spent.Suppliers); diff != "" {
-		t.Errorf("by supplier (-want +got):\n%s", diff)
-	}
-	for name, bad := range map[string]api.UsageQuery{
-		"a group": {By: "week"}, "a day": {Since: "yesterday"}, "a supplier of an account": {By: api.BySupplier, Account: "shop"},
-	} {
-		_, err := o.Usage(ctx, bad)
-		wantCode(t, name, err, fault.InvalidRequest)
-	}
-}
-
-// run ends a task of a key at ten cents a picture.
-func (o *office) run(owner, key string, u task.Usage) {
-	o.t.Helper()
-	now := o.now()
-	id := task.NewID(task.PrefixTask, now)
-	made, err := o.db.CreateTask(o.t.Context(), store.NewTask{
-		ID: id, Scope: task.Scope{Account: owner, Mode: task.Live}, KeyID: key, Capability: "image.generate",
-		IdempotencyHash: account.HashSecret(id), Deadline: time.Hour, Price: task.Price{Unit: task.PerImage, Output: task.USD / 10}, Reserved: 10 * task.USD,
-		First: &store.First{Node: "n", Term: time.Hour, Plans: []task.Plan{{Supplier: "s", Model: "m"}}},
-	})
-	if err == nil {
-		_, err = o.db.Advance(o.t.Context(), made.Lease.Ref, store.Step{
-			Close: &task.Closing{State: task.OK, Cost: 7}, Moves: []task.Transition{task.Transfer(), task.Succeed(task.Output{}, u)},
-		})
-	}
-	if err != nil {
-		o.t.Fatal(err)
 	}
 }
 
@@ -426,13 +333,13 @@ func (o *office) run(owner, key string, u task.Usage) {
 func TestNothingIsToldTwice(t *testing.T) {
 	o := newOffice(t)
 	ctx := t.Context()
-	key := rig.Must(o.CreateKey(ctx, api.KeyCreate{Name: "k", Mode: task.Live}))(t)
+	key := fixture.Must(o.CreateKey(ctx, api.KeyCreate{Name: "k", Mode: task.Live}))(t)
 	token := o.invited("", "ann", "operator")
-	keys := rig.Must(o.db.ListKeys(ctx))(t)
-	accounts := rig.Must(o.ListAccounts(ctx))(t)
-	listed := rig.Must(o.ListKeys(ctx))(t)
+	keys := fixture.Must(o.db.ListKeys(ctx))(t)
+	accounts := fixture.Must(o.ListAccounts(ctx))(t)
+	listed := fixture.Must(o.ListKeys(ctx))(t)
 	for _, told := range []any{keys, accounts, listed} {
-		if text := rig.Must(jsonOf(told))(t); strings.Contains(text, key.Secret) || strings.Contains(text, token) {
+		if text := fixture.Must(jsonOf(told))(t); strings.Contains(text, key.Secret) || strings.Contains(text, token) {
 			t.Errorf("%s", text)
 		}
 	}

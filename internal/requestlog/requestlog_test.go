@@ -18,7 +18,7 @@ import (
 	"unitask/internal/fault"
 	"unitask/internal/requestlog"
 	"unitask/internal/task"
-	"unitask/test/rig"
+	"unitask/test/fixture"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -226,7 +226,7 @@ func TestFlood(t *testing.T) {
 func TestTellsOfWhatIsMissing(t *testing.T) {
 	var out bytes.Buffer
 	c := newClock()
-	l := rig.Must(requestlog.Open(requestlog.Config{Dir: t.TempDir(), Now: c.now, Logger: slog.New(slog.NewTextHandler(&out, nil))}))(t)
+	l := fixture.Must(requestlog.Open(requestlog.Config{Dir: t.TempDir(), Now: c.now, Logger: slog.New(slog.NewTextHandler(&out, nil))}))(t)
 	for range requestlog.RefusedMost + 7 {
 		e := entry(c.now())
 		e.KeyID = ""

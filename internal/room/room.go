@@ -1,5 +1,5 @@
-// Package room shares a bounded number of bytes, or of other things that are counted, out: the room of many requests
-// or tasks at once, of all and of each key. It holds no memory itself, and each taker gives its share back.
+// Package room shares a bounded number of bytes, or of other counted things, among many requests or tasks and among
+// their keys. It holds no memory itself, and each taker gives its share back.
 package room
 
 import (

@@ -22,14 +22,14 @@ import (
 	"unitask/internal/server"
 	"unitask/internal/store"
 	"unitask/internal/task"
-	"unitask/test/rig"
+	"unitask/test/fixture"
 )
 
 // socket serves a world's operator on a Unix socket and returns a client of it.
 func socket(t *testing.T, w *world) func(method, path, body string) response {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "admin.sock")
-	ln := rig.Must((&net.ListenConfig{}).Listen(t.Context(), "unix", path))(t)
+	ln := fixture.Must((&net.ListenConfig{}).Listen(t.Context(), "unix", path))(t)
 	admin := server.NewAdmin(w.operator, http.NotFoundHandler(), nil)
 	served := make(chan error, 1)
 	go func() { served <- admin.Serve(ln) }()
@@ -48,14 +48,14 @@ func socket(t *testing.T, w *world) func(method, path, body string) response {
 	client := http.Client{Transport: transport}
 	return func(method, path, body string) response {
 		t.Helper()
-		req := rig.Must(http.NewRequestWithContext(t.Context(), method, "http://admin"+path, strings.NewReader(body)))(t)
+		req := fixture.Must(http.NewRequestWithContext(t.Context(), method, "http://admin"+path, strings.NewReader(body)))(t)
 		req.Header.Set("Content-Type", "application/json")
 		resp, err := client.Do(req)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer func() { _ = resp.Body.Close() }()
-		out := response{resp, rig.Must(io.ReadAll(resp.Body))(t)}
+		out := response{resp, fixture.Must(io.ReadAll(resp.Body))(t)}
 		if !requestID.MatchString(resp.Header.Get(api.HeaderRequestID)) || resp.Header.Get("Cache-Control") != "no-store" {
 			t.Errorf("%s %s: header %v", method, path, resp.Header)
 		}
@@ -152,7 +152,7 @@ func TestAdminSessionAndInfo(t *testing.T) {
 	if got := w.post("by a session", chat("hello"), by(session.Secret)); got.StatusCode != 200 {
 		t.Errorf("a task by a session: %d", got.StatusCode)
 	}
-	for _, k := range rig.Must(w.operator.ListKeys(t.Context()))(t) {
+	for _, k := range fixture.Must(w.operator.ListKeys(t.Context()))(t) {
 		if k.ID == session.ID {
 			t.Error("the session's key is kept")
 		}
@@ -263,7 +263,7 @@ func TestAdminBackup(t *testing.T) {
 			got := socket(t, w)(http.MethodPost, api.PathAdminBackup, "")
 			var body api.ErrorResponse
 			if tt.code != "" {
-				rig.Must(0, json.Unmarshal(got.body, &body))(t)
+				fixture.Must(0, json.Unmarshal(got.body, &body))(t)
 			}
 			if got.StatusCode != tt.status || body.Error.Code != tt.code || (tt.code == "" && string(got.body) != tt.first) {
 				t.Errorf("%d %s", got.StatusCode, got.body)

@@ -18,7 +18,7 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/fault"
 	"unitask/internal/task"
-	"unitask/test/rig"
+	"unitask/test/fixture"
 )
 
 func TestArtifact(t *testing.T) {
@@ -101,8 +101,8 @@ func TestArtifactURLsExpire(t *testing.T) {
 	}
 	ahead.Store(int64(7*24*time.Hour - 10*time.Minute))
 	a := w.do(request{path: path, key: w.test}).task(t).Output.Images[0]
-	query := rig.Must(url.Parse(a.URL))(t).Query()
-	if exp := rig.Must(strconv.ParseInt(query.Get("exp"), 10, 64))(t); exp > a.ExpiresAt.Unix() {
+	query := fixture.Must(url.Parse(a.URL))(t).Query()
+	if exp := fixture.Must(strconv.ParseInt(query.Get("exp"), 10, 64))(t); exp > a.ExpiresAt.Unix() {
 		t.Errorf("the URL holds %d s longer than the artifact", exp-a.ExpiresAt.Unix())
 	}
 	ahead.Store(int64(8 * 24 * time.Hour))

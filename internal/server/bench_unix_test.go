@@ -19,7 +19,7 @@ import (
 	"unitask/internal/server"
 	"unitask/internal/store"
 	"unitask/internal/task"
-	"unitask/test/rig"
+	"unitask/test/fixture"
 )
 
 // taken is a log that costs no more than to be told.
@@ -49,7 +49,7 @@ func newBench(b *testing.B) (w *world, r *http.Request, body string) {
 		Usage:  &task.Usage{InputTokens: 17, OutputTokens: 140},
 	})
 	body = chat("In one sentence: what is the capital of France?")
-	r = rig.Must(http.NewRequestWithContext(b.Context(), http.MethodPost, w.base+created, strings.NewReader(body)))(b)
+	r = fixture.Must(http.NewRequestWithContext(b.Context(), http.MethodPost, w.base+created, strings.NewReader(body)))(b)
 	r.Header = http.Header{
 		"Authorization": {"Bearer " + w.test}, "Content-Type": {"application/json"}, api.HeaderIdempotencyKey: {"a-key-of-a-benchmark"},
 	}
@@ -92,7 +92,7 @@ func BenchmarkSocket(b *testing.B) {
 	if err := r.Write(&raw); err != nil {
 		b.Fatal(err)
 	}
-	conn := rig.Must((&net.Dialer{}).DialContext(b.Context(), "tcp", strings.TrimPrefix(w.base, "http://")))(b)
+	conn := fixture.Must((&net.Dialer{}).DialContext(b.Context(), "tcp", strings.TrimPrefix(w.base, "http://")))(b)
 	defer func() { _ = conn.Close() }()
 	answer := make([]byte, 4<<10)
 	var n int

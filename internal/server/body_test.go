@@ -18,7 +18,7 @@ import (
 	"unitask/internal/fault"
 	"unitask/internal/server"
 	"unitask/internal/task"
-	"unitask/test/rig"
+	"unitask/test/fixture"
 )
 
 // rawConn is a connection that sends exactly a test's bytes.
@@ -31,7 +31,7 @@ type rawConn struct {
 // dial connects to the world.
 func (w *world) dial(t *testing.T) *rawConn {
 	t.Helper()
-	c := rig.Must((&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(w.base, "http://")))(t)
+	c := fixture.Must((&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(w.base, "http://")))(t)
 	t.Cleanup(func() { _ = c.Close() })
 	_ = c.SetDeadline(time.Now().Add(time.Minute))
 	return &rawConn{c, t, bufio.NewReader(c)}
@@ -176,7 +176,7 @@ func TestLargeBodiesOfOneAccount(t *testing.T) {
 	if got := w.post("a-small-one", chat("small")); got.StatusCode != 200 {
 		t.Errorf("the account's own small one: %d %s", got.StatusCode, got.body)
 	}
-	if left := rig.Must(os.ReadDir(dir))(t); len(left) > 0 {
+	if left := fixture.Must(os.ReadDir(dir))(t); len(left) > 0 {
 		t.Errorf("%d files are left, such as %s", len(left), left[0].Name())
 	}
 }

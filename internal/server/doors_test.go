@@ -19,7 +19,7 @@ import (
 	"unitask/internal/gate"
 	"unitask/internal/server"
 	"unitask/internal/task"
-	"unitask/test/rig"
+	"unitask/test/fixture"
 )
 
 // entrance is a way to the same handlers: by a key, or from a page by a session.
@@ -154,7 +154,7 @@ func TestBothDoors(t *testing.T) {
 
 // byKey makes an account with the limits and returns the door of its keys.
 func (w *world) byKey(limits api.Limits) entrance {
-	rig.Must(w.operator.CreateAccount(w.t.Context(), api.AccountCreate{Name: "keyed", Limits: limits}))(w.t)
+	fixture.Must(w.operator.CreateAccount(w.t.Context(), api.AccountCreate{Name: "keyed", Limits: limits}))(w.t)
 	keys := map[task.Mode]string{}
 	for _, mode := range []task.Mode{task.Live, task.Test} {
 		keys[mode] = w.key(api.KeyCreate{Account: "keyed", Mode: mode})
@@ -167,11 +167,11 @@ func (w *world) byKey(limits api.Limits) entrance {
 // bySession makes an account with the limits and returns the door of a member who signed in.
 func (w *world) bySession(limits api.Limits) entrance {
 	ctx := w.t.Context()
-	rig.Must(w.operator.CreateAccount(ctx, api.AccountCreate{Name: "seated", Limits: limits}))(w.t)
-	link := rig.Must(w.operator.Invite(ctx, "seated", api.Invite{Member: "ann"}))(w.t)
+	fixture.Must(w.operator.CreateAccount(ctx, api.AccountCreate{Name: "seated", Limits: limits}))(w.t)
+	link := fixture.Must(w.operator.Invite(ctx, "seated", api.Invite{Member: "ann"}))(w.t)
 	_, token, _ := strings.Cut(link.URL, "#")
 	form := strings.NewReader(url.Values{"token": {token}}.Encode())
-	r := rig.Must(http.NewRequestWithContext(ctx, http.MethodPost, w.base+api.PathSignIn, form))(w.t)
+	r := fixture.Must(http.NewRequestWithContext(ctx, http.MethodPost, w.base+api.PathSignIn, form))(w.t)
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
 	if err != nil {
@@ -201,7 +201,7 @@ func (w *world) knock(d entrance, k knocking, last *string) knocked {
 	if k.body != "" {
 		body = strings.NewReader(k.body)
 	}
-	r := rig.Must(http.NewRequestWithContext(w.t.Context(), k.method, w.base+path, body))(w.t)
+	r := fixture.Must(http.NewRequestWithContext(w.t.Context(), k.method, w.base+path, body))(w.t)
 	if k.body != "" {
 		r.Header.Set("Content-Type", "application/json")
 	}
@@ -232,9 +232,9 @@ func (w *world) knock(d entrance, k knocking, last *string) knocked {
 		if about.State != "" && (about.State == task.Canceled || !about.State.Terminal()) {
 			return out // a worker's progress isn't promised
 		}
-		record := rig.Must(w.operator.Task(w.t.Context(), id))(w.t)
+		record := fixture.Must(w.operator.Task(w.t.Context(), id))(w.t)
 		record.Account = ""
-		out.Record = alike(string(rig.Must(json.MarshalIndent(record, "", " "))(w.t)))
+		out.Record = alike(string(fixture.Must(json.MarshalIndent(record, "", " "))(w.t)))
 	}
 	return out
 }

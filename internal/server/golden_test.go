@@ -17,7 +17,7 @@ import (
 	"unitask/internal/catalog"
 	"unitask/internal/gate"
 	"unitask/internal/server"
-	"unitask/test/rig"
+	"unitask/test/fixture"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -88,7 +88,7 @@ func TestHeaders(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := rig.Must(os.ReadFile(golden))(t)
+	want := fixture.Must(os.ReadFile(golden))(t)
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("run go test ./internal/server -update\n%s", diff)
 	}
@@ -122,7 +122,7 @@ func TestDocument(t *testing.T) {
 			t.Errorf("the other capabilities are not %v", others)
 		}
 	}
-	for name := range rig.Must(catalog.Default())(t).Names() {
+	for name := range fixture.Must(catalog.Default())(t).Names() {
 		known = append(known, string(name))
 	}
 	slices.Sort(said)

@@ -17,7 +17,7 @@ import (
 	"unitask/internal/server"
 	"unitask/internal/store"
 	"unitask/internal/store/memstore"
-	"unitask/test/rig"
+	"unitask/test/fixture"
 )
 
 // panicking is a store that fails in the worst way.
@@ -44,7 +44,7 @@ func TestBodyOfUnknownLength(t *testing.T) {
 	w := newWorld(t, options{limits: server.Limits{Body: 1000}})
 	for size, want := range map[int]int{100: 200, 2000: 413} {
 		body := io.MultiReader(strings.NewReader(chat(strings.Repeat("a", size))))
-		req := rig.Must(http.NewRequestWithContext(t.Context(), http.MethodPost, w.base+api.PathTasks, body))(t)
+		req := fixture.Must(http.NewRequestWithContext(t.Context(), http.MethodPost, w.base+api.PathTasks, body))(t)
 		req.Header = http.Header{"Authorization": {"Bearer " + w.test}, "Content-Type": {"application/json; charset=UTF-8"}, api.HeaderIdempotencyKey: {"unknown-length"}}
 		if got := w.send(req); got.StatusCode != want {
 			t.Errorf("%d bytes: %d, want %d", size, got.StatusCode, want)
@@ -85,7 +85,7 @@ func TestBodySizes(t *testing.T) {
 // begin sends a creation's header and one byte of its body, and returns the answer to that.
 func (w *world) begin(length int) (status int, body []byte) {
 	w.t.Helper()
-	conn := rig.Must((&net.Dialer{}).DialContext(w.t.Context(), "tcp", strings.TrimPrefix(w.base, "http://")))(w.t)
+	conn := fixture.Must((&net.Dialer{}).DialContext(w.t.Context(), "tcp", strings.TrimPrefix(w.base, "http://")))(w.t)
 	defer func() { _ = conn.Close() }()
 	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
 	_, _ = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nIdempotency-Key: slow-body\r\n"+
@@ -95,7 +95,7 @@ func (w *world) begin(length int) (status int, body []byte) {
 		w.t.Fatal(err)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	return resp.StatusCode, rig.Must(io.ReadAll(resp.Body))(w.t)
+	return resp.StatusCode, fixture.Must(io.ReadAll(resp.Body))(w.t)
 }
 
 // TestLog: one line a request, with the values that an operator searches and no secret.

@@ -16,7 +16,7 @@ import (
 	"unitask/internal/fault"
 	"unitask/internal/sse"
 	"unitask/internal/task"
-	"unitask/test/rig"
+	"unitask/test/fixture"
 )
 
 // TestAccept: a stream is sent if it is named and weighs no less than JSON; a request that accepts no known type gets
@@ -182,9 +182,9 @@ func TestBeforeAnyHandler(t *testing.T) {
 		{post + "Expect: the-unexpected\r\nContent-Length: 2\r\n\r\n{}", http.StatusExpectationFailed},
 		{post + "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", http.StatusNotImplemented},
 	} {
-		conn := rig.Must((&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(w.base, "http://")))(t)
+		conn := fixture.Must((&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(w.base, "http://")))(t)
 		_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
-		_ = rig.Must(conn.Write([]byte(tt.said)))(t)
+		_ = fixture.Must(conn.Write([]byte(tt.said)))(t)
 		got, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		if err != nil {
 			t.Fatal(err)

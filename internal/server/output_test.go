@@ -13,7 +13,7 @@ import (
 	"unitask/internal/catalog"
 	"unitask/internal/fault"
 	"unitask/internal/task"
-	"unitask/test/rig"
+	"unitask/test/fixture"
 )
 
 // structured replaces the chat by one whose output is data, which no supplier makes.
@@ -39,8 +39,8 @@ func TestUnfitOutput(t *testing.T) {
 	if got.StatusCode != http.StatusBadGateway || e.Error.Code != fault.ProviderUnavailable || !e.Error.Retryable {
 		t.Fatalf("%d %s", got.StatusCode, got.body)
 	}
-	scope := task.Scope{Account: rig.Must(w.db.ListAccounts(t.Context()))(t)[0].ID, Mode: task.Live}
-	stored := rig.Must(w.db.GetTask(t.Context(), scope, e.TaskID))(t)
+	scope := task.Scope{Account: fixture.Must(w.db.ListAccounts(t.Context()))(t)[0].ID, Mode: task.Live}
+	stored := fixture.Must(w.db.GetTask(t.Context(), scope, e.TaskID))(t)
 	if len(stored.Attempts) != 1 {
 		t.Fatalf("%d attempts", len(stored.Attempts))
 	}
@@ -85,7 +85,7 @@ func TestOutputsFitTheirSchemas(t *testing.T) {
 	if err := json.Unmarshal(w.do(request{path: api.PathTasks, key: w.test}).body, &list); err != nil || len(list.Data) != 8 {
 		t.Fatalf("%d tasks, %v", len(list.Data), err)
 	}
-	directory := rig.Must(catalog.Default())(t)
+	directory := fixture.Must(catalog.Default())(t)
 	for _, done := range list.Data {
 		if err := directory.ValidateOutput(done.Capability, done.Output); err != nil {
 			t.Errorf("%s: %v: %.300s", done.Capability, err, done.Output)

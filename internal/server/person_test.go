@@ -18,7 +18,7 @@ import (
 	"unitask/internal/fault"
 	"unitask/internal/gateway"
 	"unitask/internal/task"
-	"unitask/test/rig"
+	"unitask/test/fixture"
 )
 
 // proof is unmistakable evidence.
@@ -53,8 +53,8 @@ func agreed(evidence ...string) string {
 // stored returns a task of the first account's test keys as the engine has it.
 func (w *world) stored(id string) task.Task {
 	w.t.Helper()
-	accounts := rig.Must(w.db.ListAccounts(w.t.Context()))(w.t)
-	return rig.Must(w.db.GetTask(w.t.Context(), task.Scope{Account: accounts[0].ID, Mode: task.Test}, id))(w.t)
+	accounts := fixture.Must(w.db.ListAccounts(w.t.Context()))(w.t)
+	return fixture.Must(w.db.GetTask(w.t.Context(), task.Scope{Account: accounts[0].ID, Mode: task.Test}, id))(w.t)
 }
 
 // TestPersonIsVouchedFor: a caller's declaration about a person is kept with the task, for the operator to read, with
@@ -78,7 +78,7 @@ func TestPersonIsVouchedFor(t *testing.T) {
 				t.Fatalf("status %d: %s", got.StatusCode, got.body)
 			}
 			id := got.task(t).ID
-			if diff := cmp.Diff(tt.want, rig.Must(w.operator.Task(t.Context(), id))(t).Authorization); diff != "" {
+			if diff := cmp.Diff(tt.want, fixture.Must(w.operator.Task(t.Context(), id))(t).Authorization); diff != "" {
 				t.Errorf("the operator reads (-want +got):\n%s", diff)
 			}
 			kept := w.stored(id)

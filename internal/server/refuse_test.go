@@ -14,7 +14,7 @@ import (
 	"unitask/internal/fault"
 	"unitask/internal/server"
 	"unitask/internal/task"
-	"unitask/test/rig"
+	"unitask/test/fixture"
 )
 
 // TestBadInput: each wrong creation gets its status, code and field, and leaves its key unused: the corrected request
@@ -124,7 +124,7 @@ func TestIdempotencyKeys(t *testing.T) {
 		}
 	}
 	for _, values := range [][]string{nil, {"twice-the-same", "twice-the-same"}} {
-		req := rig.Must(http.NewRequestWithContext(t.Context(), http.MethodPost, w.base+api.PathTasks, strings.NewReader(chat("a"))))(t)
+		req := fixture.Must(http.NewRequestWithContext(t.Context(), http.MethodPost, w.base+api.PathTasks, strings.NewReader(chat("a"))))(t)
 		req.Header = http.Header{"Authorization": {"Bearer " + w.test}, "Content-Type": {"application/json"}, api.HeaderIdempotencyKey: values}
 		if got := w.send(req); got.StatusCode != 400 || got.error(t).Error.Details[0].Field != api.HeaderIdempotencyKey {
 			t.Errorf("%d keys: %d %s", len(values), got.StatusCode, got.body)
@@ -136,8 +136,8 @@ func TestIdempotencyKeys(t *testing.T) {
 // is used.
 func TestOneAnswerForBadKeys(t *testing.T) {
 	w := newWorld(t, options{limits: server.Limits{RefusedKeys: -1}})
-	revoked := rig.Must(w.operator.CreateKey(t.Context(), api.KeyCreate{Name: "r", Mode: task.Test}))(t)
-	rig.Must(w.operator.RevokeKey(t.Context(), revoked.ID))(t)
+	revoked := fixture.Must(w.operator.CreateKey(t.Context(), api.KeyCreate{Name: "r", Mode: task.Test}))(t)
+	fixture.Must(w.operator.RevokeKey(t.Context(), revoked.ID))(t)
 	expired := w.key(api.KeyCreate{Mode: task.Test, ExpiresInSeconds: 1})
 	time.Sleep(1100 * time.Millisecond) // a key's life is counted in seconds
 	values := map[string][]string{
@@ -155,7 +155,7 @@ func TestOneAnswerForBadKeys(t *testing.T) {
 			{http.MethodGet, api.PathTasks + "/" + task.NewID(task.PrefixTask, time.Now())},
 			{http.MethodGet, "/api/ai/v1/nothing"},
 		} {
-			req := rig.Must(http.NewRequestWithContext(t.Context(), at.method, w.base+at.path, nil))(t)
+			req := fixture.Must(http.NewRequestWithContext(t.Context(), at.method, w.base+at.path, nil))(t)
 			req.Header["Authorization"] = header
 			got := w.send(req)
 			e := got.error(t)

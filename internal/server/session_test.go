@@ -13,14 +13,14 @@ import (
 	"unitask/internal/fault"
 	"unitask/internal/requestlog"
 	"unitask/internal/task"
-	"unitask/test/rig"
+	"unitask/test/fixture"
 )
 
 // TestSessionIsNoKey: whoever signed in at the console has no way into the API by that: the cookie, and its token or
 // its hash in the place of a key, count as a missing key.
 func TestSessionIsNoKey(t *testing.T) {
 	w := newWorld(t, options{})
-	link := rig.Must(w.operator.Invite(t.Context(), "", api.Invite{Member: "ann", Role: string(account.RoleOperator)}))(t)
+	link := fixture.Must(w.operator.Invite(t.Context(), "", api.Invite{Member: "ann", Role: string(account.RoleOperator)}))(t)
 	_, token, _ := strings.Cut(link.URL, "#")
 	session, _, err := w.operator.SignIn(t.Context(), token)
 	if err != nil {
@@ -33,7 +33,7 @@ func TestSessionIsNoKey(t *testing.T) {
 		"a link": {"Authorization": {"Bearer " + token}}, "a key in a cookie": {"Cookie": {"Authorization=Bearer " + w.test}},
 	} {
 		for _, path := range []string{api.PathCapabilities, api.PathTasks, api.PathTasks + "/" + task.NewID(task.PrefixTask, time.Now())} {
-			req := rig.Must(http.NewRequestWithContext(t.Context(), http.MethodGet, w.base+path, nil))(t)
+			req := fixture.Must(http.NewRequestWithContext(t.Context(), http.MethodGet, w.base+path, nil))(t)
 			req.Header = header
 			got := w.send(req)
 			e := got.error(t)
@@ -48,13 +48,13 @@ func TestSessionIsNoKey(t *testing.T) {
 // TestAccountOpens: a capability that is closed on the account is closed to its keys, from the next request on.
 func TestAccountOpens(t *testing.T) {
 	w := newWorld(t, options{})
-	rig.Must(w.operator.CreateAccount(t.Context(), api.AccountCreate{Name: "shop", Capabilities: []string{"image.*"}}))(t)
+	fixture.Must(w.operator.CreateAccount(t.Context(), api.AccountCreate{Name: "shop", Capabilities: []string{"image.*"}}))(t)
 	key := w.key(api.KeyCreate{Mode: task.Test, Account: "shop"})
 	closed := w.post("closed-on-account", chat("hello"), by(key))
 	if e := closed.error(t); closed.StatusCode != 400 || e.Error.Details[0].Field != "capability" {
 		t.Errorf("a capability that is closed: %d %s", closed.StatusCode, closed.body)
 	}
-	rig.Must(w.operator.UpdateAccount(t.Context(), "shop", api.AccountUpdate{Capabilities: new([]string{"text.*"})}))(t)
+	fixture.Must(w.operator.UpdateAccount(t.Context(), "shop", api.AccountUpdate{Capabilities: new([]string{"text.*"})}))(t)
 	if got := w.post("closed-on-account", chat("hello"), by(key)); got.StatusCode != 200 {
 		t.Errorf("once it is open: %d %s", got.StatusCode, got.body)
 	}
@@ -63,7 +63,7 @@ func TestAccountOpens(t *testing.T) {
 // TestLimitsOfAnAccount: two keys of one account share its open tasks and its rate.
 func TestLimitsOfAnAccount(t *testing.T) {
 	w := newWorld(t, options{})
-	rig.Must(w.operator.CreateAccount(t.Context(), api.AccountCreate{Name: "shop", Limits: api.Limits{OpenTasks: 1, CreatesPerMinute: 3}}))(t)
+	fixture.Must(w.operator.CreateAccount(t.Context(), api.AccountCreate{Name: "shop", Limits: api.Limits{OpenTasks: 1, CreatesPerMinute: 3}}))(t)
 	keys := []string{w.key(api.KeyCreate{Mode: task.Test, Account: "shop"}), w.key(api.KeyCreate{Mode: task.Test, Account: "shop"})}
 	slow := `{"capability":"image.generate","input":{"prompt":"@slow:60s"}}`
 	if got := w.post("the-first-one", slow, by(keys[0])); got.StatusCode != 202 {
@@ -89,7 +89,7 @@ func TestLimitsOfAnAccount(t *testing.T) {
 // TestAdminDesk calls each of the operator's routes for accounts, usage, suppliers and requests.
 func TestAdminDesk(t *testing.T) {
 	w := newWorld(t, options{})
-	log := rig.Must(requestlog.Open(requestlog.Config{Dir: t.TempDir()}))(t)
+	log := fixture.Must(requestlog.Open(requestlog.Config{Dir: t.TempDir()}))(t)
 	t.Cleanup(func() { _ = log.Close() })
 	w.operator.Requests = log
 	admin := socket(t, w)

@@ -25,7 +25,7 @@ import (
 	"unitask/internal/server"
 	"unitask/internal/sse"
 	"unitask/internal/task"
-	"unitask/test/rig"
+	"unitask/test/fixture"
 )
 
 var streamed = with("Accept", sse.ContentType)
@@ -146,7 +146,7 @@ func TestStreamBreaksOff(t *testing.T) {
 // connect opens a stream on a connection of its own and doesn't read the answer.
 func (w *world) connect(idempotencyKey, key, body string) net.Conn {
 	w.t.Helper()
-	conn := rig.Must((&net.Dialer{}).DialContext(w.t.Context(), "tcp", strings.TrimPrefix(w.base, "http://")))(w.t)
+	conn := fixture.Must((&net.Dialer{}).DialContext(w.t.Context(), "tcp", strings.TrimPrefix(w.base, "http://")))(w.t)
 	_, err := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nAccept: %s\r\n"+
 		"Content-Type: application/json\r\nIdempotency-Key: %s\r\nContent-Length: %d\r\n\r\n%s",
 		api.PathTasks, key, sse.ContentType, idempotencyKey, len(body), body)
@@ -163,10 +163,10 @@ func TestSlowReader(t *testing.T) {
 	conn := w.connect("slow-reader", w.live, chat(flood))
 	defer func() { _ = conn.Close() }()
 	begun := make([]byte, 2<<10)
-	_ = rig.Must(io.ReadFull(conn, begun))(t)
+	_ = fixture.Must(io.ReadFull(conn, begun))(t)
 	id := string(regexp.MustCompile(`task_[0-9a-z]{26}`).Find(begun))
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		if got := rig.Must(w.operator.Task(t.Context(), id))(t); got.State == task.Succeeded {
+		if got := fixture.Must(w.operator.Task(t.Context(), id))(t); got.State == task.Succeeded {
 			break
 		}
 		if time.Now().After(deadline) {
@@ -195,7 +195,7 @@ func TestStreamStorm(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			body := chat(fmt.Sprintf("repeat %d %s", i, strings.Repeat("word ", 200)))
-			req := rig.Must(http.NewRequestWithContext(ctx, http.MethodPost, w.base+api.PathTasks, strings.NewReader(body)))(t)
+			req := fixture.Must(http.NewRequestWithContext(ctx, http.MethodPost, w.base+api.PathTasks, strings.NewReader(body)))(t)
 			for name, value := range map[string]string{
 				"Authorization": "Bearer " + w.test, "Accept": sse.ContentType, "Content-Type": "application/json",
 				api.HeaderIdempotencyKey: fmt.Sprintf("storm-%04d", i),

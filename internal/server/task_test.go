@@ -18,13 +18,13 @@ import (
 	"unitask/internal/sse"
 	"unitask/internal/store/boltstore"
 	"unitask/internal/task"
-	"unitask/test/rig"
+	"unitask/test/fixture"
 )
 
 // TestWholeWay takes a synchronous and an asynchronous task from the directory to the bytes, on the
 // real engine.
 func TestWholeWay(t *testing.T) {
-	db := rig.Must(boltstore.Open(boltstore.Config{Path: t.TempDir() + "/db"}))(t)
+	db := fixture.Must(boltstore.Open(boltstore.Config{Path: t.TempDir() + "/db"}))(t)
 	t.Cleanup(func() { _ = db.Close() })
 	w := newWorld(t, options{engine: db})
 
@@ -32,14 +32,14 @@ func TestWholeWay(t *testing.T) {
 	if len(directory.Data) != 7 {
 		t.Errorf("%d capabilities for a test key", len(directory.Data))
 	}
-	schemas := rig.Must(catalog.Default())(t)
+	schemas := fixture.Must(catalog.Default())(t)
 	for _, c := range directory.Data {
 		got := w.post("example of "+string(c.Name), string(c.Example))
 		if got.StatusCode >= 300 {
 			t.Errorf("the example of %s: %d %s", c.Name, got.StatusCode, got.body)
 			continue
 		}
-		output := rig.Must(json.Marshal(w.end(w.test, got.task(t).ID).Output))(t)
+		output := fixture.Must(json.Marshal(w.end(w.test, got.task(t).ID).Output))(t)
 		if err := schemas.ValidateOutput(c.Name, output); err != nil {
 			t.Errorf("the result of %s's example doesn't fit its output_schema: %v\n%s", c.Name, err, output)
 		}

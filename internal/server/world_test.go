@@ -30,7 +30,7 @@ import (
 	"unitask/internal/supplier"
 	"unitask/internal/supplier/sandbox"
 	"unitask/internal/task"
-	"unitask/test/rig"
+	"unitask/test/fixture"
 )
 
 // The names of the live supplier, which no response may hold.
@@ -57,7 +57,7 @@ type world struct {
 	operator *operator.Operator
 	signer   *artifact.Signer
 	client   *http.Client
-	log      *rig.Log
+	log      *fixture.Log
 	test     string // a test key's secret
 	live     string // a live key's secret
 }
@@ -89,27 +89,27 @@ func newWorld(t testing.TB, o options) *world {
 	if o.engine == nil {
 		o.engine = memstore.New(time.Now)
 	}
-	keeper := rig.Must(gate.New(gate.Config{Keys: o.engine, Prefix: "svc", Defaults: o.defaults, Now: o.now}))(t)
-	var files artifact.Store = rig.Must(artifact.NewFolder(artifact.FolderConfig{Dir: t.TempDir()}))(t)
+	keeper := fixture.Must(gate.New(gate.Config{Keys: o.engine, Prefix: "svc", Defaults: o.defaults, Now: o.now}))(t)
+	var files artifact.Store = fixture.Must(artifact.NewFolder(artifact.FolderConfig{Dir: t.TempDir()}))(t)
 	if o.files != nil {
 		files = o.files(files)
 	}
-	table := rig.Must(routing.NewTable(routes(t), nil))(t)
-	fetcher := rig.Must(artifact.NewFetcher(artifact.FetcherConfig{Allow: o.fetchable}))(t)
+	table := fixture.Must(routing.NewTable(routes(t), nil))(t)
+	fetcher := fixture.Must(artifact.NewFetcher(artifact.FetcherConfig{Allow: o.fetchable}))(t)
 	var overlays [][]byte
 	for _, text := range o.overlays {
 		overlays = append(overlays, []byte(text))
 	}
-	directory := rig.Must(catalog.Load(overlays...))(t)
-	w := &world{t: t, db: o.engine, log: &rig.Log{}}
+	directory := fixture.Must(catalog.Load(overlays...))(t)
+	w := &world{t: t, db: o.engine, log: &fixture.Log{}}
 	log := cmp.Or(o.logger, slog.New(slog.NewJSONHandler(w.log, nil)))
 	o.gateway.Grace = time.Second
-	g := rig.Must(gateway.New(gateway.Config{
+	g := fixture.Must(gateway.New(gateway.Config{
 		Catalog: directory, Store: o.engine, Gate: keeper, Routes: table, Artifacts: files, Fetcher: fetcher, Policy: o.policy, Limits: o.gateway, Logger: log,
 	}))(t)
-	ln := rig.Must((&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
+	ln := fixture.Must((&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
 	w.base = "http://" + ln.Addr().String()
-	signer := rig.Must(artifact.NewSigner(rig.Must(o.engine.Secret(t.Context(), "urls", artifact.SecretSize))(t), time.Hour))(t)
+	signer := fixture.Must(artifact.NewSigner(fixture.Must(o.engine.Secret(t.Context(), "urls", artifact.SecretSize))(t), time.Hour))(t)
 	w.signer = signer
 	w.operator = &operator.Operator{Store: o.engine, Tasks: o.engine, Gate: keeper, Prefix: "svc", Now: time.Now, Server: api.Info{BaseURL: w.base}}
 	c := server.Config{
@@ -117,9 +117,9 @@ func newWorld(t testing.TB, o options) *world {
 		BodyFolder: cmp.Or(o.bodies, t.TempDir()), TrustedProxies: o.proxies,
 	}
 	if o.pages {
-		c.Console = rig.Must(console.New(console.Config{Operator: w.operator, Gateway: g, Signer: signer, BaseURL: w.base, Logger: log}))(t)
+		c.Console = fixture.Must(console.New(console.Config{Operator: w.operator, Gateway: g, Signer: signer, BaseURL: w.base, Logger: log}))(t)
 	}
-	s := rig.Must(server.New(c))(t)
+	s := fixture.Must(server.New(c))(t)
 	w.server = s
 	g.Start()
 	served := make(chan error, 1)
@@ -150,7 +150,7 @@ func routes(t testing.TB) []routing.Route {
 	var all []routing.Route
 	kind := sandbox.Kind()
 	for i, name := range []string{sandbox.Cheap, sandbox.Dear} {
-		adapter := rig.Must(kind.New(supplier.Config{Name: name, Options: map[string]string{"speed": "0"}}))(t)
+		adapter := fixture.Must(kind.New(supplier.Config{Name: name, Options: map[string]string{"speed": "0"}}))(t)
 		for _, c := range kind.Capabilities {
 			amount := task.Money(i + 1)
 			all = append(all, routing.Route{
@@ -223,7 +223,7 @@ func (w *world) key(req api.KeyCreate) string {
 	if req.Name == "" {
 		req.Name = "tests"
 	}
-	return rig.Must(w.operator.CreateKey(w.t.Context(), req))(w.t).Secret
+	return fixture.Must(w.operator.CreateKey(w.t.Context(), req))(w.t).Secret
 }
 
 // request is one call; zero members are those of a GET without a key.
@@ -274,7 +274,7 @@ func (w *world) do(r request) response {
 	if !strings.HasPrefix(target, "http") {
 		target = w.base + r.path
 	}
-	req := rig.Must(http.NewRequestWithContext(w.t.Context(), method, target, body))(w.t)
+	req := fixture.Must(http.NewRequestWithContext(w.t.Context(), method, target, body))(w.t)
 	if r.key != "" {
 		req.Header.Set("Authorization", "Bearer "+r.key)
 	}
@@ -291,7 +291,7 @@ func (w *world) send(req *http.Request) response {
 		w.t.Fatal(err)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	return response{resp, rig.Must(io.ReadAll(resp.Body))(w.t)}
+	return response{resp, fixture.Must(io.ReadAll(resp.Body))(w.t)}
 }
 
 // post is a creation with the test key, or the one given.
@@ -316,7 +316,7 @@ func by(key string) func(*request) {
 }
 
 func chat(prompt string) string {
-	return `{"capability":"text.chat","input":{"prompt":` + string(rig.Must(json.Marshal(prompt))(nil)) + `}}`
+	return `{"capability":"text.chat","input":{"prompt":` + string(fixture.Must(json.Marshal(prompt))(nil)) + `}}`
 }
 
 func image(prompt string) string {

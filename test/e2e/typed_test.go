@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"unitask/docs"
-	"unitask/test/rig"
+	"unitask/test/fixture"
 )
 
 // typedClient is a program over a client that a generator makes of the document. In its text %s is the place of the
@@ -75,7 +75,7 @@ const (
 // state that there isn't are errors.
 func TestTypedClients(t *testing.T) {
 	compiler := npmTool(t, "tsc")
-	modules := rig.Must(filepath.Abs("../npm/node_modules"))(t)
+	modules := fixture.Must(filepath.Abs("../npm/node_modules"))(t)
 	bodies := readmeBodies(t)
 	for _, c := range typedClients {
 		t.Run(c.tool, func(t *testing.T) {
@@ -124,7 +124,7 @@ var readmeBody = regexp.MustCompile(`-d '(\{[^']*\})'`)
 func readmeBodies(t *testing.T) []string {
 	t.Helper()
 	var bodies []string
-	for _, found := range readmeBody.FindAllStringSubmatch(string(rig.Must(os.ReadFile("../../README.md"))(t)), -1) {
+	for _, found := range readmeBody.FindAllStringSubmatch(string(fixture.Must(os.ReadFile("../../README.md"))(t)), -1) {
 		bodies = append(bodies, found[1])
 	}
 	if len(bodies) < 2 {

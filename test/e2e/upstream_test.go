@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"unitask/internal/api"
+	"unitask/test/fixture"
 	"unitask/test/harness"
-	"unitask/test/rig"
 )
 
 // npmTool returns the path of a tool that `make npm` installs.
@@ -202,7 +202,7 @@ func TestContractBetweenProcesses(t *testing.T) {
 	t.Cleanup(stop)
 	h.Base = "http://" + address
 	h.Until(time.Minute, "the proxy is ready", h.Ready)
-	plain := httptest.NewServer(withoutStreams(rig.Must(url.Parse(h.Base))(t)))
+	plain := httptest.NewServer(withoutStreams(fixture.Must(url.Parse(h.Base))(t)))
 	defer plain.Close()
 	h.Base = plain.URL
 

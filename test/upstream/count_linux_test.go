@@ -9,7 +9,7 @@ import (
 
 	"unitask/internal/api"
 	"unitask/internal/task"
-	"unitask/test/rig"
+	"unitask/test/fixture"
 )
 
 // tally is what the metrics are to say in the end: each sample that counts an end, by its name and labels.
@@ -64,15 +64,15 @@ func (s *service) checkSums() {
 	s.t.Helper()
 	var pays, owed, cost, sum task.Money
 	for _, row := range s.usage("").Data {
-		pays += rig.Must(task.ParseMoney(row.Cost))(s.t)
+		pays += fixture.Must(task.ParseMoney(row.Cost))(s.t)
 	}
 	for _, row := range s.usage("?by=" + api.BySupplier).Suppliers {
-		owed += rig.Must(task.ParseMoney(row.Cost))(s.t)
+		owed += fixture.Must(task.ParseMoney(row.Cost))(s.t)
 	}
 	for _, one := range s.ends.before {
-		cost += rig.Must(task.ParseMoney(one.Cost))(s.t)
+		cost += fixture.Must(task.ParseMoney(one.Cost))(s.t)
 		for _, a := range one.Attempts {
-			sum += rig.Must(task.ParseMoney(a.Cost))(s.t)
+			sum += fixture.Must(task.ParseMoney(a.Cost))(s.t)
 		}
 	}
 	if pays != cost || owed != sum {

@@ -79,7 +79,7 @@ func failures() []failure {
 	all = append(all,
 		failure{name: "refused", code: unavailable, take: (*host).refuse},
 		failure{name: "connect timeout", code: timeout, take: (*host).ignore},
-		failure{name: "half-open: connected, and nobody there", code: timeout, lost: true, take: (*host).deaf},
+		failure{name: "half-open: connected, without an answer", code: timeout, lost: true, take: (*host).deaf},
 	)
 	lost("reset before the body", unavailable, func(w http.ResponseWriter, _ *http.Request) { reset(w, "") })
 	lost("reset after the body", unavailable, func(w http.ResponseWriter, r *http.Request) {
@@ -112,7 +112,7 @@ func failures() []failure {
 	refused("503", full, denounce(http.StatusServiceUnavailable))
 	lost("200 with HTML", unavailable, answer("text/html", "<!doctype html><h1>"+leak+"</h1>"))
 	lost("malformed JSON", unavailable, answer("application/json", `{"id":"`+leak))
-	lost("no job id, and nothing else", unavailable, answer("application/json", `{}`))
+	lost("an answer without a job id", unavailable, answer("application/json", `{}`))
 	all[len(all)-1].never = map[phase]string{transfer: "a file names no job"}
 	lost("wrong Content-Length", unavailable, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

@@ -15,7 +15,7 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/sse"
 	"unitask/internal/task"
-	"unitask/test/rig"
+	"unitask/test/fixture"
 )
 
 // What the caller of a stream is told.
@@ -96,7 +96,7 @@ func (s *service) stream(g *barrier, hangsUp bool) (end api.Task, seen string) {
 // how much of the text has come.
 func (s *service) follow(ctx context.Context, method, path string, heard func(int)) told {
 	s.t.Helper()
-	r := rig.Must(http.NewRequestWithContext(ctx, method, s.base+path, strings.NewReader(s.cell.dialect.body())))(s.t)
+	r := fixture.Must(http.NewRequestWithContext(ctx, method, s.base+path, strings.NewReader(s.cell.dialect.body())))(s.t)
 	r.Header.Set("Authorization", "Bearer "+s.key)
 	r.Header.Set("Accept", sse.ContentType)
 	if method == http.MethodPost {
@@ -115,7 +115,7 @@ func (s *service) follow(ctx context.Context, method, path string, heard func(in
 	defer func() { s.scan("the stream of "+method+" "+path, resp.Header, raw.Bytes()) }()
 	body := io.TeeReader(resp.Body, &raw)
 	if resp.Header.Get("Content-Type") != sse.ContentType {
-		got.plain = rig.Must(io.ReadAll(body))(s.t)
+		got.plain = fixture.Must(io.ReadAll(body))(s.t)
 		return got
 	}
 	for e, err := range sse.Read(body, 0) {

@@ -27,7 +27,7 @@ import (
 	"unitask/internal/store/memstore"
 	"unitask/internal/supplier"
 	"unitask/internal/task"
-	"unitask/test/rig"
+	"unitask/test/fixture"
 )
 
 // The times of a cell. What waits for a supplier in vain waits that long; what should go well has a minute
@@ -57,7 +57,7 @@ type service struct {
 	gateway  *gateway.Gateway
 	operator *operator.Operator
 	admin    http.Handler
-	log      *rig.Log // of the service, and of the requests as they are counted
+	log      *fixture.Log // of the service, and of the requests as they are counted
 	secrets  []string
 	ends     tally
 }
@@ -69,20 +69,20 @@ var builtin = sync.OnceValues(catalog.Default)
 func newService(t *testing.T, c cell, sellers ...*seller) *service {
 	t.Helper()
 	db := memstore.New(time.Now)
-	s := &service{t: t, cell: c, sellers: sellers, log: &rig.Log{}, secrets: secretsOf(c.dialect, sellers)}
+	s := &service{t: t, cell: c, sellers: sellers, log: &fixture.Log{}, secrets: secretsOf(c.dialect, sellers)}
 	logger := slog.New(slog.NewJSONHandler(io.MultiWriter(s.log, alarm{firstName, sellers[0].noticed}), nil))
 	counts := metrics.New(metrics.Build{Version: "tests"})
-	keeper := rig.Must(gate.New(gate.Config{Keys: db, Prefix: "svc"}))(t)
-	files := counts.Artifacts(rig.Must(artifact.NewFolder(artifact.FolderConfig{Dir: t.TempDir()}))(t))
+	keeper := fixture.Must(gate.New(gate.Config{Keys: db, Prefix: "svc"}))(t)
+	files := counts.Artifacts(fixture.Must(artifact.NewFolder(artifact.FolderConfig{Dir: t.TempDir()}))(t))
 	now := s.settings(false)
-	s.gateway = rig.Must(gateway.New(gateway.Config{
+	s.gateway = fixture.Must(gateway.New(gateway.Config{
 		Catalog: now.Catalog, Store: db, Gate: keeper, Routes: now.Routes, Artifacts: files, Fetcher: c.fetcher(t), Limits: now.Limits,
 		Logger: logger, Observer: counts,
 	}))(t)
-	ln := rig.Must((&net.ListenConfig{}).Listen(t.Context(), "tcp4", "127.0.0.1:0"))(t)
+	ln := fixture.Must((&net.ListenConfig{}).Listen(t.Context(), "tcp4", "127.0.0.1:0"))(t)
 	s.base = "http://" + ln.Addr().String()
-	signer := rig.Must(artifact.NewSigner(rig.Must(db.Secret(t.Context(), "urls", artifact.SecretSize))(t), time.Hour))(t)
-	front := rig.Must(server.New(server.Config{
+	signer := fixture.Must(artifact.NewSigner(fixture.Must(db.Secret(t.Context(), "urls", artifact.SecretSize))(t), time.Hour))(t)
+	front := fixture.Must(server.New(server.Config{
 		Gateway: s.gateway, Gate: keeper, Artifacts: files, Signer: signer, BaseURL: s.base, Logger: logger,
 		OnRequest: func(r server.Request) {
 			counts.Request(r)
@@ -91,7 +91,7 @@ func newService(t *testing.T, c cell, sellers ...*seller) *service {
 	}))(t)
 	s.operator = &operator.Operator{Store: db, Tasks: db, Gate: keeper, Prefix: "svc", Now: time.Now, RoutesFunc: s.gateway.Routes}
 	s.admin = server.NewAdmin(s.operator, counts.Handler(), logger)
-	s.key = rig.Must(s.operator.CreateKey(t.Context(), api.KeyCreate{Name: "tests", Mode: task.Live}))(t).Secret
+	s.key = fixture.Must(s.operator.CreateKey(t.Context(), api.KeyCreate{Name: "tests", Mode: task.Live}))(t).Secret
 	s.gateway.Start()
 	served := make(chan error, 1)
 	go func() { served <- front.Serve(patient{ln}) }()
@@ -120,8 +120,8 @@ func (s *service) settings(patient bool) gateway.Settings {
 		deadline = longTime
 	}
 	return gateway.Settings{
-		Catalog: rig.Must(rig.Must(builtin())(s.t).WithDeadlines(map[catalog.Name]time.Duration{s.cell.dialect.capability: deadline}))(s.t),
-		Routes:  rig.Must(routing.NewTable(s.routes(patient), nil))(s.t),
+		Catalog: fixture.Must(fixture.Must(builtin())(s.t).WithDeadlines(map[catalog.Name]time.Duration{s.cell.dialect.capability: deadline}))(s.t),
+		Routes:  fixture.Must(routing.NewTable(s.routes(patient), nil))(s.t),
 		Limits:  gateway.Limits{ArtifactBytes: 1 << 20, SyncWait: longTime, LeaseTerm: time.Hour, Grace: time.Second},
 	}
 }
@@ -133,7 +133,7 @@ func (c cell) fetcher(t *testing.T) *artifact.Fetcher {
 	if c.phase == transfer && c.failure.code == fault.ProviderTimeout {
 		most = fetchTime
 	}
-	return rig.Must(artifact.NewFetcher(artifact.FetcherConfig{DialTimeout: most, HeaderTimeout: most, IdleTimeout: most, Timeout: most}))(t)
+	return fixture.Must(artifact.NewFetcher(artifact.FetcherConfig{DialTimeout: most, HeaderTimeout: most, IdleTimeout: most, Timeout: most}))(t)
 }
 
 // routes has each seller spoken to by the real adapter, as the configuration would make it.
@@ -147,7 +147,7 @@ func (s *service) routes(patient bool) []routing.Route {
 		} else if !patient && s.cell.hangs() {
 			timeout = s.cell.hangTime()
 		}
-		a := rig.Must(d.kind.New(supplier.Config{
+		a := fixture.Must(d.kind.New(supplier.Config{
 			Name: name, BaseURL: "http://" + one.api.address, Timeout: timeout, Models: d.maps,
 			APIKey: func() (string, error) { return sellerKey, nil },
 		}))(s.t)
@@ -216,7 +216,7 @@ func (s *service) other() string {
 		arrived = append(arrived, one.submissions())
 	}
 	mine := s.key
-	s.key = rig.Must(s.operator.CreateKey(s.t.Context(), api.KeyCreate{Name: "others", Account: "others", Mode: task.Live}))(s.t).Secret
+	s.key = fixture.Must(s.operator.CreateKey(s.t.Context(), api.KeyCreate{Name: "others", Account: "others", Mode: task.Live}))(s.t).Secret
 	end := s.create()
 	attempts := s.ledger(end.ID).Attempts
 	s.key = mine
@@ -303,7 +303,7 @@ type reply struct {
 // call makes one request and looks at all of the answer for what no caller may see.
 func (s *service) call(method, path, body string, header map[string]string) reply {
 	s.t.Helper()
-	r := rig.Must(http.NewRequestWithContext(s.t.Context(), method, s.base+path, strings.NewReader(body)))(s.t)
+	r := fixture.Must(http.NewRequestWithContext(s.t.Context(), method, s.base+path, strings.NewReader(body)))(s.t)
 	r.Header.Set("Authorization", "Bearer "+s.key)
 	for name, value := range header {
 		r.Header.Set(name, value)
@@ -313,7 +313,7 @@ func (s *service) call(method, path, body string, header map[string]string) repl
 		s.t.Fatal(err)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	raw := rig.Must(io.ReadAll(resp.Body))(s.t)
+	raw := fixture.Must(io.ReadAll(resp.Body))(s.t)
 	s.scan(method+" "+path, resp.Header, raw)
 	return reply{resp.StatusCode, raw}
 }

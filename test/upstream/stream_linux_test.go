@@ -176,7 +176,7 @@ func streamFailures() []failure {
 		say(w, "%s", d.trouble)
 	}})
 	lost("stall", fault.ProviderTimeout, func(_ http.ResponseWriter, r *http.Request, _ dialect, _ string) { <-r.Context().Done() })
-	lost("comments, and nothing else", fault.ProviderTimeout, func(w http.ResponseWriter, r *http.Request, _ dialect, _ string) {
+	lost("only comments", fault.ProviderTimeout, func(w http.ResponseWriter, r *http.Request, _ dialect, _ string) {
 		trickle(w, r, ": "+leak+"\n\n")
 	})
 	all[len(all)-1].endless = true
@@ -203,4 +203,4 @@ func streamFailures() []failure {
 }
 
 // well is the row of what goes well.
-const well = "nothing: the supplier is well"
+const well = "no failure: the supplier is well"

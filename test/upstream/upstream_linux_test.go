@@ -20,7 +20,7 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/fault"
 	"unitask/internal/task"
-	"unitask/test/rig"
+	"unitask/test/fixture"
 )
 
 // atOnce is how many cells are under way at once: nearly all of them wait. The race detector counts
@@ -156,7 +156,7 @@ func (c cell) never() string {
 	if c.dialect.keyed && c.phase == transfer {
 		switch {
 		case c.failure.take != nil:
-			return "its results are where its jobs are asked after: see there"
+			return "its results come with its polls: see there"
 		case c.failure.name == slowDrip:
 			return "only the task's deadline ends it, or a minute: longer than a test"
 		}
@@ -286,7 +286,7 @@ func (s *service) outcome(end api.Task) outcome {
 	s.t.Helper()
 	c := s.cell
 	l := s.ledger(end.ID)
-	o := outcome{State: end.State, Code: l.Code, Pays: nothing}
+	o := outcome{State: end.State, Code: l.Code, Pays: noCharge}
 	if end.Error != nil && end.Error.Code != l.Code {
 		s.t.Errorf("the caller is told %s, the ledger %s", end.Error.Code, l.Code)
 	}
@@ -302,13 +302,13 @@ func (s *service) outcome(end api.Task) outcome {
 			states = append(states, state)
 		}
 		attempts[a.Supplier]++
-		owed += rig.Must(task.ParseMoney(a.Cost))(s.t)
+		owed += fixture.Must(task.ParseMoney(a.Cost))(s.t)
 		open = open || a.CostUnknown
 	}
 	o.Attempts = strings.Join(states, ", ")
 	o.Owed = s.amount(owed.String())
 	if open {
-		o.Owed = strings.TrimPrefix(o.Owed+" and "+unknown, nothing+" and ")
+		o.Owed = strings.TrimPrefix(o.Owed+" and "+unknown, noCharge+" and ")
 	}
 	var sent []string
 	for i, one := range s.sellers {
@@ -332,9 +332,9 @@ func (c cell) sent(t *testing.T, submissions, attempts int) string {
 // amount names a sum by the prices that it is made of.
 func (s *service) amount(usd string) string {
 	d := s.cell.dialect
-	switch got := rig.Must(task.ParseMoney(usd))(s.t); got {
+	switch got := fixture.Must(task.ParseMoney(usd))(s.t); got {
 	case 0:
-		return nothing
+		return noCharge
 	case d.cost(firstPrice):
 		return first
 	case d.cost(secondPrice):

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	nothing = "nothing"
+	noCharge = "0"
 	unknown = "unknown"
 	first   = "the first's price"
 	second  = "the second's price"
@@ -82,7 +82,7 @@ func (c cell) wantTask() []outcome {
 		if c.repeats() {
 			arrived = each // it is tried again while there may be room
 		}
-		return []outcome{{State: task.Failed, Code: c.failure.code, Attempts: "rejected", Sent: arrived, Pays: nothing, Owed: nothing}}
+		return []outcome{{State: task.Failed, Code: c.failure.code, Attempts: "rejected", Sent: arrived, Pays: noCharge, Owed: noCharge}}
 	case c.variant == once:
 		return []outcome{c.wantBest()}
 	default:
@@ -101,7 +101,7 @@ func (c cell) wantBest() outcome {
 
 // wantAlways is for work that was taken, and of which nothing is heard or nothing comes.
 func (c cell) wantAlways() []outcome {
-	failed := outcome{State: task.Failed, Code: fault.ProviderUnavailable, Attempts: "unknown", Sent: "1", Pays: nothing, Owed: first}
+	failed := outcome{State: task.Failed, Code: fault.ProviderUnavailable, Attempts: "unknown", Sent: "1", Pays: noCharge, Owed: first}
 	switch {
 	case c.phase == poll: // asked after until the deadline; then again, and nothing is submitted anew
 		failed.Code, failed.Owed = fault.ProviderTimeout, unknown
@@ -117,7 +117,7 @@ func (c cell) wantAlways() []outcome {
 // wantLost is for a submission that may have been taken: no other route gets the work, and only the caller's
 // own retry goes on.
 func (c cell) wantLost(arrived string) []outcome {
-	failed := outcome{State: task.Failed, Code: c.failure.code, Attempts: "unknown", Sent: arrived, Pays: nothing, Owed: unknown}
+	failed := outcome{State: task.Failed, Code: c.failure.code, Attempts: "unknown", Sent: arrived, Pays: noCharge, Owed: unknown}
 	if c.variant == beside {
 		failed.Sent = arrived + " + 0"
 		return []outcome{failed}

@@ -11,7 +11,7 @@ import (
 
 	"unitask/internal/api"
 	"unitask/internal/task"
-	"unitask/test/rig"
+	"unitask/test/fixture"
 )
 
 // from makes a request one of a page of the given site, as a browser says it.
@@ -41,7 +41,7 @@ func TestCrossSitePosts(t *testing.T) {
 			}
 		}
 	}
-	if keys := rig.Must(w.operator.ListKeys(t.Context()))(t); len(keys) != 0 || !b.signedIn() {
+	if keys := fixture.Must(w.operator.ListKeys(t.Context()))(t); len(keys) != 0 || !b.signedIn() {
 		t.Errorf("a foreign page made %d keys, or signed somebody out", len(keys))
 	}
 	if got := b.post("/keys", form, from("", w.base)); got.StatusCode != http.StatusSeeOther {
@@ -84,7 +84,7 @@ func TestCookieIsNoKey(t *testing.T) {
 			t.Errorf("a session as a key at %s: %d", path, got.StatusCode)
 		}
 	}
-	key := rig.Must(w.operator.CreateKey(t.Context(), api.KeyCreate{Name: "k", Account: "acme", Mode: task.Test}))(t).Secret
+	key := fixture.Must(w.operator.CreateKey(t.Context(), api.KeyCreate{Name: "k", Account: "acme", Mode: task.Test}))(t).Secret
 	stranger := w.browser()
 	bearer := func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+key) }
 	if got := stranger.get("/keys", bearer); got.StatusCode != http.StatusSeeOther {
@@ -103,7 +103,7 @@ const evil = `"'><script>alert(1)</script><svg onload=alert(1)><img src=x onerro
 func TestHostileTexts(t *testing.T) {
 	w := newWorld(t)
 	name := strings.ReplaceAll(evil, "/", "")[:100] // as long as a name may be, without forbidden characters
-	rig.Must(w.operator.CreateAccount(t.Context(), api.AccountCreate{Name: name}))(t)
+	fixture.Must(w.operator.CreateAccount(t.Context(), api.AccountCreate{Name: name}))(t)
 	b := w.browser()
 	if got := b.post("/sign-in", token(w.link(name, name, "operator"))); got.StatusCode != http.StatusSeeOther {
 		t.Fatal(got.StatusCode)
@@ -111,16 +111,16 @@ func TestHostileTexts(t *testing.T) {
 	if got := b.post("/keys", url.Values{"name": {name}, "mode": {"test"}, "account": {name}}); got.StatusCode != http.StatusSeeOther {
 		t.Errorf("a key: %d %s", got.StatusCode, got.body)
 	}
-	prompt := string(rig.Must(json.Marshal(evil))(t))
+	prompt := string(fixture.Must(json.Marshal(evil))(t))
 	done := b.run(`{"capability":"text.chat","input":{"prompt":` + prompt + `}}`)
 	if done.Output == nil || !strings.Contains(*done.Output.Text, "<script>") {
 		t.Fatalf("the output holds no script to be wary of: %+v", done.Output)
 	}
 	pages := []string{"/", "/keys", "/tasks", "/tasks/" + done.ID, "/usage", "/suppliers", "/accounts"}
-	for _, k := range rig.Must(w.operator.ListKeys(t.Context()))(t) {
+	for _, k := range fixture.Must(w.operator.ListKeys(t.Context()))(t) {
 		pages = append(pages, "/keys/"+k.ID)
 	}
-	for _, a := range rig.Must(w.operator.ListAccounts(t.Context()))(t) {
+	for _, a := range fixture.Must(w.operator.ListAccounts(t.Context()))(t) {
 		pages = append(pages, "/accounts/"+a.ID)
 	}
 	for _, path := range pages {
@@ -155,9 +155,9 @@ var requestID = regexp.MustCompile(`req_[0-9a-z]{26}`)
 func TestOtherAccounts(t *testing.T) {
 	w := newWorld(t)
 	owner, other := w.member("acme", "member"), w.member("beta", "member")
-	key := rig.Must(w.operator.CreateKey(t.Context(), api.KeyCreate{Name: "theirs", Account: "acme", Mode: task.Test}))(t)
+	key := fixture.Must(w.operator.CreateKey(t.Context(), api.KeyCreate{Name: "theirs", Account: "acme", Mode: task.Test}))(t)
 	done := owner.run(`{"capability":"text.chat","input":{"prompt":"a secret of acme"}}`)
-	acct := rig.Must(w.operator.GetAccount(t.Context(), "acme"))(t).ID
+	acct := fixture.Must(w.operator.GetAccount(t.Context(), "acme"))(t).ID
 	now := time.Now()
 	for _, at := range []struct{ method, path, id, made string }{
 		{"GET", "/keys/%", key.ID, task.NewID(task.PrefixKey, now)},
@@ -202,7 +202,7 @@ func TestOtherAccounts(t *testing.T) {
 			t.Errorf("%s shows what is another account's", path)
 		}
 	}
-	if k := rig.Must(w.operator.ListKeys(t.Context()))(t); len(k) != 1 || k[0].RevokedAt != nil || k[0].Name != "theirs" {
+	if k := fixture.Must(w.operator.ListKeys(t.Context()))(t); len(k) != 1 || k[0].RevokedAt != nil || k[0].Name != "theirs" {
 		t.Errorf("%d keys, revoked %v", len(k), k[0].RevokedAt)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/gate"
 	"unitask/internal/task"
-	"unitask/test/rig"
+	"unitask/test/fixture"
 )
 
 // TestKeyLife: created, shown once, used, changed, rotated, revoked; and no other answer and no log line holds a key.
@@ -28,7 +28,7 @@ func TestKeyLife(t *testing.T) {
 	if made.StatusCode != http.StatusOK || secret == "" {
 		t.Fatalf("%d %s", made.StatusCode, made.body)
 	}
-	k := rig.Must(w.operator.ListKeys(t.Context()))(t)[0]
+	k := fixture.Must(w.operator.ListKeys(t.Context()))(t)[0]
 	want := api.Limits{OpenTasks: 3, Budget: "5", BudgetPeriod: "day"}
 	if k.Limits != want || strings.Join(k.Scopes, " ") != "text.* image.generate" || k.ExpiresAt == nil || k.Account != "acme" {
 		t.Errorf("made %+v", k)
@@ -39,7 +39,7 @@ func TestKeyLife(t *testing.T) {
 	if got := b.post("/keys/"+k.ID, url.Values{"name": {"till"}, "scopes": {""}, "open_tasks": {"4"}}); got.StatusCode != http.StatusSeeOther {
 		t.Errorf("changed: %d %s", got.StatusCode, got.body)
 	}
-	k = rig.Must(w.operator.ListKeys(t.Context()))(t)[0]
+	k = fixture.Must(w.operator.ListKeys(t.Context()))(t)[0]
 	if want := (api.Limits{OpenTasks: 4}); k.Limits != want || k.Name != "till" || strings.Join(k.Scopes, " ") != "*" || k.ExpiresAt == nil {
 		t.Errorf("changed to %+v", k)
 	}
@@ -124,7 +124,7 @@ func TestFormsSayWhatIsWrong(t *testing.T) {
 // that a key has already stay.
 func TestScopes(t *testing.T) {
 	w := newWorld(t)
-	rig.Must(w.operator.CreateAccount(t.Context(), api.AccountCreate{Name: "acme", Capabilities: []string{"text.*", "image.edit"}}))(t)
+	fixture.Must(w.operator.CreateAccount(t.Context(), api.AccountCreate{Name: "acme", Capabilities: []string{"text.*", "image.edit"}}))(t)
 	b := w.member("acme", "member")
 	page := b.get("/keys/new").body
 	list := regexp.MustCompile(`<datalist id="scopes-known">(.*)</datalist>`).FindStringSubmatch(page)
@@ -139,7 +139,7 @@ func TestScopes(t *testing.T) {
 	if refused.StatusCode != http.StatusBadRequest || !strings.Contains(refused.body, said) {
 		t.Errorf("new scopes: %d %s", refused.StatusCode, refused.body)
 	}
-	k := rig.Must(w.operator.CreateKey(t.Context(), api.KeyCreate{Name: "shop", Account: "acme", Mode: task.Test, Scopes: []string{"video.*"}}))(t)
+	k := fixture.Must(w.operator.CreateKey(t.Context(), api.KeyCreate{Name: "shop", Account: "acme", Mode: task.Test, Scopes: []string{"video.*"}}))(t)
 	for _, tt := range []struct {
 		scopes string
 		status int
@@ -157,9 +157,9 @@ func TestMemberLiftsNoLimit(t *testing.T) {
 	w.operator.Gate.SetDefaults(gate.Defaults{CreatesPerMinute: 5, OpenTasks: 64})
 	b := w.member("acme", "member")
 	set := api.Limits{CreatesPerMinute: 3, OpenTasks: 2, Budget: "0.01", BudgetPeriod: "day"}
-	k := rig.Must(w.operator.CreateKey(t.Context(), api.KeyCreate{Name: "shop", Account: "acme", Mode: task.Test, Limits: set}))(t)
+	k := fixture.Must(w.operator.CreateKey(t.Context(), api.KeyCreate{Name: "shop", Account: "acme", Mode: task.Test, Limits: set}))(t)
 	limits := func() api.Limits {
-		all := rig.Must(w.operator.ListKeys(t.Context()))(t)
+		all := fixture.Must(w.operator.ListKeys(t.Context()))(t)
 		return all[slices.IndexFunc(all, func(have api.Key) bool { return have.ID == k.ID })].Limits
 	}
 	as := func(change url.Values) url.Values {
@@ -192,7 +192,7 @@ func TestMemberLiftsNoLimit(t *testing.T) {
 	}{
 		{"the server's", api.LimitsUpdate{}, 5}, {"the account's", api.LimitsUpdate{CreatesPerMinute: new(2)}, 2},
 	} {
-		rig.Must(w.operator.UpdateAccount(t.Context(), "acme", api.AccountUpdate{Limits: &tt.account}))(t)
+		fixture.Must(w.operator.UpdateAccount(t.Context(), "acme", api.AccountUpdate{Limits: &tt.account}))(t)
 		made := b.postOnce("/keys", url.Values{"name": {"more"}, "mode": {"test"}, "creates_per_minute": {"1000"}})
 		passed := 0
 		for range 8 {
@@ -218,7 +218,7 @@ func TestMembersOwnLimitStays(t *testing.T) {
 	w := newWorld(t)
 	member, operator := w.member("acme", "member"), w.member("ops", "operator")
 	member.post("/keys", url.Values{"name": {"own"}, "mode": {"test"}, "open_tasks": {"2"}})
-	all := rig.Must(w.operator.ListKeys(t.Context()))(t)
+	all := fixture.Must(w.operator.ListKeys(t.Context()))(t)
 	id := all[slices.IndexFunc(all, func(k api.Key) bool { return k.Name == "own" })].ID
 	for i, step := range []struct {
 		who   *browser
@@ -236,7 +236,7 @@ func TestMembersOwnLimitStays(t *testing.T) {
 // list asks for the tasks of a key and returns the status.
 func (w *world) list(key string) int {
 	w.t.Helper()
-	r := rig.Must(http.NewRequestWithContext(w.t.Context(), http.MethodGet, w.base+api.PathTasks, nil))(w.t)
+	r := fixture.Must(http.NewRequestWithContext(w.t.Context(), http.MethodGet, w.base+api.PathTasks, nil))(w.t)
 	r.Header.Set("Authorization", "Bearer "+key)
 	got, err := http.DefaultClient.Do(r)
 	if err != nil {
@@ -260,7 +260,7 @@ func TestAccountsOfAnOperator(t *testing.T) {
 	if got := b.post(at, url.Values{"supplier_spend": {"12"}, "budget_period": {"day"}}); got.StatusCode != http.StatusSeeOther {
 		t.Errorf("what suppliers may charge: %d %s", got.StatusCode, got.body)
 	}
-	if got, want := rig.Must(w.operator.GetAccount(t.Context(), "shop"))(t).Limits, (api.Limits{SupplierSpend: "12", BudgetPeriod: "day"}); got != want {
+	if got, want := fixture.Must(w.operator.GetAccount(t.Context(), "shop"))(t).Limits, (api.Limits{SupplierSpend: "12", BudgetPeriod: "day"}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	if page := b.get(at); !strings.Contains(page.body, `name="supplier_spend" inputmode="decimal" placeholder="twice the budget" maxlength="30" value="12"`) {
@@ -269,7 +269,7 @@ func TestAccountsOfAnOperator(t *testing.T) {
 	if got := b.post(at, url.Values{"capabilities": {"text.* image.generate"}, "open_tasks": {"4"}}); got.StatusCode != http.StatusSeeOther {
 		t.Errorf("changed: %d %s", got.StatusCode, got.body)
 	}
-	a := rig.Must(w.operator.GetAccount(t.Context(), "shop"))(t)
+	a := fixture.Must(w.operator.GetAccount(t.Context(), "shop"))(t)
 	if a.Limits != (api.Limits{OpenTasks: 4}) || strings.Join(a.Capabilities, " ") != "text.* image.generate" {
 		t.Errorf("changed to %+v", a)
 	}

@@ -13,7 +13,7 @@ import (
 	"unitask/internal/account"
 	"unitask/internal/api"
 	"unitask/internal/server/console"
-	"unitask/test/rig"
+	"unitask/test/fixture"
 )
 
 // signedIn reports whether the browser is shown pages.
@@ -91,7 +91,7 @@ func TestFixation(t *testing.T) {
 	w := newWorld(t)
 	attacker := w.member("evil", "member")
 	victim := w.browser()
-	at := rig.Must(url.Parse(w.base))(t)
+	at := fixture.Must(url.Parse(w.base))(t)
 	for _, planted := range []string{account.NewToken(), attacker.session()} {
 		victim.client.Jar.SetCookies(at, []*http.Cookie{{Name: "unitask_session", Value: planted, Path: "/"}})
 		link := w.link("acme", "ann", "member")
@@ -115,12 +115,12 @@ func TestSessionEnds(t *testing.T) {
 		t.Errorf("signed out: %d, session %q", got.StatusCode, out.session())
 	}
 	stolen := w.browser()
-	stolen.client.Jar.SetCookies(rig.Must(url.Parse(w.base))(t), []*http.Cookie{{Name: "unitask_session", Value: old, Path: "/"}})
+	stolen.client.Jar.SetCookies(fixture.Must(url.Parse(w.base))(t), []*http.Cookie{{Name: "unitask_session", Value: old, Path: "/"}})
 	if stolen.signedIn() {
 		t.Error("a session goes on after its sign-out")
 	}
 	removed := w.member("beta", "member")
-	rig.Must(w.operator.UpdateAccount(t.Context(), "beta", api.AccountUpdate{RemoveMembers: []string{"somebody"}}))(t)
+	fixture.Must(w.operator.UpdateAccount(t.Context(), "beta", api.AccountUpdate{RemoveMembers: []string{"somebody"}}))(t)
 	if removed.signedIn() {
 		t.Error("who was removed is still in")
 	}
@@ -152,7 +152,7 @@ func TestCookie(t *testing.T) {
 		t.Errorf("by http: %v", set)
 	}
 	https := w.pagesAt("https://ai.example.org")
-	r := rig.Must(http.NewRequestWithContext(t.Context(), http.MethodPost, "https://ai.example.org/console/sign-in",
+	r := fixture.Must(http.NewRequestWithContext(t.Context(), http.MethodPost, "https://ai.example.org/console/sign-in",
 		strings.NewReader(token(w.link("acme", "ann", "member")).Encode())))(t)
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	rec := record(https, r)
@@ -166,7 +166,7 @@ func TestCookie(t *testing.T) {
 func TestBelowAPath(t *testing.T) {
 	w := newWorld(t)
 	pages := w.pagesAt("https://example.org/ai/")
-	r := rig.Must(http.NewRequestWithContext(t.Context(), http.MethodGet, "https://example.org"+console.Root+"/keys", nil))(t)
+	r := fixture.Must(http.NewRequestWithContext(t.Context(), http.MethodGet, "https://example.org"+console.Root+"/keys", nil))(t)
 	if got := record(pages, r); got.Code != http.StatusSeeOther || got.Header().Get("Location") != "/ai/console/sign-in" {
 		t.Errorf("%d to %q", got.Code, got.Header().Get("Location"))
 	}
@@ -204,7 +204,7 @@ func TestWantedPage(t *testing.T) {
 		got := w.browser().post("/sign-in", token(w.link("acme", "somebody", "member")), func(r *http.Request) {
 			r.AddCookie(&http.Cookie{Name: "unitask_wanted", Value: url.QueryEscape(forged)})
 		})
-		at := rig.Must(url.Parse(got.Header.Get("Location")))(t)
+		at := fixture.Must(url.Parse(got.Header.Get("Location")))(t)
 		if at.Host != "" || at.Scheme != "" || !strings.HasPrefix(at.Path, "/console/") || len(got.Header.Values("Set-Cookie")) > 2 {
 			t.Errorf("%s leads to %q", forged, got.Header.Get("Location"))
 		}
@@ -215,7 +215,7 @@ func TestWantedPage(t *testing.T) {
 func TestFavicon(t *testing.T) {
 	w := newWorld(t)
 	b := w.browser()
-	got, err := b.client.Do(rig.Must(http.NewRequestWithContext(t.Context(), http.MethodGet, w.base+"/favicon.ico", nil))(t))
+	got, err := b.client.Do(fixture.Must(http.NewRequestWithContext(t.Context(), http.MethodGet, w.base+"/favicon.ico", nil))(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 	"unitask/internal/catalog"
 	"unitask/internal/fault"
 	entryform "unitask/internal/form"
-	"unitask/test/rig"
+	"unitask/test/fixture"
 )
 
 // try posts a trial as the page's script does.
@@ -48,7 +48,7 @@ func fields(t *testing.T, pairs ...string) func(*multipart.Writer) {
 func TestTrialForms(t *testing.T) {
 	w := newWorld(t)
 	b := w.member("acme", "member")
-	all := rig.Must(catalog.Default())(t).All()
+	all := fixture.Must(catalog.Default())(t).All()
 	if len(all) != 7 {
 		t.Fatalf("%d capabilities", len(all))
 	}

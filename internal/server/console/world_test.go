@@ -29,7 +29,7 @@ import (
 	"unitask/internal/supplier"
 	"unitask/internal/supplier/sandbox"
 	"unitask/internal/task"
-	"unitask/test/rig"
+	"unitask/test/fixture"
 )
 
 // world is the service with its console on a real socket. The clock runs as fast as the real one, ahead of it by the
@@ -40,8 +40,8 @@ type world struct {
 	operator *operator.Operator
 	db       *memstore.DB
 	pagesAt  func(base string) http.Handler // another console over the same operator
-	log      *rig.Log                       // of the service
-	seen     *rig.Log                       // every answer to a browser
+	log      *fixture.Log                   // of the service
+	seen     *fixture.Log                   // every answer to a browser
 
 	mu    sync.Mutex
 	ahead time.Duration
@@ -49,27 +49,27 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, log: &rig.Log{}, seen: &rig.Log{}}
+	w := &world{t: t, log: &fixture.Log{}, seen: &fixture.Log{}}
 	w.db = memstore.New(w.now)
-	keeper := rig.Must(gate.New(gate.Config{Keys: w.db, Prefix: "svc", Now: w.now}))(t)
-	files := rig.Must(artifact.NewFolder(artifact.FolderConfig{Dir: t.TempDir()}))(t)
+	keeper := fixture.Must(gate.New(gate.Config{Keys: w.db, Prefix: "svc", Now: w.now}))(t)
+	files := fixture.Must(artifact.NewFolder(artifact.FolderConfig{Dir: t.TempDir()}))(t)
 	log := slog.New(slog.NewJSONHandler(w.log, nil))
-	g := rig.Must(gateway.New(gateway.Config{
-		Catalog: rig.Must(catalog.Default())(t), Store: w.db, Gate: keeper, Routes: rig.Must(routing.NewTable(routes(t), nil))(t),
-		Artifacts: files, Fetcher: rig.Must(artifact.NewFetcher(artifact.FetcherConfig{}))(t), Limits: gateway.Limits{Grace: time.Second}, Logger: log,
+	g := fixture.Must(gateway.New(gateway.Config{
+		Catalog: fixture.Must(catalog.Default())(t), Store: w.db, Gate: keeper, Routes: fixture.Must(routing.NewTable(routes(t), nil))(t),
+		Artifacts: files, Fetcher: fixture.Must(artifact.NewFetcher(artifact.FetcherConfig{}))(t), Limits: gateway.Limits{Grace: time.Second}, Logger: log,
 	}))(t)
-	ln := rig.Must((&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
+	ln := fixture.Must((&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
 	w.base = "http://" + ln.Addr().String()
-	signer := rig.Must(artifact.NewSigner(rig.Must(w.db.Secret(t.Context(), "urls", artifact.SecretSize))(t), time.Hour))(t)
+	signer := fixture.Must(artifact.NewSigner(fixture.Must(w.db.Secret(t.Context(), "urls", artifact.SecretSize))(t), time.Hour))(t)
 	w.operator = &operator.Operator{
 		Store: w.db, Tasks: w.db, Gate: keeper, Prefix: "svc", Now: w.now, RoutesFunc: g.Routes,
 		Server: api.Info{Version: "1.2.3", BaseURL: w.base, Suppliers: []api.SupplierStatus{{Name: sandbox.Cheap, Live: true, About: "for test keys"}}},
 	}
 	newPages := func(base string) *console.Console {
-		return rig.Must(console.New(console.Config{Operator: w.operator, Gateway: g, Signer: signer, BaseURL: base, Now: w.now, Logger: log}))(t)
+		return fixture.Must(console.New(console.Config{Operator: w.operator, Gateway: g, Signer: signer, BaseURL: base, Now: w.now, Logger: log}))(t)
 	}
 	w.pagesAt = func(base string) http.Handler { return newPages(base) }
-	s := rig.Must(server.New(server.Config{
+	s := fixture.Must(server.New(server.Config{
 		Gateway: g, Gate: keeper, Artifacts: files, Signer: signer, BaseURL: w.base, Logger: log, Console: newPages(w.base),
 	}))(t)
 	g.Start()
@@ -104,7 +104,7 @@ func (w *world) skip(d time.Duration) {
 func routes(t *testing.T) []routing.Route {
 	t.Helper()
 	kind := sandbox.Kind()
-	adapter := rig.Must(kind.New(supplier.Config{Name: sandbox.Cheap, Options: map[string]string{"speed": "0"}}))(t)
+	adapter := fixture.Must(kind.New(supplier.Config{Name: sandbox.Cheap, Options: map[string]string{"speed": "0"}}))(t)
 	var all []routing.Route
 	for _, c := range kind.Capabilities {
 		all = append(all, routing.Route{
@@ -119,9 +119,9 @@ func routes(t *testing.T) []routing.Route {
 func (w *world) link(account, member, role string) string {
 	w.t.Helper()
 	if _, err := w.operator.GetAccount(w.t.Context(), account); fault.CodeOf(err) == fault.NotFound {
-		rig.Must(w.operator.CreateAccount(w.t.Context(), api.AccountCreate{Name: account}))(w.t)
+		fixture.Must(w.operator.CreateAccount(w.t.Context(), api.AccountCreate{Name: account}))(w.t)
 	}
-	made := rig.Must(w.operator.Invite(w.t.Context(), account, api.Invite{Member: member, Role: role}))(w.t)
+	made := fixture.Must(w.operator.Invite(w.t.Context(), account, api.Invite{Member: member, Role: role}))(w.t)
 	_, token, ok := strings.Cut(made.URL, "#")
 	if !ok || !strings.HasPrefix(made.URL, w.base+api.PathSignIn+"#") {
 		w.t.Fatalf("the link is %q", made.URL)
@@ -141,7 +141,7 @@ func (w *world) browser() *browser {
 	transport := &http.Transport{DisableCompression: true}
 	w.t.Cleanup(transport.CloseIdleConnections)
 	return &browser{w, &http.Client{
-		Transport: transport, Jar: rig.Must(cookiejar.New(nil))(w.t), Timeout: time.Minute,
+		Transport: transport, Jar: fixture.Must(cookiejar.New(nil))(w.t), Timeout: time.Minute,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
@@ -197,7 +197,7 @@ func (b *browser) do(method, path string, body io.Reader, change ...func(*http.R
 	if !strings.HasPrefix(path, "http") {
 		path = b.w.base + console.Root + path
 	}
-	r := rig.Must(http.NewRequestWithContext(b.w.t.Context(), method, path, body))(b.w.t)
+	r := fixture.Must(http.NewRequestWithContext(b.w.t.Context(), method, path, body))(b.w.t)
 	for _, c := range change {
 		c(r)
 	}
@@ -206,7 +206,7 @@ func (b *browser) do(method, path string, body io.Reader, change ...func(*http.R
 		b.w.t.Fatal(err)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	text := string(rig.Must(io.ReadAll(resp.Body))(b.w.t))
+	text := string(fixture.Must(io.ReadAll(resp.Body))(b.w.t))
 	_, _ = fmt.Fprintf(b.w.seen, "%s %s\n%v\n%s\n", method, path, resp.Header, text)
 	a := answer{resp, text}
 	inspect(b.w.t, a)
@@ -222,7 +222,7 @@ func record(h http.Handler, r *http.Request) *httptest.ResponseRecorder {
 
 // session returns the value of the session's cookie, "" without one.
 func (b *browser) session() string {
-	at := rig.Must(url.Parse(b.w.base))(b.w.t)
+	at := fixture.Must(url.Parse(b.w.base))(b.w.t)
 	for _, c := range b.client.Jar.Cookies(at) {
 		if c.Name == "unitask_session" {
 			return c.Value

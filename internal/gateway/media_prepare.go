@@ -1,0 +1,209 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"unitask/internal/artifact"
+	"unitask/internal/bulk"
+	"unitask/internal/catalog"
+	"unitask/internal/fault"
+	"unitask/internal/jsonread"
+	"unitask/internal/supplier"
+	"unitask/internal/task"
+)
+
+// readInput reads the request without its media, once a worker.
+func (w *work) readInput(ctx context.Context) error {
+	if w.request != nil {
+		return nil
+	}
+	if size, err := w.inputSize(ctx); err != nil {
+		return err
+	} else if size > 0 && w.loaded == 0 {
+		if err := w.load(ctx, size); err != nil {
+			return err
+		}
+	}
+	input, err := w.g.inputOf(ctx, w.t)
+	if err != nil {
+		return err
+	}
+	entry, ok := w.g.catalog.Load().Get(catalog.Name(w.t.Capability))
+	if !ok {
+		return fault.New(fault.ProviderUnavailable, "the capability is no longer served")
+	}
+	w.size = estimate(entry, input, w.t.Parameters)
+	w.request = &supplier.Request{
+		Capability: w.t.Capability, Input: input, Parameters: w.t.Parameters, Authorization: declarationOf(w.t.Authorization),
+	}
+	return nil
+}
+
+// inputSize returns how large an input is that is kept apart from the task's record; 0 for one that isn't.
+func (w *work) inputSize(ctx context.Context) (int64, error) {
+	if w.t.InputRef == "" {
+		return 0, nil
+	}
+	meta, err := w.g.artifacts.Stat(context.WithoutCancel(ctx), w.t.InputRef)
+	if err != nil {
+		return 0, erasedInput(err)
+	}
+	return meta.Bytes, nil
+}
+
+// declarationOf returns the part of a declaration about a person that a supplier gets; nil for no declaration.
+func declarationOf(a *task.Authorization) *supplier.Authorization {
+	if a == nil {
+		return nil
+	}
+	return &supplier.Authorization{Person: a.Person, Statement: a.Statement}
+}
+
+// prepare reads the input with its media, once a worker: media fetched here serve every route that is tried.
+func (w *work) prepare(ctx context.Context) error {
+	if err := w.readInput(ctx); err != nil || w.media {
+		return err
+	}
+	places, err := w.mediaRefs(ctx)
+	if err != nil {
+		return err
+	}
+	media, more, err := w.mediaOf(ctx, places)
+	if err != nil {
+		return err
+	}
+	if most := w.g.limits.Load().WorkMemory / loadCopies; more > most {
+		return fault.Invalid("input", "has media that are larger than "+strconv.FormatInt(most>>20, 10)+" MiB together")
+	}
+	if err := w.reload(ctx, more); err != nil {
+		return err
+	}
+	w.request.Media, w.media = media, true
+	return nil
+}
+
+// mediaRef is the place of one media value in the input, and its artifact.
+type mediaRef struct {
+	pointer, field, kind string
+	id                   string
+	url                  string // "" for one that is there
+	apart                bool   // its bytes don't stand in the input
+}
+
+// mediaRefs returns the media of the input. Inline media are stored apart here; others aren't fetched yet, so that no
+// worker waits for a foreign server with a large input in memory.
+func (w *work) mediaRefs(ctx context.Context) ([]mediaRef, error) {
+	entry, _ := w.g.catalog.Load().Get(catalog.Name(w.t.Capability))
+	var all []mediaRef
+	for _, pointer := range allMedia(entry, w.request.Input) {
+		m, field := mediaAt(w.request.Input, pointer)
+		p := mediaRef{
+			pointer: pointer, field: field, kind: entry.MediaKind(pointer), id: mediaID(w.t, pointer),
+			apart: m.Artifact != "" || m.URL != "",
+		}
+		if m.Artifact != "" {
+			p.id = m.Artifact
+		}
+		_, err := w.g.artifacts.Stat(ctx, p.id)
+		switch {
+		case err == nil:
+		case m.Artifact != "":
+			return nil, fault.Invalid(field, "is no longer there")
+		case m.URL != "":
+			p.url = m.URL
+		default:
+			if _, err := w.keepMedia(ctx, p.id, field, m); err != nil {
+				return nil, err
+			}
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// mediaOf returns the media with their types known for sure, fetched if necessary, and how many bytes of them aren't
+// in the input.
+func (w *work) mediaOf(ctx context.Context, places []mediaRef) (all map[string]supplier.Media, more int64, err error) {
+	for _, p := range places {
+		if p.url != "" {
+			w.unload()
+			if _, err := w.keepMedia(ctx, p.id, p.field, media{URL: p.url}); err != nil {
+				return nil, 0, err
+			}
+		}
+		meta, err := w.g.artifacts.Stat(ctx, p.id)
+		if err != nil {
+			return nil, 0, err
+		}
+		if err := matchesType(p.kind, p.field, meta.ContentType); err != nil {
+			return nil, 0, err
+		}
+		if p.apart {
+			more += meta.Bytes
+		}
+		if all == nil {
+			all = map[string]supplier.Media{}
+		}
+		all[p.pointer] = supplier.Media{
+			ContentType: meta.ContentType, Bytes: meta.Bytes,
+			Open: func() (io.ReadCloser, error) {
+				_, body, err := w.g.artifacts.Open(context.WithoutCancel(ctx), p.id)
+				return body, err
+			},
+		}
+	}
+	return all, more, nil
+}
+
+// reload reads a dropped input again, with room for the fetched media. All of the room is taken at once: tasks that
+// held some and waited for more could wait for each other.
+func (w *work) reload(ctx context.Context, more int64) error {
+	if more <= inlineInput {
+		return w.readInput(ctx)
+	}
+	w.unload()
+	own, err := w.inputSize(ctx)
+	if err != nil {
+		return err
+	}
+	if err := w.load(ctx, own+more); err != nil {
+		return err
+	}
+	return w.readInput(ctx)
+}
+
+func (w *work) keepMedia(ctx context.Context, id, field string, m media) (artifact.Meta, error) {
+	body, err := w.g.open(ctx, field, m)
+	if err != nil {
+		return artifact.Meta{}, err
+	}
+	defer func() { _ = body.Close() }()
+	return w.g.artifacts.Put(ctx, artifact.PutRequest{
+		ID: id, Owner: owner(w.t.Scope), Body: body, Limit: w.g.limits.Load().InlineMedia,
+		TTL: max(time.Until(w.ends), 0) + inputMargin, Source: artifact.FromCaller(field),
+	})
+}
+
+// mediaAt returns the media value at a JSON pointer into the input, and its field's dotted name.
+func mediaAt(input json.RawMessage, pointer string) (m media, field string) {
+	defer bulk.Turn(len(input))()
+	r := jsonread.New(catalog.ValueAt(input, pointer))
+	for members := r.Among("url", "data", "content_type", "artifact"); members.Next(); {
+		switch _, says := r.Text(); members.Name {
+		case "url":
+			m.URL = string(says)
+		case "data":
+			m.Data = says
+		case "content_type":
+			m.ContentType = string(says)
+		case "artifact":
+			m.Artifact = string(says)
+		}
+	}
+	return m, "input." + strings.ReplaceAll(strings.TrimPrefix(pointer, "/"), "/", ".")
+}

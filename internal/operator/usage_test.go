@@ -1,0 +1,110 @@
+package operator_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"unitask/internal/account"
+	"unitask/internal/api"
+	"unitask/internal/fault"
+	"unitask/internal/store"
+	"unitask/internal/task"
+	"unitask/test/fixture"
+)
+
+// TestUsageOfSessions: keys that aren't stored, a new one for each command of the local client, are one row; who uses
+// the console has one by name.
+func TestUsageOfSessions(t *testing.T) {
+	o := newOffice(t)
+	ctx := t.Context()
+	owner := fixture.Must(o.CreateAccount(ctx, api.AccountCreate{Name: "shop"}))(t).ID
+	kept := fixture.Must(o.CreateKey(ctx, api.KeyCreate{Name: "till", Mode: task.Live, Account: "shop"}))(t).ID
+	_, ann, err := o.SignIn(ctx, o.invited("shop", "ann", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	console := ann.Key(task.Live).ID
+	for _, key := range []string{kept, "key_a", "key_b", "key_a", console} {
+		o.run(owner, key, task.Usage{Images: 1})
+	}
+	want := []api.UsageRow{
+		{Group: kept, Name: "till", Mode: task.Live, Succeeded: 1, Images: 1, Cost: "0.1"},
+		{Group: "session", Name: "the local client, and members who left", Mode: task.Live, Succeeded: 3, Images: 3, Cost: "0.3"},
+		{Group: console, Name: "ann in the console", Mode: task.Live, Succeeded: 1, Images: 1, Cost: "0.1"},
+	}
+	slices.SortFunc(want, func(a, b api.UsageRow) int { return strings.Compare(a.Group, b.Group) })
+	if diff := cmp.Diff(want, fixture.Must(o.Usage(ctx, api.UsageQuery{By: api.ByKey}))(t).Data); diff != "" {
+		t.Errorf("by key (-want +got):\n%s", diff)
+	}
+}
+
+// TestUsageGroups adds up two keys of two accounts over two days.
+func TestUsageGroups(t *testing.T) {
+	o := newOffice(t)
+	ctx := t.Context()
+	var ids []string
+	var keys []api.Key
+	for _, name := range []string{"shop", "other"} {
+		ids = append(ids, fixture.Must(o.CreateAccount(ctx, api.AccountCreate{Name: name}))(t).ID)
+		o.advance(time.Millisecond)
+		keys = append(keys, fixture.Must(o.CreateKey(ctx, api.KeyCreate{Name: "key of " + name, Mode: task.Live, Account: name}))(t))
+	}
+	for i := range 4 {
+		o.run(ids[i%2], keys[i%2].ID, task.Usage{Images: int64(i + 1)})
+		o.advance(12 * time.Hour)
+	}
+	row := func(group, name string, succeeded, images int64, cost string) api.UsageRow {
+		return api.UsageRow{Group: group, Name: name, Mode: task.Live, Succeeded: succeeded, Images: images, Cost: cost}
+	}
+	for _, tt := range []struct {
+		q    api.UsageQuery
+		want []api.UsageRow
+	}{
+		{api.UsageQuery{}, []api.UsageRow{row(ids[0], "shop", 2, 4, "0.4"), row(ids[1], "other", 2, 6, "0.6")}},
+		{api.UsageQuery{By: api.ByKey, Account: "other"}, []api.UsageRow{row(keys[1].ID, "key of other", 2, 6, "0.6")}},
+		{api.UsageQuery{By: api.ByCapability}, []api.UsageRow{row("image.generate", "", 4, 10, "1")}},
+		{api.UsageQuery{By: api.ByDay}, []api.UsageRow{row("2026-11-21", "", 2, 3, "0.3"), row("2026-11-22", "", 2, 7, "0.7")}},
+		{api.UsageQuery{By: api.ByDay, Since: "2026-11-22", Account: ids[0]}, []api.UsageRow{row("2026-11-22", "", 1, 3, "0.3")}},
+		{api.UsageQuery{By: api.ByDay, Until: "2026-11-20"}, []api.UsageRow{}},
+	} {
+		got := fixture.Must(o.Usage(ctx, tt.q))(t)
+		if diff := cmp.Diff(tt.want, got.Data); diff != "" {
+			t.Errorf("%+v (-want +got):\n%s", tt.q, diff)
+		}
+	}
+	spent := fixture.Must(o.Usage(ctx, api.UsageQuery{By: api.BySupplier}))(t)
+	want := []api.SupplierUsage{{Supplier: "s", Mode: task.Live, OK: 4, Cost: "0.000000028", SavedCost: "0", MeanMillis: 0}}
+	if diff := cmp.Diff(want, spent.Suppliers); diff != "" {
+		t.Errorf("by supplier (-want +got):\n%s", diff)
+	}
+	for name, bad := range map[string]api.UsageQuery{
+		"a group": {By: "week"}, "a day": {Since: "yesterday"}, "a supplier of an account": {By: api.BySupplier, Account: "shop"},
+	} {
+		_, err := o.Usage(ctx, bad)
+		wantCode(t, name, err, fault.InvalidRequest)
+	}
+}
+
+// run ends a task of a key at ten cents a picture.
+func (o *office) run(owner, key string, u task.Usage) {
+	o.t.Helper()
+	now := o.now()
+	id := task.NewID(task.PrefixTask, now)
+	made, err := o.db.CreateTask(o.t.Context(), store.NewTask{
+		ID: id, Scope: task.Scope{Account: owner, Mode: task.Live}, KeyID: key, Capability: "image.generate",
+		IdempotencyHash: account.HashSecret(id), Deadline: time.Hour, Price: task.Price{Unit: task.PerImage, Output: task.USD / 10}, Reserved: 10 * task.USD,
+		First: &store.First{Node: "n", Term: time.Hour, Plans: []task.Plan{{Supplier: "s", Model: "m"}}},
+	})
+	if err == nil {
+		_, err = o.db.Advance(o.t.Context(), made.Lease.Ref, store.Step{
+			Close: &task.Closing{State: task.OK, Cost: 7}, Moves: []task.Transition{task.Transfer(), task.Succeed(task.Output{}, u)},
+		})
+	}
+	if err != nil {
+		o.t.Fatal(err)
+	}
+}
