@@ -48,13 +48,13 @@ type finding struct {
 	err    error
 }
 
-// unwell is a diagnosis with failures.
-type unwell struct {
+// unhealthyError is a diagnosis with failures.
+type unhealthyError struct {
 	failed, all int
 	first       finding
 }
 
-func (e *unwell) Error() string {
+func (e *unhealthyError) Error() string {
 	return fmt.Sprintf("%d of %d checks failed, %s the first", e.failed, e.all, e.first.Check)
 }
 
@@ -142,7 +142,7 @@ func (d *diagnosis) hints() error {
 }
 
 func (d *diagnosis) verdict() error {
-	e := &unwell{all: len(d.findings)}
+	e := &unhealthyError{all: len(d.findings)}
 	for _, f := range d.findings {
 		if f.Status != healthFail {
 			continue

@@ -121,7 +121,7 @@ func exitCode(err error) int {
 	f, coded := errors.AsType[*fault.Error](err)
 	answer, answered := errors.AsType[*client.Error](err)
 	_, isTerminated := errors.AsType[*terminated](err)
-	sick, isSick := errors.AsType[*unwell](err)
+	sick, isSick := errors.AsType[*unhealthyError](err)
 	switch {
 	case err == nil:
 		return exitOK
@@ -164,7 +164,7 @@ func (t *terminal) report(command string, err error) int {
 		return exitOK
 	}
 	t.note("%s %s", t.errStyle.bad.Render("unitask:"), printable(describe(err)))
-	if e, ok := errors.AsType[*partly](err); !ok {
+	if e, ok := errors.AsType[*partialError](err); !ok {
 		t.explain(command, err)
 	} else if e.hint != "" {
 		t.note("%s %s", t.errStyle.bold.Render("hint:"), printable(e.hint))
@@ -191,7 +191,7 @@ func (t *terminal) explain(command string, err error) {
 
 // describe returns the error in one line, the code last.
 func describe(err error) string {
-	if e, ok := errors.AsType[*partly](err); ok {
+	if e, ok := errors.AsType[*partialError](err); ok {
 		return e.Error()
 	}
 	if e, ok := errors.AsType[*taskEnded](err); ok {
@@ -237,7 +237,7 @@ func hintOf(command string, err error) string {
 	if e, ok := errors.AsType[*node.HintError](err); ok {
 		return e.Hint
 	}
-	if e, ok := errors.AsType[*unwell](err); ok {
+	if e, ok := errors.AsType[*unhealthyError](err); ok {
 		return e.first.Hint
 	}
 	if e, ok := errors.AsType[*usageError](err); ok {

@@ -212,7 +212,7 @@ func keep(ctx context.Context, c *client.Client, id string, parts []part, folder
 	if err != nil {
 		return nil, err
 	}
-	into, err := placeOf(folder, id, parts)
+	into, err := destinationOf(folder, id, parts)
 	if err != nil {
 		return nil, err
 	}

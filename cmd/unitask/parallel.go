@@ -26,17 +26,17 @@ func parallel[T any](n int, items []T, do func(T) error) []error {
 	return errs
 }
 
-// partly is the end of many tasks of which some didn't succeed. Their errors were reported before; the first one's
+// partialError is the end of many tasks of which some didn't succeed. Their errors were reported before; the first one's
 // error gives the exit code.
-type partly struct {
+type partialError struct {
 	failed, all int
 	first       error
 	hint        string // the next command, "" if each error has its own
 }
 
-func (e *partly) Error() string { return fmt.Sprintf("%d of %d didn't succeed", e.failed, e.all) }
+func (e *partialError) Error() string { return fmt.Sprintf("%d of %d didn't succeed", e.failed, e.all) }
 
-func (e *partly) Unwrap() error { return e.first }
+func (e *partialError) Unwrap() error { return e.first }
 
 // several sums up the errors of many tasks; nil if all succeeded.
 func several(errs []error) error {
@@ -44,5 +44,5 @@ func several(errs []error) error {
 	if len(failed) == 0 {
 		return nil
 	}
-	return &partly{failed: len(failed), all: len(errs), first: failed[0]}
+	return &partialError{failed: len(failed), all: len(errs), first: failed[0]}
 }

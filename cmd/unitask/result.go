@@ -18,8 +18,8 @@ import (
 type resultOptions struct {
 	output string // as of -o
 	asJSON bool
-	moves  []api.Move // the times of its states, for JSON; nil if not requested
-	said   *spoken    // the printed part of its text; nil: empty
+	moves  []api.Move   // the times of its states, for JSON; nil if not requested
+	said   *textPrinter // the printed part of its text; nil: empty
 }
 
 // part is one file of a result: fetched from the service, or at hand.

@@ -176,7 +176,7 @@ func (o *runOptions) submit(ctx context.Context, t *terminal, s *submission) err
 }
 
 // finish creates the task and follows it to its end, or as long as the person wants.
-func (o *runOptions) finish(ctx context.Context, s *submission, mode catalog.Mode, said *spoken) (api.Task, error) {
+func (o *runOptions) finish(ctx context.Context, s *submission, mode catalog.Mode, said *textPrinter) (api.Task, error) {
 	ctx, cancel := o.wait(ctx)
 	defer cancel()
 	how := client.CreateOptions{Wait: o.hold(mode)}
@@ -189,11 +189,11 @@ func (o *runOptions) finish(ctx context.Context, s *submission, mode catalog.Mod
 }
 
 // listen returns a printer for a text while it comes, nil if it is wanted whole, in JSON or a file.
-func (o *runOptions) listen(t *terminal, entry api.Capability, begin func()) *spoken {
+func (o *runOptions) listen(t *terminal, entry api.Capability, begin func()) *textPrinter {
 	if o.asJSON || o.output != "" || entry.Mode != catalog.Sync || entry.Modality != "text" {
 		return nil
 	}
-	return &spoken{t: t, begin: begin}
+	return &textPrinter{t: t, begin: begin}
 }
 
 // hold is how long the service may hold its answer: less than the person waits, so that a task's id

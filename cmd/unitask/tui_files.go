@@ -39,7 +39,7 @@ func (f tuiFiles) Save(ctx context.Context, t api.Task, to string, replace bool)
 		if err != nil {
 			return err
 		}
-		into, err := placeOf(to, t.ID, parts)
+		into, err := destinationOf(to, t.ID, parts)
 		if err == nil {
 			files, err = into.save(ctx, f.c, parts, replace)
 		}

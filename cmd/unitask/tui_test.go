@@ -37,13 +37,13 @@ func TestDashboardJournals(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("UNITASK_STATE_DIR", t.TempDir())
-			book := journal.Open(journal.StateDir())
+			entries := journal.Open(journal.StateDir())
 			var before []string
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			cl := newDashboardClient(t, func(w http.ResponseWriter, r *http.Request) {
 				_, _ = io.Copy(io.Discard, r.Body)
-				before, _ = book.List()
+				before, _ = entries.List()
 				if c.status == 0 {
 					cancel() // as the user does who leaves
 					panic(http.ErrAbortHandler)
@@ -59,12 +59,12 @@ func TestDashboardJournals(t *testing.T) {
 			if (err == nil) != (c.status == http.StatusAccepted) {
 				t.Errorf("Create: %v", err)
 			}
-			left, listErr := book.List()
+			left, listErr := entries.List()
 			if len(before) != 1 || len(left) != c.left || listErr != nil {
 				t.Errorf("while it was sent %v, afterwards %v (%v); want one, then %d", before, left, listErr, c.left)
 			}
 			for _, id := range left {
-				e, err := book.Take(id)
+				e, err := entries.Take(id)
 				if err != nil {
 					t.Fatalf("the entry is held: %v", err)
 				}

@@ -19,8 +19,8 @@ import (
 	"unitask/internal/task"
 )
 
-// door is a gate with one account, on a clock that the test turns.
-type door struct {
+// testGate is a gate with one account, on a clock that the test turns.
+type testGate struct {
 	*gate.Gate
 	t     *testing.T
 	keys  *memstore.DB
@@ -28,9 +28,9 @@ type door struct {
 	now   time.Time
 }
 
-func newDoor(t *testing.T, d gate.Defaults) *door {
+func newTestGate(t *testing.T, d gate.Defaults) *testGate {
 	t.Helper()
-	o := &door{t: t, now: time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)}
+	o := &testGate{t: t, now: time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)}
 	clock := func() time.Time { return o.now }
 	o.keys = memstore.New(clock)
 	o.owner = account.Account{ID: task.NewID(task.PrefixAccount, o.now), Name: "default", CreatedAt: o.now}
@@ -45,7 +45,7 @@ func newDoor(t *testing.T, d gate.Defaults) *door {
 }
 
 // issue records a key and returns its secret.
-func (o *door) issue(mode task.Mode, change func(*account.Key)) (string, account.Key) {
+func (o *testGate) issue(mode task.Mode, change func(*account.Key)) (string, account.Key) {
 	o.t.Helper()
 	secret := account.NewKeySecret("svc", mode)
 	k := account.Key{
@@ -61,7 +61,7 @@ func (o *door) issue(mode task.Mode, change func(*account.Key)) (string, account
 }
 
 func TestAuthenticate(t *testing.T) {
-	o := newDoor(t, gate.Defaults{})
+	o := newTestGate(t, gate.Defaults{})
 	good, key := o.issue(task.Live, nil)
 	past, soon := o.now.Add(-time.Second), o.now.Add(time.Hour)
 	revoked, _ := o.issue(task.Live, func(k *account.Key) { k.RevokedAt = &past })
@@ -91,7 +91,7 @@ func TestAuthenticate(t *testing.T) {
 }
 
 func TestSessionKey(t *testing.T) {
-	o := newDoor(t, gate.Defaults{})
+	o := newTestGate(t, gate.Defaults{})
 	secret := account.NewKeySecret("svc", task.Test)
 	end := o.now.Add(time.Hour)
 	o.AddSession(account.Key{ID: "key_session", Account: o.owner.ID, Mode: task.Test, Hash: account.HashSecret(secret), ExpiresAt: &end})
@@ -109,7 +109,7 @@ func TestSessionKey(t *testing.T) {
 }
 
 func TestLastUsed(t *testing.T) {
-	o := newDoor(t, gate.Defaults{})
+	o := newTestGate(t, gate.Defaults{})
 	secret, key := o.issue(task.Live, nil)
 	if _, err := o.Authenticate(t.Context(), "Bearer "+secret); err != nil {
 		t.Fatal(err)
@@ -124,7 +124,7 @@ func TestLastUsed(t *testing.T) {
 }
 
 func TestHolds(t *testing.T) {
-	o := newDoor(t, gate.Defaults{OpenTasks: 64, Queue: 100})
+	o := newTestGate(t, gate.Defaults{OpenTasks: 64, Queue: 100})
 	_, plain := o.issue(task.Live, nil)
 	_, bounded := o.issue(task.Live, func(k *account.Key) {
 		k.Limits = account.Limits{OpenTasks: -1, Budget: 5 * task.USD, BudgetPeriod: account.Month}
@@ -230,7 +230,7 @@ func TestScopes(t *testing.T) {
 // TestRevocation: a key that was used a moment ago is refused as soon as the store says that it changed,
 // and one that was let in again is taken.
 func TestRevocation(t *testing.T) {
-	o := newDoor(t, gate.Defaults{})
+	o := newTestGate(t, gate.Defaults{})
 	secret, key := o.issue(task.Live, nil)
 	past := o.now.Add(-time.Second)
 	enter := func() error { _, err := o.Authenticate(t.Context(), "Bearer "+secret); return err }
@@ -254,7 +254,7 @@ func TestRevocation(t *testing.T) {
 // limits is recorded, every request that comes has the new ones, and those under way keep theirs.
 func TestSharedCaller(t *testing.T) {
 	const callers, changes = 4, 50
-	o := newDoor(t, gate.Defaults{CreatesPerMinute: 60, OpenTasks: 8})
+	o := newTestGate(t, gate.Defaults{CreatesPerMinute: 60, OpenTasks: 8})
 	secret, key := o.issue(task.Live, nil)
 	var limit atomic.Int64 // that is recorded for sure
 	end := make(chan struct{})
@@ -300,7 +300,7 @@ func TestSharedCaller(t *testing.T) {
 // TestKeepsCallers: a caller that was read isn't read again until a key or an account changes, and a key
 // that doesn't exist is looked for each time.
 func TestKeepsCallers(t *testing.T) {
-	o := newDoor(t, gate.Defaults{})
+	o := newTestGate(t, gate.Defaults{})
 	counted := &reads{Callers: o.keys}
 	g, err := gate.New(gate.Config{Keys: counted, Prefix: "svc"})
 	if err != nil {
@@ -349,7 +349,7 @@ func (r *reads) KeyByHash(ctx context.Context, h task.Hash) (account.Key, accoun
 
 // TestLastUsedIsKept: a time that couldn't be written is written the next time.
 func TestLastUsedIsKept(t *testing.T) {
-	o := newDoor(t, gate.Defaults{})
+	o := newTestGate(t, gate.Defaults{})
 	broken := &unmarked{Callers: o.keys, err: store.ErrFull}
 	g, err := gate.New(gate.Config{Keys: broken, Prefix: "svc", Now: func() time.Time { return o.now }})
 	if err != nil {

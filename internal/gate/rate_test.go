@@ -13,7 +13,7 @@ import (
 )
 
 func TestRate(t *testing.T) {
-	o := newDoor(t, gate.Defaults{CreatesPerMinute: 60, ReadsPerMinute: 120})
+	o := newTestGate(t, gate.Defaults{CreatesPerMinute: 60, ReadsPerMinute: 120})
 	_, key := o.issue(task.Live, func(k *account.Key) { k.Limits.CreatesPerMinute = 6 })
 	c := &gate.Caller{Key: key, Account: o.owner}
 	for i := range 6 {
@@ -55,7 +55,7 @@ func TestRate(t *testing.T) {
 // TestAccountRate: an account's rate bounds all its keys of a mode together, takes no request if it refuses, and is
 // in the fields.
 func TestAccountRate(t *testing.T) {
-	o := newDoor(t, gate.Defaults{CreatesPerMinute: 60})
+	o := newTestGate(t, gate.Defaults{CreatesPerMinute: 60})
 	o.owner.Limits.CreatesPerMinute = 3
 	_, one := o.issue(task.Live, func(k *account.Key) { k.Limits.CreatesPerMinute = 2 })
 	_, two := o.issue(task.Live, nil)
@@ -89,7 +89,7 @@ func TestAccountRate(t *testing.T) {
 
 // TestRotationGrantsNothing: a key and the one that replaces it are limited together.
 func TestRotationGrantsNothing(t *testing.T) {
-	o := newDoor(t, gate.Defaults{CreatesPerMinute: 1})
+	o := newTestGate(t, gate.Defaults{CreatesPerMinute: 1})
 	_, key := o.issue(task.Live, nil)
 	next := key.Rotated("key_next", task.Hash{}, "", o.now)
 	if _, err := o.Count(&gate.Caller{Key: key}, gate.Creates); err != nil {
@@ -105,7 +105,7 @@ func TestRotationGrantsNothing(t *testing.T) {
 
 // TestChangedRateGrantsNothing: whoever may change a key's limit doesn't get past the server's by changing it.
 func TestChangedRateGrantsNothing(t *testing.T) {
-	o := newDoor(t, gate.Defaults{CreatesPerMinute: 2})
+	o := newTestGate(t, gate.Defaults{CreatesPerMinute: 2})
 	_, key := o.issue(task.Live, nil)
 	for i, step := range []struct {
 		own     int

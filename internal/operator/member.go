@@ -12,11 +12,11 @@ import (
 // Member is the operations of a member: those of an operator, for one account; other accounts are NOT_FOUND. It is
 // good for one request; the next one asks for the session again.
 type Member struct {
-	desk  *Operator
-	owner account.Account
+	operator *Operator
+	owner    account.Account
 }
 
-// Member returns the desk of the visitor's own account.
+// Member returns the operations of the visitor's own account.
 func (o *Operator) Member(v Visitor) Member { return Member{o, v.Account} }
 
 // Account returns the member's account, without the operator's limit on suppliers' charges for it.
@@ -34,17 +34,17 @@ func (m Member) CreateKey(ctx context.Context, req api.KeyCreate) (api.Key, erro
 		return api.Key{}, noSuchAccount()
 	}
 	req.Account = ""
-	k, err := keyFrom(req, m.desk.Now())
+	k, err := keyFrom(req, m.operator.Now())
 	if err != nil {
 		return api.Key{}, err
 	}
 	k.OwnLimits = true
-	return m.desk.putKey(ctx, k, m.owner)
+	return m.operator.putKey(ctx, k, m.owner)
 }
 
 // ListKeys returns the account's keys, oldest first.
 func (m Member) ListKeys(ctx context.Context) ([]api.Key, error) {
-	return m.desk.listKeys(ctx, m.owner.ID)
+	return m.operator.listKeys(ctx, m.owner.ID)
 }
 
 // RotateKey makes a key in the place of one of the account's; see Operator.RotateKey.
@@ -52,7 +52,7 @@ func (m Member) RotateKey(ctx context.Context, id string, req api.KeyRotate) (ap
 	if err := m.owns(ctx, id); err != nil {
 		return api.Key{}, err
 	}
-	return m.desk.RotateKey(ctx, id, req)
+	return m.operator.RotateKey(ctx, id, req)
 }
 
 // UpdateKey changes a key of the account; see Operator.UpdateKey. A limit that an operator set is lowered at
@@ -61,7 +61,7 @@ func (m Member) UpdateKey(ctx context.Context, id string, u api.KeyUpdate) (api.
 	if err := m.owns(ctx, id); err != nil {
 		return api.Key{}, err
 	}
-	return m.desk.changeKey(ctx, id, u, memberLimits)
+	return m.operator.changeKey(ctx, id, u, memberLimits)
 }
 
 // RevokeKey closes a key of the account at once.
@@ -69,7 +69,7 @@ func (m Member) RevokeKey(ctx context.Context, id string) (api.Key, error) {
 	if err := m.owns(ctx, id); err != nil {
 		return api.Key{}, err
 	}
-	return m.desk.RevokeKey(ctx, id)
+	return m.operator.RevokeKey(ctx, id)
 }
 
 // owns returns NOT_FOUND for another account's key. A key never changes its account.
@@ -90,10 +90,10 @@ func (m Member) Usage(ctx context.Context, q api.UsageQuery) (api.UsageReport, e
 		return api.UsageReport{}, noSuchAccount()
 	}
 	q.Account = m.owner.ID
-	return m.desk.Usage(ctx, q)
+	return m.operator.Usage(ctx, q)
 }
 
 // FindRequests returns the records of the account's requests by an id; NOT_FOUND without one.
 func (m Member) FindRequests(ctx context.Context, id string) ([]api.RequestRecord, error) {
-	return m.desk.findRequests(ctx, m.owner.ID, id)
+	return m.operator.findRequests(ctx, m.owner.ID, id)
 }

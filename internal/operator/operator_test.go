@@ -21,8 +21,8 @@ import (
 	"unitask/test/fixture"
 )
 
-// office is a desk on a store in memory, with the clock of the test and a request log.
-type office struct {
+// testOperator is an Operator on a store in memory, with the clock of the test and a request log.
+type testOperator struct {
 	*operator.Operator
 	t    *testing.T
 	db   *memstore.DB
@@ -32,9 +32,9 @@ type office struct {
 	at   time.Time
 }
 
-func newOffice(t *testing.T) *office {
+func newTestOperator(t *testing.T) *testOperator {
 	t.Helper()
-	o := &office{t: t, at: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)}
+	o := &testOperator{t: t, at: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)}
 	o.db = memstore.New(o.now)
 	var err error
 	if o.gate, err = gate.New(gate.Config{Keys: o.db, Prefix: "svc", Now: o.now}); err != nil {
@@ -54,20 +54,20 @@ func newOffice(t *testing.T) *office {
 	return o
 }
 
-func (o *office) now() time.Time {
+func (o *testOperator) now() time.Time {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.at
 }
 
-func (o *office) advance(d time.Duration) {
+func (o *testOperator) advance(d time.Duration) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.at = o.at.Add(d)
 }
 
 // opens reports whether the gate lets a key in.
-func (o *office) opens(secret string) bool {
+func (o *testOperator) opens(secret string) bool {
 	_, err := o.gate.Authenticate(o.t.Context(), "Bearer "+secret)
 	return err == nil
 }
@@ -80,7 +80,7 @@ func wantCode(t *testing.T, what string, err error, want fault.Code) {
 }
 
 // invited returns the token of a member's link.
-func (o *office) invited(which, member, role string) string {
+func (o *testOperator) invited(which, member, role string) string {
 	o.t.Helper()
 	link := fixture.Must(o.Invite(o.t.Context(), which, api.Invite{Member: member, Role: role}))(o.t)
 	address, token, ok := strings.Cut(link.URL, "#")
@@ -91,7 +91,7 @@ func (o *office) invited(which, member, role string) string {
 }
 
 func TestRotate(t *testing.T) {
-	o := newOffice(t)
+	o := newTestOperator(t)
 	ctx := t.Context()
 	old := fixture.Must(o.CreateKey(ctx, api.KeyCreate{
 		Name: "shop", Mode: task.Live, Scopes: []string{"image.*"}, ExpiresInSeconds: 10 * 24 * 3600, Limits: api.Limits{OpenTasks: 3, Budget: "5", BudgetPeriod: "day"},
@@ -124,7 +124,7 @@ func TestRotate(t *testing.T) {
 
 // TestUpdateKey: the named members change, all others stay, and a closed key stays closed.
 func TestUpdateKey(t *testing.T) {
-	o := newOffice(t)
+	o := newTestOperator(t)
 	ctx := t.Context()
 	k := fixture.Must(o.CreateKey(ctx, api.KeyCreate{
 		Name: "shop", Mode: task.Live, Scopes: []string{"image.*"}, ExpiresInSeconds: 3600,
@@ -168,7 +168,7 @@ func TestUpdateKey(t *testing.T) {
 }
 
 func TestAccounts(t *testing.T) {
-	o := newOffice(t)
+	o := newTestOperator(t)
 	ctx := t.Context()
 	made := fixture.Must(o.CreateAccount(ctx, api.AccountCreate{
 		Name: " shop ", Capabilities: []string{"image.*"}, Limits: api.Limits{Budget: "5.50", BudgetPeriod: "month", ReadsPerMinute: 7},
@@ -216,7 +216,7 @@ func TestAccounts(t *testing.T) {
 
 // TestSignIn: a link opens one session, once, in its time, for whom it was made; everything else gets one answer.
 func TestSignIn(t *testing.T) {
-	o := newOffice(t)
+	o := newTestOperator(t)
 	ctx := t.Context()
 	fixture.Must(o.CreateAccount(ctx, api.AccountCreate{Name: "shop"}))(t)
 	link := o.invited("shop", "ann", "")
@@ -253,7 +253,7 @@ func TestSignIn(t *testing.T) {
 
 // TestMemberIsSignedOut: who is removed, has another role or stays too long has no session any more.
 func TestMemberIsSignedOut(t *testing.T) {
-	o := newOffice(t)
+	o := newTestOperator(t)
 	ctx := t.Context()
 	fixture.Must(o.CreateAccount(ctx, api.AccountCreate{Name: "shop"}))(t)
 	for name, end := range map[string]func(){
@@ -275,7 +275,7 @@ func TestMemberIsSignedOut(t *testing.T) {
 
 // TestMemberSeesOneAccount asks as a member for another account's objects: it isn't there, as if it didn't exist.
 func TestMemberSeesOneAccount(t *testing.T) {
-	o := newOffice(t)
+	o := newTestOperator(t)
 	ctx := t.Context()
 	own := fixture.Must(o.CreateAccount(ctx, api.AccountCreate{Name: "shop"}))(t)
 	fixture.Must(o.CreateAccount(ctx, api.AccountCreate{Name: "other"}))(t)
@@ -331,7 +331,7 @@ func TestMemberSeesOneAccount(t *testing.T) {
 
 // TestNothingIsToldTwice: a key's or a link's secret can't be had again from an Operator's results or store.
 func TestNothingIsToldTwice(t *testing.T) {
-	o := newOffice(t)
+	o := newTestOperator(t)
 	ctx := t.Context()
 	key := fixture.Must(o.CreateKey(ctx, api.KeyCreate{Name: "k", Mode: task.Live}))(t)
 	token := o.invited("", "ann", "operator")
@@ -355,7 +355,7 @@ func jsonOf(v any) (string, error) {
 // TestSupplierSpend sets, changes and removes the limit on suppliers' charges for an account. Its members don't see
 // it, and their keys have no such limit.
 func TestSupplierSpend(t *testing.T) {
-	o := newOffice(t)
+	o := newTestOperator(t)
 	a, err := o.CreateAccount(t.Context(), api.AccountCreate{Name: "shop", Limits: api.Limits{SupplierSpend: "7", BudgetPeriod: "day"}})
 	if err != nil || a.Limits != (api.Limits{SupplierSpend: "7", BudgetPeriod: "day"}) {
 		t.Fatalf("%+v %v", a.Limits, err)

@@ -14,7 +14,7 @@ import (
 // TestRouteStates says how a route stands for everybody, and for how many accounts alone.
 func TestRouteStates(t *testing.T) {
 	until := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
-	o := newOffice(t)
+	o := newTestOperator(t)
 	for name, tt := range map[string]struct {
 		is   routing.State
 		want api.RouteState

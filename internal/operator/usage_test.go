@@ -19,7 +19,7 @@ import (
 // TestUsageOfSessions: keys that aren't stored, a new one for each command of the local client, are one row; who uses
 // the console has one by name.
 func TestUsageOfSessions(t *testing.T) {
-	o := newOffice(t)
+	o := newTestOperator(t)
 	ctx := t.Context()
 	owner := fixture.Must(o.CreateAccount(ctx, api.AccountCreate{Name: "shop"}))(t).ID
 	kept := fixture.Must(o.CreateKey(ctx, api.KeyCreate{Name: "till", Mode: task.Live, Account: "shop"}))(t).ID
@@ -44,7 +44,7 @@ func TestUsageOfSessions(t *testing.T) {
 
 // TestUsageGroups adds up two keys of two accounts over two days.
 func TestUsageGroups(t *testing.T) {
-	o := newOffice(t)
+	o := newTestOperator(t)
 	ctx := t.Context()
 	var ids []string
 	var keys []api.Key
@@ -90,7 +90,7 @@ func TestUsageGroups(t *testing.T) {
 }
 
 // run ends a task of a key at ten cents a picture.
-func (o *office) run(owner, key string, u task.Usage) {
+func (o *testOperator) run(owner, key string, u task.Usage) {
 	o.t.Helper()
 	now := o.now()
 	id := task.NewID(task.PrefixTask, now)

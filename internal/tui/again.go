@@ -9,12 +9,12 @@ import (
 	"unitask/internal/form"
 )
 
-// written is a form's values, by the entries' wire names.
-type written map[string]string
+// formValues is a form's values, by the entries' wire names.
+type formValues map[string]string
 
 // written returns the entered values; a choice by its word.
-func (f *formPane) written() written {
-	w := written{}
+func (f *formPane) written() formValues {
+	w := formValues{}
 	for i := range f.entries {
 		e := &f.entries[i]
 		if e.Kind == form.Choice {
@@ -27,7 +27,7 @@ func (f *formPane) written() written {
 }
 
 // fill replaces the entered values and forgets their submission.
-func (f *formPane) fill(w written) {
+func (f *formPane) fill(w formValues) {
 	f.focus, f.failure, f.unfolded = 0, nil, false
 	for i := range f.entries {
 		e := &f.entries[i]

@@ -37,7 +37,7 @@ func (w *wrapped) of(s string, width int) []string {
 }
 
 // Render draws the state, which stays, and the part of the page below that is scrolled to.
-func (d *detail) Render(c canvas, b book, width, height int) string {
+func (d *detail) Render(c canvas, b taskCache, width, height int) string {
 	t, ok := b.all[d.id]
 	if !ok {
 		return message(c, width, "This task isn't there any more.", "Press esc.")
@@ -68,7 +68,7 @@ func (d *detail) head(c canvas, t api.Task, width int) string {
 }
 
 // scroll moves the page; it needs to know how it is drawn.
-func (d *detail) scroll(k string, b book, c canvas, width, height int) {
+func (d *detail) scroll(k string, b taskCache, c canvas, width, height int) {
 	t, ok := b.all[d.id]
 	if !ok {
 		return
@@ -79,7 +79,7 @@ func (d *detail) scroll(k string, b book, c canvas, width, height int) {
 }
 
 // page is all there is to say about a task: the result first. A picture takes no more rows than can be seen at once.
-func (d *detail) page(c canvas, t api.Task, b book, width, room int) []string {
+func (d *detail) page(c canvas, t api.Task, b taskCache, width, room int) []string {
 	p := page{canvas: c, width: width, room: room, detail: d}
 	if label := b.labels[t.ID]; label != "" {
 		p.row("asked", label)

@@ -188,12 +188,12 @@ func (f *formPane) refuse(err error) bool {
 	}
 	f.failure = []string{words(err)}
 	var placed int
-	blanks := make([]form.Entry, len(f.entries))
+	entries := make([]form.Entry, len(f.entries))
 	for i := range f.entries {
-		blanks[i] = f.entries[i].Entry
+		entries[i] = f.entries[i].Entry
 	}
 	for _, d := range e.Details {
-		if at := form.About(blanks, d.Field); at >= 0 {
+		if at := form.About(entries, d.Field); at >= 0 {
 			f.entries[at].problem = line(d.Message)
 			placed++
 		} else if row := line(d.Field + " " + d.Message); row != line(e.Message) {

@@ -15,41 +15,41 @@ import (
 func TestHints(t *testing.T) {
 	refused := &tui.Error{Err: fault.New(fault.Unauthenticated, "no such key"), RequestID: "req_1"}
 	const says, words = "hint: what helps about UNAUTHENTICATED", "UNAUTHENTICATED: no such key (request req_1)"
-	for name, lead := range map[string]func(r *rig, service *fake){
-		"directory": func(r *rig, service *fake) {
+	for name, lead := range map[string]func(r *testDashboard, service *fake){
+		"directory": func(r *testDashboard, service *fake) {
 			r.pass(3 * time.Second)
 			service.set(refused)
 			r.press("r")
 		},
-		"list": func(r *rig, service *fake) {
+		"list": func(r *testDashboard, service *fake) {
 			r.press("tab")
 			service.set(refused)
 			r.pass(11 * time.Second)
 		},
-		"read": func(r *rig, service *fake) {
+		"read": func(r *testDashboard, service *fake) {
 			service.mu.Lock()
 			service.failGet = refused
 			service.mu.Unlock()
 			service.hold(openTask(1, "text.chat"))
 			r.pass(13 * time.Second)
 		},
-		"form": func(r *rig, service *fake) {
+		"form": func(r *testDashboard, service *fake) {
 			service.failCreate = []error{refused}
 			r.press("enter", "hi", "ctrl+s")
 		},
-		"cancel": func(r *rig, service *fake) {
+		"cancel": func(r *testDashboard, service *fake) {
 			r.press("enter", "hi", "ctrl+s")
 			service.set(refused)
 			r.press("c", "y")
 		},
-		"save": func(r *rig, service *fake) {
+		"save": func(r *testDashboard, service *fake) {
 			service.hold(old(1)...)
 			r.pass(11 * time.Second)
 			service.disk.fail = refused
 			r.press("tab", "s", "enter") // sorts
 			r.press("s", "enter")
 		},
-		"open": func(r *rig, service *fake) {
+		"open": func(r *testDashboard, service *fake) {
 			service.hold(old(1)...)
 			r.pass(11 * time.Second)
 			service.disk.fail = refused

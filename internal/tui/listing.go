@@ -71,7 +71,7 @@ func (t *table) listingOf(q Query) *listing {
 }
 
 // holds reports whether a task is among those listed, with or without a filter, or was sent from here.
-func (t *table) holds(id string, b book) bool {
+func (t *table) holds(id string, b taskCache) bool {
 	_, sent := b.labels[id]
 	return sent || t.listings[Query{}].holds(id) || t.listings[t.query].holds(id)
 }

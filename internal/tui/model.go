@@ -33,13 +33,13 @@ type Model struct {
 
 	screen    screen
 	directory capabilityList
-	forms     map[string]*formPane // by capability: the entered values stay
-	sent      map[string]written   // by task: its form's values
-	form      *formPane            // the one shown
+	forms     map[string]*formPane  // by capability: the entered values stay
+	sent      map[string]formValues // by task: its form's values
+	form      *formPane             // the one shown
 	table     table
 	detail    detail
 
-	tasks   book
+	tasks   taskCache
 	loops   map[string]*loop
 	hangUp  context.CancelFunc // ends the stream of the task that is shown, nil without one
 	ticking bool
@@ -66,7 +66,7 @@ func New(ctx context.Context, c Config) *Model {
 	c.Zone = cmp.Or(c.Zone, time.Local)
 	return &Model{
 		config: c, calls: calls{ctx, c.Service, c.Files}, now: time.Now(), width: 80, height: 24,
-		forms: map[string]*formPane{}, sent: map[string]written{}, tasks: newBook(), table: newTable(),
+		forms: map[string]*formPane{}, sent: map[string]formValues{}, tasks: newTaskCache(), table: newTable(),
 		loops: map[string]*loop{}, saveTo: "./",
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"unitask/internal/tui"
 )
 
-// sending starts a rig with one task sent from it.
-func sending(t *testing.T) (*rig, *fake) {
+// sending starts a dashboard with one task sent from it.
+func sending(t *testing.T) (*testDashboard, *fake) {
 	t.Helper()
 	service := newFake(chat())
 	r := newRig(t, service)

@@ -17,7 +17,7 @@ import (
 )
 
 // ended opens a task that has ended; edit is the keys.
-func ended(t *testing.T, edit func(*api.Task)) (*rig, *fake) {
+func ended(t *testing.T, edit func(*api.Task)) (*testDashboard, *fake) {
 	t.Helper()
 	service := newFake(chat(), imageEdit())
 	service.hold(openTask(1, "text.chat"))

@@ -32,7 +32,7 @@ func (o order) String() string {
 }
 
 // rows returns the tasks that the filter leaves, in the table's order.
-func (t *table) rows(b book, now time.Time) []api.Task {
+func (t *table) rows(b taskCache, now time.Time) []api.Task {
 	rows := make([]api.Task, 0, len(b.all))
 	words := strings.Fields(strings.ToLower(t.filter))
 	for _, one := range b.all {

@@ -9,8 +9,8 @@ import (
 	"unitask/internal/tui"
 )
 
-// streaming is a rig with an open task, sent from it and shown, and the channel of its stream.
-func streaming(t *testing.T) (*rig, *fake, chan tui.Event) {
+// streaming is a dashboard with an open task, sent from it and shown, and the channel of its stream.
+func streaming(t *testing.T) (*testDashboard, *fake, chan tui.Event) {
 	t.Helper()
 	r, service := sending(t)
 	events := make(chan tui.Event, 10)

@@ -26,7 +26,7 @@ func (t *table) index(rows []api.Task) int {
 }
 
 // Render draws the rows around the selected one.
-func (t *table) Render(c canvas, b book, width, height int) string {
+func (t *table) Render(c canvas, b taskCache, width, height int) string {
 	rows := t.rows(b, c.now)
 	switch {
 	case len(rows) == 0 && !t.listing().known:

@@ -26,20 +26,20 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// views leads a new rig to each view that is to be looked at.
-var views = map[string]func(r *rig, service *fake){
-	"directory": func(*rig, *fake) {},
-	"empty":     func(r *rig, _ *fake) { r.press("tab") },
-	"help":      func(r *rig, _ *fake) { r.press("?") },
-	"form":      func(r *rig, _ *fake) { r.press("enter") },
-	"form_filled": func(r *rig, _ *fake) {
+// views leads a new dashboard to each view that is to be looked at.
+var views = map[string]func(r *testDashboard, service *fake){
+	"directory": func(*testDashboard, *fake) {},
+	"empty":     func(r *testDashboard, _ *fake) { r.press("tab") },
+	"help":      func(r *testDashboard, _ *fake) { r.press("?") },
+	"form":      func(r *testDashboard, _ *fake) { r.press("enter") },
+	"form_filled": func(r *testDashboard, _ *fake) {
 		r.press("down", "enter", "Make it look like 日本の冬 with snow ❄️ on the roof and a fox in front of the door", "tab", "@a.png", "enter", "@b.png")
 		r.press("tab", "right", "tab", "enter", "down", "@mask.png", "tab", "tab", "right")
 	},
-	"form_problems": func(r *rig, _ *fake) {
+	"form_problems": func(r *testDashboard, _ *fake) {
 		r.press("enter", "tab", "enter", "down", "{", "tab", "9999", "ctrl+s")
 	},
-	"form_refused": func(r *rig, service *fake) {
+	"form_refused": func(r *testDashboard, service *fake) {
 		service.failCreate = []error{&tui.Error{
 			Err: fault.Invalid("input.prompt", "must not be about that").WithDetails(
 				fault.Detail{Field: "parameters.temperature", Message: "must be lower"},
@@ -48,46 +48,49 @@ var views = map[string]func(r *rig, service *fake){
 		}}
 		r.press("enter", "hi", "ctrl+s")
 	},
-	"tasks":  func(r *rig, service *fake) { manyTasks(r, service); r.press("tab", "down", "down") },
-	"cancel": func(r *rig, service *fake) { manyTasks(r, service); r.press("tab", "down", "c") },
-	"away": func(r *rig, service *fake) {
+	"tasks":  func(r *testDashboard, service *fake) { manyTasks(r, service); r.press("tab", "down", "down") },
+	"cancel": func(r *testDashboard, service *fake) { manyTasks(r, service); r.press("tab", "down", "c") },
+	"away": func(r *testDashboard, service *fake) {
 		manyTasks(r, service)
 		service.set(errAway)
 		r.press("tab")
 		r.pass(6 * time.Second)
 	},
-	"detail_text":   func(r *rig, service *fake) { manyTasks(r, service); r.press("tab", "end", "enter") },
-	"detail_scroll": func(r *rig, service *fake) { manyTasks(r, service); r.press("tab", "end", "enter", "end") },
-	"detail_failed": func(r *rig, service *fake) { manyTasks(r, service); r.press("tab", "down", "down", "enter") },
-	"detail_images": func(r *rig, service *fake) { manyTasks(r, service); r.press("tab", "down", "down", "down", "enter") },
-	"help_detail": func(r *rig, service *fake) {
+	"detail_text":   func(r *testDashboard, service *fake) { manyTasks(r, service); r.press("tab", "end", "enter") },
+	"detail_scroll": func(r *testDashboard, service *fake) { manyTasks(r, service); r.press("tab", "end", "enter", "end") },
+	"detail_failed": func(r *testDashboard, service *fake) { manyTasks(r, service); r.press("tab", "down", "down", "enter") },
+	"detail_images": func(r *testDashboard, service *fake) {
+		manyTasks(r, service)
+		r.press("tab", "down", "down", "down", "enter")
+	},
+	"help_detail": func(r *testDashboard, service *fake) {
 		manyTasks(r, service)
 		r.press("tab", "down", "down", "down", "enter", "?")
 	},
-	"filter": func(r *rig, service *fake) {
+	"filter": func(r *testDashboard, service *fake) {
 		manyTasks(r, service)
 		r.press("tab", "s", "s", "s", "/", "i", "m", "a", "G")
 	},
-	"filtered": func(r *rig, service *fake) {
+	"filtered": func(r *testDashboard, service *fake) {
 		manyTasks(r, service)
 		r.press("tab", "s", "s", "s", "s", "s", "/", "succeeded", "enter")
 	},
-	"filter_nothing": func(r *rig, service *fake) { manyTasks(r, service); r.press("tab", "/", "zebra", "enter") },
-	"save": func(r *rig, service *fake) {
+	"filter_nothing": func(r *testDashboard, service *fake) { manyTasks(r, service); r.press("tab", "/", "zebra", "enter") },
+	"save": func(r *testDashboard, service *fake) {
 		manyTasks(r, service)
 		r.press("tab", "end", "enter", "s", "poems/")
 	},
-	"save_exists": func(r *rig, service *fake) {
+	"save_exists": func(r *testDashboard, service *fake) {
 		manyTasks(r, service)
 		service.disk.there["./poem.txt"] = true
 		r.press("tab", "end", "enter", "s", "poem.txt", "enter")
 	},
-	"again": func(r *rig, service *fake) {
+	"again": func(r *testDashboard, service *fake) {
 		r.press("enter", "Why is the sky blue?", "tab", "enter", "down", "down", "200", "ctrl+s")
 		r.pass(time.Second)
 		r.press("e")
 	},
-	"detail_open": func(r *rig, service *fake) { manyTasks(r, service); r.press("tab", "down", "enter") },
+	"detail_open": func(r *testDashboard, service *fake) { manyTasks(r, service); r.press("tab", "down", "enter") },
 }
 
 const poem = `The fox 🦊 went out on a chilly night,
@@ -96,8 +99,8 @@ const poem = `The fox 🦊 went out on a chilly night,
 Anunbreakablywordywordthatgoesonandonandonandonandonandonandonandonandonandonandonandon.
 `
 
-// manyTasks gives the service a task of each kind and lets the rig see them.
-func manyTasks(r *rig, service *fake) {
+// manyTasks gives the service a task of each kind and lets the dashboard see them.
+func manyTasks(r *testDashboard, service *fake) {
 	for i, name := range []string{"text.chat", "image.edit", "video.generate", "image.edit", "text.chat"} {
 		service.hold(append(slices.Clone(service.tasks), openTask(i+1, name))...)
 		r.pass(time.Second)
@@ -215,7 +218,7 @@ func TestEverySize(t *testing.T) {
 	}
 }
 
-func mustFit(t *testing.T, r *rig, width, height int) {
+func mustFit(t *testing.T, r *testDashboard, width, height int) {
 	t.Helper()
 	lines := strings.Split(r.model.View(), "\n")
 	if len(lines) > height {

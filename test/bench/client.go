@@ -44,7 +44,7 @@ func newCalled(ctx context.Context) (*called, error) {
 
 // client measures how long a command takes from its start to its first request at the service, with a
 // key from the environment.
-func (b *bed) client(ctx context.Context, _ time.Duration) (figures, error) {
+func (b *testbed) client(ctx context.Context, _ time.Duration) (figures, error) {
 	service, err := newCalled(ctx)
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (b *bed) client(ctx context.Context, _ time.Duration) (figures, error) {
 
 // keyring is client with a key that login kept in a gnome-keyring, which is unlocked and was used before. Without one
 // on this machine, it isn't measured.
-func (b *bed) keyring(ctx context.Context, _ time.Duration) (figures, error) {
+func (b *testbed) keyring(ctx context.Context, _ time.Duration) (figures, error) {
 	if _, err := exec.LookPath("gnome-keyring-daemon"); err != nil {
 		return nil, nil
 	}
@@ -81,7 +81,7 @@ func (b *bed) keyring(ctx context.Context, _ time.Duration) (figures, error) {
 func newKey() string { return account.NewKeySecret(account.DefaultKeyPrefix, task.Live) }
 
 // starts runs the client again and again.
-func (b *bed) starts(ctx context.Context, service *called, environment []string) (figures, error) {
+func (b *testbed) starts(ctx context.Context, service *called, environment []string) (figures, error) {
 	var took []time.Duration
 	for range clientRuns {
 		one, err := b.firstByte(ctx, service, environment)
@@ -94,7 +94,7 @@ func (b *bed) starts(ctx context.Context, service *called, environment []string)
 	return figures{p50: quantile(took, 0.5)}, nil
 }
 
-func (b *bed) firstByte(ctx context.Context, service *called, environment []string) (time.Duration, error) {
+func (b *testbed) firstByte(ctx context.Context, service *called, environment []string) (time.Duration, error) {
 	c := exec.CommandContext(ctx, b.binary, "run", "text.chat", "hello")
 	c.Env = environment
 	begun := time.Now()

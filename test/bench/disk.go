@@ -21,7 +21,7 @@ const (
 
 // disk measures a commit on this machine without unitask: one page written over in place and synced, on a thread of
 // its own, and how long of it that thread waited for a processor.
-func (b *bed) disk(ctx context.Context, d time.Duration) (f figures, err error) {
+func (b *testbed) disk(ctx context.Context, d time.Duration) (f figures, err error) {
 	file, err := os.Create(filepath.Join(b.dir, "disk"))
 	if err != nil {
 		return nil, err

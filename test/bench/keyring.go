@@ -21,7 +21,7 @@ type session struct {
 	stdin       io.Closer
 }
 
-func (b *bed) openKeyring(ctx context.Context) (*session, error) {
+func (b *testbed) openKeyring(ctx context.Context) (*session, error) {
 	home := filepath.Join(b.dir, "home")
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return nil, err

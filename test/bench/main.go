@@ -65,7 +65,7 @@ type plan struct {
 
 // run starts the servers, measures in turn, and prints the table, as far as it came.
 func run(ctx context.Context, p plan, profile string) error {
-	b, err := newBed(ctx)
+	b, err := newTestbed(ctx)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func run(ctx context.Context, p plan, profile string) error {
 }
 
 // takeAll measures until something fails.
-func (p plan) takeAll(ctx context.Context, into samples, b *bed) error {
+func (p plan) takeAll(ctx context.Context, into samples, b *testbed) error {
 	for range p.rounds {
 		for _, m := range b.measurements() {
 			if err := p.take(ctx, into, m, p.duration); err != nil {

@@ -22,7 +22,7 @@ import (
 // node is a unitask server on a data folder of its own.
 type node struct {
 	*process
-	bed     *bed
+	testbed *testbed
 	data    string
 	options nodeOptions
 	key     string // without limits, of the mode that was asked for
@@ -38,9 +38,9 @@ type nodeOptions struct {
 }
 
 // newNode starts a server on a fresh folder.
-func (b *bed) newNode(ctx context.Context, o nodeOptions) (*node, error) {
+func (b *testbed) newNode(ctx context.Context, o nodeOptions) (*node, error) {
 	b.nodes++
-	n := &node{bed: b, data: filepath.Join(b.dir, "node"+strconv.Itoa(b.nodes)), options: o}
+	n := &node{testbed: b, data: filepath.Join(b.dir, "node"+strconv.Itoa(b.nodes)), options: o}
 	if err := os.MkdirAll(n.data, 0o700); err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (n *node) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	n.process, err = n.bed.start(ctx, address, n.bed.binary, "serve", "--config", config, "--listen", address, "--data-dir", n.data)
+	n.process, err = n.testbed.start(ctx, address, n.testbed.binary, "serve", "--config", config, "--listen", address, "--data-dir", n.data)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (n *node) configure(path string) error {
 	}
 	text := `limits: {creates_per_minute: 1000000000, reads_per_minute: 1000000000, open_tasks: 1000000000, queue: 1000000000}
 suppliers:
-  - {name: mock, kind: openai, max_concurrent: ` + strconv.Itoa(n.options.places) + `, base_url: "http://` + n.bed.upstream.address + `/` + half + `"}
+  - {name: mock, kind: openai, max_concurrent: ` + strconv.Itoa(n.options.places) + `, base_url: "http://` + n.testbed.upstream.address + `/` + half + `"}
 routes:
   text.chat:
     - {supplier: mock, model: mock, price: {unit: mtok, input: "0.05", output: "0.40"}}
@@ -129,9 +129,9 @@ func (n *node) remove() {
 }
 
 func (n *node) newKey(ctx context.Context) (string, error) {
-	c := exec.CommandContext(ctx, n.bed.binary, "keys", "create", "--name", "bench", "--mode", string(n.options.mode),
+	c := exec.CommandContext(ctx, n.testbed.binary, "keys", "create", "--name", "bench", "--mode", string(n.options.mode),
 		"--json", "--data-dir", n.data)
-	c.Env = n.bed.environment()
+	c.Env = n.testbed.environment()
 	var stderr bytes.Buffer
 	c.Stderr = &stderr
 	out, err := c.Output()
@@ -153,7 +153,7 @@ func (n *node) tasks(capability, input, headers string, status int) target {
 	body := `{"capability":"` + capability + `","input":{` + input + `}}`
 	head := "POST " + api.PathTasks + " HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer " + n.key + "\r\n" + headers +
 		"Content-Type: application/json\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\nIdempotency-Key: " +
-		n.bed.run + "-" + strconv.FormatInt(time.Now().UnixNano(), 36) + "-"
+		n.testbed.run + "-" + strconv.FormatInt(time.Now().UnixNano(), 36) + "-"
 	return target{address: n.address, status: status, next: new(atomic.Int64), request: func(i int64) []byte {
 		out := make([]byte, 0, len(head)+len(body)+24)
 		out = append(strconv.AppendInt(append(out, head...), i, 10), "\r\n\r\n"...)

@@ -20,7 +20,7 @@ type process struct {
 }
 
 // start runs a server in the folder's environment, its log discarded. Whoever starts it kills it.
-func (b *bed) start(ctx context.Context, address string, args ...string) (*process, error) {
+func (b *testbed) start(ctx context.Context, address string, args ...string) (*process, error) {
 	p := &process{address: address, exited: make(chan struct{})}
 	p.command = exec.CommandContext(context.WithoutCancel(ctx), args[0], args[1:]...)
 	p.command.Env = b.environment()

@@ -39,11 +39,11 @@ func (n *node) profile(ctx context.Context, d time.Duration, file string) error 
 
 // profiled runs f, and beside it a profile if one is wanted.
 func (n *node) profiled(ctx context.Context, d time.Duration, f func() (figures, error)) (figures, error) {
-	if n.bed.profile == "" {
+	if n.testbed.profile == "" {
 		return f()
 	}
 	written := make(chan error, 1)
-	go func() { written <- n.profile(ctx, d, n.bed.profile) }()
+	go func() { written <- n.profile(ctx, d, n.testbed.profile) }()
 	found, err := f()
 	if failed := <-written; err == nil {
 		err = failed

@@ -76,7 +76,7 @@ const asyncChat = `capabilities:
 `
 
 // measurements returns those that alternate over the rounds.
-func (b *bed) measurements() []measurement {
+func (b *testbed) measurements() []measurement {
 	chat := func(n *node) target { return n.tasks("text.chat", hello, "", http.StatusOK) }
 	live, slow := nodeOptions{mode: task.Live}, nodeOptions{mode: task.Live, slow: true}
 	async := nodeOptions{mode: task.Live, catalog: asyncChat}
@@ -115,7 +115,7 @@ func (b *bed) measurements() []measurement {
 func routed(n int) nodeOptions { return nodeOptions{mode: task.Live, routes: n - 1} }
 
 // full measures a server that so many callers keep busy.
-func (b *bed) full(p *process, t target, callers int) func(context.Context, time.Duration) (figures, error) {
+func (b *testbed) full(p *process, t target, callers int) func(context.Context, time.Duration) (figures, error) {
 	return func(ctx context.Context, d time.Duration) (figures, error) {
 		if _, err := saturate(ctx, t, callers, warmUp(d)); err != nil {
 			return nil, err
@@ -128,7 +128,7 @@ func (b *bed) full(p *process, t target, callers int) func(context.Context, time
 }
 
 // steady measures latency at a fixed rate.
-func (b *bed) steady(t target) func(context.Context, time.Duration) (figures, error) {
+func (b *testbed) steady(t target) func(context.Context, time.Duration) (figures, error) {
 	return func(ctx context.Context, d time.Duration) (figures, error) {
 		if _, err := pace(ctx, t, paced, warmUp(d)); err != nil {
 			return nil, err
@@ -139,7 +139,7 @@ func (b *bed) steady(t target) func(context.Context, time.Duration) (figures, er
 }
 
 // onNode measures a fresh server, saturated or, without callers, at the fixed rate.
-func (b *bed) onNode(o nodeOptions, t func(*node) target, callers int) func(context.Context, time.Duration) (figures, error) {
+func (b *testbed) onNode(o nodeOptions, t func(*node) target, callers int) func(context.Context, time.Duration) (figures, error) {
 	return func(ctx context.Context, d time.Duration) (figures, error) {
 		n, err := b.newNode(ctx, o)
 		if err != nil {

@@ -24,7 +24,7 @@ var errOutgrown = errors.New("the file has outgrown its map: let the reader read
 
 // longReader writes two bbolt files for d while a read transaction is open on each, one without and one
 // with the free list in every commit, and returns their sizes.
-func (b *bed) longReader(ctx context.Context, d time.Duration) (figures, error) {
+func (b *testbed) longReader(ctx context.Context, d time.Duration) (figures, error) {
 	found := figures{}
 	files := map[string]*bolt.DB{}
 	for name, noFreelist := range map[string]bool{size: true, sizeFreelist: false} {

@@ -27,7 +27,7 @@ type filled struct {
 }
 
 // fill writes a data folder of ended and waiting tasks, and makes the key for its server.
-func (b *bed) fill(ctx context.Context, ended, waiting int) (*filled, error) {
+func (b *testbed) fill(ctx context.Context, ended, waiting int) (*filled, error) {
 	n, err := b.newNode(ctx, nodeOptions{mode: task.Live})
 	if err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func (f *filled) measure(ctx context.Context, d time.Duration) (figures, error) 
 		return nil, err
 	}
 	found := figures{ready: time.Since(n.begun).Seconds(), idle: n.memory("RssAnon")}
-	load, err := n.bed.full(n.process, n.tasks("text.chat", hello, "", 200), 64)(ctx, d)
+	load, err := n.testbed.full(n.process, n.tasks("text.chat", hello, "", 200), 64)(ctx, d)
 	if err != nil {
 		n.kill()
 		return nil, err

@@ -28,7 +28,7 @@ const (
 type agedStore struct{ node *node }
 
 // fillAged writes a data folder of ended tasks, of which old are past their retention, and sweeps most of them.
-func (b *bed) fillAged(ctx context.Context, stored, old int) (*agedStore, error) {
+func (b *testbed) fillAged(ctx context.Context, stored, old int) (*agedStore, error) {
 	n, err := b.newNode(ctx, nodeOptions{mode: task.Live})
 	if err != nil {
 		return nil, err

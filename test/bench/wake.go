@@ -13,7 +13,7 @@ import (
 // woken measures how long after a task's end the reader who waits for it has the answer. The end is the
 // task's own updated_at, taken before its commit and cut to the millisecond, so the figures are up to
 // 1 ms too high.
-func (b *bed) woken(ctx context.Context, d time.Duration) (figures, error) {
+func (b *testbed) woken(ctx context.Context, d time.Duration) (figures, error) {
 	n, err := b.newNode(ctx, nodeOptions{mode: task.Live, slow: true, catalog: asyncChat})
 	if err != nil {
 		return nil, err

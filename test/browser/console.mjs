@@ -2,7 +2,7 @@
 // trial, see the usage grow, revoke the key and see it refused; every page judged in light and dark, wide and narrow.
 import { writeFileSync } from "node:fs";
 import path from "node:path";
-import { assert, browse, cli, equal, fits, judge, plays, shot, step, tabTo, told } from "./rig.mjs";
+import { assert, browse, cli, equal, fits, judge, plays, shot, step, tabTo, told } from "./driver.mjs";
 
 const visited = new Map(); // each page's name and address, for the later rounds
 

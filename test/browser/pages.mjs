@@ -1,6 +1,6 @@
 // What pages do under somebody's hands: pictures keep their shape, polling leaves alone what was opened, selected or
 // scrolled to, what is made once is made once, and what was saved is said.
-import { assert, browse, equal, fits, judge, step, told } from "./rig.mjs";
+import { assert, browse, equal, fits, judge, step, told } from "./driver.mjs";
 
 const widths = [1280, 390];
 

@@ -36,7 +36,7 @@ func TestRestored(t *testing.T) {
 	seed := harness.Setting(t, "UNITASK_CRASH_SEED", rand.Uint64())
 	cycles := int(harness.Setting(t, "UNITASK_BACKUP_CYCLES", shortRestores))
 	t.Logf("UNITASK_CRASH_SEED=%d UNITASK_BACKUP_CYCLES=%d", seed, cycles)
-	b, paid := newBook(t, seed)
+	b, paid := newObserver(t, seed)
 	paid.undone = b.undone.Load
 	rng := rand.New(rand.NewPCG(seed, 1))
 	var f figures
@@ -64,7 +64,7 @@ func TestRestored(t *testing.T) {
 }
 
 // cycle is one life of the server, from one restore to the next.
-func (b *book) cycle(rng *rand.Rand, f *figures) {
+func (b *observer) cycle(rng *rand.Rand, f *figures) {
 	b.t.Helper()
 	ctx, stop := context.WithCancel(b.t.Context())
 	defer stop()
@@ -99,7 +99,7 @@ func (b *book) cycle(rng *rand.Rand, f *figures) {
 }
 
 // restore puts the archive in the place of the data folder and starts the server on it.
-func (b *book) restore(archive string, f *figures) {
+func (b *observer) restore(archive string, f *figures) {
 	b.t.Helper()
 	if err := os.RemoveAll(b.server.Data()); err != nil {
 		b.t.Fatal(err)
@@ -118,7 +118,7 @@ func (b *book) restore(archive string, f *figures) {
 }
 
 // gone counts the tasks that were named since the backup began and aren't there any more.
-func (b *book) gone() int {
+func (b *observer) gone() int {
 	b.t.Helper()
 	n := 0
 	for id := range b.doubtful {
@@ -135,7 +135,7 @@ func (b *book) gone() int {
 }
 
 // unfinished returns the records that their callers have left.
-func (b *book) unfinished() (left []*record) {
+func (b *observer) unfinished() (left []*record) {
 	for _, r := range b.records {
 		if !r.done {
 			left = append(left, r)
@@ -146,7 +146,7 @@ func (b *book) unfinished() (left []*record) {
 
 // all returns the observation without the parts that depend on the suppliers' count; a task that was named only
 // between a backup and its kill is no stray.
-func (b *book) all(o invariant.Observation) invariant.Observation {
+func (b *observer) all(o invariant.Observation) invariant.Observation {
 	var listed []string
 	for _, id := range o.Listed {
 		if !b.doubtful[id] {
@@ -195,7 +195,7 @@ func run(t *testing.T, s *harness.Server, args ...string) ([]byte, error) {
 // TestFilesBeforeTheDatabase is the control of TestRestored: a copy that takes the files first lacks those
 // of tasks that succeed meanwhile, and is found out.
 func TestFilesBeforeTheDatabase(t *testing.T) {
-	b, _ := newBook(t, 1)
+	b, _ := newObserver(t, 1)
 	first := filepath.Join(b.server.Dir, "first")
 	if err := os.CopyFS(first, os.DirFS(filepath.Join(b.server.Data(), "artifacts"))); err != nil {
 		t.Fatal(err)
@@ -233,7 +233,7 @@ func TestFilesBeforeTheDatabase(t *testing.T) {
 // without it only when its caller asks.
 func TestResumed(t *testing.T) {
 	for _, resume := range []bool{false, true} {
-		b, _ := newBook(t, 2)
+		b, _ := newObserver(t, 2)
 		r := &record{mode: task.Test, body: `{"capability":"video.generate","input":{"prompt":"@slow:2s"}}`, seen: invariant.Task{Key: "slow-video"}}
 		if got := b.post(t.Context(), r); got.ID == "" {
 			t.Fatal("no task was made")

@@ -18,8 +18,8 @@ import (
 	"unitask/test/harness"
 )
 
-// book is the observations of all callers together.
-type book struct {
+// observer is the observations of all callers together.
+type observer struct {
 	t      *testing.T
 	server *harness.Server
 	seed   uint64
@@ -54,14 +54,14 @@ type record struct {
 	seen invariant.Task
 }
 
-func (b *book) surprise(r *record, format string, args ...any) {
+func (b *observer) surprise(r *record, format string, args ...any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.surprises = append(b.surprises, r.seen.Key+": "+fmt.Sprintf(format, args...))
 }
 
 // add opens the record of a new task: a chat that is paid for, or now and then a picture.
-func (b *book) add(rng *rand.Rand) *record {
+func (b *observer) add(rng *rand.Rand) *record {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	key := fmt.Sprintf("crash-%x-%d", b.seed, len(b.records))
@@ -79,7 +79,7 @@ func (b *book) add(rng *rand.Rand) *record {
 }
 
 // call makes one task after the other until ctx ends. Some tasks are left before they end.
-func (b *book) call(ctx context.Context, rng *rand.Rand) {
+func (b *observer) call(ctx context.Context, rng *rand.Rand) {
 	for ctx.Err() == nil {
 		patience, cancel := context.WithTimeout(ctx, time.Duration(200+rng.IntN(3000))*time.Millisecond)
 		r := b.add(rng)
@@ -94,7 +94,7 @@ func (b *book) call(ctx context.Context, rng *rand.Rand) {
 
 // pursue creates the task and polls it, and retries whatever may be retried, until it ended for good
 // or ctx did.
-func (b *book) pursue(ctx context.Context, rng *rand.Rand, r *record) {
+func (b *observer) pursue(ctx context.Context, rng *rand.Rand, r *record) {
 	for ctx.Err() == nil && !r.done {
 		var twin sync.WaitGroup
 		if rng.IntN(8) == 0 {
@@ -114,7 +114,7 @@ func (b *book) pursue(ctx context.Context, rng *rand.Rand, r *record) {
 }
 
 // note records an answer and reports whether it named the task.
-func (b *book) note(r *record, got api.Task) bool {
+func (b *observer) note(r *record, got api.Task) bool {
 	if !b.acknowledge(r, got) {
 		return false
 	}
@@ -125,7 +125,7 @@ func (b *book) note(r *record, got api.Task) bool {
 	return true
 }
 
-func (b *book) acknowledge(r *record, got api.Task) bool {
+func (b *observer) acknowledge(r *record, got api.Task) bool {
 	if got.ID == "" {
 		return false
 	}
@@ -142,14 +142,14 @@ func (b *book) acknowledge(r *record, got api.Task) bool {
 }
 
 // post sends the request to create; it returns the zero Task if no answer named one.
-func (b *book) post(ctx context.Context, r *record) api.Task {
+func (b *observer) post(ctx context.Context, r *record) api.Task {
 	r.mu.Lock()
 	r.seen.Posts++
 	r.mu.Unlock()
 	return b.exchange(ctx, r, http.MethodPost, api.PathTasks)
 }
 
-func (b *book) get(ctx context.Context, r *record, id string) api.Task {
+func (b *observer) get(ctx context.Context, r *record, id string) api.Task {
 	for ctx.Err() == nil {
 		if got := b.exchange(ctx, r, http.MethodGet, api.PathTasks+"/"+id); got.ID != "" {
 			return got
@@ -160,7 +160,7 @@ func (b *book) get(ctx context.Context, r *record, id string) api.Task {
 }
 
 // exchange sends a request about the record's task. A request without a whole answer proves nothing.
-func (b *book) exchange(ctx context.Context, r *record, method, path string) api.Task {
+func (b *observer) exchange(ctx context.Context, r *record, method, path string) api.Task {
 	status, raw, err := b.send(ctx, r.mode, method, path, r)
 	if err != nil {
 		return api.Task{}
@@ -186,7 +186,7 @@ func (b *book) exchange(ctx context.Context, r *record, method, path string) api
 // exchangeTime is longer than a synchronous task takes at both suppliers.
 const exchangeTime = 10 * time.Second
 
-func (b *book) send(ctx context.Context, mode task.Mode, method, path string, r *record) (int, []byte, error) {
+func (b *observer) send(ctx context.Context, mode task.Mode, method, path string, r *record) (int, []byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, exchangeTime)
 	defer cancel()
 	request := harness.Request{Method: method, Path: path, Key: b.keys[mode]}

@@ -69,7 +69,7 @@ func stepServer(t *testing.T, env ...string) (invariant.Observation, []string) {
 	}
 	set(0)
 	s.Start()
-	b := &book{t: t, server: s, seed: seed, keys: map[task.Mode]string{
+	b := &observer{t: t, server: s, seed: seed, keys: map[task.Mode]string{
 		task.Live: s.MustNewKey(task.Live), task.Test: s.MustNewKey(task.Test),
 	}}
 	ctx, halt := context.WithCancel(t.Context())
@@ -91,7 +91,7 @@ func stepServer(t *testing.T, env ...string) (invariant.Observation, []string) {
 }
 
 // judgeClock returns the violations. The times in a timeline are those of the wall clock and go back with it.
-func judgeClock(b *book, o invariant.Observation) []string {
+func judgeClock(b *observer, o invariant.Observation) []string {
 	found := append([]string(nil), b.surprises...)
 	for i := range o.Tasks {
 		l := &o.Tasks[i].Ledger

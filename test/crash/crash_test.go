@@ -29,7 +29,7 @@ func TestKilled(t *testing.T) {
 	seed := harness.Setting(t, "UNITASK_CRASH_SEED", rand.Uint64())
 	cycles := int(harness.Setting(t, "UNITASK_CRASH_CYCLES", shortCycles))
 	t.Logf("UNITASK_CRASH_SEED=%d UNITASK_CRASH_CYCLES=%d", seed, cycles)
-	b, paid := newBook(t, seed)
+	b, paid := newObserver(t, seed)
 	s := b.server
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
@@ -58,14 +58,14 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// newBook starts a server with keys of both modes, and suppliers that count.
-func newBook(t *testing.T, seed uint64) (*book, *supplier) {
+// newObserver starts a server with keys of both modes, and suppliers that count.
+func newObserver(t *testing.T, seed uint64) (*observer, *supplier) {
 	t.Helper()
 	paid := newSupplier(t, rand.New(rand.NewPCG(seed, 0)))
 	s := harness.NewServer(t)
 	s.Config = config(paid.base)
 	s.Start()
-	return &book{t: t, server: s, seed: seed, doubtful: map[string]bool{}, keys: map[task.Mode]string{
+	return &observer{t: t, server: s, seed: seed, doubtful: map[string]bool{}, keys: map[task.Mode]string{
 		task.Live: s.MustNewKey(task.Live), task.Test: s.MustNewKey(task.Test),
 	}}, paid
 }

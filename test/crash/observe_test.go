@@ -11,7 +11,7 @@ import (
 )
 
 // settle pursues every task to its end on the server that is left alone now.
-func (b *book) settle(limit time.Duration) {
+func (b *observer) settle(limit time.Duration) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.t.Context(), limit)
 	defer cancel()
@@ -40,7 +40,7 @@ func (b *book) settle(limit time.Duration) {
 }
 
 // observe reads every task as its caller and as the operator do.
-func (b *book) observe() invariant.Observation {
+func (b *observer) observe() invariant.Observation {
 	b.t.Helper()
 	var o invariant.Observation
 	for _, key := range b.keys {
@@ -60,7 +60,7 @@ func (b *book) observe() invariant.Observation {
 }
 
 // snapshot keeps the operator's view of a task at work; it is skipped while no server answers.
-func (b *book) snapshot(ctx context.Context, r *record, id string) {
+func (b *observer) snapshot(ctx context.Context, r *record, id string) {
 	if got, err := b.admin(ctx, id); err == nil && !b.undone.Load() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -69,7 +69,7 @@ func (b *book) snapshot(ctx context.Context, r *record, id string) {
 }
 
 // admin asks the operator's socket for a task.
-func (b *book) admin(ctx context.Context, id string) (api.AdminTask, error) {
+func (b *observer) admin(ctx context.Context, id string) (api.AdminTask, error) {
 	ctx, cancel := context.WithTimeout(ctx, exchangeTime)
 	defer cancel()
 	return b.server.AdminTask(ctx, id)

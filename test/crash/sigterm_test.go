@@ -42,7 +42,7 @@ func (c call) failed() bool {
 
 // stopped is a run in which the server was ended again and again.
 type stopped struct {
-	*book
+	*observer
 	stops       []stopping
 	observation invariant.Observation
 }
@@ -134,7 +134,7 @@ func stopAgainAndAgain(t *testing.T, cycles int, end func(*harness.Server)) *sto
 	s := harness.NewServer(t)
 	s.Config = patient(paid.base)
 	s.Start()
-	r := &stopped{book: &book{t: t, server: s, seed: seed, keys: map[task.Mode]string{
+	r := &stopped{observer: &observer{t: t, server: s, seed: seed, keys: map[task.Mode]string{
 		task.Live: s.MustNewKey(task.Live), task.Test: s.MustNewKey(task.Test),
 	}}}
 	ctx, halt := context.WithCancel(t.Context())

@@ -15,7 +15,7 @@ import (
 // TestArtifactDiskFull fills the disk of the artifacts alone: work that needs it is refused or waits, and the rest
 // goes on.
 func TestArtifactDiskFull(t *testing.T) {
-	b := newBed(t, "")
+	b := newSetup(t, "")
 	folder := filepath.Join(b.Data(), "artifacts")
 	mount(t, folder, 64*mib)
 	b.Start()

@@ -9,7 +9,7 @@ import (
 // TestDatabaseDiskFull fills the disk of the database in two steps: to the point at which new work is refused while
 // accepted work still ends, and to the last byte.
 func TestDatabaseDiskFull(t *testing.T) {
-	b := newBed(t, "")
+	b := newSetup(t, "")
 	mount(t, b.Data(), 64*mib)
 	b.Start()
 	b.chat(10)
@@ -57,7 +57,7 @@ func TestDatabaseDiskFull(t *testing.T) {
 
 // TestDatabaseLimit fills the database to its own limit, on a disk that has room.
 func TestDatabaseLimit(t *testing.T) {
-	b := newBed(t, ", database: 16MiB")
+	b := newSetup(t, ", database: 16MiB")
 	b.Start()
 	release := b.paid.Hold()
 	for b.chat(30_000) {

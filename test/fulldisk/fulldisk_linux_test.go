@@ -32,17 +32,17 @@ const (
 	mib      = 1 << 20
 )
 
-// bed is a server with a paid supplier and the tasks that were asked of it.
-type bed struct {
+// setup is a server with a paid supplier and the tasks that were asked of it.
+type setup struct {
 	*harness.Server
 	paid  *harness.Supplier
 	tasks []*invariant.Task // chats, in the order they were accepted
 	posts int
 }
 
-func newBed(t *testing.T, limits string) *bed {
+func newSetup(t *testing.T, limits string) *setup {
 	t.Helper()
-	b := &bed{Server: harness.NewServer(t), paid: harness.NewSupplier(t)}
+	b := &setup{Server: harness.NewServer(t), paid: harness.NewSupplier(t)}
 	b.Config = "limits: {creates_per_minute: 0, reads_per_minute: 0, open_tasks: 0" + limits + "}\n" + b.paid.Config()
 	b.Bootstrap = account.NewKeySecret(account.DefaultKeyPrefix, task.Live)
 	return b
@@ -93,7 +93,7 @@ func remove(t *testing.T, file string) {
 }
 
 // mustSend makes a request that has to be answered.
-func (b *bed) mustSend(r harness.Request) harness.Reply {
+func (b *setup) mustSend(r harness.Request) harness.Reply {
 	b.T.Helper()
 	if r.Key == "" {
 		r.Key = b.Bootstrap
@@ -107,7 +107,7 @@ func (b *bed) mustSend(r harness.Request) harness.Reply {
 	return got
 }
 
-func (b *bed) create(key, body, wait string) harness.Reply {
+func (b *setup) create(key, body, wait string) harness.Reply {
 	b.T.Helper()
 	return b.mustSend(harness.Request{
 		Method: http.MethodPost, Path: api.PathTasks, Body: body,
@@ -116,7 +116,7 @@ func (b *bed) create(key, body, wait string) harness.Reply {
 }
 
 // chat asks for one and doesn't wait for it; false: it was refused, as it should be without room.
-func (b *bed) chat(bytes int) bool {
+func (b *setup) chat(bytes int) bool {
 	b.T.Helper()
 	key := fmt.Sprintf("chat-%06d", b.posts)
 	b.posts++
@@ -130,7 +130,7 @@ func (b *bed) chat(bytes int) bool {
 }
 
 // accepted takes a task into the account.
-func (b *bed) accepted(key string, got harness.Reply) {
+func (b *setup) accepted(key string, got harness.Reply) {
 	b.T.Helper()
 	b.tasks = append(b.tasks, &invariant.Task{
 		Key: key, Posts: 1, Acknowledged: []string{mustTask(b.T, got).ID}, Answer: new(harness.AnswerTo(key)),
@@ -138,7 +138,7 @@ func (b *bed) accepted(key string, got harness.Reply) {
 }
 
 // mustRefuse asks for one more chat that must find no room.
-func (b *bed) mustRefuse(when string) {
+func (b *setup) mustRefuse(when string) {
 	b.T.Helper()
 	if b.chat(30_000) {
 		b.T.Errorf("%s: a task was accepted", when)
@@ -166,7 +166,7 @@ func mustBeFull(t *testing.T, got harness.Reply) {
 }
 
 // read reads in every way.
-func (b *bed) read(when string) {
+func (b *setup) read(when string) {
 	b.T.Helper()
 	for _, path := range []string{
 		api.PathTasks + "/" + b.tasks[0].Acknowledged[0], api.PathTasks, api.PathCapabilities, api.PathHealth,
@@ -178,7 +178,7 @@ func (b *bed) read(when string) {
 }
 
 // states counts the chats by their state.
-func (b *bed) states() map[task.State]int {
+func (b *setup) states() map[task.State]int {
 	b.T.Helper()
 	n := map[task.State]int{}
 	for _, seen := range b.tasks {
@@ -188,13 +188,13 @@ func (b *bed) states() map[task.State]int {
 	return n
 }
 
-func (b *bed) awaitAll(when string) {
+func (b *setup) awaitAll(when string) {
 	b.T.Helper()
 	b.Until(endTime, "every accepted task has succeeded "+when, func() bool { return b.states()[task.Succeeded] == len(b.tasks) })
 }
 
 // close holds the service to its promises, ends it and checks the data folder.
-func (b *bed) close() {
+func (b *setup) close() {
 	b.T.Helper()
 	o := invariant.Observation{Submissions: b.paid.Sent(), Counted: map[string]bool{harness.SupplierName: true}}
 	for _, seen := range b.tasks {

@@ -84,16 +84,16 @@ func putArtifacts(files artifact.Store, out io.Writer) error {
 
 // check holds the store and the files to the acknowledgements of everyone who wrote to them.
 func check(db *boltstore.DB, files artifact.Store, acknowledged io.Reader) error {
-	var book losstest.Book
+	var record losstest.Record
 	var broken []error
 	for lines := bufio.NewScanner(acknowledged); lines.Scan(); {
 		if words := strings.Fields(lines.Text()); len(words) == 3 && words[0] == "artifact" {
 			broken = append(broken, checkArtifact(files, words[1], words[2]))
-		} else if !book.Note(lines.Text()) {
+		} else if !record.Note(lines.Text()) {
 			broken = append(broken, fmt.Errorf("not an acknowledgement: %q", lines.Text()))
 		}
 	}
-	return errors.Join(append(broken, book.Check(context.Background(), db))...)
+	return errors.Join(append(broken, record.Check(context.Background(), db))...)
 }
 
 func checkArtifact(files artifact.Store, id, want string) error {

@@ -12,70 +12,70 @@ import (
 	"unitask/internal/supplier"
 )
 
-// desk is a firm as one node reaches it.
-type desk struct {
+// client is a supplier as one node reaches it.
+type client struct {
 	n *node
-	f firm
+	f simSupplier
 }
 
 // The adapters: each class is a type, because that is how the gateway tells them apart.
 type (
-	plainDesk     struct{ desk }
-	keyedDesk     struct{ plainDesk }
-	foundDesk     struct{ plainDesk }
-	jobsDesk      struct{ plainDesk }
-	jobsFoundDesk struct{ jobsDesk }
-	jobsKeyedDesk struct{ jobsDesk }
+	plainClient      struct{ client }
+	keyedClient      struct{ plainClient }
+	findingClient    struct{ plainClient }
+	jobClient        struct{ plainClient }
+	findingJobClient struct{ jobClient }
+	keyedJobClient   struct{ jobClient }
 )
 
 var (
-	_ supplier.KeyHonorer = keyedDesk{}
-	_ supplier.Finder     = foundDesk{}
-	_ supplier.Poller     = foundDesk{}
-	_ supplier.Canceler   = jobsDesk{}
-	_ supplier.Finder     = jobsFoundDesk{}
-	_ supplier.KeyHonorer = jobsKeyedDesk{}
+	_ supplier.KeyHonorer = keyedClient{}
+	_ supplier.Finder     = findingClient{}
+	_ supplier.Poller     = findingClient{}
+	_ supplier.Canceler   = jobClient{}
+	_ supplier.Finder     = findingJobClient{}
+	_ supplier.KeyHonorer = keyedJobClient{}
 )
 
-func (d plainDesk) Submit(ctx context.Context, r supplier.Request) (supplier.Outcome, error) {
+func (d plainClient) Submit(ctx context.Context, r supplier.Request) (supplier.Outcome, error) {
 	return d.submit(ctx, r)
 }
 
-func (d foundDesk) Poll(ctx context.Context, j supplier.Job) (supplier.Outcome, error) {
+func (d findingClient) Poll(ctx context.Context, j supplier.Job) (supplier.Outcome, error) {
 	return d.poll(ctx, j)
 }
 
-func (d jobsDesk) Poll(ctx context.Context, j supplier.Job) (supplier.Outcome, error) {
+func (d jobClient) Poll(ctx context.Context, j supplier.Job) (supplier.Outcome, error) {
 	return d.poll(ctx, j)
 }
-func (d jobsDesk) Cancel(ctx context.Context, j supplier.Job) error { return d.cancel(ctx, j) }
+func (d jobClient) Cancel(ctx context.Context, j supplier.Job) error { return d.cancel(ctx, j) }
 
-func (d foundDesk) Find(ctx context.Context, key string) (supplier.Job, bool, error) {
+func (d findingClient) Find(ctx context.Context, key string) (supplier.Job, bool, error) {
 	return d.find(ctx, key)
 }
 
-func (d jobsFoundDesk) Find(ctx context.Context, key string) (supplier.Job, bool, error) {
+func (d findingJobClient) Find(ctx context.Context, key string) (supplier.Job, bool, error) {
 	return d.find(ctx, key)
 }
 
-func (keyedDesk) HonorsSubmitKey() bool     { return true }
-func (jobsKeyedDesk) HonorsSubmitKey() bool { return true }
+func (keyedClient) HonorsSubmitKey() bool    { return true }
+func (keyedJobClient) HonorsSubmitKey() bool { return true }
 
-// adapter returns the firm's adapter on the node. A planted fault takes every firm for one that
+// adapter returns the supplier's adapter on the node. A planted fault takes every supplier for one that
 // honours keys.
-func adapter(n *node, f firm) supplier.Adapter {
-	plain := plainDesk{desk{n, f}}
+func adapter(n *node, f simSupplier) supplier.Adapter {
+	plain := plainClient{client{n, f}}
 	switch {
-	case f.jobs && (f.dedupes || n.w.plant.resubmits):
-		return jobsKeyedDesk{jobsDesk{plain}}
+	case f.jobs && (f.dedupes || n.w.planted.resubmits):
+		return keyedJobClient{jobClient{plain}}
 	case f.jobs && f.finds:
-		return jobsFoundDesk{jobsDesk{plain}}
+		return findingJobClient{jobClient{plain}}
 	case f.jobs:
-		return jobsDesk{plain}
-	case f.dedupes || n.w.plant.resubmits:
-		return keyedDesk{plain}
+		return jobClient{plain}
+	case f.dedupes || n.w.planted.resubmits:
+		return keyedClient{plain}
 	case f.finds:
-		return foundDesk{plain}
+		return findingClient{plain}
 	default:
 		return plain
 	}
@@ -94,11 +94,11 @@ func refused(sent supplier.Sent, code fault.Code) *supplier.Error {
 	return supplier.NewError(sent, code, "refused", nil)
 }
 
-// exchangeTime is the longest that a firm is waited for.
+// exchangeTime is the longest that a supplier is waited for.
 const exchangeTime = time.Minute
 
 // travel waits d; the error says that ctx or the node ended first.
-func (d desk) travel(ctx context.Context, wait time.Duration) error {
+func (d client) travel(ctx context.Context, wait time.Duration) error {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
@@ -112,8 +112,8 @@ func (d desk) travel(ctx context.Context, wait time.Duration) error {
 	return nil
 }
 
-// submit sends one request through a network and to a firm that behave as the dice say.
-func (d desk) submit(ctx context.Context, r supplier.Request) (supplier.Outcome, error) {
+// submit sends one request through a network and to a supplier that behave as the dice say.
+func (d client) submit(ctx context.Context, r supplier.Request) (supplier.Outcome, error) {
 	key := keyOf(r.Input)
 	u := d.n.w.up
 	rng := d.n.w.dice.of("submit/"+d.f.name, key, u.count(d.f, key))
@@ -153,8 +153,8 @@ func (d desk) submit(ctx context.Context, r supplier.Request) (supplier.Outcome,
 	return d.result(p), nil
 }
 
-// refusal is an exchange that begins no work: the network fails before it, or the firm declines.
-func (d desk) refusal(rng *rand.Rand, key, submitKey string) error {
+// refusal is an exchange that begins no work: the network fails before it, or the supplier declines.
+func (d client) refusal(rng *rand.Rand, key, submitKey string) error {
 	n := rng.IntN(100)
 	if d.n.w.calm.Load() {
 		return nil
@@ -194,8 +194,8 @@ func (d desk) refusal(rng *rand.Rand, key, submitKey string) error {
 }
 
 // begin draws the work of a submission that arrives now.
-func (d desk) begin(rng *rand.Rand, key, submitKey string) *piece {
-	p := &piece{firm: d.f, key: key, submitKey: submitKey}
+func (d client) begin(rng *rand.Rand, key, submitKey string) *piece {
+	p := &piece{supplier: d.f, key: key, submitKey: submitKey}
 	p.usage.InputTokens, p.usage.OutputTokens = 10+rng.Int64N(90), 1+rng.Int64N(200)
 	takes := between(rng, 50*time.Millisecond, 3*time.Second)
 	if d.f.jobs {
@@ -221,8 +221,8 @@ func (d desk) begin(rng *rand.Rand, key, submitKey string) *piece {
 	return p
 }
 
-// advice is when the firm wants to be asked; 0: it doesn't say.
-func (d desk) advice(rng *rand.Rand) time.Duration {
+// advice is when the supplier wants to be asked; 0: it doesn't say.
+func (d client) advice(rng *rand.Rand) time.Duration {
 	if oneIn(rng, 2) {
 		return 0
 	}

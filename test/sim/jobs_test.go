@@ -17,8 +17,8 @@ import (
 	"unitask/internal/supplier"
 )
 
-// poll asks the firm after a job.
-func (d desk) poll(ctx context.Context, j supplier.Job) (supplier.Outcome, error) {
+// poll asks the supplier after a job.
+func (d client) poll(ctx context.Context, j supplier.Job) (supplier.Outcome, error) {
 	p := d.n.w.up.find(d.f, j.ID)
 	if p == nil {
 		return supplier.Outcome{}, refused(supplier.Failed, fault.ProviderUnavailable)
@@ -38,7 +38,7 @@ func (d desk) poll(ctx context.Context, j supplier.Job) (supplier.Outcome, error
 func tail(submitKey string) string { return submitKey[strings.LastIndexByte(submitKey, '/'):] }
 
 // trouble is what may come between a question and its answer.
-func (d desk) trouble(ctx context.Context, rng *rand.Rand) error {
+func (d client) trouble(ctx context.Context, rng *rand.Rand) error {
 	n := rng.IntN(100)
 	if err := d.travel(ctx, between(rng, time.Millisecond, 30*time.Millisecond)); err != nil {
 		return supplier.NewError(supplier.NotSent, fault.ProviderTimeout, "too late", err)
@@ -61,7 +61,7 @@ func (d desk) trouble(ctx context.Context, rng *rand.Rand) error {
 }
 
 // state is the job's, now.
-func (d desk) state(p *piece, j supplier.Job, rng *rand.Rand) (supplier.Outcome, error) {
+func (d client) state(p *piece, j supplier.Job, rng *rand.Rand) (supplier.Outcome, error) {
 	d.n.w.up.mu.Lock()
 	defer d.n.w.up.mu.Unlock()
 	switch {
@@ -79,7 +79,7 @@ func (d desk) state(p *piece, j supplier.Job, rng *rand.Rand) (supplier.Outcome,
 }
 
 // cancel stops work that isn't done. Half of what is stopped is charged all the same.
-func (d desk) cancel(ctx context.Context, j supplier.Job) error {
+func (d client) cancel(ctx context.Context, j supplier.Job) error {
 	p := d.n.w.up.find(d.f, j.ID)
 	if p == nil {
 		return nil
@@ -100,7 +100,7 @@ func (d desk) cancel(ctx context.Context, j supplier.Job) error {
 }
 
 // find looks a submission up.
-func (d desk) find(ctx context.Context, submitKey string) (supplier.Job, bool, error) {
+func (d client) find(ctx context.Context, submitKey string) (supplier.Job, bool, error) {
 	rng := d.n.w.dice.of("find/"+d.f.name, tail(submitKey), time.Now().UnixNano())
 	if err := d.trouble(ctx, rng); err != nil {
 		return supplier.Job{}, false, err
@@ -109,7 +109,7 @@ func (d desk) find(ctx context.Context, submitKey string) (supplier.Job, bool, e
 }
 
 // result is the work of a piece that is done.
-func (d desk) result(p *piece) supplier.Outcome {
+func (d client) result(p *piece) supplier.Outcome {
 	r := &supplier.Result{Usage: p.usage}
 	if d.f.says {
 		r.Charged = new(int64(p.charge()))
@@ -124,7 +124,7 @@ func (d desk) result(p *piece) supplier.Outcome {
 	case n < 4:
 		file.Data = p.picture()
 	case n < 7:
-		file.URL = p.firm.name + " " + p.submitKey
+		file.URL = p.supplier.name + " " + p.submitKey
 	default:
 		file.Open = func(context.Context) (io.ReadCloser, error) { return d.n.w.up.open(p) }
 	}
@@ -144,7 +144,7 @@ var blank = func() []byte {
 }()
 
 func (p *piece) picture() []byte {
-	return append(bytes.Clone(blank), p.firm.name+p.key+tail(p.submitKey)...)
+	return append(bytes.Clone(blank), p.supplier.name+p.key+tail(p.submitKey)...)
 }
 
 // open brings a result file. The first tries may fail in one way or another; one piece in forty
@@ -152,7 +152,7 @@ func (p *piece) picture() []byte {
 func (u *upstream) open(p *piece) (io.ReadCloser, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	rng := u.w.dice.of("fetch/"+p.firm.name, p.key+"/"+tail(p.submitKey), 0)
+	rng := u.w.dice.of("fetch/"+p.supplier.name, p.key+"/"+tail(p.submitKey), 0)
 	bad, kind := rng.IntN(3), rng.IntN(3)
 	if oneIn(rng, 40) {
 		bad = 1000

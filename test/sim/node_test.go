@@ -15,7 +15,7 @@ import (
 )
 
 // node is one life of a gateway. When it dies it goes on running in vain: nothing it does reaches the
-// engine or a firm, and nobody takes its answers.
+// engine or a supplier, and nobody takes its answers.
 type node struct {
 	w      *world
 	name   string
@@ -53,7 +53,7 @@ func (w *world) startNode(name string, db *boltstore.DB) *node {
 	w.t.Helper()
 	n := &node{w: w, name: name}
 	var routes []routing.Route
-	for _, f := range w.firms {
+	for _, f := range w.suppliers {
 		routes = append(routes, routing.Route{
 			Capability: f.capability, Supplier: f.name, Model: "one", Price: f.price, Approved: true, Mode: f.mode,
 			SupplierCap: f.cap, Kind: supplier.Kind{Name: f.name, Capabilities: []string{string(f.capability)}},
@@ -71,7 +71,7 @@ func (w *world) startNode(name string, db *boltstore.DB) *node {
 		w.t.Fatal(err)
 	}
 	n.g, err = gateway.New(gateway.Config{
-		Catalog: w.catalog, Policy: n.policy(), Store: w.plant.wrap(n, disk{db, n}), Gate: n.gate, Routes: table, Artifacts: w.pantry, Fetcher: w.up,
+		Catalog: w.catalog, Policy: n.policy(), Store: w.planted.wrap(n, disk{db, n}), Gate: n.gate, Routes: table, Artifacts: w.artifacts, Fetcher: w.up,
 		Limits: gateway.Limits{LeaseTerm: w.shape.lease, Retention: retention, ArtifactTTL: retention},
 	})
 	if err != nil {

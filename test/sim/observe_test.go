@@ -24,17 +24,17 @@ import (
 // settleTime is longer than any task may take once no fault is left: the longest deadline and more.
 const settleTime = 2 * time.Hour
 
-// live lets the run happen: callers call, blows fall, and then every task ends.
+// live lets the run happen: callers call, incidents fall, and then every task ends.
 func (w *world) live() {
 	ctx, stop := context.WithCancel(context.Background())
-	var blows, callers sync.WaitGroup
-	blows.Go(func() { w.suffer(ctx) })
+	var incidents, callers sync.WaitGroup
+	incidents.Go(func() { w.suffer(ctx) })
 	for i := range w.shape.callers {
 		callers.Go(func() { w.call(i, w.shape.callers) })
 	}
 	callers.Wait()
 	stop()
-	blows.Wait()
+	incidents.Wait()
 	w.calm.Store(true)
 	for range int(settleTime / time.Minute) {
 		if w.unsettled() == 0 {
@@ -59,7 +59,7 @@ func (w *world) unsettled() (n int64) {
 func (w *world) observe() invariant.Observation {
 	w.t.Helper()
 	o := invariant.Observation{Listed: []string{}, Submissions: w.up.submissions(), Counted: map[string]bool{}}
-	for _, f := range w.firms {
+	for _, f := range w.suppliers {
 		o.Counted[f.name] = true
 	}
 	slices.SortFunc(w.records, func(a, b *record) int { return strings.Compare(a.seen.Key, b.seen.Key) })
@@ -105,7 +105,7 @@ func (w *world) look(r *record) {
 }
 
 func (w *world) download(id string) invariant.File {
-	_, body, err := w.pantry.Open(context.Background(), id)
+	_, body, err := w.artifacts.Open(context.Background(), id)
 	if err != nil {
 		return invariant.File{ID: id}
 	}
@@ -168,7 +168,7 @@ func (w *world) end() {
 				w.surprise("%s is kept for longer than its retention: %v", r.seen.Key, err)
 			}
 			for _, f := range r.seen.Files {
-				if _, err := w.pantry.Stat(context.Background(), f.ID); err == nil {
+				if _, err := w.artifacts.Stat(context.Background(), f.ID); err == nil {
 					w.surprise("%s is kept for longer than its time", f.ID)
 				}
 			}

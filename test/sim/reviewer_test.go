@@ -18,7 +18,7 @@ import (
 const reviewerName = "reviewer"
 
 // reviewer is the moderation supplier as one node reaches it.
-type reviewer struct{ desk }
+type reviewer struct{ client }
 
 // reviews is what the moderation supplier knows of its own. It outlives every crash of the service.
 type reviews struct {
@@ -33,9 +33,9 @@ func (n *node) policy() *policy.Policy {
 	if s == unreviewed {
 		return nil
 	}
-	f := firm{name: reviewerName}
+	f := simSupplier{name: reviewerName}
 	return &policy.Policy{Moderation: &policy.Moderation{
-		Supplier: reviewerName, Model: "one", Adapter: reviewer{desk{n, f}}, Price: tokens(1), AllowFailed: s == lenient,
+		Supplier: reviewerName, Model: "one", Adapter: reviewer{client{n, f}}, Price: tokens(1), AllowFailed: s == lenient,
 	}}
 }
 
@@ -45,13 +45,13 @@ func (w *world) flagged(key string) bool { return oneIn(w.dice.of("verdict", key
 // Moderate judges the prompt. A planted fault finds clean what could not be asked about.
 func (r reviewer) Moderate(ctx context.Context, _ string, texts []string) ([]supplier.Judgement, error) {
 	judged, err := r.judge(ctx, strings.TrimPrefix(texts[0], promptOf("")))
-	if err != nil && r.n.w.plant.trusts {
+	if err != nil && r.n.w.planted.trusts {
 		return make([]supplier.Judgement, 1), nil
 	}
 	return judged, err
 }
 
-// judge asks through a network, with the luck that the firms have.
+// judge asks through a network, with the luck that the suppliers have.
 func (r reviewer) judge(ctx context.Context, key string) ([]supplier.Judgement, error) {
 	w := r.n.w
 	w.reviews.mu.Lock()
@@ -87,7 +87,7 @@ func (r reviewer) judge(ctx context.Context, key string) ([]supplier.Judgement, 
 	return judged, nil
 }
 
-// unseen is the rule that nothing goes to a firm before its texts were found to be clean.
+// unseen is the rule that nothing goes to a supplier before its texts were found to be clean.
 const unseen invariant.Rule = "unseen"
 
 // checkReviews holds the run to it, by the ledger and by what the reviewer knows itself. Where the operator

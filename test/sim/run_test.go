@@ -30,7 +30,7 @@ type figures struct {
 }
 
 // run lives one life in a bubble. No goroutine may be left: the bubble sees to that.
-func run(t *testing.T, seed uint64, tasks int, p plant) (out outcome) {
+func run(t *testing.T, seed uint64, tasks int, p plantedFault) (out outcome) {
 	t.Helper()
 	cryptotest.SetGlobalRandom(t, seed)
 	synctest.Test(t, func(t *testing.T) {
@@ -102,9 +102,9 @@ func (f *figures) count(t invariant.Task) {
 	}
 }
 
-// of returns the count of a kind of blow.
-func (f *figures) of(k blowKind) *int {
-	return map[blowKind]*int{restart: &f.Restarts, crash: &f.Crashes, nodeCrash: &f.NodeCrashes, freeze: &f.Freezes}[k]
+// of returns the count of a kind of incident.
+func (f *figures) of(k incidentKind) *int {
+	return map[incidentKind]*int{restart: &f.Restarts, crash: &f.Crashes, nodeCrash: &f.NodeCrashes, freeze: &f.Freezes}[k]
 }
 
 func (f *figures) add(o figures) {
@@ -122,7 +122,7 @@ func (f *figures) add(o figures) {
 	f.Files += o.Files
 	f.Reviews += o.Reviews
 	f.Flagged += o.Flagged
-	for _, k := range []blowKind{restart, crash, nodeCrash, freeze} {
+	for _, k := range []incidentKind{restart, crash, nodeCrash, freeze} {
 		*f.of(k) += *o.of(k)
 	}
 	f.Virtual += o.Virtual

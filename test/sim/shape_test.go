@@ -5,37 +5,37 @@ import "time"
 // shape is what the seed makes of a run: how many nodes and callers, how good the disk, what befalls
 // them.
 type shape struct {
-	nodes    int
-	callers  int
-	leisure  time.Duration // the longest between two tasks of a caller
-	lease    time.Duration
-	slow     time.Duration // the longest that a write takes; 0: none takes any time
-	fills    bool          // the disk is full now and then
-	open     int           // open tasks a key, 0: any number
-	queue    int           // waiting tasks, 0: any number
-	folder   bool          // results are kept in a real folder
-	flush    time.Duration // how long the log may have what the tree lacks, 0: as by default
-	deadline time.Duration // of a picture
-	review   review
-	month    bool // a month passes at the end
-	blows    []blow
+	nodes     int
+	callers   int
+	leisure   time.Duration // the longest between two tasks of a caller
+	lease     time.Duration
+	slow      time.Duration // the longest that a write takes; 0: none takes any time
+	fills     bool          // the disk is full now and then
+	open      int           // open tasks a key, 0: any number
+	queue     int           // waiting tasks, 0: any number
+	folder    bool          // results are kept in a real folder
+	flush     time.Duration // how long the log may have what the tree lacks, 0: as by default
+	deadline  time.Duration // of a picture
+	review    review
+	month     bool // a month passes at the end
+	incidents []incident
 }
 
-// blow is something that befalls the service.
-type blow struct {
+// incident is something that befalls the service.
+type incident struct {
 	after time.Duration // since the last one
-	kind  blowKind
+	kind  incidentKind
 	at    moment        // of a crash
 	down  time.Duration // until the next start, or for how long it is frozen
 }
 
-type blowKind string
+type incidentKind string
 
 const (
-	restart   blowKind = "restart"    // in good order
-	crash     blowKind = "crash"      // the machine, with all nodes
-	nodeCrash blowKind = "node crash" // one of two nodes; the other takes over
-	freeze    blowKind = "freeze"     // one of two nodes hangs past its leases, and then goes on
+	restart   incidentKind = "restart"    // in good order
+	crash     incidentKind = "crash"      // the machine, with all nodes
+	nodeCrash incidentKind = "node crash" // one of two nodes; the other takes over
+	freeze    incidentKind = "freeze"     // one of two nodes hangs past its leases, and then goes on
 )
 
 func (d dice) shape() shape {
@@ -55,12 +55,12 @@ func (d dice) shape() shape {
 	if oneIn(rng, 4) {
 		s.queue = 5 + rng.IntN(20)
 	}
-	kinds := []blowKind{restart, crash, crash}
+	kinds := []incidentKind{restart, crash, crash}
 	if s.nodes > 1 {
 		kinds = append(kinds, nodeCrash, freeze, freeze)
 	}
 	for range rng.IntN(6) {
-		s.blows = append(s.blows, blow{
+		s.incidents = append(s.incidents, incident{
 			after: between(rng, time.Second, 40*time.Second), kind: kinds[rng.IntN(len(kinds))],
 			at: moment(rng.IntN(int(moments))), down: between(rng, 100*time.Millisecond, 45*time.Second),
 		})

@@ -65,7 +65,7 @@ func TestRepeats(t *testing.T) {
 	const seeds, tasks = 6, 60
 	same := 0
 	for seed := range uint64(seeds) {
-		first, again := run(t, seed+1, tasks, plant{}), run(t, seed+1, tasks, plant{})
+		first, again := run(t, seed+1, tasks, plantedFault{}), run(t, seed+1, tasks, plantedFault{})
 		if first.Trace == again.Trace {
 			same++
 		}
@@ -81,19 +81,19 @@ func TestRepeats(t *testing.T) {
 func TestControls(t *testing.T) {
 	const tries, tasks = 30, 150
 	for name, tt := range map[string]struct {
-		plant plant
-		rule  invariant.Rule
+		planted plantedFault
+		rule    invariant.Rule
 	}{
-		"an unknown outcome is submitted anew where no key is honoured": {plant{resubmits: true}, invariant.Resubmitted},
-		"an intent is written after its submission":                     {plant{late: true}, invariant.Resubmitted},
-		"leases aren't kept, and a stale worker's writes are applied":   {plant{unfenced: true}, invariant.Ledger},
-		"a crash takes back what was acknowledged":                      {plant{forgets: true}, invariant.Lost},
-		"a failure is taken for shown that wasn't":                      {plant{presumes: true}, invariant.Resubmitted},
-		"what could not be reviewed is taken for clean":                 {plant{trusts: true}, unseen},
+		"an unknown outcome is submitted anew where no key is honoured": {plantedFault{resubmits: true}, invariant.Resubmitted},
+		"an intent is written after its submission":                     {plantedFault{late: true}, invariant.Resubmitted},
+		"leases aren't kept, and a stale worker's writes are applied":   {plantedFault{unfenced: true}, invariant.Ledger},
+		"a crash takes back what was acknowledged":                      {plantedFault{forgets: true}, invariant.Lost},
+		"a failure is taken for shown that wasn't":                      {plantedFault{presumes: true}, invariant.Resubmitted},
+		"what could not be reviewed is taken for clean":                 {plantedFault{trusts: true}, unseen},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(tries) {
-				if n := run(t, seed+1, tasks, tt.plant).Broken[tt.rule]; n > 0 {
+				if n := run(t, seed+1, tasks, tt.planted).Broken[tt.rule]; n > 0 {
 					t.Logf("seed %d: %d violations of %q", seed+1, n, tt.rule)
 					return
 				}

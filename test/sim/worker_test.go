@@ -41,7 +41,7 @@ func work(t *testing.T) {
 	}
 	for _, j := range jobs {
 		say(t, report{Job: j})
-		out := run(t, j.Seed, j.Tasks, plant{})
+		out := run(t, j.Seed, j.Tasks, plantedFault{})
 		say(t, report{Job: j, Outcome: &out})
 	}
 }

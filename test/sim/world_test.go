@@ -29,34 +29,34 @@ var directory = sync.OnceValues(catalog.Default)
 
 // world is one run: a service, its suppliers and its callers.
 type world struct {
-	t       *testing.T
-	seed    uint64
-	tasks   int
-	dice    dice
-	shape   shape
-	plant   plant
-	firms   []firm
-	reviews reviews
-	up      *upstream
-	pantry  artifact.Store
-	catalog *catalog.Catalog
-	dir     string
-	calm    atomic.Bool // no more faults
-	graves  sync.WaitGroup
-	epochs  sync.Map // of a planted fault: the latest lease of each task
-	stale   sync.Map // and how often each stale one was used
+	t         *testing.T
+	seed      uint64
+	tasks     int
+	dice      dice
+	shape     shape
+	planted   plantedFault
+	suppliers []simSupplier
+	reviews   reviews
+	up        *upstream
+	artifacts artifact.Store
+	catalog   *catalog.Catalog
+	dir       string
+	calm      atomic.Bool // no more faults
+	graves    sync.WaitGroup
+	epochs    sync.Map // of a planted fault: the latest lease of each task
+	stale     sync.Map // and how often each stale one was used
 
 	db    *boltstore.DB
 	files int // how many database files there were
 
 	mu        sync.Mutex
-	nodes     []*node // those alive
-	armed     *blow   // the crash that is due
+	nodes     []*node   // those alive
+	armed     *incident // the crash that is due
 	tripped   chan *node
 	customers []customer
 	records   []*record
 	surprises []string
-	suffered  []blowKind
+	suffered  []incidentKind
 }
 
 // customer is an API key with its owner.
@@ -67,10 +67,10 @@ type customer struct {
 	keyID  string
 }
 
-func newWorld(t *testing.T, seed uint64, tasks int, p plant) *world {
+func newWorld(t *testing.T, seed uint64, tasks int, p plantedFault) *world {
 	t.Helper()
 	w := &world{
-		t: t, seed: seed, tasks: tasks, dice: dice(seed), plant: p, firms: firms(), dir: mustTempDir(t),
+		t: t, seed: seed, tasks: tasks, dice: dice(seed), planted: p, suppliers: simSuppliers(), dir: mustTempDir(t),
 		tripped: make(chan *node, 1),
 	}
 	w.shape = w.dice.shape()
@@ -84,13 +84,13 @@ func newWorld(t *testing.T, seed uint64, tasks int, p plant) *world {
 	}
 	w.up = newUpstream(w)
 	w.reviews = reviews{asked: map[string]int64{}, clean: map[string]bool{}}
-	w.pantry = newPantry()
+	w.artifacts = newMemArtifacts()
 	if w.shape.folder {
 		folder, err := artifact.NewFolder(artifact.FolderConfig{Dir: filepath.Join(w.dir, "artifacts")})
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.pantry = folder
+		w.artifacts = folder
 	}
 	w.db = w.open(w.path())
 	w.addCustomers()
@@ -173,7 +173,7 @@ func (w *world) alive() []*node {
 }
 
 func (w *world) dedupes(name string) bool {
-	for _, f := range w.firms {
+	for _, f := range w.suppliers {
 		if f.name == name {
 			return f.dedupes
 		}

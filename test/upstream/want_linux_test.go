@@ -9,11 +9,11 @@ import (
 
 const (
 	noCharge = "0"
-	unknown = "unknown"
-	first   = "the first's price"
-	second  = "the second's price"
-	twice   = "the first's price twice"
-	each    = "one each"
+	unknown  = "unknown"
+	first    = "the first's price"
+	second   = "the second's price"
+	twice    = "the first's price twice"
+	each     = "one each"
 
 	byFirst  = "served"
 	rests    = "the second serves it: the first rests"

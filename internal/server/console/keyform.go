@@ -89,7 +89,7 @@ func (c *Console) handleKeyCreate(x exchange) error {
 	if err := checkScopes(req.Scopes, nil, c.openOn(owner)); err != nil {
 		return c.again(x, f, err)
 	}
-	k, err := c.books(x.visitor).CreateKey(x.r.Context(), req)
+	k, err := c.actions(x.visitor).CreateKey(x.r.Context(), req)
 	if err != nil {
 		return c.again(x, f, err)
 	}

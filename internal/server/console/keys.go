@@ -56,7 +56,7 @@ func (c *Console) handleKeys(x exchange) error {
 	if err != nil {
 		return err
 	}
-	all, err := c.books(x.visitor).ListKeys(x.r.Context())
+	all, err := c.actions(x.visitor).ListKeys(x.r.Context())
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (c *Console) handleKeyUpdate(x exchange) error {
 		err = checkScopes(scopes, k.Scopes, c.openOn(owner))
 	}
 	if err == nil {
-		_, err = c.books(x.visitor).UpdateKey(x.r.Context(), k.ID, api.KeyUpdate{Name: new(f.Get("name")), Scopes: &scopes, Limits: replaced(limits)})
+		_, err = c.actions(x.visitor).UpdateKey(x.r.Context(), k.ID, api.KeyUpdate{Name: new(f.Get("name")), Scopes: &scopes, Limits: replaced(limits)})
 	}
 	if fault.CodeOf(err) == fault.InvalidRequest {
 		f.Problem = fault.From(err)
@@ -132,7 +132,7 @@ func (c *Console) handleKeyUpdate(x exchange) error {
 
 // findKey returns the key that the address names, if the visitor may see it.
 func (c *Console) findKey(x exchange) (api.Key, error) {
-	all, err := c.books(x.visitor).ListKeys(x.r.Context())
+	all, err := c.actions(x.visitor).ListKeys(x.r.Context())
 	if err != nil {
 		return api.Key{}, err
 	}
@@ -168,7 +168,7 @@ func (c *Console) handleKeyRotate(x exchange) error {
 	}) {
 		return nil
 	}
-	k, err := c.books(x.visitor).RotateKey(x.r.Context(), x.r.PathValue("key_id"), api.KeyRotate{OverlapSeconds: overlap})
+	k, err := c.actions(x.visitor).RotateKey(x.r.Context(), x.r.PathValue("key_id"), api.KeyRotate{OverlapSeconds: overlap})
 	if err != nil {
 		return err
 	}
@@ -188,7 +188,7 @@ func (c *Console) handleKeyRevoke(x exchange) error {
 	if x.r.PostForm.Get("sure") == "" {
 		return fault.Invalid("sure", "must be ticked: revoking can't be undone")
 	}
-	k, err := c.books(x.visitor).RevokeKey(x.r.Context(), x.r.PathValue("key_id"))
+	k, err := c.actions(x.visitor).RevokeKey(x.r.Context(), x.r.PathValue("key_id"))
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ func (c *Console) handleLookup(x exchange) error {
 		return c.show(x, page{Name: "lookup", Section: "lookup", Title: "Lookup", Data: v})
 	}
 	var err error
-	v.Found, err = c.books(x.visitor).FindRequests(x.r.Context(), v.ID)
+	v.Found, err = c.actions(x.visitor).FindRequests(x.r.Context(), v.ID)
 	switch fault.CodeOf(err) {
 	case fault.NotFound, fault.InvalidRequest:
 		v.Problem = sentence(fault.From(err).Message)

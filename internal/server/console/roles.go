@@ -9,8 +9,8 @@ import (
 	"unitask/internal/operator"
 )
 
-// books are the actions of both roles: an operator with all accounts, a member with one.
-type books interface {
+// roleActions are the actions of both roles: an operator with all accounts, a member with one.
+type roleActions interface {
 	CreateKey(ctx context.Context, req api.KeyCreate) (api.Key, error)
 	ListKeys(ctx context.Context) ([]api.Key, error)
 	UpdateKey(ctx context.Context, id string, req api.KeyUpdate) (api.Key, error)
@@ -20,7 +20,7 @@ type books interface {
 	FindRequests(ctx context.Context, id string) ([]api.RequestRecord, error)
 }
 
-func (c *Console) books(v operator.Visitor) books {
+func (c *Console) actions(v operator.Visitor) roleActions {
 	if operates(v) {
 		return c.operator
 	}

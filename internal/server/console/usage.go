@@ -90,7 +90,7 @@ func (c *Console) addUsage(x exchange, v *usageView, owner string) error {
 
 // usageBy returns the usage of the last days by one group; in both modes together by default.
 func (c *Console) usageBy(x exchange, by, owner string, days int, mode task.Mode) ([]api.UsageRow, error) {
-	report, err := c.books(x.visitor).Usage(x.r.Context(), api.UsageQuery{By: by, Account: owner, Since: c.today(1 - days), Until: c.today(0)})
+	report, err := c.actions(x.visitor).Usage(x.r.Context(), api.UsageQuery{By: by, Account: owner, Since: c.today(1 - days), Until: c.today(0)})
 	if err != nil {
 		return nil, err
 	}

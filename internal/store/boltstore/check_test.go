@@ -113,7 +113,7 @@ func TestCheckFinds(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name, want string
-		plant      func(tx *bolt.Tx) error
+		damage     func(tx *bolt.Tx) error
 	}{
 		{"a task is gone from the listing", "it isn't in the listing of its account", drop("by_scope", keyed(string(first)))},
 		{"a task is gone", "the listing leads to it, and it isn't there", drop("tasks", keyed(string(first)))},
@@ -174,7 +174,7 @@ func TestCheckFinds(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := errors.Join(b.Update(tt.plant), b.Close()); err != nil {
+			if err := errors.Join(b.Update(tt.damage), b.Close()); err != nil {
 				t.Fatal(err)
 			}
 			report := mustCheck(t, path, boltstore.CheckConfig{})

@@ -144,21 +144,21 @@ type deadStore struct {
 func killedStore(t *testing.T) deadStore {
 	t.Helper()
 	d := deadStore{path: filepath.Join(t.TempDir(), "unitask.db")}
-	var book losstest.Book
+	var record losstest.Record
 	for kills := 0; ; kills++ {
-		killOnce(t, &book, d.path, nil)
+		killOnce(t, &record, d.path, nil)
 		if _, err := os.Stat(d.path); err != nil {
 			continue
 		}
 		var err error
-		if d.used, err = boltstore.UsedOf(d.path); err == nil && book.Tasks() >= 300 && kills >= 2 {
+		if d.used, err = boltstore.UsedOf(d.path); err == nil && record.Tasks() >= 300 && kills >= 2 {
 			break
 		}
 		if kills > 100 {
-			t.Fatalf("after %d kills: %d tasks, %v", kills, book.Tasks(), err)
+			t.Fatalf("after %d kills: %d tasks, %v", kills, record.Tasks(), err)
 		}
 	}
-	d.acks = book.Revisions()
+	d.acks = record.Revisions()
 	sound, crash := d.read(t, func(string) error { return nil })
 	if crash != nil || sound.Check != "" || sound.Open != "" || sound.Log != "" || sound.Work != "" {
 		t.Fatalf("the undamaged store: %v, %+v", crash, sound)

@@ -27,7 +27,7 @@ func (db *DB) PutAccount(ctx context.Context, a account.Account) error {
 		if x.has(bucketAccounts, []byte(a.ID)) || x.has(bucketAccountsByName, []byte(a.Name)) {
 			return store.ErrExists
 		}
-		x.doors = true
+		x.authChanged = true
 		if err := x.putJSON(bucketAccounts, a.ID, a); err != nil {
 			return err
 		}
@@ -69,7 +69,7 @@ func (db *DB) UpdateAccount(ctx context.Context, id string, change func(*account
 		if a.ID != id || a.Name != name {
 			return errAccountIdentity
 		}
-		x.doors = true
+		x.authChanged = true
 		return x.putJSON(bucketAccounts, id, a)
 	}})
 	if err != nil {
@@ -99,7 +99,7 @@ func (x *txn) putKey(k account.Key) error {
 	if !x.has(bucketAccounts, []byte(k.Account)) {
 		return store.ErrNotFound
 	}
-	x.doors = true
+	x.authChanged = true
 	if err := x.putJSON(bucketKeys, k.ID, k); err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func (x *txn) updateKey(id string, change func(*account.Key) error) (account.Key
 	if k.ID != id || k.Account != owner || k.Hash != hash {
 		return k, errKeyIdentity
 	}
-	x.doors = true
+	x.authChanged = true
 	return k, x.putJSON(bucketKeys, id, k)
 }
 

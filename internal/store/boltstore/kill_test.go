@@ -57,12 +57,12 @@ func TestKill(t *testing.T) {
 	}
 	var tasks, writes int
 	for done := 0; done < cycles; done += killsPerStore {
-		book, err := killAgainAndAgain(t, min(killsPerStore, cycles-done), "")
+		record, err := killAgainAndAgain(t, min(killsPerStore, cycles-done), "")
 		if err != nil {
 			t.Errorf("store %d: %v", done/killsPerStore, err)
 		}
-		tasks += book.Tasks()
-		writes += book.Noted()
+		tasks += record.Tasks()
+		writes += record.Noted()
 	}
 	t.Logf("%d kills: %d writes of %d tasks acknowledged", cycles, writes, tasks)
 	if writes < 10*cycles {
@@ -80,12 +80,12 @@ func TestKillFindsEarlyAcknowledgement(t *testing.T) {
 }
 
 // killAgainAndAgain kills victims on one file and returns the acknowledged writes and the broken ones.
-func killAgainAndAgain(t *testing.T, times int, env ...string) (losstest.Book, error) {
+func killAgainAndAgain(t *testing.T, times int, env ...string) (losstest.Record, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "unitask.db")
-	var book losstest.Book
+	var record losstest.Record
 	for range times {
-		killOnce(t, &book, path, env)
+		killOnce(t, &record, path, env)
 		if _, err := os.Stat(path); err == nil { // else the victim died before it made the file
 			if report := mustCheck(t, path, boltstore.CheckConfig{}); len(report.Findings) > 0 {
 				t.Fatalf("the file after the kill: %v", report.Findings)
@@ -95,19 +95,19 @@ func killAgainAndAgain(t *testing.T, times int, env ...string) (losstest.Book, e
 		if err != nil {
 			t.Fatalf("Open after the kill: %v", err)
 		}
-		err = book.Check(t.Context(), db)
+		err = record.Check(t.Context(), db)
 		if err := db.Close(); err != nil {
 			t.Fatalf("Close: %v", err)
 		}
 		if err != nil {
-			return book, err
+			return record, err
 		}
 	}
-	return book, nil
+	return record, nil
 }
 
 // killOnce notes everything that a victim acknowledges in its short life.
-func killOnce(t *testing.T, book *losstest.Book, path string, env []string) {
+func killOnce(t *testing.T, record *losstest.Record, path string, env []string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(append(os.Environ(), victimVariable+"="+path), env...)
@@ -124,7 +124,7 @@ func killOnce(t *testing.T, book *losstest.Book, path string, env []string) {
 		die()
 	}
 	for lines := bufio.NewScanner(out); lines.Scan(); die() {
-		if !book.Note(lines.Text()) {
+		if !record.Note(lines.Text()) {
 			t.Errorf("not an acknowledgement: %q", lines.Text())
 		}
 	}

@@ -14,22 +14,22 @@ import (
 // txn is a group under way: the rows that it changes, and a log that undoes the changes in memory. The
 // next group has its memory.
 type txn struct {
-	reader // its first layer is the group's own
-	db     *DB
-	now    tick
-	wall   time.Time
-	undo   undo
-	puts   int                      // changes of rows, and of values that become rows: they aren't undone for an operation alone
-	bytes  int64                    // that they take, an estimate
-	held   map[string]*counterDelta // counters that the group has met, by their keys
-	sums   map[string]*sums         // those of usage, by their keys
-	doors  bool                     // keys or accounts changed
-	idem   map[digest]rowID         // of this group, not yet visible to readers
-	topics []string                 // to be woken
-	gone   []string                 // keys of idempotency runs that were dropped
-	swept  int                      // rows that a sweep removed
-	by     []store.HoldChange       // room for those of one task
-	key    []byte                   // room for the key of a counter or of a sum
+	reader      // its first layer is the group's own
+	db          *DB
+	now         tick
+	wall        time.Time
+	undo        undo
+	puts        int                      // changes of rows, and of values that become rows: they aren't undone for an operation alone
+	bytes       int64                    // that they take, an estimate
+	held        map[string]*counterDelta // counters that the group has met, by their keys
+	sums        map[string]*sums         // those of usage, by their keys
+	authChanged bool                     // keys or accounts changed
+	idem        map[digest]rowID         // of this group, not yet visible to readers
+	topics      []string                 // to be woken
+	gone        []string                 // keys of idempotency runs that were dropped
+	swept       int                      // rows that a sweep removed
+	by          []store.HoldChange       // room for those of one task
+	key         []byte                   // room for the key of a counter or of a sum
 
 	frees       bool // the group only makes room
 	looked      bool
@@ -63,7 +63,7 @@ func (x *txn) forget() {
 
 // publish makes the committed group visible beside the file, and wakes who waits for it.
 func (x *txn) publish() {
-	if x.doors {
+	if x.authChanged {
 		x.db.changes.Add(1)
 	}
 	x.db.idem.publish(x.idem)

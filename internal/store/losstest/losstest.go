@@ -2,7 +2,7 @@
 // in a process that is to die, and acknowledge each write on a stream once the store has; a Book reads the stream and
 // holds the store that is opened afterwards to it.
 //
-// The book takes everything that reached the stream for acknowledged, so the stream is read to its
+// The record takes everything that reached the stream for acknowledged, so the stream is read to its
 // end, after the death too. A write that wasn't acknowledged may be there or not.
 package losstest
 

@@ -32,19 +32,19 @@ type service struct {
 	takes time.Duration
 	// read returns the product and the text in which magic inputs are looked for; its error is an
 	// *supplier.Error.
-	read  func(r supplier.Request) (product, string, error)
-	blank func() product
+	read       func(r supplier.Request) (product, string, error)
+	newProduct func() product
 }
 
 // services is the sandbox's whole offer.
 var services = map[string]service{
-	"text.chat":        {read: readChat, blank: func() product { return &chat{} }},
-	"text.embed":       {read: readEmbedding, blank: func() product { return &embedding{} }},
-	"image.generate":   {async: true, takes: 1500 * time.Millisecond, read: readPicture, blank: func() product { return &picture{} }},
-	"image.edit":       {async: true, takes: 1500 * time.Millisecond, read: readEdit, blank: func() product { return &picture{} }},
-	"video.generate":   {async: true, takes: 4 * time.Second, read: readVideo, blank: func() product { return &video{} }},
-	"audio.speech":     {read: readSpeech, blank: func() product { return &speech{} }},
-	"audio.transcribe": {read: readTranscript, blank: func() product { return &transcript{} }},
+	"text.chat":        {read: readChat, newProduct: func() product { return &chat{} }},
+	"text.embed":       {read: readEmbedding, newProduct: func() product { return &embedding{} }},
+	"image.generate":   {async: true, takes: 1500 * time.Millisecond, read: readPicture, newProduct: func() product { return &picture{} }},
+	"image.edit":       {async: true, takes: 1500 * time.Millisecond, read: readEdit, newProduct: func() product { return &picture{} }},
+	"video.generate":   {async: true, takes: 4 * time.Second, read: readVideo, newProduct: func() product { return &video{} }},
+	"audio.speech":     {read: readSpeech, newProduct: func() product { return &speech{} }},
+	"audio.transcribe": {read: readTranscript, newProduct: func() product { return &transcript{} }},
 }
 
 // refuses says why a request can't be honoured, "" when it can.
@@ -66,7 +66,7 @@ func (a *adapter) Poll(ctx context.Context, j supplier.Job) (supplier.Outcome, e
 		return supplier.Outcome{}, err
 	}
 	var w work
-	if err := json.Unmarshal(j.State, &w); err != nil || services[w.Capability].blank == nil {
+	if err := json.Unmarshal(j.State, &w); err != nil || services[w.Capability].newProduct == nil {
 		return supplier.Outcome{}, supplier.NewError(supplier.Failed, fault.Internal, messages[fault.Internal], err)
 	}
 	if a.memory.isCanceled(j.ID) {
@@ -99,7 +99,7 @@ func (w work) running(j supplier.Job, elapsed time.Duration) *supplier.Job {
 
 // finish makes the result; sent is the verdict of a failure.
 func (w work) finish(sent supplier.Sent) (*supplier.Result, error) {
-	p := services[w.Capability].blank()
+	p := services[w.Capability].newProduct()
 	err := json.Unmarshal(w.Product, p)
 	var result *supplier.Result
 	if err == nil {

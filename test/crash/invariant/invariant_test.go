@@ -87,8 +87,8 @@ func TestSound(t *testing.T) {
 // service, and the checker must name it.
 func TestPlanted(t *testing.T) {
 	for name, tt := range map[string]struct {
-		plant func(o *invariant.Observation, paid, file *invariant.Task)
-		want  []invariant.Rule
+		violate func(o *invariant.Observation, paid, file *invariant.Task)
+		want    []invariant.Rule
 	}{
 		"a lost task": {func(_ *invariant.Observation, paid, _ *invariant.Task) { paid.Found = false }, rules(invariant.Lost)},
 		"a retry that got another id": {func(_ *invariant.Observation, paid, _ *invariant.Task) {
@@ -193,7 +193,7 @@ func TestPlanted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := sound()
-			tt.plant(o, &o.Tasks[0], &o.Tasks[1])
+			tt.violate(o, &o.Tasks[0], &o.Tasks[1])
 			var got []invariant.Rule
 			for _, v := range invariant.Check(*o) {
 				got = append(got, v.Rule)

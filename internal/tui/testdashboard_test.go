@@ -17,9 +17,9 @@ import (
 
 const address = "http://127.0.0.1:8420"
 
-// rig is a dashboard without a terminal: it takes messages and runs the commands of Update, one goroutine each, in
+// testDashboard is a dashboard without a terminal: it takes messages and runs the commands of Update, one goroutine each, in
 // the bubble of a test.
-type rig struct {
+type testDashboard struct {
 	t         *testing.T
 	model     *tui.Model
 	inbox     chan tea.Msg
@@ -32,9 +32,9 @@ type rig struct {
 }
 
 // newRig starts a dashboard of 80 columns and 24 rows and lets it settle.
-func newRig(t *testing.T, service *fake) *rig {
+func newRig(t *testing.T, service *fake) *testDashboard {
 	t.Helper()
-	r := &rig{t: t, inbox: make(chan tea.Msg), done: make(chan struct{})}
+	r := &testDashboard{t: t, inbox: make(chan tea.Msg), done: make(chan struct{})}
 	t.Cleanup(func() {
 		close(r.done)
 		r.runs.Wait() // the timers; in the bubble that takes no time
@@ -65,7 +65,7 @@ func hint(err error) string {
 }
 
 // run starts a command; its message comes in as bubbletea would bring it.
-func (r *rig) run(cmd tea.Cmd) {
+func (r *testDashboard) run(cmd tea.Cmd) {
 	if cmd == nil {
 		return
 	}
@@ -84,7 +84,7 @@ func (r *rig) run(cmd tea.Cmd) {
 	})
 }
 
-func (r *rig) update(msg tea.Msg) {
+func (r *testDashboard) update(msg tea.Msg) {
 	if _, ok := msg.(tea.QuitMsg); ok {
 		r.quit = true
 	}
@@ -93,7 +93,7 @@ func (r *rig) update(msg tea.Msg) {
 }
 
 // settle takes all that comes without time passing.
-func (r *rig) settle() {
+func (r *testDashboard) settle() {
 	for {
 		synctest.Wait()
 		select {
@@ -106,7 +106,7 @@ func (r *rig) settle() {
 }
 
 // pass lets time pass and handles the messages meanwhile.
-func (r *rig) pass(d time.Duration) {
+func (r *testDashboard) pass(d time.Duration) {
 	end := time.After(d)
 	for {
 		select {
@@ -120,20 +120,20 @@ func (r *rig) pass(d time.Duration) {
 }
 
 // press gives keys by their names, "ctrl+s", or else as typed text.
-func (r *rig) press(keys ...string) {
+func (r *testDashboard) press(keys ...string) {
 	for _, k := range keys {
 		r.update(key(k))
 		r.settle()
 	}
 }
 
-func (r *rig) resize(width, height int) {
+func (r *testDashboard) resize(width, height int) {
 	r.update(tea.WindowSizeMsg{Width: width, Height: height})
 	r.settle()
 }
 
 // view is the screen without the spaces at the ends of its lines.
-func (r *rig) view() string {
+func (r *testDashboard) view() string {
 	lines := strings.Split(r.model.View(), "\n")
 	for i := range lines {
 		lines[i] = strings.TrimRight(lines[i], " ")
@@ -142,7 +142,7 @@ func (r *rig) view() string {
 }
 
 // shows fails the test if the screen lacks one of the texts.
-func (r *rig) shows(texts ...string) {
+func (r *testDashboard) shows(texts ...string) {
 	r.t.Helper()
 	for _, want := range texts {
 		if !strings.Contains(r.view(), want) {
@@ -152,7 +152,7 @@ func (r *rig) shows(texts ...string) {
 }
 
 // hides fails the test if the screen has one of the texts.
-func (r *rig) hides(texts ...string) {
+func (r *testDashboard) hides(texts ...string) {
 	r.t.Helper()
 	for _, bad := range texts {
 		if strings.Contains(r.view(), bad) {

@@ -21,8 +21,8 @@ import (
 
 const maxConcurrency = 64
 
-// each is many requests of one command: a line each.
-type each struct {
+// batch is many requests of one command: a line each.
+type batch struct {
 	o        *runOptions
 	t        *terminal
 	service  service
@@ -61,7 +61,7 @@ func (o *runOptions) eachRun(ctx context.Context, t *terminal) error {
 	p := startProgress(t, o.capability)
 	stop := sync.OnceFunc(p.stop)
 	defer stop()
-	e := &each{o: o, t: t, words: words, progress: p, journal: journal.Open(journal.StateDir())}
+	e := &batch{o: o, t: t, words: words, progress: p, journal: journal.Open(journal.StateDir())}
 	if e.service, err = o.reach(ctx, t, p.retry); err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (o *runOptions) eachWords() (from string, words []string, err error) {
 }
 
 // begin prepares every line before the first one is sent, opens the batch and returns the unfinished lines.
-func (e *each) begin(lines []inputLine) ([]job, error) {
+func (e *batch) begin(lines []inputLine) ([]job, error) {
 	jobs := make([]job, len(lines))
 	texts := []string{e.service.BaseURL(), string(e.service.mode), absolute(e.o.output), fmt.Sprint(e.o.asJSON)}
 	for i, line := range lines {
@@ -139,7 +139,7 @@ func (e *each) begin(lines []inputLine) ([]job, error) {
 }
 
 // command is the command that begins the batch again.
-func (e *each) command() string {
+func (e *batch) command() string {
 	words := []string{"unitask run", e.o.capability}
 	for _, word := range e.o.words {
 		words = append(words, snippet.Word(word))
@@ -155,7 +155,7 @@ func (e *each) command() string {
 }
 
 // findBegun looks for the entries that an interrupted run of the batch left.
-func (e *each) findBegun() error {
+func (e *batch) findBegun() error {
 	ids, err := e.journal.List()
 	e.begun = map[string]string{}
 	for _, id := range ids {
@@ -167,7 +167,7 @@ func (e *each) findBegun() error {
 }
 
 // one runs a line's task to its end and prints its result.
-func (e *each) one(ctx context.Context, j job) error {
+func (e *batch) one(ctx context.Context, j job) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -199,7 +199,7 @@ func (e *each) one(ctx context.Context, j job) error {
 }
 
 // submission takes over an earlier run's entry of a line, or begins one.
-func (e *each) submission(j job) (*submission, error) {
+func (e *batch) submission(j job) (*submission, error) {
 	silent := func(api.Task) {}
 	key := e.batch.Key(j.index)
 	if id, ok := e.begun[key]; ok {
@@ -222,7 +222,7 @@ func (e *each) submission(j job) (*submission, error) {
 }
 
 // fit makes a line's request, and a sum that tells it from others.
-func (e *each) fit(line inputLine) (req api.CreateRequest, sum [sha256.Size]byte, read *reader, err error) {
+func (e *batch) fit(line inputLine) (req api.CreateRequest, sum [sha256.Size]byte, read *reader, err error) {
 	read = &reader{stdinUsed: true}
 	if req, err = fitLine(e.entry, e.words, line, read); err != nil {
 		return req, sum, read, err
@@ -232,9 +232,9 @@ func (e *each) fit(line inputLine) (req api.CreateRequest, sum [sha256.Size]byte
 }
 
 // file is the destination of a line's result, as an -o of its own.
-func (e *each) file(j job) string { return filepath.Join(e.o.output, fmt.Sprintf("%04d.*", j.n)) }
+func (e *batch) file(j job) string { return filepath.Join(e.o.output, fmt.Sprintf("%04d.*", j.n)) }
 
-func (e *each) save(ctx context.Context, j job, done api.Task) ([]string, error) {
+func (e *batch) save(ctx context.Context, j job, done api.Task) ([]string, error) {
 	parts, err := partsOf(done.Output)
 	if err != nil {
 		return nil, err
@@ -251,7 +251,7 @@ type result struct {
 }
 
 // print writes a line's result, reports its error on stderr, and returns it.
-func (e *each) print(r result, failed error) error {
+func (e *batch) print(r result, failed error) error {
 	var err error
 	if failed != nil {
 		r.Error = describe(failed)
@@ -327,11 +327,11 @@ func inline(out *api.Output) string {
 }
 
 // end forgets a batch that is complete; otherwise it names the command that does the rest.
-func (e *each) end(ctx context.Context, errs []error) error {
+func (e *batch) end(ctx context.Context, errs []error) error {
 	hint := "the same command does what is left: " + e.batch.Command
 	if over := !slices.ContainsFunc(errs, func(err error) bool { return !settled(err) }); over {
 		err := several(errs)
-		if e, ok := errors.AsType[*partly](err); ok {
+		if e, ok := errors.AsType[*partialError](err); ok {
 			e.hint = "another try changes nothing: give these lines in another form, or leave them out"
 		}
 		return errors.Join(err, e.batch.Erase())
@@ -342,7 +342,7 @@ func (e *each) end(ctx context.Context, errs []error) error {
 		return &hinted{errors.Join(left, e.batch.Close()), hint}
 	}
 	err := several(errs)
-	if e, ok := errors.AsType[*partly](err); ok {
+	if e, ok := errors.AsType[*partialError](err); ok {
 		e.hint = hint
 	}
 	return errors.Join(err, e.batch.Close())

@@ -21,8 +21,8 @@ func acknowledge(out io.Writer, id string, revision int64, state task.State) err
 	return err
 }
 
-// Book holds the newest acknowledgement of each task. It is used by one goroutine.
-type Book struct {
+// Record holds the newest acknowledgement of each task. It is used by one goroutine.
+type Record struct {
 	newest map[string]ack
 	noted  int
 }
@@ -33,7 +33,7 @@ type ack struct {
 }
 
 // Note keeps an acknowledgement, and reports whether the text is a whole one.
-func (b *Book) Note(text string) bool {
+func (b *Record) Note(text string) bool {
 	var id string
 	var a ack
 	n, err := fmt.Sscanf(text+"\n", line, &id, &a.revision, &a.state)
@@ -51,14 +51,14 @@ func (b *Book) Note(text string) bool {
 }
 
 // Noted returns the number of acknowledgements.
-func (b *Book) Noted() int { return b.noted }
+func (b *Record) Noted() int { return b.noted }
 
 // Tasks returns the number of tasks that were acknowledged.
-func (b *Book) Tasks() int { return len(b.newest) }
+func (b *Record) Tasks() int { return len(b.newest) }
 
-// Check holds the store to the book and returns every broken promise: a task that is lost, older or in
+// Check compares the store with the record and returns every broken promise: a task that is lost, older or in
 // another state than was acknowledged, under another key, missing in the list, or counted wrongly.
-func (b *Book) Check(ctx context.Context, db store.Store) error {
+func (b *Record) Check(ctx context.Context, db store.Store) error {
 	listed, err := list(ctx, db)
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func (a ack) check(ctx context.Context, db store.Store, id string) error {
 }
 
 // Revisions returns the newest acknowledged revision of each task, by its id.
-func (b *Book) Revisions() map[string]int64 {
+func (b *Record) Revisions() map[string]int64 {
 	all := make(map[string]int64, len(b.newest))
 	for id, a := range b.newest {
 		all[id] = a.revision

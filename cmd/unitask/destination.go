@@ -13,23 +13,23 @@ import (
 	"unitask/internal/tui"
 )
 
-// place is a folder and the names of a result's parts in it. No file outside of the folder is written to, whatever
+// destination is a folder and the names of a result's parts in it. No file outside of the folder is written to, whatever
 // the names are and whatever links stand there.
-type place struct {
+type destination struct {
 	folder string
 	names  []string
 }
 
-// placeOf returns the place of the parts of a task's result: into a folder, or to a file or NAME.* as of -o.
-func placeOf(to, taskID string, parts []part) (place, error) {
-	into := place{folder: filepath.Dir(to)}
+// destinationOf returns the place of the parts of a task's result: into a folder, or to a file or NAME.* as of -o.
+func destinationOf(to, taskID string, parts []part) (destination, error) {
+	into := destination{folder: filepath.Dir(to)}
 	if isFolder(to) {
 		into.folder = filepath.Clean(to)
 	}
 	for i, p := range parts {
 		name, err := filepath.Rel(into.folder, fileName(to, taskID, p.contentType, i+1))
 		if err != nil || filepath.Base(name) != name || !filepath.IsLocal(name) {
-			return place{}, fmt.Errorf("%q is no name for a file", name)
+			return destination{}, fmt.Errorf("%q is no name for a file", name)
 		}
 		into.names = append(into.names, name)
 	}
@@ -38,7 +38,7 @@ func placeOf(to, taskID string, parts []part) (place, error) {
 
 // save writes the parts, each whole or not at all, and returns the files' paths. Without replace it writes no file
 // and returns a *tui.ExistError if one is there already.
-func (p place) save(ctx context.Context, c *client.Client, parts []part, replace bool) ([]string, error) {
+func (p destination) save(ctx context.Context, c *client.Client, parts []part, replace bool) ([]string, error) {
 	root, err := os.OpenRoot(p.folder)
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: p.folder, Err: why(err)}
@@ -58,7 +58,7 @@ func (p place) save(ctx context.Context, c *client.Client, parts []part, replace
 }
 
 // there returns the names that are taken.
-func (p place) there(root *os.Root) []string {
+func (p destination) there(root *os.Root) []string {
 	var taken []string
 	for _, name := range p.names {
 		if _, err := root.Lstat(name); err == nil {

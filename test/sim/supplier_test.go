@@ -10,8 +10,8 @@ import (
 	"unitask/test/crash/invariant"
 )
 
-// firm is one supplier: what it can do beyond taking a submission, and what it charges.
-type firm struct {
+// simSupplier is one supplier: what it can do beyond taking a submission, and what it charges.
+type simSupplier struct {
 	name       string
 	mode       task.Mode
 	capability catalog.Name
@@ -36,10 +36,10 @@ func pieces(n task.Money) task.Price {
 	return task.Price{Unit: task.PerImage, Output: n * task.USD / 100}
 }
 
-// firms has one of each class and kind, cheapest first within its capability. Test keys have some of
+// simSuppliers has one of each class and kind, cheapest first within its capability. Test keys have some of
 // their own.
-func firms() []firm {
-	return []firm{
+func simSuppliers() []simSupplier {
+	return []simSupplier{
 		{name: "plain", mode: task.Live, capability: chat, price: tokens(1)},
 		{name: "keyed", mode: task.Live, capability: chat, price: tokens(2), dedupes: true, says: true},
 		{name: "found", mode: task.Live, capability: chat, price: tokens(3), finds: true, cap: 6},
@@ -54,7 +54,7 @@ func firms() []firm {
 // piece is the work of one submission that arrived. It goes on by itself: its state is a function of
 // the time.
 type piece struct {
-	firm      firm
+	supplier  simSupplier
 	key       string // of the task, as its caller named it
 	submitKey string
 	fate      jobFate
@@ -75,57 +75,57 @@ const (
 	never // it outlasts every deadline
 )
 
-// upstream is all firms together. It outlives every crash of the service.
+// upstream is all suppliers together. It outlives every crash of the service.
 type upstream struct {
 	w *world
 
 	mu     sync.Mutex
-	work   map[string]*piece // by firm and submit key, the latest
+	work   map[string]*piece // by supplier and submit key, the latest
 	sent   []*sending
-	counts map[string]int64 // exchanges by firm and task
+	counts map[string]int64 // exchanges by supplier and task
 }
 
 // sending is one request that arrived.
 type sending struct {
-	firm, key, submitKey string
-	piece                *piece // nil: it was refused
+	supplier, key, submitKey string
+	piece                    *piece // nil: it was refused
 }
 
 func newUpstream(w *world) *upstream {
 	return &upstream{w: w, work: map[string]*piece{}, counts: map[string]int64{}}
 }
 
-// count returns how many exchanges about the task came before at the firm.
-func (u *upstream) count(f firm, key string) int64 {
+// count returns how many exchanges about the task came before at the supplier.
+func (u *upstream) count(f simSupplier, key string) int64 {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.counts[f.name+"/"+key]++
 	return u.counts[f.name+"/"+key]
 }
 
-// arrive takes a submission, nil work for one that is refused. A firm that honours keys returns what
+// arrive takes a submission, nil work for one that is refused. A supplier that honours keys returns what
 // it has under the key already.
-func (u *upstream) arrive(f firm, key, submitKey string, fresh *piece) *piece {
+func (u *upstream) arrive(f simSupplier, key, submitKey string, fresh *piece) *piece {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	id := f.name + "/" + submitKey
 	if old := u.work[id]; old != nil && f.dedupes {
 		return old
 	}
-	u.sent = append(u.sent, &sending{firm: f.name, key: key, submitKey: submitKey, piece: fresh})
+	u.sent = append(u.sent, &sending{supplier: f.name, key: key, submitKey: submitKey, piece: fresh})
 	if fresh != nil {
 		u.work[id] = fresh
 	}
 	return fresh
 }
 
-func (u *upstream) find(f firm, submitKey string) *piece {
+func (u *upstream) find(f simSupplier, submitKey string) *piece {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.work[f.name+"/"+submitKey]
 }
 
-// count of the suppliers, for the checker. A firm that honours keys was sent one submission a key,
+// count of the suppliers, for the checker. A supplier that honours keys was sent one submission a key,
 // however often it was refused under it.
 func (u *upstream) submissions() []invariant.Submission {
 	u.mu.Lock()
@@ -133,9 +133,9 @@ func (u *upstream) submissions() []invariant.Submission {
 	var all []invariant.Submission
 	at := map[string]int{}
 	for _, s := range u.sent {
-		sub := invariant.Submission{Key: s.key, SubmitKey: s.submitKey, Supplier: s.firm, Charge: s.piece.charge()}
-		id := s.firm + "/" + s.submitKey
-		if i, known := at[id]; known && u.w.dedupes(s.firm) {
+		sub := invariant.Submission{Key: s.key, SubmitKey: s.submitKey, Supplier: s.supplier, Charge: s.piece.charge()}
+		id := s.supplier + "/" + s.submitKey
+		if i, known := at[id]; known && u.w.dedupes(s.supplier) {
 			all[i].Charge += sub.Charge
 			continue
 		}
@@ -145,10 +145,10 @@ func (u *upstream) submissions() []invariant.Submission {
 	return all
 }
 
-// charge is what the firm takes for the work: nothing for what it never finished by its own fault.
+// charge is what the supplier takes for the work: nothing for what it never finished by its own fault.
 func (p *piece) charge() task.Money {
 	if p == nil || p.fate == fails || p.fate == vanishes {
 		return 0
 	}
-	return p.firm.price.Cost(task.Usage(p.usage))
+	return p.supplier.price.Cost(task.Usage(p.usage))
 }

@@ -33,9 +33,9 @@ func (w *world) kill(n *node) {
 	w.tripped <- n
 }
 
-// suffer deals the blows one after the other, until ctx ends.
+// suffer deals the incidents one after the other, until ctx ends.
 func (w *world) suffer(ctx context.Context) {
-	for _, b := range w.shape.blows {
+	for _, b := range w.shape.incidents {
 		if !rest(ctx, b.after) {
 			return
 		}
@@ -52,7 +52,7 @@ func (w *world) suffer(ctx context.Context) {
 	}
 }
 
-func (w *world) restart(b blow) {
+func (w *world) restart(b incident) {
 	nodes := w.alive()
 	w.mu.Lock()
 	w.nodes = nil
@@ -70,9 +70,9 @@ func (w *world) restart(b blow) {
 	w.start()
 }
 
-// crash kills at the blow's place, or after half a minute wherever the service is.
-func (w *world) crash(b blow) {
-	stale := w.plant.image(w)
+// crash kills at the incident's place, or after half a minute wherever the service is.
+func (w *world) crash(b incident) {
+	stale := w.planted.image(w)
 	w.mu.Lock()
 	w.armed = &b
 	w.mu.Unlock()

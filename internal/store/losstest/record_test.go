@@ -42,9 +42,9 @@ func write(t *testing.T) (*memstore.DB, []string) {
 	return db, out.lines
 }
 
-func noted(t *testing.T, lines []string) *losstest.Book {
+func noted(t *testing.T, lines []string) *losstest.Record {
 	t.Helper()
-	b := &losstest.Book{}
+	b := &losstest.Record{}
 	for _, text := range lines {
 		if !b.Note(text) {
 			t.Fatalf("not an acknowledgement: %q", text)
@@ -77,7 +77,7 @@ func TestBook(t *testing.T) {
 
 func TestNoteRefuses(t *testing.T) {
 	for _, text := range []string{"", "task_06gzvv1eykge7ryxw8j854krhw 1", "task_06gzvv1eykge7ryxw8j854krhw 1 succee", "task_x 1 queued"} {
-		if (&losstest.Book{}).Note(text) {
+		if (&losstest.Record{}).Note(text) {
 			t.Errorf("%q passed for an acknowledgement", text)
 		}
 	}

@@ -9,8 +9,8 @@ import (
 // errReworded is a text that began again in other words after a pipe had taken the first ones.
 var errReworded = errors.New("the text began again in other words: what stands on stdout is no part of it")
 
-// spoken prints a text while it comes. A nil one is silent. It is used by one goroutine.
-type spoken struct {
+// textPrinter prints a text while it comes. A nil one is silent. It is used by one goroutine.
+type textPrinter struct {
 	t        *terminal
 	begin    func() // before the first piece: the line of the wait makes room
 	heard    strings.Builder
@@ -20,7 +20,7 @@ type spoken struct {
 }
 
 // say takes the next piece and prints the new part.
-func (s *spoken) say(piece string) {
+func (s *textPrinter) say(piece string) {
 	s.begin()
 	s.heard.WriteString(piece)
 	if !strings.HasPrefix(s.printed.String(), s.heard.String()) {
@@ -29,7 +29,7 @@ func (s *spoken) say(piece string) {
 }
 
 // again takes the text from its beginning again: printed text isn't printed twice.
-func (s *spoken) again() {
+func (s *textPrinter) again() {
 	if s != nil {
 		s.heard.Reset()
 	}
@@ -37,7 +37,7 @@ func (s *spoken) again() {
 
 // rest prints the missing part of the whole, and ends the line. If the printed text differs, a terminal gets the
 // whole on a new line; a pipe can't take text back, which is an error.
-func (s *spoken) rest(whole string) error {
+func (s *textPrinter) rest(whole string) error {
 	s.catchUp(whole)
 	s.end()
 	if s.reworded && s.err == nil {
@@ -47,7 +47,7 @@ func (s *spoken) rest(whole string) error {
 }
 
 // catchUp prints the text beyond its printed part.
-func (s *spoken) catchUp(whole string) {
+func (s *textPrinter) catchUp(whole string) {
 	rest, ok := strings.CutPrefix(whole, s.printed.String())
 	switch {
 	case s.reworded:
@@ -65,14 +65,14 @@ func (s *spoken) catchUp(whole string) {
 }
 
 // end ends the line, if one was begun.
-func (s *spoken) end() {
+func (s *textPrinter) end() {
 	if s != nil && s.printed.Len() > 0 && !strings.HasSuffix(s.printed.String(), "\n") {
 		s.printed.WriteByte('\n')
 		s.print("\n")
 	}
 }
 
-func (s *spoken) print(text string) {
+func (s *textPrinter) print(text string) {
 	if s.err == nil {
 		_, s.err = io.WriteString(s.t.out, text)
 	}

@@ -93,7 +93,7 @@ func TestSpokenAgain(t *testing.T) {
 		for _, screen := range []bool{true, false} {
 			t.Run(name, func(t *testing.T) {
 				var out strings.Builder
-				s := &spoken{t: &terminal{out: &out, outTTY: screen}, begin: func() {}}
+				s := &textPrinter{t: &terminal{out: &out, outTTY: screen}, begin: func() {}}
 				for _, piece := range tt.first {
 					s.say(piece)
 				}

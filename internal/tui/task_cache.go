@@ -8,15 +8,15 @@ import (
 	"unitask/internal/task"
 )
 
-// book is the tasks known, by id. Answers that overtake each other don't turn it back.
-type book struct {
+// taskCache is the tasks known, by id. Answers that overtake each other don't turn it back.
+type taskCache struct {
 	all    map[string]api.Task
 	labels map[string]string // the requests of the tasks sent from here
 	texts  map[string]string // the received text of an open task
 }
 
-func newBook() book {
-	return book{all: map[string]api.Task{}, labels: map[string]string{}, texts: map[string]string{}}
+func newTaskCache() taskCache {
+	return taskCache{all: map[string]api.Task{}, labels: map[string]string{}, texts: map[string]string{}}
 }
 
 // change is the news of an answer.
@@ -26,7 +26,7 @@ type change struct {
 }
 
 // put takes a task as an answer showed it.
-func (b *book) put(t api.Task) change {
+func (b *taskCache) put(t api.Task) change {
 	known, ok := b.all[t.ID]
 	if ok && !follows(t, known) {
 		return change{}
@@ -52,7 +52,7 @@ func follows(a, b api.Task) bool {
 }
 
 // open counts the tasks that haven't ended.
-func (b *book) open() int {
+func (b *taskCache) open() int {
 	n := 0
 	for _, t := range b.all {
 		if !t.State.Terminal() {

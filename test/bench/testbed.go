@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// bed is the servers that unitask stands between or is compared with, and the folder of a run.
-type bed struct {
+// testbed is the servers that unitask stands between or is compared with, and the folder of a run.
+type testbed struct {
 	dir      string
 	binary   string
 	upstream *process
@@ -29,12 +29,12 @@ type bed struct {
 // root.
 const releaseProfile = "cmd/unitask/release.pgo"
 
-func newBed(ctx context.Context) (*bed, error) {
+func newTestbed(ctx context.Context) (*testbed, error) {
 	dir, err := os.MkdirTemp("", "unitask-bench-")
 	if err != nil {
 		return nil, err
 	}
-	b := &bed{dir: dir, binary: filepath.Join(dir, "unitask"), run: strconv.FormatInt(time.Now().UnixNano(), 36)}
+	b := &testbed{dir: dir, binary: filepath.Join(dir, "unitask"), run: strconv.FormatInt(time.Now().UnixNano(), 36)}
 	if err := b.prepare(ctx); err != nil {
 		b.close()
 		return nil, err
@@ -42,7 +42,7 @@ func newBed(ctx context.Context) (*bed, error) {
 	return b, nil
 }
 
-func (b *bed) prepare(ctx context.Context) error {
+func (b *testbed) prepare(ctx context.Context) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -63,7 +63,7 @@ func (b *bed) prepare(ctx context.Context) error {
 }
 
 // preload writes the data folders that rounds share, those that are wanted.
-func (b *bed) preload(ctx context.Context, p plan) (err error) {
+func (b *testbed) preload(ctx context.Context, p plan) (err error) {
 	if p.only.MatchString("stored") {
 		if b.stored, err = b.fill(ctx, p.stored, 0); err != nil {
 			return err
@@ -81,7 +81,7 @@ func (b *bed) preload(ctx context.Context, p plan) (err error) {
 }
 
 // role starts one of the servers that this program itself can be.
-func (b *bed) role(ctx context.Context, self, role, more string) (*process, error) {
+func (b *testbed) role(ctx context.Context, self, role, more string) (*process, error) {
 	address, err := freeAddress(ctx)
 	if err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func (b *bed) role(ctx context.Context, self, role, more string) (*process, erro
 	return p, p.awaitListening(ctx)
 }
 
-func (b *bed) close() {
+func (b *testbed) close() {
 	for _, p := range []*process{b.proxy, b.upstream} {
 		if p != nil {
 			p.kill()
@@ -103,7 +103,7 @@ func (b *bed) close() {
 }
 
 // environment keeps the commands away from the user's own profiles.
-func (b *bed) environment(more ...string) []string {
+func (b *testbed) environment(more ...string) []string {
 	return append(append(os.Environ(), "UNITASK_CONFIG_DIR="+filepath.Join(b.dir, "config")), more...)
 }
 

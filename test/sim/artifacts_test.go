@@ -14,9 +14,9 @@ import (
 	"unitask/internal/fault"
 )
 
-// pantry keeps artifacts in memory, under the contract of artifact.Store. Most runs use it: a folder
+// memArtifacts keeps artifacts in memory, under the contract of artifact.Store. Most runs use it: a folder
 // would take most of their time.
-type pantry struct {
+type memArtifacts struct {
 	mu   sync.Mutex
 	kept map[string]kept
 }
@@ -26,11 +26,11 @@ type kept struct {
 	raw  []byte
 }
 
-var _ artifact.Store = (*pantry)(nil)
+var _ artifact.Store = (*memArtifacts)(nil)
 
-func newPantry() *pantry { return &pantry{kept: map[string]kept{}} }
+func newMemArtifacts() *memArtifacts { return &memArtifacts{kept: map[string]kept{}} }
 
-func (p *pantry) Put(ctx context.Context, r artifact.PutRequest) (artifact.Meta, error) {
+func (p *memArtifacts) Put(ctx context.Context, r artifact.PutRequest) (artifact.Meta, error) {
 	raw, err := io.ReadAll(io.LimitReader(r.Body, r.Limit))
 	kind := artifact.Sniff(raw)
 	switch {
@@ -56,7 +56,7 @@ func (p *pantry) Put(ctx context.Context, r artifact.PutRequest) (artifact.Meta,
 	return m, nil
 }
 
-func (p *pantry) Open(_ context.Context, id string) (artifact.Meta, io.ReadSeekCloser, error) {
+func (p *memArtifacts) Open(_ context.Context, id string) (artifact.Meta, io.ReadSeekCloser, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	k, ok := p.kept[id]
@@ -66,19 +66,19 @@ func (p *pantry) Open(_ context.Context, id string) (artifact.Meta, io.ReadSeekC
 	return k.meta, readSeekCloser{bytes.NewReader(k.raw)}, nil
 }
 
-func (p *pantry) Stat(ctx context.Context, id string) (artifact.Meta, error) {
+func (p *memArtifacts) Stat(ctx context.Context, id string) (artifact.Meta, error) {
 	m, _, err := p.Open(ctx, id)
 	return m, err
 }
 
-func (p *pantry) Delete(_ context.Context, id string) error {
+func (p *memArtifacts) Delete(_ context.Context, id string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.kept, id)
 	return nil
 }
 
-func (p *pantry) Sweep(_ context.Context, now time.Time, limit int) (int, error) {
+func (p *memArtifacts) Sweep(_ context.Context, now time.Time, limit int) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n := 0
@@ -91,9 +91,9 @@ func (p *pantry) Sweep(_ context.Context, now time.Time, limit int) (int, error)
 	return n, nil
 }
 
-func (p *pantry) Room() (int64, error) { return math.MaxInt64, nil }
+func (p *memArtifacts) Room() (int64, error) { return math.MaxInt64, nil }
 
-func (p *pantry) Close() error { return nil }
+func (p *memArtifacts) Close() error { return nil }
 
 type readSeekCloser struct{ io.ReadSeeker }
 

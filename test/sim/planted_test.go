@@ -10,9 +10,9 @@ import (
 	"unitask/internal/task"
 )
 
-// plant is a fault that a control puts into the service; the zero plant is none.
-type plant struct {
-	resubmits bool // every firm is taken for one that honours keys
+// plantedFault is a fault that a control puts into the service; the zero planted is none.
+type plantedFault struct {
+	resubmits bool // every supplier is taken for one that honours keys
 	unfenced  bool // leases aren't kept, and a stale one is as good as a fresh one
 	late      bool // an intent is written after its submission
 	forgets   bool // a crash takes back what was acknowledged shortly before
@@ -22,9 +22,9 @@ type plant struct {
 
 // reshape has leases run out in the middle of submissions where they mean nothing, and everything reviewed
 // where reviews do.
-func (p plant) reshape(s *shape) {
+func (p plantedFault) reshape(s *shape) {
 	if p.unfenced {
-		s.nodes, s.lease, s.blows = 2, time.Second, nil
+		s.nodes, s.lease, s.incidents = 2, time.Second, nil
 	}
 	if p.trusts {
 		s.review = strict
@@ -32,31 +32,31 @@ func (p plant) reshape(s *shape) {
 }
 
 // image returns what a crash leaves where the engine forgets, nil for the files as they are.
-func (p plant) image(w *world) dbImage {
+func (p plantedFault) image(w *world) dbImage {
 	if !p.forgets {
 		return nil
 	}
 	return w.image()
 }
 
-// wrap returns the engine with the plant's fault.
-func (p plant) wrap(n *node, s store.Store) store.Store {
+// wrap returns the engine with the planted's fault.
+func (p plantedFault) wrap(n *node, s store.Store) store.Store {
 	switch {
 	case p.unfenced:
-		return unfenced{s, n.w}
+		return unfencedStore{s, n.w}
 	case p.late:
-		return &late{Store: s, plans: map[string]task.Plan{}}
+		return &lateStore{Store: s, plans: map[string]task.Plan{}}
 	case p.presumes:
-		return presuming{s}
+		return presumingStore{s}
 	default:
 		return s
 	}
 }
 
-// presuming takes every failure for shown that a POST finds.
-type presuming struct{ store.Store }
+// presumingStore takes every failure for shown that a POST finds.
+type presumingStore struct{ store.Store }
 
-func (e presuming) FindTask(ctx context.Context, s task.Scope, h task.Hash) (task.Task, error) {
+func (e presumingStore) FindTask(ctx context.Context, s task.Scope, h task.Hash) (task.Task, error) {
 	t, err := e.Store.FindTask(ctx, s, h)
 	if err != nil || !t.Unshown() {
 		return t, err
@@ -64,14 +64,14 @@ func (e presuming) FindTask(ctx context.Context, s task.Scope, h task.Hash) (tas
 	return t.Show(), e.MarkShown(ctx, []task.Task{t})
 }
 
-// unfenced lets whoever once had a task's lease write under the latest one, and keeps no lease although
+// unfencedStore lets whoever once had a task's lease write under the latest one, and keeps no lease although
 // it says so: a worker that knew would stop by itself.
-type unfenced struct {
+type unfencedStore struct {
 	store.Store
 	w *world
 }
 
-func (e unfenced) CreateTask(ctx context.Context, n store.NewTask) (store.Created, error) {
+func (e unfencedStore) CreateTask(ctx context.Context, n store.NewTask) (store.Created, error) {
 	c, err := e.Store.CreateTask(ctx, n)
 	if err == nil && c.Lease != nil {
 		e.w.epochs.Store(c.Lease.Ref.TaskID, c.Lease.Ref)
@@ -79,7 +79,7 @@ func (e unfenced) CreateTask(ctx context.Context, n store.NewTask) (store.Create
 	return c, err
 }
 
-func (e unfenced) Claim(ctx context.Context, c store.ClaimRequest) ([]store.Lease, error) {
+func (e unfencedStore) Claim(ctx context.Context, c store.ClaimRequest) ([]store.Lease, error) {
 	leases, err := e.Store.Claim(ctx, c)
 	for _, l := range leases {
 		e.w.epochs.Store(l.Ref.TaskID, l.Ref)
@@ -89,7 +89,7 @@ func (e unfenced) Claim(ctx context.Context, c store.ClaimRequest) ([]store.Leas
 
 // latest returns the lease to write under. A worker that makes no sense of its task any more would write
 // for ever: it is fenced off in the end.
-func (e unfenced) latest(r store.LeaseRef) store.LeaseRef {
+func (e unfencedStore) latest(r store.LeaseRef) store.LeaseRef {
 	const most = 5
 	tries, _ := e.w.stale.LoadOrStore(r, new(atomic.Int64))
 	l, ok := e.w.epochs.Load(r.TaskID)
@@ -99,18 +99,18 @@ func (e unfenced) latest(r store.LeaseRef) store.LeaseRef {
 	return l.(store.LeaseRef)
 }
 
-func (unfenced) Renew(context.Context, string, time.Duration) error { return nil }
+func (unfencedStore) Renew(context.Context, string, time.Duration) error { return nil }
 
-func (e unfenced) BeginAttempt(ctx context.Context, r store.LeaseRef, p task.Plan) (task.Task, error) {
+func (e unfencedStore) BeginAttempt(ctx context.Context, r store.LeaseRef, p task.Plan) (task.Task, error) {
 	return e.Store.BeginAttempt(ctx, e.latest(r), p)
 }
 
-func (e unfenced) Advance(ctx context.Context, r store.LeaseRef, s store.Step) (task.Task, error) {
+func (e unfencedStore) Advance(ctx context.Context, r store.LeaseRef, s store.Step) (task.Task, error) {
 	return e.Store.Advance(ctx, e.latest(r), s)
 }
 
-// late pretends to write an intent and does so with the step that follows the submission.
-type late struct {
+// lateStore pretends to write an intent and does so with the step that follows the submission.
+type lateStore struct {
 	store.Store
 
 	mu    sync.Mutex
@@ -118,7 +118,7 @@ type late struct {
 	tasks sync.Map
 }
 
-func (e *late) CreateTask(ctx context.Context, n store.NewTask) (store.Created, error) {
+func (e *lateStore) CreateTask(ctx context.Context, n store.NewTask) (store.Created, error) {
 	if n.First != nil {
 		n.First = &store.First{Node: n.First.Node, Term: n.First.Term}
 	}
@@ -129,7 +129,7 @@ func (e *late) CreateTask(ctx context.Context, n store.NewTask) (store.Created, 
 	return c, err
 }
 
-func (e *late) Claim(ctx context.Context, c store.ClaimRequest) ([]store.Lease, error) {
+func (e *lateStore) Claim(ctx context.Context, c store.ClaimRequest) ([]store.Lease, error) {
 	leases, err := e.Store.Claim(ctx, c)
 	for _, l := range leases {
 		e.tasks.Store(l.Ref.TaskID, l.Task)
@@ -137,7 +137,7 @@ func (e *late) Claim(ctx context.Context, c store.ClaimRequest) ([]store.Lease, 
 	return leases, err
 }
 
-func (e *late) BeginAttempt(_ context.Context, r store.LeaseRef, p task.Plan) (task.Task, error) {
+func (e *lateStore) BeginAttempt(_ context.Context, r store.LeaseRef, p task.Plan) (task.Task, error) {
 	held, _ := e.tasks.Load(r.TaskID)
 	t, err := store.Begin(held.(task.Task), p, time.Now().UTC().Round(0))
 	if err != nil {
@@ -149,7 +149,7 @@ func (e *late) BeginAttempt(_ context.Context, r store.LeaseRef, p task.Plan) (t
 	return t, nil
 }
 
-func (e *late) Advance(ctx context.Context, r store.LeaseRef, s store.Step) (task.Task, error) {
+func (e *lateStore) Advance(ctx context.Context, r store.LeaseRef, s store.Step) (task.Task, error) {
 	e.mu.Lock()
 	p, due := e.plans[r.TaskID]
 	delete(e.plans, r.TaskID)
