@@ -15,17 +15,17 @@ cheaper. They do real work without a model, without the network and at no cost: 
 videos that browsers play, sounds and vectors, made from the request alone. The same request gives
 the same result. Checks, states and errors are those of any other supplier.
 
-## What it makes
+## Results
 | capability | answers | result |
 |---|---|---|
 `
 
 // makes describes each capability's result.
 var makes = map[string]string{
-	"text.chat":        "a greeting, the value of a sum (`What is 12*7+1?`), `say`, `upper`, `lower`, `reverse` or `sort` of what follows, `How many words: …`, else what can be said of the ask",
+	"text.chat":        "a greeting, the value of a sum (`What is 12*7+1?`), `say`, `upper`, `lower`, `reverse` or `sort` of the rest, `How many words: …`, else a remark about the prompt",
 	"text.embed":       "unit vectors, 256 dimensions by default; texts that share words or parts of words lie close together",
 	"image.generate":   "1024×1024 by default; colours follow the prompt (name one), its words are written in; `png`, `jpeg`, `webp`",
-	"image.edit":       "the first picture in the prompt's colours, within the mask where one is given (its transparent pixels, else its light ones); further pictures are shown small",
+	"image.edit":       "the first picture in the prompt's colours, within the mask if one is given (its transparent pixels, else its light ones); further pictures are shown small",
 	"video.generate":   "MP4 (H.264, FLAC sound with `audio`), 4 s at 720p and 16:9 by default, up to 60 s; `image` is its backdrop",
 	"audio.speech":     "`wav` or `flac`, 24 kHz: a tone a syllable, as long as speech would be; the text is kept as the file's comment",
 	"audio.transcribe": "the comment of a WAV or FLAC file (so the sandbox understands its own speech), else its length and loudness",
@@ -45,7 +45,7 @@ func Guide() string {
 	b.WriteString(`
 ## Magic inputs
 A word of this table, set off by white space, anywhere in the prompt, in the last message of the user, in the text to
-speak or in a text to embed, brings about what it says. audio.transcribe has no text and takes none.
+speak or in a text to embed, has its effect. audio.transcribe has no text, so it has no magic words.
 A value that is not allowed is an INVALID_REQUEST; other words that begin with @ are plain text.
 
 | input | effect |
@@ -58,7 +58,7 @@ A value that is not allowed is an INVALID_REQUEST; other words that begin with @
 		}
 		fmt.Fprintf(&b, "| `%s` | %s |\n", word, in.effect)
 	}
-	b.WriteString("\nCODE is one of ")
+	b.WriteString("\nCODE is one of\n")
 	for i, code := range failCodes() {
 		if i > 0 {
 			b.WriteString(", ")
@@ -72,7 +72,7 @@ A value that is not allowed is an INVALID_REQUEST; other words that begin with @
 const guideEnd = `.
 
 ## Restarts
-A job is told by what is stored with its task, so that it goes on through a restart. What a supplier
-remembers of its submissions (to look them up, to lose the first answer of ` + "`@unknown`" + ` only once, to
-end a canceled job) it forgets with the process.
+A job's state is stored with its task, so that it goes on through a restart. All that a supplier remembers of its
+submissions (to look them up, to lose the first answer of ` + "`@unknown`" + ` only once, to end a canceled job) it forgets
+with the process.
 `

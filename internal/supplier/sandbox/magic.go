@@ -71,11 +71,11 @@ var magicInputs = []magicInput{
 		func(m *magic, v string) bool { m.unknown = true; return v == "" },
 	},
 	{
-		"class", "findable", "The work is done by a supplier whose submissions can be looked up, but aren't told apart by their key. It keeps what it was sent for an hour.",
+		"class", "findable", "The work is done by a supplier whose submissions can be looked up, but aren't told apart by their key. It keeps its submissions for an hour.",
 		func(_ *magic, v string) bool { return v == ClassFindable || v == ClassNeither }, // see wantedClass
 	},
 	{
-		"class", "neither", "The work is done by a supplier that can do neither: a submission whose answer is lost stays of unknown outcome.",
+		"class", "neither", "The work is done by a supplier without both abilities: a submission whose answer is lost stays of unknown outcome.",
 		nil, // read by the row above
 	},
 	{
