@@ -58,9 +58,12 @@ A value that is not allowed is an INVALID_REQUEST; other words that begin with @
 		}
 		fmt.Fprintf(&b, "| `%s` | %s |\n", word, in.effect)
 	}
-	b.WriteString("\nCODE is one of\n")
+	b.WriteString("\nCODE is one of ")
 	for i, code := range failCodes() {
-		if i > 0 {
+		switch {
+		case i == 4: // a line is full
+			b.WriteString(",\n")
+		case i > 0:
 			b.WriteString(", ")
 		}
 		b.WriteString("`" + string(code) + "`")
