@@ -26,21 +26,21 @@ type Admin struct {
 func NewAdmin(o *operator.Operator, metrics http.Handler, log *slog.Logger) *Admin {
 	a := &Admin{privateSite: newPrivateSite(newCommon(Limits{Body: 1 << 20}, o.Now, log)), operator: o}
 	a.only(map[string]methods{
-		api.PathAdminKeys:                          {http.MethodGet: a.handleKeyList, http.MethodPost: a.handleKeyCreate},
-		api.PathAdminKeys + "/{key_id}":            {http.MethodPatch: a.handleKeyUpdate},
-		api.PathAdminKeys + "/{key_id}/revoke":     {http.MethodPost: a.handleKeyRevoke},
-		api.PathAdminKeys + "/{key_id}/rotate":     {http.MethodPost: a.handleKeyRotate},
-		api.PathAdminAccounts:                      {http.MethodGet: a.handleAccountList, http.MethodPost: a.handleAccountCreate},
-		api.PathAdminAccounts + "/{account}":       {http.MethodGet: a.handleAccountGet, http.MethodPatch: a.handleAccountUpdate},
-		api.PathAdminAccounts + "/{account}/links": {http.MethodPost: a.handleInvite},
-		api.PathAdminUsage:                         {http.MethodGet: a.handleUsage},
-		api.PathAdminSuppliers:                     {http.MethodGet: a.handleSuppliers},
-		api.PathAdminRequests:                      {http.MethodGet: a.handleRequests},
-		api.PathAdminSession:                       {http.MethodPost: a.handleSessionKey},
-		api.PathAdminInfo:                          {http.MethodGet: a.handleInfo},
-		api.PathAdminTasks + "/{task_id}":          {http.MethodGet: a.handleTask},
+		api.PathAdminKeys:                          {http.MethodGet: serve(a, http.StatusOK, a.listKeys), http.MethodPost: serve(a, http.StatusCreated, a.createKey)},
+		api.PathAdminKeys + "/{key_id}":            {http.MethodPatch: serve(a, http.StatusOK, a.updateKey)},
+		api.PathAdminKeys + "/{key_id}/revoke":     {http.MethodPost: serve(a, http.StatusOK, a.revokeKey)},
+		api.PathAdminKeys + "/{key_id}/rotate":     {http.MethodPost: serve(a, http.StatusCreated, a.rotateKey)},
+		api.PathAdminAccounts:                      {http.MethodGet: serve(a, http.StatusOK, a.listAccounts), http.MethodPost: serve(a, http.StatusCreated, a.createAccount)},
+		api.PathAdminAccounts + "/{account}":       {http.MethodGet: serve(a, http.StatusOK, a.getAccount), http.MethodPatch: serve(a, http.StatusOK, a.updateAccount)},
+		api.PathAdminAccounts + "/{account}/links": {http.MethodPost: serve(a, http.StatusCreated, a.invite)},
+		api.PathAdminUsage:                         {http.MethodGet: serve(a, http.StatusOK, a.usage)},
+		api.PathAdminSuppliers:                     {http.MethodGet: serve(a, http.StatusOK, a.suppliers)},
+		api.PathAdminRequests:                      {http.MethodGet: serve(a, http.StatusOK, a.requests)},
+		api.PathAdminSession:                       {http.MethodPost: serve(a, http.StatusCreated, a.sessionKey)},
+		api.PathAdminInfo:                          {http.MethodGet: serve(a, http.StatusOK, a.info)},
+		api.PathAdminTasks + "/{task_id}":          {http.MethodGet: serve(a, http.StatusOK, a.task)},
+		api.PathAdminReload:                        {http.MethodPost: serve(a, http.StatusOK, a.reload)},
 		api.PathAdminBackup:                        {http.MethodPost: a.handleBackup},
-		api.PathAdminReload:                        {http.MethodPost: a.handleReload},
 		api.PathAdminArrivals:                      {http.MethodGet: a.handleArrivals},
 		pathProfile + "{profile...}":               profileMethods,
 		api.PathMetrics:                            scrape(metrics),
@@ -48,79 +48,33 @@ func NewAdmin(o *operator.Operator, metrics http.Handler, log *slog.Logger) *Adm
 	return a
 }
 
-func (a *Admin) handleKeyCreate(x *exchange) error {
-	var req api.KeyCreate
-	if err := a.decode(x, &req); err != nil {
-		return err
+// noBody is the request of an action without a body.
+type noBody struct{}
+
+// serve returns the handler of an operator's action: it decodes the request's body, unless Req is noBody, and responds
+// with the action's result and the status.
+func serve[Req, Res any](a *Admin, status int, action func(*exchange, Req) (Res, error)) handler {
+	return func(x *exchange) error {
+		var req Req
+		if _, without := any(req).(noBody); !without {
+			if err := a.decode(x, &req); err != nil {
+				return err
+			}
+		}
+		result, err := action(x, req)
+		if err != nil {
+			return err
+		}
+		a.respond(x, status, result)
+		return nil
 	}
-	key, err := a.operator.CreateKey(x.r.Context(), req)
-	if err != nil {
-		return err
-	}
-	a.log.InfoContext(x.r.Context(), "key created", slog.String("key_id", key.ID), slog.String("mode", string(key.Mode)))
-	a.respond(x, http.StatusCreated, key)
-	return nil
 }
 
-func (a *Admin) handleKeyList(x *exchange) error {
-	keys, err := a.operator.ListKeys(x.r.Context())
-	if err != nil {
-		return err
+// logChange logs a change by the operator, unless it failed.
+func (a *Admin) logChange(x *exchange, err error, message string, attrs ...slog.Attr) {
+	if err == nil {
+		a.log.LogAttrs(x.r.Context(), slog.LevelInfo, message, attrs...)
 	}
-	a.respond(x, http.StatusOK, api.KeyList{Data: keys, RequestID: x.id})
-	return nil
-}
-
-func (a *Admin) handleKeyRevoke(x *exchange) error {
-	key, err := a.operator.RevokeKey(x.r.Context(), x.r.PathValue("key_id"))
-	if err != nil {
-		return err
-	}
-	a.log.InfoContext(x.r.Context(), "key revoked", slog.String("key_id", key.ID))
-	a.respond(x, http.StatusOK, key)
-	return nil
-}
-
-func (a *Admin) handleSessionKey(x *exchange) error {
-	key, err := a.operator.SessionKey(x.r.Context())
-	if err != nil {
-		return err
-	}
-	a.respond(x, http.StatusCreated, key)
-	return nil
-}
-
-func (a *Admin) handleInfo(x *exchange) error {
-	info, err := a.operator.Info(x.r.Context())
-	if err != nil {
-		return err
-	}
-	info.RequestID = x.id
-	a.respond(x, http.StatusOK, info)
-	return nil
-}
-
-func (a *Admin) handleTask(x *exchange) error {
-	t, err := a.operator.Task(x.r.Context(), x.r.PathValue("task_id"))
-	if err != nil {
-		return err
-	}
-	t.RequestID = x.id
-	a.respond(x, http.StatusOK, t)
-	return nil
-}
-
-func (a *Admin) handleReload(x *exchange) error {
-	if a.operator.ReloadFunc == nil {
-		return fault.New(fault.NotFound, "there are no settings to read again here")
-	}
-	done, err := a.operator.ReloadFunc(x.r.Context())
-	if err != nil {
-		return err
-	}
-	done.RequestID = x.id
-	a.respond(x, http.StatusOK, done)
-	return nil
 }
 
 // handleBackup writes the archive as it is made. One that was cut short has no end by which it could pass
