@@ -71,6 +71,7 @@ type Supplier struct {
 	Timeout        Duration          `yaml:"timeout" doc:"of one HTTP exchange; of a stream until it begins, then of each pause, a minute at most"`
 	MaxConcurrent  int               `yaml:"max_concurrent" doc:"attempts in flight over all its routes; 0: no limit"`
 	PerMinute      Rate              `yaml:"per_minute"`
+	Transport      Transport         `yaml:"transport" default:"direct" doc:"how its requests are sent: direct, over HTTP/1.1 connections of our own, or standard, by Go's net/http with HTTP/2"`
 	MaxTokensField string            `yaml:"max_tokens_field" doc:"max_tokens or max_completion_tokens"`
 	ResultHosts    []string          `yaml:"result_hosts" doc:"hosts that its result files may come from without the address guard; by default that of base_url"`
 	Models         []string          `yaml:"models" doc:"files of the maps of its models, for the kinds fal and replicate; relative to this file"`

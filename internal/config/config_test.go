@@ -101,9 +101,9 @@ func TestExample(t *testing.T) {
 	want.Suppliers = []config.Supplier{
 		{
 			Name: "groq", Kind: "openai", BaseURL: "https://api.groq.com/openai/v1", APIKey: secret.Env("GROQ_API_KEY"),
-			MaxConcurrent: 32, Timeout: seconds(60), MaxTokensField: "max_tokens",
+			MaxConcurrent: 32, Timeout: seconds(60), MaxTokensField: "max_tokens", Transport: config.DirectTransport,
 		},
-		{Name: "local", Kind: "openai", BaseURL: "http://127.0.0.1:11434/v1"},
+		{Name: "local", Kind: "openai", BaseURL: "http://127.0.0.1:11434/v1", Transport: config.DirectTransport},
 	}
 	want.Routes = map[catalog.Name][]config.Route{"text.chat": {
 		{

@@ -45,6 +45,10 @@ func TestErrors(t *testing.T) {
 			[]string{"unitask.yaml:2:21: suppliers[0].kind is no kind of supplier | did you mean openai?"},
 		},
 		{
+			"an unknown transport", "suppliers:\n  - {name: a, kind: openai, base_url: http://x, transport: quic}\n",
+			[]string{"unitask.yaml:2:60: suppliers[0].transport must be direct or standard"},
+		},
+		{
 			"an unknown capability", "deadlines:\n  text.chad: 1m\n",
 			[]string{"unitask.yaml:2:14: deadlines.text.chad is no capability | did you mean text.chat?"},
 		},

@@ -130,3 +130,23 @@ func (a *Amount) UnmarshalText(text []byte) error {
 
 // MarshalText is the inverse of UnmarshalText.
 func (a Amount) MarshalText() ([]byte, error) { return []byte(task.Money(a).String()), nil }
+
+// Transport is the way in which requests are sent to a supplier.
+type Transport string
+
+// The choices.
+const (
+	DirectTransport   Transport = "direct"
+	StandardTransport Transport = "standard"
+)
+
+// UnmarshalText reads one of the choices.
+func (t *Transport) UnmarshalText(text []byte) error {
+	if *t = Transport(text); *t != DirectTransport && *t != StandardTransport {
+		return errors.New("must be direct or standard")
+	}
+	return nil
+}
+
+// MarshalText is the inverse of UnmarshalText.
+func (t Transport) MarshalText() ([]byte, error) { return []byte(t), nil }

@@ -262,7 +262,7 @@ func newAdapter(one config.Supplier) (supplier.Kind, supplier.Adapter, error) {
 	}
 	c := supplier.Config{
 		Name: one.Name, BaseURL: one.BaseURL, Timeout: time.Duration(one.Timeout), MaxTokensField: one.MaxTokensField,
-		Models: one.Models, Options: one.Options,
+		Models: one.Models, Options: one.Options, Standard: one.Transport == config.StandardTransport,
 	}
 	if ref := one.APIKey; !ref.IsZero() {
 		c.APIKey = func() (string, error) { return keyOf(context.Background(), ref) }

@@ -182,6 +182,7 @@ type Config struct {
 	Timeout        time.Duration // of one HTTP exchange, or of each pause of a stream; 0: the adapter's default
 	MaxTokensField string        // "max_tokens" or "max_completion_tokens"; "": the adapter's default
 	Models         []string      // files of the models' maps, for kinds whose adapters are Modelers
+	Standard       bool          // send requests by net/http's Transport, HTTP/2 included
 	ProxyPassword  KeyFunc       // of the user that Options' proxy names; nil: no password
 	Options        map[string]string
 }

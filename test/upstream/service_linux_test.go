@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -149,7 +150,7 @@ func (s *service) routes(patient bool) []routing.Route {
 		}
 		a := fixture.Must(d.kind.New(supplier.Config{
 			Name: name, BaseURL: "http://" + one.api.address, Timeout: timeout, Models: d.maps,
-			APIKey: func() (string, error) { return sellerKey, nil },
+			APIKey: func() (string, error) { return sellerKey, nil }, Standard: os.Getenv("UNITASK_TRANSPORT") == "standard",
 		}))(s.t)
 		all = append(all, routing.Route{
 			Capability: d.capability, Supplier: name, Model: d.model, Price: d.price(price), Approved: true, Mode: task.Live,

@@ -91,8 +91,16 @@ type Refusal struct {
 // nobody is an address that a test doesn't call.
 const nobody = "http://127.0.0.1:1"
 
-// Run runs the suite as subtests of t, one after another.
+// Run runs the suite as subtests of t, one after another: over the direct transport, and again over the standard one.
 func Run(t *testing.T, h Harness) {
+	run(t, h)
+	if h.Upstream != nil {
+		h.Config.Standard = true
+		t.Run("standard transport", func(t *testing.T) { run(t, h) })
+	}
+}
+
+func run(t *testing.T, h Harness) {
 	t.Run("kind", func(t *testing.T) { testKind(t, h) })
 	t.Run("abilities", func(t *testing.T) { testAbilities(t, h) })
 	t.Run("tool calls", func(t *testing.T) { testToolCalls(t, h) })

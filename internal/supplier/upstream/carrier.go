@@ -44,19 +44,20 @@ type carrier interface {
 	carry(ctx context.Context, r request, within time.Duration) (*Stream, error)
 }
 
-// proxied carries requests through a proxy, as net/http does it.
-type proxied struct {
+// standard carries requests by net/http's Transport: over HTTP/2 if the supplier speaks it, and through a proxy.
+type standard struct {
 	empty     *http.Request // the beginning of all requests
 	transport *http.Transport
 }
 
-func newProxied(base *url.URL, dial dialer, proxy func(*http.Request) (*url.URL, error)) (*proxied, error) {
+func newStandard(base *url.URL, dial dialer, proxy func(*http.Request) (*url.URL, error), http2 bool) (*standard, error) {
 	empty, err := http.NewRequestWithContext(context.Background(), http.MethodPost, base.String(), nil)
 	if err != nil {
 		return nil, err
 	}
-	return &proxied{empty, &http.Transport{
+	return &standard{empty, &http.Transport{
 		Proxy:                  proxy,
+		ForceAttemptHTTP2:      http2,
 		DialContext:            dial,
 		TLSHandshakeTimeout:    tlsTimeout,
 		IdleConnTimeout:        idleConnTimeout,
@@ -66,41 +67,41 @@ func newProxied(base *url.URL, dial dialer, proxy func(*http.Request) (*url.URL,
 	}}, nil
 }
 
-func (p *proxied) carry(ctx context.Context, r request, within time.Duration) (*Stream, error) {
+func (s *standard) carry(ctx context.Context, r request, within time.Duration) (*Stream, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	timer := time.AfterFunc(within, func() { cancel(errTimeout) })
 	var sent atomic.Bool
-	req := p.empty.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+	req := s.empty.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		WroteHeaders: func() { sent.Store(true) },
 	}))
 	req.Method, req.URL, req.Header = r.method, r.url, r.header.fields
 	if len(r.body) > 0 { // without GetBody, with which net/http may send the request twice
 		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(r.body)), int64(len(r.body))
 	}
-	resp, err := p.transport.RoundTrip(req) //nolint:bodyclose // the Stream closes it
+	resp, err := s.transport.RoundTrip(req) //nolint:bodyclose // the Stream closes it
 	if err != nil {
 		timer.Stop()
 		failure := broken(ended(ctx, nil), err, sent.Load())
 		cancel(nil)
 		return nil, failure
 	}
-	body := &proxiedBody{resp.Body, ctx, cancel, timer}
+	body := &standardBody{resp.Body, ctx, cancel, timer}
 	return &Stream{Status: resp.StatusCode, Header: Header{all: resp.Header}, in: body, body: body, length: resp.ContentLength}, nil
 }
 
-// proxiedBody is the body of an answer, decompressed by net/http.
-type proxiedBody struct {
+// standardBody is the body of an answer, decompressed by net/http.
+type standardBody struct {
 	io.ReadCloser
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	timer  *time.Timer
 }
 
-func (b *proxiedBody) patience(d time.Duration) { b.timer.Reset(d) }
+func (b *standardBody) patience(d time.Duration) { b.timer.Reset(d) }
 
-func (b *proxiedBody) ended(error) error { return ended(b.ctx, nil) }
+func (b *standardBody) ended(error) error { return ended(b.ctx, nil) }
 
-func (b *proxiedBody) Close() error {
+func (b *standardBody) Close() error {
 	b.timer.Stop()
 	b.cancel(nil)
 	return b.ReadCloser.Close()

@@ -49,6 +49,7 @@ type Config struct {
 	Proxy     string                          // a proxy's URL, without a password; "": no proxy
 	// ProxyPassword returns the password of the proxy's user at the moment of use; nil: no password.
 	ProxyPassword supplier.KeyFunc
+	Standard      bool                                                                 // use net/http's Transport, HTTP/2 included
 	Dial          func(ctx context.Context, network, address string) (net.Conn, error) // nil: the network
 }
 
@@ -105,8 +106,8 @@ func New(c Config) (*Client, error) {
 	if c.Dial == nil {
 		c.Dial = (&net.Dialer{Timeout: dialTimeout}).DialContext
 	}
-	if proxy != nil {
-		client.carrier, err = newProxied(base, c.Dial, proxy)
+	if c.Standard || proxy != nil {
+		client.carrier, err = newStandard(base, c.Dial, proxy, c.Standard)
 	} else {
 		client.carrier, err = newDirect(base, c.Dial)
 	}

@@ -123,6 +123,23 @@ func TestDo(t *testing.T) {
 	}
 }
 
+// sendTwice sends a call twice, of which the server breaks the second one off on a reused connection.
+func sendTwice(t *testing.T, ctx context.Context, config upstream.Config) error {
+	t.Helper()
+	c, dials := counted(t, config)
+	call := upstream.Call{Path: "/", Body: []byte(`{}`), Header: http.Header{"Idempotency-Key": {"task_0/1"}}}
+	if _, err := c.Do(ctx, call); err != nil {
+		return err
+	}
+	_, err := c.Do(ctx, call)
+	httptrace.ContextClientTrace(ctx).GotConn(httptrace.GotConnInfo{Reused: dials.Load() == 1})
+	want := outcome{Code: fault.ProviderUnavailable, Sent: supplier.Unknown}
+	if diff := cmp.Diff(want, outcomeOf(err)); diff != "" {
+		t.Errorf("outcome (-want +got):\n%s", diff)
+	}
+	return nil
+}
+
 // TestNeverReplayed kills a reused connection once it has brought a whole request that carries an
 // Idempotency-Key. The control shows that net/http left to itself does send it again.
 func TestNeverReplayed(t *testing.T) {
@@ -132,18 +149,10 @@ func TestNeverReplayed(t *testing.T) {
 		want int64
 	}{
 		{"client", func(t *testing.T, ctx context.Context, url string) error {
-			c, dials := counted(t, upstream.Config{BaseURL: url})
-			call := upstream.Call{Path: "/", Body: []byte(`{}`), Header: http.Header{"Idempotency-Key": {"task_0/1"}}}
-			if _, err := c.Do(ctx, call); err != nil {
-				return err
-			}
-			_, err := c.Do(ctx, call)
-			httptrace.ContextClientTrace(ctx).GotConn(httptrace.GotConnInfo{Reused: dials.Load() == 1})
-			want := outcome{Code: fault.ProviderUnavailable, Sent: supplier.Unknown}
-			if diff := cmp.Diff(want, outcomeOf(err)); diff != "" {
-				t.Errorf("outcome (-want +got):\n%s", diff)
-			}
-			return nil
+			return sendTwice(t, ctx, upstream.Config{BaseURL: url})
+		}, 2},
+		{"client, standard transport", func(t *testing.T, ctx context.Context, url string) error {
+			return sendTwice(t, ctx, upstream.Config{BaseURL: url, Standard: true})
 		}, 2},
 		{"control", func(t *testing.T, ctx context.Context, url string) error {
 			var plain http.Client

@@ -23,7 +23,7 @@ func Connect(c supplier.Config, authorize func(h http.Header, key string), optio
 	}
 	return New(Config{
 		BaseURL: c.BaseURL, APIKey: c.APIKey, Authorize: authorize, Timeout: c.Timeout, Proxy: c.Options[OptionProxy],
-		ProxyPassword: c.ProxyPassword,
+		ProxyPassword: c.ProxyPassword, Standard: c.Standard,
 	})
 }
 

@@ -47,6 +47,27 @@ func TestTLS(t *testing.T) {
 	}
 }
 
+// TestTransports checks the protocol of each transport with a server that speaks HTTP/2.
+func TestTransports(t *testing.T) {
+	if runtime.GOOS == "darwin" || runtime.GOOS == "windows" {
+		t.Skip("the system's certificates can't be named here")
+	}
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, r.Proto)
+	}))
+	srv.TLS = &tls.Config{Certificates: []tls.Certificate{trusted}}
+	srv.EnableHTTP2 = true
+	srv.StartTLS()
+	defer srv.Close()
+	for standard, want := range map[bool]string{false: "HTTP/1.1", true: "HTTP/2.0"} {
+		c, _ := counted(t, upstream.Config{BaseURL: srv.URL, Standard: standard})
+		a, err := c.Do(t.Context(), upstream.Call{Path: "/", Body: []byte("{}")})
+		if err != nil || string(a.Body) != want {
+			t.Errorf("standard %t: got %q, want %q, %v", standard, a.Body, want, err)
+		}
+	}
+}
+
 // trusted is a certificate for 127.0.0.1 that TestMain has the system trust.
 var trusted tls.Certificate
 
