@@ -41,10 +41,11 @@ var layers = map[string]layer{
 	"room":          {floor: 0},
 	"sse":           {floor: 0},
 
+	"catalog/fastlane":        {floor: 1, may: []string{"bulk", "jsonread"}},
 	"jsonwrite/jsonwritetest": {floor: 1, may: []string{"jsonwrite"}},
 
 	"task":    {floor: 1, may: []string{"fault", "jsonwrite"}},
-	"catalog": {floor: 1, may: []string{"bulk", "fault", "jsonread"}},
+	"catalog": {floor: 1, may: []string{"bulk", "catalog/fastlane", "fault", "jsonread"}},
 	"secret":  {floor: 1, may: []string{"fault", "aaguard/nobus"}},
 
 	"api":      {floor: 2, may: []string{"fault", "jsonwrite", "task", "catalog"}},

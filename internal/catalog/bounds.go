@@ -2,7 +2,7 @@ package catalog
 
 import "strconv"
 
-// Bounds tells a person which values a number may have, such as "1 to 4"; "" if any.
+// Bounds returns the range of a number for people, such as "1 to 4"; "" if unbounded.
 func (f Field) Bounds() string {
 	show := func(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 	switch {

@@ -1,21 +1,21 @@
 // Package catalog is the capability directory: names, schemas, examples, validation and the
 // canonical form of a request.
 //
-// The directory is data: YAML, embedded and overridable. A capability that is only added in YAML is validated,
-// fingerprinted and shown like a built-in one; it doesn't know suppliers and prices.
+// The directory is data: YAML, embedded and overridable. A capability that is only added in YAML is
+// validated, fingerprinted and shown like a built-in one. Suppliers and prices are no part of it.
 //
 // # The YAML
 //
-// A file holds a list "capabilities" and, if several schemas share parts, a map "definitions". A schema refers to a
-// definition as "#/$defs/NAME"; referenced definitions are copied into it, so that a served schema is complete. A
-// later file replaces capabilities and definitions by name.
+// A file holds a list "capabilities" and, if several schemas share parts, a map "definitions". A
+// schema refers to a definition as "#/$defs/NAME"; the definition is copied into it, so that a served
+// schema is complete. A later file replaces capabilities and definitions by name.
 //
 //	definitions:
 //	  tone: {type: string, enum: [calm, lively]}
 //	capabilities:
 //	  - name: text.rewrite
 //	    title: Rewrite a text
-//	    description: What callers read in the directory.
+//	    description: The text that callers read in the directory.
 //	    modality: text
 //	    mode: sync
 //	    deadline: 5m
@@ -25,13 +25,14 @@
 //	    output: {…}
 //	    example: {capability: text.rewrite, input: {…}}
 //
-// Two annotations go beyond JSON Schema: "x-media" (image, audio, file) marks a value that refers to media, and
-// "x-error" is the caller's message when a pattern, format, not, anyOf or oneOf beside it fails.
+// Two annotations go beyond JSON Schema: "x-media" (image, audio, file) marks a value that refers to
+// media, and "x-error" is the message to a caller when a pattern, format, not, anyOf or oneOf beside it fails.
 //
 // # Order of use
 //
 // Decode makes a Request of a body, Fingerprint identifies it, Validate checks it, and
-// Capability.CheckAuthorization asks for a person's authorization.
+// Capability.CheckAuthorization requires a person's authorization. Decode and Validate try package
+// fastlane first.
 package catalog
 
 import (
@@ -61,19 +62,19 @@ type Capability struct {
 	Description      string
 	Modality         string // "text", "image", "video", "audio"
 	Mode             Mode
-	InputSchema      json.RawMessage // JSON Schema 2020-12, used by Validate
+	InputSchema      json.RawMessage // JSON Schema 2020-12; Validate checks against it
 	ParametersSchema json.RawMessage
 	OutputSchema     json.RawMessage
 	Example          json.RawMessage            // a full request body that works
 	PersonInputs     []string                   // input members that may show a person: need input.authorization
 	MediaInputs      []string                   // JSON-pointer patterns of media values in the input: "/image", "/images/*"
-	MediaKinds       map[string]string          // of each pattern of MediaInputs: "image", "audio" or "file"
+	MediaKinds       map[string]string          // by pattern of MediaInputs: "image", "audio" or "file"
 	ChoiceInputs     []string                   // JSON-pointer patterns of input members whose values are listed
-	OutputMedia      []string                   // the kinds of its result files: "image", "video", "audio"; nil without files in the output schema
+	OutputMedia      []string                   // the kinds of its result files: "image", "video", "audio"; nil if it has no files
 	NoFinishReason   bool                       // the output schema has no finish_reason and takes no other member
 	Deadline         time.Duration              // of a task, from acceptance
 	Defaults         map[string]json.RawMessage // of parameters, from their schema
-	Filled           json.RawMessage            // FillDefaults of no parameters
+	Filled           json.RawMessage            // Defaults as JSON: the parameters of a request without any
 }
 
 // Request is a decoded creation body: syntactically sound, not yet checked against a capability.
@@ -83,20 +84,20 @@ type Request struct {
 	Parameters json.RawMessage // canonical form; "{}" if absent
 }
 
-// Limits bound Decode's input; 0 means no bound.
+// Limits bound the bodies that Decode takes; 0 means no bound.
 type Limits struct {
 	Depth int // nesting of arrays and objects
 }
 
 // Catalog is a loaded directory, its schemas compiled. It is immutable and safe for concurrent use.
 type Catalog struct {
-	entries map[Name]*entry
-	sorted  []Capability
+	byName map[Name]*compiled
+	sorted []Capability
 }
 
 // Get returns the capability of that name.
 func (c *Catalog) Get(name Name) (Capability, bool) {
-	e, ok := c.entries[name]
+	e, ok := c.byName[name]
 	if !ok {
 		return Capability{}, false
 	}
@@ -106,7 +107,7 @@ func (c *Catalog) Get(name Name) (Capability, bool) {
 // All returns every capability, sorted by name.
 func (c *Catalog) All() []Capability { return slices.Clone(c.sorted) }
 
-// Names returns the names of all of them, sorted.
+// Names returns the names of all capabilities, sorted.
 func (c *Catalog) Names() iter.Seq[Name] {
 	return func(yield func(Name) bool) {
 		for i := range c.sorted {
@@ -117,9 +118,9 @@ func (c *Catalog) Names() iter.Seq[Name] {
 	}
 }
 
-func newCatalog(entries map[Name]*entry) *Catalog {
-	c := &Catalog{entries: entries}
-	for _, e := range entries {
+func newCatalog(byName map[Name]*compiled) *Catalog {
+	c := &Catalog{byName: byName}
+	for _, e := range byName {
 		c.sorted = append(c.sorted, e.Capability)
 	}
 	slices.SortFunc(c.sorted, func(a, b Capability) int { return strings.Compare(string(a.Name), string(b.Name)) })

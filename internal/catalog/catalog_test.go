@@ -33,7 +33,7 @@ func mustDecode(tb testing.TB, body string) catalog.Request {
 	return r
 }
 
-// details returns the rows of an error, nil without any.
+// details returns the rows of an error, or nil.
 func details(f *fault.Error) []fault.Detail {
 	if f == nil {
 		return nil
@@ -104,7 +104,7 @@ func TestAllIsACopy(t *testing.T) {
 	}
 }
 
-// TestDataFiles guards against a silently empty embedding.
+// TestDataFiles guards against an embedding without files.
 func TestDataFiles(t *testing.T) {
 	paths, err := fs.Glob(os.DirFS("data"), "*.yaml")
 	if err != nil {
@@ -136,8 +136,8 @@ func TestExamplesWork(t *testing.T) {
 	}
 }
 
-// TestSchemasAreSelfContained checks that every served schema fits the metaschema of 2020-12 and is complete, with a
-// compiler that can't load others.
+// TestSchemasAreSelfContained validates every served schema against the metaschema of 2020-12, with a
+// compiler that can't load other documents.
 func TestSchemasAreSelfContained(t *testing.T) {
 	meta, err := jsonschema.NewCompiler().Compile("https://json-schema.org/draft/2020-12/schema")
 	if err != nil {
@@ -169,7 +169,7 @@ func TestSchemasAreSelfContained(t *testing.T) {
 	}
 }
 
-// TestMembersAreDescribed checks that the data has the texts for forms and help.
+// TestMembersAreDescribed requires the descriptions that forms and help show.
 func TestMembersAreDescribed(t *testing.T) {
 	for _, c := range mustDefault(t).All() {
 		describe(t, string(c.Name), c.Fields())

@@ -9,15 +9,15 @@ import (
 // WithDeadlines returns the catalog with other deadlines for the named capabilities; schemas are
 // shared. It fails on a name that the catalog doesn't have.
 func (c *Catalog) WithDeadlines(deadlines map[Name]time.Duration) (*Catalog, error) {
-	entries := maps.Clone(c.entries)
+	byName := maps.Clone(c.byName)
 	for name, deadline := range deadlines {
-		old, ok := entries[name]
+		old, ok := byName[name]
 		if !ok {
 			return nil, fmt.Errorf("catalog: no capability %s to give a deadline", name)
 		}
-		changed := &entry{Capability: old.Capability, input: old.input, parameters: old.parameters, output: old.output}
+		changed := &compiled{Capability: old.Capability, input: old.input, parameters: old.parameters, output: old.output}
 		changed.Deadline = deadline
-		entries[name] = changed
+		byName[name] = changed
 	}
-	return newCatalog(entries), nil
+	return newCatalog(byName), nil
 }

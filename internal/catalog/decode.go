@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"unitask/internal/catalog/fastlane"
 	"unitask/internal/fault"
 )
 
@@ -24,19 +25,27 @@ var errTrailing = errors.New("data after the value")
 
 // Decode reads a creation body strictly. Problems are INVALID_REQUEST and are reported in this
 // order: syntax (UTF-8 and lone surrogates included), duplicate members, depth, top-level members,
-// numbers. A body of too many names and values is read no further than they go, so that refusing it
-// is cheap. Input and Parameters of the answer don't share memory with body.
+// numbers. Reading stops at too many names and values, so that refusing such a body is cheap. Input
+// and Parameters of the result don't share memory with body.
 func Decode(body []byte, lim Limits) (Request, *fault.Error) {
-	if r, ok := decodePlain(body, lim); ok {
+	if r, ok := decodeFast(body, lim); ok {
 		return r, nil
 	}
-	return decode(body, lim)
+	return decodeGeneral(body, lim)
 }
 
-// decode is Decode whatever was sent.
-func decode(body []byte, lim Limits) (Request, *fault.Error) {
+func decodeFast(body []byte, lim Limits) (Request, bool) {
+	fast, ok := fastlane.Decode(body, lim.Depth, maxTokens)
+	if ok && fast.Parameters == nil {
+		fast.Parameters = []byte("{}")
+	}
+	return Request{Name(fast.Capability), fast.Input, fast.Parameters}, ok
+}
+
+// decodeGeneral is Decode without the fast lane.
+func decodeGeneral(body []byte, lim Limits) (Request, *fault.Error) {
 	d := decoders.Get().(*jsontext.Decoder)
-	if len(body) <= mostKept {
+	if len(body) <= maxPooled {
 		defer decoders.Put(d)
 	}
 	s := scanBody(d, body, lim)
@@ -53,22 +62,22 @@ func decode(body []byte, lim Limits) (Request, *fault.Error) {
 	return s.request()
 }
 
-// scan is one pass over a body: it stops at the first syntax error and otherwise notes the rest.
+// scan is one pass over a body: it stops at the first syntax error, and collects all other problems.
 type scan struct {
 	dec     *jsontext.Decoder
 	body    []byte
 	err     error
-	limit   int // of depth
+	limit   int // of nesting
 	tooDeep string
 	tokens  int
 	numbers []fault.Detail
-	top     members
+	top     topLevel
 }
 
-// decoders are used again; each refers to the body that it read last, so those of large ones aren't.
+// decoders is the pool of decoders. Each refers to the body that it read last, so that those of large bodies stay out.
 var decoders = sync.Pool{New: func() any { return jsontext.NewDecoder(bytes.NewBuffer(nil)) }}
 
-const mostKept = 64 << 10
+const maxPooled = 64 << 10 // bytes of a body
 
 func scanBody(d *jsontext.Decoder, body []byte, lim Limits, opts ...jsontext.Options) *scan {
 	d.Reset(bytes.NewBuffer(body), opts...)
@@ -126,7 +135,7 @@ func (s *scan) take(tok jsontext.Token) {
 	}
 }
 
-// takeMember notes a name or the end of a value of the top level.
+// takeMember records a name, or the end of a value, of the top level.
 func (s *scan) takeMember(tok jsontext.Token) {
 	switch parent, n := s.dec.StackIndex(1); {
 	case parent != '{' || n == 0:
@@ -161,7 +170,7 @@ func (s *scan) fault() *fault.Error {
 	return nil
 }
 
-// syntaxProblem describes the place of a syntax error, without a byte of the body.
+// syntaxProblem returns the position of the syntax error, without a byte of the body.
 func (s *scan) syntaxProblem() string {
 	switch {
 	case !utf8.Valid(s.body):

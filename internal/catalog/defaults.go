@@ -5,8 +5,8 @@ import (
 	"maps"
 )
 
-// FillDefaults returns the parameters with the schema's defaults for absent ones, so that the directory's promises
-// hold with every supplier. The fingerprint is taken before.
+// FillDefaults returns the parameters with the schema's defaults added, so that the directory's
+// promises hold with every supplier. The fingerprint is taken before.
 func (c Capability) FillDefaults(parameters json.RawMessage) json.RawMessage {
 	if string(parameters) == "{}" && c.Filled != nil {
 		return c.Filled

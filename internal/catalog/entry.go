@@ -6,30 +6,32 @@ import (
 	"slices"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"unitask/internal/catalog/fastlane"
 )
 
-// entry is a capability with its schemas compiled.
-type entry struct {
+// compiled is a capability with its schemas compiled.
+type compiled struct {
 	Capability
-	input, parameters, output *check
+	input, parameters, output *compiledSchema
 }
 
-// check is one compiled schema and the document it came from, which holds its annotations.
-type check struct {
+// compiledSchema is a schema for both roads, and its document, which holds its annotations.
+type compiledSchema struct {
 	schema *jsonschema.Schema
 	doc    any
-	form   *form
+	fast   *fastlane.Schema
 	// inputs and parameters are the members of the capability's request, for hints.
 	inputs, parameters []string
 }
 
-// compile makes an entry of a written capability; its errors carry source and line.
-func (d declaration) compile(definitions map[string]schema) (*entry, error) {
-	deadline, err := d.check()
+// compile compiles the declaration; its errors carry source and line.
+func (d declaration) compile(definitions map[string]schema) (*compiled, error) {
+	deadline, err := d.validate()
 	if err != nil {
 		return nil, d.wrap(d.Name.line, err)
 	}
-	e := &entry{Capability: Capability{
+	e := &compiled{Capability: Capability{
 		Name: d.Name.value, Title: d.Title, Description: d.Description, Modality: d.Modality,
 		Mode: d.Mode, Example: d.Example.json, PersonInputs: d.PersonInputs, Deadline: deadline,
 	}}
@@ -37,7 +39,7 @@ func (d declaration) compile(definitions map[string]schema) (*entry, error) {
 		name    string
 		written schema
 		served  *json.RawMessage
-		check   **check
+		target  **compiledSchema
 	}{
 		{"input", d.Input, &e.InputSchema, &e.input},
 		{"parameters", d.Parameters, &e.ParametersSchema, &e.parameters},
@@ -47,17 +49,17 @@ func (d declaration) compile(definitions map[string]schema) (*entry, error) {
 			return nil, d.wrap(d.Name.line, fmt.Errorf("%s: a schema is required", part.name))
 		}
 		if *part.served, err = inline(part.written.json, definitions); err == nil {
-			*part.check, err = compileSchema(string(d.Name.value)+"/"+part.name, *part.served)
+			*part.target, err = compileSchema(string(d.Name.value)+"/"+part.name, *part.served)
 		}
 		if err != nil {
 			return nil, d.wrap(part.written.line, fmt.Errorf("%s: %w", part.name, err))
 		}
 	}
-	return e, d.finish(e)
+	return e, d.derive(e)
 }
 
-// finish derives the media from the schemas and checks the parts against one another.
-func (d declaration) finish(e *entry) error {
+// derive sets the fields that follow from the schemas, and checks the parts against one another.
+func (d declaration) derive(e *compiled) error {
 	fields, err := FieldsOf(e.InputSchema, e.ParametersSchema)
 	if err != nil {
 		return d.wrap(d.Input.line, err)
@@ -84,7 +86,7 @@ func (d declaration) finish(e *entry) error {
 			e.Defaults[f.Name] = f.Default
 		}
 	}
-	e.nameMembers(fields)
+	e.setMembers(fields)
 	if len(e.Defaults) > 0 {
 		if e.Filled, err = json.Marshal(e.Defaults); err != nil {
 			return d.wrap(d.Parameters.line, err)
@@ -98,8 +100,8 @@ func (d declaration) finish(e *entry) error {
 	return d.checkExample(e)
 }
 
-// nameMembers tells the checks of a request which members it may have.
-func (e *entry) nameMembers(fields []Field) {
+// setMembers gives the schemas of a request the names of its members.
+func (e *compiled) setMembers(fields []Field) {
 	for _, f := range fields {
 		if f.Group == GroupInput {
 			e.input.inputs = append(e.input.inputs, f.Name)
@@ -110,7 +112,7 @@ func (e *entry) nameMembers(fields []Field) {
 	e.parameters.inputs, e.parameters.parameters = e.input.inputs, e.input.parameters
 }
 
-func (d declaration) checkExample(e *entry) error {
+func (d declaration) checkExample(e *compiled) error {
 	if d.Example.line == 0 {
 		return d.wrap(d.Name.line, fmt.Errorf("example: a full request body is required"))
 	}

@@ -1,19 +1,20 @@
 package catalog
 
-// The two ways that a body is decoded.
+// The two roads of Decode.
 var (
-	DecodePlain      = decodePlain
-	DecodeThoroughly = decode
+	DecodeFast    = decodeFast
+	DecodeGeneral = decodeGeneral
 )
 
-// Verdicts returns the verdicts of a schema's form and of the validator on a value.
-func Verdicts(schema []byte) (func(raw []byte) (taken, valid bool), error) {
+// Verdicts compiles a schema. The function that it returns reports whether the fast lane accepts a
+// value, and whether the general road does.
+func Verdicts(schema []byte) (func(raw []byte) (accepted, valid bool), error) {
 	c, err := compileSchema("test", schema)
 	if err != nil {
 		return nil, err
 	}
-	return func(raw []byte) (taken, valid bool) {
-		rows, err := c.judge("value", raw)
-		return c.form.takes(raw), err == nil && len(rows) == 0
+	return func(raw []byte) (accepted, valid bool) {
+		rows, err := c.generalViolations("value", raw)
+		return c.fast.Accepts(raw), err == nil && len(rows) == 0
 	}, nil
 }

@@ -13,21 +13,21 @@ const (
 	GroupParameters = "parameters"
 )
 
-// Field describes one member of a capability's input or parameters for those who make forms, command lines and help
-// of it. Rules that a form can't express are left to validation.
+// Field describes one member of a capability's input or parameters for forms, command lines and help.
+// Rules that it can't express are left to validation.
 type Field struct {
 	Name        string
 	Group       string   // GroupInput or GroupParameters
 	Type        string   // "string", "integer", "number", "boolean", "object"; of the items if Array is set
-	Enum        []string // the allowed values, strings as they are and others as JSON; nil for any
+	Enum        []string // the allowed values, strings as they are and others as JSON; nil if any
 	Default     json.RawMessage
 	Minimum     *float64
 	Maximum     *float64
 	Required    bool
-	Unless      []string // Required falls away when one of these members of the group is given
+	Unless      []string // members of the group that make this one optional if one of them is given
 	Excludes    []string // members of the group that must not be given together with it
 	Media       bool     // a media value: {"url"}, {"data","content_type"} or {"artifact"}
-	MediaKind   string   // its kind, if Media is set: "image", "audio" or "file"
+	MediaKind   string   // if Media is set: "image", "audio" or "file"
 	Array       bool
 	Description string
 	Members     []Field // of an object that isn't media, at any depth

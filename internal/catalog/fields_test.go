@@ -87,7 +87,7 @@ func TestFieldsOfRefuses(t *testing.T) {
 	}
 }
 
-// TestFieldsOfRecursiveSchema must end: an object that holds itself.
+// TestFieldsOfRecursiveSchema shows that FieldsOf ends for an object that contains itself.
 func TestFieldsOfRecursiveSchema(t *testing.T) {
 	input := `{"properties":{"a":{"$ref":"#/$defs/a"}},"$defs":{"a":{"type":"object","properties":{"a":{"$ref":"#/$defs/a"}}}}}`
 	if _, err := catalog.FieldsOf(json.RawMessage(input), json.RawMessage(`{}`)); err != nil {

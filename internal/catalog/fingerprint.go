@@ -9,8 +9,8 @@ import (
 )
 
 // Fingerprint is the SHA-256 of the canonical form (RFC 8785) of {capability, input, parameters}.
-// White space, member order, the spelling of numbers and escapes don't matter, nor does an empty
-// parameters object against an absent one. It relies on Input and Parameters being canonical.
+// White space, member order, the spelling of numbers and escapes don't matter, and absent parameters
+// equal an empty object. It relies on Input and Parameters being canonical.
 func (r Request) Fingerprint() [sha256.Size]byte {
 	parameters := []byte(r.Parameters)
 	if len(parameters) == 0 {

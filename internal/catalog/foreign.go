@@ -9,7 +9,7 @@ import (
 
 const unknownMember = "is not a known member"
 
-// foreignNames maps the names that other APIs have for a member to the name that it has here.
+// foreignNames maps other APIs' names of members to the names in this directory.
 var foreignNames = map[string]string{
 	"max_tokens": "max_output_tokens", "max_completion_tokens": "max_output_tokens", "max_new_tokens": "max_output_tokens",
 	"maxOutputTokens": "max_output_tokens", "num_predict": "max_output_tokens",
@@ -21,8 +21,7 @@ var foreignNames = map[string]string{
 	"audio_url": "audio", "file": "audio", "timestamp_granularities": "timestamps",
 }
 
-// The members that the built-in capabilities take, for hints at the top level of a body, before the capability is
-// known.
+// The members of the built-in capabilities, for hints at the top level of a body, before the capability is known.
 var (
 	commonInputs     = []string{"prompt", "messages", "system", "text", "texts", "image", "images", "mask", "audio", "authorization"}
 	commonParameters = []string{
@@ -31,8 +30,8 @@ var (
 	}
 )
 
-// hint names the member to use instead of an unknown one in a group, "" for the top level of a body. inputs and
-// parameters are the members that there are.
+// hint returns the problem of a member that a group doesn't have, with a replacement if there is one. The group is
+// "" for the top level of a body. inputs and parameters are the capability's members.
 func hint(name, group string, inputs, parameters []string) string {
 	switch name {
 	case "model":
@@ -46,28 +45,28 @@ func hint(name, group string, inputs, parameters []string) string {
 	if ours, foreign := foreignNames[name]; foreign {
 		own = ours
 	}
-	for _, place := range []struct {
+	for _, target := range []struct {
 		group   string
 		members []string
 	}{{GroupInput, inputs}, {GroupParameters, parameters}} {
-		if slices.Contains(place.members, own) && (own != name || place.group != group) {
-			return unknownMember + "; use " + place.group + "." + own
+		if slices.Contains(target.members, own) && (own != name || target.group != group) {
+			return unknownMember + "; use " + target.group + "." + own
 		}
 	}
 	return unknownMember
 }
 
-// enumProblem is the message for a value outside an enum. A conversation's instructions are a member of their own.
+// enumProblem returns the problem of a value outside an enum. It points the role "system" to the member system.
 func (r *report) enumProblem(path []string, k *kind.Enum) string {
-	said, _ := k.Got.(string)
-	if len(path) == 3 && path[0] == "messages" && path[2] == "role" && (said == "system" || said == "developer") &&
+	got, _ := k.Got.(string)
+	if len(path) == 3 && path[0] == "messages" && path[2] == "role" && (got == "system" || got == "developer") &&
 		slices.Contains(r.inputs, "system") {
 		return "must be one of " + valueList(k.Want) + "; put what the model is to be into input.system"
 	}
 	return phrase(k)
 }
 
-// joinedProblems makes one problem of all those of one field.
+// joinedProblems joins the problems of one field.
 func joinedProblems(problems []string) string {
 	if slices.Contains(problems, "must not be blank") { // an empty text is blank too
 		problems = slices.DeleteFunc(problems, func(p string) bool { return p == "must not be empty" })

@@ -73,15 +73,15 @@ func load(sources []source) (*Catalog, error) {
 			declared[f.Capabilities[i].Name.value] = f.Capabilities[i]
 		}
 	}
-	entries := make(map[Name]*entry, len(declared))
+	byName := make(map[Name]*compiled, len(declared))
 	for _, name := range slices.Sorted(maps.Keys(declared)) {
 		e, err := declared[name].compile(definitions)
 		if err != nil {
 			return nil, err
 		}
-		entries[name] = e
+		byName[name] = e
 	}
-	return newCatalog(entries), nil
+	return newCatalog(byName), nil
 }
 
 // file is the YAML of one source.
@@ -90,7 +90,7 @@ type file struct {
 	Capabilities []declaration     `yaml:"capabilities"`
 }
 
-// declaration is one capability as written.
+// declaration is one capability as declared in YAML.
 type declaration struct {
 	Name         declaredName `yaml:"name"`
 	Title        string       `yaml:"title"`
@@ -138,8 +138,8 @@ func (s source) wrap(err error) error {
 	return fmt.Errorf("%s: %w", s.name, err)
 }
 
-// check returns the deadline and the faults beside the schemas.
-func (d declaration) check() (time.Duration, error) {
+// validate returns the deadline, or the first problem beside the schemas.
+func (d declaration) validate() (time.Duration, error) {
 	deadline, err := time.ParseDuration(d.Deadline)
 	switch {
 	case !namePattern.MatchString(string(d.Name.value)):

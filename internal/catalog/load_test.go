@@ -61,7 +61,7 @@ func mustLoad(t *testing.T, overlays ...string) *catalog.Catalog {
 	return c
 }
 
-// TestOverlayAddsACapability takes a capability that only YAML knows the whole way.
+// TestOverlayAddsACapability decodes, validates and fingerprints a request of a capability from YAML.
 func TestOverlayAddsACapability(t *testing.T) {
 	c := mustLoad(t, rewrite)
 	got, ok := c.Get("text.rewrite")
@@ -115,7 +115,7 @@ func TestLaterOverlayReplaces(t *testing.T) {
 	}
 }
 
-// TestAliases: an overlay may use YAML's own means of saying a thing once.
+// TestAliases loads an overlay with YAML anchors and aliases.
 func TestAliases(t *testing.T) {
 	overlay := strings.Replace(rewrite, "deadline: 30s", "deadline: &d 30s", 1)
 	overlay = strings.Replace(overlay, "output:\n      type: object\n      properties: {text: {type: string}}",
@@ -194,7 +194,7 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
-// FuzzLoad: an overlay is refused with an error, or every capability in it works.
+// FuzzLoad checks that an overlay is refused with an error, or that each of its capabilities works.
 func FuzzLoad(f *testing.F) {
 	f.Add([]byte(rewrite))
 	f.Add([]byte("definitions: {text: true}"))

@@ -17,69 +17,69 @@ func MediaPointers(c Capability, input json.RawMessage) []string {
 	if len(c.MediaInputs) == 0 {
 		return nil
 	}
-	w := walk{in: jsonread.New(input), found: make([][]string, len(c.MediaInputs))}
-	ways := make([]way, len(c.MediaInputs))
+	w := mediaWalker{in: jsonread.New(input), found: make([][]string, len(c.MediaInputs))}
+	candidates := make([]candidate, len(c.MediaInputs))
 	for i, pattern := range c.MediaInputs {
-		ways[i] = way{i, strings.Split(pattern, "/")[1:]}
+		candidates[i] = candidate{i, strings.Split(pattern, "/")[1:]}
 	}
-	w.value("", ways)
+	w.value("", candidates)
 	return slices.Concat(w.found...)
 }
 
-// anyElement is a pattern's token for the elements of an array.
+// anyElement is the token of a pattern that matches any index of an array.
 const anyElement = "*"
 
-// way is the rest of a pattern on the way to its target.
-type way struct {
-	pattern int
+// candidate is a pattern that the path up to a value matches.
+type candidate struct {
+	pattern int // index in MediaInputs
 	rest    []string
 }
 
-// walk goes over a value once, however many patterns are looked for: it may have megabytes.
-type walk struct {
+// mediaWalker finds the values of all patterns in one pass: an input may have megabytes.
+type mediaWalker struct {
 	in    jsonread.Reader
 	found [][]string // pointers, by pattern
 }
 
-// value passes over a value, which stands at base and to which the ways have led.
-func (w *walk) value(base string, ways []way) {
-	for _, to := range ways {
-		if len(to.rest) == 0 {
-			w.found[to.pattern] = append(w.found[to.pattern], base)
+// value reads the value at the pointer base, whose path the candidates match.
+func (w *mediaWalker) value(base string, candidates []candidate) {
+	for _, c := range candidates {
+		if len(c.rest) == 0 {
+			w.found[c.pattern] = append(w.found[c.pattern], base)
 		}
 	}
 	switch bracket := w.in.Peek(); {
-	case len(ways) > 0 && bracket == '{':
+	case len(candidates) > 0 && bracket == '{':
 		for w.in.Open(bracket); w.in.More('}'); {
 			token := escapeToken(string(w.in.Name()))
-			on := onward(ways, token)
-			if token == anyElement { // here the name of a member
-				on = nil
+			next := advance(candidates, token)
+			if token == anyElement { // the name of a member here
+				next = nil
 			}
-			w.value(base+"/"+token, on)
+			w.value(base+"/"+token, next)
 		}
-	case len(ways) > 0 && bracket == '[':
+	case len(candidates) > 0 && bracket == '[':
 		w.in.Open(bracket)
 		for i := 0; w.in.More(']'); i++ {
-			w.value(base+"/"+strconv.Itoa(i), onward(ways, anyElement))
+			w.value(base+"/"+strconv.Itoa(i), advance(candidates, anyElement))
 		}
 	default:
 		w.in.Skip()
 	}
 }
 
-// onward returns the ways that lead on by the token.
-func onward(ways []way, token string) []way {
-	var on []way
-	for _, to := range ways {
-		if len(to.rest) > 0 && to.rest[0] == token {
-			on = append(on, way{to.pattern, to.rest[1:]})
+// advance returns the candidates that continue with the token, without it.
+func advance(candidates []candidate, token string) []candidate {
+	var next []candidate
+	for _, c := range candidates {
+		if len(c.rest) > 0 && c.rest[0] == token {
+			next = append(next, candidate{c.pattern, c.rest[1:]})
 		}
 	}
-	return on
+	return next
 }
 
-// MediaKind returns the allowed kind of the media value at a pointer into the input: "image", "audio" or "file".
+// MediaKind returns the kind of the media value at a pointer into the input: "image", "audio" or "file".
 func (c Capability) MediaKind(pointer string) string {
 	path := strings.Split(pointer, "/")[1:]
 	for _, pattern := range c.MediaInputs {
@@ -90,7 +90,7 @@ func (c Capability) MediaKind(pointer string) string {
 	return ""
 }
 
-// ValueAt returns the value that a JSON pointer leads to in an input, as it stands there; nil without one.
+// ValueAt returns the value at a JSON pointer into an input, as a part of it; nil if absent.
 func ValueAt(input json.RawMessage, pointer string) json.RawMessage {
 	in := jsonread.New(input)
 	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
@@ -101,7 +101,7 @@ func ValueAt(input json.RawMessage, pointer string) json.RawMessage {
 	return in.Value()
 }
 
-// enter goes on to a token's value in the next object or array, and reports whether it is there.
+// enter advances into the next object or array, to the token's value, and reports whether that exists.
 func enter(in *jsonread.Reader, token string) bool {
 	if in.Peek() == '[' {
 		in.Open('[')
@@ -121,7 +121,7 @@ func enter(in *jsonread.Reader, token string) bool {
 	return false
 }
 
-// inputPatterns returns the JSON-pointer patterns of the input's members of one sort, at any depth.
+// inputPatterns returns the JSON-pointer patterns of the input's members that match, at any depth.
 func inputPatterns(fields []Field, is func(Field) bool) []string {
 	var patterns []string
 	for _, f := range fields {

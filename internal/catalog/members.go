@@ -8,25 +8,25 @@ import (
 	"unitask/internal/fault"
 )
 
-// members collects the top level of a creation body. The slices point into the body.
-type members struct {
+// topLevel collects the top level of a creation body. Its slices share memory with the body.
+type topLevel struct {
 	object     bool
 	capability string
 	input      []byte
 	parameters []byte
 
-	seen    map[string]jsontext.Kind // of known members, the kind their value has
+	seen    map[string]jsontext.Kind // of known members, by name
 	unknown []string
-	last    string // the name whose value comes next
-	start   int64  // offset right behind that name
+	last    string // name of the next value
+	start   int64  // offset of the end of that name
 }
 
-func (m *members) name(name string, end int64) {
+func (m *topLevel) name(name string, end int64) {
 	m.last, m.start = name, end
 }
 
-// value notes the value that ends at end; tok is its last token.
-func (m *members) value(tok jsontext.Token, body []byte, end int64) {
+// value records the value that ends at end; tok is its last token.
+func (m *topLevel) value(tok jsontext.Token, body []byte, end int64) {
 	raw := bytes.TrimLeft(body[m.start:end], " \t\r\n:")
 	kind := jsontext.Kind(raw[0])
 	switch m.last {
@@ -50,7 +50,7 @@ func (m *members) value(tok jsontext.Token, body []byte, end int64) {
 	m.seen[m.last] = kind
 }
 
-func (m *members) rows() []fault.Detail {
+func (m *topLevel) rows() []fault.Detail {
 	if !m.object {
 		return []fault.Detail{{Field: bodyField, Message: "must be a JSON object"}}
 	}

@@ -2,8 +2,8 @@ package catalog
 
 import "strings"
 
-// Nearest returns the candidate that was probably meant: one that name begins, else the closest of
-// those at most a third of its letters away, of equals one with the same first letter; "" for none.
+// Nearest returns the candidate that was probably meant: one with name as its prefix, else the closest
+// within a third of its letters, of equals one with the same first letter; "" if all are farther away.
 func Nearest(name string, candidates []string) string {
 	if name == "" {
 		return ""

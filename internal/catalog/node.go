@@ -34,11 +34,11 @@ func (n *node) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	if kind := dec.PeekKind(); kind == 't' || kind == 'f' {
 		return dec.SkipValue()
 	}
-	type plain node
-	return jsonv2.UnmarshalDecode(dec, (*plain)(n))
+	type fields node // without this method
+	return jsonv2.UnmarshalDecode(dec, (*fields)(n))
 }
 
-// resolve follows $ref inside the document; keywords beside it go before those of its target.
+// resolve follows $ref inside the document; keywords beside it override those of the target.
 func (n node) resolve(defs map[string]node, depth int) (node, error) {
 	if n.Ref == "" {
 		return n, nil
@@ -64,7 +64,7 @@ func (n node) resolve(defs map[string]node, depth int) (node, error) {
 	return target, nil
 }
 
-// alternatives returns the members of which branches ask for one each: the first, and the others.
+// alternatives returns the one member that each branch requires: the first, and the others.
 func alternatives(branches []node) (first string, others []string) {
 	for i, b := range branches {
 		if len(b.Required) != 1 {
@@ -110,7 +110,7 @@ func (t *typeName) UnmarshalJSON(raw []byte) error {
 	if err := json.Unmarshal(raw, &v); err != nil {
 		return err
 	}
-	for _, name := range append(texts(v), texts([]any{v})...) {
+	for _, name := range append(stringsOf(v), stringsOf([]any{v})...) {
 		if name != "null" {
 			*t = typeName(name)
 			return nil
@@ -125,7 +125,7 @@ type property struct {
 	node node
 }
 
-// properties keeps the order in which a schema lists its members: it's the order of a form.
+// properties keeps the order in which a schema lists its members, which a form has too.
 type properties []property
 
 // UnmarshalJSONFrom implements json.UnmarshalerFrom.

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// maxInteger is 2^53−1: up to it, a double holds every integer and its neighbours apart.
+// maxInteger is 2^53−1: up to it, each integer has a double of its own.
 const (
 	maxInteger       = 1<<53 - 1
 	maxIntegerDigits = "9007199254740991"
 )
 
-// numberProblem says why a valid JSON number can't be kept as a double without joining it with a
-// different one; "" when it can.
+// numberProblem returns the reason why a valid JSON number can't be a double without being mistaken
+// for a different one; "" if it can.
 func numberProblem(literal string) string {
 	f, err := strconv.ParseFloat(literal, 64)
 	switch magnitude := math.Abs(f); {

@@ -9,7 +9,7 @@ import (
 	"unitask/internal/catalog"
 )
 
-// outputs is a directory with one more capability, whose output is as given.
+// outputs returns a directory with one more capability, of this output schema.
 func outputs(t *testing.T, name, schema string) *catalog.Catalog {
 	t.Helper()
 	return mustLoad(t, `capabilities:
@@ -26,18 +26,18 @@ func outputs(t *testing.T, name, schema string) *catalog.Catalog {
 `)
 }
 
-// TestCheckOutput holds outputs in parts against schemas: an output that is judged without JSON gets the validator's
-// verdict, and one that needs JSON asks for it.
+// TestCheckOutput validates outputs in parts: those that don't need JSON have the general road's result, and the
+// others call JSON.
 func TestCheckOutput(t *testing.T) {
 	type parts struct {
-		text, finish string // "-": without
+		text, finish string // "-" if absent
 		vectors      [][]float32
 	}
 	const no = "-"
 	for _, tt := range []struct {
 		name, capability, schema string
 		output                   parts
-		json                     bool // is needed
+		json                     bool // is called
 		want                     string
 	}{
 		{"a text", "text.chat", "", parts{"a\n\"\xff", "stop", nil}, false, ""},
@@ -114,7 +114,7 @@ func TestUnfillable(t *testing.T) {
 	}
 }
 
-// BenchmarkCheckChat measures the check of a synchronous task.
+// BenchmarkCheckChat measures the check of a synchronous task's output.
 func BenchmarkCheckChat(b *testing.B) {
 	c := mustDefault(b)
 	text := strings.Repeat("a word ", 200)

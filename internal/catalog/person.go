@@ -13,7 +13,7 @@ import (
 const Authorization = "authorization"
 
 // CheckAuthorization returns AUTHORIZATION_REQUIRED when the input holds a member that may show a
-// person and no authorization. Whether an authorization is well-formed is Validate's to say.
+// person and no authorization. Validate checks the form of an authorization.
 func (c Capability) CheckAuthorization(input json.RawMessage) *fault.Error {
 	if len(c.PersonInputs) == 0 {
 		return nil
@@ -38,7 +38,7 @@ func (c Capability) CheckAuthorization(input json.RawMessage) *fault.Error {
 		)
 }
 
-// WithoutAuthorization returns the input, which is in canonical form, without the declaration about a person.
+// WithoutAuthorization returns the input, which is in canonical form, without its member authorization.
 func WithoutAuthorization(input json.RawMessage) json.RawMessage {
 	defer bulk.Turn(len(input))()
 	out := append(make([]byte, 0, len(input)), '{')
@@ -57,7 +57,7 @@ func WithoutAuthorization(input json.RawMessage) json.RawMessage {
 		out = bulk.Append(out, value)
 	}
 	if !r.Done() {
-		return input // no object: no declaration
+		return input // no object, and so without members
 	}
 	return append(out, '}')
 }

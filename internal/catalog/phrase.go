@@ -10,10 +10,10 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// errorAnnotation is the member of a schema with the words for a caller who broke it.
+// errorAnnotation is the member of a schema with the message to a caller who violated it.
 const errorAnnotation = "x-error"
 
-// vague reports whether a violation is of no help to a caller without the schema's own words.
+// vague reports whether a violation needs the schema's own message to be of help.
 func vague(k jsonschema.ErrorKind) bool {
 	switch k.(type) {
 	case *kind.Pattern, *kind.Format, *kind.Not, *kind.AnyOf, *kind.OneOf, *kind.Contains:
@@ -22,8 +22,8 @@ func vague(k jsonschema.ErrorKind) bool {
 	return false
 }
 
-// phrase returns the requirement of one violation, as the end of a sentence that begins with the field. It never
-// repeats the caller's value.
+// phrase returns the demand that one violation misses, as the end of a sentence that begins with the
+// field. It never repeats the caller's value.
 func phrase(k jsonschema.ErrorKind) string {
 	switch k := k.(type) {
 	case *kind.Type:
@@ -78,15 +78,15 @@ func boundPhrase(k jsonschema.ErrorKind) string {
 }
 
 func typePhrase(types []string) string {
-	words := map[string]string{
+	nouns := map[string]string{
 		"string": "a string", "number": "a number", "integer": "an integer", "boolean": "true or false",
 		"object": "an object", "array": "an array", "null": "null",
 	}
-	said := make([]string, len(types))
+	words := make([]string, len(types))
 	for i, t := range types {
-		said[i] = words[t]
+		words[i] = nouns[t]
 	}
-	return strings.Join(said, " or ")
+	return strings.Join(words, " or ")
 }
 
 func sizePhrase(bound string, n int, noun string) string {
@@ -100,19 +100,19 @@ func sizePhrase(bound string, n int, noun string) string {
 }
 
 func valueList(values []any) string {
-	said := make([]string, len(values))
+	words := make([]string, len(values))
 	for i, v := range values {
 		if s, ok := v.(string); ok {
-			said[i] = s
+			words[i] = s
 			continue
 		}
 		raw, err := json.Marshal(v)
 		if err != nil {
 			raw = []byte("another value")
 		}
-		said[i] = string(raw)
+		words[i] = string(raw)
 	}
-	return strings.Join(said, ", ")
+	return strings.Join(words, ", ")
 }
 
 func decimal(r *big.Rat) string {

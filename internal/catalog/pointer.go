@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// lookup returns the value a JSON pointer leads to in v; nil without one.
+// lookup returns the value at a JSON pointer into v; nil if absent.
 func lookup(v any, pointer string) any {
 	if pointer == "" {
 		return v
@@ -40,8 +40,8 @@ func unescapeToken(tok string) string {
 	return unescaper.Replace(tok)
 }
 
-// texts returns the strings of a JSON array; nil for anything else.
-func texts(v any) []string {
+// stringsOf returns the strings of a JSON array; nil for anything else.
+func stringsOf(v any) []string {
 	items, _ := v.([]any)
 	var all []string
 	for _, item := range items {

@@ -58,7 +58,7 @@ func compareTokens(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// add walks the tree; an error that groups others adds no row of its own.
+// add walks the tree; an error that groups others adds no finding of its own.
 func (r *report) add(e *jsonschema.ValidationError) {
 	switch k := e.ErrorKind.(type) {
 	case *kind.Schema, *kind.Group, *kind.AllOf, *kind.Reference:
@@ -86,7 +86,7 @@ func (r *report) add(e *jsonschema.ValidationError) {
 	}
 }
 
-// unknown is the message for a member that an object at the path doesn't have.
+// unknown returns the problem of a member that an object at the path doesn't have.
 func (r *report) unknown(path []string, name string) string {
 	if len(path) > 0 {
 		return unknownMember
@@ -100,7 +100,7 @@ func (r *report) addMembers(e *jsonschema.ValidationError, names []string, probl
 	}
 }
 
-// addProblem adds one row; the schema's own words take the place of vague ones.
+// addProblem adds one row; the schema's own message replaces a vague one.
 func (r *report) addProblem(e *jsonschema.ValidationError, path []string, problem string) {
 	if vague(e.ErrorKind) {
 		if own, ok := r.annotation(e)[errorAnnotation].(string); ok {
@@ -110,8 +110,8 @@ func (r *report) addProblem(e *jsonschema.ValidationError, path []string, proble
 	r.found = append(r.found, finding{slices.Clone(path), problem})
 }
 
-// addChoice explains a failed anyOf or oneOf in one row: branches that only ask for members name
-// those; of others the branch that came closest speaks.
+// addChoice explains a failed anyOf or oneOf in one row: it names the members if each branch only
+// requires one, else it gives the problem of the closest branch.
 func (r *report) addChoice(e *jsonschema.ValidationError, keyword string, matched ...int) {
 	branches, _ := r.annotation(e)[keyword].([]any)
 	names := soleMembers(branches)
@@ -132,7 +132,7 @@ func (r *report) addChoice(e *jsonschema.ValidationError, keyword string, matche
 // addNot explains {"not": {"required": [a, b]}} as members that exclude each other.
 func (r *report) addNot(e *jsonschema.ValidationError) {
 	not, _ := r.annotation(e)["not"].(map[string]any)
-	names := texts(not["required"])
+	names := stringsOf(not["required"])
 	if len(not) != 1 || len(names) < 2 {
 		r.addProblem(e, e.InstanceLocation, "is not allowed")
 		return
@@ -141,7 +141,7 @@ func (r *report) addNot(e *jsonschema.ValidationError) {
 	r.addMembers(e, names[last:], "must not be given together with "+strings.Join(names[:last], " and "))
 }
 
-// annotation returns the schema object that failed; nil if that is true or false.
+// annotation returns the schema object that failed; nil for the schemas true and false.
 func (r *report) annotation(e *jsonschema.ValidationError) map[string]any {
 	_, fragment, _ := strings.Cut(e.SchemaURL, "#")
 	pointer, err := url.PathUnescape(fragment)
@@ -152,12 +152,12 @@ func (r *report) annotation(e *jsonschema.ValidationError) map[string]any {
 	return object
 }
 
-// soleMembers returns the one member each branch asks for; nil if a branch is more than that.
+// soleMembers returns the one member that each branch requires; nil if a branch has other keywords.
 func soleMembers(branches []any) []string {
 	var names []string
 	for _, branch := range branches {
 		object, _ := branch.(map[string]any)
-		required := texts(object["required"])
+		required := stringsOf(object["required"])
 		if len(object) != 1 || len(required) != 1 {
 			return nil
 		}
@@ -166,7 +166,7 @@ func soleMembers(branches []any) []string {
 	return names
 }
 
-// closest returns the problem of a branch that failed on the value itself, not on its inside.
+// closest returns the problem of a branch that failed on the value itself, not on one inside it.
 func closest(e *jsonschema.ValidationError) string {
 	leaf := deepest(e)
 	if leaf == e || len(leaf.InstanceLocation) > len(e.InstanceLocation) {

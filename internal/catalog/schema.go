@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,9 +9,12 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"unitask/internal/catalog/fastlane"
 )
 
 const definitionPrefix = "#/$defs/"
@@ -103,7 +107,7 @@ func references(v any, refs []string) []string {
 }
 
 // compileSchema compiles a self-contained schema. Formats and base64 are checked, not just noted.
-func compileSchema(id string, raw json.RawMessage) (*check, error) {
+func compileSchema(id string, raw json.RawMessage) (*compiledSchema, error) {
 	doc, err := document(raw)
 	if err != nil {
 		return nil, err
@@ -122,14 +126,14 @@ func compileSchema(id string, raw json.RawMessage) (*check, error) {
 	if err := c.AddResource(url, doc); err != nil {
 		return nil, err
 	}
-	compiled, err := c.Compile(url)
+	schema, err := c.Compile(url)
 	if err != nil {
 		return nil, schemaProblem(err)
 	}
-	return &check{schema: compiled, doc: doc, form: formOf(doc)}, nil
+	return &compiledSchema{schema: schema, doc: doc, fast: fastlane.Compile(schema)}, nil
 }
 
-// schemaProblem makes one line of the validator's tree about a schema that isn't one.
+// schemaProblem makes one line of the validator's tree about an invalid schema.
 func schemaProblem(err error) error {
 	invalid, ok := errors.AsType[*jsonschema.SchemaValidationError](err)
 	if !ok {
@@ -150,8 +154,8 @@ func (noLoader) Load(url string) (any, error) {
 	return nil, fmt.Errorf("%s: a schema must be self-contained", url)
 }
 
-// checkBase64 accepts padded standard base64 without line breaks. It doesn't decode: inputs are large, and whoever
-// needs the bytes decodes them once.
+// checkBase64 accepts padded standard base64 without line breaks. It doesn't decode: inputs are
+// large, and the bytes' consumer decodes them once.
 func checkBase64(s string) ([]byte, error) {
 	digits := strings.TrimRight(s, "=")
 	if len(s)%4 != 0 || len(s)-len(digits) > 2 {
@@ -167,22 +171,27 @@ func checkBase64(s string) ([]byte, error) {
 	return nil, nil
 }
 
-// notBlank is the pattern that asks for one character other than white space.
+// notBlank is the pattern of a text with a character other than white space.
 const notBlank = `\S`
 
-// compilePattern is the regular expressions of schemas: Go's syntax, but white space in notBlank is
-// Unicode's, as the ECMAScript syntax of JSON Schema has it.
+// compilePattern compiles a schema's regular expression in Go's syntax. White space in notBlank is
+// Unicode's, as in the ECMAScript syntax of JSON Schema.
 func compilePattern(pattern string) (jsonschema.Regexp, error) {
 	if pattern == notBlank {
-		return visible{}, nil
+		return notBlankPattern{}, nil
 	}
 	return regexp.Compile(pattern)
 }
 
-type visible struct{}
+type notBlankPattern struct{}
 
-func (visible) String() string { return notBlank }
+func (notBlankPattern) String() string { return notBlank }
 
-func (visible) MatchString(s string) bool {
-	return strings.ContainsFunc(s, func(r rune) bool { return !space(r) })
+func (p notBlankPattern) MatchString(s string) bool { return p.Match([]byte(s)) }
+
+// Match and MatchPart are for the fast lane.
+func (notBlankPattern) Match(text []byte) bool {
+	return bytes.ContainsFunc(text, func(r rune) bool { return !unicode.IsSpace(r) && r != '\ufeff' })
 }
+
+func (p notBlankPattern) MatchPart(part []byte) bool { return p.Match(part) }

@@ -1,28 +1,28 @@
 package catalog
 
-// Served makes a directory of one entry as a service shows it, for a client that checks a request before it sends it.
-// It has only the members that Validate and ValidateOutput need.
+// Served returns a directory of one capability, as a service shows it, for a client that checks a
+// request before it sends it. The directory serves Validate and ValidateOutput only.
 func Served(c Capability) (*Catalog, error) {
-	e := &entry{Capability: c}
+	e := &compiled{Capability: c}
 	for _, part := range []struct {
 		name   string
 		schema []byte
-		check  **check
+		target **compiledSchema
 	}{
 		{GroupInput, c.InputSchema, &e.input},
 		{GroupParameters, c.ParametersSchema, &e.parameters},
 		{"output", c.OutputSchema, &e.output},
 	} {
-		compiled, err := compileSchema(string(c.Name)+"/"+part.name, part.schema)
+		s, err := compileSchema(string(c.Name)+"/"+part.name, part.schema)
 		if err != nil {
 			return nil, err
 		}
-		*part.check = compiled
+		*part.target = s
 	}
 	fields, err := FieldsOf(c.InputSchema, c.ParametersSchema)
 	if err != nil {
 		return nil, err
 	}
-	e.nameMembers(fields)
-	return newCatalog(map[Name]*entry{c.Name: e}), nil
+	e.setMembers(fields)
+	return newCatalog(map[Name]*compiled{c.Name: e}), nil
 }

@@ -9,22 +9,22 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Text is one string that a caller wrote into an input.
+// Text is one string of an input.
 type Text struct {
 	Field string // its dotted path, such as "input.messages.0.content"
 	Text  string
 	Media bool // it belongs to a media value: an address, a type or an id
 }
 
-// Texts returns the strings of a validated input, at any depth and in its order. Member names, values
-// that the schema lists and the bytes of inline media aren't among them.
+// Texts returns the strings of a validated input, at any depth and in its order, without member names,
+// the values of enums and the bytes of inline media.
 func (c Capability) Texts(input json.RawMessage) []Text {
 	var all []Text
 	d := jsontext.NewDecoder(bytes.NewBuffer(input)) // a Buffer is read in place
 	for {
 		token, err := d.ReadToken()
 		if err != nil {
-			return all // its end: it was decoded before
+			return all // the end: the input has been decoded before
 		}
 		if token.Kind() != '"' || namesMember(d) {
 			continue
@@ -44,7 +44,7 @@ func namesMember(d *jsontext.Decoder) bool {
 	return kind == '{' && length%2 == 1
 }
 
-// matchesAny reports whether a path is that of one of the patterns.
+// matchesAny reports whether a path matches one of the patterns.
 func matchesAny(patterns, path []string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool {
 		rest, ok := afterPattern(p, path)
@@ -52,7 +52,7 @@ func matchesAny(patterns, path []string) bool {
 	})
 }
 
-// startsWithAny reports whether a path leads into a value that one of the patterns matches.
+// startsWithAny reports whether the beginning of a path matches one of the patterns.
 func startsWithAny(patterns, path []string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool {
 		_, ok := afterPattern(p, path)
@@ -60,7 +60,7 @@ func startsWithAny(patterns, path []string) bool {
 	})
 }
 
-// afterPattern returns the rest of a path behind a pattern, if it begins with that.
+// afterPattern returns the rest of a path after the pattern; false if the path doesn't begin with it.
 func afterPattern(pattern string, path []string) (rest []string, ok bool) {
 	for token := range jsontext.Pointer(pattern).Tokens() {
 		if len(path) == 0 {

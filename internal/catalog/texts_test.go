@@ -10,7 +10,7 @@ import (
 	"unitask/internal/catalog"
 )
 
-// TestTexts: all texts of a caller, at any depth, but no value that the schema lists and no picture's bytes.
+// TestTexts finds all texts of a caller, at any depth, and no values of enums or bytes of inline media.
 func TestTexts(t *testing.T) {
 	c := mustDefault(t)
 	for _, tt := range []struct {
@@ -43,7 +43,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// FuzzTexts writes a text into every place of a request that takes one, and finds it there.
+// FuzzTexts writes a text into every member of a request that can hold one, and finds it there.
 func FuzzTexts(f *testing.F) {
 	for _, s := range []string{"hello", `"\`, "\u2028<&>", "日本"} {
 		f.Add(s)

@@ -14,14 +14,14 @@ import (
 // with one row per violation (at most 20), sorted by field; for an unknown capability the one row's
 // field is "capability".
 func (c *Catalog) Validate(r Request) *fault.Error {
-	e, ok := c.entries[r.Capability]
+	e, ok := c.byName[r.Capability]
 	if !ok {
 		return fault.Invalid("capability", "is not a known capability")
 	}
 	return e.validate(r)
 }
 
-func (e *entry) validate(r Request) *fault.Error {
+func (e *compiled) validate(r Request) *fault.Error {
 	parameters := r.Parameters
 	if len(parameters) == 0 {
 		parameters = json.RawMessage("{}")
@@ -42,7 +42,7 @@ func (e *entry) validate(r Request) *fault.Error {
 
 // ValidateOutput checks a task's output against the capability's output schema.
 func (c *Catalog) ValidateOutput(name Name, output json.RawMessage) error {
-	e, ok := c.entries[name]
+	e, ok := c.byName[name]
 	if !ok {
 		return fault.Invalid("capability", "is not a known capability")
 	}
@@ -57,20 +57,20 @@ func (c *Catalog) ValidateOutput(name Name, output json.RawMessage) error {
 }
 
 // violations returns the rows of one value, sorted; their fields begin with prefix.
-func (c *check) violations(prefix string, raw json.RawMessage) ([]fault.Detail, error) {
-	if c.form.takes(raw) {
+func (s *compiledSchema) violations(prefix string, raw json.RawMessage) ([]fault.Detail, error) {
+	if s.fast.Accepts(raw) {
 		return nil, nil
 	}
-	return c.judge(prefix, raw)
+	return s.generalViolations(prefix, raw)
 }
 
-// judge is violations by the validator.
-func (c *check) judge(prefix string, raw json.RawMessage) ([]fault.Detail, error) {
+// generalViolations is violations without the fast lane.
+func (s *compiledSchema) generalViolations(prefix string, raw json.RawMessage) ([]fault.Detail, error) {
 	var v any
 	if err := jsonv2.Unmarshal(raw, &v); err != nil {
 		return nil, errors.New(prefix + ": not decoded JSON")
 	}
-	err := c.schema.Validate(v)
+	err := s.schema.Validate(v)
 	if err == nil {
 		return nil, nil
 	}
@@ -78,7 +78,7 @@ func (c *check) judge(prefix string, raw json.RawMessage) ([]fault.Detail, error
 	if !ok {
 		return nil, err
 	}
-	rep := report{doc: c.doc, prefix: prefix, inputs: c.inputs, parameters: c.parameters}
+	rep := report{doc: s.doc, prefix: prefix, inputs: s.inputs, parameters: s.parameters}
 	rep.add(violation)
 	return rep.rows(), nil
 }

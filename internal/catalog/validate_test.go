@@ -170,8 +170,7 @@ func TestValidateRefuses(t *testing.T) {
 	}
 }
 
-// TestValidateBoundsRows has indexes beyond 9, which must not sort as text, and more rows than fit.
-// TestValidateAgain: the memory of accepted parameters accepts no others.
+// TestValidateAgain validates equal and different parameters in turn: no verdict is remembered for others.
 func TestValidateAgain(t *testing.T) {
 	c := mustDefault(t)
 	for i, tt := range []struct {
@@ -197,6 +196,7 @@ func TestValidateAgain(t *testing.T) {
 	}
 }
 
+// TestValidateBoundsRows has indexes beyond 9, which must not sort as text, and more rows than fit.
 func TestValidateBoundsRows(t *testing.T) {
 	r := mustDecode(t, `{"capability":"text.embed","input":{"texts":["a"`+strings.Repeat(",1", 30)+`]}}`)
 	var want []fault.Detail
@@ -208,7 +208,7 @@ func TestValidateBoundsRows(t *testing.T) {
 	}
 }
 
-// TestValidateBoundsRowsOfBothGroups has few enough rows in each group and too many in both.
+// TestValidateBoundsRowsOfBothGroups has few enough rows in each group, but too many in both.
 func TestValidateBoundsRowsOfBothGroups(t *testing.T) {
 	var unknown []string
 	for i := range 15 {
@@ -258,7 +258,7 @@ func BenchmarkSmallChat(b *testing.B) {
 	benchmarkChat(b, `{"capability":"text.chat","input":{"prompt":"Say hello in three languages."},"parameters":{"max_output_tokens":200}}`)
 }
 
-// BenchmarkLongChat is a talk of some 12 KB, as editors indent it: with lines, quotes and letters beyond ASCII.
+// BenchmarkLongChat decodes an indented conversation of some 12 KB, with line feeds, quotes and letters beyond ASCII.
 func BenchmarkLongChat(b *testing.B) {
 	said := `{ "role" : "user" , "content" : "` + strings.Repeat(`Sie sagte: \"Übung macht den Meister\", und alle stimmten ihr zu.\n`, 9) + `" }`
 	benchmarkChat(b, `{"capability":"text.chat","input":{"messages":[`+strings.Repeat(said+",\n", 17)+said+`]},"parameters":{"temperature":0.25}}`)
@@ -279,7 +279,7 @@ func benchmarkChat(b *testing.B, text string) {
 	}
 }
 
-// BenchmarkHostile is the worst a body of 16 MiB may do to the validator: as many wrong items as Decode takes.
+// BenchmarkHostile validates the most expensive body of 16 MiB: as many wrong items as Decode takes.
 func BenchmarkHostile(b *testing.B) {
 	c := mustDefault(b)
 	body := []byte(`{"capability":"text.embed","input":{"texts":[1` + strings.Repeat(",1", 1<<15-20) + `]}}`)

@@ -9,7 +9,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// declaredName is a capability's name and the line it stands on.
+// declaredName is a capability's name and its line.
 type declaredName struct {
 	value Name
 	line  int
@@ -81,7 +81,7 @@ func writeObject(b *bytes.Buffer, object yaml.MapSlice) error {
 	return nil
 }
 
-// writeScalar leaves <, > and & as they are: schemas are read by people too.
+// writeScalar doesn't escape <, > and &: people read schemas too.
 func writeScalar(b *bytes.Buffer, v any) error {
 	enc := json.NewEncoder(b)
 	enc.SetEscapeHTML(false)

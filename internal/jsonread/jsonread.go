@@ -1,49 +1,56 @@
-// Package jsonread reads JSON from its beginning to its end in place, without reflection; only strings with escapes
-// are copied. It takes any JSON, and says of strings and numbers whether they are written in canonical form (RFC
-// 8785), for those who leave all else to a thorough way. It is for the few values that every task is read from; all
-// else is a decoder's.
+// Package jsonread reads JSON in place, in one pass and without reflection; only strings with escapes
+// are copied. It takes any JSON, and reports whether strings and numbers are in canonical form
+// (RFC 8785), for fast lanes that leave all others to a decoder. It serves the few values that every
+// task is read from; a decoder reads all others.
 //
-// Invariants: skipped values are JSON in valid UTF-8, no deeper than others. A Reader that fails stays so, and
-// returns no more values. A value that is called canonical is; others may be canonical all the same. Whether a member
-// is given twice is for its caller to know, or for Members.
+// Invariants: each value read is JSON in valid UTF-8, no deeper than jsontext allows. A Reader that fails
+// stays failed and returns no more values. A string or number reported as canonical is canonical; others
+// may be too. Only Members detects duplicate members.
 package jsonread
 
-// deepest is how deep arrays and objects may lie in one another, as with jsontext.
-const deepest = 10_000
+// maxNesting is how deep arrays and objects may be nested, as in jsontext.
+const maxNesting = 10_000
 
-// Reader goes over one value. One goroutine uses it.
+// Reader reads one value. It is for one goroutine.
 type Reader struct {
-	in    []byte
-	at    int
-	depth int
-	comma bool // is due before the next value
-	tight bool // without white space
-	bad   bool
+	in       []byte
+	pos      int
+	depth    int
+	maxDepth int
+	comma    bool // the next value or name needs one before it
+	compact  bool
+	failed   bool
 }
 
-// New returns a Reader of b, which must stay as it is meanwhile.
-func New(b []byte) Reader { return Reader{in: b} }
+// New returns a Reader of b, which must not change meanwhile.
+func New(b []byte) Reader { return Reader{in: b, maxDepth: maxNesting} }
 
-// Tight returns a Reader of b that fails at white space, which canonical form doesn't have.
-func Tight(b []byte) Reader { return Reader{in: b, tight: true} }
+// Compact returns a Reader of b that fails at white space, as canonical form has none.
+func Compact(b []byte) Reader { return Reader{in: b, maxDepth: maxNesting, compact: true} }
 
-// Fail ends the reading: the next value isn't one that the caller can take.
-func (r *Reader) Fail() { *r = Reader{bad: true} }
+// MaxDepth returns the Reader with another limit: it fails at an array or object in more than n-1 others.
+func (r Reader) MaxDepth(n int) Reader {
+	r.maxDepth = n
+	return r
+}
 
-// Done reports whether the value was read to its end, and is the last.
-func (r *Reader) Done() bool { return !r.bad && r.Peek() == 0 && r.at == len(r.in) && r.depth == 0 }
+// Fail makes the Reader fail: the caller can't take the next value.
+func (r *Reader) Fail() { *r = Reader{failed: true} }
 
-// Peek returns the byte that the next value begins with; 0: there is none.
+// Done reports whether the value was read to the end of the input.
+func (r *Reader) Done() bool { return !r.failed && r.Peek() == 0 && r.pos == len(r.in) && r.depth == 0 }
+
+// Peek returns the first byte of the next token, or 0 at the end.
 func (r *Reader) Peek() byte {
-	if r.at < len(r.in) && (r.in[r.at] > ' ' || r.tight) {
-		return r.in[r.at]
+	if r.pos < len(r.in) && (r.in[r.pos] > ' ' || r.compact) {
+		return r.in[r.pos]
 	}
-	return r.pastSpace()
+	return r.skipSpace()
 }
 
-func (r *Reader) pastSpace() byte {
-	for ; r.at < len(r.in); r.at++ {
-		switch c := r.in[r.at]; c {
+func (r *Reader) skipSpace() byte {
+	for ; r.pos < len(r.in); r.pos++ {
+		switch c := r.in[r.pos]; c {
 		case ' ', '\t', '\r', '\n':
 		default:
 			return c
@@ -52,66 +59,66 @@ func (r *Reader) pastSpace() byte {
 	return 0
 }
 
-// Open enters an object or an array: '{' or '['.
+// Open reads the beginning of an object or an array: '{' or '['.
 func (r *Reader) Open(bracket byte) {
-	if r.Peek() != bracket || r.depth == deepest {
+	if r.Peek() != bracket || r.depth == r.maxDepth {
 		r.Fail()
 		return
 	}
-	r.at++
+	r.pos++
 	r.depth++
 	r.comma = false
 }
 
-// More goes on to the next member or element; false: there is none, and bracket, '}' or ']', has been passed.
+// More reports whether another member or element follows. If not, it reads the bracket, '}' or ']'.
 func (r *Reader) More(bracket byte) bool {
 	c := r.Peek()
 	switch {
 	case r.comma && c == ',':
-		r.at++
+		r.pos++
 		r.comma = false
 		if r.Peek() == bracket {
 			r.Fail()
 		}
 	case c == bracket:
-		r.at++
+		r.pos++
 		r.depth--
 		r.comma = true
 		return false
 	case r.comma:
 		r.Fail()
 	}
-	return !r.bad
+	return !r.failed
 }
 
-// Name reads the name of a member and returns it unescaped.
+// Name reads the name of a member.
 func (r *Reader) Name() []byte {
-	raw, how := r.NameQuoted()
-	return how.says(raw)
+	raw, spelling := r.NameQuoted()
+	return spelling.Unquote(raw)
 }
 
-// NameQuoted passes over the name of a member and returns it as Quoted does.
-func (r *Reader) NameQuoted() (raw []byte, how Spelling) {
-	raw, how = r.Quoted()
+// NameQuoted reads the name of a member and returns it as Quoted does.
+func (r *Reader) NameQuoted() (raw []byte, spelling Spelling) {
+	raw, spelling = r.Quoted()
 	if r.Peek() != ':' {
 		r.Fail()
-		return nil, how
+		return nil, spelling
 	}
-	r.at++
-	return raw, how
+	r.pos++
+	return raw, spelling
 }
 
-// Value passes over a value and returns it as it stands.
+// Value reads a value and returns it unchanged.
 func (r *Reader) Value() []byte {
 	r.Peek()
-	from, in := r.at, r.in
-	if r.Skip(); r.bad {
+	from, in := r.pos, r.in
+	if r.Skip(); r.failed {
 		return nil
 	}
-	return in[from:r.at]
+	return in[from:r.pos]
 }
 
-// Skip passes over a value.
+// Skip reads a value.
 func (r *Reader) Skip() {
 	switch c := r.Peek(); c {
 	case '{':
@@ -130,25 +137,25 @@ func (r *Reader) Skip() {
 	case 'n':
 		r.literal("null")
 	default:
-		n, _ := number(r.in[r.at:])
-		r.pass(n)
+		n, _ := number(r.in[r.pos:])
+		r.advance(n)
 	}
 }
 
-func (r *Reader) literal(word string) {
-	if rest := r.in[r.at:]; len(rest) < len(word) || string(rest[:len(word)]) != word {
+func (r *Reader) literal(text string) {
+	if rest := r.in[r.pos:]; len(rest) < len(text) || string(rest[:len(text)]) != text {
 		r.Fail()
 		return
 	}
-	r.pass(len(word))
+	r.advance(len(text))
 }
 
-// pass ends a value that is n bytes long; 0: it is none.
-func (r *Reader) pass(n int) {
+// advance ends a value of n bytes; 0 is a failure.
+func (r *Reader) advance(n int) {
 	if n == 0 {
 		r.Fail()
 		return
 	}
-	r.at += n
+	r.pos += n
 	r.comma = true
 }

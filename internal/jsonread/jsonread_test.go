@@ -26,8 +26,8 @@ var texts = []string{
 	strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000), strings.Repeat("[", 10_001) + strings.Repeat("]", 10_001),
 }
 
-// FuzzReader: a value is passed over to its end just if it is JSON in valid UTF-8, and comes back as it stands; so do
-// the strings in it, with their values.
+// FuzzReader checks that a value is read to its end exactly if it is JSON in valid UTF-8, and that it and its strings
+// are returned unchanged, with the right text.
 func FuzzReader(f *testing.F) {
 	for _, text := range texts {
 		f.Add([]byte(text))
@@ -47,7 +47,7 @@ func FuzzReader(f *testing.F) {
 		if r.Done() != want {
 			t.Errorf("%q: visited %v, want %v", text, !want, want)
 		}
-		r = jsonread.Tight(text)
+		r = jsonread.Compact(text)
 		r.Skip()
 		tight := jsontext.Value(text).Clone()
 		if want = want && tight.Compact(jsontext.AllowDuplicateNames(true)) == nil && bytes.Equal(tight, text); r.Done() != want {
@@ -56,15 +56,15 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// visit goes over a value by the other methods.
+// visit reads a value by the other methods.
 func visit(t *testing.T, r *jsonread.Reader) {
 	switch c := r.Peek(); {
 	case c == '{':
 		for r.Open('{'); r.More('}'); visit(t, r) {
 			ahead := *r
-			raw, how := ahead.NameQuoted()
+			raw, spelling := ahead.NameQuoted()
 			if name := r.Name(); name != nil {
-				checkQuoted(t, raw, name, how)
+				checkQuoted(t, raw, name, spelling)
 			}
 		}
 	case c == '[':
@@ -72,9 +72,9 @@ func visit(t *testing.T, r *jsonread.Reader) {
 		}
 	case c == '"':
 		ahead := *r
-		raw, says := r.Text()
-		if again, how := ahead.Quoted(); raw != nil {
-			checkQuoted(t, again, says, how)
+		raw, text := r.Text()
+		if again, spelling := ahead.Quoted(); raw != nil {
+			checkQuoted(t, again, text, spelling)
 		}
 	case c == '-' || '0' <= c && c <= '9':
 		if raw, value, known := r.Number(); len(raw) > 0 {
@@ -85,29 +85,28 @@ func visit(t *testing.T, r *jsonread.Reader) {
 	}
 }
 
-func checkQuoted(t *testing.T, raw, says []byte, how jsonread.Spelling) {
+func checkQuoted(t *testing.T, raw, text []byte, spelling jsonread.Spelling) {
 	t.Helper()
 	var want string
-	if err := jsonv2.Unmarshal(raw, &want); err != nil || want != string(says) {
-		t.Errorf("%s says %q, want %q: %v", raw, says, want, err)
+	if err := jsonv2.Unmarshal(raw, &want); err != nil || want != string(text) {
+		t.Errorf("%s says %q, want %q: %v", raw, text, want, err)
 	}
-	if got, want := how.Runes(raw), utf8.RuneCountInString(want); got != want {
+	if got, want := spelling.Runes(raw), utf8.RuneCountInString(want); got != want {
 		t.Errorf("%s: %d code points, want %d", raw, got, want)
 	}
-	if got, want := how.Escaped(), bytes.IndexByte(raw, '\\') >= 0; got != want {
+	if got, want := spelling.Escaped(), bytes.IndexByte(raw, '\\') >= 0; got != want {
 		t.Errorf("%s: escaped %v, want %v", raw, got, want)
 	}
-	if got, want := how.ASCII, bytes.IndexFunc(raw, func(r rune) bool { return r >= utf8.RuneSelf }) < 0; got != want {
+	if got, want := spelling.ASCII, bytes.IndexFunc(raw, func(r rune) bool { return r >= utf8.RuneSelf }) < 0; got != want {
 		t.Errorf("%s: ASCII %v, want %v", raw, got, want)
 	}
 	long := bytes.Contains(bytes.ReplaceAll(raw, []byte(`\\`), nil), []byte(`\u`))
-	if got, want := how.Canonical, isCanonical(raw) && !long; got != want {
+	if got, want := spelling.Canonical, isCanonical(raw) && !long; got != want {
 		t.Errorf("%s: canonical %v, want %v", raw, got, want)
 	}
 }
 
-// checkNumber: the value of a number is known just if it is in canonical form, of no more than 15 digits and without an
-// exponent.
+// checkNumber checks that a number is reported as canonical exactly if it is, with at most 15 digits and no exponent.
 func checkNumber(t *testing.T, raw []byte, value float64, known bool) {
 	t.Helper()
 	digits := len(raw) - bytes.Count(raw, []byte("-")) - bytes.Count(raw, []byte("."))
@@ -124,27 +123,26 @@ func isCanonical(raw []byte) bool {
 	return v.Canonicalize() == nil && bytes.Equal(v, raw)
 }
 
-// TestTextEverywhere: any character anywhere in a string is read right, and no byte behind the string is taken for
-// part of it.
+// TestTextEverywhere puts every kind of character at every position of a string, with other bytes behind the string.
 func TestTextEverywhere(t *testing.T) {
 	const long = "abcdefgh~ !#[]01"
 	for c := range 0x100 {
 		for at := range len(long) + 1 {
 			text := []byte(`"` + long[:at] + string([]byte{byte(c)}) + long[at:] + `"`)
 			r := jsonread.New(text)
-			raw, says := r.Text()
+			raw, got := r.Text()
 			var want string
-			if ok := jsonv2.Unmarshal(text, &want) == nil; r.Done() != ok || ok && (string(says) != want || !bytes.Equal(raw, text)) {
-				t.Errorf("%q is read as %q, %q", text, raw, says)
+			if ok := jsonv2.Unmarshal(text, &want) == nil; r.Done() != ok || ok && (string(got) != want || !bytes.Equal(raw, text)) {
+				t.Errorf("%q is read as %q, %q", text, raw, got)
 			}
 		}
 	}
 	for n := range len(long) {
 		r := jsonread.New([]byte(`["` + long[:n] + `","éééé"]`))
 		r.Open('[')
-		raw, how := r.Quoted()
-		if string(raw) != `"`+long[:n]+`"` || how != (jsonread.Spelling{ASCII: true, Canonical: true}) {
-			t.Errorf("%s is read as %+v", raw, how)
+		raw, spelling := r.Quoted()
+		if string(raw) != `"`+long[:n]+`"` || spelling != (jsonread.Spelling{ASCII: true, Canonical: true}) {
+			t.Errorf("%s is read as %+v", raw, spelling)
 		}
 	}
 }
@@ -179,8 +177,8 @@ func TestQuoted(t *testing.T) {
 	} {
 		var got quoted
 		r := jsonread.New([]byte(tt.in))
-		if raw, how := r.Quoted(); raw != nil {
-			got = quoted{string(raw), how.Runes(raw), how.ASCII, how.Escaped(), how.Canonical}
+		if raw, spelling := r.Quoted(); raw != nil {
+			got = quoted{string(raw), spelling.Runes(raw), spelling.ASCII, spelling.Escaped(), spelling.Canonical}
 		}
 		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("%q (-want +got)\n%s", tt.in, diff)
@@ -232,7 +230,7 @@ func TestNumber(t *testing.T) {
 	}
 }
 
-// TestNumberAtRandom: a decimal whose value is known is its double's canonical form.
+// TestNumberAtRandom checks that a number reported as canonical is its double's canonical form.
 func TestNumberAtRandom(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	known := 0
@@ -305,7 +303,7 @@ func TestMembers(t *testing.T) {
 	}
 }
 
-// FuzzAmong: a name that isn't taken for a known one isn't one to a reader that is lenient about names.
+// FuzzAmong checks that a name that Among skips isn't a known one for a lenient decoder either.
 func FuzzAmong(f *testing.F) {
 	for _, name := range []string{"long_name", "longName", "LONG--NAME_", "long_named", "lon", "", "k", "\u212a", "a\u212a", "x"} {
 		f.Add(name)

@@ -1,35 +1,35 @@
 package jsonread
 
-// Members are those of one object that have known names, each at most once.
+// Members reads the members of one object that have known names, each at most once.
 type Members struct {
-	Name  string // of the member whose value comes
+	Name  string // of the member whose value is next
 	in    *Reader
 	known []string
 	only  bool
-	seen  uint64 // which of known, at most 64
+	seen  uint64 // set of indexes of known, at most 64
 }
 
-// Only enters an object that has no members but the known ones: any other is a failure.
+// Only opens an object whose members are all known: any other is a failure.
 func (r *Reader) Only(known ...string) Members {
 	r.Open('{')
 	return Members{in: r, known: known, only: true}
 }
 
-// Among enters an object and passes over its other members. A name that a lenient reader may take for a known one,
-// which is in lower case, is a failure.
+// Among opens an object and skips its other members. A name that a lenient decoder may take for a known one, which is
+// in lower case, is a failure.
 func (r *Reader) Among(known ...string) Members {
 	r.Open('{')
 	return Members{in: r, known: known}
 }
 
-// Next goes on to the next known member, whose value is to be read then; false: there is none.
+// Next reports whether another known member follows, whose value the caller must read.
 func (m *Members) Next() bool {
 	for m.in.More('}') {
 		name := m.in.Name()
-		if m.is(name) {
-			return !m.in.bad
+		if m.isKnown(name) {
+			return !m.in.failed
 		}
-		if m.only || m.like(name) {
+		if m.only || m.resemblesKnown(name) {
 			m.in.Fail()
 		} else {
 			m.in.Skip()
@@ -38,8 +38,8 @@ func (m *Members) Next() bool {
 	return false
 }
 
-// is reports whether name is known. It fails at one that has been before.
-func (m *Members) is(name []byte) bool {
+// isKnown reports whether name is known. It fails at a duplicate.
+func (m *Members) isKnown(name []byte) bool {
 	for i, known := range m.known {
 		if string(name) != known {
 			continue
@@ -53,33 +53,33 @@ func (m *Members) is(name []byte) bool {
 	return false
 }
 
-// like reports whether a lenient reader may take name for a known one: whatever the case, without regard to
-// dashes and underscores, and by the folding of Unicode.
-func (m *Members) like(name []byte) bool {
+// resemblesKnown reports whether a lenient decoder may take name for a known one, regardless of case, dashes and
+// underscores, and by Unicode's case folding.
+func (m *Members) resemblesKnown(name []byte) bool {
 	for _, known := range m.known {
-		if like(name, known) {
+		if resembles(name, known) {
 			return true
 		}
 	}
 	return false
 }
 
-func like(name []byte, known string) bool {
-	at := 0
+func resembles(name []byte, known string) bool {
+	i := 0
 	for _, c := range name {
 		if c == '_' || c == '-' {
 			continue
 		}
-		for at < len(known) && known[at] == '_' {
-			at++
+		for i < len(known) && known[i] == '_' {
+			i++
 		}
 		switch {
 		case c >= 0x80:
-			return true // for all we know
-		case at == len(known) || c != known[at] && c|0x20 != known[at]:
+			return true // it may fold to ASCII
+		case i == len(known) || c != known[i] && c|0x20 != known[i]:
 			return false
 		}
-		at++
+		i++
 	}
-	return at == len(known)
+	return i == len(known)
 }

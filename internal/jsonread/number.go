@@ -1,25 +1,25 @@
 package jsonread
 
-// mostDigits is up to how many digits of a decimal a double keeps, so that both have one shortest form.
-const mostDigits = 15
+// maxDigits is how many digits of a decimal a double keeps, so that both have one shortest form.
+const maxDigits = 15
 
-// powers are those of ten that a double holds exactly, as far as they are needed.
-var powers = [mostDigits]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14}
+// powers are the powers of ten up to maxDigits, which a double holds exactly.
+var powers = [maxDigits]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14}
 
-// Number passes over a number and returns it as it stands, with its value just if it is written in canonical form
-// with at most 15 digits and without an exponent. Of others ok is false.
+// Number reads a number and returns it unchanged. ok reports whether it is in canonical form with at most 15 digits
+// and no exponent; only then value is set.
 func (r *Reader) Number() (raw []byte, value float64, ok bool) {
 	r.Peek()
-	rest := r.in[r.at:]
+	rest := r.in[r.pos:]
 	n, fraction := number(rest)
-	r.pass(n)
+	r.advance(n)
 	raw = rest[:n]
 	value, ok = canonical(raw, fraction)
 	return raw, value, ok
 }
 
-// number returns the length of the number that b begins with; 0: it is none. fraction is how many digits are behind
-// the point; -1: it has an exponent.
+// number returns the length of the number at the beginning of b, or 0. fraction is the number of digits after the
+// point, or -1 with an exponent.
 func number(b []byte) (n, fraction int) {
 	if len(b) > 0 && b[0] == '-' {
 		n++
@@ -49,9 +49,9 @@ func number(b []byte) (n, fraction int) {
 	return n + exponent, -1
 }
 
-// canonical returns the value of a number that Number knows.
+// canonical returns the value of a number as Number does.
 func canonical(raw []byte, fraction int) (value float64, ok bool) {
-	if len(raw) == 0 || len(raw) > len("-.")+mostDigits || fraction < 0 {
+	if len(raw) == 0 || len(raw) > len("-.")+maxDigits || fraction < 0 {
 		return 0, false
 	}
 	var sum uint64
@@ -61,13 +61,13 @@ func canonical(raw []byte, fraction int) (value float64, ok bool) {
 			sum, digits = sum*10+uint64(c-'0'), digits+1
 		}
 	}
-	if digits > mostDigits {
+	if digits > maxDigits {
 		return 0, false
 	}
 	value = float64(sum)
 	if fraction > 0 {
 		value /= powers[fraction]
-		if sum%10 == 0 || value < 1e-6 { // which canonical form writes without the zero, or with an exponent
+		if sum%10 == 0 || value < 1e-6 { // canonical form has no such zero, and an exponent for such a value
 			return 0, false
 		}
 	}

@@ -11,73 +11,73 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Spelling is how a string is written.
+// Spelling describes how a string is written.
 type Spelling struct {
-	ASCII     bool // is all of it, as it stands
-	Canonical bool // are its escapes, all of them of two characters
-	spare     int  // bytes of its escapes beyond one for each
+	ASCII     bool // all of its bytes are ASCII
+	Canonical bool // it has only two-character escapes of canonical form
+	surplus   int  // bytes of its escapes beyond one for each
 }
 
-// Escaped reports whether something in it is.
-func (s Spelling) Escaped() bool { return s.spare > 0 }
+// Escaped reports whether the string has escapes.
+func (s Spelling) Escaped() bool { return s.surplus > 0 }
 
-// Runes returns how many code points raw, a string of this spelling, stands for.
+// Runes returns the number of code points of raw, a string of this spelling.
 func (s Spelling) Runes(raw []byte) int {
-	n := len(raw) - len(`""`) - s.spare
+	n := len(raw) - len(`""`) - s.surplus
 	if !s.ASCII {
-		n -= following(raw)
+		n -= continuationBytes(raw)
 	}
 	return n
 }
 
-// says returns the value of raw, a string of this spelling.
-func (s Spelling) says(raw []byte) []byte {
+// Unquote returns the text of raw, a string of this spelling: a part of raw unless it has escapes.
+func (s Spelling) Unquote(raw []byte) []byte {
 	switch {
 	case raw == nil:
 		return nil
 	case s.Escaped():
-		says, _ := jsontext.AppendUnquote(make([]byte, 0, len(raw)), raw) // it was found good
-		return says
+		text, _ := jsontext.AppendUnquote(make([]byte, 0, len(raw)), raw) // raw has been checked
+		return text
 	default:
 		return raw[1 : len(raw)-1]
 	}
 }
 
-// Text reads a string and returns it as it stands, in its quotes, and its value.
-func (r *Reader) Text() (raw, says []byte) {
-	raw, how := r.Quoted()
-	return raw, how.says(raw)
+// Text reads a string and returns it in its quotes, and unquoted.
+func (r *Reader) Text() (raw, text []byte) {
+	raw, spelling := r.Quoted()
+	return raw, spelling.Unquote(raw)
 }
 
-// Quoted passes over a string and returns it as it stands, in its quotes, and how it is written; nil: it is none.
-func (r *Reader) Quoted() (raw []byte, how Spelling) {
+// Quoted reads a string and returns it in its quotes, or nil if the next value isn't a string.
+func (r *Reader) Quoted() (raw []byte, spelling Spelling) {
 	if r.Peek() != '"' {
 		r.Fail()
-		return nil, how
+		return nil, spelling
 	}
-	rest := r.in[r.at:]
-	n, how := quoted(rest)
-	r.pass(n)
+	rest := r.in[r.pos:]
+	n, spelling := quoted(rest)
+	r.advance(n)
 	if n == 0 {
-		return nil, how
+		return nil, spelling
 	}
-	return rest[:n], how
+	return rest[:n], spelling
 }
 
-// stretch is how many bytes of a string are read before other goroutines have a turn: megabytes take milliseconds.
-const stretch = 64 << 10
+// yieldEvery is how many bytes of a string are read before the goroutine yields: megabytes take milliseconds.
+const yieldEvery = 64 << 10
 
-// quoted returns the length of the string that b begins with; 0: it is none.
-func quoted(b []byte) (n int, how Spelling) {
-	how = Spelling{ASCII: true, Canonical: true}
-	end := min(len(b), stretch)
+// quoted returns the length of the string at the beginning of b, or 0.
+func quoted(b []byte) (n int, spelling Spelling) {
+	spelling = Spelling{ASCII: true, Canonical: true}
+	end := min(len(b), yieldEvery)
 	for n = 1; ; {
 		if n >= end && end < len(b) {
 			runtime.Gosched()
-			end = min(len(b), n+stretch)
+			end = min(len(b), n+yieldEvery)
 		}
-		plain, ascii := plainText(b[n:end])
-		n, how.ASCII = n+plain, how.ASCII && ascii
+		size, ascii := unescaped(b[n:end])
+		n, spelling.ASCII = n+size, spelling.ASCII && ascii
 		if n == end && end < len(b) {
 			continue
 		}
@@ -87,43 +87,43 @@ func quoted(b []byte) (n int, how Spelling) {
 		if b[n] == '"' {
 			break
 		}
-		sized := escape(b[n:])
-		if sized == 0 {
+		size = escape(b[n:])
+		if size == 0 {
 			return 0, Spelling{}
 		}
-		how.Canonical = how.Canonical && sized == 2 && b[n+1] != '/'
-		n, how.spare = n+sized, how.spare+sized-1
+		spelling.Canonical = spelling.Canonical && size == 2 && b[n+1] != '/'
+		n, spelling.surplus = n+size, spelling.surplus+size-1
 	}
-	if n++; !how.ASCII && !utf8.Valid(b[:n]) {
+	if n++; !spelling.ASCII && !utf8.Valid(b[:n]) {
 		return 0, Spelling{}
 	}
-	return n, how
+	return n, spelling
 }
 
-// Eight bytes of one, and of the highest bit alone.
-const each, high = 0x0101010101010101, 0x8080808080808080
+// Eight bytes of 1, and eight highest bits.
+const ones, highBits = 0x0101010101010101, 0x8080808080808080
 
-// plainText returns how many bytes come before the first quote, backslash or control character, and whether
+// unescaped returns the number of bytes before the first quote, backslash or control character, and whether
 // they are ASCII.
-func plainText(b []byte) (n int, ascii bool) {
+func unescaped(b []byte) (n int, ascii bool) {
 	var all uint64
 	for ; len(b)-n >= 8; n += 8 {
 		v := binary.LittleEndian.Uint64(b[n:])
-		quote, back := v^(each*'"'), v^(each*'\\')
-		// The highest bit of a byte that is one of these, and maybe of some after it.
-		if found := ((v-each*' ')&^v | (quote-each)&^quote | (back-each)&^back) & high; found != 0 {
-			all |= v & (found ^ (found - 1)) // up to that bit, which the byte itself hasn't set
-			return n + bits.TrailingZeros64(found)/8, all&high == 0
+		quote, back := v^(ones*'"'), v^(ones*'\\')
+		// The highest bit of each byte that is one of these, and maybe of some after it.
+		if found := ((v-ones*' ')&^v | (quote-ones)&^quote | (back-ones)&^back) & highBits; found != 0 {
+			all |= v & (found ^ (found - 1)) // up to that bit, which is 0 in the byte itself
+			return n + bits.TrailingZeros64(found)/8, all&highBits == 0
 		}
 		all |= v
 	}
 	for ; n < len(b) && b[n] >= ' ' && b[n] != '"' && b[n] != '\\'; n++ {
 		all |= uint64(b[n])
 	}
-	return n, all&high == 0
+	return n, all&highBits == 0
 }
 
-// escape returns the length of the escape that b begins with, of both halves of one beyond 16 bits; 0: it is none.
+// escape returns the length of the escape at the beginning of b, which may be a surrogate pair, or 0.
 func escape(b []byte) int {
 	if len(b) < 2 {
 		return 0
@@ -132,20 +132,20 @@ func escape(b []byte) int {
 	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
 		return 2
 	}
-	switch first := unit(b); {
+	switch first := codeUnit(b); {
 	case first < 0:
 		return 0
 	case !utf16.IsSurrogate(first):
 		return 6
-	case utf16.DecodeRune(first, unit(b[6:])) != utf8.RuneError:
+	case utf16.DecodeRune(first, codeUnit(b[6:])) != utf8.RuneError:
 		return 12
 	default:
 		return 0
 	}
 }
 
-// unit returns the 16 bits that an escape stands for; -1: it is no such escape.
-func unit(b []byte) rune {
+// codeUnit returns the UTF-16 code unit of an escape, or -1.
+func codeUnit(b []byte) rune {
 	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
 		return -1
 	}
@@ -156,11 +156,11 @@ func unit(b []byte) rune {
 	return rune(n)
 }
 
-// following returns how many bytes of valid UTF-8 aren't a code point's first.
-func following(b []byte) (n int) {
+// continuationBytes returns the number of bytes of valid UTF-8 that don't begin a code point.
+func continuationBytes(b []byte) (n int) {
 	for ; len(b) >= 8; b = b[8:] {
 		v := binary.LittleEndian.Uint64(b)
-		n += bits.OnesCount64(v &^ (v << 1) & high) // the highest bit is set, the one below isn't
+		n += bits.OnesCount64(v &^ (v << 1) & highBits) // the highest bit is set, the one below isn't
 	}
 	for _, c := range b {
 		if !utf8.RuneStart(c) {

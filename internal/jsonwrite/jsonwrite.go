@@ -1,8 +1,9 @@
-// Package jsonwrite appends JSON values to a slice, without reflection and without checking values that are JSON
-// already. It is for the few values that every task is written as; all else is encoding/json's.
+// Package jsonwrite appends JSON values to a slice, without reflection and without a check of values
+// that are JSON already. It serves the few values that every task is written as; encoding/json serves
+// all others.
 //
-// Invariants: the output decodes to the same as that of encoding/json; HTML's characters stand as they are; commas
-// are the Writer's business.
+// Invariants: the output decodes to the same value as encoding/json's; HTML's characters aren't
+// escaped; the Writer sets the commas.
 package jsonwrite
 
 import (
@@ -20,7 +21,7 @@ type Writer struct {
 	out   []byte
 	comma bool // the next value needs one before it
 	err   error
-	last  second // that was written
+	last  cachedSecond
 }
 
 // New returns a Writer with room for n bytes.
@@ -29,21 +30,21 @@ func New(n int) *Writer { return Append(make([]byte, 0, n)) }
 // Append returns a Writer that appends to b.
 func Append(b []byte) *Writer { return &Writer{out: b} }
 
-// Reset empties the Writer; the bytes that Bytes returned before are overwritten from now on.
+// Reset empties the Writer; the slice of an earlier Bytes will be overwritten.
 func (w *Writer) Reset() {
-	if cap(w.out) > keepRoom {
+	if cap(w.out) > maxKept {
 		w.out = nil
 	}
 	*w = Writer{out: w.out[:0], last: w.last}
 }
 
-// keepRoom is the largest buffer, in bytes, that Reset keeps.
-const keepRoom = 64 << 10
+// maxKept is the largest buffer, in bytes, that Reset keeps.
+const maxKept = 64 << 10
 
-// Bytes returns the output, or the first error.
+// Bytes returns the written bytes, or the first error.
 func (w *Writer) Bytes() ([]byte, error) { return w.out, w.err }
 
-// Raw appends bytes that are no value, such as a head or a line's end.
+// Raw appends bytes that are no value, such as a header or a line feed.
 func (w *Writer) Raw(b ...byte) { w.out = append(w.out, b...) }
 
 // Begin opens an object or an array: '{' or '['.
@@ -59,7 +60,7 @@ func (w *Writer) End(bracket byte) {
 	w.comma = true
 }
 
-// Name begins a member. It needs no escaping.
+// Name begins a member. The name must need no escaping.
 func (w *Writer) Name(name string) {
 	if w.comma {
 		w.out = append(w.out, ',')
@@ -80,7 +81,7 @@ func (w *Writer) value() {
 // String appends a string; invalid UTF-8 becomes U+FFFD.
 func (w *Writer) String(s string) {
 	w.value()
-	if !plain(s) {
+	if !needsNoEscape(s) {
 		w.out, _ = jsontext.AppendQuote(w.out, s) // its error reports invalid UTF-8, which it has replaced
 		return
 	}
@@ -89,10 +90,10 @@ func (w *Writer) String(s string) {
 	w.out = append(w.out, '"')
 }
 
-// plain reports whether s stands in JSON as it is: most strings do, and are copied.
-func plain(s string) bool {
+// needsNoEscape reports whether s is printable ASCII that JSON doesn't escape: most strings are, and are copied.
+func needsNoEscape(s string) bool {
 	for ; len(s) >= 8; s = s[8:] {
-		if !plainWord(binary.LittleEndian.Uint64([]byte(s[:8]))) {
+		if !needsNoEscape8(binary.LittleEndian.Uint64([]byte(s[:8]))) {
 			return false
 		}
 	}
@@ -104,12 +105,12 @@ func plain(s string) bool {
 	return true
 }
 
-// plainWord is plain for eight bytes at once. A byte that is zero, or less than the subtracted one, sets its highest
-// bit; so does a carry from such a byte, whose word is refused already.
-func plainWord(v uint64) bool {
-	const each = 0x0101010101010101 // byte
-	quote, escape, del := v^(each*'"'), v^(each*'\\'), v^(each*0x7f)
-	return (v|(v-each*' ')|(quote-each)|(escape-each)|(del-each))&(each*0x80) == 0
+// needsNoEscape8 is needsNoEscape for eight bytes at once. A byte that is zero, or less than its subtrahend, sets
+// its highest bit; a carry from such a byte may set others, when the answer is false already.
+func needsNoEscape8(v uint64) bool {
+	const ones = 0x0101010101010101
+	quote, escape, del := v^(ones*'"'), v^(ones*'\\'), v^(ones*0x7f)
+	return (v|(v-ones*' ')|(quote-ones)|(escape-ones)|(del-ones))&(ones*0x80) == 0
 }
 
 // Int appends a whole number.
@@ -140,13 +141,13 @@ func (w *Writer) Null() {
 	w.out = append(w.out, "null"...)
 }
 
-// JSON appends a value that is JSON already and isn't looked at again.
+// JSON appends a value that is JSON already, without a check.
 func (w *Writer) JSON(raw []byte) {
 	w.value()
 	w.out = append(w.out, raw...)
 }
 
-// Any appends whatever encoding/json makes of the value.
+// Any appends encoding/json's form of the value.
 func (w *Writer) Any(v any) {
 	w.value()
 	var raw bytes.Buffer

@@ -43,7 +43,7 @@ func TestWriter(t *testing.T) {
 	}
 }
 
-// TestString: every character decodes to itself, at any place, or to U+FFFD if it isn't valid.
+// TestString writes every character at every position: it decodes to itself, or to U+FFFD if invalid.
 func TestString(t *testing.T) {
 	const long = "abcdefgh~ !#[]01"
 	for c := range 0x300 {

@@ -2,11 +2,11 @@ package jsonwrite
 
 import "time"
 
-// second is a second as it is written. The times of one value mostly share it.
-type second struct {
+// cachedSecond is the last second written. The times of one value mostly share it.
+type cachedSecond struct {
 	unix int64
 	text [32]byte
-	size int // of the text; 0: no text yet
+	size int // of the text; 0 before the first
 }
 
 // Time appends a time in RFC 3339, to the nanosecond and without zeros at the end.

@@ -11,7 +11,7 @@ import (
 	"unitask/internal/jsonwrite"
 )
 
-// TestTime: times are written as package time writes them, whatever second was written before.
+// TestTime compares times with those of package time, whatever second was written before.
 func TestTime(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	at := []time.Time{{}, time.Unix(0, 0), time.Unix(-1, 999_999_999), time.Date(9999, 12, 31, 23, 59, 59, 1, time.UTC), time.Date(1e6, 1, 1, 0, 0, 0, 0, time.UTC)}

@@ -17,19 +17,19 @@ import (
 // clientRuns is how often the client is started in one measurement.
 const clientRuns = 20
 
-// called is a service that notes when each request reaches it, and takes any key.
-type called struct {
+// arrivals is a service that reports the arrival time of each request, and takes any key.
+type arrivals struct {
 	base string
 	at   chan time.Time
 	stop func()
 }
 
-func newCalled(ctx context.Context) (*called, error) {
+func newArrivals(ctx context.Context) (*arrivals, error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	c := &called{base: "http://" + l.Addr().String(), at: make(chan time.Time, 1)}
+	c := &arrivals{base: "http://" + l.Addr().String(), at: make(chan time.Time, 1)}
 	server := &http.Server{ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		select {
 		case c.at <- time.Now():
@@ -45,7 +45,7 @@ func newCalled(ctx context.Context) (*called, error) {
 // client measures how long a command takes from its start to its first request at the service, with a
 // key from the environment.
 func (b *testbed) client(ctx context.Context, _ time.Duration) (figures, error) {
-	service, err := newCalled(ctx)
+	service, err := newArrivals(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func (b *testbed) keyring(ctx context.Context, _ time.Duration) (figures, error)
 	if _, err := exec.LookPath("gnome-keyring-daemon"); err != nil {
 		return nil, nil
 	}
-	service, err := newCalled(ctx)
+	service, err := newArrivals(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (b *testbed) keyring(ctx context.Context, _ time.Duration) (figures, error)
 func newKey() string { return account.NewKeySecret(account.DefaultKeyPrefix, task.Live) }
 
 // starts runs the client again and again.
-func (b *testbed) starts(ctx context.Context, service *called, environment []string) (figures, error) {
+func (b *testbed) starts(ctx context.Context, service *arrivals, environment []string) (figures, error) {
 	var took []time.Duration
 	for range clientRuns {
 		one, err := b.firstByte(ctx, service, environment)
@@ -94,7 +94,7 @@ func (b *testbed) starts(ctx context.Context, service *called, environment []str
 	return figures{p50: quantile(took, 0.5)}, nil
 }
 
-func (b *testbed) firstByte(ctx context.Context, service *called, environment []string) (time.Duration, error) {
+func (b *testbed) firstByte(ctx context.Context, service *arrivals, environment []string) (time.Duration, error) {
 	c := exec.CommandContext(ctx, b.binary, "run", "text.chat", "hello")
 	c.Env = environment
 	begun := time.Now()

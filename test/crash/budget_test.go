@@ -37,7 +37,7 @@ func TestBudget(t *testing.T) {
 	if left := account.Month.Left(time.Now()); left < 5*time.Minute {
 		t.Skipf("the month, and the budget's period with it, ends in %s", left)
 	}
-	p := newPainter(t)
+	p := newImageSupplier(t)
 	s := harness.NewServer(t)
 	s.Config = p.config()
 	s.Start()
@@ -57,20 +57,20 @@ func TestBudget(t *testing.T) {
 	b.judge(t, p)
 }
 
-// painter is a paid server that draws one picture for each submission.
-type painter struct {
+// imageSupplier is a paid server that draws one picture for each submission.
+type imageSupplier struct {
 	base  string
 	drawn atomic.Int64
 }
 
-func newPainter(t *testing.T) *painter {
+func newImageSupplier(t *testing.T) *imageSupplier {
 	t.Helper()
 	var picture bytes.Buffer
 	if err := png.Encode(&picture, image.NewGray(image.Rect(0, 0, 8, 8))); err != nil {
 		t.Fatal(err)
 	}
 	answer := fmt.Sprintf(`{"data":[{"b64_json":%q}]}`, base64.StdEncoding.EncodeToString(picture.Bytes()))
-	p := &painter{}
+	p := &imageSupplier{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		p.drawn.Add(1)
 		w.Header().Set("Content-Type", "application/json")
@@ -82,7 +82,7 @@ func newPainter(t *testing.T) *painter {
 }
 
 // config takes a cent a picture.
-func (p *painter) config() string {
+func (p *imageSupplier) config() string {
 	return fmt.Sprintf(`limits: {creates_per_minute: 0, reads_per_minute: 0, open_tasks: 0}
 suppliers:
   - {name: painter, kind: openai, base_url: %q}
@@ -151,7 +151,7 @@ func (b *budget) ask(ctx context.Context, key string) (status int, state task.St
 }
 
 // judge compares the tasks with the budget.
-func (b *budget) judge(t *testing.T, p *painter) {
+func (b *budget) judge(t *testing.T, p *imageSupplier) {
 	t.Helper()
 	ids, err := b.server.List(t.Context(), b.key)
 	if err != nil {

@@ -194,7 +194,7 @@ func (b *observer) send(ctx context.Context, mode task.Mode, method, path string
 		request.Body = r.body
 		request.Header = map[string]string{api.HeaderIdempotencyKey: r.seen.Key}
 	}
-	e := &ear{}
+	e := &capture{}
 	request.Client = e.client()
 	sent := time.Now()
 	got, err := b.server.Send(ctx, request)

@@ -28,7 +28,7 @@ func TestClientKilled(t *testing.T) {
 	seed := harness.Setting(t, "UNITASK_CRASH_SEED", rand.Uint64())
 	t.Logf("UNITASK_CLIENT_KILLS=%d UNITASK_CRASH_SEED=%d", kills, seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
-	b := newBench(t, func() time.Duration { return time.Duration(rand.IntN(60)) * time.Millisecond })
+	b := newClientFixture(t, func() time.Duration { return time.Duration(rand.IntN(60)) * time.Millisecond })
 	whole := b.measure()
 	for i := range kills {
 		moment := time.After(time.Duration(rng.Int64N(int64(whole))))
@@ -52,7 +52,7 @@ func TestClientKilled(t *testing.T) {
 // TestClientKilledCarelessly is the control: the entry is on disk only once the answer came, as with a
 // client that sends first and writes then.
 func TestClientKilledCarelessly(t *testing.T) {
-	b := newBench(t, nil)
+	b := newClientFixture(t, nil)
 	release := b.paid.Hold()
 	b.kill("word", func(exited <-chan struct{}) {
 		b.server.Until(30*time.Second, "the supplier has the submission", func() bool { return b.calls("word") == 1 })
@@ -81,7 +81,7 @@ func TestBatchKilled(t *testing.T) {
 	batches := max(int(harness.Setting(t, "UNITASK_CLIENT_KILLS", shortKills))/shortKills, 1)
 	seed := harness.Setting(t, "UNITASK_CRASH_SEED", rand.Uint64())
 	rng := rand.New(rand.NewPCG(seed, 0))
-	b := newBench(t, func() time.Duration { return time.Duration(rand.IntN(60)) * time.Millisecond })
+	b := newClientFixture(t, func() time.Duration { return time.Duration(rand.IntN(60)) * time.Millisecond })
 	toEnd := func(exited <-chan struct{}) { <-exited }
 	began := time.Now()
 	if !b.each("whole", lines, toEnd) {
@@ -114,7 +114,7 @@ func TestBatchKilled(t *testing.T) {
 }
 
 // each runs a batch of a name until the moment comes, and reports whether it is complete.
-func (b *bench) each(name string, lines int, moment func(exited <-chan struct{})) bool {
+func (b *clientFixture) each(name string, lines int, moment func(exited <-chan struct{})) bool {
 	b.t.Helper()
 	words := make([]string, lines)
 	for i := range words {
@@ -143,8 +143,8 @@ func (b *bench) each(name string, lines int, moment func(exited <-chan struct{})
 	return false
 }
 
-// bench is a server with a paid supplier, and clients that are killed.
-type bench struct {
+// clientFixture is a server with a paid supplier, and clients that are killed.
+type clientFixture struct {
 	t       *testing.T
 	server  *harness.Server
 	paid    *harness.Supplier
@@ -157,9 +157,9 @@ type bench struct {
 	resumed []string // the output of tasks resume
 }
 
-func newBench(t *testing.T, after func() time.Duration) *bench {
+func newClientFixture(t *testing.T, after func() time.Duration) *clientFixture {
 	t.Helper()
-	b := &bench{
+	b := &clientFixture{
 		t: t, server: harness.NewServer(t), paid: harness.NewSupplier(t),
 		begun: map[string]bool{}, printed: map[string]string{}, phases: map[string]int{},
 	}
@@ -171,9 +171,9 @@ func newBench(t *testing.T, after func() time.Duration) *bench {
 	return b
 }
 
-func (b *bench) state() string { return filepath.Join(b.server.Dir, "state") }
+func (b *clientFixture) state() string { return filepath.Join(b.server.Dir, "state") }
 
-func (b *bench) command(ctx context.Context, args ...string) (*exec.Cmd, *bytes.Buffer) {
+func (b *clientFixture) command(ctx context.Context, args ...string) (*exec.Cmd, *bytes.Buffer) {
 	cmd := exec.CommandContext(ctx, harness.Binary(), args...)
 	cmd.Env = append(b.server.Environ(), "UNITASK_BASE_URL="+b.server.Base, "UNITASK_API_KEY="+b.key, "UNITASK_STATE_DIR="+b.state())
 	var out bytes.Buffer
@@ -182,7 +182,7 @@ func (b *bench) command(ctx context.Context, args ...string) (*exec.Cmd, *bytes.
 }
 
 // measure returns the duration of a run without a kill: the middle of five.
-func (b *bench) measure() time.Duration {
+func (b *clientFixture) measure() time.Duration {
 	b.t.Helper()
 	var took []time.Duration
 	for i := range 5 {
@@ -195,7 +195,7 @@ func (b *bench) measure() time.Duration {
 }
 
 // kill runs a client until the moment comes or it has exited, and notes its leftovers.
-func (b *bench) kill(word string, moment func(exited <-chan struct{})) {
+func (b *clientFixture) kill(word string, moment func(exited <-chan struct{})) {
 	b.t.Helper()
 	known := b.entries()
 	if out := b.until(moment, "run", "text.chat", word); out != "" {
@@ -205,7 +205,7 @@ func (b *bench) kill(word string, moment func(exited <-chan struct{})) {
 }
 
 // until runs a client until the moment comes, or it has exited, and returns its output.
-func (b *bench) until(moment func(exited <-chan struct{}), args ...string) string {
+func (b *clientFixture) until(moment func(exited <-chan struct{}), args ...string) string {
 	b.t.Helper()
 	cmd, out := b.command(b.t.Context(), args...)
 	if err := cmd.Start(); err != nil {
@@ -223,7 +223,7 @@ func (b *bench) until(moment func(exited <-chan struct{}), args ...string) strin
 }
 
 // note counts the client's progress, by its leftovers.
-func (b *bench) note(word string, left []string) {
+func (b *clientFixture) note(word string, left []string) {
 	b.t.Helper()
 	phase := "before the entry"
 	for _, id := range left {
@@ -248,7 +248,7 @@ func (b *bench) note(word string, left []string) {
 	b.phases[phase]++
 }
 
-func (b *bench) entries() []string {
+func (b *clientFixture) entries() []string {
 	b.t.Helper()
 	ids, err := b.journal.List()
 	if err != nil {
@@ -258,7 +258,7 @@ func (b *bench) entries() []string {
 }
 
 // resume finishes the rest; it must succeed, and leave no entry.
-func (b *bench) resume() {
+func (b *clientFixture) resume() {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.t.Context(), 2*time.Minute)
 	defer cancel()
@@ -274,7 +274,7 @@ func (b *bench) resume() {
 	}
 }
 
-func (b *bench) calls(word string) int {
+func (b *clientFixture) calls(word string) int {
 	n := 0
 	for _, s := range b.paid.Sent() {
 		if s.Key == word {
@@ -286,7 +286,7 @@ func (b *bench) calls(word string) int {
 
 // judge returns the violations: a request that was begun and hasn't exactly one submission and a result that was
 // printed, one that wasn't and has, and tasks beside those.
-func (b *bench) judge() []string {
+func (b *clientFixture) judge() []string {
 	b.t.Helper()
 	var faults []string
 	all := strings.Join(b.resumed, "\n")
@@ -316,7 +316,7 @@ func (b *bench) judge() []string {
 	return faults
 }
 
-func (b *bench) report(t *testing.T, whole time.Duration) {
+func (b *clientFixture) report(t *testing.T, whole time.Duration) {
 	t.Helper()
 	t.Logf("a run takes %s; killed: %v; %d tasks", whole.Round(time.Millisecond), b.phases, len(b.begun))
 	if len(b.begun) < 5 {

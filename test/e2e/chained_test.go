@@ -10,9 +10,9 @@ import (
 )
 
 // below is a gateway whose only supplier is a queue that works until it is let go.
-func below(t *testing.T) (*host, *press) {
+func below(t *testing.T) (*host, *jobServer) {
 	t.Helper()
-	p := newPress(t)
+	p := newJobServer(t)
 	h := newHost(t)
 	h.Env = []string{"UPSTREAM_KEY=upstream-key"}
 	h.Config = `suppliers:

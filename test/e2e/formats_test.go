@@ -24,7 +24,7 @@ func TestOtherFormats(t *testing.T) {
 	}
 	base := service(t, "listening on ", npmTool(t, "llmock"), "--port", "0", "--fixtures", fixtures, "--validate-on-load", "--strict")
 	film := media.Video(media.VideoSpec{Prompt: "Waves", Width: 320, Height: 180, Seconds: 1})
-	studio := newStudio(t, film)
+	studio := newVeoServer(t, film)
 	h := newHost(t)
 	h.Env = []string{"UPSTREAM_KEY=upstream-key"}
 	h.Config = `suppliers:
@@ -71,14 +71,14 @@ routes:
 	}
 }
 
-// studio is a server of Veo's format with one film. The file moves once, and all of it takes the key.
-type studio struct {
+// veoServer is a server of Veo's format with one film. The file moves once, and all of it takes the key.
+type veoServer struct {
 	*httptest.Server
 	begun atomic.Int64
 }
 
-func newStudio(t *testing.T, film []byte) *studio {
-	s := &studio{}
+func newVeoServer(t *testing.T, film []byte) *veoServer {
+	s := &veoServer{}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1beta/models/veo-3.1-lite-generate-preview:predictLongRunning", func(w http.ResponseWriter, _ *http.Request) {
 		s.begun.Add(1)

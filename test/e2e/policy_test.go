@@ -16,15 +16,15 @@ import (
 	"unitask/internal/task"
 )
 
-// censor is an upstream that answers prompts, and judges texts: a text with "slaughter" is flagged. While it is down
+// moderator is an upstream that answers prompts, and judges texts: a text with "slaughter" is flagged. While it is down
 // it doesn't judge.
-type censor struct {
+type moderator struct {
 	mu   sync.Mutex
 	seen map[string]int // by path
 	down bool
 }
 
-func (c *censor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (c *moderator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.seen[r.URL.Path]++
@@ -42,7 +42,7 @@ func (c *censor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // took returns how often each path was asked for since the last call.
-func (c *censor) took() map[string]int {
+func (c *moderator) took() map[string]int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	seen := c.seen
@@ -50,7 +50,7 @@ func (c *censor) took() map[string]int {
 	return seen
 }
 
-func (c *censor) setDown(down bool) {
+func (c *moderator) setDown(down bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.down = down
@@ -59,7 +59,7 @@ func (c *censor) setDown(down bool) {
 // TestPolicy has the real binary refuse by rules, which a reload changes, and by a moderation supplier, who
 // is asked first and whose question stands in the ledger.
 func TestPolicy(t *testing.T) {
-	up := &censor{seen: map[string]int{}}
+	up := &moderator{seen: map[string]int{}}
 	upstream := httptest.NewServer(up)
 	t.Cleanup(upstream.Close)
 	settings := func(rules, onFailure string) string {

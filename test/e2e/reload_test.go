@@ -22,8 +22,8 @@ import (
 	"unitask/internal/task"
 )
 
-// press is an upstream of fal's format, whose jobs go on until they are let go.
-type press struct {
+// jobServer is an upstream of fal's format, whose jobs go on until they are released.
+type jobServer struct {
 	*httptest.Server
 	mu     sync.Mutex
 	begun  []string // models
@@ -31,16 +31,16 @@ type press struct {
 	finish bool
 }
 
-func newPress(t *testing.T) *press {
+func newJobServer(t *testing.T) *jobServer {
 	t.Helper()
-	p := &press{}
+	p := &jobServer{}
 	p.Server = httptest.NewUnstartedServer(p) // whose handler reads its address
 	p.Start()
 	t.Cleanup(p.Close)
 	return p
 }
 
-func (p *press) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (p *jobServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
@@ -60,13 +60,13 @@ func (p *press) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (p *press) letGo() {
+func (p *jobServer) letGo() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.finish = true
 }
 
-func (p *press) seen() (begun []string, asked int) {
+func (p *jobServer) seen() (begun []string, asked int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Clone(p.begun), p.asked
@@ -134,7 +134,7 @@ func (h *host) offers() []string {
 // TestReload changes everything that may change under a job: the job ends at its supplier, and a capability of the
 // new settings alone works, for live keys and for test keys.
 func TestReload(t *testing.T) {
-	old, next := newPress(t), newPress(t)
+	old, next := newJobServer(t), newJobServer(t)
 	next.letGo()
 	h := newHost(t)
 	h.Env = []string{"UPSTREAM_KEY=upstream-key"}

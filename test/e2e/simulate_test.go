@@ -10,7 +10,7 @@ import (
 // TestSimulateFromStore replays the arrivals of a store's own live tasks, while the server runs and when it doesn't,
 // and with another price.
 func TestSimulateFromStore(t *testing.T) {
-	upstream := httptest.NewServer(&censor{seen: map[string]int{}})
+	upstream := httptest.NewServer(&moderator{seen: map[string]int{}})
 	t.Cleanup(upstream.Close)
 	h := newHost(t)
 	h.Config = `suppliers:

@@ -17,9 +17,9 @@ import (
 	"unitask/internal/task"
 )
 
-// talker is a chat server that streams in the formats of three suppliers, and dies in the middle if the prompt says
+// chatServer is a chat server that streams in the formats of three suppliers, and dies in the middle if the prompt says
 // so.
-type talker struct {
+type chatServer struct {
 	*httptest.Server
 	calls atomic.Int64
 }
@@ -45,9 +45,9 @@ var chunks = map[string]struct{ first, word, last string }{
 	},
 }
 
-func newTalker(t *testing.T) *talker {
+func newChatServer(t *testing.T) *chatServer {
 	t.Helper()
-	s := &talker{}
+	s := &chatServer{}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		format, ok := chunks[r.URL.Path]
 		if !ok {
@@ -116,7 +116,7 @@ func TestStreams(t *testing.T) {
 	for _, kind := range []string{"openai", "anthropic", "gemini"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			s, base := newTalker(t), ""
+			s, base := newChatServer(t), ""
 			if kind == "openai" {
 				base = "/v1"
 			}

@@ -17,21 +17,21 @@ import (
 	"unitask/test/harness"
 )
 
-// pane is the dashboard in a terminal of its own: a tmux server on a private socket.
-type pane struct {
+// terminal is the dashboard's own terminal: a tmux server on a private socket.
+type terminal struct {
 	host *host
 	tmux string
 	dir  string // short, for the socket's path
 }
 
-// newPane opens a terminal of the size with a program in it.
-func (h *host) newPane(width, height int, program ...string) *pane {
+// newTerminal opens a terminal of the size with a program in it.
+func (h *host) newTerminal(width, height int, program ...string) *terminal {
 	h.T.Helper()
 	dir, err := os.MkdirTemp("", "tmux-")
 	if err != nil {
 		h.T.Fatal(err)
 	}
-	p := &pane{host: h, tmux: need(h.T, "tmux"), dir: dir}
+	p := &terminal{host: h, tmux: need(h.T, "tmux"), dir: dir}
 	h.T.Cleanup(func() {
 		_ = p.command("kill-server").Run()
 		_ = os.RemoveAll(dir)
@@ -47,7 +47,7 @@ func (h *host) newPane(width, height int, program ...string) *pane {
 }
 
 // command is a tmux command in the environment of the host's clients.
-func (p *pane) command(args ...string) *exec.Cmd {
+func (p *terminal) command(args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(context.WithoutCancel(p.host.T.Context()), p.tmux, append([]string{"-L", "unitask"}, args...)...)
 	cmd.Env = append(
 		p.host.Environ(), "TMUX_TMPDIR="+p.dir, "TERM=xterm-256color", "LC_ALL=C.UTF-8", "SHELL=/bin/sh",
@@ -56,7 +56,7 @@ func (p *pane) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-func (p *pane) must(args ...string) string {
+func (p *terminal) must(args ...string) string {
 	p.host.T.Helper()
 	out, err := p.command(args...).CombinedOutput()
 	if err != nil {
@@ -65,16 +65,16 @@ func (p *pane) must(args ...string) string {
 	return string(out)
 }
 
-func (p *pane) screen() string { return p.must("capture-pane", "-p") }
+func (p *terminal) screen() string { return p.must("capture-pane", "-p") }
 
 // keys presses keys by tmux's names for them, or types a text.
-func (p *pane) keys(names ...string) {
+func (p *terminal) keys(names ...string) {
 	p.host.T.Helper()
 	p.must(append([]string{"send-keys", "--"}, names...)...)
 }
 
 // shows waits for texts on the screen.
-func (p *pane) shows(texts ...string) {
+func (p *terminal) shows(texts ...string) {
 	p.host.T.Helper()
 	deadline := time.Now().Add(2 * time.Minute)
 	for {
@@ -95,7 +95,7 @@ func (p *pane) shows(texts ...string) {
 }
 
 // hides waits until a text is gone from the screen.
-func (p *pane) hides(text string) {
+func (p *terminal) hides(text string) {
 	p.host.T.Helper()
 	p.host.Until(2*time.Minute, text+" is gone from the screen", func() bool { return !strings.Contains(p.screen(), text) })
 }
@@ -105,7 +105,7 @@ func (p *pane) hides(text string) {
 func TestDashboard(t *testing.T) {
 	need(t, "tmux")
 	h := newHost(t).start()
-	p := h.newPane(80, 24, "sh", "-c", `"$0"; echo "code $?"; exec sleep 600`, harness.Binary()) // tmux may miss a status
+	p := h.newTerminal(80, 24, "sh", "-c", `"$0"; echo "code $?"; exec sleep 600`, harness.Binary()) // tmux may miss a status
 	p.shows("▸ audio.speech", "image.generate", "? keys", "local, test: "+h.Base)
 
 	p.keys("Down", "Down", "Down", "Enter")
@@ -163,7 +163,7 @@ func TestDashboardResults(t *testing.T) {
 	h := newHost(t).start()
 	h.call(http.MethodPost, api.PathTasks, `{"capability":"text.chat","input":{"prompt":"say \u001b]0;owned\u0007\u001b[31mtwice"}}`,
 		map[string]string{"Idempotency-Key": "steers-the-terminal"}, nil)
-	p := h.newPane(80, 24, "sh", "-c", `cd "$1"; unset NO_COLOR; TERM=xterm-256color COLORTERM=truecolor UNITASK_IMAGES=kitty "$0"
+	p := h.newTerminal(80, 24, "sh", "-c", `cd "$1"; unset NO_COLOR; TERM=xterm-256color COLORTERM=truecolor UNITASK_IMAGES=kitty "$0"
 		echo "code $?"; exec sleep 600`, harness.Binary(), h.Dir)
 	raw := filepath.Join(h.Dir, "raw")
 	p.must("pipe-pane", "-O", "exec cat >'"+raw+"'")
@@ -255,6 +255,6 @@ func read(t *testing.T, name string) string {
 func TestNoDashboardOnADumbTerminal(t *testing.T) {
 	need(t, "tmux")
 	h := newHost(t)
-	p := h.newPane(80, 24, "sh", "-c", `TERM=dumb "$0" tui; echo "code $?"; exec sleep 60`, harness.Binary())
+	p := h.newTerminal(80, 24, "sh", "-c", `TERM=dumb "$0" tui; echo "code $?"; exec sleep 60`, harness.Binary())
 	p.shows("unitask: the dashboard needs a terminal", "hint: ", "code 2")
 }

@@ -18,7 +18,7 @@ type client struct {
 	f simSupplier
 }
 
-// The adapters: each class is a type, because that is how the gateway tells them apart.
+// The adapters: each class is a type, because the gateway distinguishes them by type.
 type (
 	plainClient      struct{ client }
 	keyedClient      struct{ plainClient }
@@ -61,7 +61,7 @@ func (d findingJobClient) Find(ctx context.Context, key string) (supplier.Job, b
 func (keyedClient) HonorsSubmitKey() bool    { return true }
 func (keyedJobClient) HonorsSubmitKey() bool { return true }
 
-// adapter returns the supplier's adapter on the node. A planted fault takes every supplier for one that
+// adapter returns the supplier's adapter on the node. A planted fault treats every supplier as one that
 // honours keys.
 func adapter(n *node, f simSupplier) supplier.Adapter {
 	plain := plainClient{client{n, f}}
@@ -97,7 +97,7 @@ func refused(sent supplier.Sent, code fault.Code) *supplier.Error {
 // exchangeTime is the longest that a supplier is waited for.
 const exchangeTime = time.Minute
 
-// travel waits d; the error says that ctx or the node ended first.
+// travel waits d; it fails if ctx or the node ends first.
 func (d client) travel(ctx context.Context, wait time.Duration) error {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -112,12 +112,12 @@ func (d client) travel(ctx context.Context, wait time.Duration) error {
 	return nil
 }
 
-// submit sends one request through a network and to a supplier that behave as the dice say.
+// submit sends one request through a network and to a supplier that behave as the seed decides.
 func (d client) submit(ctx context.Context, r supplier.Request) (supplier.Outcome, error) {
 	key := keyOf(r.Input)
 	u := d.n.w.up
-	rng := d.n.w.dice.of("submit/"+d.f.name, key, u.count(d.f, key))
-	d.n.moment(beforeSubmit)
+	rng := d.n.w.choices.of("submit/"+d.f.name, key, u.count(d.f, key))
+	d.n.crashPoint(beforeSubmit)
 	if err := d.travel(ctx, between(rng, time.Millisecond, 50*time.Millisecond)); err != nil {
 		return supplier.Outcome{}, supplier.NewError(supplier.NotSent, fault.ProviderTimeout, "too late", err)
 	}
@@ -125,7 +125,7 @@ func (d client) submit(ctx context.Context, r supplier.Request) (supplier.Outcom
 		return supplier.Outcome{}, err
 	}
 	p := u.arrive(d.f, key, r.SubmitKey, d.begin(rng, key, r.SubmitKey))
-	d.n.moment(afterSubmit)
+	d.n.crashPoint(afterSubmit)
 	switch n := rng.IntN(100); {
 	case d.n.dead.Load():
 		return supplier.Outcome{}, lost(fault.ProviderUnavailable)
@@ -194,8 +194,8 @@ func (d client) refusal(rng *rand.Rand, key, submitKey string) error {
 }
 
 // begin draws the work of a submission that arrives now.
-func (d client) begin(rng *rand.Rand, key, submitKey string) *piece {
-	p := &piece{supplier: d.f, key: key, submitKey: submitKey}
+func (d client) begin(rng *rand.Rand, key, submitKey string) *workItem {
+	p := &workItem{supplier: d.f, key: key, submitKey: submitKey}
 	p.usage.InputTokens, p.usage.OutputTokens = 10+rng.Int64N(90), 1+rng.Int64N(200)
 	takes := between(rng, 50*time.Millisecond, 3*time.Second)
 	if d.f.jobs {
@@ -221,7 +221,7 @@ func (d client) begin(rng *rand.Rand, key, submitKey string) *piece {
 	return p
 }
 
-// advice is when the supplier wants to be asked; 0: it doesn't say.
+// advice is the supplier's polling interval; 0: it has no advice.
 func (d client) advice(rng *rand.Rand) time.Duration {
 	if oneIn(rng, 2) {
 		return 0

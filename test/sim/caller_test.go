@@ -17,7 +17,7 @@ import (
 	"unitask/test/crash/invariant"
 )
 
-// record is one task as its caller knows it. One goroutine works on it at a time, but for the second
+// record is one task as its caller knows it. One goroutine uses it at a time, but for the second
 // of two requests sent at once, which only acknowledges.
 type record struct {
 	customer customer
@@ -49,7 +49,7 @@ func rest(ctx context.Context, d time.Duration) bool {
 // call makes every n-th task, one after the other.
 func (w *world) call(first, n int) {
 	for i := first; i < w.tasks; i += n {
-		rng := w.dice.of("caller", "", int64(i))
+		rng := w.choices.of("caller", "", int64(i))
 		time.Sleep(between(rng, 0, w.shape.leisure))
 		w.pursue(rng, w.add(rng, i))
 	}
@@ -77,7 +77,7 @@ func bodyOf(name catalog.Name, key string) string {
 	return fmt.Sprintf(`{"capability":%q,"input":{"prompt":%q}}`, name, promptOf(key))
 }
 
-// pursue creates the task and looks after it until it ends for good or its caller loses interest.
+// pursue creates the task and follows it until its final end, or until its caller gives up.
 func (w *world) pursue(rng *rand.Rand, r *record) {
 	patience := 1 + rng.IntN(4)
 	if oneIn(rng, 8) {
@@ -134,7 +134,7 @@ func (w *world) create(rng *rand.Rand, r *record) api.Task {
 	return got
 }
 
-// note records an answer and reports whether it named the task.
+// note records an answer and reports whether it has the task's id.
 func (w *world) note(r *record, got api.Task) bool {
 	if !w.acknowledge(r, got) {
 		return false
@@ -154,8 +154,8 @@ func (w *world) acknowledge(r *record, got api.Task) bool {
 	return true
 }
 
-// ask finds a node and proves the caller to it. false: no answer. An answer of a node that died
-// meanwhile is none.
+// ask finds a node and authenticates the caller. false: no answer. The answer of a node that died
+// meanwhile doesn't count.
 func (w *world) ask(c customer, do func(*node, gate.Caller) error) (answered bool, _ error) {
 	nodes := w.alive()
 	if len(nodes) == 0 {
@@ -169,8 +169,8 @@ func (w *world) ask(c customer, do func(*node, gate.Caller) error) (answered boo
 	return !n.dead.Load(), err
 }
 
-// hear is what the server does with an answer that holds the task: it tells the node whether the caller got it.
-func (r *record) hear(n *node, t task.Task, there bool) {
+// acknowledgeTo tells the node whether the caller got an answer that holds the task, as the server does.
+func (r *record) acknowledgeTo(n *node, t task.Task, there bool) {
 	shown := n.g.Show(t)
 	there = there && !n.dead.Load()
 	if there && t.State == task.Failed {
@@ -197,7 +197,7 @@ func (w *world) post(r *record, wait *time.Duration, patience time.Duration) (go
 	answered, err := w.ask(r.customer, func(n *node, who gate.Caller) (err error) {
 		accepted, err = n.g.Create(ctx, who, gateway.Submission{IdempotencyKey: r.plainKey, Body: []byte(r.body), Wait: wait})
 		if err == nil {
-			r.hear(n, accepted.Task, ctx.Err() == nil)
+			r.acknowledgeTo(n, accepted.Task, ctx.Err() == nil)
 		}
 		return err
 	})
@@ -214,14 +214,14 @@ func (w *world) post(r *record, wait *time.Duration, patience time.Duration) (go
 	}
 }
 
-// closing reports whether no node is in good health: the engine may be closed under a request.
+// closing reports whether a node is down: the engine may be closed during a request.
 func (w *world) closing() bool { return len(w.alive()) < w.shape.nodes }
 
 func (w *world) public(t task.Task) api.Task {
 	return api.FromTask(t, func(a task.Artifact) string { return a.ID })
 }
 
-// differ sends another request under a key that has a task: it must meet a conflict.
+// differ sends another request under a task's key: it must be refused as a conflict.
 func (w *world) differ(r *record, id string) {
 	answered, err := w.ask(r.customer, func(n *node, who gate.Caller) error {
 		_, err := n.g.Create(context.Background(), who, gateway.Submission{
@@ -244,7 +244,7 @@ func (w *world) get(rng *rand.Rand, r *record, id string) (got api.Task) {
 				t, err = n.g.Get(context.Background(), who, id)
 			}
 			if err == nil {
-				r.hear(n, t, true)
+				r.acknowledgeTo(n, t, true)
 			}
 			return err
 		})
@@ -268,7 +268,7 @@ func (w *world) cancel(r *record, id string) api.Task {
 	var t task.Task
 	answered, err := w.ask(r.customer, func(n *node, who gate.Caller) (err error) {
 		if t, err = n.g.Cancel(context.Background(), who, id); err == nil {
-			r.hear(n, t, true)
+			r.acknowledgeTo(n, t, true)
 		}
 		return err
 	})

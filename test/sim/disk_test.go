@@ -9,21 +9,21 @@ import (
 )
 
 // disk is the engine as one node has it: slow now and then, full for a while, and gone when the node
-// dies. A write under way at that moment may have been applied; nobody hears of it.
+// dies. A write under way at that moment may have been applied; its answer is lost.
 type disk struct {
 	store.Store
 	n *node
 }
 
-// write makes one write, or one claim, at the speed and with the luck of the moment. A dead node's
-// never reaches the engine. No two writes begin at one moment: their order is the seed's.
+// write makes one write, or one claim, at the disk's present speed, and maybe with a failure. A dead node's
+// writes never reach the engine. No two writes begin at one moment: the seed decides their order.
 func write[T any](d disk, kind, about string, refusable bool, do func() (T, error)) (T, error) {
 	var none T
 	if d.n.dead.Load() {
 		return none, store.ErrFenced
 	}
 	d.n.thaw()
-	rng := d.n.w.dice.of("disk/"+kind, d.n.name+about, time.Now().UnixNano())
+	rng := d.n.w.choices.of("disk/"+kind, d.n.name+about, time.Now().UnixNano())
 	time.Sleep(between(rng, 1, time.Microsecond))
 	if !d.n.w.calm.Load() {
 		if pause := d.n.w.shape.slow; pause > 0 && oneIn(rng, 4) {
@@ -33,12 +33,12 @@ func write[T any](d disk, kind, about string, refusable bool, do func() (T, erro
 			return none, store.ErrFull
 		}
 	}
-	d.n.moment(beforeWrite)
+	d.n.crashPoint(beforeWrite)
 	if d.n.dead.Load() {
 		return none, store.ErrFenced
 	}
 	out, err := do()
-	d.n.moment(afterWrite)
+	d.n.crashPoint(afterWrite)
 	if d.n.dead.Load() {
 		return none, store.ErrFenced
 	}

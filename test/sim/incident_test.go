@@ -8,8 +8,8 @@ import (
 // full reports whether the disk has no room now: for two seconds in each twenty.
 func (w *world) full() bool { return w.shape.fills && time.Now().UnixNano()/1e9%20 < 2 }
 
-// trip kills the node, or the whole machine, if a crash is due at this place.
-func (w *world) trip(n *node, m moment) {
+// crashIfDue kills the node, or the whole machine, if a crash is due at this crash point.
+func (w *world) crashIfDue(n *node, m crashPoint) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.armed == nil || w.armed.at != m || n.dead.Load() {
@@ -18,7 +18,7 @@ func (w *world) trip(n *node, m moment) {
 	w.kill(n)
 }
 
-// kill marks the node dead, and with it the others where the machine goes down. The lock is held.
+// kill marks the node dead, and with it the others if the whole machine crashes. The lock is held.
 func (w *world) kill(n *node) {
 	var left []*node
 	for _, other := range w.nodes {
@@ -33,8 +33,8 @@ func (w *world) kill(n *node) {
 	w.tripped <- n
 }
 
-// suffer deals the incidents one after the other, until ctx ends.
-func (w *world) suffer(ctx context.Context) {
+// disrupt applies the incidents one after the other, until ctx ends.
+func (w *world) disrupt(ctx context.Context) {
 	for _, b := range w.shape.incidents {
 		if !rest(ctx, b.after) {
 			return
@@ -70,7 +70,7 @@ func (w *world) restart(b incident) {
 	w.start()
 }
 
-// crash kills at the incident's place, or after half a minute wherever the service is.
+// crash kills at the incident's crash point, or after half a minute at any point.
 func (w *world) crash(b incident) {
 	stale := w.planted.image(w)
 	w.mu.Lock()

@@ -25,9 +25,9 @@ func (d client) poll(ctx context.Context, j supplier.Job) (supplier.Outcome, err
 	}
 	d.n.w.up.mu.Lock()
 	p.polls++
-	rng := d.n.w.dice.of("poll/"+d.f.name, p.key+"/"+tail(p.submitKey), p.polls)
+	rng := d.n.w.choices.of("poll/"+d.f.name, p.key+"/"+tail(p.submitKey), p.polls)
 	d.n.w.up.mu.Unlock()
-	d.n.moment(duringPoll)
+	d.n.crashPoint(duringPoll)
 	if err := d.trouble(ctx, rng); err != nil {
 		return supplier.Outcome{}, err
 	}
@@ -37,7 +37,7 @@ func (d client) poll(ctx context.Context, j supplier.Job) (supplier.Outcome, err
 // tail is the attempt's number: the rest of a submit key differs from run to run.
 func tail(submitKey string) string { return submitKey[strings.LastIndexByte(submitKey, '/'):] }
 
-// trouble is what may come between a question and its answer.
+// trouble is a failure between a question and its answer.
 func (d client) trouble(ctx context.Context, rng *rand.Rand) error {
 	n := rng.IntN(100)
 	if err := d.travel(ctx, between(rng, time.Millisecond, 30*time.Millisecond)); err != nil {
@@ -61,7 +61,7 @@ func (d client) trouble(ctx context.Context, rng *rand.Rand) error {
 }
 
 // state is the job's, now.
-func (d client) state(p *piece, j supplier.Job, rng *rand.Rand) (supplier.Outcome, error) {
+func (d client) state(p *workItem, j supplier.Job, rng *rand.Rand) (supplier.Outcome, error) {
 	d.n.w.up.mu.Lock()
 	defer d.n.w.up.mu.Unlock()
 	switch {
@@ -78,13 +78,13 @@ func (d client) state(p *piece, j supplier.Job, rng *rand.Rand) (supplier.Outcom
 	}
 }
 
-// cancel stops work that isn't done. Half of what is stopped is charged all the same.
+// cancel stops work that isn't done. Half of the stopped work is charged all the same.
 func (d client) cancel(ctx context.Context, j supplier.Job) error {
 	p := d.n.w.up.find(d.f, j.ID)
 	if p == nil {
 		return nil
 	}
-	rng := d.n.w.dice.of("cancel/"+d.f.name, p.key+"/"+tail(p.submitKey), 0)
+	rng := d.n.w.choices.of("cancel/"+d.f.name, p.key+"/"+tail(p.submitKey), 0)
 	if err := d.trouble(ctx, rng); err != nil {
 		return err
 	}
@@ -101,15 +101,15 @@ func (d client) cancel(ctx context.Context, j supplier.Job) error {
 
 // find looks a submission up.
 func (d client) find(ctx context.Context, submitKey string) (supplier.Job, bool, error) {
-	rng := d.n.w.dice.of("find/"+d.f.name, tail(submitKey), time.Now().UnixNano())
+	rng := d.n.w.choices.of("find/"+d.f.name, tail(submitKey), time.Now().UnixNano())
 	if err := d.trouble(ctx, rng); err != nil {
 		return supplier.Job{}, false, err
 	}
 	return supplier.Job{ID: submitKey, PollAfter: d.advice(rng)}, d.n.w.up.find(d.f, submitKey) != nil, nil
 }
 
-// result is the work of a piece that is done.
-func (d client) result(p *piece) supplier.Outcome {
+// result is the result of a finished workItem.
+func (d client) result(p *workItem) supplier.Outcome {
 	r := &supplier.Result{Usage: p.usage}
 	if d.f.says {
 		r.Charged = new(int64(p.charge()))
@@ -118,7 +118,7 @@ func (d client) result(p *piece) supplier.Outcome {
 		r.Text, r.FinishReason = new(answerTo(p.key)), "stop"
 		return supplier.Outcome{Result: r}
 	}
-	rng := d.n.w.dice.of("file/"+d.f.name, p.key+"/"+tail(p.submitKey), 0)
+	rng := d.n.w.choices.of("file/"+d.f.name, p.key+"/"+tail(p.submitKey), 0)
 	file := supplier.File{ContentType: "image/png"}
 	switch n := rng.IntN(10); {
 	case n < 4:
@@ -132,7 +132,7 @@ func (d client) result(p *piece) supplier.Outcome {
 	return supplier.Outcome{Result: r}
 }
 
-// blank is a picture; what follows its end makes one of each piece.
+// blank is a picture; bytes behind its end make it distinct for each workItem.
 var blank = func() []byte {
 	var raw bytes.Buffer
 	picture := stdimage.NewGray(stdimage.Rect(0, 0, 8, 4))
@@ -143,16 +143,16 @@ var blank = func() []byte {
 	return raw.Bytes()
 }()
 
-func (p *piece) picture() []byte {
+func (p *workItem) picture() []byte {
 	return append(bytes.Clone(blank), p.supplier.name+p.key+tail(p.submitKey)...)
 }
 
-// open brings a result file. The first tries may fail in one way or another; one piece in forty
+// open brings a result file. The first tries may fail in one way or another; one in forty
 // never comes while there are faults.
-func (u *upstream) open(p *piece) (io.ReadCloser, error) {
+func (u *upstream) open(p *workItem) (io.ReadCloser, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	rng := u.w.dice.of("fetch/"+p.supplier.name, p.key+"/"+tail(p.submitKey), 0)
+	rng := u.w.choices.of("fetch/"+p.supplier.name, p.key+"/"+tail(p.submitKey), 0)
 	bad, kind := rng.IntN(3), rng.IntN(3)
 	if oneIn(rng, 40) {
 		bad = 1000

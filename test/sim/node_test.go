@@ -14,8 +14,8 @@ import (
 	"unitask/internal/supplier"
 )
 
-// node is one life of a gateway. When it dies it goes on running in vain: nothing it does reaches the
-// engine or a supplier, and nobody takes its answers.
+// node is one life of a gateway. After its death it goes on running in vain: its calls don't reach the
+// engine or a supplier, and its answers are dropped.
 type node struct {
 	w      *world
 	name   string
@@ -23,23 +23,23 @@ type node struct {
 	g      *gateway.Gateway
 	proven sync.Map // gate.Caller by secret
 	dead   atomic.Bool
-	frozen atomic.Int64 // until when every touch of the engine hangs, in nanoseconds
+	frozen atomic.Int64 // end of the freeze, in which every call of the engine hangs, in nanoseconds
 }
 
-// moment is a place where a node can die.
-type moment int
+// crashPoint is a point at which a node can die.
+type crashPoint int
 
 const (
-	beforeWrite moment = iota
+	beforeWrite crashPoint = iota
 	afterWrite
 	beforeSubmit
 	afterSubmit
 	duringPoll
-	moments
+	crashPoints
 )
 
-// moment lets the node die here, if its time has come and this is the place.
-func (n *node) moment(m moment) { n.w.trip(n, m) }
+// crashPoint lets the node die here, if a crash is due at this point.
+func (n *node) crashPoint(m crashPoint) { n.w.crashIfDue(n, m) }
 
 // thaw waits until the node isn't frozen.
 func (n *node) thaw() {
@@ -81,14 +81,14 @@ func (w *world) startNode(name string, db *boltstore.DB) *node {
 	return n
 }
 
-// bury ends a dead node's goroutines.
+// bury stops a dead node's goroutines.
 func (w *world) bury(n *node) {
 	done, cancel := context.WithCancel(context.Background())
 	cancel()
 	w.graves.Go(func() { _ = n.g.Shutdown(done) })
 }
 
-// caller proves who calls, as the server does before each request; here before the first.
+// caller authenticates the caller, as the server does before each request; here before the first.
 func (n *node) caller(ctx context.Context, c customer) (gate.Caller, error) {
 	if known, ok := n.proven.Load(c.secret); ok {
 		return known.(gate.Caller), nil

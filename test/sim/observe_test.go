@@ -21,14 +21,14 @@ import (
 	"unitask/test/crash/invariant"
 )
 
-// settleTime is longer than any task may take once no fault is left: the longest deadline and more.
+// settleTime is longer than any task may take after the last fault: the longest deadline and more.
 const settleTime = 2 * time.Hour
 
-// live lets the run happen: callers call, incidents fall, and then every task ends.
+// live lets the run happen: callers call, incidents occur, and then every task ends.
 func (w *world) live() {
 	ctx, stop := context.WithCancel(context.Background())
 	var incidents, callers sync.WaitGroup
-	incidents.Go(func() { w.suffer(ctx) })
+	incidents.Go(func() { w.disrupt(ctx) })
 	for i := range w.shape.callers {
 		callers.Go(func() { w.call(i, w.shape.callers) })
 	}
@@ -83,7 +83,7 @@ func (w *world) look(r *record) {
 	if len(r.seen.Acknowledged) > 0 {
 		id = r.seen.Acknowledged[0]
 	} else if found, err := w.db.FindTask(context.Background(), r.customer.scope, sha256.Sum256([]byte(r.plainKey))); err == nil {
-		id = found.ID // its caller heard nothing
+		id = found.ID // its caller got no answer
 	}
 	if id == "" {
 		return
@@ -137,7 +137,7 @@ func (w *world) list(c customer) (ids []string) {
 	}
 }
 
-// expectFree checks that every hold was given back, by asking for more than there can be.
+// expectFree checks that every hold was given back, by holds beyond the limits, whose refusals report the held amount.
 func (w *world) expectFree() {
 	scopes := map[string]task.HoldKind{"queue": task.HoldQueue}
 	for _, c := range w.customers {
@@ -154,8 +154,8 @@ func (w *world) expectFree() {
 	}
 }
 
-// end stops the service, and where the seed says so starts it again after longer than anything is
-// kept: then nothing is left of any task.
+// end stops the service, and if the seed says so starts it again after the longest retention: then every
+// trace of every task is gone.
 func (w *world) end() {
 	w.stop()
 	if w.shape.month {

@@ -10,18 +10,18 @@ import (
 	"unitask/internal/task"
 )
 
-// plantedFault is a fault that a control puts into the service; the zero planted is none.
+// plantedFault is a fault that a control puts into the service; the zero plantedFault is no fault.
 type plantedFault struct {
-	resubmits bool // every supplier is taken for one that honours keys
+	resubmits bool // every supplier seems to honour keys
 	unfenced  bool // leases aren't kept, and a stale one is as good as a fresh one
 	late      bool // an intent is written after its submission
-	forgets   bool // a crash takes back what was acknowledged shortly before
+	forgets   bool // a crash reverts the latest acknowledged writes
 	presumes  bool // a failure counts as shown before it was
-	trusts    bool // what the moderation supplier couldn't be asked about is taken for clean
+	trusts    bool // texts count as clean if the moderation supplier couldn't be asked
 }
 
-// reshape has leases run out in the middle of submissions where they mean nothing, and everything reviewed
-// where reviews do.
+// reshape has leases run out in the middle of submissions if they are without effect, and every text reviewed
+// if reviews are.
 func (p plantedFault) reshape(s *shape) {
 	if p.unfenced {
 		s.nodes, s.lease, s.incidents = 2, time.Second, nil
@@ -31,7 +31,7 @@ func (p plantedFault) reshape(s *shape) {
 	}
 }
 
-// image returns what a crash leaves where the engine forgets, nil for the files as they are.
+// image returns the database that a crash leaves if the engine forgets; nil for the files as they are.
 func (p plantedFault) image(w *world) dbImage {
 	if !p.forgets {
 		return nil
@@ -53,7 +53,7 @@ func (p plantedFault) wrap(n *node, s store.Store) store.Store {
 	}
 }
 
-// presumingStore takes every failure for shown that a POST finds.
+// presumingStore counts every failure that a POST finds as shown.
 type presumingStore struct{ store.Store }
 
 func (e presumingStore) FindTask(ctx context.Context, s task.Scope, h task.Hash) (task.Task, error) {
@@ -64,8 +64,8 @@ func (e presumingStore) FindTask(ctx context.Context, s task.Scope, h task.Hash)
 	return t.Show(), e.MarkShown(ctx, []task.Task{t})
 }
 
-// unfencedStore lets whoever once had a task's lease write under the latest one, and keeps no lease although
-// it says so: a worker that knew would stop by itself.
+// unfencedStore lets every earlier holder of a task's lease write under the latest one, and renews no lease although
+// it reports success: a worker that knew would stop by itself.
 type unfencedStore struct {
 	store.Store
 	w *world
@@ -87,7 +87,7 @@ func (e unfencedStore) Claim(ctx context.Context, c store.ClaimRequest) ([]store
 	return leases, err
 }
 
-// latest returns the lease to write under. A worker that makes no sense of its task any more would write
+// latest returns the lease to write under. A worker with a stale task would write
 // for ever: it is fenced off in the end.
 func (e unfencedStore) latest(r store.LeaseRef) store.LeaseRef {
 	const most = 5

@@ -20,14 +20,14 @@ const reviewerName = "reviewer"
 // reviewer is the moderation supplier as one node reaches it.
 type reviewer struct{ client }
 
-// reviews is what the moderation supplier knows of its own. It outlives every crash of the service.
+// reviews is the moderation supplier's own record. It outlives every crash of the service.
 type reviews struct {
 	mu    sync.Mutex
 	asked map[string]int64 // questions that arrived, by task
-	clean map[string]bool  // the tasks whose texts were found to be clean, whether anybody heard it or not
+	clean map[string]bool  // the tasks whose texts were found to be clean, whether the answer arrived or not
 }
 
-// policy returns what the seed makes of the operator's rules, nil without one.
+// policy returns the operator's rules, as the seed decides; nil without any.
 func (n *node) policy() *policy.Policy {
 	s := n.w.shape.review
 	if s == unreviewed {
@@ -40,9 +40,9 @@ func (n *node) policy() *policy.Policy {
 }
 
 // flagged reports whether the reviewer objects to the texts of the task.
-func (w *world) flagged(key string) bool { return oneIn(w.dice.of("verdict", key, 0), 12) }
+func (w *world) flagged(key string) bool { return oneIn(w.choices.of("verdict", key, 0), 12) }
 
-// Moderate judges the prompt. A planted fault finds clean what could not be asked about.
+// Moderate judges the prompt. A planted fault finds a prompt clean if the supplier couldn't be asked.
 func (r reviewer) Moderate(ctx context.Context, _ string, texts []string) ([]supplier.Judgement, error) {
 	judged, err := r.judge(ctx, strings.TrimPrefix(texts[0], promptOf("")))
 	if err != nil && r.n.w.planted.trusts {
@@ -51,14 +51,14 @@ func (r reviewer) Moderate(ctx context.Context, _ string, texts []string) ([]sup
 	return judged, err
 }
 
-// judge asks through a network, with the luck that the suppliers have.
+// judge asks through a network, with the suppliers' failures.
 func (r reviewer) judge(ctx context.Context, key string) ([]supplier.Judgement, error) {
 	w := r.n.w
 	w.reviews.mu.Lock()
 	w.reviews.asked[key]++
-	rng := w.dice.of("review", key, w.reviews.asked[key])
+	rng := w.choices.of("review", key, w.reviews.asked[key])
 	w.reviews.mu.Unlock()
-	r.n.moment(beforeSubmit)
+	r.n.crashPoint(beforeSubmit)
 	if err := r.travel(ctx, between(rng, time.Millisecond, 300*time.Millisecond)); err != nil {
 		return nil, supplier.NewError(supplier.NotSent, fault.ProviderTimeout, "too late", err)
 	}
@@ -71,7 +71,7 @@ func (r reviewer) judge(ctx context.Context, key string) ([]supplier.Judgement, 
 		w.reviews.clean[key] = true
 		w.reviews.mu.Unlock()
 	}
-	r.n.moment(afterSubmit)
+	r.n.crashPoint(afterSubmit)
 	switch n := rng.IntN(100); {
 	case r.n.dead.Load():
 		return nil, lost(fault.ProviderUnavailable)
@@ -87,11 +87,11 @@ func (r reviewer) judge(ctx context.Context, key string) ([]supplier.Judgement, 
 	return judged, nil
 }
 
-// unseen is the rule that nothing goes to a supplier before its texts were found to be clean.
+// unseen is the rule that no work goes to a supplier before its texts were found to be clean.
 const unseen invariant.Rule = "unseen"
 
-// checkReviews holds the run to it, by the ledger and by what the reviewer knows itself. Where the operator
-// allows it, three questions in vain will do.
+// checkReviews checks the run against unseen, by the ledger and by the reviewer's own record. If the operator
+// allows it, three questions without an answer will do.
 func (w *world) checkReviews(o invariant.Observation) (broken []invariant.Violation) {
 	if w.shape.review == unreviewed {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"unitask/test/crash/invariant"
 )
 
-// outcome is what a run showed.
+// outcome is the result of a run.
 type outcome struct {
 	Problems []string
 	Broken   map[invariant.Rule]int
@@ -20,7 +20,7 @@ type outcome struct {
 	Figures  figures
 }
 
-// figures count what runs put to the test.
+// figures count the events of runs.
 type figures struct {
 	Tasks, Posts, Reopenings, Attempts, Unknown, Submissions, Paid int
 	Accepted, Succeeded, Failed, Canceled, Files                   int
@@ -29,7 +29,7 @@ type figures struct {
 	Virtual                                                        time.Duration
 }
 
-// run lives one life in a bubble. No goroutine may be left: the bubble sees to that.
+// run lives one life in a bubble. No goroutine may be left: the bubble checks that.
 func run(t *testing.T, seed uint64, tasks int, p plantedFault) (out outcome) {
 	t.Helper()
 	cryptotest.SetGlobalRandom(t, seed)
@@ -128,7 +128,7 @@ func (f *figures) add(o figures) {
 	f.Virtual += o.Virtual
 }
 
-// detail prints the first tasks that broke a rule, with all that is known of them.
+// detail prints the first tasks that broke a rule, with their complete observation.
 func detail(o invariant.Observation, broken []invariant.Violation) string {
 	const most = 3
 	var out strings.Builder

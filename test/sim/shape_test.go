@@ -2,30 +2,30 @@ package sim_test
 
 import "time"
 
-// shape is what the seed makes of a run: how many nodes and callers, how good the disk, what befalls
-// them.
+// shape is the plan of a run, as the seed decides: the number of nodes and callers, the quality of the
+// disk, and the incidents.
 type shape struct {
 	nodes     int
 	callers   int
 	leisure   time.Duration // the longest between two tasks of a caller
 	lease     time.Duration
-	slow      time.Duration // the longest that a write takes; 0: none takes any time
+	slow      time.Duration // the longest duration of a write; 0: writes take no time
 	fills     bool          // the disk is full now and then
 	open      int           // open tasks a key, 0: any number
 	queue     int           // waiting tasks, 0: any number
 	folder    bool          // results are kept in a real folder
-	flush     time.Duration // how long the log may have what the tree lacks, 0: as by default
+	flush     time.Duration // how long records may be in the log only; 0: the default
 	deadline  time.Duration // of a picture
 	review    review
 	month     bool // a month passes at the end
 	incidents []incident
 }
 
-// incident is something that befalls the service.
+// incident is a restart, a crash or a freeze of the service.
 type incident struct {
 	after time.Duration // since the last one
 	kind  incidentKind
-	at    moment        // of a crash
+	at    crashPoint    // of a crash
 	down  time.Duration // until the next start, or for how long it is frozen
 }
 
@@ -38,7 +38,7 @@ const (
 	freeze    incidentKind = "freeze"     // one of two nodes hangs past its leases, and then goes on
 )
 
-func (d dice) shape() shape {
+func (d choices) shape() shape {
 	rng := d.of("shape", "", 0)
 	s := shape{nodes: 1 + rng.IntN(2), callers: 30 + rng.IntN(50), lease: 30 * time.Second}
 	if s.nodes == 1 && oneIn(rng, 2) {
@@ -62,7 +62,7 @@ func (d dice) shape() shape {
 	for range rng.IntN(6) {
 		s.incidents = append(s.incidents, incident{
 			after: between(rng, time.Second, 40*time.Second), kind: kinds[rng.IntN(len(kinds))],
-			at: moment(rng.IntN(int(moments))), down: between(rng, 100*time.Millisecond, 45*time.Second),
+			at: crashPoint(rng.IntN(int(crashPoints))), down: between(rng, 100*time.Millisecond, 45*time.Second),
 		})
 	}
 	if !oneIn(rng, 4) {
@@ -76,7 +76,7 @@ func (d dice) shape() shape {
 	return s
 }
 
-// review says whether a moderation supplier is asked, and what becomes of work where it can't be.
+// review is whether a moderation supplier is asked, and the fate of work if it can't be asked.
 type review string
 
 const (

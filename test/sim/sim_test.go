@@ -1,10 +1,10 @@
-// Package sim lives whole lives of the service in virtual time: the real gateway, gate, routing and
+// Package sim runs whole lives of the service in virtual time: the real gateway, gate, routing and
 // engine, suppliers of every class that misbehave, slow and full disks, restarts, crashes, and callers
-// that retry, hang up, cancel and poll. A seed decides what happens, and in the end the invariants of
-// the crash test judge.
+// that retry, hang up, cancel and poll. A seed decides every event, and in the end the invariants of
+// the crash test are checked.
 //
-// UNITASK_SIM_SEED=n repeats one seed. A seed's run is the same each time but for what the scheduler
-// decides: which of several ready cases a select takes. Each worker process has one CPU for that reason.
+// UNITASK_SIM_SEED=n repeats one seed. A seed's run is the same each time but for the scheduler's
+// choices: which of several ready cases a select takes. Each worker process has one CPU for that reason.
 package sim_test
 
 import (
@@ -39,7 +39,7 @@ func TestSim(t *testing.T) {
 	var jobs []job
 	if only := harness.Setting(t, "UNITASK_SIM_SEED", 0); only != 0 {
 		jobs = []job{{Seed: only, Tasks: tasks}}
-		t.Logf("seed %d: %+v", only, dice(only).shape())
+		t.Logf("seed %d: %+v", only, choices(only).shape())
 	} else {
 		jobs = mustReadKept(t)
 		first := harness.Setting(t, "UNITASK_SIM_FIRST", 1)
@@ -77,7 +77,7 @@ func TestRepeats(t *testing.T) {
 }
 
 // TestControls plants faults into the service. Each must be named by the invariants, in one of a few
-// seeds; else a run without violations proves nothing.
+// seeds; else a run without violations is no proof.
 func TestControls(t *testing.T) {
 	const tries, tasks = 30, 150
 	for name, tt := range map[string]struct {

@@ -10,7 +10,7 @@ import (
 	"unitask/test/crash/invariant"
 )
 
-// simSupplier is one supplier: what it can do beyond taking a submission, and what it charges.
+// simSupplier is one supplier: its abilities beyond taking a submission, and its prices.
 type simSupplier struct {
 	name       string
 	mode       task.Mode
@@ -18,9 +18,9 @@ type simSupplier struct {
 	price      task.Price
 	cap        int  // attempts in flight that the router may have here; 0: any number
 	jobs       bool // it answers with a job, which can be polled and canceled
-	dedupes    bool // a second submission under one key is the first one
-	finds      bool // it can be asked after a submission
-	says       bool // its results name the charge
+	dedupes    bool // it honours keys: a second submission under a key returns the first
+	finds      bool // it can find a submission by its key
+	says       bool // its results state the charge
 }
 
 const (
@@ -32,7 +32,7 @@ func tokens(n task.Money) task.Price {
 	return task.Price{Unit: task.PerMillionTokens, Input: n * task.USD, Output: 2 * n * task.USD}
 }
 
-func pieces(n task.Money) task.Price {
+func perImage(n task.Money) task.Price {
 	return task.Price{Unit: task.PerImage, Output: n * task.USD / 100}
 }
 
@@ -43,17 +43,17 @@ func simSuppliers() []simSupplier {
 		{name: "plain", mode: task.Live, capability: chat, price: tokens(1)},
 		{name: "keyed", mode: task.Live, capability: chat, price: tokens(2), dedupes: true, says: true},
 		{name: "found", mode: task.Live, capability: chat, price: tokens(3), finds: true, cap: 6},
-		{name: "jobs", mode: task.Live, capability: image, price: pieces(1), jobs: true, cap: 12},
-		{name: "jobs-found", mode: task.Live, capability: image, price: pieces(2), jobs: true, finds: true, says: true},
-		{name: "jobs-keyed", mode: task.Live, capability: image, price: pieces(3), jobs: true, dedupes: true},
+		{name: "jobs", mode: task.Live, capability: image, price: perImage(1), jobs: true, cap: 12},
+		{name: "jobs-found", mode: task.Live, capability: image, price: perImage(2), jobs: true, finds: true, says: true},
+		{name: "jobs-keyed", mode: task.Live, capability: image, price: perImage(3), jobs: true, dedupes: true},
 		{name: "play", mode: task.Test, capability: chat, price: tokens(1)},
-		{name: "play-jobs", mode: task.Test, capability: image, price: pieces(1), jobs: true, finds: true},
+		{name: "play-jobs", mode: task.Test, capability: image, price: perImage(1), jobs: true, finds: true},
 	}
 }
 
-// piece is the work of one submission that arrived. It goes on by itself: its state is a function of
+// workItem is the work of one submission that arrived. It goes on by itself: its state is a function of
 // the time.
-type piece struct {
+type workItem struct {
 	supplier  simSupplier
 	key       string // of the task, as its caller named it
 	submitKey string
@@ -65,7 +65,7 @@ type piece struct {
 	opens     int // of its file
 }
 
-// jobFate is how a piece of work ends.
+// jobFate is how a workItem ends.
 type jobFate int
 
 const (
@@ -80,22 +80,22 @@ type upstream struct {
 	w *world
 
 	mu     sync.Mutex
-	work   map[string]*piece // by supplier and submit key, the latest
-	sent   []*sending
+	work   map[string]*workItem // by supplier and submit key, the latest
+	sent   []*submission
 	counts map[string]int64 // exchanges by supplier and task
 }
 
-// sending is one request that arrived.
-type sending struct {
+// submission is one request that arrived.
+type submission struct {
 	supplier, key, submitKey string
-	piece                    *piece // nil: it was refused
+	workItem                 *workItem // nil: it was refused
 }
 
 func newUpstream(w *world) *upstream {
-	return &upstream{w: w, work: map[string]*piece{}, counts: map[string]int64{}}
+	return &upstream{w: w, work: map[string]*workItem{}, counts: map[string]int64{}}
 }
 
-// count returns how many exchanges about the task came before at the supplier.
+// count counts an exchange about the task at the supplier and returns the number so far.
 func (u *upstream) count(f simSupplier, key string) int64 {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -103,37 +103,37 @@ func (u *upstream) count(f simSupplier, key string) int64 {
 	return u.counts[f.name+"/"+key]
 }
 
-// arrive takes a submission, nil work for one that is refused. A supplier that honours keys returns what
-// it has under the key already.
-func (u *upstream) arrive(f simSupplier, key, submitKey string, fresh *piece) *piece {
+// arrive takes a submission; its work is nil if it is refused. A supplier that honours keys returns the
+// work that it has under the key already.
+func (u *upstream) arrive(f simSupplier, key, submitKey string, fresh *workItem) *workItem {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	id := f.name + "/" + submitKey
 	if old := u.work[id]; old != nil && f.dedupes {
 		return old
 	}
-	u.sent = append(u.sent, &sending{supplier: f.name, key: key, submitKey: submitKey, piece: fresh})
+	u.sent = append(u.sent, &submission{supplier: f.name, key: key, submitKey: submitKey, workItem: fresh})
 	if fresh != nil {
 		u.work[id] = fresh
 	}
 	return fresh
 }
 
-func (u *upstream) find(f simSupplier, submitKey string) *piece {
+func (u *upstream) find(f simSupplier, submitKey string) *workItem {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.work[f.name+"/"+submitKey]
 }
 
-// count of the suppliers, for the checker. A supplier that honours keys was sent one submission a key,
-// however often it was refused under it.
+// count of the suppliers, for the checker. A supplier that honours keys gets one submission a key, any
+// number of refusals under it included.
 func (u *upstream) submissions() []invariant.Submission {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	var all []invariant.Submission
 	at := map[string]int{}
 	for _, s := range u.sent {
-		sub := invariant.Submission{Key: s.key, SubmitKey: s.submitKey, Supplier: s.supplier, Charge: s.piece.charge()}
+		sub := invariant.Submission{Key: s.key, SubmitKey: s.submitKey, Supplier: s.supplier, Charge: s.workItem.charge()}
 		id := s.supplier + "/" + s.submitKey
 		if i, known := at[id]; known && u.w.dedupes(s.supplier) {
 			all[i].Charge += sub.Charge
@@ -145,8 +145,8 @@ func (u *upstream) submissions() []invariant.Submission {
 	return all
 }
 
-// charge is what the supplier takes for the work: nothing for what it never finished by its own fault.
-func (p *piece) charge() task.Money {
+// charge is the supplier's charge for the work: 0 if it never finished by the supplier's own fault.
+func (p *workItem) charge() task.Money {
 	if p == nil || p.fate == fails || p.fate == vanishes {
 		return 0
 	}

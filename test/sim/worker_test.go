@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// workerVariable holds a worker's jobs, in JSON.
+// workerVariable is the environment variable with a worker's jobs, in JSON.
 const workerVariable = "UNITASK_SIM_WORKER"
 
 // job is one seed to run.
@@ -54,7 +54,7 @@ func say(t *testing.T, r report) {
 	fmt.Printf("%s%s\n", reportMark, raw)
 }
 
-// tally gathers what the workers report.
+// tally collects the workers' reports.
 type tally struct {
 	t *testing.T
 
@@ -66,7 +66,7 @@ type tally struct {
 // batch is how many jobs a worker process gets at once.
 const batch = 10
 
-// runAll runs the jobs in worker processes, each with a CPU of its own, and begins none after the
+// runAll runs the jobs in worker processes, each with a CPU of its own, and starts no more after the
 // limit or a failure.
 func (a *tally) runAll(jobs []job, workers int, limit time.Duration) {
 	a.t.Helper()
@@ -127,7 +127,7 @@ func (a *tally) note(r report) {
 	}
 }
 
-// keptFile holds the seeds that failed once; each run begins with them.
+// keptFile is the file of the seeds that failed once; each run begins with them.
 var keptFile = filepath.Join("testdata", "seeds")
 
 // fail reports a seed and keeps it.

@@ -32,7 +32,7 @@ type world struct {
 	t         *testing.T
 	seed      uint64
 	tasks     int
-	dice      dice
+	choices   choices
 	shape     shape
 	planted   plantedFault
 	suppliers []simSupplier
@@ -70,10 +70,10 @@ type customer struct {
 func newWorld(t *testing.T, seed uint64, tasks int, p plantedFault) *world {
 	t.Helper()
 	w := &world{
-		t: t, seed: seed, tasks: tasks, dice: dice(seed), planted: p, suppliers: simSuppliers(), dir: mustTempDir(t),
+		t: t, seed: seed, tasks: tasks, choices: choices(seed), planted: p, suppliers: simSuppliers(), dir: mustTempDir(t),
 		tripped: make(chan *node, 1),
 	}
-	w.shape = w.dice.shape()
+	w.shape = w.choices.shape()
 	p.reshape(&w.shape)
 	c, err := directory()
 	if err == nil {
@@ -184,7 +184,7 @@ func (w *world) dedupes(name string) bool {
 // dbImage is a database as it lies there: its file and its log's.
 type dbImage map[string][]byte
 
-// image waits until what has reached the engine is through.
+// image waits until the writes that have reached the engine are complete.
 func (w *world) image() dbImage {
 	synctest.Wait()
 	files := dbImage{}

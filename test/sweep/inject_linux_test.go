@@ -19,7 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The system calls that change what is on the disk, and how each names its file.
+// The system calls that change the disk, and how each names its file.
 var (
 	byDescriptor = map[uintptr]string{
 		unix.SYS_PWRITE64: "pwrite64", unix.SYS_WRITE: "write", unix.SYS_FTRUNCATE: "ftruncate",
@@ -36,12 +36,12 @@ func numbers() []uintptr {
 	return append(slices.Collect(maps.Keys(byDescriptor)), slices.Collect(maps.Keys(byPath))...)
 }
 
-// fault is what happens at a call in place of it.
+// fault is the replacement of a call.
 type fault struct {
 	name  string
 	kill  bool
 	errno syscall.Errno
-	lie   bool // nothing happens, and the call reports success
+	lie   bool // the call has no effect, and reports success
 	skips []string
 	only  []string // calls; nil: all but those in skips
 	below string   // the folder, within the data folder, of the files; "" for all
@@ -75,7 +75,7 @@ func (h hit) String() string { return h.call + " of " + h.file }
 type injector struct {
 	t      *testing.T
 	fault  fault
-	n      int // 0: none, they are only counted
+	n      int // 0: calls are only counted
 	folder string
 	socket *net.UnixListener
 	done   chan struct{}
@@ -101,7 +101,7 @@ func newInjector(t *testing.T, f fault, n int, folder string) *injector {
 	return in
 }
 
-// met returns the call that met the fault, nil while none has, and how many calls there were.
+// met returns the call that met the fault, or nil, and the number of calls.
 func (in *injector) met() (*hit, int) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -203,7 +203,7 @@ func (in *injector) chosen(n notification) bool {
 	return true
 }
 
-// describe returns the call's name and its file, "" for one that changes nothing.
+// describe returns the call's name and its file, "" for one that doesn't change the disk.
 func describe(n notification) (call, file string) {
 	if call, ok := byDescriptor[uintptr(n.nr)]; ok {
 		file, _ = os.Readlink(fmt.Sprintf("/proc/%d/fd/%d", n.pid, n.args[0]))

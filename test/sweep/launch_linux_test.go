@@ -33,7 +33,7 @@ func launch(socket string, line []string) error {
 	return syscall.Exec(line[0], line, os.Environ())
 }
 
-// handOver makes each of the swept system calls wait for whoever reads the descriptor it returns.
+// handOver makes each of the swept system calls wait for the reader of the returned descriptor.
 func handOver() (int, error) {
 	filter := []unix.SockFilter{{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS}} // the number of the call
 	swept := numbers()

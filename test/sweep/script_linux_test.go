@@ -26,7 +26,7 @@ type script struct {
 	supplier *harness.Supplier
 	keys     map[task.Mode]string
 	roles    []*role
-	refused  []faults.Code // what the callers were told where they weren't served
+	refused  []faults.Code // codes of the refusals
 	broken   []string      // answers that no caller should get
 }
 
@@ -68,7 +68,7 @@ func newScript(t *testing.T, s *harness.Server, live string) *script {
 
 var errUnfinished = errors.New("a task hasn't ended well")
 
-// play pursues every task to its success, in order. It stops where the server doesn't answer.
+// play pursues every task to its success, in order. It stops if the server doesn't answer.
 func (s *script) play(ctx context.Context) error {
 	for _, r := range s.roles {
 		if r.mode == task.Test && s.keys[task.Test] == "" {
@@ -152,7 +152,7 @@ func (s *script) discarded() (broken []string) {
 	return broken
 }
 
-// observe reads what there is in the end and what the supplier counted.
+// observe reads the final tasks and the supplier's counts.
 func (s *script) observe(ctx context.Context) (o invariant.Observation, err error) {
 	o.Counted = map[string]bool{harness.SupplierName: true}
 	for _, key := range s.keys {

@@ -1,7 +1,7 @@
 // Package sweep lets one system call of the real server go wrong: the first that changes its data
-// folder, then the second, and so on until the script has no more of them. A call is counted whatever
-// thread makes it, so each point is one moment of the script. After each, the data folder is opened
-// again and held to what was acknowledged.
+// folder, then the second, and so on until the script has no more of them. The calls of all threads
+// are counted, so each point is one moment of the script. After each, the data folder is opened
+// again and compared with the acknowledgements.
 package sweep_test
 
 import (
@@ -34,12 +34,12 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {
-		_ = os.Setenv("TMPDIR", "/dev/shm") // the calls are what counts here, not the disk
+		_ = os.Setenv("TMPDIR", "/dev/shm") // only the calls matter here, not the disk
 	}
 	os.Exit(harness.Main(m))
 }
 
-// TestSweep visits UNITASK_SWEEP_POINTS points of each fault, evenly; 0 stands for all.
+// TestSweep visits UNITASK_SWEEP_POINTS points of each fault, evenly; 0: all.
 func TestSweep(t *testing.T) {
 	points := int(harness.Setting(t, "UNITASK_SWEEP_POINTS", shortPoints))
 	for _, f := range []fault{
@@ -90,8 +90,8 @@ func sweep(t *testing.T, f fault, points int) {
 	}
 }
 
-// TestSweepFindsLies is the control: where the database's file takes a write and drops it, something
-// must be found broken.
+// TestSweepFindsLies is the control: if the database's file takes a write and drops it, a violation must
+// be found.
 func TestSweepFindsLies(t *testing.T) {
 	lie := fault{name: "lie", lie: true, only: []string{"pwrite64"}}
 	for n := 20; n < 80; n += 3 {
@@ -127,7 +127,7 @@ func (p *point) add(format string, args ...any) {
 	p.broken = append(p.broken, fmt.Sprintf(format, args...))
 }
 
-// run returns what is broken.
+// run returns the violations.
 func (p *point) run() []string {
 	p.t.Helper()
 	p.server = harness.NewServer(p.t)
@@ -177,7 +177,7 @@ func (p *point) up() bool {
 	return true
 }
 
-// skipWithout skips the test where the kernel doesn't hand system calls over.
+// skipWithout skips the test if the kernel doesn't hand system calls over.
 func (p *point) skipWithout(output string) {
 	if _, calls := p.injector.met(); calls == 0 && strings.Contains(output, "launch: ") {
 		p.t.Skipf("not run: system calls can't be handed over here: %s", output)
@@ -211,8 +211,8 @@ func (p *point) judge(err error) {
 	}
 }
 
-// again opens the data folder without a fault, plays the script to its end and holds everything to
-// what was acknowledged.
+// again opens the data folder without a fault, plays the script to its end and compares everything with
+// the acknowledgements.
 func (p *point) again() {
 	ctx, cancel := context.WithTimeout(p.t.Context(), scriptTime)
 	defer cancel()

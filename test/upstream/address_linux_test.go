@@ -17,7 +17,7 @@ import (
 )
 
 // host is a server of the test's at an address of its own, which can be taken away and given back. The
-// address is one of 127.0.0.0/8 that nothing else uses, so that nobody takes its port meanwhile.
+// address is in 127.0.0.0/8 and not used otherwise, so that its port stays free meanwhile.
 type host struct {
 	t       *testing.T
 	address string // host:port
@@ -54,7 +54,7 @@ func (s *served) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.serve.ServeHTTP(w, r)
 }
 
-// note keeps what http.Server.Shutdown would leave open for some seconds.
+// note records connections that http.Server.Shutdown would leave open for some seconds.
 func (s *served) note(c net.Conn, state http.ConnState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,7 +65,7 @@ func (s *served) note(c net.Conn, state http.ConnState) {
 	}
 }
 
-// end takes no more connections and closes those that are idle. It waits for nobody.
+// end takes no more connections and closes those that are idle. It doesn't wait for the others.
 func (s *served) end() {
 	s.over.Store(true)
 	_ = s.listener.Close() // for the server may not have begun
@@ -112,14 +112,14 @@ func (h *host) restore() {
 	go func(s *served) { _ = s.server.Serve(l) }(h.served)
 }
 
-// refuse makes the address refuse connections; those that stand go on.
+// refuse makes the address refuse connections; established ones go on.
 func (h *host) refuse() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.leaveLocked()
 }
 
-// leaveLocked serves no longer. It reports false where the address wasn't served.
+// leaveLocked stops serving. It reports whether the address was served.
 func (h *host) leaveLocked() bool {
 	if h.served == nil {
 		return false
@@ -149,7 +149,7 @@ func (h *host) close() {
 	h.freeLocked()
 }
 
-// freeLocked gives up what holds the address without serving it.
+// freeLocked closes listeners that hold the address without serving it.
 func (h *host) freeLocked() {
 	h.stuck.release()
 	h.stuck = nil
@@ -159,7 +159,7 @@ func (h *host) freeLocked() {
 	}
 }
 
-// stuck is a listener whose queue is full, with one who came first: the kernel drops whoever knocks.
+// stuck is a listener whose queue is full, after a first connection: the kernel drops all others.
 type stuck struct {
 	fd     int
 	filler net.Conn
@@ -196,8 +196,8 @@ func newStuck(address string) (*stuck, error) {
 	return s, nil
 }
 
-// full reports whether a socket that listens takes no more: the kernel tells how long its queue is and how
-// long it may become.
+// full reports whether a listening socket's queue is full, by the kernel's figures of its length and its
+// limit.
 func full(fd int) bool {
 	info, err := unix.GetsockoptTCPInfo(fd, unix.SOL_TCP, unix.TCP_INFO)
 	return err == nil && info.Unacked > info.Sacked
@@ -214,7 +214,7 @@ func (s *stuck) release() {
 	_ = unix.Close(s.fd)
 }
 
-// deaf makes the address take connections that nobody serves.
+// deaf makes the address accept connections without serving them.
 func (h *host) deaf() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -230,7 +230,7 @@ func (h *host) deaf() {
 }
 
 // patient accepts connections on which the service waits longer than it otherwise would for a request's head:
-// beside much else the caller, who is in the same process, may be late with it.
+// the caller shares this busy process, and may be late with it.
 type patient struct{ net.Listener }
 
 // Accept implements net.Listener.

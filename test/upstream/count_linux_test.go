@@ -12,17 +12,17 @@ import (
 	"unitask/test/fixture"
 )
 
-// tally is what the metrics are to say in the end: each sample that counts an end, by its name and labels.
+// tally is the expected metrics: each sample that counts an end, by its name and labels.
 type tally struct {
 	samples map[string]int
-	before  map[string]api.AdminTask // each task, as it stood when it was looked at last
+	before  map[string]api.AdminTask // each task, as of the last call of add
 }
 
 // counted are the families of the tally.
 var counted = []string{"unitask_attempts_total{", "unitask_attempt_duration_seconds_count{", "unitask_tasks_ended_total{"}
 
-// add adds what has ended since the task was looked at last: the task itself, and each attempt that is new
-// or stands otherwise.
+// add adds the ends since the last call: of the task itself, and of each attempt that is new or has
+// changed.
 func (c *tally) add(now api.AdminTask) {
 	if c.samples == nil {
 		c.samples, c.before = map[string]int{}, map[string]api.AdminTask{}
@@ -39,7 +39,7 @@ func (c *tally) add(now api.AdminTask) {
 	c.before[now.ID] = now
 }
 
-// checkCounts holds the metrics to what ended, once nothing is under way any more: each task's end and each
+// checkCounts compares the metrics with the tally, once all work has ended: each task's end and each
 // attempt's counts once.
 func (s *service) checkCounts() {
 	s.t.Helper()
@@ -59,7 +59,7 @@ func (s *service) checkCounts() {
 	}
 }
 
-// checkSums holds what accounts and suppliers are charged in all to the tasks.
+// checkSums compares the total charges of accounts and suppliers with the tasks.
 func (s *service) checkSums() {
 	s.t.Helper()
 	var pays, owed, cost, sum task.Money

@@ -18,15 +18,15 @@ import (
 
 // The names that no caller may see. That of the model is one that the formats take in a path.
 const (
-	firstName  = "zaphod-first"
-	secondName = "zaphod-second"
-	modelName  = "zaphod/beeblebrox-9b"
-	sellerKey  = "zarquon-secret-key"
-	jobID      = "job-zarquon-77"
-	prompt     = "Forty-two towels"
+	firstName   = "zaphod-first"
+	secondName  = "zaphod-second"
+	modelName   = "zaphod/beeblebrox-9b"
+	supplierKey = "zarquon-secret-key"
+	jobID       = "job-zarquon-77"
+	prompt      = "Forty-two towels"
 )
 
-// dialect is one format, for one capability: the real adapter, and what its supplier answers.
+// dialect is one format, for one capability: the real adapter, and its supplier's answers.
 type dialect struct {
 	kind       supplier.Kind
 	capability catalog.Name
@@ -36,10 +36,10 @@ type dialect struct {
 	maps       []string
 	phases     []phase // those that it has; in order
 	phaseOf    func(r *http.Request) phase
-	answer     func(w http.ResponseWriter, r *http.Request, s *seller)
+	answer     func(w http.ResponseWriter, r *http.Request, s *fakeSupplier)
 	working    http.HandlerFunc // the news of a job that goes on
 	stream     parts            // the answer as a stream
-	trouble    string           // an event with an error, which repeats what the supplier knows
+	trouble    string           // an event with an error, which repeats the supplier's secrets
 	honours    bool             // a submission that comes again under its key is the same one
 	keyed      bool             // the result is opened with the supplier's key, at the supplier's own address
 }
@@ -61,18 +61,18 @@ func (d dialect) hasJob() bool { return slices.Contains(d.phases, poll) }
 // sync reports whether the capability is done within the request that asks for it.
 func (d dialect) sync() bool { return d.capability == "text.chat" }
 
-// price is what a supplier charges: so much a unit of what it makes.
+// price is a supplier's price: so much a unit of its results.
 func (d dialect) price(usd task.Money) task.Price { return task.Price{Unit: d.unit, Output: usd} }
 
-// cost is what the dialect's result costs at a price: ten tokens, one image or a video as long as the
-// directory says where nothing is said.
+// cost is the cost of the dialect's result at a price: ten tokens, one image or a video of the
+// directory's default length.
 func (d dialect) cost(usd task.Money) task.Money {
 	return d.price(usd).Cost(task.Usage{OutputTokens: 10, Images: 1, Milliseconds: filmSeconds * 1000})
 }
 
 func onlySubmit(*http.Request) phase { return submit }
 
-// byMethod takes each POST for a submission, and each GET for a question but where it asks for a file.
+// byMethod takes each POST for a submission, and each GET for a poll unless it is for a file.
 func byMethod(r *http.Request) phase {
 	switch {
 	case r.Method == http.MethodPost:
@@ -101,7 +101,7 @@ func dialects() []dialect {
 
 func openaiChat(d dialect) dialect {
 	d.kind, d.stream = openai.Kind(), openaiStream()
-	d.answer = func(w http.ResponseWriter, _ *http.Request, _ *seller) {
+	d.answer = func(w http.ResponseWriter, _ *http.Request, _ *fakeSupplier) {
 		say(w, `{"model":%q,"choices":[{"message":{"role":"assistant","content":"Yes."},"finish_reason":"stop"}],
 			"usage":{"prompt_tokens":10,"completion_tokens":10}}`, modelName)
 	}
@@ -110,7 +110,7 @@ func openaiChat(d dialect) dialect {
 
 func anthropicChat(d dialect) dialect {
 	d.kind, d.stream = anthropic.Kind(), anthropicStream()
-	d.answer = func(w http.ResponseWriter, _ *http.Request, _ *seller) {
+	d.answer = func(w http.ResponseWriter, _ *http.Request, _ *fakeSupplier) {
 		say(w, `{"id":%q,"type":"message","role":"assistant","model":%q,"content":[{"type":"text","text":"Yes."}],
 			"stop_reason":"end_turn","usage":{"input_tokens":10,"output_tokens":10}}`, jobID, modelName)
 	}
@@ -119,7 +119,7 @@ func anthropicChat(d dialect) dialect {
 
 func geminiChat(d dialect) dialect {
 	d.kind, d.stream = gemini.Kind(), geminiStream()
-	d.answer = func(w http.ResponseWriter, _ *http.Request, _ *seller) {
+	d.answer = func(w http.ResponseWriter, _ *http.Request, _ *fakeSupplier) {
 		say(w, `{"candidates":[{"content":{"parts":[{"text":"Yes."}],"role":"model"},"finishReason":"STOP"}],"modelVersion":%q,
 			"usageMetadata":{"promptTokenCount":10,"candidatesTokenCount":10}}`, modelName)
 	}
@@ -130,7 +130,7 @@ func geminiChat(d dialect) dialect {
 func unitaskChat(d dialect) dialect {
 	d.kind, d.honours, d.stream = unitask.Kind(), true, unitaskStream()
 	d.trouble = named("task", fmt.Sprintf(`{"id":%q,"state":"failed","error":{"code":"INTERNAL","message":%q}}`, jobID, leak))
-	d.answer = func(w http.ResponseWriter, _ *http.Request, _ *seller) {
+	d.answer = func(w http.ResponseWriter, _ *http.Request, _ *fakeSupplier) {
 		say(w, `{"id":%q,"state":"succeeded","output":{"text":"Yes.","finish_reason":"stop"},
 			"usage":{"input_tokens":10,"output_tokens":10}}`, jobID)
 	}
@@ -140,7 +140,7 @@ func unitaskChat(d dialect) dialect {
 // openaiImage answers with the address of its picture: it has no job that could be asked after.
 func openaiImage(d dialect) dialect {
 	d.kind, d.phases = openai.Kind(), []phase{submit, transfer}
-	d.answer = func(w http.ResponseWriter, r *http.Request, s *seller) {
+	d.answer = func(w http.ResponseWriter, r *http.Request, s *fakeSupplier) {
 		if byMethod(r) == transfer {
 			_, _ = w.Write(picture())
 			return
@@ -153,7 +153,7 @@ func openaiImage(d dialect) dialect {
 func falImage(d dialect) dialect {
 	d.kind, d.maps = fal.Kind(), []string{"testdata/models.yaml"}
 	d.working = answer("application/json", `{"status":"IN_PROGRESS"}`)
-	d.answer = func(w http.ResponseWriter, r *http.Request, s *seller) {
+	d.answer = func(w http.ResponseWriter, r *http.Request, s *fakeSupplier) {
 		switch {
 		case byMethod(r) == submit:
 			say(w, `{"status":"IN_QUEUE","request_id":%q}`, jobID)
@@ -171,7 +171,7 @@ func falImage(d dialect) dialect {
 func replicateImage(d dialect) dialect {
 	d.kind, d.maps = replicate.Kind(), []string{"testdata/models.yaml"}
 	d.working = answer("application/json", `{"id":"`+jobID+`","status":"processing"}`)
-	d.answer = func(w http.ResponseWriter, r *http.Request, s *seller) {
+	d.answer = func(w http.ResponseWriter, r *http.Request, s *fakeSupplier) {
 		switch byMethod(r) {
 		case submit:
 			w.WriteHeader(http.StatusCreated)
@@ -189,7 +189,7 @@ func replicateImage(d dialect) dialect {
 func unitaskImage(d dialect) dialect {
 	d.kind, d.honours = unitask.Kind(), true
 	d.working = answer("application/json", `{"id":"`+jobID+`","state":"running"}`)
-	d.answer = func(w http.ResponseWriter, r *http.Request, s *seller) {
+	d.answer = func(w http.ResponseWriter, r *http.Request, s *fakeSupplier) {
 		switch byMethod(r) {
 		case submit:
 			w.WriteHeader(http.StatusAccepted)
@@ -209,7 +209,7 @@ func geminiVideo() dialect {
 		kind: gemini.Kind(), capability: "video.generate", input: `{"prompt":"` + prompt + `"}`, model: modelName,
 		unit: task.PerSecond, phases: []phase{submit, poll, transfer}, phaseOf: byMethod, keyed: true,
 		working: answer("application/json", `{"name":"`+operation+`","done":false}`),
-		answer: func(w http.ResponseWriter, r *http.Request, s *seller) {
+		answer: func(w http.ResponseWriter, r *http.Request, s *fakeSupplier) {
 			switch byMethod(r) {
 			case submit:
 				say(w, `{"name":%q}`, operation)

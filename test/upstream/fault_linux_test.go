@@ -17,14 +17,14 @@ import (
 	"unitask/internal/fault"
 )
 
-// leak is in every faulty answer; nobody may see it.
+// leak is in every faulty answer; no caller or operator may see it.
 const leak = "zarquon-leak"
 
 var quiet = log.New(io.Discard, "", 0)
 
 const slowDrip = "slow drip"
 
-// phase is what a request to a supplier is for, and of a streamed submission how far it has come.
+// phase is the purpose of a request to a supplier, and the progress of a streamed submission.
 type phase string
 
 const (
@@ -46,7 +46,7 @@ func (p phase) streams() bool { return p.submits() && p != submit }
 // breaks reports whether the phase is a moment of a stream that has begun.
 func (p phase) breaks() bool { return p.streams() && p != streamed }
 
-// failure is one row of the matrix: what goes wrong, and what is to come of it in each phase.
+// failure is one row of the matrix: a fault, and its promised outcome in each phase.
 type failure struct {
 	name    string
 	serve   http.HandlerFunc // in the place of the supplier's answer
@@ -55,13 +55,13 @@ type failure struct {
 	cut     cut              // ends a stream at the phase's moment
 	large   bool             // the answer is: a few such cells at once fill the memory
 	endless bool             // only the task's deadline ends it
-	late    bool             // the answer is a good one, and comes when nobody waits for it any more
-	// What the submission's failure is, for the caller where no other route is left.
+	late    bool             // the answer is a good one, but comes after the caller has given up
+	// The submission's failure for the caller if no other route is left.
 	code fault.Code
-	lost bool // nobody can tell whether it was taken
-	// The operator has to mend it: until then nobody asks the supplier for anything new.
+	lost bool // it is unknown whether it was taken
+	// The operator has to mend it: until then the supplier gets no new work.
 	trips bool
-	// The supplier asks everybody for a pause, and for one that is longer than the cell.
+	// The supplier asks all callers for a pause, and for one that is longer than the cell.
 	advises, pauses bool
 	// Why the failure can't occur in a phase.
 	never map[phase]string
@@ -160,7 +160,7 @@ func failures() []failure {
 	return all
 }
 
-// denounce answers with an error that repeats what the supplier knows.
+// denounce answers with an error that repeats the supplier's secrets.
 func denounce(status int) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -170,7 +170,7 @@ func denounce(status int) http.HandlerFunc {
 	}
 }
 
-// guard answers as one does that stands before the supplier.
+// guard answers as a proxy before the supplier does.
 func guard(status int) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -193,7 +193,7 @@ func thenPause(serve http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// pausing is an answer that asks for a long pause, whatever else it asks for.
+// pausing is an answer that asks for a long pause in place of any other.
 type pausing struct{ http.ResponseWriter }
 
 func (p pausing) WriteHeader(status int) {
@@ -208,7 +208,7 @@ func answer(contentType, body string) http.HandlerFunc {
 	}
 }
 
-// drip sends a byte now and then, for as long as somebody listens.
+// drip sends a byte now and then, for as long as the connection is open.
 func drip(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	trickle(w, r, " ")
@@ -278,11 +278,11 @@ func hijack(w http.ResponseWriter) net.Conn {
 	return conn
 }
 
-// redirect answers with the address of a private host, which nobody may follow, and least of all with the key.
+// redirect answers with the address of a private host, which must not be followed, least of all with the key.
 func redirect(t *testing.T, status int) http.HandlerFunc {
 	t.Helper()
 	elsewhere := newHost(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		keyed := strings.Contains(fmt.Sprint(r.Header), sellerKey)
+		keyed := strings.Contains(fmt.Sprint(r.Header), supplierKey)
 		t.Errorf("%s %s followed the redirect; with the supplier's key: %t", r.Method, r.URL, keyed)
 	}))
 	return func(w http.ResponseWriter, r *http.Request) {

@@ -18,25 +18,25 @@ import (
 	"unitask/test/fixture"
 )
 
-// What the caller of a stream is told.
+// The ends of a stream, for its caller.
 const (
 	allText   = "the text"
 	noText    = "no text, then the error"
 	firstText = "the first piece, then the error"
 )
 
-// told is one answer to a request for a stream.
-type told struct {
+// streamAnswer is one answer to a request for a stream.
+type streamAnswer struct {
 	status int
 	plain  []byte // an answer that is no stream
 	pieces []string
 	tasks  []api.Task
 }
 
-func (a told) text() string { return strings.Join(a.pieces, "") }
+func (a streamAnswer) text() string { return strings.Join(a.pieces, "") }
 
-// last is the task as it was told last; nil where none was.
-func (a told) last() *api.Task {
+// last is the task of the last event; nil without one.
+func (a streamAnswer) last() *api.Task {
 	if len(a.tasks) == 0 {
 		return nil
 	}
@@ -44,7 +44,7 @@ func (a told) last() *api.Task {
 }
 
 // seen sums an answer up.
-func (a told) seen() string {
+func (a streamAnswer) seen() string {
 	last := a.last()
 	switch {
 	case last == nil:
@@ -61,17 +61,17 @@ func (a told) seen() string {
 }
 
 // stream submits the dialect's request under the one key for a stream, and returns the task that it has made
-// and what the caller was told. One who hangs up does so at the first piece and follows the task anew, with
+// and the caller's answers. A caller that hangs up does so at the first piece and follows the task anew, with
 // all of the text so far.
 func (s *service) stream(g *barrier, hangsUp bool) (end api.Task, seen string) {
 	s.t.Helper()
-	heard := g.heard
+	received := g.received
 	ctx, hangUp := context.WithCancel(s.t.Context())
 	defer hangUp()
 	if hangsUp {
-		heard = func(int) { hangUp() }
+		received = func(int) { hangUp() }
 	}
-	got := s.follow(ctx, http.MethodPost, api.PathTasks, heard)
+	got := s.follow(ctx, http.MethodPost, api.PathTasks, received)
 	var id string
 	if last := got.last(); last != nil {
 		id = last.ID
@@ -79,12 +79,12 @@ func (s *service) stream(g *barrier, hangsUp bool) (end api.Task, seen string) {
 		s.t.Fatalf("the service answered %d %s", got.status, got.plain)
 	}
 	if hangsUp && ctx.Err() != nil {
-		got = s.follow(s.t.Context(), http.MethodGet, api.PathTasks+"/"+id, g.heard)
+		got = s.follow(s.t.Context(), http.MethodGet, api.PathTasks+"/"+id, g.received)
 	}
 	end = s.end(id)
 	if last := got.last(); last != nil {
 		if diff := cmp.Diff(*last, end, cmpopts.IgnoreFields(api.Task{}, "RequestID")); diff != "" {
-			s.t.Errorf("what the stream told last isn't the task (-stream +task):\n%s", diff)
+			s.t.Errorf("the stream's last event isn't the task (-stream +task):\n%s", diff)
 		}
 	} else if !bytes.Contains(got.plain, fmt.Appendf(nil, `"code":%q`, end.Error.Code)) {
 		s.t.Errorf("the caller was told %s, the task says %s", got.plain, end.Error.Code)
@@ -92,9 +92,9 @@ func (s *service) stream(g *barrier, hangsUp bool) (end api.Task, seen string) {
 	return end, got.seen()
 }
 
-// follow makes one request for a stream and reads it to its end, or until ctx ends. heard hears of each piece
-// how much of the text has come.
-func (s *service) follow(ctx context.Context, method, path string, heard func(int)) told {
+// follow makes one request for a stream and reads it to its end, or until ctx ends. received is called at each piece
+// with the size of the text so far.
+func (s *service) follow(ctx context.Context, method, path string, received func(int)) streamAnswer {
 	s.t.Helper()
 	r := fixture.Must(http.NewRequestWithContext(ctx, method, s.base+path, strings.NewReader(s.cell.dialect.body())))(s.t)
 	r.Header.Set("Authorization", "Bearer "+s.key)
@@ -110,7 +110,7 @@ func (s *service) follow(ctx context.Context, method, path string, heard func(in
 		s.t.Fatal(err)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	got := told{status: resp.StatusCode}
+	got := streamAnswer{status: resp.StatusCode}
 	var raw bytes.Buffer
 	defer func() { s.scan("the stream of "+method+" "+path, resp.Header, raw.Bytes()) }()
 	body := io.TeeReader(resp.Body, &raw)
@@ -127,14 +127,14 @@ func (s *service) follow(ctx context.Context, method, path string, heard func(in
 		}
 		got.take(s, e)
 		if e.Name == api.EventDelta {
-			heard(len(got.text()))
+			received(len(got.text()))
 		}
 	}
 	return got
 }
 
 // take takes one event.
-func (a *told) take(s *service, e sse.Event) {
+func (a *streamAnswer) take(s *service, e sse.Event) {
 	s.t.Helper()
 	var err error
 	switch e.Name {

@@ -12,7 +12,7 @@ import (
 	"unitask/internal/api"
 )
 
-// scan looks for what no caller may see: the suppliers' names, kinds, models, hosts, jobs, keys and words.
+// scan looks for secrets from callers: the suppliers' names, kinds, models, hosts, jobs, keys and words.
 func (s *service) scan(what string, h http.Header, body []byte) {
 	s.t.Helper()
 	var all bytes.Buffer
@@ -26,10 +26,10 @@ func (s *service) scan(what string, h http.Header, body []byte) {
 	}
 }
 
-// private are what not even an operator may see: keys, what callers asked for and were told, and what a
-// supplier wrote.
+// private are the secrets from operators too: keys, callers' inputs and outputs, and a supplier's own
+// words.
 func (s *service) private() []string {
-	return []string{sellerKey, s.key, strings.TrimPrefix(s.key, "svc_live_"), prompt, leak, words[0], theKey}
+	return []string{supplierKey, s.key, strings.TrimPrefix(s.key, "svc_live_"), prompt, leak, words[0], theKey}
 }
 
 func (s *service) scanPrivate(what, text string) {
@@ -52,7 +52,7 @@ func (s *service) scanLog() {
 }
 
 // ledger returns the task as its operator reads it, and looks at all that an operator can read: metrics,
-// the task, keys, accounts, usage and how suppliers stand.
+// the task, keys, accounts, usage and the suppliers' states.
 func (s *service) ledger(id string) api.AdminTask {
 	s.t.Helper()
 	s.scanMetrics(id)
@@ -79,7 +79,7 @@ func (s *service) scanMetrics(id string) {
 		time.Sleep(time.Millisecond) // it is counted right after it is recorded
 		text = s.operate(api.PathMetrics)
 	}
-	for _, label := range []string{jobID, id, s.sellers[0].api.address, s.sellers[0].files.address} {
+	for _, label := range []string{jobID, id, s.fakes[0].api.address, s.fakes[0].files.address} {
 		if bytes.Contains(text, []byte(label)) {
 			s.t.Errorf("the metrics show %q", label)
 		}
@@ -89,7 +89,7 @@ func (s *service) scanMetrics(id string) {
 	}
 }
 
-// operate reads what is for the operator alone.
+// operate reads from the operator's socket.
 func (s *service) operate(path string) []byte {
 	s.t.Helper()
 	got := httptest.NewRecorder()

@@ -31,8 +31,8 @@ import (
 	"unitask/test/fixture"
 )
 
-// The times of a cell. What waits for a supplier in vain waits that long; what should go well has a minute
-// or more. Where one limit bounds both, it leaves what goes well many times what that takes.
+// The times of a cell. A wait in vain for a supplier takes that long; an exchange that should succeed has a
+// minute or more. A limit of both leaves a success many times its usual duration.
 const (
 	hangTime     = 8 * time.Second  // of an exchange that is to last too long; connecting alone has 10
 	exchangeTime = 4 * time.Minute  // of any other
@@ -47,11 +47,11 @@ const (
 )
 
 // service is the whole service in this process, but for its database: API, gateway, routing, adapters,
-// real sockets on both sides, and what its operator looks at.
+// real sockets on both sides, and the operator's metrics, log and socket.
 type service struct {
 	t        *testing.T
 	cell     cell
-	sellers  []*seller
+	fakes    []*fakeSupplier
 	base     string
 	key      string
 	client   http.Client
@@ -66,12 +66,12 @@ type service struct {
 // builtin is the catalog, which takes longer to load than most cells take.
 var builtin = sync.OnceValues(catalog.Default)
 
-// newService starts a service whose routes are the sellers, the first one the cheapest.
-func newService(t *testing.T, c cell, sellers ...*seller) *service {
+// newService starts a service whose routes are the fakes, the first one the cheapest.
+func newService(t *testing.T, c cell, fakes ...*fakeSupplier) *service {
 	t.Helper()
 	db := memstore.New(time.Now)
-	s := &service{t: t, cell: c, sellers: sellers, log: &fixture.Log{}, secrets: secretsOf(c.dialect, sellers)}
-	logger := slog.New(slog.NewJSONHandler(io.MultiWriter(s.log, alarm{firstName, sellers[0].noticed}), nil))
+	s := &service{t: t, cell: c, fakes: fakes, log: &fixture.Log{}, secrets: secretsOf(c.dialect, fakes)}
+	logger := slog.New(slog.NewJSONHandler(io.MultiWriter(s.log, alarm{firstName, fakes[0].noticed}), nil))
 	counts := metrics.New(metrics.Build{Version: "tests"})
 	keeper := fixture.Must(gate.New(gate.Config{Keys: db, Prefix: "svc"}))(t)
 	files := counts.Artifacts(fixture.Must(artifact.NewFolder(artifact.FolderConfig{Dir: t.TempDir()}))(t))
@@ -113,7 +113,7 @@ func newService(t *testing.T, c cell, sellers ...*seller) *service {
 	return s
 }
 
-// settings are what the service works by. One that is patient waits long enough for whatever goes well.
+// settings are the service's settings. A patient service waits long enough for every success.
 func (s *service) settings(patient bool) gateway.Settings {
 	s.t.Helper()
 	deadline := s.cell.deadline()
@@ -137,11 +137,11 @@ func (c cell) fetcher(t *testing.T) *artifact.Fetcher {
 	return fixture.Must(artifact.NewFetcher(artifact.FetcherConfig{DialTimeout: most, HeaderTimeout: most, IdleTimeout: most, Timeout: most}))(t)
 }
 
-// routes has each seller spoken to by the real adapter, as the configuration would make it.
+// routes has each fakeSupplier spoken to by the real adapter, as the configuration would make it.
 func (s *service) routes(patient bool) []routing.Route {
 	d := s.cell.dialect
 	var all []routing.Route
-	for i, one := range s.sellers {
+	for i, one := range s.fakes {
 		name, price, timeout := firstName, firstPrice, exchangeTime
 		if i > 0 {
 			name, price = secondName, secondPrice
@@ -150,7 +150,7 @@ func (s *service) routes(patient bool) []routing.Route {
 		}
 		a := fixture.Must(d.kind.New(supplier.Config{
 			Name: name, BaseURL: "http://" + one.api.address, Timeout: timeout, Models: d.maps,
-			APIKey: func() (string, error) { return sellerKey, nil }, Standard: os.Getenv("UNITASK_TRANSPORT") == "standard",
+			APIKey: func() (string, error) { return supplierKey, nil }, Standard: os.Getenv("UNITASK_TRANSPORT") == "standard",
 		}))(s.t)
 		all = append(all, routing.Route{
 			Capability: d.capability, Supplier: name, Model: d.model, Price: d.price(price), Approved: true, Mode: task.Live,
@@ -169,10 +169,10 @@ func (c cell) hangTime() time.Duration {
 	return hangTime
 }
 
-// secretsOf are what no caller may see.
-func secretsOf(d dialect, sellers []*seller) []string {
-	all := []string{firstName, secondName, "zaphod", "zarquon", sellerKey, jobID, leak}
-	for _, one := range sellers {
+// secretsOf returns the secrets from callers.
+func secretsOf(d dialect, fakes []*fakeSupplier) []string {
+	all := []string{firstName, secondName, "zaphod", "zarquon", supplierKey, jobID, leak}
+	for _, one := range fakes {
 		all = append(all, one.api.address, one.files.address)
 	}
 	if d.kind.Name != "fal" && d.kind.Name != "unitask" { // a part of false, and our own name
@@ -186,7 +186,7 @@ func (d dialect) body() string {
 	return `{"capability":"` + string(d.capability) + `","input":` + d.input + `}`
 }
 
-// create submits the dialect's request under the one key and waits for what comes of it.
+// create submits the dialect's request under the one key and waits for its end.
 func (s *service) create() api.Task {
 	s.t.Helper()
 	got := s.call(http.MethodPost, api.PathTasks, s.cell.dialect.body(), map[string]string{
@@ -201,8 +201,8 @@ func (s *service) create() api.Task {
 
 const theKey = "the-one-key"
 
-// other has another account send the same request, now that the suppliers are well, and says what becomes of it.
-// What of it arrives there is nothing of the first one's.
+// other has another account send the same request, now that the suppliers are well, and returns its outcome.
+// Its submissions don't count as the first one's.
 func (s *service) other() string {
 	s.t.Helper()
 	reason := s.resting()
@@ -213,7 +213,7 @@ func (s *service) other() string {
 		return allRests
 	}
 	var arrived []int
-	for _, one := range s.sellers {
+	for _, one := range s.fakes {
 		arrived = append(arrived, one.submissions())
 	}
 	mine := s.key
@@ -221,7 +221,7 @@ func (s *service) other() string {
 	end := s.create()
 	attempts := s.ledger(end.ID).Attempts
 	s.key = mine
-	for i, one := range s.sellers {
+	for i, one := range s.fakes {
 		one.forget(arrived[i])
 	}
 	switch {
@@ -236,7 +236,7 @@ func (s *service) other() string {
 	}
 }
 
-// resting returns why the first route takes nothing of anybody; "" where it takes something.
+// resting returns the reason why the first route takes no work; "" if it takes work.
 func (s *service) resting() string {
 	for _, r := range s.gateway.Routes() {
 		if r.Supplier == firstName && r.Accounts == 0 {
@@ -282,7 +282,7 @@ func (s *service) end(id string) api.Task {
 	}
 }
 
-// judge looks whether a task that succeeded has what was asked for.
+// judge checks that a task that succeeded has the requested output.
 func (s *service) judge(got api.Task) {
 	s.t.Helper()
 	if got.Output == nil {
@@ -301,7 +301,7 @@ type reply struct {
 	body   []byte
 }
 
-// call makes one request and looks at all of the answer for what no caller may see.
+// call makes one request and scans the whole answer for secrets.
 func (s *service) call(method, path, body string, header map[string]string) reply {
 	s.t.Helper()
 	r := fixture.Must(http.NewRequestWithContext(s.t.Context(), method, s.base+path, strings.NewReader(body)))(s.t)
@@ -319,7 +319,7 @@ func (s *service) call(method, path, body string, header map[string]string) repl
 	return reply{resp.StatusCode, raw}
 }
 
-// alarm rings at each line of a log that holds a word.
+// alarm is signaled by each line of a log that contains a word.
 type alarm struct {
 	word string
 	ring func()

@@ -16,15 +16,15 @@ import (
 // report here by the usual estimate too.
 var words = [2]string{"Yes, all of them are", " here, and so we are"}
 
-// parts are a stream as a supplier writes it: what precedes the text, its first piece, the rest with the
+// parts are a stream as a supplier writes it: the part before the text, its first piece, the rest with the
 // reason why it ends, and the end.
 type parts [4]string
 
 // until returns how many parts precede a moment.
 func (p phase) until() int { return map[phase]int{opening: 1, middle: 2, ending: 3}[p] }
 
-// heardBy returns how much of the text precedes a moment.
-func (p phase) heardBy() int {
+// textBefore returns how much of the text precedes a moment.
+func (p phase) textBefore() int {
 	return map[phase]int{middle: len(words[0]), ending: len(words[0]) + len(words[1])}[p]
 }
 
@@ -33,7 +33,7 @@ func (p parts) write(w http.ResponseWriter, n int) {
 	w.Header().Set("Content-Type", sse.ContentType)
 	for _, part := range p[:n] {
 		_, _ = io.WriteString(w, part)
-		_ = http.NewResponseController(w).Flush() // who is gone is noticed elsewhere
+		_ = http.NewResponseController(w).Flush() // a closed connection is noticed elsewhere
 	}
 }
 
@@ -50,7 +50,7 @@ func events(all ...string) string {
 	return b.String()
 }
 
-// named writes data as an event of a name; "": of none.
+// named writes data as an event with that name, unless it is "".
 func named(name, data string) string {
 	if name != "" {
 		name = "event: " + name + "\n"
@@ -112,10 +112,10 @@ func unitaskStream() parts {
 	}
 }
 
-// cut goes on with a stream that stands at a moment, otherwise than it should.
+// cut continues a stream from a moment with a fault.
 type cut func(w http.ResponseWriter, r *http.Request, d dialect, rest string)
 
-// barrier is passed once the caller has heard a number of bytes, so that nothing fails before.
+// barrier is passed once the caller has received a number of bytes, so that no failure comes before.
 type barrier struct {
 	needs int
 	open  chan struct{}
@@ -124,17 +124,17 @@ type barrier struct {
 
 func newBarrier(needs int) *barrier {
 	g := &barrier{needs: needs, open: make(chan struct{})}
-	g.heard(0)
+	g.received(0)
 	return g
 }
 
-func (g *barrier) heard(n int) {
+func (g *barrier) received(n int) {
 	if n >= g.needs {
 		g.once.Do(func() { close(g.open) })
 	}
 }
 
-// breakOff answers with a stream that is well until the caller has heard all that precedes the cell's moment.
+// breakOff answers with a stream that is sound until the caller has received all before the cell's moment.
 func (c cell) breakOff(g *barrier) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -170,7 +170,7 @@ func streamFailures() []failure {
 	})
 	lost("it ends without the format's end", unavailable, func(http.ResponseWriter, *http.Request, dialect, string) {})
 	lost("an event of garbage, and on", unavailable, func(w http.ResponseWriter, _ *http.Request, _ dialect, rest string) {
-		say(w, "%s%s", named("delta", `{"`+leak), rest) // most formats have no names, and look at none
+		say(w, "%s%s", named("delta", `{"`+leak), rest) // most formats have no names, and ignore them
 	})
 	all = append(all, failure{name: "an event with an error", code: unavailable, cut: func(w http.ResponseWriter, _ *http.Request, d dialect, _ string) {
 		say(w, "%s", d.trouble)
@@ -202,5 +202,5 @@ func streamFailures() []failure {
 	return all
 }
 
-// well is the row of what goes well.
+// well is the row without a fault.
 const well = "no failure: the supplier is well"

@@ -15,36 +15,36 @@ import (
 	"unitask/internal/supplier/sandbox/media"
 )
 
-// seller is a supplier that one format describes. Everything it answers is good, but for the failure that
-// its cell asks for, in one phase, once or always.
-type seller struct {
+// fakeSupplier is a supplier of one format. All of its answers are good, but for the failure that its
+// cell needs, in one phase, once or always.
+type fakeSupplier struct {
 	t       *testing.T
 	dialect dialect
-	api     *host // where it is asked
-	files   *host // where its results are
+	api     *host // of its API
+	files   *host // of its results
 
 	mu      sync.Mutex
 	failing *failure
 	phase   phase
 	once    bool
 	taken   *host           // the address that fails
-	begun   func()          // hears of the failure's beginning
+	begun   func()          // called when the failure begins
 	failed  int             // how often the failure was met
 	arrived int             // submissions
-	keys    map[string]bool // of those, where the format has them
+	keys    map[string]bool // of the submissions, if the format has them
 }
 
-func newSeller(t *testing.T, d dialect) *seller {
+func newFakeSupplier(t *testing.T, d dialect) *fakeSupplier {
 	t.Helper()
-	s := &seller{t: t, dialect: d, begun: func() {}}
+	s := &fakeSupplier{t: t, dialect: d, begun: func() {}}
 	s.api = newHost(t, http.HandlerFunc(s.serve))
 	s.files = newHost(t, http.HandlerFunc(s.serve))
 	return s
 }
 
-// fail lets the seller fail in a phase, which mustn't have begun. begun hears of the moments from which the
-// service may wait: for a job, or in vain.
-func (s *seller) fail(f failure, p phase, once bool, begun func()) {
+// fail lets the fakeSupplier fail in a phase, which mustn't have begun. begun is called at the moments from which
+// the service may wait: for a job, or in vain.
+func (s *fakeSupplier) fail(f failure, p phase, once bool, begun func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.failing, s.phase, s.once, s.begun = &f, p, once, begun
@@ -56,14 +56,14 @@ func (s *seller) fail(f failure, p phase, once bool, begun func()) {
 	}
 }
 
-func (s *seller) takeLocked(h *host) {
+func (s *fakeSupplier) takeLocked(h *host) {
 	s.failing.take(h)
 	s.taken = h
 	s.begun()
 }
 
-// noticed is called once the service has said that the seller failed. An address that fails once is well then.
-func (s *seller) noticed() {
+// noticed is called once the service has reported the failure. An address that fails once is restored then.
+func (s *fakeSupplier) noticed() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.taken == nil {
@@ -78,7 +78,7 @@ func (s *seller) noticed() {
 }
 
 // heal ends the failure.
-func (s *seller) heal() {
+func (s *fakeSupplier) heal() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.failing, s.taken = nil, nil
@@ -87,27 +87,27 @@ func (s *seller) heal() {
 }
 
 // submissions returns how many have arrived.
-func (s *seller) submissions() int {
+func (s *fakeSupplier) submissions() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.arrived
 }
 
-// forget takes back what has arrived since there were so many submissions.
-func (s *seller) forget(since int) {
+// forget sets the count of submissions back.
+func (s *fakeSupplier) forget(since int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.arrived = since
 }
 
 // met returns how many requests met the failure.
-func (s *seller) met() int {
+func (s *fakeSupplier) met() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.failed
 }
 
-func (s *seller) serve(w http.ResponseWriter, r *http.Request) {
+func (s *fakeSupplier) serve(w http.ResponseWriter, r *http.Request) {
 	p := s.dialect.phaseOf(r)
 	serve := s.count(p, r)
 	if serve != nil {
@@ -129,8 +129,8 @@ func (s *seller) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// count notes the request and returns what answers it where the failure does.
-func (s *seller) count(p phase, r *http.Request) http.HandlerFunc {
+// count records the request, and returns the failure's handler if the failure answers it.
+func (s *fakeSupplier) count(p phase, r *http.Request) http.HandlerFunc {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if p == submit && !s.repeatedLocked(r) {
@@ -152,7 +152,7 @@ func (s *seller) count(p phase, r *http.Request) http.HandlerFunc {
 }
 
 // repeatedLocked reports whether the submission came before, under the same key.
-func (s *seller) repeatedLocked(r *http.Request) bool {
+func (s *fakeSupplier) repeatedLocked(r *http.Request) bool {
 	key := r.Header.Get("Idempotency-Key")
 	if !s.dialect.honours || key == "" {
 		return false
@@ -165,8 +165,8 @@ func (s *seller) repeatedLocked(r *http.Request) bool {
 	return before
 }
 
-// tooLate is a good answer to a submission that nobody waits for any more, and the news of a job that goes on.
-func (s *seller) tooLate(p phase) http.HandlerFunc {
+// tooLate is a good answer to a submission whose caller has given up, or the state of a job that goes on.
+func (s *fakeSupplier) tooLate(p phase) http.HandlerFunc {
 	if p == poll {
 		return s.dialect.working
 	}
@@ -177,9 +177,9 @@ func (s *seller) tooLate(p phase) http.HandlerFunc {
 	}
 }
 
-// begins takes the address of the next phase away where that is the failure, before the answer that leads
+// begins takes the address of the next phase away if that is the failure, before the answer that leads
 // there has gone out. It reports whether the address was taken.
-func (s *seller) begins(p phase) bool {
+func (s *fakeSupplier) begins(p phase) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f := s.failing
@@ -195,7 +195,7 @@ func (s *seller) begins(p phase) bool {
 }
 
 // file returns the address of the result.
-func (s *seller) file() string { return "http://" + s.files.address + "/files/zarquon" }
+func (s *fakeSupplier) file() string { return "http://" + s.files.address + "/files/zarquon" }
 
 const filmSeconds = 4
 

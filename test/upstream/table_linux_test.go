@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "write docs/upstream_matrix.md")
 
 const pagePath = "../../docs/upstream_matrix.md"
 
-// page gathers what came of the cells, and is published.
+// page collects the results of the cells, and is published.
 type page struct {
 	mu       sync.Mutex
 	declared int
@@ -29,7 +29,7 @@ type page struct {
 	notes    []string // why cells can't occur
 }
 
-// row is what came of one cell.
+// row is the result of one cell.
 type row struct {
 	cell
 	got []outcome
@@ -55,7 +55,7 @@ func (p *page) add(c cell, got []outcome) {
 	p.rows = append(p.rows, row{c, got})
 }
 
-// compare holds the published page to what came of the cells, all of which must have been run.
+// compare compares the published page with the results of the cells, all of which must have been run.
 func (p *page) compare(t *testing.T) {
 	if len(p.rows) < p.declared {
 		t.Logf("%d of %d cells were run; the page isn't compared", len(p.rows), p.declared)
@@ -99,7 +99,7 @@ charge and the suppliers' sum were those of the task.
 
 `
 
-// column is one moment, and what stands around it.
+// column is one moment of one variant.
 type column struct {
 	phase   phase
 	variant variant
@@ -147,7 +147,7 @@ func (p *page) table(out *strings.Builder, all *legend, rows []failure, columns 
 	}
 }
 
-// marks are those of one place of the table: one where all adapters agree.
+// marks are the marks of one table cell: one if all adapters agree.
 func (p *page) marks(all *legend, name string, in phase, v variant) string {
 	by := map[string][]string{}
 	var marks []string

@@ -1,6 +1,6 @@
 // Package upstream lets the suppliers fail, in every way and in every phase: the real service, every
-// adapter, real sockets, and suppliers that are well but for one thing. What the caller sees, what the
-// ledger says and what the supplier counted are held to what was promised, and published as one table.
+// adapter, real sockets, and suppliers with one fault each. The caller's view, the ledger and the
+// supplier's count are compared with the promises, and published as one table.
 package upstream_test
 
 import (
@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// variant is what stands around a failure.
+// variant is the setting of a failure.
 type variant string
 
 const (
@@ -79,7 +79,7 @@ type cell struct {
 	dialect dialect
 }
 
-// outcome is how a task stands for its caller, in the ledger and at the suppliers.
+// outcome is the state of a task for its caller, in the ledger and at the suppliers.
 type outcome struct {
 	State    task.State
 	Code     fault.Code
@@ -87,12 +87,12 @@ type outcome struct {
 	Sent     string // submissions that arrived, at the first supplier and the second
 	Pays     string // the caller
 	Owed     string // to the suppliers
-	Told     string // to a caller who asked for a stream; "" to others
-	Other    string // what becomes of another account's request right after; "" where none is sent
+	Told     string // the end of a stream; "" without a stream
+	Other    string // outcome of another account's request right after; "" if no such request is sent
 }
 
-// TestMatrix runs every cell; under the race detector, which makes everything slow, a third of those that
-// depend on no deadline. A cell is run once, and what it shows counts.
+// TestMatrix runs every cell; under the race detector, which makes everything slow, a third of the cells
+// without a deadline. A cell is run once, and its result counts.
 func TestMatrix(t *testing.T) {
 	var published page
 	all := sample(cells(&published))
@@ -133,7 +133,7 @@ func cells(notes *page) []cell {
 	return all
 }
 
-// sample leaves all of the cells, or what suits the race detector: with a third it takes a minute on two cores.
+// sample returns all of the cells, or a part that suits the race detector: with a third it takes a minute on two cores.
 func sample(all []cell) []cell {
 	if !raceEnabled {
 		return all
@@ -151,7 +151,7 @@ func (c cell) name() string {
 	return strings.Join([]string{c.dialect.name(), c.failure.name, string(c.phase), string(c.variant)}, "/")
 }
 
-// never says why the cell can't occur.
+// never returns the reason why the cell can't occur.
 func (c cell) never() string {
 	if c.dialect.keyed && c.phase == transfer {
 		switch {
@@ -170,11 +170,11 @@ func (c cell) never() string {
 // large has room for the cells whose answers are large.
 var large = make(chan struct{}, 4)
 
-// turns are for the cells that have something to do, so that nothing that should go well waits for many
+// turns limits the cells that do work at once, so that a request that should succeed doesn't wait for many
 // others. A cell gives its turn back as soon as it only waits for a supplier that has failed.
 var turns = make(chan struct{}, 4*runtime.GOMAXPROCS(0))
 
-// run has a task meet the failure, and where it failed for its caller, tried again when the supplier is well.
+// run has a task meet the failure and, if it failed for its caller, retries it once the supplier is well.
 func (c cell) run(t *testing.T) []outcome {
 	if c.failure.large && c.phase != transfer {
 		large <- struct{}{}
@@ -183,14 +183,14 @@ func (c cell) run(t *testing.T) []outcome {
 	turns <- struct{}{}
 	giveBack := sync.OnceFunc(func() { <-turns })
 	defer giveBack()
-	sellers := []*seller{newSeller(t, c.dialect)}
+	fakes := []*fakeSupplier{newFakeSupplier(t, c.dialect)}
 	if c.variant == beside {
-		sellers = append(sellers, newSeller(t, c.dialect))
+		fakes = append(fakes, newFakeSupplier(t, c.dialect))
 	}
-	failing, heard := sellers[0], newBarrier(c.phase.heardBy())
-	failing.fail(c.failing(t, heard), c.phase, c.variant == once, giveBack)
-	s := newService(t, c, sellers...)
-	end, got := s.attempt(heard, c.variant == hungUp)
+	failing, received := fakes[0], newBarrier(c.phase.textBefore())
+	failing.fail(c.failing(t, received), c.phase, c.variant == once, giveBack)
+	s := newService(t, c, fakes...)
+	end, got := s.attempt(received, c.variant == hungUp)
 	if failing.met() == 0 {
 		t.Errorf("nothing met the failure")
 	}
@@ -208,36 +208,36 @@ func (c cell) run(t *testing.T) []outcome {
 	return all
 }
 
-// failing is the failure with what is made for each cell.
-func (c cell) failing(t *testing.T, heard *barrier) failure {
+// failing is the failure with the addresses made for each cell.
+func (c cell) failing(t *testing.T, received *barrier) failure {
 	t.Helper()
 	f := c.failure
 	switch {
 	case f.sends != 0:
 		f.serve = redirect(t, f.sends)
 	case f.cut != nil:
-		f.serve = c.breakOff(heard)
+		f.serve = c.breakOff(received)
 	case c.repeats() && c.deadline() == shortTime:
 		f.serve = thenPause(f.serve)
 	}
 	return f
 }
 
-// attempt submits the request and returns how its task stands in the end.
-func (s *service) attempt(heard *barrier, hangsUp bool) (api.Task, outcome) {
+// attempt submits the request and returns its task's final outcome.
+func (s *service) attempt(received *barrier, hangsUp bool) (api.Task, outcome) {
 	s.t.Helper()
 	if !s.cell.phase.streams() {
 		end := s.create()
 		return end, s.outcome(end)
 	}
-	end, seen := s.stream(heard, hangsUp)
+	end, seen := s.stream(received, hangsUp)
 	got := s.outcome(end)
 	got.Told = seen
 	return end, got
 }
 
-// deadline is short where the task goes on until then: work that finds no room, a job that can't be asked
-// after, a file that never ends to hang, and a stream that never ends.
+// deadline is short if the task goes on until then: work that finds no room, a job that can't be
+// polled, a file that never ends to hang, and a stream that never ends.
 func (c cell) deadline() time.Duration {
 	noRoom := c.variant == alone && c.failure.code == fault.CapacityExhausted && !c.dialect.sync()
 	hanging := c.phase == transfer && c.hangs()
@@ -271,8 +271,8 @@ func (c cell) repeats() bool {
 	return c.variant == alone && c.failure.take == nil && c.failure.code == fault.CapacityExhausted && !c.failure.pauses
 }
 
-// again reports whether the caller's own retry is a part of the cell: where the outcome was unknown, and where
-// a result could not be had.
+// again reports whether the caller's own retry is a part of the cell: if the outcome was unknown, or the
+// result could not be fetched.
 func (c cell) again() bool { return c.variant == always || c.variant != beside && c.loses() }
 
 // loses reports whether the failure leaves open if the work was done. After the first piece of a text every
@@ -281,7 +281,7 @@ func (c cell) loses() bool {
 	return c.phase.submits() && c.phase != ending && c.failure.name != well && (c.failure.lost || c.phase == middle)
 }
 
-// outcome reads how a task stands. What is sent more often than the ledger says is an error in itself.
+// outcome reads the state of a task. More submissions than the ledger has are an error in itself.
 func (s *service) outcome(end api.Task) outcome {
 	s.t.Helper()
 	c := s.cell
@@ -311,7 +311,7 @@ func (s *service) outcome(end api.Task) outcome {
 		o.Owed = strings.TrimPrefix(o.Owed+" and "+unknown, noCharge+" and ")
 	}
 	var sent []string
-	for i, one := range s.sellers {
+	for i, one := range s.fakes {
 		sent = append(sent, c.sent(s.t, one.submissions(), attempts[[]string{firstName, secondName}[i]]))
 	}
 	o.Sent = strings.Join(sent, " + ")

@@ -23,7 +23,7 @@ const (
 // statuses are those of the errors that a failed synchronous task answers with.
 var statuses = map[fault.Code]int{fault.InvalidRequest: 400, fault.ProviderUnavailable: 502, fault.CapacityExhausted: 503, fault.ProviderTimeout: 504}
 
-// want is what is promised of a cell: of the task that meets the failure, and of the caller's retry.
+// want returns the promised outcomes of a cell: of the task that meets the failure, and of the caller's retry.
 func (c cell) want() []outcome {
 	all := c.wantTask()
 	all[0].Other = c.wantOther()
@@ -35,8 +35,8 @@ func (c cell) want() []outcome {
 	return all
 }
 
-// wantOther is what becomes of another account's request: the failure was the first one's affair, but where the
-// supplier wants a pause of everybody, or refuses the service's own key.
+// wantOther returns the outcome of another account's request: the failure concerns the first account only, unless
+// the supplier wants a pause of all, or refuses the service's own key.
 func (c cell) wantOther() string {
 	switch {
 	case !c.rests():
@@ -48,13 +48,13 @@ func (c cell) wantOther() string {
 	}
 }
 
-// rests reports whether the failing route is left alone by everybody afterwards.
+// rests reports whether the failing route gets no more work afterwards, of any account.
 func (c cell) rests() bool {
 	return c.phase.submits() && (c.failure.trips || c.failure.advises || c.repeats() && c.deadline() == shortTime)
 }
 
-// wantTold is what the caller of a stream is told: what fails before the first text is the ordinary JSON error,
-// what fails later is the last event, and what succeeds is all of the text.
+// wantTold returns the end of a stream, for its caller: a failure before the first text is the ordinary JSON error,
+// a later one is the last event, and a success is all of the text.
 func (c cell) wantTold(o outcome) string {
 	switch {
 	case o.State == task.Succeeded:
@@ -72,11 +72,11 @@ func (c cell) wantTask() []outcome {
 		arrived = "0"
 	}
 	switch {
-	case c.phase == ending || c.failure.name == well: // the text is all there: nothing more can be lost
+	case c.phase == ending || c.failure.name == well: // the text is complete: no more can be lost
 		return []outcome{c.wantBest()}
 	case c.loses():
 		return c.wantLost(arrived)
-	case c.variant == beside: // nothing was done there: the next one does it, and the caller pays as if the first had
+	case c.variant == beside: // the first route did no work: the next one does it, at the first one's price for the caller
 		return []outcome{{State: task.Succeeded, Attempts: "rejected, ok", Sent: arrived + " + 1", Pays: first, Owed: second}}
 	case c.variant == alone:
 		if c.repeats() {
@@ -99,19 +99,19 @@ func (c cell) wantBest() outcome {
 	return o
 }
 
-// wantAlways is for work that was taken, and of which nothing is heard or nothing comes.
+// wantAlways is for work that was taken, but without any answer or result.
 func (c cell) wantAlways() []outcome {
 	failed := outcome{State: task.Failed, Code: fault.ProviderUnavailable, Attempts: "unknown", Sent: "1", Pays: noCharge, Owed: first}
 	switch {
-	case c.phase == poll: // asked after until the deadline; then again, and nothing is submitted anew
+	case c.phase == poll: // polled until the deadline; then again, without another submission
 		failed.Code, failed.Owed = fault.ProviderTimeout, unknown
 	case c.deadline() == shortTime: // the work was done and is owed, and the deadline comes first
 		failed.Code = fault.ProviderTimeout
-	case !c.dialect.hasJob(): // there is nobody to ask after it
+	case !c.dialect.hasJob(): // there is no job to poll
 		failed.Attempts = "failed"
 		return []outcome{failed, {State: task.Succeeded, Attempts: "failed, ok", Sent: each, Pays: first, Owed: twice}}
 	}
-	return []outcome{failed, c.wantBest()} // what a job made can be had later
+	return []outcome{failed, c.wantBest()} // a job's result can be fetched later
 }
 
 // wantLost is for a submission that may have been taken: no other route gets the work, and only the caller's

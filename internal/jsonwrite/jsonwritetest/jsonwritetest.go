@@ -15,8 +15,8 @@ import (
 	"unitask/internal/jsonwrite"
 )
 
-// Same checks that write's output for random values, each member set or not, reads back as that of encoding/json. A
-// member that is new and not written fails it.
+// Same checks that write and encoding/json write random values, each member set or not, as the same JSON.
+// A new member that write leaves out fails the test.
 func Same[T any](t *testing.T, write func(*T, *jsonwrite.Writer)) {
 	t.Helper()
 	rapid.Check(t, func(t *rapid.T) {

@@ -11,8 +11,7 @@ import (
 	"unitask/internal/jsonread"
 )
 
-// TestLongStrings: a string that is read with breaks is taken, refused and counted as one without them, whatever is
-// at a break.
+// TestLongStrings reads strings in several steps: the result is that of one step, whatever character is at the border.
 func TestLongStrings(t *testing.T) {
 	const breaks = 64 << 10
 	for _, odd := range []string{"", "a", `\n`, `\"`, `\u0041`, `\ud83d\ude00`, "é", "😀", "\xff", "\n", `\x`, `"`} {
@@ -20,18 +19,18 @@ func TestLongStrings(t *testing.T) {
 			for _, after := range []int{0, 1, breaks - 6, breaks} {
 				text := []byte(`"` + strings.Repeat("a", before) + odd + strings.Repeat("b", after) + `"`)
 				r := jsonread.New(text)
-				raw, how := r.Quoted()
+				raw, spelling := r.Quoted()
 				at := fmt.Sprintf("%q after %d and before %d bytes", odd, before, after)
 				if sound := jsontext.Value(text).IsValid(); r.Done() != sound {
 					t.Fatalf("%s: taken: %v, sound: %v", at, r.Done(), sound)
 				} else if !sound {
 					continue
 				}
-				says, err := jsontext.AppendUnquote(nil, text)
+				unquoted, err := jsontext.AppendUnquote(nil, text)
 				if err != nil || !bytes.Equal(raw, text) {
 					t.Fatalf("%s: %d of %d bytes, %v", at, len(raw), len(text), err)
 				}
-				if got, want := how.Runes(raw), len([]rune(string(says))); got != want {
+				if got, want := spelling.Runes(raw), len([]rune(string(unquoted))); got != want {
 					t.Fatalf("%s: %d code points, want %d", at, got, want)
 				}
 			}

@@ -14,24 +14,24 @@ import (
 	"unitask/internal/catalog"
 )
 
-// checkPlain: the plain road returns the result of the thorough one, in memory of its own.
-func checkPlain(t *testing.T, body []byte, lim catalog.Limits) (taken bool) {
+// checkDecodeFast checks that the fast lane refuses a body, or decodes it as the general road does, in its own memory.
+func checkDecodeFast(t *testing.T, body []byte, lim catalog.Limits) (accepted bool) {
 	t.Helper()
 	given := bytes.Clone(body)
-	got, taken := catalog.DecodePlain(given, lim)
+	got, accepted := catalog.DecodeFast(given, lim)
 	if !bytes.Equal(given, body) {
 		t.Fatalf("%q was changed to %q", body, given)
 	}
 	clear(given)
-	if !taken {
+	if !accepted {
 		if diff := cmp.Diff(catalog.Request{}, got); diff != "" {
-			t.Fatalf("%q isn't taken, but returned (-want +got):\n%s", body, diff)
+			t.Fatalf("%q isn't accepted, but returned (-want +got):\n%s", body, diff)
 		}
 		return false
 	}
-	want, problem := catalog.DecodeThoroughly(body, lim)
+	want, problem := catalog.DecodeGeneral(body, lim)
 	if problem != nil {
-		t.Fatalf("%q is taken in spite of %v", body, problem)
+		t.Fatalf("%q is accepted in spite of %v", body, problem)
 	}
 	if !reflect.DeepEqual(want, got) {
 		diff := cmp.Diff(want, got)
@@ -46,7 +46,7 @@ func checkPlain(t *testing.T, body []byte, lim catalog.Limits) (taken bool) {
 	return true
 }
 
-func TestDecodePlain(t *testing.T) {
+func TestDecodeFast(t *testing.T) {
 	in := func(input string) string { return `{"capability":"x","input":` + input + `}` }
 	members := func(n int) string {
 		return "{" + strings.Join(namesDown(n), ",") + "}"
@@ -104,19 +104,19 @@ func TestDecodePlain(t *testing.T) {
 		{"many values", in(`{"a":[` + strings.Repeat("1,", 1<<15-30) + `1]}`), true},
 		{"too many values", in(`{"a":[` + strings.Repeat("1,", 1<<15-16) + `1]}`), false},
 	} {
-		if got := checkPlain(t, []byte(tt.body), catalog.Limits{Depth: 8}); got != tt.want {
-			t.Errorf("%s: taken %v, want %v", tt.name, got, tt.want)
+		if got := checkDecodeFast(t, []byte(tt.body), catalog.Limits{Depth: 8}); got != tt.want {
+			t.Errorf("%s: accepted %v, want %v", tt.name, got, tt.want)
 		}
 	}
-	if in := in(strings.Repeat(`{"a":`, 1000) + `1` + strings.Repeat(`}`, 1000)); checkPlain(t, []byte(in), catalog.Limits{}) {
-		t.Error("without a limit anything deep is taken")
+	if in := in(strings.Repeat(`{"a":`, 1000) + `1` + strings.Repeat(`}`, 1000)); checkDecodeFast(t, []byte(in), catalog.Limits{}) {
+		t.Error("without a limit anything deep is accepted")
 	}
-	if in := in(`{}`); checkPlain(t, []byte(in), catalog.Limits{Depth: 1}) {
-		t.Error("an input is taken where nothing may be nested")
+	if in := in(`{}`); checkDecodeFast(t, []byte(in), catalog.Limits{Depth: 1}) {
+		t.Error("an input is accepted where nothing may be nested")
 	}
 }
 
-// namesDown returns n members in the order that is farthest from theirs.
+// namesDown returns n members in descending order.
 func namesDown(n int) []string {
 	var all []string
 	for i := range n {
@@ -125,17 +125,17 @@ func namesDown(n int) []string {
 	return all
 }
 
-// TestDecodePlainAtRandom cuts, doubles and changes bodies of every form.
-func TestDecodePlainAtRandom(t *testing.T) {
+// TestDecodeFastAtRandom truncates, repeats and changes random bodies.
+func TestDecodeFastAtRandom(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	const others = "{}[]\",: \\n0-.\xff"
-	taken := 0
+	accepted := 0
 	for range 8_000 {
 		var body []byte
 		for i, name := range []string{"capability", "input", "parameters"} {
 			value := any("text.chat")
 			if i > 0 {
-				value = anything(random, 1)
+				value = randomValue(random, 1)
 			}
 			raw, err := json.Marshal(value)
 			if err != nil {
@@ -156,8 +156,8 @@ func TestDecodePlainAtRandom(t *testing.T) {
 			}
 			body = indented.Bytes()
 		}
-		if checkPlain(t, body, catalog.Limits{Depth: 8}) {
-			taken++
+		if checkDecodeFast(t, body, catalog.Limits{Depth: 8}) {
+			accepted++
 		}
 		switch at := random.IntN(len(body)); random.IntN(3) {
 		case 0:
@@ -167,14 +167,14 @@ func TestDecodePlainAtRandom(t *testing.T) {
 		default:
 			body[at] = others[random.IntN(len(others))]
 		}
-		checkPlain(t, body, catalog.Limits{Depth: 8})
+		checkDecodeFast(t, body, catalog.Limits{Depth: 8})
 	}
-	if taken < 800 {
-		t.Errorf("only %d were taken", taken)
+	if accepted < 800 {
+		t.Errorf("only %d were accepted", accepted)
 	}
 }
 
-// unordered is an object whose members are written in no order.
+// unordered is an object whose members are written in the order given.
 type unordered struct {
 	names  []string
 	values []any
@@ -195,8 +195,8 @@ func (o unordered) MarshalJSON() ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// anything returns a value for json.Marshal, at the top mostly an object.
-func anything(random *rand.Rand, depth int) any {
+// randomValue returns a value for json.Marshal, at the top mostly an object.
+func randomValue(random *rand.Rand, depth int) any {
 	n := random.IntN(9 - depth)
 	if depth == 1 && random.IntN(20) > 0 {
 		n = 7
@@ -213,29 +213,29 @@ func anything(random *rand.Rand, depth int) any {
 	case 4:
 		list := []any{}
 		for range random.IntN(4) {
-			list = append(list, anything(random, depth+1))
+			list = append(list, randomValue(random, depth+1))
 		}
 		return list
 	default:
 		var o unordered
 		for range random.IntN(6) {
 			o.names = append(o.names, []string{"a", "b", "c", "content", "role", "messages", "", "é", "prompt"}[random.IntN(9)])
-			o.values = append(o.values, anything(random, depth+1))
+			o.values = append(o.values, randomValue(random, depth+1))
 		}
 		return o
 	}
 }
 
-// TestDecodePlainLargeMember: a large member among small ones goes to its name's place, and the rest goes around it.
-func TestDecodePlainLargeMember(t *testing.T) {
+// TestDecodeFastLargeMember sorts a large member among small ones, from every place to every other.
+func TestDecodeFastLargeMember(t *testing.T) {
 	small := []string{`"f":[true]`, `"b":{"y":1,"x":2}`, `"d":"four"`}
 	for _, size := range []int{1, 600, 70_000} {
 		for _, name := range []string{"a", "c", "e", "g"} {
 			large := `"` + name + `":"` + strings.Repeat("0123456789", size/10+1) + `"`
 			for at := range len(small) + 1 {
 				body := `{"capability":"x","input":{` + strings.Join(slices.Insert(slices.Clone(small), at, large), ",") + `}}`
-				if !checkPlain(t, []byte(body), catalog.Limits{}) {
-					t.Errorf("%q at place %d, of %d bytes, isn't taken", name, at, size)
+				if !checkDecodeFast(t, []byte(body), catalog.Limits{}) {
+					t.Errorf("%q at place %d, of %d bytes, isn't accepted", name, at, size)
 				}
 			}
 		}

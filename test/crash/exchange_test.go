@@ -15,24 +15,24 @@ import (
 	"unitask/internal/task"
 )
 
-// ear hears one exchange to its end. A client that hangs up says so and listens on, so that an answer which
-// crosses its leaving isn't taken for one that was never written.
-type ear struct {
+// capture records one exchange to its end. A client that hangs up closes its sending side and reads on, so that an
+// answer that crosses its hang-up isn't mistaken for one that was never written.
+type capture struct {
 	mu    sync.Mutex
-	lines []*line
+	lines []*capturedConn
 }
 
 // client returns one that makes a connection for each request.
-func (e *ear) client() *http.Client {
+func (e *capture) client() *http.Client {
 	return &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: e.dial}}
 }
 
-func (e *ear) dial(ctx context.Context, network, address string) (net.Conn, error) {
+func (e *capture) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	c, err := (&net.Dialer{}).DialContext(ctx, network, address)
 	if err != nil {
 		return nil, err
 	}
-	l := &line{TCPConn: c.(*net.TCPConn), ended: make(chan struct{})}
+	l := &capturedConn{TCPConn: c.(*net.TCPConn), ended: make(chan struct{})}
 	l.more = sync.NewCond(&l.mu)
 	go l.listen()
 	e.mu.Lock()
@@ -42,7 +42,7 @@ func (e *ear) dial(ctx context.Context, network, address string) (net.Conn, erro
 }
 
 // whole hangs up and returns the received bytes, once no more arrive.
-func (e *ear) whole() []byte {
+func (e *capture) whole() []byte {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	var all []byte
@@ -54,8 +54,8 @@ func (e *ear) whole() []byte {
 	return all
 }
 
-// line is a connection that is read to its end, whatever its user does.
-type line struct {
+// capturedConn is a connection that is read to its end, even after its user has closed it.
+type capturedConn struct {
 	*net.TCPConn
 	ended chan struct{}
 
@@ -67,7 +67,7 @@ type line struct {
 	closed bool // by its user
 }
 
-func (l *line) listen() {
+func (l *capturedConn) listen() {
 	defer close(l.ended)
 	defer func() { _ = l.TCPConn.Close() }()
 	piece := make([]byte, 4<<10)
@@ -84,7 +84,7 @@ func (l *line) listen() {
 }
 
 // Read implements net.Conn.
-func (l *line) Read(b []byte) (int, error) {
+func (l *capturedConn) Read(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for l.read == len(l.heard) && !l.over && !l.closed {
@@ -102,7 +102,7 @@ func (l *line) Read(b []byte) (int, error) {
 }
 
 // Close says that no more is sent. Late events are read for as long as an exchange may take.
-func (l *line) Close() error {
+func (l *capturedConn) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {

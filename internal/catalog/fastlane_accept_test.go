@@ -13,7 +13,7 @@ import (
 	"unitask/internal/catalog"
 )
 
-func mustVerdicts(t testing.TB, schema []byte) func(raw []byte) (taken, valid bool) {
+func mustVerdicts(t testing.TB, schema []byte) func(raw []byte) (accepted, valid bool) {
 	t.Helper()
 	verdicts, err := catalog.Verdicts(schema)
 	if err != nil {
@@ -22,23 +22,23 @@ func mustVerdicts(t testing.TB, schema []byte) func(raw []byte) (taken, valid bo
 	return verdicts
 }
 
-// TestFormTakes: everyday requests aren't left to the validator.
-func TestFormTakes(t *testing.T) {
+// TestFastLaneAcceptsExamples shows that common requests don't need the general road.
+func TestFastLaneAcceptsExamples(t *testing.T) {
 	for _, c := range mustDefault(t).All() {
 		r := mustDecode(t, string(c.Example))
-		if taken, valid := mustVerdicts(t, c.ParametersSchema)(r.Parameters); !taken || !valid {
-			t.Errorf("%s: parameters %s: taken %v, valid %v", c.Name, r.Parameters, taken, valid)
+		if accepted, valid := mustVerdicts(t, c.ParametersSchema)(r.Parameters); !accepted || !valid {
+			t.Errorf("%s: parameters %s: accepted %v, valid %v", c.Name, r.Parameters, accepted, valid)
 		}
 		if len(c.MediaInputs) > 0 {
 			continue
 		}
-		if taken, valid := mustVerdicts(t, c.InputSchema)(r.Input); !taken || !valid {
-			t.Errorf("%s: input %s: taken %v, valid %v", c.Name, r.Input, taken, valid)
+		if accepted, valid := mustVerdicts(t, c.InputSchema)(r.Input); !accepted || !valid {
+			t.Errorf("%s: input %s: accepted %v, valid %v", c.Name, r.Input, accepted, valid)
 		}
 	}
 }
 
-func TestForm(t *testing.T) {
+func TestFastLaneAccepts(t *testing.T) {
 	const (
 		text = `{"type":"object","properties":{"a":{"type":"string","minLength":2,"maxLength":3,"pattern":"\\S"}}}`
 		tag  = `{"type":"object","properties":{"a":{"type":"string","pattern":"^[^A]{3}$"}}}`
@@ -53,7 +53,7 @@ func TestForm(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		schema, value string
-		taken         bool
+		accepted      bool
 	}{
 		{text, `{}`, true},
 		{text, `{"a":"éé"}`, true},
@@ -104,7 +104,7 @@ func TestForm(t *testing.T) {
 		{flag, `{}`, false},
 		{flag, `{"a":null}`, false},
 		{flag, `{"a":truer}`, false},
-		{flag, `{"a":true,"b":1}`, false}, // it is valid, but no form knows b
+		{flag, `{"a":true,"b":1}`, false}, // it is valid, but b isn't listed
 		{ref, `{"a":"xx"}`, true},
 		{ref, `{"a":"xxx"}`, false},
 		{ref, `{"a":""}`, false},
@@ -147,29 +147,30 @@ func TestForm(t *testing.T) {
 		{`{"type":"object","properties":{"a":{"$ref":"#/$defs/o","minLength":2}},"$defs":{"o":{"type":"string","minLength":3}}}`, `{"a":"xx"}`, false},
 		{`{"type":"object","properties":{"a":{"$ref":"#/$defs/a"}},"$defs":{"a":{"$ref":"#/$defs/a"}}}`, `{"a":"xx"}`, false},
 		{`{"type":"object","properties":{"a":{"$ref":"#"},"b":{"type":"boolean"}}}`, `{"a":{"b":1}}`, false},
+		{`{"type":"object","properties":{"a":{"$ref":"#/$defs/o"}},"$defs":{"o":{"type":"object","properties":{"b":{"$ref":"#/$defs/o","maxLength":2}},"required":["b"]}}}`, `{"a":{"b":{}}}`, false},
 	} {
-		taken, valid := mustVerdicts(t, []byte(tt.schema))([]byte(tt.value))
-		if taken != tt.taken || taken && !valid {
-			t.Errorf("%s\n%s: taken %v, want %v, valid %v", tt.schema, tt.value, taken, tt.taken, valid)
+		accepted, valid := mustVerdicts(t, []byte(tt.schema))([]byte(tt.value))
+		if accepted != tt.accepted || accepted && !valid {
+			t.Errorf("%s\n%s: accepted %v, want %v, valid %v", tt.schema, tt.value, accepted, tt.accepted, valid)
 		}
 	}
 }
 
-// TestFormOfItself: a schema without an end has a form with one.
-func TestFormOfItself(t *testing.T) {
+// TestFastLaneRecursiveSchema compiles a schema that refers to itself.
+func TestFastLaneRecursiveSchema(t *testing.T) {
 	verdicts := mustVerdicts(t, []byte(`{"type":"object","properties":{"a":{"$ref":"#/$defs/a"}},
 		"$defs":{"a":{"type":"object","properties":{"l":{"$ref":"#/$defs/a"},"r":{"$ref":"#/$defs/a"}},"additionalProperties":false}}}`))
 	for _, depth := range []int{0, 1, 9, 100, 999, 1000, 1001, 2000} {
 		value := `{"a":` + strings.Repeat(`{"l":`, depth) + "{}" + strings.Repeat("}", depth+1)
-		if taken, valid := verdicts([]byte(value)); taken && !valid || !taken && depth < 10 {
-			t.Fatalf("depth %d: taken %v, valid %v", depth, taken, valid)
+		if accepted, valid := verdicts([]byte(value)); accepted && !valid || !accepted && depth < 10 {
+			t.Fatalf("depth %d: accepted %v, valid %v", depth, accepted, valid)
 		}
 	}
 }
 
-// TestFormAtRandom: for all built-in schemas and values of every sort, valid or nearly, the validator takes the
-// values that the form takes.
-func TestFormAtRandom(t *testing.T) {
+// TestFastLaneBuiltInSchemas tries random values, valid or nearly, with all built-in schemas: each value that the
+// fast lane accepts is valid.
+func TestFastLaneBuiltInSchemas(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for _, c := range mustDefault(t).All() {
 		for part, schema := range map[string][]byte{"input": c.InputSchema, "parameters": c.ParametersSchema, "output": c.OutputSchema} {
@@ -177,36 +178,36 @@ func TestFormAtRandom(t *testing.T) {
 			if err := json.Unmarshal(schema, &doc); err != nil {
 				t.Fatal(err)
 			}
-			verdicts, w := mustVerdicts(t, schema), writer{random, doc}
-			taken := 0
+			verdicts, w := mustVerdicts(t, schema), valueWriter{random, doc}
+			accepted := 0
 			for range 800 {
 				value := w.value(nil, doc)
 				is, valid := verdicts(value)
 				if is {
-					taken++
+					accepted++
 				}
 				if is && !valid {
-					t.Fatalf("%s %s: %s is taken", c.Name, part, value)
+					t.Fatalf("%s %s: %s is accepted", c.Name, part, value)
 				}
 			}
-			if part == "parameters" && taken < 20 {
-				t.Errorf("%s: %d of 800 parameters are taken", c.Name, taken)
+			if part == "parameters" && accepted < 20 {
+				t.Errorf("%s: %d of 800 parameters are accepted", c.Name, accepted)
 			}
 		}
 	}
 }
 
-// writer writes values that a schema may or may not take.
-type writer struct {
+// valueWriter writes random values that a schema may or may not accept.
+type valueWriter struct {
 	random *rand.Rand
 	doc    map[string]any
 }
 
-func (w writer) odd(n int) bool { return w.random.IntN(n) == 0 }
+func (w valueWriter) odd(n int) bool { return w.random.IntN(n) == 0 }
 
-func pick[T any](w writer, from ...T) T { return from[w.random.IntN(len(from))] }
+func pick[T any](w valueWriter, from ...T) T { return from[w.random.IntN(len(from))] }
 
-func (w writer) value(b []byte, v any) []byte {
+func (w valueWriter) value(b []byte, v any) []byte {
 	schema := w.resolve(v)
 	if w.odd(40) {
 		return append(b, pick(w, `null`, `true`, `{}`, `[]`, `""`, `1e400`, ``, ` `, "\xff", `"\ud800"`)...)
@@ -225,7 +226,7 @@ func (w writer) value(b []byte, v any) []byte {
 	}
 }
 
-func (w writer) resolve(v any) map[string]any {
+func (w valueWriter) resolve(v any) map[string]any {
 	schema, _ := v.(map[string]any)
 	ref, refers := schema["$ref"].(string)
 	if !refers {
@@ -237,7 +238,7 @@ func (w writer) resolve(v any) map[string]any {
 	return whole
 }
 
-func (w writer) object(b []byte, schema map[string]any) []byte {
+func (w valueWriter) object(b []byte, schema map[string]any) []byte {
 	properties, _ := schema["properties"].(map[string]any)
 	names := slices.Sorted(maps.Keys(properties))
 	if len(names) > 0 && w.odd(30) {
@@ -259,7 +260,7 @@ func (w writer) object(b []byte, schema map[string]any) []byte {
 	return append(b, '}')
 }
 
-func (w writer) array(b []byte, schema map[string]any) []byte {
+func (w valueWriter) array(b []byte, schema map[string]any) []byte {
 	b = append(b, '[')
 	most, _ := schema["maxItems"].(float64)
 	for i := range w.random.IntN(int(min(most, 9)) + 2) {
@@ -271,7 +272,7 @@ func (w writer) array(b []byte, schema map[string]any) []byte {
 	return append(b, ']')
 }
 
-func (w writer) text(b []byte, schema map[string]any) []byte {
+func (w valueWriter) text(b []byte, schema map[string]any) []byte {
 	if words, ok := schema["enum"].([]any); ok && !w.odd(10) {
 		return fmt.Appendf(b, "%q", pick(w, words...))
 	}
@@ -286,7 +287,7 @@ func (w writer) text(b []byte, schema map[string]any) []byte {
 	return append(b, '"')
 }
 
-func (w writer) number(b []byte, schema map[string]any) []byte {
+func (w valueWriter) number(b []byte, schema map[string]any) []byte {
 	least, _ := schema["minimum"].(float64)
 	most, ok := schema["maximum"].(float64)
 	if !ok {
@@ -296,7 +297,7 @@ func (w writer) number(b []byte, schema map[string]any) []byte {
 	return append(append(b, strconv.FormatFloat(n, 'f', -1, 64)...), pick(w, "", "", "", "", "", "", ".0", "e0", "0", "00000000000000001")...)
 }
 
-func FuzzForm(f *testing.F) {
+func FuzzFastLaneAccepts(f *testing.F) {
 	var schemas [][]byte
 	for _, c := range mustDefault(f).All() {
 		schemas = append(schemas, c.InputSchema, c.ParametersSchema, c.OutputSchema)
@@ -309,8 +310,8 @@ func FuzzForm(f *testing.F) {
 		verdicts = append(verdicts, mustVerdicts(f, s))
 	}
 	f.Fuzz(func(t *testing.T, n int, raw []byte) {
-		if taken, valid := verdicts[uint(n)%uint(len(verdicts))](raw); taken && !valid {
-			t.Fatalf("%s is taken by %s", raw, schemas[uint(n)%uint(len(schemas))])
+		if accepted, valid := verdicts[uint(n)%uint(len(verdicts))](raw); accepted && !valid {
+			t.Fatalf("%s is accepted by %s", raw, schemas[uint(n)%uint(len(schemas))])
 		}
 	})
 }

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// dice makes every choice of a run. A choice is a function of the seed and of what it is about, never
-// of how many were made before it: goroutines may run in any order and change none.
-type dice uint64
+// choices makes every random choice of a run. A choice is a function of the seed and its topic, never
+// of the number of earlier choices: the order of goroutines doesn't change it.
+type choices uint64
 
 // of returns the source of the choices about a topic.
-func (d dice) of(topic string, about string, n int64) *rand.Rand {
+func (d choices) of(topic string, about string, n int64) *rand.Rand {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(topic + "\x00" + about))
 	var raw [8]byte
@@ -24,8 +24,8 @@ func (d dice) of(topic string, about string, n int64) *rand.Rand {
 // oneIn is true once in n times.
 func oneIn(r *rand.Rand, n int) bool { return r.IntN(n) == 0 }
 
-// between returns a duration of [low, high), to the nanosecond: two timers rarely meet, and so the
-// order in which they fire is the seed's.
+// between returns a duration of [low, high), to the nanosecond: two timers rarely meet, and so
+// the seed decides the order in which they fire.
 func between(r *rand.Rand, low, high time.Duration) time.Duration {
 	return low + time.Duration(r.Int64N(int64(high-low)))
 }
