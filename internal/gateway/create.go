@@ -244,7 +244,10 @@ func (g *Gateway) commit(ctx context.Context, o *order, streams bool) (b committ
 	}
 	end, lease := g.waiter(), b.Lease
 	b.end = end
-	g.workers.Go(func() { end.done <- g.run(lease, held, at) })
+	g.workers.Go(func() {
+		growStack()
+		end.done <- g.run(lease, held, at)
+	})
 	return b, nil
 }
 

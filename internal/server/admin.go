@@ -73,7 +73,7 @@ func serve[Req, Res any](a *Admin, status int, action func(*exchange, Req) (Res,
 // logChange logs a change by the operator, unless it failed.
 func (a *Admin) logChange(x *exchange, err error, message string, attrs ...slog.Attr) {
 	if err == nil {
-		a.log.LogAttrs(x.r.Context(), slog.LevelInfo, message, attrs...)
+		a.log.LogAttrs(x.r.Context(), slog.LevelInfo, message, attrs...) //nolint:sloglint // each caller passes a literal
 	}
 }
 
