@@ -19,7 +19,7 @@ type resultOptions struct {
 	output string // as of -o
 	asJSON bool
 	moves  []api.Move   // the times of its states, for JSON; nil if not requested
-	said   *textPrinter // the printed part of its text; nil: empty
+	said   *textPrinter // the printed part of its text; nil: no part
 }
 
 // part is one file of a result: fetched from the service, or at hand.

@@ -36,7 +36,7 @@ var (
 	ErrSeal   = errors.New("the archive isn't what the key has sealed")
 )
 
-// Key seals archives and checks their seals: 256 random bits. The zero Key can't do both.
+// Key seals archives and checks their seals: 256 random bits. The zero Key seals and checks no archive.
 type Key struct{ raw string }
 
 // NewKey returns a new key.

@@ -26,7 +26,7 @@ type call struct {
 	method string
 	path   string // below the base URL, escaped
 	query  url.Values
-	body   any // nil: empty
+	body   any // nil: no body
 	header http.Header
 	limit  time.Duration // of the whole exchange
 }

@@ -36,9 +36,9 @@ type Config struct {
 	Client  *client.Client // required
 	Version string         // of this program
 	Limit   time.Duration  // of a call's wait; 0: DefaultLimit
-	// Begin records a submission before it is sent, durably; nil: empty is recorded.
+	// Begin records a submission before it is sent, durably; nil: submissions aren't recorded.
 	Begin func(ctx context.Context, req api.CreateRequest, idempotencyKey string) (Record, error)
-	Save  func(context.Context, api.Task) ([]string, error) // keeps a result's files and returns their paths, in order; nil: empty is kept
+	Save  func(context.Context, api.Task) ([]string, error) // keeps a result's files and returns their paths, in order; nil: files aren't kept
 	Hint  func(error) string                                // the next step after an error; nil: without
 	Note  func(format string, args ...any)                  // for the person who reads the log; nil: silence
 }

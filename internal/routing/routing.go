@@ -2,8 +2,8 @@
 // the lowest estimated cost first, without those that are full, cooling down or can't honour the
 // request. It explains every route it passes over.
 //
-// A Table is immutable, so that a reload swaps it whole; Health is learnt while running and outlives a swap. Both
-// don't submit work.
+// A Table is immutable, so that a reload swaps it whole; Health is learnt while running and outlives a swap. The
+// package submits no work.
 package routing
 
 import (

@@ -20,7 +20,7 @@ func edited(media string) string {
 }
 
 // TestMediaAreGuarded gives media of every wrong sort. A fault that shows without a fetch is refused before a task is
-// recorded; a fault that a fetch finds fails the task; both don't reveal the content at an address.
+// recorded; a fault that a fetch finds fails the task; the error never reveals the content at an address.
 func TestMediaAreGuarded(t *testing.T) {
 	const small = 256 << 10
 	files := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
