@@ -19,15 +19,15 @@ import (
 	"unitask/internal/backup"
 )
 
-// entry is one file of an archive.
-type entry struct {
+// archiveEntry is one file of an archive.
+type archiveEntry struct {
 	name, text string
 	at         time.Time
 }
 
-func mustEntries(t *testing.T, raw []byte) []entry {
+func mustEntries(t *testing.T, raw []byte) []archiveEntry {
 	t.Helper()
-	var all []entry
+	var all []archiveEntry
 	for r := tar.NewReader(bytes.NewReader(raw)); ; {
 		h, err := r.Next()
 		if errors.Is(err, io.EOF) {
@@ -37,12 +37,12 @@ func mustEntries(t *testing.T, raw []byte) []entry {
 		if err := errors.Join(err, readErr); err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, entry{h.Name, string(text), h.ModTime})
+		all = append(all, archiveEntry{h.Name, string(text), h.ModTime})
 	}
 }
 
 // mustPack writes entries with a manifest that is right about them, as who changes an archive would.
-func mustPack(t *testing.T, all []entry) []byte {
+func mustPack(t *testing.T, all []archiveEntry) []byte {
 	t.Helper()
 	sum, m := sha256.New(), backup.Manifest{}
 	var out bytes.Buffer
@@ -97,8 +97,8 @@ func TestSeal(t *testing.T) {
 	sealed := mustSeal(t, raw, key)
 	whole := mustEntries(t, sealed)
 	seal := len(whole) - 1
-	forge := func(change func(all []entry) []entry) []byte {
-		return mustPack(t, change(append([]entry(nil), whole...)))
+	forge := func(change func(all []archiveEntry) []archiveEntry) []byte {
+		return mustPack(t, change(append([]archiveEntry(nil), whole...)))
 	}
 	copied, err := backup.ParseKey(key.Text() + "\n")
 	if err != nil || copied != key {
@@ -116,19 +116,19 @@ func TestSeal(t *testing.T) {
 		"no seal":                     {raw, backup.Terms{Key: key}, backup.ErrNoSeal},
 		"sealed by somebody else":     {mustSeal(t, raw, backup.NewKey()), backup.Terms{Key: key}, backup.ErrSeal},
 		"no key, sealed by the empty": {mustSeal(t, raw, backup.Key{}), backup.Terms{}, backup.ErrNoKey},
-		"another database": {forge(func(all []entry) []entry {
+		"another database": {forge(func(all []archiveEntry) []archiveEntry {
 			all[0].text = "the database, and one more key"
 			return all
 		}), backup.Terms{Key: key}, backup.ErrSeal},
-		"one file fewer": {forge(func(all []entry) []entry {
+		"one file fewer": {forge(func(all []archiveEntry) []archiveEntry {
 			return append(all[:1], all[3:]...)
 		}), backup.Terms{Key: key}, backup.ErrSeal},
-		"another time": {forge(func(all []entry) []entry {
+		"another time": {forge(func(all []archiveEntry) []archiveEntry {
 			all[1].at = all[1].at.Add(-time.Hour)
 			return all
 		}), backup.Terms{Key: key}, backup.ErrSeal},
-		"the seal taken off": {forge(func(all []entry) []entry { return all[:seal] }), backup.Terms{Key: key}, backup.ErrNoSeal},
-		"two seals": {forge(func(all []entry) []entry {
+		"the seal taken off": {forge(func(all []archiveEntry) []archiveEntry { return all[:seal] }), backup.Terms{Key: key}, backup.ErrNoSeal},
+		"two seals": {forge(func(all []archiveEntry) []archiveEntry {
 			return append(all, all[seal])
 		}), backup.Terms{Key: key}, backup.ErrArchive},
 	} {
@@ -208,14 +208,14 @@ func TestUnpackWritesNoMoreThanThereIsRoomFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	zeros := mustPack(t, []entry{{"unitask.db", strings.Repeat("\x00", large), now}, {"manifest.json", "{}", now}})
+	zeros := mustPack(t, []archiveEntry{{"unitask.db", strings.Repeat("\x00", large), now}, {"manifest.json", "{}", now}})
 	if _, err := pack.Write(zeros); err != nil {
 		t.Fatal(err)
 	}
 	if err := pack.Close(); err != nil {
 		t.Fatal(err)
 	}
-	two := mustPack(t, []entry{
+	two := mustPack(t, []archiveEntry{
 		{"unitask.db", strings.Repeat("\x00", 700), now}, {"artifacts/" + partName(t), strings.Repeat("\x00", 700), now}, {"manifest.json", "{}", now},
 	})
 	for name, tt := range map[string]struct {

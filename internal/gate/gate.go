@@ -46,7 +46,7 @@ type Gate struct {
 	now      func() time.Time
 	used     *lastUsed
 
-	known    known
+	callers  callerCache
 	mu       sync.Mutex
 	sessions map[task.Hash]account.Key
 	buckets  map[bucketKey]*bucket
@@ -100,13 +100,13 @@ func (g *Gate) Authenticate(ctx context.Context, header string) (*Caller, error)
 	}
 	hash := account.HashSecret(secret)
 	changes := g.keys.Changes() // before the key is read: a change meanwhile invalidates the read
-	caller, ok := g.known.get(hash, changes)
+	caller, ok := g.callers.get(hash, changes)
 	if !ok {
 		var err error
 		if caller, err = g.read(ctx, secret, hash); err != nil {
 			return nil, err
 		}
-		g.known.put(hash, caller, changes)
+		g.callers.put(hash, caller, changes)
 	}
 	now := g.now()
 	if !caller.Key.Usable(now) {
@@ -136,7 +136,7 @@ func (g *Gate) FlushLastUsed(ctx context.Context) error {
 }
 
 // read returns the caller behind a key that is well formed, of the mode that it says, and issued.
-func (g *Gate) read(ctx context.Context, secret string, hash task.Hash) (*read, error) {
+func (g *Gate) read(ctx context.Context, secret string, hash task.Hash) (*cachedCaller, error) {
 	mode, ok := account.ParseKeySecret(g.prefix, secret)
 	if !ok {
 		return nil, unauthenticated()
@@ -150,7 +150,7 @@ func (g *Gate) read(ctx context.Context, secret string, hash task.Hash) (*read, 
 	case key.Mode != mode:
 		return nil, unauthenticated()
 	}
-	return &read{Caller: Caller{Key: key, Account: acct}}, nil
+	return &cachedCaller{Caller: Caller{Key: key, Account: acct}}, nil
 }
 
 func (g *Gate) lookup(ctx context.Context, hash task.Hash) (account.Key, account.Account, error) {

@@ -46,7 +46,7 @@ func TestCancelingSpendsTheBudget(t *testing.T) {
 					}
 					accepted++
 					w.expect(w.cancel(w.g, a.Task.ID), outcome{
-						task.Canceled, "", reserved, []entry{{a.Task.Attempts[0].Supplier, task.UnknownOutcome, "", 0, true}},
+						task.Canceled, "", reserved, []attemptOutcome{{a.Task.Attempts[0].Supplier, task.UnknownOutcome, "", 0, true}},
 					})
 				}
 				if sent := len(s.keys()) - 1; accepted != room || sent != room {
@@ -85,32 +85,32 @@ func TestCancelBetweenTwoPolls(t *testing.T) {
 		before bool                                              // it ended before the supplier was asked to stop it
 		want   outcome
 	}{
-		"it goes on":          {goesOn, false, false, outcome{task.Canceled, "", 4 * task.USD, []entry{{"a", task.UnknownOutcome, "", 0, true}}}},
-		"it can't be stopped": {goesOn, true, false, outcome{task.Canceled, "", 4 * task.USD, []entry{{"a", task.UnknownOutcome, "", 0, true}}}},
+		"it goes on":          {goesOn, false, false, outcome{task.Canceled, "", 4 * task.USD, []attemptOutcome{{"a", task.UnknownOutcome, "", 0, true}}}},
+		"it can't be stopped": {goesOn, true, false, outcome{task.Canceled, "", 4 * task.USD, []attemptOutcome{{"a", task.UnknownOutcome, "", 0, true}}}},
 		"it can't be asked": {func(int, supplier.Job) (supplier.Outcome, error) {
 			return supplier.Outcome{}, supplier.NewError(supplier.Unknown, fault.ProviderTimeout, "no answer", nil)
-		}, false, false, outcome{task.Canceled, "", 4 * task.USD, []entry{{"a", task.UnknownOutcome, "", 0, true}}}},
-		"it was stopped": {failed, false, false, outcome{task.Canceled, "", 4 * task.USD, []entry{{"a", task.UnknownOutcome, "", 0, true}}}},
+		}, false, false, outcome{task.Canceled, "", 4 * task.USD, []attemptOutcome{{"a", task.UnknownOutcome, "", 0, true}}}},
+		"it was stopped": {failed, false, false, outcome{task.Canceled, "", 4 * task.USD, []attemptOutcome{{"a", task.UnknownOutcome, "", 0, true}}}},
 		"it was measured": {
 			stoppedAs(&supplier.Usage{Images: 3}, nil), false, false,
-			outcome{task.Canceled, "", 3 * task.USD, []entry{{"a", task.FailedAttempt, "", 3 * task.USD, false}}},
+			outcome{task.Canceled, "", 3 * task.USD, []attemptOutcome{{"a", task.FailedAttempt, "", 3 * task.USD, false}}},
 		},
 		"its charge is known": {
 			stoppedAs(nil, new(int64(task.USD/2))), false, false,
-			outcome{task.Canceled, "", 4 * task.USD, []entry{{"a", task.FailedAttempt, "", task.USD / 2, false}}},
+			outcome{task.Canceled, "", 4 * task.USD, []attemptOutcome{{"a", task.FailedAttempt, "", task.USD / 2, false}}},
 		},
 		"it had not begun": {
 			stoppedAs(&supplier.Usage{}, new(int64)), false, false,
-			outcome{task.Canceled, "", 0, []entry{{"a", task.FailedAttempt, "", 0, false}}},
+			outcome{task.Canceled, "", 0, []attemptOutcome{{"a", task.FailedAttempt, "", 0, false}}},
 		},
 		"it had failed by itself": {
-			failed, true, true, outcome{task.Canceled, "", 0, []entry{{"a", task.FailedAttempt, fault.ProviderUnavailable, 0, false}}},
+			failed, true, true, outcome{task.Canceled, "", 0, []attemptOutcome{{"a", task.FailedAttempt, fault.ProviderUnavailable, 0, false}}},
 		},
 		"it had failed before it could be stopped": {
-			failed, false, true, outcome{task.Canceled, "", 0, []entry{{"a", task.FailedAttempt, fault.ProviderUnavailable, 0, false}}},
+			failed, false, true, outcome{task.Canceled, "", 0, []attemptOutcome{{"a", task.FailedAttempt, fault.ProviderUnavailable, 0, false}}},
 		},
-		"it was done while it was stopped": {done(t), false, false, outcome{task.Succeeded, "", task.USD, []entry{{"a", task.OK, "", task.USD, false}}}},
-		"it was done":                      {done(t), false, true, outcome{task.Succeeded, "", task.USD, []entry{{"a", task.OK, "", task.USD, false}}}},
+		"it was done while it was stopped": {done(t), false, false, outcome{task.Succeeded, "", task.USD, []attemptOutcome{{"a", task.OK, "", task.USD, false}}}},
+		"it was done":                      {done(t), false, true, outcome{task.Succeeded, "", task.USD, []attemptOutcome{{"a", task.OK, "", task.USD, false}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var canceled atomic.Bool
@@ -146,7 +146,7 @@ func TestCancelInFlight(t *testing.T) {
 	inWorld(t, []routing.Route{route("text.chat", "a", task.USD, s)}, func(w *world) {
 		id := w.create("in-flight-1", chat, time.Second).Task.ID
 		got := w.cancel(w.g, id)
-		w.expect(got, outcome{task.Canceled, "", got.Reserved, []entry{{"a", task.UnknownOutcome, "", 0, true}}})
+		w.expect(got, outcome{task.Canceled, "", got.Reserved, []attemptOutcome{{"a", task.UnknownOutcome, "", 0, true}}})
 		if got.Reserved == 0 || got.Usage != nil {
 			t.Errorf("it reserved %s and measured %+v", got.Reserved, got.Usage)
 		}
@@ -156,7 +156,7 @@ func TestCancelInFlight(t *testing.T) {
 // TestResultInHandOutlivesACancellation cancels tasks whose result is there when the cancellation
 // arrives: it is kept, and charged.
 func TestResultInHandOutlivesACancellation(t *testing.T) {
-	paid := outcome{task.Succeeded, "", task.USD, []entry{{"a", task.OK, "", task.USD, false}}}
+	paid := outcome{task.Succeeded, "", task.USD, []attemptOutcome{{"a", task.OK, "", task.USD, false}}}
 	for name, tt := range map[string]struct {
 		adapter supplier.Adapter
 		files   func(artifact.Store) artifact.Store
@@ -173,14 +173,14 @@ func TestResultInHandOutlivesACancellation(t *testing.T) {
 		"that never arrives": {
 			&script{takes: time.Second, submitFn: painted(t)},
 			func(s artifact.Store) artifact.Store { return slowFiles{Store: s, keep: 100 * time.Hour} },
-			outcome{task.Canceled, "", task.USD, []entry{{"a", task.OK, "", task.USD, false}}},
+			outcome{task.Canceled, "", task.USD, []attemptOutcome{{"a", task.OK, "", task.USD, false}}},
 		},
 		"while it waits for room": {
 			&script{takes: time.Second, submitFn: painted(t)},
 			func(s artifact.Store) artifact.Store {
 				return badFiles{Store: s, until: time.Now().Add(time.Hour), err: fault.New(fault.CapacityExhausted, "no room")}
 			},
-			outcome{task.Canceled, "", task.USD, []entry{{"a", task.OK, "", task.USD, false}}},
+			outcome{task.Canceled, "", task.USD, []attemptOutcome{{"a", task.OK, "", task.USD, false}}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -249,7 +249,7 @@ func TestCancelAfterACrash(t *testing.T) {
 		}
 		w.start()
 		defer w.stop()
-		w.expect(w.end(sent), outcome{task.Canceled, "", task.USD, []entry{{"a", task.UnknownOutcome, "", 0, true}}})
+		w.expect(w.end(sent), outcome{task.Canceled, "", task.USD, []attemptOutcome{{"a", task.UnknownOutcome, "", 0, true}}})
 		w.expect(w.end(waits), outcome{State: task.Canceled})
 		w.expectSent(s, sent+"/1")
 	})
@@ -260,16 +260,16 @@ func TestCancelAfterACrash(t *testing.T) {
 func TestCancelWhileAnotherRouteIsAwaited(t *testing.T) {
 	for name, tt := range map[string]struct {
 		adapter supplier.Adapter
-		want    entry
+		want    attemptOutcome
 	}{
-		"refused":  {&script{submitFn: refuse(supplier.Refused, fault.CapacityExhausted)}, entry{"a", task.Rejected, fault.CapacityExhausted, 0, false}},
-		"not sent": {&script{submitFn: refuse(supplier.NotSent, fault.CapacityExhausted)}, entry{"a", task.Rejected, fault.CapacityExhausted, 0, false}},
+		"refused":  {&script{submitFn: refuse(supplier.Refused, fault.CapacityExhausted)}, attemptOutcome{"a", task.Rejected, fault.CapacityExhausted, 0, false}},
+		"not sent": {&script{submitFn: refuse(supplier.NotSent, fault.CapacityExhausted)}, attemptOutcome{"a", task.Rejected, fault.CapacityExhausted, 0, false}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, []routing.Route{route("image.generate", "a", task.USD, tt.adapter)}, func(w *world) {
 				id := w.create("refused-01", paint, 0).Task.ID
 				time.Sleep(500 * time.Millisecond)
-				w.expect(w.cancel(w.g, id), outcome{task.Canceled, "", 0, []entry{tt.want}})
+				w.expect(w.cancel(w.g, id), outcome{task.Canceled, "", 0, []attemptOutcome{tt.want}})
 			})
 		})
 	}
@@ -289,7 +289,7 @@ func TestCancelBeforeTheSubmissionOwesNothing(t *testing.T) {
 		defer w.stop()
 		id := w.create("unsent-001", paint, 0).Task.ID
 		time.Sleep(500 * time.Millisecond)
-		w.expect(w.cancel(w.g, id), outcome{task.Canceled, "", 0, []entry{{"a", task.Rejected, "", 0, false}}})
+		w.expect(w.cancel(w.g, id), outcome{task.Canceled, "", 0, []attemptOutcome{{"a", task.Rejected, "", 0, false}}})
 		w.expectSent(s)
 	})
 }
@@ -330,7 +330,7 @@ func TestSupplierSpendBoundsWhatIsLost(t *testing.T) {
 					}
 					accepted++
 					w.expect(a.Task, outcome{
-						task.Failed, fault.ProviderTimeout, 0, []entry{{"a", task.UnknownOutcome, fault.ProviderTimeout, 0, true}},
+						task.Failed, fault.ProviderTimeout, 0, []attemptOutcome{{"a", task.UnknownOutcome, fault.ProviderTimeout, 0, true}},
 					})
 				}
 				if sent := len(s.keys()); accepted != tt.want || sent != tt.want {

@@ -48,7 +48,7 @@ func TestWriteThatFailedIsRepeated(t *testing.T) {
 					w.start()
 					defer w.stop()
 					end := w.end(w.create("repeated-1", paint, 0).Task.ID)
-					w.expect(end, outcome{task.Succeeded, "", task.USD, []entry{{"a", task.OK, "", task.USD, false}}})
+					w.expect(end, outcome{task.Succeeded, "", task.USD, []attemptOutcome{{"a", task.OK, "", task.USD, false}}})
 					w.expectSent(s.script, end.ID+"/1")
 					if diff := cmp.Diff(map[store.Counter]int64{}, w.store.Counters()); diff != "" || r.unused() != 0 {
 						t.Errorf("%d refusals unused, holds (-want +got):\n%s", r.unused(), diff)
@@ -79,7 +79,7 @@ func TestStepThatNeverFitsFailsItsTask(t *testing.T) {
 		w.start()
 		defer w.stop()
 		end := w.end(w.create("never-fits", paint, 0).Task.ID)
-		w.expect(end, outcome{task.Failed, fault.Internal, 0, []entry{{"a", task.UnknownOutcome, fault.Internal, 0, true}}})
+		w.expect(end, outcome{task.Failed, fault.Internal, 0, []attemptOutcome{{"a", task.UnknownOutcome, fault.Internal, 0, true}}})
 		w.expectSent(s.script, end.ID+"/1")
 	})
 }
@@ -96,7 +96,7 @@ func TestLeaseIsGivenBackWhereNotEvenAFailureFits(t *testing.T) {
 		defer w.stop()
 		begun := time.Now()
 		end := w.end(w.create("given-back", paint, 0).Task.ID)
-		w.expect(end, outcome{task.Succeeded, "", task.USD, []entry{{"a", task.OK, "", task.USD, false}}})
+		w.expect(end, outcome{task.Succeeded, "", task.USD, []attemptOutcome{{"a", task.OK, "", task.USD, false}}})
 		w.expectSent(s.script, end.ID+"/1")
 		if took := time.Since(begun); took > 10*time.Second {
 			t.Errorf("another worker had the task after %s", took)
@@ -120,7 +120,7 @@ func TestProgressOutOfRangeIsLeftOut(t *testing.T) {
 		if diff := cmp.Diff(new(0.5), w.get(id).Progress); diff != "" {
 			t.Errorf("progress (-want +got):\n%s", diff)
 		}
-		w.expect(w.end(id), outcome{task.Succeeded, "", 1, []entry{{"a", task.OK, "", 1, false}}})
+		w.expect(w.end(id), outcome{task.Succeeded, "", 1, []attemptOutcome{{"a", task.OK, "", 1, false}}})
 	})
 }
 
@@ -151,12 +151,12 @@ func TestPanicEndsOneTask(t *testing.T) {
 				bystander := w.create("bystander1", edit(t), 0).Task.ID
 				time.Sleep(2 * time.Second)
 				end := w.end(w.create("panics-001", tt.body, time.Minute).Task.ID)
-				w.expect(end, outcome{task.Failed, fault.Internal, 0, []entry{{"a", task.UnknownOutcome, fault.Internal, 0, true}}})
+				w.expect(end, outcome{task.Failed, fault.Internal, 0, []attemptOutcome{{"a", task.UnknownOutcome, fault.Internal, 0, true}}})
 				want := &task.Failure{Code: fault.Internal, Message: "the work met a fault of the service", Retryable: true}
 				if diff := cmp.Diff(want, end.Failure); diff != "" {
 					t.Errorf("failure (-want +got):\n%s", diff)
 				}
-				w.expect(w.end(bystander), outcome{task.Succeeded, "", 1, []entry{{"b", task.OK, "", 1, false}}})
+				w.expect(w.end(bystander), outcome{task.Succeeded, "", 1, []attemptOutcome{{"b", task.OK, "", 1, false}}})
 			})
 		})
 	}
@@ -183,7 +183,7 @@ func TestPoisonedJobEndsAfterARestart(t *testing.T) {
 				w.store.Restart()
 				w.start()
 				defer w.stop()
-				w.expect(w.end(lease.Task.ID), outcome{task.Failed, tt.code, 0, []entry{{"a", task.UnknownOutcome, tt.code, 0, true}}})
+				w.expect(w.end(lease.Task.ID), outcome{task.Failed, tt.code, 0, []attemptOutcome{{"a", task.UnknownOutcome, tt.code, 0, true}}})
 				time.Sleep(time.Hour)
 				if n := s.polled(); n != tt.polls || len(s.keys()) != 0 {
 					t.Errorf("%d polls, %d submissions; want %d and 0", n, len(s.keys()), tt.polls)

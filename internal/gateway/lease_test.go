@@ -56,7 +56,7 @@ func TestWorkerPastItsLeaseSubmitsNothing(t *testing.T) {
 				w.engine, w.routes = w.store, []routing.Route{route("image.generate", "a", 1, s)}
 				w.start()
 				defer w.stop()
-				w.expect(w.end(id), outcome{task.Succeeded, "", 1, []entry{{"a", task.Rejected, "", 0, false}, {"a", task.OK, "", 1, false}}})
+				w.expect(w.end(id), outcome{task.Succeeded, "", 1, []attemptOutcome{{"a", task.Rejected, "", 0, false}, {"a", task.OK, "", 1, false}}})
 				time.Sleep(time.Minute)
 				w.expectSent(late.script)
 				w.expectSent(s.script, id+"/2")
@@ -83,7 +83,7 @@ func TestNodeThatCannotKeepItsLeasesDropsItsWork(t *testing.T) {
 				w.engine, w.routes = w.store, []routing.Route{route("image.generate", "a", 1, b)}
 				w.start()
 				defer w.stop()
-				w.expect(w.end(id), outcome{task.Succeeded, "", 1, []entry{{"a", task.OK, "", 1, false}}})
+				w.expect(w.end(id), outcome{task.Succeeded, "", 1, []attemptOutcome{{"a", task.OK, "", 1, false}}})
 				time.Sleep(time.Hour)
 				w.expectSent(a.script, id+"/1")
 				w.expectSent(b.script)
@@ -132,10 +132,10 @@ func TestPausedNodeLeavesNothingBehind(t *testing.T) {
 	for name, tt := range map[string]struct {
 		pauses func(store.Step) bool // the write that the pause follows; nil: the task's creation
 		sent   []string
-		want   []entry
+		want   []attemptOutcome
 	}{
-		"first":    {nil, []string{"/3"}, []entry{{"a", task.Rejected, "", 0, false}, {"a", task.Rejected, "", 0, false}, {"a", task.OK, "", 2, false}}},
-		"repeated": {func(s store.Step) bool { return s.Readopt }, []string{"/1", "/1"}, []entry{{"a", task.OK, "", 2, false}}},
+		"first":    {nil, []string{"/3"}, []attemptOutcome{{"a", task.Rejected, "", 0, false}, {"a", task.Rejected, "", 0, false}, {"a", task.OK, "", 2, false}}},
+		"repeated": {func(s store.Step) bool { return s.Readopt }, []string{"/1", "/1"}, []attemptOutcome{{"a", task.OK, "", 2, false}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -204,10 +204,10 @@ func TestNodeThatKeepsItsLeasesTooLateGivesThemUp(t *testing.T) {
 	for name, tt := range map[string]struct {
 		begins time.Duration // when the first attempt can be sent
 		sent   string
-		want   []entry
+		want   []attemptOutcome
 	}{
-		"polling":    {0, "/1", []entry{{"a", task.OK, "", 1, false}}},
-		"submitting": {65 * time.Second, "/3", []entry{{"a", task.Rejected, "", 0, false}, {"a", task.Rejected, "", 0, false}, {"a", task.OK, "", 1, false}}},
+		"polling":    {0, "/1", []attemptOutcome{{"a", task.OK, "", 1, false}}},
+		"submitting": {65 * time.Second, "/3", []attemptOutcome{{"a", task.Rejected, "", 0, false}, {"a", task.Rejected, "", 0, false}, {"a", task.OK, "", 1, false}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -268,7 +268,7 @@ func TestLeaseWithoutEndIsNeverDoubted(t *testing.T) {
 		w.start()
 		defer w.stop()
 		id := w.create("no-doubts1", paint, 0).Task.ID
-		w.expect(w.end(id), outcome{task.Succeeded, "", 1, []entry{{"a", task.OK, "", 1, false}}})
+		w.expect(w.end(id), outcome{task.Succeeded, "", 1, []attemptOutcome{{"a", task.OK, "", 1, false}}})
 		w.expectSent(s, id+"/1")
 	})
 }
@@ -299,7 +299,7 @@ func TestCancelThroughAnotherNodeIsSeen(t *testing.T) {
 				time.Sleep(3 * time.Second)
 				other := w.node()
 				defer mustStop(t, other)
-				w.expect(w.cancel(other, id), outcome{task.Canceled, "", tt.cost, []entry{{"a", task.UnknownOutcome, "", 0, true}}})
+				w.expect(w.cancel(other, id), outcome{task.Canceled, "", tt.cost, []attemptOutcome{{"a", task.UnknownOutcome, "", 0, true}}})
 				if n := polled.canceled(); n != tt.cancels {
 					t.Errorf("%d cancelations at the supplier, want %d", n, tt.cancels)
 				}
@@ -327,7 +327,7 @@ func TestClockThatStepsForwardEndsNothingEarly(t *testing.T) {
 		w.now = stepped(&offset)
 		w.start()
 		defer w.stop()
-		w.expect(w.end(w.create("forward-01", paint, 0).Task.ID), outcome{task.Succeeded, "", 1, []entry{{"a", task.OK, "", 1, false}}})
+		w.expect(w.end(w.create("forward-01", paint, 0).Task.ID), outcome{task.Succeeded, "", 1, []attemptOutcome{{"a", task.OK, "", 1, false}}})
 	})
 }
 
@@ -345,12 +345,12 @@ func TestRetryTriesEveryRouteAnewWhateverTheClockSays(t *testing.T) {
 		w := newWorldAt(t, []routing.Route{route("image.generate", "a", 1, s)}, stepped(&offset))
 		w.start()
 		defer w.stop()
-		refused := entry{"a", task.Rejected, fault.ProviderUnavailable, 0, false}
+		refused := attemptOutcome{"a", task.Rejected, fault.ProviderUnavailable, 0, false}
 		first := w.end(w.create("backward-1", paint, 0).Task.ID)
-		w.expect(first, outcome{task.Failed, fault.ProviderUnavailable, 0, []entry{refused}})
+		w.expect(first, outcome{task.Failed, fault.ProviderUnavailable, 0, []attemptOutcome{refused}})
 		offset.Store(-int64(time.Hour))
 		again := w.end(w.create("backward-1", paint, 0).Task.ID)
-		w.expect(again, outcome{task.Succeeded, "", 1, []entry{refused, {"a", task.OK, "", 1, false}}})
+		w.expect(again, outcome{task.Succeeded, "", 1, []attemptOutcome{refused, {"a", task.OK, "", 1, false}}})
 		w.expectSent(s, first.ID+"/1", first.ID+"/2")
 	})
 }

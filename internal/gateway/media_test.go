@@ -143,12 +143,12 @@ func TestReopenedTaskKeepsItsPicture(t *testing.T) {
 		id := w.end(w.create("reopened-1", edit(t), 0).Task.ID).ID
 		w.create("reopened-1", edit(t), 0)
 		time.Sleep(5 * time.Second)
-		refused := entry{"a", task.Rejected, fault.ProviderUnavailable, 0, false}
-		w.expect(w.get(id), outcome{task.Running, "", 0, []entry{refused, {"a", task.Intent, "", 0, false}}})
+		refused := attemptOutcome{"a", task.Rejected, fault.ProviderUnavailable, 0, false}
+		w.expect(w.get(id), outcome{task.Running, "", 0, []attemptOutcome{refused, {"a", task.Intent, "", 0, false}}})
 		if diff := cmp.Diff([]string{pictureOf(id, 1)}, w.inputs()); diff != "" {
 			t.Errorf("kept (-want +got):\n%s", diff)
 		}
-		w.expect(w.cancel(w.g, id), outcome{task.Canceled, "", 1, []entry{refused, {"a", task.UnknownOutcome, "", 0, true}}})
+		w.expect(w.cancel(w.g, id), outcome{task.Canceled, "", 1, []attemptOutcome{refused, {"a", task.UnknownOutcome, "", 0, true}}})
 		w.expectSent(s, id+"/1", id+"/2")
 	})
 }
@@ -162,7 +162,7 @@ func TestNoLimitKeepsEveryResult(t *testing.T) {
 		w.start()
 		defer w.stop()
 		for key, body := range map[string]string{"no-limit-1": edit(t), "no-limit-2": editByURL} {
-			w.expect(w.end(w.create(key, body, 0).Task.ID), outcome{task.Succeeded, "", 1, []entry{{"a", task.OK, "", 1, false}}})
+			w.expect(w.end(w.create(key, body, 0).Task.ID), outcome{task.Succeeded, "", 1, []attemptOutcome{{"a", task.OK, "", 1, false}}})
 		}
 	})
 }
@@ -180,7 +180,7 @@ func TestOrphansAreSwept(t *testing.T) {
 		w.artifacts, w.fetcher = stubbornFiles{w.artifacts}, &fetcher{data: mustPNG(t)}
 		w.start()
 		defer w.stop()
-		w.expect(w.end(w.create("orphans-01", body, 0).Task.ID), outcome{task.Succeeded, "", 1, []entry{{"a", task.OK, "", 1, false}}})
+		w.expect(w.end(w.create("orphans-01", body, 0).Task.ID), outcome{task.Succeeded, "", 1, []attemptOutcome{{"a", task.OK, "", 1, false}}})
 		time.Sleep(time.Hour)
 		if left := w.inputs(); len(left) != 2 {
 			t.Errorf("%d objects are left behind, want 2", len(left))

@@ -81,14 +81,14 @@ const forbidden = `{"capability":"text.chat","input":{"messages":[{"role":"user"
 
 // The rows of the ledger: a question about "hello", of two tokens, and the work.
 var (
-	passed     = entry{"reviewer", task.OK, "", 2000, false}
-	unheard    = entry{"reviewer", task.FailedAttempt, fault.ProviderUnavailable, 0, true}
-	turnedAway = entry{"reviewer", task.FailedAttempt, fault.ProviderUnavailable, 0, false}
-	worked     = entry{"a", task.OK, "", 30_000, false}
+	passed     = attemptOutcome{"reviewer", task.OK, "", 2000, false}
+	unheard    = attemptOutcome{"reviewer", task.FailedAttempt, fault.ProviderUnavailable, 0, true}
+	turnedAway = attemptOutcome{"reviewer", task.FailedAttempt, fault.ProviderUnavailable, 0, false}
+	worked     = attemptOutcome{"a", task.OK, "", 30_000, false}
 )
 
 // succeeded is the outcome of a task with this ledger.
-func succeeded(ledger ...entry) outcome { return outcome{task.Succeeded, "", 30_000, ledger} }
+func succeeded(ledger ...attemptOutcome) outcome { return outcome{task.Succeeded, "", 30_000, ledger} }
 
 // TestModeration asks before the work begins, and records each question with its price.
 func TestModeration(t *testing.T) {
@@ -101,9 +101,9 @@ func TestModeration(t *testing.T) {
 		asked []string
 	}{
 		"passes":                     {chat, 0, "", false, succeeded(passed, worked), []string{"hello"}},
-		"is flagged":                 {forbidden, 0, "", false, outcome{task.Failed, fault.ContentPolicyViolation, 0, []entry{{"reviewer", task.OK, "", 5000, false}}}, []string{"hello|forbidden"}},
+		"is flagged":                 {forbidden, 0, "", false, outcome{task.Failed, fault.ContentPolicyViolation, 0, []attemptOutcome{{"reviewer", task.OK, "", 5000, false}}}, []string{"hello|forbidden"}},
 		"fails twice":                {chat, 2, supplier.Refused, false, succeeded(turnedAway, turnedAway, passed, worked), []string{"hello", "hello", "hello"}},
-		"can't be asked":             {chat, 9, supplier.Unknown, false, outcome{task.Failed, fault.ProviderUnavailable, 0, []entry{unheard, unheard, unheard}}, []string{"hello", "hello", "hello"}},
+		"can't be asked":             {chat, 9, supplier.Unknown, false, outcome{task.Failed, fault.ProviderUnavailable, 0, []attemptOutcome{unheard, unheard, unheard}}, []string{"hello", "hello", "hello"}},
 		"can't be asked and needn't": {chat, 9, supplier.NotSent, true, succeeded(turnedAway, turnedAway, turnedAway, worked), []string{"hello", "hello", "hello"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -132,8 +132,8 @@ func TestModerationOfJobs(t *testing.T) {
 	s, r := jobs{&script{submitFn: job("j"), pollFn: done(t)}}, &reviewer{fails: 2, sent: supplier.Unknown}
 	inReview(t, reviewed(r, false), route("image.generate", "a", task.USD, s), func(w *world) {
 		got := w.end(w.create("moderated-2", paint, 0).Task.ID)
-		two := entry{"reviewer", task.OK, "", 2000, false}
-		w.expect(got, outcome{task.Succeeded, "", task.USD, []entry{unheard, unheard, two, {"a", task.OK, "", task.USD, false}}})
+		two := attemptOutcome{"reviewer", task.OK, "", 2000, false}
+		w.expect(got, outcome{task.Succeeded, "", task.USD, []attemptOutcome{unheard, unheard, two, {"a", task.OK, "", task.USD, false}}})
 		if diff := cmp.Diff(wholeLife, publicStates(got)); diff != "" {
 			t.Errorf("timeline (-want +got):\n%s", diff)
 		}
@@ -167,8 +167,8 @@ func TestModerationIsAskedAgain(t *testing.T) {
 		w.stop()
 		w.store.Restart()
 		w.start()
-		two := entry{"reviewer", task.OK, "", 2000, false}
-		w.expect(w.end(id), outcome{task.Succeeded, "", task.USD, []entry{two, {"a", task.OK, "", task.USD, false}}})
+		two := attemptOutcome{"reviewer", task.OK, "", 2000, false}
+		w.expect(w.end(id), outcome{task.Succeeded, "", task.USD, []attemptOutcome{two, {"a", task.OK, "", task.USD, false}}})
 		w.expectSent(s, id+"/2")
 		if n := len(r.questions()); n != 2 {
 			t.Errorf("asked %d times, want 2", n)
@@ -185,11 +185,11 @@ func TestModerationIsCutShort(t *testing.T) {
 	}{
 		"canceled": {
 			func(w *world, id string) { w.cancel(w.g, id) },
-			outcome{task.Canceled, "", 0, []entry{{"reviewer", task.FailedAttempt, "", 0, true}}},
+			outcome{task.Canceled, "", 0, []attemptOutcome{{"reviewer", task.FailedAttempt, "", 0, true}}},
 		},
 		"past its deadline": {
 			func(*world, string) {},
-			outcome{task.Failed, fault.ProviderTimeout, 0, []entry{{"reviewer", task.FailedAttempt, fault.ProviderTimeout, 0, true}}},
+			outcome{task.Failed, fault.ProviderTimeout, 0, []attemptOutcome{{"reviewer", task.FailedAttempt, fault.ProviderTimeout, 0, true}}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -212,16 +212,16 @@ func TestReopenedTaskIsModeratedAgain(t *testing.T) {
 		}
 		return text("here"), nil
 	}
-	unknown := entry{"a", task.UnknownOutcome, fault.ProviderTimeout, 0, true}
+	unknown := attemptOutcome{"a", task.UnknownOutcome, fault.ProviderTimeout, 0, true}
 	honours, neither := keyed{jobs{&script{submitFn: lost}}}, &script{submitFn: lost}
 	for name, tt := range map[string]struct {
 		adapter supplier.Adapter
 		sent    *script
 		keys    []string
-		ledger  []entry
+		ledger  []attemptOutcome
 	}{
-		"honours a key": {honours, honours.script, []string{"/2", "/2"}, []entry{passed, worked}},
-		"neither":       {neither, neither, []string{"/2", "/4"}, []entry{passed, unknown, passed, worked}},
+		"honours a key": {honours, honours.script, []string{"/2", "/2"}, []attemptOutcome{passed, worked}},
+		"neither":       {neither, neither, []string{"/2", "/4"}, []attemptOutcome{passed, unknown, passed, worked}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inReview(t, reviewed(&reviewer{}, false), route("text.chat", "a", task.USD, tt.adapter), func(w *world) {
@@ -254,7 +254,7 @@ func TestUnmoderated(t *testing.T) {
 		r.Mode = task.Test
 		inReview(t, reviewed(&reviewer{}, false), r, func(w *world) {
 			w.caller.Key.Mode = task.Test
-			w.expect(w.create("unmoderated", chat, time.Minute).Task, outcome{task.Succeeded, "", 0, []entry{worked}})
+			w.expect(w.create("unmoderated", chat, time.Minute).Task, outcome{task.Succeeded, "", 0, []attemptOutcome{worked}})
 		})
 	})
 	t.Run("pictures alone", func(t *testing.T) {
@@ -320,7 +320,7 @@ func (w *world) rules(p *policy.Policy) {
 func TestModerationSaysNothingAboutARoute(t *testing.T) {
 	p := reviewed(&reviewer{fails: 9, sent: supplier.Refused}, true)
 	p.Moderation.Supplier, p.Moderation.Model = "a", "m"
-	turned := entry{"a", task.FailedAttempt, fault.ProviderUnavailable, 0, false}
+	turned := attemptOutcome{"a", task.FailedAttempt, fault.ProviderUnavailable, 0, false}
 	inReview(t, p, route("text.chat", "a", task.USD, &script{submitFn: answer("here")}), func(w *world) {
 		w.expect(w.create("moderated-7", chat, time.Minute).Task, succeeded(turned, turned, turned, worked))
 	})

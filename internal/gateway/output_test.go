@@ -50,19 +50,19 @@ func TestUnfitResult(t *testing.T) {
 			case listen:
 				capability = catalog.AudioTranscribe
 			}
-			owed := entry{"a", task.FailedAttempt, fault.ProviderUnavailable, task.USD, false}
+			owed := attemptOutcome{"a", task.FailedAttempt, fault.ProviderUnavailable, task.USD, false}
 			cheap, dear := route("text.chat", "a", task.USD, bad), route("text.chat", "b", 2*task.USD, good)
 			cheap.Capability, dear.Capability = capability, capability
 			inWorld(t, []routing.Route{cheap}, func(w *world) {
 				got := w.end(w.create("unfit-alone", tt.body, time.Minute).Task.ID)
-				w.expect(got, outcome{task.Failed, fault.ProviderUnavailable, 0, []entry{owed}})
+				w.expect(got, outcome{task.Failed, fault.ProviderUnavailable, 0, []attemptOutcome{owed}})
 				if got.Failure == nil || !got.Failure.Retryable {
 					t.Error("the failure isn't retryable")
 				}
 			})
 			inWorld(t, []routing.Route{cheap, dear}, func(w *world) {
 				got := w.end(w.create("unfit-first", tt.body, time.Minute).Task.ID)
-				w.expect(got, outcome{task.Succeeded, "", 0, []entry{owed, {"b", task.OK, "", 0, false}}})
+				w.expect(got, outcome{task.Succeeded, "", 0, []attemptOutcome{owed, {"b", task.OK, "", 0, false}}})
 			})
 		})
 	}
@@ -78,7 +78,7 @@ func TestUnfitStream(t *testing.T) {
 	inWorld(t, []routing.Route{route("text.chat", "a", task.USD, bad), route("text.chat", "b", 2*task.USD, good)}, func(w *world) {
 		a := w.open("unfit-told", chat)
 		got := hear(w.t, a.Stream).Last
-		w.expect(got, outcome{task.Failed, fault.ProviderUnavailable, 0, []entry{{"a", task.FailedAttempt, fault.ProviderUnavailable, task.USD, false}}})
+		w.expect(got, outcome{task.Failed, fault.ProviderUnavailable, 0, []attemptOutcome{{"a", task.FailedAttempt, fault.ProviderUnavailable, task.USD, false}}})
 		w.expectSent(good.script)
 	})
 }

@@ -27,6 +27,6 @@ func TestTurnsOverlap(t *testing.T) {
 	w.start()
 	defer w.stop()
 	end := w.end(w.create("overlap-01", paint, 0).Task.ID)
-	w.expect(end, outcome{State: task.Succeeded, Cost: task.USD, Ledger: []entry{{"a", task.OK, "", task.USD, false}}})
+	w.expect(end, outcome{State: task.Succeeded, Cost: task.USD, Ledger: []attemptOutcome{{"a", task.OK, "", task.USD, false}}})
 	w.expectSent(s.script, end.ID+"/1")
 }

@@ -71,8 +71,10 @@ func TestRetryAfterUnknown(t *testing.T) {
 // TestRefusedAgain refuses a submission that is repeated under a key its supplier honours. The first one may have
 // been taken: no other route gets the work, and the ledger has the unknown outcome.
 func TestRefusedAgain(t *testing.T) {
-	unknown := func(code fault.Code) []entry { return []entry{{"a", task.UnknownOutcome, code, 0, true}} }
-	paid := outcome{State: task.Succeeded, Ledger: []entry{{"a", task.OK, "", 30_000, false}}}
+	unknown := func(code fault.Code) []attemptOutcome {
+		return []attemptOutcome{{"a", task.UnknownOutcome, code, 0, true}}
+	}
+	paid := outcome{State: task.Succeeded, Ledger: []attemptOutcome{{"a", task.OK, "", 30_000, false}}}
 	for name, tt := range map[string]struct {
 		sent     supplier.Sent
 		code     fault.Code

@@ -32,7 +32,7 @@ func noRoomUntil(n int, then func(int, supplier.Request) (supplier.Outcome, erro
 
 const forEver = 1 << 30
 
-var noRoom = entry{Supplier: "a", State: task.Rejected, Code: fault.CapacityExhausted}
+var noRoom = attemptOutcome{Supplier: "a", State: task.Rejected, Code: fault.CapacityExhausted}
 
 // TestNoRoomAtAnySupplier has every route refuse for want of room: asynchronous work waits until its
 // deadline, synchronous work for two seconds, and both less and less often.
@@ -47,22 +47,22 @@ func TestNoRoomAtAnySupplier(t *testing.T) {
 	}{
 		"asynchronous, then room": {
 			"image.generate", paint, 3, painted(t),
-			outcome{task.Succeeded, "", 1, []entry{noRoom, noRoom, noRoom, {"a", task.OK, "", 1, false}}},
+			outcome{task.Succeeded, "", 1, []attemptOutcome{noRoom, noRoom, noRoom, {"a", task.OK, "", 1, false}}},
 			7 * time.Second,
 		},
 		"asynchronous, never any": {
 			"image.generate", paint, forEver, nil,
-			outcome{task.Failed, fault.CapacityExhausted, 0, slices.Repeat([]entry{noRoom}, 20)},
+			outcome{task.Failed, fault.CapacityExhausted, 0, slices.Repeat([]attemptOutcome{noRoom}, 20)},
 			15 * time.Minute,
 		},
 		"synchronous, then room": {
 			"text.chat", chat, 2, answer("hi"),
-			outcome{task.Succeeded, "", 2, []entry{noRoom, noRoom, {"a", task.OK, "", 2, false}}},
+			outcome{task.Succeeded, "", 2, []attemptOutcome{noRoom, noRoom, {"a", task.OK, "", 2, false}}},
 			750 * time.Millisecond,
 		},
 		"synchronous, never any": {
 			"text.chat", chat, forEver, nil,
-			outcome{task.Failed, fault.CapacityExhausted, 0, slices.Repeat([]entry{noRoom}, 4)},
+			outcome{task.Failed, fault.CapacityExhausted, 0, slices.Repeat([]attemptOutcome{noRoom}, 4)},
 			2 * time.Second,
 		},
 	} {
@@ -100,10 +100,10 @@ func TestPauseThatASupplierAskedForIsKept(t *testing.T) {
 		time.Sleep(time.Second)
 		second := w.create("slow-down2", paint, 0).Task.ID
 		time.Sleep(10 * time.Second)
-		w.expect(w.get(first), outcome{task.Running, "", 0, []entry{noRoom}})
+		w.expect(w.get(first), outcome{task.Running, "", 0, []attemptOutcome{noRoom}})
 		w.expect(w.get(second), outcome{State: task.Queued})
-		w.expect(w.end(first), outcome{task.Succeeded, "", 1, []entry{noRoom, {"a", task.OK, "", 1, false}}})
-		w.expect(w.end(second), outcome{task.Succeeded, "", 1, []entry{{"a", task.OK, "", 1, false}}})
+		w.expect(w.end(first), outcome{task.Succeeded, "", 1, []attemptOutcome{noRoom, {"a", task.OK, "", 1, false}}})
+		w.expect(w.end(second), outcome{task.Succeeded, "", 1, []attemptOutcome{{"a", task.OK, "", 1, false}}})
 		if after := time.Unix(0, again.Load()).Sub(begun); after < 30*time.Second || after > 33*time.Second {
 			t.Errorf("the second submission went out after %s", after)
 		}
@@ -252,7 +252,7 @@ func TestRequestsWaitForAProbe(t *testing.T) {
 		takes time.Duration // of the probe
 		want  outcome
 	}{
-		"that works":      {time.Second, outcome{task.Succeeded, "", 2, []entry{{"a", task.OK, "", 2, false}}}},
+		"that works":      {time.Second, outcome{task.Succeeded, "", 2, []attemptOutcome{{"a", task.OK, "", 2, false}}}},
 		"that takes long": {time.Minute, outcome{State: task.Failed, Code: fault.ProviderUnavailable}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -35,7 +35,7 @@ func TestFullRouteBesideATrippedOneIsWaitedFor(t *testing.T) {
 		w.expect(w.get(second), outcome{State: task.Queued})
 		w.cancel(w.g, first)
 		time.Sleep(2 * time.Second)
-		w.expect(w.get(second), outcome{task.Running, "", 0, []entry{{"b", task.Submitted, "", 0, false}}})
+		w.expect(w.get(second), outcome{task.Running, "", 0, []attemptOutcome{{"b", task.Submitted, "", 0, false}}})
 		w.expectSent(broke, first+"/1")
 	})
 }
@@ -81,12 +81,12 @@ func TestRouteWhoseJobsKeepFailingIsLeftAlone(t *testing.T) {
 	}}}
 	b := &script{submitFn: painted(t)}
 	inWorld(t, []routing.Route{route("image.generate", "a", 1, a), route("image.generate", "b", 2, b)}, func(w *world) {
-		failed := entry{"a", task.FailedAttempt, fault.ProviderUnavailable, 0, false}
-		worked := entry{"b", task.OK, "", 2, false}
+		failed := attemptOutcome{"a", task.FailedAttempt, fault.ProviderUnavailable, 0, false}
+		worked := attemptOutcome{"b", task.OK, "", 2, false}
 		for i := range 6 {
-			want := outcome{task.Succeeded, "", 1, []entry{failed, worked}}
+			want := outcome{task.Succeeded, "", 1, []attemptOutcome{failed, worked}}
 			if i == 5 {
-				want.Ledger = []entry{worked}
+				want.Ledger = []attemptOutcome{worked}
 			}
 			w.expect(w.end(w.create("jobs-fail-"+strconv.Itoa(i), paint, 0).Task.ID), want)
 		}
@@ -127,7 +127,7 @@ func TestOneAccountsRequestsCloseNoRoute(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					w.expect(got.Task, outcome{task.Succeeded, "", 2, []entry{{"a", task.OK, "", 2, false}}})
+					w.expect(got.Task, outcome{task.Succeeded, "", 2, []attemptOutcome{{"a", task.OK, "", 2, false}}})
 				}
 			})
 		})

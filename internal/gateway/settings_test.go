@@ -53,8 +53,8 @@ func TestWorkKeepsItsRoute(t *testing.T) {
 				w.apply(gateway.Limits{}, next...)
 				time.Sleep(3 * time.Second)
 				ready.Store(true)
-				w.expect(w.end(polled), outcome{task.Succeeded, "", 1, []entry{{"a", task.OK, "", 1, false}}})
-				w.expect(w.end(submitted), outcome{task.Succeeded, "", 2, []entry{{"a", task.OK, "", 2, false}}})
+				w.expect(w.end(polled), outcome{task.Succeeded, "", 1, []attemptOutcome{{"a", task.OK, "", 1, false}}})
+				w.expect(w.end(submitted), outcome{task.Succeeded, "", 2, []attemptOutcome{{"a", task.OK, "", 2, false}}})
 				if n := elsewhere.polled(); n != 0 {
 					t.Errorf("another supplier was asked %d times after a job that it doesn't have", n)
 				}

@@ -25,9 +25,9 @@ func TestResultInHandOutlivesTheDeadline(t *testing.T) {
 		keep time.Duration
 		want outcome
 	}{
-		"for a moment": {3 * time.Second, outcome{task.Succeeded, "", task.USD, []entry{{"a", task.OK, "", task.USD, false}}}},
+		"for a moment": {3 * time.Second, outcome{task.Succeeded, "", task.USD, []attemptOutcome{{"a", task.OK, "", task.USD, false}}}},
 		"not for long": {2 * time.Minute, outcome{
-			task.Failed, fault.ProviderTimeout, 0, []entry{{"a", task.FailedAttempt, fault.ProviderTimeout, task.USD, false}},
+			task.Failed, fault.ProviderTimeout, 0, []attemptOutcome{{"a", task.FailedAttempt, fault.ProviderTimeout, task.USD, false}},
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -49,9 +49,9 @@ func TestResultInHandOutlivesTheDeadline(t *testing.T) {
 func TestResultWaitsForTheDisk(t *testing.T) {
 	full := fault.New(fault.CapacityExhausted, "no room")
 	failing := fault.Wrap(fault.Internal, fmt.Errorf("%w: %w", artifact.ErrDisk, syscall.EIO), "an artifact could not be kept")
-	succeeded := outcome{task.Succeeded, "", task.USD, []entry{{"a", task.OK, "", task.USD, false}}}
+	succeeded := outcome{task.Succeeded, "", task.USD, []attemptOutcome{{"a", task.OK, "", task.USD, false}}}
 	failed := func(code fault.Code) outcome {
-		return outcome{task.Failed, code, 0, []entry{{"a", task.FailedAttempt, code, task.USD, false}}}
+		return outcome{task.Failed, code, 0, []attemptOutcome{{"a", task.FailedAttempt, code, task.USD, false}}}
 	}
 	for name, tt := range map[string]struct {
 		err   error
@@ -96,7 +96,7 @@ func TestJobResumedAfterARestartIsCharged(t *testing.T) {
 		finished = true
 		w.start()
 		defer w.stop()
-		w.expect(w.end(id), outcome{task.Succeeded, "", task.USD / 100, []entry{{"a", task.OK, "", task.USD / 100, false}}})
+		w.expect(w.end(id), outcome{task.Succeeded, "", task.USD / 100, []attemptOutcome{{"a", task.OK, "", task.USD / 100, false}}})
 		w.expectSent(s.script, id+"/1")
 	})
 }
@@ -119,12 +119,12 @@ func TestKnownJobIsFetchedAgainNotPaidAgain(t *testing.T) {
 	}
 	inWorld(t, []routing.Route{route("image.generate", "a", task.USD, s)}, func(w *world) {
 		first := w.end(w.create("fetched-01", paint, 0).Task.ID)
-		w.expect(first, outcome{task.Failed, fault.ProviderUnavailable, 0, []entry{
+		w.expect(first, outcome{task.Failed, fault.ProviderUnavailable, 0, []attemptOutcome{
 			{"a", task.UnknownOutcome, fault.ProviderUnavailable, task.USD, false},
 		}})
 		broken = false
 		again := w.end(w.create("fetched-01", paint, 0).Task.ID)
-		w.expect(again, outcome{task.Succeeded, "", task.USD, []entry{{"a", task.OK, "", task.USD, false}}})
+		w.expect(again, outcome{task.Succeeded, "", task.USD, []attemptOutcome{{"a", task.OK, "", task.USD, false}}})
 		w.expectSent(s.script, first.ID+"/1")
 	})
 }
@@ -141,7 +141,7 @@ func TestAddressOfAResultIsTriedAgain(t *testing.T) {
 		w.start()
 		defer w.stop()
 		end := w.end(w.create("address-01", paint, 0).Task.ID)
-		w.expect(end, outcome{task.Succeeded, "", task.USD, []entry{{"a", task.OK, "", task.USD, false}}})
+		w.expect(end, outcome{task.Succeeded, "", task.USD, []attemptOutcome{{"a", task.OK, "", task.USD, false}}})
 		w.expectSent(s, end.ID+"/1")
 		if n := f.fetched(); n != 4 {
 			t.Errorf("%d fetches, want 4", n)
@@ -157,7 +157,7 @@ func TestFailedWorkIsOwed(t *testing.T) {
 		id := w.submit("owed-001", paint, 0).Task.ID
 		time.Sleep(time.Minute)
 		got := w.get(id)
-		w.expect(got, outcome{task.Failed, fault.ProviderUnavailable, 0, []entry{
+		w.expect(got, outcome{task.Failed, fault.ProviderUnavailable, 0, []attemptOutcome{
 			{"a", task.FailedAttempt, fault.ProviderUnavailable, task.USD / 2, false},
 		}})
 		if got.Spent() != task.USD/2 || !got.Unshown() {
@@ -210,13 +210,13 @@ func TestToolCallsNobodyAskedFor(t *testing.T) {
 		}}, nil
 	}
 	inWorld(t, []routing.Route{route("text.chat", "a", task.USD, s), route("text.chat", "b", 2*task.USD, next)}, func(w *world) {
-		failed, worked := entry{"a", task.FailedAttempt, fault.ProviderUnavailable, 30_000, false}, entry{"a", task.OK, "", 30_000, false}
+		failed, worked := attemptOutcome{"a", task.FailedAttempt, fault.ProviderUnavailable, 30_000, false}, attemptOutcome{"a", task.OK, "", 30_000, false}
 		end := w.create("unasked-01", chat, time.Minute).Task
-		w.expect(end, outcome{task.Failed, fault.ProviderUnavailable, 0, []entry{failed}})
+		w.expect(end, outcome{task.Failed, fault.ProviderUnavailable, 0, []attemptOutcome{failed}})
 		if end.Failure != nil && !end.Failure.Retryable {
 			t.Error("the caller may not try again")
 		}
 		w.expectSent(next)
-		w.expect(w.create("unasked-01", chat, time.Minute).Task, outcome{task.Succeeded, "", 30_000, []entry{failed, worked}})
+		w.expect(w.create("unasked-01", chat, time.Minute).Task, outcome{task.Succeeded, "", 30_000, []attemptOutcome{failed, worked}})
 	})
 }

@@ -83,7 +83,7 @@ func TestPaidResultBeforeARefusal(t *testing.T) {
 	}}
 	inWorld(t, []routing.Route{route("text.chat", "a", task.USD, unfit), route("text.chat", "b", 2*task.USD, refuses)}, func(w *world) {
 		got := w.submit("paid-refused", chat, time.Minute).Task
-		w.expect(got, outcome{task.Failed, fault.ProviderUnavailable, 0, []entry{
+		w.expect(got, outcome{task.Failed, fault.ProviderUnavailable, 0, []attemptOutcome{
 			{"a", task.FailedAttempt, fault.ProviderUnavailable, task.USD, false}, {"b", task.Rejected, fault.ProviderUnavailable, 0, false},
 		}})
 		if told := w.create("paid-refused", chat, time.Minute); !told.Replayed || len(unfit.keys()) != 1 {

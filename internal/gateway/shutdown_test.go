@@ -22,7 +22,7 @@ func TestSubmissionUnderWayOutlivesAShutdown(t *testing.T) {
 		time.Sleep(time.Second)
 		begun := time.Now()
 		w.stop()
-		w.expect(w.get(id), outcome{task.Succeeded, "", task.USD, []entry{{"a", task.OK, "", task.USD, false}}})
+		w.expect(w.get(id), outcome{task.Succeeded, "", task.USD, []attemptOutcome{{"a", task.OK, "", task.USD, false}}})
 		w.expectSent(s, id+"/1")
 		if took := time.Since(begun); took != 2*time.Second {
 			t.Errorf("the shutdown took %s, the work 2s", took)
@@ -40,7 +40,7 @@ func TestLeaseIsKeptThroughTheGrace(t *testing.T) {
 		id := w.create("the-grace1", chat, 0).Task.ID
 		time.Sleep(2 * time.Second)
 		w.stop()
-		w.expect(w.get(id), outcome{task.Succeeded, "", 30_000, []entry{{"a", task.OK, "", 30_000, false}}})
+		w.expect(w.get(id), outcome{task.Succeeded, "", 30_000, []attemptOutcome{{"a", task.OK, "", 30_000, false}}})
 	})
 }
 
@@ -61,7 +61,7 @@ func TestTaskAcceptedAcrossAShutdownIsRun(t *testing.T) {
 		})
 		got := w.create("across-001", chat, 5*time.Second).Task
 		<-stopped
-		w.expect(got, outcome{task.Succeeded, "", 30_000, []entry{{"a", task.OK, "", 30_000, false}}})
+		w.expect(got, outcome{task.Succeeded, "", 30_000, []attemptOutcome{{"a", task.OK, "", 30_000, false}}})
 		w.expectSent(s, got.ID+"/1")
 	})
 }
@@ -77,11 +77,11 @@ func TestDefiniteVerdictIsRecordedWhileStopping(t *testing.T) {
 		id := w.create("verdict-01", paint, 0).Task.ID
 		time.Sleep(time.Second)
 		w.stop()
-		refused := entry{"a", task.Rejected, fault.ProviderUnavailable, 0, false}
-		w.expect(w.get(id), outcome{task.Running, "", 0, []entry{refused}})
+		refused := attemptOutcome{"a", task.Rejected, fault.ProviderUnavailable, 0, false}
+		w.expect(w.get(id), outcome{task.Running, "", 0, []attemptOutcome{refused}})
 		w.start()
 		defer w.stop()
-		w.expect(w.end(id), outcome{task.Succeeded, "", 1, []entry{refused, {"b", task.OK, "", 2, false}}})
+		w.expect(w.end(id), outcome{task.Succeeded, "", 1, []attemptOutcome{refused, {"b", task.OK, "", 2, false}}})
 		w.expectSent(a, id+"/1")
 		w.expectSent(b, id+"/2")
 	})
@@ -108,14 +108,14 @@ func TestIntentNeverSentIsTakenBack(t *testing.T) {
 				id := w.create("taken-back", editByURL, 0).Task.ID
 				time.Sleep(time.Second)
 				w.stop()
-				unsent := entry{"a", task.Rejected, "", 0, false}
-				w.expect(w.get(id), outcome{task.Running, "", 0, []entry{unsent}})
+				unsent := attemptOutcome{"a", task.Rejected, "", 0, false}
+				w.expect(w.get(id), outcome{task.Running, "", 0, []attemptOutcome{unsent}})
 				w.expectSent(s)
 				w.engine, w.fetcher = w.store, &fetcher{data: mustPNG(t)}
 				w.start()
 				defer w.stop()
 				begun := time.Now()
-				w.expect(w.end(id), outcome{task.Succeeded, "", 1, []entry{unsent, {"a", task.OK, "", 1, false}}})
+				w.expect(w.end(id), outcome{task.Succeeded, "", 1, []attemptOutcome{unsent, {"a", task.OK, "", 1, false}}})
 				w.expectSent(s, id+"/2")
 				if took := time.Since(begun); took > 5*time.Second {
 					t.Errorf("the lease was given back only after %s", took)

@@ -140,7 +140,7 @@ func TestStream(t *testing.T) {
 		first := hear(w.t, a.Stream)
 		first.expect(t, "running", "+Once ", "+upon ", "+a ", "+time.", "succeeded")
 		(<-later).expect(t, "running", "+Once upon ", "+a ", "+time.", "succeeded")
-		w.expect(w.get(a.Task.ID), outcome{task.Succeeded, "", 30 * task.USD / 1_000_000, []entry{{"a", task.OK, "", 30 * task.USD / 1_000_000, false}}})
+		w.expect(w.get(a.Task.ID), outcome{task.Succeeded, "", 30 * task.USD / 1_000_000, []attemptOutcome{{"a", task.OK, "", 30 * task.USD / 1_000_000, false}}})
 		w.expectSent(s.script, a.Task.ID+"/1")
 
 		again := w.open("streamed-1", chat)

@@ -110,7 +110,7 @@ func TestFullGoesToTheNext(t *testing.T) {
 		if again.ID != refused.ID {
 			t.Errorf("the same key has task %s, then %s", refused.ID, again.ID)
 		}
-		m.expect(again, outcome{task.Succeeded, "", 30_000, []entry{{"cheap", task.OK, "", 30_000, false}}})
+		m.expect(again, outcome{task.Succeeded, "", 30_000, []attemptOutcome{{"cheap", task.OK, "", 30_000, false}}})
 	})
 }
 
@@ -217,7 +217,7 @@ func TestJobsWaitForTheirMinute(t *testing.T) {
 			ids = append(ids, w.create("minute-"+strconv.Itoa(i)+"-key", paint, 0).Task.ID)
 		}
 		for _, id := range ids {
-			w.expect(w.end(id), outcome{task.Succeeded, "", 1, []entry{{"a", task.OK, "", 1, false}}})
+			w.expect(w.end(id), outcome{task.Succeeded, "", 1, []attemptOutcome{{"a", task.OK, "", 1, false}}})
 		}
 		if diff := cmp.Diff([]time.Duration{0, 0, time.Minute, time.Minute, 2 * time.Minute}, at); diff != "" {
 			t.Errorf("minutes of the submissions (-want +got):\n%s", diff)

@@ -49,7 +49,7 @@ func TestPoisonIsGivenUp(t *testing.T) {
 			}
 		}()
 		got := w.get(bad)
-		w.expect(got, outcome{task.Failed, fault.Internal, 0, []entry{{"p", task.UnknownOutcome, fault.Internal, 0, true}}})
+		w.expect(got, outcome{task.Failed, fault.Internal, 0, []attemptOutcome{{"p", task.UnknownOutcome, fault.Internal, 0, true}}})
 		if note := got.Attempts[0].Reason; starts != 6 || !strings.HasSuffix(note, "; given up after 5 takeovers in a row") {
 			t.Errorf("given up at start %d with %q, want 6", starts, note)
 		}
@@ -61,7 +61,7 @@ func TestPoisonIsGivenUp(t *testing.T) {
 			t.Fatalf("%+v %v", page, err)
 		}
 		beside := page.Tasks[0]
-		w.expect(beside, outcome{task.Running, "", 0, []entry{{"a", task.Submitted, "", 0, false}}})
+		w.expect(beside, outcome{task.Running, "", 0, []attemptOutcome{{"a", task.Submitted, "", 0, false}}})
 		if beside.Takeovers >= 5 {
 			t.Errorf("the job beside it was counted %d times", beside.Takeovers)
 		}
@@ -96,7 +96,7 @@ func TestJobsHoldNoWorker(t *testing.T) {
 		for _, id := range ids {
 			got := w.get(id)
 			before[id] = got.Revision
-			w.expect(got, outcome{task.Running, "", 0, []entry{{"a", task.Submitted, "", 0, false}}})
+			w.expect(got, outcome{task.Running, "", 0, []attemptOutcome{{"a", task.Submitted, "", 0, false}}})
 		}
 		polls := s.polled()
 		time.Sleep(time.Minute)
@@ -109,7 +109,7 @@ func TestJobsHoldNoWorker(t *testing.T) {
 			t.Errorf("%d polls in a minute", n)
 		}
 		for _, id := range ids {
-			w.expect(w.end(id), outcome{task.Succeeded, "", 1, []entry{{"a", task.OK, "", 1, false}}})
+			w.expect(w.end(id), outcome{task.Succeeded, "", 1, []attemptOutcome{{"a", task.OK, "", 1, false}}})
 		}
 	})
 }

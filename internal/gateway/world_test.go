@@ -246,11 +246,11 @@ type outcome struct {
 	State  task.State
 	Code   fault.Code
 	Cost   task.Money
-	Ledger []entry
+	Ledger []attemptOutcome
 }
 
-// entry is one attempt without its times and texts.
-type entry struct {
+// attemptOutcome is one attempt without its times and texts.
+type attemptOutcome struct {
 	Supplier    string
 	State       task.AttemptState
 	Code        fault.Code
@@ -261,7 +261,7 @@ type entry struct {
 func outcomeOf(t task.Task) outcome {
 	o := outcome{State: t.State, Code: codeOf(t), Cost: t.Cost}
 	for _, a := range t.Attempts {
-		o.Ledger = append(o.Ledger, entry{a.Supplier, a.State, a.Code, a.Cost, a.CostUnknown})
+		o.Ledger = append(o.Ledger, attemptOutcome{a.Supplier, a.State, a.Code, a.Cost, a.CostUnknown})
 	}
 	return o
 }

@@ -86,13 +86,13 @@ func deadline(r *rand.Rand) time.Time {
 	}
 }
 
-// heard counts the deadlines that a connection is told of.
-type heard struct {
+// callResult counts the deadlines that a connection is told of.
+type callResult struct {
 	net.Conn
 	n int
 }
 
-func (h *heard) SetReadDeadline(t time.Time) error {
+func (h *callResult) SetReadDeadline(t time.Time) error {
 	h.n++
 	return h.Conn.SetReadDeadline(t)
 }
@@ -101,7 +101,7 @@ func (h *heard) SetReadDeadline(t time.Time) error {
 func TestThriftyConnTellsLittle(t *testing.T) {
 	inner, peer := net.Pipe()
 	defer func() { _, _ = inner.Close(), peer.Close() }()
-	h := &heard{Conn: inner}
+	h := &callResult{Conn: inner}
 	c := server.ThriftyConn(h)
 	var read sync.WaitGroup
 	for range 100 {

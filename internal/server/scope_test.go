@@ -14,21 +14,21 @@ import (
 	"unitask/internal/task"
 )
 
-// said is all of an answer that could tell one thing from another.
-type said struct {
+// answerParts is all of an answer that could tell one thing from another.
+type answerParts struct {
 	Status int
 	Header string
 	Body   string
 }
 
 // saidOf removes from an answer the parts that differ between any two, and the id that the request itself named.
-func saidOf(r response, id string) said {
+func saidOf(r response, id string) answerParts {
 	h := r.Header.Clone()
 	for _, name := range []string{"Date", api.HeaderRequestID, api.HeaderRateLimit, "Content-Length"} {
 		h.Del(name)
 	}
 	body := strings.ReplaceAll(string(r.body), r.Header.Get(api.HeaderRequestID), "req")
-	return said{r.StatusCode, strings.ReplaceAll(fmt.Sprint(h), id, "id"), strings.ReplaceAll(body, id, "id")}
+	return answerParts{r.StatusCode, strings.ReplaceAll(fmt.Sprint(h), id, "id"), strings.ReplaceAll(body, id, "id")}
 }
 
 // TestScopeAtEveryDoor asks with a key whose scope is pictures for a chat of the same account and mode, and in the
@@ -79,7 +79,7 @@ func TestScopeUnderIdempotencyKeys(t *testing.T) {
 	failed, _ := w.unshown(t, "hidden", chat("say hi @unknown"))
 	w.post("hidden-chat", chat("hello"))
 	w.post("own-picture", image("a fox"), by(scoped))
-	say := func(key, body string, change ...func(*request)) said {
+	say := func(key, body string, change ...func(*request)) answerParts {
 		return saidOf(w.post(key, body, append(change, by(scoped))...), "no id")
 	}
 
@@ -87,7 +87,7 @@ func TestScopeUnderIdempotencyKeys(t *testing.T) {
 	if outside.Status != http.StatusBadRequest || !strings.Contains(outside.Body, `"field":"capability"`) {
 		t.Errorf("a chat under a fresh key: %+v", outside)
 	}
-	for what, got := range map[string]said{
+	for what, got := range map[string]answerParts{
 		"a chat under its key":            say("hidden-chat", chat("hello")),
 		"another chat under its key":      say("hidden-chat", chat("another")),
 		"a chat for a stream":             say("hidden-chat", chat("hello"), streamed),
@@ -127,7 +127,7 @@ func TestScopeOfArtifacts(t *testing.T) {
 	if made.State != task.Succeeded {
 		t.Fatal(made)
 	}
-	edit := func(name, id string, scopes ...string) (said, response) {
+	edit := func(name, id string, scopes ...string) (answerParts, response) {
 		r := w.post("edit "+name, fmt.Sprintf(
 			`{"capability":"image.edit","input":{"prompt":"a red fox","images":[{"artifact":%q}],"authorization":{"person":"none"}}}`, id),
 			by(w.key(api.KeyCreate{Mode: task.Test, Scopes: scopes})))

@@ -19,10 +19,10 @@ import (
 // formPane is the form of one capability and the values entered in it.
 type formPane struct {
 	capability   api.Capability
-	entries      []entry // those always shown, then the rest
-	shown        int     // how many are always shown
-	unfolded     bool    // the rest is shown too
-	focus        int     // an index of items
+	entries      []formEntry // those always shown, then the rest
+	shown        int         // how many are always shown
+	unfolded     bool        // the rest is shown too
+	focus        int         // an index of items
 	sendingSince time.Time
 	failure      []string          // the last try's problem that belongs to no entry
 	sentKey      string            // of the last try, while it has no answer
@@ -137,7 +137,7 @@ func (f *formPane) draft() (draft, bool) {
 
 // showProblem puts the focus on the first entry with a problem; false without one.
 func (f *formPane) showProblem() bool {
-	at := slices.IndexFunc(f.entries, func(e entry) bool { return e.problem != "" })
+	at := slices.IndexFunc(f.entries, func(e formEntry) bool { return e.problem != "" })
 	if at < 0 {
 		return false
 	}

@@ -117,7 +117,7 @@ func (f *formPane) describe() string {
 	}
 }
 
-func (e *entry) about() string {
+func (e *formEntry) about() string {
 	words := []string{line(e.Field.Description)}
 	add := func(word string) {
 		if word != "" {
@@ -143,7 +143,7 @@ func (e *entry) about() string {
 }
 
 // standard is the service's default, "" without one.
-func (e *entry) standard() string {
+func (e *formEntry) standard() string {
 	var word string
 	if json.Unmarshal(e.Field.Default, &word) != nil {
 		word = string(e.Field.Default)
@@ -152,7 +152,7 @@ func (e *entry) standard() string {
 }
 
 // title is the name, marked if a value is required.
-func (e *entry) title() string {
+func (e *formEntry) title() string {
 	if e.Field.Required && !e.Within {
 		return line(e.Name()) + " *"
 	}
@@ -160,7 +160,7 @@ func (e *entry) title() string {
 }
 
 // render draws the name, the value and the problem.
-func (e *entry) render(c canvas, at columns, most int, focused bool) []string {
+func (e *formEntry) render(c canvas, at columns, most int, focused bool) []string {
 	mark, style := "  ", lipgloss.NewStyle()
 	if focused {
 		mark, style = c.accent.Render("▸ "), c.accent
@@ -202,7 +202,7 @@ func bullet(c canvas, problem string, width int) []string {
 }
 
 // values draws the value alone.
-func (e *entry) values(c canvas, width, most int, focused bool) []string {
+func (e *formEntry) values(c canvas, width, most int, focused bool) []string {
 	if e.Kind == form.Choice {
 		word := line(e.choices[e.choice])
 		if word == "" {
@@ -230,7 +230,7 @@ func (e *entry) values(c canvas, width, most int, focused bool) []string {
 }
 
 // placeholder is shown in an empty entry.
-func (e *entry) placeholder() string {
+func (e *formEntry) placeholder() string {
 	switch {
 	case e.standard() != "":
 		return "default: " + e.standard()

@@ -17,14 +17,14 @@ import (
 	"unitask/test/harness"
 )
 
-// seen is a well-behaved client's observation: how long each answer took, and which were wrong.
-type seen struct {
+// observation is a well-behaved client's observation: how long each answer took, and which were wrong.
+type observation struct {
 	Took  []time.Duration
 	Wrong []string
 }
 
 // run sends one request after the other until ctx ends, and five at least.
-func (u *seen) run(ctx context.Context, method, url, key, body string) {
+func (u *observation) run(ctx context.Context, method, url, key, body string) {
 	for n := 0; ctx.Err() == nil || n < 5; n++ {
 		begun := time.Now()
 		if err := send(method, url, key, body, fmt.Sprintf("%s-%d", key[len(key)-8:], n)); err != nil {
@@ -62,13 +62,13 @@ func send(method, url, key, body, idempotency string) error {
 }
 
 // percentile returns the time within which p of a hundred answers came.
-func (u *seen) percentile(p int) time.Duration {
+func (u *observation) percentile(p int) time.Duration {
 	sorted := slices.Sorted(slices.Values(u.Took))
 	return sorted[min(len(sorted)*p/100, len(sorted)-1)]
 }
 
 // watched is the observations of a probe of the server's health and of a well-behaved tenant.
-type watched struct{ Health, Tenant seen }
+type watched struct{ Health, Tenant observation }
 
 // watchUntil is the part of whoever watches, until the end. The tenant creates tasks by a key of his own.
 func watchUntil(o order, say func(any), end <-chan struct{}) {
@@ -125,7 +125,7 @@ func (w watched) String() string {
 // served fails the test after a bad answer; in the long form, which has the machine to itself, also after a slow one.
 func (w watched) served(t *testing.T) {
 	t.Helper()
-	for who, u := range map[string]seen{"a probe": w.Health, "the tenant": w.Tenant} {
+	for who, u := range map[string]observation{"a probe": w.Health, "the tenant": w.Tenant} {
 		if len(u.Wrong) > 0 {
 			t.Errorf("%s was answered badly: %v", who, u.Wrong)
 		}

@@ -18,17 +18,17 @@ import (
 // would take most of their time.
 type memArtifacts struct {
 	mu   sync.Mutex
-	kept map[string]kept
+	kept map[string]storedArtifact
 }
 
-type kept struct {
+type storedArtifact struct {
 	meta artifact.Meta
 	raw  []byte
 }
 
 var _ artifact.Store = (*memArtifacts)(nil)
 
-func newMemArtifacts() *memArtifacts { return &memArtifacts{kept: map[string]kept{}} }
+func newMemArtifacts() *memArtifacts { return &memArtifacts{kept: map[string]storedArtifact{}} }
 
 func (p *memArtifacts) Put(ctx context.Context, r artifact.PutRequest) (artifact.Meta, error) {
 	raw, err := io.ReadAll(io.LimitReader(r.Body, r.Limit))
@@ -52,7 +52,7 @@ func (p *memArtifacts) Put(ctx context.Context, r artifact.PutRequest) (artifact
 		}
 		return first.meta, nil
 	}
-	p.kept[r.ID] = kept{m, raw}
+	p.kept[r.ID] = storedArtifact{m, raw}
 	return m, nil
 }
 

@@ -17,12 +17,12 @@ type group struct {
 	Legend, Help string // of an object or of ways
 	Wire         string // of an object
 	Required     bool   // one of the ways must be given
-	Ways         []way
+	Ways         []alternative
 	Controls     []control
 }
 
-// way is one of several fields that exclude each other.
-type way struct {
+// alternative is one of several fields that exclude each other.
+type alternative struct {
 	Title, Wire string
 	Chosen      bool
 	Group       group
@@ -49,7 +49,7 @@ func groups(fields []catalog.Field, texts map[string][]string) (shown, rest []gr
 		if placed[wire(fields[at])] {
 			continue
 		}
-		var all []way
+		var all []alternative
 		for _, f := range rivals(fields, fields[at], placed) {
 			placed[wire(f)] = true
 			all = append(all, newWay(f, entries, texts))
@@ -80,8 +80,8 @@ func rivals(fields []catalog.Field, first catalog.Field, placed map[string]bool)
 }
 
 // newWay shows a field with the entries that are its own or its members'.
-func newWay(f catalog.Field, entries []form.Entry, texts map[string][]string) way {
-	w := way{Title: title(f.Name), Wire: wire(f)}
+func newWay(f catalog.Field, entries []form.Entry, texts map[string][]string) alternative {
+	w := alternative{Title: title(f.Name), Wire: wire(f)}
 	for _, e := range entries {
 		if e.Field.Group != f.Group || e.Path[0] != f.Name {
 			continue
@@ -97,8 +97,8 @@ func newWay(f catalog.Field, entries []form.Entry, texts map[string][]string) wa
 }
 
 // ways is the choice of one among fields that exclude each other: the first that has a value, else the first.
-func ways(first catalog.Field, all []way) group {
-	chosen := max(0, slices.IndexFunc(all, func(w way) bool { return w.Chosen }))
+func ways(first catalog.Field, all []alternative) group {
+	chosen := max(0, slices.IndexFunc(all, func(w alternative) bool { return w.Chosen }))
 	g := group{Ways: all, Required: first.Required}
 	for i := range all {
 		all[i].Chosen = i == chosen

@@ -17,11 +17,11 @@ const (
 // leads to it, so that reading the page again makes no second one, and doesn't show it. They are in memory alone.
 type once struct {
 	mu    sync.Mutex
-	pages map[string]kept // by a random word in their address
+	pages map[string]oncePage // by a random word in their address
 }
 
-// kept is a page and who may see it.
-type kept struct {
+// oncePage is a page and who may see it.
+type oncePage struct {
 	page    page
 	session string
 	until   time.Time
@@ -39,9 +39,9 @@ func (o *once) keep(p page, session string, now time.Time) string {
 		delete(o.pages, other)
 	}
 	if o.pages == nil {
-		o.pages = map[string]kept{}
+		o.pages = map[string]oncePage{}
 	}
-	o.pages[word] = kept{p, session, now.Add(onceTime)}
+	o.pages[word] = oncePage{p, session, now.Add(onceTime)}
 	time.AfterFunc(onceTime, func() { o.forget(word) }) // it may never be asked for
 	return word
 }

@@ -39,7 +39,7 @@ type model struct {
 	Model      string                     `json:"model"`
 	Capability catalog.Name               `json:"capability"`
 	Name       string                     `json:"name"`  // at the supplier, if a route has another name for it
-	Input      map[string]way             `json:"input"` // by the neutral pointer
+	Input      map[string]mapping         `json:"input"` // by the neutral pointer
 	Fixed      map[string]json.RawMessage `json:"fixed"` // by the pointer into the model's input
 	Output     output                     `json:"output"`
 }

@@ -22,8 +22,8 @@ const (
 	asAlbum  = "album"  // a list of media values → a list of data: addresses
 )
 
-// way is the mapping of one neutral member: a pointer, one rule, or several.
-type way []rule
+// mapping is the mapping of one neutral member: a pointer, one rule, or several.
+type mapping []rule
 
 // rule is a value's place and its conversion. Without a To it is only checked: the model does just that.
 type rule struct {
@@ -39,11 +39,11 @@ type rule struct {
 }
 
 // UnmarshalJSON takes a pointer, a rule or a list of rules.
-func (w *way) UnmarshalJSON(b []byte) error {
+func (w *mapping) UnmarshalJSON(b []byte) error {
 	strict := jsonv2.RejectUnknownMembers(true)
 	switch {
 	case len(b) > 0 && b[0] == '"':
-		*w = way{{}}
+		*w = mapping{{}}
 		return json.Unmarshal(b, &(*w)[0].To)
 	case len(b) > 0 && b[0] == '[':
 		var list []rule
@@ -51,7 +51,7 @@ func (w *way) UnmarshalJSON(b []byte) error {
 		*w = list
 		return err
 	default:
-		*w = way{{}}
+		*w = mapping{{}}
 		return jsonv2.Unmarshal(b, &(*w)[0], strict)
 	}
 }

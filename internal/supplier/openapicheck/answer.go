@@ -43,7 +43,7 @@ func (d *Document) Answer(name string, status int, contentType string, body []by
 	return nil
 }
 
-func (p *place) json(what string, text []byte) error {
+func (p *location) json(what string, text []byte) error {
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
 		return err
@@ -52,7 +52,7 @@ func (p *place) json(what string, text []byte) error {
 }
 
 // events checks the data of each event but for the mark that some formats end with.
-func (p *place) events(stream []byte) error {
+func (p *location) events(stream []byte) error {
 	var problems []error
 	n := 0
 	for line := range strings.Lines(string(stream)) {
@@ -69,7 +69,7 @@ func (p *place) events(stream []byte) error {
 }
 
 // check holds a value against the schema. The error names each member that is at fault.
-func (p *place) check(what string, value any) error {
+func (p *location) check(what string, value any) error {
 	err := p.schema.Validate(value)
 	invalid, ok := errors.AsType[*jsonschema.ValidationError](err)
 	if !ok {

@@ -31,22 +31,22 @@ type Document struct {
 type operation struct {
 	name       string // such as "POST /chat/completions"
 	method     string
-	path       *regexp.Regexp      // of the whole path, that of the server's URL included
-	variables  int                 // of the path
-	parameters map[string]*place   // by "query alt" or "header Prefer"
-	required   []string            // of these
-	bodies     map[string]*place   // by media type; nil: the operation has no body
-	answers    map[string]contents // by status
+	path       *regexp.Regexp       // of the whole path, that of the server's URL included
+	variables  int                  // of the path
+	parameters map[string]*location // by "query alt" or "header Prefer"
+	required   []string             // of these
+	bodies     map[string]*location // by media type; nil: the operation has no body
+	answers    map[string]contents  // by status
 }
 
 // commonParameters is the member of an excerpt's info that names the parameters that all operations take, such as
 // "query alt", if the document has them in another place.
 const commonParameters = "x-common"
 
-type contents map[string]*place // by media type
+type contents map[string]*location // by media type
 
-// place is the location of one schema in the document.
-type place struct {
+// location is the location of one schema in the document.
+type location struct {
 	raw    any
 	defs   map[string]any // the base of raw's references
 	schema *jsonschema.Schema
@@ -112,11 +112,11 @@ func (d *Document) Raw() map[string]any { return d.raw }
 type builder struct {
 	doc    map[string]any
 	roots  []any
-	places []*place
+	places []*location
 }
 
 func (b *builder) operation(method, path string, op map[string]any) *operation {
-	o := &operation{name: method + " " + path, method: method, parameters: map[string]*place{}, answers: map[string]contents{}}
+	o := &operation{name: method + " " + path, method: method, parameters: map[string]*location{}, answers: map[string]contents{}}
 	o.path, o.variables = b.pattern(path)
 	for _, each := range list(op["parameters"]) {
 		p := object(each)
@@ -149,11 +149,11 @@ func (b *builder) contents(of map[string]any) contents {
 	return all
 }
 
-func (b *builder) place(raw any) *place {
+func (b *builder) place(raw any) *location {
 	if raw == nil {
 		raw = true // any value
 	}
-	p := &place{raw: raw, defs: object(object(b.doc["components"])["schemas"])}
+	p := &location{raw: raw, defs: object(object(b.doc["components"])["schemas"])}
 	b.places, b.roots = append(b.places, p), append(b.roots, raw)
 	return p
 }

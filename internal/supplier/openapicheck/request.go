@@ -132,7 +132,7 @@ func note(said map[string]bool, at string, value any) {
 
 // form reads a form as the object that its schema describes: a file as a string, a part called "name[]" as an element
 // of the member name, if the schema has no other.
-func (p *place) form(body []byte, boundary string) (any, error) {
+func (p *location) form(body []byte, boundary string) (any, error) {
 	value, members := map[string]any{}, object(object(p.described())["properties"])
 	reader := multipart.NewReader(bytes.NewReader(body), boundary)
 	for {
@@ -152,7 +152,7 @@ func (p *place) form(body []byte, boundary string) (any, error) {
 		if _, own := members[name]; own || !several {
 			plain, several = name, false
 		}
-		member := place{raw: members[plain], defs: p.defs}
+		member := location{raw: members[plain], defs: p.defs}
 		var v any = "bytes"
 		if part.FileName() == "" {
 			v = member.scalar(string(text))
@@ -170,7 +170,7 @@ func (p *place) form(body []byte, boundary string) (any, error) {
 }
 
 // scalar returns the value that a text stands for: a number or a boolean if the schema has such and no text.
-func (p *place) scalar(text string) any {
+func (p *location) scalar(text string) any {
 	types := p.types(p.raw, nil)
 	if slices.Contains(types, "string") {
 		return text
@@ -183,7 +183,7 @@ func (p *place) scalar(text string) any {
 }
 
 // types returns the types that a schema allows, in any of its parts.
-func (p *place) types(v any, seen []string) []string {
+func (p *location) types(v any, seen []string) []string {
 	schema := object(v)
 	var types []string
 	switch t := schema["type"].(type) {
@@ -206,7 +206,7 @@ func (p *place) types(v any, seen []string) []string {
 }
 
 // described returns the schema, looked through a reference.
-func (p *place) described() any {
+func (p *location) described() any {
 	if ref, ok := object(p.raw)["$ref"].(string); ok {
 		return p.defs[strings.TrimPrefix(ref, schemaPrefix)]
 	}

@@ -14,8 +14,8 @@ import (
 	"unitask/internal/supplier"
 )
 
-// way is one of the ways to submit.
-type way struct {
+// submitMode is one of the ways to submit.
+type submitMode struct {
 	name string
 	send func(context.Context, supplier.Adapter, supplier.Request) (supplier.Outcome, error)
 }
@@ -29,7 +29,7 @@ func streamOnce(ctx context.Context, a supplier.Adapter, r supplier.Request) (su
 }
 
 // testHang lets the deadline pass once the request has arrived.
-func testHang(t *testing.T, h Harness, c Case, w way) {
+func testHang(t *testing.T, h Harness, c Case, w submitMode) {
 	ctx := &expiring{Context: context.Background(), done: make(chan struct{})}
 	srv := serve(t, h, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		ctx.expire()
@@ -67,7 +67,7 @@ func (e *expiring) Err() error {
 }
 
 // testRedirect checks that the request and the key don't go to a redirect's address.
-func testRedirect(t *testing.T, h Harness, c Case, w way) {
+func testRedirect(t *testing.T, h Harness, c Case, w submitMode) {
 	for _, status := range []int{http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect} {
 		elsewhere := serve(t, h, c.Answer, false)
 		srv := serve(t, h, http.RedirectHandler(elsewhere.URL+"/"+leak, status), false)
@@ -87,7 +87,7 @@ func testRedirect(t *testing.T, h Harness, c Case, w way) {
 }
 
 // testNobody dials an address that was just given up.
-func testNobody(t *testing.T, h Harness, c Case, w way) {
+func testNobody(t *testing.T, h Harness, c Case, w submitMode) {
 	checkLeaks(t)
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -101,7 +101,7 @@ func testNobody(t *testing.T, h Harness, c Case, w way) {
 	checkError(t, err, notSent, address)
 }
 
-func testNoKey(t *testing.T, h Harness, c Case, w way) {
+func testNoKey(t *testing.T, h Harness, c Case, w submitMode) {
 	srv := serve(t, h, c.Answer, false)
 	a := newAdapter(t, h, srv.URL, func() (string, error) { return "", errors.New("no such variable") })
 	_, err := w.send(t.Context(), a, filled(c.Request))
@@ -113,7 +113,7 @@ func testNoKey(t *testing.T, h Harness, c Case, w way) {
 	}
 }
 
-func testEnded(t *testing.T, h Harness, c Case, w way) {
+func testEnded(t *testing.T, h Harness, c Case, w submitMode) {
 	srv := serve(t, h, c.Answer, false)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -126,7 +126,7 @@ func testEnded(t *testing.T, h Harness, c Case, w way) {
 
 // testReused kills a connection that has served one request when it brings the second: the moment
 // at which HTTP clients like to send a request again.
-func testReused(t *testing.T, h Harness, c Case, w way) {
+func testReused(t *testing.T, h Harness, c Case, w submitMode) {
 	answer := c.Answer
 	if w.name == "stream" {
 		answer = c.Stream

@@ -71,9 +71,9 @@ func scenarios() []scenario {
 
 // testHTTP runs the failures of every kind, through Submit and, if the case is streamed, Stream.
 func testHTTP(t *testing.T, h Harness, c Case) {
-	ways := []way{{"submit", submitOnce}}
+	ways := []submitMode{{"submit", submitOnce}}
 	if c.Stream != nil {
-		ways = append(ways, way{"stream", streamOnce})
+		ways = append(ways, submitMode{"stream", streamOnce})
 	}
 	for _, w := range ways {
 		t.Run(w.name, func(t *testing.T) {
@@ -96,7 +96,7 @@ func testHTTP(t *testing.T, h Harness, c Case) {
 	}
 }
 
-func testScenario(t *testing.T, h Harness, c Case, s scenario, w way) {
+func testScenario(t *testing.T, h Harness, c Case, s scenario, w submitMode) {
 	srv := serve(t, h, s.answer, s.unread)
 	before := allocated()
 	_, err := w.send(t.Context(), newAdapter(t, h, srv.URL, fixedKey), filled(c.Request))
@@ -111,7 +111,7 @@ func testScenario(t *testing.T, h Harness, c Case, s scenario, w way) {
 
 // testGuard has something in between refuse one request, with a page and advice to wait. It is that request's affair,
 // and for 403 and 404 a failure that may be: not one that closes the route for others.
-func testGuard(t *testing.T, h Harness, c Case, w way, status int) {
+func testGuard(t *testing.T, h Harness, c Case, w submitMode, status int) {
 	page := Respond(status, "text/html", "<h1>"+leak+"</h1>")
 	srv := serve(t, h, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		rw.Header().Set("Retry-After", "60")
@@ -136,9 +136,9 @@ func testFault(t *testing.T, h Harness, f Fault) {
 	if f.Request != nil {
 		request = *f.Request
 	}
-	w := way{"submit", submitOnce}
+	w := submitMode{"submit", submitOnce}
 	if f.Stream {
-		w = way{"stream", streamOnce}
+		w = submitMode{"stream", streamOnce}
 	}
 	if h.Upstream == nil {
 		synctest.Test(t, func(t *testing.T) {

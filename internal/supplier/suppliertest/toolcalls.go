@@ -32,7 +32,7 @@ func testToolCalls(t *testing.T, h Harness) {
 	}
 	for _, c := range h.ToolCalls {
 		request := h.Cases[slices.IndexFunc(h.Cases, func(c Case) bool { return c.Request.Capability == string(catalog.TextChat) })].Request
-		check := func(t *testing.T, way way, answer http.Handler) {
+		check := func(t *testing.T, way submitMode, answer http.Handler) {
 			srv := serve(t, h, answer, false)
 			a := newAdapter(t, h, srv.URL, fixedKey)
 			out, err := way.send(t.Context(), a, filled(request))
@@ -44,9 +44,9 @@ func testToolCalls(t *testing.T, h Harness) {
 				t.Errorf("result (-want +got):\n%s", diff)
 			}
 		}
-		t.Run(strings.TrimSpace(c.Name+" submit"), func(t *testing.T) { check(t, way{"submit", submitOnce}, c.Answer) })
+		t.Run(strings.TrimSpace(c.Name+" submit"), func(t *testing.T) { check(t, submitMode{"submit", submitOnce}, c.Answer) })
 		if c.Stream != nil {
-			t.Run(strings.TrimSpace(c.Name+" stream"), func(t *testing.T) { check(t, way{"stream", streamOnce}, c.Stream) })
+			t.Run(strings.TrimSpace(c.Name+" stream"), func(t *testing.T) { check(t, submitMode{"stream", streamOnce}, c.Stream) })
 		}
 	}
 }

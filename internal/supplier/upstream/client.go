@@ -56,7 +56,7 @@ type Config struct {
 // Client sends calls to one supplier. It is safe for concurrent use.
 type Client struct {
 	base      *url.URL
-	last      atomic.Pointer[place]  // the address of the newest call
+	last      atomic.Pointer[target] // the address of the newest call
 	usual     atomic.Pointer[header] // of the newest call that brought JSON and no header of its own
 	key       supplier.KeyFunc
 	authorize func(h http.Header, key string)
@@ -199,14 +199,14 @@ var (
 	jsonType  = []string{"application/json"}
 )
 
-// place is a path below the base URL and the whole of it.
-type place struct {
+// target is a path below the base URL and the whole of it.
+type target struct {
 	path, target string
 	url          *url.URL // not to be changed
 }
 
 // address returns the URL of a path. Most calls go to the address of the one before them.
-func (c *Client) address(path string) (*place, error) {
+func (c *Client) address(path string) (*target, error) {
 	if last := c.last.Load(); last != nil && last.path == path {
 		return last, nil
 	}
@@ -214,7 +214,7 @@ func (c *Client) address(path string) (*place, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := &place{path, u.RequestURI(), u}
+	at := &target{path, u.RequestURI(), u}
 	c.last.Store(at)
 	return at, nil
 }

@@ -16,15 +16,15 @@ import (
 	"unitask/internal/supplier/upstream"
 )
 
-// seen is a client's reading of an answer.
-type seen struct {
+// reading is a client's reading of an answer.
+type reading struct {
 	Failed bool
 	Status int
 	Fields map[string]string // the first values
 	Body   string
 }
 
-func (s *seen) read(status int, body io.Reader, names []string, get func(name string) string) {
+func (s *reading) read(status int, body io.Reader, names []string, get func(name string) string) {
 	s.Status, s.Fields = status, map[string]string{}
 	for _, name := range names {
 		if v := get(name); v != "" {
@@ -103,7 +103,7 @@ func FuzzAnswer(f *testing.F) {
 		}
 		std, delimited := throughTransport(t, dial, names)
 		if std.Status == http.StatusSwitchingProtocols {
-			std, delimited = seen{Failed: true}, false
+			std, delimited = reading{Failed: true}, false
 		}
 		c := newClient(t, upstream.Config{BaseURL: "http://supplier.example", Timeout: time.Minute, Dial: dial})
 		if diff := cmp.Diff(std, throughDirect(t, c, "/first", names)); diff != "" {
@@ -121,11 +121,11 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-func throughDirect(t *testing.T, c *upstream.Client, path string, names []string) (got seen) {
+func throughDirect(t *testing.T, c *upstream.Client, path string, names []string) (got reading) {
 	t.Helper()
 	s, err := c.Open(t.Context(), upstream.Call{Method: http.MethodGet, Path: path})
 	if err != nil {
-		return seen{Failed: true}
+		return reading{Failed: true}
 	}
 	defer s.Close()
 	got.read(s.Status, s, names, s.Header.Get)
@@ -133,7 +133,7 @@ func throughDirect(t *testing.T, c *upstream.Client, path string, names []string
 }
 
 // throughTransport asks for /first; delimited says whether the answer has its length.
-func throughTransport(t *testing.T, dial func(context.Context, string, string) (net.Conn, error), names []string) (got seen, delimited bool) {
+func throughTransport(t *testing.T, dial func(context.Context, string, string) (net.Conn, error), names []string) (got reading, delimited bool) {
 	t.Helper()
 	transport := &http.Transport{DialContext: dial, MaxResponseHeaderBytes: 64 << 10}
 	defer transport.CloseIdleConnections()
@@ -143,7 +143,7 @@ func throughTransport(t *testing.T, dial func(context.Context, string, string) (
 	}
 	resp, err := transport.RoundTrip(req)
 	if err != nil {
-		return seen{Failed: true}, false
+		return reading{Failed: true}, false
 	}
 	defer func() { _ = resp.Body.Close() }()
 	delimited = resp.ContentLength >= 0 || len(resp.TransferEncoding) > 0

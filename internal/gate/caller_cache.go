@@ -11,22 +11,22 @@ import (
 // mostKnown is how many callers are kept in each of two generations, in about 600 bytes each.
 const mostKnown = 128 << 10
 
-// known keeps the callers that were read, as long as no key and no account changes. The older generation
+// callerCache keeps the callers that were read, as long as no key and no account changes. The older generation
 // goes when the newer one is full, so that those in use stay. A key that doesn't exist is never kept.
-type known struct {
+type callerCache struct {
 	mu         sync.RWMutex
 	changes    uint64 // of the store, when these were read
-	young, old map[task.Hash]*read
+	young, old map[task.Hash]*cachedCaller
 	owners     map[string]account.Account // of these, so that keys of one account share its memory
 }
 
-// read is a caller, and the second of its last use that was noted.
-type read struct {
+// cachedCaller is a caller, and the second of its last use that was noted.
+type cachedCaller struct {
 	Caller
 	used atomic.Int64
 }
 
-func (k *known) get(h task.Hash, changes uint64) (*read, bool) {
+func (k *callerCache) get(h task.Hash, changes uint64) (*cachedCaller, bool) {
 	k.mu.RLock()
 	r, ok := k.young[h]
 	aged := !ok && k.old[h] != nil
@@ -39,7 +39,7 @@ func (k *known) get(h task.Hash, changes uint64) (*read, bool) {
 }
 
 // renew moves a caller to the newer generation.
-func (k *known) renew(h task.Hash, changes uint64) (*read, bool) {
+func (k *callerCache) renew(h task.Hash, changes uint64) (*cachedCaller, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	r, ok := k.old[h]
@@ -52,7 +52,7 @@ func (k *known) renew(h task.Hash, changes uint64) (*read, bool) {
 }
 
 // put keeps a caller that was read after the given number of changes.
-func (k *known) put(h task.Hash, r *read, changes uint64) {
+func (k *callerCache) put(h task.Hash, r *cachedCaller, changes uint64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.changes > changes {
@@ -69,13 +69,13 @@ func (k *known) put(h task.Hash, r *read, changes uint64) {
 	k.addLocked(h, r)
 }
 
-func (k *known) addLocked(h task.Hash, r *read) {
+func (k *callerCache) addLocked(h task.Hash, r *cachedCaller) {
 	if len(k.young) >= mostKnown {
 		k.young, k.old = nil, k.young
 		clear(k.owners)
 	}
 	if k.young == nil {
-		k.young = map[task.Hash]*read{}
+		k.young = map[task.Hash]*cachedCaller{}
 	}
 	k.young[h] = r
 }

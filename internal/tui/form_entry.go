@@ -11,8 +11,8 @@ import (
 	"unitask/internal/form"
 )
 
-// entry is one value of a form and its input.
-type entry struct {
+// formEntry is one value of a form and its input.
+type formEntry struct {
 	form.Entry
 	edit    editor
 	choices []string // the first is "" if the value may be left out
@@ -20,8 +20,8 @@ type entry struct {
 	problem string
 }
 
-func newEntry(b form.Entry) entry {
-	e := entry{Entry: b}
+func newEntry(b form.Entry) formEntry {
+	e := formEntry{Entry: b}
 	e.edit.lines = e.Kind == form.Prose || e.Kind == form.List || e.Kind == form.JSON
 	if e.Kind == form.Choice {
 		e.choices = b.Choices()
@@ -30,13 +30,13 @@ func newEntry(b form.Entry) entry {
 }
 
 // turn goes to another choice.
-func (e *entry) turn(step int) {
+func (e *formEntry) turn(step int) {
 	e.choice = (e.choice + step + len(e.choices)) % len(e.choices)
 	e.problem = ""
 }
 
 // key takes a key and reports whether it meant something here.
-func (e *entry) key(msg tea.KeyMsg, width int) bool {
+func (e *formEntry) key(msg tea.KeyMsg, width int) bool {
 	if e.Kind != form.Choice {
 		if !e.edit.key(msg, width) {
 			return false
@@ -59,7 +59,7 @@ func (e *entry) key(msg tea.KeyMsg, width int) bool {
 type file struct{ path string }
 
 // value returns the entered value, nil if empty.
-func (e *entry) value() (any, error) {
+func (e *formEntry) value() (any, error) {
 	if e.Kind == form.Choice {
 		return e.chosen(), nil
 	}
@@ -80,7 +80,7 @@ func (e *entry) value() (any, error) {
 	}
 }
 
-func (e *entry) chosen() any {
+func (e *formEntry) chosen() any {
 	word := e.choices[e.choice]
 	switch {
 	case word == "":
@@ -92,7 +92,7 @@ func (e *entry) chosen() any {
 	}
 }
 
-func (e *entry) items(entered string) (any, error) {
+func (e *formEntry) items(entered string) (any, error) {
 	var items []any
 	for l := range strings.SplitSeq(entered, "\n") {
 		if strings.TrimSpace(l) == "" {
@@ -108,7 +108,7 @@ func (e *entry) items(entered string) (any, error) {
 }
 
 // one reads the value, or an item of it.
-func (e *entry) one(entered string) (any, error) {
+func (e *formEntry) one(entered string) (any, error) {
 	switch {
 	case e.Field.Media:
 		return media(strings.TrimSpace(entered))
