@@ -54,7 +54,7 @@ func (l *idemLog) find(d digest) (t idemEntry) {
 	return t
 }
 
-// read yields the runs of a trace with their keys. One that was dropped meanwhile is empty.
+// read yields the runs of a lookup with their keys. One that was dropped meanwhile is empty.
 func (t idemEntry) read(r *reader) iter.Seq2[[]byte, run] {
 	return func(yield func([]byte, run) bool) {
 		for _, key := range t.runs {

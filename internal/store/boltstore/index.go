@@ -53,7 +53,7 @@ func newIndex() *index {
 	}
 }
 
-// replace puts the new entry in the place of the old one; nil for none.
+// replace puts the new task in the place of the old one; both may be nil.
 func (x *index) replace(old, new *openTask) {
 	if new != nil {
 		x.add(new)

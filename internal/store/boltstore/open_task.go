@@ -71,7 +71,7 @@ func lineOf(mode task.Mode, capability string) string { return string(mode) + " 
 // intern keeps one copy of a string that many entries share.
 func intern(s string) string { return unique.Make(s).Value() }
 
-// openTaskOf returns the entry of a stored task; old is the one before, nil for a task that comes in.
+// openTaskOf returns the index's data of a stored task; old is the one before, nil for a task that comes in.
 func openTaskOf(row rowID, t *task.Task, old *openTask, now tick, wall time.Time) *openTask {
 	e := &openTask{row: row, cancel: t.CancelRequested, state: indexOf(t.State)}
 	if old != nil {
@@ -89,7 +89,7 @@ func openTaskOf(row rowID, t *task.Task, old *openTask, now tick, wall time.Time
 	return e
 }
 
-// openTaskOfRow returns the entry of a row of `open`, as it stands at a start.
+// openTaskOfRow returns the index's data of a row of `open`, as it stands at a start.
 func openTaskOfRow(row rowID, o openRow, wall time.Time) *openTask {
 	e := &openTask{
 		row: row, of: unique.Make(owner{o.Account, lineOf(o.Mode, o.Capability)}), state: indexOf(o.State),
