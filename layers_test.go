@@ -35,6 +35,7 @@ var layers = map[string]layer{
 	"bulk":          {floor: 0},
 	"disk":          {floor: 0},
 	"fault":         {floor: 0},
+	"hint":          {floor: 0},
 	"jsonread":      {floor: 0},
 	"jsonwrite":     {floor: 0},
 	"picture":       {floor: 0},
@@ -102,8 +103,9 @@ var layers = map[string]layer{
 	"client":         {floor: 6, may: []string{"api", "task", "catalog", "fault", "secret", "sse"}},
 
 	"metrics": {floor: 7, below: true},
-	"tui":     {floor: 7, may: []string{"api", "form", "task", "catalog", "fault", "picture", "shown"}},
-	"mcp":     {floor: 7, may: []string{"api", "catalog", "client", "fault", "task"}},
+	"submit":  {floor: 7, may: []string{"account", "api", "client", "fault", "hint", "journal", "shown", "snippet", "task"}},
+	"tui":     {floor: 8, may: []string{"api", "client", "form", "task", "catalog", "fault", "picture", "shown"}},
+	"mcp":     {floor: 8, may: []string{"api", "catalog", "client", "fault", "journal", "submit", "task"}},
 	"config":  {floor: 7, may: []string{"fault", "task", "catalog", "account", "secret", "disk"}},
 
 	"clockstep": {floor: 0},

@@ -8,6 +8,7 @@ import (
 
 	"unitask/internal/account"
 	"unitask/internal/fault"
+	"unitask/internal/hint"
 )
 
 func newAccountsCmd(t *terminal) *cobra.Command {
@@ -23,7 +24,7 @@ and test each on their own.`
 // hintAccounts adds the next command if an account is missing or exists already.
 func hintAccounts(err error) error {
 	if f, ok := errors.AsType[*fault.Error](err); ok && (f.Code == fault.NotFound || f.Code == fault.InvalidRequest) {
-		return &hinted{err, "unitask accounts list"}
+		return hint.With(err, "unitask accounts list")
 	}
 	return err
 }
@@ -32,7 +33,7 @@ func hintAccounts(err error) error {
 func checkPatterns(flag string, patterns []string) error {
 	for _, pattern := range patterns {
 		if !account.ValidPattern(pattern) {
-			return &usageError{message: fmt.Sprintf("%s takes a capability or a pattern such as image.*, not %q", flag, pattern)}
+			return &hint.UsageError{Message: fmt.Sprintf("%s takes a capability or a pattern such as image.*, not %q", flag, pattern)}
 		}
 	}
 	return nil

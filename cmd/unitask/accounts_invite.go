@@ -8,6 +8,7 @@ import (
 
 	"unitask/internal/account"
 	"unitask/internal/api"
+	"unitask/internal/hint"
 )
 
 type accountsInviteOptions struct {
@@ -44,7 +45,7 @@ trust. A member who is invited again has the new role from then on.`,
 
 func accountsInviteRun(ctx context.Context, t *terminal, o *accountsInviteOptions) error {
 	if !account.Role(o.request.Role).Valid() {
-		return &usageError{message: fmt.Sprintf("--role is member or operator, not %q", o.request.Role)}
+		return &hint.UsageError{Message: fmt.Sprintf("--role is member or operator, not %q", o.request.Role)}
 	}
 	return o.with(ctx, t, func(op operatorAPI) error {
 		link, err := op.Invite(ctx, o.which, o.request)

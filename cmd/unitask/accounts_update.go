@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"unitask/internal/api"
+	"unitask/internal/hint"
 )
 
 type accountsUpdateOptions struct {
@@ -53,7 +54,7 @@ func accountsUpdateRun(ctx context.Context, t *terminal, o *accountsUpdateOption
 		return err
 	}
 	if o.request.Capabilities == nil && o.request.Limits == nil && len(o.request.RemoveMembers) == 0 {
-		return &usageError{message: "nothing to change: say what by a flag"}
+		return &hint.UsageError{Message: "nothing to change: say what by a flag"}
 	}
 	return o.with(ctx, t, func(op operatorAPI) error {
 		a, err := op.UpdateAccount(ctx, o.which, o.request)

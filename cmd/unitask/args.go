@@ -8,6 +8,7 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/catalog"
 	"unitask/internal/form"
+	"unitask/internal/hint"
 )
 
 // argument is one word of the command line after the capability.
@@ -204,5 +205,5 @@ func (f *fitter) complete() error {
 }
 
 func (f *fitter) usage(format string, args ...any) error {
-	return &usageError{message: fmt.Sprintf(format, args...), hint: "unitask capabilities " + string(f.capability.Name)}
+	return &hint.UsageError{Message: fmt.Sprintf(format, args...), Hint: "unitask capabilities " + string(f.capability.Name)}
 }

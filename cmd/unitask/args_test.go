@@ -12,6 +12,7 @@ import (
 
 	"unitask/internal/api"
 	"unitask/internal/catalog"
+	"unitask/internal/hint"
 	"unitask/internal/task"
 )
 
@@ -133,7 +134,7 @@ func TestFitRefuses(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := fit(mustEntry(t, tt.capability), tt.words, &reader{stdin: strings.NewReader("x")})
-			if _, ok := errors.AsType[*usageError](err); !ok || !strings.HasPrefix(err.Error(), tt.want) {
+			if _, ok := errors.AsType[*hint.UsageError](err); !ok || !strings.HasPrefix(err.Error(), tt.want) {
 				t.Errorf("error %v, want a usage error: %s …", err, tt.want)
 			}
 		})
@@ -215,7 +216,7 @@ func FuzzFit(f *testing.F) {
 		if err == nil && (!json.Valid(got.Input) || len(got.Parameters) > 0 && !json.Valid(got.Parameters)) {
 			t.Errorf("%q became %s and %s", word, got.Input, got.Parameters)
 		}
-		if _, usage := errors.AsType[*usageError](err); err != nil && !usage {
+		if _, usage := errors.AsType[*hint.UsageError](err); err != nil && !usage {
 			t.Errorf("%q: %v, want a usage error", word, err)
 		}
 	})

@@ -15,8 +15,10 @@ import (
 	"unitask/internal/catalog"
 	"unitask/internal/client"
 	"unitask/internal/fault"
+	"unitask/internal/hint"
 	"unitask/internal/journal"
 	"unitask/internal/snippet"
+	"unitask/internal/submit"
 )
 
 const maxConcurrency = 64
@@ -25,11 +27,10 @@ const maxConcurrency = 64
 type batch struct {
 	o        *runOptions
 	t        *terminal
-	service  service
+	service  *submit.Service
 	entry    api.Capability
 	words    []string // that hold for every line
 	progress *progress
-	journal  *journal.Journal
 	begun    map[string]string // entries that an earlier run left, by their keys
 
 	mu     sync.Mutex
@@ -52,7 +53,7 @@ func (o *runOptions) eachRun(ctx context.Context, t *terminal) error {
 		return err
 	}
 	if from == "-" && o.keyFile == "-" {
-		return &usageError{message: "stdin is read already"}
+		return &hint.UsageError{Message: "stdin is read already"}
 	}
 	lines, err := readLines(from, t.stdin(ctx))
 	if err != nil {
@@ -61,14 +62,14 @@ func (o *runOptions) eachRun(ctx context.Context, t *terminal) error {
 	p := startProgress(t, o.capability)
 	stop := sync.OnceFunc(p.stop)
 	defer stop()
-	e := &batch{o: o, t: t, words: words, progress: p, journal: journal.Open(journal.StateDir())}
+	e := &batch{o: o, t: t, words: words, progress: p}
 	if e.service, err = o.reach(ctx, t, p.retry); err != nil {
 		return err
 	}
 	if e.entry, err = entryOf(ctx, e.service.Client, o.capability); err != nil {
 		return err
 	}
-	jobs, err := e.begin(lines)
+	jobs, err := e.begin(ctx, lines)
 	if err != nil {
 		return err
 	}
@@ -86,37 +87,40 @@ func (o *runOptions) eachWords() (from string, words []string, err error) {
 		case a.name != "":
 			words = append(words, word)
 		case from != "" || word != "-" && !strings.HasPrefix(word, "@"):
-			return "", nil, &usageError{message: "--each takes one @FILE or -, whose lines are prompts or JSON objects"}
+			return "", nil, &hint.UsageError{Message: "--each takes one @FILE or -, whose lines are prompts or JSON objects"}
 		default:
 			from = word
 		}
 	}
 	if from == "" {
-		return "", nil, &usageError{message: "--each needs @FILE or -, whose lines are prompts or JSON objects"}
+		return "", nil, &hint.UsageError{Message: "--each needs @FILE or -, whose lines are prompts or JSON objects"}
 	}
 	if o.concurrency < 1 || o.concurrency > maxConcurrency {
-		return "", nil, &usageError{message: fmt.Sprintf("--concurrency takes 1 to %d", maxConcurrency)}
+		return "", nil, &hint.UsageError{Message: fmt.Sprintf("--concurrency takes 1 to %d", maxConcurrency)}
 	}
 	if o.output != "" && !isFolder(o.output) {
-		return "", nil, &usageError{message: "--each saves into a folder: write -o " + snippet.Word(o.output+"/")}
+		return "", nil, &hint.UsageError{Message: "--each saves into a folder: write -o " + snippet.Word(o.output+"/")}
 	}
 	return from, words, nil
 }
 
 // begin prepares every line before the first one is sent, opens the batch and returns the unfinished lines.
-func (e *batch) begin(lines []inputLine) ([]job, error) {
+func (e *batch) begin(ctx context.Context, lines []inputLine) ([]job, error) {
+	mode, err := e.service.ModeOfKey(ctx)
+	if err != nil {
+		return nil, err
+	}
 	jobs := make([]job, len(lines))
-	texts := []string{e.service.BaseURL(), string(e.service.mode), absolute(e.o.output), fmt.Sprint(e.o.asJSON)}
+	texts := []string{e.service.BaseURL(), string(mode), absolute(e.o.output), fmt.Sprint(e.o.asJSON)}
 	for i, line := range lines {
-		_, sum, _, err := e.fit(line)
+		body, _, err := e.fit(line)
 		if err != nil {
 			return nil, err
 		}
-		jobs[i] = job{inputLine: line, index: i, sum: sum}
+		jobs[i] = job{inputLine: line, index: i, sum: sha256.Sum256(body)}
 		texts = append(texts, string(jobs[i].sum[:]))
 	}
-	var err error
-	e.batch, err = e.journal.Batch(journal.BatchName(texts...), e.command(), len(jobs))
+	e.batch, err = e.service.Journal.Batch(journal.BatchName(texts...), e.command(), len(jobs))
 	if errors.Is(err, journal.ErrBusy) {
 		return nil, errors.New("the same batch is running already")
 	}
@@ -124,7 +128,7 @@ func (e *batch) begin(lines []inputLine) ([]job, error) {
 		err = e.findBegun()
 	}
 	if err != nil {
-		return nil, unjournaled(err)
+		return nil, submit.Unjournaled(err)
 	}
 	if e.before = e.batch.Done; e.before > 0 {
 		e.t.above(func() { e.t.note("going on: %d of %d were done before", e.before, e.batch.All) })
@@ -156,10 +160,10 @@ func (e *batch) command() string {
 
 // findBegun looks for the entries that an interrupted run of the batch left.
 func (e *batch) findBegun() error {
-	ids, err := e.journal.List()
+	ids, err := e.service.Journal.List()
 	e.begun = map[string]string{}
 	for _, id := range ids {
-		if entry, err := e.journal.Peek(id); err == nil {
+		if entry, err := e.service.Journal.Peek(id); err == nil {
 			e.begun[entry.Key] = id
 		}
 	}
@@ -171,13 +175,13 @@ func (e *batch) one(ctx context.Context, j job) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	s, err := e.submission(j)
+	s, err := e.submission(ctx, j)
 	if err != nil {
 		return e.print(result{Line: j.n}, err)
 	}
-	done, err := s.resume(ctx)
+	done, err := s.Resume(ctx)
 	if err == nil {
-		err = ended(done)
+		err = submit.Ended(done)
 	}
 	if f, ok := errors.AsType[*fault.Error](err); ok && done.ID == "" && f.TaskID != "" {
 		read, _ := e.service.Get(ctx, f.TaskID, client.GetOptions{}) // if it can't be read, the error says enough
@@ -187,7 +191,7 @@ func (e *batch) one(ctx context.Context, j job) error {
 	if err == nil && e.o.output != "" {
 		r.Files, err = e.save(ctx, j, done)
 	}
-	if _, left := errors.AsType[*leftRunning](err); !left {
+	if _, left := errors.AsType[*submit.LeftRunningError](err); !left {
 		err = e.print(r, err)
 	}
 	if err == nil {
@@ -195,40 +199,40 @@ func (e *batch) one(ctx context.Context, j job) error {
 		err = e.batch.SetDone(j.index)
 		e.mu.Unlock()
 	}
-	return s.part(err)
+	return s.SettleAlone(err)
 }
 
 // submission takes over an earlier run's entry of a line, or begins one.
-func (e *batch) submission(j job) (*submission, error) {
-	silent := func(api.Task) {}
+func (e *batch) submission(ctx context.Context, j job) (*submit.Submission, error) {
 	key := e.batch.Key(j.index)
 	if id, ok := e.begun[key]; ok {
-		if entry, err := e.journal.Take(id); err == nil {
-			return taken(e.service, e.o.clientFlags.words(), entry, silent), entry.SetFailed(false)
+		if entry, err := e.service.Journal.Take(id); err == nil {
+			return e.service.Take(entry, nil), entry.SetFailed(false)
 		}
 	}
-	req, sum, read, err := e.fit(j.inputLine)
+	body, read, err := e.fit(j.inputLine)
 	if err != nil {
 		return nil, err
 	}
-	if sum != j.sum {
+	if sha256.Sum256(body) != j.sum {
 		return nil, errors.New("a file that it names has changed since this command began")
 	}
-	sub := journal.Submission{Key: key, Files: read.files, JSON: e.o.asJSON}
+	sub := journal.Submission{Key: key, Body: body, Files: read.files, JSON: e.o.asJSON}
 	if e.o.output != "" {
 		sub.Output = absolute(e.file(j))
 	}
-	return begin(e.service, e.o.clientFlags.words(), sub, req, silent)
+	return e.service.Begin(ctx, sub, nil)
 }
 
-// fit makes a line's request, and a sum that tells it from others.
-func (e *batch) fit(line inputLine) (req api.CreateRequest, sum [sha256.Size]byte, read *reader, err error) {
-	read = &reader{stdinUsed: true}
-	if req, err = fitLine(e.entry, e.words, line, read); err != nil {
-		return req, sum, read, err
+// fit makes the JSON of a line's request.
+func (e *batch) fit(line inputLine) ([]byte, *reader, error) {
+	read := &reader{stdinUsed: true}
+	req, err := fitLine(e.entry, e.words, line, read)
+	if err != nil {
+		return nil, read, err
 	}
 	body, err := json.Marshal(req)
-	return req, sha256.Sum256(body), read, err
+	return body, read, err
 }
 
 // file is the destination of a line's result, as an -o of its own.
@@ -328,7 +332,7 @@ func inline(out *api.Output) string {
 
 // end forgets a batch that is complete; otherwise it names the command that does the rest.
 func (e *batch) end(ctx context.Context, errs []error) error {
-	hint := "the same command does what is left: " + e.batch.Command
+	next := "the same command does what is left: " + e.batch.Command
 	if over := !slices.ContainsFunc(errs, func(err error) bool { return !settled(err) }); over {
 		err := several(errs)
 		if e, ok := errors.AsType[*partialError](err); ok {
@@ -338,12 +342,12 @@ func (e *batch) end(ctx context.Context, errs []error) error {
 	}
 	if ctx.Err() != nil {
 		e.t.note("%d of %d are done", e.batch.Done, e.batch.All)
-		left := &leftRunning{id: "what was begun", cause: context.Cause(ctx)}
-		return &hinted{errors.Join(left, e.batch.Close()), hint}
+		left := &submit.LeftRunningError{TaskID: "what was begun", Cause: context.Cause(ctx)}
+		return hint.With(errors.Join(left, e.batch.Close()), next)
 	}
 	err := several(errs)
 	if e, ok := errors.AsType[*partialError](err); ok {
-		e.hint = hint
+		e.hint = next
 	}
 	return errors.Join(err, e.batch.Close())
 }
@@ -351,7 +355,7 @@ func (e *batch) end(ctx context.Context, errs []error) error {
 // settled reports whether a line of a batch has come to an end that another try doesn't change.
 func settled(err error) bool {
 	f, coded := errors.AsType[*fault.Error](err)
-	_, ended := errors.AsType[*taskEnded](err)
+	_, ended := errors.AsType[*submit.EndedError](err)
 	switch {
 	case err == nil, ended && !coded:
 		return true

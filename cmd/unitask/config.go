@@ -14,6 +14,7 @@ import (
 
 	"unitask/internal/catalog"
 	"unitask/internal/config"
+	"unitask/internal/hint"
 	"unitask/internal/node"
 	"unitask/internal/snippet"
 )
@@ -27,7 +28,7 @@ func newConfigCmd(t *terminal) *cobra.Command {
 func loadSettings(sources config.Sources) (config.Config, *catalog.Catalog, error) {
 	c, directory, err := config.Load(sources)
 	if errors.Is(err, fs.ErrNotExist) {
-		return c, directory, &hinted{fmt.Errorf("%s: %w", sources.File, why(err)), "unitask config init " + snippet.Word(sources.File) + " writes one to start from"}
+		return c, directory, hint.With(fmt.Errorf("%s: %w", sources.File, why(err)), "unitask config init "+snippet.Word(sources.File)+" writes one to start from")
 	}
 	return c, directory, err
 }
@@ -49,9 +50,9 @@ func named(cmd *cobra.Command, t *terminal, flags *serverFlags, args []string, r
 	switch {
 	case len(args) == 0:
 	case args[0] == "":
-		return &usageError{message: "the file's name is empty"}
+		return &hint.UsageError{Message: "the file's name is empty"}
 	case flags.file != "":
-		return &usageError{message: "the settings are named twice, by --config and by " + args[0]}
+		return &hint.UsageError{Message: "the settings are named twice, by --config and by " + args[0]}
 	default:
 		flags.file = args[0]
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"unitask/internal/config"
+	"unitask/internal/hint"
 	"unitask/internal/snippet"
 
 	"github.com/spf13/cobra"
@@ -50,12 +51,12 @@ func configInitRun(t *terminal, o *configInitOptions) error {
 	}
 	if _, err := os.Stat(o.file); !errors.Is(err, fs.ErrNotExist) && !o.force {
 		if err != nil {
-			return &hinted{err, "unitask config init FILE names another one"}
+			return hint.With(err, "unitask config init FILE names another one")
 		}
-		return &hinted{errors.New(o.file + " exists and is left alone"), "unitask config init --force " + snippet.Word(o.file) + " replaces it"}
+		return hint.With(errors.New(o.file+" exists and is left alone"), "unitask config init --force "+snippet.Word(o.file)+" replaces it")
 	}
 	if err := writeFile(o.file, func(w io.Writer) error { _, err := io.WriteString(w, firstSettings); return err }); err != nil {
-		return &hinted{err, "unitask config init FILE names another one"}
+		return hint.With(err, "unitask config init FILE names another one")
 	}
 	if filepath.Clean(o.file) == config.FileName {
 		t.note("next: unitask serve, which reads it in this folder")

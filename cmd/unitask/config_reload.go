@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"unitask/internal/client"
+	"unitask/internal/hint"
 )
 
 type configReloadOptions struct {
@@ -41,7 +42,7 @@ func configReloadRun(ctx context.Context, t *terminal, o *configReloadOptions) e
 	}
 	done, err := admin.Reload(ctx)
 	if _, away := errors.AsType[*client.UnreachableError](err); away {
-		return &hinted{&reworded{err, "no server runs on " + dir}, "unitask serve reads the settings when it starts"}
+		return hint.With(&reworded{err, "no server runs on " + dir}, "unitask serve reads the settings when it starts")
 	}
 	if err != nil {
 		return err

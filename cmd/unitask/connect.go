@@ -4,14 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"unitask/internal/client"
+	"unitask/internal/hint"
+	"unitask/internal/journal"
 	"unitask/internal/snippet"
-	"unitask/internal/task"
+	"unitask/internal/submit"
 )
 
 // clientFlags name the service to call and its key.
@@ -40,10 +41,10 @@ func (f *clientFlags) addService(cmd *cobra.Command) {
 func (f *clientFlags) target(ctx context.Context) (client.Target, error) {
 	target, err := f.choice.Target(ctx)
 	if _, away := errors.AsType[*client.UnreachableError](err); away {
-		return target, &hinted{err, "unitask serve starts the server on that data folder; --profile NAME or --base-url URL calls another one"}
+		return target, hint.With(err, "unitask serve starts the server on that data folder; --profile NAME or --base-url URL calls another one")
 	}
 	if err != nil {
-		return target, &usageError{message: plain(err), hint: "unitask login --profile NAME --base-url URL makes a profile"}
+		return target, &hint.UsageError{Message: plain(err), Hint: "unitask login --profile NAME --base-url URL makes a profile"}
 	}
 	return target, nil
 }
@@ -52,13 +53,6 @@ func (f *clientFlags) target(ctx context.Context) (client.Target, error) {
 func (f *clientFlags) credential(ctx context.Context, t *terminal, target client.Target) (client.Credential, error) {
 	target.Passphrase = t.passphrase
 	return target.Credential(ctx, f.keyFile, t.stdin(ctx))
-}
-
-// service is a client, and the journal's identity of its service.
-type service struct {
-	*client.Client
-	target client.Target
-	mode   task.Mode // of the key, "" if its text doesn't say
 }
 
 // words are the flags with which another command reaches the same service, with a space before.
@@ -75,41 +69,41 @@ func (f *clientFlags) words() string {
 }
 
 // reach finds the service and the right key. A person at a terminal is told which they are.
-func (f *clientFlags) reach(ctx context.Context, t *terminal, onRetry func(client.Retry)) (service, error) {
+func (f *clientFlags) reach(ctx context.Context, t *terminal, onRetry func(client.Retry)) (*submit.Service, error) {
 	target, err := f.target(ctx)
 	if err != nil {
-		return service{}, err
+		return nil, err
 	}
 	credential, err := f.credential(ctx, t, target)
 	if err != nil {
-		return service{}, err
+		return nil, err
 	}
-	key, err := credential.Key(ctx)
-	if err != nil {
-		return service{}, err
+	if _, err := credential.Key(ctx); err != nil {
+		return nil, err
 	}
 	c, err := newClient(t, target, credential, onRetry)
-	s := service{c, target, modeOfKey(key.Reveal())}
-	if err == nil && t.outTTY && t.errTTY {
-		t.above(func() { t.note("%s", t.errStyle.faint.Render(s.String())) })
+	if err != nil {
+		return nil, err
 	}
-	return s, err
+	s := f.service(c, target, credential)
+	if t.outTTY && t.errTTY {
+		t.above(func() { t.note("%s", t.errStyle.faint.Render(s.Describe(ctx))) })
+	}
+	return s, nil
 }
 
-// String names the profile, the mode of its key and the service: "local, test: http://127.0.0.1:8420".
-func (s service) String() string {
-	about := []string{s.target.Name, string(s.mode)}
-	about = slices.DeleteFunc(about, func(word string) bool { return word == "" })
-	if len(about) == 0 {
-		return s.target.BaseURL
-	}
-	return strings.Join(about, ", ") + ": " + s.target.BaseURL
+// service is a client with this machine's journal.
+func (f *clientFlags) service(c *client.Client, target client.Target, credential client.Credential) *submit.Service {
+	return &submit.Service{Client: c, Target: target, Key: credential.Key, Flags: f.words(), Journal: journal.Open(journal.StateDir())}
 }
 
 // connect is reach for commands that need the client alone.
 func (f *clientFlags) connect(ctx context.Context, t *terminal, onRetry func(client.Retry)) (*client.Client, error) {
 	s, err := f.reach(ctx, t, onRetry)
-	return s.Client, err
+	if err != nil {
+		return nil, err
+	}
+	return s.Client, nil
 }
 
 // newClient reports retries on stderr if onRetry is nil.

@@ -43,9 +43,9 @@ func (t *terminal) noteCut(done api.Task) {
 		return
 	}
 	t.note("note: %s", note)
-	hint := "unitask capabilities " + snippet.Word(done.Capability) + " shows what bounds it"
+	next := "unitask capabilities " + snippet.Word(done.Capability) + " shows what bounds it"
 	if done.Capability == string(catalog.TextChat) {
-		hint = "unitask run text.chat PROMPT " + roomier(done) + " allows more"
+		next = "unitask run text.chat PROMPT " + roomier(done) + " allows more"
 	}
-	t.note("%s %s", t.errStyle.bold.Render("hint:"), printable(hint))
+	t.note("%s %s", t.errStyle.bold.Render("hint:"), printable(next))
 }

@@ -144,7 +144,7 @@ func TestSaveInFull(t *testing.T) {
 	f := newFake(t)
 	defer f.Close()
 	files, s := tuiFilesOf(t, f), newShelf(t)
-	req := api.CreateRequest{Capability: "image.generate", Input: []byte(`{"prompt":"@quick: a fox"}`), Parameters: []byte(`{"n":2}`)}
+	req := []byte(`{"capability":"image.generate","input":{"prompt":"@quick: a fox"},"parameters":{"n":2}}`)
 	created, err := files.c.Create(t.Context(), req, client.CreateOptions{IdempotencyKey: "a-fox-0001"})
 	if err != nil {
 		t.Fatal(err)

@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"unitask/internal/client"
+	"unitask/internal/hint"
 	"unitask/internal/secret"
+	"unitask/internal/shown"
 	"unitask/internal/snippet"
 )
 
@@ -20,7 +22,7 @@ func (d *diagnosis) client() {
 	dir := client.ConfigDir()
 	all, err := client.LoadProfiles(dir)
 	if err != nil {
-		d.fail("profiles", &hinted{err, "mend or remove the file; unitask login makes it anew"})
+		d.fail("profiles", hint.With(err, "mend or remove the file; unitask login makes it anew"))
 		return
 	}
 	if info, err := os.Stat(dir); err == nil && !private(info) {
@@ -77,7 +79,7 @@ func (d *diagnosis) reach(ctx context.Context, baseURL, where string) bool {
 	}
 	d.ok("service", "%s answers in %d ms", where, h.Took.Milliseconds())
 	if h.Skew.Abs() >= worthSaying {
-		d.warn("clock", fmt.Sprintf("this machine's is %s %s", seconds(h.Skew.Abs()), aheadOrBehind(h.Skew)), "let NTP set the clocks of both machines")
+		d.warn("clock", fmt.Sprintf("this machine's is %s %s", shown.Duration(h.Skew.Abs()), aheadOrBehind(h.Skew)), "let NTP set the clocks of both machines")
 	} else {
 		d.ok("clock", "agrees with the service's")
 	}

@@ -11,6 +11,7 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/client"
 	"unitask/internal/config"
+	"unitask/internal/hint"
 	"unitask/internal/node"
 	"unitask/internal/snippet"
 )
@@ -36,7 +37,7 @@ func (d *diagnosis) server(ctx context.Context) {
 		err = errors.New(dir + " is no folder")
 	}
 	if err != nil {
-		d.fail("data", &hinted{err, "unitask serve makes one; --data-dir names another"})
+		d.fail("data", hint.With(err, "unitask serve makes one; --data-dir names another"))
 		return
 	}
 	d.data(dir, info)
@@ -57,7 +58,7 @@ func (d *diagnosis) settings() (config.Config, bool) {
 		if sources.File != "" && !sources.Found {
 			check += " " + snippet.Word(sources.File)
 		}
-		d.fail("settings", &hinted{err, check + " shows each error with its line"})
+		d.fail("settings", hint.With(err, check+" shows each error with its line"))
 		return c, false
 	}
 	if sources.File == "" {
@@ -71,7 +72,7 @@ func (d *diagnosis) settings() (config.Config, bool) {
 func (d *diagnosis) data(dir string, info os.FileInfo) {
 	probe, err := os.CreateTemp(dir, ".doctor-*")
 	if err != nil {
-		d.fail("data", &hinted{err, "the folder must be writable for the user that serves"})
+		d.fail("data", hint.With(err, "the folder must be writable for the user that serves"))
 		return
 	}
 	_ = probe.Close()
@@ -89,7 +90,7 @@ func (d *diagnosis) disk(dir string) {
 	case err != nil:
 		d.warn("disk", plain(err), "")
 	case free < noRoom:
-		d.fail("disk", &hinted{errors.New(found + ": new work will be refused soon"), "make room, or move the data folder: unitask store backup"})
+		d.fail("disk", hint.With(errors.New(found+": new work will be refused soon"), "make room, or move the data folder: unitask store backup"))
 	case free < littleRoom:
 		d.warn("disk", found, "results fill it first; limits.artifact_ttl in the settings says how long they are kept")
 	default:

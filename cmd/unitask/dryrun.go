@@ -10,6 +10,7 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/catalog"
 	"unitask/internal/client"
+	"unitask/internal/hint"
 	"unitask/internal/snippet"
 	"unitask/internal/task"
 )
@@ -54,7 +55,7 @@ func (o *runOptions) dryRunEntry(ctx context.Context, t *terminal) (api.Capabili
 			return entry, nil
 		}
 	}
-	if _, asked := errors.AsType[*usageError](err); asked || ctx.Err() != nil {
+	if _, asked := errors.AsType[*hint.UsageError](err); asked || ctx.Err() != nil {
 		return api.Capability{}, err
 	}
 	t.note("not checked: whether the service has %s, takes its key and has the same fields (%s); the fields of this program's own directory hold", o.capability, plain(err))

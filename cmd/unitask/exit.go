@@ -16,11 +16,11 @@ import (
 	"unitask/internal/config"
 	"unitask/internal/disk"
 	"unitask/internal/fault"
-	"unitask/internal/node"
+	"unitask/internal/hint"
 	"unitask/internal/secret"
 	"unitask/internal/snippet"
 	"unitask/internal/store/boltstore"
-	"unitask/internal/task"
+	"unitask/internal/submit"
 )
 
 // The exit codes.
@@ -38,22 +38,6 @@ const (
 	exitTerminated  = 143 // SIGTERM
 )
 
-// usageError is a command line that can't be carried out as written.
-type usageError struct {
-	message string
-	hint    string // the next command, "" for the command's help
-}
-
-func (e *usageError) Error() string { return e.message }
-
-// hinted adds the next command to an error that is someone else's.
-type hinted struct {
-	error
-	hint string
-}
-
-func (e *hinted) Unwrap() error { return e.error }
-
 // reworded is an error in words that fit the command.
 type reworded struct {
 	error
@@ -64,59 +48,13 @@ func (e *reworded) Error() string { return e.message }
 
 func (e *reworded) Unwrap() error { return e.error }
 
-// taskEnded is a task that ended without a result.
-type taskEnded struct{ task api.Task }
-
-func (e *taskEnded) Error() string {
-	if f := e.task.Fault(); f != nil {
-		return fmt.Sprintf("%s failed: %s (%s)", e.task.ID, f.Message, f.Code)
-	}
-	return fmt.Sprintf("%s was canceled", e.task.ID)
-}
-
-func (e *taskEnded) Unwrap() error {
-	if f := e.task.Fault(); f != nil {
-		return f
-	}
-	return nil
-}
-
-// leftRunning is a wait that ended before its task did.
-type leftRunning struct {
-	id    string // "" if the task's id isn't known yet
-	cause error  // errTimeout or context.Canceled
-	last  error  // the answer before the end, nil without one
-}
-
-// errTimeout is the end of --timeout.
-var errTimeout = errors.New("the wait timed out")
-
-func (e *leftRunning) Error() string {
-	why := "interrupted"
-	if errors.Is(e.cause, errTimeout) {
-		why = "the wait timed out"
-	}
-	f, _ := errors.AsType[*fault.Error](e.last)
-	switch {
-	case f != nil && f.TaskID != "":
-		return fmt.Sprintf("%s before the next try; %s failed: %s (%s)", why, f.TaskID, f.Message, f.Code)
-	case f != nil && client.RequestID(e.last) != "" && (f.Code == fault.RateLimitExceeded || f.Code == fault.CapacityExhausted):
-		return fmt.Sprintf("%s before the next try; the last one was refused and made no task: %s (%s)", why, f.Message, f.Code)
-	case e.id == "":
-		return why + " before the task's id was known; it may have been accepted"
-	}
-	return why + "; " + e.id + " goes on"
-}
-
-func (e *leftRunning) Unwrap() error { return e.cause }
-
 // exitCode is the one place that says which error ends with which code.
 func exitCode(err error) int {
-	_, usage := errors.AsType[*usageError](err)
-	_, ended := errors.AsType[*taskEnded](err)
+	_, usage := errors.AsType[*hint.UsageError](err)
+	_, ended := errors.AsType[*submit.EndedError](err)
 	_, noKey := errors.AsType[*client.NoKeyError](err)
 	_, noSecret := errors.AsType[*secret.Error](err)
-	_, absent := errors.AsType[*notJournaled](err)
+	_, absent := errors.AsType[*submit.NotJournaledError](err)
 	_, unreachable := errors.AsType[*client.UnreachableError](err)
 	f, coded := errors.AsType[*fault.Error](err)
 	answer, answered := errors.AsType[*client.Error](err)
@@ -129,7 +67,7 @@ func exitCode(err error) int {
 		return exitCode(sick.first.err)
 	case usage, fromFlags(err), coded && f.Code == fault.InvalidRequest && f.TaskID == "" && answered && !answer.Foreign:
 		return exitUsage
-	case errors.Is(err, errTimeout):
+	case errors.Is(err, submit.ErrTimeout):
 		return exitWait
 	case isTerminated:
 		return exitTerminated
@@ -181,8 +119,8 @@ func (t *terminal) explain(command string, err error) {
 			}
 		}
 	}
-	if hint := hintOf(command, err); hint != "" {
-		t.note("%s %s", t.errStyle.bold.Render("hint:"), printable(hint))
+	if next := hintOf(command, err); next != "" {
+		t.note("%s %s", t.errStyle.bold.Render("hint:"), printable(next))
 	}
 	if id := requestID(err); id != "" {
 		t.note("%s", t.errStyle.faint.Render("request id: "+printable(id)))
@@ -194,10 +132,10 @@ func describe(err error) string {
 	if e, ok := errors.AsType[*partialError](err); ok {
 		return e.Error()
 	}
-	if e, ok := errors.AsType[*taskEnded](err); ok {
+	if e, ok := errors.AsType[*submit.EndedError](err); ok {
 		return e.Error()
 	}
-	if e, ok := errors.AsType[*leftRunning](err); ok {
+	if e, ok := errors.AsType[*submit.LeftRunningError](err); ok {
 		return e.Error()
 	}
 	f, ok := errors.AsType[*fault.Error](err)
@@ -223,31 +161,28 @@ func describe(err error) string {
 }
 
 func requestID(err error) string {
-	if e, ok := errors.AsType[*taskEnded](err); ok {
-		return e.task.RequestID
+	if e, ok := errors.AsType[*submit.EndedError](err); ok {
+		return e.Task.RequestID
 	}
 	return client.RequestID(err)
 }
 
 // hintOf returns the next command to try.
 func hintOf(command string, err error) string {
-	if e, ok := errors.AsType[*hinted](err); ok {
-		return e.hint
-	}
-	if e, ok := errors.AsType[*node.HintError](err); ok {
+	if e, ok := errors.AsType[*hint.Error](err); ok {
 		return e.Hint
 	}
 	if e, ok := errors.AsType[*unhealthyError](err); ok {
 		return e.first.Hint
 	}
-	if e, ok := errors.AsType[*usageError](err); ok {
-		if e.hint != "" {
-			return e.hint
+	if e, ok := errors.AsType[*hint.UsageError](err); ok {
+		if e.Hint != "" {
+			return e.Hint
 		}
 		return command + " --help"
 	}
-	if e, ok := errors.AsType[*leftRunning](err); ok && e.id != "" {
-		return "unitask tasks wait " + e.id
+	if e, ok := errors.AsType[*submit.LeftRunningError](err); ok && e.TaskID != "" {
+		return "unitask tasks wait " + e.TaskID
 	}
 	if e, ok := errors.AsType[*client.NoKeyError](err); ok {
 		if e.KeyFor != "" {
@@ -327,11 +262,3 @@ func hintOfCode(command string, f *fault.Error) string {
 
 // submitters are the commands whose requests a capability's schema judges.
 var submitters = []string{"unitask run", "unitask tasks retry", "unitask tasks resume", dashboard}
-
-// ended returns the error of a task that didn't succeed, nil for one that did or goes on.
-func ended(t api.Task) error {
-	if t.State == task.Failed || t.State == task.Canceled {
-		return &taskEnded{task: t}
-	}
-	return nil
-}

@@ -15,7 +15,9 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/client"
 	"unitask/internal/fault"
+	"unitask/internal/hint"
 	"unitask/internal/secret"
+	"unitask/internal/submit"
 	"unitask/internal/task"
 )
 
@@ -24,7 +26,7 @@ func refused(e *fault.Error) error {
 }
 
 func failedTask(code fault.Code) error {
-	return ended(api.Task{ID: "task_1", State: task.Failed, Error: new(api.ErrorOf(fault.New(code, "no"))), RequestID: "req_1"})
+	return submit.Ended(api.Task{ID: "task_1", State: task.Failed, Error: new(api.ErrorOf(fault.New(code, "no"))), RequestID: "req_1"})
 }
 
 func TestExitCode(t *testing.T) {
@@ -45,21 +47,21 @@ func TestExitCode(t *testing.T) {
 	}{
 		{"success", nil, 0},
 		{"any error", errors.New("disk full"), 1},
-		{"usage", &usageError{message: "no"}, 2},
+		{"usage", &hint.UsageError{Message: "no"}, 2},
 		{"a failed asynchronous task", failedTask(fault.ProviderTimeout), 3},
 		{"a failed synchronous task", refused(fault.New(fault.Internal, "no").WithTask("task_1")), 3},
 		{"a task that was refused by a review", failedTask(fault.ContentPolicyViolation), 3},
 		{"a task that found no room", failedTask(fault.CapacityExhausted), 6},
-		{"a canceled task", ended(api.Task{ID: "task_1", State: task.Canceled}), 3},
-		{"a task that succeeded", ended(api.Task{ID: "task_1", State: task.Succeeded}), 0},
+		{"a canceled task", submit.Ended(api.Task{ID: "task_1", State: task.Canceled}), 3},
+		{"a task that succeeded", submit.Ended(api.Task{ID: "task_1", State: task.Succeeded}), 0},
 		{"no key", &client.NoKeyError{}, 4},
 		{"a keyring that is locked", &secret.Error{Kind: secret.ErrLocked}, 4},
-		{"a wait that timed out", &leftRunning{id: "task_1", cause: errTimeout}, 7},
+		{"a wait that timed out", &submit.LeftRunningError{TaskID: "task_1", Cause: submit.ErrTimeout}, 7},
 		{"an unreachable service", fmt.Errorf("x: %w", &client.UnreachableError{Where: "http://a"}), 8},
-		{"an interrupted wait", &leftRunning{id: "task_1", cause: context.Canceled}, 130},
-		{"an interrupted wait, by its signal", &leftRunning{id: "task_1", cause: &signaled{os.Interrupt}}, 130},
-		{"a terminated wait", &terminated{&leftRunning{id: "task_1", cause: &signaled{syscall.SIGTERM}}}, 143},
-		{"with a hint", &hinted{&usageError{message: "no"}, "yes"}, 2},
+		{"an interrupted wait", &submit.LeftRunningError{TaskID: "task_1", Cause: context.Canceled}, 130},
+		{"an interrupted wait, by its signal", &submit.LeftRunningError{TaskID: "task_1", Cause: &signaled{os.Interrupt}}, 130},
+		{"a terminated wait", &terminated{&submit.LeftRunningError{TaskID: "task_1", Cause: &signaled{syscall.SIGTERM}}}, 143},
+		{"with a hint", hint.With(&hint.UsageError{Message: "no"}, "yes"), 2},
 	}
 	for _, tt := range tests {
 		if got := exitCode(tt.err); got != tt.want {
@@ -74,7 +76,7 @@ func TestReport(t *testing.T) {
 		err  error
 		want string
 	}{
-		{"usage", &usageError{message: "no such flag"}, "unitask: no such flag\nhint: unitask run --help\n"},
+		{"usage", &hint.UsageError{Message: "no such flag"}, "unitask: no such flag\nhint: unitask run --help\n"},
 		{
 			"several details",
 			refused(fault.Invalid("input.prompt", "is required").WithDetails(fault.Detail{Field: "parameters.n", Message: "is too large"})),
@@ -94,16 +96,16 @@ func TestReport(t *testing.T) {
 		},
 		{
 			"an interrupt between two tries of a failed task",
-			&hinted{&leftRunning{cause: context.Canceled, last: refused(fault.New(fault.ProviderTimeout, "no").WithTask("task_1"))}, "do it again"},
+			hint.With(&submit.LeftRunningError{Cause: context.Canceled, Last: refused(fault.New(fault.ProviderTimeout, "no").WithTask("task_1"))}, "do it again"),
 			"unitask: interrupted before the next try; task_1 failed: no (PROVIDER_TIMEOUT)\nhint: do it again\n",
 		},
 		{
 			"an interrupt between two refusals",
-			&hinted{&leftRunning{cause: context.Canceled, last: refused(fault.New(fault.RateLimitExceeded, "no"))}, "do it again"},
+			hint.With(&submit.LeftRunningError{Cause: context.Canceled, Last: refused(fault.New(fault.RateLimitExceeded, "no"))}, "do it again"),
 			"unitask: interrupted before the next try; the last one was refused and made no task: no (RATE_LIMIT_EXCEEDED)\nhint: do it again\n",
 		},
 		{
-			"a timeout before the id", &hinted{&leftRunning{cause: errTimeout}, "do it again"},
+			"a timeout before the id", hint.With(&submit.LeftRunningError{Cause: submit.ErrTimeout}, "do it again"),
 			"unitask: the wait timed out before the task's id was known; it may have been accepted\nhint: do it again\n",
 		},
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"unitask/internal/catalog"
+	"unitask/internal/hint"
 )
 
 // passFlags lets a command that others stand below read their flags, so that these may come before the command
@@ -40,10 +41,10 @@ func markUsage(cmd *cobra.Command) {
 	if check := cmd.Args; check != nil {
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
 			if err := check(cmd, args); err != nil {
-				return &usageError{message: fmt.Sprintf("wrong number of arguments (%d); it is written: %s", len(args), cmd.UseLine())}
+				return &hint.UsageError{Message: fmt.Sprintf("wrong number of arguments (%d); it is written: %s", len(args), cmd.UseLine())}
 			}
 			if err := cmd.ValidateFlagGroups(); err != nil {
-				return &usageError{message: plainFlag(err)}
+				return &hint.UsageError{Message: plainFlag(err)}
 			}
 			return nil
 		}
@@ -60,25 +61,25 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 	}
 	wrong, ok := errors.AsType[*pflag.InvalidValueError](err)
 	if !ok {
-		return &usageError{message: plainFlag(err)}
+		return &hint.UsageError{Message: plainFlag(err)}
 	}
 	takes := map[string]string{"int": "a whole number", "float64": "a number", "bool": "true or false", "duration": "a time such as 90s or 5m"}
 	f := wrong.GetFlag()
 	if what := takes[f.Value.Type()]; what != "" {
-		return &usageError{message: fmt.Sprintf("--%s takes %s, not %q", f.Name, what, wrong.GetValue())}
+		return &hint.UsageError{Message: fmt.Sprintf("--%s takes %s, not %q", f.Name, what, wrong.GetValue())}
 	}
-	return &usageError{message: plainFlag(err)}
+	return &hint.UsageError{Message: plainFlag(err)}
 }
 
 func unknownFlag(cmd *cobra.Command, name string, err error) error {
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	wrong := &usageError{message: plainFlag(err)}
+	wrong := &hint.UsageError{Message: plainFlag(err)}
 	switch near := catalog.Nearest(name, names); {
 	case near != "":
-		wrong.message += ": did you mean --" + near + "?"
+		wrong.Message += ": did you mean --" + near + "?"
 	case cmd.CommandPath() == "unitask run" && validName(name):
-		wrong.hint = "what a capability takes is written without dashes: " + name + "=VALUE; unitask capabilities NAME lists it"
+		wrong.Hint = "what a capability takes is written without dashes: " + name + "=VALUE; unitask capabilities NAME lists it"
 	}
 	return wrong
 }

@@ -7,22 +7,9 @@ import (
 	"github.com/charmbracelet/lipgloss"
 
 	"unitask/internal/api"
+	"unitask/internal/shown"
 	"unitask/internal/task"
 )
-
-// seconds shows a duration to a person: "0.4s", "12s", "3m05s", "2h10m".
-func seconds(d time.Duration) string {
-	switch {
-	case d < 10*time.Second:
-		return fmt.Sprintf("%.1fs", d.Seconds())
-	case d < time.Minute:
-		return fmt.Sprintf("%ds", int(d.Seconds()))
-	case d < time.Hour:
-		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
-	default:
-		return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
-	}
-}
 
 // age shows how long ago something was.
 func age(at, now time.Time) string {
@@ -56,7 +43,7 @@ func when(at *api.Timestamp, now time.Time) cell {
 		return cell{human: fmt.Sprintf("in %dd", int(left.Hours())/24), plain: stamp(at)}
 	}
 	if at.After(now) {
-		return cell{human: "in " + seconds(at.Sub(now)), plain: stamp(at)}
+		return cell{human: "in " + shown.Duration(at.Sub(now)), plain: stamp(at)}
 	}
 	return cell{human: age(at.Time, now), plain: stamp(at)}
 }

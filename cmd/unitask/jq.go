@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 
+	"unitask/internal/hint"
+
 	"github.com/itchyny/gojq"
 	"github.com/spf13/cobra"
 )
@@ -69,7 +71,7 @@ func (f *filter) run(t *terminal, v any) error {
 		case failed && ctx.Err() != nil:
 			return context.Cause(ctx)
 		case failed:
-			return &usageError{message: "--jq: " + err.Error(), hint: "--json alone shows what there is to select from"}
+			return &hint.UsageError{Message: "--jq: " + err.Error(), Hint: "--json alone shows what there is to select from"}
 		}
 		if err := f.print(t, value); err != nil {
 			return err

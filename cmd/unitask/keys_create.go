@@ -14,6 +14,7 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/catalog"
 	"unitask/internal/fault"
+	"unitask/internal/hint"
 	"unitask/internal/task"
 )
 
@@ -104,14 +105,14 @@ func showSecret(t *terminal, key api.Key, asJSON bool) error {
 // check turns the flags into the request.
 func (o *keysCreateOptions) check() (err error) {
 	if strings.TrimSpace(o.request.Name) == "" {
-		return &usageError{message: "a key needs a name: --name NAME"}
+		return &hint.UsageError{Message: "a key needs a name: --name NAME"}
 	}
 	if o.mode != string(task.Live) && o.mode != string(task.Test) {
-		return &usageError{message: fmt.Sprintf("--mode is live or test, not %q", o.mode)}
+		return &hint.UsageError{Message: fmt.Sprintf("--mode is live or test, not %q", o.mode)}
 	}
 	o.request.Mode = task.Mode(o.mode)
 	if o.scoped && len(o.request.Scopes) == 0 {
-		return &usageError{message: "--scope takes a capability or a pattern such as image.*; leave it out for all capabilities"}
+		return &hint.UsageError{Message: "--scope takes a capability or a pattern such as image.*; leave it out for all capabilities"}
 	}
 	if err := checkPatterns("--scope", o.request.Scopes); err != nil {
 		return err
@@ -151,7 +152,7 @@ func noteUnmatched(t *terminal, patterns []string) {
 func parseBudget(flag, text string) (amount, period string, err error) {
 	amount, period, _ = strings.Cut(text, "/")
 	if _, err := task.ParseMoney(amount); err != nil || !slices.Contains([]string{"day", "month"}, period) {
-		return "", "", &usageError{message: fmt.Sprintf("%s takes an amount in USD a day or a month, such as 5/day, not %q", flag, text)}
+		return "", "", &hint.UsageError{Message: fmt.Sprintf("%s takes an amount in USD a day or a month, such as 5/day, not %q", flag, text)}
 	}
 	return amount, period, nil
 }
@@ -159,7 +160,7 @@ func parseBudget(flag, text string) (amount, period string, err error) {
 // parseLife reads a duration such as "12h", with days and weeks: "90d", "2w". At least a second.
 func parseLife(flag, text string) (time.Duration, error) {
 	const day = 24 * time.Hour
-	wrong := &usageError{message: fmt.Sprintf("%s takes a time such as 12h, 90d or 2w, not %q", flag, text)}
+	wrong := &hint.UsageError{Message: fmt.Sprintf("%s takes a time such as 12h, 90d or 2w, not %q", flag, text)}
 	for suffix, unit := range map[string]time.Duration{"d": day, "w": 7 * day} {
 		if digits, ok := strings.CutSuffix(text, suffix); ok {
 			n, err := strconv.ParseInt(digits, 10, 32)

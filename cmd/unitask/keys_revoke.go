@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"unitask/internal/fault"
+	"unitask/internal/hint"
 )
 
 type keysRevokeOptions struct {
@@ -49,7 +50,7 @@ func keysRevokeRun(ctx context.Context, t *terminal, o *keysRevokeOptions) error
 // hintKeys adds the next command if a key is missing.
 func hintKeys(err error) error {
 	if f, ok := errors.AsType[*fault.Error](err); ok && f.Code == fault.NotFound {
-		return &hinted{err, "unitask keys list"}
+		return hint.With(err, "unitask keys list")
 	}
 	return err
 }

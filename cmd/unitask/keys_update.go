@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"unitask/internal/api"
+	"unitask/internal/hint"
 )
 
 type keysUpdateOptions struct {
@@ -57,11 +58,11 @@ The key itself, its account, mode and expiry stay; "unitask keys rotate" makes a
 func keysUpdateRun(ctx context.Context, t *terminal, o *keysUpdateOptions) error {
 	switch {
 	case o.request == (api.KeyUpdate{}):
-		return &usageError{message: "nothing to change: say what by a flag"}
+		return &hint.UsageError{Message: "nothing to change: say what by a flag"}
 	case o.request.Name != nil && strings.TrimSpace(o.name) == "":
-		return &usageError{message: "a key needs a name: --name NAME"}
+		return &hint.UsageError{Message: "a key needs a name: --name NAME"}
 	case o.request.Scopes != nil && len(o.scopes) == 0:
-		return &usageError{message: "--scope takes a capability or a pattern such as image.*; \"*\" is all capabilities"}
+		return &hint.UsageError{Message: "--scope takes a capability or a pattern such as image.*; \"*\" is all capabilities"}
 	}
 	if err := checkPatterns("--scope", o.scopes); err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"unitask/internal/api"
+	"unitask/internal/hint"
 )
 
 // limitFlags are the limits of a key or an account.
@@ -57,7 +58,7 @@ func (f *limitFlags) parseSpend() (amount, period string, err error) {
 	}
 	amount, period, err = parseBudget("--"+spendFlag, f.spend)
 	if err == nil && f.BudgetPeriod != "" && f.BudgetPeriod != period {
-		err = &usageError{message: "--budget and --" + spendFlag + " are by the same period: both a day or both a month"}
+		err = &hint.UsageError{Message: "--budget and --" + spendFlag + " are by the same period: both a day or both a month"}
 	}
 	return amount, period, err
 }

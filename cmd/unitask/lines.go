@@ -14,6 +14,7 @@ import (
 
 	"unitask/internal/api"
 	"unitask/internal/catalog"
+	"unitask/internal/hint"
 )
 
 const (
@@ -32,7 +33,7 @@ func readLines(from string, stdin io.Reader) ([]inputLine, error) {
 	if name, isFile := strings.CutPrefix(from, "@"); isFile {
 		f, err := os.Open(name)
 		if err != nil {
-			return nil, &usageError{message: fmt.Sprintf("%s: %v", name, why(err))}
+			return nil, &hint.UsageError{Message: fmt.Sprintf("%s: %v", name, why(err))}
 		}
 		defer func() { _ = f.Close() }()
 		stdin = f
@@ -45,16 +46,16 @@ func readLines(from string, stdin io.Reader) ([]inputLine, error) {
 			lines = append(lines, inputLine{n, text})
 		}
 		if len(lines) > maxLines {
-			return nil, &usageError{message: fmt.Sprintf("there are more than %d lines", maxLines)}
+			return nil, &hint.UsageError{Message: fmt.Sprintf("there are more than %d lines", maxLines)}
 		}
 	}
 	switch err := scan.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
-		return nil, &usageError{message: fmt.Sprintf("line %d is longer than %s", len(lines)+1, api.Size(maxLine))}
+		return nil, &hint.UsageError{Message: fmt.Sprintf("line %d is longer than %s", len(lines)+1, api.Size(maxLine))}
 	case err != nil:
 		return nil, err
 	case len(lines) == 0:
-		return nil, &usageError{message: source(from) + " has no lines"}
+		return nil, &hint.UsageError{Message: source(from) + " has no lines"}
 	}
 	return lines, nil
 }
@@ -75,8 +76,8 @@ func fitLine(c api.Capability, words []string, line inputLine, r *reader) (api.C
 	if err == nil {
 		req, err = f.finish()
 	}
-	if e, ok := errors.AsType[*usageError](err); ok {
-		return req, &usageError{message: fmt.Sprintf("line %d: %s", line.n, e.message), hint: e.hint}
+	if e, ok := errors.AsType[*hint.UsageError](err); ok {
+		return req, &hint.UsageError{Message: fmt.Sprintf("line %d: %s", line.n, e.Message), Hint: e.Hint}
 	}
 	return req, err
 }

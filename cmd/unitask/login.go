@@ -14,6 +14,7 @@ import (
 
 	"unitask/internal/client"
 	"unitask/internal/fault"
+	"unitask/internal/hint"
 	"unitask/internal/secret"
 )
 
@@ -72,7 +73,7 @@ func loginRun(ctx context.Context, t *terminal, o *loginOptions) error {
 		o.storage = inFile
 	}
 	if o.storage != inKeyring && o.storage != inFile {
-		return &usageError{message: fmt.Sprintf("--storage is keyring or file, not %q", o.storage)}
+		return &hint.UsageError{Message: fmt.Sprintf("--storage is keyring or file, not %q", o.storage)}
 	}
 	name, baseURL, err := o.loginTarget(ctx)
 	if err != nil {
@@ -111,7 +112,7 @@ func (o *loginOptions) keeper(ctx context.Context, t *terminal) (keeper, error) 
 			return ring, nil
 		}
 		if !t.inTTY {
-			return nil, &hinted{err, "unitask login --storage=file keeps it in an encrypted file; UNITASK_API_KEY and --api-key-file need neither"}
+			return nil, hint.With(err, "unitask login --storage=file keeps it in an encrypted file; UNITASK_API_KEY and --api-key-file need neither")
 		}
 		t.note("%s", plain(err))
 		agreed, askErr := t.agrees(ctx, "Keep the key in a file that a passphrase encrypts?")
@@ -119,7 +120,7 @@ func (o *loginOptions) keeper(ctx context.Context, t *terminal) (keeper, error) 
 			return nil, askErr
 		}
 		if !agreed {
-			return nil, &hinted{err, "set UNITASK_API_KEY, or give --api-key-file FILE with each command; neither needs a keyring"}
+			return nil, hint.With(err, "set UNITASK_API_KEY, or give --api-key-file FILE with each command; neither needs a keyring")
 		}
 		o.storage = inFile
 	}
@@ -198,7 +199,7 @@ func keysOf(profiles []string) string {
 func (f *clientFlags) loginTarget(ctx context.Context) (name, baseURL string, err error) {
 	name = cmp.Or(f.choice.Profile, os.Getenv("UNITASK_PROFILE"))
 	if name != "" && !client.ValidProfileName(name) {
-		return "", "", &usageError{message: badProfileName}
+		return "", "", &hint.UsageError{Message: badProfileName}
 	}
 	all, err := client.LoadProfiles(client.ConfigDir())
 	if err != nil {
@@ -209,7 +210,7 @@ func (f *clientFlags) loginTarget(ctx context.Context) (name, baseURL string, er
 		base := cmp.Or(choice.BaseURL, os.Getenv("UNITASK_BASE_URL"), client.DefaultBaseURL)
 		u, err := client.ParseBaseURL(base)
 		if err != nil {
-			return "", "", &usageError{message: plain(err)}
+			return "", "", &hint.UsageError{Message: plain(err)}
 		}
 		return name, u.String(), nil
 	}
@@ -260,7 +261,7 @@ func tryKey(ctx context.Context, t *terminal, baseURL string, key secret.Value) 
 	}
 	all, err := c.Capabilities(ctx)
 	if fault.CodeOf(err) == fault.Unauthenticated {
-		return &hinted{err, "nothing was kept; unitask keys create makes a key, where the service's data folder is"}
+		return hint.With(err, "nothing was kept; unitask keys create makes a key, where the service's data folder is")
 	}
 	if err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 
 	"unitask/internal/api"
 	"unitask/internal/client"
-	"unitask/internal/journal"
+	"unitask/internal/hint"
 	"unitask/internal/mcp"
 )
 
@@ -63,10 +63,10 @@ func (o *mcpOptions) addFolder(cmd *cobra.Command) {
 
 func mcpRun(ctx context.Context, t *terminal, o *mcpOptions) error {
 	if o.keyFile == "-" {
-		return &usageError{message: "--api-key-file - reads stdin, which belongs to the protocol here", hint: "unitask login keeps a key"}
+		return &hint.UsageError{Message: "--api-key-file - reads stdin, which belongs to the protocol here", Hint: "unitask login keeps a key"}
 	}
 	if o.limit <= 0 {
-		return &usageError{message: "--limit takes a time above zero, such as 50s"}
+		return &hint.UsageError{Message: "--limit takes a time above zero, such as 50s"}
 	}
 	if o.folder != "" {
 		if err := checkOutput(o.folder+"/", false); err != nil {
@@ -86,9 +86,8 @@ func mcpRun(ctx context.Context, t *terminal, o *mcpOptions) error {
 		return err
 	}
 	config := mcp.Config{
-		Client: c, Version: readBuild().Version, Limit: o.limit, Note: t.note,
-		Hint:  func(err error) string { return hintOf("unitask mcp", err) },
-		Begin: o.record(c, target, credential),
+		Service: o.service(c, target, credential), Version: readBuild().Version, Limit: o.limit, Note: t.note,
+		Hint: func(err error) string { return hintOf("unitask mcp", err) },
 	}
 	if o.folder != "" {
 		config.Save = func(ctx context.Context, done api.Task) ([]string, error) { return saveFiles(ctx, c, done, o.folder) }
@@ -97,21 +96,6 @@ func mcpRun(ctx context.Context, t *terminal, o *mcpOptions) error {
 		t.note("this speaks MCP with a program, not with people; unitask mcp install sets one up, and ctrl-c ends it")
 	}
 	return mcp.New(config).Run(ctx, io.NopCloser(t.in), t.out)
-}
-
-// record writes each submission to the journal before it is sent, as run does.
-func (o *mcpOptions) record(c *client.Client, target client.Target, credential client.Credential) func(context.Context, api.CreateRequest, string) (mcp.Record, error) {
-	return func(ctx context.Context, req api.CreateRequest, idempotencyKey string) (mcp.Record, error) {
-		key, err := credential.Key(ctx)
-		if err != nil {
-			return nil, err
-		}
-		s, err := begin(service{c, target, modeOfKey(key.Reveal())}, o.words(), journal.Submission{Key: idempotencyKey}, req, nil)
-		if err != nil {
-			return nil, err
-		}
-		return s.entry, nil
-	}
 }
 
 // saveFiles keeps a result's files in a folder and returns their paths.

@@ -15,6 +15,7 @@ import (
 
 	"unitask/internal/catalog"
 	"unitask/internal/client"
+	"unitask/internal/hint"
 	"unitask/internal/mcp"
 )
 
@@ -105,7 +106,7 @@ func mcpInstallRun(ctx context.Context, t *terminal, o *mcpInstallOptions) error
 		return err
 	}
 	if !client.ValidProfileName(o.name) {
-		return &usageError{message: "--name takes 1 to 64 letters, digits, dots, dashes and underscores"}
+		return &hint.UsageError{Message: "--name takes 1 to 64 letters, digits, dots, dashes and underscores"}
 	}
 	entry, err := o.entry(ctx, t, of)
 	if err != nil {
@@ -116,7 +117,7 @@ func mcpInstallRun(ctx context.Context, t *terminal, o *mcpInstallOptions) error
 		return t.json(map[string]any{of.section: map[string]mcp.Entry{o.name: entry}})
 	}
 	if err := addEntry(path, of.section, o.name, entry); err != nil {
-		return &hinted{fmt.Errorf("%s is left as it is: %w", path, err), "unitask mcp install " + of.name + " --print shows the entry, to be added by hand"}
+		return hint.With(fmt.Errorf("%s is left as it is: %w", path, err), "unitask mcp install "+of.name+" --print shows the entry, to be added by hand")
 	}
 	t.note("%s starts unitask from now on, once it is started anew", of.title)
 	_, err = fmt.Fprintln(t.out, path)
@@ -145,7 +146,7 @@ func mcpClientNamed(name string) (mcpClient, error) {
 	if near := catalog.Nearest(name, mcpClientNames()); near != "" {
 		message = fmt.Sprintf("no client is called %q: did you mean %s?", name, near)
 	}
-	return mcpClient{}, &usageError{message: message, hint: "unitask mcp install " + mcpClients[0].name + " --print shows what any other client needs"}
+	return mcpClient{}, &hint.UsageError{Message: message, Hint: "unitask mcp install " + mcpClients[0].name + " --print shows what any other client needs"}
 }
 
 func (o *mcpInstallOptions) path(of mcpClient) (string, error) {
@@ -153,7 +154,7 @@ func (o *mcpInstallOptions) path(of mcpClient) (string, error) {
 		return of.user()
 	}
 	if of.project == "" {
-		return "", &usageError{message: of.title + " has no settings of a project", hint: "unitask mcp install " + of.name}
+		return "", &hint.UsageError{Message: of.title + " has no settings of a project", Hint: "unitask mcp install " + of.name}
 	}
 	return filepath.Abs(of.project)
 }
@@ -205,7 +206,7 @@ func (o *mcpInstallOptions) entry(ctx context.Context, t *terminal, of mcpClient
 // checkKey tells a person whose key only the present environment holds.
 func (o *mcpInstallOptions) checkKey(t *terminal, target client.Target) error {
 	if o.keyFile == "-" {
-		return &usageError{message: "--api-key-file - can't be read by a program that starts later", hint: "unitask login keeps a key"}
+		return &hint.UsageError{Message: "--api-key-file - can't be read by a program that starts later", Hint: "unitask login keeps a key"}
 	}
 	own := target.BaseURL == target.Profile.BaseURL && (!target.Profile.Key.IsZero() || target.Profile.DataDir != "")
 	if o.keyFile == "" && !own {

@@ -15,6 +15,8 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/client"
 	"unitask/internal/fault"
+	"unitask/internal/hint"
+	"unitask/internal/submit"
 	"unitask/internal/task"
 )
 
@@ -92,7 +94,7 @@ func openRun(ctx context.Context, t *terminal, o *openOptions) error {
 	}
 	files, err := keep(ctx, c, done.ID, parts, o.target())
 	if _, local := errors.AsType[*fs.PathError](err); local {
-		return &hinted{err, "-o names another folder"}
+		return hint.With(err, "-o names another folder")
 	}
 	if err != nil {
 		return err
@@ -106,7 +108,7 @@ func openRun(ctx context.Context, t *terminal, o *openOptions) error {
 	}
 	for _, f := range files {
 		if err := program.open(ctx, f.Path); err != nil {
-			return &hinted{fmt.Errorf("%s: %w", program.name, err), "the file is there: " + f.Path}
+			return hint.With(fmt.Errorf("%s: %w", program.name, err), "the file is there: "+f.Path)
 		}
 		t.note("opened %s", f.Path)
 	}
@@ -151,12 +153,12 @@ func (o *openOptions) find(ctx context.Context, c *client.Client) (api.Task, err
 		return api.Task{}, err
 	}
 	if !r.Task.State.Terminal() {
-		return api.Task{}, &hinted{errors.New(o.id + " is still " + string(r.Task.State)), "unitask tasks wait " + o.id}
+		return api.Task{}, hint.With(errors.New(o.id+" is still "+string(r.Task.State)), "unitask tasks wait "+o.id)
 	}
-	return r.Task, ended(r.Task)
+	return r.Task, submit.Ended(r.Task)
 }
 
-func (o *openOptions) search(ctx context.Context, c *client.Client, is func(api.Task) bool, missing error, hint string) (api.Task, error) {
+func (o *openOptions) search(ctx context.Context, c *client.Client, is func(api.Task) bool, missing error, step string) (api.Task, error) {
 	next := client.ListOptions{State: task.Succeeded, Limit: api.MaxListLimit}
 	for seen := 0; seen < searched; {
 		page, err := c.List(ctx, next)
@@ -174,7 +176,7 @@ func (o *openOptions) search(ctx context.Context, c *client.Client, is func(api.
 		}
 		next.Cursor = *page.NextCursor
 	}
-	return api.Task{}, &hinted{missing, hint}
+	return api.Task{}, hint.With(missing, step)
 }
 
 func hasArtifact(one api.Task, id string) bool {
@@ -193,7 +195,7 @@ func (o *openOptions) parts(done api.Task) ([]part, error) {
 		return nil, err
 	}
 	if len(all) == 0 {
-		return nil, &hinted{errors.New(done.ID + " has no output"), "unitask tasks get " + done.ID}
+		return nil, hint.With(errors.New(done.ID+" has no output"), "unitask tasks get "+done.ID)
 	}
 	for i, p := range all {
 		if p.artifact != nil && p.artifact.ID == o.id {

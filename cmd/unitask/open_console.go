@@ -12,6 +12,7 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/client"
 	"unitask/internal/fault"
+	"unitask/internal/hint"
 )
 
 // firstAccount is the default account of keys, and the account of the person who runs the server.
@@ -53,7 +54,7 @@ func (o *openOptions) openConsole(ctx context.Context, t *terminal) error {
 	}
 	link, err := operatorLink(ctx, admin)
 	if _, away := errors.AsType[*client.UnreachableError](err); away {
-		return &hinted{&reworded{err, "no server runs on " + dir}, "unitask serve; elsewhere its operator makes a link by unitask accounts invite"}
+		return hint.With(&reworded{err, "no server runs on " + dir}, "unitask serve; elsewhere its operator makes a link by unitask accounts invite")
 	}
 	if err != nil {
 		return err
@@ -68,7 +69,7 @@ func (o *openOptions) openConsole(ctx context.Context, t *terminal) error {
 		return err
 	}
 	if err := program.open(ctx, link.URL); err != nil {
-		return &hinted{fmt.Errorf("%s: %w", program.name, err), "unitask open --print"}
+		return hint.With(fmt.Errorf("%s: %w", program.name, err), "unitask open --print")
 	}
 	t.note("opened the console in the browser")
 	return nil

@@ -11,6 +11,7 @@ import (
 
 	"unitask/internal/api"
 	"unitask/internal/client"
+	"unitask/internal/hint"
 )
 
 // operatorAPI is the operations of whoever owns the data folder: over the socket of the running server, or on the
@@ -95,7 +96,7 @@ func (f *operatorFlags) folder() (string, error) {
 		return "", err
 	}
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return "", &usageError{message: "there is no data folder " + dir, hint: "unitask serve makes one; --data-dir names another"}
+		return "", &hint.UsageError{Message: "there is no data folder " + dir, Hint: "unitask serve makes one; --data-dir names another"}
 	}
 	return dir, nil
 }

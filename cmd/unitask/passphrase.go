@@ -5,6 +5,7 @@ import (
 	"os"
 	"unicode/utf8"
 
+	"unitask/internal/hint"
 	"unitask/internal/secret"
 )
 
@@ -32,7 +33,7 @@ func (t *terminal) choosePassphrase(ctx context.Context, dir string, isNew bool)
 		}
 	}
 	if isNew && utf8.RuneCountInString(text) < secret.MinPassphrase {
-		return secret.Value{}, &usageError{message: "a passphrase has 12 characters or more", hint: "take some words that don't belong together"}
+		return secret.Value{}, &hint.UsageError{Message: "a passphrase has 12 characters or more", Hint: "take some words that don't belong together"}
 	}
 	return secret.New(text), nil
 }
@@ -47,7 +48,7 @@ func (t *terminal) askPassphrase(ctx context.Context, dir string, isNew bool) (s
 	}
 	again, err := t.readHidden(ctx, "the same again: ")
 	if err == nil && again != first {
-		err = &usageError{message: "the two passphrases differ; nothing was kept"}
+		err = &hint.UsageError{Message: "the two passphrases differ; nothing was kept"}
 	}
 	return first, err
 }

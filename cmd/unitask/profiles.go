@@ -10,6 +10,7 @@ import (
 
 	"unitask/internal/catalog"
 	"unitask/internal/client"
+	"unitask/internal/hint"
 )
 
 func newProfilesCmd(t *terminal) *cobra.Command {
@@ -31,7 +32,7 @@ func findProfile(all client.Profiles, name string) (client.Profile, error) {
 	if near := catalog.Nearest(name, slices.Collect(maps.Keys(all.Profiles))); near != "" {
 		message += ": did you mean " + near + "?"
 	}
-	return client.Profile{}, &usageError{message: message, hint: "unitask profiles list"}
+	return client.Profile{}, &hint.UsageError{Message: message, Hint: "unitask profiles list"}
 }
 
 // changeProfiles saves the changed profiles, and says so if commands then use another one.

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"unitask/internal/client"
+	"unitask/internal/hint"
 	"unitask/internal/secret"
 )
 
@@ -39,10 +40,10 @@ func renameProfile(ctx context.Context, all *client.Profiles, from, to string) (
 		return nil, err
 	}
 	if !client.ValidProfileName(to) {
-		return nil, &usageError{message: badProfileName}
+		return nil, &hint.UsageError{Message: badProfileName}
 	}
 	if _, taken := all.Profiles[to]; taken {
-		return nil, &usageError{message: "there is a profile " + to + " already", hint: "unitask profiles rm " + to}
+		return nil, &hint.UsageError{Message: "there is a profile " + to + " already", Hint: "unitask profiles rm " + to}
 	}
 	done = func() error { return nil }
 	switch {

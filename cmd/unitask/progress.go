@@ -74,7 +74,7 @@ func (p *progress) retry(r client.Retry) {
 func sayRetry(r client.Retry) string {
 	text := plain(r.Err) + "; trying again"
 	if r.Tries > 0 {
-		text += fmt.Sprintf(" in %s (try %d of %d)", seconds(r.Pause), r.Try, r.Tries)
+		text += fmt.Sprintf(" in %s (try %d of %d)", shown.Duration(r.Pause), r.Try, r.Tries)
 	}
 	return text
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 
+	"unitask/internal/hint"
+
 	"github.com/muesli/cancelreader"
 	"golang.org/x/term"
 )
@@ -78,7 +80,7 @@ func (t *terminal) agrees(ctx context.Context, question string) (bool, error) {
 func (t *terminal) ask(ctx context.Context, question func(*os.File, io.Reader) (string, error)) (string, error) {
 	f, ok := t.in.(*os.File)
 	if !ok || !t.inTTY {
-		return "", &usageError{message: "there is no terminal to ask at"}
+		return "", &hint.UsageError{Message: "there is no terminal to ask at"}
 	}
 	in, err := cancelreader.NewReader(f)
 	if err != nil {

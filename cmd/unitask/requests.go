@@ -11,6 +11,7 @@ import (
 
 	"unitask/internal/api"
 	"unitask/internal/fault"
+	"unitask/internal/hint"
 	"unitask/internal/task"
 )
 
@@ -49,7 +50,7 @@ func requestsGetRun(ctx context.Context, t *terminal, o *requestsGetOptions) err
 	return o.with(ctx, t, func(op operatorAPI) error {
 		found, err := op.FindRequests(ctx, o.id)
 		if f, ok := errors.AsType[*fault.Error](err); ok && f.Code == fault.NotFound {
-			return &hinted{err, "limits.request_log and limits.request_log_age say how much is kept"}
+			return hint.With(err, "limits.request_log and limits.request_log_age say how much is kept")
 		}
 		if err != nil {
 			return err

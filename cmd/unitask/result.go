@@ -12,6 +12,9 @@ import (
 
 	"unitask/internal/api"
 	"unitask/internal/client"
+	"unitask/internal/hint"
+	"unitask/internal/shown"
+	"unitask/internal/submit"
 )
 
 // resultOptions decide the use of the output of an ended task.
@@ -36,7 +39,7 @@ func showResult(ctx context.Context, t *terminal, c *client.Client, done api.Tas
 			return err
 		}
 	}
-	if err := ended(done); err != nil {
+	if err := submit.Ended(done); err != nil {
 		o.said.end()
 		return err
 	}
@@ -45,7 +48,7 @@ func showResult(ctx context.Context, t *terminal, c *client.Client, done api.Tas
 		defer t.noteCut(done)
 		err := o.said.rest(*done.Output.Text)
 		if errors.Is(err, errReworded) {
-			return &hinted{err, "unitask tasks get " + done.ID + " prints it"}
+			return hint.With(err, "unitask tasks get "+done.ID+" prints it")
 		}
 		return err
 	}
@@ -56,7 +59,7 @@ func showResult(ctx context.Context, t *terminal, c *client.Client, done api.Tas
 	switch {
 	case o.output != "":
 		if err := saveParts(ctx, t, c, done, o.output); err != nil {
-			return &hinted{err, "unitask tasks get " + done.ID + " -o FILE fetches the result again"}
+			return hint.With(err, "unitask tasks get "+done.ID+" -o FILE fetches the result again")
 		}
 		return nil
 	case o.asJSON || done.Output == nil:
@@ -70,7 +73,7 @@ func (t *terminal) summarize(done api.Task) {
 	if !t.errTTY || done.FinishedAt == nil {
 		return
 	}
-	line := fmt.Sprintf("%s %s in %s", done.Capability, done.State, seconds(done.FinishedAt.Sub(done.CreatedAt.Time)))
+	line := fmt.Sprintf("%s %s in %s", done.Capability, done.State, shown.Duration(done.FinishedAt.Sub(done.CreatedAt.Time)))
 	if done.Usage != nil {
 		line += ", $" + done.Usage.Cost.Amount
 	}

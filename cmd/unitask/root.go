@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"unitask/internal/catalog"
+	"unitask/internal/hint"
 
 	"github.com/spf13/cobra"
 )
@@ -114,7 +115,7 @@ func group(use, short string, children ...*cobra.Command) *cobra.Command {
 
 func helpOrUnknown(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 && cmd.Flags().NFlag() > 0 {
-		return &usageError{message: "a flag stands without the command that it belongs to"}
+		return &hint.UsageError{Message: "a flag stands without the command that it belongs to"}
 	}
 	if len(args) == 0 {
 		return cmd.Help()
@@ -125,7 +126,7 @@ func helpOrUnknown(cmd *cobra.Command, args []string) error {
 		names = append(names, child.Name())
 	}
 	if near := catalog.Nearest(args[0], names); near != "" {
-		return &usageError{message: message + ": did you mean " + near + "?", hint: cmd.CommandPath() + " " + near + " --help"}
+		return &hint.UsageError{Message: message + ": did you mean " + near + "?", Hint: cmd.CommandPath() + " " + near + " --help"}
 	}
-	return &usageError{message: message}
+	return &hint.UsageError{Message: message}
 }

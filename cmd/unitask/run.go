@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -16,7 +17,9 @@ import (
 	"unitask/internal/catalog"
 	"unitask/internal/client"
 	"unitask/internal/fault"
+	"unitask/internal/hint"
 	"unitask/internal/journal"
+	"unitask/internal/submit"
 )
 
 const runLong = `Submit a task, wait for it and print or save what it made.
@@ -70,7 +73,7 @@ func newRunCmd(t *terminal) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.capability, o.words = args[0], args[1:]
 			if !o.each && cmd.Flags().Changed("concurrency") {
-				return &usageError{message: "--concurrency is of --each, whose lines are tasks"}
+				return &hint.UsageError{Message: "--concurrency is of --each, whose lines are tasks"}
 			}
 			return runRun(cmd.Context(), t, &o)
 		},
@@ -120,14 +123,18 @@ func runRun(ctx context.Context, t *terminal, o *runOptions) error {
 	if entry.Mode == catalog.Sync && !t.outTTY && !t.errTTY {
 		show = func(api.Task) {} // lines of states add no news to the result, or to its text as it comes
 	}
-	s, err := begin(c, o.clientFlags.words(), journal.Submission{
-		Key: o.idempotencyKey, Files: files, Output: absolute(o.output), JSON: o.asJSON,
-	}, req, show)
+	body, err := json.Marshal(req)
+	if err != nil {
+		return err
+	}
+	s, err := c.Begin(ctx, journal.Submission{
+		Key: o.idempotencyKey, Body: body, Files: files, Output: absolute(o.output), JSON: o.asJSON,
+	}, show)
 	if err != nil {
 		return err
 	}
 	if o.noWait {
-		return s.settle(o.submit(ctx, t, s))
+		return s.Settle(o.submit(ctx, t, s))
 	}
 	said := o.listen(t, entry, func() { p.hush(); stop() })
 	done, err := o.finish(ctx, s, entry.Mode, said)
@@ -138,7 +145,7 @@ func runRun(ctx context.Context, t *terminal, o *runOptions) error {
 		err = showResult(ctx, t, c.Client, done, result)
 	}
 	said.end()
-	return s.settle(err)
+	return s.Settle(err)
 }
 
 // request makes the request of the command line's words, and returns the files whose bytes are in it.
@@ -157,14 +164,14 @@ func (o *runOptions) check() error {
 		o.idempotencyKey = client.NewIdempotencyKey()
 	}
 	if n := utf8.RuneCountInString(strings.TrimSpace(o.idempotencyKey)); n < api.MinIdempotencyKey || n > api.MaxIdempotencyKey {
-		return &usageError{message: fmt.Sprintf("--idempotency-key takes %d to %d characters, this has %d", api.MinIdempotencyKey, api.MaxIdempotencyKey, n)}
+		return &hint.UsageError{Message: fmt.Sprintf("--idempotency-key takes %d to %d characters, this has %d", api.MinIdempotencyKey, api.MaxIdempotencyKey, n)}
 	}
 	return o.waitFlags.check()
 }
 
 // submit creates the task and says which one it is.
-func (o *runOptions) submit(ctx context.Context, t *terminal, s *submission) error {
-	made, err := s.create(ctx)
+func (o *runOptions) submit(ctx context.Context, t *terminal, s *submit.Submission) error {
+	made, err := s.Create(ctx, 0)
 	switch {
 	case err != nil:
 		return o.explain(err)
@@ -176,7 +183,7 @@ func (o *runOptions) submit(ctx context.Context, t *terminal, s *submission) err
 }
 
 // finish creates the task and follows it to its end, or as long as the person wants.
-func (o *runOptions) finish(ctx context.Context, s *submission, mode catalog.Mode, said *textPrinter) (api.Task, error) {
+func (o *runOptions) finish(ctx context.Context, s *submit.Submission, mode catalog.Mode, said *textPrinter) (api.Task, error) {
 	ctx, cancel := o.wait(ctx)
 	defer cancel()
 	how := client.CreateOptions{Wait: o.hold(mode)}
@@ -184,7 +191,7 @@ func (o *runOptions) finish(ctx context.Context, s *submission, mode catalog.Mod
 		how.OnText = said.say
 		how.OnRetry = func(client.Retry) { said.again() }
 	}
-	done, err := s.finish(ctx, how)
+	done, err := s.Finish(ctx, how)
 	return done, o.explain(err)
 }
 
@@ -208,7 +215,7 @@ func (o *runOptions) hold(mode catalog.Mode) *time.Duration {
 // explain names the capability's page if the request was wrong.
 func (o *runOptions) explain(err error) error {
 	if f, ok := errors.AsType[*fault.Error](err); ok && f.Code == fault.InvalidRequest {
-		return &hinted{err, "unitask capabilities " + o.capability}
+		return hint.With(err, "unitask capabilities "+o.capability)
 	}
 	return err
 }
@@ -220,7 +227,7 @@ func entryOf(ctx context.Context, c *client.Client, name string) (api.Capability
 		return api.Capability{}, err
 	}
 	if len(all) == 0 {
-		return api.Capability{}, &usageError{message: opensNothing, hint: "unitask suppliers, on the server's machine, says which supplier is live and why others aren't"}
+		return api.Capability{}, &hint.UsageError{Message: opensNothing, Hint: "unitask suppliers, on the server's machine, says which supplier is live and why others aren't"}
 	}
 	return pick(all, name, "this key opens no capability")
 }
@@ -247,5 +254,5 @@ func absentCapability(name string, names []string, absent string) error {
 	if near := catalog.Nearest(name, names); near != "" {
 		message += ": did you mean " + near + "?"
 	}
-	return &usageError{message: message, hint: "unitask capabilities"}
+	return &hint.UsageError{Message: message, Hint: "unitask capabilities"}
 }

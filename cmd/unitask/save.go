@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"unitask/internal/client"
+	"unitask/internal/hint"
 	"unitask/internal/snippet"
 )
 
@@ -74,7 +75,7 @@ func absolute(output string) string {
 // checkOutput finds out before a task is paid for whether its result has a place to go.
 func checkOutput(output string, asJSON bool) error {
 	if output == "-" && asJSON {
-		return &usageError{message: "--json and -o - both want stdout"}
+		return &hint.UsageError{Message: "--json and -o - both want stdout"}
 	}
 	if output == "" || output == "-" {
 		return nil
@@ -89,11 +90,11 @@ func checkOutput(output string, asJSON bool) error {
 	info, err := os.Stat(parent)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return &usageError{message: "-o: there is no folder " + parent, hint: "mkdir -p " + snippet.Word(parent)}
+		return &hint.UsageError{Message: "-o: there is no folder " + parent, Hint: "mkdir -p " + snippet.Word(parent)}
 	case err != nil:
-		return &usageError{message: "-o: " + err.Error()}
+		return &hint.UsageError{Message: "-o: " + err.Error()}
 	case !info.IsDir():
-		return &usageError{message: "-o: " + parent + " is no folder"}
+		return &hint.UsageError{Message: "-o: " + parent + " is no folder"}
 	}
 	return tryFolder(parent)
 }
@@ -131,7 +132,7 @@ func tryDevice(name string) error {
 }
 
 func unwritable(path string, err error) error {
-	return &usageError{message: fmt.Sprintf("-o: %s can't be written: %v", path, why(err)), hint: "-o takes a file, DIR/ or -"}
+	return &hint.UsageError{Message: fmt.Sprintf("-o: %s can't be written: %v", path, why(err)), Hint: "-o takes a file, DIR/ or -"}
 }
 
 // why is an error of the file system without the path, which stands beside it.

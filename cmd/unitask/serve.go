@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"unitask/internal/config"
+	"unitask/internal/hint"
 	"unitask/internal/node"
 	"unitask/internal/secret"
 )
@@ -116,10 +117,9 @@ func serveRun(ctx context.Context, t *terminal, sources config.Sources) error {
 func welcome(ctx context.Context, t *terminal, n *node.Node, settings config.Config, origin string) error {
 	if text := os.Getenv(bootstrapVariable); text != "" {
 		if err := n.Operator.Bootstrap(ctx, secret.New(text)); err != nil {
-			return &hinted{
-				error: fmt.Errorf("%s: %w", bootstrapVariable, err),
-				hint:  "set it to a key that unitask keys create printed, or leave it out",
-			}
+			return hint.With(
+				fmt.Errorf("%s: %w", bootstrapVariable, err),
+				"set it to a key that unitask keys create printed, or leave it out")
 		}
 	}
 	watched := t.watched(inContainer("/", os.Getenv))
@@ -156,5 +156,5 @@ func listen(ctx context.Context, flag, address string) (net.Listener, error) {
 	if who := portHolder(address); who != "" {
 		message += " by " + who
 	}
-	return nil, &hinted{error: errors.New(message), hint: "unitask serve " + flag + " " + nextPort(address)}
+	return nil, hint.With(errors.New(message), "unitask serve "+flag+" "+nextPort(address))
 }

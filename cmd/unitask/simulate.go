@@ -14,6 +14,7 @@ import (
 
 	"unitask/internal/catalog"
 	"unitask/internal/config"
+	"unitask/internal/hint"
 	"unitask/internal/node"
 	"unitask/internal/routing"
 	"unitask/internal/simulate"
@@ -102,7 +103,7 @@ func simulateRun(ctx context.Context, t *terminal, o *simulateOptions, sources c
 		return err
 	}
 	if !found.AnyLive() {
-		return &hinted{errors.New("there is no approved route to simulate"), "name a configuration with --config, or set a supplier's key"}
+		return hint.With(errors.New("there is no approved route to simulate"), "name a configuration with --config, or set a supplier's key")
 	}
 	base := simulate.Config{Catalog: directory, Routes: found.Routes, Seed: o.pattern.Seed}
 	if base.Arrivals, err = o.requests(ctx, t); err != nil {
@@ -139,12 +140,12 @@ func (o *simulateOptions) requests(ctx context.Context, t *terminal) ([]simulate
 			n, every, ok := strings.Cut(o.burst, "@")
 			d, err := time.ParseDuration(every)
 			if _, scan := fmt.Sscan(n, &o.pattern.Burst); !ok || err != nil || scan != nil || d <= 0 || o.pattern.Burst <= 0 {
-				return nil, &usageError{message: "--burst is written N@DURATION, such as 50@1m"}
+				return nil, &hint.UsageError{Message: "--burst is written N@DURATION, such as 50@1m"}
 			}
 			o.pattern.BurstEvery = d
 		}
 		if o.pattern.Rate < 0 || o.pattern.InputTokens < 0 || o.pattern.OutputTokens < 0 || o.pattern.Images < 0 || o.pattern.Seconds < 0 {
-			return nil, &usageError{message: "--rate and the sizes of a request are 0 or more"}
+			return nil, &hint.UsageError{Message: "--rate and the sizes of a request are 0 or more"}
 		}
 		return o.pattern.Arrivals()
 	}
@@ -152,7 +153,7 @@ func (o *simulateOptions) requests(ctx context.Context, t *terminal) ([]simulate
 	if o.arrivals != "-" {
 		f, err := os.Open(o.arrivals)
 		if err != nil {
-			return nil, &usageError{message: o.arrivals + ": " + why(err).Error()}
+			return nil, &hint.UsageError{Message: o.arrivals + ": " + why(err).Error()}
 		}
 		defer func() { _ = f.Close() }()
 		in = f
@@ -211,7 +212,7 @@ func (w *whatIf) change(base simulate.Config) (c simulate.Config, any bool, err 
 		for _, text := range one.all {
 			any = true
 			if err := setOn(c.Routes, text, one.set); err != nil {
-				return c, any, &usageError{message: "--" + one.flag + " " + text + ": " + err.Error()}
+				return c, any, &hint.UsageError{Message: "--" + one.flag + " " + text + ": " + err.Error()}
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"unitask/internal/hint"
 	"unitask/internal/simulate"
 )
 
@@ -23,7 +24,7 @@ func (o *simulateOptions) fromStore(ctx context.Context, t *terminal) (all []sim
 		return err
 	})
 	if err == nil && len(all) == 0 {
-		err = &hinted{errors.New("no live task is kept in " + o.store), "without --from-store a pattern is made up"}
+		err = hint.With(errors.New("no live task is kept in "+o.store), "without --from-store a pattern is made up")
 	}
 	return all, err
 }

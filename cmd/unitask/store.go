@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"unitask/internal/artifact"
+	"unitask/internal/hint"
 	"unitask/internal/store"
 	"unitask/internal/store/boltstore"
 	"unitask/internal/task"
@@ -22,12 +23,12 @@ folder that no server runs on.`
 }
 
 // whileServed adds the possible steps to an error about a data folder that is in use.
-func whileServed(err error, hint string) error {
+func whileServed(err error, next string) error {
 	if _, locked := errors.AsType[*boltstore.LockedError](err); locked {
-		return &hinted{error: err, hint: hint}
+		return hint.With(err, next)
 	}
 	if errors.Is(err, store.ErrFull) {
-		return &hinted{error: err, hint: "make room on the disk of the data folder"}
+		return hint.With(err, "make room on the disk of the data folder")
 	}
 	return err
 }

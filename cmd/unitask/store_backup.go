@@ -19,6 +19,7 @@ import (
 	"unitask/internal/backup"
 	"unitask/internal/client"
 	"unitask/internal/disk"
+	"unitask/internal/hint"
 	"unitask/internal/snippet"
 	"unitask/internal/store/boltstore"
 )
@@ -82,7 +83,7 @@ func storeBackupRun(ctx context.Context, t *terminal, o *storeBackupOptions) err
 	var m backup.Manifest
 	if o.file == "-" {
 		if t.outTTY || o.asJSON {
-			return &usageError{message: "an archive doesn't go to a terminal or along with JSON", hint: "unitask store backup FILE"}
+			return &hint.UsageError{Message: "an archive doesn't go to a terminal or along with JSON", Hint: "unitask store backup FILE"}
 		}
 		m, err = o.write(ctx, dir, key, sealed, t.out)
 	} else {
@@ -111,17 +112,17 @@ func (o *storeBackupOptions) writeFile(ctx context.Context, dir string, key back
 	info, err := os.Stat(o.file)
 	switch {
 	case err == nil && info.IsDir():
-		return m, &usageError{message: o.file + " is a folder", hint: "unitask store backup " + filepath.Join(o.file, "unitask.tar.gz")}
+		return m, &hint.UsageError{Message: o.file + " is a folder", Hint: "unitask store backup " + filepath.Join(o.file, "unitask.tar.gz")}
 	case err == nil && !o.force:
-		return m, &usageError{message: o.file + " exists", hint: "--force replaces it"}
+		return m, &hint.UsageError{Message: o.file + " exists", Hint: "--force replaces it"}
 	}
 	f, err := os.CreateTemp(filepath.Dir(o.file), "."+filepath.Base(o.file)+"-") // made with mode 0600
 	if errors.Is(err, fs.ErrNotExist) {
 		parent := filepath.Dir(o.file)
-		return m, &usageError{message: "there is no folder " + parent, hint: "mkdir -p " + snippet.Word(parent)}
+		return m, &hint.UsageError{Message: "there is no folder " + parent, Hint: "mkdir -p " + snippet.Word(parent)}
 	}
 	if err != nil {
-		return m, &hinted{fmt.Errorf("%s can't be written: %w", o.file, why(err)), "name a file in a folder that you may write"}
+		return m, hint.With(fmt.Errorf("%s can't be written: %w", o.file, why(err)), "name a file in a folder that you may write")
 	}
 	defer func() { _ = os.Remove(f.Name()) }() // gone already after a rename
 	m, err = o.write(ctx, dir, key, sealed, f)

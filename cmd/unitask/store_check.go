@@ -15,6 +15,7 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/artifact"
 	"unitask/internal/backup"
+	"unitask/internal/hint"
 	"unitask/internal/store/boltstore"
 	"unitask/internal/task"
 )
@@ -81,10 +82,9 @@ func storeCheckRun(ctx context.Context, t *terminal, o *storeCheckOptions) error
 	}
 	t.note("tasks %d (open %d), files %d, keys %d; schema %d, %s", report.Tasks, report.Open, report.Files, report.Keys, report.Schema, api.Size(report.Bytes))
 	if n := int64(len(report.Findings)) + report.More; n > 0 {
-		return &hinted{
-			error: fmt.Errorf("%d findings", n),
-			hint:  "keep a copy of the folder; --repair mends rows that can be mended; unitask store restore puts a backup in its place",
-		}
+		return hint.With(
+			fmt.Errorf("%d findings", n),
+			"keep a copy of the folder; --repair mends rows that can be mended; unitask store restore puts a backup in its place")
 	}
 	return nil
 }

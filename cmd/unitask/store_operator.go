@@ -11,6 +11,7 @@ import (
 	"unitask/internal/backup"
 	"unitask/internal/config"
 	"unitask/internal/disk"
+	"unitask/internal/hint"
 	"unitask/internal/node"
 	"unitask/internal/operator"
 	"unitask/internal/requestlog"
@@ -40,9 +41,9 @@ func openStoreOperator(_ context.Context, dataDir string) (operatorAPI, func() e
 // mustHoldData refuses a folder without a database.
 func mustHoldData(dataDir string) error {
 	if _, err := os.Stat(filepath.Join(dataDir, backup.DatabaseName)); errors.Is(err, os.ErrNotExist) {
-		return &usageError{
-			message: "no data of unitask in " + dataDir,
-			hint:    "unitask serve --data-dir " + dataDir + " makes it; or check --data-dir",
+		return &hint.UsageError{
+			Message: "no data of unitask in " + dataDir,
+			Hint:    "unitask serve --data-dir " + dataDir + " makes it; or check --data-dir",
 		}
 	}
 	return disk.Own(dataDir)

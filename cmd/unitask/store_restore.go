@@ -14,6 +14,7 @@ import (
 
 	"unitask/internal/backup"
 	"unitask/internal/fault"
+	"unitask/internal/hint"
 	"unitask/internal/node"
 	"unitask/internal/store/boltstore"
 	"unitask/internal/task"
@@ -79,10 +80,9 @@ func storeRestoreRun(ctx context.Context, t *terminal, o *storeRestoreOptions) e
 		return err
 	}
 	if backup.Occupied(dir) && !o.force {
-		return &hinted{
-			error: errors.New(dir + " holds data already"),
-			hint:  "--data-dir names another folder; --force moves what is there aside",
-		}
+		return hint.With(
+			errors.New(dir+" holds data already"),
+			"--data-dir names another folder; --force moves what is there aside")
 	}
 	out, err := o.restore(ctx, t, dir)
 	if err != nil {
@@ -164,10 +164,9 @@ func (o *storeRestoreOptions) terms(dir string) (backup.Terms, error) {
 	}
 	var err error
 	if terms.Key, err = o.key(dir); errors.Is(err, fs.ErrNotExist) {
-		return terms, &hinted{
-			error: fmt.Errorf("%w: no file %s", backup.ErrNoKey, o.path(dir)),
-			hint:  "--key-file names the backup.key of the data folder that was backed up; --skip-seal goes on without, and --help says what that means",
-		}
+		return terms, hint.With(
+			fmt.Errorf("%w: no file %s", backup.ErrNoKey, o.path(dir)),
+			"--key-file names the backup.key of the data folder that was backed up; --skip-seal goes on without, and --help says what that means")
 	}
 	return terms, err
 }
@@ -202,7 +201,7 @@ func (o *storeRestoreOptions) open(ctx context.Context, t *terminal) (io.ReadClo
 	}
 	f, err := os.Open(o.file)
 	if err != nil {
-		return nil, &usageError{message: o.file + ": " + why(err).Error()}
+		return nil, &hint.UsageError{Message: o.file + ": " + why(err).Error()}
 	}
 	return f, nil
 }
@@ -236,13 +235,13 @@ func notTaken(err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, backup.ErrNoSeal):
-		return &hinted{error: err, hint: "an earlier version made it, or somebody took the seal off; --skip-seal takes it, and --help says what that means"}
+		return hint.With(err, "an earlier version made it, or somebody took the seal off; --skip-seal takes it, and --help says what that means")
 	case errors.Is(err, backup.ErrSeal):
-		return &hinted{error: err, hint: "nothing was changed; use another backup, or --key-file with the key of the folder that was backed up"}
+		return hint.With(err, "nothing was changed; use another backup, or --key-file with the key of the folder that was backed up")
 	case errors.Is(err, backup.ErrNoRoom):
-		return &hinted{error: err, hint: "nothing was changed; make room, or name a --data-dir on a larger disk"}
+		return hint.With(err, "nothing was changed; make room, or name a --data-dir on a larger disk")
 	case errors.Is(err, backup.ErrArchive):
-		return &hinted{error: err, hint: "nothing was changed; use another backup"}
+		return hint.With(err, "nothing was changed; use another backup")
 	}
 	return err
 }
@@ -261,9 +260,8 @@ func checkRestored(ctx context.Context, dir string) (boltstore.Report, error) {
 		}
 	}
 	if err != nil {
-		err = &hinted{
-			error: fmt.Errorf("%w: its database is damaged: %w", backup.ErrArchive, err), hint: "nothing was changed; use another backup",
-		}
+		err = hint.With(
+			fmt.Errorf("%w: its database is damaged: %w", backup.ErrArchive, err), "nothing was changed; use another backup")
 	}
 	return report, err
 }

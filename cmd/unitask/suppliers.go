@@ -11,6 +11,7 @@ import (
 
 	"unitask/internal/api"
 	"unitask/internal/fault"
+	"unitask/internal/hint"
 )
 
 type suppliersOptions struct {
@@ -42,7 +43,7 @@ func suppliersRun(ctx context.Context, t *terminal, o *suppliersOptions) error {
 	return o.with(ctx, t, func(op operatorAPI) error {
 		all, err := op.Suppliers(ctx)
 		if f, ok := errors.AsType[*fault.Error](err); ok && f.Code == fault.InvalidRequest {
-			return &hinted{errors.New(f.Message), "unitask serve starts a server; unitask usage --by supplier works without one"}
+			return hint.With(errors.New(f.Message), "unitask serve starts a server; unitask usage --by supplier works without one")
 		}
 		switch {
 		case err != nil:

@@ -9,6 +9,8 @@ import (
 
 	"unitask/internal/api"
 	"unitask/internal/client"
+	"unitask/internal/hint"
+	"unitask/internal/shown"
 	"unitask/internal/snippet"
 	"unitask/internal/task"
 )
@@ -60,7 +62,7 @@ func tasksGetRun(ctx context.Context, t *terminal, o *tasksGetOptions) error {
 	}
 	if o.output != "" {
 		if !r.Task.State.Terminal() {
-			return &hinted{errors.New(o.id + " is still " + string(r.Task.State)), "unitask tasks wait " + o.id + " -o " + snippet.Word(o.output)}
+			return hint.With(errors.New(o.id+" is still "+string(r.Task.State)), "unitask tasks wait "+o.id+" -o "+snippet.Word(o.output))
 		}
 		if err := showResult(ctx, t, c, r.Task, resultOptions{output: o.output, asJSON: o.asJSON, moves: moves}); err != nil {
 			return err
@@ -116,10 +118,10 @@ func showTask(t *terminal, now api.Task, moves []api.Move, at time.Time) error {
 func lasted(moves []api.Move, i int, now time.Time) string {
 	switch {
 	case i+1 < len(moves):
-		return seconds(moves[i+1].At.Sub(moves[i].At.Time))
+		return shown.Duration(moves[i+1].At.Sub(moves[i].At.Time))
 	case moves[i].State.Terminal():
 		return ""
 	default:
-		return seconds(max(now.Sub(moves[i].At.Time), 0)) + " so far"
+		return shown.Duration(max(now.Sub(moves[i].At.Time), 0)) + " so far"
 	}
 }

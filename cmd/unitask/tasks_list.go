@@ -12,6 +12,8 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/catalog"
 	"unitask/internal/client"
+	"unitask/internal/hint"
+	"unitask/internal/shown"
 	"unitask/internal/task"
 )
 
@@ -55,10 +57,10 @@ func stateNames() []string {
 
 func tasksListRun(ctx context.Context, t *terminal, o *tasksListOptions) error {
 	if o.state != "" && !slices.Contains(stateNames(), o.state) {
-		return &usageError{message: fmt.Sprintf("no state is called %q; there are %s", o.state, strings.Join(stateNames(), ", "))}
+		return &hint.UsageError{Message: fmt.Sprintf("no state is called %q; there are %s", o.state, strings.Join(stateNames(), ", "))}
 	}
 	if o.limit < 1 {
-		return &usageError{message: "--limit takes a number above zero"}
+		return &hint.UsageError{Message: "--limit takes a number above zero"}
 	}
 	c, err := o.connect(ctx, t, nil)
 	if err != nil {
@@ -143,7 +145,7 @@ func listTasks(t *terminal, all []api.Task, now time.Time) error {
 			cost = cell{human: "$" + one.Usage.Cost.Amount, plain: one.Usage.Cost.Amount}
 		}
 		b.row(same(one.ID), same(one.Capability), state, when(&one.CreatedAt, now),
-			cell{human: seconds(max(took, 0)), plain: fmt.Sprintf("%.3f", max(took, 0).Seconds())}, cost)
+			cell{human: shown.Duration(max(took, 0)), plain: fmt.Sprintf("%.3f", max(took, 0).Seconds())}, cost)
 	}
 	return b.write(t)
 }

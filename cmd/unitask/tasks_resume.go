@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"unitask/internal/api"
-	"unitask/internal/client"
+	"unitask/internal/hint"
 	"unitask/internal/journal"
-	"unitask/internal/snippet"
+	"unitask/internal/submit"
 )
 
 const tasksResumeLong = `Finish what "unitask run" began on this machine and couldn't end: because it was interrupted or killed,
@@ -67,7 +67,7 @@ func tasksResumeRun(ctx context.Context, t *terminal, o *tasksResumeOptions) err
 		return err
 	}
 	if o.forget && len(o.ids) == 0 {
-		return &usageError{message: "--forget takes the ids of what is to be forgotten", hint: "unitask tasks resume --list"}
+		return &hint.UsageError{Message: "--forget takes the ids of what is to be forgotten", Hint: "unitask tasks resume --list"}
 	}
 	j := journal.Open(journal.StateDir())
 	if gone, err := j.Sweep(time.Now()); err != nil {
@@ -93,9 +93,9 @@ func tasksResumeRun(ctx context.Context, t *terminal, o *tasksResumeOptions) err
 		return nil
 	}
 	if o.output != "" && len(ids) > 1 && !isFolder(o.output) {
-		return &usageError{message: fmt.Sprintf("-o %s has room for one task, and there are %d: name one, or give a folder as DIR/", o.output, len(ids))}
+		return &hint.UsageError{Message: fmt.Sprintf("-o %s has room for one task, and there are %d: name one, or give a folder as DIR/", o.output, len(ids))}
 	}
-	r := resumption{o: o, t: t, journal: j, progress: startProgress(t, "resume")}
+	r := resumption{o: o, t: t, progress: startProgress(t, "resume")}
 	stop := sync.OnceFunc(r.progress.stop)
 	defer stop()
 	if r.service, err = o.reach(ctx, t, r.progress.retry); err != nil {
@@ -115,13 +115,12 @@ func (t *terminal) noteBatches(j *journal.Journal) error {
 
 // choose returns the entries that were asked for: all, or those with the ids, which may be those of tasks.
 func (o *tasksResumeOptions) choose(j *journal.Journal) ([]string, error) {
-	all, err := j.List()
-	if err != nil || len(o.ids) == 0 {
-		return all, err
+	if len(o.ids) == 0 {
+		return j.List()
 	}
 	var chosen []string
 	for _, name := range o.ids {
-		id, err := findEntry(j, all, name)
+		id, err := submit.Find(j, name)
 		if err != nil {
 			return nil, err
 		}
@@ -130,30 +129,11 @@ func (o *tasksResumeOptions) choose(j *journal.Journal) ([]string, error) {
 	return slices.Compact(slices.Sorted(slices.Values(chosen))), nil
 }
 
-// findEntry returns the id of the entry that a person means by its own id or its task's.
-func findEntry(j *journal.Journal, all []string, name string) (string, error) {
-	for _, id := range all {
-		if id == name {
-			return id, nil
-		}
-		if e, err := j.Peek(id); err == nil && e.TaskID == name {
-			return id, nil
-		}
-	}
-	return "", &hinted{&notJournaled{name}, "unitask tasks wait " + name + " waits for a task that is known to the service"}
-}
-
-// notJournaled is an id that the journal doesn't hold.
-type notJournaled struct{ name string }
-
-func (e *notJournaled) Error() string { return "this machine's journal holds no " + e.name }
-
 // resumption finishes several entries at once; their results come one after another.
 type resumption struct {
 	o        *tasksResumeOptions
 	t        *terminal
-	service  service
-	journal  *journal.Journal
+	service  *submit.Service
 	progress *progress
 	all      int
 
@@ -181,7 +161,7 @@ func (r *resumption) run(ctx context.Context, ids []string, stop func()) error {
 
 // one finishes an entry, or says why not.
 func (r *resumption) one(ctx context.Context, id string) error {
-	e, err := r.journal.Take(id)
+	e, err := r.service.Journal.Take(id)
 	_, damaged := errors.AsType[*journal.DamagedError](err)
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // it has ended meanwhile
@@ -190,18 +170,18 @@ func (r *resumption) one(ctx context.Context, id string) error {
 		r.t.above(func() { r.t.note("%s: %v", id, err) })
 		return nil
 	case damaged:
-		return &hinted{fmt.Errorf("%s: %w", id, err), "unitask tasks list shows what the service has; then unitask tasks resume --forget " + id}
+		return hint.With(fmt.Errorf("%s: %w", id, err), "unitask tasks list shows what the service has; then unitask tasks resume --forget "+id)
 	case err != nil:
 		return err
 	}
-	if ours, err := r.takes(e); !ours {
+	if ours, err := r.takes(ctx, e); !ours {
 		return errors.Join(err, e.Close())
 	}
 	return r.finish(ctx, e)
 }
 
 // takes says whether an entry is for this command; an error says why one that was asked for isn't.
-func (r *resumption) takes(e *journal.Entry) (bool, error) {
+func (r *resumption) takes(ctx context.Context, e *journal.Entry) (bool, error) {
 	named := len(r.o.ids) > 0
 	if e.Failed && !named {
 		r.t.above(func() {
@@ -209,11 +189,11 @@ func (r *resumption) takes(e *journal.Entry) (bool, error) {
 		})
 		return false, nil
 	}
-	err := r.service.owns(e)
-	if other, ok := errors.AsType[*otherService](err); ok && !named {
+	err := r.service.Owns(ctx, e)
+	if other, ok := errors.AsType[*submit.OtherServiceError](err); ok && !named {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.others[other.flags]++
+		r.others[other.Flags]++
 		return false, nil
 	}
 	return err == nil, err
@@ -222,8 +202,8 @@ func (r *resumption) takes(e *journal.Entry) (bool, error) {
 func (r *resumption) finish(ctx context.Context, e *journal.Entry) error {
 	wait, cancel := r.o.wait(ctx)
 	defer cancel()
-	s := taken(r.service, r.o.words(), e, r.show)
-	done, err := s.resume(wait)
+	s := r.service.Take(e, r.show)
+	done, err := s.Resume(wait)
 	r.t.above(func() {
 		if err == nil && r.all > 1 {
 			r.t.note("%s %s %s", done.State, done.ID, done.Capability)
@@ -231,7 +211,7 @@ func (r *resumption) finish(ctx context.Context, e *journal.Entry) error {
 		if err == nil {
 			err = showResult(ctx, r.t, r.service.Client, done, r.o.resultFor(e))
 		}
-		err = s.settle(err)
+		err = s.Settle(err)
 	})
 	return err
 }
@@ -252,38 +232,5 @@ func (r *resumption) ended(err error) {
 	defer r.mu.Unlock()
 	if r.done++; r.all > 1 {
 		r.progress.count(r.done, r.all)
-	}
-}
-
-// otherService is an entry whose request was for another address.
-type otherService struct{ name, baseURL, flags string }
-
-func (e *otherService) Error() string { return e.name + " is for " + e.baseURL }
-
-// owns finds out whether an entry's request was for this service, and its key of this mode.
-func (s service) owns(e *journal.Entry) error {
-	if e.BaseURL != s.BaseURL() {
-		flags := flagsTo(e)
-		return &hinted{&otherService{e.Name(), e.BaseURL, flags}, "unitask tasks resume " + e.Name() + flags}
-	}
-	if e.Mode != "" && s.mode != "" && e.Mode != string(s.mode) {
-		return &hinted{
-			fmt.Errorf("%s was submitted with a %s key, and this is a %s key", e.Name(), e.Mode, s.mode),
-			"UNITASK_API_KEY, --api-key-file or --profile gives another key",
-		}
-	}
-	return nil
-}
-
-// flagsTo are the flags that reach the service of an entry, whose profile may have another name by now.
-func flagsTo(e *journal.Entry) string {
-	all, err := client.LoadProfiles(client.ConfigDir())
-	switch {
-	case err == nil && e.Profile != "" && all.Profiles[e.Profile].BaseURL == e.BaseURL:
-		return " --profile " + e.Profile
-	case e.DataDir != "":
-		return " --data-dir " + snippet.Word(e.DataDir)
-	default:
-		return " --base-url " + snippet.Word(e.BaseURL)
 	}
 }

@@ -10,7 +10,9 @@ import (
 
 	"unitask/internal/api"
 	"unitask/internal/client"
+	"unitask/internal/hint"
 	"unitask/internal/journal"
+	"unitask/internal/submit"
 	"unitask/internal/task"
 )
 
@@ -57,39 +59,28 @@ func tasksRetryRun(ctx context.Context, t *terminal, o *tasksRetryOptions) error
 	if err != nil {
 		return err
 	}
-	e, err := takeEntry(journal.Open(journal.StateDir()), o.id)
-	if _, absent := errors.AsType[*notJournaled](err); absent {
+	e, err := takeEntry(c.Journal, o.id)
+	if _, absent := errors.AsType[*submit.NotJournaledError](err); absent {
 		return o.unknown(ctx, c)
 	}
 	if err != nil {
 		return err
 	}
-	if err := c.owns(e); err != nil {
+	if err := c.Owns(ctx, e); err != nil {
 		return errors.Join(err, e.Close())
 	}
-	s := taken(c, o.words(), e, p.show)
-	s.doubtful = !e.Failed // the service's last answer is known then
-	if _, err := e.Load(); err != nil {
-		return s.settle(err)
-	}
-	if err := e.SetFailed(false); err != nil {
-		return errors.Join(err, e.Close())
-	}
+	s := c.Take(e, p.show)
 	done, err := o.finish(ctx, s)
 	stop()
 	if err == nil {
 		err = showResult(ctx, t, c.Client, done, o.resultFor(e))
 	}
-	return s.settle(err)
+	return s.Settle(err)
 }
 
 // takeEntry locks the entry that a person means.
 func takeEntry(j *journal.Journal, name string) (*journal.Entry, error) {
-	all, err := j.List()
-	if err != nil {
-		return nil, err
-	}
-	id, err := findEntry(j, all, name)
+	id, err := submit.Find(j, name)
 	if err != nil {
 		return nil, err
 	}
@@ -100,14 +91,14 @@ func takeEntry(j *journal.Journal, name string) (*journal.Entry, error) {
 	return e, nil
 }
 
-func (o *tasksRetryOptions) finish(ctx context.Context, s *submission) (api.Task, error) {
+func (o *tasksRetryOptions) finish(ctx context.Context, s *submit.Submission) (api.Task, error) {
 	ctx, cancel := o.wait(ctx)
 	defer cancel()
-	return s.finish(ctx, client.CreateOptions{})
+	return s.Retry(ctx)
 }
 
 // unknown is the error for a task that isn't in the journal, with the next step.
-func (o *tasksRetryOptions) unknown(ctx context.Context, c service) error {
+func (o *tasksRetryOptions) unknown(ctx context.Context, c *submit.Service) error {
 	r, err := c.Get(ctx, o.id, client.GetOptions{})
 	if err != nil {
 		return err
@@ -115,15 +106,15 @@ func (o *tasksRetryOptions) unknown(ctx context.Context, c service) error {
 	f := r.Task.Fault()
 	switch {
 	case !r.Task.State.Terminal():
-		return &hinted{fmt.Errorf("%s is %s: there is nothing to try again", o.id, r.Task.State), "unitask tasks wait " + o.id + o.words()}
+		return hint.With(fmt.Errorf("%s is %s: there is nothing to try again", o.id, r.Task.State), "unitask tasks wait "+o.id+o.words())
 	case r.Task.State == task.Failed && f != nil && f.Retryable():
-		return &hinted{
+		return hint.With(
 			fmt.Errorf("this machine's journal doesn't hold the request of %s, and the service keeps none of a task that has ended", o.id),
-			"the same unitask run command makes a new task; with the first one's --idempotency-key it goes on with this one",
-		}
+			"the same unitask run command makes a new task; with the first one's --idempotency-key it goes on with this one")
+
 	case r.Task.State == task.Failed:
-		return &hinted{fmt.Errorf("another try can't mend it: %w", ended(r.Task)), "unitask tasks get " + o.id + o.words()}
+		return hint.With(fmt.Errorf("another try can't mend it: %w", submit.Ended(r.Task)), "unitask tasks get "+o.id+o.words())
 	default:
-		return &hinted{fmt.Errorf("%s is %s: there is nothing to try again", o.id, r.Task.State), "unitask tasks get " + o.id + o.words()}
+		return hint.With(fmt.Errorf("%s is %s: there is nothing to try again", o.id, r.Task.State), "unitask tasks get "+o.id+o.words())
 	}
 }

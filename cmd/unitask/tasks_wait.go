@@ -9,7 +9,9 @@ import (
 
 	"unitask/internal/api"
 	"unitask/internal/client"
+	"unitask/internal/hint"
 	"unitask/internal/journal"
+	"unitask/internal/submit"
 )
 
 // waitFlags say how long to wait for a task and how to use its result.
@@ -28,7 +30,7 @@ func (f *waitFlags) add(cmd *cobra.Command) {
 // check returns the error of the flags before a request is sent.
 func (f *waitFlags) check() error {
 	if f.timeout < 0 {
-		return &usageError{message: "--timeout takes a time above zero, such as 90s"}
+		return &hint.UsageError{Message: "--timeout takes a time above zero, such as 90s"}
 	}
 	return checkOutput(f.output, f.asJSON)
 }
@@ -50,12 +52,12 @@ func (f *waitFlags) resultFor(e *journal.Entry) resultOptions {
 	return out
 }
 
-// wait ends ctx with errTimeout after --timeout, if one is set.
+// wait ends ctx with submit.ErrTimeout after --timeout, if one is set.
 func (f *waitFlags) wait(ctx context.Context) (context.Context, context.CancelFunc) {
 	if f.timeout <= 0 {
 		return context.WithCancel(ctx)
 	}
-	return context.WithTimeoutCause(ctx, f.timeout, errTimeout)
+	return context.WithTimeoutCause(ctx, f.timeout, submit.ErrTimeout)
 }
 
 type tasksWaitOptions struct {
@@ -112,7 +114,7 @@ func (o *tasksWaitOptions) follow(ctx context.Context, c *client.Client, p *prog
 	defer cancel()
 	last, err := c.Follow(ctx, o.id, p.show)
 	if err != nil && ctx.Err() != nil {
-		return last, &leftRunning{id: o.id, cause: context.Cause(ctx)}
+		return last, &submit.LeftRunningError{TaskID: o.id, Cause: context.Cause(ctx)}
 	}
 	return last, err
 }

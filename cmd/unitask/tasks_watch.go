@@ -12,6 +12,8 @@ import (
 
 	"unitask/internal/api"
 	"unitask/internal/client"
+	"unitask/internal/hint"
+	"unitask/internal/submit"
 	"unitask/internal/task"
 )
 
@@ -54,7 +56,7 @@ var unfinished = slices.DeleteFunc(task.States(), task.State.Terminal)
 
 func tasksWatchRun(ctx context.Context, t *terminal, o *tasksWatchOptions) error {
 	if len(o.ids) > watched {
-		return &usageError{message: fmt.Sprintf("%d tasks are too many to watch at once; %d are the most", len(o.ids), watched)}
+		return &hint.UsageError{Message: fmt.Sprintf("%d tasks are too many to watch at once; %d are the most", len(o.ids), watched)}
 	}
 	c, err := o.connect(ctx, t, nil)
 	if err != nil {
@@ -78,7 +80,7 @@ func tasksWatchRun(ctx context.Context, t *terminal, o *tasksWatchOptions) error
 	errs := parallel(watched, ids, func(id string) error { return w.one(ctx, id) })
 	switch {
 	case ctx.Err() != nil:
-		return &hinted{&leftRunning{id: "what is unfinished", cause: context.Cause(ctx)}, "unitask tasks list" + o.words()}
+		return hint.With(&submit.LeftRunningError{TaskID: "what is unfinished", Cause: context.Cause(ctx)}, "unitask tasks list"+o.words())
 	case w.alone:
 		return errs[0]
 	}

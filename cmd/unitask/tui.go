@@ -6,15 +6,13 @@ import (
 	"io"
 	"os"
 	"slices"
-	"time"
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"unitask/internal/api"
 	"unitask/internal/client"
-	"unitask/internal/journal"
+	"unitask/internal/hint"
 	"unitask/internal/picture"
 	"unitask/internal/tui"
 )
@@ -60,9 +58,9 @@ func (t *terminal) fullScreen() bool {
 
 func tuiRun(ctx context.Context, t *terminal, flags *clientFlags) error {
 	if !t.fullScreen() {
-		return &usageError{
-			message: "the dashboard needs a terminal that can move its cursor",
-			hint:    "unitask capabilities and unitask run work everywhere",
+		return &hint.UsageError{
+			Message: "the dashboard needs a terminal that can move its cursor",
+			Hint:    "unitask capabilities and unitask run work everywhere",
 		}
 	}
 	quiet := func(client.Retry) {} // the dashboard says itself that the server is away
@@ -78,18 +76,15 @@ func tuiRun(ctx context.Context, t *terminal, flags *clientFlags) error {
 	if err != nil {
 		return err
 	}
-	where := service{Client: c, target: target}
-	if key, err := credential.Key(ctx); err == nil { // else the dashboard reports the error
-		where.mode = modeOfKey(key.Reveal())
-	}
+	service := flags.service(c, target, credential)
 	protocol := picture.Detect(os.Getenv)
 	left, err := tui.Run(ctx, tui.Config{
-		Service:  tuiService{c, target, flags.words(), credential},
+		Service:  service,
 		Files:    tuiFiles{c},
 		NewKey:   client.NewIdempotencyKey,
 		Copy:     func(text string) { t.send(ansi.SetSystemClipboard(text)) },
 		Hint:     dashboardHint,
-		Where:    where.String(),
+		Where:    service.Describe(ctx),
 		Style:    tui.NewStyle(t.out, os.Getenv("NO_COLOR") == ""),
 		Ended:    func(words string) { t.send(announcement(words, os.Getenv)) },
 		Pictures: protocol != "",
@@ -132,84 +127,4 @@ func announcement(words string, getenv func(string) string) string {
 		return "\a"
 	}
 	return ansi.Notify("unitask: "+words) + "\a"
-}
-
-// tuiService is the client as the dashboard asks for it.
-type tuiService struct {
-	c          *client.Client
-	target     client.Target
-	flags      string // to write after a command so that it reaches the same service
-	credential client.Credential
-}
-
-func (s tuiService) Capabilities(ctx context.Context) ([]api.Capability, error) {
-	all, err := s.c.Capabilities(ctx)
-	return all, tuiError(err)
-}
-
-// Create writes the submission to the journal first, as run does. Once the service has the task, the dashboard's list
-// finds it again; until then tasks resume finds it.
-func (s tuiService) Create(ctx context.Context, req api.CreateRequest, key string, wait time.Duration) (api.Task, error) {
-	secret, err := s.credential.Key(ctx)
-	if err != nil {
-		return api.Task{}, tuiError(err)
-	}
-	sub, err := begin(service{s.c, s.target, modeOfKey(secret.Reveal())}, s.flags, journal.Submission{Key: key}, req, nil)
-	if err != nil {
-		return api.Task{}, tuiError(err)
-	}
-	created, err := s.c.Create(ctx, req, client.CreateOptions{
-		IdempotencyKey: key, Wait: &wait, OnRetry: func(r client.Retry) { sub.doubt(r.Err) },
-	})
-	return created.Task, tuiError(sub.part(sub.left(ctx, created.Task, err)))
-}
-
-func (s tuiService) Get(ctx context.Context, id, etag string, wait time.Duration) (tui.Reading, error) {
-	r, err := s.c.Get(ctx, id, client.GetOptions{ETag: etag, Wait: wait})
-	return tui.Reading{Task: r.Task, NotModified: r.NotModified, ETag: r.ETag, RetryAfter: r.RetryAfter}, tuiError(err)
-}
-
-// Follow hears one stream. A channel hands its events on, so that the dashboard takes them when it can.
-func (s tuiService) Follow(ctx context.Context, id string) <-chan tui.Event {
-	events := make(chan tui.Event)
-	tell := func(e tui.Event) {
-		select {
-		case events <- e:
-		case <-ctx.Done():
-		}
-	}
-	go func() {
-		defer close(events)
-		// An error ends it: the read that follows says whether the service is there.
-		_ = s.c.Hear(ctx, id, func(t api.Task) { tell(tui.Event{Task: t}) }, func(piece string) { tell(tui.Event{Text: piece}) })
-	}()
-	return events
-}
-
-func (s tuiService) List(ctx context.Context, q tui.Query, cursor string, limit int) (tui.Page, error) {
-	list, err := s.c.List(ctx, client.ListOptions{State: q.State, Capability: q.Capability, Limit: limit, Cursor: cursor})
-	page := tui.Page{Tasks: list.Data}
-	if list.NextCursor != nil {
-		page.Next = *list.NextCursor
-	}
-	return page, tuiError(err)
-}
-
-func (s tuiService) Cancel(ctx context.Context, id string) (api.Task, error) {
-	done, err := s.c.Cancel(ctx, id)
-	return done, tuiError(err)
-}
-
-func (s tuiService) Timeline(ctx context.Context, id string) ([]api.Move, error) {
-	moves, err := s.c.Timeline(ctx, id)
-	return moves, tuiError(err)
-}
-
-// tuiError keeps the request id of an answer; that no answer came stays as it is.
-func tuiError(err error) error {
-	_, lost := errors.AsType[*client.UnreachableError](err)
-	if err == nil || lost || errors.Is(err, context.Canceled) {
-		return err
-	}
-	return &tui.Error{Err: err, RequestID: client.RequestID(err)}
 }

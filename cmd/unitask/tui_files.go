@@ -19,7 +19,7 @@ type tuiFiles struct{ c *client.Client }
 
 // Fetch downloads a file of a result.
 func (f tuiFiles) Fetch(ctx context.Context, a api.Artifact, w io.Writer) error {
-	return tuiError(f.c.Download(ctx, a, w))
+	return f.c.Download(ctx, a, w)
 }
 
 // Save writes a result to a folder, which is made, or to a file in one that is there.
@@ -45,7 +45,7 @@ func (f tuiFiles) Save(ctx context.Context, t api.Task, to string, replace bool)
 		}
 		return err
 	})
-	return files, tuiError(err)
+	return files, err
 }
 
 // Complete completes the name of a file or a folder, in the home folder too.
@@ -82,7 +82,7 @@ func (f tuiFiles) Open(ctx context.Context, t api.Task) ([]string, bool, error) 
 	})
 	program := openerHere()
 	if err != nil || program == nil {
-		return files, false, tuiError(err)
+		return files, false, err
 	}
 	for _, path := range files {
 		if err := program.open(ctx, path); err != nil {

@@ -12,6 +12,8 @@ import (
 
 	"unitask/internal/account"
 	"unitask/internal/api"
+	"unitask/internal/hint"
+	"unitask/internal/shown"
 )
 
 type usageOptions struct {
@@ -53,7 +55,7 @@ elsewhere.`,
 
 func usageRun(ctx context.Context, t *terminal, o *usageOptions, now time.Time) (err error) {
 	if !slices.Contains(usageGroups, o.query.By) {
-		return &usageError{message: fmt.Sprintf("--by is one of %s, not %q", strings.Join(usageGroups, ", "), o.query.By)}
+		return &hint.UsageError{Message: fmt.Sprintf("--by is one of %s, not %q", strings.Join(usageGroups, ", "), o.query.By)}
 	}
 	for flag, day := range map[string]*string{"--since": &o.query.Since, "--until": &o.query.Until} {
 		if *day, err = parseDay(flag, *day, now); err != nil {
@@ -87,7 +89,7 @@ func parseDay(flag, text string, now time.Time) (string, error) {
 	}
 	ago, err := parseLife(flag, text)
 	if err != nil {
-		return "", &usageError{message: fmt.Sprintf("%s takes a day such as 2026-11-21 or a time ago such as 7d, not %q", flag, text)}
+		return "", &hint.UsageError{Message: fmt.Sprintf("%s takes a day such as 2026-11-21 or a time ago such as 7d, not %q", flag, text)}
 	}
 	return account.DateOf(now.Add(-ago)).String(), nil
 }
@@ -144,5 +146,5 @@ func mean(r api.SupplierUsage) cell {
 		return cell{human: "–"}
 	}
 	d := time.Duration(r.MeanMillis) * time.Millisecond
-	return cell{human: seconds(d), plain: strconv.FormatInt(r.MeanMillis, 10)}
+	return cell{human: shown.Duration(d), plain: strconv.FormatInt(r.MeanMillis, 10)}
 }

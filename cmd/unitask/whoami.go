@@ -8,8 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"unitask/internal/account"
 	"unitask/internal/client"
 	"unitask/internal/fault"
+	"unitask/internal/hint"
 	"unitask/internal/task"
 )
 
@@ -66,7 +68,7 @@ func whoamiRun(ctx context.Context, t *terminal, o *whoamiOptions) error {
 	case away:
 		return errors.Join(err, who.print(t, "unreachable"))
 	case f != nil && f.Code == fault.Unauthenticated:
-		refused := &hinted{err, "unitask keys create makes a key, on the server's machine; unitask login or UNITASK_API_KEY has it used"}
+		refused := hint.With(err, "unitask keys create makes a key, on the server's machine; unitask login or UNITASK_API_KEY has it used")
 		return errors.Join(refused, who.print(t, "nothing: the service doesn't take this key"))
 	}
 	return err
@@ -78,7 +80,7 @@ func (who *identity) ask(ctx context.Context, credential client.Credential) erro
 	if err != nil {
 		return err
 	}
-	who.Mode, who.Hint = modeOfKey(key.Reveal()), hintOfKey(key)
+	who.Mode, who.Hint = account.ModeOf(key.Reveal()), hintOfKey(key)
 	c, err := client.New(client.Config{BaseURL: who.BaseURL, Key: credential.Key, Renew: credential.Renew})
 	if err != nil {
 		return err
@@ -107,13 +109,4 @@ func (who *identity) print(t *terminal, opens string) error {
 	}
 	row("opens", opens)
 	return p.err
-}
-
-// modeOfKey reads the mode that a key's own text names, "" if it names no mode.
-func modeOfKey(text string) task.Mode {
-	parts := strings.Split(text, "_")
-	if len(parts) != 3 || (parts[1] != string(task.Live) && parts[1] != string(task.Test)) {
-		return ""
-	}
-	return task.Mode(parts[1])
 }

@@ -59,6 +59,15 @@ func ParseKeySecret(prefix, secret string) (task.Mode, bool) {
 	return task.Mode(mode), true
 }
 
+// ModeOf reads the mode that a full key names, whatever its prefix and checksum are; "" if it names no mode.
+func ModeOf(secret string) task.Mode {
+	parts := strings.Split(secret, "_")
+	if len(parts) != 3 || (parts[1] != string(task.Live) && parts[1] != string(task.Test)) {
+		return ""
+	}
+	return task.Mode(parts[1])
+}
+
 // HashSecret returns the SHA-256 under which a full key is known.
 func HashSecret(secret string) task.Hash {
 	var room [64]byte // more than any key has: on the stack

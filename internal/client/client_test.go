@@ -123,7 +123,7 @@ func TestRequests(t *testing.T) {
 		{
 			"create",
 			func(ctx context.Context, c *client.Client) error {
-				_, err := c.Create(ctx, api.CreateRequest{Capability: "text.chat", Input: []byte(`{}`)},
+				_, err := c.Create(ctx, request("text.chat"),
 					client.CreateOptions{Wait: new(2 * time.Minute)})
 				return err
 			},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	mathrand "math/rand/v2"
 	"net/http"
@@ -50,22 +51,22 @@ func NewIdempotencyKey() string {
 	return hex.EncodeToString(raw[:])
 }
 
-// Create submits a task. A lost connection and a retryable error are tried again under the same Idempotency-Key with
+// Create submits a task; request is the JSON of an api.CreateRequest. A lost connection and a retryable error are tried again under the same Idempotency-Key with
 // full jitter and never before the advised Retry-After: six times in all, within three minutes, and twice if that
 // reopens a task. An advice of over a minute ends it. The service runs one task for a key, however often it is asked.
-func (c *Client) Create(ctx context.Context, req api.CreateRequest, o CreateOptions) (Created, error) {
-	return c.create(ctx, req, o.complete(), &tries{})
+func (c *Client) Create(ctx context.Context, request []byte, o CreateOptions) (Created, error) {
+	return c.create(ctx, request, o.complete(), &tries{})
 }
 
-// Finish creates a task and follows it to its end, which it returns: by the stream of its events, if the service has
+// Finish creates a task as Create does and follows it to its end, which it returns: by the stream of its events, if the service has
 // one, and as Follow does if that breaks off. A task that fails with a retryable error is tried again within the
 // bounds of Create. onChange, if not nil, gets each new revision.
-func (c *Client) Finish(ctx context.Context, req api.CreateRequest, o CreateOptions, onChange func(api.Task)) (api.Task, error) {
+func (c *Client) Finish(ctx context.Context, request []byte, o CreateOptions, onChange func(api.Task)) (api.Task, error) {
 	o.follow, o.onTask = true, onChange
 	o = o.complete()
 	var t tries
 	for {
-		created, err := c.create(ctx, req, o, &t)
+		created, err := c.create(ctx, request, o, &t)
 		if err != nil {
 			return api.Task{}, err
 		}
@@ -102,9 +103,9 @@ func (o CreateOptions) complete() CreateOptions {
 	return o
 }
 
-func (c *Client) create(ctx context.Context, req api.CreateRequest, o CreateOptions, t *tries) (Created, error) {
+func (c *Client) create(ctx context.Context, request []byte, o CreateOptions, t *tries) (Created, error) {
 	for {
-		created, err := c.createOnce(ctx, req, o)
+		created, err := c.createOnce(ctx, request, o)
 		if err == nil || ctx.Err() != nil {
 			return created, err
 		}
@@ -135,13 +136,13 @@ func (c *Client) pause(ctx context.Context, o CreateOptions, r Retry) bool {
 	return sleep(ctx, r.Pause)
 }
 
-func (c *Client) createOnce(ctx context.Context, req api.CreateRequest, o CreateOptions) (Created, error) {
+func (c *Client) createOnce(ctx context.Context, request []byte, o CreateOptions) (Created, error) {
 	h := http.Header{}
 	h.Set(api.HeaderIdempotencyKey, o.IdempotencyKey)
 	if o.Wait != nil {
 		h.Set(api.HeaderPrefer, "wait="+strconv.Itoa(int(min(*o.Wait, api.MaxWait)/time.Second)))
 	}
-	r := call{method: http.MethodPost, path: api.PathTasks, body: req, header: h, limit: callTimeout + createWindow}
+	r := call{method: http.MethodPost, path: api.PathTasks, body: json.RawMessage(request), header: h, limit: callTimeout + createWindow}
 	if o.follow {
 		return c.createStream(ctx, r, o)
 	}

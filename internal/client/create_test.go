@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -63,7 +64,7 @@ func TestCreateRetries(t *testing.T) {
 				})
 				started := time.Now()
 				c := mustClient(t, client.Config{HTTPClient: &http.Client{Transport: transport}})
-				_, err := c.Create(t.Context(), api.CreateRequest{Capability: "text.chat"}, client.CreateOptions{})
+				_, err := c.Create(t.Context(), request("text.chat"), client.CreateOptions{})
 				if got := fault.CodeOf(err); got != tt.want {
 					t.Errorf("error %v, want code %q", err, tt.want)
 				}
@@ -117,7 +118,7 @@ func TestFinishReopens(t *testing.T) {
 				})
 				var told []string
 				var last api.Task
-				got, err := c.Finish(t.Context(), api.CreateRequest{}, client.CreateOptions{OnRetry: func(r client.Retry) {
+				got, err := c.Finish(t.Context(), request(""), client.CreateOptions{OnRetry: func(r client.Retry) {
 					told = append(told, fmt.Sprintf("%d of %d", r.Try, r.Tries))
 				}}, func(now api.Task) { last = now })
 				if err != nil || got.State != tt.want || last.State != tt.want || creates != tt.creates || len(keys) != 1 {
@@ -137,7 +138,7 @@ func TestFinishInterrupted(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		failed := api.Task{ID: "task_1", State: task.Failed, Error: new(api.ErrorOf(fault.New(fault.ProviderTimeout, "late")))}
 		c := overHandler(t, func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, failed) })
-		got, err := c.Finish(ctx, api.CreateRequest{}, client.CreateOptions{OnRetry: func(client.Retry) { cancel() }}, nil)
+		got, err := c.Finish(ctx, request(""), client.CreateOptions{OnRetry: func(client.Retry) { cancel() }}, nil)
 		if f, ok := errors.AsType[*fault.Error](err); !ok || f.TaskID != "task_1" || got.State != task.Failed {
 			t.Errorf("%+v, %v, want the failed task and its error", got, err)
 		}
@@ -151,7 +152,7 @@ func TestCreateAnswer(t *testing.T) {
 		w.Header().Set("Retry-After", "3")
 		writeJSON(w, http.StatusAccepted, want.Task)
 	})
-	got, err := c.Create(t.Context(), api.CreateRequest{}, client.CreateOptions{IdempotencyKey: "my-own-key"})
+	got, err := c.Create(t.Context(), request(""), client.CreateOptions{IdempotencyKey: "my-own-key"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +169,7 @@ func TestCreateStopsWithItsContext(t *testing.T) {
 			writeFault(w, fault.New(fault.CapacityExhausted, "full").WithRetryAfter(5*time.Second))
 		})
 		started := time.Now()
-		_, err := c.Create(ctx, api.CreateRequest{}, client.CreateOptions{})
+		_, err := c.Create(ctx, request(""), client.CreateOptions{})
 		if took := time.Since(started); took != 100*time.Millisecond || err == nil {
 			t.Errorf("ended after %v with %v, want an error after 100ms", took, err)
 		}
@@ -188,4 +189,13 @@ func TestNewIdempotencyKey(t *testing.T) {
 	if len(seen) != 100 {
 		t.Errorf("%d different keys of 100", len(seen))
 	}
+}
+
+// request is the JSON of a request without an input.
+func request(capability string) []byte {
+	raw, err := json.Marshal(api.CreateRequest{Capability: capability, Input: []byte(`{}`)})
+	if err != nil {
+		panic(err)
+	}
+	return raw
 }

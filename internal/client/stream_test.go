@@ -105,7 +105,7 @@ func TestStreamedFinish(t *testing.T) {
 				c := mustClient(t, client.Config{HTTPClient: &http.Client{Transport: transport}})
 				told := ""
 				var states []task.State
-				got, err := c.Finish(t.Context(), api.CreateRequest{Capability: "text.chat"}, client.CreateOptions{
+				got, err := c.Finish(t.Context(), request("text.chat"), client.CreateOptions{
 					OnText: func(piece string) { told += piece },
 				}, func(now api.Task) { states = append(states, now.State) })
 				if err != nil || got.State != task.Succeeded || *got.Output.Text != "one two" {
@@ -224,7 +224,7 @@ func TestFinishHearsStates(t *testing.T) {
 		c := mustClient(t, client.Config{HTTPClient: &http.Client{Transport: transport}})
 		began := time.Now()
 		told := map[task.State]time.Duration{}
-		_, err := c.Finish(t.Context(), api.CreateRequest{Capability: "image.generate"}, client.CreateOptions{}, func(now api.Task) {
+		_, err := c.Finish(t.Context(), request("image.generate"), client.CreateOptions{}, func(now api.Task) {
 			if _, ok := told[now.State]; !ok {
 				told[now.State] = time.Since(began)
 			}
@@ -249,7 +249,7 @@ func TestStreamRefused(t *testing.T) {
 			})(r)
 		})
 		c := mustClient(t, client.Config{HTTPClient: &http.Client{Transport: transport}})
-		_, err := c.Create(t.Context(), api.CreateRequest{Capability: "text.chat"}, client.CreateOptions{OnText: func(string) {}})
+		_, err := c.Create(t.Context(), request("text.chat"), client.CreateOptions{OnText: func(string) {}})
 		if diff := cmp.Diff(map[string]int{sse.ContentType: 6}, accepts); diff != "" || fault.CodeOf(err) != fault.CapacityExhausted {
 			t.Errorf("%v, requests (-want +got):\n%s", err, diff)
 		}
@@ -269,7 +269,7 @@ func FuzzStream(f *testing.F) {
 			return &http.Response{StatusCode: http.StatusOK, Header: h, Body: io.NopCloser(strings.NewReader(stream))}, nil
 		})
 		c := mustClient(t, client.Config{HTTPClient: &http.Client{Transport: transport}, OnRetry: func(client.Retry) { cancel() }})
-		got, err := c.Create(ctx, api.CreateRequest{Capability: "text.chat"}, client.CreateOptions{OnText: func(piece string) {
+		got, err := c.Create(ctx, request("text.chat"), client.CreateOptions{OnText: func(piece string) {
 			if piece == "" {
 				t.Error("an empty piece")
 			}
@@ -314,7 +314,7 @@ func TestStreamsNotLetThrough(t *testing.T) {
 						writeJSON(w, http.StatusOK, api.Task{ID: "task_1", State: state})
 					})(r)
 				})}})
-				done, err := c.Finish(t.Context(), api.CreateRequest{Capability: "text.chat"}, client.CreateOptions{}, nil)
+				done, err := c.Finish(t.Context(), request("text.chat"), client.CreateOptions{}, nil)
 				if err != nil || done.State != task.Succeeded {
 					t.Errorf("%+v, %v, want the task", done, err)
 				}
@@ -323,6 +323,44 @@ func TestStreamsNotLetThrough(t *testing.T) {
 					t.Errorf("asked %q, want %q", asked, want)
 				}
 			})
+		})
+	}
+}
+
+// TestHear: a stream is handed on event by event, and a service without streams tells the task.
+func TestHear(t *testing.T) {
+	const running, ended = `{"id":"task_1","state":"running"}`, `{"id":"task_1","state":"succeeded"}`
+	for name, tt := range map[string]struct {
+		kind, body string
+		want       []string
+	}{
+		"by a stream": {
+			sse.ContentType,
+			"event: task\ndata: " + running + "\n\nevent: delta\ndata: {\"text\":\"one\"}\n\nevent: task\ndata: " + ended + "\n\n",
+			[]string{"running", "text one", "succeeded"},
+		},
+		"broken off":     {sse.ContentType, "event: task\ndata: " + running + "\n\n", []string{"running"}},
+		"without stream": {"application/json", ended, []string{"succeeded"}},
+		"refused":        {"application/json", `{}`, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := overHandler(t, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", tt.kind)
+				if tt.want == nil {
+					w.WriteHeader(http.StatusNotFound)
+				}
+				_, _ = io.WriteString(w, tt.body)
+			})
+			var got []string
+			err := c.Hear(t.Context(), "task_1",
+				func(now api.Task) { got = append(got, string(now.State)) },
+				func(piece string) { got = append(got, "text "+piece) })
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("events (-want +got):\n%s", diff)
+			}
+			if whole := name == "by a stream" || name == "without stream"; whole != (err == nil) {
+				t.Errorf("Hear: %v", err)
+			}
 		})
 	}
 }

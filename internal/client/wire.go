@@ -26,7 +26,7 @@ type call struct {
 	method string
 	path   string // below the base URL, escaped
 	query  url.Values
-	body   any // nil: no body
+	body   any // written as JSON, unless it is a json.RawMessage; nil: no body
 	header http.Header
 	limit  time.Duration // of the whole exchange
 }
@@ -120,9 +120,12 @@ func read[T any](resp *http.Response, base string) (answer[T], error) {
 func request(ctx context.Context, base string, r call) (*http.Request, error) {
 	var body io.Reader
 	if r.body != nil {
-		raw, err := json.Marshal(r.body)
-		if err != nil {
-			return nil, fault.Wrap(fault.InvalidRequest, err, "the request can't be written as JSON")
+		raw, written := r.body.(json.RawMessage)
+		if !written {
+			var err error
+			if raw, err = json.Marshal(r.body); err != nil {
+				return nil, fault.Wrap(fault.InvalidRequest, err, "the request can't be written as JSON")
+			}
 		}
 		body = bytes.NewReader(raw)
 	}

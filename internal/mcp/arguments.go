@@ -25,8 +25,8 @@ const (
 
 // order is the request of a call.
 type order struct {
-	request api.CreateRequest
-	key     string
+	body []byte // the JSON of an api.CreateRequest
+	key  string
 }
 
 // read checks arguments by the capability's own schemas, as the service will. All it finds wrong is
@@ -52,14 +52,14 @@ func (t *tool) read(arguments []byte) (order, error) {
 			body = append(body, member{group, raw})
 		}
 	}
-	r, f := catalog.Decode(body.value(), catalog.Limits{})
+	o.body = body.value()
+	r, f := catalog.Decode(o.body, catalog.Limits{})
 	if f == nil && t.check != nil {
 		f = t.check.Validate(r)
 	}
 	if f != nil {
 		return order{}, f
 	}
-	o.request = api.CreateRequest{Capability: string(t.entry.Name), Input: r.Input, Parameters: r.Parameters}
 	return o, nil
 }
 

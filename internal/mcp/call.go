@@ -10,26 +10,12 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/catalog"
 	"unitask/internal/client"
+	"unitask/internal/journal"
 	"unitask/internal/task"
 )
 
 // errLimit ends a call's wait; its task goes on.
 var errLimit = errors.New("the call's time is over")
-
-// Record keeps a submission on disk until its answer is known, so that another program can finish it if this one is
-// killed in between. It is used by one goroutine.
-type Record interface {
-	Accepted(taskID string) error
-	Erase() error
-	Close() error // leaves it
-}
-
-// noRecord is for a server without a journal.
-type noRecord struct{}
-
-func (noRecord) Accepted(string) error { return nil }
-func (noRecord) Erase() error          { return nil }
-func (noRecord) Close() error          { return nil }
 
 // capabilityHandler submits a task under a key of its own and waits for it within the limit. The
 // answer is never an error of the protocol: a model couldn't read one.
@@ -39,34 +25,30 @@ func (s *Server) capabilityHandler(t *tool) sdk.ToolHandler {
 		if err != nil {
 			return s.refusal(err, ""), nil
 		}
-		record, err := s.Begin(ctx, o.request, o.key)
-		if err != nil {
-			return s.refusal(err, ""), nil
-		}
 		ctx, cancel := context.WithTimeoutCause(ctx, s.Limit, errLimit)
 		defer cancel()
 		p := s.startProgress(ctx, req)
 		defer p.stop()
-		return s.submit(ctx, o, s.hold(t.entry.Mode), record, p.shown(ctx)), nil
+		return s.submit(ctx, o, s.hold(t.entry.Mode), p.shown(ctx)), nil
 	}
 }
 
-// submit sees a task through as far as ctx allows. A submission whose answer names a task needs no record any more.
-func (s *Server) submit(ctx context.Context, o order, hold *time.Duration, record Record, show func(api.Task)) *sdk.CallToolResult {
+// submit sees a task through as far as ctx allows. A submission whose answer names a task leaves the journal.
+func (s *Server) submit(ctx context.Context, o order, hold *time.Duration, show func(api.Task)) *sdk.CallToolResult {
 	var last api.Task
 	var trouble error // of the last try
-	options := client.CreateOptions{IdempotencyKey: o.key, Wait: hold, OnRetry: func(r client.Retry) { trouble = r.Err }}
-	done, err := s.Client.Finish(ctx, o.request, options, func(now api.Task) {
+	sub, err := s.Service.Begin(ctx, journal.Submission{Key: o.key, Body: o.body}, func(now api.Task) {
 		last, trouble = now, nil
-		_ = record.Accepted(now.ID) // the answer names it too
 		show(now)
 	})
-	_, lost := errors.AsType[*client.UnreachableError](errors.Join(err, trouble))
-	gone := ctx.Err() != nil && !errors.Is(context.Cause(ctx), errLimit) // whoever called hears no answer
-	if gone || last.ID == "" && (lost || ctx.Err() != nil) {
-		_ = record.Close()
+	if err != nil {
+		return s.refusal(err, "")
+	}
+	done, err := sub.Finish(ctx, client.CreateOptions{Wait: hold, OnRetry: func(r client.Retry) { trouble = r.Err }})
+	if last.ID != "" && errors.Is(context.Cause(ctx), errLimit) {
+		_ = sub.Erase()
 	} else {
-		_ = record.Erase()
+		_ = sub.SettleAlone(err)
 	}
 	switch {
 	case ctx.Err() == nil && err == nil:

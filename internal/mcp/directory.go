@@ -48,7 +48,7 @@ func (s *Server) empty() bool {
 // refresh makes the tools those of the directory. One whose entry is as it was stays untouched, so
 // that clients are told of true changes alone.
 func (s *Server) refresh(ctx context.Context) error {
-	all, err := s.Client.Capabilities(ctx)
+	all, err := s.Service.Capabilities(ctx)
 	if err != nil {
 		return err
 	}

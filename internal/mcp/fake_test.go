@@ -17,6 +17,7 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/catalog"
 	"unitask/internal/fault"
+	"unitask/internal/journal"
 	"unitask/internal/task"
 )
 
@@ -36,6 +37,8 @@ type fake struct {
 	created []api.CreateRequest
 	keys    []string
 	made    time.Time
+	journal *journal.Journal // of whoever asks
+	seen    []string         // what it held at each request
 	ended   bool
 }
 
@@ -66,6 +69,7 @@ func (f *fake) artifact(contentType string, size int) api.Artifact {
 // RoundTrip answers in the place of a network.
 func (f *fake) RoundTrip(r *http.Request) (*http.Response, error) {
 	f.mu.Lock()
+	f.look(r.Method)
 	away, silent := f.away, f.silent && r.Method == http.MethodPost
 	f.mu.Unlock()
 	switch {

@@ -23,6 +23,7 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/client"
 	"unitask/internal/fault"
+	"unitask/internal/submit"
 )
 
 // DefaultLimit is how long a call waits for its task: clients cut at 60 s, and the answer needs time.
@@ -33,14 +34,12 @@ const startTimeout = 5 * time.Second
 
 // Config configures the served tools.
 type Config struct {
-	Client  *client.Client // required
-	Version string         // of this program
-	Limit   time.Duration  // of a call's wait; 0: DefaultLimit
-	// Begin records a submission before it is sent, durably; nil: submissions aren't recorded.
-	Begin func(ctx context.Context, req api.CreateRequest, idempotencyKey string) (Record, error)
-	Save  func(context.Context, api.Task) ([]string, error) // keeps a result's files and returns their paths, in order; nil: files aren't kept
-	Hint  func(error) string                                // the next step after an error; nil: without
-	Note  func(format string, args ...any)                  // for the person who reads the log; nil: silence
+	Service *submit.Service                                   // required
+	Version string                                            // of this program
+	Limit   time.Duration                                     // of a call's wait; 0: DefaultLimit
+	Save    func(context.Context, api.Task) ([]string, error) // keeps a result's files and returns their paths, in order; nil: files aren't kept
+	Hint    func(error) string                                // the next step after an error; nil: without
+	Note    func(format string, args ...any)                  // for the person who reads the log; nil: silence
 }
 
 // Server answers one client of the protocol. Its tools follow the directory: each listing reads it anew.
@@ -55,9 +54,6 @@ type Server struct {
 func New(c Config) *Server {
 	if c.Limit <= 0 {
 		c.Limit = DefaultLimit
-	}
-	if c.Begin == nil {
-		c.Begin = func(context.Context, api.CreateRequest, string) (Record, error) { return noRecord{}, nil }
 	}
 	if c.Hint == nil {
 		c.Hint = func(error) string { return "" }

@@ -20,8 +20,10 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/client"
 	"unitask/internal/fault"
+	"unitask/internal/journal"
 	"unitask/internal/mcp"
 	"unitask/internal/secret"
+	"unitask/internal/submit"
 )
 
 // session is a client of the protocol on a server of ours, in virtual time.
@@ -58,16 +60,21 @@ func (w *wire) lines() [][]byte {
 	return bytes.Split(bytes.TrimSpace(w.all.Bytes()), []byte("\n"))
 }
 
-func newClient(t *testing.T, f *fake) *client.Client {
+// newService returns a client of the fake, with a journal that the fake sees.
+func newService(t *testing.T, f *fake, key string) *submit.Service {
 	t.Helper()
+	keyFunc := func(context.Context) (secret.Value, error) { return secret.New(key), nil }
 	c, err := client.New(client.Config{
 		BaseURL: "http://service", HTTPClient: &http.Client{Transport: f},
-		Key: func(context.Context) (secret.Value, error) { return secret.New(key), nil },
+		Key: keyFunc,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c
+	if f.journal == nil {
+		f.journal = journal.Open(t.TempDir())
+	}
+	return &submit.Service{Client: c, Key: keyFunc, Journal: f.journal}
 }
 
 // converse runs do with a client connected to a server of the fake.
@@ -76,7 +83,7 @@ func converse(t *testing.T, f *fake, config mcp.Config, do func(*session)) {
 	synctest.Test(t, func(t *testing.T) {
 		in, toServer := io.Pipe()
 		fromServer, out := io.Pipe()
-		config.Client = newClient(t, f)
+		config.Service = newService(t, f, key)
 		w := &wire{Writer: out}
 		served := make(chan error, 1)
 		go func() { served <- mcp.New(config).Run(t.Context(), io.NopCloser(in), w) }()
@@ -307,14 +314,7 @@ func TestDirectoryChanges(t *testing.T) {
 // TestRefusedKey ends at once: no client can do anything about it.
 func TestRefusedKey(t *testing.T) {
 	f := newFake(t)
-	c, err := client.New(client.Config{
-		BaseURL: "http://service", HTTPClient: &http.Client{Transport: f},
-		Key: func(context.Context) (secret.Value, error) { return secret.New("svc_test_wrong"), nil },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = mcp.New(mcp.Config{Client: c}).Run(t.Context(), io.NopCloser(strings.NewReader("")), io.Discard)
+	err := mcp.New(mcp.Config{Service: newService(t, f, "svc_test_wrong")}).Run(t.Context(), io.NopCloser(strings.NewReader("")), io.Discard)
 	if fault.CodeOf(err) != fault.Unauthenticated {
 		t.Errorf("Run: %v, want UNAUTHENTICATED", err)
 	}
@@ -329,8 +329,7 @@ func TestStopped(t *testing.T) {
 		here, there := net.Pipe()
 		ctx, stop := context.WithCancel(t.Context())
 		served := make(chan error, 1)
-		d := &diary{f: f}
-		config := mcp.Config{Client: newClient(t, f), Begin: d.begin}
+		config := mcp.Config{Service: newService(t, f, key)}
 		go func() { served <- mcp.New(config).Run(ctx, there, there) }()
 		c := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil)
 		s, err := c.Connect(t.Context(), &sdk.IOTransport{Reader: here, Writer: here}, nil)
@@ -350,8 +349,8 @@ func TestStopped(t *testing.T) {
 		}
 		_ = s.Close()
 		<-called
-		if last := d.lines[len(d.lines)-1]; last != "left" {
-			t.Errorf("the record: %q, want it left", d.lines)
+		if left := f.entriesNow(); len(left) != 1 {
+			t.Errorf("the journal: %q, want an entry", left)
 		}
 	})
 }

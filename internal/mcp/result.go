@@ -92,7 +92,7 @@ func (s *Server) inline(ctx context.Context, a api.Artifact, room int64) sdk.Con
 		return nil
 	}
 	var b bytes.Buffer
-	if err := s.Client.Download(ctx, a, &b); err != nil {
+	if err := s.Service.Download(ctx, a, &b); err != nil {
 		s.Note("%s can't be fetched: %v", a.ID, err)
 		return nil
 	}

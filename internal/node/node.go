@@ -35,17 +35,6 @@ const (
 	bodiesName   = "bodies"   // arriving bodies
 )
 
-// HintError is an error with the step that resolves it.
-type HintError struct {
-	Err  error
-	Hint string
-}
-
-func (e *HintError) Error() string { return e.Err.Error() }
-
-// Unwrap returns the error without the hint.
-func (e *HintError) Unwrap() error { return e.Err }
-
 // Config configures a Node. Settings, Directory and Logger are required.
 type Config struct {
 	Settings  config.Config

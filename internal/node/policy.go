@@ -6,6 +6,7 @@ import (
 	"regexp"
 
 	"unitask/internal/config"
+	"unitask/internal/hint"
 	"unitask/internal/policy"
 	"unitask/internal/supplier"
 )
@@ -24,10 +25,8 @@ func (s *Suppliers) addPolicy(c config.Policy) error {
 	if m := c.Moderation; m.Asked() {
 		adapter, ok := s.adapters[m.Supplier].(supplier.Moderator)
 		if !ok {
-			return &HintError{
-				fmt.Errorf("policy.moderation: supplier %s isn't there to be asked", m.Supplier),
-				"set its key in the environment, or take policy.moderation out",
-			}
+			return hint.With(fmt.Errorf("policy.moderation: supplier %s isn't there to be asked", m.Supplier),
+				"set its key in the environment, or take policy.moderation out")
 		}
 		p.Moderation = &policy.Moderation{
 			Supplier: m.Supplier, Model: m.Model, Adapter: adapter, Capabilities: m.Capabilities,

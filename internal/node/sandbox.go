@@ -7,6 +7,7 @@ import (
 
 	"unitask/internal/api"
 	"unitask/internal/catalog"
+	"unitask/internal/hint"
 	"unitask/internal/routing"
 	"unitask/internal/supplier"
 	"unitask/internal/supplier/sandbox"
@@ -37,7 +38,7 @@ func NewSandboxes(dataDir string) (Sandboxes, error) {
 	} {
 		adapter, err := sandbox.Kind().New(one)
 		if err != nil {
-			return nil, &HintError{fmt.Errorf("the data folder can't be used: %w", err), "--data-dir names another folder"}
+			return nil, hint.With(fmt.Errorf("the data folder can't be used: %w", err), "--data-dir names another folder")
 		}
 		out = append(out, sandboxSupplier{one.Name, adapter})
 	}

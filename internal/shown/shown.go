@@ -1,4 +1,4 @@
-// Package shown makes text from elsewhere fit to be shown on a terminal: it removes control characters that could
+// Package shown makes text from elsewhere fit to be shown on a terminal, and figures fit for people. It removes control characters that could
 // steer the terminal or let a line read as another. It is the one place that knows which characters those are.
 package shown
 

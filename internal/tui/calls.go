@@ -8,6 +8,7 @@ import (
 
 	"unitask/internal/api"
 	"unitask/internal/catalog"
+	"unitask/internal/client"
 )
 
 // createWait is how long the service may hold the answer to a creation of a synchronous capability: long enough for
@@ -28,16 +29,16 @@ type capabilitiesMsg struct {
 }
 
 type listMsg struct {
-	query  Query
+	query  client.ListOptions
 	cursor string // "" for the first page
-	page   Page
+	page   api.TaskList
 	err    error
 }
 
 type readMsg struct {
 	id      string
 	started time.Time
-	reading Reading
+	reading client.Reading
 	err     error
 }
 
@@ -76,9 +77,11 @@ func (c calls) capabilities() tea.Cmd {
 	}
 }
 
-func (c calls) list(q Query, cursor string, limit int) tea.Cmd {
+func (c calls) list(q client.ListOptions, cursor string, limit int) tea.Cmd {
+	page := q
+	page.Cursor, page.Limit = cursor, limit
 	return func() tea.Msg {
-		page, err := c.service.List(c.ctx, q, cursor, limit)
+		page, err := c.service.List(c.ctx, page)
 		return listMsg{q, cursor, page, err}
 	}
 }
@@ -86,7 +89,7 @@ func (c calls) list(q Query, cursor string, limit int) tea.Cmd {
 func (c calls) read(id, etag string, wait time.Duration) tea.Cmd {
 	return func() tea.Msg {
 		started := time.Now()
-		r, err := c.service.Get(c.ctx, id, etag, wait)
+		r, err := c.service.Get(c.ctx, id, client.GetOptions{ETag: etag, Wait: wait})
 		return readMsg{id, started, r, err}
 	}
 }
@@ -97,7 +100,7 @@ func (c calls) create(req api.CreateRequest, mode catalog.Mode, key, label strin
 		wait = 0
 	}
 	return func() tea.Msg {
-		t, err := c.service.Create(c.ctx, req, key, wait)
+		t, err := c.service.Submit(c.ctx, req, key, wait)
 		return createdMsg{req.Capability, label, t, err}
 	}
 }
@@ -109,14 +112,10 @@ func (c calls) cancel(id string) tea.Cmd {
 	}
 }
 
-// timeline asks for a task's states with their times, empty if the service doesn't know them.
+// timeline asks for a task's states with their times.
 func (c calls) timeline(id string) tea.Cmd {
-	h, ok := c.service.(Historian)
-	if !ok {
-		return nil
-	}
 	return func() tea.Msg {
-		moves, err := h.Timeline(c.ctx, id)
+		moves, err := c.service.Timeline(c.ctx, id)
 		return timelineMsg{id, moves, err}
 	}
 }

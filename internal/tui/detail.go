@@ -8,6 +8,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"unitask/internal/api"
+	"unitask/internal/shown"
 )
 
 // longestText is how much of an output is drawn, in bytes.
@@ -56,7 +57,7 @@ func (d *detail) Render(c canvas, b taskCache, width, height int) string {
 }
 
 func (d *detail) head(c canvas, t api.Task, width int) string {
-	words := []string{duration(elapsed(t, c.now))}
+	words := []string{shown.Duration(elapsed(t, c.now))}
 	if bar := progress(t, width); bar != "" {
 		words = append(words, bar)
 	}
@@ -224,7 +225,7 @@ func (p *page) times(moves []api.Move, t api.Task) {
 	for i, m := range moves {
 		at := p.clock(m.At.Time)
 		if i > 0 {
-			at += "  +" + duration(m.At.Sub(moves[i-1].At.Time))
+			at += "  +" + shown.Duration(m.At.Sub(moves[i-1].At.Time))
 		}
 		p.row(line(string(m.State)), at)
 	}

@@ -3,7 +3,6 @@ package tui_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -12,14 +11,14 @@ import (
 
 	"unitask/internal/api"
 	"unitask/internal/catalog"
+	"unitask/internal/client"
 	"unitask/internal/fault"
 	"unitask/internal/task"
-	"unitask/internal/tui"
 )
 
-var errAway = errors.New("connection refused")
+var errAway = &client.UnreachableError{Where: "http://127.0.0.1:8420"}
 
-// creation is one call of Create.
+// creation is one call of Submit.
 type creation struct {
 	Request api.CreateRequest
 	Key     string
@@ -35,7 +34,7 @@ type reading struct {
 
 // page is one call of List.
 type page struct {
-	Query  tui.Query
+	Query  client.ListOptions
 	Cursor string
 	Limit  int
 }
@@ -54,7 +53,7 @@ type fake struct {
 	creations    []creation
 	reads        map[string][]reading
 	lists        int
-	streams      map[string]chan tui.Event
+	streams      map[string]chan event
 	followed     int
 	pages        []page         // the lists asked for
 	looks        int            // how many tasks a page looks at, 0 for all
@@ -78,7 +77,7 @@ func (f *fake) Capabilities(context.Context) ([]api.Capability, error) {
 	return f.capabilities, f.fail
 }
 
-func (f *fake) Create(_ context.Context, req api.CreateRequest, key string, wait time.Duration) (api.Task, error) {
+func (f *fake) Submit(_ context.Context, req api.CreateRequest, key string, wait time.Duration) (api.Task, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.creations = append(f.creations, creation{req, key, wait})
@@ -97,7 +96,8 @@ func (f *fake) Create(_ context.Context, req api.CreateRequest, key string, wait
 	return t, nil
 }
 
-func (f *fake) Get(ctx context.Context, id, etag string, wait time.Duration) (tui.Reading, error) {
+func (f *fake) Get(ctx context.Context, id string, o client.GetOptions) (client.Reading, error) {
+	etag, wait := o.ETag, o.Wait
 	f.mu.Lock()
 	f.reads[id] = append(f.reads[id], reading{time.Now(), etag, wait})
 	f.reading[id]++
@@ -129,54 +129,58 @@ func (f *fake) Get(ctx context.Context, id, etag string, wait time.Duration) (tu
 	}
 }
 
-// Follow sends the events that a test puts into the task's channel; without one it is silent.
-func (f *fake) Follow(ctx context.Context, id string) <-chan tui.Event {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.followed++
-	to := make(chan tui.Event)
-	from := f.streams[id]
-	if from == nil {
-		close(to)
-		return to
-	}
-	go func() {
-		defer close(to)
-		for {
-			select {
-			case e, ok := <-from:
-				if !ok {
-					return
-				}
-				to <- e
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	return to
+// event is one event of a stream: a task, or else a piece of its text.
+type event struct {
+	task api.Task
+	text string
 }
 
-func (f *fake) readLocked(id, etag string) (tui.Reading, error) {
+// Hear tells the events that a test puts into the task's channel; without one it ends at once.
+func (f *fake) Hear(ctx context.Context, id string, onTask func(api.Task), onText func(string)) error {
+	f.mu.Lock()
+	f.followed++
+	from := f.streams[id]
+	f.mu.Unlock()
+	for from != nil {
+		select {
+		case e, ok := <-from:
+			switch {
+			case !ok:
+				return nil
+			case e.text != "":
+				onText(e.text)
+			default:
+				onTask(e.task)
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+func (f *fake) readLocked(id, etag string) (client.Reading, error) {
 	at := slices.IndexFunc(f.tasks, func(t api.Task) bool { return t.ID == id })
 	switch {
 	case f.fail != nil:
-		return tui.Reading{}, f.fail
+		return client.Reading{}, f.fail
 	case f.failGet != nil:
-		return tui.Reading{}, f.failGet
+		return client.Reading{}, f.failGet
 	case at < 0:
-		return tui.Reading{}, &tui.Error{Err: fault.New(fault.NotFound, "no such task"), RequestID: "req_9"}
+		return client.Reading{}, &client.Error{Fault: fault.New(fault.NotFound, "no such task"), RequestID: "req_9"}
 	}
 	t, now := f.tasks[at], `W/"`+strconv.Itoa(f.revision[id])+`"`
 	t.RequestID = "req_2"
 	if now == etag {
-		return tui.Reading{NotModified: true, ETag: now, RetryAfter: api.MinPoll}, nil
+		return client.Reading{NotModified: true, ETag: now, RetryAfter: api.MinPoll}, nil
 	}
-	return tui.Reading{Task: t, ETag: now, RetryAfter: api.MinPoll}, nil
+	return client.Reading{Task: t, ETag: now, RetryAfter: api.MinPoll}, nil
 }
 
 // List lists as the service does: newest first, from below the cursor, looking at a few tasks only.
-func (f *fake) List(_ context.Context, q tui.Query, cursor string, limit int) (tui.Page, error) {
+func (f *fake) List(_ context.Context, q client.ListOptions) (api.TaskList, error) {
+	cursor, limit := q.Cursor, q.Limit
+	q.Cursor, q.Limit = "", 0
 	f.mu.Lock()
 	f.lists++
 	f.pages = append(f.pages, page{q, cursor, limit})
@@ -187,22 +191,22 @@ func (f *fake) List(_ context.Context, q tui.Query, cursor string, limit int) (t
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.reading[""]--
-	var p tui.Page
+	var p api.TaskList
 	looked := 0
 	for _, t := range slices.Backward(f.tasks) {
 		if cursor != "" && t.ID >= cursor {
 			continue
 		}
-		if len(p.Tasks) == limit || f.looks > 0 && looked == f.looks {
+		if len(p.Data) == limit || f.looks > 0 && looked == f.looks {
 			return p, f.fail
 		}
 		looked++
-		p.Next = t.ID
+		p.NextCursor = &t.ID
 		if (q.State == "" || t.State == q.State) && (q.Capability == "" || t.Capability == q.Capability) {
-			p.Tasks = append(p.Tasks, t)
+			p.Data = append(p.Data, t)
 		}
 	}
-	p.Next = ""
+	p.NextCursor = nil
 	return p, f.fail
 }
 

@@ -110,7 +110,7 @@ func TestSavePath(t *testing.T) {
 					service := newFake(chat())
 					service.hold(old(1)...)
 					service.disk.paths = paths
-					r := newRig(t, service)
+					r := newTestDashboard(t, service)
 					r.resize(size[0], size[1])
 					r.press("tab", "enter", "s")
 					r.press(tt.keys...)
@@ -133,7 +133,7 @@ func TestCompletionComesLate(t *testing.T) {
 		service := newFake(chat())
 		service.hold(old(1)...)
 		service.disk.paths = []string{"/tmp/pictures/"}
-		r := newRig(t, service)
+		r := newTestDashboard(t, service)
 		r.press("tab", "enter", "s", "/tmp/p")
 		r.update(key("tab"))
 		r.update(key("x"))

@@ -174,9 +174,8 @@ func (f *formPane) accepted() {
 func (f *formPane) refuse(err error) bool {
 	f.sendingSince = time.Time{}
 	e, answered := errors.AsType[*fault.Error](err)
-	_, known := errors.AsType[*Error](err)
 	switch {
-	case !answered && known: // no request was sent
+	case !answered && !unanswered(err): // no request was sent
 		f.failure = []string{words(err)}
 		return false
 	case !answered:

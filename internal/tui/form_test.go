@@ -10,8 +10,8 @@ import (
 
 	"unitask/internal/api"
 	"unitask/internal/catalog"
+	"unitask/internal/client"
 	"unitask/internal/fault"
-	"unitask/internal/tui"
 )
 
 // pixel is a PNG's beginning: enough to be known as one.
@@ -71,7 +71,7 @@ func TestRequestOfAForm(t *testing.T) {
 			folder(t)
 			bubble(t, func(t *testing.T) {
 				service := newFake(imageEdit())
-				r := newRig(t, service)
+				r := newTestDashboard(t, service)
 				r.press("enter")
 				r.press(tt.keys...)
 				r.press("ctrl+s")
@@ -113,7 +113,7 @@ func TestFormRefuses(t *testing.T) {
 			folder(t)
 			bubble(t, func(t *testing.T) {
 				service := newFake(imageEdit())
-				r := newRig(t, service)
+				r := newTestDashboard(t, service)
 				r.press("enter")
 				r.press(tt.keys...)
 				r.press("ctrl+s")
@@ -134,7 +134,7 @@ func TestNumbers(t *testing.T) {
 	} {
 		t.Run(entered, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				r := newRig(t, newFake(chat()))
+				r := newTestDashboard(t, newFake(chat()))
 				r.press("enter", "hi", "tab", "enter", "down", "down", entered, "ctrl+s")
 				if says != "" {
 					r.shows("▸ max_output_tokens", "✗ "+says)
@@ -160,8 +160,8 @@ func TestDetailsBesideTheirFields(t *testing.T) {
 		t.Run(tt.field, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				service := newFake(imageEdit())
-				service.failCreate = []error{&tui.Error{Err: fault.Invalid(tt.field, "is not to my liking"), RequestID: "req_7"}}
-				r := newRig(t, service)
+				service.failCreate = []error{&client.Error{Fault: fault.Invalid(tt.field, "is not to my liking"), RequestID: "req_7"}}
+				r := newTestDashboard(t, service)
 				r.press("enter", "x", "tab", "https://h/i", "ctrl+s")
 				r.shows(tt.focus, "✗ is not to my liking", "✗ INVALID_REQUEST (request req_7)")
 			})
@@ -172,7 +172,7 @@ func TestDetailsBesideTheirFields(t *testing.T) {
 // TestFormStays: the entered values are there after leaving the form, and after sending it.
 func TestFormStays(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := newRig(t, newFake(chat(), imageEdit()))
+		r := newTestDashboard(t, newFake(chat(), imageEdit()))
 		r.press("enter", "once", "esc", "down", "enter", "esc", "up", "enter")
 		r.shows("│ once")
 		r.press("ctrl+s", "tab", "enter")
@@ -183,7 +183,7 @@ func TestFormStays(t *testing.T) {
 // TestLeavingWhileSending: the answer doesn't drag the person back.
 func TestLeavingWhileSending(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := newRig(t, newFake(chat()))
+		r := newTestDashboard(t, newFake(chat()))
 		r.press("enter", "hi")
 		r.update(key("ctrl+s"))
 		r.shows("sending… 0s")
@@ -200,7 +200,7 @@ func TestLeavingWhileSending(t *testing.T) {
 // TestQuestionMark is a letter in a text and a key elsewhere; ctrl+c quits from everywhere.
 func TestQuestionMark(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := newRig(t, newFake(chat()))
+		r := newTestDashboard(t, newFake(chat()))
 		r.press("enter", "why?")
 		r.shows("│ why?")
 		r.press("tab", "?")
@@ -231,7 +231,7 @@ func TestEveryCapabilityHasAForm(t *testing.T) {
 		})
 	}
 	bubble(t, func(t *testing.T) {
-		r := newRig(t, newFake(all...))
+		r := newTestDashboard(t, newFake(all...))
 		r.resize(100, 60)
 		for _, one := range c.All() {
 			r.press("enter")

@@ -6,14 +6,14 @@ import (
 	"time"
 
 	"unitask/internal/api"
+	"unitask/internal/client"
 	"unitask/internal/fault"
 	"unitask/internal/task"
-	"unitask/internal/tui"
 )
 
 // TestHints: wherever the dashboard shows an error it shows the remedy, until the next key.
 func TestHints(t *testing.T) {
-	refused := &tui.Error{Err: fault.New(fault.Unauthenticated, "no such key"), RequestID: "req_1"}
+	refused := &client.Error{Fault: fault.New(fault.Unauthenticated, "no such key"), RequestID: "req_1"}
 	const says, words = "hint: what helps about UNAUTHENTICATED", "UNAUTHENTICATED: no such key (request req_1)"
 	for name, lead := range map[string]func(r *testDashboard, service *fake){
 		"directory": func(r *testDashboard, service *fake) {
@@ -60,7 +60,7 @@ func TestHints(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				bubble(t, func(t *testing.T) {
 					service := newFake(chat())
-					r := newRig(t, service)
+					r := newTestDashboard(t, service)
 					r.resize(size[0], size[1])
 					lead(r, service)
 					r.shows(words[:28], says)
@@ -78,7 +78,7 @@ func TestHintOfATask(t *testing.T) {
 		end(&failed, task.Failed)
 		failed.Error = &api.Error{Code: fault.ContentPolicyViolation, Message: "the content was refused"}
 		service.hold(failed)
-		r := newRig(t, service)
+		r := newTestDashboard(t, service)
 		r.press("tab", "enter")
 		r.shows("the content was refused", "hint: what helps about CONTENT_POLICY_VIOLATION")
 	})
@@ -88,12 +88,12 @@ func TestHintOfATask(t *testing.T) {
 func TestNothingWasSent(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		service := newFake(chat())
-		service.failCreate = []error{&tui.Error{Err: errors.New("nothing was sent: no journal")}}
-		r := newRig(t, service)
+		service.failCreate = []error{errors.New("nothing was sent: no journal")}
+		r := newTestDashboard(t, service)
 		r.press("enter", "hi", "ctrl+s")
 		r.shows("nothing was sent: no journal")
 		r.hides("no answer", "Send it again")
-		service.set(&tui.Error{Err: errors.New("the keyring is locked")})
+		service.set(errors.New("the keyring is locked"))
 		r.press("esc", "tab")
 		r.pass(11 * time.Second)
 		r.shows("the keyring is locked")

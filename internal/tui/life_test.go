@@ -8,16 +8,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"unitask/internal/api"
+	"unitask/internal/client"
 	"unitask/internal/fault"
 	"unitask/internal/task"
-	"unitask/internal/tui"
 )
 
 // TestWholeLife goes the way of a person: pick, fill, submit, watch, detail, cancel, quit.
 func TestWholeLife(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		service := newFake(imageEdit(), chat())
-		r := newRig(t, service)
+		r := newTestDashboard(t, service)
 		r.shows("▸ image.edit", "needs  prompt, images")
 
 		r.press("down", "enter")
@@ -70,11 +70,11 @@ func TestTaskFailedInItsRequest(t *testing.T) {
 			end(t, task.Failed)
 			t.Error = &api.Error{Code: fault.ContentPolicyViolation, Message: "the content was refused"}
 		})
-		service.failCreate = []error{&tui.Error{
-			Err:       fault.New(fault.ContentPolicyViolation, "the content was refused").WithTask("task_0007"),
+		service.failCreate = []error{&client.Error{
+			Fault:     fault.New(fault.ContentPolicyViolation, "the content was refused").WithTask("task_0007"),
 			RequestID: "req_5",
 		}}
-		r := newRig(t, service)
+		r := newTestDashboard(t, service)
 		r.press("enter", "hi", "ctrl+s")
 		r.shows("✗ CONTENT_POLICY_VIOLATION: the content was refused (request req_5)", "› text.chat")
 		r.press("esc", "tab")
@@ -87,7 +87,7 @@ func TestTaskFailedInItsRequest(t *testing.T) {
 // TestOneKeyUntilAnAnswer: a creation goes out under the key of the last try exactly while that try
 // may have made a task, and the request is the same.
 func TestOneKeyUntilAnAnswer(t *testing.T) {
-	refused := func(c fault.Code) error { return &tui.Error{Err: fault.New(c, "no")} }
+	refused := func(c fault.Code) error { return &client.Error{Fault: fault.New(c, "no")} }
 	final := fault.New(fault.ProviderTimeout, "no")
 	final.Final = true
 	tests := []struct {
@@ -108,7 +108,7 @@ func TestOneKeyUntilAnAnswer(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				service := newFake(chat())
 				service.failCreate = []error{tt.err}
-				r := newRig(t, service)
+				r := newTestDashboard(t, service)
 				r.press("enter", "hi")
 				for i := range 3 {
 					if i == 1 && tt.edit {

@@ -8,6 +8,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"unitask/internal/api"
+	"unitask/internal/client"
 	"unitask/internal/task"
 )
 
@@ -18,18 +19,6 @@ const (
 	mostPages = 5
 )
 
-// Query selects tasks on the service; zero members select all.
-type Query struct {
-	State      task.State
-	Capability string
-}
-
-// Page is a part of a query's tasks, newest first. It may be empty before the end.
-type Page struct {
-	Tasks []api.Task
-	Next  string // the cursor of the page below it, "" at the end
-}
-
 // listing is the part of a query's tasks that the service has listed so far: its newest tasks, without a gap.
 type listing struct {
 	known bool // the first page came
@@ -39,20 +28,24 @@ type listing struct {
 
 // take takes the page that stands at a cursor. A first page that doesn't reach down to the rows listed before
 // replaces them, so that a gap is never hidden.
-func (l *listing) take(cursor string, p Page) {
-	meets := slices.ContainsFunc(p.Tasks, func(t api.Task) bool { return l.ids[t.ID] })
+func (l *listing) take(cursor string, p api.TaskList) {
+	next := ""
+	if p.NextCursor != nil {
+		next = *p.NextCursor
+	}
+	meets := slices.ContainsFunc(p.Data, func(t api.Task) bool { return l.ids[t.ID] })
 	switch {
 	case cursor != "" && cursor != l.next:
 		return // of a listing that was replaced meanwhile
-	case cursor == "" && l.known && (meets || len(p.Tasks) == 0 || p.Next == ""):
+	case cursor == "" && l.known && (meets || len(p.Data) == 0 || next == ""):
 	default:
-		l.next = p.Next
+		l.next = next
 		if cursor == "" {
 			clear(l.ids)
 		}
 	}
 	l.known = true
-	for _, t := range p.Tasks {
+	for _, t := range p.Data {
 		l.ids[t.ID] = true
 	}
 }
@@ -61,7 +54,7 @@ func (l *listing) take(cursor string, p Page) {
 func (t *table) listing() *listing { return t.listingOf(t.query) }
 
 // listingOf returns a listing, made at first use.
-func (t *table) listingOf(q Query) *listing {
+func (t *table) listingOf(q client.ListOptions) *listing {
 	l := t.listings[q]
 	if l == nil {
 		l = &listing{ids: map[string]bool{}}
@@ -73,7 +66,7 @@ func (t *table) listingOf(q Query) *listing {
 // holds reports whether a task is among those listed, with or without a filter, or was sent from here.
 func (t *table) holds(id string, b taskCache) bool {
 	_, sent := b.labels[id]
-	return sent || t.listings[Query{}].holds(id) || t.listings[t.query].holds(id)
+	return sent || t.listings[client.ListOptions{}].holds(id) || t.listings[t.query].holds(id)
 }
 
 func (l *listing) holds(id string) bool { return l != nil && l.ids[id] }
@@ -81,7 +74,7 @@ func (l *listing) holds(id string) bool { return l != nil && l.ids[id] }
 // setFilter makes words the filter. The first one that is a state's name and the first that is a capability's
 // are asked of the service, which knows more tasks than were read.
 func (m *Model) setFilter(filter string) {
-	m.table.filter, m.table.query = filter, Query{}
+	m.table.filter, m.table.query = filter, client.ListOptions{}
 	for word := range strings.FieldsSeq(strings.ToLower(filter)) {
 		if s := task.State(word); m.table.query.State == "" && slices.Contains(task.States(), s) {
 			m.table.query.State = s
@@ -138,7 +131,7 @@ func (m *Model) answeredList(msg listMsg) tea.Cmd {
 	m.answered()
 	m.table.listingOf(msg.query).take(msg.cursor, msg.page)
 	var cmds []tea.Cmd
-	for _, t := range msg.page.Tasks {
+	for _, t := range msg.page.Data {
 		cmds = append(cmds, m.learn(t))
 	}
 	m.loopOf(msg.loop()).phase = resting

@@ -8,9 +8,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"unitask/internal/api"
+	"unitask/internal/client"
 	"unitask/internal/fault"
 	"unitask/internal/task"
-	"unitask/internal/tui"
 )
 
 // old returns so many tasks that have ended, oldest first, each with its number as its text.
@@ -32,7 +32,7 @@ func TestPages(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			service := newFake(chat())
 			service.hold(old(470)...)
-			r := newRig(t, service)
+			r := newTestDashboard(t, service)
 			r.resize(size[0], size[1])
 			r.press("tab")
 			r.shows("50 tasks, ↓")
@@ -64,7 +64,7 @@ func TestPages(t *testing.T) {
 // TestFilterAsksTheService: a state and a capability in the filter find tasks that were never listed, and so
 // does another word, as far as is looked.
 func TestFilterAsksTheService(t *testing.T) {
-	for filter, want := range map[string]tui.Query{
+	for filter, want := range map[string]client.ListOptions{
 		"failed":            {State: task.Failed},
 		"image.edit":        {Capability: "image.edit"},
 		"IMAGE.EDIT failed": {State: task.Failed, Capability: "image.edit"},
@@ -78,7 +78,7 @@ func TestFilterAsksTheService(t *testing.T) {
 				tasks[1].Capability, tasks[1].State, tasks[1].Output = "image.edit", task.Failed, nil
 				tasks[1].Error = &api.Error{Code: "A_NEEDLE"}
 				service.hold(tasks...)
-				r := newRig(t, service)
+				r := newTestDashboard(t, service)
 				r.press("tab", "/", filter, "enter")
 				r.shows("▸ ✗ failed        image.edit", "1 task /")
 				r.hides("✓ succeeded", "↓ more")
@@ -90,7 +90,7 @@ func TestFilterAsksTheService(t *testing.T) {
 				r.press("esc")
 				r.hides("✗ failed        image.edit")
 				r.shows("✓ succeeded")
-				if want == (tui.Query{}) {
+				if want == (client.ListOptions{}) {
 					return // all were listed
 				}
 				r.shows("50 tasks, ↓ more")
@@ -106,7 +106,7 @@ func TestOrderReadsOn(t *testing.T) {
 		tasks := old(600)
 		tasks[1].Usage.Cost.Amount = "9.99"
 		service.hold(tasks...)
-		r := newRig(t, service)
+		r := newTestDashboard(t, service)
 		r.press("tab", "s", "s", "s", "s", "s", "enter")
 		r.shows("text 2.")
 	})
@@ -119,7 +119,7 @@ func TestSearchIsBounded(t *testing.T) {
 		service := newFake(chat())
 		service.hold(old(600)...)
 		service.looks = 50 // so that pages are short
-		r := newRig(t, service)
+		r := newTestDashboard(t, service)
 		r.press("tab", "/", "zebra", "enter")
 		if n := len(service.pages); n != 1+5 {
 			t.Errorf("%d lists for one key", n)
@@ -141,7 +141,7 @@ func TestNoSilentGap(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		service := newFake(chat())
 		service.hold(old(60)...)
-		r := newRig(t, service)
+		r := newTestDashboard(t, service)
 		r.press("tab", "end")
 		r.shows("60 tasks")
 		r.press("home")
@@ -158,7 +158,7 @@ func TestPageRefused(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		service := newFake(chat())
 		service.hold(old(130)...)
-		r := newRig(t, service)
+		r := newTestDashboard(t, service)
 		r.press("tab")
 		service.set(errAway)
 		r.press("end")
@@ -170,7 +170,7 @@ func TestPageRefused(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		service := newFake(chat())
 		service.hold(old(130)...)
-		r := newRig(t, service)
+		r := newTestDashboard(t, service)
 		r.press("tab")
 		service.set(fault.Invalid("cursor", "is not one that a list returned"))
 		r.press("end")
@@ -197,7 +197,7 @@ func TestManyOpenTasks(t *testing.T) {
 			tasks[i] = openTask(i+1, "text.chat")
 		}
 		service.hold(tasks...)
-		r := newRig(t, service)
+		r := newTestDashboard(t, service)
 		r.press("tab", "end")
 		r.shows("Tasks (180 open)")
 		r.pass(40 * time.Second)

@@ -10,6 +10,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"unitask/internal/api"
+	"unitask/internal/client"
 	"unitask/internal/fault"
 )
 
@@ -205,17 +206,22 @@ func words(err error) string {
 	if f, ok := errors.AsType[*fault.Error](err); ok {
 		return line(string(f.Code)+": "+f.Message) + requestOf(err)
 	}
-	if e, ok := errors.AsType[*Error](err); ok {
-		return line(e.Error())
+	if unanswered(err) {
+		return "no answer from the server"
 	}
-	return "no answer from the server"
+	return line(err.Error())
+}
+
+// unanswered reports whether no answer came, so that it isn't known whether the service did what it was asked.
+func unanswered(err error) bool {
+	_, lost := errors.AsType[*client.UnreachableError](err)
+	return lost || errors.Is(err, context.Canceled)
 }
 
 // requestOf is the request's id, for support; "" without one.
 func requestOf(err error) string {
-	e, ok := errors.AsType[*Error](err)
-	if !ok || e.RequestID == "" {
-		return ""
+	if id := client.RequestID(err); id != "" {
+		return " (request " + line(id) + ")"
 	}
-	return " (request " + line(e.RequestID) + ")"
+	return ""
 }

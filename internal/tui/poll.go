@@ -209,14 +209,13 @@ func (m *Model) keepReading() tea.Cmd {
 // read without an answer is repeated until one comes.
 func (m *Model) trouble(err error) (time.Duration, bool) {
 	f, answered := errors.AsType[*fault.Error](err)
-	_, known := errors.AsType[*Error](err)
 	switch {
 	case m.calls.ctx.Err() != nil:
 		return 0, false
 	case answered && f.Retryable():
 		m.away = notice{words: "server says " + line(string(f.Code)) + ", retrying"} // which is all there is to do
 		return min(f.RetryAfter, longestPause), true
-	case !answered && !known:
+	case unanswered(err):
 		m.away = notice{words: "server away, retrying", hint: m.config.Hint(err)}
 		return 0, true
 	default:

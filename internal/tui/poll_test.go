@@ -5,16 +5,16 @@ import (
 	"time"
 
 	"unitask/internal/api"
+	"unitask/internal/client"
 	"unitask/internal/fault"
 	"unitask/internal/task"
-	"unitask/internal/tui"
 )
 
 // sending starts a dashboard with one task sent from it.
 func sending(t *testing.T) (*testDashboard, *fake) {
 	t.Helper()
 	service := newFake(chat())
-	r := newRig(t, service)
+	r := newTestDashboard(t, service)
 	r.press("enter", "hi", "ctrl+s")
 	return r, service
 }
@@ -125,7 +125,7 @@ func TestServerAway(t *testing.T) {
 		err        error
 	}{
 		{"no answer", "✗ server away, retrying", errAway},
-		{"retryable", "✗ server says INTERNAL, retrying", &tui.Error{Err: fault.New(fault.Internal, "no")}},
+		{"retryable", "✗ server says INTERNAL, retrying", &client.Error{Fault: fault.New(fault.Internal, "no")}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
@@ -169,7 +169,7 @@ func TestServerAwayFromTheStart(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		service := newFake(chat())
 		service.set(errAway)
-		r := newRig(t, service)
+		r := newTestDashboard(t, service)
 		r.shows("Asking for the capabilities…", "server away, retrying")
 		r.pass(time.Minute)
 		service.set(nil)
@@ -184,7 +184,7 @@ func TestServerAwayFromTheStart(t *testing.T) {
 func TestTasksFromElsewhere(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		service := newFake(chat())
-		r := newRig(t, service)
+		r := newTestDashboard(t, service)
 		r.press("tab")
 		r.shows("No task yet.")
 		service.hold(openTask(1, "text.chat"))
@@ -208,8 +208,8 @@ func TestTasksFromElsewhere(t *testing.T) {
 func TestKeyIsRefused(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		service := newFake(chat())
-		service.set(&tui.Error{Err: fault.New(fault.Unauthenticated, "the key isn't valid"), RequestID: "req_1"})
-		r := newRig(t, service)
+		service.set(&client.Error{Fault: fault.New(fault.Unauthenticated, "the key isn't valid"), RequestID: "req_1"})
+		r := newTestDashboard(t, service)
 		r.shows("UNAUTHENTICATED: the key isn't valid (request req_1)", "Press r to try again.")
 		service.set(nil)
 		r.pass(3 * time.Second)

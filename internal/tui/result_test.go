@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"unitask/internal/api"
+	"unitask/internal/client"
 	"unitask/internal/fault"
 	"unitask/internal/task"
 	"unitask/internal/tui"
@@ -25,7 +26,7 @@ func ended(t *testing.T, edit func(*api.Task)) (*testDashboard, *fake) {
 		end(t, task.Succeeded)
 		edit(t)
 	})
-	r := newRig(t, service)
+	r := newTestDashboard(t, service)
 	r.press("tab", "enter")
 	return r, service
 }
@@ -83,7 +84,7 @@ func TestSave(t *testing.T) {
 func TestNoRoomToSave(t *testing.T) {
 	for says, err := range map[string]error{
 		"✗ not saved: a.txt: permission denied":                        errors.New("a.txt: permission denied"),
-		"✗ not saved: NOT_FOUND: no such file here (request req_0077)": &tui.Error{Err: fault.New(fault.NotFound, "no such file here"), RequestID: "req_0077"},
+		"✗ not saved: NOT_FOUND: no such file here (request req_0077)": &client.Error{Fault: fault.New(fault.NotFound, "no such file here"), RequestID: "req_0077"},
 	} {
 		bubble(t, func(t *testing.T) {
 			r, service := ended(t, saysText("hello"))
@@ -179,7 +180,7 @@ func TestPreview(t *testing.T) {
 				service := newFake(chat())
 				service.disk.contents = map[string][]byte{"art_1": sunset, "art_2": sunset[:50], "art_3": []byte("%PDF")}
 				service.hold(openTask(1, "image.edit"))
-				r := newRig(t, service)
+				r := newTestDashboard(t, service)
 				r.press("tab", "enter")
 				service.change("task_0001", func(t *api.Task) { end(t, task.Succeeded); tt.edit(t) })
 				r.pass(30 * time.Second)
@@ -222,7 +223,7 @@ func TestLeaveWithPictures(t *testing.T) {
 		service.disk.contents["art_1"] = sunset
 		service.hold(openTask(1, "image.edit"))
 		service.change("task_0001", func(t *api.Task) { end(t, task.Succeeded); hasImages(pngFile("art_1"))(t) })
-		r := newRig(t, service)
+		r := newTestDashboard(t, service)
 		r.press("tab", "enter", "i")
 		if !r.quit || len(tui.Pictures(r.model)) != 1 {
 			t.Errorf("quits: %t, with %d pictures", r.quit, len(tui.Pictures(r.model)))
@@ -234,7 +235,7 @@ func TestLeaveWithPictures(t *testing.T) {
 func TestRunAgain(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		service := newFake(imageEdit(), chat())
-		r := newRig(t, service)
+		r := newTestDashboard(t, service)
 		r.press("enter", "one", "tab", "https://h/i", "enter", "https://h/j", "tab", "right", "tab", "enter", "tab", "tab", "tab", "right", "ctrl+s")
 		r.press("tab", "enter", "ctrl+u", "other", "tab", "ctrl+u", "ctrl+s") // the form moves on
 		for range 3 {
@@ -276,7 +277,7 @@ func TestRunAgainWhatOthersSent(t *testing.T) {
 func TestSort(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		service := newFake(chat(), imageEdit())
-		r := newRig(t, service)
+		r := newTestDashboard(t, service)
 		manyTasks(r, service)
 		r.press("tab")
 		ids := map[string]string{"○": "5", "◆": "4", "✗": "3", "$0.04": "2", "$0.000028": "1"}
@@ -314,7 +315,7 @@ func TestSort(t *testing.T) {
 func TestFilter(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		service := newFake(chat(), imageEdit())
-		r := newRig(t, service)
+		r := newTestDashboard(t, service)
 		manyTasks(r, service)
 		r.press("tab", "/", "PROVIDER_T")
 		r.shows("▸ ✗ failed")
@@ -381,7 +382,7 @@ func TestHostileFiles(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		service := newFake(chat())
 		service.hold(openTask(1, "text.chat"+evil))
-		r := newRig(t, service)
+		r := newTestDashboard(t, service)
 		service.change("task_0001", func(t *api.Task) { end(t, task.State("done"+evil)) })
 		service.change("task_0001", func(t *api.Task) { end(t, task.Succeeded) })
 		r.pass(15 * time.Second)

@@ -4,22 +4,44 @@ import (
 	"context"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"unitask/internal/api"
 )
+
+// event is one event of a stream: the task as it is now, or else the next piece of its text.
+type event struct {
+	task api.Task // zero if text is a piece
+	text string
+}
 
 // heardMsg is the next event of a task's stream; over says that the stream has ended.
 type heardMsg struct {
 	id     string
-	events <-chan Event
-	event  Event
+	events <-chan event
+	event  event
 	over   bool
 }
 
-// follow begins a stream that ends with ctx.
+// follow begins a stream that ends with ctx. A channel hands its events on, so that the dashboard takes them when it can.
 func (c calls) follow(ctx context.Context, id string) tea.Cmd {
-	return func() tea.Msg { return next(id, c.service.Follow(ctx, id))() }
+	return func() tea.Msg {
+		events := make(chan event)
+		send := func(e event) {
+			select {
+			case events <- e:
+			case <-ctx.Done():
+			}
+		}
+		go func() {
+			defer close(events)
+			// An error ends it: the read that follows says whether the service is there.
+			_ = c.service.Hear(ctx, id, func(t api.Task) { send(event{task: t}) }, func(piece string) { send(event{text: piece}) })
+		}()
+		return next(id, events)()
+	}
 }
 
-func next(id string, events <-chan Event) tea.Cmd {
+func next(id string, events <-chan event) tea.Cmd {
 	return func() tea.Msg {
 		e, ok := <-events
 		return heardMsg{id, events, e, !ok}
@@ -45,11 +67,11 @@ func (m *Model) heard(msg heardMsg) tea.Cmd {
 	}
 	l.heard, l.streamed = true, true
 	m.answered()
-	if msg.event.Text != "" {
-		m.tasks.texts[msg.id] += msg.event.Text
+	if msg.event.text != "" {
+		m.tasks.texts[msg.id] += msg.event.text
 		return next(msg.id, msg.events)
 	}
-	return tea.Batch(m.learn(msg.event.Task), next(msg.id, msg.events))
+	return tea.Batch(m.learn(msg.event.task), next(msg.id, msg.events))
 }
 
 // leave ends the stream of a task that isn't shown any more.

@@ -6,15 +6,14 @@ import (
 
 	"unitask/internal/api"
 	"unitask/internal/task"
-	"unitask/internal/tui"
 )
 
 // streaming is a dashboard with an open task, sent from it and shown, and the channel of its stream.
-func streaming(t *testing.T) (*testDashboard, *fake, chan tui.Event) {
+func streaming(t *testing.T) (*testDashboard, *fake, chan event) {
 	t.Helper()
 	r, service := sending(t)
-	events := make(chan tui.Event, 10)
-	service.streams = map[string]chan tui.Event{"task_0001": events}
+	events := make(chan event, 10)
+	service.streams = map[string]chan event{"task_0001": events}
 	r.press("enter")
 	r.pass(6 * time.Second)
 	return r, service, events
@@ -28,7 +27,7 @@ func TestShownTaskStreams(t *testing.T) {
 		n := len(service.readsOf("task_0001"))
 		running := service.tasks[0]
 		running.State, running.UpdatedAt = task.Running, api.Timestamp{Time: time.Now()}
-		for _, e := range []tui.Event{{Task: running}, {Text: "one "}, {Text: "two"}} {
+		for _, e := range []event{{task: running}, {text: "one "}, {text: "two"}} {
 			events <- e
 		}
 		r.settle()
@@ -40,7 +39,7 @@ func TestShownTaskStreams(t *testing.T) {
 		done := running
 		end(&done, task.Succeeded)
 		done.Output = &api.Output{Text: new("one two three")}
-		events <- tui.Event{Task: done}
+		events <- event{task: done}
 		close(events)
 		r.settle()
 		r.shows("✓ succeeded", "one two three")
@@ -57,9 +56,9 @@ func TestStreamBreaksOff(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r, service, events := streaming(t)
 		n := len(service.readsOf("task_0001"))
-		events <- tui.Event{Text: "one "}
-		again := make(chan tui.Event, 10)
-		again <- tui.Event{Text: "one two"}
+		events <- event{text: "one "}
+		again := make(chan event, 10)
+		again <- event{text: "one two"}
 		service.mu.Lock()
 		service.streams["task_0001"] = again
 		service.mu.Unlock()
@@ -88,7 +87,7 @@ func TestStreamBreaksOff(t *testing.T) {
 func TestStreamEndsWithTheScreen(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r, service, events := streaming(t)
-		events <- tui.Event{Text: "one"}
+		events <- event{text: "one"}
 		r.settle()
 		r.press("esc")
 		n := len(service.readsOf("task_0001"))

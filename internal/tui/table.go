@@ -6,20 +6,22 @@ import (
 	"strings"
 
 	"unitask/internal/api"
+	"unitask/internal/client"
+	"unitask/internal/shown"
 	"unitask/internal/task"
 )
 
 // table is the account's tasks. It follows the selected task, not its place.
 type table struct {
-	selected string // a task's id; "" for the first
-	filter   string // words that must stand in a row, "" for all rows
-	query    Query  // the part of the filter that the service answers
+	selected string             // a task's id; "" for the first
+	filter   string             // words that must stand in a row, "" for all rows
+	query    client.ListOptions // the part of the filter that the service answers
 	order    order
-	listings map[Query]*listing
+	listings map[client.ListOptions]*listing
 	pages    int // how many more are read before the next key
 }
 
-func newTable() table { return table{listings: map[Query]*listing{}} }
+func newTable() table { return table{listings: map[client.ListOptions]*listing{}} }
 
 func (t *table) index(rows []api.Task) int {
 	return max(0, slices.IndexFunc(rows, func(r api.Task) bool { return r.ID == t.selected }))
@@ -66,7 +68,7 @@ func taskColumns(rows []api.Task, width int) []int {
 }
 
 func (t *table) row(c canvas, columns []int, one api.Task, label string, selected bool) string {
-	took := duration(elapsed(one, c.now))
+	took := shown.Duration(elapsed(one, c.now))
 	if columns[3] == 0 && one.Progress != nil && !one.State.Terminal() {
 		took += fmt.Sprintf(" %d%%", percent(one)) // there is no column for it
 	}

@@ -31,8 +31,8 @@ type testDashboard struct {
 	keys      int // Idempotency-Keys made
 }
 
-// newRig starts a dashboard of 80 columns and 24 rows and lets it settle.
-func newRig(t *testing.T, service *fake) *testDashboard {
+// newTestDashboard starts a dashboard of 80 columns and 24 rows and lets it settle.
+func newTestDashboard(t *testing.T, service *fake) *testDashboard {
 	t.Helper()
 	r := &testDashboard{t: t, inbox: make(chan tea.Msg), done: make(chan struct{})}
 	t.Cleanup(func() {

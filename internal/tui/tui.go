@@ -20,23 +20,24 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"unitask/internal/api"
+	"unitask/internal/client"
 )
 
-// Service is the dashboard's use of the service. An error that is an answer, or a reason why no request was sent, is
-// an *Error or a *fault.Error; any other means that no answer came. It is called from several goroutines at once.
+// Service is the dashboard's use of the service, as *submit.Service has it. A *client.UnreachableError means that no
+// answer came; any other error is an answer, or a reason why no request was sent. It is called from several goroutines
+// at once.
 type Service interface {
 	Capabilities(ctx context.Context) ([]api.Capability, error)
-	// Create submits under the key and lets the service hold its answer for wait, whole seconds.
-	Create(ctx context.Context, req api.CreateRequest, key string, wait time.Duration) (api.Task, error)
+	// Submit creates a task under the key and lets the service hold its answer for wait, whole seconds.
+	Submit(ctx context.Context, req api.CreateRequest, key string, wait time.Duration) (api.Task, error)
 	// Get reads a task once; with an ETag and a wait the service holds its answer until it differs.
-	Get(ctx context.Context, id, etag string, wait time.Duration) (Reading, error)
-	// Follow sends the events of a task until it ends, the stream breaks off or ctx ends; then the channel is closed.
-	// Without streams that is at once.
-	Follow(ctx context.Context, id string) <-chan Event
-	// List returns the page of a query that stands at the cursor of an earlier one, "" for the first. It holds
-	// at most limit tasks.
-	List(ctx context.Context, q Query, cursor string, limit int) (Page, error)
+	Get(ctx context.Context, id string, o client.GetOptions) (client.Reading, error)
+	// Hear tells the events of a task until it ends, the stream breaks off or ctx ends.
+	Hear(ctx context.Context, id string, onTask func(api.Task), onText func(string)) error
+	List(ctx context.Context, o client.ListOptions) (api.TaskList, error)
 	Cancel(ctx context.Context, id string) (api.Task, error)
+	// Timeline returns when the task was in which state.
+	Timeline(ctx context.Context, id string) ([]api.Move, error)
 }
 
 // Files is the dashboard's use of results on this machine. It is called from several goroutines at once.
@@ -58,38 +59,6 @@ type ExistError struct{ Names []string }
 
 // Error says so of the first.
 func (e *ExistError) Error() string { return e.Names[0] + " is there already" }
-
-// Historian is a Service that also knows when a task was in which state.
-type Historian interface {
-	Timeline(ctx context.Context, id string) ([]api.Move, error)
-}
-
-// Event is one event of a stream: the task as it is now, or else the next piece of its text.
-type Event struct {
-	Task api.Task // zero if Text is a piece
-	Text string
-}
-
-// Reading is the answer to one Get.
-type Reading struct {
-	Task        api.Task // zero where NotModified
-	NotModified bool
-	ETag        string
-	RetryAfter  time.Duration // advised pause before the next one; 0: no advice
-}
-
-// Error is an answer of the service that isn't the asked-for one, with the id that support asks for, or why the
-// service wasn't asked.
-type Error struct {
-	Err       error  // an answer unwraps to its *fault.Error
-	RequestID string // "" without an answer, or without an id in it
-}
-
-// Error returns the text of Err.
-func (e *Error) Error() string { return e.Err.Error() }
-
-// Unwrap returns Err.
-func (e *Error) Unwrap() error { return e.Err }
 
 // Config configures the dashboard.
 type Config struct {

@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"unitask/internal/api"
+	"unitask/internal/client"
 	"unitask/internal/fault"
 	"unitask/internal/task"
 	"unitask/internal/tui"
@@ -40,8 +41,8 @@ var views = map[string]func(r *testDashboard, service *fake){
 		r.press("enter", "tab", "enter", "down", "{", "tab", "9999", "ctrl+s")
 	},
 	"form_refused": func(r *testDashboard, service *fake) {
-		service.failCreate = []error{&tui.Error{
-			Err: fault.Invalid("input.prompt", "must not be about that").WithDetails(
+		service.failCreate = []error{&client.Error{
+			Fault: fault.Invalid("input.prompt", "must not be about that").WithDetails(
 				fault.Detail{Field: "parameters.temperature", Message: "must be lower"},
 				fault.Detail{Field: "input", Message: "is odd"},
 			), RequestID: "req_0123",
@@ -161,7 +162,7 @@ func TestGolden(t *testing.T) {
 			t.Run(fmt.Sprintf("%s_%dx%d", name, size[0], size[1]), func(t *testing.T) {
 				bubble(t, func(t *testing.T) {
 					service := newFake(chat(), imageEdit())
-					r := newRig(t, service)
+					r := newTestDashboard(t, service)
 					r.resize(size[0], size[1])
 					lead(r, service)
 					golden(t, fmt.Sprintf("%s_%dx%d.txt", name, size[0], size[1]), r.view())
@@ -205,7 +206,7 @@ func TestEverySize(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				service := newFake(chat(), imageEdit())
-				r := newRig(t, service)
+				r := newTestDashboard(t, service)
 				lead(r, service)
 				for _, height := range []int{1, 2, 3, 5, 10, 15, 16, 24, 60} {
 					for width := 1; width <= 200; width += 1 + width/6 {
@@ -271,8 +272,8 @@ func TestHostileService(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				service := newFake(chat(), imageEdit())
 				hostile(service)
-				service.failCreate = []error{&tui.Error{Err: fault.Invalid(evil, evil), RequestID: evil}}
-				r := newRig(t, service)
+				service.failCreate = []error{&client.Error{Fault: fault.Invalid(evil, evil), RequestID: evil}}
+				r := newTestDashboard(t, service)
 				lead(r, service)
 				hostile(service)
 				for id := range service.revision {

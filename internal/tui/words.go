@@ -9,21 +9,6 @@ import (
 	"unitask/internal/api"
 )
 
-// duration shows how long something took or takes, with tenths only of a few seconds.
-func duration(d time.Duration) string {
-	d = max(d, 0)
-	switch {
-	case d < 10*time.Second && d%time.Second != 0:
-		return fmt.Sprintf("%.1fs", d.Seconds())
-	case d < time.Minute:
-		return fmt.Sprintf("%ds", int(d.Seconds()))
-	case d < time.Hour:
-		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
-	default:
-		return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
-	}
-}
-
 // elapsed is the time from a task's creation to its end, or to now.
 func elapsed(t api.Task, now time.Time) time.Duration {
 	if t.FinishedAt != nil {
