@@ -91,6 +91,8 @@ var layers = map[string]layer{
 	"simulate": {floor: 5, may: []string{"routing", "supplier", "catalog", "task", "fault"}},
 	"gate":     {floor: 4, may: []string{"account", "store", "catalog", "fault", "task"}},
 
+	"arguments": {floor: 4, may: []string{"api", "catalog", "disk", "form", "hint", "journal", "task"}},
+
 	"snippet": {floor: 4, may: []string{"api", "form", "catalog"}},
 
 	"backup": {floor: 4, may: []string{"artifact", "disk"}},
@@ -104,7 +106,8 @@ var layers = map[string]layer{
 
 	"metrics": {floor: 7, below: true},
 	"submit":  {floor: 7, may: []string{"account", "api", "client", "fault", "hint", "journal", "shown", "snippet", "task"}},
-	"tui":     {floor: 8, may: []string{"api", "client", "form", "task", "catalog", "fault", "picture", "shown"}},
+	"save":    {floor: 7, may: []string{"api", "client", "disk", "fault", "hint", "shown", "snippet"}},
+	"tui":     {floor: 8, may: []string{"api", "client", "save", "form", "task", "catalog", "fault", "picture", "shown"}},
 	"mcp":     {floor: 8, may: []string{"api", "catalog", "client", "fault", "journal", "submit", "task"}},
 	"config":  {floor: 7, may: []string{"fault", "task", "catalog", "account", "secret", "disk"}},
 

@@ -12,11 +12,13 @@ import (
 	"sync"
 
 	"unitask/internal/api"
+	"unitask/internal/arguments"
 	"unitask/internal/catalog"
 	"unitask/internal/client"
 	"unitask/internal/fault"
 	"unitask/internal/hint"
 	"unitask/internal/journal"
+	"unitask/internal/save"
 	"unitask/internal/snippet"
 	"unitask/internal/submit"
 )
@@ -41,7 +43,7 @@ type batch struct {
 
 // job is one line of a batch.
 type job struct {
-	inputLine
+	arguments.Line
 	index int
 	sum   [sha256.Size]byte // of its request: files may change until its turn
 }
@@ -55,7 +57,7 @@ func (o *runOptions) eachRun(ctx context.Context, t *terminal) error {
 	if from == "-" && o.keyFile == "-" {
 		return &hint.UsageError{Message: "stdin is read already"}
 	}
-	lines, err := readLines(from, t.stdin(ctx))
+	lines, err := arguments.ReadLines(from, t.stdin(ctx))
 	if err != nil {
 		return err
 	}
@@ -83,8 +85,8 @@ func (o *runOptions) eachRun(ctx context.Context, t *terminal) error {
 // eachWords takes the file of lines out of the words.
 func (o *runOptions) eachWords() (from string, words []string, err error) {
 	for _, word := range o.words {
-		switch a := parseArgument(word); {
-		case a.name != "":
+		switch a := arguments.Parse(word); {
+		case a.Name != "":
 			words = append(words, word)
 		case from != "" || word != "-" && !strings.HasPrefix(word, "@"):
 			return "", nil, &hint.UsageError{Message: "--each takes one @FILE or -, whose lines are prompts or JSON objects"}
@@ -98,26 +100,26 @@ func (o *runOptions) eachWords() (from string, words []string, err error) {
 	if o.concurrency < 1 || o.concurrency > maxConcurrency {
 		return "", nil, &hint.UsageError{Message: fmt.Sprintf("--concurrency takes 1 to %d", maxConcurrency)}
 	}
-	if o.output != "" && !isFolder(o.output) {
+	if o.output != "" && !save.IsFolder(o.output) {
 		return "", nil, &hint.UsageError{Message: "--each saves into a folder: write -o " + snippet.Word(o.output+"/")}
 	}
 	return from, words, nil
 }
 
 // begin prepares every line before the first one is sent, opens the batch and returns the unfinished lines.
-func (e *batch) begin(ctx context.Context, lines []inputLine) ([]job, error) {
+func (e *batch) begin(ctx context.Context, lines []arguments.Line) ([]job, error) {
 	mode, err := e.service.ModeOfKey(ctx)
 	if err != nil {
 		return nil, err
 	}
 	jobs := make([]job, len(lines))
-	texts := []string{e.service.BaseURL(), string(mode), absolute(e.o.output), fmt.Sprint(e.o.asJSON)}
+	texts := []string{e.service.BaseURL(), string(mode), save.Absolute(e.o.output), fmt.Sprint(e.o.asJSON)}
 	for i, line := range lines {
 		body, _, err := e.fit(line)
 		if err != nil {
 			return nil, err
 		}
-		jobs[i] = job{inputLine: line, index: i, sum: sha256.Sum256(body)}
+		jobs[i] = job{Line: line, index: i, sum: sha256.Sum256(body)}
 		texts = append(texts, string(jobs[i].sum[:]))
 	}
 	e.batch, err = e.service.Journal.Batch(journal.BatchName(texts...), e.command(), len(jobs))
@@ -177,7 +179,7 @@ func (e *batch) one(ctx context.Context, j job) error {
 	}
 	s, err := e.submission(ctx, j)
 	if err != nil {
-		return e.print(result{Line: j.n}, err)
+		return e.print(result{Line: j.N}, err)
 	}
 	done, err := s.Resume(ctx)
 	if err == nil {
@@ -187,7 +189,7 @@ func (e *batch) one(ctx context.Context, j job) error {
 		read, _ := e.service.Get(ctx, f.TaskID, client.GetOptions{}) // if it can't be read, the error says enough
 		done = read.Task
 	}
-	r := result{Line: j.n, Task: &done}
+	r := result{Line: j.N, Task: &done}
 	if err == nil && e.o.output != "" {
 		r.Files, err = e.save(ctx, j, done)
 	}
@@ -210,24 +212,24 @@ func (e *batch) submission(ctx context.Context, j job) (*submit.Submission, erro
 			return e.service.Take(entry, nil), entry.SetFailed(false)
 		}
 	}
-	body, read, err := e.fit(j.inputLine)
+	body, read, err := e.fit(j.Line)
 	if err != nil {
 		return nil, err
 	}
 	if sha256.Sum256(body) != j.sum {
 		return nil, errors.New("a file that it names has changed since this command began")
 	}
-	sub := journal.Submission{Key: key, Body: body, Files: read.files, JSON: e.o.asJSON}
+	sub := journal.Submission{Key: key, Body: body, Files: read.Files, JSON: e.o.asJSON}
 	if e.o.output != "" {
-		sub.Output = absolute(e.file(j))
+		sub.Output = save.Absolute(e.file(j))
 	}
 	return e.service.Begin(ctx, sub, nil)
 }
 
 // fit makes the JSON of a line's request.
-func (e *batch) fit(line inputLine) ([]byte, *reader, error) {
-	read := &reader{stdinUsed: true}
-	req, err := fitLine(e.entry, e.words, line, read)
+func (e *batch) fit(line arguments.Line) ([]byte, *arguments.Reader, error) {
+	read := &arguments.Reader{StdinUsed: true}
+	req, err := arguments.FitLine(e.entry, e.words, line, read)
 	if err != nil {
 		return nil, read, err
 	}
@@ -236,14 +238,14 @@ func (e *batch) fit(line inputLine) ([]byte, *reader, error) {
 }
 
 // file is the destination of a line's result, as an -o of its own.
-func (e *batch) file(j job) string { return filepath.Join(e.o.output, fmt.Sprintf("%04d.*", j.n)) }
+func (e *batch) file(j job) string { return filepath.Join(e.o.output, fmt.Sprintf("%04d.*", j.N)) }
 
 func (e *batch) save(ctx context.Context, j job, done api.Task) ([]string, error) {
-	parts, err := partsOf(done.Output)
+	parts, err := save.Parts(done.Output)
 	if err != nil {
 		return nil, err
 	}
-	return saveAll(ctx, e.service.Client, parts, e.file(j), done.ID)
+	return save.All(ctx, e.service.Client, parts, e.file(j), done.ID)
 }
 
 // result is the printed form of a line's result.

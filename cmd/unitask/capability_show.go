@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/catalog"
 	"unitask/internal/shown"
+	"unitask/internal/snippet"
 )
 
 // showCapability prints one entry for reading: the same text on a terminal and in a pipe.
@@ -34,14 +36,24 @@ func showCapability(t *terminal, c api.Capability) error {
 			}
 		}
 	}
-	p.line("\n%s", t.style.bold.Render("Example"))
-	if command, err := exampleCommand(c, fields); err == nil {
+	p.example(c, fields)
+	return p.err
+}
+
+// example writes the entry's example as a command, and as JSON with placeholders for long media.
+func (p *page) example(c api.Capability, fields []catalog.Field) {
+	p.line("\n%s", p.t.style.bold.Render("Example"))
+	var example api.CreateRequest
+	if json.Unmarshal(c.Example, &example) != nil {
+		return
+	}
+	if command, err := snippet.Command(fields, example); err == nil {
 		p.line("  %s", command)
 	}
-	if raw, err := shortExample(c.Example); err == nil {
-		p.line("\n  %s", strings.ReplaceAll(raw, "\n", "\n  "))
+	if short, _, err := snippet.Short(example); err == nil {
+		raw, _ := json.MarshalIndent(short, "  ", "  ") // it was JSON before
+		p.line("\n  %s", printable(string(raw)))
 	}
-	return p.err
 }
 
 // page writes lines and keeps the first error.

@@ -1,11 +1,11 @@
 package main
 
 import (
-	"cmp"
-	"os"
 	"path/filepath"
 	"strings"
-	"unicode"
+
+	"unitask/internal/arguments"
+	"unitask/internal/save"
 
 	"github.com/spf13/cobra"
 )
@@ -14,7 +14,7 @@ import (
 // text before the name.
 func begunFile(word string) (head, name string, ok bool) {
 	value := word
-	if before, after, found := strings.Cut(word, "="); found && validName(strings.TrimSuffix(before, ":")) {
+	if before, after, found := strings.Cut(word, "="); found && arguments.ValidName(strings.TrimSuffix(before, ":")) {
 		value = after
 	}
 	name, ok = strings.CutPrefix(value, "@")
@@ -29,7 +29,7 @@ func completeFile(head, begun string) ([]cobra.Completion, cobra.ShellCompDirect
 	dir, base := filepath.Split(begun)
 	var found []cobra.Completion
 	files := 0
-	for _, name := range namesIn(dir, base) {
+	for _, name := range save.NamesIn(dir, base) {
 		if !strings.HasSuffix(name, "/") {
 			files++
 		}
@@ -39,26 +39,4 @@ func completeFile(head, begun string) ([]cobra.Completion, cobra.ShellCompDirect
 		return found, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	}
 	return found, cobra.ShellCompDirectiveNoFileComp
-}
-
-// namesIn returns the names with a prefix in a folder, "" for this one; folders end with a slash. A hidden name is
-// completed only after its dot.
-func namesIn(dir, base string) []string {
-	entries, err := os.ReadDir(cmp.Or(dir, "."))
-	if err != nil {
-		return nil
-	}
-	var found []string
-	for _, e := range entries {
-		name := e.Name()
-		hidden := strings.HasPrefix(name, ".") && !strings.HasPrefix(base, ".")
-		if hidden || !strings.HasPrefix(name, base) || strings.ContainsFunc(name, unicode.IsControl) {
-			continue
-		}
-		if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.IsDir() {
-			name += "/"
-		}
-		found = append(found, name)
-	}
-	return found
 }

@@ -14,6 +14,7 @@ import (
 
 	"unitask/internal/catalog"
 	"unitask/internal/config"
+	"unitask/internal/disk"
 	"unitask/internal/hint"
 	"unitask/internal/node"
 	"unitask/internal/snippet"
@@ -28,7 +29,7 @@ func newConfigCmd(t *terminal) *cobra.Command {
 func loadSettings(sources config.Sources) (config.Config, *catalog.Catalog, error) {
 	c, directory, err := config.Load(sources)
 	if errors.Is(err, fs.ErrNotExist) {
-		return c, directory, hint.With(fmt.Errorf("%s: %w", sources.File, why(err)), "unitask config init "+snippet.Word(sources.File)+" writes one to start from")
+		return c, directory, hint.With(fmt.Errorf("%s: %w", sources.File, disk.Cause(err)), "unitask config init "+snippet.Word(sources.File)+" writes one to start from")
 	}
 	return c, directory, err
 }

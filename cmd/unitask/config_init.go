@@ -11,6 +11,7 @@ import (
 
 	"unitask/internal/config"
 	"unitask/internal/hint"
+	"unitask/internal/save"
 	"unitask/internal/snippet"
 
 	"github.com/spf13/cobra"
@@ -55,7 +56,7 @@ func configInitRun(t *terminal, o *configInitOptions) error {
 		}
 		return hint.With(errors.New(o.file+" exists and is left alone"), "unitask config init --force "+snippet.Word(o.file)+" replaces it")
 	}
-	if err := writeFile(o.file, func(w io.Writer) error { _, err := io.WriteString(w, firstSettings); return err }); err != nil {
+	if err := save.WriteFile(o.file, func(w io.Writer) error { _, err := io.WriteString(w, firstSettings); return err }); err != nil {
 		return hint.With(err, "unitask config init FILE names another one")
 	}
 	if filepath.Clean(o.file) == config.FileName {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"syscall"
 	"testing"
@@ -121,30 +120,6 @@ func TestReport(t *testing.T) {
 	}
 }
 
-func TestFileName(t *testing.T) {
-	folder := t.TempDir()
-	tests := []struct {
-		output, contentType string
-		n                   int
-		want                string
-	}{
-		{"fox.png", "image/png", 1, "fox.png"},
-		{"fox.png", "image/jpeg", 2, "fox-2.png"},
-		{"waves.*", "video/mp4", 1, "waves.mp4"},
-		{"waves.*", "video/webm; codecs=vp9", 3, "waves-3.webm"},
-		{"waves.*", "application/x-new", 1, "waves.bin"},
-		{"out/", "audio/wav", 1, "out/task_1.wav"},
-		{"out/", "text/plain; charset=utf-8", 2, "out/task_1-2.txt"},
-		{folder, "image/png", 1, folder + "/task_1.png"},
-		{"a.b/fox", "image/png", 2, "a.b/fox-2"},
-	}
-	for _, tt := range tests {
-		if got := fileName(tt.output, "task_1", tt.contentType, tt.n); got != tt.want {
-			t.Errorf("fileName(%q, %q, %d) = %q, want %q", tt.output, tt.contentType, tt.n, got, tt.want)
-		}
-	}
-}
-
 func TestParseLife(t *testing.T) {
 	for text, want := range map[string]string{
 		"12h": "12h0m0s", "90d": "2160h0m0s", "2w": "336h0m0s", "1h30m": "1h30m0s",
@@ -157,32 +132,5 @@ func TestParseLife(t *testing.T) {
 		if got != want {
 			t.Errorf("parseLife(%q) = %q, want %q", text, got, want)
 		}
-	}
-}
-
-func TestWriteFileKeepsDevices(t *testing.T) {
-	before, err := os.Stat(os.DevNull)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := part{data: []byte("x")}
-	if err := writeFile(os.DevNull, func(w io.Writer) error { return p.write(t.Context(), nil, w) }); err != nil {
-		t.Fatal(err)
-	}
-	after, err := os.Stat(os.DevNull)
-	if err != nil || !os.SameFile(before, after) {
-		t.Errorf("%s was replaced", os.DevNull)
-	}
-}
-
-func TestWriteFileLeavesNothingHalf(t *testing.T) {
-	dir := t.TempDir()
-	err := writeFile(dir+"/a.png", func(w io.Writer) error {
-		_, _ = w.Write([]byte("half"))
-		return errors.New("broken")
-	})
-	left, readErr := os.ReadDir(dir)
-	if err == nil || readErr != nil || len(left) != 0 {
-		t.Errorf("%v, %d files left, want an error and none", err, len(left))
 	}
 }

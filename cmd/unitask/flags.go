@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"unitask/internal/arguments"
 	"unitask/internal/catalog"
 	"unitask/internal/hint"
 )
@@ -78,7 +79,7 @@ func unknownFlag(cmd *cobra.Command, name string, err error) error {
 	switch near := catalog.Nearest(name, names); {
 	case near != "":
 		wrong.Message += ": did you mean --" + near + "?"
-	case cmd.CommandPath() == "unitask run" && validName(name):
+	case cmd.CommandPath() == "unitask run" && arguments.ValidName(name):
 		wrong.Hint = "what a capability takes is written without dashes: " + name + "=VALUE; unitask capabilities NAME lists it"
 	}
 	return wrong

@@ -11,6 +11,7 @@ import (
 	"unitask/internal/client"
 	"unitask/internal/hint"
 	"unitask/internal/mcp"
+	"unitask/internal/save"
 )
 
 const mcpLong = `Serve the capabilities as tools of the Model Context Protocol, on stdin and stdout, for a program such as
@@ -69,7 +70,7 @@ func mcpRun(ctx context.Context, t *terminal, o *mcpOptions) error {
 		return &hint.UsageError{Message: "--limit takes a time above zero, such as 50s"}
 	}
 	if o.folder != "" {
-		if err := checkOutput(o.folder+"/", false); err != nil {
+		if err := save.Check(o.folder+"/", false); err != nil {
 			return err
 		}
 	}
@@ -100,11 +101,11 @@ func mcpRun(ctx context.Context, t *terminal, o *mcpOptions) error {
 
 // saveFiles keeps a result's files in a folder and returns their paths.
 func saveFiles(ctx context.Context, c *client.Client, done api.Task, folder string) ([]string, error) {
-	parts, err := partsOf(done.Output)
+	parts, err := save.Parts(done.Output)
 	if err != nil {
 		return nil, err
 	}
-	files, err := keep(ctx, c, done.ID, parts, folder)
+	files, err := save.Keep(ctx, c, done.ID, parts, folder)
 	var paths []string
 	for _, f := range files {
 		paths = append(paths, f.Path)

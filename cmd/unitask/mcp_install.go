@@ -17,6 +17,7 @@ import (
 	"unitask/internal/client"
 	"unitask/internal/hint"
 	"unitask/internal/mcp"
+	"unitask/internal/save"
 )
 
 const mcpInstallLong = `Write "unitask mcp" into the settings of a program that speaks MCP. Its other entries stay as they are,
@@ -134,7 +135,7 @@ func addEntry(path, section, name string, e mcp.Entry) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(path, func(w io.Writer) error { _, err := w.Write(settings); return err })
+	return save.WriteFile(path, func(w io.Writer) error { _, err := w.Write(settings); return err })
 }
 
 func mcpClientNamed(name string) (mcpClient, error) {

@@ -5,17 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 
-	"github.com/adrg/xdg"
 	"github.com/spf13/cobra"
 
 	"unitask/internal/api"
 	"unitask/internal/client"
 	"unitask/internal/fault"
 	"unitask/internal/hint"
+	"unitask/internal/save"
 	"unitask/internal/submit"
 	"unitask/internal/task"
 )
@@ -42,12 +40,6 @@ type openOptions struct {
 	operatorFlags
 	id, folder  string
 	print, json bool
-}
-
-// saved is a result's file on this machine.
-type saved struct {
-	Path        string `json:"path"`
-	ContentType string `json:"content_type"`
 }
 
 func newOpenCmd(t *terminal) *cobra.Command {
@@ -92,7 +84,7 @@ func openRun(ctx context.Context, t *terminal, o *openOptions) error {
 	if err != nil {
 		return err
 	}
-	files, err := keep(ctx, c, done.ID, parts, o.target())
+	files, err := save.Keep(ctx, c, done.ID, parts, o.target())
 	if _, local := errors.AsType[*fs.PathError](err); local {
 		return hint.With(err, "-o names another folder")
 	}
@@ -102,20 +94,20 @@ func openRun(ctx context.Context, t *terminal, o *openOptions) error {
 	if o.json {
 		return t.json(files)
 	}
-	program := openerHere()
+	program := save.ProgramHere()
 	if o.print || program == nil {
 		return o.list(t, files)
 	}
 	for _, f := range files {
-		if err := program.open(ctx, f.Path); err != nil {
-			return hint.With(fmt.Errorf("%s: %w", program.name, err), "the file is there: "+f.Path)
+		if err := program.Open(ctx, f.Path); err != nil {
+			return hint.With(fmt.Errorf("%s: %w", program.Name, err), "the file is there: "+f.Path)
 		}
 		t.note("opened %s", f.Path)
 	}
 	return nil
 }
 
-func (o *openOptions) list(t *terminal, files []saved) error {
+func (o *openOptions) list(t *terminal, files []save.File) error {
 	if !o.print {
 		t.note("there is no desktop here to open it with")
 	}
@@ -132,11 +124,8 @@ func (o *openOptions) target() string {
 	if o.folder != "" {
 		return o.folder
 	}
-	return resultsFolder()
+	return save.ResultsFolder()
 }
-
-// resultsFolder holds the files that were only to be looked at.
-func resultsFolder() string { return filepath.Join(xdg.CacheHome, "unitask", "results") }
 
 // find returns the task that has ended and is meant.
 func (o *openOptions) find(ctx context.Context, c *client.Client) (api.Task, error) {
@@ -189,8 +178,8 @@ func hasArtifact(one api.Task, id string) bool {
 }
 
 // parts are those of the task, or the one that was named.
-func (o *openOptions) parts(done api.Task) ([]part, error) {
-	all, err := partsOf(done.Output)
+func (o *openOptions) parts(done api.Task) ([]save.Part, error) {
+	all, err := save.Parts(done.Output)
 	if err != nil {
 		return nil, err
 	}
@@ -198,33 +187,9 @@ func (o *openOptions) parts(done api.Task) ([]part, error) {
 		return nil, hint.With(errors.New(done.ID+" has no output"), "unitask tasks get "+done.ID)
 	}
 	for i, p := range all {
-		if p.artifact != nil && p.artifact.ID == o.id {
+		if p.Artifact != nil && p.Artifact.ID == o.id {
 			return all[i : i+1], nil
 		}
 	}
 	return all, nil
-}
-
-// keep saves a task's parts in a folder; a missing one is made for this user alone.
-func keep(ctx context.Context, c *client.Client, id string, parts []part, folder string) ([]saved, error) {
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return nil, err
-	}
-	folder, err := filepath.Abs(folder)
-	if err != nil {
-		return nil, err
-	}
-	into, err := destinationOf(folder, id, parts)
-	if err != nil {
-		return nil, err
-	}
-	paths, err := into.save(ctx, c, parts, true)
-	if err != nil {
-		return nil, err
-	}
-	files := make([]saved, len(paths))
-	for i, path := range paths {
-		files[i] = saved{Path: path, ContentType: parts[i].contentType}
-	}
-	return files, nil
 }

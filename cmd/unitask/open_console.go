@@ -13,6 +13,7 @@ import (
 	"unitask/internal/client"
 	"unitask/internal/fault"
 	"unitask/internal/hint"
+	"unitask/internal/save"
 )
 
 // firstAccount is the default account of keys, and the account of the person who runs the server.
@@ -62,14 +63,14 @@ func (o *openOptions) openConsole(ctx context.Context, t *terminal) error {
 	if o.json {
 		return t.json(link)
 	}
-	program := openerHere()
+	program := save.ProgramHere()
 	if o.print || program == nil {
 		t.note("for %s, %s of %s; opens once, within ten minutes", printable(link.Member), printable(string(link.Role)), printable(link.Account))
 		_, err := fmt.Fprintln(t.out, t.safe(link.URL))
 		return err
 	}
-	if err := program.open(ctx, link.URL); err != nil {
-		return hint.With(fmt.Errorf("%s: %w", program.name, err), "unitask open --print")
+	if err := program.Open(ctx, link.URL); err != nil {
+		return hint.With(fmt.Errorf("%s: %w", program.Name, err), "unitask open --print")
 	}
 	t.note("opened the console in the browser")
 	return nil

@@ -3,26 +3,22 @@ package main
 import (
 	"fmt"
 	"slices"
-	"sync"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // parallel does the items in their order, at most n of them at once, and returns their errors by index.
 func parallel[T any](n int, items []T, do func(T) error) []error {
 	errs := make([]error, len(items))
-	todo := make(chan int)
-	var workers sync.WaitGroup
-	for range min(n, len(items)) {
-		workers.Go(func() {
-			for i := range todo {
-				errs[i] = do(items[i])
-			}
+	var group errgroup.Group
+	group.SetLimit(n)
+	for i, item := range items {
+		group.Go(func() error {
+			errs[i] = do(item)
+			return nil
 		})
 	}
-	for i := range items {
-		todo <- i
-	}
-	close(todo)
-	workers.Wait()
+	_ = group.Wait() // each error stands at its index
 	return errs
 }
 

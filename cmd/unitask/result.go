@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +11,7 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/client"
 	"unitask/internal/hint"
+	"unitask/internal/save"
 	"unitask/internal/shown"
 	"unitask/internal/submit"
 )
@@ -23,13 +22,6 @@ type resultOptions struct {
 	asJSON bool
 	moves  []api.Move   // the times of its states, for JSON; nil if not requested
 	said   *textPrinter // the printed part of its text; nil: no part
-}
-
-// part is one file of a result: fetched from the service, or at hand.
-type part struct {
-	contentType string
-	artifact    *api.Artifact
-	data        []byte
 }
 
 // showResult saves or prints a task's result. A task without a result is an error, after its JSON.
@@ -130,7 +122,7 @@ func printArtifacts(t *terminal, all []api.Artifact) error {
 	for _, a := range all {
 		line := fmt.Sprintf("%s\t%d\t%s", oneLine(a.ContentType), a.Bytes, oneLine(a.URL))
 		if t.outTTY {
-			line = t.style.bold.Render(shape(a)) + "\n  " + oneLine(a.URL)
+			line = t.style.bold.Render(save.Shape(a)) + "\n  " + oneLine(a.URL)
 		}
 		if _, err := fmt.Fprintln(t.out, line); err != nil {
 			return err
@@ -139,96 +131,38 @@ func printArtifacts(t *terminal, all []api.Artifact) error {
 	return nil
 }
 
-// shape describes a file in a few words.
-func shape(a api.Artifact) string {
-	words := []string{printable(a.ContentType)}
-	if a.Width != nil && a.Height != nil {
-		words = append(words, fmt.Sprintf("%d×%d", *a.Width, *a.Height))
-	}
-	if a.Duration != nil {
-		words = append(words, strconv.FormatFloat(*a.Duration, 'f', -1, 64)+" s")
-	}
-	return strings.Join(append(words, api.Size(a.Bytes)), ", ")
-}
-
-func partsOf(out *api.Output) ([]part, error) {
-	if out == nil {
-		return nil, nil
-	}
-	if out.Text != nil {
-		return []part{{contentType: "text/plain", data: []byte(*out.Text)}}, nil
-	}
-	if out.Embeddings != nil {
-		raw, err := json.Marshal(out.Embeddings)
-		return []part{{contentType: "application/json", data: append(raw, '\n')}}, err
-	}
-	var parts []part
-	for _, a := range out.Artifacts() {
-		parts = append(parts, part{contentType: a.ContentType, artifact: &a})
-	}
-	return parts, nil
-}
-
 func saveParts(ctx context.Context, t *terminal, c *client.Client, done api.Task, output string) error {
-	parts, err := partsOf(done.Output)
+	parts, err := save.Parts(done.Output)
 	if err != nil {
 		return err
 	}
 	if output == "-" {
 		return saveToStdout(ctx, t, c, parts)
 	}
-	files, err := saveAll(ctx, c, parts, output, done.ID)
+	files, err := save.All(ctx, c, parts, output, done.ID)
 	for i, name := range files {
-		t.note("saved %s (%s)", name, parts[i].shape())
-		if warning := mismatch(name, parts[i].contentType); warning != "" {
+		t.note("saved %s (%s)", name, parts[i].Shape())
+		if warning := save.Mismatch(name, parts[i].ContentType); warning != "" {
 			t.note("note: %s", warning)
 		}
 	}
 	return err
 }
 
-// saveAll saves the parts of a task's result and returns the files that were written, in their order.
-func saveAll(ctx context.Context, c *client.Client, parts []part, output, taskID string) ([]string, error) {
-	var files []string
-	for i, p := range parts {
-		name := fileName(output, taskID, p.contentType, i+1)
-		if err := writeFile(name, func(w io.Writer) error { return p.write(ctx, c, w) }); err != nil {
-			return files, err
-		}
-		files = append(files, name)
-	}
-	return files, nil
-}
-
-func saveToStdout(ctx context.Context, t *terminal, c *client.Client, parts []part) error {
+func saveToStdout(ctx context.Context, t *terminal, c *client.Client, parts []save.Part) error {
 	if len(parts) > 1 {
 		return fmt.Errorf("the result has %d files; stdout takes one", len(parts))
 	}
 	for _, p := range parts {
-		if t.outTTY && p.artifact != nil {
-			return fmt.Errorf("a terminal can't show %s", p.contentType)
+		if t.outTTY && p.Artifact != nil {
+			return fmt.Errorf("a terminal can't show %s", p.ContentType)
 		}
 		if t.outTTY {
-			p.data = []byte(t.safe(string(p.data)))
+			p.Data = []byte(t.safe(string(p.Data)))
 		}
-		if err := p.write(ctx, c, t.out); err != nil {
+		if err := p.Write(ctx, c, t.out); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func (p part) write(ctx context.Context, c *client.Client, w io.Writer) error {
-	if p.artifact != nil {
-		return c.Download(ctx, *p.artifact, w)
-	}
-	_, err := io.Copy(w, bytes.NewReader(p.data))
-	return err
-}
-
-func (p part) shape() string {
-	if p.artifact != nil {
-		return shape(*p.artifact)
-	}
-	return p.contentType + ", " + api.Size(int64(len(p.data)))
 }

@@ -14,11 +14,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"unitask/internal/api"
+	"unitask/internal/arguments"
 	"unitask/internal/catalog"
 	"unitask/internal/client"
 	"unitask/internal/fault"
 	"unitask/internal/hint"
 	"unitask/internal/journal"
+	"unitask/internal/save"
 	"unitask/internal/submit"
 )
 
@@ -128,7 +130,7 @@ func runRun(ctx context.Context, t *terminal, o *runOptions) error {
 		return err
 	}
 	s, err := c.Begin(ctx, journal.Submission{
-		Key: o.idempotencyKey, Body: body, Files: files, Output: absolute(o.output), JSON: o.asJSON,
+		Key: o.idempotencyKey, Body: body, Files: files, Output: save.Absolute(o.output), JSON: o.asJSON,
 	}, show)
 	if err != nil {
 		return err
@@ -150,12 +152,12 @@ func runRun(ctx context.Context, t *terminal, o *runOptions) error {
 
 // request makes the request of the command line's words, and returns the files whose bytes are in it.
 func (o *runOptions) request(ctx context.Context, t *terminal, entry api.Capability) (api.CreateRequest, []journal.File, error) {
-	read := &reader{stdin: t.stdin(ctx), stdinUsed: o.keyFile == "-"}
-	req, err := fit(entry, o.words, read)
+	read := &arguments.Reader{Stdin: t.stdin(ctx), StdinUsed: o.keyFile == "-"}
+	req, err := arguments.Fit(entry, o.words, read)
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx) // which ended the reading of stdin
 	}
-	return req, read.files, err
+	return req, read.Files, err
 }
 
 // check returns the error of the flags before a request is sent.

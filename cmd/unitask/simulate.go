@@ -12,8 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"unitask/internal/arguments"
 	"unitask/internal/catalog"
 	"unitask/internal/config"
+	"unitask/internal/disk"
 	"unitask/internal/hint"
 	"unitask/internal/node"
 	"unitask/internal/routing"
@@ -153,12 +155,12 @@ func (o *simulateOptions) requests(ctx context.Context, t *terminal) ([]simulate
 	if o.arrivals != "-" {
 		f, err := os.Open(o.arrivals)
 		if err != nil {
-			return nil, &hint.UsageError{Message: o.arrivals + ": " + why(err).Error()}
+			return nil, &hint.UsageError{Message: o.arrivals + ": " + disk.Cause(err).Error()}
 		}
 		defer func() { _ = f.Close() }()
 		in = f
 	}
-	all, err := simulate.ReadArrivals(unmarked(in), o.pattern)
+	all, err := simulate.ReadArrivals(arguments.Unmarked(in), o.pattern)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.arrivals, err)
 	}

@@ -122,7 +122,7 @@ func (o *storeBackupOptions) writeFile(ctx context.Context, dir string, key back
 		return m, &hint.UsageError{Message: "there is no folder " + parent, Hint: "mkdir -p " + snippet.Word(parent)}
 	}
 	if err != nil {
-		return m, hint.With(fmt.Errorf("%s can't be written: %w", o.file, why(err)), "name a file in a folder that you may write")
+		return m, hint.With(fmt.Errorf("%s can't be written: %w", o.file, disk.Cause(err)), "name a file in a folder that you may write")
 	}
 	defer func() { _ = os.Remove(f.Name()) }() // gone already after a rename
 	m, err = o.write(ctx, dir, key, sealed, f)

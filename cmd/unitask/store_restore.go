@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"unitask/internal/backup"
+	"unitask/internal/disk"
 	"unitask/internal/fault"
 	"unitask/internal/hint"
 	"unitask/internal/node"
@@ -201,7 +202,7 @@ func (o *storeRestoreOptions) open(ctx context.Context, t *terminal) (io.ReadClo
 	}
 	f, err := os.Open(o.file)
 	if err != nil {
-		return nil, &hint.UsageError{Message: o.file + ": " + why(err).Error()}
+		return nil, &hint.UsageError{Message: o.file + ": " + disk.Cause(err).Error()}
 	}
 	return f, nil
 }

@@ -10,6 +10,7 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/client"
 	"unitask/internal/hint"
+	"unitask/internal/save"
 	"unitask/internal/shown"
 	"unitask/internal/snippet"
 	"unitask/internal/task"
@@ -43,7 +44,7 @@ func newTasksGetCmd(t *terminal) *cobra.Command {
 }
 
 func tasksGetRun(ctx context.Context, t *terminal, o *tasksGetOptions) error {
-	if err := checkOutput(o.output, o.asJSON); err != nil {
+	if err := save.Check(o.output, o.asJSON); err != nil {
 		return err
 	}
 	c, err := o.connect(ctx, t, nil)

@@ -15,6 +15,7 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/hint"
 	"unitask/internal/journal"
+	"unitask/internal/save"
 	"unitask/internal/submit"
 )
 
@@ -92,7 +93,7 @@ func tasksResumeRun(ctx context.Context, t *terminal, o *tasksResumeOptions) err
 		t.note("nothing to resume")
 		return nil
 	}
-	if o.output != "" && len(ids) > 1 && !isFolder(o.output) {
+	if o.output != "" && len(ids) > 1 && !save.IsFolder(o.output) {
 		return &hint.UsageError{Message: fmt.Sprintf("-o %s has room for one task, and there are %d: name one, or give a folder as DIR/", o.output, len(ids))}
 	}
 	r := resumption{o: o, t: t, progress: startProgress(t, "resume")}

@@ -11,6 +11,7 @@ import (
 	"unitask/internal/client"
 	"unitask/internal/hint"
 	"unitask/internal/journal"
+	"unitask/internal/save"
 	"unitask/internal/submit"
 )
 
@@ -32,7 +33,7 @@ func (f *waitFlags) check() error {
 	if f.timeout < 0 {
 		return &hint.UsageError{Message: "--timeout takes a time above zero, such as 90s"}
 	}
-	return checkOutput(f.output, f.asJSON)
+	return save.Check(f.output, f.asJSON)
 }
 
 // result is the use of a task's result.

@@ -14,6 +14,7 @@ import (
 	"unitask/internal/client"
 	"unitask/internal/hint"
 	"unitask/internal/picture"
+	"unitask/internal/save"
 	"unitask/internal/tui"
 )
 
@@ -80,7 +81,7 @@ func tuiRun(ctx context.Context, t *terminal, flags *clientFlags) error {
 	protocol := picture.Detect(os.Getenv)
 	left, err := tui.Run(ctx, tui.Config{
 		Service:  service,
-		Files:    tuiFiles{c},
+		Files:    save.Files{Client: c},
 		NewKey:   client.NewIdempotencyKey,
 		Copy:     func(text string) { t.send(ansi.SetSystemClipboard(text)) },
 		Hint:     dashboardHint,

@@ -61,3 +61,21 @@ func TestDashboardHints(t *testing.T) {
 		}
 	})
 }
+
+func TestAnnouncement(t *testing.T) {
+	for env, want := range map[[2]string]string{
+		{"TERM", "xterm-256color"}:    "\a",
+		{"TERM", "xterm-kitty"}:       "\x1b]9;unitask: text.chat succeeded\a\a",
+		{"TERM_PROGRAM", "iTerm.app"}: "\x1b]9;unitask: text.chat succeeded\a\a",
+	} {
+		got := announcement("text.chat succeeded", func(name string) string {
+			if name == env[0] {
+				return env[1]
+			}
+			return ""
+		})
+		if got != want {
+			t.Errorf("%s: %q, want %q", env, got, want)
+		}
+	}
+}

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"unitask/internal/api"
-	"unitask/internal/tui"
+	"unitask/internal/save"
 )
 
 // saving is one call of Save.
@@ -53,7 +53,7 @@ func (d *disk) Save(_ context.Context, t api.Task, to string, replace bool) ([]s
 	case d.fail != nil:
 		return nil, d.fail
 	case d.there[to] && !replace:
-		return nil, &tui.ExistError{Names: []string{to}}
+		return nil, &save.ExistError{Names: []string{to}}
 	}
 	d.there[to] = true
 	if d.named != nil {

@@ -11,6 +11,7 @@ import (
 
 	"unitask/internal/api"
 	"unitask/internal/fault"
+	"unitask/internal/save"
 )
 
 // longestCopy bounds a terminal's clipboard, in bytes before they are encoded.
@@ -59,7 +60,7 @@ func (m *Model) askWhere(t api.Task) {
 }
 
 func (m *Model) saved(msg savedMsg) {
-	if there, ok := errors.AsType[*ExistError](msg.err); ok {
+	if there, ok := errors.AsType[*save.ExistError](msg.err); ok {
 		words := "Replace " + line(filepath.Base(there.Names[0])) + "?"
 		if n := len(there.Names); n > 1 {
 			words = fmt.Sprintf("Replace %d files?", n)

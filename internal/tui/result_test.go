@@ -13,6 +13,7 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/client"
 	"unitask/internal/fault"
+	"unitask/internal/save"
 	"unitask/internal/task"
 	"unitask/internal/tui"
 )
@@ -366,7 +367,7 @@ func TestHostileFiles(t *testing.T) {
 		}
 	}
 	for _, keys := range [][]string{{"s", "enter"}, {"s", "enter", "y"}, {"o"}, {"y"}, {"c"}, {"e"}} {
-		for _, fail := range []error{nil, errors.New(evil), &tui.ExistError{Names: []string{evil}}} {
+		for _, fail := range []error{nil, errors.New(evil), &save.ExistError{Names: []string{evil}}} {
 			bubble(t, func(t *testing.T) {
 				r, service := ended(t, func(t *api.Task) {
 					t.Capability = "text.chat" + evil

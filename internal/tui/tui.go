@@ -45,7 +45,7 @@ type Files interface {
 	// Fetch writes a file of a result to w.
 	Fetch(ctx context.Context, a api.Artifact, w io.Writer) error
 	// Save writes a result to a folder, a file or NAME.* and returns the files, which all stand in the folder that
-	// was named. Without replace it writes no file and returns an *ExistError if one is there already.
+	// was named. Without replace it writes no file and returns a *save.ExistError if one is there already.
 	Save(ctx context.Context, t api.Task, to string, replace bool) ([]string, error)
 	// Complete returns the paths that begin so and are there, written as they were begun; folders end with a slash.
 	Complete(begun string) []string
@@ -53,12 +53,6 @@ type Files interface {
 	// and opened is false.
 	Open(ctx context.Context, t api.Task) (files []string, opened bool, err error)
 }
-
-// ExistError names the files that Save didn't replace, at least one.
-type ExistError struct{ Names []string }
-
-// Error says so of the first.
-func (e *ExistError) Error() string { return e.Names[0] + " is there already" }
 
 // Config configures the dashboard.
 type Config struct {

@@ -1,4 +1,4 @@
-package main
+package arguments
 
 import (
 	"io"
@@ -19,7 +19,7 @@ func TestUnmarked(t *testing.T) {
 		{"te\ufeffxt", "te\ufeffxt"},
 		{"\xef\xbb", "\xef\xbb"},
 	} {
-		got, err := io.ReadAll(unmarked(iotest.OneByteReader(strings.NewReader(tt.in))))
+		got, err := io.ReadAll(Unmarked(iotest.OneByteReader(strings.NewReader(tt.in))))
 		if err != nil || string(got) != tt.want {
 			t.Errorf("%q: got %q, %v, want %q", tt.in, got, err, tt.want)
 		}

@@ -1,6 +1,9 @@
-package main
+// Package save keeps results as files: it names them, writes each whole or not at all, and opens them with the system's
+// program. Check finds out before a task is paid for whether its result has a place to go.
+package save
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +14,7 @@ import (
 	"strings"
 
 	"unitask/internal/client"
+	"unitask/internal/disk"
 	"unitask/internal/hint"
 	"unitask/internal/snippet"
 )
@@ -37,7 +41,7 @@ func extension(contentType string) string {
 // "fox-2.png", in a folder the task's id is the name.
 func fileName(output, taskID, contentType string, n int) string {
 	stem, ext := strings.TrimSuffix(output, filepath.Ext(output)), filepath.Ext(output)
-	if isFolder(output) {
+	if IsFolder(output) {
 		stem, ext = filepath.Join(output, taskID), ".*"
 	}
 	if ext == ".*" {
@@ -49,7 +53,8 @@ func fileName(output, taskID, contentType string, n int) string {
 	return stem + ext
 }
 
-func isFolder(output string) bool {
+// IsFolder reports whether an -o names a folder: it ends in a slash, or is one.
+func IsFolder(output string) bool {
 	if strings.HasSuffix(output, "/") || strings.HasSuffix(output, string(filepath.Separator)) {
 		return true
 	}
@@ -57,8 +62,8 @@ func isFolder(output string) bool {
 	return err == nil && info.IsDir()
 }
 
-// absolute is an -o that means the same from any folder.
-func absolute(output string) string {
+// Absolute is an -o that means the same from any folder.
+func Absolute(output string) string {
 	if output == "" || output == "-" {
 		return output
 	}
@@ -66,14 +71,14 @@ func absolute(output string) string {
 	if err != nil {
 		return output
 	}
-	if isFolder(output) {
+	if IsFolder(output) {
 		full += string(filepath.Separator)
 	}
 	return full
 }
 
-// checkOutput finds out before a task is paid for whether its result has a place to go.
-func checkOutput(output string, asJSON bool) error {
+// Check finds out before a task is paid for whether its result has a place to go.
+func Check(output string, asJSON bool) error {
 	if output == "-" && asJSON {
 		return &hint.UsageError{Message: "--json and -o - both want stdout"}
 	}
@@ -84,7 +89,7 @@ func checkOutput(output string, asJSON bool) error {
 		return tryDevice(output)
 	}
 	parent := filepath.Dir(output)
-	if isFolder(output) {
+	if IsFolder(output) {
 		parent = firstThere(output)
 	}
 	info, err := os.Stat(parent)
@@ -132,20 +137,12 @@ func tryDevice(name string) error {
 }
 
 func unwritable(path string, err error) error {
-	return &hint.UsageError{Message: fmt.Sprintf("-o: %s can't be written: %v", path, why(err)), Hint: "-o takes a file, DIR/ or -"}
+	return &hint.UsageError{Message: fmt.Sprintf("-o: %s can't be written: %v", path, disk.Cause(err)), Hint: "-o takes a file, DIR/ or -"}
 }
 
-// why is an error of the file system without the path, which stands beside it.
-func why(err error) error {
-	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		return e.Err
-	}
-	return err
-}
-
-// writeFile makes a file in one step: it is there whole, or as it was, and who may read it stays. A device or a pipe
+// WriteFile makes a file in one step: it is there whole, or as it was, and who may read it stays. A device or a pipe
 // is written to.
-func writeFile(name string, write func(io.Writer) error) error {
+func WriteFile(name string, write func(io.Writer) error) error {
 	if real, err := filepath.EvalSymlinks(name); err == nil {
 		name = real
 	}
@@ -177,8 +174,8 @@ func writeFile(name string, write func(io.Writer) error) error {
 	return os.Rename(part, name)
 }
 
-// mismatch says that a name promises another content, "" if it doesn't.
-func mismatch(name, contentType string) string {
+// Mismatch says that a name promises another content, "" if it doesn't.
+func Mismatch(name, contentType string) string {
 	said, is := strings.ToLower(filepath.Ext(name)), extension(contentType)
 	if said == ".jpeg" {
 		said = ".jpg"
@@ -189,4 +186,17 @@ func mismatch(name, contentType string) string {
 		}
 	}
 	return ""
+}
+
+// All saves the parts of a task's result and returns the files that were written, in their order.
+func All(ctx context.Context, c *client.Client, parts []Part, output, taskID string) ([]string, error) {
+	var files []string
+	for i, p := range parts {
+		name := fileName(output, taskID, p.ContentType, i+1)
+		if err := WriteFile(name, func(w io.Writer) error { return p.Write(ctx, c, w) }); err != nil {
+			return files, err
+		}
+		files = append(files, name)
+	}
+	return files, nil
 }

@@ -1,10 +1,14 @@
-package main
+package save
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"testing"
@@ -15,7 +19,6 @@ import (
 	"unitask/internal/client"
 	"unitask/internal/secret"
 	"unitask/internal/task"
-	"unitask/internal/tui"
 )
 
 // shelf is a folder with a folder beside it, and files in both.
@@ -69,21 +72,11 @@ func (s shelf) files(t *testing.T) map[string]string {
 	return all
 }
 
-func tuiFilesOf(t *testing.T, f *fake) tuiFiles {
-	t.Helper()
-	key := func(context.Context) (secret.Value, error) { return secret.New(fakeKey), nil }
-	c, err := client.New(client.Config{BaseURL: f.URL, Key: key})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tuiFiles{c}
-}
-
 const savedID = "task_06gztwr81bcb6csfsxswat9e1m"
 
 // TestSave saves a text: into the named folder alone, over no file without consent.
 func TestSave(t *testing.T) {
-	taken := &tui.ExistError{}
+	taken := &ExistError{}
 	tests := []struct {
 		name, to, id string
 		replace      bool
@@ -110,8 +103,7 @@ func TestSave(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s, f := newShelf(t), newFake(t)
-			defer f.Close()
+			s := newShelf(t)
 			want := s.files(t)
 			done := api.Task{ID: tt.id, State: task.Succeeded, Output: &api.Output{Text: new("new")}}
 			if tt.id == "" {
@@ -121,7 +113,7 @@ func TestSave(t *testing.T) {
 			if tt.to[len(tt.to)-1] == '/' {
 				to += "/"
 			}
-			files, err := tuiFilesOf(t, f).Save(t.Context(), done, to, tt.replace)
+			files, err := Files{}.Save(t.Context(), done, to, tt.replace)
 			if tt.wrote == "" {
 				if err == nil || errors.As(err, &taken) != tt.exist {
 					t.Errorf("error %v; one of what is there: %t", err, tt.exist)
@@ -141,23 +133,24 @@ func TestSave(t *testing.T) {
 
 // TestSaveInFull saves pictures from a service, all or none of them as far as names go.
 func TestSaveInFull(t *testing.T) {
-	f := newFake(t)
-	defer f.Close()
-	files, s := tuiFilesOf(t, f), newShelf(t)
-	req := []byte(`{"capability":"image.generate","input":{"prompt":"@quick: a fox"},"parameters":{"n":2}}`)
-	created, err := files.c.Create(t.Context(), req, client.CreateOptions{IdempotencyKey: "a-fox-0001"})
+	const pixels = "the pixels"
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, pixels) }))
+	defer service.Close()
+	c, err := client.New(client.Config{BaseURL: service.URL, Key: func(context.Context) (secret.Value, error) { return secret.New("x"), nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	done, err := files.c.Follow(t.Context(), created.Task.ID, func(api.Task) {})
-	if err != nil {
-		t.Fatal(err)
+	files, s := Files{c}, newShelf(t)
+	one := api.Artifact{
+		ID: "art_1", URL: service.URL + "/art_1", ContentType: "image/png",
+		Bytes: int64(len(pixels)), SHA256: fmt.Sprintf("%x", sha256.Sum256([]byte(pixels))),
 	}
+	done := api.Task{ID: savedID, State: task.Succeeded, Output: &api.Output{Images: []api.Artifact{one, one}}}
 	if err := os.WriteFile(s.path("out/fox-2.png"), []byte("old"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	before := s.files(t)
-	var there *tui.ExistError
+	var there *ExistError
 	if _, err := files.Save(t.Context(), done, s.path("out/fox.*"), false); !errors.As(err, &there) {
 		t.Fatalf("error %v", err)
 	}
@@ -170,7 +163,7 @@ func TestSaveInFull(t *testing.T) {
 	if _, err := files.Save(t.Context(), done, s.path("out/fox.*"), true); err != nil {
 		t.Fatal(err)
 	}
-	before["out/fox.png"], before["out/fox-2.png"] = string(f.pixels), string(f.pixels)
+	before["out/fox.png"], before["out/fox-2.png"] = pixels, pixels
 	if diff := cmp.Diff(before, s.files(t)); diff != "" {
 		t.Errorf("the disk (-want +got):\n%s", diff)
 	}
@@ -192,7 +185,7 @@ func TestWriteInto(t *testing.T) {
 			return err
 		}
 	}
-	var there *tui.ExistError
+	var there *ExistError
 	if err := writeInto(root, "taken.txt", false, says("new")); !errors.As(err, &there) {
 		t.Errorf("error %v", err)
 	}
@@ -215,30 +208,11 @@ func TestWriteInto(t *testing.T) {
 	}
 }
 
-func TestAnnouncement(t *testing.T) {
-	for env, want := range map[[2]string]string{
-		{"TERM", "xterm-256color"}:    "\a",
-		{"TERM", "xterm-kitty"}:       "\x1b]9;unitask: text.chat succeeded\a\a",
-		{"TERM_PROGRAM", "iTerm.app"}: "\x1b]9;unitask: text.chat succeeded\a\a",
-	} {
-		got := announcement("text.chat succeeded", func(name string) string {
-			if name == env[0] {
-				return env[1]
-			}
-			return ""
-		})
-		if got != want {
-			t.Errorf("%s: %q, want %q", env, got, want)
-		}
-	}
-}
-
 // TestSaveAtHome saves below the home folder, which "~" names, and completes paths there as elsewhere.
 func TestSaveAtHome(t *testing.T) {
-	s, f := newShelf(t), newFake(t)
-	defer f.Close()
+	s := newShelf(t)
 	t.Setenv("HOME", s.dir)
-	files := tuiFilesOf(t, f)
+	files := Files{}
 	done := api.Task{ID: savedID, State: task.Succeeded, Output: &api.Output{Text: new("new")}}
 	for to, want := range map[string]string{"~": savedID + ".txt", "~/out/poem.*": "out/poem.txt", "~/poems/": "poems/" + savedID + ".txt"} {
 		got, err := files.Save(t.Context(), done, to, false)

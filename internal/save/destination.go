@@ -1,4 +1,4 @@
-package main
+package save
 
 import (
 	"context"
@@ -10,8 +10,14 @@ import (
 	"path/filepath"
 
 	"unitask/internal/client"
-	"unitask/internal/tui"
+	"unitask/internal/disk"
 )
+
+// ExistError names the files that Save didn't replace, at least one.
+type ExistError struct{ Names []string }
+
+// Error says so of the first.
+func (e *ExistError) Error() string { return e.Names[0] + " is there already" }
 
 // destination is a folder and the names of a result's parts in it. No file outside of the folder is written to, whatever
 // the names are and whatever links stand there.
@@ -21,13 +27,13 @@ type destination struct {
 }
 
 // destinationOf returns the place of the parts of a task's result: into a folder, or to a file or NAME.* as of -o.
-func destinationOf(to, taskID string, parts []part) (destination, error) {
+func destinationOf(to, taskID string, parts []Part) (destination, error) {
 	into := destination{folder: filepath.Dir(to)}
-	if isFolder(to) {
+	if IsFolder(to) {
 		into.folder = filepath.Clean(to)
 	}
 	for i, p := range parts {
-		name, err := filepath.Rel(into.folder, fileName(to, taskID, p.contentType, i+1))
+		name, err := filepath.Rel(into.folder, fileName(to, taskID, p.ContentType, i+1))
 		if err != nil || filepath.Base(name) != name || !filepath.IsLocal(name) {
 			return destination{}, fmt.Errorf("%q is no name for a file", name)
 		}
@@ -37,19 +43,19 @@ func destinationOf(to, taskID string, parts []part) (destination, error) {
 }
 
 // save writes the parts, each whole or not at all, and returns the files' paths. Without replace it writes no file
-// and returns a *tui.ExistError if one is there already.
-func (p destination) save(ctx context.Context, c *client.Client, parts []part, replace bool) ([]string, error) {
+// and returns a *ExistError if one is there already.
+func (p destination) save(ctx context.Context, c *client.Client, parts []Part, replace bool) ([]string, error) {
 	root, err := os.OpenRoot(p.folder)
 	if err != nil {
-		return nil, &fs.PathError{Op: "open", Path: p.folder, Err: why(err)}
+		return nil, &fs.PathError{Op: "open", Path: p.folder, Err: disk.Cause(err)}
 	}
 	defer func() { _ = root.Close() }()
 	if there := p.there(root); !replace && len(there) > 0 {
-		return nil, &tui.ExistError{Names: there}
+		return nil, &ExistError{Names: there}
 	}
 	var files []string
 	for i, one := range parts {
-		if err := writeInto(root, p.names[i], replace, func(w io.Writer) error { return one.write(ctx, c, w) }); err != nil {
+		if err := writeInto(root, p.names[i], replace, func(w io.Writer) error { return one.Write(ctx, c, w) }); err != nil {
 			return files, err
 		}
 		files = append(files, filepath.Join(p.folder, p.names[i]))
@@ -85,7 +91,7 @@ func writeInto(root *os.Root, name string, replace bool, write func(io.Writer) e
 	}()
 	f, err := root.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
-		return &fs.PathError{Op: "write", Path: name, Err: why(err)}
+		return &fs.PathError{Op: "write", Path: name, Err: disk.Cause(err)}
 	}
 	if mode != 0 {
 		err = f.Chmod(mode)
@@ -102,10 +108,10 @@ func claim(root *os.Root, name string, replace bool) (fs.FileMode, error) {
 	if !replace {
 		f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		if errors.Is(err, fs.ErrExist) {
-			return 0, &tui.ExistError{Names: []string{name}}
+			return 0, &ExistError{Names: []string{name}}
 		}
 		if err != nil {
-			return 0, &fs.PathError{Op: "write", Path: name, Err: why(err)}
+			return 0, &fs.PathError{Op: "write", Path: name, Err: disk.Cause(err)}
 		}
 		return 0, f.Close()
 	}

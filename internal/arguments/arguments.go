@@ -1,4 +1,6 @@
-package main
+// Package arguments makes requests from the words of a command line and from the lines of a batch: it fits them to the
+// fields of a capability, and reads files and stdin.
+package arguments
 
 import (
 	"fmt"
@@ -11,26 +13,26 @@ import (
 	"unitask/internal/hint"
 )
 
-// argument is one word of the command line after the capability.
-type argument struct {
-	name  string // "" for the prompt
-	raw   bool   // written name:=value: the value is JSON
-	value string
+// Argument is one word of the command line after the capability.
+type Argument struct {
+	Name  string // "" for the prompt
+	Raw   bool   // written name:=value: the value is JSON
+	Value string
 }
 
-// parseArgument reads name=value and name:=value; anything else is a prompt.
-func parseArgument(word string) argument {
+// Parse reads name=value and name:=value; anything else is a prompt.
+func Parse(word string) Argument {
 	name, value, found := strings.Cut(word, "=")
 	bare, raw := strings.CutSuffix(name, ":")
-	if !found || !validName(bare) {
-		return argument{value: word}
+	if !found || !ValidName(bare) {
+		return Argument{Value: word}
 	}
-	return argument{name: bare, raw: raw, value: value}
+	return Argument{Name: bare, Raw: raw, Value: value}
 }
 
-// validName reports whether a schema's member can be a field here: letters, digits and underscores, with dots between
+// ValidName reports whether a schema's member can be a field here: letters, digits and underscores, with dots between
 // the members of objects.
-func validName(name string) bool {
+func ValidName(name string) bool {
 	for part := range strings.SplitSeq(name, ".") {
 		letter := func(r rune) bool { return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || r == '_' }
 		if part == "" || !letter(rune(part[0])) {
@@ -47,13 +49,13 @@ func validName(name string) bool {
 type fitter struct {
 	capability api.Capability
 	fields     []catalog.Field
-	read       *reader
+	read       *Reader
 	groups     form.Values
 }
 
-// fit makes the request that the words ask for. The fields' types, values and bounds are checked here, so that a
+// Fit makes the request that the words ask for. The fields' types, values and bounds are checked here, so that a
 // typing error costs no request; the rest of the schema is the service's to check.
-func fit(c api.Capability, words []string, r *reader) (api.CreateRequest, error) {
+func Fit(c api.Capability, words []string, r *Reader) (api.CreateRequest, error) {
 	f, err := newFitter(c, words, r)
 	if err != nil {
 		return api.CreateRequest{}, err
@@ -62,7 +64,7 @@ func fit(c api.Capability, words []string, r *reader) (api.CreateRequest, error)
 }
 
 // newFitter fits words; required fields may still be absent.
-func newFitter(c api.Capability, words []string, r *reader) (*fitter, error) {
+func newFitter(c api.Capability, words []string, r *Reader) (*fitter, error) {
 	fields, err := catalog.FieldsOf(c.InputSchema, c.ParametersSchema)
 	if err != nil {
 		return nil, fmt.Errorf("the schema of %s can't be read: %w", c.Name, err)
@@ -71,7 +73,7 @@ func newFitter(c api.Capability, words []string, r *reader) (*fitter, error) {
 		catalog.GroupInput: {}, catalog.GroupParameters: {},
 	}}
 	for _, word := range words {
-		if err := f.add(parseArgument(word)); err != nil {
+		if err := f.add(Parse(word)); err != nil {
 			return nil, err
 		}
 	}
@@ -85,8 +87,8 @@ func (f *fitter) finish() (api.CreateRequest, error) {
 	return f.groups.Request(string(f.capability.Name))
 }
 
-func (f *fitter) add(a argument) error {
-	path, err := f.pathOf(a.name)
+func (f *fitter) add(a Argument) error {
+	path, err := f.pathOf(a.Name)
 	if err != nil {
 		return err
 	}
@@ -95,7 +97,7 @@ func (f *fitter) add(a argument) error {
 		return err
 	}
 	last := path[len(path)-1]
-	if a.name == "" && into[last] != nil && !field.Array {
+	if a.Name == "" && into[last] != nil && !field.Array {
 		return f.usage("there is more than one prompt; quote it as one word")
 	}
 	return f.put(into, last, field, a)
@@ -132,16 +134,16 @@ func (f *fitter) place(path []string) (map[string]any, catalog.Field, error) {
 }
 
 // put adds a value: another item to an array, otherwise the one value.
-func (f *fitter) put(into map[string]any, name string, field catalog.Field, a argument) error {
-	if a.raw {
-		value, err := f.read.json(a.value)
+func (f *fitter) put(into map[string]any, name string, field catalog.Field, a Argument) error {
+	if a.Raw {
+		value, err := f.read.json(a.Value)
 		if err != nil {
-			return f.usage("%s: %v", a.name, err)
+			return f.usage("%s: %v", a.Name, err)
 		}
 		into[name] = value
 		return nil
 	}
-	value, err := f.read.value(field, a.value)
+	value, err := f.read.value(field, a.Value)
 	if err != nil {
 		return f.usage("%s: %v", field.Name, err)
 	}

@@ -1,4 +1,4 @@
-package main
+package arguments
 
 import (
 	"bytes"
@@ -16,6 +16,7 @@ import (
 
 	"unitask/internal/api"
 	"unitask/internal/catalog"
+	"unitask/internal/disk"
 	"unitask/internal/form"
 	"unitask/internal/journal"
 )
@@ -25,15 +26,15 @@ const maxRead = 128 << 20 // bytes of a file or of stdin; the service's own limi
 // magicWord is how the sandbox's magic inputs begin: no file, though they begin with @.
 var magicWord = regexp.MustCompile(`^(unknown|full|[a-z]+:\S+)(\s|$)`)
 
-// reader turns the words of a command line into values. Stdin can be read once.
-type reader struct {
-	stdin     io.Reader
-	stdinUsed bool
-	files     []journal.File // whose bytes became media
+// Reader turns the words of a command line into values. Stdin can be read once.
+type Reader struct {
+	Stdin     io.Reader
+	StdinUsed bool
+	Files     []journal.File // whose bytes became media
 }
 
 // value reads one value of a field: @file and - are files and stdin for texts and media.
-func (r *reader) value(f catalog.Field, text string) (any, error) {
+func (r *Reader) value(f catalog.Field, text string) (any, error) {
 	switch {
 	case f.Media:
 		return r.media(text)
@@ -55,7 +56,7 @@ func (r *reader) value(f catalog.Field, text string) (any, error) {
 }
 
 // text reads a text; @@ begins one with an @ of its own.
-func (r *reader) text(text string) (string, error) {
+func (r *Reader) text(text string) (string, error) {
 	if !utf8.ValidString(text) {
 		return "", errors.New("this is no UTF-8 text")
 	}
@@ -82,7 +83,7 @@ func (r *reader) text(text string) (string, error) {
 }
 
 // media reads a media value: a file, stdin, a URL or the id of an artifact.
-func (r *reader) media(text string) (any, error) {
+func (r *Reader) media(text string) (any, error) {
 	reference, named := form.Reference(text)
 	switch {
 	case named:
@@ -98,13 +99,13 @@ func (r *reader) media(text string) (any, error) {
 		return nil, fmt.Errorf("%s is empty", source(text))
 	}
 	if file, ok := regular(text, raw); ok {
-		r.files = append(r.files, file)
+		r.Files = append(r.Files, file)
 	}
 	return form.Inline(raw), nil
 }
 
 // json reads JSON, from a file or stdin too. Numbers stay as they are written.
-func (r *reader) json(text string) (any, error) {
+func (r *Reader) json(text string) (any, error) {
 	raw := []byte(text)
 	if text == "-" || strings.HasPrefix(text, "@") {
 		var err error
@@ -120,19 +121,19 @@ func (r *reader) json(text string) (any, error) {
 }
 
 // bytes reads "-" or "@FILE".
-func (r *reader) bytes(text string) ([]byte, error) {
-	from := r.stdin
+func (r *Reader) bytes(text string) ([]byte, error) {
+	from := r.Stdin
 	if name, ok := strings.CutPrefix(text, "@"); ok {
 		f, err := os.Open(name)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, why(err))
+			return nil, fmt.Errorf("%s: %w", name, disk.Cause(err))
 		}
 		defer func() { _ = f.Close() }()
 		from = f
-	} else if r.stdinUsed {
+	} else if r.StdinUsed {
 		return nil, errors.New("stdin is read already")
 	} else {
-		r.stdinUsed = true
+		r.StdinUsed = true
 	}
 	raw, err := io.ReadAll(io.LimitReader(from, maxRead+1))
 	if err == nil && len(raw) > maxRead {

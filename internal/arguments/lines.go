@@ -1,4 +1,4 @@
-package main
+package arguments
 
 import (
 	"bufio"
@@ -14,6 +14,7 @@ import (
 
 	"unitask/internal/api"
 	"unitask/internal/catalog"
+	"unitask/internal/disk"
 	"unitask/internal/hint"
 )
 
@@ -22,28 +23,28 @@ const (
 	maxLine  = 16 << 20 // bytes; the service's own limit of a request is as high
 )
 
-// inputLine is one line of many requests, counted from 1 with the empty ones.
-type inputLine struct {
-	n    int
-	text string
+// Line is one line of many requests, counted from 1 with the empty ones.
+type Line struct {
+	N    int
+	Text string
 }
 
-// readLines reads "@FILE" or "-". Empty lines don't count.
-func readLines(from string, stdin io.Reader) ([]inputLine, error) {
+// ReadLines reads "@FILE" or "-". Empty lines don't count.
+func ReadLines(from string, stdin io.Reader) ([]Line, error) {
 	if name, isFile := strings.CutPrefix(from, "@"); isFile {
 		f, err := os.Open(name)
 		if err != nil {
-			return nil, &hint.UsageError{Message: fmt.Sprintf("%s: %v", name, why(err))}
+			return nil, &hint.UsageError{Message: fmt.Sprintf("%s: %v", name, disk.Cause(err))}
 		}
 		defer func() { _ = f.Close() }()
 		stdin = f
 	}
-	scan := bufio.NewScanner(unmarked(stdin))
+	scan := bufio.NewScanner(Unmarked(stdin))
 	scan.Buffer(nil, maxLine)
-	var lines []inputLine
+	var lines []Line
 	for n := 1; scan.Scan(); n++ {
 		if text := strings.TrimSpace(scan.Text()); text != "" {
-			lines = append(lines, inputLine{n, text})
+			lines = append(lines, Line{n, text})
 		}
 		if len(lines) > maxLines {
 			return nil, &hint.UsageError{Message: fmt.Sprintf("there are more than %d lines", maxLines)}
@@ -60,15 +61,15 @@ func readLines(from string, stdin io.Reader) ([]inputLine, error) {
 	return lines, nil
 }
 
-// fitLine makes the request of a line: a JSON object gives fields by their names, anything else is the
+// FitLine makes the request of a line: a JSON object gives fields by their names, anything else is the
 // prompt as it stands. words hold for every line.
-func fitLine(c api.Capability, words []string, line inputLine, r *reader) (api.CreateRequest, error) {
+func FitLine(c api.Capability, words []string, line Line, r *Reader) (api.CreateRequest, error) {
 	f, err := newFitter(c, words, r)
-	if err == nil && strings.HasPrefix(line.text, "{") {
-		err = f.addObject(line.text)
+	if err == nil && strings.HasPrefix(line.Text, "{") {
+		err = f.addObject(line.Text)
 	} else if err == nil {
 		var text []byte
-		if text, err = json.Marshal(line.text); err == nil {
+		if text, err = json.Marshal(line.Text); err == nil {
 			err = f.addJSON("", text)
 		}
 	}
@@ -77,7 +78,7 @@ func fitLine(c api.Capability, words []string, line inputLine, r *reader) (api.C
 		req, err = f.finish()
 	}
 	if e, ok := errors.AsType[*hint.UsageError](err); ok {
-		return req, &hint.UsageError{Message: fmt.Sprintf("line %d: %s", line.n, e.Message), Hint: e.Hint}
+		return req, &hint.UsageError{Message: fmt.Sprintf("line %d: %s", line.N, e.Message), Hint: e.Hint}
 	}
 	return req, err
 }

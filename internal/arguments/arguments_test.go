@@ -1,4 +1,4 @@
-package main
+package arguments
 
 import (
 	"encoding/json"
@@ -13,6 +13,7 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/catalog"
 	"unitask/internal/hint"
+	"unitask/internal/snippet"
 	"unitask/internal/task"
 )
 
@@ -76,7 +77,7 @@ func TestFit(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := fit(mustEntry(t, tt.capability), tt.words, &reader{stdin: strings.NewReader(tt.stdin)})
+			got, err := Fit(mustEntry(t, tt.capability), tt.words, &Reader{Stdin: strings.NewReader(tt.stdin)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -133,7 +134,7 @@ func TestFitRefuses(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := fit(mustEntry(t, tt.capability), tt.words, &reader{stdin: strings.NewReader("x")})
+			_, err := Fit(mustEntry(t, tt.capability), tt.words, &Reader{Stdin: strings.NewReader("x")})
 			if _, ok := errors.AsType[*hint.UsageError](err); !ok || !strings.HasPrefix(err.Error(), tt.want) {
 				t.Errorf("error %v, want a usage error: %s …", err, tt.want)
 			}
@@ -153,7 +154,11 @@ func TestExamples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		command, err := exampleCommand(c, fields)
+		var example api.CreateRequest
+		if err := json.Unmarshal(c.Example, &example); err != nil {
+			t.Fatal(err)
+		}
+		command, err := snippet.Command(fields, example)
 		if err != nil || !strings.HasPrefix(command, "unitask run "+string(c.Name)+" ") || strings.Contains(command, ":=") {
 			t.Errorf("%s: %q, %v", c.Name, command, err)
 		}
@@ -161,20 +166,20 @@ func TestExamples(t *testing.T) {
 }
 
 func TestParseArgument(t *testing.T) {
-	for word, want := range map[string]argument{
-		"hello":        {value: "hello"},
+	for word, want := range map[string]Argument{
+		"hello":        {Value: "hello"},
 		"":             {},
-		"a=b":          {name: "a", value: "b"},
-		"a:=1":         {name: "a", raw: true, value: "1"},
-		"a.b_2=c=d":    {name: "a.b_2", value: "c=d"},
-		"a=":           {name: "a"},
-		"=b":           {value: "=b"},
-		"a b=c":        {value: "a b=c"},
-		"a..b=c":       {value: "a..b=c"},
-		"2a=c":         {value: "2a=c"},
-		"https://x?y=": {value: "https://x?y="},
+		"a=b":          {Name: "a", Value: "b"},
+		"a:=1":         {Name: "a", Raw: true, Value: "1"},
+		"a.b_2=c=d":    {Name: "a.b_2", Value: "c=d"},
+		"a=":           {Name: "a"},
+		"=b":           {Value: "=b"},
+		"a b=c":        {Value: "a b=c"},
+		"a..b=c":       {Value: "a..b=c"},
+		"2a=c":         {Value: "2a=c"},
+		"https://x?y=": {Value: "https://x?y="},
 	} {
-		if diff := cmp.Diff(want, parseArgument(word), cmp.AllowUnexported(argument{})); diff != "" {
+		if diff := cmp.Diff(want, Parse(word), cmp.AllowUnexported(Argument{})); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", word, diff)
 		}
 	}
@@ -185,19 +190,19 @@ func FuzzParseArgument(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, word string) {
-		a := parseArgument(word)
-		again := a.value
+		a := Parse(word)
+		again := a.Value
 		switch {
-		case a.raw:
-			again = a.name + ":=" + a.value
-		case a.name != "":
-			again = a.name + "=" + a.value
+		case a.Raw:
+			again = a.Name + ":=" + a.Value
+		case a.Name != "":
+			again = a.Name + "=" + a.Value
 		}
 		if again != word {
 			t.Errorf("%q became %+v, which is written %q", word, a, again)
 		}
-		if a.name != "" && !validName(a.name) {
-			t.Errorf("%q has the name %q", word, a.name)
+		if a.Name != "" && !ValidName(a.Name) {
+			t.Errorf("%q has the name %q", word, a.Name)
 		}
 	})
 }
@@ -212,7 +217,7 @@ func FuzzFit(f *testing.F) {
 		if strings.Contains(word, "@") && !strings.Contains(word, "@@") {
 			t.Skip("names a file")
 		}
-		got, err := fit(c, []string{"system=s", word}, &reader{stdin: strings.NewReader("stdin")})
+		got, err := Fit(c, []string{"system=s", word}, &Reader{Stdin: strings.NewReader("stdin")})
 		if err == nil && (!json.Valid(got.Input) || len(got.Parameters) > 0 && !json.Valid(got.Parameters)) {
 			t.Errorf("%q became %s and %s", word, got.Input, got.Parameters)
 		}
