@@ -54,7 +54,9 @@ var layers = map[string]layer{
 	"journal":  {floor: 2, may: []string{"task", "disk"}},
 	"supplier": {floor: 2, may: []string{"fault", "catalog", "secret"}},
 
-	"supplier/upstream":     {floor: 3, may: []string{"bulk", "supplier", "catalog", "fault", "secret", "sse", "jsonread"}},
+	"supplier/upstream/http1": {floor: 0},
+
+	"supplier/upstream":     {floor: 3, may: []string{"supplier/upstream/http1", "bulk", "supplier", "catalog", "fault", "secret", "sse", "jsonread"}},
 	"supplier/modelmap":     {floor: 3, may: adapter},
 	"supplier/openai":       {floor: 3, may: append([]string{"jsonread", "jsonwrite"}, adapter...), leaf: true},
 	"supplier/anthropic":    {floor: 3, may: adapter, leaf: true},

@@ -4,44 +4,19 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
-	"strings"
 	"sync/atomic"
 	"time"
+
+	"unitask/internal/supplier/upstream/http1"
 )
 
-// request is a call with everything it sends.
-type request struct {
-	method string
-	url    *url.URL // not to be changed
-	target string   // of the request line, for the URL's own host
-	header *header
-	body   []byte // nil: none
-}
-
-// header is that of a request but for its first lines, which tell one request from another. It isn't changed.
-type header struct {
-	key    string // that it has; "": no key
-	fields http.Header
-	lines  string // as a direct connection writes them
-}
-
-// framing are the fields that a direct connection itself writes, or that would contradict it.
-var framing = map[string]bool{"Host": true, "Content-Length": true, "Transfer-Encoding": true, "Connection": true, "Trailer": true}
-
-func newHeader(key string, fields http.Header) *header {
-	var lines strings.Builder
-	_ = fields.WriteSubset(&lines, framing) // a Builder takes everything
-	return &header{key, fields, lines.String()}
-}
-
-// carrier sends a request once, within the time, follows no redirect, and returns when the head of its
-// answer is there. Its errors are *supplier.Error.
+// carrier sends a request once, within the time, follows no redirect, and returns when the head of its answer is there.
+// Its errors are *http1.Error.
 type carrier interface {
-	carry(ctx context.Context, r request, within time.Duration) (*Stream, error)
+	Carry(ctx context.Context, r http1.Request, within time.Duration, answer *http1.Response) error
 }
 
 // standard carries requests by net/http's Transport: over HTTP/2 if the supplier speaks it, and through a proxy.
@@ -50,7 +25,7 @@ type standard struct {
 	transport *http.Transport
 }
 
-func newStandard(base *url.URL, dial dialer, proxy func(*http.Request) (*url.URL, error), http2 bool) (*standard, error) {
+func newStandard(base *url.URL, dial http1.Dialer, proxy func(*http.Request) (*url.URL, error), http2 bool) (*standard, error) {
 	empty, err := http.NewRequestWithContext(context.Background(), http.MethodPost, base.String(), nil)
 	if err != nil {
 		return nil, err
@@ -59,34 +34,36 @@ func newStandard(base *url.URL, dial dialer, proxy func(*http.Request) (*url.URL
 		Proxy:                  proxy,
 		ForceAttemptHTTP2:      http2,
 		DialContext:            dial,
-		TLSHandshakeTimeout:    tlsTimeout,
-		IdleConnTimeout:        idleConnTimeout,
-		MaxIdleConnsPerHost:    idleConns,
-		MaxResponseHeaderBytes: headLimit,
+		TLSHandshakeTimeout:    http1.TLSTimeout,
+		IdleConnTimeout:        http1.IdleTimeout,
+		MaxIdleConnsPerHost:    http1.MostIdle,
+		MaxResponseHeaderBytes: http1.HeadLimit,
 		WriteBufferSize:        writeBuffer,
 	}}, nil
 }
 
-func (s *standard) carry(ctx context.Context, r request, within time.Duration) (*Stream, error) {
+// Carry implements carrier.
+func (s *standard) Carry(ctx context.Context, r http1.Request, within time.Duration, answer *http1.Response) error {
 	ctx, cancel := context.WithCancelCause(ctx)
-	timer := time.AfterFunc(within, func() { cancel(errTimeout) })
+	timer := time.AfterFunc(within, func() { cancel(http1.ErrTimeout) })
 	var sent atomic.Bool
 	req := s.empty.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		WroteHeaders: func() { sent.Store(true) },
 	}))
-	req.Method, req.URL, req.Header = r.method, r.url, r.header.fields
-	if len(r.body) > 0 { // without GetBody, with which net/http may send the request twice
-		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(r.body)), int64(len(r.body))
+	req.Method, req.URL, req.Header = r.Method, r.URL, r.Fields.All
+	if len(r.Body) > 0 { // without GetBody, with which net/http may send the request twice
+		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(r.Body)), int64(len(r.Body))
 	}
-	resp, err := s.transport.RoundTrip(req) //nolint:bodyclose // the Stream closes it
+	resp, err := s.transport.RoundTrip(req) //nolint:bodyclose // the Response's Body closes it
 	if err != nil {
 		timer.Stop()
-		failure := broken(ended(ctx, nil), err, sent.Load())
+		failure := &http1.Error{Sent: sent.Load(), Why: http1.Ended(ctx, nil), Err: err}
 		cancel(nil)
-		return nil, failure
+		return failure
 	}
-	body := &standardBody{resp.Body, ctx, cancel, timer}
-	return &Stream{Status: resp.StatusCode, Header: Header{all: resp.Header}, in: body, body: body, length: resp.ContentLength}, nil
+	answer.Status, answer.Header, answer.Length = resp.StatusCode, http1.NewHeader(resp.Header), resp.ContentLength
+	answer.Body = &standardBody{resp.Body, ctx, cancel, timer}
+	return nil
 }
 
 // standardBody is the body of an answer, decompressed by net/http.
@@ -97,15 +74,15 @@ type standardBody struct {
 	timer  *time.Timer
 }
 
-func (b *standardBody) patience(d time.Duration) { b.timer.Reset(d) }
+// Patience implements http1.Body.
+func (b *standardBody) Patience(d time.Duration) { b.timer.Reset(d) }
 
-func (b *standardBody) ended(error) error { return ended(b.ctx, nil) }
+// Ended implements http1.Body.
+func (b *standardBody) Ended(error) error { return http1.Ended(b.ctx, nil) }
 
+// Close implements http1.Body.
 func (b *standardBody) Close() error {
 	b.timer.Stop()
 	b.cancel(nil)
 	return b.ReadCloser.Close()
 }
-
-// dialer opens a connection.
-type dialer func(ctx context.Context, network, address string) (net.Conn, error)

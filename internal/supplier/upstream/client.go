@@ -14,6 +14,7 @@ import (
 
 	"unitask/internal/fault"
 	"unitask/internal/supplier"
+	"unitask/internal/supplier/upstream/http1"
 )
 
 const (
@@ -23,10 +24,6 @@ const (
 	DefaultLimit = 64 << 20
 
 	dialTimeout = 10 * time.Second // a reachable host answers a SYN well within it, two retransmissions included
-	tlsTimeout  = 10 * time.Second // two round trips and a signature
-	// Below the 5 s after which common servers close an idle connection, so that a submission
-	// seldom meets one that is just being closed, which would leave its outcome unknown.
-	idleConnTimeout = 4 * time.Second
 	// The pause between two pieces of a stream, if the client's timeout isn't shorter; suppliers send comments or
 	// pieces far more often.
 	idleReadTimeout = 60 * time.Second
@@ -37,7 +34,6 @@ const (
 	// Larger than any request's headers, so that they are flushed together.
 	writeBuffer = 32 << 10
 	maxKey      = 8 << 10
-	idleConns   = 1024 // kept open to one host: as many as there may be calls at once on a busy node
 )
 
 // Config configures a Client. Only BaseURL is required.
@@ -56,8 +52,8 @@ type Config struct {
 // Client sends calls to one supplier. It is safe for concurrent use.
 type Client struct {
 	base      *url.URL
-	last      atomic.Pointer[target] // the address of the newest call
-	usual     atomic.Pointer[header] // of the newest call that brought JSON and no header of its own
+	last      atomic.Pointer[target]       // the address of the newest call
+	usual     atomic.Pointer[http1.Fields] // of the newest call that brought JSON and no header of its own
 	key       supplier.KeyFunc
 	authorize func(h http.Header, key string)
 	timeout   time.Duration
@@ -76,7 +72,7 @@ type Call struct {
 // Answer is a whole answer, of whatever status.
 type Answer struct {
 	Status int
-	Header Header
+	Header http1.Header
 	Body   []byte
 }
 
@@ -109,7 +105,7 @@ func New(c Config) (*Client, error) {
 	if c.Standard || proxy != nil {
 		client.carrier, err = newStandard(base, c.Dial, proxy, c.Standard)
 	} else {
-		client.carrier, err = newDirect(base, c.Dial)
+		client.carrier, err = http1.New(base, c.Dial)
 	}
 	if err != nil {
 		return nil, errors.New("base_url's host is no host")
@@ -140,9 +136,9 @@ func (c *Client) open(ctx context.Context, call Call, live bool) (*Stream, error
 	if err != nil {
 		return nil, err
 	}
-	s, err := c.carrier.carry(ctx, r, c.timeout)
-	if err != nil {
-		return nil, err
+	s := &Stream{}
+	if err := c.carrier.Carry(ctx, r, c.timeout, &s.Response); err != nil {
+		return nil, broken(err)
 	}
 	s.limit(call.Limit)
 	if live {
@@ -152,27 +148,27 @@ func (c *Client) open(ctx context.Context, call Call, live bool) (*Stream, error
 }
 
 // request builds the one request of a call; its errors are *supplier.Error.
-func (c *Client) request(call Call) (request, error) {
+func (c *Client) request(call Call) (http1.Request, error) {
 	if !strings.HasPrefix(call.Path, "/") {
-		return request{}, Failure(supplier.NotSent, fault.Internal, errors.New("a call's path lacks its slash"))
+		return http1.Request{}, Failure(supplier.NotSent, fault.Internal, errors.New("a call's path lacks its slash"))
 	}
 	at, err := c.address(call.Path)
 	if err != nil {
-		return request{}, Failure(supplier.NotSent, fault.Internal, errors.New("a call's path is malformed"))
+		return http1.Request{}, Failure(supplier.NotSent, fault.Internal, errors.New("a call's path is malformed"))
 	}
 	key, err := c.newestKey()
 	if err != nil {
-		return request{}, err
+		return http1.Request{}, err
 	}
-	return request{
-		method: cmp.Or(call.Method, http.MethodPost), url: at.url, target: at.target, header: c.header(call, key), body: call.Body,
+	return http1.Request{
+		Method: cmp.Or(call.Method, http.MethodPost), URL: at.url, Target: at.target, Fields: c.header(call, key), Body: call.Body,
 	}, nil
 }
 
 // header returns the header of a call. Most calls have no header of their own and reuse that of the call before them.
-func (c *Client) header(call Call, key string) *header {
+func (c *Client) header(call Call, key string) *http1.Fields {
 	usual := call.Body != nil && len(call.Header) == 0
-	if last := c.usual.Load(); usual && last != nil && last.key == key {
+	if last := c.usual.Load(); usual && last != nil && last.Key == key {
 		return last
 	}
 	fields := make(http.Header, 3+len(call.Header))
@@ -186,7 +182,7 @@ func (c *Client) header(call Call, key string) *header {
 	if key != "" {
 		c.authorize(fields, key)
 	}
-	h := newHeader(key, fields)
+	h := http1.NewFields(key, fields)
 	if usual {
 		c.usual.Store(h)
 	}

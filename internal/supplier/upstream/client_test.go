@@ -25,7 +25,7 @@ import (
 // TestMain names a proxy in the environment, which net/http reads once. Loopback addresses are
 // exempt, so that only TestProxy would meet it.
 func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "wire-")
+	dir, err := os.MkdirTemp("", "upstream-")
 	if err != nil {
 		panic(err)
 	}

@@ -13,10 +13,8 @@
 //   - No byte that a supplier or a caller wrote gets into an error: messages are this package's own,
 //     causes are the operating system's, TLS's or fixed texts.
 //
-// Two carriers send requests, and read an answer alike. The direct one (see direct) writes and reads in the calling
-// goroutine, over HTTP/1.1 connections of the package's own; it parses plain heads of answers itself (see readPlain),
-// and other heads by net/http. The standard one is net/http's Transport, which hands each request through two more
-// goroutines, a tenth of a gateway's CPU; it serves behind a proxy, and if the settings ask for it, then with HTTP/2.
-// The death of an HTTP/2 connection leaves every submission on it with an unknown outcome, that of a direct one only
-// one.
+// Two carriers send requests, and read an answer alike: package http1, in the calling goroutine, and net/http's
+// Transport, which hands each request through two more goroutines, a tenth of a gateway's CPU. The latter serves behind
+// a proxy, and if the settings ask for it, then with HTTP/2. The death of an HTTP/2 connection leaves every submission
+// on it with an unknown outcome, that of an HTTP/1.1 one only one.
 package upstream

@@ -9,12 +9,12 @@ import (
 
 	"unitask/internal/fault"
 	"unitask/internal/supplier"
+	"unitask/internal/supplier/upstream/http1"
 )
 
 const unavailable = fault.ProviderUnavailable
 
 var (
-	errTimeout  = errors.New("the exchange outlasted its timeout")
 	errTooLarge = errors.New("the answer is larger than its limit")
 	errBroken   = errors.New("the exchange broke or was no HTTP")
 )
@@ -42,17 +42,21 @@ func message(code fault.Code) string {
 	}
 }
 
-// broken turns the reason of an exchange's early end into an error. timeout is why its context ended, if it did; sent
-// says whether the request's headers were written: before that no byte had left.
-func broken(timeout, err error, sent bool) *supplier.Error {
+// broken turns the early end of an exchange into an error of the product. Before any of a request had left it is
+// definite that the supplier has none of it.
+func broken(err error) *supplier.Error {
+	e, ok := errors.AsType[*http1.Error](err)
+	if !ok {
+		e = &http1.Error{Sent: true, Err: err}
+	}
 	verdict := supplier.NotSent
-	if sent {
+	if e.Sent {
 		verdict = supplier.Unknown
 	}
-	if timeout != nil {
-		return Failure(verdict, fault.ProviderTimeout, timeout)
+	if e.Why != nil {
+		return Failure(verdict, fault.ProviderTimeout, e.Why)
 	}
-	return Failure(verdict, unavailable, known(err))
+	return Failure(verdict, unavailable, known(e.Err))
 }
 
 // known keeps the causes whose texts come from this machine alone; an error of net/http may quote the server.

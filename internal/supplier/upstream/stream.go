@@ -2,35 +2,23 @@ package upstream
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"io"
-	"os"
 	"slices"
 	"sync"
 	"time"
 
 	"unitask/internal/supplier"
+	"unitask/internal/supplier/upstream/http1"
 )
 
-// Stream is an answer whose body is still to be read, by one goroutine. Read's errors, but for
-// io.EOF, are *supplier.Error with the verdict unknown.
+// Stream is an answer whose body is still to be read, by one goroutine. Read's errors, but for io.EOF, are
+// *supplier.Error with the verdict unknown.
 type Stream struct {
-	Status int
-	Header Header
+	http1.Response
 
-	in     incoming
-	body   io.Reader     // of in, decompressed
-	left   int64         // bytes that may still be read
-	length int64         // that the answer claims; -1 if it doesn't
-	pause  time.Duration // bounds each pause; 0: the whole is bounded
-}
-
-// incoming is the body of an answer as it arrives. Close ends the exchange and may be called again.
-type incoming interface {
-	io.ReadCloser
-	patience(d time.Duration) // gives the next piece its time
-	ended(err error) error    // the timeout that ended the exchange, if err comes from one
+	left  int64         // bytes that may still be read
+	pause time.Duration // bounds each pause; 0: the whole is bounded
 }
 
 const (
@@ -39,18 +27,6 @@ const (
 
 	mostVacated = 64 << 10 // bytes of an answer's memory that are used again
 )
-
-// ended returns why an exchange ended that was under ctx and met err: ctx's own cause, or its time; nil
-// for any other.
-func ended(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return errTimeout
-	}
-	return nil
-}
 
 // limit bounds the read bytes; 0: DefaultLimit.
 func (s *Stream) limit(n int64) {
@@ -66,10 +42,10 @@ func (s *Stream) Read(p []byte) (int, error) {
 		return 0, nil
 	}
 	if s.pause > 0 {
-		s.in.patience(s.pause)
+		s.Body.Patience(s.pause)
 	}
 	// One byte beyond the limit tells an answer that ends there from one that goes on.
-	n, err := s.body.Read(p[:min(int64(len(p)), s.left+1)])
+	n, err := s.Body.Read(p[:min(int64(len(p)), s.left+1)])
 	s.left -= int64(n)
 	switch {
 	case s.left < 0:
@@ -77,7 +53,7 @@ func (s *Stream) Read(p []byte) (int, error) {
 	case err == nil || errors.Is(err, io.EOF):
 		return n, err
 	default:
-		e := broken(s.in.ended(err), err, true)
+		e := broken(&http1.Error{Sent: true, Why: s.Body.Ended(err), Err: err})
 		e.Status = s.Status
 		return n, e
 	}
@@ -102,8 +78,8 @@ func (s *Stream) Answer() (Answer, error) {
 // rest reads to the end, into memory of just the size that the answer claims.
 func (s *Stream) rest() (body []byte, err error) {
 	room := int64(unclaimed)
-	if s.length >= 0 {
-		room = min(s.length, s.left, mostAhead) + 1 // it takes room to learn that the end has come
+	if s.Length >= 0 {
+		room = min(s.Length, s.left, mostAhead) + 1 // it takes room to learn that the end has come
 	}
 	body = vacant(room)
 	for err == nil {
@@ -140,12 +116,12 @@ func (a Answer) Vacate() {
 
 // bound gives the rest of the body this much time, or less if the pauses have less.
 func (s *Stream) bound(most time.Duration) {
-	s.in.patience(min(most, cmp.Or(s.pause, most)))
+	s.Body.Patience(min(most, cmp.Or(s.pause, most)))
 	s.pause = 0
 }
 
 // Close ends the exchange. It may be called more than once.
-func (s *Stream) Close() { _ = s.in.Close() } // whatever it says, the answer is read or given up
+func (s *Stream) Close() { _ = s.Body.Close() } // whatever it says, the answer is read or given up
 
 // Unusable is the failure of an answer that says success and can't be used. The work was probably
 // done, and paid: its outcome is unknown, so it goes to no other route.

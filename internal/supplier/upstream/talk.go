@@ -9,6 +9,7 @@ import (
 
 	"unitask/internal/fault"
 	"unitask/internal/supplier"
+	"unitask/internal/supplier/upstream/http1"
 )
 
 var (
@@ -53,7 +54,7 @@ func (f Format) Stream(ctx context.Context, path string, body any, limit int64, 
 	return listen(s, talk, delta)
 }
 
-func isJSON(h Header) bool {
+func isJSON(h http1.Header) bool {
 	t, _, _ := mime.ParseMediaType(h.Get("Content-Type"))
 	return t == "application/json"
 }

@@ -1,4 +1,4 @@
-package upstream
+package http1
 
 import (
 	"bytes"
@@ -11,6 +11,9 @@ type Header struct {
 	lines string      // of a plain head, which few ever look into
 	all   http.Header // of any other
 }
+
+// NewHeader returns the fields of a head that net/http has read.
+func NewHeader(all http.Header) Header { return Header{all: all} }
 
 // Get returns the first value of a field, whose name may be in any case; "" without one.
 func (h Header) Get(name string) string {
@@ -133,3 +136,5 @@ func inName(c byte) bool {
 func isName(name []byte, other string) bool {
 	return len(name) == len(other) && strings.EqualFold(string(name), other)
 }
+
+func digit(c byte) bool { return '0' <= c && c <= '9' }

@@ -1,4 +1,4 @@
-package upstream
+package http1
 
 import (
 	"bufio"
@@ -15,10 +15,10 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// direct carries requests to one host over HTTP/1.1, each on a connection of its own until its answer is
-// read, and each in the goroutine that asks for it. It is safe for concurrent use.
-type direct struct {
-	dial    dialer
+// Transport carries requests to one host, each on a connection of its own until its answer is read. It is safe for
+// concurrent use.
+type Transport struct {
+	dial    Dialer
 	address string
 	host    string      // of the Host header
 	tls     *tls.Config // nil: plain text
@@ -28,8 +28,8 @@ type direct struct {
 	closer *time.Timer   // closes those that were idle for too long; nil before there were any
 }
 
-// newDirect returns a carrier to the base URL's host.
-func newDirect(base *url.URL, dial dialer) (*direct, error) {
+// New returns a transport to the base URL's host, which dial reaches; an error if that is no host.
+func New(base *url.URL, dial Dialer) (*Transport, error) {
 	host, port := base.Hostname(), base.Port()
 	if strings.ContainsFunc(host, func(r rune) bool { return r >= 0x80 }) {
 		ascii, err := idna.Lookup.ToASCII(host)
@@ -38,7 +38,7 @@ func newDirect(base *url.URL, dial dialer) (*direct, error) {
 		}
 		host = ascii
 	}
-	d := &direct{dial: dial, host: host}
+	d := &Transport{dial: dial, host: host}
 	if strings.Contains(host, ":") {
 		d.host = "[" + host + "]"
 	}
@@ -57,9 +57,11 @@ func newDirect(base *url.URL, dial dialer) (*direct, error) {
 	return d, nil
 }
 
-func (d *direct) carry(ctx context.Context, r request, within time.Duration) (*Stream, error) {
+// Carry sends a request once, within the time, follows no redirect, and returns when the head of its answer is there.
+// Its errors are *Error.
+func (d *Transport) Carry(ctx context.Context, r Request, within time.Duration, answer *Response) error {
 	if ctx.Err() != nil {
-		return nil, broken(ended(ctx, nil), ctx.Err(), false)
+		return &Error{Why: Ended(ctx, nil), Err: ctx.Err()}
 	}
 	until := time.Now().Add(within)
 	for {
@@ -67,35 +69,35 @@ func (d *direct) carry(ctx context.Context, r request, within time.Duration) (*S
 		if c == nil {
 			var err error
 			if c, err = d.connect(ctx, until); err != nil {
-				return nil, err
+				return err
 			}
 		}
-		s, sent, err := c.exchange(ctx, r, until)
+		sent, err := c.exchange(ctx, r, until, answer)
 		if err == nil {
-			return s, nil
+			return nil
 		}
-		why := ended(ctx, err)
+		why := Ended(ctx, err)
 		c.drop()
 		if why != nil || !errors.Is(err, errGone) {
-			return nil, broken(why, err, sent)
+			return &Error{sent, why, err}
 		}
 	}
 }
 
-// connect opens a connection. Its errors are *supplier.Error.
-func (d *direct) connect(ctx context.Context, until time.Time) (*connection, error) {
-	ctx, cancel := context.WithDeadlineCause(ctx, until, errTimeout)
+// connect opens a connection. Its errors are *Error.
+func (d *Transport) connect(ctx context.Context, until time.Time) (*connection, error) {
+	ctx, cancel := context.WithDeadlineCause(ctx, until, ErrTimeout)
 	defer cancel()
 	plain, err := d.dial(ctx, "tcp", d.address)
 	if err != nil {
-		return nil, broken(lapsed(ctx), err, false)
+		return nil, &Error{Why: lapsed(ctx), Err: err}
 	}
 	c := &connection{Conn: plain, plain: plain, of: d}
 	c.hangUp = c.close
 	if d.tls != nil {
 		if c.Conn, err = shake(ctx, plain, d.tls); err != nil {
 			c.close()
-			return nil, broken(lapsed(ctx), err, false)
+			return nil, &Error{Why: lapsed(ctx), Err: err}
 		}
 	}
 	c.head.from = c.Conn
@@ -103,21 +105,21 @@ func (d *direct) connect(ctx context.Context, until time.Time) (*connection, err
 	c.watch()
 	if err := c.SetDeadline(until); err != nil {
 		c.close()
-		return nil, broken(nil, err, false)
+		return nil, &Error{Err: err}
 	}
 	return c, nil
 }
 
-// lapsed is ended for functions that may notice the end of ctx's time a moment before ctx does, as a dial.
+// lapsed is Ended for functions that may notice the end of ctx's time a moment before ctx does, as a dial.
 func lapsed(ctx context.Context) error {
 	if at, ok := ctx.Deadline(); ok && !time.Now().Before(at) {
 		<-ctx.Done()
 	}
-	return ended(ctx, nil)
+	return Ended(ctx, nil)
 }
 
 func shake(ctx context.Context, plain net.Conn, config *tls.Config) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, tlsTimeout)
+	ctx, cancel := context.WithTimeout(ctx, TLSTimeout)
 	defer cancel()
 	secure := tls.Client(plain, config)
 	return secure, secure.HandshakeContext(ctx)
@@ -125,20 +127,20 @@ func shake(ctx context.Context, plain net.Conn, config *tls.Config) (net.Conn, e
 
 // take returns an idle connection, the one that was used last; nil without one. Its peer may have closed
 // it.
-func (d *direct) take(until time.Time) *connection {
+func (d *Transport) take(until time.Time) *connection {
 	for {
 		c := d.pop()
 		if c == nil {
 			return nil
 		}
-		if time.Since(c.since) < idleConnTimeout && c.SetDeadline(until) == nil {
+		if time.Since(c.since) < IdleTimeout && c.SetDeadline(until) == nil {
 			return c
 		}
 		c.close()
 	}
 }
 
-func (d *direct) pop() *connection {
+func (d *Transport) pop() *connection {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	last := len(d.idle) - 1
@@ -151,11 +153,11 @@ func (d *direct) pop() *connection {
 }
 
 // put keeps a connection for the next request.
-func (d *direct) put(c *connection) {
+func (d *Transport) put(c *connection) {
 	c.since = time.Now()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if len(d.idle) == idleConns {
+	if len(d.idle) == MostIdle {
 		c.close()
 		return
 	}
@@ -163,22 +165,22 @@ func (d *direct) put(c *connection) {
 	switch {
 	case len(d.idle) > 1: // the timer runs
 	case d.closer == nil:
-		d.closer = time.AfterFunc(idleConnTimeout, d.expire)
+		d.closer = time.AfterFunc(IdleTimeout, d.expire)
 	default:
-		d.closer.Reset(idleConnTimeout)
+		d.closer.Reset(IdleTimeout)
 	}
 }
 
 // expire closes the connections that were idle for too long.
-func (d *direct) expire() {
+func (d *Transport) expire() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	old := 0
-	for old < len(d.idle) && time.Since(d.idle[old].since) >= idleConnTimeout {
+	for old < len(d.idle) && time.Since(d.idle[old].since) >= IdleTimeout {
 		d.idle[old].close()
 		old++
 	}
 	if d.idle = slices.Delete(d.idle, 0, old); len(d.idle) > 0 {
-		d.closer.Reset(idleConnTimeout - time.Since(d.idle[0].since))
+		d.closer.Reset(IdleTimeout - time.Since(d.idle[0].since))
 	}
 }

@@ -1,19 +1,22 @@
-package upstream_test
+package http1_test
 
 import (
 	"bufio"
+	"bytes"
+	"compress/gzip"
 	"context"
 	"io"
 	"net"
 	"net/http"
 	"net/textproto"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"unitask/internal/supplier/upstream"
+	"unitask/internal/supplier/upstream/http1"
 )
 
 // reading is a client's reading of an answer.
@@ -76,7 +79,7 @@ func answering(last bool, first ...string) func(context.Context, string, string)
 	}
 }
 
-// FuzzAnswer gives any bytes as an answer, once through a direct connection and once through net/http's Transport,
+// FuzzAnswer gives any bytes as an answer, once through Transport and once through net/http's Transport,
 // which must read the same, except for a switch to a protocol that wasn't requested: that is no answer. No part of
 // the bytes may become the answer to the next request.
 func FuzzAnswer(f *testing.F) {
@@ -105,30 +108,44 @@ func FuzzAnswer(f *testing.F) {
 		if std.Status == http.StatusSwitchingProtocols {
 			std, delimited = reading{Failed: true}, false
 		}
-		c := newClient(t, upstream.Config{BaseURL: "http://supplier.example", Timeout: time.Minute, Dial: dial})
-		if diff := cmp.Diff(std, throughDirect(t, c, "/first", names)); diff != "" {
-			t.Fatalf("%q (-net/http +direct):\n%s", raw, diff)
+		if diff := cmp.Diff(std, newHost(t, dial).get("/first", names)); diff != "" {
+			t.Fatalf("%q (-net/http +http1):\n%s", raw, diff)
 		}
 		if !delimited || std.Failed || len(raw) > 4<<10 {
 			return // it takes the connection's end to end it, or it doesn't arrive at once
 		}
-		c = newClient(t, upstream.Config{BaseURL: "http://supplier.example", Timeout: time.Minute, Dial: answering(false, raw)})
+		h := newHost(t, answering(false, raw))
 		for _, call := range [][2]string{{"/first", std.Body}, {"/second", "second"}} {
-			if got := throughDirect(t, c, call[0], nil); got.Failed || got.Body != call[1] {
+			if got := h.get(call[0], nil); got.Failed || got.Body != call[1] {
 				t.Errorf("%q: %s gives %+v, want the body %q", raw, call[0], got, call[1])
 			}
 		}
 	})
 }
 
-func throughDirect(t *testing.T, c *upstream.Client, path string, names []string) (got reading) {
+// host is a transport to a host.
+type host struct {
+	t         *testing.T
+	transport *http1.Transport
+}
+
+func newHost(t *testing.T, dial http1.Dialer) host {
 	t.Helper()
-	s, err := c.Open(t.Context(), upstream.Call{Method: http.MethodGet, Path: path})
+	transport, err := http1.New(&url.URL{Scheme: "http", Host: "supplier.example"}, dial)
 	if err != nil {
+		t.Fatal(err)
+	}
+	return host{t, transport}
+}
+
+func (h host) get(path string, names []string) (got reading) {
+	var answer http1.Response
+	r := http1.Request{Method: http.MethodGet, Target: path, Fields: http1.NewFields("", http.Header{})}
+	if h.transport.Carry(h.t.Context(), r, time.Minute, &answer) != nil {
 		return reading{Failed: true}
 	}
-	defer s.Close()
-	got.read(s.Status, s, names, s.Header.Get)
+	defer func() { _ = answer.Body.Close() }()
+	got.read(answer.Status, answer.Body, names, answer.Header.Get)
 	return got
 }
 
@@ -149,4 +166,12 @@ func throughTransport(t *testing.T, dial func(context.Context, string, string) (
 	delimited = resp.ContentLength >= 0 || len(resp.TransferEncoding) > 0
 	got.read(resp.StatusCode, resp.Body, names, resp.Header.Get)
 	return got, delimited
+}
+
+func zipped(s string) string {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, _ = io.WriteString(z, s)
+	_ = z.Close()
+	return b.String()
 }

@@ -1,4 +1,4 @@
-package upstream
+package http1
 
 import (
 	"bufio"
@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// directBody is the body of an answer. At its end the connection is free for the next request.
-type directBody struct {
+// incoming is the body of an answer. At its end the connection is free for the next request.
+type incoming struct {
 	ctx   context.Context
 	src   io.Reader
 	exact exactly     // src if the head was plain
@@ -20,7 +20,7 @@ type directBody struct {
 	err   error       // the error of Read from then on
 }
 
-func (b *directBody) Read(p []byte) (int, error) {
+func (b *incoming) Read(p []byte) (int, error) {
 	if b.c == nil {
 		return 0, b.err
 	}
@@ -31,12 +31,12 @@ func (b *directBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (b *directBody) Close() error {
+func (b *incoming) Close() error {
 	b.end(net.ErrClosed)
 	return nil
 }
 
-func (b *directBody) end(err error) {
+func (b *incoming) end(err error) {
 	switch {
 	case b.c == nil:
 		return
@@ -48,13 +48,13 @@ func (b *directBody) end(err error) {
 	b.c, b.err = nil, err
 }
 
-func (b *directBody) patience(d time.Duration) {
+func (b *incoming) Patience(d time.Duration) {
 	if b.c != nil {
 		_ = b.c.SetReadDeadline(time.Now().Add(d))
 	}
 }
 
-func (b *directBody) ended(err error) error { return ended(b.ctx, err) }
+func (b *incoming) Ended(err error) error { return Ended(b.ctx, err) }
 
 // exactly reads a number of bytes. Their end before it is an error.
 type exactly struct {
@@ -76,15 +76,15 @@ func (r *exactly) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// unzipper decompresses its source.
+// unzipper decompresses a body.
 type unzipper struct {
-	from io.Reader
-	zip  *gzip.Reader
+	*incoming
+	zip *gzip.Reader
 }
 
 func (u *unzipper) Read(p []byte) (n int, err error) {
 	if u.zip == nil {
-		if u.zip, err = gzip.NewReader(u.from); err != nil {
+		if u.zip, err = gzip.NewReader(u.incoming); err != nil {
 			return 0, err
 		}
 	}

@@ -1,4 +1,4 @@
-package upstream
+package http1
 
 import (
 	"bufio"
@@ -20,7 +20,7 @@ const inlineBody = 32 << 10 // a request with a longer body is still being writt
 type connection struct {
 	net.Conn // plain, or TLS over it
 	plain    net.Conn
-	of       *direct
+	of       *Transport
 	head     boundedReader // bounds the head of an answer
 	in       *bufio.Reader
 	since    time.Time // when it became idle; zero before it was used
@@ -40,43 +40,46 @@ type boundedReader struct {
 
 func (r *boundedReader) Read(p []byte) (int, error) {
 	if r.left <= 0 {
-		return 0, errTooLarge
+		return 0, errHeadTooLarge
 	}
 	n, err := r.from.Read(p[:min(int64(len(p)), r.left)])
 	r.left -= int64(n)
 	return n, err
 }
 
+// errHeadTooLarge is the error of an answer whose head passes HeadLimit.
+var errHeadTooLarge = errors.New("the head of the answer is larger than its limit")
+
 // errGone is the error of an exchange that wasn't begun: the peer closed the idle connection or said something.
 var errGone = errors.New("the connection was closed while it was idle")
 
 // exchange sends a request and reads the head of its answer. sent says whether any of it may have left. until
 // is the deadline of it all.
-func (c *connection) exchange(ctx context.Context, r request, until time.Time) (s *Stream, sent bool, err error) {
+func (c *connection) exchange(ctx context.Context, r Request, until time.Time, answer *Response) (sent bool, err error) {
 	c.unhook = context.AfterFunc(ctx, c.hangUp)
 	if sent, err = c.send(r, until); err == nil {
-		s, err = c.answer(ctx)
+		err = c.answer(ctx, answer)
 	}
-	return s, sent, err
+	return sent, err
 }
 
 // buffers hold requests while they are put together.
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 // send writes a request, a long one concurrently with the read of its answer: its answer may come before its end.
-func (c *connection) send(r request, until time.Time) (sent bool, err error) {
+func (c *connection) send(r Request, until time.Time) (sent bool, err error) {
 	b := buffers.Get().(*bytes.Buffer)
 	b.Reset()
 	r.writeHead(b, c.of.host)
-	if len(r.body) > inlineBody {
+	if len(r.Body) > inlineBody {
 		if !c.ready(until) {
 			return false, errGone
 		}
 		c.writing = make(chan error, 1)
-		go func() { c.writing <- c.writeBoth(b, r.body) }()
+		go func() { c.writing <- c.writeBoth(b, r.Body) }()
 		return true, nil
 	}
-	b.Write(r.body)
+	b.Write(r.Body)
 	sent, err = c.say(b.Bytes(), until)
 	buffers.Put(b)
 	return sent, err
@@ -103,21 +106,21 @@ func (c *connection) writeBoth(head *bytes.Buffer, body []byte) error {
 	return err
 }
 
-func (r request) writeHead(b *bytes.Buffer, host string) {
-	b.WriteString(r.method)
+func (r Request) writeHead(b *bytes.Buffer, host string) {
+	b.WriteString(r.Method)
 	b.WriteByte(' ')
-	b.WriteString(r.target)
+	b.WriteString(r.Target)
 	b.WriteString(" HTTP/1.1\r\nHost: ")
 	b.WriteString(host)
-	if len(r.header.fields["Accept-Encoding"]) == 0 {
+	if len(r.Fields.All["Accept-Encoding"]) == 0 {
 		b.WriteString("\r\nAccept-Encoding: gzip")
 	}
-	if len(r.body) > 0 || r.method == http.MethodPost || r.method == http.MethodPut {
+	if len(r.Body) > 0 || r.Method == http.MethodPost || r.Method == http.MethodPut {
 		b.WriteString("\r\nContent-Length: ")
-		b.Write(strconv.AppendInt(b.AvailableBuffer(), int64(len(r.body)), 10))
+		b.Write(strconv.AppendInt(b.AvailableBuffer(), int64(len(r.Body)), 10))
 	}
 	b.WriteString("\r\n")
-	b.WriteString(r.header.lines)
+	b.WriteString(r.Fields.lines)
 	b.WriteString("\r\n")
 }
 
