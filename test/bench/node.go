@@ -30,11 +30,12 @@ type node struct {
 
 // nodeOptions configure a node.
 type nodeOptions struct {
-	mode    task.Mode
-	slow    bool   // the upstream's slow half
-	catalog string // entries that replace the directory's
-	places  int    // attempts in flight at the supplier; 0: no limit
-	routes  int    // beside the one that does the work, each dearer
+	mode     task.Mode
+	slow     bool   // the upstream's slow half
+	standard bool   // requests are sent by net/http
+	catalog  string // entries that replace the directory's
+	places   int    // attempts in flight at the supplier; 0: no limit
+	routes   int    // beside the one that does the work, each dearer
 }
 
 // newNode starts a server on a fresh folder.
@@ -77,9 +78,13 @@ func (n *node) configure(path string) error {
 	if n.options.slow {
 		half = slowPath
 	}
+	transport := "direct"
+	if n.options.standard {
+		transport = "standard"
+	}
 	text := `limits: {creates_per_minute: 1000000000, reads_per_minute: 1000000000, open_tasks: 1000000000, queue: 1000000000}
 suppliers:
-  - {name: mock, kind: openai, max_concurrent: ` + strconv.Itoa(n.options.places) + `, base_url: "http://` + n.testbed.upstream.address + `/` + half + `"}
+  - {name: mock, kind: openai, transport: ` + transport + `, max_concurrent: ` + strconv.Itoa(n.options.places) + `, base_url: "http://` + n.testbed.upstream.address + `/` + half + `"}
 routes:
   text.chat:
     - {supplier: mock, model: mock, price: {unit: mtok, input: "0.05", output: "0.40"}}

@@ -85,6 +85,7 @@ func (b *testbed) measurements() []measurement {
 		{"direct", b.full(b.upstream, plain(b.upstream.address, "v1"), 64)},
 		{"proxy", b.full(b.proxy, plain(b.proxy.address, "v1"), 64)},
 		{"sync64", b.onNode(live, chat, 64)},
+		{"standard64", b.onNode(nodeOptions{mode: task.Live, standard: true}, chat, 64)},
 		{"sync256", b.onNode(live, chat, 256)},
 		{"routes10", b.onNode(routed(10), chat, 64)},
 		{"routes1000", b.onNode(routed(1000), chat, 64)},

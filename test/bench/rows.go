@@ -37,6 +37,10 @@ var rates = []row{
 		goal: goal{must: 150e-6, moonshot: 100e-6, atMost: true},
 	},
 	{name: "… compared with the proxy's", figure: "sync64 cpu", unit: micros, base: "proxy cpu", beside: "proxy"},
+	{
+		name: "… sent by net/http instead", figure: "standard64 cpu", unit: micros, base: "sync64 cpu", beside: "our own carrier",
+		goal: goal{must: 1.1, moonshot: 1.2},
+	},
 	{name: "… with 10 routes", figure: "routes10 cpu", unit: micros, base: "sync64 cpu", beside: "one route", added: true},
 	{name: "… with 1,000 routes", figure: "routes1000 cpu", unit: micros, base: "sync64 cpu", beside: "one route", added: true},
 	{name: "… with 10,000 routes", figure: "routes10000 cpu", unit: micros, base: "sync64 cpu", beside: "one route", added: true},
