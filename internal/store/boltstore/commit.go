@@ -118,10 +118,10 @@ func (db *DB) commitLoop() {
 
 // serve commits a group and answers it.
 func (db *DB) serve(group []*op) {
-	for db.flushing && (db.fresh.bytes > flushMost*db.flushBytes || db.wal.over()) {
+	for db.flushing && (db.fresh.bytes > flushMost*db.flushBytes || db.wal.Full()) {
 		_ = db.endFlush(<-db.flushed) // writers wait for the tree
 	}
-	if db.wal.over() && db.broken.Load() == nil {
+	if db.wal.Full() && db.broken.Load() == nil {
 		db.beginFlush()
 	}
 	db.commit(group)
@@ -136,7 +136,7 @@ func (db *DB) serve(group []*op) {
 	for _, o := range group {
 		o.done <- o.err
 	}
-	if db.broken.Load() == nil && (db.fresh.bytes > db.flushBytes || db.wal.over() || db.idem.full() || db.swept >= sweepFlush) {
+	if db.broken.Load() == nil && (db.fresh.bytes > db.flushBytes || db.wal.Full() || db.idem.full() || db.swept >= sweepFlush) {
 		db.beginFlush()
 	}
 }
@@ -247,7 +247,7 @@ func (x *txn) commit() error {
 	if x.nearlyFull() {
 		return x.writeThrough()
 	}
-	seq, err := db.wal.write(&db.group)
+	seq, err := db.wal.Write(db.group.append)
 	if errors.Is(err, store.ErrFull) {
 		return x.writeThrough()
 	}
@@ -277,7 +277,7 @@ func (x *txn) writeThrough() error {
 	}
 	db.bolt.MaxSize = int(min(most, math.MaxInt))
 	db.keepShortFreelist()
-	seq := db.wal.seq + 1
+	seq := db.wal.Seq + 1
 	err := update(db.bolt, func(tx *bolt.Tx) error {
 		if err := applyChanges(tx, db.group.changes(nil)); err != nil {
 			return err
@@ -287,7 +287,7 @@ func (x *txn) writeThrough() error {
 	if err != nil {
 		return err
 	}
-	db.wal.seq, x.swept = seq, 0
+	db.wal.Seq, x.swept = seq, 0
 	db.noteLast(&db.group)
 	return db.measure()
 }

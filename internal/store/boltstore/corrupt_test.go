@@ -22,6 +22,7 @@ import (
 
 	"unitask/internal/store"
 	"unitask/internal/store/boltstore"
+	"unitask/internal/store/boltstore/wal"
 	"unitask/internal/store/losstest"
 	"unitask/internal/task"
 )
@@ -49,7 +50,7 @@ func corruptions() []corruption {
 				if file == "database" {
 					return kind.damage(r, path, u.Page, u.Page*u.Pages)
 				}
-				return kind.damage(r, fmt.Sprintf("%s.log%d", path, u.Newest), boltstore.WALPage, u.Logs[u.Newest])
+				return kind.damage(r, fmt.Sprintf("%s.log%d", path, u.Newest), wal.PageSize, u.Logs[u.Newest])
 			}})
 		}
 	}

@@ -7,7 +7,7 @@
 // that fails is taken out and the others are kept. A write that failed, and not merely for want of room,
 // ends the process without an answer, for it may be found there after all.
 //
-// A group is kept once it stands in the write-ahead log, two files beside bbolt's. Its rows are held in memory too,
+// A group is kept once it stands in the write-ahead log, two files beside bbolt's (see package wal). Its rows are held in memory too,
 // before the tree, which takes those of many groups in one transaction and then says in "logged" how far it has them;
 // a start brings the missing rows into the tree. A row of the log is a row of the tree, whole: bringing it twice is
 // bringing it once. The tree knows whether a log belongs to it and how long its files are, and each of them which

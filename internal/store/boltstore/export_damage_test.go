@@ -6,6 +6,8 @@ import (
 	"errors"
 	"os"
 
+	"unitask/internal/store/boltstore/wal"
+
 	bolt "go.etcd.io/bbolt"
 )
 
@@ -52,7 +54,7 @@ func UsedOf(path string) (u Used, err error) {
 	if err != nil {
 		return u, err
 	}
-	var l logState
+	var l wal.State
 	err = b.View(func(tx *bolt.Tx) (err error) {
 		l, err = logOf(tx, path)
 		return err
@@ -60,21 +62,18 @@ func UsedOf(path string) (u Used, err error) {
 	if err := errors.Join(err, b.Close()); err != nil {
 		return u, err
 	}
+	const groupHead = 32 // bytes before a group
 	newest := uint64(0)
-	for i, name := range walPaths(path) {
-		f, done, err := openWALFile(name, l)
+	for i, name := range wal.Paths(path) {
+		found, err := wal.ReadWhole(name, l)
 		if err != nil {
 			return u, err
 		}
-		found, err := groupsOf(f, l.id, l.seq)
-		if err := errors.Join(err, done()); err != nil {
-			return u, err
-		}
-		u.Logs[i] = walPage
+		u.Logs[i] = wal.PageSize
 		for _, g := range found {
-			u.Logs[i] += walHeader{length: int64(len(g.rows))}.padded()
-			if g.seq > newest {
-				newest, u.Newest = g.seq, i
+			u.Logs[i] += int64((groupHead + len(g.Bytes) + wal.PageSize - 1) / wal.PageSize * wal.PageSize)
+			if g.Seq > newest {
+				newest, u.Newest = g.Seq, i
 			}
 		}
 	}

@@ -1,20 +1,15 @@
 package boltstore
 
 import (
-	"bytes"
 	"context"
-	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"slices"
-	"strings"
+
+	"unitask/internal/store/boltstore/wal"
 
 	bolt "go.etcd.io/bbolt"
 )
-
-// WALPage is the size of the log's pages.
-const WALPage = walPage
 
 // SetPendingMost sets up to how many pages that readers keep a flush writes the list of free pages. No flush may
 // be under way.
@@ -35,16 +30,16 @@ func SetFlushBytes(db *DB, n int64) { set(db, func() { db.flushBytes = n }) }
 // CountSyncs calls count at each sync of the log.
 func CountSyncs(db *DB, count func()) {
 	set(db, func() {
-		db.wal.syncFunc = func(f *os.File) error {
+		db.wal.SyncFile = func(f *os.File) error {
 			count()
-			return syncData(f)
+			return wal.Sync(f)
 		}
 	})
 }
 
 // Logged returns how many groups the log has taken.
 func Logged(db *DB) (n uint64) {
-	set(db, func() { n = db.wal.seq })
+	set(db, func() { n = db.wal.Seq })
 	return n
 }
 
@@ -68,7 +63,7 @@ func TreeTasks(db *DB) (n int, err error) {
 // CopyStore copies a store as it lies there between two groups, as a crash would leave it.
 func CopyStore(db *DB, to string) error {
 	return db.do(context.Background(), &op{run: func(*txn) error {
-		logs, copies := walPaths(db.path), walPaths(to)
+		logs, copies := wal.Paths(db.path), wal.Paths(to)
 		for i, name := range append(logs[:], db.path) {
 			raw, err := os.ReadFile(name)
 			if err == nil {
@@ -80,66 +75,6 @@ func CopyStore(db *DB, to string) error {
 		}
 		return nil
 	}})
-}
-
-// WriteGroups writes groups of one row each to a new log, strikes those that begin with "!" as if the disk had been
-// full, and returns the groups that are read back.
-func WriteGroups(path string, values ...string) (read []string, err error) {
-	id := identity{1}
-	w, err := openWAL(path, id, 0, walPage, true)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, w.close()) }()
-	for _, value := range values {
-		at, seq := w.at, w.seq
-		var group rows
-		group.set(bucketSecrets, "key", []byte(value))
-		if _, err := w.write(&group); err != nil {
-			return nil, err
-		}
-		if strings.HasPrefix(value, "!") {
-			w.at, w.seq = at, seq
-			if err := errors.Join(w.invalidate(w.files[w.active]), w.note()); err != nil {
-				return nil, err
-			}
-			if found, err := readWAL(path, logState{id: id, seq: seq, marked: true}); len(found) > 0 || err != nil {
-				return nil, fmt.Errorf("a refused group is read back: %v, %w", found, err)
-			}
-		}
-	}
-	found, err := readWAL(path, logState{id: id, marked: true})
-	for _, g := range found {
-		var group rows
-		if err := group.parse(g.rows); err != nil {
-			return nil, err
-		}
-		for _, value := range group[bucketSecrets] {
-			read = append(read, fmt.Sprintf("%d %s", g.seq, value))
-		}
-	}
-	return read, err
-}
-
-// OpenLog makes a log of the usual size. write appends a group of one row and syncs it; stop closes the files.
-func OpenLog(path string) (write func(value []byte) error, stop func() error, err error) {
-	w, err := openWAL(path, identity{1}, 0, walRoom, false)
-	if err != nil {
-		return nil, nil, err
-	}
-	write = func(value []byte) error {
-		var group rows
-		group.set(bucketSecrets, "key", value)
-		_, err := w.write(&group)
-		return err
-	}
-	return write, w.close, nil
-}
-
-// GroupsOf returns how many groups the bytes hold of a store that never wrote any.
-func GroupsOf(raw []byte) (int, error) {
-	found, err := groupsOf(walFile{bytes.NewReader(raw), 0, int64(len(raw))}, identity{1, 2, 3}, 0)
-	return len(found), err
 }
 
 // ReencodeRows reads a group's rows and writes them in order, each bucket's by their keys.

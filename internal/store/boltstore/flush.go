@@ -10,6 +10,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"unitask/internal/store"
+	"unitask/internal/store/boltstore/wal"
 )
 
 // The tree takes the rows in the log when there are enough of them, or after a while: a row that changed many times
@@ -45,7 +46,7 @@ func (db *DB) beginFlush() {
 		db.tables.Unlock()
 		db.next, db.swept = nil, 0
 		db.noteLast(&db.old.rows)
-		db.wal.turn()
+		db.wal.Switch()
 		db.idem.beginRun()
 	}
 	db.flushing = true
@@ -167,7 +168,7 @@ func (db *DB) flushThen(ctx context.Context, then func() error) error {
 // replay brings the rows of an earlier process that are only in the log into the tree. A *SchemaError says that this
 // version can't; ErrFull that there is no room.
 func replay(b *bolt.DB, path string) error {
-	var groups []group
+	var groups []wal.Group
 	err := b.View(func(tx *bolt.Tx) (err error) {
 		groups, err = unread(tx, path)
 		return err
@@ -178,10 +179,10 @@ func replay(b *bolt.DB, path string) error {
 	t := &table{}
 	for _, g := range groups {
 		var rows rows
-		if err := rows.parse(g.rows); err != nil {
+		if err := rows.parse(g.Bytes); err != nil {
 			return err
 		}
-		t.add(&rows, g.seq)
+		t.add(&rows, g.Seq)
 	}
 	b.NoFreelistSync = false
 	if err := t.apply(b); err != nil {
@@ -196,28 +197,28 @@ func settle(b *bolt.DB, path string) error {
 		if err := replay(b, path); err != nil {
 			return err
 		}
-		var l logState
+		var l wal.State
 		err := b.View(func(tx *bolt.Tx) (err error) {
 			l, err = logOf(tx, path)
 			return err
 		})
-		if err == nil && l.open() {
+		if err == nil && l.Open() {
 			err = update(b, func(tx *bolt.Tx) error { return putLogs(tx, [2]int64{}) })
 		}
 		if err != nil {
 			return err
 		}
-		return removeWAL(path)
+		return wal.Remove(path)
 	})
 }
 
 // unread returns the groups of the log that the tree doesn't have.
-func unread(tx *bolt.Tx, path string) ([]group, error) {
+func unread(tx *bolt.Tx, path string) ([]wal.Group, error) {
 	l, err := logOf(tx, path)
 	if err != nil {
 		return nil, err
 	}
-	groups, err := readWAL(path, l)
+	groups, err := wal.Read(path, l)
 	if err != nil {
 		return nil, &LogError{Path: path, Err: err}
 	}

@@ -1,12 +1,8 @@
 package boltstore
 
 import (
-	"errors"
 	"fmt"
-	"os"
 	"syscall"
-
-	"golang.org/x/sys/unix"
 )
 
 // Network file systems without dependable locks and mapped files, by statfs(2).
@@ -41,20 +37,4 @@ func diskSpace(path string) (free, total int64, ok bool) {
 		return 0, 0, false
 	}
 	return int64(st.Bavail) * int64(st.Bsize), int64(st.Blocks) * int64(st.Bsize), true
-}
-
-// syncData makes a file's bytes last, and its size, but no times.
-func syncData(f *os.File) error {
-	for {
-		if err := syscall.Fdatasync(int(f.Fd())); !errors.Is(err, syscall.EINTR) {
-			return err
-		}
-	}
-}
-
-// uncache drops a synced file from the kernel's page cache. Linux may cache a file in folios as large as the write that
-// made them (ext4 since 6.16), and each later write into a folio walks through all of its blocks. It is advice: the
-// kernel may ignore it, at the cost of time alone.
-func uncache(f *os.File) {
-	_ = unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED)
 }

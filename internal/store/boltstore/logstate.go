@@ -5,29 +5,10 @@ import (
 	"fmt"
 	"hash/crc32"
 
+	"unitask/internal/store/boltstore/wal"
+
 	bolt "go.etcd.io/bbolt"
 )
-
-// logState is the tree's row about its log: the row "log" in meta. A start records there how long the two files are
-// before it writes the first group, and a clean stop that there are no files. So a start knows whether the files have
-// to be there.
-type logState struct {
-	id     identity
-	seq    uint64   // of the newest group that the tree has
-	sizes  [2]int64 // of the files at least; 0 if they may be missing
-	marked bool     // the first page of each file is a mark
-}
-
-// open reports whether the log may have rows that the tree lacks.
-func (l logState) open() bool { return l.sizes != [2]int64{} }
-
-// first returns the offset of the first group of a file.
-func (l logState) first() int64 {
-	if l.marked {
-		return walPage
-	}
-	return 0
-}
 
 // LogError reports a log that lacks changes which were acknowledged, or that can't be read.
 type LogError struct {
@@ -36,23 +17,23 @@ type LogError struct {
 }
 
 // Error describes the fault of the log.
-func (e *LogError) Error() string { return e.Err.Error() }
+func (e *LogError) Error() string { return "boltstore: " + e.Err.Error() }
 
 func (e *LogError) Unwrap() error { return e.Err }
 
 // logOf returns the tree's row about its log.
-func logOf(tx *bolt.Tx, path string) (l logState, err error) {
+func logOf(tx *bolt.Tx, path string) (l wal.State, err error) {
 	schema, err := schemaOf(tx, path)
 	if err != nil || schema < logSchema { // it has none: a file that is there is another store's
 		return l, err
 	}
-	l.marked = schema >= sumSchema
+	l.Marked = schema >= sumSchema
 	meta := bucketMeta.of(tx)
-	if copy(l.id[:], meta.Get(metaStore)) != len(l.id) {
+	if copy(l.ID[:], meta.Get(metaStore)) != len(l.ID) {
 		return l, fmt.Errorf("%w: the store has no identity", errRecord)
 	}
-	if !l.marked {
-		l.seq = metaNumber(meta, metaLogged)
+	if !l.Marked {
+		l.Seq = metaNumber(meta, metaLogged)
 		return l, nil
 	}
 	for i, name := range [][]byte{metaLogged, metaLogs[0], metaLogs[1]} {
@@ -61,9 +42,9 @@ func logOf(tx *bolt.Tx, path string) (l logState, err error) {
 			return l, err
 		}
 		if i == 0 {
-			l.seq = n
+			l.Seq = n
 		} else {
-			l.sizes[i-1] = int64(n)
+			l.Sizes[i-1] = int64(n)
 		}
 	}
 	return l, nil
@@ -108,6 +89,8 @@ func summedNumber(meta *bolt.Bucket, name []byte) (uint64, error) {
 	}
 	return binary.BigEndian.Uint64(b), nil
 }
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // summed is the CRC-32C of a row.
 func summed(key, value []byte) uint32 {

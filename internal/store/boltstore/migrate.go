@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"log/slog"
 
+	"unitask/internal/store/boltstore/wal"
+
 	bolt "go.etcd.io/bbolt"
 )
 
@@ -110,7 +112,7 @@ func addQuarantine(tx *bolt.Tx, _ []byte, _ int) ([]byte, error) {
 
 // identify gives a store an identity of its own.
 func identify(tx *bolt.Tx) error {
-	var id identity
+	var id wal.ID
 	_, _ = rand.Read(id[:]) // never fails, by its documentation
 	return bucketMeta.of(tx).Put(metaStore, id[:])
 }

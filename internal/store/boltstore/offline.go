@@ -70,7 +70,7 @@ func openOffline(path string) (_ *Offline, behind bool, _ error) {
 				return err
 			}
 			groups, err := unread(tx, path)
-			behind = len(groups) > 0 || l.open()
+			behind = len(groups) > 0 || l.Open()
 			return err
 		})
 	})

@@ -17,6 +17,7 @@ import (
 
 	"unitask/internal/disk"
 	"unitask/internal/store"
+	"unitask/internal/store/boltstore/wal"
 )
 
 // Config names the file and its treatment. Only Path is required.
@@ -87,7 +88,7 @@ type DB struct {
 	last     string // no task beyond it is in the tree, nor in the table that it takes
 	txn      txn
 	waiting  []*op // of the group under way, else empty
-	wal      *wal
+	wal      *wal.Log
 	due      *time.Timer // the tree takes the log's rows
 	flushing bool
 	flushed  chan flushEnd
@@ -160,12 +161,12 @@ func start(cfg Config, b *bolt.DB) (*DB, error) {
 	db.flushBytes = min(flushBytes, db.reserve()/8)
 	if err := guarded(cfg.Path, func() error { return db.load(cfg) }); err != nil {
 		if db.wal != nil {
-			err = errors.Join(err, db.wal.close())
+			err = errors.Join(err, db.wal.Close())
 		}
 		return nil, err
 	}
 	if err := writeHolder(cfg.Path, db.start); err != nil {
-		return nil, errors.Join(err, db.wal.close())
+		return nil, errors.Join(err, db.wal.Close())
 	}
 	db.due = time.NewTimer(cfg.FlushAfter)
 	db.due.Stop()
@@ -194,7 +195,7 @@ func (db *DB) load(cfg Config) error {
 		}
 		db.quarantined.Store(int64(bucketQuarantine.of(tx).Stats().KeyN))
 		bad = append(loadOpen(tx, db.index, db.start.UTC()), db.idem.load(tx)...)
-		db.wal, err = openWAL(cfg.Path, l.id, l.seq, min(walRoom, db.reserve()/8), cfg.NoSync)
+		db.wal, err = wal.Open(cfg.Path, l.ID, l.Seq, min(wal.Room, db.reserve()/8), cfg.NoSync)
 		return err
 	})
 	if err != nil {
@@ -203,7 +204,7 @@ func (db *DB) load(cfg Config) error {
 	if err := db.mend(bad); err != nil {
 		return err
 	}
-	sizes, err := db.wal.sizes()
+	sizes, err := db.wal.Sizes()
 	if err != nil {
 		return err
 	}
@@ -315,9 +316,9 @@ func (db *DB) Close() error {
 	if db.settled { // else the log has rows that the tree lacks
 		ended, err = db.writeEnd()
 	}
-	err = errors.Join(err, db.wal.close()) // some systems remove no open file
+	err = errors.Join(err, db.wal.Close()) // some systems remove no open file
 	if ended && err == nil {
-		err = removeWAL(db.path)
+		err = wal.Remove(db.path)
 	}
 	return errors.Join(err, removeHolder(db.path), db.bolt.Close())
 }

@@ -9,6 +9,8 @@ import (
 	"os"
 	"slices"
 
+	"unitask/internal/store/boltstore/wal"
+
 	bolt "go.etcd.io/bbolt"
 )
 
@@ -70,7 +72,7 @@ func salvage(path string, done *Repaired) error {
 }
 
 func salvageInto(b *bolt.DB, path string, cause error, done *Repaired) error {
-	var l logState
+	var l wal.State
 	err := b.View(func(tx *bolt.Tx) (err error) {
 		l, err = logOf(tx, path)
 		return err
@@ -79,21 +81,21 @@ func salvageInto(b *bolt.DB, path string, cause error, done *Repaired) error {
 		return err
 	}
 	t := &table{}
-	var all []group
-	for _, name := range walPaths(path) {
-		groups, err := groupsIn(name, l)
+	var all []wal.Group
+	for _, name := range wal.Paths(path) {
+		groups, err := wal.ReadWhole(name, l)
 		if err != nil {
 			return err
 		}
 		all = append(all, groups...)
 	}
-	slices.SortFunc(all, func(a, b group) int { return cmp.Compare(a.seq, b.seq) })
+	slices.SortFunc(all, func(a, b wal.Group) int { return cmp.Compare(a.Seq, b.Seq) })
 	for _, g := range all {
 		var rows rows
-		if err := rows.parse(g.rows); err != nil {
+		if err := rows.parse(g.Bytes); err != nil {
 			return err
 		}
-		t.add(&rows, g.seq)
+		t.add(&rows, g.Seq)
 	}
 	if len(all) > 0 {
 		if err := t.apply(b); err != nil {
@@ -102,46 +104,15 @@ func salvageInto(b *bolt.DB, path string, cause error, done *Repaired) error {
 	}
 	note := fmt.Sprintf("%v: what its damaged or missing groups alone had is lost; %d groups could be read", cause, len(all))
 	done.Lost = append(done.Lost, Finding{Subject: "log", Problem: note})
-	if l.open() {
+	if l.Open() {
 		if err := update(b, func(tx *bolt.Tx) error { return putLogs(tx, [2]int64{}) }); err != nil {
 			return err
 		}
 	}
-	for _, name := range walPaths(path) {
+	for _, name := range wal.Paths(path) {
 		if err := os.Rename(name, name+damagedSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
 	return nil
-}
-
-// groupsIn returns every whole group of a file that the tree lacks, whatever is between them.
-func groupsIn(name string, l logState) (groups []group, err error) {
-	f, done, err := openWALFile(name, l)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, done()) }()
-	for at := f.first; at < f.size; {
-		h, err := f.head(at)
-		if err != nil {
-			return nil, err
-		}
-		at += walPage
-		if h.id != l.id || h.seq <= l.seq {
-			continue
-		}
-		g, ok, err := f.group(at-walPage, h)
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			groups = append(groups, g)
-			at += h.padded() - walPage
-		}
-	}
-	return groups, nil
 }

@@ -34,7 +34,7 @@ func (x *txn) makeRoom() error {
 // before, by growing alone: free pages may lie too scattered for a large record.
 func (x *txn) nearlyFull() bool {
 	x.look()
-	return x.grows-treeGrowth*x.bytes <= x.reserve || x.db.wal.over() // over while it can't take the log's rows
+	return x.grows-treeGrowth*x.bytes <= x.reserve || x.db.wal.Full() // over while it can't take the log's rows
 }
 
 // left returns the bytes that can probably be written: the bytes that the file may grow by, and a quarter of its free

@@ -86,9 +86,6 @@ func (x *txn) wakeQueue() {
 	}
 }
 
-// mostScratch is how many bytes of room for a group are kept for the next one.
-const mostScratch = 4 << 20
-
 // fill is how full a page is left when it splits: new keys come at the end, so that the room that is left free by
 // default would stay so.
 const fill = 0.9

@@ -15,6 +15,7 @@ import (
 
 	"unitask/internal/store"
 	"unitask/internal/store/boltstore"
+	"unitask/internal/store/boltstore/wal"
 )
 
 // crashImage returns the path of a store as a crash leaves it, whose tasks stand in the log alone, a group
@@ -102,7 +103,7 @@ func TestLogOfASecondCrash(t *testing.T) {
 
 // groups returns the offsets of groups, in the order of their numbers, which begin at 1.
 func groups(log []byte) (at []int) {
-	for page := 0; page < len(log); page += boltstore.WALPage {
+	for page := 0; page < len(log); page += wal.PageSize {
 		if binary.BigEndian.Uint64(log[page+24:]) == uint64(len(at)+1) {
 			at = append(at, page)
 		}
@@ -115,7 +116,7 @@ func groups(log []byte) (at []int) {
 func TestDamagedLog(t *testing.T) {
 	const created = 6
 	wrongByte := func(log []byte, at []int) []byte { log[at[created-1]+50] ^= 1; return log }
-	wrongPadding := func(log []byte, at []int) []byte { log[at[created-1]+boltstore.WALPage-1] ^= 1; return log }
+	wrongPadding := func(log []byte, at []int) []byte { log[at[created-1]+wal.PageSize-1] ^= 1; return log }
 	for _, c := range []struct {
 		name    string
 		damage  func(log []byte, at []int) []byte
@@ -150,7 +151,7 @@ func TestDamagedLog(t *testing.T) {
 			mustWriteFile(t, path+".log0", c.damage(log, at[len(at)-created:]))
 			if c.behind {
 				other := mustReadFile(t, path+".log1")
-				clear(other[:boltstore.WALPage])
+				clear(other[:wal.PageSize])
 				mustWriteFile(t, path+".log1", other)
 			}
 			if c.missing {
@@ -225,19 +226,6 @@ func TestLogsDontMix(t *testing.T) {
 	}
 }
 
-// TestRefusedGroupLeavesNothing: a group that was refused for want of room isn't read back, and the next
-// takes its number and its place.
-func TestRefusedGroupLeavesNothing(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "unitask.db")
-	got, err := boltstore.WriteGroups(path, "kept", "!refused", "next", "!refused", "last")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]string{"1 kept", "2 next", "3 last"}, got); diff != "" {
-		t.Errorf("read back (-want +got):\n%s", diff)
-	}
-}
-
 // TestReadAfterClose: a closed store gives no answers, not even that a task isn't there.
 func TestReadAfterClose(t *testing.T) {
 	db := mustOpen(t, boltstore.Config{Path: filepath.Join(t.TempDir(), "unitask.db")})
@@ -256,15 +244,12 @@ func TestReadAfterClose(t *testing.T) {
 	}
 }
 
-// FuzzLog reads whatever a file of the log may hold: no group is made up, and written groups are read.
-func FuzzLog(f *testing.F) {
+// FuzzRows reads whatever a group of the log may hold, and what was read is written as it was.
+func FuzzRows(f *testing.F) {
 	for _, seed := range []string{"", "a row", "\x81\x02ab", "\x01\x02ab\x03xyz\x05\x01k\x00"} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		if n, err := boltstore.GroupsOf(raw); n > 0 {
-			t.Errorf("%d groups (%v) of another's bytes", n, err)
-		}
 		again, ok := boltstore.ReencodeRows(raw)
 		if !ok {
 			return

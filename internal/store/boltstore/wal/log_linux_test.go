@@ -1,4 +1,4 @@
-package boltstore_test
+package wal
 
 import (
 	"fmt"
@@ -7,8 +7,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-
-	"unitask/internal/store/boltstore"
 )
 
 // TestGroupDirtiesItsPagesAlone: a group dirties its own pages in the kernel's cache, not the whole of the large folios in
@@ -18,30 +16,30 @@ func TestGroupDirtiesItsPagesAlone(t *testing.T) {
 	defer runtime.UnlockOSThread()
 	dir := t.TempDir()
 	before := dirtied(t)
-	if err := os.WriteFile(filepath.Join(dir, "control"), make([]byte, boltstore.WALPage), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "control"), make([]byte, PageSize), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if dirtied(t) == before {
 		t.Skip("not run: the kernel doesn't count what is written in the folder for temporary files")
 	}
-	write, stop, err := boltstore.OpenLog(filepath.Join(dir, "unitask.db"))
+	l, err := Open(filepath.Join(dir, "unitask.db"), ID{1}, 0, Room, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() {
-		if err := stop(); err != nil {
+		if err := l.Close(); err != nil {
 			t.Error(err)
 		}
 	}()
 	const groups, pages = 50, 8
 	before = dirtied(t)
 	for range groups {
-		if err := write(make([]byte, (pages-1)*boltstore.WALPage)); err != nil {
+		if _, err := l.Write(appending(make([]byte, (pages-1)*PageSize))); err != nil {
 			t.Fatal(err)
 		}
 	}
 	// A group's pages and the mark's; twice, because a group may share folios with the one before.
-	if got, most := dirtied(t)-before, int64(2*groups*(pages+1)*boltstore.WALPage); got > most {
+	if got, most := dirtied(t)-before, int64(2*groups*(pages+1)*PageSize); got > most {
 		t.Errorf("%d groups of %d pages made the kernel write %d bytes, want at most %d", groups, pages, got, most)
 	}
 }
