@@ -170,30 +170,3 @@ func filled(b *testing.B, ended, waiting int) string {
 	}
 	return path
 }
-
-// BenchmarkFilters asks 31 filters, as they are with a million tasks, for a digest that is in no filter: for the
-// first time, and once more.
-func BenchmarkFilters(b *testing.B) {
-	var filters boltstore.Filters
-	held := make([][16]byte, 1<<15)
-	for key := range uint64(31) {
-		for i := range held {
-			held[i] = digestOf(int(key)<<15 + i)
-		}
-		filters.Add(key, boltstore.EncodeRun(held...))
-	}
-	asked := make([][16]byte, 1<<12)
-	for i := range asked {
-		asked[i] = digestOf(-1 - i)
-	}
-	for _, times := range []int{1, 2} {
-		b.Run(fmt.Sprintf("%d_times", times), func(b *testing.B) {
-			b.ReportAllocs()
-			for i := 0; b.Loop(); i++ {
-				for range times {
-					filters.Runs(asked[i%len(asked)])
-				}
-			}
-		})
-	}
-}

@@ -12,6 +12,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"unitask/internal/store"
+	"unitask/internal/store/boltstore/idem"
 	"unitask/internal/task"
 )
 
@@ -75,17 +76,17 @@ type check struct {
 	cfg    CheckConfig
 	tx     *bolt.Tx
 	report Report
-	log    map[digest]rowID // idem_log
+	log    map[idem.Digest]idem.Row // idem_log
 	held   map[store.Counter]int64
 }
 
 func (c *check) reader() *reader { return &reader{opened: c.tx} }
 
 // runs yields all that can be read: their filters in memory are no part of the file.
-func (c *check) runs() iter.Seq2[[]byte, run] {
-	return func(yield func([]byte, run) bool) {
+func (c *check) runs() iter.Seq2[[]byte, idem.Run] {
+	return func(yield func([]byte, idem.Run) bool) {
 		for k, v := range c.reader().descend(bucketIdemRuns, nil, nil) {
-			if run(v).check(k) == nil && !yield(k, v) {
+			if idem.Run(v).Valid() && !yield(k, v) {
 				return
 			}
 		}
@@ -109,11 +110,11 @@ func (c *check) all() (err error) {
 		}
 	}()
 	c.held = map[store.Counter]int64{}
-	var log idemLog
-	for _, u := range log.load(c.tx) {
+	var log idem.Index
+	for _, u := range loadIdem(c.tx, &log) {
 		c.find(u.bucket.String(), "%v", u)
 	}
-	c.log = log.rows
+	c.log = log.Pairs()
 	for _, part := range []func() error{c.quarantine, c.tasks, c.listings, c.openRows, c.idempotency, c.counters, c.accounts, c.usage} {
 		if err := part(); err != nil {
 			return err

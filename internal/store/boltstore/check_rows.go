@@ -8,6 +8,7 @@ import (
 
 	"unitask/internal/account"
 	"unitask/internal/store"
+	"unitask/internal/store/boltstore/idem"
 	"unitask/internal/task"
 )
 
@@ -52,12 +53,12 @@ func (c *check) idempotency() error {
 		leads(d, row)
 	}
 	return c.each(bucketIdemRuns, func(_, v []byte) {
-		_, pairs, ok := run(v).parts()
+		pairs, ok := idem.Run(v).Pairs()
 		if !ok {
 			c.find("idem_runs", "a run of another form")
 			return
 		}
-		for pair := range slices.Chunk(pairs, pairSize) {
+		for pair := range slices.Chunk(pairs, idem.PairSize) {
 			leads(digest(pair), rowID(pair[len(digest{}):]))
 		}
 	})

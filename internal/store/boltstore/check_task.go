@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"unitask/internal/store"
+	"unitask/internal/store/boltstore/idem"
 	"unitask/internal/task"
 )
 
@@ -49,7 +50,7 @@ func (c *check) rowsOf(t task.Task, row rowID) {
 	}
 	d := idemDigest(t.Scope, t.IdempotencyHash)
 	logged, inLog := c.log[d]
-	found, ok, err := findTask(c.reader(), t.Scope, t.IdempotencyHash, d, idemEntry{row: logged, logged: inLog}, c.runs())
+	found, ok, err := findTask(c.reader(), t.Scope, t.IdempotencyHash, d, idem.Found{Row: logged, Logged: inLog}, c.runs())
 	if err != nil || !ok || found.ID != t.ID {
 		c.find(t.ID, "its idempotency key doesn't lead to it")
 	}

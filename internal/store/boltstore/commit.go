@@ -136,7 +136,7 @@ func (db *DB) serve(group []*op) {
 	for _, o := range group {
 		o.done <- o.err
 	}
-	if db.broken.Load() == nil && (db.fresh.bytes > db.flushBytes || db.wal.Full() || db.idem.full() || db.swept >= sweepFlush) {
+	if db.broken.Load() == nil && (db.fresh.bytes > db.flushBytes || db.wal.Full() || db.idem.Full() || db.swept >= sweepFlush) {
 		db.beginFlush()
 	}
 }

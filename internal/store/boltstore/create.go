@@ -77,14 +77,14 @@ func (x *txn) create(n *store.NewTask, row rowID) (store.Created, error) {
 
 // find returns the task under n's idempotency hash, this group's own included; false if it is missing.
 func (x *txn) find(n *store.NewTask, d digest) (task.Task, bool, error) {
-	at := x.db.idem.find(d)
+	at := x.db.idem.Find(d)
 	if row, ok := x.idem[d]; ok {
-		at.row, at.logged = row, true
+		at.Row, at.Logged = row, true
 	}
-	if at.none() {
+	if at.None() {
 		return task.Task{}, false, nil
 	}
-	return findTask(&x.reader, n.Scope, n.IdempotencyHash, d, at, at.read(&x.reader))
+	return findTask(&x.reader, n.Scope, n.IdempotencyHash, d, at, runsOf(&x.reader, at))
 }
 
 // createNew records a task with its rows in the other buckets.

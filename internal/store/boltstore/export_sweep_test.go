@@ -42,11 +42,11 @@ func HoldCommitter(db *DB) (queue func(func()), release func()) {
 // run is on its way.
 func FailRun(db *DB, between func()) {
 	set(db, func() {
-		limit := db.idem.limit
-		db.idem.limit = 0
-		db.idem.beginRun()
-		db.idem.limit = limit
+		limit := db.idem.Limit
+		db.idem.Limit = 0
+		db.idem.BeginRun()
+		db.idem.Limit = limit
 	})
 	between()
-	set(db, func() { db.idem.endRun(false) })
+	set(db, func() { db.idem.EndRun(false) })
 }

@@ -117,7 +117,7 @@ func Budgets(db *DB) (map[string]Budget, error) {
 }
 
 // SetRunLength says how many pairs make an idempotency run.
-func SetRunLength(db *DB, n int) { set(db, func() { db.idem.limit = n }) }
+func SetRunLength(db *DB, n int) { set(db, func() { db.idem.Limit = n }) }
 
 // SetGroupLimit bounds the operations of a commit.
 func SetGroupLimit(db *DB, n int) { set(db, func() { db.maxGroup = n }) }
@@ -221,21 +221,6 @@ func RowID(id string) (row []byte, again string, ok bool) {
 	return r[:], r.String(), ok
 }
 
-// SearchRun looks a digest up in bytes that may be a run.
-func SearchRun(r []byte, d [16]byte) ([16]byte, bool) {
-	row, ok := run(r).search(d)
-	return row, ok
-}
-
-// EncodeRun returns a run of digests, each with itself as its row.
-func EncodeRun(digests ...[16]byte) []byte {
-	rows := map[digest]rowID{}
-	for _, d := range digests {
-		rows[d] = rowID(d)
-	}
-	return encodeRun(rows)
-}
-
 // HoldReader opens a read transaction that keeps every page of now, until the function it returns is
 // called.
 func HoldReader(t testing.TB, db *DB) (release func()) {
@@ -267,24 +252,4 @@ type counted struct {
 func (c *counted) Lock() {
 	*c.n++
 	c.Locker.Lock()
-}
-
-// Filters are those of several runs, whose keys are numbers.
-type Filters struct{ filters }
-
-// Add adds a run's filter.
-func (f *Filters) Add(key uint64, r []byte) {
-	bits, _, _ := run(r).parts()
-	f.add(filter{bigEndian(key), bits})
-}
-
-// Remove removes a run's filter.
-func (f *Filters) Remove(key uint64) { f.remove(bigEndian(key)) }
-
-// Runs returns the keys of the runs that may hold a digest.
-func (f *Filters) Runs(d [16]byte) (keys []uint64) {
-	for _, key := range f.runs(d) {
-		keys = append(keys, binary.BigEndian.Uint64(key))
-	}
-	return keys
 }

@@ -38,7 +38,7 @@ func (db *DB) beginFlush() {
 		return
 	}
 	if db.old == nil {
-		if db.fresh.none() && !db.idem.full() {
+		if db.fresh.none() && !db.idem.Full() {
 			return
 		}
 		db.tables.Lock()
@@ -47,7 +47,7 @@ func (db *DB) beginFlush() {
 		db.next, db.swept = nil, 0
 		db.noteLast(&db.old.rows)
 		db.wal.Switch()
-		db.idem.beginRun()
+		db.idem.BeginRun()
 	}
 	db.flushing = true
 	go func(t *table) {
@@ -74,8 +74,8 @@ func (db *DB) flush(t *table) (end flushEnd) {
 			return end
 		}
 	}
-	if len(db.idem.moving) > 0 {
-		err := update(db.bolt, db.idem.writeRun)
+	if db.idem.Moving() {
+		err := update(db.bolt, func(tx *bolt.Tx) error { return writeRun(tx, &db.idem) })
 		if end.ran = err == nil; err != nil && !errors.Is(err, store.ErrFull) { // a run needs many pages in a row, and can wait
 			end.err = err
 			return end
@@ -99,7 +99,7 @@ func (db *DB) endFlush(end flushEnd) error {
 	db.flushing = false
 	switch {
 	case end.err == nil:
-		db.idem.endRun(end.ran)
+		db.idem.EndRun(end.ran)
 		db.tables.Lock()
 		ended := db.old
 		db.old = nil

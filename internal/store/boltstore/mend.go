@@ -6,6 +6,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"unitask/internal/store/boltstore/idem"
 	"unitask/internal/task"
 )
 
@@ -91,24 +92,24 @@ func (db *DB) reindex(tx *bolt.Tx) error {
 		if len(pairs) == 0 {
 			return nil
 		}
-		row := sumPairs(pairs)
+		row := idem.Sum(pairs)
 		pairs = nil
-		return bucketIdemLog.of(tx).Put(db.idem.nextKey(), row)
+		return bucketIdemLog.of(tx).Put(bigEndian(db.idem.NextNumber()), row)
 	}
 	for d, row := range missing {
-		db.idem.rows[d] = row
-		if pairs = append(append(pairs, d[:]...), row[:]...); len(pairs) == pairsOfRow*pairSize {
+		if pairs = idem.AppendPair(pairs, d, row); len(pairs) == pairsOfRow*idem.PairSize {
 			if err := put(); err != nil {
 				return err
 			}
 		}
 	}
+	db.idem.Add(missing)
 	return put()
 }
 
 // unindexed returns the tasks to which no idempotency key leads, by their digests.
-func unindexed(r *reader, l *idemLog) (map[digest]rowID, error) {
-	missing := map[digest]rowID{}
+func unindexed(r *reader, x *idem.Index) (map[idem.Digest]idem.Row, error) {
+	missing := map[idem.Digest]idem.Row{}
 	for k, record := range r.ascend(bucketTasks, nil, nil) {
 		var t task.Task
 		var err error
@@ -116,13 +117,13 @@ func unindexed(r *reader, l *idemLog) (map[digest]rowID, error) {
 			continue // whoever reads it sets it aside
 		}
 		d, row := idemDigest(t.Scope, t.IdempotencyHash), rowID(k)
-		at := l.find(d)
-		if at.logged && at.row == row {
+		at := x.Find(d)
+		if at.Logged && at.Row == row {
 			continue
 		}
 		led := false
-		for _, one := range at.read(r) {
-			if found, ok := one.search(d); ok && found == row {
+		for _, one := range runsOf(r, at) {
+			if found, ok := one.Search(d); ok && found == row {
 				led = true
 			}
 		}

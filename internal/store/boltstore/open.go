@@ -17,6 +17,7 @@ import (
 
 	"unitask/internal/disk"
 	"unitask/internal/store"
+	"unitask/internal/store/boltstore/idem"
 	"unitask/internal/store/boltstore/wal"
 )
 
@@ -61,7 +62,7 @@ type DB struct {
 
 	onCommit func(operations int, took time.Duration)
 	bell     store.Bell
-	idem     idemLog
+	idem     idem.Index
 	sweeper  sweeper
 	treeSize atomic.Int64  // bytes
 	changes  atomic.Uint64 // of keys and accounts
@@ -154,10 +155,10 @@ func start(cfg Config, b *bolt.DB) (*DB, error) {
 	db := &DB{
 		path: cfg.Path, log: cfg.Logger, limit: cfg.MaxSize, bolt: b, now: cfg.Now, start: cfg.Now(), clock: store.NewClock(cfg.Now), fatal: cfg.Fatal, onCommit: cfg.OnCommit,
 		ops: make(chan *op, groupLimit), drained: make(chan struct{}), index: newIndex(),
-		maxGroup: groupLimit, idem: idemLog{limit: runLength}, fresh: &table{}, flushed: make(chan flushEnd, 1), flushAfter: cfg.FlushAfter, pendingMost: flushPending,
+		maxGroup: groupLimit, idem: idem.Index{Limit: idem.RunLength}, fresh: &table{}, flushed: make(chan flushEnd, 1), flushAfter: cfg.FlushAfter, pendingMost: flushPending,
 		sweeper: sweeper{turn: make(chan struct{}, 1), pause: cfg.SweepPause},
 	}
-	db.txn = txn{undo: undo{index: db.index}, held: map[string]*counterDelta{}, sums: map[string]*sums{}, idem: map[digest]rowID{}}
+	db.txn = txn{undo: undo{index: db.index}, held: map[string]*counterDelta{}, sums: map[string]*sums{}, idem: map[idem.Digest]idem.Row{}}
 	db.flushBytes = min(flushBytes, db.reserve()/8)
 	if err := guarded(cfg.Path, func() error { return db.load(cfg) }); err != nil {
 		if db.wal != nil {
@@ -194,7 +195,7 @@ func (db *DB) load(cfg Config) error {
 			return err
 		}
 		db.quarantined.Store(int64(bucketQuarantine.of(tx).Stats().KeyN))
-		bad = append(loadOpen(tx, db.index, db.start.UTC()), db.idem.load(tx)...)
+		bad = append(loadOpen(tx, db.index, db.start.UTC()), loadIdem(tx, &db.idem)...)
 		db.wal, err = wal.Open(cfg.Path, l.ID, l.Seq, min(wal.Room, db.reserve()/8), cfg.NoSync)
 		return err
 	})

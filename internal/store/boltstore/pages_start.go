@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+
+	"unitask/internal/store/boltstore/idem"
 )
 
 // readAtStart are the buckets that a start goes through. Of the others it looks for the last row at most.
@@ -31,7 +33,7 @@ func (p *pageFile) proveStart() error {
 }
 
 // aheadBytes is as much of a run as has its filter.
-const aheadBytes = pageHeader + elementSize + 8 + runHead + runLength
+const aheadBytes = pageHeader + elementSize + 8 + idem.BeforePairs
 
 // readAhead reads the beginning of a long row in one piece. A start looks at the filters of all runs, and in the map
 // it would wait for the disk at each of their pages.

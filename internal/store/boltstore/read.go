@@ -115,13 +115,13 @@ func (db *DB) GetTask(ctx context.Context, s task.Scope, id string) (task.Task, 
 // FindTask implements store.Store.
 func (db *DB) FindTask(ctx context.Context, s task.Scope, idempotency task.Hash) (task.Task, error) {
 	d := idemDigest(s, idempotency)
-	at := db.idem.find(d)
-	if at.none() {
+	at := db.idem.Find(d)
+	if at.None() {
 		return task.Task{}, cmp.Or(db.readable(ctx), store.ErrNotFound)
 	}
 	var t task.Task
 	err := db.view(ctx, func(r *reader) error {
-		found, ok, err := findTask(r, s, idempotency, d, at, at.read(r))
+		found, ok, err := findTask(r, s, idempotency, d, at, runsOf(r, at))
 		if err == nil && !ok {
 			err = store.ErrNotFound
 		}

@@ -9,6 +9,7 @@ import (
 
 	"unitask/internal/account"
 	"unitask/internal/store"
+	"unitask/internal/store/boltstore/idem"
 	"unitask/internal/task"
 )
 
@@ -273,8 +274,8 @@ func (r *repair) sums() error {
 
 // keys lets each task's idempotency key lead to it, and gives up the rows that can't be read.
 func (r *repair) keys() error {
-	var log idemLog
-	for _, u := range log.load(r.tx) {
+	var log idem.Index
+	for _, u := range loadIdem(r.tx, &log) {
 		r.put(u.bucket, u.key, nil, "what led from idempotency keys to tasks couldn't be read and is written anew")
 	}
 	missing, err := unindexed(&reader{opened: r.tx}, &log)
@@ -282,9 +283,9 @@ func (r *repair) keys() error {
 		return err
 	}
 	for d, row := range missing {
-		key := log.nextKey()
-		r.put(bucketIdemLog, key, sumPairs(append(append([]byte(nil), d[:]...), row[:]...)), "")
-		r.note(&r.done.Mended, row.String(), "its idempotency key didn't lead to it")
+		key := bigEndian(log.NextNumber())
+		r.put(bucketIdemLog, key, idem.Sum(idem.AppendPair(nil, d, row)), "")
+		r.note(&r.done.Mended, rowID(row).String(), "its idempotency key didn't lead to it")
 	}
 	return nil
 }

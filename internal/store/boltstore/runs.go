@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"unitask/internal/store"
+	"unitask/internal/store/boltstore/idem"
 )
 
 // runSpan is the range of tasks that an idempotency run leads to, from the first one that was still stored at
@@ -19,7 +20,7 @@ func (db *DB) dropRuns(ctx context.Context, before time.Time, s *store.Swept) er
 	var empty []string
 	var bad []error
 	err := db.view(ctx, func(r *reader) error {
-		for _, key := range db.idem.runs() {
+		for _, key := range db.idem.Runs() {
 			span, err := w.span(r, key)
 			switch {
 			case err != nil && r.get(bucketQuarantine, quarantineKey(bucketIdemRuns, []byte(key))) == nil:
@@ -61,7 +62,7 @@ func (s *sweeper) span(r *reader, key string) (runSpan, error) {
 	if span, known := s.spans[key]; known {
 		return span, nil
 	}
-	low, high, ok := run(r.get(bucketIdemRuns, []byte(key))).bounds()
+	low, high, ok := idem.Run(r.get(bucketIdemRuns, []byte(key))).Bounds()
 	if !ok {
 		return runSpan{}, unreadable(bucketIdemRuns, []byte(key), nil, errRecord)
 	}

@@ -8,6 +8,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"unitask/internal/store"
+	"unitask/internal/store/boltstore/idem"
 	"unitask/internal/task"
 )
 
@@ -24,7 +25,7 @@ type txn struct {
 	held        map[string]*counterDelta // counters that the group has met, by their keys
 	sums        map[string]*sums         // those of usage, by their keys
 	authChanged bool                     // keys or accounts changed
-	idem        map[digest]rowID         // of this group, not yet visible to readers
+	idem        map[idem.Digest]idem.Row // of this group, not yet visible to readers
 	topics      []string                 // to be woken
 	gone        []string                 // keys of idempotency runs that were dropped
 	swept       int                      // rows that a sweep removed
@@ -66,9 +67,9 @@ func (x *txn) publish() {
 	if x.authChanged {
 		x.db.changes.Add(1)
 	}
-	x.db.idem.publish(x.idem)
+	x.db.idem.Add(x.idem)
 	for _, key := range x.gone {
-		x.db.idem.dropped([]byte(key))
+		x.db.idem.DropRun([]byte(key))
 	}
 	x.db.swept += x.swept
 	x.db.bell.Ring(x.topics...)

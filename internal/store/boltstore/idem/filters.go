@@ -1,4 +1,4 @@
-package boltstore
+package idem
 
 import (
 	"bytes"
@@ -21,7 +21,7 @@ type filter struct{ key, bits []byte }
 
 // filterAnswer is a digest's answer, as long as the filters are those it came from.
 type filterAnswer struct {
-	of      digest
+	of      Digest
 	changes uint64
 	runs    [][]byte
 }
@@ -37,7 +37,7 @@ func (f *filters) remove(key []byte) {
 }
 
 // runs returns the keys of the runs that may hold a digest, the newest first.
-func (f *filters) runs(d digest) [][]byte {
+func (f *filters) runs(d Digest) [][]byte {
 	if len(f.all) == 0 {
 		return nil
 	}
