@@ -23,7 +23,7 @@ import (
 
 const fakeKey = "svc_test_0000000000000000000000000000fake"
 
-// fake is a service that speaks the contract as far as the commands need it. Its tasks move one state a read;
+// fake is a service that speaks the API as far as the commands need it. Its tasks move one state a read;
 // "@fail:CODE" and "@stuck" in a prompt have those effects, "@failjob:CODE" fails the task and "@flaky:job" does so
 // once. "@lost:" breaks the first connection after the work, and "@quick:" ends the task at its first read. "@words:"
 // is answered as a stream if one is wanted; "@cut:" breaks it off in the middle, and "@other:" streams another text

@@ -35,7 +35,7 @@ const (
 	HeaderRateLimitPolicy   = "RateLimit-Policy"
 )
 
-// The limits that both halves know (contract "Limits" and spec section 8).
+// The limits that both halves know (docs/api.md).
 const (
 	MinIdempotencyKey = 8   // Unicode code points
 	MaxIdempotencyKey = 128 // Unicode code points

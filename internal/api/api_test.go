@@ -2,6 +2,9 @@ package api_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,7 +15,7 @@ import (
 	"unitask/internal/fault"
 )
 
-// TestCodes is the contract's table of errors.
+// TestCodes is the table of errors, which docs/api.md has too.
 func TestCodes(t *testing.T) {
 	table := []struct {
 		code      fault.Code
@@ -51,6 +54,21 @@ func TestCodes(t *testing.T) {
 		final.Final = true
 		if got := api.ErrorOf(&final); got.Retryable || got.RetryAfterSeconds != 0 {
 			t.Errorf("%s: a final failure advises %+v", row.code, got)
+		}
+	}
+	raw, err := os.ReadFile("../../docs/api.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, documented, _ := strings.Cut(string(raw), "## Errors\n")
+	documented, _, _ = strings.Cut(documented, "\n## ")
+	if n := strings.Count(documented, "\n| `"); n != len(table) {
+		t.Errorf("docs/api.md has %d codes, want %d", n, len(table))
+	}
+	for _, row := range table {
+		again := map[bool]string{false: "no", true: "yes"}[row.retryable]
+		if want := fmt.Sprintf("\n| `%s` | %d | %s | ", row.code, row.status, again); !strings.Contains(documented, want) {
+			t.Errorf("docs/api.md has no row %q", want)
 		}
 	}
 	for aspect, status := range map[fault.Aspect]int{fault.AspectMethod: 405, fault.AspectSize: 413, fault.AspectMediaType: 415} {

@@ -26,7 +26,7 @@ const DefaultBaseURL = "http://127.0.0.1:8420"
 const (
 	dialTimeout  = 10 * time.Second // a host that drops packets shouldn't look like a slow one
 	callTimeout  = 30 * time.Second // of one request, beside the wait it asks for
-	createWindow = 60 * time.Second // the longest a creation is held: the contract's greatest wait
+	createWindow = 60 * time.Second // the longest a creation is held
 )
 
 // KeyFunc returns the key to send. It is called before each request and may cache.

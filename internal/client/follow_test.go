@@ -18,7 +18,7 @@ import (
 	"unitask/internal/task"
 )
 
-// script is a task that changes at given times, served as the contract says: ETag, If-None-Match,
+// script is a task that changes at given times, served as docs/api.md says: ETag, If-None-Match,
 // Prefer: wait, Retry-After. It runs inside a synctest bubble.
 type script struct {
 	born       time.Time
@@ -90,7 +90,7 @@ func (s *script) client(t *testing.T) *client.Client {
 	return mustClient(t, client.Config{HTTPClient: &http.Client{Transport: s}})
 }
 
-// checkReads asserts the contract's rules for a client that polls.
+// checkReads asserts the rules of docs/api.md for a client that polls.
 func (s *script) checkReads(t *testing.T, least time.Duration) {
 	t.Helper()
 	for i, r := range s.reads[1:] {

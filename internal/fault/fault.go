@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// Code is a stable error code of the API (spec section 7 and contract "Errors").
+// Code is a stable error code of the API (docs/api.md, "Errors").
 type Code string
 
-// The codes, in the order of the contract's table.
+// The codes, in the order of the table in docs/api.md.
 const (
 	InvalidRequest         Code = "INVALID_REQUEST"
 	Unauthenticated        Code = "UNAUTHENTICATED"
@@ -29,7 +29,7 @@ const (
 	ProviderTimeout        Code = "PROVIDER_TIMEOUT"
 )
 
-// Codes returns every code in the contract's order.
+// Codes returns every code, in the same order.
 func Codes() []Code {
 	return []Code{
 		InvalidRequest, Unauthenticated, AuthorizationRequired, NotFound, IdempotencyConflict,

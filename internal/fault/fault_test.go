@@ -18,7 +18,7 @@ import (
 // ignoreCause leaves the unexported cause to errors.Is.
 var ignoreCause = cmpopts.IgnoreUnexported(fault.Error{})
 
-// TestCodes holds the contract's table: each code once, in its order, with its retry rule.
+// TestCodes holds the table: each code once, in its order, with its retry rule.
 func TestCodes(t *testing.T) {
 	type row struct {
 		Code      fault.Code
