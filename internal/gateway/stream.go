@@ -6,7 +6,6 @@ import (
 	"io"
 	"time"
 
-	"unitask/internal/fault"
 	"unitask/internal/gate"
 	"unitask/internal/routing"
 	"unitask/internal/store"
@@ -207,8 +206,7 @@ func (s *Stream) wait(ctx context.Context) error {
 }
 
 // send submits the request, once. If a stream follows the task and the supplier can, the text is published as it
-// comes. After its first piece no failure is definite, but for a review's verdict: another route would tell the
-// caller something else.
+// comes.
 func (w *work) send(ctx context.Context, route routing.Route, req supplier.Request) (supplier.Outcome, error) {
 	streamer, ok := route.Adapter.(supplier.Streamer)
 	if !ok || !w.followed() {
@@ -218,11 +216,7 @@ func (w *work) send(ctx context.Context, route routing.Route, req supplier.Reque
 	if err == nil || !w.text.started() {
 		return out, err
 	}
-	e := supplier.AsError(err)
-	if e.Fault.Code != fault.ContentPolicyViolation {
-		e.Sent = supplier.Unknown
-	}
-	return out, e
+	return out, supplier.AfterText(err)
 }
 
 // followed reports whether a stream follows the task and has had no text yet: an earlier attempt's words are not

@@ -72,15 +72,3 @@ func lasted(d time.Duration) string {
 		return d.Round(time.Second).String()
 	}
 }
-
-// size writes a number of bytes.
-func size(n int64) string {
-	switch {
-	case n < 1<<10:
-		return fmt.Sprintf("%d B", n)
-	case n < 1<<20:
-		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
-	default:
-		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
-	}
-}

@@ -16,7 +16,7 @@ import (
 func words(now func() time.Time) template.FuncMap {
 	return template.FuncMap{
 		"nav": navigate, "sentence": sentence, "moment": moment, "machine": machine, "money": money, "count": count[int64],
-		"ago": func(at any) string { return ago(timeOf(at), now()) }, "lasted": lasted, "size": size,
+		"ago": func(at any) string { return ago(timeOf(at), now()) }, "lasted": lasted, "size": api.Size,
 		"add":           func(a, b int) int { return a + b },
 		"pair":          func(a, b any) pair { return pair{a, b} },
 		"millis":        func(n int64) string { return lasted(time.Duration(n) * time.Millisecond) },

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"strings"
 
-	"unitask/internal/fault"
 	"unitask/internal/supplier"
 	"unitask/internal/supplier/upstream/http1"
 )
@@ -90,7 +89,10 @@ func listen(s *Stream, talk Talk, delta func(supplier.Delta)) (supplier.Outcome,
 			err = Unusable(s.Status, errTooLarge)
 		}
 		if err != nil && !complete {
-			return supplier.Outcome{}, late(err, text.Len() > 0)
+			if text.Len() > 0 {
+				err = supplier.AfterText(err)
+			}
+			return supplier.Outcome{}, err
 		}
 		if piece != "" && !complete {
 			text.WriteString(piece)
@@ -106,14 +108,4 @@ func listen(s *Stream, talk Talk, delta func(supplier.Delta)) (supplier.Outcome,
 		return supplier.Outcome{}, Unusable(s.Status, errCut)
 	}
 	return talk.Outcome(text.String()), nil
-}
-
-// late corrects the verdict of an error that comes after text: the work was begun, and another route would send the
-// caller another text. A review's refusal stays definite.
-func late(err error, begun bool) error {
-	e := supplier.AsError(err)
-	if begun && e.Fault.Code != fault.ContentPolicyViolation {
-		e.Sent = supplier.Unknown
-	}
-	return e
 }
