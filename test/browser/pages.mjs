@@ -1,6 +1,7 @@
 // What pages do under somebody's hands: pictures keep their shape, polling leaves alone what was opened, selected or
 // scrolled to, what is made once is made once, and what was saved is said.
 import { assert, browse, equal, fits, judge, step, told } from "./driver.mjs";
+import { exclusive, formTerms, rows } from "./trial_form.mjs";
 
 const widths = [1280, 390];
 
@@ -220,107 +221,6 @@ async function again(page) {
   equal(keys.length === 2 && keys[0] === keys[1], true, `a retry has the same key: ${keys}`);
   await runs("@fail:CONTENT_POLICY_VIOLATION", "failed");
   equal(await page.getByRole("button", { name: "Retry" }).count(), 0, "retries of what would fail again");
-}
-
-// trial opens the form of a capability with all that it has.
-async function trial(page, capability) {
-  await page.goto(`/console/trial?capability=${capability}&mode=test`);
-  const rest = page.locator("[data-rest] > summary");
-  if (await rest.count()) await rest.click();
-}
-
-// asks runs the form and returns the body of the creation that it sends.
-async function asks(page) {
-  const [sent] = await Promise.all([
-    page.waitForRequest((r) => r.method() === "POST" && r.url().endsWith("/tasks")), page.locator("[data-run]").click(),
-  ]);
-  await page.locator("[data-run]:enabled").waitFor();
-  return sent.postDataJSON();
-}
-
-async function exclusive(page) {
-  await trial(page, "image.generate");
-  equal(await page.getByRole("radio", { name: "Size" }).isChecked(), true, "the example's way is chosen");
-  equal(await page.getByLabel("Aspect ratio", { exact: true }).and(page.getByRole("combobox")).count(), 0, "fields of a way that isn't chosen");
-  await judge(page, "one of two fields");
-  await page.getByRole("textbox", { name: "Prompt" }).first().fill("A heron");
-  await page.getByRole("radio", { name: "Aspect ratio" }).check();
-  await page.getByRole("combobox", { name: "Aspect ratio" }).selectOption("3:2");
-  equal((await asks(page)).parameters, { aspect_ratio: "3:2" }, "parameters with an aspect ratio");
-  await page.getByRole("radio", { name: "Size" }).check();
-  equal((await asks(page)).parameters, { size: "1024x1024" }, "parameters with a size");
-}
-
-async function rows(page) {
-  await trial(page, "text.chat");
-  await page.getByRole("radio", { name: "Messages" }).check();
-  equal(await page.getByRole("button", { name: /^Remove/ }).count(), 0, "ways to remove the only row");
-  for (const [i, text] of ["One", "Two", "Three"].entries()) {
-    if (i > 0) await page.getByRole("button", { name: "Add another" }).click();
-    await page.getByLabel("Content").nth(i).fill(text);
-  }
-  await judge(page, "three rows");
-  await fits(page, "three rows");
-  await page.getByRole("button", { name: "Remove 2" }).click();
-  equal(await page.getByLabel("Content").last().evaluate((e) => e === document.activeElement), true, "the next row has the focus");
-  await page.locator("#code-0").filter({ hasText: "Three" }).filter({ hasNotText: "Two" }).waitFor();
-  equal((await asks(page)).input, { messages: [{ content: "One", role: "user" }, { content: "Three", role: "user" }] }, "the input");
-  await page.getByRole("button", { name: "Remove 1" }).click();
-  equal(await page.getByRole("button", { name: /^Remove/ }).count(), 0, "ways to remove the last row");
-}
-
-// remarks returns what is said beside the fields once a form was refused.
-async function remarks(page) {
-  await page.locator("[data-run]").click();
-  await page.locator("[data-problem]:visible").waitFor();
-  await page.locator("[data-run]:enabled").waitFor();
-  return page.locator(".problem:visible p").allInnerTexts();
-}
-
-async function formTerms(page) {
-  page.refusals(400, 403, 429);
-  const top = () => page.locator("[data-problem]").evaluate((e) => e.firstChild.textContent);
-  await trial(page, "text.chat");
-  await page.getByRole("radio", { name: "Messages" }).check();
-  equal(await remarks(page), ["Prompt or messages: is required"], "a choice that is empty");
-  equal(await top(), "INVALID_REQUEST: see Messages.", "the top");
-  const rows = [
-    { field: "input.messages.1.content", message: "must have at most 4000000 characters" }, { field: "parameters.temperature", message: "must be at most 2" },
-    { field: "metadata", message: "is not allowed" },
-  ];
-  await page.getByLabel("Content").fill("One");
-  await page.route("**/tasks", (route) => route.fulfill({
-    status: 400, json: { error: { code: "INVALID_REQUEST", message: `${rows[0].field} ${rows[0].message}`, retryable: false, details: rows }, request_id: "req_three" },
-  }));
-  equal(await remarks(page), ["Messages, item 2, Content: must have at most 4000000 characters", "Temperature: must be at most 2"], "two fields");
-  equal(await top(), "INVALID_REQUEST: metadata is not allowed.", "the top has what belongs to no field");
-  await page.unroute("**/tasks");
-  await page.getByLabel("Temperature").fill("7");
-  equal(await remarks(page), ["Temperature: must be at most 2"], "one field");
-  equal(await top(), "INVALID_REQUEST: see Temperature.", "the top names the field");
-  await judge(page, "remarks in the form's words");
-  await page.getByLabel("Temperature").fill("");
-  await page.route("**/tasks", (route) => route.fulfill({
-    status: 429, json: {
-      error: { code: "RATE_LIMIT_EXCEEDED", message: "the account's budget for this period doesn't cover the request", retryable: true, retry_after_seconds: 3600, details: [] },
-      request_id: "req_hour",
-    },
-  }));
-  equal(await remarks(page), [], "fields of a budget");
-  equal(await top(), "RATE_LIMIT_EXCEEDED: the account's budget for this period doesn't cover the request. Try again in 1 hour.", "a wait in words");
-  await page.unroute("**/tasks");
-  await trial(page, "image.edit");
-  await page.locator('[name="input.images"]').last().fill("https://a.example/b.png");
-  equal(await remarks(page), [
-    'Person: supply Person "none" if no identifiable person is shown',
-    'Person: or Person "authorized", Statement "…" saying how each person shown agreed; Evidence may hold media that prove it',
-  ], "a word about people");
-  equal(await top(), "AUTHORIZATION_REQUIRED: Authorization is required: Images may show a person.", "the top");
-  await trial(page, "video.generate");
-  await page.getByLabel("Prompt").fill("");
-  await page.getByLabel("Last image by address or artifact").fill("https://a.example/b.png");
-  await page.getByRole("combobox", { name: "Person" }).selectOption("none");
-  equal(await remarks(page), ["Prompt: is required, unless Image is given", "Image: is required with Last image"], "fields that need each other");
 }
 
 async function scopes(page) {
