@@ -17,6 +17,7 @@ import (
 	"unitask/internal/fault"
 	"unitask/internal/gate"
 	"unitask/internal/gateway"
+	"unitask/internal/node"
 	"unitask/internal/policy"
 	"unitask/internal/routing"
 	"unitask/internal/store"
@@ -125,17 +126,9 @@ func (w *world) node() *gateway.Gateway {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	table, err := routing.NewTable(w.routes, nil)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	guard, err := gate.New(gate.Config{Keys: w.store, Prefix: "svc"})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	g, err := gateway.New(gateway.Config{
-		Catalog: directory, Store: w.engine, Gate: guard, Routes: table, Artifacts: w.artifacts, Fetcher: w.fetcher,
-		Policy: w.policy, Limits: w.limits, Now: w.now,
+	_, g, err := node.NewGateway(node.Parts{
+		Catalog: directory, Store: w.engine, Keys: w.store, Suppliers: node.Suppliers{Routes: w.routes, Policy: w.policy},
+		Artifacts: w.artifacts, Fetcher: w.fetcher, Limits: node.Limits{Gateway: w.limits}, KeyPrefix: "svc", Now: w.now,
 	})
 	if err != nil {
 		w.t.Fatal(err)

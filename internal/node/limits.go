@@ -18,26 +18,33 @@ const (
 	immediately  = time.Nanosecond
 )
 
-func gateDefaults(l config.Limits) gate.Defaults {
-	return gate.Defaults{
-		CreatesPerMinute: l.CreatesPerMinute, ReadsPerMinute: l.ReadsPerMinute, OpenTasks: l.OpenTasks, Queue: l.Queue,
-	}
+// Limits are the limits of a service's parts. The zero values are the parts' own defaults.
+type Limits struct {
+	Gate    gate.Defaults
+	Gateway gateway.Limits
+	Server  server.Limits
+	URLs    time.Duration // how long the address of a result holds at most; 0: an hour
 }
 
-func gatewayLimits(l config.Limits) gateway.Limits {
-	return gateway.Limits{
-		JSONDepth: countOrMax(l.JSONDepth), InlineMedia: bytesOrMax(l.InlineMedia), WorkMemory: bytesOrMax(l.WorkMemory),
-		ArtifactBytes: bytesOrMax(l.Artifact), ArtifactTTL: durationOr(l.ArtifactTTL, unbounded),
-		SyncWait: durationOr(l.SyncWait, immediately), PlaceWait: durationOr(l.PlaceWait, immediately),
-		Retention: durationOr(l.Retention, unbounded), Usage: durationOr(l.Usage, unbounded),
-		Workers: countOrMax(l.Workers), Takeovers: countOrMax(l.Takeovers), Grace: durationOr(l.ShutdownGrace, immediately), LeaseTerm: oneNodeLease,
-	}
-}
-
-func serverLimits(l config.Limits) server.Limits {
-	return server.Limits{
-		Body: bytesOrMax(l.Body), BodyMemory: bytesOrMax(l.BodyMemory), BodyDisk: bytesOrMax(l.BodyDisk), Connections: countOrMax(l.Connections),
-		PerAddress: countOrMax(l.PerAddress), RefusedKeys: countOrMax(l.RefusedKeys),
+// limitsOf turns the limits of the settings, in which 0 means no limit, into those of the parts.
+func limitsOf(l config.Limits) Limits {
+	return Limits{
+		Gate: gate.Defaults{
+			CreatesPerMinute: l.CreatesPerMinute, ReadsPerMinute: l.ReadsPerMinute, OpenTasks: l.OpenTasks, Queue: l.Queue,
+		},
+		Gateway: gateway.Limits{
+			JSONDepth: countOrMax(l.JSONDepth), InlineMedia: bytesOrMax(l.InlineMedia), WorkMemory: bytesOrMax(l.WorkMemory),
+			ArtifactBytes: bytesOrMax(l.Artifact), ArtifactTTL: durationOr(l.ArtifactTTL, unbounded),
+			SyncWait: durationOr(l.SyncWait, immediately), PlaceWait: durationOr(l.PlaceWait, immediately),
+			Retention: durationOr(l.Retention, unbounded), Usage: durationOr(l.Usage, unbounded),
+			Workers: countOrMax(l.Workers), Takeovers: countOrMax(l.Takeovers), Grace: durationOr(l.ShutdownGrace, immediately),
+			LeaseTerm: oneNodeLease,
+		},
+		Server: server.Limits{
+			Body: bytesOrMax(l.Body), BodyMemory: bytesOrMax(l.BodyMemory), BodyDisk: bytesOrMax(l.BodyDisk),
+			Connections: countOrMax(l.Connections), PerAddress: countOrMax(l.PerAddress), RefusedKeys: countOrMax(l.RefusedKeys),
+		},
+		URLs: time.Duration(l.URLTTL),
 	}
 }
 

@@ -10,11 +10,8 @@ import (
 	"syscall"
 
 	"unitask/internal/api"
-	"unitask/internal/catalog"
 	"unitask/internal/config"
 	"unitask/internal/fault"
-	"unitask/internal/gateway"
-	"unitask/internal/routing"
 )
 
 // reload reads the settings again and applies those that may change while the server runs: all of them or, with an
@@ -30,7 +27,7 @@ func (n *Node) reload(ctx context.Context) (api.Reload, error) {
 	next := config.Keep(n.settings, read)
 	found, err := FindSuppliers(ctx, next, directory, n.sandboxes, os.Getenv)
 	if err == nil {
-		err = n.apply(next, directory, found)
+		err = n.Apply(directory, found, limitsOf(next.Limits))
 	}
 	if err != nil {
 		return api.Reload{}, fault.Wrap(fault.InvalidRequest, err, "the settings don't fit: "+err.Error())
@@ -39,19 +36,6 @@ func (n *Node) reload(ctx context.Context) (api.Reload, error) {
 	n.log.InfoContext(ctx, "settings read again",
 		slog.String("changed", strings.Join(live, " ")), slog.String("need_a_restart", strings.Join(restart, " ")))
 	return api.Reload{Changed: append([]string{}, live...), Restart: append([]string{}, restart...)}, nil
-}
-
-// apply puts the settings into effect.
-func (n *Node) apply(c config.Config, directory *catalog.Catalog, s Suppliers) error {
-	table, err := routing.NewTable(s.Routes, s.Prices)
-	if err != nil {
-		return err
-	}
-	n.gateway.Apply(gateway.Settings{Catalog: directory, Routes: table, Policy: s.Policy, Limits: gatewayLimits(c.Limits)})
-	n.gate.SetDefaults(gateDefaults(c.Limits))
-	n.api.SetBody(serverLimits(c.Limits).Body)
-	n.Operator.SetSuppliers(s.Statuses)
-	return nil
 }
 
 // invalidSettings turns the errors of the settings into a fault with a detail for each place.

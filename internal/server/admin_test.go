@@ -30,7 +30,7 @@ func socket(t *testing.T, w *world) func(method, path, body string) response {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "admin.sock")
 	ln := fixture.Must((&net.ListenConfig{}).Listen(t.Context(), "unix", path))(t)
-	admin := server.NewAdmin(w.operator, http.NotFoundHandler(), nil)
+	admin := server.NewAdmin(w.Operator, http.NotFoundHandler(), nil)
 	served := make(chan error, 1)
 	go func() { served <- admin.Serve(ln) }()
 	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -143,7 +143,7 @@ func TestAdminRefuses(t *testing.T) {
 
 func TestAdminSessionAndInfo(t *testing.T) {
 	w := newWorld(t, options{})
-	w.operator.Server = api.Info{Version: "v1", BaseURL: w.base, PID: 7}
+	w.Operator.Server = api.Info{Version: "v1", BaseURL: w.base, PID: 7}
 	admin := socket(t, w)
 	session := decode[api.Key](t, admin(http.MethodPost, api.PathAdminSession, ""))
 	if session.Mode != task.Test || session.ExpiresAt == nil || time.Until(session.ExpiresAt.Time) > 20*time.Minute {
@@ -152,13 +152,13 @@ func TestAdminSessionAndInfo(t *testing.T) {
 	if got := w.post("by a session", chat("hello"), by(session.Secret)); got.StatusCode != 200 {
 		t.Errorf("a task by a session: %d", got.StatusCode)
 	}
-	for _, k := range fixture.Must(w.operator.ListKeys(t.Context()))(t) {
+	for _, k := range fixture.Must(w.Operator.ListKeys(t.Context()))(t) {
 		if k.ID == session.ID {
 			t.Error("the session's key is kept")
 		}
 	}
 	info := decode[api.Info](t, admin(http.MethodGet, api.PathAdminInfo, ""))
-	if diff := cmp.Diff(w.operator.Server, info, cmpopts.IgnoreFields(api.Info{}, "RequestID")); diff != "" {
+	if diff := cmp.Diff(w.Operator.Server, info, cmpopts.IgnoreFields(api.Info{}, "RequestID")); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -190,14 +190,14 @@ func TestBootstrap(t *testing.T) {
 	w := newWorld(t, options{})
 	full := account.NewKeySecret("svc", task.Test)
 	for range 2 {
-		if err := w.operator.Bootstrap(t.Context(), secret.New(full)); err != nil {
+		if err := w.Operator.Bootstrap(t.Context(), secret.New(full)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if got := w.do(request{path: api.PathCapabilities, key: full}); got.StatusCode != 200 {
 		t.Errorf("the bootstrap key: %d", got.StatusCode)
 	}
-	err := w.operator.Bootstrap(t.Context(), secret.New("svc_live_hello"))
+	err := w.Operator.Bootstrap(t.Context(), secret.New("svc_live_hello"))
 	if fault.CodeOf(err) != fault.InvalidRequest || strings.Contains(err.Error(), "hello") {
 		t.Errorf("a malformed one: %v", err)
 	}
@@ -253,7 +253,7 @@ func TestAdminBackup(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t, options{})
-			w.operator.BackupFunc = func(_ context.Context, out io.Writer) error {
+			w.Operator.BackupFunc = func(_ context.Context, out io.Writer) error {
 				if tt.err != nil {
 					return tt.err
 				}

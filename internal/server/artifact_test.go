@@ -106,7 +106,7 @@ func TestArtifactURLsExpire(t *testing.T) {
 		t.Errorf("the URL holds %d s longer than the artifact", exp-a.ExpiresAt.Unix())
 	}
 	ahead.Store(int64(8 * 24 * time.Hour))
-	longer := w.base + api.PathArtifacts + a.ID + "?" + w.signer.Sign(a.ID, now().Add(time.Hour))
+	longer := w.base + api.PathArtifacts + a.ID + "?" + w.Signer.Sign(a.ID, now().Add(time.Hour))
 	if got := w.do(request{path: longer}); got.StatusCode != 404 {
 		t.Errorf("an artifact past its time under a good signature: %d", got.StatusCode)
 	}

@@ -42,7 +42,7 @@ func newBench(b *testing.B) (w *world, r *http.Request, body string) {
 		now: store.NewClock(time.Now).Past,
 	})
 	now := time.Now().UTC()
-	w.server.HandleCreated(created, task.Task{
+	w.API.HandleCreated(created, task.Task{
 		ID: task.NewID(task.PrefixTask, now), Capability: "text.chat", Scope: task.Scope{Mode: task.Live}, Sync: true, State: task.Succeeded, Revision: 2,
 		CreatedAt: now, UpdatedAt: now, FinishedAt: &now, Cost: 13_000,
 		Output: &task.Output{Text: new(strings.Repeat("The capital of France is Paris. ", 20)), FinishReason: "stop"},
@@ -78,7 +78,7 @@ func BenchmarkHandler(b *testing.B) {
 	for b.Loop() {
 		reader.Reset(body)
 		clear(out.header)
-		w.server.ServeHTTP(out, r)
+		w.API.ServeHTTP(out, r)
 	}
 	if out.status != http.StatusOK {
 		b.Fatalf("status %d", out.status)

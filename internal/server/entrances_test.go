@@ -134,7 +134,7 @@ func TestBothDoors(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			still := time.Now() // no bucket fills up while the table runs
 			w := newWorld(t, options{
-				defaults: tt.defaults, limits: server.Limits{Body: 4096}, now: func() time.Time { return still }, pages: true,
+				defaults: tt.defaults, limits: server.Limits{Body: 4096}, now: func() time.Time { return still },
 			})
 			keyed, seated := w.byKey(tt.limits), w.bySession(tt.limits)
 			var lastKeyed, lastSeated string
@@ -154,7 +154,7 @@ func TestBothDoors(t *testing.T) {
 
 // byKey makes an account with the limits and returns the door of its keys.
 func (w *world) byKey(limits api.Limits) entrance {
-	fixture.Must(w.operator.CreateAccount(w.t.Context(), api.AccountCreate{Name: "keyed", Limits: limits}))(w.t)
+	fixture.Must(w.Operator.CreateAccount(w.t.Context(), api.AccountCreate{Name: "keyed", Limits: limits}))(w.t)
 	keys := map[task.Mode]string{}
 	for _, mode := range []task.Mode{task.Live, task.Test} {
 		keys[mode] = w.key(api.KeyCreate{Account: "keyed", Mode: mode})
@@ -167,8 +167,8 @@ func (w *world) byKey(limits api.Limits) entrance {
 // bySession makes an account with the limits and returns the door of a member who signed in.
 func (w *world) bySession(limits api.Limits) entrance {
 	ctx := w.t.Context()
-	fixture.Must(w.operator.CreateAccount(ctx, api.AccountCreate{Name: "seated", Limits: limits}))(w.t)
-	link := fixture.Must(w.operator.Invite(ctx, "seated", api.Invite{Member: "ann"}))(w.t)
+	fixture.Must(w.Operator.CreateAccount(ctx, api.AccountCreate{Name: "seated", Limits: limits}))(w.t)
+	link := fixture.Must(w.Operator.Invite(ctx, "seated", api.Invite{Member: "ann"}))(w.t)
 	_, token, _ := strings.Cut(link.URL, "#")
 	form := strings.NewReader(url.Values{"token": {token}}.Encode())
 	r := fixture.Must(http.NewRequestWithContext(ctx, http.MethodPost, w.base+api.PathSignIn, form))(w.t)
@@ -232,7 +232,7 @@ func (w *world) knock(d entrance, k knocking, last *string) knocked {
 		if about.State != "" && (about.State == task.Canceled || !about.State.Terminal()) {
 			return out // a worker's progress isn't promised
 		}
-		record := fixture.Must(w.operator.Task(w.t.Context(), id))(w.t)
+		record := fixture.Must(w.Operator.Task(w.t.Context(), id))(w.t)
 		record.Account = ""
 		out.Record = alike(string(fixture.Must(json.MarshalIndent(record, "", " "))(w.t)))
 	}

@@ -68,8 +68,8 @@ func newCommon(limits Limits, now func() time.Time, log *slog.Logger) *common {
 	return c
 }
 
-// SetBody replaces the bound of a request's body, in bytes, for every request from now on.
-func (s *common) SetBody(limit int64) { s.body.Store(limit) }
+// SetBody replaces the bound of a request's body, in bytes, for every request from now on; 0: the default.
+func (s *common) SetBody(limit int64) { s.body.Store(Limits{Body: limit}.withDefaults().Body) }
 
 // handle adds a route.
 func (s *common) handle(pattern string, h handler) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +14,9 @@ import (
 
 	"unitask/docs"
 	"unitask/internal/api"
+	"unitask/internal/artifact"
 	"unitask/internal/fault"
+	"unitask/internal/server"
 	"unitask/internal/sse"
 	"unitask/internal/task"
 	"unitask/test/fixture"
@@ -146,28 +149,36 @@ func TestForeignBodies(t *testing.T) {
 // TestRoot: a browser that opens the address of the service finds the pages; a client gets 404.
 func TestRoot(t *testing.T) {
 	const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
-	w := newWorld(t, options{pages: true})
+	w := newWorld(t, options{})
 	w.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	ask := func(w *world, method, accept string) (int, string) {
+	ask := func(method, accept string) (int, string) {
 		got := w.do(request{method: method, path: "/", header: map[string]string{"Accept": accept}})
 		return got.StatusCode, got.Header.Get("Location")
 	}
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
-		if status, to := ask(w, method, browser); status != http.StatusSeeOther || to != "/console/" {
+		if status, to := ask(method, browser); status != http.StatusSeeOther || to != "/console/" {
 			t.Errorf("%s by a browser: %d %q", method, status, to)
 		}
 	}
 	for _, accept := range []string{"", "*/*", "application/json", "text/html;q=0.1, application/json"} {
-		if status, to := ask(w, http.MethodGet, accept); status != 404 || to != "" {
+		if status, to := ask(http.MethodGet, accept); status != 404 || to != "" {
 			t.Errorf("%q: %d %q", accept, status, to)
 		}
 	}
-	if status, _ := ask(w, http.MethodPost, browser); status != 404 {
+	if status, _ := ask(http.MethodPost, browser); status != 404 {
 		t.Errorf("POST: %d", status)
 	}
-	without := newWorld(t, options{})
-	if status, _ := ask(without, http.MethodGet, browser); status != 404 {
-		t.Errorf("without pages: %d", status)
+	without := fixture.Must(server.New(server.Config{
+		Gateway: w.Gateway, Gate: w.Gate, Artifacts: fixture.Must(artifact.NewFolder(artifact.FolderConfig{Dir: t.TempDir()}))(t),
+		Signer: w.Signer, BaseURL: w.base,
+	}))(t)
+	for _, path := range []string{"/", "/favicon.ico"} {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
+		r.Header.Set("Accept", browser)
+		got := httptest.NewRecorder()
+		if without.ServeHTTP(got, r); got.Code != 404 {
+			t.Errorf("%s without pages: %d", path, got.Code)
+		}
 	}
 }
 

@@ -78,7 +78,7 @@ func TestPersonIsVouchedFor(t *testing.T) {
 				t.Fatalf("status %d: %s", got.StatusCode, got.body)
 			}
 			id := got.task(t).ID
-			if diff := cmp.Diff(tt.want, fixture.Must(w.operator.Task(t.Context(), id))(t).Authorization); diff != "" {
+			if diff := cmp.Diff(tt.want, fixture.Must(w.Operator.Task(t.Context(), id))(t).Authorization); diff != "" {
 				t.Errorf("the operator reads (-want +got):\n%s", diff)
 			}
 			kept := w.stored(id)

@@ -136,8 +136,8 @@ func TestIdempotencyKeys(t *testing.T) {
 // is used.
 func TestOneAnswerForBadKeys(t *testing.T) {
 	w := newWorld(t, options{limits: server.Limits{RefusedKeys: -1}})
-	revoked := fixture.Must(w.operator.CreateKey(t.Context(), api.KeyCreate{Name: "r", Mode: task.Test}))(t)
-	fixture.Must(w.operator.RevokeKey(t.Context(), revoked.ID))(t)
+	revoked := fixture.Must(w.Operator.CreateKey(t.Context(), api.KeyCreate{Name: "r", Mode: task.Test}))(t)
+	fixture.Must(w.Operator.RevokeKey(t.Context(), revoked.ID))(t)
 	expired := w.key(api.KeyCreate{Mode: task.Test, ExpiresInSeconds: 1})
 	time.Sleep(1100 * time.Millisecond) // a key's life is counted in seconds
 	values := map[string][]string{
@@ -203,7 +203,7 @@ func TestNotFound(t *testing.T) {
 		}
 	}
 	for _, path := range []string{
-		"/", "/favicon.ico", "/api", "/api/", "/api/ai/v1", "/api/ai/v1/", "/api/ai/v1/tasks/", "/api/ai/v2/tasks", "/api/ai/v1/tasks/x/y/z",
+		"/", "/api", "/api/", "/api/ai/v1", "/api/ai/v1/", "/api/ai/v1/tasks/", "/api/ai/v2/tasks", "/api/ai/v1/tasks/x/y/z",
 		"//api/ai/v1/tasks", "/api/ai/v1/../v1/tasks", "/api/./ai/v1/tasks", "/healthz/", "/artifacts/", "/artifacts/x", "/openapi",
 		"/api/ai/v1/tasks/" + id + "%2Ftimeline", "/api/ai/v1/tasks/..%2fcapabilities", "/metrics",
 	} {

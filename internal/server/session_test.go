@@ -20,9 +20,9 @@ import (
 // its hash in the place of a key, count as a missing key.
 func TestSessionIsNoKey(t *testing.T) {
 	w := newWorld(t, options{})
-	link := fixture.Must(w.operator.Invite(t.Context(), "", api.Invite{Member: "ann", Role: string(account.RoleOperator)}))(t)
+	link := fixture.Must(w.Operator.Invite(t.Context(), "", api.Invite{Member: "ann", Role: string(account.RoleOperator)}))(t)
 	_, token, _ := strings.Cut(link.URL, "#")
-	session, _, err := w.operator.SignIn(t.Context(), token)
+	session, _, err := w.Operator.SignIn(t.Context(), token)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,13 +48,13 @@ func TestSessionIsNoKey(t *testing.T) {
 // TestAccountOpens: a capability that is closed on the account is closed to its keys, from the next request on.
 func TestAccountOpens(t *testing.T) {
 	w := newWorld(t, options{})
-	fixture.Must(w.operator.CreateAccount(t.Context(), api.AccountCreate{Name: "shop", Capabilities: []string{"image.*"}}))(t)
+	fixture.Must(w.Operator.CreateAccount(t.Context(), api.AccountCreate{Name: "shop", Capabilities: []string{"image.*"}}))(t)
 	key := w.key(api.KeyCreate{Mode: task.Test, Account: "shop"})
 	closed := w.post("closed-on-account", chat("hello"), by(key))
 	if e := closed.error(t); closed.StatusCode != 400 || e.Error.Details[0].Field != "capability" {
 		t.Errorf("a capability that is closed: %d %s", closed.StatusCode, closed.body)
 	}
-	fixture.Must(w.operator.UpdateAccount(t.Context(), "shop", api.AccountUpdate{Capabilities: new([]string{"text.*"})}))(t)
+	fixture.Must(w.Operator.UpdateAccount(t.Context(), "shop", api.AccountUpdate{Capabilities: new([]string{"text.*"})}))(t)
 	if got := w.post("closed-on-account", chat("hello"), by(key)); got.StatusCode != 200 {
 		t.Errorf("once it is open: %d %s", got.StatusCode, got.body)
 	}
@@ -63,7 +63,7 @@ func TestAccountOpens(t *testing.T) {
 // TestLimitsOfAnAccount: two keys of one account share its open tasks and its rate.
 func TestLimitsOfAnAccount(t *testing.T) {
 	w := newWorld(t, options{})
-	fixture.Must(w.operator.CreateAccount(t.Context(), api.AccountCreate{Name: "shop", Limits: api.Limits{OpenTasks: 1, CreatesPerMinute: 3}}))(t)
+	fixture.Must(w.Operator.CreateAccount(t.Context(), api.AccountCreate{Name: "shop", Limits: api.Limits{OpenTasks: 1, CreatesPerMinute: 3}}))(t)
 	keys := []string{w.key(api.KeyCreate{Mode: task.Test, Account: "shop"}), w.key(api.KeyCreate{Mode: task.Test, Account: "shop"})}
 	slow := `{"capability":"image.generate","input":{"prompt":"@slow:60s"}}`
 	if got := w.post("the-first-one", slow, by(keys[0])); got.StatusCode != 202 {
@@ -91,7 +91,7 @@ func TestAdminDesk(t *testing.T) {
 	w := newWorld(t, options{})
 	log := fixture.Must(requestlog.Open(requestlog.Config{Dir: t.TempDir()}))(t)
 	t.Cleanup(func() { _ = log.Close() })
-	w.operator.Requests = log
+	w.Operator.Requests, w.Operator.RoutesFunc = log, nil
 	admin := socket(t, w)
 	accounts := api.PathAdminAccounts
 	made := decode[api.Account](t, admin(http.MethodPost, accounts, `{"name":"shop","limits":{"open_tasks":3}}`))

@@ -106,7 +106,7 @@ func (w *world) unshown(t *testing.T, name, body string) (key, id string) {
 func (w *world) failed(t *testing.T, id string) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		got, err := w.operator.Task(t.Context(), id)
+		got, err := w.Operator.Task(t.Context(), id)
 		if err != nil {
 			t.Fatal(err)
 		}

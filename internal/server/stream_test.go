@@ -166,7 +166,7 @@ func TestSlowReader(t *testing.T) {
 	_ = fixture.Must(io.ReadFull(conn, begun))(t)
 	id := string(regexp.MustCompile(`task_[0-9a-z]{26}`).Find(begun))
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		if got := fixture.Must(w.operator.Task(t.Context(), id))(t); got.State == task.Succeeded {
+		if got := fixture.Must(w.Operator.Task(t.Context(), id))(t); got.State == task.Succeeded {
 			break
 		}
 		if time.Now().After(deadline) {

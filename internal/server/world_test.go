@@ -20,12 +20,10 @@ import (
 	"unitask/internal/fault"
 	"unitask/internal/gate"
 	"unitask/internal/gateway"
-	"unitask/internal/operator"
+	"unitask/internal/node"
 	"unitask/internal/policy"
 	"unitask/internal/routing"
 	"unitask/internal/server"
-	"unitask/internal/server/console"
-	"unitask/internal/store"
 	"unitask/internal/store/memstore"
 	"unitask/internal/supplier"
 	"unitask/internal/supplier/sandbox"
@@ -41,40 +39,30 @@ const (
 	upstreamJob   = "job-zarquon-77"
 )
 
-// engine is a world's store.
-type engine interface {
-	store.Store
-	store.Registry
-	store.Secrets
-}
-
 // world is a served API on a real socket, with accounts, keys, the sandbox and a live supplier.
 type world struct {
-	t        testing.TB
-	base     string
-	db       engine
-	server   *server.Server
-	operator *operator.Operator
-	signer   *artifact.Signer
-	client   *http.Client
-	log      *fixture.Log
-	test     string // a test key's secret
-	live     string // a live key's secret
+	*node.Service
+
+	t      testing.TB
+	base   string
+	db     node.Engine
+	client *http.Client
+	log    *fixture.Log
+	test   string // a test key's secret
+	live   string // a live key's secret
 }
 
 // options change a world before it is made.
 type options struct {
-	engine   engine
-	defaults gate.Defaults
-	limits   server.Limits
-	proxies  []netip.Prefix
-	bodies   string                              // the folder of arriving bodies; "": one of the test's own
-	files    func(artifact.Store) artifact.Store // a wrapper of the artifacts; nil: without
-	gateway  gateway.Limits
-	now      func() time.Time
-	policy   *policy.Policy
-	// pages is whether there is a console.
-	pages     bool
+	engine    node.Engine
+	defaults  gate.Defaults
+	limits    server.Limits
+	proxies   []netip.Prefix
+	bodies    string                              // the folder of arriving bodies; "": one of the test's own
+	files     func(artifact.Store) artifact.Store // a wrapper of the artifacts; nil: without
+	gateway   gateway.Limits
+	now       func() time.Time
+	policy    *policy.Policy
 	onRequest func(server.Request)
 	// logger takes the place of the world's log.
 	logger *slog.Logger
@@ -89,56 +77,32 @@ func newWorld(t testing.TB, o options) *world {
 	if o.engine == nil {
 		o.engine = memstore.New(time.Now)
 	}
-	keeper := fixture.Must(gate.New(gate.Config{Keys: o.engine, Prefix: "svc", Defaults: o.defaults, Now: o.now}))(t)
 	var files artifact.Store = fixture.Must(artifact.NewFolder(artifact.FolderConfig{Dir: t.TempDir()}))(t)
 	if o.files != nil {
 		files = o.files(files)
 	}
-	table := fixture.Must(routing.NewTable(routes(t), nil))(t)
-	fetcher := fixture.Must(artifact.NewFetcher(artifact.FetcherConfig{Allow: o.fetchable}))(t)
 	var overlays [][]byte
 	for _, text := range o.overlays {
 		overlays = append(overlays, []byte(text))
 	}
-	directory := fixture.Must(catalog.Load(overlays...))(t)
 	w := &world{t: t, db: o.engine, log: &fixture.Log{}}
-	log := cmp.Or(o.logger, slog.New(slog.NewJSONHandler(w.log, nil)))
-	o.gateway.Grace = time.Second
-	g := fixture.Must(gateway.New(gateway.Config{
-		Catalog: directory, Store: o.engine, Gate: keeper, Routes: table, Artifacts: files, Fetcher: fetcher, Policy: o.policy, Limits: o.gateway, Logger: log,
-	}))(t)
 	ln := fixture.Must((&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
 	w.base = "http://" + ln.Addr().String()
-	signer := fixture.Must(artifact.NewSigner(fixture.Must(o.engine.Secret(t.Context(), "urls", artifact.SecretSize))(t), time.Hour))(t)
-	w.signer = signer
-	w.operator = &operator.Operator{Store: o.engine, Tasks: o.engine, Gate: keeper, Prefix: "svc", Now: time.Now, Server: api.Info{BaseURL: w.base}}
-	c := server.Config{
-		Gateway: g, Gate: keeper, Artifacts: files, Signer: signer, BaseURL: w.base, Limits: o.limits, Now: o.now, Logger: log, OnRequest: o.onRequest,
-		BodyFolder: cmp.Or(o.bodies, t.TempDir()), TrustedProxies: o.proxies,
-	}
-	if o.pages {
-		c.Console = fixture.Must(console.New(console.Config{Operator: w.operator, Gateway: g, Signer: signer, BaseURL: w.base, Logger: log}))(t)
-	}
-	s := fixture.Must(server.New(c))(t)
-	w.server = s
-	g.Start()
-	served := make(chan error, 1)
-	go func() { served <- s.Serve(ln) }()
+	o.gateway.Grace = time.Second
+	w.Service = fixture.Must(node.NewService(t.Context(), o.engine, node.ServiceConfig{
+		Parts: node.Parts{
+			Catalog: fixture.Must(catalog.Load(overlays...))(t), Suppliers: node.Suppliers{Routes: routes(t), Policy: o.policy}, Artifacts: files,
+			Fetcher: fixture.Must(artifact.NewFetcher(artifact.FetcherConfig{Allow: o.fetchable}))(t), KeyPrefix: "svc", Now: o.now,
+			Limits: node.Limits{Gate: o.defaults, Gateway: o.gateway, Server: o.limits},
+			Logger: cmp.Or(o.logger, slog.New(slog.NewJSONHandler(w.log, nil))),
+		},
+		BaseURL: w.base, BodyFolder: cmp.Or(o.bodies, t.TempDir()), TrustedProxies: o.proxies,
+		OnRequest: o.onRequest,
+	}))(t)
+	w.Gateway.Start()
+	fixture.Serve(t, ln, w.API.Serve, w.Shutdown)
 	transport := &http.Transport{DisableCompression: true}
-	t.Cleanup(func() {
-		transport.CloseIdleConnections()
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		if err := g.Shutdown(ctx); err != nil {
-			t.Errorf("gateway: %v", err)
-		}
-		if err := s.Shutdown(ctx); err != nil {
-			t.Errorf("server: %v", err)
-		}
-		if err := <-served; err != nil {
-			t.Errorf("serve: %v", err)
-		}
-	})
+	t.Cleanup(transport.CloseIdleConnections)
 	w.client = &http.Client{Transport: &inspector{t: t, next: transport}, Timeout: 30 * time.Second}
 	w.test, w.live = w.key(api.KeyCreate{Mode: task.Test}), w.key(api.KeyCreate{Mode: task.Live})
 	return w
@@ -223,7 +187,7 @@ func (w *world) key(req api.KeyCreate) string {
 	if req.Name == "" {
 		req.Name = "tests"
 	}
-	return fixture.Must(w.operator.CreateKey(w.t.Context(), req))(w.t).Secret
+	return fixture.Must(w.Operator.CreateKey(w.t.Context(), req))(w.t).Secret
 }
 
 // request is one call; zero members are those of a GET without a key.

@@ -8,6 +8,7 @@ import (
 
 	"unitask/internal/gate"
 	"unitask/internal/gateway"
+	service "unitask/internal/node"
 	"unitask/internal/routing"
 	"unitask/internal/store"
 	"unitask/internal/store/boltstore"
@@ -52,27 +53,22 @@ func (n *node) thaw() {
 func (w *world) startNode(name string, db *boltstore.DB) *node {
 	w.t.Helper()
 	n := &node{w: w, name: name}
-	var routes []routing.Route
+	found := service.Suppliers{Policy: n.policy()}
 	for _, f := range w.suppliers {
-		routes = append(routes, routing.Route{
+		found.Routes = append(found.Routes, routing.Route{
 			Capability: f.capability, Supplier: f.name, Model: "one", Price: f.price, Approved: true, Mode: f.mode,
 			SupplierCap: f.cap, Kind: supplier.Kind{Name: f.name, Capabilities: []string{string(f.capability)}},
 			Adapter: adapter(n, f),
 		})
 	}
-	table, err := routing.NewTable(routes, nil)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	n.gate, err = gate.New(gate.Config{
-		Keys: keyring{db, n}, Prefix: keyPrefix, Defaults: gate.Defaults{OpenTasks: w.shape.open, Queue: w.shape.queue},
-	})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	n.g, err = gateway.New(gateway.Config{
-		Catalog: w.catalog, Policy: n.policy(), Store: w.planted.wrap(n, disk{db, n}), Gate: n.gate, Routes: table, Artifacts: w.artifacts, Fetcher: w.up,
-		Limits: gateway.Limits{LeaseTerm: w.shape.lease, Retention: retention, ArtifactTTL: retention},
+	var err error
+	n.gate, n.g, err = service.NewGateway(service.Parts{
+		Catalog: w.catalog, Store: w.planted.wrap(n, disk{db, n}), Keys: keyring{db, n}, Suppliers: found, Artifacts: w.artifacts, Fetcher: w.up,
+		Limits: service.Limits{
+			Gate:    gate.Defaults{OpenTasks: w.shape.open, Queue: w.shape.queue},
+			Gateway: gateway.Limits{LeaseTerm: w.shape.lease, Retention: retention, ArtifactTTL: retention},
+		},
+		KeyPrefix: keyPrefix,
 	})
 	if err != nil {
 		w.t.Fatal(err)

@@ -94,7 +94,7 @@ func (s *service) operate(path string) []byte {
 	s.t.Helper()
 	got := httptest.NewRecorder()
 	ctx := context.WithoutCancel(s.t.Context()) // the metrics are read once the test is over, too
-	s.admin.ServeHTTP(got, httptest.NewRequestWithContext(ctx, http.MethodGet, path, nil))
+	s.Admin.ServeHTTP(got, httptest.NewRequestWithContext(ctx, http.MethodGet, path, nil))
 	if got.Code != http.StatusOK {
 		s.t.Fatalf("GET %s: %d %s", path, got.Code, got.Body)
 	}

@@ -2,7 +2,6 @@ package upstream_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -19,10 +18,8 @@ import (
 	"unitask/internal/artifact"
 	"unitask/internal/catalog"
 	"unitask/internal/fault"
-	"unitask/internal/gate"
 	"unitask/internal/gateway"
-	"unitask/internal/metrics"
-	"unitask/internal/operator"
+	"unitask/internal/node"
 	"unitask/internal/routing"
 	"unitask/internal/server"
 	"unitask/internal/store/memstore"
@@ -49,18 +46,17 @@ const (
 // service is the whole service in this process, but for its database: API, gateway, routing, adapters,
 // real sockets on both sides, and the operator's metrics, log and socket.
 type service struct {
-	t        *testing.T
-	cell     cell
-	fakes    []*fakeSupplier
-	base     string
-	key      string
-	client   http.Client
-	gateway  *gateway.Gateway
-	operator *operator.Operator
-	admin    http.Handler
-	log      *fixture.Log // of the service, and of the requests as they are counted
-	secrets  []string
-	ends     tally
+	*node.Service
+
+	t       *testing.T
+	cell    cell
+	fakes   []*fakeSupplier
+	base    string
+	key     string
+	client  http.Client
+	log     *fixture.Log // of the service, and of the requests as they are counted
+	secrets []string
+	ends    tally
 }
 
 // builtin is the catalog, which takes longer to load than most cells take.
@@ -69,62 +65,48 @@ var builtin = sync.OnceValues(catalog.Default)
 // newService starts a service whose routes are the fakes, the first one the cheapest.
 func newService(t *testing.T, c cell, fakes ...*fakeSupplier) *service {
 	t.Helper()
-	db := memstore.New(time.Now)
 	s := &service{t: t, cell: c, fakes: fakes, log: &fixture.Log{}, secrets: secretsOf(c.dialect, fakes)}
-	logger := slog.New(slog.NewJSONHandler(io.MultiWriter(s.log, alarm{firstName, fakes[0].noticed}), nil))
-	counts := metrics.New(metrics.Build{Version: "tests"})
-	keeper := fixture.Must(gate.New(gate.Config{Keys: db, Prefix: "svc"}))(t)
-	files := counts.Artifacts(fixture.Must(artifact.NewFolder(artifact.FolderConfig{Dir: t.TempDir()}))(t))
-	now := s.settings(false)
-	s.gateway = fixture.Must(gateway.New(gateway.Config{
-		Catalog: now.Catalog, Store: db, Gate: keeper, Routes: now.Routes, Artifacts: files, Fetcher: c.fetcher(t), Limits: now.Limits,
-		Logger: logger, Observer: counts,
-	}))(t)
 	ln := fixture.Must((&net.ListenConfig{}).Listen(t.Context(), "tcp4", "127.0.0.1:0"))(t)
 	s.base = "http://" + ln.Addr().String()
-	signer := fixture.Must(artifact.NewSigner(fixture.Must(db.Secret(t.Context(), "urls", artifact.SecretSize))(t), time.Hour))(t)
-	front := fixture.Must(server.New(server.Config{
-		Gateway: s.gateway, Gate: keeper, Artifacts: files, Signer: signer, BaseURL: s.base, Logger: logger,
-		OnRequest: func(r server.Request) {
-			counts.Request(r)
-			_, _ = fmt.Fprintf(s.log, "%+v\n", r)
+	s.Service = fixture.Must(node.NewService(t.Context(), memstore.New(time.Now), node.ServiceConfig{
+		Parts: node.Parts{
+			Catalog: s.directory(false), Suppliers: s.routes(false), Limits: limits, KeyPrefix: "svc", Fetcher: c.fetcher(t),
+			Artifacts: fixture.Must(artifact.NewFolder(artifact.FolderConfig{Dir: t.TempDir()}))(t),
+			Logger:    slog.New(slog.NewJSONHandler(io.MultiWriter(s.log, alarm{firstName, fakes[0].noticed}), nil)),
 		},
+		BaseURL:   s.base,
+		OnRequest: func(r server.Request) { _, _ = fmt.Fprintf(s.log, "%+v\n", r) },
 	}))(t)
-	s.operator = &operator.Operator{Store: db, Tasks: db, Gate: keeper, Prefix: "svc", Now: time.Now, RoutesFunc: s.gateway.Routes}
-	s.admin = server.NewAdmin(s.operator, counts.Handler(), logger)
-	s.key = fixture.Must(s.operator.CreateKey(t.Context(), api.KeyCreate{Name: "tests", Mode: task.Live}))(t).Secret
-	s.gateway.Start()
-	served := make(chan error, 1)
-	go func() { served <- front.Serve(patient{ln}) }()
+	s.key = fixture.Must(s.Operator.CreateKey(t.Context(), api.KeyCreate{Name: "tests", Mode: task.Live}))(t).Secret
 	transport := &http.Transport{}
 	s.client = http.Client{Transport: transport, Timeout: 2 * longTime}
 	t.Cleanup(func() {
-		transport.CloseIdleConnections()
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		for _, err := range []error{s.gateway.Shutdown(ctx), front.Shutdown(ctx), <-served} {
-			if err != nil {
-				t.Error(err)
-			}
-		}
 		s.scanLog()
 		s.checkCounts()
 	})
+	s.Gateway.Start()
+	fixture.Serve(t, patient{ln}, s.API.Serve, s.Shutdown)
+	t.Cleanup(transport.CloseIdleConnections)
 	return s
 }
 
-// settings are the service's settings. A patient service waits long enough for every success.
-func (s *service) settings(patient bool) gateway.Settings {
+var limits = node.Limits{Gateway: gateway.Limits{ArtifactBytes: 1 << 20, SyncWait: longTime, LeaseTerm: time.Hour, Grace: time.Second}}
+
+// heal replaces the routes and the deadline by patient ones, which wait long enough for every success.
+func (s *service) heal() {
 	s.t.Helper()
+	if err := s.Apply(s.directory(true), s.routes(true), limits); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// directory is the catalog with the cell's deadline, or a patient one.
+func (s *service) directory(patient bool) *catalog.Catalog {
 	deadline := s.cell.deadline()
 	if patient {
 		deadline = longTime
 	}
-	return gateway.Settings{
-		Catalog: fixture.Must(fixture.Must(builtin())(s.t).WithDeadlines(map[catalog.Name]time.Duration{s.cell.dialect.capability: deadline}))(s.t),
-		Routes:  fixture.Must(routing.NewTable(s.routes(patient), nil))(s.t),
-		Limits:  gateway.Limits{ArtifactBytes: 1 << 20, SyncWait: longTime, LeaseTerm: time.Hour, Grace: time.Second},
-	}
+	return fixture.Must(fixture.Must(builtin())(s.t).WithDeadlines(map[catalog.Name]time.Duration{s.cell.dialect.capability: deadline}))(s.t)
 }
 
 // fetcher gets results, without the suppliers' keys.
@@ -138,9 +120,9 @@ func (c cell) fetcher(t *testing.T) *artifact.Fetcher {
 }
 
 // routes has each fakeSupplier spoken to by the real adapter, as the configuration would make it.
-func (s *service) routes(patient bool) []routing.Route {
+func (s *service) routes(patient bool) node.Suppliers {
 	d := s.cell.dialect
-	var all []routing.Route
+	var all node.Suppliers
 	for i, one := range s.fakes {
 		name, price, timeout := firstName, firstPrice, exchangeTime
 		if i > 0 {
@@ -152,7 +134,7 @@ func (s *service) routes(patient bool) []routing.Route {
 			Name: name, BaseURL: "http://" + one.api.address, Timeout: timeout, Models: d.maps,
 			APIKey: func() (string, error) { return supplierKey, nil }, Standard: os.Getenv("UNITASK_TRANSPORT") == "standard",
 		}))(s.t)
-		all = append(all, routing.Route{
+		all.Routes = append(all.Routes, routing.Route{
 			Capability: d.capability, Supplier: name, Model: d.model, Price: d.price(price), Approved: true, Mode: task.Live,
 			Kind: d.kind, Adapter: a, ResultHosts: []string{one.files.address},
 		})
@@ -217,7 +199,7 @@ func (s *service) other() string {
 		arrived = append(arrived, one.submissions())
 	}
 	mine := s.key
-	s.key = fixture.Must(s.operator.CreateKey(s.t.Context(), api.KeyCreate{Name: "others", Account: "others", Mode: task.Live}))(s.t).Secret
+	s.key = fixture.Must(s.Operator.CreateKey(s.t.Context(), api.KeyCreate{Name: "others", Account: "others", Mode: task.Live}))(s.t).Secret
 	end := s.create()
 	attempts := s.ledger(end.ID).Attempts
 	s.key = mine
@@ -238,7 +220,7 @@ func (s *service) other() string {
 
 // resting returns the reason why the first route takes no work; "" if it takes work.
 func (s *service) resting() string {
-	for _, r := range s.gateway.Routes() {
+	for _, r := range s.Gateway.Routes() {
 		if r.Supplier == firstName && r.Accounts == 0 {
 			return r.Reason
 		}

@@ -195,7 +195,7 @@ func (c cell) run(t *testing.T) []outcome {
 		t.Errorf("nothing met the failure")
 	}
 	failing.heal()
-	s.gateway.Apply(s.settings(true))
+	s.heal()
 	got.Other = s.other()
 	all := []outcome{got}
 	if c.again() {

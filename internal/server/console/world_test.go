@@ -1,7 +1,6 @@
 package console_test
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -19,11 +18,10 @@ import (
 	"unitask/internal/artifact"
 	"unitask/internal/catalog"
 	"unitask/internal/fault"
-	"unitask/internal/gate"
 	"unitask/internal/gateway"
+	"unitask/internal/node"
 	"unitask/internal/operator"
 	"unitask/internal/routing"
-	"unitask/internal/server"
 	"unitask/internal/server/console"
 	"unitask/internal/store/memstore"
 	"unitask/internal/supplier"
@@ -38,7 +36,6 @@ type world struct {
 	t        *testing.T
 	base     string
 	operator *operator.Operator
-	db       *memstore.DB
 	pagesAt  func(base string) http.Handler // another console over the same operator
 	log      *fixture.Log                   // of the service
 	seen     *fixture.Log                   // every answer to a browser
@@ -50,40 +47,25 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, log: &fixture.Log{}, seen: &fixture.Log{}}
-	w.db = memstore.New(w.now)
-	keeper := fixture.Must(gate.New(gate.Config{Keys: w.db, Prefix: "svc", Now: w.now}))(t)
-	files := fixture.Must(artifact.NewFolder(artifact.FolderConfig{Dir: t.TempDir()}))(t)
-	log := slog.New(slog.NewJSONHandler(w.log, nil))
-	g := fixture.Must(gateway.New(gateway.Config{
-		Catalog: fixture.Must(catalog.Default())(t), Store: w.db, Gate: keeper, Routes: fixture.Must(routing.NewTable(routes(t), nil))(t),
-		Artifacts: files, Fetcher: fixture.Must(artifact.NewFetcher(artifact.FetcherConfig{}))(t), Limits: gateway.Limits{Grace: time.Second}, Logger: log,
-	}))(t)
 	ln := fixture.Must((&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
 	w.base = "http://" + ln.Addr().String()
-	signer := fixture.Must(artifact.NewSigner(fixture.Must(w.db.Secret(t.Context(), "urls", artifact.SecretSize))(t), time.Hour))(t)
-	w.operator = &operator.Operator{
-		Store: w.db, Tasks: w.db, Gate: keeper, Prefix: "svc", Now: w.now, RoutesFunc: g.Routes,
-		Server: api.Info{Version: "1.2.3", BaseURL: w.base, Suppliers: []api.SupplierStatus{{Name: sandbox.Cheap, Live: true, About: "for test keys"}}},
-	}
-	newPages := func(base string) *console.Console {
-		return fixture.Must(console.New(console.Config{Operator: w.operator, Gateway: g, Signer: signer, BaseURL: base, Now: w.now, Logger: log}))(t)
-	}
-	w.pagesAt = func(base string) http.Handler { return newPages(base) }
-	s := fixture.Must(server.New(server.Config{
-		Gateway: g, Gate: keeper, Artifacts: files, Signer: signer, BaseURL: w.base, Logger: log, Console: newPages(w.base),
+	s := fixture.Must(node.NewService(t.Context(), memstore.New(w.now), node.ServiceConfig{
+		Parts: node.Parts{
+			Catalog: fixture.Must(catalog.Default())(t), Artifacts: fixture.Must(artifact.NewFolder(artifact.FolderConfig{Dir: t.TempDir()}))(t),
+			Suppliers: node.Suppliers{
+				Routes: routes(t), Statuses: []api.SupplierStatus{{Name: sandbox.Cheap, Live: true, About: "for test keys"}},
+			},
+			Fetcher: fixture.Must(artifact.NewFetcher(artifact.FetcherConfig{}))(t), Limits: node.Limits{Gateway: gateway.Limits{Grace: time.Second}},
+			KeyPrefix: "svc", Now: w.now, Logger: slog.New(slog.NewJSONHandler(w.log, nil)),
+		},
+		Version: "1.2.3", BaseURL: w.base,
 	}))(t)
-	g.Start()
-	served := make(chan error, 1)
-	go func() { served <- s.Serve(ln) }()
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		for what, err := range map[string]error{"gateway": g.Shutdown(ctx), "server": s.Shutdown(ctx), "serve": <-served} {
-			if err != nil {
-				t.Errorf("%s: %v", what, err)
-			}
-		}
-	})
+	w.operator = s.Operator
+	w.pagesAt = func(base string) http.Handler {
+		return fixture.Must(console.New(console.Config{Operator: s.Operator, Gateway: s.Gateway, Signer: s.Signer, BaseURL: base, Now: w.now}))(t)
+	}
+	s.Gateway.Start()
+	fixture.Serve(t, ln, s.API.Serve, s.Shutdown)
 	return w
 }
 
@@ -93,7 +75,7 @@ func (w *world) now() time.Time {
 	return time.Now().Add(w.ahead)
 }
 
-// skip puts the clock of sessions, links and keys forward.
+// skip puts the clock forward.
 func (w *world) skip(d time.Duration) {
 	w.mu.Lock()
 	w.ahead += d

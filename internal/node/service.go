@@ -1,0 +1,153 @@
+package node
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"net/netip"
+	"os"
+	"time"
+
+	"unitask/internal/api"
+	"unitask/internal/artifact"
+	"unitask/internal/catalog"
+	"unitask/internal/gate"
+	"unitask/internal/gateway"
+	"unitask/internal/metrics"
+	"unitask/internal/operator"
+	"unitask/internal/routing"
+	"unitask/internal/server"
+	"unitask/internal/server/console"
+	"unitask/internal/store"
+)
+
+// Parts are the parts of a gateway. Open makes them from the settings, tests as they need them. Optional ones say so.
+type Parts struct {
+	Catalog   *catalog.Catalog
+	Store     store.Store
+	Keys      store.Callers
+	Suppliers Suppliers // with the content policy
+	Artifacts artifact.Store
+	Fetcher   gateway.Fetcher
+	Limits    Limits
+	KeyPrefix string
+	Now       func() time.Time // nil: time.Now
+	Logger    *slog.Logger     // nil: discarded
+	Observer  gateway.Observer // nil: no observer
+}
+
+// NewGateway returns a gateway that is idle until its Start, and its gate.
+func NewGateway(p Parts) (*gate.Gate, *gateway.Gateway, error) {
+	table, err := routing.NewTable(p.Suppliers.Routes, p.Suppliers.Prices)
+	if err != nil {
+		return nil, nil, err
+	}
+	keeper, err := gate.New(gate.Config{Keys: p.Keys, Prefix: p.KeyPrefix, Now: p.Now, Defaults: p.Limits.Gate})
+	if err != nil {
+		return nil, nil, err
+	}
+	g, err := gateway.New(gateway.Config{
+		Catalog: p.Catalog, Store: p.Store, Gate: keeper, Routes: table, Artifacts: p.Artifacts, Fetcher: p.Fetcher,
+		Policy: p.Suppliers.Policy, Limits: p.Limits.Gateway, Now: p.Now, Logger: p.Logger, Observer: p.Observer,
+	})
+	return keeper, g, err
+}
+
+// Engine is a store with all that a service keeps in one.
+type Engine interface {
+	store.Store
+	store.Registry
+	store.Secrets
+}
+
+// ServiceConfig configures a Service. Its Parts come without a store, keys and an observer.
+type ServiceConfig struct {
+	Parts
+
+	Metrics        *metrics.Metrics // nil: new ones
+	Version        string           // of the program
+	BaseURL        string
+	BodyFolder     string
+	TrustedProxies []netip.Prefix
+	OnRequest      func(server.Request) // nil: no hook
+}
+
+// Service is everything above a store: the gateway with its gate, the API, the console and the operator. It is a Node
+// without a data folder.
+type Service struct {
+	Gate     *gate.Gate
+	Gateway  *gateway.Gateway
+	Signer   *artifact.Signer // of the addresses of results
+	Operator *operator.Operator
+	API      *server.Server
+	Admin    *server.Admin
+}
+
+// NewService assembles a service that doesn't listen yet and whose gateway is idle until its Start.
+func NewService(ctx context.Context, db Engine, c ServiceConfig) (*Service, error) {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Metrics == nil {
+		c.Metrics = metrics.New(metrics.Build{Version: c.Version})
+	}
+	c.Store, c.Keys, c.Observer, c.Artifacts = db, db, c.Metrics, c.Metrics.Artifacts(c.Artifacts)
+	keeper, g, err := NewGateway(c.Parts)
+	if err != nil {
+		return nil, err
+	}
+	secret, err := db.Secret(ctx, "artifact-urls", artifact.SecretSize)
+	if err != nil {
+		return nil, err
+	}
+	signer, err := artifact.NewSigner(secret, cmp.Or(c.Limits.URLs, time.Hour))
+	if err != nil {
+		return nil, err
+	}
+	s := &Service{Gate: keeper, Gateway: g, Signer: signer}
+	s.Operator = &operator.Operator{
+		Store: db, Tasks: db, Gate: keeper, Prefix: c.KeyPrefix, Now: c.Now, RoutesFunc: g.Routes,
+		Server: api.Info{Version: c.Version, BaseURL: c.BaseURL, PID: os.Getpid(), Suppliers: c.Suppliers.Statuses},
+	}
+	pages, err := console.New(console.Config{
+		Operator: s.Operator, Gateway: g, Signer: signer, BaseURL: c.BaseURL, Now: c.Now, Logger: c.Logger,
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.Admin = server.NewAdmin(s.Operator, c.Metrics.Handler(), c.Logger)
+	s.API, err = server.New(server.Config{
+		Gateway: g, Gate: keeper, Artifacts: c.Artifacts, Signer: signer, BaseURL: c.BaseURL, Now: store.NewClock(c.Now).Past,
+		Logger: c.Logger, Limits: c.Limits.Server, BodyFolder: c.BodyFolder, TrustedProxies: c.TrustedProxies,
+		OnRequest: c.onRequest, Console: pages,
+	})
+	return s, err
+}
+
+// onRequest counts an answered request of the API and calls the hook.
+func (c ServiceConfig) onRequest(r server.Request) {
+	c.Metrics.Request(r)
+	if c.OnRequest != nil {
+		c.OnRequest(r)
+	}
+}
+
+// Apply puts settings that may change while the service runs into effect.
+func (s *Service) Apply(directory *catalog.Catalog, found Suppliers, l Limits) error {
+	table, err := routing.NewTable(found.Routes, found.Prices)
+	if err != nil {
+		return err
+	}
+	s.Gateway.Apply(gateway.Settings{Catalog: directory, Routes: table, Policy: found.Policy, Limits: l.Gateway})
+	s.Gate.SetDefaults(l.Gate)
+	s.API.SetBody(l.Server.Body)
+	s.Operator.SetSuppliers(found.Statuses)
+	return nil
+}
+
+// Shutdown refuses new work, waits for the work and the requests under way until ctx ends, and stops the gateway and
+// the API.
+func (s *Service) Shutdown(ctx context.Context) error {
+	return errors.Join(s.Gateway.Shutdown(ctx), s.API.Shutdown(ctx))
+}
