@@ -3,6 +3,7 @@ package account
 import (
 	"crypto/rand"
 	"crypto/sha256"
+	"fmt"
 	"hash/crc32"
 	"math/big"
 	"strings"
@@ -14,14 +15,17 @@ import (
 const DefaultKeyPrefix = "svc"
 
 const (
-	base62       = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-	bodyLength   = 32 // 190 random bits
-	sumLength    = 6
-	minKeyPrefix = 1
+	base62     = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	bodyLength = 32 // 190 random bits
+	sumLength  = 6
 )
 
-// NewKeySecret returns a fresh full key: "<prefix>_live_" or "<prefix>_test_", 32 random base-62
-// characters and 6 of checksum.
+// KeyForm describes a full key with the prefix, for people.
+func KeyForm(prefix string) string {
+	return fmt.Sprintf("%s_%s_ or %s_%s_, %d letters and digits, and %d of checksum", prefix, task.Live, prefix, task.Test, bodyLength, sumLength)
+}
+
+// NewKeySecret returns a fresh full key of KeyForm; its letters and digits are random.
 func NewKeySecret(prefix string, mode task.Mode) string {
 	head := prefix + "_" + string(mode) + "_"
 	body := make([]byte, bodyLength)
@@ -82,9 +86,12 @@ func Hint(secret string) string {
 	return secret[len(secret)-4:]
 }
 
-// ValidKeyPrefix reports whether p may start keys: lower-case letters and digits, 1 to 16 of them.
+// KeyPrefixForm describes a valid prefix, for people.
+const KeyPrefixForm = "1 to 16 lower-case letters and digits"
+
+// ValidKeyPrefix reports whether p, of KeyPrefixForm, may start keys.
 func ValidKeyPrefix(p string) bool {
-	return len(p) >= minKeyPrefix && len(p) <= 16 && strings.Trim(p, "abcdefghijklmnopqrstuvwxyz0123456789") == ""
+	return len(p) >= 1 && len(p) <= 16 && strings.Trim(p, "abcdefghijklmnopqrstuvwxyz0123456789") == ""
 }
 
 // checksum is the CRC-32 of the key so far in base 62: it tells a typing error from an unknown key

@@ -28,7 +28,7 @@ func (r *report) check(c *Config, kinds map[string][]string, moderators []string
 		r.add("artifacts", "must be file", "other stores are not part of this version")
 	}
 	if !account.ValidKeyPrefix(c.KeyPrefix) {
-		r.add("key_prefix", "must be 1 to 16 lower-case letters and digits", "")
+		r.add("key_prefix", "must be "+account.KeyPrefixForm, "")
 	}
 	r.checkHosts("media_allow", c.MediaAllow)
 	for i, text := range c.TrustedProxies {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"unitask/internal/account"
 	"unitask/internal/catalog"
 	"unitask/internal/config"
 	"unitask/internal/secret"
@@ -48,7 +49,7 @@ routes:
 func defaults() config.Config {
 	return config.Config{
 		Listen: "127.0.0.1:8420", BaseURL: "http://127.0.0.1:8420", DataDir: "./data", Store: "bolt", Artifacts: "file",
-		KeyPrefix: "svc",
+		KeyPrefix: account.DefaultKeyPrefix,
 		Policy:    config.Policy{Moderation: config.Moderation{Model: "omni-moderation-latest", OnFailure: config.RefuseFailed}},
 		Limits: config.Limits{
 			Body: 16 << 20, BodyMemory: 16 << 20, BodyDisk: 256 << 20, WorkMemory: 256 << 20, InlineMedia: 10 << 20, Artifact: 2 << 30, JSONDepth: 64, CreatesPerMinute: 600,

@@ -103,8 +103,7 @@ func (o *Operator) Bootstrap(ctx context.Context, full secret.Value) error {
 	text := full.Reveal()
 	mode, ok := account.ParseKeySecret(o.Prefix, text)
 	if !ok {
-		return fault.Newf(fault.InvalidRequest, "the bootstrap key is malformed: it is %s_live_ or %s_test_, 32 letters and digits, "+
-			"and 6 of checksum", o.Prefix, o.Prefix)
+		return fault.New(fault.InvalidRequest, "the bootstrap key is malformed: it is "+account.KeyForm(o.Prefix))
 	}
 	owner, err := o.account(ctx, "")
 	if err != nil {
