@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"unitask/internal/fault"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -112,6 +114,19 @@ func TestDesignMap(t *testing.T) {
 	for _, p := range paths {
 		if _, err := os.Stat(p[1]); err != nil {
 			t.Errorf("docs/design.md: %v", err)
+		}
+	}
+}
+
+// TestDocsNameRetriedCodes: the client's guide names each code after which a request is sent again.
+func TestDocsNameRetriedCodes(t *testing.T) {
+	raw, err := os.ReadFile("docs/client.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, code := range fault.Codes() {
+		if code.Retryable() && !strings.Contains(string(raw), "`"+string(code)+"`") {
+			t.Errorf("docs/client.md doesn't name %s", code)
 		}
 	}
 }

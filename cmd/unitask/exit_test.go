@@ -69,6 +69,16 @@ func TestExitCode(t *testing.T) {
 	}
 }
 
+// TestHintOfCode: each code but INVALID_REQUEST, whose message says all, has a hint of its own.
+func TestHintOfCode(t *testing.T) {
+	other := hintOfCode("unitask keys", fault.New(fault.InvalidRequest, "no"))
+	for _, code := range fault.Codes() {
+		if got := hintOfCode("unitask keys", fault.New(code, "no")); (got == other) != (code == fault.InvalidRequest) {
+			t.Errorf("%s: the hint is %q", code, got)
+		}
+	}
+}
+
 func TestReport(t *testing.T) {
 	tests := []struct {
 		name string

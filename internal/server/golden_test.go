@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"maps"
@@ -109,6 +110,12 @@ func TestDocument(t *testing.T) {
 	}
 	if diff := cmp.Diff(codeNames(), got); diff != "" {
 		t.Error(diff)
+	}
+	responses := string(fixture.Must(json.Marshal(doc["components"].(map[string]any)["responses"]))(t))
+	for _, c := range codeNames() {
+		if !strings.Contains(responses, `{"code":{"const":"`+c+`"}}`) {
+			t.Errorf("no response of the document has the code %s", c)
+		}
 	}
 	var said, known []string
 	for _, row := range doc["components"].(map[string]any)["schemas"].(map[string]any)["OutputOfCapability"].(map[string]any)["oneOf"].([]any) {

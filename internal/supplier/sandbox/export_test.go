@@ -35,3 +35,6 @@ func Tokens(text string) []string { return tokens(text) }
 
 // Calculate answers the sum in an ask.
 func Calculate(ask string) string { return calculate(ask) }
+
+// Message returns the message of a failure.
+func Message(code fault.Code) string { return messages[code] }

@@ -12,6 +12,18 @@ import (
 	"unitask/internal/supplier/sandbox"
 )
 
+// TestFailWithEachCode: the sandbox fails on demand with each code that a supplier can bring about, with a message.
+func TestFailWithEachCode(t *testing.T) {
+	callers := []fault.Code{
+		fault.Unauthenticated, fault.AuthorizationRequired, fault.NotFound, fault.IdempotencyConflict, fault.RateLimitExceeded,
+	}
+	for _, code := range fault.Codes() {
+		if got := sandbox.ReadMagic("@fail:"+string(code)).Fail == code && sandbox.Message(code) != ""; got == slices.Contains(callers, code) {
+			t.Errorf("%s: can be asked for: %t", code, got)
+		}
+	}
+}
+
 func TestReadMagic(t *testing.T) {
 	t.Parallel()
 	bad := sandbox.Magic{Malformed: true}

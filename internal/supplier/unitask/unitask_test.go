@@ -238,6 +238,17 @@ func TestKeyIsTheSubmitKey(t *testing.T) {
 	}
 }
 
+// TestKnownCodes: the adapter judges each code of the contract, which its errors tell then.
+func TestKnownCodes(t *testing.T) {
+	for _, code := range fault.Codes() {
+		a := suppliertest.Answered(t, unitask.Kind(), suppliertest.JSON(500, `{"error":{"code":"`+string(code)+`"}}`))
+		_, err := a.Submit(t.Context(), request("text.chat", `{"prompt":"Hi"}`, `{}`))
+		if err == nil || !strings.Contains(err.Error(), "code "+strings.ToLower(string(code))) {
+			t.Errorf("%s is no code of the adapter's: %v", code, err)
+		}
+	}
+}
+
 func TestCancel(t *testing.T) {
 	j := supplier.Job{ID: "task_1", State: json.RawMessage(`{}`)}
 	for status, want := range map[int]fault.Code{200: "", 404: "", 401: fault.ProviderUnavailable, 503: fault.CapacityExhausted} {

@@ -3,6 +3,7 @@ package upstream_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -25,6 +26,20 @@ func TestSentByStatus(t *testing.T) {
 		}
 		if got := upstream.SentByStatus(status); got != want {
 			t.Errorf("status %d: got %s, want %s", status, got, want)
+		}
+	}
+}
+
+// TestFailureMessages: each code that a supplier can bring about has a message of its own.
+func TestFailureMessages(t *testing.T) {
+	callers := []fault.Code{
+		fault.Unauthenticated, fault.AuthorizationRequired, fault.NotFound, fault.IdempotencyConflict, fault.RateLimitExceeded,
+	}
+	general := upstream.Failure(supplier.Refused, fault.Internal, nil).Fault.Message
+	for _, code := range fault.Codes() {
+		got := upstream.Failure(supplier.Refused, code, nil).Fault.Message
+		if want := code == fault.Internal || slices.Contains(callers, code); (got == general) != want {
+			t.Errorf("%s: the message is %q", code, got)
 		}
 	}
 }
