@@ -86,8 +86,8 @@ func TestLimitsOfAnAccount(t *testing.T) {
 	}
 }
 
-// TestAdminDesk calls each of the operator's routes for accounts, usage, suppliers and requests.
-func TestAdminDesk(t *testing.T) {
+// TestAdminRoutes calls each of the operator's routes for accounts, usage, suppliers and requests.
+func TestAdminRoutes(t *testing.T) {
 	w := newWorld(t, options{})
 	log := fixture.Must(requestlog.Open(requestlog.Config{Dir: t.TempDir()}))(t)
 	t.Cleanup(func() { _ = log.Close() })
