@@ -133,7 +133,7 @@ func (x *Index) EndRun(ran bool) {
 func (x *Index) AddRun(key []byte, r Run) bool {
 	bits, _, ok := r.parts()
 	if ok && len(bits) > 0 {
-		x.filters.add(filter{bytes.Clone(key), bytes.Clone(bits)})
+		x.filters = append(x.filters, filter{bytes.Clone(key), bytes.Clone(bits)})
 	}
 	return ok
 }
@@ -149,7 +149,7 @@ func (x *Index) DropRun(key []byte) {
 func (x *Index) Runs() (keys []string) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	for _, one := range x.filters.all {
+	for _, one := range x.filters {
 		keys = append(keys, string(one.key))
 	}
 	return keys
