@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -19,7 +20,7 @@ type detail struct {
 	id    string
 	moves []api.Move       // its states with their times, if the service has them
 	shots map[string]*shot // its pictures by their ids, those that were asked for
-	top   int
+	top   int              // the first line shown, at most: a page may be shorter
 	text  wrapped
 }
 
@@ -77,6 +78,9 @@ func (d *detail) scroll(k string, b taskCache, c canvas, width, height int) {
 	room := max(1, height-2)
 	last := max(0, len(d.page(c, t, b, width, room))-room)
 	d.top = move(k, min(d.top, last), last+1, room)
+	if k == "end" || k == "G" {
+		d.top = math.MaxInt // it stays at the end of a page that grows
+	}
 }
 
 // page is all there is to say about a task: the result first. A picture takes no more rows than can be seen at once.

@@ -1,6 +1,7 @@
 package tui_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -95,5 +96,22 @@ func TestStreamEndsWithTheScreen(t *testing.T) {
 		if more := len(service.readsOf("task_0001")) - n; more < 2 || service.followed != 1 {
 			t.Errorf("%d reads, %d streams", more, service.followed)
 		}
+	})
+}
+
+// TestEndStaysAtTheEnd: who has gone to the end of a page sees what is added to it.
+func TestEndStaysAtTheEnd(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r, _, events := streaming(t)
+		events <- event{text: strings.Repeat("a line\n", 100)}
+		r.settle()
+		r.press("end")
+		events <- event{text: strings.Repeat("another\n", 100) + "the last one"}
+		r.settle()
+		r.shows("the last one")
+		r.press("up")
+		events <- event{text: "\n\n\n\nstill more"}
+		r.settle()
+		r.hides("still more")
 	})
 }
