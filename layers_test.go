@@ -80,7 +80,6 @@ var layers = map[string]layer{
 	"store/boltstore":      {floor: 3, may: append([]string{"store/boltstore/idem", "store/boltstore/wal"}, engine...), leaf: true},
 	"store/boltstore/idem": {floor: 0},
 	"store/boltstore/wal":  {floor: 3, may: []string{"disk", "store"}, leaf: true},
-	"store/pgstore":        {floor: 3, may: engine, leaf: true},
 	"store/memstore":       {floor: 3, may: engine, leaf: true},
 	"store/losstest":       {floor: 3, may: []string{"store", "task"}},
 	"store/storetest":      {floor: 3, may: append([]string{"store/memstore"}, engine...)},

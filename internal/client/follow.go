@@ -48,7 +48,7 @@ func (c *Client) FollowCreated(ctx context.Context, created Created, onChange fu
 	if t.State.Terminal() {
 		return t, nil
 	}
-	if created.RetryAfter > 0 && !sleep(ctx, interval(created.RetryAfter)) {
+	if created.RetryAfter > 0 && !sleep(ctx, PollInterval(created.RetryAfter)) {
 		return t, ctx.Err()
 	}
 	return c.Follow(ctx, t.ID, func(now api.Task) {
@@ -71,13 +71,13 @@ type follower struct {
 
 func (f *follower) run(ctx context.Context) (api.Task, error) {
 	for {
-		started, gap := time.Now(), interval(f.advised)
+		started, gap := time.Now(), PollInterval(f.advised)
 		extra, err := f.read(ctx, gap)
 		if err != nil || f.last.State.Terminal() {
 			return f.last, err
 		}
 		if gap < f.advised { // learnt from this very read
-			gap = interval(f.advised)
+			gap = PollInterval(f.advised)
 		}
 		if !sleep(ctx, max(time.Until(started.Add(gap)), extra)) {
 			return f.last, ctx.Err()
@@ -165,8 +165,8 @@ func (f *follower) pause(err error, gap time.Duration) (time.Duration, error) {
 	return extra, nil
 }
 
-// interval returns the time between the starts of two reads: from the advice, or the least, up to a
+// PollInterval returns the time between the starts of two reads: from the advice, or the least, up to a
 // second more by chance, so that clients don't march in step.
-func interval(advised time.Duration) time.Duration {
+func PollInterval(advised time.Duration) time.Duration {
 	return min(max(advised, api.MinPoll)+rand.N(time.Second), api.MaxPoll)
 }

@@ -157,7 +157,7 @@ func (m *Model) failedList(msg listMsg) tea.Cmd {
 		}
 		m.table.pages++
 	}
-	return m.again(msg.loop(), max(pause, interval(0)))
+	return m.again(msg.loop(), max(pause, client.PollInterval(0)))
 }
 
 // loop is the one whose answer this is.

@@ -166,7 +166,7 @@ func (m *Model) created(msg createdMsg) tea.Cmd {
 		m.screen, m.table.selected = tasksScreen, msg.task.ID
 	}
 	l := m.loopOf(msg.task.ID)
-	l.started, l.gap = m.now, interval(0) // a new task isn't read at once either
+	l.started, l.gap = m.now, client.PollInterval(0) // a new task isn't read at once either
 	cmd := m.learn(msg.task)
 	if msg.task.State.Terminal() {
 		return tea.Batch(cmd, m.tell(msg.task))

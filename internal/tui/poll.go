@@ -10,6 +10,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"unitask/internal/api"
+	"unitask/internal/client"
 	"unitask/internal/fault"
 )
 
@@ -47,13 +48,6 @@ const (
 	timed
 	asking
 )
-
-// interval is the time between the starts of two reads: from the advice, or the least, up to a
-// second more by chance, so that clients don't march in step.
-func interval(advised time.Duration) time.Duration {
-	least := min(max(advised, api.MinPoll), api.MaxPoll)
-	return min(least+rand.N(time.Second), api.MaxPoll)
-}
 
 // listPause is the time between two reads of the list.
 func listPause() time.Duration { return listEvery + rand.N(listEvery/4) }
@@ -102,7 +96,7 @@ func (m *Model) due(msg dueMsg) tea.Cmd {
 
 func (m *Model) round(name string) tea.Cmd {
 	l := m.loopOf(name)
-	l.phase, l.started, l.gap = asking, m.now, interval(0)
+	l.phase, l.started, l.gap = asking, m.now, client.PollInterval(0)
 	switch name {
 	case tasksLoop:
 		return m.calls.list(m.table.query, "", firstPage)
@@ -126,7 +120,7 @@ func (m *Model) answeredCapabilities(msg capabilitiesMsg) tea.Cmd {
 			m.directory.refused = notice{words: words(msg.err), hint: m.config.Hint(msg.err)}
 			return nil
 		}
-		return m.again(directoryLoop, max(pause, interval(0)))
+		return m.again(directoryLoop, max(pause, client.PollInterval(0)))
 	}
 	m.answered()
 	m.directory.take(msg.all)
@@ -142,7 +136,7 @@ func (m *Model) answeredRead(msg readMsg) tea.Cmd {
 	m.answered()
 	l.plain = !l.streamed
 	if advised := msg.reading.RetryAfter; l.gap < advised {
-		l.gap = interval(advised)
+		l.gap = client.PollInterval(advised)
 	}
 	if msg.reading.NotModified {
 		return m.loadPictures(m.tasks.all[msg.id])
