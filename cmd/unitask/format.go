@@ -40,7 +40,7 @@ func when(at *api.Timestamp, now time.Time) cell {
 		return cell{human: "–"}
 	}
 	if left := at.Sub(now); left >= 48*time.Hour {
-		return cell{human: fmt.Sprintf("in %dd", int(left.Hours())/24), plain: stamp(at)}
+		return cell{human: fmt.Sprintf("in %dd", left.Round(24*time.Hour)/(24*time.Hour)), plain: stamp(at)}
 	}
 	if at.After(now) {
 		return cell{human: "in " + shown.Duration(at.Sub(now)), plain: stamp(at)}

@@ -21,8 +21,8 @@ func TestKeysFitTheTerminal(t *testing.T) {
 		Limits: api.Limits{CreatesPerMinute: 60, OpenTasks: 5, Budget: "5", BudgetPeriod: "day"},
 	}
 	for width, want := range map[int][]string{
-		80:  {k.ID, "STATE", "ends in 89d", "60/min 5 open $5/day"},
-		200: {k.ID, "ACCOUNT", "…a1b2", "audio.transcribe", "ends in 89d", "60/min 5 open $5/day"},
+		80:  {k.ID, "STATE", "ends in 90d", "60/min 5 open $5/day"},
+		200: {k.ID, "ACCOUNT", "…a1b2", "audio.transcribe", "ends in 90d", "60/min 5 open $5/day"},
 	} {
 		var out bytes.Buffer
 		term := &terminal{out: &out, outTTY: true, style: newStyles(&out), width: func() int { return width }}
