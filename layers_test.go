@@ -40,6 +40,7 @@ var layers = map[string]layer{
 	"jsonread":      {floor: 0},
 	"jsonwrite":     {floor: 0},
 	"picture":       {floor: 0},
+	"roff":          {floor: 0},
 	"room":          {floor: 0},
 	"sse":           {floor: 0},
 

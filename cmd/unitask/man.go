@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 
+	"unitask/internal/roff"
+
 	"github.com/muesli/mango"
 	mcobra "github.com/muesli/mango-cobra"
 	"github.com/spf13/cobra"
@@ -50,7 +52,7 @@ func manRun(t *terminal, root *cobra.Command, b build) error {
 	if t.outTTY {
 		t.note("%s unitask man | man -l - shows it", t.errStyle.bold.Render("hint:"))
 	}
-	_, err = io.WriteString(t.out, page.Build(&roff{date: date, version: b.Version}))
+	_, err = io.WriteString(t.out, page.Build(&roff.Page{Date: date, Version: b.Version}))
 	return err
 }
 
@@ -63,7 +65,7 @@ func complete(page *mango.Command, cmd *cobra.Command) {
 	})
 	for _, child := range cmd.Commands() {
 		if one := page.Commands[child.Name()]; one != nil {
-			one.Short = strings.ReplaceAll(cmp.Or(child.Long, child.Short), "\n", keptEnd)
+			one.Short = strings.ReplaceAll(cmp.Or(child.Long, child.Short), "\n", roff.KeptEnd)
 			complete(one, child)
 		}
 	}

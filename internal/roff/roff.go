@@ -1,4 +1,5 @@
-package main
+// Package roff writes manual pages as the macros of man(7).
+package roff
 
 import (
 	"fmt"
@@ -6,49 +7,50 @@ import (
 	"time"
 )
 
-// roff writes a manual page as the macros of man(7). The date is its own: a page that is made again
-// is the same.
-type roff struct {
-	b       strings.Builder
-	date    string // of the sources, "" if unknown
-	version string
+// Page is a manual page, as mango builds it. Its date is that of the sources: a page that is made again is the same. It
+// is used by one goroutine.
+type Page struct {
+	Date    string // of the sources, "" if unknown
+	Version string // of the program
+
+	b strings.Builder
 }
 
 // Heading begins the page; the time of its making is left out.
-func (r *roff) Heading(section uint, title, _ string, _ time.Time) {
-	r.macro("TH", fmt.Sprintf(`%s %d "%s" "unitask %s"`, strings.ToUpper(title), section, r.date, r.version))
+func (r *Page) Heading(section uint, title, _ string, _ time.Time) {
+	r.macro("TH", fmt.Sprintf(`%s %d "%s" "unitask %s"`, strings.ToUpper(title), section, r.Date, r.Version))
 }
 
 // Paragraph begins a paragraph.
-func (r *roff) Paragraph() { r.macro("PP", "") }
+func (r *Page) Paragraph() { r.macro("PP", "") }
 
 // Indent moves the following text to the right, by n characters if n isn't negative.
-func (r *roff) Indent(n int) { r.macro("RS", amount(n)) }
+func (r *Page) Indent(n int) { r.macro("RS", amount(n)) }
 
 // IndentEnd ends an Indent.
-func (r *roff) IndentEnd() { r.macro("RE", "") }
+func (r *Page) IndentEnd() { r.macro("RE", "") }
 
 // TaggedParagraph makes the next line the head of a paragraph.
-func (r *roff) TaggedParagraph(indentation int) { r.macro("TP", amount(indentation)) }
+func (r *Page) TaggedParagraph(indentation int) { r.macro("TP", amount(indentation)) }
 
 // List writes an item of a list.
-func (r *roff) List(text string) {
+func (r *Page) List(text string) {
 	r.macro("IP", `\(bu 3`)
 	r.Text(text)
 }
 
 // Section begins a section.
-func (r *roff) Section(text string) { r.macro("SH", strings.ToUpper(text)) }
+func (r *Page) Section(text string) { r.macro("SH", strings.ToUpper(text)) }
 
 // EndSection ends the line.
-func (r *roff) EndSection() { r.line() }
+func (r *Page) EndSection() { r.line() }
 
-// keptEnd is a line's end in a text whose own the library takes out.
-const keptEnd = "\v"
+// KeptEnd is a line's end in a text whose own the library takes out.
+const KeptEnd = "\v"
 
 // Text writes text that is filled; indented lines stay lines, and an empty one ends a paragraph.
-func (r *roff) Text(text string) {
-	for i, line := range strings.Split(strings.ReplaceAll(text, keptEnd, "\n"), "\n") {
+func (r *Page) Text(text string) {
+	for i, line := range strings.Split(strings.ReplaceAll(text, KeptEnd, "\n"), "\n") {
 		if i > 0 {
 			r.line()
 		}
@@ -61,21 +63,21 @@ func (r *roff) Text(text string) {
 }
 
 // TextBold writes text in bold.
-func (r *roff) TextBold(text string) {
+func (r *Page) TextBold(text string) {
 	r.b.WriteString(`\fB`)
 	r.words(text)
 	r.b.WriteString(`\fP`)
 }
 
 // TextItalic writes text in italics.
-func (r *roff) TextItalic(text string) {
+func (r *Page) TextItalic(text string) {
 	r.b.WriteString(`\fI`)
 	r.words(text)
 	r.b.WriteString(`\fP`)
 }
 
 // String is the page so far, its last line whole.
-func (r *roff) String() string {
+func (r *Page) String() string {
 	r.line()
 	return r.b.String()
 }
@@ -88,12 +90,12 @@ func amount(n int) string {
 }
 
 // macro writes a request on a line of its own.
-func (r *roff) macro(name, arguments string) {
+func (r *Page) macro(name, arguments string) {
 	r.line()
 	r.b.WriteString(strings.TrimSuffix("."+name+" "+arguments, " ") + "\n")
 }
 
-func (r *roff) line() {
+func (r *Page) line() {
 	if text := r.b.String(); text != "" && !strings.HasSuffix(text, "\n") {
 		r.b.WriteByte('\n')
 	}
@@ -101,7 +103,7 @@ func (r *roff) line() {
 
 // words writes a line's text: it contains no requests, and flags keep their hyphens. The quotes around the names of
 // flags' values are the flag library's.
-func (r *roff) words(text string) {
+func (r *Page) words(text string) {
 	begins := r.b.Len() == 0 || strings.HasSuffix(r.b.String(), "\n")
 	if begins && (strings.HasPrefix(text, ".") || strings.HasPrefix(text, "'")) {
 		r.b.WriteString(`\&`)
