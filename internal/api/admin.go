@@ -41,6 +41,8 @@ type KeyUpdate struct {
 	Name   *string       `json:"name,omitempty"`
 	Scopes *[]string     `json:"scopes,omitempty"` // ["*"]: everything; an empty list is refused
 	Limits *LimitsUpdate `json:"limits,omitempty"`
+	// ExpiresInSeconds is the rest of the key's life from now; 0: it never expires.
+	ExpiresInSeconds *int64 `json:"expires_in_seconds,omitempty"`
 }
 
 // KeyRotate asks for a key in the place of another, which goes on to work for a while.

@@ -76,31 +76,35 @@ func (o *Operator) RevokeKey(ctx context.Context, id string) (api.Key, error) {
 	})
 }
 
-// UpdateKey changes the name, the scopes and the limits of a key that is open. It holds for every request
+// UpdateKey changes the name, the scopes, the limits and the expiry of a key that is open. It holds for every request
 // from now on.
 func (o *Operator) UpdateKey(ctx context.Context, id string, u api.KeyUpdate) (api.Key, error) {
-	return o.changeKey(ctx, id, u, func(k *account.Key, before account.Limits) error {
-		k.OwnLimits = k.OwnLimits && k.Limits == before
+	return o.changeKey(ctx, id, u, func(k *account.Key, before account.Key) error {
+		k.OwnLimits = k.OwnLimits && k.Limits == before.Limits
 		return nil
 	})
 }
 
-// memberLimits lets a member loosen members' limits, and lower an operator's.
-func memberLimits(k *account.Key, before account.Limits) error {
-	k.OwnLimits = k.OwnLimits || before == (account.Limits{})
-	if field := k.Limits.Looser(before); field != "" && !k.OwnLimits {
+// memberChange lets a member loosen members' limits, lower an operator's, and bring an expiry forward.
+func memberChange(k *account.Key, before account.Key) error {
+	if before.ExpiresAt != nil && (k.ExpiresAt == nil || k.ExpiresAt.After(*before.ExpiresAt)) {
+		return fault.Invalid("expires_in_seconds", "may be less: an operator alone puts an expiry off; a key that is rotated lives as long again")
+	}
+	k.OwnLimits = k.OwnLimits || before.Limits == (account.Limits{})
+	if field := k.Limits.Looser(before.Limits); field != "" && !k.OwnLimits {
 		return fault.Invalid(field, "was set by an operator: it may be lowered, and an operator alone raises it or takes it away")
 	}
 	return nil
 }
 
-// changeKey is UpdateKey with a check of the change of limits.
-func (o *Operator) changeKey(ctx context.Context, id string, u api.KeyUpdate, judge func(*account.Key, account.Limits) error) (api.Key, error) {
+// changeKey is UpdateKey with a check of the change of limits and expiry.
+func (o *Operator) changeKey(ctx context.Context, id string, u api.KeyUpdate, judge func(k *account.Key, before account.Key) error) (api.Key, error) {
 	now := o.Now()
 	return o.updateKey(ctx, id, func(k *account.Key) (err error) {
 		if !k.Usable(now) {
 			return closedKey()
 		}
+		before := *k
 		if u.Name != nil {
 			k.Name = strings.TrimSpace(*u.Name)
 		}
@@ -111,10 +115,16 @@ func (o *Operator) changeKey(ctx context.Context, id string, u api.KeyUpdate, ju
 			if u.Limits.SupplierSpend != nil {
 				return accountsAlone()
 			}
-			before := k.Limits
-			if k.Limits, err = changed(before, *u.Limits); err != nil {
+			if k.Limits, err = changed(before.Limits, *u.Limits); err != nil {
 				return err
 			}
+		}
+		if u.ExpiresInSeconds != nil {
+			if k.ExpiresAt, err = expiry(*u.ExpiresInSeconds, now); err != nil {
+				return err
+			}
+		}
+		if u.Limits != nil || u.ExpiresInSeconds != nil {
 			if err = judge(k, before); err != nil {
 				return err
 			}
@@ -212,13 +222,19 @@ func keyFrom(req api.KeyCreate, now time.Time) (account.Key, error) {
 	if k.Limits, err = limitsFrom(req.Limits); err != nil {
 		return k, err
 	}
-	if req.ExpiresInSeconds < 0 || req.ExpiresInSeconds > longest {
-		return k, fault.Invalid("expires_in_seconds", "must be from 0, for never, to 100 years")
+	k.ExpiresAt, err = expiry(req.ExpiresInSeconds, now)
+	return k, err
+}
+
+// expiry returns the end of a life in seconds that begins now, nil for an endless one.
+func expiry(life int64, now time.Time) (*time.Time, error) {
+	switch {
+	case life < 0 || life > longest:
+		return nil, fault.Invalid("expires_in_seconds", "must be from 0, for never, to 100 years")
+	case life == 0:
+		return nil, nil //nolint:nilnil // a key without an expiry
 	}
-	if req.ExpiresInSeconds > 0 {
-		k.ExpiresAt = new(now.UTC().Add(time.Duration(req.ExpiresInSeconds) * time.Second))
-	}
-	return k, nil
+	return new(now.UTC().Add(time.Duration(life) * time.Second)), nil
 }
 
 func accountsAlone() error { return fault.Invalid("supplier_spend", "is an account's: a key has none") }

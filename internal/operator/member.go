@@ -56,12 +56,12 @@ func (m Member) RotateKey(ctx context.Context, id string, req api.KeyRotate) (ap
 }
 
 // UpdateKey changes a key of the account; see Operator.UpdateKey. A limit that an operator set is lowered at
-// most. Whatever a key is given, the limits of the account and of the server bind it.
+// most, and an expiry brought forward. Whatever a key is given, the limits of the account and of the server bind it.
 func (m Member) UpdateKey(ctx context.Context, id string, u api.KeyUpdate) (api.Key, error) {
 	if err := m.owns(ctx, id); err != nil {
 		return api.Key{}, err
 	}
-	return m.operator.changeKey(ctx, id, u, memberLimits)
+	return m.operator.changeKey(ctx, id, u, memberChange)
 }
 
 // RevokeKey closes a key of the account at once.

@@ -143,6 +143,10 @@ func TestUpdateKey(t *testing.T) {
 		{"a scope", api.KeyUpdate{Scopes: &[]string{"text.chat"}}, func(k *api.Key) { k.Scopes = []string{"text.chat"} }},
 		{"everything", api.KeyUpdate{Scopes: &[]string{"*"}}, func(k *api.Key) { k.Scopes = []string{"*"} }},
 		{"a name", api.KeyUpdate{Name: new(" till ")}, func(k *api.Key) { k.Name = "till" }},
+		{"no expiry", api.KeyUpdate{ExpiresInSeconds: new(int64(0))}, func(k *api.Key) { k.ExpiresAt = nil }},
+		{"an expiry", api.KeyUpdate{ExpiresInSeconds: new(int64(3600))}, func(k *api.Key) {
+			k.ExpiresAt = &api.Timestamp{Time: o.now().Add(time.Hour)}
+		}},
 	} {
 		step.want(&k)
 		if diff := cmp.Diff(k, fixture.Must(o.UpdateKey(ctx, k.ID, step.update))(t)); diff != "" {
@@ -153,6 +157,8 @@ func TestUpdateKey(t *testing.T) {
 		"no name": {Name: new(" ")}, "no scope": {Scopes: &[]string{}}, "a bad pattern": {Scopes: &[]string{"image*"}},
 		"half a budget": {Name: new("left alone"), Limits: &api.LimitsUpdate{Budget: new("5")}},
 		"an account's":  {Name: new("left alone"), Limits: &api.LimitsUpdate{SupplierSpend: new("none")}},
+		"a past expiry": {Name: new("left alone"), ExpiresInSeconds: new(int64(-1))},
+		"a far expiry":  {Name: new("left alone"), ExpiresInSeconds: new(int64(1 << 62))},
 	} {
 		_, err := o.UpdateKey(ctx, k.ID, bad)
 		wantCode(t, name, err, fault.InvalidRequest)

@@ -36,7 +36,7 @@ func TestKeyLife(t *testing.T) {
 	if got := w.call(secret); got.StatusCode != http.StatusOK {
 		t.Errorf("used: %d", got.StatusCode)
 	}
-	if got := b.post("/keys/"+k.ID, url.Values{"name": {"till"}, "scopes": {""}, "open_tasks": {"4"}}); got.StatusCode != http.StatusSeeOther {
+	if got := b.post("/keys/"+k.ID, url.Values{"name": {"till"}, "scopes": {""}, "open_tasks": {"4"}, "expires": {""}}); got.StatusCode != http.StatusSeeOther {
 		t.Errorf("changed: %d %s", got.StatusCode, got.body)
 	}
 	k = fixture.Must(w.operator.ListKeys(t.Context()))(t)[0]
@@ -45,6 +45,18 @@ func TestKeyLife(t *testing.T) {
 	}
 	if got := b.post("/keys/"+k.ID, url.Values{"name": {"till"}, "budget": {"much"}}); got.StatusCode != http.StatusBadRequest || !strings.Contains(got.body, `value="much"`) {
 		t.Errorf("a budget that is none: %d", got.StatusCode)
+	}
+	if got := b.post("/keys/"+k.ID, url.Values{"name": {"till"}, "expires": {"soon"}}); got.StatusCode != http.StatusBadRequest || !strings.Contains(got.body, "one of those offered") {
+		t.Errorf("an expiry that isn't offered: %d", got.StatusCode)
+	}
+	if got := b.post("/keys/"+k.ID, url.Values{"name": {"till"}, "expires": {"never"}}); got.StatusCode != http.StatusBadRequest || !strings.Contains(got.body, "an operator alone puts") {
+		t.Errorf("a member puts an expiry off: %d", got.StatusCode)
+	}
+	if got := b.post("/keys/"+k.ID, url.Values{"name": {"till"}, "expires": {"day"}}); got.StatusCode != http.StatusSeeOther {
+		t.Errorf("another expiry: %d %s", got.StatusCode, got.body)
+	}
+	if k = fixture.Must(w.operator.ListKeys(t.Context()))(t)[0]; k.ExpiresAt == nil || k.ExpiresAt.Sub(w.now()) > 24*time.Hour {
+		t.Errorf("expires %v, want a day from now", k.ExpiresAt)
 	}
 	if asked := b.post("/keys/"+k.ID+"/rotate", url.Values{"overlap": {"hour"}}); asked.StatusCode != http.StatusOK || !strings.Contains(asked.body, "Rotate till?") {
 		t.Errorf("before it is rotated: %d %s", asked.StatusCode, asked.body)

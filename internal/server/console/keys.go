@@ -90,6 +90,18 @@ func (c *Console) handleKey(x exchange) error {
 	return c.keyPage(x, http.StatusOK, filledForm{Values: v, About: c.keyRow(k)})
 }
 
+// restOfLife returns the chosen rest of a key's life, in seconds: one that a new key may have, or none.
+func restOfLife(choice string) (*int64, error) {
+	if choice == "never" {
+		choice = ""
+	}
+	life, ok := lives[choice]
+	if !ok {
+		return nil, fault.Invalid("expires_in_seconds", "must be one of those offered")
+	}
+	return &life, nil
+}
+
 func (c *Console) keyPage(x exchange, status int, f filledForm) (err error) {
 	if err = c.ofAccount(x, &f, f.About.(keyRow).Account); err != nil {
 		return err
@@ -112,11 +124,15 @@ func (c *Console) handleKeyUpdate(x exchange) error {
 	f := filledForm{Values: x.r.PostForm, About: c.keyRow(k)}
 	scopes := patterns(cmp.Or(strings.TrimSpace(f.Get("scopes")), "*"))
 	limits, err := limitsFrom(f.Values)
+	update := api.KeyUpdate{Name: new(f.Get("name")), Scopes: &scopes, Limits: replaced(limits)}
+	if err == nil && f.Get("expires") != "" {
+		update.ExpiresInSeconds, err = restOfLife(f.Get("expires"))
+	}
 	if err == nil {
 		err = checkScopes(scopes, k.Scopes, c.openOn(owner))
 	}
 	if err == nil {
-		_, err = c.actions(x.visitor).UpdateKey(x.r.Context(), k.ID, api.KeyUpdate{Name: new(f.Get("name")), Scopes: &scopes, Limits: replaced(limits)})
+		_, err = c.actions(x.visitor).UpdateKey(x.r.Context(), k.ID, update)
 	}
 	if fault.CodeOf(err) == fault.InvalidRequest {
 		f.Problem = fault.From(err)
