@@ -31,25 +31,24 @@ var (
 
 // layers is the table, by directory below internal, or by directory elsewhere.
 var layers = map[string]layer{
-	"aaguard":       {floor: 0},
-	"aaguard/nobus": {floor: 0},
-	"bulk":          {floor: 0},
-	"disk":          {floor: 0},
-	"fault":         {floor: 0},
-	"hint":          {floor: 0},
-	"jsonread":      {floor: 0},
-	"jsonwrite":     {floor: 0},
-	"picture":       {floor: 0},
-	"roff":          {floor: 0},
-	"room":          {floor: 0},
-	"sse":           {floor: 0},
+	"aaguard":   {floor: 0},
+	"bulk":      {floor: 0},
+	"disk":      {floor: 0},
+	"fault":     {floor: 0},
+	"hint":      {floor: 0},
+	"jsonread":  {floor: 0},
+	"jsonwrite": {floor: 0},
+	"picture":   {floor: 0},
+	"roff":      {floor: 0},
+	"room":      {floor: 0},
+	"sse":       {floor: 0},
 
 	"catalog/fastlane":        {floor: 1, may: []string{"bulk", "jsonread"}},
 	"jsonwrite/jsonwritetest": {floor: 1, may: []string{"jsonwrite"}},
 
 	"task":    {floor: 1, may: []string{"fault", "jsonwrite"}},
 	"catalog": {floor: 1, may: []string{"bulk", "catalog/fastlane", "fault", "jsonread"}},
-	"secret":  {floor: 1, may: []string{"fault", "aaguard/nobus"}},
+	"secret":  {floor: 1, may: []string{"fault"}},
 
 	"api":      {floor: 2, may: []string{"fault", "jsonwrite", "task", "catalog"}},
 	"account":  {floor: 2, may: []string{"fault", "task"}},

@@ -1,10 +1,6 @@
 package secret
 
-import (
-	"context"
-
-	"github.com/99designs/keyring"
-)
+import "context"
 
 const SizeLimit = sizeLimit
 
@@ -16,9 +12,9 @@ func OpenSealedFast(ctx context.Context, dir string, passphrase Value) (*Keyring
 // badRing is a back end that never answers a read and panics at a write.
 type badRing struct{ release <-chan struct{} }
 
-func (b badRing) Get(string) (keyring.Item, error) { <-b.release; return keyring.Item{}, nil }
-func (b badRing) Set(keyring.Item) error           { panic("dismissed") }
-func (b badRing) Remove(string) error              { return keyring.ErrKeyNotFound }
+func (b badRing) Get(string) (string, error) { <-b.release; return "", nil }
+func (b badRing) Set(string, string) error   { panic("dismissed") }
+func (b badRing) Remove(string) error        { return errMissing }
 
 // BadKeyring is a keyring whose reads hang until release is closed and whose writes panic.
 func BadKeyring(release <-chan struct{}) *Keyring {

@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/99designs/keyring"
 )
 
 // callTimeout bounds each call: a locked keyring waits for a person at a dialogue, which a server doesn't have, while
@@ -32,12 +30,11 @@ type Keyring struct {
 	ring    ring
 }
 
-// ring is the part of a keyring.Keyring that is used. Keys are "service/name"; a missing one is
-// keyring.ErrKeyNotFound.
+// ring is a back end: texts by name. A missing one is errMissing, to Get and to Remove.
 type ring interface {
-	Get(key string) (keyring.Item, error)
-	Set(item keyring.Item) error
-	Remove(key string) error
+	Get(name string) (string, error)
+	Set(name, text string) error
+	Remove(name string) error
 }
 
 // OpenKeyring connects to the keyring. Success doesn't prove that it can keep anything: Probe does.
@@ -68,24 +65,22 @@ func OpenKeyring(ctx context.Context, c KeyringConfig) (*Keyring, error) {
 
 // Get returns the secret kept under name, or ErrNotFound.
 func (k *Keyring) Get(ctx context.Context, name string) (Value, error) {
-	item, err := k.item(name)
-	if err != nil {
+	if err := checkName(name); err != nil {
 		return Value{}, err
 	}
-	found, err := bounded(ctx, k.timeout, func() (keyring.Item, error) { return k.ring.Get(item) })
-	if err == nil && len(found.Data) == 0 {
-		err = keyring.ErrKeyNotFound
+	text, err := bounded(ctx, k.timeout, func() (string, error) { return k.ring.Get(name) })
+	if err == nil && text == "" {
+		err = errMissing
 	}
 	if err != nil {
 		return Value{}, k.failure("read "+name, err)
 	}
-	return New(string(found.Data)), nil
+	return New(text), nil
 }
 
 // Set stores v under name, in place of a former value. A value that is too long for the keyring is ErrTooLong.
 func (k *Keyring) Set(ctx context.Context, name string, v Value) error {
-	item, err := k.item(name)
-	if err != nil {
+	if err := checkName(name); err != nil {
 		return err
 	}
 	if size := len(v.Reveal()); size > k.limit {
@@ -94,9 +89,7 @@ func (k *Keyring) Set(ctx context.Context, name string, v Value) error {
 			Hint: "keep it in a file that only you can read, and name that",
 		}
 	}
-	_, err = bounded(ctx, k.timeout, func() (struct{}, error) {
-		return struct{}{}, k.ring.Set(keyring.Item{Key: item, Label: item, Data: []byte(v.Reveal())})
-	})
+	_, err := bounded(ctx, k.timeout, func() (struct{}, error) { return struct{}{}, k.ring.Set(name, v.Reveal()) })
 	if err != nil {
 		return k.failure("write "+name, err)
 	}
@@ -105,12 +98,11 @@ func (k *Keyring) Set(ctx context.Context, name string, v Value) error {
 
 // Delete removes name; a name that isn't there is no error.
 func (k *Keyring) Delete(ctx context.Context, name string) error {
-	item, err := k.item(name)
-	if err != nil {
+	if err := checkName(name); err != nil {
 		return err
 	}
-	_, err = bounded(ctx, k.timeout, func() (struct{}, error) { return struct{}{}, k.ring.Remove(item) })
-	if err != nil && !errors.Is(err, keyring.ErrKeyNotFound) {
+	_, err := bounded(ctx, k.timeout, func() (struct{}, error) { return struct{}{}, k.ring.Remove(name) })
+	if err != nil && !errors.Is(err, errMissing) {
 		return k.failure("delete "+name, err)
 	}
 	return nil
@@ -132,11 +124,11 @@ func (k *Keyring) Probe(ctx context.Context) error {
 	return k.Delete(ctx, name)
 }
 
-func (k *Keyring) item(name string) (string, error) {
+func checkName(name string) error {
 	if !validItem(name) {
-		return "", &Error{Kind: ErrNotRef, Message: "a keyring name is 1 to 128 printable characters without space and slash"}
+		return &Error{Kind: ErrNotRef, Message: "a keyring name is 1 to 128 printable characters without space and slash"}
 	}
-	return k.service + "/" + name, nil
+	return nil
 }
 
 func (k *Keyring) name() string { return cmp.Or(k.what, "keyring") }
@@ -150,7 +142,7 @@ func (k *Keyring) failure(op string, err error) *Error {
 	switch {
 	case errors.Is(err, errPassphrase):
 		e.Kind = ErrPassphrase
-	case errors.Is(err, keyring.ErrKeyNotFound):
+	case errors.Is(err, errMissing):
 		e.Kind, e.Hint, e.cause = ErrNotFound, "", nil
 		e.Message += ": nothing is kept under this name"
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
@@ -162,8 +154,11 @@ func (k *Keyring) failure(op string, err error) *Error {
 	return e
 }
 
-// errLocked is a back end's word for ErrLocked.
-var errLocked = errors.New("it is locked")
+// The back ends' words for ErrLocked and ErrNotFound.
+var (
+	errLocked  = errors.New("it is locked")
+	errMissing = errors.New("it has no such item")
+)
 
 // errSlow is a call that outlasted its timeout: as a rule an unanswered dialogue.
 var errSlow = errors.New("no answer in time")

@@ -46,15 +46,6 @@ func TestKeyring(t *testing.T) {
 	t.Run("no login collection", func(t *testing.T) {
 		mustRunInSession(t, newHome(t), locked, "TestInSessionNoCollection")
 	})
-	t.Run("of an earlier version", func(t *testing.T) {
-		home := newHome(t)
-		former := mustBuildFormer(t, home)
-		keep := former + ` set unitask/old kept && ` + former + ` set unitask/new stale && ` + former + ` set unitask/gone kept && `
-		mustRunInSession(t, home, unlock+keep, "TestInSessionFormer")
-		// A new session reads the last one's items, as both versions see them.
-		check := `test "$(` + former + ` get unitask/old)" = kept && ! ` + former + ` get unitask/new && ! ` + former + ` get unitask/gone && `
-		mustRunInSession(t, home, unlock+check, "TestInSessionAfterFormer")
-	})
 	for _, test := range []string{"TestInSessionNoService", "TestInSessionSilentService"} {
 		t.Run(test, func(t *testing.T) {
 			home := newHome(t)
@@ -65,16 +56,6 @@ func TestKeyring(t *testing.T) {
 			mustRunInSession(t, home, "", test, "--config-file="+config)
 		})
 	}
-}
-
-// mustBuildFormer builds a program that keeps items as earlier versions did.
-func mustBuildFormer(t *testing.T, dir string) string {
-	t.Helper()
-	program := filepath.Join(dir, "former")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./testdata/former").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
-	return program
 }
 
 func TestInSessionUnlocked(t *testing.T) {
@@ -113,43 +94,6 @@ func TestInSessionUnlocked(t *testing.T) {
 	}
 	if _, err := ring.Get(ctx, "profile"); !errors.Is(err, secret.ErrNotFound) {
 		t.Errorf("get after delete: %v, want ErrNotFound", err)
-	}
-}
-
-// TestInSessionFormer finds the items of earlier versions, and replaces and removes them.
-func TestInSessionFormer(t *testing.T) {
-	onlyInSession(t)
-	ctx, ring := t.Context(), mustOpen(t)
-	mustHold(t, ring, "old", "kept")
-	mustHold(t, ring, "new", "stale")
-	if err := ring.Set(ctx, "new", secret.New("fresh")); err != nil {
-		t.Fatal(err)
-	}
-	mustHold(t, ring, "new", "fresh")
-	if err := ring.Delete(ctx, "gone"); err != nil {
-		t.Fatal(err)
-	}
-	mustHold(t, ring, "gone", "")
-}
-
-func TestInSessionAfterFormer(t *testing.T) {
-	onlyInSession(t)
-	ring := mustOpen(t)
-	mustHold(t, ring, "old", "kept")
-	mustHold(t, ring, "new", "fresh")
-	mustHold(t, ring, "gone", "")
-	if err := ring.Delete(t.Context(), "new"); err != nil {
-		t.Fatal(err)
-	}
-	mustHold(t, ring, "new", "") // the earlier version's item doesn't come back
-}
-
-// mustHold fails unless the item is text, "" for a missing one.
-func mustHold(t *testing.T, ring *secret.Keyring, name, text string) {
-	t.Helper()
-	got, err := ring.Get(t.Context(), name)
-	if text == "" && !errors.Is(err, secret.ErrNotFound) || text != "" && err != nil || got.Reveal() != text {
-		t.Errorf("%s is %q, %v, want %q", name, got.Reveal(), err, text)
 	}
 }
 

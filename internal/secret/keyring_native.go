@@ -1,40 +1,33 @@
-//go:build darwin || linux
+//go:build darwin || linux || windows
 
 package secret
 
 import (
 	"errors"
-	"strings"
 
-	"github.com/99designs/keyring"
 	native "github.com/zalando/go-keyring"
 )
 
-// nativeRing stores items through zalando/go-keyring, on systems on which the back end of 99designs/keyring is absent
-// (Keychain without cgo) or rests on unmaintained libraries (Secret Service).
+// nativeRing is the system's keyring, by zalando/go-keyring.
 type nativeRing struct{ service string }
 
-func (n nativeRing) Get(key string) (keyring.Item, error) {
-	text, err := native.Get(n.service, n.name(key))
-	return keyring.Item{Key: key, Data: []byte(text)}, n.translated(err)
+func (n nativeRing) Get(name string) (string, error) {
+	text, err := native.Get(n.service, name)
+	return text, translated(err)
 }
 
-func (n nativeRing) Set(item keyring.Item) error {
-	return n.translated(native.Set(n.service, n.name(item.Key), string(item.Data)))
+func (n nativeRing) Set(name, text string) error {
+	return translated(native.Set(n.service, name, text))
 }
 
-func (n nativeRing) Remove(key string) error {
-	return n.translated(native.Delete(n.service, n.name(key)))
-}
+func (n nativeRing) Remove(name string) error { return translated(native.Delete(n.service, name)) }
 
-func (n nativeRing) name(key string) string { return strings.TrimPrefix(key, n.service+"/") }
-
-func (n nativeRing) translated(err error) error {
+func translated(err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, native.ErrNotFound):
-		return keyring.ErrKeyNotFound
+		return errMissing
 	case isLocked(err):
 		return errLocked
 	}

@@ -1,10 +1,6 @@
 package secret
 
-import (
-	"context"
-
-	"github.com/99designs/keyring"
-)
+import "context"
 
 const (
 	hintNoKeyring = "use the environment or a file"
@@ -15,9 +11,7 @@ const (
 // sizeLimit is CRED_MAX_CREDENTIAL_BLOB_SIZE.
 const sizeLimit = 2560
 
-// openRing names the back end, for the library's own choice could fall back to files behind a prompt.
-func openRing(_ context.Context, service string) (ring, error) {
-	return keyring.Open(keyring.Config{
-		AllowedBackends: []keyring.BackendType{keyring.WinCredBackend}, ServiceName: service, WinCredPrefix: service,
-	})
-}
+// openRing is the Credential Manager.
+func openRing(_ context.Context, service string) (ring, error) { return nativeRing{service}, nil }
+
+func isLocked(error) bool { return false }

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"filippo.io/age"
-	"github.com/99designs/keyring"
 )
 
 // The folder holds age files: an identity that a passphrase encrypts by scrypt, and each secret encrypted to
@@ -23,8 +22,6 @@ const (
 	sealedSuffix = ".age"
 	scryptWork   = 17                // 2^17 rounds with 128 MB, about half a second
 	sealedTime   = time.Minute       // of a call; a slow machine takes seconds
-	legacyCheck  = "check"           // in the files of earlier versions: JWE by 99designs/keyring
-	legacyText   = "unitask"         // the check's text
 	maxSealed    = fileLimit + 1<<10 // bytes of one file: the secret and age's own
 )
 
@@ -35,8 +32,7 @@ const MinPassphrase = 12
 var errPassphrase = errors.New("the passphrase isn't the one that it was encrypted with, or a file is damaged")
 
 // OpenSealed opens a folder of files that a passphrase encrypts, for a machine without a keyring. The
-// folder is made at the first Set. A wrong passphrase is ErrPassphrase. Files of earlier versions are
-// read, and written anew at the next Set.
+// folder is made at the first Set. A wrong passphrase is ErrPassphrase.
 func OpenSealed(ctx context.Context, dir string, passphrase Value) (*Keyring, error) {
 	return openSealed(ctx, dir, passphrase, scryptWork)
 }
@@ -51,9 +47,7 @@ func openSealed(ctx context.Context, dir string, passphrase Value, work int) (*K
 }
 
 // IsSealed reports whether the folder has secrets, and so a passphrase.
-func IsSealed(dir string) bool {
-	return isFile(filepath.Join(dir, identityFile)) || isFile(filepath.Join(dir, legacyCheck))
-}
+func IsSealed(dir string) bool { return isFile(filepath.Join(dir, identityFile)) }
 
 func isFile(path string) bool {
 	_, err := os.Stat(path)
@@ -70,13 +64,11 @@ func RemoveSealed(dir, name string) error {
 // RenameSealed gives a secret of the folder another name, which takes no passphrase. A secret of that name is
 // replaced; a secret that isn't there is no error.
 func RenameSealed(dir, from, to string) error {
-	for _, file := range []func(item string) string{sealedName, legacyName} {
-		err := os.Rename(filepath.Join(dir, file(DefaultService+"/"+from)), filepath.Join(dir, file(DefaultService+"/"+to)))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
+	err := os.Rename(filepath.Join(dir, sealedName(from)), filepath.Join(dir, sealedName(to)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	return nil
+	return err
 }
 
 // ForgetSealed removes all secrets of the folder and with them its passphrase.
@@ -100,58 +92,33 @@ type sealedRing struct {
 
 	mu       sync.Mutex
 	identity *age.X25519Identity // nil if the folder has none yet
-	legacy   keyring.Keyring     // nil without a file of an earlier version
 }
 
 // open finds out whether the passphrase is right, if there is anything that it opens.
 func (s *sealedRing) open() error {
-	if isFile(filepath.Join(s.dir, identityFile)) {
-		text, err := s.decrypt(identityFile, func() (age.Identity, error) { return age.NewScryptIdentity(s.phrase.Reveal()) })
-		if err != nil {
-			return err
-		}
-		if s.identity, err = age.ParseX25519Identity(text); err != nil {
-			return errPassphrase
-		}
-	}
-	if !isFile(filepath.Join(s.dir, legacyCheck)) {
+	if !IsSealed(s.dir) {
 		return nil
 	}
-	files, err := keyring.Open(keyring.Config{
-		AllowedBackends: []keyring.BackendType{keyring.FileBackend}, FileDir: s.dir,
-		FilePasswordFunc: keyring.FixedStringPrompt(s.phrase.Reveal()),
-	})
+	text, err := s.decrypt(identityFile, func() (age.Identity, error) { return age.NewScryptIdentity(s.phrase.Reveal()) })
 	if err != nil {
 		return err
 	}
-	if check, err := files.Get(legacyCheck); err != nil || string(check.Data) != legacyText {
+	if s.identity, err = age.ParseX25519Identity(text); err != nil {
 		return errPassphrase
 	}
-	s.legacy = files
 	return nil
 }
 
-func (s *sealedRing) Get(item string) (keyring.Item, error) {
+func (s *sealedRing) Get(name string) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if name := sealedName(item); s.identity != nil && isFile(filepath.Join(s.dir, name)) {
-		text, err := s.decrypt(name, func() (age.Identity, error) { return s.identity, nil })
-		return keyring.Item{Key: item, Data: []byte(text)}, err
+	if s.identity == nil || !isFile(filepath.Join(s.dir, sealedName(name))) {
+		return "", errMissing
 	}
-	if s.legacy == nil {
-		return keyring.Item{}, keyring.ErrKeyNotFound
-	}
-	found, err := s.legacy.Get(item)
-	if file, ok := errors.AsType[*fs.PathError](err); ok {
-		return keyring.Item{}, file
-	}
-	if err != nil && !errors.Is(err, keyring.ErrKeyNotFound) {
-		return keyring.Item{}, errPassphrase // the library's words are those of a cipher
-	}
-	return found, err
+	return s.decrypt(sealedName(name), func() (age.Identity, error) { return s.identity, nil })
 }
 
-func (s *sealedRing) Set(item keyring.Item) error {
+func (s *sealedRing) Set(name, text string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.identity == nil {
@@ -159,10 +126,7 @@ func (s *sealedRing) Set(item keyring.Item) error {
 			return err
 		}
 	}
-	if err := s.encrypt(sealedName(item.Key), string(item.Data), s.identity.Recipient()); err != nil {
-		return err
-	}
-	return s.renew()
+	return s.encrypt(sealedName(name), text, s.identity.Recipient())
 }
 
 // begin makes the identity of the folder.
@@ -183,52 +147,18 @@ func (s *sealedRing) begin() error {
 	return nil
 }
 
-// renew writes an earlier version's secrets anew and removes its files, the check last.
-func (s *sealedRing) renew() error {
-	if s.legacy == nil {
-		return nil
+func (s *sealedRing) Remove(name string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err := os.Remove(filepath.Join(s.dir, sealedName(name)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return errMissing
 	}
-	items, err := s.legacy.Keys()
-	if err != nil {
-		return err
-	}
-	for _, item := range items {
-		old, err := s.legacy.Get(item)
-		if item == legacyCheck || filepath.Ext(item) == sealedSuffix || err != nil { // an unreadable file stays
-			continue
-		}
-		if !isFile(filepath.Join(s.dir, sealedName(item))) {
-			if err := s.encrypt(sealedName(item), string(old.Data), s.identity.Recipient()); err != nil {
-				return err
-			}
-		}
-		if err := s.legacy.Remove(item); err != nil {
-			return err
-		}
-	}
-	err = s.legacy.Remove(legacyCheck)
-	s.legacy = nil
 	return err
 }
 
-func (s *sealedRing) Remove(item string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	err := os.Remove(filepath.Join(s.dir, sealedName(item)))
-	legacyErr := os.Remove(filepath.Join(s.dir, legacyName(item)))
-	switch {
-	case err == nil && (legacyErr == nil || errors.Is(legacyErr, fs.ErrNotExist)), legacyErr == nil && errors.Is(err, fs.ErrNotExist):
-		return nil
-	case errors.Is(err, fs.ErrNotExist) && errors.Is(legacyErr, fs.ErrNotExist):
-		return keyring.ErrKeyNotFound
-	}
-	return errors.Join(err, legacyErr)
-}
-
-// legacyName is the file that 99designs/keyring keeps an item in: a slash is no part of a file's name.
-func legacyName(item string) string { return url.PathEscape(item) }
-
-func sealedName(item string) string { return legacyName(item) + sealedSuffix }
+// sealedName is the file of a secret.
+func sealedName(name string) string { return url.PathEscape(DefaultService+"/"+name) + sealedSuffix }
 
 // encrypt writes a file of the folder in one step, for its user alone.
 func (s *sealedRing) encrypt(name, text string, to age.Recipient) error {

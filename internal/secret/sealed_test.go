@@ -9,8 +9,6 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/99designs/keyring"
-
 	"unitask/internal/secret"
 )
 
@@ -128,46 +126,6 @@ func TestSealedFolderIsAFile(t *testing.T) {
 	}
 	if _, ok := errors.AsType[*secret.Error](err); !ok || errors.Is(err, fs.ErrExist) {
 		t.Errorf("%v, want an *Error", err)
-	}
-}
-
-// TestSealedOfAnEarlierVersion: files of JWE are read, and written anew with the next secret.
-func TestSealedOfAnEarlierVersion(t *testing.T) {
-	dir := t.TempDir()
-	old, err := keyring.Open(keyring.Config{
-		AllowedBackends: []keyring.BackendType{keyring.FileBackend}, FileDir: dir, FilePasswordFunc: keyring.FixedStringPrompt(passphrase),
-	})
-	for item, text := range map[string]string{"check": "unitask", "unitask/work": plain, "unitask/home": "second"} {
-		err = errors.Join(err, old.Set(keyring.Item{Key: item, Data: []byte(text)}))
-	}
-	if err != nil || !secret.IsSealed(dir) {
-		t.Fatalf("%v, or the folder isn't seen as sealed", err)
-	}
-	if _, err := secret.OpenSealedFast(t.Context(), dir, secret.New("another one, not the same")); !errors.Is(err, secret.ErrPassphrase) {
-		t.Errorf("another passphrase: %v, want ErrPassphrase", err)
-	}
-	want := func(name, text string) {
-		t.Helper()
-		if got, err := mustSeal(t, dir, passphrase).Get(t.Context(), name); err != nil || got.Reveal() != text {
-			t.Errorf("%s: read %q, %v, want %q", name, got.Reveal(), err, text)
-		}
-	}
-	want("work", plain)
-	if err := mustSeal(t, dir, passphrase).Set(t.Context(), "new", secret.New("third")); err != nil {
-		t.Fatal(err)
-	}
-	want("work", plain)
-	want("home", "second")
-	want("new", "third")
-	files, err := os.ReadDir(dir)
-	if err != nil || len(files) != 4 {
-		t.Errorf("%d files, %v, want the identity and three secrets", len(files), err)
-	}
-	for _, file := range files {
-		raw, err := os.ReadFile(filepath.Join(dir, file.Name()))
-		if err != nil || !bytes.HasPrefix(raw, []byte("age-encryption.org/v1\n")) {
-			t.Errorf("%s is no age file: %v", file.Name(), err)
-		}
 	}
 }
 

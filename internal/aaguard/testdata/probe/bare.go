@@ -2,6 +2,4 @@
 
 package main
 
-import _ "github.com/99designs/keyring"
-
 func restore() {}

@@ -4,7 +4,7 @@ package main
 
 import (
 	"unitask/internal/aaguard"
-	_ "unitask/internal/secret" // the keyring library behind its own guard
+	_ "unitask/internal/secret" // and with it the keyring library
 )
 
 func restore() { aaguard.Restore() }

@@ -1,5 +1,5 @@
 // Command probe links what the product links, and prints what main would find. With the build tag
-// "bare" it leaves the guards out, to show what they are for.
+// "bare" it leaves the guard out, to show what it is for.
 package main
 
 import (
