@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"crypto/sha256"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -12,21 +13,19 @@ import (
 // White space, member order, the spelling of numbers and escapes don't matter, and absent parameters
 // equal an empty object. It relies on Input and Parameters being canonical.
 func (r Request) Fingerprint() [sha256.Size]byte {
-	parameters := []byte(r.Parameters)
+	parameters := r.Parameters
 	if len(parameters) == 0 {
 		parameters = []byte("{}")
 	}
-	// AppendQuote objects to invalid UTF-8 alone, which no name of Decode or of a catalog holds.
-	name, err := jsontext.AppendQuote(make([]byte, 0, 64), string(r.Capability))
+	// The three names are in the canonical order already. AppendQuote objects to invalid UTF-8 alone, which no name of
+	// Decode or of a catalog holds.
+	head, err := jsontext.AppendQuote([]byte(`{"capability":`), string(r.Capability))
 	if err != nil {
-		name = []byte("null")
+		head = []byte(`{"capability":null`)
 	}
-	// The three names are in the canonical order already.
+	tail := slices.Concat([]byte(`,"parameters":`), parameters, []byte(`}`))
 	h := sha256.New()
-	for _, part := range [][]byte{
-		[]byte(`{"capability":`), name, []byte(`,"input":`), r.Input,
-		[]byte(`,"parameters":`), parameters, []byte(`}`),
-	} {
+	for _, part := range [][]byte{append(head, `,"input":`...), r.Input, tail} {
 		bulk.Hash(h, part)
 	}
 	var sum [sha256.Size]byte
