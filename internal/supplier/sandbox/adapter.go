@@ -13,25 +13,14 @@ import (
 	"unitask/internal/supplier"
 )
 
-// Option changes how an adapter is made.
-type Option func(*adapter)
-
-// WithNow sets the clock that jobs run by; time.Now by default.
-func WithNow(now func() time.Time) Option {
-	return func(a *adapter) { a.now = now }
-}
-
 // New returns an adapter of the class that c.Options names: it is a Poller, Canceler, Streamer and
 // Prober always, a KeyHonorer or a Finder by its class.
-func New(c supplier.Config, options ...Option) (supplier.Adapter, error) {
+func New(c supplier.Config) (supplier.Adapter, error) {
 	s, err := readOptions(c.Options)
 	if err != nil {
 		return nil, err
 	}
-	a := &adapter{name: c.Name, settings: s, now: time.Now, memory: newMemory(s.dir)}
-	for _, o := range options {
-		o(a)
-	}
+	a := &adapter{name: c.Name, settings: s, memory: newMemory(s.dir)}
 	switch s.class {
 	case ClassFindable:
 		return findable{a}, nil
@@ -46,7 +35,6 @@ func New(c supplier.Config, options ...Option) (supplier.Adapter, error) {
 type adapter struct {
 	settings
 	name   string
-	now    func() time.Time
 	memory *memory
 	count  atomic.Uint64 // submissions, to tell those of one key apart
 }
@@ -138,7 +126,7 @@ func (a *adapter) accept(r supplier.Request) (work, magic, error) {
 	}
 	takes := time.Duration(float64(services[r.Capability].takes)*a.speed) + m.slow
 	return work{
-		Capability: r.Capability, Product: body, Started: a.now().UTC(), Takes: takes,
+		Capability: r.Capability, Product: body, Started: time.Now().UTC(), Takes: takes,
 		Fail: m.failJob, Stuck: m.stuck,
 	}, m, nil
 }
@@ -164,7 +152,7 @@ func (a *adapter) begin(r supplier.Request, w work, m magic) (supplier.Job, erro
 func (a *adapter) jobID(submitKey string) string {
 	seed := a.name + "\x00" + submitKey
 	if a.class != ClassHonorsKey {
-		seed = fmt.Sprintf("%s\x00%d\x00%d", seed, a.now().UnixNano(), a.count.Add(1))
+		seed = fmt.Sprintf("%s\x00%d\x00%d", seed, time.Now().UnixNano(), a.count.Add(1))
 	}
 	sum := sha256.Sum256([]byte(seed))
 	return "sbx_" + hex.EncodeToString(sum[:10])

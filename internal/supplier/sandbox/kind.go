@@ -46,7 +46,7 @@ func Kind() supplier.Kind {
 	return supplier.Kind{
 		Name:         "sandbox",
 		Capabilities: slices.Sorted(maps.Keys(services)),
-		New:          func(c supplier.Config) (supplier.Adapter, error) { return New(c) },
+		New:          New,
 		Refuses:      refuses,
 	}
 }

@@ -72,7 +72,7 @@ func (a *adapter) Poll(ctx context.Context, j supplier.Job) (supplier.Outcome, e
 	if a.memory.isCanceled(j.ID) {
 		return supplier.Outcome{}, supplier.NewError(supplier.Failed, fault.ProviderUnavailable, "the work was canceled", nil)
 	}
-	elapsed := a.now().Sub(w.Started)
+	elapsed := time.Since(w.Started)
 	if elapsed < w.Takes || w.Stuck == stuckRunning {
 		return supplier.Outcome{Job: w.running(j, elapsed)}, nil
 	}
