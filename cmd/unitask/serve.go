@@ -100,7 +100,8 @@ func serveRun(ctx context.Context, t *terminal, sources config.Sources) error {
 		return err
 	}
 	n.ReloadOnHangup(ctx)
-	if err := welcome(ctx, t, n, settings, origin(sources)); err != nil {
+	// A stop meanwhile is one like any other.
+	if err := welcome(ctx, t, n, settings, origin(sources)); err != nil && !errors.Is(err, context.Canceled) {
 		return errors.Join(err, n.Close(ctx))
 	}
 	failed := n.Start(ln, monitor)
