@@ -14,7 +14,6 @@ type accountsCreateOptions struct {
 	operatorFlags
 	limitFlags
 	request api.AccountCreate
-	asJSON  bool
 }
 
 func newAccountsCreateCmd(t *terminal) *cobra.Command {
@@ -24,16 +23,12 @@ func newAccountsCreateCmd(t *terminal) *cobra.Command {
 		Short: "Make an account",
 		Example: `  unitask accounts create shop
   unitask accounts create shop --capability 'image.*' --rate 600 --budget 100/month`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.request.Name = args[0]
-			return accountsCreateRun(cmd.Context(), t, &o)
-		},
+		Args: exactly(&o.request.Name),
+		RunE: func(cmd *cobra.Command, _ []string) error { return accountsCreateRun(cmd.Context(), t, &o) },
 	}
 	cmd.Flags().StringSliceVar(&o.request.Capabilities, "capability", nil, "open only these, as `pattern` such as image.*; may be repeated")
 	o.limitFlags.add(cmd.Flags(), unlimited)
 	o.addSpend(cmd.Flags())
-	addJSON(cmd, &o.asJSON)
 	o.operatorFlags.add(cmd)
 	return cmd
 }
@@ -45,16 +40,10 @@ func accountsCreateRun(ctx context.Context, t *terminal, o *accountsCreateOption
 	if o.request.Limits, err = o.limits(); err != nil {
 		return err
 	}
-	return o.with(ctx, t, func(op operatorAPI) error {
-		a, err := op.CreateAccount(ctx, o.request)
-		if err != nil {
-			return hintAccounts(err)
-		}
-		noteUnmatched(t, a.Capabilities)
-		if o.asJSON {
-			return t.json(a)
-		}
+	noteUnmatched(t, o.request.Capabilities)
+	ask := func(op operatorAPI) (api.Account, error) { return op.CreateAccount(ctx, o.request) }
+	return hintAccounts(operated(ctx, t, &o.operatorFlags, ask, func(a api.Account) error {
 		t.note("account %s (%s) is made", printable(a.ID), printable(a.Name))
 		return nil
-	})
+	}))
 }

@@ -15,7 +15,6 @@ type accountsInviteOptions struct {
 	operatorFlags
 	which   string
 	request api.Invite
-	asJSON  bool
 }
 
 func newAccountsInviteCmd(t *terminal) *cobra.Command {
@@ -29,16 +28,12 @@ The link opens the console once, within ten minutes. Whoever has it signs in as 
 trust. A member who is invited again has the new role from then on.`,
 		Example: `  unitask accounts invite shop ann
   unitask accounts invite default bob --role operator`,
-		Args: cobra.ExactArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.which, o.request.Member = args[0], args[1]
-			return accountsInviteRun(cmd.Context(), t, &o)
-		},
+		Args: exactly(&o.which, &o.request.Member),
+		RunE: func(cmd *cobra.Command, _ []string) error { return accountsInviteRun(cmd.Context(), t, &o) },
 	}
 	cmd.Flags().StringVar(&o.request.Role, "role", string(account.RoleMember), "member, who sees the account, or operator, who sees all")
 	_ = cmd.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(
 		[]string{string(account.RoleMember), string(account.RoleOperator)}, cobra.ShellCompDirectiveNoFileComp))
-	addJSON(cmd, &o.asJSON)
 	o.add(cmd)
 	return cmd
 }
@@ -47,16 +42,10 @@ func accountsInviteRun(ctx context.Context, t *terminal, o *accountsInviteOption
 	if !account.Role(o.request.Role).Valid() {
 		return &hint.UsageError{Message: fmt.Sprintf("--role is member or operator, not %q", o.request.Role)}
 	}
-	return o.with(ctx, t, func(op operatorAPI) error {
-		link, err := op.Invite(ctx, o.which, o.request)
-		if err != nil {
-			return hintAccounts(err)
-		}
-		if o.asJSON {
-			return t.json(link)
-		}
+	ask := func(op operatorAPI) (api.SignInLink, error) { return op.Invite(ctx, o.which, o.request) }
+	return hintAccounts(operated(ctx, t, &o.operatorFlags, ask, func(link api.SignInLink) error {
 		t.note("for %s, %s of %s; opens once, within ten minutes", printable(link.Member), printable(string(link.Role)), printable(link.Account))
-		_, err = fmt.Fprintln(t.out, t.safe(link.URL))
+		_, err := fmt.Fprintln(t.out, t.safe(link.URL))
 		return err
-	})
+	}))
 }

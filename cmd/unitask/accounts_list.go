@@ -14,7 +14,6 @@ import (
 
 type accountsListOptions struct {
 	operatorFlags
-	asJSON bool
 }
 
 func newAccountsListCmd(t *terminal) *cobra.Command {
@@ -27,13 +26,12 @@ func newAccountsListCmd(t *terminal) *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return accountsListRun(cmd.Context(), t, &o) },
 	}
-	addJSON(cmd, &o.asJSON)
 	o.add(cmd)
 	return cmd
 }
 
 func accountsListRun(ctx context.Context, t *terminal, o *accountsListOptions) error {
-	return listRun(ctx, t, &o.operatorFlags, o.asJSON, "no accounts", func(op operatorAPI) ([]api.Account, error) { return op.ListAccounts(ctx) },
+	return listed(ctx, t, &o.operatorFlags, "no accounts", func(op operatorAPI) ([]api.Account, error) { return op.ListAccounts(ctx) },
 		func(all []api.Account) error { return listAccounts(t, all, time.Now()) })
 }
 

@@ -11,8 +11,7 @@ import (
 
 type accountsShowOptions struct {
 	operatorFlags
-	which  string
-	asJSON bool
+	which string
 }
 
 func newAccountsShowCmd(t *terminal) *cobra.Command {
@@ -21,28 +20,16 @@ func newAccountsShowCmd(t *terminal) *cobra.Command {
 		Use:     "show ACCOUNT",
 		Short:   "Show an account, by its name or id, with its members",
 		Example: `  unitask accounts show shop`,
-		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.which = args[0]
-			return accountsShowRun(cmd.Context(), t, &o)
-		},
+		Args:    exactly(&o.which),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return accountsShowRun(cmd.Context(), t, &o) },
 	}
-	addJSON(cmd, &o.asJSON)
 	o.add(cmd)
 	return cmd
 }
 
 func accountsShowRun(ctx context.Context, t *terminal, o *accountsShowOptions) error {
-	return o.with(ctx, t, func(op operatorAPI) error {
-		a, err := op.GetAccount(ctx, o.which)
-		if err != nil {
-			return hintAccounts(err)
-		}
-		if o.asJSON {
-			return t.json(a)
-		}
-		return showAccount(t, a, time.Now())
-	})
+	ask := func(op operatorAPI) (api.Account, error) { return op.GetAccount(ctx, o.which) }
+	return hintAccounts(operated(ctx, t, &o.operatorFlags, ask, func(a api.Account) error { return showAccount(t, a, time.Now()) }))
 }
 
 func showAccount(t *terminal, a api.Account, now time.Time) error {

@@ -15,7 +15,6 @@ type accountsUpdateOptions struct {
 	which        string
 	request      api.AccountUpdate
 	capabilities []string
-	asJSON       bool
 }
 
 func newAccountsUpdateCmd(t *terminal) *cobra.Command {
@@ -44,7 +43,6 @@ func newAccountsUpdateCmd(t *terminal) *cobra.Command {
 	flags.StringSliceVar(&o.request.RemoveMembers, "remove-member", nil, "sign this `member` out for good; may be repeated")
 	o.addUpdate(flags, unlimited)
 	o.addSpend(flags)
-	addJSON(cmd, &o.asJSON)
 	o.operatorFlags.add(cmd)
 	return cmd
 }
@@ -56,16 +54,10 @@ func accountsUpdateRun(ctx context.Context, t *terminal, o *accountsUpdateOption
 	if o.request.Capabilities == nil && o.request.Limits == nil && len(o.request.RemoveMembers) == 0 {
 		return &hint.UsageError{Message: "nothing to change: say what by a flag"}
 	}
-	return o.with(ctx, t, func(op operatorAPI) error {
-		a, err := op.UpdateAccount(ctx, o.which, o.request)
-		if err != nil {
-			return hintAccounts(err)
-		}
-		noteUnmatched(t, o.capabilities)
-		if o.asJSON {
-			return t.json(a)
-		}
+	noteUnmatched(t, o.capabilities)
+	ask := func(op operatorAPI) (api.Account, error) { return op.UpdateAccount(ctx, o.which, o.request) }
+	return hintAccounts(operated(ctx, t, &o.operatorFlags, ask, func(a api.Account) error {
 		t.note("account %s: open %s, limits %s", printable(a.Name), printable(openOn(a)), limitsCell(a.Limits).human)
 		return nil
-	})
+	}))
 }

@@ -13,7 +13,6 @@ import (
 
 type configReloadOptions struct {
 	operatorFlags
-	asJSON bool
 }
 
 func newConfigReloadCmd(t *terminal) *cobra.Command {
@@ -26,7 +25,6 @@ func newConfigReloadCmd(t *terminal) *cobra.Command {
 			"nothing, and what is wrong is said. SIGHUP does the same.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return configReloadRun(cmd.Context(), t, &o) },
 	}
-	addJSON(cmd, &o.asJSON)
 	o.add(cmd)
 	return cmd
 }

@@ -26,7 +26,6 @@ type doctorOptions struct {
 	clientFlags
 	operatorFlags
 	config string
-	asJSON bool
 }
 
 // health is the result of a check: ok, warn, fail, or off if unused.
@@ -69,7 +68,6 @@ func newDoctorCmd(t *terminal) *cobra.Command {
 		RunE:    func(cmd *cobra.Command, _ []string) error { return doctorRun(cmd.Context(), t, &o) },
 	}
 	cmd.Flags().StringVar(&o.config, "config", "", "check this server's settings `file` (UNITASK_CONFIG; default unitask.yaml in this folder, if it is there)")
-	addJSON(cmd, &o.asJSON)
 	o.addService(cmd)
 	o.operatorFlags.add(cmd)
 	return cmd

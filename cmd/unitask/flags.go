@@ -36,6 +36,19 @@ type passedOn struct{ pflag.Value }
 
 func (passedOn) Set(string) error { return nil }
 
+// exactly wants one argument for each of the values and puts it there.
+func exactly(values ...*string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := cobra.ExactArgs(len(values))(cmd, args); err != nil {
+			return err
+		}
+		for i, v := range values {
+			*v = args[i]
+		}
+		return nil
+	}
+}
+
 // markUsage turns cobra's errors about flags and arguments into usage errors, on every command.
 func markUsage(cmd *cobra.Command) {
 	cmd.SetFlagErrorFunc(wrongFlag)

@@ -32,7 +32,6 @@ type keysCreateOptions struct {
 	mode    string
 	expires string
 	scoped  bool // --scope was given
-	asJSON  bool
 }
 
 func newKeysCreateCmd(t *terminal) *cobra.Command {
@@ -54,7 +53,6 @@ func newKeysCreateCmd(t *terminal) *cobra.Command {
 	flags.StringSliceVar(&o.request.Scopes, "scope", nil, "only these capabilities, as `pattern` such as image.*; may be repeated")
 	o.limitFlags.add(flags, ofServer)
 	flags.StringVar(&o.expires, "expires", "", "closes after this `time`, such as 12h, 90d or 2w")
-	addJSON(cmd, &o.asJSON)
 	o.operatorFlags.add(cmd)
 	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions([]string{"live", "test"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
@@ -64,18 +62,15 @@ func keysCreateRun(ctx context.Context, t *terminal, o *keysCreateOptions) error
 	if err := o.check(); err != nil {
 		return err
 	}
-	return o.with(ctx, t, func(op operatorAPI) error {
+	noteUnmatched(t, o.request.Scopes)
+	return operated(ctx, t, &o.operatorFlags, func(op operatorAPI) (api.Key, error) {
 		fresh := o.newAccount(ctx, op)
 		key, err := op.CreateKey(ctx, o.request)
-		if err != nil {
-			return err
-		}
-		if fresh {
+		if err == nil && fresh {
 			t.note("note: the account %s is new; unitask accounts list shows all", printable(key.Account))
 		}
-		noteUnmatched(t, key.Scopes)
-		return showSecret(t, key, o.asJSON)
-	})
+		return key, err
+	}, t.showSecret)
 }
 
 // newAccount reports whether the key's account doesn't exist yet, so that a slip in its name is seen.
@@ -88,10 +83,7 @@ func (o *keysCreateOptions) newAccount(ctx context.Context, op operatorAPI) bool
 }
 
 // showSecret shows a key that was just made.
-func showSecret(t *terminal, key api.Key, asJSON bool) error {
-	if asJSON {
-		return t.json(key)
-	}
+func (t *terminal) showSecret(key api.Key) error {
 	t.note("key %s, %s, account %s", printable(key.ID), printable(string(key.Mode)), printable(key.Account))
 	if _, err := fmt.Fprintln(t.out, t.safe(key.Secret)); err != nil {
 		return err

@@ -17,7 +17,6 @@ const never = "never"
 type keysExpireOptions struct {
 	operatorFlags
 	id, in string
-	asJSON bool
 }
 
 func newKeysExpireCmd(t *terminal) *cobra.Command {
@@ -27,13 +26,9 @@ func newKeysExpireCmd(t *terminal) *cobra.Command {
 		Short: "Change when a key that is open expires: after a time from now, or never",
 		Example: `  unitask keys expire key_06gztwr81bcb6csfsxswat9e1m 90d
   unitask keys expire key_06gztwr81bcb6csfsxswat9e1m never`,
-		Args: cobra.ExactArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.id, o.in = args[0], args[1]
-			return keysExpireRun(cmd.Context(), t, &o)
-		},
+		Args: exactly(&o.id, &o.in),
+		RunE: func(cmd *cobra.Command, _ []string) error { return keysExpireRun(cmd.Context(), t, &o) },
 	}
-	addJSON(cmd, &o.asJSON)
 	o.add(cmd)
 	return cmd
 }
@@ -46,19 +41,15 @@ func keysExpireRun(ctx context.Context, t *terminal, o *keysExpireOptions) error
 			return &hint.UsageError{Message: fmt.Sprintf("TIME takes a time such as 12h, 90d or 2w, or never, not %q", o.in)}
 		}
 	}
-	return o.with(ctx, t, func(op operatorAPI) error {
-		key, err := op.UpdateKey(ctx, o.id, api.KeyUpdate{ExpiresInSeconds: new(int64(life / time.Second))})
-		if err != nil {
-			return hintKeys(err)
-		}
-		if o.asJSON {
-			return t.json(key)
-		}
+	ask := func(op operatorAPI) (api.Key, error) {
+		return op.UpdateKey(ctx, o.id, api.KeyUpdate{ExpiresInSeconds: new(int64(life / time.Second))})
+	}
+	return hintKeys(operated(ctx, t, &o.operatorFlags, ask, func(key api.Key) error {
 		expires := never
 		if key.ExpiresAt != nil {
 			expires = when(key.ExpiresAt, time.Now()).human + ", at " + stamp(key.ExpiresAt)
 		}
 		t.note("key %s (%s): expires %s", printable(key.ID), printable(key.Name), expires)
 		return nil
-	})
+	}))
 }

@@ -14,7 +14,6 @@ import (
 
 type keysListOptions struct {
 	operatorFlags
-	asJSON bool
 }
 
 func newKeysListCmd(t *terminal) *cobra.Command {
@@ -28,13 +27,12 @@ func newKeysListCmd(t *terminal) *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return keysListRun(cmd.Context(), t, &o) },
 	}
-	addJSON(cmd, &o.asJSON)
 	o.add(cmd)
 	return cmd
 }
 
 func keysListRun(ctx context.Context, t *terminal, o *keysListOptions) error {
-	return listRun(ctx, t, &o.operatorFlags, o.asJSON, "no keys", func(op operatorAPI) ([]api.Key, error) { return op.ListKeys(ctx) },
+	return listed(ctx, t, &o.operatorFlags, "no keys", func(op operatorAPI) ([]api.Key, error) { return op.ListKeys(ctx) },
 		func(keys []api.Key) error { return listKeys(t, keys, time.Now()) })
 }
 

@@ -13,7 +13,6 @@ type keysRotateOptions struct {
 	operatorFlags
 	id      string
 	overlap string
-	asJSON  bool
 }
 
 func newKeysRotateCmd(t *terminal) *cobra.Command {
@@ -26,14 +25,10 @@ func newKeysRotateCmd(t *terminal) *cobra.Command {
 The new key has the account, mode, scopes and limits of the old one, and both are counted against these limits
 together. The old one works until the overlap is over.`,
 		Example: `  unitask keys rotate key_06gztwr81bcb6csfsxswat9e1m --overlap 24h`,
-		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.id = args[0]
-			return keysRotateRun(cmd.Context(), t, &o)
-		},
+		Args:    exactly(&o.id),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return keysRotateRun(cmd.Context(), t, &o) },
 	}
 	cmd.Flags().StringVar(&o.overlap, "overlap", "", "how long the old key still works, a `time` such as 24h or 7d; without, it is closed at once")
-	addJSON(cmd, &o.asJSON)
 	o.add(cmd)
 	return cmd
 }
@@ -47,11 +42,6 @@ func keysRotateRun(ctx context.Context, t *terminal, o *keysRotateOptions) error
 		}
 		req.OverlapSeconds = int64(overlap / time.Second)
 	}
-	return o.with(ctx, t, func(op operatorAPI) error {
-		key, err := op.RotateKey(ctx, o.id, req)
-		if err != nil {
-			return hintKeys(err)
-		}
-		return showSecret(t, key, o.asJSON)
-	})
+	ask := func(op operatorAPI) (api.Key, error) { return op.RotateKey(ctx, o.id, req) }
+	return hintKeys(operated(ctx, t, &o.operatorFlags, ask, t.showSecret))
 }

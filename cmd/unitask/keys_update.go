@@ -18,7 +18,6 @@ type keysUpdateOptions struct {
 	request api.KeyUpdate
 	name    string
 	scopes  []string
-	asJSON  bool
 }
 
 func newKeysUpdateCmd(t *terminal) *cobra.Command {
@@ -50,7 +49,6 @@ The key itself, its account, mode and expiry stay; "unitask keys rotate" makes a
 	flags.StringVar(&o.name, "name", "", "what the key is for")
 	flags.StringSliceVar(&o.scopes, "scope", nil, "only these capabilities, as `pattern` such as image.*; \"*\" for all; may be repeated")
 	o.addUpdate(flags, ofServer)
-	addJSON(cmd, &o.asJSON)
 	o.operatorFlags.add(cmd)
 	return cmd
 }
@@ -67,18 +65,12 @@ func keysUpdateRun(ctx context.Context, t *terminal, o *keysUpdateOptions) error
 	if err := checkPatterns("--scope", o.scopes); err != nil {
 		return err
 	}
-	return o.with(ctx, t, func(op operatorAPI) error {
-		key, err := op.UpdateKey(ctx, o.id, o.request)
-		if err != nil {
-			return hintKeys(err)
-		}
-		noteUnmatched(t, o.scopes)
-		if o.asJSON {
-			return t.json(key)
-		}
+	noteUnmatched(t, o.scopes)
+	ask := func(op operatorAPI) (api.Key, error) { return op.UpdateKey(ctx, o.id, o.request) }
+	return hintKeys(operated(ctx, t, &o.operatorFlags, ask, func(key api.Key) error {
 		t.note("key %s (%s): opens %s, limits %s", printable(key.ID), printable(key.Name), printable(scopesOf(key)), limitsCell(key.Limits).human)
 		return nil
-	})
+	}))
 }
 
 // scopesOf returns a key's scopes.

@@ -74,12 +74,9 @@ func newMCPInstallCmd(t *terminal) *cobra.Command {
 		Short:     "Write unitask mcp into the settings of " + strings.Join(names, ", "),
 		Long:      mcpInstallLong,
 		Example:   mcpInstallExample,
-		Args:      cobra.ExactArgs(1),
+		Args:      exactly(&o.client),
 		ValidArgs: names,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.client = args[0]
-			return mcpInstallRun(cmd.Context(), t, &o)
-		},
+		RunE:      func(cmd *cobra.Command, _ []string) error { return mcpInstallRun(cmd.Context(), t, &o) },
 	}
 	cmd.Flags().StringVar(&o.name, "name", "unitask", "call the entry by this `name`")
 	cmd.Flags().BoolVar(&o.project, "project", false, "write the settings of the project in this folder, not the user's")

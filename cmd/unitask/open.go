@@ -38,8 +38,8 @@ const searched = 1000
 type openOptions struct {
 	clientFlags
 	operatorFlags
-	id, folder  string
-	print, json bool
+	id, folder string
+	print      bool
 }
 
 func newOpenCmd(t *terminal) *cobra.Command {
@@ -64,7 +64,6 @@ func newOpenCmd(t *terminal) *cobra.Command {
 	cmd.Flags().StringVarP(&o.folder, "output", "o", "", "save the files in this `folder`")
 	_ = cmd.MarkFlagDirname("output")
 	cmd.Flags().BoolVar(&o.print, "print", false, "print the link or the paths and open nothing")
-	addJSON(cmd, &o.json)
 	o.addService(cmd)
 	o.operatorFlags.add(cmd)
 	return cmd
@@ -91,7 +90,7 @@ func openRun(ctx context.Context, t *terminal, o *openOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.json {
+	if o.asJSON {
 		return t.json(files)
 	}
 	program := save.ProgramHere()

@@ -60,7 +60,7 @@ func (o *openOptions) openConsole(ctx context.Context, t *terminal) error {
 	if err != nil {
 		return err
 	}
-	if o.json {
+	if o.asJSON {
 		return t.json(link)
 	}
 	program := save.ProgramHere()

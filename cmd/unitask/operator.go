@@ -69,12 +69,16 @@ func openOperator(ctx context.Context, t *terminal, dataDir string) (o operatorA
 	return openStoreOperator(ctx, dataDir)
 }
 
-// operatorFlags say which data folder is operated on.
-type operatorFlags struct{ dataDir string }
+// operatorFlags say which data folder is operated on, and how its answer is shown.
+type operatorFlags struct {
+	dataDir string
+	asJSON  bool
+}
 
 func (f *operatorFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.dataDir, "data-dir", "", "the server's data `folder` (UNITASK_DATA_DIR, else the profile's, else ./data)")
 	_ = cmd.MarkFlagDirname("data-dir")
+	addJSON(cmd, &f.asJSON)
 }
 
 // chosen returns the chosen data folder, whether it exists or not.
@@ -114,19 +118,32 @@ func (f *operatorFlags) with(ctx context.Context, t *terminal, do func(operatorA
 	return errors.Join(do(o), closeFunc())
 }
 
-// listRun shows a list of the operator's: as JSON, as a table, or as a note that it is empty.
-func listRun[T any](
-	ctx context.Context, t *terminal, f *operatorFlags, asJSON bool, none string, get func(operatorAPI) ([]T, error), show func([]T) error,
+// operated asks the operator and shows the answer: as JSON, or by show.
+func operated[T any](
+	ctx context.Context, t *terminal, f *operatorFlags, ask func(operatorAPI) (T, error), show func(T) error,
 ) error {
 	return f.with(ctx, t, func(op operatorAPI) error {
-		all, err := get(op)
+		answer, err := ask(op)
 		switch {
 		case err != nil:
 			return err
-		case asJSON:
-			return t.json(append([]T{}, all...))
-		case len(all) == 0:
-			t.note("%s", none)
+		case f.asJSON:
+			return t.json(answer)
+		}
+		return show(answer)
+	})
+}
+
+// listed asks the operator for a list and shows it: as JSON, by show, or as a note that it is empty.
+func listed[T any](
+	ctx context.Context, t *terminal, f *operatorFlags, empty string, ask func(operatorAPI) ([]T, error), show func([]T) error,
+) error {
+	return operated(ctx, t, f, func(op operatorAPI) ([]T, error) {
+		all, err := ask(op)
+		return append([]T{}, all...), err
+	}, func(all []T) error {
+		if len(all) == 0 {
+			t.note("%s", empty)
 			return nil
 		}
 		return show(all)

@@ -21,8 +21,7 @@ func newRequestsCmd(t *terminal) *cobra.Command {
 
 type requestsGetOptions struct {
 	operatorFlags
-	id     string
-	asJSON bool
+	id string
 }
 
 func newRequestsGetCmd(t *terminal) *cobra.Command {
@@ -34,32 +33,22 @@ func newRequestsGetCmd(t *terminal) *cobra.Command {
 holds no key, no input and no output.`,
 		Example: `  unitask requests get req_06gztwr81bcb6csfsxswat9e1m
   unitask requests get task_06gztwr81bcb6csfsxswat9e1m --json`,
-		Args:              cobra.ExactArgs(1),
+		Args:              exactly(&o.id),
 		ValidArgsFunction: completeTask(t, &clientFlags{}, task.States()...),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.id = args[0]
-			return requestsGetRun(cmd.Context(), t, &o)
-		},
+		RunE:              func(cmd *cobra.Command, _ []string) error { return requestsGetRun(cmd.Context(), t, &o) },
 	}
-	addJSON(cmd, &o.asJSON)
 	o.add(cmd)
 	return cmd
 }
 
 func requestsGetRun(ctx context.Context, t *terminal, o *requestsGetOptions) error {
-	return o.with(ctx, t, func(op operatorAPI) error {
+	return operated(ctx, t, &o.operatorFlags, func(op operatorAPI) ([]api.RequestRecord, error) {
 		found, err := op.FindRequests(ctx, o.id)
 		if f, ok := errors.AsType[*fault.Error](err); ok && f.Code == fault.NotFound {
-			return hint.With(err, "limits.request_log and limits.request_log_age say how much is kept")
+			err = hint.With(err, "limits.request_log and limits.request_log_age say how much is kept")
 		}
-		if err != nil {
-			return err
-		}
-		if o.asJSON {
-			return t.json(found)
-		}
-		return listRequests(t, found)
-	})
+		return found, err
+	}, func(found []api.RequestRecord) error { return listRequests(t, found) })
 }
 
 func listRequests(t *terminal, found []api.RequestRecord) error {

@@ -27,10 +27,9 @@ import (
 type storeBackupOptions struct {
 	operatorFlags
 	sealFlags
-	file   string
-	gzip   bool
-	force  bool
-	asJSON bool
+	file  string
+	gzip  bool
+	force bool
 }
 
 func newStoreBackupCmd(t *terminal) *cobra.Command {
@@ -46,15 +45,11 @@ It is sealed with a key, which the first backup makes: backup.key in the data fo
 key to tell whether the archive was changed, so keep a copy of it, on another disk than the archives.`,
 		Example: `  unitask store backup /backup/unitask-$(date +%F).tar.gz
   unitask store backup - | ssh elsewhere 'cat > unitask.tar'`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.file = args[0]
-			return storeBackupRun(cmd.Context(), t, &o)
-		},
+		Args: exactly(&o.file),
+		RunE: func(cmd *cobra.Command, _ []string) error { return storeBackupRun(cmd.Context(), t, &o) },
 	}
 	cmd.Flags().BoolVar(&o.gzip, "gzip", false, "pack the archive, whatever its name")
 	cmd.Flags().BoolVar(&o.force, "force", false, "replace a file of that name")
-	addJSON(cmd, &o.asJSON)
 	o.sealFlags.add(cmd, "makes it where there is none")
 	o.operatorFlags.add(cmd)
 	return cmd

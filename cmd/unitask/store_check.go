@@ -24,7 +24,6 @@ type storeCheckOptions struct {
 	operatorFlags
 	sha256 bool
 	repair bool
-	asJSON bool
 }
 
 func newStoreCheckCmd(t *terminal) *cobra.Command {
@@ -46,7 +45,6 @@ on, so that its idempotency key makes a new one. Damaged pages are beyond it: re
 	}
 	cmd.Flags().BoolVar(&o.sha256, "sha256", false, "read every result file and compare its SHA-256")
 	cmd.Flags().BoolVar(&o.repair, "repair", false, "give up what can't be read, write anew what follows from the rest, and check then")
-	addJSON(cmd, &o.asJSON)
 	o.add(cmd)
 	return cmd
 }

@@ -12,7 +12,6 @@ import (
 
 type storeCompactOptions struct {
 	operatorFlags
-	asJSON bool
 }
 
 func newStoreCompactCmd(t *terminal) *cobra.Command {
@@ -26,7 +25,6 @@ the rows take. The new file takes the old one's place whole, or not at all.`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return storeCompactRun(t, &o) },
 	}
-	addJSON(cmd, &o.asJSON)
 	o.add(cmd)
 	return cmd
 }

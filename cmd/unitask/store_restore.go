@@ -28,7 +28,6 @@ type storeRestoreOptions struct {
 	force    bool
 	resume   bool
 	skipSeal bool
-	asJSON   bool
 }
 
 func newStoreRestoreCmd(t *terminal) *cobra.Command {
@@ -49,16 +48,12 @@ Nobody knows what became of tasks that weren't finished when the backup was take
 done, and paid for, since. Each of them is therefore ended with the error PROVIDER_TIMEOUT, and goes on
 when its caller sends the same request with the same key again. --resume lets all of them go on by
 themselves, as after a crash: for a backup after which the server did no more work.`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.file = args[0]
-			return storeRestoreRun(cmd.Context(), t, &o)
-		},
+		Args: exactly(&o.file),
+		RunE: func(cmd *cobra.Command, _ []string) error { return storeRestoreRun(cmd.Context(), t, &o) },
 	}
 	cmd.Flags().BoolVar(&o.force, "force", false, "move what the folder holds aside, into a folder within it")
 	cmd.Flags().BoolVar(&o.resume, "resume", false, "let unfinished tasks go on by themselves; may pay twice for what was done since the backup")
 	cmd.Flags().BoolVar(&o.skipSeal, "skip-seal", false, "don't check the seal: the archive may hold API keys that somebody added")
-	addJSON(cmd, &o.asJSON)
 	o.sealFlags.add(cmd, "checks the seal")
 	o.operatorFlags.add(cmd)
 	return cmd

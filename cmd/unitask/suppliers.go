@@ -17,7 +17,6 @@ import (
 type suppliersOptions struct {
 	operatorFlags
 	routes bool
-	asJSON bool
 }
 
 func newSuppliersCmd(t *terminal) *cobra.Command {
@@ -34,23 +33,19 @@ or because a supplier asked for it, how many attempts are open, how long they ta
 		RunE: func(cmd *cobra.Command, _ []string) error { return suppliersRun(cmd.Context(), t, &o) },
 	}
 	cmd.Flags().BoolVar(&o.routes, "routes", false, "a line for each route")
-	addJSON(cmd, &o.asJSON)
 	o.add(cmd)
 	return cmd
 }
 
 func suppliersRun(ctx context.Context, t *terminal, o *suppliersOptions) error {
-	return o.with(ctx, t, func(op operatorAPI) error {
+	return operated(ctx, t, &o.operatorFlags, func(op operatorAPI) ([]api.SupplierState, error) {
 		all, err := op.Suppliers(ctx)
 		if f, ok := errors.AsType[*fault.Error](err); ok && f.Code == fault.InvalidRequest {
-			return hint.With(errors.New(f.Message), "unitask serve starts a server; unitask usage --by supplier works without one")
+			err = hint.With(errors.New(f.Message), "unitask serve starts a server; unitask usage --by supplier works without one")
 		}
-		switch {
-		case err != nil:
-			return err
-		case o.asJSON:
-			return t.json(append([]api.SupplierState{}, all...))
-		case o.routes:
+		return append([]api.SupplierState{}, all...), err
+	}, func(all []api.SupplierState) error {
+		if o.routes {
 			return listRoutes(t, all, time.Now())
 		}
 		return listSuppliers(t, all)

@@ -21,12 +21,9 @@ func newTasksCancelCmd(t *terminal) *cobra.Command {
 		Use:               "cancel ID",
 		Short:             "Cancel a task",
 		Example:           `  unitask tasks cancel task_06gztwr81bcb6csfsxswat9e1m`,
-		Args:              cobra.ExactArgs(1),
+		Args:              exactly(&o.id),
 		ValidArgsFunction: completeTask(t, &o.clientFlags, unfinished...),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.id = args[0]
-			return tasksCancelRun(cmd.Context(), t, &o)
-		},
+		RunE:              func(cmd *cobra.Command, _ []string) error { return tasksCancelRun(cmd.Context(), t, &o) },
 	}
 	addJSON(cmd, &o.asJSON)
 	o.add(cmd)

@@ -30,12 +30,9 @@ func newTasksGetCmd(t *terminal) *cobra.Command {
 		Short: "Show a task with the times of its states",
 		Example: `  unitask tasks get task_06gztwr81bcb6csfsxswat9e1m
   unitask tasks get task_06gztwr81bcb6csfsxswat9e1m -o 'fox.*'`,
-		Args:              cobra.ExactArgs(1),
+		Args:              exactly(&o.id),
 		ValidArgsFunction: completeTask(t, &o.clientFlags, task.States()...),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.id = args[0]
-			return tasksGetRun(cmd.Context(), t, &o)
-		},
+		RunE:              func(cmd *cobra.Command, _ []string) error { return tasksGetRun(cmd.Context(), t, &o) },
 	}
 	cmd.Flags().StringVarP(&o.output, "output", "o", "", "save the result to `FILE`, DIR/, 'NAME.*' or - for stdout")
 	addJSON(cmd, &o.asJSON)

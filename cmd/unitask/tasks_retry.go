@@ -36,12 +36,9 @@ func newTasksRetryCmd(t *terminal) *cobra.Command {
 		Long:  tasksRetryLong,
 		Example: `  unitask tasks retry task_06gztwr81bcb6csfsxswat9e1m
   unitask tasks retry task_06gztwr81bcb6csfsxswat9e1m -o fox.png --timeout 5m`,
-		Args:              cobra.ExactArgs(1),
+		Args:              exactly(&o.id),
 		ValidArgsFunction: completeEntries(true),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.id = args[0]
-			return tasksRetryRun(cmd.Context(), t, &o)
-		},
+		RunE:              func(cmd *cobra.Command, _ []string) error { return tasksRetryRun(cmd.Context(), t, &o) },
 	}
 	o.waitFlags.add(cmd)
 	o.clientFlags.add(cmd)

@@ -74,12 +74,9 @@ func newTasksWaitCmd(t *terminal) *cobra.Command {
 		Short: "Wait for a task to end, then print or save its result as run does",
 		Example: `  unitask tasks wait task_06gztwr81bcb6csfsxswat9e1m -o 'waves.*'
   unitask tasks wait task_06gztwr81bcb6csfsxswat9e1m --timeout 90s`,
-		Args:              cobra.ExactArgs(1),
+		Args:              exactly(&o.id),
 		ValidArgsFunction: completeTask(t, &o.clientFlags, unfinished...),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.id = args[0]
-			return tasksWaitRun(cmd.Context(), t, &o)
-		},
+		RunE:              func(cmd *cobra.Command, _ []string) error { return tasksWaitRun(cmd.Context(), t, &o) },
 	}
 	o.waitFlags.add(cmd)
 	o.clientFlags.add(cmd)

@@ -18,8 +18,7 @@ import (
 
 type usageOptions struct {
 	operatorFlags
-	query  api.UsageQuery
-	asJSON bool
+	query api.UsageQuery
 }
 
 // usageGroups are the values of --by.
@@ -48,7 +47,6 @@ elsewhere.`,
 	flags.StringVar(&o.query.Since, "since", "", "the first `day`, such as 2026-11-21, or how long ago, such as 7d (30d)")
 	flags.StringVar(&o.query.Until, "until", "", "the last `day` (today)")
 	_ = cmd.RegisterFlagCompletionFunc("by", cobra.FixedCompletions(usageGroups, cobra.ShellCompDirectiveNoFileComp))
-	addJSON(cmd, &o.asJSON)
 	o.add(cmd)
 	return cmd
 }
@@ -62,13 +60,9 @@ func usageRun(ctx context.Context, t *terminal, o *usageOptions, now time.Time) 
 			return err
 		}
 	}
-	return o.with(ctx, t, func(op operatorAPI) error {
-		report, err := op.Usage(ctx, o.query)
+	ask := func(op operatorAPI) (api.UsageReport, error) { return op.Usage(ctx, o.query) }
+	return hintAccounts(operated(ctx, t, &o.operatorFlags, ask, func(report api.UsageReport) error {
 		switch {
-		case err != nil:
-			return hintAccounts(err)
-		case o.asJSON:
-			return t.json(report)
 		case len(report.Data)+len(report.Suppliers) == 0:
 			t.note("nothing from %s to %s", report.Since, report.Until)
 			return nil
@@ -76,7 +70,7 @@ func usageRun(ctx context.Context, t *terminal, o *usageOptions, now time.Time) 
 			return listSpend(t, report.Suppliers)
 		}
 		return listUsage(t, report)
-	})
+	}))
 }
 
 // parseDay reads a day, or how long ago it was.
