@@ -125,16 +125,11 @@ func (d *diagnosis) running(ctx context.Context, dir string) []api.SupplierStatu
 	} else {
 		d.ok("server", "version %s, process %d, at %s", info.Version, info.PID, info.BaseURL)
 	}
-	d.database(dir, info.Quarantined)
-	return info.Suppliers
-}
-
-// database warns of rows that the server couldn't read.
-func (d *diagnosis) database(dir string, quarantined int64) {
-	if quarantined > 0 {
-		d.warn("database", fmt.Sprintf("%d rows couldn't be read and were set aside", quarantined),
+	if info.Quarantined > 0 {
+		d.warn("database", fmt.Sprintf("%d rows couldn't be read and were set aside", info.Quarantined),
 			"stop the server, copy the folder, and unitask store check --repair --data-dir "+snippet.Word(dir)+" says what they are")
 	}
+	return info.Suppliers
 }
 
 // wouldFind is the suppliers that a server would find if it were started here and now.

@@ -130,15 +130,10 @@ func ErrorOf(e *fault.Error) Error {
 		return out
 	}
 	out.RetryAfterSeconds = Seconds(e.RetryAfter)
-	if out.RetryAfterSeconds == 0 && advises(e.Code) {
+	if out.RetryAfterSeconds == 0 && e.Code != fault.Internal { // all other retryable codes advise a time
 		out.RetryAfterSeconds = Seconds(MinPoll)
 	}
 	return out
-}
-
-// advises reports whether all retryable responses with the code carry Retry-After (contract "Errors").
-func advises(c fault.Code) bool {
-	return c != fault.Internal
 }
 
 // Seconds rounds a duration up to whole seconds, as Retry-After wants it.

@@ -5,8 +5,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io"
-
-	"unitask/internal/fault"
 )
 
 // Inline reads the bytes of an inline media value, whose base64 is decoded piece by piece as it is read. It takes the
@@ -63,14 +61,10 @@ func (r *Inline) decode() error {
 	r.rest = r.rest[len(piece):]
 	n, err := base64.StdEncoding.Strict().Decode(r.buffer, piece)
 	if err != nil || bytes.ContainsAny(piece, "\r\n") || len(r.rest) > 0 && n < len(piece)/4*3 { // the decoder would skip line ends
-		return notBase64(r.source)
+		return r.source.bad("is not base64 in the standard alphabet with padding", nil)
 	}
 	r.decoded = r.buffer[:n]
 	return nil
-}
-
-func notBase64(s Source) *fault.Error {
-	return s.bad("is not base64 in the standard alphabet with padding", nil)
 }
 
 // size is a byte count for people.

@@ -49,7 +49,7 @@ func (f *Folder) Put(ctx context.Context, r PutRequest) (Meta, error) {
 func (f *Folder) spool(ctx context.Context, temp *os.File, r PutRequest) (Meta, error) {
 	sum := sha256.New()
 	var bodyErr error // the body's own error, told from the disk's
-	n, err := copyUpTo(min(r.Limit, math.MaxInt64-1)+1, io.MultiWriter(f.out.Writer(temp), sum), readerFunc(func(p []byte) (n int, err error) {
+	n, err := io.Copy(io.MultiWriter(f.out.Writer(temp), sum), io.LimitReader(readerFunc(func(p []byte) (n int, err error) {
 		if err = ctx.Err(); err == nil {
 			n, err = r.Body.Read(p)
 		}
@@ -57,7 +57,7 @@ func (f *Folder) spool(ctx context.Context, temp *os.File, r PutRequest) (Meta, 
 			bodyErr = err
 		}
 		return n, err
-	}))
+	}), min(r.Limit, math.MaxInt64-1)+1))
 	switch {
 	case bodyErr != nil:
 		return Meta{}, bodyFault(ctx, r.Source, bodyErr)
@@ -176,10 +176,6 @@ func writeMeta(dir string, m Meta) (name string, err error) {
 		return "", err
 	}
 	return file.Name(), nil
-}
-
-func copyUpTo(limit int64, w io.Writer, r io.Reader) (int64, error) {
-	return io.Copy(w, io.LimitReader(r, limit))
 }
 
 // readerFunc is an io.Reader by one function.

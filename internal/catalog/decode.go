@@ -119,8 +119,8 @@ func (s *scan) take(tok jsontext.Token) {
 	depth := s.dec.StackDepth()
 	switch tok.Kind() {
 	case '{', '[':
-		if depth > s.limit {
-			s.noteDepth()
+		if depth > s.limit && s.tooDeep == "" {
+			s.tooDeep = pointerField(s.dec.StackPointer())
 		}
 	case '0':
 		if problem := numberProblem(tok.String()); problem != "" && len(s.numbers) < maxRows {
@@ -140,15 +140,9 @@ func (s *scan) takeMember(tok jsontext.Token) {
 	switch parent, n := s.dec.StackIndex(1); {
 	case parent != '{' || n == 0:
 	case n%2 == 1:
-		s.top.name(tok.String(), s.dec.InputOffset())
+		s.top.last, s.top.start = tok.String(), s.dec.InputOffset()
 	default:
 		s.top.value(tok, s.body, s.dec.InputOffset())
-	}
-}
-
-func (s *scan) noteDepth() {
-	if s.tooDeep == "" {
-		s.tooDeep = pointerField(s.dec.StackPointer())
 	}
 }
 

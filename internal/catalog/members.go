@@ -21,10 +21,6 @@ type topLevel struct {
 	start   int64  // offset of the end of that name
 }
 
-func (m *topLevel) name(name string, end int64) {
-	m.last, m.start = name, end
-}
-
 // value records the value that ends at end; tok is its last token.
 func (m *topLevel) value(tok jsontext.Token, body []byte, end int64) {
 	raw := bytes.TrimLeft(body[m.start:end], " \t\r\n:")

@@ -51,7 +51,9 @@ func reading(id string, o GetOptions) call {
 	if o.ETag != "" {
 		h.Set("If-None-Match", o.ETag)
 	}
-	preferWait(h, o.Wait)
+	if s := int(min(o.Wait, api.MaxWait) / time.Second); s > 0 {
+		h.Set(api.HeaderPrefer, "wait="+strconv.Itoa(s))
+	}
 	return call{method: http.MethodGet, path: taskPath(id), header: h, limit: callTimeout + o.Wait}
 }
 
@@ -95,9 +97,3 @@ func (c *Client) Timeline(ctx context.Context, id string) ([]api.Move, error) {
 }
 
 func taskPath(id string) string { return api.PathTasks + "/" + url.PathEscape(id) }
-
-func preferWait(h http.Header, d time.Duration) {
-	if s := int(min(d, api.MaxWait) / time.Second); s > 0 {
-		h.Set(api.HeaderPrefer, "wait="+strconv.Itoa(s))
-	}
-}

@@ -89,7 +89,7 @@ func (r *report) checkPolicy(c *Config, moderators []string, directory *catalog.
 	m := c.Policy.Moderation
 	r.checkScope(path+".capabilities", m.Capabilities, directory)
 	switch kind, known := c.kindOf(m.Supplier); {
-	case !m.Asked() && (len(m.Capabilities) > 0 || m.OnFailure != RefuseFailed || !m.Price.IsZero()):
+	case !m.Asked() && (len(m.Capabilities) > 0 || m.OnFailure != RefuseFailed || m.Price != (Price{})):
 		r.add(path, "needs a supplier", "one of kind "+strings.Join(moderators, ", "))
 	case !m.Asked():
 	case !known:

@@ -93,9 +93,6 @@ type Price struct {
 	Output Amount `yaml:"output" default:"0" doc:"for what comes out"`
 }
 
-// IsZero reports whether no price was given.
-func (p Price) IsZero() bool { return p == Price{} }
-
 // Task returns the price as tasks carry it.
 func (p Price) Task() task.Price {
 	return task.Price{Unit: task.Unit(p.Unit), Input: task.Money(p.Input), Output: task.Money(p.Output)}

@@ -62,7 +62,7 @@ func New(c Config) (*Gate, error) {
 		c.Now = time.Now
 	}
 	g := &Gate{
-		keys: c.Keys, prefix: c.Prefix, now: c.Now, used: newLastUsed(),
+		keys: c.Keys, prefix: c.Prefix, now: c.Now, used: &lastUsed{at: map[string]time.Time{}},
 		sessions: map[task.Hash]account.Key{}, buckets: map[bucketKey]*bucket{},
 	}
 	g.SetDefaults(c.Defaults)
@@ -181,8 +181,6 @@ type lastUsed struct {
 	mu sync.Mutex
 	at map[string]time.Time
 }
-
-func newLastUsed() *lastUsed { return &lastUsed{at: map[string]time.Time{}} }
 
 func (l *lastUsed) note(id string, now time.Time) {
 	l.mu.Lock()

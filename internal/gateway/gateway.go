@@ -124,7 +124,7 @@ func New(c Config) (*Gateway, error) {
 	}
 	limits := c.Limits.withDefaults()
 	g.limits.Store(&limits)
-	g.loads = newLoads(limits)
+	g.loads = room.New(limits.WorkMemory, limits.WorkMemory/loadParts)
 	g.slots = limits.Workers
 	g.catalog.Store(c.Catalog)
 	g.routes.Store(c.Routes)

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"unitask/internal/fault"
-	"unitask/internal/room"
 )
 
 // How workers share Limits.WorkMemory, the room for large inputs in memory. Small ones, which stand in the task's
@@ -24,8 +23,6 @@ const (
 // errCrowded is that large inputs have taken all the room.
 var errCrowded = fault.New(fault.CapacityExhausted, "the service has no room for so large an input at the moment").
 	WithRetryAfter(retryCapacity)
-
-func newLoads(l Limits) *room.Room { return room.New(l.WorkMemory, l.WorkMemory/loadParts) }
 
 // load takes room for an input of so many bytes, with its media. It waits as long as synchronous work waits for a
 // route, and gives errCrowded then; asynchronous work doesn't wait if others do already.

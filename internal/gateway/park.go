@@ -32,7 +32,10 @@ func (w *work) pause(ctx context.Context, d time.Duration) error {
 	}
 	w.unload()
 	sleep(ctx, d)
-	w.pollOnce(ctx)
+	// A cancellation may have come through any node.
+	if t, err := w.g.store.GetTask(ctx, w.t.Scope, w.t.ID); err == nil && t.CancelRequested {
+		w.t.CancelRequested = true
+	}
 	return nil
 }
 

@@ -68,13 +68,6 @@ func (w *work) pollPause(advised time.Duration) time.Duration {
 	return wait
 }
 
-// pollOnce notes a cancellation that may have come through any node.
-func (w *work) pollOnce(ctx context.Context) {
-	if t, err := w.g.store.GetTask(ctx, w.t.Scope, w.t.ID); err == nil && t.CancelRequested {
-		w.t.CancelRequested = true
-	}
-}
-
 // pollSucceeded records a poll's news, if it is worth a commit.
 func (w *work) pollSucceeded(ctx context.Context, was, is supplier.Job) error {
 	if w.shown.IsZero() {

@@ -228,14 +228,6 @@ func (w *work) followed() bool {
 	return w.text != nil && !w.text.started()
 }
 
-// closeText ends this worker's use of the text.
-func (w *work) closeText() {
-	if w.text != nil {
-		w.g.texts.leave(w.text)
-		w.text = nil
-	}
-}
-
 // deliveredText returns the usage of a canceled task's delivered text: its input and the text that streams have taken
 // of it, in tokens by the usual estimate, nil for no text. No more of it is told.
 func (w *work) deliveredText() *task.Usage {

@@ -8,7 +8,6 @@ import (
 
 	"unitask/internal/fault"
 	"unitask/internal/store"
-	"unitask/internal/task"
 )
 
 // After this many takeovers in a row a task is suspected to end whoever works on it: suspects go on one
@@ -69,6 +68,3 @@ func (w *work) clear() {
 		w.suspect, w.g.suspecting = false, false
 	}
 }
-
-// inheritedFrom reports whether the lease brings work that another worker left open.
-func inheritedFrom(t task.Task, fresh bool) bool { return !fresh && t.OpenAttempt() != nil }

@@ -67,8 +67,9 @@ type handoff struct {
 // waits ends as soon as the node begins to stop: see soft.
 func (g *Gateway) run(l *store.Lease, held leaseAge, s handoff) *task.Task {
 	w := &work{
-		g: g, ref: l.Ref, t: l.Task, age: held, ends: time.Now().Add(l.Left), inherited: inheritedFrom(l.Task, s.fresh),
-		grant: s.grant, request: s.request, size: s.size,
+		g: g, ref: l.Ref, t: l.Task, age: held, ends: time.Now().Add(l.Left),
+		inherited: !s.fresh && l.Task.OpenAttempt() != nil, // another worker left it open
+		grant:     s.grant, request: s.request, size: s.size,
 	}
 	if a := l.Task.OpenAttempt(); a != nil && s.fresh {
 		w.fresh = a.N
@@ -89,7 +90,10 @@ func (w *work) work() {
 	defer w.endGrant()
 	w.loop(ctx)
 	w.unload()
-	w.closeText()
+	if w.text != nil {
+		w.g.texts.leave(w.text)
+		w.text = nil
+	}
 	if w.t.State.Terminal() {
 		w.g.eraseInputs(ctx, before)
 	}

@@ -71,11 +71,11 @@ func (e *Entry) SetFailed(failed bool) error {
 
 // note appends a fact. It isn't synced: a lost fact is asked of the service again.
 func (e *Entry) note() error {
-	line, err := encodeNote(note{TaskID: e.TaskID, Failed: e.Failed})
+	encoded, err := line(note{TaskID: e.TaskID, Failed: e.Failed})
 	if err != nil {
 		return err
 	}
-	_, err = e.file.Write(append([]byte("\n"), line...)) // the line before may have no end
+	_, err = e.file.Write(append([]byte("\n"), encoded...)) // the line before may have no end
 	return err
 }
 

@@ -69,8 +69,6 @@ func encode(s Submission) ([]byte, error) {
 	})
 }
 
-func encodeNote(n note) ([]byte, error) { return line(n) }
-
 func line(v any) ([]byte, error) {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -58,7 +59,9 @@ func (s *Server) submit(ctx context.Context, o order, hold *time.Duration, show 
 	case trouble != nil:
 		return s.refusal(trouble, o.key)
 	case last.ID == "":
-		return s.unanswered(o.key)
+		return broken(nil, fmt.Sprintf(
+			"the service didn't answer within %d s; the task may have been accepted\nhint: the same arguments with %s %q get the same task",
+			api.Seconds(s.Limit), argKey, o.key))
 	}
 	return s.outcome(ctx, last, o.key)
 }
@@ -76,7 +79,9 @@ func (s *Server) hold(mode catalog.Mode) *time.Duration {
 func (s *Server) outcome(ctx context.Context, now api.Task, key string) *sdk.CallToolResult {
 	switch {
 	case !now.State.Terminal():
-		return handedOver(now)
+		return answered(now, fmt.Sprintf(
+			`%s is still %s. It goes on: call %s with {"id":"%s"} for its result, or %s to stop it.`,
+			now.ID, stateOf(now), toolGet, now.ID, toolCancel))
 	case now.State == task.Succeeded:
 		return s.result(context.WithoutCancel(ctx), now)
 	default:

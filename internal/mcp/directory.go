@@ -71,7 +71,10 @@ func (s *Server) refresh(ctx context.Context) error {
 			continue
 		}
 		s.tools[names[i]] = made
-		s.protocol.AddTool(made.offer(names[i]), s.capabilityHandler(made))
+		s.protocol.AddTool(&sdk.Tool{
+			Name: names[i], Title: made.entry.Title, Description: made.describe(), InputSchema: json.RawMessage(made.schema),
+			Annotations: &sdk.ToolAnnotations{Title: made.entry.Title, DestructiveHint: new(false), OpenWorldHint: new(true)},
+		}, s.capabilityHandler(made))
 	}
 	return nil
 }
@@ -95,13 +98,6 @@ func (t *tool) same(other *tool) bool {
 
 func (t *tool) describe() string {
 	return strings.TrimSpace(t.entry.Description) + " Price: " + t.entry.Price.String() + "."
-}
-
-func (t *tool) offer(name string) *sdk.Tool {
-	return &sdk.Tool{
-		Name: name, Title: t.entry.Title, Description: t.describe(), InputSchema: json.RawMessage(t.schema),
-		Annotations: &sdk.ToolAnnotations{Title: t.entry.Title, DestructiveHint: new(false), OpenWorldHint: new(true)},
-	}
 }
 
 // toolNames returns the tools' names in the order of the directory: dots become underscores, which tools everywhere

@@ -111,12 +111,6 @@ func vectors(id string, all [][]float32) sdk.Content {
 		"%d vectors of %d numbers, too many for an answer; unitask tasks get %s -o FILE saves them", len(all), len(all[0]), id)}
 }
 
-// handedOver answers a task that goes on.
-func handedOver(now api.Task) *sdk.CallToolResult {
-	return answered(now, fmt.Sprintf(`%s is still %s. It goes on: call %s with {"id":"%s"} for its result, or %s to stop it.`,
-		now.ID, stateOf(now), toolGet, now.ID, toolCancel))
-}
-
 func answered(now api.Task, text string) *sdk.CallToolResult {
 	return &sdk.CallToolResult{Meta: metaOf(now), Content: []sdk.Content{&sdk.TextContent{Text: text}}}
 }

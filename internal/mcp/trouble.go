@@ -26,13 +26,6 @@ func (s *Server) failure(ended api.Task, key string) *sdk.CallToolResult {
 	return broken(metaOf(ended), s.explain(&client.Error{Fault: f, RequestID: ended.RequestID}, key))
 }
 
-// unanswered answers a submission without an answer in time.
-func (s *Server) unanswered(key string) *sdk.CallToolResult {
-	return broken(nil, fmt.Sprintf(
-		"the service didn't answer within %d s; the task may have been accepted\nhint: the same arguments with %s %q get the same task",
-		api.Seconds(s.Limit), argKey, key))
-}
-
 func broken(meta sdk.Meta, text string) *sdk.CallToolResult {
 	return &sdk.CallToolResult{Meta: meta, IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: text}}}
 }

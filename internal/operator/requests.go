@@ -36,18 +36,14 @@ func (o *Operator) findRequests(ctx context.Context, owner, id string) ([]api.Re
 	out := make([]api.RequestRecord, 0, len(found))
 	for _, e := range found {
 		if owner == "" || e.Account == owner {
-			out = append(out, recordOf(e))
+			out = append(out, api.RequestRecord{
+				ID: e.ID, At: api.Timestamp{Time: e.At}, Client: e.Client, KeyID: e.KeyID, Account: e.Account, TaskID: e.TaskID,
+				Method: e.Method, Route: e.Route, Status: e.Status, Code: e.Code, DurationMS: float64(e.Took.Microseconds()) / 1000,
+			})
 		}
 	}
 	if len(out) == 0 {
 		return nil, fault.New(fault.NotFound, "the request log has nothing of this id: it is unknown, or too old")
 	}
 	return out, nil
-}
-
-func recordOf(e requestlog.Entry) api.RequestRecord {
-	return api.RequestRecord{
-		ID: e.ID, At: api.Timestamp{Time: e.At}, Client: e.Client, KeyID: e.KeyID, Account: e.Account, TaskID: e.TaskID,
-		Method: e.Method, Route: e.Route, Status: e.Status, Code: e.Code, DurationMS: float64(e.Took.Microseconds()) / 1000,
-	}
 }

@@ -81,7 +81,7 @@ func (t *Table) Choose(w Want, h *Health) ([]Choice, []task.Passed) {
 		c.Cost = next.cost
 		c.Reason = "estimated " + next.cost.String() + " USD" + c.Reason
 		choices = append(choices, c)
-		if !r.capped() {
+		if r.Cap <= 0 && r.SupplierCap <= 0 {
 			break
 		}
 	}

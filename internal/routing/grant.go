@@ -97,15 +97,10 @@ func (h *Health) Keep(choices []Choice, supplierName, model string) Grant {
 		if c.Route.Supplier == supplierName && c.Route.Model == model {
 			kept = c.grant
 		} else {
-			h.giveBack(c.grant)
+			h.settle(c.grant, -1, -c.grant.tokens) // as if it had never been taken
 		}
 	}
 	return kept
-}
-
-// giveBack makes a grant as if it had never been taken.
-func (h *Health) giveBack(g Grant) {
-	h.settle(g, -1, -g.tokens)
 }
 
 // Spent tells how many tokens the attempt that the grant was for came to; its turn to probe is over,

@@ -74,9 +74,6 @@ func (r *Route) whole(size task.Usage) task.Usage {
 // cost is the supplier's estimated charge for a request.
 func (r *Route) cost(size task.Usage) task.Money { return r.Price.Cost(r.whole(size)) }
 
-// capped reports whether the route may be full.
-func (r *Route) capped() bool { return r.Cap > 0 || r.SupplierCap > 0 }
-
 // rated reports whether the route has so much a minute.
 func (r *Route) rated() bool { return r.Rate != Rate{} || r.SupplierRate != Rate{} }
 

@@ -26,7 +26,7 @@ func readFile(path string) (Value, error) {
 	if !info.Mode().IsRegular() {
 		return Value{}, &Error{Kind: ErrUnsafe, Message: "secret file " + path + " is not a regular file"}
 	}
-	if writableByAll(info.Mode()) {
+	if runtime.GOOS != "windows" /* whose modes leave other users out */ && info.Mode().Perm()&0o002 != 0 {
 		return Value{}, &Error{
 			Kind: ErrUnsafe, Message: "secret file " + path + " can be written by every user",
 			Hint: "chmod 600 " + path,
@@ -57,11 +57,6 @@ func (r Ref) Warning() string {
 		return ""
 	}
 	return "secret file " + r.name + " can be read by every user of this machine; chmod 600 closes it"
-}
-
-// writableByAll is never true on Windows, whose modes don't cover other users.
-func writableByAll(mode fs.FileMode) bool {
-	return runtime.GOOS != "windows" && mode.Perm()&0o002 != 0
 }
 
 func fileError(path string, err error) *Error {

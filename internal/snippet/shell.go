@@ -61,18 +61,13 @@ func member(f catalog.Field, value any, isPrompt bool) []string {
 		switch {
 		case !written:
 			return []string{Word(f.Name + ":=" + compact(value))}
-		case isPrompt && !ambiguous(word):
+		case isPrompt && !strings.Contains(word, "=") && !strings.HasPrefix(word, "-"):
 			words = append(words, Word(word))
 		default:
 			words = append(words, f.Name+"="+Word(word))
 		}
 	}
 	return words
-}
-
-// ambiguous reports whether the command line would take a prompt for something else.
-func ambiguous(prompt string) bool {
-	return strings.Contains(prompt, "=") || strings.HasPrefix(prompt, "-")
 }
 
 // plain writes one value as a word; objects are JSON, except media, whose bytes stand for a file.

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -136,7 +137,7 @@ func (m *Model) answeredList(msg listMsg) tea.Cmd {
 	}
 	m.loopOf(msg.loop()).phase = resting
 	if msg.loop() == tasksLoop {
-		cmds = append(cmds, m.again(tasksLoop, listPause()), m.look())
+		cmds = append(cmds, m.again(tasksLoop, listEvery+rand.N(listEvery/4)), m.look())
 	}
 	return tea.Batch(cmds...)
 }

@@ -67,7 +67,8 @@ func New(ctx context.Context, c Config) *Model {
 	c.Zone = cmp.Or(c.Zone, time.Local)
 	return &Model{
 		config: c, calls: calls{ctx, c.Service, c.Files}, now: time.Now(), width: 80, height: 24,
-		forms: map[string]*formPane{}, sent: map[string]formValues{}, tasks: newTaskCache(), table: newTable(),
+		forms: map[string]*formPane{}, sent: map[string]formValues{}, tasks: newTaskCache(),
+		table: table{listings: map[client.ListOptions]*listing{}},
 		loops: map[string]*loop{}, saveTo: "./",
 	}
 }

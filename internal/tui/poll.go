@@ -3,7 +3,6 @@ package tui
 import (
 	"cmp"
 	"errors"
-	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -48,9 +47,6 @@ const (
 	timed
 	asking
 )
-
-// listPause is the time between two reads of the list.
-func listPause() time.Duration { return listEvery + rand.N(listEvery/4) }
 
 // loopOf returns a loop, made at first use.
 func (m *Model) loopOf(name string) *loop {

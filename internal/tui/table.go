@@ -21,8 +21,6 @@ type table struct {
 	pages    int // how many more are read before the next key
 }
 
-func newTable() table { return table{listings: map[client.ListOptions]*listing{}} }
-
 func (t *table) index(rows []api.Task) int {
 	return max(0, slices.IndexFunc(rows, func(r api.Task) bool { return r.ID == t.selected }))
 }

@@ -100,6 +100,8 @@ func (p plan) take(ctx context.Context, into samples, m measurement, d time.Dura
 	if err != nil {
 		return fmt.Errorf("%s: %w", m.name, err)
 	}
-	into.add(m.name, f)
+	for name, v := range f {
+		into[m.name+" "+name] = append(into[m.name+" "+name], v)
+	}
 	return nil
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 )
 
 // Bifrost 1.4's rate against the same reverse proxy on a machine with both: it can't be had from the registries, so
@@ -11,9 +10,6 @@ const (
 	bifrost       = 0.57
 	bifrostLogged = 0.33 // into SQLite
 )
-
-// rows is the table, in its order.
-func (p plan) rows() []row { return slices.Concat(rates, latencies, p.storage(), p.sweeps()) }
 
 var rates = []row{
 	{name: "direct, 64 callers", figure: "direct rate", unit: perSecond, base: "proxy rate", beside: "proxy"},

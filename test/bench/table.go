@@ -12,12 +12,6 @@ import (
 // samples are the rounds of each figure, by measurement and figure: "sync64 rate".
 type samples map[string][]float64
 
-func (s samples) add(measurement string, f figures) {
-	for name, v := range f {
-		s[measurement+" "+name] = append(s[measurement+" "+name], v)
-	}
-}
-
 // median returns the median of the rounds; false without a measurement.
 func (s samples) median(name string) (float64, bool) {
 	all := slices.Sorted(slices.Values(s[name]))
@@ -67,7 +61,7 @@ func (u unit) write(v float64) string { return fmt.Sprintf("%.*f%s", u.decimals,
 func (s samples) print(w io.Writer, p plan) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(out, "measurement\tfigure\tcompared\tmust\tmoonshot\t")
-	for _, r := range p.rows() {
+	for _, r := range slices.Concat(rates, latencies, p.storage(), p.sweeps()) {
 		v, ok := s.median(r.figure)
 		if !ok {
 			continue

@@ -75,7 +75,7 @@ func (db *DB) doOnce(ctx context.Context, o *op) error {
 		db.gate.RUnlock()
 	}
 	err := <-o.done
-	db.answers.put(o.done)
+	db.answers.pool.Put(o.done)
 	return err
 }
 
@@ -89,8 +89,6 @@ func (a *errChans) get() chan error {
 	}
 	return make(chan error, 1)
 }
-
-func (a *errChans) put(c chan error) { a.pool.Put(c) }
 
 // commitLoop is the committer: it ends when the channel is closed and drained.
 func (db *DB) commitLoop() {
@@ -273,10 +271,10 @@ func (x *txn) writeThrough() error {
 	x.look()
 	most := db.treeSize.Load() + x.grows + int64(db.bolt.AllocSize)
 	if !x.frees {
-		most -= min(db.spare(), x.grows)
+		most -= min(db.reserve()/8, x.grows) // the rest is for removals, which rewrite pages too
 	}
 	db.bolt.MaxSize = int(min(most, math.MaxInt))
-	db.keepShortFreelist()
+	db.bolt.NoFreelistSync = db.freePages() > groupFreelist
 	seq := db.wal.Seq + 1
 	err := update(db.bolt, func(tx *bolt.Tx) error {
 		if err := applyChanges(tx, db.group.changes(nil)); err != nil {

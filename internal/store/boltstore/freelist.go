@@ -24,11 +24,6 @@ func (db *DB) keepFreelist() {
 	db.bolt.NoFreelistSync = kept()
 }
 
-// keepShortFreelist does so for a group that is its own commit.
-func (db *DB) keepShortFreelist() {
-	db.bolt.NoFreelistSync = db.freePages() > groupFreelist
-}
-
 func (db *DB) freePages() int {
 	s := db.bolt.Stats()
 	return s.FreePageN + s.PendingPageN

@@ -68,9 +68,6 @@ func indexOf(s task.State) stateIndex { return stateIndex(slices.Index(task.Stat
 // lineOf names the class of a mode's capability.
 func lineOf(mode task.Mode, capability string) string { return string(mode) + " " + capability }
 
-// intern keeps one copy of a string that many entries share.
-func intern(s string) string { return unique.Make(s).Value() }
-
 // openTaskOf returns the index's data of a stored task; old is the one before, nil for a task that comes in.
 func openTaskOf(row rowID, t *task.Task, old *openTask, now tick, wall time.Time) *openTask {
 	e := &openTask{row: row, cancel: t.CancelRequested, state: indexOf(t.State)}
@@ -108,7 +105,7 @@ func (a *openAttempt) add(key string) {
 	if a.caps == nil {
 		a.caps = a.room[:0]
 	}
-	a.caps = append(a.caps, intern(key))
+	a.caps = append(a.caps, unique.Make(key).Value()) // one copy for the many entries that share it
 }
 
 // caps returns the limits that the task counts against.

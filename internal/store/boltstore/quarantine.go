@@ -43,11 +43,6 @@ var errAside = errors.New("boltstore: a row that may lead to the task was damage
 // quarantineKey is the key of a row that was set aside.
 func quarantineKey(in bucket, key []byte) []byte { return append([]byte{byte(in)}, key...) }
 
-// aside reports whether the task was set aside.
-func (r *reader) aside(row rowID) bool {
-	return r.get(bucketQuarantine, quarantineKey(bucketTasks, row[:])) != nil
-}
-
 // setAside moves a row that can't be read to the quarantine and returns nil, or another error unchanged.
 func (db *DB) setAside(ctx context.Context, err error) error {
 	u, ok := errors.AsType[*unreadableError](err)

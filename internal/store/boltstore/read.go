@@ -69,7 +69,7 @@ func (db *DB) refusal(ctx context.Context, err error) error {
 
 func readTask(r *reader, row rowID) (task.Task, error) {
 	record := r.get(bucketTasks, row[:])
-	if record == nil && r.aside(row) {
+	if record == nil && r.get(bucketQuarantine, quarantineKey(bucketTasks, row[:])) != nil {
 		return task.Task{}, errAside
 	}
 	if record == nil {

@@ -74,9 +74,6 @@ func (db *DB) growth(size, free int64) int64 {
 	return free
 }
 
-// spare is the growth of the file that is reserved for removals: a removal rewrites pages too.
-func (db *DB) spare() int64 { return db.reserve() / 8 }
-
 func (db *DB) reserve() int64 {
 	_, reserve := db.space()
 	return reserve

@@ -256,7 +256,10 @@ func (r *linRun) do(in *linInput) (linOutput, bool) {
 	}
 	out.err = kind(err)
 	if err == nil {
-		out.seen = seenOf(t)
+		out.seen = linState{
+			id: t.ID, state: t.State, final: t.Failure != nil && !t.Failure.Retryable, reopenings: t.Reopenings,
+			revision: t.Revision, cancel: t.CancelRequested,
+		}
 	}
 	return out, true
 }

@@ -70,14 +70,6 @@ type linOutput struct {
 	epoch   int64 // of a new lease
 }
 
-// seenOf is the part of a task that an answer shows.
-func seenOf(t task.Task) linState {
-	return linState{
-		id: t.ID, state: t.State, final: t.Failure != nil && !t.Failure.Retryable, reopenings: t.Reopenings,
-		revision: t.Revision, cancel: t.CancelRequested,
-	}
-}
-
 func (s linState) shows(seen linState) bool {
 	s.fingerprint, s.leased, s.epoch = "", false, 0
 	return s == seen

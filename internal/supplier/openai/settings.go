@@ -38,14 +38,6 @@ const (
 	OptionTranscripts = "transcripts"
 )
 
-// optionNames returns the options of this kind alone.
-func optionNames() []string {
-	return []string{
-		OptionStreamUsage, OptionReportedCost, OptionVectors, OptionImageFields, OptionImageFormat, OptionImageAnswer,
-		OptionSpeechFields, OptionSpeechFormats, OptionVoice, OptionTranscripts,
-	}
-}
-
 const (
 	on, off, none = "on", "off", "none"
 

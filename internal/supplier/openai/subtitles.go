@@ -22,7 +22,9 @@ func subtitles(format string, lines []supplier.Segment) string {
 		if format != webVTT {
 			fmt.Fprintf(&b, "%d\n", i+1)
 		}
-		fmt.Fprintf(&b, "%s --> %s\n%s\n\n", clock(line.Start, point), clock(line.End, point), cue(line.Text))
+		// A blank line would end the cue, an arrow would begin another.
+		text := strings.ReplaceAll(strings.Join(strings.Fields(line.Text), " "), "-->", "->")
+		fmt.Fprintf(&b, "%s --> %s\n%s\n\n", clock(line.Start, point), clock(line.End, point), text)
 	}
 	return b.String()
 }
@@ -31,10 +33,4 @@ func subtitles(format string, lines []supplier.Segment) string {
 func clock(seconds float64, point string) string {
 	ms := int64(math.Round(seconds * 1000))
 	return fmt.Sprintf("%02d:%02d:%02d%s%03d", ms/3_600_000, ms/60_000%60, ms/1000%60, point, ms%1000)
-}
-
-// cue keeps a text within its cue: no blank line, which would end it, and no arrow, which would begin
-// another.
-func cue(text string) string {
-	return strings.ReplaceAll(strings.Join(strings.Fields(text), " "), "-->", "->")
 }

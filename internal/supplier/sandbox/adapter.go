@@ -20,7 +20,9 @@ func New(c supplier.Config) (supplier.Adapter, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &adapter{name: c.Name, settings: s, memory: newMemory(s.dir)}
+	a := &adapter{name: c.Name, settings: s, memory: &memory{
+		archive: archive{dir: s.dir}, jobs: map[string]supplier.Job{}, canceled: map[string]bool{}, keys: map[string]string{},
+	}}
 	switch s.class {
 	case ClassFindable:
 		return findable{a}, nil

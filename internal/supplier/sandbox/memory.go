@@ -24,13 +24,6 @@ type memory struct {
 	archive  archive                 // the part that outlives the process, if there is one
 }
 
-func newMemory(dir string) *memory {
-	return &memory{
-		archive: archive{dir: dir},
-		jobs:    map[string]supplier.Job{}, canceled: map[string]bool{}, keys: map[string]string{},
-	}
-}
-
 // begin remembers the job under the submit key. If the key is known already, its job is returned, and known is true.
 func (m *memory) begin(submitKey string, job supplier.Job) (_ supplier.Job, known bool) {
 	m.mu.Lock()

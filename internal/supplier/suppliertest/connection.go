@@ -32,7 +32,9 @@ func streamOnce(ctx context.Context, a supplier.Adapter, r supplier.Request) (su
 func testHang(t *testing.T, h Harness, c Case, w submitMode) {
 	ctx := &expiring{Context: context.Background(), done: make(chan struct{})}
 	srv := serve(t, h, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		ctx.expire()
+		ctx.once.Do(func() {
+			close(ctx.done)
+		})
 		<-r.Context().Done()
 	}), false)
 	start := time.Now()
@@ -52,8 +54,6 @@ type expiring struct {
 	once sync.Once
 	done chan struct{}
 }
-
-func (e *expiring) expire() { e.once.Do(func() { close(e.done) }) }
 
 func (e *expiring) Done() <-chan struct{} { return e.done }
 

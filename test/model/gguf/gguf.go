@@ -74,7 +74,7 @@ func weigh(e *encoder, v vocabulary, random *rand.Rand) {
 		}
 		embedding[id*width+steady] = 1
 		output[id*width+steady] = -bias
-		if v.isWord(id) {
+		if id >= v.spoken {
 			output[id*width+steady] = bias
 		}
 	}

@@ -73,7 +73,5 @@ func (v *vocabulary) add(piece string, kind int32) {
 	v.kinds = append(v.kinds, kind)
 }
 
-func (v *vocabulary) isWord(id int) bool { return id >= v.spoken }
-
 // Words returns the words that an answer consists of.
 func Words() []string { return strings.Fields(words) }

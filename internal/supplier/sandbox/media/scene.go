@@ -62,7 +62,7 @@ func newScene(s VideoSpec, across, down int) *scene {
 	paintWords(img, sky.Inset(int(size)), s.Prompt, size, 2)
 	sc.roll(p, img, horizon, s.Width)
 	sc.base = fromRGBA(img, across, down)
-	sc.sun = newSun(s, skyHeight)
+	sc.sun = sun{radius: float64(skyHeight) / 7, width: float64(s.Width), height: float64(skyHeight), frames: s.frames()}
 	return sc
 }
 

@@ -12,13 +12,6 @@ type sun struct {
 // disc is the sun at one moment.
 type disc struct{ x, y, radius float64 }
 
-func newSun(s VideoSpec, skyHeight int) sun {
-	return sun{
-		radius: float64(skyHeight) / 7, width: float64(s.Width), height: float64(skyHeight),
-		frames: s.frames(),
-	}
-}
-
 // at returns the sun's place; it moves with every second picture.
 func (s sun) at(number int) disc {
 	t := float64(number/2*2) / float64(max(s.frames, 2))
