@@ -28,7 +28,10 @@ func (s Sound) FLAC() []byte {
 // flacMetadata returns a metadata block with its header.
 func flacMetadata(kind byte, last bool, body []byte) []byte {
 	head := u32(len(body))
-	head[0] = kind | byte(bit(last)<<7)
+	head[0] = kind
+	if last {
+		head[0] |= 1 << 7
+	}
 	return append(head, body...)
 }
 

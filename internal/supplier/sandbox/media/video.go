@@ -5,9 +5,6 @@ import (
 	"math"
 )
 
-// rawBudget bounds the macroblocks of the first picture that are sent raw: 3 MB, or all of 720p.
-const rawBudget = 8000
-
 // Video returns an MP4 file that plays in browsers: H.264 at 24 pictures a second and, when asked
 // for, FLAC sound. It begins to play before it is whole.
 func Video(s VideoSpec) []byte {
@@ -16,7 +13,7 @@ func Video(s VideoSpec) []byte {
 	pictures := track{
 		handler: "vide", timescale: framesPerSecond * 512, step: 512, last: 512, entry: avcEntry(e),
 		syncFirst: true, width: s.Width, height: s.Height,
-		samples: [][]byte{withLength(e.intra(sc.picture(0), rawBudget))},
+		samples: [][]byte{withLength(e.intra(sc.picture(0)))},
 	}
 	for number := 1; number < s.frames(); number++ {
 		unit := e.predicted(number%(1<<frameNumberBits), sc.plan(number))
