@@ -2,11 +2,11 @@ package media
 
 import "bytes"
 
-// The forms of a macroblock in the first picture: raw, or each row in the colours of the pixels on its left.
+// The types of a macroblock in the first picture: raw, or each row in the colour of the pixel on its left.
 const (
-	rawInIntra       = 25 // I_PCM
-	sidewaysInIntra  = 2  // I_16x16, predicted sideways, and no difference from it
-	chromaIsSideways = 1
+	rawInIntra        = 25 // I_PCM
+	horizontalInIntra = 2  // I_16x16 with horizontal prediction and no residual
+	horizontalChroma  = 1  // intra_chroma_pred_mode
 )
 
 // intra returns p as the IDR picture, exactly.
@@ -29,10 +29,10 @@ func (e *encoder) intra(p *planes) []byte {
 				w.raw(p.at(x, y)[:])
 				continue
 			}
-			w.ue(sidewaysInIntra)
-			w.ue(chromaIsSideways)
+			w.ue(horizontalInIntra)
+			w.ue(horizontalChroma)
 			w.se(0)
-			// No coefficients: the code for that is another beside a raw neighbour, which counts as full of them.
+			// No coefficients, in the code of the context: a raw neighbour counts as having all sixteen.
 			if e.rawRow[x-1] || y > 0 && e.rawAbove[x] {
 				w.put(0b000011, 6)
 			} else {

@@ -193,7 +193,7 @@ func TestVideoIsBounded(t *testing.T) {
 	}{
 		"720p 8 s":              {media.VideoSpec{Prompt: "waves", Width: 1280, Height: 720, Seconds: 8, Sound: true}, 3 << 20},
 		"720p 8 s before noise": {media.VideoSpec{Prompt: "w", Width: 1280, Height: 720, Seconds: 8, Backdrop: noise}, 5 << 20},
-		"4k before noise":       {media.VideoSpec{Prompt: "w", Width: 3840, Height: 2160, Seconds: 0.1, Backdrop: noise}, 8 << 20},
+		"4k before noise":       {media.VideoSpec{Prompt: "w", Width: 3840, Height: 2160, Seconds: 0.1, Backdrop: noise}, 4 << 20},
 	} {
 		if got := len(media.Video(tt.spec)); got > tt.limit {
 			t.Errorf("%s: %d bytes, limit %d", name, got, tt.limit)

@@ -54,7 +54,7 @@ func newScene(s VideoSpec, across, down int) *scene {
 	skyHeight := sc.sky * macroblock
 	paintSky(img, skyHeight, p.tone(0, 0.7, 0.7), horizon)
 	if s.Backdrop != nil {
-		cover(img, image.Rect(0, 0, s.Width, skyHeight), s.Backdrop)
+		cover(img, backdropIn(s.Width, skyHeight), s.Backdrop)
 	}
 	size := float64(min(s.Width, s.Height)) / 20
 	sky := image.Rect(0, 0, s.Width, skyHeight)
@@ -64,6 +64,17 @@ func newScene(s VideoSpec, across, down int) *scene {
 	sc.base = fromRGBA(img, across, down)
 	sc.sun = sun{radius: float64(skyHeight) / 7, width: float64(s.Width), height: float64(skyHeight), frames: s.frames()}
 	return sc
+}
+
+// backdropBlocks bounds the macroblocks of a backdrop: they are sent raw, 384 bytes each.
+const backdropBlocks = 6000
+
+// backdropIn returns the place of a backdrop in a sky of so many pixels: all of it, or its middle if it is too large.
+func backdropIn(width, height int) image.Rectangle {
+	part := min(1, math.Sqrt(backdropBlocks*macroblock*macroblock/float64(width*height)))
+	size := image.Pt(int(part*float64(width)), int(part*float64(height)))
+	corner := image.Pt(width, height).Sub(size).Div(2)
+	return image.Rectangle{corner, corner.Add(size)}
 }
 
 // roll paints the bands below the sky.
