@@ -40,9 +40,13 @@ func accountsCreateRun(ctx context.Context, t *terminal, o *accountsCreateOption
 	if o.request.Limits, err = o.limits(); err != nil {
 		return err
 	}
-	noteUnmatched(t, o.request.Capabilities)
-	ask := func(op operatorAPI) (api.Account, error) { return op.CreateAccount(ctx, o.request) }
-	return hintAccounts(operated(ctx, t, &o.operatorFlags, ask, func(a api.Account) error {
+	return hintAccounts(operated(ctx, t, &o.operatorFlags, func(op operatorAPI) (api.Account, error) {
+		a, err := op.CreateAccount(ctx, o.request)
+		if err == nil {
+			noteUnmatched(t, a.Capabilities)
+		}
+		return a, err
+	}, func(a api.Account) error {
 		t.note("account %s (%s) is made", printable(a.ID), printable(a.Name))
 		return nil
 	}))

@@ -54,9 +54,13 @@ func accountsUpdateRun(ctx context.Context, t *terminal, o *accountsUpdateOption
 	if o.request.Capabilities == nil && o.request.Limits == nil && len(o.request.RemoveMembers) == 0 {
 		return &hint.UsageError{Message: "nothing to change: say what by a flag"}
 	}
-	noteUnmatched(t, o.capabilities)
-	ask := func(op operatorAPI) (api.Account, error) { return op.UpdateAccount(ctx, o.which, o.request) }
-	return hintAccounts(operated(ctx, t, &o.operatorFlags, ask, func(a api.Account) error {
+	return hintAccounts(operated(ctx, t, &o.operatorFlags, func(op operatorAPI) (api.Account, error) {
+		a, err := op.UpdateAccount(ctx, o.which, o.request)
+		if err == nil {
+			noteUnmatched(t, o.capabilities)
+		}
+		return a, err
+	}, func(a api.Account) error {
 		t.note("account %s: open %s, limits %s", printable(a.Name), printable(openOn(a)), limitsCell(a.Limits).human)
 		return nil
 	}))

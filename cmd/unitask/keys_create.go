@@ -62,14 +62,17 @@ func keysCreateRun(ctx context.Context, t *terminal, o *keysCreateOptions) error
 	if err := o.check(); err != nil {
 		return err
 	}
-	noteUnmatched(t, o.request.Scopes)
 	return operated(ctx, t, &o.operatorFlags, func(op operatorAPI) (api.Key, error) {
 		fresh := o.newAccount(ctx, op)
 		key, err := op.CreateKey(ctx, o.request)
-		if err == nil && fresh {
+		if err != nil {
+			return key, err
+		}
+		if fresh {
 			t.note("note: the account %s is new; unitask accounts list shows all", printable(key.Account))
 		}
-		return key, err
+		noteUnmatched(t, key.Scopes)
+		return key, nil
 	}, t.showSecret)
 }
 

@@ -65,9 +65,13 @@ func keysUpdateRun(ctx context.Context, t *terminal, o *keysUpdateOptions) error
 	if err := checkPatterns("--scope", o.scopes); err != nil {
 		return err
 	}
-	noteUnmatched(t, o.scopes)
-	ask := func(op operatorAPI) (api.Key, error) { return op.UpdateKey(ctx, o.id, o.request) }
-	return hintKeys(operated(ctx, t, &o.operatorFlags, ask, func(key api.Key) error {
+	return hintKeys(operated(ctx, t, &o.operatorFlags, func(op operatorAPI) (api.Key, error) {
+		key, err := op.UpdateKey(ctx, o.id, o.request)
+		if err == nil {
+			noteUnmatched(t, o.scopes)
+		}
+		return key, err
+	}, func(key api.Key) error {
 		t.note("key %s (%s): opens %s, limits %s", printable(key.ID), printable(key.Name), printable(scopesOf(key)), limitsCell(key.Limits).human)
 		return nil
 	}))

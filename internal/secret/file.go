@@ -26,7 +26,7 @@ func readFile(path string) (Value, error) {
 	if !info.Mode().IsRegular() {
 		return Value{}, &Error{Kind: ErrUnsafe, Message: "secret file " + path + " is not a regular file"}
 	}
-	if runtime.GOOS != "windows" /* whose modes leave other users out */ && info.Mode().Perm()&0o002 != 0 {
+	if runtime.GOOS != "windows" && info.Mode().Perm()&0o002 != 0 { // modes don't cover other users there
 		return Value{}, &Error{
 			Kind: ErrUnsafe, Message: "secret file " + path + " can be written by every user",
 			Hint: "chmod 600 " + path,

@@ -75,7 +75,7 @@ func (db *DB) doOnce(ctx context.Context, o *op) error {
 		db.gate.RUnlock()
 	}
 	err := <-o.done
-	db.answers.pool.Put(o.done)
+	db.answers.put(o.done)
 	return err
 }
 
@@ -89,6 +89,8 @@ func (a *errChans) get() chan error {
 	}
 	return make(chan error, 1)
 }
+
+func (a *errChans) put(c chan error) { a.pool.Put(c) }
 
 // commitLoop is the committer: it ends when the channel is closed and drained.
 func (db *DB) commitLoop() {

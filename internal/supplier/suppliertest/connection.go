@@ -32,9 +32,7 @@ func streamOnce(ctx context.Context, a supplier.Adapter, r supplier.Request) (su
 func testHang(t *testing.T, h Harness, c Case, w submitMode) {
 	ctx := &expiring{Context: context.Background(), done: make(chan struct{})}
 	srv := serve(t, h, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		ctx.once.Do(func() {
-			close(ctx.done)
-		})
+		ctx.once.Do(func() { close(ctx.done) })
 		<-r.Context().Done()
 	}), false)
 	start := time.Now()
