@@ -33,7 +33,7 @@ type batch struct {
 	entry    api.Capability
 	words    []string // that hold for every line
 	progress *progress
-	begun    map[string]string // entries that an earlier run left, by their keys
+	started  map[string]string // entries that an earlier run left, by their keys
 
 	mu     sync.Mutex
 	batch  *journal.Batch
@@ -163,10 +163,10 @@ func (e *batch) command() string {
 // findBegun looks for the entries that an interrupted run of the batch left.
 func (e *batch) findBegun() error {
 	ids, err := e.service.Journal.List()
-	e.begun = map[string]string{}
+	e.started = map[string]string{}
 	for _, id := range ids {
 		if entry, err := e.service.Journal.Peek(id); err == nil {
-			e.begun[entry.Key] = id
+			e.started[entry.Key] = id
 		}
 	}
 	return err
@@ -207,7 +207,7 @@ func (e *batch) one(ctx context.Context, j job) error {
 // submission takes over an earlier run's entry of a line, or begins one.
 func (e *batch) submission(ctx context.Context, j job) (*submit.Submission, error) {
 	key := e.batch.Key(j.index)
-	if id, ok := e.begun[key]; ok {
+	if id, ok := e.started[key]; ok {
 		if entry, err := e.service.Journal.Take(id); err == nil {
 			return e.service.Take(entry, nil), entry.SetFailed(false)
 		}
@@ -344,7 +344,7 @@ func (e *batch) end(ctx context.Context, errs []error) error {
 	}
 	if ctx.Err() != nil {
 		e.t.note("%d of %d are done", e.batch.Done, e.batch.All)
-		left := &submit.LeftRunningError{TaskID: "what was begun", Cause: context.Cause(ctx)}
+		left := &submit.LeftRunningError{TaskID: "what was started", Cause: context.Cause(ctx)}
 		return hint.With(errors.Join(left, e.batch.Close()), next)
 	}
 	err := several(errs)

@@ -36,8 +36,8 @@ func ask(cmd *cobra.Command, t *terminal, flags *clientFlags, question func(cont
 
 // completeRun completes capabilities, then the names of their fields.
 func completeRun(t *terminal, flags *clientFlags) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		if head, name, ok := begunFile(begun); ok && len(args) > 0 {
+	return func(cmd *cobra.Command, args []string, toComplete string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if head, name, ok := unfinishedFile(toComplete); ok && len(args) > 0 {
 			return completeFile(head, name)
 		}
 		var all []api.Capability
@@ -48,21 +48,21 @@ func completeRun(t *terminal, flags *clientFlags) cobra.CompletionFunc {
 		if !asked {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return completions(all, args, begun)
+		return completions(all, args, toComplete)
 	}
 }
 
 // completeName completes a capability as the only argument.
 func completeName(t *terminal, flags *clientFlags) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return func(cmd *cobra.Command, args []string, toComplete string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return completeRun(t, flags)(cmd, nil, begun)
+		return completeRun(t, flags)(cmd, nil, toComplete)
 	}
 }
 
-func completions(all []api.Capability, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func completions(all []api.Capability, args []string, toComplete string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var out []cobra.Completion
 	for _, one := range all {
 		if len(args) == 0 {
@@ -77,7 +77,7 @@ func completions(all []api.Capability, args []string, begun string) ([]cobra.Com
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		for _, f := range fields {
-			if len(f.Enum) > 0 && strings.HasPrefix(begun, f.Name+"=") {
+			if len(f.Enum) > 0 && strings.HasPrefix(toComplete, f.Name+"=") {
 				for _, v := range f.Enum {
 					out = append(out, f.Name+"="+v)
 				}
@@ -91,11 +91,11 @@ func completions(all []api.Capability, args []string, begun string) ([]cobra.Com
 
 // completeTask is completeTasks for a command that takes one task.
 func completeTask(t *terminal, flags *clientFlags, states ...task.State) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return func(cmd *cobra.Command, args []string, toComplete string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return completeTasks(t, flags, states...)(cmd, args, begun)
+		return completeTasks(t, flags, states...)(cmd, args, toComplete)
 	}
 }
 
@@ -132,7 +132,7 @@ func completeEntries(failedOnly bool) cobra.CompletionFunc {
 		var found []cobra.Completion
 		for _, id := range ids[:min(completed, len(ids))] {
 			if e, err := j.Peek(id); err == nil && (e.Failed || !failedOnly) && !slices.Contains(args, e.Name()) {
-				found = append(found, cobra.CompletionWithDesc(e.Name(), "begun "+age(time.Now().Add(-e.Age), time.Now())+" for "+e.BaseURL))
+				found = append(found, cobra.CompletionWithDesc(e.Name(), "started "+age(time.Now().Add(-e.Age), time.Now())+" for "+e.BaseURL))
 			}
 		}
 		return found, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder

@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// begunFile takes apart a word that ends in the begun name of a file: @FILE, name=@FILE or name:=@FILE. head is the
+// unfinishedFile takes apart a word that ends in the unfinished name of a file: @FILE, name=@FILE or name:=@FILE. head is the
 // text before the name.
-func begunFile(word string) (head, name string, ok bool) {
+func unfinishedFile(word string) (head, name string, ok bool) {
 	value := word
 	if before, after, found := strings.Cut(word, "="); found && arguments.ValidName(strings.TrimSuffix(before, ":")) {
 		value = after
@@ -25,8 +25,8 @@ func begunFile(word string) (head, name string, ok bool) {
 }
 
 // completeFile completes the name of a file after head; folders end with a slash.
-func completeFile(head, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	dir, base := filepath.Split(begun)
+func completeFile(head, toComplete string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	dir, base := filepath.Split(toComplete)
 	var found []cobra.Completion
 	files := 0
 	for _, name := range save.NamesIn(dir, base) {

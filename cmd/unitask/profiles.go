@@ -65,9 +65,9 @@ func (t *terminal) noteOverrides() {
 }
 
 // completeProfile completes a command's first argument.
-func completeProfile(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func completeProfile(cmd *cobra.Command, args []string, toComplete string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	return completeProfiles(cmd, args, begun)
+	return completeProfiles(cmd, args, toComplete)
 }

@@ -64,7 +64,7 @@ func (s *textPrinter) catchUp(whole string) {
 	s.print(s.t.safe(rest))
 }
 
-// end ends the line, if one was begun.
+// end ends the line, if one was started.
 func (s *textPrinter) end() {
 	if s != nil && s.printed.Len() > 0 && !strings.HasSuffix(s.printed.String(), "\n") {
 		s.printed.WriteByte('\n')

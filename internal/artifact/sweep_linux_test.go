@@ -47,12 +47,12 @@ func TestSweepCalls(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, hour, begun := strings.Cut(string(raw), mark(dir, "begin"))
+	_, hour, started := strings.Cut(string(raw), mark(dir, "begin"))
 	hour, _, ended := strings.Cut(hour, mark(dir, "end"))
 	calls := strings.Count(hour, "\n")
-	if !begun || !ended || calls < 2*due || calls > perObject*due {
-		t.Errorf("%d calls for %d objects that were due of %d, want at most %d (begun %t, ended %t)\n%.3000s",
-			calls, due, stored, perObject*due, begun, ended, hour)
+	if !started || !ended || calls < 2*due || calls > perObject*due {
+		t.Errorf("%d calls for %d objects that were due of %d, want at most %d (started %t, ended %t)\n%.3000s",
+			calls, due, stored, perObject*due, started, ended, hour)
 	}
 	t.Log(strconv.Itoa(calls) + " calls")
 }

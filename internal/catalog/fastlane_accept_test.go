@@ -245,15 +245,15 @@ func (w valueWriter) object(b []byte, schema map[string]any) []byte {
 		names = append(names, pick(w, names...), "more")
 	}
 	b = append(b, '{')
-	begun := false
+	started := false
 	for _, name := range names {
 		if w.odd(2) {
 			continue
 		}
-		if begun {
+		if started {
 			b = append(b, ',')
 		}
-		begun = true
+		started = true
 		b = append(append(append(b, '"'), name...), `":`...)
 		b = w.value(b, properties[name])
 	}

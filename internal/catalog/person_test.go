@@ -25,7 +25,7 @@ func TestCheckAuthorization(t *testing.T) {
 	}{
 		{"text.chat", `{"prompt":"a"}`, nil},
 		{"image.edit", `{"images":[` + imageURL + `]}`, required("input.authorization is required: input.images may show a person")},
-		{"image.edit", `{"images":[` + imageURL + `],` + nobody + `}`, nil},
+		{"image.edit", `{"images":[` + imageURL + `],` + noPerson + `}`, nil},
 		{"image.edit", `{"mask":` + imageURL + `}`, nil},
 		{"video.generate", `{"prompt":"a"}`, nil},
 		{"video.generate", `{"image":` + imageURL + `}`, required("input.authorization is required: input.image may show a person")},
@@ -33,7 +33,7 @@ func TestCheckAuthorization(t *testing.T) {
 			"video.generate", `{"reference_images":[],"last_image":{}}`,
 			required("input.authorization is required: input.last_image, input.reference_images may show a person"),
 		},
-		{"video.generate", `{"last_image":{},` + nobody + `}`, nil},
+		{"video.generate", `{"last_image":{},` + noPerson + `}`, nil},
 	} {
 		entry, _ := c.Get(tt.capability)
 		got := entry.CheckAuthorization(json.RawMessage(tt.input))

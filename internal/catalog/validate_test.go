@@ -14,7 +14,7 @@ import (
 
 const (
 	imageURL = `{"url":"https://example.com/a.png"}`
-	nobody   = `"authorization":{"person":"none"}`
+	noPerson = `"authorization":{"person":"none"}`
 )
 
 func TestValidateAccepts(t *testing.T) {
@@ -28,9 +28,9 @@ func TestValidateAccepts(t *testing.T) {
 		{"image.generate", `{"prompt":"a","negative_prompt":"b"}`, `{"n":4,"aspect_ratio":"21:9","format":"webp","quality":"low","seed":1}`},
 		{"image.generate", `{"prompt":"a"}`, `{"size":"64x4096"}`},
 		{"image.generate", `{"prompt":"a"}`, `{"size":"1920x1080"}`},
-		{"image.edit", `{"prompt":"a","images":[` + imageURL + `,{"data":"AAAA","content_type":"image/webp"},{"artifact":"art_0123456789"}],"mask":` + imageURL + `,` + nobody + `}`, `{}`},
+		{"image.edit", `{"prompt":"a","images":[` + imageURL + `,{"data":"AAAA","content_type":"image/webp"},{"artifact":"art_0123456789"}],"mask":` + imageURL + `,` + noPerson + `}`, `{}`},
 		{"image.edit", `{"prompt":"a","images":[` + imageURL + `]}`, `{}`},
-		{"video.generate", `{"image":` + imageURL + `,"last_image":` + imageURL + `,` + nobody + `}`, `{"duration_seconds":60,"resolution":"4k","audio":false}`},
+		{"video.generate", `{"image":` + imageURL + `,"last_image":` + imageURL + `,` + noPerson + `}`, `{"duration_seconds":60,"resolution":"4k","audio":false}`},
 		{"video.generate", `{"prompt":"a","reference_images":[` + imageURL + `],"authorization":{"person":"authorized","statement":"s","evidence":[{"data":"AA==","content_type":"application/pdf"}]}}`, `{}`},
 		{"audio.speech", `{"text":"a","instructions":"b"}`, `{"voice":"Alto 2","format":"flac","speed":0.25}`},
 		{"audio.transcribe", `{"audio":{"data":"AAA=","content_type":"audio/x-m4a"}}`, `{"language":"zh-Hant-TW","timestamps":"word","format":"vtt"}`},

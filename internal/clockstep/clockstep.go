@@ -17,7 +17,7 @@ const (
 func By(t time.Time, d time.Duration) time.Time {
 	wall := (*uint64)(unsafe.Pointer(&t)) // the first word of a time.Time, which TestBy holds it to
 	if *wall&hasMonotonic == 0 {
-		panic("stepped: a time without a monotonic reading")
+		panic("clockstep: a time without a monotonic reading")
 	}
 	*wall += uint64(int64(d/time.Second)) << nsecShift
 	return t

@@ -92,7 +92,7 @@ type Route struct {
 
 // Rate is the number of requests and tokens that may begin in any minute on this node.
 type Rate struct {
-	Requests int `yaml:"requests" doc:"attempts begun in any minute; 0: no limit"`
+	Requests int `yaml:"requests" doc:"attempts started in any minute; 0: no limit"`
 	Tokens   int `yaml:"tokens" doc:"tokens of these, estimated at first and then as measured; 0: no limit"`
 }
 

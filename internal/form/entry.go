@@ -126,10 +126,10 @@ func (e Entry) Missing(here map[string]bool) bool {
 func About(all []Entry, field string) int {
 	best := -1
 	for i, e := range all {
-		wire := e.Wire()
-		inside := field == wire || strings.HasPrefix(field, wire+".") || strings.HasPrefix(field, wire+"[")
-		if inside || best < 0 && strings.HasPrefix(wire, field+".") && strings.Contains(field, ".") {
-			if best < 0 || cmp.Compare(len(wire), len(all[best].Wire())) > 0 || inside {
+		name := e.Wire()
+		inside := field == name || strings.HasPrefix(field, name+".") || strings.HasPrefix(field, name+"[")
+		if inside || best < 0 && strings.HasPrefix(name, field+".") && strings.Contains(field, ".") {
+			if best < 0 || cmp.Compare(len(name), len(all[best].Wire())) > 0 || inside {
 				best = i
 			}
 		}

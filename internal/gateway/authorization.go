@@ -43,16 +43,16 @@ func (g *Gateway) authorization(ctx context.Context, entry catalog.Capability, i
 	}
 	ctx, cancel := context.WithTimeout(ctx, evidenceTime)
 	defer cancel()
-	word := &task.Authorization{Person: said.Person, Statement: said.Statement}
+	declaration := &task.Authorization{Person: said.Person, Statement: said.Statement}
 	for i := range said.Evidence {
 		m, field := mediaAt(input, "/authorization/evidence/"+strconv.Itoa(i))
 		sum, err := g.hashEvidence(ctx, field, m)
 		if err != nil {
 			return nil, err
 		}
-		word.Evidence = append(word.Evidence, sum)
+		declaration.Evidence = append(declaration.Evidence, sum)
 	}
-	return word, nil
+	return declaration, nil
 }
 
 // hashEvidence reads one piece of evidence under the limits of any media value and keeps its SHA-256

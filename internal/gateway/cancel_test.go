@@ -99,7 +99,7 @@ func TestCancelBetweenTwoPolls(t *testing.T) {
 			stoppedAs(nil, new(int64(task.USD/2))), false, false,
 			outcome{task.Canceled, "", 4 * task.USD, []attemptOutcome{{"a", task.FailedAttempt, "", task.USD / 2, false}}},
 		},
-		"it had not begun": {
+		"it had not started": {
 			stoppedAs(&supplier.Usage{}, new(int64)), false, false,
 			outcome{task.Canceled, "", 0, []attemptOutcome{{"a", task.FailedAttempt, "", 0, false}}},
 		},
@@ -191,11 +191,11 @@ func TestResultInHandOutlivesACancellation(t *testing.T) {
 				defer w.stop()
 				id := w.create("in-hand-02", paint, 0).Task.ID
 				time.Sleep(2 * time.Second)
-				begun := time.Now()
+				start := time.Now()
 				w.cancel(w.g, id)
 				end := w.end(id)
 				w.expect(end, tt.want)
-				if took := time.Since(begun); took > time.Minute {
+				if took := time.Since(start); took > time.Minute {
 					t.Errorf("it ended %s after the cancellation", took)
 				}
 				if tt.want.State == task.Succeeded && len(end.Output.Artifacts()) != 1 {

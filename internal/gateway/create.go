@@ -72,19 +72,19 @@ func (g *Gateway) Create(ctx context.Context, c gate.Caller, s Submission) (Acce
 		s.release()
 		return g.join(ctx, old, &s)
 	}
-	entry, word, err := g.check(ctx, c, req)
+	entry, declared, err := g.check(ctx, c, req)
 	if err != nil {
 		return Accepted{}, err
 	}
-	if word != nil {
+	if declared != nil {
 		req.Input = catalog.WithoutAuthorization(req.Input)
 	}
 	o, err := g.newTask(ctx, c, req, entry, old.LastUnknown())
 	if err != nil {
 		return Accepted{}, err
 	}
-	o.IdempotencyHash, o.Fingerprint, o.Authorization = key, fingerprint, word
-	o.request.Authorization = declarationOf(word)
+	o.IdempotencyHash, o.Fingerprint, o.Authorization = key, fingerprint, declared
+	o.request.Authorization = declarationOf(declared)
 	return g.accept(ctx, c, o, &s)
 }
 
@@ -127,11 +127,11 @@ func (g *Gateway) check(ctx context.Context, c gate.Caller, req catalog.Request)
 	if err := g.checkMedia(ctx, c, entry, req.Input); err != nil {
 		return entry, nil, err
 	}
-	word, err := g.authorization(ctx, entry, req.Input)
+	declared, err := g.authorization(ctx, entry, req.Input)
 	if err != nil {
 		return entry, nil, err
 	}
-	return entry, word, g.checkRules(c, entry, req.Input)
+	return entry, declared, g.checkRules(c, entry, req.Input)
 }
 
 func notFound() *fault.Error {
@@ -204,7 +204,7 @@ type committed struct {
 }
 
 // commit records the task and starts its worker unless the task waits in the queue. Of the choices the one that was
-// begun is kept. A stream is there before the worker, so that it misses no event.
+// started is kept. A stream is there before the worker, so that it misses no event.
 func (g *Gateway) commit(ctx context.Context, o *order, streams bool) (b committed, err error) {
 	defer func() {
 		if b.end == nil {

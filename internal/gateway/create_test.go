@@ -114,7 +114,7 @@ func TestAsynchronousAnswerIsTheTaskAsAccepted(t *testing.T) {
 		got := w.create("accepted-1", paint, 0).Task
 		w.expect(got, outcome{State: task.Queued})
 		if now := w.get(got.ID).State; now != task.Running {
-			t.Errorf("the work hasn't begun: %s", now)
+			t.Errorf("the work hasn't started: %s", now)
 		}
 	})
 }
@@ -238,10 +238,10 @@ func TestWaitIsOver(t *testing.T) {
 		return text("late"), nil
 	}}
 	inWorld(t, []routing.Route{route("text.chat", "a", 1, s)}, func(w *world) {
-		begun := time.Now()
+		start := time.Now()
 		got, err := w.g.Create(w.t.Context(), w.caller, gateway.Submission{IdempotencyKey: "long-work", Body: []byte(chat)})
-		if err != nil || got.Task.State != task.Running || time.Since(begun) != 30*time.Second {
-			t.Errorf("%s after %s (%v)", got.Task.State, time.Since(begun), err)
+		if err != nil || got.Task.State != task.Running || time.Since(start) != 30*time.Second {
+			t.Errorf("%s after %s (%v)", got.Task.State, time.Since(start), err)
 		}
 		if end := w.end(got.Task.ID); end.State != task.Succeeded {
 			t.Errorf("the task ended %s", end.State)

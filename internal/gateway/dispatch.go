@@ -116,11 +116,11 @@ func (g *Gateway) releaseSlot() {
 // kept them too late drops it too: some may have run out before, and be somebody else's by now.
 func (g *Gateway) heartbeat(ctx context.Context) {
 	every(ctx, g.limits.Load().LeaseTerm/3, func() {
-		begun := time.Now()
+		start := time.Now()
 		err := g.store.Renew(ctx, *g.node.Load(), g.limits.Load().LeaseTerm)
 		switch inTime := g.leaseValid(leaseAge{*g.node.Load(), *g.renewed.Load()}); {
 		case err == nil && inTime:
-			g.renewed.Store(&begun)
+			g.renewed.Store(&start)
 		case ctx.Err() != nil:
 		case err == nil:
 			g.log.Error("the leases were kept too late; all work is dropped and taken up again")

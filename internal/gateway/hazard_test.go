@@ -94,11 +94,11 @@ func TestLeaseIsGivenBackWhereNotEvenAFailureFits(t *testing.T) {
 		)}
 		w.start()
 		defer w.stop()
-		begun := time.Now()
+		start := time.Now()
 		end := w.end(w.create("given-back", paint, 0).Task.ID)
 		w.expect(end, outcome{task.Succeeded, "", task.USD, []attemptOutcome{{"a", task.OK, "", task.USD, false}}})
 		w.expectSent(s.script, end.ID+"/1")
-		if took := time.Since(begun); took > 10*time.Second {
+		if took := time.Since(start); took > 10*time.Second {
 			t.Errorf("another worker had the task after %s", took)
 		}
 	})

@@ -102,11 +102,11 @@ func TestTurnThatBeginsAsTheLeaseIsLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := jobs{&script{submitFn: job("j"), pollFn: goesOn}}
 		w := newWorld(t, []routing.Route{route("image.generate", "a", 1, a)})
-		begun := time.Now()
+		start := time.Now()
 		w.engine = &tampered{
 			Store: w.store, renewFunc: lossOfLeases["the heartbeat fails"], claimFunc: claimOnce(),
 			getFunc: func() {
-				if late := time.Since(begun) - quiet; late > 0 && late < time.Minute {
+				if late := time.Since(start) - quiet; late > 0 && late < time.Minute {
 					time.Sleep(20 * time.Second)
 				}
 			},
@@ -146,9 +146,9 @@ func TestPausedNodeLeavesNothingBehind(t *testing.T) {
 					return answer("hello")(n, r)
 				}}}}
 				w := newWorld(t, []routing.Route{route("text.chat", "a", 1, s)})
-				begun := time.Now()
-				pause := func() { time.Sleep(time.Until(begun.Add(wakesAt))) }
-				paused := func() bool { return time.Since(begun) > pausesAt && time.Since(begun) < wakesAt }
+				start := time.Now()
+				pause := func() { time.Sleep(time.Until(start.Add(wakesAt))) }
+				paused := func() bool { return time.Since(start) > pausesAt && time.Since(start) < wakesAt }
 				w.engine = &tampered{
 					Store: w.store,
 					renewFunc: func(_ context.Context, renew func() error) error {
@@ -211,19 +211,19 @@ func TestNodeThatKeepsItsLeasesTooLateGivesThemUp(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				begun := time.Now()
+				start := time.Now()
 				s := honest{jobs: jobs{&script{submitFn: job("j"), pollFn: func(n int, j supplier.Job) (supplier.Outcome, error) {
-					if d := time.Since(begun); d > 40*time.Second && d < 50*time.Second {
+					if d := time.Since(start); d > 40*time.Second && d < 50*time.Second {
 						time.Sleep(20 * time.Second) // the first worker comes back after the second
 					}
-					if time.Since(begun) < 3*time.Minute {
+					if time.Since(start) < 3*time.Minute {
 						return running(j.ID), nil
 					}
 					return picture(t), nil
 				}}}}
 				w := newWorld(t, []routing.Route{route("image.generate", "a", 1, s)})
 				hang := func(until time.Duration) {
-					if d := time.Since(begun); d > 15*time.Second && d < until {
+					if d := time.Since(start); d > 15*time.Second && d < until {
 						time.Sleep(until - d)
 					}
 				}
@@ -324,7 +324,7 @@ func TestClockThatStepsForwardEndsNothingEarly(t *testing.T) {
 			return picture(t), nil
 		}
 		w := newWorld(t, []routing.Route{route("image.generate", "a", 1, s)})
-		w.now = stepped(&offset)
+		w.now = offsetClock(&offset)
 		w.start()
 		defer w.stop()
 		w.expect(w.end(w.create("forward-01", paint, 0).Task.ID), outcome{task.Succeeded, "", 1, []attemptOutcome{{"a", task.OK, "", 1, false}}})
@@ -342,7 +342,7 @@ func TestRetryTriesEveryRouteAnewWhateverTheClockSays(t *testing.T) {
 			}
 			return picture(t), nil
 		}
-		w := newWorldAt(t, []routing.Route{route("image.generate", "a", 1, s)}, stepped(&offset))
+		w := newWorldAt(t, []routing.Route{route("image.generate", "a", 1, s)}, offsetClock(&offset))
 		w.start()
 		defer w.stop()
 		refused := attemptOutcome{"a", task.Rejected, fault.ProviderUnavailable, 0, false}
@@ -355,7 +355,7 @@ func TestRetryTriesEveryRouteAnewWhateverTheClockSays(t *testing.T) {
 	})
 }
 
-// stepped returns a clock that is off by as much as the test says.
-func stepped(offset *atomic.Int64) func() time.Time {
+// offsetClock returns a clock that is off by as much as the test says.
+func offsetClock(offset *atomic.Int64) func() time.Time {
 	return func() time.Time { return time.Now().Add(time.Duration(offset.Load())) }
 }

@@ -51,7 +51,7 @@ func (w *work) unload() {
 	}
 }
 
-// crowded requeues a task whose input found no room, if it can wait. An attempt that was begun for it alone is taken
+// crowded requeues a task whose input found no room, if it can wait. An attempt that was started for it alone is taken
 // back; one that may have been sent stays.
 func (w *work) crowded(ctx context.Context) error {
 	switch open := w.t.OpenAttempt(); {

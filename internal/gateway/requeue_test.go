@@ -69,10 +69,10 @@ func TestNoRoomAtAnySupplier(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := &script{submitFn: noRoomUntil(tt.refusals, tt.then)}
 			inWorld(t, []routing.Route{route(tt.capability, "a", 1, s)}, func(w *world) {
-				begun := time.Now()
+				start := time.Now()
 				got := w.end(w.create("no-room-01", tt.body, 0).Task.ID)
 				w.expect(got, tt.want)
-				if took := time.Since(begun); took < tt.took || took > tt.took+time.Second {
+				if took := time.Since(start); took < tt.took || took > tt.took+time.Second {
 					t.Errorf("took %s, want %s", took, tt.took)
 				}
 			})
@@ -95,7 +95,7 @@ func TestPauseThatASupplierAskedForIsKept(t *testing.T) {
 		return supplier.Outcome{}, e
 	}
 	inWorld(t, []routing.Route{route("image.generate", "a", 1, s)}, func(w *world) {
-		begun := time.Now()
+		start := time.Now()
 		first := w.create("slow-down1", paint, 0).Task.ID
 		time.Sleep(time.Second)
 		second := w.create("slow-down2", paint, 0).Task.ID
@@ -104,7 +104,7 @@ func TestPauseThatASupplierAskedForIsKept(t *testing.T) {
 		w.expect(w.get(second), outcome{State: task.Queued})
 		w.expect(w.end(first), outcome{task.Succeeded, "", 1, []attemptOutcome{noRoom, {"a", task.OK, "", 1, false}}})
 		w.expect(w.end(second), outcome{task.Succeeded, "", 1, []attemptOutcome{{"a", task.OK, "", 1, false}}})
-		if after := time.Unix(0, again.Load()).Sub(begun); after < 30*time.Second || after > 33*time.Second {
+		if after := time.Unix(0, again.Load()).Sub(start); after < 30*time.Second || after > 33*time.Second {
 			t.Errorf("the second submission went out after %s", after)
 		}
 	})
@@ -141,15 +141,15 @@ func TestFullLiveRouteHoldsUpNoTestTask(t *testing.T) {
 // another's task has the next turn but one at the latest, every time.
 func TestFloodDelaysAnotherAccountByOneTurn(t *testing.T) {
 	s := jobs{&script{submitFn: job("j")}}
-	begun := map[string]time.Time{}
+	start := map[string]time.Time{}
 	s.pollFn = func(_ int, j supplier.Job) (supplier.Outcome, error) {
-		if time.Since(begun[j.ID]) < 5*time.Second {
+		if time.Since(start[j.ID]) < 5*time.Second {
 			return running(j.ID), nil
 		}
 		return picture(t), nil
 	}
 	s.submitFn = func(_ int, r supplier.Request) (supplier.Outcome, error) {
-		begun[r.SubmitKey] = time.Now()
+		start[r.SubmitKey] = time.Now()
 		return running(r.SubmitKey), nil
 	}
 	narrow := route("image.generate", "a", 1, s)

@@ -178,10 +178,10 @@ func TestDeadline(t *testing.T) {
 		return running("j"), nil
 	}
 	inWorld(t, []routing.Route{route("image.generate", "a", 1, s)}, func(w *world) {
-		begun := time.Now()
+		start := time.Now()
 		end := w.end(w.create("deadline-1", paint, 0).Task.ID)
-		if codeOf(end) != fault.ProviderTimeout || time.Since(begun) < 15*time.Minute || time.Since(begun) > 16*time.Minute {
-			t.Errorf("%s %+v after %s", end.State, end.Failure, time.Since(begun))
+		if codeOf(end) != fault.ProviderTimeout || time.Since(start) < 15*time.Minute || time.Since(start) > 16*time.Minute {
+			t.Errorf("%s %+v after %s", end.State, end.Failure, time.Since(start))
 		}
 		late = true // the job ended well after all: a retry adopts it without a submission
 		again := w.end(w.create("deadline-1", paint, 0).Task.ID)
@@ -201,10 +201,10 @@ func TestFullRoutes(t *testing.T) {
 		first := w.create("full-0001", paint, 0).Task.ID
 		time.Sleep(time.Second)
 		second := w.create("full-0002", paint, 0).Task.ID
-		begun := time.Now()
+		start := time.Now()
 		got := w.create("full-0003", chat, time.Minute).Task
-		if codeOf(got) != fault.CapacityExhausted || len(got.Attempts) != 0 || time.Since(begun).Round(time.Second) != 2*time.Second {
-			t.Errorf("synchronous work on a full supplier: %s %+v after %s", got.State, got.Failure, time.Since(begun))
+		if codeOf(got) != fault.CapacityExhausted || len(got.Attempts) != 0 || time.Since(start).Round(time.Second) != 2*time.Second {
+			t.Errorf("synchronous work on a full supplier: %s %+v after %s", got.State, got.Failure, time.Since(start))
 		}
 		waiting, err := w.g.Get(w.t.Context(), w.caller, second)
 		if err != nil || waiting.State != task.Queued {

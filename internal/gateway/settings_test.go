@@ -29,7 +29,7 @@ func (w *world) apply(limits gateway.Limits, routes ...routing.Route) {
 }
 
 // TestWorkKeepsItsRoute changes the routes under a job, a submission and a job whose outcome became unknown: each is
-// finished by the adapter that it was begun with, and the new one gets no request.
+// finished by the adapter that it was started with, and the new one gets no request.
 func TestWorkKeepsItsRoute(t *testing.T) {
 	elsewhere := jobs{&script{submitFn: painted(t), pollFn: done(t)}}
 	for name, next := range map[string][]routing.Route{

@@ -37,9 +37,9 @@ func TestPostDuringAnAnswer(t *testing.T) {
 				first := w.g.Show(failed)
 				go tt.end(first)
 				synctest.Wait()
-				begun := time.Now()
+				start := time.Now()
 				got := w.submit("during-001", chat, time.Minute)
-				if took := time.Since(begun); took != tt.takes || got.Replayed == tt.opens {
+				if took := time.Since(start); took != tt.takes || got.Replayed == tt.opens {
 					t.Errorf("after %s replayed %v, want %s and reopened %v", took, got.Replayed, tt.takes, tt.opens)
 				}
 				if again := w.g.Show(got.Task); (again == nil) != tt.opens {

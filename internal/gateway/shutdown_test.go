@@ -20,11 +20,11 @@ func TestSubmissionUnderWayOutlivesAShutdown(t *testing.T) {
 		w.start()
 		id := w.create("under-way1", paint, 0).Task.ID
 		time.Sleep(time.Second)
-		begun := time.Now()
+		start := time.Now()
 		w.stop()
 		w.expect(w.get(id), outcome{task.Succeeded, "", task.USD, []attemptOutcome{{"a", task.OK, "", task.USD, false}}})
 		w.expectSent(s, id+"/1")
-		if took := time.Since(begun); took != 2*time.Second {
+		if took := time.Since(start); took != 2*time.Second {
 			t.Errorf("the shutdown took %s, the work 2s", took)
 		}
 	})
@@ -114,10 +114,10 @@ func TestIntentNeverSentIsTakenBack(t *testing.T) {
 				w.engine, w.fetcher = w.store, &fetcher{data: mustPNG(t)}
 				w.start()
 				defer w.stop()
-				begun := time.Now()
+				start := time.Now()
 				w.expect(w.end(id), outcome{task.Succeeded, "", 1, []attemptOutcome{unsent, {"a", task.OK, "", 1, false}}})
 				w.expectSent(s, id+"/2")
-				if took := time.Since(begun); took > 5*time.Second {
+				if took := time.Since(start); took > 5*time.Second {
 					t.Errorf("the lease was given back only after %s", took)
 				}
 			})

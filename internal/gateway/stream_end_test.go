@@ -78,10 +78,10 @@ func TestStreamSlowReader(t *testing.T) {
 	word := strings.Repeat("ä€😀", 1000)
 	s := speak(word, word, word, word, word, word, word)
 	inWorld(t, []routing.Route{route("text.chat", "a", task.USD, s)}, func(w *world) {
-		begun := time.Now()
+		start := time.Now()
 		a := w.open("slow-reader", chat)
 		end := w.end(a.Task.ID)
-		if took := time.Since(begun); took > 10*time.Second {
+		if took := time.Since(start); took > 10*time.Second {
 			t.Errorf("the task took %s", took)
 		}
 		heard := hear(w.t, a.Stream)
@@ -104,7 +104,7 @@ func TestStreamShutdown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, routes)
 		w.start()
-		spoken, drawn := w.open("shutdown-1", chat), w.open("shutdown-2", paint)
+		speech, drawn := w.open("shutdown-1", chat), w.open("shutdown-2", paint)
 		told := make(chan story, 2)
 		go func() { told <- hear(w.t, drawn.Stream) }()
 		time.Sleep(1500 * time.Millisecond)
@@ -113,7 +113,7 @@ func TestStreamShutdown(t *testing.T) {
 		if got := <-told; got.Last.State != task.Running {
 			t.Errorf("the picture's stream told %v", got.Told)
 		}
-		hear(w.t, spoken.Stream).expect(t, "running", "+Once upon ", "+a ", "+time.", "succeeded")
+		hear(w.t, speech.Stream).expect(t, "running", "+Once upon ", "+a ", "+time.", "succeeded")
 		<-stopped
 	})
 }

@@ -127,9 +127,9 @@ func (s story) expect(t *testing.T, want ...string) {
 func TestStream(t *testing.T) {
 	s := speak("Once ", "upon ", "a ", "time.")
 	inWorld(t, []routing.Route{route("text.chat", "a", task.USD, s)}, func(w *world) {
-		begun := time.Now()
+		start := time.Now()
 		a := w.open("streamed-1", chat)
-		if took := time.Since(begun); took != time.Second || a.Task.State != task.Running || a.Replayed {
+		if took := time.Since(start); took != time.Second || a.Task.State != task.Running || a.Replayed {
 			t.Errorf("answered after %s with %s", took, a.Task.State)
 		}
 		later := make(chan story)
@@ -203,10 +203,10 @@ func TestStreamOfSlowWork(t *testing.T) {
 func TestStreamBeats(t *testing.T) {
 	s := &script{takes: time.Minute, submitFn: answer("late")}
 	inWorld(t, []routing.Route{route("text.chat", "a", task.USD, s)}, func(w *world) {
-		begun := time.Now()
+		start := time.Now()
 		a := w.open("beats-0001", chat)
 		defer a.Stream.Close()
-		if took := time.Since(begun); took != 30*time.Second {
+		if took := time.Since(start); took != 30*time.Second {
 			t.Errorf("held for %s", took)
 		}
 		for _, want := range []bool{true, false, false} {
@@ -215,7 +215,7 @@ func TestStreamBeats(t *testing.T) {
 				t.Errorf("told %+v, %v", e, err)
 			}
 		}
-		if took := time.Since(begun); took != 40*time.Second {
+		if took := time.Since(start); took != 40*time.Second {
 			t.Errorf("two beats after %s", took)
 		}
 	})

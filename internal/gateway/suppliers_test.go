@@ -200,18 +200,18 @@ func TestMinuteIsFull(t *testing.T) {
 func TestJobsWaitForTheirMinute(t *testing.T) {
 	var mu sync.Mutex // submissions of one minute come side by side
 	var at []time.Duration
-	begun := time.Time{}
+	start := time.Time{}
 	s := jobs{&script{pollFn: done(t)}}
 	s.submitFn = func(n int, r supplier.Request) (supplier.Outcome, error) {
 		mu.Lock()
 		defer mu.Unlock()
-		at = append(at, time.Since(begun).Truncate(time.Minute))
+		at = append(at, time.Since(start).Truncate(time.Minute))
 		return job("j")(n, r)
 	}
 	r := route("image.generate", "a", 1, s)
 	r.SupplierRate.Requests = 2
 	inWorld(t, []routing.Route{r}, func(w *world) {
-		begun = time.Now()
+		start = time.Now()
 		var ids []string
 		for i := range 5 {
 			ids = append(ids, w.create("minute-"+strconv.Itoa(i)+"-key", paint, 0).Task.ID)

@@ -74,15 +74,15 @@ func TestPoisonIsGivenUp(t *testing.T) {
 func TestJobsHoldNoWorker(t *testing.T) {
 	const jobCount = 60
 	s := jobs{&script{submitFn: job("j")}}
-	var begun time.Time
+	var start time.Time
 	s.pollFn = func(_ int, j supplier.Job) (supplier.Outcome, error) {
-		if time.Since(begun) < 10*time.Minute {
+		if time.Since(start) < 10*time.Minute {
 			return running(j.ID), nil
 		}
 		return picture(t), nil
 	}
 	synctest.Test(t, func(t *testing.T) {
-		begun = time.Now()
+		start = time.Now()
 		w := newWorld(t, []routing.Route{route("image.generate", "a", 1, s)})
 		w.limits.Workers = 2
 		w.start()

@@ -13,7 +13,7 @@ const mostPiece = 16 << 10
 // it, and each reads at its own pace: the worker never waits.
 type textStream struct {
 	id    string
-	users int // streams and the worker; guarded by lives.mu
+	users int // streams and the worker; guarded by textStreams.mu
 
 	mu    sync.Mutex
 	text  []byte        // is only ever appended to, so a taken piece stays as it is

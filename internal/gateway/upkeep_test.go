@@ -14,15 +14,15 @@ import (
 
 // sweeps notes when something is swept.
 type sweeps struct {
-	mu    sync.Mutex
-	begun time.Time
-	at    []time.Duration
+	mu      sync.Mutex
+	started time.Time
+	at      []time.Duration
 }
 
 func (s *sweeps) note() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.at = append(s.at, time.Since(s.begun))
+	s.at = append(s.at, time.Since(s.started))
 }
 
 // longSweeps is a store that has tasks to remove for longer than the test lasts.
@@ -53,7 +53,7 @@ func (s sweptFiles) Sweep(context.Context, time.Time, int) (int, error) {
 func TestLongSweep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, nil)
-		tasks, files := &sweeps{begun: time.Now()}, &sweeps{begun: time.Now()}
+		tasks, files := &sweeps{started: time.Now()}, &sweeps{started: time.Now()}
 		w.engine, w.artifacts = longSweeps{w.store, tasks}, sweptFiles{w.artifacts, files}
 		w.start()
 		time.Sleep(17*time.Minute + time.Second)

@@ -54,7 +54,7 @@ type work struct {
 
 // handoff is what the accepting request passes to the worker; it is empty for a claimed task.
 type handoff struct {
-	fresh   bool              // the open attempt, if any, was begun with the lease itself
+	fresh   bool              // the open attempt, if any, was started with the lease itself
 	grant   routing.Grant     // that attempt's share of its route
 	request *supplier.Request // without its media; nil if it is still to be read
 	size    task.Usage        // of the request
@@ -276,7 +276,7 @@ func (w *work) expire(ctx context.Context, open *task.Attempt) error {
 	return w.fail(ctx, w.unsettled(open, e.Code), e)
 }
 
-// routeOf returns the route that the attempt was begun on.
+// routeOf returns the route that the attempt was started on.
 func (w *work) routeOf(a task.Attempt) (routing.Route, bool) {
 	if w.route == nil || w.routed != a.N {
 		w.routed = a.N
@@ -294,7 +294,7 @@ func (w *work) orphan(ctx context.Context, a task.Attempt) error {
 	return w.fail(ctx, w.unsettled(&a, e.Code), e)
 }
 
-// unsettled closes an attempt of unknown outcome; one that was never sent was never begun.
+// unsettled closes an attempt of unknown outcome; one that was never sent was never started.
 func (w *work) unsettled(open *task.Attempt, code fault.Code) *task.Closing {
 	switch {
 	case open == nil:

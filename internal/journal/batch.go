@@ -22,8 +22,8 @@ const (
 	nameLength  = 32 // of a batch, in hexadecimal digits
 )
 
-// Batch remembers which of many requests that were begun together are done, and gives each a key of
-// its own: the same one when the batch is begun again. It is locked by this process until Close or
+// Batch remembers which of many requests that were started together are done, and gives each a key of
+// its own: the same one when the batch is started again. It is locked by this process until Close or
 // Erase, and used by one goroutine.
 type Batch struct {
 	BatchInfo

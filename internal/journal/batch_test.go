@@ -22,7 +22,7 @@ func mustBatch(t *testing.T, j *journal.Journal, name string) *journal.Batch {
 	return b
 }
 
-// TestBatch is a batch that is interrupted and begun again: the same keys, and finished lines stay finished.
+// TestBatch is a batch that is interrupted and started again: the same keys, and finished lines stay finished.
 func TestBatch(t *testing.T) {
 	state := t.TempDir()
 	j := journal.Open(state)
@@ -31,7 +31,7 @@ func TestBatch(t *testing.T) {
 	keys := []string{first.Key(0), first.Key(1), first.Key(2)}
 	must(t, first.SetDone(1))
 	if _, err := j.Batch(name, "", 3); !errors.Is(err, journal.ErrBusy) {
-		t.Errorf("begun twice at once: %v", err)
+		t.Errorf("started twice at once: %v", err)
 	}
 	if live, err := j.Batches(); err != nil || len(live) != 0 {
 		t.Errorf("a live batch is offered: %+v, %v", live, err)

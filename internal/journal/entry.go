@@ -102,7 +102,7 @@ func (e *ChangedError) Error() string {
 // Unwrap returns why the file can't be read, or nil.
 func (e *ChangedError) Unwrap() error { return e.cause }
 
-// Load returns the request's JSON, byte for byte as it was begun, or *ChangedError.
+// Load returns the request's JSON, byte for byte as it was started, or *ChangedError.
 func (e *Entry) Load() ([]byte, error) {
 	if e.Body != nil {
 		return e.Body, nil

@@ -49,8 +49,8 @@ func FuzzReader(f *testing.F) {
 		}
 		r = jsonread.Compact(text)
 		r.Skip()
-		tight := jsontext.Value(text).Clone()
-		if want = want && tight.Compact(jsontext.AllowDuplicateNames(true)) == nil && bytes.Equal(tight, text); r.Done() != want {
+		compact := jsontext.Value(text).Clone()
+		if want = want && compact.Compact(jsontext.AllowDuplicateNames(true)) == nil && bytes.Equal(compact, text); r.Done() != want {
 			t.Errorf("%q: taken tightly %v, want %v", text, !want, want)
 		}
 	})

@@ -30,8 +30,8 @@ import (
 type session struct {
 	t *testing.T
 	*sdk.ClientSession
-	wire  *wire
-	heard *notifications
+	transcript *transcript
+	heard      *notifications
 }
 
 type notifications struct {
@@ -40,21 +40,21 @@ type notifications struct {
 	changes  int
 }
 
-// wire is all that the server wrote.
-type wire struct {
+// transcript is all that the server wrote.
+type transcript struct {
 	io.Writer
 	mu  sync.Mutex
 	all bytes.Buffer
 }
 
-func (w *wire) Write(p []byte) (int, error) {
+func (w *transcript) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	w.all.Write(p)
 	w.mu.Unlock()
 	return w.Writer.Write(p)
 }
 
-func (w *wire) lines() [][]byte {
+func (w *transcript) lines() [][]byte {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return bytes.Split(bytes.TrimSpace(w.all.Bytes()), []byte("\n"))
@@ -84,10 +84,10 @@ func converse(t *testing.T, f *fake, config mcp.Config, do func(*session)) {
 		in, toServer := io.Pipe()
 		fromServer, out := io.Pipe()
 		config.Service = newService(t, f, key)
-		w := &wire{Writer: out}
+		w := &transcript{Writer: out}
 		served := make(chan error, 1)
 		go func() { served <- mcp.New(config).Run(t.Context(), io.NopCloser(in), w) }()
-		s := &session{t: t, wire: w, heard: &notifications{}}
+		s := &session{t: t, transcript: w, heard: &notifications{}}
 		c := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, &sdk.ClientOptions{
 			ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
 				s.heard.mu.Lock()

@@ -81,13 +81,13 @@ func TestFind(t *testing.T) {
 	first := entry(c.now())
 	read := entry(c.now())
 	read.TaskID, read.Method, read.Route, read.Status, read.Code = first.TaskID, "GET", "/api/ai/v1/tasks/{task_id}", 200, ""
-	nobody := requestlog.Entry{ID: task.NewID(task.PrefixRequest, c.now()), At: c.now(), Method: "other", Route: `a "quoted" <route>`, Status: 401}
+	keyless := requestlog.Entry{ID: task.NewID(task.PrefixRequest, c.now()), At: c.now(), Method: "other", Route: `a "quoted" <route>`, Status: 401}
 	read.At = read.At.Add(time.Second)
 	l.Add(read)
 	l.Add(first)
-	l.Add(nobody)
+	l.Add(keyless)
 	wantFound(t, l, first.ID, first)
-	wantFound(t, l, nobody.ID, nobody)
+	wantFound(t, l, keyless.ID, keyless)
 	wantFound(t, l, first.TaskID, first, read)
 	wantFound(t, l, first.KeyID)
 	wantFound(t, l, first.ID[:len(first.ID)-1])

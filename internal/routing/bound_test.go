@@ -119,14 +119,14 @@ func TestReservationIsABound(t *testing.T) {
 			t.Fatalf("the sandbox serves %s, which isn't in the directory", name)
 		}
 		t.Run(name, func(t *testing.T) {
-			begun := 0
+			started := 0
 			rapid.Check(t, func(rt *rapid.T) {
-				if begun++; strings.HasPrefix(name, "video.") && begun > films {
+				if started++; strings.HasPrefix(name, "video.") && started > films {
 					return
 				}
 				o := drawDemand(rt, catalog.Name(name))
 				r, estimate := o.request(rt, directory, entry)
-				r.SubmitKey = name + "/" + strconv.Itoa(begun) // the sandbox repeats its result under a key
+				r.SubmitKey = name + "/" + strconv.Itoa(started) // the sandbox repeats its result under a key
 				used, err := work(rt.Context(), adapter, r)
 				if err != nil {
 					rt.Fatalf("%s %s: %v", r.Input, r.Parameters, err)
@@ -141,7 +141,7 @@ func TestReservationIsABound(t *testing.T) {
 					}
 				}
 			})
-			if begun == 0 {
+			if started == 0 {
 				t.Error("nothing was drawn")
 			}
 		})

@@ -89,7 +89,7 @@ func (h *Health) windowLocked(k windowKey, second int64) *window {
 	return w
 }
 
-// Keep gives the choices' grants back, except for the one that was begun on the given supplier and model, which it
+// Keep gives the choices' grants back, except for the one that was started on the given supplier and model, which it
 // returns; "" gives all back.
 func (h *Health) Keep(choices []Choice, supplierName, model string) Grant {
 	var kept Grant

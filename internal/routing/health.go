@@ -35,17 +35,17 @@ const Probing = "half-open: its probe is under way"
 // A failure may be the request's own doing, so one account's failures trip a route for that account alone. The
 // route is left alone for all once two accounts have failed there and no request succeeded between.
 type Health struct {
-	now   func() time.Time
-	begun time.Time
+	now     func() time.Time
+	started time.Time
 
 	mu      sync.Mutex
-	routes  map[string]*standing  // by the route's id; only those that aren't well
-	windows map[windowKey]*window // only of limited routes and suppliers
+	routes  map[string]*routeHealth // by the route's id; only those that aren't well
+	windows map[windowKey]*window   // only of limited routes and suppliers
 	probes  uint64
 }
 
-// standing is how a route stands that isn't well for everybody.
-type standing struct {
+// routeHealth is the state of one route that isn't well for everybody.
+type routeHealth struct {
 	shared   condition             // for all accounts
 	own      map[string]*condition // for the requests of one account, by its id
 	failures int                   // in a row, of all accounts
@@ -71,7 +71,7 @@ func NewHealth(now func() time.Time) *Health {
 	if now == nil {
 		now = time.Now
 	}
-	return &Health{now: now, begun: now(), routes: map[string]*standing{}, windows: map[windowKey]*window{}}
+	return &Health{now: now, started: now(), routes: map[string]*routeHealth{}, windows: map[windowKey]*window{}}
 }
 
 // Pause leaves a route alone for d, at most ten minutes, and lets one request at a time try it after that; a pause
@@ -82,7 +82,7 @@ func (h *Health) Pause(route string, d time.Duration, code fault.Code, reason st
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.standingLocked(route).shared.pause(h.now(), d, code, reason)
+	h.routeLocked(route).shared.pause(h.now(), d, code, reason)
 }
 
 // Failed counts a failure of an account's request that may say something about the route: no answer, or a
@@ -93,7 +93,7 @@ func (h *Health) Failed(route, account string) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	now, s := h.now(), h.standingLocked(route)
+	now, s := h.now(), h.routeLocked(route)
 	own := s.of(account)
 	probed := own.probing(now) || s.shared.probing(now)
 	own.failed, s.shared.probe = now, 0
@@ -109,7 +109,7 @@ func (h *Health) Failed(route, account string) {
 
 // counts adds an account's failure to those that count towards a trip, and reports whether they are enough: five, or
 // one of each of two accounts if the route is being tried again.
-func (s *standing) counts(account string) bool {
+func (s *routeHealth) counts(account string) bool {
 	before := 0
 	for _, a := range s.failed {
 		if a == account {
@@ -124,7 +124,7 @@ func (s *standing) counts(account string) bool {
 }
 
 // of returns how the route stands for an account.
-func (s *standing) of(account string) *condition {
+func (s *routeHealth) of(account string) *condition {
 	if c := s.own[account]; c != nil {
 		return c
 	}
@@ -138,7 +138,7 @@ func (s *standing) of(account string) *condition {
 	return s.own[account]
 }
 
-func (s *standing) forgetOldest() {
+func (s *routeHealth) forgetOldest() {
 	oldest, at := "", time.Time{}
 	for account, c := range s.own {
 		if at.IsZero() || c.failed.Before(at) {
@@ -151,7 +151,7 @@ func (s *standing) forgetOldest() {
 // Accepted notes that the supplier took a job: it has room again. Whether it does its jobs is not
 // known yet.
 func (h *Health) Accepted(route string) {
-	h.recover(route, func(s *standing, now time.Time) {
+	h.recover(route, func(s *routeHealth, now time.Time) {
 		if s.shared.code == fault.CapacityExhausted {
 			s.shared.end(now)
 		}
@@ -161,7 +161,7 @@ func (h *Health) Accepted(route string) {
 // Worked notes a result of an account's request: the route's failures are forgotten, but for those of other
 // accounts towards themselves. It doesn't end a pause that was asked for meanwhile.
 func (h *Health) Worked(route, account string) {
-	h.recover(route, func(s *standing, now time.Time) {
+	h.recover(route, func(s *routeHealth, now time.Time) {
 		s.failures, s.failed = 0, nil
 		s.shared.end(now)
 		if own := s.own[account]; own != nil {
@@ -173,7 +173,7 @@ func (h *Health) Worked(route, account string) {
 	})
 }
 
-func (h *Health) recover(route string, learn func(s *standing, now time.Time)) {
+func (h *Health) recover(route string, learn func(s *routeHealth, now time.Time)) {
 	if h == nil {
 		return
 	}
@@ -189,10 +189,10 @@ func (h *Health) recover(route string, learn func(s *standing, now time.Time)) {
 	}
 }
 
-func (h *Health) standingLocked(route string) *standing {
+func (h *Health) routeLocked(route string) *routeHealth {
 	s := h.routes[route]
 	if s == nil {
-		s = &standing{}
+		s = &routeHealth{}
 		h.routes[route] = s
 	}
 	return s
@@ -237,7 +237,7 @@ func (c *condition) refusal(now time.Time) (reason string, code fault.Code) {
 }
 
 // refusal is that of the route for an account; "" for whatever holds for all.
-func (s *standing) refusal(account string, now time.Time) (reason string, code fault.Code) {
+func (s *routeHealth) refusal(account string, now time.Time) (reason string, code fault.Code) {
 	if s == nil {
 		return "", ""
 	}

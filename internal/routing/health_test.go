@@ -162,7 +162,7 @@ func TestProbeIsRecorded(t *testing.T) {
 	}
 	health.Keep(choices, "", "") // the store had no room: another may probe
 	if got := chosen(table, health); len(got) != 1 {
-		t.Errorf("a probe that wasn't begun isn't given back: %v", got)
+		t.Errorf("a probe that wasn't started isn't given back: %v", got)
 	}
 }
 
@@ -245,7 +245,7 @@ func TestNoMinuteExceedsItsRate(t *testing.T) {
 				continue
 			}
 			if rng.IntN(4) == 0 {
-				health.Keep(choices, "", "") // not begun
+				health.Keep(choices, "", "") // not started
 				continue
 			}
 			spent := rng.Int64N(estimate + 1)
@@ -264,7 +264,7 @@ func TestNoMinuteExceedsItsRate(t *testing.T) {
 			most = max(most, n)
 		}
 		if most < requests {
-			t.Fatalf("seed %d: at most %d requests a minute: what wasn't begun still counts", seed, most)
+			t.Fatalf("seed %d: at most %d requests a minute: what wasn't started still counts", seed, most)
 		}
 	}
 }

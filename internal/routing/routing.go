@@ -165,7 +165,7 @@ func (t *Table) Places(mode task.Mode, name catalog.Name, h *Health) (places [][
 	return places, len(places) > 0 || !waits
 }
 
-// Find returns the route an attempt was begun on, approved or not: work in flight is finished even
+// Find returns the route an attempt was started on, approved or not: work in flight is finished even
 // when its route is no longer taken. nil: there is none.
 func (t *Table) Find(mode task.Mode, name catalog.Name, supplierName, model string) *Route {
 	return t.found[routeKey{tableKey{mode, name}, supplierName, model}]

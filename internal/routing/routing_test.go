@@ -16,16 +16,16 @@ import (
 	"unitask/internal/task"
 )
 
-type nobody struct{}
+type noSupplier struct{}
 
-func (nobody) Submit(context.Context, supplier.Request) (supplier.Outcome, error) {
+func (noSupplier) Submit(context.Context, supplier.Request) (supplier.Outcome, error) {
 	return supplier.Outcome{}, nil
 }
 
 // tokens is a live, approved text.chat route priced in USD per million tokens.
 func tokens(name string, in, out task.Money) routing.Route {
 	return routing.Route{
-		Capability: "text.chat", Supplier: name, Model: "m", Approved: true, Mode: task.Live, Adapter: nobody{},
+		Capability: "text.chat", Supplier: name, Model: "m", Approved: true, Mode: task.Live, Adapter: noSupplier{},
 		Price: task.Price{Unit: task.PerMillionTokens, Input: in * task.USD, Output: out * task.USD},
 	}
 }

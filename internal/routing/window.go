@@ -12,7 +12,7 @@ type Rate struct {
 // limit.
 const windowSlots = 61
 
-// window counts the work begun in the last minute. It is guarded by its Health.
+// window counts the work started in the last minute. It is guarded by its Health.
 type window struct {
 	newest   int64 // the second that the newest slot is for
 	requests [windowSlots]int64
@@ -54,4 +54,4 @@ func (w *window) full(r Rate, tokens int64) string {
 }
 
 // second is the whole seconds since the health began, on the monotonic clock.
-func (h *Health) second(now time.Time) int64 { return int64(now.Sub(h.begun) / time.Second) }
+func (h *Health) second(now time.Time) int64 { return int64(now.Sub(h.started) / time.Second) }

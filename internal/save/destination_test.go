@@ -220,7 +220,7 @@ func TestSaveAtHome(t *testing.T) {
 			t.Errorf("%s: %v (-want +got):\n%s", to, err, diff)
 		}
 	}
-	for begun, want := range map[string][]string{
+	for prefix, want := range map[string][]string{
 		"~":                  {"~/"},
 		"~/o":                {"~/out/"},
 		"~/out/t":            {"~/out/taken.txt"},
@@ -228,8 +228,8 @@ func TestSaveAtHome(t *testing.T) {
 		s.path("out") + "/f": {s.path("out") + "/folder.txt/"},
 		s.path("b"):          {s.path("beside") + "/"},
 	} {
-		if diff := cmp.Diff(want, files.Complete(begun)); diff != "" {
-			t.Errorf("%s goes on (-want +got):\n%s", begun, diff)
+		if diff := cmp.Diff(want, files.Complete(prefix)); diff != "" {
+			t.Errorf("%s goes on (-want +got):\n%s", prefix, diff)
 		}
 	}
 }

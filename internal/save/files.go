@@ -50,11 +50,11 @@ func (f Files) Save(ctx context.Context, t api.Task, to string, replace bool) ([
 }
 
 // Complete completes the name of a file or a folder, in the home folder too.
-func (f Files) Complete(begun string) []string {
-	if begun == "~" {
+func (f Files) Complete(prefix string) []string {
+	if prefix == "~" {
 		return []string{"~/"}
 	}
-	head, base := filepath.Split(begun)
+	head, base := filepath.Split(prefix)
 	dir, err := atHome(head)
 	if err != nil {
 		return nil

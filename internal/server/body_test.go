@@ -82,13 +82,13 @@ func TestAnswerBeforeTheBody(t *testing.T) {
 		{"a bad key and a large body", "svc_live_x", 1 << 20, 401},
 		{"a body too large", w.test, 1 << 30, 413},
 	} {
-		begun := time.Now()
+		start := time.Now()
 		c := w.dial(t)
 		c.announce(tt.key, tt.length)
 		if got := c.answer(); got.status != tt.want || !got.closed {
 			t.Errorf("%s: %+v", tt.name, got)
 		}
-		if took := time.Since(begun); took > 30*time.Second { // of the minute that a body has
+		if took := time.Since(start); took > 30*time.Second { // of the minute that a body has
 			t.Errorf("%s: answered after %s", tt.name, took)
 		}
 	}
@@ -219,7 +219,7 @@ func TestEndlessBodiesThatShareTheRoom(t *testing.T) {
 			statuses <- resp.StatusCode
 		}()
 	}
-	begun := time.Now()
+	sent := time.Now()
 	close(start)
 	got := map[int]int{}
 	for range senders {
@@ -228,7 +228,7 @@ func TestEndlessBodiesThatShareTheRoom(t *testing.T) {
 	if got[413] < fit/2 || got[413]+got[503] != senders {
 		t.Errorf("%v, want at least %d that are too large, and no room for the others", got, fit/2)
 	}
-	if took := time.Since(begun); took > 10*time.Second { // of the two that each waits for room
+	if took := time.Since(sent); took > 10*time.Second { // of the two that each waits for room
 		t.Errorf("the last was answered after %s", took)
 	}
 }

@@ -102,7 +102,7 @@ func (c *conn) SetDeadline(t time.Time) error {
 }
 
 // deadline is one direction's. The system gets it only while a call is under way or begins, and only if it is earlier
-// than the system's. A call that the system then ends too early is begun again.
+// than the system's. A call that the system then ends too early is started again.
 type deadline struct {
 	mu     sync.Mutex
 	wanted time.Time // zero: no deadline

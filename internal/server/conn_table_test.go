@@ -184,9 +184,9 @@ func TestRefusedKeysAreSlowed(t *testing.T) {
 	})
 	var first string
 	for n := range free + 2 {
-		begun := time.Now()
+		start := time.Now()
 		got := w.do(request{path: api.PathTasks, key: "svc_live_wrong"})
-		took, body := time.Since(begun), strings.ReplaceAll(string(got.body), got.Header.Get(api.HeaderRequestID), "")
+		took, body := time.Since(start), strings.ReplaceAll(string(got.body), got.Header.Get(api.HeaderRequestID), "")
 		if first == "" {
 			first = body
 		}

@@ -34,7 +34,7 @@ type history struct{ Reads, Writes []string }
 func played(t *testing.T, seed uint64, wrap func(net.Conn) net.Conn) (h history) {
 	synctest.Test(t, func(t *testing.T) {
 		inner, peer := net.Pipe()
-		c, begun := wrap(inner), time.Now()
+		c, started := wrap(inner), time.Now()
 		var all sync.WaitGroup
 		play := func(part uint64, step func(*rand.Rand)) {
 			random := rand.New(rand.NewPCG(seed, part))
@@ -46,7 +46,7 @@ func played(t *testing.T, seed uint64, wrap func(net.Conn) net.Conn) (h history)
 			})
 		}
 		note := func(to *[]string, n int, err error) {
-			*to = append(*to, fmt.Sprint(n, " ", err, " after ", time.Since(begun)))
+			*to = append(*to, fmt.Sprint(n, " ", err, " after ", time.Since(started)))
 		}
 		play(1, func(*rand.Rand) {
 			n, err := c.Read(make([]byte, 7))

@@ -55,7 +55,7 @@ type common struct {
 	onRequest func(Request) // nil: not counted
 }
 
-// newCommon returns a core whose unknown is still to be set before the first request.
+// newCommon returns a common part whose unknown is still to be set before the first request.
 func newCommon(limits Limits, now func() time.Time, log *slog.Logger) *common {
 	if now == nil {
 		now = time.Now
@@ -82,9 +82,9 @@ func (s *common) handle(pattern string, h handler) {
 
 // ServeHTTP answers one request.
 func (s *common) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	begun := s.now()
+	start := s.now()
 	x := &exchange{
-		ResponseWriter: w, patient: s.limits.WriteTime, r: r, id: task.NewID(task.PrefixRequest, begun), route: "none",
+		ResponseWriter: w, patient: s.limits.WriteTime, r: r, id: task.NewID(task.PrefixRequest, start), route: "none",
 	}
 	x.set(api.HeaderRequestID, x.id)
 	from := connOf(r)
@@ -93,7 +93,7 @@ func (s *common) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		x.unread = true
 		_ = x.control().SetReadDeadline(time.Now().Add(s.limits.BodyTime))
 	}
-	defer s.finish(x, begun)
+	defer s.finish(x, start)
 	if from != nil && from.reserved && !aboutHealth(r.URL.Path) {
 		x.Header().Set("Connection", "close")
 		s.answer(x, errTooManyConns)
@@ -113,7 +113,7 @@ var errTooManyConns = fault.New(fault.CapacityExhausted, "the service has too ma
 func aboutHealth(path string) bool { return path == api.PathHealth || path == api.PathReady }
 
 // finish turns a panic into INTERNAL and writes the one log line.
-func (s *common) finish(x *exchange, begun time.Time) {
+func (s *common) finish(x *exchange, start time.Time) {
 	defer func() { x.endShowing(false) }()
 	caught := recover()
 	err, isError := caught.(error)
@@ -125,21 +125,21 @@ func (s *common) finish(x *exchange, begun time.Time) {
 			caught = nil
 		}
 	}
-	s.record(x, begun)
+	s.record(x, start)
 	if caught != nil {
 		panic(http.ErrAbortHandler) // half a response was sent: the connection must break
 	}
 }
 
-func (s *common) record(x *exchange, begun time.Time) {
-	took := s.now().Sub(begun)
+func (s *common) record(x *exchange, start time.Time) {
+	took := s.now().Sub(start)
 	var keyID, account string
 	if x.caller != nil {
 		keyID, account = x.caller.Key.ID, x.caller.Account.ID
 	}
 	if s.onRequest != nil {
 		s.onRequest(Request{
-			ID: x.id, At: begun, Client: x.client, Route: x.route, Method: knownMethod(x.r.Method), Status: x.status, Took: took,
+			ID: x.id, At: start, Client: x.client, Route: x.route, Method: knownMethod(x.r.Method), Status: x.status, Took: took,
 			KeyID: keyID, Account: account, TaskID: x.taskID, Code: x.code,
 		})
 	}

@@ -24,7 +24,7 @@ func (s *Server) handleTaskList(x *exchange) error {
 	}
 	list := api.TaskList{Data: make([]api.Task, 0, len(page.Tasks)), RequestID: x.id}
 	for _, t := range page.Tasks {
-		list.Data = append(list.Data, s.wire(t))
+		list.Data = append(list.Data, s.taskOf(t))
 	}
 	if page.Next != "" {
 		list.NextCursor = &page.Next

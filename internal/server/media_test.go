@@ -40,7 +40,7 @@ func TestMediaAreGuarded(t *testing.T) {
 	t.Cleanup(files.Close)
 	w := newWorld(t, options{gateway: gateway.Limits{InlineMedia: small}, fetchable: []string{strings.TrimPrefix(files.URL, "http://")}})
 	picture := w.end(w.test, w.post("a picture", image("a red fox")).task(t).ID).Output.Images[0].ID
-	spoken := w.post("a voice first", `{"capability":"audio.speech","input":{"text":"x"}}`).task(t).Output.Audio
+	speech := w.post("a voice first", `{"capability":"audio.speech","input":{"text":"x"}}`).task(t).Output.Audio
 	stranger := w.otherAccountsKey()
 	ref := func(id string) string { return `{"artifact":"` + id + `"}` }
 	at := func(path string) string { return `{"url":"` + files.URL + path + `"}` }
@@ -52,7 +52,7 @@ func TestMediaAreGuarded(t *testing.T) {
 		{"an own picture", edited(ref(picture)), w.test, http.StatusAccepted, ""},
 		{"a sound among pictures", edited(inline("image/png", "ID3\x04 sound")), w.test, 400, "input.images.0.data"},
 		{"markup among pictures", edited(inline("image/png", "<svg>")), w.test, 400, "input.images.0.data"},
-		{"an own sound among pictures", edited(ref(spoken.ID)), w.test, 400, "input.images.0.artifact"},
+		{"an own sound among pictures", edited(ref(speech.ID)), w.test, 400, "input.images.0.artifact"},
 		{"a picture to listen to", `{"capability":"audio.transcribe","input":{"audio":` + ref(picture) + `}}`, w.test, 400, "input.audio.artifact"},
 		{"another account's picture", edited(ref(picture)), stranger, 400, "input.images.0.artifact"},
 		{"nobody's picture", edited(ref("art_00000000000000000000000000")), w.test, 400, "input.images.0.artifact"},

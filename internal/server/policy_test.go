@@ -24,7 +24,7 @@ var ruled = &policy.Policy{Rules: []policy.Rule{
 func TestRulesRefuse(t *testing.T) {
 	w := newWorld(t, options{policy: ruled})
 	poem := strings.Replace(chat("hello"), `"prompt":"hello"`, `"messages":[{"role":"user","content":"hi"},{"role":"user","content":"a VOGON poem"}]`, 1)
-	nobody := `{"person":"none"}`
+	noPerson := `{"person":"none"}`
 	for i, tt := range []struct {
 		name, body string
 		status     int
@@ -39,8 +39,8 @@ func TestRulesRefuse(t *testing.T) {
 		{"a member's name", strings.Replace(chat("x"), `"prompt"`, `"vogon"`, 1), 400, []string{"input.prompt", "input.vogon"}},
 		{"the schema comes first", `{"capability":"text.chat","input":{"prompt":"vogon","more":1}}`, 400, []string{"input.more"}},
 		{"the authorization comes first", portrait("vogon", ""), 403, []string{"input.authorization", "input.authorization"}},
-		{"then the rules", portrait("vogon", nobody), 422, []string{"input.prompt"}},
-		{"an address", strings.Replace(portrait("x", nobody), `{"data":"`+pixel+`","content_type":"image/png"}`, `{"url":"https://vogon.example/a.png"}`, 1), 422, []string{"input.images.0.url"}},
+		{"then the rules", portrait("vogon", noPerson), 422, []string{"input.prompt"}},
+		{"an address", strings.Replace(portrait("x", noPerson), `{"data":"`+pixel+`","content_type":"image/png"}`, `{"url":"https://vogon.example/a.png"}`, 1), 422, []string{"input.images.0.url"}},
 		{"a statement", portrait("x", `{"person":"authorized","statement":"a vogon agreed"}`), 422, []string{"input.authorization.statement"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

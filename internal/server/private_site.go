@@ -11,7 +11,7 @@ import (
 	"unitask/internal/fault"
 )
 
-// privateSite is a core on a listener that is the operator's alone.
+// privateSite is the common part on a listener that is the operator's alone.
 type privateSite struct {
 	*common
 	http *http.Server

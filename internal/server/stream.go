@@ -65,7 +65,7 @@ func (s *Server) frame(x *exchange, b []byte, e gateway.Event) []byte {
 	switch {
 	case e.Task != nil:
 		x.taskID = e.Task.ID
-		body := s.wire(*e.Task)
+		body := s.taskOf(*e.Task)
 		body.RequestID = x.id
 		name = api.EventTask
 		body.Write(w)

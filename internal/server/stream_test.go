@@ -162,9 +162,9 @@ func TestSlowReader(t *testing.T) {
 	w := newWorld(t, options{limits: server.Limits{WriteTime: time.Second}})
 	conn := w.connect("slow-reader", w.live, chat(flood))
 	defer func() { _ = conn.Close() }()
-	begun := make([]byte, 2<<10)
-	_ = fixture.Must(io.ReadFull(conn, begun))(t)
-	id := string(regexp.MustCompile(`task_[0-9a-z]{26}`).Find(begun))
+	started := make([]byte, 2<<10)
+	_ = fixture.Must(io.ReadFull(conn, started))(t)
+	id := string(regexp.MustCompile(`task_[0-9a-z]{26}`).Find(started))
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		if got := fixture.Must(w.Operator.Task(t.Context(), id))(t); got.State == task.Succeeded {
 			break

@@ -256,7 +256,7 @@ func TestList(t *testing.T) {
 }
 
 func nextMillisecond() {
-	for begun := time.Now().UnixMilli(); time.Now().UnixMilli() == begun; {
+	for start := time.Now().UnixMilli(); time.Now().UnixMilli() == start; {
 		runtime.Gosched()
 	}
 }
@@ -282,20 +282,20 @@ func TestWaitAndETag(t *testing.T) {
 	if !strings.HasPrefix(tag, `W/"`) || read.Header.Get("Retry-After") != "2" {
 		t.Errorf("header of a running task: %v", read.Header)
 	}
-	begun := time.Now()
+	start := time.Now()
 	same := w.do(request{path: path, key: w.test, header: map[string]string{"If-None-Match": `"x", ` + tag}})
-	if same.StatusCode != http.StatusNotModified || len(same.body) != 0 || same.Header.Get("ETag") != tag || time.Since(begun) > atOnce {
+	if same.StatusCode != http.StatusNotModified || len(same.body) != 0 || same.Header.Get("ETag") != tag || time.Since(start) > atOnce {
 		t.Errorf("unchanged: %d %q %v", same.StatusCode, same.body, same.Header)
 	}
-	begun = time.Now()
+	start = time.Now()
 	held := w.do(request{path: path, key: w.test, header: map[string]string{"If-None-Match": tag, "Prefer": "respond-async, wait=1"}})
-	if took := time.Since(begun); held.StatusCode != http.StatusNotModified || took < 900*time.Millisecond ||
+	if took := time.Since(start); held.StatusCode != http.StatusNotModified || took < 900*time.Millisecond ||
 		held.Header.Get(api.HeaderPreferenceApplied) != "wait=1" {
 		t.Errorf("held for %v: %d %v", took, held.StatusCode, held.Header)
 	}
-	begun = time.Now()
+	start = time.Now()
 	older := w.do(request{path: path, key: w.test, header: map[string]string{"If-None-Match": stale, "Prefer": "wait=20"}})
-	if older.StatusCode != http.StatusOK || older.Header.Get("ETag") != tag || time.Since(begun) > atOnce {
+	if older.StatusCode != http.StatusOK || older.Header.Get("ETag") != tag || time.Since(start) > atOnce {
 		t.Errorf("with an older tag: %d %v", older.StatusCode, older.Header)
 	}
 	answered := make(chan response, 1)

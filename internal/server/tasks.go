@@ -132,7 +132,7 @@ func (s *Server) handleTaskTimeline(x *exchange) error {
 func (s *Server) respondTask(x *exchange, status int, t *task.Task) {
 	s.describeTask(x, t)
 	s.show(x, *t)
-	body := s.wire(*t)
+	body := s.taskOf(*t)
 	body.RequestID = x.id
 	w := writers.Get().(*jsonwrite.Writer)
 	defer writers.Put(w)
@@ -150,8 +150,8 @@ func (s *Server) describeTask(x *exchange, t *task.Task) {
 	}
 }
 
-// wire returns a task as its owner may read it, with fresh artifact URLs.
-func (s *Server) wire(t task.Task) api.Task {
+// taskOf returns a task as its owner may read it, with fresh artifact URLs.
+func (s *Server) taskOf(t task.Task) api.Task {
 	return api.FromTask(t, func(a task.Artifact) string {
 		return s.base.String() + api.PathArtifacts + a.ID + "?" + s.signer.Query(a, s.now())
 	})

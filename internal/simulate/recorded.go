@@ -248,9 +248,9 @@ func (r recorded) arrival(p Pattern, rng *rand.Rand) Arrival {
 // arrivals returns all in order, those by the clock from the first one on.
 func (a *assembly) arrivals() []Arrival {
 	if len(a.clocks) > 0 {
-		begun := slices.MinFunc(a.clocks, time.Time.Compare)
+		start := slices.MinFunc(a.clocks, time.Time.Compare)
 		for i, at := range a.clocks {
-			a.all[i].At = at.Sub(begun)
+			a.all[i].At = at.Sub(start)
 		}
 	}
 	slices.SortStableFunc(a.all, byTime)

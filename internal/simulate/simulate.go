@@ -98,8 +98,8 @@ func Run(c Config) (Report, error) {
 		Config: c, table: table, rng: rand.New(rand.NewPCG(c.Seed, 2)), flight: map[string]int{},
 		report: &Report{Refused: map[fault.Code]int{}}, routes: map[string]*RouteReport{},
 	}
-	begun := time.Unix(0, 0)
-	s.health = routing.NewHealth(func() time.Time { return begun.Add(s.now) })
+	start := time.Unix(0, 0)
+	s.health = routing.NewHealth(func() time.Time { return start.Add(s.now) })
 	for _, a := range c.Arrivals {
 		if err := s.expect(a); err != nil {
 			return Report{}, err

@@ -17,16 +17,16 @@ import (
 	"unitask/internal/task"
 )
 
-type nobody struct{}
+type noSupplier struct{}
 
-func (nobody) Submit(context.Context, supplier.Request) (supplier.Outcome, error) {
+func (noSupplier) Submit(context.Context, supplier.Request) (supplier.Outcome, error) {
 	panic("a simulation sends nothing")
 }
 
 // at is a route whose price is so many USD per million tokens, in and out.
 func at(name string, price task.Money, places int) routing.Route {
 	return routing.Route{
-		Capability: "text.chat", Supplier: name, Model: "m", Approved: true, Mode: task.Live, Adapter: nobody{}, Cap: places,
+		Capability: "text.chat", Supplier: name, Model: "m", Approved: true, Mode: task.Live, Adapter: noSupplier{}, Cap: places,
 		Price: task.Price{Unit: task.PerMillionTokens, Input: price * task.USD, Output: price * task.USD},
 	}
 }
@@ -159,19 +159,19 @@ func TestReadArrivals(t *testing.T) {
 		{0, "text.chat", task.Usage{InputTokens: 25, OutputTokens: 100}, 100},
 		{1500 * time.Millisecond, "video.generate", task.Usage{Milliseconds: 4000}, 0},
 	}
-	const begun, later = "2026-11-21T10:00:00Z", "2026-11-21T11:00:01.5+01:00"
+	const started, later = "2026-11-21T10:00:00Z", "2026-11-21T11:00:01.5+01:00"
 	for name, tt := range map[string]struct {
 		text string
 		want []read
 		err  string
 	}{
 		"lines":            {`{"at":1.5,"capability":"video.generate","seconds":4}` + "\n\n" + `{"at":0,"input_tokens":25,"output_tokens":100}`, chats, ""},
-		"lines by clock":   {`{"at":"` + later + `","capability":"video.generate","seconds":4}` + "\n" + `{"id":"task_1","at":"` + begun + `","input_bytes":100,"output_tokens":100}`, chats, ""},
+		"lines by clock":   {`{"at":"` + later + `","capability":"video.generate","seconds":4}` + "\n" + `{"id":"task_1","at":"` + started + `","input_bytes":100,"output_tokens":100}`, chats, ""},
 		"a table":          {"at,capability,input_tokens,output_tokens,seconds\n1.5,video.generate,,,4\n0,,25,100,\n", chats, ""},
-		"a table by clock": {" at , output_tokens,input_bytes,seconds,capability\n" + begun + ",100,100,,text.chat\n" + later + ",,,4,video.generate\n", chats, ""},
+		"a table by clock": {" at , output_tokens,input_bytes,seconds,capability\n" + started + ",100,100,,text.chat\n" + later + ",,,4,video.generate\n", chats, ""},
 		"times alone":      {`{"at":7}`, []read{{7 * time.Second, "text.chat", task.Usage{InputTokens: 3, Milliseconds: 2000}, 12}}, ""},
 		"nothing":          {" \n", nil, ""},
-		"both clocks":      {`{"at":1}` + "\n" + `{"at":"` + begun + `"}`, nil, "line 2: at is seconds in one line and a time in another"},
+		"both clocks":      {`{"at":1}` + "\n" + `{"at":"` + started + `"}`, nil, "line 2: at is seconds in one line and a time in another"},
 		"another column":   {"at,colour\n1,red\n", nil, `line 2: no column is called "colour"`},
 		"no number":        {"at,images\n1,many\n", nil, "line 2: images is no number"},
 		"no time":          {"at\nsoon\n", nil, "line 2: at is a time in RFC 3339, or seconds"},

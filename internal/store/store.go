@@ -158,7 +158,7 @@ type ClaimRequest struct {
 
 // Line is the queue of the tasks of one capability in one mode, and the places that are open to them. A task that is
 // claimed from it takes up the first place with room until it begins an attempt or its lease ends, so that no more
-// tasks leave the queue than can be begun.
+// tasks leave the queue than can be started.
 type Line struct {
 	Mode       task.Mode
 	Capability string

@@ -13,7 +13,7 @@ type Sent string
 // The verdicts. Only NotSent and Refused allow another route.
 const (
 	NotSent Sent = "not_sent" // dial, TLS, a local limit: no byte left the machine
-	Refused Sent = "refused"  // a definite answer that no work was begun
+	Refused Sent = "refused"  // a definite answer that no work was started
 	Unknown Sent = "unknown"  // it may have arrived: timeout, reset, EOF after the first byte
 	// Failed is the definite failure of work that had been accepted: of a polled job, never of a
 	// Submit. It may go to another route too.
@@ -66,7 +66,7 @@ func AsError(err error) *Error {
 	return &Error{Fault: fault.From(err), Sent: Unknown, cause: err}
 }
 
-// AfterText is the verdict on a failure that comes after a piece of streamed text: the work was begun, and another route
+// AfterText is the verdict on a failure that comes after a piece of streamed text: the work was started, and another route
 // would tell the caller another text, so its outcome is unknown, except that a review's refusal stays definite.
 func AfterText(err error) *Error {
 	e := AsError(err)

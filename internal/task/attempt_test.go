@@ -70,9 +70,9 @@ func ledgerSteps(t *testing.T) []task.Task {
 
 // TestSecondOpenAttemptPanics: no caller can go on from a second paid submission.
 func TestSecondOpenAttemptPanics(t *testing.T) {
-	begun := inState(task.Running).BeginAttempt(plan, t0)
-	submitted, _ := begun.MarkSubmitted(json.RawMessage(`1`), t0)
-	for _, open := range []task.Task{begun, submitted} {
+	started := inState(task.Running).BeginAttempt(plan, t0)
+	submitted, _ := started.MarkSubmitted(json.RawMessage(`1`), t0)
+	for _, open := range []task.Task{started, submitted} {
 		func() {
 			defer func() {
 				if recover() == nil {
@@ -87,10 +87,10 @@ func TestSecondOpenAttemptPanics(t *testing.T) {
 // TestLedgerRefusals: a step that doesn't fit is refused without a change.
 func TestLedgerRefusals(t *testing.T) {
 	empty := inState(task.Running)
-	begun := empty.BeginAttempt(plan, t0)
+	started := empty.BeginAttempt(plan, t0)
 	closed := map[task.AttemptState]task.Task{}
 	for _, end := range []task.AttemptState{task.OK, task.FailedAttempt, task.Rejected, task.UnknownOutcome} {
-		next, ok := begun.CloseAttempt(task.Closing{State: end}, t1)
+		next, ok := started.CloseAttempt(task.Closing{State: end}, t1)
 		if !ok || next.OpenAttempt() != nil {
 			t.Fatalf("closing as %q: %v", end, ok)
 		}
@@ -106,8 +106,8 @@ func TestLedgerRefusals(t *testing.T) {
 		}
 	}
 	for _, end := range []task.AttemptState{"", "done", task.Intent, task.Submitted} {
-		out, ok := begun.CloseAttempt(task.Closing{State: end}, t1)
-		check("closing as "+string(end), begun, out, ok, false)
+		out, ok := started.CloseAttempt(task.Closing{State: end}, t1)
+		check("closing as "+string(end), started, out, ok, false)
 	}
 	for _, in := range []task.Task{empty, closed[task.OK], closed[task.UnknownOutcome]} {
 		out, ok := in.MarkSubmitted(json.RawMessage(`1`), t1)
@@ -115,7 +115,7 @@ func TestLedgerRefusals(t *testing.T) {
 		out, ok = in.CloseAttempt(task.Closing{State: task.OK}, t1)
 		check("closing without an open attempt", in, out, ok, false)
 	}
-	for _, in := range []task.Task{empty, begun} {
+	for _, in := range []task.Task{empty, started} {
 		if in.LastUnknown() {
 			t.Error("an outcome is unknown where nothing ended")
 		}
@@ -143,9 +143,9 @@ func TestReadoptKeepsTheJob(t *testing.T) {
 
 // TestOpenAttemptIsACopy: the ledger can't be changed through its results.
 func TestOpenAttemptIsACopy(t *testing.T) {
-	begun := inState(task.Running).BeginAttempt(plan, t0)
-	begun.OpenAttempt().State = task.OK
-	if got := begun.OpenAttempt(); got == nil || got.State != task.Intent {
+	started := inState(task.Running).BeginAttempt(plan, t0)
+	started.OpenAttempt().State = task.OK
+	if got := started.OpenAttempt(); got == nil || got.State != task.Intent {
 		t.Errorf("the open attempt became %+v", got)
 	}
 }

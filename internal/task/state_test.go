@@ -97,17 +97,17 @@ func TestEveryPair(t *testing.T) {
 // TestRulesAreTheMachine compares the published table with the state machine's pairs, and makes sure that a refused
 // transition returns an error and makes no change.
 func TestRulesAreTheMachine(t *testing.T) {
-	published := map[[2]task.State]string{}
+	table := map[[2]task.State]string{}
 	for _, r := range task.Rules() {
 		for _, from := range r.From {
-			published[[2]task.State{from, r.To}] = r.Name
+			table[[2]task.State{from, r.To}] = r.Name
 		}
 		if r.Who == "" || r.Crash == "" {
 			t.Errorf("rule %q doesn't say who moves or what a crash leaves", r.Name)
 		}
 	}
-	if diff := cmp.Diff(legal, published); diff != "" {
-		t.Errorf("rules (-contract +published):\n%s", diff)
+	if diff := cmp.Diff(legal, table); diff != "" {
+		t.Errorf("rules (-contract +table):\n%s", diff)
 	}
 	for _, from := range task.States() {
 		for name, tr := range transitions() {

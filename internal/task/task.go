@@ -192,13 +192,13 @@ func (t Task) mayBePaid() bool {
 
 // Span returns how long the task was given from its acceptance, the last one, to its deadline.
 func (t Task) Span() time.Duration {
-	begun := t.CreatedAt
+	start := t.CreatedAt
 	for _, m := range t.Timeline {
 		if m.State == Queued {
-			begun = m.At
+			start = m.At
 		}
 	}
-	return t.DeadlineAt.Sub(begun)
+	return t.DeadlineAt.Sub(start)
 }
 
 // OpenAttempt returns the attempt whose outcome isn't recorded yet; nil if there is none. At most one is open at a

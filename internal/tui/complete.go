@@ -9,19 +9,19 @@ import (
 )
 
 type completedMsg struct {
-	begun string
-	names []string
+	prefix string
+	names  []string
 }
 
 // complete asks which paths begin so.
-func (c calls) complete(begun string) tea.Cmd {
-	return func() tea.Msg { return completedMsg{begun, c.files.Complete(begun)} }
+func (c calls) complete(prefix string) tea.Cmd {
+	return func() tea.Msg { return completedMsg{prefix, c.files.Complete(prefix)} }
 }
 
 // completed writes as much of the path as is certain, and shows the choices if that isn't all.
 func (m *Model) completed(msg completedMsg) {
 	p := m.prompt
-	if p == nil || !p.path || p.edit.value() != msg.begun {
+	if p == nil || !p.path || p.edit.value() != msg.prefix {
 		return // written on meanwhile
 	}
 	if len(msg.names) == 0 {

@@ -62,12 +62,12 @@ func (d *disk) Save(_ context.Context, t api.Task, to string, replace bool) ([]s
 	return []string{to}, nil
 }
 
-func (d *disk) Complete(begun string) []string {
+func (d *disk) Complete(prefix string) []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var paths []string
 	for _, p := range d.paths {
-		if strings.HasPrefix(p, begun) {
+		if strings.HasPrefix(p, prefix) {
 			paths = append(paths, p)
 		}
 	}
@@ -83,7 +83,7 @@ func (d *disk) Open(_ context.Context, t api.Task) ([]string, bool, error) {
 	return []string{"/cache/" + t.ID}, d.desktop, d.fail
 }
 
-// TestSavePath: the suggested folder goes when another path is begun, and tab completes a path as far as it is
+// TestSavePath: the suggested folder goes when another path is started, and tab completes a path as far as it is
 // certain.
 func TestSavePath(t *testing.T) {
 	paths := []string{"/tmp/", "/tmp/été.txt", "/tmp/étè/", "/tmp/pictures/", "~/pictures/", "./a.txt", "./b.txt"}

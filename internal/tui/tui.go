@@ -47,8 +47,8 @@ type Files interface {
 	// Save writes a result to a folder, a file or NAME.* and returns the files, which all stand in the folder that
 	// was named. Without replace it writes no file and returns a *save.ExistError if one is there already.
 	Save(ctx context.Context, t api.Task, to string, replace bool) ([]string, error)
-	// Complete returns the paths that begin so and are there, written as they were begun; folders end with a slash.
-	Complete(begun string) []string
+	// Complete returns the paths that begin so and are there, written as they were typed; folders end with a slash.
+	Complete(prefix string) []string
 	// Open saves a result in a folder of its own and shows it with the system's program; without a desktop it doesn't
 	// and opened is false.
 	Open(ctx context.Context, t api.Task) (files []string, opened bool, err error)

@@ -97,14 +97,14 @@ func (b *testbed) starts(ctx context.Context, service *arrivals, environment []s
 func (b *testbed) firstByte(ctx context.Context, service *arrivals, environment []string) (time.Duration, error) {
 	c := exec.CommandContext(ctx, b.binary, "run", "text.chat", "hello")
 	c.Env = environment
-	begun := time.Now()
+	start := time.Now()
 	if err := c.Start(); err != nil {
 		return 0, err
 	}
 	defer func() { _ = c.Wait() }() // it finds no capability
 	select {
 	case at := <-service.at:
-		return at.Sub(begun), nil
+		return at.Sub(start), nil
 	case <-time.After(10 * time.Second):
 		_ = c.Process.Kill()
 		return 0, errors.New("the client sent nothing within 10 s")

@@ -36,9 +36,9 @@ func (b *testbed) disk(ctx context.Context, d time.Duration) (f figures, err err
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var took, waited []time.Duration
-	begun, page := time.Now(), make([]byte, diskPage)
-	for n := 1; time.Since(begun) < d && ctx.Err() == nil; n++ {
-		time.Sleep(time.Until(begun.Add(time.Duration(n) * time.Second / diskRate)))
+	start, page := time.Now(), make([]byte, diskPage)
+	for n := 1; time.Since(start) < d && ctx.Err() == nil; n++ {
+		time.Sleep(time.Until(start.Add(time.Duration(n) * time.Second / diskRate)))
 		before, at := processorWait(), time.Now()
 		if _, err := file.WriteAt(page, int64(n)*diskPage%diskFile); err != nil {
 			return nil, err

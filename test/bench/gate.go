@@ -109,11 +109,11 @@ func sample(ctx context.Context, g *gate.Gate, headers []string, d time.Duration
 	runtime.ReadMemStats(&before)
 	for end := time.Now().Add(d); len(took) < most && time.Now().Before(end); {
 		header := headers[rand.IntN(len(headers))]
-		begun := time.Now()
+		start := time.Now()
 		if err := admit(ctx, g, header); err != nil {
 			return nil, err
 		}
-		took = append(took, time.Since(begun))
+		took = append(took, time.Since(start))
 	}
 	runtime.ReadMemStats(&after)
 	slices.Sort(took)

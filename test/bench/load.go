@@ -34,7 +34,7 @@ func saturate(ctx context.Context, t target, callers int, d time.Duration) (load
 	var done atomic.Int64
 	ctx, stop := context.WithTimeout(ctx, d)
 	defer stop()
-	begun := time.Now()
+	start := time.Now()
 	err := inParallel(callers, func() error {
 		c, err := dial(ctx, t)
 		if err != nil {
@@ -49,7 +49,7 @@ func saturate(ctx context.Context, t target, callers int, d time.Duration) (load
 		}
 		return nil
 	})
-	return load{done.Load(), time.Since(begun)}, err
+	return load{done.Load(), time.Since(start)}, err
 }
 
 // pace sends perSecond requests a second whether or not answers come, and returns, sorted, how long

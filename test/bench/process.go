@@ -14,7 +14,7 @@ import (
 // process is a server under measurement.
 type process struct {
 	address string
-	begun   time.Time
+	started time.Time
 	command *exec.Cmd
 	exited  chan struct{}
 }
@@ -24,7 +24,7 @@ func (b *testbed) start(ctx context.Context, address string, args ...string) (*p
 	p := &process{address: address, exited: make(chan struct{})}
 	p.command = exec.CommandContext(context.WithoutCancel(ctx), args[0], args[1:]...)
 	p.command.Env = b.environment()
-	p.begun = time.Now()
+	p.started = time.Now()
 	if err := p.command.Start(); err != nil {
 		return nil, err
 	}

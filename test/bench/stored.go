@@ -97,7 +97,7 @@ func preloadOne(ctx context.Context, db *boltstore.DB, n store.NewTask, ends boo
 	return endStored(ctx, db, c)
 }
 
-// endStored lets a task that was begun succeed.
+// endStored lets a task that was started succeed.
 func endStored(ctx context.Context, db *boltstore.DB, c store.Created) error {
 	usage := task.Usage{InputTokens: 12, OutputTokens: 120}
 	_, err := db.Advance(ctx, c.Lease.Ref, store.Step{
@@ -113,7 +113,7 @@ func (f *filled) measure(ctx context.Context, d time.Duration) (figures, error) 
 	if err := n.start(ctx); err != nil {
 		return nil, err
 	}
-	found := figures{ready: time.Since(n.begun).Seconds(), idle: n.memory("RssAnon")}
+	found := figures{ready: time.Since(n.started).Seconds(), idle: n.memory("RssAnon")}
 	load, err := n.testbed.full(n.process, n.tasks("text.chat", hello, "", 200), 64)(ctx, d)
 	if err != nil {
 		n.kill()
@@ -127,7 +127,7 @@ func (f *filled) measure(ctx context.Context, d time.Duration) (figures, error) 
 	if err := n.start(ctx); err != nil {
 		return nil, err
 	}
-	found[readyKilled] = time.Since(n.begun).Seconds()
+	found[readyKilled] = time.Since(n.started).Seconds()
 	if err := n.stop(); err != nil {
 		return nil, err
 	}
@@ -142,12 +142,12 @@ func (f *filled) measure(ctx context.Context, d time.Duration) (figures, error) 
 
 // openTime is how long bbolt alone takes to open the file as the engine does.
 func openTime(path string) (float64, error) {
-	begun := time.Now()
+	start := time.Now()
 	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: time.Second, FreelistType: bolt.FreelistMapType, NoFreelistSync: true})
 	if err != nil {
 		return 0, err
 	}
-	return time.Since(begun).Seconds(), db.Close()
+	return time.Since(start).Seconds(), db.Close()
 }
 
 func (n *node) database() string { return filepath.Join(n.data, databaseFile) }

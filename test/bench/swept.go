@@ -94,7 +94,7 @@ func (a *agedStore) measure(ctx context.Context, d time.Duration) (figures, erro
 	if err := n.start(ctx); err != nil {
 		return nil, err
 	}
-	found[readyKilled], found[idle] = time.Since(n.begun).Seconds(), n.memory("RssAnon")
+	found[readyKilled], found[idle] = time.Since(n.started).Seconds(), n.memory("RssAnon")
 	return found, n.stop()
 }
 
@@ -146,9 +146,9 @@ func paceCreations(ctx context.Context, db *boltstore.DB, d time.Duration) ([]ti
 			i := next.Add(1)
 			n := storedTask(i, time.Now())
 			n.IdempotencyHash = sha256.Sum256([]byte(run + strconv.FormatInt(i, 10)))
-			begun := time.Now()
+			start := time.Now()
 			c, err := db.CreateTask(ctx, n)
-			passed := time.Since(begun)
+			passed := time.Since(start)
 			if err == nil {
 				err = endStored(ctx, db, c)
 			}

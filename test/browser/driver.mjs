@@ -23,10 +23,10 @@ export function equal(got, want, what) {
 
 // step says what is being done, so that a failure has a place.
 export async function step(what, work) {
-  const begun = Date.now();
+  const started = Date.now();
   try {
     const out = await work();
-    console.log(`${what}: ${Date.now() - begun} ms`);
+    console.log(`${what}: ${Date.now() - started} ms`);
     return out;
   } catch (error) {
     error.message = `${what}: ${error.message}`;

@@ -84,12 +84,12 @@ func (b *observer) cycle(rng *rand.Rand, f *figures) {
 	rest(ctx, time.Duration(300+rng.IntN(900))*time.Millisecond)
 	b.undone.Store(true)
 	archive := filepath.Join(b.server.Dir, "backup.tar.gz")
-	begun := time.Now()
+	start := time.Now()
 	var made struct {
 		Bytes int64 `json:"database_bytes"`
 	}
 	mustRun(b.t, b.server, &made, "backup", archive, "--force", "--json", "--data-dir", b.server.Data())
-	f.slowest, f.bytes = max(f.slowest, time.Since(begun)), max(f.bytes, made.Bytes)
+	f.slowest, f.bytes = max(f.slowest, time.Since(start)), max(f.bytes, made.Bytes)
 	rest(ctx, time.Duration(rng.IntN(300))*time.Millisecond)
 	b.server.Kill()
 	stop()

@@ -21,7 +21,7 @@ import (
 const shortKills = 12
 
 // TestClientKilled ends "unitask run" by SIGKILL, UNITASK_CLIENT_KILLS times at a random moment of it, and finishes
-// the rest with "unitask tasks resume": one task and one submission for each request that was begun, and its result
+// the rest with "unitask tasks resume": one task and one submission for each request that was started, and its result
 // is printed.
 func TestClientKilled(t *testing.T) {
 	kills := int(harness.Setting(t, "UNITASK_CLIENT_KILLS", shortKills))
@@ -110,7 +110,7 @@ func TestBatchKilled(t *testing.T) {
 	if err != nil || len(left) > 0 || len(b.entries()) > 0 {
 		t.Errorf("the journal still holds %v and %v (%v)", left, b.entries(), err)
 	}
-	t.Logf("UNITASK_CRASH_SEED=%d: a batch of %d lines takes %s; %v; %d tasks", seed, lines, whole.Round(time.Millisecond), b.phases, len(b.begun))
+	t.Logf("UNITASK_CRASH_SEED=%d: a batch of %d lines takes %s; %v; %d tasks", seed, lines, whole.Round(time.Millisecond), b.phases, len(b.started))
 }
 
 // each runs a batch of a name until the moment comes, and reports whether it is complete.
@@ -119,7 +119,7 @@ func (b *clientFixture) each(name string, lines int, moment func(exited <-chan s
 	words := make([]string, lines)
 	for i := range words {
 		words[i] = fmt.Sprintf("%s-%d", name, i)
-		b.begun[words[i]] = true
+		b.started[words[i]] = true
 	}
 	file := filepath.Join(b.server.Dir, name)
 	if err := os.WriteFile(file, []byte(strings.Join(words, "\n")), 0o600); err != nil {
@@ -151,7 +151,7 @@ type clientFixture struct {
 	key     string
 	journal *journal.Journal
 
-	begun   map[string]bool   // words that were journaled, or whose result was printed
+	started map[string]bool   // words that were journaled, or whose result was printed
 	printed map[string]string // by word
 	phases  map[string]int
 	resumed []string // the output of tasks resume
@@ -161,7 +161,7 @@ func newClientFixture(t *testing.T, after func() time.Duration) *clientFixture {
 	t.Helper()
 	b := &clientFixture{
 		t: t, server: harness.NewServer(t), paid: harness.NewSupplier(t),
-		begun: map[string]bool{}, printed: map[string]string{}, phases: map[string]int{},
+		started: map[string]bool{}, printed: map[string]string{}, phases: map[string]int{},
 	}
 	b.paid.After = after
 	b.server.Config = "limits: {creates_per_minute: 0, reads_per_minute: 0, open_tasks: 0}\n" + b.paid.Config()
@@ -199,7 +199,7 @@ func (b *clientFixture) kill(word string, moment func(exited <-chan struct{})) {
 	b.t.Helper()
 	known := b.entries()
 	if out := b.until(moment, "run", "text.chat", word); out != "" {
-		b.printed[word], b.begun[word] = out, true
+		b.printed[word], b.started[word] = out, true
 	}
 	b.note(word, slices.DeleteFunc(b.entries(), func(id string) bool { return slices.Contains(known, id) }))
 }
@@ -240,7 +240,7 @@ func (b *clientFixture) note(word string, left []string) {
 		default:
 			phase = "written"
 		}
-		b.begun[word] = true
+		b.started[word] = true
 	}
 	if len(left) == 0 && b.printed[word] != "" {
 		phase = "ended"
@@ -284,7 +284,7 @@ func (b *clientFixture) calls(word string) int {
 	return n
 }
 
-// judge returns the violations: a request that was begun and hasn't exactly one submission and a result that was
+// judge returns the violations: a request that was started and hasn't exactly one submission and a result that was
 // printed, one that wasn't and has, and tasks beside those.
 func (b *clientFixture) judge() []string {
 	b.t.Helper()
@@ -294,7 +294,7 @@ func (b *clientFixture) judge() []string {
 	for _, s := range b.paid.Sent() {
 		words[s.Key] = true
 	}
-	for word := range b.begun {
+	for word := range b.started {
 		words[word] = true
 	}
 	for word := range words {
@@ -318,8 +318,8 @@ func (b *clientFixture) judge() []string {
 
 func (b *clientFixture) report(t *testing.T, whole time.Duration) {
 	t.Helper()
-	t.Logf("a run takes %s; killed: %v; %d tasks", whole.Round(time.Millisecond), b.phases, len(b.begun))
-	if len(b.begun) < 5 {
+	t.Logf("a run takes %s; killed: %v; %d tasks", whole.Round(time.Millisecond), b.phases, len(b.started))
+	if len(b.started) < 5 {
 		t.Error("the run put too little to the test")
 	}
 }

@@ -37,9 +37,9 @@ func TestKilled(t *testing.T) {
 	for i := range callers {
 		all.Go(func() { b.call(ctx, rand.New(rand.NewPCG(seed, uint64(i)+2))) })
 	}
-	begun := time.Now()
+	start := time.Now()
 	killAgainAndAgain(s, rand.New(rand.NewPCG(seed, 1)), cycles)
-	killing := time.Since(begun)
+	killing := time.Since(start)
 	stop()
 	all.Wait()
 	b.settle(time.Minute + time.Duration(cycles)*settleTime)

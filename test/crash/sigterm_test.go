@@ -229,7 +229,7 @@ func (r *stopped) judgeTask(seen invariant.Task) (found []string) {
 	return found
 }
 
-// spansAStop reports whether the task was begun before a stop and ended after it.
+// spansAStop reports whether the task was started before a stop and ended after it.
 func (r *stopped) spansAStop(seen invariant.Task) bool {
 	l := seen.Ledger
 	for _, s := range r.stops {

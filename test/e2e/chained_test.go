@@ -53,7 +53,7 @@ func TestChained(t *testing.T) {
 		map[string]string{api.HeaderIdempotencyKey: "chained-key-1"}, &made); got.status != http.StatusAccepted {
 		t.Fatalf("created with %d", got.status)
 	}
-	upper.Until(time.Minute, "the work has reached the supplier", func() bool { begun, _ := p.seen(); return len(begun) > 0 })
+	upper.Until(time.Minute, "the work has reached the supplier", func() bool { started, _ := p.seen(); return len(started) > 0 })
 	for range 3 {
 		upper.Kill()
 		upper.start()
@@ -71,8 +71,8 @@ func TestChained(t *testing.T) {
 	if err != nil || len(tasks) != 1 {
 		t.Errorf("%d tasks below, %v; want 1", len(tasks), err)
 	}
-	if begun, _ := p.seen(); len(begun) != 1 {
-		t.Errorf("%d submissions to the supplier, want 1", len(begun))
+	if started, _ := p.seen(); len(started) != 1 {
+		t.Errorf("%d submissions to the supplier, want 1", len(started))
 	}
 	ledger, err := upper.AdminTask(t.Context(), made.ID)
 	if err != nil || len(ledger.Attempts) != 1 || ledger.Attempts[0].State != task.OK || ledger.Attempts[0].Cost != "0.003" {

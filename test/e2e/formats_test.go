@@ -66,22 +66,22 @@ routes:
 			t.Errorf("the task names %q: %s", word, shown)
 		}
 	}
-	if n := studio.begun.Load(); n != 1 {
-		t.Errorf("%d videos were begun, want 1", n)
+	if n := studio.started.Load(); n != 1 {
+		t.Errorf("%d videos were started, want 1", n)
 	}
 }
 
 // veoServer is a server of Veo's format with one film. The file moves once, and all of it takes the key.
 type veoServer struct {
 	*httptest.Server
-	begun atomic.Int64
+	started atomic.Int64
 }
 
 func newVeoServer(t *testing.T, film []byte) *veoServer {
 	s := &veoServer{}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1beta/models/veo-3.1-lite-generate-preview:predictLongRunning", func(w http.ResponseWriter, _ *http.Request) {
-		s.begun.Add(1)
+		s.started.Add(1)
 		_, _ = w.Write([]byte(`{"name":"models/veo-3.1-lite-generate-preview/operations/o1"}`))
 	})
 	mux.HandleFunc("GET /v1beta/models/veo-3.1-lite-generate-preview/operations/o1", func(w http.ResponseWriter, _ *http.Request) {

@@ -18,8 +18,8 @@ import (
 	"unitask/internal/supplier/fal"
 )
 
-// published is one request as an adapter sends it, and the type that the supplier's own library has for it.
-type published struct {
+// sdkRequest is one request as an adapter sends it, and the type that the supplier's own library has for it.
+type sdkRequest struct {
 	kind              supplier.Kind
 	model             string
 	capability        string
@@ -27,8 +27,8 @@ type published struct {
 	library, name     string // a module and the type's name in it
 }
 
-func publishedRequests() []published {
-	return []published{
+func sdkRequests() []sdkRequest {
+	return []sdkRequest{
 		{fal.Kind(), "fal-ai/flux/schnell", "image.generate", `{"prompt":"A fox"}`, `{"n":2,"size":"512x512","format":"png","seed":7}`, "@fal-ai/client/endpoints", "FluxSchnellInput"},
 		{fal.Kind(), "fal-ai/flux/schnell", "image.generate", `{"prompt":"A fox"}`, `{"aspect_ratio":"16:9"}`, "@fal-ai/client/endpoints", "FluxSchnellInput"},
 	}
@@ -52,7 +52,7 @@ func TestPublishedTypes(t *testing.T) {
 	}
 	control := declared("control", "@fal-ai/client/endpoints", "FluxSchnellInput",
 		`{}`, `{"prompt":"A fox","num_image":2}`, `{"prompt":"A fox","num_images":"2"}`)
-	for i, p := range publishedRequests() {
+	for i, p := range sdkRequests() {
 		writeFile(t, filepath.Join(dir, fmt.Sprintf("sent%d.ts", i)), declared(p.capability, p.library, p.name, p.body(t)))
 	}
 	writeFile(t, filepath.Join(dir, "control.ts"), control)
@@ -87,7 +87,7 @@ func declared(what, library, name string, bodies ...string) string {
 }
 
 // body returns the adapter's request.
-func (p published) body(t *testing.T) string {
+func (p sdkRequest) body(t *testing.T) string {
 	t.Helper()
 	var got []byte
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

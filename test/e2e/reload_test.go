@@ -25,10 +25,10 @@ import (
 // jobServer is an upstream of fal's format, whose jobs go on until they are released.
 type jobServer struct {
 	*httptest.Server
-	mu     sync.Mutex
-	begun  []string // models
-	asked  int      // after jobs
-	finish bool
+	mu      sync.Mutex
+	started []string // models
+	asked   int      // after jobs
+	finish  bool
 }
 
 func newJobServer(t *testing.T) *jobServer {
@@ -45,7 +45,7 @@ func (p *jobServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer p.mu.Unlock()
 	switch {
 	case r.Method == http.MethodPost:
-		p.begun = append(p.begun, strings.TrimPrefix(r.URL.Path, "/"))
+		p.started = append(p.started, strings.TrimPrefix(r.URL.Path, "/"))
 		_, _ = fmt.Fprintf(w, `{"status":"IN_QUEUE","request_id":"job-1"}`)
 	case strings.HasSuffix(r.URL.Path, "/status"):
 		p.asked++
@@ -66,10 +66,10 @@ func (p *jobServer) letGo() {
 	p.finish = true
 }
 
-func (p *jobServer) seen() (begun []string, asked int) {
+func (p *jobServer) seen() (started []string, asked int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return slices.Clone(p.begun), p.asked
+	return slices.Clone(p.started), p.asked
 }
 
 // moreCapabilities is a directory's addition, of which no program knows.
@@ -146,10 +146,10 @@ func TestReload(t *testing.T) {
 	h.start()
 	testKey := h.key
 	h.useLiveKey()
-	var begun api.Task
+	var started api.Task
 	h.call(http.MethodPost, "/api/ai/v1/tasks", `{"capability":"image.generate","input":{"prompt":"a fox"}}`,
-		map[string]string{"Idempotency-Key": "reload-under-way"}, &begun)
-	h.Until(time.Minute, "the job is begun", func() bool { _, asked := old.seen(); return asked > 0 })
+		map[string]string{"Idempotency-Key": "reload-under-way"}, &started)
+	h.Until(time.Minute, "the job is started", func() bool { _, asked := old.seen(); return asked > 0 })
 
 	h.write("unitask.yaml", configured(next.URL, "limits: {body: none}\nroute: {}\n"))
 	bad := h.client("config", "reload")
@@ -175,8 +175,8 @@ routes:
 	}
 	old.letGo()
 	var ended api.Task
-	h.Until(time.Minute, "the job ends where it was begun", func() bool {
-		h.call(http.MethodGet, "/api/ai/v1/tasks/"+begun.ID, "", nil, &ended)
+	h.Until(time.Minute, "the job ends where it was started", func() bool {
+		h.call(http.MethodGet, "/api/ai/v1/tasks/"+started.ID, "", nil, &ended)
 		return ended.State.Terminal()
 	})
 	if ended.State != task.Succeeded || len(ended.Output.Images) != 1 {

@@ -26,11 +26,11 @@ type observation struct {
 // run sends one request after the other until ctx ends, and five at least.
 func (u *observation) run(ctx context.Context, method, url, key, body string) {
 	for n := 0; ctx.Err() == nil || n < 5; n++ {
-		begun := time.Now()
+		start := time.Now()
 		if err := send(method, url, key, body, fmt.Sprintf("%s-%d", key[len(key)-8:], n)); err != nil {
 			u.Wrong = append(u.Wrong, err.Error())
 		}
-		u.Took = append(u.Took, time.Since(begun))
+		u.Took = append(u.Took, time.Since(start))
 		time.Sleep(5 * time.Millisecond)
 	}
 }

@@ -45,14 +45,14 @@ func TestPowerCut(t *testing.T) {
 	for _, kind := range []string{"ext4", "xfs"} {
 		t.Run(kind, func(t *testing.T) {
 			run := &run{volume: newVolume(t, kind)}
-			begun := time.Now()
+			start := time.Now()
 			for range cuts {
 				if err := run.cutOnce(roleCareful); err != nil {
 					t.Fatalf("after %d cuts: %v", run.cuts, err)
 				}
 			}
 			t.Logf("%d cuts in %s: %d task writes and %d artifacts acknowledged, none lost; the slowest process ended %s after its cut",
-				run.cuts, time.Since(begun).Round(time.Second), run.writes, run.artifacts, run.slowest.Round(time.Millisecond))
+				run.cuts, time.Since(start).Round(time.Second), run.writes, run.artifacts, run.slowest.Round(time.Millisecond))
 			if run.writes < 10*cuts || run.artifacts < cuts {
 				t.Error("the run put too little to the test")
 			}
@@ -125,16 +125,16 @@ func (r *run) write(role string) {
 	if err := writer.Start(); err != nil {
 		t.Fatal(err)
 	}
-	begun, read := make(chan struct{}), make(chan []byte)
+	start, read := make(chan struct{}), make(chan []byte)
 	go func() {
 		stream := bufio.NewReader(out)
 		_, _ = stream.Peek(1)
-		close(begun)
+		close(start)
 		all, _ := io.ReadAll(stream)
 		read <- all
 	}()
 	if rand.IntN(4) > 0 {
-		<-begun
+		<-start
 	}
 	<-time.After(rand.N(longestLife))
 	r.volume.cut()

@@ -92,8 +92,8 @@ func (w *world) pursue(rng *rand.Rand, r *record) {
 		if differs && got.ID != "" {
 			w.differ(r, got.ID)
 		}
-		begun := time.Now()
-		for polls := 0; w.note(r, got) && !got.State.Terminal() && time.Since(begun) < settleTime; polls++ {
+		start := time.Now()
+		for polls := 0; w.note(r, got) && !got.State.Terminal() && time.Since(start) < settleTime; polls++ {
 			time.Sleep(between(rng, 2*time.Second, 5*time.Second) * time.Duration(min(1+polls/4, 10)))
 			if cancels && oneIn(rng, 3) {
 				got = w.cancel(r, got.ID)

@@ -34,13 +34,13 @@ func run(t *testing.T, seed uint64, tasks int, p plantedFault) (out outcome) {
 	t.Helper()
 	cryptotest.SetGlobalRandom(t, seed)
 	synctest.Test(t, func(t *testing.T) {
-		begun := time.Now()
+		start := time.Now()
 		w := newWorld(t, seed, tasks, p)
 		w.live()
 		o := w.observe()
 		broken := append(invariant.Check(o), w.checkReviews(o)...)
 		out = judge(o, broken)
-		out.Figures.Virtual = time.Since(begun)
+		out.Figures.Virtual = time.Since(start)
 		for _, b := range w.suffered {
 			*out.Figures.of(b)++
 		}

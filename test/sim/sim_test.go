@@ -48,10 +48,10 @@ func TestSim(t *testing.T) {
 		}
 	}
 	limit := time.Duration(harness.Setting(t, "UNITASK_SIM_MINUTES", 24*60)) * time.Minute
-	begun := time.Now()
+	start := time.Now()
 	all := &tally{t: t}
 	all.runAll(jobs, int(harness.Setting(t, "UNITASK_SIM_WORKERS", uint64(runtime.NumCPU()))), limit)
-	took := time.Since(begun)
+	took := time.Since(start)
 	t.Logf("%d seeds in %s, %.0f tasks/s: %+v", all.seeds, took.Round(time.Second), float64(all.figures.Tasks)/took.Seconds(), all.figures)
 	if f := all.figures; f.Unknown == 0 || f.Reviews == 0 || f.Flagged == 0 || f.Reopenings == 0 || f.Files == 0 || f.Canceled == 0 || f.Succeeded < f.Tasks/2 {
 		if len(jobs) > 1 {

@@ -70,7 +70,7 @@ const batch = 10
 // limit or a failure.
 func (a *tally) runAll(jobs []job, workers int, limit time.Duration) {
 	a.t.Helper()
-	begun := time.Now()
+	start := time.Now()
 	batches := make(chan []job)
 	var all sync.WaitGroup
 	for range workers {
@@ -80,7 +80,7 @@ func (a *tally) runAll(jobs []job, workers int, limit time.Duration) {
 			}
 		})
 	}
-	for len(jobs) > 0 && time.Since(begun) < limit && !a.t.Failed() {
+	for len(jobs) > 0 && time.Since(start) < limit && !a.t.Failed() {
 		n := min(batch, len(jobs))
 		batches <- jobs[:n]
 		jobs = jobs[n:]

@@ -68,7 +68,7 @@ func (s *served) note(c net.Conn, state http.ConnState) {
 // end takes no more connections and closes those that are idle. It doesn't wait for the others.
 func (s *served) end() {
 	s.over.Store(true)
-	_ = s.listener.Close() // for the server may not have begun
+	_ = s.listener.Close() // for the server may not have started
 	stopped, cancel := context.WithCancel(context.Background())
 	cancel()
 	_ = s.server.Shutdown(stopped)

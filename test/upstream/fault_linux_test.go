@@ -43,7 +43,7 @@ func (p phase) submits() bool { return p != poll && p != transfer }
 // streams reports whether the text is asked for as a stream.
 func (p phase) streams() bool { return p.submits() && p != submit }
 
-// breaks reports whether the phase is a moment of a stream that has begun.
+// breaks reports whether the phase is a moment of a stream that has started.
 func (p phase) breaks() bool { return p.streams() && p != streamed }
 
 // failure is one row of the matrix: a fault, and its promised outcome in each phase.

@@ -148,7 +148,7 @@ func (c cell) breakOff(g *barrier) http.HandlerFunc {
 	}
 }
 
-// streamFailures are the ways in which a stream that has begun breaks off. Those that answer otherwise than
+// streamFailures are the ways in which a stream that has started breaks off. Those that answer otherwise than
 // with a stream have no later moment.
 func streamFailures() []failure {
 	const unavailable = fault.ProviderUnavailable

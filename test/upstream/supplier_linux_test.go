@@ -28,7 +28,7 @@ type fakeSupplier struct {
 	phase   phase
 	once    bool
 	taken   *host           // the address that fails
-	begun   func()          // called when the failure begins
+	started func()          // called when the failure begins
 	failed  int             // how often the failure was met
 	arrived int             // submissions
 	keys    map[string]bool // of the submissions, if the format has them
@@ -36,18 +36,18 @@ type fakeSupplier struct {
 
 func newFakeSupplier(t *testing.T, d dialect) *fakeSupplier {
 	t.Helper()
-	s := &fakeSupplier{t: t, dialect: d, begun: func() {}}
+	s := &fakeSupplier{t: t, dialect: d, started: func() {}}
 	s.api = newHost(t, http.HandlerFunc(s.serve))
 	s.files = newHost(t, http.HandlerFunc(s.serve))
 	return s
 }
 
-// fail lets the fakeSupplier fail in a phase, which mustn't have begun. begun is called at the moments from which
+// fail lets the fakeSupplier fail in a phase, which mustn't have started. started is called at the moments from which
 // the service may wait: for a job, or in vain.
-func (s *fakeSupplier) fail(f failure, p phase, once bool, begun func()) {
+func (s *fakeSupplier) fail(f failure, p phase, once bool, started func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.failing, s.phase, s.once, s.begun = &f, p, once, begun
+	s.failing, s.phase, s.once, s.started = &f, p, once, started
 	if p.submits() {
 		s.phase = submit
 	}
@@ -59,7 +59,7 @@ func (s *fakeSupplier) fail(f failure, p phase, once bool, begun func()) {
 func (s *fakeSupplier) takeLocked(h *host) {
 	s.failing.take(h)
 	s.taken = h
-	s.begun()
+	s.started()
 }
 
 // noticed is called once the service has reported the failure. An address that fails once is restored then.
@@ -125,7 +125,7 @@ func (s *fakeSupplier) serve(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	s.dialect.answer(w, r, s)
 	if p == submit && s.dialect.hasJob() {
-		s.begun()
+		s.started()
 	}
 }
 
@@ -141,7 +141,7 @@ func (s *fakeSupplier) count(p phase, r *http.Request) http.HandlerFunc {
 		return nil
 	}
 	s.failed++
-	s.begun()
+	s.started()
 	if s.once {
 		s.failing = nil
 	}

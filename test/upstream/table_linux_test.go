@@ -125,7 +125,7 @@ func (p *page) render() string {
 	fmt.Fprintf(&out, head, len(p.rows), strings.Join(names, ",\n"))
 	var all legend
 	p.table(&out, &all, failures(), columnsOf(submit, streamed, poll, transfer))
-	out.WriteString("\nWhen the supplier of a streamed text fails once its answer has begun:\n\n")
+	out.WriteString("\nWhen the supplier of a streamed text fails once its answer has started:\n\n")
 	p.table(&out, &all, streamFailures(), columnsOf(opening, middle, ending))
 	all.write(&out)
 	out.WriteString("\nCells that can't occur, and cells that aren't run:\n\n" + strings.Join(p.notes, "\n") + "\n")

@@ -94,8 +94,8 @@ type outcome struct {
 // TestMatrix runs every cell; under the race detector, which makes everything slow, a third of the cells
 // without a deadline. A cell is run once, and its result counts.
 func TestMatrix(t *testing.T) {
-	var published page
-	all := sample(cells(&published))
+	var table page
+	all := sample(cells(&table))
 	slices.SortStableFunc(all, func(a, b cell) int { return cmp.Compare(b.patience(), a.patience()) })
 	t.Run("cells", func(t *testing.T) {
 		for _, c := range all {
@@ -105,11 +105,11 @@ func TestMatrix(t *testing.T) {
 				if diff := gocmp.Diff(c.want(), got); diff != "" {
 					t.Errorf("(-want +got):\n%s", diff)
 				}
-				published.add(c, got)
+				table.add(c, got)
 			})
 		}
 	})
-	published.compare(t)
+	table.compare(t)
 }
 
 // cells returns all that can occur, and notes why the others can't.

@@ -46,12 +46,12 @@ func groups(fields []catalog.Field, texts map[string][]string) (shown, rest []gr
 	placed := map[string]bool{} // wire names of fields
 	for i, e := range entries {
 		at := slices.IndexFunc(fields, func(f catalog.Field) bool { return f.Group == e.Field.Group && f.Name == e.Path[0] })
-		if placed[wire(fields[at])] {
+		if placed[memberName(fields[at])] {
 			continue
 		}
 		var all []alternative
 		for _, f := range rivals(fields, fields[at], placed) {
-			placed[wire(f)] = true
+			placed[memberName(f)] = true
 			all = append(all, newWay(f, entries, texts))
 		}
 		g := all[0].Group
@@ -72,7 +72,7 @@ func rivals(fields []catalog.Field, first catalog.Field, placed map[string]bool)
 	set := []catalog.Field{first}
 	for _, f := range fields {
 		beside := func(other catalog.Field) bool { return !slices.Contains(f.Excludes, other.Name) }
-		if f.Group == first.Group && !placed[wire(f)] && !slices.ContainsFunc(set, beside) {
+		if f.Group == first.Group && !placed[memberName(f)] && !slices.ContainsFunc(set, beside) {
 			set = append(set, f)
 		}
 	}
@@ -81,7 +81,7 @@ func rivals(fields []catalog.Field, first catalog.Field, placed map[string]bool)
 
 // newWay shows a field with the entries that are its own or its members'.
 func newWay(f catalog.Field, entries []form.Entry, texts map[string][]string) alternative {
-	w := alternative{Title: title(f.Name), Wire: wire(f)}
+	w := alternative{Title: title(f.Name), Wire: memberName(f)}
 	for _, e := range entries {
 		if e.Field.Group != f.Group || e.Path[0] != f.Name {
 			continue
@@ -114,7 +114,7 @@ func ways(first catalog.Field, all []alternative) group {
 	return g
 }
 
-func wire(f catalog.Field) string { return f.Group + "." + f.Name }
+func memberName(f catalog.Field) string { return f.Group + "." + f.Name }
 
 // newControl shows an entry with its input, the n-th text of its name.
 func newControl(e form.Entry, texts map[string][]string, n int) control {

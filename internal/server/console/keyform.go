@@ -106,11 +106,11 @@ func (c *Console) again(x exchange, f filledForm, err error) error {
 	return c.keyForm(x, http.StatusBadRequest, f)
 }
 
-// lives are how long a new key may live, in seconds.
-var lives = map[string]int64{"": 0, "day": 24 * 3600, "week": 7 * 24 * 3600, "month": 30 * 24 * 3600, "quarter": 90 * 24 * 3600, "year": 365 * 24 * 3600}
+// lifetimes are how long a new key may live, in seconds.
+var lifetimes = map[string]int64{"": 0, "day": 24 * 3600, "week": 7 * 24 * 3600, "month": 30 * 24 * 3600, "quarter": 90 * 24 * 3600, "year": 365 * 24 * 3600}
 
 func keyFrom(v url.Values) (api.KeyCreate, error) {
-	life, ok := lives[v.Get("expires")]
+	life, ok := lifetimes[v.Get("expires")]
 	if !ok {
 		return api.KeyCreate{}, fault.Invalid("expires_in_seconds", "must be one of those offered")
 	}

@@ -95,7 +95,7 @@ func restOfLife(choice string) (*int64, error) {
 	if choice == "never" {
 		choice = ""
 	}
-	life, ok := lives[choice]
+	life, ok := lifetimes[choice]
 	if !ok {
 		return nil, fault.Invalid("expires_in_seconds", "must be one of those offered")
 	}

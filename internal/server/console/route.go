@@ -82,6 +82,6 @@ func (c *Console) handle(pattern string, h handler) {
 // followed reports whether somebody came by a link on another site. Browsers leave the cookie out then; asked
 // again by a page of ours they send it.
 func (c *Console) followed(r *http.Request) bool {
-	site := r.Header.Get("Sec-Fetch-Site")
-	return r.Method == http.MethodGet && (site == "cross-site" || site == "same-site") && c.token(r) == ""
+	from := r.Header.Get("Sec-Fetch-Site")
+	return r.Method == http.MethodGet && (from == "cross-from" || from == "same-from") && c.token(r) == ""
 }

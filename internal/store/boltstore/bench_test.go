@@ -37,7 +37,7 @@ func BenchmarkCreate(b *testing.B) {
 	}
 }
 
-// BenchmarkSynchronous runs tasks whole in their two commits: created and begun, then ended.
+// BenchmarkSynchronous runs tasks whole in their two commits: created and started, then ended.
 func BenchmarkSynchronous(b *testing.B) {
 	db := mustOpen(b, boltstore.Config{Path: filepath.Join(b.TempDir(), "unitask.db")})
 	perSecond(b, func() error { return runWhole(db) })

@@ -123,8 +123,8 @@ func (c *check) all() (err error) {
 	return nil
 }
 
-// each calls visit for every row of a bucket until the context ends.
-func (c *check) each(in bucket, visit func(k, v []byte)) error {
+// forEach calls visit for every row of a bucket until the context ends.
+func (c *check) forEach(in bucket, visit func(k, v []byte)) error {
 	b := in.of(c.tx)
 	if b == nil {
 		c.find(in.String(), "the bucket is missing")
@@ -145,7 +145,7 @@ func (c *check) quarantine() error {
 	if c.report.Schema < sumSchema {
 		return nil
 	}
-	return c.each(bucketQuarantine, func(k, _ []byte) {
+	return c.forEach(bucketQuarantine, func(k, _ []byte) {
 		if in := bucket(k[0]); in < bucketCount {
 			c.find(rowName(in, k[1:]), "it couldn't be read and was set aside")
 		}
@@ -163,7 +163,7 @@ func (c *check) accounts() error {
 	if err := errors.Join(c.keys(), c.owners()); err != nil {
 		return err
 	}
-	return c.each(bucketAccountsByName, func(name, id []byte) {
+	return c.forEach(bucketAccountsByName, func(name, id []byte) {
 		if bucketAccounts.of(c.tx).Get(id) == nil {
 			c.find(string(name), "the account's name leads nowhere")
 		}

@@ -15,7 +15,7 @@ import (
 // listings checks that each row of the listing has its task; that each task has its row is the
 // task's own check.
 func (c *check) listings() error {
-	return c.each(bucketByScope, func(k, _ []byte) {
+	return c.forEach(bucketByScope, func(k, _ []byte) {
 		if len(k) != len(digest{})+rowSize {
 			c.find("by_scope", "a row of another form")
 		} else if row := k[len(digest{}):]; bucketTasks.of(c.tx).Get(row) == nil {
@@ -26,7 +26,7 @@ func (c *check) listings() error {
 
 // openRows does the same for the queue.
 func (c *check) openRows() error {
-	return c.each(bucketOpen, func(k, _ []byte) {
+	return c.forEach(bucketOpen, func(k, _ []byte) {
 		if len(k) != rowSize {
 			c.find("open", "a row of another form")
 			return
@@ -52,7 +52,7 @@ func (c *check) idempotency() error {
 	for d, row := range c.log {
 		leads(d, row)
 	}
-	return c.each(bucketIdemRuns, func(_, v []byte) {
+	return c.forEach(bucketIdemRuns, func(_, v []byte) {
 		pairs, ok := idem.Run(v).Pairs()
 		if !ok {
 			c.find("idem_runs", "a run of another form")
@@ -68,7 +68,7 @@ func (c *check) idempotency() error {
 // spent amount.
 func (c *check) counters() error {
 	ends := bucketHoldEnds.of(c.tx)
-	err := c.each(bucketHolds, func(k, v []byte) {
+	err := c.forEach(bucketHolds, func(k, v []byte) {
 		kind, scope, _ := strings.Cut(string(k), "\x00")
 		name := store.Counter{Scope: scope, Kind: task.HoldKind(kind)}
 		n, end := counter(v).amount(), counter(v).end()
@@ -91,7 +91,7 @@ func (c *check) counters() error {
 	if err != nil || ends == nil {
 		return err
 	}
-	return c.each(bucketHoldEnds, func(k, _ []byte) {
+	return c.forEach(bucketHoldEnds, func(k, _ []byte) {
 		if len(k) < counterWord {
 			c.find("hold_ends", "a row of another form")
 		} else if v := counter(bucketHolds.of(c.tx).Get(k[counterWord:])); !bytes.Equal(v.end(), k[:counterWord]) {
@@ -102,7 +102,7 @@ func (c *check) counters() error {
 
 // keys checks that each key's hash leads to it and that it has an account.
 func (c *check) keys() error {
-	return c.each(bucketKeys, func(id, raw []byte) {
+	return c.forEach(bucketKeys, func(id, raw []byte) {
 		c.report.Keys++
 		var k account.Key
 		switch err := decodeJSON(bucketKeys, id, raw, &k); {
@@ -118,7 +118,7 @@ func (c *check) keys() error {
 
 // owners checks that each account can be read and is found by its name.
 func (c *check) owners() error {
-	return c.each(bucketAccounts, func(id, raw []byte) {
+	return c.forEach(bucketAccounts, func(id, raw []byte) {
 		var a account.Account
 		switch err := decodeJSON(bucketAccounts, id, raw, &a); {
 		case err != nil || a.ID != string(id):
@@ -134,7 +134,7 @@ func (c *check) usage() error {
 	if c.report.Schema < usageSchema {
 		return nil
 	}
-	return c.each(bucketUsage, func(k, v []byte) {
+	return c.forEach(bucketUsage, func(k, v []byte) {
 		if _, ok := parseUsageKey(k); !ok || !bytes.Equal(encodeSums(decodeSums(v)), v) {
 			c.find("usage", "sums of another form")
 		}

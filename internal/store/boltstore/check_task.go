@@ -11,7 +11,7 @@ import (
 
 // tasks checks every record and its index rows.
 func (c *check) tasks() error {
-	return c.each(bucketTasks, func(k, record []byte) {
+	return c.forEach(bucketTasks, func(k, record []byte) {
 		c.report.Tasks++
 		if len(k) != rowSize {
 			c.find("tasks", "a row of another form")

@@ -225,13 +225,13 @@ func (db *DB) try(group []*op) (done bool, err error) {
 		return false, x.err
 	}
 	if x.puts > 0 {
-		begun := time.Now()
+		start := time.Now()
 		x.frees = !slices.ContainsFunc(group, func(o *op) bool { return o.writes && !o.frees && !o.out })
 		if err := x.commit(); err != nil {
 			x.undo.revert(0)
 			return false, err
 		}
-		db.onCommit(len(group), time.Since(begun))
+		db.onCommit(len(group), time.Since(start))
 	}
 	x.publish()
 	return true, nil

@@ -118,7 +118,7 @@ func (x *txn) taken(row rowID) bool {
 	return record != nil
 }
 
-// admit stores the accepted task, leased and begun if requested and there is room.
+// admit stores the accepted task, leased and started if requested and there is room.
 func (x *txn) admit(row rowID, before, t task.Task, admit store.Admit, first *store.First) (store.Created, error) {
 	if first == nil {
 		queued := t // moves to the heap; t, which mostly goes on as a lease, doesn't
@@ -127,12 +127,12 @@ func (x *txn) admit(row rowID, before, t task.Task, admit store.Admit, first *st
 	l := &lease{node: first.Node, epoch: x.db.nextEpoch(), expires: x.now.after(first.Term)}
 	given := &store.Lease{Ref: store.LeaseRef{TaskID: t.ID, Epoch: l.epoch}, Task: t, Left: t.DeadlineAt.Sub(x.wall)}
 	if plan, ok := first.Pick(t, x.inFlight); ok {
-		begun, err := store.Begin(t, plan, x.wall)
+		started, err := store.Begin(t, plan, x.wall)
 		if err != nil {
 			return store.Created{}, err
 		}
-		begun.Revision = t.Revision // one commit, one revision
-		given.Task = begun
+		started.Revision = t.Revision // one commit, one revision
+		given.Task = started
 	}
 	l.task = &given.Task
 	return store.Created{Task: given.Task, Admit: admit, Lease: given}, x.save(row, &before, &given.Task, l, 0)

@@ -34,9 +34,9 @@ func TestImageWhileItIsReadSlowly(t *testing.T) {
 	cancel(tasks[:stored/2]) // until the free pages suffice
 	mustFlush(t, db)
 	before := mustSize(t, path)
-	begun := time.Now()
+	start := time.Now()
 	image, size, err := db.Image(t.Context())
-	took := time.Since(begun)
+	took := time.Since(start)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -48,7 +48,7 @@ func (r *repair) all() error {
 	return nil
 }
 
-func (r *repair) each(in bucket, visit func(k, v []byte)) error {
+func (r *repair) forEach(in bucket, visit func(k, v []byte)) error {
 	n := 0
 	return in.of(r.tx).ForEach(func(k, v []byte) error {
 		visit(k, v)
@@ -83,7 +83,7 @@ func (r *repair) note(to *[]Finding, subject, why string) {
 
 // quarantine gives up the rows that were set aside.
 func (r *repair) quarantine() error {
-	return r.each(bucketQuarantine, func(k, _ []byte) {
+	return r.forEach(bucketQuarantine, func(k, _ []byte) {
 		r.put(bucketQuarantine, k, nil, "")
 		in, key := bucket(k[0]), k[1:]
 		if in >= bucketCount {
@@ -103,7 +103,7 @@ func (r *repair) quarantine() error {
 // tasks gives up records that can't be read, and rebuilds the rows of the others.
 func (r *repair) tasks() error {
 	open, listing := bucketOpen.of(r.tx), bucketByScope.of(r.tx)
-	return r.each(bucketTasks, func(k, record []byte) {
+	return r.forEach(bucketTasks, func(k, record []byte) {
 		t, err := decodeTask(record)
 		if err == nil && (len(k) != rowSize || !isOf(&t, rowID(k))) {
 			err = errOther
@@ -145,7 +145,7 @@ func mustEncode(t *task.Task) []byte {
 // indexRows removes the rows that lead to no task. A listed task without a record was lost.
 func (r *repair) indexRows() error {
 	tasks := bucketTasks.of(r.tx)
-	err := r.each(bucketByScope, func(k, _ []byte) {
+	err := r.forEach(bucketByScope, func(k, _ []byte) {
 		if len(k) != len(digest{})+rowSize {
 			r.drop(bucketByScope, k)
 			return
@@ -168,7 +168,7 @@ func (r *repair) indexRows() error {
 	if err != nil {
 		return err
 	}
-	return r.each(bucketOpen, func(k, _ []byte) {
+	return r.forEach(bucketOpen, func(k, _ []byte) {
 		state, _, err := recordHead(tasks.Get(k))
 		if err != nil || state.Terminal() || len(k) != rowSize {
 			r.drop(bucketOpen, k)
@@ -178,7 +178,7 @@ func (r *repair) indexRows() error {
 
 // counters sets the counters to the holds of open tasks; a budget keeps its spending.
 func (r *repair) counters() error {
-	err := r.each(bucketHolds, func(k, v []byte) {
+	err := r.forEach(bucketHolds, func(k, v []byte) {
 		kind, scope, _ := strings.Cut(string(k), "\x00")
 		name := store.Counter{Scope: scope, Kind: task.HoldKind(kind)}
 		taken, n := r.held[name], counter(v).amount()
@@ -201,7 +201,7 @@ func (r *repair) counters() error {
 
 // ends makes the rows of the counters' ends lead to their counters alone.
 func (r *repair) ends() error {
-	err := r.each(bucketHolds, func(k, v []byte) {
+	err := r.forEach(bucketHolds, func(k, v []byte) {
 		end := counter(v).end()
 		if row := slices.Concat(end, k); end != nil && bucketHoldEnds.of(r.tx).Get(row) == nil {
 			r.put(bucketHoldEnds, row, []byte{}, "nothing led to a counter's end")
@@ -210,7 +210,7 @@ func (r *repair) ends() error {
 	if err != nil {
 		return err
 	}
-	return r.each(bucketHoldEnds, func(k, _ []byte) {
+	return r.forEach(bucketHoldEnds, func(k, _ []byte) {
 		if len(k) < counterWord || !bytes.Equal(counter(bucketHolds.of(r.tx).Get(k[counterWord:])).end(), k[:counterWord]) {
 			r.drop(bucketHoldEnds, k)
 		}
@@ -220,7 +220,7 @@ func (r *repair) ends() error {
 // authChanges gives up accounts and keys that can't be read, and lets names and hashes lead to the others.
 func (r *repair) authChanges() error {
 	named, hashed := map[string]string{}, map[string]string{}
-	err := r.each(bucketAccounts, func(id, raw []byte) {
+	err := r.forEach(bucketAccounts, func(id, raw []byte) {
 		var a account.Account
 		if err := decodeJSON(bucketAccounts, id, raw, &a); err != nil || a.ID != string(id) {
 			r.lose(bucketAccounts, id, "the account's record can't be read")
@@ -231,7 +231,7 @@ func (r *repair) authChanges() error {
 	if err != nil {
 		return err
 	}
-	err = r.each(bucketKeys, func(id, raw []byte) {
+	err = r.forEach(bucketKeys, func(id, raw []byte) {
 		var k account.Key
 		if err := decodeJSON(bucketKeys, id, raw, &k); err != nil || k.ID != string(id) {
 			r.lose(bucketKeys, id, "the key's record can't be read")
@@ -250,7 +250,7 @@ func (r *repair) authChanges() error {
 
 // putIndexRow makes the rows of an index those that are wanted.
 func (r *repair) putIndexRow(in bucket, want map[string]string) error {
-	err := r.each(in, func(k, v []byte) {
+	err := r.forEach(in, func(k, v []byte) {
 		if want[string(k)] != string(v) {
 			r.drop(in, k)
 			return
@@ -265,7 +265,7 @@ func (r *repair) putIndexRow(in bucket, want map[string]string) error {
 
 // sums gives up sums of usage that can't be read.
 func (r *repair) sums() error {
-	return r.each(bucketUsage, func(k, v []byte) {
+	return r.forEach(bucketUsage, func(k, v []byte) {
 		if _, ok := parseUsageKey(k); !ok || !bytes.Equal(encodeSums(decodeSums(v)), v) {
 			r.lose(bucketUsage, k, "the sums can't be read")
 		}

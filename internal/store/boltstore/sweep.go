@@ -160,7 +160,7 @@ func rowTime(k []byte) time.Time {
 func (db *DB) removeAll(ctx context.Context, rows []expired, s *store.Swept) error {
 	for step := sweepStep; len(rows) > 0; {
 		var done, gone int
-		begun := time.Now()
+		start := time.Now()
 		err := db.turn(ctx, s, func(x *txn) (err error) {
 			done, gone, err = x.removeExpired(rows[:min(step, len(rows))])
 			return err
@@ -174,7 +174,7 @@ func (db *DB) removeAll(ctx context.Context, rows []expired, s *store.Swept) err
 		}
 		s.Removed += gone
 		if rows = rows[done:]; len(rows) > 0 {
-			pause(ctx, max(db.sweeper.pause, 2*time.Since(begun)))
+			pause(ctx, max(db.sweeper.pause, 2*time.Since(start)))
 		}
 	}
 	return nil
@@ -183,8 +183,8 @@ func (db *DB) removeAll(ctx context.Context, rows []expired, s *store.Swept) err
 // turn is one of the committer's for a sweep, and notes how long it took.
 func (db *DB) turn(ctx context.Context, s *store.Swept, run func(*txn) error) error {
 	return db.do(ctx, &op{writes: true, frees: true, run: func(x *txn) error {
-		begun := time.Now()
-		defer func() { s.Longest = max(s.Longest, time.Since(begun)) }()
+		start := time.Now()
+		defer func() { s.Longest = max(s.Longest, time.Since(start)) }()
 		return run(x)
 	}})
 }
@@ -205,9 +205,9 @@ func (x *txn) removeExpired(rows []expired) (done, removed int, _ error) {
 	if x.db.swept >= sweepFlush && x.db.old != nil && !x.db.flushing {
 		return 0, 0, store.ErrFull // the tree had no room for the earlier rows
 	}
-	begun := time.Now()
+	start := time.Now()
 	for _, row := range rows {
-		if x.db.swept+x.swept >= sweepFlush || (done > 0 && time.Since(begun) > sweepTurn) {
+		if x.db.swept+x.swept >= sweepFlush || (done > 0 && time.Since(start) > sweepTurn) {
 			break
 		}
 		done++

@@ -20,8 +20,8 @@ func TestEveryGroupIsSynced(t *testing.T) {
 	db := mustOpen(t, boltstore.Config{Path: filepath.Join(t.TempDir(), "unitask.db"), Now: clock.Now, FlushAfter: time.Hour})
 	var syncs atomic.Int64
 	boltstore.CountSyncs(db, func() { syncs.Add(1) })
-	begun := freshTask()
-	begun.First = &store.First{Node: "a", Term: 100 * time.Hour, Plans: []task.Plan{{Supplier: "s", Model: "m"}}}
+	started := freshTask()
+	started.First = &store.First{Node: "a", Term: 100 * time.Hour, Plans: []task.Plan{{Supplier: "s", Model: "m"}}}
 	var lease *store.Lease
 	waiting, ended := freshTask(), freshTask()
 	ctx := t.Context()
@@ -30,8 +30,8 @@ func TestEveryGroupIsSynced(t *testing.T) {
 		run  func() error
 	}{
 		{"a creation", func() error { _, err := db.CreateTask(ctx, waiting); return err }},
-		{"a creation that is begun", func() error {
-			c, err := db.CreateTask(ctx, begun)
+		{"a creation that is started", func() error {
+			c, err := db.CreateTask(ctx, started)
 			lease = c.Lease
 			return err
 		}},
@@ -40,7 +40,7 @@ func TestEveryGroupIsSynced(t *testing.T) {
 			return err
 		}},
 		{"a cancellation of a queued task", func() error { _, err := db.RequestCancel(ctx, waiting.Scope, waiting.ID); return err }},
-		{"a cancellation of one under way", func() error { _, err := db.RequestCancel(ctx, begun.Scope, begun.ID); return err }},
+		{"a cancellation of one under way", func() error { _, err := db.RequestCancel(ctx, started.Scope, started.ID); return err }},
 		{"a secret", func() error { _, err := db.Secret(ctx, "one", 16); return err }},
 		{"another creation", func() error { _, err := db.CreateTask(ctx, ended); return err }},
 		{"an end of all", func() error { _, err := db.EndOpen(ctx, task.Failure{Code: "PROVIDER_TIMEOUT"}); return err }},

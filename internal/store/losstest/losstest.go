@@ -46,7 +46,7 @@ var scope = task.Scope{Account: "acct_loss", Mode: task.Live}
 
 func keyOf(id string) task.Hash { return sha256.Sum256([]byte(id)) }
 
-// live leads one task through its life: every third waits in the queue for ever, the others are begun
+// live leads one task through its life: every third waits in the queue for ever, the others are started
 // at once, and half of these end.
 func (w Writers) live(ctx context.Context, n int) error {
 	id := task.NewID(task.PrefixTask, time.Now())

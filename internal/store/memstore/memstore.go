@@ -140,12 +140,12 @@ func (db *DB) admit(before, t task.Task, admit store.Admit, first *store.First) 
 	c := store.Created{Task: t, Admit: admit}
 	if first != nil {
 		if p, ok := first.Pick(t, db.inFlight); ok {
-			begun, err := store.Begin(t, p, db.wall())
+			started, err := store.Begin(t, p, db.wall())
 			if err != nil {
 				return store.Created{}, err
 			}
-			begun.Revision = t.Revision
-			c.Task = begun
+			started.Revision = t.Revision
+			c.Task = started
 		}
 		db.epoch++
 		db.leases[t.ID] = lease{node: first.Node, epoch: db.epoch, expires: db.now().Add(first.Term)}

@@ -25,7 +25,7 @@ func testAttempts(e *env) {
 	}
 	want = want.BeginAttempt(plan("s", 1), now)
 	want.Revision = 2
-	e.wantSame("begun", got, want)
+	e.wantSame("started", got, want)
 	e.wantSame("as stored", e.get(created.ID), want)
 	_, err = e.Store.BeginAttempt(e.Context(), lease.Ref, plan("other", 0))
 	e.wantErr("a second open attempt", err, store.ErrState)
@@ -44,7 +44,7 @@ func testCaps(e *env) {
 		e.create(e.request(fmt.Sprint("key", i)))
 	}
 	leases := e.claim(tasks, chat)
-	var begun, full atomic.Int32
+	var started, full atomic.Int32
 	var mu sync.Mutex
 	var held []store.Lease
 	var wg sync.WaitGroup
@@ -52,7 +52,7 @@ func testCaps(e *env) {
 		wg.Go(func() {
 			switch _, err := e.Store.BeginAttempt(background(), l.Ref, plan("s", limit)); {
 			case err == nil:
-				begun.Add(1)
+				started.Add(1)
 				mu.Lock()
 				held = append(held, l)
 				mu.Unlock()
@@ -64,7 +64,7 @@ func testCaps(e *env) {
 		})
 	}
 	wg.Wait()
-	e.wantSame("begun and full", [2]int32{begun.Load(), full.Load()}, [2]int32{limit, tasks - limit})
+	e.wantSame("started and full", [2]int32{started.Load(), full.Load()}, [2]int32{limit, tasks - limit})
 	page, err := e.Store.ListTasks(e.Context(), store.ListQuery{Scope: acme, State: task.Running})
 	e.wantErr("ListTasks", err, nil)
 	e.wantSame("running", len(page.Tasks), limit)

@@ -39,8 +39,8 @@ func testCancel(e *env) {
 	marked := cancel(leased.ID)
 	e.wantSame("leased", [2]any{marked.State, marked.CancelRequested}, [2]any{task.Queued, true})
 	e.wantSame("again", cancel(leased.ID).Revision, marked.Revision)
-	begun := e.begin(lease, plan("s", 0))
-	e.wantSame("the mark in the worker's hands", begun.CancelRequested, true)
+	started := e.begin(lease, plan("s", 0))
+	e.wantSame("the mark in the worker's hands", started.CancelRequested, true)
 
 	e.clock.Advance(term)
 	e.wantSame("nobody holds it, an attempt is open", cancel(leased.ID).State, task.Running)

@@ -64,7 +64,7 @@ func testClaimMode(e *env) {
 	e.wantSame("test", leaseIDs(leases), []string{tested.ID})
 }
 
-// testClaimPlaces has more tasks than places: no more are handed out than can be begun.
+// testClaimPlaces has more tasks than places: no more are handed out than can be started.
 func testClaimPlaces(e *env) {
 	var want []string
 	for i := range 6 {
@@ -83,7 +83,7 @@ func testClaimPlaces(e *env) {
 	e.wantSame("three places", leaseIDs(first), want[:3])
 	e.wantSame("all claimed", leaseIDs(claim(narrow, wide)), []string(nil))
 	e.begin(first[0], plan("narrow", 1))
-	e.wantSame("one begun", leaseIDs(claim(narrow, wide)), []string(nil))
+	e.wantSame("one started", leaseIDs(claim(narrow, wide)), []string(nil))
 	e.advance(first[0], failed(task.Rejected))
 	e.wantSame("one ended", leaseIDs(claim(narrow, wide)), want[3:4])
 	e.advance(first[1], store.Step{Release: new(time.Duration)})

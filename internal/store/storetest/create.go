@@ -67,7 +67,7 @@ func testFirst(e *env) {
 	if got.Lease == nil {
 		e.Fatal("CreateTask with First: no lease")
 	}
-	e.wantSame("begun at once", got, store.Created{
+	e.wantSame("started at once", got, store.Created{
 		Task: running, Admit: store.AdmitCreated, Lease: &store.Lease{Ref: got.Lease.Ref, Task: running, Left: n.Deadline},
 	})
 	e.wantSame("as stored", e.get(n.ID), running)

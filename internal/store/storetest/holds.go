@@ -132,7 +132,7 @@ func testHoldsSpend(e *env) {
 	fail := task.Fail(task.FailureOf(fault.New(fault.ProviderTimeout, "no answer")))
 
 	l, p := begin()
-	e.wantSame("begun", held(), int64(50))
+	e.wantSame("started", held(), int64(50))
 	e.advance(l, store.Step{Close: &task.Closing{State: task.FailedAttempt, Cost: 3}})
 	e.begin(l, p)
 	e.wantSame("under way", held(), int64(50))

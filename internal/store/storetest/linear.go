@@ -94,11 +94,11 @@ func (c *linCounts) add(history []porcupine.Operation) {
 
 // linRun is one round at work.
 type linRun struct {
-	engine Engine
-	clock  *Clock
-	begun  time.Time
-	keyed  int         // how many keys there are so far
-	dead   atomic.Bool // the engine crashes: answers are lost from here on
+	engine  Engine
+	clock   *Clock
+	started time.Time
+	keyed   int         // how many keys there are so far
+	dead    atomic.Bool // the engine crashes: answers are lost from here on
 
 	mu      sync.Mutex
 	history []porcupine.Operation
@@ -110,7 +110,7 @@ type linRun struct {
 func linHistory(t *testing.T, round uint64, open Open) []porcupine.Operation {
 	t.Helper()
 	r := &linRun{
-		clock: NewClock(), begun: time.Now(), ids: map[string][]string{}, leases: map[string][]store.LeaseRef{}, keys: map[string]string{},
+		clock: NewClock(), started: time.Now(), ids: map[string][]string{}, leases: map[string][]store.LeaseRef{}, keys: map[string]string{},
 	}
 	r.engine = open(t, r.clock.Now)
 	for phase := range linPhases {
@@ -156,7 +156,7 @@ func (r *linRun) crash(t *testing.T) {
 	}
 }
 
-func (r *linRun) now() int64 { return int64(time.Since(r.begun)) }
+func (r *linRun) now() int64 { return int64(time.Since(r.started)) }
 
 func linKey(i int) string { return "key " + strconv.Itoa(i) }
 

@@ -32,7 +32,7 @@ func meanings() upstream.Meanings {
 		"deploymentnotfound":                   operator, // Azure
 		"not_found_error":                      operator, // Ollama: the model
 		"notfounderror":                        operator, // vLLM: the model
-		"not_supported_error":                  operator, // llama-server, begun without the route's ability
+		"not_supported_error":                  operator, // llama-server, started without the route's ability
 		"permission-denied":                    operator, // xAI: the key's rights or the team's credits
 		"the caller does not have permission to execute the specified operation": operator, // xAI, before
 		"context_length_exceeded":   invalid,

@@ -89,7 +89,7 @@ func mediaCases() []suppliertest.Case {
 // mediaFaults are the rows of the error table that only media meet.
 func mediaFaults() []suppliertest.Fault {
 	image := request("image.generate", `{"prompt":"A fox"}`, `{}`)
-	spoken := request("audio.speech", `{"text":"Hi"}`, `{}`)
+	speech := request("audio.speech", `{"text":"Hi"}`, `{}`)
 	edit, heard := editRequest(`{}`), transcribeRequest(`{"timestamps":"segment"}`)
 	row := func(name string, r *supplier.Request, status int, kind, body string, want suppliertest.Verdict) suppliertest.Fault {
 		return suppliertest.Fault{Name: name, Request: r, Answer: suppliertest.Respond(status, kind, body), Want: want}
@@ -104,16 +104,16 @@ func mediaFaults() []suppliertest.Fault {
 		row("image moderation", &image, 400, jsonType, `{"error":{"code":"moderation_blocked","type":"image_generation_user_error"}}`, review),
 		row("edit moderation", &edit, 400, jsonType, `{"error":{"code":"moderation_blocked"}}`, review),
 		row("edit too large", &edit, 413, jsonType, ``, invalid),
-		row("speech moderation", &spoken, 400, jsonType, `{"error":{"code":"content_policy_violation"}}`, review),
+		row("speech moderation", &speech, 400, jsonType, `{"error":{"code":"content_policy_violation"}}`, review),
 		row("recording unreadable", &heard, 400, jsonType, `{"error":{"code":"invalid_value","param":"file"}}`, invalid),
 		row("no images", &image, 200, jsonType, `{"data":[]}`, lost),
 		row("an image of nothing", &image, 200, jsonType, `{"data":[{}]}`, lost),
 		row("an image of no base64", &image, 200, jsonType, `{"data":[{"b64_json":"%%%"}]}`, lost),
 		row("an image of another scheme", &image, 200, jsonType, `{"data":[{"url":"file:///etc/passwd"}]}`, lost),
 		row("an error in the place of images", &image, 200, jsonType, `{"error":{"code":502}}`, down),
-		row("an error in the place of sound", &spoken, 200, jsonType, `{"error":{"code":502}}`, down),
-		row("JSON in the place of sound", &spoken, 200, jsonType, `{"audio":"x"}`, lost),
-		row("no sound", &spoken, 200, "audio/wav", ``, lost),
+		row("an error in the place of sound", &speech, 200, jsonType, `{"error":{"code":502}}`, down),
+		row("JSON in the place of sound", &speech, 200, jsonType, `{"audio":"x"}`, lost),
+		row("no sound", &speech, 200, "audio/wav", ``, lost),
 		row("no transcript", &heard, 200, jsonType, `{"text":null}`, lost),
 		row("an error in the place of a transcript", &heard, 200, jsonType, `{"error":{"code":502}}`, down),
 		row("a transcript without times", &heard, 200, jsonType, `{"text":"Mind the gap."}`, unfit),
@@ -157,7 +157,7 @@ func mediaRefusals() []suppliertest.Refusal {
 // TestServerRefuses shows which requests a server's settings exclude.
 func TestServerRefuses(t *testing.T) {
 	const prompt = `{"prompt":"A fox"}`
-	spoken := func(parameters string) supplier.Request { return request("audio.speech", `{"text":"Hi"}`, parameters) }
+	speech := func(parameters string) supplier.Request { return request("audio.speech", `{"text":"Hi"}`, parameters) }
 	image := func(parameters string) supplier.Request { return request("image.generate", prompt, parameters) }
 	slow := request("audio.speech", `{"text":"Hi","instructions":"slowly"}`, `{}`)
 	tests := []struct {
@@ -174,11 +174,11 @@ func TestServerRefuses(t *testing.T) {
 		{"no quality", map[string]string{"image_fields": "n"}, image(`{"quality":"high"}`), true},
 		{"another format", map[string]string{"image_fields": "n", "image_format": "jpeg"}, image(`{"format":"png"}`), true},
 		{"its own format", map[string]string{"image_fields": "n", "image_format": "jpeg"}, image(`{"format":"jpeg"}`), false},
-		{"no speed", map[string]string{"speech_fields": "instructions"}, spoken(`{"speed":2}`), true},
-		{"the usual speed", map[string]string{"speech_fields": "none"}, spoken(`{"speed":1}`), false},
+		{"no speed", map[string]string{"speech_fields": "instructions"}, speech(`{"speed":2}`), true},
+		{"the usual speed", map[string]string{"speech_fields": "none"}, speech(`{"speed":1}`), false},
 		{"no instructions", map[string]string{"speech_fields": "speed"}, slow, true},
-		{"no such sound", map[string]string{"speech_formats": "wav"}, spoken(`{"format":"mp3"}`), true},
-		{"such sound", map[string]string{"speech_formats": "wav"}, spoken(`{"format":"wav"}`), false},
+		{"no such sound", map[string]string{"speech_formats": "wav"}, speech(`{"format":"mp3"}`), true},
+		{"such sound", map[string]string{"speech_formats": "wav"}, speech(`{"format":"wav"}`), false},
 		{"no times", map[string]string{"transcripts": "json"}, transcribeRequest(`{"timestamps":"word"}`), true},
 	}
 	for _, tt := range tests {
@@ -194,7 +194,7 @@ func TestServerFields(t *testing.T) {
 	image := func(parameters string) supplier.Request {
 		return request("image.generate", `{"prompt":"A fox"}`, parameters)
 	}
-	spoken := request("audio.speech", `{"text":"Hi"}`, `{"format":"wav","speed":1}`)
+	speech := request("audio.speech", `{"text":"Hi"}`, `{"format":"wav","speed":1}`)
 	tests := []struct {
 		name    string
 		options map[string]string
@@ -212,8 +212,8 @@ func TestServerFields(t *testing.T) {
 			`{"model":"model-1","prompt":"A fox","n":1,"aspect_ratio":"16:9","response_format":"b64_json","seed":7}`,
 		},
 		{"a prompt alone", map[string]string{"image_fields": "none"}, image(`{"n":1,"format":"png"}`), `{"model":"model-1","prompt":"A fox"}`},
-		{"the usual voice", nil, spoken, `{"model":"model-1","input":"Hi","voice":"alloy","response_format":"wav"}`},
-		{"a voice", map[string]string{"voice": "hannah"}, spoken, `{"model":"model-1","input":"Hi","voice":"hannah","response_format":"wav"}`},
+		{"the usual voice", nil, speech, `{"model":"model-1","input":"Hi","voice":"alloy","response_format":"wav"}`},
+		{"a voice", map[string]string{"voice": "hannah"}, speech, `{"model":"model-1","input":"Hi","voice":"hannah","response_format":"wav"}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

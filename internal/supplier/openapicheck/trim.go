@@ -204,7 +204,7 @@ func (t *trimmer) refer(ref string) {
 		t.err = fmt.Errorf("the document has no %s", ref)
 		return
 	}
-	t.schemas[name] = nil // begun, should it refer to itself
+	t.schemas[name] = nil // started, should it refer to itself
 	t.schemas[name] = t.schema(s)
 }
 

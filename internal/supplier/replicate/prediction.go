@@ -129,7 +129,7 @@ var codeForm = regexp.MustCompile(`\bE\d{3,4}\b`)
 // codes are those that say more than that the work failed.
 var codes = map[string]fault.Code{
 	"E003":  fault.CapacityExhausted, // high demand
-	"E6716": fault.ProviderTimeout,   // not begun in time
+	"E6716": fault.ProviderTimeout,   // not started in time
 }
 
 // failure judges the text of a failed prediction, which is all that tells why.

@@ -37,7 +37,7 @@ func prediction(status, rest string) string {
 		"urls":{"web":"https://a.example/p/p1","get":"https://a.example/p1","cancel":"https://a.example/p1/cancel"}}`
 }
 
-// later is an upstream whose predictions have begun when they are created and ended when asked after, or
+// later is an upstream whose predictions have started when they are created and ended when asked after, or
 // canceled.
 func later(status, rest string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -173,7 +173,7 @@ func faults() []suppliertest.Fault {
 		job("sensitive", "failed", `,"error":"The input or output was flagged as sensitive. (E005)"`, verdict(fault.ContentPolicyViolation, failed)),
 		job("by the operator's pattern", "failed", `,"error":"That is not allowed here."`, verdict(fault.ContentPolicyViolation, failed)),
 		job("high demand", "failed", `,"error":"Service is temporarily unavailable due to high demand (E003)"`, verdict(fault.CapacityExhausted, failed)),
-		job("not begun", "failed", `,"error":"director: unexpected error handling prediction (E6716)"`, verdict(fault.ProviderTimeout, failed)),
+		job("not started", "failed", `,"error":"director: unexpected error handling prediction (E6716)"`, verdict(fault.ProviderTimeout, failed)),
 		job("E1000", "failed", `,"error":"Prediction failed (E1000)"`, verdict(fault.ProviderUnavailable, failed)),
 		job("interrupted", "failed", `,"error":"Prediction interrupted; please retry (code: PA)"`, verdict(fault.ProviderUnavailable, failed)),
 		job("failed without words", "failed", `,"error":null`, verdict(fault.ProviderUnavailable, failed)),

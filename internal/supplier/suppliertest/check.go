@@ -56,7 +56,7 @@ func checkError(t *testing.T, err error, want Verdict, addresses ...string) {
 	}
 }
 
-// pollToError follows a job, should the submission have begun one, to the error that is expected.
+// pollToError follows a job, should the submission have started one, to the error that is expected.
 func pollToError(t *testing.T, h Harness, a supplier.Adapter, out supplier.Outcome, err error) error {
 	t.Helper()
 	if e, ok := errors.AsType[*supplier.Error](err); ok && e.Sent == supplier.Failed {

@@ -244,7 +244,7 @@ func testStream(t *testing.T, a supplier.Adapter, c Case) {
 		t.Fatalf("stream: %v", err)
 	}
 	if out.Result == nil {
-		return // a job, as Submit would have begun
+		return // a job, as Submit would have started
 	}
 	checkResult(t, c, out.Result)
 	if out.Result.Text != nil && text.String() != *out.Result.Text {

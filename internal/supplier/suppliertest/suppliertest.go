@@ -88,8 +88,8 @@ type Refusal struct {
 	Refused bool
 }
 
-// nobody is an address that a test doesn't call.
-const nobody = "http://127.0.0.1:1"
+// unusedURL is an address that a test doesn't call.
+const unusedURL = "http://127.0.0.1:1"
 
 // Run runs the suite as subtests of t, one after another: over the direct transport, and again over the standard one.
 func Run(t *testing.T, h Harness) {
@@ -141,7 +141,7 @@ func testKind(t *testing.T, h Harness) {
 		if !slices.Contains(h.Kind.Capabilities, c.Request.Capability) {
 			t.Errorf("a case for capability %s, which the kind doesn't name", c.Request.Capability)
 		}
-		a := newAdapter(t, h, nobody, fixedKey)
+		a := newAdapter(t, h, unusedURL, fixedKey)
 		if why := supplier.Refuses(h.Kind, a, filled(c.Request)); why != "" {
 			t.Errorf("the kind refuses the case for %s: %s", c.Request.Capability, why)
 		}
@@ -149,7 +149,7 @@ func testKind(t *testing.T, h Harness) {
 }
 
 func testAbilities(t *testing.T, h Harness) {
-	a := newAdapter(t, h, nobody, fixedKey)
+	a := newAdapter(t, h, unusedURL, fixedKey)
 	var got Abilities
 	_, got.Poll = a.(supplier.Poller)
 	_, got.Cancel = a.(supplier.Canceler)
@@ -165,7 +165,7 @@ func testAbilities(t *testing.T, h Harness) {
 }
 
 func testRefusal(t *testing.T, h Harness, r Refusal) {
-	a := newAdapter(t, h, nobody, fixedKey)
+	a := newAdapter(t, h, unusedURL, fixedKey)
 	request := filled(r.Request)
 	if why := supplier.Refuses(h.Kind, a, request); (why != "") != r.Refused {
 		t.Errorf("refuses: got %q, want refused: %t", why, r.Refused)

@@ -123,7 +123,7 @@ func (a *adapter) Poll(ctx context.Context, j supplier.Job) (supplier.Outcome, e
 	if a.wait > 0 {
 		call.Header.Set(api.HeaderPrefer, "wait="+strconv.Itoa(int(a.wait/time.Second)))
 	}
-	begun := time.Now()
+	start := time.Now()
 	answer, err := a.format.Send(ctx, call)
 	if err != nil {
 		return supplier.Outcome{}, err
@@ -139,7 +139,7 @@ func (a *adapter) Poll(ctx context.Context, j supplier.Job) (supplier.Outcome, e
 		return supplier.Outcome{}, a.ended(t)
 	}
 	out := t.job(j)
-	out.Job.PollAfter = max(api.MinPoll-time.Since(begun), 0) + rand.N(jitter) + time.Millisecond
+	out.Job.PollAfter = max(api.MinPoll-time.Since(start), 0) + rand.N(jitter) + time.Millisecond
 	return out, nil
 }
 

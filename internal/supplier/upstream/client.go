@@ -125,7 +125,7 @@ func (c *Client) Do(ctx context.Context, call Call) (Answer, error) {
 	return s.Answer()
 }
 
-// Open sends the call and returns as soon as the answer has begun. From there the body may take as long
+// Open sends the call and returns as soon as the answer has started. From there the body may take as long
 // as ctx allows, with no pause longer than the timeout or a minute. The caller closes the Stream.
 func (c *Client) Open(ctx context.Context, call Call) (*Stream, error) {
 	return c.open(ctx, call, true)

@@ -235,11 +235,11 @@ func TestIdle(t *testing.T) {
 			dials, open int64
 		}{{0, 3, 3, 3}, {3 * time.Second, 1, 3, 3}, {2 * time.Second, 0, 3, 1}, {3 * time.Second, 0, 3, 0}, {0, 2, 5, 2}, {time.Hour, 0, 5, 0}} {
 			time.Sleep(step.pause)
-			begun := make(chan struct{})
+			start := make(chan struct{})
 			for range step.calls {
 				go func() {
 					s, err := c.Open(t.Context(), upstream.Call{Path: "/"})
-					<-begun
+					<-start
 					if err == nil {
 						_, err = s.Answer()
 					}
@@ -251,7 +251,7 @@ func TestIdle(t *testing.T) {
 			synctest.Wait()
 			time.Sleep(time.Millisecond) // as long as an idle pipe is listened to
 			synctest.Wait()
-			close(begun)
+			close(start)
 			synctest.Wait()
 			if got := dials.Load(); got != step.dials || open.Load() != step.open {
 				t.Errorf("after %s: %d connections opened and %d open, want %d and %d", step.pause, got, open.Load(), step.dials, step.open)
@@ -351,14 +351,14 @@ func TestCanceled(t *testing.T) {
 				})
 				ctx, cancel := context.WithCancelCause(t.Context())
 				time.AfterFunc(time.Second, func() { cancel(errStop) })
-				begun := time.Now()
+				start := time.Now()
 				_, err := c.Do(ctx, upstream.Call{Path: "/", Body: []byte("{}")})
-				if diff := cmp.Diff(tt.want, outcomeOf(err)); diff != "" || !errors.Is(err, errStop) || time.Since(begun) != time.Second {
-					t.Errorf("after %s: %v (-want +got):\n%s", time.Since(begun), err, diff)
+				if diff := cmp.Diff(tt.want, outcomeOf(err)); diff != "" || !errors.Is(err, errStop) || time.Since(start) != time.Second {
+					t.Errorf("after %s: %v (-want +got):\n%s", time.Since(start), err, diff)
 				}
 				_, err = c.Do(ctx, upstream.Call{Path: "/"})
 				if diff := cmp.Diff(outcome{Code: fault.ProviderTimeout, Sent: supplier.NotSent}, outcomeOf(err)); diff != "" {
-					t.Errorf("a call begun too late (-want +got):\n%s", diff)
+					t.Errorf("a call started too late (-want +got):\n%s", diff)
 				}
 			})
 		})

@@ -27,15 +27,15 @@ type Problem struct {
 func ParseProblem(body []byte) Problem {
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber()
-	top, _ := begun(d, problemNest)
+	top, _ := readPartial(d, problemNest)
 	var p Problem
 	p.visit(top, problemDepth)
 	return p
 }
 
-// begun reads a value, or as much of it as there is; whole is false if that isn't all of it. Deeper nesting than nest
+// readPartial reads a value, or as much of it as there is; whole is false if that isn't all of it. Deeper nesting than nest
 // ends it.
-func begun(d *json.Decoder, nest int) (v any, whole bool) {
+func readPartial(d *json.Decoder, nest int) (v any, whole bool) {
 	token, err := d.Token()
 	if err != nil || nest == 0 {
 		return nil, false
@@ -49,14 +49,14 @@ func begun(d *json.Decoder, nest int) (v any, whole bool) {
 			if err != nil || !named {
 				return members, false
 			}
-			members[name], whole = begun(d, nest-1)
+			members[name], whole = readPartial(d, nest-1)
 		}
 		return members, whole && closed(d)
 	case json.Delim('['):
 		var list []any
 		for whole = true; whole && d.More(); {
 			var element any
-			element, whole = begun(d, nest-1)
+			element, whole = readPartial(d, nest-1)
 			list = append(list, element)
 		}
 		return list, whole && closed(d)

@@ -74,7 +74,7 @@ func weigh(e *encoder, v vocabulary, random *rand.Rand) {
 		}
 		embedding[id*width+steady] = 1
 		output[id*width+steady] = -bias
-		if id >= v.spoken {
+		if id >= v.firstWord {
 			output[id*width+steady] = bias
 		}
 	}

@@ -37,10 +37,10 @@ const words = "amber birch cedar delta ember fjord grove heron inlet jetty kelp 
 
 // vocabulary is the tokens in the order of their ids.
 type vocabulary struct {
-	pieces []string
-	scores []float32
-	kinds  []int32
-	spoken int // the id of the first word; all after it are words
+	pieces    []string
+	scores    []float32
+	kinds     []int32
+	firstWord int // the id of the first word; all after it are words
 }
 
 // newVocabulary returns 320 tokens: the special ones, all bytes, so that any text can be read, the
@@ -59,7 +59,7 @@ func newVocabulary() vocabulary {
 	for letter := 'a'; letter <= 'z'; letter++ {
 		v.add(string(letter), kindNormal)
 	}
-	v.spoken = len(v.pieces)
+	v.firstWord = len(v.pieces)
 	for word := range strings.FieldsSeq(words) {
 		v.add(space+word, kindNormal)
 	}

@@ -50,7 +50,7 @@ func (r *boundedReader) Read(p []byte) (int, error) {
 // errHeadTooLarge is the error of an answer whose head passes HeadLimit.
 var errHeadTooLarge = errors.New("the head of the answer is larger than its limit")
 
-// errGone is the error of an exchange that wasn't begun: the peer closed the idle connection or said something.
+// errGone is the error of an exchange that wasn't started: the peer closed the idle connection or said something.
 var errGone = errors.New("the connection was closed while it was idle")
 
 // exchange sends a request and reads the head of its answer. sent says whether any of it may have left. until
