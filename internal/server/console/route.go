@@ -83,5 +83,5 @@ func (c *Console) handle(pattern string, h handler) {
 // again by a page of ours they send it.
 func (c *Console) followed(r *http.Request) bool {
 	from := r.Header.Get("Sec-Fetch-Site")
-	return r.Method == http.MethodGet && (from == "cross-from" || from == "same-from") && c.token(r) == ""
+	return r.Method == http.MethodGet && (from == "cross-site" || from == "same-site") && c.token(r) == ""
 }
