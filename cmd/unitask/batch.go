@@ -139,6 +139,10 @@ func (e *batch) begin(ctx context.Context, lines []arguments.Line) ([]job, error
 	for _, j := range jobs {
 		if !e.batch.IsDone(j.index) {
 			left = append(left, j)
+		} else if id, ok := e.started[e.batch.Key(j.index)]; ok { // its process ended before it could forget the entry
+			if err := e.service.Journal.Forget(id); err != nil && !errors.Is(err, journal.ErrBusy) {
+				return nil, submit.Unjournaled(err)
+			}
 		}
 	}
 	return left, nil
