@@ -127,7 +127,7 @@ func (e *batch) begin(ctx context.Context, lines []arguments.Line) ([]job, error
 		return nil, errors.New("the same batch is running already")
 	}
 	if err == nil {
-		err = e.findBegun()
+		err = e.findLeft()
 	}
 	if err != nil {
 		return nil, submit.Unjournaled(err)
@@ -164,8 +164,8 @@ func (e *batch) command() string {
 	return strings.Join(words, " ") + e.o.clientFlags.words()
 }
 
-// findBegun looks for the entries that an interrupted run of the batch left.
-func (e *batch) findBegun() error {
+// findLeft looks for the entries that an interrupted run of the batch left.
+func (e *batch) findLeft() error {
 	ids, err := e.service.Journal.List()
 	e.started = map[string]string{}
 	for _, id := range ids {

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// unfinishedFile takes apart a word that ends in the unfinished name of a file: @FILE, name=@FILE or name:=@FILE. head is the
-// text before the name.
+// unfinishedFile takes apart a word that ends in the unfinished name of a file: @FILE, name=@FILE or name:=@FILE. head
+// is the text before the name.
 func unfinishedFile(word string) (head, name string, ok bool) {
 	value := word
 	if before, after, found := strings.Cut(word, "="); found && arguments.ValidName(strings.TrimSuffix(before, ":")) {

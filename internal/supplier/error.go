@@ -66,8 +66,8 @@ func AsError(err error) *Error {
 	return &Error{Fault: fault.From(err), Sent: Unknown, cause: err}
 }
 
-// AfterText is the verdict on a failure that comes after a piece of streamed text: the work was started, and another route
-// would tell the caller another text, so its outcome is unknown, except that a review's refusal stays definite.
+// AfterText is the verdict on a failure that comes after a piece of streamed text: the work was started, and another
+// route would tell the caller another text, so its outcome is unknown, except that a review's refusal stays definite.
 func AfterText(err error) *Error {
 	e := AsError(err)
 	if e.Fault.Code != fault.ContentPolicyViolation {

@@ -95,8 +95,8 @@ func (d *detail) page(c canvas, t api.Task, b taskCache, width, room int) []stri
 	}
 	if t.Output != nil {
 		p.output(*t.Output)
-	} else if started := b.texts[t.ID]; started != "" {
-		p.text(started)
+	} else if partial := b.texts[t.ID]; partial != "" {
+		p.text(partial)
 		p.blank()
 	}
 	p.times(d.moves, t)

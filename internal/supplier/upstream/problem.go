@@ -33,8 +33,8 @@ func ParseProblem(body []byte) Problem {
 	return p
 }
 
-// readPartial reads a value, or as much of it as there is; whole is false if that isn't all of it. Deeper nesting than nest
-// ends it.
+// readPartial reads a value, or as much of it as there is; whole is false if that isn't all of it. Deeper nesting than
+// nest ends it.
 func readPartial(d *json.Decoder, nest int) (v any, whole bool) {
 	token, err := d.Token()
 	if err != nil || nest == 0 {
