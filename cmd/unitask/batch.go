@@ -164,13 +164,16 @@ func (e *batch) command() string {
 	return strings.Join(words, " ") + e.o.clientFlags.words()
 }
 
-// findLeft looks for the entries that an interrupted run of the batch left.
+// findLeft looks for the entries that an interrupted run of the batch left. Those that it didn't finish writing go.
 func (e *batch) findLeft() error {
 	ids, err := e.service.Journal.List()
 	e.started = map[string]string{}
 	for _, id := range ids {
-		if entry, err := e.service.Journal.Peek(id); err == nil {
+		entry, err := e.service.Journal.Peek(id)
+		if err == nil {
 			e.started[entry.Key] = id
+		} else if errors.Is(err, journal.ErrUnsent) {
+			_, _ = submit.Look(e.service.Journal, id) // the next one looks again, should this fail
 		}
 	}
 	return err
