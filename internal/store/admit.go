@@ -13,6 +13,18 @@ import (
 // The functions of this file and of step.go are the contract's arithmetic on one task. Engines share them, and differ
 // only in the storage of tasks, counters and leases.
 
+// Repeats reports whether the task found under n's idempotency hash was accepted by this very call, and how.
+func (n NewTask) Repeats(found *task.Task) (Admit, bool) {
+	switch n.ID {
+	case found.ReopenedBy:
+		return AdmitReopened, true
+	case found.ID:
+		return AdmitCreated, found.ReopenedBy == ""
+	default:
+		return "", false
+	}
+}
+
 // Admit returns the effect of n on the task found under its idempotency hash: AdmitReplayed, AdmitReopened or
 // ErrConflict.
 func (n NewTask) Admit(found task.Task) (Admit, error) {
@@ -43,6 +55,7 @@ func (n NewTask) Reopen(found task.Task, now time.Time) (task.Task, error) {
 		return found, fmt.Errorf("%w: %w", ErrState, err)
 	}
 	t.Revision++
+	t.ReopenedBy = n.ID
 	return n.fill(t, now)
 }
 

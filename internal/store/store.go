@@ -27,6 +27,9 @@ var (
 	ErrFull      = errors.New("store: no room left on the disk or in the file") // reads still work
 	ErrExists    = errors.New("store: exists already")
 	ErrClosed    = errors.New("store: closed")
+	// ErrUnknown is a write whose answer was lost: it was made or it wasn't. The same call again finds out: an engine
+	// knows its own write by NewTask.ID, LeaseRef.Write and ClaimRequest.Number, and answers as it would have at first.
+	ErrUnknown = errors.New("store: the outcome of the write is unknown")
 )
 
 // HoldError reports the hold that couldn't be taken; no row was written.
@@ -44,7 +47,7 @@ func (e *HoldError) Error() string {
 type Store interface {
 	// CreateTask records a task, or finds the one under the same scope and idempotency hash: the same fingerprint
 	// gives Replayed, or Reopened if Task.Reopenable; another ErrConflict. Holds are taken in the same commit for
-	// Created and Reopened, or a *HoldError is returned. ErrExists when the id isn't fresh.
+	// Created and Reopened, or a *HoldError is returned. ErrExists when the id isn't fresh: it is another task's.
 	CreateTask(ctx context.Context, n NewTask) (Created, error)
 	// FindTask returns the task under an idempotency hash, or ErrNotFound.
 	FindTask(ctx context.Context, s task.Scope, idempotency task.Hash) (task.Task, error)
@@ -60,10 +63,11 @@ type Store interface {
 	// passes over a task that is gone or has another revision by now: another failure than the one shown.
 	MarkShown(ctx context.Context, shown []task.Task) error
 
-	// Claim leases up to Limit tasks without a lease. See ClaimRequest for which.
-	Claim(ctx context.Context, c ClaimRequest) ([]Lease, error)
-	// Renew keeps every lease of the node for another term, from now; one that has run out is lost.
+	// Renew begins the session of a node, or keeps it for another term, from now. Every lease belongs to a session and
+	// ends with it. ErrFenced for one that has run out: it is over for good, and the node takes another name.
 	Renew(ctx context.Context, node string, term time.Duration) error
+	// Claim leases up to Limit tasks without a lease. See ClaimRequest for which. ErrFenced if the node has no session.
+	Claim(ctx context.Context, c ClaimRequest) ([]Lease, error)
 	// BeginAttempt records the intent to submit and starts a queued task, counting the plan's caps
 	// exactly: ErrRouteFull when one is reached. ErrState while an attempt is open.
 	BeginAttempt(ctx context.Context, ref LeaseRef, p task.Plan) (task.Task, error)
@@ -119,24 +123,39 @@ type NewTask struct {
 
 // First asks CreateTask to lease the new (or reopened) task to the node at once and, if one of the plans has room, to
 // record its intent and start the task in the same commit. A reopened task whose last attempt is of unknown outcome
-// is leased only: a worker readopts it or goes on without.
+// is leased only: a worker readopts it or goes on without. If the node has no session, the task waits in the queue.
 type First struct {
 	Node  string
-	Term  time.Duration
 	Plans []task.Plan // tried in order; all full: leased, still queued
 }
 
-// Created is the result of CreateTask; Lease is set when First was asked for and the admission isn't Replayed.
+// Created is the result of CreateTask; Lease is set when First was asked for, the node has a session and the admission
+// isn't Replayed.
 type Created struct {
 	Task  task.Task
 	Admit Admit
 	Lease *Lease
 }
 
-// LeaseRef names a lease. Each claim of a task has a higher epoch than the one before.
+// LeaseRef names a lease, and a write under it. Each lease of a task has a higher epoch than the one before.
 type LeaseRef struct {
 	TaskID string
 	Epoch  int64
+	// Write is the number of the write under the lease, from 1: each new one has the next number, and a call that is
+	// made again after ErrUnknown has the same. 0: it is never made again.
+	Write int64
+}
+
+// Repeats reports whether the write was made already: the task's record says so.
+func (r LeaseRef) Repeats(t *task.Task) bool {
+	return r.Write > 0 && t.LastWrite == task.WriteMark{Epoch: r.Epoch, Number: r.Write}
+}
+
+// Sign notes the write in the task's record.
+func (r LeaseRef) Sign(t *task.Task) {
+	if r.Write > 0 {
+		t.LastWrite = task.WriteMark{Epoch: r.Epoch, Number: r.Write}
+	}
 }
 
 // Lease is a task together with the right to work on it.
@@ -153,7 +172,9 @@ type ClaimRequest struct {
 	Node  string
 	Lines []Line
 	Limit int
-	Term  time.Duration
+	// Number is that of the claim in the session, from 1: each new one has the next, and a call that is made again
+	// after ErrUnknown has the same and returns the leases of the first, if there are any. 0: it is never made again.
+	Number int64
 }
 
 // Line is the queue of the tasks of one capability in one mode, and the places that are open to them. A task that is

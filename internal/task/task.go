@@ -72,6 +72,16 @@ type Task struct {
 	Round           int       `json:"round,omitempty"` // how many attempts were made before the last reopening
 	CancelRequested bool      `json:"cancel_requested,omitempty"`
 	Takeovers       int       `json:"takeovers,omitempty"` // workers in a row that left it open in the middle of a step
+
+	// How a write whose answer was lost is known again.
+	LastWrite  WriteMark `json:"last_write,omitzero"`
+	ReopenedBy string    `json:"reopened_by,omitempty"` // the id that the last reopening proposed
+}
+
+// WriteMark names one write of a worker: by its lease's epoch, and its number under that lease, from 1.
+type WriteMark struct {
+	Epoch  int64 `json:"epoch"`
+	Number int64 `json:"number"`
 }
 
 // Move is one recorded change of the public state.
