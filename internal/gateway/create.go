@@ -216,10 +216,6 @@ func (g *Gateway) commit(ctx context.Context, o *order, streams bool) (b committ
 		return b, errStopping
 	}
 	defer g.workers.Done()
-	var held leaseAge
-	if o.First != nil {
-		held = leaseAge{o.First.Node, time.Now()}
-	}
 	b.Created, err = g.store.CreateTask(context.WithoutCancel(ctx), o.NewTask)
 	if refusedForSure(err) || b.Admit == store.AdmitReplayed {
 		g.dropInput(ctx, o.InputRef)
@@ -246,7 +242,7 @@ func (g *Gateway) commit(ctx context.Context, o *order, streams bool) (b committ
 	b.end = end
 	g.workers.Go(func() {
 		growStack()
-		end.done <- g.run(lease, held, at)
+		end.done <- g.run(lease, o.First.Node, at)
 	})
 	return b, nil
 }
@@ -299,10 +295,10 @@ func (g *Gateway) newTask(
 		}
 		o.Input, o.InputRef = nil, ref
 	}
-	if o.Sync {
-		o.First = &store.First{Node: *g.node.Load(), Term: g.limits.Load().LeaseTerm}
+	if s := g.session.Load(); o.Sync && g.leaseValid(s.node) {
+		o.First = &store.First{Node: s.node}
 	}
-	if !o.Sync || waits {
+	if o.First == nil || waits {
 		return o, nil
 	}
 	if m != nil {

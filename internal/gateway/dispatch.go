@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -54,12 +55,13 @@ func (g *Gateway) claim(ctx context.Context) int {
 	} else {
 		return 0
 	}
-	held := leaseAge{*g.node.Load(), time.Now()}
-	leases, err := g.store.Claim(ctx, store.ClaimRequest{
-		Node: held.node, Lines: lines, Limit: min(limit, claimBatch), Term: g.limits.Load().LeaseTerm,
-	})
+	s := g.session.Load()
+	if !g.leaseValid(s.node) {
+		return 0 // its worker would give it back at once
+	}
+	leases, err := g.store.Claim(ctx, store.ClaimRequest{Node: s.node, Lines: lines, Limit: min(limit, claimBatch)})
 	if err != nil {
-		if ctx.Err() == nil {
+		if ctx.Err() == nil && !errors.Is(err, store.ErrFenced) { // the heartbeat sees to that
 			g.log.Error("claiming work failed", slog.Any("error", err))
 		}
 		return 0
@@ -68,7 +70,7 @@ func (g *Gateway) claim(ctx context.Context) int {
 	for _, l := range leases {
 		g.workers.Go(func() {
 			defer g.releaseSlot()
-			g.run(&l, held, handoff{})
+			g.run(&l, s.node, handoff{})
 		})
 	}
 	return len(leases)
@@ -110,48 +112,6 @@ func (g *Gateway) releaseSlot() {
 	default:
 	}
 }
-
-// heartbeat keeps this node's leases until its last worker is done: three beats a term, so that one
-// may be missed. A node that can't keep them drops its work before another takes it over, and one that
-// kept them too late drops it too: some may have run out before, and be somebody else's by now.
-func (g *Gateway) heartbeat(ctx context.Context) {
-	every(ctx, g.limits.Load().LeaseTerm/3, func() {
-		start := time.Now()
-		err := g.store.Renew(ctx, *g.node.Load(), g.limits.Load().LeaseTerm)
-		switch inTime := g.leaseValid(leaseAge{*g.node.Load(), *g.renewed.Load()}); {
-		case err == nil && inTime:
-			g.renewed.Store(&start)
-		case ctx.Err() != nil:
-		case err == nil:
-			g.log.Error("the leases were kept too late; all work is dropped and taken up again")
-			g.dropAll()
-		default:
-			g.log.Error("keeping the leases failed", slog.Any("error", err))
-			if !inTime {
-				g.dropAll()
-			}
-		}
-	})
-}
-
-// leaseAge says under which of the node's names a lease was taken, and when, just before.
-type leaseAge struct {
-	node  string
-	since time.Time
-}
-
-// leaseValid reports whether a lease is sure to last for another sixth of its term. It reads the monotonic
-// clock, which a step of the wall clock leaves alone.
-func (g *Gateway) leaseValid(t leaseAge) bool {
-	if r := *g.renewed.Load(); r.After(t.since) {
-		t.since = r
-	}
-	return !g.leaseDropped(t) && time.Since(t.since) < g.limits.Load().LeaseTerm-g.limits.Load().LeaseTerm/6 // in this order, for terms without end
-}
-
-// leaseDropped reports whether the node has given the lease up: it keeps it no more, and another takes the
-// task over.
-func (g *Gateway) leaseDropped(t leaseAge) bool { return t.node != *g.node.Load() }
 
 // noteUse writes the keys' times of last use.
 func (g *Gateway) noteUse(ctx context.Context) {

@@ -42,7 +42,7 @@ type Limits struct {
 	Usage         time.Duration // of the sums of a day's usage: 400 days
 	Workers       int           // asynchronous tasks at work on this node, jobs between two polls not counted: 512
 	Takeovers     int           // how often in a row a task may be taken over in the middle of its work: 5
-	LeaseTerm     time.Duration // 30 s
+	LeaseTerm     time.Duration // of the node's session: 30 s
 	Grace         time.Duration // for work in hand at shutdown: 20 s
 }
 
@@ -76,7 +76,7 @@ type Gateway struct {
 	clock     store.Clock // for what expires
 	log       *slog.Logger
 	observer  Observer
-	node      atomic.Pointer[string] // its name in leases, until it drops them all
+	session   atomic.Pointer[session] // under another name once it has dropped its work
 
 	loads    *room.Room // for large inputs, in memory
 	erasing  sync.Mutex // held while one is read to be erased
@@ -91,7 +91,6 @@ type Gateway struct {
 	abortCtx context.Context
 	quiet    context.CancelFunc // the last worker is done: the leases need no more keeping
 	quietCtx context.Context
-	renewed  atomic.Pointer[time.Time] // when the leases were last kept, at the latest
 
 	mu         sync.Mutex
 	stopping   bool
@@ -134,8 +133,7 @@ func New(c Config) (*Gateway, error) {
 	g.abortCtx, abort = context.WithCancelCause(context.Background())
 	g.abort = func() { abort(errDropped) }
 	g.quietCtx, g.quiet = context.WithCancel(context.Background())
-	g.node.Store(new(task.NewID("node_", c.Now())))
-	g.renewed.Store(new(time.Now()))
+	g.session.Store(&session{node: task.NewID("node_", c.Now())})
 	return g, nil
 }
 
@@ -162,8 +160,12 @@ func (g *Gateway) Apply(s Settings) {
 	g.policy.Store(s.Policy)
 }
 
-// Start begins to claim work, to keep leases and to clean up, in the background.
+// Start begins the node's session, and to claim work, to keep leases and to clean up in the background. Without a
+// session no work is claimed; the heartbeat goes on trying.
 func (g *Gateway) Start() {
+	if err := g.renewSession(g.quietCtx); err != nil {
+		g.log.Error("beginning a session failed", slog.Any("error", err))
+	}
 	g.services.Go(func() { g.dispatch(g.haltCtx) })
 	g.services.Go(func() { g.noteUse(g.haltCtx) })
 	g.services.Go(func() { g.upkeep(g.haltCtx, g.sweepTasks) })

@@ -93,8 +93,8 @@ func (w *work) moderate(ctx context.Context, a task.Attempt) error {
 	if m == nil || m.Supplier != a.Supplier || m.Model != a.Model {
 		return w.advance(ctx, store.Step{Close: &task.Closing{State: task.Rejected, Note: "no longer configured"}})
 	}
-	if !w.g.leaseValid(w.age) {
-		return w.leave(ctx)
+	if !w.g.leaseValid(w.node) {
+		return w.release(ctx)
 	}
 	w.fresh = 0
 	verdict, err := m.Ask(ctx, texts)

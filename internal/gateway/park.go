@@ -47,7 +47,7 @@ func (w *work) park(ctx context.Context) bool {
 	g := w.g
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.leaseDropped(w.age) {
+	if g.leaseDropped(w.node) {
 		return true // before this turn could be seen
 	}
 	if ctx.Err() != nil || g.haltCtx.Err() != nil {
@@ -83,7 +83,7 @@ func (g *Gateway) resume(id string, w *work) {
 	}()
 	t, err := g.store.GetTask(g.abortCtx, w.t.Scope, w.t.ID)
 	switch {
-	case g.leaseDropped(w.age): // meanwhile, when this turn couldn't be seen
+	case g.leaseDropped(w.node): // meanwhile, when this turn couldn't be seen
 	case err == nil && !t.State.Terminal():
 		w.t = t
 		w.work()

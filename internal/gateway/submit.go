@@ -98,7 +98,7 @@ func (w *work) submit(ctx context.Context, route routing.Route, a task.Attempt) 
 	if err := w.prepare(ctx); err != nil {
 		return w.unprepared(ctx, w.unsettled(&a, fault.CodeOf(err)), err)
 	}
-	if !w.g.leaseValid(w.age) {
+	if !w.g.leaseValid(w.node) {
 		w.g.log.Warn("work dropped: its lease may be over", slog.String("task_id", w.t.ID))
 		return w.release(ctx)
 	}

@@ -44,7 +44,7 @@ func (e *tampered) Claim(ctx context.Context, c store.ClaimRequest) ([]store.Lea
 }
 
 func (e *tampered) Renew(ctx context.Context, node string, term time.Duration) error {
-	renew := func() error { return e.Store.Renew(ctx, node, term) }
+	renew := func() error { return e.Store.Renew(context.WithoutCancel(ctx), node, term) }
 	if e.renewFunc != nil {
 		return e.renewFunc(ctx, renew)
 	}

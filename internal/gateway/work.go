@@ -28,8 +28,8 @@ type work struct {
 	g     *Gateway
 	ref   store.LeaseRef
 	t     task.Task
-	fresh int // the attempt this worker itself began and hasn't submitted yet
-	age   leaseAge
+	fresh int    // the attempt this worker itself began and hasn't submitted yet
+	node  string // the name that the lease is under
 
 	request *supplier.Request // prepared once: the input, and its media once something is sent
 	media   bool              // the request's media are at hand
@@ -65,9 +65,9 @@ type handoff struct {
 //
 // Its context ends with the deadline, the caller's cancellation or the end of the node's grace. A step that only
 // waits ends as soon as the node begins to stop: see soft.
-func (g *Gateway) run(l *store.Lease, held leaseAge, s handoff) *task.Task {
+func (g *Gateway) run(l *store.Lease, node string, s handoff) *task.Task {
 	w := &work{
-		g: g, ref: l.Ref, t: l.Task, age: held, ends: time.Now().Add(l.Left),
+		g: g, ref: l.Ref, t: l.Task, node: node, ends: time.Now().Add(l.Left),
 		inherited: !s.fresh && l.Task.OpenAttempt() != nil, // another worker left it open
 		grant:     s.grant, request: s.request, size: s.size,
 	}
@@ -368,17 +368,4 @@ func (g *Gateway) interrupt(id string) {
 	if p, ok := g.parked[id]; ok {
 		p.timer.Reset(0)
 	}
-}
-
-// dropAll ends every worker of a node that can't tell whether its leases still hold. The node takes another name, so
-// that it doesn't renew a lease without a worker any more.
-func (g *Gateway) dropAll() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.node.Store(new(task.NewID("node_", g.now())))
-	g.renewed.Store(new(time.Now())) // the new name has no older lease
-	for _, r := range g.running {
-		r.cancelLocked(errDropped)
-	}
-	g.forgetParkedLocked()
 }

@@ -167,10 +167,14 @@ func editOf(media string) string {
 // answer leaves it behind.
 func (w *world) leave(capability, input string) store.Lease {
 	w.t.Helper()
+	dead := task.NewID("node_", time.Now())
+	if err := w.store.Renew(w.t.Context(), dead, time.Minute); err != nil {
+		w.t.Fatal(err)
+	}
 	created, err := w.store.CreateTask(w.t.Context(), store.NewTask{
 		ID: task.NewID(task.PrefixTask, time.Now()), Scope: w.caller.Scope(), Capability: capability,
 		Input: []byte(input), Parameters: []byte(`{}`), Deadline: time.Hour,
-		First: &store.First{Node: "dead", Term: time.Minute, Plans: []task.Plan{routing.Choice{Route: &w.routes[0]}.Plan(nil)}},
+		First: &store.First{Node: dead, Plans: []task.Plan{routing.Choice{Route: &w.routes[0]}.Plan(nil)}},
 	})
 	if err != nil || created.Task.OpenAttempt() == nil {
 		w.t.Fatalf("%+v %v", created, err)

@@ -94,10 +94,13 @@ func (o *testOperator) run(owner, key string, u task.Usage) {
 	o.t.Helper()
 	now := o.now()
 	id := task.NewID(task.PrefixTask, now)
+	if err := o.db.Renew(o.t.Context(), id, time.Hour); err != nil {
+		o.t.Fatal(err)
+	}
 	made, err := o.db.CreateTask(o.t.Context(), store.NewTask{
 		ID: id, Scope: task.Scope{Account: owner, Mode: task.Live}, KeyID: key, Capability: "image.generate",
 		IdempotencyHash: account.HashSecret(id), Deadline: time.Hour, Price: task.Price{Unit: task.PerImage, Output: task.USD / 10}, Reserved: 10 * task.USD,
-		First: &store.First{Node: "n", Term: time.Hour, Plans: []task.Plan{{Supplier: "s", Model: "m"}}},
+		First: &store.First{Node: id, Plans: []task.Plan{{Supplier: "s", Model: "m"}}},
 	})
 	if err == nil {
 		_, err = o.db.Advance(o.t.Context(), made.Lease.Ref, store.Step{

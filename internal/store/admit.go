@@ -55,7 +55,7 @@ func (n NewTask) Reopen(found task.Task, now time.Time) (task.Task, error) {
 		return found, fmt.Errorf("%w: %w", ErrState, err)
 	}
 	t.Revision++
-	t.ReopenedBy = n.ID
+	t.LastWrite, t.ReopenedBy = task.WriteMark{}, n.ID // no worker's write counts any more
 	return n.fill(t, now)
 }
 

@@ -36,6 +36,14 @@ func (t *Task) Write(w *jsonwrite.Writer) {
 	count(w, "round", t.Round)
 	flag(w, "cancel_requested", t.CancelRequested)
 	count(w, "takeovers", t.Takeovers)
+	if t.LastWrite != (WriteMark{}) {
+		w.Name("last_write")
+		w.Begin('{')
+		number(w, "epoch", t.LastWrite.Epoch)
+		number(w, "number", t.LastWrite.Number)
+		w.End('}')
+	}
+	optional(w, "reopened_by", t.ReopenedBy)
 	w.End('}')
 }
 

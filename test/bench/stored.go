@@ -45,6 +45,9 @@ func preload(ctx context.Context, path string, now func() time.Time, first, ende
 	if err != nil {
 		return err
 	}
+	if err := db.Renew(ctx, storedBy, 100*365*24*time.Hour); err != nil {
+		return errors.Join(err, db.Close())
+	}
 	var next atomic.Int64
 	err = inParallel(256, func() error {
 		for i := next.Add(1); i <= int64(ended+waiting) && ctx.Err() == nil; i = next.Add(1) {
@@ -66,6 +69,9 @@ func flush(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
+// storedBy is the node that stored tasks are done by.
+const storedBy = "bench"
+
 // waitingFor is a capability that no catalog has, so that no worker takes its tasks.
 const waitingFor = "bench.waiting"
 
@@ -80,7 +86,7 @@ func storedTask(i int64, now time.Time) store.NewTask {
 		ID: task.NewID(task.PrefixTask, now), Scope: task.Scope{Account: "acct_" + strconv.FormatInt(i%100, 10), Mode: task.Live},
 		KeyID: "key_stored", Capability: "text.chat", Sync: true, Input: storedInput, Deadline: 24 * time.Hour,
 		IdempotencyHash: sha256.Sum256(strconv.AppendInt(nil, i, 10)), Fingerprint: sha256.Sum256(storedInput),
-		First: &store.First{Node: "bench", Term: time.Hour, Plans: []task.Plan{{Supplier: "mock", Model: "mock"}}},
+		First: &store.First{Node: storedBy, Plans: []task.Plan{{Supplier: "mock", Model: "mock"}}},
 	}
 }
 

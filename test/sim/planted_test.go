@@ -2,6 +2,7 @@ package sim_test
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -43,7 +44,7 @@ func (p plantedFault) image(w *world) dbImage {
 func (p plantedFault) wrap(n *node, s store.Store) store.Store {
 	switch {
 	case p.unfenced:
-		return unfencedStore{s, n.w}
+		return unfencedStore{s, n.w, new(atomic.Int64)}
 	case p.late:
 		return &lateStore{Store: s, plans: map[string]task.Plan{}}
 	case p.presumes:
@@ -64,14 +65,21 @@ func (e presumingStore) FindTask(ctx context.Context, s task.Scope, h task.Hash)
 	return t.Show(), e.MarkShown(ctx, []task.Task{t})
 }
 
-// unfencedStore lets every earlier holder of a task's lease write under the latest one, and renews no lease although
-// it reports success: a worker that knew would stop by itself.
+// unfencedStore lets every earlier holder of a task's lease write under the latest one, and renews no session although
+// it reports success: a worker that knew would stop by itself. It begins another instead, for the leases from then on.
 type unfencedStore struct {
 	store.Store
-	w *world
+	w        *world
+	sessions *atomic.Int64
 }
 
+// node returns the name that the node's present session is under.
+func (e unfencedStore) node(name string) string { return fmt.Sprint(name, "/", e.sessions.Load()) }
+
 func (e unfencedStore) CreateTask(ctx context.Context, n store.NewTask) (store.Created, error) {
+	if n.First != nil {
+		n.First = &store.First{Node: e.node(n.First.Node), Plans: n.First.Plans}
+	}
 	c, err := e.Store.CreateTask(ctx, n)
 	if err == nil && c.Lease != nil {
 		e.w.epochs.Store(c.Lease.Ref.TaskID, c.Lease.Ref)
@@ -80,6 +88,7 @@ func (e unfencedStore) CreateTask(ctx context.Context, n store.NewTask) (store.C
 }
 
 func (e unfencedStore) Claim(ctx context.Context, c store.ClaimRequest) ([]store.Lease, error) {
+	c.Node = e.node(c.Node)
 	leases, err := e.Store.Claim(ctx, c)
 	for _, l := range leases {
 		e.w.epochs.Store(l.Ref.TaskID, l.Ref)
@@ -99,7 +108,10 @@ func (e unfencedStore) latest(r store.LeaseRef) store.LeaseRef {
 	return l.(store.LeaseRef)
 }
 
-func (unfencedStore) Renew(context.Context, string, time.Duration) error { return nil }
+func (e unfencedStore) Renew(ctx context.Context, name string, term time.Duration) error {
+	e.sessions.Add(1)
+	return e.Store.Renew(ctx, e.node(name), term)
+}
 
 func (e unfencedStore) BeginAttempt(ctx context.Context, r store.LeaseRef, p task.Plan) (task.Task, error) {
 	return e.Store.BeginAttempt(ctx, e.latest(r), p)
@@ -120,7 +132,7 @@ type lateStore struct {
 
 func (e *lateStore) CreateTask(ctx context.Context, n store.NewTask) (store.Created, error) {
 	if n.First != nil {
-		n.First = &store.First{Node: n.First.Node, Term: n.First.Term}
+		n.First = &store.First{Node: n.First.Node}
 	}
 	c, err := e.Store.CreateTask(ctx, n)
 	if err == nil {

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"unitask/internal/store"
 	"unitask/internal/store/boltstore"
@@ -116,7 +115,7 @@ func benchTask() store.NewTask {
 
 func runWhole(db *boltstore.DB) error {
 	n := benchTask()
-	n.First = &store.First{Node: "a", Term: time.Minute, Plans: []task.Plan{{
+	n.First = &store.First{Node: testNode, Plans: []task.Plan{{
 		Supplier: "s", Model: "m", Caps: []task.Cap{{Key: "supplier:s", Limit: 1000}},
 	}}}
 	c, err := db.CreateTask(context.Background(), n)
@@ -139,6 +138,7 @@ func filled(b *testing.B, ended, waiting int) string {
 	if err != nil {
 		b.Fatal(err)
 	}
+	mustRenew(b, db)
 	var left atomic.Int64
 	fill := func(n int, run func() error) {
 		left.Store(int64(n))

@@ -1,6 +1,7 @@
 package boltstore_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -47,7 +48,18 @@ func freshID() string {
 
 var testsBegan = time.Now()
 
-// mustOpen opens a store that is closed when the test ends; a failed commit fails the test.
+// testNode has a session that outlasts its test.
+const testNode = "node"
+
+// mustRenew begins testNode's session.
+func mustRenew(t testing.TB, db *boltstore.DB) {
+	t.Helper()
+	if err := db.Renew(context.Background(), testNode, 100*365*24*time.Hour); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// mustOpen opens a store, with a session of testNode, that is closed when the test ends; a failed commit fails the test.
 func mustOpen(t testing.TB, cfg boltstore.Config) *boltstore.DB {
 	t.Helper()
 	if cfg.Fatal == nil {
@@ -62,6 +74,7 @@ func mustOpen(t testing.TB, cfg boltstore.Config) *boltstore.DB {
 			t.Errorf("Close: %v", err)
 		}
 	})
+	mustRenew(t, db)
 	return db
 }
 

@@ -257,7 +257,7 @@ func TestCheckAsksForFiles(t *testing.T) {
 func mustSucceed(t *testing.T, db *boltstore.DB, out task.Output) string {
 	t.Helper()
 	n := freshTask()
-	n.First = &store.First{Node: "n", Term: time.Hour, Plans: []task.Plan{{Supplier: "s", Model: "m"}}}
+	n.First = &store.First{Node: testNode, Plans: []task.Plan{{Supplier: "s", Model: "m"}}}
 	made, err := db.CreateTask(t.Context(), n)
 	if err != nil {
 		t.Fatal(err)

@@ -34,8 +34,12 @@ func stepClock(t *testing.T, now func(offset time.Duration) time.Time, by time.D
 		Path: filepath.Join(t.TempDir(), "unitask.db"), NoSync: true,
 		Now: func() time.Time { return now(time.Duration(offset.Load())) },
 	})
+	if err := db.Renew(t.Context(), "watched", time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	node := "watched"
 	claim := func(lines ...store.Line) []store.Lease {
-		leases, err := db.Claim(t.Context(), store.ClaimRequest{Lines: lines, Limit: 10, Term: time.Minute})
+		leases, err := db.Claim(t.Context(), store.ClaimRequest{Node: node, Lines: lines, Limit: 10})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,6 +55,7 @@ func stepClock(t *testing.T, now func(offset time.Duration) time.Time, by time.D
 	held := claim(line)[0]
 	mustCreate(t, db)
 
+	node = testNode
 	offset.Store(int64(by))
 	got := afterStep{Urgent: len(claim())}
 	rest := claim(line)
@@ -113,7 +118,7 @@ func TestStartAfterAClockWasSetBack(t *testing.T) {
 	}
 	db = mustOpen(t, boltstore.Config{Path: path, Now: func() time.Time { return clockstep.By(time.Now(), -365*24*time.Hour) }})
 	leases, err := db.Claim(t.Context(), store.ClaimRequest{
-		Lines: []store.Line{{Mode: task.Live, Capability: "text.chat"}}, Limit: 1, Term: time.Minute,
+		Node: testNode, Lines: []store.Line{{Mode: task.Live, Capability: "text.chat"}}, Limit: 1,
 	})
 	if err != nil || len(leases) != 1 || leases[0].Left > time.Hour {
 		t.Errorf("%+v %v", leases, err)

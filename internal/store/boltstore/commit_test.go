@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
-	"time"
 
 	"unitask/internal/store"
 	"unitask/internal/store/boltstore"
@@ -51,7 +50,7 @@ func TestFailingOperationsLeaveTheirGroup(t *testing.T) {
 			t.Errorf("secret %q: %d bytes (%v), want nothing left of the failed operation", name, len(s), err)
 		}
 	}
-	leases, err := db.Claim(t.Context(), store.ClaimRequest{Lines: []store.Line{{Mode: task.Live, Capability: "text.chat"}}, Limit: 10, Term: time.Minute})
+	leases, err := db.Claim(t.Context(), store.ClaimRequest{Node: testNode, Lines: []store.Line{{Mode: task.Live, Capability: "text.chat"}}, Limit: 10})
 	if err != nil || len(leases) != len(tasks) {
 		t.Errorf("Claim: %d leases (%v), want each task once", len(leases), err)
 	}

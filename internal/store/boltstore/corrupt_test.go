@@ -330,11 +330,12 @@ func serveCopy(ctx context.Context, path string, ids []string, got *reading, log
 		byID, byKey, errs := losstest.ReadTask(ctx, db, id)
 		got.Tasks[id] = [2]string{summary(byID, errs[0]), summary(byKey, errs[1])}
 	}
+	renewed := db.Renew(ctx, testNode, time.Hour)
 	listed := losstest.ListAll(ctx, db)
-	_, claimed := db.Claim(ctx, store.ClaimRequest{Node: "a", Limit: 1000, Term: time.Minute, Lines: []store.Line{{Mode: task.Live, Capability: "text.chat"}}})
+	_, claimed := db.Claim(ctx, store.ClaimRequest{Node: testNode, Limit: 1000, Lines: []store.Line{{Mode: task.Live, Capability: "text.chat"}}})
 	_, swept := db.Sweep(ctx, store.SweepRequest{Retention: time.Hour, Limit: 100})
 	_, created := db.CreateTask(ctx, freshTask())
-	if err := errors.Join(listed, claimed, swept, created, db.Close(), fatal); err != nil {
+	if err := errors.Join(listed, renewed, claimed, swept, created, db.Close(), fatal); err != nil {
 		got.Work = err.Error()
 	}
 	return nil

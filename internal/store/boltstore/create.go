@@ -52,6 +52,9 @@ func (x *txn) create(n *store.NewTask, row rowID) (store.Created, error) {
 	}
 	admit := store.AdmitCreated
 	if ok {
+		if admit, again := n.Repeats(&found); again {
+			return store.Created{Task: found, Admit: admit, Lease: x.leaseOfFirst(&found, n.First)}, nil
+		}
 		if admit, err = n.Admit(found); err != nil || admit == store.AdmitReplayed {
 			return store.Created{Task: found, Admit: admit}, err
 		}
@@ -118,13 +121,32 @@ func (x *txn) taken(row rowID) bool {
 	return record != nil
 }
 
+// leaseOfFirst returns the lease of a task that was accepted before, if the node that first names has it.
+func (x *txn) leaseOfFirst(t *task.Task, first *store.First) *store.Lease {
+	row, _ := parseID(t.ID)
+	e := x.db.index.tasks[row]
+	if e == nil || first == nil {
+		return nil
+	}
+	l := x.db.index.leaseOf(e)
+	if l == nil || l.session.node != first.Node {
+		return nil
+	}
+	given := x.given(e, l)
+	return &given
+}
+
 // admit stores the accepted task, leased and started if requested and there is room.
 func (x *txn) admit(row rowID, before, t task.Task, admit store.Admit, first *store.First) (store.Created, error) {
-	if first == nil {
+	var s *session
+	if first != nil {
+		s = x.session(first.Node)
+	}
+	if s == nil {
 		queued := t // moves to the heap; t, which mostly goes on as a lease, doesn't
 		return store.Created{Task: t, Admit: admit}, x.save(row, &before, &queued, nil, 0)
 	}
-	l := &lease{node: first.Node, epoch: x.db.nextEpoch(), expires: x.now.after(first.Term)}
+	l := &lease{session: s, epoch: x.db.nextEpoch()}
 	given := &store.Lease{Ref: store.LeaseRef{TaskID: t.ID, Epoch: l.epoch}, Task: t, Left: t.DeadlineAt.Sub(x.wall)}
 	if plan, ok := first.Pick(t, x.inFlight); ok {
 		started, err := store.Begin(t, plan, x.wall)

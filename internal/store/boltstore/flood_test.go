@@ -32,7 +32,7 @@ func TestFlood(t *testing.T) {
 	all.Wait()
 	claim := func(limit int) []store.Lease {
 		leases, err := db.Claim(t.Context(), store.ClaimRequest{
-			Lines: []store.Line{{Mode: task.Live, Capability: "text.chat"}}, Limit: limit, Term: time.Hour,
+			Node: testNode, Lines: []store.Line{{Mode: task.Live, Capability: "text.chat"}}, Limit: limit,
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -26,7 +26,7 @@ func fill(t *testing.T, db *boltstore.DB, clock *storetest.Clock) []store.Lease 
 	for {
 		n := freshTask()
 		n.ID, n.Input = task.NewID(task.PrefixTask, clock.Now()), input
-		n.First = &store.First{Node: "a", Term: time.Hour, Plans: []task.Plan{{Supplier: "s", Model: "m"}}}
+		n.First = &store.First{Node: testNode, Plans: []task.Plan{{Supplier: "s", Model: "m"}}}
 		c, err := db.CreateTask(t.Context(), n)
 		if errors.Is(err, store.ErrFull) {
 			return accepted
@@ -135,7 +135,7 @@ func TestFullCommit(t *testing.T) {
 	if _, err := db.GetTask(t.Context(), large.Scope, large.ID); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("the refused task: got %v, want ErrNotFound", err)
 	}
-	leases, err := db.Claim(t.Context(), store.ClaimRequest{Lines: []store.Line{{Mode: task.Live, Capability: "text.chat"}}, Limit: 1, Term: time.Minute})
+	leases, err := db.Claim(t.Context(), store.ClaimRequest{Node: testNode, Lines: []store.Line{{Mode: task.Live, Capability: "text.chat"}}, Limit: 1})
 	if err != nil || len(leases) != 0 {
 		t.Errorf("Claim: %d leases (%v), want none of the refused task", len(leases), err)
 	}

@@ -33,7 +33,7 @@ func TestGauges(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	create(time.Hour, &store.First{Node: "a", Term: time.Minute, Plans: []task.Plan{{Supplier: "s", Model: "m"}}})
+	create(time.Hour, &store.First{Node: testNode, Plans: []task.Plan{{Supplier: "s", Model: "m"}}})
 	create(time.Minute, nil)
 	create(time.Second, nil)
 	got, err := db.Gauges(t.Context())

@@ -14,12 +14,13 @@ type index struct {
 	tenants  map[string]*tenant
 	classes  map[string]*heap[*queue] // line, or urgentClass → the queues of all tenants
 	due      heap[*openTask]
-	leased   map[*openTask]struct{}
-	inFlight map[string]int // open attempts by cap
-	claimed  map[string]int // leases that are to begin one, by cap
-	byState  []atomic.Int64 // in the order of task.States
-	held     atomic.Int64   // len(leased)
-	served   int64          // turns given so far
+	sessions map[string]*session // those that haven't run out, by node
+	over     map[string]struct{} // the nodes of the others
+	inFlight map[string]int      // open attempts by cap
+	claimed  map[string]int      // leases that are to begin one, by cap
+	byState  []atomic.Int64      // in the order of task.States
+	held     atomic.Int64        // leases
+	served   int64               // turns given so far
 	now      tick
 }
 
@@ -49,7 +50,8 @@ func newIndex() *index {
 			less:     func(a, b *openTask) bool { return a.due < b.due },
 			position: func(e *openTask, at int) { e.dueAt = int32(at) },
 		},
-		leased: map[*openTask]struct{}{}, inFlight: map[string]int{}, claimed: map[string]int{}, byState: make([]atomic.Int64, len(task.States())),
+		sessions: map[string]*session{}, over: map[string]struct{}{},
+		inFlight: map[string]int{}, claimed: map[string]int{}, byState: make([]atomic.Int64, len(task.States())),
 	}
 }
 
@@ -106,9 +108,9 @@ func tally(counts map[string]int, keys []string, by int) {
 // inUse returns the count against a cap when a claim looks for a place.
 func (x *index) inUse(key string) int { return x.inFlight[key] + x.claimed[key] }
 
-// leaseOf returns the task's current lease, nil without one or after it has run out.
+// leaseOf returns the task's current lease, nil without one or after its session has run out.
 func (x *index) leaseOf(e *openTask) *lease {
-	if e.lease == nil || e.lease.expires <= x.now {
+	if e.lease == nil || e.lease.session.expires <= x.now {
 		return nil
 	}
 	return e.lease
@@ -119,9 +121,8 @@ func (x *index) position(e *openTask) {
 	e.due = never
 	switch {
 	case x.leaseOf(e) != nil:
-		e.due = e.lease.expires
-		x.leased[e] = struct{}{}
-		x.held.Store(int64(len(x.leased)))
+		e.lease.session.tasks[e] = struct{}{}
+		x.held.Add(1)
 		tally(x.claimed, e.lease.position, 1)
 	case e.pause > x.now:
 		e.due = e.pause
@@ -137,10 +138,12 @@ func (x *index) position(e *openTask) {
 }
 
 func (x *index) unposition(e *openTask) {
-	if _, ok := x.leased[e]; ok {
-		delete(x.leased, e)
-		x.held.Store(int64(len(x.leased)))
-		tally(x.claimed, e.lease.position, -1)
+	if e.lease != nil {
+		if _, ok := e.lease.session.tasks[e]; ok {
+			delete(e.lease.session.tasks, e)
+			x.held.Add(-1)
+			tally(x.claimed, e.lease.position, -1)
+		}
 	}
 	if e.due != never {
 		x.due.remove(int(e.dueAt))
@@ -178,6 +181,11 @@ func (x *index) enqueue(e *openTask, class string) {
 // advance moves the tasks that time alone has changed.
 func (x *index) advance(now tick) {
 	x.now = max(x.now, now)
+	for name, s := range x.sessions {
+		if s.expires <= x.now {
+			x.end(name, s)
+		}
+	}
 	for x.due.len() > 0 && x.due.items[0].due <= x.now {
 		e := x.due.items[0]
 		x.unposition(e)

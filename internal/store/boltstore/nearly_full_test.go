@@ -19,7 +19,7 @@ import (
 func sized(clock *storetest.Clock, n int) store.NewTask {
 	t := freshTask()
 	t.ID, t.Input = task.NewID(task.PrefixTask, clock.Now()), sizedJSON(n)
-	t.First = &store.First{Node: "a", Term: 1000 * time.Hour, Plans: []task.Plan{{Supplier: "s", Model: "m"}}}
+	t.First = &store.First{Node: testNode, Plans: []task.Plan{{Supplier: "s", Model: "m"}}}
 	t.Deadline = 2000 * time.Hour
 	return t
 }

@@ -25,9 +25,8 @@ func (t tick) after(d time.Duration) tick {
 
 // lease is a node's right to a task. A changed lease is a new value.
 type lease struct {
-	node     string
+	session  *session
 	epoch    int64
-	expires  tick
 	task     *task.Task // as stored, so that a worker's step needn't read it; never changed
 	position []string   // the limits it counts against until it begins an attempt
 }

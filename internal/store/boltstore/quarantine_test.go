@@ -69,7 +69,7 @@ var lineOfTests = []store.Line{{Mode: task.Live, Capability: "text.chat"}}
 
 func TestClaimGoesOnBesideAnUnreadableRecord(t *testing.T) {
 	db, tasks, log, _ := damaged(t)
-	leases, err := db.Claim(t.Context(), store.ClaimRequest{Node: "a", Limit: 10, Term: time.Minute, Lines: lineOfTests})
+	leases, err := db.Claim(t.Context(), store.ClaimRequest{Node: testNode, Limit: 10, Lines: lineOfTests})
 	if err != nil || len(leases) != 1 || leases[0].Task.ID != tasks[1].ID {
 		t.Fatalf("Claim: got %d leases (%v), want the one of the task that can be read", len(leases), err)
 	}
@@ -133,7 +133,7 @@ func TestStartGoesOnBesideUnreadableRows(t *testing.T) {
 			t.Errorf("under the key of %s: %q, %v", n.ID, found.ID, err)
 		}
 	}
-	leases, err := db.Claim(t.Context(), store.ClaimRequest{Node: "a", Limit: 10, Term: time.Minute, Lines: lineOfTests})
+	leases, err := db.Claim(t.Context(), store.ClaimRequest{Node: testNode, Limit: 10, Lines: lineOfTests})
 	if err != nil || len(leases) != 2 {
 		t.Errorf("Claim: got %d leases (%v), want those of the two tasks that can be read", len(leases), err)
 	}

@@ -32,7 +32,7 @@ func mustCreateAt(t *testing.T, db *boltstore.DB, clock *storetest.Clock) store.
 func mustFail(t *testing.T, db *boltstore.DB, id string) {
 	t.Helper()
 	leases, err := db.Claim(t.Context(), store.ClaimRequest{
-		Lines: []store.Line{{Mode: victimScope.Mode, Capability: "text.chat"}}, Limit: 1, Term: time.Hour,
+		Node: testNode, Lines: []store.Line{{Mode: victimScope.Mode, Capability: "text.chat"}}, Limit: 1,
 	})
 	if err != nil || len(leases) != 1 || leases[0].Ref.TaskID != id {
 		t.Fatalf("Claim: %v, %v", leases, err)
@@ -198,10 +198,12 @@ func TestSweepReadsBesideTheCommitter(t *testing.T) {
 		mustFail(t, db, failed[len(failed)-1].ID)
 	}
 	clock.Advance(2 * time.Hour)
+	again := failed[1]
+	again.ID = freshID()
 	queue, release := boltstore.HoldCommitter(db)
 	reopened, swept := make(chan error, 1), make(chan int, 1)
 	queue(func() {
-		_, err := db.CreateTask(context.Background(), failed[1])
+		_, err := db.CreateTask(context.Background(), again)
 		reopened <- err
 	})
 	queue(func() { // its first operation is the removal of its findings

@@ -21,7 +21,7 @@ func TestEveryGroupIsSynced(t *testing.T) {
 	var syncs atomic.Int64
 	boltstore.CountSyncs(db, func() { syncs.Add(1) })
 	started := freshTask()
-	started.First = &store.First{Node: "a", Term: 100 * time.Hour, Plans: []task.Plan{{Supplier: "s", Model: "m"}}}
+	started.First = &store.First{Node: testNode, Plans: []task.Plan{{Supplier: "s", Model: "m"}}}
 	var lease *store.Lease
 	waiting, ended := freshTask(), freshTask()
 	ctx := t.Context()

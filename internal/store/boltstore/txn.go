@@ -82,7 +82,7 @@ func (x *txn) wake(topic string) { x.topics = append(x.topics, topic) }
 // wakeQueue rings for claims, if a task can be claimed: a task may be new in the queue, or a cap may have become
 // free.
 func (x *txn) wakeQueue() {
-	if len(x.db.index.tasks) > len(x.db.index.leased) {
+	if int64(len(x.db.index.tasks)) > x.db.index.held.Load() {
 		x.wake(store.TopicQueue)
 	}
 }

@@ -3,7 +3,6 @@ package boltstore
 import (
 	"context"
 	"errors"
-	"time"
 
 	"unitask/internal/store"
 	"unitask/internal/task"
@@ -15,30 +14,46 @@ func (db *DB) Claim(ctx context.Context, c store.ClaimRequest) ([]store.Lease, e
 	var leases []store.Lease
 	err := db.do(ctx, &op{run: func(x *txn) error {
 		leases = nil
-		for len(leases) < c.Limit {
-			classes, places := db.index.open(c.Lines)
-			e := db.index.next(classes)
-			if e == nil {
-				return nil
-			}
-			t, err := x.load(e.row)
-			if err != nil {
-				return err
-			}
-			l := &lease{node: c.Node, epoch: db.nextEpoch(), expires: x.now.after(c.Term), task: &t}
-			if !e.urgent(x.now) {
-				l.position = places[e.of.Value().line]
-			}
-			x.serve(e.tenant)
-			x.replace(e, e.leased(l, 0))
-			leases = append(leases, store.Lease{
-				Ref: store.LeaseRef{TaskID: t.ID, Epoch: l.epoch}, Task: t, Left: time.Duration(e.deadline - x.now),
-			})
+		s := x.session(c.Node)
+		if s == nil {
+			return store.ErrFenced
 		}
-		return nil
+		if c.Number > 0 && c.Number == s.claim {
+			leases = x.standing(s.claimed)
+			return nil
+		}
+		var err error
+		leases, err = x.claim(s, c)
+		return err
 	}})
 	if err != nil {
 		return nil, err
+	}
+	return leases, nil
+}
+
+func (x *txn) claim(s *session, c store.ClaimRequest) (leases []store.Lease, _ error) {
+	var given []claimedLease
+	for len(leases) < c.Limit {
+		classes, places := x.db.index.open(c.Lines)
+		e := x.db.index.next(classes)
+		if e == nil {
+			break
+		}
+		t, err := x.load(e.row)
+		if err != nil {
+			return nil, err
+		}
+		l := &lease{session: s, epoch: x.db.nextEpoch(), task: &t}
+		if !e.urgent(x.now) {
+			l.position = places[e.of.Value().line]
+		}
+		x.serve(e.tenant)
+		x.replace(e, e.leased(l, 0))
+		leases, given = append(leases, x.given(e, l)), append(given, claimedLease{e.row, l.epoch})
+	}
+	if c.Number > 0 {
+		x.remember(s, c.Number, given)
 	}
 	return leases, nil
 }
@@ -67,30 +82,12 @@ func (x *txn) serve(t *tenant) {
 	x.undo.note(changed{back: func() { x.db.index.serve(t, old) }})
 }
 
-// Renew implements store.Store.
-func (db *DB) Renew(ctx context.Context, node string, term time.Duration) error {
-	return db.do(ctx, &op{run: func(x *txn) error {
-		var held []*openTask
-		for e := range db.index.leased {
-			if e.lease.node == node {
-				held = append(held, e)
-			}
-		}
-		for _, e := range held {
-			l := *e.lease
-			l.expires = x.now.after(term)
-			x.replace(e, e.leased(&l, 0))
-		}
-		return nil
-	}})
-}
-
 // BeginAttempt implements store.Store.
 func (db *DB) BeginAttempt(ctx context.Context, ref store.LeaseRef, p task.Plan) (task.Task, error) {
 	var t task.Task
 	err := db.do(ctx, &op{writes: true, run: func(x *txn) error {
-		e, l, err := x.leaseFor(ref)
-		if err != nil {
+		e, l, err := x.leaseFor(ref, &t)
+		if err != nil || e == nil {
 			return err
 		}
 		if t, err = store.Begin(*l.task, p, x.wall); err != nil {
@@ -99,6 +96,7 @@ func (db *DB) BeginAttempt(ctx context.Context, ref store.LeaseRef, p task.Plan)
 		if !store.Room(p.Caps, x.inFlight) {
 			return store.ErrRouteFull
 		}
+		ref.Sign(&t)
 		return x.save(e.row, l.task, &t, l, 0)
 	}})
 	if err != nil {
@@ -134,13 +132,16 @@ type advance struct {
 }
 
 func (a *advance) advance(x *txn) error {
-	e, l, err := x.leaseFor(a.ref)
-	if err != nil {
+	e, l, err := x.leaseFor(a.ref, &a.task)
+	if err != nil || e == nil {
 		return err
 	}
 	var changed bool
 	if a.task, changed, err = a.step.Apply(*l.task, x.wall); err != nil {
 		return err
+	}
+	if changed {
+		a.ref.Sign(&a.task)
 	}
 	after := &a.task
 	if !after.State.Terminal() {
@@ -160,17 +161,33 @@ func (a *advance) advance(x *txn) error {
 	return nil
 }
 
-// leaseFor returns the entry and the lease that ref names; ErrFenced if it was lost.
-func (x *txn) leaseFor(ref store.LeaseRef) (*openTask, *lease, error) {
+// leaseFor returns the entry and the lease that ref names; ErrFenced if it was lost. If the write that ref names was
+// made already and no other lease was granted since, made is set to the task, and the entry is nil.
+func (x *txn) leaseFor(ref store.LeaseRef, made *task.Task) (*openTask, *lease, error) {
 	row, ok := parseID(ref.TaskID)
-	e := x.db.index.tasks[row]
-	if !ok || e == nil {
+	if !ok {
 		return nil, nil, store.ErrFenced
 	}
-	if l := x.db.index.leaseOf(e); l != nil && l.epoch == ref.Epoch {
-		return e, l, nil
+	if e := x.db.index.tasks[row]; e != nil {
+		switch l := x.db.index.leaseOf(e); {
+		case l != nil && l.epoch != ref.Epoch:
+			return nil, nil, store.ErrFenced
+		case l != nil && ref.Repeats(l.task):
+			*made = *l.task
+			return nil, nil, nil
+		case l != nil:
+			return e, l, nil
+		}
 	}
-	return nil, nil, store.ErrFenced
+	if ref.Write == 0 {
+		return nil, nil, store.ErrFenced
+	}
+	t, err := x.load(row)
+	if errors.Is(err, store.ErrNotFound) || err == nil && !ref.Repeats(&t) {
+		return nil, nil, store.ErrFenced
+	}
+	*made = t
+	return nil, nil, err
 }
 
 // RequestCancel implements store.Store.

@@ -28,6 +28,9 @@ type Writers struct {
 
 // Run writes until the first error, which it returns; the other writers go on.
 func (w Writers) Run(ctx context.Context) error {
+	if err := w.Store.Renew(ctx, node, time.Hour); err != nil {
+		return err
+	}
 	failed := make(chan error, w.Count)
 	for range w.Count {
 		go func() {
@@ -44,6 +47,8 @@ func (w Writers) Run(ctx context.Context) error {
 
 var scope = task.Scope{Account: "acct_loss", Mode: task.Live}
 
+const node = "node"
+
 func keyOf(id string) task.Hash { return sha256.Sum256([]byte(id)) }
 
 // live leads one task through its life: every third waits in the queue for ever, the others are started
@@ -57,7 +62,7 @@ func (w Writers) live(ctx context.Context, n int) error {
 	}
 	state := task.Queued
 	if n%3 != 0 {
-		request.First = &store.First{Node: "node", Term: time.Hour, Plans: []task.Plan{{Supplier: "s", Model: "m"}}}
+		request.First = &store.First{Node: node, Plans: []task.Plan{{Supplier: "s", Model: "m"}}}
 		state = task.Running
 	}
 	if w.Early {

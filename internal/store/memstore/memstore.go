@@ -27,6 +27,7 @@ type DB struct {
 	tasks    map[string][]byte // in JSON, so that no memory is shared with callers
 	counters map[store.Counter]int64
 	ends     map[store.Counter]time.Time // of counters that aren't of interest for ever
+	nodes    map[string]*node            // by name, those whose session is over included
 	leases   map[string]lease
 	pauses   map[string]time.Time
 	turns    map[string]int64 // the last turn of each account that has open tasks
@@ -43,11 +44,17 @@ type DB struct {
 	spend    map[store.SpendKey]store.Spend
 }
 
-type lease struct {
-	node    string
-	epoch   int64
+// node is a node's session.
+type node struct {
 	expires time.Time
-	place   []string // the limits it counts against until it begins an attempt
+	claim   int64            // the number of its last claim
+	claimed []store.LeaseRef // and the leases of that one
+}
+
+type lease struct {
+	node  string
+	epoch int64
+	place []string // the limits it counts against until it begins an attempt
 }
 
 var (
@@ -64,17 +71,18 @@ var (
 func New(now func() time.Time) *DB {
 	return &DB{
 		now: now, tasks: map[string][]byte{}, counters: map[store.Counter]int64{}, ends: map[store.Counter]time.Time{},
-		leases: map[string]lease{}, pauses: map[string]time.Time{}, turns: map[string]int64{},
+		nodes: map[string]*node{}, leases: map[string]lease{}, pauses: map[string]time.Time{}, turns: map[string]int64{},
 		accounts: map[string]account.Account{}, keys: map[string]account.Key{}, secrets: map[string][]byte{},
 		links: map[task.Hash]account.Link{}, sessions: map[task.Hash]account.Session{},
 		usage: map[store.UsageKey]store.Usage{}, spend: map[store.SpendKey]store.Spend{},
 	}
 }
 
-// Restart has the effect of a restart on any engine: leases, pauses and turns are gone.
+// Restart has the effect of a restart on an engine of one process: sessions, leases, pauses and turns are gone.
 func (db *DB) Restart() {
 	db.mu.Lock()
 	defer db.mu.Unlock()
+	clear(db.nodes)
 	clear(db.leases)
 	clear(db.pauses)
 	clear(db.turns)
@@ -100,6 +108,9 @@ func (db *DB) CreateTask(ctx context.Context, n store.NewTask) (store.Created, e
 	found, err := db.find(n.Scope, n.IdempotencyHash)
 	admit := store.AdmitCreated
 	if err == nil {
+		if admit, again := n.Repeats(&found); again {
+			return store.Created{Task: found, Admit: admit, Lease: db.leaseOf(found, n.First)}, nil
+		}
 		if admit, err = n.Admit(found); err != nil {
 			return store.Created{}, err
 		}
@@ -138,7 +149,7 @@ func (db *DB) limit(holds []task.Hold) {
 
 func (db *DB) admit(before, t task.Task, admit store.Admit, first *store.First) (store.Created, error) {
 	c := store.Created{Task: t, Admit: admit}
-	if first != nil {
+	if first != nil && db.live(first.Node) {
 		if p, ok := first.Pick(t, db.inFlight); ok {
 			started, err := store.Begin(t, p, db.wall())
 			if err != nil {
@@ -148,7 +159,7 @@ func (db *DB) admit(before, t task.Task, admit store.Admit, first *store.First) 
 			c.Task = started
 		}
 		db.epoch++
-		db.leases[t.ID] = lease{node: first.Node, epoch: db.epoch, expires: db.now().Add(first.Term)}
+		db.leases[t.ID] = lease{node: first.Node, epoch: db.epoch}
 		c.Lease = &store.Lease{Ref: store.LeaseRef{TaskID: t.ID, Epoch: db.epoch}, Task: c.Task, Left: t.DeadlineAt.Sub(db.now())}
 	}
 	return c, db.save(before, c.Task)

@@ -16,7 +16,24 @@ func (db *DB) Claim(ctx context.Context, c store.ClaimRequest) ([]store.Lease, e
 		return nil, err
 	}
 	defer db.mu.Unlock()
-	var leases []store.Lease
+	if !db.live(c.Node) {
+		return nil, store.ErrFenced
+	}
+	n := db.nodes[c.Node]
+	if c.Number > 0 && c.Number == n.claim {
+		return db.standing(n.claimed), nil
+	}
+	leases := db.claim(c)
+	if c.Number > 0 {
+		n.claim, n.claimed = c.Number, nil
+		for _, l := range leases {
+			n.claimed = append(n.claimed, l.Ref)
+		}
+	}
+	return leases, nil
+}
+
+func (db *DB) claim(c store.ClaimRequest) (leases []store.Lease) {
 	for len(leases) < c.Limit {
 		ready := slices.DeleteFunc(db.all(), func(t task.Task) bool { return !db.claimable(t, c.Lines) })
 		if len(ready) == 0 {
@@ -32,7 +49,7 @@ func (db *DB) Claim(ctx context.Context, c store.ClaimRequest) ([]store.Lease, e
 		db.turn++
 		db.turns[t.Scope.Account] = db.turn
 		db.epoch++
-		l := lease{node: c.Node, epoch: db.epoch, expires: db.now().Add(c.Term)}
+		l := lease{node: c.Node, epoch: db.epoch}
 		if !db.urgent(t) {
 			l.place, _ = db.place(t, c.Lines)
 		}
@@ -42,7 +59,29 @@ func (db *DB) Claim(ctx context.Context, c store.ClaimRequest) ([]store.Lease, e
 			Ref: store.LeaseRef{TaskID: t.ID, Epoch: db.epoch}, Task: t, Left: t.DeadlineAt.Sub(db.now()),
 		})
 	}
-	return leases, nil
+	return leases
+}
+
+// standing returns those of the leases that haven't ended.
+func (db *DB) standing(refs []store.LeaseRef) (leases []store.Lease) {
+	for _, ref := range refs {
+		if db.held(ref.TaskID) && db.leases[ref.TaskID].epoch == ref.Epoch {
+			t := decode(db.tasks[ref.TaskID])
+			leases = append(leases, store.Lease{Ref: ref, Task: t, Left: t.DeadlineAt.Sub(db.now())})
+		}
+	}
+	return leases
+}
+
+// leaseOf returns the lease of the task if the node that first names has it.
+func (db *DB) leaseOf(t task.Task, first *store.First) *store.Lease {
+	if first == nil || db.leases[t.ID].node != first.Node {
+		return nil
+	}
+	for _, l := range db.standing([]store.LeaseRef{{TaskID: t.ID, Epoch: db.leases[t.ID].epoch}}) {
+		return &l
+	}
+	return nil
 }
 
 // claimable is the sentence in ClaimRequest's comment.
@@ -72,30 +111,51 @@ func (db *DB) place(t task.Task, lines []store.Line) (keys []string, ok bool) {
 
 func (db *DB) held(id string) bool {
 	l, ok := db.leases[id]
-	return ok && db.now().Before(l.expires)
+	return ok && db.live(l.node)
+}
+
+// live reports whether the node has a session.
+func (db *DB) live(name string) bool {
+	n, ok := db.nodes[name]
+	return ok && db.now().Before(n.expires)
 }
 
 // Renew implements store.Store.
-func (db *DB) Renew(ctx context.Context, node string, term time.Duration) error {
+func (db *DB) Renew(ctx context.Context, name string, term time.Duration) error {
 	if err := db.lock(ctx); err != nil {
 		return err
 	}
 	defer db.mu.Unlock()
-	for id, l := range db.leases {
-		if l.node == node && db.held(id) {
-			l.expires = db.now().Add(term)
-			db.leases[id] = l
-		}
+	n, ok := db.nodes[name]
+	if ok && !db.live(name) {
+		return store.ErrFenced
 	}
+	if !ok {
+		n = &node{}
+		db.nodes[name] = n
+	}
+	n.expires = db.now().Add(term)
 	return nil
 }
 
-// leased returns the task that ref has the right to work on, or ErrFenced.
-func (db *DB) leased(ref store.LeaseRef) (task.Task, error) {
-	if !db.held(ref.TaskID) || db.leases[ref.TaskID].epoch != ref.Epoch {
-		return task.Task{}, store.ErrFenced
+// leased returns the task that ref has the right to work on, or ErrFenced. again: the write that ref names was made
+// already, and no other lease was granted since.
+func (db *DB) leased(ref store.LeaseRef) (t task.Task, again bool, _ error) {
+	raw, ok := db.tasks[ref.TaskID]
+	if !ok {
+		return task.Task{}, false, store.ErrFenced
 	}
-	return decode(db.tasks[ref.TaskID]), nil
+	t = decode(raw)
+	held := db.held(ref.TaskID)
+	mine := held && db.leases[ref.TaskID].epoch == ref.Epoch
+	switch {
+	case ref.Repeats(&t) && (mine || !held):
+		return t, true, nil
+	case !mine:
+		return task.Task{}, false, store.ErrFenced
+	default:
+		return t, false, nil
+	}
 }
 
 // BeginAttempt implements store.Store.
@@ -104,9 +164,9 @@ func (db *DB) BeginAttempt(ctx context.Context, ref store.LeaseRef, p task.Plan)
 		return task.Task{}, err
 	}
 	defer db.mu.Unlock()
-	before, err := db.leased(ref)
-	if err != nil {
-		return task.Task{}, err
+	before, again, err := db.leased(ref)
+	if err != nil || again {
+		return before, err
 	}
 	t, err := store.Begin(before, p, db.wall())
 	if err != nil {
@@ -115,6 +175,7 @@ func (db *DB) BeginAttempt(ctx context.Context, ref store.LeaseRef, p task.Plan)
 	if !store.Room(p.Caps, db.inFlight) {
 		return task.Task{}, store.ErrRouteFull
 	}
+	ref.Sign(&t)
 	return t, db.save(before, t)
 }
 
@@ -124,9 +185,9 @@ func (db *DB) Advance(ctx context.Context, ref store.LeaseRef, s store.Step) (ta
 		return task.Task{}, err
 	}
 	defer db.mu.Unlock()
-	before, err := db.leased(ref)
-	if err != nil {
-		return task.Task{}, err
+	before, again, err := db.leased(ref)
+	if err != nil || again {
+		return before, err
 	}
 	t, changed, err := s.Apply(before, db.wall())
 	if err != nil {
@@ -140,6 +201,7 @@ func (db *DB) Advance(ctx context.Context, ref store.LeaseRef, s store.Step) (ta
 	if !changed {
 		return t, nil
 	}
+	ref.Sign(&t)
 	return t, db.save(before, t)
 }
 

@@ -74,7 +74,7 @@ func testCaps(e *env) {
 	e.begin(held[0], plan("s", limit))
 	e.advance(held[0], failed(task.Rejected))
 	waiting := e.request("waiting")
-	waiting.First = &store.First{Node: node, Term: term, Plans: []task.Plan{plan("s", limit)}}
+	waiting.First = e.first(plan("s", limit))
 	e.wantSame("a free place", e.create(waiting).Task.State, task.Running)
 	full2 := e.request("full")
 	full2.First = waiting.First
@@ -83,7 +83,7 @@ func testCaps(e *env) {
 
 func testReadopt(e *env) {
 	n := e.request("key")
-	n.First = &store.First{Node: node, Term: term, Plans: []task.Plan{plan("s", 1)}}
+	n.First = e.first(plan("s", 1))
 	lease := *e.create(n).Lease
 	e.advance(lease, store.Step{Submitted: json.RawMessage(`{ "job": 1 }`)})
 	e.advance(lease, store.Step{Close: closing(task.UnknownOutcome)})

@@ -42,7 +42,7 @@ func testCancel(e *env) {
 	started := e.begin(lease, plan("s", 0))
 	e.wantSame("the mark in the worker's hands", started.CancelRequested, true)
 
-	e.clock.Advance(term)
+	e.lapse(term)
 	e.wantSame("nobody holds it, an attempt is open", cancel(leased.ID).State, task.Running)
 	lease = e.claimOne()
 	usage := task.Usage{OutputTokens: 5}

@@ -29,9 +29,9 @@ func testClaimWhich(e *env) {
 		e.Fatal(err)
 	}
 	e.begin(rest[1], plan("s", 1))
-	e.clock.Advance(term)
+	e.lapse(term)
 	e.wantSame("marked, and with an open attempt", leaseIDs(e.claim(10)), []string{picture.ID, newer.ID})
-	e.clock.Advance(time.Hour)
+	e.lapse(time.Hour)
 	e.wantSame("past the deadline", leaseIDs(e.claim(10)), []string{older.ID, picture.ID, newer.ID})
 }
 
@@ -58,7 +58,7 @@ func testClaimMode(e *env) {
 	live := e.create(e.request("live")).Task
 	e.wantSame("live", leaseIDs(e.claim(10, chat)), []string{live.ID})
 	leases, err := e.Store.Claim(e.Context(), store.ClaimRequest{
-		Node: node, Lines: []store.Line{{Mode: task.Test, Capability: chat}}, Limit: 10, Term: term,
+		Node: e.node, Lines: []store.Line{{Mode: task.Test, Capability: chat}}, Limit: 10,
 	})
 	e.wantErr("Claim", err, nil)
 	e.wantSame("test", leaseIDs(leases), []string{tested.ID})
@@ -73,7 +73,7 @@ func testClaimPlaces(e *env) {
 	narrow, wide := plan("narrow", 1).Caps, plan("wide", 2).Caps
 	claim := func(places ...[]task.Cap) []store.Lease {
 		leases, err := e.Store.Claim(e.Context(), store.ClaimRequest{
-			Node: node, Lines: []store.Line{{Mode: task.Live, Capability: chat, Places: places}}, Limit: 10, Term: term,
+			Node: e.node, Lines: []store.Line{{Mode: task.Live, Capability: chat, Places: places}}, Limit: 10,
 		})
 		e.wantErr("Claim", err, nil)
 		return leases
@@ -88,7 +88,7 @@ func testClaimPlaces(e *env) {
 	e.wantSame("one ended", leaseIDs(claim(narrow, wide)), want[3:4])
 	e.advance(first[1], store.Step{Release: new(time.Duration)})
 	e.wantSame("one given back", leaseIDs(claim(narrow, wide)), want[1:2])
-	e.clock.Advance(term)
+	e.lapse(term)
 	e.wantSame("leases run out", leaseIDs(claim(narrow, wide)), []string{want[1], want[2], want[3]})
 }
 
@@ -102,11 +102,11 @@ func testClaimOnce(e *env) {
 	var got []string
 	var wg sync.WaitGroup
 	for w := range 8 {
+		name := fmt.Sprint("node", w)
+		e.wantErr("Renew", e.Store.Renew(e.Context(), name, term), nil)
 		wg.Go(func() {
-			for {
-				leases, err := e.Store.Claim(background(), store.ClaimRequest{
-					Node: fmt.Sprint("node", w), Lines: lines(chat), Limit: 3, Term: term,
-				})
+			for number := int64(1); ; number++ {
+				leases, err := e.Store.Claim(background(), store.ClaimRequest{Node: name, Lines: lines(chat), Limit: 3, Number: number})
 				mu.Lock()
 				got = append(got, leaseIDs(leases)...)
 				mu.Unlock()
@@ -122,31 +122,4 @@ func testClaimOnce(e *env) {
 	wg.Wait()
 	slices.Sort(got)
 	e.wantSame("each task once", got, want)
-}
-
-func testLeases(e *env) {
-	id := e.create(e.request("key")).Task.ID
-	first := e.claimOne(chat)
-	e.clock.Advance(term - time.Second)
-	e.wantErr("Renew", e.Store.Renew(e.Context(), node, term), nil)
-	e.clock.Advance(term - time.Second)
-	e.wantErr("Renew of another node", e.Store.Renew(e.Context(), "node-b", time.Hour), nil)
-	e.wantSame("still held", leaseIDs(e.claim(1, chat)), []string(nil))
-	e.clock.Advance(time.Second)
-	e.wantErr("Renew of a lease that has run out", e.Store.Renew(e.Context(), node, term), nil)
-	_, err := e.Store.BeginAttempt(e.Context(), first.Ref, plan("s", 0))
-	e.wantErr("BeginAttempt after it has run out", err, store.ErrFenced)
-
-	second := e.claimOne(chat)
-	if second.Ref.Epoch <= first.Ref.Epoch {
-		e.Errorf("epoch %d after %d", second.Ref.Epoch, first.Ref.Epoch)
-	}
-	_, err = e.Store.Advance(e.Context(), first.Ref, store.Step{Moves: []task.Transition{task.Start()}})
-	e.wantErr("Advance under the old lease", err, store.ErrFenced)
-	_, err = e.Store.BeginAttempt(e.Context(), first.Ref, plan("s", 0))
-	e.wantErr("BeginAttempt under the old lease", err, store.ErrFenced)
-	e.wantSame("nothing changed", e.get(id).Revision, int64(1))
-	e.begin(second, plan("s", 0))
-	_, err = e.Store.Advance(e.Context(), store.LeaseRef{TaskID: "task_unknown"}, store.Step{})
-	e.wantErr("Advance of an unknown task", err, store.ErrFenced)
 }

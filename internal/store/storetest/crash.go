@@ -15,7 +15,7 @@ func testCrash(e *env) {
 	}
 	queued := e.create(e.request("queued")).Task
 	n := e.request("working")
-	n.First = &store.First{Node: node, Term: term, Plans: []task.Plan{plan("s", 1)}}
+	n.First = e.first(plan("s", 1))
 	n.Holds = []task.Hold{{Scope: "k", Kind: task.HoldOpen, Amount: 1}}
 	lease := *e.create(n).Lease
 	working := e.advance(lease, store.Step{Submitted: json.RawMessage(`{"job":7}`)})
@@ -24,7 +24,7 @@ func testCrash(e *env) {
 	secret, err := e.Secrets.Secret(e.Context(), "signing", 32)
 	e.wantErr("Secret", err, nil)
 
-	e.Engine = e.Crash(e.T)
+	e.crash()
 	for _, want := range []task.Task{queued, working, marked} {
 		e.wantSame("after the crash", e.get(want.ID), want)
 		found, err := e.Store.FindTask(e.Context(), acme, want.IdempotencyHash)
@@ -50,6 +50,16 @@ func testCrash(e *env) {
 	e.begin(leases[0], plan("s", 1))
 }
 
+// crash goes on with the engine's state after a crash, once no lease from before it stands, under another name.
+func (e *env) crash() {
+	e.Helper()
+	if e.Lasting {
+		e.clock.Advance(term)
+	}
+	e.Engine = e.Crash(e.T)
+	e.session()
+}
+
 func testManyNodes(e *env) {
 	if e.Attach == nil {
 		e.Skip("the engine serves one node")
@@ -64,9 +74,10 @@ func testManyNodes(e *env) {
 	got := map[string]int{}
 	var wg sync.WaitGroup
 	for name, s := range map[string]store.Store{"a": e.Store, "b": other.Store} {
+		e.wantErr("Renew", s.Renew(e.Context(), name, term), nil)
 		wg.Go(func() {
 			for {
-				leases, err := s.Claim(background(), store.ClaimRequest{Node: name, Lines: lines(chat), Limit: 1, Term: term})
+				leases, err := s.Claim(background(), store.ClaimRequest{Node: name, Lines: lines(chat), Limit: 1})
 				if err != nil {
 					e.Errorf("Claim: %v", err)
 				}

@@ -51,7 +51,7 @@ func testCreate(e *env) {
 func testFirst(e *env) {
 	begin := func(key string, plans ...task.Plan) (store.Created, store.NewTask) {
 		n := e.request(key)
-		n.First = &store.First{Node: node, Term: term, Plans: plans}
+		n.First = e.first(plans...)
 		return e.create(n), n
 	}
 	got, n := begin("first", plan("full", 1))
@@ -78,6 +78,7 @@ func testFirst(e *env) {
 	e.wantSame("no room", third.Task.State, task.Queued)
 	e.wantSame("leased", len(e.claim(10, chat)), 0)
 	e.begin(*third.Lease, plan("roomy", 0))
+	n.ID = e.request("third").ID
 	replayed := e.create(n)
 	if replayed.Lease != nil || replayed.Admit != store.AdmitReplayed {
 		e.Errorf("a replay: got %v with lease %v, want no lease", replayed.Admit, replayed.Lease)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"testing"
 	"time"
@@ -20,11 +21,30 @@ type env struct {
 	*testing.T
 	Engine
 	clock *Clock
+	node  string // with a session
+	names int    // it had so far
 }
 
 func newEnv(t *testing.T, open Open) *env {
 	clock := NewClock()
-	return &env{T: t, Engine: open(t, clock.Now), clock: clock}
+	e := &env{T: t, Engine: open(t, clock.Now), clock: clock}
+	e.session()
+	return e
+}
+
+// session begins a session under a new name.
+func (e *env) session() {
+	e.Helper()
+	e.names++
+	e.node = fmt.Sprint("node-", e.names)
+	e.wantErr("Renew", e.Store.Renew(e.Context(), e.node, term), nil)
+}
+
+// lapse lets so much time pass that the session runs out, and begins another.
+func (e *env) lapse(d time.Duration) {
+	e.Helper()
+	e.clock.Advance(d)
+	e.session()
 }
 
 var acme = task.Scope{Account: "acct_acme", Mode: task.Live}
@@ -32,8 +52,7 @@ var acme = task.Scope{Account: "acct_acme", Mode: task.Live}
 const (
 	chat  = "text.chat"
 	image = "image.generate"
-	node  = "node-a"
-	term  = time.Minute
+	term  = time.Minute // of a session
 )
 
 // hashOf returns a hash that stands for the text.
@@ -61,11 +80,12 @@ func (e *env) create(n store.NewTask) store.Created {
 	return c
 }
 
+// first asks for the lease of a new task, and for its start by one of the plans.
+func (e *env) first(plans ...task.Plan) *store.First { return &store.First{Node: e.node, Plans: plans} }
+
 func (e *env) claim(limit int, capabilities ...string) []store.Lease {
 	e.Helper()
-	leases, err := e.Store.Claim(e.Context(), store.ClaimRequest{
-		Node: node, Lines: lines(capabilities...), Limit: limit, Term: term,
-	})
+	leases, err := e.Store.Claim(e.Context(), store.ClaimRequest{Node: e.node, Lines: lines(capabilities...), Limit: limit})
 	if err != nil {
 		e.Fatalf("Claim: %v", err)
 	}

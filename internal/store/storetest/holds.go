@@ -97,13 +97,13 @@ func testHoldsSettle(e *env) {
 	e.wantSame("canceled", held(), [3]int64{30, 0, 0})
 
 	unmetered := request("d")
-	unmetered.First = &store.First{Node: node, Term: term, Plans: []task.Plan{plan("s", 0)}}
+	unmetered.First = e.first(plan("s", 0))
 	canceled := e.advance(*e.create(unmetered).Lease, store.Step{Close: closing(task.UnknownOutcome), Moves: []task.Transition{task.CancelUnmetered()}})
 	e.wantSame("canceled without a measure", [2]any{canceled.Cost, canceled.Usage}, [2]any{task.Money(40), (*task.Usage)(nil)})
 	e.wantSame("charged as reserved", held(), [3]int64{70, 0, 0})
 
 	first := request("c")
-	first.First = &store.First{Node: node, Term: term, Plans: []task.Plan{plan("s", 0)}}
+	first.First = e.first(plan("s", 0))
 	c := e.create(first)
 	e.wantSame("started within its creation", held(), [3]int64{110, 1, 0})
 	e.advance(*c.Lease, succeeded(task.Usage{Images: 99}))
@@ -122,7 +122,7 @@ func testHoldsSpend(e *env) {
 		p := plan("s", 0)
 		p.Estimate = 35
 		r.Holds = []task.Hold{{Scope: "a", Kind: task.HoldSpend, Amount: 50, Limit: 200}}
-		r.First = &store.First{Node: node, Term: term, Plans: []task.Plan{p}}
+		r.First = e.first(p)
 		return *e.create(r).Lease, p
 	}
 	end := func(l store.Lease, c task.Closing, move task.Transition) task.Task {
@@ -142,7 +142,7 @@ func testHoldsSpend(e *env) {
 
 	again := e.request("spends 1")
 	again.Holds = []task.Hold{{Scope: "a", Kind: task.HoldSpend, Amount: 50, Limit: 200}}
-	again.First = &store.First{Node: node, Term: term}
+	again.First = e.first()
 	l = *e.create(again).Lease
 	e.wantSame("reopened", held(), int64(88))
 	e.begin(l, p)
@@ -211,7 +211,7 @@ func testHoldsEnd(e *env) {
 	}
 	e.clock.Advance(retention + time.Minute)
 	e.wantSame("nothing is over for long enough", sweep(), 0)
-	e.clock.Advance(time.Hour)
+	e.lapse(time.Hour)
 	e.wantSame("the day's counter", sweep(), 1)
 	e.wantSame("without the day's", held(), [3]int64{0, 80, 80})
 	for _, lease := range e.claim(2, chat) {

@@ -26,13 +26,16 @@ const (
 	linOps     = 15 // of a caller in a phase
 )
 
+// linTerm is longer than a round.
+const linTerm = 24 * time.Hour
+
 // linTime is how long a round's history is searched for an order; it takes far less.
 const linTime = time.Minute
 
 // Linearizable runs at least n operations of concurrent callers on a few keys and searches for an order of
 // them that one caller alone could have seen: creations of the same and of other requests, reads by key
 // and by id, claims, a worker's steps, cancellations. The engine crashes under the callers; whoever waits
-// for an answer then never learns how it went.
+// for an answer then never learns how it went. Other answers are lost on their way, and the caller makes the call again.
 //
 // UNITASK_LINEARIZABLE_OPS sets another n.
 func Linearizable(t *testing.T, n int, open Open) {
@@ -69,7 +72,7 @@ func Linear(t *testing.T, round int, open Open) bool {
 
 // linCounts count the tested events.
 type linCounts struct {
-	Operations, Unknown, Created, Replayed, Reopened, Conflicts, Fenced, Claims, Ends int
+	Operations, Unknown, Again, Created, Replayed, Reopened, Conflicts, Fenced, Claims, Ends int
 }
 
 func (c *linCounts) add(history []porcupine.Operation) {
@@ -82,6 +85,7 @@ func (c *linCounts) add(history []porcupine.Operation) {
 		in, out := op.Input.(linInput), op.Output.(linOutput)
 		one(&c.Operations, in.kind != linCrash)
 		one(&c.Unknown, out.unknown)
+		one(&c.Again, in.again)
 		one(&c.Created, out.admit == store.AdmitCreated)
 		one(&c.Replayed, out.admit == store.AdmitReplayed)
 		one(&c.Reopened, out.admit == store.AdmitReopened)
@@ -97,7 +101,8 @@ type linRun struct {
 	engine  Engine
 	clock   *Clock
 	started time.Time
-	keyed   int         // how many keys there are so far
+	keyed   int // how many keys there are so far
+	writes  atomic.Int64
 	dead    atomic.Bool // the engine crashes: answers are lost from here on
 
 	mu      sync.Mutex
@@ -114,7 +119,7 @@ func linHistory(t *testing.T, round uint64, open Open) []porcupine.Operation {
 	}
 	r.engine = open(t, r.clock.Now)
 	for phase := range linPhases {
-		r.phase(round, phase)
+		r.phase(t, round, phase)
 		if phase < linPhases-1 && r.engine.Crash != nil {
 			r.crash(t)
 		}
@@ -122,8 +127,15 @@ func linHistory(t *testing.T, round uint64, open Open) []porcupine.Operation {
 	return r.history
 }
 
-// phase lets every caller do its operations, but for the last few: the crash comes before those.
-func (r *linRun) phase(round uint64, phase int) {
+// phase lets every caller do its operations, but for the last few: the crash comes before those. Each caller is a
+// node of its own.
+func (r *linRun) phase(t *testing.T, round uint64, phase int) {
+	t.Helper()
+	for caller := range linCallers {
+		if err := r.engine.Store.Renew(background(), linNode(phase, caller), linTerm); err != nil {
+			t.Fatalf("Renew: %v", err)
+		}
+	}
 	r.dead.Store(false)
 	r.keyed += linKeys
 	var callers sync.WaitGroup
@@ -133,7 +145,7 @@ func (r *linRun) phase(round uint64, phase int) {
 		callers.Go(func() {
 			rng := rand.New(rand.NewPCG(round, uint64(phase*linCallers+caller))) //nolint:gosec // repeatable by design
 			for range linOps {
-				r.operate(rng, caller)
+				r.operate(rng, caller, linNode(phase, caller))
 				if left.Add(-1) == linCallers && phase < linPhases-1 && r.engine.Crash != nil {
 					r.dead.Store(true)
 				}
@@ -143,11 +155,14 @@ func (r *linRun) phase(round uint64, phase int) {
 	callers.Wait()
 }
 
-// crash replaces the engine by its state after a crash. All keys lose their leases by it.
+// crash replaces the engine by its state after a crash. All keys lose their leases by it, unless these last.
 func (r *linRun) crash(t *testing.T) {
 	t.Helper()
 	call := r.now()
 	r.engine = r.engine.Crash(t)
+	if r.engine.Lasting {
+		return
+	}
 	for i := range linKeys * linPhases {
 		r.history = append(r.history, porcupine.Operation{
 			ClientId: linCallers, Input: linInput{kind: linCrash, key: linKey(i)}, Output: linOutput{err: kind(nil)},
@@ -160,24 +175,41 @@ func (r *linRun) now() int64 { return int64(time.Since(r.started)) }
 
 func linKey(i int) string { return "key " + strconv.Itoa(i) }
 
-// operate does one operation and records it. An empty claim doesn't count.
-func (r *linRun) operate(rng *rand.Rand, caller int) {
+func linNode(phase, caller int) string { return fmt.Sprintf("node %d of phase %d", caller, phase) }
+
+// operate does one operation. If its answer is lost it is done again: by that its caller learns how it went.
+func (r *linRun) operate(rng *rand.Rand, caller int, node string) {
 	in := r.draw(rng)
+	in.node, in.number = node, r.writes.Add(1)
+	lost := rng.IntN(4) == 0 && (in.kind == linCreate || in.kind == linClaim || in.kind == linAdvance && in.step != stepRelease)
+	out, ok := r.record(caller, &in, lost && in.kind != linClaim)
+	if !lost || !ok || r.dead.Load() {
+		return
+	}
+	if in.again = true; in.kind == linClaim {
+		in.kind, in.epoch = linReclaim, out.epoch // the key that it is about is known by the answer alone
+	}
+	r.record(caller, &in, false)
+}
+
+// record does an operation and adds it to the history. An empty claim doesn't count.
+func (r *linRun) record(caller int, in *linInput, lost bool) (linOutput, bool) {
 	call := r.now()
-	out, ok := r.do(&in)
-	if out.unknown = r.dead.Load(); out.unknown {
+	out, ok := r.do(in)
+	if lost || r.dead.Load() {
 		out = linOutput{unknown: true}
 	}
 	if !ok {
-		return
+		return out, false
 	}
-	op := porcupine.Operation{ClientId: caller, Input: in, Output: out, Call: call, Return: r.now()}
+	op := porcupine.Operation{ClientId: caller, Input: *in, Output: out, Call: call, Return: r.now()}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.history = append(r.history, op)
 	if out.epoch != 0 {
 		r.leases[in.key] = append(r.leases[in.key], store.LeaseRef{TaskID: out.seen.id, Epoch: out.epoch})
 	}
+	return out, true
 }
 
 // linSteps are drawn from: most leave a way on.
@@ -242,17 +274,19 @@ func (r *linRun) do(in *linInput) (linOutput, bool) {
 		t, err = s.GetTask(background(), acme, in.id)
 	case linCancel:
 		t, err = s.RequestCancel(background(), acme, in.id)
-	case linClaim:
-		leases, claimErr := s.Claim(background(), store.ClaimRequest{Node: node, Lines: lines(chat), Limit: 1, Term: 24 * time.Hour})
-		if claimErr != nil || len(leases) == 0 {
-			return out, claimErr != nil // an error is no answer of the model's
+	case linClaim, linReclaim:
+		var leases []store.Lease
+		leases, err = s.Claim(background(), store.ClaimRequest{Node: in.node, Lines: lines(chat), Limit: 1, Number: in.number})
+		if err != nil || len(leases) == 0 {
+			out.err = kind(err)
+			return out, err != nil || in.kind == linReclaim // an error is no answer of the model's
 		}
 		t, out.epoch = leases[0].Task, leases[0].Ref.Epoch
 		r.mu.Lock()
 		in.key, in.id = r.keys[t.ID], t.ID
 		r.mu.Unlock()
 	default:
-		t, err = s.Advance(background(), store.LeaseRef{TaskID: in.id, Epoch: in.epoch}, in.step.step())
+		t, err = s.Advance(background(), store.LeaseRef{TaskID: in.id, Epoch: in.epoch, Write: in.number}, in.step.step())
 	}
 	out.err = kind(err)
 	if err == nil {
@@ -270,7 +304,7 @@ func (in linInput) newTask() store.NewTask {
 		Input: []byte(`{"prompt":"x"}`), Deadline: 24 * time.Hour,
 	}
 	if in.lease {
-		n.First = &store.First{Node: node, Term: 24 * time.Hour}
+		n.First = &store.First{Node: in.node}
 	}
 	return n
 }

@@ -23,7 +23,11 @@ type linState struct {
 	revision    int64
 	cancel      bool
 	leased      bool
-	epoch       int64 // of the last lease; -1: unknown to all callers
+	epoch       int64  // of the last lease; -1: unknown to all callers
+	node        string // that has the lease
+	reopenedBy  string // the id that the last reopening proposed
+	written     int64  // the number of the last write under a lease
+	under       int64  // and that lease's epoch
 }
 
 type linKind string
@@ -35,7 +39,8 @@ const (
 	linCancel  linKind = "cancel"
 	linClaim   linKind = "claim"
 	linAdvance linKind = "advance"
-	linCrash   linKind = "crash" // voids every lease
+	linReclaim linKind = "claim again" // a claim that gave a lease of this key's task
+	linCrash   linKind = "crash"       // voids every lease
 )
 
 // linStep names the step of an advance.
@@ -56,9 +61,12 @@ type linInput struct {
 	key         string
 	id          string // of the task proposed or asked for
 	fingerprint string
-	lease       bool // a create that asks for the lease
+	lease       bool   // a create that asks for the lease
+	node        string // of a create and a claim
 	step        linStep
 	epoch       int64
+	number      int64 // of a claim or of a write under a lease
+	again       bool  // it was made before, and its answer lost
 }
 
 // linOutput is its answer.
@@ -71,8 +79,9 @@ type linOutput struct {
 }
 
 func (s linState) shows(seen linState) bool {
-	s.fingerprint, s.leased, s.epoch = "", false, 0
-	return s == seen
+	return seen == linState{
+		id: s.id, state: s.state, final: s.final, reopenings: s.reopenings, revision: s.revision, cancel: s.cancel,
+	}
 }
 
 // next returns the state after the operation, its answer, and the admission of a create.
@@ -88,13 +97,19 @@ func (s linState) next(in linInput) (linState, store.Admit, error) {
 		if s == none || s.state.Terminal() || s.leased {
 			return s, "", errUnexpected
 		}
-		s.leased = true
+		s.leased, s.node = true, in.node
+		return s, "", nil
+	case linReclaim:
 		return s, "", nil
 	case linAdvance:
-		if s.id != in.id || !s.leased || s.epoch != in.epoch {
+		mine := s.leased && s.epoch == in.epoch
+		if s.id == in.id && s.under == in.epoch && s.written == in.number && (mine || !s.leased) {
+			return s, "", nil // made before
+		}
+		if s.id != in.id || !mine {
 			return s, "", store.ErrFenced
 		}
-		n, err := s.advance(in.step)
+		n, err := s.advance(in)
 		return n, "", err
 	}
 	if s == none || (in.kind != linFind && s.id != in.id) {
@@ -112,23 +127,29 @@ var errUnexpected = errors.New("unexpected")
 func (s linState) create(in linInput) (linState, store.Admit, error) {
 	switch {
 	case s.id == "":
-		s = linState{id: in.id, fingerprint: in.fingerprint, state: task.Queued, revision: 1, leased: in.lease}
+		s = linState{id: in.id, fingerprint: in.fingerprint, state: task.Queued, revision: 1, leased: in.lease, node: in.node}
+		return s, store.AdmitCreated, nil
+	case s.reopenedBy == in.id:
+		return s, store.AdmitReopened, nil // made before
+	case s.id == in.id && s.reopenedBy == "":
 		return s, store.AdmitCreated, nil
 	case s.fingerprint != in.fingerprint:
 		return s, "", store.ErrConflict
 	case s.state != task.Failed || s.final:
 		return s, store.AdmitReplayed, nil
 	}
-	s.state, s.leased, s.cancel = task.Queued, in.lease, false
+	s.state, s.leased, s.cancel, s.node, s.reopenedBy = task.Queued, in.lease, false, in.node, in.id
+	s.under, s.written = 0, 0
 	s.reopenings++
 	s.revision++
 	return s, store.AdmitReopened, nil
 }
 
-func (s linState) advance(step linStep) (linState, error) {
+func (s linState) advance(in linInput) (linState, error) {
 	n := s
 	n.revision++
-	switch step {
+	n.under, n.written = in.epoch, in.number
+	switch in.step {
 	case stepStart:
 		n.state = task.Running
 		if s.state != task.Queued {
@@ -140,11 +161,12 @@ func (s linState) advance(step linStep) (linState, error) {
 			return s, store.ErrState
 		}
 	case stepFail, stepRefuse:
-		n.state, n.final = task.Failed, step == stepRefuse || s.reopenings == task.MaxReopenings
+		n.state, n.final = task.Failed, in.step == stepRefuse || s.reopenings == task.MaxReopenings
 	case stepCancel:
 		n.state = task.Canceled
 	case stepRelease:
-		n.revision, n.leased = s.revision, false
+		n = s
+		n.leased = false
 	}
 	if n.state.Terminal() {
 		n.leased = false
@@ -168,24 +190,32 @@ func (s linState) requestCancel() linState {
 // step is one operation of a history: the states that may follow it, empty if the answer is wrong.
 func (s linState) step(in linInput, out linOutput) []any {
 	next, admit, err := s.next(in)
+	accepted := in.kind == linCreate && in.lease && admit != store.AdmitReplayed
+	fresh := err == nil && (in.kind == linClaim || accepted && next.revision != s.revision) // a lease that is given now
 	if out.unknown {
 		if errors.Is(err, errUnexpected) || next == s {
 			return []any{s}
 		}
-		if next.leased && (in.kind == linCreate || in.kind == linClaim) && admit != store.AdmitReplayed {
+		if fresh {
 			next.epoch = -1
 		}
 		return []any{s, next}
 	}
-	granted := err == nil && (in.kind == linClaim || (in.kind == linCreate && in.lease && admit != store.AdmitReplayed))
+	standing := err == nil && !fresh && s.leased && (in.kind == linReclaim && s.epoch == in.epoch || accepted && s.node == in.node)
 	switch {
+	case in.kind == linReclaim && !standing && out.err == kind(nil):
+		if out.seen != (linState{}) {
+			return nil
+		}
 	case kind(err) != out.err || admit != out.admit:
 		return nil
 	case err == nil && in.kind != linCrash && !next.shows(out.seen):
 		return nil
-	case granted && out.epoch <= s.epoch, !granted && out.epoch != 0:
+	case fresh && out.epoch <= s.epoch, !fresh && !standing && out.epoch != 0:
 		return nil
-	case granted:
+	case standing && (out.epoch == 0 || s.epoch != -1 && out.epoch != s.epoch):
+		return nil
+	case fresh || standing:
 		next.epoch = out.epoch
 	}
 	return []any{next}

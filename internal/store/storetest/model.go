@@ -23,8 +23,12 @@ import (
 func testModel(t *testing.T, open Open) {
 	rapid.Check(t, func(rt *rapid.T) {
 		clock := NewClock()
-		m := &model{Engine: open(t, clock.Now), oracle: memstore.New(clock.Now), clock: clock, test: t}
+		m := &model{
+			Engine: open(t, clock.Now), oracle: memstore.New(clock.Now), clock: clock, test: t,
+			generations: map[string]int{}, claims: map[string]int64{}, claimed: map[string]store.ClaimRequest{}, ends: map[string]time.Time{},
+		}
 		defer func() { _ = m.Store.Close() }() // the engine's own cleanup reports
+		m.beginSessions(rt)
 		rt.Repeat(map[string]func(*rapid.T){
 			"create":  m.create,
 			"read":    m.read,
@@ -38,6 +42,7 @@ func testModel(t *testing.T, open Open) {
 			"sweep":   m.sweep,
 			"time":    m.time,
 			"crash":   m.crash,
+			"repeat":  m.repeat,
 			"":        m.stats,
 		})
 	})
@@ -49,19 +54,38 @@ type model struct {
 	clock  *Clock
 	test   *testing.T
 	ids    []string
-	leases []twin
+	leases []*twin
+	ends   map[string]time.Time // of counters that may be swept from then on, by scope
+
+	generations map[string]int                // of the nodes' names: a session is never revived
+	claims      map[string]int64              // how many there were, by the node's present name
+	claimed     map[string]store.ClaimRequest // the last of them, if it has a number
+	calls       []func(*rapid.T)              // that may be made again
 }
 
 // twin is one lease as the engine and as the oracle know it.
-type twin struct{ engine, oracle store.LeaseRef }
+type twin struct {
+	engine, oracle store.LeaseRef
+	writes         int64 // how many had a number
+}
+
+// write returns a copy that names the next write under the lease, or one that is never made again.
+func (l *twin) write(rt *rapid.T) twin {
+	w := *l
+	if rapid.IntRange(0, 4).Draw(rt, "unnumbered") > 0 {
+		l.writes++
+		w.engine.Write, w.oracle.Write = l.writes, l.writes
+	}
+	return w
+}
 
 var (
 	accounts     = rapid.SampledFrom([]string{"acct_a", "acct_b", "acct_c"})
 	modes        = rapid.SampledFrom([]task.Mode{task.Live, task.Live, task.Test})
 	capabilities = rapid.SampledFrom([]string{chat, chat, image, "video.generate"})
 	suppliers    = rapid.SampledFrom([]string{"s", "t"})
-	nodes        = rapid.SampledFrom([]string{node, "node-b"})
-	terms        = rapid.SampledFrom([]time.Duration{time.Second, term, time.Hour})
+	nodes        = rapid.SampledFrom([]string{"node-a", "node-b"})
+	terms        = rapid.SampledFrom([]time.Duration{time.Second, term, time.Hour, 3 * time.Hour})
 )
 
 func drawScope(rt *rapid.T) task.Scope {
@@ -104,18 +128,21 @@ func (m *model) create(rt *rapid.T) {
 		Price:           task.Price{Unit: task.PerImage, Output: 3}, Reserved: 10,
 	}
 	scope := "key:" + n.Scope.Account
+	period := m.period(scope)
 	n.Holds = []task.Hold{
-		{Scope: scope, Kind: task.HoldBudget, Amount: 10, Limit: 45, Lasts: time.Hour},
-		{Scope: scope, Kind: task.HoldSpend, Amount: 20, Limit: 95, Lasts: time.Hour},
+		{Scope: period, Kind: task.HoldBudget, Amount: 10, Limit: 45, Lasts: time.Hour},
+		{Scope: period, Kind: task.HoldSpend, Amount: 20, Limit: 95, Lasts: time.Hour},
 		{Scope: scope, Kind: task.HoldOpen, Amount: 1, Limit: 4},
 		{Scope: "queue", Kind: task.HoldQueue, Amount: 1, Limit: 6},
 	}[:rapid.IntRange(0, 4).Draw(rt, "holds")]
 	if rapid.Bool().Draw(rt, "first") {
-		n.First = &store.First{
-			Node: nodes.Draw(rt, "node"), Term: terms.Draw(rt, "term"),
-			Plans: rapid.SliceOfN(rapid.Custom(drawPlan), 0, 2).Draw(rt, "plans"),
-		}
+		n.First = &store.First{Node: m.drawNode(rt), Plans: rapid.SliceOfN(rapid.Custom(drawPlan), 0, 2).Draw(rt, "plans")}
 	}
+	m.makeAgain(func(rt *rapid.T) { m.createTask(rt, n) })
+	m.createTask(rt, n)
+}
+
+func (m *model) createTask(rt *rapid.T, n store.NewTask) {
 	got, err := m.Store.CreateTask(background(), n)
 	want, wantErr := m.oracle.CreateTask(background(), n)
 	same(rt, "CreateTask", got, want, err, wantErr)
@@ -123,7 +150,7 @@ func (m *model) create(rt *rapid.T) {
 		m.ids = append(m.ids, got.Task.ID)
 	}
 	if got.Lease != nil {
-		m.leases = append(m.leases, twin{got.Lease.Ref, want.Lease.Ref})
+		m.grant(got.Lease.Ref, want.Lease.Ref)
 	}
 }
 
@@ -155,24 +182,28 @@ func (m *model) list(rt *rapid.T) {
 
 func (m *model) claim(rt *rapid.T) {
 	c := store.ClaimRequest{
-		Node: nodes.Draw(rt, "node"), Lines: rapid.SliceOfN(rapid.Custom(drawLine), 0, 3).Draw(rt, "lines"),
-		Limit: rapid.IntRange(0, 4).Draw(rt, "limit"), Term: terms.Draw(rt, "term"),
+		Node: m.drawNode(rt), Lines: rapid.SliceOfN(rapid.Custom(drawLine), 0, 3).Draw(rt, "lines"),
+		Limit: rapid.IntRange(0, 4).Draw(rt, "limit"),
 	}
-	got, err := m.Store.Claim(background(), c)
+	if rapid.IntRange(0, 4).Draw(rt, "unnumbered") > 0 {
+		m.claims[c.Node]++
+		c.Number = m.claims[c.Node]
+		m.claimed[c.Node] = c
+	}
 	want, wantErr := m.oracle.Claim(background(), c)
-	same(rt, "Claim", got, want, err, wantErr)
-	for i := range got {
-		m.leases = append(m.leases, twin{got[i].Ref, want[i].Ref})
-	}
+	m.compareClaim(rt, c, want, wantErr)
 }
 
-func (m *model) renew(rt *rapid.T) {
-	n, d := nodes.Draw(rt, "node"), terms.Draw(rt, "term")
-	same(rt, "Renew", 0, 0, m.Store.Renew(background(), n, d), m.oracle.Renew(background(), n, d))
+func (m *model) compareClaim(rt *rapid.T, c store.ClaimRequest, want []store.Lease, wantErr error) {
+	got, err := m.Store.Claim(background(), c)
+	same(rt, "Claim", got, want, err, wantErr)
+	for i := range got {
+		m.grant(got[i].Ref, want[i].Ref)
+	}
 }
 
 // drawLease prefers late leases: early ones are mostly over, which is worth a try now and then.
-func (m *model) drawLease(rt *rapid.T) twin {
+func (m *model) drawLease(rt *rapid.T) *twin {
 	if len(m.leases) == 0 {
 		rt.Skip("no lease")
 	}
@@ -184,10 +215,14 @@ func (m *model) drawLease(rt *rapid.T) twin {
 }
 
 func (m *model) begin(rt *rapid.T) {
-	l, p := m.drawLease(rt), drawPlan(rt)
-	got, err := m.Store.BeginAttempt(background(), l.engine, p)
-	want, wantErr := m.oracle.BeginAttempt(background(), l.oracle, p)
-	same(rt, "BeginAttempt", got, want, err, wantErr)
+	l, p := m.drawLease(rt).write(rt), drawPlan(rt)
+	begin := func(rt *rapid.T) {
+		got, err := m.Store.BeginAttempt(background(), l.engine, p)
+		want, wantErr := m.oracle.BeginAttempt(background(), l.oracle, p)
+		same(rt, "BeginAttempt", got, want, err, wantErr)
+	}
+	m.makeAgain(begin)
+	begin(rt)
 }
 
 func (m *model) advance(rt *rapid.T) {
@@ -215,10 +250,14 @@ func (m *model) advance(rt *rapid.T) {
 	if rapid.Bool().Draw(rt, "release") {
 		s.Release = &pause
 	}
-	l := m.drawLease(rt)
-	got, err := m.Store.Advance(background(), l.engine, s)
-	want, wantErr := m.oracle.Advance(background(), l.oracle, s)
-	same(rt, "Advance", got, want, err, wantErr)
+	l := m.drawLease(rt).write(rt)
+	advance := func(rt *rapid.T) {
+		got, err := m.Store.Advance(background(), l.engine, s)
+		want, wantErr := m.oracle.Advance(background(), l.oracle, s)
+		same(rt, "Advance", got, want, err, wantErr)
+	}
+	m.makeAgain(advance)
+	advance(rt)
 }
 
 func (m *model) cancel(rt *rapid.T) {
@@ -241,7 +280,7 @@ func (m *model) show(rt *rapid.T) {
 
 // sweep compares whole sweeps: how one is cut into steps is the engine's own.
 func (m *model) sweep(rt *rapid.T) {
-	r := store.SweepRequest{Retention: 10 * time.Minute, Limit: rapid.IntRange(1, 3).Draw(rt, "limit")}
+	r := store.SweepRequest{Retention: modelRetention, Limit: rapid.IntRange(1, 3).Draw(rt, "limit")}
 	whole := func(s store.Store) (n int) {
 		for {
 			swept, err := s.Sweep(background(), r)
@@ -265,7 +304,14 @@ func (m *model) crash(rt *rapid.T) {
 		rt.Skip("the engine isn't durable")
 	}
 	m.Engine = m.Crash(m.test)
+	if m.Lasting {
+		return
+	}
 	m.oracle.Restart()
+	for name := range m.generations {
+		m.generations[name]++
+	}
+	m.beginSessions(rt)
 }
 
 // stats runs after every operation. Every counter is compared through a hold that can't be taken.
@@ -281,6 +327,9 @@ func (m *model) stats(rt *rapid.T) {
 	wantSpend, wantErr := spendOf(m.oracle, ever)
 	same(rt, "spend", spend, wantSpend, err, wantErr)
 	for c := range m.oracle.Counters() {
+		if end, ok := m.ends[c.Scope]; ok && m.clock.Now().After(end) {
+			continue // an engine may drop what is settled after its sweep
+		}
 		n := store.NewTask{
 			ID: task.NewID(task.PrefixTask, m.clock.Now()), IdempotencyHash: hashOf("none"),
 			Holds: []task.Hold{{Scope: c.Scope, Kind: c.Kind, Amount: 1 << 60, Limit: 1}},
@@ -297,7 +346,9 @@ func same(rt *rapid.T, what string, got, want any, err, wantErr error) {
 	if kind(err) != kind(wantErr) {
 		rt.Fatalf("%s: got error %q, want %q", what, kind(err), kind(wantErr))
 	}
-	opts := []cmp.Option{cmpopts.IgnoreFields(store.LeaseRef{}, "Epoch"), cmpopts.EquateEmpty()}
+	opts := []cmp.Option{
+		cmpopts.IgnoreFields(store.LeaseRef{}, "Epoch"), cmpopts.IgnoreFields(task.WriteMark{}, "Epoch"), cmpopts.EquateEmpty(),
+	}
 	if diff := cmp.Diff(want, got, opts...); diff != "" {
 		rt.Fatalf("%s (-want +got):\n%s", what, diff)
 	}

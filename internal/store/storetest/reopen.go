@@ -23,7 +23,7 @@ func testReopen(e *env) {
 		e.wantSame("admission", c.Admit, store.AdmitReopened)
 		want, err := before.Apply(task.Reopen(), e.clock.Now())
 		e.wantErr("Apply", err, nil)
-		want.Revision, want.KeyID, want.Input = before.Revision+1, "key_2", again.Input
+		want.Revision, want.KeyID, want.Input, want.ReopenedBy = before.Revision+1, "key_2", again.Input, again.ID
 		want.DeadlineAt = e.clock.Now().Add(2 * time.Hour)
 		e.wantSame("reopened", c.Task, want)
 		e.wantSame("reopenings", c.Task.Reopenings, i)
@@ -45,7 +45,7 @@ func testReopen(e *env) {
 // expire lets every lease run out and claims the one task again, as a takeover does.
 func (e *env) expire() store.Lease {
 	e.Helper()
-	e.clock.Advance(term)
+	e.lapse(term)
 	return e.claimOne()
 }
 
@@ -57,7 +57,7 @@ func (e *env) show(t task.Task) {
 
 func testReopenUnknown(e *env) {
 	n := e.request("key")
-	n.First = &store.First{Node: node, Term: term, Plans: []task.Plan{plan("s", 1)}}
+	n.First = e.first(plan("s", 1))
 	first := e.create(n)
 	e.show(e.advance(*first.Lease, failed(task.UnknownOutcome)))
 	again := e.request("key")
@@ -85,7 +85,7 @@ func testReopenUnknown(e *env) {
 // testMarkShown: a failure after work that may have been paid for is replayed until it was shown.
 func testMarkShown(e *env) {
 	n := e.request("key")
-	n.First = &store.First{Node: node, Term: term, Plans: []task.Plan{plan("s", 0)}}
+	n.First = e.first(plan("s", 0))
 	lease := *e.create(n).Lease
 	e.show(lease.Task)
 	e.wantSame("an open task", e.get(n.ID), lease.Task)
@@ -108,11 +108,11 @@ func testMarkShown(e *env) {
 	e.wantErr("MarkShown", e.Store.MarkShown(e.Context(), []task.Task{gone, once}), nil)
 	e.wantSame("shown", e.get(n.ID), once.Show())
 	if e.Crash != nil {
-		e.Engine = e.Crash(e.T)
+		e.crash()
 		e.wantSame("shown, after a crash", e.get(n.ID), once.Show())
 	}
 	again := e.request("key")
-	again.First = n.First
+	again.First = e.first(plan("s", 0))
 	c := e.create(again)
 	e.wantSame("after it was shown", c.Admit, store.AdmitReopened)
 

@@ -20,6 +20,8 @@ type Engine struct {
 	Secrets  store.Secrets
 	// Crash returns the engine on the state that a crash at this moment would leave. nil: it isn't durable.
 	Crash func(t *testing.T) Engine
+	// Lasting: sessions, pauses and turns outlast a crash, as those of a database's server do.
+	Lasting bool
 	// Attach returns another node's engine on the same data. nil: one node at a time.
 	Attach func(t *testing.T) Engine
 }
@@ -50,7 +52,9 @@ func Run(t *testing.T, open Open) {
 		{"claim by mode", testClaimMode},
 		{"claim by places", testClaimPlaces},
 		{"claim once", testClaimOnce},
-		{"leases", testLeases},
+		{"sessions", testNodeSessions},
+		{"sessions of several nodes", testSeveralNodes},
+		{"without a session", testWithoutSession},
 		{"attempts", testAttempts},
 		{"caps", testCaps},
 		{"life", testLife},

@@ -84,7 +84,7 @@ func testUsage(e *env) {
 	}
 	e.wantUsage("ended", ever, want)
 
-	e.clock.Advance(24 * time.Hour)
+	e.lapse(24 * time.Hour)
 	e.wantSame("reopened", e.create(e.priced("b", "key_1")).Admit, store.AdmitReopened)
 	u := want[one]
 	u.Failed = 0
@@ -173,7 +173,7 @@ func testUsageSweep(e *env) {
 	for i := range 3 {
 		e.create(e.priced(string(rune('a'+i)), "key_1"))
 		e.end("s", succeeded(task.Usage{Images: 1}))
-		e.clock.Advance(24 * time.Hour)
+		e.lapse(24 * time.Hour)
 	}
 	sweep := func(kept time.Duration) int {
 		total := 0

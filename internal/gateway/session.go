@@ -1,0 +1,79 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"unitask/internal/store"
+	"unitask/internal/task"
+)
+
+// beats is how often a session is renewed within its term, so that one beat may be missed.
+const beats = 3
+
+// session is the node's session in the store as last known. Its leases last exactly as long.
+type session struct {
+	node    string    // its name in leases
+	renewed time.Time // just before it was renewed last; zero: it hasn't begun
+}
+
+// renewSession begins the node's session, or keeps it for another term.
+func (g *Gateway) renewSession(ctx context.Context) error {
+	s, term, start := g.session.Load(), g.limits.Load().LeaseTerm, time.Now()
+	ctx, cancel := context.WithTimeout(ctx, term/beats) // the next beat tries again
+	defer cancel()
+	if err := g.store.Renew(ctx, s.node, term); err != nil {
+		return err
+	}
+	g.session.Store(&session{s.node, start})
+	return nil
+}
+
+// heartbeat keeps this node's session until its last worker is done.
+func (g *Gateway) heartbeat(ctx context.Context) {
+	every(ctx, g.limits.Load().LeaseTerm/beats, func() { g.beat(ctx) })
+}
+
+// beat renews the session. A node that can't drops its work before another takes it over, and one whose session is
+// over drops it too: it may be somebody else's by now.
+func (g *Gateway) beat(ctx context.Context) {
+	err := g.renewSession(ctx)
+	switch {
+	case err == nil || ctx.Err() != nil:
+	case errors.Is(err, store.ErrFenced):
+		g.log.Error("the leases have run out; all work is dropped and taken up again")
+		g.dropAll(ctx)
+	default:
+		g.log.Error("keeping the leases failed", slog.Any("error", err))
+		if s := g.session.Load(); !s.renewed.IsZero() && !g.leaseValid(s.node) {
+			g.dropAll(ctx)
+		}
+	}
+}
+
+// leaseValid reports whether a lease under the given name is sure to last for another sixth of its term. It reads the
+// monotonic clock, which a step of the wall clock leaves alone.
+func (g *Gateway) leaseValid(node string) bool {
+	s, term := g.session.Load(), g.limits.Load().LeaseTerm
+	return s.node == node && time.Since(s.renewed) < term-term/6 // in this order, for terms without end
+}
+
+// leaseDropped reports whether the node has given up the leases under the given name: others take the tasks over.
+func (g *Gateway) leaseDropped(node string) bool { return g.session.Load().node != node }
+
+// dropAll ends every worker of a node that can't tell whether its leases still hold. The node takes another name, so
+// that it doesn't keep a lease without a worker any more.
+func (g *Gateway) dropAll(ctx context.Context) {
+	g.mu.Lock()
+	g.session.Store(&session{node: task.NewID("node_", g.now())})
+	for _, r := range g.running {
+		r.cancelLocked(errDropped)
+	}
+	g.forgetParkedLocked()
+	g.mu.Unlock()
+	if err := g.renewSession(ctx); err != nil && ctx.Err() == nil {
+		g.log.Error("beginning a session failed", slog.Any("error", err))
+	}
+}
