@@ -196,64 +196,6 @@ func (w *waiter) wait(ctx context.Context, atMost time.Duration) *task.Task {
 	return nil
 }
 
-// committed is a task that was recorded.
-type committed struct {
-	store.Created
-	end    *waiter // for its worker; nil if it waits in the queue
-	stream *Stream // if the caller wants one and the task is new
-}
-
-// commit records the task and starts its worker unless the task waits in the queue. Of the choices the one that was
-// started is kept. A stream is there before the worker, so that it misses no event.
-func (g *Gateway) commit(ctx context.Context, o *order, streams bool) (b committed, err error) {
-	defer func() {
-		if b.end == nil {
-			g.health.Keep(o.choices, "", "")
-		}
-	}()
-	if !g.enter() {
-		g.dropInput(ctx, o.InputRef)
-		return b, errStopping
-	}
-	defer g.workers.Done()
-	b.Created, err = g.store.CreateTask(context.WithoutCancel(ctx), o.NewTask)
-	if refusedForSure(err) || b.Admit == store.AdmitReplayed {
-		g.dropInput(ctx, o.InputRef)
-	}
-	if err != nil || b.Admit == store.AdmitReplayed {
-		return b, err
-	}
-	if streams {
-		b.stream = g.stream(b.Task, g.texts.renew(b.Task.ID))
-	}
-	if b.Lease == nil {
-		return b, nil
-	}
-	var first task.Attempt
-	if a := b.Task.OpenAttempt(); a != nil {
-		first = *a
-	}
-	at := handoff{fresh: true, grant: g.health.Keep(o.choices, first.Supplier, first.Model), size: o.size}
-	if o.InputRef == "" { // a large input is read again: its memory was granted for the acceptance alone
-		o.request.Input, o.Input = b.Task.Input, nil // as it was recorded: the sent form needn't stay beside it
-		at.request = &o.request
-	}
-	end, lease := g.waiter(), b.Lease
-	b.end = end
-	g.workers.Go(func() {
-		growStack()
-		end.done <- g.run(lease, o.First.Node, at)
-	})
-	return b, nil
-}
-
-// refusedForSure reports whether the error means that no task was recorded; after any other error the record may
-// stand.
-func refusedForSure(err error) bool {
-	_, held := errors.AsType[*store.HoldError](err)
-	return held || errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrFull)
-}
-
 // order is a task to be recorded, with its decoded request, its size and its routes.
 type order struct {
 	store.NewTask
@@ -359,6 +301,9 @@ func storeFault(err error) error {
 		return nil
 	case errors.Is(err, store.ErrNotFound):
 		return fault.New(fault.NotFound, "there is no such task")
+	case errors.Is(err, store.ErrUnknown):
+		return fault.Wrap(fault.CapacityExhausted, err, "the request may or may not have been taken; the same one again finds out").
+			WithRetryAfter(retryUnknown)
 	case errors.Is(err, store.ErrFull):
 		return fault.Wrap(fault.CapacityExhausted, err, "the service has no room for more tasks").WithRetryAfter(10 * time.Second)
 	default:

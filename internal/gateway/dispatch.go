@@ -27,8 +27,9 @@ func (g *Gateway) dispatch(ctx context.Context) {
 	defer stop()
 	timer := time.NewTicker(claimInterval)
 	defer timer.Stop()
+	var number claimNumber
 	for ctx.Err() == nil {
-		if g.claim(ctx) > 0 {
+		if g.claim(ctx, &number) > 0 {
 			continue
 		}
 		select {
@@ -40,9 +41,24 @@ func (g *Gateway) dispatch(ctx context.Context) {
 	}
 }
 
+// claimNumber is the number of the next claim under a node's name. It stays after an error: the same claim is made
+// again then, and its leases are found if the answer was lost.
+type claimNumber struct {
+	node string
+	n    int64
+}
+
+// under returns the number for the name.
+func (c *claimNumber) under(node string) int64 {
+	if c.node != node {
+		*c = claimNumber{node, 1}
+	}
+	return c.n
+}
+
 // claim takes as many tasks as there are free workers and returns their number. With every worker busy it still takes
 // tasks that can't wait: tasks past their deadline, canceled, or with an open attempt.
-func (g *Gateway) claim(ctx context.Context) int {
+func (g *Gateway) claim(ctx context.Context, number *claimNumber) int {
 	if !g.enter() { // counted in, so that Shutdown waits for those who begin here
 		return 0
 	}
@@ -59,13 +75,16 @@ func (g *Gateway) claim(ctx context.Context) int {
 	if !g.leaseValid(s.node) {
 		return 0 // its worker would give it back at once
 	}
-	leases, err := g.store.Claim(ctx, store.ClaimRequest{Node: s.node, Lines: lines, Limit: min(limit, claimBatch)})
+	leases, err := g.store.Claim(ctx, store.ClaimRequest{
+		Node: s.node, Lines: lines, Limit: min(limit, claimBatch), Number: number.under(s.node),
+	})
 	if err != nil {
 		if ctx.Err() == nil && !errors.Is(err, store.ErrFenced) { // the heartbeat sees to that
 			g.log.Error("claiming work failed", slog.Any("error", err))
 		}
 		return 0
 	}
+	number.n++
 	g.takeSlots(len(leases))
 	for _, l := range leases {
 		g.workers.Go(func() {

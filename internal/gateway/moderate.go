@@ -77,7 +77,7 @@ func (w *work) moderated() (passed bool, failures int) {
 // doesn't delay other work.
 func (w *work) beginModeration(ctx context.Context, m *policy.Moderation, texts []catalog.Text) error {
 	plan := m.Plan(texts)
-	err := w.commit(ctx, func(ctx context.Context) (task.Task, error) { return w.g.store.BeginAttempt(ctx, w.ref, plan) })
+	err := w.beginAttempt(ctx, plan)
 	if err == nil {
 		w.fresh = len(w.t.Attempts)
 	}

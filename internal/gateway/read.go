@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"unitask/internal/account"
@@ -144,7 +145,11 @@ func (g *Gateway) Cancel(ctx context.Context, c gate.Caller, id string) (task.Ta
 		return t, err
 	}
 	before := t
-	if t, err = g.store.RequestCancel(ctx, c.Scope(), id); err != nil {
+	t, err = g.store.RequestCancel(ctx, c.Scope(), id)
+	if errors.Is(err, store.ErrUnknown) {
+		t, err = g.store.RequestCancel(ctx, c.Scope(), id)
+	}
+	if err != nil {
 		return t, storeFault(err)
 	}
 	if t.State == task.Canceled {

@@ -48,7 +48,7 @@ func (w *work) begin(ctx context.Context) error {
 	for _, choice := range choices {
 		plan := choice.Plan(passed)
 		plan.Reason += w.afterUnknown()
-		err := w.commit(ctx, func(ctx context.Context) (task.Task, error) { return w.g.store.BeginAttempt(ctx, w.ref, plan) })
+		err := w.beginAttempt(ctx, plan)
 		if err == nil {
 			w.fresh = len(w.t.Attempts)
 			w.grant = w.g.health.Keep(choices, plan.Supplier, plan.Model)

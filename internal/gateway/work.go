@@ -191,7 +191,7 @@ func (w *work) interrupted(ctx context.Context) error {
 // but not sent is taken back, so that whoever goes on needn't wonder.
 func (w *work) leave(ctx context.Context) error {
 	if s := w.takeBack(); s.Close != nil {
-		_, _ = w.g.store.Advance(context.WithoutCancel(ctx), w.ref, s)
+		_, _ = w.g.store.Advance(context.WithoutCancel(ctx), w.nextWrite(), s)
 	}
 	return errDropped
 }
@@ -232,13 +232,23 @@ const (
 	commitPauseMost = 5 * time.Second
 )
 
+// nextWrite names the worker's next write.
+func (w *work) nextWrite() store.LeaseRef {
+	ref := w.ref
+	ref.Write++
+	return ref
+}
+
 // commit makes one write of the worker. It isn't cut short by the work's own end, and it is repeated
-// until the engine takes it or says why it never will: a result in hand is not lost to a full disk.
-func (w *work) commit(ctx context.Context, write func(context.Context) (task.Task, error)) error {
+// until the engine takes it or says why it never will: a result in hand is not lost to a full disk. Its number stays,
+// so that a write whose answer was lost isn't made twice.
+func (w *work) commit(ctx context.Context, write func(context.Context, store.LeaseRef) (task.Task, error)) error {
+	ref := w.nextWrite()
 	for wait := commitPause; ; wait = min(2*wait, commitPauseMost) {
-		t, err := write(context.WithoutCancel(ctx))
+		t, err := write(context.WithoutCancel(ctx), ref)
 		switch {
 		case err == nil:
+			w.ref = ref
 			w.g.observe(w.t, t)
 			t.CancelRequested = t.CancelRequested || (w.t.CancelRequested && !t.State.Terminal())
 			w.t = t
@@ -257,7 +267,15 @@ func (w *work) commit(ctx context.Context, write func(context.Context) (task.Tas
 }
 
 func (w *work) advance(ctx context.Context, s store.Step) error {
-	return w.commit(ctx, func(ctx context.Context) (task.Task, error) { return w.g.store.Advance(ctx, w.ref, s) })
+	return w.commit(ctx, func(ctx context.Context, ref store.LeaseRef) (task.Task, error) {
+		return w.g.store.Advance(ctx, ref, s)
+	})
+}
+
+func (w *work) beginAttempt(ctx context.Context, p task.Plan) error {
+	return w.commit(ctx, func(ctx context.Context, ref store.LeaseRef) (task.Task, error) {
+		return w.g.store.BeginAttempt(ctx, ref, p)
+	})
 }
 
 // fail ends the task, closing the open attempt in the same commit if c is given.

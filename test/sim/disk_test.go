@@ -8,8 +8,8 @@ import (
 	"unitask/internal/task"
 )
 
-// disk is the engine as one node has it: slow now and then, full for a while, and gone when the node
-// dies. A write under way at that moment may have been applied; its answer is lost.
+// disk is the engine as one node has it: slow now and then, full for a while, its answers lost as if it were beyond a
+// network, and gone when the node dies. A write under way at that moment may have been applied.
 type disk struct {
 	store.Store
 	n *node
@@ -23,6 +23,7 @@ func write[T any](d disk, kind, about string, refusable bool, do func() (T, erro
 		return none, store.ErrFenced
 	}
 	d.n.thaw()
+	lost, made := false, false
 	rng := d.n.w.choices.of("disk/"+kind, d.n.name+about, time.Now().UnixNano())
 	time.Sleep(between(rng, 1, time.Microsecond))
 	if !d.n.w.calm.Load() {
@@ -32,15 +33,22 @@ func write[T any](d disk, kind, about string, refusable bool, do func() (T, erro
 		if refusable && d.n.w.full() {
 			return none, store.ErrFull
 		}
+		lost, made = d.n.w.loses(rng), oneIn(rng, 2)
 	}
 	d.n.crashPoint(beforeWrite)
 	if d.n.dead.Load() {
 		return none, store.ErrFenced
 	}
+	if lost && !made {
+		return none, store.ErrUnknown
+	}
 	out, err := do()
 	d.n.crashPoint(afterWrite)
 	if d.n.dead.Load() {
 		return none, store.ErrFenced
+	}
+	if lost {
+		return none, store.ErrUnknown
 	}
 	return out, err
 }

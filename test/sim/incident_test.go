@@ -2,11 +2,24 @@ package sim_test
 
 import (
 	"context"
+	"math/rand/v2"
 	"time"
 )
 
 // full reports whether the disk has no room now: for two seconds in each twenty.
 func (w *world) full() bool { return w.shape.fills && time.Now().UnixNano()/1e9%20 < 2 }
+
+// loses reports whether a write's answer is lost: now and then, and most for five seconds in each forty.
+func (w *world) loses(rng *rand.Rand) bool {
+	switch {
+	case !w.shape.loses:
+		return false
+	case time.Now().UnixNano()/1e9%40 < 5:
+		return !oneIn(rng, 8)
+	default:
+		return oneIn(rng, 15)
+	}
+}
 
 // crashIfDue kills the node, or the whole machine, if a crash is due at this crash point.
 func (w *world) crashIfDue(n *node, m crashPoint) {

@@ -100,9 +100,10 @@ func (e unfencedStore) Claim(ctx context.Context, c store.ClaimRequest) ([]store
 // for ever: it is fenced off in the end.
 func (e unfencedStore) latest(r store.LeaseRef) store.LeaseRef {
 	const most = 5
-	tries, _ := e.w.stale.LoadOrStore(r, new(atomic.Int64))
+	lease := store.LeaseRef{TaskID: r.TaskID, Epoch: r.Epoch}
+	tries, _ := e.w.stale.LoadOrStore(lease, new(atomic.Int64))
 	l, ok := e.w.epochs.Load(r.TaskID)
-	if !ok || l == r || tries.(*atomic.Int64).Add(1) > most {
+	if !ok || l == lease || tries.(*atomic.Int64).Add(1) > most {
 		return r
 	}
 	return l.(store.LeaseRef)
@@ -167,7 +168,8 @@ func (e *lateStore) Advance(ctx context.Context, r store.LeaseRef, s store.Step)
 	delete(e.plans, r.TaskID)
 	e.mu.Unlock()
 	if due {
-		if t, err := e.Store.BeginAttempt(ctx, r, p); err != nil {
+		begun := store.LeaseRef{TaskID: r.TaskID, Epoch: r.Epoch} // the number is the step's
+		if t, err := e.Store.BeginAttempt(ctx, begun, p); err != nil {
 			return t, err
 		}
 	}

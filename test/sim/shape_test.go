@@ -17,6 +17,7 @@ type shape struct {
 	flush     time.Duration // how long records may be in the log only; 0: the default
 	deadline  time.Duration // of a picture
 	review    review
+	loses     bool // answers to writes are lost
 	month     bool // a month passes at the end
 	incidents []incident
 }
@@ -73,6 +74,7 @@ func (d choices) shape() shape {
 		s.deadline = between(rng, 2*time.Minute, 5*time.Minute)
 	}
 	s.review = []review{unreviewed, unreviewed, strict, lenient}[rng.IntN(4)]
+	s.loses = oneIn(rng, 2)
 	return s
 }
 

@@ -1,6 +1,7 @@
 package memstore_test
 
 import (
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -16,5 +17,15 @@ func TestMemstore(t *testing.T) {
 	storetest.Run(t, func(_ *testing.T, now func() time.Time) storetest.Engine {
 		db := memstore.New(now)
 		return storetest.Engine{Store: db, Registry: db, Secrets: db}
+	})
+}
+
+// TestLostAnswers: an engine that loses answers has the history of one that doesn't, if its callers make each call
+// again until it is answered.
+func TestLostAnswers(t *testing.T) {
+	storetest.Run(t, func(_ *testing.T, now func() time.Time) storetest.Engine {
+		db := memstore.New(now)
+		lossy := storetest.Lossy(db, rand.New(rand.NewPCG(1, 2))) //nolint:gosec // repeatable by design
+		return storetest.Engine{Store: storetest.Persistent(lossy), Registry: db, Secrets: db}
 	})
 }

@@ -357,7 +357,7 @@ func same(rt *rapid.T, what string, got, want any, err, wantErr error) {
 func kind(err error) string {
 	known := []error{
 		store.ErrNotFound, store.ErrConflict, store.ErrFenced, store.ErrRouteFull, store.ErrState,
-		store.ErrFull, store.ErrExists, store.ErrClosed,
+		store.ErrFull, store.ErrExists, store.ErrClosed, store.ErrUnknown,
 	}
 	if he, ok := errors.AsType[*store.HoldError](err); ok {
 		return fmt.Sprintf("hold %+v held %d", he.Hold, he.Held)
