@@ -30,6 +30,8 @@ var (
 	// ErrUnknown is a write whose answer was lost: it was made or it wasn't. The same call again finds out: an engine
 	// knows its own write by NewTask.ID, LeaseRef.Write and ClaimRequest.Number, and answers as it would have at first.
 	ErrUnknown = errors.New("store: the outcome of the write is unknown")
+	// ErrUnavailable is an engine that can't be reached for the moment. No write was made.
+	ErrUnavailable = errors.New("store: unavailable")
 )
 
 // HoldError reports the hold that couldn't be taken; no row was written.

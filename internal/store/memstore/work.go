@@ -262,7 +262,7 @@ func (db *DB) Sweep(ctx context.Context, r store.SweepRequest) (store.Swept, err
 // returns how many.
 func (db *DB) sweepTasks(before time.Time, limit int) (removed int) {
 	for _, t := range db.all() {
-		if removed < limit && t.State.Terminal() && t.UpdatedAt.Before(before) {
+		if removed < limit && t.State.Terminal() && t.UpdatedAt.Before(before) && (db.Keep == nil || !db.Keep(t)) {
 			delete(db.tasks, t.ID)
 			removed++
 		}

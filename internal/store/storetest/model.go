@@ -292,6 +292,12 @@ func (m *model) sweep(rt *rapid.T) {
 			}
 		}
 	}
+	if m.SweepsLate {
+		m.oracle.Keep = func(t task.Task) bool {
+			_, err := m.Store.GetTask(background(), t.Scope, t.ID)
+			return err == nil
+		}
+	}
 	same(rt, "Sweep", whole(m.Store), whole(m.oracle), nil, nil)
 }
 

@@ -18,7 +18,7 @@ func testSweep(e *env) {
 			if err != nil {
 				e.Fatalf("Sweep: %v", err)
 			}
-			if s.Removed > limit {
+			if s.Removed > limit && !e.SweepsLate {
 				e.Fatalf("Sweep removed %d, want %d at most", s.Removed, limit)
 			}
 			if s.Removed == 0 {
@@ -38,15 +38,24 @@ func testSweep(e *env) {
 			e.Fatal(err)
 		}
 	}
+	// pass lets time pass with its upkeep: an engine may remove tasks with those that ended at about the same time.
+	pass := func(d time.Duration) (removed int) {
+		const steps = 16
+		for range steps {
+			e.clock.Advance(d / steps)
+			removed += sweep(retention, 3)
+		}
+		return removed
+	}
 	e.wantSame("nothing is old", sweep(retention, 3), 0)
-	e.clock.Advance(retention)
+	e.wantSame("nothing is old enough", pass(retention), 0)
 	if _, err := e.Store.RequestCancel(e.Context(), acme, old[1].ID); err != nil { // ended late
 		e.Fatal(err)
 	}
 	young := e.create(e.request("young")).Task
 	e.clock.Advance(time.Second)
 	e.wantSame("kept for ever", sweep(0, 3), 0)
-	e.wantSame("removed", sweep(retention, 3), 8)
+	e.wantSame("removed", pass(retention/4), 8)
 	e.wantSame("left", e.walk(store.ListQuery{Scope: acme, Limit: 5}), []string{young.ID, old[1].ID, old[0].ID})
 	_, err := e.Store.GetTask(e.Context(), acme, old[5].ID)
 	e.wantErr("GetTask of a removed one", err, store.ErrNotFound)
@@ -59,6 +68,5 @@ func testSweep(e *env) {
 	e.wantErr("FindTask", err, nil)
 	e.wantSame("FindTask", found.ID, again.ID)
 
-	e.clock.Advance(retention)
-	e.wantSame("the one that ended late", sweep(retention, 3), 1)
+	e.wantSame("the one that ended late", pass(retention), 1)
 }

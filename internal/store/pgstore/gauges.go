@@ -1,0 +1,69 @@
+package pgstore
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"unitask/internal/store"
+	"unitask/internal/task"
+)
+
+// Stats implements store.Store.
+func (db *DB) Stats(ctx context.Context) (store.Stats, error) {
+	sums, err := db.sumsOf(ctx, kindState)
+	if err != nil {
+		return store.Stats{}, err
+	}
+	s := store.Stats{ByState: map[task.State]int64{}}
+	for _, state := range task.States() {
+		if !state.Terminal() {
+			s.ByState[state] = sums[string(state)]
+		}
+	}
+	return s, nil
+}
+
+// gaugesAge is how long gauges serve that take a scan.
+const gaugesAge = 5 * time.Second
+
+// Gauges implements store.Gauger.
+func (db *DB) Gauges(ctx context.Context) (store.Gauges, error) {
+	return db.gauges.get(gaugesAge, func() (store.Gauges, error) {
+		s, err := db.Stats(ctx)
+		if err != nil {
+			return store.Gauges{}, err
+		}
+		g := store.Gauges{Stats: s}
+		var oldest *string
+		err = db.read(ctx, func() error {
+			return db.pool.QueryRow(ctx, db.q(`SELECT pg_database_size(current_database()),
+				(SELECT count(*) FROM {s}.open_tasks WHERE node IS NOT NULL),
+				(SELECT id FROM {s}.open_tasks WHERE state = $1 ORDER BY id LIMIT 1)`), string(task.Queued)).Scan(&g.Bytes, &g.Leases, &oldest)
+		})
+		if oldest != nil {
+			g.Oldest = max(0, time.Since(task.IDTime(*oldest)))
+		}
+		return g, err
+	})
+}
+
+// cached keeps a value for a while.
+type cached[T any] struct {
+	mu    sync.Mutex
+	at    time.Time
+	value T
+}
+
+func (c *cached[T]) get(age time.Duration, read func() (T, error)) (T, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.at.IsZero() && time.Since(c.at) < age {
+		return c.value, nil
+	}
+	v, err := read()
+	if err == nil {
+		c.value, c.at = v, time.Now()
+	}
+	return v, err
+}

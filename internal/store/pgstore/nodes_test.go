@@ -1,0 +1,347 @@
+package pgstore_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"unitask/internal/store"
+	"unitask/internal/store/pgstore"
+	"unitask/internal/task"
+)
+
+var acme = task.Scope{Account: "acct_acme", Mode: task.Live}
+
+const someNode = "node_1"
+
+// newTask returns a request under an idempotency key.
+func newTask(key string, holds ...task.Hold) store.NewTask {
+	n := store.NewTask{
+		ID: task.NewID(task.PrefixTask, time.Now()), Scope: acme, KeyID: "key_1", Capability: "text.chat",
+		Input: json.RawMessage(`{"prompt":"hello"}`), Deadline: time.Hour, Holds: holds,
+	}
+	copy(n.IdempotencyHash[:], key)
+	return n
+}
+
+// mustOpenNodes opens engines on the same tables, each with a session named node_1, node_2, ….
+func mustOpenNodes(t *testing.T, count int) []*pgstore.DB {
+	t.Helper()
+	first, c := mustOpen(t, mustServer(t), nil)
+	nodes := []*pgstore.DB{first}
+	for len(nodes) < count {
+		nodes = append(nodes, mustAttach(t, c))
+	}
+	for i, db := range nodes {
+		if err := db.Renew(t.Context(), fmt.Sprint("node_", i+1), time.Hour); err != nil {
+			t.Fatalf("Renew: %v", err)
+		}
+	}
+	return nodes
+}
+
+// TestLimitsAcrossNodes: takers at three nodes get all that a counter and a cap have, and no more, however they meet.
+func TestLimitsAcrossNodes(t *testing.T) {
+	for name, limit := range map[string]int64{"few": 30, "many": 4000} {
+		t.Run(name, func(t *testing.T) {
+			const callers = 48
+			nodes := mustOpenNodes(t, 3)
+			var taken, refused atomic.Int64
+			var all sync.WaitGroup
+			for caller := range callers {
+				db := nodes[caller%len(nodes)]
+				all.Go(func() {
+					for i := range 2 * limit {
+						n := newTask(fmt.Sprint(caller, " ", i), task.Hold{Scope: "k", Kind: task.HoldBudget, Amount: 1, Limit: limit})
+						_, err := db.CreateTask(context.Background(), n)
+						if _, full := errors.AsType[*store.HoldError](err); full {
+							refused.Add(1)
+							return
+						}
+						if err != nil {
+							t.Errorf("CreateTask: %v", err)
+							return
+						}
+						taken.Add(1)
+					}
+				})
+			}
+			all.Wait()
+			if taken.Load() != limit || refused.Load() != callers {
+				t.Errorf("%d taken and %d callers refused, want %d and %d", taken.Load(), refused.Load(), limit, callers)
+			}
+		})
+	}
+}
+
+// TestCapsAcrossNodes: attempts of three nodes never exceed a cap, while they begin and end.
+func TestCapsAcrossNodes(t *testing.T) {
+	const callers, limit, each = 24, 5, 20
+	nodes := mustOpenNodes(t, 3)
+	p := task.Plan{Supplier: "s", Model: "m", Caps: []task.Cap{{Key: "supplier:s", Limit: limit}}}
+	var open, most, started atomic.Int64
+	var all sync.WaitGroup
+	for caller := range callers {
+		db, name := nodes[caller%len(nodes)], fmt.Sprint("node_", caller%len(nodes)+1)
+		all.Go(func() {
+			for i := range each {
+				n := newTask(fmt.Sprint(caller, " ", i))
+				n.First = &store.First{Node: name, Plans: []task.Plan{p}}
+				c, err := db.CreateTask(context.Background(), n)
+				if err != nil {
+					t.Errorf("CreateTask: %v", err)
+					return
+				}
+				s := store.Step{Moves: []task.Transition{task.Cancel(nil)}}
+				if c.Task.OpenAttempt() != nil {
+					started.Add(1)
+					now := open.Add(1)
+					for m := most.Load(); now > m && !most.CompareAndSwap(m, now); m = most.Load() {
+					}
+					s.Close = &task.Closing{State: task.Rejected}
+					open.Add(-1) // before the commit that gives it back
+				}
+				if _, err := db.Advance(context.Background(), c.Lease.Ref, s); err != nil {
+					t.Errorf("Advance: %v", err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if most.Load() > limit || started.Load() < limit {
+		t.Errorf("%d at once of %d, want up to %d", most.Load(), started.Load(), limit)
+	}
+	left, err := nodes[0].InFlight(t.Context())
+	if err != nil || len(left) != 0 {
+		t.Errorf("InFlight: %v, %v, want none", left, err)
+	}
+}
+
+// TestOneTaskAcrossNodes: the same request at several nodes at once is one task, also if it ends meanwhile.
+func TestOneTaskAcrossNodes(t *testing.T) {
+	const keys, callers = 60, 12
+	nodes := mustOpenNodes(t, 3)
+	var created atomic.Int64
+	var all sync.WaitGroup
+	for i := range keys * callers {
+		db := nodes[i%len(nodes)]
+		all.Go(func() {
+			n := newTask(fmt.Sprint("key ", i/callers))
+			c, err := db.CreateTask(context.Background(), n)
+			if err != nil {
+				t.Errorf("CreateTask: %v", err)
+			}
+			if c.Admit != store.AdmitCreated {
+				return
+			}
+			created.Add(1)
+			if _, err := db.RequestCancel(context.Background(), acme, n.ID); err != nil {
+				t.Errorf("RequestCancel: %v", err)
+			}
+		})
+	}
+	all.Wait()
+	if created.Load() != keys {
+		t.Errorf("%d tasks, want %d", created.Load(), keys)
+	}
+}
+
+// TestSilentNode: a node that is stopped within a transaction doesn't keep the others from the counter for long, and
+// its transaction isn't committed when it goes on.
+func TestSilentNode(t *testing.T) {
+	nodes := mustOpenNodes(t, 2)
+	pgstore.SetIdle(nodes[0], 300*time.Millisecond)
+	wake, err := pgstore.FallSilent(t.Context(), nodes[0], store.Counter{Scope: "k", Kind: task.HoldOpen}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := newTask("key", task.Hold{Scope: "k", Kind: task.HoldOpen, Amount: 1, Limit: 1})
+	if _, err := nodes[1].CreateTask(t.Context(), n); err != nil {
+		t.Errorf("CreateTask beside a silent node: %v", err)
+	}
+	if err := wake(); err == nil {
+		t.Error("a transaction was committed after its locks were given to others")
+	}
+}
+
+// TestFold: shards of many nodes are folded, and the sums stay.
+func TestFold(t *testing.T) {
+	first, c := mustOpen(t, mustServer(t), nil)
+	const engines = 20
+	for round := range 2 {
+		for i := range engines {
+			db := mustAttach(t, c)
+			n := newTask(fmt.Sprint(round, " ", i), task.Hold{Scope: "k", Kind: task.HoldBudget, Amount: 3, Lasts: time.Hour})
+			if _, err := db.CreateTask(t.Context(), n); err != nil {
+				t.Fatalf("CreateTask: %v", err)
+			}
+			if _, err := db.RequestCancel(t.Context(), acme, n.ID); err != nil {
+				t.Fatalf("RequestCancel: %v", err)
+			}
+			n = newTask(fmt.Sprint(round, " ", i, " stays"), task.Hold{Scope: "k", Kind: task.HoldBudget, Amount: 5})
+			if _, err := db.CreateTask(t.Context(), n); err != nil {
+				t.Fatalf("CreateTask: %v", err)
+			}
+		}
+		if _, err := first.Sweep(t.Context(), store.SweepRequest{Limit: 10}); err != nil {
+			t.Fatalf("Sweep: %v", err)
+		}
+		n := newTask("too much", task.Hold{Scope: "k", Kind: task.HoldBudget, Amount: 1 << 60, Limit: 1})
+		_, err := first.CreateTask(t.Context(), n)
+		if he, ok := errors.AsType[*store.HoldError](err); !ok || he.Held != int64(5*engines*(round+1)) {
+			t.Errorf("after a fold: %v, want %d held", err, 5*engines*(round+1))
+		}
+		canceled := int64(0)
+		if err := first.EachUsage(t.Context(), store.UsageQuery{Last: 1 << 30}, func(_ store.UsageKey, u store.Usage) bool {
+			canceled += u.Canceled
+			return true
+		}); err != nil || canceled != int64(engines*(round+1)) {
+			t.Errorf("%d canceled (%v), want %d", canceled, err, engines*(round+1))
+		}
+		for _, table := range []string{"counters WHERE scope = 'k'", "usage"} {
+			if rows := mustCount(t, c.Schema+"."+table); rows != 1 {
+				t.Errorf("%d rows of %s, want 1", rows, table)
+			}
+		}
+	}
+}
+
+func mustCount(t *testing.T, from string) (n int) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), server.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.Background()) }()
+	if err := conn.QueryRow(t.Context(), "SELECT count(*) FROM "+from).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// TestSchema: nodes that start at once make one schema, and a newer one is refused in words.
+func TestSchema(t *testing.T) {
+	url := mustServer(t)
+	name := fmt.Sprintf("test_%d", schemas.Add(1))
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			db, err := pgstore.Open(context.Background(), pgstore.Config{URL: url, Schema: name})
+			if err != nil {
+				t.Errorf("Open: %v", err)
+				return
+			}
+			_ = db.Close()
+		})
+	}
+	all.Wait()
+	if err := server.Exec(t.Context(), "UPDATE "+name+".version SET version = 1000"); err != nil {
+		t.Fatal(err)
+	}
+	_, err := pgstore.Open(t.Context(), pgstore.Config{URL: url, Schema: name})
+	if err == nil || !strings.Contains(err.Error(), "run the newer program") {
+		t.Errorf("Open of a newer schema: %v", err)
+	}
+	_, err = pgstore.Open(t.Context(), pgstore.Config{URL: "postgres://u:secret@%zz/", Schema: name})
+	if err == nil || strings.Contains(err.Error(), "secret") {
+		t.Errorf("Open of a wrong URL: %v", err)
+	}
+}
+
+// TestLostAnswer: a commit whose answer is lost is ErrUnknown, and the same call again tells how it went.
+func TestLostAnswer(t *testing.T) {
+	db, c := mustOpen(t, mustServer(t), nil)
+	p := mustProxy(t)
+	c.URL = strings.Replace(c.URL, "host="+server.Dir(), "host="+p.dir, 1)
+	far := mustAttach(t, c)
+	if err := db.Renew(t.Context(), someNode, time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	n := newTask("key", task.Hold{Scope: "k", Kind: task.HoldOpen, Amount: 1, Limit: 1})
+	n.First = &store.First{Node: someNode, Plans: []task.Plan{{Supplier: "s", Model: "m"}}}
+	p.lose.Store(true)
+	if _, err := far.CreateTask(t.Context(), n); !errors.Is(err, store.ErrUnknown) {
+		t.Fatalf("CreateTask: %v, want ErrUnknown", err)
+	}
+	created, err := far.CreateTask(t.Context(), n)
+	if err != nil || created.Admit != store.AdmitCreated || created.Lease == nil || created.Task.OpenAttempt() == nil {
+		t.Fatalf("CreateTask again: %+v, %v", created, err)
+	}
+	ref := created.Lease.Ref
+	ref.Write = 1
+	s := store.Step{
+		Close: &task.Closing{State: task.OK},
+		Moves: []task.Transition{task.Transfer(), task.Succeed(task.Output{Text: new("hi")}, task.Usage{})},
+	}
+	p.lose.Store(true)
+	if _, err := far.Advance(t.Context(), ref, s); !errors.Is(err, store.ErrUnknown) {
+		t.Fatalf("Advance: %v, want ErrUnknown", err)
+	}
+	done, err := far.Advance(t.Context(), ref, s)
+	if err != nil || done.State != task.Succeeded {
+		t.Errorf("Advance again: %s, %v", done.State, err)
+	}
+}
+
+// proxy stands before the server. lose: it cuts the next connection at the answer to a COMMIT.
+type proxy struct {
+	dir  string
+	lose atomic.Bool
+}
+
+func mustProxy(t *testing.T) *proxy {
+	t.Helper()
+	p := &proxy{dir: t.TempDir()}
+	const socket = ".s.PGSQL.5432"
+	ln, err := net.Listen("unix", filepath.Join(p.dir, socket))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	t.Cleanup(func() {
+		_ = ln.Close()
+		all.Wait()
+	})
+	all.Go(func() {
+		for {
+			client, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			far, err := net.Dial("unix", filepath.Join(server.Dir(), socket))
+			if err != nil {
+				_ = client.Close()
+				continue
+			}
+			cut := func() { _, _ = client.Close(), far.Close() }
+			all.Go(func() { p.copy(far, client, cut, false) })
+			all.Go(func() { p.copy(client, far, cut, true) })
+		}
+	})
+	return p
+}
+
+func (p *proxy) copy(to, from net.Conn, cut func(), answers bool) {
+	defer cut()
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := from.Read(buf)
+		if answers && bytes.Contains(buf[:n], []byte("COMMIT\x00")) && p.lose.CompareAndSwap(true, false) {
+			return
+		}
+		if _, writeErr := to.Write(buf[:n]); err != nil || writeErr != nil {
+			return
+		}
+	}
+}

@@ -1,0 +1,152 @@
+package pgstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"unitask/internal/store"
+	"unitask/internal/task"
+)
+
+// Config configures a DB. URL is required.
+type Config struct {
+	URL      string // as libpq's: postgres://user@host/database?sslmode=…
+	Schema   string // the tables' schema, made if it is missing; "": unitask
+	Lanes    int    // groups that commit beside each other, for creations and for steps each; 0: 2
+	OnCommit func(ops int, took time.Duration)
+	Now      func() time.Time // for tests alone; nil: the database's clock
+	Logger   *slog.Logger     // nil: discarded
+}
+
+// DB is the engine. It implements every interface of package store and is safe for concurrent use.
+type DB struct {
+	pool   *pgxpool.Pool
+	schema string           // quoted
+	now    func() time.Time // nil: the database's clock
+	log    *slog.Logger
+	commit func(ops int, took time.Duration)
+	shards atomic.Int32  // given out to lanes
+	prefix string        // of this engine's shards
+	idle   time.Duration // see idleTime
+
+	bell    store.Bell
+	creates *lane // CreateTask and BeginAttempt: they take counters
+	steps   *lane // Advance: it gives back
+	hints   hints
+
+	changes  atomic.Uint64 // of accounts and keys, as last seen
+	gauges   cached[store.Gauges]
+	services sync.WaitGroup
+	stop     context.CancelFunc
+	mu       sync.RWMutex // held for reading while an operation is under way
+	closed   bool
+}
+
+var (
+	_ store.Store    = (*DB)(nil)
+	_ store.Registry = (*DB)(nil)
+	_ store.Secrets  = (*DB)(nil)
+	_ store.Gauger   = (*DB)(nil)
+	_ store.Loader   = (*DB)(nil)
+)
+
+// The pool: enough connections for the lanes, the claim and the readers.
+const readers = 8
+
+// Open connects, brings the schema up to date and starts the engine. It fails if the database can't be reached or has
+// a newer schema than this program knows.
+func Open(ctx context.Context, c Config) (*DB, error) {
+	if c.Schema == "" {
+		c.Schema = "unitask"
+	}
+	if c.Lanes == 0 {
+		c.Lanes = 2
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.OnCommit == nil {
+		c.OnCommit = func(int, time.Duration) {}
+	}
+	conf, err := pgxpool.ParseConfig(c.URL)
+	if err != nil {
+		return nil, errors.New("pgstore: the database's URL isn't valid") // the error would show its password
+	}
+	if !strings.Contains(c.URL, "pool_max_conns") {
+		conf.MaxConns = int32(2*c.Lanes + 1 + readers)
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, conf)
+	if err != nil {
+		return nil, fmt.Errorf("pgstore: %w", err)
+	}
+	db := &DB{
+		pool: pool, schema: pgx.Identifier{c.Schema}.Sanitize(), now: c.Now, log: c.Logger, commit: c.OnCommit,
+		idle: idleTime, prefix: task.NewID("", time.Now())[10:18], // random characters
+	}
+	if err := db.migrate(ctx); err != nil {
+		pool.Close()
+		return nil, err
+	}
+	if err := db.readChanges(ctx); err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("pgstore: %w", err)
+	}
+	db.creates, db.steps = newLane(db, c.Lanes), newLane(db, c.Lanes)
+	watch, stop := context.WithCancel(context.Background())
+	db.stop = stop
+	db.services.Go(func() { db.watchChanges(watch) })
+	return db, nil
+}
+
+// Close implements store.Store.
+func (db *DB) Close() error {
+	db.mu.Lock()
+	if db.closed {
+		db.mu.Unlock()
+		return nil
+	}
+	db.closed = true
+	db.mu.Unlock()
+	db.stop()
+	db.creates.close()
+	db.steps.close()
+	db.services.Wait()
+	db.pool.Close()
+	return nil
+}
+
+// enter counts an operation in until it calls db.mu.RUnlock, or returns store.ErrClosed.
+func (db *DB) enter(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	db.mu.RLock()
+	if db.closed {
+		db.mu.RUnlock()
+		return store.ErrClosed
+	}
+	return nil
+}
+
+// Wake implements store.Store. It hears of this node's commits alone.
+func (db *DB) Wake(topic string) (<-chan struct{}, func()) { return db.bell.Wake(topic) }
+
+// q returns a statement with the schema's name for each {s}.
+func (db *DB) q(text string) string { return strings.ReplaceAll(text, "{s}", db.schema) }
+
+// at returns the parameter that stands for the present in a statement: NULL, the database's clock, except in tests.
+func (db *DB) at() *time.Time {
+	if db.now == nil {
+		return nil
+	}
+	return new(db.now())
+}

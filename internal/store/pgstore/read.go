@@ -1,0 +1,140 @@
+package pgstore
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"unitask/internal/account"
+	"unitask/internal/store"
+	"unitask/internal/task"
+)
+
+// FindTask implements store.Store.
+func (db *DB) FindTask(ctx context.Context, s task.Scope, idempotency task.Hash) (task.Task, error) {
+	d := digestOf(s, idempotency)
+	t, err := db.readOne(ctx, `digest = $1`, d[:])
+	if err == nil && (t.Scope != s || t.IdempotencyHash != idempotency) {
+		err = store.ErrNotFound
+	}
+	if err != nil {
+		return task.Task{}, err
+	}
+	return t, nil
+}
+
+// GetTask implements store.Store.
+func (db *DB) GetTask(ctx context.Context, s task.Scope, id string) (task.Task, error) {
+	t, err := db.readOne(ctx, `id = $1`, id)
+	if err == nil && t.Scope != s {
+		err = store.ErrNotFound
+	}
+	if err != nil {
+		return task.Task{}, err
+	}
+	return t, nil
+}
+
+// readOne reads a task from either table, in one statement: a task that moves between them is in one of the two.
+func (db *DB) readOne(ctx context.Context, condition string, arg any) (task.Task, error) {
+	tasks, err := db.readTasks(ctx, `SELECT record, input FROM {s}.open_tasks WHERE `+condition+`
+		UNION ALL SELECT record, NULL FROM {s}.ended_tasks WHERE `+condition, arg)
+	switch {
+	case err != nil:
+		return task.Task{}, err
+	case len(tasks) == 0:
+		return task.Task{}, store.ErrNotFound
+	default:
+		return tasks[0], nil
+	}
+}
+
+func (db *DB) readTasks(ctx context.Context, sql string, arg any) (tasks []task.Task, err error) {
+	err = db.read(ctx, func() error {
+		rows, err := db.pool.Query(ctx, db.q(sql), arg)
+		if err == nil {
+			tasks, err = collect(rows)
+		}
+		return err
+	})
+	return tasks, err
+}
+
+func collect(rows pgx.Rows) ([]task.Task, error) {
+	var tasks []task.Task
+	var record, input []byte
+	_, err := pgx.ForEachRow(rows, []any{&record, &input}, func() error {
+		t, err := decode(record, input)
+		tasks = append(tasks, t)
+		record, input = nil, nil
+		return err
+	})
+	return tasks, err
+}
+
+// listWindow bounds the rows that one page looks at.
+const listWindow = 2000
+
+// ListTasks implements store.Store. It reads the heads of a window of tasks first: most of a filtered list are passed
+// over.
+func (db *DB) ListTasks(ctx context.Context, q store.ListQuery) (store.Page, error) {
+	if q.Cursor != "" && !task.ValidID(task.PrefixTask, q.Cursor) {
+		return store.Page{}, store.ErrNotFound
+	}
+	heads, err := db.readHeads(ctx, q)
+	if err != nil {
+		return store.Page{}, err
+	}
+	var page store.Page
+	var ids []string
+	for _, h := range heads {
+		if !h.answers(q) {
+			continue
+		}
+		if len(ids) == q.PageSize() {
+			page.Next = ids[len(ids)-1]
+			break
+		}
+		ids = append(ids, h.id)
+	}
+	if page.Next == "" && len(heads) == listWindow {
+		page.Next = heads[len(heads)-1].id
+	}
+	if len(ids) > 0 {
+		page.Tasks, err = db.readTasks(ctx, `SELECT record, input FROM (
+				SELECT id, record, input FROM {s}.open_tasks WHERE id = ANY($1)
+				UNION ALL SELECT id, record, NULL FROM {s}.ended_tasks WHERE id = ANY($1)) t
+			ORDER BY id DESC`, ids)
+	}
+	return page, err
+}
+
+// head is a task's columns that a listing selects by.
+type head struct{ id, capability, state string }
+
+func (h head) answers(q store.ListQuery) bool {
+	return (q.Capability == "" || h.capability == q.Capability) && (q.State == "" || h.state == string(q.State)) &&
+		account.Allows(q.Scopes, h.capability)
+}
+
+func (db *DB) readHeads(ctx context.Context, q store.ListQuery) (heads []head, err error) {
+	before := q.Cursor
+	if before == "" {
+		before = task.PrefixTask + "~" // after every id
+	}
+	err = db.read(ctx, func() error {
+		rows, err := db.pool.Query(ctx, db.q(`SELECT id, capability, state FROM (
+				(SELECT id, capability, state FROM {s}.open_tasks WHERE account = $1 AND mode = $2 AND id < $3 ORDER BY id DESC LIMIT $4)
+				UNION ALL
+				(SELECT id, capability, state FROM {s}.ended_tasks WHERE account = $1 AND mode = $2 AND id < $3 ORDER BY id DESC LIMIT $4)) t
+			ORDER BY id DESC LIMIT $4`), q.Scope.Account, string(q.Scope.Mode), before, listWindow)
+		if err != nil {
+			return err
+		}
+		heads, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (h head, err error) {
+			return h, row.Scan(&h.id, &h.capability, &h.state)
+		})
+		return err
+	})
+	return heads, err
+}

@@ -1,0 +1,262 @@
+package pgstore
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"unitask/internal/store"
+	"unitask/internal/task"
+)
+
+// place says in which table a row stands.
+type place int
+
+const (
+	nowhere place = iota
+	inOpen
+	inEnded
+)
+
+// row is a task with its lease, as a transaction has it.
+type row struct {
+	t      task.Task
+	digest digest
+	epoch  int64
+	node   string // of the lease; "" without one
+	claim  int64
+	place  []string
+	pause  time.Time
+
+	stands place // in the database
+	part   int   // of ended_tasks
+	dirty  bool
+}
+
+// needs is what the operations of a group want to find in their transaction.
+type needs struct {
+	ids     []string
+	digests []digest
+	takes   []take
+	claims  bool // it gives out leases
+}
+
+// txn is a transaction between its two round trips: what was read, and what the operations made of it.
+type txn struct {
+	db     *DB
+	shard  string
+	conn   *pgx.Conn
+	strict map[store.Counter]bool // counters that are taken exclusively
+
+	now      time.Time
+	rows     map[string]*row // by id
+	byDigest map[digest]*row
+	sums     map[store.Counter]int64 // as read
+	deltas   map[store.Counter]int64
+	ends     map[store.Counter]time.Time
+	sessions map[string]time.Time // until when, by node
+	usage    map[sumKey]*[numbers]int64
+	turns    map[string]int64 // accounts that were served
+	part     int              // that ends go to
+	rings    []string
+}
+
+func newTxn(db *DB, conn *pgx.Conn, shard string, strict map[store.Counter]bool) *txn {
+	return &txn{
+		db: db, conn: conn, shard: shard, strict: strict, rows: map[string]*row{}, byDigest: map[digest]*row{},
+		sums: map[store.Counter]int64{}, deltas: map[store.Counter]int64{}, ends: map[store.Counter]time.Time{},
+		sessions: map[string]time.Time{}, usage: map[sumKey]*[numbers]int64{}, turns: map[string]int64{},
+	}
+}
+
+// The columns of a task, in either table.
+const (
+	openColumns  = `id, digest, epoch, coalesce(node, ''), claim, place, pause, 0, record, input`
+	endedColumns = `id, digest, epoch, '', 0::bigint, NULL::text[], '-infinity'::timestamptz, part, record, NULL::bytea`
+)
+
+// begin is the first round trip: it takes the group's locks and reads.
+func (x *txn) begin(ctx context.Context, n *needs) error {
+	b := &pgx.Batch{}
+	b.Queue("BEGIN ISOLATION LEVEL READ COMMITTED")
+	locks := x.locks(n)
+	if len(locks.keys) > 0 {
+		b.Queue(`SELECT CASE WHEN x THEN pg_advisory_xact_lock(k) ELSE pg_advisory_xact_lock_shared(k) END
+			FROM unnest($1::bigint[], $2::boolean[]) AS l (k, x)`, locks.keys, locks.exclusive)
+	}
+	x.readSums(b, n.takes)
+	if len(n.ids) > 0 {
+		x.readRows(b, `SELECT `+openColumns+` FROM {s}.open_tasks WHERE id = ANY($1) ORDER BY id FOR UPDATE`, inOpen, n.ids)
+	}
+	if len(n.digests) > 0 {
+		d := bytesOf(n.digests)
+		x.readRows(b, `SELECT `+openColumns+` FROM {s}.open_tasks WHERE digest = ANY($1) ORDER BY id FOR UPDATE`, inOpen, d)
+		x.readRows(b, `SELECT `+endedColumns+` FROM {s}.ended_tasks WHERE digest = ANY($1)`, inEnded, d)
+	}
+	if len(n.ids) > 0 {
+		x.readRows(b, `SELECT `+endedColumns+` FROM {s}.ended_tasks WHERE id = ANY($1)`, inEnded, n.ids)
+	}
+	x.readPresent(b)
+	if err := x.conn.SendBatch(ctx, b).Close(); err != nil {
+		return err
+	}
+	if x.db.now != nil {
+		x.now = x.db.now().UTC().Round(0)
+	}
+	return x.nearest(n.takes)
+}
+
+func (x *txn) readRows(b *pgx.Batch, sql string, in place, arg any) {
+	b.Queue(x.db.q(sql), arg).Query(func(rows pgx.Rows) error { return x.scan(rows, in) })
+}
+
+// scan adds rows. One that is there already stays: it was locked.
+func (x *txn) scan(rows pgx.Rows, in place) error {
+	for rows.Next() {
+		r, err := scanRow(rows)
+		if err != nil {
+			return err
+		}
+		if x.rows[r.t.ID] == nil {
+			r.stands = in
+			x.rows[r.t.ID], x.byDigest[r.digest] = r, r
+		}
+	}
+	return rows.Err()
+}
+
+func scanRow(rows pgx.Rows) (*row, error) {
+	r := &row{}
+	var id string
+	var d, record, input []byte
+	if err := rows.Scan(&id, &d, &r.epoch, &r.node, &r.claim, &r.place, (*moment)(&r.pause), &r.part, &record, &input); err != nil {
+		return nil, err
+	}
+	copy(r.digest[:], d)
+	var err error
+	r.t, err = decode(record, input)
+	if err == nil && r.t.ID != id {
+		err = errors.New("pgstore: a record under another task's id")
+	}
+	return r, err
+}
+
+// idleTime is after how long the server ends a transaction whose node fell silent between its round trips, with the
+// locks that it holds.
+const idleTime = 5 * time.Second
+
+// readPresent reads the time, the sessions and the part that ends go to.
+func (x *txn) readPresent(b *pgx.Batch) {
+	b.Queue(x.db.q(`SELECT clock_timestamp(), (SELECT part FROM {s}.parts WHERE until IS NULL),
+		set_config('idle_in_transaction_session_timeout', $1::text, true)`), strconv.FormatInt(x.db.idle.Milliseconds(), 10)).QueryRow(func(r pgx.Row) error {
+		err := r.Scan(&x.now, &x.part, nil)
+		x.now = x.now.UTC()
+		return err
+	})
+	b.Queue(x.db.q(`SELECT name, until FROM {s}.nodes WHERE NOT freed`)).Query(func(rows pgx.Rows) error {
+		for rows.Next() {
+			var name string
+			var until time.Time
+			if err := rows.Scan(&name, &until); err != nil {
+				return err
+			}
+			x.sessions[name] = until
+		}
+		return rows.Err()
+	})
+}
+
+// alive reports whether the node has a session.
+func (x *txn) alive(node string) bool { return x.now.Before(x.sessions[node]) }
+
+// leased returns the row that ref gives the right to work on. repeated: the write was made already.
+func (x *txn) leased(ref store.LeaseRef) (r *row, repeated bool, err error) {
+	r = x.rows[ref.TaskID]
+	switch {
+	case r == nil || r.epoch != ref.Epoch:
+		return nil, false, store.ErrFenced
+	case ref.Repeats(&r.t):
+		return r, true, nil
+	case r.node == "" || !x.alive(r.node):
+		return nil, false, store.ErrFenced
+	default:
+		return r, false, nil
+	}
+}
+
+// save puts after in the place of the row's task, with all that follows from it.
+func (x *txn) save(r *row, after task.Task) {
+	before := r.t
+	if r.stands == nowhere && !r.dirty {
+		before = task.Task{}
+	}
+	for _, c := range store.HoldChanges(nil, &before, &after) {
+		x.deltas[c.Counter] += c.By
+	}
+	x.countAttempt(before.OpenAttempt(), -1)
+	x.countAttempt(after.OpenAttempt(), 1)
+	x.countState(before, -1)
+	x.countState(after, 1)
+	x.countUsage(&before, &after)
+	r.t, r.dirty = after, true
+	if after.OpenAttempt() != nil {
+		x.leavePlace(r)
+	}
+	if after.State.Terminal() {
+		x.release(r, time.Time{})
+	}
+	x.rings = append(x.rings, after.ID, store.TopicQueue)
+}
+
+// release ends the row's lease; the task isn't claimable before pause.
+func (x *txn) release(r *row, pause time.Time) {
+	x.leavePlace(r)
+	r.node, r.claim, r.pause, r.dirty = "", 0, pause, true
+}
+
+func (x *txn) leavePlace(r *row) {
+	for _, key := range r.place {
+		x.deltas[placeCounter(key)]--
+	}
+	r.place = nil
+}
+
+func (x *txn) countAttempt(a *task.Attempt, by int64) {
+	if a == nil {
+		return
+	}
+	for _, c := range a.Caps {
+		x.deltas[flightCounter(c.Key)] += by
+	}
+}
+
+func (x *txn) countState(t task.Task, by int64) {
+	if t.ID != "" && !t.State.Terminal() {
+		x.deltas[stateCounter(t.State)] += by
+	}
+}
+
+// held returns a counter's value as the group leaves it.
+func (x *txn) held(c store.Counter) int64 { return max(x.sums[c]+x.deltas[c], 0) }
+
+// inFlight returns how many attempts are open under a cap.
+func (x *txn) inFlight(key string) int { return int(x.held(flightCounter(key))) }
+
+// inUse adds the places that claims take up.
+func (x *txn) inUse(key string) int { return x.inFlight(key) + int(x.held(placeCounter(key))) }
+
+// changed returns the rows that the group changed, by id.
+func (x *txn) changed() []*row {
+	var all []*row
+	for _, r := range x.rows {
+		if r.dirty {
+			all = append(all, r)
+		}
+	}
+	slices.SortFunc(all, func(a, b *row) int { return compare(a.t.ID, b.t.ID) })
+	return all
+}

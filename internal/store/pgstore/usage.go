@@ -1,0 +1,142 @@
+package pgstore
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"unitask/internal/account"
+	"unitask/internal/store"
+	"unitask/internal/task"
+)
+
+// numbers is how many sums a row of usage has.
+const numbers = max(store.UsageNumbers, store.SpendNumbers)
+
+// The kinds of rows of usage.
+const (
+	kindUsage = "usage"
+	kindSpend = "spend"
+)
+
+// sumKey identifies a row of usage but for its shard.
+type sumKey struct {
+	kind, owner      string
+	day              account.Date
+	mode, capability string
+	detail           string // key or model
+}
+
+// countUsage brings the sums of usage along.
+func (x *txn) countUsage(before, after *task.Task) {
+	add := func(k sumKey, by []int64) {
+		s := x.usage[k]
+		if s == nil {
+			s = &[numbers]int64{}
+			x.usage[k] = s
+		}
+		for i, n := range by {
+			s[i] += n
+		}
+	}
+	store.UsageChanges(before, after, func(c store.UsageChange) {
+		by := c.By.Numbers()
+		add(sumKey{kindUsage, c.Account, c.Day, string(c.Mode), c.Capability, c.KeyID}, by[:])
+	})
+	store.SpendChanges(before, after, func(c store.SpendChange) {
+		by := c.By.Numbers()
+		add(sumKey{kindSpend, c.Supplier, c.Day, string(c.Mode), c.Capability, c.Model}, by[:])
+	})
+}
+
+// Parts of statements about the sums: their columns, how a change is added, how shards are folded, and how the sum of
+// all shards is read, from 0 to the largest.
+var (
+	sumColumns = eachNumber("n%[1]d")
+	sumAdded   = eachNumber("n%[1]d = u.n%[1]d + excluded.n%[1]d")
+	sumFolded  = eachNumber("sum(n%[1]d)")
+	sumRead    = eachNumber("greatest(0, least(sum(n%[1]d), 9223372036854775807))::bigint")
+)
+
+func eachNumber(format string) string {
+	var all []string
+	for i := range numbers {
+		all = append(all, fmt.Sprintf(format, i+1))
+	}
+	return strings.Join(all, ", ")
+}
+
+// writeUsage adds the group's changes to its shard.
+func (x *txn) writeUsage(b *pgx.Batch) {
+	if len(x.usage) == 0 {
+		return
+	}
+	var kinds, owners, modes, capabilities, details []string
+	var days []int32
+	var sums [numbers][]int64
+	for k, by := range x.usage {
+		kinds, owners, days = append(kinds, k.kind), append(owners, k.owner), append(days, int32(k.day))
+		modes, capabilities, details = append(modes, k.mode), append(capabilities, k.capability), append(details, k.detail)
+		for i, n := range by {
+			sums[i] = append(sums[i], n)
+		}
+	}
+	args := []any{x.shard, kinds, owners, days, modes, capabilities, details}
+	var arrays []string
+	for i := range sums {
+		args = append(args, sums[i])
+		arrays = append(arrays, fmt.Sprintf("$%d::bigint[]", len(args)))
+	}
+	b.Queue(x.db.q(`INSERT INTO {s}.usage AS u (shard, kind, owner, day, mode, capability, detail, `+sumColumns+`)
+		SELECT $1, * FROM unnest($2::text[], $3::text[], $4::int[], $5::text[], $6::text[], $7::text[], `+strings.Join(arrays, ", ")+`)
+		ORDER BY 2, 3, 4, 5, 6, 7
+		ON CONFLICT (kind, owner, day, mode, capability, detail, shard) DO UPDATE SET `+sumAdded), args...)
+}
+
+// EachUsage implements store.UsageLog.
+func (db *DB) EachUsage(ctx context.Context, q store.UsageQuery, visit func(store.UsageKey, store.Usage) bool) error {
+	return db.eachSums(ctx, kindUsage, q, func(k sumKey, n [numbers]int64) bool {
+		key := store.UsageKey{Account: k.owner, Day: k.day, Mode: task.Mode(k.mode), Capability: k.capability, KeyID: k.detail}
+		return visit(key, store.UsageOf([store.UsageNumbers]int64(n[:store.UsageNumbers])))
+	})
+}
+
+// EachSpend implements store.UsageLog.
+func (db *DB) EachSpend(ctx context.Context, q store.UsageQuery, visit func(store.SpendKey, store.Spend) bool) error {
+	return db.eachSums(ctx, kindSpend, q, func(k sumKey, n [numbers]int64) bool {
+		key := store.SpendKey{Supplier: k.owner, Day: k.day, Mode: task.Mode(k.mode), Capability: k.capability, Model: k.detail}
+		return visit(key, store.SpendOf([store.SpendNumbers]int64(n[:store.SpendNumbers])))
+	})
+}
+
+func (db *DB) eachSums(ctx context.Context, kind string, q store.UsageQuery, visit func(sumKey, [numbers]int64) bool) error {
+	type sum struct {
+		key sumKey
+		n   [numbers]int64
+	}
+	var all []sum
+	err := db.read(ctx, func() error {
+		rows, err := db.pool.Query(ctx, db.q(`SELECT owner, day, mode, capability, detail, `+sumRead+` FROM {s}.usage
+			WHERE kind = $1 AND ($2 = '' OR owner = $2) AND day BETWEEN $3 AND $4 GROUP BY 1, 2, 3, 4, 5`),
+			kind, q.Owner, int32(q.First), int32(q.Last))
+		if err != nil {
+			return err
+		}
+		all, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (s sum, err error) {
+			into := []any{&s.key.owner, &s.key.day, &s.key.mode, &s.key.capability, &s.key.detail}
+			for i := range s.n {
+				into = append(into, &s.n[i])
+			}
+			return s, row.Scan(into...)
+		})
+		return err
+	})
+	for _, s := range all {
+		if !visit(s.key, s.n) {
+			break
+		}
+	}
+	return err
+}

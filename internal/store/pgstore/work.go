@@ -1,0 +1,152 @@
+package pgstore
+
+import (
+	"context"
+	"time"
+
+	"unitask/internal/store"
+	"unitask/internal/task"
+)
+
+// Renew implements store.Store.
+func (db *DB) Renew(ctx context.Context, node string, term time.Duration) error {
+	return db.read(ctx, func() error { // to do it again does no harm
+		tag, err := db.pool.Exec(ctx, db.q(`INSERT INTO {s}.nodes AS n (name, until)
+			VALUES ($1, coalesce($2, clock_timestamp()) + make_interval(secs => $3))
+			ON CONFLICT (name) DO UPDATE SET until = excluded.until WHERE n.until > coalesce($2, clock_timestamp())`),
+			node, db.at(), term.Seconds())
+		if err == nil && tag.RowsAffected() == 0 {
+			return store.ErrFenced
+		}
+		return err
+	})
+}
+
+// BeginAttempt implements store.Store.
+func (db *DB) BeginAttempt(ctx context.Context, ref store.LeaseRef, p task.Plan) (task.Task, error) {
+	var t task.Task
+	err := db.creates.do(ctx, &op{
+		needs: func(n *needs) {
+			n.ids, n.takes = append(n.ids, ref.TaskID), append(n.takes, takesOfCaps(p.Caps)...)
+		},
+		run: func(x *txn) error {
+			r, repeated, err := x.leased(ref)
+			if err != nil || repeated {
+				t = taskOf(r)
+				return err
+			}
+			begun, err := store.Begin(r.t, p, x.now)
+			if err != nil {
+				return err
+			}
+			if !store.Room(p.Caps, x.inFlight) {
+				return store.ErrRouteFull
+			}
+			ref.Sign(&begun)
+			x.save(r, begun)
+			t = begun
+			return nil
+		},
+	})
+	if err != nil {
+		return task.Task{}, err
+	}
+	return t, nil
+}
+
+func taskOf(r *row) task.Task {
+	if r == nil {
+		return task.Task{}
+	}
+	return r.t
+}
+
+// Advance implements store.Store.
+func (db *DB) Advance(ctx context.Context, ref store.LeaseRef, s store.Step) (task.Task, error) {
+	var t task.Task
+	err := db.steps.do(ctx, &op{
+		needs: func(n *needs) {
+			n.ids = append(n.ids, ref.TaskID)
+		},
+		run: func(x *txn) error {
+			r, repeated, err := x.leased(ref)
+			if err != nil || repeated {
+				t = taskOf(r)
+				return err
+			}
+			after, changed, err := s.Apply(r.t, x.now)
+			if err != nil {
+				return err
+			}
+			if s.Release != nil {
+				x.release(r, x.now.Add(*s.Release))
+				x.rings = append(x.rings, store.TopicQueue)
+			}
+			if changed {
+				ref.Sign(&after)
+				x.save(r, after)
+			}
+			t = after
+			return nil
+		},
+	})
+	if err != nil {
+		return task.Task{}, err
+	}
+	return t, nil
+}
+
+// RequestCancel implements store.Store.
+func (db *DB) RequestCancel(ctx context.Context, s task.Scope, id string) (task.Task, error) {
+	var t task.Task
+	err := db.alone(ctx, &op{
+		needs: func(n *needs) { n.ids = append(n.ids, id) },
+		run: func(x *txn) error {
+			r := x.rows[id]
+			if r == nil || r.t.Scope != s {
+				return store.ErrNotFound
+			}
+			after, changed, err := store.Cancel(r.t, r.node != "" && x.alive(r.node), x.now)
+			if err != nil {
+				return err
+			}
+			if changed {
+				x.save(r, after)
+			}
+			t = after
+			return nil
+		},
+	})
+	if err != nil {
+		return task.Task{}, err
+	}
+	return t, nil
+}
+
+// MarkShown implements store.Store.
+func (db *DB) MarkShown(ctx context.Context, shown []task.Task) error {
+	var digests []digest
+	for _, t := range shown {
+		if task.ValidID(task.PrefixTask, t.ID) {
+			digests = append(digests, digestOf(t.Scope, t.IdempotencyHash))
+		}
+	}
+	if len(digests) == 0 {
+		return nil
+	}
+	return db.alone(ctx, &op{
+		needs: func(n *needs) { n.digests = append(n.digests, digests...) },
+		run: func(x *txn) error {
+			for i := range shown {
+				r := x.rows[shown[i].ID]
+				if r == nil {
+					continue
+				}
+				if after, changed := store.Show(r.t, shown[i]); changed {
+					x.save(r, after)
+				}
+			}
+			return nil
+		},
+	})
+}
