@@ -71,10 +71,8 @@ type waiting struct {
 // read frees the leases of sessions that have run out, and finds the tasks that may be claimed.
 func (c *claim) read(ctx context.Context, x *txn) error {
 	c.accounts, c.repeated, c.served, c.chosen = nil, nil, nil, map[string]pick{}
-	if c.Number > 0 {
-		if err := c.readRepeated(ctx, x); err != nil || c.repeated != nil {
-			return err
-		}
+	if c.Number > 0 && c.Number == x.sessions[c.Node].claim {
+		return c.readRepeated(ctx, x)
 	}
 	if err := x.freeLapsed(ctx); err != nil || c.Limit <= 0 || !x.alive(c.Node) {
 		return err
@@ -91,16 +89,15 @@ func (c *claim) read(ctx context.Context, x *txn) error {
 	return c.choose(ctx, x, classes)
 }
 
+// readRepeated reads the leases of the same claim that still stand.
 func (c *claim) readRepeated(ctx context.Context, x *txn) error {
-	rows, err := x.conn.Query(ctx, x.db.q(`SELECT id FROM {s}.open_tasks WHERE node = $1 AND claim = $2 ORDER BY id`), c.Node, c.Number)
-	if err != nil {
-		return err
+	rows, err := x.conn.Query(ctx, x.db.q(`SELECT `+openColumns+` FROM {s}.open_tasks WHERE node = $1 AND claim = $2 ORDER BY id FOR UPDATE`),
+		c.Node, c.Number)
+	if err == nil {
+		err = x.scan(rows, inOpen)
 	}
-	if c.repeated, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil || len(c.repeated) == 0 {
-		c.repeated = nil
-		return err
-	}
-	return x.readMore(ctx, c.repeated)
+	c.repeated = slices.Sorted(maps.Keys(x.rows))
+	return err
 }
 
 // readMore reads and locks rows of open tasks.
@@ -288,6 +285,9 @@ func (c *claim) run(x *txn) ([]store.Lease, error) {
 		r.node, r.epoch, r.claim, r.place, r.pause, r.dirty = c.Node, r.epoch+1, c.Number, p.place, time.Time{}, true
 		x.turns[c.served[i]] = c.turn + int64(i) + 1
 		leases = append(leases, x.lease(r))
+	}
+	if len(picks) > 0 && c.Number > 0 {
+		x.claims[c.Node] = c.Number
 	}
 	return leases, nil
 }

@@ -2,6 +2,7 @@ package pgstore
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"unitask/internal/store"
@@ -10,20 +11,44 @@ import (
 // SetIdle sets after how long the server ends a transaction whose node fell silent.
 func SetIdle(db *DB, d time.Duration) { db.idle = d }
 
-// FallSilent begins a transaction that takes from the counter, and leaves it between its round trips until wake.
-func FallSilent(ctx context.Context, db *DB, c store.Counter, limit int64) (wake func() error, err error) {
+// Take is what a transaction of Hold takes.
+type Take struct {
+	Counter       store.Counter
+	Amount, Limit int64
+}
+
+// Hold begins a transaction that takes from a counter and may record the task under a digest, and leaves it between
+// its round trips until it is called.
+func Hold(ctx context.Context, db *DB, of *store.NewTask, takes ...Take) (commit func() error, err error) {
 	conn, err := db.pool.Acquire(ctx)
 	if err != nil {
 		return nil, err
 	}
-	x := newTxn(db, conn.Conn(), db.newShard(), map[store.Counter]bool{c: true})
-	if err := x.begin(ctx, &needs{takes: []take{{c, 1, limit}}}); err != nil {
-		conn.Release()
-		return nil, err
+	n := &needs{}
+	for _, t := range takes {
+		n.takes = append(n.takes, take{t.Counter, t.Amount, t.Limit})
 	}
-	return func() error {
-		defer conn.Release()
-		x.deltas[c] = 1
-		return x.end(ctx)
-	}, nil
+	if of != nil {
+		n.digests = append(n.digests, digestOf(of.Scope, of.IdempotencyHash))
+	}
+	strict := map[store.Counter]bool{}
+	for {
+		x := newTxn(db, conn.Conn(), db.newShard(), strict)
+		err := x.begin(ctx, n)
+		if errors.Is(err, errNear) {
+			x.rollback()
+			continue
+		}
+		if err != nil {
+			conn.Release()
+			return nil, err
+		}
+		return func() error {
+			defer conn.Release()
+			for _, t := range takes {
+				x.deltas[t.Counter] += t.Amount
+			}
+			return x.end(ctx)
+		}, nil
+	}
 }

@@ -162,7 +162,7 @@ func TestOneTaskAcrossNodes(t *testing.T) {
 func TestSilentNode(t *testing.T) {
 	nodes := mustOpenNodes(t, 2)
 	pgstore.SetIdle(nodes[0], 300*time.Millisecond)
-	wake, err := pgstore.FallSilent(t.Context(), nodes[0], store.Counter{Scope: "k", Kind: task.HoldOpen}, 1)
+	wake, err := pgstore.Hold(t.Context(), nodes[0], nil, pgstore.Take{Counter: store.Counter{Scope: "k", Kind: task.HoldOpen}, Amount: 1, Limit: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,6 +172,78 @@ func TestSilentNode(t *testing.T) {
 	}
 	if err := wake(); err == nil {
 		t.Error("a transaction was committed after its locks were given to others")
+	}
+}
+
+// TestLocks: transactions take little from a full counter beside each other, and wait for each other near its limit, also
+// if a node remembers a counter that was fuller.
+func TestLocks(t *testing.T) {
+	const limit = 20_000
+	nodes := mustOpenNodes(t, 2)
+	hold := func(amount int64) task.Hold {
+		return task.Hold{Scope: "k", Kind: task.HoldBudget, Amount: amount, Limit: limit}
+	}
+	take := func(key string, amount int64) {
+		if _, err := nodes[0].CreateTask(t.Context(), newTask(key, hold(amount))); err != nil {
+			t.Fatalf("CreateTask: %v", err)
+		}
+	}
+	// waits reports whether a creation at one node waits for the other's transaction, and ends both.
+	waits := func(key string, amount int64, of *store.NewTask, takes ...pgstore.Take) bool {
+		t.Helper()
+		commit, err := pgstore.Hold(t.Context(), nodes[1], of, takes...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := newTask(key)
+		if amount > 0 {
+			n.Holds = []task.Hold{hold(amount)}
+		}
+		done := make(chan error, 1)
+		go func() {
+			_, err := nodes[0].CreateTask(context.Background(), n)
+			done <- err
+		}()
+		waited := false
+		select {
+		case err = <-done:
+		case <-time.After(200 * time.Millisecond):
+			waited = true
+		}
+		if commitErr := commit(); commitErr != nil {
+			t.Errorf("commit: %v", commitErr)
+		}
+		if waited {
+			err = <-done
+		}
+		if err != nil {
+			t.Errorf("CreateTask: %v", err)
+		}
+		return waited
+	}
+	one := pgstore.Take{Counter: store.Counter{Scope: "k", Kind: task.HoldBudget}, Amount: 1, Limit: limit}
+	take("first", 1) // so that both know the counter
+	if _, err := nodes[1].CreateTask(t.Context(), newTask("second", hold(1))); err != nil {
+		t.Fatal(err)
+	}
+	if waits("little of much", 1, nil, one) {
+		t.Error("little of much: waits")
+	}
+	if !waits("much of much", limit/10, nil, one) {
+		t.Error("much of much: doesn't wait")
+	}
+	if _, err := nodes[1].CreateTask(t.Context(), newTask("most", hold(limit*8/10))); err != nil {
+		t.Fatal(err)
+	}
+	if !waits("little of little", 1, nil, one) {
+		t.Error("little of little: doesn't wait")
+	}
+	same := newTask("the same request")
+	if !waits("the same request", 0, &same) {
+		t.Error("the same request: doesn't wait")
+	}
+	if waits("another request", 0, &same) {
+		t.Error("another request: waits")
 	}
 }
 

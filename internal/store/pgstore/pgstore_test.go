@@ -95,3 +95,26 @@ func TestPgstore(t *testing.T) {
 		return engine(c, db)
 	})
 }
+
+// shortOps is the short form's number of operations.
+const shortOps = 5_000
+
+// TestLinearizable has callers at a node whose connections are cut under them again and again.
+func TestLinearizable(t *testing.T) {
+	url := mustServer(t)
+	var cut func(c pgstore.Config, db *pgstore.DB) storetest.Engine
+	cut = func(c pgstore.Config, db *pgstore.DB) storetest.Engine {
+		e := engine(c, db)
+		e.Crash = func(t *testing.T) storetest.Engine {
+			if err := server.KillBackends(t.Context()); err != nil {
+				t.Errorf("KillBackends: %v", err)
+			}
+			return cut(c, mustAttach(t, c))
+		}
+		return e
+	}
+	storetest.Linearizable(t, shortOps, func(t *testing.T, now func() time.Time) storetest.Engine {
+		db, c := mustOpen(t, url, now)
+		return cut(c, db)
+	})
+}

@@ -37,6 +37,12 @@ type row struct {
 	dirty  bool
 }
 
+// session is a node's right to hold leases.
+type session struct {
+	until time.Time
+	claim int64 // number of the last claim that gave out leases
+}
+
 // needs is what the operations of a group want to find in their transaction.
 type needs struct {
 	ids     []string
@@ -58,9 +64,10 @@ type txn struct {
 	sums     map[store.Counter]int64 // as read
 	deltas   map[store.Counter]int64
 	ends     map[store.Counter]time.Time
-	sessions map[string]time.Time // until when, by node
+	sessions map[string]session // by node
 	usage    map[sumKey]*[numbers]int64
 	turns    map[string]int64 // accounts that were served
+	claims   map[string]int64 // numbers of claims, by node
 	part     int              // that ends go to
 	rings    []string
 }
@@ -69,7 +76,7 @@ func newTxn(db *DB, conn *pgx.Conn, shard string, strict map[store.Counter]bool)
 	return &txn{
 		db: db, conn: conn, shard: shard, strict: strict, rows: map[string]*row{}, byDigest: map[digest]*row{},
 		sums: map[store.Counter]int64{}, deltas: map[store.Counter]int64{}, ends: map[store.Counter]time.Time{},
-		sessions: map[string]time.Time{}, usage: map[sumKey]*[numbers]int64{}, turns: map[string]int64{},
+		sessions: map[string]session{}, usage: map[sumKey]*[numbers]int64{}, turns: map[string]int64{}, claims: map[string]int64{},
 	}
 }
 
@@ -157,21 +164,19 @@ func (x *txn) readPresent(b *pgx.Batch) {
 		x.now = x.now.UTC()
 		return err
 	})
-	b.Queue(x.db.q(`SELECT name, until FROM {s}.nodes WHERE NOT freed`)).Query(func(rows pgx.Rows) error {
-		for rows.Next() {
-			var name string
-			var until time.Time
-			if err := rows.Scan(&name, &until); err != nil {
-				return err
-			}
-			x.sessions[name] = until
-		}
-		return rows.Err()
+	b.Queue(x.db.q(`SELECT name, until, claim FROM {s}.nodes WHERE NOT freed`)).Query(func(rows pgx.Rows) error {
+		var name string
+		var s session
+		_, err := pgx.ForEachRow(rows, []any{&name, &s.until, &s.claim}, func() error {
+			x.sessions[name] = s
+			return nil
+		})
+		return err
 	})
 }
 
 // alive reports whether the node has a session.
-func (x *txn) alive(node string) bool { return x.now.Before(x.sessions[node]) }
+func (x *txn) alive(node string) bool { return x.now.Before(x.sessions[node].until) }
 
 // leased returns the row that ref gives the right to work on. repeated: the write was made already.
 func (x *txn) leased(ref store.LeaseRef) (r *row, repeated bool, err error) {

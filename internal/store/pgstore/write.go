@@ -21,6 +21,9 @@ func (x *txn) end(ctx context.Context) error {
 	x.writeCounters(b)
 	x.writeUsage(b)
 	x.writeTurns(b)
+	for node, number := range x.claims {
+		b.Queue(x.db.q(`UPDATE {s}.nodes SET claim = $2 WHERE name = $1`), node, number)
+	}
 	b.Queue("COMMIT")
 	err := x.conn.SendBatch(ctx, b).Close()
 	if err == nil || refused(err) {
