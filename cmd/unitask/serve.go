@@ -36,7 +36,7 @@ func (f *serverFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.listen, "listen", "", "listen on this `address` (UNITASK_LISTEN; default 127.0.0.1:8420)")
 	cmd.Flags().StringVar(&f.dataDir, "data-dir", "", "keep everything in this `folder` (UNITASK_DATA_DIR; default ./data)")
 	cmd.Flags().StringVar(&f.metrics, "metrics-listen", "", "serve /metrics on this `address` (UNITASK_METRICS_LISTEN; default none)")
-	cmd.Flags().StringVar(&f.store, "store", "", "keep tasks and keys in this `store` (UNITASK_STORE; default bolt)")
+	cmd.Flags().StringVar(&f.store, "store", "", "keep tasks and keys in this `store` (UNITASK_STORE; default bolt, a file; or the address of a PostgreSQL database)")
 }
 
 // sources returns the sources of the settings, including the given flags.

@@ -15,20 +15,22 @@ import (
 	"unitask/internal/node"
 	"unitask/internal/operator"
 	"unitask/internal/requestlog"
-	"unitask/internal/store/boltstore"
 )
 
-// openStoreOperator opens the store of a data folder that no server runs on. Its keys begin as the
-// settings say that UNITASK_CONFIG names.
-func openStoreOperator(_ context.Context, dataDir string) (operatorAPI, func() error, error) {
-	if err := mustHoldData(dataDir); err != nil {
-		return nil, nil, err
-	}
+// openStoreOperator opens the store of a data folder that no server runs on, or the database that the settings name.
+// The settings are those that UNITASK_CONFIG names.
+func openStoreOperator(ctx context.Context, dataDir string) (operatorAPI, func() error, error) {
 	settings, _, err := config.Load(node.NamedSources(""))
 	if err != nil {
 		return nil, nil, err
 	}
-	db, abs, err := node.OpenData(dataDir, boltstore.Config{})
+	if settings.OneNode() {
+		if err := mustHoldData(dataDir); err != nil {
+			return nil, nil, err
+		}
+	}
+	settings.DataDir = dataDir
+	db, abs, err := node.OpenStore(ctx, node.StoreConfig{Settings: settings})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -21,9 +21,7 @@ func (r *report) check(c *Config, kinds map[string][]string, moderators []string
 	if c.DataDir == "" {
 		r.add("data_dir", "must not be empty", "")
 	}
-	if c.Store != "bolt" {
-		r.add("store", "must be bolt", "other stores are not part of this version")
-	}
+	r.checkStore(c.Store)
 	if c.Artifacts != "file" {
 		r.add("artifacts", "must be file", "other stores are not part of this version")
 	}

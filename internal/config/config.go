@@ -18,7 +18,7 @@ type Config struct {
 	MetricsListen  string                    `yaml:"metrics_listen" env:"UNITASK_METRICS_LISTEN" doc:"host and port of /metrics, for monitoring alone; by default it is on the operator's socket only"`
 	BaseURL        string                    `yaml:"base_url" env:"UNITASK_PUBLIC_URL" doc:"where callers reach the API, for the URLs of artifacts; by default http:// and listen"`
 	DataDir        string                    `yaml:"data_dir" env:"UNITASK_DATA_DIR" default:"./data" doc:"the folder of the database, the artifacts and the operator's socket"`
-	Store          string                    `yaml:"store" env:"UNITASK_STORE" default:"bolt" doc:"where tasks and keys are kept: bolt, a file in data_dir"`
+	Store          string                    `yaml:"store" env:"UNITASK_STORE" default:"bolt" doc:"where tasks and keys are kept: bolt, a file in data_dir for one node; or the address of a PostgreSQL database for many, postgres://user@host/database without its password, or env:NAME, file:/path or keyring:name of one with it"`
 	Artifacts      string                    `yaml:"artifacts" env:"UNITASK_ARTIFACTS" default:"file" doc:"where result files are kept: file, a folder in data_dir"`
 	KeyPrefix      string                    `yaml:"key_prefix" env:"UNITASK_KEY_PREFIX" default:"svc" doc:"the first part of every API key: lower-case letters and digits"`
 	Catalog        []string                  `yaml:"catalog" doc:"files of capabilities that are added to the directory or replace entries; relative to this file"`

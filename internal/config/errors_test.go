@@ -35,7 +35,8 @@ func TestErrors(t *testing.T) {
 		{"a bad size", "limits: {body: 1XB}\n", []string{"unitask.yaml:1:16: limits.body must be a number of bytes"}},
 		{"a wait too long", "limits: {sync_wait: 2m}\n", []string{"unitask.yaml:1:21: limits.sync_wait must be 1m or less"}},
 		{"an address without a port", "listen: localhost\n", []string{"unitask.yaml:1:9: listen must be host:port"}},
-		{"another store", "store: postgres://x\n", []string{"unitask.yaml:1:8: store must be bolt"}},
+		{"another store", "store: mysql://x\n", []string{"unitask.yaml:1:8: store must be bolt or the address of a PostgreSQL database"}},
+		{"a database's password", "store: postgres://u:hidden@h/d\n", []string{"unitask.yaml:1:8: store holds a password"}},
 		{
 			"a key in clear", "suppliers:\n  - {name: a, kind: openai, base_url: http://x, api_key: " + pasted + "}\n",
 			[]string{"unitask.yaml:2:58: suppliers[0].api_key names no secret: a secret is named by a reference, never written out | write env:NAME"},

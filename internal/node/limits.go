@@ -27,7 +27,11 @@ type Limits struct {
 }
 
 // limitsOf turns the limits of the settings, in which 0 means no limit, into those of the parts.
-func limitsOf(l config.Limits) Limits {
+func limitsOf(c config.Config) Limits {
+	l, lease := c.Limits, time.Duration(0) // the gateway's own
+	if c.OneNode() {
+		lease = oneNodeLease
+	}
 	return Limits{
 		Gate: gate.Defaults{
 			CreatesPerMinute: l.CreatesPerMinute, ReadsPerMinute: l.ReadsPerMinute, OpenTasks: l.OpenTasks, Queue: l.Queue,
@@ -38,7 +42,7 @@ func limitsOf(l config.Limits) Limits {
 			SyncWait: durationOr(l.SyncWait, immediately), PlaceWait: durationOr(l.PlaceWait, immediately),
 			Retention: durationOr(l.Retention, unbounded), Usage: durationOr(l.Usage, unbounded),
 			Workers: countOrMax(l.Workers), Takeovers: countOrMax(l.Takeovers), Grace: durationOr(l.ShutdownGrace, immediately),
-			LeaseTerm: oneNodeLease,
+			LeaseTerm: lease,
 		},
 		Server: server.Limits{
 			Body: bytesOrMax(l.Body), BodyMemory: bytesOrMax(l.BodyMemory), BodyDisk: bytesOrMax(l.BodyDisk),

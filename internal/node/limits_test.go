@@ -9,7 +9,7 @@ import (
 // TestUnboundedLimits: a 0 in the settings lifts the limit, and never becomes the gateway's default.
 func TestUnboundedLimits(t *testing.T) {
 	c := loadConfig(t, "limits: {body: 0, inline_media: 0, artifact: 0, json_depth: 0, workers: 0}\n")
-	got, err := json.Marshal(limitsOf(c.Limits).Gateway)
+	got, err := json.Marshal(limitsOf(c).Gateway)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,11 +16,11 @@ import (
 	"unitask/internal/backup"
 	"unitask/internal/catalog"
 	"unitask/internal/config"
+	"unitask/internal/fault"
 	"unitask/internal/metrics"
 	"unitask/internal/requestlog"
 	"unitask/internal/server"
 	"unitask/internal/store"
-	"unitask/internal/store/boltstore"
 )
 
 // Names in the data folder.
@@ -45,7 +45,7 @@ type Node struct {
 	Suppliers Suppliers // found by Open
 	DataDir   string    // absolute
 
-	db       *boltstore.DB
+	db       Database
 	socket   *adminSocket
 	monitor  *server.Monitor
 	requests *requestlog.Log // nil without a request log
@@ -72,8 +72,7 @@ func Open(ctx context.Context, c Config) (*Node, error) {
 		Suppliers: found, monitor: server.NewMonitor(counts.Handler(), c.Logger), log: c.Logger,
 		sources: c.Sources, sandboxes: boxes, settings: c.Settings,
 	}
-	db := boltstore.Config{MaxSize: int64(c.Settings.Limits.Database), OnCommit: counts.Commit, Logger: n.log}
-	if n.db, n.DataDir, err = OpenData(c.Settings.DataDir, db); err != nil {
+	if n.db, n.DataDir, err = OpenStore(ctx, StoreConfig{Settings: c.Settings, OnCommit: counts.Commit, Logger: n.log}); err != nil {
 		return nil, err
 	}
 	if err = n.assemble(ctx, c, counts); err != nil {
@@ -103,7 +102,7 @@ func (n *Node) assemble(ctx context.Context, c Config, counts *metrics.Metrics) 
 	}
 	n.Service, err = NewService(ctx, n.db, ServiceConfig{
 		Parts: Parts{
-			Catalog: c.Directory, Suppliers: n.Suppliers, Artifacts: folder, Fetcher: fetcher, Limits: limitsOf(set.Limits),
+			Catalog: c.Directory, Suppliers: n.Suppliers, Artifacts: folder, Fetcher: fetcher, Limits: limitsOf(set),
 			KeyPrefix: set.KeyPrefix, Now: wallClock, Logger: n.log,
 		},
 		Metrics: counts, Version: c.Build.Version, BaseURL: set.BaseURL, BodyFolder: filepath.Join(n.DataDir, bodiesName),
@@ -118,11 +117,18 @@ func (n *Node) assemble(ctx context.Context, c Config, counts *metrics.Metrics) 
 	return err
 }
 
+// errBackup is that the data folder lacks the tasks.
+var errBackup = fault.New(fault.InvalidRequest, "the tasks and keys are in PostgreSQL, not in the data folder: back the database up with its own tools, such as pg_dump")
+
 // equipOperator adds the actions that concern the data folder and the settings.
 func (n *Node) equipOperator(folder *artifact.Folder, version string) {
 	n.Operator.ReloadFunc = n.reload
 	n.Operator.BackupFunc = func(ctx context.Context, w io.Writer) error {
-		_, err := backup.Write(ctx, w, backup.Source{Database: n.db, Files: folder, Program: version, Now: time.Now})
+		image, ok := n.db.(backup.Database)
+		if !ok {
+			return errBackup
+		}
+		_, err := backup.Write(ctx, w, backup.Source{Database: image, Files: folder, Program: version, Now: time.Now})
 		return err
 	}
 	if n.requests != nil {

@@ -27,7 +27,7 @@ func (n *Node) reload(ctx context.Context) (api.Reload, error) {
 	next := config.Keep(n.settings, read)
 	found, err := FindSuppliers(ctx, next, directory, n.sandboxes, os.Getenv)
 	if err == nil {
-		err = n.Apply(directory, found, limitsOf(next.Limits))
+		err = n.Apply(directory, found, limitsOf(next))
 	}
 	if err != nil {
 		return api.Reload{}, fault.Wrap(fault.InvalidRequest, err, "the settings don't fit: "+err.Error())

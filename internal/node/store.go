@@ -1,0 +1,70 @@
+package node
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"time"
+
+	"unitask/internal/config"
+	"unitask/internal/secret"
+	"unitask/internal/store"
+	"unitask/internal/store/boltstore"
+	"unitask/internal/store/pgstore"
+)
+
+// Database is an engine with what monitoring reads of it.
+type Database interface {
+	Engine
+	store.Gauger
+	store.Loader
+}
+
+// StoreConfig configures OpenStore. Settings are required.
+type StoreConfig struct {
+	Settings config.Config
+	OnCommit func(ops int, took time.Duration) // nil: no hook
+	Logger   *slog.Logger                      // nil: discarded
+}
+
+// OpenStore opens the store that the settings name, and returns the absolute path of the data folder, which it makes.
+func OpenStore(ctx context.Context, c StoreConfig) (db Database, dir string, err error) {
+	if c.Settings.OneNode() {
+		return openBolt(c)
+	}
+	if dir, err = makeData(c.Settings.DataDir); err != nil {
+		return nil, "", err
+	}
+	url, err := storeURL(ctx, c.Settings.Store)
+	if err != nil {
+		return nil, "", err
+	}
+	open, err := pgstore.Open(ctx, pgstore.Config{URL: url, OnCommit: c.OnCommit, Logger: c.Logger})
+	if err != nil {
+		return nil, "", err
+	}
+	return open, dir, nil
+}
+
+func openBolt(c StoreConfig) (Database, string, error) {
+	db, dir, err := OpenData(c.Settings.DataDir, boltstore.Config{
+		MaxSize: int64(c.Settings.Limits.Database), OnCommit: c.OnCommit, Logger: c.Logger,
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	return db, dir, nil
+}
+
+// storeURL returns the database's address, which the setting may only refer to.
+func storeURL(ctx context.Context, setting string) (string, error) {
+	ref, err := secret.ParseRef(setting)
+	if err != nil {
+		return setting, nil //nolint:nilerr // it is the address itself
+	}
+	value, err := ref.Resolve(ctx)
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimSpace(value.Reveal()), nil
+}
