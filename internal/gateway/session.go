@@ -10,8 +10,12 @@ import (
 	"unitask/internal/task"
 )
 
-// beats is how often a session is renewed within its term, so that one beat may be missed.
-const beats = 3
+// beats is how often a session is renewed within its term, so that one beat may be missed. A node without a session
+// tries more often.
+const (
+	beats    = 3
+	beginTry = time.Second
+)
 
 // session is the node's session in the store as last known. Its leases last exactly as long.
 type session struct {
@@ -33,7 +37,17 @@ func (g *Gateway) renewSession(ctx context.Context) error {
 
 // heartbeat keeps this node's session until its last worker is done.
 func (g *Gateway) heartbeat(ctx context.Context) {
-	every(ctx, g.limits.Load().LeaseTerm/beats, func() { g.beat(ctx) })
+	for last := time.Now(); ; {
+		pause := g.limits.Load().LeaseTerm / beats
+		if g.session.Load().renewed.IsZero() {
+			pause = min(pause, beginTry)
+		}
+		if !sleep(ctx, time.Until(last.Add(pause))) {
+			return
+		}
+		last = time.Now()
+		g.beat(ctx)
+	}
 }
 
 // beat renews the session. A node that can't drops its work before another takes it over, and one whose session is

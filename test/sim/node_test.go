@@ -2,6 +2,8 @@ package sim_test
 
 import (
 	"context"
+	"errors"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -68,7 +70,7 @@ func (w *world) startNode(name string, db *boltstore.DB) *node {
 			Gate:    gate.Defaults{OpenTasks: w.shape.open, Queue: w.shape.queue},
 			Gateway: gateway.Limits{LeaseTerm: w.shape.lease, Retention: retention, ArtifactTTL: retention},
 		},
-		KeyPrefix: keyPrefix,
+		KeyPrefix: keyPrefix, Logger: slog.New(faultLog{n}),
 	})
 	if err != nil {
 		w.t.Fatal(err)
@@ -76,6 +78,25 @@ func (w *world) startNode(name string, db *boltstore.DB) *node {
 	n.g.Start()
 	return n
 }
+
+// faultLog is a log that reports workers whose step didn't fit their task, which no mishap of a run explains.
+type faultLog struct{ n *node }
+
+func (faultLog) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelError }
+
+func (l faultLog) Handle(_ context.Context, r slog.Record) error {
+	r.Attrs(func(a slog.Attr) bool {
+		if err, ok := a.Value.Any().(error); ok && errors.Is(err, store.ErrState) && !l.n.dead.Load() && l.n.w.planted == (plantedFault{}) {
+			l.n.w.surprise("%s: %v", r.Message, err)
+		}
+		return true
+	})
+	return nil
+}
+
+func (l faultLog) WithAttrs([]slog.Attr) slog.Handler { return l }
+
+func (l faultLog) WithGroup(string) slog.Handler { return l }
 
 // bury stops a dead node's goroutines.
 func (w *world) bury(n *node) {

@@ -25,7 +25,7 @@ func TestMemstore(t *testing.T) {
 func TestLostAnswers(t *testing.T) {
 	storetest.Run(t, func(_ *testing.T, now func() time.Time) storetest.Engine {
 		db := memstore.New(now)
-		lossy := storetest.Lossy(db, rand.New(rand.NewPCG(1, 2))) //nolint:gosec // repeatable by design
+		lossy := storetest.Lossy(db, rand.New(rand.NewPCG(1, 2)))
 		return storetest.Engine{Store: storetest.Persistent(lossy), Registry: db, Secrets: db}
 	})
 }

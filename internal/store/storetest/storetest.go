@@ -33,10 +33,22 @@ type Open func(t *testing.T, now func() time.Time) Engine
 
 // Run runs the whole suite.
 func Run(t *testing.T, open Open) {
-	for _, topic := range []struct {
-		name string
-		test func(*env)
-	}{
+	for _, topic := range topics() {
+		t.Run(topic.name, func(t *testing.T) {
+			topic.test(newEnv(t, open))
+		})
+	}
+	t.Run("model", func(t *testing.T) { testModel(t, open) })
+}
+
+// topic is one test of the suite.
+type topic struct {
+	name string
+	test func(*env)
+}
+
+func topics() []topic {
+	return []topic{
 		{"create", testCreate},
 		{"first", testFirst},
 		{"idempotency", testIdempotency},
@@ -86,12 +98,7 @@ func Run(t *testing.T, open Open) {
 		{"close", testClose},
 		{"crash", testCrash},
 		{"many nodes", testManyNodes},
-	} {
-		t.Run(topic.name, func(t *testing.T) {
-			topic.test(newEnv(t, open))
-		})
 	}
-	t.Run("model", func(t *testing.T) { testModel(t, open) })
 }
 
 // Clock is a clock that moves when it is told to. It is safe for concurrent use.
