@@ -8,7 +8,7 @@ import (
 // fixed are the settings that hold from the start to the end of a server.
 var fixed = []string{
 	"listen", "metrics_listen", "base_url", "data_dir", "store", "artifacts", "key_prefix", "media_allow", "trusted_proxies",
-	"limits.database", "limits.connections", "limits.connections_per_address", "limits.refused_keys", "limits.body_memory", "limits.body_disk", "limits.work_memory", "limits.url_ttl", "limits.request_log", "limits.request_log_age",
+	"limits.database", "limits.connections", "limits.connections_per_address", "limits.refused_keys", "limits.body_memory", "limits.body_disk", "limits.work_memory", "limits.url_ttl", "limits.lease", "limits.request_log", "limits.request_log_age",
 }
 
 // Changed returns the settings in which now differs from old, such as "routes" and "limits.queue": those
@@ -32,7 +32,7 @@ func Keep(old, now Config) Config {
 	now.TrustedProxies = old.TrustedProxies
 	now.Limits.PerAddress, now.Limits.RefusedKeys = old.Limits.PerAddress, old.Limits.RefusedKeys
 	now.Limits.BodyMemory, now.Limits.BodyDisk = old.Limits.BodyMemory, old.Limits.BodyDisk
-	now.Limits.WorkMemory = old.Limits.WorkMemory
+	now.Limits.WorkMemory, now.Limits.Lease = old.Limits.WorkMemory, old.Limits.Lease
 	now.Limits.RequestLog, now.Limits.RequestLogAge = old.Limits.RequestLog, old.Limits.RequestLogAge
 	return now
 }

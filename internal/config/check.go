@@ -97,6 +97,7 @@ func (r *report) checkLimits(l Limits) {
 	atLeast("sync_wait", l.SyncWait, time.Second)
 	atLeast("place_wait", l.PlaceWait, time.Millisecond)
 	atLeast("shutdown_grace", l.ShutdownGrace, time.Second)
+	atLeast("lease", l.Lease, 3*time.Second)
 	atLeast("retention", l.Retention, time.Minute)
 	atLeast("artifact_ttl", l.ArtifactTTL, time.Minute)
 	atLeast("url_ttl", l.URLTTL, 2*time.Second)

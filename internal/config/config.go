@@ -51,6 +51,7 @@ type Limits struct {
 	Connections      int      `yaml:"connections" default:"4096" doc:"open connections of callers; requests of one account are under way over half of them at most"`
 	PerAddress       int      `yaml:"connections_per_address" default:"1024" doc:"of them from one address, or one IPv6 network of 64 bits"`
 	RefusedKeys      int      `yaml:"refused_keys" default:"30" doc:"refused keys of one address in a minute; beyond that each such answer takes a second"`
+	Lease            Duration `yaml:"lease" default:"30s" doc:"after how long without a sign of life a node's work passes to another; of no meaning with the store bolt"`
 	SyncWait         Duration `yaml:"sync_wait" default:"30s" doc:"how long a creation waits for a synchronous capability where the caller doesn't say; up to 60s"`
 	PlaceWait        Duration `yaml:"place_wait" default:"2s" doc:"how long synchronous work waits for a free route"`
 	ShutdownGrace    Duration `yaml:"shutdown_grace" default:"20s" doc:"how long synchronous work may go on when the server stops"`

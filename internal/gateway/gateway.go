@@ -168,6 +168,9 @@ func (g *Gateway) Start() {
 	}
 	g.services.Go(func() { g.dispatch(g.haltCtx) })
 	g.services.Go(func() { g.noteUse(g.haltCtx) })
+	if s, ok := g.store.(store.CancelLister); ok {
+		g.services.Go(func() { g.heedCancels(g.quietCtx, s) })
+	}
 	g.services.Go(func() { g.upkeep(g.haltCtx, g.sweepTasks) })
 	g.services.Go(func() { g.upkeep(g.haltCtx, g.sweepArtifacts) })
 	g.services.Go(func() { g.heartbeat(g.quietCtx) })

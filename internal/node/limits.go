@@ -28,7 +28,8 @@ type Limits struct {
 
 // limitsOf turns the limits of the settings, in which 0 means no limit, into those of the parts.
 func limitsOf(c config.Config) Limits {
-	l, lease := c.Limits, time.Duration(0) // the gateway's own
+	l := c.Limits
+	lease := time.Duration(l.Lease)
 	if c.OneNode() {
 		lease = oneNodeLease
 	}

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"time"
 
+	"unitask/internal/fault"
 	"unitask/internal/task"
 )
 
@@ -31,7 +32,8 @@ var (
 	// knows its own write by NewTask.ID, LeaseRef.Write and ClaimRequest.Number, and answers as it would have at first.
 	ErrUnknown = errors.New("store: the outcome of the write is unknown")
 	// ErrUnavailable is an engine that can't be reached for the moment. No write was made.
-	ErrUnavailable = errors.New("store: unavailable")
+	ErrUnavailable error = fault.New(fault.CapacityExhausted, "the service can't reach its database at the moment").
+			WithRetryAfter(2 * time.Second)
 )
 
 // HoldError reports the hold that couldn't be taken; no row was written.
@@ -88,6 +90,12 @@ type Store interface {
 	Stats(ctx context.Context) (Stats, error)
 	// Close waits for commits under way and frees the engine.
 	Close() error
+}
+
+// CancelLister is an optional interface of an engine for several nodes: a cancellation may come through any of them.
+type CancelLister interface {
+	// ListCanceled returns the ids of the tasks under the node's leases whose cancellation was requested.
+	ListCanceled(ctx context.Context, node string) ([]string, error)
 }
 
 // TopicQueue is woken when a task may have become claimable.

@@ -25,6 +25,7 @@ CREATE TABLE {s}.open_tasks (
 	node       text COLLATE "C",              -- session of the lease; NULL without one
 	epoch      bigint NOT NULL,
 	claim      bigint NOT NULL,               -- number of the claim in its session, 0 for another lease
+	cancel     boolean NOT NULL,              -- its cancellation was requested
 	place      text[],                        -- caps that the lease counts against until it begins an attempt
 	record     bytea NOT NULL,                -- the task in JSON, without its input
 	input      bytea
@@ -33,6 +34,7 @@ CREATE TABLE {s}.open_tasks (
 CREATE INDEX open_tasks_listed ON {s}.open_tasks (account, mode, id);
 CREATE INDEX open_tasks_waiting ON {s}.open_tasks (class, account, id) WHERE node IS NULL;
 CREATE INDEX open_tasks_leased ON {s}.open_tasks (node) WHERE node IS NOT NULL;
+CREATE INDEX open_tasks_canceled ON {s}.open_tasks (node) WHERE cancel AND node IS NOT NULL;
 CREATE INDEX open_tasks_late ON {s}.open_tasks (deadline) WHERE node IS NULL AND class <> '';
 
 CREATE TABLE {s}.ended_tasks (

@@ -1,10 +1,12 @@
 package pgstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -19,8 +21,8 @@ import (
 
 // Config configures a DB. URL is required.
 type Config struct {
-	URL      string // as libpq's: postgres://user@host/database?sslmode=…
-	Schema   string // the tables' schema, made if it is missing; "": unitask
+	URL      string // as libpq's, and with schema=… for Schema: postgres://user@host/database?sslmode=…
+	Schema   string // the tables' schema, made if it is missing; "": that of URL, or unitask
 	Lanes    int    // groups that commit beside each other, for creations and for steps each; 0: 2
 	OnCommit func(ops int, took time.Duration)
 	Now      func() time.Time // for tests alone; nil: the database's clock
@@ -57,6 +59,8 @@ var (
 	_ store.Secrets  = (*DB)(nil)
 	_ store.Gauger   = (*DB)(nil)
 	_ store.Loader   = (*DB)(nil)
+
+	_ store.CancelLister = (*DB)(nil)
 )
 
 // The pool: enough connections for the lanes, the claim and the readers.
@@ -65,24 +69,10 @@ const readers = 8
 // Open connects, brings the schema up to date and starts the engine. It fails if the database can't be reached or has
 // a newer schema than this program knows.
 func Open(ctx context.Context, c Config) (*DB, error) {
-	if c.Schema == "" {
-		c.Schema = "unitask"
-	}
-	if c.Lanes == 0 {
-		c.Lanes = 2
-	}
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
-	if c.OnCommit == nil {
-		c.OnCommit = func(int, time.Duration) {}
-	}
-	conf, err := pgxpool.ParseConfig(c.URL)
+	c = c.withDefaults()
+	conf, err := c.pool()
 	if err != nil {
-		return nil, errors.New("pgstore: the database's URL isn't valid") // the error would show its password
-	}
-	if !strings.Contains(c.URL, "pool_max_conns") {
-		conf.MaxConns = int32(2*c.Lanes + 1 + readers)
+		return nil, err
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, conf)
 	if err != nil {
@@ -105,6 +95,39 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	db.stop = stop
 	db.services.Go(func() { db.watchChanges(watch) })
 	return db, nil
+}
+
+func (c Config) withDefaults() Config {
+	if u, err := url.Parse(c.URL); err == nil && u.Query().Has(schemaParameter) {
+		q := u.Query()
+		c.Schema = cmp.Or(c.Schema, q.Get(schemaParameter))
+		q.Del(schemaParameter)
+		u.RawQuery = q.Encode()
+		c.URL = u.String()
+	}
+	c.Schema, c.Lanes = cmp.Or(c.Schema, "unitask"), cmp.Or(c.Lanes, 2)
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.OnCommit == nil {
+		c.OnCommit = func(int, time.Duration) {}
+	}
+	return c
+}
+
+// schemaParameter is the URL's parameter that is not for the database's driver.
+const schemaParameter = "schema"
+
+// pool returns the pool's settings: with as many connections as the engine uses, unless the URL says otherwise.
+func (c Config) pool() (*pgxpool.Config, error) {
+	conf, err := pgxpool.ParseConfig(c.URL)
+	if err != nil {
+		return nil, errors.New("pgstore: the database's URL isn't valid") // the error may show a password
+	}
+	if !strings.Contains(c.URL, "pool_max_conns") {
+		conf.MaxConns = int32(2*c.Lanes + 1 + readers)
+	}
+	return conf, nil
 }
 
 // Close implements store.Store.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"unitask/internal/store"
 	"unitask/internal/task"
 )
@@ -121,6 +123,18 @@ func (db *DB) RequestCancel(ctx context.Context, s task.Scope, id string) (task.
 		return task.Task{}, err
 	}
 	return t, nil
+}
+
+// ListCanceled implements store.CancelLister.
+func (db *DB) ListCanceled(ctx context.Context, node string) (ids []string, err error) {
+	err = db.read(ctx, func() error {
+		rows, err := db.pool.Query(ctx, db.q(`SELECT id FROM {s}.open_tasks WHERE cancel AND node = $1`), node)
+		if err == nil {
+			ids, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		}
+		return err
+	})
+	return ids, err
 }
 
 // MarkShown implements store.Store.
