@@ -81,6 +81,8 @@ var layers = map[string]layer{
 	"store/boltstore/idem": {floor: 0},
 	"store/boltstore/wal":  {floor: 3, may: []string{"disk", "store"}, leaf: true},
 	"store/memstore":       {floor: 3, may: engine, leaf: true},
+	"store/pgstore":        {floor: 3, may: engine, leaf: true},
+	"store/pgstore/pgtest": {floor: 0},
 	"store/losstest":       {floor: 3, may: []string{"store", "task"}},
 	"store/storetest":      {floor: 3, may: append([]string{"store/memstore"}, engine...)},
 	"artifact":             {floor: 3, may: []string{"fault", "task", "secret", "disk"}},
@@ -127,6 +129,7 @@ var layers = map[string]layer{
 	"test/crash":      {floor: 9},
 	"test/e2e":        {floor: 9},
 	"test/sim":        {floor: 9},
+	"test/fleet":      {floor: 9},
 	"test/fulldisk":   {floor: 9},
 	"test/hostile":    {floor: 9},
 	"test/harness": {floor: 7, may: []string{

@@ -1,0 +1,103 @@
+package pgstore_test
+
+import (
+	"bytes"
+	"errors"
+	"net"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"unitask/internal/store"
+	"unitask/internal/task"
+)
+
+// TestLostAnswer: a commit whose answer is lost is ErrUnknown, and the same call again tells how it went.
+func TestLostAnswer(t *testing.T) {
+	db, c := mustOpen(t, mustServer(t), nil)
+	p := mustProxy(t)
+	c.URL = strings.Replace(c.URL, "host="+server.Dir(), "host="+p.dir, 1)
+	far := mustAttach(t, c)
+	if err := db.Renew(t.Context(), someNode, time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	n := newTask("key", task.Hold{Scope: "k", Kind: task.HoldOpen, Amount: 1, Limit: 1})
+	n.First = &store.First{Node: someNode, Plans: []task.Plan{{Supplier: "s", Model: "m"}}}
+	p.lose.Store(true)
+	if _, err := far.CreateTask(t.Context(), n); !errors.Is(err, store.ErrUnknown) {
+		t.Fatalf("CreateTask: %v, want ErrUnknown", err)
+	}
+	created, err := far.CreateTask(t.Context(), n)
+	if err != nil || created.Admit != store.AdmitCreated || created.Lease == nil || created.Task.OpenAttempt() == nil {
+		t.Fatalf("CreateTask again: %+v, %v", created, err)
+	}
+	ref := created.Lease.Ref
+	ref.Write = 1
+	s := store.Step{
+		Close: &task.Closing{State: task.OK},
+		Moves: []task.Transition{task.Transfer(), task.Succeed(task.Output{Text: new("hi")}, task.Usage{})},
+	}
+	p.lose.Store(true)
+	if _, err := far.Advance(t.Context(), ref, s); !errors.Is(err, store.ErrUnknown) {
+		t.Fatalf("Advance: %v, want ErrUnknown", err)
+	}
+	done, err := far.Advance(t.Context(), ref, s)
+	if err != nil || done.State != task.Succeeded {
+		t.Errorf("Advance again: %s, %v", done.State, err)
+	}
+}
+
+// proxy stands before the server. lose: it cuts the next connection at the answer to a COMMIT.
+type proxy struct {
+	dir  string
+	lose atomic.Bool
+}
+
+func mustProxy(t *testing.T) *proxy {
+	t.Helper()
+	p := &proxy{dir: t.TempDir()}
+	const socket = ".s.PGSQL.5432"
+	ln, err := net.Listen("unix", filepath.Join(p.dir, socket))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	t.Cleanup(func() {
+		_ = ln.Close()
+		all.Wait()
+	})
+	all.Go(func() {
+		for {
+			client, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			far, err := net.Dial("unix", filepath.Join(server.Dir(), socket))
+			if err != nil {
+				_ = client.Close()
+				continue
+			}
+			cut := func() { _, _ = client.Close(), far.Close() }
+			all.Go(func() { p.copy(far, client, cut, false) })
+			all.Go(func() { p.copy(client, far, cut, true) })
+		}
+	})
+	return p
+}
+
+func (p *proxy) copy(to, from net.Conn, cut func(), answers bool) {
+	defer cut()
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := from.Read(buf)
+		if answers && bytes.Contains(buf[:n], []byte("COMMIT\x00")) && p.lose.CompareAndSwap(true, false) {
+			return
+		}
+		if _, writeErr := to.Write(buf[:n]); err != nil || writeErr != nil {
+			return
+		}
+	}
+}
