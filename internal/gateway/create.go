@@ -302,8 +302,8 @@ func storeFault(err error) error {
 	case errors.Is(err, store.ErrNotFound):
 		return fault.New(fault.NotFound, "there is no such task")
 	case errors.Is(err, store.ErrUnknown):
-		return fault.Wrap(fault.CapacityExhausted, err, "the request may or may not have been taken; the same one again finds out").
-			WithRetryAfter(retryUnknown)
+		const unknown = "the request may or may not have been taken; the same one again finds out"
+		return fault.Wrap(fault.CapacityExhausted, err, unknown).WithRetryAfter(retryUnknown)
 	case errors.Is(err, store.ErrFull):
 		return fault.Wrap(fault.CapacityExhausted, err, "the service has no room for more tasks").WithRetryAfter(10 * time.Second)
 	default:
