@@ -253,6 +253,7 @@ func (g *Gateway) Shutdown(ctx context.Context) error {
 	<-done
 	g.quiet()
 	g.services.Wait()
+	g.endSession(ctx)
 	return g.gate.FlushLastUsed(context.WithoutCancel(ctx))
 }
 

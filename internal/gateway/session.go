@@ -10,11 +10,11 @@ import (
 	"unitask/internal/task"
 )
 
-// beats is how often a session is renewed within its term, so that one beat may be missed. A node without a session
-// tries more often.
+// beats is how often a session is renewed within its term, so that one beat may be missed. A node without a session,
+// and one that couldn't renew it, try again sooner.
 const (
-	beats    = 3
-	beginTry = time.Second
+	beats     = 3
+	retryBeat = time.Second
 )
 
 // session is the node's session in the store as last known. Its leases last exactly as long.
@@ -37,25 +37,27 @@ func (g *Gateway) renewSession(ctx context.Context) error {
 
 // heartbeat keeps this node's session until its last worker is done.
 func (g *Gateway) heartbeat(ctx context.Context) {
+	failed := false
 	for last := time.Now(); ; {
 		pause := g.limits.Load().LeaseTerm / beats
-		if g.session.Load().renewed.IsZero() {
-			pause = min(pause, beginTry)
+		if failed || g.session.Load().renewed.IsZero() {
+			pause = min(pause, retryBeat)
 		}
 		if !sleep(ctx, time.Until(last.Add(pause))) {
 			return
 		}
 		last = time.Now()
-		g.beat(ctx)
+		failed = !g.beat(ctx)
 	}
 }
 
-// beat renews the session. A node that can't drops its work before another takes it over, and one whose session is
-// over drops it too: it may be somebody else's by now.
-func (g *Gateway) beat(ctx context.Context) {
+// beat renews the session, and reports whether it could. A node that can't drops its work before another takes it
+// over, and one whose session is over drops it too: it may be somebody else's by now.
+func (g *Gateway) beat(ctx context.Context) bool {
 	err := g.renewSession(ctx)
 	switch {
 	case err == nil || ctx.Err() != nil:
+		return true
 	case errors.Is(err, store.ErrFenced):
 		g.log.Error("the leases have run out; all work is dropped and taken up again")
 		g.dropAll(ctx)
@@ -64,6 +66,19 @@ func (g *Gateway) beat(ctx context.Context) {
 		if s := g.session.Load(); !s.renewed.IsZero() && !g.leaseValid(s.node) {
 			g.dropAll(ctx)
 		}
+	}
+	return false
+}
+
+// endTime bounds a stopping node's last word to the store.
+const endTime = 2 * time.Second
+
+// endSession gives up what this node still holds, so that others go on with it at once.
+func (g *Gateway) endSession(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)
+	defer cancel()
+	if err := g.store.Renew(ctx, g.session.Load().node, 0); err != nil && !errors.Is(err, store.ErrFenced) {
+		g.log.Warn("ending the session failed; its work is taken up when it has run out", slog.Any("error", err))
 	}
 }
 

@@ -68,7 +68,8 @@ type Store interface {
 	MarkShown(ctx context.Context, shown []task.Task) error
 
 	// Renew begins the session of a node, or keeps it for another term, from now. Every lease belongs to a session and
-	// ends with it. ErrFenced for one that has run out: it is over for good, and the node takes another name.
+	// ends with it. ErrFenced for one that has run out: it is over for good, and the node takes another name. A term of 0
+	// ends it now.
 	Renew(ctx context.Context, node string, term time.Duration) error
 	// Claim leases up to Limit tasks without a lease. See ClaimRequest for which. ErrFenced if the node has no session.
 	Claim(ctx context.Context, c ClaimRequest) ([]Lease, error)

@@ -60,7 +60,7 @@ func mustProxy(t *testing.T) *proxy {
 	t.Helper()
 	p := &proxy{dir: t.TempDir()}
 	const socket = ".s.PGSQL.5432"
-	ln, err := net.Listen("unix", filepath.Join(p.dir, socket))
+	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", filepath.Join(p.dir, socket))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func mustProxy(t *testing.T) *proxy {
 			if err != nil {
 				return
 			}
-			far, err := net.Dial("unix", filepath.Join(server.Dir(), socket))
+			far, err := (&net.Dialer{}).DialContext(t.Context(), "unix", filepath.Join(server.Dir(), socket))
 			if err != nil {
 				_ = client.Close()
 				continue

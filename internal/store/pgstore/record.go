@@ -16,8 +16,7 @@ import (
 	"unitask/internal/task"
 )
 
-// digest is a SHA-256 of a scope and an idempotency hash, cut to 16 bytes. Its first half is also the number of an
-// advisory lock.
+// digest is a SHA-256 of a scope and an idempotency hash, cut to 16 bytes.
 type digest [16]byte
 
 func digestOf(s task.Scope, hash task.Hash) digest {

@@ -88,3 +88,15 @@ func testWithoutSession(e *env) {
 	}
 	e.wantSame("claimable", leaseIDs(e.claim(10, chat)), want)
 }
+
+// testEndedSession: a node that stops gives its leases up at once.
+func testEndedSession(e *env) {
+	id := e.create(e.request("key")).Task.ID
+	first := e.claimOne(chat)
+	e.wantErr("Renew for no time", e.Store.Renew(e.Context(), e.node, 0), nil)
+	e.wantErr("Renew of the ended session", e.Store.Renew(e.Context(), e.node, term), store.ErrFenced)
+	_, err := e.Store.BeginAttempt(e.Context(), first.Ref, plan("s", 0))
+	e.wantErr("BeginAttempt after it", err, store.ErrFenced)
+	e.session()
+	e.wantSame("claimed by another", leaseIDs(e.claim(10, chat)), []string{id})
+}

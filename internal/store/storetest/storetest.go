@@ -67,6 +67,7 @@ func topics() []topic {
 		{"claim by places", testClaimPlaces},
 		{"claim once", testClaimOnce},
 		{"sessions", testNodeSessions},
+		{"an ended session", testEndedSession},
 		{"sessions of several nodes", testSeveralNodes},
 		{"without a session", testWithoutSession},
 		{"creations again", testCreateAgain},

@@ -117,7 +117,7 @@ func (s *Server) dropRoot() error {
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 
 func (s *Server) command(name string, args ...string) *exec.Cmd {
-	cmd := exec.Command(filepath.Join(s.bin, name), args...)
+	cmd := exec.CommandContext(context.Background(), filepath.Join(s.bin, name), args...)
 	cmd.Dir, cmd.SysProcAttr = s.dir, s.as
 	cmd.Env = append(os.Environ(), "LC_ALL=C", "HOME="+s.dir)
 	return cmd
