@@ -35,20 +35,23 @@ type fleet struct {
 
 func newFleet(t *testing.T, nodes int) *fleet {
 	t.Helper()
-	f := &fleet{T: t, database: pgtest.Start(t, pgtest.Config{}), paid: harness.NewSupplier(t)}
+	return newFleetWith(t, nodes, lease)
+}
+
+func newFleetWith(t *testing.T, nodes int, lease time.Duration) *fleet {
+	t.Helper()
+	f := &fleet{T: t, database: pgtest.Start(t, pgtest.Config{Sync: true}), paid: harness.NewSupplier(t)}
 	for range nodes {
 		s := harness.NewServer(t)
 		s.Config = fmt.Sprintf("store: %q\nlimits: {lease: %s}\n", f.database.URL(), lease) + f.paid.Config()
 		f.nodes = append(f.nodes, s)
 	}
-	var all sync.WaitGroup
 	for _, s := range f.nodes {
 		s.Launch() // at once: they make the tables together
 	}
 	for _, s := range f.nodes {
 		s.AwaitReady()
 	}
-	all.Wait()
 	f.key = f.nodes[0].MustNewKey(task.Live)
 	return f
 }

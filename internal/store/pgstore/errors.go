@@ -66,7 +66,8 @@ func (db *DB) read(ctx context.Context, do func() error) error {
 		return err
 	}
 	defer db.mu.RUnlock()
-	for giveUp := time.Now().Add(tryTime); ; time.Sleep(tryPause) {
+	giveUp := time.Now().Add(tryTime)
+	for pause := tryPause; ; pause *= 2 {
 		err := do()
 		switch {
 		case err == nil || ctx.Err() != nil:
@@ -76,6 +77,7 @@ func (db *DB) read(ctx context.Context, do func() error) error {
 		case time.Now().After(giveUp):
 			return unavailable(err)
 		}
+		time.Sleep(pause)
 	}
 }
 

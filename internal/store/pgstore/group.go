@@ -23,7 +23,7 @@ const (
 const (
 	groupTime = 15 * time.Second
 	tryTime   = 2 * time.Second
-	tryPause  = 20 * time.Millisecond
+	tryPause  = 10 * time.Millisecond // doubled each time
 )
 
 // op is one operation. run decides in memory and changes nothing if it returns an error; it may be called more than
@@ -152,7 +152,7 @@ func (db *DB) commitGroup(group []*op, shard string) {
 func (db *DB) tryGroup(group []*op, shard string) error {
 	strict := map[store.Counter]bool{}
 	giveUp := time.Now().Add(tryTime)
-	for {
+	for pause := tryPause; ; {
 		err := db.tryOnce(group, shard, strict)
 		switch {
 		case errors.Is(err, errNear):
@@ -162,8 +162,11 @@ func (db *DB) tryGroup(group []*op, shard string) error {
 		case time.Now().After(giveUp):
 			return unavailable(err)
 		}
-		db.log.Warn("a transaction is tried again", slog.Any("error", err))
-		time.Sleep(tryPause)
+		if pause == tryPause {
+			db.log.Warn("a transaction is tried again", slog.Any("error", err))
+		}
+		time.Sleep(pause)
+		pause *= 2
 	}
 }
 
