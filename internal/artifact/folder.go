@@ -47,9 +47,11 @@ type Folder struct {
 
 var _ Store = (*Folder)(nil)
 
+// TempPrefix begins the names of the temporary files that a Spooler makes.
+const TempPrefix = ".tmp-"
+
 const (
 	metaSuffix = ".json"
-	tempPrefix = ".tmp-"
 	inputDir   = "in"
 	resultDir  = "art"
 )

@@ -85,7 +85,7 @@ func writeMeta(dir string, m Meta) (name string, err error) {
 	if err != nil {
 		return "", err
 	}
-	file, err := os.CreateTemp(dir, tempPrefix)
+	file, err := os.CreateTemp(dir, TempPrefix)
 	if err != nil {
 		return "", err
 	}

@@ -50,7 +50,7 @@ func (s *Spooler) Spool(ctx context.Context, dir string, r PutRequest) (*Spooled
 	if err := r.check(); err != nil {
 		return nil, err
 	}
-	temp, err := os.CreateTemp(dir, tempPrefix)
+	temp, err := os.CreateTemp(dir, TempPrefix)
 	if err != nil {
 		return nil, writeFault(err)
 	}

@@ -166,7 +166,7 @@ func (f *Folder) removeRemains(path string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	name := filepath.Base(path)
-	if !strings.HasPrefix(name, tempPrefix) {
+	if !strings.HasPrefix(name, TempPrefix) {
 		if _, err := os.Stat(path + metaSuffix); !ValidID(name) || !errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
