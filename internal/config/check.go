@@ -24,9 +24,7 @@ func (r *report) check(c *Config, kinds map[string][]string, moderators []string
 	if c.Store != "bolt" {
 		r.add("store", "must be bolt", "other stores are not part of this version")
 	}
-	if c.Artifacts != "file" {
-		r.add("artifacts", "must be file", "other stores are not part of this version")
-	}
+	r.checkArtifacts(c.Artifacts)
 	if !account.ValidKeyPrefix(c.KeyPrefix) {
 		r.add("key_prefix", "must be "+account.KeyPrefixForm, "")
 	}

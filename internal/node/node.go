@@ -19,7 +19,6 @@ import (
 	"unitask/internal/metrics"
 	"unitask/internal/requestlog"
 	"unitask/internal/server"
-	"unitask/internal/store"
 	"unitask/internal/store/boltstore"
 )
 
@@ -88,9 +87,7 @@ func Open(ctx context.Context, c Config) (*Node, error) {
 // assemble makes everything above the database.
 func (n *Node) assemble(ctx context.Context, c Config, counts *metrics.Metrics) error {
 	set := c.Settings
-	folder, err := artifact.NewFolder(artifact.FolderConfig{
-		Dir: filepath.Join(n.DataDir, backup.ArtifactsName), Now: store.NewClock(wallClock).Stamp,
-	})
+	files, folder, err := n.openArtifacts(ctx, set)
 	if err != nil {
 		return err
 	}
@@ -103,7 +100,7 @@ func (n *Node) assemble(ctx context.Context, c Config, counts *metrics.Metrics) 
 	}
 	n.Service, err = NewService(ctx, n.db, ServiceConfig{
 		Parts: Parts{
-			Catalog: c.Directory, Suppliers: n.Suppliers, Artifacts: folder, Fetcher: fetcher, Limits: limitsOf(set.Limits),
+			Catalog: c.Directory, Suppliers: n.Suppliers, Artifacts: files, Fetcher: fetcher, Limits: limitsOf(set.Limits),
 			KeyPrefix: set.KeyPrefix, Now: wallClock, Logger: n.log,
 		},
 		Metrics: counts, Version: c.Build.Version, BaseURL: set.BaseURL, BodyFolder: filepath.Join(n.DataDir, bodiesName),
@@ -113,16 +110,19 @@ func (n *Node) assemble(ctx context.Context, c Config, counts *metrics.Metrics) 
 		return err
 	}
 	counts.Watch(n.db, n.Gateway.Working)
-	n.equipOperator(folder, c.Build.Version)
+	n.equipOperator(backup.Source{Database: n.db, Files: folder, Program: c.Build.Version, Now: time.Now}, set)
 	n.socket, err = openAdminSocket(ctx, n.DataDir)
 	return err
 }
 
 // equipOperator adds the actions that concern the data folder and the settings.
-func (n *Node) equipOperator(folder *artifact.Folder, version string) {
+func (n *Node) equipOperator(source backup.Source, set config.Config) {
+	if bucket, ok := set.Bucket(); ok {
+		source.Elsewhere = bucket.String()
+	}
 	n.Operator.ReloadFunc = n.reload
 	n.Operator.BackupFunc = func(ctx context.Context, w io.Writer) error {
-		_, err := backup.Write(ctx, w, backup.Source{Database: n.db, Files: folder, Program: version, Now: time.Now})
+		_, err := backup.Write(ctx, w, source)
 		return err
 	}
 	if n.requests != nil {

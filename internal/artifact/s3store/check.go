@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -16,6 +17,8 @@ var errUnconditional = errors.New("the object store ignores the header If-None-M
 // Check asks the store for what every Put needs. Its error is one that the operator has to mend; a store that doesn't
 // answer is logged only, because it may by the time it is needed.
 func (s *Store) Check(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, min(s.stall, 10*time.Second)) // a start waits for it
+	defer cancel()
 	if _, err := s.client.Options().Credentials.Retrieve(ctx); err != nil {
 		return fmt.Errorf("no credentials for %s: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, AWS_PROFILE, or give the machine a role: %w", s.bucket, err)
 	}
