@@ -53,7 +53,7 @@ func TestStalledStore(t *testing.T) {
 	t.Parallel()
 	server := s3test.Start(t)
 	proxy := s3test.NewProxy(t, server)
-	s := open(t, proxy.URL)
+	s := openFor(t, proxy.URL, 2*time.Second)
 	id, body := artifacttest.NewID(), film(3<<20)
 	artifacttest.MustPut(t, s, filmRequest(id, body))
 	bounded := func(what string, want time.Duration, f func() error) {
@@ -108,7 +108,7 @@ func TestStalledStore(t *testing.T) {
 func TestStalledUpload(t *testing.T) {
 	t.Parallel()
 	proxy := s3test.NewProxy(t, s3test.Start(t))
-	s := open(t, proxy.URL)
+	s := openFor(t, proxy.URL, 2*time.Second)
 	proxy.Set(func(_ int, _ http.ResponseWriter, r *http.Request) bool {
 		if r.ContentLength < 1<<20 {
 			return false

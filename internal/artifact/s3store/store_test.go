@@ -40,14 +40,20 @@ type opened struct {
 	log *fixture.Log
 }
 
-// open opens a store at the endpoint as another node would, with a short patience.
+// open opens a store at the endpoint as another node would.
 func open(t *testing.T, endpoint string) opened {
+	t.Helper()
+	return openFor(t, endpoint, 20*time.Second) // the client's pauses between its tries are up to some seconds
+}
+
+// openFor is open with a patience.
+func openFor(t *testing.T, endpoint string, stall time.Duration) opened {
 	t.Helper()
 	o := opened{dir: t.TempDir(), log: &fixture.Log{}}
 	var err error
 	o.Store, err = s3store.New(t.Context(), s3store.Config{
 		Bucket: place(t, endpoint), Dir: o.dir, Now: func() time.Time { return artifacttest.Start },
-		Logger: slog.New(slog.NewTextHandler(o.log, nil)), Stall: 2 * time.Second,
+		Logger: slog.New(slog.NewTextHandler(o.log, nil)), Stall: stall,
 	})
 	if err != nil {
 		t.Fatal(err)
