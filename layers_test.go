@@ -87,6 +87,10 @@ var layers = map[string]layer{
 	"store/storetest":      {floor: 3, may: append([]string{"store/memstore"}, engine...)},
 	"artifact":             {floor: 3, may: []string{"fault", "task", "secret", "disk"}},
 
+	"artifact/artifacttest":   {floor: 3, may: []string{"artifact", "fault", "task"}},
+	"artifact/s3store":        {floor: 3, may: []string{"artifact", "disk", "fault"}, leaf: true},
+	"artifact/s3store/s3test": {floor: 0},
+
 	"requestlog": {floor: 3, may: []string{"task", "fault", "jsonwrite", "disk"}},
 	"form":       {floor: 3, may: []string{"api", "catalog", "task"}},
 
@@ -115,7 +119,7 @@ var layers = map[string]layer{
 	"save":    {floor: 7, may: []string{"api", "client", "disk", "fault", "hint", "shown", "snippet"}},
 	"tui":     {floor: 8, may: []string{"api", "client", "save", "form", "task", "catalog", "fault", "picture", "shown"}},
 	"mcp":     {floor: 8, may: []string{"api", "catalog", "client", "fault", "journal", "submit", "task"}},
-	"config":  {floor: 7, may: []string{"fault", "task", "catalog", "account", "secret", "disk"}},
+	"config":  {floor: 7, may: []string{"fault", "task", "catalog", "account", "artifact", "secret", "disk"}},
 
 	"clockstep": {floor: 0},
 	"shown":     {floor: 0},

@@ -29,6 +29,7 @@ const bootstrapVariable = "UNITASK_BOOTSTRAP_KEY"
 type serverFlags struct {
 	file                            string
 	listen, dataDir, store, metrics string
+	artifacts                       string
 }
 
 func (f *serverFlags) add(cmd *cobra.Command) {
@@ -37,6 +38,7 @@ func (f *serverFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.dataDir, "data-dir", "", "keep everything in this `folder` (UNITASK_DATA_DIR; default ./data)")
 	cmd.Flags().StringVar(&f.metrics, "metrics-listen", "", "serve /metrics on this `address` (UNITASK_METRICS_LISTEN; default none)")
 	cmd.Flags().StringVar(&f.store, "store", "", "keep tasks and keys in this `store` (UNITASK_STORE; default bolt, a file; or the address of a PostgreSQL database)")
+	cmd.Flags().StringVar(&f.artifacts, "artifacts", "", "keep results here: file, or s3://`bucket`/prefix?region=REGION (UNITASK_ARTIFACTS; default file)")
 }
 
 // sources returns the sources of the settings, including the given flags.
@@ -45,7 +47,7 @@ func (f *serverFlags) sources(cmd *cobra.Command) config.Sources {
 	s.Flags = map[string]string{}
 	for flag, value := range map[string]struct{ setting, text string }{
 		"listen": {"listen", f.listen}, "data-dir": {"data_dir", f.dataDir}, "store": {"store", f.store},
-		"metrics-listen": {"metrics_listen", f.metrics},
+		"metrics-listen": {"metrics_listen", f.metrics}, "artifacts": {"artifacts", f.artifacts},
 	} {
 		if cmd.Flags().Changed(flag) {
 			s.Flags[value.setting] = value.text

@@ -39,7 +39,8 @@ func newStoreBackupCmd(t *terminal) *cobra.Command {
 		Short: "Write everything of a data folder into one archive, while the server runs or not",
 		Long: `Write everything of a data folder into one archive: a tar, packed by gzip where the name ends in
 .gz or .tgz. "-" writes to stdout. The server may run meanwhile. The archive holds the tasks, the keys'
-hashes and the service's own secrets: keep it as safe as the folder.
+hashes and the service's own secrets: keep it as safe as the folder. Result files that are kept in an
+object store are not part of it.
 
 It is sealed with a key, which the first backup makes: backup.key in the data folder. A restore needs that
 key to tell whether the archive was changed, so keep a copy of it, on another disk than the archives.`,
@@ -93,6 +94,9 @@ func storeBackupRun(ctx context.Context, t *terminal, o *storeBackupOptions) err
 	}
 	t.note("backup of %s: tasks and keys %s, files %d of %s",
 		m.CreatedAt.Format(time.RFC3339), api.Size(m.Database), m.Files, api.Size(m.FileBytes))
+	if m.Elsewhere != "" {
+		t.note("Result files and large inputs are not in it: they are in %s, whose own versions or copies keep them.", m.Elsewhere)
+	}
 	if len(m.Damaged) > 0 {
 		t.note("warning: damaged files are left out: %s", strings.Join(m.Damaged, " "))
 	}
@@ -182,11 +186,17 @@ func makeBackup(ctx context.Context, dir string, w io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	files, err := artifact.NewFolder(artifact.FolderConfig{Dir: filepath.Join(dir, backup.ArtifactsName)})
-	if err != nil {
+	source := backup.Source{Database: db, Program: readBuild().Version, Now: time.Now}
+	if source.Elsewhere, err = backup.Location(dir); err != nil {
 		return err
 	}
-	if _, err = backup.Write(ctx, w, backup.Source{Database: db, Files: files, Program: readBuild().Version, Now: time.Now}); err != nil {
+	if source.Elsewhere == "" {
+		source.Files, err = artifact.NewFolder(artifact.FolderConfig{Dir: filepath.Join(dir, backup.ArtifactsName)})
+		if err != nil {
+			return err
+		}
+	}
+	if _, err = backup.Write(ctx, w, source); err != nil {
 		return fmt.Errorf("back up %s: %w", dir, err)
 	}
 	return nil

@@ -52,7 +52,8 @@ on, so that its idempotency key makes a new one. Damaged pages are beyond it: re
 // checked is a check as a program reads it.
 type checked struct {
 	boltstore.Report
-	Repaired *boltstore.Repaired `json:"repaired,omitempty"` // by --repair
+	Repaired  *boltstore.Repaired `json:"repaired,omitempty"`            // by --repair
+	Elsewhere string              `json:"artifacts_elsewhere,omitempty"` // the object store of files that weren't looked at
 }
 
 func storeCheckRun(ctx context.Context, t *terminal, o *storeCheckOptions) error {
@@ -72,6 +73,9 @@ func storeCheckRun(ctx context.Context, t *terminal, o *storeCheckOptions) error
 		}
 		report.Repaired = &repaired
 	}
+	if report.Elsewhere, err = backup.Location(dir); err != nil {
+		return err
+	}
 	if report.Report, err = checkFolder(ctx, dir, o.sha256); err != nil {
 		return whileServed(err, served)
 	}
@@ -79,6 +83,9 @@ func storeCheckRun(ctx context.Context, t *terminal, o *storeCheckOptions) error
 		return err
 	}
 	t.note("tasks %d (open %d), files %d, keys %d; schema %d, %s", report.Tasks, report.Open, report.Files, report.Keys, report.Schema, api.Size(report.Bytes))
+	if report.Elsewhere != "" {
+		t.note("result files and large inputs are in %s and were not looked at", report.Elsewhere)
+	}
 	if n := int64(len(report.Findings)) + report.More; n > 0 {
 		return hint.With(
 			fmt.Errorf("%d findings", n),
@@ -112,13 +119,21 @@ func showFindings(t *terminal, title string, all []boltstore.Finding) error {
 	return b.write(t)
 }
 
-// checkFolder checks the database of a data folder and the files that it names; whole reads them.
+// checkFolder checks the database of a data folder and the files that it names, unless an object store has them; whole
+// reads them.
 func checkFolder(ctx context.Context, dir string, whole bool) (report boltstore.Report, err error) {
 	db, err := boltstore.OpenOffline(filepath.Join(dir, backup.DatabaseName))
 	if err != nil {
 		return report, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
+	place, err := backup.Location(dir)
+	if err != nil {
+		return report, err
+	}
+	if place != "" {
+		return db.Check(ctx, boltstore.CheckConfig{Now: time.Now})
+	}
 	files, err := artifact.NewFolder(artifact.FolderConfig{Dir: filepath.Join(dir, backup.ArtifactsName)})
 	if err != nil {
 		return report, err

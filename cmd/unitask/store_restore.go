@@ -67,7 +67,8 @@ type restored struct {
 	Ended     int       `json:"ended"`           // tasks that weren't finished
 	Aside     string    `json:"aside,omitempty"` // the place of the folder's former files
 	Findings  int       `json:"findings"`
-	Sealed    bool      `json:"sealed"` // the seal was checked
+	Sealed    bool      `json:"sealed"`                        // the seal was checked
+	Elsewhere string    `json:"artifacts_elsewhere,omitempty"` // the object store that has the result files
 }
 
 func storeRestoreRun(ctx context.Context, t *terminal, o *storeRestoreOptions) error {
@@ -87,6 +88,9 @@ func storeRestoreRun(ctx context.Context, t *terminal, o *storeRestoreOptions) e
 	t.note("tasks as of %[2]s in %[3]s: %[1]d", out.Tasks, out.CreatedAt.Format(time.RFC3339), out.DataDir)
 	if out.Aside != "" {
 		t.note("what was there before is in %s", out.Aside)
+	}
+	if out.Elsewhere != "" {
+		t.note("result files and large inputs are not part of the backup: they are in %s, if they are still there", out.Elsewhere)
 	}
 	if out.Ended > 0 {
 		t.note("unfinished and ended: %d; their callers may send the same requests again", out.Ended)
@@ -130,7 +134,7 @@ func (o *storeRestoreOptions) restore(ctx context.Context, t *terminal, dir stri
 	if err != nil {
 		return out, err
 	}
-	out = restored{DataDir: dir, CreatedAt: m.CreatedAt, Sealed: !o.skipSeal}
+	out = restored{DataDir: dir, CreatedAt: m.CreatedAt, Sealed: !o.skipSeal, Elsewhere: m.Elsewhere}
 	report, err := checkRestored(ctx, staging)
 	if err != nil {
 		return out, err

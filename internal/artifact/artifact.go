@@ -59,11 +59,11 @@ type PutRequest struct {
 type Store interface {
 	// Put reads Body to its end and keeps it. Once it returns, the object survives a crash. The same id with the same
 	// bytes again returns the first Meta; with other bytes it stores no bytes and returns the first Meta with
-	// ErrExists. A full disk is CAPACITY_EXHAUSTED, another error of the disk is ErrDisk; a body that is empty, too
-	// long or of no allowed type is Source's fault.
+	// ErrExists. A full disk or an object store that doesn't answer is CAPACITY_EXHAUSTED, another error of the disk is
+	// ErrDisk; a body that is empty, too long or of no allowed type is Source's fault.
 	Put(ctx context.Context, r PutRequest) (Meta, error)
-	// Open returns the object for reading at any offset; it stays readable when it is deleted
-	// meanwhile. The caller closes it.
+	// Open returns the object for reading at any offset. The caller closes it. When it is deleted meanwhile, reading
+	// either goes on or ends with an error; bytes are never those of another object, and never fewer without an error.
 	Open(ctx context.Context, id string) (Meta, io.ReadSeekCloser, error)
 	// Stat returns the Meta alone.
 	Stat(ctx context.Context, id string) (Meta, error)
@@ -83,8 +83,8 @@ type Store interface {
 var (
 	// ErrExists is Put's refusal to change an object that is complete.
 	ErrExists = errors.New("artifact: the id is taken by other bytes")
-	// ErrDisk is a system call on a file that failed; the same call may succeed later.
-	ErrDisk = errors.New("artifact: the disk failed")
+	// ErrDisk is a system call on a file, or a request to an object store, that failed; the same call may succeed later.
+	ErrDisk = errors.New("artifact: the storage failed")
 )
 
 // Source says whose bytes or address something is, and so whose fault it is when it is bad.
@@ -118,10 +118,12 @@ func (s Source) TooLarge(limit int64) *fault.Error {
 	return e
 }
 
-func validID(id string) bool {
+// ValidID reports whether an object may have the id.
+func ValidID(id string) bool {
 	return task.ValidID(task.PrefixArtifact, id) || isInput(id)
 }
 
 func isInput(id string) bool { return task.ValidID(task.PrefixInput, id) }
 
-func notFound() *fault.Error { return fault.New(fault.NotFound, "there is no such artifact") }
+// NotFound returns the fault of an id that isn't kept.
+func NotFound() *fault.Error { return fault.New(fault.NotFound, "there is no such artifact") }

@@ -51,7 +51,7 @@ func (f *Folder) Walk(ctx context.Context, visit func(p Part, open func() (io.Re
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if !validID(id) {
+		if !ValidID(id) {
 			continue
 		}
 		switch _, err := f.stat(id); {
@@ -90,7 +90,7 @@ func ValidPart(name string) bool {
 	if path.Ext(file) == metaSuffix {
 		id = file[:len(file)-len(metaSuffix)]
 	}
-	if !validID(id) {
+	if !ValidID(id) {
 		return false
 	}
 	sub := resultDir

@@ -4,7 +4,6 @@ import "bytes"
 
 // Internals for the tests.
 var (
-	DecodeMeta    = decodeMeta
 	CheckRedirect = checkRedirect
 	ErrDenied     = errDenied
 	IsFull        = isFull

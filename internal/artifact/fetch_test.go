@@ -16,8 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"unitask/internal/artifact"
 	"unitask/internal/fault"
 )
@@ -298,24 +296,6 @@ func TestFetchSupplier(t *testing.T) {
 }
 
 // mustBlame wants the INVALID_REQUEST about the field, with exactly that message.
-func mustBlame(t *testing.T, err error, message string) {
-	t.Helper()
-	if err == nil {
-		t.Fatalf("no error, want %q", message)
-	}
-	got := fault.From(err)
-	want := &fault.Error{Code: fault.InvalidRequest, Message: message, Details: []fault.Detail{
-		{Field: "input.image", Message: strings.TrimPrefix(message, "input.image ")},
-	}}
-	if strings.Contains(message, "larger") {
-		want.Aspect = fault.AspectSize
-	}
-	ignoreCause := cmp.FilterPath(func(p cmp.Path) bool { return p.String() == "cause" }, cmp.Ignore())
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(fault.Error{}), ignoreCause); diff != "" {
-		t.Errorf("fault (-want +got):\n%s\n%v", diff, err)
-	}
-}
-
 func mustRequest(t *testing.T, address string) *http.Request {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)

@@ -34,10 +34,9 @@ type FolderConfig struct {
 // the bytes and removed before them, so at no moment does one stand for bytes that aren't there.
 // Its modification time is the object's expiry, which lets a walk pass by without reading it.
 type Folder struct {
-	dir string
-	now func() time.Time
-	out disk.Turns // for the bytes of all objects
-	mu  sync.Mutex // held while an object becomes complete or is removed
+	dir     string
+	spooler Spooler
+	mu      sync.Mutex // held while an object becomes complete or is removed
 
 	pauses int                 // under mu: while it isn't 0, no file is removed
 	later  map[string]struct{} // under mu: ids to delete when the last pause ends
@@ -48,9 +47,11 @@ type Folder struct {
 
 var _ Store = (*Folder)(nil)
 
+// TempPrefix begins the names of the temporary files that a Spooler makes.
+const TempPrefix = ".tmp-"
+
 const (
 	metaSuffix = ".json"
-	tempPrefix = ".tmp-"
 	inputDir   = "in"
 	resultDir  = "art"
 )
@@ -69,7 +70,7 @@ func NewFolder(c FolderConfig) (*Folder, error) {
 		}
 	}
 	return &Folder{
-		dir: c.Dir, now: c.Now, later: map[string]struct{}{}, agenda: agenda{most: mostDue}, sweeper: sweeper{part: walkPart},
+		dir: c.Dir, spooler: Spooler{Now: c.Now}, later: map[string]struct{}{}, agenda: agenda{most: mostDue}, sweeper: sweeper{part: walkPart},
 	}, nil
 }
 
@@ -79,8 +80,8 @@ func (f *Folder) Open(ctx context.Context, id string) (Meta, io.ReadSeekCloser, 
 	if err := ctx.Err(); err != nil {
 		return Meta{}, nil, err
 	}
-	if !validID(id) {
-		return Meta{}, nil, notFound()
+	if !ValidID(id) {
+		return Meta{}, nil, NotFound()
 	}
 	file, err := os.Open(f.path(id))
 	if err != nil {
@@ -99,8 +100,8 @@ func (f *Folder) Stat(ctx context.Context, id string) (Meta, error) {
 	if err := ctx.Err(); err != nil {
 		return Meta{}, err
 	}
-	if !validID(id) {
-		return Meta{}, notFound()
+	if !ValidID(id) {
+		return Meta{}, NotFound()
 	}
 	return f.stat(id)
 }
@@ -110,7 +111,7 @@ func (f *Folder) Delete(ctx context.Context, id string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if !validID(id) {
+	if !ValidID(id) {
 		return nil
 	}
 	f.mu.Lock()
@@ -172,7 +173,7 @@ func (f *Folder) readMeta(id string) (Meta, error) {
 	if err != nil {
 		return Meta{}, readFault(err)
 	}
-	m, err := decodeMeta(raw)
+	m, err := DecodeMeta(raw)
 	if err == nil && m.ID != id {
 		err = errors.New("it describes another id")
 	}
@@ -182,8 +183,8 @@ func (f *Folder) readMeta(id string) (Meta, error) {
 	return m, nil
 }
 
-// decodeMeta reads a Meta and refuses one that no Put wrote.
-func decodeMeta(raw []byte) (Meta, error) {
+// DecodeMeta reads a Meta and refuses one that no Put wrote.
+func DecodeMeta(raw []byte) (Meta, error) {
 	var m Meta
 	if err := json.Unmarshal(raw, &m); err != nil {
 		return Meta{}, err
@@ -191,7 +192,7 @@ func decodeMeta(raw []byte) (Meta, error) {
 	var hash task.Hash
 	err := hash.UnmarshalText([]byte(m.SHA256))
 	switch {
-	case !validID(m.ID), m.Owner == "", m.CreatedAt.IsZero():
+	case !ValidID(m.ID), m.Owner == "", m.CreatedAt.IsZero():
 		return Meta{}, errors.New("id, owner or time is missing")
 	case err != nil || hash.String() != m.SHA256:
 		return Meta{}, errors.New("its SHA-256 is malformed")
@@ -209,7 +210,7 @@ func damaged(id string, cause error) *fault.Error {
 
 func readFault(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return notFound()
+		return NotFound()
 	}
 	return fault.Wrap(fault.Internal, fmt.Errorf("%w: %w", ErrDisk, err), "an artifact can't be read")
 }

@@ -2,112 +2,37 @@ package artifact
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"unitask/internal/disk"
 	"unitask/internal/fault"
 )
 
-// Put implements Store: the bytes are spooled beside their place, hashed on the way, synced, judged
-// and measured, and then made complete in one step.
+// Put implements Store: the bytes are spooled beside their place, hashed on the way, judged, measured and synced, and
+// then made complete in one step.
 func (f *Folder) Put(ctx context.Context, r PutRequest) (Meta, error) {
-	if !validID(r.ID) || r.Owner == "" || r.Limit <= 0 {
-		return Meta{}, errors.New("artifact: a Put needs a valid id, an owner and a limit")
+	if err := r.check(); err != nil {
+		return Meta{}, err
 	}
 	dir := filepath.Dir(f.path(r.ID))
 	if err := makeDir(dir); err != nil {
 		return Meta{}, writeFault(err)
 	}
-	temp, err := os.CreateTemp(dir, tempPrefix)
-	if err != nil {
-		return Meta{}, writeFault(err)
-	}
-	defer func() {
-		_ = temp.Close()
-		_ = os.Remove(temp.Name()) // renamed by now after success
-	}()
-	m, err := f.spool(ctx, temp, r)
+	spooled, err := f.spooler.Spool(ctx, dir, r)
 	if err != nil {
 		return Meta{}, err
 	}
-	return f.complete(temp, m)
-}
-
-// spool writes the body to temp, syncs it, and returns its Meta.
-func (f *Folder) spool(ctx context.Context, temp *os.File, r PutRequest) (Meta, error) {
-	sum := sha256.New()
-	var bodyErr error // the body's own error, told from the disk's
-	n, err := io.Copy(io.MultiWriter(f.out.Writer(temp), sum), io.LimitReader(readerFunc(func(p []byte) (n int, err error) {
-		if err = ctx.Err(); err == nil {
-			n, err = r.Body.Read(p)
-		}
-		if err != nil && !errors.Is(err, io.EOF) {
-			bodyErr = err
-		}
-		return n, err
-	}), min(r.Limit, math.MaxInt64-1)+1))
-	switch {
-	case bodyErr != nil:
-		return Meta{}, bodyFault(ctx, r.Source, bodyErr)
-	case err != nil:
-		return Meta{}, writeFault(err)
-	case n > r.Limit:
-		return Meta{}, r.Source.TooLarge(r.Limit)
-	case n == 0:
-		return Meta{}, r.Source.bad("is empty", nil)
-	}
-	kind, err := judge(temp, r)
-	if err != nil {
-		return Meta{}, err
-	}
-	if err := temp.Sync(); err != nil {
+	defer spooled.Remove() // renamed by now after success
+	if err := spooled.File.Sync(); err != nil {
 		return Meta{}, writeFault(err)
 	}
-	m := Meta{
-		ID: r.ID, Owner: r.Owner, Capability: r.Capability, ContentType: kind, Bytes: n,
-		SHA256: hex.EncodeToString(sum.Sum(nil)), CreatedAt: f.now().UTC().Truncate(time.Millisecond),
-	}
-	if r.TTL > 0 {
-		m.ExpiresAt = m.CreatedAt.Add(r.TTL)
-	}
-	m.Width, m.Height, m.Duration = measure(temp, n, kind)
-	return m, nil
-}
-
-// judge returns the content type of the spooled bytes, or Source's fault if it isn't allowed.
-func judge(temp io.ReaderAt, r PutRequest) (string, error) {
-	head := make([]byte, SniffLen)
-	n, err := temp.ReadAt(head, 0)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return "", writeFault(err)
-	}
-	head = head[:n]
-	if kind := textKind(r.ContentType); kind != "" && isInput(r.ID) {
-		if !isText(head) {
-			return "", r.Source.bad("is not text in UTF-8", nil)
-		}
-		return kind, nil
-	}
-	kind := Sniff(head)
-	if kind == "" {
-		return "", r.Source.bad("is of no supported content type", nil)
-	}
-	if family, _, _ := strings.Cut(kind, "/"); r.Kinds != nil && !slices.Contains(r.Kinds, family) {
-		return "", r.Source.bad("is of another kind than was asked for", nil)
-	}
-	return kind, nil
+	return f.complete(spooled.File, spooled.Meta)
 }
 
 // complete gives the spooled bytes their name and their Meta, unless the id is complete already.
@@ -160,7 +85,7 @@ func writeMeta(dir string, m Meta) (name string, err error) {
 	if err != nil {
 		return "", err
 	}
-	file, err := os.CreateTemp(dir, tempPrefix)
+	file, err := os.CreateTemp(dir, TempPrefix)
 	if err != nil {
 		return "", err
 	}
@@ -176,19 +101,6 @@ func writeMeta(dir string, m Meta) (name string, err error) {
 		return "", err
 	}
 	return file.Name(), nil
-}
-
-// readerFunc is an io.Reader by one function.
-type readerFunc func(p []byte) (int, error)
-
-func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
-
-// bodyFault leaves an error that has a code, as a Fetcher's, and the end of the context as they are.
-func bodyFault(ctx context.Context, s Source, err error) error {
-	if _, ok := errors.AsType[*fault.Error](err); ok || ctx.Err() != nil {
-		return err
-	}
-	return s.bad("could not be read", err)
 }
 
 // writeFault is the fault for an error of the disk.

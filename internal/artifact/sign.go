@@ -62,15 +62,15 @@ func (s *Signer) Query(a task.Artifact, now time.Time) string {
 func (s *Signer) Verify(id string, query url.Values, now time.Time) error {
 	at, sig := query["exp"], query["sig"]
 	if len(at) != 1 || len(sig) != 1 {
-		return notFound()
+		return NotFound()
 	}
 	if !hmac.Equal([]byte(sig[0]), []byte(s.mac(id, at[0]))) { // as text: a decoder would skip line breaks
-		return notFound()
+		return NotFound()
 	}
 	// Signed by us, so it is a number in our own spelling.
 	seconds, err := strconv.ParseInt(at[0], 10, 64)
 	if err != nil || !now.Before(time.Unix(seconds, 0)) {
-		return notFound()
+		return NotFound()
 	}
 	return nil
 }

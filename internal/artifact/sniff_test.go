@@ -9,20 +9,21 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"unitask/internal/artifact"
+	"unitask/internal/artifact/artifacttest"
 )
 
 func TestSniffAndMeasure(t *testing.T) {
 	media, _ := artifact.Types()
 	seen := map[string]bool{}
-	for _, s := range samples(t) {
-		t.Run(s.name, func(t *testing.T) {
-			got := sample{name: s.name, data: s.data, kind: artifact.Sniff(s.data)}
-			got.width, got.height, got.seconds = artifact.Measure(s.data, got.kind)
-			if diff := cmp.Diff(s, got, cmp.AllowUnexported(sample{})); diff != "" {
+	for _, s := range artifacttest.Samples(t) {
+		t.Run(s.Name, func(t *testing.T) {
+			got := artifacttest.Sample{Name: s.Name, Data: s.Data, Kind: artifact.Sniff(s.Data)}
+			got.Width, got.Height, got.Seconds = artifact.Measure(s.Data, got.Kind)
+			if diff := cmp.Diff(s, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
-		seen[s.kind] = true
+		seen[s.Kind] = true
 	}
 	for _, kind := range media {
 		if !seen[kind] {
@@ -60,8 +61,8 @@ func TestSniffRefuses(t *testing.T) {
 // FuzzSniff: only a listed type, from the head alone, and never one that a browser reads as markup; and measuring
 // such bytes ends with sane figures.
 func FuzzSniff(f *testing.F) {
-	for _, s := range samples(f) {
-		f.Add(s.data)
+	for _, s := range artifacttest.Samples(f) {
+		f.Add(s.Data)
 	}
 	media, _ := artifact.Types()
 	f.Fuzz(func(t *testing.T, data []byte) {

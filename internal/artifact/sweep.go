@@ -114,7 +114,7 @@ func (f *Folder) look(shard string, entry fs.DirEntry, now time.Time) error {
 	if err != nil {
 		return fault.Wrap(fault.Internal, err, "artifacts can't be listed")
 	}
-	if id, ok := strings.CutSuffix(info.Name(), metaSuffix); ok && validID(id) {
+	if id, ok := strings.CutSuffix(info.Name(), metaSuffix); ok && ValidID(id) {
 		return f.note(id, info.ModTime())
 	}
 	if now.Sub(info.ModTime()) < remainsAge {
@@ -166,8 +166,8 @@ func (f *Folder) removeRemains(path string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	name := filepath.Base(path)
-	if !strings.HasPrefix(name, tempPrefix) {
-		if _, err := os.Stat(path + metaSuffix); !validID(name) || !errors.Is(err, fs.ErrNotExist) {
+	if !strings.HasPrefix(name, TempPrefix) {
+		if _, err := os.Stat(path + metaSuffix); !ValidID(name) || !errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
 	}

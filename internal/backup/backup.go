@@ -51,6 +51,8 @@ type Manifest struct {
 	FileBytes int64     `json:"file_bytes"`
 	SHA256    string    `json:"sha256"`            // over the name, size and bytes of every entry before this one
 	Damaged   []string  `json:"damaged,omitempty"` // ids of files that were not as they should be, and are left out
+	// Elsewhere is the object store that the artifacts are in; the archive has none of them then.
+	Elsewhere string `json:"artifacts_elsewhere,omitempty"`
 }
 
 // Database gives consistent images of itself: boltstore does, at work and at rest.
@@ -61,38 +63,34 @@ type Database interface {
 // Source is the input of Write.
 type Source struct {
 	Database Database
-	Files    *artifact.Folder
+	Files    *artifact.Folder // nil with Elsewhere
 	Program  string
 	Now      func() time.Time
+	// Elsewhere is the object store that the artifacts are in, "" if they are in Files.
+	Elsewhere string
 }
 
 // Write writes an archive and returns its manifest. Tasks go on meanwhile.
 func Write(ctx context.Context, w io.Writer, s Source) (m Manifest, err error) {
-	resume := s.Files.Pause() // before the image: files that it names must not go before they are copied
-	defer func() { err = errors.Join(err, resume()) }()
+	if s.Files != nil {
+		resume := s.Files.Pause() // before the image: files that it names must not go before they are copied
+		defer func() { err = errors.Join(err, resume()) }()
+	}
 	image, size, err := s.Database.Image(ctx)
 	if err != nil {
 		return m, err
 	}
 	defer func() { err = errors.Join(err, image.Close()) }()
-	m = Manifest{Format: format, Program: s.Program, CreatedAt: s.Now().UTC().Truncate(time.Millisecond), Database: size}
+	m = Manifest{Format: format, Program: s.Program, CreatedAt: s.Now().UTC().Truncate(time.Millisecond), Database: size, Elsewhere: s.Elsewhere}
 	out := &writer{tar: tar.NewWriter(w), sum: sha256.New(), at: m.CreatedAt}
 	if err := out.add(DatabaseName, size, m.CreatedAt, image); err != nil {
 		return m, err
 	}
-	err = s.Files.Walk(ctx, func(p artifact.Part, open func() (io.ReadCloser, error)) error {
-		body, err := open()
-		if err != nil {
-			return err
+	if s.Files != nil {
+		if err := out.files(ctx, s.Files, &m); err != nil {
+			return m, err
 		}
-		m.FileBytes += p.Bytes
-		m.Files++
-		return errors.Join(out.add(ArtifactsName+"/"+p.Name, p.Bytes, p.ModTime, body), body.Close())
-	}, func(id string) { m.Damaged = append(m.Damaged, id) })
-	if err != nil {
-		return m, err
 	}
-	m.Files /= 2
 	m.SHA256 = hex.EncodeToString(out.sum.Sum(nil))
 	return m, out.finish(m)
 }
@@ -102,6 +100,21 @@ type writer struct {
 	tar *tar.Writer
 	sum hash.Hash
 	at  time.Time
+}
+
+// files adds every file of the folder.
+func (w *writer) files(ctx context.Context, folder *artifact.Folder, m *Manifest) error {
+	err := folder.Walk(ctx, func(p artifact.Part, open func() (io.ReadCloser, error)) error {
+		body, err := open()
+		if err != nil {
+			return err
+		}
+		m.FileBytes += p.Bytes
+		m.Files++
+		return errors.Join(w.add(ArtifactsName+"/"+p.Name, p.Bytes, p.ModTime, body), body.Close())
+	}, func(id string) { m.Damaged = append(m.Damaged, id) })
+	m.Files /= 2
+	return err
 }
 
 func (w *writer) add(name string, size int64, at time.Time, body io.Reader) error {

@@ -19,7 +19,7 @@ const stagingPrefix = ".restore-"
 var ErrOccupied = errors.New("the data folder isn't empty")
 
 // held are the names by which a data folder holds something; the logs are the newest part of the database.
-var held = [...]string{DatabaseName, DatabaseName + ".log0", DatabaseName + ".log1", ArtifactsName}
+var held = [...]string{DatabaseName, DatabaseName + ".log0", DatabaseName + ".log1", ArtifactsName, LocationName}
 
 // Stage makes the folder to unpack into. Remains of restores that were cut off are removed.
 func Stage(dir string) (string, error) {
@@ -78,6 +78,10 @@ func Place(staging, dir string) error {
 		return err
 	}
 	if err := os.Rename(files, filepath.Join(dir, ArtifactsName)); err != nil {
+		return err
+	}
+	err := os.Rename(filepath.Join(staging, LocationName), filepath.Join(dir, LocationName))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	// A link doesn't replace a file that a server has made here meanwhile.

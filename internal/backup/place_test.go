@@ -72,3 +72,45 @@ func TestPlaceBesideANewDatabase(t *testing.T) {
 		t.Errorf("the database is %q now, %v", raw, err)
 	}
 }
+
+// TestElsewhere: a backup of a data folder whose artifacts are in an object store says so, and so does the folder that
+// is restored from it, until another place is recorded.
+func TestElsewhere(t *testing.T) {
+	const place = "s3://media/unitask"
+	var out bytes.Buffer
+	s := source(database{text: "the database"}, nil)
+	s.Elsewhere = place
+	wrote, err := backup.Write(t.Context(), &out, s)
+	if err != nil || wrote.Elsewhere != place || wrote.Files != 0 {
+		t.Fatalf("%+v, %v", wrote, err)
+	}
+	dir := t.TempDir()
+	staging, err := backup.Stage(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := backup.Unpack(bytes.NewReader(out.Bytes()), staging, backup.Terms{Unsealed: true}); err != nil {
+		t.Fatal(err)
+	}
+	if err := backup.Place(staging, dir); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{place, "s3://other", ""} {
+		if want != place {
+			if err := backup.SetLocation(dir, want); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, err := backup.Location(dir); err != nil || got != want {
+			t.Errorf("the artifacts are in %q, %v; want %q", got, err, want)
+		}
+	}
+	s.Elsewhere = "s3://\x1b[2J"
+	out.Reset()
+	if _, err := backup.Write(t.Context(), &out, s); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := backup.Verify(&out, backup.Terms{Unsealed: true}); !errors.Is(err, backup.ErrArchive) {
+		t.Errorf("a place that is none: %v", err)
+	}
+}

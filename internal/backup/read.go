@@ -49,6 +49,11 @@ func Unpack(r io.Reader, dir string, terms Terms) (Manifest, error) {
 	if err != nil {
 		return Manifest{}, err
 	}
+	if place := entries.manifest.Elsewhere; place != "" {
+		if err := SetLocation(dir, place); err != nil {
+			return Manifest{}, err
+		}
+	}
 	return entries.manifest, syncTree(dir)
 }
 
@@ -194,6 +199,11 @@ func (r *reader) finish(size int64) (err error) {
 	}
 	if says.Format != format {
 		return fmt.Errorf("%w: its format is %d and this version knows %d", ErrArchive, says.Format, format)
+	}
+	if says.Elsewhere != "" {
+		if err := checkLocation(says.Elsewhere); err != nil {
+			return damaged(err)
+		}
 	}
 	got := r.manifest
 	got.Files, got.SHA256 = r.parts/2, hex.EncodeToString(r.sum.Sum(nil))

@@ -22,9 +22,7 @@ func (r *report) check(c *Config, kinds map[string][]string, moderators []string
 		r.add("data_dir", "must not be empty", "")
 	}
 	r.checkStore(c.Store)
-	if c.Artifacts != "file" {
-		r.add("artifacts", "must be file", "other stores are not part of this version")
-	}
+	r.checkArtifacts(c.Artifacts)
 	if !account.ValidKeyPrefix(c.KeyPrefix) {
 		r.add("key_prefix", "must be "+account.KeyPrefixForm, "")
 	}

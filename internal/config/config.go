@@ -19,7 +19,7 @@ type Config struct {
 	BaseURL        string                    `yaml:"base_url" env:"UNITASK_PUBLIC_URL" doc:"where callers reach the API, for the URLs of artifacts; by default http:// and listen"`
 	DataDir        string                    `yaml:"data_dir" env:"UNITASK_DATA_DIR" default:"./data" doc:"the folder of the database, the artifacts and the operator's socket"`
 	Store          string                    `yaml:"store" env:"UNITASK_STORE" default:"bolt" doc:"where tasks and keys are kept: bolt, a file in data_dir for one node; or the address of a PostgreSQL database for many, postgres://user@host/database without its password, or env:NAME, file:/path or keyring:name of one with it"`
-	Artifacts      string                    `yaml:"artifacts" env:"UNITASK_ARTIFACTS" default:"file" doc:"where result files are kept: file, a folder in data_dir"`
+	Artifacts      string                    `yaml:"artifacts" env:"UNITASK_ARTIFACTS" default:"file" doc:"where result files and large inputs are kept: file, a folder in data_dir, or s3://bucket/prefix?region=…&endpoint=…&path_style=true, an object store"`
 	KeyPrefix      string                    `yaml:"key_prefix" env:"UNITASK_KEY_PREFIX" default:"svc" doc:"the first part of every API key: lower-case letters and digits"`
 	Catalog        []string                  `yaml:"catalog" doc:"files of capabilities that are added to the directory or replace entries; relative to this file"`
 	MediaAllow     []string                  `yaml:"media_allow" doc:"hosts, addresses and CIDRs that callers' URLs may point to although they aren't public"`

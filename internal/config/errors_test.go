@@ -37,6 +37,16 @@ func TestErrors(t *testing.T) {
 		{"an address without a port", "listen: localhost\n", []string{"unitask.yaml:1:9: listen must be host:port"}},
 		{"another store", "store: mysql://x\n", []string{"unitask.yaml:1:8: store must be bolt or the address of a PostgreSQL database"}},
 		{"a database's password", "store: postgres://u:hidden@h/d\n", []string{"unitask.yaml:1:8: store holds a password"}},
+		{"another place of artifacts", "artifacts: ftp://x\n", []string{"unitask.yaml:1:12: artifacts must be file or an address that begins with s3:// | for example"}},
+		{"no bucket", "artifacts: s3://\n", []string{"unitask.yaml:1:12: artifacts names no bucket"}},
+		{
+			"an unknown parameter", "artifacts: s3://media?acl=x\n",
+			[]string{`unitask.yaml:1:12: artifacts has the unknown parameter "acl"; known: endpoint, path_style, region`},
+		},
+		{
+			"credentials of a bucket", "artifacts: s3://key:" + pasted + "@media\n",
+			[]string{"unitask.yaml:1:12: artifacts must hold no key and no secret: AWS_ACCESS_KEY_ID"},
+		},
 		{
 			"a key in clear", "suppliers:\n  - {name: a, kind: openai, base_url: http://x, api_key: " + pasted + "}\n",
 			[]string{"unitask.yaml:2:58: suppliers[0].api_key names no secret: a secret is named by a reference, never written out | write env:NAME"},

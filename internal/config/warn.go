@@ -23,6 +23,9 @@ func (c Config) Warnings() []string {
 	if host, _, err := net.SplitHostPort(c.MetricsListen); err == nil && !loopback(host) {
 		add("metrics_listen: %s can be reached from other machines, and /metrics asks for no key", c.MetricsListen)
 	}
+	if b, ok := c.Bucket(); ok && clear(b.Endpoint) {
+		add("artifacts: %s is reached without TLS: results and inputs can be read on the way; use https://", b.Endpoint)
+	}
 	for _, s := range c.Suppliers {
 		if clear(s.BaseURL) {
 			add("supplier %s: %s is reached without TLS: its key and the callers' inputs can be read on the way; use https://", s.Name, s.BaseURL)

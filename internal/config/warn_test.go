@@ -53,6 +53,8 @@ func TestWarnings(t *testing.T) {
 		{"no host", "listen: ':8420'", "listen: :8420 can be reached"},
 		{"public without TLS", "base_url: http://ai.example.org", "base_url: http://ai.example.org is reached without TLS"},
 		{"metrics", "metrics_listen: 0.0.0.0:9420", "metrics_listen: 0.0.0.0:9420 can be reached"},
+		{"object store without TLS", "artifacts: s3://media?endpoint=http://s3.example.org", "artifacts: http://s3.example.org is reached without TLS"},
+		{"object store in a container", "artifacts: s3://media?endpoint=http://minio:9000", ""},
 		{"supplier without TLS", supplier + "http://api.example.org}]", "supplier a: http://api.example.org is reached without TLS"},
 		{"supplier at a public address", supplier + "http://8.8.8.8}]", "supplier a: http://8.8.8.8 is reached without TLS"},
 		{"supplier in a container", supplier + "http://ollama:11434}]", ""},

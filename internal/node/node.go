@@ -20,7 +20,6 @@ import (
 	"unitask/internal/metrics"
 	"unitask/internal/requestlog"
 	"unitask/internal/server"
-	"unitask/internal/store"
 )
 
 // Names in the data folder.
@@ -87,9 +86,7 @@ func Open(ctx context.Context, c Config) (*Node, error) {
 // assemble makes everything above the database.
 func (n *Node) assemble(ctx context.Context, c Config, counts *metrics.Metrics) error {
 	set := c.Settings
-	folder, err := artifact.NewFolder(artifact.FolderConfig{
-		Dir: filepath.Join(n.DataDir, backup.ArtifactsName), Now: store.NewClock(wallClock).Stamp,
-	})
+	files, folder, err := n.openArtifacts(ctx, set)
 	if err != nil {
 		return err
 	}
@@ -102,7 +99,7 @@ func (n *Node) assemble(ctx context.Context, c Config, counts *metrics.Metrics) 
 	}
 	n.Service, err = NewService(ctx, n.db, ServiceConfig{
 		Parts: Parts{
-			Catalog: c.Directory, Suppliers: n.Suppliers, Artifacts: folder, Fetcher: fetcher, Limits: limitsOf(set),
+			Catalog: c.Directory, Suppliers: n.Suppliers, Artifacts: files, Fetcher: fetcher, Limits: limitsOf(set),
 			KeyPrefix: set.KeyPrefix, Now: wallClock, Logger: n.log,
 		},
 		Metrics: counts, Version: c.Build.Version, BaseURL: set.BaseURL, BodyFolder: filepath.Join(n.DataDir, bodiesName),
@@ -112,7 +109,8 @@ func (n *Node) assemble(ctx context.Context, c Config, counts *metrics.Metrics) 
 		return err
 	}
 	counts.Watch(n.db, n.Gateway.Working)
-	n.equipOperator(folder, c.Build.Version)
+	image, _ := n.db.(backup.Database) // nil for PostgreSQL
+	n.equipOperator(backup.Source{Database: image, Files: folder, Program: c.Build.Version, Now: time.Now}, set)
 	n.socket, err = openAdminSocket(ctx, n.DataDir)
 	return err
 }
@@ -121,14 +119,16 @@ func (n *Node) assemble(ctx context.Context, c Config, counts *metrics.Metrics) 
 var errBackup = fault.New(fault.InvalidRequest, "the tasks and keys are in PostgreSQL, not in the data folder: back the database up with its own tools, such as pg_dump")
 
 // equipOperator adds the actions that concern the data folder and the settings.
-func (n *Node) equipOperator(folder *artifact.Folder, version string) {
+func (n *Node) equipOperator(source backup.Source, set config.Config) {
+	if bucket, ok := set.Bucket(); ok {
+		source.Elsewhere = bucket.String()
+	}
 	n.Operator.ReloadFunc = n.reload
 	n.Operator.BackupFunc = func(ctx context.Context, w io.Writer) error {
-		image, ok := n.db.(backup.Database)
-		if !ok {
+		if source.Database == nil {
 			return errBackup
 		}
-		_, err := backup.Write(ctx, w, backup.Source{Database: image, Files: folder, Program: version, Now: time.Now})
+		_, err := backup.Write(ctx, w, source)
 		return err
 	}
 	if n.requests != nil {

@@ -1,4 +1,4 @@
-package artifact_test
+package artifacttest
 
 import (
 	"bytes"
@@ -13,19 +13,19 @@ import (
 	"github.com/HugoSmits86/nativewebp"
 )
 
-// sample is a small file of one kind, with its measures.
-type sample struct {
-	name          string
-	data          []byte
-	kind          string
-	width, height int
-	seconds       float64
+// Sample is a small file of one kind, with its measures.
+type Sample struct {
+	Name          string
+	Data          []byte
+	Kind          string
+	Width, Height int
+	Seconds       float64
 }
 
-// samples has every media type that is kept, and each way to recognise it.
-func samples(t testing.TB) []sample {
+// Samples has every media type that is kept, and each way to recognise it.
+func Samples(t testing.TB) []Sample {
 	t.Helper()
-	return []sample{
+	return []Sample{
 		{"png", encoded(t, func(b *bytes.Buffer, m image.Image) error { return png.Encode(b, m) }), "image/png", 7, 5, 0},
 		{"jpeg", encoded(t, func(b *bytes.Buffer, m image.Image) error { return jpeg.Encode(b, m, nil) }), "image/jpeg", 7, 5, 0},
 		{"gif", encoded(t, func(b *bytes.Buffer, m image.Image) error { return gif.Encode(b, m, nil) }), "image/gif", 7, 5, 0},
