@@ -4,7 +4,7 @@ PKG ?= ./...
 CI := ./.ci/run
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race lint fmt cover bench profile crash client-crash sigterm clock store-crash corrupt power sweep hostile full-disk backup-test upgrade-test linearizable sim fuzz npm openapi e2e e2e-model golden reproducible vuln release-check image-test ci clean
+.PHONY: help build test race lint fmt cover bench profile crash client-crash sigterm clock store-crash database-crash corrupt power sweep hostile full-disk backup-test upgrade-test linearizable sim fuzz npm openapi e2e e2e-model golden reproducible vuln release-check image-test ci clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -48,6 +48,9 @@ clock: ## Set the clock of a server by an hour and a year, both ways, under load
 store-crash: ## Kill a process that writes to the store 1,000 times (UNITASK_KILL_CYCLES=n for another number)
 	UNITASK_KILL_CYCLES=$${UNITASK_KILL_CYCLES:-1000} $(GO) test ./internal/store/boltstore -run TestKill -v -timeout 2h
 
+database-crash: ## End a PostgreSQL server or its connections 500 times while two nodes write (UNITASK_PG_CRASHES=n for another number)
+	UNITASK_PG_CRASHES=$${UNITASK_PG_CRASHES:-500} $(GO) test ./internal/store/pgstore -run 'TestCrash$$' -count=1 -v -timeout 2h
+
 corrupt: ## Damage the files of killed stores in 20 ways of each kind (UNITASK_CORRUPT_CASES=n, UNITASK_CORRUPT_SEED=n)
 	UNITASK_CORRUPT_CASES=$${UNITASK_CORRUPT_CASES:-20} $(GO) test ./internal/store/boltstore -run 'TestCorruption' -count=1 -v -timeout 1h
 
@@ -70,7 +73,7 @@ upgrade-test: ## Kill the upgrade of an old store at each of its writes and sync
 	UNITASK_UPGRADE_POINTS=$${UNITASK_UPGRADE_POINTS:-10000} $(GO) test ./internal/store/boltstore -run TestUpgrade -v -timeout 1h
 
 linearizable: ## Check 100,000 operations of each engine for an order that one caller could have seen (UNITASK_LINEARIZABLE_OPS=n)
-	UNITASK_LINEARIZABLE_OPS=$${UNITASK_LINEARIZABLE_OPS:-100000} $(GO) test ./internal/store/memstore ./internal/store/boltstore -run 'TestLinearizable$$' -count=1 -v
+	UNITASK_LINEARIZABLE_OPS=$${UNITASK_LINEARIZABLE_OPS:-100000} $(GO) test ./internal/store/memstore ./internal/store/boltstore ./internal/store/pgstore -run 'TestLinearizable$$' -count=1 -v
 
 sim: ## Simulate 10,000 lives of 1,000 tasks each (UNITASK_SIM_MINUTES=n for as many as begin by then, UNITASK_SIM_SEED=n for one)
 	UNITASK_SIM_SEEDS=$${UNITASK_SIM_SEEDS:-10000} UNITASK_SIM_TASKS=$${UNITASK_SIM_TASKS:-1000} $(GO) test ./test/sim -run 'TestSim$$' -count=1 -v -timeout 24h

@@ -51,14 +51,14 @@ func (w *work) unload() {
 	}
 }
 
-// crowded requeues a task whose input found no room, if it can wait. An attempt that was started for it alone is taken
-// back; one that may have been sent stays.
-func (w *work) crowded(ctx context.Context) error {
+// waitForInput requeues a task whose input found no room or can't be read for the moment, if it can wait. An attempt
+// that was started for it alone is taken back; one that may have been sent stays.
+func (w *work) waitForInput(ctx context.Context, why *fault.Error) error {
 	switch open := w.t.OpenAttempt(); {
 	case open != nil && open.N != w.fresh:
 		return w.pause(ctx, loadPause)
 	case w.t.Sync:
-		return w.fail(ctx, w.unsettled(open, errCrowded.Code), errCrowded)
+		return w.fail(ctx, w.unsettled(open, why.Code), why)
 	}
 	age := w.g.now().Sub(w.t.CreatedAt)
 	s := w.takeBack()

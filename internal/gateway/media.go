@@ -78,6 +78,9 @@ func (g *Gateway) checkOne(ctx context.Context, c gate.Caller, kind, field strin
 	switch {
 	case m.Artifact != "":
 		meta, err := g.artifacts.Stat(ctx, m.Artifact)
+		if err != nil && fault.CodeOf(err) != fault.NotFound {
+			return err
+		}
 		if err != nil || meta.Owner != owner(c.Scope()) || !account.Allows(c.Key.Scopes, meta.Capability) || meta.Expired(g.clock.Past()) {
 			return fault.Invalid(field+".artifact", "names no artifact of this account")
 		}

@@ -112,6 +112,8 @@ func (w *work) mediaRefs(ctx context.Context) ([]mediaRef, error) {
 		_, err := w.g.artifacts.Stat(ctx, p.id)
 		switch {
 		case err == nil:
+		case fault.CodeOf(err) != fault.NotFound:
+			return nil, err
 		case m.Artifact != "":
 			return nil, fault.Invalid(field, "is no longer there")
 		case m.URL != "":

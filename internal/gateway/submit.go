@@ -142,10 +142,11 @@ func (w *work) unprepared(ctx context.Context, c *task.Closing, err error) error
 		return nil
 	default:
 	}
-	if errors.Is(err, errCrowded) {
-		return w.crowded(ctx)
+	f := fault.From(err)
+	if ofDisk(err) {
+		return w.waitForInput(ctx, f)
 	}
-	return w.fail(ctx, c, fault.From(err))
+	return w.fail(ctx, c, f)
 }
 
 // proceed records a job or keeps a result.

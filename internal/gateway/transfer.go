@@ -173,7 +173,7 @@ func (w *work) keepFile(ctx, patience context.Context, route routing.Route, id s
 // a disk that is full or fails, and the address of a result without a job is all there is.
 func (w *work) keepsAgain(route routing.Route, f supplier.File, try int, err error) bool {
 	if ofDisk(err) {
-		w.g.log.Error("a result waits for the disk", slog.String("task_id", w.t.ID), slog.Any("error", err))
+		w.g.log.Error("a result waits for the place of artifacts", slog.String("task_id", w.t.ID), slog.Any("error", err))
 		return true
 	}
 	if try >= transferTries || len(f.Data) > 0 || w.hasJob() {
@@ -184,7 +184,8 @@ func (w *work) keepsAgain(route routing.Route, f supplier.File, try int, err err
 	return true
 }
 
-// ofDisk reports whether a file wasn't kept because the service's own disk is full or fails.
+// ofDisk reports whether a file wasn't kept or read because the service's own disk or object store is full or fails, or
+// because an input found no room in memory.
 func ofDisk(err error) bool {
 	return fault.CodeOf(err) == fault.CapacityExhausted || errors.Is(err, artifact.ErrDisk)
 }

@@ -103,7 +103,7 @@ func TestS3Gone(t *testing.T) {
 	if got := h.ended(h.accept(large)); got.State != task.Succeeded {
 		t.Errorf("the large input after all: %+v", got)
 	}
-	for _, want := range []string{"a result waits for the disk", "the object store doesn't answer as it should"} {
+	for _, want := range []string{"a result waits for the place of artifacts", "the object store doesn't answer as it should"} {
 		if log := h.Output(); !strings.Contains(log, want) {
 			t.Errorf("the log doesn't say that %s:\n%s", want, log)
 		}

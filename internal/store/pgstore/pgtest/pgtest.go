@@ -8,11 +8,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -79,10 +76,8 @@ func New(c Config) (*Server, error) {
 	if s.dir, err = os.MkdirTemp("", "unitask-pg-"); err != nil {
 		return s, err
 	}
-	if os.Geteuid() == 0 { // the server refuses to run as root
-		if err := s.dropRoot(); err != nil {
-			return s, err
-		}
+	if s.as, err = giveAway(s.dir); err != nil {
+		return s, err
 	}
 	if out, err := s.command("initdb", "-D", s.data(), "-A", "trust", "-U", "unitask", "-E", "UTF8", "--locale=C", "--no-sync").CombinedOutput(); err != nil {
 		return s, fmt.Errorf("initdb: %w: %s", err, out)
@@ -101,17 +96,6 @@ func New(c Config) (*Server, error) {
 		s.listen = append(s.listen, "-c", name+"="+value)
 	}
 	return s, s.Restart()
-}
-
-func (s *Server) dropRoot() error {
-	nobody, err := user.Lookup("nobody")
-	if err != nil {
-		return err
-	}
-	uid, _ := strconv.Atoi(nobody.Uid)
-	gid, _ := strconv.Atoi(nobody.Gid)
-	s.as = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
-	return os.Chown(s.dir, uid, gid)
 }
 
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }
@@ -198,9 +182,4 @@ func (s *Server) end(sig syscall.Signal) error {
 // Remove ends the server and removes its folder.
 func (s *Server) Remove() error {
 	return errors.Join(s.end(syscall.SIGQUIT), os.RemoveAll(s.dir))
-}
-
-// Schema returns a name for the tables of a test, another one at each call.
-func Schema(name string) string {
-	return "t" + strings.ToLower(strconv.FormatInt(time.Now().UnixNano(), 36)) + "_" + name
 }
