@@ -43,6 +43,7 @@ type Gate struct {
 	keys     store.Callers
 	prefix   string
 	defaults atomic.Pointer[Defaults]
+	nodes    atomic.Int64 // that share the rates
 	now      func() time.Time
 	used     *lastUsed
 
@@ -66,6 +67,7 @@ func New(c Config) (*Gate, error) {
 		sessions: map[task.Hash]account.Key{}, buckets: map[bucketKey]*bucket{},
 	}
 	g.SetDefaults(c.Defaults)
+	g.SetNodes(1)
 	return g, nil
 }
 

@@ -41,7 +41,8 @@ type bucketKey struct {
 }
 
 type bucket struct {
-	limit   int
+	whole   int // the limit of all nodes together
+	limit   int // this node's share
 	limiter *rate.Limiter
 	touched time.Time
 }
@@ -106,7 +107,7 @@ func (b *bucket) quota(now time.Time) Quota {
 		return Quota{}
 	}
 	tokens := b.limiter.TokensAt(now)
-	return Quota{Limit: b.limit, Remaining: max(0, int(tokens)), Reset: b.time(float64(b.limit) - tokens)}
+	return Quota{Limit: b.whole, Remaining: max(0, int(tokens)), Reset: b.time(float64(b.limit) - tokens)}
 }
 
 // time returns how long it takes for so many tokens to come.
@@ -114,7 +115,17 @@ func (b *bucket) time(tokens float64) time.Duration {
 	return time.Duration(tokens * float64(time.Minute) / float64(b.limit))
 }
 
-func (g *Gate) bucketLocked(k bucketKey, limit int, now time.Time) *bucket {
+// SetNodes says how many nodes share the rates: each takes its part of them, so that they hold for all together. A
+// limit that doesn't divide is rounded up for each.
+func (g *Gate) SetNodes(n int) { g.nodes.Store(int64(max(n, 1))) }
+
+func (g *Gate) share(limit int) int {
+	n := int(g.nodes.Load())
+	return (limit + n - 1) / n
+}
+
+func (g *Gate) bucketLocked(k bucketKey, whole int, now time.Time) *bucket {
+	limit := g.share(whole)
 	if now.Sub(g.swept) > idleBuckets {
 		g.swept = now
 		for key, b := range g.buckets {
@@ -133,7 +144,7 @@ func (g *Gate) bucketLocked(k bucketKey, limit int, now time.Time) *bucket {
 		b.limiter.SetLimitAt(now, perSecond)
 		b.limiter.SetBurstAt(now, limit)
 	}
-	b.touched = now
+	b.whole, b.touched = whole, now
 	return b
 }
 

@@ -119,3 +119,27 @@ func TestChangedRateGrantsNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestSharedRate: each of several nodes allows its part of a rate.
+func TestSharedRate(t *testing.T) {
+	o := newTestGate(t, gate.Defaults{CreatesPerMinute: 10})
+	_, key := o.issue(task.Live, func(*account.Key) {})
+	allowed := func() (n int) {
+		for range 20 {
+			if q, err := o.Count(&gate.Caller{Key: key, Account: o.owner}, gate.Creates); err == nil {
+				n++
+			} else if q.Key.Limit != 10 {
+				t.Errorf("the limit that is shown: %d, want 10", q.Key.Limit)
+			}
+		}
+		o.now = o.now.Add(time.Hour)
+		return n
+	}
+	for _, c := range []struct{ nodes, want int }{{1, 10}, {3, 4}, {10, 1}, {40, 1}, {0, 10}} {
+		o.SetNodes(c.nodes)
+		allowed() // what is left of another share
+		if got := allowed(); got != c.want {
+			t.Errorf("of %d nodes one allows %d, want %d", c.nodes, got, c.want)
+		}
+	}
+}

@@ -132,22 +132,6 @@ func (g *Gateway) releaseSlot() {
 	}
 }
 
-// cancelInterval is how often a node looks for cancellations that came through others.
-const cancelInterval = 500 * time.Millisecond
-
-// heedCancels tells the workers of this node about cancellations that came through others.
-func (g *Gateway) heedCancels(ctx context.Context, s store.CancelLister) {
-	every(ctx, cancelInterval, func() {
-		ids, err := s.ListCanceled(ctx, g.session.Load().node)
-		if err != nil && ctx.Err() == nil {
-			g.log.Warn("looking for cancellations failed", slog.Any("error", err))
-		}
-		for _, id := range ids {
-			g.interrupt(id)
-		}
-	})
-}
-
 // noteUse writes the keys' times of last use.
 func (g *Gateway) noteUse(ctx context.Context) {
 	every(ctx, flushInterval, func() {

@@ -59,6 +59,7 @@ type Config struct {
 	Now       func() time.Time // nil: time.Now
 	Logger    *slog.Logger     // nil: discarded
 	Observer  Observer         // nil: no observer
+	Runs      string           // program and settings, for the other nodes on the store
 }
 
 // Gateway is safe for concurrent use. Start it once, Shutdown it once.
@@ -77,6 +78,8 @@ type Gateway struct {
 	log       *slog.Logger
 	observer  Observer
 	session   atomic.Pointer[session] // under another name once it has dropped its work
+	runs      atomic.Pointer[string]
+	fleet     atomic.Pointer[fleet] // nil for a store of one node, and before the first look
 
 	loads    *room.Room // for large inputs, in memory
 	erasing  sync.Mutex // held while one is read to be erased
@@ -128,6 +131,7 @@ func New(c Config) (*Gateway, error) {
 	g.catalog.Store(c.Catalog)
 	g.routes.Store(c.Routes)
 	g.policy.Store(c.Policy)
+	g.runs.Store(&c.Runs)
 	g.haltCtx, g.halt = context.WithCancel(context.Background())
 	var abort context.CancelCauseFunc
 	g.abortCtx, abort = context.WithCancelCause(context.Background())
@@ -143,6 +147,7 @@ type Settings struct {
 	Routes  *routing.Table
 	Policy  *policy.Policy // nil: all content is taken
 	Limits  Limits         // the lease's term and the work's memory stay as they were
+	Runs    string         // as in Config
 }
 
 // Apply replaces the settings for whatever begins from now on. Work under way keeps the route that it
@@ -158,6 +163,7 @@ func (g *Gateway) Apply(s Settings) {
 	g.routes.Store(s.Routes.WithRetired(g.routes.Load()))
 	g.catalog.Store(s.Catalog)
 	g.policy.Store(s.Policy)
+	g.runs.Store(&s.Runs)
 }
 
 // Start begins the node's session, and to claim work, to keep leases and to clean up in the background. Without a
@@ -168,8 +174,9 @@ func (g *Gateway) Start() {
 	}
 	g.services.Go(func() { g.dispatch(g.haltCtx) })
 	g.services.Go(func() { g.noteUse(g.haltCtx) })
-	if s, ok := g.store.(store.CancelLister); ok {
+	if s, ok := g.store.(store.Fleet); ok {
 		g.services.Go(func() { g.heedCancels(g.quietCtx, s) })
+		g.services.Go(func() { g.watchFleet(g.quietCtx, s) })
 	}
 	g.services.Go(func() { g.upkeep(g.haltCtx, g.sweepTasks) })
 	g.services.Go(func() { g.upkeep(g.haltCtx, g.sweepArtifacts) })

@@ -151,14 +151,15 @@ func (w *work) step(ctx context.Context) error {
 		return w.expire(ctx, a)
 	case a == nil:
 		return w.begin(ctx)
+	}
+	route, ok := w.routeOf(*a)
+	switch {
+	case !ok && !a.Moderation:
+		return w.handOn(ctx, *a)
 	case w.inherited:
 		return w.inherit(ctx)
 	case a.Moderation:
 		return w.moderate(ctx, *a)
-	}
-	route, ok := w.routeOf(*a)
-	if !ok {
-		return w.orphan(ctx, *a)
 	}
 	switch {
 	case a.State == task.Submitted:

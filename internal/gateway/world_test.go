@@ -128,7 +128,7 @@ func (w *world) node() *gateway.Gateway {
 	}
 	_, g, err := node.NewGateway(node.Parts{
 		Catalog: directory, Store: w.engine, Keys: w.store, Suppliers: node.Suppliers{Routes: w.routes, Policy: w.policy},
-		Artifacts: w.artifacts, Fetcher: w.fetcher, Limits: node.Limits{Gateway: w.limits}, KeyPrefix: "svc", Now: w.now,
+		Artifacts: w.artifacts, Fetcher: w.fetcher, Limits: node.Limits{Gateway: w.limits}, KeyPrefix: "svc", Now: w.now, Runs: "a test",
 	})
 	if err != nil {
 		w.t.Fatal(err)

@@ -21,6 +21,27 @@ func (m *Metrics) WatchRequests(lost func() (dropped, skipped int64)) {
 	m.registry.MustRegister(requestsWatch(lost))
 }
 
+// WatchFleet shows at each scrape how many nodes are on the store, by what they run; nil counts: a store of one node.
+// Call it once.
+func (m *Metrics) WatchFleet(counts func() map[string]int) {
+	m.registry.MustRegister(fleetWatch(counts))
+}
+
+// fleetWatch counts the nodes.
+type fleetWatch func() map[string]int
+
+var descNodes = desc("nodes", "Nodes with a session in the store, by their program and settings: more than one row is a mixed fleet.", "runs")
+
+// Describe implements prometheus.Collector.
+func (fleetWatch) Describe(ch chan<- *prometheus.Desc) { ch <- descNodes }
+
+// Collect implements prometheus.Collector.
+func (counts fleetWatch) Collect(ch chan<- prometheus.Metric) {
+	for runs, n := range counts() {
+		ch <- prometheus.MustNewConstMetric(descNodes, prometheus.GaugeValue, float64(n), runs)
+	}
+}
+
 // requestsWatch counts the lines that the request log lost.
 type requestsWatch func() (dropped, skipped int64)
 

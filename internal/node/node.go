@@ -49,6 +49,7 @@ type Node struct {
 	monitor  *server.Monitor
 	requests *requestlog.Log // nil without a request log
 	log      *slog.Logger
+	version  string // of the program
 
 	sources   config.Sources
 	sandboxes Sandboxes
@@ -69,7 +70,7 @@ func Open(ctx context.Context, c Config) (*Node, error) {
 	counts := metrics.New(c.Build)
 	n := &Node{
 		Suppliers: found, monitor: server.NewMonitor(counts.Handler(), c.Logger), log: c.Logger,
-		sources: c.Sources, sandboxes: boxes, settings: c.Settings,
+		version: c.Build.Version, sources: c.Sources, sandboxes: boxes, settings: c.Settings,
 	}
 	if n.db, n.DataDir, err = OpenStore(ctx, StoreConfig{Settings: c.Settings, OnCommit: counts.Commit, Logger: n.log}); err != nil {
 		return nil, err
@@ -97,10 +98,14 @@ func (n *Node) assemble(ctx context.Context, c Config, counts *metrics.Metrics) 
 	if err = n.openRequests(set.Limits, counts); err != nil {
 		return err
 	}
+	runs, err := n.runs(set, c.Directory)
+	if err != nil {
+		return err
+	}
 	n.Service, err = NewService(ctx, n.db, ServiceConfig{
 		Parts: Parts{
 			Catalog: c.Directory, Suppliers: n.Suppliers, Artifacts: files, Fetcher: fetcher, Limits: limitsOf(set),
-			KeyPrefix: set.KeyPrefix, Now: wallClock, Logger: n.log,
+			KeyPrefix: set.KeyPrefix, Now: wallClock, Logger: n.log, Runs: runs,
 		},
 		Metrics: counts, Version: c.Build.Version, BaseURL: set.BaseURL, BodyFolder: filepath.Join(n.DataDir, bodiesName),
 		TrustedProxies: set.Proxies(), OnRequest: n.recordRequest,
@@ -109,10 +114,17 @@ func (n *Node) assemble(ctx context.Context, c Config, counts *metrics.Metrics) 
 		return err
 	}
 	counts.Watch(n.db, n.Gateway.Working)
+	counts.WatchFleet(n.Gateway.Fleet)
 	image, _ := n.db.(backup.Database) // nil for PostgreSQL
 	n.equipOperator(backup.Source{Database: image, Files: folder, Program: c.Build.Version, Now: time.Now}, set)
 	n.socket, err = openAdminSocket(ctx, n.DataDir)
 	return err
+}
+
+// runs says what this node runs, for the others on its store.
+func (n *Node) runs(set config.Config, directory *catalog.Catalog) (string, error) {
+	settings, err := set.Fingerprint(directory)
+	return n.version + " " + settings, err
 }
 
 // errBackup is that the data folder lacks the tasks.

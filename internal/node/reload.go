@@ -26,8 +26,12 @@ func (n *Node) reload(ctx context.Context) (api.Reload, error) {
 	live, restart := config.Changed(n.settings, read)
 	next := config.Keep(n.settings, read)
 	found, err := FindSuppliers(ctx, next, directory, n.sandboxes, os.Getenv)
+	var runs string
 	if err == nil {
-		err = n.Apply(directory, found, limitsOf(next))
+		runs, err = n.runs(next, directory)
+	}
+	if err == nil {
+		err = n.Apply(directory, found, limitsOf(next), runs)
 	}
 	if err != nil {
 		return api.Reload{}, fault.Wrap(fault.InvalidRequest, err, "the settings don't fit: "+err.Error())

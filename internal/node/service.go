@@ -35,6 +35,7 @@ type Parts struct {
 	Now       func() time.Time // nil: time.Now
 	Logger    *slog.Logger     // nil: discarded
 	Observer  gateway.Observer // nil: no observer
+	Runs      string           // program and settings, for the other nodes on the store
 }
 
 // NewGateway returns a gateway that is idle until its Start, and its gate.
@@ -49,7 +50,7 @@ func NewGateway(p Parts) (*gate.Gate, *gateway.Gateway, error) {
 	}
 	g, err := gateway.New(gateway.Config{
 		Catalog: p.Catalog, Store: p.Store, Gate: keeper, Routes: table, Artifacts: p.Artifacts, Fetcher: p.Fetcher,
-		Policy: p.Suppliers.Policy, Limits: p.Limits.Gateway, Now: p.Now, Logger: p.Logger, Observer: p.Observer,
+		Policy: p.Suppliers.Policy, Limits: p.Limits.Gateway, Now: p.Now, Logger: p.Logger, Observer: p.Observer, Runs: p.Runs,
 	})
 	return keeper, g, err
 }
@@ -133,13 +134,13 @@ func (c ServiceConfig) onRequest(r server.Request) {
 	}
 }
 
-// Apply puts settings that may change while the service runs into effect.
-func (s *Service) Apply(directory *catalog.Catalog, found Suppliers, l Limits) error {
+// Apply puts settings that may change while the service runs into effect. runs is as in Parts.
+func (s *Service) Apply(directory *catalog.Catalog, found Suppliers, l Limits, runs string) error {
 	table, err := routing.NewTable(found.Routes, found.Prices)
 	if err != nil {
 		return err
 	}
-	s.Gateway.Apply(gateway.Settings{Catalog: directory, Routes: table, Policy: found.Policy, Limits: l.Gateway})
+	s.Gateway.Apply(gateway.Settings{Catalog: directory, Routes: table, Policy: found.Policy, Limits: l.Gateway, Runs: runs})
 	s.Gate.SetDefaults(l.Gate)
 	s.API.SetBody(l.Server.Body)
 	s.Operator.SetSuppliers(found.Statuses)

@@ -93,9 +93,14 @@ type Store interface {
 	Close() error
 }
 
-// CancelLister is an optional interface of an engine for several nodes: a cancellation may come through any of them.
-type CancelLister interface {
-	// ListCanceled returns the ids of the tasks under the node's leases whose cancellation was requested.
+// Fleet is an optional interface of an engine for several nodes.
+type Fleet interface {
+	// Announce says what the node of a session runs. It is kept with the session; ErrFenced without one.
+	Announce(ctx context.Context, node, runs string) error
+	// Nodes returns what each node runs that has a session, by its name.
+	Nodes(ctx context.Context) (map[string]string, error)
+	// ListCanceled returns the ids of the tasks under the node's leases whose cancellation was requested: it may have
+	// come through any node.
 	ListCanceled(ctx context.Context, node string) ([]string, error)
 }
 

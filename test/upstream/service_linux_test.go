@@ -95,7 +95,7 @@ var limits = node.Limits{Gateway: gateway.Limits{ArtifactBytes: 1 << 20, SyncWai
 // heal replaces the routes and the deadline by patient ones, which wait long enough for every success.
 func (s *service) heal() {
 	s.t.Helper()
-	if err := s.Apply(s.directory(true), s.routes(true), limits); err != nil {
+	if err := s.Apply(s.directory(true), s.routes(true), limits, ""); err != nil {
 		s.t.Fatal(err)
 	}
 }

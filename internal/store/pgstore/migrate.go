@@ -66,6 +66,7 @@ CREATE TABLE {s}.nodes (
 	name  text COLLATE "C" PRIMARY KEY,
 	until timestamptz NOT NULL,
 	claim bigint NOT NULL DEFAULT 0,          -- number of its last claim that gave out leases
+	runs  text NOT NULL DEFAULT '',           -- program and settings
 	freed boolean NOT NULL DEFAULT false      -- it has run out and its leases are given up
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 100);
 CREATE TABLE {s}.turns (

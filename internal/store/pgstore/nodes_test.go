@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -151,6 +152,27 @@ func TestOneTaskAcrossNodes(t *testing.T) {
 	all.Wait()
 	if created.Load() != keys {
 		t.Errorf("%d tasks, want %d", created.Load(), keys)
+	}
+}
+
+// TestFleet: nodes see each other and what they run, as long as they have a session.
+func TestFleet(t *testing.T) {
+	nodes := mustOpenNodes(t, 2)
+	if err := nodes[0].Announce(t.Context(), "node_1", "v1"); err != nil {
+		t.Fatal(err)
+	}
+	all, err := nodes[1].Nodes(t.Context())
+	if want := map[string]string{"node_1": "v1", "node_2": ""}; err != nil || !maps.Equal(all, want) {
+		t.Errorf("Nodes: %v, %v, want %v", all, err, want)
+	}
+	if err := nodes[0].Renew(t.Context(), "node_1", 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := nodes[0].Announce(t.Context(), "node_1", "v1"); !errors.Is(err, store.ErrFenced) {
+		t.Errorf("Announce without a session: %v", err)
+	}
+	if all, err = nodes[1].Nodes(t.Context()); err != nil || len(all) != 1 {
+		t.Errorf("Nodes after one has ended: %v, %v", all, err)
 	}
 }
 

@@ -59,8 +59,7 @@ var (
 	_ store.Secrets  = (*DB)(nil)
 	_ store.Gauger   = (*DB)(nil)
 	_ store.Loader   = (*DB)(nil)
-
-	_ store.CancelLister = (*DB)(nil)
+	_ store.Fleet    = (*DB)(nil)
 )
 
 // The pool: enough connections for the lanes, the claim and the readers.

@@ -1,0 +1,103 @@
+package gateway
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"slices"
+	"time"
+
+	"unitask/internal/store"
+	"unitask/internal/task"
+)
+
+// How often a node looks for cancellations that came through others, and at which others there are.
+const (
+	cancelInterval = 500 * time.Millisecond
+	fleetInterval  = time.Second
+)
+
+// fleet is what the nodes run that have a session, by name; "" of one that hasn't said it yet.
+type fleet map[string]string
+
+// runs returns what the nodes run, each once, sorted.
+func (f fleet) runs() []string {
+	all := slices.Sorted(maps.Values(f))
+	return slices.Compact(slices.DeleteFunc(all, func(s string) bool { return s == "" }))
+}
+
+// Fleet returns how many nodes with a session run each version of program and settings; nil for a store of one node.
+func (g *Gateway) Fleet() map[string]int {
+	f := g.fleet.Load()
+	if f == nil {
+		return nil
+	}
+	counts := map[string]int{}
+	for _, runs := range *f {
+		counts[runs]++
+	}
+	return counts
+}
+
+// mixed reports whether other nodes run something else: they may have a route that this one lacks.
+func (g *Gateway) mixed() bool {
+	f := g.fleet.Load()
+	return f != nil && len(f.runs()) > 1
+}
+
+// heedCancels tells the workers of this node about cancellations that came through others.
+func (g *Gateway) heedCancels(ctx context.Context, s store.Fleet) {
+	every(ctx, cancelInterval, func() {
+		ids, err := s.ListCanceled(ctx, g.session.Load().node)
+		if err != nil && ctx.Err() == nil {
+			g.log.Warn("looking for cancellations failed", slog.Any("error", err))
+		}
+		for _, id := range ids {
+			g.interrupt(id)
+		}
+	})
+}
+
+// watchFleet announces this node to the others and sees which they are.
+func (g *Gateway) watchFleet(ctx context.Context, s store.Fleet) {
+	every(ctx, fleetInterval, func() {
+		nodes, err := s.Nodes(ctx)
+		if err != nil {
+			return // the heartbeat reports a store that can't be reached
+		}
+		g.seeFleet(nodes)
+		name, runs := g.session.Load().node, *g.runs.Load()
+		if announced, alive := nodes[name]; alive && announced != runs {
+			if err := s.Announce(ctx, name, runs); err != nil && ctx.Err() == nil {
+				g.log.Warn("telling the other nodes what this one runs failed", slog.Any("error", err))
+			}
+		}
+	})
+}
+
+func (g *Gateway) seeFleet(nodes fleet) {
+	was := g.mixed()
+	g.fleet.Store(&nodes)
+	g.gate.SetNodes(len(nodes))
+	switch mixed := g.mixed(); {
+	case mixed && !was:
+		g.log.Warn("nodes run different programs or settings", slog.Any("runs", nodes.runs()))
+	case was && !mixed:
+		g.log.Info("all nodes run the same program and settings", slog.Any("runs", nodes.runs()))
+	}
+}
+
+// handOn leaves an attempt whose route this node lacks to another node that may have it. If all nodes run the same, the
+// route is gone for good.
+func (w *work) handOn(ctx context.Context, a task.Attempt) error {
+	if !w.g.mixed() {
+		return w.orphan(ctx, a)
+	}
+	if err := w.advance(ctx, store.Step{Release: new(handOnPause)}); err != nil {
+		return err
+	}
+	return errDropped
+}
+
+// handOnPause is how long a task is left alone that a node handed on: others look for work as often.
+const handOnPause = claimInterval
