@@ -43,7 +43,8 @@ func newFleetWith(t *testing.T, nodes int, lease time.Duration) *fleet {
 	f := &fleet{T: t, database: pgtest.Start(t, pgtest.Config{Sync: true}), paid: harness.NewSupplier(t)}
 	for range nodes {
 		s := harness.NewServer(t)
-		s.Config = fmt.Sprintf("store: %q\nlimits: {lease: %s}\n", f.database.URL(), lease) + f.paid.Config()
+		s.Config = fmt.Sprintf("limits: {lease: %s}\n", lease) + f.paid.Config()
+		s.Env = append(s.Env, "UNITASK_STORE="+f.database.URL())
 		f.nodes = append(f.nodes, s)
 	}
 	for _, s := range f.nodes {

@@ -13,10 +13,18 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
+
+	"unitask/internal/store/pgstore/pgtest"
 )
 
-// binary is written by Main alone, before any test runs.
-var binary string
+// binary and database are written by Main alone, before any test runs.
+var (
+	binary   string
+	database *pgtest.Server // nil: each server has a bbolt file
+)
+
+// storeVariable chooses the store of all servers: bolt, or postgres, a real server with a schema for each.
+const storeVariable = "UNITASK_TEST_STORE"
 
 // Main is for TestMain: it builds the binary and runs the tests.
 func Main(m *testing.M) int {
@@ -31,8 +39,18 @@ func Main(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
+	if os.Getenv(storeVariable) == "postgres" {
+		if database, err = pgtest.New(pgtest.Config{Sync: true}); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer func() { _ = database.Remove() }()
+	}
 	return m.Run()
 }
+
+// OnPostgres reports whether the servers keep their tasks in PostgreSQL.
+func OnPostgres() bool { return database != nil }
 
 // Build builds unitask with the build tags into a file.
 func Build(file, tags string) error {

@@ -11,9 +11,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/goccy/go-yaml"
 )
 
 // Server is the real server, on one data folder and one port through all its lives. Its fields may be
@@ -29,6 +32,7 @@ type Server struct {
 	Program   string // the program to start; "": the built unitask
 	Bootstrap string // a key that is accepted from the first start on, "" without one
 
+	schema  string // in the database, "" for a store of its own
 	command *exec.Cmd
 	output  *bytes.Buffer
 	exited  chan struct{}
@@ -41,6 +45,9 @@ const readyTime = 30 * time.Second
 func NewServer(t *testing.T) *Server {
 	t.Helper()
 	s := &Server{T: t, Dir: t.TempDir(), Base: "http://" + FreeAddress(t), output: &bytes.Buffer{}}
+	if database != nil {
+		s.schema = fmt.Sprintf("test_%d", schemas.Add(1))
+	}
 	t.Cleanup(s.Kill)
 	return s
 }
@@ -77,7 +84,14 @@ func (s *Server) Environ() []string {
 	return append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + s.Dir, "TMPDIR=" + os.TempDir(),
 		"UNITASK_CONFIG_DIR=" + filepath.Join(s.Dir, "config"), "NO_COLOR=1",
-	}, s.Env...)
+	}, append(s.storeEnv(), s.Env...)...)
+}
+
+func (s *Server) storeEnv() []string {
+	if s.schema == "" {
+		return nil
+	}
+	return []string{"UNITASK_STORE=" + database.URL() + "&schema=" + s.schema}
 }
 
 // Launch starts the server and doesn't wait for it.
@@ -85,9 +99,9 @@ func (s *Server) Launch() {
 	s.T.Helper()
 	line := append(append([]string(nil), s.Wrap...), cmp.Or(s.Program, binary),
 		"serve", "--listen", strings.TrimPrefix(s.Base, "http://"), "--data-dir", s.Data())
-	if s.Config != "" {
+	if text := s.settings(); text != "" {
 		file := filepath.Join(s.Dir, "unitask.yaml")
-		if err := os.WriteFile(file, []byte(s.Config), 0o600); err != nil {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			s.T.Fatal(err)
 		}
 		line = append(line, "--config", file)
@@ -105,6 +119,36 @@ func (s *Server) Launch() {
 		_ = command.Wait()
 		close(exited)
 	}()
+}
+
+// schemas counts those that were given out.
+var schemas atomic.Int64
+
+// shortLease lets a server that was killed go on with its work soon: on a database its leases outlast it.
+const shortLease = "3s"
+
+// settings returns the text of the configuration; on a database with a short lease.
+func (s *Server) settings() string {
+	if s.schema == "" {
+		return s.Config
+	}
+	all := map[string]any{}
+	if err := yaml.Unmarshal([]byte(s.Config), &all); err != nil {
+		return s.Config // wrong on purpose
+	}
+	limits, _ := all["limits"].(map[string]any)
+	if limits == nil {
+		limits = map[string]any{}
+	}
+	if _, set := limits["lease"]; !set {
+		limits["lease"] = shortLease
+	}
+	all["limits"] = limits
+	text, err := yaml.Marshal(all)
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	return string(text)
 }
 
 // Start launches the server and waits until it is ready.

@@ -18,6 +18,9 @@ const claimAccounts = 256
 // Claim implements store.Store. One claim of all nodes is under way at a time, so that turns and places are exact; a
 // task that another transaction holds is passed over.
 func (db *DB) Claim(ctx context.Context, c store.ClaimRequest) ([]store.Lease, error) {
+	if worth, err := db.worthClaiming(ctx, c); err != nil || !worth {
+		return nil, err
+	}
 	var leases []store.Lease
 	claim := &claim{ClaimRequest: c}
 	err := db.alone(ctx, &op{
@@ -40,6 +43,23 @@ func (db *DB) Claim(ctx context.Context, c store.ClaimRequest) ([]store.Lease, e
 		return nil, err
 	}
 	return leases, nil
+}
+
+// worthClaiming reports whether a claim may find anything: nodes ask for work far more often than there is some.
+// ErrFenced if the node has no session.
+func (db *DB) worthClaiming(ctx context.Context, c store.ClaimRequest) (worth bool, err error) {
+	alive := false
+	err = db.read(ctx, func() error {
+		return db.pool.QueryRow(ctx, db.q(`SELECT
+			EXISTS (SELECT 1 FROM {s}.nodes WHERE name = $1 AND until > coalesce($3, clock_timestamp())),
+			EXISTS (SELECT 1 FROM {s}.open_tasks WHERE node IS NULL)
+				OR EXISTS (SELECT 1 FROM {s}.nodes WHERE NOT freed AND (until <= coalesce($3, clock_timestamp()) OR name = $1 AND claim = $2))`),
+			c.Node, c.Number, db.at()).Scan(&alive, &worth)
+	})
+	if err == nil && !alive {
+		err = store.ErrFenced
+	}
+	return worth, err
 }
 
 // takesOfPlace returns the counters of places that a claim reads and adds to, under the locks of the caps.

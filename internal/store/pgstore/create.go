@@ -95,8 +95,8 @@ func (x *txn) admit(r *row, t task.Task, admit store.Admit, first *store.First) 
 		started.Revision = t.Revision // one commit, one revision
 		t = started
 	}
-	x.save(r, t)
 	r.node, r.epoch, r.pause = first.Node, r.epoch+1, time.Time{}
+	x.save(r, t)
 	return store.Created{Task: t, Admit: admit, Lease: x.leaseOf(r, first)}, nil
 }
 

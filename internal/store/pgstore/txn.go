@@ -214,7 +214,10 @@ func (x *txn) save(r *row, after task.Task) {
 	if after.State.Terminal() {
 		x.release(r, time.Time{})
 	}
-	x.rings = append(x.rings, after.ID, store.TopicQueue)
+	x.rings = append(x.rings, after.ID)
+	if r.node == "" || (before.OpenAttempt() != nil && after.OpenAttempt() == nil) {
+		x.rings = append(x.rings, store.TopicQueue) // it waits, or it has given its place back
+	}
 }
 
 // release ends the row's lease; the task isn't claimable before pause.
