@@ -13,6 +13,7 @@ import (
 
 	"unitask/internal/account"
 	"unitask/internal/api"
+	"unitask/internal/artifact/s3store/s3test"
 	"unitask/internal/client"
 	"unitask/internal/store/pgstore/pgtest"
 	"unitask/internal/task"
@@ -30,7 +31,7 @@ type fleet struct {
 	database *pgtest.Server
 	paid     *harness.Supplier
 	nodes    []*harness.Server
-	key      string // live, of the first node's making
+	key      string // live, accepted by all from their start on
 }
 
 func newFleet(t *testing.T, nodes int) *fleet {
@@ -38,22 +39,25 @@ func newFleet(t *testing.T, nodes int) *fleet {
 	return newFleetWith(t, nodes, lease)
 }
 
-func newFleetWith(t *testing.T, nodes int, lease time.Duration) *fleet {
+func newFleetWith(t *testing.T, nodes int, lease time.Duration, env ...string) *fleet {
 	t.Helper()
-	f := &fleet{T: t, database: pgtest.Start(t, pgtest.Config{Sync: true}), paid: harness.NewSupplier(t)}
+	f := &fleet{
+		T: t, database: pgtest.Start(t, pgtest.Config{Sync: true}), paid: harness.NewSupplier(t),
+		key: account.NewKeySecret("svc", task.Live),
+	}
 	for range nodes {
 		s := harness.NewServer(t)
 		s.Config = fmt.Sprintf("limits: {lease: %s}\n", lease) + f.paid.Config()
-		s.Env = append(s.Env, "UNITASK_STORE="+f.database.URL())
+		s.Env = append(env, "UNITASK_STORE="+f.database.URL())
+		s.Bootstrap = f.key
 		f.nodes = append(f.nodes, s)
 	}
 	for _, s := range f.nodes {
-		s.Launch() // at once: they make the tables together
+		s.Launch() // at once: they make the tables, the first account and its key together
 	}
 	for _, s := range f.nodes {
 		s.AwaitReady()
 	}
-	f.key = f.nodes[0].MustNewKey(task.Live)
 	return f
 }
 
@@ -235,5 +239,43 @@ func TestKilledNode(t *testing.T) {
 	release()
 	if reply, again := f.create(1, "word", "30"); again.ID != made.ID || again.State != task.Succeeded {
 		t.Errorf("its caller's retry: %d %s", reply.Status, reply.Body)
+	}
+}
+
+// TestFilesAcrossNodes: a result of one node is fetched at another by the address that a third gives it, and a large
+// input is found by whichever node works on it.
+func TestFilesAcrossNodes(t *testing.T) {
+	bucket := s3test.Start(t)
+	place := "UNITASK_ARTIFACTS=s3://" + s3test.Bucket + "/fleet?region=us-east-1&path_style=true&endpoint=" + bucket.Endpoint()
+	f := newFleetWith(t, 3, lease, append(s3test.Environ(), place)...)
+	f.key = f.nodes[0].MustNewKey(task.Test)
+	f.until(5*time.Second, "the other nodes know the key", func() bool {
+		reply, _ := f.send(2, harness.Request{Method: http.MethodGet, Path: api.PathTasks})
+		return reply.Status == http.StatusOK
+	})
+	post := func(key, body string) api.Task {
+		reply, got := f.send(0, harness.Request{
+			Method: http.MethodPost, Path: api.PathTasks, Body: body,
+			Header: map[string]string{api.HeaderIdempotencyKey: key, api.HeaderPrefer: "wait=30"},
+		})
+		if got.ID == "" {
+			t.Fatalf("%d %s", reply.Status, reply.Body)
+		}
+		f.until(30*time.Second, "the task ends", func() bool { return f.get(1, got.ID).State.Terminal() })
+		return f.get(1, got.ID)
+	}
+	painted := post("a picture of a fox", `{"capability":"image.generate","input":{"prompt":"a fox"}}`)
+	if painted.State != task.Succeeded {
+		t.Fatalf("the picture: %+v", painted)
+	}
+	image := painted.Output.Images[0]
+	path := strings.TrimPrefix(image.URL, f.nodes[1].Base)
+	reply, err := f.nodes[2].Send(t.Context(), harness.Request{Method: http.MethodGet, Path: path})
+	if err != nil || reply.Status != http.StatusOK || int64(len(reply.Body)) != image.Bytes {
+		t.Errorf("the picture at the third node: %d, %d bytes of %d, %v", reply.Status, len(reply.Body), image.Bytes, err)
+	}
+	prompt := strings.Repeat("Tell me about foxes. ", 5000)
+	if large := post("a large input", `{"capability":"text.chat","input":{"messages":[{"role":"user","content":"`+prompt+`"}]}}`); large.State != task.Succeeded {
+		t.Errorf("a task with a large input: %+v", large)
 	}
 }
