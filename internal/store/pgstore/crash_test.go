@@ -28,15 +28,27 @@ type recorder struct {
 	mu     sync.Mutex
 	record losstest.Record
 	bad    int
+	ended  bool // a writer that is late isn't heard any more
 }
 
 func (r *recorder) Write(line []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.ended {
+		return 0, os.ErrClosed
+	}
 	if !r.record.Note(string(bytes.TrimSuffix(line, []byte("\n")))) {
 		r.bad++
 	}
 	return len(line), nil
+}
+
+// end returns what was noted, and hears no more.
+func (r *recorder) end() losstest.Record {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ended = true
+	return r.record
 }
 
 // TestCrash ends the database's server or its connections UNITASK_PG_CRASHES times while two nodes write; acknowledged
@@ -76,18 +88,21 @@ func crashAgainAndAgain(t *testing.T, c pgtest.Config, cycles int) (losstest.Rec
 		if err != nil {
 			t.Fatalf("Open after the crash: %v", err)
 		}
+		r.mu.Lock() // a writer may be about to note its last line
 		err = r.record.Check(t.Context(), db)
+		r.mu.Unlock()
 		if err := db.Close(); err != nil {
 			t.Errorf("Close: %v", err)
 		}
 		if err != nil {
-			return r.record, err
+			return r.end(), err
 		}
 	}
+	record := r.end()
 	if r.bad > 0 {
 		t.Errorf("%d lines that are no acknowledgement", r.bad)
 	}
-	return r.record, nil
+	return record, nil
 }
 
 // crashOnce lets two nodes write until the server ends, is stopped, or cuts their connections.
