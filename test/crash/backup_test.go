@@ -33,6 +33,7 @@ type figures struct {
 // moment later, and goes on with the restored folder alone. Tasks that were acknowledged before a backup began must
 // meet all invariants of TestKilled; those between it and the kill never happened.
 func TestRestored(t *testing.T) {
+	harness.NeedsBolt(t)
 	seed := harness.Setting(t, "UNITASK_CRASH_SEED", rand.Uint64())
 	cycles := int(harness.Setting(t, "UNITASK_BACKUP_CYCLES", shortRestores))
 	t.Logf("UNITASK_CRASH_SEED=%d UNITASK_BACKUP_CYCLES=%d", seed, cycles)
@@ -195,6 +196,7 @@ func run(t *testing.T, s *harness.Server, args ...string) ([]byte, error) {
 // TestFilesBeforeTheDatabase is the control of TestRestored: a copy that takes the files first lacks those
 // of tasks that succeed meanwhile, and is found out.
 func TestFilesBeforeTheDatabase(t *testing.T) {
+	harness.NeedsBolt(t)
 	b, _ := newObserver(t, 1)
 	first := filepath.Join(b.server.Dir, "first")
 	if err := os.CopyFS(first, os.DirFS(filepath.Join(b.server.Data(), "artifacts"))); err != nil {
@@ -232,6 +234,7 @@ func TestFilesBeforeTheDatabase(t *testing.T) {
 // TestResumed restores a task that was on its way to a supplier: with --resume it goes on as after a crash,
 // without it only when its caller asks.
 func TestResumed(t *testing.T) {
+	harness.NeedsBolt(t)
 	for _, resume := range []bool{false, true} {
 		b, _ := newObserver(t, 2)
 		r := &record{mode: task.Test, body: `{"capability":"video.generate","input":{"prompt":"@slow:2s"}}`, seen: invariant.Task{Key: "slow-video"}}

@@ -52,6 +52,14 @@ func Main(m *testing.M) int {
 // OnPostgres reports whether the servers keep their tasks in PostgreSQL.
 func OnPostgres() bool { return database != nil }
 
+// NeedsBolt skips a test that is about the database file in the data folder.
+func NeedsBolt(t *testing.T) {
+	t.Helper()
+	if OnPostgres() {
+		t.Skip("not run: it is about the data folder's database")
+	}
+}
+
 // Build builds unitask with the build tags into a file.
 func Build(file, tags string) error {
 	build := exec.CommandContext(context.Background(), "go", "build", "-tags", tags, "-o", file, "unitask/cmd/unitask")

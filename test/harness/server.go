@@ -132,9 +132,12 @@ func (s *Server) settings() string {
 	if s.schema == "" {
 		return s.Config
 	}
-	all := map[string]any{}
+	var all map[string]any
 	if err := yaml.Unmarshal([]byte(s.Config), &all); err != nil {
 		return s.Config // wrong on purpose
+	}
+	if all == nil {
+		all = map[string]any{}
 	}
 	limits, _ := all["limits"].(map[string]any)
 	if limits == nil {
