@@ -36,6 +36,9 @@ func TestScripts(t *testing.T) {
 	for _, file := range found {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
 			t.Parallel()
+			if filepath.Base(file) == "store.txtar" {
+				harness.NeedsBolt(t)
+			}
 			h := newHost(t)
 			h.start()
 			testscript.Run(t, testscript.Params{
@@ -58,7 +61,7 @@ func setUp(e *testscript.Env, h *host) error {
 		"SERVERCONFIG": filepath.Join(h.Dir, "config"),
 		"HOME":         in("home"), "TERM": "xterm-256color", "NO_COLOR": "1", "DBUS_SESSION_BUS_ADDRESS": "unix:path=/dev/null/none",
 		"UNITASK_CONFIG_DIR": in("config"), "UNITASK_STATE_DIR": in("state"), "UNITASK_DATA_DIR": h.Data(),
-		"UNITASK_BASE_URL": h.Base, "UNITASK_API_KEY": h.key,
+		"UNITASK_BASE_URL": h.Base, "UNITASK_API_KEY": h.key, "UNITASK_STORE": h.Store(),
 	} {
 		e.Setenv(name, value)
 	}

@@ -18,6 +18,7 @@ import (
 // TestUpgradeServes starts the real server on a store that an older one wrote: its key opens it, every task
 // is listed, and the store is sound before and after.
 func TestUpgradeServes(t *testing.T) {
+	harness.NeedsBolt(t)
 	old := filepath.Join("..", "..", "internal", "store", "boltstore", "testdata", "schema1")
 	var content struct {
 		Key   string

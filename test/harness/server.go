@@ -91,7 +91,15 @@ func (s *Server) storeEnv() []string {
 	if s.schema == "" {
 		return nil
 	}
-	return []string{"UNITASK_STORE=" + database.URL() + "&schema=" + s.schema}
+	return []string{"UNITASK_STORE=" + s.Store()}
+}
+
+// Store returns the setting of the server's store.
+func (s *Server) Store() string {
+	if s.schema == "" {
+		return "bolt"
+	}
+	return database.URL() + "&schema=" + s.schema
 }
 
 // Launch starts the server and doesn't wait for it.
