@@ -20,8 +20,11 @@ type Swept struct {
 	Knees   []Knee   `json:"knees"`
 }
 
-// kneeFactor is how many times the added p99 of the smallest load is too much.
-const kneeFactor = 4
+// kneeFactor is how many times the added p99 of the smallest load is too much, if it is as many milliseconds as kneeLeast.
+const (
+	kneeFactor = 4
+	kneeLeast  = 50
+)
 
 // Sweep runs the configuration with each number of nodes under each load, which are rates or, if the configuration has
 // callers, numbers of callers; both ascend.
@@ -71,7 +74,7 @@ func (k *Knee) note(load float64, r, first Report) {
 		k.Why = "tasks find no place at a supplier"
 	case r.Overloaded:
 		k.Why = "work piles up"
-	case r.Added.P99 > kneeFactor*first.Added.P99:
+	case r.Added.P99 > max(kneeFactor*first.Added.P99, kneeLeast):
 		k.Why = fmt.Sprintf("the added p99 is more than %d times that of the smallest load", kneeFactor)
 	default:
 		k.Good = load
