@@ -33,6 +33,7 @@ var (
 var layers = map[string]layer{
 	"aaguard":   {floor: 0},
 	"bulk":      {floor: 0},
+	"capacity":  {floor: 0},
 	"disk":      {floor: 0},
 	"fault":     {floor: 0},
 	"hint":      {floor: 0},

@@ -18,7 +18,7 @@ func TestEveryCommandHasExamples(t *testing.T) {
 				visit(child)
 			}
 		}
-		if cmd.HasSubCommands() {
+		if cmd.HasSubCommands() && cmd.Name() != "simulate" {
 			return
 		}
 		seen++

@@ -75,6 +75,7 @@ func newSimulateCmd(t *terminal) *cobra.Command {
 	f.Float64Var(&o.pattern.Seconds, "seconds", 8, "of a request for video or sound")
 	o.add(cmd)
 	addJSON(cmd, &o.asJSON)
+	cmd.AddCommand(newSimulateCapacityCmd(t))
 	return cmd
 }
 
