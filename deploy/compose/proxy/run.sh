@@ -42,7 +42,7 @@ upstream() {
 
 ask
 upstream >"$work/nodes.conf"
-nginx -c "$settings" -g 'daemon off;' &
+nginx -e stderr -c "$settings" -g 'daemon off;' &
 nginx=$!
 # QUIT lets the requests under way end; a reload after it would begin anew.
 stopping=
