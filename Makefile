@@ -4,7 +4,7 @@ PKG ?= ./...
 CI := ./.ci/run
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race lint fmt cover bench profile crash client-crash sigterm clock store-crash database-crash corrupt power sweep hostile full-disk backup-test upgrade-test linearizable sim fuzz npm openapi e2e e2e-model golden reproducible vuln release-check image-test ci clean
+.PHONY: help build test race lint fmt cover bench profile crash client-crash sigterm clock store-crash database-crash corrupt power sweep hostile full-disk backup-test upgrade-test linearizable sim fuzz npm openapi deploy-check e2e e2e-model golden reproducible vuln release-check image-test ci clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -91,6 +91,9 @@ npm: ## Install the tests' tools from npm
 
 openapi: npm ## Lint docs/openapi.yaml
 	$(CI) openapi
+
+deploy-check: npm ## Check the files for Compose, Kubernetes and Helm, and run nginx with them
+	$(CI) packages tools deploy
 
 e2e: npm ## Run the end-to-end tests against the real binary
 	$(CI) packages e2e

@@ -128,6 +128,7 @@ var layers = map[string]layer{
 	"docs":            {floor: 0}, // embeds the published interface
 	"node":            {floor: 8, below: true, leaves: true},
 	"cmd/unitask":     {floor: 9, below: true},
+	"deploy":          {floor: 9},
 	"packaging/image": {floor: 9},
 	"test/bench":      {floor: 9, may: []string{"account", "api", "gate", "store", "store/boltstore", "task"}},
 	"test/browser":    {floor: 9},
