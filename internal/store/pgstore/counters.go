@@ -26,8 +26,8 @@ import (
 //
 // Giving back takes no lock: it only makes room.
 const (
-	smallPart = 256 // of the limit, for one transaction
-	safePart  = 4   // of the limit: smallPart/safePart = 64 transactions at once, so 21 nodes with two lanes and a claim
+	smallPart = 1024 // of the limit, for one transaction
+	safePart  = 8    // of the limit: smallPart/safePart = 128 transactions at once, so 32 nodes with four lanes
 )
 
 // The counters that aren't holds.
