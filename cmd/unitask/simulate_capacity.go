@@ -27,7 +27,8 @@ does, how long a task takes beyond its suppliers, and which part is busy first. 
 needed. The same flags and seed give the same result.
 
 --nodes, --rate and --callers take lists and ranges: 1,2,3 or 100..10000, whose numbers double. Where latency breaks
-is said for each number of nodes. Everything else that the model knows stands in a file, of which --json prints the
+is said for each number of nodes: work piles up or is refused, or the added p99 is above 50 ms and more than four
+times that of the smallest load. Everything else that the model knows stands in a file, of which --json prints the
 present one as "model": costs, suppliers, limits, the mix of tasks. Times are in milliseconds.
 
 --calibrate fits the costs of the engine to measurements of real runs, prints them beside the model, and says how far

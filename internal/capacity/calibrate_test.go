@@ -17,6 +17,10 @@ var planted = capacity.Costs{
 
 // TestFitFindsPlantedCosts: points that the model itself made lead back to their costs.
 func TestFitFindsPlantedCosts(t *testing.T) {
+	if underRace {
+		t.Skip("a simulation has one goroutine")
+	}
+	t.Parallel()
 	m := capacity.Measured{Cores: 2, DatabaseCores: 2, OneMachine: true}
 	for _, p := range []capacity.Point{
 		{Nodes: 1, Lanes: 2, Callers: 1},
@@ -51,6 +55,10 @@ func TestFitFindsPlantedCosts(t *testing.T) {
 // TestFitOfMeasurements holds the fit to the measurements: those that it was made for, and the one that it wasn't; and
 // the default costs to the fit.
 func TestFitOfMeasurements(t *testing.T) {
+	if underRace {
+		t.Skip("a simulation has one goroutine")
+	}
+	t.Parallel()
 	raw, err := os.ReadFile("testdata/measured.json")
 	if err != nil {
 		t.Fatal(err)

@@ -43,7 +43,7 @@ func TestOneServer(t *testing.T) {
 	mean, square := median*math.Exp(sigma*sigma/2), median*median*math.Exp(2*sigma*sigma)
 	for _, used := range []float64{0.3, 0.6, 0.8} {
 		c := free()
-		c.Seconds, c.WarmUp = 1500, 100
+		c.Seconds, c.WarmUp = 600, 50
 		c.Suppliers = []capacity.Supplier{{Name: "one", Cap: 1, Median: median, P99: p99}}
 		c.Load.Rate = used / mean * 1000
 		r := mustRun(t, c)
@@ -83,7 +83,7 @@ func TestLittle(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := capacity.Default()
-			c.Seconds, c.WarmUp = 30, 10
+			c.Seconds, c.WarmUp = 15, 10
 			change(&c)
 			r := mustRun(t, c)
 			near(t, "open tasks", r.Open, r.Throughput*r.Total.Mean/1000, 0.03)

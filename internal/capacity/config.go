@@ -103,8 +103,12 @@ func Guess() Costs {
 	}
 }
 
-// most bounds what a configuration may ask of the memory.
-const most = 10_000_000
+// most bounds the memory that a configuration asks for. least is the shortest time that something takes which is done
+// again and again, in milliseconds.
+const (
+	most  = 10_000_000
+	least = 0.001
+)
 
 // Check returns the first fault of a configuration.
 func (c Config) Check() error {
@@ -140,13 +144,16 @@ func (c Config) Check() error {
 	if (c.Load.Rate > 0) == (c.Load.Callers > 0) {
 		return fmt.Errorf("load has either a rate or callers")
 	}
+	if c.Load.Callers > 0 && c.Costs.RoundTrip+c.Costs.Fsync < least {
+		return fmt.Errorf("tasks would take no time: with callers a round trip or a sync takes at least %g ms", least)
+	}
 	for _, cost := range c.Costs.fields() {
 		if !(*cost >= 0) || *cost > 1e6 {
 			return fmt.Errorf("a cost is %g, and may be 0 to 1e+06 milliseconds", *cost)
 		}
 	}
 	for i, s := range c.Suppliers {
-		times := s.Median >= 0 && s.Median <= s.P99 && s.P99 <= 1e9 && s.Poll >= 0
+		times := s.Median >= 0 && s.Median <= s.P99 && s.P99 <= 1e9 && (s.Poll == 0 || s.Poll >= least)
 		if s.Cap < 0 || !times || !(s.Fails >= 0 && s.Fails <= 1) {
 			return fmt.Errorf("suppliers[%d]: cap and times are 0 or more, p99 is at least the median, and fails is 0 to 1", i)
 		}

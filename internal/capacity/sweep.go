@@ -20,7 +20,8 @@ type Swept struct {
 	Knees   []Knee   `json:"knees"`
 }
 
-// kneeFactor is how many times the added p99 of the smallest load is too much, if it is as many milliseconds as kneeLeast.
+// kneeFactor is how many times the added p99 of the smallest load is too much, if that is more than kneeLeast, in
+// milliseconds.
 const (
 	kneeFactor = 4
 	kneeLeast  = 50

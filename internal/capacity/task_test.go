@@ -81,11 +81,15 @@ func TestOpenTasks(t *testing.T) {
 
 func TestCheck(t *testing.T) {
 	for want, change := range map[string]func(*capacity.Config){
-		"nodes is 0":         func(c *capacity.Config) { c.Nodes = 0 },
-		"either a rate":      func(c *capacity.Config) { c.Load.Callers = 5 },
-		"load.rate is NaN":   func(c *capacity.Config) { c.Load.Rate = math.NaN() },
-		"load.async is 0.8":  func(c *capacity.Config) { c.Load.Async = 0.8 },
-		"a cost is -1":       func(c *capacity.Config) { c.Costs.Fsync = -1 },
+		"nodes is 0":        func(c *capacity.Config) { c.Nodes = 0 },
+		"either a rate":     func(c *capacity.Config) { c.Load.Callers = 5 },
+		"load.rate is NaN":  func(c *capacity.Config) { c.Load.Rate = math.NaN() },
+		"load.async is 0.8": func(c *capacity.Config) { c.Load.Async = 0.8 },
+		"a cost is -1":      func(c *capacity.Config) { c.Costs.Fsync = -1 },
+		"would take no time": func(c *capacity.Config) {
+			c.Load, c.Costs = capacity.Load{Callers: 5, Accounts: 1}, capacity.Costs{}
+		},
+		"suppliers[0]":       func(c *capacity.Config) { c.Suppliers[0].Poll = 1e-9 },
 		"suppliers is 0":     func(c *capacity.Config) { c.Suppliers = nil },
 		"suppliers[1]":       func(c *capacity.Config) { c.Suppliers[1].Median = 1e6 },
 		"tasks is 1.5e+08":   func(c *capacity.Config) { c.Load.Rate = 1e7 },

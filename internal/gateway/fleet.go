@@ -39,10 +39,19 @@ func (g *Gateway) Fleet() map[string]int {
 	return counts
 }
 
-// mixed reports whether other nodes run something else: they may have a route that this one lacks.
+// mixed reports whether other nodes run something else, or haven't said what: they may have a route that this one lacks.
 func (g *Gateway) mixed() bool {
 	f := g.fleet.Load()
-	return f != nil && len(f.runs()) > 1
+	if f == nil {
+		return false
+	}
+	own, mine := g.session.Load().node, *g.runs.Load()
+	for name, runs := range *f {
+		if name != own && runs != mine {
+			return true
+		}
+	}
+	return false
 }
 
 // heedCancels tells the workers of this node about cancellations that came through others.
@@ -60,19 +69,21 @@ func (g *Gateway) heedCancels(ctx context.Context, s store.Fleet) {
 
 // watchFleet announces this node to the others and sees which they are.
 func (g *Gateway) watchFleet(ctx context.Context, s store.Fleet) {
-	every(ctx, fleetInterval, func() {
-		nodes, err := s.Nodes(ctx)
-		if err != nil {
-			return // the heartbeat reports a store that can't be reached
+	every(ctx, fleetInterval, func() { g.lookAtFleet(ctx, s) })
+}
+
+func (g *Gateway) lookAtFleet(ctx context.Context, s store.Fleet) {
+	nodes, err := s.Nodes(ctx)
+	if err != nil {
+		return // the heartbeat reports a store that can't be reached
+	}
+	g.seeFleet(nodes)
+	name, runs := g.session.Load().node, *g.runs.Load()
+	if announced, alive := nodes[name]; alive && announced != runs {
+		if err := s.Announce(ctx, name, runs); err != nil && ctx.Err() == nil {
+			g.log.Warn("telling the other nodes what this one runs failed", slog.Any("error", err))
 		}
-		g.seeFleet(nodes)
-		name, runs := g.session.Load().node, *g.runs.Load()
-		if announced, alive := nodes[name]; alive && announced != runs {
-			if err := s.Announce(ctx, name, runs); err != nil && ctx.Err() == nil {
-				g.log.Warn("telling the other nodes what this one runs failed", slog.Any("error", err))
-			}
-		}
-	})
+	}
 }
 
 func (g *Gateway) seeFleet(nodes fleet) {

@@ -61,6 +61,7 @@ func TestMixedFleet(t *testing.T) {
 		w.engine = e
 		id := w.leave("image.generate", `{"prompt":"a fox"}`).Ref.TaskID
 		w.routes = nil
+		time.Sleep(59*time.Second + 500*time.Millisecond) // the session that left it runs out just after the start
 		w.start()
 		defer w.stop()
 		time.Sleep(5 * time.Minute)

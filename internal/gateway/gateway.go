@@ -172,9 +172,13 @@ func (g *Gateway) Start() {
 	if err := g.renewSession(g.quietCtx); err != nil {
 		g.log.Error("beginning a session failed", slog.Any("error", err))
 	}
+	s, shared := g.store.(store.Fleet)
+	if shared {
+		g.lookAtFleet(g.quietCtx, s) // before work is taken over that another node may know better
+	}
 	g.services.Go(func() { g.dispatch(g.haltCtx) })
 	g.services.Go(func() { g.noteUse(g.haltCtx) })
-	if s, ok := g.store.(store.Fleet); ok {
+	if shared {
 		g.services.Go(func() { g.heedCancels(g.quietCtx, s) })
 		g.services.Go(func() { g.watchFleet(g.quietCtx, s) })
 	}

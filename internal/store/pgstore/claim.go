@@ -49,7 +49,7 @@ func (db *DB) Claim(ctx context.Context, c store.ClaimRequest) ([]store.Lease, e
 // ErrFenced if the node has no session.
 func (db *DB) worthClaiming(ctx context.Context, c store.ClaimRequest) (worth bool, err error) {
 	alive := false
-	err = db.read(ctx, func() error {
+	err = db.read(ctx, func(ctx context.Context) error {
 		return db.pool.QueryRow(ctx, db.q(`SELECT
 			EXISTS (SELECT 1 FROM {s}.nodes WHERE name = $1 AND until > coalesce($3, clock_timestamp())),
 			EXISTS (SELECT 1 FROM {s}.open_tasks WHERE node IS NULL)
@@ -127,6 +127,10 @@ func (x *txn) readMore(ctx context.Context, ids []string) error {
 	return x.conn.SendBatch(ctx, b).Close()
 }
 
+// freedAfter is how long the leases of a session that has run out are looked for: several times as long as a
+// transaction takes.
+const freedAfter = 4 * groupTime
+
 // freeLapsed gives up the leases of sessions that have run out. A row that a worker's step has just locked is left to
 // the next claim.
 func (x *txn) freeLapsed(ctx context.Context) error {
@@ -154,8 +158,9 @@ func (x *txn) freeLapsed(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
-	_, err = x.conn.Exec(ctx, x.db.q(`UPDATE {s}.nodes n SET freed = true WHERE name = ANY($1)
-		AND NOT EXISTS (SELECT 1 FROM {s}.open_tasks o WHERE o.node = n.name)`), lapsed)
+	// Not at once: a creation that saw the session alive may be committed yet.
+	_, err = x.conn.Exec(ctx, x.db.q(`UPDATE {s}.nodes n SET freed = true WHERE name = ANY($1) AND until < $2
+		AND NOT EXISTS (SELECT 1 FROM {s}.open_tasks o WHERE o.node = n.name)`), lapsed, x.now.Add(-freedAfter))
 	return err
 }
 

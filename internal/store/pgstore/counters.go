@@ -256,7 +256,7 @@ func (db *DB) InFlight(ctx context.Context) (map[string]int, error) {
 // sumsOf returns the counters of a kind.
 func (db *DB) sumsOf(ctx context.Context, kind task.HoldKind) (map[string]int64, error) {
 	sums := map[string]int64{}
-	err := db.read(ctx, func() error {
+	err := db.read(ctx, func(ctx context.Context) error {
 		rows, err := db.pool.Query(ctx, db.q(`SELECT scope, least(sum(amount), 9223372036854775807)::bigint FROM {s}.counters
 			WHERE kind = $1 GROUP BY 1`), string(kind))
 		if err != nil {

@@ -29,12 +29,11 @@ func passing(err error) bool {
 	return !errors.Is(err, errBroken) && !errors.Is(err, pgx.ErrNoRows)
 }
 
-// refused reports whether an error of a round trip with a commit means that it wasn't made.
+// refused reports whether an error of a round trip with a commit means that it wasn't made: the server says so. The
+// driver's own errors don't tell; it calls a connection closed that was lost after the commit was sent.
 func refused(err error) bool {
-	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return e.Code[:2] != "57" && e.Code[:2] != "08" // a server that stops may have committed before
-	}
-	return pgconn.SafeToRetry(err)
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && e.Code[:2] != "57" && e.Code[:2] != "08" // a server that stops may have committed before
 }
 
 // unavailable marks the error of a database that can't be reached.
@@ -61,17 +60,17 @@ func known(err error) error {
 
 // read runs a read again while the database can't be reached, for a moment: its connections may be dead after a
 // restart.
-func (db *DB) read(ctx context.Context, do func() error) error {
+func (db *DB) read(ctx context.Context, do func(ctx context.Context) error) error {
 	if err := db.enter(ctx); err != nil {
 		return err
 	}
 	defer db.mu.RUnlock()
 	giveUp := time.Now().Add(tryTime)
 	for pause := tryPause; ; pause *= 2 {
-		err := do()
+		err := doWithin(ctx, readTime, do)
 		switch {
-		case err == nil || ctx.Err() != nil:
-			return err
+		case err == nil || ctx.Err() != nil || errors.Is(err, store.ErrUnknown):
+			return err // what may have been done isn't done again
 		case !lostConnection(err):
 			return known(err)
 		case time.Now().After(giveUp):
@@ -79,6 +78,15 @@ func (db *DB) read(ctx context.Context, do func() error) error {
 		}
 		time.Sleep(pause)
 	}
+}
+
+// readTime bounds one try: a connection whose other side is gone without a word is given up then.
+const readTime = 5 * time.Second
+
+func doWithin(ctx context.Context, limit time.Duration, do func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	return do(ctx)
 }
 
 // lostConnection reports whether an error is the connection's and not the statement's.

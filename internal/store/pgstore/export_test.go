@@ -52,3 +52,6 @@ func Hold(ctx context.Context, db *DB, of *store.NewTask, takes ...Take) (commit
 		}, nil
 	}
 }
+
+// Schema returns the quoted name of the tables' schema.
+func (db *DB) Schema() string { return db.schema }

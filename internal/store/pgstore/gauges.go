@@ -36,7 +36,7 @@ func (db *DB) Gauges(ctx context.Context) (store.Gauges, error) {
 		}
 		g := store.Gauges{Stats: s}
 		var oldest *string
-		err = db.read(ctx, func() error {
+		err = db.read(ctx, func(ctx context.Context) error {
 			return db.pool.QueryRow(ctx, db.q(`SELECT pg_database_size(current_database()),
 				(SELECT count(*) FROM {s}.open_tasks WHERE node IS NOT NULL),
 				(SELECT id FROM {s}.open_tasks WHERE state = $1 ORDER BY id LIMIT 1)`), string(task.Queued)).Scan(&g.Bytes, &g.Leases, &oldest)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"unitask/internal/account"
 	"unitask/internal/store"
 	"unitask/internal/task"
 )
@@ -47,6 +48,29 @@ func TestLostAnswer(t *testing.T) {
 	done, err := far.Advance(t.Context(), ref, s)
 	if err != nil || done.State != task.Succeeded {
 		t.Errorf("Advance again: %s, %v", done.State, err)
+	}
+}
+
+// TestLostAnswerOfTheRegistry: a change of an account or a key whose answer is lost is made once.
+func TestLostAnswerOfTheRegistry(t *testing.T) {
+	db, c := mustOpen(t, mustServer(t), nil)
+	p := mustProxy(t)
+	c.URL = strings.Replace(c.URL, "host="+server.Dir(), "host="+p.dir, 1)
+	far := mustAttach(t, c)
+	p.lose.Store(true)
+	if err := far.PutAccount(t.Context(), account.Account{ID: "acct_1", Name: "one"}); !errors.Is(err, store.ErrUnknown) {
+		t.Errorf("PutAccount: %v, want ErrUnknown", err)
+	}
+	changes := 0
+	p.lose.Store(true)
+	if _, err := far.UpdateAccount(t.Context(), "acct_1", func(*account.Account) error { changes++; return nil }); !errors.Is(err, store.ErrUnknown) {
+		t.Errorf("UpdateAccount: %v, want ErrUnknown", err)
+	}
+	if changes != 1 {
+		t.Errorf("the account was changed %d times", changes)
+	}
+	if all, err := db.ListAccounts(t.Context()); err != nil || len(all) != 1 {
+		t.Errorf("%d accounts, %v", len(all), err)
 	}
 }
 

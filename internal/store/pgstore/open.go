@@ -45,7 +45,8 @@ type DB struct {
 	steps   *lane // Advance: it gives back
 	hints   hints
 
-	changes  atomic.Uint64 // of accounts and keys, as last seen
+	changes  atomic.Uint64 // of accounts and keys, as far as they were seen
+	counted  atomic.Uint64 // by the database, as last seen
 	gauges   cached[store.Gauges]
 	services sync.WaitGroup
 	stop     context.CancelFunc
@@ -126,8 +127,23 @@ func (c Config) pool() (*pgxpool.Config, error) {
 	if !strings.Contains(c.URL, "pool_max_conns") {
 		conf.MaxConns = int32(2*c.Lanes + 1 + readers)
 	}
+	if conf.ConnConfig.ConnectTimeout == 0 {
+		conf.ConnConfig.ConnectTimeout = readTime
+	}
+	conf.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, sessionSettings)
+		return err
+	}
 	return conf, nil
 }
+
+// sessionSettings are those of each connection. The server gives up one whose node fell silent, also within a batch,
+// with the locks that it holds. Plans are made for the tables as they are: one that was made for an empty part reads all
+// of it when it has grown.
+const sessionSettings = `
+SET idle_in_transaction_session_timeout = '5s';
+SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3; SET tcp_user_timeout = 11000;
+SET plan_cache_mode = force_custom_plan; SET jit = off`
 
 // Close implements store.Store.
 func (db *DB) Close() error {

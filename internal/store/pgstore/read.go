@@ -50,7 +50,7 @@ func (db *DB) readOne(ctx context.Context, condition string, arg any) (task.Task
 }
 
 func (db *DB) readTasks(ctx context.Context, sql string, arg any) (tasks []task.Task, err error) {
-	err = db.read(ctx, func() error {
+	err = db.read(ctx, func(ctx context.Context) error {
 		rows, err := db.pool.Query(ctx, db.q(sql), arg)
 		if err == nil {
 			tasks, err = collect(rows)
@@ -122,7 +122,7 @@ func (db *DB) readHeads(ctx context.Context, q store.ListQuery) (heads []head, e
 	if before == "" {
 		before = task.PrefixTask + "~" // after every id
 	}
-	err = db.read(ctx, func() error {
+	err = db.read(ctx, func(ctx context.Context) error {
 		rows, err := db.pool.Query(ctx, db.q(`SELECT id, capability, state FROM (
 				(SELECT id, capability, state FROM {s}.open_tasks WHERE account = $1 AND mode = $2 AND id < $3 ORDER BY id DESC LIMIT $4)
 				UNION ALL

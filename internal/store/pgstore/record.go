@@ -51,7 +51,7 @@ var lenient = json.JoinOptions(
 func decode(record, input []byte) (task.Task, error) {
 	var t task.Task
 	if err := json.Unmarshal(record, &t, lenient); err != nil {
-		return t, fmt.Errorf("pgstore: a task's record can't be read: %w", err)
+		return t, fmt.Errorf("%w: a task's record can't be read: %w", errBroken, err)
 	}
 	t.Input = input
 	return t, nil

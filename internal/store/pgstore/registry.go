@@ -22,7 +22,7 @@ var (
 // change runs a transaction that changes accounts, keys or sessions. counts: caches of callers must hear of it.
 func (db *DB) change(ctx context.Context, counts bool, do func(pgx.Tx) error) error {
 	var count uint64
-	err := db.read(ctx, func() error {
+	err := db.read(ctx, func(ctx context.Context) error {
 		tx, err := db.pool.Begin(ctx)
 		if err != nil {
 			return err
@@ -34,7 +34,7 @@ func (db *DB) change(ctx context.Context, counts bool, do func(pgx.Tx) error) er
 		if err != nil {
 			return err
 		}
-		if err = tx.Commit(ctx); err != nil && !refused(err) {
+		if err = tx.Commit(ctx); err != nil && !refused(err) && !errors.Is(err, pgx.ErrTxCommitRollback) {
 			return fmt.Errorf("%w: %w", store.ErrUnknown, err)
 		}
 		return err
@@ -45,13 +45,10 @@ func (db *DB) change(ctx context.Context, counts bool, do func(pgx.Tx) error) er
 	return err
 }
 
-// seen notes a count of changes.
+// seen notes a count of changes. One that is lower counts too: the database may have gone back to an earlier moment.
 func (db *DB) seen(count uint64) {
-	for {
-		old := db.changes.Load()
-		if count <= old || db.changes.CompareAndSwap(old, count) {
-			return
-		}
+	if count != 0 && db.counted.Swap(count) != count {
+		db.changes.Add(1)
 	}
 }
 
@@ -136,7 +133,7 @@ func (db *DB) putKey(ctx context.Context, tx pgx.Tx, k account.Key) error {
 // ListKeys implements store.Keys.
 func (db *DB) ListKeys(ctx context.Context) ([]account.Key, error) {
 	var all []account.Key
-	err := db.read(ctx, func() error {
+	err := db.read(ctx, func(ctx context.Context) error {
 		rows, err := db.pool.Query(ctx, db.q(`SELECT record, last_used FROM {s}.keys
 			ORDER BY convert_from(record, 'UTF8')::jsonb ->> 'created_at', id`))
 		if err == nil {
@@ -216,7 +213,7 @@ func (db *DB) RotateKey(ctx context.Context, id string, rotate func(*account.Key
 func (db *DB) KeyByHash(ctx context.Context, h task.Hash) (account.Key, account.Account, error) {
 	var key, owner []byte
 	var used *time.Time
-	err := db.read(ctx, func() error {
+	err := db.read(ctx, func(ctx context.Context) error {
 		return db.pool.QueryRow(ctx, db.q(`SELECT k.record, k.last_used, a.record FROM {s}.keys k JOIN {s}.accounts a ON a.id = k.account
 			WHERE k.hash = $1`), h[:]).Scan(&key, &used, &owner)
 	})
@@ -279,7 +276,7 @@ func (db *DB) Secret(ctx context.Context, name string, size int) ([]byte, error)
 		return nil, err
 	}
 	var value []byte
-	err := db.read(ctx, func() error {
+	err := db.read(ctx, func(ctx context.Context) error {
 		return db.pool.QueryRow(ctx, db.q(`SELECT value FROM {s}.secrets WHERE name = $1`), name).Scan(&value)
 	})
 	return value, err

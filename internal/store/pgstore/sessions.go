@@ -51,7 +51,7 @@ func (db *DB) RedeemLink(ctx context.Context, link task.Hash, open func(account.
 // GetSession implements store.Sessions.
 func (db *DB) GetSession(ctx context.Context, h task.Hash) (account.Session, account.Account, error) {
 	var session, owner []byte
-	err := db.read(ctx, func() error {
+	err := db.read(ctx, func(ctx context.Context) error {
 		return db.pool.QueryRow(ctx, db.q(`SELECT s.record, a.record FROM {s}.sessions s JOIN {s}.accounts a ON a.id = s.account
 			WHERE s.hash = $1`), h[:]).Scan(&session, &owner)
 	})
@@ -106,7 +106,7 @@ func readRecord[T any](ctx context.Context, db *DB, sql string, args ...any) (T,
 
 func readRecords[T any](ctx context.Context, db *DB, sql string, args ...any) ([]T, error) {
 	var all []T
-	err := db.read(ctx, func() error {
+	err := db.read(ctx, func(ctx context.Context) error {
 		rows, err := db.pool.Query(ctx, db.q(sql), args...)
 		if err != nil {
 			return err

@@ -25,8 +25,12 @@ const turnTime = time.Minute
 
 // Sweep implements store.Store. One node at a time sweeps: a call beside it does nothing.
 func (db *DB) Sweep(ctx context.Context, r store.SweepRequest) (store.Swept, error) {
+	if err := db.enter(ctx); err != nil {
+		return store.Swept{}, err
+	}
+	defer db.mu.RUnlock()
 	s := &sweep{db: db, limit: max(r.Limit, 1)}
-	err := db.read(ctx, func() error {
+	err := doWithin(ctx, turnTime, func(ctx context.Context) error {
 		conn, err := db.pool.Acquire(ctx)
 		if err != nil {
 			return err

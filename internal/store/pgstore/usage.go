@@ -117,7 +117,7 @@ func (db *DB) eachSums(ctx context.Context, kind string, q store.UsageQuery, vis
 		n   [numbers]int64
 	}
 	var all []sum
-	err := db.read(ctx, func() error {
+	err := db.read(ctx, func(ctx context.Context) error {
 		rows, err := db.pool.Query(ctx, db.q(`SELECT owner, day, mode, capability, detail, `+sumRead+` FROM {s}.usage
 			WHERE kind = $1 AND ($2 = '' OR owner = $2) AND day BETWEEN $3 AND $4 GROUP BY 1, 2, 3, 4, 5`),
 			kind, q.Owner, int32(q.First), int32(q.Last))

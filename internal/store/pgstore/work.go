@@ -12,10 +12,10 @@ import (
 
 // Renew implements store.Store.
 func (db *DB) Renew(ctx context.Context, node string, term time.Duration) error {
-	return db.read(ctx, func() error { // to do it again does no harm
+	return db.read(ctx, func(ctx context.Context) error { // to do it again does no harm
 		tag, err := db.pool.Exec(ctx, db.q(`INSERT INTO {s}.nodes AS n (name, until)
 			VALUES ($1, coalesce($2, clock_timestamp()) + make_interval(secs => $3))
-			ON CONFLICT (name) DO UPDATE SET until = excluded.until WHERE n.until > coalesce($2, clock_timestamp())`),
+			ON CONFLICT (name) DO UPDATE SET until = excluded.until WHERE n.until > coalesce($2, clock_timestamp()) AND NOT n.freed`),
 			node, db.at(), term.Seconds())
 		if err == nil && tag.RowsAffected() == 0 {
 			return store.ErrFenced
@@ -127,7 +127,7 @@ func (db *DB) RequestCancel(ctx context.Context, s task.Scope, id string) (task.
 
 // Announce implements store.Fleet.
 func (db *DB) Announce(ctx context.Context, node, runs string) error {
-	return db.read(ctx, func() error { // to do it again does no harm
+	return db.read(ctx, func(ctx context.Context) error { // to do it again does no harm
 		tag, err := db.pool.Exec(ctx, db.q(`UPDATE {s}.nodes SET runs = $2 WHERE name = $1 AND until > coalesce($3, clock_timestamp())`),
 			node, runs, db.at())
 		if err == nil && tag.RowsAffected() == 0 {
@@ -140,7 +140,7 @@ func (db *DB) Announce(ctx context.Context, node, runs string) error {
 // Nodes implements store.Fleet.
 func (db *DB) Nodes(ctx context.Context) (map[string]string, error) {
 	nodes := map[string]string{}
-	err := db.read(ctx, func() error {
+	err := db.read(ctx, func(ctx context.Context) error {
 		rows, err := db.pool.Query(ctx, db.q(`SELECT name, runs FROM {s}.nodes WHERE until > coalesce($1, clock_timestamp())`), db.at())
 		if err != nil {
 			return err
@@ -157,7 +157,7 @@ func (db *DB) Nodes(ctx context.Context) (map[string]string, error) {
 
 // ListCanceled implements store.Fleet.
 func (db *DB) ListCanceled(ctx context.Context, node string) (ids []string, err error) {
-	err = db.read(ctx, func() error {
+	err = db.read(ctx, func(ctx context.Context) error {
 		rows, err := db.pool.Query(ctx, db.q(`SELECT id FROM {s}.open_tasks WHERE cancel AND node = $1`), node)
 		if err == nil {
 			ids, err = pgx.CollectRows(rows, pgx.RowTo[string])

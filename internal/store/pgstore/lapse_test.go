@@ -1,0 +1,53 @@
+package pgstore_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"unitask/internal/store"
+	"unitask/internal/task"
+)
+
+// TestCreationAcrossALapse: a creation that saw its node's session alive and is committed when it has run out leaves no
+// task that nobody takes over.
+func TestCreationAcrossALapse(t *testing.T) {
+	nodes := mustOpenNodes(t, 2)
+	const short = 400 * time.Millisecond
+	if err := nodes[0].Renew(t.Context(), "node_short", short); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := pgx.Connect(t.Context(), server.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.Background()) }()
+	schema := nodes[0].Schema()
+	if _, err := conn.Exec(t.Context(), "BEGIN; LOCK TABLE "+schema+".counters IN SHARE MODE"); err != nil {
+		t.Fatal(err)
+	}
+	n := newTask("key")
+	n.First = &store.First{Node: "node_short", Plans: []task.Plan{{Supplier: "s", Model: "m"}}}
+	created := make(chan error, 1)
+	go func() {
+		_, err := nodes[0].CreateTask(context.Background(), n)
+		created <- err
+	}()
+	time.Sleep(2 * short)
+	claim := store.ClaimRequest{Node: "node_2", Limit: 1}
+	if _, err := nodes[1].Claim(t.Context(), claim); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Exec(t.Context(), "ROLLBACK"); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-created; err != nil {
+		t.Fatalf("CreateTask: %v", err)
+	}
+	leases, err := nodes[1].Claim(t.Context(), claim)
+	if err != nil || len(leases) != 1 {
+		t.Errorf("the task of the session that has run out: %d leases, %v, want 1", len(leases), err)
+	}
+}
