@@ -99,8 +99,9 @@ func (c *claim) read(ctx context.Context, x *txn) error {
 	}
 	classes := []string{""}
 	for _, l := range c.Lines {
-		if _, ok := l.Place(x.inUse); ok {
-			classes = append(classes, lineOf(l.Mode, l.Capability))
+		class := lineOf(l.Mode, l.Capability)
+		if _, ok := l.Place(x.inUse); ok && !slices.Contains(classes, class) {
+			classes = append(classes, class)
 		}
 	}
 	if err := c.readAccounts(ctx, x, classes); err != nil {

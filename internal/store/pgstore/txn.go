@@ -178,15 +178,17 @@ func (x *txn) readPresent(b *pgx.Batch) {
 // alive reports whether the node has a session.
 func (x *txn) alive(node string) bool { return x.now.Before(x.sessions[node].until) }
 
-// leased returns the row that ref gives the right to work on. repeated: the write was made already.
+// leased returns the row that ref gives the right to work on. repeated: the write was made already, and no other lease
+// stands.
 func (x *txn) leased(ref store.LeaseRef) (r *row, repeated bool, err error) {
-	r = x.rows[ref.TaskID]
-	switch {
-	case r == nil || r.epoch != ref.Epoch:
+	if r = x.rows[ref.TaskID]; r == nil {
 		return nil, false, store.ErrFenced
-	case ref.Repeats(&r.t):
+	}
+	stands := r.node != "" && x.alive(r.node)
+	switch {
+	case ref.Repeats(&r.t) && (!stands || r.epoch == ref.Epoch):
 		return r, true, nil
-	case r.node == "" || !x.alive(r.node):
+	case !stands || r.epoch != ref.Epoch:
 		return nil, false, store.ErrFenced
 	default:
 		return r, false, nil
