@@ -189,8 +189,7 @@ type ClaimRequest struct {
 	Lines []Line
 	Limit int
 	// Number is that of the claim in the session, from 1: each new one has the next, and a call that is made again
-	// after ErrUnknown has the same and returns the leases of the first, if there are any, in any order. 0: it is never
-	// made again.
+	// after ErrUnknown has the same and returns the leases of the first, if there are any. 0: it is never made again.
 	Number int64
 }
 

@@ -76,7 +76,7 @@ type claim struct {
 	store.ClaimRequest
 
 	accounts []*waiting      // in the order of their turns
-	repeated []string        // the tasks that this very claim has leased already
+	repeated []*row          // the tasks that this very claim has leased already
 	chosen   map[string]pick // by id
 	served   []string        // accounts, a turn each
 	turn     int64           // the last one that was given
@@ -117,7 +117,7 @@ func (c *claim) readRepeated(ctx context.Context, x *txn) error {
 	if err == nil {
 		err = x.scan(rows, inOpen)
 	}
-	c.repeated = slices.Sorted(maps.Keys(x.rows))
+	c.repeated = slices.SortedFunc(maps.Values(x.rows), func(a, b *row) int { return a.nth - b.nth })
 	return err
 }
 
@@ -302,13 +302,13 @@ func (c *claim) run(x *txn) ([]store.Lease, error) {
 		return nil, store.ErrFenced
 	}
 	var leases []store.Lease
-	for _, id := range c.repeated {
-		leases = append(leases, x.lease(x.rows[id]))
+	for _, r := range c.repeated {
+		leases = append(leases, x.lease(r))
 	}
 	picks := slices.SortedFunc(maps.Values(c.chosen), func(a, b pick) int { return a.order - b.order })
 	for i, p := range picks {
 		r := x.rows[p.id]
-		r.node, r.epoch, r.claim, r.place, r.pause, r.dirty = c.Node, r.epoch+1, c.Number, p.place, time.Time{}, true
+		r.node, r.epoch, r.claim, r.nth, r.place, r.pause, r.dirty = c.Node, r.epoch+1, c.Number, i, p.place, time.Time{}, true
 		x.turns[c.served[i]] = c.turn + int64(i) + 1
 		leases = append(leases, x.lease(r))
 	}

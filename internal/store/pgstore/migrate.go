@@ -25,6 +25,7 @@ CREATE TABLE {s}.open_tasks (
 	node       text COLLATE "C",              -- session of the lease; NULL without one
 	epoch      bigint NOT NULL,
 	claim      bigint NOT NULL,               -- number of the claim in its session, 0 for another lease
+	nth        int NOT NULL,                  -- of the claim's leases it is, from 0
 	cancel     boolean NOT NULL,              -- its cancellation was requested
 	place      text[],                        -- caps that the lease counts against until it begins an attempt
 	record     bytea NOT NULL,                -- the task in JSON, without its input

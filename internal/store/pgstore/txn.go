@@ -29,6 +29,7 @@ type row struct {
 	epoch  int64
 	node   string // of the lease; "" without one
 	claim  int64
+	nth    int // of the claim's leases it is
 	place  []string
 	pause  time.Time
 
@@ -82,8 +83,8 @@ func newTxn(db *DB, conn *pgx.Conn, shard string, strict map[store.Counter]bool)
 
 // The columns of a task, in either table.
 const (
-	openColumns  = `id, digest, epoch, coalesce(node, ''), claim, place, pause, 0, record, input`
-	endedColumns = `id, digest, epoch, '', 0::bigint, NULL::text[], '-infinity'::timestamptz, part, record, NULL::bytea`
+	openColumns  = `id, digest, epoch, coalesce(node, ''), claim, nth, place, pause, 0, record, input`
+	endedColumns = `id, digest, epoch, '', 0::bigint, 0, NULL::text[], '-infinity'::timestamptz, part, record, NULL::bytea`
 )
 
 // begin is the first round trip: it takes the group's locks and reads.
@@ -140,7 +141,7 @@ func scanRow(rows pgx.Rows) (*row, error) {
 	r := &row{}
 	var id string
 	var d, record, input []byte
-	if err := rows.Scan(&id, &d, &r.epoch, &r.node, &r.claim, &r.place, (*moment)(&r.pause), &r.part, &record, &input); err != nil {
+	if err := rows.Scan(&id, &d, &r.epoch, &r.node, &r.claim, &r.nth, &r.place, (*moment)(&r.pause), &r.part, &record, &input); err != nil {
 		return nil, err
 	}
 	copy(r.digest[:], d)

@@ -40,7 +40,7 @@ type columns struct {
 	deadlines, pauses                                                  []pgtype.Timestamptz
 	updated                                                            []time.Time
 	cancels                                                            []bool
-	parts                                                              []int
+	parts, nths                                                        []int
 }
 
 func (c *columns) add(r *row) error {
@@ -52,7 +52,7 @@ func (c *columns) add(r *row) error {
 	c.capabilities, c.classes = append(c.capabilities, r.t.Capability), append(c.classes, classOf(&r.t))
 	c.states, c.nodes, c.places = append(c.states, string(r.t.State)), append(c.nodes, r.node), append(c.places, joined(r.place))
 	c.digests, c.records, c.inputs = append(c.digests, r.digest[:]), append(c.records, record), append(c.inputs, input)
-	c.epochs, c.claims = append(c.epochs, r.epoch), append(c.claims, r.claim)
+	c.epochs, c.claims, c.nths = append(c.epochs, r.epoch), append(c.claims, r.claim), append(c.nths, r.nth)
 	c.deadlines, c.pauses = append(c.deadlines, stamp(r.t.DeadlineAt)), append(c.pauses, stamp(r.pause))
 	c.updated, c.parts, c.cancels = append(c.updated, r.t.UpdatedAt), append(c.parts, r.part), append(c.cancels, r.t.CancelRequested)
 	return nil
@@ -102,16 +102,16 @@ func (x *txn) insertOpen(b *pgx.Batch, c *columns) {
 	if len(c.ids) == 0 {
 		return
 	}
-	b.Queue(x.db.q(`INSERT INTO {s}.open_tasks (id, digest, account, mode, capability, class, state, deadline, pause, node, epoch, claim, cancel,
-			place, record, input)
-		SELECT id, digest, account, mode, capability, class, state, deadline, pause, nullif(node, ''), epoch, claim, cancel,
+	b.Queue(x.db.q(`INSERT INTO {s}.open_tasks (id, digest, account, mode, capability, class, state, deadline, pause, node, epoch, claim, nth,
+			cancel, place, record, input)
+		SELECT id, digest, account, mode, capability, class, state, deadline, pause, nullif(node, ''), epoch, claim, nth, cancel,
 			string_to_array(nullif(place, ''), E'\n'), record, input
 		FROM unnest($1::text[], $2::bytea[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::timestamptz[],
-			$9::timestamptz[], $10::text[], $11::bigint[], $12::bigint[], $13::boolean[], $14::text[], $15::bytea[],
-			$16::bytea[])
-			AS t (id, digest, account, mode, capability, class, state, deadline, pause, node, epoch, claim, cancel, place, record, input)`),
+			$9::timestamptz[], $10::text[], $11::bigint[], $12::bigint[], $13::int[], $14::boolean[], $15::text[],
+			$16::bytea[], $17::bytea[]) AS t (id, digest, account, mode, capability, class, state, deadline, pause, node, epoch, claim, nth,
+			cancel, place, record, input)`),
 		c.ids, c.digests, c.accounts, c.modes, c.capabilities, c.classes, c.states, c.deadlines, c.pauses, c.nodes, c.epochs, c.claims,
-		c.cancels, c.places, c.records, c.inputs)
+		c.nths, c.cancels, c.places, c.records, c.inputs)
 }
 
 func (x *txn) updateOpen(b *pgx.Batch, c *columns) {
@@ -119,11 +119,11 @@ func (x *txn) updateOpen(b *pgx.Batch, c *columns) {
 		return
 	}
 	b.Queue(x.db.q(`UPDATE {s}.open_tasks o SET class = t.class, state = t.state, pause = t.pause, node = nullif(t.node, ''), epoch = t.epoch,
-			claim = t.claim, cancel = t.cancel, place = string_to_array(nullif(t.place, ''), E'\n'), record = t.record
-		FROM unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::text[], $6::bigint[], $7::bigint[], $8::boolean[], $9::text[],
-			$10::bytea[]) AS t (id, class, state, pause, node, epoch, claim, cancel, place, record)
+			claim = t.claim, nth = t.nth, cancel = t.cancel, place = string_to_array(nullif(t.place, ''), E'\n'), record = t.record
+		FROM unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::text[], $6::bigint[], $7::bigint[], $8::int[], $9::boolean[], $10::text[],
+			$11::bytea[]) AS t (id, class, state, pause, node, epoch, claim, nth, cancel, place, record)
 		WHERE o.id = t.id`),
-		c.ids, c.classes, c.states, c.pauses, c.nodes, c.epochs, c.claims, c.cancels, c.places, c.records)
+		c.ids, c.classes, c.states, c.pauses, c.nodes, c.epochs, c.claims, c.nths, c.cancels, c.places, c.records)
 }
 
 // classOf returns the class in which a task waits: that of its mode and capability, or that of any worker's.
