@@ -22,7 +22,8 @@ type Engine struct {
 	Crash func(t *testing.T) Engine
 	// Lasting: sessions, pauses and turns outlast a crash, as those of a database's server do.
 	Lasting bool
-	// SweepsLate: ended tasks leave up to an eighth of the retention late, together.
+	// SweepsLate: ended tasks leave up to an eighth of the retention late, together, and what is settled to a counter
+	// after that was swept is dropped.
 	SweepsLate bool
 	// Attach returns another node's engine on the same data. nil: one node at a time.
 	Attach func(t *testing.T) Engine
