@@ -36,6 +36,7 @@ func TestErrors(t *testing.T) {
 		{"a wait too long", "limits: {sync_wait: 2m}\n", []string{"unitask.yaml:1:21: limits.sync_wait must be 1m or less"}},
 		{"an address without a port", "listen: localhost\n", []string{"unitask.yaml:1:9: listen must be host:port"}},
 		{"another store", "store: mysql://x\n", []string{"unitask.yaml:1:8: store must be bolt or the address of a PostgreSQL database"}},
+		{"a key's password", "store: postgres://u@h/d?sslpassword=hidden\n", []string{"unitask.yaml:1:8: store holds a password"}},
 		{"a database's password", "store: postgres://u:hidden@h/d\n", []string{"unitask.yaml:1:8: store holds a password"}},
 		{"another place of artifacts", "artifacts: ftp://x\n", []string{"unitask.yaml:1:12: artifacts must be file or an address that begins with s3:// | for example"}},
 		{"no bucket", "artifacts: s3://\n", []string{"unitask.yaml:1:12: artifacts names no bucket"}},

@@ -24,7 +24,7 @@ func (r *report) checkStore(text string) {
 		return
 	}
 	_, inUser := u.User.Password()
-	if inUser || u.Query().Has("password") {
+	if inUser || u.Query().Has("password") || u.Query().Has("sslpassword") {
 		r.add("store", "holds a password", "leave it to PGPASSWORD or PGPASSFILE, or write env:NAME of a variable that holds the whole address")
 	}
 }

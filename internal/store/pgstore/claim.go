@@ -2,6 +2,7 @@ package pgstore
 
 import (
 	"context"
+	"log/slog"
 	"maps"
 	"slices"
 	"time"
@@ -201,7 +202,7 @@ func (c *claim) readAccounts(ctx context.Context, x *txn, classes []string) erro
 func (c *claim) choose(ctx context.Context, x *txn, classes []string) error {
 	for first := 0; first < len(c.accounts) && len(c.chosen) < c.Limit; first += claimAccounts {
 		some := c.accounts[first:min(first+claimAccounts, len(c.accounts))]
-		if err := c.readTasks(ctx, x, some, classes); err != nil {
+		if err := c.readTasks(ctx, x, some, c.open(x, classes)); err != nil {
 			return err
 		}
 		c.round(x, some)
@@ -212,6 +213,14 @@ func (c *claim) choose(ctx context.Context, x *txn, classes []string) error {
 		return nil
 	}
 	return x.readMore(ctx, slices.Collect(maps.Keys(c.chosen)))
+}
+
+// open returns those of the classes that have a place still.
+func (c *claim) open(x *txn, classes []string) []string {
+	return slices.DeleteFunc(slices.Clone(classes), func(class string) bool {
+		_, room := c.place(x, class)
+		return class != "" && !room
+	})
 }
 
 // round gives each account a turn, and reports whether one took it.
@@ -303,11 +312,21 @@ func (c *claim) run(x *txn) ([]store.Lease, error) {
 	}
 	var leases []store.Lease
 	for _, r := range c.repeated {
+		if r.broken != nil {
+			continue
+		}
 		leases = append(leases, x.lease(r))
 	}
 	picks := slices.SortedFunc(maps.Values(c.chosen), func(a, b pick) int { return a.order - b.order })
 	for i, p := range picks {
 		r := x.rows[p.id]
+		if r.broken != nil {
+			x.db.log.Error("a task can't be read and is passed over", slog.String("task_id", p.id), slog.Any("error", r.broken))
+			for _, key := range p.place {
+				x.deltas[placeCounter(key)]--
+			}
+			continue
+		}
 		r.node, r.epoch, r.claim, r.nth, r.place, r.pause, r.dirty = c.Node, r.epoch+1, c.Number, i, p.place, time.Time{}, true
 		x.turns[c.served[i]] = c.turn + int64(i) + 1
 		leases = append(leases, x.lease(r))

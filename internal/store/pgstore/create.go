@@ -41,6 +41,9 @@ func (x *txn) create(n store.NewTask, d digest) (store.Created, error) {
 	r := x.byDigest[d]
 	admit := store.AdmitCreated
 	if r != nil {
+		if r.broken != nil {
+			return store.Created{}, r.broken // another task would be paid for twice
+		}
 		if admit, repeated := n.Repeats(&r.t); repeated {
 			return store.Created{Task: r.t, Admit: admit, Lease: x.leaseOf(r, n.First)}, nil
 		}

@@ -17,6 +17,9 @@ import (
 // errBroken is a fault of this package or of what the database holds: trying again doesn't help.
 var errBroken = errors.New("pgstore: broken")
 
+// readOnly is the code of a write at a standby, or at a server that has become one.
+const readOnly = "25006"
+
 // passing reports whether the same transaction may succeed later: it met another one, or the database can't be reached.
 func passing(err error) bool {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
@@ -24,7 +27,7 @@ func passing(err error) bool {
 		case "40", "57", "08", "53": // conflicts, a server that stops or starts, a connection, no room for one
 			return e.Code != "53100" // a full disk
 		}
-		return e.Code == "25P03" // it was idle for too long between its round trips
+		return e.Code == "25P03" || e.Code == readOnly // it was idle for too long between its round trips, or the server is a standby
 	}
 	return !errors.Is(err, errBroken) && !errors.Is(err, pgx.ErrNoRows)
 }
@@ -92,7 +95,7 @@ func doWithin(ctx context.Context, limit time.Duration, do func(context.Context)
 // lostConnection reports whether an error is the connection's and not the statement's.
 func lostConnection(err error) bool {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return e.Code[:2] == "57" || e.Code[:2] == "08" || e.Code == "53300"
+		return e.Code[:2] == "57" || e.Code[:2] == "08" || e.Code == "53300" || e.Code == readOnly
 	}
 	_, connecting := errors.AsType[*pgconn.ConnectError](err)
 	return connecting || pgconn.SafeToRetry(err) || isNetwork(err)

@@ -51,3 +51,40 @@ func TestCreationAcrossALapse(t *testing.T) {
 		t.Errorf("the task of the session that has run out: %d leases, %v, want 1", len(leases), err)
 	}
 }
+
+// TestUnreadableTask: a record that can't be read is an error to who asks for that task, and to no one else.
+func TestUnreadableTask(t *testing.T) {
+	db := mustOpenNodes(t, 1)[0]
+	broken := newTask("broken")
+	if _, err := db.CreateTask(t.Context(), broken); err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Exec(t.Context(), "UPDATE "+db.Schema()+".open_tasks SET record = substr(record, 1, 20)"); err != nil {
+		t.Fatal(err)
+	}
+	sound := newTask("sound")
+	if _, err := db.CreateTask(t.Context(), sound); err != nil {
+		t.Fatal(err)
+	}
+	lines := []store.Line{{Mode: task.Live, Capability: sound.Capability}}
+	for range 2 {
+		leases, err := db.Claim(t.Context(), store.ClaimRequest{Node: someNode, Limit: 10, Lines: lines})
+		if err != nil {
+			t.Fatalf("Claim: %v", err)
+		}
+		for _, l := range leases {
+			if l.Ref.TaskID != sound.ID {
+				t.Errorf("%s is leased", l.Ref.TaskID)
+			}
+		}
+	}
+	if _, err := db.CreateTask(t.Context(), newTask("broken")); err == nil {
+		t.Error("a second task under the key of the one that can't be read")
+	}
+	if _, err := db.RequestCancel(t.Context(), acme, broken.ID); err == nil {
+		t.Error("a task that can't be read was canceled")
+	}
+	if got, err := db.RequestCancel(t.Context(), acme, sound.ID); err != nil || !got.CancelRequested {
+		t.Errorf("RequestCancel of the sound one: %+v, %v", got.State, err)
+	}
+}

@@ -153,7 +153,7 @@ func (db *DB) migrateOnce(ctx context.Context) (done bool, err error) {
 		version := 0
 		err := errors.Join(
 			execute(ctx, tx, "SELECT pg_advisory_xact_lock($1)", int64(migrateLock)),
-			execute(ctx, tx, db.q("CREATE SCHEMA IF NOT EXISTS {s}")),
+			execute(ctx, tx, db.q("DO $$ BEGIN IF to_regnamespace('{s}') IS NULL THEN CREATE SCHEMA {s}; END IF; END $$")), // the right isn't needed later
 			execute(ctx, tx, db.q("CREATE TABLE IF NOT EXISTS {s}.version (one boolean PRIMARY KEY CHECK (one), version int NOT NULL)")),
 			execute(ctx, tx, db.q("INSERT INTO {s}.version VALUES (true, 0) ON CONFLICT DO NOTHING")),
 		)

@@ -120,6 +120,9 @@ const schemaParameter = "schema"
 
 // pool returns the pool's settings: with as many connections as the engine uses, unless the URL says otherwise.
 func (c Config) pool() (*pgxpool.Config, error) {
+	if strings.Trim(c.Schema, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
+		return nil, fmt.Errorf("pgstore: schema %q: lower-case letters, digits and underscores are allowed", c.Schema)
+	}
 	conf, err := pgxpool.ParseConfig(c.URL)
 	if err != nil {
 		return nil, errors.New("pgstore: the database's URL isn't valid") // the error may show a password

@@ -2,7 +2,7 @@ package pgstore
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -36,6 +36,7 @@ type row struct {
 	stands place // in the database
 	part   int   // of ended_tasks
 	dirty  bool
+	broken error // its record can't be read: only who asks for this task is refused
 }
 
 // session is a node's right to hold leases.
@@ -145,12 +146,12 @@ func scanRow(rows pgx.Rows) (*row, error) {
 		return nil, err
 	}
 	copy(r.digest[:], d)
-	var err error
-	r.t, err = decode(record, input)
-	if err == nil && r.t.ID != id {
-		err = errors.New("pgstore: a record under another task's id")
+	r.t, r.broken = decode(record, input)
+	if r.broken == nil && r.t.ID != id {
+		r.broken = fmt.Errorf("%w: a record under another task's id", errBroken)
 	}
-	return r, err
+	r.t.ID = id
+	return r, nil
 }
 
 // idleTime is after how long the server ends a transaction whose node fell silent between its round trips, with the
@@ -187,6 +188,8 @@ func (x *txn) leased(ref store.LeaseRef) (r *row, repeated bool, err error) {
 	}
 	stands := r.node != "" && x.alive(r.node)
 	switch {
+	case r.broken != nil:
+		return nil, false, r.broken
 	case ref.Repeats(&r.t) && (!stands || r.epoch == ref.Epoch):
 		return r, true, nil
 	case !stands || r.epoch != ref.Epoch:

@@ -26,70 +26,55 @@ func (db *DB) Renew(ctx context.Context, node string, term time.Duration) error 
 
 // BeginAttempt implements store.Store.
 func (db *DB) BeginAttempt(ctx context.Context, ref store.LeaseRef, p task.Plan) (task.Task, error) {
-	var t task.Task
-	err := db.creates.do(ctx, &op{
-		needs: func(n *needs) {
-			n.ids, n.takes = append(n.ids, ref.TaskID), append(n.takes, takesOfCaps(p.Caps)...)
-		},
-		run: func(x *txn) error {
-			r, repeated, err := x.leased(ref)
-			if err != nil || repeated {
-				t = taskOf(r)
-				return err
-			}
-			begun, err := store.Begin(r.t, p, x.now)
-			if err != nil {
-				return err
-			}
-			if !store.Room(p.Caps, x.inFlight) {
-				return store.ErrRouteFull
-			}
-			ref.Sign(&begun)
-			x.save(r, begun)
-			t = begun
-			return nil
-		},
+	return db.creates.write(ctx, ref, takesOfCaps(p.Caps), func(x *txn, r *row) (task.Task, error) {
+		t, err := store.Begin(r.t, p, x.now)
+		if err != nil {
+			return t, err
+		}
+		if !store.Room(p.Caps, x.inFlight) {
+			return t, store.ErrRouteFull
+		}
+		ref.Sign(&t)
+		x.save(r, t)
+		return t, nil
 	})
-	if err != nil {
-		return task.Task{}, err
-	}
-	return t, nil
-}
-
-func taskOf(r *row) task.Task {
-	if r == nil {
-		return task.Task{}
-	}
-	return r.t
 }
 
 // Advance implements store.Store.
 func (db *DB) Advance(ctx context.Context, ref store.LeaseRef, s store.Step) (task.Task, error) {
+	return db.steps.write(ctx, ref, nil, func(x *txn, r *row) (task.Task, error) {
+		t, changed, err := s.Apply(r.t, x.now)
+		if err != nil {
+			return t, err
+		}
+		if s.Release != nil {
+			x.release(r, x.now.Add(*s.Release))
+			x.rings = append(x.rings, store.TopicQueue)
+		}
+		if changed {
+			ref.Sign(&t)
+			x.save(r, t)
+		}
+		return t, nil
+	})
+}
+
+// write makes one write under a lease, or answers one that was made already.
+func (l *lane) write(
+	ctx context.Context, ref store.LeaseRef, takes []take, do func(*txn, *row) (task.Task, error),
+) (task.Task, error) {
 	var t task.Task
-	err := db.steps.do(ctx, &op{
-		needs: func(n *needs) {
-			n.ids = append(n.ids, ref.TaskID)
-		},
+	err := l.do(ctx, &op{
+		needs: func(n *needs) { n.ids, n.takes = append(n.ids, ref.TaskID), append(n.takes, takes...) },
 		run: func(x *txn) error {
 			r, repeated, err := x.leased(ref)
-			if err != nil || repeated {
-				t = taskOf(r)
-				return err
-			}
-			after, changed, err := s.Apply(r.t, x.now)
 			if err != nil {
 				return err
 			}
-			if s.Release != nil {
-				x.release(r, x.now.Add(*s.Release))
-				x.rings = append(x.rings, store.TopicQueue)
+			if t = r.t; !repeated {
+				t, err = do(x, r)
 			}
-			if changed {
-				ref.Sign(&after)
-				x.save(r, after)
-			}
-			t = after
-			return nil
+			return err
 		},
 	})
 	if err != nil {
@@ -105,6 +90,9 @@ func (db *DB) RequestCancel(ctx context.Context, s task.Scope, id string) (task.
 		needs: func(n *needs) { n.ids = append(n.ids, id) },
 		run: func(x *txn) error {
 			r := x.rows[id]
+			if r != nil && r.broken != nil {
+				return r.broken
+			}
 			if r == nil || r.t.Scope != s {
 				return store.ErrNotFound
 			}
