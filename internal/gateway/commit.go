@@ -124,13 +124,17 @@ func (g *Gateway) beginWork(o *order, c store.Created) *waiter {
 // stand.
 func refusedForSure(err error) bool {
 	_, held := errors.AsType[*store.HoldError](err)
-	return held || errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrFull)
+	return held || errors.Is(err, store.ErrConflict) || unseen(err)
 }
 
-// answers reports whether the error, of a call that was made before, means that no task was recorded then either. A
-// store may be full before it looks.
+// unseen reports whether the store refused a call before it looked for the task.
+func unseen(err error) bool {
+	return errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrUnavailable)
+}
+
+// answers reports whether the error, of a call that was made before, means that no task was recorded then either.
 func answers(err error) bool {
-	return refusedForSure(err) && !errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrExists)
+	return refusedForSure(err) && !unseen(err) || errors.Is(err, store.ErrExists)
 }
 
 // detach keeps what is in the memory of the request's body, which its owner takes back.

@@ -2,6 +2,7 @@ package gateway_test
 
 import (
 	"context"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -183,6 +184,48 @@ func TestCreationOfUnknownOutcome(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestUnavailableStoreKeepsNoInput: a creation that the store never saw leaves no large input behind, and one of unknown
+// outcome is found out although the store can't be reached at first.
+func TestUnavailableStoreKeepsNoInput(t *testing.T) {
+	large := strings.Replace(chat, "hello", strings.Repeat("hello ", 20_000), 1)
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{submitFn: answer("hello")}
+		w := newWorld(t, []routing.Route{route("text.chat", "a", 1, s)})
+		calls := 0
+		w.engine = &tampered{Store: w.store, createFunc: func(create func() (store.Created, error)) (store.Created, error) {
+			switch calls++; calls {
+			case 1, 3, 4:
+				return store.Created{}, store.ErrUnavailable
+			case 2:
+				if _, err := create(); err != nil {
+					return store.Created{}, err
+				}
+				return store.Created{}, store.ErrUnknown
+			default:
+				return create()
+			}
+		}}
+		w.start()
+		defer w.stop()
+		send := func() error {
+			_, err := w.g.Create(t.Context(), w.caller, gateway.Submission{IdempotencyKey: "unavailable", Body: []byte(large)})
+			return err
+		}
+		if err := send(); fault.CodeOf(err) != fault.CapacityExhausted {
+			t.Errorf("a store that can't be reached: %v", err)
+		}
+		if kept, err := filepath.Glob(filepath.Join(w.folder, "in", "*", "in_*")); err != nil || len(kept) > 0 {
+			t.Errorf("inputs that are left: %v, %v", kept, err)
+		}
+		if err := send(); err != nil {
+			t.Errorf("a lost answer, and a store that can't be reached for a moment: %v", err)
+		}
+		if sent := len(s.keys()); sent != 1 || calls != 5 {
+			t.Errorf("%d submissions after %d calls, want 1 after 5", sent, calls)
+		}
+	})
 }
 
 // TestStopWithACreationOfUnknownOutcome: the node ends although the engine doesn't answer any more.
