@@ -71,6 +71,7 @@ var (
 	descWorkers = desc("workers", "Tasks that have a worker on this node.")
 	descSize    = desc("store_size_bytes", "The size of the store's files.")
 	descAside   = desc("store_quarantined_rows", "Rows of the database that couldn't be read and were set aside.")
+	descGone    = desc("store_lost_writes_total", "Acknowledged writes that the database had lost when it came back.")
 	descFree    = desc("store_free_bytes", "What the store may still grow by before new tasks are refused.")
 )
 
@@ -80,7 +81,7 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 
 // Describe implements prometheus.Collector.
 func (w *watch) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{descTasks, descOldest, descLeases, descWorkers, descSize, descFree, descAside} {
+	for _, d := range []*prometheus.Desc{descTasks, descOldest, descLeases, descWorkers, descSize, descFree, descAside, descGone} {
 		ch <- d
 	}
 }
@@ -111,4 +112,5 @@ func (w *watch) Collect(ch chan<- prometheus.Metric) {
 	gauge(descSize, float64(g.Bytes))
 	gauge(descFree, float64(g.Free))
 	gauge(descAside, float64(g.Quarantined))
+	ch <- prometheus.MustNewConstMetric(descGone, prometheus.CounterValue, float64(g.Lost))
 }

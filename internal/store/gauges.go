@@ -24,5 +24,7 @@ type Gauges struct {
 	Leases int64 // tasks that a worker holds
 	// Quarantined counts rows that couldn't be read and were set aside.
 	Quarantined int64
-	Oldest      time.Duration // since the acceptance of the oldest queued task; 0 without one
+	// Lost counts the acknowledged writes that this node found gone since its start, after the database was away.
+	Lost   int64
+	Oldest time.Duration // since the acceptance of the oldest queued task; 0 without one
 }

@@ -71,6 +71,7 @@ func (db *DB) read(ctx context.Context, do func(ctx context.Context) error) erro
 	giveUp := time.Now().Add(tryTime)
 	for pause := tryPause; ; pause *= 2 {
 		err := doWithin(ctx, readTime, do)
+		db.doubt(err)
 		switch {
 		case err == nil || ctx.Err() != nil || errors.Is(err, store.ErrUnknown):
 			return err // what may have been done isn't done again

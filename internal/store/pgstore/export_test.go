@@ -55,3 +55,6 @@ func Hold(ctx context.Context, db *DB, of *store.NewTask, takes ...Take) (commit
 
 // Schema returns the quoted name of the tables' schema.
 func (db *DB) Schema() string { return db.schema }
+
+// Doubts reports whether the database was away and the latest writes aren't looked for yet.
+func Doubts(db *DB) bool { return db.latest.doubts.Load() != db.latest.settled.Load() }

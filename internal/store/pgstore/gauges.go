@@ -34,7 +34,7 @@ func (db *DB) Gauges(ctx context.Context) (store.Gauges, error) {
 		if err != nil {
 			return store.Gauges{}, err
 		}
-		g := store.Gauges{Stats: s}
+		g := store.Gauges{Stats: s, Lost: db.latest.lost.Load()}
 		var oldest *string
 		err = db.read(ctx, func(ctx context.Context) error {
 			return db.pool.QueryRow(ctx, db.q(`SELECT pg_database_size(current_database()),

@@ -154,6 +154,7 @@ func (db *DB) tryGroup(group []*op, shard string) error {
 	giveUp := time.Now().Add(tryTime)
 	for pause := tryPause; ; {
 		err := db.tryOnce(group, shard, strict)
+		db.doubt(err)
 		switch {
 		case errors.Is(err, errNear):
 			continue
@@ -201,6 +202,7 @@ func (db *DB) tryOnce(group []*op, shard string, strict map[store.Counter]bool) 
 	if err := x.end(ctx); err != nil {
 		return err
 	}
+	db.latest.add(x.rows)
 	db.bell.Ring(x.rings...)
 	return nil
 }

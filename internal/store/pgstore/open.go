@@ -44,6 +44,7 @@ type DB struct {
 	creates *lane // CreateTask and BeginAttempt: they take counters
 	steps   *lane // Advance: it gives back
 	hints   hints
+	latest  latest
 
 	changes  atomic.Uint64 // of accounts and keys, as far as they were seen
 	counted  atomic.Uint64 // by the database, as last seen

@@ -40,6 +40,7 @@ func (db *DB) change(ctx context.Context, counts bool, do func(pgx.Tx) error) er
 		return err
 	})
 	if err == nil {
+		db.latest.addChanges(count)
 		db.seen(count)
 	}
 	return err
@@ -257,7 +258,8 @@ func (db *DB) watchChanges(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			_ = db.readChanges(ctx) // a database that is gone changes nothing
+			db.doubt(db.readChanges(ctx)) // a database that is gone changes nothing
+			db.lookForLost(ctx)
 		}
 	}
 }

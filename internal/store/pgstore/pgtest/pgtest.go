@@ -38,7 +38,8 @@ const startTime = 60 * time.Second
 // Available returns the folder of the server's programs, or why a test can't run: in CI it must.
 func Available() (string, error) {
 	if path, err := exec.LookPath("initdb"); err == nil {
-		return filepath.Dir(path), nil
+		path, err = filepath.EvalSymlinks(path) // beside it are programs that PATH may lack
+		return filepath.Dir(path), err
 	}
 	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
 	if err != nil || len(found) == 0 {
@@ -151,6 +152,17 @@ func (s *Server) Exec(ctx context.Context, sql string, args ...any) error {
 	defer func() { _ = conn.Close(ctx) }()
 	_, err = conn.Exec(ctx, sql, args...)
 	return err
+}
+
+// query reads one value as the server's superuser.
+func query[T any](ctx context.Context, s *Server, sql string) (value T, err error) {
+	conn, err := pgx.Connect(ctx, s.URL())
+	if err != nil {
+		return value, err
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	err = conn.QueryRow(ctx, sql).Scan(&value)
+	return value, err
 }
 
 // KillBackends ends the connections of all clients, whatever they do.
