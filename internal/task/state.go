@@ -71,6 +71,9 @@ func Reopen() Transition { return Transition{rule: "reopen"} }
 // Name returns the transition's name in the rules table.
 func (tr Transition) Name() string { return tr.rule }
 
+// Output returns the result that the transition stores; nil without one.
+func (tr Transition) Output() *Output { return tr.output }
+
 // Rule is one row of the transition table.
 type Rule struct {
 	Name  string

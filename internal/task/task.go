@@ -127,6 +127,25 @@ type Artifact struct {
 	ExpiresAt   time.Time `json:"expires_at"`
 }
 
+// Size returns about how many bytes the output takes in a task's record, its artifacts' descriptions left out.
+func (o *Output) Size() int {
+	if o == nil {
+		return 0
+	}
+	size := 0
+	if o.Text != nil {
+		size = len(*o.Text)
+	}
+	for i := range o.Segments {
+		size += len(o.Segments[i].Text)
+	}
+	const number = 12 // bytes of a float32 in JSON
+	for _, vector := range o.Embeddings {
+		size += number * len(vector)
+	}
+	return size
+}
+
 // Artifacts returns every artifact of the output, in order.
 func (o *Output) Artifacts() []Artifact {
 	if o == nil {

@@ -12,11 +12,13 @@ import (
 	"unitask/internal/store"
 )
 
-// Groups: how many operations share a transaction at most, and how often a lane lets other goroutines run so that
-// more of them can join.
+// Groups: how many operations share a transaction at most, how often a lane lets other goroutines run so that more of
+// them can join, and from how many bytes of a result on a step has a transaction to itself, so that others don't wait
+// until it has reached the database.
 const (
 	groupLimit  = 256
 	groupRounds = 3
+	largeResult = 256 << 10
 )
 
 // The time that a transaction may take, and how long one is tried that the database didn't begin.
@@ -40,12 +42,14 @@ type op struct {
 // lane is the groups of one kind of operation.
 type lane struct {
 	db      *DB
+	most    int // operations in a group
 	ops     chan *op
 	stopped chan struct{}
 }
 
-func newLane(db *DB, groups int) *lane {
-	l := &lane{db: db, ops: make(chan *op, groupLimit), stopped: make(chan struct{})}
+// newLane starts a lane that commits so many groups beside each other, each with at most so many operations.
+func newLane(db *DB, groups, most int) *lane {
+	l := &lane{db: db, most: most, ops: make(chan *op, groupLimit), stopped: make(chan struct{})}
 	ended := make(chan struct{}, groups)
 	for range groups {
 		shard := db.newShard()
@@ -86,8 +90,11 @@ func (l *lane) work(shard string) {
 func (l *lane) gather(first *op) []*op {
 	group := []*op{first}
 	for range groupRounds {
+		if len(group) == l.most {
+			break
+		}
 		runtime.Gosched()
-		for len(group) < groupLimit {
+		for len(group) < l.most {
 			select {
 			case o, ok := <-l.ops:
 				if !ok {

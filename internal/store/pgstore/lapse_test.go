@@ -2,6 +2,7 @@ package pgstore_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -86,5 +87,58 @@ func TestUnreadableTask(t *testing.T) {
 	}
 	if got, err := db.RequestCancel(t.Context(), acme, sound.ID); err != nil || !got.CancelRequested {
 		t.Errorf("RequestCancel of the sound one: %+v, %v", got.State, err)
+	}
+}
+
+// TestLargeResults: steps with large results that wait for the database don't keep a small one waiting.
+func TestLargeResults(t *testing.T) {
+	db := mustOpenNodes(t, 1)[0]
+	working := func(key string) *store.Lease {
+		n := newTask(key)
+		n.First = &store.First{Node: someNode, Plans: []task.Plan{{Supplier: "s", Model: "m"}}}
+		c, err := db.CreateTask(t.Context(), n)
+		if err != nil || c.Lease == nil {
+			t.Fatalf("CreateTask: %+v, %v", c, err)
+		}
+		return c.Lease
+	}
+	finish := func(l *store.Lease, text string) error {
+		got, err := db.Advance(context.Background(), l.Ref, store.Step{
+			Close: &task.Closing{State: task.OK},
+			Moves: []task.Transition{task.Transfer(), task.Succeed(task.Output{Text: &text}, task.Usage{})},
+		})
+		if err == nil && *got.Output.Text != text {
+			t.Errorf("%d bytes of %d", len(*got.Output.Text), len(text))
+		}
+		return err
+	}
+	conn, err := pgx.Connect(t.Context(), server.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.Background()) }()
+	small, large := working("small"), []*store.Lease{working("a"), working("b"), working("c")}
+	if _, err := conn.Exec(t.Context(), "BEGIN"); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, len(large))
+	for _, l := range large {
+		if _, err := conn.Exec(t.Context(), "SELECT 1 FROM "+db.Schema()+".open_tasks WHERE id = $1 FOR UPDATE", l.Ref.TaskID); err != nil {
+			t.Fatal(err)
+		}
+		go func() { done <- finish(l, strings.Repeat("large ", 50_000)) }()
+	}
+	time.Sleep(100 * time.Millisecond) // so that they are under way
+	start := time.Now()
+	if err := finish(small, "small"); err != nil || time.Since(start) > 5*time.Second {
+		t.Errorf("a small result: %v after %s", err, time.Since(start))
+	}
+	if _, err := conn.Exec(t.Context(), "ROLLBACK"); err != nil {
+		t.Fatal(err)
+	}
+	for range large {
+		if err := <-done; err != nil {
+			t.Errorf("a large result: %v", err)
+		}
 	}
 }

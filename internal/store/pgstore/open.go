@@ -43,6 +43,7 @@ type DB struct {
 	bell    store.Bell
 	creates *lane // CreateTask and BeginAttempt: they take counters
 	steps   *lane // Advance: it gives back
+	large   *lane // Advance with a large result
 	hints   hints
 	latest  latest
 
@@ -91,7 +92,7 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 		pool.Close()
 		return nil, fmt.Errorf("pgstore: %w", err)
 	}
-	db.creates, db.steps = newLane(db, c.Lanes), newLane(db, c.Lanes)
+	db.creates, db.steps, db.large = newLane(db, c.Lanes, groupLimit), newLane(db, c.Lanes, groupLimit), newLane(db, 1, 1)
 	watch, stop := context.WithCancel(context.Background())
 	db.stop = stop
 	db.services.Go(func() { db.watchChanges(watch) })
@@ -129,7 +130,7 @@ func (c Config) pool() (*pgxpool.Config, error) {
 		return nil, errors.New("pgstore: the database's URL isn't valid") // the error may show a password
 	}
 	if !strings.Contains(c.URL, "pool_max_conns") {
-		conf.MaxConns = int32(2*c.Lanes + 1 + readers)
+		conf.MaxConns = int32(2*c.Lanes + 2 + readers)
 	}
 	if conf.ConnConfig.ConnectTimeout == 0 {
 		conf.ConnConfig.ConnectTimeout = readTime
@@ -161,6 +162,7 @@ func (db *DB) Close() error {
 	db.stop()
 	db.creates.close()
 	db.steps.close()
+	db.large.close()
 	db.services.Wait()
 	db.pool.Close()
 	return nil

@@ -42,7 +42,13 @@ func (db *DB) BeginAttempt(ctx context.Context, ref store.LeaseRef, p task.Plan)
 
 // Advance implements store.Store.
 func (db *DB) Advance(ctx context.Context, ref store.LeaseRef, s store.Step) (task.Task, error) {
-	return db.steps.write(ctx, ref, nil, func(x *txn, r *row) (task.Task, error) {
+	lane := db.steps
+	for _, move := range s.Moves {
+		if move.Output().Size() >= largeResult {
+			lane = db.large
+		}
+	}
+	return lane.write(ctx, ref, nil, func(x *txn, r *row) (task.Task, error) {
 		t, changed, err := s.Apply(r.t, x.now)
 		if err != nil {
 			return t, err
