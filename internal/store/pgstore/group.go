@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"unitask/internal/store"
 )
 
@@ -79,7 +81,7 @@ func (l *lane) close() {
 func (l *lane) work(shard string) {
 	for first := range l.ops {
 		group := l.gather(first)
-		l.db.commitGroup(group, shard)
+		l.db.commitGroup(l.db.work, group, shard)
 		for _, o := range group {
 			close(o.done)
 		}
@@ -132,17 +134,17 @@ func (db *DB) alone(ctx context.Context, o *op) error {
 		return err
 	}
 	defer db.mu.RUnlock()
-	db.commitGroup([]*op{o}, db.prefix+"0")
+	db.commitGroup(db.pool, []*op{o}, db.prefix+"0")
 	return o.err
 }
 
 // commitGroup carries out the operations in one transaction or, if one of them breaks it, in one each.
-func (db *DB) commitGroup(group []*op, shard string) {
+func (db *DB) commitGroup(pool *pgxpool.Pool, group []*op, shard string) {
 	start := time.Now()
-	err := db.tryGroup(group, shard)
+	err := db.tryGroup(pool, group, shard)
 	if err != nil && len(group) > 1 && !passing(err) && !errors.Is(err, store.ErrUnknown) {
 		for _, o := range group {
-			db.commitGroup([]*op{o}, shard)
+			db.commitGroup(pool, []*op{o}, shard)
 		}
 		return
 	}
@@ -156,11 +158,11 @@ func (db *DB) commitGroup(group []*op, shard string) {
 }
 
 // tryGroup tries a group until the database has decided about it.
-func (db *DB) tryGroup(group []*op, shard string) error {
+func (db *DB) tryGroup(pool *pgxpool.Pool, group []*op, shard string) error {
 	strict := map[store.Counter]bool{}
 	giveUp := time.Now().Add(tryTime)
 	for pause := tryPause; ; {
-		err := db.tryOnce(group, shard, strict)
+		err := db.tryOnce(pool, group, shard, strict)
 		db.doubt(err)
 		switch {
 		case errors.Is(err, errNear):
@@ -178,10 +180,10 @@ func (db *DB) tryGroup(group []*op, shard string) error {
 	}
 }
 
-func (db *DB) tryOnce(group []*op, shard string, strict map[store.Counter]bool) error {
+func (db *DB) tryOnce(pool *pgxpool.Pool, group []*op, shard string, strict map[store.Counter]bool) error {
 	ctx, cancel := context.WithTimeout(context.Background(), groupTime)
 	defer cancel()
-	conn, err := db.pool.Acquire(ctx)
+	conn, err := pool.Acquire(ctx)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package pgstore_test
 import (
 	"context"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -141,4 +142,36 @@ func TestLargeResults(t *testing.T) {
 			t.Errorf("a large result: %v", err)
 		}
 	}
+}
+
+// TestReadersLeaveRoom: readers that wait for the database keep neither a commit nor the node's session waiting.
+func TestReadersLeaveRoom(t *testing.T) {
+	db := mustOpenNodes(t, 1)[0]
+	conn, err := pgx.Connect(t.Context(), server.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.Background()) }()
+	if _, err := conn.Exec(t.Context(), "BEGIN; LOCK TABLE "+db.Schema()+".accounts IN ACCESS EXCLUSIVE MODE"); err != nil {
+		t.Fatal(err)
+	}
+	var readers sync.WaitGroup
+	for range 40 {
+		readers.Go(func() { _, _ = db.ListAccounts(context.Background()) })
+	}
+	time.Sleep(100 * time.Millisecond) // so that they are under way
+	start := time.Now()
+	if err := db.Renew(t.Context(), someNode, time.Hour); err != nil {
+		t.Errorf("Renew: %v", err)
+	}
+	if _, err := db.CreateTask(t.Context(), newTask("key")); err != nil {
+		t.Errorf("CreateTask: %v", err)
+	}
+	if took := time.Since(start); took > 2*time.Second {
+		t.Errorf("after %s, want no wait for readers", took)
+	}
+	if _, err := conn.Exec(t.Context(), "ROLLBACK"); err != nil {
+		t.Fatal(err)
+	}
+	readers.Wait()
 }

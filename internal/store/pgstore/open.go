@@ -31,7 +31,8 @@ type Config struct {
 
 // DB is the engine. It implements every interface of package store and is safe for concurrent use.
 type DB struct {
-	pool   *pgxpool.Pool
+	pool   *pgxpool.Pool    // of reads, claims, cancellations and upkeep
+	work   *pgxpool.Pool    // of the lanes and the session: no reader makes them wait
 	schema string           // quoted
 	now    func() time.Time // nil: the database's clock
 	log    *slog.Logger
@@ -65,7 +66,7 @@ var (
 	_ store.Fleet    = (*DB)(nil)
 )
 
-// The pool: enough connections for the lanes, the claim and the readers.
+// readers is how many connections there are beside those of the lanes and the session.
 const readers = 8
 
 // Open connects, brings the schema up to date and starts the engine. It fails if the database can't be reached or has
@@ -80,16 +81,23 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pgstore: %w", err)
 	}
+	conf = conf.Copy()
+	conf.MaxConns = int32(2*c.Lanes + 2)
+	work, err := pgxpool.NewWithConfig(ctx, conf)
+	if err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("pgstore: %w", err)
+	}
 	db := &DB{
-		pool: pool, schema: pgx.Identifier{c.Schema}.Sanitize(), now: c.Now, log: c.Logger, commit: c.OnCommit,
+		pool: pool, work: work, schema: pgx.Identifier{c.Schema}.Sanitize(), now: c.Now, log: c.Logger, commit: c.OnCommit,
 		idle: idleTime, prefix: task.NewID("", time.Now())[10:18], // random characters
 	}
 	if err := db.migrate(ctx); err != nil {
-		pool.Close()
+		db.disconnect()
 		return nil, err
 	}
 	if err := db.readChanges(ctx); err != nil {
-		pool.Close()
+		db.disconnect()
 		return nil, fmt.Errorf("pgstore: %w", err)
 	}
 	db.creates, db.steps, db.large = newLane(db, c.Lanes, groupLimit), newLane(db, c.Lanes, groupLimit), newLane(db, 1, 1)
@@ -120,7 +128,7 @@ func (c Config) withDefaults() Config {
 // schemaParameter is the URL's parameter that is not for the database's driver.
 const schemaParameter = "schema"
 
-// pool returns the pool's settings: with as many connections as the engine uses, unless the URL says otherwise.
+// pool returns the settings of the readers' pool: its size is the URL's, if that names one.
 func (c Config) pool() (*pgxpool.Config, error) {
 	if strings.Trim(c.Schema, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
 		return nil, fmt.Errorf("pgstore: schema %q: lower-case letters, digits and underscores are allowed", c.Schema)
@@ -130,7 +138,7 @@ func (c Config) pool() (*pgxpool.Config, error) {
 		return nil, errors.New("pgstore: the database's URL isn't valid") // the error may show a password
 	}
 	if !strings.Contains(c.URL, "pool_max_conns") {
-		conf.MaxConns = int32(2*c.Lanes + 2 + readers)
+		conf.MaxConns = readers
 	}
 	if conf.ConnConfig.ConnectTimeout == 0 {
 		conf.ConnConfig.ConnectTimeout = readTime
@@ -164,8 +172,13 @@ func (db *DB) Close() error {
 	db.steps.close()
 	db.large.close()
 	db.services.Wait()
-	db.pool.Close()
+	db.disconnect()
 	return nil
+}
+
+func (db *DB) disconnect() {
+	db.pool.Close()
+	db.work.Close()
 }
 
 // enter counts an operation in until it calls db.mu.RUnlock, or returns store.ErrClosed.

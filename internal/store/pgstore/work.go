@@ -13,7 +13,7 @@ import (
 // Renew implements store.Store.
 func (db *DB) Renew(ctx context.Context, node string, term time.Duration) error {
 	return db.read(ctx, func(ctx context.Context) error { // to do it again does no harm
-		tag, err := db.pool.Exec(ctx, db.q(`INSERT INTO {s}.nodes AS n (name, until)
+		tag, err := db.work.Exec(ctx, db.q(`INSERT INTO {s}.nodes AS n (name, until)
 			VALUES ($1, coalesce($2, clock_timestamp()) + make_interval(secs => $3))
 			ON CONFLICT (name) DO UPDATE SET until = excluded.until WHERE n.until > coalesce($2, clock_timestamp()) AND NOT n.freed`),
 			node, db.at(), term.Seconds())
