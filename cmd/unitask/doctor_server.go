@@ -42,6 +42,9 @@ func (d *diagnosis) server(ctx context.Context) {
 	}
 	d.data(dir, info)
 	d.disk(dir)
+	if ok {
+		d.shared(ctx, settings)
+	}
 	running := d.running(ctx, dir)
 	if running == nil && ok {
 		running = d.wouldFind(ctx, settings)
@@ -95,6 +98,26 @@ func (d *diagnosis) disk(dir string) {
 		d.warn("disk", found, "results fill it first; limits.artifact_ttl in the settings says how long they are kept")
 	default:
 		d.ok("disk", "%s", found)
+	}
+}
+
+// shared checks the database and the object store that several nodes may share.
+func (d *diagnosis) shared(ctx context.Context, c config.Config) {
+	ctx, cancel := context.WithTimeout(ctx, checkTime)
+	defer cancel()
+	if !c.OneNode() {
+		if found, err := node.CheckDatabase(ctx, c); err != nil {
+			d.fail("database", hint.With(err, "is it running, and may this machine and role reach it? the setting is store"))
+		} else {
+			d.ok("database", "%s", found)
+		}
+	}
+	if bucket, elsewhere := c.Bucket(); elsewhere {
+		if err := node.CheckBucket(ctx, bucket); err != nil {
+			d.fail("artifacts", hint.With(err, "the setting is artifacts; docs/operating.md says what the bucket has to allow"))
+		} else {
+			d.ok("artifacts", "%s takes and gives objects", bucket.String())
+		}
 	}
 }
 

@@ -3,7 +3,9 @@ package node
 import (
 	"context"
 	"log/slog"
+	"os"
 	"path/filepath"
+	"time"
 
 	"unitask/internal/artifact"
 	"unitask/internal/artifact/s3store"
@@ -45,6 +47,21 @@ func (n *Node) openArtifacts(ctx context.Context, set config.Config) (artifact.S
 		return nil, nil, err
 	}
 	return s3, nil, backup.SetLocation(n.DataDir, bucket.String())
+}
+
+// CheckBucket proves that the object store takes the service's objects under its condition, with a small one that
+// stays.
+func CheckBucket(ctx context.Context, bucket artifact.Bucket) error {
+	dir, err := os.MkdirTemp("", "unitask-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	s3, err := s3store.New(ctx, s3store.Config{Bucket: bucket, Dir: dir, Now: time.Now})
+	if err != nil {
+		return err
+	}
+	return s3.Prove(ctx)
 }
 
 // holdsFiles reports whether an artifact folder has a shard, which it has from its first file on.

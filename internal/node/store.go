@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"unitask/internal/config"
+	"unitask/internal/hint"
 	"unitask/internal/secret"
 	"unitask/internal/store"
 	"unitask/internal/store/boltstore"
@@ -41,9 +42,18 @@ func OpenStore(ctx context.Context, c StoreConfig) (db Database, dir string, err
 	}
 	open, err := pgstore.Open(ctx, pgstore.Config{URL: url, OnCommit: c.OnCommit, Logger: c.Logger})
 	if err != nil {
-		return nil, "", err
+		return nil, "", hint.With(err, "the setting store names the database; unitask doctor checks it")
 	}
 	return open, dir, nil
+}
+
+// CheckDatabase connects to the PostgreSQL database that the settings name, changes nothing and says what it found.
+func CheckDatabase(ctx context.Context, set config.Config) (found string, err error) {
+	url, err := storeURL(ctx, set.Store)
+	if err != nil {
+		return "", err
+	}
+	return pgstore.Check(ctx, pgstore.Config{URL: url})
 }
 
 func openBolt(c StoreConfig) (Database, string, error) {

@@ -22,7 +22,7 @@ func (s *Store) Check(ctx context.Context) error {
 	if _, err := s.client.Options().Credentials.Retrieve(ctx); err != nil {
 		return fmt.Errorf("no credentials for %s: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, AWS_PROFILE, or give the machine a role: %w", s.bucket, err)
 	}
-	err := s.prove(ctx)
+	err := s.Prove(ctx)
 	if err == nil || isRefused(err) || errors.Is(err, errUnconditional) {
 		return err
 	}
@@ -30,9 +30,9 @@ func (s *Store) Check(ctx context.Context) error {
 	return nil
 }
 
-// prove finds out once whether the store honours the condition that all promises rest on: of two requests for a new
+// Prove finds out once whether the store honours the condition that all promises rest on: of two requests for a new
 // object it must refuse the second. The object stays, so that later starts send one request.
-func (s *Store) prove(ctx context.Context) error {
+func (s *Store) Prove(ctx context.Context) error {
 	s.probing.Lock()
 	defer s.probing.Unlock()
 	for range 2 {

@@ -36,7 +36,7 @@ func (s *Store) Put(ctx context.Context, r artifact.PutRequest) (artifact.Meta, 
 		return artifact.Meta{}, err
 	}
 	defer spooled.Remove()
-	if err := s.prove(ctx); err != nil {
+	if err := s.Prove(ctx); err != nil {
 		return artifact.Meta{}, s.putFault(ctx, err)
 	}
 	for try := 1; ; try++ {

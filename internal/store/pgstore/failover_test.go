@@ -87,6 +87,9 @@ func TestFailover(t *testing.T) {
 	f := newFailover(t)
 	kept := f.create("kept")
 	f.must("catch up", f.primary.CaughtUp(t.Context(), f.standby))
+	if found, err := pgstore.Check(t.Context(), pgstore.Config{URL: f.standby.URL()}); err == nil {
+		t.Errorf("Check of a standby: %s", found)
+	}
 	f.must("cut the standby off", f.standby.Unfollow(t.Context()))
 	lost := f.create("lost")
 	_, err := f.db.RequestCancel(t.Context(), kept.Scope, kept.ID)

@@ -165,7 +165,7 @@ func (db *DB) migrateOnce(ctx context.Context) (done bool, err error) {
 		}
 		switch {
 		case version > len(migrations):
-			return fmt.Errorf("it has version %d, and this program knows up to %d: run the newer program", version, len(migrations))
+			return newer(version)
 		case version == len(migrations):
 			done = true
 			return nil

@@ -325,6 +325,14 @@ func mustCount(t *testing.T, from string) (n int) {
 func TestSchema(t *testing.T) {
 	url := mustServer(t)
 	name := fmt.Sprintf("test_%d", schemas.Add(1))
+	wantFound := func(want string) {
+		t.Helper()
+		found, err := pgstore.Check(t.Context(), pgstore.Config{URL: url, Schema: name})
+		if said := fmt.Sprint(found, err); !strings.Contains(said, want) {
+			t.Errorf("Check: %s, want %s", said, want)
+		}
+	}
+	wantFound("no tables yet")
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
@@ -337,9 +345,11 @@ func TestSchema(t *testing.T) {
 		})
 	}
 	all.Wait()
+	wantFound("schema " + name + " of version ")
 	if err := server.Exec(t.Context(), "UPDATE "+name+".version SET version = 1000"); err != nil {
 		t.Fatal(err)
 	}
+	wantFound("run the newer program")
 	_, err := pgstore.Open(t.Context(), pgstore.Config{URL: url, Schema: name})
 	if err == nil || !strings.Contains(err.Error(), "run the newer program") {
 		t.Errorf("Open of a newer schema: %v", err)
