@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"time"
 
 	"unitask/internal/api"
 	"unitask/internal/backup"
@@ -36,7 +35,7 @@ func openStoreOperator(ctx context.Context, dataDir string) (operatorAPI, func()
 	}
 	return &operator.Operator{
 		Store: db, Tasks: db, Requests: requestlog.Folder(filepath.Join(abs, node.RequestsName)), Prefix: settings.KeyPrefix,
-		Server: api.Info{BaseURL: settings.BaseURL}, Now: time.Now,
+		Server: api.Info{BaseURL: settings.BaseURL}, Now: node.ClockOf(db),
 	}, db.Close, nil
 }
 

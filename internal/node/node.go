@@ -105,7 +105,7 @@ func (n *Node) assemble(ctx context.Context, c Config, counts *metrics.Metrics) 
 	n.Service, err = NewService(ctx, n.db, ServiceConfig{
 		Parts: Parts{
 			Catalog: c.Directory, Suppliers: n.Suppliers, Artifacts: files, Fetcher: fetcher, Limits: limitsOf(set),
-			KeyPrefix: set.KeyPrefix, Now: wallClock, Logger: n.log, Runs: runs,
+			KeyPrefix: set.KeyPrefix, Now: ClockOf(n.db), Logger: n.log, Runs: runs,
 		},
 		Metrics: counts, Version: c.Build.Version, BaseURL: set.BaseURL, BodyFolder: filepath.Join(n.DataDir, bodiesName),
 		TrustedProxies: set.Proxies(), OnRequest: n.recordRequest,
@@ -154,7 +154,7 @@ func (n *Node) openRequests(l config.Limits, counts *metrics.Metrics) (err error
 		return nil
 	}
 	n.requests, err = requestlog.Open(requestlog.Config{
-		Dir: filepath.Join(n.DataDir, RequestsName), Size: int64(l.RequestLog), Keep: time.Duration(l.RequestLogAge), Now: wallClock, Logger: n.log,
+		Dir: filepath.Join(n.DataDir, RequestsName), Size: int64(l.RequestLog), Keep: time.Duration(l.RequestLogAge), Now: ClockOf(n.db), Logger: n.log,
 	})
 	if err == nil {
 		counts.WatchRequests(n.requests.Lost)

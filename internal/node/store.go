@@ -40,11 +40,19 @@ func OpenStore(ctx context.Context, c StoreConfig) (db Database, dir string, err
 	if err != nil {
 		return nil, "", err
 	}
-	open, err := pgstore.Open(ctx, pgstore.Config{URL: url, OnCommit: c.OnCommit, Logger: c.Logger})
+	open, err := pgstore.Open(ctx, pgstore.Config{URL: url, OnCommit: c.OnCommit, Machine: wallClock, Logger: c.Logger})
 	if err != nil {
 		return nil, "", hint.With(err, "the setting store names the database; unitask doctor checks it")
 	}
 	return open, dir, nil
+}
+
+// ClockOf returns the clock of all nodes on a store: the database's if it has one that they share, else the machine's.
+func ClockOf(db any) func() time.Time {
+	if shared, ok := db.(store.Timer); ok {
+		return shared.Now
+	}
+	return wallClock
 }
 
 // CheckDatabase connects to the PostgreSQL database that the settings name, changes nothing and says what it found.

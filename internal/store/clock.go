@@ -2,6 +2,12 @@ package store
 
 import "time"
 
+// Timer is an optional interface of an engine whose clock several nodes share: they go by it, whatever their own say.
+type Timer interface {
+	// Now returns the time by that clock, within a round trip, with a monotonic reading. It costs no round trip.
+	Now() time.Time
+}
+
 // Clock bounds the time while the wall clock may be set: by its reading, and by its reading at the start plus the
 // time since on the monotonic clock. A time that is stamped with the later of the two and judged by the earlier never
 // expires early.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -41,6 +42,14 @@ func newFleet(t *testing.T, nodes int) *fleet {
 
 func newFleetWith(t *testing.T, nodes int, lease time.Duration, env ...string) *fleet {
 	t.Helper()
+	f := makeFleet(t, nodes, lease, env...)
+	f.launch()
+	return f
+}
+
+// makeFleet prepares nodes that don't run yet.
+func makeFleet(t *testing.T, nodes int, lease time.Duration, env ...string) *fleet {
+	t.Helper()
 	f := &fleet{
 		T: t, database: pgtest.Start(t, pgtest.Config{Sync: true}), paid: harness.NewSupplier(t),
 		key: account.NewKeySecret("svc", task.Live),
@@ -48,17 +57,21 @@ func newFleetWith(t *testing.T, nodes int, lease time.Duration, env ...string) *
 	for range nodes {
 		s := harness.NewServer(t)
 		s.Config = fmt.Sprintf("limits: {lease: %s}\n", lease) + f.paid.Config()
-		s.Env = append(env, "UNITASK_STORE="+f.database.URL())
+		s.Env = append(slices.Clone(env), "UNITASK_STORE="+f.database.URL())
 		s.Bootstrap = f.key
 		f.nodes = append(f.nodes, s)
 	}
+	return f
+}
+
+func (f *fleet) launch() {
+	f.Helper()
 	for _, s := range f.nodes {
 		s.Launch() // at once: they make the tables, the first account and its key together
 	}
 	for _, s := range f.nodes {
 		s.AwaitReady()
 	}
-	return f
 }
 
 // send makes a request to a node; the answer's body is read as a task.

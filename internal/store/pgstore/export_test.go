@@ -58,3 +58,14 @@ func (db *DB) Schema() string { return db.schema }
 
 // Doubts reports whether the database was away and the latest writes aren't looked for yet.
 func Doubts(db *DB) bool { return db.latest.doubts.Load() != db.latest.settled.Load() }
+
+// ClockAfter returns the time as a node knows it whose machine's clock is off by that much, after readings of a
+// database's clock that is off by those.
+func ClockAfter(machine time.Duration, database ...time.Duration) time.Time {
+	c := newClock(func() time.Time { return time.Now().Add(machine) })
+	for _, off := range database {
+		asked := time.Now()
+		c.set(asked.Add(off), asked)
+	}
+	return c.now()
+}

@@ -42,7 +42,7 @@ func (db *DB) Gauges(ctx context.Context) (store.Gauges, error) {
 				(SELECT id FROM {s}.open_tasks WHERE state = $1 ORDER BY id LIMIT 1)`), string(task.Queued)).Scan(&g.Bytes, &g.Leases, &oldest)
 		})
 		if oldest != nil {
-			g.Oldest = max(0, time.Since(task.IDTime(*oldest)))
+			g.Oldest = max(0, db.Now().Sub(task.IDTime(*oldest)))
 		}
 		return g, err
 	})

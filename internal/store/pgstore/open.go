@@ -26,6 +26,7 @@ type Config struct {
 	Lanes    int    // groups that commit beside each other, for creations and for steps each; 0: 2
 	OnCommit func(ops int, took time.Duration)
 	Now      func() time.Time // for tests alone; nil: the database's clock
+	Machine  func() time.Time // the machine's clock, with a monotonic reading; nil: time.Now
 	Logger   *slog.Logger     // nil: discarded
 }
 
@@ -35,6 +36,7 @@ type DB struct {
 	work   *pgxpool.Pool    // of the lanes and the session: no reader makes them wait
 	schema string           // quoted
 	now    func() time.Time // nil: the database's clock
+	clock  *clock
 	log    *slog.Logger
 	commit func(ops int, took time.Duration)
 	shards atomic.Int32  // given out to lanes
@@ -64,6 +66,7 @@ var (
 	_ store.Gauger   = (*DB)(nil)
 	_ store.Loader   = (*DB)(nil)
 	_ store.Fleet    = (*DB)(nil)
+	_ store.Timer    = (*DB)(nil)
 )
 
 // readers is how many connections there are beside those of the lanes and the session.
@@ -89,7 +92,7 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 		return nil, fmt.Errorf("pgstore: %w", err)
 	}
 	db := &DB{
-		pool: pool, work: work, schema: pgx.Identifier{c.Schema}.Sanitize(), now: c.Now, log: c.Logger, commit: c.OnCommit,
+		pool: pool, work: work, schema: pgx.Identifier{c.Schema}.Sanitize(), now: c.Now, clock: newClock(c.Machine), log: c.Logger, commit: c.OnCommit,
 		idle: idleTime, prefix: task.NewID("", time.Now())[10:18], // random characters
 	}
 	if err := db.migrate(ctx); err != nil {
@@ -118,6 +121,9 @@ func (c Config) withDefaults() Config {
 	c.Schema, c.Lanes = cmp.Or(c.Schema, "unitask"), cmp.Or(c.Lanes, 2)
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Machine == nil {
+		c.Machine = time.Now
 	}
 	if c.OnCommit == nil {
 		c.OnCommit = func(int, time.Duration) {}

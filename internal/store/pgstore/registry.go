@@ -264,9 +264,15 @@ func (db *DB) watchChanges(ctx context.Context) {
 	}
 }
 
+// readChanges reads their count and the database's clock.
 func (db *DB) readChanges(ctx context.Context) error {
 	var count uint64
-	err := db.pool.QueryRow(ctx, db.q(`SELECT count FROM {s}.changes`)).Scan(&count)
+	var now time.Time
+	asked := time.Now()
+	err := db.pool.QueryRow(ctx, db.q(`SELECT count, clock_timestamp() FROM {s}.changes`)).Scan(&count, &now)
+	if err == nil {
+		db.clock.set(now, asked)
+	}
 	db.seen(count)
 	return err
 }
