@@ -77,7 +77,7 @@ var layers = map[string]layer{
 	}, adapter...)},
 	"supplier/sandbox/media": {floor: 3, leaf: true},
 
-	"store":                {floor: 3, may: []string{"task", "account", "fault"}},
+	"store":                {floor: 3, may: []string{"task", "account", "fault", "jsonwrite"}},
 	"store/boltstore":      {floor: 3, may: append([]string{"store/boltstore/idem", "store/boltstore/wal"}, engine...), leaf: true},
 	"store/boltstore/idem": {floor: 0},
 	"store/boltstore/wal":  {floor: 3, may: []string{"disk", "store"}, leaf: true},
