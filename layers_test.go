@@ -136,6 +136,7 @@ var layers = map[string]layer{
 	"test/e2e":        {floor: 9},
 	"test/sim":        {floor: 9},
 	"test/fleet":      {floor: 9},
+	"test/move":       {floor: 9},
 	"test/fulldisk":   {floor: 9},
 	"test/hostile":    {floor: 9},
 	"test/harness": {floor: 7, may: []string{

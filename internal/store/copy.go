@@ -132,6 +132,7 @@ func Copy(ctx context.Context, from Source, to Target, heard func(p Phase, tasks
 	if err != nil {
 		return nil, err
 	}
+	heard(PhaseCopy, 0)
 	if !begun {
 		c, err := from.Contents(ctx)
 		if err != nil {
@@ -148,6 +149,7 @@ func Copy(ctx context.Context, from Source, to Target, heard func(p Phase, tasks
 	if err := to.Finish(ctx); err != nil {
 		return nil, err
 	}
+	heard(PhaseVerify, 0)
 	tally, err := verify(ctx, from, to, heard)
 	if err != nil {
 		return nil, err
