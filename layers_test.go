@@ -77,7 +77,7 @@ var layers = map[string]layer{
 	}, adapter...)},
 	"supplier/sandbox/media": {floor: 3, leaf: true},
 
-	"store":                {floor: 3, may: []string{"task", "account", "fault"}},
+	"store":                {floor: 3, may: []string{"task", "account", "fault", "jsonwrite"}},
 	"store/boltstore":      {floor: 3, may: append([]string{"store/boltstore/idem", "store/boltstore/wal"}, engine...), leaf: true},
 	"store/boltstore/idem": {floor: 0},
 	"store/boltstore/wal":  {floor: 3, may: []string{"disk", "store"}, leaf: true},
@@ -136,6 +136,7 @@ var layers = map[string]layer{
 	"test/e2e":        {floor: 9},
 	"test/sim":        {floor: 9},
 	"test/fleet":      {floor: 9},
+	"test/move":       {floor: 9},
 	"test/fulldisk":   {floor: 9},
 	"test/hostile":    {floor: 9},
 	"test/harness": {floor: 7, may: []string{

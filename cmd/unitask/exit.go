@@ -19,6 +19,7 @@ import (
 	"unitask/internal/hint"
 	"unitask/internal/secret"
 	"unitask/internal/snippet"
+	"unitask/internal/store"
 	"unitask/internal/store/boltstore"
 	"unitask/internal/submit"
 )
@@ -202,6 +203,9 @@ func hintOf(command string, err error) string {
 	if e, ok := errors.AsType[*boltstore.LogError](err); ok {
 		return "put the missing files back if you have them; else copy the folder, and unitask store check --repair --data-dir " +
 			snippet.Word(filepath.Dir(e.Path)) + " goes on without what is lost and says what that is"
+	}
+	if e, ok := errors.AsType[*store.UnfinishedError](err); ok {
+		return "unitask store copy --from " + snippet.Word(e.From) + " --to this place again goes on with it"
 	}
 	if e, ok := errors.AsType[*boltstore.DamagedError](err); ok {
 		return "copy the folder " + snippet.Word(filepath.Dir(e.Path)) + " away; unitask store restore --force puts a backup in its place"

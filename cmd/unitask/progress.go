@@ -12,6 +12,7 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/client"
 	"unitask/internal/shown"
+	"unitask/internal/store"
 	"unitask/internal/task"
 )
 
@@ -84,6 +85,19 @@ func (p *progress) count(done, all int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.detail, p.trouble = fmt.Sprintf("%d of %d done", done, all), ""
+}
+
+// work shows how many tasks a phase of a copy has done.
+func (p *progress) work(phase store.Phase, tasks int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.t.errTTY && p.label != string(phase) {
+		p.t.note("%s", phase)
+	}
+	p.label, p.detail = string(phase), ""
+	if tasks > 0 {
+		p.detail = fmt.Sprintf("%d tasks", tasks)
+	}
 }
 
 // hush ends the notes, because the result begins.

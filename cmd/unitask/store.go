@@ -13,12 +13,12 @@ import (
 )
 
 func newStoreCmd(t *terminal) *cobra.Command {
-	cmd := group("store", "Back up, restore, check and compact a data folder",
-		newStoreBackupCmd(t), newStoreRestoreCmd(t), newStoreCheckCmd(t), newStoreCompactCmd(t))
-	cmd.Long = `Back up, restore, check and compact a data folder, as its operator.
+	cmd := group("store", "Back up, restore, check, compact and copy what a server keeps",
+		newStoreBackupCmd(t), newStoreRestoreCmd(t), newStoreCheckCmd(t), newStoreCompactCmd(t), newStoreCopyCmd(t))
+	cmd.Long = `Back up, restore, check and compact a data folder, and copy its store into PostgreSQL or back, as its operator.
 
 A backup is taken while the server runs, or from the folder where none does. All others work on a
-folder that no server runs on.`
+folder or a database that no server runs on.`
 	return cmd
 }
 

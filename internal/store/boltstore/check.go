@@ -109,6 +109,9 @@ func (c *check) all() (err error) {
 			c.find("file", "reading it broke off: %v", caught)
 		}
 	}()
+	if err := unfinished(c.tx); err != nil {
+		c.find("file", "%v", err)
+	}
 	c.held = map[store.Counter]int64{}
 	var log idem.Index
 	for _, u := range loadIdem(c.tx, &log) {

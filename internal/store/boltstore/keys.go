@@ -237,17 +237,25 @@ func (db *DB) Secret(ctx context.Context, name string, size int) ([]byte, error)
 
 func (x *txn) has(in bucket, key []byte) bool { return x.get(in, key) != nil }
 
-// putJSON puts a value as a format byte, the CRC-32C of the rest of the row, and JSON. Older versions wrote the
-// JSON alone.
 func (x *txn) putJSON(in bucket, id string, value any) error {
-	raw, err := json.Marshal(value)
+	row, err := encodeJSON(value)
 	if err != nil {
 		return err
+	}
+	return x.put(in, id, row)
+}
+
+// encodeJSON returns a row as a format byte, the CRC-32C of the rest of the row, and JSON. Older versions wrote the
+// JSON alone.
+func encodeJSON(value any) ([]byte, error) {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
 	}
 	row := append(make([]byte, 1+sumSize, 1+sumSize+len(raw)), raw...)
 	row[0] = formatSum
 	sumAt(row, 1)
-	return x.put(in, id, row)
+	return row, nil
 }
 
 // getJSON reads one value; ErrNotFound if the key is nil or unknown.
@@ -259,7 +267,7 @@ func getJSON(r *reader, in bucket, key []byte, into any) error {
 	return decodeJSON(in, key, raw, into)
 }
 
-// decodeJSON reads a value of putJSON; an *unreadableError if it was damaged.
+// decodeJSON reads a value of encodeJSON; an *unreadableError if it was damaged.
 func decodeJSON(in bucket, key, raw []byte, into any) error {
 	body, err := raw, errRecord
 	switch {

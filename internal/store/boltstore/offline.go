@@ -17,8 +17,7 @@ import (
 // time; no process can open it for work meanwhile. Rows that a killed process had left in the log are brought into
 // the file first.
 type Offline struct {
-	path   string
-	bolt   *bolt.DB
+	resting
 	schema uint64
 	damage []string // of its pages; then the file isn't read
 }
@@ -53,7 +52,7 @@ func openOffline(path string) (_ *Offline, behind bool, _ error) {
 	if err != nil {
 		return nil, false, err
 	}
-	off := &Offline{path: path, bolt: b}
+	off := &Offline{resting: resting{path, b}}
 	if off.damage, err = valid(path, maxFindings); err != nil {
 		return nil, false, errors.Join(err, b.Close())
 	}

@@ -130,7 +130,7 @@ func Open(cfg Config) (*DB, error) {
 		return nil, err
 	}
 	if _, err := os.Stat(cfg.Path); errors.Is(err, fs.ErrNotExist) {
-		if err := create(cfg); err != nil {
+		if err := create(cfg, nil); err != nil {
 			return nil, fmt.Errorf("boltstore: create %s: %w", cfg.Path, err)
 		}
 	}
@@ -179,6 +179,14 @@ func start(cfg Config, b *bolt.DB) (*DB, error) {
 // there.
 func (db *DB) load(cfg Config) error {
 	b := db.bolt
+	if err := b.View(func(tx *bolt.Tx) error {
+		if _, err := schemaOf(tx, cfg.Path); err != nil {
+			return err
+		}
+		return unfinished(tx)
+	}); err != nil {
+		return err
+	}
 	if err := replay(b, cfg.Path); err != nil {
 		return err
 	}
@@ -221,8 +229,9 @@ func (db *DB) load(cfg Config) error {
 }
 
 // create makes a new file beside its place and moves it there whole: a power cut in the middle of
-// the first pages would leave a file that can't be opened. One made meanwhile by another is kept.
-func create(cfg Config) error {
+// the first pages would leave a file that can't be opened. One made meanwhile by another is kept. more, which may be
+// nil, adds rows to its first commit.
+func create(cfg Config, more func(*bolt.Tx) error) error {
 	f, err := os.CreateTemp(filepath.Dir(cfg.Path), filepath.Base(cfg.Path)+".new-*")
 	if err != nil {
 		return err
@@ -236,7 +245,14 @@ func create(cfg Config) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(b.Update(createBuckets), b.Close()); err != nil { // synced but with NoSync
+	err = b.Update(func(tx *bolt.Tx) error {
+		err := createBuckets(tx)
+		if err == nil && more != nil {
+			err = more(tx)
+		}
+		return err
+	})
+	if err := errors.Join(err, b.Close()); err != nil { // synced but with NoSync
 		return err
 	}
 	if err := os.Link(name, cfg.Path); err != nil && !errors.Is(err, fs.ErrExist) {

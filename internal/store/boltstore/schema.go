@@ -65,6 +65,7 @@ var (
 	metaSession   = []byte("session")
 	metaMigration = []byte("migration")
 	metaStore     = []byte("store")
+	metaCopy      = []byte("copy")
 	metaLogged    = []byte("logged")
 	metaLogs      = [2][]byte{[]byte("log0"), []byte("log1")}
 )

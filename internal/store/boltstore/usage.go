@@ -115,6 +115,14 @@ type usageRow struct {
 	part       string
 }
 
+func (r usageRow) usageKey() store.UsageKey {
+	return store.UsageKey{Account: r.owner, Day: r.day, Mode: r.mode, Capability: r.capability, KeyID: r.part}
+}
+
+func (r usageRow) spendKey() store.SpendKey {
+	return store.SpendKey{Supplier: r.owner, Day: r.day, Mode: r.mode, Capability: r.capability, Model: r.part}
+}
+
 func parseUsageKey(k []byte) (r usageRow, ok bool) {
 	owner, rest, ok := bytes.Cut(k[min(1, len(k)):], []byte{0})
 	if !ok || len(rest) < dateSize {
@@ -133,16 +141,14 @@ func parseUsageKey(k []byte) (r usageRow, ok bool) {
 // EachUsage implements store.UsageLog.
 func (db *DB) EachUsage(ctx context.Context, q store.UsageQuery, visit func(store.UsageKey, store.Usage) bool) error {
 	return db.eachSum(ctx, kindUsage, q, func(r usageRow, n [mostNumbers]int64) bool {
-		return visit(store.UsageKey{Account: r.owner, Day: r.day, Mode: r.mode, Capability: r.capability, KeyID: r.part},
-			store.UsageOf([store.UsageNumbers]int64(n[:])))
+		return visit(r.usageKey(), store.UsageOf([store.UsageNumbers]int64(n[:])))
 	})
 }
 
 // EachSpend implements store.UsageLog.
 func (db *DB) EachSpend(ctx context.Context, q store.UsageQuery, visit func(store.SpendKey, store.Spend) bool) error {
 	return db.eachSum(ctx, kindSpend, q, func(r usageRow, n [mostNumbers]int64) bool {
-		return visit(store.SpendKey{Supplier: r.owner, Day: r.day, Mode: r.mode, Capability: r.capability, Model: r.part},
-			store.SpendOf([store.SpendNumbers]int64(n[:])))
+		return visit(r.spendKey(), store.SpendOf([store.SpendNumbers]int64(n[:])))
 	})
 }
 

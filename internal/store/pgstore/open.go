@@ -73,9 +73,26 @@ var (
 const readers = 8
 
 // Open connects, brings the schema up to date and starts the engine. It fails if the database can't be reached or has
-// a newer schema than this program knows.
+// a newer schema than this program knows, and with a *store.UnfinishedError while a copy is under way into it.
 func Open(ctx context.Context, c Config) (*DB, error) {
 	c = c.withDefaults()
+	db, err := connect(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if err := db.prepare(ctx); err != nil {
+		db.disconnect()
+		return nil, err
+	}
+	db.creates, db.steps, db.large = newLane(db, c.Lanes, groupLimit), newLane(db, c.Lanes, groupLimit), newLane(db, 1, 1)
+	watch, stop := context.WithCancel(context.Background())
+	db.stop = stop
+	db.services.Go(func() { db.watchChanges(watch) })
+	return db, nil
+}
+
+// connect makes an engine that isn't started.
+func connect(ctx context.Context, c Config) (*DB, error) {
 	conf, err := c.pool()
 	if err != nil {
 		return nil, err
@@ -91,23 +108,28 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 		pool.Close()
 		return nil, fmt.Errorf("pgstore: %w", err)
 	}
-	db := &DB{
-		pool: pool, work: work, schema: pgx.Identifier{c.Schema}.Sanitize(), now: c.Now, clock: newClock(c.Machine), log: c.Logger, commit: c.OnCommit,
-		idle: idleTime, prefix: task.NewID("", time.Now())[10:18], // random characters
-	}
+	return &DB{
+		pool: pool, work: work, schema: pgx.Identifier{c.Schema}.Sanitize(), now: c.Now, clock: newClock(c.Machine), log: c.Logger,
+		commit: c.OnCommit, idle: idleTime, prefix: task.NewID("", time.Now())[10:18], // random characters
+	}, nil
+}
+
+// prepare makes the database ready for an engine.
+func (db *DB) prepare(ctx context.Context) error {
 	if err := db.migrate(ctx); err != nil {
-		db.disconnect()
-		return nil, err
+		return err
+	}
+	mark, err := db.readMark(ctx)
+	if err != nil {
+		return err
+	}
+	if mark != nil {
+		return &store.UnfinishedError{From: mark.From}
 	}
 	if err := db.readChanges(ctx); err != nil {
-		db.disconnect()
-		return nil, fmt.Errorf("pgstore: %w", err)
+		return fmt.Errorf("pgstore: %w", err)
 	}
-	db.creates, db.steps, db.large = newLane(db, c.Lanes, groupLimit), newLane(db, c.Lanes, groupLimit), newLane(db, 1, 1)
-	watch, stop := context.WithCancel(context.Background())
-	db.stop = stop
-	db.services.Go(func() { db.watchChanges(watch) })
-	return db, nil
+	return nil
 }
 
 func (c Config) withDefaults() Config {

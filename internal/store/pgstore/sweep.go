@@ -141,7 +141,7 @@ func (s *sweep) newPart(ctx context.Context, width time.Duration) error {
 		return nil
 	}
 	// A table that is attached, unlike one that is made as a partition, keeps no writer waiting.
-	name := fmt.Sprintf("{s}.ended_tasks_%d", part+1)
+	name := "{s}." + partName(part+1)
 	return pgx.BeginFunc(ctx, s.conn, func(tx pgx.Tx) error {
 		for _, sql := range []string{
 			fmt.Sprintf("CREATE TABLE %s (LIKE {s}.ended_tasks INCLUDING ALL, CHECK (part IS NOT NULL AND part = %d))", name, part+1),
@@ -160,7 +160,7 @@ func (s *sweep) newPart(ctx context.Context, width time.Duration) error {
 
 // dropPart detaches a part without keeping anyone waiting, and drops it. An interrupted step is finished by the next.
 func (s *sweep) dropPart(ctx context.Context, part int) error {
-	name := fmt.Sprintf("{s}.ended_tasks_%d", part)
+	name := "{s}." + partName(part)
 	var attached, pending bool
 	if err := s.conn.QueryRow(ctx, s.db.q(`SELECT count(*) > 0, coalesce(bool_or(inhdetachpending), false) FROM pg_inherits WHERE inhrelid = to_regclass($1)`),
 		s.db.q(name)).Scan(&attached, &pending); err != nil {

@@ -98,16 +98,16 @@ func (x *txn) writeUsage(b *pgx.Batch) {
 // EachUsage implements store.UsageLog.
 func (db *DB) EachUsage(ctx context.Context, q store.UsageQuery, visit func(store.UsageKey, store.Usage) bool) error {
 	return db.eachSums(ctx, kindUsage, q, func(k sumKey, n [numbers]int64) bool {
-		key := store.UsageKey{Account: k.owner, Day: k.day, Mode: task.Mode(k.mode), Capability: k.capability, KeyID: k.detail}
-		return visit(key, store.UsageOf([store.UsageNumbers]int64(n[:store.UsageNumbers])))
+		u := usageChange(k, n)
+		return visit(u.UsageKey, u.By)
 	})
 }
 
 // EachSpend implements store.UsageLog.
 func (db *DB) EachSpend(ctx context.Context, q store.UsageQuery, visit func(store.SpendKey, store.Spend) bool) error {
 	return db.eachSums(ctx, kindSpend, q, func(k sumKey, n [numbers]int64) bool {
-		key := store.SpendKey{Supplier: k.owner, Day: k.day, Mode: task.Mode(k.mode), Capability: k.capability, Model: k.detail}
-		return visit(key, store.SpendOf([store.SpendNumbers]int64(n[:store.SpendNumbers])))
+		s := spendChange(k, n)
+		return visit(s.SpendKey, s.By)
 	})
 }
 
@@ -125,11 +125,7 @@ func (db *DB) eachSums(ctx context.Context, kind string, q store.UsageQuery, vis
 			return err
 		}
 		all, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (s sum, err error) {
-			into := []any{&s.key.owner, &s.key.day, &s.key.mode, &s.key.capability, &s.key.detail}
-			for i := range s.n {
-				into = append(into, &s.n[i])
-			}
-			return s, row.Scan(into...)
+			return s, row.Scan(sumTargets(&s.key, &s.n)...)
 		})
 		return err
 	})
@@ -139,4 +135,27 @@ func (db *DB) eachSums(ctx context.Context, kind string, q store.UsageQuery, vis
 		}
 	}
 	return err
+}
+
+// sumTargets is where a row of sums is scanned to.
+func sumTargets(k *sumKey, n *[numbers]int64) []any {
+	into := []any{&k.owner, &k.day, &k.mode, &k.capability, &k.detail}
+	for i := range n {
+		into = append(into, &n[i])
+	}
+	return into
+}
+
+func usageChange(k sumKey, n [numbers]int64) store.UsageChange {
+	return store.UsageChange{
+		UsageKey: store.UsageKey{Account: k.owner, Day: k.day, Mode: task.Mode(k.mode), Capability: k.capability, KeyID: k.detail},
+		By:       store.UsageOf([store.UsageNumbers]int64(n[:store.UsageNumbers])),
+	}
+}
+
+func spendChange(k sumKey, n [numbers]int64) store.SpendChange {
+	return store.SpendChange{
+		SpendKey: store.SpendKey{Supplier: k.owner, Day: k.day, Mode: task.Mode(k.mode), Capability: k.capability, Model: k.detail},
+		By:       store.SpendOf([store.SpendNumbers]int64(n[:store.SpendNumbers])),
+	}
 }

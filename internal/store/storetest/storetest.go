@@ -6,6 +6,8 @@
 package storetest
 
 import (
+	"flag"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -40,6 +42,20 @@ func Run(t *testing.T, open Open) {
 		})
 	}
 	t.Run("model", func(t *testing.T) { testModel(t, open) })
+}
+
+// RunRestarts runs those tests of the suite in which the engine is restarted, the random one with so many lives.
+func RunRestarts(t *testing.T, lives int, open Open) {
+	t.Run("crash", func(t *testing.T) { testCrash(newEnv(t, open)) })
+	t.Run("model", func(t *testing.T) {
+		checks := flag.Lookup("rapid.checks").Value
+		usual := checks.String()
+		if err := checks.Set(strconv.Itoa(lives)); err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = checks.Set(usual) }() // it was valid
+		testModel(t, open)
+	})
 }
 
 // topic is one test of the suite.

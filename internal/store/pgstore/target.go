@@ -1,0 +1,171 @@
+package pgstore
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"unitask/internal/store"
+	"unitask/internal/task"
+)
+
+// Target is a database that a copy is made into. It has the table copying from the first commit of the copy until the
+// last, with which Open refuses it. The parts of ended_tasks are filled as tables without indexes, which they get
+// when they become its partitions in the end. One goroutine uses it.
+type Target struct {
+	db    *DB
+	mark  copyMark
+	parts []part
+}
+
+var _ store.Target = (*Target)(nil)
+
+// copyMark is the row of the table copying.
+type copyMark struct {
+	store.CopyOf
+	Begun bool   `json:"begun"` // it has all but the tasks
+	Last  string `json:"last"`  // and those up to this one
+	Epoch int64  `json:"epoch"` // of all tasks
+}
+
+// part is a part of ended_tasks that takes the tasks up to a time.
+type part struct {
+	number int
+	until  *time.Time // nil for the present one
+}
+
+// OpenTarget connects, and begins a copy into a database without a store, or goes on with the same one.
+// store.ErrOccupied for any other database.
+func OpenTarget(ctx context.Context, c Config, of store.CopyOf) (*Target, error) {
+	db, err := connect(ctx, c.withDefaults())
+	if err != nil {
+		return nil, err
+	}
+	of.Identity = fmt.Sprintf("%s to schema %d", of.Identity, len(migrations))
+	t := &Target{db: db, mark: copyMark{CopyOf: of}}
+	if err := t.begin(ctx, of); err != nil {
+		db.disconnect()
+		return nil, err
+	}
+	return t, nil
+}
+
+// begin sets the mark, or reads that of an earlier run.
+func (t *Target) begin(ctx context.Context, of store.CopyOf) error {
+	if err := t.db.migrate(ctx); err != nil {
+		return err
+	}
+	mark, err := t.db.readMark(ctx)
+	if err != nil {
+		return err
+	}
+	if mark != nil {
+		t.mark = *mark
+		return of.Check(mark.CopyOf)
+	}
+	text, err := json.Marshal(t.mark)
+	if err != nil {
+		return err
+	}
+	return pgx.BeginFunc(ctx, t.db.pool, func(tx pgx.Tx) error {
+		if err := execute(ctx, tx, "SELECT pg_advisory_xact_lock($1)", int64(migrateLock)); err != nil {
+			return err
+		}
+		var used bool
+		if err := tx.QueryRow(ctx, t.db.q(`SELECT EXISTS (SELECT 1 FROM {s}.open_tasks) OR EXISTS (SELECT 1 FROM {s}.ended_tasks)
+			OR EXISTS (SELECT 1 FROM {s}.accounts) OR EXISTS (SELECT 1 FROM {s}.secrets) OR EXISTS (SELECT 1 FROM {s}.counters)
+			OR EXISTS (SELECT 1 FROM {s}.usage) OR EXISTS (SELECT 1 FROM {s}.nodes)`)).Scan(&used); err != nil {
+			return err
+		}
+		if used {
+			return fmt.Errorf("%w: the schema %s of the database has a store of its own", store.ErrOccupied, t.db.schema)
+		}
+		err := execute(ctx, tx, t.db.q(`CREATE TABLE {s}.copying (one boolean PRIMARY KEY CHECK (one), mark text NOT NULL)`))
+		return errors.Join(err, execute(ctx, tx, t.db.q(`INSERT INTO {s}.copying VALUES (true, $1)`), text))
+	})
+}
+
+// readMark returns the mark of a copy that is under way into the database, nil without one.
+func (db *DB) readMark(ctx context.Context) (*copyMark, error) {
+	var there bool
+	if err := db.pool.QueryRow(ctx, `SELECT to_regclass($1) IS NOT NULL`, db.q("{s}.copying")).Scan(&there); err != nil || !there {
+		return nil, err
+	}
+	var text []byte
+	if err := db.pool.QueryRow(ctx, db.q(`SELECT mark FROM {s}.copying`)).Scan(&text); err != nil {
+		return nil, err
+	}
+	mark := &copyMark{}
+	return mark, json.Unmarshal(text, mark)
+}
+
+// Identity implements store.Source.
+func (t *Target) Identity(context.Context) (string, error) {
+	return "", &store.UnfinishedError{From: t.mark.From}
+}
+
+// Contents implements store.Source.
+func (t *Target) Contents(ctx context.Context) (store.Contents, error) { return t.db.contents(ctx) }
+
+// Tasks implements store.Source.
+func (t *Target) Tasks(ctx context.Context, after string) iter.Seq2[task.Task, error] {
+	return t.db.tasks(ctx, after)
+}
+
+// Close implements store.Source.
+func (t *Target) Close() error {
+	t.db.disconnect()
+	return nil
+}
+
+// Last implements store.Target.
+func (t *Target) Last(context.Context) (string, bool, error) { return t.mark.Last, t.mark.Begun, nil }
+
+// errBeside is the refusal of a second process that copies into the same database.
+var errBeside = errors.New("pgstore: another process makes the same copy")
+
+// commit makes changes together with the next mark.
+func (t *Target) commit(ctx context.Context, next copyMark, change func(pgx.Tx) error) error {
+	old, err := json.Marshal(t.mark)
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(next)
+	if err != nil {
+		return err
+	}
+	err = pgx.BeginFunc(ctx, t.db.pool, func(tx pgx.Tx) error {
+		tag, err := tx.Exec(ctx, t.db.q(`UPDATE {s}.copying SET mark = $1 WHERE mark = $2`), text, old)
+		if err != nil {
+			return err
+		}
+		if tag.RowsAffected() != 1 {
+			return errBeside
+		}
+		return change(tx)
+	})
+	if err == nil {
+		t.mark = next
+	}
+	return known(err)
+}
+
+// PutContents implements store.Target. It also makes the parts of ended_tasks.
+func (t *Target) PutContents(ctx context.Context, c store.Contents) error {
+	next := t.mark
+	next.Begun, next.Epoch = true, c.Epoch
+	return t.commit(ctx, next, func(tx pgx.Tx) error {
+		if err := t.makeParts(ctx, tx, c.Since); err != nil {
+			return err
+		}
+		in := &loader{db: t.db, tx: tx}
+		in.callers(ctx, c)
+		in.sums(ctx, c)
+		return in.err
+	})
+}
