@@ -14,7 +14,7 @@ import (
 
 func newStoreCmd(t *terminal) *cobra.Command {
 	cmd := group("store", "Back up, restore, check, compact and copy what a server keeps",
-		newStoreBackupCmd(t), newStoreRestoreCmd(t), newStoreCheckCmd(t), newStoreCompactCmd(t), newStoreCopyCmd(t))
+		newStoreBackupCmd(t), newStoreRestoreCmd(t), newStoreCheckCmd(t), newStoreCompactCmd(t), newStoreCopyCmd(t), newStoreEndCmd(t))
 	cmd.Long = `Back up, restore, check and compact a data folder, and copy its store into PostgreSQL or back, as its operator.
 
 A backup is taken while the server runs, or from the folder where none does. All others work on a

@@ -14,7 +14,6 @@ import (
 	"unitask/internal/node"
 	"unitask/internal/shown"
 	"unitask/internal/store"
-	"unitask/internal/store/boltstore"
 )
 
 type storeCopyOptions struct {
@@ -58,11 +57,11 @@ func storeCopyRun(ctx context.Context, t *terminal, o *storeCopyOptions) error {
 	if o.from == "" || o.to == "" {
 		return &hint.UsageError{Message: "--from and --to name the places"}
 	}
-	from, err := o.place(ctx, "--from", o.from)
+	from, err := parsePlace(ctx, "--from", o.from)
 	if err != nil {
 		return err
 	}
-	to, err := o.place(ctx, "--to", o.to)
+	to, err := parsePlace(ctx, "--to", o.to)
 	if err != nil {
 		return err
 	}
@@ -94,13 +93,14 @@ func storeCopyRun(ctx context.Context, t *terminal, o *storeCopyOptions) error {
 	return nil
 }
 
-func (o *storeCopyOptions) place(ctx context.Context, flag, text string) (node.Place, error) {
+// parsePlace reads a place, which what names for people.
+func parsePlace(ctx context.Context, what, text string) (node.Place, error) {
 	place, err := node.ParsePlace(ctx, text)
 	switch {
 	case errors.Is(err, config.ErrAddress):
-		return place, &hint.UsageError{Message: flag + ": " + err.Error(), Hint: "a data folder's path, postgres://user@host/database, or env:NAME of a variable that holds the address"}
+		return place, &hint.UsageError{Message: what + ": " + err.Error(), Hint: "a data folder's path, postgres://user@host/database, or env:NAME of a variable that holds the address"}
 	case errors.Is(err, config.ErrPassword):
-		return place, &hint.UsageError{Message: flag + ": " + err.Error(), Hint: "leave it to PGPASSWORD or PGPASSFILE, or write env:NAME of a variable that holds the whole address"}
+		return place, &hint.UsageError{Message: what + ": " + err.Error(), Hint: "leave it to PGPASSWORD or PGPASSFILE, or write env:NAME of a variable that holds the whole address"}
 	}
 	return place, err
 }
@@ -132,14 +132,8 @@ func copyStore(ctx context.Context, t *terminal, from, to node.Place) (tally sto
 
 // next adds the next step to an error.
 func (o *storeCopyOptions) next(err error) error {
-	_, locked := errors.AsType[*boltstore.LockedError](err)
-	_, inUse := errors.AsType[*store.InUseError](err)
 	_, unfinished := errors.AsType[*store.UnfinishedError](err)
 	switch {
-	case locked:
-		return hint.With(err, "stop the server first")
-	case inUse:
-		return hint.With(err, "stop all nodes; one that was killed counts until its session has run out, limits.lease after its last sign of life")
 	case unfinished:
 		return hint.With(err, "finish that copy first: a half one is no source")
 	case errors.Is(err, store.ErrOccupied):
@@ -149,5 +143,5 @@ func (o *storeCopyOptions) next(err error) error {
 	case errors.Is(err, context.Canceled):
 		return hint.With(err, "the same command goes on where this one stopped")
 	}
-	return err
+	return atRest(err)
 }

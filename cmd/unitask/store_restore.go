@@ -267,12 +267,12 @@ func checkRestored(ctx context.Context, dir string) (boltstore.Report, error) {
 }
 
 // endUnfinished ends the tasks whose progress since the backup is unknown.
-func endUnfinished(ctx context.Context, dir string) (n int, err error) {
-	db, _, err := node.OpenData(dir, boltstore.Config{})
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	return db.EndOpen(ctx, task.FailureOf(fault.New(fault.ProviderTimeout,
-		"the service was restored from a backup and can't tell whether the work was done; the same request may be sent again")))
+func endUnfinished(ctx context.Context, dir string) (int, error) {
+	return node.FolderPlace(dir).EndOpen(ctx, restoredFailure())
+}
+
+// restoredFailure is how a task ends of which nobody knows what became of it after a backup.
+func restoredFailure() task.Failure {
+	return task.FailureOf(fault.New(fault.ProviderTimeout,
+		"the service was restored from a backup and can't tell whether the work was done; the same request may be sent again"))
 }

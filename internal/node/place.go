@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 	"unitask/internal/store"
 	"unitask/internal/store/boltstore"
 	"unitask/internal/store/pgstore"
+	"unitask/internal/task"
 )
 
 // Place is where a whole store is kept: in a data folder, or in a PostgreSQL database.
@@ -27,7 +29,7 @@ func ParsePlace(ctx context.Context, text string) (Place, error) {
 	reference := found && (scheme == "env" || scheme == "file" || scheme == "keyring")
 	if !reference && !strings.Contains(text, "://") {
 		abs, err := filepath.Abs(text)
-		return Place{Folder: abs, name: abs}, err
+		return FolderPlace(abs), err
 	}
 	if err := config.CheckDatabase(text); err != nil {
 		return Place{}, err
@@ -35,6 +37,9 @@ func ParsePlace(ctx context.Context, text string) (Place, error) {
 	url, err := storeURL(ctx, text)
 	return Place{name: text, url: url}, err
 }
+
+// FolderPlace is a data folder.
+func FolderPlace(dir string) Place { return Place{Folder: dir, name: dir} }
 
 // String names the place without a password.
 func (p Place) String() string { return p.name }
@@ -57,4 +62,23 @@ func (p Place) Target(ctx context.Context, of store.CopyOf) (store.Target, error
 		return nil, err
 	}
 	return boltstore.OpenTarget(filepath.Join(dir, backup.DatabaseName), of)
+}
+
+// EndOpen fails every task of the store that isn't terminal, as store.EndStep does, and returns how many there were. It
+// fails while a node works on the store.
+func (p Place) EndOpen(ctx context.Context, f task.Failure) (n int, err error) {
+	var db interface {
+		EndOpen(ctx context.Context, f task.Failure) (int, error)
+		Close() error
+	}
+	if p.Folder == "" {
+		db, err = pgstore.Open(ctx, pgstore.Config{URL: p.url})
+	} else {
+		db, _, err = OpenData(p.Folder, boltstore.Config{})
+	}
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	return db.EndOpen(ctx, f)
 }

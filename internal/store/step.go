@@ -56,6 +56,21 @@ func (s Step) Apply(t task.Task, now time.Time) (task.Task, bool, error) {
 	return stored(t, now), true, nil
 }
 
+// EndStep returns the step that fails a task of which nobody knows how its work went on elsewhere. An open attempt ends
+// with an unknown outcome, for which it may have been paid; a job that is known stays known. The failure doesn't count
+// as shown: work that the ledger lacks may have been paid for.
+func EndStep(t task.Task, f task.Failure) Step {
+	f.Unshown = true
+	s := Step{Moves: []task.Transition{task.Fail(f)}}
+	if a := t.OpenAttempt(); a != nil {
+		s.Close = &task.Closing{State: task.UnknownOutcome, Code: f.Code, CostUnknown: true}
+		if a.Moderation {
+			s.Close.State = task.FailedAttempt
+		}
+	}
+	return s
+}
+
 // attempt applies the step's parts about the last attempt.
 func (s Step) attempt(t task.Task, now time.Time) (task.Task, error) {
 	ok := true

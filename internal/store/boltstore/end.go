@@ -10,12 +10,9 @@ import (
 // endRows is how many tasks one commit of EndOpen ends.
 const endRows = 500
 
-// EndOpen fails every task that isn't terminal and returns how many there were. An open attempt ends with an unknown
-// outcome, for which it may have been paid; a job that is known stays known. It is for a store whose tasks may have
-// gone on elsewhere, such as one from a backup. No other process may work on it meanwhile. No failure counts as
-// shown: work that the ledgers lack may have been paid for.
+// EndOpen fails every task that isn't terminal, as store.EndStep does, and returns how many there were. It is for a
+// store whose tasks may have gone on elsewhere, such as one from a backup. No other process may work on it meanwhile.
 func (db *DB) EndOpen(ctx context.Context, f task.Failure) (int, error) {
-	f.Unshown = true
 	total := 0
 	for {
 		ended := 0
@@ -47,14 +44,7 @@ func (x *txn) end(row rowID, f task.Failure) error {
 	if err != nil {
 		return err
 	}
-	s := store.Step{Moves: []task.Transition{task.Fail(f)}}
-	if a := before.OpenAttempt(); a != nil {
-		s.Close = &task.Closing{State: task.UnknownOutcome, Code: f.Code, CostUnknown: true}
-		if a.Moderation {
-			s.Close.State = task.FailedAttempt
-		}
-	}
-	after, _, err := s.Apply(before, x.wall)
+	after, _, err := store.EndStep(before, f).Apply(before, x.wall)
 	if err != nil {
 		return err
 	}
