@@ -34,13 +34,21 @@ const (
 // mix is the errands, as often as they come.
 var mix = []kind{
 	chat, chat, chat, chat, chat, chat, stream, stream, stream, stream, large,
-	picture, picture, picture, edit, video, bought, bought, endlessJob, chat,
+	picture, picture, picture, edit, video, endlessJob,
 }
+
+// rushes is how often all callers want a picture of one budget at once, that is for half of them: rushTime is the
+// rhythm in which they ask.
+const (
+	rushes   = 3
+	rushTime = time.Second
+)
 
 // errand is one task of a caller.
 type errand struct {
 	harness.Record
 	kind         kind
+	budget       *budget       // nil: none but the default one's
 	file         string        // the hash of its result, "" for a text
 	cancelsAfter time.Duration // 0: it isn't canceled
 	canceling    bool          // a whole answer said that it is canceled, or will be
@@ -54,7 +62,11 @@ func (s *storm) add(rng *rand.Rand) *errand {
 	if len(s.errands) >= s.tasks && (s.faulted || len(s.errands) >= 20*s.tasks) {
 		return nil
 	}
-	e := &errand{kind: mix[rng.IntN(len(mix))], began: time.Now()}
+	e := &errand{kind: mix[rng.IntN(len(mix))]}
+	turn, every := len(s.errands)/s.callers, max(s.tasks/s.callers/rushes, 1)
+	if turn%every == 0 && turn/every < rushes {
+		e.kind, e.budget = bought, s.budgets[turn/every]
+	}
 	word := fmt.Sprintf("storm-%x-%d", s.seed, len(s.errands))
 	if e.kind == endlessJob {
 		word = endless + word
@@ -81,7 +93,7 @@ func (s *storm) add(rng *rand.Rand) *errand {
 	}
 	switch {
 	case e.kind == bought:
-		e.APIKey = s.budget.secret
+		e.APIKey = e.budget.secret
 	case e.kind == endlessJob || rng.IntN(12) == 0:
 		e.cancelsAfter = time.Duration(1+rng.IntN(1500)) * time.Millisecond
 	}
@@ -96,6 +108,10 @@ func (s *storm) call(ctx context.Context, rng *rand.Rand) {
 		if e == nil {
 			return
 		}
+		if e.kind == bought {
+			rest(ctx, time.Until(time.Now().Add(rushTime).Truncate(rushTime)))
+		}
+		e.began = time.Now()
 		s.pursue(ctx, rng, e)
 		if e.succeeded() && rng.IntN(10) == 0 {
 			s.take(e, s.post(ctx, rng, e)) // a replay
@@ -118,7 +134,7 @@ func (s *storm) pursue(ctx context.Context, rng *rand.Rand, e *errand) {
 		x := s.post(ctx, rng, e)
 		twin.Wait()
 		if e.refused(x) {
-			e.Done = s.spent()
+			e.Done = s.spent(e.budget)
 		}
 		for got := s.take(e, x); ctx.Err() == nil && e.Note(got) && !got.State.Terminal(); {
 			got = s.next(ctx, rng, e, got.ID)
@@ -131,7 +147,7 @@ func (s *storm) pursue(ctx context.Context, rng *rand.Rand, e *errand) {
 	e.ended = time.Now()
 	if e.kind == bought && e.succeeded() {
 		s.mu.Lock()
-		s.bought++
+		e.budget.bought++
 		s.mu.Unlock()
 	}
 }
@@ -204,10 +220,10 @@ func (e *errand) refused(x harness.Exchanged) bool {
 
 // spent reports whether the budget's pictures are there: a refusal before that may be about reservations of tasks that
 // fail.
-func (s *storm) spent() bool {
+func (s *storm) spent(b *budget) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.bought >= s.budget.of
+	return b.bought >= b.of
 }
 
 func (s *storm) surprise(e *errand, format string, args ...any) {

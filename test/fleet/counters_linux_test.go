@@ -67,22 +67,35 @@ func (s *storm) judgeCaps(sampled samples) {
 		}
 	}
 	for c, most := range sampled.most {
+		b := s.budgetOf(c)
 		switch {
-		case c.kind == "budget" && strings.Contains(c.scope, s.budget.id) && most > s.limit():
-			s.Errorf("%s: %d, the budget is %d", c.scope, most, s.limit())
+		case b != nil && most > b.limit():
+			s.Errorf("%s: %d, the budget is %d", c.scope, most, b.limit())
 		case c.kind == "flight" && strings.HasPrefix(c.scope, "route:text.chat:") && most > int64(s.cap):
 			s.Errorf("%s: %d open attempts, the cap is %d", c.scope, most, s.cap)
 		}
 	}
-	succeeded := 0
+	bought := map[*budget]int{}
 	for _, e := range s.errands {
-		if e.kind == bought && e.Seen.Final.State == task.Succeeded {
-			succeeded++
+		if e.Seen.Final.State == task.Succeeded {
+			bought[e.budget]++
 		}
 	}
-	if succeeded != s.budget.of {
-		s.Errorf("%d pictures for a budget of %d", succeeded, s.budget.of)
+	for i, b := range s.budgets {
+		if bought[b] != b.of {
+			s.Errorf("rush %d: %d pictures for a budget of %d", i, bought[b], b.of)
+		}
 	}
+}
+
+// budgetOf returns the budget of a counter, nil for another counter.
+func (s *storm) budgetOf(c counter) *budget {
+	for _, b := range s.budgets {
+		if c.kind == "budget" && strings.Contains(c.scope, b.id) {
+			return b
+		}
+	}
+	return nil
 }
 
 // judgeRest looks into the database, which is at rest: no task is open, and all that was taken is given back but the
@@ -102,11 +115,9 @@ func (s *storm) judgeRest() {
 	var c counter
 	var n int64
 	if _, err = pgx.ForEachRow(rows, []any{&c.kind, &c.scope, &n}, func() error {
-		switch {
-		case c.kind == "budget" && strings.Contains(c.scope, s.budget.id):
-			if n != s.limit() {
-				s.Errorf("%s: %d is spent in the end, want %d", c.scope, n, s.limit())
-			}
+		switch b := s.budgetOf(c); {
+		case b != nil && n != b.limit():
+			s.Errorf("%s: %d is spent in the end, want %d", c.scope, n, b.limit())
 		case c.kind != "budget" && n != 0:
 			s.Errorf("%s %s: %d is left in the end", c.kind, c.scope, n)
 		}
@@ -115,6 +126,3 @@ func (s *storm) judgeRest() {
 		s.Fatal(err)
 	}
 }
-
-// limit is the budget in nano-USD.
-func (s *storm) limit() int64 { return int64(s.budget.of) * int64(pictureCharge) }

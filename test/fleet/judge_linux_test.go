@@ -28,6 +28,7 @@ func (s *storm) judge(sampled samples) {
 		s.Error(surprise)
 	}
 	s.judgeErrands()
+	s.judgeAnswers()
 	s.judgeCaps(sampled)
 	s.judgeRest()
 	s.judgeUsage(o)
@@ -52,7 +53,11 @@ func (s *storm) explain(key string) {
 func (s *storm) observe() invariant.Observation {
 	s.Helper()
 	o := invariant.Observation{Counted: map[string]bool{cheap: true, dear: true, jobsName: true}}
-	for _, key := range []string{s.key, s.budget.secret} {
+	keys := []string{s.key}
+	for _, b := range s.budgets {
+		keys = append(keys, b.secret)
+	}
+	for _, key := range keys {
 		ids, err := s.through.List(s.Context(), key)
 		if err != nil {
 			s.Fatal(err)
@@ -104,6 +109,20 @@ func (s *storm) judgeErrands() {
 			s.Errorf("%s succeeded, and has no end", e.Seen.Key)
 		case e.canceling && e.Seen.Found && !final.State.Terminal():
 			s.Errorf("%s: its cancellation was lost, it is %s", e.Seen.Key, final.State)
+		}
+	}
+}
+
+// judgeAnswers checks that the result of each attempt at a chat supplier is that of its own submission: a worker that
+// lost its lease and writes all the same ends an attempt of another, whose submission isn't answered yet.
+func (s *storm) judgeAnswers() {
+	s.Helper()
+	for _, e := range s.errands {
+		for _, a := range e.Seen.Ledger.Attempts {
+			if a.State == task.OK && a.Supplier != jobsName && !s.watch.answered(a.Supplier, e.Seen.Key, a.StartedAt.Time, a.ClosedAt.Time) {
+				s.Errorf("%s: attempt %d ended well, and its own submission wasn't answered by then", e.Seen.Key, a.N)
+				s.explain(e.Seen.Key)
+			}
 		}
 	}
 }

@@ -23,7 +23,7 @@ import (
 
 // The sizes of the short run. A long one has the caps of more callers.
 const (
-	shortTasks   = 400
+	shortTasks   = 300
 	shortCallers = 32
 	longCallers  = 256
 	longTasks    = 5000 // from here on a run is long
@@ -35,7 +35,7 @@ const (
 	dear                    = "dear"
 	cheapCharge  task.Money = 10*1_000 + 10*2_000
 	dearCharge   task.Money = 2 * cheapCharge
-	stormTimeout            = 2 * time.Second // of a supplier's answer
+	stormTimeout            = 7 * time.Second // of a supplier's answer
 )
 
 // TestStorm is the fleet's big run: three nodes behind nginx on one database and one bucket do UNITASK_FLEET_TASKS mixed
@@ -88,14 +88,11 @@ type storm struct {
 	config  [2]string
 	runs    []int // which configuration each node has
 
-	budget struct {
-		id, secret string
-		of         int // pictures
-	}
+	budgets []*budget
+
 	mu        sync.Mutex
 	errands   []*errand
 	done      int // errands that have ended
-	bought    int // pictures that the budget paid for
 	faulted   bool
 	counts    map[string]int // of faults, by kind
 	surprises []string
@@ -113,10 +110,10 @@ func newStorm(t *testing.T) *storm {
 		callers: int(harness.Setting(t, "UNITASK_FLEET_CALLERS", uint64(callers))),
 		watch:   &watch{}, lives: make([]int, 3), runs: make([]int, 3), counts: map[string]int{},
 	}
-	s.cap = max(s.callers/8, 2)
+	s.cap = max(s.callers/6, 2)
 	s.fleet = &fleet{T: t, database: pgtest.Start(t, pgtest.Config{Sync: true}), key: account.NewKeySecret("svc", task.Live)}
 	s.chats = harness.NewChats(t, rand.New(rand.NewPCG(s.seed, 0)), map[string]task.Money{cheap: cheapCharge, dear: dearCharge})
-	s.chats.Draw, s.chats.Hang = drawChat, stormTimeout+stormTimeout/4
+	s.chats.Draw, s.chats.Hang = drawChat, stormTimeout+time.Second
 	s.chats.Watch = func(word string, r *http.Request) func() {
 		return s.watch.enter(strings.Split(r.URL.Path, "/")[1], word, r)
 	}
@@ -125,17 +122,21 @@ func newStorm(t *testing.T) *storm {
 	s.env = append(s3test.Environ(), "UNITASK_STORE="+s.database.URL(),
 		"UNITASK_ARTIFACTS=s3://"+s3test.Bucket+"/fleet?region=us-east-1&path_style=true&endpoint="+bucket.Endpoint())
 	s.startNodes()
-	s.newBudget()
+	s.newBudgets()
 	s.start = time.Now()
 	return s
 }
 
-// drawChat is the fate of a submission: mostly an answer.
+// drawChat is the fate of a submission: mostly an answer, now and then one that takes longer than a pause of its node.
 func drawChat(rng *rand.Rand) harness.Fate {
-	if rng.IntN(4) > 0 {
-		return harness.Fate{Charged: true, Answered: true, After: time.Duration(rng.IntN(600)) * time.Millisecond}
+	f := harness.Fate{Charged: true, Answered: true, After: time.Duration(rng.IntN(600)) * time.Millisecond}
+	switch rng.IntN(20) {
+	case 0:
+		f.After = lease + time.Duration(1000+rng.IntN(2000))*time.Millisecond
+	case 1, 2, 3, 4:
+		f = harness.Faulty(rng)
 	}
-	return harness.Faulty(rng)
+	return f
 }
 
 // startNodes starts the proxy and the nodes behind it.
@@ -195,20 +196,33 @@ func (s *storm) launch(node int) {
 
 func (s *storm) life(node int) string { return lifeOf(node, s.lives[node]) }
 
-// newBudget makes a key whose budget is for half of the pictures that its callers will want.
-func (s *storm) newBudget() {
+// budget is a key with a limit that half of the callers reach at once.
+type budget struct {
+	id, secret string
+	of         int // pictures
+	bought     int // by now; guarded by storm.mu
+}
+
+// limit is the budget in nano-USD.
+func (b *budget) limit() int64 { return int64(b.of) * int64(pictureCharge) }
+
+// newBudgets makes a key for each rush.
+func (s *storm) newBudgets() {
 	s.Helper()
-	s.budget.of = max(s.tasks/20, 4)
 	admin, err := client.NewAdmin(s.nodes[0].Data())
 	if err != nil {
 		s.Fatal(err)
 	}
-	key, err := admin.CreateKey(s.Context(), api.KeyCreate{
-		Name: "budget", Mode: task.Live,
-		Limits: api.Limits{Budget: (task.Money(s.budget.of) * pictureCharge).String(), BudgetPeriod: string(account.Month)},
-	})
-	if err != nil {
-		s.Fatal(err)
+	for range rushes {
+		b := &budget{of: s.callers / 2}
+		key, err := admin.CreateKey(s.Context(), api.KeyCreate{
+			Name: "budget", Mode: task.Live,
+			Limits: api.Limits{Budget: task.Money(b.limit()).String(), BudgetPeriod: string(account.Month)},
+		})
+		if err != nil {
+			s.Fatal(err)
+		}
+		b.id, b.secret = key.ID, key.Secret
+		s.budgets = append(s.budgets, b)
 	}
-	s.budget.id, s.budget.secret = key.ID, key.Secret
 }

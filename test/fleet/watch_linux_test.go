@@ -101,6 +101,18 @@ func (w *watch) most(supplier string) int {
 	return most
 }
 
+// answered reports whether a submission of the word was there, from its arrival until its answer, between two times of
+// a ledger.
+func (w *watch) answered(supplier, word string, begun, closed time.Time) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	const rounded = 5 * time.Millisecond // the ledger's times
+	return slices.ContainsFunc(w.stays, func(s *stay) bool {
+		return s.supplier == supplier && s.word == word && !s.to.IsZero() &&
+			!s.from.Before(begun.Add(-rounded)) && !s.to.After(closed.Add(rounded))
+	})
+}
+
 // spent returns how long suppliers worked on each word.
 func (w *watch) spent() map[string]time.Duration {
 	w.mu.Lock()
@@ -112,19 +124,6 @@ func (w *watch) spent() map[string]time.Duration {
 		}
 	}
 	return all
-}
-
-// late returns how many submissions came from a life that was paused when they or their task's lease ended.
-func (w *watch) late() int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	n := 0
-	for _, s := range w.stays {
-		if cut := *s; !w.counts(&cut) || !s.broken && cut.to != s.to {
-			n++
-		}
-	}
-	return n
 }
 
 func lifeOf(node, life int) string { return fmt.Sprintf("node%d-life%d", node, life) }
