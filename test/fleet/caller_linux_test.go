@@ -37,8 +37,8 @@ var mix = []kind{
 	picture, picture, picture, edit, video, endlessJob,
 }
 
-// rushes is how often all callers want a picture of one budget at once, that is for half of them: rushTime is the
-// rhythm in which they ask.
+// rushes is how often all callers want a picture at once within a budget for half of them. They ask at the next
+// multiple of rushTime.
 const (
 	rushes   = 3
 	rushTime = time.Second
@@ -48,7 +48,7 @@ const (
 type errand struct {
 	harness.Record
 	kind         kind
-	budget       *budget       // nil: none but the default one's
+	budget       *budget       // nil: its key has none
 	file         string        // the hash of its result, "" for a text
 	cancelsAfter time.Duration // 0: it isn't canceled
 	canceling    bool          // a whole answer said that it is canceled, or will be
@@ -198,8 +198,8 @@ func (s *storm) post(ctx context.Context, rng *rand.Rand, e *errand) harness.Exc
 	x := e.Exchange(ctx, s.through, harness.Request{Method: http.MethodPost, Path: api.PathTasks, Body: e.Body, Header: header}, exchangeTime)
 	if x.Text != "" {
 		whole := e.Seen.Answer != nil && strings.HasPrefix(*e.Seen.Answer, x.Text)
-		if done := x.Task.State == task.Succeeded; !whole || done && x.Text != *x.Task.Output.Text {
-			s.surprise(e, "streamed %q, then %s", x.Text, x.Task.State)
+		if out := x.Task.Output; !whole || x.Task.State == task.Succeeded && (out == nil || out.Text == nil || *out.Text != x.Text) {
+			s.surprise(e, "streamed %q, then %s with %+v", x.Text, x.Task.State, out)
 		}
 	}
 	return x

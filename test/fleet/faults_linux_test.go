@@ -11,7 +11,7 @@ import (
 const (
 	killed    = "kill"
 	pausedFor = "pause"
-	restarted = "restart in order"
+	restarted = "change of version"
 	crashed   = "crash of the database"
 	stoppedDB = "stop of the database"
 )
@@ -71,7 +71,7 @@ func (s *storm) pause(rng *rand.Rand, node int) {
 	s.signal(node, syscall.SIGCONT)
 }
 
-// restart stops a node in order and starts it with other settings, as for an upgrade.
+// restart stops a node in order and starts it as another version with other settings.
 func (s *storm) restart(_ *rand.Rand, node int) {
 	s.Helper()
 	s.nodes[node].Stop()

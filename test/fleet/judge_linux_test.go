@@ -58,7 +58,7 @@ func (s *storm) observe() invariant.Observation {
 		keys = append(keys, b.secret)
 	}
 	for _, key := range keys {
-		ids, err := s.through.List(s.Context(), key)
+		ids, err := s.nodes[0].List(s.Context(), key)
 		if err != nil {
 			s.Fatal(err)
 		}
@@ -69,7 +69,7 @@ func (s *storm) observe() invariant.Observation {
 	for range 8 {
 		all.Go(func() {
 			for e := range left {
-				if err := s.through.Look(s.Context(), e.APIKey, &e.Seen); err != nil {
+				if err := s.nodes[0].Look(s.Context(), e.APIKey, &e.Seen); err != nil {
 					s.Errorf("%s: %v", e.Seen.Key, err)
 				}
 			}

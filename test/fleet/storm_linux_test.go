@@ -39,8 +39,8 @@ const (
 )
 
 // TestStorm is the fleet's big run: three nodes behind nginx on one database and one bucket do UNITASK_FLEET_TASKS mixed
-// tasks of UNITASK_FLEET_CALLERS callers, while nodes are killed, paused past their lease, and stopped and started with
-// other settings, in turn, and the database restarts, at once and in order. The seed, which UNITASK_FLEET_SEED sets,
+// tasks of UNITASK_FLEET_CALLERS callers, while nodes are killed, paused past their lease, and stopped and started as
+// another version with other settings, in turn, and the database restarts, at once and in order. The seed, which UNITASK_FLEET_SEED sets,
 // decides the actions of callers and suppliers; the machine has its say too.
 func TestStorm(t *testing.T) {
 	if left := account.Month.Left(time.Now()); left < 30*time.Minute {
@@ -84,9 +84,9 @@ type storm struct {
 	chats   *harness.Chats
 	jobs    *jobs
 	env     []string
-	lives   []int // of each node
-	config  [2]string
-	runs    []int // which configuration each node has
+	lives   []int     // of each node
+	version []version // those that the nodes change between
+	runs    []int     // which of them each node runs
 
 	budgets []*budget
 
@@ -97,6 +97,9 @@ type storm struct {
 	counts    map[string]int // of faults, by kind
 	surprises []string
 }
+
+// version is a program and its settings. All have the same schema of the database.
+type version struct{ program, config string }
 
 func newStorm(t *testing.T) *storm {
 	t.Helper()
@@ -150,14 +153,16 @@ func (s *storm) startNodes() {
 		addresses = append(addresses, strings.TrimPrefix(n.Base, "http://"))
 	}
 	proxy := harness.NewProxy(s.T, harness.ProxyConfig{Folder: "../../deploy/compose/proxy", Nodes: addresses, Work: s.TempDir()})
-	s.through = &harness.Server{T: s.T, Dir: s.nodes[0].Dir, Base: proxy.URL}
+	s.through = &harness.Server{T: s.T, Base: proxy.URL}
 	maps := filepath.Join(s.TempDir(), "models.yaml")
 	if err := os.WriteFile(maps, []byte(jobMaps), 0o600); err != nil {
 		s.Fatal(err)
 	}
-	for i, connections := range []int{4096, 4095} { // so that the settings differ
-		s.config[i] = s.configuration(maps, connections)
+	next := filepath.Join(s.TempDir(), "unitask")
+	if err := harness.Build(next, "", "-ldflags", "-X main.version=0.0.0-next"); err != nil {
+		s.Fatal(err)
 	}
+	s.version = []version{{harness.Binary(), s.configuration(maps, 4096)}, {next, s.configuration(maps, 4095)}}
 	for i := range s.nodes {
 		s.launch(i)
 	}
@@ -189,7 +194,7 @@ func (s *storm) launch(node int) {
 	s.Helper()
 	s.lives[node]++
 	n := s.nodes[node]
-	n.Config = s.config[s.runs[node]]
+	n.Program, n.Config = s.version[s.runs[node]].program, s.version[s.runs[node]].config
 	n.Env = append(s.env[:len(s.env):len(s.env)], "STORM_LIFE="+s.life(node))
 	n.Launch()
 }
