@@ -4,7 +4,7 @@ PKG ?= ./...
 CI := ./.ci/run
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race lint fmt cover bench profile crash client-crash sigterm clock store-crash store-copy database-crash corrupt power sweep hostile full-disk backup-test upgrade-test linearizable sim fuzz npm openapi deploy-check e2e e2e-model golden reproducible vuln release-check image-test ci clean
+.PHONY: help build test race lint fmt cover bench profile crash client-crash sigterm clock store-crash store-copy database-crash fleet postgres-suites corrupt power sweep hostile full-disk backup-test upgrade-test linearizable sim fuzz npm openapi deploy-check e2e e2e-model golden reproducible vuln release-check image-test ci clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,6 +53,12 @@ store-copy: ## Copy a store of 1,000,000 tasks into PostgreSQL and back, with a 
 
 database-crash: ## End a PostgreSQL server or its connections 500 times while two nodes write (UNITASK_PG_CRASHES=n for another number)
 	UNITASK_PG_CRASHES=$${UNITASK_PG_CRASHES:-500} $(GO) test ./internal/store/pgstore -run 'TestCrash$$' -count=1 -v -timeout 2h
+
+fleet: ## Do 10,000 tasks at three nodes behind nginx while nodes and database fail (UNITASK_FLEET_TASKS=n, UNITASK_FLEET_SEED=n)
+	UNITASK_FLEET_TASKS=$${UNITASK_FLEET_TASKS:-10000} $(GO) test ./test/fleet -run 'TestStorm$$' -count=1 -v -timeout 2h
+
+postgres-suites: ## Run the suites of the whole server with its tasks in PostgreSQL
+	UNITASK_TEST_STORE=postgres $(GO) test ./test/e2e ./test/crash -count=1 -timeout 30m
 
 corrupt: ## Damage the files of killed stores in 20 ways of each kind (UNITASK_CORRUPT_CASES=n, UNITASK_CORRUPT_SEED=n)
 	UNITASK_CORRUPT_CASES=$${UNITASK_CORRUPT_CASES:-20} $(GO) test ./internal/store/boltstore -run 'TestCorruption' -count=1 -v -timeout 1h

@@ -140,7 +140,7 @@ var layers = map[string]layer{
 	"test/fulldisk":   {floor: 9},
 	"test/hostile":    {floor: 9},
 	"test/harness": {floor: 7, may: []string{
-		"api", "artifact", "client", "store/boltstore", "store/pgstore/pgtest", "task", "test/crash/invariant",
+		"api", "artifact", "client", "sse", "store/boltstore", "store/pgstore/pgtest", "task", "test/crash/invariant",
 	}},
 	"test/model":      {floor: 9},
 	"test/model/gguf": {floor: 0},

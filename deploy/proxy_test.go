@@ -3,8 +3,6 @@
 package deploy_test
 
 import (
-	"bytes"
-	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -19,13 +17,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
+
+	"unitask/test/harness"
 )
 
 // standIn takes the place of a node behind the proxy.
@@ -66,77 +65,27 @@ func newStandIn(t *testing.T) *standIn {
 	return n
 }
 
-// proxy is nginx as deploy/compose runs it, with its paths and addresses changed.
+// proxy is nginx before three stand-ins.
 type proxy struct {
 	*testing.T
-	url, secure string
-	nodes       []*standIn
-	command     *exec.Cmd
-	log         bytes.Buffer
-	client      *http.Client
+	*harness.Proxy
+	nodes  []*standIn
+	client *http.Client
 }
 
 func newProxy(t *testing.T) *proxy {
 	t.Helper()
-	tool(t, "nginx")
-	tool(t, "curl")
 	p := &proxy{T: t, nodes: []*standIn{newStandIn(t), newStandIn(t), newStandIn(t)}}
 	dir := t.TempDir()
-	plain, secure := freePort(t), freePort(t)
-	p.url, p.secure = "http://"+plain, "https://"+secure
 	p.client = &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{
 		TLSClientConfig: &tls.Config{RootCAs: certificate(t, dir)}, ForceAttemptHTTP2: true,
 	}}
-	change := strings.NewReplacer("/tmp/", dir+"/", "/etc/nginx/certificate/", dir+"/", "/etc/nginx/tls/", dir+"/tls/",
-		"/etc/unitask/", dir+"/", "listen 8080", "listen "+plain, "listen 8443", "listen "+secure)
-	for from, to := range map[string]string{"nginx.conf": "nginx.conf", "locations.conf": "locations.conf", "tls.conf": "tls/tls.conf"} {
-		text := change.Replace(string(mustRead(t, "compose/proxy/"+from)))
-		if from == "nginx.conf" && os.Geteuid() == 0 {
-			text = "user root;\n" + text // whose folder this is
-		}
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, to)), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, to), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
 	var addresses []string
 	for _, n := range p.nodes {
 		addresses = append(addresses, n.Listener.Addr().String())
 	}
-	p.command = exec.CommandContext(context.Background(), "/bin/sh", "compose/proxy/run.sh")
-	p.command.Env = append(os.Environ(), "NODES="+strings.Join(addresses, " "), "PROXY_WORK="+dir, "PROXY_SETTINGS="+filepath.Join(dir, "nginx.conf"))
-	p.command.Stdout, p.command.Stderr = &p.log, &p.log
-	p.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := p.command.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = syscall.Kill(-p.command.Process.Pid, syscall.SIGKILL)
-		_ = p.command.Wait()
-		if t.Failed() {
-			t.Logf("the proxy said:\n%s", &p.log)
-		}
-	})
-	p.until("nginx answers", func() bool {
-		c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", plain)
-		if err == nil {
-			_ = c.Close()
-		}
-		return err == nil
-	})
+	p.Proxy = harness.NewProxy(t, harness.ProxyConfig{Folder: "compose/proxy", Nodes: addresses, Work: dir})
 	return p
-}
-
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
 }
 
 // certificate writes a certificate for loopback and its key, and returns a pool that trusts it.
@@ -220,15 +169,15 @@ func (p *proxy) count() (n [3]int64) {
 // TestProxy runs nginx and its loop of health in front of three stand-ins, until they are gone.
 func TestProxy(t *testing.T) {
 	p := newProxy(t)
-	host := strings.TrimPrefix(p.url, "http://")
-	if got := p.send(http.MethodPost, p.url+"/api/x", "12345"); got.body != host+"|127.0.0.1||5" {
+	host := strings.TrimPrefix(p.URL, "http://")
+	if got := p.send(http.MethodPost, p.URL+"/api/x", "12345"); got.body != host+"|127.0.0.1||5" {
 		t.Errorf("a node saw %q, want the caller's own address", got.body)
 	}
 	large := strings.Repeat("x", 16<<20)
-	if got := p.send(http.MethodPost, p.secure+"/api/x", large); !strings.HasSuffix(got.body, "|16777216") || got.proto != "HTTP/2.0" {
+	if got := p.send(http.MethodPost, p.Secure+"/api/x", large); !strings.HasSuffix(got.body, "|16777216") || got.proto != "HTTP/2.0" {
 		t.Errorf("by TLS: %s %s", got.proto, got.body)
 	}
-	if got := p.send(http.MethodPost, p.url+"/api/x", large+large); got.status != http.StatusRequestEntityTooLarge {
+	if got := p.send(http.MethodPost, p.URL+"/api/x", large+large); got.status != http.StatusRequestEntityTooLarge {
 		t.Errorf("32 MiB: %d", got.status)
 	}
 	p.streams()
@@ -238,7 +187,7 @@ func TestProxy(t *testing.T) {
 	for _, n := range p.nodes {
 		n.Close()
 	}
-	got := p.send(http.MethodPost, p.url+"/api/x", "")
+	got := p.send(http.MethodPost, p.URL+"/api/x", "")
 	var away struct {
 		Error struct {
 			Code      string
@@ -249,11 +198,11 @@ func TestProxy(t *testing.T) {
 	if got.status != http.StatusServiceUnavailable || got.header.Get("Retry-After") != "1" || err != nil || away.Error.Code != "CAPACITY_EXHAUSTED" {
 		t.Errorf("without nodes: %d, %v, %s", got.status, err, got.body)
 	}
-	if err := p.command.Process.Signal(syscall.SIGTERM); err != nil {
+	if err := p.Command.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	p.client.CloseIdleConnections()
-	if err := p.command.Wait(); err != nil {
+	if err := p.Command.Wait(); err != nil {
 		t.Errorf("after SIGTERM: %v", err)
 	}
 }
@@ -261,7 +210,7 @@ func TestProxy(t *testing.T) {
 // streams: a piece arrives before the next one is written.
 func (p *proxy) streams() {
 	p.Helper()
-	r, err := http.NewRequestWithContext(p.Context(), http.MethodGet, p.url+"/api/stream", nil)
+	r, err := http.NewRequestWithContext(p.Context(), http.MethodGet, p.URL+"/api/stream", nil)
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -288,7 +237,7 @@ func (p *proxy) leavesOutWhoIsNotReady() {
 	twelve := func() [3]int64 {
 		p.count()
 		for range 12 {
-			p.send(http.MethodGet, p.url+"/", "")
+			p.send(http.MethodGet, p.URL+"/", "")
 		}
 		return p.count()
 	}
@@ -313,7 +262,7 @@ func (p *proxy) sendsAgain() {
 	p.Helper()
 	p.nodes[1].breaks.Store(true)
 	for range 12 {
-		if got := p.send(http.MethodPost, p.url+"/api/x", "1"); got.status != http.StatusOK {
+		if got := p.send(http.MethodPost, p.URL+"/api/x", "1"); got.status != http.StatusOK {
 			p.Errorf("%d %s", got.status, got.body)
 		}
 	}
@@ -321,7 +270,7 @@ func (p *proxy) sendsAgain() {
 		n.breaks.Store(true)
 	}
 	p.count()
-	got := p.send(http.MethodPost, p.url+"/console/keys", "1")
+	got := p.send(http.MethodPost, p.URL+"/console/keys", "1")
 	if n := p.count(); n[0]+n[1]+n[2] != 1 || got.status != http.StatusServiceUnavailable {
 		p.Errorf("%d %s, sent %v times, want once", got.status, got.body, n)
 	}

@@ -39,7 +39,8 @@ func (w *work) cancel(ctx context.Context, open *task.Attempt) error {
 }
 
 // stopJob asks after the attempt's job and, unless it has ended by itself, stops it if the supplier can, and asks
-// again. stopped reports whether the supplier was asked to stop it: a failure is no longer its own then.
+// again. stopped reports whether the supplier was asked to stop it, perhaps by a worker before this one: a failure is
+// no longer its own then.
 func (w *work) stopJob(ctx context.Context, route routing.Route, a task.Attempt) (out supplier.Outcome, stopped bool, err error) {
 	job, err := decodeJob(a)
 	if err != nil {
@@ -53,7 +54,7 @@ func (w *work) stopJob(ctx context.Context, route routing.Route, a task.Attempt)
 	}
 	canceler, stops := route.Adapter.(supplier.Canceler)
 	if e := supplier.AsError(err); !stops || out.Result != nil || e != nil && e.Sent == supplier.Failed {
-		return out, false, err
+		return out, w.inherited, err
 	}
 	if err := canceler.Cancel(ctx, job); err != nil {
 		w.g.log.Warn("the job of a canceled task goes on at its supplier",

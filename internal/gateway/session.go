@@ -26,7 +26,11 @@ type session struct {
 // renewSession begins the node's session, or keeps it for another term.
 func (g *Gateway) renewSession(ctx context.Context) error {
 	s, term, start := g.session.Load(), g.limits.Load().LeaseTerm, time.Now()
-	ctx, cancel := context.WithTimeout(ctx, term/beats) // the next beat tries again
+	most := term / beats // the next beat tries again
+	if left := g.leaseLeft(s); left > 0 {
+		most = min(most, left) // so that a node whose database doesn't answer drops its work in time
+	}
+	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	if err := g.store.Renew(ctx, s.node, term); err != nil {
 		return err
@@ -39,11 +43,15 @@ func (g *Gateway) renewSession(ctx context.Context) error {
 func (g *Gateway) heartbeat(ctx context.Context) {
 	failed := false
 	for last := time.Now(); ; {
-		pause := g.limits.Load().LeaseTerm / beats
-		if failed || g.session.Load().renewed.IsZero() {
+		s, pause := g.session.Load(), g.limits.Load().LeaseTerm/beats
+		if failed || s.renewed.IsZero() {
 			pause = min(pause, retryBeat)
 		}
-		if !sleep(ctx, time.Until(last.Add(pause))) {
+		wait := time.Until(last.Add(pause))
+		if !s.renewed.IsZero() {
+			wait = min(wait, g.leaseLeft(s)) // the work is dropped in time
+		}
+		if !sleep(ctx, wait) {
 			return
 		}
 		last = time.Now()
@@ -54,6 +62,10 @@ func (g *Gateway) heartbeat(ctx context.Context) {
 // beat renews the session, and reports whether it could. A node that can't drops its work before another takes it
 // over, and one whose session is over drops it too: it may be somebody else's by now.
 func (g *Gateway) beat(ctx context.Context) bool {
+	if s := g.session.Load(); !s.renewed.IsZero() && g.leaseLeft(s) <= 0 {
+		g.log.Error("the leases couldn't be kept; all work is dropped and taken up again")
+		return g.dropAll(ctx)
+	}
 	err := g.renewSession(ctx)
 	switch {
 	case err == nil || ctx.Err() != nil:
@@ -63,9 +75,6 @@ func (g *Gateway) beat(ctx context.Context) bool {
 		g.dropAll(ctx)
 	default:
 		g.log.Error("keeping the leases failed", slog.Any("error", err))
-		if s := g.session.Load(); !s.renewed.IsZero() && !g.leaseValid(s.node) {
-			g.dropAll(ctx)
-		}
 	}
 	return false
 }
@@ -85,16 +94,22 @@ func (g *Gateway) endSession(ctx context.Context) {
 // leaseValid reports whether a lease under the given name is sure to last for another sixth of its term. It reads the
 // monotonic clock, which a step of the wall clock leaves alone.
 func (g *Gateway) leaseValid(node string) bool {
-	s, term := g.session.Load(), g.limits.Load().LeaseTerm
-	return s.node == node && time.Since(s.renewed) < term-term/6 // in this order, for terms without end
+	s := g.session.Load()
+	return s.node == node && g.leaseLeft(s) > 0
+}
+
+// leaseLeft returns how long the leases of a session are sure to last, but for a sixth of their term.
+func (g *Gateway) leaseLeft(s *session) time.Duration {
+	term := g.limits.Load().LeaseTerm
+	return term - term/6 - time.Since(s.renewed) // a session that hasn't begun was renewed ages ago
 }
 
 // leaseDropped reports whether the node has given up the leases under the given name: others take the tasks over.
 func (g *Gateway) leaseDropped(node string) bool { return g.session.Load().node != node }
 
 // dropAll ends every worker of a node that can't tell whether its leases still hold. The node takes another name, so
-// that it doesn't keep a lease without a worker any more.
-func (g *Gateway) dropAll(ctx context.Context) {
+// that it doesn't keep a lease without a worker any more. dropAll reports whether the session under that name has begun.
+func (g *Gateway) dropAll(ctx context.Context) bool {
 	g.mu.Lock()
 	g.session.Store(&session{node: task.NewID("node_", g.now())})
 	for _, r := range g.running {
@@ -102,7 +117,9 @@ func (g *Gateway) dropAll(ctx context.Context) {
 	}
 	g.forgetParkedLocked()
 	g.mu.Unlock()
-	if err := g.renewSession(ctx); err != nil && ctx.Err() == nil {
+	err := g.renewSession(ctx)
+	if err != nil && ctx.Err() == nil {
 		g.log.Error("beginning a session failed", slog.Any("error", err))
 	}
+	return err == nil || ctx.Err() != nil
 }

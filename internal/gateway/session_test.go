@@ -8,7 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"unitask/internal/fault"
 	"unitask/internal/routing"
+	"unitask/internal/supplier"
 	"unitask/internal/task"
 )
 
@@ -80,4 +82,37 @@ func (e *shortened) Renew(ctx context.Context, node string, term time.Duration) 
 		term = 5 * time.Second
 	}
 	return e.tampered.Renew(ctx, node, term)
+}
+
+// TestWorkIsDroppedInTime cuts a node off from its store, which refuses it or doesn't answer: its work ends while no
+// other node can have it, a sixth of the term before the lease does.
+func TestWorkIsDroppedInTime(t *testing.T) {
+	for name, renew := range lossOfLeases {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a := endless{&script{}, make(chan time.Time, 1)}
+				w := newWorld(t, []routing.Route{route("text.chat", "a", 1, a)})
+				w.engine = &tampered{Store: w.store, renewFunc: renew()}
+				start := time.Now()
+				w.start()
+				defer mustStop(t, w.g)
+				w.create("in-time-01", chat, 0)
+				if took := (<-a.cut).Sub(start); took < 24*time.Second || took > 26*time.Second {
+					t.Errorf("the work was dropped %s after the last renewal of a lease of 30 s, want 25 s", took)
+				}
+			})
+		})
+	}
+}
+
+// endless is an adapter whose work lasts as long as it may.
+type endless struct {
+	*script
+	cut chan time.Time // when its work was cut short
+}
+
+func (e endless) Submit(ctx context.Context, _ supplier.Request) (supplier.Outcome, error) {
+	<-ctx.Done()
+	e.cut <- time.Now()
+	return supplier.Outcome{}, supplier.NewError(supplier.Unknown, fault.ProviderTimeout, "cut short", ctx.Err())
 }

@@ -38,7 +38,7 @@ func TestRestored(t *testing.T) {
 	cycles := int(harness.Setting(t, "UNITASK_BACKUP_CYCLES", shortRestores))
 	t.Logf("UNITASK_CRASH_SEED=%d UNITASK_BACKUP_CYCLES=%d", seed, cycles)
 	b, paid := newObserver(t, seed)
-	paid.undone = b.undone.Load
+	paid.Undone = b.undone.Load
 	rng := rand.New(rand.NewPCG(seed, 1))
 	var f figures
 	for range cycles {
@@ -138,7 +138,7 @@ func (b *observer) gone() int {
 // unfinished returns the records that their callers have left.
 func (b *observer) unfinished() (left []*record) {
 	for _, r := range b.records {
-		if !r.done {
+		if !r.Done {
 			left = append(left, r)
 		}
 	}
@@ -160,10 +160,11 @@ func (b *observer) all(o invariant.Observation) invariant.Observation {
 
 // certain returns the tasks without a submission between a backup and its kill: of those the restored ledgers know
 // everything.
-func certain(o invariant.Observation, paid *supplier) invariant.Observation {
-	out := invariant.Observation{Submissions: paid.count(), Counted: map[string]bool{cheap: true, dear: true}}
+func certain(o invariant.Observation, paid *harness.Chats) invariant.Observation {
+	out := invariant.Observation{Submissions: paid.Sent(), Counted: map[string]bool{cheap: true, dear: true}}
+	doubtful := paid.Doubtful()
 	for _, seen := range o.Tasks {
-		if !paid.doubtful[seen.Key] {
+		if !doubtful[seen.Key] {
 			out.Tasks = append(out.Tasks, seen)
 		}
 	}
@@ -202,13 +203,13 @@ func TestFilesBeforeTheDatabase(t *testing.T) {
 	if err := os.CopyFS(first, os.DirFS(filepath.Join(b.server.Data(), "artifacts"))); err != nil {
 		t.Fatal(err)
 	}
-	r := &record{mode: task.Test, body: `{"capability":"image.generate","input":{"prompt":"late"}}`, seen: invariant.Task{Key: "late-picture"}}
+	r := b.newRecord(task.Test, "late-picture", `{"capability":"image.generate","input":{"prompt":"late"}}`)
 	b.pursue(t.Context(), rand.New(rand.NewPCG(1, 1)), r)
 	archive := filepath.Join(b.server.Dir, "backup.tar")
 	var made struct{ Files int }
 	mustRun(t, b.server, &made, "backup", archive, "--json", "--data-dir", b.server.Data())
-	if made.Files == 0 || r.seen.Seen[len(r.seen.Seen)-1] != task.Succeeded {
-		t.Fatalf("the picture isn't in the backup: %d files, %v", made.Files, r.seen.Seen)
+	if made.Files == 0 || r.Seen.Seen[len(r.Seen.Seen)-1] != task.Succeeded {
+		t.Fatalf("the picture isn't in the backup: %d files, %v", made.Files, r.Seen.Seen)
 	}
 	b.server.Kill()
 	b.restore(archive, &figures{})
@@ -218,10 +219,10 @@ func TestFilesBeforeTheDatabase(t *testing.T) {
 	if err := os.Rename(first, filepath.Join(b.server.Data(), "artifacts")); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.server.Look(t.Context(), b.keys[task.Test], &r.seen); err != nil {
+	if err := b.server.Look(t.Context(), b.keys[task.Test], &r.Seen); err != nil {
 		t.Fatal(err)
 	}
-	found := invariant.Check(invariant.Observation{Tasks: []invariant.Task{r.seen}})
+	found := invariant.Check(invariant.Observation{Tasks: []invariant.Task{r.Seen}})
 	if len(found) != 1 || found[0].Rule != invariant.Output {
 		t.Errorf("the invariants found %v, want the picture's missing bytes", found)
 	}
@@ -237,7 +238,7 @@ func TestResumed(t *testing.T) {
 	harness.NeedsBolt(t)
 	for _, resume := range []bool{false, true} {
 		b, _ := newObserver(t, 2)
-		r := &record{mode: task.Test, body: `{"capability":"video.generate","input":{"prompt":"@slow:2s"}}`, seen: invariant.Task{Key: "slow-video"}}
+		r := b.newRecord(task.Test, "slow-video", `{"capability":"video.generate","input":{"prompt":"@slow:2s"}}`)
 		if got := b.post(t.Context(), r); got.ID == "" {
 			t.Fatal("no task was made")
 		} else if !b.note(r, got) || got.State.Terminal() {
@@ -257,7 +258,7 @@ func TestResumed(t *testing.T) {
 		var out struct{ Tasks, Ended int }
 		mustRun(t, b.server, &out, args...)
 		b.server.Start()
-		got := b.get(t.Context(), r, r.seen.Acknowledged[0])
+		got := b.get(t.Context(), r, r.Seen.Acknowledged[0])
 		for resume && !got.State.Terminal() {
 			rest(t.Context(), 50*time.Millisecond)
 			got = b.get(t.Context(), r, got.ID)
@@ -266,13 +267,13 @@ func TestResumed(t *testing.T) {
 			t.Errorf("resume %t: it is %s, %d were ended", resume, got.State, out.Ended)
 		}
 		b.pursue(t.Context(), rand.New(rand.NewPCG(1, 1)), r)
-		if err := b.server.Look(t.Context(), b.keys[task.Test], &r.seen); err != nil {
+		if err := b.server.Look(t.Context(), b.keys[task.Test], &r.Seen); err != nil {
 			t.Fatal(err)
 		}
-		if r.seen.Final.State != task.Succeeded || len(r.seen.Ledger.Attempts) != 1 {
-			t.Errorf("resume %t: in the end it is %s after %d attempts", resume, r.seen.Final.State, len(r.seen.Ledger.Attempts))
+		if r.Seen.Final.State != task.Succeeded || len(r.Seen.Ledger.Attempts) != 1 {
+			t.Errorf("resume %t: in the end it is %s after %d attempts", resume, r.Seen.Final.State, len(r.Seen.Ledger.Attempts))
 		}
-		for _, v := range invariant.Check(invariant.Observation{Tasks: []invariant.Task{r.seen}}) {
+		for _, v := range invariant.Check(invariant.Observation{Tasks: []invariant.Task{r.Seen}}) {
 			t.Error(v)
 		}
 	}

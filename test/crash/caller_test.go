@@ -43,21 +43,21 @@ type call struct {
 	err      error
 }
 
-// record is one task as its caller knows it. One goroutine works on it at a time, but for the second
-// of two requests sent at once, which only acknowledges.
+// record is one task of an observer.
 type record struct {
+	harness.Record
 	mode task.Mode
-	body string
-	done bool // it ended, and no retry is left
+}
 
-	mu   sync.Mutex
-	seen invariant.Task
+// newRecord opens the record of a task.
+func (b *observer) newRecord(mode task.Mode, key, body string) *record {
+	return &record{Record: harness.Record{APIKey: b.keys[mode], Body: body, Seen: invariant.Task{Key: key}}, mode: mode}
 }
 
 func (b *observer) surprise(r *record, format string, args ...any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.surprises = append(b.surprises, r.seen.Key+": "+fmt.Sprintf(format, args...))
+	b.surprises = append(b.surprises, r.Seen.Key+": "+fmt.Sprintf(format, args...))
 }
 
 // add opens the record of a new task: a chat that is paid for, or now and then a picture.
@@ -65,14 +65,12 @@ func (b *observer) add(rng *rand.Rand) *record {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	key := fmt.Sprintf("crash-%x-%d", b.seed, len(b.records))
-	r := &record{mode: task.Live, seen: invariant.Task{Key: key}}
-	r.body = fmt.Sprintf(`{"capability":"text.chat","input":{"prompt":%q}}`, key)
+	r := b.newRecord(task.Live, key, fmt.Sprintf(`{"capability":"text.chat","input":{"prompt":%q}}`, key))
 	if rng.IntN(4) == 0 {
-		r.mode = task.Test
 		class := []string{"", "", " @class:findable", " @class:neither"}[rng.IntN(4)]
-		r.body = fmt.Sprintf(`{"capability":"image.generate","input":{"prompt":%q}}`, key+class)
+		r = b.newRecord(task.Test, key, fmt.Sprintf(`{"capability":"image.generate","input":{"prompt":%q}}`, key+class))
 	} else {
-		r.seen.Answer = new(answerTo(key))
+		r.Seen.Answer = new(harness.AnswerTo(key))
 	}
 	b.records = append(b.records, r)
 	return r
@@ -84,7 +82,7 @@ func (b *observer) call(ctx context.Context, rng *rand.Rand) {
 		patience, cancel := context.WithTimeout(ctx, time.Duration(200+rng.IntN(3000))*time.Millisecond)
 		r := b.add(rng)
 		b.pursue(patience, rng, r)
-		if r.done && rng.IntN(5) == 0 {
+		if r.Done && rng.IntN(5) == 0 {
 			b.post(ctx, r) // a replay
 		}
 		cancel()
@@ -95,7 +93,7 @@ func (b *observer) call(ctx context.Context, rng *rand.Rand) {
 // pursue creates the task and polls it, and retries whatever may be retried, until it ended for good
 // or ctx did.
 func (b *observer) pursue(ctx context.Context, rng *rand.Rand, r *record) {
-	for ctx.Err() == nil && !r.done {
+	for ctx.Err() == nil && !r.Done {
 		var twin sync.WaitGroup
 		if rng.IntN(8) == 0 {
 			twin.Go(func() { b.acknowledge(r, b.post(ctx, r)) })
@@ -115,43 +113,43 @@ func (b *observer) pursue(ctx context.Context, rng *rand.Rand, r *record) {
 
 // note records an answer and reports whether it named the task.
 func (b *observer) note(r *record, got api.Task) bool {
+	if !b.undone.Load() {
+		return r.Note(got)
+	}
 	if !b.acknowledge(r, got) {
 		return false
 	}
-	if !b.undone.Load() {
-		r.seen.Seen = append(r.seen.Seen, got.State)
-	}
-	r.done = got.State.Terminal() && (got.Error == nil || !got.Error.Retryable)
+	r.See(got)
 	return true
 }
 
 func (b *observer) acknowledge(r *record, got api.Task) bool {
-	if got.ID == "" {
-		return false
-	}
-	if b.undone.Load() {
+	if got.ID != "" && b.undone.Load() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		b.doubtful[got.ID] = true
 		return true
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.seen.Acknowledged = append(r.seen.Acknowledged, got.ID)
-	return true
+	return r.Acknowledge(got)
 }
 
 // post sends the request to create; it returns the zero Task if no answer named one.
 func (b *observer) post(ctx context.Context, r *record) api.Task {
-	r.mu.Lock()
-	r.seen.Posts++
-	r.mu.Unlock()
-	return b.exchange(ctx, r, http.MethodPost, api.PathTasks)
+	e := r.Exchange(ctx, b.server, harness.Request{Method: http.MethodPost, Path: api.PathTasks, Body: r.Body}, exchangeTime)
+	b.mu.Lock()
+	b.calls = append(b.calls, call{e.Sent, e.Reply.Status, e.Reply.Header.Get(api.HeaderIdempotentReplay) != "", e.Err})
+	b.mu.Unlock()
+	return b.take(r, e)
 }
 
 func (b *observer) get(ctx context.Context, r *record, id string) api.Task {
 	for ctx.Err() == nil {
-		if got := b.exchange(ctx, r, http.MethodGet, api.PathTasks+"/"+id); got.ID != "" {
+		e := r.Exchange(ctx, b.server, harness.Request{Method: http.MethodGet, Path: api.PathTasks + "/" + id}, exchangeTime)
+		var refused api.ErrorResponse
+		if e.Err == nil && e.Task.ID == "" && (json.Unmarshal(e.Reply.Body, &refused) != nil || refused.Error.Code != fault.Internal) {
+			b.surprise(r, "GET: %d %s", e.Reply.Status, e.Reply.Body)
+		}
+		if got := b.take(r, e); got.ID != "" {
 			return got
 		}
 		rest(ctx, 20*time.Millisecond)
@@ -159,57 +157,16 @@ func (b *observer) get(ctx context.Context, r *record, id string) api.Task {
 	return api.Task{}
 }
 
-// exchange sends a request about the record's task. A request without a whole answer proves nothing.
-func (b *observer) exchange(ctx context.Context, r *record, method, path string) api.Task {
-	status, raw, err := b.send(ctx, r.mode, method, path, r)
-	if err != nil {
-		return api.Task{}
+// take returns the task in an answer. A request without a whole answer proves nothing.
+func (b *observer) take(r *record, e harness.Exchanged) api.Task {
+	if e.Surprise != "" {
+		b.surprise(r, "%s", e.Surprise)
 	}
-	if status == http.StatusOK || status == http.StatusAccepted {
-		var got api.Task
-		if err := json.Unmarshal(raw, &got); err != nil || got.ID == "" {
-			b.surprise(r, "%s: %d %s", method, status, raw)
-		}
-		return got
-	}
-	var refused api.ErrorResponse
-	if err := json.Unmarshal(raw, &refused); err != nil || status < 500 || (method == http.MethodGet && refused.Error.Code != fault.Internal) {
-		b.surprise(r, "%s: %d %s", method, status, raw)
-		return api.Task{}
-	}
-	if refused.TaskID == "" {
-		return api.Task{}
-	}
-	return api.Task{ID: refused.TaskID, State: task.Failed, Error: &refused.Error}
+	return e.Task
 }
 
 // exchangeTime is longer than a synchronous task takes at both suppliers.
 const exchangeTime = 10 * time.Second
-
-func (b *observer) send(ctx context.Context, mode task.Mode, method, path string, r *record) (int, []byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, exchangeTime)
-	defer cancel()
-	request := harness.Request{Method: method, Path: path, Key: b.keys[mode]}
-	if method == http.MethodPost {
-		request.Body = r.body
-		request.Header = map[string]string{api.HeaderIdempotencyKey: r.seen.Key}
-	}
-	e := &capture{}
-	request.Client = e.client()
-	sent := time.Now()
-	got, err := b.server.Send(ctx, request)
-	if carriesFailure(e.whole()) {
-		r.mu.Lock()
-		r.seen.Shown++
-		r.mu.Unlock()
-	}
-	if method == http.MethodPost {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		b.calls = append(b.calls, call{sent, got.Status, got.Header.Get(api.HeaderIdempotentReplay) != "", err})
-	}
-	return got.Status, got.Body, err
-}
 
 // rest waits d or until ctx ends.
 func rest(ctx context.Context, d time.Duration) {

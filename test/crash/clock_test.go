@@ -50,9 +50,9 @@ func stepServer(t *testing.T, env ...string) (invariant.Observation, []string) {
 	seed := harness.Setting(t, "UNITASK_CRASH_SEED", rand.Uint64())
 	t.Logf("UNITASK_CRASH_SEED=%d", seed)
 	paid := newSupplier(t, rand.New(rand.NewPCG(seed, 0)))
-	paid.draw = steady
+	paid.Draw = harness.Steady
 	s := harness.NewServer(t)
-	s.Config, s.Program = patient(paid.base), filepath.Join(t.TempDir(), "unitask")
+	s.Config, s.Program = patient(paid.Base), filepath.Join(t.TempDir(), "unitask")
 	if err := harness.Build(s.Program, "clocktest"); err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func stepServer(t *testing.T, env ...string) (invariant.Observation, []string) {
 	all.Wait()
 	b.settle(time.Minute)
 	o := b.observe()
-	o.Submissions, o.Counted = paid.count(), map[string]bool{cheap: true, dear: true}
+	o.Submissions, o.Counted = paid.Sent(), map[string]bool{cheap: true, dear: true}
 	return o, judgeClock(b, o)
 }
 

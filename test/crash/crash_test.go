@@ -45,7 +45,7 @@ func TestKilled(t *testing.T) {
 	b.settle(time.Minute + time.Duration(cycles)*settleTime)
 
 	o := b.observe()
-	o.Submissions, o.Counted = paid.count(), map[string]bool{cheap: true, dear: true}
+	o.Submissions, o.Counted = paid.Sent(), map[string]bool{cheap: true, dear: true}
 	for _, v := range invariant.Check(o) {
 		t.Error(v)
 	}
@@ -59,11 +59,11 @@ func TestKilled(t *testing.T) {
 }
 
 // newObserver starts a server with keys of both modes, and suppliers that count.
-func newObserver(t *testing.T, seed uint64) (*observer, *supplier) {
+func newObserver(t *testing.T, seed uint64) (*observer, *harness.Chats) {
 	t.Helper()
 	paid := newSupplier(t, rand.New(rand.NewPCG(seed, 0)))
 	s := harness.NewServer(t)
-	s.Config = config(paid.base)
+	s.Config = config(paid.Base)
 	s.Start()
 	return &observer{t: t, server: s, seed: seed, doubtful: map[string]bool{}, keys: map[task.Mode]string{
 		task.Live: s.MustNewKey(task.Live), task.Test: s.MustNewKey(task.Test),

@@ -26,15 +26,15 @@ func (b *observer) settle(limit time.Duration) {
 		})
 	}
 	for _, r := range b.records {
-		if !r.done {
+		if !r.Done {
 			left <- r
 		}
 	}
 	close(left)
 	all.Wait()
 	for _, r := range b.records {
-		if !r.done {
-			b.t.Errorf("%s hasn't ended %s after the last kill", r.seen.Key, limit)
+		if !r.Done {
+			b.t.Errorf("%s hasn't ended %s after the last kill", r.Seen.Key, limit)
 		}
 	}
 }
@@ -51,10 +51,10 @@ func (b *observer) observe() invariant.Observation {
 		o.Listed = append(o.Listed, ids...)
 	}
 	for _, r := range b.records {
-		if err := b.server.Look(b.t.Context(), b.keys[r.mode], &r.seen); err != nil {
-			b.t.Errorf("%s: %v", r.seen.Key, err)
+		if err := b.server.Look(b.t.Context(), b.keys[r.mode], &r.Seen); err != nil {
+			b.t.Errorf("%s: %v", r.Seen.Key, err)
 		}
-		o.Tasks = append(o.Tasks, r.seen)
+		o.Tasks = append(o.Tasks, r.Seen)
 	}
 	return o
 }
@@ -62,9 +62,7 @@ func (b *observer) observe() invariant.Observation {
 // snapshot keeps the operator's view of a task at work; it is skipped while no server answers.
 func (b *observer) snapshot(ctx context.Context, r *record, id string) {
 	if got, err := b.admin(ctx, id); err == nil && !b.undone.Load() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.seen.Snapshots = append(r.seen.Snapshots, got)
+		r.Snapshot(got)
 	}
 }
 

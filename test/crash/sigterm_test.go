@@ -130,9 +130,9 @@ func stopAgainAndAgain(t *testing.T, cycles int, end func(*harness.Server)) *sto
 	seed := harness.Setting(t, "UNITASK_CRASH_SEED", rand.Uint64())
 	t.Logf("UNITASK_CRASH_SEED=%d", seed)
 	paid := newSupplier(t, rand.New(rand.NewPCG(seed, 0)))
-	paid.draw = steady
+	paid.Draw = harness.Steady
 	s := harness.NewServer(t)
-	s.Config = patient(paid.base)
+	s.Config = patient(paid.Base)
 	s.Start()
 	r := &stopped{observer: &observer{t: t, server: s, seed: seed, keys: map[task.Mode]string{
 		task.Live: s.MustNewKey(task.Live), task.Test: s.MustNewKey(task.Test),
@@ -153,7 +153,7 @@ func stopAgainAndAgain(t *testing.T, cycles int, end func(*harness.Server)) *sto
 	all.Wait()
 	r.settle(time.Minute + time.Duration(cycles)*settleTime)
 	r.observation = r.observe()
-	r.observation.Submissions, r.observation.Counted = paid.count(), map[string]bool{cheap: true, dear: true}
+	r.observation.Submissions, r.observation.Counted = paid.Sent(), map[string]bool{cheap: true, dear: true}
 	return r
 }
 

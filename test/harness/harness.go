@@ -60,9 +60,10 @@ func NeedsBolt(t *testing.T) {
 	}
 }
 
-// Build builds unitask with the build tags into a file.
-func Build(file, tags string) error {
-	build := exec.CommandContext(context.Background(), "go", "build", "-tags", tags, "-o", file, "unitask/cmd/unitask")
+// Build builds unitask with the build tags, and further flags of go build, into a file.
+func Build(file, tags string, flags ...string) error {
+	args := append([]string{"build", "-tags", tags, "-o", file}, flags...)
+	build := exec.CommandContext(context.Background(), "go", append(args, "unitask/cmd/unitask")...)
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
 	}

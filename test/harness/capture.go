@@ -1,4 +1,4 @@
-package crash_test
+package harness
 
 import (
 	"bufio"
@@ -8,31 +8,35 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
 	"unitask/internal/api"
+	"unitask/internal/sse"
 	"unitask/internal/task"
 )
 
-// capture records one exchange to its end. A client that hangs up closes its sending side and reads on, so that an
+// Capture records one exchange to its end. A client that hangs up closes its sending side and reads on, so that an
 // answer that crosses its hang-up isn't mistaken for one that was never written.
-type capture struct {
+type Capture struct {
+	Patience time.Duration // how long late bytes are waited for
+
 	mu    sync.Mutex
 	lines []*capturedConn
 }
 
-// client returns one that makes a connection for each request.
-func (e *capture) client() *http.Client {
+// Client returns one that makes a connection for each request.
+func (e *Capture) Client() *http.Client {
 	return &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: e.dial}}
 }
 
-func (e *capture) dial(ctx context.Context, network, address string) (net.Conn, error) {
+func (e *Capture) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	c, err := (&net.Dialer{}).DialContext(ctx, network, address)
 	if err != nil {
 		return nil, err
 	}
-	l := &capturedConn{TCPConn: c.(*net.TCPConn), ended: make(chan struct{})}
+	l := &capturedConn{TCPConn: c.(*net.TCPConn), patience: e.Patience, ended: make(chan struct{})}
 	l.more = sync.NewCond(&l.mu)
 	go l.listen()
 	e.mu.Lock()
@@ -41,8 +45,8 @@ func (e *capture) dial(ctx context.Context, network, address string) (net.Conn, 
 	return l, nil
 }
 
-// whole hangs up and returns the received bytes, once no more arrive.
-func (e *capture) whole() []byte {
+// Whole hangs up and returns the received bytes, once no more arrive.
+func (e *Capture) Whole() []byte {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	var all []byte
@@ -57,7 +61,8 @@ func (e *capture) whole() []byte {
 // capturedConn is a connection that is read to its end, even after its user has closed it.
 type capturedConn struct {
 	*net.TCPConn
-	ended chan struct{}
+	patience time.Duration
+	ended    chan struct{}
 
 	mu     sync.Mutex
 	more   *sync.Cond
@@ -101,7 +106,7 @@ func (l *capturedConn) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// Close says that no more is sent. Late events are read for as long as an exchange may take.
+// Close says that no more is sent. Late events are read for as long as the capture is patient.
 func (l *capturedConn) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -110,21 +115,31 @@ func (l *capturedConn) Close() error {
 	}
 	l.closed = true
 	l.more.Broadcast()
-	_ = l.SetReadDeadline(time.Now().Add(exchangeTime))
+	_ = l.SetReadDeadline(time.Now().Add(l.patience))
 	return l.CloseWrite()
 }
 
-// carriesFailure reports whether a whole answer tells that the task failed.
-func carriesFailure(raw []byte) bool {
+// CarriesFailure reports whether an answer, as it was received, tells that the task failed. A stream may be cut short
+// after it.
+func CarriesFailure(raw []byte) bool {
 	answer, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(raw)), nil)
 	if err != nil {
 		return false
 	}
 	defer func() { _ = answer.Body.Close() }()
 	body, err := io.ReadAll(answer.Body)
-	if err != nil {
+	if strings.HasPrefix(answer.Header.Get("Content-Type"), sse.ContentType) {
+		for e := range sse.Read(bytes.NewReader(body), 0) {
+			if e.Name == api.EventTask && tellsFailure([]byte(e.Data)) {
+				return true
+			}
+		}
 		return false
 	}
+	return err == nil && tellsFailure(body)
+}
+
+func tellsFailure(body []byte) bool {
 	var told struct {
 		State  task.State `json:"state"`
 		TaskID string     `json:"task_id"`
