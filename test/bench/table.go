@@ -2,8 +2,10 @@ package main
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -19,6 +21,18 @@ func (s samples) median(name string) (float64, bool) {
 		return 0, false
 	}
 	return all[len(all)/2], true
+}
+
+// write writes all figures into a file, if one is named.
+func (s samples) write(file string) error {
+	if file == "" {
+		return nil
+	}
+	raw, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, append(raw, '\n'), 0o644)
 }
 
 // row is one line of the table: a figure, alone or beside a base.
@@ -61,7 +75,7 @@ func (u unit) write(v float64) string { return fmt.Sprintf("%.*f%s", u.decimals,
 func (s samples) print(w io.Writer, p plan) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(out, "measurement\tfigure\tcompared\tmust\tmoonshot\t")
-	for _, r := range slices.Concat(rates, latencies, p.storage(), p.sweeps()) {
+	for _, r := range slices.Concat(rates, latencies, p.storage(), p.sweeps(), p.postgres()) {
 		v, ok := s.median(r.figure)
 		if !ok {
 			continue

@@ -38,7 +38,8 @@ const startTime = 60 * time.Second
 // Available returns the folder of the server's programs, or why a test can't run: in CI it must.
 func Available() (string, error) {
 	if path, err := exec.LookPath("initdb"); err == nil {
-		return filepath.Dir(path), nil
+		path, err = filepath.EvalSymlinks(path)
+		return filepath.Dir(path), err
 	}
 	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
 	if err != nil || len(found) == 0 {
@@ -109,6 +110,12 @@ func (s *Server) command(name string, args ...string) *exec.Cmd {
 
 // Dir returns the folder of the server's socket.
 func (s *Server) Dir() string { return s.dir }
+
+// Bin returns the folder of the server's programs.
+func (s *Server) Bin() string { return s.bin }
+
+// PID returns the process that the server's others are children of.
+func (s *Server) PID() int { return s.cmd.Process.Pid }
 
 // URL returns the server's address for clients.
 func (s *Server) URL() string { return "postgres://unitask@/postgres?host=" + s.dir }
