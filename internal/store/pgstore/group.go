@@ -40,12 +40,13 @@ type op struct {
 // lane is the groups of one kind of operation.
 type lane struct {
 	db      *DB
+	carry   func(group []*op, shard string) // sets the errors of all
 	ops     chan *op
 	stopped chan struct{}
 }
 
-func newLane(db *DB, groups int) *lane {
-	l := &lane{db: db, ops: make(chan *op, groupLimit), stopped: make(chan struct{})}
+func newLane(db *DB, groups int, carry func([]*op, string)) *lane {
+	l := &lane{db: db, carry: carry, ops: make(chan *op, groupLimit), stopped: make(chan struct{})}
 	ended := make(chan struct{}, groups)
 	for range groups {
 		shard := db.newShard()
@@ -75,7 +76,7 @@ func (l *lane) close() {
 func (l *lane) work(shard string) {
 	for first := range l.ops {
 		group := l.gather(first)
-		l.db.commitGroup(group, shard)
+		l.carry(group, shard)
 		for _, o := range group {
 			close(o.done)
 		}

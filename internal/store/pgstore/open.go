@@ -43,6 +43,7 @@ type DB struct {
 	bell    store.Bell
 	creates *lane // CreateTask and BeginAttempt: they take counters
 	steps   *lane // Advance: it gives back
+	finds   *lane // FindTask
 	hints   hints
 
 	changes  atomic.Uint64 // of accounts and keys, as far as they were seen
@@ -90,7 +91,8 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 		pool.Close()
 		return nil, fmt.Errorf("pgstore: %w", err)
 	}
-	db.creates, db.steps = newLane(db, c.Lanes), newLane(db, c.Lanes)
+	db.creates, db.steps = newLane(db, c.Lanes, db.commitGroup), newLane(db, c.Lanes, db.commitGroup)
+	db.finds = newLane(db, c.Lanes, db.findGroup)
 	watch, stop := context.WithCancel(context.Background())
 	db.stop = stop
 	db.services.Go(func() { db.watchChanges(watch) })
@@ -142,7 +144,7 @@ func (c Config) pool() (*pgxpool.Config, error) {
 
 // sessionSettings are those of each connection. The server gives up one whose node fell silent, also within a batch,
 // with the locks that it holds. Plans are made for the tables as they are: one that was made for an empty part reads all
-// of it when it has grown.
+// of it when it has grown. Groups have their own way, see settings.
 const sessionSettings = `
 SET idle_in_transaction_session_timeout = '5s';
 SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3; SET tcp_user_timeout = 11000;
@@ -160,6 +162,7 @@ func (db *DB) Close() error {
 	db.stop()
 	db.creates.close()
 	db.steps.close()
+	db.finds.close()
 	db.services.Wait()
 	db.pool.Close()
 	return nil
