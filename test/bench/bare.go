@@ -84,7 +84,9 @@ func (b *testbed) pgbenchOnce(ctx context.Context, d *database, name, script str
 		"-n", "-M", "prepared", "-f", file, "-c", strconv.Itoa(clients), "-j", "2", "-h", d.Dir(), "-U", "unitask",
 		"-D", "n=" + strconv.Itoa(clients*1_000_000_000),
 	}, more...)
-	out, err := exec.CommandContext(ctx, filepath.Join(d.Bin(), "pgbench"), append(args, name)...).CombinedOutput()
+	run := exec.CommandContext(ctx, filepath.Join(d.Bin(), "pgbench"), append(args, name)...)
+	run.Env = append(os.Environ(), "PGOPTIONS=-c jit=off") // as the engine: it takes sequential scans for expensive
+	out, err := run.CombinedOutput()
 	if err != nil {
 		return 0, fmt.Errorf("pgbench: %w: %s", err, out)
 	}
