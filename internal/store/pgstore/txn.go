@@ -225,6 +225,7 @@ func (x *txn) save(r *row, after task.Task) {
 	x.countState(after, 1)
 	x.countUsage(&before, &after)
 	r.t, r.dirty = after, true
+	frees := after.OpenAttempt() == nil && (len(r.place) > 0 || hasPlace(before.OpenAttempt()))
 	if after.OpenAttempt() != nil {
 		x.leavePlace(r)
 	}
@@ -232,9 +233,14 @@ func (x *txn) save(r *row, after task.Task) {
 		x.release(r, time.Time{})
 	}
 	x.rings = append(x.rings, after.ID)
-	if r.node == "" || (before.OpenAttempt() != nil && after.OpenAttempt() == nil) {
-		x.rings = append(x.rings, store.TopicQueue) // it waits, or it has given its place back
+	if waits := r.node == "" && !after.State.Terminal(); waits || frees {
+		x.rings = append(x.rings, store.TopicQueue)
 	}
+}
+
+// hasPlace reports whether the attempt takes a place that another task may wait for.
+func hasPlace(a *task.Attempt) bool {
+	return a != nil && slices.ContainsFunc(a.Caps, func(c task.Cap) bool { return c.Limit > 0 })
 }
 
 // release ends the row's lease; the task isn't claimable before pause.
