@@ -30,10 +30,10 @@ func main() {
 	only := flag.String("only", "", "measure only what this `expression` matches, such as sync64 or stored")
 	short := flag.Bool("short", false, "take a quick look: one round of a second each, on smaller stores")
 	profile := flag.String("profile", "", "write a CPU profile of the server that is measured into this `file`")
-	flag.StringVar(&p.figures, "figures", "", "write all rounds' figures into this `file`, as JSON")
+	flag.StringVar(&p.measured, "measured", "", "write the rows of nodes on PostgreSQL into this `file`, for unitask simulate capacity --calibrate")
 	flag.Parse()
 	if *short {
-		p = plan{figures: p.figures, duration: time.Second, rounds: 1, stored: 100_000, queued: 20_000, aged: 150_000, old: 50_000, reader: 2 * time.Second}
+		p = plan{measured: p.measured, duration: time.Second, rounds: 1, stored: 100_000, queued: 20_000, aged: 150_000, old: 50_000, reader: 2 * time.Second}
 	}
 	chosen, err := regexp.Compile(*only)
 	if err != nil {
@@ -59,7 +59,7 @@ type plan struct {
 	old      int
 	reader   time.Duration
 	only     *regexp.Regexp
-	figures  string // a file; "": none
+	measured string // a file; "": none
 }
 
 // run starts the servers, measures in turn, and prints the table, as far as it came.
@@ -75,7 +75,7 @@ func run(ctx context.Context, p plan, profile string) error {
 	}
 	found := samples{}
 	err = p.takeAll(ctx, found, b)
-	return errors.Join(found.print(os.Stdout, p), found.write(p.figures), err)
+	return errors.Join(found.print(os.Stdout, p), found.writeMeasured(p), err)
 }
 
 // takeAll measures until something fails.

@@ -2,10 +2,8 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -21,18 +19,6 @@ func (s samples) median(name string) (float64, bool) {
 		return 0, false
 	}
 	return all[len(all)/2], true
-}
-
-// write writes all figures into a file, if one is named.
-func (s samples) write(file string) error {
-	if file == "" {
-		return nil
-	}
-	raw, err := json.MarshalIndent(s, "", "  ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(file, append(raw, '\n'), 0o644)
 }
 
 // row is one line of the table: a figure, alone or beside a base.
