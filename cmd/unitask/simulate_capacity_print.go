@@ -26,6 +26,9 @@ func calibrateRun(ctx context.Context, t *terminal, o *capacityOptions) error {
 		c.NodeOp, c.DatabaseCreate, c.DatabaseGroup)
 	t.note("  a round trip %.3f, a sync of the log %.3f, a wake while all cores compute %.3f",
 		c.RoundTrip, c.Fsync, c.Wake)
+	if m.Whole {
+		t.note("  and a node's CPU for a group %.3f, for the rest of a request %.3f", c.NodeGroup, c.NodeRequest)
+	}
 	return printFitted(t, fitted)
 }
 
@@ -38,9 +41,13 @@ func printFitted(t *terminal, fitted capacity.Fitted) error {
 		if p.Check {
 			kind = "check"
 		}
+		far := cell{human: fmt.Sprintf("%+.1f%%", one.Error*100), plain: fmt.Sprintf("%.3f", one.Error)}
+		if p.Throughput == 0 {
+			kind, far = "predicted", cell{}
+		}
 		b.row(same(kind), same(strconv.Itoa(p.Nodes)), same(strconv.Itoa(p.Callers)),
 			whole(p.Throughput), whole(r.Throughput),
-			cell{human: fmt.Sprintf("%+.1f%%", one.Error*100), plain: fmt.Sprintf("%.3f", one.Error)},
+			far,
 			tenths(p.P50), tenths(r.Total.P50), tenths(p.P99), tenths(r.Total.P99), tenths(p.Group), tenths(r.Group))
 	}
 	return b.write(t)

@@ -1,6 +1,7 @@
 package capacity
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -12,6 +13,7 @@ type Measured struct {
 	Cores         int     `json:"cores"`  // of each node
 	DatabaseCores int     `json:"database_cores"`
 	OneMachine    bool    `json:"one_machine"`
+	Whole         bool    `json:"whole"`      // the whole service, of synchronous tasks without streams; otherwise the engine alone
 	Accounts      int     `json:"accounts"`   // 0: one
 	OpenTasks     int     `json:"open_tasks"` // the limits that creations were held to; 0: none
 	Queue         int     `json:"queue"`
@@ -20,7 +22,8 @@ type Measured struct {
 }
 
 // Point is one run with callers that each send the next task once the last one ended, against suppliers that answer at
-// once. Figures that are 0 weren't measured. A check isn't fitted to, only compared.
+// once. Figures that are 0 weren't measured. A check isn't fitted to, only compared; without a throughput it is a
+// prediction.
 type Point struct {
 	Nodes       int     `json:"nodes"`
 	Lanes       int     `json:"lanes"`
@@ -31,6 +34,7 @@ type Point struct {
 	Group       float64 `json:"group,omitempty"`        // operations in a group
 	NodeCPU     float64 `json:"node_cpu,omitempty"`     // ms of a task
 	DatabaseCPU float64 `json:"database_cpu,omitempty"` // ms of a task
+	LoadCPU     float64 `json:"load_cpu,omitempty"`     // ms of a task that callers and suppliers computed on the nodes' cores
 	LogUse      float64 `json:"log_use,omitempty"`      // 0 to 1, of the time in syncs
 	Check       bool    `json:"check,omitempty"`
 }
@@ -56,12 +60,12 @@ const (
 )
 
 // Fit searches for the costs of the engine with which the model comes nearest to the points: a node's CPU for an
-// operation, the database's for a group and for an operation, a round trip, a sync and a wake. Points that don't tell
-// two costs apart leave them near those of start.
+// operation, the database's for a group and for an operation, a round trip, a sync and a wake; of the whole service
+// also a node's CPU for a transaction and for the rest of a request. Points that don't tell two costs apart leave them near those of start.
 func Fit(m Measured, start Costs) (Fitted, error) {
 	fits := 0
 	for i, p := range m.Points {
-		if p.Throughput <= 0 {
+		if p.Throughput < 0 || p.Throughput == 0 && !p.Check {
 			return Fitted{}, fmt.Errorf("points[%d] has no throughput", i)
 		}
 		if err := m.config(p, start).Check(); err != nil {
@@ -74,7 +78,7 @@ func Fit(m Measured, start Costs) (Fitted, error) {
 	if fits == 0 {
 		return Fitted{}, errors.New("there is no point to fit to")
 	}
-	first := logs(start)
+	first := m.logs(start)
 	miss := func(x []float64) float64 {
 		sum := 0.0
 		for i, v := range x {
@@ -94,7 +98,11 @@ func Fit(m Measured, start Costs) (Fitted, error) {
 	f := Fitted{Costs: withLogs(start, found)}
 	for _, p := range m.Points {
 		r := m.run(p, f.Costs)
-		f.Points = append(f.Points, Compared{p, r, r.Throughput/p.Throughput - 1})
+		c := Compared{Point: p, Model: r}
+		if p.Throughput > 0 {
+			c.Error = r.Throughput/p.Throughput - 1
+		}
+		f.Points = append(f.Points, c)
 	}
 	return f, nil
 }
@@ -104,15 +112,25 @@ const prior = 0.002
 
 // config is the run of a point: the engine alone, as it was measured.
 func (m Measured) config(p Point, costs Costs) Config {
-	costs.NodeRequest, costs.NodeStream = 0, 0
-	cycle := float64(p.Callers) / p.Throughput
+	if !m.Whole {
+		costs.NodeRequest, costs.NodeGroup = 0, 0
+	}
+	cycle := float64(p.Callers) / cmp.Or(p.Throughput, m.most())
 	return Config{
 		Seed: 1, Seconds: max(fitTasks*cycle, fitLeast), WarmUp: fitWarmUp * cycle,
 		Nodes: p.Nodes, Cores: max(m.Cores, 1), Lanes: p.Lanes, Workers: 1,
 		DatabaseCores: m.DatabaseCores, OneMachine: m.OneMachine, Costs: costs,
-		Load:   Load{Callers: p.Callers, Accounts: max(m.Accounts, 1)},
+		Load:   Load{Callers: p.Callers, Accounts: max(m.Accounts, 1), CPU: p.LoadCPU},
 		Limits: Limits{OpenTasks: m.OpenTasks, Queue: m.Queue}, Suppliers: []Supplier{{Name: "instant", Cap: m.Cap}},
 	}
+}
+
+// most is the highest throughput that was measured.
+func (m Measured) most() (most float64) {
+	for _, p := range m.Points {
+		most = max(most, p.Throughput)
+	}
+	return most
 }
 
 func (m Measured) run(p Point, costs Costs) Report {
@@ -144,10 +162,14 @@ func (p Point) miss(r Report) float64 {
 }
 
 // logs are the logarithms of the fitted costs, and withLogs the costs with them.
-func logs(c Costs) []float64 {
+func (m Measured) logs(c Costs) []float64 {
 	var x []float64
 	op := (c.DatabaseCreate + c.DatabaseStep) / 2
-	for _, cost := range []float64{c.NodeOp, c.DatabaseGroup, op, c.RoundTrip, c.Fsync, c.Wake} {
+	fitted := []float64{c.NodeOp, c.DatabaseGroup, op, c.RoundTrip, c.Fsync, c.Wake}
+	if m.Whole {
+		fitted = append(fitted, c.NodeRequest, c.NodeGroup)
+	}
+	for _, cost := range fitted {
 		x = append(x, math.Log(max(cost, 1e-3)))
 	}
 	return x
@@ -157,5 +179,8 @@ func withLogs(c Costs, x []float64) Costs {
 	c.NodeOp, c.DatabaseGroup, c.DatabaseCreate = math.Exp(x[0]), math.Exp(x[1]), math.Exp(x[2])
 	c.RoundTrip, c.Fsync, c.Wake = math.Exp(x[3]), math.Exp(x[4]), math.Exp(x[5])
 	c.DatabaseStep = c.DatabaseCreate
+	if len(x) > 6 {
+		c.NodeRequest, c.NodeGroup = math.Exp(x[6]), math.Exp(x[7])
+	}
 	return c
 }

@@ -28,6 +28,7 @@ type Config struct {
 // Costs are how long things take. Those of the engine are fitted to measurements by Fit.
 type Costs struct {
 	NodeOp         float64 `json:"node_op"`         // CPU of a node for one operation of the engine
+	NodeGroup      float64 `json:"node_group"`      // CPU of a node for a transaction, whatever is in it
 	NodeRequest    float64 `json:"node_request"`    // CPU of a node for the rest of a request: HTTP, routing, the supplier
 	NodeStream     float64 `json:"node_stream"`     // CPU more for a streamed text
 	NodePoll       float64 `json:"node_poll"`       // CPU for a poll of a job
@@ -49,6 +50,7 @@ type Load struct {
 	Async    float64 `json:"async"`    // share of asynchronous jobs
 	Accounts int     `json:"accounts"` // with one key each
 	Zipf     float64 `json:"zipf"`     // the n-th account is as busy as n^-Zipf; 0: all alike
+	CPU      float64 `json:"cpu"`      // of a task, ms, that its caller and its supplier compute on the nodes' cores
 }
 
 // Limits are the counters that creations take from; 0: no limit, and no lock.
@@ -90,6 +92,7 @@ func Default() Config {
 // DefaultCosts returns the costs of the engine that Fit found for the measurements, and assumptions about the rest.
 func DefaultCosts() Costs {
 	c := Guess()
+	c.NodeGroup = 0 // not measured apart from NodeOp
 	c.NodeOp, c.DatabaseGroup, c.DatabaseCreate, c.DatabaseStep = 0.030, 0.369, 0.040, 0.040
 	c.RoundTrip, c.Fsync, c.Wake = 0.136, 0.468, 1.618
 	return c
@@ -98,7 +101,7 @@ func DefaultCosts() Costs {
 // Guess returns costs to begin a fit with.
 func Guess() Costs {
 	return Costs{
-		NodeOp: 0.03, NodeRequest: 0.1, NodeStream: 0.5, NodePoll: 0.05, DatabaseGroup: 0.4, DatabaseCreate: 0.03,
+		NodeOp: 0.03, NodeGroup: 0.3, NodeRequest: 0.1, NodeStream: 0.5, NodePoll: 0.05, DatabaseGroup: 0.4, DatabaseCreate: 0.03,
 		DatabaseStep: 0.03, DatabaseClaim: 1, RoundTrip: 0.1, Fsync: 0.5, Wake: 2, Jitter: 0.5,
 	}
 }
@@ -130,6 +133,7 @@ func (c Config) Check() error {
 		{"load.async", c.Load.Async, 0, 1 - c.Load.Stream},
 		{"load.accounts", float64(c.Load.Accounts), 1, most},
 		{"load.zipf", c.Load.Zipf, 0, 10},
+		{"load.cpu", c.Load.CPU, 0, 1e6},
 		{"limits.open_tasks", float64(c.Limits.OpenTasks), 0, most},
 		{"limits.queue", float64(c.Limits.Queue), 0, most},
 		{"limits.patience", c.Limits.Patience, 0, 1e9},
@@ -163,7 +167,7 @@ func (c Config) Check() error {
 
 func (c *Costs) fields() []*float64 {
 	return []*float64{
-		&c.NodeOp, &c.NodeRequest, &c.NodeStream, &c.NodePoll, &c.DatabaseGroup, &c.DatabaseCreate, &c.DatabaseStep,
+		&c.NodeOp, &c.NodeGroup, &c.NodeRequest, &c.NodeStream, &c.NodePoll, &c.DatabaseGroup, &c.DatabaseCreate, &c.DatabaseStep,
 		&c.DatabaseClaim, &c.RoundTrip, &c.Fsync, &c.Wake,
 	}
 }

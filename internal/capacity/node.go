@@ -99,7 +99,7 @@ func (l *lanes) finish(g *group) {
 
 // compute is the node's part in one of the two round trips of a group.
 func (s *simulation) compute(g *group) time.Duration {
-	return s.ofNodes(s.Costs.NodeOp / 2 * float64(len(g.ops)))
+	return s.ofNodes((s.Costs.NodeGroup + s.Costs.NodeOp*float64(len(g.ops))) / 2)
 }
 
 // ofNodes and ofDatabase count CPU time, in milliseconds.

@@ -49,7 +49,7 @@ func (s *simulation) arrive(caller bool) {
 	s.own.add(&s.clock, 1)
 	j.node = s.nodes[s.turn%len(s.nodes)]
 	s.turn++
-	j.node.cpu.run(s.ofNodes(s.Costs.NodeRequest/2), false, func() {
+	j.node.cpu.run(s.ofNodes(s.Costs.NodeRequest/2)+ms(s.Load.CPU/2), false, func() {
 		refused := false
 		j.node.creates.add(&op{
 			j: j, cost: s.Costs.DatabaseCreate,
@@ -162,7 +162,7 @@ func (j *job) work() {
 	if j.kind == streamedChat {
 		compute += s.Costs.NodeStream
 	}
-	j.node.cpu.run(s.ofNodes(compute), false, func() {
+	j.node.cpu.run(s.ofNodes(compute)+ms(s.Load.CPU/2), false, func() {
 		supplier := &s.suppliers[j.supplier]
 		takes := s.clock.logNormal(supplier.Median, supplier.P99)
 		fails := s.clock.rng.Float64() < supplier.Fails

@@ -23,33 +23,44 @@ type target struct {
 	read    func(body []byte) error // nil: bodies are read and dropped
 }
 
-// load is the figures of a saturated server.
+// load is the figures of saturated servers.
 type load struct {
 	answers int64
 	took    time.Duration
+	each    []time.Duration // how long each exchange took, sorted
 }
 
-// saturate keeps callers requests under way for d.
-func saturate(ctx context.Context, t target, callers int, d time.Duration) (load, error) {
-	var done atomic.Int64
+// saturate keeps callers requests under way for d, spread over the targets.
+func saturate(ctx context.Context, callers int, d time.Duration, targets ...target) (load, error) {
+	var mu sync.Mutex
+	var all load
 	ctx, stop := context.WithTimeout(ctx, d)
 	defer stop()
 	start := time.Now()
+	var caller atomic.Int64
 	err := inParallel(callers, func() error {
-		c, err := dial(ctx, t)
+		c, err := dial(ctx, targets[int(caller.Add(1))%len(targets)])
 		if err != nil {
 			return err
 		}
 		defer c.close()
+		var each []time.Duration
 		for ctx.Err() == nil {
-			if err := c.exchange(t.next.Add(1)); err != nil {
+			sent := time.Now()
+			if err := c.exchange(c.target.next.Add(1)); err != nil {
 				return err
 			}
-			done.Add(1)
+			each = append(each, time.Since(sent))
 		}
+		mu.Lock()
+		defer mu.Unlock()
+		all.answers += int64(len(each))
+		all.each = append(all.each, each...)
 		return nil
 	})
-	return load{done.Load(), time.Since(start)}, err
+	all.took = time.Since(start)
+	slices.Sort(all.each)
+	return all, err
 }
 
 // pace sends perSecond requests a second whether or not answers come, and returns, sorted, how long

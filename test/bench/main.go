@@ -18,10 +18,7 @@ import (
 )
 
 func main() {
-	if len(os.Args) == 3 && (os.Args[1] == roleUpstream || os.Args[1] == roleProxy) {
-		serve(os.Args[1], os.Args[2])
-		return
-	}
+	serveRole()
 	var p plan
 	flag.DurationVar(&p.duration, "d", 4*time.Second, "how long each measurement takes")
 	flag.IntVar(&p.rounds, "rounds", 3, "how often each is repeated; the median counts")
@@ -33,9 +30,10 @@ func main() {
 	only := flag.String("only", "", "measure only what this `expression` matches, such as sync64 or stored")
 	short := flag.Bool("short", false, "take a quick look: one round of a second each, on smaller stores")
 	profile := flag.String("profile", "", "write a CPU profile of the server that is measured into this `file`")
+	flag.StringVar(&p.measured, "measured", "", "write the rows of nodes on PostgreSQL into this `file`, for unitask simulate capacity --calibrate")
 	flag.Parse()
 	if *short {
-		p = plan{duration: time.Second, rounds: 1, stored: 100_000, queued: 20_000, aged: 150_000, old: 50_000, reader: 2 * time.Second}
+		p = plan{measured: p.measured, duration: time.Second, rounds: 1, stored: 100_000, queued: 20_000, aged: 150_000, old: 50_000, reader: 2 * time.Second}
 	}
 	chosen, err := regexp.Compile(*only)
 	if err != nil {
@@ -61,6 +59,7 @@ type plan struct {
 	old      int
 	reader   time.Duration
 	only     *regexp.Regexp
+	measured string // a file; "": none
 }
 
 // run starts the servers, measures in turn, and prints the table, as far as it came.
@@ -76,7 +75,7 @@ func run(ctx context.Context, p plan, profile string) error {
 	}
 	found := samples{}
 	err = p.takeAll(ctx, found, b)
-	return errors.Join(found.print(os.Stdout, p), err)
+	return errors.Join(found.print(os.Stdout, p), found.writeMeasured(p), err)
 }
 
 // takeAll measures until something fails.

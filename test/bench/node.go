@@ -36,24 +36,30 @@ type nodeOptions struct {
 	catalog  string // entries that replace the directory's
 	places   int    // attempts in flight at the supplier; 0: no limit
 	routes   int    // beside the one that does the work, each dearer
+	store    string // address of a database; "": its own folder
 }
 
-// newNode starts a server on a fresh folder.
+// newNode starts a server on a fresh folder, with a key of its own.
 func (b *testbed) newNode(ctx context.Context, o nodeOptions) (*node, error) {
-	b.nodes++
-	n := &node{testbed: b, data: filepath.Join(b.dir, "node"+strconv.Itoa(b.nodes)), options: o}
-	if err := os.MkdirAll(n.data, 0o700); err != nil {
+	n, err := b.newKeylessNode(ctx, o)
+	if err != nil {
 		return nil, err
 	}
-	if err := n.start(ctx); err != nil {
-		return nil, err
-	}
-	var err error
 	if n.key, err = n.newKey(ctx); err != nil {
 		n.kill()
 		return nil, err
 	}
 	return n, nil
+}
+
+// newKeylessNode starts a server on a fresh folder.
+func (b *testbed) newKeylessNode(ctx context.Context, o nodeOptions) (*node, error) {
+	b.nodes++
+	n := &node{testbed: b, data: filepath.Join(b.dir, "node"+strconv.Itoa(b.nodes)), options: o}
+	if err := os.MkdirAll(n.data, 0o700); err != nil {
+		return nil, err
+	}
+	return n, n.start(ctx)
 }
 
 // start starts the server on its folder and returns when it is ready.
@@ -91,6 +97,9 @@ routes:
 `
 	for i := range n.options.routes {
 		text += fmt.Sprintf("    - {supplier: mock, model: mock-%d, price: {unit: mtok, input: \"%d\", output: \"9\"}}\n", i, i%50+1)
+	}
+	if n.options.store != "" {
+		text += "store: " + strconv.Quote(n.options.store) + "\n"
 	}
 	if n.options.catalog != "" {
 		text += "catalog: [catalog.yaml]\n"

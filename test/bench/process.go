@@ -59,19 +59,48 @@ func (p *process) stop() error {
 const clockTick = 10 * time.Millisecond
 
 // cpu returns the process's user and system time; 0 if the kernel doesn't say.
-func (p *process) cpu() time.Duration {
-	raw, err := os.ReadFile(p.proc("stat"))
+func (p *process) cpu() time.Duration { return timesOf(p.command.Process.Pid).own }
+
+// spent is the CPU time of a process, as the kernel knows it.
+type spent struct {
+	parent    int
+	own, dead time.Duration // user and system, of itself and of its children that have ended
+}
+
+// timesOf returns a process's times; zero if the kernel doesn't say.
+func timesOf(pid int) spent {
+	raw, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
-		return 0
+		return spent{}
 	}
 	_, rest, _ := strings.Cut(string(raw), ") ") // the command's name may hold anything before
 	fields := strings.Fields(rest)
-	if len(fields) < 13 {
+	if len(fields) < 15 {
+		return spent{}
+	}
+	var n [5]int
+	for i, field := range []int{1, 11, 12, 13, 14} {
+		n[i], _ = strconv.Atoi(fields[field])
+	}
+	return spent{parent: n[0], own: time.Duration(n[1]+n[2]) * clockTick, dead: time.Duration(n[3]+n[4]) * clockTick}
+}
+
+// familyCPU returns the time of a process and of its children.
+func familyCPU(pid int) time.Duration {
+	family := timesOf(pid)
+	used := family.own + family.dead
+	others, err := os.ReadDir("/proc")
+	if err != nil {
 		return 0
 	}
-	user, _ := strconv.Atoi(fields[11])
-	system, _ := strconv.Atoi(fields[12])
-	return time.Duration(user+system) * clockTick
+	for _, other := range others {
+		if id, err := strconv.Atoi(other.Name()); err == nil {
+			if t := timesOf(id); t.parent == pid {
+				used += t.own
+			}
+		}
+	}
+	return used
 }
 
 func (p *process) proc(name string) string {

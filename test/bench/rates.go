@@ -34,6 +34,11 @@ const (
 	allocations  = "allocations" // a request
 	size         = "size"
 	sizeFreelist = "size_freelist"
+	databaseCPU  = "database_cpu" // seconds a task
+	loadCPU      = "load_cpu"     // of the driver and the upstream
+	sweepTime    = "sweep_time"
+	logUse       = "log_use" // part of the time in which the database syncs its log
+	group        = "group"   // operations in a commit
 )
 
 // measurement finds figures for about as long as it is told.
@@ -81,7 +86,7 @@ func (b *testbed) measurements() []measurement {
 	live, slow := nodeOptions{mode: task.Live}, nodeOptions{mode: task.Live, slow: true}
 	async := nodeOptions{mode: task.Live, catalog: asyncChat}
 	full := nodeOptions{mode: task.Live, catalog: asyncChat, slow: true, places: 1} // accepted tasks wait
-	return []measurement{
+	all := []measurement{
 		{"direct", b.full(b.upstream, plain(b.upstream.address, "v1"), 64)},
 		{"proxy", b.full(b.proxy, plain(b.proxy.address, "v1"), 64)},
 		{"sync64", b.onNode(live, chat, 64)},
@@ -94,11 +99,11 @@ func (b *testbed) measurements() []measurement {
 		{"async", b.onNode(async, func(n *node) target {
 			return n.tasks("text.chat", hello, "Prefer: wait=60\r\n", http.StatusOK)
 		}, 256)},
-		{"direct0", b.steady(plain(b.upstream.address, "v1"))},
-		{"proxy0", b.steady(plain(b.proxy.address, "v1"))},
+		{"direct0", b.steady(plain(b.upstream.address, "v1"), paced)},
+		{"proxy0", b.steady(plain(b.proxy.address, "v1"), paced)},
 		{"unitask0", b.onNode(live, chat, 0)},
-		{"direct50", b.steady(plain(b.upstream.address, slowPath))},
-		{"proxy50", b.steady(plain(b.proxy.address, slowPath))},
+		{"direct50", b.steady(plain(b.upstream.address, slowPath), paced)},
+		{"proxy50", b.steady(plain(b.proxy.address, slowPath), paced)},
 		{"unitask50", b.onNode(slow, chat, 0)},
 		{"disk", b.disk},
 		{"wake", b.woken},
@@ -109,7 +114,18 @@ func (b *testbed) measurements() []measurement {
 		{"stored", b.stored.measure},
 		{"queued", b.queued.measure},
 		{"aged", b.aged.measure},
+		{"direct200", b.steady(plain(b.upstream.address, "v1"), fleetPaced)},
+		{"pg200", b.fleetSteady()},
+		{"pgmillion", b.million.measure},
+		{"pgbare", b.bare()},
+		{"pgqueue", b.queue()},
+		{"river64", b.river(64)},
+		{"river256", b.river(256)},
 	}
+	for _, f := range fleets {
+		all = append(all, measurement{f.name(), b.onFleet(f)})
+	}
+	return all
 }
 
 // routed is a server of synchronous tasks with so many routes.
@@ -118,23 +134,23 @@ func routed(n int) nodeOptions { return nodeOptions{mode: task.Live, routes: n -
 // full measures a server that so many callers keep busy.
 func (b *testbed) full(p *process, t target, callers int) func(context.Context, time.Duration) (figures, error) {
 	return func(ctx context.Context, d time.Duration) (figures, error) {
-		if _, err := saturate(ctx, t, callers, warmUp(d)); err != nil {
+		if _, err := saturate(ctx, callers, warmUp(d), t); err != nil {
 			return nil, err
 		}
 		before := p.cpu()
-		done, err := saturate(ctx, t, callers, d)
+		done, err := saturate(ctx, callers, d, t)
 		used := p.cpu() - before
 		return figures{rate: float64(done.answers) / done.took.Seconds(), cpu: used.Seconds() / float64(done.answers)}, err
 	}
 }
 
 // steady measures latency at a fixed rate.
-func (b *testbed) steady(t target) func(context.Context, time.Duration) (figures, error) {
+func (b *testbed) steady(t target, perSecond int) func(context.Context, time.Duration) (figures, error) {
 	return func(ctx context.Context, d time.Duration) (figures, error) {
-		if _, err := pace(ctx, t, paced, warmUp(d)); err != nil {
+		if _, err := pace(ctx, t, perSecond, warmUp(d)); err != nil {
 			return nil, err
 		}
-		took, err := pace(ctx, t, paced, d)
+		took, err := pace(ctx, t, perSecond, d)
 		return figures{p50: quantile(took, 0.50), p99: quantile(took, 0.99)}, err
 	}
 }
@@ -148,7 +164,7 @@ func (b *testbed) onNode(o nodeOptions, t func(*node) target, callers int) func(
 		}
 		defer n.remove()
 		if callers == 0 {
-			return b.steady(t(n))(ctx, d)
+			return b.steady(t(n), paced)(ctx, d)
 		}
 		f, err := n.profiled(ctx, d, func() (figures, error) { return b.full(n.process, t(n), callers)(ctx, d) })
 		if err == nil {

@@ -27,6 +27,13 @@ const (
 	slowness = 50 * time.Millisecond
 )
 
+// serveRole runs one of the servers if this process was started as it.
+func serveRole() {
+	if len(os.Args) == 3 && (os.Args[1] == roleUpstream || os.Args[1] == roleProxy) {
+		serve(os.Args[1], os.Args[2])
+	}
+}
+
 // serve runs one of the servers that unitask is compared with, until it is killed.
 func serve(role, where string) {
 	var err error

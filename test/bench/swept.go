@@ -81,7 +81,7 @@ func (a *agedStore) measure(ctx context.Context, d time.Duration) (figures, erro
 	if err := n.start(ctx); err != nil {
 		return nil, err
 	}
-	_, err = saturate(ctx, n.tasks("text.chat", hello, "", http.StatusOK), 16, warmUp(d))
+	_, err = saturate(ctx, 16, warmUp(d), n.tasks("text.chat", hello, "", http.StatusOK))
 	n.kill()
 	if err != nil {
 		return nil, err

@@ -61,7 +61,7 @@ func (u unit) write(v float64) string { return fmt.Sprintf("%.*f%s", u.decimals,
 func (s samples) print(w io.Writer, p plan) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(out, "measurement\tfigure\tcompared\tmust\tmoonshot\t")
-	for _, r := range slices.Concat(rates, latencies, p.storage(), p.sweeps()) {
+	for _, r := range slices.Concat(rates, latencies, p.storage(), p.sweeps(), databases, fleetRows(), p.millions()) {
 		v, ok := s.median(r.figure)
 		if !ok {
 			continue

@@ -22,7 +22,9 @@ type testbed struct {
 	stored   *filled
 	queued   *filled
 	aged     *agedStore
-	profile  string // a file for profiles; "": no profile
+	million  *million
+	database *database // nil before its first use
+	profile  string    // a file for profiles; "": no profile
 }
 
 // releaseProfile steers the compiler of releases; bench measures the released binary. It is run in the repository's
@@ -75,7 +77,12 @@ func (b *testbed) preload(ctx context.Context, p plan) (err error) {
 		}
 	}
 	if p.only.MatchString("aged") {
-		b.aged, err = b.fillAged(ctx, p.aged, p.old)
+		if b.aged, err = b.fillAged(ctx, p.aged, p.old); err != nil {
+			return err
+		}
+	}
+	if p.only.MatchString("pgmillion") {
+		b.million, err = b.fillMillion(ctx, p.stored)
 	}
 	return err
 }
@@ -98,6 +105,9 @@ func (b *testbed) close() {
 		if p != nil {
 			p.kill()
 		}
+	}
+	if b.database != nil {
+		_ = b.database.Remove()
 	}
 	_ = os.RemoveAll(b.dir)
 }

@@ -232,7 +232,7 @@ func (x *txn) writeCounters(b *pgx.Batch) {
 	}
 	b.Queue(x.db.q(`INSERT INTO {s}.counters AS c (scope, kind, shard, amount, ends)
 		SELECT scope, kind, $5, amount, ends FROM unnest($1::text[], $2::text[], $3::bigint[], $4::timestamptz[]) AS t (scope, kind, amount, ends)
-		WHERE amount > 0 OR EXISTS (SELECT 1 FROM {s}.counters o WHERE o.scope = t.scope AND o.kind = t.kind)
+		WHERE amount > 0 OR (SELECT true FROM {s}.counters o WHERE o.scope = t.scope AND o.kind = t.kind LIMIT 1)
 		ORDER BY kind, scope
 		ON CONFLICT (kind, scope, shard) DO UPDATE SET amount = c.amount + excluded.amount, ends = coalesce(c.ends, excluded.ends)`),
 		scopes, kinds, amounts, ends, x.shard)

@@ -68,6 +68,11 @@ func (db *DB) read(ctx context.Context, do func(ctx context.Context) error) erro
 		return err
 	}
 	defer db.mu.RUnlock()
+	return db.tryRead(ctx, do)
+}
+
+// tryRead is read within an operation under way.
+func (db *DB) tryRead(ctx context.Context, do func(ctx context.Context) error) error {
 	giveUp := time.Now().Add(tryTime)
 	for pause := tryPause; ; pause *= 2 {
 		err := doWithin(ctx, readTime, do)

@@ -44,14 +44,15 @@ type op struct {
 // lane is the groups of one kind of operation.
 type lane struct {
 	db      *DB
-	most    int // operations in a group
+	most    int                             // operations in a group
+	carry   func(group []*op, shard string) // sets the errors of all
 	ops     chan *op
 	stopped chan struct{}
 }
 
-// newLane starts a lane that commits so many groups beside each other, each with at most so many operations.
-func newLane(db *DB, groups, most int) *lane {
-	l := &lane{db: db, most: most, ops: make(chan *op, groupLimit), stopped: make(chan struct{})}
+// newLane starts a lane that carries out so many groups beside each other, each with at most so many operations.
+func newLane(db *DB, groups, most int, carry func([]*op, string)) *lane {
+	l := &lane{db: db, most: most, carry: carry, ops: make(chan *op, groupLimit), stopped: make(chan struct{})}
 	ended := make(chan struct{}, groups)
 	for range groups {
 		shard := db.newShard()
@@ -81,7 +82,7 @@ func (l *lane) close() {
 func (l *lane) work(shard string) {
 	for first := range l.ops {
 		group := l.gather(first)
-		l.db.commitGroup(l.db.work, group, shard)
+		l.carry(group, shard)
 		for _, o := range group {
 			close(o.done)
 		}

@@ -33,7 +33,7 @@ type Config struct {
 // DB is the engine. It implements every interface of package store and is safe for concurrent use.
 type DB struct {
 	pool   *pgxpool.Pool    // of reads, claims, cancellations and upkeep
-	work   *pgxpool.Pool    // of the lanes and the session: no reader makes them wait
+	work   *pgxpool.Pool    // of the lanes and the session: no other reader makes them wait
 	schema string           // quoted
 	now    func() time.Time // nil: the database's clock
 	clock  *clock
@@ -47,6 +47,7 @@ type DB struct {
 	creates *lane // CreateTask and BeginAttempt: they take counters
 	steps   *lane // Advance: it gives back
 	large   *lane // Advance with a large result
+	finds   *lane // FindTask
 	hints   hints
 	latest  latest
 
@@ -84,7 +85,9 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 		db.disconnect()
 		return nil, err
 	}
-	db.creates, db.steps, db.large = newLane(db, c.Lanes, groupLimit), newLane(db, c.Lanes, groupLimit), newLane(db, 1, 1)
+	commit := func(group []*op, shard string) { db.commitGroup(db.work, group, shard) }
+	db.creates, db.steps = newLane(db, c.Lanes, groupLimit, commit), newLane(db, c.Lanes, groupLimit, commit)
+	db.large, db.finds = newLane(db, 1, 1, commit), newLane(db, c.Lanes, groupLimit, db.findGroup)
 	watch, stop := context.WithCancel(context.Background())
 	db.stop = stop
 	db.services.Go(func() { db.watchChanges(watch) })
@@ -102,7 +105,7 @@ func connect(ctx context.Context, c Config) (*DB, error) {
 		return nil, fmt.Errorf("pgstore: %w", err)
 	}
 	conf = conf.Copy()
-	conf.MaxConns = int32(2*c.Lanes + 2)
+	conf.MaxConns = int32(3*c.Lanes + 2)
 	work, err := pgxpool.NewWithConfig(ctx, conf)
 	if err != nil {
 		pool.Close()
@@ -180,7 +183,7 @@ func (c Config) pool() (*pgxpool.Config, error) {
 
 // sessionSettings are those of each connection. The server gives up one whose node fell silent, also within a batch,
 // with the locks that it holds. Plans are made for the tables as they are: one that was made for an empty part reads all
-// of it when it has grown.
+// of it when it has grown. Groups have their own way, see settings.
 const sessionSettings = `
 SET idle_in_transaction_session_timeout = '5s';
 SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3; SET tcp_user_timeout = 11000;
@@ -199,6 +202,7 @@ func (db *DB) Close() error {
 	db.creates.close()
 	db.steps.close()
 	db.large.close()
+	db.finds.close()
 	db.services.Wait()
 	db.disconnect()
 	return nil

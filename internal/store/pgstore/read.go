@@ -10,17 +10,51 @@ import (
 	"unitask/internal/task"
 )
 
-// FindTask implements store.Store.
-func (db *DB) FindTask(ctx context.Context, s task.Scope, idempotency task.Hash) (task.Task, error) {
+// FindTask implements store.Store. Each creation begins with it, so that the calls which wait share a statement.
+func (db *DB) FindTask(ctx context.Context, s task.Scope, idempotency task.Hash) (t task.Task, err error) {
 	d := digestOf(s, idempotency)
-	t, err := db.readOne(ctx, `digest = $1`, d[:])
-	if err == nil && (t.Scope != s || t.IdempotencyHash != idempotency) {
-		err = store.ErrNotFound
+	err = db.finds.do(ctx, &op{
+		needs: func(n *needs) { n.digests = append(n.digests, d) },
+		run: func(x *txn) error {
+			r := x.byDigest[d]
+			switch {
+			case r == nil:
+				return store.ErrNotFound
+			case r.broken != nil:
+				return r.broken
+			case r.t.Scope != s || r.t.IdempotencyHash != idempotency:
+				return store.ErrNotFound
+			}
+			t = r.t
+			return nil
+		},
+	})
+	return t, err
+}
+
+// findGroup answers calls of FindTask by one statement over both tables: a task that moves between them is in one of
+// the two.
+func (db *DB) findGroup(group []*op, _ string) {
+	n := &needs{}
+	for _, o := range group {
+		o.needs(n)
 	}
-	if err != nil {
-		return task.Task{}, err
+	var x *txn
+	err := db.tryRead(context.Background(), func(ctx context.Context) error {
+		x = newTxn(db, nil, "", nil)
+		rows, err := db.work.Query(ctx, db.q(`SELECT `+openColumns+` FROM {s}.open_tasks WHERE digest = ANY($1)
+			UNION ALL SELECT `+endedColumns+` FROM {s}.ended_tasks WHERE digest = ANY($1)`), bytesOf(n.digests))
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		return x.scan(rows, nowhere)
+	})
+	for _, o := range group {
+		if o.err = err; err == nil {
+			o.err = o.run(x)
+		}
 	}
-	return t, nil
 }
 
 // GetTask implements store.Store.

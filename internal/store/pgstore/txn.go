@@ -92,6 +92,7 @@ const (
 func (x *txn) begin(ctx context.Context, n *needs) error {
 	b := &pgx.Batch{}
 	b.Queue("BEGIN ISOLATION LEVEL READ COMMITTED")
+	b.Queue(x.settings(n))
 	locks := x.locks(n)
 	if len(locks.keys) > 0 {
 		b.Queue(`SELECT CASE WHEN x THEN pg_advisory_xact_lock(k) ELSE pg_advisory_xact_lock_shared(k) END
@@ -158,11 +159,21 @@ func scanRow(rows pgx.Rows) (*row, error) {
 // locks that it holds.
 const idleTime = 5 * time.Second
 
+// settings returns the statement with those of the transaction. A group's statements find rows by indexes alone, so that
+// a plan which was made once for each connection stays right however its tables grow; planning takes longer than the rest
+// of them. The queries of claims are planned each time.
+func (x *txn) settings(n *needs) string {
+	idle := "SELECT set_config('idle_in_transaction_session_timeout', '" + strconv.FormatInt(x.db.idle.Milliseconds(), 10) + "', true)"
+	if n.claims {
+		return idle
+	}
+	return idle + ", set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true)"
+}
+
 // readPresent reads the time, the sessions and the part that ends go to.
 func (x *txn) readPresent(b *pgx.Batch) {
-	b.Queue(x.db.q(`SELECT clock_timestamp(), (SELECT part FROM {s}.parts WHERE until IS NULL),
-		set_config('idle_in_transaction_session_timeout', $1::text, true)`), strconv.FormatInt(x.db.idle.Milliseconds(), 10)).QueryRow(func(r pgx.Row) error {
-		err := r.Scan(&x.now, &x.part, nil)
+	b.Queue(x.db.q(`SELECT clock_timestamp(), (SELECT part FROM {s}.parts WHERE until IS NULL)`)).QueryRow(func(r pgx.Row) error {
+		err := r.Scan(&x.now, &x.part)
 		x.now = x.now.UTC()
 		return err
 	})
@@ -214,6 +225,7 @@ func (x *txn) save(r *row, after task.Task) {
 	x.countState(after, 1)
 	x.countUsage(&before, &after)
 	r.t, r.dirty = after, true
+	frees := after.OpenAttempt() == nil && (len(r.place) > 0 || hasPlace(before.OpenAttempt()))
 	if after.OpenAttempt() != nil {
 		x.leavePlace(r)
 	}
@@ -221,9 +233,14 @@ func (x *txn) save(r *row, after task.Task) {
 		x.release(r, time.Time{})
 	}
 	x.rings = append(x.rings, after.ID)
-	if r.node == "" || (before.OpenAttempt() != nil && after.OpenAttempt() == nil) {
-		x.rings = append(x.rings, store.TopicQueue) // it waits, or it has given its place back
+	if waits := r.node == "" && !after.State.Terminal(); waits || frees {
+		x.rings = append(x.rings, store.TopicQueue)
 	}
+}
+
+// hasPlace reports whether the attempt takes a place that another task may wait for.
+func hasPlace(a *task.Attempt) bool {
+	return a != nil && slices.ContainsFunc(a.Caps, func(c task.Cap) bool { return c.Limit > 0 })
 }
 
 // release ends the row's lease; the task isn't claimable before pause.

@@ -111,6 +111,12 @@ func (s *Server) command(name string, args ...string) *exec.Cmd {
 // Dir returns the folder of the server's socket.
 func (s *Server) Dir() string { return s.dir }
 
+// Bin returns the folder of the server's programs.
+func (s *Server) Bin() string { return s.bin }
+
+// PID returns the process that the server's others are children of.
+func (s *Server) PID() int { return s.cmd.Process.Pid }
+
 // URL returns the server's address for clients.
 func (s *Server) URL() string { return "postgres://unitask@/postgres?host=" + s.dir }
 
