@@ -24,6 +24,12 @@ type Sum struct {
 	Digest Digest `json:"digest"`
 }
 
+// The kinds of tasks.
+const (
+	openTasks  = "open tasks"
+	endedTasks = "ended tasks"
+)
+
 // Digest is a sum of SHA-256 values, modulo 2^256.
 type Digest [sha256.Size]byte
 
@@ -76,7 +82,7 @@ func TallyOf(ctx context.Context, from Source, heard func(tasks int64)) (tally T
 			return nil, 0, err
 		}
 	}
-	open, ended := Sum{Kind: "open tasks"}, Sum{Kind: "ended tasks"}
+	open, ended := Sum{Kind: openTasks}, Sum{Kind: endedTasks}
 	var room []byte
 	for t, err := range from.Tasks(ctx, "") {
 		if err != nil {
@@ -111,34 +117,30 @@ func addTask(room []byte, t *task.Task, open, ended *Sum) ([]byte, error) {
 func verify(ctx context.Context, from, to Source, heard func(Phase, int64)) (Tally, error) {
 	var want, got Tally
 	var wantEpoch, gotEpoch int64
-	var wantErr, gotErr error
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
+	ctx, stop := context.WithCancelCause(ctx) // by the first error, so that it isn't taken for the other's
 	var reading sync.WaitGroup
 	reading.Go(func() {
-		if want, wantEpoch, wantErr = TallyOf(ctx, from, func(int64) {}); wantErr != nil {
-			stop()
+		var err error
+		if want, wantEpoch, err = TallyOf(ctx, from, func(int64) {}); err != nil {
+			stop(err)
 		}
 	})
-	if got, gotEpoch, gotErr = TallyOf(ctx, to, func(n int64) { heard(PhaseVerify, n) }); gotErr != nil {
-		stop()
+	var err error
+	if got, gotEpoch, err = TallyOf(ctx, to, func(n int64) { heard(PhaseVerify, n) }); err != nil {
+		stop(err)
 	}
 	reading.Wait()
-	switch {
-	case wantErr != nil && gotErr != nil && ctx.Err() != nil:
-		return nil, fmt.Errorf("%w; %w", wantErr, gotErr)
-	case wantErr != nil:
-		return nil, wantErr
-	case gotErr != nil:
-		return nil, gotErr
+	defer stop(nil)
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
 	}
-	tasks := int64(0)
+	var tasks int64
 	for i, w := range want {
 		if w != got[i] {
 			return nil, fmt.Errorf("%w: %s: %d with the digest %x in the source, %d with %x in the copy",
 				ErrDiffers, w.Kind, w.Count, w.Digest[:4], got[i].Count, got[i].Digest[:4])
 		}
-		if w.Kind == "open tasks" || w.Kind == "ended tasks" {
+		if w.Kind == openTasks || w.Kind == endedTasks {
 			tasks += w.Count
 		}
 	}

@@ -23,8 +23,7 @@ func TestClocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	bucket := s3test.Start(t)
-	place := "UNITASK_ARTIFACTS=s3://" + s3test.Bucket + "/clocks?region=us-east-1&path_style=true&endpoint=" + bucket.Endpoint()
-	f := makeFleet(t, 3, lease, append(s3test.Environ(), place)...)
+	f := makeFleet(t, 3, lease, append(s3test.Environ(), placeIn(bucket))...)
 	for i, off := range []time.Duration{-time.Hour, 0, time.Hour} {
 		file := filepath.Join(t.TempDir(), "clock")
 		if err := os.WriteFile(file, fmt.Appendln(nil, int64(off/time.Second)), 0o600); err != nil {

@@ -255,12 +255,16 @@ func TestKilledNode(t *testing.T) {
 	}
 }
 
+// placeIn is the variable that has files kept in a bucket.
+func placeIn(bucket *s3test.Server) string {
+	return "UNITASK_ARTIFACTS=s3://" + s3test.Bucket + "/fleet?region=us-east-1&path_style=true&endpoint=" + bucket.Endpoint()
+}
+
 // TestFilesAcrossNodes: a result of one node is fetched at another by the address that a third gives it, and a large
 // input is found by whichever node works on it.
 func TestFilesAcrossNodes(t *testing.T) {
 	bucket := s3test.Start(t)
-	place := "UNITASK_ARTIFACTS=s3://" + s3test.Bucket + "/fleet?region=us-east-1&path_style=true&endpoint=" + bucket.Endpoint()
-	f := newFleetWith(t, 3, lease, append(s3test.Environ(), place)...)
+	f := newFleetWith(t, 3, lease, append(s3test.Environ(), placeIn(bucket))...)
 	f.key = f.nodes[0].MustNewKey(task.Test)
 	f.until(5*time.Second, "the other nodes know the key", func() bool {
 		reply, _ := f.send(2, harness.Request{Method: http.MethodGet, Path: api.PathTasks})

@@ -20,8 +20,7 @@ import (
 // tasks and files, and pays again for no work that went on after the dump.
 func TestRestored(t *testing.T) {
 	bucket := s3test.Start(t)
-	place := "UNITASK_ARTIFACTS=s3://" + s3test.Bucket + "/restored?region=us-east-1&path_style=true&endpoint=" + bucket.Endpoint()
-	f := newFleetWith(t, 2, lease, append(s3test.Environ(), place)...)
+	f := newFleetWith(t, 2, lease, append(s3test.Environ(), placeIn(bucket))...)
 	live := f.key
 	f.key = f.nodes[0].MustNewKey(task.Test)
 	_, picture := f.send(0, harness.Request{
@@ -41,6 +40,7 @@ func TestRestored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	_, later := f.create(1, "later", "0")
 	release()
 	f.until(10*time.Second, "the task goes on after the dump", func() bool { return f.get(1, open.ID).State == task.Succeeded })
 	for _, s := range f.nodes {
@@ -72,15 +72,18 @@ func TestRestored(t *testing.T) {
 	if got.State != task.Failed || got.Error == nil || got.Error.Code != fault.ProviderTimeout || !got.Error.Retryable {
 		t.Errorf("the task that was open in the dump: %+v", got)
 	}
-	if sent := len(f.paid.Sent()); sent != 1 {
-		t.Errorf("%d submissions, want 1: the work went on before the restore", sent)
+	if reply, _ := f.send(0, harness.Request{Method: http.MethodGet, Path: api.PathTasks + "/" + later.ID}); reply.Status != http.StatusNotFound {
+		t.Errorf("a task after the dump: %d %s", reply.Status, reply.Body)
+	}
+	if sent := len(f.paid.Sent()); sent != 2 {
+		t.Errorf("%d submissions, want 2: the work went on before the restore", sent)
 	}
 	f.until(10*time.Second, "its caller, who has seen the failure, gets the work done by a retry", func() bool {
 		_, again := f.create(0, "open", "30")
 		return again.ID == open.ID && again.State == task.Succeeded
 	})
-	if sent := len(f.paid.Sent()); sent != 2 {
-		t.Errorf("%d submissions, want 2: the caller asked for the second", sent)
+	if sent := len(f.paid.Sent()); sent != 3 {
+		t.Errorf("%d submissions, want 3: the caller asked for the second", sent)
 	}
 	f.key = test
 	image := f.get(1, picture.ID).Output.Images[0]

@@ -251,8 +251,10 @@ func (m *moved) serve(what, dir string, env ...string) {
 	if reply, got = m.create(s, "open"); got.ID != m.open.ID || got.State != task.Succeeded {
 		m.Errorf("%s: its caller's retry: %d %s", what, reply.Status, reply.Body)
 	}
-	if ids, err := s.List(m.Context(), m.key); err != nil || len(ids) < 2 {
-		m.Errorf("%s: a list of %d, %v", what, len(ids), err)
+	var page api.TaskList
+	reply, err := s.Send(m.Context(), harness.Request{Method: http.MethodGet, Path: api.PathTasks + "?limit=100", Key: m.key})
+	if err != nil || json.Unmarshal(reply.Body, &page) != nil || len(page.Data) != 100 || page.NextCursor == nil {
+		m.Errorf("%s: a page of %d tasks, %v", what, len(page.Data), err)
 	}
 	s.Stop()
 }
