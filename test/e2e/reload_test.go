@@ -140,7 +140,8 @@ func TestReload(t *testing.T) {
 	h.Env = []string{"UPSTREAM_KEY=upstream-key"}
 	h.write("models.yaml", moreModels)
 	h.write("more.yaml", moreCapabilities)
-	h.Config = configured(old.URL, `routes:
+	h.Config = configured(old.URL, `limits: {lease: 3s}
+routes:
   image.generate: [{supplier: one, model: fal-ai/flux/schnell, price: {unit: image, output: "0.003"}}]
 `)
 	h.start()
@@ -161,7 +162,7 @@ func TestReload(t *testing.T) {
 	}
 
 	h.write("unitask.yaml", configured(next.URL, `catalog: [more.yaml]
-limits: {body: 1KiB, connections: 77}
+limits: {body: 1KiB, connections: 77, lease: 3s}
 routes:
   image.upscale: [{supplier: one, model: example/scaler, price: {unit: image, output: "0.002"}}]
 `))

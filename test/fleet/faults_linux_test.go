@@ -17,7 +17,8 @@ const (
 )
 
 // faults lets one fault after the other happen until the callers are done: nodes in turn, and the database, which
-// crashes once a third of the tasks is done and is stopped after two thirds.
+// crashes once a third of the tasks is done and is stopped after two thirds. A node is killed, or stopped in order, while
+// the database is away.
 func (s *storm) faults(called <-chan struct{}) {
 	s.Helper()
 	rng := rand.New(rand.NewPCG(s.seed, 1_000_000))
@@ -33,9 +34,9 @@ func (s *storm) faults(called <-chan struct{}) {
 		}
 		switch done := s.progress(); {
 		case s.counts[crashed] == 0 && done >= s.tasks/3:
-			s.crash(rng, crashed, s.database.Crash)
+			s.outage(rng, crashed, s.database.Crash, n%len(s.nodes), syscall.SIGKILL)
 		case s.counts[stoppedDB] == 0 && done >= 2*s.tasks/3:
-			s.crash(rng, stoppedDB, s.database.Stop)
+			s.outage(rng, stoppedDB, s.database.Stop, n%len(s.nodes), syscall.SIGTERM)
 		default:
 			f := nodeFaults[n%len(nodeFaults)]
 			node := (n + n/3) % len(s.nodes) // each fault meets each node
@@ -88,16 +89,25 @@ func (s *storm) stopped(node int, said string) {
 	}
 }
 
-// crash ends the database, and starts it again while all nodes go on.
-func (s *storm) crash(rng *rand.Rand, name string, end func() error) {
+// outage ends the database and, while it is away, a node by a signal. Both are started again.
+func (s *storm) outage(rng *rand.Rand, name string, end func() error, node int, sig syscall.Signal) {
 	s.Helper()
 	if err := end(); err != nil {
 		s.Fatal(err)
 	}
-	time.Sleep(time.Duration(rng.IntN(2000)) * time.Millisecond)
+	time.Sleep(time.Duration(rng.IntN(1000)) * time.Millisecond)
+	s.signal(node, sig)
+	time.Sleep(time.Duration(rng.IntN(1000)) * time.Millisecond)
 	if err := s.database.Restart(); err != nil {
 		s.Fatal(err)
 	}
+	select {
+	case <-s.nodes[node].Exited():
+	case <-time.After(time.Minute):
+		s.Errorf("%s hasn't ended a minute after %s", s.life(node), sig)
+	}
+	s.stopped(node, s.nodes[node].Output())
+	s.launch(node)
 	s.counts[name]++
 }
 
