@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"maps"
 	"slices"
@@ -11,11 +12,16 @@ import (
 	"unitask/internal/task"
 )
 
-// How often a node looks for cancellations that came through others, and at which others there are.
+// How often a node looks for cancellations that came through others, and exchanges notes with them.
 const (
 	cancelInterval = 500 * time.Millisecond
 	fleetInterval  = time.Second
 )
+
+// note is what a node says to the others, in JSON.
+type note struct {
+	Runs string `json:"runs"` // program and settings
+}
 
 // fleet is what the nodes run that have a session, by name; "" of one that hasn't said it yet.
 type fleet map[string]string
@@ -67,23 +73,29 @@ func (g *Gateway) heedCancels(ctx context.Context, s store.Fleet) {
 	})
 }
 
-// watchFleet announces this node to the others and sees which they are.
+// watchFleet exchanges notes with the other nodes.
 func (g *Gateway) watchFleet(ctx context.Context, s store.Fleet) {
-	every(ctx, fleetInterval, func() { g.lookAtFleet(ctx, s) })
+	every(ctx, fleetInterval, func() { g.exchange(ctx, s) })
 }
 
-func (g *Gateway) lookAtFleet(ctx context.Context, s store.Fleet) {
-	nodes, err := s.Nodes(ctx)
+func (g *Gateway) exchange(ctx context.Context, s store.Fleet) {
+	name, own := g.session.Load().node, note{Runs: *g.runs.Load()}
+	raw, err := json.Marshal(own)
 	if err != nil {
-		return // the heartbeat reports a store that can't be reached
+		g.log.Error("this node's note has no form", slog.Any("error", err))
+		return
+	}
+	heard, err := s.Exchange(ctx, name, raw)
+	if err != nil {
+		return // the heartbeat reports a store that can't be reached, and begins another session
+	}
+	nodes := fleet{name: own.Runs}
+	for other, raw := range heard {
+		var n note
+		_ = json.Unmarshal(raw, &n) // of another version: as if it hadn't spoken
+		nodes[other] = n.Runs
 	}
 	g.seeFleet(nodes)
-	name, runs := g.session.Load().node, *g.runs.Load()
-	if announced, alive := nodes[name]; alive && announced != runs {
-		if err := s.Announce(ctx, name, runs); err != nil && ctx.Err() == nil {
-			g.log.Warn("telling the other nodes what this one runs failed", slog.Any("error", err))
-		}
-	}
 }
 
 func (g *Gateway) seeFleet(nodes fleet) {

@@ -174,7 +174,7 @@ func (g *Gateway) Start() {
 	}
 	s, shared := g.store.(store.Fleet)
 	if shared {
-		g.lookAtFleet(g.quietCtx, s) // before work is taken over that another node may know better
+		g.exchange(g.quietCtx, s) // before work is taken over that another node may know better
 	}
 	g.services.Go(func() { g.dispatch(g.haltCtx) })
 	g.services.Go(func() { g.noteUse(g.haltCtx) })
