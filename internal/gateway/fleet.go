@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"unitask/internal/inquiry"
+	"unitask/internal/routing"
 	"unitask/internal/store"
 	"unitask/internal/task"
 )
@@ -16,12 +18,22 @@ import (
 const (
 	cancelInterval = 500 * time.Millisecond
 	fleetInterval  = time.Second
+	// fleetGap is the time between two exchanges if one is due sooner.
+	fleetGap = 250 * time.Millisecond
 )
 
 // note is what a node says to the others, in JSON.
 type note struct {
-	Runs string `json:"runs"` // program and settings
+	Runs   string       `json:"runs"` // program and settings
+	Routes routing.Said `json:"routes"`
+	Asks   inquiry.Said `json:"asks"`
 }
+
+// The parts of a note, in bytes.
+const (
+	routesRoom = 36 << 10
+	asksRoom   = 24 << 10
+)
 
 // fleet is what the nodes run that have a session, by name; "" of one that hasn't said it yet.
 type fleet map[string]string
@@ -73,13 +85,30 @@ func (g *Gateway) heedCancels(ctx context.Context, s store.Fleet) {
 	})
 }
 
-// watchFleet exchanges notes with the other nodes.
+// watchFleet exchanges notes with the other nodes, sooner if there is news.
 func (g *Gateway) watchFleet(ctx context.Context, s store.Fleet) {
-	every(ctx, fleetInterval, func() { g.exchange(ctx, s) })
+	timer := time.NewTimer(fleetInterval)
+	defer timer.Stop()
+	for sleep(ctx, fleetGap) {
+		select {
+		case <-ctx.Done():
+			return
+		case <-g.health.Changed():
+		case <-g.desk.Changed():
+		case <-timer.C:
+		}
+		g.exchange(ctx, s)
+		if g.desk.Waiting() {
+			timer.Reset(0) // its answers may be there after the gap
+		} else {
+			timer.Reset(fleetInterval - fleetGap)
+		}
+	}
 }
 
+// exchange says what this node knows, and learns what the others said last.
 func (g *Gateway) exchange(ctx context.Context, s store.Fleet) {
-	name, own := g.session.Load().node, note{Runs: *g.runs.Load()}
+	name, own := g.session.Load().node, note{Runs: *g.runs.Load(), Routes: g.health.Say(routesRoom), Asks: g.desk.Say(asksRoom)}
 	raw, err := json.Marshal(own)
 	if err != nil {
 		g.log.Error("this node's note has no form", slog.Any("error", err))
@@ -87,14 +116,23 @@ func (g *Gateway) exchange(ctx context.Context, s store.Fleet) {
 	}
 	heard, err := s.Exchange(ctx, name, raw)
 	if err != nil {
+		if len(raw) > store.MaxNote {
+			g.log.Error("this node's note is too long", slog.Any("error", err))
+		}
 		return // the heartbeat reports a store that can't be reached, and begins another session
 	}
 	nodes := fleet{name: own.Runs}
+	routes, asks := make([]routing.Said, 0, len(heard)), map[string]inquiry.Said{}
 	for other, raw := range heard {
 		var n note
-		_ = json.Unmarshal(raw, &n) // of another version: as if it hadn't spoken
+		if json.Unmarshal(raw, &n) != nil {
+			n = note{} // of another version: as if it hadn't spoken
+		}
 		nodes[other] = n.Runs
+		routes, asks[other] = append(routes, n.Routes), n.Asks
 	}
+	g.health.Hear(routes)
+	g.desk.Hear(asks)
 	g.seeFleet(nodes)
 }
 

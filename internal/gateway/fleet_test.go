@@ -1,13 +1,16 @@
 package gateway_test
 
 import (
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"unitask/internal/fault"
+	"unitask/internal/gateway"
 	"unitask/internal/routing"
 	"unitask/internal/store/memstore"
+	"unitask/internal/supplier"
 	"unitask/internal/task"
 )
 
@@ -63,6 +66,59 @@ func TestCancelThroughAnotherNode(t *testing.T) {
 		time.Sleep(time.Second)
 		if got := w.get(id); got.State != task.Canceled {
 			t.Errorf("a second later it is %s", got.State)
+		}
+	})
+}
+
+// TestTrippedAtAnotherNode has all of one node's requests fail: within two seconds the other sends its own elsewhere,
+// without having failed itself, and once a probe worked both go back.
+func TestTrippedAtAnotherNode(t *testing.T) {
+	works := false
+	cheap, dear := &script{}, &script{submitFn: answer("dear")}
+	cheap.submitFn = func(n int, r supplier.Request) (supplier.Outcome, error) {
+		if works {
+			return text("cheap"), nil
+		}
+		return refuse(supplier.Unknown, fault.ProviderTimeout)(n, r)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, []routing.Route{route("text.chat", "cheap", 1, cheap), route("text.chat", "dear", 2, dear)})
+		w.engine = memstore.Shared{DB: w.store}
+		w.start()
+		first, second := w.g, w.node()
+		defer mustStop(t, first)
+		defer mustStop(t, second)
+		time.Sleep(1500 * time.Millisecond)
+		supplierOf := func(g *gateway.Gateway, key string) string {
+			w.g = g
+			return w.create(key, chat, time.Minute).Task.Attempts[0].Supplier
+		}
+		for i := range 5 {
+			if got := supplierOf(first, fmt.Sprintf("failing-%04d", i)); got != "cheap" {
+				t.Fatalf("request %d goes to %s", i, got)
+			}
+		}
+		time.Sleep(2 * time.Second)
+		if got := supplierOf(second, "elsewhere"); got != "dear" {
+			t.Errorf("the other node's request goes to %s", got)
+		}
+		works = true
+		probes := 0
+		for i := range 20 {
+			for n, g := range []*gateway.Gateway{first, second} {
+				if supplierOf(g, fmt.Sprintf("probing-%d-%04d", n, i)) == "cheap" {
+					probes++
+				}
+			}
+			if time.Sleep(time.Second); probes > 0 {
+				break
+			}
+		}
+		time.Sleep(time.Second)
+		for n, g := range []*gateway.Gateway{first, second} {
+			if got := supplierOf(g, fmt.Sprintf("well-again-%d", n)); got != "cheap" {
+				t.Errorf("after a probe that worked node %d's request goes to %s", n, got)
+			}
 		}
 	})
 }
