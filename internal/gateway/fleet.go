@@ -101,7 +101,7 @@ func (g *Gateway) watchFleet(ctx context.Context, s store.Fleet) {
 		if g.desk.Waiting() {
 			timer.Reset(0) // its answers may be there after the gap
 		} else {
-			timer.Reset(fleetInterval - fleetGap)
+			timer.Reset(fleetInterval)
 		}
 	}
 }

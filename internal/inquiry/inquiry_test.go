@@ -169,6 +169,7 @@ func TestSilent(t *testing.T) {
 		start := time.Now()
 		d.Ask(ctx, "who?")
 		b.wantSame("an impatient question took", time.Since(start), time.Second)
+		b.wantSame("questions are still open", d.Waiting(), false)
 	})
 }
 

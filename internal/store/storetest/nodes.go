@@ -154,6 +154,8 @@ func testNotes(e *env) {
 	_, err = f.Exchange(e.Context(), "nobody", []byte("d"))
 	e.wantErr("Exchange without a session", err, store.ErrFenced)
 	e.wantSame("two are left", e.notes(f, first, "b"), map[string]string{second: long})
+	e.wantErr("Renew", e.Store.Renew(e.Context(), "nobody", term/4), nil)
+	e.wantSame("its note wasn't kept", e.notes(f, first, "b"), map[string]string{second: long, "nobody": ""})
 	e.clock.Advance(term / 2)
 	e.wantErr("Renew", e.Store.Renew(e.Context(), first, term), nil)
 	e.clock.Advance(term / 2)
