@@ -39,7 +39,7 @@ func (o *Operator) findRequests(ctx context.Context, owner, id string) (list api
 			return list, err
 		}
 	}
-	if o.AskFunc != nil && !(one && len(found) > 0) { // one node answered it
+	if whole := one && len(found) > 0; o.AskFunc != nil && !whole { // one node answered a request
 		var more []requestlog.Entry
 		more, list.Incomplete = o.AskFunc(ctx, id)
 		found = append(found, more...)

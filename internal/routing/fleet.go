@@ -210,14 +210,14 @@ func (h *Health) Hear(others []Said) {
 	clear(f.probed)
 	names := []string{f.id}
 	for _, s := range others {
-		if s.Health == "" {
+		if s.Health == "" || s.Health == f.id { // or its own, under a name that it had before
 			continue
 		}
 		names = append(names, s.Health)
 		h.hearLocked(&s, now)
 	}
 	slices.Sort(names)
-	f.nodes, f.rank = len(others)+1, slices.Index(names, f.id)
+	f.nodes, f.rank = len(others)+1, slices.Index(slices.Compact(names), f.id)
 	clear(f.minutes)
 	for name, p := range f.peers {
 		if now.Sub(p.heard) > windowSlots*time.Second {
@@ -246,7 +246,7 @@ func (h *Health) hearLocked(s *Said, now time.Time) {
 		p = &peer{}
 		h.fleet.peers[s.Health] = p
 	}
-	if p.said != s.N {
+	if s.N > p.said { // a node that has another name may be there twice for a while
 		p.said, p.heard, p.minutes = s.N, now, s.Minutes
 	}
 	for _, e := range s.Events {

@@ -256,17 +256,36 @@ func TestFleetHearsLate(t *testing.T) {
 	n.wantAsks("after the result", 1, "acct_1", "a")
 }
 
-// TestFleetHearsOnce: what a node says again counts once, whatever the node is called by then.
+// TestFleetHearsOnce: what a node says again counts once, at itself and at others, also if it has another name by then
+// and its last note under the old one is still there.
 func TestFleetHearsOnce(t *testing.T) {
-	n := newNodes(t, 2, tokens("a", 1, 1), tokens("b", 2, 2))
+	limited := tokens("a", 1, 1)
+	limited.Rate = routing.Rate{Requests: 3}
+	n := newNodes(t, 2, limited, tokens("b", 2, 2))
+	n.wantAsks("the first", 0, "acct_3", "a")
 	n.all[0].Failed("a/m", "acct_1")
-	n.all[0].Failed("a/m", "acct_2")
-	n.pass(10 * time.Second)
+	n.exchange()
 	n.notes[7] = n.notes[0]
-	delete(n.notes, 0)
-	n.exchangeAt(1)
-	if got := n.table.States(n.all[1])[0].Failures; got != 2 {
-		t.Errorf("%d failures, want 2", got)
+	n.pass(4 * time.Second) // its part of so small a limit
+	n.all[0].Failed("a/m", "acct_2")
+	n.wantAsks("the second", 0, "acct_3", "a")
+	for range 10 {
+		n.pass(time.Second)
+		for node, h := range n.all {
+			if got := n.table.States(h)[0].Failures; got != 2 {
+				t.Errorf("%d failures at node %d, want 2", got, node)
+			}
+		}
+	}
+	left := 0
+	for range 30 {
+		if to, _ := n.asks(1, "acct_3"); to == "a" {
+			left++
+		}
+		n.pass(time.Second)
+	}
+	if left != 1 {
+		t.Errorf("%d requests are left of three to the other node, want 1", left)
 	}
 }
 
