@@ -37,6 +37,7 @@ var layers = map[string]layer{
 	"disk":      {floor: 0},
 	"fault":     {floor: 0},
 	"hint":      {floor: 0},
+	"inquiry":   {floor: 0},
 	"jsonread":  {floor: 0},
 	"jsonwrite": {floor: 0},
 	"picture":   {floor: 0},

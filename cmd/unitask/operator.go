@@ -41,7 +41,7 @@ type accountOperator interface {
 type observer interface {
 	Usage(ctx context.Context, q api.UsageQuery) (api.UsageReport, error)
 	Suppliers(ctx context.Context) ([]api.SupplierState, error)
-	FindRequests(ctx context.Context, id string) ([]api.RequestRecord, error)
+	FindRequests(ctx context.Context, id string) (api.RequestList, error)
 	Arrivals(ctx context.Context, w io.Writer) error
 }
 

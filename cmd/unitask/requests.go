@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -30,7 +31,7 @@ func newRequestsGetCmd(t *terminal) *cobra.Command {
 		Use:   "get ID",
 		Short: "Show a request by its id, or the requests of a task by the task's",
 		Long: `Show a request by its id, or the requests of a task by the task's: key, account, task, code, duration and the caller's address. The log
-holds no key, no input and no output.`,
+holds no key, no input and no output. Each node has a log of its own; a running server asks the other nodes too, which takes seconds.`,
 		Example: `  unitask requests get req_06gztwr81bcb6csfsxswat9e1m
   unitask requests get task_06gztwr81bcb6csfsxswat9e1m --json`,
 		Args:              exactly(&o.id),
@@ -43,11 +44,14 @@ holds no key, no input and no output.`,
 
 func requestsGetRun(ctx context.Context, t *terminal, o *requestsGetOptions) error {
 	return operated(ctx, t, &o.operatorFlags, func(op operatorAPI) ([]api.RequestRecord, error) {
-		found, err := op.FindRequests(ctx, o.id)
+		list, err := op.FindRequests(ctx, o.id)
 		if f, ok := errors.AsType[*fault.Error](err); ok && f.Code == fault.NotFound {
 			err = hint.With(err, "limits.request_log and limits.request_log_age say how much is kept")
 		}
-		return found, err
+		if len(list.Incomplete) > 0 {
+			t.note("note: there may be more: no full answer came from %s", strings.Join(list.Incomplete, ", "))
+		}
+		return list.Data, err
 	}, func(found []api.RequestRecord) error { return listRequests(t, found) })
 }
 

@@ -184,6 +184,7 @@ type RequestRecord struct {
 
 // RequestList is the requests that belong to an id, oldest first.
 type RequestList struct {
-	Data      []RequestRecord `json:"data"`
-	RequestID string          `json:"request_id"`
+	Data       []RequestRecord `json:"data"`
+	Incomplete []string        `json:"incomplete,omitempty"` // nodes whose part of the answer is missing or cut
+	RequestID  string          `json:"request_id"`
 }

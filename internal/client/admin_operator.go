@@ -61,9 +61,8 @@ func (a *Admin) Suppliers(ctx context.Context) ([]api.SupplierState, error) {
 	return list.Data, err
 }
 
-// FindRequests returns the request log's records of a request's or a task's id, oldest first.
-func (a *Admin) FindRequests(ctx context.Context, id string) ([]api.RequestRecord, error) {
+// FindRequests returns the request logs' records of a request's or a task's id, oldest first.
+func (a *Admin) FindRequests(ctx context.Context, id string) (api.RequestList, error) {
 	path := api.PathAdminRequests + "?" + url.Values{"id": {id}}.Encode()
-	list, err := adminCall[api.RequestList](ctx, a, call{method: http.MethodGet, path: path})
-	return list.Data, err
+	return adminCall[api.RequestList](ctx, a, call{method: http.MethodGet, path: path})
 }

@@ -2,19 +2,37 @@ package gateway
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"maps"
 	"slices"
 	"time"
 
+	"unitask/internal/inquiry"
+	"unitask/internal/routing"
 	"unitask/internal/store"
 	"unitask/internal/task"
 )
 
-// How often a node looks for cancellations that came through others, and at which others there are.
+// How often a node looks for cancellations that came through others, and exchanges notes with them.
 const (
 	cancelInterval = 500 * time.Millisecond
 	fleetInterval  = time.Second
+	// fleetGap is the time between two exchanges if one is due sooner.
+	fleetGap = 250 * time.Millisecond
+)
+
+// note is what a node says to the others, in JSON.
+type note struct {
+	Runs   string       `json:"runs"` // program and settings
+	Routes routing.Said `json:"routes"`
+	Asks   inquiry.Said `json:"asks"`
+}
+
+// The parts of a note, in bytes.
+const (
+	routesRoom = 36 << 10
+	asksRoom   = 24 << 10
 )
 
 // fleet is what the nodes run that have a session, by name; "" of one that hasn't said it yet.
@@ -67,23 +85,55 @@ func (g *Gateway) heedCancels(ctx context.Context, s store.Fleet) {
 	})
 }
 
-// watchFleet announces this node to the others and sees which they are.
+// watchFleet exchanges notes with the other nodes, sooner if there is news.
 func (g *Gateway) watchFleet(ctx context.Context, s store.Fleet) {
-	every(ctx, fleetInterval, func() { g.lookAtFleet(ctx, s) })
-}
-
-func (g *Gateway) lookAtFleet(ctx context.Context, s store.Fleet) {
-	nodes, err := s.Nodes(ctx)
-	if err != nil {
-		return // the heartbeat reports a store that can't be reached
-	}
-	g.seeFleet(nodes)
-	name, runs := g.session.Load().node, *g.runs.Load()
-	if announced, alive := nodes[name]; alive && announced != runs {
-		if err := s.Announce(ctx, name, runs); err != nil && ctx.Err() == nil {
-			g.log.Warn("telling the other nodes what this one runs failed", slog.Any("error", err))
+	timer := time.NewTimer(fleetInterval)
+	defer timer.Stop()
+	for sleep(ctx, fleetGap) {
+		select {
+		case <-ctx.Done():
+			return
+		case <-g.health.Changed():
+		case <-g.desk.Changed():
+		case <-timer.C:
+		}
+		g.exchange(ctx, s)
+		if g.desk.Waiting() {
+			timer.Reset(0) // its answers may be there after the gap
+		} else {
+			timer.Reset(fleetInterval)
 		}
 	}
+}
+
+// exchange says what this node knows, and learns what the others said last.
+func (g *Gateway) exchange(ctx context.Context, s store.Fleet) {
+	name, own := g.session.Load().node, note{Runs: *g.runs.Load(), Routes: g.health.Say(routesRoom), Asks: g.desk.Say(asksRoom)}
+	raw, err := json.Marshal(own)
+	if err != nil {
+		g.log.Error("this node's note has no form", slog.Any("error", err))
+		return
+	}
+	heard, err := s.Exchange(ctx, name, raw)
+	if err != nil {
+		if len(raw) > store.MaxNote {
+			g.log.Error("this node's note is too long", slog.Any("error", err))
+		}
+		return // the heartbeat reports a store that can't be reached, and begins another session
+	}
+	nodes := fleet{name: own.Runs}
+	routes, asks := make([]routing.Said, 0, len(heard)), map[string]inquiry.Said{}
+	for other, raw := range heard {
+		var n note
+		if json.Unmarshal(raw, &n) != nil {
+			n = note{} // of another version: as if it hadn't spoken
+		}
+		nodes[other] = n.Runs
+		routes, asks[other] = append(routes, n.Routes), n.Asks
+	}
+	g.health.Hear(routes)
+	g.desk.Hear(asks)
+	g.seeFleet(nodes)
 }
 
 func (g *Gateway) seeFleet(nodes fleet) {

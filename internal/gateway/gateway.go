@@ -12,6 +12,7 @@ package gateway
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"sync"
@@ -22,6 +23,7 @@ import (
 	"unitask/internal/catalog"
 	"unitask/internal/fault"
 	"unitask/internal/gate"
+	"unitask/internal/inquiry"
 	"unitask/internal/policy"
 	"unitask/internal/room"
 	"unitask/internal/routing"
@@ -60,6 +62,7 @@ type Config struct {
 	Logger    *slog.Logger     // nil: discarded
 	Observer  Observer         // nil: no observer
 	Runs      string           // program and settings, for the other nodes on the store
+	Desk      *inquiry.Desk    // of questions between the nodes on the store; nil: they are asked and answer nothing
 }
 
 // Gateway is safe for concurrent use. Start it once, Shutdown it once.
@@ -79,6 +82,7 @@ type Gateway struct {
 	observer  Observer
 	session   atomic.Pointer[session] // under another name once it has dropped its work
 	runs      atomic.Pointer[string]
+	desk      *inquiry.Desk
 	fleet     atomic.Pointer[fleet] // nil for a store of one node, and before the first look
 
 	loads    *room.Room // for large inputs, in memory
@@ -119,9 +123,12 @@ func New(c Config) (*Gateway, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
+	if c.Desk == nil {
+		c.Desk = inquiry.New(inquiry.Config{AnswerFunc: func(context.Context, string) json.RawMessage { return nil }})
+	}
 	g := &Gateway{
 		health: routing.NewHealth(c.Now), store: c.Store, gate: c.Gate, artifacts: c.Artifacts, fetcher: c.Fetcher,
-		now: c.Now, clock: store.NewClock(c.Now), log: c.Logger, observer: c.Observer,
+		now: c.Now, clock: store.NewClock(c.Now), log: c.Logger, observer: c.Observer, desk: c.Desk,
 		running: map[string]*cancelHandle{}, parked: map[string]*parked{}, free: make(chan struct{}, 1),
 	}
 	limits := c.Limits.withDefaults()
@@ -174,13 +181,14 @@ func (g *Gateway) Start() {
 	}
 	s, shared := g.store.(store.Fleet)
 	if shared {
-		g.lookAtFleet(g.quietCtx, s) // before work is taken over that another node may know better
+		g.exchange(g.quietCtx, s) // before work is taken over that another node may know better
 	}
 	g.services.Go(func() { g.dispatch(g.haltCtx) })
 	g.services.Go(func() { g.noteUse(g.haltCtx) })
 	if shared {
 		g.services.Go(func() { g.heedCancels(g.quietCtx, s) })
 		g.services.Go(func() { g.watchFleet(g.quietCtx, s) })
+		g.services.Go(func() { g.desk.Run(g.quietCtx) })
 	}
 	g.services.Go(func() { g.upkeep(g.haltCtx, g.sweepTasks) })
 	g.services.Go(func() { g.upkeep(g.haltCtx, g.sweepArtifacts) })

@@ -6,7 +6,6 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"sync"
@@ -17,6 +16,7 @@ import (
 	"unitask/internal/catalog"
 	"unitask/internal/config"
 	"unitask/internal/fault"
+	"unitask/internal/inquiry"
 	"unitask/internal/metrics"
 	"unitask/internal/requestlog"
 	"unitask/internal/server"
@@ -48,6 +48,7 @@ type Node struct {
 	socket   *adminSocket
 	monitor  *server.Monitor
 	requests *requestlog.Log // nil without a request log
+	desk     *inquiry.Desk
 	log      *slog.Logger
 	version  string // of the program
 
@@ -98,6 +99,7 @@ func (n *Node) assemble(ctx context.Context, c Config, counts *metrics.Metrics) 
 	if err = n.openRequests(set.Limits, counts); err != nil {
 		return err
 	}
+	n.desk = inquiry.New(inquiry.Config{Name: nameOf(set.Listen), AnswerFunc: n.answerRequests})
 	runs, err := n.runs(set, c.Directory)
 	if err != nil {
 		return err
@@ -105,7 +107,7 @@ func (n *Node) assemble(ctx context.Context, c Config, counts *metrics.Metrics) 
 	n.Service, err = NewService(ctx, n.db, ServiceConfig{
 		Parts: Parts{
 			Catalog: c.Directory, Suppliers: n.Suppliers, Artifacts: files, Fetcher: fetcher, Limits: limitsOf(set),
-			KeyPrefix: set.KeyPrefix, Now: ClockOf(n.db), Logger: n.log, Runs: runs,
+			KeyPrefix: set.KeyPrefix, Now: ClockOf(n.db), Logger: n.log, Runs: runs, Desk: n.desk,
 		},
 		Metrics: counts, Version: c.Build.Version, BaseURL: set.BaseURL, BodyFolder: filepath.Join(n.DataDir, bodiesName),
 		TrustedProxies: set.Proxies(), OnRequest: n.recordRequest,
@@ -143,35 +145,10 @@ func (n *Node) equipOperator(source backup.Source, set config.Config) {
 		_, err := backup.Write(ctx, w, source)
 		return err
 	}
+	n.Operator.AskFunc = n.askRequests
 	if n.requests != nil {
 		n.Operator.Requests = n.requests
 	}
-}
-
-// openRequests opens the request log, unless the settings turn it off.
-func (n *Node) openRequests(l config.Limits, counts *metrics.Metrics) (err error) {
-	if l.RequestLog == 0 {
-		return nil
-	}
-	n.requests, err = requestlog.Open(requestlog.Config{
-		Dir: filepath.Join(n.DataDir, RequestsName), Size: int64(l.RequestLog), Keep: time.Duration(l.RequestLogAge), Now: ClockOf(n.db), Logger: n.log,
-	})
-	if err == nil {
-		counts.WatchRequests(n.requests.Lost)
-	}
-	return err
-}
-
-// recordRequest logs an answered request of the API, except for successful ones without a key, such as probes of
-// health.
-func (n *Node) recordRequest(r server.Request) {
-	if n.requests == nil || (r.KeyID == "" && r.Status < http.StatusBadRequest) {
-		return
-	}
-	n.requests.Add(requestlog.Entry{
-		ID: r.ID, At: r.At, Client: r.Client, KeyID: r.KeyID, Account: r.Account, TaskID: r.TaskID, Method: r.Method, Route: r.Route,
-		Status: r.Status, Code: r.Code, Took: r.Took,
-	})
 }
 
 // Start serves the API on the listener, the operator on the socket and, unless monitor is nil, the metrics on monitor.

@@ -14,6 +14,7 @@ import (
 	"unitask/internal/catalog"
 	"unitask/internal/gate"
 	"unitask/internal/gateway"
+	"unitask/internal/inquiry"
 	"unitask/internal/metrics"
 	"unitask/internal/operator"
 	"unitask/internal/routing"
@@ -36,6 +37,7 @@ type Parts struct {
 	Logger    *slog.Logger     // nil: discarded
 	Observer  gateway.Observer // nil: no observer
 	Runs      string           // program and settings, for the other nodes on the store
+	Desk      *inquiry.Desk    // of questions between the nodes on the store; nil: they are asked and answer nothing
 }
 
 // NewGateway returns a gateway that is idle until its Start, and its gate.
@@ -50,7 +52,7 @@ func NewGateway(p Parts) (*gate.Gate, *gateway.Gateway, error) {
 	}
 	g, err := gateway.New(gateway.Config{
 		Catalog: p.Catalog, Store: p.Store, Gate: keeper, Routes: table, Artifacts: p.Artifacts, Fetcher: p.Fetcher,
-		Policy: p.Suppliers.Policy, Limits: p.Limits.Gateway, Now: p.Now, Logger: p.Logger, Observer: p.Observer, Runs: p.Runs,
+		Policy: p.Suppliers.Policy, Limits: p.Limits.Gateway, Now: p.Now, Logger: p.Logger, Observer: p.Observer, Runs: p.Runs, Desk: p.Desk,
 	})
 	return keeper, g, err
 }

@@ -3,6 +3,7 @@ package operator
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"unitask/internal/account"
 	"unitask/internal/api"
@@ -93,7 +94,14 @@ func (m Member) Usage(ctx context.Context, q api.UsageQuery) (api.UsageReport, e
 	return m.operator.Usage(ctx, q)
 }
 
-// FindRequests returns the records of the account's requests by an id; NOT_FOUND without one.
-func (m Member) FindRequests(ctx context.Context, id string) ([]api.RequestRecord, error) {
-	return m.operator.findRequests(ctx, m.owner.ID, id)
+// FindRequests returns the records of the account's requests by an id; NOT_FOUND without one. It names no nodes.
+func (m Member) FindRequests(ctx context.Context, id string) (api.RequestList, error) {
+	list, err := m.operator.findRequests(ctx, m.owner.ID, id)
+	if len(list.Incomplete) > 0 {
+		list.Incomplete = []string{"a part of the service"}
+	}
+	if err == nil && len(list.Data) == 0 {
+		err = unknownRequest(strings.Join(list.Incomplete, ""))
+	}
+	return list, err
 }

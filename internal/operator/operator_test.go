@@ -325,7 +325,7 @@ func TestMemberSeesOneAccount(t *testing.T) {
 	for _, id := range []string{foreign.ID, foreign.TaskID} {
 		_, err := m.FindRequests(ctx, id)
 		wantCode(t, "another account's request", err, fault.NotFound)
-		if got := fixture.Must(o.FindRequests(ctx, id))(t); len(got) != 1 || got[0].KeyID != theirs.ID {
+		if got := fixture.Must(o.FindRequests(ctx, id))(t); len(got.Data) != 1 || got.Data[0].KeyID != theirs.ID {
 			t.Errorf("the operator finds %+v", got)
 		}
 	}

@@ -69,6 +69,15 @@ func appendEntry(b []byte, e Entry) []byte {
 	return out
 }
 
+// MarshalJSON implements json.Marshaler: an entry is its line in the log.
+func (e Entry) MarshalJSON() ([]byte, error) { return appendEntry(nil, e), nil }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (e *Entry) UnmarshalJSON(raw []byte) (err error) {
+	*e, err = parseEntry(raw)
+	return err
+}
+
 var errLine = errors.New("requestlog: not a line of the log")
 
 // parseEntry reads a line without its end.

@@ -38,13 +38,14 @@ func (h *Health) take(r *Route, account string, tokens int64) (g Grant, probed, 
 			if c != nil && c.halfOpen {
 				g.probe, c.probe, c.expires = h.probes, h.probes, now.Add(probeMost)
 				probed = c.reason
+				h.ring()
 			}
 		}
 	}
 	for i, l := range r.limited() {
 		if l.rate != (Rate{}) {
-			g.windows[i] = h.windowLocked(l.key, g.second)
-			g.windows[i].put(g.second, 1, tokens)
+			g.windows[i] = h.windowLocked(l, g.second)
+			g.windows[i].take(g.second, 1, tokens)
 		}
 	}
 	return g, probed, "", ""
@@ -65,26 +66,33 @@ func (h *Health) refusal(r *Route) (reason string, code fault.Code) {
 
 // refusalLocked is that of an account's request; account "": of everybody's.
 func (h *Health) refusalLocked(r *Route, account string, now time.Time, tokens int64) (reason string, code fault.Code) {
-	if reason, code := h.routes[r.id].refusal(account, now); reason != "" {
-		return reason, code
+	if s := h.routes[r.id]; s != nil {
+		if reason, code := h.refusalOfLocked(&s.shared, place{Route: r.id}, now); reason != "" {
+			return reason, code
+		}
+		if reason, code := h.refusalOfLocked(s.own[account], place{r.id, account}, now); reason != "" {
+			return reason, code
+		}
 	}
 	for _, l := range r.limited() {
 		if l.rate == (Rate{}) {
 			continue
 		}
-		if reason := h.windowLocked(l.key, h.second(now)).full(l.rate, tokens); reason != "" {
+		if reason := h.windowLocked(l, h.second(now)).full(tokens); reason != "" {
 			return reason, fault.CapacityExhausted
 		}
 	}
 	return "", ""
 }
 
-func (h *Health) windowLocked(k windowKey, second int64) *window {
-	w := h.windows[k]
+func (h *Health) windowLocked(l limit, second int64) *window {
+	w := h.windows[l.key]
 	if w == nil {
-		w = &window{newest: second}
-		h.windows[k] = w
+		w = &window{newest: second, rate: l.rate}
+		h.windows[l.key] = w
+		h.shareLocked(l.key, w, time.Second)
 	}
+	w.rate = l.rate
 	w.move(second)
 	return w
 }
@@ -97,7 +105,7 @@ func (h *Health) Keep(choices []Choice, supplierName, model string) Grant {
 		if c.Route.Supplier == supplierName && c.Route.Model == model {
 			kept = c.grant
 		} else {
-			h.settle(c.grant, -1, -c.grant.tokens) // as if it had never been taken
+			h.settle(c.grant, func(w *window) { w.take(c.grant.second, -1, -c.grant.tokens) }) // as if it had never been taken
 		}
 	}
 	return kept
@@ -106,15 +114,15 @@ func (h *Health) Keep(choices []Choice, supplierName, model string) Grant {
 // Spent tells how many tokens the attempt that the grant was for came to; its turn to probe is over,
 // however it ended.
 func (h *Health) Spent(g Grant, tokens int64) {
-	h.settle(g, 0, tokens-g.tokens)
+	h.settle(g, func(w *window) { w.put(g.second, counts{Tokens: tokens - g.tokens}) })
 }
 
 // Ended is Spent for an attempt that can't be measured: its whole grant counts as spent.
 func (h *Health) Ended(g Grant) {
-	h.settle(g, 0, 0)
+	h.settle(g, func(*window) {})
 }
 
-func (h *Health) settle(g Grant, requests, tokens int64) {
+func (h *Health) settle(g Grant, correct func(*window)) {
 	if h == nil || g.route == "" {
 		return
 	}
@@ -123,7 +131,7 @@ func (h *Health) settle(g Grant, requests, tokens int64) {
 	for _, w := range g.windows {
 		if w != nil {
 			w.move(h.second(h.now()))
-			w.put(g.second, requests, tokens)
+			correct(w)
 		}
 	}
 	s := h.routes[g.route]
@@ -133,6 +141,7 @@ func (h *Health) settle(g Grant, requests, tokens int64) {
 	for _, c := range []*condition{s.own[g.account], &s.shared} {
 		if c != nil && c.probe == g.probe {
 			c.probe = 0
+			h.ring()
 		}
 	}
 }

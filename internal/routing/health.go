@@ -34,21 +34,25 @@ const Probing = "half-open: its probe is under way"
 //
 // A failure may be the request's own doing, so one account's failures trip a route for that account alone. The
 // route is left alone for all once two accounts have failed there and no request succeeded between.
+//
+// The Healths of several nodes learn from each other by Say and Hear: a failure or a pause at one node counts at all.
 type Health struct {
 	now     func() time.Time
 	started time.Time
+	changed chan struct{}
 
 	mu      sync.Mutex
 	routes  map[string]*routeHealth // by the route's id; only those that aren't well
 	windows map[windowKey]*window   // only of limited routes and suppliers
 	probes  uint64
+	fleet   *fleet // nil on a node alone
 }
 
 // routeHealth is the state of one route that isn't well for everybody.
 type routeHealth struct {
 	shared   condition             // for all accounts
 	own      map[string]*condition // for the requests of one account, by its id
-	failures int                   // in a row, of all accounts
+	failures int                   // in a row, of all accounts at all nodes
 	failed   []string              // the accounts of those that count towards a trip, since the last result or pause
 }
 
@@ -71,40 +75,119 @@ func NewHealth(now func() time.Time) *Health {
 	if now == nil {
 		now = time.Now
 	}
-	return &Health{now: now, started: now(), routes: map[string]*routeHealth{}, windows: map[windowKey]*window{}}
+	return &Health{
+		now: now, started: now(), changed: make(chan struct{}, 1),
+		routes: map[string]*routeHealth{}, windows: map[windowKey]*window{},
+	}
 }
 
 // Pause leaves a route alone for d, at most ten minutes, and lets one request at a time try it after that; a pause
 // that lasts longer already stays. code is the caller's error when no other route is left.
 func (h *Health) Pause(route string, d time.Duration, code fault.Code, reason string) {
-	if h == nil || d <= 0 {
-		return
+	if d > 0 {
+		h.learn(event{What: paused, Route: route, Pause: millis(min(d, maxPause)), Code: code, Reason: reason})
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.routeLocked(route).shared.pause(h.now(), d, code, reason)
 }
 
 // Failed counts a failure of an account's request that may say something about the route: no answer, or a
 // fault of the supplier.
 func (h *Health) Failed(route, account string) {
+	h.learn(event{What: failed, Route: route, Account: account})
+}
+
+// Accepted notes that the supplier took a job: it has room again. Whether it does its jobs is not
+// known yet.
+func (h *Health) Accepted(route string) { h.learn(event{What: accepted, Route: route}) }
+
+// Worked notes a result of an account's request: the route's failures are forgotten, but for those of other
+// accounts towards themselves. It doesn't end a pause that was asked for meanwhile.
+func (h *Health) Worked(route, account string) {
+	h.learn(event{What: worked, Route: route, Account: account})
+}
+
+// learn applies an event of this node, and keeps it for the others if it changed how the route stands.
+func (h *Health) learn(e event) {
 	if h == nil {
 		return
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	now, s := h.now(), h.routeLocked(route)
+	if h.routes[e.Route] == nil && e.good() {
+		return // nearly every event
+	}
+	now := h.now()
+	if h.applyLocked(e, now, 0) {
+		h.tellLocked(e, now)
+	}
+}
+
+// applyLocked has a route stand as it does after an event, and reports whether that is a change. Times of others'
+// events are known to within late.
+func (h *Health) applyLocked(e event, at time.Time, late time.Duration) bool {
+	s := h.routes[e.Route]
+	if s == nil {
+		if e.good() {
+			return false
+		}
+		s = &routeHealth{}
+		h.routes[e.Route] = s
+	}
+	switch e.What {
+	case paused:
+		return s.shared.pause(at, duration(e.Pause), e.Code, e.Reason)
+	case failed:
+		s.fail(e.Account, at, late)
+		return true
+	case accepted:
+		return s.accept(at.Add(late)) && h.forgetWellLocked(e.Route, s)
+	case worked:
+		return s.work(e.Account, at.Add(late)) && h.forgetWellLocked(e.Route, s)
+	default:
+		return false // of a later version
+	}
+}
+
+// forgetWellLocked forgets a route that is well, and returns true.
+func (h *Health) forgetWellLocked(route string, s *routeHealth) bool {
+	if !s.shared.halfOpen && s.failures == 0 && len(s.own) == 0 {
+		delete(h.routes, route)
+	}
+	return true
+}
+
+func (s *routeHealth) fail(account string, at time.Time, late time.Duration) {
 	own := s.of(account)
-	probed := own.probing(now) || s.shared.probing(now)
-	own.failed, s.shared.probe = now, 0
+	probed := own.probing(at.Add(late)) || s.shared.probing(at.Add(late))
+	own.failed = at
+	if late == 0 {
+		s.shared.probe = 0
+	}
 	if own.failures++; own.failures >= trippingFailures || probed {
-		own.trip(now)
+		own.trip(at)
 	}
 	s.failures++
-	if !s.shared.resting(now) && s.counts(account) {
-		s.shared.trip(now)
+	if !s.shared.resting(at.Add(late)) && s.counts(account) {
+		s.shared.trip(at)
 		s.failed = nil
 	}
+}
+
+func (s *routeHealth) accept(at time.Time) bool {
+	return s.shared.code == fault.CapacityExhausted && s.shared.end(at)
+}
+
+func (s *routeHealth) work(account string, at time.Time) bool {
+	changed := s.failures > 0 || len(s.failed) > 0
+	s.failures, s.failed = 0, nil
+	changed = s.shared.end(at) || changed
+	if own := s.own[account]; own != nil {
+		changed = changed || own.failures > 0 || own.probing(at)
+		own.failures = 0
+		if own.end(at); !own.halfOpen {
+			delete(s.own, account)
+		}
+	}
+	return changed
 }
 
 // counts adds an account's failure to those that count towards a trip, and reports whether they are enough: five, or
@@ -148,101 +231,44 @@ func (s *routeHealth) forgetOldest() {
 	delete(s.own, oldest)
 }
 
-// Accepted notes that the supplier took a job: it has room again. Whether it does its jobs is not
-// known yet.
-func (h *Health) Accepted(route string) {
-	h.recover(route, func(s *routeHealth, now time.Time) {
-		if s.shared.code == fault.CapacityExhausted {
-			s.shared.end(now)
-		}
-	})
-}
-
-// Worked notes a result of an account's request: the route's failures are forgotten, but for those of other
-// accounts towards themselves. It doesn't end a pause that was asked for meanwhile.
-func (h *Health) Worked(route, account string) {
-	h.recover(route, func(s *routeHealth, now time.Time) {
-		s.failures, s.failed = 0, nil
-		s.shared.end(now)
-		if own := s.own[account]; own != nil {
-			own.failures = 0
-			if own.end(now); !own.halfOpen {
-				delete(s.own, account)
-			}
-		}
-	})
-}
-
-func (h *Health) recover(route string, learn func(s *routeHealth, now time.Time)) {
-	if h == nil {
-		return
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	s := h.routes[route]
-	if s == nil {
-		return
-	}
-	learn(s, h.now())
-	if !s.shared.halfOpen && s.failures == 0 && len(s.own) == 0 {
-		delete(h.routes, route)
-	}
-}
-
-func (h *Health) routeLocked(route string) *routeHealth {
-	s := h.routes[route]
-	if s == nil {
-		s = &routeHealth{}
-		h.routes[route] = s
-	}
-	return s
-}
-
 func (c *condition) trip(now time.Time) {
 	c.pause(now, trippedPause, fault.ProviderUnavailable, "tripped: failing")
 }
 
-func (c *condition) pause(now time.Time, d time.Duration, code fault.Code, reason string) {
-	until := now.Add(min(d, maxPause))
+// pause reports whether the condition changed: one that lasts longer already stays.
+func (c *condition) pause(at time.Time, d time.Duration, code fault.Code, reason string) bool {
+	until := at.Add(min(d, maxPause))
 	if c.halfOpen && !until.After(c.until) {
-		return
+		return false
 	}
 	c.halfOpen, c.until, c.code, c.reason, c.probe = true, until, code, reason, 0
+	return true
 }
 
-// end ends the pause if its time is over: the route is well.
-func (c *condition) end(now time.Time) {
-	if !now.Before(c.until) {
-		c.halfOpen, c.probe = false, 0
+// end ends the pause if its time is over, and reports that: the route is well.
+func (c *condition) end(at time.Time) bool {
+	if !c.probing(at) {
+		return false
 	}
+	c.halfOpen, c.probe = false, 0
+	return true
 }
 
 func (c *condition) resting(now time.Time) bool { return c.halfOpen && now.Before(c.until) }
 
 func (c *condition) probing(now time.Time) bool { return c.halfOpen && !now.Before(c.until) }
 
-// refusal returns why the condition keeps requests away now, and the code for a caller; "" when it
-// doesn't.
-func (c *condition) refusal(now time.Time) (reason string, code fault.Code) {
+// refusal returns why the condition keeps requests away now, and the code for a caller; "" when it doesn't. turn is how
+// much later than at other nodes it is tried here, elsewhere that it is being tried at another.
+func (c *condition) refusal(now time.Time, turn time.Duration, elsewhere bool) (reason string, code fault.Code) {
 	switch {
 	case c == nil || !c.halfOpen:
 		return "", ""
 	case now.Before(c.until):
 		return c.reason, c.code
-	case c.probe != 0 && now.Before(c.expires):
+	case elsewhere, now.Before(c.until.Add(turn)), c.probe != 0 && now.Before(c.expires):
 		return Probing, c.code
 	default:
 		return "", ""
 	}
-}
-
-// refusal is that of the route for an account; "" for whatever holds for all.
-func (s *routeHealth) refusal(account string, now time.Time) (reason string, code fault.Code) {
-	if s == nil {
-		return "", ""
-	}
-	if reason, code := s.shared.refusal(now); reason != "" {
-		return reason, code
-	}
-	return s.own[account].refusal(now)
 }

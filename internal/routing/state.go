@@ -56,8 +56,8 @@ func (h *Health) describe(s *State, r *Route) {
 	if s.Reason != "" {
 		return
 	}
-	for _, own := range stands.own {
-		reason, _ := own.refusal(now)
+	for account, own := range stands.own {
+		reason, _ := h.refusalOfLocked(own, place{r.id, account}, now)
 		if reason == "" {
 			continue
 		}

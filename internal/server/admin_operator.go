@@ -117,8 +117,9 @@ func (a *Admin) requests(x *exchange, _ noBody) (api.RequestList, error) {
 	if err != nil {
 		return api.RequestList{}, err
 	}
-	found, err := a.operator.FindRequests(x.r.Context(), values.Get("id"))
-	return api.RequestList{Data: found, RequestID: x.id}, err
+	list, err := a.operator.FindRequests(x.r.Context(), values.Get("id"))
+	list.RequestID = x.id
+	return list, err
 }
 
 // query reads a query string that may have the named parameters, each once.

@@ -93,15 +93,26 @@ type Store interface {
 	Close() error
 }
 
+// MaxNote bounds what a node says in an exchange, in bytes.
+const MaxNote = 64 << 10
+
 // Fleet is an optional interface of an engine for several nodes.
 type Fleet interface {
-	// Announce says what the node of a session runs. It is kept with the session; ErrFenced without one.
-	Announce(ctx context.Context, node, runs string) error
-	// Nodes returns what each node runs that has a session, by its name.
-	Nodes(ctx context.Context) (map[string]string, error)
+	// Exchange keeps the note with the node's session, in place of the one before, and returns the last note of each other
+	// node that has a session, by its name; empty of one that gave none. ErrFenced, and the note isn't kept, if the node has
+	// no session. It isn't durable: a crash of the engine may forget all notes, and they leave with their sessions.
+	Exchange(ctx context.Context, node string, note []byte) (others map[string][]byte, err error)
 	// ListCanceled returns the ids of the tasks under the node's leases whose cancellation was requested: it may have
 	// come through any node.
 	ListCanceled(ctx context.Context, node string) ([]string, error)
+}
+
+// CheckNote returns an error for a note that is longer than MaxNote.
+func CheckNote(note []byte) error {
+	if len(note) > MaxNote {
+		return fmt.Errorf("store: a note of %d bytes, %d are the most", len(note), MaxNote)
+	}
+	return nil
 }
 
 // TopicQueue is woken when a task may have become claimable.

@@ -31,6 +31,9 @@ type Supplier struct {
 	mu   sync.Mutex
 	sent []invariant.Submission
 	open chan struct{} // closed while answers go out
+
+	refusal    int // the status of every answer; 0: none
+	retryAfter string
 }
 
 // NewSupplier starts one that answers at once.
@@ -63,6 +66,13 @@ func (s *Supplier) Hold() (release func()) {
 	return sync.OnceFunc(func() { close(held) })
 }
 
+// Refuse makes every answer from now on one of the given status, and of advice to wait unless retryAfter is "". 0 ends it.
+func (s *Supplier) Refuse(status int, retryAfter string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refusal, s.retryAfter = status, retryAfter
+}
+
 // Sent returns every submission that has arrived.
 func (s *Supplier) Sent() []invariant.Submission {
 	s.mu.Lock()
@@ -83,7 +93,7 @@ func (s *Supplier) handle(w http.ResponseWriter, r *http.Request) {
 	word, _, _ := strings.Cut(asked.Messages[0].Content, " ")
 	s.mu.Lock()
 	s.sent = append(s.sent, invariant.Submission{Key: word, Supplier: SupplierName, Charge: charge})
-	open := s.open
+	open, refusal, retryAfter := s.open, s.refusal, s.retryAfter
 	s.mu.Unlock()
 	select {
 	case <-open:
@@ -94,6 +104,13 @@ func (s *Supplier) handle(w http.ResponseWriter, r *http.Request) {
 		time.Sleep(s.After())
 	}
 	w.Header().Set("Content-Type", "application/json")
+	if refusal != 0 {
+		if retryAfter != "" {
+			w.Header().Set("Retry-After", retryAfter)
+		}
+		http.Error(w, `{"error":{"message":"not now"}}`, refusal)
+		return
+	}
 	_, _ = fmt.Fprintf(w, `{"choices":[{"message":{"role":"assistant","content":%q},"finish_reason":"stop"}],
 		"usage":{"prompt_tokens":10,"completion_tokens":10,"total_tokens":20}}`, AnswerTo(word))
 }

@@ -11,7 +11,7 @@ import (
 // lookup is the data of the page of the request log.
 type lookup struct {
 	ID      string
-	Found   []api.RequestRecord
+	Found   api.RequestList
 	Task    string // the id, if it names a task that the visitor may see
 	Problem string
 }

@@ -17,7 +17,7 @@ type roleActions interface {
 	RotateKey(ctx context.Context, id string, req api.KeyRotate) (api.Key, error)
 	RevokeKey(ctx context.Context, id string) (api.Key, error)
 	Usage(ctx context.Context, q api.UsageQuery) (api.UsageReport, error)
-	FindRequests(ctx context.Context, id string) ([]api.RequestRecord, error)
+	FindRequests(ctx context.Context, id string) (api.RequestList, error)
 }
 
 func (c *Console) actions(v operator.Visitor) roleActions {

@@ -52,6 +52,7 @@ type node struct {
 	expires time.Time
 	claim   int64            // the number of its last claim
 	claimed []store.LeaseRef // and the leases of that one
+	note    []byte
 }
 
 type lease struct {

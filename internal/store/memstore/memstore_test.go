@@ -16,7 +16,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func TestMemstore(t *testing.T) {
 	storetest.Run(t, func(_ *testing.T, now func() time.Time) storetest.Engine {
 		db := memstore.New(now)
-		return storetest.Engine{Store: db, Registry: db, Secrets: db}
+		return storetest.Engine{Store: memstore.Shared{DB: db}, Registry: db, Secrets: db}
 	})
 }
 

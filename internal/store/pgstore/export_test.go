@@ -11,6 +11,14 @@ import (
 // SetIdle sets after how long the server ends a transaction whose node fell silent.
 func SetIdle(db *DB, d time.Duration) { db.idle = d }
 
+// Migrations are the statements of each step of the schema.
+func Migrations(db *DB) (steps []string) {
+	for _, m := range migrations {
+		steps = append(steps, db.q(m))
+	}
+	return steps
+}
+
 // Take is what a transaction of Hold takes.
 type Take struct {
 	Counter       store.Counter

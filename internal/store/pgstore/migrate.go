@@ -130,6 +130,14 @@ CREATE TABLE {s}.secrets (name text COLLATE "C" PRIMARY KEY, value bytea NOT NUL
 CREATE TABLE {s}.changes (one boolean PRIMARY KEY CHECK (one), count bigint NOT NULL);
 INSERT INTO {s}.changes VALUES (true, 1);
 `,
+	`
+ALTER TABLE {s}.nodes DROP COLUMN runs;
+CREATE UNLOGGED TABLE {s}.notes (             -- what each node said last; a crash of the server may forget them
+	node text COLLATE "C" PRIMARY KEY,
+	note bytea NOT NULL
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000,
+	toast.autovacuum_vacuum_scale_factor = 0, toast.autovacuum_vacuum_threshold = 1000);
+`,
 }
 
 // migrateLock is the advisory lock of those who change a schema.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -155,24 +154,33 @@ func TestOneTaskAcrossNodes(t *testing.T) {
 	}
 }
 
-// TestFleet: nodes see each other and what they run, as long as they have a session.
-func TestFleet(t *testing.T) {
-	nodes := mustOpenNodes(t, 2)
-	if err := nodes[0].Announce(t.Context(), "node_1", "v1"); err != nil {
+// TestOldSchema: the tables of the first version are brought forward with what is in them, and the notes of nodes that
+// were forgotten go with a sweep.
+func TestOldSchema(t *testing.T) {
+	db, c := mustOpen(t, mustServer(t), nil)
+	schema := db.Schema()
+	for _, sql := range []string{
+		"DROP SCHEMA " + schema + " CASCADE", "CREATE SCHEMA " + schema, pgstore.Migrations(db)[0],
+		"CREATE TABLE " + schema + ".version (one boolean PRIMARY KEY CHECK (one), version int NOT NULL)",
+		"INSERT INTO " + schema + ".version VALUES (true, 1)",
+		"INSERT INTO " + schema + ".nodes (name, until, freed) VALUES ('" + someNode + "', now() + interval '1 hour', false), ('gone', now() - interval '2 days', true)",
+	} {
+		if err := server.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	db = mustAttach(t, c)
+	if others, err := db.Exchange(t.Context(), someNode, []byte("a note")); err != nil || len(others) != 0 {
+		t.Fatalf("Exchange: %v, %v", others, err)
+	}
+	if err := server.Exec(t.Context(), "INSERT INTO "+schema+".notes VALUES ('gone', 'b')"); err != nil {
 		t.Fatal(err)
 	}
-	all, err := nodes[1].Nodes(t.Context())
-	if want := map[string]string{"node_1": "v1", "node_2": ""}; err != nil || !maps.Equal(all, want) {
-		t.Errorf("Nodes: %v, %v, want %v", all, err, want)
-	}
-	if err := nodes[0].Renew(t.Context(), "node_1", 0); err != nil {
+	if _, err := db.Sweep(t.Context(), store.SweepRequest{Limit: 10}); err != nil {
 		t.Fatal(err)
 	}
-	if err := nodes[0].Announce(t.Context(), "node_1", "v1"); !errors.Is(err, store.ErrFenced) {
-		t.Errorf("Announce without a session: %v", err)
-	}
-	if all, err = nodes[1].Nodes(t.Context()); err != nil || len(all) != 1 {
-		t.Errorf("Nodes after one has ended: %v, %v", all, err)
+	if rows := mustCount(t, c.Schema+".notes"); rows != 1 {
+		t.Errorf("%d notes after the sweep, want 1", rows)
 	}
 }
 

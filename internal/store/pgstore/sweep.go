@@ -202,6 +202,9 @@ func (s *sweep) tidy(ctx context.Context) error {
 	if _, err := s.conn.Exec(ctx, s.db.q(`DELETE FROM {s}.nodes WHERE freed AND until < $1::timestamptz - interval '1 day'`), s.now); err != nil {
 		return err
 	}
+	if _, err := s.conn.Exec(ctx, s.db.q(`DELETE FROM {s}.notes WHERE node NOT IN (SELECT name FROM {s}.nodes)`)); err != nil {
+		return err
+	}
 	if _, err := s.conn.Exec(ctx, s.db.q(`DELETE FROM {s}.counters WHERE (kind, scope, shard) IN (
 			SELECT kind, scope, shard FROM {s}.counters WHERE amount = 0 AND ends IS NULL FOR UPDATE SKIP LOCKED)`)); err != nil {
 		return err

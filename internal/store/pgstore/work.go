@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"unitask/internal/store"
 	"unitask/internal/task"
 )
@@ -117,48 +115,6 @@ func (db *DB) RequestCancel(ctx context.Context, s task.Scope, id string) (task.
 		return task.Task{}, err
 	}
 	return t, nil
-}
-
-// Announce implements store.Fleet.
-func (db *DB) Announce(ctx context.Context, node, runs string) error {
-	return db.read(ctx, func(ctx context.Context) error { // to do it again does no harm
-		tag, err := db.pool.Exec(ctx, db.q(`UPDATE {s}.nodes SET runs = $2 WHERE name = $1 AND until > coalesce($3, clock_timestamp())`),
-			node, runs, db.at())
-		if err == nil && tag.RowsAffected() == 0 {
-			return store.ErrFenced
-		}
-		return err
-	})
-}
-
-// Nodes implements store.Fleet.
-func (db *DB) Nodes(ctx context.Context) (map[string]string, error) {
-	nodes := map[string]string{}
-	err := db.read(ctx, func(ctx context.Context) error {
-		rows, err := db.pool.Query(ctx, db.q(`SELECT name, runs FROM {s}.nodes WHERE until > coalesce($1, clock_timestamp())`), db.at())
-		if err != nil {
-			return err
-		}
-		var name, runs string
-		_, err = pgx.ForEachRow(rows, []any{&name, &runs}, func() error {
-			nodes[name] = runs
-			return nil
-		})
-		return err
-	})
-	return nodes, err
-}
-
-// ListCanceled implements store.Fleet.
-func (db *DB) ListCanceled(ctx context.Context, node string) (ids []string, err error) {
-	err = db.read(ctx, func(ctx context.Context) error {
-		rows, err := db.pool.Query(ctx, db.q(`SELECT id FROM {s}.open_tasks WHERE cancel AND node = $1`), node)
-		if err == nil {
-			ids, err = pgx.CollectRows(rows, pgx.RowTo[string])
-		}
-		return err
-	})
-	return ids, err
 }
 
 // MarkShown implements store.Store.

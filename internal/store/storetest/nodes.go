@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"strings"
 	"time"
 
 	"unitask/internal/store"
@@ -99,4 +100,96 @@ func testEndedSession(e *env) {
 	e.wantErr("BeginAttempt after it", err, store.ErrFenced)
 	e.session()
 	e.wantSame("claimed by another", leaseIDs(e.claim(10, chat)), []string{id})
+}
+
+// fleet returns the engine's optional part.
+func (e *env) fleet() store.Fleet {
+	e.Helper()
+	f, ok := e.Store.(store.Fleet)
+	if !ok {
+		e.Skip("the engine is for one node")
+	}
+	return f
+}
+
+// notes exchanges a node's note and returns those of others.
+func (e *env) notes(f store.Fleet, node, note string) map[string]string {
+	e.Helper()
+	others, err := f.Exchange(e.Context(), node, []byte(note))
+	e.wantErr("Exchange", err, nil)
+	got := map[string]string{}
+	for name, n := range others {
+		got[name] = string(n)
+	}
+	return got
+}
+
+// testNotes: a node has the others' last notes as long as they have a session.
+func testNotes(e *env) {
+	f := e.fleet()
+	first := e.node
+	e.wantSame("alone", e.notes(f, first, "a"), map[string]string{})
+	e.session()
+	second := e.node
+	e.wantSame("the second's first", e.notes(f, second, ""), map[string]string{first: "a"})
+	e.wantSame("one without a note", e.notes(f, first, "b"), map[string]string{second: ""})
+	e.session()
+	e.wantSame("the third's first", e.notes(f, e.node, "\x00\xff"), map[string]string{first: "b", second: ""})
+	e.wantSame("each has the last", e.notes(f, second, "c"), map[string]string{first: "b", e.node: "\x00\xff"})
+	e.wantSame("the same again", e.notes(f, second, "c"), map[string]string{first: "b", e.node: "\x00\xff"})
+
+	long := strings.Repeat("n", store.MaxNote)
+	e.notes(f, second, long)
+	_, err := f.Exchange(e.Context(), second, []byte(long+"n"))
+	if err == nil {
+		e.Error("a note that is too long is taken")
+	}
+	if got := e.notes(f, first, "b"); got[second] != long {
+		e.Errorf("the longest note: %d bytes, want %d", len(got[second]), len(long))
+	}
+
+	e.wantErr("the third ends", e.Store.Renew(e.Context(), e.node, 0), nil)
+	_, err = f.Exchange(e.Context(), e.node, []byte("d"))
+	e.wantErr("Exchange of a node that has ended", err, store.ErrFenced)
+	_, err = f.Exchange(e.Context(), "nobody", []byte("d"))
+	e.wantErr("Exchange without a session", err, store.ErrFenced)
+	e.wantSame("two are left", e.notes(f, first, "b"), map[string]string{second: long})
+	e.wantErr("Renew", e.Store.Renew(e.Context(), "nobody", term/4), nil)
+	e.wantSame("its note wasn't kept", e.notes(f, first, "b"), map[string]string{second: long, "nobody": ""})
+	e.clock.Advance(term / 2)
+	e.wantErr("Renew", e.Store.Renew(e.Context(), first, term), nil)
+	e.clock.Advance(term / 2)
+	e.wantSame("one is left", e.notes(f, first, "b"), map[string]string{})
+	_, err = f.Exchange(e.Context(), second, []byte("d"))
+	e.wantErr("Exchange when the session has run out", err, store.ErrFenced)
+
+	if e.Attach == nil {
+		return
+	}
+	other, ok := e.Attach(e.T).Store.(store.Fleet)
+	if !ok {
+		e.Fatal("the attached engine is for one node")
+	}
+	e.session()
+	e.wantSame("through another engine", e.notes(other, e.node, "e"), map[string]string{first: "b"})
+	e.wantSame("and back", e.notes(f, first, "f"), map[string]string{e.node: "e"})
+}
+
+// testListCanceled: a node hears of the cancellations of its own leases.
+func testListCanceled(e *env) {
+	f := e.fleet()
+	mine, theirs := e.create(e.request("mine")).Task, e.create(e.request("theirs")).Task
+	e.claim(1, chat)
+	first := e.node
+	e.session()
+	e.claim(1, chat)
+	for _, id := range []string{mine.ID, theirs.ID} {
+		_, err := e.Store.RequestCancel(e.Context(), acme, id)
+		e.wantErr("RequestCancel", err, nil)
+	}
+	for node, want := range map[string]string{first: mine.ID, e.node: theirs.ID} {
+		got, err := f.ListCanceled(e.Context(), node)
+		e.wantErr("ListCanceled", err, nil)
+		e.wantSame("canceled at "+node, got, []string{want})
+	}
 }

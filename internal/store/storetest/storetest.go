@@ -87,6 +87,8 @@ func topics() []topic {
 		{"an ended session", testEndedSession},
 		{"sessions of several nodes", testSeveralNodes},
 		{"without a session", testWithoutSession},
+		{"notes", testNotes},
+		{"cancellations of a node", testListCanceled},
 		{"creations again", testCreateAgain},
 		{"writes again", testWriteAgain},
 		{"writes that aren't repeated", testWriteNotAgain},
