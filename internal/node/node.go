@@ -108,7 +108,7 @@ func (n *Node) assemble(ctx context.Context, c Config, counts *metrics.Metrics) 
 			KeyPrefix: set.KeyPrefix, Now: wallClock, Logger: n.log, Runs: runs,
 		},
 		Metrics: counts, Version: c.Build.Version, BaseURL: set.BaseURL, BodyFolder: filepath.Join(n.DataDir, bodiesName),
-		TrustedProxies: set.Proxies(), OnRequest: n.recordRequest,
+		TrustedProxies: set.Proxies(), OnRequest: n.recordRequest, OperatorAPI: set.OperatorAPI,
 	})
 	if err != nil {
 		return err

@@ -72,6 +72,7 @@ type ServiceConfig struct {
 	BodyFolder     string
 	TrustedProxies []netip.Prefix
 	OnRequest      func(server.Request) // nil: no hook
+	OperatorAPI    bool                 // operator keys open the operator's actions on the API's listener
 }
 
 // Service is everything above a store: the gateway with its gate, the API, the console and the operator. It is a Node
@@ -118,8 +119,12 @@ func NewService(ctx context.Context, db Engine, c ServiceConfig) (*Service, erro
 		return nil, err
 	}
 	s.Admin = server.NewAdmin(s.Operator, c.Metrics.Handler(), c.Logger)
+	var remote *operator.Operator
+	if c.OperatorAPI {
+		remote = s.Operator
+	}
 	s.API, err = server.New(server.Config{
-		Gateway: g, Gate: keeper, Artifacts: c.Artifacts, Signer: signer, BaseURL: c.BaseURL, Now: store.NewClock(c.Now).Past,
+		Operator: remote, Gateway: g, Gate: keeper, Artifacts: c.Artifacts, Signer: signer, BaseURL: c.BaseURL, Now: store.NewClock(c.Now).Past,
 		Logger: c.Logger, Limits: c.Limits.Server, BodyFolder: c.BodyFolder, TrustedProxies: c.TrustedProxies,
 		OnRequest: c.onRequest, Console: pages,
 	})

@@ -23,6 +23,7 @@ import (
 	"unitask/internal/fault"
 	"unitask/internal/gate"
 	"unitask/internal/gateway"
+	"unitask/internal/operator"
 	"unitask/internal/room"
 )
 
@@ -55,6 +56,8 @@ type Config struct {
 	TrustedProxies []netip.Prefix
 	// Console is the pages for people; nil: no console.
 	Console Console
+	// Operator's actions are open to operator keys; nil: they aren't served.
+	Operator *operator.Operator
 	// OnRequest hears of each request once it is answered. It must be quick. nil: no hook.
 	OnRequest func(Request)
 }
@@ -85,6 +88,7 @@ type Server struct {
 	base       *url.URL
 	document   document
 	console    Console
+	operator   *operator.Operator // nil: its actions aren't served
 	bodies     *bodies
 	conns      *connTable
 	inProgress *room.Room // requests of each account
@@ -112,7 +116,7 @@ func New(c Config) (*Server, error) {
 	if s.bodies, err = newBodies(c.BodyFolder, s.limits); err != nil {
 		return nil, err
 	}
-	s.onRequest, s.console = c.OnRequest, c.Console
+	s.onRequest, s.console, s.operator = c.OnRequest, c.Console, c.Operator
 	s.route()
 	s.inProgress = room.New(math.MaxInt64, int64(s.limits.Connections)/2)
 	s.conns = newConnTable(s.limits.Connections, s.limits.PerAddress, c.TrustedProxies)
