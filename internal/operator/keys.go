@@ -229,10 +229,14 @@ func (o *Operator) mint(k *account.Key) string {
 
 // keyFrom checks a request for an API key and returns its record, without account and secret.
 func keyFrom(req api.KeyCreate, now time.Time) (account.Key, error) {
-	if req.Mode == account.Operator {
+	switch req.Mode {
+	case task.Live, task.Test:
+		return anyKeyFrom(req, now)
+	case account.Operator:
 		return account.Key{}, ownersAlone()
+	default:
+		return account.Key{}, fault.Invalid("mode", "must be live or test")
 	}
-	return anyKeyFrom(req, now)
 }
 
 // anyKeyFrom is keyFrom for keys of all modes.
