@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"unitask/internal/store"
@@ -16,6 +17,18 @@ const (
 	cancelInterval = 500 * time.Millisecond
 	fleetInterval  = time.Second
 )
+
+// announcement is what a node says of itself to the others: what it runs, and where they reach it, "" if they can't.
+type announcement struct{ runs, address string }
+
+// String returns the announcement as the store keeps it.
+func (a announcement) String() string { return strings.TrimSuffix(a.runs+"\n"+a.address, "\n") }
+
+// parseAnnouncement reads what the store kept.
+func parseAnnouncement(text string) (a announcement) {
+	a.runs, a.address, _ = strings.Cut(text, "\n")
+	return a
+}
 
 // fleet is what the nodes run that have a session, by name; "" of one that hasn't said it yet.
 type fleet map[string]string
@@ -77,10 +90,19 @@ func (g *Gateway) lookAtFleet(ctx context.Context, s store.Fleet) {
 	if err != nil {
 		return // the heartbeat reports a store that can't be reached
 	}
-	g.seeFleet(nodes)
-	name, runs := g.session.Load().node, *g.runs.Load()
-	if announced, alive := nodes[name]; alive && announced != runs {
-		if err := s.Announce(ctx, name, runs); err != nil && ctx.Err() == nil {
+	name, own := g.session.Load().node, announcement{*g.runs.Load(), g.address}.String()
+	runs, addresses := fleet{}, map[string]string{}
+	for node, text := range nodes {
+		said := parseAnnouncement(text)
+		runs[node] = said.runs
+		if said.address != "" && node != name {
+			addresses[node] = said.address
+		}
+	}
+	g.seeFleet(runs)
+	g.addresses.Store(&addresses)
+	if announced, alive := nodes[name]; alive && announced != own {
+		if err := s.Announce(ctx, name, own); err != nil && ctx.Err() == nil {
 			g.log.Warn("telling the other nodes what this one runs failed", slog.Any("error", err))
 		}
 	}

@@ -21,6 +21,7 @@ type shared struct {
 	mu       sync.Mutex
 	runs     map[string]string
 	canceled []string
+	worker   string // of every task
 }
 
 func (e *shared) Renew(ctx context.Context, node string, term time.Duration) error {
@@ -49,6 +50,12 @@ func (e *shared) ListCanceled(context.Context, string) ([]string, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.canceled, nil
+}
+
+func (e *shared) Worker(context.Context, string) (string, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.worker, nil
 }
 
 // TestMixedFleet has an attempt taken over by a node without its route: while another node runs something else, the

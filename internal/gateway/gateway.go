@@ -60,6 +60,7 @@ type Config struct {
 	Logger    *slog.Logger     // nil: discarded
 	Observer  Observer         // nil: no observer
 	Runs      string           // program and settings, for the other nodes on the store
+	Address   string           // the base URL at which they reach this one; "": they don't
 }
 
 // Gateway is safe for concurrent use. Start it once, Shutdown it once.
@@ -79,7 +80,9 @@ type Gateway struct {
 	observer  Observer
 	session   atomic.Pointer[session] // under another name once it has dropped its work
 	runs      atomic.Pointer[string]
-	fleet     atomic.Pointer[fleet] // nil for a store of one node, and before the first look
+	fleet     atomic.Pointer[fleet]             // nil for a store of one node, and before the first look
+	address   string                            // of this node, for the others
+	addresses atomic.Pointer[map[string]string] // of the others that have one, by name; nil like fleet
 
 	loads    *room.Room // for large inputs, in memory
 	erasing  sync.Mutex // held while one is read to be erased
@@ -121,7 +124,7 @@ func New(c Config) (*Gateway, error) {
 	}
 	g := &Gateway{
 		health: routing.NewHealth(c.Now), store: c.Store, gate: c.Gate, artifacts: c.Artifacts, fetcher: c.Fetcher,
-		now: c.Now, clock: store.NewClock(c.Now), log: c.Logger, observer: c.Observer,
+		address: c.Address, now: c.Now, clock: store.NewClock(c.Now), log: c.Logger, observer: c.Observer,
 		running: map[string]*cancelHandle{}, parked: map[string]*parked{}, free: make(chan struct{}, 1),
 	}
 	limits := c.Limits.withDefaults()

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -105,7 +106,7 @@ func (n *Node) assemble(ctx context.Context, c Config, counts *metrics.Metrics) 
 	n.Service, err = NewService(ctx, n.db, ServiceConfig{
 		Parts: Parts{
 			Catalog: c.Directory, Suppliers: n.Suppliers, Artifacts: files, Fetcher: fetcher, Limits: limitsOf(set),
-			KeyPrefix: set.KeyPrefix, Now: wallClock, Logger: n.log, Runs: runs,
+			KeyPrefix: set.KeyPrefix, Now: wallClock, Logger: n.log, Runs: runs, Address: strings.TrimSuffix(set.NodeURL, "/"),
 		},
 		Metrics: counts, Version: c.Build.Version, BaseURL: set.BaseURL, BodyFolder: filepath.Join(n.DataDir, bodiesName),
 		TrustedProxies: set.Proxies(), OnRequest: n.recordRequest, OperatorAPI: set.OperatorAPI,

@@ -36,6 +36,7 @@ type Parts struct {
 	Logger    *slog.Logger     // nil: discarded
 	Observer  gateway.Observer // nil: no observer
 	Runs      string           // program and settings, for the other nodes on the store
+	Address   string           // the base URL at which they reach this one; "": they don't
 }
 
 // NewGateway returns a gateway that is idle until its Start, and its gate.
@@ -50,7 +51,7 @@ func NewGateway(p Parts) (*gate.Gate, *gateway.Gateway, error) {
 	}
 	g, err := gateway.New(gateway.Config{
 		Catalog: p.Catalog, Store: p.Store, Gate: keeper, Routes: table, Artifacts: p.Artifacts, Fetcher: p.Fetcher,
-		Policy: p.Suppliers.Policy, Limits: p.Limits.Gateway, Now: p.Now, Logger: p.Logger, Observer: p.Observer, Runs: p.Runs,
+		Policy: p.Suppliers.Policy, Limits: p.Limits.Gateway, Now: p.Now, Logger: p.Logger, Observer: p.Observer, Runs: p.Runs, Address: p.Address,
 	})
 	return keeper, g, err
 }

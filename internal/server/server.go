@@ -94,6 +94,7 @@ type Server struct {
 	inProgress *room.Room // requests of each account
 	refused    *refusedClients
 	http       *http.Server
+	nodes      *http.Client // of other nodes
 }
 
 // New returns a Server that doesn't listen yet.
@@ -121,6 +122,7 @@ func New(c Config) (*Server, error) {
 	s.inProgress = room.New(math.MaxInt64, int64(s.limits.Connections)/2)
 	s.conns = newConnTable(s.limits.Connections, s.limits.PerAddress, c.TrustedProxies)
 	s.proxies, s.refused = c.TrustedProxies, newRefusedClients(s.limits.RefusedKeys, s.now)
+	s.nodes = newNodeClient()
 	s.http = newHTTPServer(s, s.limits.IdleTime, s.log)
 	s.http.ConnState, s.http.ConnContext = s.conns.watch, withConn
 	return s, nil

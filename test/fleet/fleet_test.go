@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -50,7 +51,7 @@ func newFleetWith(t *testing.T, nodes int, lease time.Duration, env ...string) *
 	for range nodes {
 		s := harness.NewServer(t)
 		s.Config = fmt.Sprintf("limits: {lease: %s}\n", lease) + f.paid.Config()
-		s.Env = append(env, "UNITASK_STORE="+f.database.URL())
+		s.Env = slices.Concat(env, []string{"UNITASK_STORE=" + f.database.URL(), "UNITASK_NODE_URL=" + s.Base})
 		s.Bootstrap = f.key
 		f.nodes = append(f.nodes, s)
 	}

@@ -165,6 +165,19 @@ func TestFleet(t *testing.T) {
 	if want := map[string]string{"node_1": "v1", "node_2": ""}; err != nil || !maps.Equal(all, want) {
 		t.Errorf("Nodes: %v, %v, want %v", all, err, want)
 	}
+	n := newTask("key")
+	n.First = &store.First{Node: "node_1"}
+	waits := newTask("another key")
+	for _, one := range []store.NewTask{n, waits} {
+		if _, err := nodes[0].CreateTask(t.Context(), one); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for id, want := range map[string]string{n.ID: "node_1", waits.ID: "", "task_unknown": ""} {
+		if got, err := nodes[1].Worker(t.Context(), id); err != nil || got != want {
+			t.Errorf("Worker of %s: %q, %v, want %q", id, got, err, want)
+		}
+	}
 	if err := nodes[0].Renew(t.Context(), "node_1", 0); err != nil {
 		t.Fatal(err)
 	}
