@@ -58,7 +58,8 @@ func newStandIn(t *testing.T) *standIn {
 			<-n.release
 			_, _ = io.WriteString(w, "data: last\n\n")
 		default:
-			_, _ = fmt.Fprintf(w, "%s|%s|%s|%d", r.Host, r.Header.Get("X-Forwarded-For"), r.Header.Get("Forwarded"), len(body))
+			h := r.Header
+			_, _ = fmt.Fprintf(w, "%s|%s|%s|%s|%d", r.Host, h.Get("X-Forwarded-For"), h.Get("Forwarded"), h.Get("X-Forwarded-Proto"), len(body))
 		}
 	}))
 	t.Cleanup(n.Close)
@@ -146,6 +147,7 @@ func (p *proxy) send(method, address, body string) reply {
 	}
 	r.Header.Set("X-Forwarded-For", "203.0.113.9")
 	r.Header.Set("Forwarded", "for=203.0.113.9")
+	r.Header.Set("X-Forwarded-Proto", "gopher")
 	answer, err := p.client.Do(r)
 	if err != nil {
 		p.Fatal(err)
@@ -170,11 +172,11 @@ func (p *proxy) count() (n [3]int64) {
 func TestProxy(t *testing.T) {
 	p := newProxy(t)
 	host := strings.TrimPrefix(p.URL, "http://")
-	if got := p.send(http.MethodPost, p.URL+"/api/x", "12345"); got.body != host+"|127.0.0.1||5" {
-		t.Errorf("a node saw %q, want the caller's own address", got.body)
+	if got := p.send(http.MethodPost, p.URL+"/api/x", "12345"); got.body != host+"|127.0.0.1||http|5" {
+		t.Errorf("a node saw %q, want the caller's own address and scheme", got.body)
 	}
 	large := strings.Repeat("x", 16<<20)
-	if got := p.send(http.MethodPost, p.Secure+"/api/x", large); !strings.HasSuffix(got.body, "|16777216") || got.proto != "HTTP/2.0" {
+	if got := p.send(http.MethodPost, p.Secure+"/api/x", large); !strings.HasSuffix(got.body, "|https|16777216") || got.proto != "HTTP/2.0" {
 		t.Errorf("by TLS: %s %s", got.proto, got.body)
 	}
 	if got := p.send(http.MethodPost, p.URL+"/api/x", large+large); got.status != http.StatusRequestEntityTooLarge {

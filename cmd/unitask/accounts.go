@@ -12,12 +12,14 @@ import (
 )
 
 func newAccountsCmd(t *terminal) *cobra.Command {
-	cmd := group("accounts", "Create, list and change accounts, and invite their members, as the operator of a data folder",
+	cmd := group("accounts", "Create, list and change accounts, and invite their members, as an operator",
 		newAccountsCreateCmd(t), newAccountsListCmd(t), newAccountsShowCmd(t), newAccountsUpdateCmd(t), newAccountsInviteCmd(t))
-	cmd.Long = `Create, list and change accounts, and invite their members, as the operator of a data folder.
+	cmd.Long = `Create, list and change accounts, and invite their members, as an operator.
 
 An account owns its keys, tasks and results; no other account sees them. Its limits bound all its keys together, live
-and test each on their own.`
+and test each on their own.
+
+` + remoteOperator
 	return cmd
 }
 

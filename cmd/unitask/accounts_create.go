@@ -11,7 +11,7 @@ import (
 const unlimited = "0: no limit"
 
 type accountsCreateOptions struct {
-	operatorFlags
+	remoteFlags
 	limitFlags
 	request api.AccountCreate
 }
@@ -29,7 +29,7 @@ func newAccountsCreateCmd(t *terminal) *cobra.Command {
 	cmd.Flags().StringSliceVar(&o.request.Capabilities, "capability", nil, "open only these, as `pattern` such as image.*; may be repeated")
 	o.limitFlags.add(cmd.Flags(), unlimited)
 	o.addSpend(cmd.Flags())
-	o.operatorFlags.add(cmd)
+	o.remoteFlags.add(cmd)
 	return cmd
 }
 
@@ -40,7 +40,7 @@ func accountsCreateRun(ctx context.Context, t *terminal, o *accountsCreateOption
 	if o.request.Limits, err = o.limits(); err != nil {
 		return err
 	}
-	return hintAccounts(operated(ctx, t, &o.operatorFlags, func(op operatorAPI) (api.Account, error) {
+	return hintAccounts(operated(ctx, t, &o.remoteFlags, func(op operatorAPI) (api.Account, error) {
 		a, err := op.CreateAccount(ctx, o.request)
 		if err == nil {
 			noteUnmatched(t, a.Capabilities)

@@ -12,7 +12,7 @@ import (
 )
 
 type accountsInviteOptions struct {
-	operatorFlags
+	remoteFlags
 	which   string
 	request api.Invite
 }
@@ -43,7 +43,7 @@ func accountsInviteRun(ctx context.Context, t *terminal, o *accountsInviteOption
 		return &hint.UsageError{Message: fmt.Sprintf("--role is member or operator, not %q", o.request.Role)}
 	}
 	ask := func(op operatorAPI) (api.SignInLink, error) { return op.Invite(ctx, o.which, o.request) }
-	return hintAccounts(operated(ctx, t, &o.operatorFlags, ask, func(link api.SignInLink) error {
+	return hintAccounts(operated(ctx, t, &o.remoteFlags, ask, func(link api.SignInLink) error {
 		t.note("for %s, %s of %s; opens once, within ten minutes", printable(link.Member), printable(string(link.Role)), printable(link.Account))
 		_, err := fmt.Fprintln(t.out, t.safe(link.URL))
 		return err

@@ -13,7 +13,7 @@ import (
 )
 
 type accountsListOptions struct {
-	operatorFlags
+	remoteFlags
 }
 
 func newAccountsListCmd(t *terminal) *cobra.Command {
@@ -31,7 +31,7 @@ func newAccountsListCmd(t *terminal) *cobra.Command {
 }
 
 func accountsListRun(ctx context.Context, t *terminal, o *accountsListOptions) error {
-	return listed(ctx, t, &o.operatorFlags, "no accounts", func(op operatorAPI) ([]api.Account, error) { return op.ListAccounts(ctx) },
+	return listed(ctx, t, &o.remoteFlags, "no accounts", func(op operatorAPI) ([]api.Account, error) { return op.ListAccounts(ctx) },
 		func(all []api.Account) error { return listAccounts(t, all, time.Now()) })
 }
 

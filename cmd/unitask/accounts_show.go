@@ -10,7 +10,7 @@ import (
 )
 
 type accountsShowOptions struct {
-	operatorFlags
+	remoteFlags
 	which string
 }
 
@@ -29,7 +29,7 @@ func newAccountsShowCmd(t *terminal) *cobra.Command {
 
 func accountsShowRun(ctx context.Context, t *terminal, o *accountsShowOptions) error {
 	ask := func(op operatorAPI) (api.Account, error) { return op.GetAccount(ctx, o.which) }
-	return hintAccounts(operated(ctx, t, &o.operatorFlags, ask, func(a api.Account) error { return showAccount(t, a, time.Now()) }))
+	return hintAccounts(operated(ctx, t, &o.remoteFlags, ask, func(a api.Account) error { return showAccount(t, a, time.Now()) }))
 }
 
 func showAccount(t *terminal, a api.Account, now time.Time) error {

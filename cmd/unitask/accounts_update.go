@@ -10,7 +10,7 @@ import (
 )
 
 type accountsUpdateOptions struct {
-	operatorFlags
+	remoteFlags
 	limitFlags
 	which        string
 	request      api.AccountUpdate
@@ -43,7 +43,7 @@ func newAccountsUpdateCmd(t *terminal) *cobra.Command {
 	flags.StringSliceVar(&o.request.RemoveMembers, "remove-member", nil, "sign this `member` out for good; may be repeated")
 	o.addUpdate(flags, unlimited)
 	o.addSpend(flags)
-	o.operatorFlags.add(cmd)
+	o.remoteFlags.add(cmd)
 	return cmd
 }
 
@@ -54,7 +54,7 @@ func accountsUpdateRun(ctx context.Context, t *terminal, o *accountsUpdateOption
 	if o.request.Capabilities == nil && o.request.Limits == nil && len(o.request.RemoveMembers) == 0 {
 		return &hint.UsageError{Message: "nothing to change: say what by a flag"}
 	}
-	return hintAccounts(operated(ctx, t, &o.operatorFlags, func(op operatorAPI) (api.Account, error) {
+	return hintAccounts(operated(ctx, t, &o.remoteFlags, func(op operatorAPI) (api.Account, error) {
 		a, err := op.UpdateAccount(ctx, o.which, o.request)
 		if err == nil {
 			noteUnmatched(t, o.capabilities)

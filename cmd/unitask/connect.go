@@ -78,7 +78,11 @@ func (f *clientFlags) reach(ctx context.Context, t *terminal, onRetry func(clien
 	if err != nil {
 		return nil, err
 	}
-	if _, err := credential.Key(ctx); err != nil {
+	key, err := credential.Key(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkKind(key, false); err != nil {
 		return nil, err
 	}
 	c, err := newClient(t, target, credential, onRetry)

@@ -21,7 +21,10 @@ import (
 	"unitask/internal/task"
 )
 
-const fakeKey = "svc_test_0000000000000000000000000000fake"
+const (
+	fakeKey         = "svc_test_0000000000000000000000000000fake"
+	fakeOperatorKey = "svc_operator_0000000000000000000000000000fake"
+)
 
 // fake is a service that speaks the API as far as the commands need it. Its tasks move one state a read;
 // "@fail:CODE" and "@stuck" in a prompt have those effects, "@failjob:CODE" fails the task and "@flaky:job" does so
@@ -71,8 +74,23 @@ func newFake(t testing.TB) *fake {
 		}
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(f.pixels))
 	})
+	var admin http.Handler
+	mux.HandleFunc("/admin/", func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer "+fakeOperatorKey {
+			fail(w, fault.New(fault.Unauthenticated, "a valid operator key is required"))
+			return
+		}
+		admin.ServeHTTP(w, r)
+	})
+	mux.HandleFunc("/off/admin/", func(w http.ResponseWriter, _ *http.Request) {
+		fail(w, fault.New(fault.NotFound, "there is nothing at this path"))
+	})
+	mux.HandleFunc("/clear/admin/", func(w http.ResponseWriter, _ *http.Request) {
+		fail(w, fault.New(fault.InvalidRequest, "an operator key is taken over TLS alone"))
+	})
 	f.Server = httptest.NewUnstartedServer(mux) // whose handlers read its address
 	f.Start()
+	admin = newFakeAdmin(f.URL)
 	return f
 }
 
@@ -319,7 +337,7 @@ func fail(w http.ResponseWriter, e *fault.Error) {
 	answer(w, api.Status(e), api.ErrorResponse{Error: api.ErrorOf(e), TaskID: e.TaskID, RequestID: "req_fake"})
 }
 
-// newFakeAdmin is the operator's side, for a server that listens on a socket.
+// newFakeAdmin is the operator's side, behind the socket and behind an operator key.
 func newFakeAdmin(baseURL string) http.Handler {
 	var mu sync.Mutex
 	var keys []api.Key

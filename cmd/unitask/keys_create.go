@@ -23,10 +23,14 @@ const ofServer = "0: no limit but the server's and the account's, which bind eve
 
 const keysCreateExample = `  unitask keys create --name laptop --mode test
   unitask keys create --name shop --mode live --scope 'image.*' --rate 60 --budget 5/day --expires 90d
-  unitask keys create --name ci --mode test --json | jq -r .key`
+  unitask keys create --name ci --mode test --json | jq -r .key
+  unitask keys create --name ops --mode operator --expires 90d`
+
+// keyModes are the values of --mode.
+var keyModes = []string{string(task.Live), string(task.Test), string(account.Operator)}
 
 type keysCreateOptions struct {
-	operatorFlags
+	remoteFlags
 	limitFlags
 	request api.KeyCreate
 	mode    string
@@ -48,13 +52,13 @@ func newKeysCreateCmd(t *terminal) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.request.Name, "name", "", "what the key is for")
-	flags.StringVar(&o.mode, "mode", string(task.Test), "live, or test for the sandbox")
+	flags.StringVar(&o.mode, "mode", string(task.Test), "live, test for the sandbox, or operator for commands such as this one")
 	flags.StringVar(&o.request.Account, "account", "", "whose it is, by `name`; made where it doesn't exist")
 	flags.StringSliceVar(&o.request.Scopes, "scope", nil, "only these capabilities, as `pattern` such as image.*; may be repeated")
 	o.limitFlags.add(flags, ofServer)
 	flags.StringVar(&o.expires, "expires", "", "closes after this `time`, such as 12h, 90d or 2w")
-	o.operatorFlags.add(cmd)
-	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions([]string{"live", "test"}, cobra.ShellCompDirectiveNoFileComp))
+	o.remoteFlags.add(cmd)
+	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions(keyModes, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -62,7 +66,7 @@ func keysCreateRun(ctx context.Context, t *terminal, o *keysCreateOptions) error
 	if err := o.check(); err != nil {
 		return err
 	}
-	return operated(ctx, t, &o.operatorFlags, func(op operatorAPI) (api.Key, error) {
+	return operated(ctx, t, &o.remoteFlags, func(op operatorAPI) (api.Key, error) {
 		fresh := o.newAccount(ctx, op)
 		key, err := op.CreateKey(ctx, o.request)
 		if err != nil {
@@ -92,7 +96,11 @@ func (t *terminal) showSecret(key api.Key) error {
 		return err
 	}
 	if t.outTTY {
-		t.note("It isn't shown again. Keep it in a secrets manager; %q keeps it in this system's keyring.", "unitask login")
+		login := "unitask login"
+		if key.Mode == account.Operator {
+			login += " --operator"
+		}
+		t.note("It isn't shown again. Keep it in a secrets manager; %q keeps it in this system's keyring.", login)
 	}
 	return nil
 }
@@ -102,8 +110,8 @@ func (o *keysCreateOptions) check() (err error) {
 	if strings.TrimSpace(o.request.Name) == "" {
 		return &hint.UsageError{Message: "a key needs a name: --name NAME"}
 	}
-	if o.mode != string(task.Live) && o.mode != string(task.Test) {
-		return &hint.UsageError{Message: fmt.Sprintf("--mode is live or test, not %q", o.mode)}
+	if !slices.Contains(keyModes, o.mode) {
+		return &hint.UsageError{Message: fmt.Sprintf("--mode is live, test or operator, not %q", o.mode)}
 	}
 	o.request.Mode = task.Mode(o.mode)
 	if o.scoped && len(o.request.Scopes) == 0 {

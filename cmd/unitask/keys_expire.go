@@ -15,7 +15,7 @@ import (
 const never = "never"
 
 type keysExpireOptions struct {
-	operatorFlags
+	remoteFlags
 	id, in string
 }
 
@@ -44,7 +44,7 @@ func keysExpireRun(ctx context.Context, t *terminal, o *keysExpireOptions) error
 	ask := func(op operatorAPI) (api.Key, error) {
 		return op.UpdateKey(ctx, o.id, api.KeyUpdate{ExpiresInSeconds: new(int64(life / time.Second))})
 	}
-	return hintKeys(operated(ctx, t, &o.operatorFlags, ask, func(key api.Key) error {
+	return hintKeys(operated(ctx, t, &o.remoteFlags, ask, func(key api.Key) error {
 		expires := never
 		if key.ExpiresAt != nil {
 			expires = when(key.ExpiresAt, time.Now()).human + ", at " + stamp(key.ExpiresAt)

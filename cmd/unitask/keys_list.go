@@ -13,7 +13,7 @@ import (
 )
 
 type keysListOptions struct {
-	operatorFlags
+	remoteFlags
 }
 
 func newKeysListCmd(t *terminal) *cobra.Command {
@@ -32,7 +32,7 @@ func newKeysListCmd(t *terminal) *cobra.Command {
 }
 
 func keysListRun(ctx context.Context, t *terminal, o *keysListOptions) error {
-	return listed(ctx, t, &o.operatorFlags, "no keys", func(op operatorAPI) ([]api.Key, error) { return op.ListKeys(ctx) },
+	return listed(ctx, t, &o.remoteFlags, "no keys", func(op operatorAPI) ([]api.Key, error) { return op.ListKeys(ctx) },
 		func(keys []api.Key) error { return listKeys(t, keys, time.Now()) })
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 type keysRevokeOptions struct {
-	operatorFlags
+	remoteFlags
 	id string
 }
 
@@ -31,7 +31,7 @@ func newKeysRevokeCmd(t *terminal) *cobra.Command {
 
 func keysRevokeRun(ctx context.Context, t *terminal, o *keysRevokeOptions) error {
 	ask := func(op operatorAPI) (api.Key, error) { return op.RevokeKey(ctx, o.id) }
-	return hintKeys(operated(ctx, t, &o.operatorFlags, ask, func(key api.Key) error {
+	return hintKeys(operated(ctx, t, &o.remoteFlags, ask, func(key api.Key) error {
 		t.note("key %s (%s) is revoked", printable(key.ID), printable(key.Name))
 		return nil
 	}))

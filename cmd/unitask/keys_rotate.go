@@ -10,7 +10,7 @@ import (
 )
 
 type keysRotateOptions struct {
-	operatorFlags
+	remoteFlags
 	id      string
 	overlap string
 }
@@ -43,5 +43,5 @@ func keysRotateRun(ctx context.Context, t *terminal, o *keysRotateOptions) error
 		req.OverlapSeconds = int64(overlap / time.Second)
 	}
 	ask := func(op operatorAPI) (api.Key, error) { return op.RotateKey(ctx, o.id, req) }
-	return hintKeys(operated(ctx, t, &o.operatorFlags, ask, t.showSecret))
+	return hintKeys(operated(ctx, t, &o.remoteFlags, ask, t.showSecret))
 }

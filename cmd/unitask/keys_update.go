@@ -7,12 +7,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"unitask/internal/account"
 	"unitask/internal/api"
 	"unitask/internal/hint"
 )
 
 type keysUpdateOptions struct {
-	operatorFlags
+	remoteFlags
 	limitFlags
 	id      string
 	request api.KeyUpdate
@@ -49,7 +50,7 @@ The key itself, its account, mode and expiry stay; "unitask keys rotate" makes a
 	flags.StringVar(&o.name, "name", "", "what the key is for")
 	flags.StringSliceVar(&o.scopes, "scope", nil, "only these capabilities, as `pattern` such as image.*; \"*\" for all; may be repeated")
 	o.addUpdate(flags, ofServer)
-	o.operatorFlags.add(cmd)
+	o.remoteFlags.add(cmd)
 	return cmd
 }
 
@@ -65,7 +66,7 @@ func keysUpdateRun(ctx context.Context, t *terminal, o *keysUpdateOptions) error
 	if err := checkPatterns("--scope", o.scopes); err != nil {
 		return err
 	}
-	return hintKeys(operated(ctx, t, &o.operatorFlags, func(op operatorAPI) (api.Key, error) {
+	return hintKeys(operated(ctx, t, &o.remoteFlags, func(op operatorAPI) (api.Key, error) {
 		key, err := op.UpdateKey(ctx, o.id, o.request)
 		if err == nil {
 			noteUnmatched(t, o.scopes)
@@ -77,5 +78,10 @@ func keysUpdateRun(ctx context.Context, t *terminal, o *keysUpdateOptions) error
 	}))
 }
 
-// scopesOf returns a key's scopes.
-func scopesOf(k api.Key) string { return cmp.Or(strings.Join(k.Scopes, " "), "*") }
+// scopesOf returns a key's scopes; an operator's opens no capability.
+func scopesOf(k api.Key) string {
+	if k.Mode == account.Operator {
+		return "-"
+	}
+	return cmp.Or(strings.Join(k.Scopes, " "), "*")
+}

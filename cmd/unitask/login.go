@@ -28,12 +28,16 @@ encrypts. Each command asks for the passphrase, or takes it from UNITASK_PASSPHR
 kept: set UNITASK_API_KEY or use --api-key-file with each command.
 
 Nothing opens that file without its passphrase. Where it is forgotten, --new-passphrase removes the keys that the file
-holds, says whose they were, and keeps this one under a new passphrase.`
+holds, says whose they were, and keeps this one under a new passphrase.
+
+With --operator the key is an operator's. Its profile is for keys, accounts, usage, suppliers and requests,
+and is used where --profile or UNITASK_PROFILE names it; it never becomes the current one.`
 
 const badProfileName = "a profile's name is 1 to 64 letters, digits, dots, dashes and underscores"
 
 type loginOptions struct {
 	clientFlags
+	operator      bool
 	storage       string
 	newPassphrase bool
 }
@@ -51,10 +55,12 @@ func newLoginCmd(t *terminal) *cobra.Command {
 		Long:  loginLong,
 		Example: `  unitask login
   unitask login --profile work --base-url https://ai.example.com
-  pass show work | unitask login --profile work`,
+  pass show work | unitask login --profile work
+  unitask login --operator --base-url https://ai.example.com`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return loginRun(cmd.Context(), t, &o) },
 	}
+	cmd.Flags().BoolVar(&o.operator, "operator", false, "keep an operator key, for commands such as keys, under a profile of its own")
 	cmd.Flags().StringVar(&o.storage, "storage", "keyring", "keep the key in the system's `keyring`, or in an encrypted file")
 	cmd.Flags().BoolVar(&o.newPassphrase, "new-passphrase", false, "start the encrypted file anew: its keys are lost (implies --storage=file)")
 	_ = cmd.RegisterFlagCompletionFunc("storage", cobra.FixedCompletions([]string{inKeyring, inFile}, cobra.ShellCompDirectiveNoFileComp))
@@ -75,6 +81,7 @@ func loginRun(ctx context.Context, t *terminal, o *loginOptions) error {
 	if o.storage != inKeyring && o.storage != inFile {
 		return &hint.UsageError{Message: fmt.Sprintf("--storage is keyring or file, not %q", o.storage)}
 	}
+	o.choice.Operator = o.operator
 	name, baseURL, err := o.loginTarget(ctx)
 	if err != nil {
 		return err
@@ -87,16 +94,20 @@ func loginRun(ctx context.Context, t *terminal, o *loginOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := tryKey(ctx, t, baseURL, key); err != nil {
+	if err := o.tryKey(ctx, t, baseURL, key); err != nil {
 		return err
 	}
 	if err := ring.Set(ctx, name, key); err != nil {
 		return err
 	}
-	if err := saveLogin(name, baseURL, o.storage); err != nil {
+	if err := o.saveLogin(name, baseURL); err != nil {
 		return err
 	}
 	t.note("profile %s calls %s with the key that ends in %s", name, baseURL, hintOfKey(key))
+	if o.operator {
+		t.note("unitask keys list --profile %s uses it", name)
+		return nil
+	}
 	t.noteOverrides()
 	return nil
 }
@@ -206,7 +217,11 @@ func (f *clientFlags) loginTarget(ctx context.Context) (name, baseURL string, er
 		return "", "", err
 	}
 	choice := f.choice
-	if _, known := all.Profiles[name]; name != "" && !known {
+	known, ok := all.Profiles[name]
+	if ok && known.Operator != choice.Operator {
+		return "", "", &hint.UsageError{Message: "profile " + name + " is for the other kind of keys, API keys or operators': --profile names another one"}
+	}
+	if name != "" && !ok {
 		base := cmp.Or(choice.BaseURL, os.Getenv("UNITASK_BASE_URL"), client.DefaultBaseURL)
 		u, err := client.ParseBaseURL(base)
 		if err != nil {
@@ -226,6 +241,9 @@ func (f *clientFlags) loginTarget(ctx context.Context) (name, baseURL string, er
 		return "", "", err
 	}
 	host := u.Hostname()
+	if choice.Operator {
+		host += "-operator"
+	}
 	if _, taken := all.Profiles[host]; taken { // by a service on another port
 		host += "-" + u.Port()
 	}
@@ -251,7 +269,14 @@ func (f *clientFlags) readKey(ctx context.Context, t *terminal, baseURL string) 
 }
 
 // tryKey asks the service whether it takes the key.
-func tryKey(ctx context.Context, t *terminal, baseURL string, key secret.Value) error {
+func (o *loginOptions) tryKey(ctx context.Context, t *terminal, baseURL string, key secret.Value) error {
+	if o.operator {
+		_, err := tryOperatorKey(ctx, baseURL, key)
+		return err
+	}
+	if err := checkKind(key, false); err != nil {
+		return err
+	}
 	c, err := client.New(client.Config{
 		BaseURL: baseURL, UserAgent: "unitask/" + readBuild().Version,
 		Key: func(context.Context) (secret.Value, error) { return key, nil },
@@ -270,10 +295,10 @@ func tryKey(ctx context.Context, t *terminal, baseURL string, key secret.Value) 
 	return nil
 }
 
-// saveLogin makes the profile the current one. Its other members stay.
-func saveLogin(name, baseURL, storage string) error {
+// saveLogin makes the profile the current one, unless it is an operator's. Its other members stay.
+func (o *loginOptions) saveLogin(name, baseURL string) error {
 	var ref secret.Ref // an encrypted file is found by the profile's name
-	if storage == inKeyring {
+	if o.storage == inKeyring {
 		var err error
 		if ref, err = secret.ParseRef("keyring:" + name); err != nil {
 			return err
@@ -288,8 +313,11 @@ func saveLogin(name, baseURL, storage string) error {
 	if p.BaseURL != baseURL {
 		p.DataDir = "" // of a server at another address
 	}
-	p.BaseURL, p.Key, p.Sealed = baseURL, ref, storage == inFile
-	all.Profiles[name], all.Current = p, name
+	p.BaseURL, p.Key, p.Sealed, p.Operator = baseURL, ref, o.storage == inFile, o.operator
+	all.Profiles[name] = p
+	if !o.operator {
+		all.Current = name
+	}
 	return all.Save(dir)
 }
 

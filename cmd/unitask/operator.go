@@ -14,8 +14,8 @@ import (
 	"unitask/internal/hint"
 )
 
-// operatorAPI is the operations of whoever owns the data folder: over the socket of the running server, or on the
-// store itself without one.
+// operatorAPI is the operations of an operator: over the socket of the running server, on the store itself without one,
+// or by an operator key at a server elsewhere.
 type operatorAPI interface {
 	keyOperator
 	accountOperator
@@ -100,13 +100,24 @@ func (f *operatorFlags) folder() (string, error) {
 		return "", err
 	}
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return "", &hint.UsageError{Message: "there is no data folder " + dir, Hint: "unitask serve makes one; --data-dir names another"}
+		return "", &hint.UsageError{Message: "there is no data folder " + dir, Hint: "unitask serve makes one; --data-dir names another; --profile or --base-url a server elsewhere"}
 	}
 	return dir, nil
 }
 
-// with runs do on the operator of the chosen data folder.
-func (f *operatorFlags) with(ctx context.Context, t *terminal, do func(operatorAPI) error) error {
+// with runs do on the operator of the chosen server or data folder.
+func (f *remoteFlags) with(ctx context.Context, t *terminal, do func(operatorAPI) error) error {
+	remote, err := f.remote()
+	if err != nil {
+		return err
+	}
+	if remote {
+		admin, err := f.openRemote(ctx, t)
+		if err != nil {
+			return err
+		}
+		return do(admin)
+	}
 	dir, err := f.folder()
 	if err != nil {
 		return err
@@ -120,7 +131,7 @@ func (f *operatorFlags) with(ctx context.Context, t *terminal, do func(operatorA
 
 // operated asks the operator and shows the answer: as JSON, or by show.
 func operated[T any](
-	ctx context.Context, t *terminal, f *operatorFlags, ask func(operatorAPI) (T, error), show func(T) error,
+	ctx context.Context, t *terminal, f *remoteFlags, ask func(operatorAPI) (T, error), show func(T) error,
 ) error {
 	return f.with(ctx, t, func(op operatorAPI) error {
 		answer, err := ask(op)
@@ -136,7 +147,7 @@ func operated[T any](
 
 // listed asks the operator for a list and shows it: as JSON, by show, or as a note that it is empty.
 func listed[T any](
-	ctx context.Context, t *terminal, f *operatorFlags, empty string, ask func(operatorAPI) ([]T, error), show func([]T) error,
+	ctx context.Context, t *terminal, f *remoteFlags, empty string, ask func(operatorAPI) ([]T, error), show func([]T) error,
 ) error {
 	return operated(ctx, t, f, func(op operatorAPI) ([]T, error) {
 		all, err := ask(op)

@@ -17,6 +17,8 @@ type profileRow struct {
 	BaseURL string        `json:"base_url"`
 	DataDir string        `json:"data_dir,omitempty"`
 	KeyFrom client.Source `json:"key_from,omitempty"`
+
+	Operator bool `json:"operator,omitempty"` // the key is an operator's
 }
 
 func newProfilesListCmd(t *terminal) *cobra.Command {
@@ -42,7 +44,7 @@ func profilesListRun(t *terminal, asJSON bool) error {
 	rows := []profileRow{}
 	for _, name := range slices.Sorted(maps.Keys(all.Profiles)) {
 		p := all.Profiles[name]
-		rows = append(rows, profileRow{name, name == all.Current, p.BaseURL, p.DataDir, p.KeyFrom()})
+		rows = append(rows, profileRow{name, name == all.Current, p.BaseURL, p.DataDir, p.KeyFrom(), p.Operator})
 	}
 	if asJSON {
 		return t.json(rows)
@@ -57,7 +59,14 @@ func profilesListRun(t *terminal, asJSON bool) error {
 		if r.Current {
 			current = cell{human: "current", plain: "current", style: t.style.good}
 		}
-		from := cell{human: cmp.Or(string(r.KeyFrom), "nowhere: unitask login --profile "+r.Name), plain: string(r.KeyFrom)}
+		login := "unitask login --profile " + r.Name
+		if r.Operator {
+			login += " --operator"
+		}
+		from := cell{human: cmp.Or(string(r.KeyFrom), "nowhere: "+login), plain: string(r.KeyFrom)}
+		if r.Operator && r.KeyFrom != "" {
+			from.human, from.plain = from.human+", an operator's", from.plain+", an operator's"
+		}
 		b.row(same(r.Name), current, same(r.BaseURL), from)
 	}
 	return b.write(t)

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"unitask/internal/client"
+	"unitask/internal/hint"
 )
 
 func newProfilesUseCmd(t *terminal) *cobra.Command {
@@ -18,6 +19,9 @@ func newProfilesUseCmd(t *terminal) *cobra.Command {
 				p, err := findProfile(*all, args[0])
 				if err != nil {
 					return err
+				}
+				if p.Operator {
+					return &hint.UsageError{Message: "profile " + args[0] + " has an operator key: name it by --profile in operator's commands"}
 				}
 				if p.KeyFrom() == "" {
 					t.note("profile %s has no key: unitask login --profile %s keeps one", args[0], args[0])

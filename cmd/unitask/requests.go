@@ -17,11 +17,11 @@ import (
 )
 
 func newRequestsCmd(t *terminal) *cobra.Command {
-	return group("requests", "Find answered requests, as the operator of a data folder", newRequestsGetCmd(t))
+	return group("requests", "Find answered requests, as an operator", newRequestsGetCmd(t))
 }
 
 type requestsGetOptions struct {
-	operatorFlags
+	remoteFlags
 	id string
 }
 
@@ -31,7 +31,9 @@ func newRequestsGetCmd(t *terminal) *cobra.Command {
 		Use:   "get ID",
 		Short: "Show a request by its id, or the requests of a task by the task's",
 		Long: `Show a request by its id, or the requests of a task by the task's: key, account, task, code, duration and the caller's address. The log
-holds no key, no input and no output. Each node has a log of its own; a running server asks the other nodes too, which takes seconds.`,
+holds no key, no input and no output. Each node has a log of its own; a running server asks the other nodes too, which takes seconds.
+
+` + remoteOperator,
 		Example: `  unitask requests get req_06gztwr81bcb6csfsxswat9e1m
   unitask requests get task_06gztwr81bcb6csfsxswat9e1m --json`,
 		Args:              exactly(&o.id),
@@ -43,7 +45,7 @@ holds no key, no input and no output. Each node has a log of its own; a running 
 }
 
 func requestsGetRun(ctx context.Context, t *terminal, o *requestsGetOptions) error {
-	return operated(ctx, t, &o.operatorFlags, func(op operatorAPI) ([]api.RequestRecord, error) {
+	return operated(ctx, t, &o.remoteFlags, func(op operatorAPI) ([]api.RequestRecord, error) {
 		list, err := op.FindRequests(ctx, o.id)
 		if f, ok := errors.AsType[*fault.Error](err); ok && f.Code == fault.NotFound {
 			err = hint.With(err, "limits.request_log and limits.request_log_age say how much is kept")

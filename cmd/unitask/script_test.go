@@ -42,7 +42,7 @@ func endBeyond(most uint64) {
 const memoryCode = 99
 
 // TestScripts runs the real program against a fake service. Each script has its own: at $SERVICE,
-// with its key in $KEY, and its operator's socket in data/.
+// with its keys in $KEY and $OPERATOR_KEY, and its operator's socket in data/.
 func TestScripts(t *testing.T) {
 	found, err := filepath.Glob("testdata/script/*.txtar")
 	if err != nil || len(found) < 5 {
@@ -69,6 +69,7 @@ func TestScripts(t *testing.T) {
 			e.Values["service"] = service
 			e.Setenv("SERVICE", service.URL)
 			e.Setenv("KEY", fakeKey)
+			e.Setenv("OPERATOR_KEY", fakeOperatorKey)
 			e.Setenv("UNITASK_CONFIG_DIR", config)
 			e.Setenv("UNITASK_STATE_DIR", filepath.Join(e.WorkDir, "state"))
 			e.Setenv("UNITASK_BASE_URL", service.URL)

@@ -14,7 +14,7 @@ import (
 // fromStore reads when the live tasks of a data folder came, from the server that runs on it or, without
 // one, from the store itself.
 func (o *simulateOptions) fromStore(ctx context.Context, t *terminal) (all []simulate.Arrival, err error) {
-	from := operatorFlags{dataDir: o.store}
+	from := remoteFlags{operatorFlags: operatorFlags{dataDir: o.store}}
 	err = from.with(ctx, t, func(op operatorAPI) error {
 		var lines bytes.Buffer
 		if err := op.Arrivals(ctx, &lines); err != nil {

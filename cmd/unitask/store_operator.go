@@ -33,10 +33,10 @@ func openStoreOperator(ctx context.Context, dataDir string) (operatorAPI, func()
 	if err != nil {
 		return nil, nil, err
 	}
-	return &operator.Operator{
+	return operator.Owner{Operator: &operator.Operator{
 		Store: db, Tasks: db, Requests: requestlog.Folder(filepath.Join(abs, node.RequestsName)), Prefix: settings.KeyPrefix,
 		Server: api.Info{BaseURL: settings.BaseURL}, Now: node.ClockOf(db),
-	}, db.Close, nil
+	}}, db.Close, nil
 }
 
 // mustHoldData refuses a folder without a database.

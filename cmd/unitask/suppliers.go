@@ -15,7 +15,7 @@ import (
 )
 
 type suppliersOptions struct {
-	operatorFlags
+	remoteFlags
 	routes bool
 }
 
@@ -25,7 +25,9 @@ func newSuppliersCmd(t *terminal) *cobra.Command {
 		Use:   "suppliers",
 		Short: "Show how the suppliers of a running server stand, as its operator",
 		Long: `Show how the suppliers of a running server stand, as its operator: which were found, which routes rest after failures
-or because a supplier asked for it, how many attempts are open, how long they take, and what they charged today.`,
+or because a supplier asked for it, how many attempts are open, how long they take, and what they charged today.
+
+` + remoteOperator,
 		Example: `  unitask suppliers
   unitask suppliers --routes
   unitask suppliers --json`,
@@ -38,7 +40,7 @@ or because a supplier asked for it, how many attempts are open, how long they ta
 }
 
 func suppliersRun(ctx context.Context, t *terminal, o *suppliersOptions) error {
-	return operated(ctx, t, &o.operatorFlags, func(op operatorAPI) ([]api.SupplierState, error) {
+	return operated(ctx, t, &o.remoteFlags, func(op operatorAPI) ([]api.SupplierState, error) {
 		all, err := op.Suppliers(ctx)
 		if f, ok := errors.AsType[*fault.Error](err); ok && f.Code == fault.InvalidRequest {
 			err = hint.With(errors.New(f.Message), "unitask serve starts a server; unitask usage --by supplier works without one")

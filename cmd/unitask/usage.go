@@ -17,7 +17,7 @@ import (
 )
 
 type usageOptions struct {
-	operatorFlags
+	remoteFlags
 	query api.UsageQuery
 }
 
@@ -28,12 +28,14 @@ func newUsageCmd(t *terminal) *cobra.Command {
 	var o usageOptions
 	cmd := &cobra.Command{
 		Use:   "usage",
-		Short: "Show what was used and what it cost, as the operator of a data folder",
-		Long: `Show what was used and what it cost, as the operator of a data folder.
+		Short: "Show what was used and what it cost, as an operator",
+		Long: `Show what was used and what it cost, as an operator.
 
 The figures are sums that are kept as tasks end, by the day in UTC; a task that was reopened counts by its last end.
 By supplier they are what suppliers charged, how attempts there ended, and the tasks that failed there and succeeded
-elsewhere.`,
+elsewhere.
+
+` + remoteOperator,
 		Example: `  unitask usage
   unitask usage --by day --since 7d
   unitask usage --by key --account shop --since 2026-11-01 --until 2026-11-30
@@ -61,7 +63,7 @@ func usageRun(ctx context.Context, t *terminal, o *usageOptions, now time.Time) 
 		}
 	}
 	ask := func(op operatorAPI) (api.UsageReport, error) { return op.Usage(ctx, o.query) }
-	return hintAccounts(operated(ctx, t, &o.operatorFlags, ask, func(report api.UsageReport) error {
+	return hintAccounts(operated(ctx, t, &o.remoteFlags, ask, func(report api.UsageReport) error {
 		switch {
 		case len(report.Data)+len(report.Suppliers) == 0:
 			t.note("nothing from %s to %s", report.Since, report.Until)

@@ -78,7 +78,7 @@ type Key struct {
 	Account    string     `json:"account"`
 	Follows    string     `json:"follows,omitempty"` // the first of the keys that it replaced one after another
 	Name       string     `json:"name"`
-	Mode       task.Mode  `json:"mode"`
+	Mode       task.Mode  `json:"mode"`             // of its tasks, or Operator
 	Hash       task.Hash  `json:"hash"`             // SHA-256 of the full key
 	Hint       string     `json:"hint"`             // the last four characters, for people
 	Scopes     []string   `json:"scopes,omitempty"` // capability patterns; empty: all open on the account

@@ -14,18 +14,24 @@ import (
 // DefaultKeyPrefix starts every key; the operator may set another.
 const DefaultKeyPrefix = "svc"
 
+// Operator is the mode of a key that opens the operator's API and no task.
+const Operator task.Mode = "operator"
+
+// validMode reports whether a key may have the mode.
+func validMode(m task.Mode) bool { return m == task.Live || m == task.Test || m == Operator }
+
 const (
 	base62     = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 	bodyLength = 32 // 190 random bits
 	sumLength  = 6
 )
 
-// KeyForm describes a full key with the prefix, for people.
+// KeyForm describes a full key of a task mode with the prefix, for people.
 func KeyForm(prefix string) string {
 	return fmt.Sprintf("%s_%s_ or %s_%s_, %d letters and digits, and %d of checksum", prefix, task.Live, prefix, task.Test, bodyLength, sumLength)
 }
 
-// NewKeySecret returns a fresh full key of KeyForm; its letters and digits are random.
+// NewKeySecret returns a fresh full key: prefix and mode as in KeyForm, then random letters and digits and their checksum.
 func NewKeySecret(prefix string, mode task.Mode) string {
 	head := prefix + "_" + string(mode) + "_"
 	body := make([]byte, bodyLength)
@@ -48,7 +54,7 @@ func ParseKeySecret(prefix, secret string) (task.Mode, bool) {
 		return "", false
 	}
 	mode, body, ok := strings.Cut(rest, "_")
-	if !ok || (mode != string(task.Live) && mode != string(task.Test)) || len(body) != bodyLength+sumLength {
+	if !ok || !validMode(task.Mode(mode)) || len(body) != bodyLength+sumLength {
 		return "", false
 	}
 	for i := range len(body) {
@@ -66,7 +72,7 @@ func ParseKeySecret(prefix, secret string) (task.Mode, bool) {
 // ModeOf reads the mode that a full key names, whatever its prefix and checksum are; "" if it names no mode.
 func ModeOf(secret string) task.Mode {
 	parts := strings.Split(secret, "_")
-	if len(parts) != 3 || (parts[1] != string(task.Live) && parts[1] != string(task.Test)) {
+	if len(parts) != 3 || !validMode(task.Mode(parts[1])) {
 		return ""
 	}
 	return task.Mode(parts[1])
@@ -74,7 +80,7 @@ func ModeOf(secret string) task.Mode {
 
 // HashSecret returns the SHA-256 under which a full key is known.
 func HashSecret(secret string) task.Hash {
-	var room [64]byte // more than any key has: on the stack
+	var room [64]byte // as long as the longest key: on the stack
 	return sha256.Sum256(append(room[:0], secret...))
 }
 

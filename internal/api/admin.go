@@ -9,7 +9,7 @@ import (
 )
 
 // The routes of the admin socket: a Unix socket in the data folder, mode 0600. Who may open it is
-// the operator; it takes no key.
+// the operator; it takes no key. Some are on the API's listener too, for operator keys.
 const (
 	AdminSocket        = "admin.sock"
 	PathMetrics        = "/metrics" // never on the API's listener
@@ -63,6 +63,7 @@ type Key struct {
 	ExpiresAt  *Timestamp `json:"expires_at"`
 	RevokedAt  *Timestamp `json:"revoked_at"`
 	LastUsedAt *Timestamp `json:"last_used_at"`
+	RequestID  string     `json:"request_id,omitempty"`
 	Limits
 }
 

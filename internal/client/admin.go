@@ -6,12 +6,15 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"unitask/internal/api"
+	"unitask/internal/fault"
+	"unitask/internal/secret"
 )
 
 const (
@@ -36,11 +39,13 @@ func AdminSocketPath(dataDir string) (string, error) {
 	return filepath.Join(dataDir, api.AdminSocket), nil
 }
 
-// Admin is the operator's side of a running server: whoever may open its socket. It is safe for
+// Admin is the operator's side of a running server: whoever may open its socket, or has an operator key. It is safe for
 // concurrent use.
 type Admin struct {
-	socket string
-	http   *http.Client
+	base  string
+	where string // in errors
+	key   secret.Value
+	http  *http.Client
 }
 
 // NewAdmin returns a client for the server on a data folder. It connects at the first call.
@@ -52,11 +57,34 @@ func NewAdmin(dataDir string) (*Admin, error) {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{Timeout: dialTimeout}).DialContext(ctx, "unix", socket)
 	}
-	return &Admin{socket: socket, http: &http.Client{
+	return &Admin{base: adminHost, where: socket, http: &http.Client{
 		Transport:     &http.Transport{DialContext: dial, DisableKeepAlives: true},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		CheckRedirect: noRedirect,
 	}}, nil
 }
+
+// NewRemoteAdmin returns a client for the server at a base URL by an operator key. A base URL at which strangers could
+// read the key on its way is refused: http, unless it leads to this machine.
+func NewRemoteAdmin(baseURL string, key secret.Value) (*Admin, error) {
+	base, err := ParseBaseURL(baseURL)
+	if err != nil {
+		return nil, err
+	}
+	if base.Scheme != "https" && !loopback(base.Hostname()) {
+		return nil, fault.Newf(fault.InvalidRequest, "an operator key isn't sent to %s: without TLS others can read it on its way", base)
+	}
+	return &Admin{
+		base: base.String(), where: base.String(), key: key, http: &http.Client{Transport: transport(), CheckRedirect: noRedirect},
+	}, nil
+}
+
+// loopback reports whether a host is this machine by its name or address.
+func loopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
+}
+
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // CreateKey makes a key. The answer is the only one that holds its secret.
 func (a *Admin) CreateKey(ctx context.Context, req api.KeyCreate) (api.Key, error) {
@@ -103,13 +131,13 @@ func (a *Admin) Arrivals(ctx context.Context, w io.Writer) error {
 
 // pour copies an answer's body to w as it comes.
 func (a *Admin) pour(ctx context.Context, c call, w io.Writer) error {
-	req, err := request(ctx, adminHost, c)
+	req, err := request(ctx, a.base, a.keyed(c))
 	if err != nil {
 		return err
 	}
 	resp, err := a.http.Do(req)
 	if err != nil {
-		return &UnreachableError{Where: a.socket, cause: err}
+		return &UnreachableError{Where: a.where, cause: err}
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {
@@ -122,9 +150,17 @@ func (a *Admin) pour(ctx context.Context, c call, w io.Writer) error {
 
 func adminCall[T any](ctx context.Context, a *Admin, r call) (T, error) {
 	r.limit = callTimeout
-	out, err := exchange[T](ctx, a.http, adminHost, r)
+	out, err := exchange[T](ctx, a.http, a.base, a.keyed(r))
 	if e, ok := errors.AsType[*UnreachableError](err); ok {
-		e.Where = a.socket
+		e.Where = a.where
 	}
 	return out.value, err
+}
+
+// keyed returns the call with the operator key, if there is one.
+func (a *Admin) keyed(r call) call {
+	if !a.key.IsZero() {
+		r.header = http.Header{"Authorization": {"Bearer " + a.key.Reveal()}}
+	}
+	return r
 }

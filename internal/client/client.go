@@ -76,7 +76,7 @@ func New(c Config) (*Client, error) {
 		c.OnRetry = func(Retry) {}
 	}
 	api, files := *c.HTTPClient, *c.HTTPClient
-	api.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	api.CheckRedirect = noRedirect
 	api.Jar, files.Jar = nil, nil
 	files.CheckRedirect = nil
 	return &Client{

@@ -20,7 +20,8 @@ type Source string
 const (
 	FromFile        Source = "--api-key-file"
 	FromEnvironment Source = "UNITASK_API_KEY"
-	FromKeyring     Source = "keyring" // or wherever else the profile's reference points
+	FromOperator    Source = "UNITASK_OPERATOR_KEY" // of operator's commands, in the place of the two above
+	FromKeyring     Source = "keyring"              // or wherever else the profile's reference points
 	FromSealed      Source = "encrypted file"
 	FromLocalServer Source = "local server"
 )
@@ -64,6 +65,24 @@ func (t Target) Credential(ctx context.Context, keyFile string, stdin io.Reader)
 		v, err := ParseKey(text)
 		return fixed(FromEnvironment, v), err
 	}
+	return t.kept(ctx)
+}
+
+// OperatorCredential finds the operator key for a target: UNITASK_OPERATOR_KEY, or the key of the profile's login, for
+// the profile's own base URL.
+func (t Target) OperatorCredential(ctx context.Context) (Credential, error) {
+	if text := os.Getenv(string(FromOperator)); text != "" {
+		v, err := ParseKey(text)
+		return fixed(FromOperator, v), err
+	}
+	if !t.Profile.Operator {
+		return Credential{}, &NoKeyError{BaseURL: t.BaseURL, Profile: t.Name}
+	}
+	return t.kept(ctx)
+}
+
+// kept finds the key that the profile has.
+func (t Target) kept(ctx context.Context) (Credential, error) {
 	if t.Name != "" && t.Profile.BaseURL != t.BaseURL {
 		return Credential{}, &NoKeyError{BaseURL: t.BaseURL, Profile: t.Name, KeyFor: t.Profile.BaseURL}
 	}

@@ -32,6 +32,8 @@ type Profile struct {
 	DataDir string     `json:"data_dir,omitempty"` // of a server on this machine, which gives its user short-lived test keys
 	Key     secret.Ref `json:"key,omitzero"`       // the key's place since login
 	Sealed  bool       `json:"sealed,omitempty"`   // login kept it in an encrypted file, under the profile's name
+
+	Operator bool `json:"operator,omitempty"` // the key is an operator's: the profile is for operator's commands alone
 }
 
 // Profiles is the content of the profiles file.
@@ -122,7 +124,7 @@ func (p Profiles) OfDataDir(dir string) string {
 // Settle makes another profile the current one if that has no key: LocalProfile, else the first by name that has one.
 // Without any, the current one stays.
 func (p *Profiles) Settle() {
-	usable := func(name string) bool { return p.Profiles[name].KeyFrom() != "" }
+	usable := func(name string) bool { return p.Profiles[name].KeyFrom() != "" && !p.Profiles[name].Operator }
 	if usable(p.Current) {
 		return
 	}

@@ -21,6 +21,7 @@ type Choice struct {
 	DataDir   string // of a server on this machine; else UNITASK_DATA_DIR. Only if no profile and no base URL is chosen
 
 	NoDataDir bool // UNITASK_DATA_DIR doesn't choose
+	Operator  bool // of the profiles that aren't named, only those of operators may fit
 }
 
 // Target is the service to call and the profile that goes with it.
@@ -47,7 +48,7 @@ func (c Choice) Target(ctx context.Context) (Target, error) {
 		return Target{}, err
 	}
 	named := cmp.Or(c.Profile, os.Getenv("UNITASK_PROFILE"))
-	name := cmp.Or(named, all.matching(base))
+	name := cmp.Or(named, all.matching(base, c.Operator))
 	profile, known := all.Profiles[name]
 	if named != "" && !known {
 		return Target{}, fault.Invalid(fmt.Sprintf("profile %q", named), "doesn't exist")
@@ -101,12 +102,12 @@ func (p Profiles) local(ctx context.Context, dir string) (Target, error) {
 }
 
 // matching returns the profile to use for a base URL by default: the current one if it fits, else the first by name
-// that does; for no base URL the current one.
-func (p Profiles) matching(base string) string {
+// that does; for no base URL the current one. A profile with an operator key fits operators alone, and no other does.
+func (p Profiles) matching(base string, operator bool) string {
 	fits := func(name string) bool {
 		one, known := p.Profiles[name]
 		own, err := normalized(one.BaseURL)
-		return known && err == nil && (base == "" || own == base)
+		return known && err == nil && one.Operator == operator && (base == "" || own == base)
 	}
 	if fits(p.Current) {
 		return p.Current

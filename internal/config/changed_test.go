@@ -38,6 +38,8 @@ func TestKeepKeepsWhatTakesARestart(t *testing.T) {
 				f.SetString("other")
 			case reflect.Int, reflect.Int64:
 				f.SetInt(7)
+			case reflect.Bool:
+				f.SetBool(true)
 			case reflect.Slice:
 				f.Set(reflect.MakeSlice(f.Type(), 1, 1))
 			}
@@ -46,7 +48,7 @@ func TestKeepKeepsWhatTakesARestart(t *testing.T) {
 	all(reflect.ValueOf(&now).Elem())
 	_, restart := config.Changed(old, now)
 	live, left := config.Changed(old, config.Keep(old, now))
-	if len(restart) != 20 || left != nil || !slices.Contains(live, "limits.workers") || strings.Contains(strings.Join(live, " "), "listen") {
+	if len(restart) != 22 || left != nil || !slices.Contains(live, "limits.workers") || strings.Contains(strings.Join(live, " "), "listen") {
 		t.Errorf("live %v, restart %v, not kept %v", live, restart, left)
 	}
 }

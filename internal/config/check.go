@@ -68,6 +68,9 @@ func (r *report) checkListen(c *Config) {
 	if !validAddress(c.BaseURL) {
 		r.add("base_url", "must be an http or https address without query and user", "for example https://ai.example.org")
 	}
+	if c.NodeURL != "" && !validAddress(c.NodeURL) {
+		r.add("node_url", "must be an http or https address without query and user", "for example http://10.0.0.3:8420")
+	}
 }
 
 // hostPort splits an address to listen on.

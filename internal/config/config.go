@@ -17,6 +17,7 @@ type Config struct {
 	Listen         string                    `yaml:"listen" env:"UNITASK_LISTEN" default:"127.0.0.1:8420" doc:"host and port of the API"`
 	MetricsListen  string                    `yaml:"metrics_listen" env:"UNITASK_METRICS_LISTEN" doc:"host and port of /metrics, for monitoring alone; by default it is on the operator's socket only"`
 	BaseURL        string                    `yaml:"base_url" env:"UNITASK_PUBLIC_URL" doc:"where callers reach the API, for the URLs of artifacts; by default http:// and listen"`
+	NodeURL        string                    `yaml:"node_url" env:"UNITASK_NODE_URL" doc:"where the other nodes on the same store reach this one, such as http://10.0.0.3:8420, for the text of streams that are read at another node than the one at work; by default they don't"`
 	DataDir        string                    `yaml:"data_dir" env:"UNITASK_DATA_DIR" default:"./data" doc:"the folder of the database, the artifacts and the operator's socket"`
 	Store          string                    `yaml:"store" env:"UNITASK_STORE" default:"bolt" doc:"where tasks and keys are kept: bolt, a file in data_dir for one node; or the address of a PostgreSQL database for many, postgres://user@host/database without its password, or env:NAME, file:/path or keyring:name of one with it"`
 	Artifacts      string                    `yaml:"artifacts" env:"UNITASK_ARTIFACTS" default:"file" doc:"where result files and large inputs are kept: file, a folder in data_dir, or s3://bucket/prefix?region=…&endpoint=…&path_style=true, an object store"`
@@ -24,6 +25,7 @@ type Config struct {
 	Catalog        []string                  `yaml:"catalog" doc:"files of capabilities that are added to the directory or replace entries; relative to this file"`
 	MediaAllow     []string                  `yaml:"media_allow" doc:"hosts, addresses and CIDRs that callers' URLs may point to although they aren't public"`
 	TrustedProxies []string                  `yaml:"trusted_proxies" doc:"addresses and CIDRs of proxies whose X-Forwarded-For, or else Forwarded, says who calls; their connections are not bounded as one address's"`
+	OperatorAPI    bool                      `yaml:"operator_api" env:"UNITASK_OPERATOR_API" doc:"whether operator keys open the operator's commands on listen, below /admin/; over TLS through one of trusted_proxies, or from this machine"`
 	Limits         Limits                    `yaml:"limits"`
 	Deadlines      map[catalog.Name]Duration `yaml:"deadlines" doc:"how long a task of the capability may take, where the directory's own deadline doesn't suit"`
 	Suppliers      []Supplier                `yaml:"suppliers"`

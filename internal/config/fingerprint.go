@@ -11,7 +11,7 @@ import (
 // Fingerprint returns a short hash of the settings that nodes on one store should have in common, with the directory
 // that they lead to.
 func (c Config) Fingerprint(directory *catalog.Catalog) (string, error) {
-	c.Listen, c.MetricsListen, c.DataDir, c.Catalog = "", "", "", nil
+	c.Listen, c.MetricsListen, c.NodeURL, c.DataDir, c.Catalog = "", "", "", "", nil
 	raw, err := json.Marshal(struct {
 		Settings  Config
 		Directory []catalog.Capability

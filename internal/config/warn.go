@@ -20,6 +20,9 @@ func (c Config) Warnings() []string {
 		add("listen: %s can be reached from other machines, and there is no TLS: put a proxy that terminates TLS before it, "+
 			"and set base_url to its https:// address", c.Listen)
 	}
+	if clear(c.NodeURL) {
+		add("node_url: %s is reached without TLS: callers' keys can be read on the way from other nodes; use https://", c.NodeURL)
+	}
 	if host, _, err := net.SplitHostPort(c.MetricsListen); err == nil && !loopback(host) {
 		add("metrics_listen: %s can be reached from other machines, and /metrics asks for no key", c.MetricsListen)
 	}

@@ -52,6 +52,8 @@ func TestWarnings(t *testing.T) {
 		{"all of IPv6", "listen: '[::]:8420'", "listen: [::]:8420 can be reached"},
 		{"no host", "listen: ':8420'", "listen: :8420 can be reached"},
 		{"public without TLS", "base_url: http://ai.example.org", "base_url: http://ai.example.org is reached without TLS"},
+		{"node without TLS", "node_url: http://8.8.8.8:8420", "node_url: http://8.8.8.8:8420 is reached without TLS"},
+		{"node in a private network", "node_url: http://10.0.0.3:8420", ""},
 		{"metrics", "metrics_listen: 0.0.0.0:9420", "metrics_listen: 0.0.0.0:9420 can be reached"},
 		{"object store without TLS", "artifacts: s3://media?endpoint=http://s3.example.org", "artifacts: http://s3.example.org is reached without TLS"},
 		{"object store in a container", "artifacts: s3://media?endpoint=http://minio:9000", ""},

@@ -94,11 +94,42 @@ func (c Caller) Opens(name catalog.Name) bool {
 }
 
 // Authenticate returns who sent the given Authorization header, to be read only: requests share it.
-// Missing, malformed, unknown, revoked and expired keys get one and the same UNAUTHENTICATED.
+// Missing, malformed, unknown, revoked and expired keys, and an operator's, get one and the same UNAUTHENTICATED.
 func (g *Gate) Authenticate(ctx context.Context, header string) (*Caller, error) {
+	caller, err := g.authenticate(ctx, header)
+	if err == nil && caller.Key.Mode == account.Operator {
+		err = errInvalidKey
+	}
+	if errors.Is(err, errInvalidKey) {
+		return nil, fault.New(fault.Unauthenticated, "a valid API key is required: Authorization: Bearer <API_KEY>")
+	}
+	return caller, err
+}
+
+// AuthenticateOperator returns whose operator key the given Authorization header holds. The Caller has no account: an
+// operator acts for none. Any other key gets one and the same UNAUTHENTICATED.
+func (g *Gate) AuthenticateOperator(ctx context.Context, header string) (*Caller, error) {
+	caller, err := g.authenticate(ctx, header)
+	if err == nil && caller.Key.Mode != account.Operator {
+		err = errInvalidKey
+	}
+	if errors.Is(err, errInvalidKey) {
+		return nil, fault.New(fault.Unauthenticated, "a valid operator key is required: Authorization: Bearer <OPERATOR_KEY>")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Caller{Key: caller.Key}, nil
+}
+
+// errInvalidKey is the error of a key that opens nothing; each entrance has its own words for it.
+var errInvalidKey = errors.New("gate: the key is not valid")
+
+// authenticate returns whose key of any mode the header holds, or errInvalidKey.
+func (g *Gate) authenticate(ctx context.Context, header string) (*Caller, error) {
 	secret, ok := bearer(header)
 	if !ok {
-		return nil, unauthenticated()
+		return nil, errInvalidKey
 	}
 	hash := account.HashSecret(secret)
 	changes := g.keys.Changes() // before the key is read: a change meanwhile invalidates the read
@@ -112,7 +143,7 @@ func (g *Gate) Authenticate(ctx context.Context, header string) (*Caller, error)
 	}
 	now := g.now()
 	if !caller.Key.Usable(now) {
-		return nil, unauthenticated()
+		return nil, errInvalidKey
 	}
 	if second := now.Unix(); caller.used.Load() != second && caller.used.Swap(second) != second {
 		g.used.note(caller.Key.ID, now)
@@ -137,20 +168,18 @@ func (g *Gate) FlushLastUsed(ctx context.Context) error {
 	return g.used.drain(func(part map[string]time.Time) error { return g.keys.MarkUsed(ctx, part) })
 }
 
-// read returns the caller behind a key that is well formed, of the mode that it says, and issued.
+// read returns the caller behind a key that is well formed, of the mode that it says, and issued, or errInvalidKey.
 func (g *Gate) read(ctx context.Context, secret string, hash task.Hash) (*cachedCaller, error) {
 	mode, ok := account.ParseKeySecret(g.prefix, secret)
 	if !ok {
-		return nil, unauthenticated()
+		return nil, errInvalidKey
 	}
 	key, acct, err := g.lookup(ctx, hash)
 	switch {
-	case errors.Is(err, store.ErrNotFound):
-		return nil, unauthenticated()
+	case errors.Is(err, store.ErrNotFound), err == nil && key.Mode != mode:
+		return nil, errInvalidKey
 	case err != nil:
 		return nil, fault.From(err)
-	case key.Mode != mode:
-		return nil, unauthenticated()
 	}
 	return &cachedCaller{Caller: Caller{Key: key, Account: acct}}, nil
 }
@@ -172,10 +201,6 @@ func bearer(header string) (string, bool) {
 		return "", false
 	}
 	return strings.TrimLeft(rest, " "), true
-}
-
-func unauthenticated() *fault.Error {
-	return fault.New(fault.Unauthenticated, "a valid API key is required: Authorization: Bearer <API_KEY>")
 }
 
 // lastUsed gathers times of use in memory: a write a request would cost more than the fact is worth.

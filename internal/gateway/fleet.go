@@ -24,9 +24,10 @@ const (
 
 // note is what a node says to the others, in JSON.
 type note struct {
-	Runs   string       `json:"runs"` // program and settings
-	Routes routing.Said `json:"routes"`
-	Asks   inquiry.Said `json:"asks"`
+	Runs    string       `json:"runs"`              // program and settings
+	Address string       `json:"address,omitempty"` // where the others reach it; "": they don't
+	Routes  routing.Said `json:"routes"`
+	Asks    inquiry.Said `json:"asks"`
 }
 
 // The parts of a note, in bytes.
@@ -108,7 +109,8 @@ func (g *Gateway) watchFleet(ctx context.Context, s store.Fleet) {
 
 // exchange says what this node knows, and learns what the others said last.
 func (g *Gateway) exchange(ctx context.Context, s store.Fleet) {
-	name, own := g.session.Load().node, note{Runs: *g.runs.Load(), Routes: g.health.Say(routesRoom), Asks: g.desk.Say(asksRoom)}
+	name := g.session.Load().node
+	own := note{Runs: *g.runs.Load(), Address: g.address, Routes: g.health.Say(routesRoom), Asks: g.desk.Say(asksRoom)}
 	raw, err := json.Marshal(own)
 	if err != nil {
 		g.log.Error("this node's note has no form", slog.Any("error", err))
@@ -121,7 +123,7 @@ func (g *Gateway) exchange(ctx context.Context, s store.Fleet) {
 		}
 		return // the heartbeat reports a store that can't be reached, and begins another session
 	}
-	nodes := fleet{name: own.Runs}
+	nodes, addresses := fleet{name: own.Runs}, map[string]string{}
 	routes, asks := make([]routing.Said, 0, len(heard)), map[string]inquiry.Said{}
 	for other, raw := range heard {
 		var n note
@@ -129,11 +131,15 @@ func (g *Gateway) exchange(ctx context.Context, s store.Fleet) {
 			n = note{} // of another version: as if it hadn't spoken
 		}
 		nodes[other] = n.Runs
+		if n.Address != "" {
+			addresses[other] = n.Address
+		}
 		routes, asks[other] = append(routes, n.Routes), n.Asks
 	}
 	g.health.Hear(routes)
 	g.desk.Hear(asks)
 	g.seeFleet(nodes)
+	g.addresses.Store(&addresses)
 }
 
 func (g *Gateway) seeFleet(nodes fleet) {

@@ -63,6 +63,7 @@ type Config struct {
 	Observer  Observer         // nil: no observer
 	Runs      string           // program and settings, for the other nodes on the store
 	Desk      *inquiry.Desk    // of questions between the nodes on the store; nil: they are asked and answer nothing
+	Address   string           // the base URL at which they reach this one; "": they don't
 }
 
 // Gateway is safe for concurrent use. Start it once, Shutdown it once.
@@ -83,7 +84,9 @@ type Gateway struct {
 	session   atomic.Pointer[session] // under another name once it has dropped its work
 	runs      atomic.Pointer[string]
 	desk      *inquiry.Desk
-	fleet     atomic.Pointer[fleet] // nil for a store of one node, and before the first look
+	fleet     atomic.Pointer[fleet]             // nil for a store of one node, and before the first look
+	address   string                            // of this node, for the others
+	addresses atomic.Pointer[map[string]string] // of the others that have one, by name; nil like fleet
 
 	loads    *room.Room // for large inputs, in memory
 	erasing  sync.Mutex // held while one is read to be erased
@@ -128,7 +131,7 @@ func New(c Config) (*Gateway, error) {
 	}
 	g := &Gateway{
 		health: routing.NewHealth(c.Now), store: c.Store, gate: c.Gate, artifacts: c.Artifacts, fetcher: c.Fetcher,
-		now: c.Now, clock: store.NewClock(c.Now), log: c.Logger, observer: c.Observer, desk: c.Desk,
+		address: c.Address, now: c.Now, clock: store.NewClock(c.Now), log: c.Logger, observer: c.Observer, desk: c.Desk,
 		running: map[string]*cancelHandle{}, parked: map[string]*parked{}, free: make(chan struct{}, 1),
 	}
 	limits := c.Limits.withDefaults()

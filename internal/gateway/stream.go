@@ -21,8 +21,8 @@ type Event struct {
 }
 
 // Stream follows one task to its end: first the task as it is, then its text as it comes and the task whenever it
-// changes, last the task that has ended. The pieces of text are best effort, sent on the node that does the work; if
-// the task succeeds they make up its text, or there are no pieces. One goroutine uses a Stream; it delays only
+// changes, last the task that has ended. The pieces of text are best effort, said on the node that does the work; if
+// the task succeeds they make up its text, or there are no pieces, or the stream breaks off before the end. One goroutine uses a Stream; it delays only
 // itself.
 type Stream struct {
 	g        *Gateway
@@ -40,6 +40,7 @@ type Stream struct {
 	sent   int64     // the revision told last
 	opened bool
 	ending bool // the node goes down
+	torn   bool // the text of the task that succeeded isn't the one that was told
 	over   bool
 }
 
@@ -50,13 +51,18 @@ func (g *Gateway) stream(t task.Task, v *textStream) *Stream {
 	return s
 }
 
-// Follow returns a Stream of a task of the caller's account, mode and scope, or NOT_FOUND. Close it.
-func (g *Gateway) Follow(ctx context.Context, c gate.Caller, id string) (*Stream, error) {
+// Follow returns a Stream of a task of the caller's account, mode and scope, or NOT_FOUND. Close it. relay reads the
+// text at another node that works on the task; nil: only what is said here is told.
+func (g *Gateway) Follow(ctx context.Context, c gate.Caller, id string, relay Relay) (*Stream, error) {
 	t, err := g.Get(ctx, c, id)
 	if err != nil {
 		return nil, err
 	}
-	return g.followed(ctx, t)
+	s, err := g.followed(ctx, t)
+	if err == nil && relay != nil && !s.t.State.Terminal() {
+		g.relayText(ctx, s.text, relay)
+	}
+	return s, err
 }
 
 // followed returns a Stream that begins with the task as read after subscribing, so that no change is missed.
@@ -88,7 +94,7 @@ func (s *Stream) Silent() bool {
 }
 
 // Next returns the next event, after patience an empty one. It returns io.EOF after the task that has ended, and
-// before it if the node goes down: another may be asked then.
+// before it if the node goes down, when another may be asked, or if the text isn't the one that was told.
 func (s *Stream) Next(ctx context.Context, patience time.Duration) (Event, error) {
 	s.quiet.Reset(patience)
 	for {
@@ -144,6 +150,9 @@ func (s *Stream) ready(ctx context.Context) (Event, error) {
 		s.read += len(piece)
 		return Event{Text: piece}, nil
 	}
+	if s.torn {
+		return Event{}, io.EOF
+	}
 	if s.t.Revision != s.sent {
 		return s.emit(&s.t), nil
 	}
@@ -165,6 +174,8 @@ func (s *Stream) piece() string {
 		s.whole = new(string)
 		if out != nil && out.Text != nil && s.text.isPrefixOf(*out.Text, s.read) {
 			s.whole = out.Text
+		} else {
+			s.torn = s.text.fromElsewhere()
 		}
 	}
 	return cut((*s.whole)[min(s.read, len(*s.whole)):])

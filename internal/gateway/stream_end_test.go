@@ -124,7 +124,7 @@ func TestFollowUnknown(t *testing.T) {
 		id := w.create("mine-00001", chat, time.Minute).Task.ID
 		stranger.Account.ID = "acct_other"
 		for _, id := range []string{id, "task_nothing"} {
-			if _, err := w.g.Follow(w.t.Context(), stranger, id); fault.CodeOf(err) != fault.NotFound {
+			if _, err := w.g.Follow(w.t.Context(), stranger, id, nil); fault.CodeOf(err) != fault.NotFound {
 				t.Errorf("%s: %v", id, err)
 			}
 		}

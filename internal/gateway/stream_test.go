@@ -109,7 +109,7 @@ func (w *world) open(key, body string) gateway.Accepted {
 // follow returns another stream of the task.
 func (w *world) follow(id string) *gateway.Stream {
 	w.t.Helper()
-	s, err := w.g.Follow(w.t.Context(), w.caller, id)
+	s, err := w.g.Follow(w.t.Context(), w.caller, id, nil)
 	if err != nil {
 		w.t.Fatal(err)
 	}

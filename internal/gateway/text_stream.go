@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 	"unicode/utf8"
@@ -12,13 +13,16 @@ const mostPiece = 16 << 10
 // textStream is the text of one task as it comes, on the node that does the work. It is kept once however many read
 // it, and each reads at its own pace: the worker never waits.
 type textStream struct {
-	id    string
-	users int // streams and the worker; guarded by textStreams.mu
+	id        string
+	users     int                // streams and the worker; guarded by textStreams.mu
+	stopRelay context.CancelFunc // nil without a relay; guarded by textStreams.mu
 
 	mu    sync.Mutex
 	text  []byte        // is only ever appended to, so a taken piece stays as it is
 	taken int           // how much of it the furthest stream has
 	over  bool          // no more text is appended or taken
+	here  bool          // a worker of this node says it: no more is relayed
+	there bool          // some of it was relayed from another node
 	more  chan struct{} // closed when there is more; nil without a waiter
 }
 
@@ -26,6 +30,34 @@ type textStream struct {
 func (v *textStream) append(piece string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	v.appendLocked(piece)
+}
+
+// relayed appends a piece that another node's worker said, until one of this node takes the task over.
+func (v *textStream) relayed(piece string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if !v.here {
+		v.there = true
+		v.appendLocked(piece)
+	}
+}
+
+// fromElsewhere reports whether some of the text was relayed.
+func (v *textStream) fromElsewhere() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.there
+}
+
+// workedOn notes that a worker of this node says the text from now on.
+func (v *textStream) workedOn() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.here = true
+}
+
+func (v *textStream) appendLocked(piece string) {
 	if v.over || piece == "" {
 		return
 	}
@@ -153,15 +185,42 @@ func (l *textStreams) forWorker(id string) *textStream {
 	v := l.byID[id]
 	if v != nil {
 		v.users++
+		v.workedOn()
 	}
 	return v
+}
+
+// relay begins to relay a text that isn't relayed yet. read appends it until ctx ends, with the last use of the text at
+// the latest.
+func (l *textStreams) relay(ctx context.Context, v *textStream, read func(ctx context.Context)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if v.users == 0 || v.stopRelay != nil {
+		return
+	}
+	ctx, v.stopRelay = context.WithCancel(ctx)
+	read(ctx)
+}
+
+// unrelayed notes that a relay has ended. One that got no text may be tried again.
+func (l *textStreams) unrelayed(v *textStream) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	v.stopRelay()
+	if !v.started() {
+		v.stopRelay = nil
+	}
 }
 
 // leave gives up one use; the last one forgets the text.
 func (l *textStreams) leave(v *textStream) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if v.users--; v.users == 0 && l.byID[v.id] == v {
+	v.users--
+	if v.users == 0 && v.stopRelay != nil {
+		v.stopRelay()
+	}
+	if v.users == 0 && l.byID[v.id] == v {
 		delete(l.byID, v.id)
 		l.open.Add(-1)
 	}

@@ -171,10 +171,16 @@ func (w *world) leave(capability, input string) store.Lease {
 	if err := w.store.Renew(w.t.Context(), dead, time.Minute); err != nil {
 		w.t.Fatal(err)
 	}
+	return w.beginAt(dead, capability, input)
+}
+
+// beginAt has a node with a session begin a task on the first route.
+func (w *world) beginAt(node, capability, input string) store.Lease {
+	w.t.Helper()
 	created, err := w.store.CreateTask(w.t.Context(), store.NewTask{
 		ID: task.NewID(task.PrefixTask, time.Now()), Scope: w.caller.Scope(), Capability: capability,
 		Input: []byte(input), Parameters: []byte(`{}`), Deadline: time.Hour,
-		First: &store.First{Node: dead, Plans: []task.Plan{routing.Choice{Route: &w.routes[0]}.Plan(nil)}},
+		First: &store.First{Node: node, Plans: []task.Plan{routing.Choice{Route: &w.routes[0]}.Plan(nil)}},
 	})
 	if err != nil || created.Task.OpenAttempt() == nil {
 		w.t.Fatalf("%+v %v", created, err)

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -108,9 +109,10 @@ func (n *Node) assemble(ctx context.Context, c Config, counts *metrics.Metrics) 
 		Parts: Parts{
 			Catalog: c.Directory, Suppliers: n.Suppliers, Artifacts: files, Fetcher: fetcher, Limits: limitsOf(set),
 			KeyPrefix: set.KeyPrefix, Now: ClockOf(n.db), Logger: n.log, Runs: runs, Desk: n.desk,
+			Address: strings.TrimSuffix(set.NodeURL, "/"),
 		},
 		Metrics: counts, Version: c.Build.Version, BaseURL: set.BaseURL, BodyFolder: filepath.Join(n.DataDir, bodiesName),
-		TrustedProxies: set.Proxies(), OnRequest: n.recordRequest,
+		TrustedProxies: set.Proxies(), OnRequest: n.recordRequest, OperatorAPI: set.OperatorAPI,
 	})
 	if err != nil {
 		return err

@@ -38,6 +38,7 @@ type Parts struct {
 	Observer  gateway.Observer // nil: no observer
 	Runs      string           // program and settings, for the other nodes on the store
 	Desk      *inquiry.Desk    // of questions between the nodes on the store; nil: they are asked and answer nothing
+	Address   string           // the base URL at which they reach this one; "": they don't
 }
 
 // NewGateway returns a gateway that is idle until its Start, and its gate.
@@ -53,6 +54,7 @@ func NewGateway(p Parts) (*gate.Gate, *gateway.Gateway, error) {
 	g, err := gateway.New(gateway.Config{
 		Catalog: p.Catalog, Store: p.Store, Gate: keeper, Routes: table, Artifacts: p.Artifacts, Fetcher: p.Fetcher,
 		Policy: p.Suppliers.Policy, Limits: p.Limits.Gateway, Now: p.Now, Logger: p.Logger, Observer: p.Observer, Runs: p.Runs, Desk: p.Desk,
+		Address: p.Address,
 	})
 	return keeper, g, err
 }
@@ -74,6 +76,7 @@ type ServiceConfig struct {
 	BodyFolder     string
 	TrustedProxies []netip.Prefix
 	OnRequest      func(server.Request) // nil: no hook
+	OperatorAPI    bool                 // operator keys open the operator's actions on the API's listener
 }
 
 // Service is everything above a store: the gateway with its gate, the API, the console and the operator. It is a Node
@@ -120,8 +123,12 @@ func NewService(ctx context.Context, db Engine, c ServiceConfig) (*Service, erro
 		return nil, err
 	}
 	s.Admin = server.NewAdmin(s.Operator, c.Metrics.Handler(), c.Logger)
+	var remote *operator.Operator
+	if c.OperatorAPI {
+		remote = s.Operator
+	}
 	s.API, err = server.New(server.Config{
-		Gateway: g, Gate: keeper, Artifacts: c.Artifacts, Signer: signer, BaseURL: c.BaseURL, Now: store.NewClock(c.Now).Past,
+		Operator: remote, Gateway: g, Gate: keeper, Artifacts: c.Artifacts, Signer: signer, BaseURL: c.BaseURL, Now: store.NewClock(c.Now).Past,
 		Logger: c.Logger, Limits: c.Limits.Server, BodyFolder: c.BodyFolder, TrustedProxies: c.TrustedProxies,
 		OnRequest: c.onRequest, Console: pages,
 	})

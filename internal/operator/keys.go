@@ -16,13 +16,19 @@ import (
 // longest is a life of centuries' bound, in seconds: more would overflow a Duration.
 const longest = int64(100 * 365 * 24 * time.Hour / time.Second)
 
-// CreateKey makes a key, and a missing account. The answer is the only one that holds the secret.
+// CreateKey makes a key of the mode live or test, and a missing account. The answer is the only one that holds the
+// secret.
 func (o *Operator) CreateKey(ctx context.Context, req api.KeyCreate) (api.Key, error) {
 	k, err := keyFrom(req, o.Now())
 	if err != nil {
 		return api.Key{}, err
 	}
-	owner, err := o.account(ctx, req.Account)
+	return o.createKey(ctx, k, req.Account)
+}
+
+// createKey records a key of the account of a name, which is made if it is missing.
+func (o *Operator) createKey(ctx context.Context, k account.Key, name string) (api.Key, error) {
+	owner, err := o.account(ctx, name)
 	if err != nil {
 		return api.Key{}, err
 	}
@@ -46,7 +52,7 @@ func (o *Operator) ListKeys(ctx context.Context) ([]api.Key, error) {
 	return o.listKeys(ctx, "")
 }
 
-// listKeys returns the keys of an account's id, of all accounts for "".
+// listKeys returns the API keys of an account's id, all keys for "".
 func (o *Operator) listKeys(ctx context.Context, owner string) ([]api.Key, error) {
 	keys, err := o.Store.ListKeys(ctx)
 	if err != nil {
@@ -58,7 +64,7 @@ func (o *Operator) listKeys(ctx context.Context, owner string) ([]api.Key, error
 	}
 	out := make([]api.Key, 0, len(keys))
 	for _, k := range keys {
-		if owner == "" || k.Account == owner {
+		if owner == "" || k.Account == owner && k.Mode != account.Operator {
 			out = append(out, keyOf(k, names[k.Account]))
 		}
 	}
@@ -76,13 +82,21 @@ func (o *Operator) RevokeKey(ctx context.Context, id string) (api.Key, error) {
 	})
 }
 
-// UpdateKey changes the name, the scopes, the limits and the expiry of a key that is open. It holds for every request
-// from now on.
+// UpdateKey changes the name, the scopes, the limits and the expiry of a key that is open; of an operator's the name
+// alone. It holds for every request from now on.
 func (o *Operator) UpdateKey(ctx context.Context, id string, u api.KeyUpdate) (api.Key, error) {
 	return o.changeKey(ctx, id, u, func(k *account.Key, before account.Key) error {
-		k.OwnLimits = k.OwnLimits && k.Limits == before.Limits
-		return nil
+		if k.Mode == account.Operator {
+			return ownersAlone()
+		}
+		return operatorChange(k, before)
 	})
+}
+
+// operatorChange lets an operator change everything. Limits that members set aren't theirs after that.
+func operatorChange(k *account.Key, before account.Key) error {
+	k.OwnLimits = k.OwnLimits && k.Limits == before.Limits
+	return nil
 }
 
 // memberChange lets a member loosen members' limits, lower an operator's, and bring an expiry forward.
@@ -142,10 +156,20 @@ func (o *Operator) updateKey(ctx context.Context, id string, change func(*accoun
 	return keyOf(k, names[k.Account]), err
 }
 
-// RotateKey makes a key in the place of another: the same account, name, mode, scopes and limits, which both are
+// RotateKey makes a key in the place of another that is no operator's: the same account, name, mode, scopes and limits, which both are
 // counted against together. The old one is closed when the overlap is over, or by its own expiry if that is sooner;
 // the new one is to live as long as the old one was. The answer is the only one that holds the secret.
 func (o *Operator) RotateKey(ctx context.Context, id string, req api.KeyRotate) (api.Key, error) {
+	return o.rotateKey(ctx, id, req, func(old account.Key) error {
+		if old.Mode == account.Operator {
+			return ownersAlone()
+		}
+		return nil
+	})
+}
+
+// rotateKey is RotateKey with a check of the old key.
+func (o *Operator) rotateKey(ctx context.Context, id string, req api.KeyRotate, judge func(account.Key) error) (api.Key, error) {
 	if req.OverlapSeconds < 0 || req.OverlapSeconds > longest {
 		return api.Key{}, fault.Invalid("overlap_seconds", "must be from 0 to 100 years")
 	}
@@ -156,6 +180,9 @@ func (o *Operator) RotateKey(ctx context.Context, id string, req api.KeyRotate) 
 	err := o.Store.RotateKey(ctx, id, func(old *account.Key) (account.Key, error) {
 		if !old.Usable(now) {
 			return next, closedKey()
+		}
+		if err := judge(*old); err != nil {
+			return next, err
 		}
 		next = old.Rotated(task.NewID(task.PrefixKey, now), task.Hash{}, "", now)
 		if old.ExpiresAt != nil {
@@ -200,26 +227,41 @@ func (o *Operator) mint(k *account.Key) string {
 	return full
 }
 
-// keyFrom checks a request for a key and returns its record, without account and secret.
+// keyFrom checks a request for an API key and returns its record, without account and secret.
 func keyFrom(req api.KeyCreate, now time.Time) (account.Key, error) {
+	switch req.Mode {
+	case task.Live, task.Test:
+		return anyKeyFrom(req, now)
+	case account.Operator:
+		return account.Key{}, ownersAlone()
+	default:
+		return account.Key{}, fault.Invalid("mode", "must be live or test")
+	}
+}
+
+// anyKeyFrom is keyFrom for keys of all modes.
+func anyKeyFrom(req api.KeyCreate, now time.Time) (account.Key, error) {
 	k := account.Key{
 		ID: task.NewID(task.PrefixKey, now), Name: strings.TrimSpace(req.Name), Mode: req.Mode, Scopes: req.Scopes,
 		CreatedAt: now.UTC(),
 	}
-	if req.Mode != task.Live && req.Mode != task.Test {
-		return k, fault.Invalid("mode", "must be live or test")
+	if req.Mode != task.Live && req.Mode != task.Test && req.Mode != account.Operator {
+		return k, fault.Invalid("mode", "must be live, test or operator")
 	}
 	if len(req.Account) > maxName {
 		return k, fault.Invalid("account", "is at most 100 bytes long")
 	}
-	err := checkKey(k)
-	if err != nil {
-		return k, err
+	if req.Mode == account.Operator && req.Account != "" {
+		return k, fault.Invalid("account", "doesn't go with an operator key, which acts for no account")
 	}
 	if req.SupplierSpend != "" {
 		return k, accountsAlone()
 	}
+	var err error
 	if k.Limits, err = limitsFrom(req.Limits); err != nil {
+		return k, err
+	}
+	if err = checkKey(k); err != nil {
 		return k, err
 	}
 	k.ExpiresAt, err = expiry(req.ExpiresInSeconds, now)
@@ -241,6 +283,9 @@ func accountsAlone() error { return fault.Invalid("supplier_spend", "is an accou
 
 // checkKey checks the members of a key that people set.
 func checkKey(k account.Key) error {
+	if k.Mode == account.Operator && (k.Scopes != nil || k.Limits != account.Limits{}) {
+		return fault.Invalid("mode", "operator takes no scopes and no limits: the key opens no capability")
+	}
 	if k.Name == "" || len(k.Name) > maxName {
 		return fault.Invalid("name", "is required, and has at most 100 bytes")
 	}

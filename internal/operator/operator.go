@@ -106,7 +106,7 @@ func (o *Operator) SetSuppliers(s []api.SupplierStatus) { o.suppliers.Store(&s) 
 func (o *Operator) Bootstrap(ctx context.Context, full secret.Value) error {
 	text := full.Reveal()
 	mode, ok := account.ParseKeySecret(o.Prefix, text)
-	if !ok {
+	if !ok || mode == account.Operator {
 		return fault.New(fault.InvalidRequest, "the bootstrap key is malformed: it is "+account.KeyForm(o.Prefix))
 	}
 	owner, err := o.account(ctx, "")

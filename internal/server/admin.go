@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"time"
 
@@ -17,15 +18,43 @@ import (
 )
 
 // Admin serves an Operator over a Unix socket. It asks for no key: the socket's mode is the lock.
-type Admin struct {
-	*privateSite
-	operator *operator.Operator
-}
+type Admin struct{ *privateSite }
 
 // NewAdmin returns an Admin that doesn't listen yet. log may be nil.
 func NewAdmin(o *operator.Operator, metrics http.Handler, log *slog.Logger) *Admin {
-	a := &Admin{privateSite: newPrivateSite(newCommon(Limits{Body: 1 << 20}, o.Now, log)), operator: o}
-	a.only(map[string]methods{
+	a := actions{common: newCommon(Limits{}, o.Now, log), operator: o, keys: operator.Owner{Operator: o}}
+	paths := a.shared()
+	maps.Copy(paths, map[string]methods{
+		api.PathAdminSession:              {http.MethodPost: serve(a, http.StatusCreated, a.sessionKey)},
+		api.PathAdminTasks + "/{task_id}": {http.MethodGet: serve(a, http.StatusOK, a.task)},
+		api.PathAdminReload:               {http.MethodPost: serve(a, http.StatusOK, a.reload)},
+		api.PathAdminBackup:               {http.MethodPost: a.handleBackup},
+		api.PathAdminArrivals:             {http.MethodGet: a.handleArrivals},
+		pathProfile + "{profile...}":      profileMethods,
+		api.PathMetrics:                   scrape(metrics),
+	})
+	site := newPrivateSite(a.common)
+	site.only(paths)
+	return &Admin{site}
+}
+
+// actions are the handlers of an operator's actions, over the socket and over the API's listener.
+type actions struct {
+	*common
+	operator *operator.Operator
+	keys     keyMaker
+}
+
+// keyMaker is the actions for which it matters who the operator is: the owner of the data folder or the holder of a key.
+type keyMaker interface {
+	CreateKey(ctx context.Context, req api.KeyCreate) (api.Key, error)
+	UpdateKey(ctx context.Context, id string, req api.KeyUpdate) (api.Key, error)
+	RotateKey(ctx context.Context, id string, req api.KeyRotate) (api.Key, error)
+}
+
+// shared returns the handlers that both listeners have, by path.
+func (a actions) shared() map[string]methods {
+	return map[string]methods{
 		api.PathAdminKeys:                          {http.MethodGet: serve(a, http.StatusOK, a.listKeys), http.MethodPost: serve(a, http.StatusCreated, a.createKey)},
 		api.PathAdminKeys + "/{key_id}":            {http.MethodPatch: serve(a, http.StatusOK, a.updateKey)},
 		api.PathAdminKeys + "/{key_id}/revoke":     {http.MethodPost: serve(a, http.StatusOK, a.revokeKey)},
@@ -33,27 +62,24 @@ func NewAdmin(o *operator.Operator, metrics http.Handler, log *slog.Logger) *Adm
 		api.PathAdminAccounts:                      {http.MethodGet: serve(a, http.StatusOK, a.listAccounts), http.MethodPost: serve(a, http.StatusCreated, a.createAccount)},
 		api.PathAdminAccounts + "/{account}":       {http.MethodGet: serve(a, http.StatusOK, a.getAccount), http.MethodPatch: serve(a, http.StatusOK, a.updateAccount)},
 		api.PathAdminAccounts + "/{account}/links": {http.MethodPost: serve(a, http.StatusCreated, a.invite)},
-		api.PathAdminUsage:                         {http.MethodGet: serve(a, http.StatusOK, a.usage)},
+		api.PathAdminUsage:                         {http.MethodGet: serveQuery(a, http.StatusOK, a.usage)},
 		api.PathAdminSuppliers:                     {http.MethodGet: serve(a, http.StatusOK, a.suppliers)},
-		api.PathAdminRequests:                      {http.MethodGet: serve(a, http.StatusOK, a.requests)},
-		api.PathAdminSession:                       {http.MethodPost: serve(a, http.StatusCreated, a.sessionKey)},
+		api.PathAdminRequests:                      {http.MethodGet: serveQuery(a, http.StatusOK, a.requests)},
 		api.PathAdminInfo:                          {http.MethodGet: serve(a, http.StatusOK, a.info)},
-		api.PathAdminTasks + "/{task_id}":          {http.MethodGet: serve(a, http.StatusOK, a.task)},
-		api.PathAdminReload:                        {http.MethodPost: serve(a, http.StatusOK, a.reload)},
-		api.PathAdminBackup:                        {http.MethodPost: a.handleBackup},
-		api.PathAdminArrivals:                      {http.MethodGet: a.handleArrivals},
-		pathProfile + "{profile...}":               profileMethods,
-		api.PathMetrics:                            scrape(metrics),
-	})
-	return a
+	}
 }
 
 // noBody is the request of an action without a body.
 type noBody struct{}
 
-// serve returns the handler of an operator's action: it decodes the request's body, unless Req is noBody, and responds
-// with the action's result and the status.
-func serve[Req, Res any](a *Admin, status int, action func(*exchange, Req) (Res, error)) handler {
+// serve returns the handler of an operator's action without a query string: it decodes the request's body, unless Req
+// is noBody, and responds with the action's result and the status.
+func serve[Req, Res any](a actions, status int, action func(*exchange, Req) (Res, error)) handler {
+	return plain(serveQuery(a, status, action))
+}
+
+// serveQuery is serve for an action that reads the query string.
+func serveQuery[Req, Res any](a actions, status int, action func(*exchange, Req) (Res, error)) handler {
 	return func(x *exchange) error {
 		var req Req
 		if _, without := any(req).(noBody); !without {
@@ -70,16 +96,21 @@ func serve[Req, Res any](a *Admin, status int, action func(*exchange, Req) (Res,
 	}
 }
 
-// logChange logs a change by the operator, unless it failed.
-func (a *Admin) logChange(x *exchange, err error, message string, attrs ...slog.Attr) {
+// logChange logs a change and by whom it was made, unless it failed.
+func (a actions) logChange(x *exchange, err error, message string, attrs ...slog.Attr) {
 	if err == nil {
+		by := "socket"
+		if x.caller != nil {
+			by = x.caller.Key.ID
+		}
+		attrs = append(attrs, slog.String("by", by), slog.String("request_id", x.id))
 		a.log.LogAttrs(x.r.Context(), slog.LevelInfo, message, attrs...) //nolint:sloglint // each caller passes a literal
 	}
 }
 
 // handleBackup writes the archive as it is made. One that was cut short has no end by which it could pass
 // for a whole one.
-func (a *Admin) handleBackup(x *exchange) error {
+func (a actions) handleBackup(x *exchange) error {
 	if a.operator.BackupFunc == nil {
 		return fault.New(fault.NotFound, "there is nothing to back up here")
 	}
@@ -90,12 +121,12 @@ func (a *Admin) handleBackup(x *exchange) error {
 	return err
 }
 
-func (a *Admin) handleArrivals(x *exchange) error {
+func (a actions) handleArrivals(x *exchange) error {
 	return a.pour(x, "application/jsonl", a.operator.Arrivals)
 }
 
 // pour writes a body while it is made. An error after its first byte breaks the connection.
-func (a *Admin) pour(x *exchange, contentType string, write func(context.Context, io.Writer) error) error {
+func (a actions) pour(x *exchange, contentType string, write func(context.Context, io.Writer) error) error {
 	x.Header().Set("Content-Type", contentType)
 	x.Header().Set("Cache-Control", "no-store")
 	err := write(x.r.Context(), x)
@@ -106,12 +137,15 @@ func (a *Admin) pour(x *exchange, contentType string, write func(context.Context
 	panic(http.ErrAbortHandler)
 }
 
+// mostActionBody bounds the body of an action, in bytes.
+const mostActionBody = 1 << 20
+
 // decode reads one JSON value without unknown members.
-func (a *Admin) decode(x *exchange, into any) error {
+func (a actions) decode(x *exchange, into any) error {
 	if err := checkMediaType(x.r.Header); err != nil {
 		return err
 	}
-	raw, err := io.ReadAll(http.MaxBytesReader(x.ResponseWriter, x.r.Body, a.body.Load()))
+	raw, err := io.ReadAll(http.MaxBytesReader(x.ResponseWriter, x.r.Body, mostActionBody))
 	if err != nil {
 		return fault.Wrap(fault.InvalidRequest, err, "the body didn't arrive whole, or is too large")
 	}

@@ -72,7 +72,7 @@ func TestAdminKeys(t *testing.T) {
 	k := decode[api.Key](t, made)
 	want := api.Key{Account: "acme", Name: "shop", Mode: task.Test, Scopes: []string{"text.*"}, Hint: k.Secret[len(k.Secret)-4:]}
 	want.Limits = api.Limits{CreatesPerMinute: 60, OpenTasks: 9, Budget: "5.5", BudgetPeriod: "day"}
-	if diff := cmp.Diff(want, k, cmpopts.IgnoreFields(api.Key{}, "ID", "Secret", "CreatedAt", "ExpiresAt")); made.StatusCode != 201 || diff != "" {
+	if diff := cmp.Diff(want, k, cmpopts.IgnoreFields(api.Key{}, "ID", "Secret", "CreatedAt", "ExpiresAt", "RequestID")); made.StatusCode != 201 || diff != "" {
 		t.Errorf("%d\n%s", made.StatusCode, diff)
 	}
 	list := decode[api.CapabilityList](t, w.do(request{path: api.PathCapabilities, key: k.Secret}))
@@ -88,7 +88,7 @@ func TestAdminKeys(t *testing.T) {
 	changed := decode[api.Key](t, update)
 	want = api.Key{ID: k.ID, Account: "acme", Name: "till", Mode: task.Test, Scopes: []string{"text.chat"}, Hint: k.Hint, CreatedAt: k.CreatedAt, ExpiresAt: k.ExpiresAt}
 	want.Limits = api.Limits{CreatesPerMinute: 60, OpenTasks: 2, Budget: "5.5", BudgetPeriod: "day"}
-	if diff := cmp.Diff(want, changed, cmpopts.IgnoreFields(api.Key{}, "LastUsedAt")); update.StatusCode != 200 || diff != "" {
+	if diff := cmp.Diff(want, changed, cmpopts.IgnoreFields(api.Key{}, "LastUsedAt", "RequestID")); update.StatusCode != 200 || diff != "" {
 		t.Errorf("update: %d\n%s", update.StatusCode, diff)
 	}
 	for path, body := range map[string]string{

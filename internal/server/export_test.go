@@ -31,6 +31,12 @@ func ClientAddress(trusted []netip.Prefix, peer netip.Addr, h http.Header) netip
 	return proxies(trusted).client(peer, h)
 }
 
+// Private reports whether no stranger could read a request that came from the peer.
+func Private(trusted []netip.Prefix, peer netip.Addr, h http.Header) bool {
+	p := proxies(trusted)
+	return p.private(&conn{peer: peer, proxy: p.trust(peer)}, h)
+}
+
 // For the tests of refused clients.
 var NewStrangers = newRefusedClients
 

@@ -79,7 +79,7 @@ func (i *inspector) RoundTrip(req *http.Request) (*http.Response, error) {
 	where := req.Method + " " + req.URL.Path + " " + resp.Status
 	judged := asAPI(req)
 	for _, problem := range slices.Concat(
-		common(judged, resp, body), leaks(resp, body), valid(judged, resp, body),
+		common(judged, resp, body), leaks(req, resp, body), valid(judged, resp, body),
 	) {
 		i.t.Errorf("%s: %s\n%s", where, problem, clip(body))
 	}
@@ -166,8 +166,11 @@ func invalidEvents(id string, body []byte) []string {
 	return problems
 }
 
-// leaks reports supplier's names in anything a caller can read.
-func leaks(resp *http.Response, body []byte) []string {
+// leaks reports supplier's names in anything that a caller without an operator key can read.
+func leaks(req *http.Request, resp *http.Response, body []byte) []string {
+	if strings.HasPrefix(req.URL.Path, adminRoot) && resp.StatusCode < http.StatusBadRequest {
+		return nil
+	}
 	var problems []string
 	var header bytes.Buffer
 	_ = resp.Header.Write(&header)
@@ -232,15 +235,23 @@ func invalid(name string, body []byte) []string {
 	return nil
 }
 
+// adminRoot is the root of the operator's paths.
+const adminRoot = "/admin/"
+
 // operations are the document's, by path pattern.
 var operations = map[string][]*regexp.Regexp{
 	http.MethodGet: {
 		regexp.MustCompile(`^/api/ai/v1/(capabilities|tasks|tasks/task_[0-9a-z]{26}(/timeline)?)$`),
 		regexp.MustCompile(`^/artifacts/art_[0-9a-z]{26}$`),
 		regexp.MustCompile(`^/(healthz|readyz|openapi\.yaml|openapi\.json)$`),
+		regexp.MustCompile(`^/admin/v1/(keys|accounts(/[a-z]+)?|usage|suppliers|requests|info)$`),
 	},
-	http.MethodPost: {regexp.MustCompile(`^/api/ai/v1/tasks(/task_[0-9a-z]{26}/cancel)?$`)},
-	http.MethodHead: {regexp.MustCompile(`^/artifacts/art_[0-9a-z]{26}$`)},
+	http.MethodPost: {
+		regexp.MustCompile(`^/api/ai/v1/tasks(/task_[0-9a-z]{26}/cancel)?$`),
+		regexp.MustCompile(`^/admin/v1/(keys(/key_[0-9a-z]{26}/(revoke|rotate))?|accounts(/[a-z]+/links)?)$`),
+	},
+	http.MethodPatch: {regexp.MustCompile(`^/admin/v1/(keys/key_[0-9a-z]{26}|accounts/[a-z]+)$`)},
+	http.MethodHead:  {regexp.MustCompile(`^/artifacts/art_[0-9a-z]{26}$`)},
 }
 
 func listed(req *http.Request) bool {

@@ -39,18 +39,45 @@ func forwardedFor(h http.Header) []string {
 	if values := h["X-Forwarded-For"]; len(values) > 0 {
 		return strings.Split(strings.Join(values, ","), ",")
 	}
-	var nodes []string
+	return forwarded(h, "for")
+}
+
+// forwarded returns a parameter's value in each element of Forwarded, "" in one without it.
+func forwarded(h http.Header, parameter string) []string {
+	var values []string
 	for _, element := range strings.FieldsFunc(strings.Join(h["Forwarded"], ","), func(r rune) bool { return r == ',' }) {
-		node := ""
+		found := ""
 		for pair := range strings.SplitSeq(element, ";") {
 			name, value, _ := strings.Cut(strings.TrimSpace(pair), "=")
-			if strings.EqualFold(name, "for") {
-				node = strings.Trim(value, `"`)
+			if strings.EqualFold(name, parameter) {
+				found = strings.Trim(value, `"`)
 			}
 		}
-		nodes = append(nodes, node)
+		values = append(values, found)
 	}
-	return nodes
+	return values
+}
+
+// private reports whether no stranger on the way can read a request: it is of this machine, or the trusted proxy that
+// it came through says that its own client used TLS. A proxy's word counts if all of it is "https".
+func (p proxies) private(c *conn, h http.Header) bool {
+	schemes := forwardedSchemes(h)
+	switch {
+	case c == nil:
+		return false
+	case c.proxy && len(schemes) > 0:
+		return !slices.ContainsFunc(schemes, func(s string) bool { return !strings.EqualFold(strings.TrimSpace(s), "https") })
+	default: // a header of a proxy that isn't trusted, or that leaves the scheme out
+		return len(schemes)+len(forwardedFor(h)) == 0 && c.peer.IsLoopback()
+	}
+}
+
+// forwardedSchemes returns the schemes of X-Forwarded-Proto, else those that Forwarded names.
+func forwardedSchemes(h http.Header) []string {
+	if values := h["X-Forwarded-Proto"]; len(values) > 0 {
+		return strings.Split(strings.Join(values, ","), ",")
+	}
+	return forwarded(h, "proto")
 }
 
 // parseNode reads an address, in brackets or not, with a port or without.

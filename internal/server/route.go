@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"maps"
 	"net/http"
 	"net/netip"
@@ -36,6 +37,11 @@ func (s *Server) route() {
 		s.handle(pattern, s.limited(s.keyHolder, route.class, route.dispatch))
 		for _, mode := range s.consoleModes() {
 			s.handle(consoleAPI+string(mode)+strings.TrimPrefix(pattern, api.Root), s.limited(s.visitor(mode), route.class, route.dispatch))
+		}
+	}
+	if s.operator != nil {
+		for pattern, m := range (actions{common: s.common, operator: s.operator, keys: s.operator}).shared() {
+			s.handle(pattern, s.limited(s.operatorHolder, gate.Creates, m.dispatch))
 		}
 	}
 	if s.console != nil {
@@ -90,13 +96,29 @@ func (s *Server) limited(who entrance, class gate.Class, h handler) handler {
 	}
 }
 
-// keyHolder is the API's door: a key, and never a cookie.
+// keyHolder is the API's door: an API key, and never a cookie.
 func (s *Server) keyHolder(x *exchange) (*gate.Caller, error) {
+	return s.authenticate(x, s.gate.Authenticate)
+}
+
+// errReadable refuses an operator key that others may have read on its way.
+var errReadable = fault.New(fault.InvalidRequest, "an operator key is taken over TLS alone: through a proxy of trusted_proxies that sets X-Forwarded-Proto to https, or from the server's own machine")
+
+// operatorHolder is the door of the operator's paths: an operator key, on a way that no stranger reads.
+func (s *Server) operatorHolder(x *exchange) (*gate.Caller, error) {
+	if !s.proxies.private(connOf(x.r), x.r.Header) {
+		return nil, errReadable
+	}
+	return s.authenticate(x, s.gate.AuthenticateOperator)
+}
+
+// authenticate finds out whose key a request has. An address that is refused again and again is slowed down.
+func (s *Server) authenticate(x *exchange, whose func(context.Context, string) (*gate.Caller, error)) (*gate.Caller, error) {
 	var header string
 	if values := x.r.Header["Authorization"]; len(values) == 1 {
 		header = values[0]
 	}
-	caller, err := s.gate.Authenticate(x.r.Context(), header)
+	caller, err := whose(x.r.Context(), header)
 	if fault.CodeOf(err) == fault.Unauthenticated {
 		if from, bad := netip.ParseAddr(x.client); bad == nil {
 			s.refused.refused(x.r.Context(), from)

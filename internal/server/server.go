@@ -23,6 +23,7 @@ import (
 	"unitask/internal/fault"
 	"unitask/internal/gate"
 	"unitask/internal/gateway"
+	"unitask/internal/operator"
 	"unitask/internal/room"
 )
 
@@ -55,6 +56,8 @@ type Config struct {
 	TrustedProxies []netip.Prefix
 	// Console is the pages for people; nil: no console.
 	Console Console
+	// Operator's actions are open to operator keys; nil: they aren't served.
+	Operator *operator.Operator
 	// OnRequest hears of each request once it is answered. It must be quick. nil: no hook.
 	OnRequest func(Request)
 }
@@ -85,11 +88,13 @@ type Server struct {
 	base       *url.URL
 	document   document
 	console    Console
+	operator   *operator.Operator // nil: its actions aren't served
 	bodies     *bodies
 	conns      *connTable
 	inProgress *room.Room // requests of each account
 	refused    *refusedClients
 	http       *http.Server
+	nodes      *http.Client // of other nodes
 }
 
 // New returns a Server that doesn't listen yet.
@@ -112,11 +117,12 @@ func New(c Config) (*Server, error) {
 	if s.bodies, err = newBodies(c.BodyFolder, s.limits); err != nil {
 		return nil, err
 	}
-	s.onRequest, s.console = c.OnRequest, c.Console
+	s.onRequest, s.console, s.operator = c.OnRequest, c.Console, c.Operator
 	s.route()
 	s.inProgress = room.New(math.MaxInt64, int64(s.limits.Connections)/2)
 	s.conns = newConnTable(s.limits.Connections, s.limits.PerAddress, c.TrustedProxies)
 	s.proxies, s.refused = c.TrustedProxies, newRefusedClients(s.limits.RefusedKeys, s.now)
+	s.nodes = newNodeClient()
 	s.http = newHTTPServer(s, s.limits.IdleTime, s.log)
 	s.http.ConnState, s.http.ConnContext = s.conns.watch, withConn
 	return s, nil

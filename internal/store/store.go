@@ -105,6 +105,8 @@ type Fleet interface {
 	// ListCanceled returns the ids of the tasks under the node's leases whose cancellation was requested: it may have
 	// come through any node.
 	ListCanceled(ctx context.Context, node string) ([]string, error)
+	// Worker returns the node that has the lease of a task, "" if no node has it. Its session may have run out.
+	Worker(ctx context.Context, id string) (node string, err error)
 }
 
 // CheckNote returns an error for a note that is longer than MaxNote.

@@ -16,6 +16,8 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/artifact/s3store/s3test"
 	"unitask/internal/client"
+	"unitask/internal/fault"
+	"unitask/internal/secret"
 	"unitask/internal/store/pgstore/pgtest"
 	"unitask/internal/task"
 	"unitask/test/harness"
@@ -57,7 +59,7 @@ func makeFleet(t *testing.T, nodes int, lease time.Duration, env ...string) *fle
 	for range nodes {
 		s := harness.NewServer(t)
 		s.Config = fmt.Sprintf("limits: {lease: %s}\n", lease) + f.paid.Config()
-		s.Env = append(slices.Clone(env), "UNITASK_STORE="+f.database.URL())
+		s.Env = slices.Concat(env, []string{"UNITASK_STORE=" + f.database.URL(), "UNITASK_NODE_URL=" + s.Base})
 		s.Bootstrap = f.key
 		f.nodes = append(f.nodes, s)
 	}
@@ -178,6 +180,51 @@ func TestRevokedEverywhere(t *testing.T) {
 	})
 	if took > time.Second {
 		t.Errorf("refused after %s, want a second at most", took)
+	}
+}
+
+// TestOperatorAcrossNodes: an operator key makes a key at one node's public address, which another node takes, and once
+// it is revoked there, all nodes refuse it within a second.
+func TestOperatorAcrossNodes(t *testing.T) {
+	f := newFleetWith(t, 2, lease, "UNITASK_OPERATOR_API=true")
+	socket, err := client.NewAdmin(f.nodes[0].Data())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ops, err := socket.CreateKey(t.Context(), api.KeyCreate{Name: "ops", Mode: account.Operator})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var remote []*client.Admin
+	for _, n := range f.nodes {
+		one, err := client.NewRemoteAdmin(n.Base, secret.New(ops.Secret))
+		if err != nil {
+			t.Fatal(err)
+		}
+		remote = append(remote, one)
+	}
+	key, err := remote[0].CreateKey(t.Context(), api.KeyCreate{Name: "app", Mode: task.Live, Account: "shop"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.until(5*time.Second, "the other node knows the key", func() bool {
+		reply, _ := f.send(1, harness.Request{Method: http.MethodGet, Path: api.PathTasks, Key: key.Secret})
+		return reply.Status == http.StatusOK
+	})
+	if all, err := remote[1].ListKeys(t.Context()); err != nil || len(all) != 3 { // the fleet's own, the operator's and this
+		t.Errorf("the other node lists %d keys, %v", len(all), err)
+	}
+	if _, err := remote[1].RevokeKey(t.Context(), ops.ID); err != nil { // its last request
+		t.Fatal(err)
+	}
+	for i, one := range remote {
+		took := f.until(10*time.Second, "the operator key is refused", func() bool {
+			_, err := one.ListKeys(t.Context())
+			return fault.CodeOf(err) == fault.Unauthenticated
+		})
+		if took > time.Second {
+			t.Errorf("node %d refuses the operator key after %s, want a second at most", i, took)
+		}
 	}
 }
 

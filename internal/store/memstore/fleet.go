@@ -47,3 +47,12 @@ func (s Shared) ListCanceled(ctx context.Context, name string) (ids []string, _ 
 	}
 	return ids, nil
 }
+
+// Worker implements store.Fleet.
+func (s Shared) Worker(ctx context.Context, id string) (string, error) {
+	if err := s.lock(ctx); err != nil {
+		return "", err
+	}
+	defer s.mu.Unlock()
+	return s.leases[id].node, nil
+}

@@ -2,6 +2,7 @@ package pgstore
 
 import (
 	"context"
+	"errors"
 
 	"github.com/jackc/pgx/v5"
 
@@ -59,4 +60,16 @@ func (db *DB) ListCanceled(ctx context.Context, node string) (ids []string, err 
 		return err
 	})
 	return ids, err
+}
+
+// Worker implements store.Fleet.
+func (db *DB) Worker(ctx context.Context, id string) (node string, err error) {
+	err = db.read(ctx, func(ctx context.Context) error {
+		err := db.pool.QueryRow(ctx, db.q(`SELECT coalesce(node, '') FROM {s}.open_tasks WHERE id = $1`), id).Scan(&node)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil
+		}
+		return err
+	})
+	return node, err
 }

@@ -124,6 +124,21 @@ func (e *env) notes(f store.Fleet, node, note string) map[string]string {
 	return got
 }
 
+// testWorker: a task's worker is the node that has its lease.
+func testWorker(e *env) {
+	f := e.fleet()
+	leased, waits, ended := e.request("leased"), e.request("waits"), e.request("ended")
+	leased.First, ended.First = e.first(), e.first()
+	e.create(leased)
+	e.create(waits)
+	e.advance(*e.create(ended).Lease, store.Step{Moves: []task.Transition{task.Cancel(nil)}})
+	for id, want := range map[string]string{leased.ID: e.node, waits.ID: "", ended.ID: "", "task_unknown": ""} {
+		got, err := f.Worker(e.Context(), id)
+		e.wantErr("Worker", err, nil)
+		e.wantSame("the worker of "+id, got, want)
+	}
+}
+
 // testNotes: a node has the others' last notes as long as they have a session.
 func testNotes(e *env) {
 	f := e.fleet()

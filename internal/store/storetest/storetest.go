@@ -88,6 +88,7 @@ func topics() []topic {
 		{"sessions of several nodes", testSeveralNodes},
 		{"without a session", testWithoutSession},
 		{"notes", testNotes},
+		{"worker", testWorker},
 		{"cancellations of a node", testListCanceled},
 		{"creations again", testCreateAgain},
 		{"writes again", testWriteAgain},

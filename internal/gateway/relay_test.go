@@ -1,0 +1,192 @@
+package gateway_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"unitask/internal/gateway"
+	"unitask/internal/routing"
+	"unitask/internal/store"
+	"unitask/internal/store/memstore"
+	"unitask/internal/task"
+)
+
+// elsewhere is a node at work on a task, as the others see it. It says a text piece by piece, a second between two.
+type elsewhere struct {
+	pieces []string
+	err    error         // of each relay
+	asked  chan string   // the address of each relay
+	ended  chan struct{} // one for each relay that has ended
+}
+
+func (n *elsewhere) relay(ctx context.Context, address string, said func(string)) error {
+	n.asked <- address
+	defer func() { n.ended <- struct{}{} }()
+	for _, piece := range n.pieces {
+		select {
+		case <-time.After(time.Second):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		said(piece)
+	}
+	if n.err == nil { // it waits for its task's end
+		<-ctx.Done()
+	}
+	return n.err
+}
+
+// join has another node be on the same store, with a note.
+func (w *world) join(note string, term time.Duration) {
+	w.t.Helper()
+	e := memstore.Shared{DB: w.store}
+	w.engine = e
+	if err := e.Renew(w.t.Context(), "another", term); err != nil {
+		w.t.Fatal(err)
+	}
+	if _, err := e.Exchange(w.t.Context(), "another", []byte(note)); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// inFleet runs a node beside another one that has said a note, and a lease on a chat.
+func inFleet(t *testing.T, note string, do func(w *world, l store.Lease)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, []routing.Route{route("text.chat", "a", task.USD, speak())})
+		w.join(note, time.Hour)
+		l := w.beginAt("another", "text.chat", `{"prompt":"a tale"}`)
+		w.start()
+		defer w.stop()
+		time.Sleep(2 * time.Second) // until they know each other
+		do(w, l)
+	})
+}
+
+// succeed ends the task as its worker does.
+func (w *world) succeed(l store.Lease, text string) {
+	w.t.Helper()
+	_, err := w.store.Advance(context.Background(), l.Ref, store.Step{
+		Close: &task.Closing{State: task.OK, Usage: &task.Usage{}}, Moves: []task.Transition{task.Transfer(), task.Succeed(task.Output{Text: &text}, task.Usage{})},
+	})
+	if err != nil {
+		w.t.Error(err)
+	}
+}
+
+// TestRelay: a stream has the pieces of a text that another node says, and the end as it is stored, whatever becomes of
+// that node.
+func TestRelay(t *testing.T) {
+	const address = "http://10.0.0.9:8420"
+	const reached, unreached = `{"runs":"v1","address":"` + address + `"}`, `{"runs":"v1"}`
+	broken := errors.New("the connection was cut")
+	for name, tt := range map[string]struct {
+		note   string
+		pieces []string
+		err    error
+		whole  string
+		want   []string
+		asked  int
+	}{
+		"to its end":             {reached, []string{"Once ", "upon"}, nil, "Once upon", []string{"running", "+Once ", "+upon", "succeeded"}, 1},
+		"broken off":             {reached, []string{"Once "}, broken, "Once upon", []string{"running", "+Once ", "+upon", "succeeded"}, 1},
+		"another text at last":   {reached, []string{"Once "}, broken, "There was", []string{"running", "+Once "}, 1},
+		"nobody answers":         {reached, nil, broken, "Once upon", []string{"running", "+Once upon", "succeeded"}, 1},
+		"a node without address": {unreached, nil, nil, "Once upon", []string{"running", "+Once upon", "succeeded"}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inFleet(t, tt.note, func(w *world, l store.Lease) {
+				n := &elsewhere{pieces: tt.pieces, err: tt.err, asked: make(chan string, 9), ended: make(chan struct{}, 9)}
+				s, err := w.g.Follow(w.t.Context(), w.caller, l.Ref.TaskID, n.relay)
+				if err != nil {
+					w.t.Fatal(err)
+				}
+				time.AfterFunc(10*time.Second, func() { w.succeed(l, tt.whole) })
+				hear(w.t, s).expect(w.t, tt.want...)
+				synctest.Wait()
+				if len(n.asked) != tt.asked || len(n.ended) != tt.asked {
+					w.t.Fatalf("%d relays, %d ended, want %d", len(n.asked), len(n.ended), tt.asked)
+				}
+				if tt.asked > 0 {
+					if got := <-n.asked; got != address {
+						w.t.Errorf("relayed from %s", got)
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestRelayOnce: those who follow a text at one node share its relay, which ends with the last of them; one that got no
+// text is tried again by the next, one that comes from another node begins none.
+func TestRelayOnce(t *testing.T) {
+	inFleet(t, `{"runs":"v1","address":"http://10.0.0.9:8420"}`, func(w *world, l store.Lease) {
+		n := &elsewhere{err: errors.New("refused"), asked: make(chan string, 9), ended: make(chan struct{}, 9)}
+		follow := func(r gateway.Relay) *gateway.Stream {
+			s, err := w.g.Follow(w.t.Context(), w.caller, l.Ref.TaskID, r)
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			synctest.Wait()
+			return s
+		}
+		expect := func(what string, asked, ended int) {
+			w.t.Helper()
+			synctest.Wait()
+			if len(n.asked) != asked || len(n.ended) != ended {
+				w.t.Errorf("%s: %d relays, %d ended, want %d and %d", what, len(n.asked), len(n.ended), asked, ended)
+			}
+		}
+		first := follow(n.relay)
+		expect("refused", 1, 1)
+		n.err, n.pieces = nil, []string{"Once "}
+		second, third := follow(n.relay), follow(n.relay)
+		fourth := follow(nil)
+		expect("two more", 2, 1)
+		time.Sleep(2 * time.Second)
+		first.Close()
+		second.Close()
+		fourth.Close()
+		expect("one is left", 2, 1)
+		third.Close()
+		expect("none is left", 2, 2)
+	})
+}
+
+// TestRelayEndsWithTakeover: once this node works on the task, the text is its own worker's alone.
+func TestRelayEndsWithTakeover(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, []routing.Route{route("text.chat", "a", task.USD, speak("Once ", "upon ", "a ", "time"))})
+		w.join(`{"runs":"v1","address":"http://10.0.0.9:8420"}`, 10*time.Second)
+		made, err := w.store.CreateTask(t.Context(), store.NewTask{
+			ID: task.NewID(task.PrefixTask, time.Now()), Scope: w.caller.Scope(), Capability: "text.chat", Sync: true,
+			Input: []byte(`{"prompt":"a tale"}`), Parameters: []byte(`{}`), Deadline: time.Hour, First: &store.First{Node: "another"},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.start()
+		defer w.stop()
+		begun := make(chan struct{})
+		s, err := w.g.Follow(t.Context(), w.caller, made.Task.ID, func(ctx context.Context, _ string, said func(string)) error {
+			<-begun
+			said("stale ")
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			for w.get(made.Task.ID).State == task.Queued {
+				time.Sleep(100 * time.Millisecond)
+			}
+			close(begun)
+		}()
+		if got := hear(t, s).text(); got != "Once upon a time" {
+			t.Errorf("told %q", got)
+		}
+	})
+}

@@ -1,0 +1,77 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"time"
+
+	"unitask/internal/api"
+	"unitask/internal/gateway"
+	"unitask/internal/sse"
+)
+
+// relayMark is the header of a node's request to another one. Such a request is answered by what is said there and never
+// passed on, so that there are no loops.
+const relayMark = "Unitask-Relay"
+
+// mostRelayed bounds one event of another node, in bytes.
+const mostRelayed = 64 << 20
+
+// proofs are the headers by which a request shows who makes it, from a program or from a page.
+var proofs = []string{"Authorization", "Cookie", "Origin", "Sec-Fetch-Site"}
+
+// newNodeClient returns a client of other nodes. There is no bound on a whole answer: a stream lasts as long as its task.
+func newNodeClient() *http.Client {
+	return &http.Client{
+		Transport: &http.Transport{
+			DialContext:           (&net.Dialer{Timeout: 2 * time.Second}).DialContext,
+			ResponseHeaderTimeout: 5 * time.Second, // a stream begins at once
+			IdleConnTimeout:       30 * time.Second,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// relay returns how the request's task is followed at another node: by the same request, of the same caller. nil if it
+// comes from a node itself.
+func (s *Server) relay(x *exchange) gateway.Relay {
+	if x.r.Header.Get(relayMark) != "" {
+		return nil
+	}
+	header := http.Header{relayMark: {"1"}, "Accept": {sse.ContentType}, "X-Forwarded-For": {x.client}}
+	for _, name := range proofs {
+		if values, ok := x.r.Header[name]; ok {
+			header[name] = values
+		}
+	}
+	path, host := x.r.URL.EscapedPath(), x.r.Host
+	return func(ctx context.Context, address string, said func(string)) error {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, address+path, nil)
+		if err != nil {
+			return err
+		}
+		req.Header, req.Host = maps.Clone(header), host
+		resp, err := s.nodes.Do(req)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = resp.Body.Close() }()
+		if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != sse.ContentType {
+			return fmt.Errorf("%s answered with status %d", address, resp.StatusCode)
+		}
+		for e, err := range sse.Read(resp.Body, mostRelayed) {
+			if err != nil {
+				return err
+			}
+			var d api.Delta
+			if e.Name == api.EventDelta && json.Unmarshal([]byte(e.Data), &d) == nil {
+				said(d.Text)
+			}
+		}
+		return nil
+	}
+}
