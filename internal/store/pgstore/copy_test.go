@@ -110,12 +110,29 @@ func mustCopy(t *testing.T, at, to kept) store.Tally {
 	}
 	defer mustClose(t, from)
 	into := mustTarget(t, from, to)
-	defer mustClose(t, into)
 	tally, err := store.Copy(t.Context(), from, into, func(store.Phase, int64) {})
+	mustClose(t, into)
 	if err != nil {
 		t.Fatalf("Copy: %v", err)
 	}
+	if file, ok := to.(keptFile); ok {
+		mustBeSound(t, file)
+	}
 	return tally
+}
+
+// mustBeSound compares all rows of a file with those that lead to them.
+func mustBeSound(t *testing.T, k keptFile) {
+	t.Helper()
+	db, err := boltstore.OpenOffline(k.path)
+	if err != nil {
+		t.Fatalf("OpenOffline: %v", err)
+	}
+	defer mustClose(t, db)
+	report, err := db.Check(t.Context(), boltstore.CheckConfig{Now: k.now})
+	if err != nil || len(report.Findings) > 0 {
+		t.Errorf("the copy: %v, %+v", err, report.Findings)
+	}
 }
 
 func mustTarget(t *testing.T, from store.Source, to kept) store.Target {
