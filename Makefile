@@ -58,7 +58,7 @@ fleet: ## Do 10,000 tasks at three nodes behind nginx while nodes and database f
 	UNITASK_FLEET_TASKS=$${UNITASK_FLEET_TASKS:-10000} $(GO) test ./test/fleet -run 'TestStorm$$' -count=1 -v -timeout 2h
 
 postgres-suites: ## Run the suites of the whole server with its tasks in PostgreSQL
-	UNITASK_TEST_STORE=postgres $(GO) test ./test/e2e ./test/crash -count=1 -timeout 30m
+	UNITASK_TEST_STORE=postgres UNITASK_CRASH_CYCLES=$${UNITASK_CRASH_CYCLES:-20} $(GO) test ./test/e2e ./test/crash -count=1 -timeout 30m
 
 corrupt: ## Damage the files of killed stores in 20 ways of each kind (UNITASK_CORRUPT_CASES=n, UNITASK_CORRUPT_SEED=n)
 	UNITASK_CORRUPT_CASES=$${UNITASK_CORRUPT_CASES:-20} $(GO) test ./internal/store/boltstore -run 'TestCorruption' -count=1 -v -timeout 1h

@@ -1,5 +1,5 @@
 // Package disk makes written files durable: it syncs folders so that names survive a power cut, makes files without
-// following links that others may have planted, and writes large files in pieces beside small urgent ones. Syncing a
+// following links that others may have planted, locks them, and writes large files in pieces beside small urgent ones. Syncing a
 // file is its writer's own matter.
 package disk
 
@@ -8,6 +8,9 @@ import (
 	"os"
 	"runtime"
 )
+
+// ErrLocked is a file whose lock another process has.
+var ErrLocked = errors.New("another process works on it")
 
 // SyncDir makes the names in a folder durable: the files that were made, renamed or removed in it.
 func SyncDir(dir string) error {

@@ -140,7 +140,7 @@ func (j *Journal) names(prefix string) ([]string, error) {
 }
 
 // ErrBusy reports that a live process works on the entry.
-var ErrBusy = errors.New("another process works on it")
+var ErrBusy = disk.ErrLocked
 
 // Take locks an entry and reads it. It returns ErrBusy for one of a live process, fs.ErrNotExist for one that has
 // gone, ErrUnsent for one that was never whole, which goes now, and *DamagedError for a file that isn't an entry,
@@ -225,7 +225,7 @@ func openLocked(path string) (*os.File, error) {
 
 // lockNamed locks a file that still has its name; another process may have removed it before.
 func lockNamed(f *os.File) error {
-	if err := lock(f); err != nil {
+	if err := disk.Lock(f); err != nil {
 		return err
 	}
 	ours, err := f.Stat()

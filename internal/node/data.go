@@ -1,6 +1,8 @@
 package node
 
 import (
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -30,4 +32,26 @@ func makeData(dir string) (string, error) {
 		return "", err
 	}
 	return abs, disk.Own(abs)
+}
+
+// lockName is a file in the data folder that the process locks whose folder it is.
+const lockName = "node.lock"
+
+// lockData claims the data folder for this process, until the result is closed. A database file in it is locked by
+// itself. A *boltstore.LockedError says that another process has the folder.
+func lockData(oneNode bool, dir string) (io.Closer, error) {
+	if oneNode {
+		return io.NopCloser(nil), nil
+	}
+	f, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return io.NopCloser(nil), err
+	}
+	if err := disk.Lock(f); err != nil {
+		if errors.Is(err, disk.ErrLocked) {
+			err = &boltstore.LockedError{Path: dir}
+		}
+		return f, err
+	}
+	return f, nil
 }

@@ -46,6 +46,7 @@ type Node struct {
 	DataDir   string    // absolute
 
 	db       Database
+	lock     io.Closer // of the data folder
 	socket   *adminSocket
 	monitor  *server.Monitor
 	requests *requestlog.Log // nil without a request log
@@ -77,11 +78,14 @@ func Open(ctx context.Context, c Config) (*Node, error) {
 	if n.db, n.DataDir, err = OpenStore(ctx, StoreConfig{Settings: c.Settings, OnCommit: counts.Commit, Logger: n.log}); err != nil {
 		return nil, err
 	}
-	if err = n.assemble(ctx, c, counts); err != nil {
+	if n.lock, err = lockData(c.Settings.OneNode(), n.DataDir); err == nil {
+		err = n.assemble(ctx, c, counts)
+	}
+	if err != nil {
 		if n.requests != nil {
 			err = errors.Join(err, n.requests.Close())
 		}
-		return nil, errors.Join(err, n.db.Close())
+		return nil, errors.Join(err, n.lock.Close(), n.db.Close())
 	}
 	return n, nil
 }
@@ -189,5 +193,5 @@ func (n *Node) Close(ctx context.Context) error {
 	if n.requests != nil {
 		err = errors.Join(err, n.requests.Close())
 	}
-	return errors.Join(err, n.db.Close())
+	return errors.Join(err, n.lock.Close(), n.db.Close())
 }

@@ -68,6 +68,7 @@ routes: {text.chat: [{supplier: one, model: m, price: {unit: mtok, input: "1", o
 policy:
   rules: [` + rules + `]
   moderation: {supplier: one, on_failure: ` + onFailure + `, price: {unit: mtok, input: "1"}}
+limits: {lease: 3s}
 `
 	}
 	h := newHost(t)

@@ -113,6 +113,7 @@ func TestS3Gone(t *testing.T) {
 // TestBackupWithoutItsFiles: a backup says in words, and to programs, that the results are elsewhere, and so do a
 // restore of it and a check.
 func TestBackupWithoutItsFiles(t *testing.T) {
+	harness.NeedsBolt(t)
 	h, _, _ := newS3Host(t)
 	h.start()
 	h.ended(h.accept(`{"capability":"image.generate","input":{"prompt":"a fox"}}`))
