@@ -80,7 +80,10 @@ func TestRelayedStream(t *testing.T) {
 		for name, value := range header {
 			req.Header.Set(name, value)
 		}
-		resp := fixture.Must(http.DefaultClient.Do(req))(t)
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
 		defer func() { _ = resp.Body.Close() }()
 		end := func() {
 			_, err := w.db.Advance(t.Context(), l.Ref, store.Step{
