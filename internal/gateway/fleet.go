@@ -138,8 +138,8 @@ func (g *Gateway) exchange(ctx context.Context, s store.Fleet) {
 	}
 	g.health.Hear(routes)
 	g.desk.Hear(asks)
-	g.seeFleet(nodes)
 	g.addresses.Store(&addresses)
+	g.seeFleet(nodes)
 }
 
 func (g *Gateway) seeFleet(nodes fleet) {

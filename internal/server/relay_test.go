@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -11,29 +10,12 @@ import (
 	"time"
 
 	"unitask/internal/api"
-	"unitask/internal/node"
 	"unitask/internal/sse"
 	"unitask/internal/store"
 	"unitask/internal/store/memstore"
 	"unitask/internal/task"
 	"unitask/test/fixture"
 )
-
-// sharedEngine is an engine whose tasks another node works on.
-type sharedEngine struct {
-	node.Engine
-	address string // of that node
-}
-
-func (sharedEngine) Announce(context.Context, string, string) error { return nil }
-
-func (e sharedEngine) Nodes(context.Context) (map[string]string, error) {
-	return map[string]string{"another": "v1\n" + e.address}, nil
-}
-
-func (sharedEngine) ListCanceled(context.Context, string) ([]string, error) { return nil, nil }
-
-func (sharedEngine) Worker(context.Context, string) (string, error) { return "another", nil }
 
 // TestRelayedStream: a stream of a task that another node works on has the pieces that are said there; the other node is
 // asked as the caller asked, and not again by a node.
@@ -54,9 +36,18 @@ func TestRelayedStream(t *testing.T) {
 		}
 	}))
 	t.Cleanup(other.Close)
-	w := newWorld(t, options{engine: sharedEngine{memstore.New(time.Now), other.URL}})
-	if err := w.db.Renew(t.Context(), "another", time.Hour); err != nil {
+	shared := memstore.Shared{DB: memstore.New(time.Now)}
+	if err := shared.Renew(t.Context(), "another", time.Hour); err != nil {
 		t.Fatal(err)
+	}
+	if _, err := shared.Exchange(t.Context(), "another", []byte(`{"runs":"v1","address":"`+other.URL+`"}`)); err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t, options{engine: shared})
+	for end := time.Now().Add(30 * time.Second); len(w.Gateway.Fleet()) < 2; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("the node knows of %v", w.Gateway.Fleet())
+		}
 	}
 	owner := fixture.Must(w.Operator.GetAccount(t.Context(), "default"))(t)
 	begin := func(n byte) store.Lease {
