@@ -88,7 +88,7 @@ func (g *Gateway) heedCancels(ctx context.Context, s store.Fleet) {
 
 // watchFleet exchanges notes with the other nodes, sooner if there is news.
 func (g *Gateway) watchFleet(ctx context.Context, s store.Fleet) {
-	timer := time.NewTimer(fleetInterval)
+	timer := time.NewTimer(0) // a node that starts is heard soon
 	defer timer.Stop()
 	for sleep(ctx, fleetGap) {
 		select {
@@ -143,14 +143,14 @@ func (g *Gateway) exchange(ctx context.Context, s store.Fleet) {
 }
 
 func (g *Gateway) seeFleet(nodes fleet) {
-	was := g.mixed()
-	g.fleet.Store(&nodes)
+	was := g.fleet.Swap(&nodes)
 	g.gate.SetNodes(len(nodes))
-	switch mixed := g.mixed(); {
-	case mixed && !was:
-		g.log.Warn("nodes run different programs or settings", slog.Any("runs", nodes.runs()))
-	case was && !mixed:
-		g.log.Info("all nodes run the same program and settings", slog.Any("runs", nodes.runs()))
+	runs, differed := nodes.runs(), was != nil && len(was.runs()) > 1
+	switch differ := len(runs) > 1; {
+	case differ && !differed:
+		g.log.Warn("nodes run different programs or settings", slog.Any("runs", runs))
+	case differed && !differ:
+		g.log.Info("all nodes run the same program and settings", slog.Any("runs", runs))
 	}
 }
 

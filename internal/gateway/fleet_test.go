@@ -90,7 +90,7 @@ func TestTrippedAtAnotherNode(t *testing.T) {
 		second := w.node() // its exchanges are 700 ms after those of the first
 		defer mustStop(t, first)
 		defer mustStop(t, second)
-		time.Sleep(500 * time.Millisecond)
+		time.Sleep(650 * time.Millisecond)
 		supplierOf := func(g *gateway.Gateway, key string) string {
 			w.g = g
 			return w.create(key, chat, time.Minute).Task.Attempts[0].Supplier

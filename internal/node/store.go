@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"strings"
 	"time"
@@ -41,8 +42,11 @@ func OpenStore(ctx context.Context, c StoreConfig) (db Database, dir string, err
 		return nil, "", err
 	}
 	open, err := pgstore.Open(ctx, pgstore.Config{URL: url, OnCommit: c.OnCommit, Machine: wallClock, Logger: c.Logger})
+	if _, half := errors.AsType[*store.UnfinishedError](err); err != nil && !half { // what to do about a half copy is known
+		err = hint.With(err, "the setting store names the database; unitask doctor checks it")
+	}
 	if err != nil {
-		return nil, "", hint.With(err, "the setting store names the database; unitask doctor checks it")
+		return nil, "", err
 	}
 	return open, dir, nil
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -68,6 +69,9 @@ func (f *fleet) begin(node, words int) string {
 	return <-id
 }
 
+// known is the metric of nodes that have said what they run.
+var known = regexp.MustCompile(`(?m)^unitask_nodes\{runs="[^"]+"\}`)
+
 // TestStreamAcrossNodes: who joins a stream at another node than the one at work gets its pieces as they come, and if that
 // one is killed in the middle, the rest after the takeover.
 func TestStreamAcrossNodes(t *testing.T) {
@@ -76,6 +80,10 @@ func TestStreamAcrossNodes(t *testing.T) {
 	f.until(5*time.Second, "the other node knows the key", func() bool {
 		reply, _ := f.send(1, harness.Request{Method: http.MethodGet, Path: api.PathTasks})
 		return reply.Status == http.StatusOK
+	})
+	f.until(10*time.Second, "the nodes know each other", func() bool {
+		reply, err := f.nodes[1].Operator(t.Context(), api.PathMetrics)
+		return err == nil && len(known.FindAll(reply.Body, -1)) == 2 // their settings name different addresses
 	})
 	whole := func(h heard) bool {
 		return h.err == nil && h.last.State == task.Succeeded && strings.Join(h.pieces, "") == *h.last.Output.Text
