@@ -89,8 +89,8 @@ func newFake(t testing.TB) *fake {
 		fail(w, fault.New(fault.InvalidRequest, "an operator key is taken over TLS alone"))
 	})
 	f.Server = httptest.NewUnstartedServer(mux) // whose handlers read its address
+	admin = newFakeAdmin("http://" + f.Listener.Addr().String())
 	f.Start()
-	admin = newFakeAdmin(f.URL)
 	return f
 }
 
