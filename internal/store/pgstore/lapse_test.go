@@ -91,6 +91,27 @@ func TestUnreadableTask(t *testing.T) {
 	}
 }
 
+// mustWait waits until so many statements about the tables of a schema wait for a lock.
+func mustWait(t *testing.T, conn *pgx.Conn, schema string, statements int) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		waiting := 0
+		if _, err := conn.Exec(t.Context(), "SELECT pg_stat_clear_snapshot()"); err != nil { // or the transaction sees its first look for ever
+			t.Fatal(err)
+		}
+		if err := conn.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND strpos(query, $1) > 0", schema).
+			Scan(&waiting); err != nil {
+			t.Fatal(err)
+		}
+		if waiting >= statements {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%d statements wait, want %d", waiting, statements)
+		}
+	}
+}
+
 // TestLargeResults: steps with large results that wait for the database don't keep a small one waiting.
 func TestLargeResults(t *testing.T) {
 	db := mustOpenNodes(t, 1)[0]
@@ -129,7 +150,7 @@ func TestLargeResults(t *testing.T) {
 		}
 		go func() { done <- finish(l, strings.Repeat("large ", 50_000)) }()
 	}
-	time.Sleep(100 * time.Millisecond) // so that they are under way
+	mustWait(t, conn, db.Schema(), 1) // large results follow one another
 	start := time.Now()
 	if err := finish(small, "small"); err != nil || time.Since(start) > 5*time.Second {
 		t.Errorf("a small result: %v after %s", err, time.Since(start))
@@ -159,7 +180,7 @@ func TestReadersLeaveRoom(t *testing.T) {
 	for range 40 {
 		readers.Go(func() { _, _ = db.ListAccounts(context.Background()) })
 	}
-	time.Sleep(100 * time.Millisecond) // so that they are under way
+	mustWait(t, conn, db.Schema(), 8) // as many as have connections
 	start := time.Now()
 	if err := db.Renew(t.Context(), someNode, time.Hour); err != nil {
 		t.Errorf("Renew: %v", err)
