@@ -54,7 +54,7 @@ func (w *work) stopJob(ctx context.Context, route routing.Route, a task.Attempt)
 	}
 	canceler, stops := route.Adapter.(supplier.Canceler)
 	if e := supplier.AsError(err); !stops || out.Result != nil || e != nil && e.Sent == supplier.Failed {
-		return out, w.inherited, err
+		return out, stops && w.inherited, err
 	}
 	if err := canceler.Cancel(ctx, job); err != nil {
 		w.g.log.Warn("the job of a canceled task goes on at its supplier",

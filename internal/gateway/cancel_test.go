@@ -293,6 +293,38 @@ func TestCancelThatIsTakenOver(t *testing.T) {
 	})
 }
 
+// TestCancelOfAJobThatCantBeStopped cancels a task after its worker died, whose job fails by itself meanwhile: its
+// supplier stops no jobs, so no worker stopped it, and its caller owes nothing.
+func TestCancelOfAJobThatCantBeStopped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		failed := false
+		j := jobs{&script{submitFn: job("j")}}
+		j.pollFn = func(_ int, j supplier.Job) (supplier.Outcome, error) {
+			if failed {
+				return supplier.Outcome{}, supplier.NewError(supplier.Failed, fault.ProviderUnavailable, "no film", nil)
+			}
+			return running(j.ID), nil
+		}
+		unstoppable := struct {
+			supplier.Adapter
+			supplier.Poller
+		}{j, j}
+		w := newWorld(t, []routing.Route{route("image.generate", "a", task.USD, unstoppable)})
+		w.start()
+		id := w.create("unstoppable-1", paint, 0).Task.ID
+		time.Sleep(2500 * time.Millisecond)
+		w.stop()
+		w.store.Restart()
+		failed = true
+		if _, err := w.store.RequestCancel(t.Context(), w.caller.Scope(), id); err != nil {
+			t.Fatal(err)
+		}
+		w.start()
+		defer w.stop()
+		w.expect(w.end(id), outcome{task.Canceled, "", 0, []attemptOutcome{{"a", task.FailedAttempt, fault.ProviderUnavailable, 0, false}}})
+	})
+}
+
 // TestCancelWhileAnotherRouteIsAwaited cancels a task that its supplier refused and that waits for a route: no work
 // is under way, and its caller owes no money.
 func TestCancelWhileAnotherRouteIsAwaited(t *testing.T) {
