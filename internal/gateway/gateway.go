@@ -131,7 +131,7 @@ func New(c Config) (*Gateway, error) {
 	}
 	g := &Gateway{
 		health: routing.NewHealth(c.Now), store: c.Store, gate: c.Gate, artifacts: c.Artifacts, fetcher: c.Fetcher,
-		address: c.Address, now: c.Now, clock: store.NewClock(c.Now), log: c.Logger, observer: c.Observer, desk: c.Desk,
+		address: c.Address, now: c.Now, clock: store.ClockOf(c.Store, c.Now), log: c.Logger, observer: c.Observer, desk: c.Desk,
 		running: map[string]*cancelHandle{}, parked: map[string]*parked{}, free: make(chan struct{}, 1),
 	}
 	limits := c.Limits.withDefaults()

@@ -30,6 +30,10 @@ func (w *work) pause(ctx context.Context, d time.Duration) error {
 		w.wake = d
 		return errParked
 	}
+	if err := w.settled(ctx); err != nil {
+		return err
+	}
+	w.clear() // a suspect has come through its step, and lets the next one try
 	w.unload()
 	sleep(ctx, d)
 	// A cancellation may have come through any node.

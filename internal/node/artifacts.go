@@ -23,7 +23,7 @@ func (n *Node) openArtifacts(ctx context.Context, set config.Config) (artifact.S
 	if err != nil {
 		return nil, nil, err
 	}
-	now := store.NewClock(ClockOf(n.db)).Stamp
+	now := store.ClockOf(n.db, wallClock).Stamp
 	dir := filepath.Join(n.DataDir, backup.ArtifactsName)
 	bucket, elsewhere := set.Bucket()
 	if !elsewhere {

@@ -128,7 +128,7 @@ func NewService(ctx context.Context, db Engine, c ServiceConfig) (*Service, erro
 		remote = s.Operator
 	}
 	s.API, err = server.New(server.Config{
-		Operator: remote, Gateway: g, Gate: keeper, Artifacts: c.Artifacts, Signer: signer, BaseURL: c.BaseURL, Now: store.NewClock(c.Now).Past,
+		Operator: remote, Gateway: g, Gate: keeper, Artifacts: c.Artifacts, Signer: signer, BaseURL: c.BaseURL, Now: store.ClockOf(db, c.Now).Past,
 		Logger: c.Logger, Limits: c.Limits.Server, BodyFolder: c.BodyFolder, TrustedProxies: c.TrustedProxies,
 		OnRequest: c.onRequest, Console: pages,
 	})

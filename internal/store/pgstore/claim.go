@@ -79,7 +79,7 @@ type claim struct {
 	accounts []*waiting      // in the order of their turns
 	repeated []*row          // the tasks that this very claim has leased already
 	chosen   map[string]pick // by id
-	served   []string        // accounts, a turn each
+	picks    int             // so far, of rows that can't be read too
 	turn     int64           // the last one that was given
 }
 
@@ -91,7 +91,7 @@ type waiting struct {
 
 // read frees the leases of sessions that have run out, and finds the tasks that may be claimed.
 func (c *claim) read(ctx context.Context, x *txn) error {
-	c.accounts, c.repeated, c.served, c.chosen = nil, nil, nil, map[string]pick{}
+	c.accounts, c.repeated, c.picks, c.chosen = nil, nil, 0, map[string]pick{}
 	if c.Number > 0 && c.Number == x.sessions[c.Node].claim {
 		return c.readRepeated(ctx, x)
 	}
@@ -212,7 +212,39 @@ func (c *claim) choose(ctx context.Context, x *txn, classes []string) error {
 	if len(c.chosen) == 0 {
 		return nil
 	}
-	return x.readMore(ctx, slices.Collect(maps.Keys(c.chosen)))
+	if err := x.readMore(ctx, slices.Collect(maps.Keys(c.chosen))); err != nil {
+		return err
+	}
+	if again, err := c.passOver(ctx, x); err != nil || !again {
+		return err
+	}
+	return c.choose(ctx, x, classes) // what was picked stays
+}
+
+// brokenPause is how long a task whose record can't be read is left alone, so that it doesn't take the place of others.
+const brokenPause = time.Minute
+
+// passOver takes back what was picked and can't be read, and reports whether there was any.
+func (c *claim) passOver(ctx context.Context, x *txn) (any bool, err error) {
+	var broken []string
+	for id, p := range c.chosen {
+		r := x.rows[id]
+		if r.broken == nil {
+			continue
+		}
+		x.db.log.Error("a task can't be read and is passed over", slog.String("task_id", id), slog.Any("error", r.broken))
+		for _, key := range p.place {
+			x.deltas[placeCounter(key)]--
+		}
+		delete(c.chosen, id)
+		broken = append(broken, id)
+	}
+	if len(broken) == 0 {
+		return false, nil
+	}
+	x.db.broken.note(broken)
+	_, err = x.conn.Exec(ctx, x.db.q(`UPDATE {s}.open_tasks SET pause = $2 WHERE id = ANY($1)`), broken, x.now.Add(brokenPause))
+	return true, err
 }
 
 // open returns those of the classes that have a place still.
@@ -230,12 +262,12 @@ func (c *claim) round(x *txn, accounts []*waiting) (any bool) {
 			return false
 		}
 		if p, ok := c.next(x, a); ok {
-			p.order = len(c.chosen)
+			p.account, p.order = a.name, c.picks
+			c.picks++
 			c.chosen[p.id] = p
 			for _, key := range p.place {
 				x.deltas[placeCounter(key)]++
 			}
-			c.served = append(c.served, a.name)
 			any = true
 		}
 	}
@@ -244,9 +276,10 @@ func (c *claim) round(x *txn, accounts []*waiting) (any bool) {
 
 // pick is a task that is to be leased.
 type pick struct {
-	id    string
-	place []string
-	order int
+	id      string
+	account string
+	place   []string
+	order   int
 }
 
 // next takes the account's oldest task whose line has a place; one that can't wait needs none.
@@ -287,6 +320,7 @@ func (c *claim) readTasks(ctx context.Context, x *txn, accounts []*waiting, clas
 	byName := map[string]*waiting{}
 	for _, a := range accounts {
 		byName[a.name] = a
+		clear(a.tasks)
 	}
 	rows, err := x.conn.Query(ctx, x.db.q(`SELECT t.id, t.account, t.class
 		FROM unnest($1::text[]) AS a (account) CROSS JOIN unnest($2::text[]) AS c (class) CROSS JOIN LATERAL (
@@ -299,7 +333,9 @@ func (c *claim) readTasks(ctx context.Context, x *txn, accounts []*waiting, clas
 	}
 	var id, account, class string
 	_, err = pgx.ForEachRow(rows, []any{&id, &account, &class}, func() error {
-		byName[account].tasks[class] = append(byName[account].tasks[class], id)
+		if _, picked := c.chosen[id]; !picked {
+			byName[account].tasks[class] = append(byName[account].tasks[class], id)
+		}
 		return nil
 	})
 	return err
@@ -320,15 +356,8 @@ func (c *claim) run(x *txn) ([]store.Lease, error) {
 	picks := slices.SortedFunc(maps.Values(c.chosen), func(a, b pick) int { return a.order - b.order })
 	for i, p := range picks {
 		r := x.rows[p.id]
-		if r.broken != nil {
-			x.db.log.Error("a task can't be read and is passed over", slog.String("task_id", p.id), slog.Any("error", r.broken))
-			for _, key := range p.place {
-				x.deltas[placeCounter(key)]--
-			}
-			continue
-		}
 		r.node, r.epoch, r.claim, r.nth, r.place, r.pause, r.dirty = c.Node, r.epoch+1, c.Number, i, p.place, time.Time{}, true
-		x.turns[c.served[i]] = c.turn + int64(i) + 1
+		x.turns[p.account] = c.turn + int64(i) + 1
 		leases = append(leases, x.lease(r))
 	}
 	if len(picks) > 0 && c.Number > 0 {

@@ -76,7 +76,7 @@ func (db *DB) tryRead(ctx context.Context, do func(ctx context.Context) error) e
 	giveUp := time.Now().Add(tryTime)
 	for pause := tryPause; ; pause *= 2 {
 		err := doWithin(ctx, readTime, do)
-		db.doubt(err)
+		db.doubt(ctx, err)
 		switch {
 		case err == nil || ctx.Err() != nil || errors.Is(err, store.ErrUnknown):
 			return err // what may have been done isn't done again

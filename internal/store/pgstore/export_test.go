@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"unitask/internal/store"
+	"unitask/internal/task"
 )
 
 // SetIdle sets after how long the server ends a transaction whose node fell silent.
@@ -65,15 +66,42 @@ func Hold(ctx context.Context, db *DB, of *store.NewTask, takes ...Take) (commit
 func (db *DB) Schema() string { return db.schema }
 
 // Doubts reports whether the database was away and the latest writes aren't looked for yet.
-func Doubts(db *DB) bool { return db.latest.doubts.Load() != db.latest.settled.Load() }
+func Doubts(db *DB) bool {
+	_, _, doubts := db.latest.open()
+	return doubts > 0
+}
 
-// ClockAfter returns the time as a node knows it whose machine's clock is off by that much, after readings of a
+// Age makes all that a node remembers so much older.
+func Age(db *DB, by time.Duration) {
+	db.latest.mu.Lock()
+	defer db.latest.mu.Unlock()
+	db.latest.since = db.latest.since.Add(-by)
+	for i := range db.latest.writes {
+		db.latest.writes[i].at = db.latest.writes[i].at.Add(-by)
+	}
+}
+
+// ClockAfter returns the times as a node knows them whose machine's clock is off by that much, after readings of a
 // database's clock that is off by those.
-func ClockAfter(machine time.Duration, database ...time.Duration) time.Time {
+func ClockAfter(machine time.Duration, database ...time.Duration) (now, steady time.Time) {
 	c := newClock(func() time.Time { return time.Now().Add(machine) })
 	for _, off := range database {
 		asked := time.Now()
 		c.set(asked.Add(off), asked)
 	}
-	return c.now()
+	return c.both()
+}
+
+// EndAll ends tasks as a later transaction of EndOpen does, after a node has begun a session.
+func EndAll(ctx context.Context, db *DB, node string, ids []string, f task.Failure) error {
+	if err := db.Renew(ctx, node, time.Hour); err != nil {
+		return err
+	}
+	return db.alone(ctx, &op{
+		needs: func(n *needs) { n.ids = ids },
+		run: func(x *txn) error {
+			_, _, err := x.endAll(f)
+			return err
+		},
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -54,6 +55,16 @@ func (f *failover) must(what string, err error) {
 	}
 }
 
+// settled waits until the node has looked for its writes.
+func (f *failover) settled() {
+	f.Helper()
+	for end := time.Now().Add(time.Minute); pgstore.Doubts(f.db); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			f.Fatal("the node doesn't look for its writes")
+		}
+	}
+}
+
 // fail ends the primary and promotes the standby, and returns how many writes the node finds lost.
 func (f *failover) fail() int64 {
 	f.Helper()
@@ -70,12 +81,7 @@ func (f *failover) fail() int64 {
 		}
 	}
 	f.Logf("the next task %s after the primary's end", time.Since(away).Round(10*time.Millisecond))
-	for pgstore.Doubts(f.db) {
-		if time.Since(away) > time.Minute {
-			f.Fatal("the node doesn't look for its writes")
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	f.settled()
 	g, err := f.db.Gauges(f.Context())
 	f.must("gauges", err)
 	f.must("close", f.db.Close())
@@ -100,6 +106,45 @@ func TestFailover(t *testing.T) {
 	}
 	if said := f.log.String(); !strings.Contains(said, lost.ID) || !strings.Contains(said, kept.ID) {
 		t.Errorf("the log names not both tasks: %s", said)
+	}
+}
+
+// TestLateFailover: writes are found lost too if the database was away for longer than a node looks back, and after an
+// interruption in which none was lost.
+func TestLateFailover(t *testing.T) {
+	f := newFailover(t)
+	f.create("kept")
+	f.must("catch up", f.primary.CaughtUp(t.Context(), f.standby))
+	f.must("cut the standby off", f.standby.Unfollow(t.Context()))
+	lost := f.create("lost")
+	f.must("cut the connections", f.primary.KillBackends(t.Context()))
+	f.settled()
+	f.must("crash", f.primary.Crash())
+	for !pgstore.Doubts(f.db) {
+		time.Sleep(10 * time.Millisecond)
+	}
+	pgstore.Age(f.db, time.Hour)
+	f.must("promote", f.standby.Promote(t.Context()))
+	f.settled()
+	g, err := f.db.Gauges(t.Context())
+	f.must("gauges", err)
+	f.must("close", f.db.Close())
+	if said := f.log.String(); g.Lost != 1 || strings.Count(said, "has lost") != 1 || !strings.Contains(said, lost.ID) {
+		t.Errorf("%d lost writes, want 1, said once: %s", g.Lost, said)
+	}
+}
+
+// TestHangUps: readers that hang up are no sign that the database was away.
+func TestHangUps(t *testing.T) {
+	db := mustOpenNodes(t, 1)[0]
+	for range 200 {
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(rand.N(2*time.Millisecond), cancel)
+		_, _ = db.ListTasks(ctx, store.ListQuery{Scope: acme})
+		cancel()
+	}
+	if pgstore.Doubts(db) {
+		t.Error("the node looks for lost writes")
 	}
 }
 

@@ -2,6 +2,7 @@ package pgstore
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 
@@ -34,7 +35,7 @@ func (db *DB) Gauges(ctx context.Context) (store.Gauges, error) {
 		if err != nil {
 			return store.Gauges{}, err
 		}
-		g := store.Gauges{Stats: s, Lost: db.latest.lost.Load()}
+		g := store.Gauges{Stats: s, Lost: db.latest.count(), Quarantined: db.broken.count()}
 		var oldest *string
 		err = db.read(ctx, func(ctx context.Context) error {
 			return db.pool.QueryRow(ctx, db.q(`SELECT pg_database_size(current_database()),
@@ -46,6 +47,31 @@ func (db *DB) Gauges(ctx context.Context) (store.Gauges, error) {
 		}
 		return g, err
 	})
+}
+
+// broken is the tasks that this node's claims couldn't read lately, and when. Safe for concurrent use.
+type broken struct {
+	mu   sync.Mutex
+	seen map[string]time.Time // by id
+}
+
+func (b *broken) note(ids []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.seen == nil {
+		b.seen = map[string]time.Time{}
+	}
+	for _, id := range ids {
+		b.seen[id] = time.Now()
+	}
+}
+
+// count returns how many a claim of some node has met again, or could have, since its pause.
+func (b *broken) count() int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	maps.DeleteFunc(b.seen, func(_ string, at time.Time) bool { return time.Since(at) > 10*brokenPause })
+	return int64(len(b.seen))
 }
 
 // cached keeps a value for a while.

@@ -164,7 +164,7 @@ func (db *DB) tryGroup(pool *pgxpool.Pool, group []*op, shard string) error {
 	giveUp := time.Now().Add(tryTime)
 	for pause := tryPause; ; {
 		err := db.tryOnce(pool, group, shard, strict)
-		db.doubt(err)
+		db.doubt(context.Background(), err)
 		switch {
 		case errors.Is(err, errNear):
 			continue

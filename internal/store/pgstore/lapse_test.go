@@ -2,6 +2,8 @@ package pgstore_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -9,7 +11,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"unitask/internal/fault"
 	"unitask/internal/store"
+	"unitask/internal/store/pgstore"
 	"unitask/internal/task"
 )
 
@@ -68,17 +72,19 @@ func TestUnreadableTask(t *testing.T) {
 	if _, err := db.CreateTask(t.Context(), sound); err != nil {
 		t.Fatal(err)
 	}
-	lines := []store.Line{{Mode: task.Live, Capability: sound.Capability}}
-	for range 2 {
-		leases, err := db.Claim(t.Context(), store.ClaimRequest{Node: someNode, Limit: 10, Lines: lines})
-		if err != nil {
-			t.Fatalf("Claim: %v", err)
-		}
-		for _, l := range leases {
-			if l.Ref.TaskID != sound.ID {
-				t.Errorf("%s is leased", l.Ref.TaskID)
-			}
-		}
+	lines := []store.Line{{Mode: task.Live, Capability: sound.Capability, Places: [][]task.Cap{{{Key: "supplier:s", Limit: 1}}}}}
+	leases, err := db.Claim(t.Context(), store.ClaimRequest{Node: someNode, Limit: 1, Lines: lines}) // neither a lease nor the place is lost to it
+	if err != nil || len(leases) != 1 || leases[0].Ref.TaskID != sound.ID {
+		t.Fatalf("Claim: %+v, %v, want %s", leases, err, sound.ID)
+	}
+	if leases, err = db.Claim(t.Context(), store.ClaimRequest{Node: someNode, Limit: 10, Lines: lines}); err != nil || len(leases) != 0 {
+		t.Errorf("Claim: %+v, %v", leases, err)
+	}
+	if page, err := db.ListTasks(t.Context(), store.ListQuery{Scope: acme}); err != nil || len(page.Tasks) != 1 {
+		t.Errorf("ListTasks: %d tasks, %v, want the one that can be read", len(page.Tasks), err)
+	}
+	if g, err := db.Gauges(t.Context()); err != nil || g.Quarantined != 1 {
+		t.Errorf("%d tasks that can't be read, %v, want 1", g.Quarantined, err)
 	}
 	if _, err := db.CreateTask(t.Context(), newTask("broken")); err == nil {
 		t.Error("a second task under the key of the one that can't be read")
@@ -88,6 +94,55 @@ func TestUnreadableTask(t *testing.T) {
 	}
 	if got, err := db.RequestCancel(t.Context(), acme, sound.ID); err != nil || !got.CancelRequested {
 		t.Errorf("RequestCancel of the sound one: %+v, %v", got.State, err)
+	}
+
+	// A worker whose task becomes unreadable drops it.
+	if err := server.Exec(t.Context(), "UPDATE "+db.Schema()+".open_tasks SET record = substr(record, 1, 20)"); err != nil {
+		t.Fatal(err)
+	}
+	ref := store.LeaseRef{TaskID: sound.ID, Epoch: 1}
+	if _, err := db.Advance(t.Context(), ref, store.Step{Takeovers: new(1)}); !errors.Is(err, store.ErrFenced) {
+		t.Errorf("Advance: %v, want ErrFenced", err)
+	}
+}
+
+// TestEndOpen: all open tasks of a database that no node works on are ended, and those that can't be read are named.
+func TestEndOpen(t *testing.T) {
+	db := mustOpenNodes(t, 1)[0]
+	failure := task.FailureOf(fault.New(fault.ProviderTimeout, "nobody knows"))
+	var ids []string
+	for i := range 300 { // more than a transaction ends
+		n := newTask(fmt.Sprint(i))
+		if i%2 == 0 {
+			n.First = &store.First{Node: someNode, Plans: []task.Plan{{Supplier: "s", Model: "m"}}}
+		}
+		if _, err := db.CreateTask(t.Context(), n); err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, n.ID)
+	}
+	var inUse *store.InUseError
+	if n, err := db.EndOpen(t.Context(), failure); !errors.As(err, &inUse) || n != 0 {
+		t.Fatalf("while a node has a session: %d, %v", n, err)
+	}
+	if err := db.Renew(t.Context(), someNode, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Exec(t.Context(), "UPDATE "+db.Schema()+".open_tasks SET record = substr(record, 1, 20) WHERE id = $1", ids[0]); err != nil {
+		t.Fatal(err)
+	}
+	n, err := db.EndOpen(t.Context(), failure)
+	if err == nil || !strings.Contains(err.Error(), ids[0]) || n != len(ids)-1 {
+		t.Errorf("%d ended, %v, want %d and the name of the other", n, err, len(ids)-1)
+	}
+	for _, id := range ids[1:] {
+		got, err := db.GetTask(t.Context(), acme, id)
+		if err != nil || got.State != task.Failed || got.OpenAttempt() != nil {
+			t.Fatalf("%s: %s, %v", id, got.State, err)
+		}
+	}
+	if err := pgstore.EndAll(t.Context(), db, "a node that starts meanwhile", ids, failure); !errors.As(err, &inUse) {
+		t.Errorf("with a node that started meanwhile: %v", err)
 	}
 }
 

@@ -74,10 +74,48 @@ func TestLostAnswerOfTheRegistry(t *testing.T) {
 	}
 }
 
-// proxy stands before the server. lose: it cuts the next connection at the answer to a COMMIT.
+// TestSilentConnections: a node whose connections fall silent, as when their server loses its power, hears of others'
+// changes as soon as new ones are made.
+func TestSilentConnections(t *testing.T) {
+	db, c := mustOpen(t, mustServer(t), nil)
+	p := mustProxy(t)
+	c.URL = strings.Replace(c.URL, "host="+server.Dir(), "host="+p.dir, 1)
+	far := mustAttach(t, c)
+	t.Cleanup(p.cut) // or the engine waits for their ends when it closes
+	if _, err := far.ListAccounts(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	p.silent.Store(p.made.Load())
+	before, start := far.Changes(), time.Now()
+	if err := db.PutAccount(t.Context(), account.Account{ID: "acct_1", Name: "one"}); err != nil {
+		t.Fatal(err)
+	}
+	for far.Changes() == before {
+		if time.Since(start) > 15*time.Second { // a read's time, and no second one
+			t.Fatal("the change isn't heard of")
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// proxy stands before the server. lose: it cuts the next connection at the answer to a COMMIT. Connections up to the
+// number silent have no answers any more.
 type proxy struct {
-	dir  string
-	lose atomic.Bool
+	dir          string
+	lose         atomic.Bool
+	made, silent atomic.Int64
+
+	mu   sync.Mutex
+	cuts []func() // of all connections
+}
+
+// cut ends all connections.
+func (p *proxy) cut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, cut := range p.cuts {
+		cut()
+	}
 }
 
 func mustProxy(t *testing.T) *proxy {
@@ -105,20 +143,27 @@ func mustProxy(t *testing.T) *proxy {
 				continue
 			}
 			cut := func() { _, _ = client.Close(), far.Close() }
-			all.Go(func() { p.copy(far, client, cut, false) })
-			all.Go(func() { p.copy(client, far, cut, true) })
+			p.mu.Lock()
+			p.cuts = append(p.cuts, cut)
+			p.mu.Unlock()
+			number := p.made.Add(1)
+			all.Go(func() { p.copy(number, far, client, cut, false) })
+			all.Go(func() { p.copy(number, client, far, cut, true) })
 		}
 	})
 	return p
 }
 
-func (p *proxy) copy(to, from net.Conn, cut func(), answers bool) {
+func (p *proxy) copy(number int64, to, from net.Conn, cut func(), answers bool) {
 	defer cut()
 	buf := make([]byte, 64<<10)
 	for {
 		n, err := from.Read(buf)
 		if answers && bytes.Contains(buf[:n], []byte("COMMIT\x00")) && p.lose.CompareAndSwap(true, false) {
 			return
+		}
+		if err == nil && number <= p.silent.Load() {
+			continue
 		}
 		if _, writeErr := to.Write(buf[:n]); err != nil || writeErr != nil {
 			return

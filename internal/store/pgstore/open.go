@@ -50,6 +50,7 @@ type DB struct {
 	finds   *lane // FindTask
 	hints   hints
 	latest  latest
+	broken  broken
 
 	changes  atomic.Uint64 // of accounts and keys, as far as they were seen
 	counted  atomic.Uint64 // by the database, as last seen

@@ -2,6 +2,8 @@ package pgstore
 
 import (
 	"context"
+	"errors"
+	"log/slog"
 
 	"github.com/jackc/pgx/v5"
 
@@ -71,11 +73,13 @@ func (db *DB) GetTask(ctx context.Context, s task.Scope, id string) (task.Task, 
 
 // readOne reads a task from either table, in one statement: a task that moves between them is in one of the two.
 func (db *DB) readOne(ctx context.Context, condition string, arg any) (task.Task, error) {
-	tasks, err := db.readTasks(ctx, `SELECT record, input FROM {s}.open_tasks WHERE `+condition+`
+	tasks, damaged, err := db.readTasks(ctx, `SELECT record, input FROM {s}.open_tasks WHERE `+condition+`
 		UNION ALL SELECT record, NULL FROM {s}.ended_tasks WHERE `+condition, arg)
 	switch {
 	case err != nil:
 		return task.Task{}, err
+	case damaged != nil:
+		return task.Task{}, damaged
 	case len(tasks) == 0:
 		return task.Task{}, store.ErrNotFound
 	default:
@@ -83,27 +87,27 @@ func (db *DB) readOne(ctx context.Context, condition string, arg any) (task.Task
 	}
 }
 
-func (db *DB) readTasks(ctx context.Context, sql string, arg any) (tasks []task.Task, err error) {
+// readTasks returns the tasks that can be read, and what is wrong with the others.
+func (db *DB) readTasks(ctx context.Context, sql string, arg any) (tasks []task.Task, damaged, err error) {
 	err = db.read(ctx, func(ctx context.Context) error {
+		tasks, damaged = nil, nil
 		rows, err := db.pool.Query(ctx, db.q(sql), arg)
-		if err == nil {
-			tasks, err = collect(rows)
+		if err != nil {
+			return err
 		}
+		var record, input []byte
+		_, err = pgx.ForEachRow(rows, []any{&record, &input}, func() error {
+			if t, err := decode(record, input); err == nil {
+				tasks = append(tasks, t)
+			} else {
+				damaged = errors.Join(damaged, err)
+			}
+			record, input = nil, nil
+			return nil
+		})
 		return err
 	})
-	return tasks, err
-}
-
-func collect(rows pgx.Rows) ([]task.Task, error) {
-	var tasks []task.Task
-	var record, input []byte
-	_, err := pgx.ForEachRow(rows, []any{&record, &input}, func() error {
-		t, err := decode(record, input)
-		tasks = append(tasks, t)
-		record, input = nil, nil
-		return err
-	})
-	return tasks, err
+	return tasks, damaged, err
 }
 
 // listWindow bounds the rows that one page looks at.
@@ -135,10 +139,14 @@ func (db *DB) ListTasks(ctx context.Context, q store.ListQuery) (store.Page, err
 		page.Next = heads[len(heads)-1].id
 	}
 	if len(ids) > 0 {
-		page.Tasks, err = db.readTasks(ctx, `SELECT record, input FROM (
+		var damaged error
+		page.Tasks, damaged, err = db.readTasks(ctx, `SELECT record, input FROM (
 				SELECT id, record, input FROM {s}.open_tasks WHERE id = ANY($1)
 				UNION ALL SELECT id, record, NULL FROM {s}.ended_tasks WHERE id = ANY($1)) t
 			ORDER BY id DESC`, ids)
+		if damaged != nil {
+			db.log.Error("a list lacks tasks that can't be read", slog.Any("error", damaged))
+		}
 	}
 	return page, err
 }

@@ -258,8 +258,14 @@ func (db *DB) watchChanges(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			db.doubt(db.readChanges(ctx)) // a database that is gone changes nothing
-			db.lookForLost(ctx)
+			err := doWithin(ctx, readTime, db.readChanges)
+			db.doubt(ctx, err) // a database that is gone changes nothing
+			if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+				// The other side is gone without a word: the other connections are as silent.
+				db.pool.Reset()
+				db.work.Reset()
+			}
+			_ = doWithin(ctx, readTime, db.lookForLost) // it is tried again
 		}
 	}
 }
@@ -268,13 +274,18 @@ func (db *DB) watchChanges(ctx context.Context) {
 func (db *DB) readChanges(ctx context.Context) error {
 	var count uint64
 	var now time.Time
-	asked := time.Now()
-	err := db.pool.QueryRow(ctx, db.q(`SELECT count, clock_timestamp() FROM {s}.changes`)).Scan(&count, &now)
-	if err == nil {
-		db.clock.set(now, asked)
+	conn, err := db.pool.Acquire(ctx)
+	if err != nil {
+		return err
 	}
+	defer conn.Release()
+	asked := time.Now()
+	if err := conn.QueryRow(ctx, db.q(`SELECT count, clock_timestamp() FROM {s}.changes`)).Scan(&count, &now); err != nil {
+		return err
+	}
+	db.clock.set(now, asked)
 	db.seen(count)
-	return err
+	return nil
 }
 
 // Secret implements store.Secrets. Of several nodes that make one at the same time the first wins.

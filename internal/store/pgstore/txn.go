@@ -3,6 +3,7 @@ package pgstore
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strconv"
 	"time"
@@ -199,8 +200,9 @@ func (x *txn) leased(ref store.LeaseRef) (r *row, repeated bool, err error) {
 	}
 	stands := r.node != "" && x.alive(r.node)
 	switch {
-	case r.broken != nil:
-		return nil, false, r.broken
+	case r.broken != nil: // no worker can go on with it
+		x.db.log.Error("the task of a worker can't be read any more", slog.String("task_id", ref.TaskID), slog.Any("error", r.broken))
+		return nil, false, store.ErrFenced
 	case ref.Repeats(&r.t) && (!stands || r.epoch == ref.Epoch):
 		return r, true, nil
 	case !stands || r.epoch != ref.Epoch:
