@@ -113,3 +113,37 @@ func TestJobsHoldNoWorker(t *testing.T) {
 		}
 	})
 }
+
+// TestSuspectsGiveTheirTurnBack has two synchronous tasks that were taken over again and again, each with a job that
+// goes on at its supplier: the one that waits for its job keeps the other from nothing.
+func TestSuspectsGiveTheirTurnBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := keyed{jobs{&script{submitFn: job("j"), pollFn: goesOn}}}
+		w := newWorld(t, []routing.Route{route("text.chat", "a", 1, s)})
+		if err := w.store.Renew(t.Context(), "dead", time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		var ids []string
+		for i := range 2 {
+			made, err := w.store.CreateTask(t.Context(), store.NewTask{
+				ID: task.NewID(task.PrefixTask, time.Now()), Scope: w.caller.Scope(), IdempotencyHash: task.Hash{byte(i)},
+				Capability: "text.chat", Sync: true, Input: []byte(`{"prompt":"hello"}`), Parameters: []byte(`{}`), Deadline: time.Hour,
+				First: &store.First{Node: "dead", Plans: []task.Plan{routing.Choice{Route: &w.routes[0]}.Plan(nil)}},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := w.store.Advance(t.Context(), made.Lease.Ref, store.Step{Takeovers: new(2)}); err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, made.Task.ID)
+		}
+		w.store.Restart()
+		w.start()
+		defer w.stop()
+		time.Sleep(10 * time.Second)
+		for _, id := range ids {
+			w.expect(w.get(id), outcome{task.Running, "", 0, []attemptOutcome{{"a", task.Submitted, "", 0, false}}})
+		}
+	})
+}
