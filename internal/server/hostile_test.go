@@ -39,6 +39,42 @@ func TestPanic(t *testing.T) {
 	}
 }
 
+// slow is a store whose lists last as long as their callers have patience.
+type slow struct {
+	*memstore.DB
+	asked chan struct{}
+}
+
+func (s slow) ListTasks(ctx context.Context, _ store.ListQuery) (store.Page, error) {
+	close(s.asked)
+	<-ctx.Done()
+	return store.Page{}, ctx.Err()
+}
+
+// TestHungUp: a caller who leaves before the answer is no fault of the service.
+func TestHungUp(t *testing.T) {
+	requests := make(chan server.Request, 1)
+	engine := slow{memstore.New(time.Now), make(chan struct{})}
+	w := newWorld(t, options{engine: engine, onRequest: func(r server.Request) { requests <- r }})
+	ctx, leave := context.WithCancel(t.Context())
+	go func() {
+		<-engine.asked
+		leave()
+	}()
+	r := fixture.Must(http.NewRequestWithContext(ctx, http.MethodGet, w.base+api.PathTasks, nil))(t)
+	r.Header.Set("Authorization", "Bearer "+w.test)
+	if resp, err := w.client.Do(r); err == nil {
+		_ = resp.Body.Close()
+		t.Error("it was answered")
+	}
+	if got := <-requests; got.Status != 499 || got.Code != "" {
+		t.Errorf("recorded with %d %q", got.Status, got.Code)
+	}
+	if strings.Contains(w.log.String(), "ERROR") {
+		t.Errorf("logged as a fault:\n%s", w.log.String())
+	}
+}
+
 // TestBodyOfUnknownLength: a body without a length is bounded too.
 func TestBodyOfUnknownLength(t *testing.T) {
 	w := newWorld(t, options{limits: server.Limits{Body: 1000}})

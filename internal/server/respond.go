@@ -1,6 +1,8 @@
 package server
 
 import (
+	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"strconv"
@@ -67,13 +69,18 @@ func (s *common) answer(x *exchange, err error) {
 // fail writes an error with the status of its code.
 func (s *common) fail(x *exchange, e *fault.Error) { s.failWith(x, api.Status(e), e) }
 
+// statusHungUp is what the log and the counts say of a request whose caller hung up before its answer.
+const statusHungUp = 499
+
 // failWith writes an error. The cause, which a caller may not read, goes to the log.
 func (s *common) failWith(x *exchange, status int, e *fault.Error) {
 	x.code = e.Code
 	if e.TaskID != "" {
 		x.taskID = e.TaskID
 	}
-	if e.Code == fault.Internal {
+	if e.Code == fault.Internal && x.r.Context().Err() != nil && errors.Is(e, context.Canceled) {
+		x.status, x.code = statusHungUp, "" // what ended with the caller was no fault, and nobody reads the answer
+	} else if e.Code == fault.Internal {
 		s.log.LogAttrs(x.r.Context(), slog.LevelError, "internal fault",
 			slog.String("request_id", x.id), slog.String("task_id", e.TaskID), slog.Any("err", e))
 	}
