@@ -2,6 +2,7 @@ package crash_test
 
 import (
 	"context"
+	"encoding/json"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -34,9 +35,25 @@ func (b *observer) settle(limit time.Duration) {
 	all.Wait()
 	for _, r := range b.records {
 		if !r.Done {
-			b.t.Errorf("%s hasn't ended %s after the last kill", r.Seen.Key, limit)
+			b.t.Errorf("%s hasn't ended %s after the last kill: %s", r.Seen.Key, limit, b.asOperator(r))
 		}
 	}
+}
+
+// asOperator tells what the operator sees of a record's task.
+func (b *observer) asOperator(r *record) string {
+	if len(r.Seen.Acknowledged) == 0 {
+		return "no answer named a task"
+	}
+	got, err := b.admin(b.t.Context(), r.Seen.Acknowledged[0])
+	if err != nil {
+		return err.Error()
+	}
+	text, err := json.Marshal(got)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
 }
 
 // observe reads every task as its caller and as the operator do.
