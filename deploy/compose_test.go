@@ -92,7 +92,7 @@ func TestComposeNodes(t *testing.T) {
 		t.Errorf("trusted proxies (-want +got):\n%s", diff)
 	}
 	var addresses []string
-	for _, name := range nodes {
+	for i, name := range nodes {
 		s := maps.Clone(at(file, "services", name).(object))
 		addresses = append(addresses, at(s, "networks", "front", "ipv4_address").(string)+":8420")
 		grace, err := time.ParseDuration(s["stop_grace_period"].(string))
@@ -103,6 +103,10 @@ func TestComposeNodes(t *testing.T) {
 		if diff := cmp.Diff(own, s["volumes"]); diff != "" {
 			t.Errorf("%s, volumes (-want +got):\n%s", name, diff)
 		}
+		if got, want := at(s, "environment", "UNITASK_NODE_URL"), "http://"+addresses[i]; got != want {
+			t.Errorf("%s: the other nodes reach it at %v, want %s", name, got, want)
+		}
+		delete(at(s, "environment").(object), "UNITASK_NODE_URL")
 		delete(s, "networks")
 		delete(s, "volumes")
 		first := maps.Clone(at(file, "services", nodes[0]).(object))

@@ -17,6 +17,8 @@ func TestChartRefuses(t *testing.T) {
 		"--set=image.repository=": "image", "--set=database.existingSecret=": "existingSecret",
 		"--set=settings.base_url=": "base_url", "--set=settings.artifacts=": "artifacts",
 		"--set=settings.store=bolt":                                           "the chart decides this setting",
+		"--set=settings.node_url=http://10.0.0.1:8420":                        "the chart decides this setting",
+		"--set=nodeURL=10.0.0.1:8420":                                         "nodeURL",
 		"--set=replica=4":                                                     "replica",
 		"--set=terminationGracePeriodSeconds=30":                              "must be above 30",
 		"--set=settings.limits.shutdown_grace=1m":                             "write seconds",

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -140,6 +141,39 @@ func TestDeployments(t *testing.T) {
 		rolling := at(deployments[0], "spec", "strategy", "rollingUpdate")
 		if kind := at(deployments[0], "spec", "strategy", "type"); kind == "RollingUpdate" && at(rolling, "maxUnavailable") != 0.0 {
 			t.Errorf("%s: %v", name, rolling)
+		}
+	}
+}
+
+// TestNodesReachEachOther: each pod tells the others its own address, after the variable that it is made of, and the
+// network policy lets the pods ask each other.
+func TestNodesReachEachOther(t *testing.T) {
+	for name, manifests := range built(t) {
+		var own []any
+		for _, e := range at(of(manifests, "Deployment")[0], "spec", "template", "spec", "containers", 0, "env").([]any) {
+			switch at(e, "name") {
+			case "POD_IP":
+				own = append(own, at(e, "valueFrom", "fieldRef", "fieldPath"))
+			case "UNITASK_NODE_URL":
+				own = append(own, at(e, "value"))
+			}
+		}
+		if diff := cmp.Diff([]any{"status.podIP", "http://$(POD_IP):8420"}, own); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		for _, policy := range of(manifests, "NetworkPolicy") {
+			selector := at(policy, "spec", "podSelector")
+			for direction, peers := range map[string]string{"ingress": "from", "egress": "to"} {
+				rules, restricted := at(policy, "spec", direction).([]any)
+				if restricted && !slices.ContainsFunc(rules, func(rule any) bool {
+					from, some := at(rule, peers).([]any)
+					return at(rule, "ports", 0, "port") == "api" && (!some || slices.ContainsFunc(from, func(peer any) bool {
+						return cmp.Equal(at(peer, "podSelector"), selector)
+					}))
+				}) {
+					t.Errorf("%s: %s lets the pods ask each other by none of %v", name, direction, rules)
+				}
+			}
 		}
 	}
 }
