@@ -82,7 +82,7 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := db.prepare(ctx); err != nil {
+	if err := db.prepareAgain(ctx); err != nil {
 		db.disconnect()
 		return nil, err
 	}
@@ -116,6 +116,17 @@ func connect(ctx context.Context, c Config) (*DB, error) {
 		pool: pool, work: work, schema: pgx.Identifier{c.Schema}.Sanitize(), now: c.Now, clock: newClock(c.Machine), log: c.Logger,
 		commit: c.OnCommit, idle: idleTime, prefix: task.NewID("", time.Now())[10:18], // random characters
 	}, nil
+}
+
+// prepareAgain is prepare, again while connections are lost: a PgBouncer may hand out several that ended with the server
+// that it had before.
+func (db *DB) prepareAgain(ctx context.Context) error {
+	for giveUp := time.Now().Add(tryTime); ; time.Sleep(tryPause) {
+		err := db.prepare(ctx)
+		if err == nil || !lostConnection(err) || ctx.Err() != nil || time.Now().After(giveUp) {
+			return err
+		}
+	}
 }
 
 // prepare makes the database ready for an engine.

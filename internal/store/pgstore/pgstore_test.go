@@ -101,7 +101,11 @@ const shortOps = 5_000
 
 // TestLinearizable has callers at a node whose connections are cut under them again and again.
 func TestLinearizable(t *testing.T) {
-	url := mustServer(t)
+	cutAgain(t, mustServer(t), shortOps)
+}
+
+func cutAgain(t *testing.T, url string, ops int) {
+	t.Helper()
 	var cut func(c pgstore.Config, db *pgstore.DB) storetest.Engine
 	cut = func(c pgstore.Config, db *pgstore.DB) storetest.Engine {
 		e := engine(c, db)
@@ -113,7 +117,7 @@ func TestLinearizable(t *testing.T) {
 		}
 		return e
 	}
-	storetest.Linearizable(t, shortOps, func(t *testing.T, now func() time.Time) storetest.Engine {
+	storetest.Linearizable(t, ops, func(t *testing.T, now func() time.Time) storetest.Engine {
 		db, c := mustOpen(t, url, now)
 		return cut(c, db)
 	})

@@ -162,13 +162,14 @@ const idleTime = 5 * time.Second
 
 // settings returns the statement with those of the transaction. A group's statements find rows by indexes alone, so that
 // a plan which was made once for each connection stays right however its tables grow; planning takes longer than the rest
-// of them. The queries of claims are planned each time.
+// of them. The queries of claims are planned each time. Behind a PgBouncer a connection may lack sessionSettings, and a
+// plan without sequential scans has such costs that it would be compiled.
 func (x *txn) settings(n *needs) string {
-	idle := "SELECT set_config('idle_in_transaction_session_timeout', '" + strconv.FormatInt(x.db.idle.Milliseconds(), 10) + "', true)"
+	all := "SELECT set_config('jit', 'off', true), set_config('idle_in_transaction_session_timeout', '" + strconv.FormatInt(x.db.idle.Milliseconds(), 10) + "', true)"
 	if n.claims {
-		return idle
+		return all
 	}
-	return idle + ", set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true)"
+	return all + ", set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true)"
 }
 
 // readPresent reads the time, the sessions and the part that ends go to.
