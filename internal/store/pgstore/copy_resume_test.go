@@ -1,0 +1,114 @@
+package pgstore_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"unitask/internal/store"
+	"unitask/internal/store/storetest"
+	"unitask/internal/task"
+)
+
+// cutTarget is cut off after some commits, or changes what it is given.
+type cutTarget struct {
+	store.Target
+	commits int // that are made before
+	spoil   func(*task.Task)
+}
+
+var errCut = errors.New("cut off")
+
+func (c *cutTarget) PutTasks(ctx context.Context, tasks []task.Task) error {
+	if c.spoil != nil {
+		c.spoil(&tasks[0])
+	}
+	for i := range tasks { // small commits
+		if c.commits--; c.commits < 0 {
+			return errCut
+		}
+		if err := c.Target.PutTasks(ctx, tasks[i:i+1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func fillTasks(t *testing.T, from kept, clock *storetest.Clock, n int) []task.Task {
+	t.Helper()
+	e := mustEngine(t, from)
+	fillCallers(t, e, clock.Now())
+	var all []task.Task
+	for i := range n {
+		all = append(all, endedTask(t, e, clock, byte(i)))
+	}
+	mustDo(t, e.Store.Close())
+	return all
+}
+
+func mustSource(t *testing.T, at kept) store.Source {
+	t.Helper()
+	from, err := at.source()
+	mustDo(t, err)
+	t.Cleanup(func() { mustClose(t, from) })
+	return from
+}
+
+func wantErr(t *testing.T, what string, got, want error) {
+	t.Helper()
+	if !errors.Is(got, want) {
+		t.Errorf("%s: %v, want %v", what, got, want)
+	}
+}
+
+// TestCopyResumes: a copy that was cut off keeps its target closed, goes on there, and refuses another source.
+func TestCopyResumes(t *testing.T) {
+	quiet := func(store.Phase, int64) {}
+	eachWay(t, func(t *testing.T, clock *storetest.Clock, from, to kept) {
+		all := fillTasks(t, from, clock, 20)
+		source := mustSource(t, from)
+		for _, commits := range []int{0, 5, 5} {
+			into := mustTarget(t, source, to)
+			_, err := store.Copy(t.Context(), source, &cutTarget{Target: into, commits: commits}, quiet)
+			wantErr(t, "Copy", err, errCut)
+			mustClose(t, into)
+			if _, err := to.engine(); !isUnfinished(err) {
+				t.Fatalf("Open of a half copy: %v", err)
+			}
+			if half, err := to.source(); err == nil {
+				_, err = half.Identity(t.Context())
+				if !isUnfinished(err) {
+					t.Errorf("a half copy as a source: %v", err)
+				}
+				mustClose(t, half)
+			}
+		}
+		_, err := to.target(store.CopyOf{From: "elsewhere", Identity: "another"})
+		wantErr(t, "a copy of another store", err, store.ErrOccupied)
+		into := mustTarget(t, source, to)
+		if last, begun, err := into.Last(t.Context()); err != nil || !begun || last != all[9].ID {
+			t.Errorf("Last: %s, %t, %v, want %s", last, begun, err, all[9].ID)
+		}
+		mustClose(t, into)
+		mustCopy(t, from, to)
+		e := mustEngine(t, to)
+		for _, want := range all {
+			got, err := e.Store.FindTask(t.Context(), want.Scope, want.IdempotencyHash)
+			if diff := cmp.Diff(want, got); err != nil || diff != "" {
+				t.Errorf("FindTask: %v (-want +got):\n%s", err, diff)
+			}
+		}
+		mustDo(t, e.Store.Close())
+		id, err := source.Identity(t.Context())
+		mustDo(t, err)
+		_, err = to.target(store.CopyOf{From: "test", Identity: id})
+		wantErr(t, "a copy into a finished one", err, store.ErrOccupied)
+	})
+}
+
+func isUnfinished(err error) bool {
+	_, ok := errors.AsType[*store.UnfinishedError](err)
+	return ok
+}
