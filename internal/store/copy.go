@@ -42,7 +42,8 @@ type Held struct {
 // part of it: a copy goes on as a store does after a restart.
 type Source interface {
 	// Identity names the store in its present state: another store has another one, and so has this store once a node
-	// has worked on it. An *UnfinishedError if it is itself a copy that isn't finished.
+	// has worked on it. An *UnfinishedError if it is itself a copy that isn't finished, an *InUseError while a node
+	// works on it.
 	Identity(ctx context.Context) (string, error)
 	// Contents returns all but the tasks.
 	Contents(ctx context.Context) (Contents, error)

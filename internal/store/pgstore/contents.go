@@ -76,7 +76,8 @@ func (db *DB) rests(ctx context.Context) error {
 	return &store.InUseError{Nodes: names}
 }
 
-// Identity implements store.Source: it is made of what each node's start and each change of an account alter.
+// Identity implements store.Source: it is made of what each node's start, each change of an account and each end of a
+// task alter. A *store.InUseError while a node has a session.
 func (o *Offline) Identity(ctx context.Context) (id string, err error) {
 	mark, err := o.db.readMark(ctx)
 	if err != nil {
@@ -85,10 +86,14 @@ func (o *Offline) Identity(ctx context.Context) (id string, err error) {
 	if mark != nil {
 		return "", &store.UnfinishedError{From: mark.From}
 	}
-	err = o.db.pool.QueryRow(ctx, o.db.q(`SELECT concat_ws('/', (SELECT min(id) FROM {s}.accounts), (SELECT count FROM {s}.changes),
-		(SELECT count(*) FROM {s}.nodes), (SELECT extract(epoch FROM max(until)) FROM {s}.nodes), (SELECT max(id) FROM {s}.ended_tasks),
-		(SELECT max(id) FROM {s}.open_tasks))`)).Scan(&id)
-	return id, err
+	err = o.db.pool.QueryRow(ctx, o.db.q(`SELECT format('%s/%s/%s/%s/%s/%s/%s/%s', (SELECT min(id) FROM {s}.accounts),
+		(SELECT count FROM {s}.changes), (SELECT count(*) FROM {s}.nodes), (SELECT extract(epoch FROM max(until)) FROM {s}.nodes),
+		(SELECT max(id) FROM {s}.ended_tasks), (SELECT count(*) FROM {s}.ended_tasks),
+		(SELECT max(id) FROM {s}.open_tasks), (SELECT count(*) FROM {s}.open_tasks))`)).Scan(&id)
+	if err != nil {
+		return "", err
+	}
+	return id, o.db.rests(ctx) // after it: a session that it has and that is over by now changes nothing any more
 }
 
 // Contents implements store.Source.
