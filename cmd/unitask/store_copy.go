@@ -75,6 +75,10 @@ func storeCopyRun(ctx context.Context, t *terminal, o *storeCopyOptions) error {
 	}
 	start := time.Now()
 	tally, err := copyStore(ctx, t, from, to)
+	end := "copied and compared in " + shown.Duration(time.Since(start))
+	if done, ok := errors.AsType[*store.FinishedError](err); ok {
+		tally, err, end = done.Tally, nil, "copied and compared before"
+	}
 	if err != nil {
 		return o.next(err)
 	}
@@ -89,7 +93,7 @@ func storeCopyRun(ctx context.Context, t *terminal, o *storeCopyOptions) error {
 	if err := b.write(t); err != nil {
 		return err
 	}
-	t.note("copied and compared in %s; %s can be served", shown.Duration(time.Since(start)), to)
+	t.note("%s; %s can be served", end, to)
 	return nil
 }
 

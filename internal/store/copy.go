@@ -64,8 +64,9 @@ type Target interface {
 	PutTasks(ctx context.Context, tasks []task.Task) error
 	// Finish completes the store after its last task. Only then can it be read as a Source. It may be called again.
 	Finish(ctx context.Context) error
-	// Release opens the finished store for work.
-	Release(ctx context.Context) error
+	// Release opens the finished store for work. Until a node works on it the store keeps the tally: to open it as a
+	// target of the same copy again is a *FinishedError.
+	Release(ctx context.Context, t Tally) error
 }
 
 // CopyOf says what a Target is a copy of.
@@ -89,6 +90,12 @@ type UnfinishedError struct{ From string }
 func (e *UnfinishedError) Error() string {
 	return "the copy from " + e.From + " into this store isn't finished"
 }
+
+// FinishedError is the target of a copy that was finished before, on which no node has worked since.
+type FinishedError struct{ Tally Tally }
+
+// Error says that there is nothing left to do.
+func (e *FinishedError) Error() string { return "the copy into this store is finished" }
 
 // InUseError is a database on which nodes have sessions.
 type InUseError struct{ Nodes []string }
@@ -158,7 +165,7 @@ func Copy(ctx context.Context, from Source, to Target, heard func(p Phase, tasks
 	if after, err := from.Identity(ctx); err != nil || after != before {
 		return nil, errors.Join(ErrChanged, err)
 	}
-	return tally, to.Release(ctx)
+	return tally, to.Release(ctx, tally)
 }
 
 // copyAll brings the tasks to the target. They are read while others are written.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -100,11 +101,34 @@ func TestCopyResumes(t *testing.T) {
 				t.Errorf("FindTask: %v (-want +got):\n%s", err, diff)
 			}
 		}
-		mustDo(t, e.Store.Close())
-		id, err := source.Identity(t.Context())
+	})
+}
+
+// TestCopyIsFinishedOnce: the same copy once more says that it is finished and what it copied, until a node has worked
+// on it; another one is refused.
+func TestCopyIsFinishedOnce(t *testing.T) {
+	eachWay(t, func(t *testing.T, clock *storetest.Clock, from, to kept) {
+		fillTasks(t, from, clock, 3)
+		tally := mustCopy(t, from, to)
+		id, err := mustSource(t, from).Identity(t.Context())
 		mustDo(t, err)
+		_, err = to.target(store.CopyOf{From: "elsewhere", Identity: "another"})
+		wantErr(t, "another copy", err, store.ErrOccupied)
+		for range 2 {
+			_, err = to.target(store.CopyOf{From: "test", Identity: id})
+			done, ok := errors.AsType[*store.FinishedError](err)
+			if !ok {
+				t.Fatalf("the same copy: %v", err)
+			}
+			if diff := cmp.Diff(tally, done.Tally); diff != "" {
+				t.Errorf("its tally (-want +got):\n%s", diff)
+			}
+		}
+		e := mustEngine(t, to)
+		mustDo(t, e.Store.Renew(t.Context(), "node", time.Minute))
+		mustDo(t, e.Store.Close())
 		_, err = to.target(store.CopyOf{From: "test", Identity: id})
-		wantErr(t, "a copy into a finished one", err, store.ErrOccupied)
+		wantErr(t, "the same copy after a node's work", err, store.ErrOccupied)
 	})
 }
 

@@ -127,16 +127,21 @@ func (t *Target) Finish(ctx context.Context) error {
 }
 
 // Release implements store.Target.
-func (t *Target) Release(ctx context.Context) error {
-	return known(pgx.BeginFunc(ctx, t.db.pool, func(tx pgx.Tx) error {
-		err := execute(ctx, tx, t.db.q(`DROP TABLE {s}.copying`))
-		var nodes int
-		if err == nil {
-			err = tx.QueryRow(ctx, t.db.q(`SELECT count(*) FROM {s}.nodes`)).Scan(&nodes)
-		}
-		if err == nil && nodes > 0 {
-			err = fmt.Errorf("%w: a node has worked on it", store.ErrOccupied)
-		}
+func (t *Target) Release(ctx context.Context, tally store.Tally) error {
+	next := t.mark
+	next.Tally = tally
+	var err error
+	if next.State, err = t.db.state(ctx, t.db.pool); err != nil {
 		return err
-	}))
+	}
+	return t.commit(ctx, next, func(tx pgx.Tx) error {
+		var nodes int
+		if err := tx.QueryRow(ctx, t.db.q(`SELECT count(*) FROM {s}.nodes`)).Scan(&nodes); err != nil {
+			return err
+		}
+		if nodes > 0 {
+			return fmt.Errorf("%w: a node has worked on it", store.ErrOccupied)
+		}
+		return execute(ctx, tx, t.db.q(`ALTER TABLE {s}.copying RENAME TO copied`))
+	})
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // Target is a database that a copy is made into. It has the table copying from the first commit of the copy until the
-// last, with which Open refuses it. The parts of ended_tasks are filled as tables without indexes, which they get
+// last, which names it copied: Open refuses it so long. The parts of ended_tasks are filled as tables without indexes, which they get
 // when they become its partitions in the end. One goroutine uses it.
 type Target struct {
 	db    *DB
@@ -25,12 +25,15 @@ type Target struct {
 
 var _ store.Target = (*Target)(nil)
 
-// copyMark is the row of the table copying.
+// copyMark is the row of the table copying, later copied.
 type copyMark struct {
 	store.CopyOf
 	Begun bool   `json:"begun"` // it has all but the tasks
 	Last  string `json:"last"`  // and those up to this one
 	Epoch int64  `json:"epoch"` // of all tasks
+
+	Tally store.Tally `json:"tally,omitempty"` // of the finished store
+	State string      `json:"state,omitempty"` // as it was then
 }
 
 // part is a part of ended_tasks that takes the tasks up to a time.
@@ -40,7 +43,7 @@ type part struct {
 }
 
 // OpenTarget connects, and begins a copy into a database without a store, or goes on with the same one.
-// store.ErrOccupied for any other database.
+// store.ErrOccupied for any other database, a *store.FinishedError for that of the same copy if it is finished.
 func OpenTarget(ctx context.Context, c Config, of store.CopyOf) (*Target, error) {
 	db, err := connect(ctx, c.withDefaults())
 	if err != nil {
@@ -68,6 +71,9 @@ func (t *Target) begin(ctx context.Context, of store.CopyOf) error {
 		t.mark = *mark
 		return of.Check(mark.CopyOf)
 	}
+	if err := t.finished(ctx, of); err != nil {
+		return err
+	}
 	text, err := json.Marshal(t.mark)
 	if err != nil {
 		return err
@@ -85,19 +91,34 @@ func (t *Target) begin(ctx context.Context, of store.CopyOf) error {
 		if used {
 			return fmt.Errorf("%w: the schema %s of the database has a store of its own", store.ErrOccupied, t.db.schema)
 		}
-		err := execute(ctx, tx, t.db.q(`CREATE TABLE {s}.copying (one boolean PRIMARY KEY CHECK (one), mark text NOT NULL)`))
+		err := execute(ctx, tx, t.db.q(`DROP TABLE IF EXISTS {s}.copied; CREATE TABLE {s}.copying (one boolean PRIMARY KEY CHECK (one), mark text NOT NULL)`))
 		return errors.Join(err, execute(ctx, tx, t.db.q(`INSERT INTO {s}.copying VALUES (true, $1)`), text))
 	})
 }
 
+// finished returns a *store.FinishedError for the target of the same copy that no node has worked on.
+func (t *Target) finished(ctx context.Context, of store.CopyOf) error {
+	mark, err := t.db.markIn(ctx, "copied")
+	if err != nil || mark == nil || mark.Identity != of.Identity {
+		return err
+	}
+	if now, err := t.db.state(ctx, t.db.pool); err != nil || now != mark.State {
+		return err
+	}
+	return &store.FinishedError{Tally: mark.Tally}
+}
+
 // readMark returns the mark of a copy that is under way into the database, nil without one.
-func (db *DB) readMark(ctx context.Context) (*copyMark, error) {
+func (db *DB) readMark(ctx context.Context) (*copyMark, error) { return db.markIn(ctx, "copying") }
+
+// markIn returns the mark in a table, nil without the table.
+func (db *DB) markIn(ctx context.Context, table string) (*copyMark, error) {
 	var there bool
-	if err := db.pool.QueryRow(ctx, `SELECT to_regclass($1) IS NOT NULL`, db.q("{s}.copying")).Scan(&there); err != nil || !there {
+	if err := db.pool.QueryRow(ctx, `SELECT to_regclass($1) IS NOT NULL`, db.q("{s}."+table)).Scan(&there); err != nil || !there {
 		return nil, err
 	}
 	var text []byte
-	if err := db.pool.QueryRow(ctx, db.q(`SELECT mark FROM {s}.copying`)).Scan(&text); err != nil {
+	if err := db.pool.QueryRow(ctx, db.q(`SELECT mark FROM {s}.`+table)).Scan(&text); err != nil {
 		return nil, err
 	}
 	mark := &copyMark{}
