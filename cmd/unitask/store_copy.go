@@ -144,6 +144,8 @@ func (o *storeCopyOptions) next(err error) error {
 		return hint.With(err, "name a data folder without unitask.db, or a database without the schema unitask (schema=NAME in the address names another)")
 	case errors.Is(err, store.ErrChanged), errors.Is(err, store.ErrDiffers):
 		return hint.With(err, "the target stays closed: remove it, and copy anew while nothing works on the source")
+	case errors.Is(err, store.ErrNoAccount):
+		return hint.With(err, "unitask store check --repair removes what belongs to no account, and says what that is")
 	case errors.Is(err, store.ErrFull):
 		return hint.With(err, "make room; the same command goes on where this one stopped")
 	case errors.Is(err, context.Canceled):

@@ -110,6 +110,8 @@ var (
 	ErrOccupied = errors.New("store: the target holds data that isn't from this copy")
 	ErrDiffers  = errors.New("store: the copy differs from its source")
 	ErrChanged  = errors.New("store: the source was changed during the copy")
+	// ErrNoAccount is returned for a source with a key, a link or a session whose account is lost.
+	ErrNoAccount = errors.New("store: the account isn't there")
 )
 
 // Phase is a part of a copy's work.
@@ -146,6 +148,9 @@ func Copy(ctx context.Context, from Source, to Target, heard func(p Phase, tasks
 		if err != nil {
 			return nil, err
 		}
+		if err := c.check(); err != nil {
+			return nil, err
+		}
 		if err := to.PutContents(ctx, c); err != nil {
 			return nil, err
 		}
@@ -166,6 +171,30 @@ func Copy(ctx context.Context, from Source, to Target, heard func(p Phase, tasks
 		return nil, errors.Join(ErrChanged, err)
 	}
 	return tally, to.Release(ctx, tally)
+}
+
+// check returns ErrNoAccount with the name of a record whose account isn't there.
+func (c *Contents) check() error {
+	there := map[string]bool{}
+	for _, a := range c.Accounts {
+		there[a.ID] = true
+	}
+	for _, k := range c.Keys {
+		if !there[k.Account] {
+			return fmt.Errorf("%w: %s, of the key %s", ErrNoAccount, k.Account, k.ID)
+		}
+	}
+	for _, l := range c.Links {
+		if !there[l.Account] {
+			return fmt.Errorf("%w: %s, of a link for %s", ErrNoAccount, l.Account, l.Member)
+		}
+	}
+	for _, s := range c.Sessions {
+		if !there[s.Account] {
+			return fmt.Errorf("%w: %s, of a session of %s", ErrNoAccount, s.Account, s.Member)
+		}
+	}
+	return nil
 }
 
 // copyAll brings the tasks to the target. They are read while others are written.

@@ -2,9 +2,12 @@ package pgstore_test
 
 import (
 	"context"
+	"fmt"
 	"iter"
+	"strings"
 	"testing"
 
+	"unitask/internal/account"
 	"unitask/internal/store"
 	"unitask/internal/store/storetest"
 	"unitask/internal/task"
@@ -16,6 +19,15 @@ type spoiledSource struct {
 	reads   int
 	changed bool
 	lacks   int // the number of a task that the first read doesn't have
+
+	contents *store.Contents // nil: the source's own
+}
+
+func (s *spoiledSource) Contents(ctx context.Context) (store.Contents, error) {
+	if s.contents != nil {
+		return *s.contents, nil
+	}
+	return s.Source.Contents(ctx)
 }
 
 func (s *spoiledSource) Identity(ctx context.Context) (string, error) {
@@ -66,6 +78,37 @@ func TestCopyIsVerified(t *testing.T) {
 					t.Error("the copy can be opened")
 				}
 			})
+		})
+	}
+}
+
+// TestCopyNamesOrphans: a source with a record whose account is lost isn't copied, and it is named, also by a target
+// that is given it all the same.
+func TestCopyNamesOrphans(t *testing.T) {
+	of := account.Account{ID: "acct_1", Name: "one"}
+	for want, c := range map[string]store.Contents{
+		"acct_2, of the key key_2":  {Keys: []account.Key{{ID: "key_1", Account: "acct_1"}, {ID: "key_2", Account: "acct_2", Hash: task.Hash{1}}}},
+		"acct_2, of a link for ann": {Links: []account.Link{{Account: "acct_2", Member: "ann"}}},
+		"acct_2, of a session of ben": {Sessions: []account.Session{
+			{Account: "acct_1", Member: "ann"}, {Account: "acct_2", Member: "ben", Hash: task.Hash{1}},
+		}},
+	} {
+		c.Accounts = []account.Account{of}
+		eachWay(t, func(t *testing.T, clock *storetest.Clock, from, to kept) {
+			fillTasks(t, from, clock, 1)
+			source := &spoiledSource{Source: mustSource(t, from), contents: &c}
+			into := mustTarget(t, source, to)
+			defer mustClose(t, into)
+			_, err := store.Copy(t.Context(), source, into, func(store.Phase, int64) {})
+			if wantErr(t, "Copy", err, store.ErrNoAccount); !strings.Contains(fmt.Sprint(err), want) {
+				t.Errorf("Copy: %v, want %q", err, want)
+			}
+			if _, ok := to.(keptSchema); !ok {
+				return
+			}
+			if err := into.PutContents(t.Context(), c); !strings.Contains(fmt.Sprint(err), "(acct_2) is not present") {
+				t.Errorf("PutContents: %v", err)
+			}
 		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"unitask/internal/store"
 	"unitask/internal/task"
@@ -172,6 +173,15 @@ func (t *Target) commit(ctx context.Context, next copyMark, change func(pgx.Tx) 
 	})
 	if err == nil {
 		t.mark = next
+	}
+	return told(err)
+}
+
+// told returns the error of a commit. Of records that can't stand together it keeps the server's words, with their keys.
+func told(err error) error {
+	e, answered := errors.AsType[*pgconn.PgError](err)
+	if answered && (e.Code == "23503" || e.Code == "23505") { // foreign_key_violation, unique_violation
+		return fmt.Errorf("pgstore: %w: %s", err, e.Detail)
 	}
 	return known(err)
 }
