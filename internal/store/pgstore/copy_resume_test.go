@@ -9,6 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"unitask/internal/store"
+	"unitask/internal/store/boltstore"
+	"unitask/internal/store/pgstore"
 	"unitask/internal/store/storetest"
 	"unitask/internal/task"
 )
@@ -78,13 +80,15 @@ func TestCopyResumes(t *testing.T) {
 			if _, err := to.engine(); !isUnfinished(err) {
 				t.Fatalf("Open of a half copy: %v", err)
 			}
-			if half, err := to.source(); err == nil {
-				_, err = half.Identity(t.Context())
-				if !isUnfinished(err) {
-					t.Errorf("a half copy as a source: %v", err)
-				}
-				mustClose(t, half)
+			half, err := to.source()
+			mustDo(t, err)
+			if _, err = half.Identity(t.Context()); !isUnfinished(err) {
+				t.Errorf("a half copy as a source: %v", err)
 			}
+			if err := looked(t.Context(), half, to); !isUnfinished(err) {
+				t.Errorf("a look at a half copy: %v", err)
+			}
+			mustClose(t, half)
 		}
 		_, err := to.target(store.CopyOf{From: "elsewhere", Identity: "another"})
 		wantErr(t, "a copy of another store", err, store.ErrOccupied)
@@ -130,6 +134,16 @@ func TestCopyIsFinishedOnce(t *testing.T) {
 		_, err = to.target(store.CopyOf{From: "test", Identity: id})
 		wantErr(t, "the same copy after a node's work", err, store.ErrOccupied)
 	})
+}
+
+// looked returns the error of a backup of a file, or of a check of a database.
+func looked(ctx context.Context, half store.Source, at kept) error {
+	if c, ok := at.(keptSchema); ok {
+		_, err := pgstore.Check(ctx, pgstore.Config(c))
+		return err
+	}
+	_, _, err := half.(*boltstore.Offline).Image(ctx)
+	return err
 }
 
 func isUnfinished(err error) bool {

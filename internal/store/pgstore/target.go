@@ -99,7 +99,7 @@ func (t *Target) begin(ctx context.Context, of store.CopyOf) error {
 
 // finished returns a *store.FinishedError for the target of the same copy that no node has worked on.
 func (t *Target) finished(ctx context.Context, of store.CopyOf) error {
-	mark, err := t.db.markIn(ctx, "copied")
+	mark, err := markIn(ctx, t.db.pool, t.db.q("{s}.copied"))
 	if err != nil || mark == nil || mark.Identity != of.Identity {
 		return err
 	}
@@ -110,16 +110,18 @@ func (t *Target) finished(ctx context.Context, of store.CopyOf) error {
 }
 
 // readMark returns the mark of a copy that is under way into the database, nil without one.
-func (db *DB) readMark(ctx context.Context) (*copyMark, error) { return db.markIn(ctx, "copying") }
+func (db *DB) readMark(ctx context.Context) (*copyMark, error) {
+	return markIn(ctx, db.pool, db.q("{s}.copying"))
+}
 
 // markIn returns the mark in a table, nil without the table.
-func (db *DB) markIn(ctx context.Context, table string) (*copyMark, error) {
+func markIn(ctx context.Context, in querier, table string) (*copyMark, error) {
 	var there bool
-	if err := db.pool.QueryRow(ctx, `SELECT to_regclass($1) IS NOT NULL`, db.q("{s}."+table)).Scan(&there); err != nil || !there {
+	if err := in.QueryRow(ctx, `SELECT to_regclass($1) IS NOT NULL`, table).Scan(&there); err != nil || !there {
 		return nil, err
 	}
 	var text []byte
-	if err := db.pool.QueryRow(ctx, db.q(`SELECT mark FROM {s}.`+table)).Scan(&text); err != nil {
+	if err := in.QueryRow(ctx, `SELECT mark FROM `+table).Scan(&text); err != nil {
 		return nil, err
 	}
 	mark := &copyMark{}
