@@ -124,13 +124,18 @@ func copyStore(ctx context.Context, t *terminal, from, to node.Place) (tally sto
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, target.Close()) }()
-	if last, begun, err := target.Last(ctx); err != nil {
+	last, begun, err := target.Last(ctx)
+	switch {
+	case err != nil:
 		return nil, err
-	} else if begun {
+	case last != "":
 		t.note("goes on with the copy that was cut off, after %s", last)
+	case begun:
+		t.note("goes on with the copy that was cut off")
 	}
 	show := startProgress(t, "")
 	defer show.stop()
+	show.resumed = last != ""
 	return store.Copy(ctx, source, target, show.work)
 }
 
