@@ -111,6 +111,10 @@ func (t *Target) load(tx *bolt.Tx, c store.CopyOf) error {
 	if mark == nil {
 		return t.foreign(tx, c)
 	}
+	if !mark.Begun { // it has no records yet, and becomes the target of any source
+		t.mark = copyMark{CopyOf: c}
+		return nil
+	}
 	t.mark = *mark
 	for _, bad := range loadIdem(tx, &t.idem) {
 		return bad

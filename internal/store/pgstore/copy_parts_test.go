@@ -40,6 +40,40 @@ func TestCopyWaitsForAnAttachment(t *testing.T) {
 	mustDo(t, err)
 }
 
+// TestCopyWaitsForACommit: a run goes on after the commit that the server of a killed process is about to make.
+func TestCopyWaitsForACommit(t *testing.T) {
+	url := mustServer(t)
+	clock := storetest.NewClock()
+	from, to := newKept(t, url, false, clock.Now), newKept(t, url, true, clock.Now)
+	fillTasks(t, from, clock, 3)
+	source := mustSource(t, from)
+	into := mustTarget(t, source, to)
+	_, err := store.Copy(t.Context(), source, &cutTarget{Target: into, commits: 1}, func(store.Phase, int64) {})
+	wantErr(t, "Copy", err, errCut)
+	mustClose(t, into)
+	schema := to.(keptSchema).Schema
+	dead, err := mustConnect(t, url).Begin(t.Context())
+	mustDo(t, err)
+	_, err = dead.Exec(t.Context(), "UPDATE "+schema+`.copying SET mark = regexp_replace(mark, '"last":"[^"]*"', '"last":"task_z"')`)
+	mustDo(t, err)
+	id, err := source.Identity(t.Context())
+	mustDo(t, err)
+	opened := make(chan error, 1)
+	var again store.Target
+	go func() {
+		var err error
+		again, err = to.target(store.CopyOf{From: "test", Identity: id})
+		opened <- err
+	}()
+	mustWait(t, mustConnect(t, url), schema, 1)
+	mustDo(t, dead.Commit(t.Context()))
+	mustDo(t, <-opened)
+	defer mustClose(t, again)
+	if last, _, err := again.Last(t.Context()); err != nil || last != "task_z" {
+		t.Errorf("Last: %q, %v, want that of the killed process", last, err)
+	}
+}
+
 func mustConnect(t *testing.T, url string) *pgx.Conn {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), url)

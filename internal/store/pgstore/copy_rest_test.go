@@ -61,6 +61,21 @@ func TestCopyNoticesANode(t *testing.T) {
 	}
 }
 
+// TestCopyBegunAndEmpty: a target that has no records yet becomes that of another source, or of the same one once a node
+// has worked on it.
+func TestCopyBegunAndEmpty(t *testing.T) {
+	eachWay(t, func(t *testing.T, clock *storetest.Clock, from, to kept) {
+		fillTasks(t, from, clock, 3)
+		into, err := to.target(store.CopyOf{From: "elsewhere", Identity: "another"})
+		mustDo(t, err)
+		mustClose(t, into)
+		if _, err := to.engine(); !isUnfinished(err) {
+			t.Errorf("the target can be opened: %v", err)
+		}
+		mustCopy(t, from, to)
+	})
+}
+
 // TestCopyNoticesEnds: a store whose one open task was ended by `store end-unfinished`, which begins no session, is
 // another source than before.
 func TestCopyNoticesEnds(t *testing.T) {

@@ -65,14 +65,10 @@ func (t *Target) begin(ctx context.Context, of store.CopyOf) error {
 		return err
 	}
 	mark, err := t.db.readMark(ctx)
+	if err == nil && mark == nil {
+		err = t.finished(ctx, of)
+	}
 	if err != nil {
-		return err
-	}
-	if mark != nil {
-		t.mark = *mark
-		return of.Check(mark.CopyOf)
-	}
-	if err := t.finished(ctx, of); err != nil {
 		return err
 	}
 	text, err := json.Marshal(t.mark)
@@ -83,18 +79,44 @@ func (t *Target) begin(ctx context.Context, of store.CopyOf) error {
 		if err := execute(ctx, tx, "SELECT pg_advisory_xact_lock($1)", int64(migrateLock)); err != nil {
 			return err
 		}
-		var used bool
-		if err := tx.QueryRow(ctx, t.db.q(`SELECT EXISTS (SELECT 1 FROM {s}.open_tasks) OR EXISTS (SELECT 1 FROM {s}.ended_tasks)
-			OR EXISTS (SELECT 1 FROM {s}.accounts) OR EXISTS (SELECT 1 FROM {s}.secrets) OR EXISTS (SELECT 1 FROM {s}.counters)
-			OR EXISTS (SELECT 1 FROM {s}.usage) OR EXISTS (SELECT 1 FROM {s}.nodes)`)).Scan(&used); err != nil {
-			return err
+		if mark != nil {
+			return t.beginAgain(ctx, tx, of, text)
 		}
-		if used {
-			return fmt.Errorf("%w: the schema %s of the database has a store of its own", store.ErrOccupied, t.db.schema)
-		}
-		err := execute(ctx, tx, t.db.q(`DROP TABLE IF EXISTS {s}.copied; CREATE TABLE {s}.copying (one boolean PRIMARY KEY CHECK (one), mark text NOT NULL)`))
-		return errors.Join(err, execute(ctx, tx, t.db.q(`INSERT INTO {s}.copying VALUES (true, $1)`), text))
+		return t.beginFirst(ctx, tx, text)
 	})
+}
+
+// beginFirst sets the mark in a schema without a store.
+func (t *Target) beginFirst(ctx context.Context, tx pgx.Tx, text []byte) error {
+	var used bool
+	if err := tx.QueryRow(ctx, t.db.q(`SELECT EXISTS (SELECT 1 FROM {s}.open_tasks) OR EXISTS (SELECT 1 FROM {s}.ended_tasks)
+		OR EXISTS (SELECT 1 FROM {s}.accounts) OR EXISTS (SELECT 1 FROM {s}.secrets) OR EXISTS (SELECT 1 FROM {s}.counters)
+		OR EXISTS (SELECT 1 FROM {s}.usage) OR EXISTS (SELECT 1 FROM {s}.nodes)`)).Scan(&used); err != nil {
+		return err
+	}
+	if used {
+		return fmt.Errorf("%w: the schema %s of the database has a store of its own", store.ErrOccupied, t.db.schema)
+	}
+	err := execute(ctx, tx, t.db.q(`DROP TABLE IF EXISTS {s}.copied; CREATE TABLE {s}.copying (one boolean PRIMARY KEY CHECK (one), mark text NOT NULL)`))
+	return errors.Join(err, execute(ctx, tx, t.db.q(`INSERT INTO {s}.copying VALUES (true, $1)`), text))
+}
+
+// beginAgain reads the mark of an earlier run. The lock waits for the commit that a process was killed in. A target that
+// has no records yet becomes that of any source.
+func (t *Target) beginAgain(ctx context.Context, tx pgx.Tx, of store.CopyOf, text []byte) error {
+	var found []byte
+	if err := tx.QueryRow(ctx, t.db.q(`SELECT mark FROM {s}.copying FOR UPDATE`)).Scan(&found); err != nil {
+		return err
+	}
+	var mark copyMark
+	if err := json.Unmarshal(found, &mark); err != nil {
+		return err
+	}
+	if !mark.Begun {
+		return execute(ctx, tx, t.db.q(`UPDATE {s}.copying SET mark = $1`), text)
+	}
+	t.mark = mark
+	return of.Check(mark.CopyOf)
 }
 
 // finished returns a *store.FinishedError for the target of the same copy that no node has worked on.
