@@ -14,6 +14,7 @@ import (
 	"unitask/internal/hint"
 	"unitask/internal/node"
 	"unitask/internal/snippet"
+	"unitask/internal/store"
 )
 
 const (
@@ -106,7 +107,10 @@ func (d *diagnosis) shared(ctx context.Context, c config.Config) {
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
 	if !c.OneNode() {
-		if found, err := node.CheckDatabase(ctx, c); err != nil {
+		found, err := node.CheckDatabase(ctx, c)
+		if _, half := errors.AsType[*store.UnfinishedError](err); half {
+			d.fail("database", err)
+		} else if err != nil {
 			d.fail("database", hint.With(err, "is it running, and may this machine and role reach it? the setting is store"))
 		} else {
 			d.ok("database", "%s", found)

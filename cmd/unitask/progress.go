@@ -33,6 +33,7 @@ type progress struct {
 	detail  string
 	trouble string
 	quiet   bool // the result is being printed
+	resumed bool // a copy, which was cut off; set before its work
 }
 
 func startProgress(t *terminal, label string) *progress {
@@ -95,7 +96,10 @@ func (p *progress) work(phase store.Phase, tasks int64) {
 		p.t.note("%s", phase)
 	}
 	p.label, p.detail = string(phase), ""
-	if tasks > 0 {
+	switch {
+	case tasks > 0 && p.resumed && phase == store.PhaseCopy:
+		p.detail = fmt.Sprintf("%d more tasks", tasks)
+	case tasks > 0:
 		p.detail = fmt.Sprintf("%d tasks", tasks)
 	}
 }

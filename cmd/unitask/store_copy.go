@@ -75,6 +75,10 @@ func storeCopyRun(ctx context.Context, t *terminal, o *storeCopyOptions) error {
 	}
 	start := time.Now()
 	tally, err := copyStore(ctx, t, from, to)
+	end := "copied and compared in " + shown.Duration(time.Since(start))
+	if done, ok := errors.AsType[*store.FinishedError](err); ok {
+		tally, err, end = done.Tally, nil, "copied and compared before"
+	}
 	if err != nil {
 		return o.next(err)
 	}
@@ -89,7 +93,7 @@ func storeCopyRun(ctx context.Context, t *terminal, o *storeCopyOptions) error {
 	if err := b.write(t); err != nil {
 		return err
 	}
-	t.note("copied and compared in %s; %s can be served", shown.Duration(time.Since(start)), to)
+	t.note("%s; %s can be served", end, to)
 	return nil
 }
 
@@ -120,13 +124,18 @@ func copyStore(ctx context.Context, t *terminal, from, to node.Place) (tally sto
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, target.Close()) }()
-	if last, begun, err := target.Last(ctx); err != nil {
+	last, begun, err := target.Last(ctx)
+	switch {
+	case err != nil:
 		return nil, err
-	} else if begun {
+	case last != "":
 		t.note("goes on with the copy that was cut off, after %s", last)
+	case begun:
+		t.note("goes on with the copy that was cut off")
 	}
 	show := startProgress(t, "")
 	defer show.stop()
+	show.resumed = last != ""
 	return store.Copy(ctx, source, target, show.work)
 }
 
@@ -140,6 +149,8 @@ func (o *storeCopyOptions) next(err error) error {
 		return hint.With(err, "name a data folder without unitask.db, or a database without the schema unitask (schema=NAME in the address names another)")
 	case errors.Is(err, store.ErrChanged), errors.Is(err, store.ErrDiffers):
 		return hint.With(err, "the target stays closed: remove it, and copy anew while nothing works on the source")
+	case errors.Is(err, store.ErrNoAccount):
+		return hint.With(err, "unitask store check --repair removes what belongs to no account, and says what that is")
 	case errors.Is(err, store.ErrFull):
 		return hint.With(err, "make room; the same command goes on where this one stopped")
 	case errors.Is(err, context.Canceled):

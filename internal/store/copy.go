@@ -42,7 +42,8 @@ type Held struct {
 // part of it: a copy goes on as a store does after a restart.
 type Source interface {
 	// Identity names the store in its present state: another store has another one, and so has this store once a node
-	// has worked on it. An *UnfinishedError if it is itself a copy that isn't finished.
+	// has worked on it. An *UnfinishedError if it is itself a copy that isn't finished, an *InUseError while a node
+	// works on it.
 	Identity(ctx context.Context) (string, error)
 	// Contents returns all but the tasks.
 	Contents(ctx context.Context) (Contents, error)
@@ -63,8 +64,9 @@ type Target interface {
 	PutTasks(ctx context.Context, tasks []task.Task) error
 	// Finish completes the store after its last task. Only then can it be read as a Source. It may be called again.
 	Finish(ctx context.Context) error
-	// Release opens the finished store for work.
-	Release(ctx context.Context) error
+	// Release opens the finished store for work. Until a node works on it the store keeps the tally: to open it as a
+	// target of the same copy again is a *FinishedError.
+	Release(ctx context.Context, t Tally) error
 }
 
 // CopyOf says what a Target is a copy of.
@@ -89,6 +91,12 @@ func (e *UnfinishedError) Error() string {
 	return "the copy from " + e.From + " into this store isn't finished"
 }
 
+// FinishedError is the target of a copy that was finished before, on which no node has worked since.
+type FinishedError struct{ Tally Tally }
+
+// Error says that there is nothing left to do.
+func (e *FinishedError) Error() string { return "the copy into this store is finished" }
+
 // InUseError is a database on which nodes have sessions.
 type InUseError struct{ Nodes []string }
 
@@ -102,6 +110,8 @@ var (
 	ErrOccupied = errors.New("store: the target holds data that isn't from this copy")
 	ErrDiffers  = errors.New("store: the copy differs from its source")
 	ErrChanged  = errors.New("store: the source was changed during the copy")
+	// ErrNoAccount is returned for a source with a key, a link or a session whose account is lost.
+	ErrNoAccount = errors.New("store: the account isn't there")
 )
 
 // Phase is a part of a copy's work.
@@ -138,6 +148,9 @@ func Copy(ctx context.Context, from Source, to Target, heard func(p Phase, tasks
 		if err != nil {
 			return nil, err
 		}
+		if err := c.check(); err != nil {
+			return nil, err
+		}
 		if err := to.PutContents(ctx, c); err != nil {
 			return nil, err
 		}
@@ -157,7 +170,31 @@ func Copy(ctx context.Context, from Source, to Target, heard func(p Phase, tasks
 	if after, err := from.Identity(ctx); err != nil || after != before {
 		return nil, errors.Join(ErrChanged, err)
 	}
-	return tally, to.Release(ctx)
+	return tally, to.Release(ctx, tally)
+}
+
+// check returns ErrNoAccount with the name of a record whose account isn't there.
+func (c *Contents) check() error {
+	there := map[string]bool{}
+	for _, a := range c.Accounts {
+		there[a.ID] = true
+	}
+	for _, k := range c.Keys {
+		if !there[k.Account] {
+			return fmt.Errorf("%w: %s, of the key %s", ErrNoAccount, k.Account, k.ID)
+		}
+	}
+	for _, l := range c.Links {
+		if !there[l.Account] {
+			return fmt.Errorf("%w: %s, of a link for %s", ErrNoAccount, l.Account, l.Member)
+		}
+	}
+	for _, s := range c.Sessions {
+		if !there[s.Account] {
+			return fmt.Errorf("%w: %s, of a session of %s", ErrNoAccount, s.Account, s.Member)
+		}
+	}
+	return nil
 }
 
 // copyAll brings the tasks to the target. They are read while others are written.

@@ -36,6 +36,14 @@ type Digest [sha256.Size]byte
 // MarshalText writes the digest in hexadecimal.
 func (d Digest) MarshalText() ([]byte, error) { return []byte(hex.EncodeToString(d[:])), nil }
 
+// UnmarshalText reads what MarshalText wrote.
+func (d *Digest) UnmarshalText(text []byte) error {
+	if n, err := hex.Decode(d[:], text); err != nil || n != len(d) {
+		return fmt.Errorf("store: a digest of %d characters", len(text))
+	}
+	return nil
+}
+
 // add adds the hash of a record.
 func (s *Sum) add(record []byte) {
 	hash := sha256.Sum256(record)

@@ -19,10 +19,12 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
 
 	"unitask/internal/account"
 	"unitask/internal/api"
 	"unitask/internal/client"
+	"unitask/internal/store"
 	"unitask/internal/store/pgstore/pgtest"
 	"unitask/internal/task"
 	"unitask/test/harness"
@@ -34,8 +36,6 @@ func TestMain(m *testing.M) { os.Exit(harness.Main(m)) }
 const (
 	shortTasks = 40_000 // more than a run of idempotency keys has
 	shortKills = 3
-	// perTask is about how long a copy takes for a task: kills come within it.
-	perTask = 20 * time.Microsecond
 )
 
 // databaseName is that of the file in a data folder.
@@ -151,22 +151,22 @@ type record struct {
 func (m *moved) copy(from, to string, tasks int) map[string]record {
 	m.Helper()
 	start := time.Now()
-	for range m.kills {
-		if ended, _ := m.run(from, to, rand.N(time.Duration(tasks)*perTask)); ended {
-			m.Fatal("the copy ended before its kill, and the next one would find its target occupied: raise UNITASK_COPY_TASKS")
+	last, runs := start, 0
+	killed, out := true, []byte(nil)
+	for ; killed; runs++ {
+		last = time.Now()
+		if killed, out = m.run(from, to, m.killAt(runs, to, tasks)); killed {
+			m.refused(to)
 		}
-		m.refused(to)
 	}
-	last := time.Now()
-	_, out := m.run(from, to, -1)
 	var said struct {
 		Records []record `json:"records"`
 	}
 	if err := json.Unmarshal(out, &said); err != nil {
 		m.Fatalf("the copy said %s: %v", out, err)
 	}
-	m.Logf("copied to %.20s… in %s, of which the last run took %s",
-		to, time.Since(start).Round(time.Millisecond), time.Since(last).Round(time.Millisecond))
+	m.Logf("copied to %.20s… in %s after %d kills, of which the last run took %s",
+		to, time.Since(start).Round(time.Millisecond), runs-1, time.Since(last).Round(time.Millisecond))
 	all := map[string]record{}
 	for _, r := range said.Records {
 		all[r.Kind] = r
@@ -174,39 +174,90 @@ func (m *moved) copy(from, to string, tasks int) map[string]record {
 	return all
 }
 
-// run runs the copy until it ends, or kills it a while after it has marked its target, unless that is negative.
-func (m *moved) run(from, to string, kill time.Duration) (ended bool, out []byte) {
+// killAt returns what says that the run with this number is to be killed, by its notes and its target. The runs before
+// the last kill are killed after some of their commits, that one once all tasks are there, and the next isn't killed.
+func (m *moved) killAt(n int, to string, tasks int) func(notes string) bool {
+	if n >= m.kills {
+		return func(string) bool { return false }
+	}
+	if n > 0 && n == m.kills-1 {
+		return func(notes string) bool { return strings.Contains(notes, string(store.PhaseFinish)) }
+	}
+	steps := tasks / groupTasks
+	if !strings.Contains(to, "://") {
+		steps /= 2 // of the file's growth
+	}
+	at, left := m.progress(to), 2+rand.N(max(1, steps/m.kills-1)) // the first step marks the target
+	return func(string) bool {
+		if now := m.progress(to); now != at {
+			at, left = now, left-1
+		}
+		return left <= 0
+	}
+}
+
+// progress is another one after some commits of a copy into the place, "" before it begins.
+func (m *moved) progress(place string) string {
+	if !strings.Contains(place, "://") {
+		info, err := os.Stat(filepath.Join(place, databaseName))
+		if err != nil {
+			return ""
+		}
+		return fmt.Sprintf("%d bytes", info.Size())
+	}
+	conn, err := pgx.Connect(m.Context(), place)
+	if err != nil {
+		m.Fatal(err)
+	}
+	defer func() { _ = conn.Close(m.Context()) }() // only read
+	var last string
+	if conn.QueryRow(m.Context(), "SELECT mark::json->>'last' FROM unitask.copying").Scan(&last) != nil {
+		return ""
+	}
+	return "up to " + last
+}
+
+// run runs the copy until it ends or is to be killed. It returns what it said if it ended by itself.
+func (m *moved) run(from, to string, kill func(notes string) bool) (killed bool, out []byte) {
 	m.Helper()
-	var said, notes bytes.Buffer
+	var said bytes.Buffer
+	notes, err := os.Create(filepath.Join(m.TempDir(), "notes"))
+	if err != nil {
+		m.Fatal(err)
+	}
+	defer func() { _ = notes.Close() }() // the program wrote it
+	read := func() string {
+		text, err := os.ReadFile(notes.Name())
+		if err != nil {
+			m.Fatal(err)
+		}
+		return string(text)
+	}
 	cmd := exec.CommandContext(m.Context(), harness.Binary(), "store", "copy", "--from", from, "--to", to, "--json")
-	cmd.Env, cmd.Stdout, cmd.Stderr = m.first.Environ(), &said, &notes
+	cmd.Env, cmd.Stdout, cmd.Stderr = m.first.Environ(), &said, notes
 	if err := cmd.Start(); err != nil {
 		m.Fatal(err)
 	}
-	if kill >= 0 {
-		m.first.Until(30*time.Second, "the target is marked", func() bool { return m.marked(to) })
-		time.AfterFunc(kill, func() { _ = cmd.Process.Kill() }) // or it has ended
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	for poll := time.NewTicker(10 * time.Millisecond); len(ended) == 0; <-poll.C {
+		if kill(read()) {
+			_ = cmd.Process.Kill() // or it has ended
+			killed = true
+			break
+		}
 	}
-	err := cmd.Wait()
-	if strings.Contains(notes.String(), "goes on with the copy that was cut off, after task_") {
+	err = <-ended
+	if strings.Contains(read(), "goes on with the copy that was cut off, after task_") {
 		m.resumed++
 	}
-	if killed := cmd.ProcessState.ExitCode() < 0; kill >= 0 && killed {
-		return false, nil
+	if killed && cmd.ProcessState.ExitCode() < 0 {
+		return true, nil
 	}
 	if err != nil {
-		m.Fatalf("the copy: %v\n%s", err, &notes)
+		m.Fatalf("the copy: %v\n%s", err, read())
 	}
-	return true, said.Bytes()
-}
-
-// marked reports whether a copy into the place has begun.
-func (m *moved) marked(place string) bool {
-	if strings.Contains(place, "://") {
-		return m.database.Exec(m.Context(), "SELECT FROM unitask.copying") == nil
-	}
-	_, err := os.Stat(filepath.Join(place, databaseName))
-	return err == nil
+	return false, said.Bytes()
 }
 
 // refused opens a half copy for work, which must be refused in words.

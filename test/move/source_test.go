@@ -96,7 +96,7 @@ func mustGrow(t *testing.T, from, to string, tasks int) {
 	for _, end := range []func() error{
 		func() error { return err },
 		func() error { return target.PutTasks(t.Context(), group) },
-		func() error { return target.Release(t.Context()) },
+		func() error { return target.Release(t.Context(), nil) },
 		target.Close,
 	} {
 		if err := end(); err != nil {

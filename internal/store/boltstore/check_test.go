@@ -65,7 +65,7 @@ func TestCheckOfASoundStore(t *testing.T) {
 // beyondRepair are the faults of TestCheckFinds that no other row can restore.
 var beyondRepair = []string{
 	"an idempotency key leads to another task", "an ended task has an open attempt", "an attempt has another number",
-	"a move that isn't allowed", "an input that wasn't erased", "an account is gone",
+	"a move that isn't allowed", "an input that wasn't erased",
 }
 
 // TestCheckFinds plants one fault at a time, which a check finds and a repair says and mends.

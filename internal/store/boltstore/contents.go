@@ -122,8 +122,11 @@ func allSums(r *reader, c *store.Contents) error {
 	return nil
 }
 
-// tasksPage is how many tasks are read in one transaction.
-const tasksPage = 256
+// What is read in one transaction: so many tasks, or those whose records reach so many bytes.
+const (
+	pageTasks = 256
+	pageBytes = 4 << 20
+)
 
 // Tasks implements store.Source.
 func (r resting) Tasks(ctx context.Context, after string) iter.Seq2[task.Task, error] {
@@ -157,8 +160,9 @@ func (r resting) Tasks(ctx context.Context, after string) iter.Seq2[task.Task, e
 // page returns some tasks from a row on, and the row after them, nil at the end.
 func (r resting) page(from []byte) (tasks []task.Task, next []byte, err error) {
 	err = r.view(func(tx *bolt.Tx) error {
+		bytesRead := 0
 		for k, v := range (&reader{opened: tx}).ascend(bucketTasks, from, nil) {
-			if len(tasks) == tasksPage {
+			if len(tasks) == pageTasks || bytesRead >= pageBytes {
 				next = bytes.Clone(k)
 				return nil
 			}
@@ -169,7 +173,7 @@ func (r resting) page(from []byte) (tasks []task.Task, next []byte, err error) {
 			if err != nil {
 				return unreadable(bucketTasks, k, v, err)
 			}
-			tasks = append(tasks, t)
+			tasks, bytesRead = append(tasks, t), bytesRead+len(v)
 		}
 		return nil
 	})

@@ -18,7 +18,8 @@
 //	meta              "schema", "session" → 8 bytes, big endian; "store" → its identity;
 //	                  "migration" → a place in the old rows; "logged", "log0", "log1" → 8 bytes and their
 //	                  sum: the newest group that the tree has, and how long the log's files are; "copy" →
-//	                  JSON as in accounts: a copy into this store is under way, and how far it has come
+//	                  JSON as in accounts: a copy into this store is under way, and how far it has come; "copied" →
+//	                  the same of a finished one, with what it has
 //	tasks             task → record
 //	open              task → what the queue needs to know; tasks that aren't terminal
 //	by_scope          scope, task → capability

@@ -91,14 +91,14 @@ func catchUp(path string) error {
 // Close gives the file back.
 func (o *Offline) Close() error { return o.bolt.Close() }
 
-// Image returns the file as it lies there and its size in bytes, under the lock that o holds. The
-// caller closes it, before o.
+// Image returns the file as it lies there and its size in bytes, under the lock that o holds. The caller closes it,
+// before o. A *store.UnfinishedError for a copy that isn't finished.
 func (o *Offline) Image(context.Context) (io.ReadCloser, int64, error) {
 	if len(o.damage) > 0 {
 		return nil, 0, &DamagedError{Path: o.path, Problem: o.damage[0]}
 	}
 	var size int64
-	if err := o.bolt.View(func(tx *bolt.Tx) error { size = tx.Size(); return nil }); err != nil {
+	if err := o.view(func(tx *bolt.Tx) error { size = tx.Size(); return unfinished(tx) }); err != nil {
 		return nil, 0, err
 	}
 	f, err := os.Open(o.path)

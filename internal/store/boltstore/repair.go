@@ -25,8 +25,9 @@ type Repaired struct {
 const damagedSuffix = ".damaged"
 
 // Repair makes a store usable without its unreadable rows, and returns them: groups of the log that are damaged or
-// missing, and rows that have a wrong sum or were set aside. Rows that derive from the tasks' records are rebuilt.
-// Damaged pages are beyond it: a *DamagedError. A *LockedError says who works on the store.
+// missing, rows that have a wrong sum or were set aside, and what belonged to an account that is lost. Rows that derive
+// from the tasks' records are rebuilt. Damaged pages are beyond it: a *DamagedError. A *LockedError says who works on
+// the store.
 func Repair(ctx context.Context, path string) (Repaired, error) {
 	done := Repaired{Lost: []Finding{}, Mended: []Finding{}}
 	if _, err := os.Stat(path); err != nil {

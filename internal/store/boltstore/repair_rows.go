@@ -2,6 +2,7 @@ package boltstore
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 	"strings"
 
@@ -217,16 +218,17 @@ func (r *repair) ends() error {
 	})
 }
 
-// authChanges gives up accounts and keys that can't be read, and lets names and hashes lead to the others.
+// authChanges gives up accounts and keys that can't be read, and all that belongs to an account that isn't there, and
+// lets names and hashes lead to the others.
 func (r *repair) authChanges() error {
-	named, hashed := map[string]string{}, map[string]string{}
+	accounts, named, hashed := map[string]bool{}, map[string]string{}, map[string]string{}
 	err := r.forEach(bucketAccounts, func(id, raw []byte) {
 		var a account.Account
 		if err := decodeJSON(bucketAccounts, id, raw, &a); err != nil || a.ID != string(id) {
 			r.lose(bucketAccounts, id, "the account's record can't be read")
 			return
 		}
-		named[a.Name] = a.ID
+		accounts[a.ID], named[a.Name] = true, a.ID
 	})
 	if err != nil {
 		return err
@@ -237,15 +239,32 @@ func (r *repair) authChanges() error {
 			r.lose(bucketKeys, id, "the key's record can't be read")
 			return
 		}
+		if !accounts[k.Account] {
+			r.lose(bucketKeys, id, "its account isn't there")
+			return
+		}
 		hashed[string(k.Hash[:])] = k.ID
 	})
 	if err != nil {
 		return err
 	}
-	if err := r.putIndexRow(bucketAccountsByName, named); err != nil {
-		return err
-	}
-	return r.putIndexRow(bucketKeysByHash, hashed)
+	return errors.Join(
+		r.signIns(bucketLinks, accounts), r.signIns(bucketSessions, accounts),
+		r.putIndexRow(bucketAccountsByName, named), r.putIndexRow(bucketKeysByHash, hashed))
+}
+
+// signIns gives up links or sessions that can't be read or have no account.
+func (r *repair) signIns(in bucket, accounts map[string]bool) error {
+	return r.forEach(in, func(hash, raw []byte) {
+		var of struct {
+			Account string `json:"account"`
+		}
+		if err := decodeJSON(in, hash, raw, &of); err != nil {
+			r.lose(in, hash, "the record can't be read")
+		} else if !accounts[of.Account] {
+			r.lose(in, hash, "its account isn't there")
+		}
+	})
 }
 
 // putIndexRow makes the rows of an index those that are wanted.

@@ -9,7 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"unitask/internal/account"
 	"unitask/internal/store/boltstore"
+	"unitask/internal/task"
 )
 
 // mustRepair repairs a store that a start refuses, after which it is sound, and returns the report.
@@ -101,5 +103,49 @@ func TestRepairRefusesDamagedPages(t *testing.T) {
 	_, err = boltstore.Repair(t.Context(), path)
 	if damage, ok := errors.AsType[*boltstore.DamagedError](err); !ok || !strings.Contains(damage.Error(), "cut short") {
 		t.Errorf("got %v, want a *DamagedError", err)
+	}
+}
+
+// TestRepairLosesAnAccountWhole: with an account that can't be read go its keys, links and sessions, and no others.
+func TestRepairLosesAnAccountWhole(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "unitask.db")
+	db := mustOpen(t, boltstore.Config{Path: path})
+	var errs []error
+	for i, name := range []string{"one", "two"} {
+		id, n := "acct_"+name, byte(i)
+		session := account.Session{Hash: task.Hash{3, n}, Account: id}
+		errs = append(errs, db.PutAccount(t.Context(), account.Account{ID: id, Name: name}),
+			db.PutKey(t.Context(), account.Key{ID: "key_" + name, Account: id, Hash: task.Hash{1, n}}),
+			db.PutLink(t.Context(), account.Link{Hash: task.Hash{2, n}, Account: id, Member: "ann"}),
+			db.PutLink(t.Context(), account.Link{Hash: task.Hash{4, n}, Account: id, Member: "ben"}),
+			db.RedeemLink(t.Context(), task.Hash{4, n}, func(account.Link) (account.Session, error) { return session, nil }))
+	}
+	errs = append(errs, boltstore.Damage(db, "accounts", func(id []byte) bool { return string(id) == "acct_one" }, flip), db.Close())
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	done, err := boltstore.Repair(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var in []string
+	for _, f := range done.Lost {
+		in = append(in, f.Subject[strings.LastIndexByte(f.Subject, ' ')+1:])
+	}
+	if diff := cmp.Diff([]string{"accounts", "keys", "links", "sessions"}, in); diff != "" {
+		t.Errorf("said to be lost: %+v\n%s", done.Lost, diff)
+	}
+	if report := mustCheck(t, path, boltstore.CheckConfig{}); len(report.Findings) > 0 {
+		t.Errorf("after the repair: %+v", report.Findings)
+	}
+	off, err := boltstore.OpenOffline(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = off.Close() }() // only read
+	c, err := off.Contents(t.Context())
+	if err != nil || len(c.Keys) != 1 || len(c.Links) != 1 || len(c.Sessions) != 1 || c.Keys[0].Account != "acct_two" ||
+		c.Links[0].Account != "acct_two" || c.Sessions[0].Account != "acct_two" {
+		t.Errorf("the store has %+v (%v), want what belongs to acct_two", c, err)
 	}
 }

@@ -66,6 +66,7 @@ var (
 	metaMigration = []byte("migration")
 	metaStore     = []byte("store")
 	metaCopy      = []byte("copy")
+	metaCopied    = []byte("copied")
 	metaLogged    = []byte("logged")
 	metaLogs      = [2][]byte{[]byte("log0"), []byte("log1")}
 )

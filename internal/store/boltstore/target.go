@@ -26,29 +26,32 @@ type Target struct {
 
 var _ store.Target = (*Target)(nil)
 
-// copyMark is the row in meta of a store that a copy is under way into.
+// copyMark is a row in meta: "copy" while the copy is under way, then "copied".
 type copyMark struct {
 	store.CopyOf
 	Begun bool   `json:"begun"` // it has all but the tasks
 	Last  string `json:"last"`  // and those up to this one
+
+	Tally store.Tally `json:"tally,omitempty"` // of the finished store
+	Start uint64      `json:"start,omitempty"` // its number of starts then
 }
 
 // unfinished returns a *store.UnfinishedError for a store that a copy is under way into.
 func unfinished(tx *bolt.Tx) error {
-	mark, err := markOf(tx)
+	mark, err := markOf(tx, metaCopy)
 	if err != nil || mark == nil {
 		return err
 	}
 	return &store.UnfinishedError{From: mark.From}
 }
 
-func markOf(tx *bolt.Tx) (*copyMark, error) {
-	raw := bucketMeta.of(tx).Get(metaCopy)
+func markOf(tx *bolt.Tx, name []byte) (*copyMark, error) {
+	raw := bucketMeta.of(tx).Get(name)
 	if raw == nil {
 		return nil, nil
 	}
 	mark := &copyMark{}
-	return mark, decodeJSON(bucketMeta, metaCopy, raw, mark)
+	return mark, decodeJSON(bucketMeta, name, raw, mark)
 }
 
 // put adds the mark to the rows of a commit.
@@ -59,7 +62,7 @@ func (m copyMark) put(r *rows) error {
 }
 
 // OpenTarget makes the file for a copy, or opens that of the same copy, which was cut off. store.ErrOccupied for any
-// other file; a *LockedError says who works on it.
+// other file, a *store.FinishedError for that of the same copy if it is finished; a *LockedError says who works on it.
 func OpenTarget(path string, c store.CopyOf) (*Target, error) {
 	cfg := Config{Path: path}.withDefaults()
 	dir := filepath.Dir(path)
@@ -101,18 +104,34 @@ func (t *Target) load(tx *bolt.Tx, c store.CopyOf) error {
 	if _, err := schemaOf(tx, t.path); err != nil {
 		return err
 	}
-	mark, err := markOf(tx)
+	mark, err := markOf(tx, metaCopy)
 	if err != nil {
 		return err
 	}
 	if mark == nil {
-		return fmt.Errorf("%w: %s is a store of its own", store.ErrOccupied, t.path)
+		return t.foreign(tx, c)
+	}
+	if !mark.Begun { // it has no records yet, and becomes the target of any source
+		t.mark = copyMark{CopyOf: c}
+		return nil
 	}
 	t.mark = *mark
 	for _, bad := range loadIdem(tx, &t.idem) {
 		return bad
 	}
 	return c.Check(mark.CopyOf)
+}
+
+// foreign returns the error of a store that no copy is under way into.
+func (t *Target) foreign(tx *bolt.Tx, c store.CopyOf) error {
+	done, err := markOf(tx, metaCopied)
+	if err != nil {
+		return err
+	}
+	if done == nil || done.Identity != c.Identity || done.Start != metaNumber(bucketMeta.of(tx), metaSession) {
+		return fmt.Errorf("%w: %s is a store of its own", store.ErrOccupied, t.path)
+	}
+	return &store.FinishedError{Tally: done.Tally}
 }
 
 // Identity implements store.Source.
@@ -250,10 +269,15 @@ func (t *Target) PutTasks(_ context.Context, tasks []task.Task) error {
 func (t *Target) Finish(context.Context) error { return nil }
 
 // Release implements store.Target. It writes the list of free pages too, which makes the next start fast.
-func (t *Target) Release(context.Context) error {
+func (t *Target) Release(_ context.Context, tally store.Tally) error {
 	t.bolt.NoFreelistSync = false
 	return guarded(t.path, func() error {
-		return update(t.bolt, func(tx *bolt.Tx) error { return bucketMeta.of(tx).Delete(metaCopy) })
+		return update(t.bolt, func(tx *bolt.Tx) error {
+			done, meta := t.mark, bucketMeta.of(tx)
+			done.Tally, done.Start = tally, metaNumber(meta, metaSession)
+			raw, err := encodeJSON(done)
+			return errors.Join(err, meta.Put(metaCopied, raw), meta.Delete(metaCopy))
+		})
 	})
 }
 

@@ -6,10 +6,12 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+
+	"unitask/internal/store"
 )
 
 // Check connects as Open does, changes nothing and says what it found: the server's version and the schema's. An error
-// says why Open would fail.
+// says why Open would fail, a *store.UnfinishedError that a copy is under way into it.
 func Check(ctx context.Context, c Config) (found string, err error) {
 	c = c.withDefaults()
 	conf, err := c.pool()
@@ -42,6 +44,13 @@ func Check(ctx context.Context, c Config) (found string, err error) {
 	}
 	if version > len(migrations) {
 		return "", fmt.Errorf("pgstore: schema %s: %w", c.Schema, newer(version))
+	}
+	mark, err := markIn(ctx, conn, pgx.Identifier{c.Schema, "copying"}.Sanitize())
+	if err != nil {
+		return "", fmt.Errorf("pgstore: schema %s: %w", c.Schema, err)
+	}
+	if mark != nil {
+		return "", &store.UnfinishedError{From: mark.From}
 	}
 	return fmt.Sprintf("PostgreSQL %s, schema %s of version %d", server, c.Schema, version), nil
 }

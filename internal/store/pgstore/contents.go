@@ -76,8 +76,8 @@ func (db *DB) rests(ctx context.Context) error {
 	return &store.InUseError{Nodes: names}
 }
 
-// Identity implements store.Source: it is made of what each node's start and each change of an account alter.
-func (o *Offline) Identity(ctx context.Context) (id string, err error) {
+// Identity implements store.Source. A *store.InUseError while a node has a session.
+func (o *Offline) Identity(ctx context.Context) (string, error) {
 	mark, err := o.db.readMark(ctx)
 	if err != nil {
 		return "", err
@@ -85,10 +85,25 @@ func (o *Offline) Identity(ctx context.Context) (id string, err error) {
 	if mark != nil {
 		return "", &store.UnfinishedError{From: mark.From}
 	}
-	err = o.db.pool.QueryRow(ctx, o.db.q(`SELECT concat_ws('/', (SELECT min(id) FROM {s}.accounts), (SELECT count FROM {s}.changes),
-		(SELECT count(*) FROM {s}.nodes), (SELECT extract(epoch FROM max(until)) FROM {s}.nodes), (SELECT max(id) FROM {s}.ended_tasks),
-		(SELECT max(id) FROM {s}.open_tasks))`)).Scan(&id)
-	return id, err
+	id, err := o.db.state(ctx, o.db.pool)
+	if err != nil {
+		return "", err
+	}
+	return id, o.db.rests(ctx) // after it: a session that it has and that is over by now changes nothing any more
+}
+
+// querier is a pool or a transaction.
+type querier interface {
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
+// state names the state of the store: each start of a node, each change of an account and each end of a task alter it.
+func (db *DB) state(ctx context.Context, in querier) (name string, err error) {
+	err = in.QueryRow(ctx, db.q(`SELECT format('%s/%s/%s/%s/%s/%s/%s/%s', (SELECT min(id) FROM {s}.accounts),
+		(SELECT count FROM {s}.changes), (SELECT count(*) FROM {s}.nodes), (SELECT extract(epoch FROM max(until)) FROM {s}.nodes),
+		(SELECT max(id) FROM {s}.ended_tasks), (SELECT count(*) FROM {s}.ended_tasks),
+		(SELECT max(id) FROM {s}.open_tasks), (SELECT count(*) FROM {s}.open_tasks))`)).Scan(&name)
+	return name, err
 }
 
 // Contents implements store.Source.
@@ -162,8 +177,11 @@ func (db *DB) allSums(ctx context.Context, kind string, add func(sumKey, [number
 	return err
 }
 
-// taskPage is how many tasks are read with one statement.
-const taskPage = 2000
+// What one statement reads: so many tasks, or those whose records reach so many bytes.
+const (
+	pageTasks = 2000
+	pageBytes = 4 << 20
+)
 
 // tasks yields the tasks after an id, open and ended, by id.
 func (db *DB) tasks(ctx context.Context, after string) iter.Seq2[task.Task, error] {
@@ -174,29 +192,34 @@ func (db *DB) tasks(ctx context.Context, after string) iter.Seq2[task.Task, erro
 				yield(task.Task{}, err)
 				return
 			}
+			if len(page) == 0 {
+				return
+			}
 			for _, t := range page {
 				if !yield(t, nil) {
 					return
 				}
-			}
-			if len(page) < taskPage {
-				return
 			}
 			after = page[len(page)-1].ID
 		}
 	}
 }
 
+// page reads the next tasks, none after the last one. A page is whole before its tasks are worked on: a server gives up
+// a connection that takes no rows for a while. Sizes are known without reading what stands apart.
 func (db *DB) page(ctx context.Context, after string) ([]task.Task, error) {
 	rows, err := db.pool.Query(ctx, db.q(`SELECT id, digest, record, input FROM (
-			(SELECT id, digest, record, input FROM {s}.open_tasks WHERE id > $1 ORDER BY id LIMIT $2)
-			UNION ALL
-			(SELECT id, digest, record, NULL FROM {s}.ended_tasks WHERE id > $1 ORDER BY id LIMIT $2)) t
-		ORDER BY id LIMIT $2`), after, taskPage)
+			SELECT *, sum(size) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) - size AS before FROM (
+				(SELECT id, digest, record, input, octet_length(record) + coalesce(octet_length(input), 0) AS size
+					FROM {s}.open_tasks WHERE id > $1 ORDER BY id LIMIT $2)
+				UNION ALL
+				(SELECT id, digest, record, NULL, octet_length(record) FROM {s}.ended_tasks WHERE id > $1 ORDER BY id LIMIT $2)) t
+			ORDER BY id LIMIT $2) t
+		WHERE before < $3 ORDER BY id`), after, pageTasks, pageBytes)
 	if err != nil {
 		return nil, err
 	}
-	page := make([]task.Task, 0, taskPage)
+	page := make([]task.Task, 0, pageTasks)
 	var id string
 	var found, record, input []byte
 	_, err = pgx.ForEachRow(rows, []any{&id, &found, &record, &input}, func() error {

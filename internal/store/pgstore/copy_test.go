@@ -155,6 +155,25 @@ func mustClose(t *testing.T, s store.Source) {
 	}
 }
 
+// mustDo fails the test at an error.
+func mustDo(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// eachWay runs a test on a copy from each kind of place to each.
+func eachWay(t *testing.T, test func(t *testing.T, clock *storetest.Clock, from, to kept)) {
+	url := mustServer(t)
+	for _, postgres := range []bool{true, false} {
+		t.Run(fmt.Sprintf("to postgres %t", postgres), func(t *testing.T) {
+			clock := storetest.NewClock()
+			test(t, clock, newKept(t, url, !postgres, clock.Now), newKept(t, url, postgres, clock.Now))
+		})
+	}
+}
+
 // TestCopy holds engines to the suite whose state goes from place to place: a restart in its tests is a copy into an
 // empty place, of each kind from each kind. Sessions of nodes, leases, pauses and turns alone may be lost on the way.
 func TestCopy(t *testing.T) {

@@ -2,6 +2,7 @@ package pgstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -28,10 +29,8 @@ func (t *Target) makeParts(ctx context.Context, tx pgx.Tx, since time.Time) erro
 			untils = append(untils, new(since.Add(now.Sub(since)*time.Duration(i+1)/partWidth)))
 		}
 	}
-	for _, sql := range []string{`DROP TABLE {s}.` + partName(1), `DELETE FROM {s}.parts`} {
-		if err := execute(ctx, tx, t.db.q(sql)); err != nil {
-			return err
-		}
+	if err := t.dropParts(ctx, tx); err != nil {
+		return err
 	}
 	began := now
 	if len(untils) > 0 {
@@ -53,6 +52,19 @@ func (t *Target) makeParts(ctx context.Context, tx pgx.Tx, since time.Time) erro
 		}
 	}
 	return nil
+}
+
+// dropParts drops the parts of the empty schema: the first, or those of a store that was worked on and emptied.
+func (t *Target) dropParts(ctx context.Context, tx pgx.Tx) error {
+	rows, err := tx.Query(ctx, t.db.q(`DELETE FROM {s}.parts RETURNING part`))
+	if err != nil {
+		return err
+	}
+	old, err := pgx.CollectRows(rows, pgx.RowTo[int])
+	for _, number := range old {
+		err = errors.Join(err, execute(ctx, tx, t.db.q(`DROP TABLE IF EXISTS {s}.`+partName(number))))
+	}
+	return err
 }
 
 // readParts reads the parts in their order.
@@ -108,13 +120,7 @@ func (t *Target) Finish(ctx context.Context) error {
 		return err
 	}
 	for _, p := range t.parts {
-		name := "{s}." + partName(p.number)
-		var attached bool
-		err := t.db.pool.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM pg_inherits WHERE inhrelid = to_regclass($1))`, t.db.q(name)).Scan(&attached)
-		if err == nil && !attached {
-			_, err = t.db.pool.Exec(ctx, t.db.q(fmt.Sprintf("ALTER TABLE {s}.ended_tasks ATTACH PARTITION %s FOR VALUES IN (%d)", name, p.number)))
-		}
-		if err != nil {
+		if err := pgx.BeginFunc(ctx, t.db.pool, func(tx pgx.Tx) error { return t.attach(ctx, tx, p.number) }); err != nil {
 			return known(err)
 		}
 	}
@@ -126,17 +132,37 @@ func (t *Target) Finish(ctx context.Context) error {
 	return nil
 }
 
-// Release implements store.Target.
-func (t *Target) Release(ctx context.Context) error {
-	return known(pgx.BeginFunc(ctx, t.db.pool, func(tx pgx.Tx) error {
-		err := execute(ctx, tx, t.db.q(`DROP TABLE {s}.copying`))
-		var nodes int
-		if err == nil {
-			err = tx.QueryRow(ctx, t.db.q(`SELECT count(*) FROM {s}.nodes`)).Scan(&nodes)
-		}
-		if err == nil && nodes > 0 {
-			err = fmt.Errorf("%w: a node has worked on it", store.ErrOccupied)
-		}
+// attach makes a part a partition, unless it is one. It waits for the server to end what a process before this one had
+// begun, and was killed in.
+func (t *Target) attach(ctx context.Context, tx pgx.Tx, part int) error {
+	if err := execute(ctx, tx, t.db.q("LOCK TABLE {s}.ended_tasks IN SHARE UPDATE EXCLUSIVE MODE")); err != nil {
 		return err
-	}))
+	}
+	name := "{s}." + partName(part)
+	var attached bool
+	err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM pg_inherits WHERE inhrelid = to_regclass($1))`, t.db.q(name)).Scan(&attached)
+	if err != nil || attached {
+		return err
+	}
+	return execute(ctx, tx, t.db.q(fmt.Sprintf("ALTER TABLE {s}.ended_tasks ATTACH PARTITION %s FOR VALUES IN (%d)", name, part)))
+}
+
+// Release implements store.Target.
+func (t *Target) Release(ctx context.Context, tally store.Tally) error {
+	next := t.mark
+	next.Tally = tally
+	var err error
+	if next.State, err = t.db.state(ctx, t.db.pool); err != nil {
+		return err
+	}
+	return t.commit(ctx, next, func(tx pgx.Tx) error {
+		var nodes int
+		if err := tx.QueryRow(ctx, t.db.q(`SELECT count(*) FROM {s}.nodes`)).Scan(&nodes); err != nil {
+			return err
+		}
+		if nodes > 0 {
+			return fmt.Errorf("%w: a node has worked on it", store.ErrOccupied)
+		}
+		return execute(ctx, tx, t.db.q(`ALTER TABLE {s}.copying RENAME TO copied`))
+	})
 }
