@@ -49,10 +49,18 @@ func (f *clientFlags) target(ctx context.Context) (client.Target, error) {
 	return target, nil
 }
 
-// credential finds the key for the target; its passphrase is asked for on a terminal.
+// credential finds the key for the target, and refuses an operator's; its passphrase is asked for on a terminal.
 func (f *clientFlags) credential(ctx context.Context, t *terminal, target client.Target) (client.Credential, error) {
 	target.Passphrase = t.passphrase
-	return target.Credential(ctx, f.keyFile, t.stdin(ctx))
+	found, err := target.Credential(ctx, f.keyFile, t.stdin(ctx))
+	if err != nil || found.Source == client.FromLocalServer { // which gives API keys alone
+		return found, err
+	}
+	key, err := found.Key(ctx)
+	if err != nil {
+		return found, err
+	}
+	return found, checkKind(key, false)
 }
 
 // words are the flags with which another command reaches the same service, with a space before.
@@ -78,11 +86,7 @@ func (f *clientFlags) reach(ctx context.Context, t *terminal, onRetry func(clien
 	if err != nil {
 		return nil, err
 	}
-	key, err := credential.Key(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkKind(key, false); err != nil {
+	if _, err := credential.Key(ctx); err != nil {
 		return nil, err
 	}
 	c, err := newClient(t, target, credential, onRetry)

@@ -371,6 +371,9 @@ func newFakeAdmin(baseURL string) http.Handler {
 		k.Secret = fakeKey
 		answer(w, http.StatusCreated, k)
 	})
+	mux.HandleFunc("GET "+api.PathAdminRequests, func(w http.ResponseWriter, r *http.Request) {
+		answer(w, http.StatusOK, api.RequestList{Data: []api.RequestRecord{{ID: r.FormValue("id")}}, Incomplete: []string{"silent"}})
+	})
 	mux.HandleFunc("POST "+api.PathAdminKeys+"/{id}/revoke", func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()

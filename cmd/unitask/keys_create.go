@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -91,7 +92,7 @@ func (o *keysCreateOptions) newAccount(ctx context.Context, op operatorAPI) bool
 
 // showSecret shows a key that was just made.
 func (t *terminal) showSecret(key api.Key) error {
-	t.note("key %s, %s, account %s", printable(key.ID), printable(string(key.Mode)), printable(key.Account))
+	t.note("key %s, %s, account %s", printable(key.ID), printable(string(key.Mode)), printable(cmp.Or(key.Account, "-")))
 	if _, err := fmt.Fprintln(t.out, t.safe(key.Secret)); err != nil {
 		return err
 	}

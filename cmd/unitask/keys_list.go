@@ -42,7 +42,7 @@ func listKeys(t *terminal, keys []api.Key, now time.Time) error {
 		spare:  []string{"KEY", "LAST USED", "ACCOUNT", "SCOPES"},
 	}
 	for _, k := range keys {
-		b.row(same(k.ID), same(k.Name), same(k.Account), same(string(k.Mode)),
+		b.row(same(k.ID), same(k.Name), same(cmp.Or(k.Account, "-")), same(string(k.Mode)),
 			cell{human: "…" + k.Hint, plain: k.Hint}, same(scopesOf(k)), keyState(t, k, now), when(k.LastUsedAt, now), limitsCell(k.Limits))
 	}
 	return b.write(t)

@@ -65,6 +65,7 @@ func newLoginCmd(t *terminal) *cobra.Command {
 	cmd.Flags().BoolVar(&o.newPassphrase, "new-passphrase", false, "start the encrypted file anew: its keys are lost (implies --storage=file)")
 	_ = cmd.RegisterFlagCompletionFunc("storage", cobra.FixedCompletions([]string{inKeyring, inFile}, cobra.ShellCompDirectiveNoFileComp))
 	o.add(cmd)
+	cmd.MarkFlagsMutuallyExclusive("data-dir", "operator")
 	return cmd
 }
 
@@ -81,7 +82,7 @@ func loginRun(ctx context.Context, t *terminal, o *loginOptions) error {
 	if o.storage != inKeyring && o.storage != inFile {
 		return &hint.UsageError{Message: fmt.Sprintf("--storage is keyring or file, not %q", o.storage)}
 	}
-	o.choice.Operator = o.operator
+	o.choice.Operator, o.choice.NoDataDir = o.operator, o.operator
 	name, baseURL, err := o.loginTarget(ctx)
 	if err != nil {
 		return err
@@ -216,13 +217,8 @@ func (f *clientFlags) loginTarget(ctx context.Context) (name, baseURL string, er
 	if err != nil {
 		return "", "", err
 	}
-	choice := f.choice
-	known, ok := all.Profiles[name]
-	if ok && known.Operator != choice.Operator {
-		return "", "", &hint.UsageError{Message: "profile " + name + " is for the other kind of keys, API keys or operators': --profile names another one"}
-	}
-	if name != "" && !ok {
-		base := cmp.Or(choice.BaseURL, os.Getenv("UNITASK_BASE_URL"), client.DefaultBaseURL)
+	if _, known := all.Profiles[name]; name != "" && !known {
+		base := cmp.Or(f.choice.BaseURL, os.Getenv("UNITASK_BASE_URL"), client.DefaultBaseURL)
 		u, err := client.ParseBaseURL(base)
 		if err != nil {
 			return "", "", &hint.UsageError{Message: plain(err)}
@@ -234,6 +230,9 @@ func (f *clientFlags) loginTarget(ctx context.Context) (name, baseURL string, er
 		return "", "", err
 	}
 	if target.Name != "" {
+		if target.Profile.Operator != f.choice.Operator {
+			return "", "", &hint.UsageError{Message: "profile " + target.Name + " is for the other kind of keys, API keys or operators': --profile names another one"}
+		}
 		return target.Name, target.BaseURL, nil
 	}
 	u, err := client.ParseBaseURL(target.BaseURL)
@@ -241,7 +240,7 @@ func (f *clientFlags) loginTarget(ctx context.Context) (name, baseURL string, er
 		return "", "", err
 	}
 	host := u.Hostname()
-	if choice.Operator {
+	if f.choice.Operator {
 		host += "-operator"
 	}
 	if _, taken := all.Profiles[host]; taken { // by a service on another port

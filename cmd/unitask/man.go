@@ -21,7 +21,8 @@ const (
 
 	manEnvironment = `UNITASK_BASE_URL and UNITASK_PROFILE: which service to call.
 
-UNITASK_API_KEY: the key, after --api-key-file and before the keyring.
+UNITASK_API_KEY: the key, after --api-key-file and before the keyring. UNITASK_OPERATOR_KEY: that of operator's commands, for
+a base URL.
 
 UNITASK_CONFIG_DIR and UNITASK_STATE_DIR: the client's folders. UNITASK_DATA_DIR and UNITASK_CONFIG: the server's data folder
 and settings.

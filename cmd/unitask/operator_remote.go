@@ -17,7 +17,9 @@ import (
 // remoteOperator is the way to a server elsewhere, in a command's help.
 const remoteOperator = `Whoever may open the data folder is the operator. A running server is asked over its socket there;
 without one, the store in the folder is opened. With --profile, --base-url or UNITASK_OPERATOR_KEY a
-server elsewhere is asked by an operator key, over TLS; its settings say operator_api: true.`
+server elsewhere is asked by an operator key, over TLS; its settings say operator_api: true. A profile
+that is named is asked by its own key alone. --profile, --base-url and UNITASK_PROFILE come before
+UNITASK_DATA_DIR.`
 
 // remoteFlags are operatorFlags for commands that also reach a server elsewhere.
 type remoteFlags struct {
@@ -34,18 +36,23 @@ func (f *remoteFlags) add(cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("data-dir", "base-url")
 }
 
-// remote reports whether a server elsewhere is asked: by a flag or, if no data folder is chosen, by the environment.
+// remote reports whether a server elsewhere is asked. The flags choose, then UNITASK_PROFILE, if it names an operator's
+// profile, then UNITASK_OPERATOR_KEY; where that comes without UNITASK_BASE_URL, UNITASK_DATA_DIR is before it.
 func (f *remoteFlags) remote() (bool, error) {
 	switch {
 	case f.choice.Profile != "" || f.choice.BaseURL != "":
 		return true, nil
-	case f.dataDir != "" || os.Getenv("UNITASK_DATA_DIR") != "":
+	case f.dataDir != "":
 		return false, nil
-	case os.Getenv(string(client.FromOperator)) != "":
-		return true, nil
 	}
-	all, err := client.LoadProfiles(client.ConfigDir())
-	return all.Profiles[os.Getenv("UNITASK_PROFILE")].Operator, err
+	if name := os.Getenv("UNITASK_PROFILE"); name != "" {
+		all, err := client.LoadProfiles(client.ConfigDir())
+		if one, known := all.Profiles[name]; err != nil || !known || one.Operator {
+			return true, err
+		}
+	}
+	elsewhere := os.Getenv("UNITASK_BASE_URL") != "" || os.Getenv("UNITASK_DATA_DIR") == ""
+	return elsewhere && os.Getenv(string(client.FromOperator)) != "", nil
 }
 
 // openRemote finds the server elsewhere and the operator key for it, and tries both.
@@ -58,7 +65,7 @@ func (f *remoteFlags) openRemote(ctx context.Context, t *terminal) (*client.Admi
 	target.Passphrase = t.passphrase
 	credential, err := target.OperatorCredential(ctx)
 	if e, ok := errors.AsType[*client.NoKeyError](err); ok && e.KeyFor == "" {
-		return nil, hint.With(&reworded{err, "no operator key for " + target.BaseURL}, "unitask login --operator keeps one, UNITASK_OPERATOR_KEY holds one; "+makeOperatorKey)
+		return nil, hint.With(&reworded{err, "no operator key for " + target.BaseURL}, "unitask login --operator keeps one; UNITASK_OPERATOR_KEY holds one for --base-url, and for no profile; "+makeOperatorKey)
 	}
 	if err != nil {
 		return nil, err

@@ -45,16 +45,18 @@ holds no key, no input and no output. Each node has a log of its own; a running 
 }
 
 func requestsGetRun(ctx context.Context, t *terminal, o *requestsGetOptions) error {
-	return operated(ctx, t, &o.remoteFlags, func(op operatorAPI) ([]api.RequestRecord, error) {
+	return operated(ctx, t, &o.remoteFlags, func(op operatorAPI) (api.RequestList, error) {
 		list, err := op.FindRequests(ctx, o.id)
 		if f, ok := errors.AsType[*fault.Error](err); ok && f.Code == fault.NotFound {
 			err = hint.With(err, "limits.request_log and limits.request_log_age say how much is kept")
 		}
+		return list, err
+	}, func(list api.RequestList) error {
 		if len(list.Incomplete) > 0 {
 			t.note("note: there may be more: no full answer came from %s", strings.Join(list.Incomplete, ", "))
 		}
-		return list.Data, err
-	}, func(found []api.RequestRecord) error { return listRequests(t, found) })
+		return listRequests(t, list.Data)
+	})
 }
 
 func listRequests(t *terminal, found []api.RequestRecord) error {

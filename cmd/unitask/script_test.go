@@ -84,7 +84,7 @@ func TestScripts(t *testing.T) {
 			return os.Geteuid() == 0, nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": harness.Exits, "await": await, "finish": finish, "awaitstuck": awaitStuck, "datafolder": dataFolder, "lostlog": lostLog, "fault": plantFault, "cut": cut,
+			"exits": harness.Exits, "terminal": harness.OnTerminal, "await": await, "finish": finish, "awaitstuck": awaitStuck, "datafolder": dataFolder, "lostlog": lostLog, "fault": plantFault, "cut": cut,
 		},
 	})
 }

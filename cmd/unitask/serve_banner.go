@@ -148,7 +148,7 @@ func firstKeys(ctx context.Context, o *operator.Operator, watched bool) ([]api.K
 
 // saveLocalProfile lets the client on this machine find the server: in the profile of its data folder, which keeps
 // its key, else in LocalProfile. That profile is replaced only if it is of another folder on which no server answers
-// any more, and login kept no key in it; one without a data folder is a person's own.
+// any more, and login kept no key in it; one without a data folder, or with an operator key, is a person's own.
 func saveLocalProfile(ctx context.Context, baseURL, dataDir string) error {
 	dir := client.ConfigDir()
 	known, err := client.LoadProfiles(dir)
@@ -160,6 +160,8 @@ func saveLocalProfile(ctx context.Context, baseURL, dataDir string) error {
 	want := client.Profile{BaseURL: baseURL, DataDir: dataDir}
 	switch {
 	case !exists:
+	case old.Operator:
+		return nil
 	case old.DataDir == dataDir:
 		want.Key, want.Sealed = old.Key, old.Sealed
 	case old.KeyFrom() != client.FromLocalServer, answers(ctx, old.DataDir):

@@ -69,6 +69,8 @@ func TestLocalProfile(t *testing.T) {
 	step("http://127.0.0.1:7", b, client.Profile{BaseURL: "http://127.0.0.1:6", DataDir: a, Sealed: true})
 	own := save(client.Profile{BaseURL: "https://ai.example.org"})
 	step("http://127.0.0.1:5", a, own)
+	ops := save(client.Profile{BaseURL: "http://127.0.0.1:5", DataDir: a, Key: key, Operator: true})
+	step("http://127.0.0.1:6", a, ops)
 }
 
 func TestBusyPort(t *testing.T) {

@@ -54,7 +54,7 @@ type KeyRotate struct {
 type Key struct {
 	ID         string     `json:"id"`
 	Secret     string     `json:"key,omitempty"`
-	Account    string     `json:"account"`
+	Account    string     `json:"account"` // the name; "" of an operator key
 	Name       string     `json:"name"`
 	Mode       task.Mode  `json:"mode"`
 	Hint       string     `json:"hint"` // the last four characters

@@ -186,5 +186,5 @@ type RequestRecord struct {
 type RequestList struct {
 	Data       []RequestRecord `json:"data"`
 	Incomplete []string        `json:"incomplete,omitempty"` // nodes whose part of the answer is missing or cut
-	RequestID  string          `json:"request_id"`
+	RequestID  string          `json:"request_id,omitempty"`
 }

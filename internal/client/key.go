@@ -68,10 +68,11 @@ func (t Target) Credential(ctx context.Context, keyFile string, stdin io.Reader)
 	return t.kept(ctx)
 }
 
-// OperatorCredential finds the operator key for a target: UNITASK_OPERATOR_KEY, or the key of the profile's login, for
-// the profile's own base URL.
+// OperatorCredential finds the operator key for a target: UNITASK_OPERATOR_KEY, unless the profile was named, else the
+// key of the profile's login, for the profile's own base URL. The variable's key goes to no profile that was named: it
+// may be for another server.
 func (t Target) OperatorCredential(ctx context.Context) (Credential, error) {
-	if text := os.Getenv(string(FromOperator)); text != "" {
+	if text := os.Getenv(string(FromOperator)); text != "" && !t.Named {
 		v, err := ParseKey(text)
 		return fixed(FromOperator, v), err
 	}

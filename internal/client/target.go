@@ -29,6 +29,7 @@ type Target struct {
 	BaseURL string
 	Name    string  // of the profile; "" without one
 	Profile Profile // zero without one
+	Named   bool    // the profile was named, by the flag or, if no base URL is named, by the variable
 
 	Passphrase func(ctx context.Context, dir string) (secret.Value, error) // of the folder of encrypted keys; nil: no person to ask
 }
@@ -59,7 +60,8 @@ func (c Choice) Target(ctx context.Context) (Target, error) {
 			return Target{}, err
 		}
 		profile.BaseURL = own
-		return Target{BaseURL: cmp.Or(base, own), Name: name, Profile: profile}, nil
+		chosen := c.Profile != "" || named != "" && base == ""
+		return Target{BaseURL: cmp.Or(base, own), Name: name, Profile: profile, Named: chosen}, nil
 	}
 	return Target{BaseURL: cmp.Or(base, DefaultBaseURL)}, nil
 }

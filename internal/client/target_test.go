@@ -30,12 +30,13 @@ func TestTarget(t *testing.T) {
 		wantErr            bool
 	}{
 		{"the current profile", client.Choice{}, "", "", client.Target{BaseURL: local.BaseURL, Name: "local", Profile: local}, false},
-		{"a named one", client.Choice{Profile: "work"}, "local", "", client.Target{BaseURL: work.BaseURL, Name: "work", Profile: work}, false},
-		{"one named in the environment", client.Choice{}, "work", "", client.Target{BaseURL: work.BaseURL, Name: "work", Profile: work}, false},
+		{"a named one", client.Choice{Profile: "work"}, "local", "", client.Target{BaseURL: work.BaseURL, Name: "work", Profile: work, Named: true}, false},
+		{"one named in the environment", client.Choice{}, "work", "", client.Target{BaseURL: work.BaseURL, Name: "work", Profile: work, Named: true}, false},
 		{"one that fits the base URL", client.Choice{BaseURL: "https://ai.example/"}, "", "", client.Target{BaseURL: work.BaseURL, Name: "work", Profile: work}, false},
 		{"the flag before the environment", client.Choice{BaseURL: "http://a.test"}, "", "http://b.test", client.Target{BaseURL: "http://a.test"}, false},
 		{"a base URL of nobody", client.Choice{}, "", "http://b.test", client.Target{BaseURL: "http://b.test"}, false},
-		{"a named one elsewhere", client.Choice{Profile: "work", BaseURL: "http://b.test"}, "", "", client.Target{BaseURL: "http://b.test", Name: "work", Profile: work}, false},
+		{"a named one elsewhere", client.Choice{Profile: "work", BaseURL: "http://b.test"}, "", "", client.Target{BaseURL: "http://b.test", Name: "work", Profile: work, Named: true}, false},
+		{"one of the environment elsewhere", client.Choice{BaseURL: "http://b.test"}, "work", "", client.Target{BaseURL: "http://b.test", Name: "work", Profile: work}, false},
 		{"an unknown one", client.Choice{Profile: "nobody"}, "", "", client.Target{}, true},
 		{"a bad base URL", client.Choice{BaseURL: "b.test"}, "", "", client.Target{}, true},
 	}
@@ -118,6 +119,52 @@ func TestCredential(t *testing.T) {
 	}
 }
 
+// TestOperatorCredential: a profile that was named is called by its own operator key or by none, never by the variable's.
+func TestOperatorCredential(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(file, []byte("svc_operator_kept\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	kept, err := secret.ParseRef("file:" + file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const own, env = "https://own.test", "svc_operator_env"
+	fleet := client.Profile{BaseURL: own, Key: kept, Operator: true}
+	work := client.Profile{BaseURL: own, Key: kept}
+	for _, tt := range []struct {
+		name      string
+		target    client.Target
+		env, want string
+	}{
+		{"the variable alone", client.Target{BaseURL: own}, env, env},
+		{"the variable at the base URL of a profile", client.Target{BaseURL: own, Name: "fleet", Profile: fleet}, env, env},
+		{"the profile of a base URL", client.Target{BaseURL: own, Name: "fleet", Profile: fleet}, "", "svc_operator_kept"},
+		{"a named profile before the variable", client.Target{BaseURL: own, Name: "fleet", Profile: fleet, Named: true}, env, "svc_operator_kept"},
+		{"a named one without its key", client.Target{BaseURL: own, Name: "fleet", Profile: client.Profile{BaseURL: own, Operator: true}, Named: true}, env, ""},
+		{"a named one of API keys", client.Target{BaseURL: own, Name: "work", Profile: work, Named: true}, env, ""},
+		{"a named one elsewhere", client.Target{BaseURL: "https://other.test", Name: "fleet", Profile: fleet, Named: true}, env, ""},
+		{"none", client.Target{BaseURL: own}, "", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Setenv("UNITASK_OPERATOR_KEY", tt.env)
+			got, err := tt.target.OperatorCredential(t.Context())
+			if tt.want == "" {
+				if _, ok := errors.AsType[*client.NoKeyError](err); !ok {
+					t.Errorf("error %v, want a *NoKeyError", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if key, err := got.Key(t.Context()); err != nil || key.Reveal() != tt.want {
+				t.Errorf("key %q, %v, want %q", key.Reveal(), err, tt.want)
+			}
+		})
+	}
+}
+
 func TestSessionKeyIsRenewed(t *testing.T) {
 	dir := mustShortDir(t)
 	asked := 0
@@ -166,7 +213,8 @@ func TestTargetOfDataDir(t *testing.T) {
 	local := client.Profile{BaseURL: "http://127.0.0.1:8420", DataDir: "/d"}
 	work := client.Profile{BaseURL: "https://ai.example"}
 	ofLocal := client.Target{BaseURL: local.BaseURL, Name: "local", Profile: local}
-	ofWork := client.Target{BaseURL: work.BaseURL, Name: "work", Profile: work}
+	ofWork := client.Target{BaseURL: work.BaseURL, Name: "work", Profile: work, Named: true}
+	byBaseURL := client.Target{BaseURL: work.BaseURL, Name: "work", Profile: work}
 	ofAsked := client.Target{
 		BaseURL: "http://127.0.0.1:8421", Profile: client.Profile{BaseURL: "http://127.0.0.1:8421", DataDir: asked},
 	}
@@ -186,9 +234,9 @@ func TestTargetOfDataDir(t *testing.T) {
 		{"of the environment", client.Choice{}, asked, "", "", ofAsked},
 		{"before the environment", client.Choice{DataDir: asked}, "/d", "work", work.BaseURL, ofAsked},
 		{"after a profile", client.Choice{Profile: "work"}, asked, "", "", ofWork},
-		{"after a base URL", client.Choice{BaseURL: work.BaseURL}, asked, "", "", ofWork},
+		{"after a base URL", client.Choice{BaseURL: work.BaseURL}, asked, "", "", byBaseURL},
 		{"of the environment, after its profile", client.Choice{}, asked, "work", "", ofWork},
-		{"of the environment, after its base URL", client.Choice{}, asked, "", work.BaseURL, ofWork},
+		{"of the environment, after its base URL", client.Choice{}, asked, "", work.BaseURL, byBaseURL},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Setenv("UNITASK_DATA_DIR", tt.envDataDir)

@@ -156,9 +156,10 @@ func (o *Operator) updateKey(ctx context.Context, id string, change func(*accoun
 	return keyOf(k, names[k.Account]), err
 }
 
-// RotateKey makes a key in the place of another that is no operator's: the same account, name, mode, scopes and limits, which both are
-// counted against together. The old one is closed when the overlap is over, or by its own expiry if that is sooner;
-// the new one is to live as long as the old one was. The answer is the only one that holds the secret.
+// RotateKey makes a key in the place of another, which is no operator key. The new key has the old one's account, name,
+// mode, scopes and limits, and both count against these limits together. The old key is closed when the overlap is
+// over, or by its own expiry if that is sooner; the new one has the whole life that the old one had. The answer is the
+// only one that holds the secret.
 func (o *Operator) RotateKey(ctx context.Context, id string, req api.KeyRotate) (api.Key, error) {
 	return o.rotateKey(ctx, id, req, func(old account.Key) error {
 		if old.Mode == account.Operator {
@@ -304,8 +305,12 @@ func checkPatterns(field string, patterns []string) error {
 	return nil
 }
 
-// keyOf returns a key's record as the operator reads it, without its secret.
+// keyOf returns a key's record as the operator reads it, without its secret. An operator key acts for no account, and
+// has none there.
 func keyOf(k account.Key, accountName string) api.Key {
+	if k.Mode == account.Operator {
+		accountName = ""
+	}
 	return api.Key{
 		ID: k.ID, Account: accountName, Name: k.Name, Mode: k.Mode, Hint: k.Hint, Scopes: append([]string{}, k.Scopes...),
 		CreatedAt: api.Timestamp{Time: k.CreatedAt}, ExpiresAt: api.TimestampOf(k.ExpiresAt),

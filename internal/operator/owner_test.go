@@ -64,7 +64,7 @@ func TestOperatorKeys(t *testing.T) {
 	_, revoke := m.RevokeKey(ctx, made.ID)
 	wantCode(t, "a member's rotation", rotate, fault.NotFound)
 	wantCode(t, "a member's revocation", revoke, fault.NotFound)
-	if keys := fixture.Must(o.ListKeys(ctx))(t); len(keys) != 1 || keys[0].Mode != account.Operator {
+	if keys := fixture.Must(o.ListKeys(ctx))(t); len(keys) != 1 || keys[0].Mode != account.Operator || keys[0].Account+made.Account != "" {
 		t.Errorf("after refusals there are %+v", keys)
 	}
 

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/netip"
@@ -13,6 +14,7 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/fault"
 	"unitask/internal/operator"
+	"unitask/internal/requestlog"
 	"unitask/internal/server"
 	"unitask/internal/task"
 	"unitask/test/fixture"
@@ -37,6 +39,9 @@ func TestOperatorAPI(t *testing.T) {
 	requests := make(chan server.Request, 100)
 	w := newWorld(t, options{operators: true, onRequest: func(r server.Request) { requests <- r }})
 	ops := w.operatorKey()
+	w.Operator.AskFunc = func(context.Context, string) ([]requestlog.Entry, []string) {
+		return []requestlog.Entry{{ID: task.NewID(task.PrefixRequest, time.Now()), At: time.Now(), Method: http.MethodGet, Status: 200}}, []string{"silent"}
+	}
 	var made api.Key
 	for _, step := range []struct {
 		method, path, body string
@@ -57,6 +62,7 @@ func TestOperatorAPI(t *testing.T) {
 		{http.MethodGet, api.PathAdminUsage + "?by=supplier", "", 200, ""},
 		{http.MethodGet, api.PathAdminUsage, "", 200, ""},
 		{http.MethodGet, api.PathAdminSuppliers, "", 200, ""},
+		{http.MethodGet, api.PathAdminRequests + "?id=" + task.NewID(task.PrefixTask, time.Now()), "", 200, ""},
 	} {
 		path := strings.Replace(step.path, "KEY", made.ID, 1)
 		got := w.operate(ops.Secret, step.method, path, step.body)

@@ -11,8 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"unitask/internal/account"
 	"unitask/internal/api"
 	"unitask/internal/gate"
+	"unitask/internal/operator"
 	"unitask/internal/task"
 	"unitask/test/fixture"
 )
@@ -307,6 +309,29 @@ func TestAccountsOfAnOperator(t *testing.T) {
 }
 
 // TestTaskPages: filters and pages of the list, and the page of each modality.
+// TestOperatorKeysAreListed: an operator finds operator keys beside the keys of their own account and revokes them there.
+func TestOperatorKeysAreListed(t *testing.T) {
+	w := newWorld(t)
+	owner := operator.Owner{Operator: w.operator}
+	k := fixture.Must(owner.CreateKey(t.Context(), api.KeyCreate{Name: "by hand", Mode: account.Operator}))(t)
+	b, member := w.member("ops", "operator"), w.member("shop", "member")
+	for path, want := range map[string]bool{"/keys": true, "/keys?account=shop": false} {
+		if got := strings.Contains(b.get(path).body, k.ID); got != want {
+			t.Errorf("the key is on %s: %t, want %t", path, got, want)
+		}
+	}
+	if page := b.get("/keys/" + k.ID); page.StatusCode != http.StatusOK || strings.Contains(page.body, "<dt>Account</dt>") {
+		t.Errorf("the key's page: %d %s", page.StatusCode, page.body)
+	}
+	if strings.Contains(member.get("/keys").body, k.ID) || member.get("/keys/"+k.ID).StatusCode != http.StatusNotFound {
+		t.Error("a member sees the key")
+	}
+	b.post("/keys/"+k.ID+"/revoke", url.Values{"sure": {"yes"}})
+	if keys := fixture.Must(w.operator.ListKeys(t.Context()))(t); !slices.ContainsFunc(keys, func(o api.Key) bool { return o.ID == k.ID && o.RevokedAt != nil }) {
+		t.Errorf("after its revocation: %+v", keys)
+	}
+}
+
 func TestTaskPages(t *testing.T) {
 	w := newWorld(t)
 	b := w.member("acme", "member")

@@ -61,8 +61,9 @@ func (c *Console) handleKeys(x exchange) error {
 		return err
 	}
 	list := keyList{Account: owner.Name, Accounts: names}
+	own := c.operator.Member(x.visitor).Account().Name
 	for _, k := range slices.Backward(all) {
-		if k.Account == owner.Name {
+		if cmp.Or(k.Account, own) == owner.Name { // an operator key, which has none, is with the operator's own
 			list.Keys = append(list.Keys, c.keyRow(k))
 		}
 	}
