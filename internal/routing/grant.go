@@ -34,7 +34,7 @@ func (h *Health) take(r *Route, account string, tokens int64) (g Grant, probed, 
 	g = Grant{route: r.id, account: account, second: h.second(now), tokens: tokens}
 	if s != nil {
 		h.probes++
-		for _, c := range []*condition{s.own[account], &s.shared} {
+		for _, c := range s.conditions(account) {
 			if c != nil && c.halfOpen {
 				g.probe, c.probe, c.expires = h.probes, h.probes, now.Add(probeMost)
 				probed = c.reason
@@ -67,6 +67,9 @@ func (h *Health) refusal(r *Route) (reason string, code fault.Code) {
 // refusalLocked is that of an account's request; account "": of everybody's.
 func (h *Health) refusalLocked(r *Route, account string, now time.Time, tokens int64) (reason string, code fault.Code) {
 	if s := h.routes[r.id]; s != nil {
+		if reason, code := s.here.refusal(now, 0, false); reason != "" {
+			return reason, code
+		}
 		if reason, code := h.refusalOfLocked(&s.shared, place{Route: r.id}, now); reason != "" {
 			return reason, code
 		}
@@ -138,7 +141,7 @@ func (h *Health) settle(g Grant, correct func(*window)) {
 	if s == nil || g.probe == 0 {
 		return
 	}
-	for _, c := range []*condition{s.own[g.account], &s.shared} {
+	for _, c := range s.conditions(g.account) {
 		if c != nil && c.probe == g.probe {
 			c.probe = 0
 			h.ring()
