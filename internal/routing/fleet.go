@@ -43,6 +43,14 @@ const (
 	worked   what = "worked"
 )
 
+// resting reports whether the event is a pause that isn't over.
+func (e *event) resting(now time.Time) bool {
+	return e.What == paused && now.Sub(e.at) < duration(e.Pause)
+}
+
+// bytes are those of the event in JSON, at most.
+func (e *event) bytes() int { return len(e.Route) + len(e.Account) + len(e.Reason) + eventBytes }
+
 // good reports whether the event can only make the route's standing better.
 func (e *event) good() bool { return e.What == accepted || e.What == worked }
 
@@ -73,7 +81,7 @@ const (
 	// tellFor is how long an event is said again and again: an exchange may fail for so long without a loss. A pause is
 	// said until its end, for nodes that start meanwhile.
 	tellFor = 15 * time.Second
-	// mostEvents bounds the events in a Said.
+	// mostEvents bounds the events in a Said: the oldest gives way that isn't a pause under way.
 	mostEvents = 128
 	// heardLate is by how much the time of another's event may be thought too late: it waits so long to be read.
 	heardLate = 1500 * time.Millisecond
@@ -124,9 +132,20 @@ func (h *Health) tellLocked(e event, now time.Time) {
 	}
 	f.events++
 	e.N, e.at = f.events, now
+	if e.What == paused { // it lasts longer than those before
+		f.log = slices.DeleteFunc(f.log, func(was event) bool { return was.What == paused && was.Route == e.Route })
+	}
 	f.log = append(f.log, e)
-	f.log = f.log[max(0, len(f.log)-mostEvents):]
+	if len(f.log) > mostEvents {
+		i := dispensable(f.log[:mostEvents], now) // the newest stays
+		f.log = slices.Delete(f.log, i, i+1)
+	}
 	h.ring()
+}
+
+// dispensable returns the index of the oldest event that isn't a pause under way; 0 if all are.
+func dispensable(log []event, now time.Time) int {
+	return max(0, slices.IndexFunc(log, func(e event) bool { return !e.resting(now) }))
 }
 
 // Say returns what the others should know, of about room bytes in JSON at most. From the first time on events are kept
@@ -143,15 +162,16 @@ func (h *Health) Say(room int) Said {
 	f := h.fleet
 	f.said++
 	f.log = slices.DeleteFunc(f.log, func(e event) bool { return now.Sub(e.at) > max(tellFor, duration(e.Pause)) })
-	s := Said{Health: f.id, N: f.said}
-	for _, e := range slices.Backward(f.log) {
-		if room -= len(e.Route) + len(e.Account) + len(e.Reason) + eventBytes; room < 0 {
-			break
-		}
-		e.Ago = millis(now.Sub(e.at))
-		s.Events = append(s.Events, e)
+	s := Said{Health: f.id, N: f.said, Events: slices.Clone(f.log)}
+	for i := range s.Events {
+		s.Events[i].Ago = millis(now.Sub(s.Events[i].at))
+		room -= s.Events[i].bytes()
 	}
-	slices.Reverse(s.Events)
+	for room < 0 && len(s.Events) > 0 {
+		i := dispensable(s.Events, now)
+		room += s.Events[i].bytes()
+		s.Events = slices.Delete(s.Events, i, i+1)
+	}
 	for _, p := range h.ownProbesLocked(now) {
 		if room -= len(p.Route) + len(p.Account) + placeBytes; room >= 0 {
 			s.Probes = append(s.Probes, p)
