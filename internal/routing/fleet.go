@@ -66,6 +66,7 @@ type minute struct {
 	Model      string `json:"model,omitempty"`
 	Capability string `json:"capability,omitempty"`
 	counts
+	Wants int64 `json:"w,omitempty"` // its place among those that want a turn for a request beyond their part; 0: it doesn't
 }
 
 func (m *minute) key() windowKey { return windowKey{m.Supplier, m.Model, m.Capability} }
@@ -101,8 +102,9 @@ type fleet struct {
 	peers   map[string]*peer // by the name of the Health, also those that were heard of in the last minute
 	probed  map[place]bool   // being tried by others
 	minutes map[windowKey]counts
-	nodes   int // with a session, this one included
-	rank    int // of this node among those that speak
+	first   map[windowKey]applicant // of the others that want a turn
+	nodes   int                     // with a session, this one included
+	rank    int                     // of this node among those that speak
 	heard   time.Time
 }
 
@@ -112,6 +114,16 @@ type peer struct {
 	heard   time.Time // when it said something new
 	applied int64     // number of its last event that was applied
 	minutes []minute
+}
+
+// applicant is a node that wants a turn at a minute.
+type applicant struct {
+	place int64
+	name  string // of its Health
+}
+
+func (a applicant) before(b applicant) bool {
+	return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.name, b.name)) < 0
 }
 
 // Changed returns a channel that receives when there is something to Say that others should know soon.
@@ -156,7 +168,8 @@ func (h *Health) Say(room int) Said {
 	now := h.now()
 	if h.fleet == nil {
 		h.fleet = &fleet{
-			id: rand.Text(), peers: map[string]*peer{}, probed: map[place]bool{}, minutes: map[windowKey]counts{}, nodes: 1, heard: now,
+			id: rand.Text(), peers: map[string]*peer{}, probed: map[place]bool{}, nodes: 1, heard: now,
+			minutes: map[windowKey]counts{}, first: map[windowKey]applicant{},
 		}
 	}
 	f := h.fleet
@@ -209,8 +222,9 @@ func (h *Health) ownProbesLocked(now time.Time) (all []place) {
 // ownMinutesLocked returns what this node had of each limit, the busiest first.
 func (h *Health) ownMinutesLocked(now time.Time) (all []minute) {
 	for k, w := range h.windows {
-		if w.move(h.second(now)); w.sum != (counts{}) {
-			all = append(all, minute{k.supplier, k.model, k.capability, w.sum})
+		w.move(h.second(now))
+		if had, place := w.ask(now); place > 0 || had != (counts{}) {
+			all = append(all, minute{k.supplier, k.model, k.capability, had, place})
 		}
 	}
 	slices.SortFunc(all, func(a, b minute) int { return cmp.Compare(b.Requests, a.Requests) })
@@ -239,6 +253,7 @@ func (h *Health) Hear(others []Said) {
 	slices.Sort(names)
 	f.nodes, f.rank = len(others)+1, slices.Index(slices.Compact(names), f.id)
 	clear(f.minutes)
+	clear(f.first)
 	for name, p := range f.peers {
 		if now.Sub(p.heard) > windowSlots*time.Second {
 			if !slices.Contains(names, name) {
@@ -250,11 +265,17 @@ func (h *Health) Hear(others []Said) {
 			sum := f.minutes[m.key()]
 			sum.add(counts{max(m.Requests, 0), max(m.Tokens, 0)})
 			f.minutes[m.key()] = sum
+			a := applicant{m.Wants, name}
+			if first, others := f.first[m.key()]; a.place > 0 && now.Sub(p.heard) < turnFor && (!others || a.before(first)) {
+				f.first[m.key()] = a
+			}
 		}
 	}
 	for k, w := range h.windows {
 		w.move(h.second(now))
 		h.shareLocked(k, w, now.Sub(f.heard))
+		first, others := f.first[k]
+		w.giveTurn(!others || (applicant{w.place, f.id}).before(first), now)
 	}
 	f.heard = now
 }
