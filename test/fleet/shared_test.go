@@ -162,4 +162,7 @@ func TestRequestsOfAllNodes(t *testing.T) {
 	if _, err := f.admin(1).FindRequests(t.Context(), id); err == nil || !strings.Contains(err.Error(), list.Incomplete[0]) {
 		t.Errorf("a request that the dead node answered: %v, want its name, %s", err, list.Incomplete)
 	}
+	if one, err := f.admin(2).FindRequests(t.Context(), list.Data[0].ID); err != nil || len(one.Data) != 1 || one.Incomplete != nil {
+		t.Errorf("a request that a node has which lives: %+v, %v", one, err)
+	}
 }
