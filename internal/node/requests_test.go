@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -61,6 +62,8 @@ func TestAnswerHasRoom(t *testing.T) {
 func TestAskRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
+		var all sync.WaitGroup
+		defer all.Wait()
 		defer cancel()
 		has := &Node{log: slog.New(slog.DiscardHandler)}
 		id := task.NewID(task.PrefixRequest, time.Now())
@@ -77,9 +80,9 @@ func TestAskRequests(t *testing.T) {
 			"has": inquiry.New(inquiry.Config{Name: "has", AnswerFunc: answer}),
 		}
 		for _, d := range desks {
-			go d.Run(ctx)
+			all.Go(func() { d.Run(ctx) })
 		}
-		go func() {
+		all.Go(func() {
 			notes := map[string]inquiry.Said{"hangs": {Name: "hangs"}}
 			for ctx.Err() == nil {
 				for name, d := range desks {
@@ -90,7 +93,7 @@ func TestAskRequests(t *testing.T) {
 				}
 				time.Sleep(100 * time.Millisecond)
 			}
-		}()
+		})
 		synctest.Wait()
 		for one, want := range map[bool][]string{true: nil, false: {"hangs"}} {
 			start := time.Now()
