@@ -216,7 +216,9 @@ func failedWork(route routing.Route, e *supplier.Error) *task.Closing {
 const operatorPause = time.Minute
 
 // learn reports an error to the router if it concerns the route. An answer about a request concerns that request
-// alone: it mustn't keep the route from others. The sandbox fails on request, which doesn't concern its route.
+// alone: it mustn't keep the route from others. One about the service's own key, balance or permission concerns this
+// node alone, because keys come from each node's environment. The sandbox fails on request, which doesn't concern its
+// route.
 func (w *work) learn(route routing.Route, e *supplier.Error) {
 	if route.Mode == task.Test {
 		return
@@ -227,7 +229,7 @@ func (w *work) learn(route routing.Route, e *supplier.Error) {
 	}
 	switch {
 	case e.Operator:
-		w.g.health.Pause(route.ID(), operatorPause, fault.ProviderUnavailable, "tripped: needs the operator")
+		w.g.health.PauseHere(route.ID(), operatorPause, fault.ProviderUnavailable, "tripped: needs the operator")
 		w.g.log.Error("a supplier refused the service's own key, balance or model", attrs...)
 	case e.Fault.Code == fault.CapacityExhausted && e.RetryAfter > 0:
 		w.g.health.Pause(route.ID(), e.RetryAfter, fault.CapacityExhausted, "cooling down")

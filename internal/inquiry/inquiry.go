@@ -31,20 +31,22 @@ const (
 // Config configures a Desk.
 type Config struct {
 	Name string // of this node, for people
-	// AnswerFunc answers another node's question, in JSON; nil: there is no answer. Its calls follow each other. Required.
+	// AnswerFunc answers another node's question, in JSON; nil: there is no answer. Its calls follow each other, and ctx
+	// ends when the question is closed. Required.
 	AnswerFunc func(ctx context.Context, question string) json.RawMessage
 }
 
 // Desk asks questions, and has those of others answered. It is safe for concurrent use.
 type Desk struct {
 	cfg     Config
+	id      string // in what it says, whatever its node is called
 	changed chan struct{}
 	work    chan struct{}
 	slots   chan struct{}
 
 	mu     sync.Mutex
 	joined bool                 // a fleet, by the first Say
-	others map[string]string    // the people's names of the other nodes with a session, by their names in it
+	others map[string]string    // the people's names of the other nodes with a session, by the ids of their desks
 	open   map[string]*inquiry  // by id
 	asked  map[string]*question // by others, by id
 }
@@ -54,7 +56,9 @@ type inquiry struct {
 	text    string
 	silent  map[string]string // who hasn't answered, as in Desk.others; nil before the first Hear since it is open
 	answers []Answer
-	done    chan struct{} // closed when all have answered
+	enough  func(Answer) bool
+	ended   bool
+	done    chan struct{} // closed when all have answered, or one has that is enough
 }
 
 // Answer is another node's answer.
@@ -65,6 +69,7 @@ type Answer struct {
 
 // Said is the part of a node's note.
 type Said struct {
+	Desk      string     `json:"desk,omitempty"` // its id
 	Name      string     `json:"name,omitempty"`
 	Questions []question `json:"questions,omitempty"`
 	Answers   []answer   `json:"answers,omitempty"`
@@ -76,6 +81,7 @@ type question struct {
 
 	done   bool
 	answer json.RawMessage
+	cancel context.CancelFunc // of its search; nil: it hasn't begun
 }
 
 type answer struct {
@@ -86,14 +92,15 @@ type answer struct {
 // New returns a Desk that knows of no other node.
 func New(c Config) *Desk {
 	return &Desk{
-		cfg: c, changed: make(chan struct{}, 1), work: make(chan struct{}, 1), slots: make(chan struct{}, mostOpen),
+		cfg: c, id: rand.Text(), changed: make(chan struct{}, 1), work: make(chan struct{}, 1), slots: make(chan struct{}, mostOpen),
 		open: map[string]*inquiry{}, asked: map[string]*question{},
 	}
 }
 
-// Ask asks every other node that has a session, and waits for their answers: four seconds at most, less if ctx ends.
-// silent are the nodes that gave none, by their names for people. A node without a fleet asks no one.
-func (d *Desk) Ask(ctx context.Context, text string) (answers []Answer, silent []string) {
+// Ask asks every other node that has a session, and waits for their answers: four seconds at most, less if ctx ends. The
+// first answer that is enough ends it too; enough, which may be nil for none, is called under the Desk's lock. silent are
+// the nodes that gave no answer, by their names for people, unless one was enough. A node without a fleet asks no one.
+func (d *Desk) Ask(ctx context.Context, text string, enough func(Answer) bool) (answers []Answer, silent []string) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	select {
@@ -103,7 +110,7 @@ func (d *Desk) Ask(ctx context.Context, text string) (answers []Answer, silent [
 		return nil, d.names()
 	}
 	id := rand.Text()
-	q := d.begin(id, text)
+	q := d.begin(id, text, enough)
 	if q == nil {
 		return nil, nil
 	}
@@ -114,6 +121,9 @@ func (d *Desk) Ask(ctx context.Context, text string) (answers []Answer, silent [
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.open, id)
+	if q.ended {
+		return q.answers, nil
+	}
 	if q.silent == nil {
 		q.silent = d.others
 	}
@@ -127,13 +137,13 @@ func (d *Desk) names() []string {
 }
 
 // begin opens a question; nil without a fleet.
-func (d *Desk) begin(id, text string) *inquiry {
+func (d *Desk) begin(id, text string, enough func(Answer) bool) *inquiry {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !d.joined {
 		return nil
 	}
-	q := &inquiry{text: text[:min(len(text), mostQuestion)], done: make(chan struct{})}
+	q := &inquiry{text: text[:min(len(text), mostQuestion)], enough: enough, done: make(chan struct{})}
 	d.open[id] = q
 	ring(d.changed)
 	return q
@@ -155,8 +165,8 @@ func (d *Desk) Say(room int) Said {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.joined = true
-	s := Said{Name: d.cfg.Name}
-	room -= len(s.Name) + memberBytes
+	s := Said{Desk: d.id, Name: d.cfg.Name}
+	room -= len(s.Desk) + len(s.Name) + memberBytes
 	for id, q := range d.open {
 		room -= len(id) + len(q.text) + memberBytes
 		s.Questions = append(s.Questions, question{ID: id, Text: q.text})
@@ -173,14 +183,17 @@ func (d *Desk) Say(room int) Said {
 // memberBytes is the JSON around a question or an answer, at most.
 const memberBytes = 60
 
-// Hear takes what each other node with a session said last, by its name.
+// Hear takes what each other node with a session said last, by its name. A node that has another name since may be there
+// twice for a while: it is one desk.
 func (d *Desk) Hear(others map[string]Said) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	before := d.asked
 	d.others, d.asked = map[string]string{}, map[string]*question{}
 	for node, s := range others {
-		d.others[node] = cmp.Or(s.Name, node)
+		if s.Desk != d.id { // its own, under a name that it had before
+			d.others[cmp.Or(s.Desk, node)] = cmp.Or(s.Name, node)
+		}
 	}
 	for _, q := range d.open {
 		if q.silent == nil {
@@ -188,35 +201,49 @@ func (d *Desk) Hear(others map[string]Said) {
 		}
 	}
 	for node, s := range others {
-		for _, a := range s.Answers {
-			d.takeLocked(node, a)
+		if s.Desk != d.id {
+			d.hearLocked(cmp.Or(s.Desk, node), s, before)
 		}
-		for _, q := range s.Questions[:min(len(s.Questions), mostOpen)] {
-			if d.asked[q.ID] = before[q.ID]; d.asked[q.ID] == nil {
-				d.asked[q.ID] = &q
-				ring(d.work)
-			}
+	}
+	for id, q := range before {
+		if d.asked[id] == nil && q.cancel != nil {
+			q.cancel() // no one waits for it any more
 		}
 	}
 	for id, q := range d.open {
-		if len(q.silent) == 0 {
+		if q.ended = q.ended || len(q.silent) == 0; q.ended {
 			delete(d.open, id)
 			close(q.done)
 		}
 	}
 }
 
-// takeLocked takes a node's answer if its question is open.
-func (d *Desk) takeLocked(node string, a answer) {
-	q := d.open[a.ID]
+// hearLocked takes what one desk said; before are the questions so far.
+func (d *Desk) hearLocked(desk string, s Said, before map[string]*question) {
+	for _, a := range s.Answers {
+		d.takeLocked(desk, a)
+	}
+	for _, q := range s.Questions[:min(len(s.Questions), mostOpen)] {
+		if d.asked[q.ID] = before[q.ID]; d.asked[q.ID] == nil {
+			d.asked[q.ID] = &q
+			ring(d.work)
+		}
+	}
+}
+
+// takeLocked takes a desk's answer if its question is open.
+func (d *Desk) takeLocked(desk string, said answer) {
+	q := d.open[said.ID]
 	if q == nil {
 		return
 	}
-	if _, waits := q.silent[node]; !waits {
+	if _, waits := q.silent[desk]; !waits {
 		return
 	}
-	delete(q.silent, node)
-	q.answers = append(q.answers, Answer{d.others[node], a.Data})
+	delete(q.silent, desk)
+	a := Answer{d.others[desk], said.Data}
+	q.answers = append(q.answers, a)
+	q.ended = q.ended || q.enough != nil && q.enough(a)
 }
 
 // Run answers questions until ctx ends.
@@ -227,9 +254,10 @@ func (d *Desk) Run(ctx context.Context) {
 			return
 		case <-d.work:
 		}
-		for q := d.next(); q != nil && ctx.Err() == nil; q = d.next() {
-			data := d.cfg.AnswerFunc(ctx, q.Text)
+		for q, open := d.next(ctx); q != nil && ctx.Err() == nil; q, open = d.next(ctx) {
+			data := d.cfg.AnswerFunc(open, q.Text)
 			d.mu.Lock()
+			q.cancel()
 			q.done = true
 			if len(data) <= MostAnswer && json.Valid(data) {
 				q.answer = data
@@ -240,16 +268,18 @@ func (d *Desk) Run(ctx context.Context) {
 	}
 }
 
-// next returns a question that isn't answered; nil: there is none.
-func (d *Desk) next() *question {
+// next returns a question that isn't answered, and a context that ends when it is closed; nil: there is none.
+func (d *Desk) next(ctx context.Context) (*question, context.Context) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, q := range d.asked {
 		if !q.done {
-			return q
+			open, cancel := context.WithTimeout(ctx, patience)
+			q.cancel = cancel
+			return q, open
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 func ring(c chan<- struct{}) {

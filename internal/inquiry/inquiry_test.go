@@ -47,6 +47,11 @@ func (b *board) node(name string, answers func(question string) string) *inquiry
 		time.Sleep(100 * time.Millisecond)
 		return json.RawMessage(answers(question))
 	}})
+	return b.run(name, d)
+}
+
+// run has a desk answer, and exchange what it says.
+func (b *board) run(name string, d *inquiry.Desk) *inquiry.Desk {
 	b.all.Go(func() { d.Run(b.ctx) })
 	b.exchange(name, d)
 	b.all.Go(func() {
@@ -99,7 +104,7 @@ func (b *board) add(name, note string) {
 // asks asks, and returns the answers in the order of the nodes.
 func (b *board) asks(d *inquiry.Desk, question string) (answers, silent []string, took time.Duration) {
 	start := time.Now()
-	got, silent := d.Ask(b.ctx, question)
+	got, silent := d.Ask(b.ctx, question, nil)
 	for _, a := range got {
 		answers = append(answers, a.Node+": "+string(a.Data))
 	}
@@ -144,7 +149,12 @@ func TestAsk(t *testing.T) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		for name, note := range b.notes {
-			b.wantSame("what is left", string(note), fmt.Sprintf(`{"name":"host of %s"}`, name))
+			var left inquiry.Said
+			if err := json.Unmarshal(note, &left); err != nil || left.Desk == "" {
+				t.Errorf("%s says %s, %v", name, note, err)
+			}
+			left.Desk = ""
+			b.wantSame("what is left", left, inquiry.Said{Name: "host of " + name})
 		}
 	})
 }
@@ -167,7 +177,7 @@ func TestSilent(t *testing.T) {
 		ctx, cancel := context.WithTimeout(b.ctx, time.Second)
 		defer cancel()
 		start := time.Now()
-		d.Ask(ctx, "who?")
+		d.Ask(ctx, "who?", nil)
 		b.wantSame("an impatient question took", time.Since(start), time.Second)
 		b.wantSame("questions are still open", d.Waiting(), false)
 	})
@@ -185,7 +195,7 @@ func TestManyQuestions(t *testing.T) {
 		for i := range 12 {
 			all.Go(func() {
 				question := fmt.Sprintf("question %02d ", i)
-				got, without := d.Ask(b.ctx, question)
+				got, without := d.Ask(b.ctx, question, nil)
 				for _, a := range got {
 					answered.Add(1)
 					if !strings.HasPrefix(string(a.Data), `"`+question) {
@@ -201,6 +211,69 @@ func TestManyQuestions(t *testing.T) {
 		}
 		if answered.Load() < 4 || answered.Load()+silent.Load() != 12 {
 			t.Errorf("%d are answered, %d not, of 12", answered.Load(), silent.Load())
+		}
+	})
+}
+
+// TestEnough: the first answer that is enough ends a question, no node is missing then, and one that still searches for it
+// gives up and answers the next question.
+func TestEnough(t *testing.T) {
+	inBoard(t, func(b *board) {
+		d := b.node("a", echo)
+		begun := make(chan struct{})
+		begin := sync.OnceFunc(func() { close(begun) })
+		b.node("b", func(question string) string {
+			<-begun
+			return echo(question)
+		})
+		var gaveUp []time.Duration
+		b.run("slow", inquiry.New(inquiry.Config{Name: "host of slow", AnswerFunc: func(ctx context.Context, question string) json.RawMessage {
+			if question == "next" {
+				return json.RawMessage(`"soon"`)
+			}
+			start := time.Now()
+			begin()
+			<-ctx.Done()
+			gaveUp = append(gaveUp, time.Since(start))
+			return nil
+		}}))
+		time.Sleep(2 * time.Second)
+		start := time.Now()
+		answers, silent := d.Ask(b.ctx, "who?", func(a inquiry.Answer) bool { return string(a.Data) == `"who?"` })
+		took := time.Since(start)
+		if len(answers) != 1 || silent != nil || took > 2500*time.Millisecond {
+			t.Errorf("%d answers, silent: %v, after %s", len(answers), silent, took)
+		}
+		next, silent, took := b.asks(d, "next")
+		b.wantSame("next", next, []string{`host of b: "next"`, `host of slow: "soon"`})
+		if silent != nil || took > 2500*time.Millisecond {
+			t.Errorf("the next is answered after %s, silent: %v", took, silent)
+		}
+		if len(gaveUp) != 1 || gaveUp[0] > 2*time.Second {
+			t.Errorf("the search was given up after %s", gaveUp)
+		}
+
+		start = time.Now()
+		_, silent = d.Ask(b.ctx, "who?", func(inquiry.Answer) bool { return false })
+		b.wantSame("none is enough: took", time.Since(start), 4*time.Second)
+		b.wantSame("none is enough: silent", silent, []string{"host of slow"})
+	})
+}
+
+// TestRenamed: a node that has another name, while its last note under the old one is still there, is asked once and
+// doesn't ask itself.
+func TestRenamed(t *testing.T) {
+	inBoard(t, func(b *board) {
+		d := b.node("a", echo)
+		b.node("b", echo)
+		b.mu.Lock()
+		b.notes["a before"], b.notes["b before"] = b.notes["a"], b.notes["b"]
+		b.mu.Unlock()
+		time.Sleep(2 * time.Second)
+		answers, silent, took := b.asks(d, "who?")
+		b.wantSame("answers", answers, []string{`host of b: "who?"`})
+		if silent != nil || took > 1500*time.Millisecond {
+			t.Errorf("silent: %v, after %s", silent, took)
 		}
 	})
 }

@@ -64,7 +64,9 @@ func (n *Node) answerRequests(ctx context.Context, id string) json.RawMessage {
 	var out requestsFound
 	if n.requests != nil {
 		var err error
-		if out.Requests, err = n.requests.Find(ctx, id); err != nil {
+		if out.Requests, err = n.requests.Find(ctx, id); ctx.Err() != nil {
+			return nil // it is answered without this one
+		} else if err != nil {
 			n.log.WarnContext(ctx, "another node's question about the request log has no answer", slog.Any("error", err))
 			return nil
 		}
@@ -78,12 +80,20 @@ func (n *Node) answerRequests(ctx context.Context, id string) json.RawMessage {
 	}
 }
 
-// askRequests asks the other nodes for an id's requests. incomplete are the nodes whose part is missing or cut.
-func (n *Node) askRequests(ctx context.Context, id string) (found []requestlog.Entry, incomplete []string) {
-	answers, incomplete := n.desk.Ask(ctx, id)
+// askRequests asks the other nodes for an id's requests; with one, until a node has any. incomplete are the nodes whose
+// part is missing or cut.
+func (n *Node) askRequests(ctx context.Context, id string, one bool) (found []requestlog.Entry, incomplete []string) {
+	read := func(a inquiry.Answer) (part requestsFound, whole bool) {
+		err := json.Unmarshal(a.Data, &part)
+		return part, err == nil && !part.Cut
+	}
+	answers, incomplete := n.desk.Ask(ctx, id, func(a inquiry.Answer) bool {
+		part, _ := read(a)
+		return one && len(part.Requests) > 0
+	})
 	for _, a := range answers {
-		var part requestsFound
-		if err := json.Unmarshal(a.Data, &part); err != nil || part.Cut {
+		part, whole := read(a)
+		if !whole {
 			incomplete = append(incomplete, a.Node)
 		}
 		found = append(found, part.Requests...)

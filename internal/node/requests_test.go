@@ -1,10 +1,13 @@
 package node
 
 import (
+	"context"
 	"encoding/json"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -53,4 +56,54 @@ func TestAnswerHasRoom(t *testing.T) {
 	if got := read(few); got.Cut || len(got.Requests) > 0 {
 		t.Errorf("without a log: %+v", got)
 	}
+}
+
+// TestAskRequests: a request's record ends the question, those of a task are waited for, and who gave none is named.
+func TestAskRequests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		var all sync.WaitGroup
+		defer all.Wait()
+		defer cancel()
+		has := &Node{log: slog.New(slog.DiscardHandler)}
+		id := task.NewID(task.PrefixRequest, time.Now())
+		answer := func(context.Context, string) json.RawMessage {
+			raw, err := json.Marshal(requestsFound{Requests: []requestlog.Entry{{ID: id}}})
+			if err != nil {
+				t.Error(err)
+			}
+			return raw
+		}
+		n := &Node{desk: inquiry.New(inquiry.Config{Name: "asks", AnswerFunc: has.answerRequests})}
+		desks := map[string]*inquiry.Desk{
+			"asks": n.desk, "empty": inquiry.New(inquiry.Config{Name: "empty", AnswerFunc: has.answerRequests}),
+			"has": inquiry.New(inquiry.Config{Name: "has", AnswerFunc: answer}),
+		}
+		for _, d := range desks {
+			all.Go(func() { d.Run(ctx) })
+		}
+		all.Go(func() {
+			notes := map[string]inquiry.Said{"hangs": {Name: "hangs"}}
+			for ctx.Err() == nil {
+				for name, d := range desks {
+					delete(notes, name)
+					own := d.Say(24 << 10)
+					d.Hear(notes)
+					notes[name] = own
+				}
+				time.Sleep(100 * time.Millisecond)
+			}
+		})
+		synctest.Wait()
+		for one, want := range map[bool][]string{true: nil, false: {"hangs"}} {
+			start := time.Now()
+			found, incomplete := n.askRequests(ctx, id, one)
+			if took := time.Since(start); len(found) != 1 || one != (took < time.Second) {
+				t.Errorf("one %v: %d found after %s", one, len(found), took)
+			}
+			if diff := cmp.Diff(want, incomplete); diff != "" {
+				t.Errorf("one %v: incomplete (-want +got):\n%s", one, diff)
+			}
+		}
+	})
 }

@@ -42,9 +42,9 @@ type Operator struct {
 	Now      func() time.Time // required
 	// RoutesFunc tells how the routes stand; nil without a running server.
 	RoutesFunc func() []routing.State
-	// AskFunc finds requests in the other nodes' logs, and names the nodes whose part is missing or cut; nil without a
-	// running server.
-	AskFunc func(ctx context.Context, id string) (found []requestlog.Entry, incomplete []string)
+	// AskFunc finds an id's requests in the other nodes' logs, or with one the first that a node has, and names the nodes
+	// whose part is missing or cut; nil without a running server.
+	AskFunc func(ctx context.Context, id string, one bool) (found []requestlog.Entry, incomplete []string)
 	// BackupFunc writes an archive of the data folder; nil without a running server.
 	BackupFunc func(ctx context.Context, w io.Writer) error
 	// ReloadFunc reads the settings again; nil without a running server.

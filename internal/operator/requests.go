@@ -41,7 +41,7 @@ func (o *Operator) findRequests(ctx context.Context, owner, id string) (list api
 	}
 	if whole := one && len(found) > 0; o.AskFunc != nil && !whole { // one node answered a request
 		var more []requestlog.Entry
-		more, list.Incomplete = o.AskFunc(ctx, id)
+		more, list.Incomplete = o.AskFunc(ctx, id, one)
 		found = append(found, more...)
 		slices.SortStableFunc(found, func(a, b requestlog.Entry) int { return a.At.Compare(b.At) })
 	}

@@ -34,11 +34,12 @@ func TestRequestsOfOtherNodes(t *testing.T) {
 	first, second, third, foreign := entry(0, own.ID), entry(time.Second, own.ID), entry(2*time.Second, own.ID), entry(3*time.Second, "acct_other")
 	o.log.Add(first)
 	o.log.Add(third)
-	asked := 0
+	asked, askedOne := 0, false
 	var elsewhere []requestlog.Entry
 	var silent []string
-	o.AskFunc = func(context.Context, string) ([]requestlog.Entry, []string) {
+	o.AskFunc = func(_ context.Context, _ string, one bool) ([]requestlog.Entry, []string) {
 		asked++
+		askedOne = one
 		return elsewhere, silent
 	}
 	ids := func(list api.RequestList) (ids []string) {
@@ -65,6 +66,9 @@ func TestRequestsOfOtherNodes(t *testing.T) {
 	elsewhere, silent = []requestlog.Entry{foreign, second}, []string{"host:1", "host:2"}
 	list := fixture.Must(o.FindRequests(ctx, id))(t)
 	wantIDs("of all nodes", list, first, second, third, foreign)
+	if askedOne {
+		t.Error("one answer is taken for all requests of a task")
+	}
 	if diff := cmp.Diff(silent, list.Incomplete); diff != "" {
 		t.Errorf("incomplete (-want +got):\n%s", diff)
 	}
@@ -78,6 +82,9 @@ func TestRequestsOfOtherNodes(t *testing.T) {
 	unknown := task.NewID(task.PrefixRequest, now)
 	_, err = o.FindRequests(ctx, unknown)
 	wantCode(t, "not found", err, fault.NotFound)
+	if !askedOne {
+		t.Error("more answers are waited for when one has the request")
+	}
 	if !strings.Contains(err.Error(), "host:1, host:2") {
 		t.Errorf("the operator hears %v", err)
 	}

@@ -43,6 +43,14 @@ const (
 	worked   what = "worked"
 )
 
+// resting reports whether the event is a pause that isn't over.
+func (e *event) resting(now time.Time) bool {
+	return e.What == paused && now.Sub(e.at) < duration(e.Pause)
+}
+
+// bytes are those of the event in JSON, at most.
+func (e *event) bytes() int { return len(e.Route) + len(e.Account) + len(e.Reason) + eventBytes }
+
 // good reports whether the event can only make the route's standing better.
 func (e *event) good() bool { return e.What == accepted || e.What == worked }
 
@@ -58,6 +66,7 @@ type minute struct {
 	Model      string `json:"model,omitempty"`
 	Capability string `json:"capability,omitempty"`
 	counts
+	Wants int64 `json:"w,omitempty"` // its place among those that want a turn for a request beyond their part; 0: it doesn't
 }
 
 func (m *minute) key() windowKey { return windowKey{m.Supplier, m.Model, m.Capability} }
@@ -73,7 +82,7 @@ const (
 	// tellFor is how long an event is said again and again: an exchange may fail for so long without a loss. A pause is
 	// said until its end, for nodes that start meanwhile.
 	tellFor = 15 * time.Second
-	// mostEvents bounds the events in a Said.
+	// mostEvents bounds the events in a Said: the oldest gives way that isn't a pause under way.
 	mostEvents = 128
 	// heardLate is by how much the time of another's event may be thought too late: it waits so long to be read.
 	heardLate = 1500 * time.Millisecond
@@ -93,8 +102,9 @@ type fleet struct {
 	peers   map[string]*peer // by the name of the Health, also those that were heard of in the last minute
 	probed  map[place]bool   // being tried by others
 	minutes map[windowKey]counts
-	nodes   int // with a session, this one included
-	rank    int // of this node among those that speak
+	first   map[windowKey]applicant // of the others that want a turn
+	nodes   int                     // with a session, this one included
+	rank    int                     // of this node among those that speak
 	heard   time.Time
 }
 
@@ -104,6 +114,16 @@ type peer struct {
 	heard   time.Time // when it said something new
 	applied int64     // number of its last event that was applied
 	minutes []minute
+}
+
+// applicant is a node that wants a turn at a minute.
+type applicant struct {
+	place int64
+	name  string // of its Health
+}
+
+func (a applicant) before(b applicant) bool {
+	return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.name, b.name)) < 0
 }
 
 // Changed returns a channel that receives when there is something to Say that others should know soon.
@@ -124,9 +144,20 @@ func (h *Health) tellLocked(e event, now time.Time) {
 	}
 	f.events++
 	e.N, e.at = f.events, now
+	if e.What == paused { // it lasts longer than those before
+		f.log = slices.DeleteFunc(f.log, func(was event) bool { return was.What == paused && was.Route == e.Route })
+	}
 	f.log = append(f.log, e)
-	f.log = f.log[max(0, len(f.log)-mostEvents):]
+	if len(f.log) > mostEvents {
+		i := dispensable(f.log[:mostEvents], now) // the newest stays
+		f.log = slices.Delete(f.log, i, i+1)
+	}
 	h.ring()
+}
+
+// dispensable returns the index of the oldest event that isn't a pause under way; 0 if all are.
+func dispensable(log []event, now time.Time) int {
+	return max(0, slices.IndexFunc(log, func(e event) bool { return !e.resting(now) }))
 }
 
 // Say returns what the others should know, of about room bytes in JSON at most. From the first time on events are kept
@@ -137,21 +168,23 @@ func (h *Health) Say(room int) Said {
 	now := h.now()
 	if h.fleet == nil {
 		h.fleet = &fleet{
-			id: rand.Text(), peers: map[string]*peer{}, probed: map[place]bool{}, minutes: map[windowKey]counts{}, nodes: 1, heard: now,
+			id: rand.Text(), peers: map[string]*peer{}, probed: map[place]bool{}, nodes: 1, heard: now,
+			minutes: map[windowKey]counts{}, first: map[windowKey]applicant{},
 		}
 	}
 	f := h.fleet
 	f.said++
 	f.log = slices.DeleteFunc(f.log, func(e event) bool { return now.Sub(e.at) > max(tellFor, duration(e.Pause)) })
-	s := Said{Health: f.id, N: f.said}
-	for _, e := range slices.Backward(f.log) {
-		if room -= len(e.Route) + len(e.Account) + len(e.Reason) + eventBytes; room < 0 {
-			break
-		}
-		e.Ago = millis(now.Sub(e.at))
-		s.Events = append(s.Events, e)
+	s := Said{Health: f.id, N: f.said, Events: slices.Clone(f.log)}
+	for i := range s.Events {
+		s.Events[i].Ago = millis(now.Sub(s.Events[i].at))
+		room -= s.Events[i].bytes()
 	}
-	slices.Reverse(s.Events)
+	for room < 0 && len(s.Events) > 0 {
+		i := dispensable(s.Events, now)
+		room += s.Events[i].bytes()
+		s.Events = slices.Delete(s.Events, i, i+1)
+	}
 	for _, p := range h.ownProbesLocked(now) {
 		if room -= len(p.Route) + len(p.Account) + placeBytes; room >= 0 {
 			s.Probes = append(s.Probes, p)
@@ -189,8 +222,9 @@ func (h *Health) ownProbesLocked(now time.Time) (all []place) {
 // ownMinutesLocked returns what this node had of each limit, the busiest first.
 func (h *Health) ownMinutesLocked(now time.Time) (all []minute) {
 	for k, w := range h.windows {
-		if w.move(h.second(now)); w.sum != (counts{}) {
-			all = append(all, minute{k.supplier, k.model, k.capability, w.sum})
+		w.move(h.second(now))
+		if had, place := w.ask(now); place > 0 || had != (counts{}) {
+			all = append(all, minute{k.supplier, k.model, k.capability, had, place})
 		}
 	}
 	slices.SortFunc(all, func(a, b minute) int { return cmp.Compare(b.Requests, a.Requests) })
@@ -219,6 +253,7 @@ func (h *Health) Hear(others []Said) {
 	slices.Sort(names)
 	f.nodes, f.rank = len(others)+1, slices.Index(slices.Compact(names), f.id)
 	clear(f.minutes)
+	clear(f.first)
 	for name, p := range f.peers {
 		if now.Sub(p.heard) > windowSlots*time.Second {
 			if !slices.Contains(names, name) {
@@ -230,11 +265,17 @@ func (h *Health) Hear(others []Said) {
 			sum := f.minutes[m.key()]
 			sum.add(counts{max(m.Requests, 0), max(m.Tokens, 0)})
 			f.minutes[m.key()] = sum
+			a := applicant{m.Wants, name}
+			if first, others := f.first[m.key()]; a.place > 0 && now.Sub(p.heard) < turnFor && (!others || a.before(first)) {
+				f.first[m.key()] = a
+			}
 		}
 	}
 	for k, w := range h.windows {
 		w.move(h.second(now))
 		h.shareLocked(k, w, now.Sub(f.heard))
+		first, others := f.first[k]
+		w.giveTurn(!others || (applicant{w.place, f.id}).before(first), now)
 	}
 	f.heard = now
 }

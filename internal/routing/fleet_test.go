@@ -260,7 +260,7 @@ func TestFleetHearsLate(t *testing.T) {
 // and its last note under the old one is still there.
 func TestFleetHearsOnce(t *testing.T) {
 	limited := tokens("a", 1, 1)
-	limited.Rate = routing.Rate{Requests: 3}
+	limited.Rate = routing.Rate{Requests: 4}
 	n := newNodes(t, 2, limited, tokens("b", 2, 2))
 	n.wantAsks("the first", 0, "acct_3", "a")
 	n.all[0].Failed("a/m", "acct_1")
@@ -284,8 +284,8 @@ func TestFleetHearsOnce(t *testing.T) {
 		}
 		n.pass(time.Second)
 	}
-	if left != 1 {
-		t.Errorf("%d requests are left of three to the other node, want 1", left)
+	if left != 2 {
+		t.Errorf("%d requests are left of four to the other node, want 2", left)
 	}
 }
 
@@ -296,10 +296,12 @@ func TestFleetLosesANode(t *testing.T) {
 	limited.Rate = routing.Rate{Requests: 3}
 	n := newNodes(t, 2, limited, tokens("b", 2, 2))
 	n.wantAsks("the first", 0, "acct_1", "a")
-	n.pass(2 * time.Second)
+	n.pass(4 * time.Second) // its part of so small a limit
 	n.wantAsks("the second", 0, "acct_1", "a")
 	n.all[0].Pause("a/m", time.Second, fault.CapacityExhausted, "cooling down")
 	n.pass(5 * time.Second)
+	n.wantAsks("the last is left to who asked for it", 0, "acct_1", "b")
+	n.pass(bound)
 	n.wantAsks("the probe", 0, "acct_1", "a")
 	n.pass(bound)
 	if _, why := n.asks(1, "acct_1"); why != routing.Probing {

@@ -31,10 +31,13 @@ func (h *Health) take(r *Route, account string, tokens int64) (g Grant, probed, 
 	if reason, code := h.refusalLocked(r, account, now, tokens); reason != "" {
 		return Grant{}, "", reason, code
 	}
+	if reason := h.beyondLocked(r, tokens, now); reason != "" {
+		return Grant{}, "", reason, fault.CapacityExhausted
+	}
 	g = Grant{route: r.id, account: account, second: h.second(now), tokens: tokens}
 	if s != nil {
 		h.probes++
-		for _, c := range []*condition{s.own[account], &s.shared} {
+		for _, c := range s.conditions(account) {
 			if c != nil && c.halfOpen {
 				g.probe, c.probe, c.expires = h.probes, h.probes, now.Add(probeMost)
 				probed = c.reason
@@ -61,12 +64,45 @@ func (h *Health) refusal(r *Route) (reason string, code fault.Code) {
 	if h.routes[r.id] == nil && !r.rated() {
 		return "", ""
 	}
-	return h.refusalLocked(r, "", h.now(), 1)
+	now := h.now()
+	if reason, code := h.refusalLocked(r, "", now, 1); reason != "" {
+		return reason, code
+	}
+	for _, l := range r.limited() {
+		if l.rate == (Rate{}) || h.windows[l.key].few() { // a request asks for one of few
+			continue
+		}
+		if reason := h.windows[l.key].beyond(1, now); reason != "" {
+			return reason, fault.CapacityExhausted
+		}
+	}
+	return "", ""
+}
+
+// beyondLocked returns why a request is more than this node's part of the minutes of a route that has room for it, and
+// asks for a turn then; "" when it isn't.
+func (h *Health) beyondLocked(r *Route, tokens int64, now time.Time) (reason string) {
+	for _, l := range r.limited() {
+		if l.rate == (Rate{}) {
+			continue
+		}
+		w := h.windows[l.key]
+		if beyond := w.beyond(tokens, now); beyond != "" {
+			if w.asked.IsZero() {
+				h.ring()
+			}
+			w.wanted, reason = now, beyond
+		}
+	}
+	return reason
 }
 
 // refusalLocked is that of an account's request; account "": of everybody's.
 func (h *Health) refusalLocked(r *Route, account string, now time.Time, tokens int64) (reason string, code fault.Code) {
 	if s := h.routes[r.id]; s != nil {
+		if reason, code := s.here.refusal(now, 0, false); reason != "" {
+			return reason, code
+		}
 		if reason, code := h.refusalOfLocked(&s.shared, place{Route: r.id}, now); reason != "" {
 			return reason, code
 		}
@@ -90,7 +126,7 @@ func (h *Health) windowLocked(l limit, second int64) *window {
 	if w == nil {
 		w = &window{newest: second, rate: l.rate}
 		h.windows[l.key] = w
-		h.shareLocked(l.key, w, time.Second)
+		h.shareLocked(l.key, w, windowSlots*time.Second)
 	}
 	w.rate = l.rate
 	w.move(second)
@@ -138,7 +174,7 @@ func (h *Health) settle(g Grant, correct func(*window)) {
 	if s == nil || g.probe == 0 {
 		return
 	}
-	for _, c := range []*condition{s.own[g.account], &s.shared} {
+	for _, c := range s.conditions(g.account) {
 		if c != nil && c.probe == g.probe {
 			c.probe = 0
 			h.ring()

@@ -35,7 +35,8 @@ const Probing = "half-open: its probe is under way"
 // A failure may be the request's own doing, so one account's failures trip a route for that account alone. The
 // route is left alone for all once two accounts have failed there and no request succeeded between.
 //
-// The Healths of several nodes learn from each other by Say and Hear: a failure or a pause at one node counts at all.
+// The Healths of several nodes learn from each other by Say and Hear: a failure or a pause at one node counts at all,
+// except for the pauses of PauseHere.
 type Health struct {
 	now     func() time.Time
 	started time.Time
@@ -51,6 +52,7 @@ type Health struct {
 // routeHealth is the state of one route that isn't well for everybody.
 type routeHealth struct {
 	shared   condition             // for all accounts
+	here     condition             // for all accounts at this node, by PauseHere
 	own      map[string]*condition // for the requests of one account, by its id
 	failures int                   // in a row, of all accounts at all nodes
 	failed   []string              // the accounts of those that count towards a trip, since the last result or pause
@@ -89,6 +91,27 @@ func (h *Health) Pause(route string, d time.Duration, code fault.Code, reason st
 	}
 }
 
+// PauseHere is Pause for a reason that concerns this node alone, such as its key at the supplier: other nodes hear
+// nothing of it, and nothing of theirs ends it.
+func (h *Health) PauseHere(route string, d time.Duration, code fault.Code, reason string) {
+	if h == nil || d <= 0 {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.standsLocked(route).here.pause(h.now(), d, code, reason)
+}
+
+// standsLocked returns how a route stands, to be changed.
+func (h *Health) standsLocked(route string) *routeHealth {
+	s := h.routes[route]
+	if s == nil {
+		s = &routeHealth{}
+		h.routes[route] = s
+	}
+	return s
+}
+
 // Failed counts a failure of an account's request that may say something about the route: no answer, or a
 // fault of the supplier.
 func (h *Health) Failed(route, account string) {
@@ -122,37 +145,31 @@ func (h *Health) learn(e event) {
 }
 
 // applyLocked has a route stand as it does after an event, and reports whether that is a change. Times of others'
-// events are known to within late.
-func (h *Health) applyLocked(e event, at time.Time, late time.Duration) bool {
-	s := h.routes[e.Route]
-	if s == nil {
-		if e.good() {
-			return false
-		}
-		s = &routeHealth{}
-		h.routes[e.Route] = s
+// events are known to within late; 0: it is this node's.
+func (h *Health) applyLocked(e event, at time.Time, late time.Duration) (changed bool) {
+	if h.routes[e.Route] == nil && e.good() {
+		return false
 	}
+	s := h.standsLocked(e.Route)
 	switch e.What {
 	case paused:
-		return s.shared.pause(at, duration(e.Pause), e.Code, e.Reason)
+		changed = s.shared.pause(at, duration(e.Pause), e.Code, e.Reason)
 	case failed:
 		s.fail(e.Account, at, late)
-		return true
+		changed = true
 	case accepted:
-		return s.accept(at.Add(late)) && h.forgetWellLocked(e.Route, s)
+		changed = s.accept(at.Add(late))
 	case worked:
-		return s.work(e.Account, at.Add(late)) && h.forgetWellLocked(e.Route, s)
-	default:
-		return false // of a later version
+		if late == 0 {
+			s.here.end(at)
+		}
+		changed = s.work(e.Account, at.Add(late))
+	default: // of a later version
 	}
-}
-
-// forgetWellLocked forgets a route that is well, and returns true.
-func (h *Health) forgetWellLocked(route string, s *routeHealth) bool {
-	if !s.shared.halfOpen && s.failures == 0 && len(s.own) == 0 {
-		delete(h.routes, route)
+	if !s.shared.halfOpen && !s.here.halfOpen && s.failures == 0 && len(s.own) == 0 {
+		delete(h.routes, e.Route) // it is well
 	}
-	return true
+	return changed
 }
 
 func (s *routeHealth) fail(account string, at time.Time, late time.Duration) {
@@ -160,7 +177,7 @@ func (s *routeHealth) fail(account string, at time.Time, late time.Duration) {
 	probed := own.probing(at.Add(late)) || s.shared.probing(at.Add(late))
 	own.failed = at
 	if late == 0 {
-		s.shared.probe = 0
+		s.shared.probe, s.here.probe = 0, 0
 	}
 	if own.failures++; own.failures >= trippingFailures || probed {
 		own.trip(at)
@@ -188,6 +205,11 @@ func (s *routeHealth) work(account string, at time.Time) bool {
 		}
 	}
 	return changed
+}
+
+// conditions returns those that concern an account's requests; nil stands for none.
+func (s *routeHealth) conditions(account string) [3]*condition {
+	return [...]*condition{s.own[account], &s.shared, &s.here}
 }
 
 // counts adds an account's failure to those that count towards a trip, and reports whether they are enough: five, or

@@ -53,6 +53,9 @@ func (h *Health) describe(s *State, r *Route) {
 		return
 	}
 	s.Failures, s.Until = stands.failures, stands.shared.until
+	if stands.here.until.After(s.Until) {
+		s.Until = stands.here.until
+	}
 	if s.Reason != "" {
 		return
 	}

@@ -108,6 +108,31 @@ func TestOneProbe(t *testing.T) {
 	}
 }
 
+// TestKeyOfOneNode: a supplier that refuses one node's key is left alone by that node, and serves the others.
+func TestKeyOfOneNode(t *testing.T) {
+	f := newFleet(t, 2)
+	f.paid.Refuse(http.StatusUnauthorized, "")
+	f.create(0, "refused", "0")
+	f.until(5*time.Second, "the node rests the route", func() bool { return f.route(0).State == api.RoutePaused })
+	f.paid.Refuse(0, "")
+	sent := len(f.paid.Sent())
+	for end, word := time.Now().Add(2*shareTime), 0; time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+		if got := f.route(1); got.State != api.RouteOpen {
+			t.Fatalf("at the other node the route is %s: %s", got.State, got.Reason)
+		}
+		word++
+		if reply, _ := f.create(1, fmt.Sprint("elsewhere", word), "10"); reply.Status >= http.StatusBadRequest {
+			t.Fatalf("a task at the other node: %d %s", reply.Status, reply.Body)
+		}
+		if now := len(f.paid.Sent()); now != sent+word {
+			t.Fatalf("%d submissions of %d tasks", now-sent, word)
+		}
+	}
+	if got := f.route(0); got.State != api.RoutePaused {
+		t.Errorf("at the node whose key is refused the route is %s", got.State)
+	}
+}
+
 // TestRequestsOfAllNodes: the request log of any node finds the requests that others answered, and names the nodes that
 // don't answer.
 func TestRequestsOfAllNodes(t *testing.T) {
@@ -136,5 +161,8 @@ func TestRequestsOfAllNodes(t *testing.T) {
 	}
 	if _, err := f.admin(1).FindRequests(t.Context(), id); err == nil || !strings.Contains(err.Error(), list.Incomplete[0]) {
 		t.Errorf("a request that the dead node answered: %v, want its name, %s", err, list.Incomplete)
+	}
+	if one, err := f.admin(2).FindRequests(t.Context(), list.Data[0].ID); err != nil || len(one.Data) != 1 || one.Incomplete != nil {
+		t.Errorf("a request that a node has which lives: %+v, %v", one, err)
 	}
 }
