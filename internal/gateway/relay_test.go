@@ -7,6 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"unitask/internal/gateway"
 	"unitask/internal/routing"
 	"unitask/internal/store"
@@ -188,5 +190,51 @@ func TestRelayEndsWithTakeover(t *testing.T) {
 		if got := hear(t, s).text(); got != "Once upon a time" {
 			t.Errorf("told %q", got)
 		}
+	})
+}
+
+// passOn returns a relay that reads the text at a node as another node does.
+func (w *world) passOn(at *gateway.Gateway, id string) gateway.Relay {
+	return func(ctx context.Context, _ string, said func(string)) error {
+		s, err := at.Follow(ctx, w.caller, id, nil)
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		for {
+			e, err := s.Next(ctx, time.Hour)
+			if err != nil {
+				return err
+			}
+			said(e.Text)
+		}
+	}
+}
+
+// TestRelayedStreamCanceled: the charge of a canceled text is that of the text which other nodes read, and they tell all of
+// it, also to a caller who reads it only after the cancellation.
+func TestRelayedStreamCanceled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, []routing.Route{route("text.chat", "a", task.USD, speak("eight by", "te words", " and one", " more..."))})
+		w.engine, w.address = memstore.Shared{DB: w.store}, "http://10.0.0.9:8420"
+		w.start()
+		defer w.stop()
+		other := w.node()
+		defer mustStop(t, other)
+		time.Sleep(2 * time.Second) // until they know each other
+		a := w.open("canceled-1", chat)
+		defer a.Stream.Close()
+		lagging, err := other.Follow(t.Context(), w.caller, a.Task.ID, w.passOn(w.g, a.Task.ID))
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2500 * time.Millisecond)
+		got := w.cancel(w.g, a.Task.ID)
+		input := int64(len(`{"prompt":"hello"}`)+3) / 4
+		want := task.Usage{InputTokens: input, OutputTokens: 6}
+		if diff := cmp.Diff(&want, got.Usage); diff != "" || got.Cost != task.Money(input+6)*task.USD/1_000_000 {
+			t.Errorf("it costs %s (-want +got):\n%s", got.Cost, diff)
+		}
+		hear(t, lagging).expect(t, "running", "+eight byte words and one", "canceled")
 	})
 }

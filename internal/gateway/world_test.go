@@ -47,6 +47,7 @@ type world struct {
 	routes    []routing.Route
 	limits    gateway.Limits
 	policy    *policy.Policy
+	address   string // of its nodes, for each other
 	g         *gateway.Gateway
 	caller    gate.Caller
 }
@@ -128,7 +129,7 @@ func (w *world) node() *gateway.Gateway {
 	}
 	_, g, err := node.NewGateway(node.Parts{
 		Catalog: directory, Store: w.engine, Keys: w.store, Suppliers: node.Suppliers{Routes: w.routes, Policy: w.policy},
-		Artifacts: w.artifacts, Fetcher: w.fetcher, Limits: node.Limits{Gateway: w.limits}, KeyPrefix: "svc", Now: w.now, Runs: "a test",
+		Artifacts: w.artifacts, Fetcher: w.fetcher, Limits: node.Limits{Gateway: w.limits}, KeyPrefix: "svc", Now: w.now, Runs: "a test", Address: w.address,
 	})
 	if err != nil {
 		w.t.Fatal(err)
