@@ -75,6 +75,13 @@ func (v *textStream) started() bool {
 	return len(v.text) > 0
 }
 
+// lacks reports whether nothing was said, and no worker of this node says it.
+func (v *textStream) lacks() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return len(v.text) == 0 && !v.here
+}
+
 // next returns the text after the first from bytes, mostPiece at most.
 func (v *textStream) next(from int) string {
 	v.mu.Lock()
@@ -190,12 +197,19 @@ func (l *textStreams) forWorker(id string) *textStream {
 	return v
 }
 
-// relay begins to relay a text that isn't relayed yet. read appends it until ctx ends, with the last use of the text at
+// lacks reports whether nothing of a text was said here yet, and no relay of it is under way.
+func (l *textStreams) lacks(v *textStream) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return v.stopRelay == nil && v.lacks()
+}
+
+// relay begins to relay a text that this node lacks. read appends it until ctx ends, with the last use of the text at
 // the latest.
 func (l *textStreams) relay(ctx context.Context, v *textStream, read func(ctx context.Context)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if v.users == 0 || v.stopRelay != nil {
+	if v.users == 0 || v.stopRelay != nil || !v.lacks() {
 		return
 	}
 	ctx, v.stopRelay = context.WithCancel(ctx)

@@ -2,6 +2,7 @@ package gateway_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"testing"
@@ -180,7 +181,7 @@ func (w *world) beginAt(node, capability, input string) store.Lease {
 	w.t.Helper()
 	created, err := w.store.CreateTask(w.t.Context(), store.NewTask{
 		ID: task.NewID(task.PrefixTask, time.Now()), Scope: w.caller.Scope(), Capability: capability,
-		Input: []byte(input), Parameters: []byte(`{}`), Deadline: time.Hour,
+		IdempotencyHash: sha256.Sum256([]byte(input)), Input: []byte(input), Parameters: []byte(`{}`), Deadline: time.Hour,
 		First: &store.First{Node: node, Plans: []task.Plan{routing.Choice{Route: &w.routes[0]}.Plan(nil)}},
 	})
 	if err != nil || created.Task.OpenAttempt() == nil {
