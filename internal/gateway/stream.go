@@ -179,7 +179,7 @@ func (s *Stream) piece() string {
 		if out != nil && out.Text != nil && s.text.isPrefixOf(*out.Text, s.read) {
 			s.whole = out.Text
 		} else {
-			s.torn = s.text.fromElsewhere()
+			s.torn = s.read > 0
 		}
 	}
 	return cut((*s.whole)[min(s.read, len(*s.whole)):])

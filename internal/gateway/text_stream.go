@@ -22,7 +22,6 @@ type textStream struct {
 	taken int           // how much of it the furthest stream has
 	over  bool          // no more text is appended or taken
 	here  bool          // a worker of this node says it: no more is relayed
-	there bool          // some of it was relayed from another node
 	more  chan struct{} // closed when there is more; nil without a waiter
 }
 
@@ -38,16 +37,8 @@ func (v *textStream) relayed(piece string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if !v.here {
-		v.there = true
 		v.appendLocked(piece)
 	}
-}
-
-// fromElsewhere reports whether some of the text was relayed.
-func (v *textStream) fromElsewhere() bool {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.there
 }
 
 // workedOn notes that a worker of this node says the text from now on.
