@@ -37,7 +37,7 @@ func TestRelayOfASilentNode(t *testing.T) {
 			_, _ = node.Write(sse.Append(nil, api.EventDelta, []byte(`{"text":"Once "}`)))
 		}()
 		start, said := time.Now(), ""
-		r := httptest.NewRequest(http.MethodGet, api.PathTasks+"/task_1", nil)
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, api.PathTasks+"/task_1", nil)
 		err := server.RelayOf(r, &http.Client{Transport: nodeOf{body}})(t.Context(), "http://10.0.0.9:8420", func(piece string) { said += piece })
 		if took := time.Since(start); took != 230*time.Second || said != "Once " || err == nil {
 			t.Errorf("it ended after %s with %v; said %q", took, err, said)
@@ -48,14 +48,14 @@ func TestRelayOfASilentNode(t *testing.T) {
 // TestRelayOfANodeWithoutTLS: a node that takes a connection and never answers the handshake is given up.
 func TestRelayOfANodeWithoutTLS(t *testing.T) {
 	t.Parallel()
-	mute, err := net.Listen("tcp", "127.0.0.1:0")
+	mute, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = mute.Close() }()
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
-	r := httptest.NewRequest(http.MethodGet, api.PathTasks+"/task_1", nil)
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, api.PathTasks+"/task_1", nil)
 	if err := server.RelayOf(r, server.NewNodeClient())(ctx, "https://"+mute.Addr().String(), func(string) {}); err == nil || errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("it ended with %v", err)
 	}
