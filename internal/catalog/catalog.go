@@ -71,6 +71,7 @@ type Capability struct {
 	MediaKinds       map[string]string          // by pattern of MediaInputs: "image", "audio" or "file"
 	ChoiceInputs     []string                   // JSON-pointer patterns of input members whose values are listed
 	OutputMedia      []string                   // the kinds of its result files: "image", "video", "audio"; nil if it has no files
+	OutputText       bool                       // its result is, or has, a text
 	NoFinishReason   bool                       // the output schema has no finish_reason and takes no other member
 	Deadline         time.Duration              // of a task, from acceptance
 	Defaults         map[string]json.RawMessage // of parameters, from their schema

@@ -50,16 +50,17 @@ func TestDirectory(t *testing.T) {
 		PersonInputs []string
 		MediaInputs  []string
 		OutputMedia  []string
+		OutputText   bool
 	}
 	want := []row{
 		{Name: "audio.speech", Modality: "audio", Mode: catalog.Sync, Deadline: 5 * time.Minute, OutputMedia: []string{"audio"}},
-		{Name: "audio.transcribe", Modality: "audio", Mode: catalog.Sync, Deadline: 5 * time.Minute, MediaInputs: []string{"/audio"}},
+		{Name: "audio.transcribe", Modality: "audio", Mode: catalog.Sync, Deadline: 5 * time.Minute, MediaInputs: []string{"/audio"}, OutputText: true},
 		{
 			Name: "image.edit", Modality: "image", Mode: catalog.Async, Deadline: 15 * time.Minute,
 			PersonInputs: []string{"images"}, MediaInputs: []string{"/images/*", "/mask", "/authorization/evidence/*"}, OutputMedia: []string{"image"},
 		},
 		{Name: "image.generate", Modality: "image", Mode: catalog.Async, Deadline: 15 * time.Minute, OutputMedia: []string{"image"}},
-		{Name: "text.chat", Modality: "text", Mode: catalog.Sync, Deadline: 5 * time.Minute},
+		{Name: "text.chat", Modality: "text", Mode: catalog.Sync, Deadline: 5 * time.Minute, OutputText: true},
 		{Name: "text.embed", Modality: "text", Mode: catalog.Sync, Deadline: 5 * time.Minute},
 		{
 			Name: "video.generate", Modality: "video", Mode: catalog.Async, Deadline: time.Hour,
@@ -69,7 +70,7 @@ func TestDirectory(t *testing.T) {
 	}
 	var got []row
 	for _, c := range mustDefault(t).All() {
-		got = append(got, row{c.Name, c.Modality, c.Mode, c.Deadline, c.PersonInputs, c.MediaInputs, c.OutputMedia})
+		got = append(got, row{c.Name, c.Modality, c.Mode, c.Deadline, c.PersonInputs, c.MediaInputs, c.OutputMedia, c.OutputText})
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("All() (-want +got):\n%s", diff)

@@ -72,7 +72,7 @@ func (d declaration) derive(e *compiled) error {
 		}
 	}
 	e.ChoiceInputs = inputPatterns(fields, func(f Field) bool { return len(f.Enum) > 0 })
-	if e.OutputMedia, err = outputMedia(e.OutputSchema); err != nil {
+	if e.OutputMedia, e.OutputText, err = outputKinds(e.OutputSchema); err != nil {
 		return d.wrap(d.Output.line, err)
 	}
 	if output, ok := e.output.doc.(map[string]any); ok && output["additionalProperties"] == false {

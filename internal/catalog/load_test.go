@@ -78,6 +78,7 @@ func TestOverlayAddsACapability(t *testing.T) {
 		PersonInputs: []string{"portrait"},
 		MediaInputs:  []string{"/portrait", "/authorization/evidence/*"},
 		ChoiceInputs: []string{"/authorization/person"},
+		OutputText:   true,
 		MediaKinds:   map[string]string{"/portrait": "image", "/authorization/evidence/*": "file"},
 		Deadline:     30 * time.Second,
 		Defaults:     map[string]json.RawMessage{"tone": json.RawMessage(`"calm"`)},

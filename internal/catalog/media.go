@@ -146,22 +146,23 @@ func appendPatterns(patterns []string, f Field, base string, is func(Field) bool
 	return patterns
 }
 
-// outputMedia returns the kinds of files that an output schema has members for.
-func outputMedia(schema json.RawMessage) ([]string, error) {
+// outputKinds returns the kinds of files that an output schema has members for, and whether it has one for a text.
+func outputKinds(schema json.RawMessage) (files []string, text bool, err error) {
 	var n node
 	if err := jsonv2.Unmarshal(schema, &n); err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	var kinds []string
 	for _, p := range n.Properties {
 		switch p.name {
 		case "images":
-			kinds = append(kinds, "image")
+			files = append(files, "image")
 		case "videos":
-			kinds = append(kinds, "video")
+			files = append(files, "video")
 		case "audio":
-			kinds = append(kinds, "audio")
+			files = append(files, "audio")
+		case "text":
+			text = true
 		}
 	}
-	return kinds, nil
+	return files, text, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 
+	"unitask/internal/catalog"
 	"unitask/internal/store"
 )
 
@@ -11,13 +12,23 @@ import (
 // ends. The pieces are best effort: an error is only logged.
 type Relay func(ctx context.Context, address string, said func(piece string)) error
 
-// relayText has the text relayed from the other node that works on its task, once for all who follow it here.
-func (g *Gateway) relayText(ctx context.Context, v *textStream, relay Relay) {
+// relayText has the text relayed from the other node that works on its task, once for all who follow it here. It looks
+// for that node once at each revision, and only if a text may come from there.
+func (s *Stream) relayText(ctx context.Context) {
+	g, v := s.g, s.text
+	if s.relay == nil || s.t.State.Terminal() || s.t.Revision == s.relayed || !g.tellsText(s.t.Capability) || !g.texts.lacks(v) {
+		return
+	}
+	s.relayed = s.t.Revision
+	if g.worksOn(v.id) {
+		return
+	}
 	address := g.workplace(ctx, v.id)
 	if address == "" || !g.enter() {
 		return
 	}
 	defer g.workers.Done() // services may begin as long as one is held
+	relay := s.relay
 	g.texts.relay(g.quietCtx, v, func(ctx context.Context) {
 		g.services.Go(func() {
 			defer g.texts.unrelayed(v)
@@ -26,6 +37,19 @@ func (g *Gateway) relayText(ctx context.Context, v *textStream, relay Relay) {
 			}
 		})
 	})
+}
+
+// tellsText reports whether the results of a capability have a text. One that this node doesn't know may have.
+func (g *Gateway) tellsText(capability string) bool {
+	entry, known := g.catalog.Load().Get(catalog.Name(capability))
+	return entry.OutputText || !known
+}
+
+// worksOn reports whether a worker of this node has the task.
+func (g *Gateway) worksOn(id string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.running[id] != nil
 }
 
 // workplace returns the address of the other node that works on a task; "" if none does that has one.

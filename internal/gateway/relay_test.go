@@ -3,9 +3,14 @@ package gateway_test
 import (
 	"context"
 	"errors"
+	"io"
+	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"unitask/internal/gateway"
 	"unitask/internal/routing"
@@ -156,6 +161,134 @@ func TestRelayOnce(t *testing.T) {
 	})
 }
 
+// TestRelayLater: a stream has the pieces of work that another node begins while it is open, and of work that couldn't be
+// relayed before.
+func TestRelayLater(t *testing.T) {
+	for name, tt := range map[string]struct {
+		first  *store.First
+		relays int // before the work begins
+	}{
+		"of work that waited": {nil, 0},
+		"once refused":        {&store.First{Node: "another"}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, []routing.Route{route("text.chat", "a", task.USD, speak())})
+				w.join(`{"runs":"v1","address":"http://10.0.0.9:8420"}`, time.Hour)
+				w.engine = idle{memstore.Shared{DB: w.store}}
+				made, err := w.store.CreateTask(t.Context(), store.NewTask{
+					ID: task.NewID(task.PrefixTask, time.Now()), Scope: w.caller.Scope(), Capability: "text.chat", Sync: true,
+					Input: []byte(`{"prompt":"a tale"}`), Parameters: []byte(`{}`), Deadline: time.Hour, First: tt.first,
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				w.start()
+				defer w.stop()
+				time.Sleep(2 * time.Second) // until they know each other
+				n := &elsewhere{err: errors.New("refused"), asked: make(chan string, 9), ended: make(chan struct{}, 9)}
+				s, err := w.g.Follow(t.Context(), w.caller, made.Task.ID, n.relay)
+				if err != nil {
+					t.Fatal(err)
+				}
+				told := make(chan story, 1)
+				go func() { told <- hear(t, s) }()
+				time.Sleep(10 * time.Second)
+				if len(n.asked) != tt.relays {
+					t.Errorf("%d relays before the work begins", len(n.asked))
+				}
+				n.err, n.pieces = nil, []string{"Once ", "upon"}
+				l := w.take(made.Task.ID, made.Lease)
+				time.Sleep(10 * time.Second)
+				w.succeed(l, "Once upon")
+				if got := (<-told).Told; !slices.Equal(got[len(got)-3:], []string{"+Once ", "+upon", "succeeded"}) {
+					t.Errorf("told %q", got)
+				}
+			})
+		})
+	}
+}
+
+// idle is an engine that gives its node no work.
+type idle struct{ memstore.Shared }
+
+func (idle) Claim(context.Context, store.ClaimRequest) ([]store.Lease, error) { return nil, nil }
+
+// take has the other node begin an attempt at a chat, whose lease it claims if it has none.
+func (w *world) take(id string, l *store.Lease) store.Lease {
+	w.t.Helper()
+	if l == nil {
+		claimed, err := w.store.Claim(w.t.Context(), store.ClaimRequest{
+			Node: "another", Limit: 1, Lines: []store.Line{{Mode: task.Live, Capability: "text.chat"}},
+		})
+		if err != nil || len(claimed) != 1 || claimed[0].Task.ID != id {
+			w.t.Fatalf("%+v %v", claimed, err)
+		}
+		l = &claimed[0]
+	}
+	l.Ref.Write++
+	if _, err := w.store.BeginAttempt(w.t.Context(), l.Ref, routing.Choice{Route: &w.routes[0]}.Plan(nil)); err != nil {
+		w.t.Fatal(err)
+	}
+	l.Ref.Write++
+	return *l
+}
+
+// lookups is an engine that counts how often it is asked which node works on a task.
+type lookups struct {
+	memstore.Shared
+	asked *atomic.Int64
+}
+
+func (e lookups) Worker(ctx context.Context, id string) (string, error) {
+	e.asked.Add(1)
+	return e.Shared.Worker(ctx, id)
+}
+
+// TestRelayLooksOnce: the store is asked for the node at work only if a text may come from another one, and once for all
+// who follow it.
+func TestRelayLooksOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		speaks := speak("Once ", "upon")
+		speaks.takes = time.Minute // without a stream
+		w := newWorld(t, []routing.Route{route("text.chat", "a", task.USD, speaks)})
+		w.join(`{"runs":"v1","address":"http://10.0.0.9:8420"}`, time.Hour)
+		var asked atomic.Int64
+		w.engine = lookups{memstore.Shared{DB: w.store}, &asked}
+		drawn, told := w.beginAt("another", "image.generate", `{"prompt":"a fox"}`), w.beginAt("another", "text.chat", `{"prompt":"a tale"}`)
+		w.start()
+		defer w.stop()
+		time.Sleep(2 * time.Second) // until they know each other
+		n := &elsewhere{asked: make(chan string, 9), ended: make(chan struct{}, 9)}
+		follow := func(what, id string, want int64) {
+			t.Helper()
+			s, err := w.g.Follow(t.Context(), w.caller, id, n.relay)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 5 { // its task may have changed each time
+				if _, err := s.Next(t.Context(), 2*time.Second); err != nil && !errors.Is(err, io.EOF) {
+					t.Fatal(err)
+				}
+			}
+			t.Cleanup(s.Close)
+			if got := asked.Swap(0); got != want || int64(len(n.asked)) != want {
+				t.Errorf("%s: looked %d times and begun %d relays, want %d", what, got, len(n.asked), want)
+			}
+		}
+		streamed := w.open("streamed-here", chat)
+		streamed.Stream.Close()
+		follow("streamed here", streamed.Task.ID, 0)
+		plain := w.create("at-work-here", chat, 0)
+		synctest.Wait() // until its worker begins
+		follow("at work here", plain.Task.ID, 0)
+		follow("a picture", drawn.Ref.TaskID, 0)
+		follow("the first", told.Ref.TaskID, 1)
+		<-n.asked
+		follow("the second", told.Ref.TaskID, 0)
+	})
+}
+
 // TestRelayEndsWithTakeover: once this node works on the task, the text is its own worker's alone.
 func TestRelayEndsWithTakeover(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -188,5 +321,51 @@ func TestRelayEndsWithTakeover(t *testing.T) {
 		if got := hear(t, s).text(); got != "Once upon a time" {
 			t.Errorf("told %q", got)
 		}
+	})
+}
+
+// passOn returns a relay that reads the text at a node as another node does.
+func (w *world) passOn(at *gateway.Gateway, id string) gateway.Relay {
+	return func(ctx context.Context, _ string, said func(string)) error {
+		s, err := at.Follow(ctx, w.caller, id, nil)
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		for {
+			e, err := s.Next(ctx, time.Hour)
+			if err != nil {
+				return err
+			}
+			said(e.Text)
+		}
+	}
+}
+
+// TestRelayedStreamCanceled: the charge of a canceled text is that of the text which other nodes read, and they tell all of
+// it, also to a caller who reads it only after the cancellation.
+func TestRelayedStreamCanceled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, []routing.Route{route("text.chat", "a", task.USD, speak("eight by", "te words", " and one", " more..."))})
+		w.engine, w.address = memstore.Shared{DB: w.store}, "http://10.0.0.9:8420"
+		w.start()
+		defer w.stop()
+		other := w.node()
+		defer mustStop(t, other)
+		time.Sleep(2 * time.Second) // until they know each other
+		a := w.open("canceled-1", chat)
+		defer a.Stream.Close()
+		lagging, err := other.Follow(t.Context(), w.caller, a.Task.ID, w.passOn(w.g, a.Task.ID))
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2500 * time.Millisecond)
+		got := w.cancel(w.g, a.Task.ID)
+		input := int64(len(`{"prompt":"hello"}`)+3) / 4
+		want := task.Usage{InputTokens: input, OutputTokens: 6}
+		if diff := cmp.Diff(&want, got.Usage); diff != "" || got.Cost != task.Money(input+6)*task.USD/1_000_000 {
+			t.Errorf("it costs %s (-want +got):\n%s", got.Cost, diff)
+		}
+		hear(t, lagging).expect(t, "running", "+eight byte words and one", "canceled")
 	})
 }

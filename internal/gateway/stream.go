@@ -22,11 +22,13 @@ type Event struct {
 
 // Stream follows one task to its end: first the task as it is, then its text as it comes and the task whenever it
 // changes, last the task that has ended. The pieces of text are best effort, said on the node that does the work; if
-// the task succeeds they make up its text, or there are no pieces, or the stream breaks off before the end. One goroutine uses a Stream; it delays only
-// itself.
+// the task succeeds they make up its text, or there are no pieces, or the stream breaks off before the end. One
+// goroutine uses a Stream; it delays only itself.
 type Stream struct {
 	g        *Gateway
 	text     *textStream
+	relay    Relay           // nil: only what is said here is told
+	relayed  int64           // the revision at which a relay was last looked for
 	changed  <-chan struct{} // of the task
 	stopWake func()
 	again    *time.Ticker // wakes are best effort
@@ -59,10 +61,12 @@ func (g *Gateway) Follow(ctx context.Context, c gate.Caller, id string, relay Re
 		return nil, err
 	}
 	s, err := g.followed(ctx, t)
-	if err == nil && relay != nil && !s.t.State.Terminal() {
-		g.relayText(ctx, s.text, relay)
+	if err != nil {
+		return nil, err
 	}
-	return s, err
+	s.relay = relay
+	s.relayText(ctx)
+	return s, nil
 }
 
 // followed returns a Stream that begins with the task as read after subscribing, so that no change is missed.
@@ -175,7 +179,7 @@ func (s *Stream) piece() string {
 		if out != nil && out.Text != nil && s.text.isPrefixOf(*out.Text, s.read) {
 			s.whole = out.Text
 		} else {
-			s.torn = s.text.fromElsewhere()
+			s.torn = s.read > 0
 		}
 	}
 	return cut((*s.whole)[min(s.read, len(*s.whole)):])
@@ -190,6 +194,7 @@ func (s *Stream) refresh(ctx context.Context) error {
 	t, err := s.g.store.GetTask(context.WithoutCancel(ctx), s.t.Scope, s.t.ID)
 	if err == nil {
 		s.t = t
+		s.relayText(ctx)
 	}
 	return storeFault(err)
 }

@@ -22,7 +22,6 @@ type textStream struct {
 	taken int           // how much of it the furthest stream has
 	over  bool          // no more text is appended or taken
 	here  bool          // a worker of this node says it: no more is relayed
-	there bool          // some of it was relayed from another node
 	more  chan struct{} // closed when there is more; nil without a waiter
 }
 
@@ -38,16 +37,8 @@ func (v *textStream) relayed(piece string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if !v.here {
-		v.there = true
 		v.appendLocked(piece)
 	}
-}
-
-// fromElsewhere reports whether some of the text was relayed.
-func (v *textStream) fromElsewhere() bool {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.there
 }
 
 // workedOn notes that a worker of this node says the text from now on.
@@ -73,6 +64,13 @@ func (v *textStream) started() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return len(v.text) > 0
+}
+
+// lacks reports whether nothing was said, and no worker of this node says it.
+func (v *textStream) lacks() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return len(v.text) == 0 && !v.here
 }
 
 // next returns the text after the first from bytes, mostPiece at most.
@@ -190,12 +188,19 @@ func (l *textStreams) forWorker(id string) *textStream {
 	return v
 }
 
-// relay begins to relay a text that isn't relayed yet. read appends it until ctx ends, with the last use of the text at
+// lacks reports whether nothing of a text was said here yet, and no relay of it is under way.
+func (l *textStreams) lacks(v *textStream) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return v.stopRelay == nil && v.lacks()
+}
+
+// relay begins to relay a text that this node lacks. read appends it until ctx ends, with the last use of the text at
 // the latest.
 func (l *textStreams) relay(ctx context.Context, v *textStream, read func(ctx context.Context)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if v.users == 0 || v.stopRelay != nil {
+	if v.users == 0 || v.stopRelay != nil || !v.lacks() {
 		return
 	}
 	ctx, v.stopRelay = context.WithCancel(ctx)

@@ -2,6 +2,7 @@ package gateway_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"testing"
@@ -47,6 +48,7 @@ type world struct {
 	routes    []routing.Route
 	limits    gateway.Limits
 	policy    *policy.Policy
+	address   string // of its nodes, for each other
 	g         *gateway.Gateway
 	caller    gate.Caller
 }
@@ -128,7 +130,7 @@ func (w *world) node() *gateway.Gateway {
 	}
 	_, g, err := node.NewGateway(node.Parts{
 		Catalog: directory, Store: w.engine, Keys: w.store, Suppliers: node.Suppliers{Routes: w.routes, Policy: w.policy},
-		Artifacts: w.artifacts, Fetcher: w.fetcher, Limits: node.Limits{Gateway: w.limits}, KeyPrefix: "svc", Now: w.now, Runs: "a test",
+		Artifacts: w.artifacts, Fetcher: w.fetcher, Limits: node.Limits{Gateway: w.limits}, KeyPrefix: "svc", Now: w.now, Runs: "a test", Address: w.address,
 	})
 	if err != nil {
 		w.t.Fatal(err)
@@ -179,7 +181,7 @@ func (w *world) beginAt(node, capability, input string) store.Lease {
 	w.t.Helper()
 	created, err := w.store.CreateTask(w.t.Context(), store.NewTask{
 		ID: task.NewID(task.PrefixTask, time.Now()), Scope: w.caller.Scope(), Capability: capability,
-		Input: []byte(input), Parameters: []byte(`{}`), Deadline: time.Hour,
+		IdempotencyHash: sha256.Sum256([]byte(input)), Input: []byte(input), Parameters: []byte(`{}`), Deadline: time.Hour,
 		First: &store.First{Node: node, Plans: []task.Plan{routing.Choice{Route: &w.routes[0]}.Plan(nil)}},
 	})
 	if err != nil || created.Task.OpenAttempt() == nil {

@@ -225,10 +225,10 @@ func (x *exchange) hurry() {
 	}
 }
 
-// show notes that the answer, or the next event, carries the tasks to their caller: not by a HEAD, and not to a
-// client that has hung up. One that hangs up later may have read it by then.
+// show notes that the answer, or the next event, carries the tasks to their caller: not by a HEAD, not to another node,
+// which passes only the text on, and not to a client that has hung up. One that hangs up later may have read it by then.
 func (s *Server) show(x *exchange, tasks ...task.Task) {
-	if x.r.Method != http.MethodHead && x.r.Context().Err() == nil {
+	if x.r.Method != http.MethodHead && x.r.Header.Get(relayMark) == "" && x.r.Context().Err() == nil {
 		x.showing = s.gateway.Show(tasks...)
 	}
 }

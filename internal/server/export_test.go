@@ -26,6 +26,15 @@ func (s *Server) HandleCreated(path string, t task.Task) {
 	s.handle(path, s.limited(s.keyHolder, gate.Creates, methods{http.MethodPost: create}.dispatch))
 }
 
+// NewNodeClient is newNodeClient.
+var NewNodeClient = newNodeClient
+
+// RelayOf returns how the task of a request is followed at another node, by a client of nodes.
+func RelayOf(r *http.Request, nodes *http.Client) gateway.Relay {
+	s := &Server{nodes: nodes}
+	return s.relay(&exchange{r: r})
+}
+
 // ClientAddress returns whose request it is that came from the peer.
 func ClientAddress(trusted []netip.Prefix, peer netip.Addr, h http.Header) netip.Addr {
 	return proxies(trusted).client(peer, h)

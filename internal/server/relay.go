@@ -1,9 +1,12 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net"
 	"net/http"
@@ -21,6 +24,27 @@ const relayMark = "Unitask-Relay"
 // mostRelayed bounds one event of another node, in bytes.
 const mostRelayed = 64 << 20
 
+// mostSilent is how long another node may be silent: twice as long as one that works is.
+const mostSilent = 2 * heartbeat
+
+// errSilent ends a relay.
+var errSilent = errors.New("the node fell silent")
+
+// watched is a body whose reader is told of a silence.
+type watched struct {
+	io.Reader
+	silence *time.Timer
+}
+
+// Read implements io.Reader.
+func (w watched) Read(b []byte) (int, error) {
+	n, err := w.Reader.Read(b)
+	if n > 0 {
+		w.silence.Reset(mostSilent)
+	}
+	return n, err
+}
+
 // proofs are the headers by which a request shows who makes it, from a program or from a page.
 var proofs = []string{"Authorization", "Cookie", "Origin", "Sec-Fetch-Site"}
 
@@ -29,6 +53,7 @@ func newNodeClient() *http.Client {
 	return &http.Client{
 		Transport: &http.Transport{
 			DialContext:           (&net.Dialer{Timeout: 2 * time.Second}).DialContext,
+			TLSHandshakeTimeout:   5 * time.Second,
 			ResponseHeaderTimeout: 5 * time.Second, // a stream begins at once
 			IdleConnTimeout:       30 * time.Second,
 		},
@@ -50,6 +75,8 @@ func (s *Server) relay(x *exchange) gateway.Relay {
 	}
 	path, host := x.r.URL.EscapedPath(), x.r.Host
 	return func(ctx context.Context, address string, said func(string)) error {
+		ctx, giveUp := context.WithCancelCause(ctx)
+		defer giveUp(nil)
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, address+path, nil)
 		if err != nil {
 			return err
@@ -63,9 +90,11 @@ func (s *Server) relay(x *exchange) gateway.Relay {
 		if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != sse.ContentType {
 			return fmt.Errorf("%s answered with status %d", address, resp.StatusCode)
 		}
-		for e, err := range sse.Read(resp.Body, mostRelayed) {
+		heard := watched{resp.Body, time.AfterFunc(mostSilent, func() { giveUp(errSilent) })}
+		defer heard.silence.Stop()
+		for e, err := range sse.Read(heard, mostRelayed) {
 			if err != nil {
-				return err
+				return cmp.Or(context.Cause(ctx), err)
 			}
 			var d api.Delta
 			if e.Name == api.EventDelta && json.Unmarshal([]byte(e.Data), &d) == nil {

@@ -1,10 +1,12 @@
 package server_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -62,10 +64,22 @@ func TestRelayedStream(t *testing.T) {
 		}
 		return *made.Lease
 	}
-	// read reads a stream whose task ends once the first piece has come, or at once without any.
-	read := func(l store.Lease, header map[string]string, pieces bool) (all []string) {
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	question := func() *http.Request {
 		t.Helper()
-		req := fixture.Must(http.NewRequestWithContext(t.Context(), http.MethodGet, w.base+api.PathTasks+"/"+l.Ref.TaskID, nil))(t)
+		select {
+		case r := <-asked:
+			return r
+		case <-ctx.Done():
+			t.Fatal("the other node isn't asked")
+			return nil
+		}
+	}
+	// read reads a stream whose task ends once then has returned, after the first event of a name.
+	read := func(l store.Lease, header map[string]string, name string, then func()) (all []string) {
+		t.Helper()
+		req := fixture.Must(http.NewRequestWithContext(ctx, http.MethodGet, w.base+api.PathTasks+"/"+l.Ref.TaskID, nil))(t)
 		req.Header.Set("Authorization", "Bearer "+w.test)
 		req.Header.Set("Accept", sse.ContentType)
 		for name, value := range header {
@@ -76,7 +90,8 @@ func TestRelayedStream(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = resp.Body.Close() }()
-		end := func() {
+		end := sync.OnceFunc(func() {
+			then()
 			_, err := w.db.Advance(t.Context(), l.Ref, store.Step{
 				Close: &task.Closing{State: task.OK, Usage: &task.Usage{}},
 				Moves: []task.Transition{task.Transfer(), task.Succeed(task.Output{Text: new("Once upon")}, task.Usage{})},
@@ -84,41 +99,37 @@ func TestRelayedStream(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
-		}
-		if !pieces {
-			time.AfterFunc(100*time.Millisecond, end)
-		}
+		})
 		for e, err := range sse.Read(resp.Body, 1<<20) {
 			if err != nil {
 				t.Fatal(err)
 			}
 			if e.Name == api.EventDelta {
 				all = append(all, e.Data)
-				if len(all) == 1 && pieces {
-					end()
-				}
+			}
+			if e.Name == name {
+				end()
 			}
 		}
 		return all
 	}
 	const first, rest, whole = `{"text":"Once "}`, `{"text":"upon"}`, `{"text":"Once upon"}`
 	l := begin(1)
-	if got := fmt.Sprint(read(l, nil, true)); got != fmt.Sprint([]string{first, rest}) {
+	var r *http.Request
+	if got := fmt.Sprint(read(l, nil, api.EventDelta, func() { r = question() })); got != fmt.Sprint([]string{first, rest}) {
 		t.Errorf("told %s", got)
 	}
-	r := <-asked
 	if r.URL.Path != api.PathTasks+"/"+l.Ref.TaskID || r.Header.Get("Authorization") != "Bearer "+w.test || r.Header.Get("X-Forwarded-For") != "127.0.0.1" ||
 		r.Host != strings.TrimPrefix(w.base, "http://") || r.Header.Get("Unitask-Relay") == "" {
 		t.Errorf("the other node was asked %s of %s: %v", r.URL, r.Host, r.Header)
 	}
-	if got := fmt.Sprint(read(begin(2), map[string]string{"Unitask-Relay": "1"}, false)); got != fmt.Sprint([]string{whole}) || len(asked) != 0 {
+	if got := fmt.Sprint(read(begin(2), map[string]string{"Unitask-Relay": "1"}, api.EventTask, func() {})); got != fmt.Sprint([]string{whole}) || len(asked) != 0 {
 		t.Errorf("asked by a node: told %s, and asked %d more", got, len(asked))
 	}
 	status.Store(http.StatusUnauthorized)
-	if got := fmt.Sprint(read(begin(3), nil, false)); got != fmt.Sprint([]string{whole}) || len(asked) != 1 {
+	if got := fmt.Sprint(read(begin(3), nil, api.EventTask, func() { question() })); got != fmt.Sprint([]string{whole}) || len(asked) != 0 {
 		t.Errorf("refused by the other node: told %s", got)
 	}
-	<-asked
 	// A caller who may not read the task has the other node asked by no word.
 	if got := w.do(request{path: api.PathTasks + "/" + begin(4).Ref.TaskID, key: w.live, header: map[string]string{"Accept": sse.ContentType}}); got.StatusCode != 404 || len(asked) != 0 {
 		t.Errorf("a stranger: %d, and %d asked", got.StatusCode, len(asked))

@@ -39,6 +39,7 @@ func TestFailureIsShownBeforeAReopening(t *testing.T) {
 		"GET of a stream":      {read(http.MethodGet, one, streamed), true},
 		"GET of the list":      {read(http.MethodGet, list), true},
 		"POST of a cancel":     {read(http.MethodPost, one+"/cancel"), true},
+		"GET of another node":  {read(http.MethodGet, one, streamed, with("Unitask-Relay", "1")), false},
 		"HEAD":                 {read(http.MethodHead, one), false},
 		"HEAD of the list":     {read(http.MethodHead, list), false},
 		"GET that finds 304":   {read(http.MethodGet, one, with("If-None-Match", "*")), false},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -59,7 +60,7 @@ type errand struct {
 func (s *storm) add(rng *rand.Rand) *errand {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.errands) >= s.tasks && (s.faulted || len(s.errands) >= 20*s.tasks) {
+	if s.begunLocked() {
 		return nil
 	}
 	e := &errand{kind: mix[rng.IntN(len(mix))]}
@@ -101,6 +102,11 @@ func (s *storm) add(rng *rand.Rand) *errand {
 	return e
 }
 
+// begunLocked reports whether there are enough errands: all tasks are begun, and every fault has been there.
+func (s *storm) begunLocked() bool {
+	return len(s.errands) >= s.tasks && (s.faulted || len(s.errands) >= 20*s.tasks)
+}
+
 // call runs one errand after the other.
 func (s *storm) call(ctx context.Context, rng *rand.Rand) {
 	for ctx.Err() == nil {
@@ -118,6 +124,7 @@ func (s *storm) call(ctx context.Context, rng *rand.Rand) {
 		}
 		s.mu.Lock()
 		s.done++
+		s.ended = time.Now()
 		s.mu.Unlock()
 		rest(ctx, time.Duration(rng.IntN(100))*time.Millisecond)
 	}
@@ -168,11 +175,14 @@ func (s *storm) next(ctx context.Context, rng *rand.Rand, e *errand, id string) 
 	rest(ctx, time.Duration(50+rng.IntN(400))*time.Millisecond)
 	if e.cancelsAfter > 0 && !e.canceling && time.Since(e.began) > e.cancelsAfter {
 		method, path = http.MethodPost, path+"/cancel"
-	} else if rng.IntN(2) == 0 && (e.cancelsAfter == 0 || e.canceling) {
+	} else if waits := e.cancelsAfter == 0 || e.canceling; waits && e.Seen.Answer != nil && rng.IntN(3) == 0 {
+		header["Accept"] = sse.ContentType
+	} else if waits && rng.IntN(2) == 0 {
 		header[api.HeaderPrefer] = "wait=5"
 	}
 	for ctx.Err() == nil {
 		x := e.Exchange(ctx, s.through, harness.Request{Method: method, Path: path, Header: header}, exchangeTime)
+		s.heed(e, x)
 		if got := s.take(e, x); got.ID != "" {
 			e.canceling = e.canceling || method == http.MethodPost
 			return got
@@ -195,14 +205,61 @@ func (s *storm) post(ctx context.Context, rng *rand.Rand, e *errand) harness.Exc
 	case e.cancelsAfter > 0 || rng.IntN(4) == 0:
 		header = map[string]string{api.HeaderPrefer: "wait=0"}
 	}
-	x := e.Exchange(ctx, s.through, harness.Request{Method: http.MethodPost, Path: api.PathTasks, Body: e.Body, Header: header}, exchangeTime)
+	r := harness.Request{Method: http.MethodPost, Path: api.PathTasks, Body: e.Body, Header: header}
+	var second sync.WaitGroup
+	if e.kind == stream && rng.IntN(2) == 0 {
+		r.Tee = &firstID{found: func(id string) { second.Go(func() { s.follow(ctx, e, id) }) }}
+	}
+	x := e.Exchange(ctx, s.through, r, exchangeTime)
+	second.Wait()
+	s.heed(e, x)
+	return x
+}
+
+// firstID finds the task's id in a stream as it comes.
+type firstID struct {
+	found func(id string)
+	read  []byte
+	over  bool
+}
+
+var idIn = regexp.MustCompile(`"id":"(task_[^"]+)"`)
+
+// Write implements io.Writer.
+func (f *firstID) Write(b []byte) (int, error) {
+	if f.over {
+		return len(b), nil
+	}
+	f.read = append(f.read, b...)
+	if id := idIn.FindSubmatch(f.read); id != nil {
+		f.over = true
+		f.found(string(id[1]))
+	}
+	return len(b), nil
+}
+
+// follow reads a text by a second stream, at any node.
+func (s *storm) follow(ctx context.Context, e *errand, id string) {
+	x := e.Exchange(ctx, s.through, harness.Request{
+		Method: http.MethodGet, Path: api.PathTasks + "/" + id, Header: map[string]string{"Accept": sse.ContentType},
+	}, exchangeTime)
+	s.heed(e, x)
+	e.Acknowledge(s.take(e, x))
+	if x.Text != "" {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.followed++
+	}
+}
+
+// heed checks that the pieces of a stream are of the task's text, and all of it if the task succeeded.
+func (s *storm) heed(e *errand, x harness.Exchanged) {
 	if x.Text != "" {
 		whole := e.Seen.Answer != nil && strings.HasPrefix(*e.Seen.Answer, x.Text)
 		if out := x.Task.Output; !whole || x.Task.State == task.Succeeded && (out == nil || out.Text == nil || *out.Text != x.Text) {
 			s.surprise(e, "streamed %q, then %s with %+v", x.Text, x.Task.State, out)
 		}
 	}
-	return x
 }
 
 // take returns the task in an answer.

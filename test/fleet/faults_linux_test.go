@@ -16,22 +16,17 @@ const (
 	stoppedDB = "stop of the database"
 )
 
-// faults lets one fault after the other happen until the callers are done: nodes in turn, and the database, which
-// crashes once a third of the tasks is done and is stopped after two thirds. A node is killed, or stopped in order, while
-// the database is away.
-func (s *storm) faults(called <-chan struct{}) {
+// faults lets one fault after the other happen until all tasks are begun and each fault has been there, or no task ends
+// any more: nodes in turn, and the database, which crashes once a third of the tasks is done and is stopped after two
+// thirds. A node is killed, or stopped in order, while the database is away.
+func (s *storm) faults() {
 	s.Helper()
 	rng := rand.New(rand.NewPCG(s.seed, 1_000_000))
 	nodeFaults := []struct {
 		name string
 		do   func(*rand.Rand, int)
 	}{{killed, s.kill}, {pausedFor, s.pause}, {restarted, s.restart}}
-	for n := 0; ; n++ {
-		select {
-		case <-called:
-			return
-		default:
-		}
+	for n := 0; s.goesOn(); n++ {
 		switch done := s.progress(); {
 		case s.counts[crashed] == 0 && done >= s.tasks/3:
 			s.outage(rng, crashed, s.database.Crash, n%len(s.nodes), syscall.SIGKILL)
@@ -51,6 +46,13 @@ func (s *storm) faults(called <-chan struct{}) {
 		s.mu.Unlock()
 		time.Sleep(time.Duration(200+rng.IntN(800)) * time.Millisecond)
 	}
+}
+
+// goesOn reports whether there are more faults: tasks are to begin yet, and one ended not too long ago.
+func (s *storm) goesOn() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.begunLocked() && time.Since(s.ended) < settleTime
 }
 
 // kill ends a node as a crash does.
@@ -118,7 +120,7 @@ func (s *storm) progress() int {
 	return s.done
 }
 
-// settleTime is how long the last tasks may take once there are no faults any more.
+// settleTime is how long the last tasks may take once there are no faults any more, and how long none may end before that.
 const settleTime = 2 * time.Minute
 
 // settle waits for the callers, and reports whether they are done in time.

@@ -212,11 +212,11 @@ func (s *storm) report(o invariant.Observation, sampled samples) {
 		return added[int(q*float64(len(added)-1))].Round(time.Millisecond)
 	}
 	s.Logf("%d errands of %d callers in %s, %.0f/s: %v, %v; %d requests to create, %d submissions, %d attempts of unknown outcome, %d reopenings, "+
-		"%d cancellations; faults %v; at once at most %d and %d of %d submissions; the counters were read %d times; "+
+		"%d cancellations; %d texts read by a second stream; faults %v; at once at most %d and %d of %d submissions; the counters were read %d times; "+
 		"chats take p50 %s, p99 %s beyond their suppliers",
 		len(s.errands), s.callers, s.took.Round(time.Second), float64(len(s.errands))/s.took.Seconds(), states, kinds, posts, len(o.Submissions),
-		unknown, reopened, canceled, s.counts, s.watch.most(cheap), s.watch.most(dear), s.cap, sampled.n, p(0.5), p(0.99))
-	if unknown == 0 || reopened == 0 || canceled == 0 || sampled.n < 20 || s.watch.most(cheap) < s.cap*3/4 || len(s.counts) < 5 ||
+		unknown, reopened, canceled, s.followed, s.counts, s.watch.most(cheap), s.watch.most(dear), s.cap, sampled.n, p(0.5), p(0.99))
+	if unknown == 0 || reopened == 0 || canceled == 0 || s.followed == 0 || sampled.n < 20 || s.watch.most(cheap) < s.cap*3/4 || len(s.counts) < 5 ||
 		states[task.Failed] > len(s.errands)/3 || states[task.Succeeded] < len(s.errands)/2 {
 		s.Error("the run put too little to the test")
 	}

@@ -60,7 +60,7 @@ func TestStorm(t *testing.T) {
 		all.Wait()
 		close(called)
 	}()
-	s.faults(called)
+	s.faults()
 	if !s.settle(called) {
 		stop()
 		<-called
@@ -92,7 +92,9 @@ type storm struct {
 
 	mu        sync.Mutex
 	errands   []*errand
-	done      int // errands that have ended
+	done      int       // errands that have ended
+	ended     time.Time // when the last of them did, or the run began
+	followed  int       // texts that were read by a second stream, at any node
 	faulted   bool
 	counts    map[string]int // of faults, by kind
 	surprises []string
@@ -127,6 +129,7 @@ func newStorm(t *testing.T) *storm {
 	s.startNodes()
 	s.newBudgets()
 	s.start = time.Now()
+	s.ended = s.start
 	return s
 }
 
@@ -195,7 +198,7 @@ func (s *storm) launch(node int) {
 	s.lives[node]++
 	n := s.nodes[node]
 	n.Program, n.Config = s.version[s.runs[node]].program, s.version[s.runs[node]].config
-	n.Env = append(s.env[:len(s.env):len(s.env)], "STORM_LIFE="+s.life(node))
+	n.Env = append(s.env[:len(s.env):len(s.env)], "STORM_LIFE="+s.life(node), "UNITASK_NODE_URL="+n.Base)
 	n.Launch()
 }
 

@@ -38,6 +38,9 @@ func (f *fleet) listen(node int, r harness.Request, told func(heard)) (h heard) 
 		return heard{err: err}
 	}
 	defer func() { _ = answer.Body.Close() }()
+	if answer.StatusCode != http.StatusOK {
+		return heard{err: fmt.Errorf("answered with status %d", answer.StatusCode)}
+	}
 	for e, err := range sse.Read(answer.Body, 1<<20) {
 		if err != nil {
 			h.err = err
@@ -61,12 +64,21 @@ func (f *fleet) begin(node, words int) string {
 	f.Helper()
 	id := make(chan string, 1)
 	body := fmt.Sprintf(`{"capability":"text.chat","input":{"prompt":"repeat %d%s"}}`, words, strings.Repeat(" word", words))
-	go f.listen(node, harness.Request{Method: http.MethodPost, Path: api.PathTasks, Body: body}, func(h heard) {
-		if len(h.pieces) == 1 {
-			id <- h.last.ID
-		}
-	})
-	return <-id
+	over := make(chan heard, 1)
+	go func() {
+		over <- f.listen(node, harness.Request{Method: http.MethodPost, Path: api.PathTasks, Body: body}, func(h heard) {
+			if len(h.pieces) == 1 {
+				id <- h.last.ID
+			}
+		})
+	}()
+	select {
+	case begun := <-id:
+		return begun
+	case h := <-over:
+		f.Fatalf("the text isn't streamed: %+v", h)
+		return ""
+	}
 }
 
 // known is the metric of nodes that have said what they run.

@@ -47,7 +47,7 @@ func download(ctx context.Context, a api.Artifact) (invariant.File, error) {
 	if err != nil {
 		return f, err
 	}
-	got, err := send(http.DefaultClient, request)
+	got, err := send(http.DefaultClient, request, nil)
 	if err != nil || got.Status != http.StatusOK {
 		return f, err
 	}

@@ -23,6 +23,7 @@ type Request struct {
 	Body         string            // JSON, "" without
 	Header       map[string]string // beside those that every such request has
 	Client       *http.Client      // nil: the default one
+	Tee          io.Writer         // gets the answer's body as it comes, too; nil: not needed
 }
 
 // Reply is a whole answer.
@@ -50,15 +51,19 @@ func (s *Server) Send(ctx context.Context, r Request) (Reply, error) {
 	for name, value := range r.Header {
 		request.Header.Set(name, value)
 	}
-	return send(cmp.Or(r.Client, http.DefaultClient), request)
+	return send(cmp.Or(r.Client, http.DefaultClient), request, r.Tee)
 }
 
-func send(c *http.Client, request *http.Request) (Reply, error) {
+func send(c *http.Client, request *http.Request, tee io.Writer) (Reply, error) {
 	response, err := c.Do(request)
 	if err != nil {
 		return Reply{}, err
 	}
-	raw, err := io.ReadAll(response.Body)
+	var body io.Reader = response.Body
+	if tee != nil {
+		body = io.TeeReader(body, tee)
+	}
+	raw, err := io.ReadAll(body)
 	return Reply{response.StatusCode, response.Header, raw}, errors.Join(err, response.Body.Close())
 }
 
@@ -101,7 +106,7 @@ func (s *Server) Operator(ctx context.Context, path string) (Reply, error) {
 	if err != nil {
 		return Reply{}, err
 	}
-	return send(&http.Client{Transport: transport}, request)
+	return send(&http.Client{Transport: transport}, request, nil)
 }
 
 // AdminTask reads a task as the operator does.
