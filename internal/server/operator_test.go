@@ -39,7 +39,7 @@ func TestOperatorAPI(t *testing.T) {
 	requests := make(chan server.Request, 100)
 	w := newWorld(t, options{operators: true, onRequest: func(r server.Request) { requests <- r }})
 	ops := w.operatorKey()
-	w.Operator.AskFunc = func(context.Context, string) ([]requestlog.Entry, []string) {
+	w.Operator.AskFunc = func(context.Context, string, bool) ([]requestlog.Entry, []string) {
 		return []requestlog.Entry{{ID: task.NewID(task.PrefixRequest, time.Now()), At: time.Now(), Method: http.MethodGet, Status: 200}}, []string{"silent"}
 	}
 	var made api.Key
