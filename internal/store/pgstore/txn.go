@@ -89,6 +89,12 @@ const (
 	endedColumns = `id, digest, epoch, '', 0::bigint, 0, NULL::text[], '-infinity'::timestamptz, part, record, NULL::bytea`
 )
 
+// The tasks of some ids, in either table.
+const (
+	openByID  = `SELECT ` + openColumns + ` FROM {s}.open_tasks WHERE id = ANY($1) ORDER BY id FOR UPDATE`
+	endedByID = `SELECT ` + endedColumns + ` FROM {s}.ended_tasks WHERE id = ANY($1)`
+)
+
 // begin is the first round trip: it takes the group's locks and reads.
 func (x *txn) begin(ctx context.Context, n *needs) error {
 	b := &pgx.Batch{}
@@ -101,7 +107,7 @@ func (x *txn) begin(ctx context.Context, n *needs) error {
 	}
 	x.readSums(b, n.takes)
 	if len(n.ids) > 0 {
-		x.readRows(b, `SELECT `+openColumns+` FROM {s}.open_tasks WHERE id = ANY($1) ORDER BY id FOR UPDATE`, inOpen, n.ids)
+		x.readRows(b, openByID, inOpen, n.ids)
 	}
 	if len(n.digests) > 0 {
 		d := bytesOf(n.digests)
@@ -109,16 +115,39 @@ func (x *txn) begin(ctx context.Context, n *needs) error {
 		x.readRows(b, `SELECT `+endedColumns+` FROM {s}.ended_tasks WHERE digest = ANY($1)`, inEnded, d)
 	}
 	if len(n.ids) > 0 {
-		x.readRows(b, `SELECT `+endedColumns+` FROM {s}.ended_tasks WHERE id = ANY($1)`, inEnded, n.ids)
+		x.readRows(b, endedByID, inEnded, n.ids)
 	}
 	x.readPresent(b)
 	if err := x.conn.SendBatch(ctx, b).Close(); err != nil {
+		return err
+	}
+	if err := x.readMoved(ctx, n.ids); err != nil {
 		return err
 	}
 	if x.db.now != nil {
 		x.now = x.db.now().UTC().Round(0)
 	}
 	return x.nearest(n.takes)
+}
+
+// readMoved reads those again that weren't found in either table: a task that is reopened between the two queries is in
+// the first only after that was read. One that exists is in one of them in a single query of both.
+func (x *txn) readMoved(ctx context.Context, ids []string) error {
+	for {
+		missing := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return x.rows[id] != nil })
+		if len(missing) == 0 {
+			return nil
+		}
+		var there []string
+		b := &pgx.Batch{}
+		b.Queue(x.db.q(`SELECT array_agg(id) FROM (SELECT id FROM {s}.open_tasks WHERE id = ANY($1)
+			UNION ALL SELECT id FROM {s}.ended_tasks WHERE id = ANY($1)) t`), missing).QueryRow(func(r pgx.Row) error { return r.Scan(&there) })
+		x.readRows(b, openByID, inOpen, missing)
+		x.readRows(b, endedByID, inEnded, missing)
+		if err := x.conn.SendBatch(ctx, b).Close(); err != nil || len(there) == 0 {
+			return err
+		}
+	}
 }
 
 func (x *txn) readRows(b *pgx.Batch, sql string, in place, arg any) {
