@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
+	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"unitask/internal/client"
 	"unitask/internal/task"
 	"unitask/test/crash/invariant"
+	"unitask/test/harness"
 )
 
 // judge checks what callers, suppliers, nodes and the database saw, and prints the figures.
@@ -49,6 +51,25 @@ func (s *storm) explain(key string) {
 	}
 }
 
+// learn finds the task of an errand that was refused by its budget, by another request under its key, which the budget
+// refuses if there is none. A node may have accepted the errand, and seen it fail, before it was lost with its answer;
+// the proxy's next try came when others had spent the budget, and the refusal names no task.
+func (s *storm) learn(e *errand) {
+	s.Helper()
+	reply, err := s.nodes[0].Send(s.Context(), harness.Request{
+		Method: http.MethodPost, Path: api.PathTasks, Key: e.APIKey, Body: `{"capability":"text.chat","input":{"prompt":"whose key is it?"}}`,
+		Header: map[string]string{api.HeaderIdempotencyKey: e.Seen.Key},
+	})
+	if err != nil {
+		s.Fatal(err)
+	}
+	var got api.ErrorResponse
+	if err := json.Unmarshal(reply.Body, &got); err != nil || reply.Status != http.StatusConflict && reply.Status != http.StatusTooManyRequests {
+		s.Errorf("%s: another request under its key: %d %s", e.Seen.Key, reply.Status, reply.Body)
+	}
+	e.Acknowledge(api.Task{ID: got.TaskID})
+}
+
 // observe reads every task as its caller and as the operator do, and their files.
 func (s *storm) observe() invariant.Observation {
 	s.Helper()
@@ -63,6 +84,11 @@ func (s *storm) observe() invariant.Observation {
 			s.Fatal(err)
 		}
 		o.Listed = append(o.Listed, ids...)
+	}
+	for _, e := range s.errands {
+		if len(e.Seen.Acknowledged) == 0 {
+			s.learn(e)
+		}
 	}
 	left := make(chan *errand)
 	var all sync.WaitGroup
