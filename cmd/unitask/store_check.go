@@ -38,8 +38,9 @@ indexes, idempotency keys, what open tasks hold, attempts, result files. Nothing
 
 --repair lets a database go on without what can't be read, and says what that is: rows that are damaged or
 were set aside, a log that is damaged or missing, and keys, links and sessions whose account is lost.
-What follows from the tasks' records, such as the listing and the queue, is written anew. Copy the folder first. A task that is given up is unknown from then
-on, so that its idempotency key makes a new one. Damaged pages are beyond it: restore a backup.`,
+What follows from the tasks' records, such as the listing and the queue, is written anew. Copy the folder
+first. A task that is given up is unknown from then on, so that its idempotency key makes a new one.
+Damaged pages are beyond it: restore a backup.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return storeCheckRun(cmd.Context(), t, &o) },
 	}

@@ -49,7 +49,7 @@ func (db *DB) Gauges(ctx context.Context) (store.Gauges, error) {
 	})
 }
 
-// broken is the tasks that this node's claims couldn't read lately, and when. Safe for concurrent use.
+// broken is the tasks that this node's claims couldn't read, and when each was met last. Safe for concurrent use.
 type broken struct {
 	mu   sync.Mutex
 	seen map[string]time.Time // by id
@@ -66,7 +66,8 @@ func (b *broken) note(ids []string) {
 	}
 }
 
-// count returns how many a claim of some node has met again, or could have, since its pause.
+// count returns how many there are. One that wasn't met again for ten of its pauses is forgotten: it was mended, or the
+// claims of other nodes meet it.
 func (b *broken) count() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
