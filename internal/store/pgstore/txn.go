@@ -189,10 +189,10 @@ func scanRow(rows pgx.Rows) (*row, error) {
 // locks that it holds.
 const idleTime = 5 * time.Second
 
-// settings returns the statement with those of the transaction. A group's statements find rows by indexes alone, so that
-// a plan which was made once for each connection stays right however its tables grow; planning takes longer than the rest
-// of them. The queries of claims are planned each time. Behind a PgBouncer a connection may lack sessionSettings, and a
-// plan without sequential scans has such costs that it would be compiled.
+// settings returns the statement with those of the transaction, also of a search without BEGIN. A group's statements find
+// rows by indexes alone, so that a plan which was made once for each connection stays right however its tables grow;
+// planning takes longer than the rest of them. The queries of claims are planned each time. Behind a PgBouncer a
+// connection may lack sessionSettings, and a plan without sequential scans has such costs that it would be compiled.
 func (x *txn) settings(n *needs) string {
 	all := "SELECT set_config('jit', 'off', true), set_config('idle_in_transaction_session_timeout', '" + strconv.FormatInt(x.db.idle.Milliseconds(), 10) + "', true)"
 	if n.claims {
