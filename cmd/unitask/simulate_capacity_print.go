@@ -22,13 +22,11 @@ func calibrateRun(ctx context.Context, t *terminal, o *capacityOptions) error {
 		return t.json(fitted)
 	}
 	c := fitted.Costs
-	t.note("milliseconds: a node's CPU for an operation %.3f, the database's %.3f and %.3f for a group,",
-		c.NodeOp, c.DatabaseCreate, c.DatabaseGroup)
+	t.note("milliseconds of a node's CPU for an operation %.3f, for a group %.3f, for the rest of a request %.3f,",
+		c.NodeOp, c.NodeGroup, c.NodeRequest)
+	t.note("  of the database's for an operation %.3f, for a group %.3f;", c.DatabaseStep, c.DatabaseGroup)
 	t.note("  a round trip %.3f, a sync of the log %.3f, a wake while all cores compute %.3f",
 		c.RoundTrip, c.Fsync, c.Wake)
-	if m.Whole {
-		t.note("  and a node's CPU for a group %.3f, for the rest of a request %.3f", c.NodeGroup, c.NodeRequest)
-	}
 	return printFitted(t, fitted)
 }
 

@@ -7,23 +7,18 @@ import (
 	"math"
 )
 
-// Measured are figures of real runs on one kind of machine, to which Fit fits the costs of the engine.
+// Measured are figures of real runs on one kind of machine, to which Fit fits the costs: synchronous tasks without
+// streams, far from all limits, at suppliers that answer at once.
 type Measured struct {
 	Source        string  `json:"source"` // which program, which machine, when
 	Cores         int     `json:"cores"`  // of each node
 	DatabaseCores int     `json:"database_cores"`
 	OneMachine    bool    `json:"one_machine"`
-	Whole         bool    `json:"whole"`      // the whole service, of synchronous tasks without streams; otherwise the engine alone
-	Accounts      int     `json:"accounts"`   // 0: one
-	OpenTasks     int     `json:"open_tasks"` // the limits that creations were held to; 0: none
-	Queue         int     `json:"queue"`
-	Cap           int     `json:"cap"` // of the supplier
 	Points        []Point `json:"points"`
 }
 
-// Point is one run with callers that each send the next task once the last one ended, against suppliers that answer at
-// once. Figures that are 0 weren't measured. A check isn't fitted to, only compared; without a throughput it is a
-// prediction.
+// Point is one run with callers that each send the next task to their node once the last one ended. Figures that are 0
+// weren't measured. A check isn't fitted to, only compared; without a throughput it is a prediction.
 type Point struct {
 	Nodes       int     `json:"nodes"`
 	Lanes       int     `json:"lanes"`
@@ -59,9 +54,9 @@ const (
 	fitLeast  = 0.5
 )
 
-// Fit searches for the costs of the engine with which the model comes nearest to the points: a node's CPU for an
-// operation, the database's for a group and for an operation, a round trip, a sync and a wake; of the whole service
-// also a node's CPU for a transaction and for the rest of a request. Points that don't tell two costs apart leave them near those of start.
+// Fit searches for the costs with which the model comes nearest to the points: a node's CPU for an operation, for a
+// transaction and for the rest of a request, the database's for a transaction and for an operation, a round trip, a
+// sync and a wake. Points that don't tell two costs apart leave them near those of start.
 func Fit(m Measured, start Costs) (Fitted, error) {
 	fits := 0
 	for i, p := range m.Points {
@@ -78,7 +73,7 @@ func Fit(m Measured, start Costs) (Fitted, error) {
 	if fits == 0 {
 		return Fitted{}, errors.New("there is no point to fit to")
 	}
-	first := m.logs(start)
+	first := logs(start)
 	miss := func(x []float64) float64 {
 		sum := 0.0
 		for i, v := range x {
@@ -110,18 +105,14 @@ func Fit(m Measured, start Costs) (Fitted, error) {
 // prior is how much the search prefers costs near those that it began with.
 const prior = 0.002
 
-// config is the run of a point: the engine alone, as it was measured.
+// config is the run of a point.
 func (m Measured) config(p Point, costs Costs) Config {
-	if !m.Whole {
-		costs.NodeRequest, costs.NodeGroup = 0, 0
-	}
 	cycle := float64(p.Callers) / cmp.Or(p.Throughput, m.most())
 	return Config{
 		Seed: 1, Seconds: max(fitTasks*cycle, fitLeast), WarmUp: fitWarmUp * cycle,
 		Nodes: p.Nodes, Cores: max(m.Cores, 1), Lanes: p.Lanes, Workers: 1,
 		DatabaseCores: m.DatabaseCores, OneMachine: m.OneMachine, Costs: costs,
-		Load:   Load{Callers: p.Callers, Accounts: max(m.Accounts, 1), CPU: p.LoadCPU},
-		Limits: Limits{OpenTasks: m.OpenTasks, Queue: m.Queue}, Suppliers: []Supplier{{Name: "instant", Cap: m.Cap}},
+		Load: Load{Callers: p.Callers, Accounts: 1, CPU: p.LoadCPU}, Suppliers: []Supplier{{Name: "instant"}},
 	}
 }
 
@@ -145,7 +136,7 @@ func (m Measured) run(p Point, costs Costs) Report {
 func (p Point) miss(r Report) float64 {
 	sum := 0.0
 	for _, f := range []struct{ want, got, weight float64 }{
-		{p.Throughput, r.Throughput, 4},
+		{p.Throughput, r.Throughput, 16},
 		{p.P50, r.Total.P50, 0.5},
 		{p.P99, r.Total.P99, 0.1},
 		{p.Group, r.Group, 1},
@@ -161,26 +152,25 @@ func (p Point) miss(r Report) float64 {
 	return sum
 }
 
-// logs are the logarithms of the fitted costs, and withLogs the costs with them.
-func (m Measured) logs(c Costs) []float64 {
-	var x []float64
-	op := (c.DatabaseCreate + c.DatabaseStep) / 2
-	fitted := []float64{c.NodeOp, c.DatabaseGroup, op, c.RoundTrip, c.Fsync, c.Wake}
-	if m.Whole {
-		fitted = append(fitted, c.NodeRequest, c.NodeGroup)
+// fitted are the costs that Fit searches for. A creation costs the database what a step does.
+func (c *Costs) fitted() []*float64 {
+	return []*float64{
+		&c.NodeOp, &c.NodeGroup, &c.NodeRequest, &c.DatabaseGroup, &c.DatabaseStep, &c.RoundTrip, &c.Fsync, &c.Wake,
 	}
-	for _, cost := range fitted {
-		x = append(x, math.Log(max(cost, 1e-3)))
+}
+
+// logs are the logarithms of the fitted costs, and withLogs the costs with them.
+func logs(c Costs) (x []float64) {
+	for _, cost := range c.fitted() {
+		x = append(x, math.Log(max(*cost, 1e-3)))
 	}
 	return x
 }
 
 func withLogs(c Costs, x []float64) Costs {
-	c.NodeOp, c.DatabaseGroup, c.DatabaseCreate = math.Exp(x[0]), math.Exp(x[1]), math.Exp(x[2])
-	c.RoundTrip, c.Fsync, c.Wake = math.Exp(x[3]), math.Exp(x[4]), math.Exp(x[5])
-	c.DatabaseStep = c.DatabaseCreate
-	if len(x) > 6 {
-		c.NodeRequest, c.NodeGroup = math.Exp(x[6]), math.Exp(x[7])
+	for i, cost := range c.fitted() {
+		*cost = math.Exp(x[i])
 	}
+	c.DatabaseCreate = c.DatabaseStep
 	return c
 }

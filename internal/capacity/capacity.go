@@ -2,8 +2,8 @@
 // does, how long they take beyond their suppliers, and which part is busy first.
 //
 // The model follows the storage engine pgstore and the gateway: operations wait for one of a node's lanes and share a
-// transaction of two round trips, the counters' advisory locks and a sync of the database's log; claims take turns in
-// the fleet. A request's content, routing's prices and rates, reads, sweeps and a database's slowness with its size are
+// transaction of two round trips, the counters' advisory locks and a sync of the database's log; searches before
+// creations share a round trip; claims take turns in the fleet. A request's content, routing's prices and rates, reads, sweeps and a database's slowness with its size are
 // no part of it. The package has no clock and does no I/O: the same Config gives the same Report.
 package capacity
 
@@ -61,9 +61,11 @@ func Run(c Config) (Report, error) {
 func build(c Config) *simulation {
 	s := &simulation{Config: c, accounts: newPopularity(c.Load.Accounts, c.Load.Zipf), open: make([]int, c.Load.Accounts)}
 	s.clock.rng = rand.New(rand.NewPCG(c.Seed, 3))
-	wake := c.Costs.Wake
-	s.database = &station{c: &s.clock, cores: c.DatabaseCores, wake: wake}
-	s.log = &syncer{c: &s.clock, fsync: c.Costs.Fsync, jitter: c.Costs.Jitter}
+	cores := func(n int) *station {
+		return &station{c: &s.clock, cores: n, wake: c.Costs.Wake}
+	}
+	s.database = cores(c.DatabaseCores)
+	s.log = &syncer{c: &s.clock, cpu: s.database, fsync: c.Costs.Fsync, jitter: c.Costs.Jitter}
 	s.locks = &locks{c: &s.clock, all: map[int]*lock{}}
 	for _, one := range c.Suppliers {
 		s.suppliers = append(s.suppliers, route{Supplier: one})
@@ -71,9 +73,10 @@ func build(c Config) *simulation {
 	for range c.Nodes {
 		n := &node{s: s, slots: c.Workers, cpu: s.database}
 		if !c.OneMachine {
-			n.cpu = &station{c: &s.clock, cores: c.Cores, wake: wake}
+			n.cpu = cores(c.Cores)
 		}
-		n.creates, n.steps = &lanes{n: n, free: c.Lanes}, &lanes{n: n, free: c.Lanes}
+		n.finds = &lanes{n: n, free: c.Lanes, carry: s.findGroup}
+		n.creates, n.steps = &lanes{n: n, free: c.Lanes, carry: s.commitGroup}, &lanes{n: n, free: c.Lanes, carry: s.commitGroup}
 		s.nodes = append(s.nodes, n)
 	}
 	return s
@@ -86,8 +89,8 @@ func (s *simulation) begin() {
 			n.watch()
 		}
 	}
-	for range s.Load.Callers {
-		s.arrive(true)
+	for i := range s.Load.Callers {
+		s.arrive(s.nodes[i%len(s.nodes)], true)
 	}
 	if s.Load.Rate > 0 {
 		s.nextArrival()
@@ -96,7 +99,8 @@ func (s *simulation) begin() {
 
 func (s *simulation) nextArrival() {
 	s.clock.after(time.Duration(s.clock.rng.ExpFloat64()/s.Load.Rate*float64(time.Second)), func() {
-		s.arrive(false)
+		s.turn++
+		s.arrive(s.nodes[s.turn%len(s.nodes)], false)
 		s.nextArrival()
 	})
 }

@@ -63,10 +63,10 @@ func TestUseIsRateTimesService(t *testing.T) {
 	}
 	c.Nodes, c.Cores, c.DatabaseCores = 2, 3, 4
 	r := mustRun(t, c)
-	near(t, "use of nodes", r.Use.Nodes, r.Throughput*(2*0.2+0.6)/1000/6, 0.01)
-	near(t, "use of the database", r.Use.Database, (r.Commits*0.3+r.Throughput*0.3)/1000/4, 0.01)
+	near(t, "use of nodes", r.Use.Nodes, r.Throughput*(2.5*0.2+0.6)/1000/6, 0.01)
+	near(t, "use of the database", r.Use.Database, (r.Commits+r.Throughput+r.Commits/2/8+r.Throughput*2/3/8)*0.3/1000/4, 0.01)
 	near(t, "use of the log", r.Use.Log, r.Flushes*0.2/1000, 0.03)
-	near(t, "CPU of nodes", r.NodeCPU, 1, 0.01)
+	near(t, "CPU of nodes", r.NodeCPU, 1.1, 0.01)
 }
 
 // TestLittle holds every kind of load to Little's law.

@@ -25,7 +25,7 @@ type Config struct {
 	Suppliers []Supplier `json:"suppliers"` // in the order in which routing prefers them
 }
 
-// Costs are how long things take. Those of the engine are fitted to measurements by Fit.
+// Costs are how long things take. Fit fits most of them to measurements.
 type Costs struct {
 	NodeOp         float64 `json:"node_op"`         // CPU of a node for one operation of the engine
 	NodeGroup      float64 `json:"node_group"`      // CPU of a node for a transaction, whatever is in it
@@ -71,7 +71,7 @@ type Supplier struct {
 }
 
 // Default returns one node with a database on a machine of its own, and suppliers of chat. The engine's costs are those
-// that Fit found for the measurements in testdata/measured.json; the others are assumptions, among them a network
+// that Fit found for the measurements in testdata/service.json; the others are assumptions, among them a network
 // between the nodes and the database.
 func Default() Config {
 	costs := DefaultCosts()
@@ -92,9 +92,9 @@ func Default() Config {
 // DefaultCosts returns the costs of the engine that Fit found for the measurements, and assumptions about the rest.
 func DefaultCosts() Costs {
 	c := Guess()
-	c.NodeGroup = 0 // not measured apart from NodeOp
-	c.NodeOp, c.DatabaseGroup, c.DatabaseCreate, c.DatabaseStep = 0.030, 0.369, 0.040, 0.040
-	c.RoundTrip, c.Fsync, c.Wake = 0.136, 0.468, 1.618
+	c.NodeOp, c.NodeGroup, c.NodeRequest = 0.034, 0.173, 0.034
+	c.DatabaseGroup, c.DatabaseCreate, c.DatabaseStep = 0.308, 0.036, 0.036
+	c.RoundTrip, c.Fsync, c.Wake = 0.052, 0.117, 0.074
 	return c
 }
 
@@ -102,7 +102,7 @@ func DefaultCosts() Costs {
 func Guess() Costs {
 	return Costs{
 		NodeOp: 0.03, NodeGroup: 0.3, NodeRequest: 0.1, NodeStream: 0.5, NodePoll: 0.05, DatabaseGroup: 0.4, DatabaseCreate: 0.03,
-		DatabaseStep: 0.03, DatabaseClaim: 1, RoundTrip: 0.1, Fsync: 0.5, Wake: 2, Jitter: 0.5,
+		DatabaseStep: 0.03, DatabaseClaim: 1, RoundTrip: 0.2, Fsync: 0.5, Wake: 0.5, Jitter: 0.5,
 	}
 }
 

@@ -134,7 +134,7 @@ func (s *simulation) use() Use {
 	part := func(g gauge, of int) float64 { return g.area / s.Seconds / float64(of) }
 	u := Use{
 		Database: part(s.database.busy, s.DatabaseCores), Log: part(s.log.busy, 1),
-		Lanes: part(s.lanesBusy, 2*s.Lanes*s.Nodes),
+		Lanes: part(s.lanesBusy, 3*s.Lanes*s.Nodes),
 	}
 	for _, n := range s.nodes {
 		u.Nodes += part(n.cpu.busy, n.cpu.cores*s.Nodes)

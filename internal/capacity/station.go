@@ -59,9 +59,11 @@ func (s *station) begin(b burst) {
 	})
 }
 
-// syncer is the disk of the database's log: a flush makes all commits durable that wait when it begins.
+// syncer is the disk of the database's log: a flush makes all commits durable that wait when it begins. It ends once its
+// process is back on a core, and those of the other commits follow.
 type syncer struct {
 	c             *clock
+	cpu           *station
 	fsync, jitter float64
 	busy          gauge
 	flushes       int
@@ -80,14 +82,17 @@ func (l *syncer) flush() {
 	l.waiting = nil
 	l.busy.add(l.c, 1)
 	l.c.after(l.c.around(l.fsync, l.jitter), func() {
-		l.busy.add(l.c, -1)
-		l.flushes++
-		if len(l.waiting) > 0 {
-			l.flush()
-		}
-		for _, then := range all {
-			then()
-		}
+		l.cpu.run(0, true, func() {
+			l.busy.add(l.c, -1)
+			l.flushes++
+			if len(l.waiting) > 0 {
+				l.flush()
+			}
+			all[0]()
+			for _, then := range all[1:] {
+				l.cpu.run(0, true, then)
+			}
+		})
 	})
 }
 

@@ -23,7 +23,8 @@ type job struct {
 	s        *simulation
 	kind     kind
 	account  int
-	node     *node
+	start    *node // that its caller talks to
+	node     *node // that works on it
 	arrived  time.Duration
 	created  bool
 	accepted time.Duration // its creation was committed
@@ -36,9 +37,9 @@ type job struct {
 
 const noSupplier = -1
 
-// arrive begins a task at the next node.
-func (s *simulation) arrive(caller bool) {
-	j := &job{s: s, account: s.accounts.draw(s.clock.rng), arrived: s.clock.now, supplier: noSupplier, caller: caller}
+// arrive begins a task at a node.
+func (s *simulation) arrive(n *node, caller bool) {
+	j := &job{s: s, account: s.accounts.draw(s.clock.rng), start: n, node: n, arrived: s.clock.now, supplier: noSupplier, caller: caller}
 	switch x := s.clock.rng.Float64(); {
 	case x < s.Load.Async:
 		j.kind = asyncJob
@@ -47,21 +48,24 @@ func (s *simulation) arrive(caller bool) {
 	}
 	s.here.add(&s.clock, 1)
 	s.own.add(&s.clock, 1)
-	j.node = s.nodes[s.turn%len(s.nodes)]
-	s.turn++
-	j.node.cpu.run(s.ofNodes(s.Costs.NodeRequest/2)+ms(s.Load.CPU/2), false, func() {
-		refused := false
-		j.node.creates.add(&op{
-			j: j, cost: s.Costs.DatabaseCreate,
-			decide: func() { refused = !j.admit() },
-			done: func() {
-				if refused {
-					j.refuse()
-					return
-				}
-				j.accept()
-			},
-		})
+	n.cpu.run(s.ofNodes(s.Costs.NodeRequest/2), true, func() {
+		n.finds.add(&op{j: j, done: j.create})
+	})
+}
+
+// create has the task created once it wasn't found.
+func (j *job) create() {
+	refused := false
+	j.node.creates.add(&op{
+		j: j, cost: j.s.Costs.DatabaseCreate,
+		decide: func() { refused = !j.admit() },
+		done: func() {
+			if refused {
+				j.refuse()
+				return
+			}
+			j.accept()
+		},
 	})
 }
 
@@ -162,13 +166,19 @@ func (j *job) work() {
 	if j.kind == streamedChat {
 		compute += s.Costs.NodeStream
 	}
-	j.node.cpu.run(s.ofNodes(compute)+ms(s.Load.CPU/2), false, func() {
+	j.node.cpu.run(s.ofNodes(compute), false, func() { j.send() })
+}
+
+// send has the supplier at work.
+func (j *job) send() {
+	s := j.s
+	j.node.cpu.run(ms(s.Load.CPU/2), s.Load.CPU > 0, func() {
 		supplier := &s.suppliers[j.supplier]
 		takes := s.clock.logNormal(supplier.Median, supplier.P99)
 		fails := s.clock.rng.Float64() < supplier.Fails
 		s.own.add(&s.clock, -1)
 		if j.kind != asyncJob {
-			s.clock.after(takes, func() { j.answered(takes, fails) })
+			s.clock.after(takes, func() { j.node.cpu.run(0, true, func() { j.answered(takes, fails) }) })
 			return
 		}
 		ends := s.clock.now + takes
@@ -251,7 +261,7 @@ func (j *job) end(succeeded bool) {
 	s.ended(j, succeeded)
 	j.node.claim()
 	if j.caller {
-		s.arrive(true)
+		j.start.cpu.run(ms(s.Load.CPU/2), true, func() { s.arrive(j.start, true) })
 	}
 }
 
@@ -262,7 +272,7 @@ func (j *job) refuse() {
 	s.own.add(&s.clock, -1)
 	s.refused++
 	if j.caller {
-		s.clock.after(refusedPause, func() { s.arrive(true) })
+		s.clock.after(refusedPause, func() { s.arrive(j.start, true) })
 	}
 }
 

@@ -16,7 +16,9 @@ import (
 // fleetOf is how many nodes and callers are measured.
 type fleetOf struct{ nodes, callers int }
 
-var fleets = []fleetOf{{1, 1}, {1, 16}, {1, 64}, {1, 256}, {2, 64}, {2, 256}, {3, 64}, {3, 256}}
+var fleets = []fleetOf{
+	{1, 1}, {1, 16}, {1, 64}, {1, 128}, {1, 256}, {2, 64}, {2, 128}, {2, 256}, {3, 64}, {3, 128}, {3, 256},
+}
 
 func (f fleetOf) name() string { return fmt.Sprintf("pg%dc%d", f.nodes, f.callers) }
 

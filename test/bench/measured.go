@@ -18,7 +18,7 @@ func (s samples) measured(p plan) capacity.Measured {
 	m := capacity.Measured{
 		Source: fmt.Sprintf("The whole service, with the database, the driver and the upstream on one machine: "+
 			"go run ./test/bench -only '%s' -rounds %d -d %s, the median of the rounds.", p.only, p.rounds, p.duration),
-		Cores: runtime.NumCPU(), DatabaseCores: runtime.NumCPU(), OneMachine: true, Whole: true,
+		Cores: runtime.NumCPU(), DatabaseCores: runtime.NumCPU(), OneMachine: true,
 	}
 	for _, f := range fleets {
 		point := capacity.Point{Nodes: f.nodes, Lanes: lanes, Callers: f.callers, Check: f.nodes > 1}
