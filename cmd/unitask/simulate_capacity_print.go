@@ -83,11 +83,11 @@ func printSweep(t *terminal, swept capacity.Swept) error {
 	for _, k := range swept.Knees {
 		switch {
 		case k.Broke == 0:
-			t.note("%d nodes keep up with all of these loads", k.Nodes)
+			t.note("a fleet of %d keeps up with all of these loads", k.Nodes)
 		case k.Good == 0:
-			t.note("%d nodes: even at %.0f, %s; the busiest part is %s", k.Nodes, k.Broke, k.Why, k.Part)
+			t.note("a fleet of %d: even at %.0f, %s; the busiest part is %s", k.Nodes, k.Broke, k.Why, k.Part)
 		default:
-			t.note("%d nodes keep up at %.0f; at %.0f, %s; the busiest part is %s", k.Nodes, k.Good, k.Broke, k.Why, k.Part)
+			t.note("a fleet of %d keeps up at %.0f; at %.0f, %s; the busiest part is %s", k.Nodes, k.Good, k.Broke, k.Why, k.Part)
 		}
 	}
 	return nil
