@@ -56,7 +56,8 @@ const (
 
 // Fit searches for the costs with which the model comes nearest to the points: a node's CPU for an operation, for a
 // transaction and for the rest of a request, the database's for a transaction and for an operation, a round trip, a
-// sync and a wake. Points that don't tell two costs apart leave them near those of start.
+// sync and a wake. Points that don't tell two costs apart, as a node's for operations and for the rest of requests,
+// leave them near those of start.
 func Fit(m Measured, start Costs) (Fitted, error) {
 	fits := 0
 	for i, p := range m.Points {

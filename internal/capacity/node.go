@@ -20,8 +20,8 @@ const (
 type node struct {
 	s              *simulation
 	cpu            *station
-	finds, creates *lanes
-	steps          *lanes
+	finds          *lanes
+	creates, steps *lanes
 	slots          int // free workers
 	claiming       bool
 }

@@ -260,9 +260,11 @@ func (j *job) end(succeeded bool) {
 	s.own.add(&s.clock, -1)
 	s.ended(j, succeeded)
 	j.node.claim()
-	if j.caller {
-		j.start.cpu.run(ms(s.Load.CPU/2), true, func() { s.arrive(j.start, true) })
-	}
+	j.start.cpu.run(ms(s.Load.CPU/2), j.caller || s.Load.CPU > 0, func() {
+		if j.caller {
+			s.arrive(j.start, true)
+		}
+	})
 }
 
 // refuse counts a task that a limit refused. Its caller comes again after the advised pause.
