@@ -127,8 +127,11 @@ type Result struct {
 	Segments     []Segment
 	Embeddings   [][]float32
 	Files        []File // images, videos or one audio, in the caller's order
-	Usage        Usage
-	Charged      *int64 // the supplier's stated charge in nano-USD, nil if it doesn't say
+	// Data is the whole output as JSON, in the place of Text, Segments and Embeddings; the i-th of Files stands in it as
+	// {"artifact":i}. nil: the output is made of the other members.
+	Data    json.RawMessage
+	Usage   Usage
+	Charged *int64 // the supplier's stated charge in nano-USD, nil if it doesn't say
 }
 
 // FinishToolCalls is the finish reason of a text whose model wants to call tools. No request offers any, so the
