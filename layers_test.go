@@ -48,7 +48,7 @@ var layers = map[string]layer{
 	"catalog/fastlane":        {floor: 1, may: []string{"bulk", "jsonread"}},
 	"jsonwrite/jsonwritetest": {floor: 1, may: []string{"jsonwrite"}},
 
-	"task":    {floor: 1, may: []string{"fault", "jsonwrite"}},
+	"task":    {floor: 1, may: []string{"fault", "jsonread", "jsonwrite"}},
 	"catalog": {floor: 1, may: []string{"bulk", "catalog/fastlane", "fault", "jsonread"}},
 	"secret":  {floor: 1, may: []string{"fault"}},
 

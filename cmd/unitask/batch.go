@@ -322,6 +322,9 @@ func (r result) row() string {
 
 // inline is a result as a part of a line.
 func inline(out *api.Output) string {
+	if out.Open {
+		return string(out.JSON)
+	}
 	if out.Text != nil {
 		return *out.Text
 	}

@@ -74,6 +74,9 @@ func (t *terminal) summarize(done api.Task) {
 
 func printOutput(t *terminal, done api.Task) error {
 	out := done.Output
+	if out.Open {
+		return t.encode(out.JSON)
+	}
 	if out.Text != nil {
 		text := t.safe(*out.Text)
 		if !strings.HasSuffix(text, "\n") {

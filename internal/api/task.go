@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"unitask/internal/fault"
+	"unitask/internal/jsonwrite"
 	"unitask/internal/task"
 )
 
@@ -29,29 +30,6 @@ type Task struct {
 	Error      *Error     `json:"error"`
 	Usage      *Usage     `json:"usage"`
 	RequestID  string     `json:"request_id,omitempty"` // this response's; absent within a list
-}
-
-// Output is a result; the members that apply to the capability are present.
-type Output struct {
-	Text         *string        `json:"text,omitempty"`
-	FinishReason string         `json:"finish_reason,omitempty"`
-	Segments     []task.Segment `json:"segments,omitempty"`
-	Images       []Artifact     `json:"images,omitempty"`
-	Videos       []Artifact     `json:"videos,omitempty"`
-	Audio        *Artifact      `json:"audio,omitempty"`
-	Embeddings   [][]float32    `json:"embeddings,omitempty"`
-}
-
-// Artifacts returns every artifact of the output, in order.
-func (o *Output) Artifacts() []Artifact {
-	if o == nil {
-		return nil
-	}
-	all := append(append([]Artifact(nil), o.Images...), o.Videos...)
-	if o.Audio != nil {
-		all = append(all, *o.Audio)
-	}
-	return all
 }
 
 // Artifact is a kept result file; URL is signed and expires before the artifact does.
@@ -147,22 +125,12 @@ func fromOutput(o *task.Output, urlOf func(task.Artifact) string) *Output {
 	if o == nil {
 		return nil
 	}
-	out := Output{
-		Text: o.Text, FinishReason: o.FinishReason, Segments: o.Segments, Embeddings: o.Embeddings,
-		Images: fromArtifacts(o.Images, urlOf), Videos: fromArtifacts(o.Videos, urlOf),
-	}
-	if o.Audio != nil {
-		out.Audio = new(fromArtifact(*o.Audio, urlOf))
-	}
-	return &out
-}
-
-func fromArtifacts(in []task.Artifact, urlOf func(task.Artifact) string) []Artifact {
-	var out []Artifact
-	for _, a := range in {
-		out = append(out, fromArtifact(a, urlOf))
-	}
-	return out
+	return &Output{JSON: o.Filled(func(a task.Artifact) []byte {
+		var w jsonwrite.Writer
+		w.Any(fromArtifact(a, urlOf))
+		filled, _ := w.Bytes() // texts, numbers that were JSON, and times
+		return filled
+	})}
 }
 
 func fromArtifact(a task.Artifact, urlOf func(task.Artifact) string) Artifact {

@@ -40,18 +40,12 @@ func (t *Task) Write(w *jsonwrite.Writer) {
 }
 
 func (t *Task) writeOutput(w *jsonwrite.Writer) {
-	o := t.Output
-	if o == nil || o.Text == nil || len(o.Segments)+len(o.Images)+len(o.Videos)+len(o.Embeddings) > 0 || o.Audio != nil {
-		nullable(w, "output", o)
+	if t.Output == nil || t.Output.JSON == nil {
+		nullable(w, "output", t.Output)
 		return
 	}
 	w.Name("output")
-	w.Begin('{')
-	text(w, "text", *o.Text)
-	if o.FinishReason != "" {
-		text(w, "finish_reason", o.FinishReason)
-	}
-	w.End('}')
+	w.JSON(t.Output.JSON)
 }
 
 func (u *Usage) write(w *jsonwrite.Writer) {

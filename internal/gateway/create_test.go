@@ -2,6 +2,7 @@ package gateway_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"runtime"
 	"strconv"
@@ -31,7 +32,7 @@ func TestSynchronousTask(t *testing.T) {
 		if diff := cmp.Diff(wholeLife, publicStates(got.Task)); diff != "" {
 			t.Errorf("timeline (-want +got):\n%s", diff)
 		}
-		want := task.Output{Text: new("hi"), FinishReason: "stop"}
+		want := task.Output{JSON: json.RawMessage(`{"text":"hi","finish_reason":"stop"}`)}
 		if diff := cmp.Diff(&want, got.Task.Output); diff != "" {
 			t.Errorf("output (-want +got):\n%s", diff)
 		}

@@ -6,7 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"unitask/internal/api"
 	"unitask/internal/catalog"
@@ -20,56 +24,79 @@ import (
 // errUnfit is wrapped by the reasons why a result can't become the capability's output.
 var errUnfit = errors.New("gateway: a result doesn't fit the capability's output")
 
-// outputOf arranges a result as the task's output, each file in the member of its type, and validates it by the
-// capability's output schema. Its errors wrap errUnfit.
-func (w *work) outputOf(r supplier.Result, kept []task.Artifact) (out task.Output, err error) {
-	out = task.Output{Text: r.Text, FinishReason: r.FinishReason, Embeddings: r.Embeddings}
+// outputOf makes the task's output of a result and its kept files, and validates it by the capability's output schema
+// as its caller will read it. A capability that was removed from the directory meanwhile has no schema. Its errors wrap
+// errUnfit.
+func (w *work) outputOf(r supplier.Result, kept []task.Artifact) (task.Output, error) {
+	directory, name := w.g.catalog.Load(), catalog.Name(w.t.Capability)
+	entry, known := directory.Get(name)
+	if entry.NoFinishReason {
+		r.FinishReason = ""
+	}
+	out, err := arrange(r, kept)
+	if err != nil || !known {
+		return out, err
+	}
+	err = directory.CheckOutput(name, catalog.Output{
+		Text: r.Text, FinishReason: r.FinishReason, Embeddings: r.Embeddings,
+		More: r.Data != nil || len(r.Segments)+len(kept) > 0,
+		JSON: func() (json.RawMessage, error) {
+			return json.Marshal(api.FromTask(task.Task{Output: &out}, placeholderURL).Output)
+		},
+	})
+	if err != nil {
+		err = fmt.Errorf("%w: %w", errUnfit, err)
+	}
+	return out, err
+}
+
+// arrange writes a result as JSON: as it is, or of its parts, each file in the member of its type.
+func arrange(r supplier.Result, kept []task.Artifact) (task.Output, error) {
+	if r.Data != nil {
+		return placed(r.Data, kept)
+	}
+	parts := task.Parts{Text: r.Text, FinishReason: r.FinishReason, Embeddings: r.Embeddings}
 	for _, s := range r.Segments {
-		out.Segments = append(out.Segments, task.Segment(s))
+		parts.Segments = append(parts.Segments, task.Segment(s))
 	}
 	for _, a := range kept {
 		family, _, _ := strings.Cut(a.ContentType, "/")
 		switch {
 		case family == "image":
-			out.Images = append(out.Images, a)
+			parts.Images = append(parts.Images, a)
 		case family == "video":
-			out.Videos = append(out.Videos, a)
-		case family == "audio" && out.Audio == nil:
-			out.Audio = &a
+			parts.Videos = append(parts.Videos, a)
+		case family == "audio" && parts.Audio == nil:
+			parts.Audio = &a
 		default:
-			return out, fmt.Errorf("%w: a file is of an unexpected type", errUnfit)
+			return task.Output{}, fmt.Errorf("%w: a file is of an unexpected type", errUnfit)
 		}
 	}
-	if out.Text == nil && len(out.Embeddings) == 0 && len(kept) == 0 {
-		return out, fmt.Errorf("%w: it is empty", errUnfit)
+	if parts.Text == nil && len(parts.Embeddings) == 0 && len(kept) == 0 {
+		return task.Output{}, fmt.Errorf("%w: it is empty", errUnfit)
 	}
-	err = w.checkOutput(&out)
+	out, err := parts.Output()
+	if err != nil {
+		err = fmt.Errorf("%w: %w", errUnfit, err)
+	}
 	return out, err
 }
 
-// checkOutput holds an output against the capability's schema as its caller will read it, and leaves out of it a
-// finish_reason that the schema doesn't have. A capability that was removed from the directory meanwhile has no
-// schema.
-func (w *work) checkOutput(out *task.Output) error {
-	directory, name := w.g.catalog.Load(), catalog.Name(w.t.Capability)
-	entry, ok := directory.Get(name)
-	if !ok {
-		return nil
+// placed returns a supplier's JSON as an output, the kept files in the places that it has for them.
+func placed(data json.RawMessage, kept []task.Artifact) (task.Output, error) {
+	value := jsontext.Value(slices.Clone(data))
+	if err := value.Compact(); err != nil {
+		return task.Output{}, fmt.Errorf("%w: it isn't JSON: %w", errUnfit, err)
 	}
-	if entry.NoFinishReason {
-		out.FinishReason = ""
+	places := make([]string, 0, 2*len(kept))
+	for i, a := range kept {
+		place := `{"artifact":` + strconv.Itoa(i) + `}`
+		if !strings.Contains(string(value), place) {
+			return task.Output{}, fmt.Errorf("%w: a file has no place in it", errUnfit)
+		}
+		places = append(places, place, task.Ref(a.ID))
 	}
-	err := directory.CheckOutput(name, catalog.Output{
-		Text: out.Text, FinishReason: out.FinishReason, Embeddings: out.Embeddings,
-		More: len(out.Segments)+len(out.Images)+len(out.Videos) > 0 || out.Audio != nil,
-		JSON: func() (json.RawMessage, error) {
-			return json.Marshal(api.FromTask(task.Task{Output: out}, placeholderURL).Output)
-		},
-	})
-	if err != nil {
-		return fmt.Errorf("%w: %w", errUnfit, err)
-	}
-	return nil
+	return task.Output{JSON: json.RawMessage(strings.NewReplacer(places...).Replace(string(value))), Files: kept}, nil
 }
 
 // placeholderURL stands for the URL of an artifact, which is made at each read.

@@ -1,13 +1,16 @@
 package gateway_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
 	"unitask/internal/catalog"
 	"unitask/internal/fault"
+	"unitask/internal/gateway"
 	"unitask/internal/routing"
 	"unitask/internal/supplier"
 	"unitask/internal/task"
@@ -94,4 +97,83 @@ func TestUnfitRouteRests(t *testing.T) {
 			t.Errorf("%d submissions, want 5", n)
 		}
 	})
+}
+
+// reading is a capability whose output no built-in one has: objects with files anywhere in them.
+const reading = `capabilities:
+  - name: document.read
+    title: Read
+    description: Reads a document.
+    modality: document
+    mode: sync
+    deadline: 5m
+    input: {type: object, additionalProperties: false, required: [text], properties: {text: {type: string}}}
+    parameters: {type: object, additionalProperties: false}
+    output:
+      type: object
+      additionalProperties: false
+      required: [pages]
+      properties:
+        pages:
+          type: array
+          items:
+            type: object
+            additionalProperties: false
+            required: [text]
+            properties: {text: {type: string}, picture: {$ref: '#/$defs/artifact'}}
+    example: {capability: document.read, input: {text: hello}}
+`
+
+// TestOpenOutput has results that are JSON: each is stored as the schema says, with its kept files in their places, or
+// it isn't the output, and another route does the work.
+func TestOpenOutput(t *testing.T) {
+	directory, err := catalog.Load([]byte(reading))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := picture(t).Result.Files[0]
+	for name, tt := range map[string]struct {
+		data  string
+		files []supplier.File
+		want  string // with %s for the file's place; "" if it doesn't fit
+	}{
+		"no file":             {`{"pages": [{"text": "a <b>\u00e9"}]}`, nil, `{"pages":[{"text":"a <b>\u00e9"}]}`},
+		"a file":              {`{"pages":[{"text":"a","picture":{ "artifact": 0 }},{"text":"{\"artifact\":0}"}]}`, []supplier.File{file}, `{"pages":[{"text":"a","picture":%s},{"text":"{\"artifact\":0}"}]}`},
+		"a file without room": {`{"pages":[{"text":"a"}]}`, []supplier.File{file}, ""},
+		"room without a file": {`{"pages":[{"text":"a","picture":{"artifact":0}}]}`, nil, ""},
+		"another's file":      {`{"pages":[{"text":"a","picture":{"artifact":"art_12345678"}}]}`, nil, ""},
+		"another form":        {`{"pages":[{"text":1}]}`, nil, ""},
+		"a member too many":   {`{"pages":[],"supplier":"a"}`, nil, ""},
+		"a name twice":        {`{"pages":[],"pages":[]}`, nil, ""},
+		"no JSON":             {`{"pages":[}`, nil, ""},
+		"invalid UTF-8":       {"{\"pages\":[{\"text\":\"\xff\"}]}", nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			usage := supplier.Usage{InputTokens: 1_000_000}
+			first := results(supplier.Result{Data: json.RawMessage(tt.data), Files: tt.files, Usage: usage})
+			second := results(supplier.Result{Data: json.RawMessage(`{"pages":[]}`)})
+			routes := []routing.Route{route("document.read", "a", task.USD, first), route("document.read", "b", 2*task.USD, second)}
+			table, err := routing.NewTable(routes, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			inWorld(t, routes, func(w *world) {
+				w.g.Apply(gateway.Settings{Catalog: directory, Routes: table, Policy: w.policy})
+				got := w.end(w.create("an-open-output", `{"capability":"document.read","input":{"text":"x"}}`, time.Minute).Task.ID)
+				if got.State != task.Succeeded {
+					t.Fatalf("%+v", got.Failure)
+				}
+				want := tt.want
+				if want == "" {
+					want = `{"pages":[]}`
+				}
+				if len(got.Output.Files) == 1 {
+					want = strings.Replace(want, "%s", task.Ref(got.Output.Files[0].ID), 1)
+				}
+				if string(got.Output.JSON) != want || len(got.Attempts) != 1+len("b")-min(len(tt.want), 1) {
+					t.Errorf("%s after %d attempts, want %s", got.Output.JSON, len(got.Attempts), want)
+				}
+			})
+		})
+	}
 }

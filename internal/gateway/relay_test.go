@@ -3,6 +3,7 @@ package gateway_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"sync/atomic"
@@ -75,7 +76,7 @@ func inFleet(t *testing.T, note string, do func(w *world, l store.Lease)) {
 func (w *world) succeed(l store.Lease, text string) {
 	w.t.Helper()
 	_, err := w.store.Advance(context.Background(), l.Ref, store.Step{
-		Close: &task.Closing{State: task.OK, Usage: &task.Usage{}}, Moves: []task.Transition{task.Transfer(), task.Succeed(task.Output{Text: &text}, task.Usage{})},
+		Close: &task.Closing{State: task.OK, Usage: &task.Usage{}}, Moves: []task.Transition{task.Transfer(), task.Succeed(task.Output{JSON: fmt.Appendf(nil, `{"text":%q}`, text)}, task.Usage{})},
 	})
 	if err != nil {
 		w.t.Error(err)

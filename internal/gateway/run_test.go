@@ -37,10 +37,10 @@ func TestAsynchronousTask(t *testing.T) {
 		if diff := cmp.Diff(wholeLife, publicStates(end)); diff != "" {
 			t.Errorf("timeline (-want +got):\n%s", diff)
 		}
-		if end.Cost != task.USD/100 || end.Usage.Images != 1 || len(end.Output.Images) != 1 {
+		if end.Cost != task.USD/100 || end.Usage.Images != 1 || len(end.Output.Files) != 1 {
 			t.Fatalf("cost %s, usage %+v, output %+v", end.Cost, end.Usage, end.Output)
 		}
-		kept := end.Output.Images[0]
+		kept := end.Output.Files[0]
 		meta, body, err := w.artifacts.Open(w.t.Context(), kept.ID)
 		if err != nil {
 			t.Fatal(err)

@@ -173,11 +173,10 @@ func (s *Stream) piece() string {
 	if s.t.State != task.Succeeded {
 		return s.text.next(s.read)
 	}
-	out := s.t.Output
 	if s.whole == nil {
 		s.whole = new(string)
-		if out != nil && out.Text != nil && s.text.isPrefixOf(*out.Text, s.read) {
-			s.whole = out.Text
+		if text := s.t.Output.Text(); text != nil && s.text.isPrefixOf(*text, s.read) {
+			s.whole = text
 		} else {
 			s.torn = s.read > 0
 		}

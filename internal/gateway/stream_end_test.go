@@ -85,7 +85,7 @@ func TestStreamSlowReader(t *testing.T) {
 			t.Errorf("the task took %s", took)
 		}
 		heard := hear(w.t, a.Stream)
-		if heard.text() != *end.Output.Text {
+		if heard.text() != *end.Output.Text() {
 			t.Error("the pieces aren't the text")
 		}
 		for _, told := range heard.Told {

@@ -207,7 +207,7 @@ func TestAnswers(t *testing.T) {
 		}, "[[0.5,1]]"},
 		{"too many vectors", mcp.Config{}, func(*fake) api.Output {
 			return api.Output{Embeddings: [][]float32{make([]float32, 1<<20)}}
-		}, "1 vectors of 1048576 numbers, too many for an answer; unitask tasks get task_1 -o FILE saves them"},
+		}, "1 vectors of 1048576 numbers: too large for an answer; unitask tasks get task_1 -o FILE saves them"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

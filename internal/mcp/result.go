@@ -41,6 +41,10 @@ func (s *Server) result(ctx context.Context, done api.Task) *sdk.CallToolResult 
 	if out == nil {
 		return answered(done, done.ID+" succeeded")
 	}
+	if out.Open {
+		r.Content = append(append(r.Content, bounded(done.ID, "the result's members", jsonText(out.JSON))), s.files(ctx, done)...)
+		return r
+	}
 	if out.Text != nil {
 		r.Content = append(r.Content, &sdk.TextContent{Text: *out.Text})
 	}
@@ -103,12 +107,15 @@ func (s *Server) inline(ctx context.Context, a api.Artifact, room int64) sdk.Con
 }
 
 func vectors(id string, all [][]float32) sdk.Content {
-	text := jsonText(all)
+	return bounded(id, fmt.Sprintf("%d vectors of %d numbers", len(all), len(all[0])), jsonText(all))
+}
+
+// bounded returns a text, or, in the place of one that is too long, the command that saves it.
+func bounded(id, what string, text *sdk.TextContent) sdk.Content {
 	if len(text.Text) <= maxInline {
 		return text
 	}
-	return &sdk.TextContent{Text: fmt.Sprintf(
-		"%d vectors of %d numbers, too many for an answer; unitask tasks get %s -o FILE saves them", len(all), len(all[0]), id)}
+	return &sdk.TextContent{Text: fmt.Sprintf("%s: too large for an answer; unitask tasks get %s -o FILE saves them", what, id)}
 }
 
 func answered(now api.Task, text string) *sdk.CallToolResult {

@@ -21,19 +21,22 @@ type Part struct {
 	Data        []byte
 }
 
-// Parts returns the files of a result, empty without one.
+// Parts returns the files of a result, empty without one. The first of an open output is its JSON.
 func Parts(out *api.Output) ([]Part, error) {
 	if out == nil {
 		return nil, nil
 	}
-	if out.Text != nil {
+	if out.Text != nil && !out.Open {
 		return []Part{{ContentType: "text/plain", Data: []byte(*out.Text)}}, nil
 	}
-	if out.Embeddings != nil {
+	if out.Embeddings != nil && !out.Open {
 		raw, err := json.Marshal(out.Embeddings)
 		return []Part{{ContentType: "application/json", Data: append(raw, '\n')}}, err
 	}
 	var parts []Part
+	if out.Open {
+		parts = append(parts, Part{ContentType: "application/json", Data: []byte(out.Indented() + "\n")})
+	}
 	for _, a := range out.Artifacts() {
 		parts = append(parts, Part{ContentType: a.ContentType, Artifact: &a})
 	}

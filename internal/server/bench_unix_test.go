@@ -5,6 +5,7 @@ package server_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -45,7 +46,7 @@ func newBench(b *testing.B) (w *world, r *http.Request, body string) {
 	w.API.HandleCreated(created, task.Task{
 		ID: task.NewID(task.PrefixTask, now), Capability: "text.chat", Scope: task.Scope{Mode: task.Live}, Sync: true, State: task.Succeeded, Revision: 2,
 		CreatedAt: now, UpdatedAt: now, FinishedAt: &now, Cost: 13_000,
-		Output: &task.Output{Text: new(strings.Repeat("The capital of France is Paris. ", 20)), FinishReason: "stop"},
+		Output: &task.Output{JSON: fmt.Appendf(nil, `{"text":%q,"finish_reason":"stop"}`, strings.Repeat("The capital of France is Paris. ", 20))},
 		Usage:  &task.Usage{InputTokens: 17, OutputTokens: 140},
 	})
 	body = chat("In one sentence: what is the capital of France?")

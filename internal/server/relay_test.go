@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -94,7 +95,7 @@ func TestRelayedStream(t *testing.T) {
 			then()
 			_, err := w.db.Advance(t.Context(), l.Ref, store.Step{
 				Close: &task.Closing{State: task.OK, Usage: &task.Usage{}},
-				Moves: []task.Transition{task.Transfer(), task.Succeed(task.Output{Text: new("Once upon")}, task.Usage{})},
+				Moves: []task.Transition{task.Transfer(), task.Succeed(task.Output{JSON: json.RawMessage(`{"text":"Once upon"}`)}, task.Usage{})},
 			})
 			if err != nil {
 				t.Error(err)

@@ -39,9 +39,9 @@ func TestApplyEffects(t *testing.T) {
 	}{
 		{"start", inState(task.Queued), task.Start(), func(t *task.Task) { t.State = task.Running }},
 		{"transfer", half, task.Transfer(), func(t *task.Task) { t.State = task.Transferring }},
-		{"succeed", transferring, task.Succeed(task.Output{Text: new("done")}, usage), func(t *task.Task) {
+		{"succeed", transferring, task.Succeed(task.Output{JSON: json.RawMessage(`{"text":"done"}`)}, usage), func(t *task.Task) {
 			end(t, task.Succeeded)
-			t.Output, t.Usage, t.Cost = &task.Output{Text: new("done")}, &usage, 2000
+			t.Output, t.Usage, t.Cost = &task.Output{JSON: json.RawMessage(`{"text":"done"}`)}, &usage, 2000
 			t.Progress = new(1.0)
 		}},
 		{"fail", half, task.Fail(retryable), func(t *task.Task) {
@@ -205,27 +205,5 @@ func TestFailureRoundTrip(t *testing.T) {
 	}
 	if got := task.FailureOf(json.Unmarshal([]byte("{"), new(int))); got.Code != fault.Internal || !got.Retryable {
 		t.Errorf("an error without a code becomes %+v", got)
-	}
-}
-
-func TestArtifacts(t *testing.T) {
-	a := func(id string) task.Artifact { return task.Artifact{ID: id} }
-	tests := []struct {
-		name string
-		out  *task.Output
-		want []task.Artifact
-	}{
-		{"no output", nil, nil},
-		{"text", &task.Output{Text: new("x")}, nil},
-		{"all kinds", &task.Output{
-			Images: []task.Artifact{a("1"), a("2")}, Videos: []task.Artifact{a("3")}, Audio: new(a("4")),
-		}, []task.Artifact{a("1"), a("2"), a("3"), a("4")}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, tt.out.Artifacts()); diff != "" {
-				t.Errorf("artifacts (-want +got):\n%s", diff)
-			}
-		})
 	}
 }

@@ -31,7 +31,7 @@ func drawTransition(t *rapid.T) task.Transition {
 	case "transfer":
 		return task.Transfer()
 	case "succeed":
-		return task.Succeed(task.Output{Text: new("out")}, task.Usage{OutputTokens: count.Draw(t, "tokens")})
+		return task.Succeed(task.Output{JSON: json.RawMessage(`{"text":"out"}`)}, task.Usage{OutputTokens: count.Draw(t, "tokens")})
 	case "fail":
 		code := rapid.SampledFrom(fault.Codes()).Draw(t, "code")
 		return task.Fail(task.FailureOf(fault.New(code, "m")))

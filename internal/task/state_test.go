@@ -26,7 +26,7 @@ func transitions() map[string]task.Transition {
 	return map[string]task.Transition{
 		"start":    task.Start(),
 		"transfer": task.Transfer(),
-		"succeed":  task.Succeed(task.Output{Text: new("done")}, task.Usage{OutputTokens: 2}),
+		"succeed":  task.Succeed(task.Output{JSON: json.RawMessage(`{"text":"done"}`)}, task.Usage{OutputTokens: 2}),
 		"fail":     task.Fail(retryable),
 		"cancel":   task.Cancel(nil),
 		"reopen":   task.Reopen(),

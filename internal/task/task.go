@@ -97,24 +97,6 @@ type Authorization struct {
 	Evidence  []string `json:"evidence,omitempty"` // SHA-256, hex
 }
 
-// Output is a finished task's result; the members that apply to its capability are set.
-type Output struct {
-	Text         *string     `json:"text,omitempty"`
-	FinishReason string      `json:"finish_reason,omitempty"`
-	Segments     []Segment   `json:"segments,omitempty"`
-	Images       []Artifact  `json:"images,omitempty"`
-	Videos       []Artifact  `json:"videos,omitempty"`
-	Audio        *Artifact   `json:"audio,omitempty"`
-	Embeddings   [][]float32 `json:"embeddings,omitempty"`
-}
-
-// Segment is one timed piece of a transcript; times in seconds.
-type Segment struct {
-	Start float64 `json:"start"`
-	End   float64 `json:"end"`
-	Text  string  `json:"text"`
-}
-
 // Artifact describes kept result bytes; its URL is made at each read and never stored.
 type Artifact struct {
 	ID          string    `json:"id"`
@@ -125,37 +107,6 @@ type Artifact struct {
 	Height      int       `json:"height,omitempty"`
 	Duration    float64   `json:"duration_seconds,omitempty"`
 	ExpiresAt   time.Time `json:"expires_at"`
-}
-
-// Size returns about how many bytes the output takes in a task's record, its artifacts' descriptions left out.
-func (o *Output) Size() int {
-	if o == nil {
-		return 0
-	}
-	size := 0
-	if o.Text != nil {
-		size = len(*o.Text)
-	}
-	for i := range o.Segments {
-		size += len(o.Segments[i].Text)
-	}
-	const number = 12 // bytes of a float32 in JSON
-	for _, vector := range o.Embeddings {
-		size += number * len(vector)
-	}
-	return size
-}
-
-// Artifacts returns every artifact of the output, in order.
-func (o *Output) Artifacts() []Artifact {
-	if o == nil {
-		return nil
-	}
-	all := slices.Concat(o.Images, o.Videos)
-	if o.Audio != nil {
-		all = append(all, *o.Audio)
-	}
-	return all
 }
 
 // Failure is why a task failed, as its caller may read it.

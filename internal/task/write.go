@@ -98,14 +98,12 @@ func (t *Task) writeRequest(w *jsonwrite.Writer) {
 func (t *Task) writeResult(w *jsonwrite.Writer) {
 	if o := t.Output; o != nil {
 		w.Name("output")
-		if o.Text != nil && len(o.Segments)+len(o.Images)+len(o.Videos)+len(o.Embeddings) == 0 && o.Audio == nil {
-			w.Begin('{')
-			text(w, "text", *o.Text)
-			optional(w, "finish_reason", o.FinishReason)
-			w.End('}')
-		} else {
-			w.Any(o)
+		w.Begin('{')
+		raw(w, "json", o.JSON)
+		if len(o.Files) > 0 {
+			other(w, "files", o.Files)
 		}
+		w.End('}')
 	}
 	if t.Failure != nil {
 		other(w, "failure", t.Failure)

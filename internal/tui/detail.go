@@ -157,14 +157,10 @@ func (p *page) failure(e api.Error, hint string) {
 }
 
 func (p *page) output(o api.Output) {
-	if o.Text != nil {
-		p.text(*o.Text)
-	}
-	if o.FinishReason != "" && o.FinishReason != "stop" {
-		p.paragraph("(ends because of: " + line(o.FinishReason) + ")")
-	}
-	for i, v := range o.Embeddings {
-		p.paragraph(fmt.Sprintf("vector %d: %d numbers, %s", i+1, len(v), beginning(v)))
+	if o.Open {
+		p.text(o.Indented())
+	} else {
+		p.parts(o)
 	}
 	rows := max(1, min(p.room-1, 4), p.room-1-len(p.lines)) // so that the heading and its text are seen too
 	for _, a := range o.Artifacts() {
@@ -181,6 +177,19 @@ func (p *page) output(o api.Output) {
 		p.lines = append(p.lines, " "+p.bold.Render(drawn)+p.faint.Render(kept))
 	}
 	p.blank()
+}
+
+// parts shows the members of an output that most capabilities have, its files apart.
+func (p *page) parts(o api.Output) {
+	if o.Text != nil {
+		p.text(*o.Text)
+	}
+	if o.FinishReason != "" && o.FinishReason != "stop" {
+		p.paragraph("(ends because of: " + line(o.FinishReason) + ")")
+	}
+	for i, v := range o.Embeddings {
+		p.paragraph(fmt.Sprintf("vector %d: %d numbers, %s", i+1, len(v), beginning(v)))
+	}
 }
 
 // addresses are those of the result's files.

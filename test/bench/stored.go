@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -108,7 +109,7 @@ func endStored(ctx context.Context, db *boltstore.DB, c store.Created) error {
 	usage := task.Usage{InputTokens: 12, OutputTokens: 120}
 	_, err := db.Advance(ctx, c.Lease.Ref, store.Step{
 		Close: &task.Closing{State: task.OK, Usage: &usage},
-		Moves: []task.Transition{task.Transfer(), task.Succeed(task.Output{Text: &storedAnswer, FinishReason: "stop"}, usage)},
+		Moves: []task.Transition{task.Transfer(), task.Succeed(task.Output{JSON: fmt.Appendf(nil, `{"text":%q,"finish_reason":"stop"}`, storedAnswer)}, usage)},
 	})
 	return err
 }

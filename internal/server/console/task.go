@@ -1,6 +1,7 @@
 package console
 
 import (
+	"strings"
 	"time"
 
 	"unitask/internal/api"
@@ -77,11 +78,10 @@ func (c *Console) ownView(x exchange, id string) (taskView, error) {
 		taskRow: c.ownRow(t), Account: x.visitor.Account.Name, KeyID: t.KeyID, Timeline: c.steps(api.TimelineOf(t).Data), Own: &own,
 	}
 	if own.Output != nil {
-		v.add("image", own.Output.Images...)
-		v.add("video", own.Output.Videos...)
-		if own.Output.Audio != nil {
-			v.add("audio", *own.Output.Audio)
+		if v.Own.Output, err = own.Output.Read(); err != nil {
+			return taskView{}, err
 		}
+		v.add(v.Own.Output.Artifacts())
 	}
 	for i := range v.Files {
 		v.Files[i].Gone = !c.now().Before(v.Files[i].ExpiresAt.Time)
@@ -103,8 +103,9 @@ func (c *Console) ownTask(x exchange, id string) (t task.Task, err error) {
 	return t, err
 }
 
-func (v *taskView) add(kind string, files ...api.Artifact) {
+func (v *taskView) add(files []api.Artifact) {
 	for _, a := range files {
+		kind, _, _ := strings.Cut(a.ContentType, "/")
 		v.Files = append(v.Files, media{Artifact: a, Kind: kind})
 	}
 }

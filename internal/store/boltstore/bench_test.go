@@ -125,7 +125,7 @@ func runWhole(db *boltstore.DB) error {
 	usage := task.Usage{OutputTokens: 20}
 	_, err = db.Advance(context.Background(), c.Lease.Ref, store.Step{
 		Close: &task.Closing{State: task.OK, Usage: &usage},
-		Moves: []task.Transition{task.Transfer(), task.Succeed(task.Output{Text: &benchOutput}, usage)},
+		Moves: []task.Transition{task.Transfer(), task.Succeed(task.Output{JSON: fmt.Appendf(nil, `{"text":%q}`, benchOutput)}, usage)},
 	})
 	return err
 }

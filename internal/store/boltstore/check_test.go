@@ -223,7 +223,7 @@ func TestCheckAsksForFiles(t *testing.T) {
 	db := mustOpen(t, boltstore.Config{Path: path})
 	kept := task.Artifact{ID: "art_kept", Bytes: 3, ExpiresAt: afterOldStore.Add(time.Second)}
 	gone := task.Artifact{ID: "art_gone", Bytes: 3, ExpiresAt: afterOldStore}
-	id := mustSucceed(t, db, task.Output{Images: []task.Artifact{kept, gone}})
+	id := mustSucceed(t, db, task.Output{Files: []task.Artifact{kept, gone}})
 	n := freshTask()
 	n.Input, n.InputRef = nil, "in_1"
 	if _, err := db.CreateTask(t.Context(), n); err != nil {

@@ -89,7 +89,7 @@ func (w Writers) work(ctx context.Context, ref store.LeaseRef, ends bool) error 
 	steps := []store.Step{
 		{Submitted: json.RawMessage(`{"id":"job"}`)},
 		{Moves: []task.Transition{task.Transfer()}},
-		{Close: &task.Closing{State: task.OK}, Moves: []task.Transition{task.Succeed(task.Output{Text: &answer}, task.Usage{})}},
+		{Close: &task.Closing{State: task.OK}, Moves: []task.Transition{task.Succeed(task.Output{JSON: fmt.Appendf(nil, `{"text":%q}`, answer)}, task.Usage{})}},
 	}
 	if !ends {
 		steps = steps[:len(steps)-1]

@@ -1,6 +1,7 @@
 package pgstore_test
 
 import (
+	"fmt"
 	"runtime"
 	"strings"
 	"testing"
@@ -19,9 +20,9 @@ func TestCopyOfLargeResults(t *testing.T) {
 		mustDo(t, err)
 		defer mustClose(t, into)
 		mustDo(t, into.PutContents(t.Context(), store.Contents{Since: ended[0].CreatedAt}))
-		text := strings.Repeat("large ", size/6)
+		text := fmt.Appendf(nil, `{"text":%q}`, strings.Repeat("large ", size/6))
 		for _, one := range ended {
-			one.Output = &task.Output{Text: &text}
+			one.Output = &task.Output{JSON: text}
 			mustDo(t, into.PutTasks(t.Context(), []task.Task{one}))
 		}
 		mustDo(t, into.Finish(t.Context()))

@@ -2,6 +2,7 @@ package pgstore_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"net"
 	"path/filepath"
@@ -39,7 +40,7 @@ func TestLostAnswer(t *testing.T) {
 	ref.Write = 1
 	s := store.Step{
 		Close: &task.Closing{State: task.OK},
-		Moves: []task.Transition{task.Transfer(), task.Succeed(task.Output{Text: new("hi")}, task.Usage{})},
+		Moves: []task.Transition{task.Transfer(), task.Succeed(task.Output{JSON: json.RawMessage(`{"text":"hi"}`)}, task.Usage{})},
 	}
 	p.lose.Store(true)
 	if _, err := far.Advance(t.Context(), ref, s); !errors.Is(err, store.ErrUnknown) {

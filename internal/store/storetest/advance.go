@@ -45,10 +45,10 @@ func testLife(e *env) {
 
 	usage := task.Usage{InputTokens: 10, OutputTokens: 20}
 	want, _ = want.CloseAttempt(task.Closing{State: task.OK, Usage: &usage, Cost: 12}, e.clock.Now())
-	apply(task.Succeed(task.Output{Text: new("hi"), Embeddings: [][]float32{{0.25}}}, usage))
+	apply(task.Succeed(task.Output{JSON: json.RawMessage(`{"text":"hi","embeddings":[[0.25]]}`)}, usage))
 	step("succeed", e.advance(lease, store.Step{
 		Close: &task.Closing{State: task.OK, Usage: &usage, Cost: 12},
-		Moves: []task.Transition{task.Succeed(task.Output{Text: new("hi"), Embeddings: [][]float32{{0.25}}}, usage)},
+		Moves: []task.Transition{task.Succeed(task.Output{JSON: json.RawMessage(`{"text":"hi","embeddings":[[0.25]]}`)}, usage)},
 	}))
 	e.wantSame("cost", want.Cost, task.Money(50))
 	e.wantSame("input erased", want.Input, json.RawMessage(nil))

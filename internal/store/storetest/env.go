@@ -193,7 +193,7 @@ func failed(s task.AttemptState) store.Step {
 func succeeded(u task.Usage) store.Step {
 	return store.Step{
 		Close: closing(task.OK),
-		Moves: []task.Transition{task.Transfer(), task.Succeed(task.Output{Text: new("hello")}, u)},
+		Moves: []task.Transition{task.Transfer(), task.Succeed(task.Output{JSON: json.RawMessage(`{"text":"hello"}`)}, u)},
 	}
 }
 

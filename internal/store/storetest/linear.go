@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -317,7 +318,7 @@ func (s linStep) step() store.Step {
 	case stepStart:
 		return store.Step{Moves: []task.Transition{task.Start()}}
 	case stepSucceed:
-		return store.Step{Moves: []task.Transition{task.Transfer(), task.Succeed(task.Output{Text: new("x")}, task.Usage{})}}
+		return store.Step{Moves: []task.Transition{task.Transfer(), task.Succeed(task.Output{JSON: json.RawMessage(`{"text":"x"}`)}, task.Usage{})}}
 	case stepFail:
 		return fails(fault.ProviderTimeout)
 	case stepRefuse:

@@ -245,7 +245,7 @@ func (m *model) advance(rt *rapid.T) {
 		{Close: ended, Moves: []task.Transition{task.Cancel(&usage)}},
 		{Close: ended, Moves: []task.Transition{task.CancelUnmetered()}},
 		succeeded(usage),
-		{Moves: []task.Transition{task.Transfer(), task.Succeed(task.Output{Text: new("x")}, usage)}},
+		{Moves: []task.Transition{task.Transfer(), task.Succeed(task.Output{JSON: json.RawMessage(`{"text":"x"}`)}, usage)}},
 	}).Draw(rt, "step")
 	if rapid.Bool().Draw(rt, "release") {
 		s.Release = &pause

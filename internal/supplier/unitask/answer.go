@@ -3,6 +3,7 @@ package unitask
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -34,7 +35,7 @@ type answered struct {
 	ID       string          `json:"id"`
 	State    task.State      `json:"state"`
 	Progress *float64        `json:"progress"`
-	Output   *output         `json:"output"`
+	Output   *api.Output     `json:"output"`
 	Error    json.RawMessage `json:"error"`
 	Usage    *usage          `json:"usage"`
 }
@@ -60,24 +61,6 @@ func (u usage) read() (supplier.Usage, *int64) {
 		return measured, new(int64(cost))
 	}
 	return measured, nil
-}
-
-type output struct {
-	Text         *string            `json:"text"`
-	FinishReason string             `json:"finish_reason"`
-	Segments     []supplier.Segment `json:"segments"`
-	Images       []file             `json:"images"`
-	Videos       []file             `json:"videos"`
-	Audio        *file              `json:"audio"`
-	Embeddings   [][]float32        `json:"embeddings"`
-}
-
-type file struct {
-	URL         string  `json:"url"`
-	ContentType string  `json:"content_type"`
-	Width       int     `json:"width"`
-	Height      int     `json:"height"`
-	Duration    float64 `json:"duration_seconds"`
 }
 
 // decode returns the task that an answer of success holds, or the error of one that holds an error instead.
@@ -142,28 +125,46 @@ func (s state) result(t answered, status int) (supplier.Outcome, error) {
 	if t.Output == nil {
 		return supplier.Outcome{}, upstream.Unusable(status, errNoResult)
 	}
-	o := *t.Output
-	r := supplier.Result{Text: o.Text, Segments: o.Segments, Embeddings: o.Embeddings}
-	if o.Text != nil {
-		r.FinishReason = finish(o.FinishReason)
-	}
-	files := append(o.Images, o.Videos...)
-	if o.Audio != nil {
-		files = append(files, *o.Audio)
-	}
-	for _, f := range files {
-		got, ok := upstream.File(f.URL)
-		if !ok {
-			return supplier.Outcome{}, upstream.Unusable(status, errNoResult)
-		}
-		got.ContentType, got.Width, got.Height, got.Duration = f.ContentType, max(f.Width, 0), max(f.Height, 0), max(f.Duration, 0)
-		r.Files = append(r.Files, got)
-	}
-	if r.Text == nil && len(r.Embeddings) == 0 && len(r.Files) == 0 {
+	r, ok := resultOf(t.Output)
+	if !ok {
 		return supplier.Outcome{}, upstream.Unusable(status, errNoResult)
 	}
 	s.measure(&r, t)
 	return supplier.Outcome{Result: &r}, nil
+}
+
+// resultOf returns an output as a result; false if it has no part of one, or a file without an address.
+func resultOf(o *api.Output) (r supplier.Result, ok bool) {
+	ok = true
+	place := func(a api.Artifact) []byte {
+		f, found := upstream.File(a.URL)
+		f.ContentType, f.Width, f.Height, f.Duration = a.ContentType, known(a.Width), known(a.Height), known(a.Duration)
+		r.Files, ok = append(r.Files, f), ok && found
+		return fmt.Appendf(nil, `{"artifact":%d}`, len(r.Files)-1)
+	}
+	if o.Open {
+		r.Data = o.Replaced(place)
+		return r, ok
+	}
+	r.Text, r.Embeddings = o.Text, o.Embeddings
+	if o.Text != nil {
+		r.FinishReason = finish(o.FinishReason)
+	}
+	for _, one := range o.Segments {
+		r.Segments = append(r.Segments, supplier.Segment(one))
+	}
+	for _, a := range o.Artifacts() {
+		place(a)
+	}
+	return r, ok && (r.Text != nil || len(r.Embeddings) > 0 || len(r.Files) > 0)
+}
+
+// known returns a measure, 0 without one.
+func known[T int | float64](n *T) T {
+	if n == nil {
+		return 0
+	}
+	return max(*n, 0)
 }
 
 // finish returns why a text ended, in the words of the contract.

@@ -34,7 +34,7 @@ const (
 	chatDone = `,"output":{"text":"Hello.","finish_reason":"length"},"error":null,
 		"usage":{"input_tokens":9,"output_tokens":2,"cost":{"currency":"USD","amount":"0.000013"}}`
 	toolsDone = `,"output":{"text":"Hm.","finish_reason":"tool_calls"},"error":null,"usage":{"input_tokens":9,"output_tokens":2}`
-	fileDone  = `"url":"https://gateway.example/artifacts/art_1?s=1","content_type":"image/png","bytes":3,"width":8,"height":4,
+	fileDone  = `"id":"art_1","url":"https://gateway.example/artifacts/art_1?s=1","content_type":"image/png","bytes":3,"width":8,"height":4,
 		"duration_seconds":null}`
 )
 
@@ -126,8 +126,8 @@ func cases() []suppliertest.Case {
 		whole("image.generate", `{"prompt":"A fox"}`, `,"output":{"images":[{`+fileDone+`]}`, supplier.Result{Files: []supplier.File{picture}}),
 		whole("audio.speech", `{"text":"Hi"}`, `,"output":{"audio":{`+fileDone+`},"usage":{"characters":2}`,
 			supplier.Result{Files: []supplier.File{picture}, Usage: supplier.Usage{Characters: 2}}),
-		whole("video.generate", `{"prompt":"Waves"}`, `,"output":{"videos":[{"url":"https://gateway.example/v.mp4","duration_seconds":4.5}]}`,
-			supplier.Result{Files: []supplier.File{{URL: "https://gateway.example/v.mp4", Duration: 4.5}}}),
+		whole("video.generate", `{"prompt":"Waves"}`, `,"output":{"videos":[{"id":"art_1","url":"https://gateway.example/v.mp4","content_type":"video/mp4","duration_seconds":4.5}]}`,
+			supplier.Result{Files: []supplier.File{{URL: "https://gateway.example/v.mp4", ContentType: "video/mp4", Duration: 4.5}}}),
 	}
 }
 
@@ -187,7 +187,7 @@ func faults() []suppliertest.Fault {
 		row("an error beside an id", suppliertest.JSON(200, `{"id":"task_1","error":{"code":"CAPACITY_EXHAUSTED","message":"m"}}`), lost),
 		row("no output", suppliertest.JSON(200, taskOf("succeeded", "")), lost),
 		row("an empty output", suppliertest.JSON(200, taskOf("succeeded", `,"output":{}`)), lost),
-		row("a file without an address", suppliertest.JSON(200, taskOf("succeeded", `,"output":{"images":[{"url":"file:///etc"}]}`)), lost),
+		row("a file without an address", suppliertest.JSON(200, taskOf("succeeded", `,"output":{"images":[{"id":"art_1","url":"file:///etc","content_type":"image/png"}]}`)), lost),
 		row("stream without an end", events("task", taskOf("running", ""), "delta", `{"text":"Hel"}`), lost),
 		row("stream of another text", events("delta", `{"text":"Bye"}`, "task", taskOf("succeeded", chatDone)), lost),
 		row("stream that is canceled", events("task", taskOf("canceled", "")), lost),

@@ -1,0 +1,161 @@
+package task
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"unitask/internal/jsonread"
+	"unitask/internal/jsonwrite"
+)
+
+// Output is a finished task's result: JSON of the form that its capability's output schema gives. Each kept file
+// stands in it as Ref writes its id.
+type Output struct {
+	JSON  json.RawMessage `json:"json,omitempty"`
+	Files []Artifact      `json:"files,omitempty"`
+}
+
+// Parts are what the outputs of most capabilities are made of; those that apply are set.
+type Parts struct {
+	Text         *string     `json:"text"`
+	FinishReason string      `json:"finish_reason"`
+	Segments     []Segment   `json:"segments"`
+	Images       []Artifact  `json:"images"`
+	Videos       []Artifact  `json:"videos"`
+	Audio        *Artifact   `json:"audio"`
+	Embeddings   [][]float32 `json:"embeddings"`
+}
+
+// Segment is one timed piece of a transcript; times in seconds.
+type Segment struct {
+	Start float64 `json:"start"`
+	End   float64 `json:"end"`
+	Text  string  `json:"text"`
+}
+
+// Ref returns the place of an artifact in an Output's JSON, exactly as it is written there.
+func Ref(id string) string { return `{"artifact":"` + id + `"}` }
+
+// Output writes the parts as members of their names. Its error is that of a number that JSON can't represent.
+func (p Parts) Output() (Output, error) {
+	const around = 64 // bytes: names, brackets and the reason
+	room := around
+	if p.Text != nil {
+		room += len(*p.Text) + len(*p.Text)/16
+	}
+	w := jsonwrite.New(room)
+	w.Begin('{')
+	if p.Text != nil {
+		text(w, "text", *p.Text)
+	}
+	optional(w, "finish_reason", p.FinishReason)
+	if len(p.Segments) > 0 {
+		other(w, "segments", p.Segments)
+	}
+	refs(w, "images", p.Images)
+	refs(w, "videos", p.Videos)
+	if p.Audio != nil {
+		raw(w, "audio", []byte(Ref(p.Audio.ID)))
+	}
+	if len(p.Embeddings) > 0 {
+		other(w, "embeddings", p.Embeddings)
+	}
+	w.End('}')
+	out := Output{Files: slices.Concat(p.Images, p.Videos)}
+	if p.Audio != nil {
+		out.Files = append(out.Files, *p.Audio)
+	}
+	var err error
+	out.JSON, err = w.Bytes()
+	return out, err
+}
+
+func refs(w *jsonwrite.Writer, name string, all []Artifact) {
+	if len(all) == 0 {
+		return
+	}
+	w.Name(name)
+	w.Begin('[')
+	for _, a := range all {
+		w.JSON([]byte(Ref(a.ID)))
+	}
+	w.End(']')
+}
+
+// Artifacts returns every artifact of the output, in order. They are not to be changed.
+func (o *Output) Artifacts() []Artifact {
+	if o == nil {
+		return nil
+	}
+	return o.Files
+}
+
+// Text returns the output's text; nil if it has none.
+func (o *Output) Text() *string {
+	if o == nil {
+		return nil
+	}
+	var found *string
+	in := jsonread.New(o.JSON)
+	for m := in.Among("text"); m.Next(); {
+		if in.Peek() != '"' {
+			return nil
+		}
+		_, says := in.Text()
+		found = new(string(says))
+	}
+	if !in.Done() {
+		return nil
+	}
+	return found
+}
+
+// Filled returns the JSON with each artifact as fill writes it. The bytes of a Ref don't occur within a JSON string,
+// where a quotation mark is escaped.
+func (o *Output) Filled(fill func(Artifact) []byte) json.RawMessage {
+	if len(o.Files) == 0 {
+		return o.JSON
+	}
+	pairs := make([]string, 0, 2*len(o.Files))
+	for _, a := range o.Files {
+		pairs = append(pairs, Ref(a.ID), string(fill(a)))
+	}
+	return json.RawMessage(strings.NewReplacer(pairs...).Replace(string(o.JSON)))
+}
+
+// Size returns about how many bytes the output takes in a task's record, its artifacts' descriptions left out.
+func (o *Output) Size() int {
+	if o == nil {
+		return 0
+	}
+	return len(o.JSON)
+}
+
+// UnmarshalJSON reads a stored output, also one from before outputs were JSON: such a one is the Parts alone.
+func (o *Output) UnmarshalJSON(stored []byte) error {
+	var out Output
+	var files []byte
+	in := jsonread.New(stored)
+	for m := in.Only("json", "files"); m.Next(); {
+		if m.Name == "json" {
+			out.JSON = slices.Clone(in.Value())
+		} else {
+			files = in.Value()
+		}
+	}
+	var err error
+	switch {
+	case !in.Done():
+		var former Parts
+		if err = json.Unmarshal(stored, &former); err == nil {
+			out, err = former.Output()
+		}
+	case files != nil:
+		err = json.Unmarshal(files, &out.Files)
+	}
+	if err == nil {
+		*o = out
+	}
+	return err
+}
