@@ -59,7 +59,7 @@ var layers = map[string]layer{
 
 	"supplier/upstream/http1": {floor: 0},
 
-	"supplier/upstream":     {floor: 3, may: []string{"supplier/upstream/http1", "bulk", "supplier", "catalog", "fault", "secret", "sse", "jsonread"}},
+	"supplier/upstream":     {floor: 3, may: []string{"supplier/upstream/http1", "bulk", "supplier", "catalog", "fault", "secret", "sse", "jsonread", "jsonwrite"}},
 	"supplier/modelmap":     {floor: 3, may: adapter},
 	"supplier/openai":       {floor: 3, may: append([]string{"jsonread", "jsonwrite"}, adapter...), leaf: true},
 	"supplier/anthropic":    {floor: 3, may: adapter, leaf: true},

@@ -322,8 +322,8 @@ func (r result) row() string {
 
 // inline is a result as a part of a line.
 func inline(out *api.Output) string {
-	if out.Open {
-		return string(out.JSON)
+	if data := out.Shown(); data != nil {
+		return string(data)
 	}
 	if out.Text != nil {
 		return *out.Text

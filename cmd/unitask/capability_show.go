@@ -120,6 +120,8 @@ func typeOf(f catalog.Field) string {
 	switch {
 	case f.Media:
 		name = "media"
+	case f.Schema:
+		name = "JSON Schema"
 	case f.Type == "string":
 		name = "text"
 	case f.Type == "object" && f.Array:

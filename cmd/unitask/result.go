@@ -74,8 +74,8 @@ func (t *terminal) summarize(done api.Task) {
 
 func printOutput(t *terminal, done api.Task) error {
 	out := done.Output
-	if out.Open {
-		return t.encode(out.JSON)
+	if data := out.Shown(); data != nil {
+		return t.encode(data)
 	}
 	if out.Text != nil {
 		text := t.safe(*out.Text)

@@ -20,24 +20,34 @@ import (
 type Output struct {
 	JSON json.RawMessage `json:"-"`
 
-	Text         *string        `json:"text,omitempty"`
-	FinishReason string         `json:"finish_reason,omitempty"`
-	Segments     []task.Segment `json:"segments,omitempty"`
-	Images       []Artifact     `json:"images,omitempty"`
-	Videos       []Artifact     `json:"videos,omitempty"`
-	Audio        *Artifact      `json:"audio,omitempty"`
-	Embeddings   [][]float32    `json:"embeddings,omitempty"`
+	Text         *string         `json:"text,omitempty"`
+	Data         json.RawMessage `json:"data,omitempty"`
+	FinishReason string          `json:"finish_reason,omitempty"`
+	Segments     []task.Segment  `json:"segments,omitempty"`
+	Images       []Artifact      `json:"images,omitempty"`
+	Videos       []Artifact      `json:"videos,omitempty"`
+	Audio        *Artifact       `json:"audio,omitempty"`
+	Embeddings   [][]float32     `json:"embeddings,omitempty"`
 
-	// Open: it has other members too, which Indented shows. Files are the artifacts in them.
+	// Open: it has other members too. Files are the artifacts in them.
 	Open  bool       `json:"-"`
 	Files []Artifact `json:"-"`
 }
 
-// Indented returns the whole JSON of an output that was read, for people.
+// Shown returns an output that was read as its readers are shown it, its files apart: all of an open one, or the data
+// that a model answered with; nil for one that is shown by its other members.
+func (o *Output) Shown() json.RawMessage {
+	if o.Open {
+		return o.JSON
+	}
+	return o.Data
+}
+
+// Indented returns Shown in lines, for people; "" if it is nil.
 func (o *Output) Indented() string {
 	var b bytes.Buffer
-	if json.Indent(&b, o.JSON, "", "  ") != nil {
-		return string(o.JSON)
+	if json.Indent(&b, o.Shown(), "", "  ") != nil {
+		return string(o.Shown())
 	}
 	return b.String()
 }
@@ -82,8 +92,10 @@ func (o *Output) UnmarshalJSON(raw []byte) error {
 		return nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(members)) {
-		if value := members[name]; !o.take(name, value) {
-			o.Open = true
+		value := members[name]
+		known := o.take(name, value)
+		o.Open = o.Open || !known
+		if !known || name == "data" {
 			o.Files = append(o.Files, artifactsIn(value)...)
 		}
 	}
@@ -95,6 +107,8 @@ func (o *Output) take(name string, value json.RawMessage) bool {
 	switch name {
 	case "text":
 		return read(&o.Text, value)
+	case "data":
+		return read(&o.Data, value)
 	case "finish_reason":
 		return read(&o.FinishReason, value)
 	case "segments":

@@ -43,7 +43,17 @@ func TestOutputRead(t *testing.T) {
 		{"pictures", `{"images":[` + one + `,` + two + `]}`, api.Output{Images: []api.Artifact{artifact("art_1"), artifact("art_2")}}, []string{"art_1", "art_2"}},
 		{"a sound", `{"audio":` + one + `}`, api.Output{Audio: new(artifact("art_1"))}, []string{"art_1"}},
 		{"other members", `{"results":[{"index":0,"score":0.5}]}`, api.Output{Open: true}, nil},
-		{"a text beside others", `{"data":{"a":1},"text":"a"}`, api.Output{Text: new("a"), Open: true}, nil},
+		{
+			"data", `{"text":"{}","data":{"a":1},"finish_reason":"stop"}`,
+			api.Output{Text: new("{}"), Data: json.RawMessage(`{"a":1}`), FinishReason: "stop"},
+			nil,
+		},
+		{
+			"a file in data", `{"data":{"a":` + one + `}}`,
+			api.Output{Data: json.RawMessage(`{"a":` + one + `}`), Files: []api.Artifact{artifact("art_1")}},
+			[]string{"art_1"},
+		},
+		{"a text beside others", `{"score":1,"text":"a"}`, api.Output{Text: new("a"), Open: true}, nil},
 		{
 			"files among others", `{"pages":[{"picture":` + two + `,"text":"{"},{"picture":` + one + `}]}`,
 			api.Output{Open: true, Files: []api.Artifact{artifact("art_2"), artifact("art_1")}},

@@ -38,7 +38,7 @@ func (r *Reader) value(f catalog.Field, text string) (any, error) {
 	switch {
 	case f.Media:
 		return r.media(text)
-	case f.Type == "object":
+	case f.Type == "object" && len(f.Members) > 0:
 		return nil, errors.New("an object: write its members as name.member=value, or all of it as name:=JSON")
 	case f.Type == "string":
 		text, err := r.text(text)

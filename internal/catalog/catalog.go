@@ -25,8 +25,8 @@
 //	    output: {…}
 //	    example: {capability: text.rewrite, input: {…}}
 //
-// Two annotations go beyond JSON Schema: "x-media" (image, audio, file) marks a value that refers to
-// media, and "x-error" is the message to a caller when a pattern, format, not, anyOf or oneOf beside it fails.
+// Three annotations go beyond JSON Schema: "x-media" (image, audio, file) marks a value that refers to
+// media, "x-schema: strict" a parameter that is a strict JSON Schema itself, and "x-error" is the message to a caller when a pattern, format, not, anyOf or oneOf beside it fails.
 //
 // # Order of use
 //

@@ -187,7 +187,7 @@ func describe(t *testing.T, path string, fields []catalog.Field) {
 		if f.Description == "" || f.Type == "" {
 			t.Errorf("%s: type %q, description %q", at, f.Type, f.Description)
 		}
-		if f.Type == "object" && !f.Media {
+		if f.Type == "object" && !f.Media && !f.Schema {
 			describe(t, at, f.Members)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 type compiled struct {
 	Capability
 	input, parameters, output *compiledSchema
+	schemas                   []string // parameters whose values are strict schemas
 }
 
 // compiledSchema is a schema for both roads, and its document, which holds its annotations.
@@ -87,6 +88,7 @@ func (d declaration) derive(e *compiled) error {
 		}
 	}
 	e.setMembers(fields)
+	e.schemas = e.parameters.annotated(schemaAnnotation)
 	if len(e.Defaults) > 0 {
 		if e.Filled, err = json.Marshal(e.Defaults); err != nil {
 			return d.wrap(d.Parameters.line, err)

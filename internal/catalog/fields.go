@@ -29,6 +29,7 @@ type Field struct {
 	Media       bool     // a media value: {"url"}, {"data","content_type"} or {"artifact"}
 	MediaKind   string   // if Media is set: "image", "audio" or "file"
 	Array       bool
+	Schema      bool // a JSON Schema, an object
 	Description string
 	Members     []Field // of an object that isn't media, at any depth
 }
@@ -100,7 +101,7 @@ func (n node) field(group string, defs map[string]node, depth int) (Field, error
 	}
 	f := Field{
 		Group: group, Type: string(n.Type), Default: json.RawMessage(n.Default), Minimum: n.Minimum, Maximum: n.Maximum,
-		Media: n.Media != "", MediaKind: n.Media, Description: n.Description,
+		Media: n.Media != "", MediaKind: n.Media, Schema: n.Schema != "", Description: n.Description,
 	}
 	item := n
 	if n.Type == "array" && n.Items != nil {

@@ -32,6 +32,7 @@ func TestFields(t *testing.T) {
 		{Name: "temperature", Group: "parameters", Type: "number", Minimum: new(0.0), Maximum: new(2.0)},
 		{Name: "top_p", Group: "parameters", Type: "number", Minimum: new(0.0), Maximum: new(1.0)},
 		{Name: "stop", Group: "parameters", Type: "string", Array: true},
+		{Name: "output_schema", Group: "parameters", Type: "object", Schema: true},
 		{Name: "seed", Group: "parameters", Type: "integer", Minimum: new(0.0), Maximum: new(2147483647.0)},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -21,6 +21,7 @@ type node struct {
 	Minimum     *float64        `json:"minimum"`
 	Maximum     *float64        `json:"maximum"`
 	Media       string          `json:"x-media"`
+	Schema      string          `json:"x-schema"`
 	Items       *node           `json:"items"`
 	Properties  properties      `json:"properties"`
 	Required    []string        `json:"required"`

@@ -133,6 +133,18 @@ func compileSchema(id string, raw json.RawMessage) (*compiledSchema, error) {
 	return &compiledSchema{schema: schema, doc: doc, fast: fastlane.Compile(schema)}, nil
 }
 
+// annotated returns the properties of an object whose schemas have the annotation.
+func (s *compiledSchema) annotated(annotation string) (names []string) {
+	doc, _ := s.doc.(map[string]any)
+	properties, _ := doc["properties"].(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		if property, _ := properties[name].(map[string]any); property[annotation] != nil {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // schemaProblem makes one line of the validator's tree about an invalid schema.
 func schemaProblem(err error) error {
 	invalid, ok := errors.AsType[*jsonschema.SchemaValidationError](err)

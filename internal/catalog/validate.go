@@ -8,6 +8,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"unitask/internal/fault"
+	"unitask/internal/jsonread"
 )
 
 // Validate checks a decoded request against its capability's schemas. The error is INVALID_REQUEST
@@ -34,10 +35,25 @@ func (e *compiled) validate(r Request) *fault.Error {
 	if err != nil {
 		return fault.From(err)
 	}
-	if rows = append(rows, more...); len(rows) > 0 {
+	if rows = append(rows, more...); len(rows) == 0 {
+		rows = e.schemaRows(parameters)
+	}
+	if len(rows) > 0 {
 		return invalidRows(rows[:min(len(rows), maxRows)])
 	}
 	return nil
+}
+
+// schemaRows returns the rows of parameters that are schemas, in a request that is valid otherwise.
+func (e *compiled) schemaRows(parameters json.RawMessage) (rows []fault.Detail) {
+	if len(e.schemas) == 0 || len(parameters) <= len("{}") {
+		return nil
+	}
+	in := jsonread.New(parameters)
+	for m := in.Among(e.schemas...); m.Next(); {
+		rows = append(rows, schemaRows(m.Name, in.Value())...)
+	}
+	return rows
 }
 
 // ValidateOutput checks a task's output against the capability's output schema.

@@ -15,6 +15,7 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/catalog"
 	"unitask/internal/fault"
+	"unitask/internal/jsonread"
 	"unitask/internal/routing"
 	"unitask/internal/store"
 	"unitask/internal/supplier"
@@ -33,13 +34,13 @@ func (w *work) outputOf(r supplier.Result, kept []task.Artifact) (task.Output, e
 	if entry.NoFinishReason {
 		r.FinishReason = ""
 	}
-	out, err := arrange(r, kept)
+	out, err := w.arrange(r, kept)
 	if err != nil || !known {
 		return out, err
 	}
 	err = directory.CheckOutput(name, catalog.Output{
 		Text: r.Text, FinishReason: r.FinishReason, Embeddings: r.Embeddings,
-		More: r.Data != nil || len(r.Segments)+len(kept) > 0,
+		More: r.Data != nil || len(r.Segments)+len(kept) > 0 || w.answerSchema() != nil,
 		JSON: func() (json.RawMessage, error) {
 			return json.Marshal(api.FromTask(task.Task{Output: &out}, placeholderURL).Output)
 		},
@@ -51,7 +52,7 @@ func (w *work) outputOf(r supplier.Result, kept []task.Artifact) (task.Output, e
 }
 
 // arrange writes a result as JSON: as it is, or of its parts, each file in the member of its type.
-func arrange(r supplier.Result, kept []task.Artifact) (task.Output, error) {
+func (w *work) arrange(r supplier.Result, kept []task.Artifact) (task.Output, error) {
 	if r.Data != nil {
 		return placed(r.Data, kept)
 	}
@@ -75,11 +76,29 @@ func arrange(r supplier.Result, kept []task.Artifact) (task.Output, error) {
 	if parts.Text == nil && len(parts.Embeddings) == 0 && len(kept) == 0 {
 		return task.Output{}, fmt.Errorf("%w: it is empty", errUnfit)
 	}
+	if schema := w.answerSchema(); schema != nil && r.Text != nil && r.FinishReason != finishLength {
+		var err error
+		if parts.Data, err = catalog.Answer(schema, *r.Text); err != nil {
+			return task.Output{}, fmt.Errorf("%w: %w", errUnfit, err)
+		}
+	}
 	out, err := parts.Output()
 	if err != nil {
 		err = fmt.Errorf("%w: %w", errUnfit, err)
 	}
 	return out, err
+}
+
+// finishLength is the reason of a text that was cut at its limit of tokens.
+const finishLength = "length"
+
+// answerSchema returns the JSON Schema that the caller gave for the answer; nil without one.
+func (w *work) answerSchema() (schema json.RawMessage) {
+	in := jsonread.New(w.t.Parameters)
+	for m := in.Among(catalog.OutputSchema); m.Next(); {
+		schema = in.Value()
+	}
+	return schema
 }
 
 // placed returns a supplier's JSON as an output, the kept files in the places that it has for them.

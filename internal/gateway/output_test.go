@@ -177,3 +177,39 @@ func TestOpenOutput(t *testing.T) {
 		})
 	}
 }
+
+// TestAnswerSchema has models answer a request for JSON: what fits the caller's schema is data too, what was cut stays
+// a text, and all else is the supplier's failure, after which another route answers.
+func TestAnswerSchema(t *testing.T) {
+	const asks = `{"capability":"text.chat","input":{"prompt":"x"},"parameters":{"output_schema":` +
+		`{"type":"object","properties":{"a":{"type":"integer"}},"required":["a"],"additionalProperties":false}}}`
+	for name, tt := range map[string]struct {
+		text, reason string
+		want         string // "" if it is a failure
+	}{
+		"fits":           {` {"a": 1}`, "stop", `{"text":" {\"a\": 1}","data":{"a":1},"finish_reason":"stop"}`},
+		"was cut":        {`{"a":`, "length", `{"text":"{\"a\":","finish_reason":"length"}`},
+		"another type":   {`{"a":"1"}`, "stop", ""},
+		"another member": {`{"a":1,"b":2}`, "stop", ""},
+		"words before":   {`Here you are: {"a":1}`, "stop", ""},
+		"empty":          {``, "stop", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			usage := supplier.Usage{InputTokens: 1_000_000}
+			first := results(supplier.Result{Text: &tt.text, FinishReason: tt.reason, Usage: usage})
+			second := results(supplier.Result{Text: new(`{"a":2}`), FinishReason: "stop"})
+			inWorld(t, []routing.Route{route("text.chat", "a", task.USD, first), route("text.chat", "b", 2*task.USD, second)}, func(w *world) {
+				got := w.end(w.create("answer-schema", asks, time.Minute).Task.ID)
+				want, attempts := tt.want, []attemptOutcome{{"a", task.OK, "", task.USD, false}}
+				if want == "" {
+					want = `{"text":"{\"a\":2}","data":{"a":2},"finish_reason":"stop"}`
+					attempts = []attemptOutcome{{"a", task.FailedAttempt, fault.ProviderUnavailable, task.USD, false}, {"b", task.OK, "", 0, false}}
+				}
+				if got.Output == nil || string(got.Output.JSON) != want {
+					t.Errorf("output %+v, want %s", got.Output, want)
+				}
+				w.expect(got, outcome{task.Succeeded, "", got.Cost, attempts})
+			})
+		})
+	}
+}

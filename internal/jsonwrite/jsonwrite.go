@@ -71,6 +71,13 @@ func (w *Writer) Name(name string) {
 	w.comma = false
 }
 
+// Key begins a member whose name may need escaping.
+func (w *Writer) Key(name string) {
+	w.String(name)
+	w.out = append(w.out, ':')
+	w.comma = false
+}
+
 func (w *Writer) value() {
 	if w.comma {
 		w.out = append(w.out, ',')

@@ -41,8 +41,8 @@ func (s *Server) result(ctx context.Context, done api.Task) *sdk.CallToolResult 
 	if out == nil {
 		return answered(done, done.ID+" succeeded")
 	}
-	if out.Open {
-		r.Content = append(append(r.Content, bounded(done.ID, "the result's members", jsonText(out.JSON))), s.files(ctx, done)...)
+	if data := out.Shown(); data != nil {
+		r.Content = append(append(r.Content, bounded(done.ID, "the result's members", jsonText(data))), s.files(ctx, done)...)
 		return r
 	}
 	if out.Text != nil {

@@ -21,20 +21,20 @@ type Part struct {
 	Data        []byte
 }
 
-// Parts returns the files of a result, empty without one. The first of an open output is its JSON.
+// Parts returns the files of a result, empty without one. The first of one that is data is its JSON.
 func Parts(out *api.Output) ([]Part, error) {
 	if out == nil {
 		return nil, nil
 	}
-	if out.Text != nil && !out.Open {
+	if out.Text != nil && out.Shown() == nil {
 		return []Part{{ContentType: "text/plain", Data: []byte(*out.Text)}}, nil
 	}
-	if out.Embeddings != nil && !out.Open {
+	if out.Embeddings != nil && out.Shown() == nil {
 		raw, err := json.Marshal(out.Embeddings)
 		return []Part{{ContentType: "application/json", Data: append(raw, '\n')}}, err
 	}
 	var parts []Part
-	if out.Open {
+	if out.Shown() != nil {
 		parts = append(parts, Part{ContentType: "application/json", Data: []byte(out.Indented() + "\n")})
 	}
 	for _, a := range out.Artifacts() {

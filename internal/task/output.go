@@ -18,13 +18,14 @@ type Output struct {
 
 // Parts are what the outputs of most capabilities are made of; those that apply are set.
 type Parts struct {
-	Text         *string     `json:"text"`
-	FinishReason string      `json:"finish_reason"`
-	Segments     []Segment   `json:"segments"`
-	Images       []Artifact  `json:"images"`
-	Videos       []Artifact  `json:"videos"`
-	Audio        *Artifact   `json:"audio"`
-	Embeddings   [][]float32 `json:"embeddings"`
+	Text         *string         `json:"text"`
+	Data         json.RawMessage `json:"data,omitempty"`
+	FinishReason string          `json:"finish_reason"`
+	Segments     []Segment       `json:"segments"`
+	Images       []Artifact      `json:"images"`
+	Videos       []Artifact      `json:"videos"`
+	Audio        *Artifact       `json:"audio"`
+	Embeddings   [][]float32     `json:"embeddings"`
 }
 
 // Segment is one timed piece of a transcript; times in seconds.
@@ -49,6 +50,7 @@ func (p Parts) Output() (Output, error) {
 	if p.Text != nil {
 		text(w, "text", *p.Text)
 	}
+	raw(w, "data", p.Data)
 	optional(w, "finish_reason", p.FinishReason)
 	if len(p.Segments) > 0 {
 		other(w, "segments", p.Segments)

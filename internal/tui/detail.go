@@ -157,7 +157,7 @@ func (p *page) failure(e api.Error, hint string) {
 }
 
 func (p *page) output(o api.Output) {
-	if o.Open {
+	if o.Shown() != nil {
 		p.text(o.Indented())
 	} else {
 		p.parts(o)

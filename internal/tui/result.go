@@ -120,7 +120,7 @@ func toCopy(t api.Task) (name, content string) {
 		return "error", fmt.Sprintf("%s: %s (task %s)", line(string(t.Error.Code)), line(t.Error.Message), line(t.ID))
 	case t.Output == nil:
 		return "task's id", line(t.ID)
-	case t.Output.Open:
+	case t.Output.Shown() != nil:
 		return "result", plain(t.Output.Indented())
 	case t.Output.Text != nil:
 		return "text", plain(*t.Output.Text)

@@ -103,8 +103,8 @@ func what(t api.Task, label string) string {
 		return label
 	case t.State != task.Succeeded || t.Output == nil:
 		return ""
-	case t.Output.Open:
-		return firstWords(string(t.Output.JSON))
+	case t.Output.Shown() != nil:
+		return firstWords(string(t.Output.Shown()))
 	case t.Output.Text != nil:
 		return firstWords(*t.Output.Text)
 	case len(t.Output.Embeddings) > 0:

@@ -74,6 +74,13 @@ func harness(t *testing.T) suppliertest.Harness {
 					Usage: supplier.Usage{InputTokens: 16, OutputTokens: 2},
 				},
 			},
+			{
+				Request: request(`{"prompt":"Hi"}`, `{"output_schema":`+suppliertest.AnswerSchema+`}`),
+				Sends: `{"model":"model-1","max_tokens":1024,"messages":[{"role":"user","content":"Hi"}],
+					"output_config":{"format":{"type":"json_schema","schema":` + suppliertest.AnswerOutline + `}}}`,
+				Answer: suppliertest.JSON(200, chatAnswer),
+				Want:   &supplier.Result{Text: new("Hello."), FinishReason: "stop", Usage: supplier.Usage{InputTokens: 16, OutputTokens: 2}},
+			},
 		},
 		Faults:   faults(),
 		Refusals: refusals(),

@@ -12,7 +12,7 @@ import (
 // honours lists the members that have a counterpart, or can do without.
 var honours = upstream.Honours{catalog.TextChat: {
 	Input:      []string{"prompt", "messages", "system"},
-	Parameters: []string{"max_output_tokens", "temperature", "top_p", "stop", "seed"},
+	Parameters: []string{"max_output_tokens", "temperature", "top_p", "stop", "seed", catalog.OutputSchema},
 }}
 
 // refuses says why a request can't be honoured, for the router and the operator.

@@ -24,6 +24,7 @@ type chatParameters struct {
 	TopP            json.RawMessage `json:"top_p"`
 	Stop            []string        `json:"stop"`
 	Seed            json.RawMessage `json:"seed"` // has no counterpart, and can do without
+	OutputSchema    json.RawMessage `json:"output_schema"`
 }
 
 type message struct {
@@ -40,7 +41,16 @@ type chatRequest struct {
 	Temperature   json.RawMessage `json:"temperature,omitempty"`
 	TopP          json.RawMessage `json:"top_p,omitempty"`
 	StopSequences []string        `json:"stop_sequences,omitempty"`
+	OutputConfig  *outputConfig   `json:"output_config,omitempty"`
 	Stream        bool            `json:"stream,omitzero"`
+}
+
+// outputConfig asks for an answer of a JSON Schema.
+type outputConfig struct {
+	Format struct {
+		Type   string          `json:"type"`
+		Schema json.RawMessage `json:"schema"`
+	} `json:"format"`
 }
 
 func newChatRequest(r supplier.Request) (*chatRequest, error) {
@@ -62,7 +72,14 @@ func newChatRequest(r supplier.Request) (*chatRequest, error) {
 	if len(ask.MaxTokens) == 0 {
 		ask.MaxTokens = json.RawMessage(defaultMaxTokens)
 	}
-	return ask, nil
+	if len(p.OutputSchema) == 0 {
+		return ask, nil
+	}
+	var err error
+	ask.OutputConfig = &outputConfig{}
+	ask.OutputConfig.Format.Type = "json_schema"
+	ask.OutputConfig.Format.Schema, err = upstream.Outline(p.OutputSchema)
+	return ask, err
 }
 
 // unlessDefault drops a sampling parameter of the format's own default: newer models refuse two of them

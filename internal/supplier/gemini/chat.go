@@ -26,6 +26,7 @@ type chatParameters struct {
 	TopP            json.RawMessage `json:"top_p"`
 	Stop            []string        `json:"stop"`
 	Seed            json.RawMessage `json:"seed"`
+	OutputSchema    json.RawMessage `json:"output_schema"`
 }
 
 func newChatRequest(r supplier.Request) (*generateRequest, error) {
@@ -37,6 +38,13 @@ func newChatRequest(r supplier.Request) (*generateRequest, error) {
 	ask := &generateRequest{GenerationConfig: generationConfig{
 		MaxOutputTokens: p.MaxOutputTokens, Temperature: p.Temperature, TopP: p.TopP, StopSequences: p.Stop, Seed: p.Seed,
 	}}
+	if len(p.OutputSchema) > 0 {
+		outline, err := upstream.Outline(p.OutputSchema)
+		if err != nil {
+			return nil, err
+		}
+		ask.GenerationConfig.ResponseMimeType, ask.GenerationConfig.ResponseJSONSchema = "application/json", outline
+	}
 	if in.System != nil {
 		system := textContent("", *in.System)
 		ask.SystemInstruction = &system

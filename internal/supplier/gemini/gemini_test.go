@@ -122,6 +122,13 @@ func harness(t *testing.T) suppliertest.Harness {
 				},
 			},
 			{
+				Request: request("text.chat", `{"prompt":"Hi"}`, `{"output_schema":`+suppliertest.AnswerSchema+`}`),
+				Sends: `{"contents":[{"role":"user","parts":[{"text":"Hi"}]}],"generationConfig":{"responseMimeType":"application/json",
+					"responseJsonSchema":` + suppliertest.AnswerOutline + `}}`,
+				Answer: suppliertest.JSON(200, chatAnswer),
+				Want:   &supplier.Result{Text: new("Hello."), FinishReason: "stop", Usage: supplier.Usage{InputTokens: 9, OutputTokens: 7}},
+			},
+			{
 				Request: request("text.embed", `{"texts":["a","b"]}`, `{"dimensions":2}`),
 				Sends: `{"requests":[{"model":"models/model-1","content":{"parts":[{"text":"a"}]},"outputDimensionality":2},
 					{"model":"models/model-1","content":{"parts":[{"text":"b"}]},"outputDimensionality":2}]}`,

@@ -32,6 +32,8 @@ type generationConfig struct {
 	StopSequences      []string        `json:"stopSequences,omitempty"`
 	Seed               json.RawMessage `json:"seed,omitempty"`
 	ResponseModalities []string        `json:"responseModalities,omitempty"`
+	ResponseMimeType   string          `json:"responseMimeType,omitzero"`
+	ResponseJSONSchema json.RawMessage `json:"responseJsonSchema,omitempty"`
 	ImageConfig        *imageConfig    `json:"imageConfig,omitempty"`
 	SpeechConfig       *speechConfig   `json:"speechConfig,omitempty"`
 }

@@ -37,6 +37,7 @@ func TestPublished(t *testing.T) {
 			"POST /models/{modelsId}:generateContent": {
 				"contents[].parts[].inlineData.data", "contents[].parts[].inlineData.mimeType", "contents[].parts[].text", "contents[].role",
 				"generationConfig.imageConfig.aspectRatio", "generationConfig.imageConfig.imageSize", "generationConfig.maxOutputTokens",
+				"generationConfig.responseJsonSchema", "generationConfig.responseMimeType",
 				"generationConfig.responseModalities[]", "generationConfig.seed",
 				"generationConfig.speechConfig.voiceConfig.prebuiltVoiceConfig.voiceName", "generationConfig.stopSequences[]",
 				"generationConfig.temperature", "generationConfig.topP", "systemInstruction.parts[].text",

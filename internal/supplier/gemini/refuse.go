@@ -24,7 +24,7 @@ const (
 var honours = upstream.Honours{
 	catalog.TextChat: {
 		Input:      []string{"prompt", "messages", "system"},
-		Parameters: []string{"max_output_tokens", "temperature", "top_p", "stop", "seed"},
+		Parameters: []string{"max_output_tokens", "temperature", "top_p", "stop", "seed", catalog.OutputSchema},
 	},
 	catalog.TextEmbed:     {Input: []string{"texts"}, Parameters: []string{"dimensions"}},
 	catalog.ImageGenerate: {Input: []string{"prompt"}, Parameters: []string{"n", "aspect_ratio", "size", "format", "seed"}},

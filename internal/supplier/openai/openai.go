@@ -51,7 +51,7 @@ type adapter struct {
 // New returns an adapter, which is a Streamer, a Moderator, a Prober and a Refuser too. Its errors are about c.
 func New(c supplier.Config) (supplier.Adapter, error) {
 	client, err := upstream.Connect(c, nil,
-		OptionStreamUsage, OptionReportedCost, OptionVectors, OptionImageFields, OptionImageFormat, OptionImageAnswer,
+		OptionStreamUsage, OptionReportedCost, OptionFeatures, OptionVectors, OptionImageFields, OptionImageFormat, OptionImageAnswer,
 		OptionSpeechFields, OptionSpeechFormats, OptionVoice, OptionTranscripts)
 	if err != nil {
 		return nil, err

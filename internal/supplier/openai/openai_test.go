@@ -39,6 +39,7 @@ func harness(t *testing.T) suppliertest.Harness {
 	return suppliertest.Harness{
 		ToolCalls: toolCalls(),
 		Kind:      openai.Kind(),
+		Config:    supplier.Config{Options: map[string]string{openai.OptionFeatures: "json_schema"}},
 		Abilities: suppliertest.Abilities{Stream: true, Probe: true},
 		Upstream:  &suppliertest.Upstream{Probe: suppliertest.JSON(200, `{"object":"list","data":[]}`)},
 		Cases: append([]suppliertest.Case{
@@ -60,6 +61,13 @@ func harness(t *testing.T) suppliertest.Harness {
 					Text: new("Hello."), FinishReason: "stop",
 					Usage: supplier.Usage{InputTokens: 9, OutputTokens: 2},
 				},
+			},
+			{
+				Request: request("text.chat", `{"prompt":"Hi"}`, `{"output_schema":`+suppliertest.AnswerSchema+`}`),
+				Sends: `{"model":"model-1","messages":[{"role":"user","content":"Hi"}],"response_format":{"type":"json_schema","json_schema":{
+					"name":"answer","strict":true,"schema":` + suppliertest.AnswerOutline + `}}}`,
+				Answer: suppliertest.JSON(200, chatAnswer),
+				Want:   &supplier.Result{Text: new("Hello."), FinishReason: "stop", Usage: supplier.Usage{InputTokens: 9, OutputTokens: 2}},
 			},
 			{
 				Request: request("text.embed", `{"texts":["a","b"]}`, `{"dimensions":2}`),

@@ -21,7 +21,7 @@ func refuses(r supplier.Request) string {
 var honours = upstream.Honours{
 	catalog.TextChat: {
 		Input:      []string{"prompt", "messages", "system"},
-		Parameters: []string{"max_output_tokens", "temperature", "top_p", "stop", "seed"},
+		Parameters: []string{"max_output_tokens", "temperature", "top_p", "stop", "seed", catalog.OutputSchema},
 	},
 	catalog.TextEmbed:       {Input: []string{"texts"}, Parameters: []string{"dimensions"}},
 	catalog.ImageGenerate:   {Input: []string{"prompt"}, Parameters: imageMembers},

@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 
+	"unitask/internal/catalog"
 	"unitask/internal/jsonread"
 	"unitask/internal/jsonwrite"
 	"unitask/internal/supplier"
+	"unitask/internal/supplier/upstream"
 )
 
 // chatRequest is a chat in the supplier's format.
@@ -116,9 +118,9 @@ func writeMessage(w *jsonwrite.Writer, role, content []byte) {
 
 // writeParameters reports whether it knows them all; they are all that this kind honours (see refuses).
 func (s settings) writeParameters(w *jsonwrite.Writer, r supplier.Request) bool {
-	var most, temperature, topP, stop, seed []byte
+	var most, temperature, topP, stop, seed, schema []byte
 	in := jsonread.New(r.Parameters)
-	for m := in.Only("max_output_tokens", "temperature", "top_p", "stop", "seed"); m.Next(); {
+	for m := in.Only("max_output_tokens", "temperature", "top_p", "stop", "seed", catalog.OutputSchema); m.Next(); {
 		switch m.Name {
 		case "max_output_tokens":
 			most = in.Value()
@@ -130,6 +132,8 @@ func (s settings) writeParameters(w *jsonwrite.Writer, r supplier.Request) bool 
 			stop = in.Value()
 		case "seed":
 			seed = in.Value()
+		case catalog.OutputSchema:
+			schema = in.Value()
 		}
 	}
 	if fixedSampling(r.Model) { // only the default gets here, and such models may refuse even that
@@ -140,7 +144,30 @@ func (s settings) writeParameters(w *jsonwrite.Writer, r supplier.Request) bool 
 	writeSet(w, "top_p", topP)
 	writeSet(w, "stop", stop)
 	writeSet(w, "seed", seed)
-	return in.Done() && (absent(stop) || isTexts(stop))
+	return in.Done() && (absent(stop) || isTexts(stop)) && writeSchema(w, schema)
+}
+
+// writeSchema asks for an answer of the schema, if there is one.
+func writeSchema(w *jsonwrite.Writer, schema []byte) bool {
+	if absent(schema) {
+		return true
+	}
+	outline, err := upstream.Outline(schema)
+	w.Name("response_format")
+	w.Begin('{')
+	w.Name("type")
+	w.String("json_schema")
+	w.Name("json_schema")
+	w.Begin('{')
+	w.Name("name")
+	w.String("answer")
+	w.Name("strict")
+	w.Bool(true)
+	w.Name("schema")
+	w.JSON(outline)
+	w.End('}')
+	w.End('}')
+	return err == nil
 }
 
 // writeSet writes a member that says something.

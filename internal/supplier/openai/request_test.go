@@ -31,6 +31,7 @@ func encoded(r supplier.Request, maxTokens string, streamUsage, live bool) (body
 		TopP            json.RawMessage `json:"top_p"`
 		Stop            []string        `json:"stop"`
 		Seed            json.RawMessage `json:"seed"`
+		OutputSchema    json.RawMessage `json:"output_schema"`
 	}
 	if err := upstream.DecodeRequest(r, &in, &p); err != nil {
 		return nil, 0, err
@@ -44,11 +45,26 @@ func encoded(r supplier.Request, maxTokens string, streamUsage, live bool) (body
 		TopP                json.RawMessage `json:"top_p,omitempty"`
 		Stop                []string        `json:"stop,omitempty"`
 		Seed                json.RawMessage `json:"seed,omitempty"`
+		ResponseFormat      any             `json:"response_format,omitempty"`
 		Stream              bool            `json:"stream,omitzero"`
 		StreamOptions       map[string]bool `json:"stream_options,omitempty"`
 	}{Model: r.Model, Stop: p.Stop, Seed: p.Seed, Stream: live}
 	if r.Model != "o1" {
 		ask.Temperature, ask.TopP = p.Temperature, p.TopP
+	}
+	if s := p.OutputSchema; len(s) > 0 && string(s) != "null" {
+		outline, err := upstream.Outline(s)
+		if err != nil {
+			return nil, 0, err
+		}
+		ask.ResponseFormat = struct {
+			Type       string `json:"type"`
+			JSONSchema any    `json:"json_schema"`
+		}{"json_schema", struct {
+			Name   string          `json:"name"`
+			Strict bool            `json:"strict"`
+			Schema json.RawMessage `json:"schema"`
+		}{"answer", true, outline}}
 	}
 	if maxTokens == "max_tokens" {
 		ask.MaxTokens = p.MaxOutputTokens
@@ -77,6 +93,7 @@ func encoded(r supplier.Request, maxTokens string, streamUsage, live bool) (body
 func FuzzAsk(f *testing.F) {
 	for _, seed := range [][2]string{
 		{`{"prompt":"hello"}`, `{}`},
+		{`{"prompt":"hello"}`, `{"output_schema":{"additionalProperties":false,"properties":{"a":{"type":"string"}},"required":["a"],"type":"object"},"seed":1}`},
 		{`{"prompt":"é\n\"\\\u0001\u007f\u2028\/😀\ud83d\ude00","system":""}`, `{"max_output_tokens":1,"temperature":0.5,"top_p":1e-7,"stop":["\n","a"],"seed":-1}`},
 		{`{"messages":[{"role":"user","content":"Hi"},{"content":"\tYes?","role":"assistant"}],"system":"Be brief."}`, `{"max_output_tokens":262144,"temperature":2}`},
 		{`{"messages":[]}`, `{"stop":[],"seed":"","top_p":null}`},

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"unitask/internal/catalog"
+	"unitask/internal/jsonread"
 	"unitask/internal/supplier"
 	"unitask/internal/supplier/upstream"
 )
@@ -14,6 +15,8 @@ import (
 // excluded requests that its format can't do.
 func (s settings) Refuses(r supplier.Request) string {
 	switch catalog.Name(r.Capability) {
+	case catalog.TextChat:
+		return s.refusesChat(r)
 	case catalog.ImageGenerate, catalog.ImageEdit:
 		return s.refusesImage(r)
 	case catalog.AudioSpeech:
@@ -23,6 +26,18 @@ func (s settings) Refuses(r supplier.Request) string {
 	default:
 		return ""
 	}
+}
+
+// refusesChat names the parameter that the server's chat can't honour.
+func (s settings) refusesChat(r supplier.Request) string {
+	if slices.Contains(s.features, featureSchema) {
+		return ""
+	}
+	in := jsonread.New(r.Parameters)
+	for m := in.Among(catalog.OutputSchema); m.Next(); {
+		return "the server isn't known to answer with the JSON of a schema (features: json_schema says that it does)"
+	}
+	return ""
 }
 
 func (s settings) refusesImage(r supplier.Request) string {

@@ -19,6 +19,9 @@ const (
 	// OptionVectors is the encoding_format of embeddings: base64, a quarter of the bytes, which the
 	// format's author knows, or float.
 	OptionVectors = "vectors"
+	// OptionFeatures lists what the server's chat can do beyond text, some of: json_schema; or "none". The format's
+	// author can do all of it, of other servers none is assumed.
+	OptionFeatures = "features"
 	// OptionImageFields lists the fields that the server's images take beyond model and prompt: some
 	// of n, size, aspect_ratio, quality, output_format and seed, or "none".
 	OptionImageFields = "image_fields"
@@ -41,6 +44,8 @@ const (
 const (
 	on, off, none = "on", "off", "none"
 
+	featureSchema = "json_schema"
+
 	defaultVoice = "alloy"
 	authorHost   = "api.openai.com"
 )
@@ -51,6 +56,7 @@ type settings struct {
 	streamUsage   bool
 	reportedCost  bool
 	vectors       string // their encoding_format
+	features      []string
 	imageFields   []string
 	imageFormat   string
 	imageAnswer   string
@@ -81,7 +87,9 @@ func newSettings(c supplier.Config, host string) (settings, error) {
 	}
 	if host == authorHost {
 		s.vectors = o.one(OptionVectors, "base64", "float")
+		s.features = o.some(OptionFeatures, []string{featureSchema})
 	} else {
+		s.features = o.some(OptionFeatures, nil, featureSchema)
 		s.vectors = o.one(OptionVectors, "float", "base64")
 	}
 	switch s.maxTokens {

@@ -13,6 +13,20 @@ import (
 // samples are values of the parameters whose values the directory doesn't list and bounds by a pattern.
 var samples = map[string]string{"size": "1024x1024", "voice": "nova", "language": "pt-BR"}
 
+// AnswerSchema is a caller's strict schema with each keyword that it may have.
+const AnswerSchema = `{"$defs":{"size":{"const":"big"}},"additionalProperties":false,"description":"A thing.","properties":{` +
+	`"count":{"maximum":9,"minimum":0,"multipleOf":3,"type":"integer"},` +
+	`"name":{"description":"Its name.","maxLength":80,"minLength":1,"pattern":"^[A-Z]","type":["string","null"]},` +
+	`"parts":{"items":{"anyOf":[{"$ref":"#"},{"enum":["none","all"]},{"$ref":"#/$defs/size"}]},"maxItems":4,"type":"array"}},` +
+	`"required":["name","count","parts"],"title":"Thing","type":"object"}`
+
+// AnswerOutline is AnswerSchema as suppliers' formats have it (upstream.Outline).
+const AnswerOutline = `{"$defs":{"size":{"enum":["big"]}},"additionalProperties":false,"description":"A thing.","properties":{` +
+	`"count":{"description":"(minimum 0, maximum 9, multipleOf 3)","type":"integer"},` +
+	`"name":{"description":"Its name. (pattern \"^[A-Z]\", minLength 1, maxLength 80)","type":["string","null"]},` +
+	`"parts":{"description":"(maxItems 4)","items":{"anyOf":[{"$ref":"#"},{"enum":["none","all"]},{"$ref":"#/$defs/size"}]},"type":"array"}},` +
+	`"required":["name","count","parts"],"title":"Thing","type":"object"}`
+
 // variants returns the first case of each capability with each value in turn of each parameter that the
 // directory has: all of a list, the bounds of a range.
 func variants(t *testing.T, h Harness) []supplier.Request {
@@ -62,6 +76,8 @@ func values(t *testing.T, f catalog.Field) []string {
 		all = append(all, strconv.Quote(sample))
 	case f.Type == "boolean":
 		all = append(all, "true", "false")
+	case f.Schema:
+		return []string{AnswerSchema}
 	case f.Array && f.Type == "string":
 		return []string{`["a"]`, `["a","b","c","d"]`}
 	}

@@ -1,0 +1,180 @@
+package catalog
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"unitask/internal/fault"
+)
+
+// OutputSchema is the parameter that gives the JSON Schema of an answer.
+const OutputSchema = "output_schema"
+
+// schemaAnnotation is the member of a parameter's schema which says that its value is a strict schema itself.
+const schemaAnnotation = "x-schema"
+
+// The bounds of a caller's schema.
+const (
+	maxSchemaBytes = 64 << 10
+	maxSchemaDepth = 10 // schemas within schemas
+)
+
+// The keywords of a strict schema, by the form of their values.
+var (
+	schemaLists = []string{"anyOf"}
+	schemaMaps  = []string{"properties", "$defs"}
+	schemaPlain = []string{
+		"type", "required", "additionalProperties", "enum", "const", "$ref", "title", "description", "default", "examples", "$comment",
+		"format", "pattern", "minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
+		"minItems", "maxItems",
+	}
+)
+
+// Answer reads a model's text as JSON of a caller's schema, which the catalog has validated. The result has no white
+// space between its parts. Its error doesn't quote the text.
+func Answer(schema json.RawMessage, text string) (json.RawMessage, error) {
+	compiled, err := compileSchema("answer", schema)
+	if err != nil {
+		return nil, err
+	}
+	value := jsontext.Value(text)
+	if value = slices.Clone(value); value.Compact() != nil {
+		return nil, errors.New("the answer isn't JSON")
+	}
+	rows, err := compiled.generalViolations("data", json.RawMessage(value))
+	if err == nil && len(rows) > 0 {
+		err = invalidRows(rows)
+	}
+	return json.RawMessage(value), err
+}
+
+// schemaRows returns why the value of a parameter isn't a strict schema; nil if it is.
+func schemaRows(name string, raw json.RawMessage) []fault.Detail {
+	s := strictness{field: []string{GroupParameters, name}}
+	if len(raw) > maxSchemaBytes {
+		s.row(nil, fmt.Sprintf("must have at most %d bytes", maxSchemaBytes))
+		return s.rows
+	}
+	var root map[string]any
+	if err := jsonv2.Unmarshal(raw, &root); err != nil {
+		s.row(nil, "must be an object")
+		return s.rows
+	}
+	s.root = root
+	if root["type"] != "object" {
+		s.row([]string{"type"}, `must be "object": an answer is an object`)
+	}
+	s.check(root, nil, 1)
+	if len(s.rows) == 0 {
+		if _, err := compileSchema(name, raw); err != nil {
+			s.row(nil, "is no JSON Schema: "+err.Error())
+		}
+	}
+	return s.rows[:min(len(s.rows), maxRows)]
+}
+
+// strictness collects what is not strict in a schema: a strict one lists each member of each object, requires it, and
+// allows no other, so that any supplier can hold its model to it.
+type strictness struct {
+	field []string // of the whole schema
+	root  map[string]any
+	rows  []fault.Detail
+}
+
+func (s *strictness) row(at []string, problem string) {
+	s.rows = append(s.rows, fault.Detail{Field: fieldPath(slices.Concat(s.field, at)...), Message: problem})
+}
+
+// check looks at one schema at a path within the whole.
+func (s *strictness) check(v any, at []string, depth int) {
+	schema, ok := v.(map[string]any)
+	switch {
+	case len(s.rows) >= maxRows:
+		return
+	case !ok:
+		s.row(at, "must be a schema, which is an object")
+		return
+	case depth > maxSchemaDepth:
+		s.row(at, fmt.Sprintf("is nested more than %d deep", maxSchemaDepth))
+		return
+	}
+	for _, word := range slices.Sorted(maps.Keys(schema)) {
+		s.keyword(word, schema[word], append(slices.Clip(at), word), depth)
+	}
+	if isObject(schema) {
+		s.object(schema, at)
+	}
+	if schema["type"] == "array" && schema["items"] == nil {
+		s.row(append(slices.Clip(at), "items"), "is required: it says what the array holds")
+	}
+}
+
+func (s *strictness) keyword(word string, value any, at []string, depth int) {
+	switch {
+	case word == "items":
+		s.check(value, at, depth+1)
+	case word == "$ref":
+		s.reference(value, at)
+	case word == "$schema" && len(at) == 1:
+		if value != "https://json-schema.org/draft/2020-12/schema" {
+			s.row(at, "must be https://json-schema.org/draft/2020-12/schema, or absent")
+		}
+	case slices.Contains(schemaLists, word):
+		list, _ := value.([]any)
+		if len(list) == 0 {
+			s.row(at, "must be a list of schemas")
+		}
+		for i, one := range list {
+			s.check(one, append(slices.Clip(at), fmt.Sprint(i)), depth+1)
+		}
+	case slices.Contains(schemaMaps, word):
+		members, ok := value.(map[string]any)
+		if !ok {
+			s.row(at, "must be an object of schemas")
+		}
+		for _, name := range slices.Sorted(maps.Keys(members)) {
+			s.check(members[name], append(slices.Clip(at), name), depth+1)
+		}
+	case !slices.Contains(schemaPlain, word):
+		s.row(at, "can't be part of a strict schema")
+	}
+}
+
+// reference allows those within the schema.
+func (s *strictness) reference(value any, at []string) {
+	ref, _ := value.(string)
+	name, local := strings.CutPrefix(ref, definitionPrefix)
+	definitions, _ := s.root["$defs"].(map[string]any)
+	switch {
+	case ref == "#":
+	case !local:
+		s.row(at, "must be # or "+definitionPrefix+"NAME: no other schema is fetched")
+	case definitions[name] == nil:
+		s.row(at, "has no such definition")
+	}
+}
+
+func isObject(schema map[string]any) bool {
+	list, _ := schema["type"].([]any)
+	return schema["type"] == "object" || slices.Contains(list, any("object")) || schema["properties"] != nil
+}
+
+func (s *strictness) object(schema map[string]any, at []string) {
+	if schema["additionalProperties"] != false {
+		s.row(append(slices.Clip(at), "additionalProperties"), "must be false")
+	}
+	properties, _ := schema["properties"].(map[string]any)
+	required, _ := schema["required"].([]any)
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		if !slices.Contains(required, any(name)) {
+			s.row(append(slices.Clip(at), "required"), "must list "+segment(name)+`; a member that may be missing has the type ["…", "null"]`)
+		}
+	}
+}
