@@ -58,6 +58,7 @@ var layers = map[string]layer{
 	"supplier": {floor: 2, may: []string{"fault", "catalog", "secret"}},
 
 	"supplier/upstream/http1": {floor: 0},
+	"supplier/jq":             {floor: 0},
 
 	"supplier/upstream":     {floor: 3, may: []string{"supplier/upstream/http1", "bulk", "supplier", "catalog", "fault", "secret", "sse", "jsonread", "jsonwrite"}},
 	"supplier/modelmap":     {floor: 3, may: adapter},
