@@ -24,6 +24,15 @@
 //	    parameters: {…}
 //	    output: {…}
 //	    example: {capability: text.rewrite, input: {…}}
+//	  - name: text.rewrite.careful
+//	    extends: text.rewrite
+//	    title: Rewrite a text with care
+//	    description: The text that callers read in the directory.
+//	    parameters: {properties: {tone: {enum: [calm]}}}
+//
+// The second one is a tier: a capability with routes and prices of its own, whose work is that of another one. Its
+// input, parameters and output are merge patches (RFC 7396) of the schemas that it extends, and may only narrow them.
+// Mode, deadline and person_inputs are inherited unless it has its own, and so is the example.
 //
 // Three annotations go beyond JSON Schema: "x-media" (image, audio, file) marks a value that refers to
 // media, "x-schema: strict" a parameter that is a strict JSON Schema itself, and "x-error" is the message to a caller when a pattern, format, not, anyOf or oneOf beside it fails.
@@ -58,6 +67,7 @@ const (
 // Capability is one entry of the directory. It is immutable and safe for concurrent use.
 type Capability struct {
 	Name             Name
+	Extends          Name // of a tier, the capability that it extends; "" for others
 	Title            string
 	Description      string
 	Modality         string // "text", "image", "video", "audio"

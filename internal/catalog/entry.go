@@ -3,6 +3,7 @@ package catalog
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -33,7 +34,7 @@ func (d declaration) compile(definitions map[string]schema) (*compiled, error) {
 		return nil, d.wrap(d.Name.line, err)
 	}
 	e := &compiled{Capability: Capability{
-		Name: d.Name.value, Title: d.Title, Description: d.Description, Modality: d.Modality,
+		Name: d.Name.value, Extends: d.Extends.value, Title: d.Title, Description: d.Description, Modality: d.Modality,
 		Mode: d.Mode, Example: d.Example.json, PersonInputs: d.PersonInputs, Deadline: deadline,
 	}}
 	for _, part := range []struct {
@@ -128,8 +129,31 @@ func (d declaration) checkExample(e *compiled) error {
 	if f == nil {
 		f = e.CheckAuthorization(r.Input)
 	}
-	if f != nil {
+	switch {
+	case f != nil && d.borrowed:
+		return d.wrap(d.Example.line, fmt.Errorf("the example of %s doesn't fit: %w; write an example", e.Extends, f))
+	case f != nil:
 		return d.wrap(d.Example.line, fmt.Errorf("example: %w", f))
+	}
+	return d.checkDefaults(e, r)
+}
+
+// checkDefaults refuses a parameter's default that the schema doesn't take: each request without it would break it.
+func (d declaration) checkDefaults(e *compiled, r Request) error {
+	for _, name := range slices.Sorted(maps.Keys(e.Defaults)) {
+		given := map[string]json.RawMessage{}
+		err := json.Unmarshal(r.Parameters, &given)
+		given[name] = e.Defaults[name]
+		one := r
+		if err == nil {
+			one.Parameters, err = json.Marshal(given)
+		}
+		if err != nil {
+			return d.wrap(d.Parameters.line, err)
+		}
+		if f := e.validate(one); f != nil {
+			return d.wrap(d.Parameters.line, fmt.Errorf("parameters: the default of %s doesn't fit: %w; write another default", name, f))
+		}
 	}
 	return nil
 }

@@ -18,3 +18,9 @@ func Verdicts(schema []byte) (func(raw []byte) (accepted, valid bool), error) {
 		return c.fast.Accepts(raw), err == nil && len(rows) == 0
 	}, nil
 }
+
+// Narrows and Patched are the two steps by which a tier's schema is made of its base's.
+var (
+	Narrows = narrows
+	Patched = patched
+)

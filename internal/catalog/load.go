@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"embed"
 	"errors"
 	"fmt"
@@ -24,62 +25,77 @@ var (
 // Default returns the built-in directory.
 func Default() (*Catalog, error) { return Load() }
 
-// Load returns the built-in directory with the capabilities and definitions of the overlays added or
-// replaced, later ones over earlier ones. Errors name the overlay, counted from 1, and the line.
+// Load is LoadFiles of overlays that are named by their number, from 1.
 func Load(overlays ...[]byte) (*Catalog, error) {
-	sources, err := builtIn()
+	var files []File
+	for i, overlay := range overlays {
+		files = append(files, File{Name: fmt.Sprintf("catalog overlay %d", i+1), Text: overlay})
+	}
+	return LoadFiles(files...)
+}
+
+// File is one overlay in YAML and the name that its errors carry.
+type File struct {
+	Name string
+	Text []byte
+}
+
+// LoadFiles returns the built-in directory with the capabilities and definitions of the overlays added or replaced,
+// later ones over earlier ones. Errors name the file and the line.
+func LoadFiles(overlays ...File) (*Catalog, error) {
+	files, err := builtIn()
 	if err != nil {
 		return nil, err
 	}
-	for i, overlay := range overlays {
-		sources = append(sources, source{name: fmt.Sprintf("catalog overlay %d", i+1), text: overlay})
-	}
-	return load(sources)
+	return load(append(files, overlays...))
 }
 
-// source is one YAML file and the name its errors carry.
-type source struct {
-	name string
-	text []byte
-}
-
-func builtIn() ([]source, error) {
+func builtIn() ([]File, error) {
 	paths, err := fs.Glob(data, "data/*.yaml")
 	if err != nil {
 		return nil, err
 	}
-	var sources []source
+	var files []File
 	for _, path := range paths {
 		text, err := data.ReadFile(path)
 		if err != nil {
 			return nil, err
 		}
-		sources = append(sources, source{name: "catalog " + path, text: text})
+		files = append(files, File{Name: "catalog " + path, Text: text})
 	}
-	return sources, nil
+	return files, nil
 }
 
-func load(sources []source) (*Catalog, error) {
+func load(files []File) (*Catalog, error) {
 	definitions := map[string]schema{}
 	declared := map[Name]declaration{}
-	for _, src := range sources {
+	for _, src := range files {
 		f, err := readFile(src)
 		if err != nil {
 			return nil, err
 		}
 		maps.Copy(definitions, f.Definitions)
 		for i := range f.Capabilities {
-			f.Capabilities[i].source = src.name
+			f.Capabilities[i].source = src.Name
 			declared[f.Capabilities[i].Name.value] = f.Capabilities[i]
 		}
 	}
 	byName := make(map[Name]*compiled, len(declared))
-	for _, name := range slices.Sorted(maps.Keys(declared)) {
-		e, err := declared[name].compile(definitions)
+	names := slices.Sorted(maps.Keys(declared))
+	slices.SortStableFunc(names, func(a, b Name) int { // a fault of a base is reported as its own, not as its tiers'
+		return cmp.Compare(min(declared[a].Extends.line, 1), min(declared[b].Extends.line, 1))
+	})
+	for _, name := range names {
+		d, err := declared[name], error(nil)
+		if d.Extends.line > 0 {
+			d, err = d.inherit(declared)
+		}
+		if err == nil {
+			byName[name], err = d.compile(definitions)
+		}
 		if err != nil {
 			return nil, err
 		}
-		byName[name] = e
 	}
 	return newCatalog(byName), nil
 }
@@ -93,6 +109,7 @@ type file struct {
 // declaration is one capability as declared in YAML.
 type declaration struct {
 	Name         declaredName `yaml:"name"`
+	Extends      declaredName `yaml:"extends"`
 	Title        string       `yaml:"title"`
 	Description  string       `yaml:"description"`
 	Modality     string       `yaml:"modality"`
@@ -104,26 +121,27 @@ type declaration struct {
 	Output       schema       `yaml:"output"`
 	Example      schema       `yaml:"example"`
 
-	source string
+	source   string
+	borrowed bool // the example is that of the capability that this one extends
 }
 
-func readFile(src source) (file, error) {
+func readFile(src File) (file, error) {
 	var f file
-	if err := yaml.UnmarshalWithOptions(src.text, &f, yaml.Strict()); err != nil {
+	if err := yaml.UnmarshalWithOptions(src.Text, &f, yaml.Strict()); err != nil {
 		return file{}, src.wrap(err)
 	}
 	for _, key := range slices.Sorted(maps.Keys(f.Definitions)) {
 		if _, err := document(f.Definitions[key].json); err != nil {
-			return file{}, fmt.Errorf("%s: line %d: definition %q: %w", src.name, f.Definitions[key].line, key, err)
+			return file{}, fmt.Errorf("%s: line %d: definition %q: %w", src.Name, f.Definitions[key].line, key, err)
 		}
 	}
 	first := map[Name]int{}
 	for i, d := range f.Capabilities {
 		if d.Name.line == 0 {
-			return file{}, fmt.Errorf("%s: capability %d has no name", src.name, i+1)
+			return file{}, fmt.Errorf("%s: capability %d has no name", src.Name, i+1)
 		}
 		if line, twice := first[d.Name.value]; twice {
-			return file{}, fmt.Errorf("%s: line %d: capability %q is on line %d too", src.name, d.Name.line, d.Name.value, line)
+			return file{}, fmt.Errorf("%s: line %d: capability %q is on line %d too", src.Name, d.Name.line, d.Name.value, line)
 		}
 		first[d.Name.value] = d.Name.line
 	}
@@ -131,11 +149,11 @@ func readFile(src source) (file, error) {
 }
 
 // wrap gives a YAML error its source and line, without the excerpt that the parser would print.
-func (s source) wrap(err error) error {
+func (f File) wrap(err error) error {
 	if e, ok := errors.AsType[yaml.Error](err); ok {
-		return fmt.Errorf("%s: line %d: %s", s.name, e.GetToken().Position.Line, e.GetMessage())
+		return fmt.Errorf("%s: line %d: %s", f.Name, e.GetToken().Position.Line, e.GetMessage())
 	}
-	return fmt.Errorf("%s: %w", s.name, err)
+	return fmt.Errorf("%s: %w", f.Name, err)
 }
 
 // validate returns the deadline, or the first problem beside the schemas.

@@ -62,6 +62,15 @@ func (n node) resolve(defs map[string]node, depth int) (node, error) {
 	if n.Default != nil {
 		target.Default = n.Default
 	}
+	if n.Enum != nil {
+		target.Enum = n.Enum
+	}
+	if n.Minimum != nil {
+		target.Minimum = n.Minimum
+	}
+	if n.Maximum != nil {
+		target.Maximum = n.Maximum
+	}
 	return target, nil
 }
 

@@ -75,9 +75,9 @@ func (c Capability) Unfillable() string {
 	properties, _ := doc["properties"].(map[string]any)
 	required := stringsOf(doc["required"])
 	best := ""
-	builtIn := slices.Contains(builtIns(), c.Name)
+	builtIn := slices.Contains(builtIns(), c.Base())
 	for _, kind := range resultMembers {
-		if builtIn && !slices.Contains(kind.names, c.Name) {
+		if builtIn && !slices.Contains(kind.names, c.Base()) {
 			continue
 		}
 		lacks := slices.IndexFunc(required, func(name string) bool { return !slices.Contains(kind.members, name) })

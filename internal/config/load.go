@@ -121,11 +121,11 @@ func (r *report) set(name, source, text string, v reflect.Value) {
 	}
 }
 
-// read returns the texts of the files that stand relative to the configuration, and makes their names
-// good from anywhere.
-func (r *report) read(path string, names []string, file string, readFile func(string) ([]byte, error)) [][]byte {
-	var texts [][]byte
+// read returns the files that stand relative to the configuration, and makes their names good from anywhere.
+func (r *report) read(path string, names []string, file string, readFile func(string) ([]byte, error)) []catalog.File {
+	var files []catalog.File
 	for i, name := range names {
+		written := name
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(filepath.Dir(file), name)
 			names[i] = name
@@ -135,15 +135,14 @@ func (r *report) read(path string, names []string, file string, readFile func(st
 			r.add(elementOf(path, i), "can't be read: "+cause(err), "")
 			continue
 		}
-		texts = append(texts, text)
+		files = append(files, catalog.File{Name: written, Text: text})
 	}
-	return texts
+	return files
 }
 
 // directory loads the catalog with its overlays.
 func (r *report) directory(c *Config, file string, readFile func(string) ([]byte, error)) *catalog.Catalog {
-	overlays := r.read("catalog", c.Catalog, file, readFile)
-	directory, err := catalog.Load(overlays...)
+	directory, err := catalog.LoadFiles(r.read("catalog", c.Catalog, file, readFile)...)
 	if err != nil {
 		r.add("catalog", "is not valid: "+err.Error(), "")
 		return nil
