@@ -74,12 +74,12 @@ func newConfigCheckCmd(t *terminal) *cobra.Command {
 }
 
 func configCheckRun(t *terminal, sources config.Sources) error {
-	c, _, err := loadSettings(sources)
+	c, directory, err := loadSettings(sources)
 	if err != nil {
 		return err
 	}
 	for _, s := range c.Suppliers {
-		if err := node.CheckSupplier(s, c.Routes); err != nil {
+		if err := node.CheckSupplier(s, c.Routes, directory); err != nil {
 			return fmt.Errorf("supplier %s: %w", s.Name, err)
 		}
 		if name, ok := strings.CutPrefix(s.APIKey.String(), "env:"); ok && os.Getenv(name) == "" {
@@ -89,6 +89,7 @@ func configCheckRun(t *terminal, sources config.Sources) error {
 	for _, text := range c.Warnings() {
 		t.note("warning: %s", printable(text))
 	}
+	noteTiers(t, c, directory)
 	if sources.File == "" {
 		t.note("there is no file of settings: none is named, and there is no %s here", config.FileName)
 		t.note("the defaults and the environment are valid")
@@ -96,6 +97,26 @@ func configCheckRun(t *terminal, sources config.Sources) error {
 	}
 	t.note("%s: the settings are valid", printable(sources.File))
 	return nil
+}
+
+// noteTiers says of each tier which capability it extends and which routes it has.
+func noteTiers(t *terminal, c config.Config, directory *catalog.Catalog) {
+	for _, entry := range directory.All() {
+		var routes []string
+		for _, r := range c.Routes[entry.Name] {
+			if r.Approved {
+				routes = append(routes, r.Supplier+"/"+r.Model)
+			}
+		}
+		switch {
+		case entry.Extends == "":
+		case len(routes) == 0:
+			t.note("warning: %s extends %s and has no approved route, so live keys can't call it: write one under routes",
+				entry.Name, entry.Extends)
+		default:
+			t.note("%s extends %s and has the routes %s", entry.Name, entry.Extends, printable(strings.Join(routes, ", ")))
+		}
+	}
 }
 
 func newConfigShowCmd(t *terminal) *cobra.Command {

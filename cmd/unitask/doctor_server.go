@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"unitask/internal/api"
+	"unitask/internal/catalog"
 	"unitask/internal/client"
 	"unitask/internal/config"
 	"unitask/internal/hint"
@@ -24,7 +25,7 @@ const (
 
 // server checks the settings, folder and suppliers of a server on this machine. A client's machine has none of them.
 func (d *diagnosis) server(ctx context.Context) {
-	settings, ok := d.settings()
+	settings, directory, ok := d.settings()
 	dir, err := d.o.chosen()
 	if err != nil {
 		return // the profiles' finding
@@ -48,29 +49,29 @@ func (d *diagnosis) server(ctx context.Context) {
 	}
 	running := d.running(ctx, dir)
 	if running == nil && ok {
-		running = d.wouldFind(ctx, settings)
+		running = d.wouldFind(ctx, settings, directory)
 	}
 	d.suppliers(running)
 }
 
-// settings reads them as serve would.
-func (d *diagnosis) settings() (config.Config, bool) {
+// settings reads them, and the directory, as serve would.
+func (d *diagnosis) settings() (config.Config, *catalog.Catalog, bool) {
 	sources := node.FindSources(d.o.config)
-	c, _, err := config.Load(sources)
+	c, directory, err := config.Load(sources)
 	if err != nil {
 		check := "unitask config check"
 		if sources.File != "" && !sources.Found {
 			check += " " + snippet.Word(sources.File)
 		}
 		d.fail("settings", hint.With(err, check+" shows each error with its line"))
-		return c, false
+		return c, directory, false
 	}
 	if sources.File == "" {
 		d.ok("settings", "no file, so the defaults and the environment")
 	} else {
 		d.ok("settings", "%s is valid", sources.File)
 	}
-	return c, true
+	return c, directory, true
 }
 
 func (d *diagnosis) data(dir string, info os.FileInfo) {
@@ -160,8 +161,8 @@ func (d *diagnosis) running(ctx context.Context, dir string) []api.SupplierStatu
 }
 
 // wouldFind is the suppliers that a server would find if it were started here and now.
-func (d *diagnosis) wouldFind(ctx context.Context, c config.Config) []api.SupplierStatus {
-	s, err := node.LiveSuppliers(ctx, c, os.Getenv)
+func (d *diagnosis) wouldFind(ctx context.Context, c config.Config, directory *catalog.Catalog) []api.SupplierStatus {
+	s, err := node.LiveSuppliers(ctx, c, directory, os.Getenv)
 	if err != nil {
 		d.fail("suppliers", err)
 		return nil

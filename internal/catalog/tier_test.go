@@ -154,6 +154,10 @@ func TestTierRefused(t *testing.T) {
 			"chain", tiers + "  - {name: text.chat.huge, extends: text.chat.large}\n",
 			"line 26: text.chat.huge: extends text.chat.large, which extends text.chat itself (tiers.yaml, line 3); name",
 		},
+		{
+			"a fault of the base", "capabilities:\n  - {name: a.a, extends: z.z, title: a, description: b}\n  - {name: z.z}\n",
+			"line 3: z.z: title and description are required",
+		},
 		{"no title", strings.Replace(head, "title: a", "title: ''", 1), "title and description are required"},
 		{"modality", head + "modality: image\n", "line 2: text.chat.large: modality must be that of text.chat, or be left out"},
 		{
@@ -193,5 +197,17 @@ func TestTierRefused(t *testing.T) {
 				t.Errorf("got %q, want %q in it", got, tt.want)
 			}
 		})
+	}
+}
+
+// TestTierIsFilledAsItsBase: a text model's results are texts, whatever output an overlay gives the capability.
+func TestTierIsFilledAsItsBase(t *testing.T) {
+	overlay := strings.ReplaceAll(rewrite, "text.rewrite", "text.chat")
+	overlay = strings.Replace(overlay, "properties: {text: {type: string}}\n      required: [text]", "properties: {images: {type: array}}\n      required: [images]", 1)
+	overlay += "  - {name: text.chat.large, extends: text.chat, title: a, description: b}\n"
+	for _, name := range []catalog.Name{"text.chat", "text.chat.large"} {
+		if entry := mustGet(t, name, overlay); entry.Unfillable() == "" {
+			t.Errorf("%s can be filled: %s", name, entry.OutputSchema)
+		}
 	}
 }

@@ -40,12 +40,12 @@ func (r *report) check(c *Config, kinds map[string][]string, moderators []string
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Prices)) {
 		r.known(join("prices", string(name)), name, directory)
-		r.checkPriceFor(join("prices", string(name)), c.Prices[name], name)
+		r.checkPriceFor(join("prices", string(name)), c.Prices[name], directory.Base(name))
 	}
 	suppliers := r.checkSuppliers(c.Suppliers, kinds)
 	for _, name := range slices.Sorted(maps.Keys(c.Routes)) {
 		r.known(join("routes", string(name)), name, directory)
-		r.checkRoutes(name, c.Routes[name], suppliers, kinds)
+		r.checkRoutes(name, directory.Base(name), c.Routes[name], suppliers, kinds)
 		r.checkOutput(name, directory)
 	}
 	r.checkPolicy(c, moderators, directory)
@@ -168,15 +168,16 @@ func (r *report) checkProxy(path string, s Supplier) {
 	}
 }
 
-func (r *report) checkRoutes(name catalog.Name, routes []Route, suppliers map[string]Supplier, kinds map[string][]string) {
+// checkRoutes checks the routes of a capability whose work is that of base.
+func (r *report) checkRoutes(name, base catalog.Name, routes []Route, suppliers map[string]Supplier, kinds map[string][]string) {
 	seen := map[string]bool{}
 	for i, route := range routes {
 		path := elementOf(join("routes", string(name)), i)
 		s, ok := suppliers[route.Supplier]
 		if !ok {
 			r.add(path+".supplier", "names no supplier", oneOf(route.Supplier, slices.Sorted(maps.Keys(suppliers))))
-		} else if served, known := kinds[s.Kind]; known && served != nil && !slices.Contains(served, string(name)) {
-			r.add(path+".supplier", "can't serve "+string(name), "its kind serves "+strings.Join(served, ", "))
+		} else if served, known := kinds[s.Kind]; known && served != nil && !slices.Contains(served, string(base)) {
+			r.add(path+".supplier", "can't serve "+string(base), "its kind serves "+strings.Join(served, ", "))
 		}
 		if route.Model == "" {
 			r.add(path+".model", "is required", "")
@@ -186,11 +187,11 @@ func (r *report) checkRoutes(name catalog.Name, routes []Route, suppliers map[st
 		} else {
 			seen[id] = true
 		}
-		r.checkPriceFor(path+".price", route.Price, name)
+		r.checkPriceFor(path+".price", route.Price, base)
 	}
 }
 
-// checkPriceFor also refuses a unit in which work of the capability isn't counted.
+// checkPriceFor also refuses a unit in which work of the capability, the base of a tier, isn't counted.
 func (r *report) checkPriceFor(path string, p Price, name catalog.Name) {
 	r.checkPrice(path, p)
 	if unit := task.Unit(p.Unit); unit != "" && !unit.Measures(string(name)) {

@@ -214,9 +214,9 @@ func (g *Gateway) newTask(
 	req.Parameters = entry.FillDefaults(req.Parameters)
 	size := estimate(entry, req.Input, req.Parameters)
 	price := routes.ListPrice(c.Key.Mode, req.Capability, size)
-	o := &order{size: size, request: supplier.Request{Capability: string(req.Capability), Input: req.Input, Parameters: req.Parameters}}
+	o := &order{size: size, request: supplier.Request{Capability: string(entry.Base()), Input: req.Input, Parameters: req.Parameters}}
 	o.NewTask = store.NewTask{
-		ID: task.NewID(task.PrefixTask, g.now()), Scope: c.Scope(), KeyID: c.Key.ID, Capability: o.request.Capability,
+		ID: task.NewID(task.PrefixTask, g.now()), Scope: c.Scope(), KeyID: c.Key.ID, Capability: string(req.Capability),
 		Sync: entry.Mode == catalog.Sync, Input: req.Input, Parameters: req.Parameters, Deadline: entry.Deadline,
 		Price: price, Reserved: price.Cost(routes.Bound(c.Key.Mode, req.Capability, size)),
 	}
@@ -248,7 +248,9 @@ func (g *Gateway) newTask(
 		return o, nil
 	}
 	var passed []task.Passed
-	o.choices, passed = routes.Choose(routing.Want{Mode: c.Key.Mode, Account: c.Account.ID, Request: o.request, Size: size}, g.health)
+	o.choices, passed = routes.Choose(routing.Want{
+		Mode: c.Key.Mode, Account: c.Account.ID, Capability: req.Capability, Request: o.request, Size: size,
+	}, g.health)
 	o.First.Plans = routing.Plans(o.choices, passed)
 	return o, nil
 }

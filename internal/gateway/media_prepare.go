@@ -39,7 +39,7 @@ func (w *work) readInput(ctx context.Context) error {
 	}
 	w.size = estimate(entry, input, w.t.Parameters)
 	w.request = &supplier.Request{
-		Capability: w.t.Capability, Input: input, Parameters: w.t.Parameters, Authorization: declarationOf(w.t.Authorization),
+		Capability: string(entry.Base()), Input: input, Parameters: w.t.Parameters, Authorization: declarationOf(w.t.Authorization),
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func (g *Gateway) checkRules(c gate.Caller, entry catalog.Capability, input json
 // moderation returns who is to be asked about an input before its work begins, and the texts; nil if no moderation
 // applies or the input has no text.
 func (g *Gateway) moderation(mode task.Mode, entry catalog.Capability, input json.RawMessage) (*policy.Moderation, []catalog.Text) {
-	m := g.policy.Load().ModerationFor(mode, entry.Name)
+	m := g.policy.Load().ModerationFor(mode, entry)
 	if m == nil {
 		return nil, nil
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"unitask/internal/catalog"
 	"unitask/internal/fault"
 	"unitask/internal/routing"
 	"unitask/internal/store"
@@ -111,7 +112,9 @@ func (w *work) noRoute(ctx context.Context, had routeHistory, passed []task.Pass
 // unhonoured is the refusal of a request that no route can honour: it names the caller's fields, if they are known
 // before a request is sent, and never the supplier.
 func (w *work) unhonoured() *fault.Error {
-	fields := w.g.routes.Load().Unhonoured(routing.Want{Mode: w.t.Scope.Mode, Request: *w.request})
+	fields := w.g.routes.Load().Unhonoured(routing.Want{
+		Mode: w.t.Scope.Mode, Capability: catalog.Name(w.t.Capability), Request: *w.request,
+	})
 	if len(fields) == 0 {
 		return verdict([]fault.Code{fault.InvalidRequest})
 	}

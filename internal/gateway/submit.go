@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"unitask/internal/catalog"
 	"unitask/internal/fault"
 	"unitask/internal/routing"
 	"unitask/internal/store"
@@ -43,7 +44,8 @@ func (w *work) begin(ctx context.Context) error {
 	}
 	had := w.routeHistory()
 	choices, passed := w.g.routes.Load().Choose(routing.Want{
-		Mode: w.t.Scope.Mode, Account: w.t.Scope.Account, Request: *w.request, Size: w.size, Tried: had.tried, Resting: had.resting,
+		Mode: w.t.Scope.Mode, Account: w.t.Scope.Account, Capability: catalog.Name(w.t.Capability), Request: *w.request, Size: w.size,
+		Tried: had.tried, Resting: had.resting,
 	}, w.g.health)
 	for _, choice := range choices {
 		plan := choice.Plan(passed)

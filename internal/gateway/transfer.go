@@ -234,7 +234,7 @@ func (w *work) openFile(ctx context.Context, route routing.Route, f supplier.Fil
 func (w *work) measure(r supplier.Result, kept []task.Artifact) task.Usage {
 	u := task.Usage(r.Usage)
 	if kept == nil {
-		family, _, _ := strings.Cut(w.t.Capability, ".")
+		family, _, _ := strings.Cut(string(w.g.catalog.Load().Base(catalog.Name(w.t.Capability))), ".")
 		for _, f := range r.Files {
 			kept = append(kept, task.Artifact{ContentType: cmp.Or(f.ContentType, family+"/"), Duration: f.Duration})
 		}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"unitask/internal/api"
-	"unitask/internal/catalog"
 	"unitask/internal/hint"
 	"unitask/internal/routing"
 	"unitask/internal/supplier"
@@ -46,14 +45,14 @@ func NewSandboxes(dataDir string) (Sandboxes, error) {
 }
 
 // addSandbox adds the suppliers of test keys, for all capabilities of the directory; their prices decide their order.
-func (s *Suppliers) addSandbox(box Sandboxes, directory *catalog.Catalog) {
-	all := directory.All()
+func (s *Suppliers) addSandbox(box Sandboxes) {
+	all := s.directory.All()
 	for i, one := range box {
 		for _, capability := range all {
 			amount := task.Money(i+1) * task.USD / 100
 			s.Routes = append(s.Routes, routing.Route{
 				Capability: capability.Name, Supplier: one.name, Model: one.name, Mode: task.Test, Approved: true,
-				Price: task.Price{Unit: sandboxUnit(string(capability.Name)), Input: amount, Output: amount},
+				Price: task.Price{Unit: sandboxUnit(string(capability.Base())), Input: amount, Output: amount},
 				Kind:  sandbox.Kind(), Adapter: one.adapter,
 			})
 		}

@@ -47,7 +47,8 @@ type Suppliers struct {
 	Statuses []api.SupplierStatus        // of all, also of those that aren't used; in the order of the banner
 	Policy   *policy.Policy
 
-	adapters map[string]supplier.Adapter // of live suppliers, by their names in routes
+	adapters  map[string]supplier.Adapter // of live suppliers, by their names in routes
+	directory *catalog.Catalog
 }
 
 // AnyLive reports whether a live key can call a capability.
@@ -103,11 +104,11 @@ func kindNames() map[string][]string {
 func FindSuppliers(
 	ctx context.Context, c config.Config, directory *catalog.Catalog, box Sandboxes, getenv func(string) string,
 ) (Suppliers, error) {
-	s := Suppliers{Prices: map[catalog.Name]task.Price{}}
+	s := Suppliers{Prices: map[catalog.Name]task.Price{}, directory: directory}
 	for name, price := range c.Prices {
 		s.Prices[name] = price.Task()
 	}
-	s.addSandbox(box, directory)
+	s.addSandbox(box)
 	if err := s.addLive(ctx, c, getenv); err != nil {
 		return s, err
 	}
@@ -115,8 +116,10 @@ func FindSuppliers(
 }
 
 // LiveSuppliers returns the suppliers of live keys alone, without a policy.
-func LiveSuppliers(ctx context.Context, c config.Config, getenv func(string) string) (Suppliers, error) {
-	var s Suppliers
+func LiveSuppliers(
+	ctx context.Context, c config.Config, directory *catalog.Catalog, getenv func(string) string,
+) (Suppliers, error) {
+	s := Suppliers{directory: directory}
 	err := s.addLive(ctx, c, getenv)
 	return s, err
 }
@@ -210,7 +213,7 @@ func (s *Suppliers) add(one config.Supplier, title string, routes map[catalog.Na
 	if err != nil {
 		return api.SupplierStatus{}, err
 	}
-	if err := checkModels(adapter, routes); err != nil {
+	if err := checkModels(adapter, routes, s.directory); err != nil {
 		return api.SupplierStatus{}, err
 	}
 	if s.adapters == nil {
@@ -224,7 +227,7 @@ func (s *Suppliers) add(one config.Supplier, title string, routes map[catalog.Na
 	var live []string
 	for capability, list := range routes {
 		for _, r := range list {
-			if !kind.Maps && !kind.Serves(capability) { // checkModels saw to those with maps
+			if !kind.Maps && !kind.Serves(s.directory.Base(capability)) { // checkModels saw to those with maps
 				continue // a built-in price of a capability that this version can't do
 			}
 			s.Routes = append(s.Routes, routing.Route{
@@ -246,10 +249,10 @@ func (s *Suppliers) add(one config.Supplier, title string, routes map[catalog.Na
 
 // CheckSupplier returns an error for a supplier whose adapter can't be made, or for a route to a model that the
 // supplier's maps don't describe. It sends no request.
-func CheckSupplier(one config.Supplier, routes map[catalog.Name][]config.Route) error {
+func CheckSupplier(one config.Supplier, routes map[catalog.Name][]config.Route, directory *catalog.Catalog) error {
 	_, adapter, err := newAdapter(one)
 	if err == nil {
-		err = checkModels(adapter, routesOf(one.Name, routes))
+		err = checkModels(adapter, routesOf(one.Name, routes), directory)
 	}
 	return err
 }
@@ -278,15 +281,16 @@ func newAdapter(one config.Supplier) (supplier.Kind, supplier.Adapter, error) {
 }
 
 // checkModels refuses a route to a model that its supplier's maps don't describe.
-func checkModels(adapter supplier.Adapter, routes map[catalog.Name][]config.Route) error {
+func checkModels(adapter supplier.Adapter, routes map[catalog.Name][]config.Route, directory *catalog.Catalog) error {
 	m, ok := adapter.(supplier.Modeler)
 	if !ok {
 		return nil
 	}
 	for _, capability := range slices.Sorted(maps.Keys(routes)) {
+		base := directory.Base(capability)
 		for _, r := range routes[capability] {
-			if !m.Knows(capability, r.Model) {
-				return fmt.Errorf("model %s has no map for %s; put one into a file that models names", r.Model, capability)
+			if !m.Knows(base, r.Model) {
+				return fmt.Errorf("model %s has no map for %s; put one into a file that models names", r.Model, base)
 			}
 		}
 	}

@@ -34,15 +34,20 @@ func loadConfig(t *testing.T, text string) config.Config {
 // suppliersOf returns the suppliers that serve finds with the built-in directory.
 func suppliersOf(t *testing.T, c config.Config, getenv func(string) string) (Suppliers, error) {
 	t.Helper()
-	directory, err := catalog.Default()
-	if err != nil {
-		t.Fatal(err)
-	}
 	boxes, err := NewSandboxes(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return FindSuppliers(t.Context(), c, directory, boxes, getenv)
+	return FindSuppliers(t.Context(), c, builtIn(t), boxes, getenv)
+}
+
+func builtIn(t *testing.T) *catalog.Catalog {
+	t.Helper()
+	directory, err := catalog.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return directory
 }
 
 func noEnv(string) string { return "" }
@@ -134,7 +139,7 @@ func TestFoundSuppliers(t *testing.T) {
 			"FAL_KEY": "k", "REPLICATE_API_TOKEN": "k", "FUTURE_KEY": "k", "XAI_API_KEY": " \n",
 		}[name]
 	}
-	s := Suppliers{}
+	s := Suppliers{directory: builtIn(t)}
 	future := config.Builtin{Title: "Future", Variable: "FUTURE_KEY", Supplier: config.Supplier{Kind: "future"}}
 	for _, b := range append(config.Builtins(), future) {
 		if b.Variable == "" {
@@ -190,7 +195,7 @@ func TestLocalSupplier(t *testing.T) {
 		all := config.Builtins()
 		one := all[len(all)-1]
 		one.Supplier.BaseURL = server.URL + "/v1"
-		var s Suppliers
+		s := Suppliers{directory: builtIn(t)}
 		st, err := s.addLocal(t.Context(), one)
 		if err != nil {
 			t.Fatal(err)

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"unitask/internal/account"
 	"unitask/internal/catalog"
 	"unitask/internal/fault"
 	"unitask/internal/supplier"
@@ -18,7 +17,7 @@ type Moderation struct {
 	Supplier     string
 	Model        string
 	Adapter      supplier.Moderator
-	Capabilities []string   // as account.Allows reads them; empty: all
+	Capabilities []string   // as those of a Rule
 	Price        task.Price // the supplier's price for the texts
 	AllowFailed  bool       // work goes on if the supplier can't be asked
 }
@@ -33,8 +32,8 @@ type Verdict struct {
 
 // ModerationFor returns who is asked about a capability's texts; nil for no moderation. Test keys reach no paid
 // supplier, so that theirs are never sent.
-func (p *Policy) ModerationFor(mode task.Mode, name catalog.Name) *Moderation {
-	if p == nil || p.Moderation == nil || mode != task.Live || !account.Allows(p.Moderation.Capabilities, string(name)) {
+func (p *Policy) ModerationFor(mode task.Mode, c catalog.Capability) *Moderation {
+	if p == nil || p.Moderation == nil || mode != task.Live || !holdsFor(p.Moderation.Capabilities, c) {
 		return nil
 	}
 	return p.Moderation

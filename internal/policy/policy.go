@@ -25,7 +25,7 @@ type Policy struct {
 type Rule struct {
 	Name         string // for the log
 	Pattern      *regexp.Regexp
-	Capabilities []string // as account.Allows reads them; empty: all
+	Capabilities []string // patterns of names, as account.Allows reads them; empty: all. A tier's base counts as it does.
 }
 
 // mostRows bounds the fields that a refusal names.
@@ -39,7 +39,7 @@ type Refusal struct {
 
 // Refuse judges a validated input by the rules; nil: no rule matches.
 func (p *Policy) Refuse(c catalog.Capability, input json.RawMessage) *Refusal {
-	rules := p.rulesFor(c.Name)
+	rules := p.rulesFor(c)
 	if len(rules) == 0 {
 		return nil
 	}
@@ -61,17 +61,23 @@ func (p *Policy) Refuse(c catalog.Capability, input json.RawMessage) *Refusal {
 	return &refused
 }
 
-func (p *Policy) rulesFor(name catalog.Name) []Rule {
+func (p *Policy) rulesFor(c catalog.Capability) []Rule {
 	if p == nil {
 		return nil
 	}
 	var rules []Rule
 	for _, r := range p.Rules {
-		if account.Allows(r.Capabilities, string(name)) {
+		if holdsFor(r.Capabilities, c) {
 			rules = append(rules, r)
 		}
 	}
 	return rules
+}
+
+// holdsFor reports whether a pattern means the capability or the one that it extends, so that no tier which is added
+// later escapes a rule.
+func holdsFor(patterns []string, c catalog.Capability) bool {
+	return account.Allows(patterns, string(c.Name)) || account.Allows(patterns, string(c.Base()))
 }
 
 // violation is the fault that names these fields; the first gives the message.

@@ -82,7 +82,7 @@ func field(i int) string {
 func TestNothingRefuses(t *testing.T) {
 	entry := capability(t, "text.chat")
 	for _, p := range []*policy.Policy{nil, {}} {
-		if p.Refuse(entry, json.RawMessage(`{"prompt":"tea"}`)) != nil || p.ModerationFor(task.Live, "text.chat") != nil {
+		if p.Refuse(entry, json.RawMessage(`{"prompt":"tea"}`)) != nil || p.ModerationFor(task.Live, entry) != nil {
 			t.Errorf("%+v takes not everything", p)
 		}
 	}
@@ -92,8 +92,39 @@ func TestNothingRefuses(t *testing.T) {
 		name catalog.Name
 		want bool
 	}{{task.Live, "text.chat", true}, {task.Test, "text.chat", false}, {task.Live, "image.edit", false}} {
-		if got := p.ModerationFor(tt.mode, tt.name) != nil; got != tt.want {
+		if got := p.ModerationFor(tt.mode, capability(t, tt.name)) != nil; got != tt.want {
 			t.Errorf("%s %s: asked %t, want %t", tt.mode, tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestTiers: a rule, or a moderation, of a capability holds for its tiers too; one of a tier holds for it alone.
+func TestTiers(t *testing.T) {
+	c, err := catalog.Load([]byte("capabilities: [{name: text.chat.large, extends: text.chat, title: a, description: b}]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		pattern string
+		want    map[catalog.Name]bool
+	}{
+		{"text.chat", map[catalog.Name]bool{"text.chat": true, "text.chat.large": true, "text.embed": false}},
+		{"text.chat.large", map[catalog.Name]bool{"text.chat": false, "text.chat.large": true, "text.embed": false}},
+		{"text.chat.*", map[catalog.Name]bool{"text.chat": false, "text.chat.large": true, "text.embed": false}},
+		{"text.*", map[catalog.Name]bool{"text.chat": true, "text.chat.large": true, "text.embed": true}},
+	} {
+		p := &policy.Policy{
+			Rules:      []policy.Rule{{Name: "tea", Pattern: regexp.MustCompile(`tea`), Capabilities: []string{tt.pattern}}},
+			Moderation: &policy.Moderation{Capabilities: []string{tt.pattern}},
+		}
+		refused, asked := map[catalog.Name]bool{}, map[catalog.Name]bool{}
+		for name := range tt.want {
+			entry, _ := c.Get(name)
+			refused[name] = p.Refuse(entry, json.RawMessage(`{"prompt":"tea"}`)) != nil
+			asked[name] = p.ModerationFor(task.Live, entry) != nil
+		}
+		if diff := cmp.Diff([]any{tt.want, tt.want}, []any{refused, asked}); diff != "" {
+			t.Errorf("%s: refused and asked (-want +got):\n%s", tt.pattern, diff)
 		}
 	}
 }

@@ -12,12 +12,13 @@ import (
 
 // Want is one request looking for a route.
 type Want struct {
-	Mode    task.Mode
-	Account string           // whose request it is
-	Request supplier.Request // Model is filled in for each route
-	Size    task.Usage       // the estimate to compare prices by
-	Tried   []string         // ids of routes that had their turn
-	Resting []string         // ids of routes that refused it for want of room a moment ago
+	Mode       task.Mode
+	Account    string           // whose request it is
+	Capability catalog.Name     // whose routes are asked; Request has its base
+	Request    supplier.Request // Model is filled in for each route
+	Size       task.Usage       // the estimate to compare prices by
+	Tried      []string         // ids of routes that had their turn
+	Resting    []string         // ids of routes that refused it for want of room a moment ago
 }
 
 // Choice is a route worth trying, with the reason for its rank.
@@ -67,7 +68,7 @@ func Plans(choices []Choice, passed []task.Passed) []task.Plan {
 func (t *Table) Choose(w Want, h *Health) ([]Choice, []task.Passed) {
 	var choices []Choice
 	var passed []task.Passed
-	routes := t.approved[tableKey{w.Mode, catalog.Name(w.Request.Capability)}]
+	routes := t.approved[tableKey{w.Mode, w.Capability}]
 	var few [8]ranked
 	for order := rank(routes, w.Size, few[:0]); len(order) > 0; {
 		var next ranked
@@ -93,7 +94,7 @@ const mostAsked = 32
 
 // Unhonoured returns the fields of the request for which routes can't honour it, as its caller names them, sorted.
 func (t *Table) Unhonoured(w Want) []string {
-	routes := t.approved[tableKey{w.Mode, catalog.Name(w.Request.Capability)}]
+	routes := t.approved[tableKey{w.Mode, w.Capability}]
 	var fields []string
 	for _, r := range routes[:min(len(routes), mostAsked)] {
 		req := w.Request

@@ -37,7 +37,7 @@ type asked struct {
 
 // Estimate returns an upper bound of the work a request asks for: input bytes as tokens, the asked or default output.
 // The tokens of a route's template are not in it: see Table.Bound. Prices are compared by it and the reservation is
-// made from it.
+// made from it. name is the capability's base.
 func Estimate(name catalog.Name, mediaValues int, input, parameters json.RawMessage) task.Usage {
 	a := read(name, input, parameters)
 	size := task.Usage{InputTokens: int64(len(input)), OutputTokens: DefaultOutputTokens}

@@ -46,7 +46,7 @@ func mustTable(t *testing.T, routes ...routing.Route) *routing.Table {
 }
 
 func want(size task.Usage, tried ...string) routing.Want {
-	return routing.Want{Mode: task.Live, Account: "acct_1", Request: supplier.Request{Capability: "text.chat"}, Size: size, Tried: tried}
+	return routing.Want{Mode: task.Live, Account: "acct_1", Capability: "text.chat", Request: supplier.Request{Capability: "text.chat"}, Size: size, Tried: tried}
 }
 
 func order(choices []routing.Choice) (ids []string) {
@@ -189,7 +189,7 @@ func TestTemplates(t *testing.T) {
 	table := mustTable(t, wordy, terse)
 	for size, want := range map[int64]string{10: "terse", 10_000: "wordy"} {
 		choices, _ := table.Choose(routing.Want{
-			Mode: task.Live, Request: supplier.Request{Capability: "text.chat"}, Size: task.Usage{InputTokens: size},
+			Mode: task.Live, Capability: "text.chat", Request: supplier.Request{Capability: "text.chat"}, Size: task.Usage{InputTokens: size},
 		}, nil)
 		if got := choices[0].Route.Supplier; got != want {
 			t.Errorf("%d tokens go to %s, want %s", size, got, want)

@@ -47,6 +47,7 @@ type Config struct {
 // job is one request on its way.
 type job struct {
 	Arrival
+	base     catalog.Name // of the capability
 	sync     bool
 	deadline time.Duration
 	request  supplier.Request
@@ -125,11 +126,11 @@ func (s *simulation) expect(a Arrival) error {
 	if err := json.Unmarshal(entry.Example, &example); err != nil {
 		return err
 	}
-	j := &job{Arrival: a, sync: entry.Mode == catalog.Sync, deadline: a.At + entry.Deadline}
+	j := &job{Arrival: a, base: entry.Base(), sync: entry.Mode == catalog.Sync, deadline: a.At + entry.Deadline}
 	if j.Parameters == nil {
 		j.Parameters = json.RawMessage(`{}`)
 	}
-	j.request = supplier.Request{Capability: string(a.Capability), Input: example.Input, Parameters: entry.FillDefaults(j.Parameters)}
+	j.request = supplier.Request{Capability: string(j.base), Input: example.Input, Parameters: entry.FillDefaults(j.Parameters)}
 	s.after(a.At-s.now, func() { s.report.Tasks++; s.try(j) })
 	return nil
 }
@@ -144,7 +145,9 @@ const everyone = "simulated"
 
 // try looks for a route, as a worker does.
 func (s *simulation) try(j *job) {
-	choices, passed := s.table.Choose(routing.Want{Mode: task.Live, Account: everyone, Request: j.request, Size: j.Estimate, Tried: j.tried}, s.health)
+	choices, passed := s.table.Choose(routing.Want{
+		Mode: task.Live, Account: everyone, Capability: j.Capability, Request: j.request, Size: j.Estimate, Tried: j.tried,
+	}, s.health)
 	for _, c := range choices {
 		if s.room(c.Route.Caps()) {
 			s.note(j, passed)
@@ -262,7 +265,7 @@ func (s *simulation) takes(j *job, r routing.Route) time.Duration {
 // usual is the usual latency of hosted models: 50 tokens a second after half a second, some seconds for an image,
 // some minutes for a film.
 func usual(j *job) time.Duration {
-	switch family, _, _ := strings.Cut(string(j.Capability), "."); family {
+	switch family, _, _ := strings.Cut(string(j.base), "."); family {
 	case "image":
 		return 8 * time.Second
 	case "video":

@@ -74,12 +74,13 @@ type Refuser interface {
 
 // Modeler is an Adapter that serves only the models whose input its configuration describes.
 type Modeler interface {
+	// Knows reports whether the model is described for a capability, which is the base of a tier.
 	Knows(c catalog.Name, model string) bool
 }
 
 // Request is one neutral request, already validated against the catalog.
 type Request struct {
-	Capability string          // "text.chat"
+	Capability string          // "text.chat"; of a tier, its base
 	Model      string          // the supplier's own name of the model, from the route
 	Input      json.RawMessage // as catalog validated it, with its defaults untouched
 	Parameters json.RawMessage // never empty; "{}" without parameters
@@ -206,7 +207,7 @@ type Kind struct {
 	Refuses func(r Request) string
 }
 
-// Serves reports whether the kind can serve the capability at all.
+// Serves reports whether the kind can serve the capability, the base of a tier, at all.
 func (k Kind) Serves(c catalog.Name) bool {
 	for _, name := range k.Capabilities {
 		if name == string(c) {
