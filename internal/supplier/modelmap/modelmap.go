@@ -10,7 +10,6 @@
 package modelmap
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -36,12 +35,11 @@ type key struct {
 
 // model is one map as it is written.
 type model struct {
-	Model      string                     `json:"model"`
-	Capability catalog.Name               `json:"capability"`
-	Name       string                     `json:"name"`  // at the supplier, if a route has another name for it
-	Input      map[string]mapping         `json:"input"` // by the neutral pointer
-	Fixed      map[string]json.RawMessage `json:"fixed"` // by the pointer into the model's input
-	Output     output                     `json:"output"`
+	Model      string       `json:"model"`
+	Capability catalog.Name `json:"capability"`
+	Name       string       `json:"name"` // at the supplier, if a route has another name for it
+	Rules
+	Output output `json:"output"`
 }
 
 type document struct {
@@ -101,20 +99,8 @@ func (m *model) check() error {
 	if m.Name == "" {
 		m.Name = m.Model
 	}
-	for from, rules := range m.Input {
-		if _, _, ok := member(from); !ok {
-			return fmt.Errorf("input %s: must be /input/NAME or /parameters/NAME", from)
-		}
-		for _, r := range rules {
-			if err := r.check(); err != nil {
-				return fmt.Errorf("input %s: %w", from, err)
-			}
-		}
-	}
-	for to := range m.Fixed {
-		if !settable(to) {
-			return fmt.Errorf("fixed %s: must be a pointer such as /name", to)
-		}
+	if err := m.Check(); err != nil {
+		return err
 	}
 	return m.Output.check(m.Capability)
 }
