@@ -65,6 +65,7 @@ var layers = map[string]layer{
 	"supplier/openai":       {floor: 3, may: append([]string{"jsonread", "jsonwrite"}, adapter...), leaf: true},
 	"supplier/anthropic":    {floor: 3, may: adapter, leaf: true},
 	"supplier/gemini":       {floor: 3, may: adapter, leaf: true},
+	"supplier/httpmap":      {floor: 3, may: append([]string{"bulk", "supplier/jq", "supplier/modelmap"}, adapter...), leaf: true},
 	"supplier/fal":          {floor: 3, may: append([]string{"supplier/modelmap"}, adapter...), leaf: true},
 	"supplier/replicate":    {floor: 3, may: append([]string{"supplier/modelmap"}, adapter...), leaf: true},
 	"supplier/unitask":      {floor: 3, may: append([]string{"api", "task"}, adapter...), leaf: true},
@@ -75,7 +76,8 @@ var layers = map[string]layer{
 	"supplier/openapicheck/trim": {floor: 3, may: []string{"supplier/openapicheck"}},
 
 	"supplier/all": {floor: 3, may: append([]string{
-		"supplier/openai", "supplier/anthropic", "supplier/gemini", "supplier/fal", "supplier/replicate", "supplier/sandbox", "supplier/unitask",
+		"supplier/openai", "supplier/anthropic", "supplier/gemini", "supplier/fal", "supplier/httpmap", "supplier/replicate",
+		"supplier/sandbox", "supplier/unitask",
 	}, adapter...)},
 	"supplier/sandbox/media": {floor: 3, leaf: true},
 

@@ -16,7 +16,7 @@ import (
 )
 
 // check completes c and reports contradictions.
-func (r *report) check(c *Config, kinds map[string][]string, moderators []string, directory *catalog.Catalog) {
+func (r *report) check(c *Config, known Sources, directory *catalog.Catalog) {
 	r.checkListen(c)
 	if c.DataDir == "" {
 		r.add("data_dir", "must not be empty", "")
@@ -42,13 +42,13 @@ func (r *report) check(c *Config, kinds map[string][]string, moderators []string
 		r.known(join("prices", string(name)), name, directory)
 		r.checkPriceFor(join("prices", string(name)), c.Prices[name], directory.Base(name))
 	}
-	suppliers := r.checkSuppliers(c.Suppliers, kinds)
+	suppliers := r.checkSuppliers(c.Suppliers, known.Kinds)
 	for _, name := range slices.Sorted(maps.Keys(c.Routes)) {
 		r.known(join("routes", string(name)), name, directory)
-		r.checkRoutes(name, directory.Base(name), c.Routes[name], suppliers, kinds)
-		r.checkOutput(name, directory)
+		r.checkRoutes(name, directory.Base(name), c.Routes[name], suppliers, known.Kinds)
+		r.checkOutput(name, c.Routes[name], suppliers, known.AnyOutput, directory)
 	}
-	r.checkPolicy(c, moderators, directory)
+	r.checkPolicy(c, known.Moderators, directory)
 }
 
 func (r *report) checkListen(c *Config) {
@@ -142,14 +142,19 @@ func (r *report) checkSuppliers(suppliers []Supplier, kinds map[string][]string)
 	return byName
 }
 
-// checkOutput refuses routes of a capability whose output no supplier's result can be: each task would be paid and fail.
-func (r *report) checkOutput(name catalog.Name, directory *catalog.Catalog) {
-	if directory == nil {
+// checkOutput refuses routes of a capability whose output no result of their suppliers can be: each task would be paid
+// and fail.
+func (r *report) checkOutput(name catalog.Name, routes []Route, suppliers map[string]Supplier, anyOutput []string, directory *catalog.Catalog) {
+	entry, ok := directory.Get(name)
+	problem := entry.Unfillable()
+	if !ok || problem == "" {
 		return
 	}
-	entry, ok := directory.Get(name)
-	if problem := entry.Unfillable(); ok && problem != "" {
-		r.add(join("routes", string(name)), "can't fill the capability's output: its schema "+problem, "")
+	for i, route := range routes {
+		if !slices.Contains(anyOutput, suppliers[route.Supplier].Kind) {
+			r.add(elementOf(join("routes", string(name)), i), "can't fill the capability's output: its schema "+problem, "results of "+strings.Join(anyOutput, ", ")+" can fill any")
+			return
+		}
 	}
 }
 

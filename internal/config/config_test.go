@@ -194,7 +194,7 @@ func TestOverlay(t *testing.T) {
 	}
 }
 
-// TestUnfillableOutput has routes of capabilities whose output no supplier can make, which the check names.
+// TestUnfillableOutput has routes of capabilities whose output their suppliers can't make, which the check names.
 func TestUnfillableOutput(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "unitask.yaml")
@@ -213,13 +213,16 @@ func TestUnfillableOutput(t *testing.T) {
 	}
 	const data = "{type: object, additionalProperties: false, required: [data], properties: {data: {type: string}}}"
 	for name, text := range map[string]string{
-		"more.yaml": "capabilities:" + capability("text.chat", data) + capability("text.extract", data) +
+		"more.yaml": "capabilities:" + capability("text.chat", data) + capability("text.extract", data) + capability("text.sum", data) +
 			capability("text.rewrite", "{type: object, required: [text], properties: {text: {type: string}}}"),
 		"unitask.yaml": `catalog: [more.yaml]
-suppliers: [{name: maps, kind: mapped, base_url: http://x}]
+suppliers: [{name: maps, kind: mapped, base_url: http://x}, {name: open, kind: opened, base_url: http://x}]
 routes:
   text.chat: [{supplier: maps, model: m, price: {unit: mtok, input: 1, output: 1}}]
-  text.extract: [{supplier: maps, model: m, price: {unit: mtok, input: 1, output: 1}}]
+  text.extract:
+    - {supplier: open, model: m, price: {unit: mtok, input: 1, output: 1}}
+    - {supplier: maps, model: m, price: {unit: mtok, input: 1, output: 1}}
+  text.sum: [{supplier: open, model: m, price: {unit: mtok, input: 1, output: 1}}]
   text.rewrite: [{supplier: maps, model: m, price: {unit: mtok, input: 1, output: 1}}]
 `,
 	} {
@@ -227,14 +230,14 @@ routes:
 			t.Fatal(err)
 		}
 	}
-	_, _, err := config.Load(config.Sources{File: file, Kinds: map[string][]string{"mapped": nil}})
+	_, _, err := config.Load(config.Sources{File: file, Kinds: map[string][]string{"mapped": nil, "opened": nil}, AnyOutput: []string{"opened"}})
 	problems, _ := errors.AsType[config.Errors](err)
 	var got []string
 	for _, p := range problems {
 		got = append(got, p.Setting+" "+p.Message)
 	}
 	const message = " can't fill the capability's output: its schema asks for data, which no result fills"
-	if diff := cmp.Diff([]string{"routes.text.chat" + message, "routes.text.extract" + message}, got); diff != "" {
+	if diff := cmp.Diff([]string{"routes.text.chat[0]" + message, "routes.text.extract[1]" + message}, got); diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 }

@@ -25,6 +25,7 @@ type Sources struct {
 	Getenv     func(string) string // nil: no environment
 	Flags      map[string]string   // by the setting's name, such as "listen"
 	Moderators []string            // the kinds that can be asked about content
+	AnyOutput  []string            // the kinds whose results may fill every output schema
 	Kinds      map[string][]string // the kinds of suppliers there are, with the capabilities each can serve; nil: its models' maps say
 }
 
@@ -79,7 +80,7 @@ func parse(s Sources, text []byte, readFile func(string) ([]byte, error)) (Confi
 	}
 	directory := r.directory(&c, s.File, readFile)
 	if directory != nil {
-		r.check(&c, s.Kinds, s.Moderators, directory)
+		r.check(&c, s, directory)
 	}
 	if err := r.err(); err != nil {
 		return Config{}, nil, err

@@ -71,6 +71,9 @@ func NamedSources(file string) config.Sources {
 		if k.Moderates {
 			s.Moderators = append(s.Moderators, k.Name)
 		}
+		if k.AnyOutput {
+			s.AnyOutput = append(s.AnyOutput, k.Name)
+		}
 	}
 	return s
 }

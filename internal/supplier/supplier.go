@@ -201,6 +201,7 @@ type Kind struct {
 	Capabilities []string // those the kind can serve at all
 	Maps         bool     // its adapters are Modelers and serve whatever their maps describe
 	Moderates    bool     // its adapters are Moderators
+	AnyOutput    bool     // its adapters can fill every output schema, by Result.Data
 	New          func(Config) (Adapter, error)
 	// Refuses says why this kind can't honour the request ("" when it can): a parameter that would
 	// have to be dropped excludes the route. nil: it honours every valid request.

@@ -6,6 +6,7 @@ import (
 	"unitask/internal/supplier/anthropic"
 	"unitask/internal/supplier/fal"
 	"unitask/internal/supplier/gemini"
+	"unitask/internal/supplier/httpmap"
 	"unitask/internal/supplier/openai"
 	"unitask/internal/supplier/replicate"
 	"unitask/internal/supplier/sandbox"
@@ -18,6 +19,7 @@ func Kinds() []supplier.Kind {
 		anthropic.Kind(),
 		fal.Kind(),
 		gemini.Kind(),
+		httpmap.Kind(),
 		openai.Kind(),
 		replicate.Kind(),
 		sandbox.Kind(),

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/itchyny/gojq"
@@ -20,10 +22,14 @@ var (
 
 // Decode reads one JSON value, as programs work on it. It is lenient: a member may be there twice, a text needn't be
 // UTF-8. Numbers that are no int64 become float64.
-func Decode(text []byte) (any, error) {
+func Decode(text []byte) (any, error) { return DecodeWithout(text) }
+
+// DecodeWithout is Decode without the values at some JSON pointers, which stand as nil: media, whose bytes are kept
+// elsewhere and would take megabytes.
+func DecodeWithout(text []byte, pointers ...string) (any, error) {
 	d := jsontext.NewDecoder(bytes.NewReader(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	r := reader{d: d, left: values}
-	v, err := r.value(Depth)
+	r := reader{d: d, left: values, without: pointers}
+	v, err := r.value("", Depth)
 	if err != nil {
 		return nil, err
 	}
@@ -34,11 +40,19 @@ func Decode(text []byte) (any, error) {
 }
 
 type reader struct {
-	d    *jsontext.Decoder
-	left int
+	d       *jsontext.Decoder
+	left    int
+	without []string
 }
 
-func (r *reader) value(depth int) (any, error) {
+// value reads the value at a pointer.
+func (r *reader) value(at string, depth int) (any, error) {
+	if slices.Contains(r.without, at) {
+		if r.d.SkipValue() != nil {
+			return nil, errNoJSON
+		}
+		return nil, nil //nolint:nilnil // JSON's null
+	}
 	token, err := r.d.ReadToken()
 	if err != nil {
 		return nil, errNoJSON
@@ -52,9 +66,9 @@ func (r *reader) value(depth int) (any, error) {
 			return nil, errDepth
 		}
 		if token.Kind() == '[' {
-			return r.list(depth)
+			return r.list(at, depth)
 		}
-		return r.object(depth)
+		return r.object(at, depth)
 	case '"':
 		return token.String(), nil
 	case '0':
@@ -66,10 +80,10 @@ func (r *reader) value(depth int) (any, error) {
 	}
 }
 
-func (r *reader) list(depth int) (any, error) {
+func (r *reader) list(at string, depth int) (any, error) {
 	all := []any{}
 	for r.d.PeekKind() != ']' {
-		v, err := r.value(depth - 1)
+		v, err := r.value(r.below(at, func() string { return strconv.Itoa(len(all)) }), depth-1)
 		if err != nil {
 			return nil, err
 		}
@@ -79,7 +93,7 @@ func (r *reader) list(depth int) (any, error) {
 	return all, nil
 }
 
-func (r *reader) object(depth int) (any, error) {
+func (r *reader) object(at string, depth int) (any, error) {
 	all := map[string]any{}
 	for r.d.PeekKind() != '}' {
 		name, err := r.d.ReadToken()
@@ -87,7 +101,7 @@ func (r *reader) object(depth int) (any, error) {
 			return nil, errNoJSON
 		}
 		member := name.String() // before the token's bytes are gone
-		v, err := r.value(depth - 1)
+		v, err := r.value(r.below(at, func() string { return escape.Replace(member) }), depth-1)
 		if err != nil {
 			return nil, err
 		}
@@ -96,6 +110,16 @@ func (r *reader) object(depth int) (any, error) {
 	_, _ = r.d.ReadToken() // the bracket that was seen
 	return all, nil
 }
+
+// below is the pointer of a part of the value at another; only those that look for pointers need any.
+func (r *reader) below(at string, token func() string) string {
+	if len(r.without) == 0 {
+		return ""
+	}
+	return at + "/" + token()
+}
+
+var escape = strings.NewReplacer("~", "~0", "/", "~1")
 
 func number(text string) (any, error) {
 	if n, err := strconv.Atoi(text); err == nil {
@@ -107,6 +131,9 @@ func number(text string) (any, error) {
 	}
 	return f, nil
 }
+
+// Number returns a result that is a number; false for any other.
+func Number(v any) (n float64, ok bool) { return gojq.ToFloat64(v) }
 
 // Encode writes a result of a program, or a value as Decode makes it, as JSON: members sorted by name.
 func Encode(v any) ([]byte, error) {

@@ -20,6 +20,10 @@ func TestDecode(t *testing.T) {
 			t.Errorf("%s: %v\n%s", text, err, diff)
 		}
 	}
+	got, err := jq.DecodeWithout([]byte(`{"a":{"b":[1,{"c":2}]},"x~y":3}`), "/a/b/1", "/x~0y")
+	if diff := cmp.Diff(map[string]any{"a": map[string]any{"b": []any{1, nil}}, "x~y": nil}, got); diff != "" || err != nil {
+		t.Errorf("without: %v\n%s", err, diff)
+	}
 	for name, text := range map[string]string{
 		"empty": "", "html": "<html>", "cut": `{"a":[`, "two": "1 2", "deep": strings.Repeat("[", 200) + strings.Repeat("]", 200),
 		"many": "[" + strings.Repeat("0,", 2<<20) + "0]", "a large number": "1e999999",

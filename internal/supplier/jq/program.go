@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 
@@ -15,10 +16,10 @@ const programBytes = 16 << 10
 
 // Program is a compiled program. It is immutable and safe for concurrent use.
 type Program struct {
-	code      *gojq.Code
-	variables []string
-	used      map[string]bool // names of members, texts and variables
-	errors    []string        // that it may end with
+	code   *gojq.Code
+	used   map[string]bool // names of members, texts and variables
+	whole  map[string]bool // names of members that it takes as they are
+	errors []string        // that it may end with
 }
 
 // Error is the end of a run by the program's own error, whose text stands in the program.
@@ -41,7 +42,7 @@ func Compile(text string, variables ...string) (*Program, error) {
 	if err != nil {
 		return nil, fmt.Errorf("is no jq program: %w", err)
 	}
-	r := rewriter{known: map[string]bool{}, used: map[string]bool{}}
+	r := rewriter{known: map[string]bool{}, used: map[string]bool{}, whole: map[string]bool{}}
 	for _, name := range variables {
 		r.known[name] = true
 	}
@@ -53,21 +54,21 @@ func Compile(text string, variables ...string) (*Program, error) {
 	if err != nil {
 		return nil, fmt.Errorf("is no jq program: %w", err)
 	}
-	return &Program{code, variables, r.used, r.errors}, nil
+	return &Program{code, r.used, r.whole, r.errors}, nil
 }
 
 // Uses reports whether the program names a member, a text or, as "$name", a variable.
 func (p *Program) Uses(name string) bool { return p.used[name] }
 
+// Names returns the names that the program uses, in no order.
+func (p *Program) Names() iter.Seq[string] { return maps.Keys(p.used) }
+
+// Whole reports whether the program takes a member of this name as it is, with all that it holds.
+func (p *Program) Whole(name string) bool { return p.whole[name] }
+
 // Errors returns the texts of the errors that the program may end with, sorted.
 func (p *Program) Errors() []string {
-	return slices.Sorted(maps.Keys(maps.Collect(func(yield func(string, bool) bool) {
-		for _, text := range p.errors {
-			if !yield(text, true) {
-				return
-			}
-		}
-	})))
+	return slices.Compact(slices.Sorted(slices.Values(p.errors)))
 }
 
 // Run returns the program's one result on input, a value as Decode makes it, with the values of its variables in

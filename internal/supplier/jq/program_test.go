@@ -261,6 +261,15 @@ func TestVariables(t *testing.T) {
 	if !program.Uses("$a") || !program.Uses("sum") || program.Uses("$c") {
 		t.Error("the names used aren't known")
 	}
+	parts, err := jq.Compile(`.a.b + (.c | {d}) + .e?.f[0]`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]bool{"a": false, "b": true, "c": true, "d": false, "e": false, "f": false} {
+		if got := parts.Whole(name); got != want || !parts.Uses(name) {
+			t.Errorf("%s is taken whole: %t, used: %t", name, got, parts.Uses(name))
+		}
+	}
 	for i := range 8 {
 		t.Run("", func(t *testing.T) {
 			t.Parallel()

@@ -25,6 +25,7 @@ const patternBytes = 256
 type rewriter struct {
 	known  map[string]bool // variables
 	used   map[string]bool
+	whole  map[string]bool
 	errors []string
 	err    error
 }
@@ -130,6 +131,7 @@ func (r *rewriter) forget(names []string) {
 
 // term rewrites a term: its head, and then one suffix after the other.
 func (r *rewriter) term(t *gojq.Term) *gojq.Term {
+	r.whole[lastName(t)] = true
 	head := *t
 	head.SuffixList = nil
 	out := r.head(&head)
@@ -150,6 +152,20 @@ func (r *rewriter) term(t *gojq.Term) *gojq.Term {
 		out.SuffixList = append(out.SuffixList, s)
 	}
 	return out
+}
+
+// lastName is the name of the member that a path such as .a.b ends with; "" if it ends otherwise.
+func lastName(t *gojq.Term) string {
+	last := t.Index
+	for _, s := range t.SuffixList {
+		if !s.Optional {
+			last = s.Index
+		}
+	}
+	if last == nil {
+		return ""
+	}
+	return last.Name
 }
 
 // index rewrites an index, and reports whether it depends on values.

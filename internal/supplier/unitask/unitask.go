@@ -44,8 +44,9 @@ func Kind() supplier.Kind {
 		Capabilities: []string{
 			"audio.speech", "audio.transcribe", "image.edit", "image.generate", "text.chat", "text.embed", "video.generate",
 		},
-		Maps: true,
-		New:  New,
+		Maps:      true,
+		AnyOutput: true,
+		New:       New,
 	}
 }
 
@@ -61,7 +62,7 @@ func New(c supplier.Config) (supplier.Adapter, error) {
 		return nil, err
 	}
 	if len(c.Models) > 0 {
-		return nil, errors.New("models is for the kinds fal and replicate alone")
+		return nil, errors.New("models is for the kinds fal, http and replicate alone")
 	}
 	client, err := upstream.Connect(c, nil)
 	if err != nil {
