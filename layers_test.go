@@ -65,6 +65,7 @@ var layers = map[string]layer{
 	"supplier/openai":       {floor: 3, may: append([]string{"jsonread", "jsonwrite"}, adapter...), leaf: true},
 	"supplier/anthropic":    {floor: 3, may: adapter, leaf: true},
 	"supplier/gemini":       {floor: 3, may: adapter, leaf: true},
+	"supplier/chatmap":      {floor: 3, may: append([]string{"bulk", "supplier/jq"}, adapter...)},
 	"supplier/httpmap":      {floor: 3, may: append([]string{"bulk", "supplier/jq", "supplier/modelmap"}, adapter...), leaf: true},
 	"supplier/fal":          {floor: 3, may: append([]string{"supplier/modelmap"}, adapter...), leaf: true},
 	"supplier/replicate":    {floor: 3, may: append([]string{"supplier/modelmap"}, adapter...), leaf: true},

@@ -46,7 +46,7 @@ func (r *report) check(c *Config, known Sources, directory *catalog.Catalog) {
 	for _, name := range slices.Sorted(maps.Keys(c.Routes)) {
 		r.known(join("routes", string(name)), name, directory)
 		r.checkRoutes(name, directory.Base(name), c.Routes[name], suppliers, known.Kinds)
-		r.checkOutput(name, c.Routes[name], suppliers, known.AnyOutput, directory)
+		r.checkOutput(name, c.Routes[name], suppliers, known, directory)
 	}
 	r.checkPolicy(c, known.Moderators, directory)
 }
@@ -144,15 +144,17 @@ func (r *report) checkSuppliers(suppliers []Supplier, kinds map[string][]string)
 
 // checkOutput refuses routes of a capability whose output no result of their suppliers can be: each task would be paid
 // and fail.
-func (r *report) checkOutput(name catalog.Name, routes []Route, suppliers map[string]Supplier, anyOutput []string, directory *catalog.Catalog) {
+func (r *report) checkOutput(name catalog.Name, routes []Route, suppliers map[string]Supplier, known Sources, directory *catalog.Catalog) {
 	entry, ok := directory.Get(name)
 	problem := entry.Unfillable()
 	if !ok || problem == "" {
 		return
 	}
 	for i, route := range routes {
-		if !slices.Contains(anyOutput, suppliers[route.Supplier].Kind) {
-			r.add(elementOf(join("routes", string(name)), i), "can't fill the capability's output: its schema "+problem, "results of "+strings.Join(anyOutput, ", ")+" can fill any")
+		s := suppliers[route.Supplier]
+		chats := len(s.Models) > 0 && known.Kinds[s.Kind] != nil // by maps of a kind that has none of its own
+		if !chats && !slices.Contains(known.AnyOutput, s.Kind) {
+			r.add(elementOf(join("routes", string(name)), i), "can't fill the capability's output: its schema "+problem, "results of "+strings.Join(known.AnyOutput, ", ")+", and of chats by maps, can fill any")
 			return
 		}
 	}
@@ -181,7 +183,7 @@ func (r *report) checkRoutes(name, base catalog.Name, routes []Route, suppliers 
 		s, ok := suppliers[route.Supplier]
 		if !ok {
 			r.add(path+".supplier", "names no supplier", oneOf(route.Supplier, slices.Sorted(maps.Keys(suppliers))))
-		} else if served, known := kinds[s.Kind]; known && served != nil && !slices.Contains(served, string(base)) {
+		} else if served, known := kinds[s.Kind]; known && served != nil && len(s.Models) == 0 && !slices.Contains(served, string(base)) {
 			r.add(path+".supplier", "can't serve "+string(base), "its kind serves "+strings.Join(served, ", "))
 		}
 		if route.Model == "" {

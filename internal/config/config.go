@@ -77,7 +77,7 @@ type Supplier struct {
 	Transport      Transport         `yaml:"transport" default:"direct" doc:"how its requests are sent: direct, over HTTP/1.1 connections of our own, or standard, by Go's net/http with HTTP/2"`
 	MaxTokensField string            `yaml:"max_tokens_field" doc:"max_tokens or max_completion_tokens"`
 	ResultHosts    []string          `yaml:"result_hosts" doc:"hosts that its result files may come from without the address guard; by default that of base_url"`
-	Models         []string          `yaml:"models" doc:"files of the maps of its models, for the kinds fal, http and replicate; relative to this file"`
+	Models         []string          `yaml:"models" doc:"files of the maps of its models, for the kinds fal, http and replicate, and for chats that do the work of other capabilities; relative to this file"`
 	ProxyPassword  secret.Ref        `yaml:"proxy_password" doc:"where the password of options.proxy is, whose address names the user alone"`
 	Options        map[string]string `yaml:"options" doc:"what only this kind knows"`
 }

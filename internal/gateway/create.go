@@ -214,7 +214,7 @@ func (g *Gateway) newTask(
 	req.Parameters = entry.FillDefaults(req.Parameters)
 	size := estimate(entry, req.Input, req.Parameters)
 	price := routes.ListPrice(c.Key.Mode, req.Capability, size)
-	o := &order{size: size, request: supplier.Request{Capability: string(entry.Base()), Input: req.Input, Parameters: req.Parameters}}
+	o := &order{size: size, request: supplier.NewRequest(entry, req.Input, req.Parameters)}
 	o.NewTask = store.NewTask{
 		ID: task.NewID(task.PrefixTask, g.now()), Scope: c.Scope(), KeyID: c.Key.ID, Capability: string(req.Capability),
 		Sync: entry.Mode == catalog.Sync, Input: req.Input, Parameters: req.Parameters, Deadline: entry.Deadline,

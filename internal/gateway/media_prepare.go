@@ -38,9 +38,9 @@ func (w *work) readInput(ctx context.Context) error {
 		return fault.New(fault.ProviderUnavailable, "the capability is no longer served")
 	}
 	w.size = estimate(entry, input, w.t.Parameters)
-	w.request = &supplier.Request{
-		Capability: string(entry.Base()), Input: input, Parameters: w.t.Parameters, Authorization: declarationOf(w.t.Authorization),
-	}
+	request := supplier.NewRequest(entry, input, w.t.Parameters)
+	request.Authorization = declarationOf(w.t.Authorization)
+	w.request = &request
 	return nil
 }
 

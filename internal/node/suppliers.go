@@ -24,6 +24,7 @@ import (
 	"unitask/internal/secret"
 	"unitask/internal/supplier"
 	"unitask/internal/supplier/all"
+	"unitask/internal/supplier/chatmap"
 	"unitask/internal/supplier/sandbox"
 	"unitask/internal/task"
 )
@@ -236,7 +237,7 @@ func (s *Suppliers) add(one config.Supplier, title string, routes map[catalog.Na
 			s.Routes = append(s.Routes, routing.Route{
 				Capability: capability, Supplier: one.Name, Model: r.Model, Price: r.Price.Task(), Approved: r.Approved, Mode: task.Live,
 				Cap: r.MaxConcurrent, SupplierCap: one.MaxConcurrent, Kind: kind, Adapter: adapter, ResultHosts: hosts,
-				Rate: routing.Rate(r.PerMinute), SupplierRate: routing.Rate(one.PerMinute), Template: cmp.Or(r.Template, routing.DefaultTemplate),
+				Rate: routing.Rate(r.PerMinute), SupplierRate: routing.Rate(one.PerMinute), Template: templateOf(adapter, capability, r),
 			})
 			if r.Approved && !slices.Contains(live, string(capability)) {
 				live = append(live, string(capability))
@@ -248,6 +249,15 @@ func (s *Suppliers) add(one config.Supplier, title string, routes map[catalog.Na
 	}
 	slices.Sort(live)
 	return api.SupplierStatus{Name: title, Live: true, About: strings.Join(live, ", ")}, nil
+}
+
+// templateOf returns how many tokens a route's requests have beside the caller's.
+func templateOf(a supplier.Adapter, capability catalog.Name, r config.Route) int {
+	tokens := cmp.Or(r.Template, routing.DefaultTemplate)
+	if t, ok := a.(supplier.Templater); ok {
+		tokens += t.Template(capability, r.Model)
+	}
+	return tokens
 }
 
 // CheckSupplier returns an error for a supplier whose adapter can't be made, or for a route to a model that the
@@ -276,11 +286,12 @@ func newAdapter(one config.Supplier) (supplier.Kind, supplier.Adapter, error) {
 	if ref := one.ProxyPassword; !ref.IsZero() {
 		c.ProxyPassword = func() (string, error) { return keyOf(context.Background(), ref) }
 	}
-	adapter, err := kinds[i].New(c)
+	kind := kinds[i]
+	adapter, err := kind.New(c)
 	if _, ok := adapter.(supplier.Modeler); err == nil && !ok && len(one.Models) > 0 {
-		err = fmt.Errorf("its kind %s has no maps of models", one.Kind)
+		return chatmap.Wrap(kind, adapter, one.Models)
 	}
-	return kinds[i], adapter, err
+	return kind, adapter, err
 }
 
 // checkModels refuses a route to a model that its supplier's maps don't describe.

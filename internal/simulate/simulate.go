@@ -130,7 +130,7 @@ func (s *simulation) expect(a Arrival) error {
 	if j.Parameters == nil {
 		j.Parameters = json.RawMessage(`{}`)
 	}
-	j.request = supplier.Request{Capability: string(j.base), Input: example.Input, Parameters: entry.FillDefaults(j.Parameters)}
+	j.request = supplier.NewRequest(entry, example.Input, entry.FillDefaults(j.Parameters))
 	s.after(a.At-s.now, func() { s.report.Tasks++; s.try(j) })
 	return nil
 }

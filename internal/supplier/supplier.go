@@ -78,17 +78,30 @@ type Modeler interface {
 	Knows(c catalog.Name, model string) bool
 }
 
+// Templater is an Adapter whose requests to some models hold more text than the caller's.
+type Templater interface {
+	// Template returns how many bytes of text are added to a request, at most; 0 for none.
+	Template(c catalog.Name, model string) int
+}
+
 // Request is one neutral request, already validated against the catalog.
 type Request struct {
 	Capability string          // "text.chat"; of a tier, its base
 	Model      string          // the supplier's own name of the model, from the route
 	Input      json.RawMessage // as catalog validated it, with its defaults untouched
 	Parameters json.RawMessage // never empty; "{}" without parameters
-	Media      map[string]Media
-	SubmitKey  string // stable for one attempt of one task: "task_…/1"
+	// OutputSchema is the capability's, which the result will be held to: of use to those that can ask a model for it.
+	OutputSchema json.RawMessage
+	Media        map[string]Media
+	SubmitKey    string // stable for one attempt of one task: "task_…/1"
 	// Authorization is the caller's declaration about a person shown, which Input no longer holds; nil without one.
 	// It concerns gateways alone.
 	Authorization *Authorization
+}
+
+// NewRequest returns a request of the capability that is still without a model and media.
+func NewRequest(c catalog.Capability, input, parameters json.RawMessage) Request {
+	return Request{Capability: string(c.Base()), Input: input, Parameters: parameters, OutputSchema: c.OutputSchema}
 }
 
 // Authorization is a caller's word about a person, without the evidence, which was judged already.
@@ -201,6 +214,7 @@ type Kind struct {
 	Capabilities []string // those the kind can serve at all
 	Maps         bool     // its adapters are Modelers and serve whatever their maps describe
 	Moderates    bool     // its adapters are Moderators
+	Chats        bool     // its adapters chat with an output schema, by which maps have them do other capabilities
 	AnyOutput    bool     // its adapters can fill every output schema, by Result.Data
 	New          func(Config) (Adapter, error)
 	// Refuses says why this kind can't honour the request ("" when it can): a parameter that would

@@ -27,7 +27,7 @@ const (
 
 // Kind returns the wire format for the list of kinds.
 func Kind() supplier.Kind {
-	return supplier.Kind{Name: "anthropic", Capabilities: []string{string(catalog.TextChat)}, New: New, Refuses: refuses}
+	return supplier.Kind{Name: "anthropic", Capabilities: []string{string(catalog.TextChat)}, Chats: true, New: New, Refuses: refuses}
 }
 
 type adapter struct {

@@ -38,6 +38,7 @@ func Kind() supplier.Kind {
 		},
 		New:     New,
 		Refuses: refuses,
+		Chats:   true,
 	}
 }
 

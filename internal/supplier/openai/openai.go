@@ -40,6 +40,7 @@ func Kind() supplier.Kind {
 		New:       New,
 		Refuses:   refuses,
 		Moderates: true,
+		Chats:     true,
 	}
 }
 
