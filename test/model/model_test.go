@@ -59,6 +59,7 @@ func TestPrompt(t *testing.T) {
 		checkChat(t, done)
 		t.Logf("answered %q, %+v", *done.Output.Text, *done.Usage)
 	})
+	t.Run("JSON", func(t *testing.T) { checkJSON(t, s) })
 	t.Run("embed", func(t *testing.T) { checkEmbed(t, s) })
 	t.Run("ignored field", func(t *testing.T) { checkIgnoredField(t, o) })
 }
@@ -76,6 +77,24 @@ func checkChat(t *testing.T, got api.Task) {
 	if u := got.Usage; u.InputTokens <= 0 || u.OutputTokens != asked || u.Cost.Amount == "0" {
 		t.Errorf("usage %+v, want %d output tokens and a cost", *u, asked)
 	}
+}
+
+// checkJSON asks for JSON of a schema, to which the server holds its model: that one's own words aren't JSON.
+func checkJSON(t *testing.T, s *service) {
+	t.Helper()
+	schema := `{"type":"object","properties":{"plant":{"enum":["willow","reed"]},"wet":{"type":"boolean"}},"required":["plant","wet"],"additionalProperties":false}`
+	got := s.run(t, "text.chat", "What grows by the river?", "max_output_tokens=200", "output_schema="+schema)
+	if got.State != task.Succeeded || got.Output == nil || got.Output.FinishReason != "stop" {
+		t.Fatalf("%+v", got)
+	}
+	var said struct {
+		Plant string `json:"plant"`
+		Wet   *bool  `json:"wet"`
+	}
+	if err := json.Unmarshal(got.Output.Data, &said); err != nil || said.Plant != "willow" && said.Plant != "reed" || said.Wet == nil {
+		t.Errorf("%s, %v", got.Output.JSON, err)
+	}
+	t.Logf("answered %s", got.Output.Data)
 }
 
 // checkWords makes sure that a text came from the generated model: it holds that model's words only.

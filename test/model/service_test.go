@@ -18,7 +18,7 @@ type service struct {
 // byOpenAI and byAnthropic are the two formats in which Ollama at an address is a supplier.
 func byOpenAI(address string) string {
 	return `suppliers:
-  - {name: local, kind: openai, base_url: "` + address + `/v1", max_tokens_field: max_tokens}
+  - {name: local, kind: openai, base_url: "` + address + `/v1", max_tokens_field: max_tokens, options: {features: json_schema}}
 routes:
   text.chat:
     - {supplier: local, model: ` + modelName + `, price: {unit: mtok, input: "1", output: "2"}}
