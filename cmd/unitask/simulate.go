@@ -43,9 +43,9 @@ func newSimulateCmd(t *terminal) *cobra.Command {
 			"long they take is drawn around an average. With a what-if (--price, --cap, --rpm, --latency, --outage) both are\n" +
 			"shown, as configured and changed. The same flags and seed give the same result.\n\n" +
 			"A recorded pattern has one JSON object a line: at (seconds, or a time), and capability, input_bytes,\n" +
-			"input_tokens, output_tokens, images, seconds, characters or parameters as they apply; or it is CSV with a\n" +
-			"header of these names. --from-store takes the live tasks of a data folder, of which it reads when they came\n" +
-			"and how large they were. Requests without a size are drawn as a synthetic pattern's.",
+			"input_tokens, output_tokens, images, seconds or other members of a task's usage, or parameters, as they apply;\n" +
+			"or it is CSV with a header of these names. --from-store takes the live tasks of a data folder, of which it reads\n" +
+			"when they came and how large they were. Requests without a size are drawn as a synthetic pattern's.",
 		Example: `  unitask simulate --config unitask.yaml --rate 5 --for 10m
   unitask simulate --config unitask.yaml --burst 50@1m --cap groq/llama-3.1-8b-instant=8
   unitask simulate --config unitask.yaml --from-store data --price groq/llama-3.1-8b-instant=0.10/0.20

@@ -104,22 +104,14 @@ func listUsage(t *terminal, report api.UsageReport) error {
 
 func count(n int64) cell { return same(strconv.FormatInt(n, 10)) }
 
-// units shows the measured quantities: "120 tokens in, 80 out, 3 images".
+// units shows the measured quantities: "120 input tokens, 80 output tokens, 3 images".
 func units(r api.UsageRow) cell {
 	var parts []string
-	for _, part := range []struct {
-		n    int64
-		unit string
-	}{
-		{r.InputTokens, "tokens in"},
-		{r.OutputTokens, "tokens out"},
-		{r.Images, "images"},
-		{r.Milliseconds / 1000, "s"},
-		{r.Characters, "characters"},
-	} {
-		if part.n > 0 {
-			parts = append(parts, strconv.FormatInt(part.n, 10)+" "+part.unit)
-		}
+	for _, c := range r.Counts() {
+		parts = append(parts, strconv.FormatInt(c.N, 10)+" "+c.Name)
+	}
+	if seconds := r.Milliseconds / 1000; seconds > 0 {
+		parts = append(parts, strconv.FormatInt(seconds, 10)+" s")
 	}
 	return same(strings.Join(parts, ", "))
 }

@@ -177,14 +177,11 @@ func AdminTaskOf(t task.Task, account string) AdminTask {
 // Arrival is when one task came and how much work it was, as unitask simulate reads it: never its input,
 // its output or whose it is.
 type Arrival struct {
-	ID           string      `json:"id"`
-	At           Timestamp   `json:"at"`
-	Capability   string      `json:"capability"`
-	InputTokens  int64       `json:"input_tokens,omitempty"`
-	OutputTokens int64       `json:"output_tokens,omitempty"`
-	Images       int64       `json:"images,omitempty"`
-	Seconds      json.Number `json:"seconds,omitempty"`
-	Characters   int64       `json:"characters,omitempty"`
+	ID         string    `json:"id"`
+	At         Timestamp `json:"at"`
+	Capability string    `json:"capability"`
+	Work
+	Seconds json.Number `json:"seconds,omitempty"`
 }
 
 // ArrivalOf returns when t came; without sizes if it wasn't measured.
@@ -192,7 +189,7 @@ func ArrivalOf(t task.Task) Arrival {
 	a := Arrival{ID: t.ID, At: Timestamp{t.CreatedAt}, Capability: t.Capability}
 	if t.Usage != nil {
 		u := fromUsage(*t.Usage, 0)
-		a.InputTokens, a.OutputTokens, a.Images, a.Seconds, a.Characters = u.InputTokens, u.OutputTokens, u.Images, u.Seconds, u.Characters
+		a.Work, a.Seconds = u.Work, u.Seconds
 	}
 	return a
 }

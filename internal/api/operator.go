@@ -104,18 +104,15 @@ type UsageReport struct {
 
 // UsageRow is the ended tasks of a group in one mode.
 type UsageRow struct {
-	Group        string    `json:"group"`          // an account's id, a key's id, a capability or a day
-	Name         string    `json:"name,omitempty"` // of the account or the key
-	Mode         task.Mode `json:"mode"`
-	Succeeded    int64     `json:"succeeded"`
-	Failed       int64     `json:"failed"`
-	Canceled     int64     `json:"canceled"`
-	InputTokens  int64     `json:"input_tokens,omitempty"`
-	OutputTokens int64     `json:"output_tokens,omitempty"`
-	Images       int64     `json:"images,omitempty"`
-	Milliseconds int64     `json:"milliseconds,omitempty"` // of video or audio
-	Characters   int64     `json:"characters,omitempty"`
-	Cost         string    `json:"cost"` // decimal USD, callers' charges
+	Group     string    `json:"group"`          // an account's id, a key's id, a capability or a day
+	Name      string    `json:"name,omitempty"` // of the account or the key
+	Mode      task.Mode `json:"mode"`
+	Succeeded int64     `json:"succeeded"`
+	Failed    int64     `json:"failed"`
+	Canceled  int64     `json:"canceled"`
+	Work
+	Milliseconds int64  `json:"milliseconds,omitempty"` // of video or audio
+	Cost         string `json:"cost"`                   // decimal USD, callers' charges
 }
 
 // SupplierUsage is the ended attempts at a supplier in one mode.

@@ -47,12 +47,9 @@ type Artifact struct {
 
 // Usage is the measured work and its cost; the members that apply are present.
 type Usage struct {
-	InputTokens  int64       `json:"input_tokens,omitempty"`
-	OutputTokens int64       `json:"output_tokens,omitempty"`
-	Images       int64       `json:"images,omitempty"`
-	Seconds      json.Number `json:"seconds,omitempty"`
-	Characters   int64       `json:"characters,omitempty"`
-	Cost         Cost        `json:"cost"`
+	Work
+	Seconds json.Number `json:"seconds,omitempty"` // of video or audio
+	Cost    Cost        `json:"cost"`
 }
 
 // Cost is an exact amount.
@@ -148,10 +145,7 @@ func fromArtifact(a task.Artifact, urlOf func(task.Artifact) string) Artifact {
 }
 
 func fromUsage(u task.Usage, cost task.Money) *Usage {
-	out := Usage{
-		InputTokens: u.InputTokens, OutputTokens: u.OutputTokens, Images: u.Images, Characters: u.Characters,
-		Cost: Cost{Currency: "USD", Amount: cost.String()},
-	}
+	out := Usage{Work: WorkOf(u), Cost: Cost{Currency: "USD", Amount: cost.String()}}
 	if u.Milliseconds > 0 {
 		out.Seconds = json.Number(strconv.FormatFloat(float64(u.Milliseconds)/1000, 'f', -1, 64))
 	}

@@ -50,14 +50,11 @@ func (t *Task) writeOutput(w *jsonwrite.Writer) {
 
 func (u *Usage) write(w *jsonwrite.Writer) {
 	w.Begin('{')
-	number(w, "input_tokens", u.InputTokens)
-	number(w, "output_tokens", u.OutputTokens)
-	number(w, "images", u.Images)
+	u.Work.write(w)
 	if u.Seconds != "" {
 		w.Name("seconds")
 		w.JSON([]byte(u.Seconds))
 	}
-	number(w, "characters", u.Characters)
 	w.Name("cost")
 	w.Begin('{')
 	text(w, "currency", u.Cost.Currency)

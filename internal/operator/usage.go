@@ -140,8 +140,7 @@ func (o *Operator) keyNames(ctx context.Context) (map[string]string, error) {
 func usageRow(at group, name string, u store.Usage) api.UsageRow {
 	return api.UsageRow{
 		Group: at.name, Name: name, Mode: at.mode, Succeeded: u.Succeeded, Failed: u.Failed, Canceled: u.Canceled,
-		InputTokens: u.InputTokens, OutputTokens: u.OutputTokens, Images: u.Images, Milliseconds: u.Milliseconds, Characters: u.Characters,
-		Cost: u.Cost.String(),
+		Work: api.WorkOf(u.Usage), Milliseconds: u.Milliseconds, Cost: u.Cost.String(),
 	}
 }
 

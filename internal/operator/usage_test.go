@@ -32,9 +32,9 @@ func TestUsageOfSessions(t *testing.T) {
 		o.run(owner, key, task.Usage{Images: 1})
 	}
 	want := []api.UsageRow{
-		{Group: kept, Name: "till", Mode: task.Live, Succeeded: 1, Images: 1, Cost: "0.1"},
-		{Group: "session", Name: "the local client, and members who left", Mode: task.Live, Succeeded: 3, Images: 3, Cost: "0.3"},
-		{Group: console, Name: "ann in the console", Mode: task.Live, Succeeded: 1, Images: 1, Cost: "0.1"},
+		{Group: kept, Name: "till", Mode: task.Live, Succeeded: 1, Work: api.Work{Images: 1}, Cost: "0.1"},
+		{Group: "session", Name: "the local client, and members who left", Mode: task.Live, Succeeded: 3, Work: api.Work{Images: 3}, Cost: "0.3"},
+		{Group: console, Name: "ann in the console", Mode: task.Live, Succeeded: 1, Work: api.Work{Images: 1}, Cost: "0.1"},
 	}
 	slices.SortFunc(want, func(a, b api.UsageRow) int { return strings.Compare(a.Group, b.Group) })
 	if diff := cmp.Diff(want, fixture.Must(o.Usage(ctx, api.UsageQuery{By: api.ByKey}))(t).Data); diff != "" {
@@ -58,7 +58,7 @@ func TestUsageGroups(t *testing.T) {
 		o.advance(12 * time.Hour)
 	}
 	row := func(group, name string, succeeded, images int64, cost string) api.UsageRow {
-		return api.UsageRow{Group: group, Name: name, Mode: task.Live, Succeeded: succeeded, Images: images, Cost: cost}
+		return api.UsageRow{Group: group, Name: name, Mode: task.Live, Succeeded: succeeded, Work: api.Work{Images: images}, Cost: cost}
 	}
 	for _, tt := range []struct {
 		q    api.UsageQuery

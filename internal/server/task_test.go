@@ -54,7 +54,7 @@ func TestWholeWay(t *testing.T) {
 	want := api.Task{
 		Capability: "text.chat", Mode: task.Live, State: task.Succeeded, Progress: new(1.0),
 		Output: &api.Output{JSON: json.RawMessage(`{"text":"paid","finish_reason":"stop"}`), Text: new("paid"), FinishReason: "stop"},
-		Usage:  &api.Usage{InputTokens: 9, OutputTokens: 3, Cost: api.Cost{Currency: "USD", Amount: "0.00000069"}},
+		Usage:  &api.Usage{Work: api.Work{InputTokens: 9, OutputTokens: 3}, Cost: api.Cost{Currency: "USD", Amount: "0.00000069"}},
 	}
 	if diff := cmp.Diff(want, first, changing); got.StatusCode != http.StatusOK || diff != "" {
 		t.Errorf("status %d (-want +got):\n%s", got.StatusCode, diff)

@@ -20,16 +20,39 @@ import (
 
 // recorded is one request as it was written down.
 type recorded struct {
-	ID           string          `json:"id"` // for people
-	At           moment          `json:"at"`
-	Capability   catalog.Name    `json:"capability"`
-	InputBytes   int64           `json:"input_bytes"`
-	InputTokens  int64           `json:"input_tokens"`
-	OutputTokens int64           `json:"output_tokens"`
-	Images       int64           `json:"images"`
-	Seconds      float64         `json:"seconds"`
-	Characters   int64           `json:"characters"`
-	Parameters   json.RawMessage `json:"parameters"`
+	ID         string          `json:"id"` // for people
+	At         moment          `json:"at"`
+	Capability catalog.Name    `json:"capability"`
+	InputBytes int64           `json:"input_bytes"`
+	Seconds    float64         `json:"seconds"`
+	Parameters json.RawMessage `json:"parameters"`
+	task.Usage
+}
+
+// counts returns the counts of work with their names.
+func (r *recorded) counts() []counted {
+	return []counted{
+		{"input_bytes", &r.InputBytes},
+		{"input_tokens", &r.InputTokens},
+		{"output_tokens", &r.OutputTokens},
+		{"images", &r.Images},
+		{"characters", &r.Characters},
+		{"pages", &r.Pages},
+		{"requests", &r.Requests},
+		{"searches", &r.Searches},
+		{"cached_input_tokens", &r.CachedInputTokens},
+		{"cache_write_tokens", &r.CacheWriteTokens},
+		{"image_input_tokens", &r.ImageInputTokens},
+		{"audio_input_tokens", &r.AudioInputTokens},
+		{"reasoning_tokens", &r.ReasoningTokens},
+		{"image_output_tokens", &r.ImageOutputTokens},
+		{"audio_output_tokens", &r.AudioOutputTokens},
+	}
+}
+
+type counted struct {
+	name string
+	n    *int64
 }
 
 // moment is when a request came: in seconds since the begin, or by the clock.
@@ -165,34 +188,34 @@ func (r *recorded) set(name, text string) (err error) {
 	if text == "" {
 		return nil
 	}
-	count := func(n *int64) { *n, err = strconv.ParseInt(text, 10, 64) }
 	switch name {
 	case "id":
 		r.ID = text
 	case "at":
-		err = r.At.set(text)
+		return r.At.set(text)
 	case "capability":
 		r.Capability = catalog.Name(text)
-	case "input_bytes":
-		count(&r.InputBytes)
-	case "input_tokens":
-		count(&r.InputTokens)
-	case "output_tokens":
-		count(&r.OutputTokens)
-	case "images":
-		count(&r.Images)
 	case "seconds":
 		r.Seconds, err = strconv.ParseFloat(text, 64)
-	case "characters":
-		count(&r.Characters)
 	default:
-		return errors.New("no column is called " + strconv.Quote(name) + "; there are id, at, capability, input_bytes, " +
-			"input_tokens, output_tokens, images, seconds and characters")
+		err = r.setCount(name, text)
 	}
-	if err != nil && name != "at" {
+	if errors.Is(err, strconv.ErrSyntax) || errors.Is(err, strconv.ErrRange) {
 		err = errors.New(name + " is no number")
 	}
 	return err
+}
+
+func (r *recorded) setCount(name, text string) (err error) {
+	names := []string{"id", "at", "capability", "seconds"}
+	for _, c := range r.counts() {
+		if c.name == name {
+			*c.n, err = strconv.ParseInt(text, 10, 64)
+			return err
+		}
+		names = append(names, c.name)
+	}
+	return errors.New("no column is called " + strconv.Quote(name) + "; there are " + strings.Join(names, ", "))
 }
 
 // assembly is the arrivals read so far.
@@ -207,8 +230,8 @@ func (a *assembly) add(r recorded) error {
 	if !(r.Seconds >= 0 && r.Seconds <= mostAt) {
 		return errors.New("seconds are from 0 to a year")
 	}
-	for _, n := range []int64{r.InputBytes, r.InputTokens, r.OutputTokens, r.Images, r.Characters} {
-		if n < 0 || n > mostUnits {
+	for _, c := range r.counts() {
+		if *c.n < 0 || *c.n > mostUnits {
 			return errors.New("a count of work is out of range")
 		}
 	}
@@ -231,10 +254,8 @@ func (r recorded) arrival(p Pattern, rng *rand.Rand) Arrival {
 	}
 	one := p.draw(rng, r.At.since)
 	one.Parameters = r.Parameters
-	size := task.Usage{
-		InputTokens: r.InputTokens, OutputTokens: r.OutputTokens, Images: r.Images, Characters: r.Characters,
-		Milliseconds: int64(r.Seconds * 1000),
-	}
+	size := r.Usage
+	size.Milliseconds = int64(r.Seconds * 1000)
 	if size.InputTokens == 0 {
 		size.InputTokens = (r.InputBytes + bytesPerToken - 1) / bytesPerToken
 	}

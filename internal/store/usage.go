@@ -79,14 +79,14 @@ type SpendChange struct {
 // UsageChanges calls change with the changes of the sums of usage when before becomes after; before is the zero Task
 // at a creation.
 func UsageChanges(before, after *task.Task, change func(UsageChange)) {
-	ended := func(t *task.Task, sign int64) {
-		if t.State.Terminal() && t.FinishedAt != nil {
-			change(UsageChange{usageKey(t), usageOf(t, sign)})
-		}
+	if before.State == after.State {
+		return
 	}
-	if before.State != after.State {
-		ended(before, -1)
-		ended(after, 1)
+	if before.State.Terminal() && before.FinishedAt != nil {
+		change(UsageChange{usageKey(before), usageOf(before).negative()})
+	}
+	if after.State.Terminal() && after.FinishedAt != nil {
+		change(UsageChange{usageKey(after), usageOf(after)})
 	}
 }
 
@@ -96,23 +96,29 @@ func usageKey(t *task.Task) UsageKey {
 	}
 }
 
-func usageOf(t *task.Task, sign int64) Usage {
-	u := Usage{Cost: task.Money(sign) * t.Cost}
+func usageOf(t *task.Task) Usage {
+	u := Usage{Cost: t.Cost}
 	switch t.State {
 	case task.Succeeded:
-		u.Succeeded = sign
+		u.Succeeded = 1
 	case task.Failed:
-		u.Failed = sign
+		u.Failed = 1
 	default:
-		u.Canceled = sign
+		u.Canceled = 1
 	}
-	if m := t.Usage; m != nil {
-		u.Usage = task.Usage{
-			InputTokens: sign * m.InputTokens, OutputTokens: sign * m.OutputTokens, Images: sign * m.Images,
-			Milliseconds: sign * m.Milliseconds, Characters: sign * m.Characters,
-		}
+	if t.Usage != nil {
+		u.Usage = *t.Usage
 	}
 	return u
+}
+
+// negative returns what takes u out of a sum.
+func (u Usage) negative() Usage {
+	n := u.Numbers()
+	for i := range n {
+		n[i] = -n[i]
+	}
+	return UsageOf(n)
 }
 
 // SpendChanges calls change with the changes of the suppliers' sums when before becomes after.
@@ -174,7 +180,7 @@ func saved(t *task.Task, change func(SpendChange)) {
 
 // UsageNumbers is how many numbers a Usage has, SpendNumbers a Spend.
 const (
-	UsageNumbers = 9
+	UsageNumbers = 19
 	SpendNumbers = 9
 )
 
@@ -182,6 +188,8 @@ const (
 func (u Usage) Numbers() [UsageNumbers]int64 {
 	return [...]int64{
 		u.Succeeded, u.Failed, u.Canceled, u.InputTokens, u.OutputTokens, u.Images, u.Milliseconds, u.Characters, int64(u.Cost),
+		u.Pages, u.Requests, u.Searches, u.CachedInputTokens, u.CacheWriteTokens, u.ImageInputTokens, u.AudioInputTokens,
+		u.ReasoningTokens, u.ImageOutputTokens, u.AudioOutputTokens,
 	}
 }
 
@@ -189,7 +197,11 @@ func (u Usage) Numbers() [UsageNumbers]int64 {
 func UsageOf(n [UsageNumbers]int64) Usage {
 	return Usage{
 		Succeeded: n[0], Failed: n[1], Canceled: n[2], Cost: task.Money(n[8]),
-		Usage: task.Usage{InputTokens: n[3], OutputTokens: n[4], Images: n[5], Milliseconds: n[6], Characters: n[7]},
+		Usage: task.Usage{
+			InputTokens: n[3], OutputTokens: n[4], Images: n[5], Milliseconds: n[6], Characters: n[7],
+			Pages: n[9], Requests: n[10], Searches: n[11], CachedInputTokens: n[12], CacheWriteTokens: n[13],
+			ImageInputTokens: n[14], AudioInputTokens: n[15], ReasoningTokens: n[16], ImageOutputTokens: n[17], AudioOutputTokens: n[18],
+		},
 	}
 }
 

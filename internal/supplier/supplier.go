@@ -178,6 +178,20 @@ type Usage struct {
 	Images       int64
 	Milliseconds int64 // of video or audio
 	Characters   int64
+	Pages        int64 // of documents
+	Requests     int64
+	Searches     int64
+
+	// Parts of InputTokens. A token is in one of them at most.
+	CachedInputTokens int64 // read from a cache
+	CacheWriteTokens  int64
+	ImageInputTokens  int64
+	AudioInputTokens  int64
+
+	// Parts of OutputTokens. A token is in one of them at most.
+	ReasoningTokens   int64
+	ImageOutputTokens int64
+	AudioOutputTokens int64
 }
 
 // Judgement is a Moderator's answer about one text.

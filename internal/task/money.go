@@ -150,6 +150,20 @@ type Usage struct {
 	Images       int64 `json:"images,omitempty"`
 	Milliseconds int64 `json:"ms,omitempty"` // of video or audio
 	Characters   int64 `json:"characters,omitempty"`
+	Pages        int64 `json:"pages,omitempty"` // of documents
+	Requests     int64 `json:"requests,omitempty"`
+	Searches     int64 `json:"searches,omitempty"`
+
+	// Parts of InputTokens. A token is in one of them at most.
+	CachedInputTokens int64 `json:"cached_input_tokens,omitempty"` // read from a cache
+	CacheWriteTokens  int64 `json:"cache_write_tokens,omitempty"`
+	ImageInputTokens  int64 `json:"image_input_tokens,omitempty"`
+	AudioInputTokens  int64 `json:"audio_input_tokens,omitempty"`
+
+	// Parts of OutputTokens. A token is in one of them at most.
+	ReasoningTokens   int64 `json:"reasoning_tokens,omitempty"`
+	ImageOutputTokens int64 `json:"image_output_tokens,omitempty"`
+	AudioOutputTokens int64 `json:"audio_output_tokens,omitempty"`
 }
 
 // HoldKind is the resource of a hold.

@@ -29,13 +29,13 @@ func (t *Task) Write(w *jsonwrite.Writer) {
 	t.writeTimes(w)
 	hash(w, "idem", t.IdempotencyHash)
 	hash(w, "fingerprint", t.Fingerprint)
-	count(w, "reopenings", t.Reopenings)
+	count(w, "reopenings", int64(t.Reopenings))
 	t.writeRequest(w)
 	t.writeResult(w)
 	t.writeAttempts(w)
-	count(w, "round", t.Round)
+	count(w, "round", int64(t.Round))
 	flag(w, "cancel_requested", t.CancelRequested)
-	count(w, "takeovers", t.Takeovers)
+	count(w, "takeovers", int64(t.Takeovers))
 	if t.LastWrite != (WriteMark{}) {
 		w.Name("last_write")
 		w.Begin('{')
@@ -112,9 +112,7 @@ func (t *Task) writeResult(w *jsonwrite.Writer) {
 		w.Name("usage")
 		t.Usage.write(w)
 	}
-	if t.Cost != 0 {
-		number(w, "cost", int64(t.Cost))
-	}
+	count(w, "cost", int64(t.Cost))
 }
 
 func (t *Task) writeAttempts(w *jsonwrite.Writer) {
@@ -153,17 +151,13 @@ func (a *Attempt) write(w *jsonwrite.Writer) {
 	if len(a.Passed) > 0 {
 		other(w, "passed", a.Passed)
 	}
-	if a.Estimate != 0 {
-		number(w, "estimate", int64(a.Estimate))
-	}
+	count(w, "estimate", int64(a.Estimate))
 	optional(w, "code", string(a.Code))
 	if a.Usage != nil {
 		w.Name("usage")
 		a.Usage.write(w)
 	}
-	if a.Cost != 0 {
-		number(w, "cost", int64(a.Cost))
-	}
+	count(w, "cost", int64(a.Cost))
 	flag(w, "cost_unknown", a.CostUnknown)
 	moment(w, "started_at", &a.StartedAt)
 	moment(w, "submitted_at", a.SubmittedAt)
@@ -173,20 +167,21 @@ func (a *Attempt) write(w *jsonwrite.Writer) {
 
 func (u *Usage) write(w *jsonwrite.Writer) {
 	w.Begin('{')
-	for _, m := range []struct {
-		name string
-		n    int64
-	}{
-		{"input_tokens", u.InputTokens},
-		{"output_tokens", u.OutputTokens},
-		{"images", u.Images},
-		{"ms", u.Milliseconds},
-		{"characters", u.Characters},
-	} {
-		if m.n != 0 {
-			number(w, m.name, m.n)
-		}
-	}
+	count(w, "input_tokens", u.InputTokens)
+	count(w, "output_tokens", u.OutputTokens)
+	count(w, "images", u.Images)
+	count(w, "ms", u.Milliseconds)
+	count(w, "characters", u.Characters)
+	count(w, "pages", u.Pages)
+	count(w, "requests", u.Requests)
+	count(w, "searches", u.Searches)
+	count(w, "cached_input_tokens", u.CachedInputTokens)
+	count(w, "cache_write_tokens", u.CacheWriteTokens)
+	count(w, "image_input_tokens", u.ImageInputTokens)
+	count(w, "audio_input_tokens", u.AudioInputTokens)
+	count(w, "reasoning_tokens", u.ReasoningTokens)
+	count(w, "image_output_tokens", u.ImageOutputTokens)
+	count(w, "audio_output_tokens", u.AudioOutputTokens)
 	w.End('}')
 }
 
@@ -206,9 +201,9 @@ func number(w *jsonwrite.Writer, name string, n int64) {
 	w.Int(n)
 }
 
-func count(w *jsonwrite.Writer, name string, n int) {
+func count(w *jsonwrite.Writer, name string, n int64) {
 	if n != 0 {
-		number(w, name, int64(n))
+		number(w, name, n)
 	}
 }
 

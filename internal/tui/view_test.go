@@ -109,7 +109,7 @@ func manyTasks(r *testDashboard, service *fake) {
 	service.change("task_0001", func(t *api.Task) {
 		end(t, task.Succeeded)
 		t.Output = &api.Output{Text: new(poem + poem + poem), FinishReason: "length"}
-		t.Usage = &api.Usage{InputTokens: 12, OutputTokens: 345, Cost: api.Cost{Currency: "USD", Amount: "0.000028"}}
+		t.Usage = &api.Usage{Work: api.Work{InputTokens: 12, OutputTokens: 345}, Cost: api.Cost{Currency: "USD", Amount: "0.000028"}}
 	})
 	service.change("task_0002", func(t *api.Task) {
 		end(t, task.Succeeded)
@@ -118,7 +118,7 @@ func manyTasks(r *testDashboard, service *fake) {
 			ContentType: "image/png", Bytes: 1_234_567, Width: new(1024), Height: new(768),
 			ExpiresAt: api.Timestamp{Time: t.UpdatedAt.AddDate(0, 0, 7)},
 		}}}
-		t.Usage = &api.Usage{Images: 1, Cost: api.Cost{Currency: "USD", Amount: "0.04"}}
+		t.Usage = &api.Usage{Work: api.Work{Images: 1}, Cost: api.Cost{Currency: "USD", Amount: "0.04"}}
 	})
 	service.change("task_0003", func(t *api.Task) {
 		end(t, task.Failed)

@@ -28,18 +28,12 @@ func cost(t api.Task) string {
 // usage shows the measured work.
 func usage(u api.Usage) string {
 	var words []string
-	count := func(n int64, word string) {
-		if n > 0 {
-			words = append(words, strconv.FormatInt(n, 10)+" "+word)
-		}
+	for _, c := range u.Counts() {
+		words = append(words, strconv.FormatInt(c.N, 10)+" "+c.Name)
 	}
-	count(u.InputTokens, "input tokens")
-	count(u.OutputTokens, "output tokens")
-	count(u.Images, plural(int(u.Images), "image"))
 	if u.Seconds != "" {
 		words = append(words, line(u.Seconds.String())+" seconds")
 	}
-	count(u.Characters, "characters")
 	return strings.Join(words, ", ")
 }
 

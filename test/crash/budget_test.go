@@ -190,9 +190,9 @@ func (b *budget) judgeUsage(t *testing.T, states map[task.State]int) {
 		t.Fatal(err)
 	}
 	want := []api.UsageRow{{
-		Group: "image.generate", Mode: task.Live, Succeeded: budgetTasks, Failed: int64(states[task.Failed]), Images: budgetTasks, Cost: "1",
+		Group: "image.generate", Mode: task.Live, Succeeded: budgetTasks, Failed: int64(states[task.Failed]), Work: api.Work{Images: budgetTasks}, Cost: "1",
 	}}
-	if diff := cmp.Diff(want, report.Data, cmpopts.IgnoreFields(api.UsageRow{}, "InputTokens")); diff != "" {
+	if diff := cmp.Diff(want, report.Data, cmpopts.IgnoreFields(api.Work{}, "InputTokens")); diff != "" {
 		t.Errorf("usage (-want +got):\n%s", diff)
 	}
 }

@@ -136,11 +136,8 @@ func sum(a, b api.UsageRow) api.UsageRow {
 	a.Succeeded += b.Succeeded
 	a.Failed += b.Failed
 	a.Canceled += b.Canceled
-	a.InputTokens += b.InputTokens
-	a.OutputTokens += b.OutputTokens
-	a.Images += b.Images
+	a.Work = a.Add(b.Work)
 	a.Milliseconds += b.Milliseconds
-	a.Characters += b.Characters
 	a.Cost = amount(a.Cost).Add(amount(b.Cost)).String()
 	return a
 }

@@ -15,7 +15,7 @@ import (
 // words are the functions by which templates write values.
 func words(now func() time.Time) template.FuncMap {
 	return template.FuncMap{
-		"nav": navigate, "sentence": sentence, "moment": moment, "machine": machine, "money": money, "count": count[int64],
+		"nav": navigate, "sentence": sentence, "capital": capital, "moment": moment, "machine": machine, "money": money, "count": count[int64],
 		"ago": func(at any) string { return ago(timeOf(at), now()) }, "lasted": lasted, "size": api.Size,
 		"add":           func(a, b int) int { return a + b },
 		"pair":          func(a, b any) pair { return pair{a, b} },
@@ -42,11 +42,19 @@ func navigate(p page, section, path, text string) link {
 
 // sentence begins a message with a capital and ends it with a full stop.
 func sentence(message string) string {
-	first, size := utf8.DecodeRuneInString(message)
+	if message == "" {
+		return ""
+	}
+	return strings.TrimSuffix(capital(message), ".") + "."
+}
+
+// capital begins words with a capital.
+func capital(words string) string {
+	first, size := utf8.DecodeRuneInString(words)
 	if size == 0 {
 		return ""
 	}
-	return string(unicode.ToUpper(first)) + strings.TrimSuffix(message[size:], ".") + "."
+	return string(unicode.ToUpper(first)) + words[size:]
 }
 
 // moment writes a time, or a pointer to one that may be absent, for people.

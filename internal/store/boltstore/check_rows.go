@@ -135,7 +135,8 @@ func (c *check) usage() error {
 		return nil
 	}
 	return c.forEach(bucketUsage, func(k, v []byte) {
-		if _, ok := parseUsageKey(k); !ok || !bytes.Equal(encodeSums(decodeSums(v)), v) {
+		sums := decodeSums(v)
+		if _, ok := parseUsageKey(k); !ok || !bytes.Equal(encodeSums(sums[:]), v) {
 			c.find("usage", "sums of another form")
 		}
 	})

@@ -203,7 +203,7 @@ var (
 // ReadSums returns the numbers of a row of `usage` and how they are written again.
 func ReadSums(row []byte) (numbers []int64, again []byte) {
 	n := decodeSums(row)
-	return n[:], encodeSums(n)
+	return n[:], encodeSums(n[:])
 }
 
 // UsageKeyAgain returns how a key of `usage` is written from its parts; false if it has none.

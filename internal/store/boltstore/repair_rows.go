@@ -285,7 +285,8 @@ func (r *repair) putIndexRow(in bucket, want map[string]string) error {
 // sums gives up sums of usage that can't be read.
 func (r *repair) sums() error {
 	return r.forEach(bucketUsage, func(k, v []byte) {
-		if _, ok := parseUsageKey(k); !ok || !bytes.Equal(encodeSums(decodeSums(v)), v) {
+		sums := decodeSums(v)
+		if _, ok := parseUsageKey(k); !ok || !bytes.Equal(encodeSums(sums[:]), v) {
 			r.lose(bucketUsage, k, "the sums can't be read")
 		}
 	})

@@ -176,12 +176,13 @@ func (t *Target) PutContents(_ context.Context, c store.Contents) error {
 		}
 		r.set(bucketHolds, key, counterOf(h.Amount, end))
 	}
-	sum := func(key []byte, n [mostNumbers]int64) { r.set(bucketUsage, string(key), encodeSums(n)) }
 	for _, u := range c.Usage {
-		sum(usageKey(nil, kindUsage, u.Account, u.Day, u.Mode, u.Capability, u.KeyID), u.By.Numbers())
+		sums := u.By.Numbers()
+		r.set(bucketUsage, string(usageKey(nil, kindUsage, u.Account, u.Day, u.Mode, u.Capability, u.KeyID)), encodeSums(sums[:]))
 	}
 	for _, s := range c.Spend {
-		sum(usageKey(nil, kindSpend, s.Supplier, s.Day, s.Mode, s.Capability, s.Model), s.By.Numbers())
+		sums := s.By.Numbers()
+		r.set(bucketUsage, string(usageKey(nil, kindSpend, s.Supplier, s.Day, s.Mode, s.Capability, s.Model)), encodeSums(sums[:]))
 	}
 	r.set(bucketMeta, string(metaSession), bigEndian(uint64(c.Epoch>>epochBits)))
 	if err != nil {

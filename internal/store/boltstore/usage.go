@@ -58,7 +58,7 @@ func (x *txn) writeSums() error {
 		if s.now == s.was {
 			continue
 		}
-		if err := x.put(bucketUsage, key, encodeSums(s.now)); err != nil {
+		if err := x.put(bucketUsage, key, encodeSums(s.now[:])); err != nil {
 			return err
 		}
 	}
@@ -66,7 +66,7 @@ func (x *txn) writeSums() error {
 }
 
 // encodeSums writes the numbers after each other, without the zeros at the end.
-func encodeSums(n [mostNumbers]int64) []byte {
+func encodeSums(n []int64) []byte {
 	last := len(n)
 	for last > 0 && n[last-1] == 0 {
 		last--

@@ -5,8 +5,22 @@ import (
 	"slices"
 	"testing"
 
+	"unitask/internal/store"
 	"unitask/internal/store/boltstore"
+	"unitask/internal/task"
 )
+
+// TestOldSums: a row from before a number was added has it at zero, and is written again as it was.
+func TestOldSums(t *testing.T) {
+	old := []byte("\x01\x01\x02\x03\x04\x05\x06\x07\x08\x09")
+	numbers, again := boltstore.ReadSums(old)
+	want := store.Usage{Succeeded: 1, Failed: 2, Canceled: 3, Cost: 9, Usage: task.Usage{
+		InputTokens: 4, OutputTokens: 5, Images: 6, Milliseconds: 7, Characters: 8,
+	}}
+	if got := store.UsageOf([store.UsageNumbers]int64(numbers)); got != want || !bytes.Equal(again, old) {
+		t.Errorf("%q reads as %+v and is written as %q", old, got, again)
+	}
+}
 
 // FuzzSums: whatever is read is no sum below 0 and reads the same when it is written again, and a key
 // that has parts is made of them.

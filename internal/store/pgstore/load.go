@@ -62,19 +62,25 @@ func (in *loader) sums(ctx context.Context, c store.Contents) {
 		}
 		return []any{h.Scope, string(h.Kind), folded, h.Amount, ends}, nil
 	})
-	const columns = "kind owner day mode capability detail shard n1 n2 n3 n4 n5 n6 n7 n8 n9"
-	row := func(kind, owner string, day account.Date, mode task.Mode, capability, detail string, sums [numbers]int64) []any {
+	columns := "kind owner day mode capability detail shard " + strings.ReplaceAll(sumColumns, ",", "")
+	row := func(kind, owner string, day account.Date, mode task.Mode, capability, detail string, sums []int64) []any {
 		all := []any{kind, owner, int32(day), string(mode), capability, detail, folded}
-		for _, n := range sums {
+		for i := range numbers {
+			var n int64
+			if i < len(sums) {
+				n = sums[i]
+			}
 			all = append(all, n)
 		}
 		return all
 	}
 	load(ctx, in, "usage", columns, c.Usage, func(u store.UsageChange) ([]any, error) {
-		return row(kindUsage, u.Account, u.Day, u.Mode, u.Capability, u.KeyID, u.By.Numbers()), nil
+		sums := u.By.Numbers()
+		return row(kindUsage, u.Account, u.Day, u.Mode, u.Capability, u.KeyID, sums[:]), nil
 	})
 	load(ctx, in, "usage", columns, c.Spend, func(s store.SpendChange) ([]any, error) {
-		return row(kindSpend, s.Supplier, s.Day, s.Mode, s.Capability, s.Model, s.By.Numbers()), nil
+		sums := s.By.Numbers()
+		return row(kindSpend, s.Supplier, s.Day, s.Mode, s.Capability, s.Model, sums[:]), nil
 	})
 }
 

@@ -138,6 +138,13 @@ CREATE UNLOGGED TABLE {s}.notes (             -- what each node said last; a cra
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000,
 	toast.autovacuum_vacuum_scale_factor = 0, toast.autovacuum_vacuum_threshold = 1000);
 `,
+	`
+ALTER TABLE {s}.usage
+	ADD n10 numeric NOT NULL DEFAULT 0, ADD n11 numeric NOT NULL DEFAULT 0, ADD n12 numeric NOT NULL DEFAULT 0,
+	ADD n13 numeric NOT NULL DEFAULT 0, ADD n14 numeric NOT NULL DEFAULT 0, ADD n15 numeric NOT NULL DEFAULT 0,
+	ADD n16 numeric NOT NULL DEFAULT 0, ADD n17 numeric NOT NULL DEFAULT 0, ADD n18 numeric NOT NULL DEFAULT 0,
+	ADD n19 numeric NOT NULL DEFAULT 0;
+`,
 }
 
 // migrateLock is the advisory lock of those who change a schema.

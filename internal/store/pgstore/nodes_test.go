@@ -164,6 +164,7 @@ func TestOldSchema(t *testing.T) {
 		"CREATE TABLE " + schema + ".version (one boolean PRIMARY KEY CHECK (one), version int NOT NULL)",
 		"INSERT INTO " + schema + ".version VALUES (true, 1)",
 		"INSERT INTO " + schema + ".nodes (name, until, freed) VALUES ('" + someNode + "', now() + interval '1 hour', false), ('gone', now() - interval '2 days', true)",
+		"INSERT INTO " + schema + ".usage VALUES ('usage', 'acct_1', 20000, 'live', 'text.chat', 'key_1', 'a node', 1, 2, 3, 4, 5, 6, 7, 8, 9)",
 	} {
 		if err := server.Exec(t.Context(), sql); err != nil {
 			t.Fatal(err)
@@ -172,6 +173,19 @@ func TestOldSchema(t *testing.T) {
 	db = mustAttach(t, c)
 	if others, err := db.Exchange(t.Context(), someNode, []byte("a note")); err != nil || len(others) != 0 {
 		t.Fatalf("Exchange: %v, %v", others, err)
+	}
+	wantUsage := store.Usage{Succeeded: 1, Failed: 2, Canceled: 3, Cost: 9, Usage: task.Usage{
+		InputTokens: 4, OutputTokens: 5, Images: 6, Milliseconds: 7, Characters: 8,
+	}}
+	err := db.EachUsage(t.Context(), store.UsageQuery{First: 20000, Last: 20000}, func(k store.UsageKey, u store.Usage) bool {
+		if k.KeyID != "key_1" || u != wantUsage {
+			t.Errorf("usage %+v of %+v, want %+v", u, k, wantUsage)
+		}
+		wantUsage = store.Usage{}
+		return true
+	})
+	if err != nil || wantUsage != (store.Usage{}) {
+		t.Errorf("EachUsage: %v, without %+v", err, wantUsage)
 	}
 	if err := server.Exec(t.Context(), "INSERT INTO "+schema+".notes VALUES ('gone', 'b')"); err != nil {
 		t.Fatal(err)

@@ -64,6 +64,13 @@ func (e *env) end(supplier string, s store.Step) task.Task {
 	return e.advance(lease, s)
 }
 
+// measured is one of every kind of work.
+var measured = task.Usage{
+	InputTokens: 50, OutputTokens: 40, Images: 3, Milliseconds: 7000, Characters: 8, Pages: 11, Requests: 1, Searches: 2,
+	CachedInputTokens: 20, CacheWriteTokens: 5, ImageInputTokens: 4, AudioInputTokens: 6,
+	ReasoningTokens: 9, ImageOutputTokens: 10, AudioOutputTokens: 12,
+}
+
 func testUsage(e *env) {
 	today := account.DateOf(e.clock.Now())
 	one := store.UsageKey{Account: acme.Account, Day: today, Mode: task.Live, Capability: chat, KeyID: "key_1"}
@@ -71,7 +78,7 @@ func testUsage(e *env) {
 	two.KeyID = "key_2"
 	e.create(e.priced("a", "key_1"))
 	e.wantUsage("nothing has ended", ever, map[store.UsageKey]store.Usage{})
-	e.end("s", succeeded(task.Usage{Images: 3, InputTokens: 5}))
+	e.end("s", succeeded(measured))
 	e.create(e.priced("b", "key_1"))
 	e.end("s", failed(task.Rejected))
 	e.create(e.priced("c", "key_2"))
@@ -79,7 +86,7 @@ func testUsage(e *env) {
 		e.Fatal(err)
 	}
 	want := map[store.UsageKey]store.Usage{
-		one: {Succeeded: 1, Failed: 1, Cost: 30, Usage: task.Usage{Images: 3, InputTokens: 5}},
+		one: {Succeeded: 1, Failed: 1, Cost: 30, Usage: measured},
 		two: {Canceled: 1},
 	}
 	e.wantUsage("ended", ever, want)
