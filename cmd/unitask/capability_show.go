@@ -24,6 +24,9 @@ func showCapability(t *terminal, c api.Capability) error {
 	}
 	p := page{t: t}
 	p.line("%s  %s", t.style.bold.Render(string(c.Name)), t.style.faint.Render(fmt.Sprintf("%s, %s, %s", c.Modality, c.Mode, c.Price.String())))
+	if kinds := c.Price.Kinds(); kinds != "" {
+		p.line("%s", t.style.faint.Render(kinds))
+	}
 	p.wrapped("", c.Description)
 	for _, group := range []string{catalog.GroupInput, catalog.GroupParameters} {
 		if !slices.ContainsFunc(fields, func(f catalog.Field) bool { return f.Group == group }) {

@@ -85,6 +85,7 @@ type Capability struct {
 	NoFinishReason   bool                       // the output schema has no finish_reason and takes no other member
 	Deadline         time.Duration              // of a task, from acceptance
 	Defaults         map[string]json.RawMessage // of parameters, from their schema
+	Maxima           map[string]float64         // of numbers in the request, from their schemas
 	Filled           json.RawMessage            // Defaults as JSON: the parameters of a request without any
 }
 

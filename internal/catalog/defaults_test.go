@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"unitask/internal/catalog"
 )
 
@@ -44,4 +46,37 @@ func exampleInput(t *testing.T, c catalog.Capability) json.RawMessage {
 		t.Fatal(f)
 	}
 	return r.Input
+}
+
+// TestMaxima: the largest numbers of a request come from both of its schemas.
+func TestMaxima(t *testing.T) {
+	directory, err := catalog.Load([]byte(`
+capabilities:
+  - name: document.parse
+    title: Parse
+    description: Reads a document.
+    modality: text
+    mode: sync
+    deadline: 30s
+    input:
+      type: object
+      properties:
+        text: {type: string}
+        max_pages: {type: integer, maximum: 50}
+        shares: {type: array, items: {type: number, maximum: 1}}
+    parameters:
+      type: object
+      properties:
+        max_searches: {type: integer, maximum: 3}
+        effort: {type: number, minimum: 2}
+    output: {type: object, properties: {text: {type: string}}}
+    example: {capability: document.parse, input: {text: hello}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	entry, _ := directory.Get("document.parse")
+	if diff := cmp.Diff(map[string]float64{"max_pages": 50, "max_searches": 3}, entry.Maxima); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
 }

@@ -82,8 +82,11 @@ func (d declaration) derive(e *compiled) error {
 		_, has := properties["finish_reason"]
 		e.NoFinishReason = !has
 	}
-	e.Defaults = map[string]json.RawMessage{}
+	e.Defaults, e.Maxima = map[string]json.RawMessage{}, map[string]float64{}
 	for _, f := range fields {
+		if f.Maximum != nil && !f.Array {
+			e.Maxima[f.Name] = *f.Maximum
+		}
 		if f.Group == GroupParameters && len(f.Default) > 0 {
 			e.Defaults[f.Name] = f.Default
 		}

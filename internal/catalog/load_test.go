@@ -82,6 +82,7 @@ func TestOverlayAddsACapability(t *testing.T) {
 		MediaKinds:   map[string]string{"/portrait": "image", "/authorization/evidence/*": "file"},
 		Deadline:     30 * time.Second,
 		Defaults:     map[string]json.RawMessage{"tone": json.RawMessage(`"calm"`)},
+		Maxima:       map[string]float64{},
 		Filled:       json.RawMessage(`{"tone":"calm"}`),
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -41,7 +41,7 @@ func Keep(old, now Config) Config {
 func differing(path string, old, now reflect.Value) []string {
 	var names []string
 	for i := range old.NumField() {
-		name := join(path, old.Type().Field(i).Tag.Get("yaml"))
+		name := join(path, settingName(old.Type().Field(i)))
 		switch a, b := old.Field(i), now.Field(i); {
 		case name == "limits":
 			names = append(names, differing(name, a, b)...)

@@ -204,11 +204,24 @@ func (r *report) checkPriceFor(path string, p Price, name catalog.Name) {
 	if unit := task.Unit(p.Unit); unit != "" && !unit.Measures(string(name)) {
 		r.add(path+".unit", "is none that "+string(name)+" is counted in", "with it the work would be free")
 	}
+	for _, rate := range p.rates() {
+		if rate.unit != task.PerMillionTokens && !rate.unit.Beside(string(name)) {
+			r.add(path+"."+rate.name, "is nothing that "+string(name)+" is counted in", "with it the work would be free")
+		}
+	}
 }
 
 func (r *report) checkPrice(path string, p Price) {
 	if p.Unit == "" {
 		r.add(path, "is required, with its unit", `for example {unit: mtok, input: "0.05", output: "0.08"}; for free work {unit: mtok}`)
+	}
+	for _, rate := range p.rates() {
+		switch unit := task.Unit(p.Unit); {
+		case rate.unit == unit && unit != task.PerMillionTokens:
+			r.add(path+"."+rate.name, "is the price's own unit", "write it as input or output")
+		case rate.unit == task.PerMillionTokens && unit != rate.unit && unit != "":
+			r.add(path+"."+rate.name, "is a price of tokens", "it goes with unit: mtok")
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"strconv"
+	"strings"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -72,6 +73,9 @@ func (d *decoder) value(path string, n ast.Node, v reflect.Value) {
 		return
 	}
 	switch v.Kind() {
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		d.value(path, n, v.Elem())
 	case reflect.Struct:
 		d.structure(path, n, v)
 	case reflect.Map:
@@ -88,7 +92,7 @@ func (d *decoder) structure(path string, n ast.Node, v reflect.Value) {
 	fields := map[string]reflect.Value{}
 	var names []string
 	for i := range v.NumField() {
-		name := v.Type().Field(i).Tag.Get("yaml")
+		name := settingName(v.Type().Field(i))
 		fields[name], names = v.Field(i), append(names, name)
 	}
 	d.members(path, n, func(name string, key, value ast.Node) {
@@ -233,6 +237,12 @@ func setDefaults(v reflect.Value) {
 			setDefaults(v.Field(i))
 		}
 	}
+}
+
+// settingName returns the name of a struct's field in the file.
+func settingName(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+	return name
 }
 
 func join(path, name string) string {

@@ -102,7 +102,20 @@ func TestErrors(t *testing.T) {
 				"unitask.yaml:4:29: prices.text.embed.unit is none that text.embed is counted in",
 			},
 		},
-		{"a moderation by the second", "policy: {moderation: {supplier: openai, price: {unit: second}}}\n", []string{"policy.moderation.price.unit must be mtok or mchar"}},
+		{"a moderation by the second", "policy: {moderation: {supplier: openai, price: {unit: second}}}\n", []string{"policy.moderation.price.unit must be mtok, mchar or request"}},
+		{
+			"rates of a price",
+			"prices:\n  text.chat: {unit: mtok, input: 2, output: 10, cached_input: 0.2, search: 0.01, request: 0}\n" +
+				"  text.embed: {unit: request, input: 1, cached_input: 1, request: 1, page: 1}\n" +
+				"  image.generate: {unit: image, output: 1, image_output: 1, search: 1}\n" +
+				"policy: {moderation: {supplier: openai, model: m, price: {unit: mtok, request: 1, search: 1}}}\n",
+			[]string{
+				"prices.text.embed.cached_input is a price of tokens", "prices.text.embed.request is the price's own unit",
+				"prices.text.embed.page is nothing that text.embed is counted in",
+				"prices.image.generate.image_output is a price of tokens", "prices.image.generate.search is nothing that image.generate is counted in",
+				"policy.moderation.price.search isn't counted in questions about content",
+			},
+		},
 		{"all at once", `
 suppliers:
   - {name: a, kind: openai, base_url: ftp://x}
@@ -114,7 +127,7 @@ routes:
     - {supplier: a, model: "", price: {unit: pixel}}
 `, []string{
 			"unitask.yaml:7:58: routes.text.chat[0].price.input must be an amount in USD",
-			"unitask.yaml:9:46: routes.image.generate[0].price.unit must be mtok, image, second or mchar",
+			"unitask.yaml:9:46: routes.image.generate[0].price.unit must be mtok, image, second, mchar, page, request or search",
 		}},
 		{"all that doesn't fit", `
 suppliers:

@@ -102,8 +102,15 @@ func (r *report) checkPolicy(c *Config, moderators []string, directory *catalog.
 	if m.Price != (Price{}) {
 		r.checkPrice(path+".price", m.Price)
 	}
-	if unit := task.Unit(m.Price.Unit); unit != "" && unit != task.PerMillionTokens && unit != task.PerMillionCharacters {
-		r.add(path+".price.unit", "must be mtok or mchar", "")
+	switch task.Unit(m.Price.Unit) {
+	case "", task.PerMillionTokens, task.PerMillionCharacters, task.PerRequest:
+	default:
+		r.add(path+".price.unit", "must be mtok, mchar or request", "")
+	}
+	for _, rate := range m.Price.rates() {
+		if rate.unit != task.PerRequest {
+			r.add(path+".price."+rate.name, "isn't counted in questions about content", "with it they would be free")
+		}
 	}
 }
 

@@ -20,7 +20,7 @@ func Reference() string {
 func describe(b *strings.Builder, prefix string, t reflect.Type) {
 	for i := range t.NumField() {
 		f := t.Field(i)
-		name := join(prefix, f.Tag.Get("yaml"))
+		name := join(prefix, settingName(f))
 		if f.Tag.Get("doc") != "" {
 			fmt.Fprintf(b, "| `%s` | %s | %s | %s | %s |\n", name, typeName(f.Type),
 				code(f.Tag.Get("default")), code(f.Tag.Get("env")), f.Tag.Get("doc"))
@@ -50,6 +50,9 @@ func code(s string) string {
 }
 
 func typeName(t reflect.Type) string {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
 	switch {
 	case t == reflect.TypeFor[Duration]():
 		return "duration"

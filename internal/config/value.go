@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"unitask/internal/task"
 )
 
 // Duration is a length of time, written like "90s", "1h30m" or "7d".
@@ -85,48 +83,6 @@ func (s Size) MarshalText() ([]byte, error) {
 	}
 	return nil, errors.New("config: no unit fits")
 }
-
-// Price is a price in USD a unit. Amounts are exact.
-type Price struct {
-	Unit   Unit   `yaml:"unit" doc:"mtok (a million tokens), image, second or mchar (a million characters)"`
-	Input  Amount `yaml:"input" default:"0" doc:"for what goes in"`
-	Output Amount `yaml:"output" default:"0" doc:"for what comes out"`
-}
-
-// Task returns the price as tasks carry it.
-func (p Price) Task() task.Price {
-	return task.Price{Unit: task.Unit(p.Unit), Input: task.Money(p.Input), Output: task.Money(p.Output)}
-}
-
-// Unit is the unit of a price.
-type Unit task.Unit
-
-// UnmarshalText reads one of the units; "" is no unit.
-func (u *Unit) UnmarshalText(text []byte) error {
-	if *u = Unit(text); *u != "" && !task.Unit(text).Valid() {
-		return errors.New("must be mtok, image, second or mchar")
-	}
-	return nil
-}
-
-// MarshalText is the inverse of UnmarshalText.
-func (u Unit) MarshalText() ([]byte, error) { return []byte(u), nil }
-
-// Amount is an exact amount in USD, written like "0.05".
-type Amount task.Money
-
-// UnmarshalText reads an Amount of zero or more.
-func (a *Amount) UnmarshalText(text []byte) error {
-	m, err := task.ParseMoney(string(text))
-	*a = Amount(m)
-	if err != nil {
-		return errors.New(`must be an amount in USD with at most nine decimals, such as "0.05"`)
-	}
-	return nil
-}
-
-// MarshalText is the inverse of UnmarshalText.
-func (a Amount) MarshalText() ([]byte, error) { return []byte(task.Money(a).String()), nil }
 
 // Transport is the way in which requests are sent to a supplier.
 type Transport string

@@ -32,7 +32,7 @@ func (w *work) cancel(ctx context.Context, open *task.Attempt) error {
 	case e != nil && e.Sent == supplier.Failed && !stopped: // by itself
 		return w.failed(ctx, route, e)
 	case e != nil && (e.Usage != nil || e.Charged != nil):
-		return w.canceled(ctx, stoppedJob(route, e))
+		return w.canceled(ctx, w.stoppedJob(route, e))
 	default:
 		return w.canceled(ctx, w.unsettled(open, ""))
 	}
@@ -88,8 +88,8 @@ func (w *work) bill(c *task.Closing) task.Transition {
 }
 
 // stoppedJob closes the attempt of a stopped job with the cost that the supplier states.
-func stoppedJob(route routing.Route, e *supplier.Error) *task.Closing {
-	c := failedWork(route, e)
+func (w *work) stoppedJob(route routing.Route, e *supplier.Error) *task.Closing {
+	c := w.failedWork(route, e)
 	c.Code, c.Note = "", "stopped for its caller"
 	return c
 }

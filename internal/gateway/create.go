@@ -218,7 +218,7 @@ func (g *Gateway) newTask(
 	o.NewTask = store.NewTask{
 		ID: task.NewID(task.PrefixTask, g.now()), Scope: c.Scope(), KeyID: c.Key.ID, Capability: string(req.Capability),
 		Sync: entry.Mode == catalog.Sync, Input: req.Input, Parameters: req.Parameters, Deadline: entry.Deadline,
-		Price: price, Reserved: price.Cost(routes.Bound(c.Key.Mode, req.Capability, size)),
+		Price: price, Reserved: price.Most(routes.Bound(c.Key.Mode, req.Capability, size)),
 	}
 	m, texts := g.moderation(c.Key.Mode, entry, req.Input)
 	spend := routes.Dearest(c.Key.Mode, req.Capability, size)

@@ -60,7 +60,7 @@ func mediaPointers(entry catalog.Capability, input json.RawMessage) []string {
 func estimate(entry catalog.Capability, input, parameters json.RawMessage) task.Usage {
 	media := len(allMedia(entry, input))
 	defer bulk.Turn(len(input))()
-	return routing.Estimate(entry.Base(), media, input, parameters)
+	return routing.Estimate(entry, media, input, parameters)
 }
 
 // checkMedia refuses, before the commit, media whose fault shows without a fetch.

@@ -130,7 +130,7 @@ func (w *work) unfit(ctx context.Context, route routing.Route, r supplier.Result
 		slog.String("supplier", route.Supplier), slog.String("model", route.Model), slog.Any("error", err))
 	e := supplier.NewError(supplier.Failed, fault.ProviderUnavailable, "the work's result is not what was asked for", err)
 	w.learn(route, e)
-	closing := w.paid(task.FailedAttempt, e.Fault.Code, route, r, w.measure(r, kept))
+	closing := w.paid(task.FailedAttempt, e.Fault.Code, route, r, w.measure(route, r, kept))
 	for _, a := range kept {
 		_ = w.g.artifacts.Delete(context.WithoutCancel(ctx), a.ID) // one that stays behind is swept in time
 	}

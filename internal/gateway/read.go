@@ -31,7 +31,7 @@ func (g *Gateway) Capabilities(c gate.Caller) []Offer {
 		if !c.Opens(entry.Name) || !routes.Serves(c.Key.Mode, entry.Name) {
 			continue
 		}
-		size := routing.Estimate(entry.Name, 0, entry.Example, nil)
+		size := routing.Estimate(entry, 0, entry.Example, nil)
 		offers = append(offers, Offer{entry, routes.ListPrice(c.Key.Mode, entry.Name, size)})
 	}
 	return offers

@@ -253,10 +253,14 @@ func (w *work) deliveredText() *task.Usage {
 	if n == 0 {
 		return nil
 	}
-	return &task.Usage{
+	u := task.Usage{
 		InputTokens:  (w.size.InputTokens + bytesPerToken - 1) / bytesPerToken,
 		OutputTokens: min((n+bytesPerToken-1)/bytesPerToken, w.size.OutputTokens),
 	}
+	if w.t.Price.CountsRequests() {
+		u.Requests = 1
+	}
+	return &u
 }
 
 // bytesPerToken is about that of English text.

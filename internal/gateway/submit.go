@@ -186,7 +186,7 @@ func (w *work) failed(ctx context.Context, route routing.Route, err error) error
 	case supplier.NotSent, supplier.Refused:
 		closing.State = task.Rejected
 	case supplier.Failed:
-		closing = failedWork(route, e)
+		closing = w.failedWork(route, e)
 	default:
 		closing.State, closing.CostUnknown = task.UnknownOutcome, true
 		f := e.Fault
@@ -202,10 +202,13 @@ func (w *work) failed(ctx context.Context, route routing.Route, err error) error
 }
 
 // failedWork closes the attempt of work that ended without a result, with the cost that the supplier states.
-func failedWork(route routing.Route, e *supplier.Error) *task.Closing {
+func (w *work) failedWork(route routing.Route, e *supplier.Error) *task.Closing {
 	c := &task.Closing{State: task.FailedAttempt, Code: e.Fault.Code}
 	if e.Usage != nil {
 		c.Usage = new(task.Usage(*e.Usage))
+		if *e.Usage != (supplier.Usage{}) {
+			*c.Usage = w.requested(route, *c.Usage)
+		}
 		c.Cost = route.Price.Cost(*c.Usage)
 	}
 	if e.Charged != nil {

@@ -50,7 +50,7 @@ func (w *work) transfer(ctx context.Context, route routing.Route, r supplier.Res
 	if err != nil {
 		return w.transferFailed(ctx, route, r, err)
 	}
-	usage := w.measure(r, kept)
+	usage := w.measure(route, r, kept)
 	moves := []task.Transition{task.Succeed(out, usage)}
 	if w.t.State == task.Running {
 		moves = slices.Insert(moves, 0, task.Transfer())
@@ -93,7 +93,7 @@ func (w *work) keep(ctx context.Context, route routing.Route, r supplier.Result)
 // route has it, because its text may have been shown and its work was paid: the caller's retry decides.
 func (w *work) unasked(ctx context.Context, route routing.Route, r supplier.Result) error {
 	e := fault.New(fault.ProviderUnavailable, "the work called for tools instead of ending; try again with the same key")
-	return w.fail(ctx, w.paid(task.FailedAttempt, e.Code, route, r, w.measure(r, nil)), e.WithRetryAfter(retryUnavailable))
+	return w.fail(ctx, w.paid(task.FailedAttempt, e.Code, route, r, w.measure(route, r, nil)), e.WithRetryAfter(retryUnavailable))
 }
 
 // transferFailed leaves a known job to another poll for a while, then ends the task. The supplier did its work and is
@@ -103,7 +103,7 @@ func (w *work) transferFailed(ctx context.Context, route routing.Route, r suppli
 		return stop
 	}
 	if w.t.CancelRequested {
-		return w.canceled(ctx, w.paid(task.OK, "", route, r, w.measure(r, nil)))
+		return w.canceled(ctx, w.paid(task.OK, "", route, r, w.measure(route, r, nil)))
 	}
 	w.g.log.Error("a result could not be kept", slog.String("task_id", w.t.ID),
 		slog.String("supplier", route.Supplier), slog.Any("error", err))
@@ -122,7 +122,7 @@ func (w *work) transferFailed(ctx context.Context, route routing.Route, r suppli
 	if known {
 		state = task.UnknownOutcome
 	}
-	closing := w.paid(state, e.Code, route, r, w.measure(r, nil))
+	closing := w.paid(state, e.Code, route, r, w.measure(route, r, nil))
 	return w.fail(ctx, closing, e.WithRetryAfter(max(e.RetryAfter, retryUnavailable)))
 }
 
@@ -229,10 +229,18 @@ func (w *work) openFile(ctx context.Context, route routing.Route, f supplier.Fil
 	}
 }
 
+// requested adds the request to the work, if it has a price: suppliers don't report it.
+func (w *work) requested(route routing.Route, u task.Usage) task.Usage {
+	if u.Requests == 0 && (w.t.Price.CountsRequests() || route.Price.CountsRequests()) {
+		u.Requests = 1
+	}
+	return u
+}
+
 // measure returns the work done: the supplier's report, completed by counting here: in the stored files or, if that
 // failed, from the supplier's description of them.
-func (w *work) measure(r supplier.Result, kept []task.Artifact) task.Usage {
-	u := task.Usage(r.Usage)
+func (w *work) measure(route routing.Route, r supplier.Result, kept []task.Artifact) task.Usage {
+	u := w.requested(route, task.Usage(r.Usage))
 	if kept == nil {
 		family, _, _ := strings.Cut(string(w.g.catalog.Load().Base(catalog.Name(w.t.Capability))), ".")
 		for _, f := range r.Files {
@@ -247,7 +255,7 @@ func (w *work) measure(r supplier.Result, kept []task.Artifact) task.Usage {
 			u.Milliseconds += int64(a.Duration * 1000)
 		}
 	}
-	if u.Characters == 0 && w.t.Price.Unit == task.PerMillionCharacters {
+	if u.Characters == 0 && (w.t.Price.Unit == task.PerMillionCharacters || route.Price.Unit == task.PerMillionCharacters) {
 		if w.size.Characters > 0 || w.readInput(context.Background()) == nil { // a large input's room may be gone by now
 			u.Characters = w.size.Characters
 		}

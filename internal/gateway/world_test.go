@@ -46,6 +46,7 @@ type world struct {
 	fetcher   gateway.Fetcher
 	now       func() time.Time
 	routes    []routing.Route
+	prices    map[catalog.Name]task.Price // of callers
 	limits    gateway.Limits
 	policy    *policy.Policy
 	address   string // of its nodes, for each other
@@ -129,7 +130,7 @@ func (w *world) node() *gateway.Gateway {
 		w.t.Fatal(err)
 	}
 	_, g, err := node.NewGateway(node.Parts{
-		Catalog: directory, Store: w.engine, Keys: w.store, Suppliers: node.Suppliers{Routes: w.routes, Policy: w.policy},
+		Catalog: directory, Store: w.engine, Keys: w.store, Suppliers: node.Suppliers{Routes: w.routes, Prices: w.prices, Policy: w.policy},
 		Artifacts: w.artifacts, Fetcher: w.fetcher, Limits: node.Limits{Gateway: w.limits}, KeyPrefix: "svc", Now: w.now, Runs: "a test", Address: w.address,
 	})
 	if err != nil {

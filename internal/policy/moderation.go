@@ -48,12 +48,15 @@ func Prose(all []catalog.Text) []catalog.Text {
 func (m *Moderation) Plan(texts []catalog.Text) task.Plan {
 	return task.Plan{
 		Supplier: m.Supplier, Model: m.Model, Moderation: true, Reason: "asked about the content before its work begins",
-		Estimate: m.Price.Cost(measure(texts)),
+		Estimate: m.Price.Cost(m.measure(texts)),
 	}
 }
 
-// measure counts the texts as they are asked about.
-func measure(texts []catalog.Text) (u task.Usage) {
+// measure counts the texts as they are asked about, in one request.
+func (m *Moderation) measure(texts []catalog.Text) (u task.Usage) {
+	if m.Price.CountsRequests() {
+		u.Requests = 1
+	}
 	for _, t := range texts {
 		u.InputTokens += int64(len(t.Text)+bytesPerToken-1) / bytesPerToken
 		u.Characters += int64(utf8.RuneCountInString(t.Text))
@@ -63,7 +66,7 @@ func measure(texts []catalog.Text) (u task.Usage) {
 
 // Ask puts the texts to the supplier, once. Its error is a *supplier.Error.
 func (m *Moderation) Ask(ctx context.Context, texts []catalog.Text) (Verdict, error) {
-	v := Verdict{Usage: measure(texts)}
+	v := Verdict{Usage: m.measure(texts)}
 	asked := make([]string, len(texts))
 	for i, t := range texts {
 		asked[i] = t.Text

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"testing"
 
+	"unitask/internal/catalog"
 	"unitask/internal/routing"
 	"unitask/internal/task"
 )
@@ -40,7 +41,7 @@ func BenchmarkEstimate(b *testing.B) {
 			input, parameters := []byte(`{"prompt":"hello"}`), []byte(parameters)
 			b.ReportAllocs()
 			for b.Loop() {
-				if routing.Estimate("text.chat", 0, input, parameters).OutputTokens > 1024 {
+				if routing.Estimate(catalog.Capability{Name: "text.chat"}, 0, input, parameters).OutputTokens > 1024 {
 					b.Fatal("too much")
 				}
 			}

@@ -131,12 +131,23 @@ func TestReservationIsABound(t *testing.T) {
 				if err != nil {
 					rt.Fatalf("%s %s: %v", r.Input, r.Parameters, err)
 				}
-				for _, unit := range []task.Unit{task.PerMillionTokens, task.PerImage, task.PerSecond, task.PerMillionCharacters} {
+				used.Requests = 1 // as the gateway has it
+				used.CacheWriteTokens = rapid.Int64Range(0, used.InputTokens).Draw(rt, "cache writes")
+				used.CachedInputTokens = used.InputTokens - used.CacheWriteTokens
+				used.ReasoningTokens = rapid.Int64Range(0, used.OutputTokens).Draw(rt, "reasoning")
+				for _, unit := range []task.Unit{
+					task.PerMillionTokens, task.PerImage, task.PerSecond, task.PerMillionCharacters, task.PerPage, task.PerRequest, task.PerSearch,
+				} {
 					if !unit.Measures(name) {
 						continue // the settings refuse such a price
 					}
 					price := task.Price{Unit: unit, Input: 3 * task.USD, Output: 7 * task.USD}
-					if cost, reserved := price.Cost(used), price.Cost(estimate); cost > reserved {
+					if unit == task.PerMillionTokens {
+						price.Rates = &task.Rates{
+							CachedInput: new(task.USD), CacheWrite: new(4 * task.USD), Reasoning: new(9 * task.USD), Request: new(task.USD),
+						}
+					}
+					if cost, reserved := price.Cost(used), price.Most(estimate); cost > reserved {
 						rt.Errorf("by %s it costs %s of %s reserved: %+v of %+v estimated\n%.300s %s", unit, cost, reserved, used, estimate, r.Input, r.Parameters)
 					}
 				}
@@ -172,7 +183,7 @@ func (o demand) request(t *rapid.T, directory *catalog.Catalog, entry catalog.Ca
 			Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(raw)), nil },
 		}
 	}
-	return r, routing.Estimate(o.capability, len(o.media), decoded.Input, parameters)
+	return r, routing.Estimate(entry, len(o.media), decoded.Input, parameters)
 }
 
 // work has a request done and returns its measured usage, completed from the files as the gateway does.

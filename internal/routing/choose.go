@@ -24,7 +24,8 @@ type Want struct {
 // Choice is a route worth trying, with the reason for its rank.
 type Choice struct {
 	Route  *Route     // of its table
-	Cost   task.Money // estimated for this request
+	Cost   task.Money // estimated for this request, by which routes are compared
+	Most   task.Money // that the supplier may charge for it
 	Reason string
 	grant  Grant
 }
@@ -41,7 +42,7 @@ func (c Choice) Plan(passed []task.Passed) task.Plan {
 		passed = append(slices.Clone(passed[:mostPassed]), task.Passed{Reason: strconv.Itoa(more) + " more routes were passed over"})
 	}
 	return task.Plan{
-		Supplier: c.Route.Supplier, Model: c.Route.Model, Caps: c.Route.Caps(), Reason: c.Reason, Passed: passed, Estimate: c.Cost,
+		Supplier: c.Route.Supplier, Model: c.Route.Model, Caps: c.Route.Caps(), Reason: c.Reason, Passed: passed, Estimate: c.Most,
 	}
 }
 
@@ -79,7 +80,7 @@ func (t *Table) Choose(w Want, h *Health) ([]Choice, []task.Passed) {
 			passed = append(passed, task.Passed{Supplier: r.Supplier, Model: r.Model, Reason: reason, Code: code})
 			continue
 		}
-		c.Cost = next.cost
+		c.Cost, c.Most = next.cost, r.most(w.Size)
 		c.Reason = "estimated " + next.cost.String() + " USD" + c.Reason
 		choices = append(choices, c)
 		if r.Cap <= 0 && r.SupplierCap <= 0 {

@@ -22,6 +22,10 @@ const (
 	speechLeadIn        = 2_000    // milliseconds
 	tokensPerSecond     = 50       // of speech, if it is counted in tokens: twice as many as models use
 	unknownAudioMillis  = 10 << 20 // the largest inline recording at 8 kbit/s, one byte a millisecond
+	mostSearches        = 32       // for one text, when a model searches by itself
+	mostPages           = 1000     // of a document
+	mostFiles           = 16       // of a result
+	mostUnits           = 1 << 40  // of whatever a request or a schema says
 )
 
 // asked is the part of a request that an estimate reads; everything else is counted by its bytes.
@@ -31,38 +35,67 @@ type asked struct {
 	N         int64   `json:"n"`
 	Seconds   float64 `json:"duration_seconds"`
 	Speed     float64 `json:"speed"`
+	Pages     int64   `json:"max_pages"`
+	Searches  int64   `json:"max_searches"`
 
 	recording int // characters in base64 of an audio value; 0: it is elsewhere
 }
 
 // Estimate returns an upper bound of the work a request asks for: input bytes as tokens, the asked or default output.
 // The tokens of a route's template are not in it: see Table.Bound. Prices are compared by it and the reservation is
-// made from it. name is the capability's base.
-func Estimate(name catalog.Name, mediaValues int, input, parameters json.RawMessage) task.Usage {
+// made from it. A tier's work is that of its base.
+func Estimate(c catalog.Capability, mediaValues int, input, parameters json.RawMessage) task.Usage {
+	name := c.Base()
 	a := read(name, input, parameters)
-	size := task.Usage{InputTokens: int64(len(input)), OutputTokens: DefaultOutputTokens}
+	size := task.Usage{InputTokens: int64(len(input)), OutputTokens: DefaultOutputTokens, Requests: 1}
 	if a.MaxTokens > 0 {
 		size.OutputTokens = a.MaxTokens
 	}
+	family, _, _ := strings.Cut(string(name), ".")
 	switch {
 	case name == "text.embed":
 		size.OutputTokens = 0
+	case family == "text":
+		size.Searches = mostSearches
 	case name == "audio.speech":
 		size.Characters = int64(utf8.RuneCountInString(a.Text))
 		size.Milliseconds = speechMillis(size.Characters, a.Speed)
 		size.OutputTokens = max(DefaultOutputTokens, size.Milliseconds*tokensPerSecond/1000)
-	case name == "audio.transcribe":
+	case family == "audio":
 		size.Milliseconds = audioMillis(a.recording)
 		size.InputTokens += size.Milliseconds
 		size.OutputTokens = transcriptTokens
-	case strings.HasPrefix(string(name), "video."):
+	case family == "video":
 		size.Milliseconds = videoMillis(a.Seconds)
-	case strings.HasPrefix(string(name), "image."):
+	case family == "image":
 		size.Images = max(a.N, 1)
 		size.OutputTokens = size.Images * tokensPerImage
 		size.InputTokens += int64(mediaValues) * tokensPerImage
+	default:
+		a.bound(&size, c.Maxima)
+		size.InputTokens += int64(mediaValues) * tokensPerImage
+		size.Characters = int64(utf8.RuneCount(input))
 	}
 	return size
+}
+
+// bound sets the size of work of a family that only the directory knows: by the request, else by the largest number
+// that its schemas let it hold, else by a constant.
+func (a asked) bound(size *task.Usage, maxima map[string]float64) {
+	limit := func(name string, asked, most float64) int64 {
+		if largest := maxima[name]; asked <= 0 && largest > 0 {
+			asked = largest
+		}
+		if asked <= 0 {
+			asked = most
+		}
+		return int64(min(asked, mostUnits))
+	}
+	size.OutputTokens = limit("max_output_tokens", float64(a.MaxTokens), transcriptTokens)
+	size.Images = limit("n", float64(a.N), mostFiles)
+	size.Milliseconds = 1000 * limit("duration_seconds", math.Ceil(a.Seconds), unknownAudioMillis/1000)
+	size.Pages = limit("max_pages", float64(a.Pages), mostPages)
+	size.Searches = limit("max_searches", float64(a.Searches), mostSearches)
 }
 
 // read is the values of a validated request; a member of another type counts as absent.
@@ -81,7 +114,10 @@ func read(name catalog.Name, input, parameters []byte) asked {
 
 // readInput passes over an input's media, however large they are.
 func (a *asked) readInput(input []byte) {
-	into := map[string]any{"text": &a.Text, "max_output_tokens": &a.MaxTokens, "n": &a.N, "duration_seconds": &a.Seconds, "speed": &a.Speed}
+	into := map[string]any{
+		"text": &a.Text, "max_output_tokens": &a.MaxTokens, "n": &a.N, "duration_seconds": &a.Seconds, "speed": &a.Speed,
+		"max_pages": &a.Pages, "max_searches": &a.Searches,
+	}
 	in := jsonread.New(input)
 	in.Open('{')
 	for in.More('}') {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"unitask/internal/catalog"
 	"unitask/internal/routing"
 )
 
@@ -32,7 +33,7 @@ func FuzzEstimate(f *testing.F) {
 		if _ = json.Unmarshal(parameters, &read); read.MaxTokens > 0 {
 			want = read.MaxTokens
 		}
-		if got := routing.Estimate("text.chat", 0, nil, parameters).OutputTokens; got != want {
+		if got := routing.Estimate(catalog.Capability{Name: "text.chat"}, 0, nil, parameters).OutputTokens; got != want {
 			t.Errorf("%s: got %d, want %d", parameters, got, want)
 		}
 	})

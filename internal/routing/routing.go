@@ -71,8 +71,11 @@ func (r *Route) whole(size task.Usage) task.Usage {
 	return size
 }
 
-// cost is the supplier's estimated charge for a request.
+// cost is the supplier's estimated charge for a request whose tokens are of no kind with a price of its own.
 func (r *Route) cost(size task.Usage) task.Money { return r.Price.Cost(r.whole(size)) }
+
+// most is the most that the supplier may charge for it.
+func (r *Route) most(size task.Usage) task.Money { return r.Price.Most(r.whole(size)) }
 
 // rated reports whether the route has so much a minute.
 func (r *Route) rated() bool { return r.Rate != Rate{} || r.SupplierRate != Rate{} }
@@ -206,7 +209,7 @@ func (t *Table) Bound(mode task.Mode, name catalog.Name, size task.Usage) task.U
 func (t *Table) Dearest(mode task.Mode, name catalog.Name, size task.Usage) task.Money {
 	var most task.Money
 	for _, r := range t.approved[tableKey{mode, name}] {
-		most = max(most, r.Price.Cost(r.whole(size)))
+		most = max(most, r.most(size))
 	}
 	return most
 }

@@ -206,19 +206,29 @@ func TestEstimate(t *testing.T) {
 		name              catalog.Name
 		media             int
 		input, parameters string
+		maxima            map[string]float64
 		want              task.Usage
 	}{
-		{"text.chat", 0, `{"prompt":"hello"}`, `{}`, task.Usage{InputTokens: 18, OutputTokens: 1024}},
-		{"text.chat", 0, `{"prompt":"hello"}`, `{"max_output_tokens":7}`, task.Usage{InputTokens: 18, OutputTokens: 7}},
-		{"text.embed", 0, `{"texts":["a"]}`, `{}`, task.Usage{InputTokens: 15}},
-		{"image.generate", 0, `{"prompt":""}`, `{"n":3}`, task.Usage{InputTokens: 13, OutputTokens: 3 * 16384, Images: 3}},
-		{"image.edit", 2, `{"prompt":""}`, `{}`, task.Usage{InputTokens: 13 + 2*16384, OutputTokens: 16384, Images: 1}},
-		{"video.generate", 0, `{}`, `{"duration_seconds":6}`, task.Usage{InputTokens: 2, OutputTokens: 1024, Milliseconds: 6000}},
-		{"audio.speech", 0, `{"text":"äöü"}`, `{"speed":0.5}`, task.Usage{InputTokens: 17, OutputTokens: 1024, Milliseconds: 3500, Characters: 3}},
-		{"audio.speech", 0, `{"text":"` + strings.Repeat("a", 400) + `"}`, `{}`, task.Usage{InputTokens: 411, OutputTokens: 5100, Milliseconds: 102_000, Characters: 400}},
-		{"audio.transcribe", 1, `{"audio":{"data":"AAAA"}}`, `{}`, task.Usage{InputTokens: 25 + 1003, OutputTokens: 32768, Milliseconds: 1003}},
+		{"text.chat", 0, `{"prompt":"hello"}`, `{}`, nil, task.Usage{InputTokens: 18, OutputTokens: 1024, Requests: 1, Searches: 32}},
+		{"text.chat", 0, `{"prompt":"hello"}`, `{"max_output_tokens":7}`, nil, task.Usage{InputTokens: 18, OutputTokens: 7, Requests: 1, Searches: 32}},
+		{"text.embed", 0, `{"texts":["a"]}`, `{}`, nil, task.Usage{InputTokens: 15, Requests: 1}},
+		{"image.generate", 0, `{"prompt":""}`, `{"n":3}`, nil, task.Usage{InputTokens: 13, OutputTokens: 3 * 16384, Images: 3, Requests: 1}},
+		{"image.edit", 2, `{"prompt":""}`, `{}`, nil, task.Usage{InputTokens: 13 + 2*16384, OutputTokens: 16384, Images: 1, Requests: 1}},
+		{"video.generate", 0, `{}`, `{"duration_seconds":6}`, nil, task.Usage{InputTokens: 2, OutputTokens: 1024, Milliseconds: 6000, Requests: 1}},
+		{"audio.speech", 0, `{"text":"äöü"}`, `{"speed":0.5}`, nil, task.Usage{InputTokens: 17, OutputTokens: 1024, Milliseconds: 3500, Characters: 3, Requests: 1}},
+		{"audio.speech", 0, `{"text":"` + strings.Repeat("a", 400) + `"}`, `{}`, nil, task.Usage{InputTokens: 411, OutputTokens: 5100, Milliseconds: 102_000, Characters: 400, Requests: 1}},
+		{"audio.transcribe", 1, `{"audio":{"data":"AAAA"}}`, `{}`, nil, task.Usage{InputTokens: 25 + 1003, OutputTokens: 32768, Milliseconds: 1003, Requests: 1}},
+		{"document.parse", 1, `{"file":{}}`, `{"max_pages":7,"n":2}`, map[string]float64{"max_pages": 50, "max_searches": 4}, task.Usage{
+			InputTokens: 11 + 16384, OutputTokens: 32768, Images: 2, Milliseconds: 10_485_000, Characters: 11, Pages: 7, Requests: 1, Searches: 4,
+		}},
+		{"web.search", 0, `{"max_pages":2}`, `{"duration_seconds":1.5}`, map[string]float64{"max_output_tokens": 1e300}, task.Usage{
+			InputTokens: 15, OutputTokens: 1 << 40, Images: 16, Milliseconds: 2000, Characters: 15, Pages: 2, Requests: 1, Searches: 32,
+		}},
+		{"web.search", 0, `{}`, `{}`, map[string]float64{"max_pages": -1}, task.Usage{
+			InputTokens: 2, OutputTokens: 32768, Images: 16, Milliseconds: 10_485_000, Characters: 2, Pages: 1000, Requests: 1, Searches: 32,
+		}},
 	} {
-		got := routing.Estimate(tt.name, tt.media, json.RawMessage(tt.input), json.RawMessage(tt.parameters))
+		got := routing.Estimate(catalog.Capability{Name: tt.name, Maxima: tt.maxima}, tt.media, json.RawMessage(tt.input), json.RawMessage(tt.parameters))
 		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("%s %s (-want +got):\n%s", tt.name, tt.parameters, diff)
 		}

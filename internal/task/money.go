@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/bits"
 	"strconv"
 	"strings"
 	"time"
@@ -66,81 +65,6 @@ func (m Money) Add(o Money) Money {
 		return MaxMoney
 	}
 	return m + o
-}
-
-// Unit is the unit of a price.
-type Unit string
-
-// The units.
-const (
-	PerMillionTokens     Unit = "mtok"   // input and output tokens
-	PerImage             Unit = "image"  // images made
-	PerSecond            Unit = "second" // seconds of video or audio, made or read
-	PerMillionCharacters Unit = "mchar"  // characters of input text
-)
-
-// Valid reports whether u is one of the units.
-func (u Unit) Valid() bool {
-	return u == PerMillionTokens || u == PerImage || u == PerSecond || u == PerMillionCharacters
-}
-
-// Measures reports whether work of a capability is counted in the unit: in another one it would be free. The units of
-// unknown families are for their suppliers to say.
-func (u Unit) Measures(capability string) bool {
-	switch family, _, _ := strings.Cut(capability, "."); family {
-	case "text":
-		return u == PerMillionTokens
-	case "image":
-		return u == PerMillionTokens || u == PerImage
-	case "video":
-		return u == PerMillionTokens || u == PerSecond
-	case "audio":
-		return u == PerMillionTokens || u == PerSecond || u == PerMillionCharacters && capability == "audio.speech"
-	default:
-		return true
-	}
-}
-
-// Price is a list price in USD a unit. For tokens Input and Output apply to their own counts; for
-// the other units their sum applies to the one count.
-type Price struct {
-	Unit   Unit  `json:"unit"`
-	Input  Money `json:"input"`
-	Output Money `json:"output"`
-}
-
-// Cost returns the cost of u, rounded up to a whole nano-USD in each term. The zero Price is free.
-func (p Price) Cost(u Usage) Money {
-	switch p.Unit {
-	case PerMillionTokens:
-		return per(u.InputTokens, p.Input, 1_000_000).Add(per(u.OutputTokens, p.Output, 1_000_000))
-	case PerImage:
-		return per(u.Images, p.Input.Add(p.Output), 1)
-	case PerSecond:
-		return per(u.Milliseconds, p.Input.Add(p.Output), 1_000)
-	case PerMillionCharacters:
-		return per(u.Characters, p.Input.Add(p.Output), 1_000_000)
-	default:
-		return 0
-	}
-}
-
-// per returns ceil(count × price ÷ scale), saturating; negative counts are free.
-func per(count int64, price Money, scale uint64) Money {
-	if count <= 0 || price <= 0 {
-		return 0
-	}
-	hi, lo := bits.Mul64(uint64(count), uint64(price))
-	lo, carry := bits.Add64(lo, scale-1, 0)
-	hi += carry
-	if hi >= scale {
-		return MaxMoney
-	}
-	q, _ := bits.Div64(hi, lo, scale)
-	if q > uint64(MaxMoney) {
-		return MaxMoney
-	}
-	return Money(q)
 }
 
 // Usage is measured work; members that don't apply are 0.

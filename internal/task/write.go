@@ -79,6 +79,10 @@ func (t *Task) writeRequest(w *jsonwrite.Writer) {
 	text(w, "unit", string(t.Price.Unit))
 	number(w, "input", int64(t.Price.Input))
 	number(w, "output", int64(t.Price.Output))
+	if t.Price.Rates != nil {
+		w.Name("rates")
+		t.Price.Rates.write(w)
+	}
 	w.End('}')
 	number(w, "reserved", int64(t.Reserved))
 	if len(t.Holds) > 0 {
@@ -165,6 +169,21 @@ func (a *Attempt) write(w *jsonwrite.Writer) {
 	w.End('}')
 }
 
+func (r *Rates) write(w *jsonwrite.Writer) {
+	w.Begin('{')
+	amount(w, "cached_input", r.CachedInput)
+	amount(w, "cache_write", r.CacheWrite)
+	amount(w, "image_input", r.ImageInput)
+	amount(w, "audio_input", r.AudioInput)
+	amount(w, "reasoning", r.Reasoning)
+	amount(w, "image_output", r.ImageOutput)
+	amount(w, "audio_output", r.AudioOutput)
+	amount(w, "page", r.Page)
+	amount(w, "request", r.Request)
+	amount(w, "search", r.Search)
+	w.End('}')
+}
+
 func (u *Usage) write(w *jsonwrite.Writer) {
 	w.Begin('{')
 	count(w, "input_tokens", u.InputTokens)
@@ -199,6 +218,12 @@ func optional(w *jsonwrite.Writer, name, value string) {
 func number(w *jsonwrite.Writer, name string, n int64) {
 	w.Name(name)
 	w.Int(n)
+}
+
+func amount(w *jsonwrite.Writer, name string, m *Money) {
+	if m != nil {
+		number(w, name, int64(*m))
+	}
 }
 
 func count(w *jsonwrite.Writer, name string, n int64) {
