@@ -91,32 +91,32 @@ const mtok = 1_000_000
 // once. The zero Price is free.
 func (p Price) Cost(u Usage) Money {
 	if p.Rates == nil {
-		return p.plain(u)
+		return p.plain(&u)
 	}
 	if p.Unit != PerMillionTokens {
-		return p.plain(u).Add(p.Rates.pieces(u))
+		return p.plain(&u).Add(p.Rates.pieces(&u))
 	}
 	r := p.Rates
 	in := direction(u.InputTokens, p.Input, []kind{
-		{u.CacheWriteTokens, r.CacheWrite}, {u.AudioInputTokens, r.AudioInput}, {u.ImageInputTokens, r.ImageInput}, {u.CachedInputTokens, r.CachedInput},
+		{u.CacheWriteTokens, r.CacheWrite}, {u.CachedInputTokens, r.CachedInput}, {u.AudioInputTokens, r.AudioInput}, {u.ImageInputTokens, r.ImageInput},
 	})
 	out := direction(u.OutputTokens, p.Output, []kind{
 		{u.AudioOutputTokens, r.AudioOutput}, {u.ImageOutputTokens, r.ImageOutput}, {u.ReasoningTokens, r.Reasoning},
 	})
-	return in.Add(out).Add(r.pieces(u))
+	return in.Add(out).Add(r.pieces(&u))
 }
 
 // Most returns the most that work of the given size may cost, whatever kinds its tokens turn out to be of.
 func (p Price) Most(size Usage) Money {
 	r := p.Rates
 	if r == nil {
-		return p.plain(size)
+		return p.plain(&size)
 	}
 	if p.Unit == PerMillionTokens {
-		p.Input = dearest(p.Input, r.CacheWrite, r.AudioInput, r.ImageInput, r.CachedInput)
+		p.Input = dearest(p.Input, r.CacheWrite, r.CachedInput, r.AudioInput, r.ImageInput)
 		p.Output = dearest(p.Output, r.AudioOutput, r.ImageOutput, r.Reasoning)
 	}
-	return p.plain(size).Add(r.pieces(size))
+	return p.plain(&size).Add(r.pieces(&size))
 }
 
 // CountsRequests reports whether a request has a price.
@@ -125,7 +125,7 @@ func (p Price) CountsRequests() bool {
 }
 
 // plain is the cost without rates.
-func (p Price) plain(u Usage) Money {
+func (p *Price) plain(u *Usage) Money {
 	if p.Unit == PerMillionTokens {
 		return per(u.InputTokens, p.Input, mtok).Add(per(u.OutputTokens, p.Output, mtok))
 	}
@@ -149,7 +149,7 @@ func (p Price) plain(u Usage) Money {
 }
 
 // pieces is the cost of what is priced beside the unit.
-func (r *Rates) pieces(u Usage) Money {
+func (r *Rates) pieces(u *Usage) Money {
 	var cost Money
 	for _, k := range []kind{{u.Pages, r.Page}, {u.Requests, r.Request}, {u.Searches, r.Search}} {
 		if k.rate != nil {
@@ -191,9 +191,11 @@ func dearest(rest Money, rates ...*Money) Money {
 
 // per returns ceil(count × price ÷ scale), saturating; negative counts are free.
 func per(count int64, price Money, scale uint64) Money {
-	var p product
-	p.add(count, price)
-	return p.ceil(scale)
+	if count <= 0 || price <= 0 {
+		return 0
+	}
+	hi, lo := bits.Mul64(uint64(count), uint64(price))
+	return product{hi, lo}.ceil(scale)
 }
 
 // product is a sum of counts times prices, exact as long as the counts together are an int64.

@@ -67,8 +67,8 @@ func exactCost(p task.Price, u task.Usage) task.Money {
 	switch p.Unit {
 	case task.PerMillionTokens:
 		sum.Add(sum, exactTokens(u.InputTokens, p.Input,
-			[]int64{u.CacheWriteTokens, u.AudioInputTokens, u.ImageInputTokens, u.CachedInputTokens},
-			[]*task.Money{r.CacheWrite, r.AudioInput, r.ImageInput, r.CachedInput}))
+			[]int64{u.CacheWriteTokens, u.CachedInputTokens, u.AudioInputTokens, u.ImageInputTokens},
+			[]*task.Money{r.CacheWrite, r.CachedInput, r.AudioInput, r.ImageInput}))
 		sum.Add(sum, exactTokens(u.OutputTokens, p.Output,
 			[]int64{u.AudioOutputTokens, u.ImageOutputTokens, u.ReasoningTokens},
 			[]*task.Money{r.AudioOutput, r.ImageOutput, r.Reasoning}))

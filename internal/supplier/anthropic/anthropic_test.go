@@ -71,7 +71,7 @@ func harness(t *testing.T) suppliertest.Harness {
 					`{"type":"message_stop"}`),
 				Want: &supplier.Result{
 					Text: new("Hello."), FinishReason: "stop",
-					Usage: supplier.Usage{InputTokens: 16, OutputTokens: 2},
+					Usage: supplier.Usage{InputTokens: 16, OutputTokens: 2, CachedInputTokens: 4, CacheWriteTokens: 3},
 				},
 			},
 			{

@@ -11,6 +11,9 @@ func FuzzChatAnswer(f *testing.F) {
 	suppliertest.FuzzText(f, anthropic.Kind(), request(`{"prompt":"Hi"}`, `{}`),
 		chatAnswer, ``, `null`, `[]`, `<html>`, `{"content":[]}`, `{"error":"x"}`, `{"type":"error","error":{"type":"overloaded_error"}}`,
 		`{"content":[],"stop_reason":"refusal"}`, `{"content":[{"type":"text"}],"usage":{"input_tokens":-1,"output_tokens":"x"}}`,
+		`{"content":[{"type":"text"}],"usage":{"input_tokens":1,"cache_creation_input_tokens":2,"cache_read_input_tokens":1e11,"output_tokens":3,`+
+			`"output_tokens_details":{"thinking_tokens":4},"server_tool_use":{"web_search_requests":-5}}}`,
+		`{"content":[{"type":"text"}],"usage":{"input_tokens":1,"output_tokens":3,"output_tokens_details":7,"server_tool_use":[]}}`,
 		`{"type":"error","error":{"type":"timeout_error"}}0`,
 	)
 }

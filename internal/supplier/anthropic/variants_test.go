@@ -25,6 +25,8 @@ func TestTolerated(t *testing.T) {
 	text := func(s, reason string, in, out int64) *supplier.Result {
 		return &supplier.Result{Text: &s, FinishReason: reason, Usage: supplier.Usage{InputTokens: in, OutputTokens: out}}
 	}
+	cached := text("Hello.", "stop", 16, 2)
+	cached.Usage.CachedInputTokens, cached.Usage.CacheWriteTokens = 4, 3
 	piece := func(s string) string {
 		return `{"type":"content_block_delta","delta":{"type":"text_delta","text":"` + s + `"}}`
 	}
@@ -43,7 +45,7 @@ func TestTolerated(t *testing.T) {
 		{Name: "cut by the window", Answer: body("Hello", `"model_context_window_exceeded"`, `{}`), Want: text("Hello", "length", 2, 2)},
 		{Name: "nothing to add", Answer: suppliertest.JSON(200, `{"content":[],"stop_reason":"end_turn","usage":{"input_tokens":3,"output_tokens":2}}`), Want: text("", "stop", 3, 2)},
 		{Name: "all thought", Answer: suppliertest.JSON(200, `{"content":[{"type":"thinking"}],"stop_reason":"max_tokens","usage":{"input_tokens":3,"output_tokens":20}}`), Want: text("", "length", 3, 20)},
-		{Name: "a whole answer to a stream", Answer: suppliertest.JSON(200, chatAnswer), Stream: true, Want: text("Hello.", "stop", 16, 2)},
+		{Name: "a whole answer to a stream", Answer: suppliertest.JSON(200, chatAnswer), Stream: true, Want: cached},
 		{Name: "text with the block's start", Answer: suppliertest.Events(`{"type":"content_block_start","content_block":{"type":"text","text":"Hel"}}`, piece("lo"), finish, stop), Stream: true, Want: text("Hello", "length", 2, 2)},
 		{Name: "an event of another type", Answer: suppliertest.Events(piece("Hello"), `{"type":"something new"}`, finish, stop), Stream: true, Want: text("Hello", "length", 2, 2)},
 		{Name: "a thought with a text", Answer: suppliertest.JSON(200, `{"content":[{"type":"thinking","text":"not this"},{"type":"text","text":"Hello"}],"stop_reason":"end_turn"}`), Want: text("Hello", "stop", 2, 2)},

@@ -83,7 +83,6 @@ func (a *adapter) decodeEmbed(answer upstream.Answer, n int, dimensions *int, as
 	if err := upstream.CheckVectors(answer.Status, vectors, n, dimensions); err != nil {
 		return supplier.Outcome{}, err
 	}
-	used := tokens(body.UsageMetadata, asked, 0)
-	used.OutputTokens = 0
+	used := supplier.Usage{InputTokens: tokens(body.UsageMetadata, asked, 0).InputTokens}
 	return supplier.Outcome{Result: &supplier.Result{Embeddings: vectors, Usage: used}}, nil
 }

@@ -18,6 +18,9 @@ func FuzzChatAnswer(f *testing.F) {
 	suppliertest.FuzzText(f, gemini.Kind(), request("text.chat", `{"prompt":"Hi"}`, `{}`),
 		chatAnswer, ``, `null`, `[]`, `<html>`, `{"candidates":[]}`, `{"error":"x"}`, `{"error":{"code":429,"details":[{"@type":"google.rpc.RetryInfo","retryDelay":"1s"}]}}`,
 		finished("a", "SAFETY"), finished("a", "MAX_TOKENS"), finished("a", "?"), `{"promptFeedback":{"blockReason":"OTHER"}}`,
+		`{"candidates":[{"content":{"parts":[{"text":"a"}]}}],"usageMetadata":{"promptTokenCount":9,"cachedContentTokenCount":10,"thoughtsTokenCount":3,`+
+			`"promptTokensDetails":[{"modality":"IMAGE","tokenCount":4},{"modality":"AUDIO","tokenCount":-1}],"cacheTokensDetails":[{"modality":"IMAGE","tokenCount":8}],`+
+			`"candidatesTokensDetails":{"modality":"AUDIO"}}}`,
 		`{"candidates":[{"content":{"parts":[{"inlineData":{"data":"?"}}]}}]}`, `[{"error":{"code":400,"status":"INVALID_ARGUMENT"}}]`,
 	)
 }
@@ -48,6 +51,7 @@ func FuzzEmbedAnswer(f *testing.F) {
 		if v := got.Embeddings; len(v) != 2 || len(v[0]) == 0 || len(v[0]) != len(v[1]) || got.Usage.InputTokens < 1 {
 			t.Errorf("vectors %v, usage %+v", v, got.Usage)
 		}
+		suppliertest.CheckUsage(t, got.Usage)
 	})
 }
 

@@ -118,7 +118,7 @@ func harness(t *testing.T) suppliertest.Harness {
 					`{"candidates":[{"content":{"parts":[{"text":"Hel"}]}}]}`,
 					`{"candidates":[{"content":{"parts":[{"text":"lo."}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":2,"thoughtsTokenCount":5}}`),
 				Want: &supplier.Result{
-					Text: new("Hello."), FinishReason: "stop", Usage: supplier.Usage{InputTokens: 9, OutputTokens: 7},
+					Text: new("Hello."), FinishReason: "stop", Usage: supplier.Usage{InputTokens: 9, OutputTokens: 7, ReasoningTokens: 5},
 				},
 			},
 			{

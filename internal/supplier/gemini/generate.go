@@ -173,17 +173,3 @@ func (b generateAnswer) blobs() []blob {
 	}
 	return all
 }
-
-// tokens reads a usage report, in which thoughts are counted apart, and completes it from the sizes of the texts, in
-// bytes.
-func tokens(report json.RawMessage, asked, answered int) supplier.Usage {
-	var r struct {
-		Prompt     json.RawMessage `json:"promptTokenCount"`
-		Candidates json.RawMessage `json:"candidatesTokenCount"`
-		Thoughts   json.RawMessage `json:"thoughtsTokenCount"`
-	}
-	if len(report) > 0 {
-		_ = upstream.Decode(report, &r) // a paid answer isn't thrown away for a bad report
-	}
-	return upstream.Tokens(upstream.Count(r.Prompt), upstream.Count(r.Candidates)+upstream.Count(r.Thoughts), asked, answered)
-}

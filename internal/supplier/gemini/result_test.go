@@ -21,22 +21,22 @@ import (
 
 // TestTolerated holds the forms in which texts may come.
 func TestTolerated(t *testing.T) {
-	text := func(s, reason string, in, out int64) *supplier.Result {
-		return &supplier.Result{Text: &s, FinishReason: reason, Usage: supplier.Usage{InputTokens: in, OutputTokens: out}}
+	text := func(s, reason string, in, out, reasoning int64) *supplier.Result {
+		return &supplier.Result{Text: &s, FinishReason: reason, Usage: supplier.Usage{InputTokens: in, OutputTokens: out, ReasoningTokens: reasoning}}
 	}
 	thought := `{"candidates":[{"content":{"parts":[{"text":"Hm","thought":true}]},"finishReason":"MAX_TOKENS"}],"usageMetadata":{"promptTokenCount":2,"thoughtsTokenCount":20}}`
 	suppliertest.RunTolerated(t, gemini.Kind(), request("text.chat", `{"prompt":"Prompt"}`, `{}`), []suppliertest.Tolerated{
-		{Name: "no usage", Answer: suppliertest.JSON(200, finished("Hello", "STOP")), Want: text("Hello", "stop", 2, 2)},
-		{Name: "cut", Answer: suppliertest.JSON(200, finished("Hello", "MAX_TOKENS")), Want: text("Hello", "length", 2, 2)},
-		{Name: "no finish reason", Answer: suppliertest.JSON(200, finished("Hello", "")), Want: text("Hello", "stop", 2, 2)},
-		{Name: "all thought", Answer: suppliertest.JSON(200, thought), Want: text("", "length", 2, 20)},
-		{Name: "usage of a wrong type", Answer: suppliertest.JSON(200, strings.Replace(chatAnswer, `"usageMetadata":{`, `"usageMetadata":7,"x":{`, 1)), Want: text("Hello.", "stop", 2, 2)},
-		{Name: "nonsense usage", Answer: suppliertest.JSON(200, strings.Replace(chatAnswer, `:9,`, `:-9,`, 1)), Want: text("Hello.", "stop", 2, 7)},
-		{Name: "an empty reason for a block", Answer: suppliertest.JSON(200, strings.Replace(chatAnswer, `{`, `{"promptFeedback":{"blockReason":"BLOCK_REASON_UNSPECIFIED"},`, 1)), Want: text("Hello.", "stop", 9, 7)},
-		{Name: "a whole answer to a stream", Answer: suppliertest.JSON(200, chatAnswer), Stream: true, Want: text("Hello.", "stop", 9, 7)},
-		{Name: "no reason by name", Answer: suppliertest.Events(finished("Hel", "FINISH_REASON_UNSPECIFIED"), finished("lo", "MAX_TOKENS")), Stream: true, Want: text("Hello", "length", 2, 2)},
-		{Name: "noise after the finish", Answer: suppliertest.Events(finished("Hello", "STOP"), `{`, finished("x", "SAFETY")), Stream: true, Want: text("Hello", "stop", 2, 2)},
-		{Name: "usage after the finish", Answer: suppliertest.Events(finished("Hello", "STOP"), `{"usageMetadata":{"promptTokenCount":5,"candidatesTokenCount":6}}`), Stream: true, Want: text("Hello", "stop", 5, 6)},
+		{Name: "no usage", Answer: suppliertest.JSON(200, finished("Hello", "STOP")), Want: text("Hello", "stop", 2, 2, 0)},
+		{Name: "cut", Answer: suppliertest.JSON(200, finished("Hello", "MAX_TOKENS")), Want: text("Hello", "length", 2, 2, 0)},
+		{Name: "no finish reason", Answer: suppliertest.JSON(200, finished("Hello", "")), Want: text("Hello", "stop", 2, 2, 0)},
+		{Name: "all thought", Answer: suppliertest.JSON(200, thought), Want: text("", "length", 2, 20, 20)},
+		{Name: "usage of a wrong type", Answer: suppliertest.JSON(200, strings.Replace(chatAnswer, `"usageMetadata":{`, `"usageMetadata":7,"x":{`, 1)), Want: text("Hello.", "stop", 2, 2, 0)},
+		{Name: "nonsense usage", Answer: suppliertest.JSON(200, strings.Replace(chatAnswer, `:9,`, `:-9,`, 1)), Want: text("Hello.", "stop", 2, 7, 5)},
+		{Name: "an empty reason for a block", Answer: suppliertest.JSON(200, strings.Replace(chatAnswer, `{`, `{"promptFeedback":{"blockReason":"BLOCK_REASON_UNSPECIFIED"},`, 1)), Want: text("Hello.", "stop", 9, 7, 5)},
+		{Name: "a whole answer to a stream", Answer: suppliertest.JSON(200, chatAnswer), Stream: true, Want: text("Hello.", "stop", 9, 7, 5)},
+		{Name: "no reason by name", Answer: suppliertest.Events(finished("Hel", "FINISH_REASON_UNSPECIFIED"), finished("lo", "MAX_TOKENS")), Stream: true, Want: text("Hello", "length", 2, 2, 0)},
+		{Name: "noise after the finish", Answer: suppliertest.Events(finished("Hello", "STOP"), `{`, finished("x", "SAFETY")), Stream: true, Want: text("Hello", "stop", 2, 2, 0)},
+		{Name: "usage after the finish", Answer: suppliertest.Events(finished("Hello", "STOP"), `{"usageMetadata":{"promptTokenCount":5,"candidatesTokenCount":6}}`), Stream: true, Want: text("Hello", "stop", 5, 6, 0)},
 	})
 }
 

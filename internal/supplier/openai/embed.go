@@ -93,8 +93,9 @@ func (a *adapter) decodeEmbed(answer upstream.Answer, ask *embedRequest) (suppli
 	if err := upstream.CheckVectors(answer.Status, vectors, len(ask.Input), ask.Dimensions); err != nil {
 		return supplier.Outcome{}, err
 	}
-	used := parseUsage(body.Usage).tokens(ask.bytes(), 0)
-	used.OutputTokens = 0
+	reported := parseUsage(body.Usage)
+	reported.OutputTokens = 0
+	used := reported.tokens(ask.bytes(), 0)
 	return supplier.Outcome{Result: &supplier.Result{Embeddings: vectors, Usage: used}}, nil
 }
 

@@ -32,6 +32,12 @@ func ScanReport(b []byte) (any, bool) { return scanReport(b) }
 // DecodeReport reads the readable counts.
 func DecodeReport(b []byte) any { return decodeReport(b) }
 
+// ScanDetails and DecodeDetails do the same with a report's details.
+func ScanDetails(b []byte) (any, bool) { return scanDetails(b) }
+
+// DecodeDetails reads the readable counts.
+func DecodeDetails(b []byte) any { return decodeDetails(b) }
+
 // Answered returns the function that makes a result of an answer's body.
 func Answered() func(body []byte) (supplier.Outcome, error) {
 	a := &adapter{format: upstream.Format{Meanings: meanings()}}

@@ -16,6 +16,9 @@ func FuzzChatAnswer(f *testing.F) {
 		chatAnswer, ``, `null`, `[]`, `<html>`, `{"choices":[]}`, `{"error":"x"}`, `{"error":{"code":429}}`,
 		`{"object":"error","code":400}`, `{"object":"error","code":400}0`, `[{"error":{"code":400}}]`, `{"choices":[{"message":{"content":[{"type":"text","text":"a"}]}}]}`,
 		`{"choices":[{"message":{"content":null},"finish_reason":"length"}],"usage":{"prompt_tokens":-1,"completion_tokens":"x"}}`,
+		`{"choices":[{"message":{"content":"a"}}],"usage":{"prompt_tokens":9,"completion_tokens":2,"prompt_tokens_details":{"cached_tokens":8,"cache_write_tokens":7,`+
+			`"audio_tokens":-6,"image_tokens":"5"},"completion_tokens_details":{"reasoning_tokens":1e12,"audio_tokens":3},"prompt_cache_hit_tokens":4}}`,
+		`{"choices":[{"message":{"content":"a"}}],"usage":{"prompt_tokens_details":{"cached_tokens":8},"completion_tokens_details":[{"reasoning_tokens":1}]}}`,
 	)
 }
 

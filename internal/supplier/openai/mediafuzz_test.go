@@ -15,6 +15,7 @@ import (
 func FuzzImageAnswer(f *testing.F) {
 	for _, s := range []string{
 		imageAnswer, ``, `null`, `{"data":[{}]}`, `{"data":[{"url":"https://a.example/1"}],"usage":{"input_tokens":-1}}`,
+		`{"data":[{"url":"https://a.example/1"}],"usage":{"input_tokens":3,"output_tokens":4,"input_tokens_details":{"image_tokens":9},"output_tokens_details":{"image_tokens":5,"text_tokens":1}}}`,
 		`{"data":[{"b64_json":"data:image/png;base64,AA=="},{"b64_json":"="}]}`, `{"error":{"code":"moderation_blocked"}}`,
 	} {
 		f.Add(s)
@@ -32,6 +33,7 @@ func FuzzImageAnswer(f *testing.F) {
 		if len(files) < 1 || len(files) > 2 || out.Result.Usage.Images != int64(len(files)) || out.Result.Usage.InputTokens < 1 {
 			t.Errorf("%d files, usage %+v", len(files), out.Result.Usage)
 		}
+		suppliertest.CheckUsage(t, out.Result.Usage)
 		for _, file := range files {
 			if (len(file.Data) == 0) == (file.URL == "") {
 				t.Errorf("file %+v has neither bytes nor an address, or both", file)
@@ -81,6 +83,7 @@ func FuzzTranscript(f *testing.F) {
 	for _, s := range []string{
 		verboseAnswer, ``, `{"text":null}`, `{"text":"a","segments":[{"start":1,"end":0}]}`, `{"text":" ","duration":"1e9"}`,
 		`{"text":"a","segments":[{"start":0,"end":1,"text":"a --> b\n\nc"}],"usage":{"seconds":1e300}}`,
+		`{"text":"a","usage":{"type":"tokens","input_tokens":14,"input_token_details":{"text_tokens":0,"audio_tokens":15},"output_tokens":3}}`,
 	} {
 		f.Add(s)
 	}
@@ -105,5 +108,6 @@ func FuzzTranscript(f *testing.F) {
 		if res.Usage.Milliseconds < 0 || res.Usage.InputTokens < 0 || res.Usage.OutputTokens < 0 {
 			t.Errorf("usage %+v", res.Usage)
 		}
+		suppliertest.CheckUsage(t, res.Usage)
 	})
 }

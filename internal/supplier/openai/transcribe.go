@@ -137,7 +137,7 @@ func pieces(list []timed) []supplier.Segment {
 // used returns the tokens and the length that the answer reports; a length stands in one of two places.
 func (t transcript) used() supplier.Usage {
 	reported := parseUsage(t.Usage)
-	used := supplier.Usage{InputTokens: reported.input, OutputTokens: reported.output, Milliseconds: reported.millis}
+	used := upstream.Bounded(reported.Usage)
 	if used.OutputTokens == 0 {
 		used.OutputTokens = reported.tokens(0, len(*t.Text)).OutputTokens
 	}

@@ -117,7 +117,7 @@ func (p prediction) measure(r *supplier.Result, s state) {
 	if len(p.Metrics) > 0 {
 		_ = upstream.Decode(p.Metrics, &m)
 	}
-	r.Usage = upstream.Tokens(upstream.Count(m.Input), upstream.Count(m.Output), s.Asked, len(*r.Text))
+	r.Usage = upstream.Tokens(supplier.Usage{InputTokens: upstream.Count(m.Input), OutputTokens: upstream.Count(m.Output)}, s.Asked, len(*r.Text))
 	if s.Limit > 0 && upstream.Count(m.Output) >= s.Limit {
 		r.FinishReason = "length"
 	}

@@ -78,6 +78,24 @@ func checkText(t *testing.T, out supplier.Outcome) {
 	if res.Usage.InputTokens < 1 || res.Usage.OutputTokens < 0 || *res.Text != "" && res.Usage.OutputTokens == 0 {
 		t.Errorf("usage %+v of %d bytes", res.Usage, len(*res.Text))
 	}
+	CheckUsage(t, res.Usage)
+}
+
+// CheckUsage checks that no count is below 0, and that the kinds of tokens are within their wholes.
+func CheckUsage(t *testing.T, u supplier.Usage) {
+	t.Helper()
+	for _, n := range []int64{
+		u.InputTokens, u.OutputTokens, u.Images, u.Milliseconds, u.Characters, u.Pages, u.Requests, u.Searches, u.CachedInputTokens,
+		u.CacheWriteTokens, u.ImageInputTokens, u.AudioInputTokens, u.ReasoningTokens, u.ImageOutputTokens, u.AudioOutputTokens,
+	} {
+		if n < 0 {
+			t.Errorf("a count below 0: %+v", u)
+		}
+	}
+	if u.CachedInputTokens+u.CacheWriteTokens+u.ImageInputTokens+u.AudioInputTokens > u.InputTokens ||
+		u.ReasoningTokens+u.ImageOutputTokens+u.AudioOutputTokens > u.OutputTokens {
+		t.Errorf("kinds of tokens above their whole: %+v", u)
+	}
 }
 
 // Answering returns an adapter of the kind for an upstream that gives to everything the body it was

@@ -46,17 +46,34 @@ type usage struct {
 	Images       json.RawMessage `json:"images"`
 	Seconds      json.RawMessage `json:"seconds"`
 	Characters   json.RawMessage `json:"characters"`
-	Cost         struct {
+	Pages        json.RawMessage `json:"pages"`
+	Requests     json.RawMessage `json:"requests"`
+	Searches     json.RawMessage `json:"searches"`
+
+	CachedInputTokens json.RawMessage `json:"cached_input_tokens"`
+	CacheWriteTokens  json.RawMessage `json:"cache_write_tokens"`
+	ImageInputTokens  json.RawMessage `json:"image_input_tokens"`
+	AudioInputTokens  json.RawMessage `json:"audio_input_tokens"`
+	ReasoningTokens   json.RawMessage `json:"reasoning_tokens"`
+	ImageOutputTokens json.RawMessage `json:"image_output_tokens"`
+	AudioOutputTokens json.RawMessage `json:"audio_output_tokens"`
+
+	Cost struct {
 		Amount string `json:"amount"`
 	} `json:"cost"`
 }
 
 // read returns the measured usage, and its charge, nil if not stated.
 func (u usage) read() (supplier.Usage, *int64) {
-	measured := supplier.Usage{
+	measured := upstream.Bounded(supplier.Usage{
 		InputTokens: upstream.Count(u.InputTokens), OutputTokens: upstream.Count(u.OutputTokens), Images: upstream.Count(u.Images),
 		Milliseconds: int64(math.Round(upstream.Number(u.Seconds, mostSeconds) * 1000)), Characters: upstream.Count(u.Characters),
-	}
+		Pages: upstream.Count(u.Pages), Requests: upstream.Count(u.Requests), Searches: upstream.Count(u.Searches),
+		CachedInputTokens: upstream.Count(u.CachedInputTokens), CacheWriteTokens: upstream.Count(u.CacheWriteTokens),
+		ImageInputTokens: upstream.Count(u.ImageInputTokens), AudioInputTokens: upstream.Count(u.AudioInputTokens),
+		ReasoningTokens:   upstream.Count(u.ReasoningTokens),
+		ImageOutputTokens: upstream.Count(u.ImageOutputTokens), AudioOutputTokens: upstream.Count(u.AudioOutputTokens),
+	})
 	if cost, err := task.ParseMoney(u.Cost.Amount); err == nil {
 		return measured, new(int64(cost))
 	}
@@ -186,8 +203,7 @@ func (s state) measure(r *supplier.Result, t answered) {
 		r.Usage, r.Charged = t.Usage.read()
 	}
 	if s.Asked > 0 && r.Text != nil {
-		tokens := upstream.Tokens(r.Usage.InputTokens, r.Usage.OutputTokens, s.Asked, len(*r.Text))
-		r.Usage.InputTokens, r.Usage.OutputTokens = tokens.InputTokens, tokens.OutputTokens
+		r.Usage = upstream.Tokens(r.Usage, s.Asked, len(*r.Text))
 	}
 }
 

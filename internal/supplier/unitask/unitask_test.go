@@ -372,10 +372,7 @@ func check(t *testing.T, out supplier.Outcome, err error, body string) {
 			t.Errorf("progress %v", *p)
 		}
 	default:
-		u := out.Result.Usage
-		if min(u.InputTokens, u.OutputTokens, u.Images, u.Milliseconds, u.Characters) < 0 {
-			t.Errorf("usage %+v", u)
-		}
+		suppliertest.CheckUsage(t, out.Result.Usage)
 		if c := out.Result.Charged; c != nil && *c < 0 {
 			t.Errorf("charged %d", *c)
 		}

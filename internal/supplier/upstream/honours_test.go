@@ -63,8 +63,34 @@ func TestTokens(t *testing.T) {
 	}
 	for _, tt := range tests {
 		in, out := upstream.Count(json.RawMessage(tt.input)), upstream.Count(json.RawMessage(tt.output))
-		if got := upstream.Tokens(in, out, tt.asked, tt.answered); got != tt.want {
+		if got := upstream.Tokens(supplier.Usage{InputTokens: in, OutputTokens: out}, tt.asked, tt.answered); got != tt.want {
 			t.Errorf("%s, %s: got %+v, want %+v", tt.input, tt.output, got, tt.want)
 		}
+	}
+}
+
+func TestBounded(t *testing.T) {
+	tests := map[string]struct{ reported, want supplier.Usage }{
+		"within": {
+			supplier.Usage{InputTokens: 10, CachedInputTokens: 4, ImageInputTokens: 6, OutputTokens: 3, ReasoningTokens: 3},
+			supplier.Usage{InputTokens: 10, CachedInputTokens: 4, ImageInputTokens: 6, OutputTokens: 3, ReasoningTokens: 3},
+		},
+		"a cached image is cached": {
+			supplier.Usage{InputTokens: 10, CachedInputTokens: 8, ImageInputTokens: 6, AudioInputTokens: 1},
+			supplier.Usage{InputTokens: 10, CachedInputTokens: 8, ImageInputTokens: 1, AudioInputTokens: 1},
+		},
+		"above": {
+			supplier.Usage{InputTokens: 10, CacheWriteTokens: 4, CachedInputTokens: 50, OutputTokens: 2, AudioOutputTokens: 9, ReasoningTokens: 9},
+			supplier.Usage{InputTokens: 10, CacheWriteTokens: 4, CachedInputTokens: 6, OutputTokens: 2, AudioOutputTokens: 2},
+		},
+		"without a whole": {supplier.Usage{CachedInputTokens: 5, ReasoningTokens: 5, Pages: 2}, supplier.Usage{Pages: 2}},
+		"below 0":         {supplier.Usage{InputTokens: 3, ImageInputTokens: -2}, supplier.Usage{InputTokens: 3}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := upstream.Bounded(tt.reported); got != tt.want {
+				t.Errorf("got %+v, want %+v", got, tt.want)
+			}
+		})
 	}
 }

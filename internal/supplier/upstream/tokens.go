@@ -26,16 +26,33 @@ func Number(b json.RawMessage, most float64) float64 {
 	return f
 }
 
-// Tokens returns a usage of the reported tokens. A zero count is estimated from the sizes of the texts, in bytes: a
-// quarter of them, rounded up, which is about the tokens of English text.
-func Tokens(input, output int64, asked, answered int) supplier.Usage {
-	if input == 0 {
-		input = (int64(asked) + 3) / 4
+// Tokens completes a report and bounds it. A zero count is estimated from the sizes of the texts, in bytes: a quarter
+// of them, rounded up, which is about the tokens of English text.
+func Tokens(u supplier.Usage, asked, answered int) supplier.Usage {
+	u = Bounded(u)
+	if u.InputTokens == 0 {
+		u.InputTokens = (int64(asked) + 3) / 4
 	}
-	if output == 0 {
-		output = (int64(answered) + 3) / 4
+	if u.OutputTokens == 0 {
+		u.OutputTokens = (int64(answered) + 3) / 4
 	}
-	return supplier.Usage{InputTokens: input, OutputTokens: output}
+	return u
+}
+
+// Bounded returns a report whose parts are within their wholes. Parts of a whole that isn't reported are 0. A token
+// that seems to be of two kinds counts as the first of them in this order: a cached one as cached, whatever it is of,
+// because that decides its price.
+func Bounded(u supplier.Usage) supplier.Usage {
+	bound(u.InputTokens, &u.CacheWriteTokens, &u.CachedInputTokens, &u.AudioInputTokens, &u.ImageInputTokens)
+	bound(u.OutputTokens, &u.AudioOutputTokens, &u.ImageOutputTokens, &u.ReasoningTokens)
+	return u
+}
+
+func bound(whole int64, parts ...*int64) {
+	for _, p := range parts {
+		*p = max(min(*p, whole), 0)
+		whole -= *p
+	}
 }
 
 // IsNumber reports whether v is the number n, however it is written.
