@@ -38,7 +38,8 @@ type asked struct {
 	Pages     int64   `json:"max_pages"`
 	Searches  int64   `json:"max_searches"`
 
-	recording int // characters in base64 of an audio value; 0: it is elsewhere
+	recording int   // characters in base64 of an audio value; 0: it is elsewhere
+	schema    int64 // bytes of the schema that a text's answer must fit
 }
 
 // Estimate returns an upper bound of the work a request asks for: input bytes as tokens, the asked or default output.
@@ -57,6 +58,10 @@ func Estimate(c catalog.Capability, mediaValues int, input, parameters json.RawM
 		size.OutputTokens = 0
 	case family == "text":
 		size.Searches = mostSearches
+		size.InputTokens += a.schema
+		if name != catalog.TextChat { // which a chat may do, asked for the output's schema
+			size.InputTokens += int64(len(c.OutputSchema))
+		}
 	case name == "audio.speech":
 		size.Characters = int64(utf8.RuneCountInString(a.Text))
 		size.Milliseconds = speechMillis(size.Characters, a.Speed)
@@ -101,14 +106,15 @@ func (a asked) bound(size *task.Usage, maxima map[string]float64) {
 // read is the values of a validated request; a member of another type counts as absent.
 func read(name catalog.Name, input, parameters []byte) asked {
 	if strings.HasPrefix(string(name), "text.") { // of a text only its length counts
-		if most, ok := scanTokens(parameters); ok {
-			return asked{MaxTokens: most}
+		if a, ok := scanText(parameters); ok {
+			return a
 		}
 		input = nil
 	}
 	var a asked
 	a.readInput(input)
 	_ = json.Unmarshal(parameters, &a)
+	a.schema = int64(len(parameters)) // of which it may be a part
 	return a
 }
 
@@ -142,18 +148,22 @@ func recorded(value []byte) (characters int) {
 	return characters
 }
 
-// scanTokens returns max_output_tokens of parameters that hold it at most once, as a whole number in canonical form,
-// and no name like it. ok is false for others.
-func scanTokens(parameters []byte) (most int64, ok bool) {
+// scanText reads parameters that hold each member at most once, max_output_tokens as a whole number in canonical form,
+// and no name like one of these. ok is false for others.
+func scanText(parameters []byte) (a asked, ok bool) {
 	in := jsonread.New(parameters)
-	for m := in.Among("max_output_tokens"); m.Next(); {
+	for m := in.Among("max_output_tokens", catalog.OutputSchema); m.Next(); {
+		if m.Name == catalog.OutputSchema {
+			a.schema = int64(len(in.Value()))
+			continue
+		}
 		_, n, ok := in.Number()
 		if !ok || n != math.Trunc(n) {
-			return 0, false
+			return asked{}, false
 		}
-		most = int64(n)
+		a.MaxTokens = int64(n)
 	}
-	return most, in.Done()
+	return a, in.Done()
 }
 
 func speechMillis(characters int64, speed float64) int64 {

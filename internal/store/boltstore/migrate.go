@@ -20,6 +20,7 @@ import (
 //	5  there are sums of usage, which begin with the upgrade, links, sessions, and rows for when keys were used
 //	6  the idempotency log has a row a group, of as many pairs as tasks came in
 //	7  records and rows of `open` that are written from now on have a sum, the log has marks, and there is a quarantine
+//	8  outputs that are written from now on are JSON, and sums of usage have more numbers
 const firstSchema = 1
 
 // linesSchema is the one from which on the rows of `open` say their line, logSchema the one from which on
@@ -42,7 +43,7 @@ type migration func(tx *bolt.Tx, from []byte, rows int) (next []byte, err error)
 
 // migrations lead from one schema to the next, the first from firstSchema.
 func migrations() []migration {
-	return []migration{endCounters, addLines, beginLog, addUsage, widenIdemLog, addQuarantine}
+	return []migration{endCounters, addLines, beginLog, addUsage, widenIdemLog, addQuarantine, openOutputs}
 }
 
 func newestSchema() uint64 { return firstSchema + uint64(len(migrations())) }
@@ -109,6 +110,10 @@ func addQuarantine(tx *bolt.Tx, _ []byte, _ int) ([]byte, error) {
 	}
 	return nil, beginMarks(tx)
 }
+
+// openOutputs is the step to schema 8, which changes nothing that is there: a version before it would read new outputs
+// as empty.
+func openOutputs(*bolt.Tx, []byte, int) ([]byte, error) { return nil, nil }
 
 // identify gives a store an identity of its own.
 func identify(tx *bolt.Tx) error {
