@@ -29,7 +29,7 @@ var claims = map[string]string{
 func Contradicts(claim string, head []byte) string {
 	kind, _, _ := strings.Cut(claim, ";")
 	claimed, proved := claims[strings.ToLower(strings.TrimSpace(kind))], Sniff(head)
-	if proved == "" && bytes.HasPrefix(head, []byte("%PDF-")) {
+	if proved == "" && isPDF(head) {
 		proved = typePDF
 	}
 	if claimed == "" || proved == "" || claims[proved] == claimed {
@@ -37,6 +37,8 @@ func Contradicts(claim string, head []byte) string {
 	}
 	return proved
 }
+
+func isPDF(head []byte) bool { return bytes.HasPrefix(head, []byte("%PDF-")) }
 
 // RefusesURL returns the fault of a caller's address that shows without resolving it, "" if Fetch may succeed: its
 // form, and a literal address that isn't connected to.

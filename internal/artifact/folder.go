@@ -198,7 +198,7 @@ func DecodeMeta(raw []byte) (Meta, error) {
 		return Meta{}, errors.New("its SHA-256 is malformed")
 	case m.Bytes <= 0, m.Width < 0, m.Height < 0, m.Duration < 0:
 		return Meta{}, errors.New("a size is out of range")
-	case !known(m.ContentType):
+	case !known(m.ContentType) && (m.ContentType != typePDF || !isInput(m.ID)):
 		return Meta{}, errors.New("its content type is not allowed")
 	}
 	return m, nil

@@ -67,7 +67,7 @@ func Proves(head []byte) bool {
 	case typePNG, typeJPEG, typeWebP:
 		return true
 	default:
-		return bytes.HasPrefix(head, []byte("%PDF-"))
+		return isPDF(head)
 	}
 }
 

@@ -115,6 +115,9 @@ func judge(temp io.ReaderAt, r PutRequest) (string, error) {
 		return kind, nil
 	}
 	kind := Sniff(head)
+	if kind == "" && isInput(r.ID) && isPDF(head) {
+		kind = typePDF // which browsers run, so that no result is one
+	}
 	if kind == "" {
 		return "", r.Source.bad("is of no supported content type", nil)
 	}

@@ -168,6 +168,7 @@ func testPutRefuses(t *testing.T, h Harness) {
 		{"text as a result", func(r *artifact.PutRequest) {
 			r.Body, r.ContentType = strings.NewReader("hello"), "text/plain"
 		}, " is of no supported content type"},
+		{"a document as a result", func(r *artifact.PutRequest) { r.Body = strings.NewReader("%PDF-1.7") }, " is of no supported content type"},
 		{"markup as a private input", func(r *artifact.PutRequest) {
 			r.ID, r.Body, r.ContentType = task.NewID(task.PrefixInput, Start), strings.NewReader("<html>"), "text/html"
 		}, " is of no supported content type"},
@@ -236,6 +237,11 @@ func testPutText(t *testing.T, h Harness) {
 	r.ContentType = "image/gif"
 	if got := MustPut(t, h.Store, r); got.ContentType != "image/png" {
 		t.Errorf("a claim of image/gif made it %q", got.ContentType)
+	}
+	r = Request(task.NewID(task.PrefixInput, Start), "%PDF-1.7 and on")
+	want := MustPut(t, h.Store, r)
+	if got, err := h.Store.Stat(t.Context(), r.ID); want.ContentType != "application/pdf" || err != nil || !cmp.Equal(want, got) {
+		t.Errorf("a document as an input is kept as %+v, then %+v, %v", want, got, err)
 	}
 }
 

@@ -160,7 +160,7 @@ const matched = 64 << 10
 const (
 	fileAddress  = "file"
 	itself       = "answer:"
-	mostFiles    = 16
+	mostFiles    = 256
 	mostSeconds  = 1e6
 	mostSide     = 1 << 20 // pixels
 	artifactName = "artifact"

@@ -221,7 +221,7 @@ func TestOutputs(t *testing.T) {
 		`{}`:                                              nil,
 		`[1]`:                                             nil,
 		`"text"`:                                          nil,
-		`{"a":[` + strings.Repeat(`{"file":"https://a.example/1"},`, 17) + `1]}`: nil,
+		`{"a":[` + strings.Repeat(`{"file":"https://a.example/1"},`, 257) + `1]}`: nil,
 	} {
 		url, _ := seen(t, 200, output)
 		a := newAdapter(t, url, head+`submit: {path: /x, body: '.model'}, output: .}`, nil)
@@ -232,5 +232,33 @@ func TestOutputs(t *testing.T) {
 		if want == nil && supplier.AsError(err).Sent != supplier.Unknown {
 			t.Errorf("%s: %v", output, err)
 		}
+	}
+}
+
+// TestDocumented loads the map that docs/configuration.md describes the form by, which uses every member.
+func TestDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/configuration.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, found := strings.Cut(string(page), "\n## Any other supplier\n")
+	_, example, begins := strings.Cut(section, "```yaml\nmodels:")
+	example, _, ends := strings.Cut(example, "```")
+	if !found || !begins || !ends {
+		t.Fatal("the page has no such example")
+	}
+	url, last := seen(t, 202, `{"job": {"id": "j-1"}}`)
+	a := newAdapter(t, url, "models:"+example, nil)
+	for _, member := range []string{
+		"model", "capability", "name", "submit", "method", "path", "headers", "honors_key", "honours", "body", "job", "poll", "state", "result", "cancel",
+		"output", "usage", "errors", "status", "match", "code", "operator", "form", "answer", "input", "fixed",
+	} {
+		if !strings.Contains(section, member+":") {
+			t.Errorf("the page doesn't show %s", member)
+		}
+	}
+	out, err := a.Submit(t.Context(), withMedia(request("image.upscale", "sharp", `{"image":{}}`, `{"factor":2}`), "image/png", "/image"))
+	if err != nil || out.Job == nil || out.Job.ID != "j-1" || last.URL.Path != "/v1/models/lab/sharp-2/jobs" {
+		t.Errorf("got %+v, %v, at %v", out, err, last.URL)
 	}
 }

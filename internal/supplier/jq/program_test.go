@@ -3,6 +3,8 @@ package jq_test
 import (
 	"context"
 	"errors"
+	"os"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -117,45 +119,45 @@ func TestRefused(t *testing.T) {
 var hostile = map[string]error{
 	`[range(1e9)]`:      jq.ErrSteps,
 	`last(range(1e18))`: jq.ErrSteps,
-	`reduce range(60) as $i ("aaaaaaaa"; . + .)`:                               jq.ErrBytes,
-	`reduce range(60) as $i ([1]; . + .)`:                                      jq.ErrBytes,
-	`reduce range(1e6) as $i ([]; . + [$i])`:                                   jq.ErrBytes,
-	`reduce range(1e6) as $i ({}; . + {"\($i)": $i})`:                          jq.ErrBytes,
-	`reduce range(60) as $i (1; [., .]) | tojson | length`:                     jq.ErrBytes,
-	`reduce range(60) as $i (1; [., .])`:                                       jq.ErrBytes,
-	`reduce range(60) as $i (1; [., .]) | flatten | length`:                    jq.ErrBytes,
-	`reduce range(60) as $i (1; [., .]) | . == .`:                              jq.ErrBytes,
-	`reduce range(60) as $i (1; [., .]) | [., .] | sort_by(.) | 1`:             jq.ErrBytes,
-	`reduce range(60) as $i (1; [., .]) | [., .] | unique | length`:            jq.ErrBytes,
-	`reduce range(60) as $i (1; [., .]) | [..] | length`:                       jq.ErrSteps,
-	`reduce range(60) as $i (1; [., .]) | "\(.)" | length`:                     jq.ErrBytes,
-	`reduce range(60) as $i (1; {a: ., b: .}) | del(.a.a) | 1`:                 jq.ErrBytes,
-	`reduce range(60) as $i ("a"; "\(.)\(.)")`:                                 jq.ErrBytes,
-	`reduce range(60) as $i ("a"; [., ., .] | join(", "))`:                     jq.ErrBytes,
-	`reduce range(60) as $i ("a"; [., .] | add)`:                               jq.ErrBytes,
-	`reduce range(60) as $i ("aaaaaaaa"; @base64)`:                             jq.ErrBytes,
-	`reduce range(60) as $i ("<<<<<<<<"; @html | . + .)`:                       jq.ErrBytes,
-	`[range(4e4)] as $a | [$a[] as $x | $a[] | select($x == .)] | length`:      jq.ErrSteps,
-	`[range(4e4)] as $a | [range(4e4) | $a[1:]] | map(length) | add`:           jq.ErrBytes,
-	`[range(2e4)] as $a | reduce range(2e4) as $i (0; $a | first(.[]))`:        jq.ErrBytes,
-	`try [range(1e9)] catch "caught"`:                                          jq.ErrSteps,
-	`(reduce range(60) as $i ("aaaaaaaa"; . + .))? // "caught"`:                jq.ErrBytes,
-	`.. | 1, last(range(1e18))`:                                                nil,
-	`[range(1e5)] | [.[] | tojson] | map(split("")) | length`:                  nil,
-	`reduce range(1e5) as $i ([]; [.]) | tojson | length`:                      nil,
-	`reduce range(1e5) as $i ([]; [.]) | . == 1`:                               nil,
-	`[range(1e9) | {a: ., b: .}]`:                                              jq.ErrSteps,
-	`[range(1e9) | [[.]]]`:                                                     jq.ErrSteps,
-	`[range(1e9) | "\(.)"]`:                                                    jq.ErrSteps,
-	`"x" * 1e9`:                                                                nil,
-	`{a: 1} * {a: 2}`:                                                          nil,
-	`[1, 2] - [1]`:                                                             nil,
-	`"a,b" / ","`:                                                              nil,
-	`reduce range(60) as $i (2; . * .)`:                                        nil,
-	`[[1, 2]] | .[[1, 2]]`:                                                     nil,
-	`(reduce range(20) as $i ("9"; . + .)) | tonumber`:                         nil,
-	`(reduce range(20) as $i ("9"; . + .)) | fromjson | . + 1`:                 nil,
-	`(reduce range(18) as $i ("a"; . + .)) | test("(a?){40}(a?){40}(a?){9}b")`: jq.ErrBytes,
+	`reduce range(60) as $i ("aaaaaaaa"; . + .)`:                                     jq.ErrBytes,
+	`reduce range(60) as $i ([1]; . + .)`:                                            jq.ErrBytes,
+	`reduce range(1e6) as $i ([]; . + [$i])`:                                         jq.ErrBytes,
+	`reduce range(1e6) as $i ({}; . + {"\($i)": $i})`:                                jq.ErrBytes,
+	`reduce range(60) as $i (1; [., .]) | tojson | length`:                           jq.ErrBytes,
+	`reduce range(60) as $i (1; [., .])`:                                             jq.ErrBytes,
+	`reduce range(60) as $i (1; [., .]) | flatten | length`:                          jq.ErrBytes,
+	`reduce range(60) as $i (1; [., .]) | . == (reduce range(60) as $i (1; [., .]))`: jq.ErrBytes,
+	`reduce range(60) as $i (1; [., .]) | [., .] | sort_by(.) | 1`:                   jq.ErrBytes,
+	`reduce range(60) as $i (1; [., .]) | [., .] | unique | length`:                  jq.ErrBytes,
+	`reduce range(60) as $i (1; [., .]) | [..] | length`:                             jq.ErrSteps,
+	`reduce range(60) as $i (1; [., .]) | "\(.)" | length`:                           jq.ErrBytes,
+	`reduce range(60) as $i (1; {a: ., b: .}) | del(.a.a) | 1`:                       jq.ErrBytes,
+	`reduce range(60) as $i ("a"; "\(.)\(.)")`:                                       jq.ErrBytes,
+	`reduce range(60) as $i ("a"; [., ., .] | join(", "))`:                           jq.ErrBytes,
+	`reduce range(60) as $i ("a"; [., .] | add)`:                                     jq.ErrBytes,
+	`reduce range(60) as $i ("aaaaaaaa"; @base64)`:                                   jq.ErrBytes,
+	`reduce range(60) as $i ("<<<<<<<<"; @html | . + .)`:                             jq.ErrBytes,
+	`[range(4e4)] as $a | [$a[] as $x | $a[] | select($x == .)] | length`:            jq.ErrSteps,
+	`[range(4e4)] as $a | [range(4e4) | $a[1:]] | map(length) | add`:                 jq.ErrBytes,
+	`[range(2e4)] as $a | reduce range(2e4) as $i (0; $a | first(.[]))`:              jq.ErrBytes,
+	`try [range(1e9)] catch "caught"`:                                                jq.ErrSteps,
+	`(reduce range(60) as $i ("aaaaaaaa"; . + .))? // "caught"`:                      jq.ErrBytes,
+	`.. | 1, last(range(1e18))`:                                                      nil,
+	`[range(1e5)] | [.[] | tojson] | map(split("")) | length`:                        nil,
+	`reduce range(1e5) as $i ([]; [.]) | tojson | length`:                            nil,
+	`reduce range(1e5) as $i ([]; [.]) | . == 1`:                                     nil,
+	`[range(1e9) | {a: ., b: .}]`:                                                    jq.ErrSteps,
+	`[range(1e9) | [[.]]]`:                                                           jq.ErrSteps,
+	`[range(1e9) | "\(.)"]`:                                                          jq.ErrSteps,
+	`"x" * 1e9`:                                                                      nil,
+	`{a: 1} * {a: 2}`:                                                                nil,
+	`[1, 2] - [1]`:                                                                   nil,
+	`"a,b" / ","`:                                                                    nil,
+	`reduce range(60) as $i (2; . * .)`:                                              nil,
+	`[[1, 2]] | .[[1, 2]]`:                                                           nil,
+	`(reduce range(20) as $i ("9"; . + .)) | tonumber`:                               nil,
+	`(reduce range(20) as $i ("9"; . + .)) | fromjson | . + 1`:                       nil,
+	`(reduce range(18) as $i ("a"; . + .)) | test("(a?){40}(a?){40}(a?){9}b")`:       jq.ErrBytes,
 }
 
 // TestHostile runs each of them, with a bound on the memory that it takes at a time and on its duration.
@@ -278,5 +280,22 @@ func TestVariables(t *testing.T) {
 				t.Errorf("%v\n%s", err, diff)
 			}
 		})
+	}
+}
+
+// TestDocumented compares the list of functions in docs/configuration.md with those that there are.
+func TestDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/configuration.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, _ := strings.Cut(string(page), "\n> `abs`")
+	list, _, _ = strings.Cut("> `abs`"+list, "\n\n")
+	var got []string
+	for _, name := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(list, -1) {
+		got = append(got, name[1])
+	}
+	if diff := cmp.Diff(jq.Functions(), got); diff != "" {
+		t.Errorf("docs/configuration.md (-is +documented):\n%s", diff)
 	}
 }
