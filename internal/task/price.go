@@ -34,7 +34,8 @@ func (u Unit) Valid() bool {
 func (u Unit) Measures(capability string) bool {
 	switch family, _, _ := strings.Cut(capability, "."); family {
 	case "text":
-		return u == PerRequest || u == PerMillionTokens
+		onlyTokens := capability == "text.chat" || capability == "text.embed" // others are for their suppliers to say too
+		return u == PerRequest || u == PerMillionTokens || !onlyTokens && (u == PerSearch || u == PerPage)
 	case "image":
 		return u == PerRequest || u == PerMillionTokens || u == PerImage
 	case "video":

@@ -55,7 +55,7 @@ func TestFaultsOfMaps(t *testing.T) {
 		head + sound + `, output: 'env.HOME'}`:                                                        "output: calls env with 0 arguments",
 		head + sound + `, output: '$ENV'}`:                                                            "output: uses the variable $ENV",
 		head + sound + `, output: 'error("no")'}`:                                                     `output: ends with error("no")`,
-		head + sound + `, output: ., usage: {tokens: '1'}}`:                                           "usage.tokens: is no unit; known: characters,",
+		head + sound + `, output: ., usage: {tokens: '1'}}`:                                           "usage.tokens: is no unit; known: audio_input_tokens,",
 		head + sound + `, output: ., usage: {images: 'now'}}`:                                         "usage.images: calls now",
 		head + sound + `, output: ., answer: 'audio'}`:                                                "answer: must be a media type",
 		head + sound + `, output: ., answer: '*/*'}`:                                                  "answer: must be a media type",

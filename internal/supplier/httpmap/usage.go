@@ -6,6 +6,7 @@ import (
 
 	"unitask/internal/supplier"
 	"unitask/internal/supplier/jq"
+	"unitask/internal/supplier/upstream"
 )
 
 // maxCount is above any real report; a larger number is nonsense.
@@ -13,11 +14,20 @@ const maxCount = 1 << 40
 
 // units are the numbers of a usage report that a map can give.
 var units = map[string]func(u *supplier.Usage, n float64){
-	"characters":    func(u *supplier.Usage, n float64) { u.Characters = int64(n) },
-	"images":        func(u *supplier.Usage, n float64) { u.Images = int64(n) },
-	"input_tokens":  func(u *supplier.Usage, n float64) { u.InputTokens = int64(n) },
-	"output_tokens": func(u *supplier.Usage, n float64) { u.OutputTokens = int64(n) },
-	"seconds":       func(u *supplier.Usage, n float64) { u.Milliseconds = int64(math.Round(n * 1000)) },
+	"audio_input_tokens":  func(u *supplier.Usage, n float64) { u.AudioInputTokens = int64(n) },
+	"audio_output_tokens": func(u *supplier.Usage, n float64) { u.AudioOutputTokens = int64(n) },
+	"cache_write_tokens":  func(u *supplier.Usage, n float64) { u.CacheWriteTokens = int64(n) },
+	"cached_input_tokens": func(u *supplier.Usage, n float64) { u.CachedInputTokens = int64(n) },
+	"characters":          func(u *supplier.Usage, n float64) { u.Characters = int64(n) },
+	"image_input_tokens":  func(u *supplier.Usage, n float64) { u.ImageInputTokens = int64(n) },
+	"image_output_tokens": func(u *supplier.Usage, n float64) { u.ImageOutputTokens = int64(n) },
+	"images":              func(u *supplier.Usage, n float64) { u.Images = int64(n) },
+	"input_tokens":        func(u *supplier.Usage, n float64) { u.InputTokens = int64(n) },
+	"output_tokens":       func(u *supplier.Usage, n float64) { u.OutputTokens = int64(n) },
+	"pages":               func(u *supplier.Usage, n float64) { u.Pages = int64(n) },
+	"reasoning_tokens":    func(u *supplier.Usage, n float64) { u.ReasoningTokens = int64(n) },
+	"searches":            func(u *supplier.Usage, n float64) { u.Searches = int64(n) },
+	"seconds":             func(u *supplier.Usage, n float64) { u.Milliseconds = int64(math.Round(n * 1000)) },
 }
 
 // measure reads the usage in an answer. A number that is missing, or is none, is 0: a paid answer isn't thrown away for a
@@ -34,5 +44,5 @@ func (p *plan) measure(ctx context.Context, s source) supplier.Usage {
 			one.set(&u, n)
 		}
 	}
-	return u
+	return upstream.Bounded(u)
 }
