@@ -79,7 +79,7 @@ func harness(t *testing.T) suppliertest.Harness {
 				Sends: `{"model":"model-1","max_tokens":1024,"messages":[{"role":"user","content":"Hi"}],
 					"output_config":{"format":{"type":"json_schema","schema":` + suppliertest.AnswerOutline + `}}}`,
 				Answer: suppliertest.JSON(200, chatAnswer),
-				Want:   &supplier.Result{Text: new("Hello."), FinishReason: "stop", Usage: supplier.Usage{InputTokens: 16, OutputTokens: 2}},
+				Want:   &supplier.Result{Text: new("Hello."), FinishReason: "stop", Usage: supplier.Usage{InputTokens: 16, OutputTokens: 2, CachedInputTokens: 4, CacheWriteTokens: 3}},
 			},
 		},
 		Faults:   faults(),

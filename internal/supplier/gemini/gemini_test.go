@@ -126,7 +126,7 @@ func harness(t *testing.T) suppliertest.Harness {
 				Sends: `{"contents":[{"role":"user","parts":[{"text":"Hi"}]}],"generationConfig":{"responseMimeType":"application/json",
 					"responseJsonSchema":` + suppliertest.AnswerOutline + `}}`,
 				Answer: suppliertest.JSON(200, chatAnswer),
-				Want:   &supplier.Result{Text: new("Hello."), FinishReason: "stop", Usage: supplier.Usage{InputTokens: 9, OutputTokens: 7}},
+				Want:   &supplier.Result{Text: new("Hello."), FinishReason: "stop", Usage: supplier.Usage{InputTokens: 9, OutputTokens: 7, ReasoningTokens: 5}},
 			},
 			{
 				Request: request("text.embed", `{"texts":["a","b"]}`, `{"dimensions":2}`),
