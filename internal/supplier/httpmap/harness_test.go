@@ -16,7 +16,7 @@ import (
 	"unitask/internal/supplier/suppliertest"
 )
 
-const talked = `{"choices":[{"text":"Hello."}],"usage":{"asked":9},"error":null}`
+const talked = `{"choices":[{"text":"Hello."}],"usage":{"asked":9,"kept":10,"looked":3},"error":null}`
 
 func request(capability, model, input, parameters string) supplier.Request {
 	return supplier.Request{
@@ -91,7 +91,7 @@ func harness(t *testing.T) suppliertest.Harness {
 					"messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"Greet me"}]}`,
 				Answer: suppliertest.JSON(200, talked, "X-Told", "2"),
 				Want: &supplier.Result{
-					Data: json.RawMessage(`{"finish_reason":"stop","text":"Hello."}`), Usage: supplier.Usage{InputTokens: 9, OutputTokens: 2},
+					Data: json.RawMessage(`{"finish_reason":"stop","text":"Hello."}`), Usage: supplier.Usage{InputTokens: 9, CachedInputTokens: 9, OutputTokens: 2, Searches: 3},
 				},
 			},
 			{

@@ -221,7 +221,5 @@ func checkResult(t *testing.T, r *supplier.Result) {
 	if !json.Valid(r.Data) || strings.Count(string(r.Data), `{"artifact":`) != len(r.Files) {
 		t.Errorf("output %s of %d files", r.Data, len(r.Files))
 	}
-	if u := r.Usage; u.InputTokens < 0 || u.OutputTokens < 0 || u.Milliseconds < 0 {
-		t.Errorf("usage %+v", u)
-	}
+	suppliertest.CheckUsage(t, r.Usage)
 }

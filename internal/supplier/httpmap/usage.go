@@ -26,6 +26,7 @@ var units = map[string]func(u *supplier.Usage, n float64){
 	"output_tokens":       func(u *supplier.Usage, n float64) { u.OutputTokens = int64(n) },
 	"pages":               func(u *supplier.Usage, n float64) { u.Pages = int64(n) },
 	"reasoning_tokens":    func(u *supplier.Usage, n float64) { u.ReasoningTokens = int64(n) },
+	"requests":            func(u *supplier.Usage, n float64) { u.Requests = int64(n) },
 	"searches":            func(u *supplier.Usage, n float64) { u.Searches = int64(n) },
 	"seconds":             func(u *supplier.Usage, n float64) { u.Milliseconds = int64(math.Round(n * 1000)) },
 }
