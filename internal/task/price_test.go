@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -139,6 +140,23 @@ func TestMostIsABound(t *testing.T) {
 			t.Fatalf("%+v of %+v costs %d, at most %d", u, p, cost, most)
 		}
 	})
+}
+
+// TestMostOfOneKind: if all tokens are of the dearest kind, whichever that is, work costs as much as its size may cost.
+func TestMostOfOneKind(t *testing.T) {
+	for _, kind := range []string{"CachedInput", "CacheWrite", "ImageInput", "AudioInput", "Reasoning", "ImageOutput", "AudioOutput"} {
+		size := task.Usage{InputTokens: 7, OutputTokens: 9}
+		used, rates := size, &task.Rates{}
+		n := reflect.ValueOf(&used).Elem().FieldByName(kind + "Tokens")
+		if n.SetInt(size.OutputTokens); strings.Contains(kind, "Input") || kind == "CacheWrite" {
+			n.SetInt(size.InputTokens)
+		}
+		reflect.ValueOf(rates).Elem().FieldByName(kind).Set(reflect.ValueOf(new(5 * task.USD)))
+		p := task.Price{Unit: task.PerMillionTokens, Input: task.USD, Output: 2 * task.USD, Rates: rates}
+		if cost, most := p.Cost(used), p.Most(size); cost != most || cost <= p.Cost(size) {
+			t.Errorf("all of %s: it costs %s, at most %s, and %s otherwise", kind, cost, most, p.Cost(size))
+		}
+	}
 }
 
 // TestOldPrice: a record from before there were rates has none, and a price without any is written as it was.
