@@ -31,8 +31,11 @@ var (
 
 // layers is the table, by directory below internal, or by directory elsewhere.
 var layers = map[string]layer{
-	"aaguard":   {floor: 0},
-	"bulk":      {floor: 0},
+	"aaguard": {floor: 0},
+	"bulk":    {floor: 0},
+
+	"catalog/sample": {floor: 0},
+
 	"capacity":  {floor: 0},
 	"disk":      {floor: 0},
 	"fault":     {floor: 0},
@@ -49,7 +52,7 @@ var layers = map[string]layer{
 	"jsonwrite/jsonwritetest": {floor: 1, may: []string{"jsonwrite"}},
 
 	"task":    {floor: 1, may: []string{"fault", "jsonread", "jsonwrite"}},
-	"catalog": {floor: 1, may: []string{"bulk", "catalog/fastlane", "fault", "jsonread"}},
+	"catalog": {floor: 1, may: []string{"bulk", "catalog/fastlane", "catalog/sample", "fault", "jsonread"}},
 	"secret":  {floor: 1, may: []string{"fault"}},
 
 	"api":      {floor: 2, may: []string{"fault", "jsonwrite", "task", "catalog"}},

@@ -24,6 +24,7 @@
 //	    parameters: {…}
 //	    output: {…}
 //	    example: {capability: text.rewrite, input: {…}}
+//	    sample: {text: …}    # an output; only for an output schema for which none can be made of its keywords
 //	  - name: text.rewrite.careful
 //	    extends: text.rewrite
 //	    title: Rewrite a text with care

@@ -57,7 +57,36 @@ func (d declaration) compile(definitions map[string]schema) (*compiled, error) {
 			return nil, d.wrap(part.written.line, fmt.Errorf("%s: %w", part.name, err))
 		}
 	}
+	if err := d.addSample(e); err != nil {
+		return nil, err
+	}
 	return e, d.derive(e)
+}
+
+// addSample shows the declared sample in the output schema. Without one, it sees to it that the sandbox can make one.
+func (d declaration) addSample(e *compiled) error {
+	declared := d.Sample.line > 0
+	switch builtIn := slices.Contains(builtIns(), e.Base()); {
+	case builtIn && declared:
+		return d.wrap(d.Sample.line, fmt.Errorf("sample: the sandbox does the work of %s itself; leave it out", e.Base()))
+	case builtIn:
+		return nil
+	case declared:
+		schema, err := withSample(e.OutputSchema, d.Sample.json)
+		if err != nil {
+			return d.wrap(d.Sample.line, fmt.Errorf("sample: %w; write a whole output that fits", err))
+		}
+		e.OutputSchema = schema
+		return nil
+	}
+	shape, err := NewShape(e.OutputSchema)
+	if err == nil && !shape.FitsUsual(e.Base(), "sample") {
+		_, _, err = shape.Sample("", nil)
+	}
+	if err != nil {
+		return d.wrap(d.Output.line, fmt.Errorf("output: no example of it can be made for test keys: %w; write a whole output under sample", err))
+	}
+	return nil
 }
 
 // derive sets the fields that follow from the schemas, and checks the parts against one another.

@@ -120,6 +120,7 @@ type declaration struct {
 	Parameters   schema       `yaml:"parameters"`
 	Output       schema       `yaml:"output"`
 	Example      schema       `yaml:"example"`
+	Sample       schema       `yaml:"sample"`
 
 	source   string
 	borrowed bool // the example is that of the capability that this one extends

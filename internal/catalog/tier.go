@@ -41,6 +41,9 @@ func (d declaration) inherit(declared map[Name]declaration) (declaration, error)
 			return d, d.wrap(part.of.line, fmt.Errorf("%s: %w; a tier only narrows %s", part.name, err, base.Name.value))
 		}
 	}
+	if d.Sample.line == 0 && base.Sample.line > 0 {
+		d.Sample = schema{json: base.Sample.json, line: d.Name.line}
+	}
 	if d.PersonInputs, err = d.personInputs(base); err != nil {
 		return d, d.wrap(d.Name.line, err)
 	}
