@@ -82,11 +82,12 @@ func (a *adapter) submit(ctx context.Context, r supplier.Request, delta func(sup
 	if err := interrupted(ctx, supplier.NotSent); err != nil {
 		return supplier.Outcome{}, err
 	}
-	r = native(r)
+	s, r := shapeOf(r)
 	w, m, err := a.accept(r)
 	if err != nil {
 		return supplier.Outcome{}, err
 	}
+	w.shaped = s
 	job, err := a.begin(r, w, m)
 	if err != nil {
 		return supplier.Outcome{}, err

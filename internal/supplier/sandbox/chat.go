@@ -38,7 +38,13 @@ func readChat(r supplier.Request) (product, string, error) {
 			ask = m.Content
 		}
 	}
-	return &chat{Text: reply(ask, turns), Input: size, Limit: params.MaxOutputTokens, Stop: params.Stop}, ask, nil
+	text := reply(ask, turns)
+	if len(params.OutputSchema) > 0 {
+		if text, err = answerOf(params.OutputSchema, ask); err != nil {
+			return nil, "", err
+		}
+	}
+	return &chat{Text: text, Input: size, Limit: params.MaxOutputTokens, Stop: params.Stop}, ask, nil
 }
 
 // make cuts the answer at the limit and at the first stop.

@@ -22,7 +22,7 @@ the same result. Checks, states and errors are those of any other supplier.
 
 // makes describes each capability's result.
 var makes = map[string]string{
-	"text.chat":        "a greeting, the value of a sum (`What is 12*7+1?`), `say`, `upper`, `lower`, `reverse` or `sort` of the rest, `How many words: …`, else a remark about the prompt",
+	"text.chat":        "a greeting, the value of a sum (`What is 12*7+1?`), `say`, `upper`, `lower`, `reverse` or `sort` of the rest, `How many words: …`, else a remark about the prompt; with `output_schema`, an answer of its form",
 	"text.embed":       "unit vectors, 256 dimensions by default; texts that share words or parts of words lie close together",
 	"image.generate":   "1024×1024 by default; colours follow the prompt (name one), its words are written in; `png`, `jpeg`, `webp`",
 	"image.edit":       "the first picture in the prompt's colours, within the mask if one is given (its transparent pixels, else its light ones); further pictures are shown small",
@@ -43,6 +43,11 @@ func Guide() string {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", name, answers, makes[name])
 	}
 	b.WriteString(`
+A capability that only the configuration knows gets its family's result: an image for image.*, a video for video.*, a
+sound for audio.*, and a text for others. Where that doesn't fit its output schema, the result is an example of the
+schema: the one that is declared, else one that is made of its types, bounds and lists of values, with the request's
+texts for its free strings, and files in the places of artifacts.
+
 ## Magic inputs
 A word of this table, set off by white space, anywhere in the prompt, in the last message of the user, in the text to
 speak or in a text to embed, has its effect. audio.transcribe has no text, so it has no magic words.

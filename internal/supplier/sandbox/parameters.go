@@ -17,6 +17,8 @@ type parameters struct {
 	Stop            []string `json:"stop"`
 	Dimensions      int      `json:"dimensions"`
 
+	OutputSchema json.RawMessage `json:"output_schema"`
+
 	N           int     `json:"n"`
 	AspectRatio string  `json:"aspect_ratio"`
 	Size        string  `json:"size"`

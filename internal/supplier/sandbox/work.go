@@ -19,6 +19,8 @@ type work struct {
 	Takes      time.Duration   `json:"takes"` // nanoseconds
 	Fail       fault.Code      `json:"fail,omitempty"`
 	Stuck      string          `json:"stuck,omitempty"`
+
+	shaped
 }
 
 // product is the requested result, in its stored form.
@@ -108,6 +110,7 @@ func (w work) finish(sent supplier.Sent) (*supplier.Result, error) {
 	if err != nil {
 		return nil, supplier.NewError(sent, fault.Internal, messages[fault.Internal], err)
 	}
+	result = w.shape(result)
 	if w.Stuck == stuckTransferring {
 		for i := range result.Files {
 			result.Files[i].Data, result.Files[i].Open = nil, stall
