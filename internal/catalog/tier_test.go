@@ -2,6 +2,7 @@ package catalog_test
 
 import (
 	"encoding/json"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -58,6 +59,9 @@ func TestTier(t *testing.T) {
 	want.Defaults = map[string]json.RawMessage{"max_output_tokens": json.RawMessage(`2048`)}
 	want.Filled = json.RawMessage(`{"max_output_tokens":2048}`)
 	want.ChoiceInputs = nil // the role of a message
+	want.Maxima = maps.Clone(want.Maxima)
+	want.Maxima["max_output_tokens"] = 4096
+	delete(want.Maxima, "seed")
 	got := mustGet(t, "text.chat.large", tiers)
 	want.InputSchema, want.ParametersSchema = got.InputSchema, got.ParametersSchema // whose effect is tested below
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -67,6 +71,8 @@ func TestTier(t *testing.T) {
 	want = mustGet(t, "image.generate")
 	want.Name, want.Extends, want.Title, want.Description = "image.generate.fast", "image.generate", "Make an image fast", "One image at a time."
 	want.Mode = catalog.Sync
+	want.Maxima = maps.Clone(want.Maxima)
+	want.Maxima["n"] = 1
 	want.Example = json.RawMessage(`{"capability":"image.generate.fast","input":{"prompt":"a fox"}}`)
 	got = mustGet(t, "image.generate.fast", tiers)
 	want.ParametersSchema = got.ParametersSchema

@@ -237,7 +237,7 @@ func (s *Suppliers) add(one config.Supplier, title string, routes map[catalog.Na
 			s.Routes = append(s.Routes, routing.Route{
 				Capability: capability, Supplier: one.Name, Model: r.Model, Price: r.Price.Task(), Approved: r.Approved, Mode: task.Live,
 				Cap: r.MaxConcurrent, SupplierCap: one.MaxConcurrent, Kind: kind, Adapter: adapter, ResultHosts: hosts,
-				Rate: routing.Rate(r.PerMinute), SupplierRate: routing.Rate(one.PerMinute), Template: templateOf(adapter, capability, r),
+				Rate: routing.Rate(r.PerMinute), SupplierRate: routing.Rate(one.PerMinute), Template: templateOf(adapter, s.directory.Base(capability), r),
 			})
 			if r.Approved && !slices.Contains(live, string(capability)) {
 				live = append(live, string(capability))
@@ -251,7 +251,7 @@ func (s *Suppliers) add(one config.Supplier, title string, routes map[catalog.Na
 	return api.SupplierStatus{Name: title, Live: true, About: strings.Join(live, ", ")}, nil
 }
 
-// templateOf returns how many tokens a route's requests have beside the caller's.
+// templateOf returns how many tokens a route's requests have beside the caller's. The capability is the base of a tier.
 func templateOf(a supplier.Adapter, capability catalog.Name, r config.Route) int {
 	tokens := cmp.Or(r.Template, routing.DefaultTemplate)
 	if t, ok := a.(supplier.Templater); ok {
