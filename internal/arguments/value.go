@@ -115,7 +115,7 @@ func (r *Reader) json(text string) (any, error) {
 		raw = bytes.TrimPrefix(raw, []byte(byteOrderMark))
 	}
 	if !json.Valid(raw) {
-		return nil, errors.New("this is no JSON")
+		return nil, errors.New("this is no JSON, and no @FILE with JSON")
 	}
 	return json.RawMessage(bytes.TrimSpace(raw)), nil
 }

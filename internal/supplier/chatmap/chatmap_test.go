@@ -218,7 +218,7 @@ func TestAnswerWithoutText(t *testing.T) {
 func TestBadMaps(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{"models: [", "is no YAML"},
-		{"models: [{model: m, capability: a.b, as: text.chat, input: '{}', output: .x}]", "is no list of maps"},
+		{"models: [{model: m, capability: a.b, as: text.chat, input: '{}', output: .x}]", "is no list of maps that make chats"},
 		{"models: [{model: m}]", "model and capability are required"},
 		{"models: [{model: m, capability: a.b, input: '{}'}]", "m of a.b: as: must be text.chat"},
 		{"models: [{model: m, capability: a.b, as: text.chat}]", "m of a.b: input: a program"},

@@ -68,7 +68,7 @@ func add(plans map[key]*plan, text []byte) error {
 		Models []*model `json:"models"`
 	}
 	if err := jsonv2.Unmarshal(plain, &doc, jsonv2.RejectUnknownMembers(true)); err != nil {
-		return fmt.Errorf("is no list of maps: %w", err)
+		return fmt.Errorf("is no list of maps that make chats: %w", err)
 	}
 	for _, m := range doc.Models {
 		if m == nil || m.Model == "" || m.Capability == "" {

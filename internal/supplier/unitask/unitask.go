@@ -62,7 +62,7 @@ func New(c supplier.Config) (supplier.Adapter, error) {
 		return nil, err
 	}
 	if len(c.Models) > 0 {
-		return nil, errors.New("models is for the kinds fal, http and replicate alone")
+		return nil, errors.New("models: the kind unitask has no maps of models")
 	}
 	client, err := upstream.Connect(c, nil)
 	if err != nil {

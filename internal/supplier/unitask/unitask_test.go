@@ -330,7 +330,7 @@ func TestNewErrors(t *testing.T) {
 		{Config: supplier.Config{}, Want: "base_url is required"},
 		{Config: supplier.Config{BaseURL: base, Options: map[string]string{"wait": "1"}}, Want: `unknown option "wait"`},
 		{Config: supplier.Config{BaseURL: base, MaxTokensField: "max_tokens"}, Want: "max_tokens_field is for the kind openai alone"},
-		{Config: supplier.Config{BaseURL: base, Models: []string{"a.yaml"}}, Want: "models is for the kinds fal, http and replicate alone"},
+		{Config: supplier.Config{BaseURL: base, Models: []string{"a.yaml"}}, Want: "models: the kind unitask has no maps of models"},
 	})
 }
 
