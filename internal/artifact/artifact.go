@@ -46,7 +46,7 @@ type PutRequest struct {
 	Capability string
 	Body       io.Reader
 	// ContentType counts for an input alone, and only if it is one of the text types, which no bytes prove:
-	// text/plain, text/vtt, application/x-subrip, application/json. A PDF is kept as an input too.
+	// text/plain, text/markdown, text/vtt, application/x-subrip, application/json. A PDF is kept as an input too.
 	ContentType string
 	Kinds       []string      // "image", "video", "audio": allowed kinds; nil: any
 	Limit       int64         // bytes, required; one more is an error

@@ -25,6 +25,9 @@ const (
 	typeFLAC = "audio/flac"
 	typeAAC  = "audio/aac"
 	typeM4A  = "audio/mp4"
+	typeText = "text/plain"
+
+	typeMarkdown = "text/markdown"
 )
 
 var (
@@ -32,7 +35,7 @@ var (
 		typePNG, typeJPEG, typeWebP, typeGIF, typeMP4, typeWebM,
 		typeWAV, typeMPEG, typeOgg, typeFLAC, typeAAC, typeM4A,
 	}
-	textTypes = []string{"text/plain", "text/vtt", "application/x-subrip", "application/json"}
+	textTypes = []string{typeText, typeMarkdown, "text/vtt", "application/x-subrip", "application/json"}
 )
 
 // Sniff returns the content type that the first SniffLen bytes prove, or "" for all that isn't on
@@ -48,13 +51,15 @@ func Sniff(head []byte) string {
 }
 
 // Suits reports whether a content type is allowed for a media value of a kind: "image" or "audio", which a film with
-// sound is too; "file" may be anything.
+// sound is too; "document", a PDF or a text; "file" may be anything.
 func Suits(kind, contentType string) bool {
 	switch kind {
 	case "image":
 		return contentType == typePNG || contentType == typeJPEG || contentType == typeWebP
 	case "audio":
 		return strings.HasPrefix(contentType, "audio/") || contentType == typeMP4 || contentType == typeWebM
+	case "document":
+		return contentType == typePDF || contentType == typeText || contentType == typeMarkdown
 	default:
 		return true
 	}

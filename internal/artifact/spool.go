@@ -108,7 +108,7 @@ func judge(temp io.ReaderAt, r PutRequest) (string, error) {
 		return "", writeFault(err)
 	}
 	head = head[:n]
-	if kind := textKind(r.ContentType); kind != "" && isInput(r.ID) {
+	if kind := textKind(r.ContentType); kind != "" && isInput(r.ID) && !isPDF(head) {
 		if !isText(head) {
 			return "", r.Source.bad("is not text in UTF-8", nil)
 		}

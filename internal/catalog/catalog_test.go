@@ -60,7 +60,10 @@ func TestDirectory(t *testing.T) {
 			PersonInputs: []string{"images"}, MediaInputs: []string{"/images/*", "/mask", "/authorization/evidence/*"}, OutputMedia: []string{"image"},
 		},
 		{Name: "image.generate", Modality: "image", Mode: catalog.Async, Deadline: 15 * time.Minute, OutputMedia: []string{"image"}},
-		{Name: "text.chat", Modality: "text", Mode: catalog.Sync, Deadline: 5 * time.Minute, OutputText: true},
+		{
+			Name: "text.chat", Modality: "text", Mode: catalog.Sync, Deadline: 5 * time.Minute, OutputText: true,
+			MediaInputs: []string{"/messages/*/content/*/image", "/messages/*/content/*/audio", "/messages/*/content/*/document"},
+		},
 		{Name: "text.embed", Modality: "text", Mode: catalog.Sync, Deadline: 5 * time.Minute},
 		{
 			Name: "video.generate", Modality: "video", Mode: catalog.Async, Deadline: time.Hour,

@@ -16,6 +16,7 @@ type compiled struct {
 	Capability
 	input, parameters, output *compiledSchema
 	schemas                   []string // parameters whose values are strict schemas
+	conversations             []string // inputs that are conversations
 }
 
 // compiledSchema is a schema for both roads, and its document, which holds its annotations.
@@ -97,7 +98,7 @@ func (d declaration) derive(e *compiled) error {
 	}
 	e.MediaInputs = inputPatterns(fields, func(f Field) bool { return f.Media })
 	e.MediaKinds = map[string]string{}
-	for _, kind := range []string{"image", "audio", "file"} {
+	for _, kind := range []string{"image", "audio", "document", "file"} {
 		for _, pattern := range inputPatterns(fields, func(f Field) bool { return f.MediaKind == kind }) {
 			e.MediaKinds[pattern] = kind
 		}
@@ -121,7 +122,7 @@ func (d declaration) derive(e *compiled) error {
 		}
 	}
 	e.setMembers(fields)
-	e.schemas = e.parameters.annotated(schemaAnnotation)
+	e.schemas, e.conversations = e.parameters.annotated(schemaAnnotation), e.input.annotated(conversationAnnotation)
 	if len(e.Defaults) > 0 {
 		if e.Filled, err = json.Marshal(e.Defaults); err != nil {
 			return d.wrap(d.Parameters.line, err)

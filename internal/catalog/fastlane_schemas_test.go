@@ -90,7 +90,7 @@ func (s schemaWriter) part(depth int) string {
 			members = append(members, `"items":`+s.part(depth-1))
 		}
 	default:
-		members = append(members, `"type":"`+s.pick("string", "boolean", "number", "integer")+`"`)
+		members = append(members, `"type":`+s.pick(`"string"`, `"boolean"`, `"number"`, `"integer"`, `["string","array"]`, `["null","integer"]`, `["object","string"]`))
 	}
 	for range s.random.IntN(3) {
 		members = append(members, s.keyword(depth))

@@ -27,11 +27,12 @@ type Field struct {
 	Unless      []string // members of the group that make this one optional if one of them is given
 	Excludes    []string // members of the group that must not be given together with it
 	Media       bool     // a media value: {"url"}, {"data","content_type"} or {"artifact"}
-	MediaKind   string   // if Media is set: "image", "audio" or "file"
+	MediaKind   string   // if Media is set: "image", "audio", "document" or "file"
 	Array       bool
 	Schema      bool // a JSON Schema, an object
 	Description string
 	Members     []Field // of an object that isn't media, at any depth
+	Parts       []Field // of a text that may be a list of objects in its place: their members
 }
 
 // Fields returns the capability's fields: input before parameters, each in the schema's order.
@@ -116,6 +117,11 @@ func (n node) field(group string, defs map[string]node, depth int) (Field, error
 	}
 	if f.Type == "object" && !f.Media {
 		f.Members, err = item.fields(group, defs, depth+1)
+	}
+	if err == nil && n.Type == "string" && n.Items != nil {
+		if item, err = n.Items.resolve(defs, 0); err == nil {
+			f.Parts, err = item.fields(group, defs, depth+1)
+		}
 	}
 	return f, err
 }

@@ -16,13 +16,22 @@ func TestFields(t *testing.T) {
 		got[i].Description = "" // the words are the data's
 		for j := range got[i].Members {
 			got[i].Members[j].Description = ""
+			for k := range got[i].Members[j].Parts {
+				got[i].Members[j].Parts[k].Description = ""
+			}
 		}
 	}
 	want := []catalog.Field{
 		{Name: "prompt", Group: "input", Type: "string", Required: true, Unless: []string{"messages"}, Excludes: []string{"messages"}},
 		{Name: "messages", Group: "input", Type: "object", Array: true, Excludes: []string{"prompt"}, Members: []catalog.Field{
-			{Name: "role", Group: "input", Type: "string", Enum: []string{"user", "assistant"}, Required: true},
-			{Name: "content", Group: "input", Type: "string", Required: true},
+			{Name: "role", Group: "input", Type: "string", Enum: []string{"user", "assistant", "system"}, Required: true},
+			{Name: "content", Group: "input", Type: "string", Required: true, Parts: []catalog.Field{
+				{Name: "type", Group: "input", Type: "string", Enum: []string{"text", "image", "audio", "document"}, Required: true},
+				{Name: "text", Group: "input", Type: "string"},
+				{Name: "image", Group: "input", Type: "object", Media: true, MediaKind: "image"},
+				{Name: "audio", Group: "input", Type: "object", Media: true, MediaKind: "audio"},
+				{Name: "document", Group: "input", Type: "object", Media: true, MediaKind: "document"},
+			}},
 		}},
 		{Name: "system", Group: "input", Type: "string"},
 		{

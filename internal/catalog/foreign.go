@@ -56,7 +56,8 @@ func hint(name, group string, inputs, parameters []string) string {
 	return unknownMember
 }
 
-// enumProblem returns the problem of a value outside an enum. It points the role "system" to the member system.
+// enumProblem returns the problem of a value outside an enum. It points the roles of instructions to the
+// member system.
 func (r *report) enumProblem(path []string, k *kind.Enum) string {
 	got, _ := k.Got.(string)
 	if len(path) == 3 && path[0] == "messages" && path[2] == "role" && (got == "system" || got == "developer") &&

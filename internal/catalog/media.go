@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -11,10 +12,10 @@ import (
 	"unitask/internal/jsonread"
 )
 
-// MediaPointers returns the JSON pointers of the media values present in a validated input, such as
+// MediaPointers returns the JSON pointers of the media values present in a decoded and validated input, such as
 // "/images/0", in the order of the capability's MediaInputs and then of the arrays.
 func MediaPointers(c Capability, input json.RawMessage) []string {
-	if len(c.MediaInputs) == 0 {
+	if !slices.ContainsFunc(c.MediaInputs, func(pattern string) bool { return mayMatch(pattern, input) }) {
 		return nil
 	}
 	w := mediaWalker{in: jsonread.New(input), found: make([][]string, len(c.MediaInputs))}
@@ -24,6 +25,20 @@ func MediaPointers(c Capability, input json.RawMessage) []string {
 	}
 	w.value("", candidates)
 	return slices.Concat(w.found...)
+}
+
+// mayMatch reports whether an object in canonical form may have a value at the pattern. Most chats have no media, and
+// tell so without being read through.
+func mayMatch(pattern string, object []byte) bool {
+	first, _, _ := strings.Cut(pattern[1:], "/")
+	last := strings.TrimSuffix(pattern, "/"+anyElement)
+	last = last[strings.LastIndexByte(last, '/')+1:]
+	in := jsonread.New(object)
+	in.Open('{')
+	if !in.More('}') || string(in.Name()) > unescapeToken(first) {
+		return false // its members are sorted
+	}
+	return strings.ContainsFunc(last, unsafeRune) || strings.ContainsRune(last, '~') || bytes.Contains(object, []byte(`"`+last+`":`))
 }
 
 // anyElement is the token of a pattern that matches any index of an array.
@@ -79,7 +94,8 @@ func advance(candidates []candidate, token string) []candidate {
 	return next
 }
 
-// MediaKind returns the kind of the media value at a pointer into the input: "image", "audio" or "file".
+// MediaKind returns the kind of the media value at a pointer into the input: "image", "audio", "document" or
+// "file".
 func (c Capability) MediaKind(pointer string) string {
 	path := strings.Split(pointer, "/")[1:]
 	for _, pattern := range c.MediaInputs {
@@ -142,6 +158,9 @@ func appendPatterns(patterns []string, f Field, base string, is func(Field) bool
 	}
 	for _, inner := range f.Members {
 		patterns = appendPatterns(patterns, inner, base, is)
+	}
+	for _, inner := range f.Parts {
+		patterns = appendPatterns(patterns, inner, base+"/"+anyElement, is)
 	}
 	return patterns
 }

@@ -33,6 +33,13 @@ func TestTexts(t *testing.T) {
 				{Field: "input.prompt", Text: "p"},
 			},
 		},
+		{
+			"text.chat", `{"messages":[{"content":[{"text":"a","type":"text"},{"document":{"content_type":"text/plain","data":"YWI="},"type":"document"}],"role":"user"}]}`,
+			[]catalog.Text{
+				{Field: "input.messages.0.content.0.text", Text: "a"},
+				{Field: "input.messages.0.content.1.document.content_type", Text: "text/plain", Media: true},
+			},
+		},
 		{"text.chat", `{"prompt":1,"of":null,"no":[true,{"schema":["d"]}]}`, []catalog.Text{{Field: "input.no.1.schema.0", Text: "d"}}},
 		{"text.chat", `{}`, nil},
 	} {

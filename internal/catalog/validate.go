@@ -36,7 +36,7 @@ func (e *compiled) validate(r Request) *fault.Error {
 		return fault.From(err)
 	}
 	if rows = append(rows, more...); len(rows) == 0 {
-		rows = e.schemaRows(parameters)
+		rows = append(e.conversationRows(r.Input), e.schemaRows(parameters)...)
 	}
 	if len(rows) > 0 {
 		return invalidRows(rows[:min(len(rows), maxRows)])

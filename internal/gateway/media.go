@@ -92,6 +92,8 @@ func (g *Gateway) checkOne(ctx context.Context, c gate.Caller, kind, field strin
 		if problem := g.fetcher.RefusesURL(m.URL); problem != "" {
 			return fault.Invalid(field+".url", problem)
 		}
+	case kind == kindDocument:
+		return g.checkDocument(field, m)
 	default:
 		head, err := g.headOf(field+".data", m.Data)
 		if err != nil {
@@ -107,6 +109,23 @@ func (g *Gateway) checkOne(ctx context.Context, c gate.Caller, kind, field strin
 		}
 	}
 	return nil
+}
+
+// kindDocument is the media kind of PDFs and texts, which are judged by all of their bytes.
+const kindDocument = "document"
+
+// checkDocument refuses an inline document that isn't what its sender claims.
+func (g *Gateway) checkDocument(field string, m media) error {
+	in, err := artifact.NewInline(field+".data", m.Data, g.limits.Load().InlineMedia)
+	if err != nil {
+		return err
+	}
+	defer bulk.Turn(len(m.Data))()
+	proved, err := artifact.ReadDocument(in, m.ContentType, artifact.FromCaller(field+".data"))
+	if err == nil && proved != m.ContentType {
+		err = fault.Invalid(field+".content_type", "contradicts the bytes, which are "+proved)
+	}
+	return err
 }
 
 // headOf returns the first bytes of an inline media value that is sound to its end. No more of it is held at once.

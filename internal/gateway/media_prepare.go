@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -119,7 +120,7 @@ func (w *work) mediaRefs(ctx context.Context) ([]mediaRef, error) {
 		case m.URL != "":
 			p.url = m.URL
 		default:
-			if _, err := w.keepMedia(ctx, p.id, field, m); err != nil {
+			if err := w.keepMedia(ctx, p, m); err != nil {
 				return nil, err
 			}
 		}
@@ -134,7 +135,7 @@ func (w *work) mediaOf(ctx context.Context, places []mediaRef) (all map[string]s
 	for _, p := range places {
 		if p.url != "" {
 			w.unload()
-			if _, err := w.keepMedia(ctx, p.id, p.field, media{URL: p.url}); err != nil {
+			if err := w.keepMedia(ctx, p, media{URL: p.url}); err != nil {
 				return nil, 0, err
 			}
 		}
@@ -179,16 +180,29 @@ func (w *work) reload(ctx context.Context, more int64) error {
 	return w.readInput(ctx)
 }
 
-func (w *work) keepMedia(ctx context.Context, id, field string, m media) (artifact.Meta, error) {
-	body, err := w.g.open(ctx, field, m)
+func (w *work) keepMedia(ctx context.Context, p mediaRef, m media) error {
+	body, err := w.g.open(ctx, p.field, m)
 	if err != nil {
-		return artifact.Meta{}, err
+		return err
 	}
 	defer func() { _ = body.Close() }()
-	return w.g.artifacts.Put(ctx, artifact.PutRequest{
-		ID: id, Owner: owner(w.t.Scope), Body: body, Limit: w.g.limits.Load().InlineMedia,
-		TTL: max(time.Until(w.ends), 0) + inputMargin, Source: artifact.FromCaller(field),
-	})
+	put := artifact.PutRequest{
+		ID: p.id, Owner: owner(w.t.Scope), Body: body, Limit: w.g.limits.Load().InlineMedia,
+		TTL: max(time.Until(w.ends), 0) + inputMargin, Source: artifact.FromCaller(p.field),
+	}
+	if p.kind == kindDocument {
+		put.ContentType = cmp.Or(m.ContentType, "text/plain") // if it isn't a PDF
+	}
+	if _, err = w.g.artifacts.Put(ctx, put); err != nil || p.kind != kindDocument || m.URL == "" {
+		return err
+	}
+	_, kept, err := w.g.artifacts.Open(ctx, p.id)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = kept.Close() }()
+	_, err = artifact.ReadDocument(kept, "", put.Source)
+	return err
 }
 
 // mediaAt returns the media value at a JSON pointer into the input, and its field's dotted name.

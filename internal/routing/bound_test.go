@@ -2,6 +2,7 @@ package routing_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -43,7 +44,7 @@ func drawDemand(t *rapid.T, name catalog.Name) demand {
 		o.input["messages"] = []any{
 			map[string]any{"role": "user", "content": text("first")},
 			map[string]any{"role": "assistant", "content": text("second")},
-			map[string]any{"role": "user", "content": text("third")},
+			map[string]any{"role": "user", "content": o.parts(t, text)},
 		}
 		maybe(o, "max_output_tokens", rapid.IntRange(1, 3000).AsAny())
 	case "text.embed":
@@ -70,6 +71,32 @@ func drawDemand(t *rapid.T, name catalog.Name) demand {
 		delete(o.input, "/audio")
 	}
 	return o
+}
+
+// parts draws the content of a message: a text, or parts of every type.
+func (o demand) parts(t *rapid.T, text func(label string) string) any {
+	if rapid.Bool().Draw(t, "plain") {
+		return text("third")
+	}
+	parts := []any{map[string]any{"type": "text", "text": text("part")}}
+	for _, one := range []struct {
+		kind, contentType string
+		raw               func() []byte
+	}{
+		{"image", "image/png", func() []byte { return dot }},
+		{"audio", "audio/wav", func() []byte { return silence(rapid.IntRange(1, 40_000).Draw(t, "bytes")) }},
+		{"document", "text/plain", func() []byte { return []byte(text("document")) }},
+		{"document", "application/pdf", func() []byte { return []byte("%PDF-1.7\n" + text("PDF")) }},
+	} {
+		if !rapid.Bool().Draw(t, "with "+one.contentType) {
+			continue
+		}
+		pointer := "/messages/2/content/" + strconv.Itoa(len(parts)) + "/" + one.kind
+		o.attach(pointer, one.contentType, one.raw())
+		parts = append(parts, map[string]any{"type": one.kind, one.kind: o.input[pointer]})
+		delete(o.input, pointer)
+	}
+	return parts
 }
 
 // attach puts a media value under its own pointer, to be moved to its place.
@@ -179,7 +206,7 @@ func (o demand) request(t *rapid.T, directory *catalog.Catalog, entry catalog.Ca
 	}
 	for pointer, raw := range o.media {
 		r.Media[pointer] = supplier.Media{
-			ContentType: artifact.Sniff(raw), Bytes: int64(len(raw)),
+			ContentType: cmp.Or(artifact.Sniff(raw), "text/plain"), Bytes: int64(len(raw)),
 			Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(raw)), nil },
 		}
 	}

@@ -20,7 +20,7 @@ const (
 	videoSeconds        = 8        // when duration_seconds is absent
 	millisPerCharacter  = 250      // of slow speech at speed 1
 	speechLeadIn        = 2_000    // milliseconds
-	tokensPerSecond     = 50       // of speech, if it is counted in tokens: twice as many as models use
+	tokensPerSecond     = 50       // of sound, if it is counted in tokens: half as many again as models use
 	unknownAudioMillis  = 10 << 20 // the largest inline recording at 8 kbit/s, one byte a millisecond
 	mostSearches        = 32       // for one text, when a model searches by itself
 	mostPages           = 1000     // of a document
@@ -59,6 +59,9 @@ func Estimate(c catalog.Capability, mediaValues int, input, parameters json.RawM
 	case family == "text":
 		size.Searches = mostSearches
 		size.InputTokens += a.schema
+		if mediaValues > 0 && name == catalog.TextChat {
+			size.InputTokens += chatMedia(input)
+		}
 		if name != catalog.TextChat { // which a chat may do, asked for the output's schema
 			size.InputTokens += int64(len(c.OutputSchema))
 		}

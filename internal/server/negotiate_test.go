@@ -128,8 +128,8 @@ func TestForeignBodies(t *testing.T) {
 		{`{"capability":"text.chat","input":{"prompt":"a"},"parameters":{"max_tokens":5}}`, "parameters.max_tokens", "is not a known member; use parameters.max_output_tokens"},
 		{`{"capability":"text.chat","input":{"prompt":""}}`, "input.prompt", "must not be blank"},
 		{
-			`{"capability":"text.chat","input":{"messages":[{"role":"system","content":"a"}]}}`, "input.messages.0.role",
-			"must be one of user, assistant; put what the model is to be into input.system",
+			`{"capability":"text.chat","input":{"messages":[{"role":"developer","content":"a"}]}}`, "input.messages.0.role",
+			"must be one of user, assistant, system; put what the model is to be into input.system",
 		},
 	} {
 		got := w.post(fmt.Sprintf("foreign-body-%d", i), tt.body)

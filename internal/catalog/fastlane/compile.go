@@ -117,9 +117,9 @@ func (c compiler) fill(s *Schema, from *jsonschema.Schema) bool {
 		if *s = *c.compile(from.Ref); len(types) > 0 || len(from.Properties) > 0 || from.Items2020 != nil {
 			return false
 		}
-	case len(types) != 1:
+	case len(types) == 0:
 		return false
-	default:
+	default: // of several types, values of the first are taken
 		*s = Schema{kind: kinds[types[0]], integer: types[0] == "integer", min: unboundedLow, max: unboundedHigh}
 	}
 	if from.Enum != nil && !s.setEnum(from.Enum.Values) {

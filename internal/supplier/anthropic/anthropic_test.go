@@ -81,6 +81,23 @@ func harness(t *testing.T) suppliertest.Harness {
 				Answer: suppliertest.JSON(200, chatAnswer),
 				Want:   &supplier.Result{Text: new("Hello."), FinishReason: "stop", Usage: supplier.Usage{InputTokens: 16, OutputTokens: 2, CachedInputTokens: 4, CacheWriteTokens: 3}},
 			},
+			{
+				Request: suppliertest.ChatWith("model-1", "image/png", "application/pdf", "text/markdown"),
+				Sends: `{"model":"model-1","max_tokens":1024,"system":"Be brief.","messages":[{"role":"user","content":[
+					{"type":"text","text":"What is this?"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"YWJj"}},
+					{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"YWJj"}},
+					{"type":"document","source":{"type":"text","media_type":"text/plain","data":"abc"}}]}]}`,
+				Answer: suppliertest.JSON(200, chatAnswer),
+				Want:   &supplier.Result{Text: new("Hello."), FinishReason: "stop", Usage: supplier.Usage{InputTokens: 16, OutputTokens: 2, CachedInputTokens: 4, CacheWriteTokens: 3}},
+			},
+			{
+				Request: request(`{"system":"Be brief.","messages":[{"role":"system","content":"Be kind."},{"role":"system","content":[{"type":"text","text":"Rhyme."}]},
+					{"role":"user","content":"Hi"}]}`, `{}`),
+				Sends:  `{"model":"model-1","max_tokens":1024,"system":"Be brief.\n\nBe kind.\n\nRhyme.","messages":[{"role":"user","content":"Hi"}]}`,
+				Answer: suppliertest.JSON(200, chatAnswer),
+				Want:   &supplier.Result{Text: new("Hello."), FinishReason: "stop", Usage: supplier.Usage{InputTokens: 16, OutputTokens: 2, CachedInputTokens: 4, CacheWriteTokens: 3}},
+				Alike:  true,
+			},
 		},
 		Faults:   faults(),
 		Refusals: refusals(),
@@ -167,6 +184,8 @@ func refusals() []suppliertest.Refusal {
 	return []suppliertest.Refusal{
 		{Name: "another capability", Request: embed, Refused: true},
 		row("unknown input", "m", `{"prompt":"Hi","image":{}}`, `{}`, true),
+		row("a recording", "m", `{"messages":[{"role":"user","content":[{"type":"audio","audio":{}}]}]}`, `{}`, true),
+		row("an image", "m", `{"messages":[{"role":"user","content":[{"type":"image","image":{}}]}]}`, `{}`, false),
 		row("unknown parameter", "m", prompt, `{"top_k":4}`, true),
 		row("assistant's turn", "m", `{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]}`, `{}`, true),
 		row("user's turn", "m", `{"messages":[{"role":"assistant","content":"a"},{"role":"user","content":"b"}]}`, `{}`, false),

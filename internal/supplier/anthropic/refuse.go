@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"unitask/internal/catalog"
@@ -22,6 +23,9 @@ func refuses(r supplier.Request) string {
 	}
 	if endsWithAssistant(r.Input) {
 		return "the conversation ends with the assistant's words, which the format would have the answer go on with"
+	}
+	if slices.Contains(upstream.PartTypes(r.Input), upstream.PartAudio) {
+		return "the format takes no recordings"
 	}
 	p := upstream.Members(r.Parameters)
 	temperature, topP := unlessDefault(p["temperature"]), unlessDefault(p["top_p"])

@@ -10,14 +10,7 @@ import (
 // defaultMaxTokens bounds the output if the request doesn't, as the directory does by default.
 const defaultMaxTokens = `1024`
 
-// chatInput and chatParameters are the neutral request: their members are all that this kind
-// honours (see refuses).
-type chatInput struct {
-	Prompt   *string   `json:"prompt"`
-	Messages []message `json:"messages"`
-	System   string    `json:"system"`
-}
-
+// chatParameters are the neutral request's: their members are all that this kind honours (see refuses).
 type chatParameters struct {
 	MaxOutputTokens json.RawMessage `json:"max_output_tokens"`
 	Temperature     json.RawMessage `json:"temperature"`
@@ -27,9 +20,10 @@ type chatParameters struct {
 	OutputSchema    json.RawMessage `json:"output_schema"`
 }
 
+// message has a text or a list of blocks as its content.
 type message struct {
 	Role    string `json:"role"`
-	Content string `json:"content"`
+	Content any    `json:"content"`
 }
 
 // chatRequest is the supplier's format. Numbers pass as they were written.
@@ -43,6 +37,8 @@ type chatRequest struct {
 	StopSequences []string        `json:"stop_sequences,omitempty"`
 	OutputConfig  *outputConfig   `json:"output_config,omitempty"`
 	Stream        bool            `json:"stream,omitzero"`
+
+	said int // bytes of text
 }
 
 // outputConfig asks for an answer of a JSON Schema.
@@ -57,17 +53,18 @@ func newChatRequest(r supplier.Request) (*chatRequest, error) {
 	if err := checkCapability(r); err != nil {
 		return nil, err
 	}
-	var in chatInput
+	var in upstream.ChatInput
 	var p chatParameters
 	if err := upstream.DecodeRequest(r, &in, &p); err != nil {
 		return nil, err
 	}
+	talk, system := in.Talk()
 	ask := &chatRequest{
-		Model: r.Model, MaxTokens: p.MaxOutputTokens, System: in.System, Messages: in.Messages,
+		Model: r.Model, MaxTokens: p.MaxOutputTokens, System: system, said: len(system),
 		Temperature: unlessDefault(p.Temperature), TopP: unlessDefault(p.TopP), StopSequences: p.Stop,
 	}
-	if in.Prompt != nil {
-		ask.Messages = []message{{Role: "user", Content: *in.Prompt}}
+	if err := ask.addMessages(r, talk); err != nil {
+		return nil, err
 	}
 	if len(ask.MaxTokens) == 0 {
 		ask.MaxTokens = json.RawMessage(defaultMaxTokens)
@@ -92,10 +89,4 @@ func unlessDefault(v json.RawMessage) json.RawMessage {
 }
 
 // bytes returns how much text the request carries, for an estimate of its tokens.
-func (c *chatRequest) bytes() int {
-	n := len(c.System)
-	for _, m := range c.Messages {
-		n += len(m.Content)
-	}
-	return n
-}
+func (c *chatRequest) bytes() int { return c.said }

@@ -9,17 +9,7 @@ import (
 	"unitask/internal/supplier/upstream"
 )
 
-// chatInput and chatParameters are the neutral request: their members are all that this kind
-// honours (see refuses).
-type chatInput struct {
-	Prompt   *string `json:"prompt"`
-	Messages []struct {
-		Role    string `json:"role"`
-		Content string `json:"content"`
-	} `json:"messages"`
-	System *string `json:"system"`
-}
-
+// chatParameters are the neutral request's: their members are all that this kind honours (see refuses).
 type chatParameters struct {
 	MaxOutputTokens json.RawMessage `json:"max_output_tokens"`
 	Temperature     json.RawMessage `json:"temperature"`
@@ -30,7 +20,7 @@ type chatParameters struct {
 }
 
 func newChatRequest(r supplier.Request) (*generateRequest, error) {
-	var in chatInput
+	var in upstream.ChatInput
 	var p chatParameters
 	if err := upstream.DecodeRequest(r, &in, &p); err != nil {
 		return nil, err
@@ -45,21 +35,56 @@ func newChatRequest(r supplier.Request) (*generateRequest, error) {
 		}
 		ask.GenerationConfig.ResponseMimeType, ask.GenerationConfig.ResponseJSONSchema = "application/json", outline
 	}
-	if in.System != nil {
-		system := textContent("", *in.System)
-		ask.SystemInstruction = &system
+	talk, system := in.Talk()
+	if system != "" {
+		instruction := textContent("", system)
+		ask.SystemInstruction = &instruction
 	}
-	if in.Prompt != nil {
-		ask.Contents = append(ask.Contents, textContent("user", *in.Prompt))
-	}
-	for _, m := range in.Messages {
-		role := m.Role
-		if role == "assistant" {
-			role = "model"
+	for _, m := range talk {
+		said, err := newContent(r, m)
+		if err != nil {
+			return nil, err
 		}
-		ask.Contents = append(ask.Contents, textContent(role, m.Content))
+		ask.Contents = append(ask.Contents, said)
 	}
 	return ask, nil
+}
+
+// newContent returns a message in the format.
+func newContent(r supplier.Request, m upstream.ChatMessage) (content, error) {
+	role := m.Role
+	if role == "assistant" {
+		role = "model"
+	}
+	if m.Content.Parts == nil {
+		return textContent(role, m.Content.Text), nil
+	}
+	said := content{Role: role}
+	for _, p := range m.Content.Parts {
+		if p.Media == "" {
+			said.Parts = append(said.Parts, part{Text: p.Text})
+			continue
+		}
+		media := r.Media[p.Media]
+		data, err := upstream.ReadMedia(media)
+		if err != nil {
+			return content{}, err
+		}
+		said.Parts = append(said.Parts, part{InlineData: &blob{MimeType: mimeType(media.ContentType), Data: data}})
+	}
+	return said, nil
+}
+
+// mimeType is the format's name of a content type.
+func mimeType(contentType string) string {
+	switch contentType {
+	case "audio/mpeg":
+		return "audio/mp3"
+	case "text/markdown":
+		return "text/plain"
+	default:
+		return contentType
+	}
 }
 
 func (a *adapter) chat(ctx context.Context, r supplier.Request) (supplier.Outcome, error) {

@@ -129,6 +129,14 @@ func harness(t *testing.T) suppliertest.Harness {
 				Want:   &supplier.Result{Text: new("Hello."), FinishReason: "stop", Usage: supplier.Usage{InputTokens: 9, OutputTokens: 7, ReasoningTokens: 5}},
 			},
 			{
+				Request: suppliertest.ChatWith("model-1", "image/png", "audio/mpeg", "application/pdf", "text/markdown"),
+				Sends: `{"systemInstruction":{"parts":[{"text":"Be brief."}]},"contents":[{"role":"user","parts":[{"text":"What is this?"},
+					{"inlineData":{"mimeType":"image/png","data":"YWJj"}},{"inlineData":{"mimeType":"audio/mp3","data":"YWJj"}},
+					{"inlineData":{"mimeType":"application/pdf","data":"YWJj"}},{"inlineData":{"mimeType":"text/plain","data":"YWJj"}}]}]}`,
+				Answer: suppliertest.JSON(200, chatAnswer),
+				Want:   &supplier.Result{Text: new("Hello."), FinishReason: "stop", Usage: supplier.Usage{InputTokens: 9, OutputTokens: 7, ReasoningTokens: 5}},
+			},
+			{
 				Request: request("text.embed", `{"texts":["a","b"]}`, `{"dimensions":2}`),
 				Sends: `{"requests":[{"model":"models/model-1","content":{"parts":[{"text":"a"}]},"outputDimensionality":2},
 					{"model":"models/model-1","content":{"parts":[{"text":"b"}]},"outputDimensionality":2}]}`,

@@ -39,7 +39,7 @@ func harness(t *testing.T) suppliertest.Harness {
 	return suppliertest.Harness{
 		ToolCalls: toolCalls(),
 		Kind:      openai.Kind(),
-		Config:    supplier.Config{Options: map[string]string{openai.OptionFeatures: "json_schema"}},
+		Config:    supplier.Config{Options: map[string]string{openai.OptionFeatures: "json_schema images audio documents"}},
 		Abilities: suppliertest.Abilities{Stream: true, Probe: true},
 		Upstream:  &suppliertest.Upstream{Probe: suppliertest.JSON(200, `{"object":"list","data":[]}`)},
 		Cases: append([]suppliertest.Case{
@@ -66,6 +66,16 @@ func harness(t *testing.T) suppliertest.Harness {
 				Request: request("text.chat", `{"prompt":"Hi"}`, `{"output_schema":`+suppliertest.AnswerSchema+`}`),
 				Sends: `{"model":"model-1","messages":[{"role":"user","content":"Hi"}],"response_format":{"type":"json_schema","json_schema":{
 					"name":"answer","strict":true,"schema":` + suppliertest.AnswerOutline + `}}}`,
+				Answer: suppliertest.JSON(200, chatAnswer),
+				Want:   &supplier.Result{Text: new("Hello."), FinishReason: "stop", Usage: supplier.Usage{InputTokens: 9, OutputTokens: 2}},
+			},
+			{
+				Request: suppliertest.ChatWith("model-1", "image/png", "audio/wav", "application/pdf", "text/markdown"),
+				Sends: `{"model":"model-1","messages":[{"role":"system","content":"Be brief."},{"role":"user","content":[
+					{"type":"text","text":"What is this?"},{"type":"image_url","image_url":{"url":"data:image/png;base64,YWJj"}},
+					{"type":"input_audio","input_audio":{"data":"YWJj","format":"wav"}},
+					{"type":"file","file":{"filename":"document.pdf","file_data":"data:application/pdf;base64,YWJj"}},
+					{"type":"text","text":"abc"}]}]}`,
 				Answer: suppliertest.JSON(200, chatAnswer),
 				Want:   &supplier.Result{Text: new("Hello."), FinishReason: "stop", Usage: supplier.Usage{InputTokens: 9, OutputTokens: 2}},
 			},

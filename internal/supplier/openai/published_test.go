@@ -36,7 +36,9 @@ func TestPublished(t *testing.T) {
 			"POST /audio/speech":         {"input", "instructions", "model", "response_format", "speed", "voice"},
 			"POST /audio/transcriptions": {"file", "language", "model", "response_format", "timestamp_granularities[]"},
 			"POST /chat/completions": {
-				"max_completion_tokens", "messages[].content", "messages[].role", "model", "response_format.json_schema.name",
+				"max_completion_tokens", "messages[].content", "messages[].content[].file.file_data", "messages[].content[].file.filename",
+				"messages[].content[].image_url.url", "messages[].content[].input_audio.data", "messages[].content[].input_audio.format",
+				"messages[].content[].text", "messages[].content[].type", "messages[].role", "model", "response_format.json_schema.name",
 				"response_format.json_schema.schema", "response_format.json_schema.strict", "response_format.type", "seed", "stop[]", "stream",
 				"stream_options.include_usage", "temperature", "top_p",
 			},

@@ -26,9 +26,12 @@ func (s settings) ask(r supplier.Request, live bool) (chatRequest, error) {
 	w.Name("model")
 	w.String(r.Model)
 	w.Name("messages")
-	said, ok := writeMessages(w, r.Input)
-	if !ok || !s.writeParameters(w, r) {
-		return chatRequest{}, errors.New(unread)
+	said, err := writeMessages(w, r)
+	if err == nil && !s.writeParameters(w, r) {
+		err = errors.New(unread)
+	}
+	if err != nil {
+		return chatRequest{}, err
 	}
 	if live {
 		w.Name("stream")
@@ -45,9 +48,9 @@ func (s settings) ask(r supplier.Request, live bool) (chatRequest, error) {
 
 // writeMessages returns how many bytes of text the input's members hold, which are all that have a counterpart
 // (see refuses).
-func writeMessages(w *jsonwrite.Writer, input []byte) (said int, ok bool) {
+func writeMessages(w *jsonwrite.Writer, r supplier.Request) (said int, err error) {
 	var messages, prompt, system []byte
-	in := jsonread.New(input)
+	in := jsonread.New(r.Input)
 	for m := in.Only("messages", "prompt", "system"); m.Next(); {
 		var says []byte
 		switch m.Name {
@@ -67,12 +70,15 @@ func writeMessages(w *jsonwrite.Writer, input []byte) (said int, ok bool) {
 	if prompt != nil {
 		writeMessage(w, []byte(`"user"`), prompt)
 	}
-	more, ok := 0, true
+	more := 0
 	if !absent(messages) {
-		more, ok = copyMessages(w, messages)
+		more, err = copyMessages(w, r, messages)
 	}
 	w.End(']')
-	return said + more, ok && in.Done()
+	if err == nil && !in.Done() {
+		err = errors.New(unread)
+	}
+	return said + more, err
 }
 
 // textIn reads a string; nil for null, which an operator's schema may take for an absent one.
@@ -86,25 +92,35 @@ func textIn(in *jsonread.Reader) (raw, says []byte) {
 
 func absent(value []byte) bool { return len(value) == 0 || string(value) == "null" }
 
-func copyMessages(w *jsonwrite.Writer, messages []byte) (said int, ok bool) {
+func copyMessages(w *jsonwrite.Writer, r supplier.Request, messages []byte) (said int, err error) {
 	in := jsonread.New(messages)
-	for in.Open('['); in.More(']'); {
-		var role, content, says []byte
+	in.Open('[')
+	for i := 0; err == nil && in.More(']'); i++ {
+		var role, content, says, parts []byte
 		for m := in.Only("content", "role"); m.Next(); {
-			switch m.Name {
-			case "content":
-				content, says = in.Text()
-			case "role":
+			switch {
+			case m.Name == "role":
 				role, _ = in.Text()
+			case in.Peek() == '[':
+				parts = in.Value()
+			default:
+				content, says = in.Text()
 			}
 		}
-		if role == nil || content == nil {
+		switch {
+		case role == nil || content == nil && parts == nil:
 			in.Fail()
+		case parts != nil:
+			said, err = copyParts(w, r, i, role, parts, said)
+		default:
+			writeMessage(w, role, content)
+			said += len(says)
 		}
-		writeMessage(w, role, content)
-		said += len(says)
 	}
-	return said, in.Done()
+	if err == nil && !in.Done() {
+		err = errors.New(unread)
+	}
+	return said, err
 }
 
 func writeMessage(w *jsonwrite.Writer, role, content []byte) {

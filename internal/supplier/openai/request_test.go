@@ -10,20 +10,105 @@ import (
 	"unitask/internal/catalog"
 	"unitask/internal/supplier"
 	"unitask/internal/supplier/openai"
+	"unitask/internal/supplier/suppliertest"
 	"unitask/internal/supplier/upstream"
 )
 
 type chatMessage struct {
 	Role    string `json:"role"`
-	Content string `json:"content"`
+	Content any    `json:"content"`
+}
+
+// neutralPart is a part of a message as the catalog passes it on.
+type neutralPart struct {
+	Type  string          `json:"type"`
+	Text  string          `json:"text"`
+	Image json.RawMessage `json:"image"`
+	Audio json.RawMessage `json:"audio"`
+	File  json.RawMessage `json:"document"`
+}
+
+// encodedContent is what a message says as an encoder writes it, and how much text that is.
+func encodedContent(content json.RawMessage) (any, int, error) {
+	var text string
+	if err := jsonv2.Unmarshal(content, &text); err == nil {
+		return text, len(text), nil
+	}
+	var parts []neutralPart
+	if err := jsonv2.Unmarshal(content, &parts, jsonv2.RejectUnknownMembers(true)); err != nil {
+		return nil, 0, err
+	}
+	said := 0
+	all := []any{}
+	for _, p := range parts {
+		said += len(p.Text)
+		all = append(all, encodedPart(p))
+	}
+	return all, said, nil
+}
+
+func encodedPart(p neutralPart) any {
+	type url struct {
+		URL string `json:"url"`
+	}
+	type sound struct {
+		Data   []byte `json:"data"`
+		Format string `json:"format"`
+	}
+	type file struct {
+		Name string `json:"filename"`
+		Data string `json:"file_data"`
+	}
+	switch p.Type {
+	case "image":
+		return struct {
+			Type  string `json:"type"`
+			Image url    `json:"image_url"`
+		}{"image_url", url{"data:image/png;base64,iVBORw=="}}
+	case "audio":
+		return struct {
+			Type  string `json:"type"`
+			Sound sound  `json:"input_audio"`
+		}{"input_audio", sound{[]byte("ID3"), "mp3"}}
+	case "document":
+		return struct {
+			Type string `json:"type"`
+			File file   `json:"file"`
+		}{"file", file{"document.pdf", "data:application/pdf;base64,JVBERi0="}}
+	default:
+		return struct {
+			Type string `json:"type"`
+			Text string `json:"text"`
+		}{"text", p.Text}
+	}
+}
+
+// withMedia gives a request the media of its input: an image, a recording and a document, by their places' names.
+func withMedia(directory *catalog.Catalog, r supplier.Request) supplier.Request {
+	entry, _ := directory.Get(catalog.TextChat)
+	r.Media = map[string]supplier.Media{}
+	for _, pointer := range catalog.MediaPointers(entry, r.Input) {
+		switch entry.MediaKind(pointer) {
+		case "image":
+			r.Media[pointer] = suppliertest.Media("image/png", "\x89PNG")
+		case "audio":
+			r.Media[pointer] = suppliertest.Media("audio/mpeg", "ID3")
+		default:
+			r.Media[pointer] = suppliertest.Media("application/pdf", "%PDF-")
+		}
+	}
+	return r
 }
 
 // encoded is a chat request as an encoder writes it, and how much text it carries.
 func encoded(r supplier.Request, maxTokens string, streamUsage, live bool) (body []byte, said int, err error) {
 	var in struct {
-		Prompt   *string       `json:"prompt"`
-		Messages []chatMessage `json:"messages"`
-		System   *string       `json:"system"`
+		Prompt   *string `json:"prompt"`
+		Messages []struct {
+			Role    string          `json:"role"`
+			Content json.RawMessage `json:"content"`
+		} `json:"messages"`
+		System *string `json:"system"`
 	}
 	var p struct {
 		MaxOutputTokens json.RawMessage `json:"max_output_tokens"`
@@ -75,14 +160,17 @@ func encoded(r supplier.Request, maxTokens string, streamUsage, live bool) (body
 		ask.StreamOptions = map[string]bool{"include_usage": true}
 	}
 	if in.System != nil {
-		ask.Messages = append(ask.Messages, chatMessage{"system", *in.System})
+		ask.Messages, said = append(ask.Messages, chatMessage{"system", *in.System}), said+len(*in.System)
 	}
 	if in.Prompt != nil {
-		ask.Messages = append(ask.Messages, chatMessage{"user", *in.Prompt})
+		ask.Messages, said = append(ask.Messages, chatMessage{"user", *in.Prompt}), said+len(*in.Prompt)
 	}
-	ask.Messages = append(ask.Messages, in.Messages...)
-	for _, m := range ask.Messages {
-		said += len(m.Content)
+	for _, m := range in.Messages {
+		content, n, err := encodedContent(m.Content)
+		if err != nil {
+			return nil, 0, err
+		}
+		ask.Messages, said = append(ask.Messages, chatMessage{m.Role, content}), said+n
 	}
 	body, err = jsonv2.Marshal(ask)
 	return body, said, err
@@ -97,6 +185,10 @@ func FuzzAsk(f *testing.F) {
 		{`{"prompt":"é\n\"\\\u0001\u007f\u2028\/😀\ud83d\ude00","system":""}`, `{"max_output_tokens":1,"temperature":0.5,"top_p":1e-7,"stop":["\n","a"],"seed":-1}`},
 		{`{"messages":[{"role":"user","content":"Hi"},{"content":"\tYes?","role":"assistant"}],"system":"Be brief."}`, `{"max_output_tokens":262144,"temperature":2}`},
 		{`{"messages":[]}`, `{"stop":[],"seed":"","top_p":null}`},
+		{`{"messages":[{"role":"system","content":"a"},{"role":"user","content":[{"type":"text","text":"é\n"},{"type":"image","image":{"url":"https://a.example"}}]}]}`, `{}`},
+		{`{"messages":[{"role":"user","content":[{"type":"audio","audio":{"artifact":"art_12345678"}},{"type":"document","document":{"data":"JVBERi0=","content_type":"application/pdf"}}]},{"role":"assistant","content":[{"type":"text","text":"a"}]}]}`, `{}`},
+		{`{"messages":[{"role":"user","content":[{"type":"image"}]}]}`, `{}`},
+		{`{"messages":[{"role":"user","content":[{"type":"text"}]},{"role":"user","content":[{"type":"film","text":"a"}]}]}`, `{}`},
 		{`{"messages":[{"role":"user"}]}`, `{}`},
 		{`{"messages":[{"role":"user","content":"a","name":"b"}]}`, `{}`},
 		{`{"prompt":"a","prompt":"b"}`, `{}`},
@@ -125,6 +217,7 @@ func FuzzAsk(f *testing.F) {
 		if older {
 			maxTokens = "max_tokens"
 		}
+		r = withMedia(directory, r)
 		got, said, err := openai.Ask(r, maxTokens, streamUsage, live)
 		if err != nil && !valid {
 			return

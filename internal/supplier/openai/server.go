@@ -28,8 +28,18 @@ func (s settings) Refuses(r supplier.Request) string {
 	}
 }
 
-// refusesChat names the parameter that the server's chat can't honour.
+// partFeatures maps the types of a message's parts to the features that they take.
+var partFeatures = map[string]string{
+	upstream.PartImage: featureImages, upstream.PartAudio: featureAudio, upstream.PartDocument: featureDocuments,
+}
+
+// refusesChat names the member that the server's chat can't honour.
 func (s settings) refusesChat(r supplier.Request) string {
+	for _, kind := range upstream.PartTypes(r.Input) {
+		if feature := partFeatures[kind]; feature != "" && !slices.Contains(s.features, feature) {
+			return "the server isn't known to take " + feature + " in a chat (features: " + feature + " says that it does)"
+		}
+	}
 	if slices.Contains(s.features, featureSchema) {
 		return ""
 	}

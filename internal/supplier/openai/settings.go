@@ -19,8 +19,8 @@ const (
 	// OptionVectors is the encoding_format of embeddings: base64, a quarter of the bytes, which the
 	// format's author knows, or float.
 	OptionVectors = "vectors"
-	// OptionFeatures lists what the server's chat can do beyond text, some of: json_schema; or "none". The format's
-	// author can do all of it, of other servers none is assumed.
+	// OptionFeatures lists what the server's chat can do beyond text, some of: json_schema, images, audio, documents; or
+	// "none". The format's author can do all of it, of other servers none is assumed.
 	OptionFeatures = "features"
 	// OptionImageFields lists the fields that the server's images take beyond model and prompt: some
 	// of n, size, aspect_ratio, quality, output_format and seed, or "none".
@@ -44,11 +44,16 @@ const (
 const (
 	on, off, none = "on", "off", "none"
 
-	featureSchema = "json_schema"
+	featureSchema    = "json_schema"
+	featureImages    = "images"
+	featureAudio     = "audio"
+	featureDocuments = "documents"
 
 	defaultVoice = "alloy"
 	authorHost   = "api.openai.com"
 )
+
+var allFeatures = []string{featureSchema, featureImages, featureAudio, featureDocuments}
 
 // settings are a server's ways, from its configuration.
 type settings struct {
@@ -87,9 +92,9 @@ func newSettings(c supplier.Config, host string) (settings, error) {
 	}
 	if host == authorHost {
 		s.vectors = o.one(OptionVectors, "base64", "float")
-		s.features = o.some(OptionFeatures, []string{featureSchema})
+		s.features = o.some(OptionFeatures, allFeatures)
 	} else {
-		s.features = o.some(OptionFeatures, nil, featureSchema)
+		s.features = o.some(OptionFeatures, nil, allFeatures...)
 		s.vectors = o.one(OptionVectors, "float", "base64")
 	}
 	switch s.maxTokens {

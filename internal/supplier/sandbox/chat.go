@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"unitask/internal/supplier"
+	"unitask/internal/supplier/upstream"
 )
 
 // chat is the product of text.chat.
@@ -15,36 +16,51 @@ type chat struct {
 	Input int64    `json:"input_tokens"`
 	Limit int      `json:"limit,omitempty"` // tokens; 0: no limit
 	Stop  []string `json:"stop,omitempty"`
+
+	// Tokens of Input that stand for images and for sound.
+	Images int64 `json:"image_input_tokens,omitempty"`
+	Audio  int64 `json:"audio_input_tokens,omitempty"`
 }
 
 func readChat(r supplier.Request) (product, string, error) {
-	var in struct {
-		Prompt   string `json:"prompt"`
-		System   string `json:"system"`
-		Messages []struct {
-			Role    string `json:"role"`
-			Content string `json:"content"`
-		} `json:"messages"`
-	}
+	var in upstream.ChatInput
 	params, err := decode(r.Input, r.Parameters, &in)
 	if err != nil {
 		return nil, "", err
 	}
-	ask, turns := in.Prompt, max(1, len(in.Messages))
-	size := tokenCount(in.System) + tokenCount(in.Prompt)
-	for _, m := range in.Messages {
-		size += tokenCount(m.Content)
-		if m.Role == "user" {
-			ask = m.Content
-		}
-	}
-	text := reply(ask, turns)
-	if len(params.OutputSchema) > 0 {
-		if text, err = answerOf(params.OutputSchema, ask); err != nil {
+	talk, system := in.Talk()
+	ask, size := "", tokenCount(system)
+	var seen sights
+	for _, m := range talk {
+		said, err := seen.add(r, m.Content)
+		if err != nil {
 			return nil, "", err
 		}
+		size += tokenCount(said)
+		if m.Role == "user" {
+			ask = said
+		}
 	}
-	return &chat{Text: text, Input: size, Limit: params.MaxOutputTokens, Stop: params.Stop}, ask, nil
+	text, err := answerTo(params, ask, seen.String(), len(talk))
+	return &chat{
+		Text: text, Input: size + seen.images + seen.audio + seen.documents, Images: seen.images, Audio: seen.audio,
+		Limit: params.MaxOutputTokens, Stop: params.Stop,
+	}, ask, err
+}
+
+// answerTo answers an ask by a value of the schema that it names, or by words about the media that came with it, and what
+// a skill makes of it.
+func answerTo(params parameters, ask, seen string, turns int) (string, error) {
+	switch {
+	case len(params.OutputSchema) > 0:
+		return answerOf(params.OutputSchema, ask)
+	case seen == "":
+		return reply(ask, turns), nil
+	case strings.TrimSpace(ask) == "":
+		return seen, nil
+	default:
+		return seen + " " + reply(ask, turns), nil
+	}
 }
 
 // make cuts the answer at the limit and at the first stop.
@@ -62,7 +78,9 @@ func (c *chat) make() (*supplier.Result, error) {
 	}
 	return &supplier.Result{
 		Text: &text, FinishReason: reason,
-		Usage: supplier.Usage{InputTokens: c.Input, OutputTokens: int64(len(pieces))},
+		Usage: supplier.Usage{
+			InputTokens: c.Input, OutputTokens: int64(len(pieces)), ImageInputTokens: c.Images, AudioInputTokens: c.Audio,
+		},
 	}, nil
 }
 

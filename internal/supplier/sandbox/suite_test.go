@@ -1,7 +1,6 @@
 package sandbox_test
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
 	"testing"
@@ -73,12 +72,9 @@ func TestServesTheCatalog(t *testing.T) {
 		t.Fatal("the directory is empty")
 	}
 	for _, c := range capabilities {
-		var example struct{ Input, Parameters json.RawMessage }
-		if err := json.Unmarshal(c.Example, &example); err != nil {
-			t.Fatal(err)
-		}
-		if example.Parameters == nil {
-			example.Parameters = json.RawMessage(`{}`)
+		example, refused := catalog.Decode(c.Example, catalog.Limits{})
+		if refused != nil {
+			t.Fatal(refused)
 		}
 		r := request(string(c.Name), string(example.Input), string(example.Parameters))
 		for _, pointer := range catalog.MediaPointers(c, example.Input) {

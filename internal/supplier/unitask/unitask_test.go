@@ -95,6 +95,8 @@ func cases() []suppliertest.Case {
 			Request: request(capability, input, `{}`), Answer: suppliertest.JSON(200, taskOf("succeeded", done)), Want: &want, Alike: true,
 		}
 	}
+	look := request("text.chat", `{"messages":[{"role":"user","content":[{"type":"text","text":"What?"},{"type":"image","image":{"url":"https://caller.example/a.png"}}]}]}`, `{}`)
+	look.Media = map[string]supplier.Media{"/messages/0/content/1/image": media("image/png", "abc")}
 	picture := supplier.File{URL: "https://gateway.example/artifacts/art_1?s=1", ContentType: "image/png", Width: 8, Height: 4}
 	return []suppliertest.Case{
 		{
@@ -102,6 +104,15 @@ func cases() []suppliertest.Case {
 			Sends:   `{"capability":"text.chat","input":{"prompt":"Greet me"},"parameters":{"seed":9007199254740991}}`,
 			Answer:  suppliertest.JSON(200, taskOf("succeeded", chatDone)),
 			Stream:  events("task", taskOf("running", ""), "delta", `{"text":"Hel"}`, "task", taskOf("succeeded", chatDone)),
+			Want: &supplier.Result{
+				Text: new("Hello."), FinishReason: "length", Usage: supplier.Usage{InputTokens: 9, OutputTokens: 2}, Charged: new(int64(13_000)),
+			},
+		},
+		{
+			Request: look, Alike: true,
+			Sends: `{"capability":"text.chat","input":{"messages":[{"role":"user","content":[{"type":"text","text":"What?"},
+				{"type":"image","image":{"content_type":"image/png","data":"YWJj"}}]}]},"parameters":{}}`,
+			Answer: suppliertest.JSON(200, taskOf("succeeded", chatDone)),
 			Want: &supplier.Result{
 				Text: new("Hello."), FinishReason: "length", Usage: supplier.Usage{InputTokens: 9, OutputTokens: 2}, Charged: new(int64(13_000)),
 			},

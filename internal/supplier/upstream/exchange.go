@@ -96,8 +96,14 @@ type Envelope struct {
 	Object string          `json:"object"`
 }
 
-// Unfit is the failure of a request that should never have got to the adapter.
-func Unfit(cause error) *supplier.Error { return Failure(supplier.NotSent, fault.Internal, cause) }
+// Unfit is the failure of a request that should never have got to the adapter. A cause that is an adapter's error
+// already, such as Unsuited, is returned as it is.
+func Unfit(cause error) *supplier.Error {
+	if e, ok := errors.AsType[*supplier.Error](cause); ok {
+		return e
+	}
+	return Failure(supplier.NotSent, fault.Internal, cause)
+}
 
 func encode(path string, body any, limit int64) (Call, error) {
 	if written, ok := body.(json.RawMessage); ok {

@@ -1,0 +1,56 @@
+package routing
+
+import (
+	"bytes"
+
+	"unitask/internal/jsonread"
+)
+
+// The most tokens of a media value that a model reads, by the suppliers' published rules.
+const (
+	// tokensPerSight is of an image. OpenAI's rule for gpt-4o-mini is the dearest: 2,833 and 5,667 for each of at most
+	// eight tiles of 512 pixels. Its other models, Anthropic's and Gemini's count a tenth of that or less.
+	tokensPerSight = 49_152
+	// tokensPerDocument is of a PDF, whose pages can't be counted without reading it: the largest context of the models
+	// that take one.
+	tokensPerDocument = 1 << 20
+)
+
+// chatMedia returns the tokens that the media of a chat may have beyond the bytes that stand for them in the input. It
+// is below zero for inline media that are larger than their tokens.
+func chatMedia(input []byte) (tokens int64) {
+	in := jsonread.New(input)
+	for m := in.Among("messages"); m.Next(); {
+		for in.Open('['); in.More(']'); {
+			for member := in.Among("content"); member.Next(); {
+				tokens += mediaOfContent(in.Value())
+			}
+		}
+	}
+	return tokens
+}
+
+func mediaOfContent(content []byte) (tokens int64) {
+	in := jsonread.New(content)
+	if in.Peek() != '[' {
+		return 0
+	}
+	for in.Open('['); in.More(']'); {
+		for m := in.Among("image", "audio", "document"); m.Next(); {
+			value := in.Value()
+			data := recorded(value)
+			tokens -= int64(data)
+			switch {
+			case m.Name == "image":
+				tokens += tokensPerSight
+			case m.Name == "audio":
+				tokens += audioMillis(data) * tokensPerSecond / 1000
+			case data > 0 && bytes.Contains(value, []byte(`"content_type":"text/`)):
+				tokens += int64(data) // a text
+			default:
+				tokens += tokensPerDocument
+			}
+		}
+	}
+	return tokens
+}
