@@ -51,6 +51,7 @@ type fitter struct {
 	fields     []catalog.Field
 	read       *Reader
 	groups     form.Values
+	along      attachment
 }
 
 // Fit makes the request that the words ask for. The fields' types, values and bounds are checked here, so that a
@@ -81,6 +82,9 @@ func newFitter(c api.Capability, words []string, r *Reader) (*fitter, error) {
 }
 
 func (f *fitter) finish() (api.CreateRequest, error) {
+	if err := f.combine(); err != nil {
+		return api.CreateRequest{}, err
+	}
 	if err := f.complete(); err != nil {
 		return api.CreateRequest{}, err
 	}
@@ -98,6 +102,9 @@ func (f *fitter) add(a Argument) error {
 	}
 	last := path[len(path)-1]
 	if a.Name == "" && into[last] != nil && !field.Array {
+		if attached, err := f.attach(last, a.Value); attached {
+			return err
+		}
 		return f.usage("there is more than one prompt; quote it as one word")
 	}
 	return f.put(into, last, field, a)

@@ -42,6 +42,7 @@ func TestFit(t *testing.T) {
 	prompt := file("prompt.txt", "from a file\r\n")
 	messages := file("messages.json", `[{"role":"user","content":"hi"}]`)
 	picture := file("a.png", "\x89PNG\r\n\x1a\n")
+	pdf, notes := file("a.pdf", "%PDF-1.7"), file("notes.md", "# Notes")
 	tests := []struct {
 		name       string
 		capability catalog.Name
@@ -71,6 +72,13 @@ func TestFit(t *testing.T) {
 			"\x89PNG\r\n\x1a\n",
 			`{"prompt":"x","images":[{"data":"iVBORw0KGgo=","content_type":"image/png"},{"url":"https://a.example/b.png"},{"artifact":"art_1"}],` +
 				`"mask":{"data":"iVBORw0KGgo=","content_type":"image/png"},"authorization":{"person":"none"}}`, "",
+		},
+		{
+			"files beside a prompt", "text.chat", []string{"What is this?", "@" + picture, "@" + pdf, "@" + notes, "@" + prompt, "system=s"}, "",
+			`{"messages":[{"role":"user","content":[{"type":"text","text":"What is this?"},` +
+				`{"type":"image","image":{"data":"iVBORw0KGgo=","content_type":"image/png"}},{"type":"document","document":{"data":"JVBERi0xLjc=","content_type":"application/pdf"}},` +
+				`{"type":"document","document":{"data":"IyBOb3Rlcw==","content_type":"text/markdown"}},` +
+				`{"type":"document","document":{"data":"ZnJvbSBhIGZpbGUNCg==","content_type":"text/plain"}}]}],"system":"s"}`, "",
 		},
 		{"a recording in the prompt's place", "audio.transcribe", []string{"https://a.example/b.wav"}, "", `{"audio":{"url":"https://a.example/b.wav"}}`, ""},
 		{"an alternative to the prompt", "video.generate", []string{"image=art_1", "authorization.person=none"}, "", `{"image":{"artifact":"art_1"},"authorization":{"person":"none"}}`, ""},
@@ -108,6 +116,13 @@ func compact(t *testing.T, text string) json.RawMessage {
 }
 
 func TestFitRefuses(t *testing.T) {
+	dir := t.TempDir()
+	zip, notes := filepath.Join(dir, "a.zip"), filepath.Join(dir, "notes.md")
+	for name, content := range map[string]string{zip: "PK\x03\x04\x00\x00", notes: "# Notes"} {
+		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	tests := []struct {
 		name       string
 		capability catalog.Name
@@ -129,6 +144,11 @@ func TestFitRefuses(t *testing.T) {
 		{"no text", "text.chat", []string{"\xff\xfe x"}, "prompt: this is no UTF-8 text"},
 		{"broken JSON", "text.chat", []string{"messages:=[}"}, "messages: this is no JSON"},
 		{"stdin twice", "text.chat", []string{"-", "system=-"}, "system: stdin is read already"},
+		{"a file of no kind", "text.chat", []string{"x", "@" + zip}, zip + " is nothing that text.chat takes beside a prompt: it takes image, audio, document"},
+		{"a second file that isn't there", "text.chat", []string{"x", "@absent.png"}, "absent.png: no such file"},
+		{"files and messages", "text.chat", []string{"x", "@" + notes, "messages:=[]"}, "files go along with a prompt, not with messages"},
+		{"a second prompt", "text.chat", []string{"x", "y"}, "there is more than one prompt"},
+		{"a file where none goes along", "image.generate", []string{"x", "@" + notes}, "there is more than one prompt"},
 		{"what is missing", "image.edit", []string{"x"}, "image.edit needs images"},
 		{"either of two", "text.chat", []string{"system=x"}, "text.chat needs prompt or messages"},
 	}
