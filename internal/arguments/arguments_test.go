@@ -74,7 +74,9 @@ func TestFit(t *testing.T) {
 				`"mask":{"data":"iVBORw0KGgo=","content_type":"image/png"},"authorization":{"person":"none"}}`, "",
 		},
 		{
-			"files beside a prompt", "text.chat", []string{"What is this?", "@" + picture, "@" + pdf, "@" + notes, "@" + prompt, "system=s"}, "",
+			"files beside a prompt", "text.chat",
+			[]string{"What is this?", "@" + picture, "@" + pdf, "@" + notes, "@" + prompt, "system=s"},
+			"",
 			`{"messages":[{"role":"user","content":[{"type":"text","text":"What is this?"},` +
 				`{"type":"image","image":{"data":"iVBORw0KGgo=","content_type":"image/png"}},{"type":"document","document":{"data":"JVBERi0xLjc=","content_type":"application/pdf"}},` +
 				`{"type":"document","document":{"data":"IyBOb3Rlcw==","content_type":"text/markdown"}},` +

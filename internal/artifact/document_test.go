@@ -22,7 +22,7 @@ func TestReadDocument(t *testing.T) {
 		{"a rune at the end of a piece", long + "é" + long + "🦊", "", "text/plain", ""},
 		{"a PDF about encryption", pdf + "stream (the entry /Encrypt of a trailer) /Encryption 5 0 R /Encrypt 5 R endstream", "", "application/pdf", ""},
 		{"encrypted", pdf + "trailer <</Encrypt 5 0 R/Root 1 0 R>>", "", "", "is an encrypted PDF"},
-		{"encrypted at the end of a piece", pdf + long[:len(long)-len(pdf)-4] + "trailer <</Encrypt\r\n5 0 R>>" + long, "", "", "is an encrypted PDF"},
+		{"encrypted at the end of a piece", pdf + long[:len(long)-len(pdf)-13] + "trailer <</Encrypt\r\n5 0 R>>" + long, "", "", "is an encrypted PDF"},
 		{"encrypted in place", pdf + "/Encrypt<</Filter/Standard>>", "", "", "is an encrypted PDF"},
 		{"a zip", "PK\x03\x04\x00", "text/plain", "", "is neither a PDF nor text in UTF-8"},
 		{"Latin-1", "caf\xe9 au lait", "", "", "is neither a PDF nor text in UTF-8"},

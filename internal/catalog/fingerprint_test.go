@@ -19,6 +19,17 @@ func TestFingerprintOfKnownRequest(t *testing.T) {
 	}
 }
 
+// TestFingerprintOfConversation: what a message may be since hasn't changed what plain ones are.
+func TestFingerprintOfConversation(t *testing.T) {
+	const canonical = `{"capability":"text.chat","input":{"messages":[{"content":"a","role":"user"},{"content":"b","role":"assistant"}],"system":"c"},` +
+		`"parameters":{"max_output_tokens":5}}`
+	r := mustDecode(t, `{"capability":"text.chat","parameters":{"max_output_tokens":5},`+
+		`"input":{"system":"c","messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]}}`)
+	if got, want := r.Fingerprint(), sha256.Sum256([]byte(canonical)); got != want {
+		t.Errorf("got %x, want %x", got, want)
+	}
+}
+
 func TestFingerprintEquality(t *testing.T) {
 	for _, tt := range []struct {
 		name, a, b string
