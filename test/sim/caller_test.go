@@ -218,7 +218,15 @@ func (w *world) post(r *record, wait *time.Duration, patience time.Duration) (go
 func (w *world) closing() bool { return len(w.alive()) < w.shape.nodes }
 
 func (w *world) public(t task.Task) api.Task {
-	return api.FromTask(t, func(a task.Artifact) string { return a.ID })
+	out := api.FromTask(t, func(a task.Artifact) string { return a.ID })
+	if out.Output != nil {
+		read, err := out.Output.Read()
+		if err != nil {
+			panic(err) // it was checked when it was stored
+		}
+		out.Output = read
+	}
+	return out
 }
 
 // differ sends another request under a task's key: it must be refused as a conflict.
