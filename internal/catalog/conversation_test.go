@@ -113,6 +113,10 @@ func TestConversationMedia(t *testing.T) {
 			}
 		}
 	}
+	plain := mustDecode(t, `{"capability":"text.chat","input":{"messages":[`+message("user", `"a"`)+`]}}`).Input
+	if n := testing.AllocsPerRun(100, func() { catalog.MediaPointers(c, plain) }); n > 0 {
+		t.Errorf("%v allocations to see that a plain chat has no media", n)
+	}
 	if got := catalog.MediaPointers(c, json.RawMessage(`{"prompt":"\"image\":{}"}`)); got != nil {
 		t.Errorf("a prompt has media %q", got)
 	}

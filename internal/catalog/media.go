@@ -30,15 +30,19 @@ func MediaPointers(c Capability, input json.RawMessage) []string {
 // mayMatch reports whether an object in canonical form may have a value at the pattern. Most chats have no media, and
 // tell so without being read through.
 func mayMatch(pattern string, object []byte) bool {
+	if strings.ContainsFunc(pattern, func(r rune) bool { return r < ' ' || r >= '~' || r == '"' || r == '\\' }) {
+		return true // its names aren't written, or aren't sorted, as they are here
+	}
 	first, _, _ := strings.Cut(pattern[1:], "/")
 	last := strings.TrimSuffix(pattern, "/"+anyElement)
 	last = last[strings.LastIndexByte(last, '/')+1:]
 	in := jsonread.New(object)
 	in.Open('{')
-	if !in.More('}') || string(in.Name()) > unescapeToken(first) {
+	if !in.More('}') || string(in.Name()) > first {
 		return false // its members are sorted
 	}
-	return strings.ContainsFunc(last, unsafeRune) || strings.ContainsRune(last, '~') || bytes.Contains(object, []byte(`"`+last+`":`))
+	var buffer [64]byte // on the stack: every chat comes here
+	return bytes.Contains(object, append(append(append(buffer[:0], '"'), last...), '"', ':'))
 }
 
 // anyElement is the token of a pattern that matches any index of an array.
