@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"encoding/base64"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -23,6 +24,7 @@ const (
 var answers = `{"fixtures":[
 	{"match":{"userMessage":"Which city"},"response":{"content":` + quoted(facts) + `}},
 	{"match":{"userMessage":"Ada sold the mill"},"response":{"content":` + quoted(sale) + `}},
+	{"match":{"userMessage":"What is this"},"response":{"content":"A red dot."}},
 	{"match":{"userMessage":"Just talk"},"response":{"content":"Certainly! Here it is."}}]}`
 
 func quoted(text string) string { return `"` + strings.ReplaceAll(text, `"`, `\"`) + `"` }
@@ -45,7 +47,7 @@ func answering(t *testing.T, order ...string) (h *host, base string) {
 		suppliers += `
   - {name: ` + k.name + `, kind: ` + k.name + `, base_url: "` + base + k.path + `", api_key: env:UPSTREAM_KEY, models: ["` + recipe + `/chats.yaml"]`
 		if k.name == "openai" {
-			suppliers += `, options: {features: json_schema}`
+			suppliers += `, options: {features: json_schema images documents}`
 		}
 		suppliers += `}`
 	}
@@ -62,7 +64,7 @@ func answering(t *testing.T, order ...string) (h *host, base string) {
 }
 
 // TestStructured runs the same commands by suppliers of three formats: a chat answers with JSON of the caller's
-// schema, and a capability that exists only in YAML with that of its own.
+// schema, and a capability that exists only in YAML with that of its own; and one about a picture.
 func TestStructured(t *testing.T) {
 	for _, k := range kinds {
 		t.Run(k.name, func(t *testing.T) {
@@ -78,6 +80,15 @@ func TestStructured(t *testing.T) {
 			saved, err := os.ReadFile(filepath.Join(h.Dir, "facts.json"))
 			if err != nil || strings.Join(strings.Fields(string(saved)), "") != strings.ReplaceAll(sale, " ", "") {
 				t.Errorf("saved %s, %v", saved, err)
+			}
+			dot, err := base64.StdEncoding.DecodeString("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR42mP4z8AAAAMBAQD3A0FDAAAAAElFTkSuQmCC")
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.write("dot.png", string(dot))
+			h.write("notes.md", "# Notes\n")
+			if got := h.must("run", "text.chat", "What is this?", "@dot.png", "@notes.md"); got != "A red dot.\n" {
+				t.Errorf("of a picture: %q", got)
 			}
 			if o := h.client("run", "text.chat", "Just talk", "output_schema=@schema.json"); o.code != 3 && o.code != 1 || !strings.Contains(o.stderr, "PROVIDER_UNAVAILABLE") {
 				t.Errorf("a text in the place of JSON: exit %d\n%s%s", o.code, o.stdout, o.stderr)

@@ -42,7 +42,7 @@ function addRow(rows) {
   const row = last.cloneNode(true);
   row.querySelectorAll("textarea").forEach((text) => { text.value = ""; });
   const role = row.querySelector("select");
-  if (role) role.selectedIndex = (last.querySelector("select").selectedIndex + 1) % role.options.length;
+  if (role) role.selectedIndex = last.querySelector("select").selectedIndex === 0 ? 1 : 0; // the first two speakers take turns
   rows.append(row);
   removable(rows);
   row.querySelector("textarea").focus();
