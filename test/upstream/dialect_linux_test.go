@@ -197,7 +197,7 @@ func unitaskImage(d dialect) dialect {
 		case transfer:
 			_, _ = w.Write(picture())
 		default:
-			say(w, `{"id":%q,"state":"succeeded","output":{"images":[{"url":%q}]}}`, jobID, s.file())
+			say(w, `{"id":%q,"state":"succeeded","output":{"images":[{"id":"art_0123456789abcdefghijklmnop","url":%q,"content_type":"image/png"}]}}`, jobID, s.file())
 		}
 	}
 	return d
