@@ -247,3 +247,37 @@ func write(t *testing.T, text string) string {
 	}
 	return name
 }
+
+// TestTokens bounds an answer by the request's tokens, or the directory's default, from which its reservation is made; a
+// map may ask for fewer.
+func TestTokens(t *testing.T) {
+	file := write(t, `models:
+  - model: '*'
+    capability: text.extract
+    as: text.chat
+    honours: [input.text, input.about, parameters.max_output_tokens]
+    input: '{prompt: .input.text}'
+    parameters: '{max_output_tokens: (.input.about // "100000" | tonumber)}'
+`)
+	for _, tt := range []struct {
+		input, parameters string
+		want              int
+	}{
+		{`{"text":"a"}`, `{}`, 1024},
+		{`{"text":"a"}`, `{"max_output_tokens":300}`, 300},
+		{`{"about":"200","text":"a"}`, `{"max_output_tokens":300}`, 200},
+		{`{"about":"0","text":"a"}`, `{"max_output_tokens":300}`, 300},
+	} {
+		inner := &chat{answer: supplier.Outcome{Result: &supplier.Result{Text: new("{}"), FinishReason: "stop"}}}
+		_, a, entry := wrap(t, inner, file)
+		if _, err := a.Submit(t.Context(), request(entry, tt.input, tt.parameters)); err != nil {
+			t.Fatal(err)
+		}
+		var sent struct {
+			Limit int `json:"max_output_tokens"`
+		}
+		if err := json.Unmarshal(inner.got[0].Parameters, &sent); err != nil || sent.Limit != tt.want {
+			t.Errorf("%s %s: %d tokens, %v, want %d", tt.input, tt.parameters, sent.Limit, err, tt.want)
+		}
+	}
+}

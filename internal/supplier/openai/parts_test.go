@@ -55,3 +55,29 @@ func TestUnsuitedRecording(t *testing.T) {
 		t.Errorf("got %v, %s", e, e.Sent)
 	}
 }
+
+// TestSchemaFeature: a request for JSON goes to servers alone that are known to hold their models to a schema.
+func TestSchemaFeature(t *testing.T) {
+	const refusal = "the server isn't known to answer with the JSON of a schema (features: json_schema says that it does)"
+	for _, tt := range []struct{ url, features, want string }{
+		{"https://other.example/v1", "", refusal},
+		{"https://other.example/v1", "images", refusal},
+		{"https://other.example/v1", "json_schema", ""},
+		{"https://api.openai.com/v1", "", ""},
+		{"https://api.openai.com/v1", "none", refusal},
+	} {
+		a, err := openai.New(supplier.Config{BaseURL: tt.url, Options: map[string]string{openai.OptionFeatures: tt.features}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := request("text.chat", `{"prompt":"x"}`, `{"output_schema":{"additionalProperties":false,"type":"object"}}`)
+		if got := supplier.Refuses(openai.Kind(), a, r); got != tt.want {
+			t.Errorf("%s, features %q: %q, want %q", tt.url, tt.features, got, tt.want)
+		}
+		if tt.want != "" {
+			if got := supplier.Unhonoured(openai.Kind(), a, r); len(got) != 1 || got[0] != "parameters.output_schema" {
+				t.Errorf("%s, features %q: because of %q", tt.url, tt.features, got)
+			}
+		}
+	}
+}
