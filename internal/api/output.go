@@ -22,7 +22,11 @@ type Output struct {
 
 	Text         *string         `json:"text,omitempty"`
 	Data         json.RawMessage `json:"data,omitempty"`
+	ToolCalls    []task.ToolCall `json:"tool_calls,omitempty"`
+	Citations    []task.Citation `json:"citations,omitempty"`
+	Reasoning    string          `json:"reasoning,omitempty"`
 	FinishReason string          `json:"finish_reason,omitempty"`
+	State        string          `json:"state,omitempty"`
 	Segments     []task.Segment  `json:"segments,omitempty"`
 	Images       []Artifact      `json:"images,omitempty"`
 	Videos       []Artifact      `json:"videos,omitempty"`
@@ -109,6 +113,14 @@ func (o *Output) take(name string, value json.RawMessage) bool {
 		return read(&o.Text, value)
 	case "data":
 		return read(&o.Data, value)
+	case "tool_calls":
+		return read(&o.ToolCalls, value)
+	case "citations":
+		return read(&o.Citations, value)
+	case "reasoning":
+		return read(&o.Reasoning, value)
+	case "state":
+		return read(&o.State, value)
 	case "finish_reason":
 		return read(&o.FinishReason, value)
 	case "segments":

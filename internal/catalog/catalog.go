@@ -82,7 +82,7 @@ type Capability struct {
 	PersonInputs     []string                   // input members that may show a person: need input.authorization
 	MediaInputs      []string                   // JSON-pointer patterns of media values in the input: "/image", "/images/*"
 	MediaKinds       map[string]string          // by pattern of MediaInputs: "image", "audio", "document" or "file"
-	ChoiceInputs     []string                   // JSON-pointer patterns of input members whose values are listed
+	WordlessInputs   []string                   // JSON-pointer patterns of input members without words: listed values, ids
 	OutputMedia      []string                   // the kinds of its result files: "image", "video", "audio"; nil if it has no files
 	OutputText       bool                       // its result is, or has, a text
 	NoFinishReason   bool                       // the output schema has no finish_reason and takes no other member

@@ -17,6 +17,27 @@ const (
 	photo = `{"type":"image","image":{"url":"https://a.example/a.png"}}`
 )
 
+const (
+	unanswered = "must be followed by the result of each call, in a message of role tool"
+	noCall     = "must be the id of a tool call in the assistant's message before it that has no result yet"
+)
+
+// calling is a message with tool calls of these ids; its content may be "".
+func calling(content string, ids ...string) string {
+	if content != "" {
+		content = `"content":` + content + `,`
+	}
+	var calls []string
+	for _, id := range ids {
+		calls = append(calls, `{"id":"`+id+`","name":"f","arguments":{}}`)
+	}
+	return `{"role":"assistant",` + content + `"tool_calls":[` + strings.Join(calls, ",") + `]}`
+}
+
+func result(id, content string) string {
+	return `{"role":"tool","tool_call_id":"` + id + `","content":` + content + `}`
+}
+
 func message(role, content string) string { return `{"role":"` + role + `","content":` + content + `}` }
 
 // TestConversation reports what is wrong with messages at its own path.
@@ -38,6 +59,33 @@ func TestConversation(t *testing.T) {
 		{"systems", message("system", `"a"`) + "," + message("system", "["+say+"]") + "," + message("user", `"b"`), nil},
 		{"as many media as may be", message("user", many(photo, 50)) + "," + message("user", many(photo, 50)), nil},
 
+		{"tools", user(say) + "," + calling(`""`, "a", "b") + "," + result("b", `""`) + "," + result("a", "["+say+"]") + "," + message("assistant", `"c"`), nil},
+		{"a call alone", user(say) + "," + calling("", "a") + "," + result("a", `" \n"`) + "," + calling(`"b"`, "b") + "," + result("b", `"c"`), nil},
+		{"a broken call", user(say) + `,{"role":"assistant","tool_calls":[{"id":"a","name":"f g","arguments":"{","invalid":true}]},` + result("a", `"b"`), nil},
+		{"a state", user(say) + `,{"role":"assistant","content":"a","state":"AA-_"},` + user(say), nil},
+
+		{"a call without its result", user(say) + "," + calling("", "a"), at("1.tool_calls", unanswered)},
+		{"a result too few", user(say) + "," + calling("", "a", "b") + "," + result("a", `"c"`) + "," + user(say), at("1.tool_calls", unanswered)},
+		{"a result too late", user(say) + "," + calling("", "a") + "," + user(say) + "," + result("a", `"c"`), []fault.Detail{
+			at("1.tool_calls", unanswered)[0], at("3.tool_call_id", noCall)[0],
+		}},
+		{"a result twice", user(say) + "," + calling("", "a") + "," + result("a", `"c"`) + "," + result("a", `"c"`), at("3.tool_call_id", noCall)},
+		{"the result of no call", user(say) + "," + result("a", `"c"`), at("1.tool_call_id", noCall)},
+		{"a result without an id", user(say) + "," + calling("", "a") + "," + message("tool", `"b"`) + "," + result("a", `"c"`), at("2.tool_call_id", "is required")},
+		{"a result without content", user(say) + "," + calling("", "a") + `,{"role":"tool","tool_call_id":"a"}`, at("2.content", "is required, unless tool_calls is given")},
+		{"an id twice", user(say) + "," + calling("", "a") + "," + result("a", `"c"`) + "," + calling("", "a") + "," + result("a", `"c"`), at("3.tool_calls.0.id", "must be another one than that of any call before")},
+		{"a user's call", strings.Replace(calling(`"a"`, "a"), "assistant", "user", 1), at("0.tool_calls", "can't be part of a message of user")},
+		{"a user's result", user(say) + "," + calling("", "a") + `,{"role":"user","content":"b","tool_call_id":"a"}`, []fault.Detail{
+			at("2.tool_call_id", "can't be part of a message of user")[0], at("1.tool_calls", unanswered)[0],
+		}},
+		{"a user's state", `{"role":"user","content":"a","state":"AA"}`, at("0.state", "can't be part of a message of user")},
+		{"a state that is none", user(say) + `,{"role":"assistant","content":"a","state":"?"},` + user(say), at("1.state", "must be a state as an earlier task's output has it")},
+		{"the assistant's blank", user(say) + "," + message("assistant", `"\u3000"`), at("1.content", "must not be blank")},
+		{"the assistant's silence", user(say) + `,{"role":"assistant"}`, at("1.content", "is required, unless tool_calls is given")},
+		{"arguments that are a list", user(say) + `,{"role":"assistant","tool_calls":[{"id":"a","name":"f","arguments":[]}]},` + result("a", `"b"`), at("1.tool_calls.0.arguments", "must be a string or an object")},
+		{"an id of another form", user(say) + `,{"role":"assistant","tool_calls":[{"id":"a b","name":"f","arguments":{}}]}`, at("1.tool_calls.0.id", "must be at most 64 letters, digits, _ and -")},
+		{"the tool's photo", user(say) + "," + calling("", "a") + "," + result("a", "["+photo+"]"), at("2.content.0.image", "can't be part of a message of tool")},
+
 		{"no parts", message("user", "[]"), at("0.content", "must not be empty")},
 		{"too many parts", message("user", many(say, 65)), at("0.content", "must have at most 64 items")},
 		{"a number", message("user", "1"), at("0.content", "must be a string or an array")},
@@ -55,7 +103,7 @@ func TestConversation(t *testing.T) {
 		{"a film as an image", user(`{"type":"image","image":{"data":"AA==","content_type":"video/mp4"}}`), at("0.content.0.image.content_type", "must be one of image/png, image/jpeg, image/webp")},
 		{"a spreadsheet", user(`{"type":"document","document":{"data":"AA==","content_type":"text/csv"}}`), at("0.content.0.document.content_type", "must be one of application/pdf, text/plain, text/markdown")},
 		{"an address of another kind", user(`{"type":"image","image":{"url":"ftp://a.example"}}`), at("0.content.0.image.url", "must be an http or https address")},
-		{"another role", message("model", `"a"`), at("0.role", "must be one of user, assistant, system")},
+		{"another role", message("model", `"a"`), at("0.role", "must be one of user, assistant, system, tool")},
 
 		{"the assistant's photo", user(say) + "," + message("assistant", "["+say+","+photo+"]"), at("1.content.1.image", "can't be part of a message of assistant")},
 		{"the system's photo", message("system", "["+photo+"]") + "," + user(say), at("0.content.0.image", "can't be part of a message of system")},

@@ -15,7 +15,8 @@ import (
 type compiled struct {
 	Capability
 	input, parameters, output *compiledSchema
-	schemas                   []string // parameters whose values are strict schemas
+	special                   []string // parameters whose values are strict schemas or tools
+	tools                     []string // those of them that are tools
 	conversations             []string // inputs that are conversations
 }
 
@@ -103,7 +104,7 @@ func (d declaration) derive(e *compiled) error {
 			e.MediaKinds[pattern] = kind
 		}
 	}
-	e.ChoiceInputs = inputPatterns(fields, func(f Field) bool { return len(f.Enum) > 0 })
+	e.WordlessInputs = inputPatterns(fields, func(f Field) bool { return len(f.Enum) > 0 || f.Opaque })
 	if e.OutputMedia, e.OutputText, err = outputKinds(e.OutputSchema); err != nil {
 		return d.wrap(d.Output.line, err)
 	}
@@ -122,7 +123,8 @@ func (d declaration) derive(e *compiled) error {
 		}
 	}
 	e.setMembers(fields)
-	e.schemas, e.conversations = e.parameters.annotated(schemaAnnotation), e.input.annotated(conversationAnnotation)
+	e.conversations, e.tools = e.input.annotated(conversationAnnotation), e.parameters.annotated(toolsAnnotation)
+	e.special = slices.Concat(e.parameters.annotated(schemaAnnotation), e.tools)
 	if len(e.Defaults) > 0 {
 		if e.Filled, err = json.Marshal(e.Defaults); err != nil {
 			return d.wrap(d.Parameters.line, err)

@@ -247,7 +247,7 @@ func (w valueWriter) object(b []byte, schema map[string]any) []byte {
 	b = append(b, '{')
 	started := false
 	for _, name := range names {
-		if w.odd(2) {
+		if w.odd(2) || len(names) > 8 && w.odd(2) {
 			continue
 		}
 		if started {

@@ -19,19 +19,30 @@ func TestFields(t *testing.T) {
 			for k := range got[i].Members[j].Parts {
 				got[i].Members[j].Parts[k].Description = ""
 			}
+			for k := range got[i].Members[j].Members {
+				got[i].Members[j].Members[k].Description = ""
+			}
 		}
 	}
 	want := []catalog.Field{
 		{Name: "prompt", Group: "input", Type: "string", Required: true, Unless: []string{"messages"}, Excludes: []string{"messages"}},
 		{Name: "messages", Group: "input", Type: "object", Array: true, Excludes: []string{"prompt"}, Members: []catalog.Field{
-			{Name: "role", Group: "input", Type: "string", Enum: []string{"user", "assistant", "system"}, Required: true},
-			{Name: "content", Group: "input", Type: "string", Required: true, Parts: []catalog.Field{
+			{Name: "role", Group: "input", Type: "string", Enum: []string{"user", "assistant", "system", "tool"}, Required: true},
+			{Name: "content", Group: "input", Type: "string", Required: true, Unless: []string{"tool_calls"}, Parts: []catalog.Field{
 				{Name: "type", Group: "input", Type: "string", Enum: []string{"text", "image", "audio", "document"}, Required: true},
 				{Name: "text", Group: "input", Type: "string"},
 				{Name: "image", Group: "input", Type: "object", Media: true, MediaKind: "image"},
 				{Name: "audio", Group: "input", Type: "object", Media: true, MediaKind: "audio"},
 				{Name: "document", Group: "input", Type: "object", Media: true, MediaKind: "document"},
 			}},
+			{Name: "tool_calls", Group: "input", Type: "object", Array: true, Members: []catalog.Field{
+				{Name: "id", Group: "input", Type: "string", Required: true, Opaque: true},
+				{Name: "name", Group: "input", Type: "string", Required: true},
+				{Name: "arguments", Group: "input", Type: "string", Required: true},
+				{Name: "invalid", Group: "input", Type: "boolean"},
+			}},
+			{Name: "tool_call_id", Group: "input", Type: "string", Opaque: true},
+			{Name: "state", Group: "input", Type: "string", Opaque: true},
 		}},
 		{Name: "system", Group: "input", Type: "string"},
 		{
@@ -42,6 +53,15 @@ func TestFields(t *testing.T) {
 		{Name: "top_p", Group: "parameters", Type: "number", Minimum: new(0.0), Maximum: new(1.0)},
 		{Name: "stop", Group: "parameters", Type: "string", Array: true},
 		{Name: "output_schema", Group: "parameters", Type: "object", Schema: true},
+		{Name: "tools", Group: "parameters", Type: "object", Array: true, Members: []catalog.Field{
+			{Name: "name", Group: "parameters", Type: "string", Required: true},
+			{Name: "description", Group: "parameters", Type: "string"},
+			{Name: "parameters", Group: "parameters", Type: "object", Schema: true},
+		}},
+		{Name: "tool_choice", Group: "parameters", Type: "string"},
+		{Name: "parallel_tool_calls", Group: "parameters", Type: "boolean"},
+		{Name: "reasoning", Group: "parameters", Type: "string", Enum: []string{"none", "low", "medium", "high"}},
+		{Name: "web_search", Group: "parameters", Type: "boolean"},
 		{Name: "seed", Group: "parameters", Type: "integer", Minimum: new(0.0), Maximum: new(2147483647.0)},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

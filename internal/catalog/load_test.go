@@ -74,16 +74,16 @@ func TestOverlayAddsACapability(t *testing.T) {
 		ParametersSchema: json.RawMessage(`{"type":"object","properties":{"tone":{"$ref":"#/$defs/tone"},` +
 			`"strength":{"type":"number","multipleOf":0.25,"exclusiveMinimum":0,"exclusiveMaximum":1}},"additionalProperties":false,` +
 			`"$defs":{"tone":{"type":"string","description":"How it sounds.","enum":["calm","lively"],"default":"calm"}}}`),
-		Example:      json.RawMessage(`{"capability":"text.rewrite","input":{"text":"hello"},"parameters":{"tone":"lively"}}`),
-		PersonInputs: []string{"portrait"},
-		MediaInputs:  []string{"/portrait", "/authorization/evidence/*"},
-		ChoiceInputs: []string{"/authorization/person"},
-		OutputText:   true,
-		MediaKinds:   map[string]string{"/portrait": "image", "/authorization/evidence/*": "file"},
-		Deadline:     30 * time.Second,
-		Defaults:     map[string]json.RawMessage{"tone": json.RawMessage(`"calm"`)},
-		Maxima:       map[string]float64{},
-		Filled:       json.RawMessage(`{"tone":"calm"}`),
+		Example:        json.RawMessage(`{"capability":"text.rewrite","input":{"text":"hello"},"parameters":{"tone":"lively"}}`),
+		PersonInputs:   []string{"portrait"},
+		MediaInputs:    []string{"/portrait", "/authorization/evidence/*"},
+		WordlessInputs: []string{"/authorization/person"},
+		OutputText:     true,
+		MediaKinds:     map[string]string{"/portrait": "image", "/authorization/evidence/*": "file"},
+		Deadline:       30 * time.Second,
+		Defaults:       map[string]json.RawMessage{"tone": json.RawMessage(`"calm"`)},
+		Maxima:         map[string]float64{},
+		Filled:         json.RawMessage(`{"tone":"calm"}`),
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

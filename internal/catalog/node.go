@@ -22,6 +22,7 @@ type node struct {
 	Maximum     *float64        `json:"maximum"`
 	Media       string          `json:"x-media"`
 	Schema      string          `json:"x-schema"`
+	Opaque      bool            `json:"x-opaque"`
 	Items       *node           `json:"items"`
 	Properties  properties      `json:"properties"`
 	Required    []string        `json:"required"`

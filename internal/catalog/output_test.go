@@ -43,7 +43,7 @@ func TestCheckOutput(t *testing.T) {
 		{"a text", "text.chat", "", parts{"a\n\"\xff", "stop", nil}, false, ""},
 		{"an empty text", "text.chat", "", parts{"", "length", nil}, false, ""},
 		{"no reason", "text.chat", "", parts{"a", "", nil}, true, "output.finish_reason is required"},
-		{"another reason", "text.chat", "", parts{"a", "tired", nil}, true, "output.finish_reason must be one of stop, length, content_filter"},
+		{"another reason", "text.chat", "", parts{"a", "tired", nil}, true, "output.finish_reason must be one of stop, length, tool_calls, content_filter"},
 		{"no text", "text.chat", "", parts{no, "stop", nil}, true, "output.text is required"},
 		{"vectors for a text", "text.chat", "", parts{no, "", [][]float32{{1}}}, true, "is not a known member"},
 		{"vectors", "text.embed", "", parts{no, "", [][]float32{{1, -2.5}, {0}}}, false, ""},

@@ -31,7 +31,7 @@ func (c Capability) Texts(input json.RawMessage) []Text {
 		}
 		tokens := slices.Collect(d.StackPointer().Tokens())
 		media := startsWithAny(c.MediaInputs, tokens)
-		if media && tokens[len(tokens)-1] == "data" || matchesAny(c.ChoiceInputs, tokens) {
+		if media && tokens[len(tokens)-1] == "data" || matchesAny(c.WordlessInputs, tokens) {
 			continue
 		}
 		all = append(all, Text{Field: fieldPath(append([]string{GroupInput}, tokens...)...), Text: token.String(), Media: media})

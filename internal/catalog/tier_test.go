@@ -58,7 +58,7 @@ func TestTier(t *testing.T) {
 	want.Example = json.RawMessage(`{"capability":"text.chat.large","input":{"prompt":"Say hello in three languages."},"parameters":{"max_output_tokens":200}}`)
 	want.Defaults = map[string]json.RawMessage{"max_output_tokens": json.RawMessage(`2048`)}
 	want.Filled = json.RawMessage(`{"max_output_tokens":2048}`)
-	want.ChoiceInputs, want.MediaInputs, want.MediaKinds = nil, nil, map[string]string{} // of messages, which it has none of
+	want.WordlessInputs, want.MediaInputs, want.MediaKinds = nil, nil, map[string]string{} // of messages, which it has none of
 	want.Maxima = maps.Clone(want.Maxima)
 	want.Maxima["max_output_tokens"] = 4096
 	delete(want.Maxima, "seed")

@@ -3,6 +3,7 @@ package catalog
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -36,7 +37,7 @@ func (e *compiled) validate(r Request) *fault.Error {
 		return fault.From(err)
 	}
 	if rows = append(rows, more...); len(rows) == 0 {
-		rows = append(e.conversationRows(r.Input), e.schemaRows(parameters)...)
+		rows = append(e.conversationRows(r.Input), e.parameterRows(parameters)...)
 	}
 	if len(rows) > 0 {
 		return invalidRows(rows[:min(len(rows), maxRows)])
@@ -44,14 +45,19 @@ func (e *compiled) validate(r Request) *fault.Error {
 	return nil
 }
 
-// schemaRows returns the rows of parameters that are schemas, in a request that is valid otherwise.
-func (e *compiled) schemaRows(parameters json.RawMessage) (rows []fault.Detail) {
-	if len(e.schemas) == 0 || len(parameters) <= len("{}") {
+// parameterRows returns the rows of parameters that are schemas or tools, in a request that is valid otherwise.
+func (e *compiled) parameterRows(parameters json.RawMessage) (rows []fault.Detail) {
+	if len(e.special) == 0 || len(parameters) <= len("{}") {
 		return nil
 	}
 	in := jsonread.New(parameters)
-	for m := in.Among(e.schemas...); m.Next(); {
-		rows = append(rows, schemaRows(m.Name, in.Value())...)
+	for m := in.Among(e.special...); m.Next(); {
+		value := in.Value()
+		if slices.Contains(e.tools, m.Name) {
+			rows = append(rows, toolRows(m.Name, parameters)...)
+		} else {
+			rows = append(rows, schemaRows(m.Name, value)...)
+		}
 	}
 	return rows
 }

@@ -62,7 +62,7 @@ func TestValidateRefuses(t *testing.T) {
 		{"text.chat", `{"messages":{}}`, `{}`, "input.messages must be an array"},
 		{
 			"text.chat", `{"messages":[{"role":"developer","content":"a"},{"content":" "},{"role":"user","content":"a","name":"b"}]}`, `{}`,
-			"input.messages.0.role must be one of user, assistant, system; put what the model is to be into input.system\ninput.messages.1.content must not be blank\ninput.messages.1.role is required\ninput.messages.2.name is not a known member",
+			"input.messages.0.role must be one of user, assistant, system, tool; put what the model is to be into input.system\ninput.messages.1.role is required\ninput.messages.2.name is not a known member",
 		},
 		{"text.chat", `{"prompt":"a","system":""}`, `{}`, "input.system must not be blank"},
 		{
@@ -86,7 +86,7 @@ func TestValidateRefuses(t *testing.T) {
 				"parameters.unheard_of is not a known member",
 		},
 		{"image.generate", `{"prompt":"a"}`, `{"num_images":2,"max_tokens":5}`, "parameters.max_tokens is not a known member\nparameters.num_images is not a known member; use parameters.n"},
-		{"text.chat", `{"messages":[{"role":"robot","content":"a"}]}`, `{}`, "input.messages.0.role must be one of user, assistant, system"},
+		{"text.chat", `{"messages":[{"role":"robot","content":"a"}]}`, `{}`, "input.messages.0.role must be one of user, assistant, system, tool"},
 
 		{"text.embed", `{}`, `{}`, "input.texts is required"},
 		{"text.embed", `{"texts":"a"}`, `{}`, "input.texts must be an array"},

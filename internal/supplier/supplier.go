@@ -13,6 +13,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"strings"
 	"time"
 
 	"unitask/internal/catalog"
@@ -42,7 +43,7 @@ type Finder interface {
 	Find(ctx context.Context, submitKey string) (job Job, found bool, err error)
 }
 
-// Streamer is an Adapter that can deliver text piece by piece. delta is called in order, from one
+// Streamer is an Adapter that can deliver an answer piece by piece. delta is called in order, from one
 // goroutine, before Stream returns.
 type Streamer interface {
 	Stream(ctx context.Context, r Request, delta func(Delta)) (Outcome, error)
@@ -93,7 +94,9 @@ type Request struct {
 	// OutputSchema is the capability's, which the result will be held to: of use to those that can ask a model for it.
 	OutputSchema json.RawMessage
 	Media        map[string]Media
-	SubmitKey    string // stable for one attempt of one task: "task_…/1"
+	// States are those that this adapter gave with its earlier answers, by the number of a message of the conversation.
+	States    map[int]json.RawMessage
+	SubmitKey string // stable for one attempt of one task: "task_…/1"
 	// Authorization is the caller's declaration about a person shown, which Input no longer holds; nil without one.
 	// It concerns gateways alone.
 	Authorization *Authorization
@@ -138,9 +141,14 @@ type Job struct {
 type Result struct {
 	Text         *string
 	FinishReason string // "stop", "length", "content_filter" or FinishToolCalls; only with Text
-	Segments     []Segment
-	Embeddings   [][]float32
-	Files        []File // images, videos or one audio, in the caller's order
+	ToolCalls    []ToolCall
+	Reasoning    string // the model's thoughts, as far as the supplier tells them
+	Citations    []Citation
+	// State is what the adapter needs of this answer when the conversation goes on (see Request.States); nil for nothing.
+	State      json.RawMessage
+	Segments   []Segment
+	Embeddings [][]float32
+	Files      []File // images, videos or one audio, in the caller's order
 	// Data is the whole output as JSON, in the place of Text, Segments and Embeddings; the i-th of Files stands in it as
 	// {"artifact":i}. nil: the output is made of the other members.
 	Data    json.RawMessage
@@ -148,9 +156,22 @@ type Result struct {
 	Charged *int64 // the supplier's stated charge in nano-USD, nil if it doesn't say
 }
 
-// FinishToolCalls is the finish reason of a text whose model wants to call tools. No request offers any, so the
-// result isn't the requested one, whatever text it holds.
+// FinishToolCalls is the finish reason of a text whose model wants to call tools. If the request offers none, the result
+// isn't the requested one, whatever text it holds.
 const FinishToolCalls = "tool_calls"
+
+// ToolCall is a model's call of a tool.
+type ToolCall struct {
+	Name      string
+	Arguments string // as the model wrote them: JSON, if it made no mistake
+}
+
+// Citation is a page that an answer rests on.
+type Citation struct {
+	URL   string `json:"url"`
+	Title string `json:"title,omitempty"`
+	Text  string `json:"text,omitempty"` // the words that it is cited for
+}
 
 // Segment is one timed piece of a transcript.
 type Segment struct {
@@ -200,9 +221,71 @@ type Judgement struct {
 	Categories []string // the supplier's words for why, sorted; for the operator alone
 }
 
-// Delta is one piece of streamed text.
+// Delta is the next piece of a streamed answer: of its thoughts, its text and its calls, mostly of one of them.
 type Delta struct {
-	Text string
+	Reasoning string
+	Text      string
+	Calls     []CallPiece
+}
+
+// Size returns how many bytes of words a piece has, 0 if it says nothing.
+func (d Delta) Size() int {
+	n := len(d.Reasoning) + len(d.Text)
+	for _, c := range d.Calls {
+		n += len(c.Name) + len(c.Arguments)
+	}
+	return n
+}
+
+// Piece returns a whole answer as one piece.
+func (r Result) Piece() Delta {
+	piece := Delta{Reasoning: r.Reasoning}
+	if r.Text != nil {
+		piece.Text = *r.Text
+	}
+	for i, c := range r.ToolCalls {
+		piece.Calls = append(piece.Calls, CallPiece{Index: i, Name: c.Name, Arguments: c.Arguments})
+	}
+	return piece
+}
+
+// Told is the pieces of a streamed answer put together.
+type Told struct {
+	Reasoning, Text strings.Builder
+	calls           []toldCall
+}
+
+type toldCall struct {
+	name      string
+	arguments []byte
+}
+
+// Add adds a piece. The indexes of calls have no gap.
+func (t *Told) Add(d Delta) {
+	t.Reasoning.WriteString(d.Reasoning)
+	t.Text.WriteString(d.Text)
+	for _, c := range d.Calls {
+		if c.Index == len(t.calls) {
+			t.calls = append(t.calls, toldCall{name: c.Name})
+		}
+		t.calls[c.Index].arguments = append(t.calls[c.Index].arguments, c.Arguments...)
+	}
+}
+
+// Calls returns the calls so far.
+func (t *Told) Calls() []ToolCall {
+	var all []ToolCall
+	for _, c := range t.calls {
+		all = append(all, ToolCall{Name: c.name, Arguments: string(c.arguments)})
+	}
+	return all
+}
+
+// CallPiece is a piece of the arguments of a ToolCall, or its beginning, which has none.
+type CallPiece struct {
+	Index     int    // of the call in Result.ToolCalls
+	Name      string // of the tool, in each piece
+	Arguments string
 }
 
 // Config configures an adapter; each kind reads its own members.

@@ -20,12 +20,31 @@ type Output struct {
 type Parts struct {
 	Text         *string         `json:"text"`
 	Data         json.RawMessage `json:"data,omitempty"`
+	ToolCalls    []ToolCall      `json:"tool_calls,omitempty"`
+	Citations    []Citation      `json:"citations,omitempty"`
+	Reasoning    string          `json:"reasoning,omitempty"`
 	FinishReason string          `json:"finish_reason"`
+	State        string          `json:"state,omitempty"`
 	Segments     []Segment       `json:"segments"`
 	Images       []Artifact      `json:"images"`
 	Videos       []Artifact      `json:"videos"`
 	Audio        *Artifact       `json:"audio"`
 	Embeddings   [][]float32     `json:"embeddings"`
+}
+
+// ToolCall is a model's call of a tool.
+type ToolCall struct {
+	ID        string          `json:"id"`
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"arguments"` // an object, or a string of what the model wrote in its place
+	Invalid   bool            `json:"invalid,omitempty"`
+}
+
+// Citation is a page that an answer rests on.
+type Citation struct {
+	URL   string `json:"url"`
+	Title string `json:"title,omitempty"`
+	Text  string `json:"text,omitempty"`
 }
 
 // Segment is one timed piece of a transcript; times in seconds.
@@ -51,7 +70,15 @@ func (p Parts) Output() (Output, error) {
 		text(w, "text", *p.Text)
 	}
 	raw(w, "data", p.Data)
+	if len(p.ToolCalls) > 0 {
+		other(w, "tool_calls", p.ToolCalls)
+	}
+	if len(p.Citations) > 0 {
+		other(w, "citations", p.Citations)
+	}
+	optional(w, "reasoning", p.Reasoning)
 	optional(w, "finish_reason", p.FinishReason)
+	optional(w, "state", p.State)
 	if len(p.Segments) > 0 {
 		other(w, "segments", p.Segments)
 	}

@@ -39,12 +39,13 @@ func (t *talk) Whole(a upstream.Answer) (supplier.Outcome, error) {
 }
 
 // Event takes one event. Types that are unknown are passed over, as the format asks for.
-func (t *talk) Event(status int, e upstream.Event) (string, error) {
+func (t *talk) Event(status int, e upstream.Event) (supplier.Delta, error) {
+	var none supplier.Delta
 	var body streamEvent
 	err := upstream.Decode([]byte(e.Data), &body)
 	err = t.adapter.format.Problem(upstream.Answer{Status: status, Body: []byte(e.Data)}, body.Envelope, err)
 	if err != nil {
-		return "", err
+		return none, err
 	}
 	t.used.read(body.Message.Usage)
 	t.used.read(body.Usage)
@@ -56,31 +57,31 @@ func (t *talk) Event(status int, e upstream.Event) (string, error) {
 		return piece(body.Delta.block, "text_delta"), nil
 	case "message_delta":
 		if body.Delta.StopReason == stopRefusal {
-			return "", refused(status)
+			return none, refused(status)
 		}
 		t.stopReason = cmp.Or(body.Delta.StopReason, t.stopReason)
 	case "message_stop":
 		t.ended = true
-		return "", upstream.ErrDone
+		return none, upstream.ErrDone
 	}
-	return "", nil
+	return none, nil
 }
 
-func piece(b block, kind string) string {
+func piece(b block, kind string) supplier.Delta {
 	if b.Type != kind {
-		return ""
+		return supplier.Delta{}
 	}
-	return b.Text
+	return supplier.Delta{Text: b.Text}
 }
 
 // Complete takes the end mark for a stop reason, should one be missing.
 func (t *talk) Complete(empty bool) bool { return t.stopReason != "" || t.ended && (!empty || t.calls) }
 
 // Outcome is the result of all pieces.
-func (t *talk) Outcome(text string) supplier.Outcome {
+func (t *talk) Outcome(told *supplier.Told) supplier.Outcome {
 	reason := t.stopReason
 	if t.calls {
 		reason = stopTool
 	}
-	return outcome(text, reason, t.used, t.asked)
+	return outcome(told.Text.String(), reason, t.used, t.asked)
 }

@@ -163,33 +163,34 @@ func (t *talk) Whole(a upstream.Answer) (supplier.Outcome, error) {
 }
 
 // Event takes one event, which is an answer with a part of the text.
-func (t *talk) Event(status int, e upstream.Event) (string, error) {
+func (t *talk) Event(status int, e upstream.Event) (supplier.Delta, error) {
+	var none supplier.Delta
 	body, err := t.adapter.decodePiece(upstream.Answer{Status: status, Body: []byte(e.Data)})
 	if err != nil {
-		return "", err
+		return none, err
 	}
 	if len(body.UsageMetadata) > 0 {
 		t.usage = body.UsageMetadata
 	}
 	if len(body.Candidates) == 0 {
-		return "", nil
+		return none, nil
 	}
 	if reason := body.Candidates[0].FinishReason; reason != "" && reason != finishNone && t.finish == "" {
 		t.finish = reason
 	}
 	t.calls = t.calls || body.calls()
 	text, _ := body.text()
-	return text, nil
+	return supplier.Delta{Text: text}, nil
 }
 
 // Complete reports whether a finish reason has come.
 func (t *talk) Complete(bool) bool { return t.finish != "" }
 
 // Outcome is the result of all pieces.
-func (t *talk) Outcome(text string) supplier.Outcome {
+func (t *talk) Outcome(told *supplier.Told) supplier.Outcome {
 	reason := t.finish
 	if t.calls {
 		reason = finishCalls
 	}
-	return textOutcome(text, reason, t.usage, t.asked)
+	return textOutcome(told.Text.String(), reason, t.usage, t.asked)
 }

@@ -35,7 +35,16 @@ func (a *adapter) decodeChat(answer upstream.Answer, asked int) (supplier.Outcom
 	if !c.Message.Content.Present && reason == "stop" { // all of a short budget may go into thinking
 		return supplier.Outcome{}, upstream.Unusable(answer.Status, errNoText)
 	}
-	return a.textOutcome(c.Message.Content.Value, reason, body.Usage, asked), nil
+	result := supplier.Result{
+		Text: &c.Message.Content.Value, FinishReason: reason, Reasoning: c.Message.thoughts(), Citations: citations(c.Message.Annotations),
+	}
+	for _, call := range c.Message.callsOf() {
+		result.ToolCalls = append(result.ToolCalls, supplier.ToolCall{Name: call.Function.Name, Arguments: call.Function.text()})
+	}
+	if len(result.ToolCalls) > 0 {
+		result.State = keep(kept{c.Message.Thoughts.Value, c.Message.Details})
+	}
+	return a.measured(result, body.Usage, asked), nil
 }
 
 // failure returns the error that a choice reports, with its message or delta p; nil without one. A review's refusal
@@ -62,18 +71,22 @@ func (c choice) finish() string { return strings.ToLower(c.FinishReason) }
 // without cutting it is "stop".
 func (c choice) reason(calls bool) string {
 	switch reason := c.finish(); {
-	case calls, reason == "tool_calls", reason == "function_call":
-		return supplier.FinishToolCalls
 	case slices.Contains([]string{"length", "max_tokens", "max_output_tokens", "model_length"}, reason):
 		return "length"
+	case calls, reason == "tool_calls", reason == "function_call":
+		return supplier.FinishToolCalls
 	default:
 		return "stop"
 	}
 }
 
-func (s settings) textOutcome(value, reason string, report json.RawMessage, asked int) supplier.Outcome {
+// measured completes a result with its usage.
+func (s settings) measured(r supplier.Result, report json.RawMessage, asked int) supplier.Outcome {
 	used := parseUsage(report)
-	return supplier.Outcome{Result: &supplier.Result{
-		Text: &value, FinishReason: reason, Usage: used.tokens(asked, len(value)), Charged: s.charged(used),
-	}}
+	answered := len(*r.Text) + len(r.Reasoning)
+	for _, c := range r.ToolCalls {
+		answered += len(c.Name) + len(c.Arguments)
+	}
+	r.Usage, r.Charged = used.tokens(asked, answered), s.charged(used)
+	return supplier.Outcome{Result: &r}
 }

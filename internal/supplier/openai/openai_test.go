@@ -2,6 +2,7 @@ package openai_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -39,7 +40,7 @@ func harness(t *testing.T) suppliertest.Harness {
 	return suppliertest.Harness{
 		ToolCalls: toolCalls(),
 		Kind:      openai.Kind(),
-		Config:    supplier.Config{Options: map[string]string{openai.OptionFeatures: "json_schema images audio documents"}},
+		Config:    supplier.Config{Options: map[string]string{openai.OptionFeatures: "json_schema images audio documents tools reasoning web_search"}},
 		Abilities: suppliertest.Abilities{Stream: true, Probe: true},
 		Upstream:  &suppliertest.Upstream{Probe: suppliertest.JSON(200, `{"object":"list","data":[]}`)},
 		Cases: append([]suppliertest.Case{
@@ -80,6 +81,30 @@ func harness(t *testing.T) suppliertest.Harness {
 				Want:   &supplier.Result{Text: new("Hello."), FinishReason: "stop", Usage: supplier.Usage{InputTokens: 9, OutputTokens: 2}},
 			},
 			{
+				Request: suppliertest.ToolTalk("model-1", nil, `"parallel_tool_calls":false,"tool_choice":"get_weather"`),
+				Sends: `{"model":"model-1","messages":[{"role":"user","content":"What is it like?"},
+					{"role":"assistant","content":"Let me see.","tool_calls":[
+						{"id":"call_1","type":"function","function":{"name":"get_weather","arguments":"{\"place\":\"Lund\"}"}},
+						{"id":"call_2","type":"function","function":{"name":"now","arguments":"{now"}}]},
+					{"role":"tool","tool_call_id":"call_1","content":"Rain"},
+					{"role":"tool","tool_call_id":"call_2","content":[{"type":"text","text":"Noon"}]}],
+					"tools":[{"type":"function","function":{"name":"get_weather","description":"The weather of a place.","parameters":` + suppliertest.ToolSchema + `}},
+						{"type":"function","function":{"name":"now","parameters":` + suppliertest.NoArguments + `}}],
+					"parallel_tool_calls":false,"tool_choice":{"type":"function","function":{"name":"get_weather"}}}`,
+				Answer: suppliertest.JSON(200, chatAnswer),
+				Want:   &supplier.Result{Text: new("Hello."), FinishReason: "stop", Usage: supplier.Usage{InputTokens: 9, OutputTokens: 2}},
+			},
+			{
+				Request: request("text.chat", `{"prompt":"Hi"}`, `{"reasoning":"low","tool_choice":"required","tools":[{"name":"now"}],"web_search":true}`),
+				Sends: `{"model":"model-1","messages":[{"role":"user","content":"Hi"}],"reasoning_effort":"low","web_search_options":{},"tool_choice":"required",
+					"tools":[{"type":"function","function":{"name":"now","parameters":` + suppliertest.NoArguments + `}}]}`,
+				Answer: suppliertest.JSON(200, strings.Replace(chatAnswer, `"refusal":null`, noted, 1)),
+				Want: &supplier.Result{
+					Text: new("Hello."), FinishReason: "stop", Usage: supplier.Usage{InputTokens: 9, OutputTokens: 2},
+					Citations: []supplier.Citation{{URL: "https://a.example", Title: "A"}},
+				},
+			},
+			{
 				Request: request("text.embed", `{"texts":["a","b"]}`, `{"dimensions":2}`),
 				Sends:   `{"model":"model-1","input":["a","b"],"dimensions":2,"encoding_format":"float"}`,
 				Answer:  suppliertest.JSON(200, embedAnswer),
@@ -92,6 +117,9 @@ func harness(t *testing.T) suppliertest.Harness {
 		Refusals: append(refusals(), mediaRefusals()...),
 	}
 }
+
+// noted is the members of a message that cites a page.
+const noted = `"refusal":null,"annotations":[{"type":"url_citation","url_citation":{"url":"https://a.example","title":"A","start_index":0,"end_index":5}}]`
 
 // faults returns the rows of the error table for this format.
 func faults() []suppliertest.Fault {

@@ -79,7 +79,7 @@ func writePart(w *jsonwrite.Writer, r supplier.Request, place, kind string, text
 		})
 	case upstream.PartDocument:
 		if m.ContentType != "application/pdf" {
-			writeFileText(w, data)
+			writeText(w, string(data)) // the format's files have no type for it
 			return nil
 		}
 		writeMember(w, "file", func() {
@@ -97,13 +97,13 @@ func writePart(w *jsonwrite.Writer, r supplier.Request, place, kind string, text
 // audioFormats are the format's names of the recordings that it takes.
 var audioFormats = map[string]string{"audio/wav": "wav", "audio/mpeg": "mp3"}
 
-// writeFileText writes a document of plain text, for which the format's files have no type, as a text.
-func writeFileText(w *jsonwrite.Writer, data []byte) {
+// writeText writes a part that is a text.
+func writeText(w *jsonwrite.Writer, text string) {
 	w.Begin('{')
 	w.Name("type")
 	w.String("text")
 	w.Name("text")
-	w.String(string(data))
+	w.String(text)
 	w.End('}')
 }
 

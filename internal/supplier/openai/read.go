@@ -28,6 +28,21 @@ type piece struct {
 	Refusal   string          `json:"refusal"`
 	ToolCalls json.RawMessage `json:"tool_calls"`
 	Function  json.RawMessage `json:"function_call"` // the form before
+
+	// The thoughts of some servers' models.
+	Thoughts  text            `json:"reasoning_content"`
+	Reasoning text            `json:"reasoning"`
+	Details   json.RawMessage `json:"reasoning_details"`
+
+	Annotations json.RawMessage `json:"annotations"`
+}
+
+// thoughts returns the piece of the model's thoughts.
+func (p piece) thoughts() string {
+	if p.Thoughts.Value != "" {
+		return p.Thoughts.Value
+	}
+	return p.Reasoning.Value
 }
 
 // calls reports whether the piece calls a tool or a part of it does.
@@ -104,7 +119,9 @@ func scanChoices(in *jsonread.Reader) []choice {
 }
 
 func scanPiece(in *jsonread.Reader) (p piece) {
-	for m := in.Among("content", "refusal", "tool_calls", "function_call"); m.Next(); {
+	for m := in.Among(
+		"content", "refusal", "tool_calls", "function_call", "reasoning_content", "reasoning", "reasoning_details", "annotations",
+	); m.Next(); {
 		switch m.Name {
 		case "content":
 			p.Content = scanText(in)
@@ -114,6 +131,14 @@ func scanPiece(in *jsonread.Reader) (p piece) {
 			p.ToolCalls = in.Value()
 		case "function_call":
 			p.Function = in.Value()
+		case "reasoning_content":
+			p.Thoughts = scanText(in)
+		case "reasoning":
+			p.Reasoning = scanText(in)
+		case "reasoning_details":
+			p.Details = in.Value()
+		case "annotations":
+			p.Annotations = in.Value()
 		}
 	}
 	return p

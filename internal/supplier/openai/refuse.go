@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"unitask/internal/catalog"
+	"unitask/internal/jsonread"
 	"unitask/internal/supplier"
 	"unitask/internal/supplier/upstream"
 )
@@ -21,7 +22,7 @@ func refuses(r supplier.Request) string {
 var honours = upstream.Honours{
 	catalog.TextChat: {
 		Input:      []string{"prompt", "messages", "system"},
-		Parameters: []string{"max_output_tokens", "temperature", "top_p", "stop", "seed", catalog.OutputSchema},
+		Parameters: chatMembers,
 	},
 	catalog.TextEmbed:       {Input: []string{"texts"}, Parameters: []string{"dimensions"}},
 	catalog.ImageGenerate:   {Input: []string{"prompt"}, Parameters: imageMembers},
@@ -35,8 +36,8 @@ var imageMembers = []string{"n", "aspect_ratio", "size", "format", "quality", "s
 // modelRefuses knows the models that would refuse or ignore a parameter of the format.
 func modelRefuses(model string, given json.RawMessage) string {
 	oneLength := family(model) == "text-embedding-ada-002"
-	if !oneLength && !fixedSampling(model) {
-		return ""
+	if why := effortRefused(model, given); why != "" || !oneLength && !fixedSampling(model) {
+		return why
 	}
 	parameters := upstream.Members(given)
 	if _, ok := parameters["dimensions"]; ok && oneLength {
@@ -65,6 +66,40 @@ func fixedSampling(model string) bool {
 		}
 	}
 	return false
+}
+
+// effortRefused knows the models that don't reason, and those that always do.
+func effortRefused(model string, parameters json.RawMessage) string {
+	in := jsonread.New(parameters)
+	for m := in.Among(catalog.Reasoning, catalog.WebSearch); m.Next(); {
+		value := string(in.Value())
+		switch none := value == `"none"`; {
+		case m.Name == catalog.WebSearch && value == "true" && ownModel(model) && !strings.Contains(model, "-search"):
+			return "the model doesn't search the web in this format"
+		case m.Name == catalog.WebSearch:
+		case none && fixedSampling(model):
+			return "the model always reasons"
+		case !none && thoughtless(model):
+			return "the model doesn't reason"
+		}
+	}
+	return ""
+}
+
+// thoughtless reports whether model is one of the format's author's that don't reason.
+func thoughtless(model string) bool {
+	name := family(model)
+	for _, f := range []string{"gpt-3.5", "gpt-4", "chatgpt-4", "gpt-5-chat"} {
+		if strings.HasPrefix(name, f) {
+			return true
+		}
+	}
+	return false
+}
+
+// ownModel reports whether model is one of the format's author's.
+func ownModel(model string) bool {
+	return thoughtless(model) || strings.HasPrefix(family(model), "gpt-5") || fixedSampling(model)
 }
 
 // family strips the maker's name, with which aggregators begin a model's.

@@ -96,31 +96,51 @@ func copyMessages(w *jsonwrite.Writer, r supplier.Request, messages []byte) (sai
 	in := jsonread.New(messages)
 	in.Open('[')
 	for i := 0; err == nil && in.More(']'); i++ {
-		var role, content, says, parts []byte
-		for m := in.Only("content", "role"); m.Next(); {
-			switch {
-			case m.Name == "role":
-				role, _ = in.Text()
-			case in.Peek() == '[':
-				parts = in.Value()
-			default:
-				content, says = in.Text()
-			}
-		}
+		m := readMessage(&in)
 		switch {
-		case role == nil || content == nil && parts == nil:
+		case m.role == nil || m.content == nil && m.parts == nil && m.calls == nil:
 			in.Fail()
-		case parts != nil:
-			said, err = copyParts(w, r, i, role, parts, said)
+		case m.calls != nil || m.callID != nil:
+			err = writeToolMessage(w, m, r.States[i])
+			said += len(m.says) + len(m.parts) + len(m.calls)
+		case m.parts != nil:
+			said, err = copyParts(w, r, i, m.role, m.parts, said)
 		default:
-			writeMessage(w, role, content)
-			said += len(says)
+			writeMessage(w, m.role, m.content)
+			said += len(m.says)
 		}
 	}
 	if err == nil && !in.Done() {
 		err = errors.New(unread)
 	}
 	return said, err
+}
+
+// message is one of the input's, its strings as they are written.
+type message struct {
+	role, content, says []byte
+	parts               []byte // in the place of content
+	calls, callID       []byte
+}
+
+func readMessage(in *jsonread.Reader) (said message) {
+	for m := in.Only("content", "role", "state", "tool_call_id", catalog.OutputCalls); m.Next(); {
+		switch {
+		case m.Name == "role":
+			said.role, _ = in.Text()
+		case m.Name == "state":
+			in.Skip() // it comes as one of Request.States
+		case m.Name == "tool_call_id":
+			said.callID, _ = in.Text()
+		case m.Name == catalog.OutputCalls:
+			said.calls = in.Value()
+		case in.Peek() == '[':
+			said.parts = in.Value()
+		default:
+			said.content, said.says = in.Text()
+		}
+	}
+	return said
 }
 
 func writeMessage(w *jsonwrite.Writer, role, content []byte) {
@@ -135,8 +155,9 @@ func writeMessage(w *jsonwrite.Writer, role, content []byte) {
 // writeParameters reports whether it knows them all; they are all that this kind honours (see refuses).
 func (s settings) writeParameters(w *jsonwrite.Writer, r supplier.Request) bool {
 	var most, temperature, topP, stop, seed, schema []byte
+	var more chatExtras
 	in := jsonread.New(r.Parameters)
-	for m := in.Only("max_output_tokens", "temperature", "top_p", "stop", "seed", catalog.OutputSchema); m.Next(); {
+	for m := in.Only(chatMembers...); m.Next(); {
 		switch m.Name {
 		case "max_output_tokens":
 			most = in.Value()
@@ -150,6 +171,8 @@ func (s settings) writeParameters(w *jsonwrite.Writer, r supplier.Request) bool 
 			seed = in.Value()
 		case catalog.OutputSchema:
 			schema = in.Value()
+		default:
+			more.read(m.Name, &in)
 		}
 	}
 	if fixedSampling(r.Model) { // only the default gets here, and such models may refuse even that
@@ -160,7 +183,7 @@ func (s settings) writeParameters(w *jsonwrite.Writer, r supplier.Request) bool 
 	writeSet(w, "top_p", topP)
 	writeSet(w, "stop", stop)
 	writeSet(w, "seed", seed)
-	return in.Done() && (absent(stop) || isTexts(stop)) && writeSchema(w, schema)
+	return in.Done() && (absent(stop) || isTexts(stop)) && writeSchema(w, schema) && more.write(w, r.Model)
 }
 
 // writeSchema asks for an answer of the schema, if there is one.

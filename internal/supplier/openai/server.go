@@ -37,17 +37,33 @@ var partFeatures = map[string]string{
 func (s settings) refusesChat(r supplier.Request) string {
 	for _, kind := range upstream.PartTypes(r.Input) {
 		if feature := partFeatures[kind]; feature != "" && !slices.Contains(s.features, feature) {
-			return "the server isn't known to take " + feature + " in a chat (features: " + feature + " says that it does)"
+			return unknownFeature(feature, "take "+feature+" in a chat")
 		}
 	}
-	if slices.Contains(s.features, featureSchema) {
-		return ""
+	if !slices.Contains(s.features, featureTools) && upstream.HasToolCalls(r.Input) {
+		return unknownFeature(featureTools, "call tools")
 	}
 	in := jsonread.New(r.Parameters)
-	for m := in.Among(catalog.OutputSchema); m.Next(); {
-		return "the server isn't known to answer with the JSON of a schema (features: json_schema says that it does)"
+	for m := in.Among(catalog.OutputSchema, catalog.Tools, catalog.Reasoning, catalog.WebSearch); m.Next(); {
+		value := in.Value()
+		asked := memberFeatures[m.Name]
+		if string(value) != "false" && !slices.Contains(s.features, asked.feature) {
+			return unknownFeature(asked.feature, asked.ability)
+		}
 	}
 	return ""
+}
+
+// memberFeatures maps parameters of a chat to the features that they take.
+var memberFeatures = map[string]struct{ feature, ability string }{
+	catalog.OutputSchema: {featureSchema, "answer with the JSON of a schema"},
+	catalog.Tools:        {featureTools, "call tools"},
+	catalog.Reasoning:    {featureReasoning, "reason more or less"},
+	catalog.WebSearch:    {featureSearch, "search the web"},
+}
+
+func unknownFeature(feature, ability string) string {
+	return "the server isn't known to " + ability + " (features: " + feature + " says that it does)"
 }
 
 func (s settings) refusesImage(r supplier.Request) string {

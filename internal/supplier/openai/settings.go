@@ -19,8 +19,8 @@ const (
 	// OptionVectors is the encoding_format of embeddings: base64, a quarter of the bytes, which the
 	// format's author knows, or float.
 	OptionVectors = "vectors"
-	// OptionFeatures lists what the server's chat can do beyond text, some of: json_schema, images, audio, documents; or
-	// "none". The format's author can do all of it, of other servers none is assumed.
+	// OptionFeatures lists what the server's chat can do beyond text, some of: json_schema, images, audio, documents,
+	// tools, reasoning, web_search; or "none". The format's author can do all of it, of other servers none is assumed.
 	OptionFeatures = "features"
 	// OptionImageFields lists the fields that the server's images take beyond model and prompt: some
 	// of n, size, aspect_ratio, quality, output_format and seed, or "none".
@@ -48,12 +48,17 @@ const (
 	featureImages    = "images"
 	featureAudio     = "audio"
 	featureDocuments = "documents"
+	featureTools     = "tools"
+	featureReasoning = "reasoning"
+	featureSearch    = "web_search"
 
 	defaultVoice = "alloy"
 	authorHost   = "api.openai.com"
 )
 
-var allFeatures = []string{featureSchema, featureImages, featureAudio, featureDocuments}
+var allFeatures = []string{
+	featureSchema, featureImages, featureAudio, featureDocuments, featureTools, featureReasoning, featureSearch,
+}
 
 // settings are a server's ways, from its configuration.
 type settings struct {

@@ -130,6 +130,11 @@ func TestTolerated(t *testing.T) {
 	text := func(s, reason string, in, out int64) *supplier.Result {
 		return &supplier.Result{Text: &s, FinishReason: reason, Usage: supplier.Usage{InputTokens: in, OutputTokens: out}}
 	}
+	mused := func(s, thoughts string, pages []supplier.Citation) *supplier.Result {
+		r := text(s, "stop", 2, 1)
+		r.Reasoning, r.Citations = thoughts, pages
+		return r
+	}
 	piece := func(s string) string { return `{"choices":[{"delta":{"content":"` + s + `"}}]}` }
 	const finish = `{"choices":[{"delta":{},"finish_reason":"length"}]}`
 	suppliertest.RunTolerated(t, openai.Kind(), request("text.chat", `{"prompt":"Prompt"}`, `{}`), []suppliertest.Tolerated{
@@ -139,6 +144,11 @@ func TestTolerated(t *testing.T) {
 		{Name: "usage of a wrong type", Answer: suppliertest.JSON(200, `{"choices":[{"message":{"content":"Hello"}}],"usage":"none"}`), Want: text("Hello", "stop", 2, 2)},
 		{Name: "parts", Answer: suppliertest.JSON(200, `{"choices":[{"message":{"content":[{"type":"thinking"},{"type":"text","text":"He"},{"type":"text","text":"llo"}]}}]}`), Want: text("Hello", "stop", 2, 2)},
 		{Name: "all thought", Answer: suppliertest.JSON(200, `{"choices":[{"message":{"content":null},"finish_reason":"length"}],"usage":{"prompt_tokens":2,"completion_tokens":20}}`), Want: text("", "length", 2, 20)},
+		{Name: "thoughts", Answer: suppliertest.JSON(200, `{"choices":[{"message":{"content":"a","reasoning":"Hm."}}]}`), Want: mused("a", "Hm.", nil)},
+		{
+			Name: "thoughts and pages in a stream", Stream: true, Want: mused("a", "Hm.", []supplier.Citation{{URL: "https://a.example", Title: "A"}}),
+			Answer: suppliertest.Events(`{"choices":[{"delta":{"reasoning_content":"H"}}]}`, `{"choices":[{"delta":{"content":"a","reasoning_content":"m.",`+noted+`}}]}`, `[DONE]`),
+		},
 		{Name: "null error", Answer: suppliertest.JSON(200, `{"error":null,"choices":[{"message":{"content":"a"},"finish_reason":"max_tokens"}]}`), Want: text("a", "length", 2, 1)},
 		{Name: "other status of success", Answer: suppliertest.JSON(201, `{"choices":[{"message":{"content":"a"}}]}`), Want: text("a", "stop", 2, 1)},
 		{Name: "a whole answer to a stream", Answer: suppliertest.JSON(200, chatAnswer), Stream: true, Want: text("Hello.", "stop", 9, 2)},

@@ -119,17 +119,19 @@ func Answering(f *testing.F, k supplier.Kind, contentType string) (a supplier.Ad
 // pieces make up the text, and a failure after the first of them is no refusal, unless it is a review's.
 func checkStream(t *testing.T, a supplier.Adapter, r supplier.Request, body string) {
 	t.Helper()
-	var text strings.Builder
-	out, err := a.(supplier.Streamer).Stream(t.Context(), r, func(d supplier.Delta) { text.WriteString(d.Text) })
+	var told supplier.Told
+	size := 0
+	out, err := a.(supplier.Streamer).Stream(t.Context(), r, func(d supplier.Delta) {
+		told.Add(d)
+		size += d.Size()
+	})
 	if err != nil {
 		CheckFailure(t, err, body)
-		if e := supplier.AsError(err); text.Len() > 0 && e.Sent != supplier.Unknown && e.Fault.Code != fault.ContentPolicyViolation {
+		if e := supplier.AsError(err); size > 0 && e.Sent != supplier.Unknown && e.Fault.Code != fault.ContentPolicyViolation {
 			t.Errorf("verdict %q after text was delivered", e.Sent)
 		}
 		return
 	}
 	checkText(t, out)
-	if text.String() != *out.Result.Text {
-		t.Errorf("deltas %q, text %q", text.String(), *out.Result.Text)
-	}
+	checkTold(t, &told, out.Result)
 }

@@ -3,7 +3,6 @@ package suppliertest
 import (
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,17 +11,17 @@ import (
 	"unitask/internal/supplier"
 )
 
-// Send submits r once, through Stream if stream is true: the pieces must then make up the text.
+// Send submits r once, through Stream if stream is true: the pieces must then make up the result.
 func Send(t *testing.T, a supplier.Adapter, r supplier.Request, stream bool) (*supplier.Result, error) {
 	t.Helper()
 	if !stream {
 		out, err := a.Submit(t.Context(), r)
 		return out.Result, err
 	}
-	var text strings.Builder
-	out, err := a.(supplier.Streamer).Stream(t.Context(), r, func(d supplier.Delta) { text.WriteString(d.Text) })
-	if err == nil && text.String() != *out.Result.Text {
-		t.Errorf("deltas: got %q, want %q", text.String(), *out.Result.Text)
+	var told supplier.Told
+	out, err := a.(supplier.Streamer).Stream(t.Context(), r, told.Add)
+	if err == nil {
+		checkTold(t, &told, out.Result)
 	}
 	return out.Result, err
 }

@@ -233,12 +233,12 @@ func testConcurrent(t *testing.T, h Harness, c Case) {
 // testStream checks that the pieces make up the text and that the result is Submit's.
 func testStream(t *testing.T, a supplier.Adapter, c Case) {
 	t.Helper()
-	var text strings.Builder
+	var told supplier.Told
 	out, err := a.(supplier.Streamer).Stream(t.Context(), filled(c.Request), func(d supplier.Delta) {
-		if d.Text == "" {
+		if d.Size() == 0 {
 			t.Error("an empty delta")
 		}
-		text.WriteString(d.Text)
+		told.Add(d)
 	})
 	if err != nil {
 		t.Fatalf("stream: %v", err)
@@ -247,8 +247,18 @@ func testStream(t *testing.T, a supplier.Adapter, c Case) {
 		return // a job, as Submit would have started
 	}
 	checkResult(t, c, out.Result)
-	if out.Result.Text != nil && text.String() != *out.Result.Text {
-		t.Errorf("deltas: got %q, want %q", text.String(), *out.Result.Text)
+	if out.Result.Text != nil {
+		checkTold(t, &told, out.Result)
+	}
+}
+
+// checkTold checks that the pieces of a stream make up its result.
+func checkTold(t *testing.T, told *supplier.Told, r *supplier.Result) {
+	t.Helper()
+	want := supplier.Result{Text: r.Text, Reasoning: r.Reasoning, ToolCalls: r.ToolCalls}
+	got := supplier.Result{Text: new(told.Text.String()), Reasoning: told.Reasoning.String(), ToolCalls: told.Calls()}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("deltas (-want +got):\n%s", diff)
 	}
 }
 

@@ -1,6 +1,7 @@
 package suppliertest
 
 import (
+	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
@@ -12,13 +13,18 @@ import (
 	"unitask/internal/supplier"
 )
 
-// ToolCall is one form in which a chat's answer calls a tool. No request offers any, so whatever text stands beside
-// the call, each way of asking must bring a result that says so, with the usage that was reported: 9 and 2 tokens.
+// ToolCall is one form in which a chat's answer calls tools. Each way of asking must bring a result that says so, with
+// the usage that was reported: 9 and 2 tokens.
 type ToolCall struct {
 	Name   string
 	Answer http.Handler
 	Stream http.Handler // nil: the form isn't streamed
-	Text   string       // beside the call
+	Text   string       // beside the calls
+	Calls  []supplier.ToolCall
+	Cut    bool            // at the limit of tokens
+	State  json.RawMessage // nil: none is given
+	// Reasoning is the thoughts that are told beside the calls.
+	Reasoning string
 }
 
 // called is the usage in the answers that call tools.
@@ -39,7 +45,12 @@ func testToolCalls(t *testing.T, h Harness) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := &supplier.Result{Text: &c.Text, FinishReason: supplier.FinishToolCalls, Usage: called}
+			want := &supplier.Result{
+				Text: &c.Text, FinishReason: supplier.FinishToolCalls, ToolCalls: c.Calls, Reasoning: c.Reasoning, State: c.State, Usage: called,
+			}
+			if c.Cut {
+				want.FinishReason = "length"
+			}
 			if diff := cmp.Diff(want, finish(t, h, a, out)); diff != "" {
 				t.Errorf("result (-want +got):\n%s", diff)
 			}

@@ -48,12 +48,21 @@ func variants(t *testing.T, h Harness) []supplier.Request {
 			}
 			for _, value := range values(t, f) {
 				r := filled(h.Cases[i].Request)
-				r.Parameters = json.RawMessage(`{` + strconv.Quote(f.Name) + `:` + value + `}`)
+				r.Parameters = parametersWith(f.Name, value)
 				all = append(all, r)
 			}
 		}
 	}
 	return all
+}
+
+// parametersWith returns parameters with one value and those that it needs beside it.
+func parametersWith(name, value string) json.RawMessage {
+	parameters := strconv.Quote(name) + ":" + value
+	if name == catalog.ToolChoice || name == catalog.ParallelCalls {
+		parameters += `,"tools":` + Tools
+	}
+	return json.RawMessage(`{` + parameters + `}`)
 }
 
 // values returns, in JSON, values of a parameter.
@@ -78,6 +87,10 @@ func values(t *testing.T, f catalog.Field) []string {
 		all = append(all, "true", "false")
 	case f.Schema:
 		return []string{AnswerSchema}
+	case f.Name == catalog.Tools:
+		return []string{Tools}
+	case f.Name == catalog.ToolChoice:
+		return []string{`"auto"`, `"none"`, `"required"`, `"get_weather"`}
 	case f.Array && f.Type == "string":
 		return []string{`["a"]`, `["a","b","c","d"]`}
 	}

@@ -163,9 +163,19 @@ func resultOf(o *api.Output) (r supplier.Result, ok bool) {
 		r.Data = o.Replaced(place)
 		return r, ok
 	}
-	r.Text, r.Embeddings = o.Text, o.Embeddings
+	r.Text, r.Embeddings, r.Reasoning = o.Text, o.Embeddings, o.Reasoning
 	if o.Text != nil {
 		r.FinishReason = finish(o.FinishReason)
+	}
+	for _, c := range o.ToolCalls {
+		past := upstream.PastCall{Arguments: c.Arguments}
+		r.ToolCalls = append(r.ToolCalls, supplier.ToolCall{Name: c.Name, Arguments: past.Text()})
+	}
+	for _, c := range o.Citations {
+		r.Citations = append(r.Citations, supplier.Citation(c))
+	}
+	if o.State != "" {
+		r.State, _ = json.Marshal(o.State) // a string always has a form
 	}
 	for _, one := range o.Segments {
 		r.Segments = append(r.Segments, supplier.Segment(one))

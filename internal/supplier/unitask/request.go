@@ -28,6 +28,7 @@ func newCreation(r supplier.Request) (creation, error) {
 	if err != nil {
 		return creation{}, err
 	}
+	setStates(input, r.States)
 	for pointer, m := range r.Media {
 		data, err := upstream.ReadMedia(m)
 		if err != nil {
@@ -46,6 +47,19 @@ func newCreation(r supplier.Request) (creation, error) {
 		input[catalog.Authorization] = declared
 	}
 	return creation{r.Model, input, r.Parameters}, nil
+}
+
+// setStates puts the other gateway's states in the places of ours.
+func setStates(input map[string]any, states map[int]json.RawMessage) {
+	messages, _ := input["messages"].([]any)
+	for i, one := range messages {
+		m, _ := one.(map[string]any)
+		delete(m, "state")
+		var state string
+		if json.Unmarshal(states[i], &state) == nil && state != "" {
+			m["state"] = state
+		}
+	}
 }
 
 // decodeInput keeps numbers as they are written.

@@ -22,7 +22,7 @@ func (a *adapter) Stream(ctx context.Context, r supplier.Request, delta func(sup
 type talk struct {
 	adapter *adapter
 	request supplier.Request
-	told    strings.Builder
+	told    supplier.Told
 	result  *supplier.Result // once the task has succeeded
 }
 
@@ -31,49 +31,72 @@ func (t *talk) Whole(a upstream.Answer) (supplier.Outcome, error) {
 	return t.adapter.created(a, t.request)
 }
 
-// Event takes a piece of text, or the task as it stands. The last one holds all of the text: the missing part of it
-// is sent then.
-func (t *talk) Event(status int, e upstream.Event) (string, error) {
+// Event takes a piece, or the task as it stands. The last one holds all of the result: the missing part of it is sent
+// then.
+func (t *talk) Event(status int, e upstream.Event) (supplier.Delta, error) {
 	switch e.Name {
 	case api.EventDelta:
 		var d api.Delta
 		if upstream.Decode([]byte(e.Data), &d) != nil {
-			return "", upstream.Unusable(status, errNoTask)
+			return supplier.Delta{}, upstream.Unusable(status, errNoTask)
 		}
-		t.told.WriteString(d.Text)
-		return d.Text, nil
+		piece := supplier.Delta{Text: d.Text, Reasoning: d.Reasoning}
+		if c := d.ToolCall; c != nil {
+			if c.Index < 0 || c.Index > len(t.told.Calls()) {
+				return supplier.Delta{}, upstream.Unusable(status, errNoTask)
+			}
+			piece.Calls = []supplier.CallPiece{{Index: c.Index, Name: c.Name, Arguments: c.Arguments}}
+		}
+		t.told.Add(piece)
+		return piece, nil
 	case api.EventTask:
 		return t.stands(upstream.Answer{Status: status, Body: []byte(e.Data)})
 	default:
-		return "", nil
+		return supplier.Delta{}, nil
 	}
 }
 
 // stands takes the task as it stands.
-func (t *talk) stands(a upstream.Answer) (string, error) {
+func (t *talk) stands(a upstream.Answer) (supplier.Delta, error) {
+	var none supplier.Delta
 	now, err := t.adapter.decode(a)
 	if err != nil {
-		return "", err
+		return none, err
 	}
 	switch now.State {
 	case succeeded:
 		out, err := newState(t.request).result(now, a.Status)
 		if err != nil {
-			return "", err
+			return none, err
 		}
-		rest, whole := strings.CutPrefix(text(out.Result), t.told.String())
+		rest, whole := t.rest(out.Result)
 		if !whole {
-			return "", upstream.Unusable(a.Status, errNoResult)
+			return none, upstream.Unusable(a.Status, errNoResult)
 		}
 		t.result = out.Result
 		return rest, nil
 	case failed:
-		return "", t.adapter.failure(now.Error)
+		return none, t.adapter.failure(now.Error)
 	case canceled:
-		return "", upstream.Unusable(a.Status, errCanceled)
+		return none, upstream.Unusable(a.Status, errCanceled)
 	default:
-		return "", nil
+		return none, nil
 	}
+}
+
+// rest returns the part of a result that wasn't told; whole is false if something else was. Of tool calls all or none
+// are told.
+func (t *talk) rest(r *supplier.Result) (rest supplier.Delta, whole bool) {
+	var words, thoughts bool
+	rest.Text, words = strings.CutPrefix(text(r), t.told.Text.String())
+	rest.Reasoning, thoughts = strings.CutPrefix(r.Reasoning, t.told.Reasoning.String())
+	told := len(t.told.Calls())
+	if told == 0 {
+		for i, c := range r.ToolCalls {
+			rest.Calls = append(rest.Calls, supplier.CallPiece{Index: i, Name: c.Name, Arguments: c.Arguments})
+		}
+	}
+	return rest, words && thoughts && (told == 0 || told == len(r.ToolCalls))
 }
 
 func text(r *supplier.Result) string {
@@ -87,4 +110,4 @@ func text(r *supplier.Result) string {
 func (t *talk) Complete(bool) bool { return t.result != nil }
 
 // Outcome returns the result as the task has it.
-func (t *talk) Outcome(string) supplier.Outcome { return supplier.Outcome{Result: t.result} }
+func (t *talk) Outcome(*supplier.Told) supplier.Outcome { return supplier.Outcome{Result: t.result} }

@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	jsonv2 "github.com/go-json-experiment/json"
 
+	"unitask/internal/catalog"
 	"unitask/internal/fault"
 	"unitask/internal/jsonread"
 	"unitask/internal/supplier"
@@ -33,8 +35,60 @@ type ChatInput struct {
 
 // ChatMessage is one message of a ChatInput.
 type ChatMessage struct {
-	Role    string  `json:"role"`
-	Content Content `json:"content"`
+	Role       string     `json:"role"`
+	Content    Content    `json:"content"`
+	ToolCalls  []PastCall `json:"tool_calls"`
+	ToolCallID string     `json:"tool_call_id"`
+	State      Passed     `json:"state"` // a request has it apart
+	Number     int        `json:"-"`     // of a message of Talk: its place in the input
+}
+
+// PastCall is a call that a model has made.
+type PastCall struct {
+	ID        string          `json:"id"`
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"arguments"` // an object, or a string of what the model wrote
+	Invalid   Passed          `json:"invalid"`
+}
+
+// Object returns the arguments as the object that some formats ask for: words that are none are a member of one.
+func (c PastCall) Object() json.RawMessage {
+	if len(c.Arguments) > 0 && c.Arguments[0] == '{' {
+		return c.Arguments
+	}
+	return slices.Concat([]byte(`{"arguments":`), c.Arguments, []byte(`}`))
+}
+
+// Text returns the arguments as the text that other formats ask for.
+func (c PastCall) Text() string {
+	var text string
+	if jsonv2.Unmarshal(c.Arguments, &text) == nil {
+		return text
+	}
+	return string(c.Arguments)
+}
+
+// ChatParameters are the parameters of a chat as the catalog has validated them. Numbers are as they were written.
+type ChatParameters struct {
+	MaxOutputTokens   json.RawMessage `json:"max_output_tokens"`
+	Temperature       json.RawMessage `json:"temperature"`
+	TopP              json.RawMessage `json:"top_p"`
+	Stop              []string        `json:"stop"`
+	Seed              json.RawMessage `json:"seed"`
+	OutputSchema      json.RawMessage `json:"output_schema"`
+	Tools             []catalog.Tool  `json:"tools"`
+	ToolChoice        string          `json:"tool_choice"`
+	ParallelToolCalls *bool           `json:"parallel_tool_calls"`
+	Reasoning         string          `json:"reasoning"`
+	WebSearch         bool            `json:"web_search"`
+}
+
+// ChatMembers are the names of ChatParameters.
+func ChatMembers() []string {
+	return []string{
+		"max_output_tokens", "temperature", "top_p", "stop", "seed", catalog.OutputSchema, catalog.Tools, catalog.ToolChoice,
+		catalog.ParallelCalls, catalog.Reasoning, catalog.WebSearch,
+	}
 }
 
 // Content is what a message says: a text, or a list of parts.
@@ -86,6 +140,7 @@ func (in ChatInput) Talk() (messages []ChatMessage, system string) {
 			said = append(said, m.Content.texts()...)
 			continue
 		}
+		m.Number = i
 		for j, part := range m.Content.Parts {
 			if part.Type != PartText {
 				m.Content.Parts[j].Media = MediaPlace(i, j, part.Type)
@@ -119,6 +174,9 @@ func (c Content) texts() []string {
 func Unsuited(kind string) *supplier.Error {
 	return Failure(supplier.NotSent, fault.InvalidRequest, errors.New("the format takes no "+kind+" of this type"))
 }
+
+// HasToolCalls reports whether a conversation, in canonical form, has calls of tools.
+func HasToolCalls(input []byte) bool { return bytes.Contains(input, []byte(`"tool_calls":[`)) }
 
 // PartTypes returns the types of the parts in a chat's messages; nil if each message is a text, as most are, which a
 // canonical input shows without being read through.

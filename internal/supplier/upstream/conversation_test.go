@@ -26,14 +26,14 @@ func TestTalk(t *testing.T) {
 		{
 			`{"messages":[{"content":"b","role":"system"},{"content":[{"text":"c","type":"text"},{"text":"d","type":"text"}],"role":"system"},{"content":"e","role":"user"}],"system":"a"}`,
 			"a\n\nb\n\nc\n\nd",
-			messages{plain("user", "e")},
+			messages{{Role: "user", Content: upstream.Content{Text: "e"}, Number: 2}},
 			[]string{"text"},
 		},
 		{
 			`{"messages":[{"content":"a","role":"system"},{"content":"b","role":"user"},` +
 				`{"content":[{"image":{"url":"x"},"type":"image"},{"text":"c","type":"text"},{"image":{"url":"y"},"type":"image"},{"audio":{},"type":"audio"}],"role":"user"}]}`,
 			"a",
-			messages{plain("user", "b"), {Role: "user", Content: upstream.Content{Parts: []upstream.Part{
+			messages{{Role: "user", Content: upstream.Content{Text: "b"}, Number: 1}, {Role: "user", Number: 2, Content: upstream.Content{Parts: []upstream.Part{
 				{Type: "image", Media: "/messages/2/content/0/image"},
 				{Type: "text", Text: "c"},
 				{Type: "image", Media: "/messages/2/content/2/image"},

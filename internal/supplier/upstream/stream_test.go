@@ -48,18 +48,19 @@ type firstWord struct{ done bool }
 
 func (*firstWord) Whole(upstream.Answer) (supplier.Outcome, error) { return supplier.Outcome{}, nil }
 
-func (t *firstWord) Event(_ int, e upstream.Event) (string, error) {
+func (t *firstWord) Event(_ int, e upstream.Event) (supplier.Delta, error) {
 	word, _, _ := strings.Cut(e.Data, " ")
 	if word == "DONE" {
 		t.done = true
-		return "", upstream.ErrDone
+		return supplier.Delta{}, upstream.ErrDone
 	}
-	return word, nil
+	return supplier.Delta{Text: word}, nil
 }
 
 func (t *firstWord) Complete(bool) bool { return t.done }
 
-func (*firstWord) Outcome(text string) supplier.Outcome {
+func (*firstWord) Outcome(told *supplier.Told) supplier.Outcome {
+	text := told.Text.String()
 	return supplier.Outcome{Result: &supplier.Result{Text: &text}}
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"mime"
 	"net/http"
-	"strings"
 
 	"unitask/internal/supplier"
 	"unitask/internal/supplier/upstream/http1"
@@ -18,19 +17,19 @@ var (
 	errCut = errors.New("the supplier broke its work off")
 )
 
-// Talk is a format's reader of one streamed text. It is used for one stream, by one goroutine.
+// Talk is a format's reader of one streamed answer. It is used for one stream, by one goroutine.
 type Talk interface {
 	// Whole takes an answer of success that isn't a stream.
 	Whole(a Answer) (supplier.Outcome, error)
-	// Event takes one event of an answer with this status and returns its piece of text, "" without one.
-	Event(status int, e Event) (piece string, err error)
-	// Complete says whether only the usage report can still be lost; empty: no text has come.
+	// Event takes one event of an answer with this status and returns its piece, which may be empty.
+	Event(status int, e Event) (piece supplier.Delta, err error)
+	// Complete says whether only the usage report can still be lost; empty: nothing has come.
 	Complete(empty bool) bool
 	// Outcome returns the result of all pieces.
-	Outcome(text string) supplier.Outcome
+	Outcome(told *supplier.Told) supplier.Outcome
 }
 
-// pieceRoom is the extra length of a stream, in bytes, for each piece of text in it: the pieces of a long text are a
+// pieceRoom is the extra length of a stream, in bytes, for each piece in it: the pieces of a long answer are a
 // token each, with hundreds of bytes around it.
 const pieceRoom = 1 << 10
 
@@ -65,8 +64,10 @@ func (f Format) whole(s *Stream, talk Talk, delta func(supplier.Delta)) (supplie
 		return supplier.Outcome{}, err
 	}
 	out, err := talk.Whole(answer)
-	if r := out.Result; err == nil && r != nil && r.Text != nil && *r.Text != "" {
-		delta(supplier.Delta{Text: *r.Text})
+	if err == nil && out.Result != nil {
+		if piece := out.Result.Piece(); piece.Size() > 0 {
+			delta(piece)
+		}
 	}
 	return out, err
 }
@@ -74,38 +75,39 @@ func (f Format) whole(s *Stream, talk Talk, delta func(supplier.Delta)) (supplie
 // listen takes a stream to its end. A complete text can't fail any more: only the usage report may still be lost,
 // which is waited for no longer than a moment.
 func listen(s *Stream, talk Talk, delta func(supplier.Delta)) (supplier.Outcome, error) {
-	var text strings.Builder
-	most, bounded := s.left, false
+	var told supplier.Told
+	size, most, bounded := 0, s.left, false
 	for event, err := range Events(s) {
-		complete := talk.Complete(text.Len() == 0)
-		piece := ""
+		complete := talk.Complete(size == 0)
+		var piece supplier.Delta
 		if err == nil {
 			piece, err = talk.Event(s.Status, event)
 		}
 		if errors.Is(err, ErrDone) {
 			break
 		}
-		if err == nil && int64(text.Len()+len(piece)) > most {
+		if err == nil && int64(size+piece.Size()) > most {
 			err = Unusable(s.Status, errTooLarge)
 		}
 		if err != nil && !complete {
-			if text.Len() > 0 {
+			if size > 0 {
 				err = supplier.AfterText(err)
 			}
 			return supplier.Outcome{}, err
 		}
-		if piece != "" && !complete {
-			text.WriteString(piece)
+		if piece.Size() > 0 && !complete {
+			told.Add(piece)
+			size += piece.Size()
 			s.left += pieceRoom
-			delta(supplier.Delta{Text: piece})
+			delta(piece)
 		}
-		if !bounded && talk.Complete(text.Len() == 0) {
+		if !bounded && talk.Complete(size == 0) {
 			bounded = true
 			s.bound(reportTime)
 		}
 	}
-	if !talk.Complete(text.Len() == 0) {
+	if !talk.Complete(size == 0) {
 		return supplier.Outcome{}, Unusable(s.Status, errCut)
 	}
-	return talk.Outcome(text.String()), nil
+	return talk.Outcome(&told), nil
 }

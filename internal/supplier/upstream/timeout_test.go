@@ -158,14 +158,15 @@ type oneEvent struct{ complete bool }
 
 func (*oneEvent) Whole(upstream.Answer) (supplier.Outcome, error) { return supplier.Outcome{}, nil }
 
-func (t *oneEvent) Event(_ int, e upstream.Event) (string, error) {
+func (t *oneEvent) Event(_ int, e upstream.Event) (supplier.Delta, error) {
 	t.complete = true
-	return e.Data, nil
+	return supplier.Delta{Text: e.Data}, nil
 }
 
 func (t *oneEvent) Complete(bool) bool { return t.complete }
 
-func (*oneEvent) Outcome(text string) supplier.Outcome {
+func (*oneEvent) Outcome(told *supplier.Told) supplier.Outcome {
+	text := told.Text.String()
 	return supplier.Outcome{Result: &supplier.Result{Text: &text}}
 }
 
