@@ -1,4 +1,18 @@
 package gateway
 
+import (
+	"unitask/internal/api"
+	"unitask/internal/task"
+)
+
+// Agrees reports whether pieces that were told are of an output.
+func Agrees(o *task.Output, told ...api.Delta) bool {
+	var v textStream
+	for _, piece := range told {
+		v.append(piece)
+	}
+	return v.agrees(o)
+}
+
 // Followed returns how many tasks' texts are kept for the streams that follow them.
 func Followed(g *Gateway) int64 { return g.texts.open.Load() }

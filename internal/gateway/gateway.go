@@ -64,6 +64,10 @@ type Config struct {
 	Runs      string           // program and settings, for the other nodes on the store
 	Desk      *inquiry.Desk    // of questions between the nodes on the store; nil: they are asked and answer nothing
 	Address   string           // the base URL at which they reach this one; "": they don't
+
+	// StateSecret encrypts the states of chats: StateSecretSize random bytes that outlive the process, the same on each
+	// node of a store. nil: chats have no states.
+	StateSecret []byte
 }
 
 // Gateway is safe for concurrent use. Start it once, Shutdown it once.
@@ -87,6 +91,8 @@ type Gateway struct {
 	fleet     atomic.Pointer[fleet]             // nil for a store of one node, and before the first look
 	address   string                            // of this node, for the others
 	addresses atomic.Pointer[map[string]string] // of the others that have one, by name; nil like fleet
+
+	stateSecret []byte
 
 	loads    *room.Room // for large inputs, in memory
 	erasing  sync.Mutex // held while one is read to be erased
@@ -131,7 +137,7 @@ func New(c Config) (*Gateway, error) {
 	}
 	g := &Gateway{
 		health: routing.NewHealth(c.Now), store: c.Store, gate: c.Gate, artifacts: c.Artifacts, fetcher: c.Fetcher,
-		address: c.Address, now: c.Now, clock: store.ClockOf(c.Store, c.Now), log: c.Logger, observer: c.Observer, desk: c.Desk,
+		address: c.Address, stateSecret: c.StateSecret, now: c.Now, clock: store.ClockOf(c.Store, c.Now), log: c.Logger, observer: c.Observer, desk: c.Desk,
 		running: map[string]*cancelHandle{}, parked: map[string]*parked{}, free: make(chan struct{}, 1),
 	}
 	limits := c.Limits.withDefaults()

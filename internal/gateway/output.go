@@ -28,19 +28,19 @@ var errUnfit = errors.New("gateway: a result doesn't fit the capability's output
 // outputOf makes the task's output of a result and its kept files, and validates it by the capability's output schema
 // as its caller will read it. A capability that was removed from the directory meanwhile has no schema. Its errors wrap
 // errUnfit.
-func (w *work) outputOf(r supplier.Result, kept []task.Artifact) (task.Output, error) {
+func (w *work) outputOf(route routing.Route, r supplier.Result, kept []task.Artifact) (task.Output, error) {
 	directory, name := w.g.catalog.Load(), catalog.Name(w.t.Capability)
 	entry, known := directory.Get(name)
 	if entry.NoFinishReason {
 		r.FinishReason = ""
 	}
-	out, err := w.arrange(r, kept)
+	out, err := w.arrange(route, r, kept)
 	if err != nil || !known {
 		return out, err
 	}
 	err = directory.CheckOutput(name, catalog.Output{
 		Text: r.Text, FinishReason: r.FinishReason, Embeddings: r.Embeddings,
-		More: r.Data != nil || len(r.Segments)+len(kept) > 0 || w.answerSchema() != nil,
+		More: r.Data != nil || len(r.Segments)+len(kept) > 0 || hasMore(r) || w.answerSchema() != nil,
 		JSON: func() (json.RawMessage, error) {
 			return json.Marshal(api.FromTask(task.Task{Output: &out}, placeholderURL).Output)
 		},
@@ -52,11 +52,16 @@ func (w *work) outputOf(r supplier.Result, kept []task.Artifact) (task.Output, e
 }
 
 // arrange writes a result as JSON: as it is, or of its parts, each file in the member of its type.
-func (w *work) arrange(r supplier.Result, kept []task.Artifact) (task.Output, error) {
+func (w *work) arrange(route routing.Route, r supplier.Result, kept []task.Artifact) (task.Output, error) {
 	if r.Data != nil {
 		return placed(r.Data, kept)
 	}
 	parts := task.Parts{Text: r.Text, FinishReason: r.FinishReason, Embeddings: r.Embeddings}
+	if hasMore(r) {
+		if err := w.addMore(&parts, route, r); err != nil {
+			return task.Output{}, err
+		}
+	}
 	for _, s := range r.Segments {
 		parts.Segments = append(parts.Segments, task.Segment(s))
 	}
@@ -76,7 +81,8 @@ func (w *work) arrange(r supplier.Result, kept []task.Artifact) (task.Output, er
 	if parts.Text == nil && len(parts.Embeddings) == 0 && len(kept) == 0 {
 		return task.Output{}, fmt.Errorf("%w: it is empty", errUnfit)
 	}
-	if schema := w.answerSchema(); schema != nil && r.Text != nil && r.FinishReason != finishLength {
+	whole := r.FinishReason != finishLength && r.FinishReason != supplier.FinishToolCalls
+	if schema := w.answerSchema(); schema != nil && r.Text != nil && whole {
 		var err error
 		if parts.Data, err = catalog.Answer(schema, *r.Text); err != nil {
 			return task.Output{}, fmt.Errorf("%w: %w", errUnfit, err)
@@ -87,6 +93,30 @@ func (w *work) arrange(r supplier.Result, kept []task.Artifact) (task.Output, er
 		err = fmt.Errorf("%w: %w", errUnfit, err)
 	}
 	return out, err
+}
+
+// hasMore reports whether a text has parts that most have not.
+func hasMore(r supplier.Result) bool {
+	return r.FinishReason == supplier.FinishToolCalls || len(r.ToolCalls)+len(r.Citations)+len(r.Reasoning)+len(r.State) > 0
+}
+
+// addMore adds the thoughts, pages and tool calls of a text. A call is held to the tools that the request offers.
+func (w *work) addMore(parts *task.Parts, route routing.Route, r supplier.Result) error {
+	if r.FinishReason == supplier.FinishToolCalls && len(r.ToolCalls) == 0 {
+		return fmt.Errorf("%w: it calls a tool, but doesn't say how", errUnfit)
+	}
+	parts.Reasoning = r.Reasoning
+	for _, c := range r.Citations {
+		parts.Citations = append(parts.Citations, task.Citation(c))
+	}
+	tools := catalog.ToolsOf(w.t.Parameters)
+	for i, c := range r.ToolCalls {
+		arguments, fits := catalog.Arguments(tools, c.Name, c.Arguments)
+		parts.ToolCalls = append(parts.ToolCalls, task.ToolCall{ID: w.callID(i), Name: c.Name, Arguments: arguments, Invalid: !fits})
+	}
+	var err error
+	parts.State, err = w.sealState(route, r.State)
+	return err
 }
 
 // finishLength is the reason of a text that was cut at its limit of tokens.

@@ -4,13 +4,14 @@ import (
 	"context"
 	"log/slog"
 
+	"unitask/internal/api"
 	"unitask/internal/catalog"
 	"unitask/internal/store"
 )
 
 // Relay reads a task's text at the node of an address as it comes, and passes on each piece, until the text or ctx
 // ends. The pieces are best effort: an error is only logged.
-type Relay func(ctx context.Context, address string, said func(piece string)) error
+type Relay func(ctx context.Context, address string, said func(piece api.Delta)) error
 
 // relayText has the text relayed from the other node that works on its task, once for all who follow it here. It looks
 // for that node once at each revision, and only if a text may come from there.

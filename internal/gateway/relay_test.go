@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"unitask/internal/api"
 	"unitask/internal/gateway"
 	"unitask/internal/routing"
 	"unitask/internal/store"
@@ -28,7 +29,7 @@ type elsewhere struct {
 	ended  chan struct{} // one for each relay that has ended
 }
 
-func (n *elsewhere) relay(ctx context.Context, address string, said func(string)) error {
+func (n *elsewhere) relay(ctx context.Context, address string, said func(api.Delta)) error {
 	n.asked <- address
 	defer func() { n.ended <- struct{}{} }()
 	for _, piece := range n.pieces {
@@ -37,7 +38,7 @@ func (n *elsewhere) relay(ctx context.Context, address string, said func(string)
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		said(piece)
+		said(api.Delta{Text: piece})
 	}
 	if n.err == nil { // it waits for its task's end
 		<-ctx.Done()
@@ -305,9 +306,9 @@ func TestRelayEndsWithTakeover(t *testing.T) {
 		w.start()
 		defer w.stop()
 		begun := make(chan struct{})
-		s, err := w.g.Follow(t.Context(), w.caller, made.Task.ID, func(ctx context.Context, _ string, said func(string)) error {
+		s, err := w.g.Follow(t.Context(), w.caller, made.Task.ID, func(ctx context.Context, _ string, said func(api.Delta)) error {
 			<-begun
-			said("stale ")
+			said(api.Delta{Text: "stale "})
 			return nil
 		})
 		if err != nil {
@@ -327,7 +328,7 @@ func TestRelayEndsWithTakeover(t *testing.T) {
 
 // passOn returns a relay that reads the text at a node as another node does.
 func (w *world) passOn(at *gateway.Gateway, id string) gateway.Relay {
-	return func(ctx context.Context, _ string, said func(string)) error {
+	return func(ctx context.Context, _ string, said func(api.Delta)) error {
 		s, err := at.Follow(ctx, w.caller, id, nil)
 		if err != nil {
 			return err
@@ -338,7 +339,7 @@ func (w *world) passOn(at *gateway.Gateway, id string) gateway.Relay {
 			if err != nil {
 				return err
 			}
-			said(e.Text)
+			said(e.Piece)
 		}
 	}
 }

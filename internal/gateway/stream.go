@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strconv"
 	"time"
 
+	"unitask/internal/api"
 	"unitask/internal/gate"
 	"unitask/internal/routing"
 	"unitask/internal/store"
@@ -13,11 +15,11 @@ import (
 	"unitask/internal/task"
 )
 
-// Event is the next event of a Stream: the task as it is now, a piece of its text, or no change, after the requested
+// Event is the next event of a Stream: the task as it is now, a piece of its result, or no change, after the requested
 // time without one.
 type Event struct {
-	Task *task.Task // good until the next call
-	Text string
+	Task  *task.Task // good until the next call
+	Piece api.Delta
 }
 
 // Stream follows one task to its end: first the task as it is, then its text as it comes and the task whenever it
@@ -34,16 +36,18 @@ type Stream struct {
 	again    *time.Ticker // wakes are best effort
 	quiet    *time.Timer
 
-	first  task.Task
-	t      task.Task // as read last
-	stale  bool      // it may have changed since
-	whole  *string   // the text of a task that succeeded, if it agrees with the pieces
-	read   int       // bytes of text told
-	sent   int64     // the revision told last
-	opened bool
-	ending bool // the node goes down
-	torn   bool // the text of the task that succeeded isn't the one that was told
-	over   bool
+	first task.Task
+	t     task.Task   // as read last
+	stale bool        // it may have changed since
+	whole *textStream // of a task that succeeded, once what was said is told
+	read  place
+
+	checked, agrees bool  // whether all that was said is of the task's output
+	sent            int64 // the revision told last
+	opened          bool
+	ending          bool // the node goes down
+	torn            bool // the text of the task that succeeded isn't the one that was told
+	over            bool
 }
 
 // stream returns a Stream of the task that was just read or created.
@@ -150,9 +154,8 @@ func (s *Stream) ready(ctx context.Context) (Event, error) {
 	if s.t.Revision != s.sent && !s.t.State.Terminal() {
 		return s.emit(&s.t), nil
 	}
-	if piece := s.piece(); piece != "" {
-		s.read += len(piece)
-		return Event{Text: piece}, nil
+	if piece := s.piece(); piece != (api.Delta{}) {
+		return Event{Piece: piece}, nil
 	}
 	if s.torn {
 		return Event{}, io.EOF
@@ -168,20 +171,27 @@ func (s *Stream) emit(t *task.Task) Event {
 	return Event{Task: t}
 }
 
-// piece returns the next piece of text. What was not told of a task that succeeded, its output has.
-func (s *Stream) piece() string {
-	if s.t.State != task.Succeeded {
-		return s.text.next(s.read)
+// piece returns the next piece. What was not told of a task that succeeded, its output has.
+func (s *Stream) piece() (piece api.Delta) {
+	ended := s.t.State == task.Succeeded
+	if ended && !s.checked {
+		s.checked, s.agrees = true, s.text.agrees(s.t.Output)
 	}
-	if s.whole == nil {
-		s.whole = new(string)
-		if text := s.t.Output.Text(); text != nil && s.text.isPrefixOf(*text, s.read) {
-			s.whole = text
-		} else {
-			s.torn = s.read > 0
+	if s.whole == nil && (!ended || s.agrees) {
+		if piece, s.read = s.text.next(s.read); piece != (api.Delta{}) || !ended {
+			return piece
 		}
 	}
-	return cut((*s.whole)[min(s.read, len(*s.whole)):])
+	if s.whole == nil {
+		s.torn = !s.agrees && s.read != place{}
+		s.whole = &textStream{}
+		if !s.torn {
+			s.whole = wholeText(s.t.Output)
+		}
+		s.read = s.whole.behind(s.read)
+	}
+	piece, s.read = s.whole.next(s.read)
+	return piece
 }
 
 // refresh reads the task if it may have changed.
@@ -227,11 +237,25 @@ func (w *work) send(ctx context.Context, route routing.Route, req supplier.Reque
 	if !ok || !w.followed() {
 		return route.Adapter.Submit(ctx, req)
 	}
-	out, err := streamer.Stream(ctx, req, func(d supplier.Delta) { w.text.append(d.Text) })
+	out, err := streamer.Stream(ctx, req, w.say)
 	if err == nil || !w.text.started() {
 		return out, err
 	}
 	return out, supplier.AfterText(err)
+}
+
+// say publishes a piece.
+func (w *work) say(d supplier.Delta) {
+	w.text.append(api.Delta{Reasoning: d.Reasoning})
+	w.text.append(api.Delta{Text: d.Text})
+	for _, c := range d.Calls {
+		w.text.append(api.Delta{ToolCall: &api.CallPiece{Index: c.Index, ID: w.callID(c.Index), Name: c.Name, Arguments: c.Arguments}})
+	}
+}
+
+// callID is the id of a tool call of the open attempt, by which its result refers to it.
+func (w *work) callID(index int) string {
+	return task.DeriveID(task.PrefixCall, w.t.ID, strconv.Itoa(len(w.t.Attempts))+"/"+strconv.Itoa(index))
 }
 
 // followed reports whether a stream follows the task and has had no text yet: an earlier attempt's words are not

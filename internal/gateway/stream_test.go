@@ -88,8 +88,8 @@ func hear(t *testing.T, s *gateway.Stream) story {
 				heard.Told = append(heard.Told, string(e.Task.State))
 			}
 			heard.Last = *e.Task
-		case e.Text != "":
-			heard.Told = append(heard.Told, "+"+e.Text)
+		case e.Piece.Text != "":
+			heard.Told = append(heard.Told, "+"+e.Piece.Text)
 		default:
 			heard.Told = append(heard.Told, "beat")
 		}

@@ -107,7 +107,7 @@ func (w *work) submit(ctx context.Context, route routing.Route, a task.Attempt) 
 	again := a.N != w.fresh
 	w.fresh = 0
 	req := *w.request
-	req.Model, req.SubmitKey = route.Model, a.SubmitKey
+	req.Model, req.SubmitKey, req.States = route.Model, a.SubmitKey, w.statesFor(route, req)
 	out, err := w.send(ctx, route, req)
 	w.unload() // its result may wait for a disk
 	switch {

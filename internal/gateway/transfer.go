@@ -39,7 +39,7 @@ func (w *work) transfer(ctx context.Context, route routing.Route, r supplier.Res
 			return err
 		}
 	}
-	if r.FinishReason == supplier.FinishToolCalls {
+	if calls := r.FinishReason == supplier.FinishToolCalls || len(r.ToolCalls) > 0; calls && len(catalog.ToolsOf(w.t.Parameters)) == 0 {
 		return w.unasked(ctx, route, r)
 	}
 	out, kept, err := w.keep(ctx, route, r)
@@ -63,7 +63,7 @@ func (w *work) transfer(ctx context.Context, route routing.Route, r supplier.Res
 // The node's end cuts it short.
 func (w *work) keep(ctx context.Context, route routing.Route, r supplier.Result) (task.Output, []task.Artifact, error) {
 	if len(r.Files) == 0 {
-		out, err := w.outputOf(r, nil)
+		out, err := w.outputOf(route, r, nil)
 		return out, nil, err
 	}
 	limit := max(time.Until(w.ends), keepTime)
@@ -85,11 +85,11 @@ func (w *work) keep(ctx context.Context, route routing.Route, r supplier.Result)
 	if err != nil {
 		return task.Output{}, nil, err
 	}
-	out, err := w.outputOf(r, kept)
+	out, err := w.outputOf(route, r, kept)
 	return out, kept, err
 }
 
-// unasked ends a task whose model wants to call tools, which no request offers: it fails at the supplier's cost. No other
+// unasked ends a task whose model wants to call tools, which its request doesn't offer: it fails at the supplier's cost. No other
 // route has it, because its text may have been shown and its work was paid: the caller's retry decides.
 func (w *work) unasked(ctx context.Context, route routing.Route, r supplier.Result) error {
 	e := fault.New(fault.ProviderUnavailable, "the work called for tools instead of ending; try again with the same key")

@@ -132,6 +132,7 @@ func (w *world) node() *gateway.Gateway {
 	_, g, err := node.NewGateway(node.Parts{
 		Catalog: directory, Store: w.engine, Keys: w.store, Suppliers: node.Suppliers{Routes: w.routes, Prices: w.prices, Policy: w.policy},
 		Artifacts: w.artifacts, Fetcher: w.fetcher, Limits: node.Limits{Gateway: w.limits}, KeyPrefix: "svc", Now: w.now, Runs: "a test", Address: w.address,
+		StateSecret: []byte("a secret of a store, of 32 bytes."[:gateway.StateSecretSize]),
 	})
 	if err != nil {
 		w.t.Fatal(err)

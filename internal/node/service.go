@@ -39,6 +39,8 @@ type Parts struct {
 	Runs      string           // program and settings, for the other nodes on the store
 	Desk      *inquiry.Desk    // of questions between the nodes on the store; nil: they are asked and answer nothing
 	Address   string           // the base URL at which they reach this one; "": they don't
+
+	StateSecret []byte // see gateway.Config
 }
 
 // NewGateway returns a gateway that is idle until its Start, and its gate.
@@ -54,7 +56,7 @@ func NewGateway(p Parts) (*gate.Gate, *gateway.Gateway, error) {
 	g, err := gateway.New(gateway.Config{
 		Catalog: p.Catalog, Store: p.Store, Gate: keeper, Routes: table, Artifacts: p.Artifacts, Fetcher: p.Fetcher,
 		Policy: p.Suppliers.Policy, Limits: p.Limits.Gateway, Now: p.Now, Logger: p.Logger, Observer: p.Observer, Runs: p.Runs, Desk: p.Desk,
-		Address: p.Address,
+		Address: p.Address, StateSecret: p.StateSecret,
 	})
 	return keeper, g, err
 }
@@ -99,6 +101,10 @@ func NewService(ctx context.Context, db Engine, c ServiceConfig) (*Service, erro
 		c.Metrics = metrics.New(metrics.Build{Version: c.Version})
 	}
 	c.Store, c.Keys, c.Observer, c.Artifacts = db, db, c.Metrics, c.Metrics.Artifacts(c.Artifacts)
+	var err error
+	if c.StateSecret, err = db.Secret(ctx, "chat-states", gateway.StateSecretSize); err != nil {
+		return nil, err
+	}
 	keeper, g, err := NewGateway(c.Parts)
 	if err != nil {
 		return nil, err

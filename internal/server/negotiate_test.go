@@ -129,7 +129,7 @@ func TestForeignBodies(t *testing.T) {
 		{`{"capability":"text.chat","input":{"prompt":""}}`, "input.prompt", "must not be blank"},
 		{
 			`{"capability":"text.chat","input":{"messages":[{"role":"developer","content":"a"}]}}`, "input.messages.0.role",
-			"must be one of user, assistant, system; put what the model is to be into input.system",
+			"must be one of user, assistant, system, tool; put what the model is to be into input.system",
 		},
 	} {
 		got := w.post(fmt.Sprintf("foreign-body-%d", i), tt.body)

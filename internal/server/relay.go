@@ -74,7 +74,7 @@ func (s *Server) relay(x *exchange) gateway.Relay {
 		}
 	}
 	path, host := x.r.URL.EscapedPath(), x.r.Host
-	return func(ctx context.Context, address string, said func(string)) error {
+	return func(ctx context.Context, address string, said func(api.Delta)) error {
 		ctx, giveUp := context.WithCancelCause(ctx)
 		defer giveUp(nil)
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, address+path, nil)
@@ -98,7 +98,7 @@ func (s *Server) relay(x *exchange) gateway.Relay {
 			}
 			var d api.Delta
 			if e.Name == api.EventDelta && json.Unmarshal([]byte(e.Data), &d) == nil {
-				said(d.Text)
+				said(d)
 			}
 		}
 		return nil

@@ -38,7 +38,7 @@ func TestRelayOfASilentNode(t *testing.T) {
 		}()
 		start, said := time.Now(), ""
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, api.PathTasks+"/task_1", nil)
-		err := server.RelayOf(r, &http.Client{Transport: nodeOf{body}})(t.Context(), "http://10.0.0.9:8420", func(piece string) { said += piece })
+		err := server.RelayOf(r, &http.Client{Transport: nodeOf{body}})(t.Context(), "http://10.0.0.9:8420", func(piece api.Delta) { said += piece.Text })
 		if took := time.Since(start); took != 230*time.Second || said != "Once " || err == nil {
 			t.Errorf("it ended after %s with %v; said %q", took, err, said)
 		}
@@ -56,7 +56,7 @@ func TestRelayOfANodeWithoutTLS(t *testing.T) {
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, api.PathTasks+"/task_1", nil)
-	if err := server.RelayOf(r, server.NewNodeClient())(ctx, "https://"+mute.Addr().String(), func(string) {}); err == nil || errors.Is(err, context.DeadlineExceeded) {
+	if err := server.RelayOf(r, server.NewNodeClient())(ctx, "https://"+mute.Addr().String(), func(api.Delta) {}); err == nil || errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("it ended with %v", err)
 	}
 }

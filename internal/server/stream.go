@@ -69,8 +69,8 @@ func (s *Server) frame(x *exchange, b []byte, e gateway.Event) []byte {
 		body.RequestID = x.id
 		name = api.EventTask
 		body.Write(w)
-	case e.Text != "":
-		api.Delta{Text: e.Text}.Write(w)
+	case e.Piece != api.Delta{}:
+		e.Piece.Write(w)
 	default:
 		return append(b, sse.Beat...)
 	}

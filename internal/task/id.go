@@ -15,6 +15,7 @@ const (
 	PrefixRequest  = "req_"
 	PrefixArtifact = "art_"
 	PrefixInput    = "in_"
+	PrefixCall     = "call_" // of a tool
 	PrefixKey      = "key_"
 	PrefixAccount  = "acct_"
 )
