@@ -1,6 +1,7 @@
 package routing
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 	"strings"
@@ -23,6 +24,8 @@ const (
 	tokensPerSecond     = 50       // of sound, if it is counted in tokens: half as many again as models use
 	unknownAudioMillis  = 10 << 20 // the largest inline recording at 8 kbit/s, one byte a millisecond
 	mostSearches        = 32       // for one text, when a model searches by itself
+	tokensPerSearch     = 8_192    // that a model reads of the pages found
+	tokensOfTools       = 1024     // in which suppliers tell a model how to call tools
 	mostPages           = 1000     // of a document
 	mostFiles           = 16       // of a result
 	mostUnits           = 1 << 40  // of whatever a request or a schema says
@@ -39,7 +42,8 @@ type asked struct {
 	Searches  int64   `json:"max_searches"`
 
 	recording int   // characters in base64 of an audio value; 0: it is elsewhere
-	schema    int64 // bytes of the schema that a text's answer must fit
+	schema    int64 // bytes of the schema that a text's answer must fit, and of its tools
+	searches  bool  // the model may search the web
 }
 
 // Estimate returns an upper bound of the work a request asks for: input bytes as tokens, the asked or default output.
@@ -57,8 +61,11 @@ func Estimate(c catalog.Capability, mediaValues int, input, parameters json.RawM
 	case name == "text.embed":
 		size.OutputTokens = 0
 	case family == "text":
-		size.Searches = mostSearches
+		size.Searches = mostSearches // some models always search
 		size.InputTokens += a.schema
+		if a.searches {
+			size.InputTokens += mostSearches * tokensPerSearch
+		}
 		if mediaValues > 0 && name == catalog.TextChat {
 			size.InputTokens += chatMedia(input)
 		}
@@ -117,7 +124,8 @@ func read(name catalog.Name, input, parameters []byte) asked {
 	var a asked
 	a.readInput(input)
 	_ = json.Unmarshal(parameters, &a)
-	a.schema = int64(len(parameters)) // of which it may be a part
+	a.schema = int64(len(parameters)) + tokensOfTools // of which they may be a part
+	a.searches = bytes.Contains(parameters, []byte(`"`+catalog.WebSearch+`":true`))
 	return a
 }
 
@@ -155,9 +163,16 @@ func recorded(value []byte) (characters int) {
 // and no name like one of these. ok is false for others.
 func scanText(parameters []byte) (a asked, ok bool) {
 	in := jsonread.New(parameters)
-	for m := in.Among("max_output_tokens", catalog.OutputSchema); m.Next(); {
-		if m.Name == catalog.OutputSchema {
-			a.schema = int64(len(in.Value()))
+	for m := in.Among("max_output_tokens", catalog.OutputSchema, catalog.Tools, catalog.WebSearch); m.Next(); {
+		switch m.Name {
+		case catalog.OutputSchema:
+			a.schema += int64(len(in.Value()))
+			continue
+		case catalog.Tools:
+			a.schema += int64(len(in.Value())) + tokensOfTools
+			continue
+		case catalog.WebSearch:
+			a.searches = string(in.Value()) == "true"
 			continue
 		}
 		_, n, ok := in.Number()

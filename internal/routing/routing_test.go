@@ -215,6 +215,14 @@ func TestEstimate(t *testing.T) {
 			"text.chat", 0, `{"prompt":"hello"}`, `{"max_output_tokens":7,"output_schema":{"type":"object"}}`, nil,
 			task.Usage{InputTokens: 18 + 17, OutputTokens: 7, Requests: 1, Searches: 32},
 		},
+		{
+			"text.chat", 0, `{"prompt":"hello"}`, `{"tools":[{"name":"now"}],"web_search":false}`, nil,
+			task.Usage{InputTokens: 18 + 16 + 1024, OutputTokens: 1024, Requests: 1, Searches: 32},
+		},
+		{
+			"text.chat", 0, `{"prompt":"hello"}`, `{"web_search":true}`, nil,
+			task.Usage{InputTokens: 18 + 32*8192, OutputTokens: 1024, Requests: 1, Searches: 32},
+		},
 		{"text.embed", 0, `{"texts":["a"]}`, `{}`, nil, task.Usage{InputTokens: 15, Requests: 1}},
 		{"image.generate", 0, `{"prompt":""}`, `{"n":3}`, nil, task.Usage{InputTokens: 13, OutputTokens: 3 * 16384, Images: 3, Requests: 1}},
 		{"image.edit", 2, `{"prompt":""}`, `{}`, nil, task.Usage{InputTokens: 13 + 2*16384, OutputTokens: 16384, Images: 1, Requests: 1}},

@@ -175,7 +175,7 @@ func (a *adapter) answer(ctx context.Context, w work, delta func(supplier.Delta)
 		return supplier.Outcome{}, err
 	}
 	if delta != nil && result.Text != nil {
-		if err := a.speak(ctx, *result.Text, delta); err != nil {
+		if err := a.speak(ctx, result, delta); err != nil {
 			return supplier.Outcome{}, err
 		}
 	}
@@ -185,13 +185,26 @@ func (a *adapter) answer(ctx context.Context, w work, delta func(supplier.Delta)
 // betweenWords is the time from one piece of a streamed text to the next.
 const betweenWords = 15 * time.Millisecond
 
-// speak delivers the text piece by piece.
-func (a *adapter) speak(ctx context.Context, text string, delta func(supplier.Delta)) error {
-	for _, piece := range tokens(text) {
+// speak delivers the thoughts, the text and the calls piece by piece.
+func (a *adapter) speak(ctx context.Context, r *supplier.Result, delta func(supplier.Delta)) error {
+	var pieces []supplier.Delta
+	for word := range cut(r.Reasoning) {
+		pieces = append(pieces, supplier.Delta{Reasoning: word})
+	}
+	for word := range cut(*r.Text) {
+		pieces = append(pieces, supplier.Delta{Text: word})
+	}
+	for i, c := range r.ToolCalls {
+		pieces = append(pieces, supplier.Delta{Calls: []supplier.CallPiece{{Index: i, Name: c.Name}}})
+		for word := range cut(c.Arguments) {
+			pieces = append(pieces, supplier.Delta{Calls: []supplier.CallPiece{{Index: i, Name: c.Name, Arguments: word}}})
+		}
+	}
+	for _, piece := range pieces {
 		if err := pause(ctx, time.Duration(float64(betweenWords)*a.speed)); err != nil {
 			return err
 		}
-		delta(supplier.Delta{Text: piece})
+		delta(piece)
 	}
 	return nil
 }

@@ -20,6 +20,8 @@ type chat struct {
 	// Tokens of Input that stand for images and for sound.
 	Images int64 `json:"image_input_tokens,omitempty"`
 	Audio  int64 `json:"audio_input_tokens,omitempty"`
+
+	aside
 }
 
 func readChat(r supplier.Request) (product, string, error) {
@@ -41,11 +43,22 @@ func readChat(r supplier.Request) (product, string, error) {
 			ask = said
 		}
 	}
-	text, err := answerTo(params, ask, seen.String(), len(talk))
-	return &chat{
-		Text: text, Input: size + seen.images + seen.audio + seen.documents, Images: seen.images, Audio: seen.audio,
+	c := &chat{
+		Input: size + seen.images + seen.audio + seen.documents, Images: seen.images, Audio: seen.audio,
 		Limit: params.MaxOutputTokens, Stop: params.Stop,
-	}, ask, err
+	}
+	said := results(talk)
+	if c.aside = besides(params, ask); said != "" {
+		c.Calls = nil
+	}
+	switch {
+	case len(c.Calls) > 0:
+	case said != "" && len(params.OutputSchema) == 0:
+		c.Text = said
+	default:
+		c.Text, err = answerTo(params, ask, seen.String(), len(talk))
+	}
+	return c, ask, err
 }
 
 // answerTo answers an ask by a value of the schema that it names, or by words about the media that came with it, and what
@@ -71,15 +84,23 @@ func (c *chat) make() (*supplier.Result, error) {
 			text, _, _ = strings.Cut(text, stop)
 		}
 	}
-	pieces := tokens(text)
-	if c.Limit > 0 && len(pieces) > c.Limit {
-		pieces, reason = pieces[:c.Limit], "length"
+	pieces, thought := tokens(text), tokenCount(c.Thoughts)
+	if left := max(c.Limit-int(thought), 0); c.Limit > 0 && len(pieces) > left {
+		pieces, reason = pieces[:left], "length"
 		text = strings.Join(pieces, "")
 	}
+	written := int64(len(pieces)) + thought
+	if len(c.Calls) > 0 {
+		reason = supplier.FinishToolCalls
+		for _, call := range c.Calls {
+			written += tokenCount(call.Name) + tokenCount(call.Arguments)
+		}
+	}
 	return &supplier.Result{
-		Text: &text, FinishReason: reason,
+		Text: &text, FinishReason: reason, ToolCalls: c.Calls, Reasoning: c.Thoughts, Citations: c.Pages,
 		Usage: supplier.Usage{
-			InputTokens: c.Input, OutputTokens: int64(len(pieces)), ImageInputTokens: c.Images, AudioInputTokens: c.Audio,
+			InputTokens: c.Input, OutputTokens: written, ReasoningTokens: thought, ImageInputTokens: c.Images, AudioInputTokens: c.Audio,
+			Searches: int64(len(c.Pages)),
 		},
 	}, nil
 }

@@ -8,7 +8,9 @@ import (
 	"strconv"
 	"strings"
 
+	"unitask/internal/catalog"
 	"unitask/internal/supplier/sandbox/media"
+	"unitask/internal/supplier/upstream"
 )
 
 // parameters is every parameter of every capability; a capability reads its own.
@@ -17,7 +19,12 @@ type parameters struct {
 	Stop            []string `json:"stop"`
 	Dimensions      int      `json:"dimensions"`
 
-	OutputSchema json.RawMessage `json:"output_schema"`
+	OutputSchema      json.RawMessage `json:"output_schema"`
+	Tools             []catalog.Tool  `json:"tools"`
+	ToolChoice        string          `json:"tool_choice"`
+	ParallelToolCalls *bool           `json:"parallel_tool_calls"`
+	Reasoning         string          `json:"reasoning"`
+	WebSearch         bool            `json:"web_search"`
 
 	N           int     `json:"n"`
 	AspectRatio string  `json:"aspect_ratio"`
@@ -179,7 +186,7 @@ func decode(input, params json.RawMessage, into any) (parameters, error) {
 	if err := json.Unmarshal(params, &p); err != nil {
 		return p, refusal("the parameters can't be read")
 	}
-	if err := json.Unmarshal(input, into); err != nil {
+	if err := upstream.Decode(input, into); err != nil {
 		return p, refusal("the input can't be read")
 	}
 	return p, nil

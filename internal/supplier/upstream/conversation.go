@@ -156,6 +156,9 @@ func MediaPlace(message, part int, kind string) string {
 	return fmt.Sprintf("/messages/%d/content/%d/%s", message, part, kind)
 }
 
+// Words returns the text of a content, or those of its parts, in lines.
+func (c Content) Words() string { return strings.Join(c.texts(), "\n") }
+
 func (c Content) texts() []string {
 	if c.Parts == nil {
 		return []string{c.Text}
