@@ -38,6 +38,7 @@ func showResult(ctx context.Context, t *terminal, c *client.Client, done api.Tas
 	if o.said != nil && done.Output != nil && done.Output.Text != nil {
 		defer t.summarize(done)
 		defer t.noteCut(done)
+		defer t.noteSources(done)
 		err := o.said.rest(*done.Output.Text)
 		if errors.Is(err, errReworded) {
 			return hint.With(err, "unitask tasks get "+done.ID+" prints it")
@@ -83,6 +84,7 @@ func printOutput(t *terminal, done api.Task) error {
 			text += "\n"
 		}
 		_, err := io.WriteString(t.out, text)
+		t.noteSources(done)
 		return err
 	}
 	if out.Embeddings != nil {
@@ -95,6 +97,13 @@ func printOutput(t *terminal, done api.Task) error {
 		t.note("%s unitask tasks get %s -o 'NAME.*' saves it; run takes -o too", t.errStyle.bold.Render("hint:"), printable(done.ID))
 	}
 	return nil
+}
+
+// noteSources names the pages that an answer rests on.
+func (t *terminal) noteSources(done api.Task) {
+	for _, c := range done.Output.Citations {
+		t.note("%s %s", t.errStyle.faint.Render("source:"), oneLine(strings.TrimSpace(c.Title+" "+c.URL)))
+	}
 }
 
 // printEmbeddings prints one vector a line, its numbers between tabs; a person gets the shape alone.

@@ -140,7 +140,7 @@ func runRun(ctx context.Context, t *terminal, o *runOptions) error {
 	if o.noWait {
 		return s.Settle(o.submit(ctx, t, s))
 	}
-	said := o.listen(t, entry, func() { p.hush(); stop() })
+	said := o.listen(t, entry, req, func() { p.hush(); stop() })
 	done, err := o.finish(ctx, s, entry.Mode, said)
 	stop()
 	if err == nil {
@@ -199,9 +199,10 @@ func (o *runOptions) finish(ctx context.Context, s *submit.Submission, mode cata
 	return done, o.explain(err)
 }
 
-// listen returns a printer for a text while it comes, nil if it is wanted whole, in JSON or a file.
-func (o *runOptions) listen(t *terminal, entry api.Capability, begin func()) *textPrinter {
-	if o.asJSON || o.output != "" || entry.Mode != catalog.Sync || entry.Modality != "text" {
+// listen returns a printer for a text while it comes, nil if it is wanted whole, in JSON or a file: with tool calls it
+// is printed as JSON.
+func (o *runOptions) listen(t *terminal, entry api.Capability, req api.CreateRequest, begin func()) *textPrinter {
+	if o.asJSON || o.output != "" || entry.Mode != catalog.Sync || entry.Modality != "text" || len(catalog.ToolsOf(req.Parameters)) > 0 {
 		return nil
 	}
 	return &textPrinter{t: t, begin: begin}

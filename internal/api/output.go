@@ -38,13 +38,24 @@ type Output struct {
 	Files []Artifact `json:"-"`
 }
 
-// Shown returns an output that was read as its readers are shown it, its files apart: all of an open one, or the data
-// that a model answered with; nil for one that is shown by its other members.
+// Shown returns an output that was read as its readers are shown it, its files apart: all of an open one, the data that
+// a model answered with, or its tool calls and the text beside them; nil for one that is shown by its other members.
 func (o *Output) Shown() json.RawMessage {
-	if o.Open {
+	switch {
+	case o.Open:
 		return o.JSON
+	case len(o.ToolCalls) == 0:
+		return o.Data
 	}
-	return o.Data
+	calling := Output{ToolCalls: o.ToolCalls}
+	if o.Text != nil && *o.Text != "" {
+		calling.Text = o.Text
+	}
+	shown, err := json.Marshal(&calling)
+	if err != nil {
+		return o.JSON // they were read from it
+	}
+	return shown
 }
 
 // Indented returns Shown in lines, for people; "" if it is nil.

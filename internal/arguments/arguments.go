@@ -140,7 +140,7 @@ func (f *fitter) place(path []string) (map[string]any, catalog.Field, error) {
 	return into, field, nil
 }
 
-// put adds a value: another item to an array, otherwise the one value.
+// put adds a value: another item to an array, or the items of a list in JSON, otherwise the one value.
 func (f *fitter) put(into map[string]any, name string, field catalog.Field, a Argument) error {
 	if a.Raw {
 		value, err := f.read.json(a.Value)
@@ -158,8 +158,8 @@ func (f *fitter) put(into map[string]any, name string, field catalog.Field, a Ar
 		into[name] = value
 		return nil
 	}
-	items, _ := into[name].([]any)
-	into[name] = append(items, value)
+	all, _ := into[name].([]any)
+	into[name] = append(all, items(value)...)
 	return nil
 }
 

@@ -41,6 +41,7 @@ func TestFit(t *testing.T) {
 	}
 	prompt := file("prompt.txt", "from a file\r\n")
 	messages := file("messages.json", `[{"role":"user","content":"hi"}]`)
+	tools := file("tools.json", `[{"name":"a"},{"name":"b"}]`)
 	picture := file("a.png", "\x89PNG\r\n\x1a\n")
 	pdf, notes := file("a.pdf", "%PDF-1.7"), file("notes.md", "# Notes")
 	tests := []struct {
@@ -61,6 +62,8 @@ func TestFit(t *testing.T) {
 		{"a boolean", "video.generate", []string{"waves", "audio=yes"}, "", `{"prompt":"waves"}`, `{"audio":true}`},
 		{"JSON", "text.chat", []string{`messages:=[{"role":"user","content":"hi"}]`}, "", `{"messages":[{"role":"user","content":"hi"}]}`, ""},
 		{"JSON from a file", "text.chat", []string{"messages:=@" + messages}, "", `{"messages":[{"role":"user","content":"hi"}]}`, ""},
+		{"tools", "text.chat", []string{"x", "tools=@" + tools, `tools={"name":"c"}`, "tool_choice=a"}, "", `{"prompt":"x"}`, `{"tool_choice":"a","tools":[{"name":"a"},{"name":"b"},{"name":"c"}]}`},
+		{"a conversation by name", "text.chat", []string{"messages=@" + messages}, "", `{"messages":[{"role":"user","content":"hi"}]}`, ""},
 		{"a text file", "text.chat", []string{"@" + prompt}, "", `{"prompt":"from a file"}`, ""},
 		{"stdin", "text.chat", []string{"-", "system=s"}, "from stdin\n\n", `{"prompt":"from stdin\n","system":"s"}`, ""},
 		{"an @ of its own", "text.chat", []string{"@@me"}, "", `{"prompt":"@me"}`, ""},

@@ -38,8 +38,8 @@ func (r *Reader) value(f catalog.Field, text string) (any, error) {
 	switch {
 	case f.Media:
 		return r.media(text)
-	case f.Type == "object" && len(f.Members) > 0:
-		return nil, errors.New("an object: write its members as name.member=value, or all of it as name:=JSON")
+	case f.Type == "object" && len(f.Members) > 0 && !isJSON(text):
+		return nil, errors.New("an object: write its members as name.member=value, or all of it as JSON or @FILE")
 	case f.Type == "string":
 		text, err := r.text(text)
 		if err != nil {
@@ -53,6 +53,25 @@ func (r *Reader) value(f catalog.Field, text string) (any, error) {
 	default:
 		return r.json(text)
 	}
+}
+
+// isJSON reports whether a value stands for an object or a list: as JSON, a file or stdin.
+func isJSON(text string) bool {
+	return text == "-" || strings.HasPrefix(text, "@") || strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")
+}
+
+// items returns what a value adds to a list: the elements of a list, or the value.
+func items(value any) []any {
+	raw, ok := value.(json.RawMessage)
+	var all []json.RawMessage
+	if !ok || json.Unmarshal(raw, &all) != nil {
+		return []any{value}
+	}
+	var each []any
+	for _, one := range all {
+		each = append(each, one)
+	}
+	return each
 }
 
 // text reads a text; @@ begins one with an @ of its own.

@@ -48,6 +48,9 @@ func (s *Server) result(ctx context.Context, done api.Task) *sdk.CallToolResult 
 	if out.Text != nil {
 		r.Content = append(r.Content, &sdk.TextContent{Text: *out.Text})
 	}
+	if out.Citations != nil {
+		r.Content = append(r.Content, jsonText(out.Citations))
+	}
 	if out.Segments != nil {
 		r.Content = append(r.Content, jsonText(out.Segments))
 	}

@@ -187,6 +187,9 @@ func (p *page) parts(o api.Output) {
 	if o.FinishReason != "" && o.FinishReason != "stop" {
 		p.paragraph("(ends because of: " + line(o.FinishReason) + ")")
 	}
+	for _, c := range o.Citations {
+		p.paragraph("source: " + line(strings.TrimSpace(c.Title+" "+c.URL)))
+	}
 	for i, v := range o.Embeddings {
 		p.paragraph(fmt.Sprintf("vector %d: %d numbers, %s", i+1, len(v), beginning(v)))
 	}

@@ -6,7 +6,7 @@ let said = "";
 let shown;
 
 source.addEventListener("delta", (event) => {
-  said += JSON.parse(event.data).text;
+  said += JSON.parse(event.data).text ?? ""; // or a piece of thoughts, or of a tool call
   const at = document.getElementById("stream");
   if (at) {
     at.hidden = false;

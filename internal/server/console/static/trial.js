@@ -173,7 +173,7 @@ async function follow(answer) {
   for (let tries = 0; tries < 5; tries++) {
     for await (const { name, data } of events(answer.body)) {
       if (name === "delta") {
-        text += data.text;
+        text += data.text ?? ""; // or a piece of thoughts, or of a tool call
         stream(text);
         continue;
       }
