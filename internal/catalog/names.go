@@ -8,5 +8,6 @@ const (
 	ImageGenerate   Name = "image.generate"
 	TextChat        Name = "text.chat"
 	TextEmbed       Name = "text.embed"
+	TextRerank      Name = "text.rerank"
 	VideoGenerate   Name = "video.generate"
 )

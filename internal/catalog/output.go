@@ -57,12 +57,14 @@ var resultMembers = []struct {
 	first   string // the member that the result always fills
 	members []string
 	names   []Name // the built-in capabilities whose results these are
+	own     bool   // no other capability's
 }{
-	{"text", []string{"text", "finish_reason", "segments"}, []Name{TextChat, AudioTranscribe}},
-	{"embeddings", []string{"embeddings"}, []Name{TextEmbed}},
-	{"images", []string{"images"}, []Name{ImageGenerate, ImageEdit}},
-	{"videos", []string{"videos"}, []Name{VideoGenerate}},
-	{"audio", []string{"audio"}, []Name{AudioSpeech}},
+	{"text", []string{"text", "finish_reason", "segments"}, []Name{TextChat, AudioTranscribe}, false},
+	{"embeddings", []string{"embeddings"}, []Name{TextEmbed}, false},
+	{"images", []string{"images"}, []Name{ImageGenerate, ImageEdit}, false},
+	{"videos", []string{"videos"}, []Name{VideoGenerate}, false},
+	{"audio", []string{"audio"}, []Name{AudioSpeech}, false},
+	{"results", []string{"results"}, []Name{TextRerank}, true},
 }
 
 // Unfillable returns the reason why no supplier's result can ever fit the capability's output schema; "" if one can.
@@ -77,7 +79,7 @@ func (c Capability) Unfillable() string {
 	best := ""
 	builtIn := slices.Contains(builtIns(), c.Base())
 	for _, kind := range resultMembers {
-		if builtIn && !slices.Contains(kind.names, c.Base()) {
+		if (builtIn || kind.own) && !slices.Contains(kind.names, c.Base()) {
 			continue
 		}
 		lacks := slices.IndexFunc(required, func(name string) bool { return !slices.Contains(kind.members, name) })

@@ -103,6 +103,8 @@ func TestUnfillable(t *testing.T) {
 		{"text.odd", "{type: object, required: [images, text]}", "asks for images, which no result fills"},
 		{"text.odd", "{type: object, additionalProperties: false, properties: {answer: {type: string}}}", "has no text, which every result fills"},
 		{"text.chat", "{type: object, required: [images], properties: {images: {type: array}}}", "asks for images, which no result fills"},
+		{"text.odd", "{type: object, required: [results], properties: {results: {type: array}}}", "asks for results, which no result fills"},
+		{"text.rerank", "{type: object, required: [results], properties: {results: {type: array}}}", ""},
 		{"text.odd", "{type: object, required: [images], properties: {images: {type: array}}}", ""},
 		{"text.odd", "{type: object, required: [text], properties: {text: {type: string}}}", ""},
 		{"text.odd", "{type: object}", ""},

@@ -25,6 +25,7 @@ func TestValidateAccepts(t *testing.T) {
 		{"text.chat", `{"prompt":"a"}`, `{"max_output_tokens":262144,"temperature":2,"top_p":1,"stop":["a","b","c","d"],"seed":2147483647}`},
 		{"text.chat", `{"prompt":"a"}`, `{"max_output_tokens":1.0,"temperature":0,"top_p":0,"seed":0}`},
 		{"text.embed", `{"texts":["a","b"]}`, `{"dimensions":1}`},
+		{"text.rerank", `{"query":"a","documents":["b","c"]}`, `{"top_n":1000}`},
 		{"image.generate", `{"prompt":"a","negative_prompt":"b"}`, `{"n":4,"aspect_ratio":"21:9","format":"webp","quality":"low","seed":1}`},
 		{"image.generate", `{"prompt":"a"}`, `{"size":"64x4096"}`},
 		{"image.generate", `{"prompt":"a"}`, `{"size":"1920x1080"}`},
@@ -89,6 +90,7 @@ func TestValidateRefuses(t *testing.T) {
 		{"text.chat", `{"messages":[{"role":"robot","content":"a"}]}`, `{}`, "input.messages.0.role must be one of user, assistant, system, tool"},
 
 		{"text.embed", `{}`, `{}`, "input.texts is required"},
+		{"text.rerank", `{"query":" ","documents":[]}`, `{"top_n":0}`, "input.documents must not be empty\ninput.query must not be blank\nparameters.top_n must be at least 1"},
 		{"text.embed", `{"texts":"a"}`, `{}`, "input.texts must be an array"},
 		{"text.embed", `{"texts":["a"," "]}`, `{"dimensions":0}`, "input.texts.1 must not be blank\nparameters.dimensions must be at least 1"},
 
@@ -234,6 +236,8 @@ func TestValidateOutput(t *testing.T) {
 		{"text.chat", `{"text":"a"}`, "INVALID_REQUEST: output.finish_reason is required"},
 		{"text.embed", `{"embeddings":[[0.5,-1e-9]]}`, ""},
 		{"text.embed", `{"embeddings":[[]]}`, "INVALID_REQUEST: output.embeddings.0 must not be empty"},
+		{"text.rerank", `{"results":[{"index":1,"score":0.5},{"index":0,"score":-3}]}`, ""},
+		{"text.rerank", `{"results":[{"index":-1,"score":0.5}]}`, "INVALID_REQUEST: output.results.0.index must be at least 0"},
 		{"image.generate", `{"images":[` + artifact + `,"width":1,"height":1}]}`, ""},
 		{"image.edit", `{"images":[]}`, "INVALID_REQUEST: output.images must not be empty"},
 		{"video.generate", `{"videos":[` + artifact + `,"duration_seconds":4.5}]}`, ""},

@@ -104,7 +104,7 @@ func TestServiceAway(t *testing.T) {
 			t.Errorf("a call of no service: %q, want %q", got, away)
 		}
 		s.setAway(f, false)
-		if list, err := s.ListTools(s.t.Context(), nil); err != nil || len(list.Tools) != 9 {
+		if list, err := s.ListTools(s.t.Context(), nil); err != nil || len(list.Tools) != len(f.entries)+2 {
 			t.Fatalf("the list once the service is there: %+v, %v", list, err)
 		}
 		s.setAway(f, true)

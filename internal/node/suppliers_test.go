@@ -118,7 +118,7 @@ prices: {text.chat: {unit: mtok, input: "1", output: "2"}}
 		}
 	}
 	want := []api.SupplierStatus{
-		{Name: "sandbox", Live: true, About: "for test keys: all 7 capabilities"},
+		{Name: "sandbox", Live: true, About: fmt.Sprintf("for test keys: all %d capabilities", len(builtIn(t).All()))},
 		{Name: "a", Live: true, About: "text.chat"},
 		{Name: "b", About: "its key can't be read: environment variable UNITASK_TEST_UNSET is not set"},
 	}

@@ -49,6 +49,10 @@ func drawDemand(t *rapid.T, name catalog.Name) demand {
 		maybe(o, "max_output_tokens", rapid.IntRange(1, 3000).AsAny())
 	case "text.embed":
 		o.input["texts"] = rapid.SliceOfN(rapid.Just(text("text")), 1, 20).Draw(t, "texts")
+	case "text.rerank":
+		o.input["query"] = text("query")
+		o.input["documents"] = rapid.SliceOfN(rapid.Just(text("document")), 1, 300).Draw(t, "documents")
+		maybe(o, "top_n", rapid.IntRange(1, 400).AsAny())
 	case "image.generate", "image.edit":
 		o.input["prompt"] = text("prompt")
 		o.parameters["size"] = "64x64"

@@ -27,6 +27,8 @@ const (
 	tokensPerSearch     = 8_192    // that a model reads of the pages found
 	tokensOfTools       = 1024     // in which suppliers tell a model how to call tools
 	mostPages           = 1000     // of a document
+	documentsPerSearch  = 100      // that are ranked
+	bytesPerDocument    = 200      // of a long one that counts as several: suppliers take 500 tokens, the query within
 	mostFiles           = 16       // of a result
 	mostUnits           = 1 << 40  // of whatever a request or a schema says
 )
@@ -72,6 +74,9 @@ func Estimate(c catalog.Capability, mediaValues int, input, parameters json.RawM
 		if name != catalog.TextChat { // which a chat may do, asked for the output's schema
 			size.InputTokens += int64(len(c.OutputSchema))
 		}
+		if name == catalog.TextRerank {
+			size.Searches = rankings(&size, input)
+		}
 	case name == "audio.speech":
 		size.Characters = int64(utf8.RuneCountInString(a.Text))
 		size.Milliseconds = speechMillis(size.Characters, a.Speed)
@@ -92,6 +97,24 @@ func Estimate(c catalog.Capability, mediaValues int, input, parameters json.RawM
 		size.Characters = int64(utf8.RuneCount(input))
 	}
 	return size
+}
+
+// rankings returns the searches that ranking a request's documents counts as, and adds the query's tokens to the size
+// for each document, with which a model may read it again.
+func rankings(size *task.Usage, input []byte) int64 {
+	documents, query := int64(0), int64(0)
+	in := jsonread.New(input)
+	for m := in.Among("documents", "query"); m.Next(); {
+		if m.Name == "query" {
+			query = int64(len(in.Value()))
+			continue
+		}
+		for in.Open('['); in.More(']'); in.Skip() {
+			documents++
+		}
+	}
+	size.InputTokens += documents * query
+	return 1 + (documents+size.InputTokens/bytesPerDocument)/documentsPerSearch
 }
 
 // bound sets the size of work of a family that only the directory knows: by the request, else by the largest number

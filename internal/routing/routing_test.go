@@ -224,6 +224,11 @@ func TestEstimate(t *testing.T) {
 			task.Usage{InputTokens: 18 + 32*8192, OutputTokens: 1024, Requests: 1, Searches: 32},
 		},
 		{"text.embed", 0, `{"texts":["a"]}`, `{}`, nil, task.Usage{InputTokens: 15, Requests: 1}},
+		{"text.rerank", 0, `{"documents":["a","b"],"query":"hello"}`, `{}`, nil, task.Usage{InputTokens: 39 + 2*7, OutputTokens: 1024, Requests: 1, Searches: 1}},
+		{
+			"text.rerank", 0, `{"documents":["a"` + strings.Repeat(`,"b"`, 249) + `],"query":"hello"}`, `{}`, nil,
+			task.Usage{InputTokens: 1031 + 250*7, OutputTokens: 1024, Requests: 1, Searches: 3},
+		},
 		{"image.generate", 0, `{"prompt":""}`, `{"n":3}`, nil, task.Usage{InputTokens: 13, OutputTokens: 3 * 16384, Images: 3, Requests: 1}},
 		{"image.edit", 2, `{"prompt":""}`, `{}`, nil, task.Usage{InputTokens: 13 + 2*16384, OutputTokens: 16384, Images: 1, Requests: 1}},
 		{"video.generate", 0, `{}`, `{"duration_seconds":6}`, nil, task.Usage{InputTokens: 2, OutputTokens: 1024, Milliseconds: 6000, Requests: 1}},

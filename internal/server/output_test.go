@@ -68,6 +68,7 @@ func TestOutputsFitTheirSchemas(t *testing.T) {
 	for i, body := range []string{
 		chat("hello"), image("a fox"),
 		`{"capability":"text.embed","input":{"texts":["a","b"]}}`,
+		`{"capability":"text.rerank","input":{"query":"an owl","documents":["a bee","an owl"]},"parameters":{"top_n":1}}`,
 		transcribe(recording, `{}`), transcribe(recording, `{"timestamps":"segment"}`), transcribe(recording, `{"timestamps":"word","format":"vtt"}`),
 		`{"capability":"video.generate","input":{"prompt":"a fox"},"parameters":{"duration_seconds":1}}`,
 	} {
@@ -82,7 +83,7 @@ func TestOutputsFitTheirSchemas(t *testing.T) {
 			Output     json.RawMessage
 		}
 	}
-	if err := json.Unmarshal(w.do(request{path: api.PathTasks, key: w.test}).body, &list); err != nil || len(list.Data) != 8 {
+	if err := json.Unmarshal(w.do(request{path: api.PathTasks, key: w.test}).body, &list); err != nil || len(list.Data) != 9 {
 		t.Fatalf("%d tasks, %v", len(list.Data), err)
 	}
 	directory := fixture.Must(catalog.Default())(t)

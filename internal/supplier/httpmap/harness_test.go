@@ -104,6 +104,15 @@ func harness(t *testing.T) suppliertest.Harness {
 				},
 			},
 			{
+				Request: request("text.rerank", "ranker", `{"query":"a","documents":["b","c"]}`, `{}`),
+				Sends:   `{"q":"a","texts":["b","c"],"most":2}`,
+				Alike:   true,
+				Answer:  suppliertest.JSON(200, `[[1,0.5],[0,-2]]`),
+				Want: &supplier.Result{
+					Data: json.RawMessage(`{"results":[{"index":1,"score":0.5},{"index":0,"score":-2}]}`), Usage: supplier.Usage{Searches: 1},
+				},
+			},
+			{
 				Request: request("image.generate", "painter", `{"prompt":"A fox"}`, `{"n":2,"seed":7}`),
 				Sends:   `{"prompt":"A fox","count":2,"seed":7,"safe":true}`,
 				Alike:   true,

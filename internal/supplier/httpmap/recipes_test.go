@@ -3,7 +3,9 @@ package httpmap_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -75,13 +77,9 @@ func TestRecipes(t *testing.T) {
 		if !bytes.Contains(page, []byte("recipes/"+string(capability)+"/")) {
 			t.Errorf("docs/recipes.md doesn't speak of %s", capability)
 		}
-		overlay, err := os.ReadFile(filepath.Join(folder, "capability.yaml"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		directory, err := catalog.Load(overlay)
-		if err != nil {
-			t.Fatal(err)
+		directory := directoryOf(t, folder)
+		if _, known := directory.Get(capability); !known {
+			t.Errorf("%s has no capability.yaml and isn't built in", capability)
 		}
 		used := map[string]bool{}
 		all := exchanges(t, name)
@@ -98,6 +96,23 @@ func TestRecipes(t *testing.T) {
 			}
 		}
 	}
+}
+
+// directoryOf returns the directory with the recipe's own capability, if it has one.
+func directoryOf(t *testing.T, folder string) *catalog.Catalog {
+	t.Helper()
+	var overlays [][]byte
+	switch text, err := os.ReadFile(filepath.Join(folder, "capability.yaml")); {
+	case err == nil:
+		overlays = append(overlays, text)
+	case !errors.Is(err, fs.ErrNotExist):
+		t.Fatal(err)
+	}
+	directory, err := catalog.Load(overlays...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return directory
 }
 
 func exchanges(t *testing.T, name string) []exchange {

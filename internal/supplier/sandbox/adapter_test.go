@@ -132,6 +132,13 @@ func TestEachCapabilityGivesRealBytes(t *testing.T) {
 			with(with(with(request("video.generate", `{}`, `{"duration_seconds":1,"aspect_ratio":"1:1"}`), "/image", img), "/last_image", img), "/reference_images/0", img),
 			supplier.Result{Usage: supplier.Usage{Milliseconds: 1000}, Files: []supplier.File{{ContentType: "video/mp4", Width: 720, Height: 720, Duration: 1}}},
 		},
+		"text.rerank": {
+			request("text.rerank", `{"query":"Which owl hunts?","documents":["A bee.","The owl hunts.","An OWL, a hunter.","A bee."]}`, `{"top_n":3}`),
+			supplier.Result{
+				Data:  json.RawMessage(`{"results":[{"index":1,"score":0.5802},{"index":2,"score":0.3206},{"index":0,"score":0}]}`),
+				Usage: supplier.Usage{InputTokens: 23, Searches: 1},
+			},
+		},
 		"audio.speech": {
 			request("audio.speech", `{"text":"Good day."}`, `{"format":"flac","voice":"x","speed":2}`),
 			supplier.Result{Usage: supplier.Usage{Milliseconds: 450, Characters: 9}, Files: []supplier.File{{ContentType: "audio/flac", Duration: 0.45}}},

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"hash/fnv"
+	"iter"
 	"math"
 	"strings"
 	"unicode"
@@ -52,13 +53,8 @@ const (
 // vector hashes a text's words and their parts into a unit vector.
 func vector(text string, dimensions int) []float32 {
 	sums := make([]float64, dimensions)
-	notLetter := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
-	for word := range strings.FieldsFuncSeq(strings.ToLower(text), notLetter) {
-		add(sums, word, wordWeight)
-		letters := []rune("^" + word + "$")
-		for i := range len(letters) - 2 {
-			add(sums, string(letters[i:i+3]), partWeight)
-		}
+	for feature, weight := range features(text) {
+		add(sums, feature, weight)
 	}
 	length := 0.0
 	for _, v := range sums {
@@ -72,6 +68,24 @@ func vector(text string, dimensions int) []float32 {
 		out[i] = float32(v / math.Sqrt(length))
 	}
 	return out
+}
+
+// features returns a text's words and their parts, each with its weight and as often as it occurs.
+func features(text string) iter.Seq2[string, float64] {
+	return func(yield func(string, float64) bool) {
+		notLetter := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+		for word := range strings.FieldsFuncSeq(strings.ToLower(text), notLetter) {
+			if !yield(word, wordWeight) {
+				return
+			}
+			letters := []rune("^" + word + "$")
+			for i := range len(letters) - 2 {
+				if !yield(string(letters[i:i+3]), partWeight) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // add puts a feature's weight, with a sign of its own, at the place of its hash.

@@ -24,6 +24,7 @@ the same result. Checks, states and errors are those of any other supplier.
 var makes = map[string]string{
 	"text.chat":        "a greeting, the value of a sum (`What is 12*7+1?`), `say`, `upper`, `lower`, `reverse` or `sort` of the rest, `How many words: …`, else a remark about the prompt; with `output_schema`, an answer of its form",
 	"text.embed":       "unit vectors, 256 dimensions by default; texts that share words or parts of words lie close together",
+	"text.rerank":      "each document's score is the share of the query's words, and of their parts, that it has; the best first",
 	"image.generate":   "1024×1024 by default; colours follow the prompt (name one), its words are written in; `png`, `jpeg`, `webp`",
 	"image.edit":       "the first picture in the prompt's colours, within the mask if one is given (its transparent pixels, else its light ones); further pictures are shown small",
 	"video.generate":   "MP4 (H.264, FLAC sound with `audio`), 4 s at 720p and 16:9 by default, up to 60 s; `image` is its backdrop, in 4K in the middle of the sky",
@@ -50,7 +51,7 @@ texts for its free strings, and files in the places of artifacts.
 
 ## Magic inputs
 A word of this table, set off by white space, anywhere in the prompt, in the last message of the user, in the text to
-speak or in a text to embed, has its effect. audio.transcribe has no text, so it has no magic words.
+speak, in a text to embed or in a query, has its effect. audio.transcribe has no text, so it has no magic words.
 A value that is not allowed is an INVALID_REQUEST; other words that begin with @ are plain text.
 
 | input | effect |

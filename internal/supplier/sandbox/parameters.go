@@ -18,6 +18,7 @@ type parameters struct {
 	MaxOutputTokens int      `json:"max_output_tokens"`
 	Stop            []string `json:"stop"`
 	Dimensions      int      `json:"dimensions"`
+	TopN            int      `json:"top_n"`
 
 	OutputSchema      json.RawMessage `json:"output_schema"`
 	Tools             []catalog.Tool  `json:"tools"`

@@ -1,0 +1,68 @@
+package unitask_test
+
+import (
+	"encoding/json"
+
+	"unitask/internal/supplier"
+	"unitask/internal/supplier/suppliertest"
+)
+
+func cases() []suppliertest.Case {
+	edit := request("image.edit", `{"prompt":"Bluer","images":[{"url":"https://caller.example/a.png"}]}`, `{"n":1}`)
+	edit.Authorization = &supplier.Authorization{Person: "authorized", Statement: "Yes."}
+	edit.Model, edit.Media = "image.edit.v2", map[string]supplier.Media{"/images/0": media("image/png", "abc")}
+	transcribe := request("audio.transcribe", `{"audio":{"artifact":"art_2"}}`, `{}`)
+	transcribe.Media = map[string]supplier.Media{"/audio": media("audio/wav", "abc")}
+	whole := func(capability, input, done string, want supplier.Result) suppliertest.Case {
+		return suppliertest.Case{
+			Request: request(capability, input, `{}`), Answer: suppliertest.JSON(200, taskOf("succeeded", done)), Want: &want, Alike: true,
+		}
+	}
+	look := request("text.chat", `{"messages":[{"role":"user","content":[{"type":"text","text":"What?"},{"type":"image","image":{"url":"https://caller.example/a.png"}}]}]}`, `{}`)
+	look.Media = map[string]supplier.Media{"/messages/0/content/1/image": media("image/png", "abc")}
+	picture := supplier.File{URL: "https://gateway.example/artifacts/art_1?s=1", ContentType: "image/png", Width: 8, Height: 4}
+	return []suppliertest.Case{
+		{
+			Request: request("text.chat", `{"prompt":"Greet me"}`, `{"seed":9007199254740991}`),
+			Sends:   `{"capability":"text.chat","input":{"prompt":"Greet me"},"parameters":{"seed":9007199254740991}}`,
+			Answer:  suppliertest.JSON(200, taskOf("succeeded", chatDone)),
+			Stream:  events("task", taskOf("running", ""), "delta", `{"text":"Hel"}`, "task", taskOf("succeeded", chatDone)),
+			Want: &supplier.Result{
+				Text: new("Hello."), FinishReason: "length", Usage: supplier.Usage{InputTokens: 9, OutputTokens: 2}, Charged: new(int64(13_000)),
+			},
+		},
+		{
+			Request: look, Alike: true,
+			Sends: `{"capability":"text.chat","input":{"messages":[{"role":"user","content":[{"type":"text","text":"What?"},
+				{"type":"image","image":{"content_type":"image/png","data":"YWJj"}}]}]},"parameters":{}}`,
+			Answer: suppliertest.JSON(200, taskOf("succeeded", chatDone)),
+			Want: &supplier.Result{
+				Text: new("Hello."), FinishReason: "length", Usage: supplier.Usage{InputTokens: 9, OutputTokens: 2}, Charged: new(int64(13_000)),
+			},
+		},
+		{
+			Request: edit,
+			Sends: `{"capability":"image.edit.v2","input":{"prompt":"Bluer","images":[{"content_type":"image/png","data":"YWJj"}],
+				"authorization":{"person":"authorized","statement":"Yes."}},"parameters":{"n":1}}`,
+			Answer: job(`,"output":{"images":[{` + fileDone + `]},"usage":{"images":1,"cost":{"currency":"USD","amount":"0.04"}}`),
+			Want:   &supplier.Result{Files: []supplier.File{picture}, Usage: supplier.Usage{Images: 1}, Charged: new(int64(40_000_000))},
+		},
+		{
+			Request: transcribe, Alike: true,
+			Sends:  `{"capability":"audio.transcribe","input":{"audio":{"content_type":"audio/wav","data":"YWJj"}},"parameters":{}}`,
+			Answer: suppliertest.JSON(200, taskOf("succeeded", `,"output":{"text":"Hi","segments":[{"start":0,"end":1.5,"text":"Hi"}]},"usage":{"seconds":1.001,"cost":{"amount":"?"}}`)),
+			Want: &supplier.Result{
+				Text: new("Hi"), FinishReason: "stop", Segments: []supplier.Segment{{End: 1.5, Text: "Hi"}}, Usage: supplier.Usage{Milliseconds: 1001},
+			},
+		},
+		whole("text.embed", `{"texts":["a"]}`, `,"output":{"embeddings":[[0.5,1]]},"usage":{"input_tokens":3}`,
+			supplier.Result{Embeddings: [][]float32{{0.5, 1}}, Usage: supplier.Usage{InputTokens: 3}}),
+		whole("text.rerank", `{"query":"a","documents":["b"]}`, `,"output":{"results":[{"index":0,"score":0.5}]},"usage":{"searches":1}`,
+			supplier.Result{Data: json.RawMessage(`{"results":[{"index":0,"score":0.5}]}`), Usage: supplier.Usage{Searches: 1}}),
+		whole("image.generate", `{"prompt":"A fox"}`, `,"output":{"images":[{`+fileDone+`]}`, supplier.Result{Files: []supplier.File{picture}}),
+		whole("audio.speech", `{"text":"Hi"}`, `,"output":{"audio":{`+fileDone+`},"usage":{"characters":2}`,
+			supplier.Result{Files: []supplier.File{picture}, Usage: supplier.Usage{Characters: 2}}),
+		whole("video.generate", `{"prompt":"Waves"}`, `,"output":{"videos":[{"id":"art_1","url":"https://gateway.example/v.mp4","content_type":"video/mp4","duration_seconds":4.5}]}`,
+			supplier.Result{Files: []supplier.File{{URL: "https://gateway.example/v.mp4", ContentType: "video/mp4", Duration: 4.5}}}),
+	}
+}
