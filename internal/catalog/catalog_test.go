@@ -65,6 +65,7 @@ func TestDirectory(t *testing.T) {
 			MediaInputs: []string{"/messages/*/content/*/image", "/messages/*/content/*/audio", "/messages/*/content/*/document"},
 		},
 		{Name: "text.embed", Modality: "text", Mode: catalog.Sync, Deadline: 5 * time.Minute},
+		{Name: "text.moderate", Modality: "text", Mode: catalog.Sync, Deadline: 2 * time.Minute},
 		{Name: "text.rerank", Modality: "text", Mode: catalog.Sync, Deadline: 2 * time.Minute},
 		{
 			Name: "video.generate", Modality: "video", Mode: catalog.Async, Deadline: time.Hour,
@@ -81,7 +82,7 @@ func TestDirectory(t *testing.T) {
 	}
 	for i, name := range []catalog.Name{
 		catalog.AudioSpeech, catalog.AudioTranscribe, catalog.ImageEdit, catalog.ImageGenerate, catalog.TextChat, catalog.TextEmbed,
-		catalog.TextRerank, catalog.VideoGenerate,
+		catalog.TextModerate, catalog.TextRerank, catalog.VideoGenerate,
 	} {
 		if i >= len(got) || got[i].Name != name {
 			t.Errorf("the directory lacks %s", name)

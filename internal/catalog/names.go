@@ -8,6 +8,7 @@ const (
 	ImageGenerate   Name = "image.generate"
 	TextChat        Name = "text.chat"
 	TextEmbed       Name = "text.embed"
+	TextModerate    Name = "text.moderate"
 	TextRerank      Name = "text.rerank"
 	VideoGenerate   Name = "video.generate"
 )

@@ -64,7 +64,7 @@ var resultMembers = []struct {
 	{"images", []string{"images"}, []Name{ImageGenerate, ImageEdit}, false},
 	{"videos", []string{"videos"}, []Name{VideoGenerate}, false},
 	{"audio", []string{"audio"}, []Name{AudioSpeech}, false},
-	{"results", []string{"results"}, []Name{TextRerank}, true},
+	{"results", []string{"results"}, []Name{TextModerate, TextRerank}, true},
 }
 
 // Unfillable returns the reason why no supplier's result can ever fit the capability's output schema; "" if one can.

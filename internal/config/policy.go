@@ -29,7 +29,7 @@ type Rule struct {
 type Moderation struct {
 	Supplier     string    `yaml:"supplier" doc:"the name of a supplier of kind openai, who answers at /moderations"`
 	Model        string    `yaml:"model" default:"omni-moderation-latest" doc:"the supplier's own name of the model"`
-	Capabilities []string  `yaml:"capabilities" doc:"for which work it is asked: names, or patterns such as text.*; by default all"`
+	Capabilities []string  `yaml:"capabilities" doc:"for which work it is asked: names, or patterns such as text.*; by default all but text.moderate"`
 	OnFailure    OnFailure `yaml:"on_failure" default:"refuse" doc:"where it can't be asked: refuse (the task fails and may be retried) or allow"`
 	Price        Price     `yaml:"price" doc:"what the supplier charges; by default nothing"`
 }

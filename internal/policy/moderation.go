@@ -31,9 +31,10 @@ type Verdict struct {
 }
 
 // ModerationFor returns who is asked about a capability's texts; nil for no moderation. Test keys reach no paid
-// supplier, so that theirs are never sent.
+// supplier, so that theirs are never sent. Texts that are to be judged may be harmful, unless the operator names
+// that capability.
 func (p *Policy) ModerationFor(mode task.Mode, c catalog.Capability) *Moderation {
-	if p == nil || p.Moderation == nil || mode != task.Live || !holdsFor(p.Moderation.Capabilities, c) {
+	if p == nil || p.Moderation == nil || mode != task.Live || len(p.Moderation.Capabilities) == 0 && c.Base() == catalog.TextModerate || !holdsFor(p.Moderation.Capabilities, c) {
 		return nil
 	}
 	return p.Moderation

@@ -135,3 +135,16 @@ func TestProse(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// TestModerationOfTextsToJudge: they may be harmful, unless the operator names that capability.
+func TestModerationOfTextsToJudge(t *testing.T) {
+	for _, tt := range []struct {
+		patterns []string
+		want     bool
+	}{{nil, false}, {[]string{"image.*"}, false}, {[]string{"text.*"}, true}, {[]string{"text.moderate"}, true}} {
+		p := &policy.Policy{Moderation: &policy.Moderation{Capabilities: tt.patterns}}
+		if got := p.ModerationFor(task.Live, capability(t, "text.moderate")) != nil; got != tt.want {
+			t.Errorf("%q: asked %t", tt.patterns, got)
+		}
+	}
+}

@@ -47,7 +47,7 @@ func drawDemand(t *rapid.T, name catalog.Name) demand {
 			map[string]any{"role": "user", "content": o.parts(t, text)},
 		}
 		maybe(o, "max_output_tokens", rapid.IntRange(1, 3000).AsAny())
-	case "text.embed":
+	case "text.embed", "text.moderate":
 		o.input["texts"] = rapid.SliceOfN(rapid.Just(text("text")), 1, 20).Draw(t, "texts")
 	case "text.rerank":
 		o.input["query"] = text("query")

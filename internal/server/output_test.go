@@ -68,6 +68,7 @@ func TestOutputsFitTheirSchemas(t *testing.T) {
 	for i, body := range []string{
 		chat("hello"), image("a fox"),
 		`{"capability":"text.embed","input":{"texts":["a","b"]}}`,
+		`{"capability":"text.moderate","input":{"texts":["a bee","I will kill you."]}}`,
 		`{"capability":"text.rerank","input":{"query":"an owl","documents":["a bee","an owl"]},"parameters":{"top_n":1}}`,
 		transcribe(recording, `{}`), transcribe(recording, `{"timestamps":"segment"}`), transcribe(recording, `{"timestamps":"word","format":"vtt"}`),
 		`{"capability":"video.generate","input":{"prompt":"a fox"},"parameters":{"duration_seconds":1}}`,
@@ -83,7 +84,7 @@ func TestOutputsFitTheirSchemas(t *testing.T) {
 			Output     json.RawMessage
 		}
 	}
-	if err := json.Unmarshal(w.do(request{path: api.PathTasks, key: w.test}).body, &list); err != nil || len(list.Data) != 9 {
+	if err := json.Unmarshal(w.do(request{path: api.PathTasks, key: w.test}).body, &list); err != nil || len(list.Data) != 10 {
 		t.Fatalf("%d tasks, %v", len(list.Data), err)
 	}
 	directory := fixture.Must(catalog.Default())(t)

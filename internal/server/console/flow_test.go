@@ -143,13 +143,14 @@ func TestScopes(t *testing.T) {
 	page := b.get("/keys/new").body
 	list := regexp.MustCompile(`<datalist id="scopes-known">(.*)</datalist>`).FindStringSubmatch(page)
 	want := `<option value="image.*"></option><option value="image.edit"></option><option value="text.*"></option>` +
-		`<option value="text.chat"></option><option value="text.embed"></option><option value="text.rerank"></option>`
+		`<option value="text.chat"></option><option value="text.embed"></option><option value="text.moderate"></option>` +
+		`<option value="text.rerank"></option>`
 	if len(list) == 0 || list[1] != want {
 		t.Errorf("completed by %q", list)
 	}
 	refused := b.post("/keys", url.Values{"name": {"a"}, "mode": {"test"}, "scopes": {"text.caht image.* image.generate"}})
 	said := "Hold text.caht, which opens nothing on the account; perhaps text.chat is meant. " +
-		"Hold image.generate, which opens nothing on the account; open are image.edit, text.chat, text.embed, text.rerank."
+		"Hold image.generate, which opens nothing on the account; open are image.edit, text.chat, text.embed, text.moderate, text.rerank."
 	if refused.StatusCode != http.StatusBadRequest || !strings.Contains(refused.body, said) {
 		t.Errorf("new scopes: %d %s", refused.StatusCode, refused.body)
 	}

@@ -104,6 +104,13 @@ func harness(t *testing.T) suppliertest.Harness {
 				},
 			},
 			{
+				Request: request("text.moderate", "judge", `{"texts":["a"]}`, `{}`),
+				Sends:   `{"texts":["a"]}`,
+				Alike:   true,
+				Answer:  suppliertest.JSON(200, `[0.75]`),
+				Want:    &supplier.Result{Data: json.RawMessage(`{"results":[{"categories":["hate"],"flagged":true,"scores":{"hate":0.75}}]}`)},
+			},
+			{
 				Request: request("text.rerank", "ranker", `{"query":"a","documents":["b","c"]}`, `{}`),
 				Sends:   `{"q":"a","texts":["b","c"],"most":2}`,
 				Alike:   true,

@@ -19,11 +19,13 @@ type moderationRequest struct {
 type moderationAnswer struct {
 	upstream.Envelope
 	Results []moderationResult `json:"results"`
+	Usage   json.RawMessage    `json:"usage"`
 }
 
 type moderationResult struct {
 	Flagged    *bool                      `json:"flagged"`
 	Categories map[string]json.RawMessage `json:"categories"`
+	Scores     json.RawMessage            `json:"category_scores"`
 }
 
 // Moderate asks about the texts. An answer that doesn't judge each of them is unusable.
@@ -32,26 +34,33 @@ func (a *adapter) Moderate(ctx context.Context, model string, texts []string) ([
 	if err != nil {
 		return nil, err
 	}
-	return a.decodeModeration(answer, len(texts))
-}
-
-func (a *adapter) decodeModeration(answer upstream.Answer, texts int) ([]supplier.Judgement, error) {
-	var body moderationAnswer
-	err := upstream.Decode(answer.Body, &body)
-	if err = a.format.Problem(answer, body.Envelope, err); err != nil {
+	body, err := a.decodeModeration(answer, len(texts))
+	if err != nil {
 		return nil, err
 	}
-	if len(body.Results) != texts {
-		return nil, upstream.Unusable(answer.Status, errors.New("the answer doesn't judge each text"))
-	}
-	judged := make([]supplier.Judgement, 0, texts)
+	judged := make([]supplier.Judgement, 0, len(texts))
 	for _, r := range body.Results {
-		if r.Flagged == nil && len(r.Categories) == 0 {
-			return nil, upstream.Unusable(answer.Status, errors.New("the answer judges a text in no way that is known"))
-		}
 		judged = append(judged, r.judgement())
 	}
 	return judged, nil
+}
+
+// decodeModeration returns an answer that judges each of the texts.
+func (a *adapter) decodeModeration(answer upstream.Answer, texts int) (moderationAnswer, error) {
+	var body moderationAnswer
+	err := upstream.Decode(answer.Body, &body)
+	if err = a.format.Problem(answer, body.Envelope, err); err != nil {
+		return body, err
+	}
+	if len(body.Results) != texts {
+		return body, upstream.Unusable(answer.Status, errors.New("the answer doesn't judge each text"))
+	}
+	for _, r := range body.Results {
+		if r.Flagged == nil && len(r.Categories) == 0 {
+			return body, upstream.Unusable(answer.Status, errors.New("the answer judges a text in no way that is known"))
+		}
+	}
+	return body, nil
 }
 
 // judgement reads one result. If a server leaves out the verdict, any category that holds is one.

@@ -36,6 +36,7 @@ func Kind() supplier.Kind {
 		Name: "openai",
 		Capabilities: []string{
 			string(catalog.AudioSpeech), string(catalog.AudioTranscribe), string(catalog.ImageEdit), string(catalog.ImageGenerate), string(catalog.TextChat), string(catalog.TextEmbed),
+			string(catalog.TextModerate),
 		},
 		New:       New,
 		Refuses:   refuses,
@@ -71,6 +72,8 @@ func (a *adapter) Submit(ctx context.Context, r supplier.Request) (supplier.Outc
 		return a.chat(ctx, r)
 	case catalog.TextEmbed:
 		return a.embed(ctx, r)
+	case catalog.TextModerate:
+		return a.judge(ctx, r)
 	case catalog.ImageGenerate:
 		return a.imagine(ctx, r)
 	case catalog.ImageEdit:

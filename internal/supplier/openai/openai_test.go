@@ -112,6 +112,17 @@ func harness(t *testing.T) suppliertest.Harness {
 					Embeddings: [][]float32{{0, 0.25}, {0.5, -1}}, Usage: supplier.Usage{InputTokens: 4},
 				},
 			},
+			{
+				Request: request("text.moderate", `{"texts":["a","b"]}`, `{}`),
+				Sends:   `{"model":"model-1","input":["a","b"]}`,
+				Answer:  suppliertest.JSON(200, `{"id":"modr-1","model":"omni","results":[{`+clean+`},{`+harmful+`}]}`),
+				Want: &supplier.Result{
+					Data: json.RawMessage(`{"results":[{"flagged":false,"categories":[],"scores":{"harassment":0,"hate":0,"illicit":0,"self_harm":0,` +
+						`"sexual":0,"sexual_minors":0,"violence":0}},{"flagged":true,"categories":["hate","violence"],"scores":{"harassment":0,"hate":0.75,` +
+						`"illicit":0,"self_harm":0,"sexual":0,"sexual_minors":0,"violence":0.5}}]}`),
+					Usage: supplier.Usage{InputTokens: 1},
+				},
+			},
 		}, mediaCases()...),
 		Faults:   append(faults(), mediaFaults()...),
 		Refusals: append(refusals(), mediaRefusals()...),

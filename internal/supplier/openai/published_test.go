@@ -1,6 +1,7 @@
 package openai_test
 
 import (
+	"strings"
 	"testing"
 
 	"unitask/internal/supplier"
@@ -15,6 +16,11 @@ const clean = `"flagged":false,
 	"category_applied_input_types":{"hate":["text"],"hate/threatening":["text"],"harassment":["text"],"harassment/threatening":["text"],
 		"illicit":["text"],"illicit/violent":["text"],"self-harm":["text"],"self-harm/intent":["text"],"self-harm/instructions":["text"],
 		"sexual":["text"],"sexual/minors":["text"],"violence":["text"],"violence/graphic":["text"]}`
+
+// harmful is a judgement by two categories of one name in the directory, and by another one.
+var harmful = strings.NewReplacer(`"flagged":false`, `"flagged":true`, `"hate":false`, `"hate":true`, `"hate/threatening":false`, `"hate/threatening":true`,
+	`"violence/graphic":false`, `"violence/graphic":true`, `"hate":0`, `"hate":0.75`, `"hate/threatening":0`, `"hate/threatening":0.5`,
+	`"violence/graphic":0`, `"violence/graphic":0.5`).Replace(clean)
 
 // TestPublished validates the requests, and the fakes' answers, by OpenAI's published document.
 func TestPublished(t *testing.T) {

@@ -25,6 +25,7 @@ var honours = upstream.Honours{
 		Parameters: chatMembers,
 	},
 	catalog.TextEmbed:       {Input: []string{"texts"}, Parameters: []string{"dimensions"}},
+	catalog.TextModerate:    {Input: []string{"texts"}},
 	catalog.ImageGenerate:   {Input: []string{"prompt"}, Parameters: imageMembers},
 	catalog.ImageEdit:       {Input: []string{"prompt", "images", "mask", "authorization"}, Parameters: imageMembers},
 	catalog.AudioSpeech:     {Input: []string{"text", "instructions"}, Parameters: []string{"voice", "format", "speed"}},

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"image"
 	"io"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -97,6 +98,9 @@ func picture(t *testing.T, w, h int) []byte {
 	return data
 }
 
+// harmless is the scores of a text that isn't harmful.
+const harmless = `{"harassment":0,"hate":0,"illicit":0,"other":0,"personal_data":0,"self_harm":0,"sexual":0,"sexual_minors":0,"violence":0}`
+
 func TestEachCapabilityGivesRealBytes(t *testing.T) {
 	t.Parallel()
 	img, wav := picture(t, 90, 60), media.Speak(media.SpeechSpec{Text: "Good day.", Speed: 1})
@@ -137,6 +141,17 @@ func TestEachCapabilityGivesRealBytes(t *testing.T) {
 			supplier.Result{
 				Data:  json.RawMessage(`{"results":[{"index":1,"score":0.5802},{"index":2,"score":0.3206},{"index":0,"score":0}]}`),
 				Usage: supplier.Usage{InputTokens: 23, Searches: 1},
+			},
+		},
+		"text.moderate": {
+			request("text.moderate", `{"texts":["A fine day.","Kill, murder or kill? Idiot!","skill"]}`, `{}`),
+			supplier.Result{
+				Data: json.RawMessage(`{"results":[` +
+					`{"flagged":false,"categories":[],"scores":` + harmless + `},` +
+					`{"flagged":true,"categories":["harassment","violence"],"scores":` +
+					strings.NewReplacer(`"harassment":0`, `"harassment":0.5`, `"violence":0`, `"violence":0.875`).Replace(harmless) + `},` +
+					`{"flagged":false,"categories":[],"scores":` + harmless + `}]}`),
+				Usage: supplier.Usage{InputTokens: 9},
 			},
 		},
 		"audio.speech": {

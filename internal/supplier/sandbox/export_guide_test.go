@@ -24,6 +24,7 @@ the same result. Checks, states and errors are those of any other supplier.
 var makes = map[string]string{
 	"text.chat":        "a greeting, the value of a sum (`What is 12*7+1?`), `say`, `upper`, `lower`, `reverse` or `sort` of the rest, `How many words: …`, else a remark about the prompt; with `output_schema`, an answer of its form",
 	"text.embed":       "unit vectors, 256 dimensions by default; texts that share words or parts of words lie close together",
+	"text.moderate":    "flags a text with a word of the list below; a category's score is 0.5 by one of its words, 0.75 by two, and so on",
 	"text.rerank":      "each document's score is the share of the query's words, and of their parts, that it has; the best first",
 	"image.generate":   "1024×1024 by default; colours follow the prompt (name one), its words are written in; `png`, `jpeg`, `webp`",
 	"image.edit":       "the first picture in the prompt's colours, within the mask if one is given (its transparent pixels, else its light ones); further pictures are shown small",
@@ -49,10 +50,19 @@ sound for audio.*, and a text for others. Where that doesn't fit its output sche
 schema: the one that is declared, else one that is made of its types, bounds and lists of values, with the request's
 texts for its free strings, and files in the places of artifacts.
 
+The words of text.moderate:
+
+| category | words |
+|---|---|
+`)
+	for _, category := range slices.Sorted(maps.Keys(harms)) {
+		fmt.Fprintf(&b, "| %s | %s |\n", category, strings.Join(harms[category], ", "))
+	}
+	b.WriteString(`
 ## Magic inputs
 A word of this table, set off by white space, anywhere in the prompt, in the last message of the user, in the text to
-speak, in a text to embed or in a query, has its effect. audio.transcribe has no text, so it has no magic words.
-A value that is not allowed is an INVALID_REQUEST; other words that begin with @ are plain text.
+speak, in a text to embed or to moderate, or in a query, has its effect. audio.transcribe has no text, so it has no
+magic words. A value that is not allowed is an INVALID_REQUEST; other words that begin with @ are plain text.
 
 | input | effect |
 |---|---|

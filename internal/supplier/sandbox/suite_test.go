@@ -17,6 +17,7 @@ func TestSuite(t *testing.T) {
 	img, text := picture(t, 40, 30), hello
 	samples := map[string]supplier.Request{
 		"text.embed":       request("text.embed", `{"texts":["a"]}`, `{}`),
+		"text.moderate":    request("text.moderate", `{"texts":["a bee"]}`, `{}`),
 		"text.rerank":      request("text.rerank", `{"query":"an owl","documents":["a bee","an owl"]}`, `{}`),
 		"image.generate":   request("image.generate", `{"prompt":"a fox"}`, `{"size":"64x64"}`),
 		"image.edit":       with(request("image.edit", `{"prompt":"a fox"}`, `{}`), "/images/0", img),

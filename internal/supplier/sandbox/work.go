@@ -42,6 +42,7 @@ type service struct {
 var services = map[string]service{
 	"text.chat":        {read: readChat, newProduct: func() product { return &chat{} }},
 	"text.embed":       {read: readEmbedding, newProduct: func() product { return &embedding{} }},
+	"text.moderate":    {read: readModeration, newProduct: func() product { return &moderation{} }},
 	"text.rerank":      {read: readRanking, newProduct: func() product { return &ranking{} }},
 	"image.generate":   {async: true, takes: 1500 * time.Millisecond, read: readPicture, newProduct: func() product { return &picture{} }},
 	"image.edit":       {async: true, takes: 1500 * time.Millisecond, read: readEdit, newProduct: func() product { return &picture{} }},

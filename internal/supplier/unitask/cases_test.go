@@ -57,6 +57,8 @@ func cases() []suppliertest.Case {
 		},
 		whole("text.embed", `{"texts":["a"]}`, `,"output":{"embeddings":[[0.5,1]]},"usage":{"input_tokens":3}`,
 			supplier.Result{Embeddings: [][]float32{{0.5, 1}}, Usage: supplier.Usage{InputTokens: 3}}),
+		whole("text.moderate", `{"texts":["a"]}`, `,"output":{"results":[{"flagged":false,"categories":[],"scores":{}}]},"usage":{"input_tokens":1}`,
+			supplier.Result{Data: json.RawMessage(`{"results":[{"flagged":false,"categories":[],"scores":{}}]}`), Usage: supplier.Usage{InputTokens: 1}}),
 		whole("text.rerank", `{"query":"a","documents":["b"]}`, `,"output":{"results":[{"index":0,"score":0.5}]},"usage":{"searches":1}`,
 			supplier.Result{Data: json.RawMessage(`{"results":[{"index":0,"score":0.5}]}`), Usage: supplier.Usage{Searches: 1}}),
 		whole("image.generate", `{"prompt":"A fox"}`, `,"output":{"images":[{`+fileDone+`]}`, supplier.Result{Files: []supplier.File{picture}}),
