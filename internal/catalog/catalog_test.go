@@ -61,6 +61,10 @@ func TestDirectory(t *testing.T) {
 		},
 		{Name: "image.generate", Modality: "image", Mode: catalog.Async, Deadline: 15 * time.Minute, OutputMedia: []string{"image"}},
 		{
+			Name: "image.upscale", Modality: "image", Mode: catalog.Async, Deadline: 15 * time.Minute,
+			PersonInputs: []string{"image"}, MediaInputs: []string{"/image", "/authorization/evidence/*"}, OutputMedia: []string{"image"},
+		},
+		{
 			Name: "text.chat", Modality: "text", Mode: catalog.Sync, Deadline: 5 * time.Minute, OutputText: true,
 			MediaInputs: []string{"/messages/*/content/*/image", "/messages/*/content/*/audio", "/messages/*/content/*/document"},
 		},
@@ -81,7 +85,7 @@ func TestDirectory(t *testing.T) {
 		t.Errorf("All() (-want +got):\n%s", diff)
 	}
 	for i, name := range []catalog.Name{
-		catalog.AudioSpeech, catalog.AudioTranscribe, catalog.ImageEdit, catalog.ImageGenerate, catalog.TextChat, catalog.TextEmbed,
+		catalog.AudioSpeech, catalog.AudioTranscribe, catalog.ImageEdit, catalog.ImageGenerate, catalog.ImageUpscale, catalog.TextChat, catalog.TextEmbed,
 		catalog.TextModerate, catalog.TextRerank, catalog.VideoGenerate,
 	} {
 		if i >= len(got) || got[i].Name != name {

@@ -21,6 +21,7 @@ func TestFillDefaults(t *testing.T) {
 		{"text.chat", `{}`, `{"max_output_tokens":1024}`},
 		{"text.chat", `{"max_output_tokens":7,"seed":1}`, `{"max_output_tokens":7,"seed":1}`},
 		{"text.embed", `{}`, `{}`},
+		{"image.upscale", `{}`, `{"factor":2,"format":"png"}`},
 		{"text.moderate", `{}`, `{}`},
 		{"text.rerank", `{}`, `{}`},
 		{"image.generate", `{"n":2}`, `{"format":"png","n":2}`},

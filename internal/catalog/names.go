@@ -6,6 +6,7 @@ const (
 	AudioTranscribe Name = "audio.transcribe"
 	ImageEdit       Name = "image.edit"
 	ImageGenerate   Name = "image.generate"
+	ImageUpscale    Name = "image.upscale"
 	TextChat        Name = "text.chat"
 	TextEmbed       Name = "text.embed"
 	TextModerate    Name = "text.moderate"

@@ -113,8 +113,8 @@ func TestFitsUsual(t *testing.T) {
 		{"notes.sort", `{"type":"object","required":["images"]}`, false},
 		{"notes.sort", `{"type":"object","properties":{"title":{}}}`, false},
 		{"notes.sort", `{"type":"object","examples":[{"text":"a"}]}`, false},
-		{"image.upscale", `{"type":"object","required":["images"]}`, true},
-		{"image.upscale", `{"type":"object","required":["text"]}`, false},
+		{"image.enhance", `{"type":"object","required":["images"]}`, true},
+		{"image.enhance", `{"type":"object","required":["text"]}`, false},
 		{"video.loop", `{"type":"object","required":["videos"]}`, true},
 		{"audio.clean", `{"type":"object","required":["audio"]}`, true},
 	} {

@@ -62,6 +62,11 @@ func drawDemand(t *rapid.T, name catalog.Name) demand {
 			o.input["images"] = []any{o.input["/images/0"]}
 			delete(o.input, "/images/0")
 		}
+	case "image.upscale":
+		o.attach("/image", "image/png", dot)
+		o.input["image"] = o.input["/image"]
+		delete(o.input, "/image")
+		maybe(o, "factor", rapid.SampledFrom([]any{2, 4}))
 	case "video.generate":
 		o.input["prompt"] = text("prompt")
 		o.parameters["duration_seconds"] = rapid.IntRange(1, 2).Draw(t, "seconds")

@@ -74,7 +74,7 @@ func (p *jobServer) seen() (started []string, asked int) {
 
 // moreCapabilities is a directory's addition, of which no program knows.
 const moreCapabilities = `capabilities:
-  - name: image.upscale
+  - name: image.enhance
     title: Enlarge
     description: Enlarges a named picture.
     modality: image
@@ -94,13 +94,13 @@ const moreCapabilities = `capabilities:
       properties: {images: {type: array}}
       required: [images]
     example:
-      capability: image.upscale
+      capability: image.enhance
       input: {subject: a fox}
 `
 
 const moreModels = `models:
   - model: example/scaler
-    capability: image.upscale
+    capability: image.enhance
     input: {/input/subject: /prompt, /parameters/factor: /scale}
     output: {files: /images}
 `
@@ -164,14 +164,14 @@ routes:
 	h.write("unitask.yaml", configured(next.URL, `catalog: [more.yaml]
 limits: {body: 1KiB, connections: 77, lease: 3s}
 routes:
-  image.upscale: [{supplier: one, model: example/scaler, price: {unit: image, output: "0.002"}}]
+  image.enhance: [{supplier: one, model: example/scaler, price: {unit: image, output: "0.002"}}]
 `))
 	done := h.client("config", "reload")
 	want := "changed: catalog, limits.body, suppliers, routes\nthese need a restart: limits.connections\n"
 	if done.code != 0 || done.stderr != want {
 		t.Errorf("reload: exit %d\n%s", done.code, done.stderr)
 	}
-	if diff := cmp.Diff([]string{"image.upscale"}, h.offers()); diff != "" {
+	if diff := cmp.Diff([]string{"image.enhance"}, h.offers()); diff != "" {
 		t.Errorf("after the reload (-want +got):\n%s", diff)
 	}
 	old.letGo()
@@ -185,8 +185,8 @@ routes:
 	}
 	for _, key := range []string{h.key, testKey} {
 		h.key = key
-		if made := h.task("run", "image.upscale", "subject=a fox", "factor=3", "--json"); len(made.Output.Images) != 1 {
-			t.Errorf("image.upscale: %+v", made)
+		if made := h.task("run", "image.enhance", "subject=a fox", "factor=3", "--json"); len(made.Output.Images) != 1 {
+			t.Errorf("image.enhance: %+v", made)
 		}
 	}
 	if models, _ := next.seen(); !slices.Equal(models, []string{"example/scaler"}) {
@@ -195,7 +195,7 @@ routes:
 	if models, _ := old.seen(); !slices.Equal(models, []string{"fal-ai/flux/schnell"}) {
 		t.Errorf("the old supplier began %v", models)
 	}
-	long := `{"capability":"image.upscale","input":{"subject":"` + strings.Repeat("x", 1024) + `"}}`
+	long := `{"capability":"image.enhance","input":{"subject":"` + strings.Repeat("x", 1024) + `"}}`
 	if got := h.call(http.MethodPost, "/api/ai/v1/tasks", long, map[string]string{"Idempotency-Key": "reload-too-long"}, nil); got.status != http.StatusRequestEntityTooLarge {
 		t.Errorf("a body beyond the new limit: %d", got.status)
 	}
@@ -207,7 +207,7 @@ func (h *host) hangUp() {
 	h.T.Helper()
 	h.write("unitask.yaml", "suppliers: [{name: idle, kind: openai, base_url: \"http://127.0.0.1:1\"}]\n")
 	h.signal(syscall.SIGHUP)
-	h.Until(time.Minute, "the added capability is gone", func() bool { return !slices.Contains(h.offers(), "image.upscale") })
+	h.Until(time.Minute, "the added capability is gone", func() bool { return !slices.Contains(h.offers(), "image.enhance") })
 }
 
 func (h *host) signal(s os.Signal) {

@@ -34,7 +34,7 @@ const statusLimit = 1 << 20 // bytes of an answer about a job
 func Kind() supplier.Kind {
 	return supplier.Kind{
 		Name:         "fal",
-		Capabilities: []string{"audio.speech", "audio.transcribe", "image.edit", "image.generate", "video.generate"},
+		Capabilities: []string{"audio.speech", "audio.transcribe", "image.edit", "image.generate", "image.upscale", "video.generate"},
 		Maps:         true,
 		New:          New,
 	}

@@ -89,6 +89,24 @@ func TestConformance(t *testing.T) {
 				Want:   &supplier.Result{Files: []supplier.File{{URL: "https://files.example/1"}}, Usage: supplier.Usage{Images: 1}},
 			},
 			{
+				Request: withMedia(request("image.upscale", "fal-ai/topaz/upscale/image", `{"image":{},"authorization":{"person":"none"}}`, `{"factor":4,"format":"png"}`),
+					"/image", media("image/png", "one")),
+				Sends:  `{"image_url":"data:image/png;base64,b25l","upscale_factor":4,"output_format":"png"}`,
+				Alike:  true,
+				Answer: done(`{"image":{"url":"https://files.example/1.png","content_type":"image/png","width":8,"height":4}}`),
+				Want: &supplier.Result{
+					Files: []supplier.File{{URL: "https://files.example/1.png", ContentType: "image/png", Width: 8, Height: 4}}, Usage: supplier.Usage{Images: 1},
+				},
+			},
+			{
+				Name:    "image.upscale/esrgan",
+				Request: withMedia(request("image.upscale", "fal-ai/esrgan", `{"image":{}}`, `{"factor":2,"format":"jpeg"}`), "/image", media("image/png", "one")),
+				Sends:   `{"image_url":"data:image/png;base64,b25l","scale":2,"output_format":"jpeg"}`,
+				Alike:   true,
+				Answer:  done(`{"image":{"url":"https://files.example/1.jpg"}}`),
+				Want:    &supplier.Result{Files: []supplier.File{{URL: "https://files.example/1.jpg"}}, Usage: supplier.Usage{Images: 1}},
+			},
+			{
 				Request: request("video.generate", "test/film", `{"prompt":"Waves"}`, `{"duration_seconds":4}`),
 				Sends:   `{"prompt":"Waves","duration":"4s"}`,
 				Alike:   true,
@@ -217,6 +235,8 @@ func refusals() []suppliertest.Refusal {
 		row("more than a megapixel", "image.generate", pro, prompt, `{"size":"1440x1024"}`, true),
 		row("four", "image.generate", schnell, prompt, `{"n":4,"seed":1}`, false),
 		row("ratios", "image.generate", schnell, prompt, `{"aspect_ratio":"21:9"}`, false),
+		row("an enlarged webp", "image.upscale", "fal-ai/esrgan", `{"image":{}}`, `{"format":"webp"}`, true),
+		row("an enlarged jpeg", "image.upscale", "fal-ai/esrgan", `{"image":{}}`, `{"factor":4,"format":"jpeg"}`, false),
 		row("another length", "video.generate", "test/film", prompt, `{"duration_seconds":5}`, true),
 	}
 }

@@ -141,6 +141,15 @@ func harness(t *testing.T) suppliertest.Harness {
 				},
 			},
 			{
+				Request: withMedia(request("image.upscale", "lens", `{"image":{"url":"https://a.example"}}`, `{"factor":2}`), "image/png", "/image"),
+				Sends:   `{"image":"data:image/png;base64,b25l","by":"double"}`,
+				Alike:   true,
+				Answer:  suppliertest.JSON(200, `{"url":"https://files.example/1"}`),
+				Want: &supplier.Result{
+					Files: []supplier.File{{URL: "https://files.example/1"}}, Data: json.RawMessage(`{"images":[{"artifact":0}]}`),
+				},
+			},
+			{
 				Request: request("audio.speech", "speaker", `{"text":"Hi"}`, `{"format":"wav"}`),
 				Sends:   `{"text":"Hi","format":"wav"}`,
 				Opaque:  true,

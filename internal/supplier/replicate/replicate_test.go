@@ -98,6 +98,13 @@ func harness(t *testing.T) suppliertest.Harness {
 				Want:    files(1, "https://replicate.example/1.png"),
 			},
 			{
+				Request: withMedia(request("image.upscale", "google/upscaler", `{"image":{},"authorization":{"person":"none"}}`, `{"factor":4,"format":"jpeg"}`), "/image"),
+				Sends:   `{"input":{"image":"data:image/png;base64,b25l","upscale_factor":"x4"}}`,
+				Alike:   true,
+				Answer:  later("succeeded", `,"error":null,"output":"https://replicate.example/1.jpg"`),
+				Want:    files(1, "https://replicate.example/1.jpg"),
+			},
+			{
 				Request: request("video.generate", "test/film", `{"prompt":"Waves"}`, `{}`),
 				Alike:   true,
 				Answer:  later("succeeded", `,"error":null,"output":"https://replicate.example/1.mp4"`),

@@ -28,6 +28,7 @@ var makes = map[string]string{
 	"text.rerank":      "each document's score is the share of the query's words, and of their parts, that it has; the best first",
 	"image.generate":   "1024×1024 by default; colours follow the prompt (name one), its words are written in; `png`, `jpeg`, `webp`",
 	"image.edit":       "the first picture in the prompt's colours, within the mask if one is given (its transparent pixels, else its light ones); further pictures are shown small",
+	"image.upscale":    "the picture, two or four times as wide and high, up to 16 megapixels; of one over 48 KiB, from a copy that is small enough to keep",
 	"video.generate":   "MP4 (H.264, FLAC sound with `audio`), 4 s at 720p and 16:9 by default, up to 60 s; `image` is its backdrop, in 4K in the middle of the sky",
 	"audio.speech":     "`wav` or `flac`, 24 kHz: a tone a syllable, as long as speech would be; the text is kept as the file's comment",
 	"audio.transcribe": "the comment of a WAV or FLAC file (so the sandbox understands its own speech), else its length and loudness",
@@ -61,8 +62,9 @@ The words of text.moderate:
 	b.WriteString(`
 ## Magic inputs
 A word of this table, set off by white space, anywhere in the prompt, in the last message of the user, in the text to
-speak, in a text to embed or to moderate, or in a query, has its effect. audio.transcribe has no text, so it has no
-magic words. A value that is not allowed is an INVALID_REQUEST; other words that begin with @ are plain text.
+speak, in a text to embed or to moderate, or in a query, has its effect. audio.transcribe and
+image.upscale have no text, so they have no magic words. A value that is not allowed is an INVALID_REQUEST; other words
+that begin with @ are plain text.
 
 | input | effect |
 |---|---|

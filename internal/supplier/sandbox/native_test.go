@@ -13,7 +13,7 @@ import (
 func TestAddedCapability(t *testing.T) {
 	a := mustNew(t, sandbox.Cheap, instant)
 	for capability, want := range map[string]string{
-		"text.summarize": "", "notes.sort": "", "image.upscale": "image/png", "video.loop": "video/mp4", "audio.clean": "audio/wav",
+		"text.summarize": "", "notes.sort": "", "image.enhance": "image/png", "video.loop": "video/mp4", "audio.clean": "audio/wav",
 	} {
 		r := supplier.Request{
 			Capability: capability, Model: sandbox.Cheap, SubmitKey: capability + "/1",

@@ -38,6 +38,8 @@ type parameters struct {
 	Resolution      string  `json:"resolution"`
 	Audio           bool    `json:"audio"`
 
+	Factor int `json:"factor"`
+
 	Voice string  `json:"voice"`
 	Speed float64 `json:"speed"`
 
@@ -49,6 +51,7 @@ const (
 	maxImages     = 4
 	maxDimensions = 8192
 	maxSide       = 4096 // pixels
+	maxEnlarged   = 8192 // pixels
 	maxSeconds    = 60   // of video
 	maxSpoken     = 10_000
 )
@@ -62,6 +65,11 @@ func (p parameters) refused(capability string) string {
 		}
 	case "image.generate", "image.edit":
 		return p.refusedPicture()
+	case "image.upscale":
+		if !slices.Contains([]int{0, 2, 4}, p.Factor) {
+			return "factor is neither 2 nor 4"
+		}
+		return p.refusedFormat()
 	case "video.generate":
 		return p.refusedVideo()
 	case "audio.speech":
@@ -83,8 +91,8 @@ func (p parameters) refusedPicture() string {
 	switch {
 	case p.N < 0 || p.N > maxImages:
 		return fmt.Sprintf("n is outside 1 to %d", maxImages)
-	case p.Format != "" && !slices.Contains(media.Formats(), p.Format):
-		return "format is none of png, jpeg and webp"
+	case p.refusedFormat() != "":
+		return p.refusedFormat()
 	}
 	w, h, sized := p.pixels()
 	if sized && (w < 16 || h < 16 || w > maxSide || h > maxSide) {
@@ -99,6 +107,13 @@ func (p parameters) refusedPicture() string {
 	}
 	if sized && shaped && math.Abs(float64(w)/float64(h)/ratio-1) > 0.02 {
 		return "size and aspect_ratio disagree"
+	}
+	return ""
+}
+
+func (p parameters) refusedFormat() string {
+	if p.Format != "" && !slices.Contains(media.Formats(), p.Format) {
+		return "format is none of png, jpeg and webp"
 	}
 	return ""
 }

@@ -153,6 +153,11 @@ func given(r supplier.Request, pointer string) (image.Image, error) {
 	if err != nil {
 		return nil, err
 	}
+	return pictureOf(data)
+}
+
+// pictureOf decodes a given picture.
+func pictureOf(data []byte) (image.Image, error) {
 	img, err := media.Decode(bytes.NewReader(data))
 	if err != nil {
 		return nil, supplier.NewError(supplier.Refused, fault.InvalidRequest, "a given picture can't be read", err)

@@ -48,7 +48,7 @@ func TestShaped(t *testing.T) {
 		files              int
 	}{
 		{"text.summarize", `{"type":"object","properties":{"text":{"type":"string"}},"required":["text"],"additionalProperties":false}`, "", 0},
-		{"image.upscale", `{"type":"object","properties":{"images":{"type":"array"}},"required":["images"]}`, "", 1},
+		{"image.enhance", `{"type":"object","properties":{"images":{"type":"array"}},"required":["images"]}`, "", 1},
 		{
 			"text.extract", `{"type":"object","properties":{"title":{"type":"string"},"tags":{"type":"array","items":{"type":"string"}},"open":{"const":true},"topic":{"type":"string"}}}`,
 			`{"open":true,"tags":["all the words"],"title":"note","topic":"all the words 2"}`, 0,

@@ -21,6 +21,7 @@ func TestSuite(t *testing.T) {
 		"text.rerank":      request("text.rerank", `{"query":"an owl","documents":["a bee","an owl"]}`, `{}`),
 		"image.generate":   request("image.generate", `{"prompt":"a fox"}`, `{"size":"64x64"}`),
 		"image.edit":       with(request("image.edit", `{"prompt":"a fox"}`, `{}`), "/images/0", img),
+		"image.upscale":    with(request("image.upscale", `{}`, `{}`), "/image", img),
 		"video.generate":   request("video.generate", `{"prompt":"waves"}`, `{"duration_seconds":1}`),
 		"audio.speech":     request("audio.speech", `{"text":"Hi."}`, `{}`),
 		"audio.transcribe": with(request("audio.transcribe", `{}`, `{}`), "/audio", []byte("x")),

@@ -46,6 +46,7 @@ var services = map[string]service{
 	"text.rerank":      {read: readRanking, newProduct: func() product { return &ranking{} }},
 	"image.generate":   {async: true, takes: 1500 * time.Millisecond, read: readPicture, newProduct: func() product { return &picture{} }},
 	"image.edit":       {async: true, takes: 1500 * time.Millisecond, read: readEdit, newProduct: func() product { return &picture{} }},
+	"image.upscale":    {async: true, takes: 1500 * time.Millisecond, read: readEnlargement, newProduct: func() product { return &enlargement{} }},
 	"video.generate":   {async: true, takes: 4 * time.Second, read: readVideo, newProduct: func() product { return &video{} }},
 	"audio.speech":     {read: readSpeech, newProduct: func() product { return &speech{} }},
 	"audio.transcribe": {read: readTranscript, newProduct: func() product { return &transcript{} }},

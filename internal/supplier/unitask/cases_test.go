@@ -13,11 +13,14 @@ func cases() []suppliertest.Case {
 	edit.Model, edit.Media = "image.edit.v2", map[string]supplier.Media{"/images/0": media("image/png", "abc")}
 	transcribe := request("audio.transcribe", `{"audio":{"artifact":"art_2"}}`, `{}`)
 	transcribe.Media = map[string]supplier.Media{"/audio": media("audio/wav", "abc")}
-	whole := func(capability, input, done string, want supplier.Result) suppliertest.Case {
-		return suppliertest.Case{
-			Request: request(capability, input, `{}`), Answer: suppliertest.JSON(200, taskOf("succeeded", done)), Want: &want, Alike: true,
-		}
+	wholeOf := func(r supplier.Request, done string, want supplier.Result) suppliertest.Case {
+		return suppliertest.Case{Request: r, Answer: suppliertest.JSON(200, taskOf("succeeded", done)), Want: &want, Alike: true}
 	}
+	whole := func(capability, input, done string, want supplier.Result) suppliertest.Case {
+		return wholeOf(request(capability, input, `{}`), done, want)
+	}
+	enlarge := request("image.upscale", `{"image":{"url":"https://caller.example/a.png"}}`, `{}`)
+	enlarge.Media = map[string]supplier.Media{"/image": media("image/png", "abc")}
 	look := request("text.chat", `{"messages":[{"role":"user","content":[{"type":"text","text":"What?"},{"type":"image","image":{"url":"https://caller.example/a.png"}}]}]}`, `{}`)
 	look.Media = map[string]supplier.Media{"/messages/0/content/1/image": media("image/png", "abc")}
 	picture := supplier.File{URL: "https://gateway.example/artifacts/art_1?s=1", ContentType: "image/png", Width: 8, Height: 4}
@@ -62,6 +65,7 @@ func cases() []suppliertest.Case {
 		whole("text.rerank", `{"query":"a","documents":["b"]}`, `,"output":{"results":[{"index":0,"score":0.5}]},"usage":{"searches":1}`,
 			supplier.Result{Data: json.RawMessage(`{"results":[{"index":0,"score":0.5}]}`), Usage: supplier.Usage{Searches: 1}}),
 		whole("image.generate", `{"prompt":"A fox"}`, `,"output":{"images":[{`+fileDone+`]}`, supplier.Result{Files: []supplier.File{picture}}),
+		wholeOf(enlarge, `,"output":{"images":[{`+fileDone+`]}`, supplier.Result{Files: []supplier.File{picture}}),
 		whole("audio.speech", `{"text":"Hi"}`, `,"output":{"audio":{`+fileDone+`},"usage":{"characters":2}`,
 			supplier.Result{Files: []supplier.File{picture}, Usage: supplier.Usage{Characters: 2}}),
 		whole("video.generate", `{"prompt":"Waves"}`, `,"output":{"videos":[{"id":"art_1","url":"https://gateway.example/v.mp4","content_type":"video/mp4","duration_seconds":4.5}]}`,

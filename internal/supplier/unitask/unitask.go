@@ -42,7 +42,7 @@ func Kind() supplier.Kind {
 	return supplier.Kind{
 		Name: "unitask",
 		Capabilities: []string{
-			"audio.speech", "audio.transcribe", "image.edit", "image.generate", "text.chat", "text.embed", "text.moderate",
+			"audio.speech", "audio.transcribe", "image.edit", "image.generate", "image.upscale", "text.chat", "text.embed", "text.moderate",
 			"text.rerank", "video.generate",
 		},
 		Maps:      true,
