@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"unitask/internal/task"
@@ -28,6 +29,7 @@ type Output struct {
 	FinishReason string          `json:"finish_reason,omitempty"`
 	State        string          `json:"state,omitempty"`
 	Segments     []task.Segment  `json:"segments,omitempty"`
+	Words        []task.Segment  `json:"words,omitempty"`
 	Images       []Artifact      `json:"images,omitempty"`
 	Videos       []Artifact      `json:"videos,omitempty"`
 	Audio        *Artifact       `json:"audio,omitempty"`
@@ -135,7 +137,9 @@ func (o *Output) take(name string, value json.RawMessage) bool {
 	case "finish_reason":
 		return read(&o.FinishReason, value)
 	case "segments":
-		return read(&o.Segments, value)
+		return readPieces(&o.Segments, value)
+	case "words":
+		return readPieces(&o.Words, value)
 	case "images":
 		return readFiles(&o.Images, value)
 	case "videos":
@@ -161,6 +165,16 @@ func read[T any](field *T, value json.RawMessage) bool {
 		return false
 	}
 	*field = v
+	return true
+}
+
+// readPieces sets a field to a list of segments without other members.
+func readPieces(field *[]task.Segment, value json.RawMessage) bool {
+	var all []task.Segment
+	if jsonv2.Unmarshal(value, &all, jsonv2.RejectUnknownMembers(true)) != nil {
+		return false
+	}
+	*field = all
 	return true
 }
 

@@ -39,6 +39,12 @@ func TestOutputRead(t *testing.T) {
 			api.Output{Text: new("a"), Segments: []task.Segment{{End: 1.5, Text: "a"}}},
 			nil,
 		},
+		{
+			"a transcript by speakers", `{"text":"a","segments":[{"start":0,"end":1.5,"text":"a","speaker":"A"}],"words":[{"start":0,"end":1,"text":"a"}]}`,
+			api.Output{Text: new("a"), Segments: []task.Segment{{End: 1.5, Text: "a", Speaker: "A"}}, Words: []task.Segment{{End: 1, Text: "a"}}},
+			nil,
+		},
+		{"words of another form", `{"text":"a","words":[{"start":0,"end":1,"word":"a"}]}`, api.Output{Text: new("a"), Open: true}, nil},
 		{"vectors", `{"embeddings":[[0.5]]}`, api.Output{Embeddings: [][]float32{{0.5}}}, nil},
 		{"pictures", `{"images":[` + one + `,` + two + `]}`, api.Output{Images: []api.Artifact{artifact("art_1"), artifact("art_2")}}, []string{"art_1", "art_2"}},
 		{"a sound", `{"audio":` + one + `}`, api.Output{Audio: new(artifact("art_1"))}, []string{"art_1"}},

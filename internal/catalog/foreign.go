@@ -19,14 +19,15 @@ var foreignNames = map[string]string{
 	"image_size": "size", "output_format": "format", "response_format": "format",
 	"image_url": "image", "image_urls": "images", "voice_id": "voice", "duration": "duration_seconds",
 	"audio_url": "audio", "file": "audio", "timestamp_granularities": "timestamps",
+	"diarize": "speakers", "diarization": "speakers", "initial_prompt": "hints", "keywords": "hints", "target_language": "translate_to",
 }
 
 // The members of the built-in capabilities, for hints at the top level of a body, before the capability is known.
 var (
-	commonInputs     = []string{"prompt", "messages", "system", "text", "texts", "image", "images", "mask", "audio", "authorization"}
+	commonInputs     = []string{"prompt", "messages", "system", "text", "texts", "image", "images", "mask", "audio", "hints", "authorization"}
 	commonParameters = []string{
 		"max_output_tokens", "temperature", "top_p", "stop", "seed", "dimensions", "n", "size", "aspect_ratio", "format",
-		"quality", "voice", "speed", "language", "timestamps", "duration_seconds", "resolution",
+		"quality", "voice", "speed", "language", "timestamps", "translate_to", "speakers", "duration_seconds", "resolution",
 	}
 )
 

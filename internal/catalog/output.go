@@ -59,7 +59,7 @@ var resultMembers = []struct {
 	names   []Name // the built-in capabilities whose results these are
 	own     bool   // no other capability's
 }{
-	{"text", []string{"text", "finish_reason", "segments"}, []Name{TextChat, AudioTranscribe}, false},
+	{"text", []string{"text", "finish_reason", "segments", "words"}, []Name{TextChat, AudioTranscribe}, false},
 	{"embeddings", []string{"embeddings"}, []Name{TextEmbed}, false},
 	{"images", []string{"images"}, []Name{ImageGenerate, ImageEdit, ImageUpscale}, false},
 	{"videos", []string{"videos"}, []Name{VideoGenerate}, false},

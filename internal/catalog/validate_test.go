@@ -37,6 +37,7 @@ func TestValidateAccepts(t *testing.T) {
 		{"video.generate", `{"prompt":"a","reference_images":[` + imageURL + `],"authorization":{"person":"authorized","statement":"s","evidence":[{"data":"AA==","content_type":"application/pdf"}]}}`, `{}`},
 		{"audio.speech", `{"text":"a","instructions":"b"}`, `{"voice":"Alto 2","format":"flac","speed":0.25}`},
 		{"audio.transcribe", `{"audio":{"data":"AAA=","content_type":"audio/x-m4a"}}`, `{"language":"zh-Hant-TW","timestamps":"word","format":"vtt"}`},
+		{"audio.transcribe", `{"audio":{"data":"AAA=","content_type":"audio/wav"},"hints":["Anna","the Zürichsee"]}`, `{"speakers":true,"timestamps":"both","translate_to":"en"}`},
 		{"audio.transcribe", `{"audio":{"data":"AAA=","content_type":"video/mp4"}}`, `{}`},
 	} {
 		r := mustDecode(t, fmt.Sprintf(`{"capability":%q,"input":%s,"parameters":%s}`, tt.capability, tt.input, tt.parameters))
@@ -251,6 +252,7 @@ func TestValidateOutput(t *testing.T) {
 		{"video.generate", `{"videos":[` + artifact + `,"provider":"p"}]}`, "INVALID_REQUEST: output.videos.0.provider is not a known member"},
 		{"audio.speech", `{"audio":` + artifact + `}}`, ""},
 		{"audio.transcribe", `{"text":"a","segments":[{"start":0,"end":1.5,"text":"a"}]}`, ""},
+		{"audio.transcribe", `{"text":"a","segments":[{"start":0,"end":1.5,"text":"a","speaker":"A"}],"words":[{"start":0,"end":1.5,"text":"a"}]}`, ""},
 		{"audio.transcribe", `{"text":"a","segments":[{"start":-1,"end":1.5,"text":"a"}]}`, "INVALID_REQUEST: output.segments.0.start must be at least 0"},
 		{"audio.transcribe", `{"text":`, "output: not decoded JSON"},
 		{"text.draw", `{}`, "INVALID_REQUEST: capability is not a known capability"},

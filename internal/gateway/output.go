@@ -34,13 +34,18 @@ func (w *work) outputOf(route routing.Route, r supplier.Result, kept []task.Arti
 	if entry.NoFinishReason {
 		r.FinishReason = ""
 	}
+	if entry.Base() == catalog.AudioTranscribe && r.Data == nil {
+		if err := w.askedPieces(&r); err != nil {
+			return task.Output{}, err
+		}
+	}
 	out, err := w.arrange(route, r, kept)
 	if err != nil || !known {
 		return out, err
 	}
 	err = directory.CheckOutput(name, catalog.Output{
 		Text: r.Text, FinishReason: r.FinishReason, Embeddings: r.Embeddings,
-		More: r.Data != nil || len(r.Segments)+len(kept) > 0 || hasMore(r) || w.answerSchema() != nil,
+		More: r.Data != nil || len(r.Segments)+len(r.Words)+len(kept) > 0 || hasMore(r) || w.answerSchema() != nil,
 		JSON: func() (json.RawMessage, error) {
 			return json.Marshal(api.FromTask(task.Task{Output: &out}, placeholderURL).Output)
 		},
@@ -64,6 +69,9 @@ func (w *work) arrange(route routing.Route, r supplier.Result, kept []task.Artif
 	}
 	for _, s := range r.Segments {
 		parts.Segments = append(parts.Segments, task.Segment(s))
+	}
+	for _, s := range r.Words {
+		parts.Words = append(parts.Words, task.Segment(s))
 	}
 	for _, a := range kept {
 		family, _, _ := strings.Cut(a.ContentType, "/")

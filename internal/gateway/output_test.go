@@ -23,7 +23,7 @@ func results(r supplier.Result) *script {
 
 const (
 	vectors = `{"capability":"text.embed","input":{"texts":["a"]}}`
-	listen  = `{"capability":"audio.transcribe","input":{"audio":{"content_type":"audio/mpeg","data":"SUQzBAAAAAAAAAAA"}}}`
+	listen  = `{"capability":"audio.transcribe","input":{"audio":{"content_type":"audio/mpeg","data":"SUQzBAAAAAAAAAAA"}},"parameters":{"timestamps":"segment"}}`
 )
 
 // TestUnfitResult has a supplier answer with a result that isn't the capability's output: it is owed for its work,
@@ -52,6 +52,7 @@ func TestUnfitResult(t *testing.T) {
 				capability, good = catalog.TextEmbed, results(supplier.Result{Embeddings: [][]float32{{1}}})
 			case listen:
 				capability = catalog.AudioTranscribe
+				good = results(supplier.Result{Text: new("a"), FinishReason: "stop", Segments: []supplier.Segment{{End: 1, Text: "a"}}})
 			}
 			owed := attemptOutcome{"a", task.FailedAttempt, fault.ProviderUnavailable, task.USD, false}
 			cheap, dear := route("text.chat", "a", task.USD, bad), route("text.chat", "b", 2*task.USD, good)

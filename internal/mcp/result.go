@@ -54,6 +54,9 @@ func (s *Server) result(ctx context.Context, done api.Task) *sdk.CallToolResult 
 	if out.Segments != nil {
 		r.Content = append(r.Content, jsonText(out.Segments))
 	}
+	if out.Words != nil {
+		r.Content = append(r.Content, jsonText(out.Words))
+	}
 	if out.Embeddings != nil {
 		r.Content = append(r.Content, vectors(done.ID, out.Embeddings))
 	}

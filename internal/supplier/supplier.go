@@ -147,9 +147,10 @@ type Result struct {
 	// State is what the adapter needs of this answer when the conversation goes on (see Request.States); nil for nothing.
 	State      json.RawMessage
 	Segments   []Segment
+	Words      []Segment // beside Segments
 	Embeddings [][]float32
 	Files      []File // images, videos or one audio, in the caller's order
-	// Data is the whole output as JSON, in the place of Text, Segments and Embeddings; the i-th of Files stands in it as
+	// Data is the whole output as JSON, in the place of Text, Segments, Words and Embeddings; the i-th of Files stands in it as
 	// {"artifact":i}. nil: the output is made of the other members.
 	Data    json.RawMessage
 	Usage   Usage
@@ -175,9 +176,10 @@ type Citation struct {
 
 // Segment is one timed piece of a transcript.
 type Segment struct {
-	Start float64 `json:"start"` // seconds
-	End   float64 `json:"end"`   // seconds
-	Text  string  `json:"text"`
+	Start   float64 `json:"start"` // seconds
+	End     float64 `json:"end"`   // seconds
+	Text    string  `json:"text"`
+	Speaker string  `json:"speaker,omitempty"` // the same word for the same voice; "" if unknown
 }
 
 // File is one result file: its bytes, the address to fetch them from, or, if fetching takes the supplier's key, a

@@ -26,6 +26,7 @@ type Parts struct {
 	FinishReason string          `json:"finish_reason"`
 	State        string          `json:"state,omitempty"`
 	Segments     []Segment       `json:"segments"`
+	Words        []Segment       `json:"words"`
 	Images       []Artifact      `json:"images"`
 	Videos       []Artifact      `json:"videos"`
 	Audio        *Artifact       `json:"audio"`
@@ -49,9 +50,10 @@ type Citation struct {
 
 // Segment is one timed piece of a transcript; times in seconds.
 type Segment struct {
-	Start float64 `json:"start"`
-	End   float64 `json:"end"`
-	Text  string  `json:"text"`
+	Start   float64 `json:"start"`
+	End     float64 `json:"end"`
+	Text    string  `json:"text"`
+	Speaker string  `json:"speaker,omitempty"`
 }
 
 // Ref returns the place of an artifact in an Output's JSON, exactly as it is written there.
@@ -81,6 +83,9 @@ func (p Parts) Output() (Output, error) {
 	optional(w, "state", p.State)
 	if len(p.Segments) > 0 {
 		other(w, "segments", p.Segments)
+	}
+	if len(p.Words) > 0 {
+		other(w, "words", p.Words)
 	}
 	refs(w, "images", p.Images)
 	refs(w, "videos", p.Videos)

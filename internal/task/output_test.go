@@ -16,6 +16,7 @@ func file(id string) task.Artifact { return task.Artifact{ID: id, ContentType: "
 func TestParts(t *testing.T) {
 	all := task.Parts{
 		Text: new("a \"b\"\n"), FinishReason: "stop", Segments: []task.Segment{{Start: 0.5, End: 1, Text: "a"}},
+		Words:  []task.Segment{{Start: 0.5, End: 1, Text: "a", Speaker: "A"}},
 		Images: []task.Artifact{file("art_1"), file("art_2")}, Videos: []task.Artifact{file("art_3")}, Audio: new(file("art_4")),
 		Embeddings: [][]float32{{0.25, -1}},
 	}
@@ -30,6 +31,7 @@ func TestParts(t *testing.T) {
 		}},
 		{"all", all, task.Output{
 			JSON: json.RawMessage(`{"text":"a \"b\"\n","finish_reason":"stop","segments":[{"start":0.5,"end":1,"text":"a"}],` +
+				`"words":[{"start":0.5,"end":1,"text":"a","speaker":"A"}],` +
 				`"images":[{"artifact":"art_1"},{"artifact":"art_2"}],"videos":[{"artifact":"art_3"}],"audio":{"artifact":"art_4"},` +
 				`"embeddings":[[0.25,-1]]}`),
 			Files: []task.Artifact{file("art_1"), file("art_2"), file("art_3"), file("art_4")},

@@ -27,6 +27,10 @@ func (r rule) convert(name string, value json.RawMessage, media map[string]suppl
 		return r.size(value)
 	case asJoined:
 		return r.joined(value)
+	case asListed:
+		return listed(value)
+	case asTongue:
+		return r.language(value)
 	case asTurn:
 		return turn(value)
 	case asMedia:
@@ -105,6 +109,28 @@ func (r rule) joined(value json.RawMessage) (any, error) {
 		}
 	}
 	return strings.Join(list, r.Separator), nil
+}
+
+func listed(value json.RawMessage) (any, error) {
+	var list []string
+	if json.Unmarshal(value, &list) != nil {
+		return nil, errValue
+	}
+	return strings.Join(list, ", "), nil
+}
+
+// language is the value of a tag's language, such as pt of pt-BR.
+func (r rule) language(value json.RawMessage) (any, error) {
+	var tag string
+	if json.Unmarshal(value, &tag) != nil {
+		return nil, errValue
+	}
+	language, _, _ := strings.Cut(tag, "-")
+	plain, err := json.Marshal(strings.ToLower(language))
+	if err != nil {
+		return nil, errValue
+	}
+	return r.value(plain)
 }
 
 func turn(value json.RawMessage) (any, error) {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,8 +53,18 @@ models:
     output: {text: '', flagged: /flagged}
   - model: hearer
     capability: audio.transcribe
-    input: {/input/audio: {to: /audio_url, as: media}}
-    output: {text: /text, seconds: /inference/duration}
+    input:
+      /input/audio: {to: /audio_url, as: media}
+      /input/hints: {to: /prompt, as: listed}
+      /parameters/language: {to: /language, as: language, only: [de, en]}
+      /parameters/translate_to: {to: /task, as: language, values: {en: translate}}
+      /parameters/speakers: /diarize
+      /parameters/timestamps: {to: /level, values: {none: segment, segment: segment}}
+    output:
+      text: /text
+      segments: {at: /chunks, start: /times/0, end: /times/1}
+      words: /words
+      seconds: /inference/duration
 `
 
 func load(t testing.TB) *modelmap.Maps {
@@ -111,6 +122,15 @@ func TestInput(t *testing.T) {
 		{name: "one turn", model: "talker", request: request("text.chat", "talker", `{"messages":[{"role":"user","content":"Hi"}]}`, `{"stop":["a","b"]}`), want: `{"prompt":"Hi","stop":"a,b"}`},
 		{name: "a recording", model: "hearer", request: request("audio.transcribe", "hearer", `{"audio":{}}`, `{}`), want: `{"audio_url":"data:image/png;base64,c291bmQ="}`},
 
+		{
+			name: "what is asked of a recording", model: "hearer", want: `{"audio_url":"data:image/png;base64,c291bmQ=","prompt":"Gap, Mr. Ox",
+				"language":"en","task":"translate","diarize":true,"level":"segment"}`,
+			request: request("audio.transcribe", "hearer", `{"audio":{},"hints":["Gap","Mr. Ox"]}`,
+				`{"language":"EN-gb","translate_to":"en-US","speakers":true,"timestamps":"none"}`),
+		},
+		{name: "another language", request: request("audio.transcribe", "hearer", `{"audio":{}}`, `{"language":"fr"}`), reason: "parameters.language has a value that the model doesn't know"},
+		{name: "another translation", request: request("audio.transcribe", "hearer", `{"audio":{}}`, `{"translate_to":"de"}`), reason: "parameters.translate_to has a value that the model doesn't know"},
+		{name: "other times", request: request("audio.transcribe", "hearer", `{"audio":{}}`, `{"timestamps":"both"}`), reason: "parameters.timestamps has a value that the model doesn't know"},
 		{name: "no map", request: request("image.generate", "painter", `{"prompt":"A"}`, `{}`), reason: "the model has no map for the capability"},
 		{name: "no rule", request: request("image.generate", "sizer", `{"prompt":"A"}`, `{"quality":"low"}`), reason: "parameters.quality has no counterpart in the model's map"},
 		{name: "no rule of the input", request: request("image.generate", "sizer", `{"prompt":"A","negative_prompt":"B"}`, `{}`), reason: "input.negative_prompt has no counterpart in the model's map"},
@@ -195,6 +215,16 @@ func TestResult(t *testing.T) {
 		{"pieces of text", "text.chat", "talker", `["Hel","lo"]`, text("Hello", 0), ""},
 		{"a text", "text.chat", "talker", `"Hello"`, text("Hello", 0), ""},
 		{"a transcript", "audio.transcribe", "hearer", `{"text":"Hi","inference":{"duration":1.5}}`, text("Hi", 1500), ""},
+		{
+			"pieces", "audio.transcribe", "hearer", `{"text":"Hi you","chunks":[{"times":[0,0.5],"text":" Hi","speaker":"S1"},{"times":[0.5,1],"text":"you","speaker":null}],
+				"words":[{"start":0,"end":0.5,"text":"Hi","score":1}]}`,
+			&supplier.Result{
+				Text: new("Hi you"), FinishReason: "stop",
+				Segments: []supplier.Segment{{End: 0.5, Text: "Hi", Speaker: "S1"}, {Start: 0.5, End: 1, Text: "you"}},
+				Words:    []supplier.Segment{{End: 0.5, Text: "Hi"}},
+			}, "",
+		},
+		{"a piece without an end", "audio.transcribe", "hearer", `{"text":"Hi","chunks":[{"times":[0,null],"text":"Hi"}],"words":7}`, text("Hi", 0), ""},
 		{"blanked", "image.edit", "painter", `{"images":[{"url":"https://a.example/1"}],"nsfw":[true]}`, nil, modelmap.ErrFlagged.Error()},
 		{"flagged", "text.chat", "talker", `{"flagged":true}`, nil, modelmap.ErrFlagged.Error()},
 		{"no images", "image.edit", "painter", `{"images":[]}`, nil, wrong},
@@ -273,8 +303,11 @@ func TestLoadErrors(t *testing.T) {
 		{one("input: {/prompt: /prompt}, output: {files: ''}"), "m of image.generate: input /prompt: must be /input/NAME or /parameters/NAME"},
 		{one("input: {/input/prompt: prompt}, output: {files: ''}"), "m of image.generate: input /input/prompt: to must be a pointer such as /name"},
 		{one("input: {/input/prompt: {as: size}}, output: {files: ''}"), "m of image.generate: input /input/prompt: needs to, or only"},
-		{one("input: {/input/prompt: {to: /p, as: magic}}, output: {files: ''}"), "m of image.generate: input /input/prompt: as must be one of size, width, height, joined, turn, media, album"},
+		{one("input: {/input/prompt: {to: /p, as: magic}}, output: {files: ''}"), "m of image.generate: input /input/prompt: as must be one of size, width, height, joined, listed, language, turn, media, album"},
 		{one("input: {/input/prompt: {to: /p, as: joined}}, output: {files: ''}"), "m of image.generate: input /input/prompt: joined needs a separator"},
+		{one("output: {files: '', segments: /chunks}"), "m of image.generate: output has segments or words, which only transcripts have"},
+		{"models: [{model: m, capability: audio.transcribe, output: {text: '', words: {at: /words, end: to}}}]", "m of audio.transcribe: output to: must be a pointer such as /name"},
+		{"models: [{model: m, capability: audio.transcribe, output: {text: '', words: {in: /words}}}]", "is no list of maps: "},
 		{one("fixed: {safe: true}, output: {files: ''}"), "m of image.generate: fixed safe: must be a pointer such as /name"},
 	} {
 		_, err := modelmap.Load([]byte(tt.in))
@@ -291,7 +324,8 @@ func TestLoadErrors(t *testing.T) {
 func FuzzResult(f *testing.F) {
 	for _, s := range []string{
 		`{"images":[{"url":"https://a.example/1","width":1e300}],"nsfw":[true]}`, `["a","b"]`, `"data:;base64,AA=="`, `null`,
-		`{"text":"a","inference":{"duration":-1}}`, `{"data":[{"pictures":[[]]}]}`, `[[[[`, `{"images":{"url":"https://"}}`,
+		`{"text":"a","inference":{"duration":-1}}`, `{"text":"a","chunks":[{"times":[1,0.5],"text":"a"}],"words":[{"start":0,"end":1e300,"text":""}]}`,
+		`{"text":"a","chunks":[{"times":[0,0.5],"text":"a","speaker":"b"}],"words":[[]]}`, `{"data":[{"pictures":[[]]}]}`, `[[[[`, `{"images":{"url":"https://"}}`,
 	} {
 		f.Add(s)
 	}
@@ -304,6 +338,11 @@ func FuzzResult(f *testing.F) {
 			}
 			if (got.Text != nil) == (len(got.Files) > 0) || got.Usage.Milliseconds < 0 {
 				t.Errorf("%s: %+v", name[1], got)
+			}
+			for _, piece := range slices.Concat(got.Segments, got.Words) {
+				if piece.Start < 0 || piece.End < piece.Start || got.Text == nil {
+					t.Errorf("%s: piece %+v", name[1], piece)
+				}
 			}
 			for _, file := range got.Files {
 				if (len(file.Data) == 0) == (file.URL == "") || file.Width < 0 || file.Height < 0 || file.Duration < 0 {

@@ -26,8 +26,12 @@ const (
 
 // output is the places of a result, by pointers; "" is the whole output.
 type output struct {
-	Files   *string `json:"files"`   // an address, an object with its "url", or a list of these
-	Text    *string `json:"text"`    // a text, or its pieces
+	Files *string `json:"files"` // an address, an object with its "url", or a list of these
+	Text  *string `json:"text"`  // a text, or its pieces
+	// Segments and Words are lists of the pieces of a transcript.
+	Segments *pieces `json:"segments"`
+	Words    *pieces `json:"words"`
+
 	Flagged *string `json:"flagged"` // true, or a list with a true: refused by review
 	Seconds *string `json:"seconds"` // how long the recording is that was worked on
 }
@@ -39,8 +43,16 @@ func (o output) check(c catalog.Name) error {
 		return errors.New("output must say where the text is")
 	case !wantsText && (o.Files == nil || o.Text != nil):
 		return errors.New("output must say where the files are")
+	case (o.Segments != nil || o.Words != nil) && c != catalog.AudioTranscribe:
+		return errors.New("output has segments or words, which only transcripts have")
 	}
-	for _, p := range []*string{o.Files, o.Text, o.Flagged, o.Seconds} {
+	pointers := []*string{o.Files, o.Text, o.Flagged, o.Seconds}
+	for _, p := range []*pieces{o.Segments, o.Words} {
+		if p != nil {
+			pointers = append(pointers, &p.At, &p.Start, &p.End, &p.Text, &p.Speaker)
+		}
+	}
+	for _, p := range pointers {
 		if p != nil && *p != "" && !strings.HasPrefix(*p, "/") {
 			return fmt.Errorf("output %s: must be a pointer such as /name", *p)
 		}
@@ -80,6 +92,7 @@ func (m *Maps) Result(c catalog.Name, name string, raw []byte) (supplier.Result,
 			return supplier.Result{}, errOutput
 		}
 		result.Text, result.FinishReason = &text, "stop"
+		result.Segments, result.Words = o.Segments.in(body), o.Words.in(body)
 		if s, ok := at(body, o.Seconds).(float64); ok && s >= 0 && s <= maxSeconds {
 			result.Usage.Milliseconds = int64(math.Round(s * 1000))
 		}

@@ -12,14 +12,16 @@ import (
 
 // The conversions of a rule.
 const (
-	asValue  = ""       // as it is, or by the rule's values
-	asSize   = "size"   // WIDTHxHEIGHT → {"width": …, "height": …}
-	asWidth  = "width"  // of WIDTHxHEIGHT
-	asHeight = "height" // of WIDTHxHEIGHT
-	asJoined = "joined" // a list of texts → one text, with the rule's separator between
-	asTurn   = "turn"   // messages that are one turn of the user → its text
-	asMedia  = "media"  // one media value → its bytes as a data: address
-	asAlbum  = "album"  // a list of media values → a list of data: addresses
+	asValue  = ""         // as it is, or by the rule's values
+	asSize   = "size"     // WIDTHxHEIGHT → {"width": …, "height": …}
+	asWidth  = "width"    // of WIDTHxHEIGHT
+	asHeight = "height"   // of WIDTHxHEIGHT
+	asJoined = "joined"   // a list of texts → one text, with the rule's separator between
+	asListed = "listed"   // a list of texts → one text for reading, with commas between
+	asTongue = "language" // a language tag → its language without a region, as a value
+	asTurn   = "turn"     // messages that are one turn of the user → its text
+	asMedia  = "media"    // one media value → its bytes as a data: address
+	asAlbum  = "album"    // a list of media values → a list of data: addresses
 )
 
 // mapping is the mapping of one neutral member: a pointer, one rule, or several.
@@ -57,7 +59,7 @@ func (w *mapping) UnmarshalJSON(b []byte) error {
 }
 
 func (r rule) check() error {
-	known := []string{asValue, asSize, asWidth, asHeight, asJoined, asTurn, asMedia, asAlbum}
+	known := []string{asValue, asSize, asWidth, asHeight, asJoined, asListed, asTongue, asTurn, asMedia, asAlbum}
 	switch {
 	case r.To != "" && !settable(r.To):
 		return errors.New("to must be a pointer such as /name")

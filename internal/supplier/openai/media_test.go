@@ -128,7 +128,7 @@ func mediaRefusals() []suppliertest.Refusal {
 		r.Model = model
 		return suppliertest.Refusal{Name: name, Request: r, Refused: refused}
 	}
-	const prompt, text, audio = `{"prompt":"A fox"}`, `{"text":"Hi"}`, `{"audio":{}}`
+	const prompt, text = `{"prompt":"A fox"}`, `{"text":"Hi"}`
 	return []suppliertest.Refusal{
 		row("video", "video.generate", "m", prompt, `{}`, true),
 		row("a negative prompt", "image.generate", "m", `{"prompt":"A fox","negative_prompt":"rain"}`, `{}`, true),
@@ -146,11 +146,6 @@ func mediaRefusals() []suppliertest.Refusal {
 		row("a long text", "audio.speech", "gpt-4o-mini-tts", `{"text":"`+strings.Repeat("ü", 4096)+`"}`, `{}`, false),
 		row("too long a text", "audio.speech", "gpt-4o-mini-tts", `{"text":"`+strings.Repeat("ü", 4097)+`"}`, `{}`, true),
 		row("a longer text for others", "audio.speech", "orpheus", `{"text":"`+strings.Repeat("ü", 4097)+`"}`, `{}`, false),
-		row("words", "audio.transcribe", "whisper-1", audio, `{"timestamps":"word"}`, false),
-		row("subtitles", "audio.transcribe", "whisper-large-v3-turbo", audio, `{"format":"vtt"}`, false),
-		row("no words", "audio.transcribe", "gpt-4o-mini-transcribe", audio, `{"timestamps":"word"}`, true),
-		row("no subtitles", "audio.transcribe", "gpt-4o-transcribe", audio, `{"format":"srt"}`, true),
-		row("a plain transcript", "audio.transcribe", "gpt-4o-transcribe", audio, `{"format":"text","timestamps":"none"}`, false),
 	}
 }
 

@@ -54,7 +54,7 @@ type adapter struct {
 func New(c supplier.Config) (supplier.Adapter, error) {
 	client, err := upstream.Connect(c, nil,
 		OptionStreamUsage, OptionReportedCost, OptionFeatures, OptionVectors, OptionImageFields, OptionImageFormat, OptionImageAnswer,
-		OptionSpeechFields, OptionSpeechFormats, OptionVoice, OptionTranscripts)
+		OptionSpeechFields, OptionSpeechFormats, OptionVoice, OptionTranscripts, OptionTranscriptFeatures)
 	if err != nil {
 		return nil, err
 	}

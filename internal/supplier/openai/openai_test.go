@@ -2,6 +2,7 @@ package openai_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -40,7 +41,9 @@ func harness(t *testing.T) suppliertest.Harness {
 	return suppliertest.Harness{
 		ToolCalls: toolCalls(),
 		Kind:      openai.Kind(),
-		Config:    supplier.Config{Options: map[string]string{openai.OptionFeatures: "json_schema images audio documents tools reasoning web_search"}},
+		Config: supplier.Config{Options: map[string]string{
+			openai.OptionFeatures: "json_schema images audio documents tools reasoning web_search", openai.OptionTranscriptFeatures: "hints translation",
+		}},
 		Abilities: suppliertest.Abilities{Stream: true, Probe: true},
 		Upstream:  &suppliertest.Upstream{Probe: suppliertest.JSON(200, `{"object":"list","data":[]}`)},
 		Cases: append([]suppliertest.Case{
@@ -123,9 +126,9 @@ func harness(t *testing.T) suppliertest.Harness {
 					Usage: supplier.Usage{InputTokens: 1},
 				},
 			},
-		}, mediaCases()...),
-		Faults:   append(faults(), mediaFaults()...),
-		Refusals: append(refusals(), mediaRefusals()...),
+		}, slices.Concat(mediaCases(), transcriptCases())...),
+		Faults:   slices.Concat(faults(), mediaFaults(), transcriptFaults()),
+		Refusals: slices.Concat(refusals(), mediaRefusals(), transcriptRefusals()),
 	}
 }
 

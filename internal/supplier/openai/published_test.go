@@ -38,9 +38,12 @@ func TestPublished(t *testing.T) {
 		},
 		OtherAnswer: suppliertest.JSON(200, `{"id":"modr-1","model":"omni","results":[{`+clean+`},{`+clean+`}]}`),
 		Want: map[string][]string{
-			"GET /models":                nil,
-			"POST /audio/speech":         {"input", "instructions", "model", "response_format", "speed", "voice"},
-			"POST /audio/transcriptions": {"file", "language", "model", "response_format", "timestamp_granularities[]"},
+			"GET /models":        nil,
+			"POST /audio/speech": {"input", "instructions", "model", "response_format", "speed", "voice"},
+			"POST /audio/transcriptions": {
+				"chunking_strategy", "file", "keywords[]", "language", "model", "prompt", "response_format", "timestamp_granularities[]",
+			},
+			"POST /audio/translations": {"file", "model", "prompt", "response_format"},
 			"POST /chat/completions": {
 				"max_completion_tokens", "messages[].content", "messages[].content[].file.file_data", "messages[].content[].file.filename",
 				"messages[].content[].image_url.url", "messages[].content[].input_audio.data", "messages[].content[].input_audio.format",

@@ -24,12 +24,15 @@ var honours = upstream.Honours{
 		Input:      []string{"prompt", "messages", "system"},
 		Parameters: chatMembers,
 	},
-	catalog.TextEmbed:       {Input: []string{"texts"}, Parameters: []string{"dimensions"}},
-	catalog.TextModerate:    {Input: []string{"texts"}},
-	catalog.ImageGenerate:   {Input: []string{"prompt"}, Parameters: imageMembers},
-	catalog.ImageEdit:       {Input: []string{"prompt", "images", "mask", "authorization"}, Parameters: imageMembers},
-	catalog.AudioSpeech:     {Input: []string{"text", "instructions"}, Parameters: []string{"voice", "format", "speed"}},
-	catalog.AudioTranscribe: {Input: []string{"audio"}, Parameters: []string{"language", "timestamps", "format"}},
+	catalog.TextEmbed:     {Input: []string{"texts"}, Parameters: []string{"dimensions"}},
+	catalog.TextModerate:  {Input: []string{"texts"}},
+	catalog.ImageGenerate: {Input: []string{"prompt"}, Parameters: imageMembers},
+	catalog.ImageEdit:     {Input: []string{"prompt", "images", "mask", "authorization"}, Parameters: imageMembers},
+	catalog.AudioSpeech:   {Input: []string{"text", "instructions"}, Parameters: []string{"voice", "format", "speed"}},
+	catalog.AudioTranscribe: {
+		Input:      []string{"audio", "hints"},
+		Parameters: []string{"language", "translate_to", "speakers", "timestamps", "format"},
+	},
 }
 
 var imageMembers = []string{"n", "aspect_ratio", "size", "format", "quality", "seed"}

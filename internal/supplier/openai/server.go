@@ -118,13 +118,50 @@ func ownSpeech(model string) bool {
 	return strings.HasPrefix(name, "tts-1") || strings.HasPrefix(name, "gpt-4o-mini-tts")
 }
 
+// mostHinted is how many bytes of hints the Whisper models heed: 224 tokens at four bytes each.
+const mostHinted = 4 * 224
+
 func (s settings) refusesTranscript(r supplier.Request) string {
+	var in transcribeInput
 	var p transcribeParameters
-	if upstream.Decode(r.Parameters, &p) != nil {
+	if upstream.Decode(r.Input, &in) != nil || upstream.Decode(r.Parameters, &p) != nil {
 		return unread
 	}
-	if (p.times() || p.subtitles()) && s.transcriptFormat(r.Model) != verboseJSON {
+	format := s.transcriptFormat(r.Model, p)
+	can := func(feature string) bool { return slices.Contains(s.transcriptFeatures, feature) }
+	switch {
+	case p.Speakers && format != diarizedJSON:
+		return "the model doesn't tell speakers"
+	case p.words() && format != verboseJSON:
+		return "the model gives no times of words"
+	case p.lines() && format == plainJSON:
 		return "the model gives no times"
+	case in.Hints != nil && namesSpeakers(r.Model):
+		return "the model takes no hints"
+	case in.Hints != nil && !can(featureHints):
+		return "the server isn't known to take hints (transcript_features: hints says that it does)"
+	case format == verboseJSON && len(prompt(in.Hints)) > mostHinted:
+		return "the model doesn't heed so many hints"
+	case p.TranslateTo != "":
+		return translationRefused(r.Model, format, p, can(featureTranslation))
+	}
+	return ""
+}
+
+// translationRefused says why a recording can't be translated; the models that can write English alone, of a language
+// that they find out.
+func translationRefused(model, format string, p transcribeParameters, can bool) string {
+	switch {
+	case primary(p.TranslateTo) != english:
+		return "the format translates into English alone"
+	case format != verboseJSON || strings.Contains(model, "turbo"):
+		return "the model doesn't translate"
+	case !can:
+		return "the server isn't known to translate (transcript_features: translation says that it does)"
+	case p.Language != "":
+		return "a translation takes no language of the recording"
+	case p.words():
+		return "a translation has no times of words"
 	}
 	return ""
 }

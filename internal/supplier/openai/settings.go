@@ -39,6 +39,9 @@ const (
 	// OptionTranscripts is the response_format of a transcription: verbose_json, which has times, or
 	// json. By default the model decides.
 	OptionTranscripts = "transcripts"
+	// OptionTranscriptFeatures lists what the server's transcription can do beyond text and times, some of: hints and
+	// translation; or "none". The format's author can do both, of other servers neither is assumed.
+	OptionTranscriptFeatures = "transcript_features"
 )
 
 const (
@@ -51,6 +54,9 @@ const (
 	featureTools     = "tools"
 	featureReasoning = "reasoning"
 	featureSearch    = "web_search"
+
+	featureHints       = "hints"
+	featureTranslation = "translation"
 
 	defaultVoice = "alloy"
 	authorHost   = "api.openai.com"
@@ -74,6 +80,8 @@ type settings struct {
 	speechFormats []string
 	voice         string
 	transcripts   string // "": as the model
+
+	transcriptFeatures []string
 }
 
 // newSettings reads c; its errors are about the configuration.
@@ -98,7 +106,9 @@ func newSettings(c supplier.Config, host string) (settings, error) {
 	if host == authorHost {
 		s.vectors = o.one(OptionVectors, "base64", "float")
 		s.features = o.some(OptionFeatures, allFeatures)
+		s.transcriptFeatures = o.some(OptionTranscriptFeatures, []string{featureHints, featureTranslation})
 	} else {
+		s.transcriptFeatures = o.some(OptionTranscriptFeatures, nil, featureHints, featureTranslation)
 		s.features = o.some(OptionFeatures, nil, allFeatures...)
 		s.vectors = o.one(OptionVectors, "float", "base64")
 	}

@@ -22,16 +22,17 @@ the same result. Checks, states and errors are those of any other supplier.
 
 // makes describes each capability's result.
 var makes = map[string]string{
-	"text.chat":        "a greeting, the value of a sum (`What is 12*7+1?`), `say`, `upper`, `lower`, `reverse` or `sort` of the rest, `How many words: …`, else a remark about the prompt; with `output_schema`, an answer of its form",
-	"text.embed":       "unit vectors, 256 dimensions by default; texts that share words or parts of words lie close together",
-	"text.moderate":    "flags a text with a word of the list below; a category's score is 0.5 by one of its words, 0.75 by two, and so on",
-	"text.rerank":      "each document's score is the share of the query's words, and of their parts, that it has; the best first",
-	"image.generate":   "1024×1024 by default; colours follow the prompt (name one), its words are written in; `png`, `jpeg`, `webp`",
-	"image.edit":       "the first picture in the prompt's colours, within the mask if one is given (its transparent pixels, else its light ones); further pictures are shown small",
-	"image.upscale":    "the picture, two or four times as wide and high, up to 16 megapixels; of one over 48 KiB, from a copy that is small enough to keep",
-	"video.generate":   "MP4 (H.264, FLAC sound with `audio`), 4 s at 720p and 16:9 by default, up to 60 s; `image` is its backdrop, in 4K in the middle of the sky",
-	"audio.speech":     "`wav` or `flac`, 24 kHz: a tone a syllable, as long as speech would be; the text is kept as the file's comment",
-	"audio.transcribe": "the comment of a WAV or FLAC file (so the sandbox understands its own speech), else its length and loudness",
+	"text.chat":      "a greeting, the value of a sum (`What is 12*7+1?`), `say`, `upper`, `lower`, `reverse` or `sort` of the rest, `How many words: …`, else a remark about the prompt; with `output_schema`, an answer of its form; with `tools`, a call of each that the prompt has a word of the name of, and then what their results say; with `reasoning`, thoughts; with `web_search`, a page",
+	"text.embed":     "unit vectors, 256 dimensions by default; texts that share words or parts of words lie close together",
+	"text.moderate":  "flags a text with a word of the list below; a category's score is 0.5 by one of its words, 0.75 by two, and so on",
+	"text.rerank":    "each document's score is the share of the query's words, and of their parts, that it has; the best first",
+	"image.generate": "1024×1024 by default; colours follow the prompt (name one), its words are written in; `png`, `jpeg`, `webp`",
+	"image.edit":     "the first picture in the prompt's colours, within the mask if one is given (its transparent pixels, else its light ones); further pictures are shown small",
+	"image.upscale":  "the picture, two or four times as wide and high, up to 16 megapixels; of one over 48 KiB, from a copy that is small enough to keep",
+	"video.generate": "MP4 (H.264, FLAC sound with `audio`), 4 s at 720p and 16:9 by default, up to 60 s; `image` is its backdrop, in 4K in the middle of the sky",
+	"audio.speech":   "`wav` or `flac`, 24 kHz: a tone a syllable, as long as speech would be; the text is kept as the file's comment",
+	"audio.transcribe": "the comment of a WAV or FLAC file (so the sandbox understands its own speech), else its length and loudness; " +
+		"speakers by sentences that begin with a name (`Anna: Hello.`), hints put a heard word's capitals right, a translation is only marked",
 }
 
 // Guide returns docs/sandbox.md.

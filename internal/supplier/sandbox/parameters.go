@@ -43,7 +43,9 @@ type parameters struct {
 	Voice string  `json:"voice"`
 	Speed float64 `json:"speed"`
 
-	Timestamps string `json:"timestamps"`
+	Timestamps  string `json:"timestamps"`
+	Speakers    bool   `json:"speakers"`
+	TranslateTo string `json:"translate_to"`
 }
 
 // The bounds of the sandbox's results.

@@ -11,7 +11,7 @@ import (
 )
 
 // samples are values of the parameters whose values the directory doesn't list and bounds by a pattern.
-var samples = map[string]string{"size": "1024x1024", "voice": "nova", "language": "pt-BR"}
+var samples = map[string]string{"size": "1024x1024", "voice": "nova", "language": "pt-BR", "translate_to": "en"}
 
 // AnswerSchema is a caller's strict schema with each keyword that it may have.
 const AnswerSchema = `{"$defs":{"size":{"const":"big"}},"additionalProperties":false,"description":"A thing.","properties":{` +

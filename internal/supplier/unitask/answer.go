@@ -180,6 +180,9 @@ func resultOf(o *api.Output) (r supplier.Result, ok bool) {
 	for _, one := range o.Segments {
 		r.Segments = append(r.Segments, supplier.Segment(one))
 	}
+	for _, one := range o.Words {
+		r.Words = append(r.Words, supplier.Segment(one))
+	}
 	for _, a := range o.Artifacts() {
 		place(a)
 	}

@@ -53,9 +53,10 @@ func cases() []suppliertest.Case {
 		{
 			Request: transcribe, Alike: true,
 			Sends:  `{"capability":"audio.transcribe","input":{"audio":{"content_type":"audio/wav","data":"YWJj"}},"parameters":{}}`,
-			Answer: suppliertest.JSON(200, taskOf("succeeded", `,"output":{"text":"Hi","segments":[{"start":0,"end":1.5,"text":"Hi"}]},"usage":{"seconds":1.001,"cost":{"amount":"?"}}`)),
+			Answer: suppliertest.JSON(200, taskOf("succeeded", `,"output":{"text":"Hi","segments":[{"start":0,"end":1.5,"text":"Hi","speaker":"A"}],"words":[{"start":0,"end":1,"text":"Hi"}]},"usage":{"seconds":1.001,"cost":{"amount":"?"}}`)),
 			Want: &supplier.Result{
-				Text: new("Hi"), FinishReason: "stop", Segments: []supplier.Segment{{End: 1.5, Text: "Hi"}}, Usage: supplier.Usage{Milliseconds: 1001},
+				Text: new("Hi"), FinishReason: "stop", Segments: []supplier.Segment{{End: 1.5, Text: "Hi", Speaker: "A"}},
+				Words: []supplier.Segment{{End: 1, Text: "Hi"}}, Usage: supplier.Usage{Milliseconds: 1001},
 			},
 		},
 		whole("text.embed", `{"texts":["a"]}`, `,"output":{"embeddings":[[0.5,1]]},"usage":{"input_tokens":3}`,
