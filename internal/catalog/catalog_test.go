@@ -56,6 +56,10 @@ func TestDirectory(t *testing.T) {
 		{Name: "audio.speech", Modality: "audio", Mode: catalog.Sync, Deadline: 5 * time.Minute, OutputMedia: []string{"audio"}},
 		{Name: "audio.transcribe", Modality: "audio", Mode: catalog.Sync, Deadline: 5 * time.Minute, MediaInputs: []string{"/audio"}, OutputText: true},
 		{
+			Name: "image.background_remove", Modality: "image", Mode: catalog.Async, Deadline: 15 * time.Minute,
+			PersonInputs: []string{"image"}, MediaInputs: []string{"/image", "/authorization/evidence/*"}, OutputMedia: []string{"image"},
+		},
+		{
 			Name: "image.edit", Modality: "image", Mode: catalog.Async, Deadline: 15 * time.Minute,
 			PersonInputs: []string{"images"}, MediaInputs: []string{"/images/*", "/mask", "/authorization/evidence/*"}, OutputMedia: []string{"image"},
 		},
@@ -85,7 +89,7 @@ func TestDirectory(t *testing.T) {
 		t.Errorf("All() (-want +got):\n%s", diff)
 	}
 	for i, name := range []catalog.Name{
-		catalog.AudioSpeech, catalog.AudioTranscribe, catalog.ImageEdit, catalog.ImageGenerate, catalog.ImageUpscale, catalog.TextChat, catalog.TextEmbed,
+		catalog.AudioSpeech, catalog.AudioTranscribe, catalog.ImageBackgroundRemove, catalog.ImageEdit, catalog.ImageGenerate, catalog.ImageUpscale, catalog.TextChat, catalog.TextEmbed,
 		catalog.TextModerate, catalog.TextRerank, catalog.VideoGenerate,
 	} {
 		if i >= len(got) || got[i].Name != name {

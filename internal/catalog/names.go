@@ -2,14 +2,15 @@ package catalog
 
 // The built-in capabilities.
 const (
-	AudioSpeech     Name = "audio.speech"
-	AudioTranscribe Name = "audio.transcribe"
-	ImageEdit       Name = "image.edit"
-	ImageGenerate   Name = "image.generate"
-	ImageUpscale    Name = "image.upscale"
-	TextChat        Name = "text.chat"
-	TextEmbed       Name = "text.embed"
-	TextModerate    Name = "text.moderate"
-	TextRerank      Name = "text.rerank"
-	VideoGenerate   Name = "video.generate"
+	AudioSpeech           Name = "audio.speech"
+	AudioTranscribe       Name = "audio.transcribe"
+	ImageBackgroundRemove Name = "image.background_remove"
+	ImageEdit             Name = "image.edit"
+	ImageGenerate         Name = "image.generate"
+	ImageUpscale          Name = "image.upscale"
+	TextChat              Name = "text.chat"
+	TextEmbed             Name = "text.embed"
+	TextModerate          Name = "text.moderate"
+	TextRerank            Name = "text.rerank"
+	VideoGenerate         Name = "video.generate"
 )

@@ -33,6 +33,8 @@ func TestCheckAuthorization(t *testing.T) {
 			"video.generate", `{"reference_images":[],"last_image":{}}`,
 			required("input.authorization is required: input.last_image, input.reference_images may show a person"),
 		},
+		{"image.upscale", `{"image":` + imageURL + `}`, required("input.authorization is required: input.image may show a person")},
+		{"image.background_remove", `{"image":` + imageURL + `}`, required("input.authorization is required: input.image may show a person")},
 		{"video.generate", `{"last_image":{},` + noPerson + `}`, nil},
 	} {
 		entry, _ := c.Get(tt.capability)

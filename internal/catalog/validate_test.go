@@ -33,6 +33,7 @@ func TestValidateAccepts(t *testing.T) {
 		{"image.edit", `{"prompt":"a","images":[` + imageURL + `,{"data":"AAAA","content_type":"image/webp"},{"artifact":"art_0123456789"}],"mask":` + imageURL + `,` + noPerson + `}`, `{}`},
 		{"image.edit", `{"prompt":"a","images":[` + imageURL + `]}`, `{}`},
 		{"image.upscale", `{"image":` + imageURL + `,` + noPerson + `}`, `{"factor":4,"format":"jpeg"}`},
+		{"image.background_remove", `{"image":` + imageURL + `,` + noPerson + `}`, `{}`},
 		{"video.generate", `{"image":` + imageURL + `,"last_image":` + imageURL + `,` + noPerson + `}`, `{"duration_seconds":60,"resolution":"4k","audio":false}`},
 		{"video.generate", `{"prompt":"a","reference_images":[` + imageURL + `],"authorization":{"person":"authorized","statement":"s","evidence":[{"data":"AA==","content_type":"application/pdf"}]}}`, `{}`},
 		{"audio.speech", `{"text":"a","instructions":"b"}`, `{"voice":"Alto 2","format":"flac","speed":0.25}`},

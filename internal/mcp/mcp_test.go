@@ -163,7 +163,7 @@ func TestList(t *testing.T) {
 			got = append(got, one.Name)
 		}
 		want := []string{
-			"audio_speech", "audio_transcribe", "image_edit", "image_generate", "image_upscale", "task_cancel", "task_get",
+			"audio_speech", "audio_transcribe", "image_background_remove", "image_edit", "image_generate", "image_upscale", "task_cancel", "task_get",
 			"text_chat", "text_embed", "text_moderate", "text_rerank", "video_generate",
 		}
 		if diff := cmp.Diff(want, got); diff != "" {

@@ -62,10 +62,13 @@ func drawDemand(t *rapid.T, name catalog.Name) demand {
 			o.input["images"] = []any{o.input["/images/0"]}
 			delete(o.input, "/images/0")
 		}
-	case "image.upscale":
+	case "image.upscale", "image.background_remove":
 		o.attach("/image", "image/png", dot)
 		o.input["image"] = o.input["/image"]
 		delete(o.input, "/image")
+		if name == "image.background_remove" {
+			break
+		}
 		maybe(o, "factor", rapid.SampledFrom([]any{2, 4}))
 	case "video.generate":
 		o.input["prompt"] = text("prompt")

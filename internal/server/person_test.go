@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"unitask/internal/api"
+	"unitask/internal/catalog"
 	"unitask/internal/fault"
 	"unitask/internal/gateway"
 	"unitask/internal/task"
@@ -189,7 +191,10 @@ func TestDirectoryAsksForAuthorization(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, asks := schema.Properties["authorization"]
-		if want := c.Name == "image.edit" || c.Name == "video.generate"; asks != want {
+		want := slices.Contains([]catalog.Name{
+			catalog.ImageBackgroundRemove, catalog.ImageEdit, catalog.ImageUpscale, catalog.VideoGenerate,
+		}, catalog.Name(c.Name))
+		if asks != want {
 			t.Errorf("%s: asks for an authorization: %t", c.Name, asks)
 		}
 	}

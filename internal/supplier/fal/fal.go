@@ -33,10 +33,12 @@ const statusLimit = 1 << 20 // bytes of an answer about a job
 // Kind returns the wire format for the list of kinds.
 func Kind() supplier.Kind {
 	return supplier.Kind{
-		Name:         "fal",
-		Capabilities: []string{"audio.speech", "audio.transcribe", "image.edit", "image.generate", "image.upscale", "video.generate"},
-		Maps:         true,
-		New:          New,
+		Name: "fal",
+		Capabilities: []string{
+			"audio.speech", "audio.transcribe", "image.background_remove", "image.edit", "image.generate", "image.upscale", "video.generate",
+		},
+		Maps: true,
+		New:  New,
 	}
 }
 

@@ -107,6 +107,16 @@ func TestConformance(t *testing.T) {
 				Want:    &supplier.Result{Files: []supplier.File{{URL: "https://files.example/1.jpg"}}, Usage: supplier.Usage{Images: 1}},
 			},
 			{
+				Request: withMedia(request("image.background_remove", "fal-ai/bria/background/remove", `{"image":{},"authorization":{"person":"none"}}`, `{}`),
+					"/image", media("image/jpeg", "one")),
+				Sends:  `{"image_url":"data:image/jpeg;base64,b25l","sync_mode":false}`,
+				Alike:  true,
+				Answer: done(`{"image":{"url":"https://files.example/1.png","content_type":"image/png","height":1024,"width":1536}}`),
+				Want: &supplier.Result{
+					Files: []supplier.File{{URL: "https://files.example/1.png", ContentType: "image/png", Width: 1536, Height: 1024}}, Usage: supplier.Usage{Images: 1},
+				},
+			},
+			{
 				Request: request("video.generate", "test/film", `{"prompt":"Waves"}`, `{"duration_seconds":4}`),
 				Sends:   `{"prompt":"Waves","duration":"4s"}`,
 				Alike:   true,

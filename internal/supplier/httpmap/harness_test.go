@@ -150,6 +150,15 @@ func harness(t *testing.T) suppliertest.Harness {
 				},
 			},
 			{
+				Request: withMedia(request("image.background_remove", "scissors", `{"image":{"url":"https://a.example"}}`, `{}`), "image/png", "/image"),
+				Opaque:  true,
+				Alike:   true,
+				Answer:  suppliertest.Respond(200, "image/png", "PNG"),
+				Want: &supplier.Result{
+					Files: []supplier.File{{ContentType: "image/png", Data: []byte("PNG")}}, Data: json.RawMessage(`{"images":[{"artifact":0}]}`),
+				},
+			},
+			{
 				Request: request("audio.speech", "speaker", `{"text":"Hi"}`, `{"format":"wav"}`),
 				Sends:   `{"text":"Hi","format":"wav"}`,
 				Opaque:  true,

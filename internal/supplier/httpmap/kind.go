@@ -33,8 +33,8 @@ func Kind() supplier.Kind {
 	return supplier.Kind{
 		Name: "http",
 		Capabilities: []string{
-			"audio.speech", "audio.transcribe", "image.edit", "image.generate", "image.upscale", "text.chat", "text.embed", "text.moderate",
-			"text.rerank", "video.generate",
+			"audio.speech", "audio.transcribe", "image.background_remove", "image.edit", "image.generate", "image.upscale", "text.chat",
+			"text.embed", "text.moderate", "text.rerank", "video.generate",
 		},
 		Maps:      true,
 		AnyOutput: true,

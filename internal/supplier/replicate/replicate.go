@@ -50,7 +50,8 @@ func Kind() supplier.Kind {
 	return supplier.Kind{
 		Name: "replicate",
 		Capabilities: []string{
-			"audio.speech", "audio.transcribe", "image.edit", "image.generate", "image.upscale", "text.chat", "video.generate",
+			"audio.speech", "audio.transcribe", "image.background_remove", "image.edit", "image.generate", "image.upscale", "text.chat",
+			"video.generate",
 		},
 		Maps: true,
 		New:  New,

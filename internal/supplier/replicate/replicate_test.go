@@ -105,6 +105,13 @@ func harness(t *testing.T) suppliertest.Harness {
 				Want:    files(1, "https://replicate.example/1.jpg"),
 			},
 			{
+				Request: withMedia(request("image.background_remove", "lucataco/remove-bg", `{"image":{},"authorization":{"person":"none"}}`, `{}`), "/image"),
+				Sends:   `{"version":"95fcc2a26d3899cd6c2691c900465aaeff466285a65c14638cc5f36f34befaf1","input":{"image":"data:image/png;base64,b25l"}}`,
+				Alike:   true,
+				Answer:  later("succeeded", `,"error":null,"output":"https://replicate.example/1.png"`),
+				Want:    files(1, "https://replicate.example/1.png"),
+			},
+			{
 				Request: request("video.generate", "test/film", `{"prompt":"Waves"}`, `{}`),
 				Alike:   true,
 				Answer:  later("succeeded", `,"error":null,"output":"https://replicate.example/1.mp4"`),

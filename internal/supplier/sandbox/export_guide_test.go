@@ -33,6 +33,7 @@ var makes = map[string]string{
 	"audio.speech":   "`wav` or `flac`, 24 kHz: a tone a syllable, as long as speech would be; the text is kept as the file's comment",
 	"audio.transcribe": "the comment of a WAV or FLAC file (so the sandbox understands its own speech), else its length and loudness; " +
 		"speakers by sentences that begin with a name (`Anna: Hello.`), hints put a heard word's capitals right, a translation is only marked",
+	"image.background_remove": "a PNG of the picture's size, transparent where it is joined to the edge and of about the edge's most frequent colour; of one over 48 KiB, from a copy that is small enough to keep",
 }
 
 // Guide returns docs/sandbox.md.
@@ -63,9 +64,9 @@ The words of text.moderate:
 	b.WriteString(`
 ## Magic inputs
 A word of this table, set off by white space, anywhere in the prompt, in the last message of the user, in the text to
-speak, in a text to embed or to moderate, or in a query, has its effect. audio.transcribe and
-image.upscale have no text, so they have no magic words. A value that is not allowed is an INVALID_REQUEST; other words
-that begin with @ are plain text.
+speak, in a text to embed or to moderate, or in a query, has its effect. A capability
+without a text, such as audio.transcribe or image.upscale, has no magic words. A value that is not allowed is an
+INVALID_REQUEST; other words that begin with @ are plain text.
 
 | input | effect |
 |---|---|

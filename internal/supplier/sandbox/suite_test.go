@@ -16,15 +16,16 @@ func TestSuite(t *testing.T) {
 	t.Parallel()
 	img, text := picture(t, 40, 30), hello
 	samples := map[string]supplier.Request{
-		"text.embed":       request("text.embed", `{"texts":["a"]}`, `{}`),
-		"text.moderate":    request("text.moderate", `{"texts":["a bee"]}`, `{}`),
-		"text.rerank":      request("text.rerank", `{"query":"an owl","documents":["a bee","an owl"]}`, `{}`),
-		"image.generate":   request("image.generate", `{"prompt":"a fox"}`, `{"size":"64x64"}`),
-		"image.edit":       with(request("image.edit", `{"prompt":"a fox"}`, `{}`), "/images/0", img),
-		"image.upscale":    with(request("image.upscale", `{}`, `{}`), "/image", img),
-		"video.generate":   request("video.generate", `{"prompt":"waves"}`, `{"duration_seconds":1}`),
-		"audio.speech":     request("audio.speech", `{"text":"Hi."}`, `{}`),
-		"audio.transcribe": with(request("audio.transcribe", `{}`, `{}`), "/audio", []byte("x")),
+		"text.embed":              request("text.embed", `{"texts":["a"]}`, `{}`),
+		"text.moderate":           request("text.moderate", `{"texts":["a bee"]}`, `{}`),
+		"text.rerank":             request("text.rerank", `{"query":"an owl","documents":["a bee","an owl"]}`, `{}`),
+		"image.generate":          request("image.generate", `{"prompt":"a fox"}`, `{"size":"64x64"}`),
+		"image.edit":              with(request("image.edit", `{"prompt":"a fox"}`, `{}`), "/images/0", img),
+		"image.upscale":           with(request("image.upscale", `{}`, `{}`), "/image", img),
+		"image.background_remove": with(request("image.background_remove", `{}`, `{}`), "/image", img),
+		"video.generate":          request("video.generate", `{"prompt":"waves"}`, `{"duration_seconds":1}`),
+		"audio.speech":            request("audio.speech", `{"text":"Hi."}`, `{}`),
+		"audio.transcribe":        with(request("audio.transcribe", `{}`, `{}`), "/audio", []byte("x")),
 	}
 	cases := []suppliertest.Case{{
 		Request: request("text.chat", `{"prompt":"hello"}`, `{}`),

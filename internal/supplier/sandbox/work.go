@@ -40,16 +40,17 @@ type service struct {
 
 // services is the sandbox's whole offer.
 var services = map[string]service{
-	"text.chat":        {read: readChat, newProduct: func() product { return &chat{} }},
-	"text.embed":       {read: readEmbedding, newProduct: func() product { return &embedding{} }},
-	"text.moderate":    {read: readModeration, newProduct: func() product { return &moderation{} }},
-	"text.rerank":      {read: readRanking, newProduct: func() product { return &ranking{} }},
-	"image.generate":   {async: true, takes: 1500 * time.Millisecond, read: readPicture, newProduct: func() product { return &picture{} }},
-	"image.edit":       {async: true, takes: 1500 * time.Millisecond, read: readEdit, newProduct: func() product { return &picture{} }},
-	"image.upscale":    {async: true, takes: 1500 * time.Millisecond, read: readEnlargement, newProduct: func() product { return &enlargement{} }},
-	"video.generate":   {async: true, takes: 4 * time.Second, read: readVideo, newProduct: func() product { return &video{} }},
-	"audio.speech":     {read: readSpeech, newProduct: func() product { return &speech{} }},
-	"audio.transcribe": {read: readTranscript, newProduct: func() product { return &transcript{} }},
+	"text.chat":               {read: readChat, newProduct: func() product { return &chat{} }},
+	"text.embed":              {read: readEmbedding, newProduct: func() product { return &embedding{} }},
+	"text.moderate":           {read: readModeration, newProduct: func() product { return &moderation{} }},
+	"text.rerank":             {read: readRanking, newProduct: func() product { return &ranking{} }},
+	"image.generate":          {async: true, takes: 1500 * time.Millisecond, read: readPicture, newProduct: func() product { return &picture{} }},
+	"image.edit":              {async: true, takes: 1500 * time.Millisecond, read: readEdit, newProduct: func() product { return &picture{} }},
+	"image.upscale":           {async: true, takes: 1500 * time.Millisecond, read: readEnlargement, newProduct: func() product { return &enlargement{} }},
+	"image.background_remove": {async: true, takes: 1500 * time.Millisecond, read: readCutout, newProduct: func() product { return &cutout{} }},
+	"video.generate":          {async: true, takes: 4 * time.Second, read: readVideo, newProduct: func() product { return &video{} }},
+	"audio.speech":            {read: readSpeech, newProduct: func() product { return &speech{} }},
+	"audio.transcribe":        {read: readTranscript, newProduct: func() product { return &transcript{} }},
 }
 
 // refuses says why a request can't be honoured, "" when it can.

@@ -20,6 +20,9 @@ func cases() []suppliertest.Case {
 		return wholeOf(request(capability, input, `{}`), done, want)
 	}
 	enlarge := request("image.upscale", `{"image":{"url":"https://caller.example/a.png"}}`, `{}`)
+	cutout := enlarge
+	cutout.Capability, cutout.Model = "image.background_remove", "image.background_remove"
+	cutout.Media = map[string]supplier.Media{"/image": media("image/png", "abc")}
 	enlarge.Media = map[string]supplier.Media{"/image": media("image/png", "abc")}
 	look := request("text.chat", `{"messages":[{"role":"user","content":[{"type":"text","text":"What?"},{"type":"image","image":{"url":"https://caller.example/a.png"}}]}]}`, `{}`)
 	look.Media = map[string]supplier.Media{"/messages/0/content/1/image": media("image/png", "abc")}
@@ -67,6 +70,7 @@ func cases() []suppliertest.Case {
 			supplier.Result{Data: json.RawMessage(`{"results":[{"index":0,"score":0.5}]}`), Usage: supplier.Usage{Searches: 1}}),
 		whole("image.generate", `{"prompt":"A fox"}`, `,"output":{"images":[{`+fileDone+`]}`, supplier.Result{Files: []supplier.File{picture}}),
 		wholeOf(enlarge, `,"output":{"images":[{`+fileDone+`]}`, supplier.Result{Files: []supplier.File{picture}}),
+		wholeOf(cutout, `,"output":{"images":[{`+fileDone+`]}`, supplier.Result{Files: []supplier.File{picture}}),
 		whole("audio.speech", `{"text":"Hi"}`, `,"output":{"audio":{`+fileDone+`},"usage":{"characters":2}`,
 			supplier.Result{Files: []supplier.File{picture}, Usage: supplier.Usage{Characters: 2}}),
 		whole("video.generate", `{"prompt":"Waves"}`, `,"output":{"videos":[{"id":"art_1","url":"https://gateway.example/v.mp4","content_type":"video/mp4","duration_seconds":4.5}]}`,
