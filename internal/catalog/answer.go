@@ -17,6 +17,9 @@ import (
 // OutputSchema is the parameter that gives the JSON Schema of an answer.
 const OutputSchema = "output_schema"
 
+// Encoding is the parameter that says how vectors are written.
+const Encoding = "encoding"
+
 // schemaAnnotation is the member of a parameter's schema which says that its value is a strict schema itself.
 const schemaAnnotation = "x-schema"
 

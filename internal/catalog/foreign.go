@@ -19,6 +19,7 @@ var foreignNames = map[string]string{
 	"image_size": "size", "output_format": "format", "response_format": "format",
 	"image_url": "image", "image_urls": "images", "voice_id": "voice", "duration": "duration_seconds",
 	"audio_url": "audio", "file": "audio", "timestamp_granularities": "timestamps",
+	"encoding_format": "encoding", "task_type": "input_type", "taskType": "input_type",
 	"diarize": "speakers", "diarization": "speakers", "initial_prompt": "hints", "keywords": "hints", "target_language": "translate_to",
 }
 
@@ -26,7 +27,7 @@ var foreignNames = map[string]string{
 var (
 	commonInputs     = []string{"prompt", "messages", "system", "text", "texts", "image", "images", "mask", "audio", "hints", "authorization"}
 	commonParameters = []string{
-		"max_output_tokens", "temperature", "top_p", "stop", "seed", "dimensions", "n", "size", "aspect_ratio", "format",
+		"max_output_tokens", "temperature", "top_p", "stop", "seed", "dimensions", "input_type", "encoding", "n", "size", "aspect_ratio", "format",
 		"quality", "voice", "speed", "language", "timestamps", "translate_to", "speakers", "duration_seconds", "resolution",
 	}
 )

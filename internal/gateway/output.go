@@ -34,18 +34,26 @@ func (w *work) outputOf(route routing.Route, r supplier.Result, kept []task.Arti
 	if entry.NoFinishReason {
 		r.FinishReason = ""
 	}
+	var err error
 	if entry.Base() == catalog.AudioTranscribe && r.Data == nil {
-		if err := w.askedPieces(&r); err != nil {
+		if err = w.askedPieces(&r); err != nil {
 			return task.Output{}, err
 		}
 	}
-	out, err := w.arrange(route, r, kept)
+	packed := entry.Base() == catalog.TextEmbed && w.packs()
+	if packed && r.Data != nil {
+		if r.Embeddings, err = vectorsOf(r.Data); err != nil {
+			return task.Output{}, err
+		}
+		r.Data = nil
+	}
+	out, err := w.arrange(route, r, kept, packed)
 	if err != nil || !known {
 		return out, err
 	}
 	err = directory.CheckOutput(name, catalog.Output{
 		Text: r.Text, FinishReason: r.FinishReason, Embeddings: r.Embeddings,
-		More: r.Data != nil || len(r.Segments)+len(r.Words)+len(kept) > 0 || hasMore(r) || w.answerSchema() != nil,
+		More: r.Data != nil || len(r.Segments)+len(r.Words)+len(kept) > 0 || hasMore(r) || w.answerSchema() != nil || packed,
 		JSON: func() (json.RawMessage, error) {
 			return json.Marshal(api.FromTask(task.Task{Output: &out}, placeholderURL).Output)
 		},
@@ -57,11 +65,11 @@ func (w *work) outputOf(route routing.Route, r supplier.Result, kept []task.Arti
 }
 
 // arrange writes a result as JSON: as it is, or of its parts, each file in the member of its type.
-func (w *work) arrange(route routing.Route, r supplier.Result, kept []task.Artifact) (task.Output, error) {
+func (w *work) arrange(route routing.Route, r supplier.Result, kept []task.Artifact, packed bool) (task.Output, error) {
 	if r.Data != nil {
 		return placed(r.Data, kept)
 	}
-	parts := task.Parts{Text: r.Text, FinishReason: r.FinishReason, Embeddings: r.Embeddings}
+	parts := task.Parts{Text: r.Text, FinishReason: r.FinishReason, Embeddings: r.Embeddings, Packed: packed}
 	if hasMore(r) {
 		if err := w.addMore(&parts, route, r); err != nil {
 			return task.Output{}, err
@@ -137,6 +145,26 @@ func (w *work) answerSchema() (schema json.RawMessage) {
 		schema = in.Value()
 	}
 	return schema
+}
+
+// packs reports whether the caller asked for vectors in base64.
+func (w *work) packs() bool {
+	in := jsonread.New(w.t.Parameters)
+	for m := in.Among(catalog.Encoding); m.Next(); {
+		return string(in.Value()) == `"base64"`
+	}
+	return false
+}
+
+// vectorsOf returns the vectors of a supplier's JSON.
+func vectorsOf(data json.RawMessage) ([][]float32, error) {
+	var body struct {
+		Embeddings [][]float32 `json:"embeddings"`
+	}
+	if err := json.Unmarshal(data, &body); err != nil {
+		return nil, fmt.Errorf("%w: its vectors can't be read", errUnfit)
+	}
+	return body.Embeddings, nil
 }
 
 // placed returns a supplier's JSON as an output, the kept files in the places that it has for them.

@@ -179,6 +179,45 @@ func TestOpenOutput(t *testing.T) {
 	}
 }
 
+// TestEncoding asks for vectors in base64: each supplier's are written so, and none is asked for it.
+func TestEncoding(t *testing.T) {
+	for name, tt := range map[string]struct {
+		parameters, sent string
+		result           supplier.Result
+		want             string // "" if it is a failure
+	}{
+		"numbers":        {`{"encoding":"float"}`, `{}`, supplier.Result{Embeddings: [][]float32{{1, -2}}}, `{"embeddings":[[1,-2]]}`},
+		"base64":         {`{"encoding":"base64","dimensions":2}`, `{"dimensions":2}`, supplier.Result{Embeddings: [][]float32{{1, -2}}}, `{"embeddings":["AACAPwAAAMA="]}`},
+		"a map's":        {`{"encoding":"base64"}`, `{}`, supplier.Result{Data: json.RawMessage(`{"embeddings":[[1,-2]]}`)}, `{"embeddings":["AACAPwAAAMA="]}`},
+		"a map's, plain": {`{"input_type":"query"}`, `{"input_type":"query"}`, supplier.Result{Data: json.RawMessage(`{"embeddings":[[1,-2]]}`)}, `{"embeddings":[[1,-2]]}`},
+		"no vectors":     {`{"encoding":"base64"}`, `{}`, supplier.Result{Data: json.RawMessage(`{"embeddings":"no"}`)}, ""},
+		"an empty one":   {`{"encoding":"base64"}`, `{}`, supplier.Result{Embeddings: [][]float32{{}}}, ""},
+		"no number":      {`{"encoding":"base64"}`, `{}`, supplier.Result{Embeddings: [][]float32{{float32(math.NaN())}}}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var sent string
+			script := &script{submitFn: func(_ int, r supplier.Request) (supplier.Outcome, error) {
+				sent = string(r.Parameters)
+				return supplier.Outcome{Result: &tt.result}, nil
+			}}
+			inWorld(t, []routing.Route{route("text.embed", "a", task.USD, script)}, func(w *world) {
+				body := `{"capability":"text.embed","input":{"texts":["a"]},"parameters":` + tt.parameters + `}`
+				got := w.end(w.create("encoding", body, time.Minute).Task.ID)
+				if sent != tt.sent {
+					t.Errorf("sent %s, want %s", sent, tt.sent)
+				}
+				var output string
+				if got.Output != nil {
+					output = string(got.Output.JSON)
+				}
+				if output != tt.want {
+					t.Errorf("output %s, want %s", output, tt.want)
+				}
+			})
+		})
+	}
+}
+
 // TestAnswerSchema has models answer a request for JSON: what fits the caller's schema is data too, what was cut stays
 // a text, and all else is the supplier's failure, after which another route answers.
 func TestAnswerSchema(t *testing.T) {

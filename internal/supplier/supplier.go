@@ -10,6 +10,7 @@
 package supplier
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -102,9 +103,23 @@ type Request struct {
 	Authorization *Authorization
 }
 
-// NewRequest returns a request of the capability that is still without a model and media.
+// NewRequest returns a request of the capability that is still without a model and media. The parameter encoding isn't
+// in it: the gateway encodes vectors itself.
 func NewRequest(c catalog.Capability, input, parameters json.RawMessage) Request {
+	if c.Base() == catalog.TextEmbed {
+		parameters = unencoded(parameters)
+	}
 	return Request{Capability: string(c.Base()), Input: input, Parameters: parameters, OutputSchema: c.OutputSchema}
+}
+
+// unencoded returns parameters without the encoding.
+func unencoded(parameters json.RawMessage) json.RawMessage {
+	var members map[string]json.RawMessage
+	if !bytes.Contains(parameters, []byte(catalog.Encoding)) || json.Unmarshal(parameters, &members) != nil {
+		return parameters
+	}
+	delete(members, catalog.Encoding)
+	return encoded(members)
 }
 
 // Authorization is a caller's word about a person, without the evidence, which was judged already.

@@ -1,7 +1,9 @@
 package task
 
 import (
+	"encoding/binary"
 	"encoding/json"
+	"math"
 	"slices"
 	"strings"
 
@@ -31,6 +33,8 @@ type Parts struct {
 	Videos       []Artifact      `json:"videos"`
 	Audio        *Artifact       `json:"audio"`
 	Embeddings   [][]float32     `json:"embeddings"`
+	// Packed: each of Embeddings is written as the base64 of its numbers, each low byte first.
+	Packed bool `json:"-"`
 }
 
 // ToolCall is a model's call of a tool.
@@ -92,7 +96,11 @@ func (p Parts) Output() (Output, error) {
 	if p.Audio != nil {
 		raw(w, "audio", []byte(Ref(p.Audio.ID)))
 	}
-	if len(p.Embeddings) > 0 {
+	switch {
+	case len(p.Embeddings) == 0:
+	case p.Packed:
+		other(w, "embeddings", packed(p.Embeddings))
+	default:
 		other(w, "embeddings", p.Embeddings)
 	}
 	w.End('}')
@@ -103,6 +111,18 @@ func (p Parts) Output() (Output, error) {
 	var err error
 	out.JSON, err = w.Bytes()
 	return out, err
+}
+
+// packed returns vectors as JSON writes them in base64.
+func packed(vectors [][]float32) [][]byte {
+	all := make([][]byte, len(vectors))
+	for i, v := range vectors {
+		all[i] = make([]byte, 0, 4*len(v))
+		for _, n := range v {
+			all[i] = binary.LittleEndian.AppendUint32(all[i], math.Float32bits(n))
+		}
+	}
+	return all
 }
 
 func refs(w *jsonwrite.Writer, name string, all []Artifact) {

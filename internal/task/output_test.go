@@ -1,8 +1,10 @@
 package task_test
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -29,6 +31,7 @@ func TestParts(t *testing.T) {
 		{"a picture", task.Parts{Images: []task.Artifact{file("art_1")}}, task.Output{
 			JSON: json.RawMessage(`{"images":[{"artifact":"art_1"}]}`), Files: []task.Artifact{file("art_1")},
 		}},
+		{"vectors", task.Parts{Embeddings: [][]float32{{1, 0.5}}}, task.Output{JSON: json.RawMessage(`{"embeddings":[[1,0.5]]}`)}},
 		{"all", all, task.Output{
 			JSON: json.RawMessage(`{"text":"a \"b\"\n","finish_reason":"stop","segments":[{"start":0.5,"end":1,"text":"a"}],` +
 				`"words":[{"start":0.5,"end":1,"text":"a","speaker":"A"}],` +
@@ -64,6 +67,30 @@ func TestParts(t *testing.T) {
 	}
 	if _, err := (task.Parts{Embeddings: [][]float32{{float32(math.NaN())}}}).Output(); err == nil {
 		t.Error("a vector that is no number was written")
+	}
+}
+
+// TestPackedVectors reads the base64 of vectors as a client would.
+func TestPackedVectors(t *testing.T) {
+	vectors := [][]float32{{1, -0.5, 1e-30}, {0, math.MaxFloat32, 3}}
+	out, err := task.Parts{Embeddings: vectors, Packed: true}.Output()
+	if err != nil || !strings.Contains(string(out.JSON), `"AACAPwAAAL9gQqIN"`) {
+		t.Fatalf("%s, %v", out.JSON, err)
+	}
+	var read struct{ Embeddings [][]byte }
+	if err := json.Unmarshal(out.JSON, &read); err != nil {
+		t.Fatal(err)
+	}
+	var got [][]float32
+	for _, b := range read.Embeddings {
+		v := make([]float32, len(b)/4)
+		if _, err := binary.Decode(b, binary.LittleEndian, v); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, v)
+	}
+	if diff := cmp.Diff(vectors, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

@@ -117,10 +117,17 @@ func (s *Schema) acceptsAnyString() bool {
 func (s *Schema) unbounded() bool { return s.min == unboundedLow && s.max == unboundedHigh }
 
 func (s *Schema) acceptsVectors(vectors [][]float32) bool {
-	if s.kind != '[' || s.items.kind != '[' || !s.inBounds(float64(len(vectors))) {
+	if s.kind != '[' || !s.inBounds(float64(len(vectors))) {
 		return false
 	}
-	vector, number := s.items, s.items.items
+	vector := s.items
+	if vector.list != nil {
+		vector = vector.list
+	}
+	if vector.kind != '[' {
+		return false
+	}
+	number := vector.items
 	if number.kind != '0' || number.integer || !number.unbounded() {
 		return false
 	}

@@ -20,6 +20,7 @@ type Schema struct {
 	enum     []string // of a string, as JSON; nil for any
 	pattern  matcher  // of a string; nil for any
 	items    *Schema
+	list     *Schema    // for the arrays of a schema whose kind is another; nil if it takes none
 	members  []property // at most maxProperties
 	rules    []rule
 }
@@ -138,6 +139,10 @@ func (c compiler) fill(s *Schema, from *jsonschema.Schema) bool {
 		}
 		s.narrow(length(from.MinItems, unboundedLow), length(from.MaxItems, unboundedHigh))
 	case '"':
+		if slices.Contains(types, "array") && from.Items2020 != nil {
+			s.list = &Schema{kind: '[', items: c.compile(from.Items2020), min: unboundedLow, max: unboundedHigh}
+			s.list.narrow(length(from.MinItems, unboundedLow), length(from.MaxItems, unboundedHigh))
+		}
 		s.narrow(length(from.MinLength, unboundedLow), length(from.MaxLength, unboundedHigh))
 		return from.Pattern == nil || s.setPattern(from.Pattern)
 	case '0':

@@ -80,10 +80,14 @@ func (c *chats) Knows(name catalog.Name, model string) bool {
 	return c.kind.Serves(name) || c.plan(name, model) != nil
 }
 
-// Template returns the bytes of the map's programs, which hold all text that isn't the request's or its schema's.
+// Template returns the bytes of the map's programs, which hold all text that isn't the request's or its schema's; of a
+// model without a map, what the adapter says.
 func (c *chats) Template(name catalog.Name, model string) int {
 	if p := c.plan(name, model); p != nil {
 		return p.bytes
+	}
+	if t, ok := c.inner.(supplier.Templater); ok {
+		return t.Template(name, model)
 	}
 	return 0
 }

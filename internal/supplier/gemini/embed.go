@@ -3,7 +3,9 @@ package gemini
 import (
 	"context"
 	"encoding/json"
+	"strings"
 
+	"unitask/internal/catalog"
 	"unitask/internal/supplier"
 	"unitask/internal/supplier/upstream"
 )
@@ -13,7 +15,8 @@ type embedInput struct {
 }
 
 type embedParameters struct {
-	Dimensions *int `json:"dimensions"`
+	Dimensions *int   `json:"dimensions"`
+	InputType  string `json:"input_type"`
 }
 
 // embedRequest asks for one vector. In a batch each names the model again.
@@ -21,6 +24,25 @@ type embedRequest struct {
 	Model                string  `json:"model"`
 	Content              content `json:"content"`
 	OutputDimensionality *int    `json:"outputDimensionality,omitempty"`
+	TaskType             string  `json:"taskType,omitempty"`
+}
+
+// taskTypes are the models' names of what texts are in a search; promptings stand before the texts to the models that
+// know no such names.
+var (
+	taskTypes  = map[string]string{"query": "RETRIEVAL_QUERY", "document": "RETRIEVAL_DOCUMENT"}
+	promptings = map[string]string{"query": "task: search result | query: ", "document": "title: none | text: "}
+)
+
+// prompted reports whether a model is told by words in the text what the text is.
+func prompted(model string) bool { return strings.HasPrefix(model, "gemini-embedding-2") }
+
+// Template returns how many bytes may stand before the texts of a request.
+func (a *adapter) Template(c catalog.Name, model string) int {
+	if c != catalog.TextEmbed || !prompted(model) {
+		return 0
+	}
+	return mostTexts * len(promptings["query"])
 }
 
 type embedBatch struct {
@@ -46,9 +68,14 @@ func (a *adapter) embed(ctx context.Context, r supplier.Request) (supplier.Outco
 		return supplier.Outcome{}, upstream.Unfit(err)
 	}
 	batch, asked := embedBatch{}, 0
+	taskType, before := taskTypes[p.InputType], ""
+	if prompted(r.Model) {
+		taskType, before = "", promptings[p.InputType]
+	}
 	for _, text := range in.Texts {
+		text = before + text
 		batch.Requests = append(batch.Requests, embedRequest{
-			Model: "models/" + r.Model, Content: textContent("", text), OutputDimensionality: p.Dimensions,
+			Model: "models/" + r.Model, Content: textContent("", text), OutputDimensionality: p.Dimensions, TaskType: taskType,
 		})
 		asked += len(text)
 	}

@@ -35,6 +35,11 @@ func request(capability, input, parameters string) supplier.Request {
 }
 
 // withMedia returns r with the media values "A", "B" and so on at the pointers.
+func withModel(model string, r supplier.Request) supplier.Request {
+	r.Model = model
+	return r
+}
+
 func withMedia(r supplier.Request, pointers ...string) supplier.Request {
 	r.Media = map[string]supplier.Media{}
 	for i, p := range pointers {
@@ -144,6 +149,22 @@ func harness(t *testing.T) suppliertest.Harness {
 				Want: &supplier.Result{
 					Embeddings: [][]float32{{0, 0.25}, {0.5, -1}}, Usage: supplier.Usage{InputTokens: 4},
 				},
+			},
+			{
+				Name:    "text.embed/query",
+				Request: request("text.embed", `{"texts":["a","b"]}`, `{"input_type":"query"}`),
+				Sends: `{"requests":[{"model":"models/model-1","content":{"parts":[{"text":"a"}]},"taskType":"RETRIEVAL_QUERY"},
+					{"model":"models/model-1","content":{"parts":[{"text":"b"}]},"taskType":"RETRIEVAL_QUERY"}]}`,
+				Answer: suppliertest.JSON(200, embedAnswer), Alike: true,
+				Want: &supplier.Result{Embeddings: [][]float32{{0, 0.25}, {0.5, -1}}, Usage: supplier.Usage{InputTokens: 4}},
+			},
+			{
+				Name:    "text.embed/prompted",
+				Request: withModel("gemini-embedding-2", request("text.embed", `{"texts":["a","b"]}`, `{"input_type":"document"}`)),
+				Sends: `{"requests":[{"model":"models/gemini-embedding-2","content":{"parts":[{"text":"title: none | text: a"}]}},
+					{"model":"models/gemini-embedding-2","content":{"parts":[{"text":"title: none | text: b"}]}}]}`,
+				Answer: suppliertest.JSON(200, embedAnswer), Alike: true,
+				Want: &supplier.Result{Embeddings: [][]float32{{0, 0.25}, {0.5, -1}}, Usage: supplier.Usage{InputTokens: 4}},
 			},
 			{
 				Request: request("image.generate", `{"prompt":"A fox"}`, `{"n":1,"format":"png","aspect_ratio":"16:9","seed":3}`),

@@ -31,7 +31,7 @@ func TestPublished(t *testing.T) {
 			"GET /models": nil,
 			"GET /models/{modelsId}/operations/{operationsId}": nil,
 			"POST /models/{modelsId}:batchEmbedContents": {
-				"requests[].content.parts[].text", "requests[].model", "requests[].outputDimensionality",
+				"requests[].content.parts[].text", "requests[].model", "requests[].outputDimensionality", "requests[].taskType",
 			},
 			"POST /models/{modelsId}:embedContent": {"content.parts[].text", "model", "outputDimensionality"},
 			"POST /models/{modelsId}:generateContent": {

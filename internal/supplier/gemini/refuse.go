@@ -26,7 +26,7 @@ var honours = upstream.Honours{
 		Input:      []string{"prompt", "messages", "system"},
 		Parameters: []string{"max_output_tokens", "temperature", "top_p", "stop", "seed", catalog.OutputSchema},
 	},
-	catalog.TextEmbed:     {Input: []string{"texts"}, Parameters: []string{"dimensions"}},
+	catalog.TextEmbed:     {Input: []string{"texts"}, Parameters: []string{"dimensions", "input_type"}},
 	catalog.ImageGenerate: {Input: []string{"prompt"}, Parameters: []string{"n", "aspect_ratio", "size", "format", "seed"}},
 	catalog.ImageEdit: {
 		Input:      []string{"prompt", "images", "authorization"},

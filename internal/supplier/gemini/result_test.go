@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"unitask/internal/catalog"
 	"unitask/internal/fault"
 	"unitask/internal/supplier"
 	"unitask/internal/supplier/gemini"
@@ -271,5 +272,27 @@ func TestForeignJob(t *testing.T) {
 	want := suppliertest.Verdict{Code: fault.Internal, Sent: supplier.NotSent}
 	if diff := cmp.Diff(want, suppliertest.VerdictOf(err)); diff != "" {
 		t.Errorf("verdict (-want +got):\n%s", diff)
+	}
+}
+
+// TestTemplate holds that what stands before the texts to some models is counted for a whole batch.
+func TestTemplate(t *testing.T) {
+	kind := gemini.Kind()
+	a, err := kind.New(supplier.Config{BaseURL: "http://127.0.0.1:1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		capability catalog.Name
+		model      string
+		want       int
+	}{
+		{catalog.TextEmbed, "gemini-embedding-2-preview", 100 * len("task: search result | query: ")},
+		{catalog.TextEmbed, "gemini-embedding-001", 0},
+		{catalog.TextChat, "gemini-embedding-2", 0},
+	} {
+		if got := a.(supplier.Templater).Template(tt.capability, tt.model); got != tt.want {
+			t.Errorf("%s by %s: got %d, want %d", tt.capability, tt.model, got, tt.want)
+		}
 	}
 }

@@ -95,8 +95,8 @@ func harness(t *testing.T) suppliertest.Harness {
 				},
 			},
 			{
-				Request: request("text.embed", "embedder", `{"texts":["a","b"]}`, `{}`),
-				Sends:   `{"inputs":["a","b"]}`,
+				Request: request("text.embed", "embedder", `{"texts":["a","b"]}`, `{"input_type":"query"}`),
+				Sends:   `{"inputs":["a","b"],"prompt_name":"query"}`,
 				Alike:   true,
 				Answer:  suppliertest.JSON(200, `[[0.5,1],[0.25,-1e-7]]`, "X-Compute-Tokens", "4"),
 				Want: &supplier.Result{

@@ -4,6 +4,7 @@ import (
 	"hash/fnv"
 	"iter"
 	"math"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -14,6 +15,7 @@ import (
 type embedding struct {
 	Texts      []string `json:"texts"`
 	Dimensions int      `json:"dimensions"`
+	Query      bool     `json:"query,omitempty"`
 }
 
 // defaultDimensions is a vector's default length.
@@ -27,7 +29,7 @@ func readEmbedding(r supplier.Request) (product, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	e := &embedding{Texts: in.Texts, Dimensions: params.Dimensions}
+	e := &embedding{Texts: in.Texts, Dimensions: params.Dimensions, Query: params.InputType == "query"}
 	if e.Dimensions == 0 {
 		e.Dimensions = defaultDimensions
 	}
@@ -38,7 +40,7 @@ func readEmbedding(r supplier.Request) (product, string, error) {
 func (e *embedding) make() (*supplier.Result, error) {
 	result := &supplier.Result{}
 	for _, text := range e.Texts {
-		result.Embeddings = append(result.Embeddings, vector(text, e.Dimensions))
+		result.Embeddings = append(result.Embeddings, vector(text, e.Dimensions, e.Query))
 		result.Usage.InputTokens += tokenCount(text)
 	}
 	return result, nil
@@ -50,9 +52,15 @@ const (
 	partWeight = 0.35 // of three letters in a row
 )
 
-// vector hashes a text's words and their parts into a unit vector.
-func vector(text string, dimensions int) []float32 {
+// asking are the words of a query that say nothing about what is looked for.
+var asking = []string{"a", "an", "are", "did", "do", "does", "how", "i", "in", "is", "of", "the", "to", "was", "what", "when", "where", "which", "who", "why"}
+
+// vector hashes a text's words and their parts into a unit vector. Of a query the words that only ask are left out.
+func vector(text string, dimensions int, query bool) []float32 {
 	sums := make([]float64, dimensions)
+	if query {
+		text = withoutAsking(text)
+	}
 	for feature, weight := range features(text) {
 		add(sums, feature, weight)
 	}
@@ -70,11 +78,18 @@ func vector(text string, dimensions int) []float32 {
 	return out
 }
 
+// withoutAsking returns the words of a query that say what is looked for.
+func withoutAsking(query string) string {
+	words := strings.FieldsFunc(strings.ToLower(query), notWord)
+	return strings.Join(slices.DeleteFunc(words, func(word string) bool { return slices.Contains(asking, word) }), " ")
+}
+
+func notWord(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+
 // features returns a text's words and their parts, each with its weight and as often as it occurs.
 func features(text string) iter.Seq2[string, float64] {
 	return func(yield func(string, float64) bool) {
-		notLetter := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
-		for word := range strings.FieldsFuncSeq(strings.ToLower(text), notLetter) {
+		for word := range strings.FieldsFuncSeq(strings.ToLower(text), notWord) {
 			if !yield(word, wordWeight) {
 				return
 			}

@@ -23,7 +23,7 @@ the same result. Checks, states and errors are those of any other supplier.
 // makes describes each capability's result.
 var makes = map[string]string{
 	"text.chat":      "a greeting, the value of a sum (`What is 12*7+1?`), `say`, `upper`, `lower`, `reverse` or `sort` of the rest, `How many words: …`, else a remark about the prompt; with `output_schema`, an answer of its form; with `tools`, a call of each that the prompt has a word of the name of, and then what their results say; with `reasoning`, thoughts; with `web_search`, a page",
-	"text.embed":     "unit vectors, 256 dimensions by default; texts that share words or parts of words lie close together",
+	"text.embed":     "unit vectors, 256 dimensions by default; texts that share words or parts of words lie close together; of a query the words that only ask don't count",
 	"text.moderate":  "flags a text with a word of the list below; a category's score is 0.5 by one of its words, 0.75 by two, and so on",
 	"text.rerank":    "each document's score is the share of the query's words, and of their parts, that it has; the best first",
 	"image.generate": "1024×1024 by default; colours follow the prompt (name one), its words are written in; `png`, `jpeg`, `webp`",

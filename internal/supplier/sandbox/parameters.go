@@ -19,6 +19,7 @@ type parameters struct {
 	Stop            []string `json:"stop"`
 	Dimensions      int      `json:"dimensions"`
 	TopN            int      `json:"top_n"`
+	InputType       string   `json:"input_type"`
 
 	OutputSchema      json.RawMessage `json:"output_schema"`
 	Tools             []catalog.Tool  `json:"tools"`

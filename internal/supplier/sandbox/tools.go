@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"unicode"
 
 	"unitask/internal/catalog"
 	"unitask/internal/supplier"
@@ -51,7 +50,6 @@ func callsFor(params parameters, ask string) []supplier.ToolCall {
 
 // mentions reports whether a text has a word of a tool's name, such as the weather of get_weather.
 func mentions(text, name string) bool {
-	notWord := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 	words := strings.FieldsFunc(strings.ToLower(text), notWord)
 	for _, part := range strings.FieldsFunc(strings.ToLower(name), notWord) {
 		if !slices.Contains([]string{"get", "set", "the", "of", "and", "to", "a"}, part) && slices.Contains(words, part) {
