@@ -1,6 +1,7 @@
 package anthropic_test
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -73,4 +74,46 @@ func TestAimock(t *testing.T) {
 			t.Errorf("verdict (-want +got):\n%s", diff)
 		}
 	})
+}
+
+// TestAimockTools goes through a loop of two calls, with thoughts that the server must see again: it refuses a request
+// to think whose calls come without them.
+func TestAimockTools(t *testing.T) {
+	m := suppliertest.StartAimock(t, "testdata/aimock.json")
+	a, err := anthropic.New(supplier.Config{
+		BaseURL: m.URL, APIKey: func() (string, error) { return suppliertest.AimockKey, nil }, Timeout: suppliertest.AimockTime,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const parameters = `{"max_output_tokens":4000,"reasoning":"low","tools":` + suppliertest.Tools + `}`
+	ask := request(`{"prompt":"What is it like?"}`, parameters)
+	ask.Model = "claude-haiku-4-5"
+	calls := []supplier.ToolCall{{Name: "get_weather", Arguments: `{"place":"Lund","days":2}`}, {Name: "now", Arguments: "{}"}}
+	for _, stream := range []bool{false, true} {
+		m.Prepare(t, "")
+		called, err := suppliertest.Send(t, a, ask, stream)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := *called
+		got.Usage, got.State = supplier.Usage{}, nil // an estimate, and what aimock signs
+		want := supplier.Result{
+			Text: new("Let me see."), FinishReason: supplier.FinishToolCalls, Reasoning: "Two tools will do.", ToolCalls: calls,
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("streamed %t: calls (-want +got):\n%s", stream, diff)
+		}
+		for name, state := range map[string]json.RawMessage{"its state": called.State, "no state": nil, "another's state": json.RawMessage(`"a"`)} {
+			answer := suppliertest.ToolTalk(ask.Model, state, "")
+			answer.Parameters = json.RawMessage(parameters)
+			got, err := suppliertest.Send(t, a, answer, stream)
+			if err != nil {
+				t.Fatalf("streamed %t, with %s: %v", stream, name, err)
+			}
+			if *got.Text != "It rains at noon." || got.FinishReason != "stop" {
+				t.Errorf("streamed %t, with %s: %q, %s", stream, name, *got.Text, got.FinishReason)
+			}
+		}
+	}
 }

@@ -13,7 +13,7 @@ import (
 // honours lists the members that have a counterpart, or can do without.
 var honours = upstream.Honours{catalog.TextChat: {
 	Input:      []string{"prompt", "messages", "system"},
-	Parameters: []string{"max_output_tokens", "temperature", "top_p", "stop", "seed", catalog.OutputSchema},
+	Parameters: upstream.ChatMembers(),
 }}
 
 // refuses says why a request can't be honoured, for the router and the operator.
@@ -27,7 +27,19 @@ func refuses(r supplier.Request) string {
 	if slices.Contains(upstream.PartTypes(r.Input), upstream.PartAudio) {
 		return "the format takes no recordings"
 	}
-	p := upstream.Members(r.Parameters)
+	g, p := generationOf(r.Model), upstream.Members(r.Parameters)
+	for _, why := range []string{refusesSampling(g, p), refusesReasoning(g, p), refusesTools(g, p, r.Parameters)} {
+		if why != "" {
+			return why
+		}
+	}
+	if blankStop(p["stop"]) {
+		return "the format takes no stop sequence of white space alone"
+	}
+	return ""
+}
+
+func refusesSampling(g generation, p map[string]json.RawMessage) string {
 	temperature, topP := unlessDefault(p["temperature"]), unlessDefault(p["top_p"])
 	var t float64
 	switch {
@@ -35,12 +47,82 @@ func refuses(r supplier.Request) string {
 		return "the format takes no temperature above 1"
 	case temperature != nil && topP != nil:
 		return "the models take temperature or top_p, not both"
-	case temperature != nil && fixedSampling(r.Model), topP != nil && fixedSampling(r.Model):
+	case (temperature != nil || topP != nil) && g.fixedSampling():
 		return "the model takes no temperature and no top_p"
-	case blankStop(p["stop"]):
-		return "the format takes no stop sequence of white space alone"
 	}
 	return ""
+}
+
+// refusesReasoning knows the models that don't reason, those that always do, and what they don't take meanwhile.
+func refusesReasoning(g generation, p map[string]json.RawMessage) string {
+	reasoning := text(p[catalog.Reasoning])
+	if reasoning == "" || reasoning == reasoningNone {
+		if reasoning != "" && g.alwaysReasons() {
+			return "the model always reasons"
+		}
+		return ""
+	}
+	var topP float64
+	most := p["max_output_tokens"]
+	if most == nil {
+		most = json.RawMessage(defaultMaxTokens)
+	}
+	switch {
+	case !g.reasons():
+		return "the model doesn't reason"
+	case unlessDefault(p["temperature"]) != nil:
+		return "the model takes no temperature while it reasons"
+	case json.Unmarshal(p["top_p"], &topP) == nil && topP < leastTopP:
+		return "the model takes no top_p below 0.95 while it reasons"
+	case !g.adaptive() && upstream.Count(most) <= leastThinking:
+		return "the model reasons with 1024 tokens at least, and max_output_tokens leaves none beyond them"
+	case !g.adaptive() && forces(p[catalog.ToolChoice]):
+		return "the model can't be made to call a tool while it reasons"
+	}
+	return ""
+}
+
+// refusesTools knows the choices and the tools that the format or the model doesn't take.
+func refusesTools(g generation, p map[string]json.RawMessage, parameters json.RawMessage) string {
+	choice := text(p[catalog.ToolChoice])
+	search := string(p[catalog.WebSearch]) == "true"
+	switch {
+	case search && !g.searches():
+		return "the model isn't known to search the web"
+	case search && (choice == catalog.ToolsNone || choice == catalog.ToolsRequired):
+		return "the format's search of the web is one of the tools that tool_choice is about"
+	case forces(p[catalog.ToolChoice]) && g.forceless():
+		return "the model can't be made to call a tool"
+	case p[catalog.Tools] == nil:
+		return ""
+	}
+	for _, t := range catalog.ToolsOf(parameters) {
+		if search && t.Name == searchName {
+			return "a tool has the name of the format's search of the web"
+		}
+		schema := upstream.Members(t.Schema())
+		for _, keyword := range []string{"allOf", "anyOf", "oneOf"} {
+			if schema[keyword] != nil {
+				return "the format takes no " + keyword + " at the top of a tool's parameters"
+			}
+		}
+	}
+	return ""
+}
+
+// forces reports whether a choice among tools makes the model call one.
+func forces(choice json.RawMessage) bool {
+	name := text(choice)
+	return name != "" && name != catalog.ToolsAuto && name != catalog.ToolsNone
+}
+
+// text returns a parameter that is a text; "" without one.
+func text(parameter json.RawMessage) string {
+	var s string
+	if len(parameter) == 0 || upstream.Decode(parameter, &s) != nil {
+		return ""
+	}
+	return s
 }
 
 func endsWithAssistant(input json.RawMessage) bool {
@@ -52,17 +134,7 @@ func endsWithAssistant(input json.RawMessage) bool {
 	if upstream.Decode(input, &in) != nil || len(in.Messages) == 0 {
 		return false
 	}
-	return in.Messages[len(in.Messages)-1].Role == "assistant"
-}
-
-// fixedSampling reports whether model is of a family that samples in one way only.
-func fixedSampling(model string) bool {
-	for _, family := range []string{"claude-opus-4-7", "claude-opus-4-8", "claude-opus-5", "claude-sonnet-5", "claude-fable-5"} {
-		if model == family || strings.HasPrefix(model, family+"-") {
-			return true
-		}
-	}
-	return false
+	return in.Messages[len(in.Messages)-1].Role == roleAssistant
 }
 
 func blankStop(stop json.RawMessage) bool {

@@ -10,16 +10,6 @@ import (
 // defaultMaxTokens bounds the output if the request doesn't, as the directory does by default.
 const defaultMaxTokens = `1024`
 
-// chatParameters are the neutral request's: their members are all that this kind honours (see refuses).
-type chatParameters struct {
-	MaxOutputTokens json.RawMessage `json:"max_output_tokens"`
-	Temperature     json.RawMessage `json:"temperature"`
-	TopP            json.RawMessage `json:"top_p"`
-	Stop            []string        `json:"stop"`
-	Seed            json.RawMessage `json:"seed"` // has no counterpart, and can do without
-	OutputSchema    json.RawMessage `json:"output_schema"`
-}
-
 // message has a text or a list of blocks as its content.
 type message struct {
 	Role    string `json:"role"`
@@ -36,17 +26,24 @@ type chatRequest struct {
 	TopP          json.RawMessage `json:"top_p,omitempty"`
 	StopSequences []string        `json:"stop_sequences,omitempty"`
 	OutputConfig  *outputConfig   `json:"output_config,omitempty"`
+	Thinking      *thinking       `json:"thinking,omitempty"`
+	Tools         []tool          `json:"tools,omitempty"`
+	ToolChoice    *toolChoice     `json:"tool_choice,omitempty"`
 	Stream        bool            `json:"stream,omitzero"`
 
-	said int // bytes of text
+	said     int  // bytes of text
+	searches bool // the web
 }
 
-// outputConfig asks for an answer of a JSON Schema.
+// outputConfig says how much the model works at its answer, or asks for one of a JSON Schema.
 type outputConfig struct {
-	Format struct {
-		Type   string          `json:"type"`
-		Schema json.RawMessage `json:"schema"`
-	} `json:"format"`
+	Effort string        `json:"effort,omitzero"`
+	Format *outputFormat `json:"format,omitempty"`
+}
+
+type outputFormat struct {
+	Type   string          `json:"type"`
+	Schema json.RawMessage `json:"schema"`
 }
 
 func newChatRequest(r supplier.Request) (*chatRequest, error) {
@@ -54,7 +51,7 @@ func newChatRequest(r supplier.Request) (*chatRequest, error) {
 		return nil, err
 	}
 	var in upstream.ChatInput
-	var p chatParameters
+	var p upstream.ChatParameters
 	if err := upstream.DecodeRequest(r, &in, &p); err != nil {
 		return nil, err
 	}
@@ -63,20 +60,31 @@ func newChatRequest(r supplier.Request) (*chatRequest, error) {
 		Model: r.Model, MaxTokens: p.MaxOutputTokens, System: system, said: len(system),
 		Temperature: unlessDefault(p.Temperature), TopP: unlessDefault(p.TopP), StopSequences: p.Stop,
 	}
-	if err := ask.addMessages(r, talk); err != nil {
-		return nil, err
-	}
 	if len(ask.MaxTokens) == 0 {
 		ask.MaxTokens = json.RawMessage(defaultMaxTokens)
+	}
+	g := generationOf(r.Model)
+	thoughts := ask.think(g, p.Reasoning, forgotten(talk, r.States))
+	ask.offer(p, talk)
+	if err := ask.addMessages(r, talk, thoughts); err != nil {
+		return nil, err
+	}
+	if thoughts && len(r.States) > 0 && g.bindsThoughts() {
+		ask.forgive()
 	}
 	if len(p.OutputSchema) == 0 {
 		return ask, nil
 	}
-	var err error
-	ask.OutputConfig = &outputConfig{}
-	ask.OutputConfig.Format.Type = "json_schema"
-	ask.OutputConfig.Format.Schema, err = upstream.Outline(p.OutputSchema)
+	schema, err := upstream.Outline(p.OutputSchema)
+	ask.output().Format = &outputFormat{Type: "json_schema", Schema: schema}
 	return ask, err
+}
+
+func (c *chatRequest) output() *outputConfig {
+	if c.OutputConfig == nil {
+		c.OutputConfig = &outputConfig{}
+	}
+	return c.OutputConfig
 }
 
 // unlessDefault drops a sampling parameter of the format's own default: newer models refuse two of them

@@ -11,10 +11,10 @@ import (
 // talk is one streamed answer.
 type talk struct {
 	adapter    *adapter
-	asked      int
+	ask        *chatRequest
 	stopReason string
 	ended      bool // by the format's end mark
-	calls      bool // a tool
+	said       content
 	used       usage
 }
 
@@ -22,6 +22,7 @@ type talk struct {
 type streamEvent struct {
 	upstream.Envelope
 	Type    string `json:"type"`
+	Index   int    `json:"index"`
 	Message struct {
 		Usage json.RawMessage `json:"usage"`
 	} `json:"message"`
@@ -35,7 +36,7 @@ type streamEvent struct {
 
 // Whole takes an answer that isn't a stream.
 func (t *talk) Whole(a upstream.Answer) (supplier.Outcome, error) {
-	return t.adapter.decodeChat(a, t.asked)
+	return t.adapter.decodeChat(a, t.ask)
 }
 
 // Event takes one event. Types that are unknown are passed over, as the format asks for.
@@ -51,15 +52,17 @@ func (t *talk) Event(status int, e upstream.Event) (supplier.Delta, error) {
 	t.used.read(body.Usage)
 	switch body.Type {
 	case "content_block_start":
-		t.calls = t.calls || body.ContentBlock.calls()
-		return piece(body.ContentBlock, "text"), nil
+		return t.said.begin(body.Index, body.ContentBlock), nil
 	case "content_block_delta":
-		return piece(body.Delta.block, "text_delta"), nil
+		return t.said.add(body.Index, body.Delta.block), nil
+	case "content_block_stop":
+		return t.said.end(body.Index), nil
 	case "message_delta":
 		if body.Delta.StopReason == stopRefusal {
 			return none, refused(status)
 		}
 		t.stopReason = cmp.Or(body.Delta.StopReason, t.stopReason)
+		return t.said.endAll(), nil
 	case "message_stop":
 		t.ended = true
 		return none, upstream.ErrDone
@@ -67,21 +70,12 @@ func (t *talk) Event(status int, e upstream.Event) (supplier.Delta, error) {
 	return none, nil
 }
 
-func piece(b block, kind string) supplier.Delta {
-	if b.Type != kind {
-		return supplier.Delta{}
-	}
-	return supplier.Delta{Text: b.Text}
+// Complete takes the end mark for a stop reason, should one be missing.
+func (t *talk) Complete(empty bool) bool {
+	return t.stopReason != "" || t.ended && (!empty || t.said.called)
 }
 
-// Complete takes the end mark for a stop reason, should one be missing.
-func (t *talk) Complete(empty bool) bool { return t.stopReason != "" || t.ended && (!empty || t.calls) }
-
 // Outcome is the result of all pieces.
-func (t *talk) Outcome(told *supplier.Told) supplier.Outcome {
-	reason := t.stopReason
-	if t.calls {
-		reason = stopTool
-	}
-	return outcome(told.Text.String(), reason, t.used, t.asked)
+func (t *talk) Outcome(all *supplier.Told) supplier.Outcome {
+	return t.said.outcome(all, t.stopReason, t.used, t.ask.bytes())
 }

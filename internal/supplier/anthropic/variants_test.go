@@ -25,8 +25,12 @@ func TestTolerated(t *testing.T) {
 	text := func(s, reason string, in, out int64) *supplier.Result {
 		return &supplier.Result{Text: &s, FinishReason: reason, Usage: supplier.Usage{InputTokens: in, OutputTokens: out}}
 	}
-	cached := text("Hello.", "stop", 16, 2)
-	cached.Usage.CachedInputTokens, cached.Usage.CacheWriteTokens = 4, 3
+	mused := func(thoughts string, pages ...supplier.Citation) *supplier.Result {
+		r := text("Hello", "stop", 2, int64(len(thoughts)+5+3)/4)
+		r.Reasoning, r.Citations = thoughts, pages
+		return r
+	}
+	page := supplier.Citation{URL: "https://a.example", Title: "A", Text: "Go is."}
 	piece := func(s string) string {
 		return `{"type":"content_block_delta","delta":{"type":"text_delta","text":"` + s + `"}}`
 	}
@@ -40,15 +44,22 @@ func TestTolerated(t *testing.T) {
 	suppliertest.RunTolerated(t, anthropic.Kind(), request(`{"prompt":"Prompt"}`, `{}`), []suppliertest.Tolerated{
 		{Name: "no usage", Answer: body("Hello", `"end_turn"`, `null`), Want: text("Hello", "stop", 2, 2)},
 		{Name: "half a usage", Answer: body("Hello", `"stop_sequence"`, `{"input_tokens":7}`), Want: text("Hello", "stop", 7, 2)},
-		{Name: "nonsense usage", Answer: body("Hello", `"pause_turn"`, `{"input_tokens":-7,"output_tokens":1e40}`), Want: text("Hello", "stop", 2, 2)},
+		{Name: "nonsense usage", Answer: body("Hello", `"end_turn"`, `{"input_tokens":-7,"output_tokens":1e40}`), Want: text("Hello", "stop", 2, 2)},
 		{Name: "usage of a wrong type", Answer: body("Hello", `null`, `"none"`), Want: text("Hello", "stop", 2, 2)},
+		{Name: "paused", Answer: body("Hello", `"pause_turn"`, `{}`), Want: text("Hello", "length", 2, 2)},
 		{Name: "cut by the window", Answer: body("Hello", `"model_context_window_exceeded"`, `{}`), Want: text("Hello", "length", 2, 2)},
 		{Name: "nothing to add", Answer: suppliertest.JSON(200, `{"content":[],"stop_reason":"end_turn","usage":{"input_tokens":3,"output_tokens":2}}`), Want: text("", "stop", 3, 2)},
 		{Name: "all thought", Answer: suppliertest.JSON(200, `{"content":[{"type":"thinking"}],"stop_reason":"max_tokens","usage":{"input_tokens":3,"output_tokens":20}}`), Want: text("", "length", 3, 20)},
-		{Name: "a whole answer to a stream", Answer: suppliertest.JSON(200, chatAnswer), Stream: true, Want: cached},
+		{Name: "a whole answer to a stream", Answer: suppliertest.JSON(200, chatAnswer), Stream: true, Want: hello()},
 		{Name: "text with the block's start", Answer: suppliertest.Events(`{"type":"content_block_start","content_block":{"type":"text","text":"Hel"}}`, piece("lo"), finish, stop), Stream: true, Want: text("Hello", "length", 2, 2)},
 		{Name: "an event of another type", Answer: suppliertest.Events(piece("Hello"), `{"type":"something new"}`, finish, stop), Stream: true, Want: text("Hello", "length", 2, 2)},
 		{Name: "a thought with a text", Answer: suppliertest.JSON(200, `{"content":[{"type":"thinking","text":"not this"},{"type":"text","text":"Hello"}],"stop_reason":"end_turn"}`), Want: text("Hello", "stop", 2, 2)},
+		{Name: "thoughts apart", Answer: suppliertest.JSON(200, `{"content":[{"type":"thinking","thinking":"A"},{"type":"thinking","thinking":""},{"type":"thinking","thinking":"B"},{"type":"text","text":"Hello"}],"stop_reason":"end_turn"}`), Want: mused("A\n\nB")},
+		{Name: "a thought without a beginning", Answer: suppliertest.Events(`{"type":"content_block_delta","delta":{"type":"thinking_delta","thinking":"A"}}`, piece("Hello"), stop), Stream: true, Want: mused("A")},
+		{Name: "a signature, an input and an end without a beginning", Answer: suppliertest.Events(`{"type":"content_block_delta","index":4,"delta":{"type":"signature_delta","signature":"A"}}`, `{"type":"content_block_delta","index":4,"delta":{"type":"input_json_delta","partial_json":"{"}}`, `{"type":"content_block_stop","index":4}`, piece("Hello"), stop), Stream: true, Want: mused("")},
+		{Name: "pages in a stream", Answer: suppliertest.Events(piece("Hello"), `{"type":"content_block_delta","delta":{"type":"citations_delta","citation":`+cited+`}}`, `{"type":"content_block_delta","delta":{"type":"citations_delta","citation":`+cited+`}}`, stop), Stream: true, Want: mused("", page)},
+		{Name: "pages and other places", Answer: suppliertest.JSON(200, `{"content":[{"type":"text","text":"Hello","citations":[{"type":"char_location","cited_text":"a"},{"type":"web_search_result_location","url":""},`+cited+`]}],"stop_reason":"end_turn"}`), Want: mused("", page)},
+		{Name: "members of other types", Answer: suppliertest.JSON(200, `{"content":[{"type":"new","data":{},"id":7,"tool_use_id":[],"content":"a","caller":1},{"type":"text","text":"Hello","citations":{"enabled":true}}],"stop_reason":"end_turn"}`), Want: mused("")},
 		{Name: "no end mark", Answer: suppliertest.Events(piece("Hel"), piece("lo"), finish), Stream: true, Want: text("Hello", "length", 2, 2)},
 		{Name: "no stop reason", Answer: suppliertest.Events(piece("Hel"), piece("lo"), stop), Stream: true, Want: text("Hello", "stop", 2, 2)},
 		{Name: "nothing to add in a stream", Answer: suppliertest.Events(finish, stop), Stream: true, Want: text("", "length", 2, 2)},

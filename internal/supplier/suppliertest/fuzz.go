@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -72,7 +73,8 @@ func CheckFailure(t *testing.T, err error, body string) {
 func checkText(t *testing.T, out supplier.Outcome) {
 	t.Helper()
 	res := out.Result
-	if res == nil || res.Text == nil || res.FinishReason != "stop" && res.FinishReason != "length" {
+	reasons := []string{"stop", "length", supplier.FinishToolCalls}
+	if res == nil || res.Text == nil || !slices.Contains(reasons, res.FinishReason) || res.State != nil && !json.Valid(res.State) {
 		t.Fatalf("result %+v", res)
 	}
 	if res.Usage.InputTokens < 1 || res.Usage.OutputTokens < 0 || *res.Text != "" && res.Usage.OutputTokens == 0 {
