@@ -28,7 +28,7 @@ var (
 	commonInputs     = []string{"prompt", "messages", "system", "text", "texts", "image", "images", "mask", "audio", "hints", "authorization"}
 	commonParameters = []string{
 		"max_output_tokens", "temperature", "top_p", "stop", "seed", "dimensions", "input_type", "encoding", "n", "size", "aspect_ratio", "format",
-		"quality", "voice", "speed", "language", "timestamps", "translate_to", "speakers", "duration_seconds", "resolution",
+		"quality", "background", "input_fidelity", "voice", "speed", "language", "timestamps", "translate_to", "speakers", "duration_seconds", "resolution",
 	}
 )
 

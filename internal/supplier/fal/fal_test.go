@@ -252,6 +252,8 @@ func refusals() []suppliertest.Refusal {
 		row("a negative prompt", "image.generate", schnell, `{"prompt":"A fox","negative_prompt":"rain"}`, `{}`, true),
 		row("quality", "image.generate", schnell, prompt, `{"quality":"high"}`, true),
 		row("webp", "image.generate", pro, prompt, `{"format":"webp"}`, true),
+		row("transparent", "image.generate", pro, prompt, `{"background":"transparent"}`, true),
+		row("opaque", "image.generate", pro, prompt, `{"background":"opaque"}`, false),
 		row("png", "image.generate", pro, prompt, `{"format":"png"}`, false),
 		row("a large picture", "image.generate", schnell, prompt, `{"size":"4096x4096"}`, true),
 		row("odd sides", "image.generate", pro, prompt, `{"size":"1000x1000"}`, true),

@@ -21,6 +21,7 @@ type imageParameters struct {
 	AspectRatio string          `json:"aspect_ratio"`
 	Size        string          `json:"size"`
 	Format      string          `json:"format"`
+	Background  string          `json:"background"`
 	Seed        json.RawMessage `json:"seed"`
 }
 

@@ -26,8 +26,10 @@ var honours = upstream.Honours{
 		Input:      []string{"prompt", "messages", "system"},
 		Parameters: []string{"max_output_tokens", "temperature", "top_p", "stop", "seed", catalog.OutputSchema},
 	},
-	catalog.TextEmbed:     {Input: []string{"texts"}, Parameters: []string{"dimensions", "input_type"}},
-	catalog.ImageGenerate: {Input: []string{"prompt"}, Parameters: []string{"n", "aspect_ratio", "size", "format", "seed"}},
+	catalog.TextEmbed: {Input: []string{"texts"}, Parameters: []string{"dimensions", "input_type"}},
+	catalog.ImageGenerate: {
+		Input: []string{"prompt"}, Parameters: []string{"n", "aspect_ratio", "size", "format", "background", "seed"},
+	},
 	catalog.ImageEdit: {
 		Input:      []string{"prompt", "images", "authorization"},
 		Parameters: []string{"n", "aspect_ratio", "size", "format", "seed"},
@@ -81,6 +83,9 @@ func imageRefused(r supplier.Request) string {
 	}
 	if p.N != nil && *p.N > 1 {
 		return "the format makes one image at a time"
+	}
+	if p.Background == "transparent" {
+		return "the models make opaque images alone"
 	}
 	if p.Format == "webp" {
 		return "the format makes no image/webp"

@@ -218,6 +218,8 @@ func refusals() []suppliertest.Refusal {
 		image("4K of an older model", old, `{"size":"2048x2048"}`, true),
 		image("4K", now, `{"size":"4096x4096"}`, false),
 		image("no size of the model's", now, `{"size":"1000x1000"}`, true),
+		row("transparent", "image.generate", now, `{"prompt":"a"}`, `{"background":"transparent"}`, true),
+		row("opaque", "image.generate", now, `{"prompt":"a"}`, `{"background":"opaque","format":"png"}`, false),
 		row("negative prompt", "image.generate", now, `{"prompt":"a","negative_prompt":"b"}`, `{}`, true),
 		row("mask", "image.edit", now, `{"prompt":"a","images":[{}],"mask":{}}`, `{}`, true),
 		row("speech", "audio.speech", "m", `{"text":"a"}`, `{"format":"wav","speed":1}`, false),

@@ -31,6 +31,8 @@ type imageParameters struct {
 	Size        string `json:"size"`
 	Format      string `json:"format"`
 	Quality     string `json:"quality"`
+	Background  string `json:"background"`
+	Fidelity    string `json:"input_fidelity"`
 	Seed        *int64 `json:"seed"`
 }
 
@@ -42,6 +44,8 @@ type imageRequest struct {
 	Size           string `json:"size,omitempty"`
 	AspectRatio    string `json:"aspect_ratio,omitempty"`
 	Quality        string `json:"quality,omitempty"`
+	Background     string `json:"background,omitempty"`
+	InputFidelity  string `json:"input_fidelity,omitempty"`
 	OutputFormat   string `json:"output_format,omitempty"`
 	ResponseFormat string `json:"response_format,omitempty"`
 	Seed           *int64 `json:"seed,omitempty"`
@@ -92,6 +96,12 @@ func (s settings) newImageRequest(r supplier.Request) (*imageRequest, error) {
 	if takes("n") {
 		ask.N = p.N
 	}
+	if takes("background") {
+		ask.Background = p.Background
+	}
+	if takes("input_fidelity") && !alwaysFaithful(r.Model) {
+		ask.InputFidelity = p.Fidelity
+	}
 	if takes("output_format") {
 		ask.OutputFormat = p.Format
 	}
@@ -120,6 +130,8 @@ func (i *imageRequest) form() *form {
 	f.field("size", i.Size)
 	f.field("aspect_ratio", i.AspectRatio)
 	f.field("quality", i.Quality)
+	f.field("background", i.Background)
+	f.field("input_fidelity", i.InputFidelity)
 	f.field("output_format", i.OutputFormat)
 	f.field("response_format", i.ResponseFormat)
 	return f

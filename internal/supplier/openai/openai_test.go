@@ -43,6 +43,7 @@ func harness(t *testing.T) suppliertest.Harness {
 		Kind:      openai.Kind(),
 		Config: supplier.Config{Options: map[string]string{
 			openai.OptionFeatures: "json_schema images audio documents tools reasoning web_search", openai.OptionTranscriptFeatures: "hints translation",
+			openai.OptionImageFields: "n size quality background input_fidelity output_format",
 		}},
 		Abilities: suppliertest.Abilities{Stream: true, Probe: true},
 		Upstream:  &suppliertest.Upstream{Probe: suppliertest.JSON(200, `{"object":"list","data":[]}`)},

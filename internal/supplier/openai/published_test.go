@@ -59,8 +59,8 @@ func TestPublished(t *testing.T) {
 				"tools[].function.parameters.type", "tools[].type", "top_p", "web_search_options",
 			},
 			"POST /embeddings":         {"dimensions", "encoding_format", "input[]", "model"},
-			"POST /images/edits":       {"image[]", "mask", "model", "n", "output_format", "prompt", "quality", "size"},
-			"POST /images/generations": {"model", "n", "output_format", "prompt", "quality", "size"},
+			"POST /images/edits":       {"image[]", "input_fidelity", "mask", "model", "n", "output_format", "prompt", "quality", "size"},
+			"POST /images/generations": {"background", "model", "n", "output_format", "prompt", "quality", "size"},
 			"POST /moderations":        {"input[]", "model"},
 		},
 	})

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"unitask/internal/catalog"
@@ -26,16 +27,18 @@ var honours = upstream.Honours{
 	},
 	catalog.TextEmbed:     {Input: []string{"texts"}, Parameters: []string{"dimensions"}},
 	catalog.TextModerate:  {Input: []string{"texts"}},
-	catalog.ImageGenerate: {Input: []string{"prompt"}, Parameters: imageMembers},
-	catalog.ImageEdit:     {Input: []string{"prompt", "images", "mask", "authorization"}, Parameters: imageMembers},
-	catalog.AudioSpeech:   {Input: []string{"text", "instructions"}, Parameters: []string{"voice", "format", "speed"}},
+	catalog.ImageGenerate: {Input: []string{"prompt"}, Parameters: append(imageMembers, "background")},
+	catalog.ImageEdit: {
+		Input: []string{"prompt", "images", "mask", "authorization"}, Parameters: append(imageMembers, "input_fidelity"),
+	},
+	catalog.AudioSpeech: {Input: []string{"text", "instructions"}, Parameters: []string{"voice", "format", "speed"}},
 	catalog.AudioTranscribe: {
 		Input:      []string{"audio", "hints"},
 		Parameters: []string{"language", "translate_to", "speakers", "timestamps", "format"},
 	},
 }
 
-var imageMembers = []string{"n", "aspect_ratio", "size", "format", "quality", "seed"}
+var imageMembers = slices.Clip([]string{"n", "aspect_ratio", "size", "format", "quality", "seed"})
 
 // modelRefuses knows the models that would refuse or ignore a parameter of the format.
 func modelRefuses(model string, given json.RawMessage) string {

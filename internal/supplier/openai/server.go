@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -86,8 +87,47 @@ func (s settings) refusesImage(r supplier.Request) string {
 	case p.Format != "" && p.Format != s.imageFormat && !takes("output_format"):
 		return "the server makes " + s.imageFormat + " only"
 	}
-	return sizeRefused(r.Model, size)
+	return cmp.Or(s.backgroundRefused(r.Model, p), s.fidelityRefused(r.Model, p), sizeRefused(r.Model, size))
 }
+
+const transparent = "transparent"
+
+// backgroundRefused says why the background can't be chosen; a model's own choice needs no field.
+func (s settings) backgroundRefused(model string, p imageParameters) string {
+	name, format := family(model), p.Format
+	if !slices.Contains(s.imageFields, "output_format") {
+		format = s.imageFormat
+	}
+	switch {
+	case p.Background == "" || p.Background == "auto":
+		return ""
+	case !slices.Contains(s.imageFields, "background"):
+		return "the server takes no background"
+	case p.Background != transparent:
+		return ""
+	case name == "gpt-image-2" || strings.HasPrefix(name, "gpt-image-2-"):
+		return "the model makes no transparent images"
+	case format == "jpeg":
+		return "a JPEG has no transparent background"
+	}
+	return ""
+}
+
+// fidelityRefused says why the fidelity can't be chosen.
+func (s settings) fidelityRefused(model string, p imageParameters) string {
+	switch {
+	case p.Fidelity == "", p.Fidelity == "high" && alwaysFaithful(model):
+		return ""
+	case alwaysFaithful(model):
+		return "the model always keeps to the images given"
+	case strings.HasPrefix(family(model), "gpt-image-1-mini"), !slices.Contains(s.imageFields, "input_fidelity"):
+		return "the server or the model takes no fidelity"
+	}
+	return ""
+}
+
+// alwaysFaithful knows the models whose fidelity is high without a choice.
+func alwaysFaithful(model string) bool { return strings.HasPrefix(family(model), "gpt-image-2") }
 
 func (s settings) refusesSpeech(r supplier.Request) string {
 	var in speechInput

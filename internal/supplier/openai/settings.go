@@ -23,7 +23,7 @@ const (
 	// tools, reasoning, web_search; or "none". The format's author can do all of it, of other servers none is assumed.
 	OptionFeatures = "features"
 	// OptionImageFields lists the fields that the server's images take beyond model and prompt: some
-	// of n, size, aspect_ratio, quality, output_format and seed, or "none".
+	// of n, size, aspect_ratio, quality, background, input_fidelity, output_format and seed, or "none".
 	OptionImageFields = "image_fields"
 	// OptionImageFormat is the format of the images if output_format isn't among their fields.
 	OptionImageFormat = "image_format"
@@ -66,6 +66,12 @@ var allFeatures = []string{
 	featureSchema, featureImages, featureAudio, featureDocuments, featureTools, featureReasoning, featureSearch,
 }
 
+// imageFields are the fields of images that every server is taken to know, and chosenFields those of the format's author.
+var (
+	imageFields  = slices.Clip([]string{"n", "size", "quality", "output_format"})
+	chosenFields = slices.Clip([]string{"background", "input_fidelity"})
+)
+
 // settings are a server's ways, from its configuration.
 type settings struct {
 	maxTokens     string // the field that bounds the output
@@ -90,7 +96,6 @@ func newSettings(c supplier.Config, host string) (settings, error) {
 	s := settings{
 		maxTokens:     c.MaxTokensField,
 		streamUsage:   o.one(OptionStreamUsage, on, off) == on,
-		imageFields:   o.some(OptionImageFields, []string{"n", "size", "quality", "output_format"}, "aspect_ratio", "seed"),
 		imageFormat:   o.one(OptionImageFormat, "png", "jpeg", "webp"),
 		imageAnswer:   o.one(OptionImageAnswer, "", "b64_json", "url"),
 		speechFields:  o.some(OptionSpeechFields, []string{"instructions", "speed"}),
@@ -106,10 +111,12 @@ func newSettings(c supplier.Config, host string) (settings, error) {
 	if host == authorHost {
 		s.vectors = o.one(OptionVectors, "base64", "float")
 		s.features = o.some(OptionFeatures, allFeatures)
+		s.imageFields = o.some(OptionImageFields, append(imageFields, chosenFields...), "aspect_ratio", "seed")
 		s.transcriptFeatures = o.some(OptionTranscriptFeatures, []string{featureHints, featureTranslation})
 	} else {
 		s.transcriptFeatures = o.some(OptionTranscriptFeatures, nil, featureHints, featureTranslation)
 		s.features = o.some(OptionFeatures, nil, allFeatures...)
+		s.imageFields = o.some(OptionImageFields, imageFields, append(chosenFields, "aspect_ratio", "seed")...)
 		s.vectors = o.one(OptionVectors, "float", "base64")
 	}
 	switch s.maxTokens {

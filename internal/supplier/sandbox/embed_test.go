@@ -5,8 +5,8 @@ import "testing"
 // TestQueries shows that a question lies closer to what answers it as a query than as a document.
 func TestQueries(t *testing.T) {
 	t.Parallel()
-	a := mustNew(t, "sandbox-a", instant)
 	embed := func(text, parameters string) []float32 {
+		a := mustNew(t, "sandbox-a", instant)
 		o, err := a.Submit(t.Context(), request("text.embed", `{"texts":["`+text+`"]}`, parameters))
 		if err != nil {
 			t.Fatal(err)

@@ -26,7 +26,7 @@ var makes = map[string]string{
 	"text.embed":     "unit vectors, 256 dimensions by default; texts that share words or parts of words lie close together; of a query the words that only ask don't count",
 	"text.moderate":  "flags a text with a word of the list below; a category's score is 0.5 by one of its words, 0.75 by two, and so on",
 	"text.rerank":    "each document's score is the share of the query's words, and of their parts, that it has; the best first",
-	"image.generate": "1024×1024 by default; colours follow the prompt (name one), its words are written in; `png`, `jpeg`, `webp`",
+	"image.generate": "1024×1024 by default; colours follow the prompt (name one), its words are written in; `png`, `jpeg`, `webp`; an ellipse in front of a transparent background",
 	"image.edit":     "the first picture in the prompt's colours, within the mask if one is given (its transparent pixels, else its light ones); further pictures are shown small",
 	"image.upscale":  "the picture, two or four times as wide and high, up to 16 megapixels; of one over 48 KiB, from a copy that is small enough to keep",
 	"video.generate": "MP4 (H.264, FLAC sound with `audio`), 4 s at 720p and 16:9 by default, up to 60 s; `image` is its backdrop, in 4K in the middle of the sky",

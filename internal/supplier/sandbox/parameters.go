@@ -33,6 +33,8 @@ type parameters struct {
 	Size        string  `json:"size"`
 	Format      string  `json:"format"`
 	Quality     string  `json:"quality"`
+	Background  string  `json:"background"`
+	Fidelity    string  `json:"input_fidelity"`
 	Seed        float64 `json:"seed"`
 
 	DurationSeconds float64 `json:"duration_seconds"`
@@ -96,6 +98,8 @@ func (p parameters) refusedPicture() string {
 		return fmt.Sprintf("n is outside 1 to %d", maxImages)
 	case p.refusedFormat() != "":
 		return p.refusedFormat()
+	case p.Background == "transparent" && p.Format == "jpeg":
+		return "a background isn't transparent in the format jpeg"
 	}
 	w, h, sized := p.pixels()
 	if sized && (w < 16 || h < 16 || w > maxSide || h > maxSide) {

@@ -27,6 +27,9 @@ type picture struct {
 	Source []byte       `json:"source,omitempty"` // compact
 	Mask   []byte       `json:"mask,omitempty"`   // compact
 	Others [][]byte     `json:"others,omitempty"` // thumbnails
+
+	Transparent bool `json:"transparent,omitempty"`
+	Faithful    bool `json:"faithful,omitempty"`
 }
 
 // pictureInput is the input of both capabilities.
@@ -56,6 +59,7 @@ func newPicture(r supplier.Request) (*picture, error) {
 	p := &picture{
 		Prompt: in.Prompt, Avoid: in.NegativePrompt, Seed: int64(params.Seed), Count: max(params.N, 1),
 		Format: cmp.Or(params.Format, "png"), Detail: params.detail(),
+		Transparent: params.Background == "transparent", Faithful: params.Fidelity == "high",
 	}
 	p.Width, p.Height = params.pictureSize()
 	return p, nil
@@ -125,9 +129,12 @@ func (p *picture) draw(seed int64) (image.Image, error) {
 	if p.Source == nil {
 		return media.Draw(media.PictureSpec{
 			Prompt: p.Prompt, Avoid: p.Avoid, Seed: seed, Width: p.Width, Height: p.Height, Detail: p.Detail,
+			Transparent: p.Transparent,
 		}), nil
 	}
-	spec := media.EditSpec{Prompt: p.Prompt, Avoid: p.Avoid, Seed: seed, Width: p.Width, Height: p.Height}
+	spec := media.EditSpec{
+		Prompt: p.Prompt, Avoid: p.Avoid, Seed: seed, Width: p.Width, Height: p.Height, Faithful: p.Faithful,
+	}
 	var err error
 	if spec.Picture, err = media.Decode(bytes.NewReader(p.Source)); err != nil {
 		return nil, err

@@ -15,7 +15,8 @@ type EditSpec struct {
 	Prompt        string
 	Avoid         string // colours named here are not used
 	Seed          int64
-	Width, Height int // of the result, pixels
+	Width, Height int  // of the result, pixels
+	Faithful      bool // half as much of the prompt's colours
 }
 
 // Edit returns the picture in the prompt's colours, with light stripes and the prompt's words over it. Only masked
@@ -25,7 +26,7 @@ func Edit(s EditSpec) *image.RGBA {
 	cover(plain, plain.Rect, s.Picture)
 	edited := image.NewRGBA(plain.Rect)
 	copy(edited.Pix, plain.Pix)
-	tint(edited, newPaletteBut(s.Prompt, s.Avoid, s.Seed))
+	tint(edited, newPaletteBut(s.Prompt, s.Avoid, s.Seed), s.Faithful)
 	insets(edited, s.Others, 0)
 	caption(edited, s.Prompt)
 	if s.Mask == nil {
@@ -36,7 +37,7 @@ func Edit(s EditSpec) *image.RGBA {
 }
 
 // tint maps the picture's light to two tones, half and half with its own colours, in stripes.
-func tint(img *image.RGBA, p *palette) {
+func tint(img *image.RGBA, p *palette, faithful bool) {
 	dark, light := p.tone(0, 0.9, 0.3), p.tone(20, 0.35, 1)
 	stripe := max(img.Rect.Dx()/12, 8)
 	for y := range img.Rect.Dy() {
@@ -45,6 +46,9 @@ func tint(img *image.RGBA, p *palette) {
 			share := 140
 			if (x+y)/stripe%2 == 0 {
 				share = 190
+			}
+			if faithful {
+				share /= 2
 			}
 			bright := float64(299*int(px[0])+587*int(px[1])+114*int(px[2])) / 255000
 			blend(img, x, y, mix(dark, light, bright), share)

@@ -3,6 +3,7 @@ package media
 import (
 	"image"
 	"image/color"
+	"math"
 )
 
 // Detail is how much is drawn.
@@ -22,6 +23,7 @@ type PictureSpec struct {
 	Seed          int64
 	Width, Height int // pixels, at least 1
 	Detail        Detail
+	Transparent   bool // around an ellipse, but for the plate behind the words
 }
 
 // Draw returns a picture: a composition, its colours and its shapes follow from the prompt and the
@@ -31,8 +33,27 @@ func Draw(s PictureSpec) *image.RGBA {
 	p := newPaletteBut(s.Prompt, s.Avoid, s.Seed)
 	compositions := [...]func(*palette, *image.RGBA, Detail){drawHills, drawOrbs, drawLantern}
 	compositions[p.random.IntN(len(compositions))](p, img, s.Detail)
+	if s.Transparent {
+		cutOut(img)
+	}
 	caption(img, s.Prompt)
 	return img
+}
+
+// cutOut makes everything transparent but an ellipse with a smooth edge.
+func cutOut(img *image.RGBA) {
+	const inside, edge = 0.9, 0.02 // shares of half a side
+	w, h := float64(img.Rect.Dx())/2, float64(img.Rect.Dy())/2
+	for y := range img.Rect.Dy() {
+		for x := range img.Rect.Dx() {
+			far := math.Hypot((float64(x)+0.5)/w-1, (float64(y)+0.5)/h-1)
+			cover := int(255 * min(max((inside-far)/edge+0.5, 0), 1))
+			px := img.Pix[img.PixOffset(x, y):][:4]
+			for i := range px {
+				px[i] = uint8(int(px[i]) * cover / 255)
+			}
+		}
+	}
 }
 
 // caption writes the prompt into the lower left corner.

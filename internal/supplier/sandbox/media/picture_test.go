@@ -46,6 +46,28 @@ func TestDrawHonoursItsSpec(t *testing.T) {
 	}
 }
 
+// TestTransparent decodes pictures of both formats that can be transparent.
+func TestTransparent(t *testing.T) {
+	t.Parallel()
+	spec := media.PictureSpec{Width: 400, Height: 100, Detail: media.Medium, Transparent: true}
+	for _, format := range []string{"png", "webp"} {
+		data, err := media.Encode(media.Draw(spec), format, media.Medium)
+		if err != nil {
+			t.Fatal(err)
+		}
+		img, err := media.Decode(bytes.NewReader(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _, _, corner := img.At(0, 0).RGBA()
+		_, _, _, edge := img.At(379, 50).RGBA()
+		_, _, _, middle := img.At(200, 50).RGBA()
+		if corner != 0 || edge == 0 || edge == 0xffff || middle != 0xffff {
+			t.Errorf("%s: alpha %x in a corner, %x at the edge, %x in the middle", format, corner, edge, middle)
+		}
+	}
+}
+
 func TestDrawTakesAnySize(t *testing.T) {
 	t.Parallel()
 	for _, size := range []image.Point{{1, 1}, {1, 300}, {300, 1}, {16, 16}, {4096, 16}} {
