@@ -15,7 +15,7 @@ import (
 )
 
 func events(r io.Reader) (all []upstream.Event, err error) {
-	for e, err := range upstream.Events(r) {
+	for e, err := range upstream.Events(r, 0) {
 		if err != nil {
 			return all, err
 		}

@@ -97,3 +97,20 @@ func TestStreamLimit(t *testing.T) {
 		})
 	}
 }
+
+// TestLongEvent: an event may be as long as the answer may be.
+func TestLongEvent(t *testing.T) {
+	const limit = 4 << 20
+	for size, want := range map[int]outcome{limit / 2: {}, limit + 1: {Code: fault.ProviderUnavailable, Sent: supplier.Unknown}} {
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			_, _ = io.WriteString(w, "data: word "+strings.Repeat("x", size)+"\n\ndata: DONE\n\n")
+		}))
+		f := upstream.Format{Client: newClient(t, upstream.Config{BaseURL: srv.URL})}
+		_, err := f.Stream(t.Context(), "/", struct{}{}, limit, &firstWord{}, func(supplier.Delta) {})
+		srv.Close()
+		if diff := cmp.Diff(want, outcomeOf(err)); diff != "" {
+			t.Errorf("%d bytes: outcome (-want +got):\n%s", size, diff)
+		}
+	}
+}

@@ -73,11 +73,11 @@ func (f Format) whole(s *Stream, talk Talk, delta func(supplier.Delta)) (supplie
 }
 
 // listen takes a stream to its end. A complete text can't fail any more: only the usage report may still be lost,
-// which is waited for no longer than a moment.
+// which is waited for no longer than a moment. One event may be as long as the whole answer, which some repeat.
 func listen(s *Stream, talk Talk, delta func(supplier.Delta)) (supplier.Outcome, error) {
 	var told supplier.Told
 	size, most, bounded := 0, s.left, false
-	for event, err := range Events(s) {
+	for event, err := range Events(s, int(most)) {
 		complete := talk.Complete(size == 0)
 		var piece supplier.Delta
 		if err == nil {
