@@ -184,6 +184,25 @@ var ledgers = []ledger{
 		charged: "0.029064",
 	},
 	{
+		supplier: "Gemini", source: "the page on grounding with Google Search: each query of a model of the series 3 is billed, but for empty ones", kind: "gemini",
+		request: chat("gemini-3-flash-preview"),
+		answer:  searched,
+		used:    supplier.Usage{InputTokens: 10, OutputTokens: 30, Searches: 2},
+		own:     price("mtok 0.50 3.00 search=0.014"), // 10×0.5 + 30×3 = 5 + 90, and 2×0.014
+		list:    plain,                                // 10×3 + 30×12
+		owed:    "0.028095",
+		charged: "0.00039",
+	},
+	{
+		supplier: "Gemini", source: "the same page: with a model of the series 2.5 the request is billed", kind: "gemini", request: chat("gemini-2.5-flash"),
+		answer:  searched,
+		used:    supplier.Usage{InputTokens: 10, OutputTokens: 30, Searches: 1},
+		own:     price("mtok 0.30 2.50 search=0.035"), // 10×0.3 + 30×2.5 = 3 + 75, and 0.035
+		list:    price("search 0.05 0"),
+		owed:    "0.035078",
+		charged: "0.05",
+	},
+	{
 		supplier: "Replicate", source: "the reference of predictions: the metrics of a language model", kind: "replicate", request: chat("meta/llama-3-8b-instruct"),
 		answer:  `{"id":"p1","status":"succeeded","output":["Hi","."],"error":null,"metrics":{"predict_time":0.5,"input_token_count":9,"output_token_count":2}}`,
 		used:    supplier.Usage{InputTokens: 9, OutputTokens: 2},
@@ -215,6 +234,10 @@ var ledgers = []ledger{
 		charged: "0.02225",
 	},
 }
+
+// searched is an answer of Gemini's with the queries of that page. Google doesn't charge for what a search finds as input.
+var searched = strings.Replace(generated(`{"promptTokenCount":10,"candidatesTokenCount":30,"toolUsePromptTokenCount":100,"totalTokenCount":140}`),
+	`"finishReason"`, `"groundingMetadata":{"webSearchQueries":["UEFA Euro 2024 winner","","Spain vs England Euro 2024 final score"]},"finishReason"`, 1)
 
 func generated(usage string) string {
 	return `{"candidates":[{"content":{"parts":[{"text":"Hi."}],"role":"model"},"finishReason":"STOP"}],"usageMetadata":` + usage + `}`

@@ -35,6 +35,12 @@ func TestAimock(t *testing.T) {
 		Text: new("Hello from a server that nobody here wrote."), FinishReason: "stop",
 		Usage: supplier.Usage{InputTokens: 4, OutputTokens: 11},
 	}
+	asking := request("text.chat", `{"prompt":"Find out"}`, `{"tools":`+suppliertest.Tools+`}`)
+	called := &supplier.Result{
+		Text: new(""), FinishReason: supplier.FinishToolCalls, Usage: supplier.Usage{InputTokens: 63, OutputTokens: 8},
+		ToolCalls: []supplier.ToolCall{{Name: "get_weather", Arguments: `{"place":"Lund"}`}, {Name: "now", Arguments: "{}"}},
+	}
+	answered := &supplier.Result{Text: new("It rains."), FinishReason: "stop", Usage: supplier.Usage{InputTokens: 105, OutputTokens: 3}}
 	tests := []struct {
 		name    string
 		prepare string // control path and body
@@ -47,6 +53,9 @@ func TestAimock(t *testing.T) {
 	}{
 		{name: "chat", request: chat, path: "generateContent", want: text, status: 200},
 		{name: "streamed chat", request: chat, stream: true, path: "streamGenerateContent?alt=sse", want: text, status: 200},
+		{name: "tool call", request: asking, path: "generateContent", want: called, status: 200},
+		{name: "streamed tool call", request: asking, stream: true, path: "streamGenerateContent?alt=sse", want: called, status: 200},
+		{name: "tool results", request: suppliertest.ToolTalk("model-1", nil, ""), path: "generateContent", want: answered, status: 200},
 		{
 			name: "embeddings", request: request("text.embed", `{"texts":["a red fox"]}`, `{"dimensions":3}`),
 			path: "embedContent", status: 200,

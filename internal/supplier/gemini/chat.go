@@ -2,32 +2,27 @@ package gemini
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
+	"strings"
 
-	"unitask/internal/catalog"
 	"unitask/internal/supplier"
 	"unitask/internal/supplier/upstream"
 )
 
-// chatParameters are the neutral request's: their members are all that this kind honours (see refuses).
-type chatParameters struct {
-	MaxOutputTokens json.RawMessage `json:"max_output_tokens"`
-	Temperature     json.RawMessage `json:"temperature"`
-	TopP            json.RawMessage `json:"top_p"`
-	Stop            []string        `json:"stop"`
-	Seed            json.RawMessage `json:"seed"`
-	OutputSchema    json.RawMessage `json:"output_schema"`
-}
-
 func newChatRequest(r supplier.Request) (*generateRequest, error) {
 	var in upstream.ChatInput
-	var p chatParameters
+	var p upstream.ChatParameters
 	if err := upstream.DecodeRequest(r, &in, &p); err != nil {
 		return nil, err
 	}
 	ask := &generateRequest{GenerationConfig: generationConfig{
 		MaxOutputTokens: p.MaxOutputTokens, Temperature: p.Temperature, TopP: p.TopP, StopSequences: p.Stop, Seed: p.Seed,
 	}}
+	thinking, why := newThinking(r.Model, p.Reasoning, p.MaxOutputTokens)
+	if why != "" {
+		return nil, errors.New(why)
+	}
+	ask.GenerationConfig.ThinkingConfig = thinking
 	if len(p.OutputSchema) > 0 {
 		outline, err := upstream.Outline(p.OutputSchema)
 		if err != nil {
@@ -35,44 +30,81 @@ func newChatRequest(r supplier.Request) (*generateRequest, error) {
 		}
 		ask.GenerationConfig.ResponseMimeType, ask.GenerationConfig.ResponseJSONSchema = "application/json", outline
 	}
+	ask.offer(p)
 	talk, system := in.Talk()
 	if system != "" {
 		instruction := textContent("", system)
 		ask.SystemInstruction = &instruction
 	}
+	return ask, ask.converse(r, talk)
+}
+
+// converse adds the messages. The results of a message's calls are one content, whatever number there is of them.
+func (ask *generateRequest) converse(r supplier.Request, talk []upstream.ChatMessage) error {
+	names, results := map[string]string{}, false
 	for _, m := range talk {
+		if m.ToolCallID != "" {
+			result, err := newResult(m, names[m.ToolCallID])
+			if err != nil {
+				return err
+			}
+			if !results {
+				ask.Contents = append(ask.Contents, content{Role: "user"})
+			}
+			results = true
+			last := &ask.Contents[len(ask.Contents)-1]
+			last.Parts = append(last.Parts, result)
+			continue
+		}
+		results = false
 		said, err := newContent(r, m)
 		if err != nil {
-			return nil, err
+			return err
+		}
+		for _, c := range m.ToolCalls {
+			names[c.ID] = c.Name
 		}
 		ask.Contents = append(ask.Contents, said)
 	}
-	return ask, nil
+	return nil
 }
 
 // newContent returns a message in the format.
 func newContent(r supplier.Request, m upstream.ChatMessage) (content, error) {
-	role := m.Role
-	if role == "assistant" {
-		role = "model"
+	said := content{Role: m.Role}
+	if err := said.addParts(r, m); err != nil || m.Role != "assistant" {
+		return said, err
 	}
-	if m.Content.Parts == nil {
-		return textContent(role, m.Content.Text), nil
+	said.Role = "model"
+	k := readKept(r.States[m.Number])
+	if n := len(said.Parts); n > 0 {
+		said.Parts[n-1].Signature = k.Text
 	}
-	said := content{Role: role}
-	for _, p := range m.Content.Parts {
+	err := said.addCalls(m.ToolCalls, k, traitsOf(r.Model).third)
+	return said, err
+}
+
+// addParts adds what a message says. A blank text beside calls is left out.
+func (c *content) addParts(r supplier.Request, m upstream.ChatMessage) error {
+	says := m.Content.Parts
+	if says == nil {
+		says = []upstream.Part{{Text: m.Content.Text}}
+	}
+	for _, p := range says {
 		if p.Media == "" {
-			said.Parts = append(said.Parts, part{Text: p.Text})
+			if len(m.ToolCalls) == 0 || strings.TrimSpace(p.Text) != "" {
+				c.Parts = append(c.Parts, part{Text: p.Text})
+			}
 			continue
 		}
 		media := r.Media[p.Media]
 		data, err := upstream.ReadMedia(media)
 		if err != nil {
-			return content{}, err
+			return err
 		}
-		said.Parts = append(said.Parts, part{InlineData: &blob{MimeType: mimeType(media.ContentType), Data: data}})
+		c.Parts = append(c.Parts, part{InlineData: &blob{MimeType: mimeType(media.ContentType), Data: data}})
 	}
-	return said, nil
+	return nil
 }
 
 // mimeType is the format's name of a content type.
@@ -92,105 +124,25 @@ func (a *adapter) chat(ctx context.Context, r supplier.Request) (supplier.Outcom
 	if err != nil {
 		return supplier.Outcome{}, upstream.Unfit(err)
 	}
-	answer, err := a.format.Post(ctx, method(r.Model, "generateContent"), ask, upstream.TextLimit(r.Parameters))
+	reply, err := a.format.Post(ctx, method(r.Model, "generateContent"), ask, upstream.TextLimit(r.Parameters))
 	if err != nil {
 		return supplier.Outcome{}, err
 	}
-	return a.decodeChat(answer, ask.bytes())
+	return a.decodeChat(reply, answer{model: r.Model, asked: ask.bytes()})
 }
 
-// decodeChat turns an answer of success into a result. asked is how much text the request carried.
-func (a *adapter) decodeChat(answer upstream.Answer, asked int) (supplier.Outcome, error) {
-	body, err := a.decodeGenerate(answer)
+// decodeChat turns an answer of success into a result. heard is of a request to which no answer has come yet.
+func (a *adapter) decodeChat(reply upstream.Answer, heard answer) (supplier.Outcome, error) {
+	body, err := a.decodeGenerate(reply)
 	if err != nil {
 		return supplier.Outcome{}, err
 	}
-	text, ok := body.text()
-	reason := body.Candidates[0].FinishReason
-	if body.calls() {
-		reason = finishCalls
+	var told supplier.Told
+	told.Add(heard.take(body.Candidates[0]))
+	if !heard.texts && !heard.called && heard.finish != finishLength { // all of a short budget may go into thinking
+		return supplier.Outcome{}, upstream.Unusable(reply.Status, errNoContent)
 	}
-	if !ok && reason != finishLength && reason != finishCalls { // all of a short budget may go into thinking
-		return supplier.Outcome{}, upstream.Unusable(answer.Status, errNoContent)
-	}
-	return textOutcome(text, reason, body.UsageMetadata, asked), nil
-}
-
-const (
-	finishLength = "MAX_TOKENS"
-	finishCalls  = "UNEXPECTED_TOOL_CALL"
-	finishNone   = "FINISH_REASON_UNSPECIFIED" // some servers' value while the text goes on
-)
-
-func textOutcome(text, reason string, usage json.RawMessage, asked int) supplier.Outcome {
-	neutral := "stop"
-	switch reason {
-	case finishLength:
-		neutral = "length"
-	case finishCalls:
-		neutral = supplier.FinishToolCalls
-	}
-	return supplier.Outcome{Result: &supplier.Result{
-		Text: &text, FinishReason: neutral, Usage: tokens(usage, asked, len(text)),
-	}}
-}
-
-// Stream is Submit for text.chat with the text delivered as it comes; other capabilities don't stream.
-func (a *adapter) Stream(ctx context.Context, r supplier.Request, delta func(supplier.Delta)) (supplier.Outcome, error) {
-	if catalog.Name(r.Capability) != catalog.TextChat {
-		return a.Submit(ctx, r)
-	}
-	ask, err := newChatRequest(r)
-	if err != nil {
-		return supplier.Outcome{}, upstream.Unfit(err)
-	}
-	path := method(r.Model, "streamGenerateContent") + "?alt=sse"
-	return a.format.Stream(ctx, path, ask, upstream.TextLimit(r.Parameters), &talk{adapter: a, asked: ask.bytes()}, delta)
-}
-
-// talk is one streamed answer. The format has no end mark: a finish reason ends the text.
-type talk struct {
-	adapter *adapter
-	asked   int
-	finish  string
-	calls   bool // a tool
-	usage   json.RawMessage
-}
-
-// Whole takes an answer that isn't a stream.
-func (t *talk) Whole(a upstream.Answer) (supplier.Outcome, error) {
-	return t.adapter.decodeChat(a, t.asked)
-}
-
-// Event takes one event, which is an answer with a part of the text.
-func (t *talk) Event(status int, e upstream.Event) (supplier.Delta, error) {
-	var none supplier.Delta
-	body, err := t.adapter.decodePiece(upstream.Answer{Status: status, Body: []byte(e.Data)})
-	if err != nil {
-		return none, err
-	}
-	if len(body.UsageMetadata) > 0 {
-		t.usage = body.UsageMetadata
-	}
-	if len(body.Candidates) == 0 {
-		return none, nil
-	}
-	if reason := body.Candidates[0].FinishReason; reason != "" && reason != finishNone && t.finish == "" {
-		t.finish = reason
-	}
-	t.calls = t.calls || body.calls()
-	text, _ := body.text()
-	return supplier.Delta{Text: text}, nil
-}
-
-// Complete reports whether a finish reason has come.
-func (t *talk) Complete(bool) bool { return t.finish != "" }
-
-// Outcome is the result of all pieces.
-func (t *talk) Outcome(told *supplier.Told) supplier.Outcome {
-	reason := t.finish
-	if t.calls {
-		reason = finishCalls
-	}
-	return textOutcome(told.Text.String(), reason, t.usage, t.asked)
+	heard.found.add(body.Candidates[0].Grounding)
+	heard.usage = body.UsageMetadata
+	return heard.outcome(&told), nil
 }

@@ -21,6 +21,9 @@ func FuzzChatAnswer(f *testing.F) {
 		`{"candidates":[{"content":{"parts":[{"text":"a"}]}}],"usageMetadata":{"promptTokenCount":9,"cachedContentTokenCount":10,"thoughtsTokenCount":3,`+
 			`"promptTokensDetails":[{"modality":"IMAGE","tokenCount":4},{"modality":"AUDIO","tokenCount":-1}],"cacheTokensDetails":[{"modality":"IMAGE","tokenCount":8}],`+
 			`"candidatesTokensDetails":{"modality":"AUDIO"}}}`,
+		`{"candidates":[{"content":{"parts":[{"text":"a","thought":true},{"text":"b","thoughtSignature":"YQ=="},`+
+			`{"functionCall":{"id":"i","name":"f","args":{"a":[1]}},"thoughtSignature":"Yg=="},{"functionCall":{"name":"g"}},{"functionCall":7}]}}]}`,
+		searched[0], searched[1],
 		`{"candidates":[{"content":{"parts":[{"inlineData":{"data":"?"}}]}}]}`, `[{"error":{"code":400,"status":"INVALID_ARGUMENT"}}]`,
 	)
 }
@@ -29,6 +32,9 @@ func FuzzStream(f *testing.F) {
 	data := func(s string) string { return "data: " + s + "\n\n" }
 	suppliertest.FuzzTextStream(f, gemini.Kind(), request("text.chat", `{"prompt":"Hi"}`, `{}`),
 		data(finished("a", ""))+data(finished("b", "STOP")), ": ping\n\n", data(`{"error":{"code":503}}`), data(finished("a", ""))+data(`{"error":{"code":503}}`),
+		data(searched[0])+data(searched[1]),
+		data(`{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":{}}}]}}]}`)+
+			data(`{"candidates":[{"content":{"parts":[{"functionCall":{"name":"g"},"thoughtSignature":"YQ=="},{"functionCall":{}}]},"finishReason":"STOP"}]}`),
 		data(finished("a", ""))+data(finished("", "SAFETY")), data(finished("a", "STOP"))+data(`{`), "\ufeffdata: {}\r\r",
 	)
 }

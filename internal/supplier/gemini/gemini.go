@@ -8,8 +8,15 @@
 // gets a WAV header, and instructions for a voice stand before the text. Sizes of images are those that the models
 // make, to the pixel. Without a usage report, tokens are estimated as a quarter of the text's bytes.
 //
-// Invariants: the server's name, its model, its ids and its words are dropped; thoughts, be they texts or sketches,
-// are no part of a result.
+// What a model can do beyond a chat depends on its series, which its name tells (traitsOf). Each series has a form of its
+// own to say how much it thinks; maxOutputTokens bounds thoughts and text together. The signatures of an answer's parts
+// are its state. The series 3 refuses its calls of tools without them, so that calls of another model, or whose state
+// was left out, go with the word that Google gives for that. A search costs by its queries, or with a model before the
+// series 3 by the request, and Usage.Searches counts so; what it found isn't charged as input. A search beside tools is
+// refused: it works only with each part of the earlier answers sent back as it came, and a state may be left out.
+//
+// Invariants: the server's name, its model, its ids and its words are dropped; thoughts are Result.Reasoning and never
+// part of a text, and sketches are no part of a result.
 package gemini
 
 import (

@@ -51,6 +51,13 @@ func withMedia(r supplier.Request, pointers ...string) supplier.Request {
 	return r
 }
 
+// hello is the result of chatAnswer.
+func hello() *supplier.Result {
+	return &supplier.Result{
+		Text: new("Hello."), FinishReason: "stop", Reasoning: "Well.", Usage: supplier.Usage{InputTokens: 9, OutputTokens: 7, ReasoningTokens: 5},
+	}
+}
+
 // picture is a small image of the format, png or jpeg.
 func picture(t testing.TB, format string) []byte {
 	t.Helper()
@@ -109,7 +116,7 @@ func harness(t *testing.T) suppliertest.Harness {
 			},
 			Probe: suppliertest.JSON(200, `{"models":[]}`),
 		},
-		Cases: []suppliertest.Case{
+		Cases: append([]suppliertest.Case{
 			{
 				Request: request("text.chat", `{"system":"Be brief.","messages":[{"role":"user","content":"Hi"},
 					{"role":"assistant","content":"Yes?"},{"role":"user","content":"Greet me"}]}`,
@@ -122,16 +129,14 @@ func harness(t *testing.T) suppliertest.Harness {
 					`{"candidates":[{"content":{"parts":[{"text":"Well.","thought":true}]}}],"usageMetadata":{"promptTokenCount":9}}`,
 					`{"candidates":[{"content":{"parts":[{"text":"Hel"}]}}]}`,
 					`{"candidates":[{"content":{"parts":[{"text":"lo."}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":2,"thoughtsTokenCount":5}}`),
-				Want: &supplier.Result{
-					Text: new("Hello."), FinishReason: "stop", Usage: supplier.Usage{InputTokens: 9, OutputTokens: 7, ReasoningTokens: 5},
-				},
+				Want: hello(),
 			},
 			{
 				Request: request("text.chat", `{"prompt":"Hi"}`, `{"output_schema":`+suppliertest.AnswerSchema+`}`),
 				Sends: `{"contents":[{"role":"user","parts":[{"text":"Hi"}]}],"generationConfig":{"responseMimeType":"application/json",
 					"responseJsonSchema":` + suppliertest.AnswerOutline + `}}`,
 				Answer: suppliertest.JSON(200, chatAnswer),
-				Want:   &supplier.Result{Text: new("Hello."), FinishReason: "stop", Usage: supplier.Usage{InputTokens: 9, OutputTokens: 7, ReasoningTokens: 5}},
+				Want:   hello(),
 			},
 			{
 				Request: suppliertest.ChatWith("model-1", "image/png", "audio/mpeg", "application/pdf", "text/markdown"),
@@ -139,7 +144,7 @@ func harness(t *testing.T) suppliertest.Harness {
 					{"inlineData":{"mimeType":"image/png","data":"YWJj"}},{"inlineData":{"mimeType":"audio/mp3","data":"YWJj"}},
 					{"inlineData":{"mimeType":"application/pdf","data":"YWJj"}},{"inlineData":{"mimeType":"text/plain","data":"YWJj"}}]}]}`,
 				Answer: suppliertest.JSON(200, chatAnswer),
-				Want:   &supplier.Result{Text: new("Hello."), FinishReason: "stop", Usage: supplier.Usage{InputTokens: 9, OutputTokens: 7, ReasoningTokens: 5}},
+				Want:   hello(),
 			},
 			{
 				Request: request("text.embed", `{"texts":["a","b"]}`, `{"dimensions":2}`),
@@ -210,7 +215,7 @@ func harness(t *testing.T) suppliertest.Harness {
 					}
 				},
 			},
-		},
+		}, toolCases()...),
 		Faults:   faults(),
 		Refusals: refusals(),
 	}

@@ -18,10 +18,18 @@ var (
 	errReview    = errors.New("the supplier's review refused the content")
 )
 
+// Finish reasons that are told apart.
+const (
+	finishLength = "MAX_TOKENS"
+	finishNone   = "FINISH_REASON_UNSPECIFIED" // some servers' value while the text goes on
+)
+
 // generateRequest is the format of everything but embeddings and videos. Numbers pass as they were written.
 type generateRequest struct {
 	Contents          []content        `json:"contents"`
 	SystemInstruction *content         `json:"systemInstruction,omitempty"`
+	Tools             []tool           `json:"tools,omitempty"`
+	ToolConfig        *toolConfig      `json:"toolConfig,omitempty"`
 	GenerationConfig  generationConfig `json:"generationConfig,omitzero"`
 }
 
@@ -34,6 +42,7 @@ type generationConfig struct {
 	ResponseModalities []string        `json:"responseModalities,omitempty"`
 	ResponseMimeType   string          `json:"responseMimeType,omitzero"`
 	ResponseJSONSchema json.RawMessage `json:"responseJsonSchema,omitempty"`
+	ThinkingConfig     *thinkingConfig `json:"thinkingConfig,omitempty"`
 	ImageConfig        *imageConfig    `json:"imageConfig,omitempty"`
 	SpeechConfig       *speechConfig   `json:"speechConfig,omitempty"`
 }
@@ -48,8 +57,11 @@ type part struct {
 	Text       string `json:"text,omitzero"`
 	Thought    bool   `json:"thought,omitzero"`
 	InlineData *blob  `json:"inlineData,omitempty"`
-	// Call is that of a function, in answers alone.
-	Call json.RawMessage `json:"functionCall,omitempty"`
+	// Call is a functionCall, as it was written.
+	Call   json.RawMessage   `json:"functionCall,omitempty"`
+	Result *functionResponse `json:"functionResponse,omitempty"`
+	// Signature holds the model's thoughts about the part, encrypted (see kept).
+	Signature string `json:"thoughtSignature,omitzero"`
 }
 
 type blob struct {
@@ -70,13 +82,21 @@ func (r *generateRequest) bytes() int {
 	for _, c := range r.Contents {
 		n += c.bytes()
 	}
+	for _, t := range r.Tools {
+		for _, f := range t.Functions {
+			n += len(f.Name) + len(f.Description) + len(f.Parameters)
+		}
+	}
 	return n
 }
 
 func (c content) bytes() int {
 	n := 0
 	for _, p := range c.Parts {
-		n += len(p.Text)
+		n += len(p.Text) + len(p.Call)
+		if p.Result != nil {
+			n += len(p.Result.Response)
+		}
 	}
 	return n
 }
@@ -91,8 +111,9 @@ type generateAnswer struct {
 }
 
 type candidate struct {
-	Content      content `json:"content"`
-	FinishReason string  `json:"finishReason"`
+	Content      content         `json:"content"`
+	FinishReason string          `json:"finishReason"`
+	Grounding    json.RawMessage `json:"groundingMetadata"`
 }
 
 // decodeGenerate reads an answer of success, which has at least one candidate then, or returns the error
@@ -131,8 +152,8 @@ func (b generateAnswer) failure() *supplier.Error {
 	switch reason := b.Candidates[0].FinishReason; reason {
 	case "", "STOP", finishLength, finishNone:
 		return nil
-	case "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS":
-		return nil // see calls
+	case "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "FUNCTION_CALL": // see calls
+		return nil
 	case "SAFETY", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "RECITATION":
 		return upstream.Failure(supplier.Refused, fault.ContentPolicyViolation, errReview)
 	case "NO_IMAGE":
@@ -145,22 +166,12 @@ func (b generateAnswer) failure() *supplier.Error {
 	}
 }
 
-// calls reports whether the first candidate calls a tool, or meant to.
-func (b generateAnswer) calls() bool {
-	if strings.HasSuffix(b.Candidates[0].FinishReason, "_CALL") || strings.HasSuffix(b.Candidates[0].FinishReason, "_CALLS") {
+// calls reports whether the candidate calls a tool, or meant to.
+func (c candidate) calls() bool {
+	if strings.HasSuffix(c.FinishReason, "_CALL") || strings.HasSuffix(c.FinishReason, "_CALLS") {
 		return true
 	}
-	return slices.ContainsFunc(b.Candidates[0].Content.Parts, func(p part) bool { return len(p.Call) > 0 })
-}
-
-// text returns the first candidate's text, without thoughts; ok says that it has one.
-func (b generateAnswer) text() (text string, ok bool) {
-	for _, p := range b.Candidates[0].Content.Parts {
-		if !p.Thought && p.InlineData == nil && len(p.Call) == 0 {
-			text, ok = text+p.Text, true
-		}
-	}
-	return text, ok
+	return slices.ContainsFunc(c.Content.Parts, func(p part) bool { return len(p.Call) > 0 })
 }
 
 // blobs returns the first candidate's files, without sketches.

@@ -20,10 +20,12 @@ func TestPublished(t *testing.T) {
 		"contents[].parts[].text", "contents[].role", "generationConfig.maxOutputTokens", "generationConfig.seed",
 		"generationConfig.stopSequences[]", "generationConfig.temperature", "generationConfig.topP",
 	}
+	thinking := request("text.chat", `{"prompt":"Hi"}`, `{"reasoning":"low"}`)
+	thinking.Model = "gemini-2.5-flash"
 	suppliertest.RunPublished(t, suppliertest.Published{
 		Harness: harness(t),
 		More: []supplier.Request{
-			request("text.chat", `{"prompt":"Hi"}`, `{}`), request("text.embed", `{"texts":["a"]}`, `{"dimensions":8}`),
+			request("text.chat", `{"prompt":"Hi"}`, `{}`), thinking, request("text.embed", `{"texts":["a"]}`, `{"dimensions":8}`),
 			withMedia(request("video.generate", `{"prompt":"Waves","reference_images":[{"data":"A"}],"authorization":{"person":"none"}}`,
 				`{"duration_seconds":8}`), "/reference_images/0"),
 		},
@@ -35,12 +37,20 @@ func TestPublished(t *testing.T) {
 			},
 			"POST /models/{modelsId}:embedContent": {"content.parts[].text", "model", "outputDimensionality"},
 			"POST /models/{modelsId}:generateContent": {
-				"contents[].parts[].inlineData.data", "contents[].parts[].inlineData.mimeType", "contents[].parts[].text", "contents[].role",
+				"contents[].parts[].functionCall.args.arguments", "contents[].parts[].functionCall.args.place",
+				"contents[].parts[].functionCall.id", "contents[].parts[].functionCall.name", "contents[].parts[].functionResponse.id",
+				"contents[].parts[].functionResponse.name", "contents[].parts[].functionResponse.response.result",
+				"contents[].parts[].inlineData.data", "contents[].parts[].inlineData.mimeType", "contents[].parts[].text",
+				"contents[].parts[].thoughtSignature", "contents[].role",
 				"generationConfig.imageConfig.aspectRatio", "generationConfig.imageConfig.imageSize", "generationConfig.maxOutputTokens",
 				"generationConfig.responseJsonSchema", "generationConfig.responseMimeType",
 				"generationConfig.responseModalities[]", "generationConfig.seed",
 				"generationConfig.speechConfig.voiceConfig.prebuiltVoiceConfig.voiceName", "generationConfig.stopSequences[]",
-				"generationConfig.temperature", "generationConfig.topP", "systemInstruction.parts[].text",
+				"generationConfig.temperature", "generationConfig.thinkingConfig.includeThoughts",
+				"generationConfig.thinkingConfig.thinkingBudget", "generationConfig.thinkingConfig.thinkingLevel", "generationConfig.topP",
+				"systemInstruction.parts[].text", "toolConfig.functionCallingConfig.allowedFunctionNames[]",
+				"toolConfig.functionCallingConfig.mode", "tools[].functionDeclarations[].description",
+				"tools[].functionDeclarations[].name", "tools[].functionDeclarations[].parametersJsonSchema", "tools[].googleSearch",
 			},
 			"POST /models/{modelsId}:predictLongRunning": {
 				"instances[].image.bytesBase64Encoded", "instances[].image.mimeType", "instances[].lastFrame.bytesBase64Encoded",
@@ -48,7 +58,7 @@ func TestPublished(t *testing.T) {
 				"instances[].referenceImages[].image.mimeType", "instances[].referenceImages[].referenceType",
 				"parameters.aspectRatio", "parameters.durationSeconds", "parameters.resolution",
 			},
-			"POST /models/{modelsId}:streamGenerateContent": append(chat, "query alt", "systemInstruction.parts[].text"),
+			"POST /models/{modelsId}:streamGenerateContent": append(chat, "query alt", "systemInstruction.parts[].text", "tools[].googleSearch"),
 		},
 	})
 }

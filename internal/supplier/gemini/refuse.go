@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -24,7 +25,7 @@ const (
 var honours = upstream.Honours{
 	catalog.TextChat: {
 		Input:      []string{"prompt", "messages", "system"},
-		Parameters: []string{"max_output_tokens", "temperature", "top_p", "stop", "seed", catalog.OutputSchema},
+		Parameters: upstream.ChatMembers(),
 	},
 	catalog.TextEmbed: {Input: []string{"texts"}, Parameters: []string{"dimensions", "input_type"}},
 	catalog.ImageGenerate: {
@@ -47,6 +48,8 @@ func refuses(r supplier.Request) string {
 		return why
 	}
 	switch catalog.Name(r.Capability) {
+	case catalog.TextChat:
+		return chatRefused(r)
 	case catalog.TextEmbed:
 		return embedRefused(r)
 	case catalog.ImageGenerate, catalog.ImageEdit:
@@ -58,6 +61,44 @@ func refuses(r supplier.Request) string {
 	default:
 		return ""
 	}
+}
+
+// chatRefused knows what the models can't do. The format takes a web search beside tools too, but only from callers that
+// send each part of an answer back, to the last member: a state may be left out.
+func chatRefused(r supplier.Request) string {
+	calls := upstream.HasToolCalls(r.Input)
+	if !calls && !asksMore(r.Parameters) {
+		return ""
+	}
+	var p upstream.ChatParameters
+	if upstream.Decode(r.Parameters, &p) != nil {
+		return ""
+	}
+	t, tools := traitsOf(r.Model), len(p.Tools) > 0
+	switch {
+	case (tools || calls) && !t.tools:
+		return "the model calls no tools"
+	case p.WebSearch && !t.search:
+		return "the model doesn't search the web"
+	case p.ParallelToolCalls != nil && !*p.ParallelToolCalls:
+		return "the format can't ask for one tool call at a time"
+	case tools && p.WebSearch:
+		return "the format takes no web search beside tools"
+	case (tools || p.WebSearch) && len(p.OutputSchema) > 0 && !t.third:
+		return "the model takes no output_schema beside tools or a web search"
+	}
+	_, why := newThinking(r.Model, p.Reasoning, p.MaxOutputTokens)
+	return why
+}
+
+// asksMore reports whether there may be one of the parameters that most chats don't have.
+func asksMore(parameters []byte) bool {
+	for _, name := range []string{catalog.Tools, catalog.Reasoning, catalog.WebSearch} {
+		if bytes.Contains(parameters, []byte(`"`+name+`"`)) {
+			return true
+		}
+	}
+	return false
 }
 
 func embedRefused(r supplier.Request) string {

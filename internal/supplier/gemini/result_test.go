@@ -3,6 +3,7 @@ package gemini_test
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"image"
 	"io"
@@ -25,18 +26,24 @@ func TestTolerated(t *testing.T) {
 	text := func(s, reason string, in, out, reasoning int64) *supplier.Result {
 		return &supplier.Result{Text: &s, FinishReason: reason, Usage: supplier.Usage{InputTokens: in, OutputTokens: out, ReasoningTokens: reasoning}}
 	}
+	mused := func(r *supplier.Result, thoughts string) *supplier.Result { r.Reasoning = thoughts; return r }
+	kept := func(r *supplier.Result, state string) *supplier.Result { r.State = json.RawMessage(state); return r }
+	const signed = `{"candidates":[{"content":{"parts":[{"text":"Hello","thoughtSignature":"c2ln"}]},"finishReason":"STOP"}]}`
 	thought := `{"candidates":[{"content":{"parts":[{"text":"Hm","thought":true}]},"finishReason":"MAX_TOKENS"}],"usageMetadata":{"promptTokenCount":2,"thoughtsTokenCount":20}}`
 	suppliertest.RunTolerated(t, gemini.Kind(), request("text.chat", `{"prompt":"Prompt"}`, `{}`), []suppliertest.Tolerated{
 		{Name: "no usage", Answer: suppliertest.JSON(200, finished("Hello", "STOP")), Want: text("Hello", "stop", 2, 2, 0)},
 		{Name: "cut", Answer: suppliertest.JSON(200, finished("Hello", "MAX_TOKENS")), Want: text("Hello", "length", 2, 2, 0)},
 		{Name: "no finish reason", Answer: suppliertest.JSON(200, finished("Hello", "")), Want: text("Hello", "stop", 2, 2, 0)},
-		{Name: "all thought", Answer: suppliertest.JSON(200, thought), Want: text("", "length", 2, 20, 20)},
-		{Name: "usage of a wrong type", Answer: suppliertest.JSON(200, strings.Replace(chatAnswer, `"usageMetadata":{`, `"usageMetadata":7,"x":{`, 1)), Want: text("Hello.", "stop", 2, 2, 0)},
-		{Name: "nonsense usage", Answer: suppliertest.JSON(200, strings.Replace(chatAnswer, `:9,`, `:-9,`, 1)), Want: text("Hello.", "stop", 2, 7, 5)},
-		{Name: "an empty reason for a block", Answer: suppliertest.JSON(200, strings.Replace(chatAnswer, `{`, `{"promptFeedback":{"blockReason":"BLOCK_REASON_UNSPECIFIED"},`, 1)), Want: text("Hello.", "stop", 9, 7, 5)},
-		{Name: "a whole answer to a stream", Answer: suppliertest.JSON(200, chatAnswer), Stream: true, Want: text("Hello.", "stop", 9, 7, 5)},
+		{Name: "all thought", Answer: suppliertest.JSON(200, thought), Want: mused(text("", "length", 2, 20, 20), "Hm")},
+		{Name: "usage of a wrong type", Answer: suppliertest.JSON(200, strings.Replace(chatAnswer, `"usageMetadata":{`, `"usageMetadata":7,"x":{`, 1)), Want: mused(text("Hello.", "stop", 2, 3, 0), "Well.")},
+		{Name: "nonsense usage", Answer: suppliertest.JSON(200, strings.Replace(chatAnswer, `:9,`, `:-9,`, 1)), Want: mused(text("Hello.", "stop", 2, 7, 5), "Well.")},
+		{Name: "an empty reason for a block", Answer: suppliertest.JSON(200, strings.Replace(chatAnswer, `{`, `{"promptFeedback":{"blockReason":"BLOCK_REASON_UNSPECIFIED"},`, 1)), Want: hello()},
+		{Name: "a whole answer to a stream", Answer: suppliertest.JSON(200, chatAnswer), Stream: true, Want: hello()},
 		{Name: "no reason by name", Answer: suppliertest.Events(finished("Hel", "FINISH_REASON_UNSPECIFIED"), finished("lo", "MAX_TOKENS")), Stream: true, Want: text("Hello", "length", 2, 2, 0)},
 		{Name: "noise after the finish", Answer: suppliertest.Events(finished("Hello", "STOP"), `{`, finished("x", "SAFETY")), Stream: true, Want: text("Hello", "stop", 2, 2, 0)},
+		{Name: "a signature", Answer: suppliertest.JSON(200, signed), Want: kept(text("Hello", "stop", 2, 2, 0), `{"text":"c2ln"}`)},
+		{Name: "a signature in a stream", Answer: suppliertest.Events(finished("Hello", ""), strings.Replace(signed, "Hello", "", 1)), Stream: true, Want: kept(text("Hello", "stop", 2, 2, 0), `{"text":"c2ln"}`)},
+		{Name: "a call after the finish", Answer: suppliertest.Events(finished("Hello", "STOP"), `{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f"},"thoughtSignature":"c2ln"}]}}]}`), Stream: true, Want: text("Hello", "stop", 2, 2, 0)},
 		{Name: "usage after the finish", Answer: suppliertest.Events(finished("Hello", "STOP"), `{"usageMetadata":{"promptTokenCount":5,"candidatesTokenCount":6}}`), Stream: true, Want: text("Hello", "stop", 5, 6, 0)},
 	})
 }

@@ -7,11 +7,10 @@ import (
 	"unitask/internal/supplier/upstream"
 )
 
-// report is a usage report as it stands. Thoughts are counted beside the candidates, the results of tools beside the
-// prompt, and cached tokens within it.
+// report is a usage report as it stands. Thoughts are counted beside the candidates, cached tokens within the prompt,
+// and beside it what a search found (toolUsePromptTokenCount), which Google doesn't charge for.
 type report struct {
 	Prompt            json.RawMessage `json:"promptTokenCount"`
-	Tools             json.RawMessage `json:"toolUsePromptTokenCount"`
 	Cached            json.RawMessage `json:"cachedContentTokenCount"`
 	Candidates        json.RawMessage `json:"candidatesTokenCount"`
 	Thoughts          json.RawMessage `json:"thoughtsTokenCount"`
@@ -45,7 +44,7 @@ func tokens(b json.RawMessage, asked, answered int) supplier.Usage {
 	}
 	fresh := func(modality string) int64 { return count(r.PromptDetails, modality) - count(r.CacheDetails, modality) }
 	return upstream.Tokens(supplier.Usage{
-		InputTokens:       upstream.Count(r.Prompt) + upstream.Count(r.Tools),
+		InputTokens:       upstream.Count(r.Prompt),
 		OutputTokens:      upstream.Count(r.Candidates) + upstream.Count(r.Thoughts),
 		CachedInputTokens: upstream.Count(r.Cached), ImageInputTokens: fresh("IMAGE"), AudioInputTokens: fresh("AUDIO"),
 		ReasoningTokens:   upstream.Count(r.Thoughts),
