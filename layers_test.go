@@ -134,6 +134,7 @@ var layers = map[string]layer{
 	"shown":     {floor: 0},
 
 	"docs":            {floor: 0}, // embeds the published interface
+	"docs/agents":     {floor: 0}, // a program that users copy
 	"node":            {floor: 8, below: true, leaves: true},
 	"cmd/unitask":     {floor: 9, below: true},
 	"deploy":          {floor: 9},

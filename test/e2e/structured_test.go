@@ -2,7 +2,6 @@ package e2e_test
 
 import (
 	"encoding/base64"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -105,16 +104,7 @@ func TestStructured(t *testing.T) {
 // TestStructuredFailover has the first route break, and the second one, of another format, answer the same request.
 func TestStructuredFailover(t *testing.T) {
 	h, base := answering(t, "anthropic", "openai", "gemini")
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/__aimock/error", strings.NewReader(`{"status":503}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("Authorization", "Bearer upstream-key")
-	response, err := http.DefaultClient.Do(request)
-	if err != nil || response.StatusCode != http.StatusOK {
-		t.Fatalf("%v %v", response, err)
-	}
-	_ = response.Body.Close()
+	breakNext(t, base)
 	done := h.task("run", "text.extract", "Ada sold the mill to Norrland.", "--json")
 	if done.State != task.Succeeded || string(done.Output.JSON) != sale {
 		t.Fatalf("%+v", done)
