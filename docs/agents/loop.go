@@ -1,6 +1,6 @@
 //go:build ignore
 
-// An agent's loop: the model calls functions of this program until it has an answer. Go, without packages.
+// Command loop is an agent: a model calls functions of this program until it has an answer. It needs no packages.
 package main
 
 import (

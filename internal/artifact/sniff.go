@@ -51,13 +51,15 @@ func Sniff(head []byte) string {
 }
 
 // Suits reports whether a content type is allowed for a media value of a kind: "image" or "audio", which a film with
-// sound is too; "document", a PDF or a text; "file" may be anything.
+// sound is too; "video", such a film; "document", a PDF or a text; "file" may be anything.
 func Suits(kind, contentType string) bool {
 	switch kind {
 	case "image":
 		return contentType == typePNG || contentType == typeJPEG || contentType == typeWebP
 	case "audio":
 		return strings.HasPrefix(contentType, "audio/") || contentType == typeMP4 || contentType == typeWebM
+	case "video":
+		return contentType == typeMP4 || contentType == typeWebM
 	case "document":
 		return contentType == typePDF || contentType == typeText || contentType == typeMarkdown
 	default:

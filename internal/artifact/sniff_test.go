@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -83,4 +84,22 @@ func FuzzSniff(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestSuits: which of the kept types a media value of each kind may be of.
+func TestSuits(t *testing.T) {
+	for kind, want := range map[string]string{
+		"image": "image/png", "audio": "audio/wav video/mp4 video/webm", "video": "video/mp4 video/webm", "document": "application/pdf",
+		"file": "image/png audio/wav video/mp4 video/webm application/pdf",
+	} {
+		var got []string
+		for _, contentType := range []string{"image/png", "audio/wav", "video/mp4", "video/webm", "application/pdf"} {
+			if artifact.Suits(kind, contentType) {
+				got = append(got, contentType)
+			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %v, want %s", kind, got, want)
+		}
+	}
 }

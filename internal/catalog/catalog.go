@@ -35,7 +35,7 @@
 // input, parameters and output are merge patches (RFC 7396) of the schemas that it extends, and may only narrow them.
 // Mode, deadline and person_inputs are inherited unless it has its own, and so is the example.
 //
-// Four annotations go beyond JSON Schema: "x-media" (image, audio, document, file) marks a value that refers to media,
+// Four annotations go beyond JSON Schema: "x-media" (image, audio, video, document, file) marks a value that refers to media,
 // "x-schema: strict" a parameter that is a strict JSON Schema itself, "x-conversation: strict" an input that is a list
 // of messages in an order that every supplier takes, and "x-error" is the message to a caller when a pattern, format,
 // not, anyOf or oneOf beside it fails.
@@ -81,7 +81,7 @@ type Capability struct {
 	Example          json.RawMessage            // a full request body that works
 	PersonInputs     []string                   // input members that may show a person: need input.authorization
 	MediaInputs      []string                   // JSON-pointer patterns of media values in the input: "/image", "/images/*"
-	MediaKinds       map[string]string          // by pattern of MediaInputs: "image", "audio", "document" or "file"
+	MediaKinds       map[string]string          // by pattern of MediaInputs: "image", "audio", "video", "document" or "file"
 	WordlessInputs   []string                   // JSON-pointer patterns of input members without words: listed values, ids
 	OutputMedia      []string                   // the kinds of its result files: "image", "video", "audio"; nil if it has no files
 	OutputText       bool                       // its result is, or has, a text

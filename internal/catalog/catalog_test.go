@@ -76,6 +76,10 @@ func TestDirectory(t *testing.T) {
 		{Name: "text.moderate", Modality: "text", Mode: catalog.Sync, Deadline: 2 * time.Minute},
 		{Name: "text.rerank", Modality: "text", Mode: catalog.Sync, Deadline: 2 * time.Minute},
 		{
+			Name: "video.extend", Modality: "video", Mode: catalog.Async, Deadline: time.Hour,
+			PersonInputs: []string{"video"}, MediaInputs: []string{"/video", "/authorization/evidence/*"}, OutputMedia: []string{"video"},
+		},
+		{
 			Name: "video.generate", Modality: "video", Mode: catalog.Async, Deadline: time.Hour,
 			PersonInputs: []string{"image", "last_image", "reference_images"},
 			MediaInputs:  []string{"/image", "/last_image", "/reference_images/*", "/authorization/evidence/*"}, OutputMedia: []string{"video"},
@@ -90,7 +94,7 @@ func TestDirectory(t *testing.T) {
 	}
 	for i, name := range []catalog.Name{
 		catalog.AudioSpeech, catalog.AudioTranscribe, catalog.ImageBackgroundRemove, catalog.ImageEdit, catalog.ImageGenerate, catalog.ImageUpscale, catalog.TextChat, catalog.TextEmbed,
-		catalog.TextModerate, catalog.TextRerank, catalog.VideoGenerate,
+		catalog.TextModerate, catalog.TextRerank, catalog.VideoExtend, catalog.VideoGenerate,
 	} {
 		if i >= len(got) || got[i].Name != name {
 			t.Errorf("the directory lacks %s", name)

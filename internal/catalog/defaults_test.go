@@ -21,6 +21,7 @@ func TestFillDefaults(t *testing.T) {
 		{"text.chat", `{}`, `{"max_output_tokens":1024}`},
 		{"text.chat", `{"max_output_tokens":7,"seed":1}`, `{"max_output_tokens":7,"seed":1}`},
 		{"text.embed", `{}`, `{}`},
+		{"video.extend", `{}`, `{"duration_seconds":7}`},
 		{"image.background_remove", `{}`, `{}`},
 		{"image.upscale", `{}`, `{"factor":2,"format":"png"}`},
 		{"text.moderate", `{}`, `{}`},

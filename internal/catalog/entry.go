@@ -99,7 +99,7 @@ func (d declaration) derive(e *compiled) error {
 	}
 	e.MediaInputs = inputPatterns(fields, func(f Field) bool { return f.Media })
 	e.MediaKinds = map[string]string{}
-	for _, kind := range []string{"image", "audio", "document", "file"} {
+	for _, kind := range []string{"image", "audio", "video", "document", "file"} {
 		for _, pattern := range inputPatterns(fields, func(f Field) bool { return f.MediaKind == kind }) {
 			e.MediaKinds[pattern] = kind
 		}

@@ -27,7 +27,7 @@ type Field struct {
 	Unless      []string // members of the group that make this one optional if one of them is given
 	Excludes    []string // members of the group that must not be given together with it
 	Media       bool     // a media value: {"url"}, {"data","content_type"} or {"artifact"}
-	MediaKind   string   // if Media is set: "image", "audio", "document" or "file"
+	MediaKind   string   // if Media is set: "image", "audio", "video", "document" or "file"
 	Array       bool
 	Schema      bool // a JSON Schema, an object
 	Opaque      bool // no words: an id, or a value that only the service reads

@@ -18,17 +18,18 @@ var foreignNames = map[string]string{
 	"num_images": "n", "number_of_images": "n", "numberOfImages": "n", "aspectRatio": "aspect_ratio",
 	"image_size": "size", "output_format": "format", "response_format": "format",
 	"image_url": "image", "image_urls": "images", "voice_id": "voice", "duration": "duration_seconds",
-	"audio_url": "audio", "file": "audio", "timestamp_granularities": "timestamps",
+	"video_url": "video", "upscale_factor": "factor", "audio_url": "audio", "file": "audio", "timestamp_granularities": "timestamps",
 	"encoding_format": "encoding", "task_type": "input_type", "taskType": "input_type",
 	"diarize": "speakers", "diarization": "speakers", "initial_prompt": "hints", "keywords": "hints", "target_language": "translate_to",
 }
 
 // The members of the built-in capabilities, for hints at the top level of a body, before the capability is known.
 var (
-	commonInputs     = []string{"prompt", "messages", "system", "text", "texts", "image", "images", "mask", "audio", "hints", "authorization"}
+	commonInputs     = []string{"prompt", "messages", "system", "text", "texts", "query", "documents", "image", "images", "mask", "audio", "video", "hints", "authorization"}
 	commonParameters = []string{
 		"max_output_tokens", "temperature", "top_p", "stop", "seed", "dimensions", "input_type", "encoding", "n", "size", "aspect_ratio", "format",
 		"quality", "background", "input_fidelity", "voice", "speed", "language", "timestamps", "translate_to", "speakers", "duration_seconds", "resolution",
+		"top_n", "factor",
 	}
 )
 

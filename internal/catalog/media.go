@@ -98,8 +98,8 @@ func advance(candidates []candidate, token string) []candidate {
 	return next
 }
 
-// MediaKind returns the kind of the media value at a pointer into the input: "image", "audio", "document" or
-// "file".
+// MediaKind returns the kind of the media value at a pointer into the input: "image", "audio", "video", "document"
+// or "file".
 func (c Capability) MediaKind(pointer string) string {
 	path := strings.Split(pointer, "/")[1:]
 	for _, pattern := range c.MediaInputs {

@@ -12,5 +12,6 @@ const (
 	TextEmbed             Name = "text.embed"
 	TextModerate          Name = "text.moderate"
 	TextRerank            Name = "text.rerank"
+	VideoExtend           Name = "video.extend"
 	VideoGenerate         Name = "video.generate"
 )

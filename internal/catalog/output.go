@@ -62,7 +62,7 @@ var resultMembers = []struct {
 	{"text", []string{"text", "finish_reason", "segments", "words"}, []Name{TextChat, AudioTranscribe}, false},
 	{"embeddings", []string{"embeddings"}, []Name{TextEmbed}, false},
 	{"images", []string{"images"}, []Name{ImageGenerate, ImageEdit, ImageUpscale, ImageBackgroundRemove}, false},
-	{"videos", []string{"videos"}, []Name{VideoGenerate}, false},
+	{"videos", []string{"videos"}, []Name{VideoGenerate, VideoExtend}, false},
 	{"audio", []string{"audio"}, []Name{AudioSpeech}, false},
 	{"results", []string{"results"}, []Name{TextModerate, TextRerank}, true},
 }

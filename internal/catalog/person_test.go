@@ -35,6 +35,7 @@ func TestCheckAuthorization(t *testing.T) {
 		},
 		{"image.upscale", `{"image":` + imageURL + `}`, required("input.authorization is required: input.image may show a person")},
 		{"image.background_remove", `{"image":` + imageURL + `}`, required("input.authorization is required: input.image may show a person")},
+		{"video.extend", `{"video":` + imageURL + `}`, required("input.authorization is required: input.video may show a person")},
 		{"video.generate", `{"last_image":{},` + noPerson + `}`, nil},
 	} {
 		entry, _ := c.Get(tt.capability)

@@ -34,6 +34,7 @@ func TestValidateAccepts(t *testing.T) {
 		{"image.edit", `{"prompt":"a","images":[` + imageURL + `]}`, `{}`},
 		{"image.upscale", `{"image":` + imageURL + `,` + noPerson + `}`, `{"factor":4,"format":"jpeg"}`},
 		{"image.background_remove", `{"image":` + imageURL + `,` + noPerson + `}`, `{}`},
+		{"video.extend", `{"video":{"data":"AAAA","content_type":"video/webm"},"prompt":"a",` + noPerson + `}`, `{"duration_seconds":30,"seed":1}`},
 		{"video.generate", `{"image":` + imageURL + `,"last_image":` + imageURL + `,` + noPerson + `}`, `{"duration_seconds":60,"resolution":"4k","audio":false}`},
 		{"video.generate", `{"prompt":"a","reference_images":[` + imageURL + `],"authorization":{"person":"authorized","statement":"s","evidence":[{"data":"AA==","content_type":"application/pdf"}]}}`, `{}`},
 		{"audio.speech", `{"text":"a","instructions":"b"}`, `{"voice":"Alto 2","format":"flac","speed":0.25}`},
@@ -143,6 +144,7 @@ func TestValidateRefuses(t *testing.T) {
 			"parameters.aspect_ratio must be one of 16:9, 9:16, 1:1, 4:3, 3:4, 21:9\nparameters.audio must be true or false\nparameters.duration_seconds must be at most 60\nparameters.resolution must be one of 720p, 1080p, 4k",
 		},
 
+		{"video.extend", `{"video":{"data":"AAAA","content_type":"image/png"}}`, `{"duration_seconds":31}`, "input.prompt is required\ninput.video.content_type must be one of video/mp4, video/webm\nparameters.duration_seconds must be at most 30"},
 		{"image.upscale", `{}`, `{"factor":3}`, "input.image is required\nparameters.factor must be one of 2, 4"},
 		{"audio.speech", `{"text":"\n"}`, `{}`, "input.text must not be blank"},
 		{

@@ -135,3 +135,20 @@ func TestPartsRefused(t *testing.T) {
 		})
 	}
 }
+
+// TestVideoRefused: a video is an MP4 or a WebM by its bytes.
+func TestVideoRefused(t *testing.T) {
+	for name, data := range map[string]string{"an image": "\x89PNG\r\n\x1a\n", "sound": "fLaC\x00", "words": "words"} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, []routing.Route{route("video.extend", "a", 1, &script{submitFn: answer("no")})}, func(w *world) {
+				body := `{"capability":"video.extend","input":{"prompt":"On","authorization":{"person":"none"},"video":{"content_type":"video/mp4","data":"` +
+					base64.StdEncoding.EncodeToString([]byte(data)) + `"}}}`
+				_, err := w.g.Create(t.Context(), w.caller, gateway.Submission{IdempotencyKey: "refused-01", Body: []byte(body)})
+				want := []fault.Detail{{Field: "input.video.data", Message: "is no video of a supported type"}}
+				if diff := cmp.Diff(want, fault.From(err).Details); diff != "" || fault.CodeOf(err) != fault.InvalidRequest {
+					t.Errorf("%v (-want +got):\n%s", err, diff)
+				}
+			})
+		})
+	}
+}

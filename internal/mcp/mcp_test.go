@@ -164,7 +164,7 @@ func TestList(t *testing.T) {
 		}
 		want := []string{
 			"audio_speech", "audio_transcribe", "image_background_remove", "image_edit", "image_generate", "image_upscale", "task_cancel", "task_get",
-			"text_chat", "text_embed", "text_moderate", "text_rerank", "video_generate",
+			"text_chat", "text_embed", "text_moderate", "text_rerank", "video_extend", "video_generate",
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("tools (-want +got):\n%s", diff)

@@ -158,7 +158,8 @@ func TestFoundSuppliers(t *testing.T) {
 		"text.chat gemini/gemini-2.5-flash-lite", "text.chat gemini/gemini-3.1-flash-lite",
 		"text.chat groq/llama-3.1-8b-instant", "text.chat groq/llama-3.3-70b-versatile", "text.chat groq/openai/gpt-oss-20b",
 		"text.chat replicate/meta/llama-3-8b-instruct",
-		"text.embed gemini/gemini-embedding-001", "video.generate gemini/veo-3.1-fast-generate-preview",
+		"text.embed gemini/gemini-embedding-001", "video.extend fal/fal-ai/veo3.1/fast/extend-video",
+		"video.generate gemini/veo-3.1-fast-generate-preview",
 		"video.generate gemini/veo-3.1-generate-preview", "video.generate gemini/veo-3.1-lite-generate-preview",
 	}
 	if diff := cmp.Diff(want, routeNames(s, task.Live)); diff != "" {
@@ -171,7 +172,7 @@ func TestFoundSuppliers(t *testing.T) {
 	for name, want := range map[string]string{
 		"Groq": "true audio.transcribe, text.chat", "OpenAI": "false OPENAI_API_KEY is not set", "OpenRouter": "false has no approved route",
 		"Anthropic": "true text.chat", "Gemini": "true image.edit, image.generate, text.chat, text.embed, video.generate",
-		"fal": "true image.generate", "Replicate": "true text.chat", "xAI": "false XAI_API_KEY holds nothing but spaces",
+		"fal": "true image.background_remove, image.generate, image.upscale, video.extend", "Replicate": "true text.chat", "xAI": "false XAI_API_KEY holds nothing but spaces",
 		"Future": "false not supported in this version, although FUTURE_KEY is set",
 	} {
 		if got[name] != want {

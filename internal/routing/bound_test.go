@@ -70,6 +70,12 @@ func drawDemand(t *rapid.T, name catalog.Name) demand {
 			break
 		}
 		maybe(o, "factor", rapid.SampledFrom([]any{2, 4}))
+	case "video.extend":
+		o.input["prompt"] = text("prompt")
+		o.attach("/video", "video/mp4", exampleVideo(t))
+		o.input["video"] = o.input["/video"]
+		delete(o.input, "/video")
+		o.parameters["duration_seconds"] = rapid.IntRange(1, 2).Draw(t, "seconds")
 	case "video.generate":
 		o.input["prompt"] = text("prompt")
 		o.parameters["duration_seconds"] = rapid.IntRange(1, 2).Draw(t, "seconds")
@@ -115,6 +121,26 @@ func (o demand) parts(t *rapid.T, text func(label string) string) any {
 func (o demand) attach(pointer, kind string, raw []byte) {
 	o.media[pointer] = raw
 	o.input[pointer] = map[string]any{"content_type": kind, "data": base64.StdEncoding.EncodeToString(raw)}
+}
+
+// exampleVideo is the video of the directory's example.
+func exampleVideo(t *rapid.T) []byte {
+	directory, err := catalog.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	entry, _ := directory.Get(catalog.VideoExtend)
+	var body struct {
+		Input struct {
+			Video struct {
+				Data []byte `json:"data"`
+			} `json:"video"`
+		} `json:"input"`
+	}
+	if err := json.Unmarshal(entry.Example, &body); err != nil {
+		t.Fatal(err)
+	}
+	return body.Input.Video.Data
 }
 
 // films is how many videos are made: they are dear.

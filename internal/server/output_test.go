@@ -65,13 +65,19 @@ func TestOutputsFitTheirSchemas(t *testing.T) {
 	w := newWorld(t, options{})
 	speech := w.post("a-speech", `{"capability":"audio.speech","input":{"text":"One two. Three four."}}`).task(t)
 	recording := w.do(request{path: speech.Output.Audio.URL}).body
+	film := w.post("a-video-1", `{"capability":"video.generate","input":{"prompt":"a fox"},"parameters":{"duration_seconds":1}}`, with("Prefer", "wait=30")).task(t)
+	given := film.Output.Videos[0].ID
+	const still = `{"image":{"content_type":"image/png",` +
+		`"data":"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR42mP4z8AAAAMBAQD3A0FDAAAAAElFTkSuQmCC"},"authorization":{"person":"none"}}`
 	for i, body := range []string{
 		chat("hello"), image("a fox"),
 		`{"capability":"text.embed","input":{"texts":["a","b"]}}`,
 		`{"capability":"text.moderate","input":{"texts":["a bee","I will kill you."]}}`,
 		`{"capability":"text.rerank","input":{"query":"an owl","documents":["a bee","an owl"]},"parameters":{"top_n":1}}`,
 		transcribe(recording, `{}`), transcribe(recording, `{"timestamps":"segment"}`), transcribe(recording, `{"timestamps":"word","format":"vtt"}`),
-		`{"capability":"video.generate","input":{"prompt":"a fox"},"parameters":{"duration_seconds":1}}`,
+		`{"capability":"image.upscale","input":` + still + `,"parameters":{"factor":4}}`,
+		`{"capability":"image.background_remove","input":` + still + `}`,
+		`{"capability":"video.extend","input":{"video":{"artifact":"` + given + `"},"prompt":"On","authorization":{"person":"none"}},"parameters":{"duration_seconds":1}}`,
 	} {
 		got := w.post(fmt.Sprintf("fitting-%d", i), body, with("Prefer", "wait=30"))
 		if done := got.task(t); done.State != task.Succeeded {
@@ -84,7 +90,7 @@ func TestOutputsFitTheirSchemas(t *testing.T) {
 			Output     json.RawMessage
 		}
 	}
-	if err := json.Unmarshal(w.do(request{path: api.PathTasks, key: w.test}).body, &list); err != nil || len(list.Data) != 10 {
+	if err := json.Unmarshal(w.do(request{path: api.PathTasks, key: w.test}).body, &list); err != nil || len(list.Data) != 13 {
 		t.Fatalf("%d tasks, %v", len(list.Data), err)
 	}
 	directory := fixture.Must(catalog.Default())(t)

@@ -192,7 +192,7 @@ func TestDirectoryAsksForAuthorization(t *testing.T) {
 		}
 		_, asks := schema.Properties["authorization"]
 		want := slices.Contains([]catalog.Name{
-			catalog.ImageBackgroundRemove, catalog.ImageEdit, catalog.ImageUpscale, catalog.VideoGenerate,
+			catalog.ImageBackgroundRemove, catalog.ImageEdit, catalog.ImageUpscale, catalog.VideoExtend, catalog.VideoGenerate,
 		}, catalog.Name(c.Name))
 		if asks != want {
 			t.Errorf("%s: asks for an authorization: %t", c.Name, asks)

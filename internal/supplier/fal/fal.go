@@ -35,7 +35,8 @@ func Kind() supplier.Kind {
 	return supplier.Kind{
 		Name: "fal",
 		Capabilities: []string{
-			"audio.speech", "audio.transcribe", "image.background_remove", "image.edit", "image.generate", "image.upscale", "video.generate",
+			"audio.speech", "audio.transcribe", "image.background_remove", "image.edit", "image.generate", "image.upscale", "video.extend",
+			"video.generate",
 		},
 		Maps: true,
 		New:  New,

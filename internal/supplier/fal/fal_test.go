@@ -124,6 +124,24 @@ func TestConformance(t *testing.T) {
 				Want:    &supplier.Result{Files: []supplier.File{{URL: "https://files.example/1.mp4", ContentType: "video/mp4", Duration: 4.04}}},
 			},
 			{
+				Request: withMedia(request("video.extend", "fal-ai/veo3.1/fast/extend-video",
+					`{"video":{},"prompt":"The tide goes out","authorization":{"person":"none"}}`, `{"duration_seconds":7,"seed":4}`), "/video", media("video/mp4", "one")),
+				Sends:  `{"video_url":"data:video/mp4;base64,b25l","prompt":"The tide goes out","duration":"7s","seed":4,"generate_audio":true}`,
+				Alike:  true,
+				Answer: done(`{"video":{"url":"https://files.example/1.mp4","content_type":"video/mp4","duration":15}}`),
+				Want: &supplier.Result{
+					Files: []supplier.File{{URL: "https://files.example/1.mp4", ContentType: "video/mp4", Duration: 15}}, Usage: supplier.Usage{Milliseconds: 7000},
+				},
+			},
+			{
+				Name:    "video.extend/grok",
+				Request: withMedia(request("video.extend", "xai/grok-imagine-video/extend-video", `{"video":{},"prompt":"On"}`, `{"duration_seconds":2}`), "/video", media("video/mp4", "one")),
+				Sends:   `{"video_url":"data:video/mp4;base64,b25l","prompt":"On","duration":2}`,
+				Alike:   true,
+				Answer:  done(`{"video":{"url":"https://files.example/1.mp4"}}`),
+				Want:    &supplier.Result{Files: []supplier.File{{URL: "https://files.example/1.mp4"}}, Usage: supplier.Usage{Milliseconds: 2000}},
+			},
+			{
 				Request: request("audio.speech", "test/voice", `{"text":"Hi"}`, `{}`),
 				Sends:   `{"text":"Hi"}`,
 				Alike:   true,
@@ -263,6 +281,8 @@ func refusals() []suppliertest.Refusal {
 		row("ratios", "image.generate", schnell, prompt, `{"aspect_ratio":"21:9"}`, false),
 		row("an enlarged webp", "image.upscale", "fal-ai/esrgan", `{"image":{}}`, `{"format":"webp"}`, true),
 		row("an enlarged jpeg", "image.upscale", "fal-ai/esrgan", `{"image":{}}`, `{"factor":4,"format":"jpeg"}`, false),
+		row("a longer extension", "video.extend", "xai/grok-imagine-video/extend-video", `{"video":{},"prompt":"On"}`, `{"duration_seconds":11}`, true),
+		row("an extension of another length", "video.extend", "fal-ai/veo3.1/fast/extend-video", `{"video":{},"prompt":"On"}`, `{"duration_seconds":6}`, true),
 		row("another length", "video.generate", "test/film", prompt, `{"duration_seconds":5}`, true),
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"unitask/internal/catalog"
 	"unitask/internal/fault"
 	"unitask/internal/supplier"
+	"unitask/internal/supplier/modelmap"
 	"unitask/internal/supplier/upstream"
 )
 
@@ -25,7 +26,8 @@ var (
 // state is the stored part of a job beside its id and model.
 type state struct {
 	Capability catalog.Name `json:"capability"`
-	Path       string       `json:"path"` // of the job, below the base URL
+	Path       string       `json:"path"`           // of the job, below the base URL
+	Added      int64        `json:"added,omitzero"` // milliseconds by which a video is extended
 }
 
 func stateOf(j supplier.Job) (state, error) {
@@ -50,7 +52,7 @@ func (a *adapter) decodeSubmission(answer upstream.Answer, r supplier.Request, n
 	if !upstream.FitsPath(body.ID) {
 		return supplier.Outcome{}, upstream.Unusable(answer.Status, errNoJob)
 	}
-	stored, err := json.Marshal(state{catalog.Name(r.Capability), a.jobPath(body.StatusURL, body.ID, name)})
+	stored, err := json.Marshal(state{catalog.Name(r.Capability), a.jobPath(body.StatusURL, body.ID, name), modelmap.Added(r)})
 	if err != nil {
 		return supplier.Outcome{}, err
 	}
@@ -110,7 +112,7 @@ func (a *adapter) decodeResult(answer upstream.Answer, j supplier.Job, s state) 
 	case !json.Valid(answer.Body): // from something in between
 		return supplier.Outcome{}, upstream.Unusable(answer.Status, errNoResult)
 	}
-	return a.Outcome(s.Capability, j.Model, answer.Body)
+	return a.Outcome(s.Capability, j.Model, answer.Body, s.Added)
 }
 
 // failure judges the answer in the place of a result. It is the work's own failure if it has a type of the format's

@@ -175,6 +175,16 @@ func harness(t *testing.T) suppliertest.Harness {
 				Want:    &supplier.Result{Data: json.RawMessage(`{"text":"Hi"}`)},
 			},
 			{
+				Request: withMedia(request("video.extend", "producer", `{"prompt":"On","video":{"url":"https://a.example"}}`, `{"duration_seconds":3}`), "video/mp4", "/video"),
+				Sends:   `{"film":"data:video/mp4;base64,b25l","prompt":"On","seconds":3}`,
+				Alike:   true,
+				Answer:  suppliertest.JSON(200, `{"url":"https://files.example/1"}`),
+				Want: &supplier.Result{
+					Files: []supplier.File{{URL: "https://files.example/1"}}, Data: json.RawMessage(`{"videos":[{"artifact":0}]}`),
+					Usage: supplier.Usage{Milliseconds: 3000},
+				},
+			},
+			{
 				Request: film,
 				Sends:   `{"prompt":"Waves","seconds":4}`,
 				Answer:  films(`{"status":"complete"}`, suppliertest.JSON(200, `{"url":"https://files.example/1.mp4"}`)),

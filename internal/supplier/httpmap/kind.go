@@ -34,7 +34,7 @@ func Kind() supplier.Kind {
 		Name: "http",
 		Capabilities: []string{
 			"audio.speech", "audio.transcribe", "image.background_remove", "image.edit", "image.generate", "image.upscale", "text.chat",
-			"text.embed", "text.moderate", "text.rerank", "video.generate",
+			"text.embed", "text.moderate", "text.rerank", "video.extend", "video.generate",
 		},
 		Maps:      true,
 		AnyOutput: true,

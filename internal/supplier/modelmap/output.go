@@ -60,17 +60,33 @@ func (o output) check(c catalog.Name) error {
 	return nil
 }
 
-// Outcome is the end of a job whose model gave the output: a result, or the work's definite failure.
-func (m *Maps) Outcome(c catalog.Name, name string, raw []byte) (supplier.Outcome, error) {
+// Outcome is the end of a job whose model gave the output: a result, or the work's definite failure. added is the
+// request's Added.
+func (m *Maps) Outcome(c catalog.Name, name string, raw []byte, added int64) (supplier.Outcome, error) {
 	result, err := m.Result(c, name, raw)
 	switch {
 	case err == nil:
+		if added > 0 {
+			result.Usage.Milliseconds = added
+		}
 		return supplier.Outcome{Result: &result}, nil
 	case errors.Is(err, ErrFlagged):
 		return supplier.Outcome{}, upstream.Failure(supplier.Failed, fault.ContentPolicyViolation, err)
 	default:
 		return supplier.Outcome{}, upstream.Failure(supplier.Failed, fault.ProviderUnavailable, err)
 	}
+}
+
+// Added returns by how many milliseconds a request extends a video, which is what its suppliers charge: the result is
+// longer than that. It is 0 for other requests.
+func Added(r supplier.Request) int64 {
+	var p struct {
+		Seconds float64 `json:"duration_seconds"`
+	}
+	if catalog.Name(r.Capability) != catalog.VideoExtend || upstream.Decode(r.Parameters, &p) != nil || p.Seconds > maxSeconds {
+		return 0
+	}
+	return int64(math.Round(p.Seconds * 1000))
 }
 
 // Result turns a model's output into a result, with the usage that shows in it. Its error is

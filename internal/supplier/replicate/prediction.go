@@ -9,6 +9,7 @@ import (
 	"unitask/internal/catalog"
 	"unitask/internal/fault"
 	"unitask/internal/supplier"
+	"unitask/internal/supplier/modelmap"
 	"unitask/internal/supplier/upstream"
 )
 
@@ -35,6 +36,7 @@ type state struct {
 	Capability catalog.Name `json:"capability"`
 	Asked      int          `json:"asked,omitzero"` // bytes of the request's text, for an estimate of its tokens
 	Limit      int64        `json:"limit,omitzero"` // max_output_tokens
+	Added      int64        `json:"added,omitzero"` // milliseconds by which a video is extended
 }
 
 func stateOf(j supplier.Job) (state, error) {
@@ -70,7 +72,7 @@ func (a *adapter) decodeCreation(answer upstream.Answer, r supplier.Request) (su
 		Limit int64 `json:"max_output_tokens"`
 	}
 	_ = upstream.Decode(r.Parameters, &parameters)
-	s := state{Capability: catalog.Name(r.Capability), Limit: parameters.Limit}
+	s := state{Capability: catalog.Name(r.Capability), Limit: parameters.Limit, Added: modelmap.Added(r)}
 	if strings.HasPrefix(r.Capability, "text.") {
 		s.Asked = len(r.Input)
 	}
@@ -98,7 +100,7 @@ func (a *adapter) outcome(p prediction, j supplier.Job, s state) (supplier.Outco
 	if string(p.Removed) == "true" || len(p.Output) == 0 || string(p.Output) == "null" {
 		return supplier.Outcome{}, upstream.Failure(supplier.Failed, fault.ProviderUnavailable, errRemoved)
 	}
-	out, err := a.Outcome(s.Capability, j.Model, p.Output)
+	out, err := a.Outcome(s.Capability, j.Model, p.Output, s.Added)
 	if err == nil {
 		p.measure(out.Result, s)
 	}

@@ -31,9 +31,9 @@ func TestPublished(t *testing.T) {
 			"GET /account":                     nil,
 			"GET /predictions/{prediction_id}": nil,
 			"POST /models/{model_owner}/{model_name}/predictions": {
-				"header cancel-after", "header prefer", "input.aspect_ratio", "input.audio", "input.audio_file", "input.image", "input.language", "input.max_tokens", "input.num_outputs",
+				"header cancel-after", "header prefer", "input.aspect_ratio", "input.audio", "input.audio_file", "input.duration", "input.image", "input.language", "input.max_tokens", "input.num_outputs",
 				"input.prompt", "input.seed", "input.stop_sequences", "input.system_prompt", "input.temperature", "input.text", "input.top_p",
-				"input.upscale_factor",
+				"input.upscale_factor", "input.video",
 			},
 			"POST /predictions":                        {"header cancel-after", "input.image", "input.prompt", "version"},
 			"POST /predictions/{prediction_id}/cancel": nil,

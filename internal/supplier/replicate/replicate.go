@@ -51,7 +51,7 @@ func Kind() supplier.Kind {
 		Name: "replicate",
 		Capabilities: []string{
 			"audio.speech", "audio.transcribe", "image.background_remove", "image.edit", "image.generate", "image.upscale", "text.chat",
-			"video.generate",
+			"video.extend", "video.generate",
 		},
 		Maps: true,
 		New:  New,

@@ -112,6 +112,13 @@ func harness(t *testing.T) suppliertest.Harness {
 				Want:    files(1, "https://replicate.example/1.png"),
 			},
 			{
+				Request: withMedia(request("video.extend", "xai/grok-imagine-video-extension", `{"video":{},"prompt":"On","authorization":{"person":"none"}}`, `{"duration_seconds":7}`), "/video"),
+				Sends:   `{"input":{"video":"data:image/png;base64,b25l","prompt":"On","duration":7}}`,
+				Alike:   true,
+				Answer:  later("succeeded", `,"error":null,"output":"https://replicate.example/1.mp4"`),
+				Want:    &supplier.Result{Files: []supplier.File{{URL: "https://replicate.example/1.mp4"}}, Usage: supplier.Usage{Milliseconds: 7000}},
+			},
+			{
 				Request: request("video.generate", "test/film", `{"prompt":"Waves"}`, `{}`),
 				Alike:   true,
 				Answer:  later("succeeded", `,"error":null,"output":"https://replicate.example/1.mp4"`),

@@ -34,6 +34,7 @@ var makes = map[string]string{
 	"audio.transcribe": "the comment of a WAV or FLAC file (so the sandbox understands its own speech), else its length and loudness; " +
 		"speakers by sentences that begin with a name (`Anna: Hello.`), hints put a heard word's capitals right, a translation is only marked",
 	"image.background_remove": "a PNG of the picture's size, transparent where it is joined to the edge and of about the edge's most frequent colour; of one over 48 KiB, from a copy that is small enough to keep",
+	"video.extend":            "an MP4 that goes on as it began, if the sandbox made it: the first part is the given one, picture by picture; of another MP4, a new one of its size and length and what is added, up to 120 s in all",
 }
 
 // Guide returns docs/sandbox.md.

@@ -75,6 +75,10 @@ func (p parameters) refused(capability string) string {
 			return "factor is neither 2 nor 4"
 		}
 		return p.refusedFormat()
+	case "video.extend":
+		if p.DurationSeconds < 0 || p.DurationSeconds > maxSeconds {
+			return fmt.Sprintf("duration_seconds is over %d", maxSeconds)
+		}
 	case "video.generate":
 		return p.refusedVideo()
 	case "audio.speech":

@@ -24,6 +24,7 @@ func TestSuite(t *testing.T) {
 		"image.upscale":           with(request("image.upscale", `{}`, `{}`), "/image", img),
 		"image.background_remove": with(request("image.background_remove", `{}`, `{}`), "/image", img),
 		"video.generate":          request("video.generate", `{"prompt":"waves"}`, `{"duration_seconds":1}`),
+		"video.extend":            with(request("video.extend", `{"prompt":"waves"}`, `{"duration_seconds":1}`), "/video", exampleOf(t, "video.extend", "video")),
 		"audio.speech":            request("audio.speech", `{"text":"Hi."}`, `{}`),
 		"audio.transcribe":        with(request("audio.transcribe", `{}`, `{}`), "/audio", []byte("x")),
 	}
@@ -82,7 +83,11 @@ func TestServesTheCatalog(t *testing.T) {
 		}
 		r := request(string(c.Name), string(example.Input), string(example.Parameters))
 		for _, pointer := range catalog.MediaPointers(c, example.Input) {
-			r = with(r, pointer, picture(t, 64, 64))
+			given := picture(t, 64, 64)
+			if c.MediaKind(pointer) == "video" {
+				given = exampleOf(t, c.Name, "video")
+			}
+			r = with(r, pointer, given)
 		}
 		if !sandbox.Kind().Serves(c.Name) {
 			t.Errorf("%s is not served", c.Name)

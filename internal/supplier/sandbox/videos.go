@@ -2,18 +2,20 @@ package sandbox
 
 import (
 	"bytes"
+	"encoding/json"
 
 	"unitask/internal/supplier"
 	"unitask/internal/supplier/sandbox/media"
 )
 
-// video is the product of video.generate.
+// video is the product of video.generate. Its names outlive a release: they stand in the videos.
 type video struct {
 	Prompt   string   `json:"prompt"`
 	Seed     int64    `json:"seed"`
 	Width    int      `json:"width"`
 	Height   int      `json:"height"`
 	Seconds  float64  `json:"seconds"`
+	Day      float64  `json:"day,omitempty"` // seconds, of a video that was extended: its length at first
 	Sound    bool     `json:"sound"`
 	Backdrop []byte   `json:"backdrop,omitempty"` // compact
 	Others   [][]byte `json:"others,omitempty"`   // thumbnails
@@ -56,31 +58,44 @@ func readVideo(r supplier.Request) (product, string, error) {
 	return v, v.Prompt, nil
 }
 
-// make writes the video.
+// make writes the video, with a note of what it is made of, by which it can be extended.
 func (v *video) make() (*supplier.Result, error) {
+	spec, err := v.spec()
+	if err != nil {
+		return nil, err
+	}
+	note, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	length := spec.Length()
+	return &supplier.Result{
+		Files: []supplier.File{{
+			ContentType: "video/mp4", Data: media.Noted(media.Video(spec), note), Width: v.Width, Height: v.Height,
+			Duration: length.Seconds(),
+		}},
+		Usage: supplier.Usage{Milliseconds: length.Milliseconds()},
+	}, nil
+}
+
+// spec decodes the pictures that the video is made of.
+func (v *video) spec() (media.VideoSpec, error) {
 	spec := media.VideoSpec{
-		Prompt: v.Prompt, Seed: v.Seed, Width: v.Width, Height: v.Height, Seconds: v.Seconds, Sound: v.Sound,
+		Prompt: v.Prompt, Seed: v.Seed, Width: v.Width, Height: v.Height, Seconds: v.Seconds, Day: v.Day, Sound: v.Sound,
 	}
 	if v.Backdrop != nil {
 		img, err := media.Decode(bytes.NewReader(v.Backdrop))
 		if err != nil {
-			return nil, err
+			return spec, err
 		}
 		spec.Backdrop = img
 	}
 	for _, b := range v.Others {
 		img, err := media.Decode(bytes.NewReader(b))
 		if err != nil {
-			return nil, err
+			return spec, err
 		}
 		spec.Others = append(spec.Others, img)
 	}
-	length := spec.Length()
-	return &supplier.Result{
-		Files: []supplier.File{{
-			ContentType: "video/mp4", Data: media.Video(spec), Width: v.Width, Height: v.Height,
-			Duration: length.Seconds(),
-		}},
-		Usage: supplier.Usage{Milliseconds: length.Milliseconds()},
-	}, nil
+	return spec, nil
 }

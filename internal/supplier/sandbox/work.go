@@ -49,6 +49,7 @@ var services = map[string]service{
 	"image.upscale":           {async: true, takes: 1500 * time.Millisecond, read: readEnlargement, newProduct: func() product { return &enlargement{} }},
 	"image.background_remove": {async: true, takes: 1500 * time.Millisecond, read: readCutout, newProduct: func() product { return &cutout{} }},
 	"video.generate":          {async: true, takes: 4 * time.Second, read: readVideo, newProduct: func() product { return &video{} }},
+	"video.extend":            {async: true, takes: 4 * time.Second, read: readExtension, newProduct: func() product { return &extension{} }},
 	"audio.speech":            {read: readSpeech, newProduct: func() product { return &speech{} }},
 	"audio.transcribe":        {read: readTranscript, newProduct: func() product { return &transcript{} }},
 }

@@ -23,6 +23,8 @@ func cases() []suppliertest.Case {
 	cutout := enlarge
 	cutout.Capability, cutout.Model = "image.background_remove", "image.background_remove"
 	cutout.Media = map[string]supplier.Media{"/image": media("image/png", "abc")}
+	extend := request("video.extend", `{"prompt":"On","video":{"url":"https://caller.example/a.mp4"}}`, `{"duration_seconds":7}`)
+	extend.Media = map[string]supplier.Media{"/video": media("video/mp4", "abc")}
 	enlarge.Media = map[string]supplier.Media{"/image": media("image/png", "abc")}
 	look := request("text.chat", `{"messages":[{"role":"user","content":[{"type":"text","text":"What?"},{"type":"image","image":{"url":"https://caller.example/a.png"}}]}]}`, `{}`)
 	look.Media = map[string]supplier.Media{"/messages/0/content/1/image": media("image/png", "abc")}
@@ -70,6 +72,8 @@ func cases() []suppliertest.Case {
 			supplier.Result{Data: json.RawMessage(`{"results":[{"index":0,"score":0.5}]}`), Usage: supplier.Usage{Searches: 1}}),
 		whole("image.generate", `{"prompt":"A fox"}`, `,"output":{"images":[{`+fileDone+`]}`, supplier.Result{Files: []supplier.File{picture}}),
 		wholeOf(enlarge, `,"output":{"images":[{`+fileDone+`]}`, supplier.Result{Files: []supplier.File{picture}}),
+		wholeOf(extend, `,"output":{"videos":[{`+fileDone+`]},"usage":{"seconds":7}`,
+			supplier.Result{Files: []supplier.File{picture}, Usage: supplier.Usage{Milliseconds: 7000}}),
 		wholeOf(cutout, `,"output":{"images":[{`+fileDone+`]}`, supplier.Result{Files: []supplier.File{picture}}),
 		whole("audio.speech", `{"text":"Hi"}`, `,"output":{"audio":{`+fileDone+`},"usage":{"characters":2}`,
 			supplier.Result{Files: []supplier.File{picture}, Usage: supplier.Usage{Characters: 2}}),

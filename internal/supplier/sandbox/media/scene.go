@@ -30,6 +30,7 @@ type VideoSpec struct {
 	Seed          int64
 	Width, Height int           // pixels, even, at least 128
 	Seconds       float64       // above 0
+	Day           float64       // seconds after which the sun has set; 0: at the end
 	Sound         bool          // with a soft tone
 	Backdrop      image.Image   // shown in the sky; may be nil
 	Others        []image.Image // shown small, in the sky
@@ -43,6 +44,14 @@ func (s VideoSpec) Length() time.Duration {
 // frames is how many pictures the video has.
 func (s VideoSpec) frames() int {
 	return max(1, int(math.Round(s.Seconds*framesPerSecond)))
+}
+
+// day is how many pictures the sun takes.
+func (s VideoSpec) day() int {
+	if s.Day > 0 {
+		s.Seconds = s.Day
+	}
+	return s.frames()
 }
 
 // newScene paints the scene at its beginning.
@@ -62,7 +71,7 @@ func newScene(s VideoSpec, across, down int) *scene {
 	paintWords(img, sky.Inset(int(size)), s.Prompt, size, 2)
 	sc.roll(p, img, horizon, s.Width)
 	sc.base = fromRGBA(img, across, down)
-	sc.sun = sun{radius: float64(skyHeight) / 7, width: float64(s.Width), height: float64(skyHeight), frames: s.frames()}
+	sc.sun = sun{radius: float64(skyHeight) / 7, width: float64(s.Width), height: float64(skyHeight), frames: s.day()}
 	return sc
 }
 
