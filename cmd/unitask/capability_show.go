@@ -98,6 +98,9 @@ func (p *page) field(indent string, f catalog.Field) {
 	if len(f.Enum) > 0 {
 		traits = append(traits, strings.Join(f.Enum, " | "))
 	}
+	if len(f.Examples) > 0 {
+		traits = append(traits, "such as "+strings.Join(f.Examples, ", "))
+	}
 	if len(f.Default) > 0 {
 		traits = append(traits, "default "+strings.Trim(string(f.Default), `"`))
 	}

@@ -77,8 +77,8 @@ func completions(all []api.Capability, args []string, toComplete string) ([]cobr
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		for _, f := range fields {
-			if len(f.Enum) > 0 && strings.HasPrefix(toComplete, f.Name+"=") {
-				for _, v := range f.Enum {
+			if values := slices.Concat(f.Enum, f.Examples); len(values) > 0 && strings.HasPrefix(toComplete, f.Name+"=") {
+				for _, v := range values {
 					out = append(out, f.Name+"="+v)
 				}
 				return out, cobra.ShellCompDirectiveNoFileComp

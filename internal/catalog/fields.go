@@ -20,6 +20,7 @@ type Field struct {
 	Group       string   // GroupInput or GroupParameters
 	Type        string   // "string", "integer", "number", "boolean", "object"; of the items if Array is set
 	Enum        []string // the allowed values, strings as they are and others as JSON; nil if any
+	Examples    []string // of values, strings as they are and others as JSON
 	Default     json.RawMessage
 	Minimum     *float64
 	Maximum     *float64
@@ -115,6 +116,9 @@ func (n node) field(group string, defs map[string]node, depth int) (Field, error
 	}
 	for _, value := range item.Enum {
 		f.Enum = append(f.Enum, valueList([]any{value}))
+	}
+	for _, value := range item.Examples {
+		f.Examples = append(f.Examples, valueList([]any{value}))
 	}
 	if f.Type == "object" && !f.Media {
 		f.Members, err = item.fields(group, defs, depth+1)

@@ -17,6 +17,7 @@ type node struct {
 	Type        typeName        `json:"type"`
 	Description string          `json:"description"`
 	Enum        []any           `json:"enum"`
+	Examples    []any           `json:"examples"`
 	Default     jsontext.Value  `json:"default"`
 	Minimum     *float64        `json:"minimum"`
 	Maximum     *float64        `json:"maximum"`

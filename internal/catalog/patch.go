@@ -9,6 +9,32 @@ import (
 	"unitask/internal/jsonread"
 )
 
+// WithExamples returns the capability with examples of a parameter in its schema, of which the service itself takes no
+// notice; unchanged if it has no such parameter.
+func (c Capability) WithExamples(parameter string, examples []string) Capability {
+	properties, _ := membersOf(memberNamed(c.ParametersSchema, "properties"))
+	if !slices.ContainsFunc(properties, func(m member) bool { return m.name == parameter }) {
+		return c
+	}
+	patch, err := json.Marshal(map[string]any{"properties": map[string]any{parameter: map[string]any{"examples": examples}}})
+	if err != nil {
+		return c
+	}
+	c.ParametersSchema = patched(c.ParametersSchema, patch)
+	return c
+}
+
+// memberNamed returns the value of an object's member; nil without one.
+func memberNamed(object json.RawMessage, name string) json.RawMessage {
+	all, _ := membersOf(object)
+	for _, m := range all {
+		if m.name == name {
+			return m.value
+		}
+	}
+	return nil
+}
+
 // patched returns JSON with a merge patch (RFC 7396) applied: objects are merged, null removes a member, and any other
 // value replaces the former one. Members keep their order, new ones follow.
 func patched(base, patch json.RawMessage) json.RawMessage {

@@ -195,6 +195,9 @@ func (r *report) checkRoutes(name, base catalog.Name, routes []Route, suppliers 
 			seen[id] = true
 		}
 		r.checkPriceFor(path+".price", route.Price, base)
+		if len(route.Voices) > 0 && base != catalog.AudioSpeech {
+			r.add(path+".voices", "belong to routes of audio.speech", "")
+		}
 	}
 }
 

@@ -84,13 +84,14 @@ type Supplier struct {
 
 // Route is a supplier's model that may serve a capability.
 type Route struct {
-	Supplier      string `yaml:"supplier" doc:"the name of a supplier"`
-	Model         string `yaml:"model" doc:"the supplier's own name of the model"`
-	Price         Price  `yaml:"price" doc:"what the supplier charges"`
-	Approved      bool   `yaml:"approved" default:"true" doc:"whether work may go there"`
-	MaxConcurrent int    `yaml:"max_concurrent" doc:"attempts in flight on this route; 0: no limit"`
-	PerMinute     Rate   `yaml:"per_minute"`
-	Template      int    `yaml:"template_tokens" doc:"tokens that the model's template adds to a request, at most; 0: 128"`
+	Supplier      string   `yaml:"supplier" doc:"the name of a supplier"`
+	Model         string   `yaml:"model" doc:"the supplier's own name of the model"`
+	Price         Price    `yaml:"price" doc:"what the supplier charges"`
+	Approved      bool     `yaml:"approved" default:"true" doc:"whether work may go there"`
+	MaxConcurrent int      `yaml:"max_concurrent" doc:"attempts in flight on this route; 0: no limit"`
+	PerMinute     Rate     `yaml:"per_minute"`
+	Template      int      `yaml:"template_tokens" doc:"tokens that the model's template adds to a request, at most; 0: 128"`
+	Voices        []string `yaml:"voices" doc:"of audio.speech: the voices that callers are offered, and the only ones that go there; empty: any"`
 }
 
 // Rate is the number of requests and tokens that may begin in any minute on this node.

@@ -96,6 +96,10 @@ func TestErrors(t *testing.T) {
 			[]string{"unitask.yaml:1:53: policy.moderation.on_failure must be refuse or allow"},
 		},
 		{
+			"voices of a text", "suppliers: [{name: a, kind: openai, base_url: http://x}]\nroutes:\n  text.chat: [{supplier: a, model: m, price: {unit: mtok}, voices: [nova]}]\n",
+			[]string{"unitask.yaml:3:68: routes.text.chat[0].voices belong to routes of audio.speech"},
+		},
+		{
 			"a unit in which nothing is counted", "suppliers: [{name: a, kind: openai, base_url: http://x}]\nroutes:\n  text.chat: [{supplier: a, model: m, price: {unit: image}}]\nprices: {text.embed: {unit: second}}\n",
 			[]string{
 				"unitask.yaml:3:53: routes.text.chat[0].price.unit is none that text.chat is counted in | with it the work would be free",

@@ -31,6 +31,9 @@ func (g *Gateway) Capabilities(c gate.Caller) []Offer {
 		if !c.Opens(entry.Name) || !routes.Serves(c.Key.Mode, entry.Name) {
 			continue
 		}
+		if voices := routes.Voices(c.Key.Mode, entry.Name); voices != nil {
+			entry = entry.WithExamples("voice", voices)
+		}
 		size := routing.Estimate(entry, 0, entry.Example, nil)
 		offers = append(offers, Offer{entry, routes.ListPrice(c.Key.Mode, entry.Name, size)})
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 	"testing"
 	"time"
 
@@ -267,6 +268,37 @@ func TestResultThatIsNoPicture(t *testing.T) {
 		end := w.end(w.create("no-picture", paint, 0).Task.ID)
 		if codeOf(end) != fault.ProviderUnavailable || end.Cost != 0 || end.Attempts[0].Cost != task.USD {
 			t.Errorf("%+v, the caller pays %s, the supplier is owed %s", end.Failure, end.Cost, end.Attempts[0].Cost)
+		}
+	})
+}
+
+// TestVoices has the directory offer the voices of the caller's approved routes, and validate none of them.
+func TestVoices(t *testing.T) {
+	s := &script{submitFn: answer("hi")}
+	first, second, hidden := route("audio.speech", "a", 1, s), route("audio.speech", "b", 1, s), route("audio.speech", "c", 1, s)
+	first.Voices, second.Voices, hidden.Voices = []string{"nova", "alloy"}, []string{"coral", "nova"}, []string{"secret"}
+	hidden.Approved = false
+	inWorld(t, []routing.Route{first, second, hidden, route("text.chat", "a", 1, s)}, func(w *world) {
+		for _, o := range w.g.Capabilities(w.caller) {
+			var voices []string
+			for _, f := range o.Capability.Fields() {
+				if f.Name == "voice" {
+					voices = f.Examples
+				} else if f.Examples != nil {
+					t.Errorf("examples of %s: %v", f.Name, f.Examples)
+				}
+			}
+			var want []string
+			if o.Capability.Name == "audio.speech" {
+				want = []string{"alloy", "coral", "nova"}
+			}
+			if diff := cmp.Diff(want, voices); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", o.Capability.Name, diff)
+			}
+		}
+		entry, _ := w.g.Directory().Get("audio.speech")
+		if strings.Contains(string(entry.ParametersSchema), "nova") {
+			t.Error("the schema that requests are held to has voices")
 		}
 	})
 }

@@ -236,7 +236,7 @@ func (s *Suppliers) add(one config.Supplier, title string, routes map[catalog.Na
 			}
 			s.Routes = append(s.Routes, routing.Route{
 				Capability: capability, Supplier: one.Name, Model: r.Model, Price: r.Price.Task(), Approved: r.Approved, Mode: task.Live,
-				Cap: r.MaxConcurrent, SupplierCap: one.MaxConcurrent, Kind: kind, Adapter: adapter, ResultHosts: hosts,
+				Voices: r.Voices, Cap: r.MaxConcurrent, SupplierCap: one.MaxConcurrent, Kind: voiced(kind, r.Voices), Adapter: adapter, ResultHosts: hosts,
 				Rate: routing.Rate(r.PerMinute), SupplierRate: routing.Rate(one.PerMinute), Template: templateOf(adapter, s.directory.Base(capability), r),
 			})
 			if r.Approved && !slices.Contains(live, string(capability)) {

@@ -34,6 +34,7 @@ type Route struct {
 	Template     int // tokens that the model's template adds to a request, at most
 	Kind         supplier.Kind
 	Adapter      supplier.Adapter
+	Voices       []string // that the directory offers
 	ResultHosts  []string // hosts the result files may come from without the address guard
 
 	id   string     // ID, once it is in a table
@@ -212,6 +213,16 @@ func (t *Table) Dearest(mode task.Mode, name catalog.Name, size task.Usage) task
 		most = max(most, r.most(size))
 	}
 	return most
+}
+
+// Voices returns the voices that routes of the capability offer, sorted.
+func (t *Table) Voices(mode task.Mode, name catalog.Name) []string {
+	var all []string
+	for _, r := range t.approved[tableKey{mode, name}] {
+		all = append(all, r.Voices...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // ListPrice returns the price for a caller of the mode and work of the given size: the operator's price for the
