@@ -151,9 +151,10 @@ func TestFoundSuppliers(t *testing.T) {
 	}
 	want := []string{
 		"audio.transcribe groq/whisper-large-v3-turbo",
-		"image.edit gemini/gemini-2.5-flash-image",
+		"image.background_remove fal/fal-ai/bria/background/remove", "image.edit gemini/gemini-2.5-flash-image",
 		"image.generate fal/fal-ai/flux-pro/v1.1", "image.generate fal/fal-ai/flux/schnell",
 		"image.generate gemini/gemini-2.5-flash-image", "image.generate gemini/gemini-3.1-flash-image",
+		"image.upscale fal/fal-ai/topaz/upscale/image",
 		"text.chat anthropic/claude-haiku-4-5", "text.chat anthropic/claude-sonnet-5",
 		"text.chat gemini/gemini-2.5-flash-lite", "text.chat gemini/gemini-3.1-flash-lite",
 		"text.chat groq/llama-3.1-8b-instant", "text.chat groq/llama-3.3-70b-versatile", "text.chat groq/openai/gpt-oss-20b",

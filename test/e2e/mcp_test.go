@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"unitask/internal/api"
+	"unitask/internal/catalog"
 	"unitask/internal/task"
 	"unitask/test/harness"
 )
@@ -65,8 +66,12 @@ func TestMCP(t *testing.T) {
 	h := newHost(t).start()
 	var list struct{ Tools []struct{ Name string } }
 	h.inspect(&list, "50s", "--method", "tools/list")
-	if len(list.Tools) != 9 {
-		t.Errorf("tools %+v, want 7 capabilities and 2 for tasks", list.Tools)
+	directory, err := catalog.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := len(directory.All()); len(list.Tools) != want+2 {
+		t.Errorf("tools %+v, want %d capabilities and 2 for tasks", list.Tools, want)
 	}
 
 	hello := h.inspectCall("50s", "text_chat", `input={"prompt":"Say hello"}`)

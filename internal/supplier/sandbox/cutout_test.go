@@ -11,7 +11,7 @@ import (
 // to be kept as it is.
 func ring(side int, noise bool) image.Image {
 	img := image.NewNRGBA(image.Rect(0, 0, side, side))
-	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // a picture, no secret
+	random := rand.New(rand.NewPCG(1, 2))
 	for y := range side {
 		for x := range side {
 			dx, dy := 2*x-side, 2*y-side
