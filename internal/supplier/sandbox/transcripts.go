@@ -74,7 +74,7 @@ func (t *transcript) make() (*supplier.Result, error) {
 	text := t.text()
 	sentences, words := timed(split(text, ".!?"), t.Heard.Duration), timed(strings.Fields(text), t.Heard.Duration)
 	if t.Speakers {
-		name(sentences, words)
+		name(sentences, words, t.Language)
 	}
 	result := &supplier.Result{
 		FinishReason: "stop",
@@ -101,13 +101,17 @@ func (t *transcript) make() (*supplier.Result, error) {
 }
 
 // name gives sentences and their words a speaker: A is the first to speak, B the second. A sentence whose first word
-// ends with a colon, such as "Anna: Hello.", begins the turn of whoever it names.
-func name(sentences, words []supplier.Segment) {
+// ends with a colon, such as "Anna: Hello.", begins the turn of whoever it names, the mark of a translation apart.
+func name(sentences, words []supplier.Segment, language string) {
 	speakers, turn := map[string]string{}, ""
 	for i := range sentences {
 		said := strings.Fields(sentences[i].Text)
-		if len(said) > 1 && strings.HasSuffix(said[0], ":") {
-			turn = said[0]
+		first := said[0]
+		if language != "" && i == 0 && len(said) > 1 {
+			first = said[1]
+		}
+		if len(said) > 1 && strings.HasSuffix(first, ":") {
+			turn = first
 		}
 		if speakers[turn] == "" {
 			speakers[turn] = string(rune('A' + len(speakers)%26))

@@ -12,10 +12,10 @@ import (
 // TestTranscripts shows what the sandbox does of each thing that may be asked of a recording.
 func TestTranscripts(t *testing.T) {
 	t.Parallel()
-	const said = "Anna: Good day. Well? Ben: Hi anna."
+	const said = "Anna: Good day. Well? Ben: Hi anna. Anna: Bye."
 	wav := media.Speak(media.SpeechSpec{Text: said, Speed: 1}).WAV()
-	sentences := []string{"Anna: Good day.", "Well?", "Ben: Hi anna."}
-	words := []string{"Anna:", "Good", "day.", "Well?", "Ben:", "Hi", "anna."}
+	sentences := []string{"Anna: Good day.", "Well?", "Ben: Hi anna.", "Anna: Bye."}
+	words := []string{"Anna:", "Good", "day.", "Well?", "Ben:", "Hi", "anna.", "Anna:", "Bye."}
 	type piece struct{ Text, Speaker string }
 	pieces := func(texts []string, speakers ...string) (all []piece) {
 		for i, text := range texts {
@@ -41,15 +41,19 @@ func TestTranscripts(t *testing.T) {
 		segments, words         []piece
 	}{
 		"a text":   {`{}`, `{"speakers":false}`, said, nil, nil},
-		"speakers": {`{}`, `{"speakers":true}`, said, pieces(sentences, "A", "A", "B"), nil},
+		"speakers": {`{}`, `{"speakers":true}`, said, pieces(sentences, "A", "A", "B", "A"), nil},
 		"both":     {`{}`, `{"timestamps":"both"}`, said, pieces(sentences), pieces(words)},
 		"both, and speakers": {
 			`{}`, `{"timestamps":"both","speakers":true}`, said,
-			pieces(sentences, "A", "A", "B"), pieces(words, "A", "A", "A", "A", "B", "B", "B"),
+			pieces(sentences, "A", "A", "B", "A"), pieces(words, "A", "A", "A", "A", "B", "B", "B", "A", "A"),
 		},
-		"speakers of words": {`{}`, `{"timestamps":"word","speakers":true}`, said, pieces(words, "A", "A", "A", "A", "B", "B", "B"), nil},
-		"hints":             {`{"hints":["Anna","good DAY","a"]}`, `{}`, "Anna: good DAY. Well? Ben: Hi Anna.", nil, nil},
-		"a translation":     {`{}`, `{"translate_to":"pt-BR"}`, "[pt-BR] " + said, nil, nil},
+		"speakers of words": {`{}`, `{"timestamps":"word","speakers":true}`, said, pieces(words, "A", "A", "A", "A", "B", "B", "B", "A", "A"), nil},
+		"hints":             {`{"hints":["Anna","good DAY","a"]}`, `{}`, "Anna: good DAY. Well? Ben: Hi Anna. Anna: Bye.", nil, nil},
+		"a translation's speakers": {
+			`{}`, `{"translate_to":"en","speakers":true}`, "[en] " + said,
+			pieces([]string{"[en] Anna: Good day.", "Well?", "Ben: Hi anna.", "Anna: Bye."}, "A", "A", "B", "A"), nil,
+		},
+		"a translation": {`{}`, `{"translate_to":"pt-BR"}`, "[pt-BR] " + said, nil, nil},
 	} {
 		a := mustNew(t, "sandbox-a", instant)
 		o, err := a.Submit(t.Context(), with(request("audio.transcribe", tt.input, tt.parameters), "/audio", wav))
