@@ -88,6 +88,31 @@ var ledgers = []ledger{
 		charged: "0.0008718",
 	},
 	{
+		supplier: "OpenAI", source: "the reference of responses: a search of the web", kind: "openai", request: chat("gpt-5.4"),
+		options: map[string]string{"chat_api": "responses", "features": "web_search"},
+		answer: `{"object":"response","status":"completed","error":null,"output":[{"type":"web_search_call","id":"ws_67ccf18f64008190a39b619f4c8455ef087bb177ab789d5c","status":"completed"},` +
+			`{"type":"message","status":"completed","role":"assistant","content":[{"type":"output_text","text":"As of today, March 9, 2025, one notable positive news story...",` +
+			`"annotations":[]}]}],"usage":{"input_tokens":328,"input_tokens_details":{"cached_tokens":0,"cache_write_tokens":0},"output_tokens":356,` +
+			`"output_tokens_details":{"reasoning_tokens":0},"total_tokens":684}}`,
+		used:    supplier.Usage{InputTokens: 328, OutputTokens: 356, Searches: 1},
+		own:     price("mtok 2.50 15.00 search=0.01"), // 328×2.5 + 356×15 = 820 + 5340, and 0.01
+		list:    plain,                                // 328×3 + 356×12 = 984 + 4272
+		owed:    "0.01616",
+		charged: "0.005256",
+	},
+	{
+		supplier: "OpenAI", source: "the reference of responses: a reasoning model", kind: "openai", request: chat("o1-2024-12-17"),
+		options: map[string]string{"chat_api": "responses"},
+		answer: `{"object":"response","status":"completed","error":null,"output":[{"type":"message","status":"completed","role":"assistant",` +
+			`"content":[{"type":"output_text","text":"The classic tongue twister...","annotations":[]}]}],"usage":{"input_tokens":81,` +
+			`"input_tokens_details":{"cached_tokens":0,"cache_write_tokens":0},"output_tokens":1035,"output_tokens_details":{"reasoning_tokens":832},"total_tokens":1116}}`,
+		used:    supplier.Usage{InputTokens: 81, OutputTokens: 1035, ReasoningTokens: 832},
+		own:     price("mtok 15.00 60.00"), // 81×15 + 1035×60 = 1215 + 62100
+		list:    plain,                     // 81×3 + 1035×12 = 243 + 12420
+		owed:    "0.063315",
+		charged: "0.012663",
+	},
+	{
 		supplier: "OpenAI", source: "the reference of image generations", kind: "openai", request: other("image.generate", "gpt-image-2", `{"prompt":"An otter"}`),
 		answer:  `{"created":1713833628,"data":[{"b64_json":"aW1hZ2UtMQ=="}],"usage":{"total_tokens":100,"input_tokens":50,"output_tokens":50,"input_tokens_details":{"text_tokens":10,"image_tokens":40}}}`,
 		used:    supplier.Usage{InputTokens: 50, OutputTokens: 50, ImageInputTokens: 40, Images: 1},

@@ -22,6 +22,62 @@ var aimockPaths = map[string]string{
 	"audio.speech": "/v1/audio/speech", "audio.transcribe": "/v1/audio/transcriptions",
 }
 
+// aimockResponses asks the Responses API of an aimock.
+func aimockResponses(t *testing.T, m *suppliertest.Aimock) supplier.Adapter {
+	t.Helper()
+	a, err := responsesKind().New(supplier.Config{
+		BaseURL: m.URL + "/v1", APIKey: func() (string, error) { return suppliertest.AimockKey, nil }, Timeout: suppliertest.AimockTime,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// TestAimockResponses holds the Responses API's part of the adapter against a server written by others.
+func TestAimockResponses(t *testing.T) {
+	m := suppliertest.StartAimock(t, "testdata/aimock.json")
+	thinking := request("text.chat", `{"prompt":"Weigh it up"}`, `{"reasoning":"low"}`)
+	calling := request("text.chat", `{"prompt":"What is the weather?"}`, `{"tools":[{"name":"get_weather","parameters":{"type":"object"}}]}`)
+	thinking.Model, calling.Model = "gpt-5-mini", "gpt-5-mini"
+	for _, tt := range []struct {
+		name    string
+		request supplier.Request
+		want    *supplier.Result
+	}{
+		{"chat", request("text.chat", `{"system":"Be kind.","prompt":"Greet me"}`, `{"max_output_tokens":20}`), &supplier.Result{
+			Text: new(aimockText), FinishReason: "stop", Usage: supplier.Usage{InputTokens: 4, OutputTokens: 11},
+		}},
+		{"thoughts and a search", thinking, &supplier.Result{
+			Text: new("It weighs nothing."), FinishReason: "stop", Reasoning: "Scales first.",
+			Usage: supplier.Usage{InputTokens: 3, OutputTokens: 8, Searches: 1},
+		}},
+		{"calls", calling, &supplier.Result{
+			Text: new(""), FinishReason: supplier.FinishToolCalls, ToolCalls: []supplier.ToolCall{{Name: "get_weather", Arguments: `{"place":"Lund"}`}},
+			Usage: supplier.Usage{InputTokens: 5, OutputTokens: 7},
+		}},
+	} {
+		for _, stream := range []bool{false, true} {
+			m.Prepare(t, "")
+			got, err := suppliertest.Send(t, aimockResponses(t, m), tt.request, stream)
+			if err != nil {
+				t.Fatalf("%s: %v", tt.name, err)
+			}
+			if (got.State != nil) != (tt.name == "calls") {
+				t.Errorf("%s: state %s", tt.name, got.State)
+			}
+			got.State = nil // a random id
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("%s, streamed: %t (-want +got):\n%s", tt.name, stream, diff)
+			}
+			want := []suppliertest.Journaled{{Method: "POST", Path: "/v1/responses", Status: 200}}
+			if diff := cmp.Diff(want, m.Journal(t)); diff != "" {
+				t.Errorf("journal (-want +got):\n%s", diff)
+			}
+		}
+	}
+}
+
 func aimockAdapter(t *testing.T, m *suppliertest.Aimock, key string) supplier.Adapter {
 	t.Helper()
 	return mustNew(t, supplier.Config{

@@ -42,7 +42,7 @@ func (a *adapter) decodeChat(answer upstream.Answer, asked int) (supplier.Outcom
 		result.ToolCalls = append(result.ToolCalls, supplier.ToolCall{Name: call.Function.Name, Arguments: call.Function.text()})
 	}
 	if len(result.ToolCalls) > 0 {
-		result.State = keep(kept{c.Message.Thoughts.Value, c.Message.Details})
+		result.State = keep(kept{Thoughts: c.Message.Thoughts.Value, Details: c.Message.Details})
 	}
 	return a.measured(result, body.Usage, asked), nil
 }
@@ -80,9 +80,10 @@ func (c choice) reason(calls bool) string {
 	}
 }
 
-// measured completes a result with its usage.
+// measured completes a result with its usage, of which it may have counted searches.
 func (s settings) measured(r supplier.Result, report json.RawMessage, asked int) supplier.Outcome {
 	used := parseUsage(report)
+	used.Searches = max(used.Searches, r.Usage.Searches)
 	answered := len(*r.Text) + len(r.Reasoning)
 	for _, c := range r.ToolCalls {
 		answered += len(c.Name) + len(c.Arguments)

@@ -74,23 +74,31 @@ func (t *callPieces) take(p piece) []supplier.CallPiece {
 	return pieces
 }
 
-// citations reads the annotations of a message, those of pages.
+// page is a page that a text rests on.
+type page struct {
+	URL     string `json:"url"`
+	Title   string `json:"title"`
+	Content string `json:"content"`
+}
+
+// citations reads the annotations of a text, those of pages.
 func citations(raw json.RawMessage) []supplier.Citation {
 	var notes []struct {
 		Type string `json:"type"`
-		Page struct {
-			URL     string `json:"url"`
-			Title   string `json:"title"`
-			Content string `json:"content"`
-		} `json:"url_citation"`
+		page        // of the Responses API
+		Page page   `json:"url_citation"`
 	}
 	if len(raw) == 0 || upstream.Decode(raw, &notes) != nil {
 		return nil
 	}
 	var all []supplier.Citation
 	for _, n := range notes {
-		if n.Type == "url_citation" && n.Page.URL != "" {
-			all = append(all, supplier.Citation{URL: n.Page.URL, Title: n.Page.Title, Text: n.Page.Content})
+		p := n.Page
+		if p.URL == "" {
+			p = n.page
+		}
+		if n.Type == "url_citation" && p.URL != "" {
+			all = append(all, supplier.Citation{URL: p.URL, Title: p.Title, Text: p.Content})
 		}
 	}
 	return all
@@ -98,7 +106,7 @@ func citations(raw json.RawMessage) []supplier.Citation {
 
 // keep returns the state of an answer that calls tools; nil if the server gives no thoughts to send back.
 func keep(k kept) json.RawMessage {
-	if k.Thoughts == "" && len(k.Details) == 0 {
+	if k.Thoughts == "" && len(k.Details) == 0 && len(k.Items) == 0 {
 		return nil
 	}
 	raw, err := json.Marshal(k)

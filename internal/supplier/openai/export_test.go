@@ -9,7 +9,7 @@ import (
 
 // Ask writes a chat for a server with these settings, and says how much text it carries.
 func Ask(r supplier.Request, maxTokens string, streamUsage, live bool) (body json.RawMessage, said int, err error) {
-	ask, err := settings{maxTokens: maxTokens, streamUsage: streamUsage}.ask(r, live)
+	ask, err := settings{maxTokens: maxTokens, streamUsage: streamUsage}.ask(r, completions, live)
 	return ask.body, ask.bytes, err
 }
 

@@ -18,6 +18,8 @@ func meanings() upstream.Meanings {
 		"invalid_prompt":                       review,
 		"content_filter":                       review, // Azure
 		"responsibleaipolicyviolation":         review, // Azure's inner error
+		"image_content_policy_violation":       review,
+		"bio_policy":                           review,
 		"rate_limit_exceeded":                  full,
 		"slow_down":                            full,
 		"overloaded_error":                     full,
@@ -40,5 +42,15 @@ func meanings() upstream.Meanings {
 		"string_above_max_length":   invalid,
 		"unsupported_parameter":     invalid,
 		"unsupported_value":         invalid,
+
+		"empty_image_file":             invalid,
+		"image_file_too_large":         invalid,
+		"image_parse_error":            invalid,
+		"image_too_large":              invalid,
+		"image_too_small":              invalid,
+		"invalid_base64_image":         invalid,
+		"invalid_image":                invalid,
+		"invalid_image_format":         invalid,
+		"unsupported_image_media_type": invalid,
 	}
 }

@@ -1,6 +1,6 @@
-// Package openai is the adapter for OpenAI's chat completions, embeddings, images, speech, transcription and
+// Package openai is the adapter for OpenAI's responses, chat completions, embeddings, images, speech, transcription and
 // moderations, and for the many servers that speak the same formats under another base URL. It builds no job, keeps
-// no state and sends each request once. A server's differences from the format's author are configuration (the Option
+// no state and sends each request once. A chat goes by one of the two APIs for it (see OptionChatAPI). A server's differences from the format's author are configuration (the Option
 // constants), and a missing ability excludes its route.
 //
 // Missing members of an answer are filled in as follows. Without a usage report, tokens are estimated as a quarter of
@@ -53,7 +53,8 @@ type adapter struct {
 // New returns an adapter, which is a Streamer, a Moderator, a Prober and a Refuser too. Its errors are about c.
 func New(c supplier.Config) (supplier.Adapter, error) {
 	client, err := upstream.Connect(c, nil,
-		OptionStreamUsage, OptionReportedCost, OptionFeatures, OptionVectors, OptionImageFields, OptionImageFormat, OptionImageAnswer,
+		OptionChatAPI, OptionSummaries, OptionStreamUsage, OptionReportedCost, OptionFeatures, OptionVectors,
+		OptionImageFields, OptionImageFormat, OptionImageAnswer,
 		OptionSpeechFields, OptionSpeechFormats, OptionVoice, OptionTranscripts, OptionTranscriptFeatures)
 	if err != nil {
 		return nil, err
@@ -94,15 +95,21 @@ func (a *adapter) Probe(ctx context.Context) error {
 }
 
 func (a *adapter) chat(ctx context.Context, r supplier.Request) (supplier.Outcome, error) {
-	ask, err := a.ask(r, false)
+	api := a.api(r)
+	ask, err := a.ask(r, api, false)
 	if err != nil {
 		return supplier.Outcome{}, upstream.Unfit(err)
 	}
-	answer, err := a.format.Post(ctx, chatPath, ask.body, upstream.TextLimit(r.Parameters))
+	answer, err := a.format.Post(ctx, api.path(), ask.body, api.limit(r))
 	if err != nil {
 		return supplier.Outcome{}, err
 	}
-	out, err := a.decodeChat(answer, ask.bytes)
+	var out supplier.Outcome
+	if api == responses {
+		out, err = a.decodeResponse(answer, ask.bytes)
+	} else {
+		out, err = a.decodeChat(answer, ask.bytes)
+	}
 	answer.Vacate() // the outcome holds copies
 	return out, err
 }

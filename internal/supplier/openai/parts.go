@@ -10,14 +10,14 @@ import (
 	"unitask/internal/supplier/upstream"
 )
 
-// copyParts writes the n-th message of a list of parts, and returns said with the bytes of their texts added.
-func copyParts(w *jsonwrite.Writer, r supplier.Request, n int, role, parts []byte, said int) (int, error) {
+// copyParts writes the n-th message, of a list of parts, and returns said with the bytes of their texts added.
+func copyParts(w *jsonwrite.Writer, r supplier.Request, api chatAPI, n int, message message, said int) (int, error) {
 	w.Begin('{')
 	w.Name("role")
-	w.JSON(role)
+	w.JSON(message.role)
 	w.Name("content")
 	w.Begin('[')
-	in := jsonread.New(parts)
+	in := jsonread.New(message.parts)
 	in.Open('[')
 	for i := 0; in.More(']'); i++ {
 		var kind, text, says []byte
@@ -32,7 +32,7 @@ func copyParts(w *jsonwrite.Writer, r supplier.Request, n int, role, parts []byt
 			}
 		}
 		said += len(says)
-		if err := writePart(w, r, upstream.MediaPlace(n, i, string(kind)), string(kind), text); err != nil {
+		if err := writePart(w, r, api, upstream.MediaPlace(n, i, string(kind)), string(kind), text); err != nil {
 			return said, err
 		}
 	}
@@ -45,12 +45,9 @@ func copyParts(w *jsonwrite.Writer, r supplier.Request, n int, role, parts []byt
 }
 
 // writePart writes a text, or the media value at a place in the request.
-func writePart(w *jsonwrite.Writer, r supplier.Request, place, kind string, text []byte) error {
+func writePart(w *jsonwrite.Writer, r supplier.Request, api chatAPI, place, kind string, text []byte) error {
 	if kind == upstream.PartText && text != nil {
-		w.Begin('{')
-		w.Name("type")
-		w.String("text")
-		w.Name("text")
+		beginText(w, api)
 		w.JSON(text)
 		w.End('}')
 		return nil
@@ -62,16 +59,13 @@ func writePart(w *jsonwrite.Writer, r supplier.Request, place, kind string, text
 	}
 	switch kind {
 	case upstream.PartImage:
-		writeMember(w, "image_url", func() {
-			w.Name("url")
-			writeData(w, "data:"+m.ContentType+";base64,", data)
-		})
+		writeImage(w, api, m.ContentType, data)
 	case upstream.PartAudio:
 		format := audioFormats[m.ContentType]
-		if format == "" {
+		if format == "" || api == responses { // a recording goes by the other API (see settings.api)
 			return upstream.Unsuited(kind)
 		}
-		writeMember(w, "input_audio", func() {
+		writeTyped(w, api, "input_audio", func() {
 			w.Name("data")
 			writeData(w, "", data)
 			w.Name("format")
@@ -79,10 +73,12 @@ func writePart(w *jsonwrite.Writer, r supplier.Request, place, kind string, text
 		})
 	case upstream.PartDocument:
 		if m.ContentType != "application/pdf" {
-			writeText(w, string(data)) // the format's files have no type for it
+			beginText(w, api) // the format's files have no type for it
+			w.String(string(data))
+			w.End('}')
 			return nil
 		}
-		writeMember(w, "file", func() {
+		writeTyped(w, api, api.file(), func() {
 			w.Name("filename")
 			w.String("document.pdf")
 			w.Name("file_data")
@@ -94,28 +90,48 @@ func writePart(w *jsonwrite.Writer, r supplier.Request, place, kind string, text
 	return nil
 }
 
+func writeImage(w *jsonwrite.Writer, api chatAPI, contentType string, data []byte) {
+	prefix := "data:" + contentType + ";base64,"
+	if api == completions {
+		writeTyped(w, api, "image_url", func() {
+			w.Name("url")
+			writeData(w, prefix, data)
+		})
+		return
+	}
+	writeTyped(w, api, "input_image", func() {
+		w.Name("detail")
+		w.String("auto")
+		w.Name("image_url")
+		writeData(w, prefix, data)
+	})
+}
+
 // audioFormats are the format's names of the recordings that it takes.
 var audioFormats = map[string]string{"audio/wav": "wav", "audio/mpeg": "mp3"}
 
-// writeText writes a part that is a text.
-func writeText(w *jsonwrite.Writer, text string) {
+// beginText begins a part that is a text: its value comes next, and the end.
+func beginText(w *jsonwrite.Writer, api chatAPI) {
 	w.Begin('{')
 	w.Name("type")
-	w.String("text")
+	w.String(api.text())
 	w.Name("text")
-	w.String(text)
-	w.End('}')
 }
 
-// writeMember writes a part whose type is the name of its member, an object.
-func writeMember(w *jsonwrite.Writer, name string, members func()) {
+// writeTyped writes an object of a type: its members, which in chat completions stand in a member that is called as the
+// type is.
+func writeTyped(w *jsonwrite.Writer, api chatAPI, name string, members func()) {
 	w.Begin('{')
 	w.Name("type")
 	w.String(name)
-	w.Name(name)
-	w.Begin('{')
+	if api == completions {
+		w.Name(name)
+		w.Begin('{')
+	}
 	members()
-	w.End('}')
+	if api == completions {
+		w.End('}')
+	}
 	w.End('}')
 }
 

@@ -26,10 +26,13 @@ var harmful = strings.NewReplacer(`"flagged":false`, `"flagged":true`, `"hate":f
 func TestPublished(t *testing.T) {
 	h := harness(t)
 	h.Config.MaxTokensField = "max_completion_tokens" // api.openai.com's; the other field is held in the other tests
+	r := responsesHarness()
+	r.Config.MaxTokensField = h.Config.MaxTokensField
 	plain := transcribeRequest(`{"language":"pt-BR"}`)
 	plain.Model = "gpt-4o-transcribe"
 	suppliertest.RunPublished(t, suppliertest.Published{
 		Harness: h,
+		Others:  []suppliertest.Harness{r},
 		More:    []supplier.Request{plain, request("text.chat", `{"prompt":"Hi"}`, `{}`)},
 		Other: func(t *testing.T, a supplier.Adapter) {
 			if _, err := a.(supplier.Moderator).Moderate(t.Context(), "omni-moderation-latest", []string{"hello", "there"}); err != nil {
@@ -62,6 +65,18 @@ func TestPublished(t *testing.T) {
 			"POST /images/edits":       {"image[]", "input_fidelity", "mask", "model", "n", "output_format", "prompt", "quality", "size"},
 			"POST /images/generations": {"background", "model", "n", "output_format", "prompt", "quality", "size"},
 			"POST /moderations":        {"input[]", "model"},
+			"POST /responses": {
+				"include[]", "input[].arguments", "input[].call_id", "input[].content", "input[].content[].detail", "input[].content[].file_data",
+				"input[].content[].filename", "input[].content[].image_url", "input[].content[].text", "input[].content[].type",
+				"input[].encrypted_content", "input[].id", "input[].name", "input[].output", "input[].output[].text", "input[].output[].type",
+				"input[].role", "input[].summary[].text", "input[].summary[].type", "input[].type", "max_output_tokens", "max_tool_calls", "model",
+				"parallel_tool_calls", "reasoning.effort", "reasoning.summary", "store", "stream", "temperature", "text.format.name",
+				"text.format.schema", "text.format.strict", "text.format.type", "tool_choice", "tool_choice.name", "tool_choice.type",
+				"tools[].description", "tools[].name", "tools[].parameters.additionalProperties", "tools[].parameters.properties",
+				"tools[].parameters.properties.days.minimum", "tools[].parameters.properties.days.type",
+				"tools[].parameters.properties.place.description", "tools[].parameters.properties.place.type", "tools[].parameters.required[]",
+				"tools[].parameters.type", "tools[].strict", "tools[].type", "top_p",
+			},
 		},
 	})
 }

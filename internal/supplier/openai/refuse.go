@@ -78,12 +78,8 @@ func fixedSampling(model string) bool {
 // effortRefused knows the models that don't reason, and those that always do.
 func effortRefused(model string, parameters json.RawMessage) string {
 	in := jsonread.New(parameters)
-	for m := in.Among(catalog.Reasoning, catalog.WebSearch); m.Next(); {
-		value := string(in.Value())
-		switch none := value == `"none"`; {
-		case m.Name == catalog.WebSearch && value == "true" && ownModel(model) && !strings.Contains(model, "-search"):
-			return "the model doesn't search the web in this format"
-		case m.Name == catalog.WebSearch:
+	for m := in.Among(catalog.Reasoning); m.Next(); {
+		switch none := string(in.Value()) == `"none"`; {
 		case none && fixedSampling(model):
 			return "the model always reasons"
 		case !none && thoughtless(model):
@@ -103,6 +99,9 @@ func thoughtless(model string) bool {
 	}
 	return false
 }
+
+// reasons reports whether model is one of the format's author's that reason unless they are asked not to.
+func reasons(model string) bool { return ownModel(model) && !thoughtless(model) }
 
 // ownModel reports whether model is one of the format's author's.
 func ownModel(model string) bool {

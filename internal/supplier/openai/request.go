@@ -17,27 +17,33 @@ type chatRequest struct {
 	bytes int // of the text that it carries, for an estimate of its tokens
 }
 
-// ask writes the request for r, which the catalog has validated; live: for a stream. Strings and numbers pass as they
-// were written. An unknown member is an error, so that no member is dropped.
-func (s settings) ask(r supplier.Request, live bool) (chatRequest, error) {
+// ask writes the request for r, which the catalog has validated, in the form of api; live: for a stream. Strings and
+// numbers pass as they were written. An unknown member is an error, so that no member is dropped.
+func (s settings) ask(r supplier.Request, api chatAPI, live bool) (chatRequest, error) {
 	const more = 192 // bytes: names, brackets and a stream's members
 	w := jsonwrite.New(len(r.Model) + len(r.Input) + len(r.Parameters) + more)
 	w.Begin('{')
 	w.Name("model")
 	w.String(r.Model)
-	w.Name("messages")
-	said, err := writeMessages(w, r)
-	if err == nil && !s.writeParameters(w, r) {
-		err = errors.New(unread)
-	}
+	w.Name(api.conversation())
+	said, err := writeMessages(w, r, api)
 	if err != nil {
 		return chatRequest{}, err
+	}
+	p, known := readParameters(r)
+	if api == responses {
+		known = known && s.writeResponseParameters(w, p, r.Model)
+	} else {
+		known = known && s.writeParameters(w, p, r.Model)
+	}
+	if !known {
+		return chatRequest{}, errors.New(unread)
 	}
 	if live {
 		w.Name("stream")
 		w.Bool(true)
 	}
-	if live && s.streamUsage {
+	if live && s.streamUsage && api == completions {
 		w.Name("stream_options")
 		w.JSON([]byte(`{"include_usage":true}`))
 	}
@@ -48,7 +54,7 @@ func (s settings) ask(r supplier.Request, live bool) (chatRequest, error) {
 
 // writeMessages returns how many bytes of text the input's members hold, which are all that have a counterpart
 // (see refuses).
-func writeMessages(w *jsonwrite.Writer, r supplier.Request) (said int, err error) {
+func writeMessages(w *jsonwrite.Writer, r supplier.Request, api chatAPI) (said int, err error) {
 	var messages, prompt, system []byte
 	in := jsonread.New(r.Input)
 	for m := in.Only("messages", "prompt", "system"); m.Next(); {
@@ -72,7 +78,7 @@ func writeMessages(w *jsonwrite.Writer, r supplier.Request) (said int, err error
 	}
 	more := 0
 	if !absent(messages) {
-		more, err = copyMessages(w, r, messages)
+		more, err = copyMessages(w, r, api, messages)
 	}
 	w.End(']')
 	if err == nil && !in.Done() {
@@ -92,7 +98,7 @@ func textIn(in *jsonread.Reader) (raw, says []byte) {
 
 func absent(value []byte) bool { return len(value) == 0 || string(value) == "null" }
 
-func copyMessages(w *jsonwrite.Writer, r supplier.Request, messages []byte) (said int, err error) {
+func copyMessages(w *jsonwrite.Writer, r supplier.Request, api chatAPI, messages []byte) (said int, err error) {
 	in := jsonread.New(messages)
 	in.Open('[')
 	for i := 0; err == nil && in.More(']'); i++ {
@@ -101,10 +107,13 @@ func copyMessages(w *jsonwrite.Writer, r supplier.Request, messages []byte) (sai
 		case m.role == nil || m.content == nil && m.parts == nil && m.calls == nil:
 			in.Fail()
 		case m.calls != nil || m.callID != nil:
-			err = writeToolMessage(w, m, r.States[i])
+			err = writeToolMessage(w, api, m, r.States[i])
 			said += len(m.says) + len(m.parts) + len(m.calls)
+		case m.parts != nil && api == responses && string(m.role) == `"assistant"`:
+			err = writeWords(w, m)
+			said += len(m.parts)
 		case m.parts != nil:
-			said, err = copyParts(w, r, i, m.role, m.parts, said)
+			said, err = copyParts(w, r, api, i, m, said)
 		default:
 			writeMessage(w, m.role, m.content)
 			said += len(m.says)
@@ -152,60 +161,95 @@ func writeMessage(w *jsonwrite.Writer, role, content []byte) {
 	w.End('}')
 }
 
-// writeParameters reports whether it knows them all; they are all that this kind honours (see refuses).
-func (s settings) writeParameters(w *jsonwrite.Writer, r supplier.Request) bool {
-	var most, temperature, topP, stop, seed, schema []byte
-	var more chatExtras
+// parameters are those of a chat, as they are written; nil: absent.
+type parameters struct {
+	most, temperature, topP, stop, seed, schema []byte
+	tools, choice, parallel, reasoning          []byte
+	search                                      bool
+}
+
+// readParameters reports whether it knows them all; they are all that this kind honours (see refuses).
+func readParameters(r supplier.Request) (p parameters, known bool) {
 	in := jsonread.New(r.Parameters)
 	for m := in.Only(chatMembers...); m.Next(); {
 		switch m.Name {
 		case "max_output_tokens":
-			most = in.Value()
+			p.most = in.Value()
 		case "temperature":
-			temperature = in.Value()
+			p.temperature = in.Value()
 		case "top_p":
-			topP = in.Value()
+			p.topP = in.Value()
 		case "stop":
-			stop = in.Value()
+			p.stop = in.Value()
 		case "seed":
-			seed = in.Value()
+			p.seed = in.Value()
 		case catalog.OutputSchema:
-			schema = in.Value()
-		default:
-			more.read(m.Name, &in)
+			p.schema = in.Value()
+		case catalog.Tools:
+			p.tools = in.Value()
+		case catalog.ToolChoice:
+			p.choice = in.Value()
+		case catalog.ParallelCalls:
+			p.parallel = in.Value()
+		case catalog.Reasoning:
+			p.reasoning = in.Value()
+		case catalog.WebSearch:
+			p.search = string(in.Value()) == "true"
 		}
 	}
 	if fixedSampling(r.Model) { // only the default gets here, and such models may refuse even that
-		temperature, topP = nil, nil
+		p.temperature, p.topP = nil, nil
 	}
-	writeSet(w, s.maxTokens, most)
-	writeSet(w, "temperature", temperature)
-	writeSet(w, "top_p", topP)
-	writeSet(w, "stop", stop)
-	writeSet(w, "seed", seed)
-	return in.Done() && (absent(stop) || isTexts(stop)) && writeSchema(w, schema) && more.write(w, r.Model)
+	return p, in.Done() && (absent(p.stop) || isTexts(p.stop))
+}
+
+// effort returns how much a model is to think; nil if it isn't asked, as one that can't think isn't asked not to.
+func (p *parameters) effort(model string) []byte {
+	if absent(p.reasoning) || string(p.reasoning) == `"none"` && thoughtless(model) {
+		return nil
+	}
+	return p.reasoning
+}
+
+// writeParameters reports whether it could read them.
+func (s settings) writeParameters(w *jsonwrite.Writer, p parameters, model string) bool {
+	writeSet(w, s.maxTokens, p.most)
+	writeSet(w, "temperature", p.temperature)
+	writeSet(w, "top_p", p.topP)
+	writeSet(w, "stop", p.stop)
+	writeSet(w, "seed", p.seed)
+	writeSet(w, "reasoning_effort", p.effort(model))
+	if p.search {
+		w.Name("web_search_options")
+		w.JSON([]byte("{}"))
+	}
+	return writeSchema(w, completions, p.schema) && writeTools(w, completions, p)
 }
 
 // writeSchema asks for an answer of the schema, if there is one.
-func writeSchema(w *jsonwrite.Writer, schema []byte) bool {
+func writeSchema(w *jsonwrite.Writer, api chatAPI, schema []byte) bool {
 	if absent(schema) {
 		return true
 	}
 	outline, err := upstream.Outline(schema)
-	w.Name("response_format")
-	w.Begin('{')
-	w.Name("type")
-	w.String("json_schema")
-	w.Name("json_schema")
-	w.Begin('{')
-	w.Name("name")
-	w.String("answer")
-	w.Name("strict")
-	w.Bool(true)
-	w.Name("schema")
-	w.JSON(outline)
-	w.End('}')
-	w.End('}')
+	if api == responses {
+		w.Name("text")
+		w.Begin('{')
+		w.Name("format")
+	} else {
+		w.Name("response_format")
+	}
+	writeTyped(w, api, "json_schema", func() {
+		w.Name("name")
+		w.String("answer")
+		w.Name("strict")
+		w.Bool(true)
+		w.Name("schema")
+		w.JSON(outline)
+	})
+	if api == responses {
+		w.End('}')
+	}
 	return err == nil
 }
 

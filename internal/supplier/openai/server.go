@@ -51,8 +51,23 @@ func (s settings) refusesChat(r supplier.Request) string {
 		if string(value) != "false" && !slices.Contains(s.features, asked.feature) {
 			return unknownFeature(asked.feature, asked.ability)
 		}
+		if m.Name == catalog.WebSearch && string(value) == "true" {
+			return s.refusesSearch(r)
+		}
 	}
 	return ""
+}
+
+// refusesSearch knows the models that search the web by the Responses API alone.
+func (s settings) refusesSearch(r supplier.Request) string {
+	switch {
+	case !ownModel(r.Model) || strings.Contains(r.Model, "-search") || s.api(r) == responses:
+		return ""
+	case s.chatAPI == responses:
+		return "the model searches the web by the Responses API alone, which has no counterpart for another member of the request"
+	default:
+		return "the model doesn't search the web in this format"
+	}
 }
 
 // memberFeatures maps parameters of a chat to the features that they take.

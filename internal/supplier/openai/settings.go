@@ -11,6 +11,12 @@ import (
 
 // The options of this kind: how a server differs from the format's author.
 const (
+	// OptionChatAPI is the API of chats: responses, which the format's author has, or chat_completions, which all other
+	// servers are assumed to have. A server of the former has the latter too, for requests that the former can't carry.
+	OptionChatAPI = "chat_api"
+	// OptionSummaries, set to "off", asks for no summaries of thoughts in the Responses API, whose author makes them for
+	// verified organizations alone.
+	OptionSummaries = "reasoning_summaries"
 	// OptionStreamUsage, set to "off", keeps stream_options out of streamed requests, for servers
 	// that refuse it; usage is then estimated.
 	OptionStreamUsage = "stream_usage"
@@ -74,6 +80,8 @@ var (
 
 // settings are a server's ways, from its configuration.
 type settings struct {
+	chatAPI       chatAPI
+	summaries     bool
 	maxTokens     string // the field that bounds the output
 	streamUsage   bool
 	reportedCost  bool
@@ -95,6 +103,7 @@ func newSettings(c supplier.Config, host string) (settings, error) {
 	o := options{given: c.Options}
 	s := settings{
 		maxTokens:     c.MaxTokensField,
+		summaries:     o.one(OptionSummaries, on, off) == on,
 		streamUsage:   o.one(OptionStreamUsage, on, off) == on,
 		imageFormat:   o.one(OptionImageFormat, "png", "jpeg", "webp"),
 		imageAnswer:   o.one(OptionImageAnswer, "", "b64_json", "url"),
@@ -113,8 +122,10 @@ func newSettings(c supplier.Config, host string) (settings, error) {
 		s.features = o.some(OptionFeatures, allFeatures)
 		s.imageFields = o.some(OptionImageFields, append(imageFields, chosenFields...), "aspect_ratio", "seed")
 		s.transcriptFeatures = o.some(OptionTranscriptFeatures, []string{featureHints, featureTranslation})
+		s.chatAPI = chatAPI(o.one(OptionChatAPI, string(responses), string(completions)))
 	} else {
 		s.transcriptFeatures = o.some(OptionTranscriptFeatures, nil, featureHints, featureTranslation)
+		s.chatAPI = chatAPI(o.one(OptionChatAPI, string(completions), string(responses)))
 		s.features = o.some(OptionFeatures, nil, allFeatures...)
 		s.imageFields = o.some(OptionImageFields, imageFields, append(chosenFields, "aspect_ratio", "seed")...)
 		s.vectors = o.one(OptionVectors, "float", "base64")

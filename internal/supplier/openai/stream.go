@@ -17,11 +17,16 @@ func (a *adapter) Stream(ctx context.Context, r supplier.Request, delta func(sup
 	if catalog.Name(r.Capability) != catalog.TextChat {
 		return a.Submit(ctx, r)
 	}
-	ask, err := a.ask(r, true)
+	api := a.api(r)
+	ask, err := a.ask(r, api, true)
 	if err != nil {
 		return supplier.Outcome{}, upstream.Unfit(err)
 	}
-	return a.format.Stream(ctx, chatPath, ask.body, upstream.TextLimit(r.Parameters), &talk{adapter: a, asked: ask.bytes}, delta)
+	var listener upstream.Talk = &talk{adapter: a, asked: ask.bytes}
+	if api == responses {
+		listener = &responseTalk{adapter: a, asked: ask.bytes}
+	}
+	return a.format.Stream(ctx, api.path(), ask.body, api.limit(r), listener, delta)
 }
 
 // talk is one streamed answer.

@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"unitask/internal/catalog"
-	"unitask/internal/jsonread"
 	"unitask/internal/jsonwrite"
 	"unitask/internal/supplier/upstream"
 )
@@ -13,69 +12,47 @@ import (
 // chatMembers are the parameters of a chat that have a counterpart.
 var chatMembers = upstream.ChatMembers()
 
-// chatExtras are the parameters that most chats don't have.
-type chatExtras struct {
-	tools, choice, parallel, reasoning []byte
-	search                             bool
-}
-
-// read reads the value of the parameter of this name.
-func (e *chatExtras) read(name string, in *jsonread.Reader) {
-	value := in.Value()
-	switch name {
-	case catalog.Tools:
-		e.tools = value
-	case catalog.ToolChoice:
-		e.choice = value
-	case catalog.ParallelCalls:
-		e.parallel = value
-	case catalog.Reasoning:
-		e.reasoning = value
-	case catalog.WebSearch:
-		e.search = string(value) == "true"
-	}
-}
-
-// write reports whether it could read them.
-func (e *chatExtras) write(w *jsonwrite.Writer, model string) bool {
-	if !absent(e.reasoning) && (string(e.reasoning) != `"none"` || !thoughtless(model)) {
-		w.Name("reasoning_effort")
-		w.JSON(e.reasoning)
-	}
-	if e.search {
-		w.Name("web_search_options")
-		w.JSON([]byte("{}"))
-	}
-	if absent(e.tools) {
+// writeTools writes the tools, and how they may be called. It reports whether it could read them.
+func writeTools(w *jsonwrite.Writer, api chatAPI, p parameters) bool {
+	searches := p.search && api == responses
+	if absent(p.tools) && !searches {
 		return true
 	}
 	var tools []catalog.Tool
-	if upstream.Decode(e.tools, &tools) != nil {
+	if !absent(p.tools) && upstream.Decode(p.tools, &tools) != nil {
 		return false
 	}
 	w.Name("tools")
 	w.Begin('[')
 	for _, t := range tools {
-		writeFunction(w, func() {
-			w.Name("name")
-			w.String(t.Name)
-			if t.Description != "" {
-				w.Name("description")
-				w.String(t.Description)
-			}
-			w.Name("parameters")
-			w.JSON(t.Schema())
-		})
+		writeTool(w, api, t)
+	}
+	if searches {
+		w.JSON([]byte(`{"type":"web_search"}`))
 	}
 	w.End(']')
-	if !absent(e.parallel) {
-		w.Name("parallel_tool_calls")
-		w.JSON(e.parallel)
-	}
-	return absent(e.choice) || writeChoice(w, e.choice)
+	writeSet(w, "parallel_tool_calls", p.parallel)
+	return absent(p.choice) || writeChoice(w, api, p.choice)
 }
 
-func writeChoice(w *jsonwrite.Writer, value []byte) bool {
+func writeTool(w *jsonwrite.Writer, api chatAPI, t catalog.Tool) {
+	writeTyped(w, api, "function", func() {
+		w.Name("name")
+		w.String(t.Name)
+		if t.Description != "" {
+			w.Name("description")
+			w.String(t.Description)
+		}
+		w.Name("parameters")
+		w.JSON(t.Schema())
+		if api == responses { // whose default it isn't
+			w.Name("strict")
+			w.Bool(false)
+		}
+	})
+}
+
+func writeChoice(w *jsonwrite.Writer, api chatAPI, value []byte) bool {
 	var choice string
 	if json.Unmarshal(value, &choice) != nil {
 		return false
@@ -85,7 +62,7 @@ func writeChoice(w *jsonwrite.Writer, value []byte) bool {
 	case catalog.ToolsAuto, catalog.ToolsNone, catalog.ToolsRequired:
 		w.JSON(value)
 	default:
-		writeFunction(w, func() {
+		writeTyped(w, api, "function", func() {
 			w.Name("name")
 			w.String(choice)
 		})
@@ -93,24 +70,31 @@ func writeChoice(w *jsonwrite.Writer, value []byte) bool {
 	return true
 }
 
-// writeFunction writes an object of type function.
-func writeFunction(w *jsonwrite.Writer, members func()) {
-	writeMember(w, "function", members)
+// kept is what an answer holds that some servers need to see again with its tool calls: their models' thoughts.
+type kept struct {
+	Thoughts string            `json:"reasoning_content,omitempty"`
+	Details  json.RawMessage   `json:"reasoning_details,omitempty"`
+	Items    []json.RawMessage `json:"reasoning_items,omitempty"` // of the Responses API
 }
 
-// kept is what an answer's message holds that some servers need to see again with its tool calls: their models' thoughts.
-type kept struct {
-	Thoughts string          `json:"reasoning_content,omitempty"`
-	Details  json.RawMessage `json:"reasoning_details,omitempty"`
+// readKept reads a state; what is in another form wasn't kept here.
+func readKept(state json.RawMessage) (k kept) {
+	if len(state) > 0 {
+		_ = json.Unmarshal(state, &k)
+	}
+	return k
 }
 
 // writeToolMessage writes the assistant's message with tool calls, or the result of one.
-func writeToolMessage(w *jsonwrite.Writer, m message, state json.RawMessage) error {
+func writeToolMessage(w *jsonwrite.Writer, api chatAPI, m message, state json.RawMessage) error {
+	if api == responses {
+		return writeItems(w, m, readKept(state))
+	}
 	w.Begin('{')
 	w.Name("role")
 	w.JSON(m.role)
 	w.Name("content")
-	if err := writeTexts(w, m); err != nil {
+	if err := writeTexts(w, api, m); err != nil {
 		return err
 	}
 	if m.callID != nil {
@@ -118,10 +102,7 @@ func writeToolMessage(w *jsonwrite.Writer, m message, state json.RawMessage) err
 		w.JSON(m.callID)
 	}
 	if m.calls != nil {
-		var k kept
-		if len(state) > 0 {
-			_ = json.Unmarshal(state, &k) // nothing is kept in another form
-		}
+		k := readKept(state)
 		if k.Thoughts != "" {
 			w.Name("reasoning_content")
 			w.String(k.Thoughts)
@@ -136,7 +117,7 @@ func writeToolMessage(w *jsonwrite.Writer, m message, state json.RawMessage) err
 }
 
 // writeTexts writes a content of texts, null for none.
-func writeTexts(w *jsonwrite.Writer, m message) error {
+func writeTexts(w *jsonwrite.Writer, api chatAPI, m message) error {
 	switch {
 	case m.parts != nil:
 		var parts upstream.Content
@@ -145,7 +126,9 @@ func writeTexts(w *jsonwrite.Writer, m message) error {
 		}
 		w.Begin('[')
 		for _, p := range parts.Parts {
-			writeText(w, p.Text)
+			beginText(w, api)
+			w.String(p.Text)
+			w.End('}')
 		}
 		w.End(']')
 	case m.content == nil || len(m.says) == 0 && m.calls != nil:
@@ -157,10 +140,7 @@ func writeTexts(w *jsonwrite.Writer, m message) error {
 }
 
 func writeCalls(w *jsonwrite.Writer, raw []byte) error {
-	var calls []upstream.PastCall
-	if upstream.Decode(raw, &calls) != nil {
-		return errors.New(unread)
-	}
+	calls, err := readCalls(raw)
 	w.Name("tool_calls")
 	w.Begin('[')
 	for _, c := range calls {
@@ -179,5 +159,12 @@ func writeCalls(w *jsonwrite.Writer, raw []byte) error {
 		w.End('}')
 	}
 	w.End(']')
-	return nil
+	return err
+}
+
+func readCalls(raw []byte) (calls []upstream.PastCall, err error) {
+	if upstream.Decode(raw, &calls) != nil {
+		return nil, errors.New(unread)
+	}
+	return calls, nil
 }

@@ -2,6 +2,7 @@ package openai_test
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -69,6 +70,34 @@ func TestToolsAndModels(t *testing.T) {
 		a := mustNew(t, supplier.Config{BaseURL: "http://supplier.example/v1", Options: map[string]string{openai.OptionFeatures: tt.features}})
 		if got := supplier.Refuses(openai.Kind(), a, tt.request); got != tt.want {
 			t.Errorf("%s %s with %s: %q, want %q", tt.request.Model, tt.request.Parameters, tt.features, got, tt.want)
+		}
+	}
+}
+
+// TestSearchAndAPI: the format's author searches by the Responses API; a request that can't go by it is refused for the
+// search, and for the member that keeps it from there.
+func TestSearchAndAPI(t *testing.T) {
+	const alone = "the model searches the web by the Responses API alone, which has no counterpart for another member of the request"
+	for _, tt := range []struct {
+		model, parameters, want string
+		fields                  []string
+	}{
+		{"gpt-5.1", `{"web_search":true}`, "", nil},
+		{"gpt-4.1-mini", `{"seed":1,"web_search":true}`, "", nil},
+		{"gpt-4o-search-preview", `{"web_search":true}`, "", nil},
+		{"gpt-4o", `{"stop":["a"]}`, "", nil},
+		{"gpt-4o", `{"stop":["a"],"web_search":false}`, "", nil},
+		{"gpt-4o", `{"stop":["a"],"web_search":true}`, alone, []string{"parameters.stop", "parameters.web_search"}},
+		{"gpt-4o", `{"max_output_tokens":5,"web_search":true}`, alone, []string{"parameters.max_output_tokens", "parameters.web_search"}},
+	} {
+		r := request("text.chat", `{"prompt":"Hi"}`, tt.parameters)
+		r.Model = tt.model
+		a := mustNew(t, supplier.Config{BaseURL: "https://api.openai.com/v1"})
+		if got := supplier.Refuses(openai.Kind(), a, r); got != tt.want {
+			t.Errorf("%s %s: %q, want %q", tt.model, tt.parameters, got, tt.want)
+		}
+		if got := supplier.Unhonoured(openai.Kind(), a, r); !slices.Equal(got, tt.fields) {
+			t.Errorf("%s %s: because of %q, want %q", tt.model, tt.parameters, got, tt.fields)
 		}
 	}
 }

@@ -25,6 +25,7 @@ func TestMisconfigured(t *testing.T) {
 		{Config: supplier.Config{BaseURL: base, MaxTokensField: "n_predict"}, Want: "max_tokens_field must be max_tokens or max_completion_tokens"},
 		{Config: supplier.Config{BaseURL: base, Options: map[string]string{"stream-usage": "off"}}, Want: `unknown option "stream-usage"`},
 		{Config: supplier.Config{BaseURL: base, Options: map[string]string{"stream_usage": "no"}}, Want: "option stream_usage must be on or off"},
+		{Config: supplier.Config{BaseURL: base, Options: map[string]string{"chat_api": "chat"}}, Want: "option chat_api must be chat_completions or responses"},
 		{Config: supplier.Config{BaseURL: base, Options: map[string]string{"proxy": "://"}}, Want: "proxy is no URL"},
 		{Config: supplier.Config{BaseURL: base, Options: map[string]string{"image_answer": "png"}}, Want: "option image_answer must be b64_json or url"},
 		{

@@ -70,6 +70,7 @@ func Base(k supplier.Kind) string {
 // Published says how a kind's exchanges are held against its supplier's published document.
 type Published struct {
 	Harness Harness
+	Others  []Harness          // of the same kind with other options
 	More    []supplier.Request // beyond those of the harness and of the directory
 	// Other runs the kind's other operations; nil: nothing. The upstream answers it with OtherAnswer.
 	Other       func(t *testing.T, a supplier.Adapter)
@@ -92,19 +93,24 @@ func RunPublished(t *testing.T, p Published) {
 		t.Errorf("the document isn't as trim makes it (-is +trimmed): %v\n%s", err, diff)
 	}
 	r := &recorder{document: d, said: map[string]map[string]bool{}}
-	for _, c := range p.Harness.Cases {
-		r.runCase(t, p, c)
+	for _, request := range p.More {
+		r.submit(t, p.Harness, request)
 	}
-	for _, request := range slices.Concat(p.More, variants(t, p.Harness)) {
-		r.submit(t, p, request)
+	for _, h := range append([]Harness{p.Harness}, p.Others...) {
+		for _, c := range h.Cases {
+			r.runCase(t, h, c)
+		}
+		for _, request := range variants(t, h) {
+			r.submit(t, h, request)
+		}
 	}
 	if p.Harness.Abilities.Probe {
-		if err := r.adapter(t, p, p.Harness.Upstream.Probe).(supplier.Prober).Probe(t.Context()); err != nil {
+		if err := r.adapter(t, p.Harness, p.Harness.Upstream.Probe).(supplier.Prober).Probe(t.Context()); err != nil {
 			t.Errorf("probe: %v", err)
 		}
 	}
 	if p.Other != nil {
-		p.Other(t, r.adapter(t, p, p.OtherAnswer))
+		p.Other(t, r.adapter(t, p.Harness, p.OtherAnswer))
 	}
 	r.compare(t, p.Want)
 }
@@ -118,7 +124,7 @@ type recorder struct {
 }
 
 // adapter returns an adapter whose exchanges are held against the document, answers of success included.
-func (r *recorder) adapter(t *testing.T, p Published, answer http.Handler) supplier.Adapter {
+func (r *recorder) adapter(t *testing.T, h Harness, answer http.Handler) supplier.Adapter {
 	t.Helper()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		body, err := io.ReadAll(req.Body)
@@ -139,7 +145,7 @@ func (r *recorder) adapter(t *testing.T, p Published, answer http.Handler) suppl
 		_, _ = w.Write(answered.Body.Bytes())
 	}))
 	t.Cleanup(srv.Close)
-	return newAdapter(t, p.Harness, srv.URL, fixedKey)
+	return newAdapter(t, h, srv.URL, fixedKey)
 }
 
 // withoutSchema cuts the name of a member within a caller's JSON Schema.
@@ -174,26 +180,26 @@ func (r *recorder) compare(t *testing.T, want map[string][]string) {
 }
 
 // runCase follows a case to its end, streams it, and cancels its job.
-func (r *recorder) runCase(t *testing.T, p Published, c Case) {
+func (r *recorder) runCase(t *testing.T, h Harness, c Case) {
 	t.Helper()
-	a := r.adapter(t, p, c.Answer)
+	a := r.adapter(t, h, c.Answer)
 	out := submit(t, a, c)
-	checkResult(t, c, finish(t, p.Harness, a, out))
+	checkResult(t, c, finish(t, h, a, out))
 	if canceler, ok := a.(supplier.Canceler); ok && out.Job != nil {
 		if err := canceler.Cancel(t.Context(), *out.Job); err != nil {
 			t.Errorf("cancel: %v", err)
 		}
 	}
 	if c.Stream != nil {
-		testStream(t, r.adapter(t, p, c.Stream), c)
+		testStream(t, r.adapter(t, h, c.Stream), c)
 	}
 }
 
 // submit sends a request, unless the kind refuses it, to an upstream that has no room: only the request matters.
-func (r *recorder) submit(t *testing.T, p Published, request supplier.Request) {
+func (r *recorder) submit(t *testing.T, h Harness, request supplier.Request) {
 	t.Helper()
-	a := r.adapter(t, p, http.HandlerFunc(denounce(http.StatusServiceUnavailable)))
-	if supplier.Refuses(p.Harness.Kind, a, request) != "" {
+	a := r.adapter(t, h, http.HandlerFunc(denounce(http.StatusServiceUnavailable)))
+	if supplier.Refuses(h.Kind, a, request) != "" {
 		return
 	}
 	if _, err := a.Submit(t.Context(), request); supplier.AsError(err).Status != http.StatusServiceUnavailable {
