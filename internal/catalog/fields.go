@@ -32,6 +32,7 @@ type Field struct {
 	Array       bool
 	Schema      bool // a JSON Schema, an object
 	Opaque      bool // no words: an id, or a value that only the service reads
+	Returned    bool // a part of an output that goes back as it is: no form asks for it
 	Description string
 	Members     []Field // of an object that isn't media, at any depth
 	Parts       []Field // of a text that may be a list of objects in its place: their members
@@ -104,7 +105,7 @@ func (n node) field(group string, defs map[string]node, depth int) (Field, error
 	}
 	f := Field{
 		Group: group, Type: string(n.Type), Default: json.RawMessage(n.Default), Minimum: n.Minimum, Maximum: n.Maximum,
-		Media: n.Media != "", MediaKind: n.Media, Schema: n.Schema != "", Opaque: n.Opaque, Description: n.Description,
+		Media: n.Media != "", MediaKind: n.Media, Schema: n.Schema != "", Opaque: n.Opaque, Returned: n.Returned, Description: n.Description,
 	}
 	item := n
 	if n.Type == "array" && n.Items != nil {

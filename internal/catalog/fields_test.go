@@ -35,14 +35,14 @@ func TestFields(t *testing.T) {
 				{Name: "audio", Group: "input", Type: "object", Media: true, MediaKind: "audio"},
 				{Name: "document", Group: "input", Type: "object", Media: true, MediaKind: "document"},
 			}},
-			{Name: "tool_calls", Group: "input", Type: "object", Array: true, Members: []catalog.Field{
+			{Name: "tool_calls", Group: "input", Type: "object", Array: true, Returned: true, Members: []catalog.Field{
 				{Name: "id", Group: "input", Type: "string", Required: true, Opaque: true},
 				{Name: "name", Group: "input", Type: "string", Required: true},
 				{Name: "arguments", Group: "input", Type: "string", Required: true},
 				{Name: "invalid", Group: "input", Type: "boolean"},
 			}},
-			{Name: "tool_call_id", Group: "input", Type: "string", Opaque: true},
-			{Name: "state", Group: "input", Type: "string", Opaque: true},
+			{Name: "tool_call_id", Group: "input", Type: "string", Opaque: true, Returned: true},
+			{Name: "state", Group: "input", Type: "string", Opaque: true, Returned: true},
 		}},
 		{Name: "system", Group: "input", Type: "string"},
 		{

@@ -24,6 +24,7 @@ type node struct {
 	Media       string          `json:"x-media"`
 	Schema      string          `json:"x-schema"`
 	Opaque      bool            `json:"x-opaque"`
+	Returned    bool            `json:"x-returned"`
 	Items       *node           `json:"items"`
 	Properties  properties      `json:"properties"`
 	Required    []string        `json:"required"`
@@ -55,6 +56,7 @@ func (n node) resolve(defs map[string]node, depth int) (node, error) {
 	if err != nil {
 		return node{}, err
 	}
+	target.Returned = target.Returned || n.Returned
 	if n.Description != "" {
 		target.Description = n.Description
 	}

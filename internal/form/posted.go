@@ -117,16 +117,20 @@ func clean(text string) string {
 	return strings.ToValidUTF8(strings.ReplaceAll(text, "\r\n", "\n"), "\uFFFD")
 }
 
-// Rows reports whether the entry is a list of flat objects, which a page shows as rows.
+// Rows reports whether the entry is a list of flat objects, which a page shows as rows. Members that are returned aren't
+// shown.
 func (e Entry) Rows() bool {
 	return e.Field.Array && len(e.Field.Members) > 0 &&
-		!slices.ContainsFunc(e.Field.Members, func(m catalog.Field) bool { return m.Array || m.Media || m.Type == "object" })
+		!slices.ContainsFunc(e.Field.Members, func(m catalog.Field) bool { return !m.Returned && (m.Array || m.Media || m.Type == "object") })
 }
 
 // Members returns the entries of one row.
 func (e Entry) Members() []Entry {
 	var all []Entry
 	for _, m := range e.Field.Members {
+		if m.Returned {
+			continue
+		}
 		all = append(all, Entry{Field: m, Path: append(slices.Clone(e.Path), m.Name), Kind: kindOf(m)})
 	}
 	return all
