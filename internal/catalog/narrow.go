@@ -138,7 +138,8 @@ func narrowsChoice(keyword string, before, after map[string]any, path []string) 
 			continue
 		}
 		required := soleMembers([]any{branch})
-		if len(required) == 0 || !closed(before) || len(is) == 0 {
+		// A value that is no object has all required members, by JSON Schema.
+		if len(required) == 0 || before["type"] != "object" || !closed(before) || len(is) == 0 {
 			return narrowing(path, "must keep its branches")
 		}
 		if _, has := members[required[0]]; has {

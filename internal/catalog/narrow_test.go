@@ -75,6 +75,10 @@ func TestNarrows(t *testing.T) {
 			`{` + names + `,"oneOf":[{"required":["a"]},{"required":["b"]}]}`, `{"type":"object","properties":{},"additionalProperties":false,"oneOf":[]}`,
 			"oneOf must keep its branches",
 		},
+		{
+			`{"properties":{"a":true,"b":true},"additionalProperties":false,"oneOf":[{"required":["a"]},{"required":["b"]}]}`,
+			`{"properties":{"a":true},"additionalProperties":false,"oneOf":[{"required":["a"]}]}`, "oneOf must keep its branches",
+		},
 		{`{"oneOf":[{"required":["a"]},{"required":["b"]}]}`, `{"oneOf":[{"required":["a"]}]}`, "oneOf must keep its branches"},
 		{`{"anyOf":[{"maximum":1},{"minimum":2}]}`, `{"anyOf":[{"maximum":1},{"minimum":1}]}`, "anyOf has a new branch"},
 	} {
