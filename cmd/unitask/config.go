@@ -21,8 +21,8 @@ import (
 )
 
 func newConfigCmd(t *terminal) *cobra.Command {
-	return group("config", "Begin, check, show and reload the server's settings",
-		newConfigInitCmd(t), newConfigCheckCmd(t), newConfigShowCmd(t), newConfigReloadCmd(t))
+	return group("config", "Begin, check, show, probe and reload the server's settings",
+		newConfigInitCmd(t), newConfigCheckCmd(t), newConfigShowCmd(t), newConfigProbeCmd(t), newConfigReloadCmd(t))
 }
 
 // loadSettings reads the settings; if their file is missing the error says how to begin one.
