@@ -173,15 +173,26 @@ func checkBase64(s string) ([]byte, error) {
 	if len(s)%4 != 0 || len(s)-len(digits) > 2 {
 		return nil, errors.New("wrong length or padding")
 	}
+	odd := byte(0)
 	for i := range len(digits) {
-		c := digits[i]
-		letter := 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
-		if !letter && (c < '0' || c > '9') && c != '+' && c != '/' {
-			return nil, errors.New("not a base64 character")
-		}
+		odd |= notBase64[digits[i]] // without a branch: megabytes come here
+	}
+	if odd != 0 {
+		return nil, errors.New("not a base64 character")
 	}
 	return nil, nil
 }
+
+// notBase64 is 1 for each byte that is no digit of standard base64.
+var notBase64 = func() (table [256]byte) {
+	for i := range table {
+		table[i] = 1
+	}
+	for _, c := range "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/" {
+		table[c] = 0
+	}
+	return table
+}()
 
 // notBlank is the pattern of a text with a character other than white space.
 const notBlank = `\S`

@@ -90,7 +90,7 @@ func (n *node) configure(path string) error {
 	}
 	text := `limits: {creates_per_minute: 1000000000, reads_per_minute: 1000000000, open_tasks: 1000000000, queue: 1000000000}
 suppliers:
-  - {name: mock, kind: openai, transport: ` + transport + `, max_concurrent: ` + strconv.Itoa(n.options.places) + `, base_url: "http://` + n.testbed.upstream.address + `/` + half + `"}
+  - {name: mock, kind: openai, transport: ` + transport + `, max_concurrent: ` + strconv.Itoa(n.options.places) + `, base_url: "http://` + n.testbed.upstream.address + `/` + half + `", options: {features: images tools}}
 routes:
   text.chat:
     - {supplier: mock, model: mock, price: {unit: mtok, input: "0.05", output: "0.40"}}

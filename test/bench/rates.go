@@ -92,6 +92,8 @@ func (b *testbed) measurements() []measurement {
 		{"sync64", b.onNode(live, chat, 64)},
 		{"standard64", b.onNode(nodeOptions{mode: task.Live, standard: true}, chat, 64)},
 		{"sync256", b.onNode(live, chat, 256)},
+		{"wideproxy", b.full(b.proxy, widePlain(b.proxy.address), wideCallers)},
+		{"wide", b.onNode(live, func(n *node) target { return n.tasks("text.chat", wideInput(), "", http.StatusOK) }, wideCallers)},
 		{"routes10", b.onNode(routed(10), chat, 64)},
 		{"routes1000", b.onNode(routed(1000), chat, 64)},
 		{"routes10000", b.onNode(routed(10_000), chat, 64)},

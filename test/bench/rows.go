@@ -27,6 +27,11 @@ var rates = []row{
 		name: "… compared with Bifrost's, logged", figure: "sync64 rate", unit: perSecond, base: "proxy rate", part: bifrostLogged,
 		beside: "Bifrost", goal: goal{must: 2, moonshot: 3},
 	},
+	{name: "reverse proxy, chats of a megabyte, 8 callers", figure: "wideproxy rate", unit: perSecond},
+	{
+		name: "20 messages, 5 tools and an image of 1 MB, 8 callers", figure: "wide rate", unit: perSecond, base: "wideproxy rate", beside: "proxy",
+		goal: goal{must: 0.6, moonshot: 0.8},
+	},
 	{name: "synchronous tasks, 256 callers", figure: "sync256 rate", unit: perSecond, base: "proxy rate", beside: "proxy"},
 	{
 		name: "gateway CPU a synchronous task", figure: "sync64 cpu", unit: micros,

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
@@ -61,6 +62,7 @@ func mock(w http.ResponseWriter, r *http.Request) {
 	if strings.HasPrefix(r.URL.Path, "/"+slowPath+"/") {
 		time.Sleep(slowness)
 	}
+	_, _ = io.Copy(io.Discard, r.Body) // a connection with an unread body isn't used again
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write([]byte(answer))
 }
