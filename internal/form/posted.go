@@ -31,7 +31,7 @@ func (p Posted) Values(fields []catalog.Field) Values {
 // value returns the value of one entry, nil if empty.
 func (p Posted) value(e Entry) any {
 	if e.Rows() {
-		return list(p.rows(e))
+		return list(p.attached(e, p.rows(e)))
 	}
 	var items []any
 	for _, raw := range p.Files[e.Wire()] {
@@ -88,6 +88,47 @@ func (p Posted) rows(e Entry) []any {
 			rows = append(rows, row)
 		}
 	}
+	return rows
+}
+
+// filesOf ends the wire name of the files that go along with the last of an entry's rows.
+const filesOf = ".files"
+
+// Attaches returns the wire name of the files that go along with the last message of an entry; "" if its messages have
+// no parts.
+func (e Entry) Attaches() string {
+	if name, kinds := PartKinds([]catalog.Field{e.Field}); name != "" && kinds != nil {
+		return e.Wire() + filesOf
+	}
+	return ""
+}
+
+// attached adds the files to the last row, as parts of its content. A file of no kind that a message may have is left
+// for the schema to refuse, as a document.
+func (p Posted) attached(e Entry, rows []any) []any {
+	var parts []any
+	for _, raw := range p.Files[e.Attaches()] {
+		if len(raw) == 0 {
+			continue // the browser's word for no file
+		}
+		medium := Inline(raw)
+		part, kind := PartOf("", medium)
+		if kind == "" {
+			part = map[string]any{"type": "document", "document": medium}
+		}
+		parts = append(parts, part)
+	}
+	if len(parts) == 0 {
+		return rows
+	}
+	if len(rows) == 0 {
+		return []any{map[string]any{"role": "user", "content": parts}}
+	}
+	last, _ := rows[len(rows)-1].(map[string]any)
+	if text := last["content"]; text != nil {
+		parts = append([]any{TextPart(text)}, parts...)
+	}
+	last["content"] = parts
 	return rows
 }
 

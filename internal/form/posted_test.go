@@ -66,6 +66,20 @@ func TestPosted(t *testing.T) {
 				`{"content":"and\nnow","role":"user"}]}}`,
 		},
 		{
+			"files with the last row", "text.chat",
+			map[string][]string{"input.messages.role": {"user", "assistant", "user"}, "input.messages.content": {"hi", "hello", "What is this?"}},
+			map[string][][]byte{"input.messages.files": {[]byte(pixel), {}, []byte("%PDF-1.7"), []byte("notes")}},
+			`{"capability":"text.chat","input":{"messages":[{"content":"hi","role":"user"},{"content":"hello","role":"assistant"},` +
+				`{"content":[{"text":"What is this?","type":"text"},{"image":{"content_type":"image/png",` + data + `},"type":"image"},` +
+				`{"document":{"content_type":"application/pdf","data":"JVBERi0xLjc="},"type":"document"},` +
+				`{"document":{"content_type":"text/plain","data":"bm90ZXM="},"type":"document"}],"role":"user"}]}}`,
+		},
+		{
+			"a file alone", "text.chat", nil,
+			map[string][][]byte{"input.messages.files": {[]byte(pixel)}},
+			`{"capability":"text.chat","input":{"messages":[{"content":[{"image":{"content_type":"image/png",` + data + `},"type":"image"}],"role":"user"}]}}`,
+		},
+		{
 			"what isn't of its type", "text.chat",
 			map[string][]string{"parameters.seed": {"ten"}, "parameters.top_p": {"NaN"}, "parameters.max_output_tokens": {"[1]"}},
 			nil,
