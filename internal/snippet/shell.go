@@ -60,6 +60,7 @@ func member(f catalog.Field, value any, isPrompt bool) []string {
 		word, written := plain(f, item)
 		switch {
 		case !written:
+			shorten(value)
 			return []string{Word(f.Name + ":=" + compact(value))}
 		case isPrompt && !strings.Contains(word, "=") && !strings.HasPrefix(word, "-"):
 			words = append(words, Word(word))

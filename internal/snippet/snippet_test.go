@@ -166,6 +166,10 @@ func TestCommand(t *testing.T) {
 			`unitask run text.chat 'messages:=[{"content":"it'\''s","role":"user"}]'`,
 		},
 		{
+			"text.chat", `{"messages":[{"role":"user","content":[{"type":"image","image":{"data":"` + strings.Repeat("AAAA", 100) + `","content_type":"image/png"}}]}]}`, ``,
+			`unitask run text.chat 'messages:=[{"content":[{"image":{"content_type":"image/png","data":"BASE64 OF THE FILE"},"type":"image"}],"role":"user"}]'`,
+		},
+		{
 			"image.edit", `{"prompt":"bluer","images":[{"url":"https://a.example/x.png"},{"data":"aGk=","content_type":"image/jpeg"}],` +
 				`"authorization":{"person":"none"}}`,
 			``, `unitask run image.edit bluer images=https://a.example/x.png images=@FILE.jpg authorization.person=none`,
