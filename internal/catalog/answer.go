@@ -75,12 +75,23 @@ func schemaRows(name string, raw json.RawMessage) []fault.Detail {
 		s.row([]string{"type"}, `must be "object": an answer is an object`)
 	}
 	s.check(root, nil, 1)
+	s.bounded(root)
 	if len(s.rows) == 0 {
 		if _, err := compileSchema(name, raw); err != nil {
 			s.row(nil, "is no JSON Schema: "+err.Error())
 		}
 	}
 	return s.rows[:min(len(s.rows), maxRows)]
+}
+
+// bounded checks the work that a schema causes which is right otherwise.
+func (s *strictness) bounded(root any) {
+	if len(s.rows) > 0 {
+		return
+	}
+	if why := excess(root); why != "" {
+		s.row(nil, why)
+	}
 }
 
 // strictness collects what is not strict in a schema: a strict one lists each member of each object, requires it, and

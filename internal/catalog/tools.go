@@ -155,6 +155,7 @@ func argumentRows(at []string, raw json.RawMessage) []fault.Detail {
 		s.row([]string{"type"}, `must be "object": arguments are an object`)
 	}
 	s.loose(root, nil, 1)
+	s.bounded(root)
 	if len(s.rows) == 0 {
 		if _, err := compileSchema("tool", raw); err != nil {
 			s.row(nil, "is no JSON Schema: "+err.Error())

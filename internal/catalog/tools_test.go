@@ -1,8 +1,10 @@
 package catalog_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -86,4 +88,54 @@ func TestArguments(t *testing.T) {
 			t.Errorf("%s of %s: %s, %t, want %s, %t", tt.tool, tt.text, arguments, fits, tt.want, tt.fits)
 		}
 	}
+}
+
+// FuzzArguments reads whatever a model writes: the result is JSON, and what fits is an object of the tool's schema.
+func FuzzArguments(f *testing.F) {
+	for _, text := range []string{``, `{}`, `{"a":1}`, ` { "a" : 1 } `, `{"a":1e400}`, `{"a":1,"a":2}`, `[1]`, "\xff", `{"a":`, `"\ud800"`} {
+		f.Add(text)
+	}
+	tools := catalog.ToolsOf([]byte(`{"tools":[{"name":"f","parameters":{"type":"object","properties":{"a":{"type":"integer"}},"additionalProperties":false}}]}`))
+	f.Fuzz(func(t *testing.T, text string) {
+		arguments, fits := catalog.Arguments(tools, "f", text)
+		if !json.Valid(arguments) || !utf8.Valid(arguments) {
+			t.Fatalf("%q becomes %q", text, arguments)
+		}
+		var object map[string]json.Number
+		if fits && json.Unmarshal(arguments, &object) != nil {
+			t.Errorf("%s fits", arguments)
+		}
+	})
+}
+
+// FuzzTools validates parameters with whatever tools: without a panic, and each refusal is about them.
+func FuzzTools(f *testing.F) {
+	for _, tools := range []string{
+		`[{"name":"a"}]`, `[{"name":"a"},{"name":"a"}]`, `[{"name":"a","parameters":{"type":"object","properties":{"b":{"$ref":"#"}}}}]`,
+		`[{"name":"a","parameters":{"type":"object","$ref":"https://a.example"}}]`, `[{"parameters":1}]`, `{}`,
+	} {
+		f.Add(tools)
+	}
+	directory, err := catalog.Default()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, tools string) {
+		r, refused := catalog.Decode([]byte(`{"capability":"text.chat","input":{"prompt":"a"},"parameters":{"tools":`+tools+`}}`), catalog.Limits{})
+		if refused != nil || len(r.Parameters) > 1<<16 {
+			return
+		}
+		refused = directory.Validate(r)
+		if refused == nil {
+			for _, tool := range catalog.ToolsOf(r.Parameters) {
+				catalog.Arguments([]catalog.Tool{tool}, tool.Name, `{"b":1}`)
+			}
+			return
+		}
+		for _, d := range refused.Details {
+			if !strings.HasPrefix(d.Field, "parameters.") {
+				t.Errorf("%s: %s %s", tools, d.Field, d.Message)
+			}
+		}
+	})
 }
