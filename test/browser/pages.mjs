@@ -228,7 +228,7 @@ async function scopes(page) {
   await page.goto("/console/keys/new");
   const field = page.getByLabel("Scopes");
   const offered = () => field.evaluate((f) => [...f.list.options].map((option) => option.value));
-  equal((await offered()).filter((one) => one.startsWith("image")), ["image.*", "image.edit", "image.generate"], "what a first scope may be");
+  equal((await offered()).filter((one) => one.startsWith("image")), ["image.*", "image.background_remove", "image.edit", "image.generate", "image.upscale"], "what a first scope may be");
   await field.pressSequentially("text.chat, im");
   equal((await offered()).includes("text.chat, image.*"), true, "what a second scope may be");
   await field.fill("vedio.* text.caht");

@@ -196,7 +196,7 @@ func TestTierScopes(t *testing.T) {
 		"text.chat":       {"text.chat"},
 		"text.chat.large": {"text.chat.large"},
 		"text.chat.*":     {"text.chat.large"},
-		"text.*":          {"text.chat", "text.chat.large", "text.embed", "text.embed.wide"},
+		"text.*":          {"text.chat", "text.chat.large", "text.embed", "text.embed.wide", "text.moderate", "text.rerank"},
 	} {
 		var key api.Key
 		out := h.must("keys", "create", "--name", "scoped", "--mode", "test", "--scope", scope, "--data-dir", h.Data(), "--json")

@@ -108,7 +108,7 @@ func TestDashboard(t *testing.T) {
 	p := h.newTerminal(80, 24, "sh", "-c", `"$0"; echo "code $?"; exec sleep 600`, harness.Binary()) // tmux may miss a status
 	p.shows("▸ audio.speech", "image.generate", "? keys", "local, test: "+h.Base)
 
-	p.keys("Down", "Down", "Down", "Enter")
+	p.keys("Down", "Down", "Down", "Down", "Enter")
 	p.shows("› image.generate", "▸ prompt *", "[ Send ]")
 	p.keys("a red fox 🦊 @slow:8s")
 	p.keys("Tab", "Enter", "Tab", "Tab", "5")
@@ -175,7 +175,7 @@ func TestDashboardResults(t *testing.T) {
 	p.shows("▸ ✓ succeeded")
 	p.keys("Tab")
 	p.shows("▸ audio.speech")
-	p.keys("Down", "Down", "Down", "Enter")
+	p.keys("Down", "Down", "Down", "Down", "Enter")
 	p.keys("a red fox", "C-s")
 	p.shows("image.generate accepted")
 	p.keys("Enter")
