@@ -167,6 +167,23 @@ func TestAbout(t *testing.T) {
 	}
 }
 
+// TestRowsOfMessages: a row has what a person writes, and no part of an output that goes back as it is.
+func TestRowsOfMessages(t *testing.T) {
+	c, _ := mustDefault(t).Get("text.chat")
+	for _, e := range form.Entries(c.Fields()) {
+		if !e.Rows() {
+			continue
+		}
+		var names []string
+		for _, m := range e.Members() {
+			names = append(names, m.Field.Name)
+		}
+		if diff := cmp.Diff([]string{"role", "content"}, names); diff != "" || e.Attaches() != "input.messages.files" {
+			t.Errorf("%s, files under %q (-want +got):\n%s", e.Wire(), e.Attaches(), diff)
+		}
+	}
+}
+
 // FuzzPosted: whatever is entered becomes JSON that the service reads, and texts arrive as they were entered.
 func FuzzPosted(f *testing.F) {
 	f.Add("hello", []byte(pixel))

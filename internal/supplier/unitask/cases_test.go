@@ -7,6 +7,11 @@ import (
 	"unitask/internal/supplier/suppliertest"
 )
 
+// callDone is the end of a task whose answer calls tools.
+const callDone = `,"output":{"text":"And.","tool_calls":[{"id":"theirs","name":"now","arguments":{}},{"id":"more","name":"now","arguments":"{","invalid":true}],` +
+	`"citations":[{"url":"https://a.example","title":"A","text":"b"}],"reasoning":"Hm.","finish_reason":"tool_calls","state":"new-state"},` +
+	`"usage":{"input_tokens":9,"output_tokens":2}`
+
 func cases() []suppliertest.Case {
 	edit := request("image.edit", `{"prompt":"Bluer","images":[{"url":"https://caller.example/a.png"}]}`, `{"n":1}`)
 	edit.Authorization = &supplier.Authorization{Person: "authorized", Statement: "Yes."}
@@ -35,6 +40,33 @@ func cases() []suppliertest.Case {
 			Sends:   `{"capability":"text.chat","input":{"prompt":"Greet me"},"parameters":{"seed":9007199254740991}}`,
 			Answer:  suppliertest.JSON(200, taskOf("succeeded", chatDone)),
 			Stream:  events("task", taskOf("running", ""), "delta", `{"text":"Hel"}`, "task", taskOf("succeeded", chatDone)),
+			Want: &supplier.Result{
+				Text: new("Hello."), FinishReason: "length", Usage: supplier.Usage{InputTokens: 9, OutputTokens: 2}, Charged: new(int64(13_000)),
+			},
+		},
+		{
+			Request: suppliertest.ToolTalk("text.chat", json.RawMessage(`"their-state"`), ""),
+			Sends: `{"capability":"text.chat","parameters":{"tools":` + suppliertest.Tools + `},"input":{"messages":[{"content":"What is it like?","role":"user"},
+				{"content":"Let me see.","role":"assistant","state":"their-state","tool_calls":[{"arguments":{"place":"Lund"},"id":"call_1","name":"get_weather"},
+					{"arguments":"{now","id":"call_2","invalid":true,"name":"now"}]},
+				{"content":"Rain","role":"tool","tool_call_id":"call_1"},{"content":[{"text":"Noon","type":"text"}],"role":"tool","tool_call_id":"call_2"}]}}`,
+			Answer: suppliertest.JSON(200, taskOf("succeeded", callDone)),
+			Stream: events("task", taskOf("running", ""), "delta", `{"reasoning":"Hm"}`, "delta", `{"text":"A"}`,
+				"delta", `{"tool_call":{"index":0,"id":"theirs","name":"now","arguments":""}}`, "delta", `{"tool_call":{"index":0,"id":"theirs","name":"now","arguments":"{}"}}`,
+				"delta", `{"tool_call":{"index":1,"id":"more","name":"now","arguments":"{"}}`, "task", taskOf("succeeded", callDone)),
+			Want: &supplier.Result{
+				Text: new("And."), FinishReason: supplier.FinishToolCalls, Reasoning: "Hm.", State: json.RawMessage(`"new-state"`),
+				ToolCalls: []supplier.ToolCall{{Name: "now", Arguments: "{}"}, {Name: "now", Arguments: "{"}},
+				Citations: []supplier.Citation{{URL: "https://a.example", Title: "A", Text: "b"}}, Usage: supplier.Usage{InputTokens: 9, OutputTokens: 2},
+			},
+		},
+		{
+			Request: suppliertest.ToolTalk("text.chat", nil, `"tool_choice":"none"`), Alike: true,
+			Sends: `{"capability":"text.chat","parameters":{"tool_choice":"none","tools":` + suppliertest.Tools + `},"input":{"messages":[{"content":"What is it like?","role":"user"},
+				{"content":"Let me see.","role":"assistant","tool_calls":[{"arguments":{"place":"Lund"},"id":"call_1","name":"get_weather"},
+					{"arguments":"{now","id":"call_2","invalid":true,"name":"now"}]},
+				{"content":"Rain","role":"tool","tool_call_id":"call_1"},{"content":[{"text":"Noon","type":"text"}],"role":"tool","tool_call_id":"call_2"}]}}`,
+			Answer: suppliertest.JSON(200, taskOf("succeeded", chatDone)),
 			Want: &supplier.Result{
 				Text: new("Hello."), FinishReason: "length", Usage: supplier.Usage{InputTokens: 9, OutputTokens: 2}, Charged: new(int64(13_000)),
 			},
