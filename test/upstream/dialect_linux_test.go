@@ -42,10 +42,29 @@ type dialect struct {
 	trouble    string           // an event with an error, which repeats the supplier's secrets
 	honours    bool             // a submission that comes again under its key is the same one
 	keyed      bool             // the result is opened with the supplier's key, at the supplier's own address
+	roomy      bool             // its answers have room for mebibytes, whatever the request
+	says       [2]string        // a streamed answer's thoughts, text and arguments, in its two pieces
+
+	// Of the chats with tools.
+	about      string            // of the kind's chats, which these are; "" for all
+	answers    string            // how the supplier answers; the end of the name
+	parameters string            // "" for none
+	base       string            // the end of the base URL
+	options    map[string]string // of the supplier
+	rows       []string          // the failures that it is tried with; nil: all
+	holds      []string          // parts of the request that each submission holds
+	private    string            // a word of request and answer that no operator may see
+	brings     *task.Parts       // the output, but for the ids of tool calls and the state
 }
 
 // name is the dialect's in the table.
-func (d dialect) name() string { return d.kind.Name + " " + string(d.capability) }
+func (d dialect) name() string { return d.family() + d.answers }
+
+// family is the name of all dialects that differ in their answers alone.
+func (d dialect) family() string { return d.kind.Name + " " + string(d.capability) + d.about }
+
+// tries reports whether the dialect is tried with a failure.
+func (d dialect) tries(f failure) bool { return d.rows == nil || slices.Contains(d.rows, f.name) }
 
 // next returns the phase after p; "" after the last.
 func (d dialect) next(p phase) phase {
@@ -84,10 +103,14 @@ func byMethod(r *http.Request) phase {
 	}
 }
 
-func dialects() []dialect {
+func dialects() []dialect { return append(plainDialects(), richChats()...) }
+
+// plainDialects are those that are tried with every failure.
+func plainDialects() []dialect {
 	chat := dialect{
 		capability: "text.chat", input: `{"prompt":"` + prompt + `"}`, model: modelName, unit: task.PerMillionTokens,
 		phases: []phase{submit, streamed, opening, middle, ending}, phaseOf: onlySubmit, trouble: events(denied),
+		says: words,
 	}
 	image := dialect{
 		capability: "image.generate", input: `{"prompt":"` + prompt + `"}`, model: modelName, unit: task.PerImage,
@@ -128,7 +151,7 @@ func geminiChat(d dialect) dialect {
 
 // unitaskChat is another gateway: it takes a creation under the same key for the same task.
 func unitaskChat(d dialect) dialect {
-	d.kind, d.honours, d.stream = unitask.Kind(), true, unitaskStream()
+	d.kind, d.honours, d.roomy, d.stream = unitask.Kind(), true, true, unitaskStream()
 	d.trouble = named("task", fmt.Sprintf(`{"id":%q,"state":"failed","error":{"code":"INTERNAL","message":%q}}`, jobID, leak))
 	d.answer = func(w http.ResponseWriter, _ *http.Request, _ *fakeSupplier) {
 		say(w, `{"id":%q,"state":"succeeded","output":{"text":"Yes.","finish_reason":"stop"},

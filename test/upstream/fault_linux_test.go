@@ -55,6 +55,7 @@ type failure struct {
 	cut     cut              // ends a stream at the phase's moment
 	large   bool             // the answer is: a few such cells at once fill the memory
 	endless bool             // only the task's deadline ends it
+	fits    bool             // it is passed over in the answer of a dialect with room for it
 	late    bool             // the answer is a good one, but comes after the caller has given up
 	// The submission's failure for the caller if no other route is left.
 	code fault.Code
@@ -160,13 +161,15 @@ func failures() []failure {
 	return all
 }
 
-// denounce answers with an error that repeats the supplier's secrets.
+// denounce answers with an error that repeats the request and the supplier's secrets.
 func denounce(status int) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body) // as much as comes
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("X-Request-Id", leak)
 		w.WriteHeader(status)
-		_, _ = fmt.Fprintf(w, `{"error":{"message":"%s %s %s","type":"%[1]s"},"detail":"%[1]s"}`, leak, r.Host, r.Header)
+		said := fmt.Sprintf("%s %s %s %s", leak, r.Host, r.Header, body)
+		_, _ = fmt.Fprintf(w, `{"error":{"message":%q,"type":%q},"detail":%[2]q}`, said, leak)
 	}
 }
 

@@ -43,17 +43,29 @@ func (a streamAnswer) last() *api.Task {
 	return &a.tasks[len(a.tasks)-1]
 }
 
-// seen sums an answer up.
-func (a streamAnswer) seen() string {
+// told is all that a stream of an output tells, in order.
+func told(o api.Output) string {
+	all := o.Reasoning
+	if o.Text != nil {
+		all += *o.Text
+	}
+	for _, c := range o.ToolCalls {
+		all += string(c.Arguments)
+	}
+	return all
+}
+
+// seen sums an answer up. first is the first piece.
+func (a streamAnswer) seen(first string) string {
 	last := a.last()
 	switch {
 	case last == nil:
 		return fmt.Sprintf("JSON of status %d", a.status)
-	case last.State == task.Succeeded && last.Output.Text != nil && *last.Output.Text == a.text():
+	case last.State == task.Succeeded && last.Output.Text != nil && told(*last.Output) == a.text():
 		return allText
 	case last.State == task.Failed && a.text() == "":
 		return noText
-	case last.State == task.Failed && a.text() == words[0]:
+	case last.State == task.Failed && a.text() == first:
 		return firstText
 	default:
 		return fmt.Sprintf("%q, then %s", a.pieces, last.State)
@@ -89,7 +101,7 @@ func (s *service) stream(g *barrier, hangsUp bool) (end api.Task, seen string) {
 	} else if !bytes.Contains(got.plain, fmt.Appendf(nil, `"code":%q`, end.Error.Code)) {
 		s.t.Errorf("the caller was told %s, the task says %s", got.plain, end.Error.Code)
 	}
-	return end, got.seen()
+	return end, got.seen(s.cell.dialect.says[0])
 }
 
 // follow makes one request for a stream and reads it to its end, or until ctx ends. received is called at each piece
@@ -145,7 +157,11 @@ func (a *streamAnswer) take(s *service, e sse.Event) {
 	case api.EventDelta:
 		var piece api.Delta
 		err = json.Unmarshal([]byte(e.Data), &piece)
-		a.pieces = append(a.pieces, piece.Text)
+		words := piece.Reasoning + piece.Text
+		if c := piece.ToolCall; c != nil {
+			words += c.Arguments
+		}
+		a.pieces = append(a.pieces, words)
 	}
 	if err != nil {
 		s.t.Fatal(err)

@@ -29,7 +29,11 @@ func (s *service) scan(what string, h http.Header, body []byte) {
 // private are the secrets from operators too: keys, callers' inputs and outputs, and a supplier's own
 // words.
 func (s *service) private() []string {
-	return []string{supplierKey, s.key, strings.TrimPrefix(s.key, "svc_live_"), prompt, leak, words[0], theKey}
+	all := []string{supplierKey, s.key, strings.TrimPrefix(s.key, "svc_live_"), prompt, leak, words[0], theKey}
+	if d := s.cell.dialect; d.private != "" {
+		all = append(all, d.private, pictureText())
+	}
+	return all
 }
 
 func (s *service) scanPrivate(what, text string) {

@@ -9,10 +9,14 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"unitask/internal/api"
 	"unitask/internal/artifact"
@@ -22,6 +26,7 @@ import (
 	"unitask/internal/node"
 	"unitask/internal/routing"
 	"unitask/internal/server"
+	"unitask/internal/sse"
 	"unitask/internal/store/memstore"
 	"unitask/internal/supplier"
 	"unitask/internal/task"
@@ -57,6 +62,7 @@ type service struct {
 	log     *fixture.Log // of the service, and of the requests as they are counted
 	secrets []string
 	ends    tally
+	calls   map[string]string // the task of each tool call, by the call's id
 }
 
 // builtin is the catalog, which takes longer to load than most cells take.
@@ -65,7 +71,7 @@ var builtin = sync.OnceValues(catalog.Default)
 // newService starts a service whose routes are the fakes, the first one the cheapest.
 func newService(t *testing.T, c cell, fakes ...*fakeSupplier) *service {
 	t.Helper()
-	s := &service{t: t, cell: c, fakes: fakes, log: &fixture.Log{}, secrets: secretsOf(c.dialect, fakes)}
+	s := &service{t: t, cell: c, fakes: fakes, log: &fixture.Log{}, calls: map[string]string{}, secrets: secretsOf(c.dialect, fakes)}
 	ln := fixture.Must((&net.ListenConfig{}).Listen(t.Context(), "tcp4", "127.0.0.1:0"))(t)
 	s.base = "http://" + ln.Addr().String()
 	s.Service = fixture.Must(node.NewService(t.Context(), memstore.New(time.Now), node.ServiceConfig{
@@ -131,7 +137,7 @@ func (s *service) routes(patient bool) node.Suppliers {
 			timeout = s.cell.hangTime()
 		}
 		a := fixture.Must(d.kind.New(supplier.Config{
-			Name: name, BaseURL: "http://" + one.api.address, Timeout: timeout, Models: d.maps,
+			Name: name, BaseURL: "http://" + one.api.address + d.base, Timeout: timeout, Models: d.maps, Options: d.options,
 			APIKey: func() (string, error) { return supplierKey, nil }, Standard: os.Getenv("UNITASK_TRANSPORT") == "standard",
 		}))(s.t)
 		all.Routes = append(all.Routes, routing.Route{
@@ -153,7 +159,7 @@ func (c cell) hangTime() time.Duration {
 
 // secretsOf returns the secrets from callers.
 func secretsOf(d dialect, fakes []*fakeSupplier) []string {
-	all := []string{firstName, secondName, "zaphod", "zarquon", supplierKey, jobID, leak}
+	all := []string{firstName, secondName, "zaphod", "zarquon", d.model, supplierKey, jobID, leak}
 	for _, one := range fakes {
 		all = append(all, one.api.address, one.files.address)
 	}
@@ -165,7 +171,11 @@ func secretsOf(d dialect, fakes []*fakeSupplier) []string {
 
 // body is the dialect's request.
 func (d dialect) body() string {
-	return `{"capability":"` + string(d.capability) + `","input":` + d.input + `}`
+	more := ""
+	if d.parameters != "" {
+		more = `,"parameters":` + d.parameters
+	}
+	return `{"capability":"` + string(d.capability) + `","input":` + d.input + more + `}`
 }
 
 // create submits the dialect's request under the one key and waits for its end.
@@ -183,7 +193,7 @@ func (s *service) create() api.Task {
 
 const theKey = "the-one-key"
 
-// other has another account send the same request, now that the suppliers are well, and returns its outcome.
+// other has another account send the same request, to suppliers that are well now, and returns its outcome.
 // Its submissions don't count as the first one's.
 func (s *service) other() string {
 	s.t.Helper()
@@ -198,11 +208,9 @@ func (s *service) other() string {
 	for _, one := range s.fakes {
 		arrived = append(arrived, one.submissions())
 	}
-	mine := s.key
-	s.key = fixture.Must(s.Operator.CreateKey(s.t.Context(), api.KeyCreate{Name: "others", Account: "others", Mode: task.Live}))(s.t).Secret
-	end := s.create()
+	var end api.Task
+	s.asOther(func() { end = s.create() })
 	attempts := s.ledger(end.ID).Attempts
-	s.key = mine
 	for i, one := range s.fakes {
 		one.forget(arrived[i])
 	}
@@ -216,6 +224,30 @@ func (s *service) other() string {
 	default:
 		return byFirst
 	}
+}
+
+// asOther makes calls by another account's key.
+func (s *service) asOther(calls func()) {
+	s.t.Helper()
+	mine := s.key
+	defer func() { s.key = mine }()
+	s.key = fixture.Must(s.Operator.CreateKey(s.t.Context(), api.KeyCreate{Name: "others", Account: "others", Mode: task.Live}))(s.t).Secret
+	calls()
+}
+
+// hidden checks that another account can't see the task, nor its stream.
+func (s *service) hidden(id string) {
+	s.t.Helper()
+	s.asOther(func() {
+		for _, accept := range []string{"application/json", sse.ContentType} {
+			if got := s.call(http.MethodGet, api.PathTasks+"/"+id, "", map[string]string{"Accept": accept}); got.status != http.StatusNotFound {
+				s.t.Errorf("another account reads %d %s", got.status, got.body)
+			}
+		}
+		if got := s.call(http.MethodGet, api.PathTasks, "", nil); got.status != http.StatusOK || bytes.Contains(got.body, []byte(id)) {
+			s.t.Errorf("another account lists %d %s", got.status, got.body)
+		}
+	})
 }
 
 // resting returns the reason why the first route takes no work; "" if it takes work.
@@ -274,6 +306,25 @@ func (s *service) judge(got api.Task) {
 	family, _, _ := strings.Cut(got.Capability, ".")
 	if has := map[string]bool{"text": o.Text != nil, "image": len(o.Images) == 1, "video": len(o.Videos) == 1}; !has[family] {
 		s.t.Errorf("%s brought %+v", got.Capability, o)
+	}
+	if s.cell.dialect.brings != nil {
+		s.judgeParts(got.ID, o)
+	}
+}
+
+// judgeParts holds an output to all that it should bring. The ids of its tool calls are ours, and of no other task.
+func (s *service) judgeParts(id string, o api.Output) {
+	s.t.Helper()
+	brought := task.Parts{Text: o.Text, Data: o.Data, Reasoning: o.Reasoning, FinishReason: o.FinishReason, ToolCalls: slices.Clone(o.ToolCalls)}
+	for i, c := range brought.ToolCalls {
+		if of, known := s.calls[c.ID]; !strings.HasPrefix(c.ID, task.PrefixCall) || known && of != id {
+			s.t.Errorf("a tool call of %s has the id %q, known of %q", id, c.ID, of)
+		}
+		s.calls[c.ID] = id
+		brought.ToolCalls[i].ID = ""
+	}
+	if diff := cmp.Diff(*s.cell.dialect.brings, brought, cmpopts.EquateEmpty()); diff != "" {
+		s.t.Errorf("the output (-want +got):\n%s", diff)
 	}
 }
 

@@ -109,6 +109,7 @@ func (s *fakeSupplier) met() int {
 
 func (s *fakeSupplier) serve(w http.ResponseWriter, r *http.Request) {
 	p := s.dialect.phaseOf(r)
+	s.hold(r)
 	serve := s.count(p, r)
 	if serve != nil {
 		serve(w, r)

@@ -89,13 +89,32 @@ What fails "once" is well afterwards; "always" ends when the task has failed, an
 request under the same key again, as after a submission of unknown outcome. "One each" is one submission for each
 attempt. "Streamed" is a text that its caller asked for as a stream of events.
 
-In each cell another account sends the same request right after, to suppliers that are well then. It is served by the
-first one, unless that asked everybody for a pause or refused the service's own key: then the route rests.
+In each cell another account sends the same request right after, to suppliers that are well then; where the only route
+fails in the middle of a text, and doesn't hang, it does so before, while the text is still open. It is served by the
+first one, unless that asked everybody for a pause or refused the service's own key: then the route rests. It sees
+nothing of the first account's task.
 
 No answer to the caller in any cell, header, body or event, held a supplier's name, kind, model, host, job, key or
 words. No line of the operator's log, no metric and no other text for an operator held a key, the request,
 the text or a supplier's words. The metrics counted the end of each task and of each attempt once; the account's
 charge and the suppliers' sum were those of the task.
+
+`
+
+const richHead = `
+## Tools, pictures, JSON and thoughts
+
+The same for chats whose request has a picture, tools, a past tool call with its result, a schema of the answer and a
+level of thought. Each submission held all of it, in a body of the supplier's published document if there is one. They
+are answered with thoughts and a tool call, or with thoughts and JSON, and tried with some of the failures. A mark with
+a name holds for both answers unless it says which.
+
+The adapters and the answers: %s.
+
+"The text" is thoughts, text and arguments here, and the first piece ends in the middle of the arguments or of the JSON
+(Gemini's calls are whole: there it is the thoughts). Each task that succeeded had all of its thoughts, and either its
+tool call, under an id of ours that no other task had, or its JSON. No line of the operator's log, no metric and no
+other text for an operator held a word of tools, schemas, arguments, results or thoughts, or the picture.
 
 `
 
@@ -118,21 +137,38 @@ func columnsOf(phases ...phase) []column {
 
 func (p *page) render() string {
 	var out strings.Builder
-	var names []string
-	for _, d := range dialects() {
-		names = append(names, d.name())
-	}
-	fmt.Fprintf(&out, head, len(p.rows), strings.Join(names, ",\n"))
+	plain, rich := plainDialects(), richChats()
+	fmt.Fprintf(&out, head, len(p.rows), namesOf(plain))
 	var all legend
-	p.table(&out, &all, failures(), columnsOf(submit, streamed, poll, transfer))
+	p.table(&out, &all, plain, failures(), columnsOf(submit, streamed, poll, transfer))
 	out.WriteString("\nWhen the supplier of a streamed text fails once its answer has started:\n\n")
-	p.table(&out, &all, streamFailures(), columnsOf(opening, middle, ending))
+	p.table(&out, &all, plain, streamFailures(), columnsOf(opening, middle, ending))
+	fmt.Fprintf(&out, richHead, namesOf(rich))
+	p.table(&out, &all, rich, tried(rich, failures()), columnsOf(submit, streamed))
+	out.WriteString("\nWhen the supplier of a streamed answer fails once it has started:\n\n")
+	p.table(&out, &all, rich, tried(rich, streamFailures()), columnsOf(opening, middle))
+	out.WriteString("\n## The marks\n")
 	all.write(&out)
 	out.WriteString("\nCells that can't occur, and cells that aren't run:\n\n" + strings.Join(p.notes, "\n") + "\n")
 	return out.String()
 }
 
-func (p *page) table(out *strings.Builder, all *legend, rows []failure, columns []column) {
+func namesOf(all []dialect) string {
+	var names []string
+	for _, d := range all {
+		names = append(names, d.name())
+	}
+	return strings.Join(names, ",\n")
+}
+
+// tried are the failures that some dialect is tried with.
+func tried(all []dialect, failures []failure) []failure {
+	return slices.DeleteFunc(failures, func(f failure) bool {
+		return !slices.ContainsFunc(all, func(d dialect) bool { return d.tries(f) })
+	})
+}
+
+func (p *page) table(out *strings.Builder, all *legend, of []dialect, rows []failure, columns []column) {
 	out.WriteString("| failure |")
 	for _, c := range columns {
 		fmt.Fprintf(out, " %s, %s |", c.phase, c.variant)
@@ -141,17 +177,17 @@ func (p *page) table(out *strings.Builder, all *legend, rows []failure, columns 
 	for _, f := range rows {
 		out.WriteString("| " + f.name + " |")
 		for _, c := range columns {
-			out.WriteString(" " + p.marks(all, f.name, c.phase, c.variant) + " |")
+			out.WriteString(" " + p.marks(all, of, f.name, c.phase, c.variant) + " |")
 		}
 		out.WriteString("\n")
 	}
 }
 
 // marks are the marks of one table cell: one if all adapters agree.
-func (p *page) marks(all *legend, name string, in phase, v variant) string {
-	by := map[string][]string{}
+func (p *page) marks(all *legend, of []dialect, name string, in phase, v variant) string {
+	by := map[string][]dialect{}
 	var marks []string
-	for _, d := range dialects() {
+	for _, d := range of {
 		i := slices.IndexFunc(p.rows, func(r row) bool {
 			return r.failure.name == name && r.phase == in && r.variant == v && r.dialect.name() == d.name()
 		})
@@ -162,7 +198,7 @@ func (p *page) marks(all *legend, name string, in phase, v variant) string {
 		if !slices.Contains(marks, m) {
 			marks = append(marks, m)
 		}
-		by[m] = append(by[m], d.name())
+		by[m] = append(by[m], d)
 	}
 	switch len(marks) {
 	case 0:
@@ -172,9 +208,31 @@ func (p *page) marks(all *legend, name string, in phase, v variant) string {
 	}
 	var texts []string
 	for _, m := range marks {
-		texts = append(texts, m+" ("+strings.Join(by[m], ", ")+")")
+		texts = append(texts, m+" ("+strings.Join(brief(by[m], of), ", ")+")")
 	}
 	return strings.Join(texts, "; ")
+}
+
+// brief names dialects, those of a family by its name if they are all that it has.
+func brief(some, of []dialect) (names []string) {
+	for _, d := range some {
+		in := func(all []dialect) (n int) {
+			for _, one := range all {
+				if one.family() == d.family() {
+					n++
+				}
+			}
+			return n
+		}
+		name := d.name()
+		if in(some) == in(of) {
+			name = d.family()
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // legend gives each distinct result a mark.

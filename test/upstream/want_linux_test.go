@@ -72,7 +72,7 @@ func (c cell) wantTask() []outcome {
 		arrived = "0"
 	}
 	switch {
-	case c.phase == ending || c.failure.name == well: // the text is complete: no more can be lost
+	case c.phase == ending || c.harmless(): // the text is complete: no more can be lost
 		return []outcome{c.wantBest()}
 	case c.loses():
 		return c.wantLost(arrived)
