@@ -144,6 +144,7 @@ func TestFitRefuses(t *testing.T) {
 		{"out of bounds", "text.chat", []string{"x", "temperature=3"}, `temperature: must be 0 to 2, not "3"`},
 		{"no boolean", "video.generate", []string{"x", "audio=loud"}, `audio: "loud" is neither true nor false`},
 		{"an object as a word", "image.edit", []string{"x", "authorization=none"}, "authorization: an object"},
+		{"a list of objects as a word", "text.chat", []string{"x", "tools=weather"}, "tools: a list of objects: write it as JSON or @FILE"},
 		{"media as a word", "image.edit", []string{"x", "images=a.png"}, `images: "a.png" is no media`},
 		{"no file", "text.chat", []string{"@absent.txt"}, "prompt: absent.txt: no such file"},
 		{"no text", "text.chat", []string{"\xff\xfe x"}, "prompt: this is no UTF-8 text"},

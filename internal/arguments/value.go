@@ -38,6 +38,8 @@ func (r *Reader) value(f catalog.Field, text string) (any, error) {
 	switch {
 	case f.Media:
 		return r.media(text)
+	case f.Type == "object" && len(f.Members) > 0 && f.Array && !isJSON(text):
+		return nil, errors.New("a list of objects: write it as JSON or @FILE")
 	case f.Type == "object" && len(f.Members) > 0 && !isJSON(text):
 		return nil, errors.New("an object: write its members as name.member=value, or all of it as JSON or @FILE")
 	case f.Type == "string":
