@@ -29,8 +29,8 @@ const runLong = `Submit a task, wait for it and print or save what it made.
 Values fit the capability's schema ("unitask capabilities NAME" shows it). A word without a name is
 the prompt. @FILE and - read a file or stdin, for texts and media; media may also be a URL or the id
 of an artifact. @@ begins a text with an @ of its own. name:=JSON gives any value as JSON,
-name.member=value a member of an object, and a name given again another item of a list. Words after
-a chat's prompt that begin with @ are files that go along with it.
+name.member=value a member of an object, and a name given again another item of a list. Objects and lists
+of them, such as tools, are JSON or @FILE. Words after a chat's prompt that begin with @ are files that go along with it.
 
 The request is written to a journal on this machine before it is sent, so that the same task can be
 finished whatever happens to this command: interrupting it leaves the task running, and "unitask tasks
@@ -49,6 +49,7 @@ const runExample = `  unitask run text.chat "Say hello" max_output_tokens=50
   unitask run image.generate "a red fox" size=1024x1024 -o fox.png
   unitask run video.generate "waves" image=@shore.jpg authorization.person=none -o 'waves.*'
   unitask run text.chat "What is this?" @photo.jpg @report.pdf
+  unitask run text.chat "What is the weather in Lund?" tools=@tools.json
   git diff | unitask run text.chat - system="Write a commit message."
   unitask run audio.transcribe @talk.mp3 format=srt -o talk.srt
   unitask run image.generate @prompts.txt --each size=640x480 -o pictures/
