@@ -2,6 +2,7 @@ package upstream_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -89,9 +90,10 @@ func newService(t *testing.T, c cell, fakes ...*fakeSupplier) *service {
 	t.Cleanup(func() {
 		s.scanLog()
 		s.checkCounts()
+		*s = service{} // package testing keeps what cleanups refer to until all cells have ended
 	})
 	s.Gateway.Start()
-	fixture.Serve(t, patient{ln}, s.API.Serve, s.Shutdown)
+	fixture.Serve(t, patient{ln}, func(l net.Listener) error { return s.API.Serve(l) }, func(ctx context.Context) error { return s.Shutdown(ctx) })
 	t.Cleanup(transport.CloseIdleConnections)
 	return s
 }
