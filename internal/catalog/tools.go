@@ -69,7 +69,8 @@ func ToolsOf(parameters json.RawMessage) []Tool {
 }
 
 // Arguments reads a model's call of one of the tools. It returns the arguments as JSON: the object that the text is,
-// without white space between its parts, else the text as a string. fits is false if there is no such tool, or the
+// without white space between its parts, else the text as a string: also of an object that callers can't read, with a
+// member twice or a number that is too large. fits is false if there is no such tool, or the
 // object isn't one of its arguments.
 func Arguments(tools []Tool, name, text string) (arguments json.RawMessage, fits bool) {
 	value := jsontext.Value(text)
@@ -77,7 +78,8 @@ func Arguments(tools []Tool, name, text string) (arguments json.RawMessage, fits
 		value = jsontext.Value("{}") // some models call a tool without arguments so
 	}
 	value = append(jsontext.Value(nil), value...)
-	if value.Compact() != nil || value.Kind() != '{' {
+	var object map[string]any
+	if jsonv2.Unmarshal(value, &object) != nil || object == nil || value.Compact() != nil {
 		quoted, err := jsontext.AppendQuote(nil, strings.ToValidUTF8(text, "\ufffd"))
 		if err != nil {
 			quoted = []byte(`""`) // a valid text can always be quoted

@@ -81,6 +81,10 @@ func TestArguments(t *testing.T) {
 		{"g", `{"a":1}`, `{"a":1}`, false},
 		{"f", `{"a":1`, `"{\"a\":1"`, false},
 		{"f", `[1]`, `"[1]"`, false},
+		{"f", `null`, `"null"`, false},
+		{"f", `{"a":1,"a":2}`, `"{\"a\":1,\"a\":2}"`, false},
+		{"f", `{"a":1e999}`, `"{\"a\":1e999}"`, false},
+		{"f", "{\"\xaa\":0}", "\"{\\\"\ufffd\\\":0}\"", false},
 		{"f", "\xff", "\"\ufffd\"", false},
 	} {
 		arguments, fits := catalog.Arguments(tools, tt.tool, tt.text)
