@@ -45,7 +45,7 @@ func (g *Gateway) stateCipher(scope task.Scope) (cipher.AEAD, error) {
 
 // sealState encrypts a state for its caller to send back; "" for none, or one that is too large: no conversation needs
 // its state.
-func (w *work) sealState(route routing.Route, state json.RawMessage) (string, error) {
+func (w *work) sealState(route *routing.Route, state json.RawMessage) (string, error) {
 	if len(state) == 0 || len(state) > mostState || w.g.stateSecret == nil {
 		return "", nil
 	}

@@ -28,9 +28,10 @@ var errUnfit = errors.New("gateway: a result doesn't fit the capability's output
 // outputOf makes the task's output of a result and its kept files, and validates it by the capability's output schema
 // as its caller will read it. A capability that was removed from the directory meanwhile has no schema. Its errors wrap
 // errUnfit.
-func (w *work) outputOf(route routing.Route, r supplier.Result, kept []task.Artifact) (task.Output, error) {
+func (w *work) outputOf(route *routing.Route, result *supplier.Result, kept []task.Artifact) (task.Output, error) {
 	directory, name := w.g.catalog.Load(), catalog.Name(w.t.Capability)
 	entry, known := directory.Get(name)
+	r := *result
 	if entry.NoFinishReason {
 		r.FinishReason = ""
 	}
@@ -47,13 +48,13 @@ func (w *work) outputOf(route routing.Route, r supplier.Result, kept []task.Arti
 		}
 		r.Data = nil
 	}
-	out, err := w.arrange(route, r, kept, packed)
+	out, err := w.arrange(route, &r, kept, packed)
 	if err != nil || !known {
 		return out, err
 	}
 	err = directory.CheckOutput(name, catalog.Output{
 		Text: r.Text, FinishReason: r.FinishReason, Embeddings: r.Embeddings,
-		More: r.Data != nil || len(r.Segments)+len(r.Words)+len(kept) > 0 || hasMore(r) || w.answerSchema() != nil || packed,
+		More: r.Data != nil || len(r.Segments)+len(r.Words)+len(kept) > 0 || hasMore(&r) || w.answerSchema() != nil || packed,
 		JSON: func() (json.RawMessage, error) {
 			return json.Marshal(api.FromTask(task.Task{Output: &out}, placeholderURL).Output)
 		},
@@ -65,7 +66,7 @@ func (w *work) outputOf(route routing.Route, r supplier.Result, kept []task.Arti
 }
 
 // arrange writes a result as JSON: as it is, or of its parts, each file in the member of its type.
-func (w *work) arrange(route routing.Route, r supplier.Result, kept []task.Artifact, packed bool) (task.Output, error) {
+func (w *work) arrange(route *routing.Route, r *supplier.Result, kept []task.Artifact, packed bool) (task.Output, error) {
 	if r.Data != nil {
 		return placed(r.Data, kept)
 	}
@@ -112,12 +113,12 @@ func (w *work) arrange(route routing.Route, r supplier.Result, kept []task.Artif
 }
 
 // hasMore reports whether a text has parts that most have not.
-func hasMore(r supplier.Result) bool {
+func hasMore(r *supplier.Result) bool {
 	return r.FinishReason == supplier.FinishToolCalls || len(r.ToolCalls)+len(r.Citations)+len(r.Reasoning)+len(r.State) > 0
 }
 
 // addMore adds the thoughts, pages and tool calls of a text. A call is held to the tools that the request offers.
-func (w *work) addMore(parts *task.Parts, route routing.Route, r supplier.Result) error {
+func (w *work) addMore(parts *task.Parts, route *routing.Route, r *supplier.Result) error {
 	if r.FinishReason == supplier.FinishToolCalls && len(r.ToolCalls) == 0 {
 		return fmt.Errorf("%w: it calls a tool, but doesn't say how", errUnfit)
 	}

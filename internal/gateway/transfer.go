@@ -42,7 +42,7 @@ func (w *work) transfer(ctx context.Context, route routing.Route, r supplier.Res
 	if calls := r.FinishReason == supplier.FinishToolCalls || len(r.ToolCalls) > 0; calls && len(catalog.ToolsOf(w.t.Parameters)) == 0 {
 		return w.unasked(ctx, route, r)
 	}
-	out, kept, err := w.keep(ctx, route, r)
+	out, kept, err := w.keep(ctx, &route, &r)
 	if errors.Is(err, errUnfit) {
 		return w.unfit(ctx, route, r, kept, err)
 	}
@@ -61,7 +61,7 @@ func (w *work) transfer(ctx context.Context, route routing.Route, r supplier.Res
 // keep stores the result's files and arranges the output. A result in hand outlives the deadline for
 // a while and its caller's cancellation, after which no file is tried a second time: it is paid for.
 // The node's end cuts it short.
-func (w *work) keep(ctx context.Context, route routing.Route, r supplier.Result) (task.Output, []task.Artifact, error) {
+func (w *work) keep(ctx context.Context, route *routing.Route, r *supplier.Result) (task.Output, []task.Artifact, error) {
 	if len(r.Files) == 0 {
 		out, err := w.outputOf(route, r, nil)
 		return out, nil, err
@@ -81,7 +81,7 @@ func (w *work) keep(ctx context.Context, route routing.Route, r supplier.Result)
 			cancel()
 		}
 	})()
-	kept, err := w.keepFiles(keep, patience, route, r.Files)
+	kept, err := w.keepFiles(keep, patience, *route, r.Files)
 	if err != nil {
 		return task.Output{}, nil, err
 	}
