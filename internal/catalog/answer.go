@@ -60,24 +60,28 @@ func Answer(schema json.RawMessage, text string) (json.RawMessage, error) {
 
 // schemaRows returns why the value of a parameter isn't a strict schema; nil if it is.
 func schemaRows(name string, raw json.RawMessage) []fault.Detail {
-	s := strictness{field: []string{GroupParameters, name}}
+	return rowsOfSchema([]string{name}, raw, "an answer is an object", (*strictness).check)
+}
+
+// rowsOfSchema returns why a value among the parameters isn't the schema of an object that may be compiled: by what each
+// caller's schema is held to, and by rules.
+func rowsOfSchema(at []string, raw json.RawMessage, why string, rules func(s *strictness, v any, at []string, depth int)) []fault.Detail {
+	s := strictness{field: slices.Concat([]string{GroupParameters}, at)}
 	if len(raw) > maxSchemaBytes {
 		s.row(nil, fmt.Sprintf("must have at most %d bytes", maxSchemaBytes))
 		return s.rows
 	}
-	var root map[string]any
-	if err := jsonv2.Unmarshal(raw, &root); err != nil {
+	if err := jsonv2.Unmarshal(raw, &s.root); err != nil {
 		s.row(nil, "must be an object")
 		return s.rows
 	}
-	s.root = root
-	if root["type"] != "object" {
-		s.row([]string{"type"}, `must be "object": an answer is an object`)
+	if s.root["type"] != "object" {
+		s.row([]string{"type"}, `must be "object": `+why)
 	}
-	s.check(root, nil, 1)
-	s.bounded(root)
+	rules(&s, s.root, nil, 1)
+	s.bounded(s.root)
 	if len(s.rows) == 0 {
-		if _, err := compileSchema(name, raw); err != nil {
+		if _, err := compileSchema("schema", raw); err != nil {
 			s.row(nil, "is no JSON Schema: "+err.Error())
 		}
 	}

@@ -69,9 +69,9 @@ func ToolsOf(parameters json.RawMessage) []Tool {
 }
 
 // Arguments reads a model's call of one of the tools. It returns the arguments as JSON: the object that the text is,
-// without white space between its parts, else the text as a string: also of an object that callers can't read, with a
-// member twice or a number that is too large. fits is false if there is no such tool, or the
-// object isn't one of its arguments.
+// without white space between its parts. A text that is no object, or one that callers can't read (a member twice, a
+// number that is too large), is returned as a string. fits is false if there is no such tool, or the object isn't one of
+// its arguments.
 func Arguments(tools []Tool, name, text string) (arguments json.RawMessage, fits bool) {
 	value := jsontext.Value(text)
 	if strings.TrimSpace(text) == "" {
@@ -128,7 +128,7 @@ func toolRows(name string, parameters json.RawMessage) (rows []fault.Detail) {
 		}
 		names[t.Name] = true
 		if len(t.Parameters) > 0 {
-			rows = append(rows, argumentRows(append(at, "parameters"), t.Parameters)...)
+			rows = append(rows, rowsOfSchema(append(at, "parameters"), t.Parameters, "arguments are an object", (*strictness).loose)...)
 		}
 	}
 	if choice != "" && !names[choice] {
@@ -139,31 +139,6 @@ func toolRows(name string, parameters json.RawMessage) (rows []fault.Detail) {
 
 func isChoice(name string) bool {
 	return name == ToolsAuto || name == ToolsNone || name == ToolsRequired
-}
-
-// argumentRows returns why a value isn't a schema of a tool's arguments.
-func argumentRows(at []string, raw json.RawMessage) []fault.Detail {
-	s := strictness{field: append([]string{GroupParameters}, at...)}
-	if len(raw) > maxSchemaBytes {
-		s.row(nil, fmt.Sprintf("must have at most %d bytes", maxSchemaBytes))
-		return s.rows
-	}
-	var root map[string]any
-	if err := jsonv2.Unmarshal(raw, &root); err != nil {
-		s.row(nil, "must be an object")
-		return s.rows
-	}
-	if s.root = root; root["type"] != "object" {
-		s.row([]string{"type"}, `must be "object": arguments are an object`)
-	}
-	s.loose(root, nil, 1)
-	s.bounded(root)
-	if len(s.rows) == 0 {
-		if _, err := compileSchema("tool", raw); err != nil {
-			s.row(nil, "is no JSON Schema: "+err.Error())
-		}
-	}
-	return s.rows
 }
 
 // maxLooseDepth bounds the nesting of values in a schema that needn't be strict: two for each schema.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"unitask/internal/catalog"
 )
@@ -38,7 +37,6 @@ func TestExcessiveSchemas(t *testing.T) {
 				"output_schema":      `"output_schema":` + tt.schema,
 				"tools.0.parameters": `"tools":[{"name":"a","parameters":` + tt.schema + `}]`,
 			} {
-				start := time.Now()
 				r := mustDecode(t, `{"capability":"text.chat","input":{"prompt":"a"},"parameters":{`+parameters+`}}`)
 				f := mustDefault(t).Validate(r)
 				switch {
@@ -46,8 +44,6 @@ func TestExcessiveSchemas(t *testing.T) {
 					t.Errorf("%s: %v", field, f)
 				case tt.want != "" && (f == nil || f.Details[0].Field != "parameters."+field || f.Details[0].Message != tt.want):
 					t.Errorf("%s: %v, want %s", field, f, tt.want)
-				case time.Since(start) > 5*time.Second:
-					t.Errorf("%s took %s", field, time.Since(start))
 				}
 			}
 		})

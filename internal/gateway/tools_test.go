@@ -234,7 +234,8 @@ func TestState(t *testing.T) {
 		if states := ask("same-route", out.State, w.caller); string(states[1]) != string(a.state) || len(states) != 1 {
 			t.Errorf("the same route gets %v", states)
 		}
-		if states := ask("changed-state", "A"+out.State[1:], w.caller); len(states) > 0 {
+		another := map[bool]string{true: "B", false: "A"}[out.State[0] == 'A']
+		if states := ask("changed-state", another+out.State[1:], w.caller); len(states) > 0 {
 			t.Errorf("a changed state opens: %v", states)
 		}
 		other := w.caller
