@@ -71,6 +71,7 @@ func TestAgentLoops(t *testing.T) {
 	programs := map[string][]string{"py": {"python3"}, "mjs": {"node"}, "go": {"go", "run"}}
 	run := func(t *testing.T, h *host, want string) {
 		for suffix, command := range programs {
+			need(t, command[0])
 			path, err := filepath.Abs("../../docs/agents/loop." + suffix)
 			if err != nil {
 				t.Fatal(err)
