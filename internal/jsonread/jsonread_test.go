@@ -343,3 +343,15 @@ func BenchmarkValue(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkLongString reads a string as long as a picture's base64.
+func BenchmarkLongString(b *testing.B) {
+	text := []byte(`"` + strings.Repeat("QUJDRA+/", 1<<17) + `"`)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		r := jsonread.New(text)
+		if r.Quoted(); !r.Done() {
+			b.Fatal("not read")
+		}
+	}
+}
