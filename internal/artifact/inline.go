@@ -12,6 +12,7 @@ import (
 // error of Read but io.EOF is an INVALID_REQUEST about the field. One goroutine uses it.
 type Inline struct {
 	source  Source
+	size    int64  // of all bytes
 	rest    []byte // still to be decoded
 	decoded []byte // still to be read, in buffer
 	buffer  []byte
@@ -31,11 +32,15 @@ func NewInline(field string, data []byte, limit int64) (*Inline, error) {
 	for padding < len(data) && data[len(data)-1-padding] == '=' {
 		padding++
 	}
-	if int64(base64.StdEncoding.DecodedLen(len(data))-padding) > limit {
+	bytes := int64(base64.StdEncoding.DecodedLen(len(data)) - padding)
+	if bytes > limit {
 		return nil, source.TooLarge(limit)
 	}
-	return &Inline{source: source, rest: data}, nil
+	return &Inline{source: source, size: bytes, rest: data}, nil
 }
+
+// Len returns how many bytes there are, read or not, if all of them are sound.
+func (r *Inline) Len() int64 { return r.size }
 
 // Read implements io.Reader.
 func (r *Inline) Read(p []byte) (int, error) {
@@ -60,7 +65,7 @@ func (r *Inline) decode() error {
 	}
 	r.rest = r.rest[len(piece):]
 	n, err := base64.StdEncoding.Strict().Decode(r.buffer, piece)
-	if err != nil || bytes.ContainsAny(piece, "\r\n") || len(r.rest) > 0 && n < len(piece)/4*3 { // the decoder would skip line ends
+	if err != nil || bytes.IndexByte(piece, '\n') >= 0 || bytes.IndexByte(piece, '\r') >= 0 || len(r.rest) > 0 && n < len(piece)/4*3 { // the decoder would skip line ends
 		return r.source.bad("is not base64 in the standard alphabet with padding", nil)
 	}
 	r.decoded = r.buffer[:n]

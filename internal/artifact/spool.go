@@ -108,23 +108,40 @@ func judge(temp io.ReaderAt, r PutRequest) (string, error) {
 		return "", writeFault(err)
 	}
 	head = head[:n]
-	if kind := textKind(r.ContentType); kind != "" && isInput(r.ID) && !isPDF(head) {
-		if !isText(head) {
-			return "", r.Source.bad("is not text in UTF-8", nil)
-		}
-		return kind, nil
+	if isInput(r.ID) {
+		return InputType(head, r.ContentType, r.Source)
 	}
 	kind := Sniff(head)
-	if kind == "" && isInput(r.ID) && isPDF(head) {
-		kind = typePDF // which browsers run, so that no result is one
-	}
 	if kind == "" {
-		return "", r.Source.bad("is of no supported content type", nil)
+		return "", r.Source.bad(ofNoType, nil)
 	}
 	if family, _, _ := strings.Cut(kind, "/"); r.Kinds != nil && !slices.Contains(r.Kinds, family) {
 		return "", r.Source.bad("is of another kind than was asked for", nil)
 	}
 	return kind, nil
+}
+
+const ofNoType = "is of no supported content type"
+
+// InputType returns the content type of an input or of a media value in one, from its first SniffLen bytes. A claim to
+// be text counts, if they are, and no other one; only an input may be a PDF, which browsers run. An error is source's
+// fault.
+func InputType(head []byte, claim string, source Source) (string, error) {
+	if kind := textKind(claim); kind != "" && !isPDF(head) {
+		if !isText(head) {
+			return "", source.bad("is not text in UTF-8", nil)
+		}
+		return kind, nil
+	}
+	kind := Sniff(head)
+	switch {
+	case kind != "":
+		return kind, nil
+	case isPDF(head):
+		return typePDF, nil
+	default:
+		return "", source.bad(ofNoType, nil)
+	}
 }
 
 // readerFunc is an io.Reader by one function.

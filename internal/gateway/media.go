@@ -204,7 +204,7 @@ func (g *Gateway) eraseInputs(ctx context.Context, t task.Task) {
 	g.dropInput(ctx, t.InputRef)
 }
 
-// mediaIDs returns the artifacts that hold the media of a task's input. Of large inputs it reads one at a time.
+// mediaIDs returns the artifacts that hold media which were fetched for a task. Of large inputs it reads one at a time.
 func (g *Gateway) mediaIDs(ctx context.Context, t task.Task) []string {
 	entry, ok := g.catalog.Load().Get(catalog.Name(t.Capability))
 	if !ok {
@@ -220,7 +220,9 @@ func (g *Gateway) mediaIDs(ctx context.Context, t task.Task) []string {
 	}
 	var ids []string
 	for _, pointer := range allMedia(entry, input) {
-		ids = append(ids, mediaID(t, pointer))
+		if m, _ := mediaAt(input, pointer); m.URL != "" {
+			ids = append(ids, mediaID(t, pointer))
+		}
 	}
 	return ids
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"strconv"
 	"strings"
@@ -74,7 +75,7 @@ func (w *work) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	media, more, err := w.mediaOf(ctx, places)
+	media, more, err := w.mediaApart(ctx, places)
 	if err != nil {
 		return err
 	}
@@ -84,6 +85,9 @@ func (w *work) prepare(ctx context.Context) error {
 	if err := w.reload(ctx, more); err != nil {
 		return err
 	}
+	if err := w.mediaWithin(places, media); err != nil {
+		return err
+	}
 	w.request.Media, w.media = media, true
 	return nil
 }
@@ -91,37 +95,35 @@ func (w *work) prepare(ctx context.Context) error {
 // mediaRef is the place of one media value in the input, and its artifact.
 type mediaRef struct {
 	pointer, field, kind string
-	id                   string
-	url                  string // "" for one that is there
-	apart                bool   // its bytes don't stand in the input
+
+	id  string // "" for bytes that stand in the input
+	url string // "" for an artifact that is there
 }
 
-// mediaRefs returns the media of the input. Inline media are stored apart here; others aren't fetched yet, so that no
-// worker waits for a foreign server with a large input in memory.
+// mediaRefs returns the media of the input. None is fetched yet, so that no worker waits for a foreign server with a
+// large input in memory.
 func (w *work) mediaRefs(ctx context.Context) ([]mediaRef, error) {
 	entry, _ := w.g.catalog.Load().Get(catalog.Name(w.t.Capability))
 	var all []mediaRef
 	for _, pointer := range allMedia(entry, w.request.Input) {
 		m, field := mediaAt(w.request.Input, pointer)
-		p := mediaRef{
-			pointer: pointer, field: field, kind: entry.MediaKind(pointer), id: mediaID(w.t, pointer),
-			apart: m.Artifact != "" || m.URL != "",
-		}
-		if m.Artifact != "" {
-			p.id = m.Artifact
-		}
-		_, err := w.g.artifacts.Stat(ctx, p.id)
+		p := mediaRef{pointer: pointer, field: field, kind: entry.MediaKind(pointer)}
 		switch {
-		case err == nil:
-		case fault.CodeOf(err) != fault.NotFound:
-			return nil, err
 		case m.Artifact != "":
-			return nil, fault.Invalid(field, "is no longer there")
+			p.id = m.Artifact
 		case m.URL != "":
-			p.url = m.URL
-		default:
-			if err := w.keepMedia(ctx, p, m); err != nil {
+			p.id = mediaID(w.t, pointer)
+		}
+		if p.id != "" {
+			_, err := w.g.artifacts.Stat(ctx, p.id)
+			switch {
+			case err == nil:
+			case fault.CodeOf(err) != fault.NotFound:
 				return nil, err
+			case m.Artifact != "":
+				return nil, fault.Invalid(field, "is no longer there")
+			default:
+				p.url = m.URL
 			}
 		}
 		all = append(all, p)
@@ -129,13 +131,17 @@ func (w *work) mediaRefs(ctx context.Context) ([]mediaRef, error) {
 	return all, nil
 }
 
-// mediaOf returns the media with their types known for sure, fetched if necessary, and how many bytes of them aren't
-// in the input.
-func (w *work) mediaOf(ctx context.Context, places []mediaRef) (all map[string]supplier.Media, more int64, err error) {
+// mediaApart returns the media whose bytes aren't in the input, with their types known for sure, fetched if necessary,
+// and how many bytes they are.
+func (w *work) mediaApart(ctx context.Context, places []mediaRef) (all map[string]supplier.Media, bytes int64, err error) {
+	all = make(map[string]supplier.Media, len(places))
 	for _, p := range places {
+		if p.id == "" {
+			continue
+		}
 		if p.url != "" {
 			w.unload()
-			if err := w.keepMedia(ctx, p, media{URL: p.url}); err != nil {
+			if err := w.fetchMedia(ctx, p); err != nil {
 				return nil, 0, err
 			}
 		}
@@ -146,12 +152,7 @@ func (w *work) mediaOf(ctx context.Context, places []mediaRef) (all map[string]s
 		if err := matchesType(p.kind, p.field, meta.ContentType); err != nil {
 			return nil, 0, err
 		}
-		if p.apart {
-			more += meta.Bytes
-		}
-		if all == nil {
-			all = map[string]supplier.Media{}
-		}
+		bytes += meta.Bytes
 		all[p.pointer] = supplier.Media{
 			ContentType: meta.ContentType, Bytes: meta.Bytes,
 			Open: func() (io.ReadCloser, error) {
@@ -160,7 +161,57 @@ func (w *work) mediaOf(ctx context.Context, places []mediaRef) (all map[string]s
 			},
 		}
 	}
-	return all, more, nil
+	return all, bytes, nil
+}
+
+// mediaWithin adds the media whose bytes stand in the input, which have to stay there as long as they are read.
+func (w *work) mediaWithin(places []mediaRef, all map[string]supplier.Media) error {
+	for _, p := range places {
+		if p.id != "" {
+			continue
+		}
+		m, _ := mediaAt(w.request.Input, p.pointer)
+		inline, err := w.g.inline(p, m)
+		if err != nil {
+			return err
+		}
+		all[p.pointer] = inline
+	}
+	return nil
+}
+
+// inline returns a media value whose bytes stand in the input.
+func (g *Gateway) inline(p mediaRef, m media) (supplier.Media, error) {
+	open := func() (*artifact.Inline, error) {
+		return artifact.NewInline(p.field+".data", m.Data, g.limits.Load().InlineMedia)
+	}
+	in, err := open()
+	if err != nil {
+		return supplier.Media{}, err
+	}
+	head := make([]byte, artifact.SniffLen)
+	n, err := io.ReadFull(in, head)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return supplier.Media{}, err
+	}
+	claim := ""
+	if p.kind == kindDocument {
+		claim = cmp.Or(m.ContentType, "text/plain") // if it isn't a PDF
+	}
+	kind, err := artifact.InputType(head[:n], claim, artifact.FromCaller(p.field))
+	if err != nil {
+		return supplier.Media{}, err
+	}
+	if err := matchesType(p.kind, p.field, kind); err != nil {
+		return supplier.Media{}, err
+	}
+	return supplier.Media{
+		ContentType: kind, Bytes: in.Len(),
+		Open: func() (io.ReadCloser, error) {
+			in, err := open()
+			return io.NopCloser(in), err
+		},
+	}, nil
 }
 
 // reload reads a dropped input again, with room for the fetched media. All of the room is taken at once: tasks that
@@ -180,8 +231,9 @@ func (w *work) reload(ctx context.Context, more int64) error {
 	return w.readInput(ctx)
 }
 
-func (w *work) keepMedia(ctx context.Context, p mediaRef, m media) error {
-	body, err := w.g.open(ctx, p.field, m)
+// fetchMedia keeps the bytes at a foreign address as the media value's artifact.
+func (w *work) fetchMedia(ctx context.Context, p mediaRef) error {
+	body, err := w.g.open(ctx, p.field, media{URL: p.url})
 	if err != nil {
 		return err
 	}
@@ -191,9 +243,9 @@ func (w *work) keepMedia(ctx context.Context, p mediaRef, m media) error {
 		TTL: max(time.Until(w.ends), 0) + inputMargin, Source: artifact.FromCaller(p.field),
 	}
 	if p.kind == kindDocument {
-		put.ContentType = cmp.Or(m.ContentType, "text/plain") // if it isn't a PDF
+		put.ContentType = "text/plain" // if it isn't a PDF
 	}
-	if _, err = w.g.artifacts.Put(ctx, put); err != nil || p.kind != kindDocument || m.URL == "" {
+	if _, err = w.g.artifacts.Put(ctx, put); err != nil || p.kind != kindDocument {
 		return err
 	}
 	_, kept, err := w.g.artifacts.Open(ctx, p.id)

@@ -138,10 +138,11 @@ func TestReopenedTaskKeepsItsPicture(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, []routing.Route{route("image.edit", "a", 1, s)})
 		w.artifacts = slowFiles{Store: w.artifacts, remove: 500 * time.Millisecond}
+		w.fetcher = &fetcher{data: mustPNG(t)}
 		w.start()
 		defer w.stop()
-		id := w.end(w.create("reopened-1", edit(t), 0).Task.ID).ID
-		w.create("reopened-1", edit(t), 0)
+		id := w.end(w.create("reopened-1", editByURL, 0).Task.ID).ID
+		w.create("reopened-1", editByURL, 0)
 		time.Sleep(5 * time.Second)
 		refused := attemptOutcome{"a", task.Rejected, fault.ProviderUnavailable, 0, false}
 		w.expect(w.get(id), outcome{task.Running, "", 0, []attemptOutcome{refused, {"a", task.Intent, "", 0, false}}})
