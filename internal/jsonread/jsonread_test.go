@@ -47,6 +47,12 @@ func FuzzReader(f *testing.F) {
 		if r.Done() != want {
 			t.Errorf("%q: visited %v, want %v", text, !want, want)
 		}
+		if r = jsonread.Sound(text); want {
+			visitSound(t, &r)
+			if !r.Done() {
+				t.Errorf("%q isn't taken as sound", text)
+			}
+		}
 		r = jsonread.Compact(text)
 		r.Skip()
 		compact := jsontext.Value(text).Clone()
@@ -54,6 +60,28 @@ func FuzzReader(f *testing.F) {
 			t.Errorf("%q: taken tightly %v, want %v", text, !want, want)
 		}
 	})
+}
+
+// visitSound reads a value that is known to be sound.
+func visitSound(t *testing.T, r *jsonread.Reader) {
+	switch c := r.Peek(); c {
+	case '{':
+		for r.Open('{'); r.More('}'); visitSound(t, r) {
+			r.Name()
+		}
+	case '[':
+		for r.Open('['); r.More(']'); visitSound(t, r) {
+		}
+	case '"':
+		raw, spelling := r.Quoted()
+		var want string
+		if err := jsonv2.Unmarshal(raw, &want); err != nil || string(spelling.Unquote(raw)) != want ||
+			spelling.Runes(raw) != utf8.RuneCountInString(want) || spelling.Escaped() != (bytes.IndexByte(raw, '\\') >= 0) {
+			t.Errorf("%s says %q, %+v: %v", raw, spelling.Unquote(raw), spelling, err)
+		}
+	default:
+		r.Skip()
+	}
 }
 
 // visit reads a value by the other methods.

@@ -57,12 +57,27 @@ func (r *Reader) Quoted() (raw []byte, spelling Spelling) {
 		return nil, spelling
 	}
 	rest := r.in[r.pos:]
-	n, spelling := quoted(rest)
+	n := 0
+	if r.sound {
+		n, spelling = soundQuoted(rest)
+	}
+	if n == 0 {
+		n, spelling = quoted(rest)
+	}
 	r.advance(n)
 	if n == 0 {
 		return nil, spelling
 	}
 	return rest[:n], spelling
+}
+
+// soundQuoted returns the length of a sound string without escapes at the beginning of b, else 0.
+func soundQuoted(b []byte) (n int, spelling Spelling) {
+	n = bytes.IndexByte(b[1:], '"') + 1
+	if n == 0 || bytes.IndexByte(b[1:n], '\\') >= 0 {
+		return 0, Spelling{}
+	}
+	return n + 1, Spelling{Canonical: true}
 }
 
 // yieldEvery is how many bytes of a string are read before the goroutine yields: megabytes take milliseconds.
