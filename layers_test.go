@@ -94,7 +94,7 @@ var layers = map[string]layer{
 	"store/pgstore/pgtest": {floor: 0},
 	"store/losstest":       {floor: 3, may: []string{"store", "task"}},
 	"store/storetest":      {floor: 3, may: append([]string{"store/memstore"}, engine...)},
-	"artifact":             {floor: 3, may: []string{"fault", "task", "secret", "disk"}},
+	"artifact":             {floor: 3, may: []string{"fault", "task", "secret", "disk", "bulk"}},
 
 	"artifact/artifacttest":   {floor: 3, may: []string{"artifact", "fault", "task"}},
 	"artifact/s3store":        {floor: 3, may: []string{"artifact", "disk", "fault"}, leaf: true},

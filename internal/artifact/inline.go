@@ -5,6 +5,8 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io"
+
+	"unitask/internal/bulk"
 )
 
 // Inline reads the bytes of an inline media value, whose base64 is decoded piece by piece as it is read. It takes the
@@ -54,6 +56,20 @@ func (r *Inline) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// Check returns what Read would return at a piece that isn't sound, nil if there is none. It doesn't decode.
+func (r *Inline) Check() error {
+	last := r.rest[max(0, len(r.rest)-4):]
+	var stray [3]byte
+	if _, err := base64.StdEncoding.Strict().Decode(stray[:], last); err != nil || !bulk.IsBase64(r.rest) {
+		return r.unsound()
+	}
+	return nil
+}
+
+func (r *Inline) unsound() error {
+	return r.source.bad("is not base64 in the standard alphabet with padding", nil)
+}
+
 // decode turns the next piece into bytes. Padding in a piece that isn't the last makes it come out short.
 func (r *Inline) decode() error {
 	if len(r.rest) == 0 {
@@ -66,7 +82,7 @@ func (r *Inline) decode() error {
 	r.rest = r.rest[len(piece):]
 	n, err := base64.StdEncoding.Strict().Decode(r.buffer, piece)
 	if err != nil || bytes.IndexByte(piece, '\n') >= 0 || bytes.IndexByte(piece, '\r') >= 0 || len(r.rest) > 0 && n < len(piece)/4*3 { // the decoder would skip line ends
-		return r.source.bad("is not base64 in the standard alphabet with padding", nil)
+		return r.unsound()
 	}
 	r.decoded = r.buffer[:n]
 	return nil

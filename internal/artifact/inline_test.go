@@ -3,6 +3,7 @@ package artifact_test
 import (
 	"bytes"
 	"encoding/base64"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -53,7 +54,15 @@ func readInline(field, data string, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return io.ReadAll(r)
+	checked := r.Check()
+	raw, err := io.ReadAll(r)
+	if checked != nil && err != nil && checked.Error() == err.Error() {
+		return nil, err
+	}
+	if checked != nil || err != nil || int64(len(raw)) != r.Len() {
+		return nil, fmt.Errorf("%d of %d bytes were read: %s, checked: %s", len(raw), r.Len(), fmt.Sprint(err), fmt.Sprint(checked))
+	}
+	return raw, nil
 }
 
 // FuzzInline: an accepted text has this one spelling and keeps the limit.

@@ -153,3 +153,27 @@ func FuzzStrictSchema(f *testing.F) {
 		}
 	})
 }
+
+// TestSchemasAreJudgedAgain: a schema that was found sound is so at once, by its own rules alone, and for as many others
+// as are sent meanwhile; one with a fault stays refused.
+func TestSchemasAreJudgedAgain(t *testing.T) {
+	loose := `{"type":"object","properties":{"a":{"type":"string"}}}` // no answer's schema, which lists all under required
+	for round := range 3 {
+		for parameters, sound := range map[string]bool{
+			`{"tools":[{"name":"a","parameters":` + loose + `}]}`:   true,
+			`{"output_schema":` + loose + `}`:                       false,
+			`{"tools":[{"name":"a","parameters":{"type":"list"}}]}`: false,
+		} {
+			r := mustDecode(t, `{"capability":"text.chat","input":{"prompt":"a"},"parameters":`+parameters+`}`)
+			if f := mustDefault(t).Validate(r); (f == nil) != sound {
+				t.Errorf("%s: %v, want sound %v", parameters, f, sound)
+			}
+		}
+		for i := range catalog.MaxHashes / 2 {
+			catalog.Judge(fmt.Sprintf(`{"type":"object","description":"%d %d"}`, round, i))
+		}
+	}
+	if n := catalog.SoundSchemas(); n == 0 || n > catalog.MaxHashes {
+		t.Errorf("%d schemas are remembered", n)
+	}
+}

@@ -41,7 +41,7 @@ func (e *compiled) conversationRows(input json.RawMessage) (rows []fault.Detail)
 	if len(e.conversations) == 0 || !bytes.Contains(input, []byte(`"role":"`)) {
 		return nil
 	}
-	in := jsonread.New(input)
+	in := jsonread.Sound(input)
 	for m := in.Among(e.conversations...); m.Next(); {
 		c := conversation{name: m.Name}
 		for in.Open('['); in.More(']'); c.messages++ {
@@ -148,7 +148,7 @@ func isBlank(content []byte) bool {
 	if len(content) == 0 || content[0] != '"' {
 		return false
 	}
-	in := jsonread.New(content)
+	in := jsonread.Sound(content)
 	_, says := in.Text()
 	return !notBlankPattern{}.Match(says)
 }
@@ -159,7 +159,7 @@ func (c *conversation) call(calls []byte, at string) {
 		c.ids = map[string]bool{}
 	}
 	c.caller = c.messages
-	in := jsonread.New(calls)
+	in := jsonread.Sound(calls)
 	in.Open('[')
 	for i := 0; in.More(']'); i++ {
 		for m := in.Among("id"); m.Next(); {
@@ -199,7 +199,7 @@ func (c *conversation) parts(said message, at string) {
 	if len(said.content) == 0 || said.content[0] != '[' {
 		return
 	}
-	parts := jsonread.New(said.content)
+	parts := jsonread.Sound(said.content)
 	parts.Open('[')
 	for i := 0; parts.More(']'); i++ {
 		kind := typeOf(&parts)

@@ -124,14 +124,16 @@ func TestConversation(t *testing.T) {
 	}
 }
 
-// TestConversationInFastLane: messages of texts don't need the general road, system messages included.
+// TestConversationInFastLane: messages don't need the general road, those of the system and parts included.
 func TestConversationInFastLane(t *testing.T) {
 	c := mustGet(t, "text.chat")
 	verdicts := mustVerdicts(t, c.InputSchema)
 	for messages, want := range map[string]bool{
 		message("user", `"a"`): true,
-		message("system", `"a"`) + "," + message("user", `"b"`) + "," + message("assistant", `"c"`): true,
-		message("user", "["+say+"]"): false, // it is valid
+		message("system", `"a"`) + "," + message("user", `"b"`) + "," + message("assistant", `"c"`):             true,
+		message("user", "["+say+`,{"type":"document","document":{"content_type":"text/plain","data":"YQ=="}}]`): true,
+		message("user", "["+say+","+photo+"]"):                                                   false, // it is valid: addresses have a format
+		message("user", `[{"type":"image","image":{"content_type":"image/png","data":"YQ=="}}]`): true,
 	} {
 		r := mustDecode(t, `{"capability":"text.chat","input":{"messages":[`+messages+`]}}`)
 		if accepted, valid := verdicts(r.Input); accepted != want || !valid {

@@ -24,3 +24,18 @@ var (
 	Narrows = narrows
 	Patched = patched
 )
+
+// MaxHashes is how many schemas are remembered at most.
+const MaxHashes = maxHashes
+
+// Judge judges the schema of a tool's arguments.
+func Judge(schema string) {
+	rowsOfSchema([]string{"a"}, []byte(schema), "a test's", (*strictness).loose)
+}
+
+// SoundSchemas returns how many are remembered.
+func SoundSchemas() int {
+	soundSchemas.mu.RLock()
+	defer soundSchemas.mu.RUnlock()
+	return len(soundSchemas.all)
+}

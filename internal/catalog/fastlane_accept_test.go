@@ -40,13 +40,17 @@ func TestFastLaneAcceptsExamples(t *testing.T) {
 
 func TestFastLaneAccepts(t *testing.T) {
 	const (
-		text = `{"type":"object","properties":{"a":{"type":"string","minLength":2,"maxLength":3,"pattern":"\\S"}}}`
-		tag  = `{"type":"object","properties":{"a":{"type":"string","pattern":"^[^A]{3}$"}}}`
-		num  = `{"type":"object","properties":{"a":{"type":"number","minimum":-1,"maximum":0.3},"b":{"type":"integer","maximum":9}}}`
-		list = `{"type":"object","properties":{"a":{"type":"array","items":{"enum":["x","y"],"type":"string"},"minItems":1,"maxItems":2}}}`
-		flag = `{"type":"object","properties":{"a":{"type":"boolean"}},"required":["a"],"additionalProperties":true}`
-		ref  = `{"type":"object","properties":{"a":{"$ref":"#/$defs/t","maxLength":2,"description":"d"}},"$defs":{"t":{"$ref":"#/$defs/u"},"u":{"type":"string","minLength":1}}}`
-		abc  = `{"type":"object","properties":{"a":{"type":"boolean"},"b":{"type":"boolean"},"c":{"type":"boolean"}},`
+		text  = `{"type":"object","properties":{"a":{"type":"string","minLength":2,"maxLength":3,"pattern":"\\S"}}}`
+		tag   = `{"type":"object","properties":{"a":{"type":"string","pattern":"^[^A]{3}$"}}}`
+		num   = `{"type":"object","properties":{"a":{"type":"number","minimum":-1,"maximum":0.3},"b":{"type":"integer","maximum":9}}}`
+		list  = `{"type":"object","properties":{"a":{"type":"array","items":{"enum":["x","y"],"type":"string"},"minItems":1,"maxItems":2}}}`
+		flag  = `{"type":"object","properties":{"a":{"type":"boolean"}},"required":["a"],"additionalProperties":true}`
+		ref   = `{"type":"object","properties":{"a":{"$ref":"#/$defs/t","maxLength":2,"description":"d"}},"$defs":{"t":{"$ref":"#/$defs/u"},"u":{"type":"string","minLength":1}}}`
+		kinds = `{"type":"object","properties":{"k":{"type":"string"},"t":{"type":"string"},"i":{"$ref":"#/$defs/i","properties":{"kind":{"enum":["png"]}}}},` +
+			`"required":["k"],"allOf":[{"if":{"properties":{"k":{"const":"text"}},"required":["k"]},"then":{"required":["t"],"properties":{"i":false}}},` +
+			`{"if":{"properties":{"k":{"const":"image"}},"required":["k"]},"then":{"required":["i"],"properties":{"t":false}}}],` +
+			`"$defs":{"i":{"type":"object","properties":{"data":{"type":"string","contentEncoding":"base64"},"kind":{"type":"string","maxLength":3}}}}}`
+		abc = `{"type":"object","properties":{"a":{"type":"boolean"},"b":{"type":"boolean"},"c":{"type":"boolean"}},`
 	)
 	unknown := func(keyword string) string {
 		return `{"type":"object","properties":{"a":{"type":"object","properties":{"b":{"type":"boolean"}},` + keyword + `}}}`
@@ -118,6 +122,30 @@ func TestFastLaneAccepts(t *testing.T) {
 		{abc + `"dependentRequired":{"a":["b"]}}`, `{"a":true,"b":true}`, true},
 		{abc + `"dependentRequired":{"a":["b"]}}`, `{"a":true}`, false},
 		{abc + `"dependentRequired":{"a":["b"]}}`, `{"c":true}`, true},
+		{kinds, `{"k":"text","t":"a"}`, true},
+		{kinds, `{"k":"image","i":{"data":"YQ==","kind":"png"}}`, true},
+		{kinds, `{"k":"image","i":{"data":"","kind":"png"}}`, true},
+		{kinds, `{"k":"image","i":{"data":"YWJj","kind":"png"}}`, true},
+		{kinds, `{"k":"other"}`, true},
+		{kinds, `{"t":"a"}`, false},
+		{kinds, `{"k":"text"}`, false},
+		{kinds, `{"k":"text","t":"a","i":{}}`, false},
+		{kinds, `{"k":"image","i":{"data":"YQ","kind":"png"}}`, false},
+		{kinds, `{"k":"image","i":{"data":"Y===","kind":"png"}}`, false},
+		{kinds, `{"k":"image","i":{"data":"YQ==","kind":"gif"}}`, false},
+		{kinds, `{"k":"image","i":{"data":"YW-j","kind":"png"}}`, false},
+		{kinds, `{"k":"image","i":{"data":"YQ==","kind":"pngs"}}`, false},
+		{kinds, `{"k":"image","i":{"data":"AAAAAAAAAAAAAAAAAAAAAAAA","kind":"png"}}`, true},
+		{kinds, `{"k":"image","i":{"data":"AAAAAAAAAAAAAAAAAAAAA\nAA","kind":"png"}}`, false},
+		{`{"type":"object","properties":{"a":{"type":["string","array"],"items":{"type":"boolean"},"minItems":1,"maxLength":1}}}`, `{"a":[true,false]}`, true},
+		{`{"type":"object","properties":{"a":{"type":["string","array"],"items":{"type":"boolean"},"minItems":1}}}`, `{"a":[]}`, false},
+		{`{"type":"object","properties":{"a":{"type":["string","array"],"items":{"type":"boolean"}}}}`, `{"a":["b"]}`, false},
+		{`{"type":"object","properties":{"a":{"type":["string","array"],"items":{"type":"boolean"},"enum":["b"]}}}`, `{"a":[true]}`, false},
+		{strings.ReplaceAll(kinds, `,"required":["k"]},"then"`, `},"then"`), `{"k":"other"}`, false},
+		{strings.Replace(kinds, `"const":"image"`, `"const":1`, 1), `{"k":"text","t":"a"}`, false},
+		{strings.Replace(kinds, `"i":false`, `"i":true`, 1), `{"k":"text","t":"a"}`, false},
+		{strings.Replace(kinds, `"then":{"required":["t"]`, `"else":false,"then":{"required":["t"]`, 1), `{"k":"text","t":"a"}`, false},
+		{strings.Replace(kinds, `"enum":["png"]`, `"enum":["png"],"format":"date"`, 1), `{"k":"image","i":{"kind":"png"}}`, false},
 		{abc + `"required":["d"]}`, `{"a":true}`, false},
 		{abc + `"oneOf":[{"required":["a"]},{"minProperties":2}]}`, `{"a":true}`, false},
 		{abc + `"oneOf":[{"required":["a"],"minProperties":2},{"required":["b"]}]}`, `{"a":true}`, false},

@@ -89,6 +89,12 @@ func (s schemaWriter) part(depth int) string {
 		if depth > 0 {
 			members = append(members, `"items":`+s.part(depth-1))
 		}
+	case 5:
+		if depth > 0 {
+			return `{"type":"object","properties":{"a":{"type":"string"},"b":` + s.part(depth-1) + `,"c":` + s.part(depth-1) + `},"allOf":[` +
+				s.branch() + "," + s.branch() + `]}`
+		}
+		return `{"type":"string","contentEncoding":"base64"}`
 	default:
 		members = append(members, `"type":`+s.pick(`"string"`, `"boolean"`, `"number"`, `"integer"`, `["string","array"]`, `["null","integer"]`, `["object","string"]`))
 	}
@@ -96,6 +102,13 @@ func (s schemaWriter) part(depth int) string {
 		members = append(members, s.keyword(depth))
 	}
 	return string(s.join(members))
+}
+
+// branch is a case of an object whose member a tells its kind, or nearly one.
+func (s schemaWriter) branch() string {
+	return `{"if":{"properties":{"a":{` + s.pick(`"const":"a"`, `"const":"a"`, `"const":"b"`, `"enum":["a"]`, `"const":"a","minLength":2`) + `}}` +
+		s.pick(`,"required":["a"]`, `,"required":["a"]`, `,"required":["a"]`, "", `,"required":["b"]`) + `},"then":{"required":` + s.names() +
+		`,"properties":{"` + s.pick("b", "c", "d") + `":` + s.pick("false", "false", "true", `{"type":"string"}`) + `}}` + s.pick("", "", "", `,"else":false`) + `}`
 }
 
 func (s schemaWriter) names() string {
@@ -114,7 +127,8 @@ func (s schemaWriter) keyword(depth int) string {
 		`"exclusiveMaximum":`+bound, `"format":"date"`, `"contentEncoding":"base64"`, `"const":"a"`, `"contains":{"type":"string"}`,
 		`"items":`+s.pick("true", "false"), `"prefixItems":[{"type":"string"}]`, `"propertyNames":{"maxLength":0}`, `"if":{"required":["a"]},"then":{"required":["b"]}`,
 		`"patternProperties":{"^a":{"type":"string"}}`, `"unevaluatedProperties":false`, `"not":{"type":"object"}`, `"dependentSchemas":{"a":false}`,
-		`"$ref":"#/$defs/`+s.pick("t", "u")+`"`,
+		`"$ref":"#/$defs/`+s.pick("t", "u")+`"`, `"$ref":"#/$defs/`+s.pick("t", "u")+`","properties":{"`+s.pick("a", "b")+`":{`+
+			s.pick(`"enum":["a","b"]`, `"pattern":"^[a-b]*$"`, `"type":"string"`, `"minLength":2`)+`}}`,
 	)
 }
 
@@ -135,6 +149,6 @@ func (s schemaWriter) value(depth int) string {
 		}
 		return "[" + strings.Join(all, ",") + "]"
 	default:
-		return s.pick(`"a"`, `"b"`, `"ab"`, `"é\n"`, `"\n"`, `""`, `" "`, `"\\"`, `"🦊🦊🦊"`, `"2020-01-01"`, "0", "1", "-1", "0.5", "2", "100", "2.5", "true", "false", "null", "1.0")
+		return s.pick(`"a"`, `"b"`, `"ab"`, `"é\n"`, `"\n"`, `""`, `" "`, `"\\"`, `"🦊🦊🦊"`, `"2020-01-01"`, `"YQ=="`, `"YWJjYWJj"`, `"YWJjYWJjYQ"`, "0", "1", "-1", "0.5", "2", "100", "2.5", "true", "false", "null", "1.0")
 	}
 }

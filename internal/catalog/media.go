@@ -18,7 +18,7 @@ func MediaPointers(c Capability, input json.RawMessage) []string {
 	if !slices.ContainsFunc(c.MediaInputs, func(pattern string) bool { return mayMatch(pattern, input) }) {
 		return nil
 	}
-	w := mediaWalker{in: jsonread.New(input), found: make([][]string, len(c.MediaInputs))}
+	w := mediaWalker{in: jsonread.Sound(input), found: make([][]string, len(c.MediaInputs))}
 	candidates := make([]candidate, len(c.MediaInputs))
 	for i, pattern := range c.MediaInputs {
 		candidates[i] = candidate{i, strings.Split(pattern, "/")[1:]}
@@ -36,7 +36,7 @@ func mayMatch(pattern string, object []byte) bool {
 	first, _, _ := strings.Cut(pattern[1:], "/")
 	last := strings.TrimSuffix(pattern, "/"+anyElement)
 	last = last[strings.LastIndexByte(last, '/')+1:]
-	in := jsonread.New(object)
+	in := jsonread.Sound(object)
 	in.Open('{')
 	if !in.More('}') || string(in.Name()) > first {
 		return false // its members are sorted
@@ -112,13 +112,21 @@ func (c Capability) MediaKind(pointer string) string {
 
 // ValueAt returns the value at a JSON pointer into an input, as a part of it; nil if absent.
 func ValueAt(input json.RawMessage, pointer string) json.RawMessage {
-	in := jsonread.New(input)
+	in := ReaderAt(input, pointer)
+	return in.Value()
+}
+
+// ReaderAt returns a reader of a decoded input whose next value is the one at a JSON pointer; it has failed if that is
+// absent.
+func ReaderAt(input json.RawMessage, pointer string) jsonread.Reader {
+	in := jsonread.Sound(input)
 	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
 		if !enter(&in, token) {
-			return nil
+			in.Fail()
+			break
 		}
 	}
-	return in.Value()
+	return in
 }
 
 // enter advances into the next object or array, to the token's value, and reports whether that exists.

@@ -42,7 +42,7 @@ func (c Capability) CheckAuthorization(input json.RawMessage) *fault.Error {
 func WithoutAuthorization(input json.RawMessage) json.RawMessage {
 	defer bulk.Turn(len(input))()
 	out := append(make([]byte, 0, len(input)), '{')
-	r := jsonread.New(input)
+	r := jsonread.Sound(input)
 	r.Open('{')
 	for r.More('}') {
 		name, _ := r.NameQuoted()

@@ -14,6 +14,7 @@ import (
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"unitask/internal/bulk"
 	"unitask/internal/catalog/fastlane"
 )
 
@@ -169,30 +170,11 @@ func (noLoader) Load(url string) (any, error) {
 // checkBase64 accepts padded standard base64 without line breaks. It doesn't decode: inputs are
 // large, and the bytes' consumer decodes them once.
 func checkBase64(s string) ([]byte, error) {
-	digits := strings.TrimRight(s, "=")
-	if len(s)%4 != 0 || len(s)-len(digits) > 2 {
-		return nil, errors.New("wrong length or padding")
-	}
-	odd := byte(0)
-	for i := range len(digits) {
-		odd |= notBase64[digits[i]] // without a branch: megabytes come here
-	}
-	if odd != 0 {
-		return nil, errors.New("not a base64 character")
+	if !bulk.IsBase64(s) {
+		return nil, errors.New("not base64")
 	}
 	return nil, nil
 }
-
-// notBase64 is 1 for each byte that is no digit of standard base64.
-var notBase64 = func() (table [256]byte) {
-	for i := range table {
-		table[i] = 1
-	}
-	for _, c := range "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/" {
-		table[c] = 0
-	}
-	return table
-}()
 
 // notBlank is the pattern of a text with a character other than white space.
 const notBlank = `\S`

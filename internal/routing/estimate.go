@@ -103,7 +103,7 @@ func Estimate(c catalog.Capability, mediaValues int, input, parameters json.RawM
 // for each document, with which a model may read it again.
 func rankings(size *task.Usage, input []byte) int64 {
 	documents, query := int64(0), int64(0)
-	in := jsonread.New(input)
+	in := jsonread.Sound(input)
 	for m := in.Among("documents", "query"); m.Next(); {
 		if m.Name == "query" {
 			query = int64(len(in.Value()))
@@ -158,34 +158,37 @@ func (a *asked) readInput(input []byte) {
 		"text": &a.Text, "max_output_tokens": &a.MaxTokens, "n": &a.N, "duration_seconds": &a.Seconds, "speed": &a.Speed,
 		"max_pages": &a.Pages, "max_searches": &a.Searches,
 	}
-	in := jsonread.New(input)
+	in := jsonread.Sound(input)
 	in.Open('{')
 	for in.More('}') {
 		name := string(in.Name())
-		value := in.Value()
 		switch at, known := into[name]; {
 		case known:
-			_ = json.Unmarshal(value, at)
-		case name == "audio":
-			a.recording = recorded(value)
+			_ = json.Unmarshal(in.Value(), at)
+		case name == "audio" && in.Peek() == '{':
+			a.recording, _ = recorded(&in)
+		default:
+			in.Skip()
 		}
 	}
 }
 
-// recorded returns how many characters the data of a media value are.
-func recorded(value []byte) (characters int) {
-	in := jsonread.New(value)
-	for m := in.Among("data"); m.Next(); {
-		_, says := in.Text()
-		characters = len(says)
+// recorded reads a media value and returns how many characters its data are, and of which content type.
+func recorded(in *jsonread.Reader) (characters int, contentType []byte) {
+	for m := in.Among("content_type", "data"); m.Next(); {
+		if _, says := in.Text(); m.Name == "data" {
+			characters = len(says)
+		} else {
+			contentType = says
+		}
 	}
-	return characters
+	return characters, contentType
 }
 
 // scanText reads parameters that hold each member at most once, max_output_tokens as a whole number in canonical form,
 // and no name like one of these. ok is false for others.
 func scanText(parameters []byte) (a asked, ok bool) {
-	in := jsonread.New(parameters)
+	in := jsonread.Sound(parameters)
 	for m := in.Among("max_output_tokens", catalog.OutputSchema, catalog.Tools, catalog.WebSearch); m.Next(); {
 		switch m.Name {
 		case catalog.OutputSchema:

@@ -19,33 +19,32 @@ const (
 // chatMedia returns the tokens that the media of a chat may have beyond the bytes that stand for them in the input. It
 // is below zero for inline media that are larger than their tokens.
 func chatMedia(input []byte) (tokens int64) {
-	in := jsonread.New(input)
+	in := jsonread.Sound(input)
 	for m := in.Among("messages"); m.Next(); {
 		for in.Open('['); in.More(']'); {
 			for member := in.Among("content"); member.Next(); {
-				tokens += mediaOfContent(in.Value())
+				tokens += mediaOfContent(&in)
 			}
 		}
 	}
 	return tokens
 }
 
-func mediaOfContent(content []byte) (tokens int64) {
-	in := jsonread.New(content)
+func mediaOfContent(in *jsonread.Reader) (tokens int64) {
 	if in.Peek() != '[' {
+		in.Skip()
 		return 0
 	}
 	for in.Open('['); in.More(']'); {
 		for m := in.Among("image", "audio", "document"); m.Next(); {
-			value := in.Value()
-			data := recorded(value)
+			data, contentType := recorded(in)
 			tokens -= int64(data)
 			switch {
 			case m.Name == "image":
 				tokens += tokensPerSight
 			case m.Name == "audio":
 				tokens += audioMillis(data) * tokensPerSecond / 1000
-			case data > 0 && bytes.Contains(value, []byte(`"content_type":"text/`)):
+			case data > 0 && bytes.HasPrefix(contentType, []byte("text/")):
 				tokens += int64(data) // a text
 			default:
 				tokens += tokensPerDocument

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"unitask/internal/bulk"
 	"unitask/internal/jsonread"
 )
 
@@ -28,6 +29,10 @@ func (s *Schema) accept(in *jsonread.Reader) {
 		}
 		valid = s.inBounds(float64(n))
 	case '"':
+		if s.list != nil && s.enum == nil && in.Peek() == '[' {
+			s.list.accept(in)
+			return
+		}
 		valid = s.acceptString(in.Quoted())
 	case '0':
 		_, n, ok := in.Number()
@@ -46,6 +51,7 @@ func (s *Schema) inBounds(n float64) bool { return s.min <= n && n <= s.max }
 
 func (s *Schema) acceptObject(in *jsonread.Reader) bool {
 	var given memberSet
+	var tells []byte // the value that the cases depend on
 	for in.Open('{'); in.More('}'); {
 		name, spelling := in.NameQuoted()
 		if name == nil || spelling.Escaped() {
@@ -56,7 +62,16 @@ func (s *Schema) acceptObject(in *jsonread.Reader) bool {
 			return false
 		}
 		given |= 1 << i
+		if len(s.cases) > 0 && s.cases[0].member == i {
+			ahead := *in
+			tells = ahead.Value()
+		}
 		s.members[i].schema.accept(in)
+	}
+	for i := range s.cases {
+		if !s.cases[i].holds(tells, given) {
+			return false
+		}
 	}
 	return s.rulesHold(given)
 }
@@ -77,6 +92,9 @@ func (s *Schema) rulesHold(given memberSet) bool {
 
 func (s *Schema) acceptString(raw []byte, spelling jsonread.Spelling) bool {
 	if !spelling.Canonical || !s.inBounds(float64(spelling.Runes(raw))) || s.enum != nil && !slices.Contains(s.enum, string(raw)) {
+		return false
+	}
+	if s.base64 && !bulk.IsBase64(spelling.Unquote(raw)) {
 		return false
 	}
 	if p, ok := s.pattern.(partMatcher); ok && spelling.Escaped() && p.MatchPart(raw[1:bytes.IndexByte(raw, '\\')]) {

@@ -19,10 +19,12 @@ type Schema struct {
 	min, max float64  // of a number, of an array's items or of a string's code points
 	enum     []string // of a string, as JSON; nil for any
 	pattern  matcher  // of a string; nil for any
+	base64   bool     // of a string
 	items    *Schema
 	list     *Schema    // for the arrays of a schema whose kind is another; nil if it takes none
 	members  []property // at most maxProperties
 	rules    []rule
+	cases    []valueCase // all of one member
 }
 
 // matcher is a regular expression over a string's bytes.
@@ -90,7 +92,7 @@ var (
 	reference   = slices.Concat(annotations, []string{"Ref"})
 	keywords    = slices.Concat(reference, []string{
 		"Types", "Enum", "Pattern", "MinLength", "MaxLength", "Minimum", "Maximum", "Items2020", "MinItems", "MaxItems",
-		"Properties", "AdditionalProperties", "Required", "Not", "AnyOf", "OneOf", "DependentRequired",
+		"Properties", "AdditionalProperties", "Required", "Not", "AllOf", "AnyOf", "OneOf", "DependentRequired", "ContentEncoding",
 	})
 )
 
@@ -115,7 +117,7 @@ func (c compiler) fill(s *Schema, from *jsonschema.Schema) bool {
 	}
 	switch {
 	case from.Ref != nil:
-		if *s = *c.compile(from.Ref); len(types) > 0 || len(from.Properties) > 0 || from.Items2020 != nil {
+		if *s = *c.compile(from.Ref); len(types) > 0 || from.Items2020 != nil || !s.narrowMembers(from.Properties) {
 			return false
 		}
 	case len(types) == 0:
@@ -126,7 +128,10 @@ func (c compiler) fill(s *Schema, from *jsonschema.Schema) bool {
 	if from.Enum != nil && !s.setEnum(from.Enum.Values) {
 		return false
 	}
-	if !c.setMembers(s, from.Properties) || !s.addRules(from) || len(s.rules) > 0 && s.kind != '{' {
+	if from.Ref == nil && !c.setMembers(s, from.Properties) {
+		return false
+	}
+	if !s.addRules(from) || !s.addCases(from.AllOf) || len(s.rules)+len(s.cases) > 0 && s.kind != '{' {
 		return false
 	}
 	switch s.kind {
@@ -144,7 +149,7 @@ func (c compiler) fill(s *Schema, from *jsonschema.Schema) bool {
 			s.list.narrow(length(from.MinItems, unboundedLow), length(from.MaxItems, unboundedHigh))
 		}
 		s.narrow(length(from.MinLength, unboundedLow), length(from.MaxLength, unboundedHigh))
-		return from.Pattern == nil || s.setPattern(from.Pattern)
+		return (from.Pattern == nil || s.setPattern(from.Pattern)) && s.setEncoding(from.ContentEncoding)
 	case '0':
 		s.narrow(number(from.Minimum, unboundedLow), number(from.Maximum, unboundedHigh))
 	}
@@ -192,6 +197,11 @@ func (s *Schema) setPattern(pattern jsonschema.Regexp) bool {
 	}
 	s.pattern = m
 	return true
+}
+
+func (s *Schema) setEncoding(encoding *jsonschema.Decoder) bool {
+	s.base64 = s.base64 || encoding != nil
+	return encoding == nil || encoding.Name == "base64"
 }
 
 func (c compiler) setMembers(s *Schema, properties map[string]*jsonschema.Schema) bool {
