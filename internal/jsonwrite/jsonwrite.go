@@ -154,6 +154,16 @@ func (w *Writer) JSON(raw []byte) {
 	w.out = append(w.out, raw...)
 }
 
+// Text appends a string that add appends without its quotes. It must need no escaping; an error of add's is the Writer's.
+func (w *Writer) Text(add func(to []byte) ([]byte, error)) {
+	w.value()
+	out, err := add(append(w.out, '"'))
+	w.out = append(out, '"')
+	if w.err == nil {
+		w.err = err
+	}
+}
+
 // Any appends encoding/json's form of the value.
 func (w *Writer) Any(v any) {
 	w.value()

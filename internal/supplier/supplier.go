@@ -134,6 +134,7 @@ type Media struct {
 	ContentType string // sniffed, not claimed
 	Bytes       int64
 	Open        func() (io.ReadCloser, error)
+	Base64      []byte // the same bytes as a request has them, in the standard alphabet with padding; nil: not at hand
 }
 
 // Outcome is either a Result (the work is done) or a Job (it goes on at the supplier).

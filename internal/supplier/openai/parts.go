@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"encoding/base64"
 	"errors"
 
 	"unitask/internal/jsonread"
@@ -17,7 +16,7 @@ func copyParts(w *jsonwrite.Writer, r supplier.Request, api chatAPI, n int, mess
 	w.JSON(message.role)
 	w.Name("content")
 	w.Begin('[')
-	in := jsonread.New(message.parts)
+	in := jsonread.Sound(message.parts)
 	in.Open('[')
 	for i := 0; in.More(']'); i++ {
 		var kind, text, says []byte
@@ -53,13 +52,9 @@ func writePart(w *jsonwrite.Writer, r supplier.Request, api chatAPI, place, kind
 		return nil
 	}
 	m := r.Media[place]
-	data, err := upstream.ReadMedia(m)
-	if err != nil {
-		return err
-	}
 	switch kind {
 	case upstream.PartImage:
-		writeImage(w, api, m.ContentType, data)
+		writeImage(w, api, m)
 	case upstream.PartAudio:
 		format := audioFormats[m.ContentType]
 		if format == "" || api == responses { // a recording goes by the other API (see settings.api)
@@ -67,22 +62,23 @@ func writePart(w *jsonwrite.Writer, r supplier.Request, api chatAPI, place, kind
 		}
 		writeTyped(w, api, "input_audio", func() {
 			w.Name("data")
-			writeData(w, "", data)
+			writeData(w, "", m)
 			w.Name("format")
 			w.String(format)
 		})
 	case upstream.PartDocument:
 		if m.ContentType != "application/pdf" {
+			data, err := upstream.ReadMedia(m)
 			beginText(w, api) // the format's files have no type for it
 			w.String(string(data))
 			w.End('}')
-			return nil
+			return err
 		}
 		writeTyped(w, api, api.file(), func() {
 			w.Name("filename")
 			w.String("document.pdf")
 			w.Name("file_data")
-			writeData(w, "data:"+m.ContentType+";base64,", data)
+			writeData(w, "data:"+m.ContentType+";base64,", m)
 		})
 	default:
 		return errors.New(unread)
@@ -90,12 +86,12 @@ func writePart(w *jsonwrite.Writer, r supplier.Request, api chatAPI, place, kind
 	return nil
 }
 
-func writeImage(w *jsonwrite.Writer, api chatAPI, contentType string, data []byte) {
-	prefix := "data:" + contentType + ";base64,"
+func writeImage(w *jsonwrite.Writer, api chatAPI, m supplier.Media) {
+	prefix := "data:" + m.ContentType + ";base64,"
 	if api == completions {
 		writeTyped(w, api, "image_url", func() {
 			w.Name("url")
-			writeData(w, prefix, data)
+			writeData(w, prefix, m)
 		})
 		return
 	}
@@ -103,7 +99,7 @@ func writeImage(w *jsonwrite.Writer, api chatAPI, contentType string, data []byt
 		w.Name("detail")
 		w.String("auto")
 		w.Name("image_url")
-		writeData(w, prefix, data)
+		writeData(w, prefix, m)
 	})
 }
 
@@ -135,10 +131,7 @@ func writeTyped(w *jsonwrite.Writer, api chatAPI, name string, members func()) {
 	w.End('}')
 }
 
-// writeData writes bytes as a string in base64 after a prefix, both of which need no escaping.
-func writeData(w *jsonwrite.Writer, prefix string, data []byte) {
-	quoted := append(make([]byte, 0, len(prefix)+base64.StdEncoding.EncodedLen(len(data))+2), '"')
-	quoted = append(quoted, prefix...)
-	quoted = base64.StdEncoding.AppendEncode(quoted, data)
-	w.JSON(append(quoted, '"'))
+// writeData writes a media value's bytes as a string in base64 after a prefix, both of which need no escaping.
+func writeData(w *jsonwrite.Writer, prefix string, m supplier.Media) {
+	w.Text(func(to []byte) ([]byte, error) { return upstream.AppendBase64(append(to, prefix...), m) })
 }

@@ -56,7 +56,7 @@ func (s settings) ask(r supplier.Request, api chatAPI, live bool) (chatRequest, 
 // (see refuses).
 func writeMessages(w *jsonwrite.Writer, r supplier.Request, api chatAPI) (said int, err error) {
 	var messages, prompt, system []byte
-	in := jsonread.New(r.Input)
+	in := jsonread.Sound(r.Input)
 	for m := in.Only("messages", "prompt", "system"); m.Next(); {
 		var says []byte
 		switch m.Name {
@@ -99,7 +99,7 @@ func textIn(in *jsonread.Reader) (raw, says []byte) {
 func absent(value []byte) bool { return len(value) == 0 || string(value) == "null" }
 
 func copyMessages(w *jsonwrite.Writer, r supplier.Request, api chatAPI, messages []byte) (said int, err error) {
-	in := jsonread.New(messages)
+	in := jsonread.Sound(messages)
 	in.Open('[')
 	for i := 0; err == nil && in.More(']'); i++ {
 		m := readMessage(&in)
@@ -170,7 +170,7 @@ type parameters struct {
 
 // readParameters reports whether it knows them all; they are all that this kind honours (see refuses).
 func readParameters(r supplier.Request) (p parameters, known bool) {
-	in := jsonread.New(r.Parameters)
+	in := jsonread.Sound(r.Parameters)
 	for m := in.Only(chatMembers...); m.Next(); {
 		switch m.Name {
 		case "max_output_tokens":
@@ -264,7 +264,7 @@ func writeSet(w *jsonwrite.Writer, name string, value []byte) {
 }
 
 func isTexts(value []byte) bool {
-	in := jsonread.New(value)
+	in := jsonread.Sound(value)
 	for in.Open('['); in.More(']'); {
 		in.Text()
 	}

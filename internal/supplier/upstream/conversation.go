@@ -188,7 +188,7 @@ func PartTypes(input []byte) []string {
 		return nil
 	}
 	var types []string
-	in := jsonread.New(input)
+	in := jsonread.Sound(input)
 	for m := in.Among("messages"); m.Next(); {
 		for in.Open('['); in.More(']'); {
 			for member := in.Among("content"); member.Next(); {
@@ -200,7 +200,7 @@ func PartTypes(input []byte) []string {
 }
 
 func appendTypes(types []string, content []byte) []string {
-	in := jsonread.New(content)
+	in := jsonread.Sound(content)
 	if in.Peek() != '[' {
 		return types
 	}

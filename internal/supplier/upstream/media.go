@@ -2,10 +2,24 @@ package upstream
 
 import (
 	"bytes"
+	"encoding/base64"
 	"errors"
 
 	"unitask/internal/supplier"
 )
+
+// AppendBase64 appends the bytes of a media value in base64, of the standard alphabet with padding. Its error is
+// ReadMedia's.
+func AppendBase64(to []byte, m supplier.Media) ([]byte, error) {
+	if m.Base64 != nil {
+		return append(to, m.Base64...), nil
+	}
+	data, err := ReadMedia(m)
+	if err != nil {
+		return to, err
+	}
+	return base64.StdEncoding.AppendEncode(to, data), nil
+}
 
 // ReadMedia returns the bytes of a media value. Its error doesn't show them.
 func ReadMedia(m supplier.Media) ([]byte, error) {
