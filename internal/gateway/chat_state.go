@@ -71,7 +71,7 @@ func (w *work) statesFor(route routing.Route, r supplier.Request) map[int]json.R
 		return nil
 	}
 	states := map[int]json.RawMessage{}
-	in := jsonread.New(r.Input)
+	in := jsonread.Sound(r.Input)
 	for m := in.Among("messages"); m.Next(); {
 		in.Open('[')
 		for i := 0; in.More(']'); i++ {

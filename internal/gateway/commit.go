@@ -28,13 +28,16 @@ type committed struct {
 func (g *Gateway) commit(ctx context.Context, o *order, streams bool) (committed, error) {
 	if !g.enter() {
 		g.health.Keep(o.choices, "", "")
-		g.dropInput(ctx, o.InputRef)
+		o.dropInput(ctx, g)
 		return committed{}, errStopping
 	}
 	defer g.workers.Done()
 	created, err := g.store.CreateTask(context.WithoutCancel(ctx), o.NewTask)
 	again := errors.Is(err, store.ErrUnknown)
 	if again {
+		if o.held != nil {
+			_ = o.held.keep(ctx) // another worker may have the task by now
+		}
 		created, err = g.createAgain(ctx, o, unknownPatience)
 	}
 	if errors.Is(err, store.ErrUnknown) {
@@ -81,11 +84,14 @@ func (g *Gateway) settle(
 	defer func() {
 		if b.end == nil {
 			g.health.Keep(o.choices, "", "")
+			if o.held != nil {
+				o.held.end(ctx, false)
+			}
 		}
 	}()
 	b.Created = created
 	if refusedForSure(err) || b.Admit == store.AdmitReplayed {
-		g.dropInput(ctx, o.InputRef)
+		o.dropInput(ctx, g)
 	}
 	switch {
 	case err != nil || b.Admit == store.AdmitReplayed:
@@ -108,7 +114,10 @@ func (g *Gateway) beginWork(o *order, c store.Created) *waiter {
 		first = *a
 	}
 	at := handoff{fresh: true, grant: g.health.Keep(o.choices, first.Supplier, first.Model), size: o.size}
-	if o.InputRef == "" { // a large input is read again: its memory was granted for the acceptance alone
+	switch {
+	case o.held != nil:
+		at.request, at.held, at.loaded = &o.request, o.held, o.held.begin()
+	case o.InputRef == "": // a stored input is read again: its memory was granted for the acceptance alone
 		o.request.Input, o.Input = c.Task.Input, nil // as it was recorded: the sent form needn't stay beside it
 		at.request = &o.request
 	}
@@ -118,6 +127,15 @@ func (g *Gateway) beginWork(o *order, c store.Created) *waiter {
 		end.done <- g.run(c.Lease, node, at)
 	})
 	return end
+}
+
+// dropInput deletes the large input of a task that isn't recorded.
+func (o *order) dropInput(ctx context.Context, g *Gateway) {
+	if o.held != nil {
+		o.held.end(ctx, true)
+		return
+	}
+	g.dropInput(ctx, o.InputRef)
 }
 
 // refusedForSure reports whether the error means that no task was recorded; after any other error the record may

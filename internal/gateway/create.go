@@ -79,7 +79,7 @@ func (g *Gateway) Create(ctx context.Context, c gate.Caller, s Submission) (Acce
 	if declared != nil {
 		req.Input = catalog.WithoutAuthorization(req.Input)
 	}
-	o, err := g.newTask(ctx, c, req, entry, old.LastUnknown())
+	o, err := g.newTask(ctx, c, req, entry, &s, old.LastUnknown())
 	if err != nil {
 		return Accepted{}, err
 	}
@@ -150,7 +150,7 @@ func (g *Gateway) accept(ctx context.Context, c gate.Caller, o *order, s *Submis
 	case created.Admit == store.AdmitReplayed:
 		return g.join(ctx, created.Task, s)
 	}
-	wait := g.waitFor(created.Task, s.Wait)
+	wait := g.waitFor(created.Task.Sync, s.Wait)
 	switch {
 	case created.stream != nil:
 		return g.opened(ctx, created.stream, wait, created.Admit)
@@ -202,13 +202,14 @@ type order struct {
 	request supplier.Request
 	size    task.Usage
 	choices []routing.Choice
+	held    *heldInput // nil for an input that is small or stored
 }
 
 // newTask assembles the record: input kept, price frozen, reservation and holds computed. Synchronous
 // work has its routes chosen at once, unless it waits for an earlier attempt to be settled by its worker or
 // for a moderation supplier, who is asked first.
 func (g *Gateway) newTask(
-	ctx context.Context, c gate.Caller, req catalog.Request, entry catalog.Capability, waits bool,
+	ctx context.Context, c gate.Caller, req catalog.Request, entry catalog.Capability, s *Submission, waits bool,
 ) (*order, error) {
 	routes := g.routes.Load()
 	req.Parameters = entry.FillDefaults(req.Parameters)
@@ -230,15 +231,13 @@ func (g *Gateway) newTask(
 		}
 	}
 	o.Holds = g.gate.Holds(c, o.Reserved, spend)
-	if len(req.Input) > inlineInput {
-		ref, err := g.keepInput(ctx, c.Scope(), req.Input, entry.Deadline)
-		if err != nil {
-			return nil, err
-		}
-		o.Input, o.InputRef = nil, ref
-	}
 	if s := g.session.Load(); o.Sync && g.leaseValid(s.node) {
 		o.First = &store.First{Node: s.node}
+	}
+	if len(req.Input) > inlineInput {
+		if err := g.keepApart(ctx, o, g.waitFor(o.Sync, s.Wait)); err != nil {
+			return nil, err
+		}
 	}
 	if o.First == nil || waits {
 		return o, nil
@@ -257,7 +256,7 @@ func (g *Gateway) newTask(
 
 // join waits with a task that stood under the key before this request.
 func (g *Gateway) join(ctx context.Context, t task.Task, s *Submission) (Accepted, error) {
-	wait := g.waitFor(t, s.Wait)
+	wait := g.waitFor(t.Sync, s.Wait)
 	if !s.Stream {
 		return g.finishWait(ctx, t, wait, store.AdmitReplayed)
 	}
@@ -275,11 +274,11 @@ func (g *Gateway) finishWait(ctx context.Context, t task.Task, wait time.Duratio
 
 // waitFor returns how long a POST waits for a task: the caller's wish, else the time that suits its
 // capability.
-func (g *Gateway) waitFor(t task.Task, prefer *time.Duration) time.Duration {
+func (g *Gateway) waitFor(sync bool, prefer *time.Duration) time.Duration {
 	switch {
 	case prefer != nil:
 		return *prefer
-	case t.Sync:
+	case sync:
 		return g.limits.Load().SyncWait
 	default:
 		return 0

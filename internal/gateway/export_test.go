@@ -16,3 +16,13 @@ func Agrees(o *task.Output, told ...api.Delta) bool {
 
 // Followed returns how many tasks' texts are kept for the streams that follow them.
 func Followed(g *Gateway) int64 { return g.texts.open.Load() }
+
+// Unloaded reports whether no large input is in memory: more than the room for them all is given to who is alone.
+func Unloaded(g *Gateway) bool {
+	const nobody, more = "", 1 << 60
+	if !g.loads.Try(nobody, more) {
+		return false
+	}
+	g.loads.Give(nobody, more)
+	return true
+}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"unitask/internal/fault"
+	"unitask/internal/task"
 )
 
 // How workers share Limits.WorkMemory, the room for large inputs in memory. Small ones, which stand in the task's
@@ -42,12 +43,54 @@ func (w *work) load(ctx context.Context, bytes int64) error {
 	return nil
 }
 
-// unload drops the loaded input and gives its room back.
+// unload drops the loaded input and gives its room back, unless it can't be loaded again.
 func (w *work) unload() {
-	if w.loaded > 0 {
+	if w.loaded > 0 && !w.held.only() {
 		w.request, w.media = nil, false
+		w.giveRoom()
+	}
+}
+
+// giveRoom gives the room of the loaded input back.
+func (w *work) giveRoom() {
+	if w.loaded > 0 {
 		w.g.loads.Give(w.t.Scope.Account, w.loaded)
 		w.loaded = 0
+	}
+}
+
+// handOver stores a held input for the next worker. Without it, that one lets the task fail, to be sent again.
+func (w *work) handOver(ctx context.Context) {
+	if w.held != nil {
+		_ = w.held.keep(ctx)
+	}
+}
+
+// setAside is unload for a long pause, before which a held input is stored.
+func (w *work) setAside(ctx context.Context) error {
+	if w.held != nil {
+		if err := w.held.keep(ctx); err != nil {
+			return err
+		}
+	}
+	w.unload()
+	return nil
+}
+
+// eraseInputs deletes what was stored of the task's input, once it has ended. before is the task as it was before its
+// end, whose commit erased the input in the record.
+func (w *work) eraseInputs(ctx context.Context, before task.Task) {
+	ended := w.t.State.Terminal()
+	switch {
+	case w.held != nil:
+		w.held.end(ctx, ended)
+		for _, id := range w.fetched {
+			if ended {
+				w.g.dropInput(ctx, id)
+			}
+		}
+	case ended:
+		w.g.eraseInputs(ctx, before)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"unitask/internal/fault"
@@ -76,6 +77,7 @@ func TestLargeInputWithoutRoom(t *testing.T) {
 	inWorldWith(t, gateway.Limits{WorkMemory: 1 << 20}, []routing.Route{route("text.chat", "a", 1, chats)}, func(w *world) {
 		prompt := fmt.Sprintf(`{"capability":"text.chat","input":{"prompt":%q}}`, strings.Repeat("x", 300_000))
 		first := w.create("large-000001", prompt, 0).Task.ID
+		synctest.Wait() // its worker has the room
 		second := w.create("large-000002", prompt, 10*time.Second).Task
 		if second.State != task.Failed || second.Failure.Code != fault.CapacityExhausted || len(chats.keys()) != 1 {
 			t.Errorf("%s %+v after %d submissions", second.State, second.Failure, len(chats.keys()))

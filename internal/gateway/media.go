@@ -135,11 +135,11 @@ func (g *Gateway) headOf(field string, data []byte) ([]byte, error) {
 		return nil, err
 	}
 	defer bulk.Turn(len(data))()
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
 	head := make([]byte, artifact.SniffLen)
 	n, err := io.ReadFull(in, head)
-	if err == nil {
-		_, err = io.Copy(io.Discard, in)
-	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = nil
 	}
@@ -179,13 +179,12 @@ func (g *Gateway) fetch(ctx context.Context, r artifact.FetchRequest) (io.ReadCl
 }
 
 // keepInput stores a large input apart from the task's record.
-func (g *Gateway) keepInput(ctx context.Context, s task.Scope, input json.RawMessage, deadline time.Duration) (string, error) {
-	id := task.NewID(task.PrefixInput, g.now())
+func (g *Gateway) keepInput(ctx context.Context, t task.Task, input json.RawMessage, ttl time.Duration) error {
 	_, err := g.artifacts.Put(ctx, artifact.PutRequest{
-		ID: id, Owner: owner(s), Body: bytes.NewReader(input), ContentType: "application/json",
-		Limit: int64(len(input)), TTL: deadline + inputMargin, Source: artifact.FromCaller("input"),
+		ID: t.InputRef, Owner: owner(t.Scope), Body: bytes.NewReader(input), ContentType: "application/json",
+		Limit: int64(len(input)), TTL: ttl, Source: artifact.FromCaller("input"),
 	})
-	return id, err
+	return err
 }
 
 // dropInput deletes a kept input; one that stays behind is swept when its time is over.
@@ -244,7 +243,16 @@ func (g *Gateway) inputOf(ctx context.Context, t task.Task) (json.RawMessage, er
 	return input, nil
 }
 
-func erasedInput(err error) error { return fault.Wrap(fault.Internal, err, "the task's input is gone") }
+// errInputGone is that a task's input isn't there: a node died that held it.
+var errInputGone = errors.New("gateway: the task's input is gone")
+
+func erasedInput(err error) error {
+	if fault.CodeOf(err) == fault.NotFound {
+		err = errInputGone
+	}
+	return fault.Wrap(fault.Internal, err, "the service was interrupted and has no input any more; the same request again brings it").
+		WithRetryAfter(retryTimeout)
+}
 
 // mediaID is the artifact of a media value of a task's input: the same for every worker, another one after each
 // reopening, so that the clean-up of one round leaves the next alone.

@@ -14,7 +14,6 @@ import (
 	"unitask/internal/bulk"
 	"unitask/internal/catalog"
 	"unitask/internal/fault"
-	"unitask/internal/jsonread"
 	"unitask/internal/supplier"
 	"unitask/internal/task"
 )
@@ -71,6 +70,7 @@ func (w *work) prepare(ctx context.Context) error {
 	if err := w.readInput(ctx); err != nil || w.media {
 		return err
 	}
+	read := w.request
 	places, err := w.mediaRefs(ctx)
 	if err != nil {
 		return err
@@ -85,7 +85,7 @@ func (w *work) prepare(ctx context.Context) error {
 	if err := w.reload(ctx, more); err != nil {
 		return err
 	}
-	if err := w.mediaWithin(places, media); err != nil {
+	if err := w.mediaWithin(places, media, w.request != read); err != nil {
 		return err
 	}
 	w.request.Media, w.media = media, true
@@ -96,8 +96,9 @@ func (w *work) prepare(ctx context.Context) error {
 type mediaRef struct {
 	pointer, field, kind string
 
-	id  string // "" for bytes that stand in the input
-	url string // "" for an artifact that is there
+	id     string // "" for bytes that stand in the input
+	url    string // "" for an artifact that is there
+	inline media  // of an input that wasn't read again meanwhile
 }
 
 // mediaRefs returns the media of the input. None is fetched yet, so that no worker waits for a foreign server with a
@@ -113,6 +114,8 @@ func (w *work) mediaRefs(ctx context.Context) ([]mediaRef, error) {
 			p.id = m.Artifact
 		case m.URL != "":
 			p.id = mediaID(w.t, pointer)
+		default:
+			p.inline = m
 		}
 		if p.id != "" {
 			_, err := w.g.artifacts.Stat(ctx, p.id)
@@ -140,10 +143,13 @@ func (w *work) mediaApart(ctx context.Context, places []mediaRef) (all map[strin
 			continue
 		}
 		if p.url != "" {
-			w.unload()
+			if err := w.setAside(ctx); err != nil {
+				return nil, 0, err
+			}
 			if err := w.fetchMedia(ctx, p); err != nil {
 				return nil, 0, err
 			}
+			w.fetched = append(w.fetched, p.id)
 		}
 		meta, err := w.g.artifacts.Stat(ctx, p.id)
 		if err != nil {
@@ -164,14 +170,17 @@ func (w *work) mediaApart(ctx context.Context, places []mediaRef) (all map[strin
 	return all, bytes, nil
 }
 
-// mediaWithin adds the media whose bytes stand in the input, which have to stay there as long as they are read.
-func (w *work) mediaWithin(places []mediaRef, all map[string]supplier.Media) error {
+// mediaWithin adds the media whose bytes stand in the input, which have to stay there as long as they are read; again:
+// the input was read again after the places were.
+func (w *work) mediaWithin(places []mediaRef, all map[string]supplier.Media, again bool) error {
 	for _, p := range places {
 		if p.id != "" {
 			continue
 		}
-		m, _ := mediaAt(w.request.Input, p.pointer)
-		inline, err := w.g.inline(p, m)
+		if again {
+			p.inline, _ = mediaAt(w.request.Input, p.pointer)
+		}
+		inline, err := w.inlineMedia(p)
 		if err != nil {
 			return err
 		}
@@ -180,12 +189,16 @@ func (w *work) mediaWithin(places []mediaRef, all map[string]supplier.Media) err
 	return nil
 }
 
-// inline returns a media value whose bytes stand in the input.
-func (g *Gateway) inline(p mediaRef, m media) (supplier.Media, error) {
+// inlineMedia returns a media value whose bytes stand in the input.
+func (w *work) inlineMedia(p mediaRef) (supplier.Media, error) {
+	m := p.inline
 	open := func() (*artifact.Inline, error) {
-		return artifact.NewInline(p.field+".data", m.Data, g.limits.Load().InlineMedia)
+		return artifact.NewInline(p.field+".data", m.Data, w.g.limits.Load().InlineMedia)
 	}
 	in, err := open()
+	if err == nil && w.held == nil { // else it was checked a moment ago, as it was accepted
+		err = in.Check()
+	}
 	if err != nil {
 		return supplier.Media{}, err
 	}
@@ -206,7 +219,7 @@ func (g *Gateway) inline(p mediaRef, m media) (supplier.Media, error) {
 		return supplier.Media{}, err
 	}
 	return supplier.Media{
-		ContentType: kind, Bytes: in.Len(),
+		ContentType: kind, Bytes: in.Len(), Base64: m.Data,
 		Open: func() (io.ReadCloser, error) {
 			in, err := open()
 			return io.NopCloser(in), err
@@ -220,7 +233,9 @@ func (w *work) reload(ctx context.Context, more int64) error {
 	if more <= inlineInput {
 		return w.readInput(ctx)
 	}
-	w.unload()
+	if err := w.setAside(ctx); err != nil {
+		return err
+	}
 	own, err := w.inputSize(ctx)
 	if err != nil {
 		return err
@@ -260,7 +275,7 @@ func (w *work) fetchMedia(ctx context.Context, p mediaRef) error {
 // mediaAt returns the media value at a JSON pointer into the input, and its field's dotted name.
 func mediaAt(input json.RawMessage, pointer string) (m media, field string) {
 	defer bulk.Turn(len(input))()
-	r := jsonread.New(catalog.ValueAt(input, pointer))
+	r := catalog.ReaderAt(input, pointer)
 	for members := r.Among("url", "data", "content_type", "artifact"); members.Next(); {
 		switch _, says := r.Text(); members.Name {
 		case "url":

@@ -2,6 +2,7 @@ package gateway_test
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"io/fs"
 	"maps"
@@ -165,6 +166,23 @@ func TestNoLimitKeepsEveryResult(t *testing.T) {
 		for key, body := range map[string]string{"no-limit-1": edit(t), "no-limit-2": editByURL} {
 			w.expect(w.end(w.create(key, body, 0).Task.ID), outcome{task.Succeeded, "", 1, []attemptOutcome{{"a", task.OK, "", 1, false}}})
 		}
+	})
+}
+
+// TestUnsoundDataIsNotSent: a record that another version left holds data that are no base64. No supplier gets them, who
+// might be sent them as they stand.
+func TestUnsoundDataIsNotSent(t *testing.T) {
+	s := &script{submitFn: painted(t)}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, []routing.Route{route("image.edit", "a", 1, keyed{jobs{s}})})
+		id := w.leave("image.edit", `{"images":[{"content_type":"image/png","data":"`+
+			base64.StdEncoding.EncodeToString(append(mustPNG(t), make([]byte, 60_000)...))[:80_000]+`\"}],\"n\":9,\"a\":[{\""}],"prompt":"a fox"}`).Task.ID
+		w.start()
+		defer w.stop()
+		if got := w.end(id); codeOf(got) != fault.InvalidRequest {
+			t.Errorf("%s %+v", got.State, got.Failure)
+		}
+		w.expectSent(s)
 	})
 }
 

@@ -250,6 +250,9 @@ func (w *work) learn(route routing.Route, e *supplier.Error) {
 // reconcile settles an intent this worker inherited: it may or may not have been sent.
 func (w *work) reconcile(ctx context.Context, route routing.Route, a task.Attempt) error {
 	if honorsKey(route.Adapter) {
+		if errors.Is(w.readInput(ctx), errInputGone) {
+			return w.orphan(ctx, a)
+		}
 		return w.submit(ctx, route, a)
 	}
 	finder, ok := route.Adapter.(supplier.Finder)

@@ -34,6 +34,8 @@ type work struct {
 	request *supplier.Request // prepared once: the input, and its media once something is sent
 	media   bool              // the request's media are at hand
 	loaded  int64             // of the room for large inputs: the share of the request and its media
+	held    *heldInput        // the input, if it came with the acceptance and is large
+	fetched []string          // the artifacts of media that this worker fetched
 	size    task.Usage
 	ends    time.Time     // the deadline, by time.Now: a step of the wall clock leaves it alone
 	waited  time.Duration // for a free place, synchronous work in hand
@@ -58,6 +60,8 @@ type handoff struct {
 	grant   routing.Grant     // that attempt's share of its route
 	request *supplier.Request // without its media; nil if it is still to be read
 	size    task.Usage        // of the request
+	held    *heldInput        // its large input
+	loaded  int64             // the room that it takes
 }
 
 // run works on a task until it is terminal, the node stops or the lease is lost, and returns the task
@@ -69,7 +73,7 @@ func (g *Gateway) run(l *store.Lease, node string, s handoff) *task.Task {
 	w := &work{
 		g: g, ref: l.Ref, t: l.Task, node: node, ends: time.Now().Add(l.Left),
 		inherited: !s.fresh && l.Task.OpenAttempt() != nil, // another worker left it open
-		grant:     s.grant, request: s.request, size: s.size,
+		grant:     s.grant, request: s.request, size: s.size, held: s.held, loaded: s.loaded,
 	}
 	if a := l.Task.OpenAttempt(); a != nil && s.fresh {
 		w.fresh = a.N
@@ -89,14 +93,12 @@ func (w *work) work() {
 	defer w.clear()
 	defer w.endGrant()
 	w.loop(ctx)
-	w.unload()
+	w.giveRoom()
 	if w.text != nil {
 		w.g.texts.leave(w.text)
 		w.text = nil
 	}
-	if w.t.State.Terminal() {
-		w.g.eraseInputs(ctx, before)
-	}
+	w.eraseInputs(ctx, before)
 }
 
 // loop takes steps until the task is terminal. A step that breaks is a fault of the service: the task fails with it
@@ -191,6 +193,7 @@ func (w *work) interrupted(ctx context.Context) error {
 // leave drops the work of a node that stops or has given its leases up. An intent that was recorded
 // but not sent is taken back, so that whoever goes on needn't wonder.
 func (w *work) leave(ctx context.Context) error {
+	w.handOver(ctx)
 	if s := w.takeBack(); s.Close != nil {
 		_, _ = w.g.store.Advance(context.WithoutCancel(ctx), w.nextWrite(), s)
 	}
@@ -268,6 +271,9 @@ func (w *work) commit(ctx context.Context, write func(context.Context, store.Lea
 }
 
 func (w *work) advance(ctx context.Context, s store.Step) error {
+	if s.Release != nil {
+		w.handOver(ctx)
+	}
 	return w.commit(ctx, func(ctx context.Context, ref store.LeaseRef) (task.Task, error) {
 		return w.g.store.Advance(ctx, ref, s)
 	})

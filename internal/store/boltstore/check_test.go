@@ -229,6 +229,11 @@ func TestCheckAsksForFiles(t *testing.T) {
 	if _, err := db.CreateTask(t.Context(), n); err != nil {
 		t.Fatal(err)
 	}
+	held := freshTask()
+	held.Input, held.InputRef, held.Sync = nil, "in_2", true
+	if _, err := db.CreateTask(t.Context(), held); err != nil {
+		t.Fatal(err)
+	}
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
