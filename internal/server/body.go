@@ -21,8 +21,8 @@ import (
 const (
 	announced   = 4 << 10          // up to how many bytes of a body memory is taken before they are here
 	smallBody   = 1 << bitsOfSmall // up to which size a body may arrive in memory, if there is room
-	bitsOfSmall = 20
-	smallRoom   = 4 << 20 // bytes of such bodies, of which each is held in four copies until it is recorded
+	bitsOfSmall = 21
+	smallRoom   = 16 << 20 // bytes of such bodies, of which each is held twice until it is recorded
 
 	partOnDisk   = 8                // one account has an eighth of the bodies on the disk,
 	partInMemory = 2                // and a half of those in memory
