@@ -160,13 +160,14 @@ var ledgers = []ledger{
 		charged: "0.00036",
 	},
 	{
-		supplier: "Perplexity", source: "a recorded answer of sonar-deep-research: its reasoning is not in the completion", kind: "openai", request: chat("sonar-deep-research"),
-		answer:  completed(`{"prompt_tokens":33,"completion_tokens":11395,"total_tokens":11428,"citation_tokens":19028,"num_search_queries":21,"reasoning_tokens":193947,"cost":{"total_cost":0.816}}`),
-		used:    supplier.Usage{InputTokens: 33, OutputTokens: 11395 + 193947, ReasoningTokens: 193947, Searches: 21},
-		own:     price("mtok 2 8 reasoning=3 search=0.005"), // 33×2 + 11395×8 + 193947×3 = 66 + 91160 + 581841, and 21×0.005
-		list:    price("search 0.01 0"),                     // 21×0.01
-		owed:    "0.778067",
-		charged: "0.21",
+		supplier: "Perplexity", source: "the page on pricing: reasoning is not in the completion, nor are citations in the prompt", kind: "openai",
+		request: chat("sonar-deep-research"),
+		answer:  completed(`{"prompt_tokens":33,"completion_tokens":7163,"total_tokens":7196,"citation_tokens":20016,"num_search_queries":18,"reasoning_tokens":73997}`),
+		used:    supplier.Usage{InputTokens: 33 + 20016, OutputTokens: 7163 + 73997, ReasoningTokens: 73997, Searches: 18},
+		own:     price("mtok 2 8 reasoning=3 search=0.005"), // 33×2 + 20016×2 + 7163×8 + 73997×3 = 66 + 40032 + 57304 + 221991, and 18×0.005
+		list:    price("search 0.01 0"),                     // 18×0.01
+		owed:    "0.409393",
+		charged: "0.18",
 	},
 	{
 		supplier: "OpenRouter", source: "the page on usage accounting", kind: "openai", options: map[string]string{"reported_cost": "on"}, request: chat("any"),

@@ -71,7 +71,7 @@ func FuzzScanReport(f *testing.F) {
 	for _, report := range []string{
 		`{"prompt_tokens":9,"completion_tokens":2,"total_tokens":11,"completion_tokens_details":{"reasoning_tokens":0}}`,
 		`{"input_tokens":1e3,"output_tokens":[2],"seconds":"3","cost":0.1}`, `{"prompt_tokens":1,"prompt_tokens":2}`,
-		`{"input_token_details":{"audio_tokens":3},"prompt_cache_hit_tokens":1,"num_search_queries":2,"reasoning_tokens":4}`,
+		`{"input_token_details":{"audio_tokens":3},"prompt_cache_hit_tokens":1,"num_search_queries":2,"citation_tokens":5,"reasoning_tokens":4}`,
 		`{"cached_tokens":1,"cache_write_tokens":"2","image_tokens":[3],"audio_tokens":4,"reasoning_tokens":5,"text_tokens":6}`, `{"Cached_Tokens":1}`, `{"promptTokens":1}`, `{"Cost":1}`, `[]`, `null`, ``, `{`,
 	} {
 		f.Add([]byte(report))

@@ -22,7 +22,7 @@ type usage struct {
 }
 
 // report is a usage report as it stands: of chats and embeddings, of images and recordings, and of servers with members
-// of their own: an aggregator's charge, DeepSeek's cache and Perplexity's searches.
+// of their own: an aggregator's charge, DeepSeek's cache, and Perplexity's searches and the pages cited.
 type report struct {
 	Prompt            json.RawMessage `json:"prompt_tokens"`
 	Completion        json.RawMessage `json:"completion_tokens"`
@@ -39,6 +39,7 @@ type report struct {
 	Hit               json.RawMessage `json:"prompt_cache_hit_tokens"`
 	Reasoning         json.RawMessage `json:"reasoning_tokens"`
 	Searches          json.RawMessage `json:"num_search_queries"`
+	Citations         json.RawMessage `json:"citation_tokens"`
 }
 
 // details is the parts of a direction's tokens.
@@ -69,6 +70,7 @@ func parseUsage(b json.RawMessage) usage {
 		cost: upstream.Number(r.Cost, maxCost),
 	}
 	u.OutputTokens += u.apart(upstream.Count(r.Total))
+	u.InputTokens += upstream.Count(r.Citations) // which the prompt and the total are without
 	return u
 }
 
@@ -93,7 +95,7 @@ func scanReport(b []byte) (r report, ok bool) {
 	for m := in.Among(
 		"prompt_tokens", "completion_tokens", "prompt_tokens_details", "completion_tokens_details", "total_tokens",
 		"input_tokens", "output_tokens", "input_tokens_details", "output_tokens_details", "input_token_details",
-		"seconds", "cost", "prompt_cache_hit_tokens", "reasoning_tokens", "num_search_queries",
+		"seconds", "cost", "prompt_cache_hit_tokens", "reasoning_tokens", "num_search_queries", "citation_tokens",
 	); m.Next(); {
 		*r.member(m.Name) = in.Value()
 	}
@@ -131,8 +133,10 @@ func (r *report) member(name string) *json.RawMessage {
 		return &r.Hit
 	case "reasoning_tokens":
 		return &r.Reasoning
-	default: // num_search_queries
+	case "num_search_queries":
 		return &r.Searches
+	default: // citation_tokens
+		return &r.Citations
 	}
 }
 
