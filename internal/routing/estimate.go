@@ -15,8 +15,7 @@ import (
 // The bounds behind an estimate if the request has no value. Each is above the possible usage, because a payment
 // never exceeds the reservation.
 const (
-	DefaultOutputTokens = 1024   // of text, when max_output_tokens is absent
-	tokensPerImage      = 16_384 // the largest picture in the highest quality
+	DefaultOutputTokens = 1024 // of text, when max_output_tokens is absent
 	transcriptTokens    = 32_768
 	videoSeconds        = 8        // when duration_seconds is absent
 	millisPerCharacter  = 250      // of slow speech at speed 1
@@ -42,6 +41,7 @@ type asked struct {
 	Speed     float64 `json:"speed"`
 	Pages     int64   `json:"max_pages"`
 	Searches  int64   `json:"max_searches"`
+	Size      string  `json:"size"` // of an image
 
 	recording int   // characters in base64 of an audio value; 0: it is elsewhere
 	schema    int64 // bytes of the schema that a text's answer must fit, and of its tools
@@ -89,7 +89,7 @@ func Estimate(c catalog.Capability, mediaValues int, input, parameters json.RawM
 		size.Milliseconds = videoMillis(a.Seconds)
 	case family == "image":
 		size.Images = max(a.N, 1)
-		size.OutputTokens = size.Images * tokensPerImage
+		size.OutputTokens = size.Images * imageTokens(a.Size)
 		size.InputTokens += int64(mediaValues) * tokensPerImage
 	default:
 		a.bound(&size, c.Maxima)
