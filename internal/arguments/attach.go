@@ -46,8 +46,6 @@ func (f *fitter) combine() error {
 	if input[f.along.messages] != nil {
 		return f.usage("files go along with a prompt, not with %s: put them into its parts", f.along.messages)
 	}
-	text := form.TextPart(input[f.along.prompt])
-	delete(input, f.along.prompt)
-	input[f.along.messages] = []any{map[string]any{"role": "user", "content": append([]any{text}, f.along.parts...)}}
-	return nil
+	_, err := f.groups.Attach(f.along.messages, f.along.prompt, f.along.parts)
+	return err
 }

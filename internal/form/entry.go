@@ -33,20 +33,31 @@ type Entry struct {
 	Path   []string // below the group
 	Within bool     // a member of an object that may be left out
 	Kind   Kind
+	Kinds  []string // of media: "image", "audio", "video", "document" or "file"
+
+	optional int // how many steps of the path lead to the innermost object that may be left out
 }
 
 // Entries returns a form's values: those of objects one by one, as deep as the fields describe them.
-func Entries(fields []catalog.Field) []Entry { return entries(fields, nil, false) }
+func Entries(fields []catalog.Field) []Entry { return entries(fields, nil, 0) }
 
-func entries(fields []catalog.Field, parents []string, within bool) []Entry {
+func entries(fields []catalog.Field, parents []string, optional int) []Entry {
 	var all []Entry
 	for _, f := range fields {
 		path := append(slices.Clone(parents), f.Name)
 		if len(f.Members) > 0 && !f.Array && !f.Media {
-			all = append(all, entries(f.Members, path, within || !f.Required)...)
+			inner := optional
+			if !f.Required {
+				inner = len(path)
+			}
+			all = append(all, entries(f.Members, path, inner)...)
 			continue
 		}
-		all = append(all, Entry{Field: f, Path: path, Within: within, Kind: kindOf(f)})
+		e := Entry{Field: f, Path: path, Within: optional > 0, Kind: kindOf(f), optional: optional}
+		if f.Media {
+			e.Kinds = []string{f.MediaKind}
+		}
+		all = append(all, e)
 	}
 	return all
 }
@@ -113,11 +124,25 @@ func (e Entry) Choices() []string {
 	return choices
 }
 
-// Missing reports whether a value must be given and isn't among those that are there: the wire names
-// of entries and of their objects.
+// Here adds the wire names of the entry and of its objects to those that are there.
+func (e Entry) Here(here map[string]bool) {
+	for i := range e.Path {
+		here[e.wire(i+1)] = true
+	}
+}
+
+// wire is the service's name of what the first steps of the path lead to.
+func (e Entry) wire(steps int) string { return e.Field.Group + "." + strings.Join(e.Path[:steps], ".") }
+
+// Missing reports whether a value must be given and isn't among those that are there, of which Here tells. A member of
+// an object that is left out isn't missing.
 func (e Entry) Missing(here map[string]bool) bool {
-	instead := slices.ContainsFunc(e.Field.Unless, func(name string) bool { return here[e.Field.Group+"."+name] })
-	asked := !e.Within || here[e.Field.Group+"."+e.Path[0]]
+	object := e.Field.Group
+	if len(e.Path) > 1 {
+		object = e.wire(len(e.Path) - 1)
+	}
+	instead := slices.ContainsFunc(e.Field.Unless, func(name string) bool { return here[object+"."+name] })
+	asked := !e.Within || here[e.wire(e.optional)]
 	return e.Field.Required && asked && !instead && !here[e.Wire()]
 }
 

@@ -46,5 +46,25 @@ func PartOf(name string, medium map[string]any) (part map[string]any, kind strin
 	return map[string]any{"type": kind, kind: medium}, kind
 }
 
-// TextPart returns a text as a part of a message.
-func TextPart(text any) map[string]any { return map[string]any{"type": "text", "text": text} }
+// Suits reports whether a service takes files of a content type, as TypeOf tells it, as media of one of the kinds.
+func Suits(kinds []string, contentType string) bool {
+	family, _, _ := strings.Cut(contentType, "/")
+	film := contentType == "video/mp4" || contentType == "video/webm"
+	return slices.ContainsFunc(kinds, func(kind string) bool {
+		switch kind {
+		case "image":
+			return slices.Contains([]string{"image/png", "image/jpeg", "image/webp"}, contentType)
+		case "audio":
+			return family == "audio" || contentType == "application/ogg" || film
+		case "video":
+			return film
+		case "document":
+			return contentType == "application/pdf" || family == "text"
+		default:
+			return true
+		}
+	})
+}
+
+// textPart returns a text as a part of a message.
+func textPart(text any) map[string]any { return map[string]any{"type": "text", "text": text} }

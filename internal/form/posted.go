@@ -91,18 +91,6 @@ func (p Posted) rows(e Entry) []any {
 	return rows
 }
 
-// filesOf ends the wire name of the files that go along with the last of an entry's rows.
-const filesOf = ".files"
-
-// Attaches returns the wire name of the files that go along with the last message of an entry; "" if its messages have
-// no parts.
-func (e Entry) Attaches() string {
-	if name, kinds := PartKinds([]catalog.Field{e.Field}); name != "" && kinds != nil {
-		return e.Wire() + filesOf
-	}
-	return ""
-}
-
 // attached adds the files to the last row, as parts of its content. A file of no kind that a message may have is left
 // for the schema to refuse, as a document.
 func (p Posted) attached(e Entry, rows []any) []any {
@@ -121,14 +109,14 @@ func (p Posted) attached(e Entry, rows []any) []any {
 	if len(parts) == 0 {
 		return rows
 	}
-	if len(rows) == 0 {
-		return []any{map[string]any{"role": "user", "content": parts}}
+	into := Values{catalog.GroupInput: {}}
+	if len(rows) > 0 {
+		into[catalog.GroupInput][e.Path[0]] = rows
 	}
-	last, _ := rows[len(rows)-1].(map[string]any)
-	if text := last["content"]; text != nil {
-		parts = append([]any{TextPart(text)}, parts...)
+	if _, err := into.Attach(e.Path[0], "", parts); err != nil { // rows are objects
+		return rows
 	}
-	last["content"] = parts
+	rows, _ = into[catalog.GroupInput][e.Path[0]].([]any)
 	return rows
 }
 

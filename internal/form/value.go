@@ -4,11 +4,15 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/gabriel-vasile/mimetype"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"unitask/internal/api"
 	"unitask/internal/catalog"
@@ -33,6 +37,36 @@ func ParseNumber(f catalog.Field, entered string) (json.Number, error) {
 	return json.Number(entered), nil
 }
 
+// ReadJSON keeps a value as it is written. A member that stands twice in an object is refused too.
+func ReadJSON(entered string) (json.RawMessage, error) {
+	d := jsontext.NewDecoder(strings.NewReader(entered))
+	_, err := d.ReadValue()
+	if err == nil {
+		_, err = d.ReadToken()
+	}
+	if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return json.RawMessage(entered), nil
+	}
+	wrong, ok := errors.AsType[*jsontext.SyntacticError](err)
+	switch {
+	case !ok:
+		return nil, errors.New("must be one JSON value")
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, errors.New("must be JSON: it ends too early")
+	case errors.Is(err, jsontext.ErrDuplicateName):
+		return nil, fmt.Errorf("must be JSON: %s, %q stands there twice", place(entered, wrong.ByteOffset), wrong.JSONPointer.LastToken())
+	default:
+		return nil, fmt.Errorf("must be JSON: %s, %w", place(entered, wrong.ByteOffset), wrong.Err)
+	}
+}
+
+// place is the line and the column of an offset.
+func place(entered string, offset int64) string {
+	before := entered[:min(int(offset), len(entered))]
+	row := before[strings.LastIndexByte(before, '\n')+1:]
+	return fmt.Sprintf("line %d, column %d", strings.Count(before, "\n")+1, utf8.RuneCountInString(row)+1)
+}
+
 // Reference reads a medium that is named: a URL or an artifact's id.
 func Reference(entered string) (map[string]any, bool) {
 	lower := strings.ToLower(entered)
@@ -48,8 +82,16 @@ func Reference(entered string) (map[string]any, bool) {
 
 // Inline makes a medium of its bytes; their type follows their text.
 func Inline(raw []byte) map[string]any {
+	return map[string]any{"data": base64.StdEncoding.EncodeToString(raw), "content_type": TypeOf(raw)}
+}
+
+// SniffLen is how many of a file's first bytes TypeOf looks at.
+const SniffLen = 3072
+
+// TypeOf returns the content type of bytes.
+func TypeOf(raw []byte) string {
 	contentType, _, _ := strings.Cut(mimetype.Detect(raw).String(), ";")
-	return map[string]any{"data": base64.StdEncoding.EncodeToString(raw), "content_type": contentType}
+	return contentType
 }
 
 // Values are the members of a request's groups: strings, json.Number, json.RawMessage and maps and

@@ -121,7 +121,7 @@ func (f *formPane) draft() (draft, bool) {
 		if v == nil && err == nil {
 			continue
 		}
-		here[e.Field.Group+"."+e.Path[0]], here[e.Wire()] = true, true
+		e.Here(here)
 		d.values = append(d.values, given{name: e.Wire(), group: e.Field.Group, path: e.Path, value: v})
 		if s, ok := v.(string); ok && d.label == "" && e.Kind == form.Prose {
 			d.label = line(s)
