@@ -31,14 +31,14 @@ func Beside(fields []catalog.Field) (Entry, bool) {
 	return Entry{
 		Field: catalog.Field{
 			Name: files, Group: catalog.GroupInput, Type: "object", Media: true, Array: true,
-			Description: "Files to answer about: " + anyOf(kinds) + ". They go along with the prompt, or with the last of the messages.",
+			Description: "Files to answer about: " + AnyOf(kinds) + ". They go along with the prompt, or with the last of the messages.",
 		},
 		Path: []string{messages, files}, Within: true, Kind: List, Kinds: kinds,
 	}, true
 }
 
-// anyOf lists words as a sentence does.
-func anyOf(words []string) string {
+// AnyOf lists words as a sentence does.
+func AnyOf(words []string) string {
 	last := len(words) - 1
 	if last == 0 {
 		return words[0]

@@ -2,6 +2,7 @@ package form_test
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -19,6 +20,14 @@ func TestBeside(t *testing.T) {
 			continue
 		}
 		with = append(with, string(c.Name))
+		all := append(form.Entries(c.Fields()), e)
+		slices.Reverse(all)
+		for field, want := range map[string]string{"input.messages.files.0": e.Wire(), "input.messages": "input.messages", "input.messages.1": "input.messages"} {
+			if i := form.About(all, field); i < 0 || all[i].Wire() != want {
+				t.Errorf("%s is beside entry %d, want %s", field, i, want)
+			}
+			slices.Reverse(all)
+		}
 		if diff := cmp.Diff([]string{"image", "audio", "document"}, e.Kinds); diff != "" || e.Wire() != "input.messages.files" {
 			t.Errorf("%s (-want +got):\n%s", e.Wire(), diff)
 		}
@@ -52,7 +61,8 @@ func TestAttach(t *testing.T) {
 			about{"input.messages": "input.messages.files", "input.messages.0.content.0": "input.messages.files.0"},
 		},
 		"rows": {
-			nil, []any{map[string]any{"role": "assistant", "content": "x"}, map[string]any{"role": "user"}},
+			nil,
+			[]any{map[string]any{"role": "assistant", "content": "x"}, map[string]any{"role": "user"}},
 			`{"messages":[{"content":"x","role":"assistant"},{"content":["A","B"],"role":"user"}]}`,
 			about{"input.messages.0.content": "input.messages.0.content", "input.messages.1.content.1": "input.messages.files.1"},
 		},

@@ -6,7 +6,6 @@
 package form
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -149,14 +148,15 @@ func (e Entry) Missing(here map[string]bool) bool {
 // About returns the entry that a detail's field is or belongs to, -1 without one; an object's own is its first
 // member.
 func About(all []Entry, field string) int {
-	best := -1
+	best, inside := -1, false
 	for i, e := range all {
 		name := e.Wire()
-		inside := field == name || strings.HasPrefix(field, name+".") || strings.HasPrefix(field, name+"[")
-		if inside || best < 0 && strings.HasPrefix(name, field+".") && strings.Contains(field, ".") {
-			if best < 0 || cmp.Compare(len(name), len(all[best].Wire())) > 0 || inside {
-				best = i
-			}
+		within := field == name || strings.HasPrefix(field, name+".") || strings.HasPrefix(field, name+"[")
+		switch {
+		case within && (!inside || len(name) > len(all[best].Wire())):
+			best, inside = i, true
+		case best < 0 && strings.Contains(field, ".") && strings.HasPrefix(name, field+"."):
+			best = i
 		}
 	}
 	return best

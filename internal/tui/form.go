@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -27,6 +28,7 @@ type formPane struct {
 	failure      []string          // the last try's problem that belongs to no entry
 	sentKey      string            // of the last try, while it has no answer
 	sent         [sha256.Size]byte // the request sent under it
+	attached     form.Attached     // the place of its files
 }
 
 // item is an element that can have the focus: an entry, the fold or the button.
@@ -42,8 +44,16 @@ func newForm(c api.Capability) (*formPane, error) {
 	}
 	all, shown := form.Ordered(fields)
 	f := &formPane{capability: c, shown: shown}
+	beside, takesFiles := form.Beside(fields)
+	prompt, _ := form.Primary(fields)
 	for _, e := range all {
 		f.entries = append(f.entries, newEntry(e))
+		if takesFiles && e.Wire() == prompt.Group+"."+prompt.Name {
+			files := newEntry(beside)
+			files.prompt = prompt.Name
+			f.entries = append(f.entries, files)
+			f.shown++
+		}
 	}
 	return f, nil
 }
@@ -122,9 +132,9 @@ func (f *formPane) draft() (draft, bool) {
 			continue
 		}
 		e.Here(here)
-		d.values = append(d.values, given{name: e.Wire(), group: e.Field.Group, path: e.Path, value: v})
-		if s, ok := v.(string); ok && d.label == "" && e.Kind == form.Prose {
-			d.label = line(s)
+		d.values = append(d.values, given{Entry: e.Entry, prompt: e.prompt, value: v})
+		if s, ok := v.(string); ok && d.label == "" && e.Kind == form.Prose || d.label == "" && e.prompt != "" {
+			d.label = line(cmp.Or(s, e.edit.value()))
 		}
 	}
 	for i := range f.entries {
@@ -157,6 +167,7 @@ func (f *formPane) ready(msg preparedMsg, newKey func() string) (string, bool) {
 		f.showProblem()
 		return "", false
 	}
+	f.attached = msg.attached
 	raw, _ := json.Marshal(msg.request)
 	if sum := sha256.Sum256(raw); f.sentKey == "" || f.sent != sum {
 		f.sentKey, f.sent = newKey(), sum
@@ -192,8 +203,9 @@ func (f *formPane) refuse(err error) bool {
 		entries[i] = f.entries[i].Entry
 	}
 	for _, d := range e.Details {
-		if at := form.About(entries, d.Field); at >= 0 {
-			f.entries[at].problem = line(d.Message)
+		field := f.attached.Entered(d.Field)
+		if at := form.About(entries, field); at >= 0 {
+			f.entries[at].problem = line(f.entries[at].within(field) + d.Message)
 			placed++
 		} else if row := line(d.Field + " " + d.Message); row != line(e.Message) {
 			f.failure = append(f.failure, row)

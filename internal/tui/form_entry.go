@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -18,6 +19,7 @@ type formEntry struct {
 	choices []string // the first is "" if the value may be left out
 	choice  int
 	problem string
+	prompt  string // of files beside a prompt: its name
 }
 
 func newEntry(b form.Entry) formEntry {
@@ -71,10 +73,7 @@ func (e *formEntry) value() (any, error) {
 	case form.List:
 		return e.items(entered)
 	case form.JSON:
-		if !json.Valid([]byte(entered)) {
-			return nil, errors.New("must be JSON")
-		}
-		return json.RawMessage(entered), nil
+		return form.ReadJSON(entered)
 	default:
 		return e.one(entered)
 	}
@@ -110,6 +109,8 @@ func (e *formEntry) items(entered string) (any, error) {
 // one reads the value, or an item of it.
 func (e *formEntry) one(entered string) (any, error) {
 	switch {
+	case e.prompt != "":
+		return fileOf(strings.TrimSpace(entered))
 	case e.Field.Media:
 		return media(strings.TrimSpace(entered))
 	case e.Field.Type == "integer", e.Field.Type == "number":
@@ -123,8 +124,31 @@ func media(entered string) (any, error) {
 	if value, ok := form.Reference(entered); ok {
 		return value, nil
 	}
+	if value, err := fileOf(entered); err == nil {
+		return value, nil
+	}
+	return nil, errors.New("must be @ and a file's path, a URL or an artifact's id")
+}
+
+func fileOf(entered string) (any, error) {
 	if strings.HasPrefix(entered, "@") && len(entered) > 1 {
 		return file{entered[1:]}, nil
 	}
-	return nil, errors.New("must be @ and a file's path, a URL or an artifact's id")
+	return nil, errors.New("must be @ and a file's path")
+}
+
+// within tells which part of the value a detail's field is about; "" if it is about the whole.
+func (e *formEntry) within(field string) string {
+	below := strings.TrimPrefix(field, e.Wire())
+	if below == field || below == "" || e.Kind == form.Media {
+		return ""
+	}
+	if e.Kind != form.List {
+		return e.Path[len(e.Path)-1] + below + " "
+	}
+	index, _, _ := strings.Cut(strings.Trim(below, ".["), ".")
+	if n, err := strconv.Atoi(strings.TrimSuffix(index, "]")); err == nil {
+		return fmt.Sprintf("line %d ", n+1)
+	}
+	return ""
 }

@@ -130,7 +130,10 @@ func (e *formEntry) about() string {
 	case form.JSON:
 		add("Written as JSON.")
 	}
-	if e.Field.Media {
+	switch {
+	case e.prompt != "":
+		add("@path.")
+	case e.Field.Media:
 		add("@path, a URL or an artifact's id.")
 	}
 	if b := e.Field.Bounds(); b != "" {
@@ -153,10 +156,14 @@ func (e *formEntry) standard() string {
 
 // title is the name, marked if a value is required.
 func (e *formEntry) title() string {
-	if e.Field.Required && !e.Within {
+	switch {
+	case e.prompt != "":
+		return line(e.Field.Name)
+	case e.Field.Required && !e.Within:
 		return line(e.Name()) + " *"
+	default:
+		return line(e.Name())
 	}
-	return line(e.Name())
 }
 
 // render draws the name, the value and the problem.

@@ -148,13 +148,15 @@ func TestNumbers(t *testing.T) {
 
 // TestDetailsBesideTheirFields: also those of a folded field, of an object and of an item.
 func TestDetailsBesideTheirFields(t *testing.T) {
-	tests := []struct{ field, focus string }{
-		{"input.prompt", "▸ prompt *"},
-		{"input.images.0.url", "▸ images *"},
-		{"input.mask.content_type", "▸ mask"},
-		{"input.authorization", "▸ authorization.person"},
-		{"input.authorization.statement", "▸ authorization.statement"},
-		{"parameters.level", "▸ level"},
+	tests := []struct{ field, focus, says string }{
+		{"input.prompt", "▸ prompt *", ""},
+		{"input.images.0.url", "▸ images *", "line 1 "},
+		{"input.images[0]", "▸ images *", "line 1 "},
+		{"input.images", "▸ images *", ""},
+		{"input.mask.content_type", "▸ mask", ""},
+		{"input.authorization", "▸ authorization.person", ""},
+		{"input.authorization.statement", "▸ authorization.statement", ""},
+		{"parameters.level", "▸ level", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.field, func(t *testing.T) {
@@ -163,7 +165,7 @@ func TestDetailsBesideTheirFields(t *testing.T) {
 				service.failCreate = []error{&client.Error{Fault: fault.Invalid(tt.field, "is not to my liking"), RequestID: "req_7"}}
 				r := newTestDashboard(t, service)
 				r.press("enter", "x", "tab", "https://h/i", "ctrl+s")
-				r.shows(tt.focus, "✗ is not to my liking", "✗ INVALID_REQUEST (request req_7)")
+				r.shows(tt.focus, "✗ "+tt.says+"is not to my liking", "✗ INVALID_REQUEST (request req_7)")
 			})
 		})
 	}
@@ -223,15 +225,8 @@ func TestEveryCapabilityHasAForm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []api.Capability
-	for _, one := range c.All() {
-		all = append(all, api.Capability{
-			Name: one.Name, Title: one.Title, Mode: one.Mode,
-			InputSchema: one.InputSchema, ParametersSchema: one.ParametersSchema,
-		})
-	}
 	bubble(t, func(t *testing.T) {
-		r := newTestDashboard(t, newFake(all...))
+		r := newTestDashboard(t, newFake(builtIn(t)...))
 		r.resize(100, 60)
 		for _, one := range c.All() {
 			r.press("enter")

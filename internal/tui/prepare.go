@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -17,6 +18,8 @@ import (
 
 const maxFile = 64 << 20 // bytes; the service's own limit is lower
 
+var errTooLarge = fmt.Errorf("larger than %s", api.Size(maxFile))
+
 // draft is a filled form before its files are read.
 type draft struct {
 	capability string
@@ -24,12 +27,11 @@ type draft struct {
 	values     []given
 }
 
-// given is one value of a draft; its name is the entry's.
+// given is one value of a draft.
 type given struct {
-	name  string
-	group string
-	path  []string
-	value any // files may be in it
+	form.Entry
+	prompt string // of files beside a prompt: its name
+	value  any    // files may be in it
 }
 
 // preparedMsg is a request ready to be sent, or the error of its files.
@@ -37,6 +39,7 @@ type preparedMsg struct {
 	capability string
 	label      string
 	request    api.CreateRequest
+	attached   form.Attached
 	problems   map[string]string // by the entry's wire name
 }
 
@@ -45,19 +48,58 @@ func prepare(d draft) tea.Cmd {
 	return func() tea.Msg {
 		msg := preparedMsg{capability: d.capability, label: d.label, problems: map[string]string{}}
 		values := form.Values{}
+		var beside given
 		for _, g := range d.values {
-			v, err := load(g.value)
-			if err != nil {
-				msg.problems[g.name] = err.Error()
+			if g.prompt != "" {
+				beside = g // once the rest is there
 				continue
 			}
-			values.Put(g.group, g.path, v)
+			v, err := load(g.value)
+			if err != nil {
+				msg.problems[g.Wire()] = err.Error()
+				continue
+			}
+			values.Put(g.Field.Group, g.Path, v)
+		}
+		if beside.value != nil {
+			msg.attach(values, beside)
 		}
 		if len(msg.problems) == 0 {
 			msg.request, _ = values.Request(d.capability) // of strings and of JSON that was read
 		}
 		return msg
 	}
+}
+
+// attach puts the files that go along with a prompt or a message into the request.
+func (msg *preparedMsg) attach(values form.Values, g given) {
+	parts, err := partsOf(g)
+	if err != nil {
+		msg.problems[g.Wire()] = err.Error()
+		return
+	}
+	if msg.attached, err = values.Attach(g.Path[0], g.prompt, parts); err != nil {
+		msg.problems[g.Field.Group+"."+g.Path[0]] = err.Error()
+	}
+}
+
+// partsOf reads files as parts of a message.
+func partsOf(g given) ([]any, error) {
+	all, _ := g.value.([]any)
+	parts := make([]any, len(all))
+	for i := range all {
+		one, _ := all[i].(file) // no other value is taken there
+		medium, err := one.read()
+		if err != nil {
+			return nil, err
+		}
+		part, kind := form.PartOf(one.path, medium)
+		if !slices.Contains(g.Kinds, kind) {
+			return nil, fmt.Errorf("%s is no %s", one.path, form.AnyOf(g.Kinds))
+		}
+		parts[i] = part
+	}
+	return parts, nil
 }
 
 // load replaces files by their contents.
@@ -79,18 +121,18 @@ func load(value any) (any, error) {
 	}
 }
 
-func (f file) read() (any, error) {
+func (f file) read() (map[string]any, error) {
 	raw, err := readFile(f.path)
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		err = e.Err
 	}
 	switch {
+	case errors.Is(err, errTooLarge):
+		return nil, fmt.Errorf("%s is %w", f.path, err)
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", f.path, err)
 	case len(raw) == 0:
 		return nil, fmt.Errorf("%s is empty", f.path)
-	case len(raw) > maxFile:
-		return nil, fmt.Errorf("%s is larger than %s", f.path, api.Size(maxFile))
 	}
 	return form.Inline(raw), nil
 }
@@ -109,13 +151,20 @@ func readFile(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() {
+	switch {
+	case !info.Mode().IsRegular():
 		return nil, errors.New("is no regular file")
+	case info.Size() > maxFile:
+		return nil, errTooLarge
 	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	return io.ReadAll(io.LimitReader(f, maxFile+1))
+	raw, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if len(raw) > maxFile {
+		return nil, errTooLarge // it has grown meanwhile
+	}
+	return raw, err
 }
