@@ -29,6 +29,7 @@ type formPane struct {
 	sentKey      string            // of the last try, while it has no answer
 	sent         [sha256.Size]byte // the request sent under it
 	attached     form.Attached     // the place of its files
+	picker       *picker           // nil without an open one
 }
 
 // item is an element that can have the focus: an entry, the fold or the button.
@@ -85,7 +86,7 @@ func (f *formPane) focused() item {
 // writing reports whether letters go into a text.
 func (f *formPane) writing() bool {
 	at := f.focused()
-	return at.entry >= 0 && f.entries[at.entry].Kind != form.Choice
+	return f.picker != nil || at.entry >= 0 && f.entries[at.entry].Kind != form.Choice
 }
 
 // key takes a key and reports whether the form is to be sent.

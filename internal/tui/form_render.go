@@ -132,9 +132,11 @@ func (e *formEntry) about() string {
 	}
 	switch {
 	case e.prompt != "":
-		add("@path.")
+		add("ctrl+o picks one; or @path.")
 	case e.Field.Media:
-		add("@path, a URL or an artifact's id.")
+		add("ctrl+o picks a file; or @path, a URL or an artifact's id.")
+	case e.picks():
+		add("Such as " + form.AnyOf(e.examples()) + "; ctrl+o shows all.")
 	}
 	if b := e.Field.Bounds(); b != "" {
 		add("From " + b + ".")
@@ -143,6 +145,15 @@ func (e *formEntry) about() string {
 		add("Default " + d + ".")
 	}
 	return strings.TrimSpace(strings.Join(words, " "))
+}
+
+// examples are the first of the values that the field names.
+func (e *formEntry) examples() []string {
+	var all []string
+	for _, value := range e.Field.Examples[:min(len(e.Field.Examples), 3)] {
+		all = append(all, line(value))
+	}
+	return all
 }
 
 // standard is the service's default, "" without one.
@@ -242,7 +253,11 @@ func (e *formEntry) placeholder() string {
 	case e.standard() != "":
 		return "default: " + e.standard()
 	case e.Field.Media && e.Kind == form.Media:
-		return "@path, URL or artifact id"
+		return "ctrl+o picks a file; or @path, URL, artifact id"
+	case e.Kinds != nil:
+		return "ctrl+o picks files"
+	case e.picks():
+		return "ctrl+o picks one"
 	case e.Kind == form.List:
 		return "one a line"
 	case e.Kind == form.JSON:

@@ -37,6 +37,8 @@ func (m *Model) View() string {
 		body = m.directory.Render(c, m.width, height)
 	case m.screen == tasksScreen:
 		body = m.table.Render(c, m.tasks, m.width, height)
+	case m.screen == formScreen && m.form.picker != nil:
+		body = m.form.picker.Render(c, m.width, height)
 	case m.screen == formScreen:
 		body = m.form.Render(c, m.width, height)
 	default:
@@ -97,7 +99,11 @@ func (m *Model) title(c canvas) string {
 		}
 		return c.tab.Render(capabilities) + "  " + c.activeTab.Render(tasks)
 	case formScreen:
-		return c.faint.Render("› ") + c.accent.Render(line(string(m.form.capability.Name)))
+		path := c.faint.Render("› ") + c.accent.Render(line(string(m.form.capability.Name)))
+		if p := m.form.picker; p != nil {
+			path += c.faint.Render(" › ") + c.accent.Render(line(p.entry.Field.Name))
+		}
+		return path
 	default:
 		return c.faint.Render("› ") + c.accent.Render(line(m.tasks.all[m.detail.id].Capability))
 	}

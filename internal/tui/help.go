@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"unitask/internal/api"
+	"unitask/internal/form"
 )
 
 const (
@@ -15,6 +16,7 @@ const (
 	openKey    = "o"
 	copyKey    = "y"
 	pictureKey = "i"
+	pickKey    = "ctrl+o"
 	sortKey    = "s" // in the table, which shows no result
 )
 
@@ -44,6 +46,7 @@ func (s screen) bindings() []binding {
 	case formScreen:
 		return []binding{
 			{"ctrl+s", "send"},
+			{pickKey, "pick; a file, or a value, from a list"},
 			{"tab", "next; shift+tab goes back"},
 			{"esc", "back; what is written stays"},
 			{"← →", "another choice"},
@@ -73,6 +76,32 @@ func (s screen) always() []binding {
 	return []binding{{"?", "keys"}, {"q", "quit"}}
 }
 
+// bindings are the keys of a form, those that mean something where the focus is.
+func (f *formPane) bindings() []binding {
+	at := f.focused()
+	switch {
+	case f.sending():
+		return []binding{{"esc", "leave, it is sent all the same"}}
+	case f.picker != nil:
+		return f.picker.bindings()
+	case at.entry < 0 || !f.entries[at.entry].picks():
+		return slices.DeleteFunc(formScreen.bindings(), func(b binding) bool { return b.keys == pickKey })
+	default:
+		return formScreen.bindings()
+	}
+}
+
+func (p *picker) bindings() []binding {
+	all := []binding{{"enter", "take"}}
+	if p.entry.Kind == form.List {
+		all = append(all, binding{"tab", "more"})
+	}
+	if p.entry.Kinds != nil {
+		all = append(all, binding{"←", "up"})
+	}
+	return append(all, binding{"esc", "back"})
+}
+
 // hints is the footer's choice of the keys, as many as there is room for.
 func (m *Model) hints(c canvas) string {
 	if m.help {
@@ -83,9 +112,7 @@ func (m *Model) hints(c canvas) string {
 		all = slices.DeleteFunc(all, func(b binding) bool { return !m.applies(b.keys, t) })
 	}
 	if m.screen == formScreen {
-		if m.form.sending() {
-			all = []binding{{"esc", "leave, it is sent all the same"}}
-		}
+		all = m.form.bindings()
 		if m.form.writing() {
 			always = always[1:] // there a question mark is a letter
 		}

@@ -200,9 +200,13 @@ func (m *Model) openForm() tea.Cmd {
 func (m *Model) formKey(msg tea.KeyMsg) tea.Cmd {
 	f := m.form
 	switch k := msg.String(); {
+	case f.picker != nil:
+		return m.pickerKey(msg)
 	case k == "esc":
 		m.screen = directoryScreen
 	case f.sending():
+	case k == pickKey:
+		return m.openPicker()
 	case k == "ctrl+s":
 		return m.submit()
 	case k == "?" && !f.writing():

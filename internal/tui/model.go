@@ -50,6 +50,7 @@ type Model struct {
 	prompt   *prompt       // nil without an open one
 	question *question     // likewise
 	saveTo   string        // the path of the last saved result
+	pickedIn string        // the folder that a picker showed last, "" for this one
 	pictures []image.Image // to be shown after the end
 	away     notice        // why the service can't be reached now, zero if it can
 	said     notice        // the outcome of the last action, until the next key
@@ -116,6 +117,8 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 		}
 	case pictureMsg:
 		m.tookPicture(msg)
+	case folderMsg:
+		m.listedFolder(msg)
 	case completedMsg:
 		m.completed(msg)
 	case savedMsg:

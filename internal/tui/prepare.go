@@ -6,9 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -137,15 +135,11 @@ func (f file) read() (map[string]any, error) {
 	return form.Inline(raw), nil
 }
 
-// readFile reads a regular file: another kind might never end. "~/" is the home folder, as a shell
-// has it.
+// readFile reads a regular file: another kind might never end.
 func readFile(path string) ([]byte, error) {
-	if rest, ok := strings.CutPrefix(path, "~/"); ok {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return nil, err
-		}
-		path = filepath.Join(home, rest)
+	path, err := atHome(path)
+	if err != nil {
+		return nil, err
 	}
 	info, err := os.Stat(path)
 	if err != nil {
