@@ -73,7 +73,7 @@ func (msg *folderMsg) list(kinds []string) error {
 		switch {
 		case err == nil && info.IsDir():
 			msg.all = append(msg.all, listed{name: e.Name(), folder: true})
-		case err == nil && info.Mode().IsRegular() && info.Size() > 0 && suits(file, kinds):
+		case err == nil && info.Mode().IsRegular() && suits(file, kinds):
 			msg.all = append(msg.all, listed{name: e.Name(), size: info.Size()})
 		default:
 			msg.others++
@@ -90,7 +90,7 @@ func (msg *folderMsg) list(kinds []string) error {
 	return nil
 }
 
-// suits reports whether a file's content is of one of the kinds.
+// suits reports whether a file's content is of one of the kinds. An empty file is of none.
 func suits(path string, kinds []string) bool {
 	f, err := os.Open(path)
 	if err != nil {

@@ -171,6 +171,47 @@ func TestDetailsBesideTheirFields(t *testing.T) {
 	}
 }
 
+// TestNestedObjects: members of objects in objects are entries of their own; an object that may be left out is asked for
+// only once one of its members is there, and one without described members is JSON.
+func TestNestedObjects(t *testing.T) {
+	scene := capability("scene.draw", "Draw a scene", catalog.Sync, `{"properties":{"scene":{"type":"object","properties":{
+		"sky":{"type":"object","properties":{"colour":{"type":"string"},"clouds":{"type":"integer","maximum":9}},"required":["colour"]},
+		"sun":{"type":"object","properties":{"size":{"type":"number"}},"required":["size"]},
+		"more":{"type":"object"}
+	},"required":["sun"]}}}`, `{}`)
+	for name, tt := range map[string]struct {
+		keys  []string
+		input string
+		says  []string
+	}{
+		"nothing":          {nil, `{}`, nil},
+		"one":              {[]string{"tab", "tab", "1.50"}, `{"scene":{"sun":{"size":1.50}}}`, nil},
+		"all":              {[]string{"red", "tab", "3", "tab", "1", "tab", `{"a":[1]}`}, `{"scene":{"more":{"a":[1]},"sky":{"clouds":3,"colour":"red"},"sun":{"size":1}}}`, nil},
+		"a member lacks":   {[]string{"tab", "3", "tab", "1"}, "", []string{"▸ scene.sky.colour", "✗ is required"}},
+		"an object lacks":  {[]string{"red"}, "", []string{"▸ scene.sun.size", "✗ is required"}},
+		"one is wrong":     {[]string{"red", "tab", "10", "tab", "1"}, "", []string{"▸ scene.sky.clouds", "✗ must be"}},
+		"its JSON is, too": {[]string{"tab", "tab", "1", "tab", "{,}"}, "", []string{"▸ scene.more", "✗ must be JSON: line 1, column 2"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				service := newFake(scene)
+				r := newTestDashboard(t, service)
+				r.press("enter")
+				r.press(tt.keys...)
+				r.press("ctrl+s")
+				r.shows(tt.says...)
+				var got string
+				if len(service.creations) > 0 {
+					got = string(service.creations[0].Request.Input)
+				}
+				if got != tt.input {
+					t.Errorf("sent %s, want %s:\n%s", got, tt.input, r.view())
+				}
+			})
+		})
+	}
+}
+
 // TestFormStays: the entered values are there after leaving the form, and after sending it.
 func TestFormStays(t *testing.T) {
 	bubble(t, func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"unitask/internal/api"
 	"unitask/internal/catalog"
@@ -166,10 +167,25 @@ func TestPickerIsLeftMeanwhile(t *testing.T) {
 		r.shows("▸ files")
 		r.press("ctrl+o")
 		r.update(key("enter"))
+		synctest.Wait() // that folder is on its way
 		r.update(key("~"))
 		r.update(key("enter"))
 		r.settle()
 		r.shows("▸ photos/", "a.png")
+	})
+}
+
+// TestFolderAbove: the cursor is on the folder that was left.
+func TestFolderAbove(t *testing.T) {
+	manyFiles(t)
+	if err := os.Mkdir("photos/new", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir("photos/old")
+	bubble(t, func(t *testing.T) {
+		r := newTestDashboard(t, newFake(builtIn(t, "text.chat")...))
+		r.press("enter", "tab", "ctrl+o", "left")
+		r.shows("new/", "▸ old/", "── ~/photos/ ──")
 	})
 }
 

@@ -258,3 +258,50 @@ func TestNoDashboardOnADumbTerminal(t *testing.T) {
 	p := h.newTerminal(80, 24, "sh", "-c", `TERM=dumb "$0" tui; echo "code $?"; exec sleep 60`, harness.Binary())
 	p.shows("unitask: the dashboard needs a terminal", "hint: ", "code 2")
 }
+
+// TestDashboardFiles asks about files that are picked from a folder, and sees what the client and the service refuse
+// beside the fields.
+func TestDashboardFiles(t *testing.T) {
+	need(t, "tmux")
+	h := newHost(t).start()
+	photos := filepath.Join(h.Dir, "photos")
+	if err := os.Mkdir(photos, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	h.must("run", "image.generate", "a red fox", "size=64x64", "-o", filepath.Join(photos, "fox.png"))
+	for name, content := range map[string]string{"notes.md": "# notes\n", "moving.gif": "GIF89a\x01\x00\x01\x00\x00\x00\x00;", "all.zip": "PK\x03\x04"} {
+		if err := os.WriteFile(filepath.Join(photos, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := h.newTerminal(60, 14, "sh", "-c", `cd "$1"; exec "$0"`, harness.Binary(), h.Dir)
+	p.shows("▸ audio.speech")
+	p.keys("Down", "Down", "Down", "Down", "Down", "Down", "Enter")
+	p.shows("› text.chat", "ctrl+o picks files")
+	p.keys("What is on it?", "Tab", "C-o")
+	p.shows("› files", "photos/")
+	p.keys("photos", "Enter")
+	p.shows("fox.png", "notes.md", "2 more files: no image, audio or document")
+	p.keys("fox", "Tab")
+	p.shows("✓")
+	p.keys("C-u", "notes", "Enter")
+	p.shows("│ @photos/fox.png", "│ @photos/notes.md")
+
+	p.keys("Enter", "@photos/moving.gif", "C-s")
+	p.shows("▸ files", "✗ line 3 must be one of image/png,")
+	p.keys("C-u", "@photos/all.zip", "C-s")
+	p.shows("✗ photos/all.zip is no image, audio")
+	p.keys("C-u", "BSpace", "Tab", "Enter")
+	for range 8 {
+		p.keys("Tab")
+	}
+	p.shows("▸ tools")
+	p.keys(`[{"name": "the weather"}`, "C-s")
+	p.shows("▸ tools", "✗ must be JSON: it ends too early")
+	p.keys("]", "C-s")
+	p.shows("▸ tools", "✗ tools.0.name must be at most 64")
+	p.keys("C-u", `[{"name": "weather"}]`, "C-s")
+	p.shows("text.chat accepted", "✓ succeeded     text.chat")
+	p.keys("Enter")
+	p.shows("asked        What is on it?", "I see 1 image")
+}
