@@ -40,8 +40,8 @@ func Beside(fields []catalog.Field) (Entry, bool) {
 // AnyOf lists words as a sentence does.
 func AnyOf(words []string) string {
 	last := len(words) - 1
-	if last == 0 {
-		return words[0]
+	if last < 1 {
+		return strings.Join(words, "")
 	}
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }

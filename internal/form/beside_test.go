@@ -117,10 +117,12 @@ func TestSuits(t *testing.T) {
 		"# words\n":            {"document", "file"},
 		"fLaC\x00\x00\x00\x22": {"audio", "file"},
 		"\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom": {"audio", "video", "file"},
-		"PK\x03\x04": {"file"},
+		"PK\x03\x04":         {"file"},
+		`[{"name": "a"}]`:    {"JSON", "file"},
+		`{"type": "object"}`: {"JSON", "file"},
 	} {
 		var got []string
-		for _, kind := range []string{"image", "audio", "video", "document", "file"} {
+		for _, kind := range []string{"image", "audio", "video", "document", "JSON", "file"} {
 			if form.Suits([]string{kind}, form.TypeOf([]byte(content))) {
 				got = append(got, kind)
 			}

@@ -32,7 +32,7 @@ type Entry struct {
 	Path   []string // below the group
 	Within bool     // a member of an object that may be left out
 	Kind   Kind
-	Kinds  []string // of media: "image", "audio", "video", "document" or "file"
+	Kinds  []string // of files, for Suits: those of media, or "JSON"; nil if no file is taken
 
 	optional int // how many steps of the path lead to the innermost object that may be left out
 }
@@ -53,8 +53,11 @@ func entries(fields []catalog.Field, parents []string, optional int) []Entry {
 			continue
 		}
 		e := Entry{Field: f, Path: path, Within: optional > 0, Kind: kindOf(f), optional: optional}
-		if f.Media {
+		switch {
+		case f.Media:
 			e.Kinds = []string{f.MediaKind}
+		case e.Kind == JSON:
+			e.Kinds = []string{"JSON"}
 		}
 		all = append(all, e)
 	}

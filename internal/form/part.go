@@ -46,7 +46,8 @@ func PartOf(name string, medium map[string]any) (part map[string]any, kind strin
 	return map[string]any{"type": kind, kind: medium}, kind
 }
 
-// Suits reports whether a service takes files of a content type, as TypeOf tells it, as media of one of the kinds.
+// Suits reports whether files of a content type, as TypeOf tells it, are taken as one of the kinds: those of media,
+// or "JSON".
 func Suits(kinds []string, contentType string) bool {
 	family, _, _ := strings.Cut(contentType, "/")
 	film := contentType == "video/mp4" || contentType == "video/webm"
@@ -58,6 +59,8 @@ func Suits(kinds []string, contentType string) bool {
 			return family == "audio" || contentType == "application/ogg" || film
 		case "video":
 			return film
+		case "JSON":
+			return contentType == "application/json" || strings.HasSuffix(contentType, "+json")
 		case "document":
 			return contentType == "application/pdf" || family == "text"
 		default:

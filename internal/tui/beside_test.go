@@ -195,6 +195,50 @@ func fill(r *testDashboard, name, value string) {
 	r.t.Fatalf("there is no %s:\n%s", name, r.view())
 }
 
+// TestJSONFromAFile: JSON may stand in a file, which is picked or named, as on a command line.
+func TestJSONFromAFile(t *testing.T) {
+	for name, tt := range map[string]struct {
+		keys []string
+		want string
+		says string
+	}{
+		"named":       {[]string{" @~/tools.json "}, `{"tools":[{"name":"a"}]}`, ""},
+		"picked":      {[]string{"ctrl+o", "tools", "enter"}, `{"tools":[{"name":"a"}]}`, ""},
+		"broken":      {[]string{"@broken.json"}, "", `✗ broken.json must be JSON: line 2, column 1`},
+		"not there":   {[]string{"@none.json"}, "", "✗ none.json: no such file or directory"},
+		"no JSON":     {[]string{"@notes.md"}, "", "✗ notes.md must be JSON: line 1, column 1"},
+		"no path":     {[]string{"@"}, "", "✗ must be JSON: line 1, column 1"},
+		"not offered": {[]string{"ctrl+o", "notes", "enter", "esc", "esc"}, "none", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			manyFiles(t)
+			for name, content := range map[string]string{"tools.json": `[{"name":"a"}]` + "\n", "broken.json": "[\n}"} {
+				if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			bubble(t, func(t *testing.T) {
+				service := newFake(builtIn(t, "text.chat")...)
+				r := newTestDashboard(t, service)
+				r.press("enter", "hi", "tab", "tab", "enter")
+				fill(r, "tools", "")
+				r.press(tt.keys...)
+				r.press("ctrl+s")
+				r.shows(tt.says)
+				got := "none"
+				if len(service.creations) == 0 {
+					got = ""
+				} else if p := service.creations[0].Request.Parameters; p != nil {
+					got = string(p)
+				}
+				if got != tt.want {
+					t.Errorf("sent %s, want %s:\n%s", got, tt.want, r.view())
+				}
+			})
+		})
+	}
+}
+
 // TestBrokenJSON: JSON that can't be read is refused with its place, beside it; what is there of it stays.
 func TestBrokenJSON(t *testing.T) {
 	for entered, says := range map[string]string{

@@ -57,8 +57,11 @@ func (e *formEntry) key(msg tea.KeyMsg, width int) bool {
 	return true
 }
 
-// file is a media value that is still to be read.
-type file struct{ path string }
+// file is a media value that is still to be read, and jsonFile is JSON that is.
+type (
+	file     struct{ path string }
+	jsonFile file
+)
 
 // value returns the entered value, nil if empty.
 func (e *formEntry) value() (any, error) {
@@ -73,6 +76,9 @@ func (e *formEntry) value() (any, error) {
 	case form.List:
 		return e.items(entered)
 	case form.JSON:
+		if f, ok := fileOf(strings.TrimSpace(entered)).(file); ok {
+			return jsonFile(f), nil
+		}
 		return form.ReadJSON(entered)
 	default:
 		return e.one(entered)
@@ -110,7 +116,10 @@ func (e *formEntry) items(entered string) (any, error) {
 func (e *formEntry) one(entered string) (any, error) {
 	switch {
 	case e.prompt != "":
-		return fileOf(strings.TrimSpace(entered))
+		if value := fileOf(strings.TrimSpace(entered)); value != nil {
+			return value, nil
+		}
+		return nil, errors.New("must be @ and a file's path")
 	case e.Field.Media:
 		return media(strings.TrimSpace(entered))
 	case e.Field.Type == "integer", e.Field.Type == "number":
@@ -124,17 +133,18 @@ func media(entered string) (any, error) {
 	if value, ok := form.Reference(entered); ok {
 		return value, nil
 	}
-	if value, err := fileOf(entered); err == nil {
+	if value := fileOf(entered); value != nil {
 		return value, nil
 	}
 	return nil, errors.New("must be @ and a file's path, a URL or an artifact's id")
 }
 
-func fileOf(entered string) (any, error) {
+// fileOf returns the file of @path, nil for other words.
+func fileOf(entered string) any {
 	if strings.HasPrefix(entered, "@") && len(entered) > 1 {
-		return file{entered[1:]}, nil
+		return file{entered[1:]}
 	}
-	return nil, errors.New("must be @ and a file's path")
+	return nil
 }
 
 // within tells which part of the value a detail's field is about; "" if it is about the whole.

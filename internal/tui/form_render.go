@@ -128,15 +128,15 @@ func (e *formEntry) about() string {
 	case form.List:
 		add("One a line.")
 	case form.JSON:
-		add("Written as JSON.")
+		add("Written as JSON, or the @path of a file that has it.")
 	}
 	switch {
 	case e.prompt != "":
 		add("ctrl+o picks one; or @path.")
 	case e.Field.Media:
 		add("ctrl+o picks a file; or @path, a URL or an artifact's id.")
-	case e.picks():
-		add("Such as " + form.AnyOf(e.examples()) + "; ctrl+o shows all.")
+	case len(e.examples()) > 0:
+		add("Such as " + form.AnyOf(e.examples()[:min(len(e.examples()), 3)]) + "; ctrl+o shows all.")
 	}
 	if b := e.Field.Bounds(); b != "" {
 		add("From " + b + ".")
@@ -145,15 +145,6 @@ func (e *formEntry) about() string {
 		add("Default " + d + ".")
 	}
 	return strings.TrimSpace(strings.Join(words, " "))
-}
-
-// examples are the first of the values that the field names.
-func (e *formEntry) examples() []string {
-	var all []string
-	for _, value := range e.Field.Examples[:min(len(e.Field.Examples), 3)] {
-		all = append(all, line(value))
-	}
-	return all
 }
 
 // standard is the service's default, "" without one.
@@ -254,14 +245,14 @@ func (e *formEntry) placeholder() string {
 		return "default: " + e.standard()
 	case e.Field.Media && e.Kind == form.Media:
 		return "ctrl+o picks a file; or @path, URL, artifact id"
+	case e.Kind == form.JSON:
+		return "JSON, or ctrl+o picks a file"
 	case e.Kinds != nil:
 		return "ctrl+o picks files"
-	case e.picks():
+	case len(e.examples()) > 0:
 		return "ctrl+o picks one"
 	case e.Kind == form.List:
 		return "one a line"
-	case e.Kind == form.JSON:
-		return "JSON"
 	case e.Field.Required && !e.Within:
 		return "…"
 	default:

@@ -25,8 +25,17 @@ type picker struct {
 }
 
 // picks reports whether there is a list to choose a value from.
-func (e *formEntry) picks() bool {
-	return e.Kinds != nil || e.Kind == form.Word && len(e.Field.Examples) > 0
+func (e *formEntry) picks() bool { return e.Kinds != nil || len(e.examples()) > 0 }
+
+// examples are the values that the directory names for a word.
+func (e *formEntry) examples() []string {
+	var all []string
+	for _, value := range e.Field.Examples {
+		if value = line(value); value != "" && e.Kind == form.Word {
+			all = append(all, value)
+		}
+	}
+	return all
 }
 
 // openPicker shows the list of the entry that has the focus, the files of the folder that was shown last.
@@ -40,10 +49,8 @@ func (m *Model) openPicker() tea.Cmd {
 	if p.entry.Kinds != nil {
 		return p.read(m.pickedIn)
 	}
-	for _, value := range p.entry.Field.Examples {
-		if value = line(value); value != "" {
-			p.folder.all = append(p.folder.all, listed{name: value})
-		}
+	for _, value := range p.entry.examples() {
+		p.folder.all = append(p.folder.all, listed{name: value})
 	}
 	return nil
 }

@@ -87,7 +87,7 @@ func partsOf(g given) ([]any, error) {
 	parts := make([]any, len(all))
 	for i := range all {
 		one, _ := all[i].(file) // no other value is taken there
-		medium, err := one.read()
+		medium, err := one.medium()
 		if err != nil {
 			return nil, err
 		}
@@ -104,7 +104,17 @@ func partsOf(g given) ([]any, error) {
 func load(value any) (any, error) {
 	switch v := value.(type) {
 	case file:
-		return v.read()
+		return v.medium()
+	case jsonFile:
+		raw, err := file(v).read()
+		if err != nil {
+			return nil, err
+		}
+		value, err := form.ReadJSON(string(raw))
+		if err != nil {
+			return nil, fmt.Errorf("%s %w", v.path, err)
+		}
+		return value, nil
 	case []any:
 		items := make([]any, len(v))
 		for i := range v {
@@ -119,7 +129,15 @@ func load(value any) (any, error) {
 	}
 }
 
-func (f file) read() (map[string]any, error) {
+func (f file) medium() (map[string]any, error) {
+	raw, err := f.read()
+	if err != nil {
+		return nil, err
+	}
+	return form.Inline(raw), nil
+}
+
+func (f file) read() ([]byte, error) {
 	raw, err := readFile(f.path)
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		err = e.Err
@@ -132,7 +150,7 @@ func (f file) read() (map[string]any, error) {
 	case len(raw) == 0:
 		return nil, fmt.Errorf("%s is empty", f.path)
 	}
-	return form.Inline(raw), nil
+	return raw, nil
 }
 
 // readFile reads a regular file: another kind might never end.
