@@ -152,10 +152,10 @@ func TestBodiesShareMemory(t *testing.T) {
 // whichever key, is told so before it is read; another account's is taken. Their files are removed.
 func TestLargeBodiesOfOneAccount(t *testing.T) {
 	dir := t.TempDir()
-	w := newWorld(t, options{limits: server.Limits{Body: 4 << 20, BodyDisk: 32 << 20}, bodies: dir})
-	const size = 2 << 20
+	w := newWorld(t, options{limits: server.Limits{Body: 4 << 20, BodyDisk: 48 << 20}, bodies: dir})
+	const size = 3 << 20
 	answers := make(chan *http.Response, 3)
-	for _, key := range []string{w.test, w.key(api.KeyCreate{Mode: task.Test}), w.test} { // one more than the 4 MiB that an account has
+	for _, key := range []string{w.test, w.key(api.KeyCreate{Mode: task.Test}), w.test} { // one more than the 6 MiB that an account has
 		c := w.dial(t)
 		c.announce(key, size)
 		go func() {
