@@ -32,6 +32,8 @@ var rates = []row{
 		name: "20 messages, 5 tools and an image of 1 MB, 8 callers", figure: "wide rate", unit: perSecond, base: "wideproxy rate", beside: "proxy",
 		goal: goal{must: 0.6, moonshot: 0.8},
 	},
+	{name: "reverse proxy, CPU a chat of a megabyte", figure: "wideproxy cpu", unit: micros},
+	{name: "gateway CPU a chat of a megabyte", figure: "wide cpu", unit: micros, base: "wideproxy cpu", beside: "proxy"},
 	{name: "synchronous tasks, 256 callers", figure: "sync256 rate", unit: perSecond, base: "proxy rate", beside: "proxy"},
 	{
 		name: "gateway CPU a synchronous task", figure: "sync64 cpu", unit: micros,
