@@ -30,7 +30,7 @@ func New(b []byte) Reader { return Reader{in: b, maxDepth: maxNesting} }
 func Compact(b []byte) Reader { return Reader{in: b, maxDepth: maxNesting, compact: true} }
 
 // Sound returns a Reader of b, which is known to be JSON in valid UTF-8, as a decoded request is: long strings are
-// passed over without a look at each byte, and count as not of ASCII. It reads another b as New would, but takes strings
+// passed over without a look at each byte, and don't count as ASCII. It reads another b as New would, but takes strings
 // that aren't sound.
 func Sound(b []byte) Reader { return Reader{in: b, maxDepth: maxNesting, sound: true} }
 

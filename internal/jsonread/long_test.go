@@ -33,6 +33,10 @@ func TestLongStrings(t *testing.T) {
 				if got, want := spelling.Runes(raw), len([]rune(string(unquoted))); got != want {
 					t.Fatalf("%s: %d code points, want %d", at, got, want)
 				}
+				r = jsonread.Sound(text)
+				if again, known := r.Quoted(); !bytes.Equal(again, text) || known.Runes(again) != spelling.Runes(raw) || known.Escaped() != spelling.Escaped() {
+					t.Fatalf("%s: as sound %d bytes, %+v", at, len(again), known)
+				}
 			}
 		}
 	}

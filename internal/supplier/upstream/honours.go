@@ -44,7 +44,7 @@ func Members(object json.RawMessage) map[string]json.RawMessage {
 // unknown returns the first member of a canonical object that known lacks. Values are skipped in place: a prompt may
 // be long, and every route asks.
 func unknown(object json.RawMessage, known []string) string {
-	in := jsonread.New(object)
+	in := jsonread.Sound(object)
 	for in.Open('{'); in.More('}'); in.Skip() {
 		if name := in.Name(); !slices.Contains(known, string(name)) {
 			return string(name)
