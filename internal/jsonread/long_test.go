@@ -41,3 +41,17 @@ func TestLongStrings(t *testing.T) {
 		}
 	}
 }
+
+// TestOddBytes puts odd bytes at every place of a string that is read in windows.
+func TestOddBytes(t *testing.T) {
+	const size = 1200
+	for _, odd := range []string{"\x00", "\x1f", "\n", `"`, `\`, `\n`, "\x7f", "\x80", "\xff", "é", "\xc3"} {
+		for at := range size {
+			text := []byte(`"` + strings.Repeat("a", at) + odd + strings.Repeat("b", size-at) + `"`)
+			r := jsonread.New(text)
+			if r.Skip(); r.Done() != jsontext.Value(text).IsValid() {
+				t.Fatalf("%q after %d bytes: taken %v", odd, at, r.Done())
+			}
+		}
+	}
+}
