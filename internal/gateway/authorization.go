@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"unitask/internal/artifact"
+	"unitask/internal/bulk"
 	"unitask/internal/catalog"
 	"unitask/internal/fault"
 	"unitask/internal/task"
@@ -45,7 +46,7 @@ func (g *Gateway) authorization(ctx context.Context, entry catalog.Capability, i
 	defer cancel()
 	declaration := &task.Authorization{Person: said.Person, Statement: said.Statement}
 	for i := range said.Evidence {
-		m, field := mediaAt(input, "/authorization/evidence/"+strconv.Itoa(i))
+		m, field := evidenceAt(input, i)
 		sum, err := g.hashEvidence(ctx, field, m)
 		if err != nil {
 			return nil, err
@@ -53,6 +54,11 @@ func (g *Gateway) authorization(ctx context.Context, entry catalog.Capability, i
 		declaration.Evidence = append(declaration.Evidence, sum)
 	}
 	return declaration, nil
+}
+
+func evidenceAt(input json.RawMessage, i int) (m media, field string) {
+	defer bulk.Turn(len(input))()
+	return mediaAt(input, "/authorization/evidence/"+strconv.Itoa(i))
 }
 
 // hashEvidence reads one piece of evidence under the limits of any media value and keeps its SHA-256

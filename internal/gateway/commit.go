@@ -116,7 +116,7 @@ func (g *Gateway) beginWork(o *order, c store.Created) *waiter {
 	at := handoff{fresh: true, grant: g.health.Keep(o.choices, first.Supplier, first.Model), size: o.size}
 	switch {
 	case o.held != nil:
-		at.request, at.held, at.loaded = &o.request, o.held, o.held.begin()
+		at.request, at.media, at.held, at.loaded = &o.request, o.media, o.held, o.held.begin()
 	case o.InputRef == "": // a stored input is read again: its memory was granted for the acceptance alone
 		o.request.Input, o.Input = c.Task.Input, nil // as it was recorded: the sent form needn't stay beside it
 		at.request = &o.request

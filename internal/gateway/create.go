@@ -72,19 +72,16 @@ func (g *Gateway) Create(ctx context.Context, c gate.Caller, s Submission) (Acce
 		s.release()
 		return g.join(ctx, old, &s)
 	}
-	entry, declared, err := g.check(ctx, c, req)
+	checked, err := g.check(ctx, c, &req)
 	if err != nil {
 		return Accepted{}, err
 	}
-	if declared != nil {
-		req.Input = catalog.WithoutAuthorization(req.Input)
-	}
-	o, err := g.newTask(ctx, c, req, entry, &s, old.LastUnknown())
+	o, err := g.newTask(ctx, c, req, checked, &s, old.LastUnknown())
 	if err != nil {
 		return Accepted{}, err
 	}
-	o.IdempotencyHash, o.Fingerprint, o.Authorization = key, fingerprint, declared
-	o.request.Authorization = declarationOf(declared)
+	o.IdempotencyHash, o.Fingerprint, o.Authorization = key, fingerprint, checked.declared
+	o.request.Authorization = declarationOf(checked.declared)
 	return g.accept(ctx, c, o, &s)
 }
 
@@ -113,25 +110,40 @@ func (g *Gateway) find(ctx context.Context, s task.Scope, key task.Hash) (task.T
 	return g.store.FindTask(ctx, s, key)
 }
 
-// check passes the request through everything between the idempotency record and the commit, in the API's order, and
-// returns the caller's declaration about a person.
-func (g *Gateway) check(ctx context.Context, c gate.Caller, req catalog.Request) (catalog.Capability, *task.Authorization, error) {
+// checked is what the checks found out about a request.
+type checked struct {
+	entry    catalog.Capability
+	media    []mediaPlace        // for the supplier, in the input that is kept
+	declared *task.Authorization // what its caller says about a person
+}
+
+// check passes the request through everything between the idempotency record and the commit, in the API's order. It
+// takes evidence about a person out of the input.
+func (g *Gateway) check(ctx context.Context, c gate.Caller, req *catalog.Request) (*checked, error) {
 	directory := g.catalog.Load()
 	entry, ok := directory.Get(req.Capability)
 	if !ok || !c.Opens(req.Capability) || !g.routes.Load().Serves(c.Key.Mode, req.Capability) {
-		return entry, nil, notFound()
+		return nil, notFound()
 	}
-	if refused := validate(directory, req); refused != nil {
-		return entry, nil, refused
+	if refused := validate(directory, *req); refused != nil {
+		return nil, refused
 	}
-	if err := g.checkMedia(ctx, c, entry, req.Input); err != nil {
-		return entry, nil, err
+	media := placesOf(entry, req.Input)
+	if err := g.checkMedia(ctx, c, media); err != nil {
+		return nil, err
 	}
 	declared, err := g.authorization(ctx, entry, req.Input)
 	if err != nil {
-		return entry, nil, err
+		return nil, err
 	}
-	return entry, declared, g.checkRules(c, entry, req.Input)
+	if refused := g.checkRules(c, entry, req.Input); refused != nil {
+		return nil, refused
+	}
+	if declared != nil {
+		req.Input = catalog.WithoutAuthorization(req.Input)
+		media = placesOf(entry, req.Input)
+	}
+	return &checked{entry, media, declared}, nil
 }
 
 func notFound() *fault.Error {
@@ -202,6 +214,7 @@ type order struct {
 	request supplier.Request
 	size    task.Usage
 	choices []routing.Choice
+	media   []mediaPlace
 	held    *heldInput // nil for an input that is small or stored
 }
 
@@ -209,13 +222,13 @@ type order struct {
 // work has its routes chosen at once, unless it waits for an earlier attempt to be settled by its worker or
 // for a moderation supplier, who is asked first.
 func (g *Gateway) newTask(
-	ctx context.Context, c gate.Caller, req catalog.Request, entry catalog.Capability, s *Submission, waits bool,
+	ctx context.Context, c gate.Caller, req catalog.Request, checked *checked, s *Submission, waits bool,
 ) (*order, error) {
-	routes := g.routes.Load()
+	routes, entry := g.routes.Load(), checked.entry
 	req.Parameters = entry.FillDefaults(req.Parameters)
-	size := estimate(entry, req.Input, req.Parameters)
+	size := estimate(entry, len(checked.media), req.Input, req.Parameters)
 	price := routes.ListPrice(c.Key.Mode, req.Capability, size)
-	o := &order{size: size, request: supplier.NewRequest(entry, req.Input, req.Parameters)}
+	o := &order{size: size, request: supplier.NewRequest(entry, req.Input, req.Parameters), media: checked.media}
 	o.NewTask = store.NewTask{
 		ID: task.NewID(task.PrefixTask, g.now()), Scope: c.Scope(), KeyID: c.Key.ID, Capability: string(req.Capability),
 		Sync: entry.Mode == catalog.Sync, Input: req.Input, Parameters: req.Parameters, Deadline: entry.Deadline,

@@ -46,7 +46,7 @@ func (w *work) load(ctx context.Context, bytes int64) error {
 // unload drops the loaded input and gives its room back, unless it can't be loaded again.
 func (w *work) unload() {
 	if w.loaded > 0 && !w.held.only() {
-		w.request, w.media = nil, false
+		w.request, w.places, w.media = nil, nil, false
 		w.giveRoom()
 	}
 }

@@ -43,38 +43,47 @@ type media struct {
 // owner names whose an artifact is: the account in one mode.
 func owner(s task.Scope) string { return s.Account + "/" + string(s.Mode) }
 
-// allMedia returns the pointers of the media a supplier works on. Evidence of an authorization isn't
-// among them; tasks that an older version accepted still have it.
-func allMedia(entry catalog.Capability, input json.RawMessage) []string {
-	return slices.DeleteFunc(mediaPointers(entry, input), func(pointer string) bool {
-		return strings.HasPrefix(pointer, "/authorization/")
-	})
+// mediaPlace is one media value of an input, with its JSON pointer, its dotted name and its kind.
+type mediaPlace struct {
+	pointer, field, kind string
+	media
 }
 
-func mediaPointers(entry catalog.Capability, input json.RawMessage) []string {
+// placesOf returns the media of an input.
+func placesOf(entry catalog.Capability, input json.RawMessage) []mediaPlace {
 	defer bulk.Turn(len(input))()
-	return catalog.MediaPointers(entry, input)
+	var all []mediaPlace
+	for _, pointer := range catalog.MediaPointers(entry, input) {
+		m, field := mediaAt(input, pointer)
+		all = append(all, mediaPlace{pointer, field, entry.MediaKind(pointer), m})
+	}
+	return all
 }
 
-// estimate returns an upper bound of the work that a request asks for.
-func estimate(entry catalog.Capability, input, parameters json.RawMessage) task.Usage {
-	media := len(allMedia(entry, input))
+// forSupplier returns the media a supplier works on. Evidence of an authorization isn't among them; tasks that an older
+// version accepted still have it.
+func forSupplier(all []mediaPlace) []mediaPlace {
+	return slices.DeleteFunc(all, func(p mediaPlace) bool { return strings.HasPrefix(p.pointer, "/authorization/") })
+}
+
+// estimate returns an upper bound of the work that a request with so many media asks for.
+func estimate(entry catalog.Capability, media int, input, parameters json.RawMessage) task.Usage {
 	defer bulk.Turn(len(input))()
 	return routing.Estimate(entry, media, input, parameters)
 }
 
 // checkMedia refuses, before the commit, media whose fault shows without a fetch.
-func (g *Gateway) checkMedia(ctx context.Context, c gate.Caller, entry catalog.Capability, input json.RawMessage) error {
-	for _, pointer := range mediaPointers(entry, input) {
-		m, field := mediaAt(input, pointer)
-		if err := g.checkOne(ctx, c, entry.MediaKind(pointer), field, m); err != nil {
+func (g *Gateway) checkMedia(ctx context.Context, c gate.Caller, all []mediaPlace) error {
+	for _, p := range all {
+		if err := g.checkOne(ctx, c, p); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (g *Gateway) checkOne(ctx context.Context, c gate.Caller, kind, field string, m media) error {
+func (g *Gateway) checkOne(ctx context.Context, c gate.Caller, p mediaPlace) error {
+	kind, field, m := p.kind, p.field, p.media
 	switch {
 	case m.Artifact != "":
 		meta, err := g.artifacts.Stat(ctx, m.Artifact)
@@ -218,9 +227,9 @@ func (g *Gateway) mediaIDs(ctx context.Context, t task.Task) []string {
 		return nil
 	}
 	var ids []string
-	for _, pointer := range allMedia(entry, input) {
-		if m, _ := mediaAt(input, pointer); m.URL != "" {
-			ids = append(ids, mediaID(t, pointer))
+	for _, p := range forSupplier(placesOf(entry, input)) {
+		if p.URL != "" {
+			ids = append(ids, mediaID(t, p.pointer))
 		}
 	}
 	return ids

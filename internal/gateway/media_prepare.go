@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"unitask/internal/artifact"
-	"unitask/internal/bulk"
 	"unitask/internal/catalog"
 	"unitask/internal/fault"
 	"unitask/internal/supplier"
@@ -38,7 +37,8 @@ func (w *work) readInput(ctx context.Context) error {
 	if !ok {
 		return fault.New(fault.ProviderUnavailable, "the capability is no longer served")
 	}
-	w.size = estimate(entry, input, w.t.Parameters)
+	w.places = forSupplier(placesOf(entry, input))
+	w.size = estimate(entry, len(w.places), input, w.t.Parameters)
 	request := supplier.NewRequest(entry, input, w.t.Parameters)
 	request.Authorization = declarationOf(w.t.Authorization)
 	w.request = &request
@@ -70,12 +70,11 @@ func (w *work) prepare(ctx context.Context) error {
 	if err := w.readInput(ctx); err != nil || w.media {
 		return err
 	}
-	read := w.request
-	places, err := w.mediaRefs(ctx)
+	apart, err := w.mediaRefs(ctx)
 	if err != nil {
 		return err
 	}
-	media, more, err := w.mediaApart(ctx, places)
+	media, more, err := w.mediaApart(ctx, apart)
 	if err != nil {
 		return err
 	}
@@ -85,63 +84,58 @@ func (w *work) prepare(ctx context.Context) error {
 	if err := w.reload(ctx, more); err != nil {
 		return err
 	}
-	if err := w.mediaWithin(places, media, w.request != read); err != nil {
+	if err := w.mediaWithin(media); err != nil {
 		return err
 	}
 	w.request.Media, w.media = media, true
 	return nil
 }
 
-// mediaRef is the place of one media value in the input, and its artifact.
+// mediaRef is a media value whose bytes don't stand in the input, and its artifact.
 type mediaRef struct {
 	pointer, field, kind string
 
-	id     string // "" for bytes that stand in the input
-	url    string // "" for an artifact that is there
-	inline media  // of an input that wasn't read again meanwhile
+	id  string
+	url string // "" for an artifact that is there
 }
 
-// mediaRefs returns the media of the input. None is fetched yet, so that no worker waits for a foreign server with a
-// large input in memory.
+// mediaRefs returns the media whose bytes don't stand in the input. None is fetched yet, so that no worker waits for a
+// foreign server with a large input in memory.
 func (w *work) mediaRefs(ctx context.Context) ([]mediaRef, error) {
-	entry, _ := w.g.catalog.Load().Get(catalog.Name(w.t.Capability))
+	if w.places == nil {
+		entry, _ := w.g.catalog.Load().Get(catalog.Name(w.t.Capability))
+		w.places = forSupplier(placesOf(entry, w.request.Input))
+	}
 	var all []mediaRef
-	for _, pointer := range allMedia(entry, w.request.Input) {
-		m, field := mediaAt(w.request.Input, pointer)
-		p := mediaRef{pointer: pointer, field: field, kind: entry.MediaKind(pointer)}
+	for _, p := range w.places {
+		r := mediaRef{pointer: p.pointer, field: p.field, kind: p.kind, id: p.Artifact}
 		switch {
-		case m.Artifact != "":
-			p.id = m.Artifact
-		case m.URL != "":
-			p.id = mediaID(w.t, pointer)
+		case p.Artifact != "":
+		case p.URL != "":
+			r.id = mediaID(w.t, p.pointer)
 		default:
-			p.inline = m
+			continue
 		}
-		if p.id != "" {
-			_, err := w.g.artifacts.Stat(ctx, p.id)
-			switch {
-			case err == nil:
-			case fault.CodeOf(err) != fault.NotFound:
-				return nil, err
-			case m.Artifact != "":
-				return nil, fault.Invalid(field, "is no longer there")
-			default:
-				p.url = m.URL
-			}
+		_, err := w.g.artifacts.Stat(ctx, r.id)
+		switch {
+		case err == nil:
+		case fault.CodeOf(err) != fault.NotFound:
+			return nil, err
+		case p.Artifact != "":
+			return nil, fault.Invalid(p.field, "is no longer there")
+		default:
+			r.url = p.URL
 		}
-		all = append(all, p)
+		all = append(all, r)
 	}
 	return all, nil
 }
 
-// mediaApart returns the media whose bytes aren't in the input, with their types known for sure, fetched if necessary,
+// mediaApart returns such media, with their types known for sure, fetched if necessary,
 // and how many bytes they are.
-func (w *work) mediaApart(ctx context.Context, places []mediaRef) (all map[string]supplier.Media, bytes int64, err error) {
-	all = make(map[string]supplier.Media, len(places))
-	for _, p := range places {
-		if p.id == "" {
-			continue
-		}
+func (w *work) mediaApart(ctx context.Context, apart []mediaRef) (all map[string]supplier.Media, bytes int64, err error) {
+	all = make(map[string]supplier.Media, len(w.places))
+	for _, p := range apart {
 		if p.url != "" {
 			if err := w.setAside(ctx); err != nil {
 				return nil, 0, err
@@ -170,15 +164,11 @@ func (w *work) mediaApart(ctx context.Context, places []mediaRef) (all map[strin
 	return all, bytes, nil
 }
 
-// mediaWithin adds the media whose bytes stand in the input, which have to stay there as long as they are read; again:
-// the input was read again after the places were.
-func (w *work) mediaWithin(places []mediaRef, all map[string]supplier.Media, again bool) error {
-	for _, p := range places {
-		if p.id != "" {
+// mediaWithin adds the media whose bytes stand in the input, which have to stay there as long as they are read.
+func (w *work) mediaWithin(all map[string]supplier.Media) error {
+	for _, p := range w.places {
+		if p.Artifact != "" || p.URL != "" {
 			continue
-		}
-		if again {
-			p.inline, _ = mediaAt(w.request.Input, p.pointer)
 		}
 		inline, err := w.inlineMedia(p)
 		if err != nil {
@@ -190,10 +180,9 @@ func (w *work) mediaWithin(places []mediaRef, all map[string]supplier.Media, aga
 }
 
 // inlineMedia returns a media value whose bytes stand in the input.
-func (w *work) inlineMedia(p mediaRef) (supplier.Media, error) {
-	m := p.inline
+func (w *work) inlineMedia(p mediaPlace) (supplier.Media, error) {
 	open := func() (*artifact.Inline, error) {
-		return artifact.NewInline(p.field+".data", m.Data, w.g.limits.Load().InlineMedia)
+		return artifact.NewInline(p.field+".data", p.Data, w.g.limits.Load().InlineMedia)
 	}
 	in, err := open()
 	if err == nil && w.held == nil { // else it was checked a moment ago, as it was accepted
@@ -209,7 +198,7 @@ func (w *work) inlineMedia(p mediaRef) (supplier.Media, error) {
 	}
 	claim := ""
 	if p.kind == kindDocument {
-		claim = cmp.Or(m.ContentType, "text/plain") // if it isn't a PDF
+		claim = cmp.Or(p.ContentType, "text/plain") // if it isn't a PDF
 	}
 	kind, err := artifact.InputType(head[:n], claim, artifact.FromCaller(p.field))
 	if err != nil {
@@ -219,7 +208,7 @@ func (w *work) inlineMedia(p mediaRef) (supplier.Media, error) {
 		return supplier.Media{}, err
 	}
 	return supplier.Media{
-		ContentType: kind, Bytes: in.Len(), Base64: m.Data,
+		ContentType: kind, Bytes: in.Len(), Base64: p.Data,
 		Open: func() (io.ReadCloser, error) {
 			in, err := open()
 			return io.NopCloser(in), err
@@ -274,7 +263,6 @@ func (w *work) fetchMedia(ctx context.Context, p mediaRef) error {
 
 // mediaAt returns the media value at a JSON pointer into the input, and its field's dotted name.
 func mediaAt(input json.RawMessage, pointer string) (m media, field string) {
-	defer bulk.Turn(len(input))()
 	r := catalog.ReaderAt(input, pointer)
 	for members := r.Among("url", "data", "content_type", "artifact"); members.Next(); {
 		switch _, says := r.Text(); members.Name {

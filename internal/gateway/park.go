@@ -59,7 +59,7 @@ func (w *work) park(ctx context.Context) bool {
 	}
 	next := *w // this turn isn't over yet, and may look at its own while the next one begins
 	next.t = task.Task{ID: w.t.ID, Scope: w.t.Scope}
-	next.request, next.media, next.loaded, next.suspect, next.text = nil, false, 0, false, nil
+	next.request, next.places, next.media, next.loaded, next.suspect, next.text = nil, nil, false, 0, false, nil
 	w.grant = routing.Grant{} // the next turn has it
 	g.parkLocked(&next, min(w.wake, time.Until(w.ends)))
 	return true

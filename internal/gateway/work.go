@@ -32,7 +32,8 @@ type work struct {
 	node  string // the name that the lease is under
 
 	request *supplier.Request // prepared once: the input, and its media once something is sent
-	media   bool              // the request's media are at hand
+	places  []mediaPlace      // of the request's media
+	media   bool              // these are at hand
 	loaded  int64             // of the room for large inputs: the share of the request and its media
 	held    *heldInput        // the input, if it came with the acceptance and is large
 	fetched []string          // the artifacts of media that this worker fetched
@@ -60,6 +61,7 @@ type handoff struct {
 	grant   routing.Grant     // that attempt's share of its route
 	request *supplier.Request // without its media; nil if it is still to be read
 	size    task.Usage        // of the request
+	media   []mediaPlace      // of the request
 	held    *heldInput        // its large input
 	loaded  int64             // the room that it takes
 }
@@ -73,7 +75,7 @@ func (g *Gateway) run(l *store.Lease, node string, s handoff) *task.Task {
 	w := &work{
 		g: g, ref: l.Ref, t: l.Task, node: node, ends: time.Now().Add(l.Left),
 		inherited: !s.fresh && l.Task.OpenAttempt() != nil, // another worker left it open
-		grant:     s.grant, request: s.request, size: s.size, held: s.held, loaded: s.loaded,
+		grant:     s.grant, request: s.request, places: s.media, size: s.size, held: s.held, loaded: s.loaded,
 	}
 	if a := l.Task.OpenAttempt(); a != nil && s.fresh {
 		w.fresh = a.N
