@@ -16,6 +16,9 @@ import (
 	"unitask/test/harness"
 )
 
+// notWaitedFor is the preference of a caller who is answered as soon as the task is accepted.
+const notWaitedFor = "wait=0"
+
 // newS3Host prepares a host whose artifacts are in a bucket behind a proxy.
 func newS3Host(t *testing.T) (*host, *s3test.Server, *s3test.Proxy) {
 	t.Helper()
@@ -28,7 +31,7 @@ func newS3Host(t *testing.T) (*host, *s3test.Server, *s3test.Proxy) {
 }
 
 // TestArtifactsInS3: a result is kept in the bucket and served from the gateway's own signed address, whole, in parts
-// and after a kill; a large input takes the same way; the data folder keeps no bytes of either.
+// and after a kill; a large input takes the same way unless it is waited for; the data folder keeps no bytes of either.
 func TestArtifactsInS3(t *testing.T) {
 	h, server, proxy := newS3Host(t)
 	h.start()
@@ -49,7 +52,11 @@ func TestArtifactsInS3(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	large := h.accept(`{"capability":"text.chat","input":{"messages":[{"role":"user","content":` + string(prompt) + `}]}}`)
+	chat := `{"capability":"text.chat","input":{"messages":[{"role":"user","content":` + string(prompt) + `}]}}`
+	if got := h.ended(h.accept(chat)); got.State != task.Succeeded || strings.Contains(strings.Join(proxy.Requests(), "\n"), "/in_") {
+		t.Errorf("the task with a large input that is waited for: %+v, its requests to the bucket:\n%s", got, strings.Join(proxy.Requests(), "\n"))
+	}
+	large := h.accept(chat, notWaitedFor)
 	if got := h.ended(large); got.State != task.Succeeded {
 		t.Errorf("the task with a large input: %+v", got)
 	}
@@ -72,8 +79,8 @@ func TestArtifactsInS3(t *testing.T) {
 	}
 }
 
-// TestS3Gone: while the object store is gone a finished result waits, a large input and a download are refused for
-// the moment, and small tasks go on; once it is back the result is there.
+// TestS3Gone: while the object store is gone a finished result waits, a download and a large input that isn't waited for
+// are refused for the moment, and other tasks go on; once it is back the result is there.
 func TestS3Gone(t *testing.T) {
 	h, server, _ := newS3Host(t)
 	h.start()
@@ -93,14 +100,18 @@ func TestS3Gone(t *testing.T) {
 		t.Errorf("the download is answered with %s", body)
 	}
 	large := `{"capability":"text.chat","input":{"messages":[{"role":"user","content":"` + strings.Repeat("x", 100<<10) + `"}]}}`
-	if got := h.call(http.MethodPost, api.PathTasks, large, map[string]string{api.HeaderIdempotencyKey: "large-while-gone-1"}, nil); got.status != http.StatusServiceUnavailable {
-		t.Errorf("a large input: %d", got.status)
+	key := map[string]string{api.HeaderIdempotencyKey: "large-while-gone-1", api.HeaderPrefer: notWaitedFor}
+	if got := h.call(http.MethodPost, api.PathTasks, large, key, nil); got.status != http.StatusServiceUnavailable {
+		t.Errorf("a large input that isn't waited for: %d", got.status)
+	}
+	if got := h.ended(h.accept(large)); got.State != task.Succeeded {
+		t.Errorf("a large input that is: %+v", got)
 	}
 	server.Run()
 	if got := h.ended(waiting); got.State != task.Succeeded {
 		t.Errorf("the task that waited: %+v", got)
 	}
-	if got := h.ended(h.accept(large)); got.State != task.Succeeded {
+	if got := h.ended(h.accept(large, notWaitedFor)); got.State != task.Succeeded {
 		t.Errorf("the large input after all: %+v", got)
 	}
 	for _, want := range []string{"a result waits for the place of artifacts", "the object store doesn't answer as it should"} {
@@ -144,10 +155,14 @@ func TestBackupWithoutItsFiles(t *testing.T) {
 }
 
 // accept makes a task and returns its id.
-func (h *host) accept(body string) string {
+func (h *host) accept(body string, prefer ...string) string {
 	h.T.Helper()
 	var made api.Task
-	got := h.call(http.MethodPost, api.PathTasks, body, map[string]string{api.HeaderIdempotencyKey: "s3-" + task.NewID("", time.Now())}, &made)
+	headers := map[string]string{api.HeaderIdempotencyKey: "s3-" + task.NewID("", time.Now())}
+	if len(prefer) > 0 {
+		headers[api.HeaderPrefer] = prefer[0]
+	}
+	got := h.call(http.MethodPost, api.PathTasks, body, headers, &made)
 	if got.status != http.StatusAccepted && got.status != http.StatusOK && got.status != http.StatusCreated {
 		h.T.Fatalf("created with %d: %+v", got.status, made)
 	}
