@@ -18,8 +18,8 @@ import (
 	"unitask/test/harness"
 )
 
-// script is the same few tasks at every point: a chat, one whose input is kept apart from its record, a
-// picture that is worked on while its caller polls, a sound that comes without a job to ask after.
+// script is the same few tasks at every point: a chat, two whose input is kept apart from its record, in memory and,
+// for one that isn't waited for, in a file, a picture that is worked on while its caller polls, a sound that comes without a job to ask after.
 type script struct {
 	t        *testing.T
 	server   *harness.Server
@@ -32,10 +32,11 @@ type script struct {
 
 // role is one task as its caller knows it.
 type role struct {
-	mode task.Mode
-	body string
-	done bool
-	seen invariant.Task
+	mode   task.Mode
+	body   string
+	prefer string
+	done   bool
+	seen   invariant.Task
 }
 
 // largeInput is more than a task's record takes.
@@ -47,16 +48,17 @@ func newScript(t *testing.T, s *harness.Server, live string) *script {
 	s.Config = paid.Config()
 	sc := &script{t: t, server: s, supplier: paid, keys: map[task.Mode]string{task.Live: live}}
 	for _, r := range []struct {
-		mode                     task.Mode
-		capability, field, extra string
+		mode                             task.Mode
+		capability, field, extra, prefer string
 	}{
-		{task.Live, "text.chat", "prompt", ""},
-		{task.Live, "text.chat", "prompt", " " + strings.Repeat("x", largeInput)},
-		{task.Test, "image.generate", "prompt", ""},
-		{task.Test, "audio.speech", "text", ""},
+		{task.Live, "text.chat", "prompt", "", ""},
+		{task.Live, "text.chat", "prompt", " " + strings.Repeat("x", largeInput), "wait=30"},
+		{task.Live, "text.chat", "prompt", " " + strings.Repeat("x", largeInput), "wait=0"},
+		{task.Test, "image.generate", "prompt", "", ""},
+		{task.Test, "audio.speech", "text", "", ""},
 	} {
 		key := fmt.Sprintf("sweep-task-%d", len(sc.roles)+1)
-		added := &role{mode: r.mode, seen: invariant.Task{Key: key}}
+		added := &role{mode: r.mode, prefer: r.prefer, seen: invariant.Task{Key: key}}
 		added.body = fmt.Sprintf(`{"capability":%q,"input":{%q:%q}}`, r.capability, r.field, key+r.extra)
 		if r.mode == task.Live {
 			added.seen.Answer = new(harness.AnswerTo(key))
@@ -96,10 +98,11 @@ func (s *script) play(ctx context.Context) error {
 // pursue sends the request once more and waits for the task's end.
 func (s *script) pursue(ctx context.Context, r *role) error {
 	r.seen.Posts++
-	got, err := s.exchange(ctx, r, harness.Request{
-		Method: http.MethodPost, Path: api.PathTasks, Body: r.body,
-		Header: map[string]string{api.HeaderIdempotencyKey: r.seen.Key},
-	})
+	header := map[string]string{api.HeaderIdempotencyKey: r.seen.Key}
+	if r.prefer != "" {
+		header[api.HeaderPrefer] = r.prefer
+	}
+	got, err := s.exchange(ctx, r, harness.Request{Method: http.MethodPost, Path: api.PathTasks, Body: r.body, Header: header})
 	for err == nil && got.ID != "" {
 		r.seen.Acknowledged = append(r.seen.Acknowledged, got.ID)
 		r.seen.Seen = append(r.seen.Seen, got.State)
