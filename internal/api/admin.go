@@ -131,6 +131,7 @@ type AdminTask struct {
 	Reserved      string              `json:"reserved"`       // decimal USD
 	Cost          string              `json:"cost"`           // decimal USD, the caller's charge
 	Authorization *task.Authorization `json:"authorization,omitempty"`
+	Traceparent   string              `json:"traceparent,omitempty"` // of its caller's request, the last that was accepted
 	Attempts      []AdminAttempt      `json:"attempts"`
 	RequestID     string              `json:"request_id"`
 }
@@ -159,7 +160,8 @@ func AdminTaskOf(t task.Task, account string) AdminTask {
 		ID: t.ID, Account: account, Mode: t.Scope.Mode, KeyID: t.KeyID, Capability: t.Capability, State: t.State,
 		Revision: t.Revision, Reopenings: t.Reopenings, Takeovers: t.Takeovers, CreatedAt: Timestamp{t.CreatedAt}, DeadlineAt: Timestamp{t.DeadlineAt},
 		FinishedAt: TimestampOf(t.FinishedAt), Timeline: TimelineOf(t).Data,
-		Reserved: t.Reserved.String(), Cost: t.Cost.String(), Authorization: t.Authorization, Attempts: make([]AdminAttempt, 0, len(t.Attempts)),
+		Reserved: t.Reserved.String(), Cost: t.Cost.String(), Authorization: t.Authorization, Traceparent: t.Traceparent,
+		Attempts: make([]AdminAttempt, 0, len(t.Attempts)),
 	}
 	if t.Failure != nil {
 		out.Code = t.Failure.Code

@@ -14,22 +14,25 @@ type CreateRequest struct {
 	Capability string          `json:"capability"`
 	Input      json.RawMessage `json:"input"`
 	Parameters json.RawMessage `json:"parameters,omitempty"`
+	Metadata   task.Metadata   `json:"metadata,omitempty"`
 }
 
-// Task is a task as its owner reads it: the same members for every capability and state.
+// Task is a task as its owner reads it: the same members for every capability and state, but metadata, which only those
+// have that were given some.
 type Task struct {
-	ID         string     `json:"id"`
-	Capability string     `json:"capability"`
-	Mode       task.Mode  `json:"mode"`
-	State      task.State `json:"state"`
-	Progress   *float64   `json:"progress"` // 0 to 1
-	CreatedAt  Timestamp  `json:"created_at"`
-	UpdatedAt  Timestamp  `json:"updated_at"`
-	FinishedAt *Timestamp `json:"finished_at"`
-	Output     *Output    `json:"output"`
-	Error      *Error     `json:"error"`
-	Usage      *Usage     `json:"usage"`
-	RequestID  string     `json:"request_id,omitempty"` // this response's; absent within a list
+	ID         string        `json:"id"`
+	Capability string        `json:"capability"`
+	Mode       task.Mode     `json:"mode"`
+	State      task.State    `json:"state"`
+	Progress   *float64      `json:"progress"` // 0 to 1
+	CreatedAt  Timestamp     `json:"created_at"`
+	UpdatedAt  Timestamp     `json:"updated_at"`
+	FinishedAt *Timestamp    `json:"finished_at"`
+	Output     *Output       `json:"output"`
+	Error      *Error        `json:"error"`
+	Usage      *Usage        `json:"usage"`
+	Metadata   task.Metadata `json:"metadata,omitempty"`   // of its creation
+	RequestID  string        `json:"request_id,omitempty"` // this response's; absent within a list
 }
 
 // Artifact is a kept result file; URL is signed and expires before the artifact does.
@@ -83,7 +86,7 @@ func FromTask(t task.Task, urlOf func(task.Artifact) string) Task {
 	out := Task{
 		ID: t.ID, Capability: t.Capability, Mode: t.Scope.Mode, State: t.State, Progress: t.Progress,
 		CreatedAt: Timestamp{t.CreatedAt}, UpdatedAt: Timestamp{t.UpdatedAt},
-		Output: fromOutput(t.Output, urlOf),
+		Output: fromOutput(t.Output, urlOf), Metadata: t.Metadata,
 	}
 	if t.FinishedAt != nil {
 		out.FinishedAt = &Timestamp{*t.FinishedAt}

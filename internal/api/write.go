@@ -33,6 +33,7 @@ func (t *Task) Write(w *jsonwrite.Writer) {
 	} else {
 		w.Null()
 	}
+	t.Metadata.Write(w)
 	if t.RequestID != "" {
 		text(w, "request_id", t.RequestID)
 	}

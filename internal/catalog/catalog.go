@@ -95,8 +95,9 @@ type Capability struct {
 // Request is a decoded creation body: syntactically sound, not yet checked against a capability.
 type Request struct {
 	Capability Name
-	Input      json.RawMessage // canonical form (RFC 8785); an object
-	Parameters json.RawMessage // canonical form; "{}" if absent
+	Input      json.RawMessage   // canonical form (RFC 8785); an object
+	Parameters json.RawMessage   // canonical form; "{}" if absent
+	Metadata   map[string]string // within its bounds; nil if absent or empty, and no part of the fingerprint
 }
 
 // Limits bound the bodies that Decode takes; 0 means no bound.

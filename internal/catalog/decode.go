@@ -24,7 +24,7 @@ const (
 var errTrailing = errors.New("data after the value")
 
 // Decode reads a creation body strictly. Problems are INVALID_REQUEST and are reported in this
-// order: syntax (UTF-8 and lone surrogates included), duplicate members, depth, top-level members,
+// order: syntax (UTF-8 and lone surrogates included), duplicate members, depth, top-level members with the metadata's,
 // numbers. Reading stops at too many names and values, so that refusing such a body is cheap. Input
 // and Parameters of the result don't share memory with body.
 func Decode(body []byte, lim Limits) (Request, *fault.Error) {
@@ -39,7 +39,14 @@ func decodeFast(body []byte, lim Limits) (Request, bool) {
 	if ok && fast.Parameters == nil {
 		fast.Parameters = []byte("{}")
 	}
-	return Request{Name(fast.Capability), fast.Input, fast.Parameters}, ok
+	r := Request{Capability: Name(fast.Capability), Input: fast.Input, Parameters: fast.Parameters}
+	if fast.Metadata != nil {
+		var problems []fault.Detail
+		if r.Metadata, problems = metadataOf(fast.Metadata); len(problems) > 0 {
+			return Request{}, false
+		}
+	}
+	return r, ok
 }
 
 // decodeGeneral is Decode without the fast lane.
@@ -194,6 +201,9 @@ func (s *scan) request() (Request, *fault.Error) {
 	}
 	if r.Parameters, err = canonical(s.top.parameters); err != nil {
 		return Request{}, fault.From(err)
+	}
+	if s.top.metadata != nil {
+		r.Metadata, _ = metadataOf(s.top.metadata) // rows has looked at it
 	}
 	return r, nil
 }

@@ -245,6 +245,7 @@ func FuzzDecode(f *testing.F) {
 	seeds := []string{
 		`{"capability":"text.chat","input":{"prompt":"hi"},"parameters":{"n":1.50,"m":-0}}`,
 		`{"input":{"b":[1e2,{"\u0061":null}],"a":true},"capability":"\u0078"}`,
+		`{"capability":"x","input":{},"metadata":{"b":"1","a":"\u0061"}}`,
 		`{"capability":"x","input":{"a":9007199254740993}}`, `{"a":1,"\u0061":2}`, `{"a":"\ud800"}`, `[[[`, "\ufeff{}", `{} {}`,
 	}
 	for _, c := range mustDefault(f).All() {
@@ -265,8 +266,13 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		metadata, err := json.Marshal(r.Metadata)
+		if err != nil || r.Metadata == nil {
+			metadata = []byte(`{}`)
+		}
 		again, problem := catalog.Decode(slices.Concat(
-			[]byte(`{"parameters":`), r.Parameters, []byte(`,"input":`), r.Input, []byte(`,"capability":`), name, []byte(`}`),
+			[]byte(`{"parameters":`), r.Parameters, []byte(`,"metadata":`), metadata, []byte(`,"input":`), r.Input,
+			[]byte(`,"capability":`), name, []byte(`}`),
 		), catalog.Limits{Depth: 16})
 		if problem != nil {
 			t.Fatalf("canonical form refused: %v", problem)

@@ -132,9 +132,14 @@ func TestDecodeFastAtRandom(t *testing.T) {
 	accepted := 0
 	for range 8_000 {
 		var body []byte
-		for i, name := range []string{"capability", "input", "parameters"} {
+		for i, name := range []string{"capability", "input", "parameters", "metadata"} {
 			value := any("text.chat")
-			if i > 0 {
+			switch {
+			case i == 3 && random.IntN(2) == 0:
+				continue
+			case i == 3 && random.IntN(8) > 0:
+				value = map[string]string{"team": "search", "note": strings.Repeat("é", random.IntN(600))}
+			case i > 0:
 				value = randomValue(random, 1)
 			}
 			raw, err := json.Marshal(value)

@@ -14,6 +14,7 @@ type topLevel struct {
 	capability string
 	input      []byte
 	parameters []byte
+	metadata   []byte
 
 	seen    map[string]jsontext.Kind // of known members, by name
 	unknown []string
@@ -34,6 +35,8 @@ func (m *topLevel) value(tok jsontext.Token, body []byte, end int64) {
 		m.input = raw
 	case "parameters":
 		m.parameters = raw
+	case metadataMember:
+		m.metadata = raw
 	default:
 		if len(m.unknown) < maxRows {
 			m.unknown = append(m.unknown, m.last)
@@ -60,6 +63,7 @@ func (m *topLevel) rows() []fault.Detail {
 		{"capability", '"', true, "must be a string"},
 		{"input", '{', true, "must be an object"},
 		{"parameters", '{', false, "must be an object"},
+		{metadataMember, '{', false, "must be an object"},
 	} {
 		switch got, present := m.seen[want.name]; {
 		case !present && want.required:
@@ -67,6 +71,10 @@ func (m *topLevel) rows() []fault.Detail {
 		case present && got != want.kind:
 			rows = append(rows, fault.Detail{Field: want.name, Message: want.problem})
 		}
+	}
+	if m.seen[metadataMember] == '{' {
+		_, problems := metadataOf(m.metadata)
+		rows = append(rows, problems...)
 	}
 	for _, name := range m.unknown {
 		rows = append(rows, fault.Detail{Field: fieldPath(name), Message: hint(name, "", commonInputs, commonParameters)})

@@ -58,7 +58,7 @@ func (w *work) stopJob(ctx context.Context, route routing.Route, a task.Attempt)
 	}
 	if err := canceler.Cancel(ctx, job); err != nil {
 		w.g.log.Warn("the job of a canceled task goes on at its supplier",
-			slog.String("task_id", w.t.ID), slog.String("supplier", route.Supplier), slog.Any("error", err))
+			nameOf(&w.t), slog.String("supplier", route.Supplier), slog.Any("error", err))
 	}
 	if asked {
 		out, err = poller.Poll(ctx, job)

@@ -31,6 +31,7 @@ type Submission struct {
 	Release        func()         // called once Body isn't read any more, maybe more than once; nil: not needed
 	Wait           *time.Duration // the caller's preference; nil: the capability's own
 	Stream         bool           // the caller wants to follow the task
+	Traceparent    string         // valid, "" without one
 }
 
 // release lets go of the body, and of the memory that it was granted.
@@ -81,6 +82,7 @@ func (g *Gateway) Create(ctx context.Context, c gate.Caller, s Submission) (Acce
 		return Accepted{}, err
 	}
 	o.IdempotencyHash, o.Fingerprint, o.Authorization = key, fingerprint, checked.declared
+	o.Metadata, o.Traceparent = req.Metadata, s.Traceparent
 	o.request.Authorization = declarationOf(checked.declared)
 	return g.accept(ctx, c, o, &s)
 }

@@ -26,3 +26,6 @@ func Unloaded(g *Gateway) bool {
 	g.loads.Give(nobody, more)
 	return true
 }
+
+// NameOf is what a line of the log calls a task.
+var NameOf = nameOf

@@ -79,7 +79,7 @@ func (h *heldInput) keep(ctx context.Context) error {
 	}
 	err := h.g.keepInput(context.WithoutCancel(ctx), h.t, h.input, h.ttl)
 	if err != nil {
-		h.g.log.Error("a task's input could not be stored", slog.String("task_id", h.t.ID), slog.Any("error", err))
+		h.g.log.Error("a task's input could not be stored", nameOf(&h.t), slog.Any("error", err))
 	}
 	h.mu.Lock()
 	h.stored = err == nil

@@ -121,7 +121,7 @@ func (w *work) unmoderated(ctx context.Context, m *policy.Moderation, e *supplie
 	if e.Operator {
 		level = slog.LevelError
 	}
-	w.g.log.Log(ctx, level, "a moderation supplier could not be asked", slog.String("task_id", w.t.ID), slog.String("supplier", m.Supplier),
+	w.g.log.Log(ctx, level, "a moderation supplier could not be asked", nameOf(&w.t), slog.String("supplier", m.Supplier),
 		slog.String("code", string(e.Fault.Code)), slog.Int("status", e.Status), slog.Int("try", failures), slog.Bool("allowed", m.AllowFailed))
 	if failures < moderationTries {
 		if err := w.advance(ctx, store.Step{Close: closing}); err != nil {

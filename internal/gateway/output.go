@@ -193,7 +193,7 @@ func placeholderURL(a task.Artifact) string {
 // unfit ends the attempt whose result can't become the output: the definite failure of work that the supplier
 // did and is owed for. Another route may have the task, unless some of this text was told.
 func (w *work) unfit(ctx context.Context, route routing.Route, r supplier.Result, kept []task.Artifact, err error) error {
-	w.g.log.Error("a result doesn't fit the capability's output schema", slog.String("task_id", w.t.ID),
+	w.g.log.Error("a result doesn't fit the capability's output schema", nameOf(&w.t),
 		slog.String("supplier", route.Supplier), slog.String("model", route.Model), slog.Any("error", err))
 	e := supplier.NewError(supplier.Failed, fault.ProviderUnavailable, "the work's result is not what was asked for", err)
 	w.learn(route, e)

@@ -93,7 +93,7 @@ func (g *Gateway) resume(id string, w *work) {
 		w.work()
 	case err == nil, errors.Is(err, store.ErrNotFound): // somebody else ended it
 	case g.abortCtx.Err() == nil:
-		g.log.Error("reading a parked task failed", slog.String("task_id", w.t.ID), slog.Any("error", err))
+		g.log.Error("reading a parked task failed", nameOf(&w.t), slog.Any("error", err))
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		g.parkLocked(w, parkRetry)

@@ -96,7 +96,7 @@ func (w *work) pollFailed(ctx context.Context, route routing.Route, err error) {
 	if ctx.Err() != nil {
 		return
 	}
-	w.g.log.Warn("asking after a job failed; it is asked again", slog.String("task_id", w.t.ID),
+	w.g.log.Warn("asking after a job failed; it is asked again", nameOf(&w.t),
 		slog.String("supplier", route.Supplier), slog.String("code", string(fault.CodeOf(err))))
 }
 

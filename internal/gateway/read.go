@@ -123,6 +123,7 @@ func (g *Gateway) await(
 type ListQuery struct {
 	Capability string
 	State      task.State
+	Metadata   task.Metadata // all of these pairs
 	Limit      int
 	Cursor     string
 }
@@ -133,7 +134,8 @@ func (g *Gateway) List(ctx context.Context, c gate.Caller, q ListQuery) (store.P
 		return store.Page{}, fault.Invalid("cursor", "is not one that a list returned")
 	}
 	page, err := g.store.ListTasks(ctx, store.ListQuery{
-		Scope: c.Scope(), Scopes: c.Key.Scopes, Capability: q.Capability, State: q.State, Limit: q.Limit, Cursor: q.Cursor,
+		Scope: c.Scope(), Scopes: c.Key.Scopes, Capability: q.Capability, State: q.State, Metadata: q.Metadata,
+		Limit: q.Limit, Cursor: q.Cursor,
 	})
 	return page, storeFault(err)
 }

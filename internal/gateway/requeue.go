@@ -103,7 +103,7 @@ func (w *work) noRoute(ctx context.Context, had routeHistory, passed []task.Pass
 			e = w.unhonoured()
 		}
 		if w.t.Scope.Mode == task.Live {
-			w.g.log.Warn("no route took a task", slog.String("task_id", w.t.ID), slog.String("code", string(e.Code)), slog.Any("routes", passed))
+			w.g.log.Warn("no route took a task", nameOf(&w.t), slog.String("code", string(e.Code)), slog.Any("routes", passed))
 		}
 		return w.fail(ctx, nil, e)
 	}

@@ -33,7 +33,7 @@ func (w *work) begin(ctx context.Context) error {
 			s.Moves = []task.Transition{task.Start()}
 		}
 		w.g.log.Info("adopting an attempt of unknown outcome",
-			slog.String("task_id", w.t.ID), slog.Int("attempt", last.N))
+			nameOf(&w.t), slog.Int("attempt", last.N))
 		return w.advance(ctx, s)
 	}
 	if err := w.readInput(ctx); err != nil {
@@ -101,7 +101,7 @@ func (w *work) submit(ctx context.Context, route routing.Route, a task.Attempt) 
 		return w.unprepared(ctx, w.unsettled(&a, fault.CodeOf(err)), err)
 	}
 	if !w.g.leaseValid(w.node) {
-		w.g.log.Warn("work dropped: its lease may be over", slog.String("task_id", w.t.ID))
+		w.g.log.Warn("work dropped: its lease may be over", nameOf(&w.t))
 		return w.release(ctx)
 	}
 	again := a.N != w.fresh
@@ -229,7 +229,7 @@ func (w *work) learn(route routing.Route, e *supplier.Error) {
 		return
 	}
 	attrs := []any{
-		slog.String("task_id", w.t.ID), slog.String("supplier", route.Supplier), slog.String("model", route.Model),
+		nameOf(&w.t), slog.String("supplier", route.Supplier), slog.String("model", route.Model),
 		slog.String("code", string(e.Fault.Code)), slog.String("sent", string(e.Sent)), slog.Int("status", e.Status),
 	}
 	switch {

@@ -24,7 +24,7 @@ func (w *work) inherit(ctx context.Context) error {
 	n := w.t.Takeovers
 	if n >= w.g.limits.Load().Takeovers {
 		w.g.log.Error("a task is given up: every worker that took it over ended in the middle of it",
-			slog.String("task_id", w.t.ID), slog.Int("takeovers", n))
+			nameOf(&w.t), slog.Int("takeovers", n))
 		closing := w.unsettled(w.t.OpenAttempt(), fault.Internal)
 		closing.Note = fmt.Sprintf("given up after %d takeovers in a row", n)
 		return w.fail(ctx, closing, fault.New(fault.Internal, "the work met a fault of the service"))

@@ -105,7 +105,7 @@ func (w *work) transferFailed(ctx context.Context, route routing.Route, r suppli
 	if w.t.CancelRequested {
 		return w.canceled(ctx, w.paid(task.OK, "", route, r, w.measure(route, r, nil)))
 	}
-	w.g.log.Error("a result could not be kept", slog.String("task_id", w.t.ID),
+	w.g.log.Error("a result could not be kept", nameOf(&w.t),
 		slog.String("supplier", route.Supplier), slog.Any("error", err))
 	known := w.hasJob()
 	if w.fetches++; known && w.fetches < transferTries && ctx.Err() == nil {
@@ -173,13 +173,13 @@ func (w *work) keepFile(ctx, patience context.Context, route routing.Route, id s
 // a disk that is full or fails, and the address of a result without a job is all there is.
 func (w *work) keepsAgain(route routing.Route, f supplier.File, try int, err error) bool {
 	if ofDisk(err) {
-		w.g.log.Error("a result waits for the place of artifacts", slog.String("task_id", w.t.ID), slog.Any("error", err))
+		w.g.log.Error("a result waits for the place of artifacts", nameOf(&w.t), slog.Any("error", err))
 		return true
 	}
 	if try >= transferTries || len(f.Data) > 0 || w.hasJob() {
 		return false
 	}
-	w.g.log.Warn("fetching a result failed; it is fetched again", slog.String("task_id", w.t.ID),
+	w.g.log.Warn("fetching a result failed; it is fetched again", nameOf(&w.t),
 		slog.String("supplier", route.Supplier), slog.String("code", string(fault.CodeOf(err))))
 	return true
 }

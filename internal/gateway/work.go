@@ -117,7 +117,7 @@ func (w *work) loop(ctx context.Context) {
 		if errors.Is(err, errParked) {
 			continue
 		}
-		w.g.log.Error("a task met a fault of the service", slog.String("task_id", w.t.ID), slog.Any("error", err))
+		w.g.log.Error("a task met a fault of the service", nameOf(&w.t), slog.Any("error", err))
 		if err = w.fail(ctx, w.unsettled(w.t.OpenAttempt(), fault.Internal), fault.From(err)); err == nil {
 			continue
 		}
@@ -265,7 +265,7 @@ func (w *work) commit(ctx context.Context, write func(context.Context, store.Lea
 		case errors.Is(err, store.ErrState), errors.Is(err, store.ErrRouteFull), errors.Is(err, store.ErrNotFound):
 			return err
 		}
-		w.g.log.Error("a write failed and is repeated", slog.String("task_id", w.t.ID), slog.Any("error", err))
+		w.g.log.Error("a write failed and is repeated", nameOf(&w.t), slog.Any("error", err))
 		if !sleep(w.g.abortCtx, wait) {
 			return errDropped
 		}

@@ -64,6 +64,7 @@ var (
 	PreferredWait  = preferredWait
 	CheckMediaType = checkMediaType
 	ParseListQuery = parseListQuery
+	Traceparent    = traceparent
 	Clean          = clean
 )
 

@@ -2,9 +2,12 @@ package server
 
 import (
 	"net/http"
+	"net/url"
 	"strconv"
+	"strings"
 
 	"unitask/internal/api"
+	"unitask/internal/catalog"
 	"unitask/internal/fault"
 	"unitask/internal/gateway"
 	"unitask/internal/task"
@@ -37,8 +40,11 @@ func (s *Server) handleTaskList(x *exchange) error {
 // parseListQuery reads the query string of a list.
 func parseListQuery(raw string) (gateway.ListQuery, error) {
 	q := gateway.ListQuery{Limit: defaultListLimit}
-	values, err := queryOf(raw, "state", "capability", "limit", "cursor")
+	values, err := queryOf(raw, "state", "capability", metadataParameter, "limit", "cursor")
 	if err != nil {
+		return q, err
+	}
+	if err := setMetadata(&q, values); err != nil {
 		return q, err
 	}
 	for name := range values {
@@ -73,4 +79,25 @@ func setListQuery(q *gateway.ListQuery, name, value string) string {
 		}
 	}
 	return ""
+}
+
+// metadataParameter begins the name of a parameter whose rest is the name of a text in the metadata of tasks.
+const metadataParameter = "metadata."
+
+// setMetadata sets the metadata that is asked for. A parameter without a value asks for an empty text.
+func setMetadata(q *gateway.ListQuery, values url.Values) error {
+	for name := range values {
+		member, ok := strings.CutPrefix(name, metadataParameter)
+		if !ok {
+			continue
+		}
+		if q.Metadata == nil {
+			q.Metadata = task.Metadata{}
+		}
+		q.Metadata[member] = values.Get(name)
+	}
+	if rows := catalog.MetadataRows(q.Metadata); len(rows) > 0 {
+		return fault.Invalid(rows[0].Field, rows[0].Message).WithDetails(rows[1:]...)
+	}
+	return nil
 }

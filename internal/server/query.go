@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"unitask/internal/fault"
 )
@@ -26,7 +27,8 @@ func plain(h handler) handler {
 	}
 }
 
-// queryOf returns the parameters of a query string, each of which is one of known and is given once.
+// queryOf returns the parameters of a query string, each of which is one of known and is given once. A known one that
+// ends with a dot stands for all that begin with it.
 func queryOf(raw string, known ...string) (url.Values, error) {
 	values, err := url.ParseQuery(raw)
 	if err != nil {
@@ -35,10 +37,12 @@ func queryOf(raw string, known ...string) (url.Values, error) {
 	var rows []fault.Detail
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		switch {
-		case !slices.Contains(known, name):
+		case !slices.ContainsFunc(known, func(one string) bool {
+			return name == one || strings.HasSuffix(one, ".") && strings.HasPrefix(name, one)
+		}):
 			rows = append(rows, fault.Detail{Field: parameterName(name), Message: "is not a parameter of this request"})
 		case len(values[name]) > 1:
-			rows = append(rows, fault.Detail{Field: name, Message: "must be given once"})
+			rows = append(rows, fault.Detail{Field: parameterName(name), Message: "must be given once"})
 		}
 	}
 	if len(rows) > 0 {

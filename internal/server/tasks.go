@@ -56,6 +56,7 @@ func (s *Server) submission(x *exchange) (gateway.Submission, error) {
 	}
 	return gateway.Submission{
 		IdempotencyKey: key, Body: body.bytes, Release: body.release, Wait: preferredWait(x.r.Header), Stream: wantsStream(x.r.Header),
+		Traceparent: traceparent(x.r.Header),
 	}, nil
 }
 

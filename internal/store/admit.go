@@ -44,7 +44,7 @@ func (n NewTask) Record(now time.Time) (task.Task, error) {
 		ID: n.ID, Scope: n.Scope, Capability: n.Capability,
 		State: task.Queued, Revision: 1, Timeline: []task.Move{{State: task.Queued, At: now}},
 		CreatedAt: now, UpdatedAt: now,
-		IdempotencyHash: n.IdempotencyHash, Fingerprint: n.Fingerprint,
+		IdempotencyHash: n.IdempotencyHash, Fingerprint: n.Fingerprint, Metadata: n.Metadata,
 	}, now)
 }
 
@@ -69,6 +69,7 @@ func (n NewTask) fill(t task.Task, now time.Time) (task.Task, error) {
 		return t, err
 	}
 	t.KeyID, t.Sync, t.InputRef, t.Authorization = n.KeyID, n.Sync, n.InputRef, n.Authorization
+	t.Traceparent = n.Traceparent
 	t.DeadlineAt, t.Takeovers = now.Add(n.Deadline), 0
 	t.Price, t.Reserved = n.Price, n.Reserved
 	t.Holds = slices.Grow([]task.Hold(nil), len(n.Holds)) // nil for none

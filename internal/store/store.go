@@ -143,6 +143,8 @@ type NewTask struct {
 	InputRef        string
 	Parameters      json.RawMessage
 	Authorization   *task.Authorization
+	Metadata        task.Metadata // of a new task: a reopened one keeps its own
+	Traceparent     string
 	Deadline        time.Duration // from now
 	Price           task.Price
 	Reserved        task.Money
@@ -239,6 +241,7 @@ type ListQuery struct {
 	Scopes     []string // capability patterns as in account.Allows
 	Capability string
 	State      task.State
+	Metadata   task.Metadata // all of these pairs
 	Limit      int
 	Cursor     string
 }

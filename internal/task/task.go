@@ -40,6 +40,9 @@ type Task struct {
 	Capability string `json:"capability"`
 	Sync       bool   `json:"sync,omitempty"` // its capability normally ends within the request
 
+	Metadata    Metadata `json:"metadata,omitempty"`    // the first request's
+	Traceparent string   `json:"traceparent,omitempty"` // of the request that was accepted last, as in W3C's Trace Context
+
 	State    State    `json:"state"`
 	Progress *float64 `json:"progress,omitempty"` // 0 to 1
 	Revision int64    `json:"rev"`                // grows by one with each stored change but Show's

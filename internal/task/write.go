@@ -20,6 +20,8 @@ func (t *Task) Write(w *jsonwrite.Writer) {
 	optional(w, "key_id", t.KeyID)
 	text(w, "capability", t.Capability)
 	flag(w, "sync", t.Sync)
+	t.Metadata.Write(w)
+	optional(w, "traceparent", t.Traceparent)
 	text(w, "state", string(t.State))
 	if t.Progress != nil {
 		w.Name("progress")

@@ -21,11 +21,11 @@ const (
 	asideBuffer = 512     // bytes on the stack for the members that sortMembers puts aside
 )
 
-// Request is a decoded body. Input and Parameters, nil if absent, are in canonical form and share no
+// Request is a decoded body. Input, Parameters and Metadata, nil if absent, are objects in canonical form and share no
 // memory with the body.
 type Request struct {
-	Capability        string
-	Input, Parameters []byte
+	Capability                  string
+	Input, Parameters, Metadata []byte
 }
 
 // Decode reads a body of at most depth levels (0: any) and tokens names and values. It takes sound
@@ -39,7 +39,7 @@ func Decode(body []byte, depth, tokens int) (r Request, ok bool) {
 		in: jsonread.New(body).MaxDepth(depth), out: make([]byte, 0, min(len(body), firstBuffer)),
 		size: len(body), tokens: tokens - fixedTokens,
 	}
-	for m := c.in.Only("capability", "input", "parameters"); m.Next(); {
+	for m := c.in.Only("capability", "input", "parameters", "metadata"); m.Next(); {
 		switch m.Name {
 		case "capability":
 			_, name := c.in.Text()
@@ -48,6 +48,8 @@ func Decode(body []byte, depth, tokens int) (r Request, ok bool) {
 			r.Input = c.part()
 		case "parameters":
 			r.Parameters = c.part()
+		case "metadata":
+			r.Metadata = c.part()
 		}
 	}
 	if !c.in.Done() || r.Capability == "" || r.Input == nil {

@@ -88,6 +88,8 @@ func populate(t *rapid.T, v reflect.Value, name string) {
 				populate(t, v.Index(i), name)
 			}
 		}
+	case reflect.Map:
+		populateMap(t, v, name)
 	case reflect.Array:
 		for i := range v.Len() {
 			populate(t, v.Index(i), name)
@@ -98,5 +100,18 @@ func populate(t *rapid.T, v reflect.Value, name string) {
 		}
 	default:
 		t.Fatalf("%s: a %s isn't populated yet", name, v.Kind())
+	}
+}
+
+// populateMap adds up to two members whose names are valid UTF-8: of others two may be written as one.
+func populateMap(t *rapid.T, v reflect.Value, name string) {
+	for range rapid.IntRange(0, 2).Draw(t, name) {
+		key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
+		key.SetString(rapid.StringMatching(`[a-z."\\ü-]*`).Draw(t, name))
+		populate(t, value, name)
+		if v.IsNil() {
+			v.Set(reflect.MakeMap(v.Type()))
+		}
+		v.SetMapIndex(key, value)
 	}
 }

@@ -160,7 +160,7 @@ func (db *DB) ListTasks(ctx context.Context, q store.ListQuery) (page store.Page
 // listPage returns the page of matching tasks older than at.
 func listPage(r *reader, q store.ListQuery, at rowID) (page store.Page, _ error) {
 	scope, last := scopeDigest(q.Scope), scopeRowOf(q.Scope, at)
-	looked := 0
+	looked, pairs := 0, q.Metadata.Pairs()
 	var some []rowID // whose records are read together
 	for k, capability := range r.descend(bucketByScope, scope[:], last[:]) {
 		if looked++; looked > listWindow {
@@ -174,17 +174,18 @@ func listPage(r *reader, q store.ListQuery, at rowID) (page store.Page, _ error)
 		if some = append(some, at); len(some) <= max(q.PageSize(), looked/2) {
 			continue
 		}
-		if full, err := appendMatching(r, q, some, &page); full || err != nil {
+		if full, err := appendMatching(r, q, pairs, some, &page); full || err != nil {
 			return page, err
 		}
 		some = some[:0]
 	}
-	_, err := appendMatching(r, q, some, &page)
+	_, err := appendMatching(r, q, pairs, some, &page)
 	return page, err
 }
 
-// appendMatching appends those of the rows that match, and reports whether there are more than fit on the page.
-func appendMatching(r *reader, q store.ListQuery, rows []rowID, page *store.Page) (full bool, _ error) {
+// appendMatching appends those of the rows that match, and reports whether there are more than fit on the page. pairs
+// are those of the query's metadata: a record without them isn't decoded.
+func appendMatching(r *reader, q store.ListQuery, pairs [][]byte, rows []rowID, page *store.Page) (full bool, _ error) {
 	for i, record := range r.getSome(bucketTasks, rows) {
 		if record == nil {
 			continue // removed since its row was read
@@ -193,20 +194,34 @@ func appendMatching(r *reader, q store.ListQuery, rows []rowID, page *store.Page
 		if err != nil {
 			return false, unreadable(bucketTasks, rows[i][:], record, err)
 		}
-		if q.State != "" && q.State != state {
+		if q.State != "" && q.State != state || !containsAll(record, pairs) {
+			continue
+		}
+		t, err := decodeTask(record)
+		if err != nil {
+			return false, unreadable(bucketTasks, rows[i][:], record, err)
+		}
+		if !t.Metadata.Has(q.Metadata) {
 			continue
 		}
 		if n := len(page.Tasks); n == q.PageSize() {
 			page.Next = page.Tasks[n-1].ID
 			return true, nil
 		}
-		t, err := decodeTask(record)
-		if err != nil {
-			return false, unreadable(bucketTasks, rows[i][:], record, err)
-		}
 		page.Tasks = append(page.Tasks, t)
 	}
 	return false, nil
+}
+
+// containsAll reports whether the part of a record that its metadata is in contains all the pairs.
+func containsAll(record []byte, pairs [][]byte) bool {
+	record = record[:min(len(record), headSize+sumSize+task.MetadataEnd)]
+	for _, pair := range pairs {
+		if !bytes.Contains(record, pair) {
+			return false
+		}
+	}
+	return true
 }
 
 // Wake implements store.Store.

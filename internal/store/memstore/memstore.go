@@ -200,7 +200,7 @@ func (db *DB) ListTasks(ctx context.Context, q store.ListQuery) (store.Page, err
 	for _, t := range slices.Backward(db.all()) {
 		if t.Scope != q.Scope || (q.Cursor != "" && t.ID >= q.Cursor) ||
 			(q.Capability != "" && t.Capability != q.Capability) ||
-			(q.State != "" && t.State != q.State) || !account.Allows(q.Scopes, t.Capability) {
+			(q.State != "" && t.State != q.State) || !t.Metadata.Has(q.Metadata) || !account.Allows(q.Scopes, t.Capability) {
 			continue
 		}
 		if len(page.Tasks) == q.PageSize() {

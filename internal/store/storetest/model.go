@@ -83,6 +83,7 @@ var (
 	accounts     = rapid.SampledFrom([]string{"acct_a", "acct_b", "acct_c"})
 	modes        = rapid.SampledFrom([]task.Mode{task.Live, task.Live, task.Test})
 	capabilities = rapid.SampledFrom([]string{chat, chat, image, "video.generate"})
+	metadata     = rapid.SampledFrom([]task.Metadata{nil, nil, {"team": "a"}, {"team": "b", "note": "\"team\":\"a\""}, {"team": "a", "user": "ü"}})
 	suppliers    = rapid.SampledFrom([]string{"s", "t"})
 	nodes        = rapid.SampledFrom([]string{"node-a", "node-b"})
 	terms        = rapid.SampledFrom([]time.Duration{time.Second, term, time.Hour, 3 * time.Hour})
@@ -124,6 +125,8 @@ func (m *model) create(rt *rapid.T) {
 		IdempotencyHash: hashOf(rapid.SampledFrom([]string{"k1", "k2", "k3", "k4", "k5"}).Draw(rt, "key")),
 		Fingerprint:     hashOf(rapid.SampledFrom([]string{"f1", "f1", "f1", "f2"}).Draw(rt, "fingerprint")),
 		Input:           json.RawMessage(`{ "prompt": "<x>" }`),
+		Metadata:        metadata.Draw(rt, "metadata"),
+		Traceparent:     rapid.SampledFrom([]string{"", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}).Draw(rt, "traceparent"),
 		Deadline:        rapid.SampledFrom([]time.Duration{time.Second, time.Hour}).Draw(rt, "deadline"),
 		Price:           task.Price{Unit: task.PerImage, Output: 3}, Reserved: 10,
 	}
@@ -170,6 +173,7 @@ func (m *model) list(rt *rapid.T) {
 		Scopes:     rapid.SampledFrom([][]string{nil, {"text.*"}, {chat, "video.*"}}).Draw(rt, "scopes"),
 		Capability: rapid.SampledFrom([]string{"", "", chat}).Draw(rt, "capability"),
 		State:      rapid.SampledFrom(append(task.States(), "", "")).Draw(rt, "state"),
+		Metadata:   metadata.Draw(rt, "metadata"),
 		Limit:      rapid.IntRange(0, 4).Draw(rt, "limit"),
 	}
 	if rapid.Bool().Draw(rt, "go on") {

@@ -102,6 +102,8 @@ func topics() []topic {
 		{"readopt", testReadopt},
 		{"cancel", testCancel},
 		{"list", testList},
+		{"metadata", testMetadata},
+		{"lists by metadata", testMetadataList},
 		{"sweep", testSweep},
 		{"accounts", testAccounts},
 		{"keys", testKeys},
