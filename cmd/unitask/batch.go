@@ -161,7 +161,7 @@ func (e *batch) command() string {
 	if e.o.asJSON {
 		words = append(words, "--json")
 	}
-	return strings.Join(words, " ") + e.o.clientFlags.words()
+	return strings.Join(words, " ") + e.o.metadata.words() + e.o.clientFlags.words()
 }
 
 // findLeft looks for the entries that an interrupted run of the batch left. Those that it didn't finish writing go.
@@ -240,6 +240,7 @@ func (e *batch) fit(line arguments.Line) ([]byte, *arguments.Reader, error) {
 	if err != nil {
 		return nil, read, err
 	}
+	req.Metadata = e.o.metadata.pairs
 	body, err := json.Marshal(req)
 	return body, read, err
 }

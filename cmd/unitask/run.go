@@ -51,6 +51,7 @@ const runExample = `  unitask run text.chat "Say hello" max_output_tokens=50
   unitask run text.chat "What is this?" @photo.jpg @report.pdf
   unitask run text.chat "What is the weather in Lund?" tools=@tools.json
   git diff | unitask run text.chat - system="Write a commit message."
+  unitask run text.chat "Say hello" --metadata team=search --metadata user=u-1042
   unitask run audio.transcribe @talk.mp3 format=srt -o talk.srt
   unitask run image.generate @prompts.txt --each size=640x480 -o pictures/
   unitask run text.chat - --each --json < requests.jsonl > results.jsonl`
@@ -61,6 +62,7 @@ type runOptions struct {
 	capability     string
 	words          []string
 	idempotencyKey string
+	metadata       metadataFlag
 	noWait, dryRun bool
 	each           bool
 	concurrency    int
@@ -86,6 +88,7 @@ func newRunCmd(t *terminal) *cobra.Command {
 	o.waitFlags.add(cmd)
 	cmd.Flags().BoolVar(&o.noWait, "no-wait", false, "print the task's id and don't wait")
 	cmd.Flags().StringVar(&o.idempotencyKey, "idempotency-key", "", "submit under this `key`: the same key and request give the same task")
+	o.metadata.add(cmd, "keep `name=text` with the task, for lists by it; may be given again")
 	cmd.Flags().BoolVar(&o.each, "each", false, "a task for each line of @FILE or -: a prompt, or a JSON object of fields")
 	cmd.Flags().IntVar(&o.concurrency, "concurrency", 4, "with --each: this `many` tasks at once")
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "print the request as a curl command and send nothing")
@@ -160,6 +163,7 @@ func (o *runOptions) request(ctx context.Context, t *terminal, entry api.Capabil
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx) // which ended the reading of stdin
 	}
+	req.Metadata = o.metadata.pairs
 	return req, read.Files, err
 }
 
@@ -170,6 +174,9 @@ func (o *runOptions) check() error {
 	}
 	if n := utf8.RuneCountInString(strings.TrimSpace(o.idempotencyKey)); n < api.MinIdempotencyKey || n > api.MaxIdempotencyKey {
 		return &hint.UsageError{Message: fmt.Sprintf("--idempotency-key takes %d to %d characters, this has %d", api.MinIdempotencyKey, api.MaxIdempotencyKey, n)}
+	}
+	if err := o.metadata.read(); err != nil {
+		return err
 	}
 	return o.waitFlags.check()
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -99,6 +101,9 @@ func showTask(t *terminal, now api.Task, moves []api.Move, at time.Time) error {
 	}
 	if now.Usage != nil {
 		row("cost", "$"+now.Usage.Cost.Amount)
+	}
+	for _, name := range slices.Sorted(maps.Keys(now.Metadata)) {
+		row("metadata", printable(name+"="+now.Metadata[name]))
 	}
 	p.line("\n%s", t.style.bold.Render("Timeline"))
 	for i, m := range moves {

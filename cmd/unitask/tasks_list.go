@@ -21,6 +21,7 @@ type tasksListOptions struct {
 	clientFlags
 	state      string
 	capability string
+	metadata   metadataFlag
 	limit      int
 	asJSON     bool
 }
@@ -33,12 +34,14 @@ func newTasksListCmd(t *terminal) *cobra.Command {
 		Short:   "List the account's tasks, newest first",
 		Example: `  unitask tasks list
   unitask tasks list --state failed --capability image.generate --limit 100
+  unitask tasks list --metadata team=search --metadata user=u-1042
   unitask tasks list --json | jq -r '.[].id'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return tasksListRun(cmd.Context(), t, &o) },
 	}
 	cmd.Flags().StringVar(&o.state, "state", "", "only tasks in this `state`: "+strings.Join(stateNames(), ", "))
 	cmd.Flags().StringVar(&o.capability, "capability", "", "only tasks of this `capability`")
+	o.metadata.add(cmd, "only tasks that were given this `name=text`; may be given again")
 	cmd.Flags().IntVar(&o.limit, "limit", 20, "at most this `many`")
 	addJSON(cmd, &o.asJSON)
 	o.add(cmd)
@@ -62,11 +65,16 @@ func tasksListRun(ctx context.Context, t *terminal, o *tasksListOptions) error {
 	if o.limit < 1 {
 		return &hint.UsageError{Message: "--limit takes a number above zero"}
 	}
+	if err := o.metadata.read(); err != nil {
+		return err
+	}
 	c, err := o.connect(ctx, t, nil)
 	if err != nil {
 		return err
 	}
-	all, err := collectTasks(ctx, c, client.ListOptions{State: task.State(o.state), Capability: o.capability}, o.limit)
+	all, err := collectTasks(ctx, c, client.ListOptions{
+		State: task.State(o.state), Capability: o.capability, Metadata: &o.metadata.pairs,
+	}, o.limit)
 	if err != nil {
 		return err
 	}

@@ -111,6 +111,14 @@ func TestRequests(t *testing.T) {
 			sent{Method: "GET", URL: "/base/api/ai/v1/tasks?capability=text.chat&cursor=a+b&limit=7&state=queued"},
 		},
 		{
+			"list by metadata",
+			func(ctx context.Context, c *client.Client) error {
+				_, err := c.List(ctx, client.ListOptions{Metadata: &task.Metadata{"team": "a & b", "user": ""}})
+				return err
+			},
+			sent{Method: "GET", URL: "/base/api/ai/v1/tasks?metadata.team=a+%26+b&metadata.user="},
+		},
+		{
 			"cancel",
 			func(ctx context.Context, c *client.Client) error { _, err := c.Cancel(ctx, "task_1"); return err },
 			sent{Method: "POST", URL: "/base/api/ai/v1/tasks/task_1/cancel"},

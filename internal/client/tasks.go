@@ -65,8 +65,9 @@ func readingOf(a answer[api.Task]) Reading {
 type ListOptions struct {
 	State      task.State
 	Capability string
-	Limit      int    // of one page, at most api.MaxListLimit
-	Cursor     string // of an earlier page
+	Metadata   *task.Metadata // all of these pairs; a pointer, so that options can be compared
+	Limit      int            // of one page, at most api.MaxListLimit
+	Cursor     string         // of an earlier page
 }
 
 // List returns a page of the account's tasks, newest first.
@@ -75,6 +76,11 @@ func (c *Client) List(ctx context.Context, o ListOptions) (api.TaskList, error) 
 	for name, value := range map[string]string{"state": string(o.State), "capability": o.Capability, "cursor": o.Cursor} {
 		if value != "" {
 			q.Set(name, value)
+		}
+	}
+	if o.Metadata != nil {
+		for name, text := range *o.Metadata {
+			q.Set("metadata."+name, text)
 		}
 	}
 	if o.Limit > 0 {

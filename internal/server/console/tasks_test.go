@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"unitask/internal/server/console"
@@ -28,5 +29,21 @@ func TestPageOfTwoModes(t *testing.T) {
 		if !slices.Equal(got, c.want) || next != c.wantNext {
 			t.Errorf("%s: %v and %q, want %v and %q", c.name, got, next, c.want, c.wantNext)
 		}
+	}
+}
+
+// TestMetadataOnTheTasksPage: its owner reads it, as text, and an operator of another account doesn't.
+func TestMetadataOnTheTasksPage(t *testing.T) {
+	w := newWorld(t)
+	owner, operates := w.member("acme", "member"), w.member("ops", "operator")
+	done := owner.run(`{"capability":"text.chat","input":{"prompt":"hello"},"metadata":{"team":"zarquon <b>","none":""}}`)
+	page := owner.get("/tasks/" + done.ID)
+	for _, want := range []string{"<dt>team</dt><dd>zarquon &lt;b&gt;</dd>", "<dt>none</dt><dd>–</dd>"} {
+		if !strings.Contains(page.body, want) {
+			t.Errorf("no %s on %s", want, page.body)
+		}
+	}
+	if page := operates.get("/tasks/" + done.ID); !strings.Contains(page.body, "Attempts") || strings.Contains(page.body, "zarquon") {
+		t.Errorf("an operator's page: %s", page.body)
 	}
 }
