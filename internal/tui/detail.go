@@ -2,7 +2,9 @@ package tui
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -103,6 +105,9 @@ func (d *detail) page(c canvas, t api.Task, b taskCache, width, room int) []stri
 	if t.Usage != nil {
 		p.row("used", usage(*t.Usage))
 		p.row("cost", line(t.Usage.Cost.Amount)+" "+line(t.Usage.Cost.Currency))
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.Metadata)) {
+		p.row("metadata", line(name+"="+t.Metadata[name]))
 	}
 	p.row("mode", line(string(t.Mode)))
 	p.row("task", line(t.ID))

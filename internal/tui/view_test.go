@@ -135,6 +135,7 @@ func manyTasks(r *testDashboard, service *fake) {
 	})
 	service.change("task_0003", func(t *api.Task) {
 		end(t, task.Failed)
+		t.Metadata = task.Metadata{"user": "u-1042", "team": "search"}
 		t.Error = &api.Error{
 			Code: fault.ProviderTimeout, Message: "the work didn't end in time", Retryable: true,
 			Details: []fault.Detail{{Field: "input.prompt", Message: "may be too long"}},
@@ -265,6 +266,7 @@ func TestHostileService(t *testing.T) {
 		for i := range service.tasks {
 			t := &service.tasks[i]
 			t.Capability, t.Mode, t.RequestID = t.Capability+evil, task.Mode(evil), evil
+			t.Metadata = task.Metadata{evil: evil}
 			if t.Error != nil {
 				t.Error.Code, t.Error.Message = fault.Code(evil), evil
 				t.Error.Details = []fault.Detail{{Field: evil, Message: evil}}
