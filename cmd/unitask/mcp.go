@@ -30,8 +30,9 @@ const mcpExample = `  unitask mcp install claude-code
 
 type mcpOptions struct {
 	clientFlags
-	folder string
-	limit  time.Duration
+	folder   string
+	metadata metadataFlag
+	limit    time.Duration
 }
 
 func newMCPCmd(t *terminal) *cobra.Command {
@@ -50,14 +51,16 @@ func newMCPCmd(t *terminal) *cobra.Command {
 		},
 	}
 	o.add(cmd)
-	o.addFolder(cmd)
+	o.addShared(cmd)
 	cmd.Flags().DurationVar(&o.limit, "limit", mcp.DefaultLimit, "hand a task over by its id after this `time`")
 	_ = cmd.Flags().MarkHidden("limit")
 	cmd.AddCommand(newMCPInstallCmd(t))
 	return cmd
 }
 
-func (o *mcpOptions) addFolder(cmd *cobra.Command) {
+// addShared adds the flags that an entry of the settings passes on.
+func (o *mcpOptions) addShared(cmd *cobra.Command) {
+	o.metadata.add(cmd, "keep `name=text` with every task, for lists by it; may be given again")
 	cmd.Flags().StringVarP(&o.folder, "output", "o", "", "save the files of results in this `folder` and name their paths")
 	_ = cmd.MarkFlagDirname("output")
 }
@@ -68,6 +71,9 @@ func mcpRun(ctx context.Context, t *terminal, o *mcpOptions) error {
 	}
 	if o.limit <= 0 {
 		return &hint.UsageError{Message: "--limit takes a time above zero, such as 50s"}
+	}
+	if err := o.metadata.read(); err != nil {
+		return err
 	}
 	if o.folder != "" {
 		if err := save.Check(o.folder+"/", false); err != nil {
@@ -87,7 +93,7 @@ func mcpRun(ctx context.Context, t *terminal, o *mcpOptions) error {
 		return err
 	}
 	config := mcp.Config{
-		Service: o.service(c, target, credential), Version: readBuild().Version, Limit: o.limit, Note: t.note,
+		Service: o.service(c, target, credential), Version: readBuild().Version, Limit: o.limit, Metadata: o.metadata.pairs, Note: t.note,
 		Hint: func(err error) string { return hintOf("unitask mcp", err) },
 	}
 	if o.folder != "" {

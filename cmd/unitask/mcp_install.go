@@ -82,7 +82,7 @@ func newMCPInstallCmd(t *terminal) *cobra.Command {
 	cmd.Flags().BoolVar(&o.project, "project", false, "write the settings of the project in this folder, not the user's")
 	cmd.Flags().BoolVar(&o.print, "print", false, "print the entry and write nothing")
 	o.add(cmd)
-	o.addFolder(cmd)
+	o.addShared(cmd)
 	return cmd
 }
 
@@ -97,6 +97,9 @@ func mcpClientNames() []string {
 func mcpInstallRun(ctx context.Context, t *terminal, o *mcpInstallOptions) error {
 	of, err := mcpClientNamed(o.client)
 	if err != nil {
+		return err
+	}
+	if err := o.metadata.read(); err != nil {
 		return err
 	}
 	path, err := o.path(of)
@@ -192,6 +195,9 @@ func (o *mcpInstallOptions) entry(ctx context.Context, t *terminal, of mcpClient
 			return mcp.Entry{}, err
 		}
 		e.Args = append(e.Args, f.flag, path)
+	}
+	for _, one := range o.metadata.given {
+		e.Args = append(e.Args, "--metadata", one)
 	}
 	for _, variable := range []string{"UNITASK_CONFIG_DIR", "UNITASK_STATE_DIR"} {
 		if dir := os.Getenv(variable); dir != "" {

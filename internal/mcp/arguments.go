@@ -14,6 +14,7 @@ import (
 	"unitask/internal/catalog"
 	"unitask/internal/client"
 	"unitask/internal/fault"
+	"unitask/internal/task"
 )
 
 // The members of a capability tool's arguments.
@@ -30,8 +31,8 @@ type order struct {
 }
 
 // read checks arguments by the capability's own schemas, as the service will. All it finds wrong is
-// INVALID_REQUEST.
-func (t *tool) read(arguments []byte) (order, error) {
+// INVALID_REQUEST. metadata goes along with the request.
+func (t *tool) read(arguments []byte, metadata task.Metadata) (order, error) {
 	given, err := readArguments(arguments, argInput, argParameters, argKey)
 	if err != nil {
 		return order{}, err
@@ -51,6 +52,13 @@ func (t *tool) read(arguments []byte) (order, error) {
 		if raw := given.get(group); raw != nil {
 			body = append(body, member{group, raw})
 		}
+	}
+	if len(metadata) > 0 {
+		raw, err := json.Marshal(metadata)
+		if err != nil {
+			return order{}, err
+		}
+		body = append(body, member{"metadata", raw})
 	}
 	o.body = body.value()
 	r, f := catalog.Decode(o.body, catalog.Limits{})

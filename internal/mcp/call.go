@@ -22,7 +22,7 @@ var errLimit = errors.New("the call's time is over")
 // answer is never an error of the protocol: a model couldn't read one.
 func (s *Server) capabilityHandler(t *tool) sdk.ToolHandler {
 	return func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		o, err := t.read(req.Params.Arguments)
+		o, err := t.read(req.Params.Arguments, s.Metadata)
 		if err != nil {
 			return s.refusal(err, ""), nil
 		}

@@ -24,6 +24,7 @@ import (
 	"unitask/internal/client"
 	"unitask/internal/fault"
 	"unitask/internal/submit"
+	"unitask/internal/task"
 )
 
 // DefaultLimit is how long a call waits for its task: clients cut at 60 s, and the answer needs time.
@@ -34,12 +35,13 @@ const startTimeout = 5 * time.Second
 
 // Config configures the served tools.
 type Config struct {
-	Service *submit.Service                                   // required
-	Version string                                            // of this program
-	Limit   time.Duration                                     // of a call's wait; 0: DefaultLimit
-	Save    func(context.Context, api.Task) ([]string, error) // keeps a result's files and returns their paths, in order; nil: files aren't kept
-	Hint    func(error) string                                // the next step after an error; nil: without
-	Note    func(format string, args ...any)                  // for the person who reads the log; nil: silence
+	Service  *submit.Service                                   // required
+	Version  string                                            // of this program
+	Limit    time.Duration                                     // of a call's wait; 0: DefaultLimit
+	Metadata task.Metadata                                     // of every task; no model sees it
+	Save     func(context.Context, api.Task) ([]string, error) // keeps a result's files and returns their paths, in order; nil: files aren't kept
+	Hint     func(error) string                                // the next step after an error; nil: without
+	Note     func(format string, args ...any)                  // for the person who reads the log; nil: silence
 }
 
 // Server answers one client of the protocol. Its tools follow the directory: each listing reads it anew.

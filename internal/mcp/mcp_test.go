@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"strings"
@@ -24,6 +25,7 @@ import (
 	"unitask/internal/mcp"
 	"unitask/internal/secret"
 	"unitask/internal/submit"
+	"unitask/internal/task"
 )
 
 // session is a client of the protocol on a server of ours, in virtual time.
@@ -252,6 +254,24 @@ func TestHandOver(t *testing.T) {
 		}
 		s.checkProgress()
 	})
+}
+
+// TestMetadataOfTasks: every task has the metadata that the program was started with, and no tool has it as an argument.
+func TestMetadataOfTasks(t *testing.T) {
+	f := newFake(t)
+	f.output = api.Output{Text: new("hello")}
+	want := task.Metadata{"source": "editor"}
+	converse(t, f, mcp.Config{Metadata: want}, func(s *session) {
+		if got := text(s.call("text_chat", `{"input":{"prompt":"hi"}}`)); got != "hello" {
+			t.Errorf("answer %q", got)
+		}
+		if got := text(s.call("text_chat", `{"input":{"prompt":"hi"},"metadata":{"source":"a model"}}`)); !strings.Contains(got, "INVALID_REQUEST") {
+			t.Errorf("with metadata of its own: %q", got)
+		}
+	})
+	if len(f.created) != 1 || !maps.Equal(f.created[0].Metadata, want) {
+		t.Errorf("created: %+v", f.created)
+	}
 }
 
 // checkProgress holds the notifications to the protocol: each larger than the last, never over the total.
