@@ -10,6 +10,7 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/client"
 	"unitask/internal/hint"
+	"unitask/internal/journal"
 	"unitask/internal/mcp"
 	"unitask/internal/save"
 )
@@ -92,8 +93,12 @@ func mcpRun(ctx context.Context, t *terminal, o *mcpOptions) error {
 	if err != nil {
 		return err
 	}
+	service := o.service(c, target, credential)
 	config := mcp.Config{
-		Service: o.service(c, target, credential), Version: readBuild().Version, Limit: o.limit, Metadata: o.metadata.pairs, Note: t.note,
+		Client: c, Version: readBuild().Version, Limit: o.limit, Metadata: o.metadata.pairs, Note: t.note,
+		Begin: func(ctx context.Context, key string, body []byte, onTask func(api.Task)) (mcp.Submission, error) {
+			return service.Begin(ctx, journal.Submission{Key: key, Body: body}, onTask)
+		},
 		Hint: func(err error) string { return hintOf("unitask mcp", err) },
 	}
 	if o.folder != "" {

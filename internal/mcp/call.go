@@ -11,7 +11,6 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/catalog"
 	"unitask/internal/client"
-	"unitask/internal/journal"
 	"unitask/internal/task"
 )
 
@@ -38,7 +37,7 @@ func (s *Server) capabilityHandler(t *tool) sdk.ToolHandler {
 func (s *Server) submit(ctx context.Context, o order, hold *time.Duration, show func(api.Task)) *sdk.CallToolResult {
 	var last api.Task
 	var trouble error // of the last try
-	sub, err := s.Service.Begin(ctx, journal.Submission{Key: o.key, Body: o.body}, func(now api.Task) {
+	sub, err := s.Begin(ctx, o.key, o.body, func(now api.Task) {
 		last, trouble = now, nil
 		show(now)
 	})

@@ -48,7 +48,7 @@ func (s *Server) empty() bool {
 // refresh makes the tools those of the directory. One whose entry is as it was stays untouched, so
 // that clients are told of true changes alone.
 func (s *Server) refresh(ctx context.Context) error {
-	all, err := s.Service.Capabilities(ctx)
+	all, err := s.directory(ctx)
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (s *Server) refresh(ctx context.Context) error {
 		}
 	}
 	for i, entry := range all {
-		made, err := newTool(entry)
+		made, err := s.shelf.tool(entry)
 		if err != nil {
 			s.Note("%s is left out: %v", entry.Name, err)
 			continue
@@ -79,16 +79,11 @@ func (s *Server) refresh(ctx context.Context) error {
 	return nil
 }
 
-func newTool(entry api.Capability) (*tool, error) {
-	schema, err := toolSchema(entry.InputSchema, entry.ParametersSchema)
-	if err != nil {
-		return nil, err
+func (s *Server) directory(ctx context.Context) ([]api.Capability, error) {
+	if s.directoryFunc != nil {
+		return s.directoryFunc(), nil
 	}
-	t := &tool{entry: entry, schema: schema}
-	t.check, _ = catalog.Served(catalog.Capability{
-		Name: entry.Name, InputSchema: entry.InputSchema, ParametersSchema: entry.ParametersSchema, OutputSchema: entry.OutputSchema,
-	})
-	return t, nil
+	return s.Client.Capabilities(ctx)
 }
 
 func (t *tool) same(other *tool) bool {

@@ -8,7 +8,7 @@
 // its task running.
 //
 // Only the protocol is written, and never the key. Errors are results of the tool with the next step, so that a model
-// can correct itself.
+// can correct itself. The package reads and writes no file: a Config's functions may.
 package mcp
 
 import (
@@ -23,7 +23,6 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/client"
 	"unitask/internal/fault"
-	"unitask/internal/submit"
 	"unitask/internal/task"
 )
 
@@ -35,13 +34,22 @@ const startTimeout = 5 * time.Second
 
 // Config configures the served tools.
 type Config struct {
-	Service  *submit.Service                                   // required
+	Client   *client.Client                                    // of the service; required
+	Begin    BeginFunc                                         // nil: submissions are sent and recorded nowhere
 	Version  string                                            // of this program
 	Limit    time.Duration                                     // of a call's wait; 0: DefaultLimit
 	Metadata task.Metadata                                     // of every task; no model sees it
 	Save     func(context.Context, api.Task) ([]string, error) // keeps a result's files and returns their paths, in order; nil: files aren't kept
+	Room     func(bytes int64) bool                            // reports whether an answer may carry a file of this size, else it is a link; nil: it may
 	Hint     func(error) string                                // the next step after an error; nil: without
 	Note     func(format string, args ...any)                  // for the person who reads the log; nil: silence
+
+	// directoryFunc, if not nil, takes the place of a request for the directory.
+	directoryFunc func() []api.Capability
+	// once says that the server answers one request: it tells of no change later.
+	once bool
+	// shelf keeps the schemas between servers; nil: one of its own.
+	shelf *shelf
 }
 
 // Server answers one client of the protocol. Its tools follow the directory: each listing reads it anew.
@@ -63,13 +71,22 @@ func New(c Config) *Server {
 	if c.Note == nil {
 		c.Note = func(string, ...any) {}
 	}
+	if c.Begin == nil {
+		c.Begin = c.unrecorded
+	}
+	if c.shelf == nil {
+		c.shelf = &shelf{}
+	}
 	s := &Server{Config: c, tools: map[string]*tool{}}
 	s.protocol = sdk.NewServer(
 		&sdk.Implementation{Name: "unitask", Title: "unitask", Version: c.Version},
-		&sdk.ServerOptions{Instructions: instructions, Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{ListChanged: true}}},
+		&sdk.ServerOptions{Instructions: instructions, Capabilities: &sdk.ServerCapabilities{
+			Tools: &sdk.ToolCapabilities{ListChanged: !c.once}, Resources: &sdk.ResourceCapabilities{},
+		}},
 	)
 	s.protocol.AddReceivingMiddleware(s.refreshing)
 	s.addTaskTools()
+	s.addResources()
 	return s
 }
 

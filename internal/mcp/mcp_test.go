@@ -79,13 +79,22 @@ func newService(t *testing.T, f *fake, key string) *submit.Service {
 	return &submit.Service{Client: c, Key: keyFunc, Journal: f.journal}
 }
 
+// toService has the tools call a service as unitask mcp does, by way of its journal.
+func toService(c mcp.Config, s *submit.Service) mcp.Config {
+	c.Client = s.Client
+	c.Begin = func(ctx context.Context, key string, body []byte, onTask func(api.Task)) (mcp.Submission, error) {
+		return s.Begin(ctx, journal.Submission{Key: key, Body: body}, onTask)
+	}
+	return c
+}
+
 // converse runs do with a client connected to a server of the fake.
 func converse(t *testing.T, f *fake, config mcp.Config, do func(*session)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		in, toServer := io.Pipe()
 		fromServer, out := io.Pipe()
-		config.Service = newService(t, f, key)
+		config = toService(config, newService(t, f, key))
 		w := &transcript{Writer: out}
 		served := make(chan error, 1)
 		go func() { served <- mcp.New(config).Run(t.Context(), io.NopCloser(in), w) }()
@@ -334,7 +343,7 @@ func TestDirectoryChanges(t *testing.T) {
 // TestRefusedKey ends at once: no client can do anything about it.
 func TestRefusedKey(t *testing.T) {
 	f := newFake(t)
-	err := mcp.New(mcp.Config{Service: newService(t, f, "svc_test_wrong")}).Run(t.Context(), io.NopCloser(strings.NewReader("")), io.Discard)
+	err := mcp.New(toService(mcp.Config{}, newService(t, f, "svc_test_wrong"))).Run(t.Context(), io.NopCloser(strings.NewReader("")), io.Discard)
 	if fault.CodeOf(err) != fault.Unauthenticated {
 		t.Errorf("Run: %v, want UNAUTHENTICATED", err)
 	}
@@ -349,7 +358,7 @@ func TestStopped(t *testing.T) {
 		here, there := net.Pipe()
 		ctx, stop := context.WithCancel(t.Context())
 		served := make(chan error, 1)
-		config := mcp.Config{Service: newService(t, f, key)}
+		config := toService(mcp.Config{}, newService(t, f, key))
 		go func() { served <- mcp.New(config).Run(ctx, there, there) }()
 		c := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil)
 		s, err := c.Connect(t.Context(), &sdk.IOTransport{Reader: here, Writer: here}, nil)

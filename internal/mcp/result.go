@@ -98,11 +98,11 @@ func (s *Server) files(ctx context.Context, done api.Task) []sdk.Content {
 func (s *Server) inline(ctx context.Context, a api.Artifact, room int64) sdk.Content {
 	base, _, _ := strings.Cut(a.ContentType, ";")
 	isImage, isAudio := slices.Contains(shownImages, base), strings.HasPrefix(base, "audio/")
-	if a.Bytes > room || !isImage && !isAudio {
+	if a.Bytes > room || !isImage && !isAudio || s.Room != nil && !s.Room(a.Bytes) {
 		return nil
 	}
 	var b bytes.Buffer
-	if err := s.Service.Download(ctx, a, &b); err != nil {
+	if err := s.Client.Download(ctx, a, &b); err != nil {
 		s.Note("%s can't be fetched: %v", a.ID, err)
 		return nil
 	}
@@ -117,7 +117,7 @@ func vectors(id string, all [][]float32) sdk.Content {
 }
 
 // bounded returns a text, or, in the place of one that is too long, the command that saves it.
-func bounded(id, what string, text *sdk.TextContent) sdk.Content {
+func bounded(id, what string, text *sdk.TextContent) *sdk.TextContent {
 	if len(text.Text) <= maxInline {
 		return text
 	}

@@ -46,7 +46,7 @@ func (s *Server) taskGet(ctx context.Context, req *sdk.CallToolRequest) (*sdk.Ca
 	if err != nil {
 		return s.refusal(err, ""), nil
 	}
-	first, err := s.Service.Get(ctx, id, client.GetOptions{})
+	first, err := s.Client.Get(ctx, id, client.GetOptions{})
 	switch {
 	case err != nil:
 		return s.refusal(err, ""), nil
@@ -58,7 +58,7 @@ func (s *Server) taskGet(ctx context.Context, req *sdk.CallToolRequest) (*sdk.Ca
 	p := s.startProgress(ctx, req)
 	defer p.stop()
 	last, show := first.Task, p.shown(ctx)
-	_, err = s.Service.FollowCreated(ctx, client.Created{Task: last, RetryAfter: first.RetryAfter}, func(now api.Task) {
+	_, err = s.Client.FollowCreated(ctx, client.Created{Task: last, RetryAfter: first.RetryAfter}, func(now api.Task) {
 		last = now
 		show(now)
 	})
@@ -96,7 +96,7 @@ func (s *Server) taskCancel(ctx context.Context, req *sdk.CallToolRequest) (*sdk
 	if err != nil {
 		return s.refusal(err, ""), nil
 	}
-	now, err := s.Service.Cancel(ctx, id)
+	now, err := s.Client.Cancel(ctx, id)
 	if err != nil {
 		return s.refusal(err, ""), nil
 	}
