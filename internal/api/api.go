@@ -20,6 +20,7 @@ const (
 	PathArtifacts    = "/artifacts/"
 	PathHealth       = "/healthz"
 	PathReady        = "/readyz"
+	PathMCP          = "/mcp"
 	PathOpenAPIYAML  = "/openapi.yaml"
 	PathOpenAPIJSON  = "/openapi.json"
 )

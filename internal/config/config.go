@@ -26,6 +26,7 @@ type Config struct {
 	MediaAllow     []string                  `yaml:"media_allow" doc:"hosts, addresses and CIDRs that callers' URLs may point to although they aren't public"`
 	TrustedProxies []string                  `yaml:"trusted_proxies" doc:"addresses and CIDRs of proxies whose X-Forwarded-For, or else Forwarded, says who calls; their connections are not bounded as one address's"`
 	OperatorAPI    bool                      `yaml:"operator_api" env:"UNITASK_OPERATOR_API" doc:"whether operator keys open the operator's commands on listen, below /admin/; over TLS through one of trusted_proxies, or from this machine"`
+	MCPHTTP        bool                      `yaml:"mcp_http" env:"UNITASK_MCP_HTTP" doc:"whether /mcp on listen offers the capabilities as tools to clients of the Model Context Protocol, by API keys"`
 	Limits         Limits                    `yaml:"limits"`
 	Deadlines      map[catalog.Name]Duration `yaml:"deadlines" doc:"how long a task of the capability may take, where the directory's own deadline doesn't suit"`
 	Suppliers      []Supplier                `yaml:"suppliers"`

@@ -28,7 +28,11 @@ func (s *Server) refreshing(next sdk.MethodHandler) sdk.MethodHandler {
 		if method != "tools/list" && (!calls || !s.empty()) {
 			return next(ctx, method, req)
 		}
-		switch err := s.refresh(ctx); {
+		only := ""
+		if call, ok := req.(*sdk.CallToolRequest); ok && s.once {
+			only = call.Params.Name
+		}
+		switch err := s.refresh(ctx, only); {
 		case err == nil || !s.empty():
 			return next(ctx, method, req)
 		case calls:
@@ -45,9 +49,9 @@ func (s *Server) empty() bool {
 	return len(s.tools) == 0
 }
 
-// refresh makes the tools those of the directory. One whose entry is as it was stays untouched, so
-// that clients are told of true changes alone.
-func (s *Server) refresh(ctx context.Context) error {
+// refresh makes the tools those of the directory, or the one that only names: all take the time of a call. A tool whose
+// entry is as it was stays untouched, so that clients are told of true changes alone.
+func (s *Server) refresh(ctx context.Context, only string) error {
 	all, err := s.directory(ctx)
 	if err != nil {
 		return err
@@ -62,6 +66,9 @@ func (s *Server) refresh(ctx context.Context) error {
 		}
 	}
 	for i, entry := range all {
+		if only != "" && names[i] != only {
+			continue
+		}
 		made, err := s.shelf.tool(entry)
 		if err != nil {
 			s.Note("%s is left out: %v", entry.Name, err)

@@ -1,5 +1,5 @@
-// Package mcp serves a service's capabilities as tools of the Model Context Protocol, over stdin and
-// stdout.
+// Package mcp serves a service's capabilities as tools of the Model Context Protocol: a Server to one program over
+// stdin and stdout, an HTTP to callers of the service over its own listener.
 //
 // Each capability that the key may call is one tool: "image.generate" is image_generate, its schemas
 // are the tool's, and arguments are checked here before anything is sent. A call submits a task and
@@ -111,7 +111,7 @@ func (s *Server) Run(ctx context.Context, in io.ReadCloser, out io.Writer) error
 func (s *Server) start(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	err := s.refresh(ctx)
+	err := s.refresh(ctx, "")
 	switch {
 	case err == nil:
 		return nil

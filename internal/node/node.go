@@ -116,7 +116,7 @@ func (n *Node) assemble(ctx context.Context, c Config, counts *metrics.Metrics) 
 			Address: strings.TrimSuffix(set.NodeURL, "/"),
 		},
 		Metrics: counts, Version: c.Build.Version, BaseURL: set.BaseURL, BodyFolder: filepath.Join(n.DataDir, bodiesName),
-		TrustedProxies: set.Proxies(), OnRequest: n.recordRequest, OperatorAPI: set.OperatorAPI,
+		TrustedProxies: set.Proxies(), OnRequest: n.recordRequest, OperatorAPI: set.OperatorAPI, MCP: set.MCPHTTP,
 	})
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/http"
 	"net/netip"
 	"os"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"unitask/internal/gate"
 	"unitask/internal/gateway"
 	"unitask/internal/inquiry"
+	"unitask/internal/mcp"
 	"unitask/internal/metrics"
 	"unitask/internal/operator"
 	"unitask/internal/routing"
@@ -79,6 +81,7 @@ type ServiceConfig struct {
 	TrustedProxies []netip.Prefix
 	OnRequest      func(server.Request) // nil: no hook
 	OperatorAPI    bool                 // operator keys open the operator's actions on the API's listener
+	MCP            bool                 // the capabilities are tools of the Model Context Protocol on the API's listener
 }
 
 // Service is everything above a store: the gateway with its gate, the API, the console and the operator. It is a Node
@@ -90,6 +93,7 @@ type Service struct {
 	Operator *operator.Operator
 	API      *server.Server
 	Admin    *server.Admin
+	endTools func()
 }
 
 // NewService assembles a service that doesn't listen yet and whose gateway is idle until its Start.
@@ -117,7 +121,7 @@ func NewService(ctx context.Context, db Engine, c ServiceConfig) (*Service, erro
 	if err != nil {
 		return nil, err
 	}
-	s := &Service{Gate: keeper, Gateway: g, Signer: signer}
+	s := &Service{Gate: keeper, Gateway: g, Signer: signer, endTools: func() {}}
 	s.Operator = &operator.Operator{
 		Store: db, Tasks: db, Gate: keeper, Prefix: c.KeyPrefix, Now: c.Now, RoutesFunc: g.Routes,
 		Server: api.Info{Version: c.Version, BaseURL: c.BaseURL, PID: os.Getpid(), Suppliers: c.Suppliers.Statuses},
@@ -133,12 +137,29 @@ func NewService(ctx context.Context, db Engine, c ServiceConfig) (*Service, erro
 	if c.OperatorAPI {
 		remote = s.Operator
 	}
+	tools, err := s.newTools(c)
+	if err != nil {
+		return nil, err
+	}
 	s.API, err = server.New(server.Config{
 		Operator: remote, Gateway: g, Gate: keeper, Artifacts: c.Artifacts, Signer: signer, BaseURL: c.BaseURL, Now: store.ClockOf(db, c.Now).Past,
 		Logger: c.Logger, Limits: c.Limits.Server, BodyFolder: c.BodyFolder, TrustedProxies: c.TrustedProxies,
-		OnRequest: c.onRequest, Console: pages,
+		OnRequest: c.onRequest, Console: pages, Tools: tools,
 	})
 	return s, err
+}
+
+// newTools returns nil unless the settings want tools.
+func (s *Service) newTools(c ServiceConfig) (server.Tools, error) {
+	if !c.MCP {
+		return nil, nil
+	}
+	h, err := mcp.NewHTTP(mcp.HTTPConfig{BaseURL: c.BaseURL, Version: c.Version, Logger: c.Logger})
+	if err != nil {
+		return nil, err
+	}
+	s.endTools = h.Close
+	return func(w http.ResponseWriter, r *http.Request, v server.ToolsVisit) { h.Serve(w, r, mcp.Visit(v)) }, nil
 }
 
 // onRequest counts an answered request of the API and calls the hook.
@@ -163,7 +184,9 @@ func (s *Service) Apply(directory *catalog.Catalog, found Suppliers, l Limits, r
 }
 
 // Shutdown refuses new work, waits for the work and the requests under way until ctx ends, and stops the gateway and
-// the API.
+// the API. Calls of tools that still wait then are answered by the ids of their tasks.
 func (s *Service) Shutdown(ctx context.Context) error {
-	return errors.Join(s.Gateway.Shutdown(ctx), s.API.Shutdown(ctx))
+	err := s.Gateway.Shutdown(ctx)
+	s.endTools()
+	return errors.Join(err, s.API.Shutdown(ctx))
 }

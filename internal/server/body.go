@@ -85,8 +85,9 @@ type body struct {
 }
 
 // readBody returns the body of a creation: JSON by its media type, not encoded, within the limit.
-func (s *Server) readBody(x *exchange) (body, error) {
-	limit := s.body.Load()
+func (s *Server) readBody(x *exchange) (body, error) { return s.readBodyWithin(x, s.body.Load()) }
+
+func (s *Server) readBodyWithin(x *exchange, limit int64) (body, error) {
 	b, err := s.bodies.read(x, limit)
 	switch _, over := errors.AsType[*http.MaxBytesError](err); {
 	case over:

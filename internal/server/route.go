@@ -44,6 +44,9 @@ func (s *Server) route() {
 			s.handle(pattern, s.limited(s.operatorHolder, gate.Creates, m.dispatch))
 		}
 	}
+	if s.tools != nil {
+		s.handle(api.PathMCP, s.limited(s.keyHolder, gate.Reads, methods{http.MethodPost: s.handleTools}.dispatch))
+	}
 	if s.console != nil {
 		s.handle(consoleRoot, s.handleConsole)
 		s.handle("/{$}", s.handleRoot)

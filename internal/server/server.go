@@ -4,7 +4,7 @@
 // Invariants: everything that reaches the handler is answered with an X-Request-Id, and every JSON
 // body has the same value as request_id; every error has the one shape; no response names a
 // supplier; no log line has a key, a query string or a body. The API takes no cookie and sends no
-// CORS header.
+// CORS header. Tools answer in their own protocol, but for a refusal before it is spoken.
 package server
 
 import (
@@ -58,6 +58,8 @@ type Config struct {
 	Console Console
 	// Operator's actions are open to operator keys; nil: they aren't served.
 	Operator *operator.Operator
+	// Tools answers clients of the Model Context Protocol; nil: they aren't served.
+	Tools Tools
 	// OnRequest hears of each request once it is answered. It must be quick. nil: no hook.
 	OnRequest func(Request)
 }
@@ -89,6 +91,8 @@ type Server struct {
 	document   document
 	console    Console
 	operator   *operator.Operator // nil: its actions aren't served
+	tools      Tools              // nil: they aren't served
+	toolRoom   *room.Room         // of bodies and files of tools' requests under way
 	bodies     *bodies
 	conns      *connTable
 	inProgress *room.Room // requests of each account
@@ -117,8 +121,9 @@ func New(c Config) (*Server, error) {
 	if s.bodies, err = newBodies(c.BodyFolder, s.limits); err != nil {
 		return nil, err
 	}
-	s.onRequest, s.console, s.operator = c.OnRequest, c.Console, c.Operator
+	s.onRequest, s.console, s.operator, s.tools = c.OnRequest, c.Console, c.Operator, c.Tools
 	s.route()
+	s.toolRoom = room.New(toolMemory, toolMemory/2)
 	s.inProgress = room.New(math.MaxInt64, int64(s.limits.Connections)/2)
 	s.conns = newConnTable(s.limits.Connections, s.limits.PerAddress, c.TrustedProxies)
 	s.proxies, s.refused = c.TrustedProxies, newRefusedClients(s.limits.RefusedKeys, s.now)

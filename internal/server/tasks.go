@@ -12,13 +12,18 @@ import (
 )
 
 func (s *Server) handleCapabilities(x *exchange) error {
-	offers := s.gateway.Capabilities(*x.caller)
-	list := api.CapabilityList{Data: make([]api.Capability, 0, len(offers)), RequestID: x.id}
-	for _, o := range offers {
-		list.Data = append(list.Data, api.FromCapability(o.Capability, o.Price))
-	}
-	s.respond(x, http.StatusOK, list)
+	s.respond(x, http.StatusOK, api.CapabilityList{Data: s.directory(x), RequestID: x.id})
 	return nil
+}
+
+// directory returns what the caller may call.
+func (s *Server) directory(x *exchange) []api.Capability {
+	offers := s.gateway.Capabilities(*x.caller)
+	all := make([]api.Capability, 0, len(offers))
+	for _, o := range offers {
+		all = append(all, api.FromCapability(o.Capability, o.Price))
+	}
+	return all
 }
 
 func (s *Server) handleTaskCreate(x *exchange) error {

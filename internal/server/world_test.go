@@ -59,6 +59,7 @@ type options struct {
 	limits    server.Limits
 	proxies   []netip.Prefix
 	operators bool                                // operator keys are taken
+	tools     bool                                // clients of the Model Context Protocol are answered
 	bodies    string                              // the folder of arriving bodies; "": one of the test's own
 	files     func(artifact.Store) artifact.Store // a wrapper of the artifacts; nil: without
 	gateway   gateway.Limits
@@ -98,7 +99,7 @@ func newWorld(t testing.TB, o options) *world {
 			Logger: cmp.Or(o.logger, slog.New(slog.NewJSONHandler(w.log, nil))),
 		},
 		BaseURL: w.base, BodyFolder: cmp.Or(o.bodies, t.TempDir()), TrustedProxies: o.proxies,
-		OnRequest: o.onRequest, OperatorAPI: o.operators,
+		OnRequest: o.onRequest, OperatorAPI: o.operators, MCP: o.tools,
 	}))(t)
 	w.Gateway.Start()
 	fixture.Serve(t, ln, w.API.Serve, w.Shutdown)
