@@ -69,6 +69,22 @@ func decodeGeneral(body []byte, lim Limits) (Request, *fault.Error) {
 	return s.request()
 }
 
+// CheckJSON finds what Decode refuses in any body, whatever its members are: syntax, duplicate members, depth, numbers
+// and too many names and values.
+func CheckJSON(body []byte, lim Limits) *fault.Error {
+	s := scanBody(jsontext.NewDecoder(bytes.NewBuffer(nil)), body, lim)
+	if errors.Is(s.err, jsontext.ErrDuplicateName) {
+		return fault.Invalid(pointerField(errorPointer(s.err)), "is given more than once")
+	}
+	if f := s.soundness(); f != nil {
+		return f
+	}
+	if len(s.numbers) > 0 {
+		return invalidRows(s.numbers)
+	}
+	return nil
+}
+
 // scan is one pass over a body: it stops at the first syntax error, and collects all other problems.
 type scan struct {
 	dec     *jsontext.Decoder
@@ -154,6 +170,20 @@ func (s *scan) takeMember(tok jsontext.Token) {
 }
 
 func (s *scan) fault() *fault.Error {
+	if f := s.soundness(); f != nil {
+		return f
+	}
+	if rows := s.top.rows(); len(rows) > 0 {
+		return invalidRows(rows)
+	}
+	if len(s.numbers) > 0 {
+		return invalidRows(s.numbers)
+	}
+	return nil
+}
+
+// soundness returns what is wrong with the body as JSON.
+func (s *scan) soundness() *fault.Error {
 	switch {
 	case s.err != nil:
 		return fault.Invalid(bodyField, s.syntaxProblem())
@@ -161,12 +191,6 @@ func (s *scan) fault() *fault.Error {
 		return fault.Invalid(s.tooDeep, fmt.Sprintf("is nested too deeply; at most %d levels are allowed", s.limit))
 	case s.tokens > maxTokens:
 		return fault.Invalid(bodyField, fmt.Sprintf("has too many values; at most %d names and values are allowed", maxTokens))
-	}
-	if rows := s.top.rows(); len(rows) > 0 {
-		return invalidRows(rows)
-	}
-	if len(s.numbers) > 0 {
-		return invalidRows(s.numbers)
 	}
 	return nil
 }

@@ -342,3 +342,25 @@ func checkTokens(t *testing.T, body []byte) {
 		}
 	}
 }
+
+// TestCheckJSON refuses in any JSON what Decode refuses in a request.
+func TestCheckJSON(t *testing.T) {
+	for body, want := range map[string]string{
+		`[{"a":1.5}]`:                            "",
+		`"text"`:                                 "",
+		`{"a":`:                                  "body is not valid JSON: it ends too early",
+		`{} {}`:                                  "body is not valid JSON: more data follows the object",
+		`{"a":[{"b":1,"b":2}]}`:                  "a.0.b is given more than once",
+		`[[[[1]]]]`:                              "0.0.0 is nested too deeply; at most 3 levels are allowed",
+		`{"a":9007199254740993}`:                 "a must be a number between -9007199254740991 and 9007199254740991",
+		`[` + strings.Repeat("1,", 1<<15) + `1]`: "body has too many values; at most 32768 names and values are allowed",
+	} {
+		got := ""
+		if refused := catalog.CheckJSON([]byte(body), catalog.Limits{Depth: 3}); refused != nil {
+			got = refused.Message
+		}
+		if got != want {
+			t.Errorf("%.40s: %q, want %q", body, got, want)
+		}
+	}
+}
