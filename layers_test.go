@@ -46,6 +46,7 @@ var layers = map[string]layer{
 	"picture":   {floor: 0},
 	"roff":      {floor: 0},
 	"room":      {floor: 0},
+	"door":      {floor: 0},
 	"sse":       {floor: 0},
 
 	"catalog/fastlane":        {floor: 1, may: []string{"bulk", "jsonread"}},
@@ -99,6 +100,8 @@ var layers = map[string]layer{
 	"artifact/artifacttest":   {floor: 3, may: []string{"artifact", "fault", "task"}},
 	"artifact/s3store":        {floor: 3, may: []string{"artifact", "disk", "fault"}, leaf: true},
 	"artifact/s3store/s3test": {floor: 0},
+
+	"door/openai": {floor: 3, may: []string{"api", "bulk", "catalog", "fault", "jsonread", "jsonwrite", "task"}},
 
 	"requestlog": {floor: 3, may: []string{"task", "fault", "jsonwrite", "disk"}},
 	"form":       {floor: 3, may: []string{"api", "catalog", "task"}},

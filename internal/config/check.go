@@ -32,6 +32,11 @@ func (r *report) check(c *Config, known Sources, directory *catalog.Catalog) {
 			r.add(elementOf("trusted_proxies", i), "must be an address or a CIDR", "for example 10.0.0.0/8")
 		}
 	}
+	for i, name := range c.Doors {
+		if name != DoorOpenAI {
+			r.add(elementOf("doors", i), "names no door", oneOf(name, []string{DoorOpenAI}))
+		}
+	}
 	r.checkLimits(c.Limits)
 	for _, name := range slices.Sorted(maps.Keys(c.Deadlines)) {
 		if r.known(join("deadlines", string(name)), name, directory); c.Deadlines[name] < Duration(time.Second) {

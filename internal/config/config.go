@@ -27,6 +27,7 @@ type Config struct {
 	TrustedProxies []string                  `yaml:"trusted_proxies" doc:"addresses and CIDRs of proxies whose X-Forwarded-For, or else Forwarded, says who calls; their connections are not bounded as one address's"`
 	OperatorAPI    bool                      `yaml:"operator_api" env:"UNITASK_OPERATOR_API" doc:"whether operator keys open the operator's commands on listen, below /admin/; over TLS through one of trusted_proxies, or from this machine"`
 	MCPHTTP        bool                      `yaml:"mcp_http" env:"UNITASK_MCP_HTTP" doc:"whether /mcp on listen offers the capabilities as tools to clients of the Model Context Protocol, by API keys"`
+	Doors          []string                  `yaml:"doors" env:"UNITASK_DOORS" doc:"interfaces of others at which programs written for them call this service: openai, at /openai/v1; in the variable with commas between"`
 	Limits         Limits                    `yaml:"limits"`
 	Deadlines      map[catalog.Name]Duration `yaml:"deadlines" doc:"how long a task of the capability may take, where the directory's own deadline doesn't suit"`
 	Suppliers      []Supplier                `yaml:"suppliers"`
@@ -100,6 +101,9 @@ type Rate struct {
 	Requests int `yaml:"requests" doc:"attempts started in any minute; 0: no limit"`
 	Tokens   int `yaml:"tokens" doc:"tokens of these, estimated at first and then as measured; 0: no limit"`
 }
+
+// DoorOpenAI is OpenAI's interface among Doors.
+const DoorOpenAI = "openai"
 
 // HasRoutes reports whether the configuration names suppliers or routes of its own; without, those
 // found on the machine are used.

@@ -122,15 +122,16 @@ func TestExample(t *testing.T) {
 // TestPrecedence: flag over environment over file over default.
 func TestPrecedence(t *testing.T) {
 	env := func(name string) string {
-		return map[string]string{"UNITASK_LISTEN": "127.0.0.1:2", "UNITASK_DATA_DIR": "/env", "UNITASK_KEY_PREFIX": "env"}[name]
+		return map[string]string{"UNITASK_LISTEN": "127.0.0.1:2", "UNITASK_DATA_DIR": "/env", "UNITASK_KEY_PREFIX": "env", "UNITASK_DOORS": "openai, openai"}[name]
 	}
 	got, err := load(t, config.Sources{Getenv: env, Flags: map[string]string{"listen": "127.0.0.1:3"}},
-		"listen: 127.0.0.1:1\ndata_dir: /file\nstore: bolt\nkey_prefix: file\n")
+		"listen: 127.0.0.1:1\ndata_dir: /file\nstore: bolt\nkey_prefix: file\ndoors: [openai]\n")
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := defaults()
 	want.Listen, want.BaseURL, want.DataDir, want.KeyPrefix = "127.0.0.1:3", "http://127.0.0.1:3", "/env", "env"
+	want.Doors = []string{config.DoorOpenAI, config.DoorOpenAI} // a list in a variable
 	if diff := cmp.Diff(want, got, sameRef); diff != "" {
 		t.Error(diff)
 	}

@@ -211,6 +211,12 @@ func setText(v reflect.Value, text string) error {
 			return errors.New("must be " + kindName(reflect.Bool))
 		}
 		v.SetBool(text == "true")
+	case reflect.Slice:
+		list := reflect.MakeSlice(v.Type(), 0, 1)
+		for one := range strings.SplitSeq(text, ",") {
+			list = reflect.Append(list, reflect.ValueOf(strings.TrimSpace(one)))
+		}
+		v.Set(list)
 	default:
 		return fmt.Errorf("is of kind %s, which has no text", v.Kind())
 	}

@@ -35,6 +35,7 @@ func TestErrors(t *testing.T) {
 		{"a bad size", "limits: {body: 1XB}\n", []string{"unitask.yaml:1:16: limits.body must be a number of bytes"}},
 		{"a wait too long", "limits: {sync_wait: 2m}\n", []string{"unitask.yaml:1:21: limits.sync_wait must be 1m or less"}},
 		{"an address without a port", "listen: localhost\n", []string{"unitask.yaml:1:9: listen must be host:port"}},
+		{"another door", "doors: [opnai]\n", []string{"unitask.yaml:1:9: doors[0] names no door | did you mean openai?"}},
 		{"another store", "store: mysql://x\n", []string{"unitask.yaml:1:8: store must be bolt or the address of a PostgreSQL database"}},
 		{"a key's password", "store: postgres://u@h/d?sslpassword=hidden\n", []string{"unitask.yaml:1:8: store holds a password"}},
 		{"a database's password", "store: postgres://u:hidden@h/d\n", []string{"unitask.yaml:1:8: store holds a password"}},

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -117,6 +118,7 @@ func (n *Node) assemble(ctx context.Context, c Config, counts *metrics.Metrics) 
 		},
 		Metrics: counts, Version: c.Build.Version, BaseURL: set.BaseURL, BodyFolder: filepath.Join(n.DataDir, bodiesName),
 		TrustedProxies: set.Proxies(), OnRequest: n.recordRequest, OperatorAPI: set.OperatorAPI, MCP: set.MCPHTTP,
+		OpenAI: slices.Contains(set.Doors, config.DoorOpenAI),
 	})
 	if err != nil {
 		return err

@@ -82,6 +82,7 @@ type ServiceConfig struct {
 	OnRequest      func(server.Request) // nil: no hook
 	OperatorAPI    bool                 // operator keys open the operator's actions on the API's listener
 	MCP            bool                 // the capabilities are tools of the Model Context Protocol on the API's listener
+	OpenAI         bool                 // programs that were written for OpenAI's interface may call
 }
 
 // Service is everything above a store: the gateway with its gate, the API, the console and the operator. It is a Node
@@ -144,7 +145,7 @@ func NewService(ctx context.Context, db Engine, c ServiceConfig) (*Service, erro
 	s.API, err = server.New(server.Config{
 		Operator: remote, Gateway: g, Gate: keeper, Artifacts: c.Artifacts, Signer: signer, BaseURL: c.BaseURL, Now: store.ClockOf(db, c.Now).Past,
 		Logger: c.Logger, Limits: c.Limits.Server, BodyFolder: c.BodyFolder, TrustedProxies: c.TrustedProxies,
-		OnRequest: c.onRequest, Console: pages, Tools: tools,
+		OnRequest: c.onRequest, Console: pages, Tools: tools, OpenAI: c.OpenAI,
 	})
 	return s, err
 }

@@ -53,6 +53,9 @@ type common struct {
 	proxies proxies // that are believed in who calls
 
 	onRequest func(Request) // nil: not counted
+
+	// foreign answers an error at a path where errors have another shape; false at any other. nil: there is no such path.
+	foreign func(x *exchange, e *fault.Error, status int) bool
 }
 
 // newCommon returns a common part whose unknown is still to be set before the first request.

@@ -16,7 +16,7 @@ func ThriftyConn(c net.Conn) net.Conn { return &conn{Conn: c} }
 // HandleCreated adds a path that handles a creation except for the gateway's part: the task is there.
 func (s *Server) HandleCreated(path string, t task.Task) {
 	create := func(x *exchange) error {
-		sub, err := s.submission(x)
+		sub, err := s.submission(x, idempotencyKey)
 		if err != nil {
 			return err
 		}

@@ -66,6 +66,14 @@ func idempotencyKey(h http.Header) (string, error) {
 	return key, nil
 }
 
+// optionalKey is idempotencyKey for a request that may do without: "" then.
+func optionalKey(h http.Header) (string, error) {
+	if len(h[api.HeaderIdempotencyKey]) == 0 {
+		return "", nil
+	}
+	return idempotencyKey(h)
+}
+
 // preferredWait returns the wait that a Prefer header asks for, at most api.MaxWait; nil without one. As RFC 7240
 // wants it, an unknown preference is ignored and the first of several counts.
 func preferredWait(h http.Header) *time.Duration {

@@ -20,6 +20,7 @@ import (
 
 	"unitask/docs"
 	"unitask/internal/api"
+	"unitask/internal/door/openai"
 	"unitask/internal/sse"
 	"unitask/internal/supplier/sandbox"
 	"unitask/internal/task"
@@ -28,8 +29,9 @@ import (
 // inspector judges every response of the suite: the published document, the request's id, the caching and the error's
 // shape, and that no text names a supplier.
 type inspector struct {
-	t    testing.TB
-	next http.RoundTripper
+	t      testing.TB
+	next   http.RoundTripper
+	openAI bool // OpenAI's door is open
 }
 
 // contract is the published document, ready to validate with.
@@ -78,9 +80,13 @@ func (i *inspector) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	where := req.Method + " " + req.URL.Path + " " + resp.Status
 	judged := asAPI(req)
-	for _, problem := range slices.Concat(
-		common(judged, resp, body), leaks(req, resp, body), valid(judged, resp, body),
-	) {
+	problems := leaks(req, resp, body)
+	if i.openAI && strings.HasPrefix(req.URL.Path, openai.Root) {
+		problems = append(problems, ofOpenAI(req, resp, body)...)
+	} else {
+		problems = slices.Concat(problems, common(judged, resp, body), valid(judged, resp, body))
+	}
+	for _, problem := range problems {
 		i.t.Errorf("%s: %s\n%s", where, problem, clip(body))
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(body))

@@ -88,11 +88,14 @@ func (s *common) failWith(x *exchange, status int, e *fault.Error) {
 	if e.Code == fault.Unauthenticated {
 		h.Set("WWW-Authenticate", "Bearer")
 	}
-	body := api.ErrorResponse{Error: api.ErrorOf(e), TaskID: e.TaskID, RequestID: x.id}
-	if body.Error.RetryAfterSeconds > 0 {
-		h.Set("Retry-After", strconv.Itoa(body.Error.RetryAfterSeconds))
+	shown := api.ErrorOf(e)
+	if shown.RetryAfterSeconds > 0 {
+		h.Set("Retry-After", strconv.Itoa(shown.RetryAfterSeconds))
 	}
-	s.respond(x, status, body)
+	if s.foreign != nil && s.foreign(x, e, status) {
+		return
+	}
+	s.respond(x, status, api.ErrorResponse{Error: shown, TaskID: e.TaskID, RequestID: x.id})
 }
 
 // status is the body of /healthz and /readyz.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"unitask/internal/api"
+	"unitask/internal/door/openai"
 	"unitask/internal/fault"
 	"unitask/internal/gate"
 )
@@ -51,6 +52,9 @@ func (s *Server) route() {
 		s.handle(consoleRoot, s.handleConsole)
 		s.handle("/{$}", s.handleRoot)
 		s.handle("/favicon.ico", methods{http.MethodGet: s.handleFavicon}.dispatch)
+	}
+	if s.openAI != nil {
+		s.openAI.route()
 	}
 	for pattern, m := range map[string]methods{
 		api.PathHealth:                      {http.MethodGet: plain(s.handleHealth)},
@@ -153,7 +157,7 @@ func (m methods) dispatch(x *exchange) error {
 // no paths.
 func (s *Server) notFound(x *exchange) error {
 	unknown := func(*exchange) error { return fault.New(fault.NotFound, "there is nothing at this path") }
-	if strings.HasPrefix(x.r.URL.Path, apiRoot) {
+	if strings.HasPrefix(x.r.URL.Path, apiRoot) || s.openAI != nil && strings.HasPrefix(x.r.URL.Path, openai.Root) {
 		return s.limited(s.keyHolder, gate.Creates, unknown)(x)
 	}
 	return unknown(x)

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"unitask/internal/artifact"
+	"unitask/internal/door"
 	"unitask/internal/fault"
 	"unitask/internal/gate"
 	"unitask/internal/gateway"
@@ -60,6 +61,8 @@ type Config struct {
 	Operator *operator.Operator
 	// Tools answers clients of the Model Context Protocol; nil: they aren't served.
 	Tools Tools
+	// OpenAI opens the door for programs that were written for OpenAI's interface.
+	OpenAI bool
 	// OnRequest hears of each request once it is answered. It must be quick. nil: no hook.
 	OnRequest func(Request)
 }
@@ -93,6 +96,7 @@ type Server struct {
 	operator   *operator.Operator // nil: its actions aren't served
 	tools      Tools              // nil: they aren't served
 	toolRoom   *room.Room         // of bodies and files of tools' requests under way
+	openAI     *openAI            // nil: it isn't served
 	bodies     *bodies
 	conns      *connTable
 	inProgress *room.Room // requests of each account
@@ -122,6 +126,10 @@ func New(c Config) (*Server, error) {
 		return nil, err
 	}
 	s.onRequest, s.console, s.operator, s.tools = c.OnRequest, c.Console, c.Operator, c.Tools
+	if c.OpenAI {
+		s.openAI = &openAI{s, door.NewUndelivered(s.now)}
+		s.foreign = s.openAI.failForeign
+	}
 	s.route()
 	s.toolRoom = room.New(toolMemory, toolMemory/2)
 	s.inProgress = room.New(math.MaxInt64, int64(s.limits.Connections)/2)

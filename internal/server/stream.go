@@ -30,19 +30,13 @@ func (s *Server) handleTaskFollow(x *exchange) error {
 // down. Whatever breaks it off, the task goes on.
 func (s *Server) stream(x *exchange, stream *gateway.Stream) {
 	defer stream.Close()
-	h := x.Header()
-	h.Set("Content-Type", sse.ContentType)
-	h["Cache-Control"] = noStore
-	h["X-Content-Type-Options"] = noSniff
-	h.Set("X-Accel-Buffering", "no") // to proxies that would keep the pieces until they are many
-	x.WriteHeader(http.StatusOK)
+	beginStream(x)
 	var frame []byte
 	for {
 		e, err := stream.Next(x.r.Context(), heartbeat)
 		if err != nil {
 			if !errors.Is(err, io.EOF) && x.r.Context().Err() == nil {
-				s.log.LogAttrs(x.r.Context(), slog.LevelError, "a stream broke off",
-					slog.String("request_id", x.id), slog.String("task_id", x.taskID), slog.Any("err", err))
+				s.brokeOff(x, err)
 			}
 			return
 		}
@@ -54,6 +48,22 @@ func (s *Server) stream(x *exchange, stream *gateway.Stream) {
 			return // a client that is gone is no fault of ours
 		}
 	}
+}
+
+// beginStream writes the head of a stream.
+func beginStream(x *exchange) {
+	h := x.Header()
+	h.Set("Content-Type", sse.ContentType)
+	h["Cache-Control"] = noStore
+	h["X-Content-Type-Options"] = noSniff
+	h.Set("X-Accel-Buffering", "no") // to proxies that would keep the pieces until they are many
+	x.WriteHeader(http.StatusOK)
+}
+
+// brokeOff logs that a stream ends before its task by a fault of the service.
+func (s *Server) brokeOff(x *exchange, err error) {
+	s.log.LogAttrs(x.r.Context(), slog.LevelError, "a stream broke off",
+		slog.String("request_id", x.id), slog.String("task_id", x.taskID), slog.Any("err", err))
 }
 
 // frame appends an event as it is sent.

@@ -27,7 +27,7 @@ func (s *Server) directory(x *exchange) []api.Capability {
 }
 
 func (s *Server) handleTaskCreate(x *exchange) error {
-	sub, err := s.submission(x)
+	sub, err := s.submission(x, idempotencyKey)
 	if err != nil {
 		return err
 	}
@@ -40,14 +40,14 @@ func (s *Server) handleTaskCreate(x *exchange) error {
 }
 
 // submission reads the headers and the body of a creation: the body after everything that can be seen without it.
-func (s *Server) submission(x *exchange) (gateway.Submission, error) {
+func (s *Server) submission(x *exchange, keyOf func(http.Header) (string, error)) (gateway.Submission, error) {
 	if err := checkMediaType(x.r.Header); err != nil {
 		return gateway.Submission{}, err
 	}
 	if limit := s.body.Load(); x.r.ContentLength > limit {
 		return gateway.Submission{}, tooLarge(limit)
 	}
-	key, wrong := idempotencyKey(x.r.Header)
+	key, wrong := keyOf(x.r.Header)
 	if wrong != nil && x.r.ContentLength >= 0 {
 		return gateway.Submission{}, wrong
 	}

@@ -60,6 +60,7 @@ type options struct {
 	proxies   []netip.Prefix
 	operators bool                                // operator keys are taken
 	tools     bool                                // clients of the Model Context Protocol are answered
+	openAI    bool                                // OpenAI's door is open
 	bodies    string                              // the folder of arriving bodies; "": one of the test's own
 	files     func(artifact.Store) artifact.Store // a wrapper of the artifacts; nil: without
 	gateway   gateway.Limits
@@ -99,13 +100,13 @@ func newWorld(t testing.TB, o options) *world {
 			Logger: cmp.Or(o.logger, slog.New(slog.NewJSONHandler(w.log, nil))),
 		},
 		BaseURL: w.base, BodyFolder: cmp.Or(o.bodies, t.TempDir()), TrustedProxies: o.proxies,
-		OnRequest: o.onRequest, OperatorAPI: o.operators, MCP: o.tools,
+		OnRequest: o.onRequest, OperatorAPI: o.operators, MCP: o.tools, OpenAI: o.openAI,
 	}))(t)
 	w.Gateway.Start()
 	fixture.Serve(t, ln, w.API.Serve, w.Shutdown)
 	transport := &http.Transport{DisableCompression: true}
 	t.Cleanup(transport.CloseIdleConnections)
-	w.client = &http.Client{Transport: &inspector{t: t, next: transport}, Timeout: 30 * time.Second}
+	w.client = &http.Client{Transport: &inspector{t: t, next: transport, openAI: o.openAI}, Timeout: 30 * time.Second}
 	w.test, w.live = w.key(api.KeyCreate{Mode: task.Test}), w.key(api.KeyCreate{Mode: task.Live})
 	return w
 }

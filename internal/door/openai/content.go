@@ -1,0 +1,149 @@
+package openai
+
+import (
+	"bytes"
+	"path"
+	"strconv"
+	"strings"
+
+	"unitask/internal/jsonwrite"
+)
+
+// content writes what a message says: a text, or parts.
+func (r *request) content(w *jsonwrite.Writer, content []byte, at string) {
+	if content[0] != '[' {
+		w.JSON(content)
+		return
+	}
+	w.Begin('[')
+	elements(content, func(i int, part []byte) { r.part(w, part, at+"["+strconv.Itoa(i)+"]") })
+	w.End(']')
+}
+
+func (r *request) part(w *jsonwrite.Writer, part []byte, at string) {
+	kind, ok := r.kind(part, at, "type")
+	if !ok {
+		return
+	}
+	members, known := parts[kind]
+	if !known {
+		r.row(under(at, "type"), "must be one of text, image_url, input_audio and file")
+		return
+	}
+	given := r.members(part, at, members)
+	value, ok := given[kind]
+	if !ok {
+		r.row(under(at, kind), "is required")
+		return
+	}
+	w.Begin('{')
+	w.Name("type")
+	switch at = under(at, kind); kind {
+	case "text":
+		w.String("text")
+		w.Name("text")
+		w.JSON(value)
+	case "image_url":
+		w.String("image")
+		w.Name("image")
+		r.image(w, value, at)
+	case "input_audio":
+		w.String("audio")
+		w.Name("audio")
+		r.audio(w, value, at)
+	case "file":
+		w.String("document")
+		w.Name("document")
+		r.file(w, value, at)
+	}
+	w.End('}')
+}
+
+func (r *request) image(w *jsonwrite.Writer, value []byte, at string) {
+	given := r.members(value, at, imageMembers)
+	if given == nil {
+		return
+	}
+	address := r.text(given, at, "url")
+	if kind, data, ok := fromDataURL(address); ok {
+		media(w, kind, data)
+		return
+	}
+	if isDataURL(address) {
+		r.row(under(at, "url"), "must be an http or https address, or data:TYPE;base64,DATA")
+	}
+	w.Begin('{')
+	w.Name("url")
+	w.String(string(address))
+	w.End('}')
+}
+
+// audioTypes are the media types of the formats.
+var audioTypes = map[string]string{"wav": "audio/wav", "mp3": "audio/mpeg"}
+
+func (r *request) audio(w *jsonwrite.Writer, value []byte, at string) {
+	given := r.members(value, at, audioMembers)
+	if given == nil {
+		return
+	}
+	data, format := r.text(given, at, "data"), r.text(given, at, "format")
+	kind, known := audioTypes[string(format)]
+	if !known && format != nil {
+		r.row(under(at, "format"), "must be wav or mp3")
+	}
+	media(w, kind, data)
+}
+
+// documentTypes are the media types of files whose data doesn't say it.
+var documentTypes = map[string]string{".pdf": "application/pdf", ".txt": "text/plain", ".md": "text/markdown"}
+
+func (r *request) file(w *jsonwrite.Writer, value []byte, at string) {
+	given := r.members(value, at, fileMembers)
+	if given == nil {
+		return
+	}
+	name, isText := textOf(given["filename"])
+	if given["filename"] != nil && !isText {
+		r.row(under(at, "filename"), "must be a string")
+	}
+	said := r.text(given, at, "file_data")
+	kind, data, ok := fromDataURL(said)
+	if !ok {
+		kind, data = documentTypes[strings.ToLower(path.Ext(string(name)))], said
+		if (kind == "" || isDataURL(said)) && said != nil {
+			r.row(under(at, "file_data"), "must be data:TYPE;base64,DATA, or base64 beside a filename that ends in .pdf, .txt or .md")
+		}
+	}
+	media(w, kind, data)
+}
+
+// media writes a media value of inline data.
+func media(w *jsonwrite.Writer, kind string, data []byte) {
+	w.Begin('{')
+	w.Name("data")
+	if bytes.ContainsAny(data, "\"\\") {
+		w.String(string(data)) // no base64, which the gateway says
+	} else {
+		w.Text(func(to []byte) ([]byte, error) { return append(to, data...), nil })
+	}
+	w.Name("content_type")
+	w.String(kind)
+	w.End('}')
+}
+
+const dataScheme = "data:"
+
+func isDataURL(address []byte) bool {
+	return len(address) >= len(dataScheme) && strings.EqualFold(string(address[:len(dataScheme)]), dataScheme)
+}
+
+// fromDataURL returns the media type and the base64 of a data URL.
+func fromDataURL(address []byte) (kind string, data []byte, ok bool) {
+	if !isDataURL(address) {
+		return "", nil, false
+	}
+	head, data, ok := bytes.Cut(address[len(dataScheme):], []byte(","))
+	before, isBase64 := strings.CutSuffix(string(head), ";base64")
+	kind, _, _ = strings.Cut(before, ";")
+	return strings.ToLower(strings.TrimSpace(kind)), data, ok && isBase64 && kind != ""
+}

@@ -1,0 +1,113 @@
+package openai
+
+import (
+	"strconv"
+
+	"unitask/internal/catalog"
+	"unitask/internal/jsonwrite"
+)
+
+const typeFunction = "function"
+
+// tools writes the functions that a model may call, and which of them it must.
+func (r *request) tools(w *jsonwrite.Writer) {
+	value, offered := r.values["tools"]
+	if offered {
+		w.Name(catalog.Tools)
+		w.Begin('[')
+		isList := elements(value, func(i int, tool []byte) { r.tool(w, tool, "tools["+strconv.Itoa(i)+"]") })
+		w.End(']')
+		if !isList {
+			r.row("tools", "must be a list")
+		}
+	}
+	choice := r.choice()
+	if !offered && (choice == catalog.ToolsNone || choice == catalog.ToolsAuto) {
+		return // what a model without tools does anyhow
+	}
+	if choice != "" {
+		w.Name(catalog.ToolChoice)
+		w.String(choice)
+	}
+}
+
+func (r *request) tool(w *jsonwrite.Writer, tool []byte, at string) {
+	function := r.function(tool, at, toolMembers, functionMembers)
+	w.Begin('{')
+	for _, name := range []string{"name", "description", "parameters"} {
+		copied(w, function, name, name)
+	}
+	w.End('}')
+}
+
+// function returns the members of the function within a tool, a call or a choice.
+func (r *request) function(value []byte, at string, around, within rules) map[string][]byte {
+	kind, ok := r.kind(value, at, "type")
+	if !ok {
+		return nil
+	}
+	if kind != typeFunction {
+		r.row(under(at, "type"), "must be "+typeFunction)
+		return nil
+	}
+	given := r.members(value, at, around)
+	function, ok := given[typeFunction]
+	if !ok {
+		r.row(under(at, typeFunction), "is required")
+		return nil
+	}
+	return r.members(function, under(at, typeFunction), within)
+}
+
+// choice returns which tools a model calls, in the service's terms; "" if the request leaves it open.
+func (r *request) choice() string {
+	const at = "tool_choice"
+	value, ok := r.values[at]
+	if !ok {
+		return ""
+	}
+	if word, isText := textOf(value); isText {
+		switch choice := string(word); choice {
+		case catalog.ToolsAuto, catalog.ToolsNone, catalog.ToolsRequired:
+			return choice
+		}
+		r.row(at, "must be auto, none, required or a function")
+		return ""
+	}
+	chosen := r.function(value, at, choiceMembers, chosenMembers)
+	if chosen == nil {
+		return ""
+	}
+	name := string(r.text(chosen, under(at, typeFunction), "name"))
+	switch name {
+	case catalog.ToolsAuto, catalog.ToolsNone, catalog.ToolsRequired:
+		r.row(under(under(at, typeFunction), "name"), "is no tool's name here")
+	}
+	return name
+}
+
+// calls writes the tool calls of an assistant's message. Arguments that are an object become one.
+func (r *request) calls(w *jsonwrite.Writer, calls []byte, at string) {
+	w.Begin('[')
+	isList := elements(calls, func(i int, call []byte) {
+		at := at + "[" + strconv.Itoa(i) + "]"
+		given := r.members(call, at, callMembers)
+		function := r.function(call, at, callMembers, calledMembers)
+		if function == nil {
+			return
+		}
+		w.Begin('{')
+		copied(w, given, "id", "id")
+		copied(w, function, "name", "name")
+		if said := r.text(function, under(at, typeFunction), "arguments"); said != nil {
+			arguments, _ := catalog.Arguments(nil, "", string(said))
+			w.Name("arguments")
+			w.JSON(arguments)
+		}
+		w.End('}')
+	})
+	w.End(']')
+	if !isList {
+		r.row(at, "must be a list")
+	}
+}
