@@ -30,7 +30,7 @@ func (r *request) chat() Call {
 	parameters.End('}')
 	c.Stream = r.flag(r.values, "", "stream")
 	c.IncludeUsage = r.streamOptions(c.Stream)
-	c.Body = body(c.Model, input, parameters)
+	c.Body = body(c.Model, input, parameters, r.values[memberMetadata])
 	return c
 }
 

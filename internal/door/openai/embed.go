@@ -21,7 +21,7 @@ func (r *request) embeddings() Call {
 		r.row("encoding_format", "must be float or base64")
 	}
 	parameters.End('}')
-	c.Body = body(c.Model, input, parameters)
+	c.Body = body(c.Model, input, parameters, nil)
 	return c
 }
 

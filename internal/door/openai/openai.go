@@ -33,6 +33,9 @@ const (
 	HeaderRetryCount  = "X-Stainless-Retry-Count" // sent by them: 0, and more with each retry
 )
 
+// memberMetadata is called alike here and there.
+const memberMetadata = "metadata"
+
 // The capabilities that the paths need, or tiers of them.
 const (
 	chatBase  catalog.Name = "text.chat"
@@ -176,14 +179,14 @@ func copied(w *jsonwrite.Writer, values map[string][]byte, name, as string) {
 	}
 }
 
-// body returns the body of a creation.
-func body(model string, input, parameters *jsonwrite.Writer) []byte {
+// body returns the body of a creation; metadata: nil for none.
+func body(model string, input, parameters *jsonwrite.Writer, metadata []byte) []byte {
 	in, err := input.Bytes()
 	given, wrong := parameters.Bytes()
 	if err != nil || wrong != nil {
 		return nil // neither has a number, which alone can fail
 	}
-	w := jsonwrite.New(len(in) + len(given) + len(model) + 64)
+	w := jsonwrite.New(len(in) + len(given) + len(metadata) + len(model) + 64)
 	w.Begin('{')
 	w.Name("capability")
 	w.String(model)
@@ -191,6 +194,10 @@ func body(model string, input, parameters *jsonwrite.Writer) []byte {
 	w.JSON(in)
 	w.Name(catalog.GroupParameters)
 	w.JSON(given)
+	if metadata != nil {
+		w.Name(memberMetadata)
+		w.JSON(metadata)
+	}
 	w.End('}')
 	whole, _ := w.Bytes()
 	return whole

@@ -46,11 +46,12 @@ var chatMembers = rules{
 	"model": translated, "messages": translated, "temperature": translated, "top_p": translated, "seed": translated, "stop": translated,
 	"max_tokens": translated, "max_completion_tokens": translated, "reasoning_effort": translated, "response_format": translated,
 	"tools": translated, "tool_choice": translated, "parallel_tool_calls": translated, "stream": translated, "stream_options": translated,
+	memberMetadata: translated,
 
 	"user": noEffect, "safety_identifier": noEffect, "prompt_cache_key": noEffect,
 
 	"n": only("1"), "store": only("false"), "logprobs": only("false"), "frequency_penalty": only("0"), "presence_penalty": only("0"),
-	"logit_bias": only("{}"), "metadata": only("{}"), "modalities": only(`["text"]`), "service_tier": only(`"auto"`, `"default"`),
+	"logit_bias": only("{}"), "modalities": only(`["text"]`), "service_tier": only(`"auto"`, `"default"`),
 	"verbosity": only(`"medium"`), "prompt_cache_retention": only(`"in_memory"`),
 
 	"functions": refused(noFunctions), "function_call": refused(noFunctions), "audio": refused(unknownHere), "prediction": refused(unknownHere),
