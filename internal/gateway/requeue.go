@@ -38,7 +38,8 @@ type routeHistory struct {
 	again   time.Duration // until the first of them may be tried again; 0: no route rests
 }
 
-// routeHistory reads the ledger. A route that had no room keeps its turn; every other end takes it.
+// routeHistory reads the ledger. A route that had no room keeps its turn; every other end takes it. The one that has
+// just refused rests, however long it took to record that: the next route comes first.
 func (w *work) routeHistory() routeHistory {
 	var had routeHistory
 	refusals := map[string]int{}
@@ -60,7 +61,11 @@ func (w *work) routeHistory() routeHistory {
 		rest := w.restFor(n)
 		passed := w.g.now().Sub(last[id])
 		left := rest - passed
-		if passed >= 0 && left > 0 && !slices.Contains(had.tried, id) {
+		just := id == w.refused
+		if just {
+			left = min(max(left, placeInterval), rest)
+		}
+		if (just || passed >= 0) && left > 0 && !slices.Contains(had.tried, id) {
 			had.resting = append(had.resting, id)
 			if had.again == 0 || left < had.again {
 				had.again = left

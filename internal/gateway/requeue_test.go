@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -16,6 +17,7 @@ import (
 	"unitask/internal/gate"
 	"unitask/internal/gateway"
 	"unitask/internal/routing"
+	"unitask/internal/store"
 	"unitask/internal/supplier"
 	"unitask/internal/task"
 )
@@ -267,6 +269,47 @@ func TestRequestsWaitForAProbe(t *testing.T) {
 				w.create("waits-for-probe", chat, 0)
 				w.expect(w.create("waits-for-it", chat, time.Minute).Task, tt.want)
 			})
+		})
+	}
+}
+
+// TestNextRouteComesFirst: a refusal that takes longer to record than its route rests doesn't get the same route again
+// before the next one had its turn. Where there is no other one, it is tried again.
+func TestNextRouteComesFirst(t *testing.T) {
+	for name, tt := range map[string]struct {
+		capability catalog.Name
+		body       string
+		stalls     time.Duration
+		then       supplier.Outcome
+	}{
+		"synchronous":  {"text.chat", chat, 300 * time.Millisecond, text("hi")},
+		"asynchronous": {"image.generate", paint, 2 * time.Second, picture(t)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := &script{submitFn: noRoomUntil(forEver, nil)}
+			b := &script{submitFn: func(int, supplier.Request) (supplier.Outcome, error) { return tt.then, nil }}
+			for _, both := range []bool{true, false} {
+				synctest.Test(t, func(t *testing.T) {
+					routes := []routing.Route{route(tt.capability, "a", 1, a), route(tt.capability, "b", 2, b)}
+					if !both {
+						routes = routes[:1]
+					}
+					w := newWorld(t, routes)
+					w.engine = &tampered{Store: w.store, advanceFunc: func(s store.Step, advance call) (task.Task, error) {
+						if s.Close != nil && s.Close.State == task.Rejected {
+							defer time.Sleep(tt.stalls)
+						}
+						return advance()
+					}}
+					w.start()
+					defer w.stop()
+					before := len(a.keys())
+					end := w.end(w.create("next-first1", tt.body, 0).Task.ID)
+					if tries := len(a.keys()) - before; both && (tries != 1 || end.State != task.Succeeded) || !both && tries < 2 {
+						t.Errorf("another route %v: %d tries at the first one, %s %+v", both, tries, end.State, end.Failure)
+					}
+				})
+			}
 		})
 	}
 }

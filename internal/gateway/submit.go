@@ -43,6 +43,7 @@ func (w *work) begin(ctx context.Context) error {
 		return w.beginModeration(ctx, m, texts)
 	}
 	had := w.routeHistory()
+	w.refused = ""
 	choices, passed := w.g.routes.Load().Choose(routing.Want{
 		Mode: w.t.Scope.Mode, Account: w.t.Scope.Account, Capability: catalog.Name(w.t.Capability), Request: *w.request, Size: w.size,
 		Tried: had.tried, Resting: had.resting,
@@ -197,6 +198,9 @@ func (w *work) failed(ctx context.Context, route routing.Route, err error) error
 	}
 	if e.Fault.Code == fault.ContentPolicyViolation {
 		return w.fail(ctx, closing, e.Fault)
+	}
+	if closing.State == task.Rejected && e.Fault.Code == fault.CapacityExhausted {
+		w.refused = route.ID()
 	}
 	return w.advance(ctx, store.Step{Close: closing})
 }

@@ -46,6 +46,7 @@ type work struct {
 	wait  time.Duration // between two polls
 	shown time.Time     // when progress was last stored
 
+	refused   string         // the route that has just refused for want of room
 	route     *routing.Route // of attempt routed, which keeps it whatever is configured meanwhile
 	routed    int
 	grant     routing.Grant // the open attempt's share of its route, on this node
