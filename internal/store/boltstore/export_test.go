@@ -20,15 +20,14 @@ import (
 
 // Check compares every page of the file with the tree.
 func Check(db *DB) error {
-	if err := db.Flush(context.Background()); err != nil {
-		return err
-	}
-	return db.bolt.View(func(tx *bolt.Tx) error {
-		var errs []error
-		for err := range tx.Check() {
-			errs = append(errs, err)
-		}
-		return errors.Join(errs...)
+	return db.flushThen(context.Background(), func() error { // a flush that begins meanwhile would change the list of free pages
+		return db.bolt.View(func(tx *bolt.Tx) error {
+			var errs []error
+			for err := range tx.Check() {
+				errs = append(errs, err)
+			}
+			return errors.Join(errs...)
+		})
 	})
 }
 
