@@ -1,4 +1,5 @@
-// Package bulk copies, hashes and checks many bytes, piece by piece where it takes long, and leaves the processors to other goroutines in between.
+// Package bulk copies, hashes and checks many bytes, piece by piece where it takes long, and leaves the processors to
+// other goroutines in between.
 //
 // A copy and a hash can't be interrupted: the garbage collector, which needs each processor to pause for a moment,
 // waits for its end, and every goroutine waits with it. Copying 15 MiB into memory that is new takes 10 to 90 ms on

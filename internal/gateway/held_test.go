@@ -152,6 +152,27 @@ func testEveryRoute(t *testing.T, body string, media int, puts int64) {
 	})
 }
 
+// TestHeldInputWithARefusedDocument: a document that is refused once it was fetched doesn't stay.
+func TestHeldInputWithARefusedDocument(t *testing.T) {
+	body := strings.Replace(longChat, `"prompt":`, `"messages":[{"role":"user","content":[`+
+		`{"type":"document","document":{"url":"https://example.com/a.pdf"}},{"type":"text","text":`, 1)
+	body = strings.TrimSuffix(body, `}}`) + `}]}]}}`
+	s := &script{submitFn: answer("hi")}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, []routing.Route{route("text.chat", "a", 1, s)})
+		w.fetcher = &fetcher{data: []byte("%PDF-1.7\ntrailer << /Encrypt 5 0 R >>")}
+		w.start()
+		defer w.stop()
+		if got := w.create("held-00009", body, time.Minute).Task; codeOf(got) != fault.InvalidRequest || len(s.keys()) != 0 {
+			t.Errorf("%s %+v", got.State, got.Failure)
+		}
+		synctest.Wait()
+		if len(w.inputs()) != 0 || !gateway.Unloaded(w.g) {
+			t.Errorf("%v stay; the room is back: %v", w.inputs(), gateway.Unloaded(w.g))
+		}
+	})
+}
+
 // TestHeldInputIsHandedOver stops a node before its work ends: the next one has the input, stored once.
 func TestHeldInputIsHandedOver(t *testing.T) {
 	for _, grace := range []time.Duration{time.Second, 5 * time.Second} {

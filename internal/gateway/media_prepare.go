@@ -131,8 +131,7 @@ func (w *work) mediaRefs(ctx context.Context) ([]mediaRef, error) {
 	return all, nil
 }
 
-// mediaApart returns such media, with their types known for sure, fetched if necessary,
-// and how many bytes they are.
+// mediaApart returns such media, with their types known for sure, fetched if necessary, and how many bytes they are.
 func (w *work) mediaApart(ctx context.Context, apart []mediaRef) (all map[string]supplier.Media, bytes int64, err error) {
 	all = make(map[string]supplier.Media, len(w.places))
 	for _, p := range apart {
@@ -140,10 +139,10 @@ func (w *work) mediaApart(ctx context.Context, apart []mediaRef) (all map[string
 			if err := w.setAside(ctx); err != nil {
 				return nil, 0, err
 			}
+			w.fetched = append(w.fetched, p.id) // a refused document is kept before it is judged
 			if err := w.fetchMedia(ctx, p); err != nil {
 				return nil, 0, err
 			}
-			w.fetched = append(w.fetched, p.id)
 		}
 		meta, err := w.g.artifacts.Stat(ctx, p.id)
 		if err != nil {
@@ -185,7 +184,7 @@ func (w *work) inlineMedia(p mediaPlace) (supplier.Media, error) {
 		return artifact.NewInline(p.field+".data", p.Data, w.g.limits.Load().InlineMedia)
 	}
 	in, err := open()
-	if err == nil && w.held == nil { // else it was checked a moment ago, as it was accepted
+	if err == nil && !w.held.only() { // else it was checked a moment ago, as it was accepted
 		err = in.Check()
 	}
 	if err != nil {
