@@ -33,18 +33,20 @@ func newUsageCmd(t *terminal) *cobra.Command {
 
 The figures are sums that are kept as tasks end, by the day in UTC; a task that was reopened counts by its last end.
 By supplier they are what suppliers charged, how attempts there ended, and the tasks that failed there and succeeded
-elsewhere.
+elsewhere. By a name of tasks' metadata they are told apart by its texts; the setting usage_metadata says for which names
+sums are kept.
 
 ` + remoteOperator,
 		Example: `  unitask usage
   unitask usage --by day --since 7d
   unitask usage --by key --account shop --since 2026-11-01 --until 2026-11-30
+  unitask usage --by metadata.team
   unitask usage --by supplier --json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return usageRun(cmd.Context(), t, &o, time.Now()) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.query.By, "by", api.ByAccount, "account, key, capability, day or supplier")
+	flags.StringVar(&o.query.By, "by", api.ByAccount, "account, key, capability, day, supplier or metadata.NAME")
 	flags.StringVar(&o.query.Account, "account", "", "of one account, by its name or id")
 	flags.StringVar(&o.query.Since, "since", "", "the first `day`, such as 2026-11-21, or how long ago, such as 7d (30d)")
 	flags.StringVar(&o.query.Until, "until", "", "the last `day` (today)")
@@ -54,8 +56,10 @@ elsewhere.
 }
 
 func usageRun(ctx context.Context, t *terminal, o *usageOptions, now time.Time) (err error) {
-	if !slices.Contains(usageGroups, o.query.By) {
-		return &hint.UsageError{Message: fmt.Sprintf("--by is one of %s, not %q", strings.Join(usageGroups, ", "), o.query.By)}
+	if !slices.Contains(usageGroups, o.query.By) && !strings.HasPrefix(o.query.By, api.ByMetadata) {
+		return &hint.UsageError{
+			Message: fmt.Sprintf("--by is one of %s or %sNAME, not %q", strings.Join(usageGroups, ", "), api.ByMetadata, o.query.By),
+		}
 	}
 	for flag, day := range map[string]*string{"--since": &o.query.Since, "--until": &o.query.Until} {
 		if *day, err = parseDay(flag, *day, now); err != nil {
@@ -70,6 +74,8 @@ func usageRun(ctx context.Context, t *terminal, o *usageOptions, now time.Time) 
 			return nil
 		case report.By == api.BySupplier:
 			return listSpend(t, report.Suppliers)
+		case strings.HasPrefix(report.By, api.ByMetadata) && !slices.ContainsFunc(report.Data, func(r api.UsageRow) bool { return r.Group != "" }):
+			t.note("no task with %s was summed: the setting usage_metadata names those that are", strings.TrimPrefix(report.By, api.ByMetadata))
 		}
 		return listUsage(t, report)
 	}))
@@ -92,7 +98,7 @@ func parseDay(flag, text string, now time.Time) (string, error) {
 
 func listUsage(t *terminal, report api.UsageReport) error {
 	b := table{
-		header: []string{strings.ToUpper(report.By), "NAME", "MODE", "SUCCEEDED", "FAILED", "CANCELED", "UNITS", "COST"},
+		header: []string{strings.ToUpper(strings.TrimPrefix(report.By, api.ByMetadata)), "NAME", "MODE", "SUCCEEDED", "FAILED", "CANCELED", "UNITS", "COST"},
 		spare:  []string{"CANCELED", "UNITS"},
 	}
 	for _, r := range report.Data {

@@ -79,6 +79,7 @@ const (
 	ByCapability = "capability"
 	ByDay        = "day"
 	BySupplier   = "supplier"
+	ByMetadata   = "metadata." // and a name: the pairs of that name
 )
 
 // BySession is the group, by key, of usage without a stored key.
@@ -86,7 +87,7 @@ const BySession = "session"
 
 // UsageQuery asks for usage by one group. Days are as "2026-11-21", in UTC; "" is 30 days up to today.
 type UsageQuery struct {
-	By      string // one of the groups; "": ByAccount
+	By      string // one of the groups, or ByMetadata and a name; "": ByAccount
 	Account string // an id or a name; "": all
 	Since   string // the first day
 	Until   string // the last
@@ -104,7 +105,7 @@ type UsageReport struct {
 
 // UsageRow is the ended tasks of a group in one mode.
 type UsageRow struct {
-	Group     string    `json:"group"`          // an account's id, a key's id, a capability or a day
+	Group     string    `json:"group"`          // an account's id, a key's id, a capability, a day or a text of metadata; "" without it
 	Name      string    `json:"name,omitempty"` // of the account or the key
 	Mode      task.Mode `json:"mode"`
 	Succeeded int64     `json:"succeeded"`

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"maps"
 	"net"
 	"net/netip"
@@ -37,6 +38,7 @@ func (r *report) check(c *Config, known Sources, directory *catalog.Catalog) {
 			r.add(elementOf("doors", i), "names no door", oneOf(name, []string{DoorOpenAI}))
 		}
 	}
+	r.checkUsageMetadata(c.UsageMetadata)
 	r.checkLimits(c.Limits)
 	for _, name := range slices.Sorted(maps.Keys(c.Deadlines)) {
 		if r.known(join("deadlines", string(name)), name, directory); c.Deadlines[name] < Duration(time.Second) {
@@ -237,6 +239,22 @@ func (r *report) checkHosts(path string, hosts []string) {
 	for i, host := range hosts {
 		if host == "" || strings.ContainsAny(host, " \t\n@?#") || strings.Contains(host, "://") {
 			r.add(elementOf(path, i), "must be a host, a host and port, an address or a CIDR", "")
+		}
+	}
+}
+
+// maxUsageMetadata bounds the names of UsageMetadata: each of them is one more sum for each task.
+const maxUsageMetadata = 4
+
+func (r *report) checkUsageMetadata(names []string) {
+	for i, name := range names {
+		switch problem := catalog.MetadataNameProblem(name); {
+		case problem != "":
+			r.add(elementOf("usage_metadata", i), problem, "")
+		case slices.Contains(names[:i], name):
+			r.add(elementOf("usage_metadata", i), "is given more than once", "")
+		case i >= maxUsageMetadata:
+			r.add(elementOf("usage_metadata", i), fmt.Sprintf("is one name more than the %d that may be given", maxUsageMetadata), "")
 		}
 	}
 }

@@ -83,6 +83,11 @@ func (g *Gateway) Create(ctx context.Context, c gate.Caller, s Submission) (Acce
 	}
 	o.IdempotencyHash, o.Fingerprint, o.Authorization = key, fingerprint, checked.declared
 	o.Metadata, o.Traceparent = req.Metadata, s.Traceparent
+	for _, name := range g.limits.Load().UsageBy {
+		if _, ok := o.Metadata[name]; ok {
+			o.UsageBy = append(o.UsageBy, name)
+		}
+	}
 	o.request.Authorization = declarationOf(checked.declared)
 	return g.accept(ctx, c, o, &s)
 }

@@ -15,6 +15,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -46,6 +47,7 @@ type Limits struct {
 	Takeovers     int           // how often in a row a task may be taken over in the middle of its work: 5
 	LeaseTerm     time.Duration // of the node's session: 30 s
 	Grace         time.Duration // for work in hand at shutdown: 20 s
+	UsageBy       []string      // names of metadata by whose pairs the usage of new tasks is summed too
 }
 
 // Config configures a Gateway. Optional members say so; the rest, but for Limits, is required.
@@ -181,6 +183,9 @@ func (g *Gateway) Apply(s Settings) {
 	g.policy.Store(s.Policy)
 	g.runs.Store(&s.Runs)
 }
+
+// UsageBy returns the names of metadata by whose pairs the usage of new tasks is summed.
+func (g *Gateway) UsageBy() []string { return slices.Clone(g.limits.Load().UsageBy) }
 
 // Start begins the node's session, and to claim work, to keep leases and to clean up in the background. Without a
 // session no work is claimed; the heartbeat goes on trying.

@@ -43,7 +43,7 @@ func limitsOf(c config.Config) Limits {
 			SyncWait: durationOr(l.SyncWait, immediately), PlaceWait: durationOr(l.PlaceWait, immediately),
 			Retention: durationOr(l.Retention, unbounded), Usage: durationOr(l.Usage, unbounded),
 			Workers: countOrMax(l.Workers), Takeovers: countOrMax(l.Takeovers), Grace: durationOr(l.ShutdownGrace, immediately),
-			LeaseTerm: lease,
+			LeaseTerm: lease, UsageBy: c.UsageMetadata,
 		},
 		Server: server.Limits{
 			Body: bytesOrMax(l.Body), BodyMemory: bytesOrMax(l.BodyMemory), BodyDisk: bytesOrMax(l.BodyDisk),

@@ -85,7 +85,7 @@ func (m Member) owns(ctx context.Context, id string) error {
 // Usage returns the account's usage; members don't see suppliers' charges.
 func (m Member) Usage(ctx context.Context, q api.UsageQuery) (api.UsageReport, error) {
 	if q.By == api.BySupplier {
-		return api.UsageReport{}, fault.Invalid("by", "must be account, key, capability or day")
+		return api.UsageReport{}, fault.Invalid("by", "must be account, key, capability, day or metadata.NAME")
 	}
 	if q.Account != "" && q.Account != m.owner.ID && q.Account != m.owner.Name {
 		return api.UsageReport{}, noSuchAccount()

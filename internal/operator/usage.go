@@ -3,10 +3,13 @@ package operator
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
+	"strings"
 
 	"unitask/internal/account"
 	"unitask/internal/api"
+	"unitask/internal/catalog"
 	"unitask/internal/fault"
 	"unitask/internal/store"
 	"unitask/internal/task"
@@ -67,25 +70,77 @@ type group struct {
 	mode task.Mode
 }
 
-// usage adds up by account, key, capability or day.
+// usage adds up by account, key, capability, day or the pairs of a name of metadata.
 func (o *Operator) usage(ctx context.Context, by string, q store.UsageQuery) ([]api.UsageRow, error) {
+	if name, ok := strings.CutPrefix(by, api.ByMetadata); ok {
+		return o.usageByMetadata(ctx, name, q)
+	}
 	of := map[string]func(store.UsageKey) string{
 		api.ByAccount: func(k store.UsageKey) string { return k.Account }, api.ByKey: func(k store.UsageKey) string { return k.KeyID },
 		api.ByCapability: func(k store.UsageKey) string { return k.Capability }, api.ByDay: func(k store.UsageKey) string { return k.Day.String() },
 	}[by]
 	if of == nil {
-		return nil, fault.Invalid("by", "must be account, key, capability, day or supplier")
+		return nil, fault.Invalid("by", "must be account, key, capability, day, supplier or metadata.NAME")
 	}
 	names, err := o.groupNames(ctx, by)
 	if err != nil {
 		return nil, err
 	}
-	sums := map[group]*[store.UsageNumbers]int64{}
-	err = o.Store.EachUsage(ctx, q, func(k store.UsageKey, u store.Usage) bool {
-		at := group{of(k), k.Mode}
-		if by == api.ByKey && names[at.name] == "" {
-			at.name = api.BySession
+	sums := usageSums{}
+	if err := o.addUp(ctx, q, sums, func(k store.UsageKey) string {
+		if group := of(k); by != api.ByKey || names[group] != "" {
+			return group
 		}
+		return api.BySession
+	}); err != nil {
+		return nil, err
+	}
+	return sums.rows(func(group string) string { return names[group] }), nil
+}
+
+// usageByMetadata adds up by the texts of a name of metadata, and the usage without one: all that the other groups have
+// is in the rows.
+func (o *Operator) usageByMetadata(ctx context.Context, name string, q store.UsageQuery) ([]api.UsageRow, error) {
+	if problem := catalog.MetadataNameProblem(name); problem != "" {
+		return nil, fault.Invalid("by", "metadata."+problem)
+	}
+	sums := usageSums{}
+	q.Metadata = name
+	if err := o.addUp(ctx, q, sums, func(k store.UsageKey) string { return k.Pair }); err != nil {
+		return nil, err
+	}
+	counted := maps.Clone(sums)
+	q.Metadata = ""
+	if err := o.addUp(ctx, q, sums, func(store.UsageKey) string { return "" }); err != nil {
+		return nil, err
+	}
+	for at, n := range counted {
+		if all := sums[group{mode: at.mode}]; all != nil {
+			for i := range n {
+				all[i] = max(all[i]-n[i], 0) // a task may have ended in between
+			}
+		}
+	}
+	rows := sums.rows(func(pair string) string {
+		if pair == "" {
+			return "without " + name
+		}
+		return ""
+	})
+	rows = slices.DeleteFunc(rows, func(r api.UsageRow) bool { return r.Group == "" && r.Succeeded+r.Failed+r.Canceled == 0 })
+	for i := range rows {
+		rows[i].Group = strings.TrimPrefix(rows[i].Group, name+"=")
+	}
+	return rows, nil
+}
+
+// usageSums is sums of usage by group.
+type usageSums map[group]*[store.UsageNumbers]int64
+
+// addUp adds the sums that the query selects, each to that of its group and mode.
+func (o *Operator) addUp(ctx context.Context, q store.UsageQuery, sums usageSums, of func(store.UsageKey) string) error {
+	return o.Store.EachUsage(ctx, q, func(k store.UsageKey, u store.Usage) bool {
+		at := group{of(k), k.Mode}
 		if sums[at] == nil {
 			sums[at] = new([store.UsageNumbers]int64)
 		}
@@ -93,15 +148,16 @@ func (o *Operator) usage(ctx context.Context, by string, q store.UsageQuery) ([]
 		store.AddSums(sums[at][:], numbers[:])
 		return true
 	})
-	if err != nil {
-		return nil, err
-	}
-	rows := make([]api.UsageRow, 0, len(sums))
-	for at, n := range sums {
-		rows = append(rows, usageRow(at, names[at.name], store.UsageOf(*n)))
+}
+
+// rows returns the sums by group and mode, each group with its name.
+func (s usageSums) rows(name func(group string) string) []api.UsageRow {
+	rows := make([]api.UsageRow, 0, len(s))
+	for at, n := range s {
+		rows = append(rows, usageRow(at, name(at.name), store.UsageOf(*n)))
 	}
 	slices.SortFunc(rows, func(a, b api.UsageRow) int { return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Mode, b.Mode)) })
-	return rows, nil
+	return rows
 }
 
 // groupNames returns the names of accounts and keys by their ids; nil for groups that are names.

@@ -1,6 +1,7 @@
 package operator_test
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -39,6 +40,34 @@ func TestUsageOfSessions(t *testing.T) {
 	slices.SortFunc(want, func(a, b api.UsageRow) int { return strings.Compare(a.Group, b.Group) })
 	if diff := cmp.Diff(want, fixture.Must(o.Usage(ctx, api.UsageQuery{By: api.ByKey}))(t).Data); diff != "" {
 		t.Errorf("by key (-want +got):\n%s", diff)
+	}
+}
+
+// TestUsageByMetadata: the rows of a name's texts, and of what has none, add up to all there was.
+func TestUsageByMetadata(t *testing.T) {
+	o := newTestOperator(t)
+	ctx := t.Context()
+	owner := fixture.Must(o.CreateAccount(ctx, api.AccountCreate{Name: "shop"}))(t).ID
+	for i, team := range []string{"search", "ads", "search", ""} {
+		m := task.Metadata{"team": team}
+		if i == 3 {
+			m = nil
+		}
+		o.runWith(owner, "key_a", m, task.Usage{Images: int64(i + 1)})
+	}
+	row := func(group, name string, succeeded, images int64, cost string) api.UsageRow {
+		return api.UsageRow{Group: group, Name: name, Mode: task.Live, Succeeded: succeeded, Work: api.Work{Images: images}, Cost: cost}
+	}
+	want := []api.UsageRow{row("", "without team", 1, 4, "0.4"), row("ads", "", 1, 2, "0.2"), row("search", "", 2, 4, "0.4")}
+	if diff := cmp.Diff(want, fixture.Must(o.Usage(ctx, api.UsageQuery{By: "metadata.team", Account: "shop"}))(t).Data); diff != "" {
+		t.Errorf("by team (-want +got):\n%s", diff)
+	}
+	want = []api.UsageRow{row("", "without user", 4, 10, "1")}
+	if diff := cmp.Diff(want, fixture.Must(o.Usage(ctx, api.UsageQuery{By: "metadata.user"}))(t).Data); diff != "" {
+		t.Errorf("by a name that nobody gives (-want +got):\n%s", diff)
+	}
+	if _, err := o.Usage(ctx, api.UsageQuery{By: "metadata.te am"}); fault.From(err).Code != fault.InvalidRequest {
+		t.Errorf("by a name that can't be: %v", err)
 	}
 }
 
@@ -92,6 +121,12 @@ func TestUsageGroups(t *testing.T) {
 // run ends a task of a key at ten cents a picture.
 func (o *testOperator) run(owner, key string, u task.Usage) {
 	o.t.Helper()
+	o.runWith(owner, key, nil, u)
+}
+
+// runWith is run with metadata, by all of whose pairs the usage is summed.
+func (o *testOperator) runWith(owner, key string, m task.Metadata, u task.Usage) {
+	o.t.Helper()
 	now := o.now()
 	id := task.NewID(task.PrefixTask, now)
 	if err := o.db.Renew(o.t.Context(), id, time.Hour); err != nil {
@@ -99,6 +134,7 @@ func (o *testOperator) run(owner, key string, u task.Usage) {
 	}
 	made, err := o.db.CreateTask(o.t.Context(), store.NewTask{
 		ID: id, Scope: task.Scope{Account: owner, Mode: task.Live}, KeyID: key, Capability: "image.generate",
+		Metadata: m, UsageBy: slices.Sorted(maps.Keys(m)),
 		IdempotencyHash: account.HashSecret(id), Deadline: time.Hour, Price: task.Price{Unit: task.PerImage, Output: task.USD / 10}, Reserved: 10 * task.USD,
 		First: &store.First{Node: id, Plans: []task.Plan{{Supplier: "s", Model: "m"}}},
 	})

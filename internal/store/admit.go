@@ -44,7 +44,7 @@ func (n NewTask) Record(now time.Time) (task.Task, error) {
 		ID: n.ID, Scope: n.Scope, Capability: n.Capability,
 		State: task.Queued, Revision: 1, Timeline: []task.Move{{State: task.Queued, At: now}},
 		CreatedAt: now, UpdatedAt: now,
-		IdempotencyHash: n.IdempotencyHash, Fingerprint: n.Fingerprint, Metadata: n.Metadata,
+		IdempotencyHash: n.IdempotencyHash, Fingerprint: n.Fingerprint, Metadata: n.Metadata, UsageBy: n.UsageBy,
 	}, now)
 }
 

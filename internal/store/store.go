@@ -144,6 +144,7 @@ type NewTask struct {
 	Parameters      json.RawMessage
 	Authorization   *task.Authorization
 	Metadata        task.Metadata // of a new task: a reopened one keeps its own
+	UsageBy         []string      // names in Metadata, as in task.Task
 	Traceparent     string
 	Deadline        time.Duration // from now
 	Price           task.Price

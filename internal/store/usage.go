@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"strings"
 
 	"unitask/internal/account"
 	"unitask/internal/task"
@@ -22,6 +23,7 @@ type UsageLog interface {
 type UsageQuery struct {
 	Owner       string // an account's id, or a supplier's name; "" for all
 	First, Last account.Date
+	Metadata    string // of callers' usage, a name of metadata: the sums by its pairs; "": those by key
 }
 
 // Holds reports whether sums of the owner and the day are asked for.
@@ -29,13 +31,24 @@ func (q UsageQuery) Holds(owner string, day account.Date) bool {
 	return (q.Owner == "" || q.Owner == owner) && q.First <= day && day <= q.Last
 }
 
-// UsageKey identifies the sums of a caller's usage. The day is that of a task's end.
+// HoldsPair reports whether sums by this pair are asked for, "" being those by key.
+func (q UsageQuery) HoldsPair(pair string) bool {
+	if q.Metadata == "" {
+		return pair == ""
+	}
+	name, _, ok := strings.Cut(pair, "=")
+	return ok && name == q.Metadata
+}
+
+// UsageKey identifies the sums of a caller's usage: those by key, and those by a pair of metadata. The day is that of a
+// task's end. A task counts once by its key, and once by each pair that Task.UsageBy names.
 type UsageKey struct {
 	Account    string
 	Day        account.Date
 	Mode       task.Mode
 	Capability string
-	KeyID      string
+	KeyID      string // "" in a sum by a pair
+	Pair       string // such as "team=search"; "" in a sum by key
 }
 
 // Usage is the sums of ended tasks. A task that was reopened counts by its last end alone.
@@ -83,17 +96,21 @@ func UsageChanges(before, after *task.Task, change func(UsageChange)) {
 		return
 	}
 	if before.State.Terminal() && before.FinishedAt != nil {
-		change(UsageChange{usageKey(before), usageOf(before).negative()})
+		usageChanges(before, usageOf(before).negative(), change)
 	}
 	if after.State.Terminal() && after.FinishedAt != nil {
-		change(UsageChange{usageKey(after), usageOf(after)})
+		usageChanges(after, usageOf(after), change)
 	}
 }
 
-func usageKey(t *task.Task) UsageKey {
-	return UsageKey{
-		Account: t.Scope.Account, Day: account.DateOf(*t.FinishedAt), Mode: t.Scope.Mode, Capability: t.Capability, KeyID: t.KeyID,
+func usageChanges(t *task.Task, by Usage, change func(UsageChange)) {
+	k := UsageKey{Account: t.Scope.Account, Day: account.DateOf(*t.FinishedAt), Mode: t.Scope.Mode, Capability: t.Capability}
+	for _, name := range t.UsageBy {
+		k.Pair = name + "=" + t.Metadata[name]
+		change(UsageChange{k, by})
 	}
+	k.Pair, k.KeyID = "", t.KeyID
+	change(UsageChange{k, by})
 }
 
 func usageOf(t *task.Task) Usage {

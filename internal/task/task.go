@@ -41,6 +41,7 @@ type Task struct {
 	Sync       bool   `json:"sync,omitempty"` // its capability normally ends within the request
 
 	Metadata    Metadata `json:"metadata,omitempty"`    // the first request's
+	UsageBy     []string `json:"usage_by,omitempty"`    // names in Metadata: usage is summed by their pairs too
 	Traceparent string   `json:"traceparent,omitempty"` // of the request that was accepted last, as in W3C's Trace Context
 
 	State    State    `json:"state"`

@@ -21,6 +21,14 @@ func (t *Task) Write(w *jsonwrite.Writer) {
 	text(w, "capability", t.Capability)
 	flag(w, "sync", t.Sync)
 	t.Metadata.Write(w)
+	if len(t.UsageBy) > 0 {
+		w.Name("usage_by")
+		w.Begin('[')
+		for _, name := range t.UsageBy {
+			w.String(name)
+		}
+		w.End(']')
+	}
 	optional(w, "traceparent", t.Traceparent)
 	text(w, "state", string(t.State))
 	if t.Progress != nil {

@@ -32,11 +32,17 @@ func TestPageOfTwoModes(t *testing.T) {
 	}
 }
 
-// TestMetadataOnTheTasksPage: its owner reads it, as text, and an operator of another account doesn't.
+// TestMetadataOnTheTasksPage: its owner reads it, as text, and usage by it; an operator of another account doesn't.
 func TestMetadataOnTheTasksPage(t *testing.T) {
 	w := newWorld(t)
 	owner, operates := w.member("acme", "member"), w.member("ops", "operator")
 	done := owner.run(`{"capability":"text.chat","input":{"prompt":"hello"},"metadata":{"team":"zarquon <b>","none":""}}`)
+	usage := owner.get("/usage")
+	for _, want := range []string{"<h2>By team</h2>", "<code>zarquon &lt;b&gt;</code>"} {
+		if !strings.Contains(usage.body, want) {
+			t.Errorf("no %s on the page of usage: %s", want, usage.body)
+		}
+	}
 	page := owner.get("/tasks/" + done.ID)
 	for _, want := range []string{"<dt>team</dt><dd>zarquon &lt;b&gt;</dd>", "<dt>none</dt><dd>–</dd>"} {
 		if !strings.Contains(page.body, want) {

@@ -29,6 +29,7 @@ type usageView struct {
 // usageTable is the usage by one group.
 type usageTable struct {
 	Title string
+	By    string // what a row is of
 	Rows  []api.UsageRow
 	Most  int64 // tasks of the largest row
 }
@@ -67,9 +68,12 @@ func (c *Console) handleUsage(x exchange) error {
 
 // addUsage reads the sums of an account's id by each group.
 func (c *Console) addUsage(x exchange, v *usageView, owner string) error {
-	for _, group := range []struct{ by, title string }{
-		{api.ByDay, ""}, {api.ByCapability, "By capability"}, {api.ByKey, "By key"},
-	} {
+	type grouping struct{ by, title, of string }
+	groups := []grouping{{by: api.ByDay}, {api.ByCapability, "By capability", "Capability"}, {api.ByKey, "By key", "Key"}}
+	for _, name := range c.gateway.UsageBy() {
+		groups = append(groups, grouping{api.ByMetadata + name, "By " + name, name})
+	}
+	for _, group := range groups {
 		rows, err := c.usageBy(x, group.by, owner, v.Days, v.Mode)
 		if err != nil {
 			return err
@@ -79,7 +83,7 @@ func (c *Console) addUsage(x exchange, v *usageView, owner string) error {
 			v.Total, v.Tasks, v.Spend = total(rows), tasksChart(rows), spendChart(rows)
 			continue
 		}
-		t := usageTable{Title: group.title, Rows: rows}
+		t := usageTable{Title: group.title, By: group.of, Rows: rows}
 		for _, r := range rows {
 			t.Most = max(t.Most, ended(r))
 		}

@@ -55,7 +55,7 @@ func newWorld(t *testing.T) *world {
 			Suppliers: node.Suppliers{
 				Routes: routes(t), Statuses: []api.SupplierStatus{{Name: sandbox.Cheap, Live: true, About: "for test keys"}},
 			},
-			Fetcher: fixture.Must(artifact.NewFetcher(artifact.FetcherConfig{}))(t), Limits: node.Limits{Gateway: gateway.Limits{Grace: time.Second}},
+			Fetcher: fixture.Must(artifact.NewFetcher(artifact.FetcherConfig{}))(t), Limits: node.Limits{Gateway: gateway.Limits{Grace: time.Second, UsageBy: []string{"team"}}},
 			KeyPrefix: "svc", Now: w.now, Logger: slog.New(slog.NewJSONHandler(w.log, nil)),
 		},
 		Version: "1.2.3", BaseURL: w.base,

@@ -113,8 +113,8 @@ func allSums(r *reader, c *store.Contents) error {
 			return unreadable(bucketUsage, k, v, errRecord)
 		}
 		n := decodeSums(v)
-		if k[0] == kindUsage {
-			c.Usage = append(c.Usage, store.UsageChange{UsageKey: row.usageKey(), By: store.UsageOf([store.UsageNumbers]int64(n[:]))})
+		if k[0] != kindSpend {
+			c.Usage = append(c.Usage, store.UsageChange{UsageKey: row.usageKey(k[0]), By: store.UsageOf([store.UsageNumbers]int64(n[:]))})
 		} else {
 			c.Spend = append(c.Spend, store.SpendChange{SpendKey: row.spendKey(), By: store.SpendOf([store.SpendNumbers]int64(n[:]))})
 		}

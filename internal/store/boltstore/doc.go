@@ -34,7 +34,7 @@
 //	keys_used         key's id → when it was last used
 //	links             SHA-256 of a link's token → JSON
 //	sessions          SHA-256 of a session's token → JSON
-//	usage             "k" and account, or "s" and supplier, 0, day, mode, capability, 0, key's id or model → sums
+//	usage             "k" or "m" and account, or "s" and supplier, 0, day, mode, capability, 0, key's id, pair of metadata or model → sums
 //	secrets           name → random bytes
 //	quarantine        bucket's number, key → a row that can't be read, as it was found
 //

@@ -211,7 +211,7 @@ func UsageKeyAgain(key []byte) ([]byte, bool) {
 	if !ok {
 		return nil, false
 	}
-	return usageKey(nil, key[0], r.owner, r.day, r.mode, r.capability, r.part), true
+	return rowOfSum(nil, key[0], r.owner, r.day, r.mode, r.capability, r.part), true
 }
 
 // RowID returns the 16 bytes of an id and its spelling from them.

@@ -178,11 +178,11 @@ func (t *Target) PutContents(_ context.Context, c store.Contents) error {
 	}
 	for _, u := range c.Usage {
 		sums := u.By.Numbers()
-		r.set(bucketUsage, string(usageKey(nil, kindUsage, u.Account, u.Day, u.Mode, u.Capability, u.KeyID)), encodeSums(sums[:]))
+		r.set(bucketUsage, string(rowOfUsage(nil, u.UsageKey)), encodeSums(sums[:]))
 	}
 	for _, s := range c.Spend {
 		sums := s.By.Numbers()
-		r.set(bucketUsage, string(usageKey(nil, kindSpend, s.Supplier, s.Day, s.Mode, s.Capability, s.Model)), encodeSums(sums[:]))
+		r.set(bucketUsage, string(rowOfSum(nil, kindSpend, s.Supplier, s.Day, s.Mode, s.Capability, s.Model)), encodeSums(sums[:]))
 	}
 	r.set(bucketMeta, string(metaSession), bigEndian(uint64(c.Epoch>>epochBits)))
 	if err != nil {

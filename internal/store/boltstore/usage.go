@@ -11,9 +11,10 @@ import (
 	"unitask/internal/task"
 )
 
-// The kinds of rows in `usage`: sums of a caller's usage, and of a supplier's work.
+// The kinds of rows in `usage`: sums of a caller's usage by key, the same by pairs of metadata, and of a supplier's work.
 const (
 	kindUsage = 'k'
+	kindPairs = 'm'
 	kindSpend = 's'
 )
 
@@ -30,12 +31,12 @@ type sums struct{ was, now [mostNumbers]int64 }
 func (x *txn) count(before, after *task.Task) {
 	store.UsageChanges(before, after, func(c store.UsageChange) {
 		by := c.By.Numbers()
-		x.key = usageKey(x.key, kindUsage, c.Account, c.Day, c.Mode, c.Capability, c.KeyID)
+		x.key = rowOfUsage(x.key, c.UsageKey)
 		x.sum(x.key, by[:])
 	})
 	store.SpendChanges(before, after, func(c store.SpendChange) {
 		by := c.By.Numbers()
-		x.key = usageKey(x.key, kindSpend, c.Supplier, c.Day, c.Mode, c.Capability, c.Model)
+		x.key = rowOfSum(x.key, kindSpend, c.Supplier, c.Day, c.Mode, c.Capability, c.Model)
 		x.sum(x.key, by[:])
 	})
 }
@@ -96,8 +97,17 @@ func decodeSums(b []byte) (n [mostNumbers]int64) {
 	return n
 }
 
-// usageKey is a row's key, in the memory of room.
-func usageKey(room []byte, kind byte, owner string, day account.Date, mode task.Mode, capability, part string) []byte {
+// rowOfUsage is the key of a row of a caller's usage, in the memory of room.
+func rowOfUsage(room []byte, k store.UsageKey) []byte {
+	kind, part := byte(kindUsage), k.KeyID
+	if k.Pair != "" {
+		kind, part = kindPairs, k.Pair
+	}
+	return rowOfSum(room, kind, k.Account, k.Day, k.Mode, k.Capability, part)
+}
+
+// rowOfSum is a row's key, in the memory of room.
+func rowOfSum(room []byte, kind byte, owner string, day account.Date, mode task.Mode, capability, part string) []byte {
 	b := append(room[:0], kind)
 	b = append(append(b, owner...), 0)
 	b = binary.BigEndian.AppendUint32(b, uint32(day))
@@ -115,8 +125,14 @@ type usageRow struct {
 	part       string
 }
 
-func (r usageRow) usageKey() store.UsageKey {
-	return store.UsageKey{Account: r.owner, Day: r.day, Mode: r.mode, Capability: r.capability, KeyID: r.part}
+func (r usageRow) usageKey(kind byte) store.UsageKey {
+	k := store.UsageKey{Account: r.owner, Day: r.day, Mode: r.mode, Capability: r.capability}
+	if kind == kindPairs {
+		k.Pair = r.part
+	} else {
+		k.KeyID = r.part
+	}
+	return k
 }
 
 func (r usageRow) spendKey() store.SpendKey {
@@ -140,8 +156,13 @@ func parseUsageKey(k []byte) (r usageRow, ok bool) {
 
 // EachUsage implements store.UsageLog.
 func (db *DB) EachUsage(ctx context.Context, q store.UsageQuery, visit func(store.UsageKey, store.Usage) bool) error {
-	return db.eachSum(ctx, kindUsage, q, func(r usageRow, n [mostNumbers]int64) bool {
-		return visit(r.usageKey(), store.UsageOf([store.UsageNumbers]int64(n[:])))
+	kind := byte(kindUsage)
+	if q.Metadata != "" {
+		kind = kindPairs
+	}
+	return db.eachSum(ctx, kind, q, func(r usageRow, n [mostNumbers]int64) bool {
+		k := r.usageKey(kind)
+		return !q.HoldsPair(k.Pair) || visit(k, store.UsageOf([store.UsageNumbers]int64(n[:])))
 	})
 }
 

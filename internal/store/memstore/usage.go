@@ -30,7 +30,7 @@ func (db *DB) EachUsage(ctx context.Context, q store.UsageQuery, visit func(stor
 	}
 	defer db.mu.Unlock()
 	for k, u := range db.usage {
-		if q.Holds(k.Account, k.Day) && !visit(k, u) {
+		if q.Holds(k.Account, k.Day) && q.HoldsPair(k.Pair) && !visit(k, u) {
 			return nil
 		}
 	}

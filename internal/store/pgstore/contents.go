@@ -124,6 +124,7 @@ func (db *DB) contents(ctx context.Context) (c store.Contents, err error) {
 		collectInto(ctx, db, &c.Counters, scanHeld, `SELECT scope, kind, greatest(least(sum(amount), 9223372036854775807), 0)::bigint, min(ends)
 			FROM {s}.counters WHERE kind NOT IN ('flight', 'place', 'state') GROUP BY 1, 2 HAVING sum(amount) > 0 OR min(ends) IS NOT NULL`),
 		db.allSums(ctx, kindUsage, func(k sumKey, n [numbers]int64) { c.Usage = append(c.Usage, usageChange(k, n)) }),
+		db.allSums(ctx, kindPairs, func(k sumKey, n [numbers]int64) { c.Usage = append(c.Usage, usageChange(k, n)) }),
 		db.allSums(ctx, kindSpend, func(k sumKey, n [numbers]int64) { c.Spend = append(c.Spend, spendChange(k, n)) }),
 	)
 	if err != nil {
@@ -168,7 +169,7 @@ func (db *DB) allSums(ctx context.Context, kind string, add func(sumKey, [number
 	if err != nil {
 		return err
 	}
-	var k sumKey
+	k := sumKey{kind: kind}
 	var n [numbers]int64
 	_, err = pgx.ForEachRow(rows, sumTargets(&k, &n), func() error {
 		add(k, n)

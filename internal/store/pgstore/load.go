@@ -76,7 +76,8 @@ func (in *loader) sums(ctx context.Context, c store.Contents) {
 	}
 	load(ctx, in, "usage", columns, c.Usage, func(u store.UsageChange) ([]any, error) {
 		sums := u.By.Numbers()
-		return row(kindUsage, u.Account, u.Day, u.Mode, u.Capability, u.KeyID, sums[:]), nil
+		kind, detail := usageDetail(u.UsageKey)
+		return row(kind, u.Account, u.Day, u.Mode, u.Capability, detail, sums[:]), nil
 	})
 	load(ctx, in, "usage", columns, c.Spend, func(s store.SpendChange) ([]any, error) {
 		sums := s.By.Numbers()

@@ -17,8 +17,9 @@ const numbers = max(store.UsageNumbers, store.SpendNumbers)
 
 // The kinds of rows of usage.
 const (
-	kindUsage = "usage"
-	kindSpend = "spend"
+	kindUsage = "usage" // of an account's keys
+	kindPairs = "pairs" // of an account, by a pair of metadata
+	kindSpend = "spend" // at a supplier
 )
 
 // sumKey identifies a row of usage but for its shard.
@@ -26,7 +27,7 @@ type sumKey struct {
 	kind, owner      string
 	day              account.Date
 	mode, capability string
-	detail           string // key or model
+	detail           string // key, pair or model
 }
 
 // countUsage brings the sums of usage along.
@@ -43,12 +44,21 @@ func (x *txn) countUsage(before, after *task.Task) {
 	}
 	store.UsageChanges(before, after, func(c store.UsageChange) {
 		by := c.By.Numbers()
-		add(sumKey{kindUsage, c.Account, c.Day, string(c.Mode), c.Capability, c.KeyID}, by[:])
+		kind, detail := usageDetail(c.UsageKey)
+		add(sumKey{kind, c.Account, c.Day, string(c.Mode), c.Capability, detail}, by[:])
 	})
 	store.SpendChanges(before, after, func(c store.SpendChange) {
 		by := c.By.Numbers()
 		add(sumKey{kindSpend, c.Supplier, c.Day, string(c.Mode), c.Capability, c.Model}, by[:])
 	})
+}
+
+// usageDetail returns the kind of a row of usage and what it is by.
+func usageDetail(k store.UsageKey) (kind, detail string) {
+	if k.Pair != "" {
+		return kindPairs, k.Pair
+	}
+	return kindUsage, k.KeyID
 }
 
 // Parts of statements about the sums: their columns, how a change is added, how shards are folded, and how the sum of
@@ -97,7 +107,11 @@ func (x *txn) writeUsage(b *pgx.Batch) {
 
 // EachUsage implements store.UsageLog.
 func (db *DB) EachUsage(ctx context.Context, q store.UsageQuery, visit func(store.UsageKey, store.Usage) bool) error {
-	return db.eachSums(ctx, kindUsage, q, func(k sumKey, n [numbers]int64) bool {
+	kind := kindUsage
+	if q.Metadata != "" {
+		kind = kindPairs
+	}
+	return db.eachSums(ctx, kind, q, func(k sumKey, n [numbers]int64) bool {
 		u := usageChange(k, n)
 		return visit(u.UsageKey, u.By)
 	})
@@ -119,12 +133,14 @@ func (db *DB) eachSums(ctx context.Context, kind string, q store.UsageQuery, vis
 	var all []sum
 	err := db.read(ctx, func(ctx context.Context) error {
 		rows, err := db.pool.Query(ctx, db.q(`SELECT owner, day, mode, capability, detail, `+sumRead+` FROM {s}.usage
-			WHERE kind = $1 AND ($2 = '' OR owner = $2) AND day BETWEEN $3 AND $4 GROUP BY 1, 2, 3, 4, 5`),
-			kind, q.Owner, int32(q.First), int32(q.Last))
+			WHERE kind = $1 AND ($2 = '' OR owner = $2) AND day BETWEEN $3 AND $4 AND ($5 = '' OR starts_with(detail, $5 || '='))
+			GROUP BY 1, 2, 3, 4, 5`),
+			kind, q.Owner, int32(q.First), int32(q.Last), q.Metadata)
 		if err != nil {
 			return err
 		}
 		all, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (s sum, err error) {
+			s.key.kind = kind
 			return s, row.Scan(sumTargets(&s.key, &s.n)...)
 		})
 		return err
@@ -147,10 +163,13 @@ func sumTargets(k *sumKey, n *[numbers]int64) []any {
 }
 
 func usageChange(k sumKey, n [numbers]int64) store.UsageChange {
-	return store.UsageChange{
-		UsageKey: store.UsageKey{Account: k.owner, Day: k.day, Mode: task.Mode(k.mode), Capability: k.capability, KeyID: k.detail},
-		By:       store.UsageOf([store.UsageNumbers]int64(n[:store.UsageNumbers])),
+	key := store.UsageKey{Account: k.owner, Day: k.day, Mode: task.Mode(k.mode), Capability: k.capability}
+	if k.kind == kindPairs {
+		key.Pair = k.detail
+	} else {
+		key.KeyID = k.detail
 	}
+	return store.UsageChange{UsageKey: key, By: store.UsageOf([store.UsageNumbers]int64(n[:store.UsageNumbers]))}
 }
 
 func spendChange(k sumKey, n [numbers]int64) store.SpendChange {

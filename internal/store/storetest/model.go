@@ -132,6 +132,11 @@ func (m *model) create(rt *rapid.T) {
 	}
 	scope := "key:" + n.Scope.Account
 	period := m.period(scope)
+	for _, name := range []string{"team", "user"} {
+		if _, ok := n.Metadata[name]; ok && rapid.Bool().Draw(rt, "summed") {
+			n.UsageBy = append(n.UsageBy, name)
+		}
+	}
 	n.Holds = []task.Hold{
 		{Scope: period, Kind: task.HoldBudget, Amount: 10, Limit: 45, Lasts: time.Hour},
 		{Scope: period, Kind: task.HoldSpend, Amount: 20, Limit: 95, Lasts: time.Hour},
@@ -330,9 +335,13 @@ func (m *model) stats(rt *rapid.T) {
 	want, wantErr := m.oracle.Stats(background())
 	got.Bytes = 0
 	same(rt, "Stats", got, want, err, wantErr)
-	usage, err := usageOf(m.Registry, ever)
-	wantUsage, wantErr := usageOf(m.oracle, ever)
-	same(rt, "usage", usage, wantUsage, err, wantErr)
+	for _, name := range []string{"", "team", "user"} {
+		q := ever
+		q.Metadata = name
+		usage, err := usageOf(m.Registry, q)
+		wantUsage, wantErr := usageOf(m.oracle, q)
+		same(rt, "usage", usage, wantUsage, err, wantErr)
+	}
 	spend, err := spendOf(m.Registry, ever)
 	wantSpend, wantErr := spendOf(m.oracle, ever)
 	same(rt, "spend", spend, wantSpend, err, wantErr)

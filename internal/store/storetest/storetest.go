@@ -114,6 +114,7 @@ func topics() []topic {
 		{"redeem once", testRedeemOnce},
 		{"usage", testUsage},
 		{"spend", testSpend},
+		{"usage by metadata", testUsageByMetadata},
 		{"usage sweep", testUsageSweep},
 		{"secrets", testSecrets},
 		{"wake", testWake},

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"math"
+	"strings"
 	"time"
 
 	"unitask/internal/account"
@@ -113,6 +114,59 @@ func testUsage(e *env) {
 	seen := 0
 	e.wantErr("EachUsage", e.Registry.EachUsage(e.Context(), ever, func(store.UsageKey, store.Usage) bool { seen++; return false }), nil)
 	e.wantSame("visits of one who has enough", seen, 1)
+}
+
+// testUsageByMetadata: a task counts once by its key and once by each pair that it is summed by, through a reopening and
+// a crash, whatever characters the pairs have.
+func testUsageByMetadata(e *env) {
+	today := account.DateOf(e.clock.Now())
+	largest := strings.Repeat("🦊", 512)
+	create := func(idempotency string, m task.Metadata, by ...string) store.Admit {
+		n := e.priced(idempotency, "key_1")
+		n.Metadata, n.UsageBy = m, by
+		return e.create(n).Admit
+	}
+	create("a", task.Metadata{"team": "search", "user": "1"}, "team", "user")
+	e.end("s", succeeded(measured))
+	create("b", task.Metadata{"team": "search", "teams": "x"}, "team")
+	e.end("s", failed(task.Rejected))
+	create("c", task.Metadata{"team": largest}, "team")
+	e.end("s", succeeded(task.Usage{Images: 1}))
+	create("d", task.Metadata{"team": "a=b\x00"}) // of no sum by a pair
+	e.end("s", succeeded(task.Usage{Images: 1}))
+	key := func(pair string) store.UsageKey {
+		k := store.UsageKey{Account: acme.Account, Day: today, Mode: task.Live, Capability: chat, Pair: pair}
+		if pair == "" {
+			k.KeyID = "key_1"
+		}
+		return k
+	}
+	image := store.Usage{Succeeded: 1, Cost: 10, Usage: task.Usage{Images: 1}}
+	teams := map[store.UsageKey]store.Usage{
+		key("team=search"):     {Succeeded: 1, Failed: 1, Cost: 30, Usage: measured},
+		key("team=" + largest): image,
+	}
+	of := func(name string) store.UsageQuery {
+		return store.UsageQuery{Owner: acme.Account, Last: today + 1, Metadata: name}
+	}
+	e.wantUsage("by team", of("team"), teams)
+	e.wantUsage("by user", of("user"), map[store.UsageKey]store.Usage{key("user=1"): {Succeeded: 1, Cost: 30, Usage: measured}})
+	e.wantUsage("by a part of a name", of("tea"), map[store.UsageKey]store.Usage{})
+	all := measured
+	all.Images += 2
+	e.wantUsage("by key", of(""), map[store.UsageKey]store.Usage{key(""): {Succeeded: 3, Failed: 1, Cost: 50, Usage: all}})
+
+	e.lapse(24 * time.Hour)
+	e.wantSame("reopened", create("b", nil), store.AdmitReopened)
+	e.end("s", succeeded(task.Usage{Images: 1}))
+	if e.Crash != nil {
+		e.Engine = e.Crash(e.T)
+	}
+	teams[key("team=search")] = store.Usage{Succeeded: 1, Cost: 30, Usage: measured}
+	tomorrow := key("team=search")
+	tomorrow.Day++
+	teams[tomorrow] = image
+	e.wantUsage("a day later", of("team"), teams)
 }
 
 // testSpend fails at two suppliers, the second time with an unknown outcome that turns out well.
