@@ -30,8 +30,15 @@ func (h *host) overHTTP(key, tool, arguments string, more ...string) remote {
 	return got
 }
 
+// inspectHTTP runs the protocol's own inspector on the server's URL.
+func (h *host) inspectHTTP(v any, args ...string) {
+	h.T.Helper()
+	given := []string{"--cli", h.Base + "/mcp", "--transport", "http", "--header", "Authorization: Bearer " + h.key}
+	h.foreign(v, npmTool(h.T, "mcp-inspector"), append(given, args...)...)
+}
+
 // TestMCPOverHTTP uses the tools by the protocol's own library, by its URL and a header: with a key, with one of a scope,
-// with another account's and with a wrong one.
+// with another account's and with a wrong one; and by the protocol's own inspector.
 func TestMCPOverHTTP(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
@@ -40,6 +47,15 @@ func TestMCPOverHTTP(t *testing.T) {
 	directory, err := catalog.Default()
 	if err != nil {
 		t.Fatal(err)
+	}
+	var list struct{ Tools []struct{ Name string } }
+	if h.inspectHTTP(&list, "--method", "tools/list"); len(list.Tools) != len(directory.All())+2 {
+		t.Errorf("the inspector's tools: %+v", list)
+	}
+	var inspected toolAnswer
+	h.inspectHTTP(&inspected, "--method", "tools/call", "--tool-name", "text_chat", "--tool-arg", `input={"prompt":"Say hello"}`)
+	if inspected.IsError || len(inspected.Content) != 1 || !strings.Contains(inspected.Content[0].Text, "sandbox") {
+		t.Errorf("the inspector's call: %+v", inspected)
 	}
 	hello := h.overHTTP(h.key, "text_chat", `{"input":{"prompt":"Say hello"}}`)
 	if hello.Error != "" || len(hello.Tools) != len(directory.All())+2 || hello.Answer.IsError || !strings.Contains(hello.Answer.Content[0].Text, "sandbox") {
