@@ -55,6 +55,9 @@ func (d declaration) compile(definitions map[string]schema) (*compiled, error) {
 		if *part.served, err = inline(part.written.json, definitions); err == nil {
 			*part.target, err = compileSchema(string(d.Name.value)+"/"+part.name, *part.served)
 		}
+		if err == nil {
+			err = checkValues((*part.target).doc)
+		}
 		if err != nil {
 			return nil, d.wrap(part.written.line, fmt.Errorf("%s: %w", part.name, err))
 		}

@@ -178,6 +178,7 @@ func TestLoadRefuses(t *testing.T) {
 		{"relative reference", swap("'#/$defs/tone'", "tone"), `$ref "tone" must have the form #/$defs/NAME`},
 		{"file reference", swap("'#/$defs/tone'", "'file:///etc/passwd'"), "must have the form"},
 		{"bad definition", "definitions:\n  text: [a]\n", `line 2: definition "text": a schema must be an object`},
+		{"a text cut at its comma", swap("type: number, multipleOf: 0.25", "type: number, description: From 0, the weakest"), `line 21: text.rewrite: parameters: "the weakest" has no value; a text with a comma takes quotes`},
 		{"bad pattern", swap("enum: [calm, lively]", "pattern: '('"), "parameters: not a JSON Schema: $defs.tone.pattern must be a valid regex"},
 		{"person without member", swap("person_inputs: [portrait]", "person_inputs: [face]"), `line 13: text.rewrite: person input "face"`},
 		{"person without authorization", swap("        authorization: {$ref: '#/$defs/authorization'}\n", ""), `person input "portrait"`},

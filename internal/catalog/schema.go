@@ -134,6 +134,32 @@ func compileSchema(id string, raw json.RawMessage) (*compiledSchema, error) {
 	return &compiledSchema{schema: schema, doc: doc, fast: fastlane.Compile(schema)}, nil
 }
 
+// checkValues returns an error for a member of a schema that has no value, which YAML makes of the second half of a text
+// with a comma within braces. JSON Schema would take it for a keyword that it doesn't know.
+func checkValues(v any) error {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			switch value := v[name]; {
+			case name == "const", name == "default", name == "enum", name == "examples":
+			case value == nil:
+				return fmt.Errorf("%q has no value; a text with a comma takes quotes", name)
+			default:
+				if err := checkValues(value); err != nil {
+					return err
+				}
+			}
+		}
+	case []any:
+		for _, item := range v {
+			if err := checkValues(item); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // annotated returns the properties of an object whose schemas have the annotation.
 func (s *compiledSchema) annotated(annotation string) (names []string) {
 	doc, _ := s.doc.(map[string]any)
