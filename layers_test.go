@@ -155,6 +155,7 @@ var layers = map[string]layer{
 		"api", "artifact", "client", "sse", "store/boltstore", "store/pgstore/pgtest", "task", "test/crash/invariant",
 	}},
 	"test/model":      {floor: 9},
+	"test/sdk":        {floor: 9},
 	"test/model/gguf": {floor: 0},
 	"test/power":      {floor: 9},
 	"test/fixture":    {floor: 0},
