@@ -68,26 +68,26 @@ func (a allowance) prefix(ip netip.Addr) bool {
 	return slices.ContainsFunc(a.prefixes, func(p netip.Prefix) bool { return p.Contains(ip.Unmap()) })
 }
 
-// errDenied is the guard's refusal to connect.
-var errDenied = errors.New("the address is not public")
+// ErrDenied is the guard's refusal to connect.
+var ErrDenied = errors.New("the address is not public")
 
 // control is a net.Dialer's Control: address is DNS's answer for this one connection.
 func (a allowance) control(_, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
-		return errDenied
+		return ErrDenied
 	}
 	if a.prefix(at.Addr()) {
 		return nil
 	}
 	if !Public(at.Addr()) || !slices.Contains(webPorts, strconv.Itoa(int(at.Port()))) {
-		return errDenied
+		return ErrDenied
 	}
 	return nil
 }
 
-// checkURL returns the fault of an address before it is resolved, or "".
-func checkURL(u *url.URL) string {
+// CheckURL returns the fault of a foreign address before it is resolved, or "".
+func CheckURL(u *url.URL) string {
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https":
 		return "must be an http or https address"

@@ -47,7 +47,7 @@ func (f *Fetcher) RefusesURL(address string) string {
 	if err != nil {
 		return "is not a valid address"
 	}
-	if problem := checkURL(u); problem != "" {
+	if problem := CheckURL(u); problem != "" {
 		return problem
 	}
 	host, port := strings.ToLower(u.Hostname()), u.Port()

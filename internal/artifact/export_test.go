@@ -5,7 +5,6 @@ import "bytes"
 // Internals for the tests.
 var (
 	CheckRedirect = checkRedirect
-	ErrDenied     = errDenied
 	IsFull        = isFull
 )
 

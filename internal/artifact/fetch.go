@@ -79,7 +79,7 @@ func (f *Fetcher) Fetch(ctx context.Context, r FetchRequest) (*Fetched, error) {
 	if err != nil {
 		return nil, r.Source.bad("is not a valid address", nil) // the error repeats the address
 	}
-	if problem := checkURL(u); problem != "" {
+	if problem := CheckURL(u); problem != "" {
 		return nil, r.Source.bad(problem, nil)
 	}
 	hosts, err := parseAllow(r.Hosts)
@@ -135,6 +135,11 @@ func (f *Fetcher) get(ctx context.Context, u *url.URL, hosts allowance) (*http.R
 	return client.Do(request)
 }
 
+// Dialer returns the guard's dial function, for others who connect to foreign addresses. It refuses with ErrDenied.
+func (f *Fetcher) Dialer() func(ctx context.Context, network, address string) (net.Conn, error) {
+	return f.dialer(allowance{})
+}
+
 // dialer returns the dial function of one request: a host that is allowed by name is connected to
 // as it is, any other under the guard.
 func (f *Fetcher) dialer(hosts allowance) func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -156,7 +161,7 @@ func checkRedirect(next *http.Request, before []*http.Request) error {
 	if len(before) > maxRedirects {
 		return errors.New("more than 3 redirects")
 	}
-	if problem := checkURL(next.URL); problem != "" {
+	if problem := CheckURL(next.URL); problem != "" {
 		return errors.New("a redirect " + problem)
 	}
 	if before[len(before)-1].URL.Scheme == "https" && next.URL.Scheme != "https" {
