@@ -26,7 +26,7 @@ const fewest = 10
 
 var (
 	adapter = []string{"supplier", "supplier/upstream", "catalog", "fault", "secret"}
-	engine  = []string{"store", "task", "account", "fault", "jsonwrite", "disk"}
+	engine  = []string{"store", "task", "account", "fault", "jsonwrite", "disk", "webhook"}
 )
 
 // layers is the table, by directory below internal, or by directory elsewhere.
@@ -60,6 +60,7 @@ var layers = map[string]layer{
 	"account":  {floor: 2, may: []string{"fault", "task"}},
 	"journal":  {floor: 2, may: []string{"task", "disk"}},
 	"supplier": {floor: 2, may: []string{"fault", "catalog", "secret"}},
+	"webhook":  {floor: 2, may: []string{"fault", "jsonwrite", "task"}},
 
 	"supplier/upstream/http1": {floor: 0},
 	"supplier/jq":             {floor: 0},
@@ -86,7 +87,7 @@ var layers = map[string]layer{
 	}, adapter...)},
 	"supplier/sandbox/media": {floor: 3, leaf: true},
 
-	"store":                {floor: 3, may: []string{"task", "account", "fault", "jsonwrite"}},
+	"store":                {floor: 3, may: []string{"task", "account", "fault", "jsonwrite", "webhook"}},
 	"store/boltstore":      {floor: 3, may: append([]string{"store/boltstore/idem", "store/boltstore/wal"}, engine...), leaf: true},
 	"store/boltstore/idem": {floor: 0},
 	"store/boltstore/wal":  {floor: 3, may: []string{"disk", "store"}, leaf: true},

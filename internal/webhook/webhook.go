@@ -1,0 +1,81 @@
+// Package webhook holds the nouns of telling others of the ends of tasks: endpoints, events, deliveries with their
+// attempts, when the next attempt comes, and signatures as of Standard Webhooks 1.0.
+//
+// The package is pure: it knows no clock, no network and no store. A secret is derived from the service's own, and shown
+// by Reveal alone.
+package webhook
+
+import (
+	"time"
+
+	"unitask/internal/fault"
+	"unitask/internal/task"
+)
+
+// Endpoint is who is told of the ends of a scope's tasks.
+type Endpoint struct {
+	ID           string       `json:"id"` // whe_…
+	Scope        task.Scope   `json:"scope"`
+	KeyID        string       `json:"key_id,omitempty"` // the key that made it, "" for a person
+	URL          string       `json:"url,omitempty"`    // "" for a listener, which fetches its deliveries
+	Description  string       `json:"description,omitempty"`
+	Capabilities []string     `json:"capabilities,omitempty"` // patterns as in account.Allows; empty: all
+	States       []task.State `json:"states,omitempty"`       // terminal ones; empty: all
+	Generation   int          `json:"generation"`             // of its secret, from 1
+	Retiring     *time.Time   `json:"retiring,omitempty"`     // until then the secret before signs too
+	Disabled     Disabled     `json:"disabled,omitempty"`
+	CreatedAt    time.Time    `json:"created_at"`
+	ExpiresAt    *time.Time   `json:"expires_at,omitempty"` // of a listener, put off by each fetch
+}
+
+// Disabled is why an endpoint is told of no end; "" if it is told.
+type Disabled string
+
+// The reasons.
+const (
+	DisabledAsked Disabled = "asked" // by its account
+	DisabledGone  Disabled = "gone"  // it answered 410
+)
+
+// Event is the end of a task, or a test without one, whose State is "".
+type Event struct {
+	ID         string        `json:"id"` // the task's id and the number of its reopenings: task_X.0
+	TaskID     string        `json:"task_id"`
+	Capability string        `json:"capability"`
+	State      task.State    `json:"state"`
+	Code       fault.Code    `json:"code,omitempty"` // of a failure
+	RequestID  string        `json:"request_id,omitempty"`
+	Metadata   task.Metadata `json:"metadata,omitempty"`
+	At         time.Time     `json:"at"`
+}
+
+// DeliveryState is how far a delivery is.
+type DeliveryState string
+
+// The states.
+const (
+	Waiting   DeliveryState = "waiting"   // for its next attempt
+	Delivered DeliveryState = "delivered" // an attempt was answered 2xx
+	Failed    DeliveryState = "failed"    // given up
+	Canceled  DeliveryState = "canceled"  // its endpoint was disabled
+)
+
+// DeliveryStates returns all of them.
+func DeliveryStates() []DeliveryState { return []DeliveryState{Waiting, Delivered, Failed, Canceled} }
+
+// Delivery is one event on its way to one endpoint.
+type Delivery struct {
+	Endpoint string        `json:"endpoint"`
+	Event    Event         `json:"event"`
+	State    DeliveryState `json:"state"`
+	Attempts []Attempt     `json:"attempts,omitempty"`
+	Next     time.Time     `json:"next,omitzero"` // of a waiting one
+}
+
+// Attempt is one request and its answer, without the body.
+type Attempt struct {
+	At     time.Time     `json:"at"`
+	Took   time.Duration `json:"took"`
+	Status int           `json:"status,omitempty"` // 0 without an answer
+	Error  string        `json:"error,omitempty"`  // why there is none
+}
