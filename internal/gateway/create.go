@@ -31,6 +31,7 @@ type Submission struct {
 	Release        func()         // called once Body isn't read any more, maybe more than once; nil: not needed
 	Wait           *time.Duration // the caller's preference; nil: the capability's own
 	Stream         bool           // the caller wants to follow the task
+	RequestID      string
 	Traceparent    string         // valid, "" without one
 }
 
@@ -82,7 +83,7 @@ func (g *Gateway) Create(ctx context.Context, c gate.Caller, s Submission) (Acce
 		return Accepted{}, err
 	}
 	o.IdempotencyHash, o.Fingerprint, o.Authorization = key, fingerprint, checked.declared
-	o.Metadata, o.Traceparent = req.Metadata, s.Traceparent
+	o.Metadata, o.RequestID, o.Traceparent = req.Metadata, s.RequestID, s.Traceparent
 	for _, name := range g.limits.Load().UsageBy {
 		if _, ok := o.Metadata[name]; ok {
 			o.UsageBy = append(o.UsageBy, name)

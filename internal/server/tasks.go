@@ -61,7 +61,7 @@ func (s *Server) submission(x *exchange, keyOf func(http.Header) (string, error)
 	}
 	return gateway.Submission{
 		IdempotencyKey: key, Body: body.bytes, Release: body.release, Wait: preferredWait(x.r.Header), Stream: wantsStream(x.r.Header),
-		Traceparent: traceparent(x.r.Header),
+		RequestID: x.id, Traceparent: traceparent(x.r.Header),
 	}, nil
 }
 

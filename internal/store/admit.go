@@ -69,7 +69,7 @@ func (n NewTask) fill(t task.Task, now time.Time) (task.Task, error) {
 		return t, err
 	}
 	t.KeyID, t.Sync, t.InputRef, t.Authorization = n.KeyID, n.Sync, n.InputRef, n.Authorization
-	t.Traceparent = n.Traceparent
+	t.RequestID, t.Traceparent = n.RequestID, n.Traceparent
 	t.DeadlineAt, t.Takeovers = now.Add(n.Deadline), 0
 	t.Price, t.Reserved = n.Price, n.Reserved
 	t.Holds = slices.Grow([]task.Hold(nil), len(n.Holds)) // nil for none

@@ -145,6 +145,7 @@ type NewTask struct {
 	Authorization   *task.Authorization
 	Metadata        task.Metadata // of a new task: a reopened one keeps its own
 	UsageBy         []string      // names in Metadata, as in task.Task
+	RequestID       string
 	Traceparent     string
 	Deadline        time.Duration // from now
 	Price           task.Price

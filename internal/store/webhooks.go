@@ -14,17 +14,39 @@ import (
 const TopicDeliveries = "deliveries"
 
 // Webhooks keeps endpoints, and the outbox: one delivery for each end of a task and each endpoint that wants it,
-// written in the commit that ends the task.
+// written in the commit that ends the task. An endpoint that was recorded before the task ended misses no end.
 type Webhooks interface {
+	// PutEndpoint records an endpoint; ErrExists when its id is taken, ErrNotFound for an unknown account.
 	PutEndpoint(ctx context.Context, e webhook.Endpoint) error
+	// GetEndpoint returns an endpoint of the scope, or ErrNotFound.
 	GetEndpoint(ctx context.Context, s task.Scope, id string) (webhook.Endpoint, error)
+	// ListEndpoints returns the endpoints of a scope, or of all for the zero Scope, by their ids: the oldest first.
 	ListEndpoints(ctx context.Context, s task.Scope) ([]webhook.Endpoint, error)
+	// UpdateEndpoint changes one endpoint in one commit; change may run more than once and must not change id or scope;
+	// its error ends the update. ErrNotFound for an unknown id. Deliveries to one that is disabled wait until it is enabled.
 	UpdateEndpoint(ctx context.Context, id string, change func(*webhook.Endpoint) error) (webhook.Endpoint, error)
+	// DeleteEndpoint removes an endpoint; its deliveries are claimed and shown no more. ErrNotFound for an unknown id.
 	DeleteEndpoint(ctx context.Context, id string) error
+	// ClaimDeliveries leases due deliveries, those of an endpoint in the order in which they became due, the endpoints
+	// taking turns. A lease that runs out makes its delivery due again.
 	ClaimDeliveries(ctx context.Context, c DeliveryClaim) ([]Claimed, error)
+	// EndDelivery records an attempt and its outcome under a claim; ErrFenced if that isn't the delivery's last one, or has
+	// been ended.
 	EndDelivery(ctx context.Context, ref DeliveryRef, o DeliveryOutcome) error
+	// ListDeliveries returns a page of an endpoint's deliveries, the newest task first. Next is "" at the end.
 	ListDeliveries(ctx context.Context, q DeliveryQuery) (DeliveryPage, error)
+	// Replay makes a delivery due at once, whatever its state; its attempts stay. ErrNotFound for an unknown one.
 	Replay(ctx context.Context, s task.Scope, endpoint, event string) error
+}
+
+// DeliveryClaim asks for due deliveries.
+type DeliveryClaim struct {
+	Node     string        // for people: nothing depends on it
+	Lease    time.Duration // from now
+	Limit    int           // the most to return
+	Each     int           // the most of one endpoint that are leased at once, on all nodes
+	Endpoint string        // of this one alone; "": of all that have an address
+	Skip     []string      // endpoints that are passed over
 }
 
 // Wants reports whether an endpoint is to be told of an event.
@@ -32,16 +54,15 @@ func Wants(e webhook.Endpoint, ev webhook.Event) bool {
 	return e.Disabled == "" && account.Allows(e.Capabilities, ev.Capability) && (len(e.States) == 0 || slices.Contains(e.States, ev.State))
 }
 
-// DeliveryClaim asks for due deliveries.
-type DeliveryClaim struct {
-	Node        string
-	Lease       time.Duration
-	Limit, Each int
-	Endpoint    string
-	Skip        []string
+// Takes reports whether deliveries to the endpoint may be claimed.
+func (c DeliveryClaim) Takes(e webhook.Endpoint) bool {
+	if e.Disabled != "" || slices.Contains(c.Skip, e.ID) {
+		return false
+	}
+	return c.Endpoint == e.ID || (c.Endpoint == "" && e.URL != "")
 }
 
-// DeliveryRef names a claim.
+// DeliveryRef names a claim: each of a delivery has a higher epoch than the one before.
 type DeliveryRef struct {
 	Endpoint, Event string
 	Epoch           int64
@@ -58,19 +79,22 @@ type Claimed struct {
 type DeliveryOutcome struct {
 	Attempt webhook.Attempt
 	State   webhook.DeliveryState
-	Pause   time.Duration
+	Pause   time.Duration // before the next attempt, if the state is Waiting
 }
 
-// DeliveryQuery selects deliveries.
+// DeliveryQuery selects deliveries of an endpoint. Limit is as for ListQuery; Cursor is the event after which to go on.
 type DeliveryQuery struct {
 	Scope    task.Scope
 	Endpoint string
-	State    webhook.DeliveryState
+	State    webhook.DeliveryState // "": all
 	Limit    int
 	Cursor   string
 }
 
-// DeliveryPage is a page.
+// PageSize returns how many deliveries a page may hold.
+func (q DeliveryQuery) PageSize() int { return ListQuery{Limit: q.Limit}.PageSize() }
+
+// DeliveryPage is a part of a listing; Next is "" at the end and nowhere else.
 type DeliveryPage struct {
 	Deliveries []webhook.Delivery
 	Next       string

@@ -42,6 +42,7 @@ type Task struct {
 
 	Metadata    Metadata `json:"metadata,omitempty"`    // the first request's
 	UsageBy     []string `json:"usage_by,omitempty"`    // names in Metadata: usage is summed by their pairs too
+	RequestID   string   `json:"request_id,omitempty"`  // of the request that was accepted last
 	Traceparent string   `json:"traceparent,omitempty"` // of the request that was accepted last, as in W3C's Trace Context
 
 	State    State    `json:"state"`

@@ -29,6 +29,7 @@ func (t *Task) Write(w *jsonwrite.Writer) {
 		}
 		w.End(']')
 	}
+	optional(w, "request_id", t.RequestID)
 	optional(w, "traceparent", t.Traceparent)
 	text(w, "state", string(t.State))
 	if t.Progress != nil {

@@ -28,6 +28,9 @@ type Endpoint struct {
 	ExpiresAt    *time.Time   `json:"expires_at,omitempty"` // of a listener, put off by each fetch
 }
 
+// Expired reports whether it is a listener that hasn't fetched for long.
+func (e Endpoint) Expired(now time.Time) bool { return e.ExpiresAt != nil && e.ExpiresAt.Before(now) }
+
 // Disabled is why an endpoint is told of no end; "" if it is told.
 type Disabled string
 

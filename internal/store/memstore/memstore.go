@@ -15,6 +15,7 @@ import (
 	"unitask/internal/account"
 	"unitask/internal/store"
 	"unitask/internal/task"
+	"unitask/internal/webhook"
 )
 
 // DB is the engine. It implements every interface of package store.
@@ -45,6 +46,9 @@ type DB struct {
 	secrets  map[string][]byte
 	usage    map[store.UsageKey]store.Usage
 	spend    map[store.SpendKey]store.Spend
+
+	endpoints  map[string]webhook.Endpoint
+	deliveries map[deliveryKey]store.Outgoing
 }
 
 // node is a node's session.
@@ -69,6 +73,7 @@ var (
 	_ store.Sessions = (*DB)(nil)
 	_ store.UsageLog = (*DB)(nil)
 	_ store.Secrets  = (*DB)(nil)
+	_ store.Webhooks = (*DB)(nil)
 )
 
 // New returns an empty engine on the given clock.
@@ -79,6 +84,7 @@ func New(now func() time.Time) *DB {
 		accounts: map[string]account.Account{}, keys: map[string]account.Key{}, secrets: map[string][]byte{},
 		links: map[task.Hash]account.Link{}, sessions: map[task.Hash]account.Session{},
 		usage: map[store.UsageKey]store.Usage{}, spend: map[store.SpendKey]store.Spend{},
+		endpoints: map[string]webhook.Endpoint{}, deliveries: map[deliveryKey]store.Outgoing{},
 	}
 }
 
@@ -298,6 +304,7 @@ func (db *DB) save(before, after task.Task) error {
 		}
 	}
 	db.count(&before, &after)
+	db.notify(&before, &after)
 	db.tasks[after.ID] = raw.Bytes()
 	if l, ok := db.leases[after.ID]; ok && after.OpenAttempt() != nil {
 		l.place = nil // it counts as an attempt now

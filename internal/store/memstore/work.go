@@ -255,6 +255,7 @@ func (db *DB) Sweep(ctx context.Context, r store.SweepRequest) (store.Swept, err
 	}
 	s.Removed += db.sweepUsage(r.Usage, limit-s.Removed)
 	s.Removed += db.sweepSessions(limit - s.Removed)
+	s.Removed += db.sweepWebhooks(db.wall(), limit-s.Removed)
 	return s, nil
 }
 

@@ -1,0 +1,140 @@
+package store
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"time"
+
+	"unitask/internal/task"
+	"unitask/internal/webhook"
+)
+
+// DeliveryLife is how long a delivery stays after its last attempt, or its task's end.
+const DeliveryLife = 7 * 24 * time.Hour
+
+// Outgoing is a delivery as an engine keeps it.
+type Outgoing struct {
+	webhook.Delivery
+	Epoch   int64     `json:"epoch,omitempty"`   // of its last claim
+	Until   time.Time `json:"until,omitzero"`    // the end of that claim's lease; zero once it was ended
+	EndedAt time.Time `json:"ended_at,omitzero"` // when it ceased to wait
+}
+
+// errEndpointIdentity refuses a change of who is told.
+var errEndpointIdentity = errors.New("store: an endpoint's id and scope don't change")
+
+// ChangeEndpoint applies a change of UpdateEndpoint.
+func ChangeEndpoint(e *webhook.Endpoint, change func(*webhook.Endpoint) error) error {
+	id, scope := e.ID, e.Scope
+	if err := change(e); err != nil {
+		return err
+	}
+	if e.ID != id || e.Scope != scope {
+		return errEndpointIdentity
+	}
+	return nil
+}
+
+// Deliveries returns those of a task's end: none unless after is terminal and before isn't.
+func Deliveries(before, after *task.Task, endpoints []webhook.Endpoint) []Outgoing {
+	if len(endpoints) == 0 || !after.State.Terminal() || before.State.Terminal() || after.FinishedAt == nil {
+		return nil
+	}
+	event := webhook.Event{
+		ID: after.ID + "." + strconv.Itoa(after.Reopenings), TaskID: after.ID, Capability: after.Capability, State: after.State,
+		RequestID: after.RequestID, Metadata: after.Metadata, At: *after.FinishedAt,
+	}
+	if after.Failure != nil {
+		event.Code = after.Failure.Code
+	}
+	var all []Outgoing
+	for _, e := range endpoints {
+		if e.Scope == after.Scope && Wants(e, event) {
+			all = append(all, Outgoing{Delivery: webhook.Delivery{
+				Endpoint: e.ID, Event: event, State: webhook.Waiting, Next: *after.FinishedAt,
+			}})
+		}
+	}
+	return all
+}
+
+// Due returns when the delivery may be claimed: the end of its pause, or of its lease. Zero if it doesn't wait.
+func (o Outgoing) Due() time.Time {
+	switch {
+	case o.State != webhook.Waiting:
+		return time.Time{}
+	case o.Until.After(o.Next):
+		return o.Until
+	default:
+		return o.Next
+	}
+}
+
+// Leased reports whether it is under a lease at the time.
+func (o Outgoing) Leased(now time.Time) bool {
+	return o.State == webhook.Waiting && now.Before(o.Until)
+}
+
+// Claim returns the delivery under a new lease.
+func (o Outgoing) Claim(now time.Time, lease time.Duration) Outgoing {
+	o.Epoch++
+	o.Until = now.Add(lease)
+	return o
+}
+
+// Ref names its last claim.
+func (o Outgoing) Ref() DeliveryRef {
+	return DeliveryRef{Endpoint: o.Endpoint, Event: o.Event.ID, Epoch: o.Epoch}
+}
+
+// End returns the delivery after an attempt under its last claim; ErrFenced under another one.
+func (o Outgoing) End(ref DeliveryRef, out DeliveryOutcome, now time.Time) (Outgoing, error) {
+	if o.State != webhook.Waiting || o.Epoch != ref.Epoch || o.Until.IsZero() {
+		return o, ErrFenced
+	}
+	o.Attempts = append(slices.Clone(o.Attempts), out.Attempt)
+	o.State, o.Until = out.State, time.Time{}
+	if o.State == webhook.Waiting {
+		o.Next = now.Add(out.Pause)
+	} else {
+		o.Next, o.EndedAt = time.Time{}, now
+	}
+	return o, nil
+}
+
+// Replay returns the delivery due at once; a claim under way can't be ended any more.
+func (o Outgoing) Replay(now time.Time) Outgoing {
+	o.State, o.Next, o.Until, o.EndedAt = webhook.Waiting, now, time.Time{}, time.Time{}
+	return o
+}
+
+// Expired reports whether it has been kept for long enough: a delivery that waits for an endpoint that takes none stays
+// no longer than others.
+func (o Outgoing) Expired(now time.Time) bool {
+	last := o.EndedAt
+	if o.State == webhook.Waiting {
+		last = o.Next
+	}
+	return last.Add(DeliveryLife).Before(now)
+}
+
+// TakeTurns returns at most limit deliveries of several endpoints' queues, one of each in turn, beginning with the queue
+// that has waited for longest.
+func TakeTurns[T any](queues [][]T, due func(T) time.Time, limit int) []T {
+	queues = slices.DeleteFunc(slices.Clone(queues), func(q []T) bool { return len(q) == 0 })
+	slices.SortStableFunc(queues, func(a, b []T) int { return due(a[0]).Compare(due(b[0])) })
+	var all []T
+	for round := 0; len(all) < limit; round++ {
+		before := len(all)
+		for _, q := range queues {
+			if round < len(q) && len(all) < limit {
+				all = append(all, q[round])
+			}
+		}
+		if len(all) == before {
+			break
+		}
+	}
+	return all
+}
