@@ -9,6 +9,7 @@ import (
 
 	"unitask/internal/account"
 	"unitask/internal/task"
+	"unitask/internal/webhook"
 )
 
 // Contents is all that a store keeps beside its tasks.
@@ -21,8 +22,12 @@ type Contents struct {
 	Usage    []UsageChange // the sums
 	Spend    []SpendChange // the sums
 	Counters []Held
-	Epoch    int64     // no lease of any task had a higher one
-	Since    time.Time // the creation of the oldest task; zero without tasks
+
+	Endpoints  []webhook.Endpoint
+	Deliveries []Outgoing // those that wait
+
+	Epoch int64     // no lease of any task had a higher one
+	Since time.Time // the creation of the oldest task; zero without tasks
 }
 
 // Secret is a secret of the service.

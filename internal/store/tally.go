@@ -85,6 +85,8 @@ func TallyOf(ctx context.Context, from Source, heard func(tasks int64)) (tally T
 		func() error { return addAll(&tally, "usage", c.Usage) },
 		func() error { return addAll(&tally, "spend", c.Spend) },
 		func() error { return addAll(&tally, "counters", c.Counters) },
+		func() error { return addAll(&tally, "endpoints", c.Endpoints) },
+		func() error { return addAll(&tally, "deliveries", c.Deliveries) },
 	} {
 		if err := add(); err != nil {
 			return nil, 0, err

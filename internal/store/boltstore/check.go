@@ -118,7 +118,7 @@ func (c *check) all() (err error) {
 		c.find(u.bucket.String(), "%v", u)
 	}
 	c.log = log.Pairs()
-	for _, part := range []func() error{c.quarantine, c.tasks, c.listings, c.openRows, c.idempotency, c.counters, c.accounts, c.usage} {
+	for _, part := range []func() error{c.quarantine, c.tasks, c.listings, c.openRows, c.idempotency, c.counters, c.accounts, c.usage, c.deliveries} {
 		if err := part(); err != nil {
 			return err
 		}

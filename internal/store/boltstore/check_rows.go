@@ -10,6 +10,7 @@ import (
 	"unitask/internal/store"
 	"unitask/internal/store/boltstore/idem"
 	"unitask/internal/task"
+	"unitask/internal/webhook"
 )
 
 // listings checks that each row of the listing has its task; that each task has its row is the
@@ -125,6 +126,42 @@ func (c *check) owners() error {
 			c.find(string(id), "the account's record can't be read, or is another's")
 		case !bytes.Equal(bucketAccountsByName.of(c.tx).Get([]byte(a.Name)), id):
 			c.find(a.ID, "its name doesn't lead to it")
+		}
+	})
+}
+
+// deliveries checks that endpoints and deliveries can be read, and that exactly those that wait are said to.
+func (c *check) deliveries() error {
+	if c.report.Schema < webhookSchema {
+		return nil
+	}
+	err := c.forEach(bucketEndpoints, func(id, raw []byte) {
+		var e webhook.Endpoint
+		switch err := decodeJSON(bucketEndpoints, id, raw, &e); {
+		case err != nil || e.ID != string(id):
+			c.find(string(id), "the endpoint's record can't be read, or is another's")
+		case bucketAccounts.of(c.tx).Get([]byte(e.Scope.Account)) == nil:
+			c.find(e.ID, "its account isn't there")
+		}
+	})
+	if err != nil {
+		return err
+	}
+	waits := bucketWaiting.of(c.tx)
+	err = c.forEach(bucketDeliveries, func(row, raw []byte) {
+		o, err := readDelivery(row, raw)
+		if err != nil {
+			c.find(rowName(bucketDeliveries, row), "the delivery can't be read, or is another's")
+		} else if w, ok := decodeWait(waits.Get(row)); ok != (waitOf(o) != nil) || (ok && w != *waitOf(o)) {
+			c.find(rowName(bucketDeliveries, row), "when it is due isn't said, or otherwise")
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return c.forEach(bucketWaiting, func(row, _ []byte) {
+		if bucketDeliveries.of(c.tx).Get(row) == nil {
+			c.find(rowName(bucketWaiting, row), "a delivery is due that isn't there")
 		}
 	})
 }

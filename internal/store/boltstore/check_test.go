@@ -48,7 +48,7 @@ func mustUpgrade(t *testing.T) (string, oldStore) {
 func TestCheckOfASoundStore(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "unitask.db")
 	mustReadOldStore(t, path)
-	for _, schema := range []uint64{1, 8} {
+	for _, schema := range []uint64{1, 9} {
 		got := mustCheck(t, path, boltstore.CheckConfig{})
 		want := boltstore.Report{
 			Schema: schema, Bytes: got.Bytes, Tasks: 60, Open: 12, Keys: 20, Findings: []boltstore.Finding{},

@@ -13,6 +13,7 @@ import (
 
 	"unitask/internal/store"
 	"unitask/internal/task"
+	"unitask/internal/webhook"
 )
 
 var _ store.Source = (*Offline)(nil)
@@ -75,7 +76,7 @@ func (r resting) Contents(context.Context) (c store.Contents, err error) {
 		for k, v := range rows.ascend(bucketSecrets, nil, nil) {
 			c.Secrets = append(c.Secrets, store.Secret{Name: string(k), Value: bytes.Clone(v)})
 		}
-		return errors.Join(err, allCounters(rows, &c), allSums(rows, &c))
+		return errors.Join(err, allCounters(rows, &c), allSums(rows, &c), decodeAll(rows, bucketEndpoints, &c.Endpoints), allWaiting(rows, &c))
 	})
 	return c, err
 }
@@ -102,6 +103,19 @@ func allCounters(r *reader, c *store.Contents) error {
 			h.Ends = time.Unix(0, int64(binary.BigEndian.Uint64(end))).UTC().Truncate(time.Microsecond)
 		}
 		c.Counters = append(c.Counters, h)
+	}
+	return nil
+}
+
+func allWaiting(r *reader, c *store.Contents) error {
+	for k, v := range r.ascend(bucketDeliveries, nil, nil) {
+		var o store.Outgoing
+		if err := decodeJSON(bucketDeliveries, k, v, &o); err != nil {
+			return err
+		}
+		if o.State == webhook.Waiting {
+			c.Deliveries = append(c.Deliveries, o)
+		}
 	}
 	return nil
 }

@@ -37,6 +37,9 @@
 //	usage             "k" or "m" and account, or "s" and supplier, 0, day, mode, capability, 0, key's id, pair of metadata or model → sums
 //	secrets           name → random bytes
 //	quarantine        bucket's number, key → a row that can't be read, as it was found
+//	endpoints         endpoint's id → JSON, as in accounts
+//	deliveries        endpoint's id, 0, event → JSON, as in accounts; 7 days long
+//	waiting           as in deliveries → whether it is leased, and when it is due; held in memory too
 //
 // A task is known by the 16 bytes that its id encodes, which sort by time; a scope and an idempotency
 // hash by the first 16 bytes of a SHA-256. No bucket on the way of a task takes keys in random order.

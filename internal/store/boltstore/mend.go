@@ -16,7 +16,7 @@ func (db *DB) mend(bad []*unreadableError) error {
 	if len(bad) == 0 {
 		return nil
 	}
-	keys := slices.ContainsFunc(bad, func(u *unreadableError) bool { return u.bucket != bucketOpen })
+	keys := slices.ContainsFunc(bad, func(u *unreadableError) bool { return u.bucket == bucketIdemLog || u.bucket == bucketIdemRuns })
 	err := db.bolt.Update(func(tx *bolt.Tx) error {
 		for _, u := range bad {
 			if err := db.mendRow(tx, u); err != nil {
@@ -37,8 +37,14 @@ func (db *DB) mend(bad []*unreadableError) error {
 // mendRow sets a row aside, and queues the task again that a row of `open` led to. A task that can't be read
 // either is set aside with it.
 func (db *DB) mendRow(tx *bolt.Tx, u *unreadableError) error {
-	if err := db.moveAside(tx, u); err != nil || u.bucket != bucketOpen || len(u.key) != rowSize {
+	if err := db.moveAside(tx, u); err != nil {
 		return err
+	}
+	if u.bucket == bucketWaiting {
+		return db.mendWaiting(tx, u)
+	}
+	if u.bucket != bucketOpen || len(u.key) != rowSize {
+		return nil
 	}
 	row := rowID(u.key)
 	record := bucketTasks.of(tx).Get(row[:])
@@ -62,6 +68,25 @@ func (db *DB) mendRow(tx *bolt.Tx, u *unreadableError) error {
 	}
 	db.index.replace(nil, openTaskOfRow(row, again, db.start.UTC()))
 	return bucketOpen.of(tx).Put(row[:], value)
+}
+
+// mendWaiting lets a delivery wait again whose row couldn't be read. One that can't be read itself is left to whoever
+// reads it.
+func (db *DB) mendWaiting(tx *bolt.Tx, u *unreadableError) error {
+	record := bucketDeliveries.of(tx).Get(u.key)
+	if record == nil {
+		return nil
+	}
+	o, err := readDelivery(u.key, record)
+	if err != nil {
+		return nil //nolint:nilerr // see above
+	}
+	w := waitOf(o)
+	if _, known := db.outbox.endpoints[o.Endpoint]; w == nil || !known {
+		return nil
+	}
+	db.outbox.set(o.Endpoint, o.Event.ID, w)
+	return bucketWaiting.of(tx).Put(u.key, encodeWait(*w))
 }
 
 // moveAside is setAside in a transaction of the tree.

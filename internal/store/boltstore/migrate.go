@@ -21,16 +21,20 @@ import (
 //	6  the idempotency log has a row a group, of as many pairs as tasks came in
 //	7  records and rows of `open` that are written from now on have a sum, the log has marks, and there is a quarantine
 //	8  outputs that are written from now on are JSON, and sums of usage have more numbers
+//	9  there are endpoints of webhooks and deliveries to them
 const firstSchema = 1
 
 // linesSchema is the one from which on the rows of `open` say their line, logSchema the one from which on
 // there may be a log, usageSchema the one from which on there are sums of usage,
-// sumSchema the one from which on the log has marks and records have sums.
+// sumSchema the one from which on the log has marks and records have sums, webhookSchema the one from which on there
+// are endpoints.
 const (
 	linesSchema = 3
 	logSchema   = 4
 	usageSchema = 5
 	sumSchema   = 7
+
+	webhookSchema = 9
 )
 
 // migrationRows is how many rows one commit of a migration treats: small enough for a short
@@ -43,7 +47,7 @@ type migration func(tx *bolt.Tx, from []byte, rows int) (next []byte, err error)
 
 // migrations lead from one schema to the next, the first from firstSchema.
 func migrations() []migration {
-	return []migration{endCounters, addLines, beginLog, addUsage, widenIdemLog, addQuarantine, openOutputs}
+	return []migration{endCounters, addLines, beginLog, addUsage, widenIdemLog, addQuarantine, openOutputs, addWebhooks}
 }
 
 func newestSchema() uint64 { return firstSchema + uint64(len(migrations())) }
@@ -93,6 +97,16 @@ func beginLog(tx *bolt.Tx, _ []byte, _ int) ([]byte, error) { return nil, identi
 // addUsage is the step to schema 5: the buckets, empty.
 func addUsage(tx *bolt.Tx, _ []byte, _ int) ([]byte, error) {
 	for _, b := range []bucket{bucketKeysUsed, bucketLinks, bucketSessions, bucketUsage} {
+		if _, err := tx.CreateBucketIfNotExists(bucketNames[b]); err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil
+}
+
+// addWebhooks is the step to schema 9: the buckets, empty.
+func addWebhooks(tx *bolt.Tx, _ []byte, _ int) ([]byte, error) {
+	for _, b := range []bucket{bucketEndpoints, bucketDeliveries, bucketWaiting} {
 		if _, err := tx.CreateBucketIfNotExists(bucketNames[b]); err != nil {
 			return nil, err
 		}

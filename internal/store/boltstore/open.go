@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -80,6 +81,7 @@ type DB struct {
 
 	// The committer's own.
 	index    *index
+	outbox   *outbox
 	epoch    int64
 	swept    int // rows that sweeps removed since the last table ended
 	maxGroup int
@@ -114,6 +116,7 @@ var (
 	_ store.Sessions = (*DB)(nil)
 	_ store.UsageLog = (*DB)(nil)
 	_ store.Secrets  = (*DB)(nil)
+	_ store.Webhooks = (*DB)(nil)
 )
 
 // Open opens the file, making a missing one, and takes its lock. A *LockedError says who has it.
@@ -154,7 +157,7 @@ func Open(cfg Config) (*DB, error) {
 func start(cfg Config, b *bolt.DB) (*DB, error) {
 	db := &DB{
 		path: cfg.Path, log: cfg.Logger, limit: cfg.MaxSize, bolt: b, now: cfg.Now, start: cfg.Now(), clock: store.NewClock(cfg.Now), fatal: cfg.Fatal, onCommit: cfg.OnCommit,
-		ops: make(chan *op, groupLimit), drained: make(chan struct{}), index: newIndex(),
+		ops: make(chan *op, groupLimit), drained: make(chan struct{}), index: newIndex(), outbox: newOutbox(),
 		maxGroup: groupLimit, idem: idem.Index{Limit: idem.RunLength}, fresh: &table{}, flushed: make(chan flushEnd, 1), flushAfter: cfg.FlushAfter, pendingMost: flushPending,
 		sweeper: sweeper{turn: make(chan struct{}, 1), pause: cfg.SweepPause},
 	}
@@ -203,7 +206,7 @@ func (db *DB) load(cfg Config) error {
 			return err
 		}
 		db.quarantined.Store(int64(bucketQuarantine.of(tx).Stats().KeyN))
-		bad = append(loadOpen(tx, db.index, db.start.UTC()), loadIdem(tx, &db.idem)...)
+		bad = slices.Concat(loadOpen(tx, db.index, db.start.UTC()), loadIdem(tx, &db.idem), loadOutbox(tx, db.outbox))
 		db.wal, err = wal.Open(cfg.Path, l.ID, l.Seq, min(wal.Room, db.reserve()/8), cfg.NoSync)
 		return err
 	})

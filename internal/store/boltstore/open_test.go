@@ -104,14 +104,14 @@ func TestOpenAtOnce(t *testing.T) {
 func TestOpenRefusesANewerSchema(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "unitask.db")
 	db := mustOpen(t, boltstore.Config{Path: path})
-	if err := boltstore.SetSchema(db, 9); err != nil {
+	if err := boltstore.SetSchema(db, 10); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
 	_, err := boltstore.Open(boltstore.Config{Path: path})
-	if err == nil || !strings.Contains(err.Error(), "schema 9 and this version knows up to 8") {
+	if err == nil || !strings.Contains(err.Error(), "schema 10 and this version knows up to 9") {
 		t.Errorf("got %v, want a refusal that names both schemas", err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"unitask/internal/store"
 	"unitask/internal/store/boltstore/idem"
 	"unitask/internal/task"
+	"unitask/internal/webhook"
 )
 
 // repair is a repair of the rows under way. No row is changed while the rows are read: the changes are collected and
@@ -27,7 +28,7 @@ type repair struct {
 
 func (r *repair) all() error {
 	r.held = map[store.Counter]int64{}
-	for _, part := range []func() error{r.quarantine, r.tasks, r.indexRows, r.counters, r.ends, r.authChanges, r.sums, r.keys} {
+	for _, part := range []func() error{r.quarantine, r.tasks, r.indexRows, r.counters, r.ends, r.authChanges, r.sums, r.deliveries, r.keys} {
 		if err := part(); err != nil {
 			return err
 		}
@@ -94,7 +95,8 @@ func (r *repair) quarantine() error {
 			r.lost[rowID(key)] = true
 		}
 		to := &r.done.Mended // it follows from the others
-		if in == bucketTasks || in == bucketAccounts || in == bucketKeys || in == bucketUsage {
+		if in == bucketTasks || in == bucketAccounts || in == bucketKeys || in == bucketUsage ||
+			in == bucketEndpoints || in == bucketDeliveries {
 			to = &r.done.Lost
 		}
 		r.note(to, rowName(in, key), "it couldn't be read and was set aside")
@@ -290,6 +292,32 @@ func (r *repair) sums() error {
 			r.lose(bucketUsage, k, "the sums can't be read")
 		}
 	})
+}
+
+// deliveries gives up endpoints and deliveries that can't be read, and endpoints without an account, and says of the
+// others when they are due.
+func (r *repair) deliveries() error {
+	err := r.forEach(bucketEndpoints, func(id, raw []byte) {
+		var e webhook.Endpoint
+		if err := decodeJSON(bucketEndpoints, id, raw, &e); err != nil || e.ID != string(id) {
+			r.lose(bucketEndpoints, id, "the endpoint's record can't be read")
+		} else if bucketAccounts.of(r.tx).Get([]byte(e.Scope.Account)) == nil {
+			r.lose(bucketEndpoints, id, "its account isn't there")
+		}
+	})
+	if err != nil {
+		return err
+	}
+	want := map[string]string{}
+	err = r.forEach(bucketDeliveries, func(row, raw []byte) {
+		o, err := readDelivery(row, raw)
+		if err != nil {
+			r.lose(bucketDeliveries, row, "the delivery can't be read")
+		} else if w := waitOf(o); w != nil {
+			want[string(row)] = string(encodeWait(*w))
+		}
+	})
+	return errors.Join(err, r.putIndexRow(bucketWaiting, want))
 }
 
 // keys lets each task's idempotency key lead to it, and gives up the rows that can't be read.

@@ -30,6 +30,9 @@ const (
 	bucketSessions
 	bucketUsage
 	bucketQuarantine
+	bucketEndpoints
+	bucketDeliveries
+	bucketWaiting
 	bucketCount
 )
 
@@ -52,6 +55,9 @@ var bucketNames = [bucketCount][]byte{
 	bucketSessions:       []byte("sessions"),
 	bucketUsage:          []byte("usage"),
 	bucketQuarantine:     []byte("quarantine"),
+	bucketEndpoints:      []byte("endpoints"),
+	bucketDeliveries:     []byte("deliveries"),
+	bucketWaiting:        []byte("waiting"),
 }
 
 // String returns the bucket's name in the file.

@@ -23,11 +23,12 @@ const (
 
 // sweeper is the state of the sweeps. One sweep runs at a time: it takes turn, which has room for one.
 type sweeper struct {
-	turn    chan struct{}
-	pause   time.Duration
-	tasksAt rowID              // the beginning of the next look at the tasks
-	usageAt []byte             // the same for sums of usage; nil is the first row
-	spans   map[string]runSpan // of idempotency runs, by their keys
+	turn         chan struct{}
+	pause        time.Duration
+	tasksAt      rowID              // the beginning of the next look at the tasks
+	usageAt      []byte             // the same for sums of usage; nil is the first row
+	deliveriesAt []byte             // the same for deliveries
+	spans        map[string]runSpan // of idempotency runs, by their keys
 }
 
 // expired is a row whose time is over. It is removed only while its value still begins as it did when it was
@@ -88,11 +89,34 @@ func (db *DB) findExpired(ctx context.Context, r store.SweepRequest, limit int) 
 			}
 		}
 		if len(rows) < limit {
-			return find(of.expiredSessions(now, limit-len(rows)))
+			if err := find(of.expiredSessions(now, limit-len(rows))); err != nil {
+				return err
+			}
 		}
-		return nil
+		return db.findExpiredWebhooks(of, now, limit, &rows)
 	})
 	return rows, err
+}
+
+// findExpiredWebhooks appends listeners and deliveries whose time is over, up to the limit.
+func (db *DB) findExpiredWebhooks(of *reader, now time.Time, limit int, rows *[]expired) error {
+	if len(*rows) < limit {
+		some, err := of.expiredListeners(now, limit-len(*rows))
+		if err != nil {
+			return err
+		}
+		*rows = append(*rows, some...)
+	}
+	if len(*rows) >= limit {
+		return nil
+	}
+	some, next, err := of.oldDeliveries(db.sweeper.deliveriesAt, now, limit-len(*rows))
+	if err != nil {
+		return err
+	}
+	db.sweeper.deliveriesAt = next
+	*rows = append(*rows, some...)
+	return nil
 }
 
 // expiredTasks returns at most limit terminal tasks unchanged since before, from the end of the last call on and once
@@ -226,10 +250,14 @@ func (x *txn) removeExpired(rows []expired) (done, removed int, _ error) {
 
 // removeRow removes a row and those that go with it. The idempotency row of a task stays behind unread.
 func (x *txn) removeRow(row expired) error {
-	if row.bucket == bucketHoldEnds {
+	switch row.bucket {
+	case bucketHoldEnds:
 		return x.removeCounter(row.key)
-	}
-	if row.bucket == bucketTasks {
+	case bucketEndpoints:
+		return x.setEndpoint(row.key, nil)
+	case bucketDeliveries:
+		return x.removeDelivery(row.key)
+	case bucketTasks:
 		if err := x.del(bucketByScope, row.listed); err != nil {
 			return err
 		}

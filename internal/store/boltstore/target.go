@@ -166,7 +166,7 @@ func (t *Target) commit(r *rows, next copyMark) error {
 // PutContents implements store.Target.
 func (t *Target) PutContents(_ context.Context, c store.Contents) error {
 	r := &rows{}
-	err := errors.Join(putKeys(r, c), putCallers(r, c))
+	err := errors.Join(putKeys(r, c), putCallers(r, c), putWebhooks(r, c))
 	for _, h := range c.Counters {
 		key := string(h.Kind) + "\x00" + h.Scope
 		var end []byte
@@ -220,6 +220,19 @@ func putCallers(r *rows, c store.Contents) (err error) {
 	}
 	for _, s := range c.Sessions {
 		err = errors.Join(err, r.setJSON(bucketSessions, string(s.Hash[:]), s))
+	}
+	return err
+}
+
+// putWebhooks adds the rows of endpoints and of deliveries that wait.
+func putWebhooks(r *rows, c store.Contents) (err error) {
+	for _, e := range c.Endpoints {
+		err = errors.Join(err, r.setJSON(bucketEndpoints, e.ID, e))
+	}
+	for _, o := range c.Deliveries {
+		row := deliveryRow(o.Endpoint, o.Event.ID)
+		err = errors.Join(err, r.setJSON(bucketDeliveries, row, o))
+		r.set(bucketWaiting, row, encodeWait(*waitOf(o)))
 	}
 	return err
 }

@@ -140,6 +140,9 @@ func (x *txn) save(row rowID, before, after *task.Task, l *lease, pause tick) er
 	x.by = store.HoldChanges(x.by, before, after)
 	x.settle(x.by)
 	x.count(before, after)
+	if err := x.notify(before, after); err != nil {
+		return err
+	}
 	key := string(row[:])
 	if err := x.put(bucketTasks, key, record); err != nil {
 		return err

@@ -7,6 +7,7 @@ package storetest
 
 import (
 	"flag"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -36,7 +37,7 @@ type Open func(t *testing.T, now func() time.Time) Engine
 
 // Run runs the whole suite.
 func Run(t *testing.T, open Open) {
-	for _, topic := range topics() {
+	for _, topic := range slices.Concat(topics(), webhookTopics()) {
 		t.Run(topic.name, func(t *testing.T) {
 			topic.test(newEnv(t, open))
 		})
@@ -116,11 +117,6 @@ func topics() []topic {
 		{"spend", testSpend},
 		{"usage by metadata", testUsageByMetadata},
 		{"usage sweep", testUsageSweep},
-		{"webhooks' endpoints", testEndpoints},
-		{"deliveries of ends", testDeliveries},
-		{"a delivery's life", testDeliveryLife},
-		{"deliveries take turns", testDeliveryTurns},
-		{"deliveries sweep", testDeliverySweep},
 		{"secrets", testSecrets},
 		{"wake", testWake},
 		{"stats", testStats},

@@ -12,6 +12,16 @@ import (
 	"unitask/internal/webhook"
 )
 
+func webhookTopics() []topic {
+	return []topic{
+		{"webhooks' endpoints", testEndpoints},
+		{"deliveries of ends", testDeliveries},
+		{"a delivery's life", testDeliveryLife},
+		{"deliveries take turns", testDeliveryTurns},
+		{"deliveries sweep", testDeliverySweep},
+	}
+}
+
 // hooks returns the engine's endpoints and deliveries.
 func (e *env) hooks() store.Webhooks {
 	e.Helper()

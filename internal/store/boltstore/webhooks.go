@@ -1,0 +1,293 @@
+package boltstore
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"time"
+
+	"unitask/internal/store"
+	"unitask/internal/task"
+	"unitask/internal/webhook"
+)
+
+// notify records the deliveries of a task's end.
+func (x *txn) notify(before, after *task.Task) error {
+	for _, o := range store.Deliveries(before, after, x.db.outbox.of(after.Scope)) {
+		if err := x.putDelivery(o); err != nil {
+			return err
+		}
+		x.wake(store.TopicDeliveries)
+	}
+	return nil
+}
+
+// putDelivery records a delivery, and when it is due.
+func (x *txn) putDelivery(o store.Outgoing) error {
+	row := deliveryRow(o.Endpoint, o.Event.ID)
+	if err := x.putJSON(bucketDeliveries, row, o); err != nil {
+		return err
+	}
+	return x.setWait(o.Endpoint, o.Event.ID, waitOf(o))
+}
+
+// setWait changes when a delivery is due, undoably; nil: it doesn't wait.
+func (x *txn) setWait(endpoint, event string, w *wait) error {
+	x.undo.note(changed{back: x.db.outbox.set(endpoint, event, w)})
+	if w == nil {
+		return x.del(bucketWaiting, deliveryRow(endpoint, event))
+	}
+	return x.put(bucketWaiting, deliveryRow(endpoint, event), encodeWait(*w))
+}
+
+// delivery reads a delivery; ErrNotFound without one.
+func (x *txn) delivery(endpoint, event string) (o store.Outgoing, err error) {
+	return o, getJSON(&x.reader, bucketDeliveries, []byte(deliveryRow(endpoint, event)), &o)
+}
+
+// setEndpoint changes an endpoint, undoably; nil removes it.
+func (x *txn) setEndpoint(id string, e *webhook.Endpoint) error {
+	x.undo.note(changed{back: x.db.outbox.put(id, e)})
+	if e == nil {
+		return x.del(bucketEndpoints, id)
+	}
+	return x.putJSON(bucketEndpoints, id, e)
+}
+
+// PutEndpoint implements store.Webhooks.
+func (db *DB) PutEndpoint(ctx context.Context, e webhook.Endpoint) error {
+	return db.do(ctx, &op{writes: true, run: func(x *txn) error {
+		if _, taken := db.outbox.endpoints[e.ID]; taken {
+			return store.ErrExists
+		}
+		if !x.has(bucketAccounts, []byte(e.Scope.Account)) {
+			return store.ErrNotFound
+		}
+		return x.setEndpoint(e.ID, &e)
+	}})
+}
+
+// GetEndpoint implements store.Webhooks.
+func (db *DB) GetEndpoint(ctx context.Context, s task.Scope, id string) (webhook.Endpoint, error) {
+	var e webhook.Endpoint
+	err := db.view(ctx, func(r *reader) error { return getJSON(r, bucketEndpoints, []byte(id), &e) })
+	if err == nil && e.Scope != s {
+		err = store.ErrNotFound
+	}
+	if err != nil {
+		return webhook.Endpoint{}, err
+	}
+	return e, nil
+}
+
+// ListEndpoints implements store.Webhooks.
+func (db *DB) ListEndpoints(ctx context.Context, s task.Scope) ([]webhook.Endpoint, error) {
+	all := []webhook.Endpoint{}
+	err := db.view(ctx, func(r *reader) error {
+		for k, v := range r.ascend(bucketEndpoints, nil, nil) {
+			var e webhook.Endpoint
+			if err := decodeJSON(bucketEndpoints, k, v, &e); err != nil {
+				return err
+			}
+			if s == (task.Scope{}) || e.Scope == s {
+				all = append(all, e)
+			}
+		}
+		return nil
+	})
+	return all, err
+}
+
+// UpdateEndpoint implements store.Webhooks.
+func (db *DB) UpdateEndpoint(ctx context.Context, id string, change func(*webhook.Endpoint) error) (webhook.Endpoint, error) {
+	var e webhook.Endpoint
+	err := db.do(ctx, &op{writes: true, run: func(x *txn) error {
+		var known bool
+		if e, known = db.outbox.endpoints[id]; !known {
+			return store.ErrNotFound
+		}
+		if err := store.ChangeEndpoint(&e, change); err != nil {
+			return err
+		}
+		x.wake(store.TopicDeliveries)
+		return x.setEndpoint(id, &e)
+	}})
+	if err != nil {
+		return webhook.Endpoint{}, err
+	}
+	return e, nil
+}
+
+// DeleteEndpoint implements store.Webhooks. A sweep removes its deliveries.
+func (db *DB) DeleteEndpoint(ctx context.Context, id string) error {
+	return db.do(ctx, &op{writes: true, frees: true, run: func(x *txn) error {
+		if _, known := db.outbox.endpoints[id]; !known {
+			return store.ErrNotFound
+		}
+		return x.setEndpoint(id, nil)
+	}})
+}
+
+// ClaimDeliveries implements store.Webhooks.
+func (db *DB) ClaimDeliveries(ctx context.Context, c store.DeliveryClaim) ([]store.Claimed, error) {
+	var claimed []store.Claimed
+	err := db.do(ctx, &op{writes: true, run: func(x *txn) (err error) {
+		claimed, err = x.claimDeliveries(c)
+		return err
+	}})
+	if err != nil {
+		return nil, err
+	}
+	return claimed, nil
+}
+
+func (x *txn) claimDeliveries(c store.DeliveryClaim) (claimed []store.Claimed, _ error) {
+	type found struct {
+		*waiting
+		endpoint webhook.Endpoint
+	}
+	var queues [][]found
+	for _, e := range x.db.outbox.all() {
+		if !c.Takes(e) {
+			continue
+		}
+		var q []found
+		for _, d := range x.db.outbox.due(e.ID, x.wall, c.Each, c.Limit) {
+			q = append(q, found{d, e})
+		}
+		queues = append(queues, q)
+	}
+	due := func(f found) time.Time { return time.Unix(0, f.due) }
+	for _, f := range store.TakeTurns(queues, due, c.Limit) {
+		o, err := x.delivery(f.endpoint.ID, f.event)
+		if errors.Is(err, store.ErrNotFound) { // it couldn't be read and was set aside
+			if err := x.setWait(f.endpoint.ID, f.event, nil); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		o = o.Claim(x.wall, c.Lease)
+		if err := x.putDelivery(o); err != nil {
+			return nil, err
+		}
+		claimed = append(claimed, store.Claimed{Ref: o.Ref(), Delivery: o.Delivery, Endpoint: f.endpoint})
+	}
+	return claimed, nil
+}
+
+// EndDelivery implements store.Webhooks.
+func (db *DB) EndDelivery(ctx context.Context, ref store.DeliveryRef, out store.DeliveryOutcome) error {
+	return db.changeDelivery(ctx, ref.Endpoint, ref.Event, func(x *txn, o store.Outgoing) (store.Outgoing, error) {
+		return o.End(ref, out, x.wall)
+	})
+}
+
+// Replay implements store.Webhooks.
+func (db *DB) Replay(ctx context.Context, s task.Scope, endpoint, event string) error {
+	return db.changeDelivery(ctx, endpoint, event, func(x *txn, o store.Outgoing) (store.Outgoing, error) {
+		if db.outbox.endpoints[endpoint].Scope != s {
+			return o, store.ErrNotFound
+		}
+		x.wake(store.TopicDeliveries)
+		return o.Replay(x.wall), nil
+	})
+}
+
+// changeDelivery changes a delivery to an endpoint that is there.
+func (db *DB) changeDelivery(ctx context.Context, endpoint, event string, change func(*txn, store.Outgoing) (store.Outgoing, error)) error {
+	return db.do(ctx, &op{writes: true, run: func(x *txn) error {
+		if _, known := db.outbox.endpoints[endpoint]; !known {
+			return store.ErrNotFound
+		}
+		o, err := x.delivery(endpoint, event)
+		if err != nil {
+			return err
+		}
+		if o, err = change(x, o); err != nil {
+			return err
+		}
+		return x.putDelivery(o)
+	}})
+}
+
+// ListDeliveries implements store.Webhooks.
+func (db *DB) ListDeliveries(ctx context.Context, q store.DeliveryQuery) (page store.DeliveryPage, _ error) {
+	return page, db.view(ctx, func(r *reader) error {
+		var e webhook.Endpoint
+		switch err := getJSON(r, bucketEndpoints, []byte(q.Endpoint), &e); {
+		case errors.Is(err, store.ErrNotFound) || err == nil && e.Scope != q.Scope:
+			return nil
+		case err != nil:
+			return err
+		}
+		low, high := []byte(deliveryRow(q.Endpoint, "")), []byte(q.Endpoint+"\x01")
+		if q.Cursor != "" {
+			high = []byte(deliveryRow(q.Endpoint, q.Cursor))
+		}
+		seen := 0
+		for k, v := range r.descend(bucketDeliveries, low, high) {
+			if seen++; seen%1000 == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+			var o store.Outgoing
+			if err := decodeJSON(bucketDeliveries, k, v, &o); err != nil {
+				return err
+			}
+			if q.State != "" && o.State != q.State {
+				continue
+			}
+			if len(page.Deliveries) == q.PageSize() {
+				page.Next = page.Deliveries[len(page.Deliveries)-1].Event.ID
+				return nil
+			}
+			page.Deliveries = append(page.Deliveries, o.Delivery)
+		}
+		return nil
+	})
+}
+
+// expiredListeners returns at most limit listeners whose time is over.
+func (r *reader) expiredListeners(now time.Time, limit int) (rows []expired, _ error) {
+	for k, v := range r.ascend(bucketEndpoints, nil, nil) {
+		var e webhook.Endpoint
+		if err := decodeJSON(bucketEndpoints, k, v, &e); err != nil {
+			return nil, err
+		}
+		if len(rows) < limit && e.Expired(now) {
+			rows = append(rows, expired{bucket: bucketEndpoints, key: string(k), was: string(v)})
+		}
+	}
+	return rows, nil
+}
+
+// oldDeliveries returns at most limit deliveries that have been kept for long enough or whose endpoint isn't there, and the
+// row at which the next look begins, nil for the first one. It looks at sweepScan rows at most.
+func (r *reader) oldDeliveries(from []byte, now time.Time, limit int) (rows []expired, next []byte, _ error) {
+	seen := 0
+	for k, v := range r.ascend(bucketDeliveries, from, nil) {
+		if seen++; seen > sweepScan || len(rows) >= limit {
+			return rows, bytes.Clone(k), nil
+		}
+		var o store.Outgoing
+		if err := decodeJSON(bucketDeliveries, k, v, &o); err != nil {
+			return nil, nil, err
+		}
+		if o.Expired(now) || r.get(bucketEndpoints, []byte(o.Endpoint)) == nil {
+			rows = append(rows, expired{bucket: bucketDeliveries, key: string(k), was: string(v)})
+		}
+	}
+	return rows, nil, nil
+}
+
+// removeDelivery removes a delivery and what says when it is due.
+func (x *txn) removeDelivery(row string) error {
+	if endpoint, event, ok := parseDelivery([]byte(row)); ok {
+		if err := x.setWait(endpoint, event, nil); err != nil {
+			return err
+		}
+	}
+	return x.del(bucketDeliveries, row)
+}
