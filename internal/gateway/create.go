@@ -32,7 +32,7 @@ type Submission struct {
 	Wait           *time.Duration // the caller's preference; nil: the capability's own
 	Stream         bool           // the caller wants to follow the task
 	RequestID      string
-	Traceparent    string         // valid, "" without one
+	Traceparent    string // valid, "" without one
 }
 
 // release lets go of the body, and of the memory that it was granted.

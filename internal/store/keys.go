@@ -8,13 +8,14 @@ import (
 	"unitask/internal/task"
 )
 
-// Registry is an engine's storage of accounts, keys, sessions and usage.
+// Registry is an engine's storage of accounts, keys, sessions, usage and webhooks.
 type Registry interface {
 	Accounts
 	Keys
 	Callers
 	Sessions
 	UsageLog
+	Webhooks
 }
 
 // Accounts keeps accounts with their members.

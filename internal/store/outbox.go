@@ -36,10 +36,10 @@ func ChangeEndpoint(e *webhook.Endpoint, change func(*webhook.Endpoint) error) e
 	return nil
 }
 
-// Deliveries returns those of a task's end: none unless after is terminal and before isn't.
-func Deliveries(before, after *task.Task, endpoints []webhook.Endpoint) []Outgoing {
-	if len(endpoints) == 0 || !after.State.Terminal() || before.State.Terminal() || after.FinishedAt == nil {
-		return nil
+// EventOf returns the event of a task's end; false unless after is terminal and before isn't.
+func EventOf(before, after *task.Task) (webhook.Event, bool) {
+	if !after.State.Terminal() || before.State.Terminal() || after.FinishedAt == nil {
+		return webhook.Event{}, false
 	}
 	event := webhook.Event{
 		ID: after.ID + "." + strconv.Itoa(after.Reopenings), TaskID: after.ID, Capability: after.Capability, State: after.State,
@@ -48,15 +48,26 @@ func Deliveries(before, after *task.Task, endpoints []webhook.Endpoint) []Outgoi
 	if after.Failure != nil {
 		event.Code = after.Failure.Code
 	}
-	var all []Outgoing
+	return event, true
+}
+
+// Deliveries returns those of a task's end to the endpoints of its scope.
+func Deliveries(before, after *task.Task, endpoints []webhook.Endpoint) (all []Outgoing) {
+	if len(endpoints) == 0 {
+		return nil
+	}
+	event, ended := EventOf(before, after)
 	for _, e := range endpoints {
-		if e.Scope == after.Scope && Wants(e, event) {
-			all = append(all, Outgoing{Delivery: webhook.Delivery{
-				Endpoint: e.ID, Event: event, State: webhook.Waiting, Next: *after.FinishedAt,
-			}})
+		if ended && Wants(e, event) {
+			all = append(all, OutgoingOf(e.ID, event))
 		}
 	}
 	return all
+}
+
+// OutgoingOf returns the new delivery of an event to an endpoint.
+func OutgoingOf(endpoint string, event webhook.Event) Outgoing {
+	return Outgoing{Delivery: webhook.Delivery{Endpoint: endpoint, Event: event, State: webhook.Waiting, Next: event.At}}
 }
 
 // Due returns when the delivery may be claimed: the end of its pause, or of its lease. Zero if it doesn't wait.
@@ -109,14 +120,16 @@ func (o Outgoing) Replay(now time.Time) Outgoing {
 	return o
 }
 
-// Expired reports whether it has been kept for long enough: a delivery that waits for an endpoint that takes none stays
-// no longer than others.
-func (o Outgoing) Expired(now time.Time) bool {
-	last := o.EndedAt
+// Expired reports whether it has been kept for long enough.
+func (o Outgoing) Expired(now time.Time) bool { return o.KeptFrom().Add(DeliveryLife).Before(now) }
+
+// KeptFrom returns from when its life is counted. One that waits for an endpoint that takes none stays no longer than
+// others.
+func (o Outgoing) KeptFrom() time.Time {
 	if o.State == webhook.Waiting {
-		last = o.Next
+		return o.Next
 	}
-	return last.Add(DeliveryLife).Before(now)
+	return o.EndedAt
 }
 
 // TakeTurns returns at most limit deliveries of several endpoints' queues, one of each in turn, beginning with the queue

@@ -9,8 +9,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"unitask/internal/account"
+	"unitask/internal/store"
 	"unitask/internal/store/storetest"
 	"unitask/internal/task"
+	"unitask/internal/webhook"
 )
 
 // callers are the accounts, keys and all that belongs to them, as the engine answers about them.
@@ -20,6 +22,9 @@ type callers struct {
 	Session  account.Session
 	Link     string // its member
 	Secret   []byte
+
+	Endpoints  []webhook.Endpoint
+	Deliveries []store.Claimed
 }
 
 var linkHash, sessionHash = task.Hash{7}, task.Hash{9}
@@ -48,13 +53,38 @@ func fillCallers(t *testing.T, e storetest.Engine, now time.Time) {
 	}))
 }
 
+// fillWebhooks makes an endpoint and two deliveries, one of which has ended.
+func fillWebhooks(t *testing.T, e storetest.Engine, now time.Time) {
+	t.Helper()
+	ctx := t.Context()
+	scope := task.Scope{Account: "acct_1", Mode: task.Live}
+	mustDo(t, e.Registry.PutEndpoint(ctx, webhook.Endpoint{ID: "whe_1", Scope: scope, URL: "https://example.com/", Capabilities: []string{"text.*"}, CreatedAt: now.UTC()}))
+	for i := range 2 {
+		n := store.NewTask{ID: task.NewID(task.PrefixTask, now), Scope: scope, Capability: "text.chat", IdempotencyHash: task.Hash{byte(i)}, Deadline: time.Hour}
+		mustDo(t, second(e.Store.CreateTask(ctx, n)))
+		mustDo(t, second(e.Store.RequestCancel(ctx, scope, n.ID)))
+	}
+	claimed, err := e.Registry.ClaimDeliveries(ctx, store.DeliveryClaim{Lease: time.Minute, Limit: 1, Each: 1})
+	mustDo(t, err)
+	mustDo(t, e.Registry.EndDelivery(ctx, claimed[0].Ref, store.DeliveryOutcome{State: webhook.Delivered}))
+}
+
+func second[T any](_ T, err error) error { return err }
+
 func readCallers(t *testing.T, e storetest.Engine) (c callers) {
 	t.Helper()
-	var err [4]error
+	var err [6]error
 	c.Accounts, err[0] = e.Registry.ListAccounts(t.Context())
 	c.Keys, err[1] = e.Registry.ListKeys(t.Context())
 	c.Session, _, err[2] = e.Registry.GetSession(t.Context(), sessionHash)
 	c.Secret, err[3] = e.Secrets.Secret(t.Context(), "signing", 32)
+	c.Endpoints, err[4] = e.Registry.ListEndpoints(t.Context(), task.Scope{})
+	claimed, failed := e.Registry.ClaimDeliveries(t.Context(), store.DeliveryClaim{Limit: 9, Each: 9})
+	err[5] = failed
+	for _, one := range claimed {
+		one.Ref.Epoch = 0 // each look claims anew
+		c.Deliveries = append(c.Deliveries, one)
+	}
 	mustDo(t, errors.Join(err[:]...))
 	errSeen := errors.New("seen")
 	if err := e.Registry.RedeemLink(t.Context(), linkHash, func(l account.Link) (account.Session, error) {
@@ -76,6 +106,7 @@ func TestCopyCallers(t *testing.T) {
 	eachWay(t, func(t *testing.T, clock *storetest.Clock, from, to kept) {
 		e := mustEngine(t, from)
 		fillCallers(t, e, clock.Now())
+		fillWebhooks(t, e, clock.Now())
 		want := readCallers(t, e)
 		mustDo(t, e.Store.Close())
 		tally := mustCopy(t, from, to)
@@ -84,7 +115,8 @@ func TestCopyCallers(t *testing.T) {
 			counts[s.Kind] = s.Count
 		}
 		if diff := cmp.Diff(map[string]int64{
-			"accounts": 2, "keys": 6, "links": 1, "sessions": 1, "secrets": 1, "usage": 0, "spend": 0, "counters": 0, "open tasks": 0, "ended tasks": 0,
+			"accounts": 2, "keys": 6, "links": 1, "sessions": 1, "secrets": 1, "usage": 1, "spend": 0, "counters": 0, "open tasks": 0, "ended tasks": 2,
+			"endpoints": 1, "deliveries": 1,
 		}, counts); diff != "" {
 			t.Errorf("tally (-want +got):\n%s", diff)
 		}

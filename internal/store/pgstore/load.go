@@ -53,6 +53,15 @@ func (in *loader) callers(ctx context.Context, c store.Contents) {
 	})
 }
 
+// webhooks copies endpoints and the deliveries that wait.
+func (in *loader) webhooks(ctx context.Context, c store.Contents) {
+	load(ctx, in, "endpoints", strings.ReplaceAll(endpointColumns, ",", ""), c.Endpoints, endpointRow)
+	load(ctx, in, "deliveries", "endpoint event state due until kept record", c.Deliveries, func(o store.Outgoing) ([]any, error) {
+		record, err := encodeDelivery(o)
+		return []any{o.Endpoint, o.Event.ID, string(o.State), optionalTime(o.Due()), optionalTime(o.Until), o.KeptFrom(), record}, err
+	})
+}
+
 // sums copies counters and sums of usage, each as one shard.
 func (in *loader) sums(ctx context.Context, c store.Contents) {
 	load(ctx, in, "counters", "scope kind shard amount ends", c.Counters, func(h store.Held) ([]any, error) {

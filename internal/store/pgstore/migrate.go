@@ -145,6 +145,35 @@ ALTER TABLE {s}.usage
 	ADD n16 numeric NOT NULL DEFAULT 0, ADD n17 numeric NOT NULL DEFAULT 0, ADD n18 numeric NOT NULL DEFAULT 0,
 	ADD n19 numeric NOT NULL DEFAULT 0;
 `,
+	`
+CREATE TABLE {s}.endpoints (
+	id       text COLLATE "C" PRIMARY KEY,
+	account  text COLLATE "C" NOT NULL REFERENCES {s}.accounts,
+	mode     text COLLATE "C" NOT NULL,
+	told     boolean NOT NULL,                -- it isn't disabled
+	addressed boolean NOT NULL,               -- it is no listener
+	patterns text[] NOT NULL,                 -- of capabilities; none: all
+	states   text[] NOT NULL,                 -- none: all
+	expires  timestamptz,
+	record   bytea NOT NULL
+);
+CREATE INDEX endpoints_scope ON {s}.endpoints (account, mode);
+CREATE INDEX endpoints_expiring ON {s}.endpoints (expires) WHERE expires IS NOT NULL;
+
+CREATE TABLE {s}.deliveries (
+	endpoint text COLLATE "C" NOT NULL REFERENCES {s}.endpoints ON DELETE CASCADE,
+	event    text COLLATE "C" NOT NULL,
+	state    text COLLATE "C" NOT NULL,
+	due      timestamptz,                     -- of one that waits: the end of its pause or its lease
+	until    timestamptz,                     -- the end of its lease
+	kept     timestamptz NOT NULL,            -- from when its life is counted
+	record   bytea NOT NULL,                  -- without the endpoint
+	PRIMARY KEY (endpoint, event)
+) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+CREATE INDEX deliveries_due ON {s}.deliveries (endpoint, due, event) WHERE due IS NOT NULL;
+CREATE INDEX deliveries_leased ON {s}.deliveries (endpoint, until) WHERE until IS NOT NULL;
+CREATE INDEX deliveries_kept ON {s}.deliveries (kept);
+`,
 }
 
 // migrateLock is the advisory lock of those who change a schema.

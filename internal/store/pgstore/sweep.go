@@ -80,6 +80,12 @@ func (s *sweep) run(ctx context.Context, r store.SweepRequest) error {
 			return err
 		}
 	}
+	if err := s.rows(ctx, "endpoints", "expires < $1", s.now); err != nil {
+		return err
+	}
+	if err := s.rows(ctx, "deliveries", "kept < $1", s.now.Add(-store.DeliveryLife)); err != nil {
+		return err
+	}
 	return s.tidy(ctx)
 }
 

@@ -220,6 +220,7 @@ func (t *Target) PutContents(ctx context.Context, c store.Contents) error {
 		}
 		in := &loader{db: t.db, tx: tx}
 		in.callers(ctx, c)
+		in.webhooks(ctx, c)
 		in.sums(ctx, c)
 		return in.err
 	})

@@ -73,6 +73,7 @@ type txn struct {
 	claims   map[string]int64 // numbers of claims, by node
 	part     int              // that ends go to
 	rings    []string
+	events   []ending
 }
 
 func newTxn(db *DB, conn *pgx.Conn, shard string, strict map[store.Counter]bool) *txn {
@@ -256,6 +257,9 @@ func (x *txn) save(r *row, after task.Task) {
 	x.countState(before, -1)
 	x.countState(after, 1)
 	x.countUsage(&before, &after)
+	if event, ended := store.EventOf(&before, &after); ended {
+		x.events = append(x.events, ending{after.Scope, event})
+	}
 	r.t, r.dirty = after, true
 	frees := after.OpenAttempt() == nil && (len(r.place) > 0 || hasPlace(before.OpenAttempt()))
 	if after.OpenAttempt() != nil {

@@ -21,6 +21,9 @@ func (x *txn) end(ctx context.Context) error {
 	x.writeCounters(b)
 	x.writeUsage(b)
 	x.writeTurns(b)
+	if err := x.writeDeliveries(b); err != nil {
+		return fmt.Errorf("%w: %w", errBroken, err)
+	}
 	for node, number := range x.claims {
 		b.Queue(x.db.q(`UPDATE {s}.nodes SET claim = $2 WHERE name = $1`), node, number)
 	}

@@ -29,21 +29,25 @@ func testModel(t *testing.T, open Open) {
 		}
 		defer func() { _ = m.Store.Close() }() // the engine's own cleanup reports
 		m.beginSessions(rt)
+		m.putEndpoints(rt)
 		rt.Repeat(map[string]func(*rapid.T){
-			"create":  m.create,
-			"read":    m.read,
-			"list":    m.list,
-			"claim":   m.claim,
-			"renew":   m.renew,
-			"begin":   m.begin,
-			"advance": m.advance,
-			"cancel":  m.cancel,
-			"show":    m.show,
-			"sweep":   m.sweep,
-			"time":    m.time,
-			"crash":   m.crash,
-			"repeat":  m.repeat,
-			"":        m.stats,
+			"create":    m.create,
+			"read":      m.read,
+			"list":      m.list,
+			"claim":     m.claim,
+			"renew":     m.renew,
+			"begin":     m.begin,
+			"advance":   m.advance,
+			"cancel":    m.cancel,
+			"show":      m.show,
+			"sweep":     m.sweep,
+			"time":      m.time,
+			"crash":     m.crash,
+			"repeat":    m.repeat,
+			"deliver":   m.deliver,
+			"delivered": m.endDelivery,
+			"endpoint":  m.changeEndpoint,
+			"":          m.stats,
 		})
 	})
 }
@@ -61,6 +65,7 @@ type model struct {
 	claims      map[string]int64              // how many there were, by the node's present name
 	claimed     map[string]store.ClaimRequest // the last of them, if it has a number
 	calls       []func(*rapid.T)              // that may be made again
+	deliveries  []store.DeliveryRef
 }
 
 // twin is one lease as the engine and as the oracle know it.
@@ -335,6 +340,7 @@ func (m *model) stats(rt *rapid.T) {
 	want, wantErr := m.oracle.Stats(background())
 	got.Bytes = 0
 	same(rt, "Stats", got, want, err, wantErr)
+	m.sameDeliveries(rt)
 	for _, name := range []string{"", "team", "user"} {
 		q := ever
 		q.Metadata = name

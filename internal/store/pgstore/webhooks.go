@@ -1,0 +1,231 @@
+package pgstore
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"unitask/internal/store"
+	"unitask/internal/task"
+	"unitask/internal/webhook"
+)
+
+const endpointColumns = `id, account, mode, told, addressed, patterns, states, expires, record`
+
+// endpointRow returns the values of endpointColumns.
+func endpointRow(e webhook.Endpoint) ([]any, error) {
+	states := make([]string, len(e.States))
+	for i, s := range e.States {
+		states[i] = string(s)
+	}
+	record, err := json.Marshal(e)
+	return []any{
+		e.ID, e.Scope.Account, string(e.Scope.Mode), e.Disabled == "", e.URL != "", append([]string{}, e.Capabilities...), states, e.ExpiresAt, record,
+	}, err
+}
+
+// PutEndpoint implements store.Webhooks.
+func (db *DB) PutEndpoint(ctx context.Context, e webhook.Endpoint) error {
+	row, err := endpointRow(e)
+	if err != nil {
+		return err
+	}
+	return db.exec(ctx, false, `INSERT INTO {s}.endpoints (`+endpointColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`, row...)
+}
+
+// GetEndpoint implements store.Webhooks.
+func (db *DB) GetEndpoint(ctx context.Context, s task.Scope, id string) (webhook.Endpoint, error) {
+	return readRecord[webhook.Endpoint](ctx, db, `SELECT record FROM {s}.endpoints WHERE id = $1 AND account = $2 AND mode = $3`,
+		id, s.Account, string(s.Mode))
+}
+
+// ListEndpoints implements store.Webhooks.
+func (db *DB) ListEndpoints(ctx context.Context, s task.Scope) ([]webhook.Endpoint, error) {
+	all, err := readRecords[webhook.Endpoint](ctx, db, `SELECT record FROM {s}.endpoints
+		WHERE $1 = '' OR (account = $1 AND mode = $2) ORDER BY id`, s.Account, string(s.Mode))
+	return append([]webhook.Endpoint{}, all...), err
+}
+
+// UpdateEndpoint implements store.Webhooks.
+func (db *DB) UpdateEndpoint(ctx context.Context, id string, change func(*webhook.Endpoint) error) (webhook.Endpoint, error) {
+	var e webhook.Endpoint
+	err := db.change(ctx, false, func(tx pgx.Tx) error {
+		var record []byte
+		err := tx.QueryRow(ctx, db.q(`SELECT record FROM {s}.endpoints WHERE id = $1 FOR NO KEY UPDATE`), id).Scan(&record)
+		if err != nil {
+			return err
+		}
+		e = webhook.Endpoint{}
+		if err := json.Unmarshal(record, &e); err != nil {
+			return err
+		}
+		if err := store.ChangeEndpoint(&e, change); err != nil {
+			return err
+		}
+		row, err := endpointRow(e)
+		if err != nil {
+			return err
+		}
+		return execute(ctx, tx, db.q(`UPDATE {s}.endpoints SET (`+endpointColumns+`) = ($1, $2, $3, $4, $5, $6, $7, $8, $9) WHERE id = $1`), row...)
+	})
+	if err != nil {
+		return webhook.Endpoint{}, err
+	}
+	db.bell.Ring(store.TopicDeliveries)
+	return e, nil
+}
+
+// DeleteEndpoint implements store.Webhooks.
+func (db *DB) DeleteEndpoint(ctx context.Context, id string) error {
+	return db.change(ctx, false, func(tx pgx.Tx) error {
+		return tx.QueryRow(ctx, db.q(`DELETE FROM {s}.endpoints WHERE id = $1 RETURNING id`), id).Scan(&id)
+	})
+}
+
+// deliveryLock is the advisory lock of those who claim deliveries: so the most of an endpoint are counted by one at a time.
+const deliveryLock = 0x756e6903
+
+// dueDelivery is one that can be claimed.
+type dueDelivery struct {
+	store.Outgoing
+	to webhook.Endpoint
+}
+
+// ClaimDeliveries implements store.Webhooks.
+func (db *DB) ClaimDeliveries(ctx context.Context, c store.DeliveryClaim) ([]store.Claimed, error) {
+	var claimed []store.Claimed
+	err := db.change(ctx, false, func(tx pgx.Tx) error {
+		claimed = nil
+		var now time.Time
+		if err := tx.QueryRow(ctx, db.q(`SELECT coalesce($1::timestamptz, clock_timestamp())
+			FROM (SELECT pg_advisory_xact_lock($2, hashtext('{s}'))) AS l`), db.at(), int32(deliveryLock)).Scan(&now); err != nil {
+			return err
+		}
+		queues, err := db.dueDeliveries(ctx, tx, c, now)
+		if err != nil {
+			return err
+		}
+		b := &pgx.Batch{}
+		for _, d := range store.TakeTurns(queues, func(d dueDelivery) time.Time { return d.Due() }, c.Limit) {
+			o := d.Claim(now.UTC(), c.Lease)
+			if err := db.putDelivery(b, o); err != nil {
+				return err
+			}
+			claimed = append(claimed, store.Claimed{Ref: o.Ref(), Delivery: o.Delivery, Endpoint: d.to})
+		}
+		if b.Len() == 0 {
+			return nil
+		}
+		return tx.SendBatch(ctx, b).Close()
+	})
+	if err != nil {
+		return nil, err
+	}
+	return claimed, nil
+}
+
+// dueDeliveries returns the deliveries that a claim may take, by endpoint.
+func (db *DB) dueDeliveries(ctx context.Context, tx pgx.Tx, c store.DeliveryClaim, now time.Time) (queues [][]dueDelivery, _ error) {
+	rows, err := tx.Query(ctx, db.q(`SELECT e.id, e.record, d.record FROM {s}.endpoints e CROSS JOIN LATERAL (
+			SELECT due, event, record FROM {s}.deliveries WHERE endpoint = e.id AND due <= $1 ORDER BY due, event
+			LIMIT greatest(0, least($2, $3 - (SELECT count(*) FROM {s}.deliveries l WHERE l.endpoint = e.id AND l.until > $1))) FOR UPDATE) d
+		WHERE e.told AND ((e.id = $4) OR ($4 = '' AND e.addressed)) AND e.id <> ALL ($5) ORDER BY e.id, d.due, d.event`),
+		now, c.Limit, c.Each, c.Endpoint, append([]string{}, c.Skip...))
+	if err != nil {
+		return nil, err
+	}
+	var id string
+	var to, record []byte
+	_, err = pgx.ForEachRow(rows, []any{&id, &to, &record}, func() error {
+		var d dueDelivery
+		err := errors.Join(json.Unmarshal(to, &d.to), json.Unmarshal(record, &d.Outgoing))
+		d.Outgoing.Endpoint = id
+		if n := len(queues); n == 0 || queues[n-1][0].Outgoing.Endpoint != id {
+			queues = append(queues, nil)
+		}
+		queues[len(queues)-1] = append(queues[len(queues)-1], d)
+		return err
+	})
+	return queues, err
+}
+
+// putDelivery changes a delivery's row.
+func (db *DB) putDelivery(b *pgx.Batch, o store.Outgoing) error {
+	record, err := encodeDelivery(o)
+	if err == nil {
+		b.Queue(db.q(`UPDATE {s}.deliveries SET state = $3, due = $4, until = $5, kept = $6, record = $7 WHERE endpoint = $1 AND event = $2`),
+			o.Endpoint, o.Event.ID, string(o.State), optionalTime(o.Due()), optionalTime(o.Until), o.KeptFrom(), record)
+	}
+	return err
+}
+
+// EndDelivery implements store.Webhooks.
+func (db *DB) EndDelivery(ctx context.Context, ref store.DeliveryRef, out store.DeliveryOutcome) error {
+	return db.changeDelivery(ctx, ref.Endpoint, ref.Event, `true`, nil, func(o store.Outgoing, now time.Time) (store.Outgoing, error) {
+		return o.End(ref, out, now)
+	})
+}
+
+// Replay implements store.Webhooks.
+func (db *DB) Replay(ctx context.Context, s task.Scope, endpoint, event string) error {
+	err := db.changeDelivery(ctx, endpoint, event, `EXISTS (SELECT FROM {s}.endpoints WHERE id = $1 AND account = $4 AND mode = $5)`,
+		[]any{s.Account, string(s.Mode)}, func(o store.Outgoing, now time.Time) (store.Outgoing, error) { return o.Replay(now), nil })
+	if err == nil {
+		db.bell.Ring(store.TopicDeliveries)
+	}
+	return err
+}
+
+// changeDelivery changes a delivery under a condition.
+func (db *DB) changeDelivery(
+	ctx context.Context, endpoint, event, condition string, args []any, change func(store.Outgoing, time.Time) (store.Outgoing, error),
+) error {
+	return db.change(ctx, false, func(tx pgx.Tx) error {
+		var now time.Time
+		var record []byte
+		err := tx.QueryRow(ctx, db.q(`SELECT coalesce($3::timestamptz, clock_timestamp()), record FROM {s}.deliveries
+			WHERE endpoint = $1 AND event = $2 AND `+condition+` FOR UPDATE`), append([]any{endpoint, event, db.at()}, args...)...).Scan(&now, &record)
+		if err != nil {
+			return err
+		}
+		var o store.Outgoing
+		if err := json.Unmarshal(record, &o); err != nil {
+			return err
+		}
+		o.Endpoint = endpoint
+		if o, err = change(o, now.UTC()); err != nil {
+			return err
+		}
+		b := &pgx.Batch{}
+		if err := db.putDelivery(b, o); err != nil {
+			return err
+		}
+		return tx.SendBatch(ctx, b).Close()
+	})
+}
+
+// ListDeliveries implements store.Webhooks.
+func (db *DB) ListDeliveries(ctx context.Context, q store.DeliveryQuery) (page store.DeliveryPage, _ error) {
+	err := db.read(ctx, func(ctx context.Context) error {
+		page = store.DeliveryPage{}
+		rows, err := db.pool.Query(ctx, db.q(`SELECT d.endpoint, d.record FROM {s}.deliveries d JOIN {s}.endpoints e ON e.id = d.endpoint
+			WHERE d.endpoint = $1 AND e.account = $2 AND e.mode = $3 AND ($4 = '' OR d.event < $4) AND ($5 = '' OR d.state = $5)
+			ORDER BY d.event DESC LIMIT $6`), q.Endpoint, q.Scope.Account, string(q.Scope.Mode), q.Cursor, string(q.State), q.PageSize()+1)
+		if err != nil {
+			return err
+		}
+		all, err := pgx.CollectRows(rows, scanDelivery)
+		for i, o := range all {
+			if i == q.PageSize() {
+				page.Next = page.Deliveries[i-1].Event.ID
+				break
+			}
+			page.Deliveries = append(page.Deliveries, o.Delivery)
+		}
+		return err
+	})
+	return page, err
+}
