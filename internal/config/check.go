@@ -38,6 +38,7 @@ func (r *report) check(c *Config, known Sources, directory *catalog.Catalog) {
 			r.add(elementOf("doors", i), "names no door", oneOf(name, []string{DoorOpenAI}))
 		}
 	}
+	r.checkDoorModels(c.DoorModels, directory)
 	r.checkUsageMetadata(c.UsageMetadata)
 	r.checkLimits(c.Limits)
 	for _, name := range slices.Sorted(maps.Keys(c.Deadlines)) {

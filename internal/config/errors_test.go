@@ -39,6 +39,18 @@ func TestErrors(t *testing.T) {
 		{"usage by a name twice", "usage_metadata: [team, team]\n", []string{"unitask.yaml:1:24: usage_metadata[1] is given more than once"}},
 		{"usage by too many names", "usage_metadata: [a, b, c, d, e]\n", []string{"unitask.yaml:1:30: usage_metadata[4] is one name more than the 4 that may be given"}},
 		{"another door", "doors: [opnai]\n", []string{"unitask.yaml:1:9: doors[0] names no door | did you mean openai?"}},
+		{
+			"a model of no capability", "door_models: {text.chad: [gpt-5]}\n",
+			[]string{"unitask.yaml:1:26: door_models.text.chad is no capability | did you mean text.chat?"},
+		},
+		{
+			"models that mean two things", "door_models:\n  text.chat: [gpt-5, image.edit, a b]\n  image.edit: [gpt-5, image, image]\n",
+			[]string{
+				"unitask.yaml:2:22: door_models.text.chat[1] is the name of a capability",
+				"unitask.yaml:2:34: door_models.text.chat[2] must be a word of at most 128 bytes",
+				"unitask.yaml:3:30: door_models.image.edit[2] stands twice for the same work | it is image.edit's already",
+			},
+		},
 		{"another store", "store: mysql://x\n", []string{"unitask.yaml:1:8: store must be bolt or the address of a PostgreSQL database"}},
 		{"a key's password", "store: postgres://u@h/d?sslpassword=hidden\n", []string{"unitask.yaml:1:8: store holds a password"}},
 		{"a database's password", "store: postgres://u:hidden@h/d\n", []string{"unitask.yaml:1:8: store holds a password"}},

@@ -118,7 +118,7 @@ func (n *Node) assemble(ctx context.Context, c Config, counts *metrics.Metrics) 
 		},
 		Metrics: counts, Version: c.Build.Version, BaseURL: set.BaseURL, BodyFolder: filepath.Join(n.DataDir, bodiesName),
 		TrustedProxies: set.Proxies(), OnRequest: n.recordRequest, OperatorAPI: set.OperatorAPI, MCP: set.MCPHTTP,
-		OpenAI: slices.Contains(set.Doors, config.DoorOpenAI),
+		OpenAI: slices.Contains(set.Doors, config.DoorOpenAI), DoorModels: set.DoorModels,
 	})
 	if err != nil {
 		return err

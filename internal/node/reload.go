@@ -36,6 +36,7 @@ func (n *Node) reload(ctx context.Context) (api.Reload, error) {
 	if err != nil {
 		return api.Reload{}, fault.Wrap(fault.InvalidRequest, err, "the settings don't fit: "+err.Error())
 	}
+	n.API.SetDoorModels(next.DoorModels)
 	n.settings = next
 	n.log.InfoContext(ctx, "settings read again",
 		slog.String("changed", strings.Join(live, " ")), slog.String("need_a_restart", strings.Join(restart, " ")))

@@ -11,7 +11,6 @@ import (
 
 	"unitask/internal/api"
 	"unitask/internal/bulk"
-	"unitask/internal/catalog"
 	"unitask/internal/door"
 	"unitask/internal/door/openai"
 	"unitask/internal/fault"
@@ -74,9 +73,16 @@ func (o *openAI) handleModel(x *exchange) error {
 
 func (o *openAI) models(x *exchange) []openai.Model {
 	all := []openai.Model{}
+	also, listed := *o.Server.models.Load(), map[string]bool{}
 	for _, offer := range o.gateway.Capabilities(*x.caller) {
-		if m, ok := openai.ModelOf(offer.Capability); ok {
-			all = append(all, m)
+		m, ok := openai.ModelOf(offer.Capability)
+		if !ok {
+			continue
+		}
+		for _, m.ID = range append([]string{m.ID}, also.of(offer.Capability.Name)...) {
+			if !listed[m.ID] { // a name may be that of several
+				all, listed[m.ID] = append(all, m), true
+			}
 		}
 	}
 	return all
@@ -90,8 +96,8 @@ func (o *openAI) calling(read openai.Reader) handler {
 			return err
 		}
 		call, err := read(sub.Body)
-		if err == nil && o.gateway.Directory().Base(catalog.Name(call.Model)) != call.Base {
-			err = openai.UnknownModel(call.Model)
+		if err == nil {
+			err = o.name(&call)
 		}
 		if err != nil {
 			sub.Release()
@@ -111,6 +117,16 @@ func (o *openAI) calling(read openai.Reader) handler {
 		settled = o.call(x, &call, sub)
 		return nil
 	}
+}
+
+// name finds the capability of the call's kind that its model names.
+func (o *openAI) name(call *openai.Call) error {
+	name, ok := o.capability(call.Model, call.Base)
+	if !ok {
+		return openai.UnknownModel(call.Model)
+	}
+	call.As(name)
+	return nil
 }
 
 // attempt takes a request without an Idempotency-Key.

@@ -17,9 +17,11 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"unitask/internal/artifact"
+	"unitask/internal/catalog"
 	"unitask/internal/door"
 	"unitask/internal/fault"
 	"unitask/internal/gate"
@@ -63,6 +65,8 @@ type Config struct {
 	Tools Tools
 	// OpenAI opens the door for programs that were written for OpenAI's interface.
 	OpenAI bool
+	// DoorModels are other names of capabilities as models at the doors.
+	DoorModels map[catalog.Name][]string
 	// OnRequest hears of each request once it is answered. It must be quick. nil: no hook.
 	OnRequest func(Request)
 }
@@ -97,6 +101,7 @@ type Server struct {
 	tools      Tools              // nil: they aren't served
 	toolRoom   *room.Room         // of bodies and files of tools' requests under way
 	openAI     *openAI            // nil: it isn't served
+	models     atomic.Pointer[doorModels]
 	bodies     *bodies
 	conns      *connTable
 	inProgress *room.Room // requests of each account
@@ -130,6 +135,7 @@ func New(c Config) (*Server, error) {
 		s.openAI = &openAI{s, door.NewUndelivered(s.now)}
 		s.foreign = s.openAI.failForeign
 	}
+	s.SetDoorModels(c.DoorModels)
 	s.route()
 	s.toolRoom = room.New(toolMemory, toolMemory/2)
 	s.inProgress = room.New(math.MaxInt64, int64(s.limits.Connections)/2)

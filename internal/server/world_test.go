@@ -61,6 +61,7 @@ type options struct {
 	operators bool                                // operator keys are taken
 	tools     bool                                // clients of the Model Context Protocol are answered
 	openAI    bool                                // OpenAI's door is open
+	models    map[catalog.Name][]string           // other names of capabilities there
 	bodies    string                              // the folder of arriving bodies; "": one of the test's own
 	files     func(artifact.Store) artifact.Store // a wrapper of the artifacts; nil: without
 	gateway   gateway.Limits
@@ -100,7 +101,7 @@ func newWorld(t testing.TB, o options) *world {
 			Logger: cmp.Or(o.logger, slog.New(slog.NewJSONHandler(w.log, nil))),
 		},
 		BaseURL: w.base, BodyFolder: cmp.Or(o.bodies, t.TempDir()), TrustedProxies: o.proxies,
-		OnRequest: o.onRequest, OperatorAPI: o.operators, MCP: o.tools, OpenAI: o.openAI,
+		OnRequest: o.onRequest, OperatorAPI: o.operators, MCP: o.tools, OpenAI: o.openAI, DoorModels: o.models,
 	}))(t)
 	w.Gateway.Start()
 	fixture.Serve(t, ln, w.API.Serve, w.Shutdown)

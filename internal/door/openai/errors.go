@@ -84,7 +84,7 @@ func (c *Call) Explain(err error) *fault.Error {
 	if len(e.Details) == 0 {
 		return e
 	}
-	if e.Code == fault.InvalidRequest && e.Details[0].Field == "capability" {
+	if e.Code == fault.InvalidRequest && e.Details[0].Field == memberCapability {
 		return UnknownModel(c.Model)
 	}
 	return refusal(c, e)

@@ -24,7 +24,7 @@ var renamed = []struct{ from, to string }{
 	{catalog.GroupParameters + ".reasoning", "reasoning_effort"},
 	{catalog.GroupParameters + ".encoding", "encoding_format"},
 	{catalog.GroupInput + ".texts", "input"},
-	{"capability", fieldModel},
+	{memberCapability, fieldModel},
 }
 
 // param returns the path of a field of a task's creation, such as input.messages.0.content, in the caller's request:

@@ -33,8 +33,11 @@ const (
 	HeaderRetryCount  = "X-Stainless-Retry-Count" // sent by them: 0, and more with each retry
 )
 
-// memberMetadata is called alike here and there.
-const memberMetadata = "metadata"
+// Members of a task's creation.
+const (
+	memberMetadata   = "metadata" // called alike here and there
+	memberCapability = "capability"
+)
 
 // The capabilities that the paths need, or tiers of them.
 const (
@@ -186,10 +189,8 @@ func body(model string, input, parameters *jsonwrite.Writer, metadata []byte) []
 	if err != nil || wrong != nil {
 		return nil // neither has a number, which alone can fail
 	}
-	w := jsonwrite.New(len(in) + len(given) + len(metadata) + len(model) + 64)
+	w := jsonwrite.New(len(in) + len(given) + len(metadata) + len(model) + 128)
 	w.Begin('{')
-	w.Name("capability")
-	w.String(model)
 	w.Name(catalog.GroupInput)
 	w.JSON(in)
 	w.Name(catalog.GroupParameters)
@@ -198,7 +199,23 @@ func body(model string, input, parameters *jsonwrite.Writer, metadata []byte) []
 		w.Name(memberMetadata)
 		w.JSON(metadata)
 	}
+	w.Name(memberCapability)
+	w.String(model)
 	w.End('}')
 	whole, _ := w.Bytes()
 	return whole
+}
+
+// As makes the call one of the named capability, which the caller's model is another name of.
+func (c *Call) As(name catalog.Name) {
+	if string(name) == c.Model {
+		return
+	}
+	last := jsonwrite.New(len(c.Model) + 2)
+	last.String(c.Model)
+	said, _ := last.Bytes()
+	w := jsonwrite.Append(c.Body[:len(c.Body)-len(said)-1]) // body writes the capability last, so that no body is copied for it
+	w.String(string(name))
+	w.End('}')
+	c.Body, _ = w.Bytes()
 }
