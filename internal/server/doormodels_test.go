@@ -22,7 +22,7 @@ func TestOpenAIModels(t *testing.T) {
 		}
 		return ids
 	}
-	if diff := cmp.Diff([]string{"text.chat", "gpt-5", "all"}, listed(w.live)); diff != "" {
+	if diff := cmp.Diff([]string{"image.generate", "text.chat", "gpt-5", "all"}, listed(w.live)); diff != "" {
 		t.Errorf("the models (-want +got):\n%s", diff)
 	}
 	for _, name := range []string{"text.chat", "gpt-5", "all"} {
@@ -36,7 +36,7 @@ func TestOpenAIModels(t *testing.T) {
 		t.Errorf("a model of another kind: %s", r.Status)
 	}
 	w.API.SetDoorModels(map[catalog.Name][]string{"text.chat": {"gpt-6"}})
-	if diff := cmp.Diff([]string{"text.chat", "gpt-6"}, listed(w.live)); diff != "" {
+	if diff := cmp.Diff([]string{"image.generate", "text.chat", "gpt-6"}, listed(w.live)); diff != "" {
 		t.Errorf("the models after a change (-want +got):\n%s", diff)
 	}
 	if r := w.complete(w.live, strings.Replace(completion("hello"), "text.chat", "gpt-5", 1)); r.StatusCode != http.StatusNotFound || *r.openAIError(t).Code != "model_not_found" {

@@ -14,29 +14,51 @@ import (
 )
 
 func checkMediaType(h http.Header) error {
-	wrong := func(field, problem string) error {
-		return fault.Invalid(field, problem).WithAspect(fault.AspectMediaType)
-	}
-	for _, encoding := range h["Content-Encoding"] {
-		if !strings.EqualFold(strings.TrimSpace(encoding), "identity") {
-			return wrong("Content-Encoding", "must be absent: bodies are taken as they are")
-		}
-	}
-	values := h["Content-Type"]
-	if len(values) != 1 {
-		return wrong("Content-Type", "must be application/json")
-	}
-	if values[0] == "application/json" {
+	if values := h["Content-Type"]; len(values) == 1 && values[0] == "application/json" && len(h["Content-Encoding"]) == 0 {
 		return nil
 	}
-	kind, params, err := mime.ParseMediaType(values[0])
-	if err != nil || kind != "application/json" {
-		return wrong("Content-Type", "must be application/json")
-	}
-	if charset, said := params["charset"]; said && !strings.EqualFold(charset, "utf-8") {
-		return wrong("Content-Type", "takes no charset but utf-8")
+	kind, params, err := mediaType(h)
+	switch charset, said := params["charset"]; {
+	case err != nil:
+		return err
+	case kind != "application/json":
+		return wrongType("must be application/json")
+	case said && !strings.EqualFold(charset, "utf-8"):
+		return wrongType("takes no charset but utf-8")
 	}
 	return nil // other parameters have no meaning for JSON, by RFC 8259
+}
+
+// checkForm returns the boundary of a form.
+func checkForm(h http.Header) (boundary string, err error) {
+	const longest = 70 // by RFC 2046
+	kind, params, err := mediaType(h)
+	if boundary = params["boundary"]; err != nil {
+		return "", err
+	}
+	if kind != "multipart/form-data" || boundary == "" || len(boundary) > longest {
+		return "", wrongType("must be multipart/form-data with its boundary")
+	}
+	return boundary, nil
+}
+
+// mediaType returns the media type of a body, which isn't encoded; "" for none or one that can't be read.
+func mediaType(h http.Header) (kind string, params map[string]string, err error) {
+	for _, encoding := range h["Content-Encoding"] {
+		if !strings.EqualFold(strings.TrimSpace(encoding), "identity") {
+			return "", nil, fault.Invalid("Content-Encoding", "must be absent: bodies are taken as they are").WithAspect(fault.AspectMediaType)
+		}
+	}
+	if values := h["Content-Type"]; len(values) == 1 {
+		if kind, params, err = mime.ParseMediaType(values[0]); err == nil {
+			return kind, params, nil
+		}
+	}
+	return "", nil, nil
+}
+
+func wrongType(problem string) *fault.Error {
+	return fault.Invalid("Content-Type", problem).WithAspect(fault.AspectMediaType)
 }
 
 func tooLarge(limit int64) *fault.Error {

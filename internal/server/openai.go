@@ -3,6 +3,7 @@ package server
 import (
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -37,6 +38,12 @@ func (o *openAI) route() {
 		openai.PathModels + "/{model}": {http.MethodGet: plain(o.handleModel)},
 		openai.PathChat:                {http.MethodPost: o.calling(openai.Chat)},
 		openai.PathEmbeddings:          {http.MethodPost: o.calling(openai.Embeddings)},
+		openai.PathModerations:         {http.MethodPost: o.calling(openai.Moderations)},
+		openai.PathImages:              {http.MethodPost: o.calling(openai.Images)},
+		openai.PathImageEdits:          {http.MethodPost: o.callingByForm(openai.ImageEditForm, openai.ImageEdits)},
+		openai.PathSpeech:              {http.MethodPost: o.calling(openai.Speech)},
+		openai.PathTranscriptions:      {http.MethodPost: o.callingByForm(openai.Transcription, nil)},
+		openai.PathTranslations:        {http.MethodPost: o.callingByForm(openai.Translation, nil)},
 	} {
 		o.handle(pattern, o.limited(o.keyHolder, gate.Creates, m.dispatch))
 	}
@@ -96,27 +103,32 @@ func (o *openAI) calling(read openai.Reader) handler {
 			return err
 		}
 		call, err := read(sub.Body)
-		if err == nil {
-			err = o.name(&call)
-		}
-		if err != nil {
-			sub.Release()
-			return err
-		}
-		var attempt *door.Attempt
-		if sub.IdempotencyKey == "" {
-			attempt = o.attempt(x, sub.Body)
-			sub.IdempotencyKey = attempt.Key()
-		}
-		settled := false
-		defer func() { attempt.End(settled) }()
-		sub.Body, sub.Stream, sub.Wait = call.Body, call.Stream, nil
-		if !call.Stream {
-			sub.Wait = new(openAIWait)
-		}
-		settled = o.call(x, &call, sub)
-		return nil
+		return o.take(x, sub, "", call, err)
 	}
+}
+
+// take creates the task of a call that was read, or returns why it couldn't be. boundary: of a form, "" of JSON.
+func (o *openAI) take(x *exchange, sub gateway.Submission, boundary string, call openai.Call, err error) error {
+	if err == nil {
+		err = o.name(&call)
+	}
+	if err != nil {
+		sub.Release()
+		return err
+	}
+	var attempt *door.Attempt
+	if sub.IdempotencyKey == "" {
+		attempt = o.attempt(x, sub.Body, boundary)
+		sub.IdempotencyKey = attempt.Key()
+	}
+	settled := false
+	defer func() { attempt.End(settled) }()
+	sub.Body, sub.Stream, sub.Wait = call.Body, call.Stream, nil
+	if !call.Stream {
+		sub.Wait = new(openAIWait)
+	}
+	settled = o.call(x, &call, sub)
+	return nil
 }
 
 // name finds the capability of the call's kind that its model names.
@@ -130,10 +142,17 @@ func (o *openAI) name(call *openai.Call) error {
 }
 
 // attempt takes a request without an Idempotency-Key.
-func (o *openAI) attempt(x *exchange, body []byte) *door.Attempt {
+func (o *openAI) attempt(x *exchange, body []byte, boundary string) *door.Attempt {
 	h := sha256.New()
 	_, _ = io.WriteString(h, x.route+"\n") // a hash takes everything
-	bulk.Hash(h, body)
+	if boundary == "" {
+		bulk.Hash(h, body)
+	} else {
+		for piece := range openai.Content(body, boundary) {
+			_, _ = fmt.Fprintf(h, "%d\n", len(piece))
+			bulk.Hash(h, piece)
+		}
+	}
 	return o.undelivered.Begin(x.caller.Key.ID, [sha256.Size]byte(h.Sum(nil)), openai.Retried(x.r.Header.Get(openai.HeaderRetryCount)))
 }
 
@@ -168,6 +187,9 @@ func (o *openAI) answerTask(x *exchange, call *openai.Call, t *task.Task) error 
 			o.show(x, *t)
 		}
 		return err
+	}
+	if call.HasAnswer() {
+		return o.answerMedia(x, call, t)
 	}
 	w := writers.Get().(*jsonwrite.Writer)
 	defer writers.Put(w)

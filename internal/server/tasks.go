@@ -44,6 +44,11 @@ func (s *Server) submission(x *exchange, keyOf func(http.Header) (string, error)
 	if err := checkMediaType(x.r.Header); err != nil {
 		return gateway.Submission{}, err
 	}
+	return s.received(x, keyOf)
+}
+
+// received is submission without a look at the media type.
+func (s *Server) received(x *exchange, keyOf func(http.Header) (string, error)) (gateway.Submission, error) {
 	if limit := s.body.Load(); x.r.ContentLength > limit {
 		return gateway.Submission{}, tooLarge(limit)
 	}
@@ -158,9 +163,12 @@ func (s *Server) describeTask(x *exchange, t *task.Task) {
 
 // taskOf returns a task as its owner may read it, with fresh artifact URLs.
 func (s *Server) taskOf(t task.Task) api.Task {
-	return api.FromTask(t, func(a task.Artifact) string {
-		return s.base.String() + api.PathArtifacts + a.ID + "?" + s.signer.Query(a, s.now())
-	})
+	return api.FromTask(t, s.link)
+}
+
+// link returns a fresh address of a result file.
+func (s *Server) link(a task.Artifact) string {
+	return s.base.String() + api.PathArtifacts + a.ID + "?" + s.signer.Query(a, s.now())
 }
 
 // pollAfter advises the next query: soon for a young task, less often for one that takes long.

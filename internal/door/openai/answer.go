@@ -2,6 +2,7 @@ package openai
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"unitask/internal/catalog"
@@ -58,13 +59,23 @@ func (c *Call) head(w *jsonwrite.Writer, t *task.Task, object string) {
 
 // partsOf reads the output of a task that succeeded.
 func partsOf(t *task.Task) (p task.Parts, err error) {
-	if t.Output != nil {
-		err = json.Unmarshal(t.Output.JSON, &p)
-	}
-	if err != nil || p.Text == nil {
-		return p, fault.Wrap(fault.Internal, err, "the task's output is of another form").WithTask(t.ID)
+	if err = outputOf(t, &p); err != nil || p.Text == nil {
+		return p, otherOutput(t, err)
 	}
 	return p, nil
+}
+
+// outputOf decodes the output of a task, if it has one.
+func outputOf(t *task.Task, out any) error {
+	if t.Output == nil {
+		return nil
+	}
+	return json.Unmarshal(t.Output.JSON, out)
+}
+
+// otherOutput is the fault of an output that the capability doesn't have; cause: nil if it is JSON at all.
+func otherOutput(t *task.Task, cause error) error {
+	return fault.Wrap(fault.Internal, cause, "the task's output is of another form").WithTask(t.ID)
 }
 
 func writeMessage(w *jsonwrite.Writer, p task.Parts) {
@@ -154,7 +165,7 @@ func (c *Call) writeEmbeddings(w *jsonwrite.Writer, t *task.Task) error {
 		}
 	}
 	if n == 0 {
-		return fault.New(fault.Internal, "the task's output is of another form").WithTask(t.ID)
+		return otherOutput(t, nil)
 	}
 	w.End(']')
 	named(w, fieldModel, c.Model)
@@ -197,8 +208,8 @@ type Model struct {
 
 // ModelOf returns a capability as a model; false for one that no path here calls.
 func ModelOf(c catalog.Capability) (Model, bool) {
-	base := c.Base()
-	return Model{ID: string(c.Name), Object: "model", OwnedBy: "unitask"}, base == chatBase || base == embedBase
+	bases := []catalog.Name{chatBase, embedBase, imageBase, editBase, speechBase, transcribeBase, moderateBase}
+	return Model{ID: string(c.Name), Object: "model", OwnedBy: "unitask"}, slices.Contains(bases, c.Base())
 }
 
 // Canceled is the error of a call whose task somebody ended.

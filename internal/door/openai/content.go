@@ -64,13 +64,17 @@ func (r *request) image(w *jsonwrite.Writer, value []byte, at string) {
 	if given == nil {
 		return
 	}
-	address := r.text(given, at, "url")
+	r.address(w, r.text(given, at, "url"), under(at, "url"))
+}
+
+// address writes a media value of an address, or of a data URL's bytes.
+func (r *request) address(w *jsonwrite.Writer, address []byte, at string) {
 	if kind, data, ok := fromDataURL(address); ok {
 		media(w, kind, data)
 		return
 	}
 	if isDataURL(address) {
-		r.row(under(at, "url"), "must be an http or https address, or data:TYPE;base64,DATA")
+		r.row(at, "must be an http or https address, or data:TYPE;base64,DATA")
 	}
 	w.Begin('{')
 	w.Name("url")

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"unitask/internal/catalog"
 	"unitask/internal/fault"
 )
 
@@ -59,6 +60,9 @@ func kindOf(e *fault.Error) (kind, code string) {
 		if len(e.Details) > 0 && e.Details[0].Field == fieldModel {
 			return invalidRequest, "model_not_found"
 		}
+		if e.TaskID != "" {
+			return invalidRequest, ""
+		}
 		return invalidRequest, "unknown_url"
 	case fault.ContentPolicyViolation:
 		return invalidRequest, "content_policy_violation"
@@ -102,6 +106,12 @@ func refusal(c *Call, e *fault.Error) *fault.Error {
 	}
 	translated := *e
 	translated.Details = rows
+	if e.Code == fault.AuthorizationRequired { // OpenAI's shape tells one row alone
+		translated.Message = strings.ReplaceAll(e.Message, catalog.GroupInput+".", "")
+		for _, row := range rows {
+			translated.Message += "; " + row.Message
+		}
+	}
 	if e.Code == fault.InvalidRequest && e.Message == e.Details[0].Field+" "+e.Details[0].Message {
 		translated.Message = invalid(rows).Message
 	}

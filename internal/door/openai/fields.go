@@ -27,6 +27,25 @@ var renamed = []struct{ from, to string }{
 	{memberCapability, fieldModel},
 }
 
+// renaming is a member of a task's creation whose name in a call's request differs.
+type renaming struct {
+	from, to string
+	each     bool   // to is a list, of whose elements the caller gives no members
+	tail     string // of each element's path
+}
+
+// of returns the path in the request; rest is what follows from.
+func (n renaming) of(rest string) string {
+	if !n.each {
+		return n.to
+	}
+	index, _, _ := strings.Cut(strings.TrimPrefix(rest, "."), ".")
+	if index == "" {
+		return n.to
+	}
+	return bracketed(n.to+"."+index) + n.tail
+}
+
 // param returns the path of a field of a task's creation, such as input.messages.0.content, in the caller's request:
 // messages[0].content. A nil Call has none of its own.
 func (c *Call) param(field string) string {
@@ -38,6 +57,11 @@ func (c *Call) param(field string) string {
 	}
 	if _, ok := within(field, catalog.GroupInput+".texts"); ok && c.oneText {
 		return "input"
+	}
+	for _, name := range c.renamed {
+		if rest, ok := within(field, name.from); ok {
+			return name.of(rest)
+		}
 	}
 	for _, name := range renamed {
 		if rest, ok := within(field, name.from); ok {

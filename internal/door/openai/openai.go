@@ -1,10 +1,11 @@
-// Package openai translates between OpenAI's interface and the service's: chat completions, embeddings and the list of
-// models, as OpenAI's published document has them.
+// Package openai translates between OpenAI's interface and the service's: chat completions, embeddings, images, audio,
+// moderations and the list of models, as OpenAI's published document has them.
 //
 // A request becomes the body of a task's creation, which the gateway checks as any other: this package checks only what
 // the translation needs. A member that the service can't honour is refused by its name; docs/doors.md has a decision
 // for every member that OpenAI's document lists, and none is dropped that would change the answer. A task becomes an
-// answer, or the chunks of a stream, and an error one of OpenAI's shape with the service's own code beside.
+// answer, or the chunks of a stream, and an error one of OpenAI's shape with the service's own code beside. An answer
+// of media is told as pieces, among them files, which whoever sends it reads from the store.
 //
 // Invariants: a translated body shares no memory with the request; a field that an error names is one of the caller's
 // request; no answer names a supplier.
@@ -16,6 +17,7 @@ import (
 	"unitask/internal/fault"
 	"unitask/internal/jsonread"
 	"unitask/internal/jsonwrite"
+	"unitask/internal/task"
 )
 
 // The paths, relative to the base URL. Whatever else is below Root is unknown.
@@ -24,6 +26,13 @@ const (
 	PathModels     = Root + "v1/models"
 	PathChat       = Root + "v1/chat/completions"
 	PathEmbeddings = Root + "v1/embeddings"
+
+	PathImages         = Root + "v1/images/generations"
+	PathImageEdits     = Root + "v1/images/edits"
+	PathSpeech         = Root + "v1/audio/speech"
+	PathTranscriptions = Root + "v1/audio/transcriptions"
+	PathTranslations   = Root + "v1/audio/translations"
+	PathModerations    = Root + "v1/moderations"
 )
 
 // The headers beside the API's own.
@@ -43,6 +52,12 @@ const (
 const (
 	chatBase  catalog.Name = "text.chat"
 	embedBase catalog.Name = "text.embed"
+
+	imageBase      catalog.Name = "image.generate"
+	editBase       catalog.Name = "image.edit"
+	speechBase     catalog.Name = "audio.speech"
+	transcribeBase catalog.Name = "audio.transcribe"
+	moderateBase   catalog.Name = "text.moderate"
 )
 
 // Call is a request in the service's own terms.
@@ -54,6 +69,9 @@ type Call struct {
 	Stream       bool
 	IncludeUsage bool // a last chunk tells the usage
 
+	answer  func(*Call, *task.Task, Link) (Answer, error) // nil: Write answers
+	renamed []renaming                                    // before those of all calls
+
 	maxTokens string // the caller's name of max_output_tokens
 	oneText   bool   // the input of embeddings is one text, not a list
 }
@@ -64,6 +82,7 @@ type Reader func(body []byte) (Call, error)
 // request is a body that is read.
 type request struct {
 	values   map[string][]byte // the members of the body that aren't null
+	files    map[string][]part // those of a form that are files
 	problems []fault.Detail
 }
 

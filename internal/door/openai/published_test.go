@@ -39,17 +39,19 @@ func TestEveryMemberIsDecided(t *testing.T) {
 		slices.Sort(all)
 		return slices.Compact(all)
 	}
-	chat, embeddings := openai.Decided()
-	if diff := cmp.Diff(members(schemas["CreateChatCompletionRequest"].(map[string]any)), chat); diff != "" {
-		t.Errorf("chat completions (-published +decided):\n%s", diff)
-	}
-	if diff := cmp.Diff(members(schemas["CreateEmbeddingRequest"].(map[string]any)), embeddings); diff != "" {
-		t.Errorf("embeddings (-published +decided):\n%s", diff)
-	}
 	page := string(fixture.Must(os.ReadFile("../../../docs/doors.md"))(t))
-	for _, name := range append(chat, embeddings...) {
-		if !strings.Contains(page, "`"+name+"`") {
-			t.Errorf("docs/doors.md says nothing of %s", name)
+	for name, decided := range openai.Decided() {
+		published := members(schemas[name].(map[string]any))
+		if strings.Contains(name, "Edit") { // as the law wants it
+			published = slices.Sorted(slices.Values(append(published, catalog.Authorization)))
+		}
+		if diff := cmp.Diff(published, decided); diff != "" {
+			t.Errorf("%s (-published +decided):\n%s", name, diff)
+		}
+		for _, member := range decided {
+			if !strings.Contains(page, "`"+member+"`") {
+				t.Errorf("docs/doors.md says nothing of %s, of %s", member, name)
+			}
 		}
 	}
 }
@@ -181,8 +183,13 @@ func TestModels(t *testing.T) {
 			list.Data = append(list.Data, m)
 		}
 	}
-	if len(list.Data) != 2 || list.Data[0].ID != "text.chat" || list.Data[1].ID != "text.embed" {
-		t.Errorf("the models are %+v", list.Data)
+	var names []string
+	for _, m := range list.Data {
+		names = append(names, m.ID)
+	}
+	want := []string{"audio.speech", "audio.transcribe", "image.edit", "image.generate", "text.chat", "text.embed", "text.moderate"}
+	if diff := cmp.Diff(want, names); diff != "" {
+		t.Errorf("the models (-want +got):\n%s", diff)
 	}
 	if err := document(t).Answer("GET /models", 200, "application/json", fixture.Must(json.Marshal(list))(t)); err != nil {
 		t.Error(err)
@@ -315,7 +322,7 @@ func TestErrors(t *testing.T) {
 		retry bool
 	}{
 		{fault.New(fault.Unauthenticated, "no key"), `{"message":"no key","type":"invalid_request_error","param":null,"code":"invalid_api_key","service_code":"UNAUTHENTICATED"}`, false},
-		{fault.New(fault.NotFound, "no path"), `{"message":"no path","type":"invalid_request_error","param":null,"code":"unknown_url","service_code":"NOT_FOUND"}`, false},
+		{fault.New(fault.NotFound, "no path"), `{"message":"no path","type":"invalid_request_error","param":null,"code":null,"service_code":"NOT_FOUND"}`, false}, // of a task, whose result is gone
 		{openai.UnknownModel("gpt"), `{"message":"the model \"gpt\" doesn't exist, or isn't callable here with this key","type":"invalid_request_error","param":"model","code":"model_not_found","service_code":"NOT_FOUND"}`, false},
 		{fault.New(fault.IdempotencyConflict, "used"), `{"message":"used","type":"invalid_request_error","param":null,"code":null,"service_code":"IDEMPOTENCY_CONFLICT"}`, false},
 		{fault.New(fault.ContentPolicyViolation, "no"), `{"message":"no","type":"invalid_request_error","param":null,"code":"content_policy_violation","service_code":"CONTENT_POLICY_VIOLATION"}`, false},
