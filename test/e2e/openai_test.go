@@ -61,8 +61,8 @@ type heardByOpenAI struct {
 	}
 }
 
-// openAIHeard runs OpenAI's own library against the host.
-func openAIHeard(t *testing.T, h *host) (heard heardByOpenAI) {
+// openAIHeard runs a script of OpenAI's own library against the host.
+func openAIHeard(t *testing.T, h *host, heard any, name string) {
 	t.Helper()
 	modules, err := filepath.Abs(filepath.Join("..", "npm", "node_modules"))
 	if err != nil {
@@ -71,12 +71,11 @@ func openAIHeard(t *testing.T, h *host) (heard heardByOpenAI) {
 	if _, err := os.Stat(filepath.Join(modules, "openai", "index.mjs")); err != nil {
 		missing(t, "OpenAI's library is not installed (make npm)")
 	}
-	script, err := filepath.Abs(filepath.Join("testdata", "openai.mjs"))
+	script, err := filepath.Abs(filepath.Join("testdata", name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.foreign(&heard, need(t, "env"), "OPENAI_BASE_URL="+h.Base+"/openai/v1", "OPENAI_API_KEY="+h.key, need(t, "node"), script, modules)
-	return heard
+	h.foreign(heard, need(t, "env"), "OPENAI_BASE_URL="+h.Base+"/openai/v1", "OPENAI_API_KEY="+h.key, need(t, "node"), script, modules)
 }
 
 // TestOpenAILibrary has OpenAI's own library, unchanged but for base URL and key, chat, stream, call functions in its
@@ -86,9 +85,11 @@ func TestOpenAILibrary(t *testing.T) {
 	h := newHost(t)
 	h.Config = "doors: [openai]\n"
 	h.start()
-	got := openAIHeard(t, h)
+	var got heardByOpenAI
+	openAIHeard(t, h, &got, "openai.mjs")
 
-	if diff := cmp.Diff([]string{"text.chat", "text.embed"}, got.Models); diff != "" || got.Model != "text.chat" {
+	want := []string{"audio.speech", "audio.transcribe", "image.edit", "image.generate", "text.chat", "text.embed", "text.moderate"}
+	if diff := cmp.Diff(want, got.Models); diff != "" || got.Model != "text.chat" {
 		t.Errorf("models %q, one %q", got.Models, got.Model)
 	}
 	if c := got.Chat; len(c.Choices) != 1 || !strings.Contains(c.Choices[0].Message.Content, "85") || c.Choices[0].Finish != "stop" ||
