@@ -4,7 +4,7 @@ PKG ?= ./...
 CI := ./.ci/run
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race lint fmt cover bench profile crash client-crash sigterm clock store-crash store-copy database-crash fleet postgres-suites corrupt power sweep hostile full-disk backup-test upgrade-test linearizable sim fuzz npm openapi deploy-check e2e e2e-model golden reproducible vuln release-check image-test ci clean
+.PHONY: help build test race lint fmt cover bench profile crash client-crash sigterm clock store-crash store-copy database-crash fleet postgres-suites corrupt power sweep hostile full-disk backup-test upgrade-test linearizable sim fuzz npm openapi deploy-check e2e e2e-model openai-go golden reproducible vuln release-check image-test ci clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -109,6 +109,10 @@ e2e: npm ## Run the end-to-end tests against the real binary
 
 e2e-model: ## Prompt a real Ollama with a generated tiny model through unitask
 	test/model/run.sh
+
+openai-go: npm ## Call the real binary by OpenAI's library for Go, of test/openaigo, and by its one for JavaScript
+	cd test/openaigo && $(GO) mod verify && $(GO) vet ./...
+	UNITASK_OPENAI_GO=1 $(GO) test ./test/e2e -run 'TestOpenAILibraries$$|TestOpenAILibraryIsCutOff$$' -count=1 -v
 
 golden: ## Write the generated pages anew
 	$(GO) test ./internal/task -run TestStateMachinePage -update

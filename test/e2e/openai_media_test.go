@@ -14,8 +14,8 @@ const doorModels = `doors: [openai]
 door_models:
   text.chat: [gpt-5]
   text.embed: [text-embedding-3-small]
-  image.generate: [gpt-image-1]
-  image.edit: [gpt-image-1]
+  image.generate: [gpt-image-2]
+  image.edit: [gpt-image-2]
   audio.speech: [tts-1]
   audio.transcribe: [whisper-1]
   text.moderate: [omni-moderation-latest]
@@ -52,9 +52,9 @@ func TestOpenAILibraryMedia(t *testing.T) {
 	h.Config = doorModels
 	h.start()
 	var got mediaByOpenAI
-	openAIHeard(t, h, &got, "openai_media.mjs")
+	h.openAI(&got, h.Base+"/openai/v1", "openai_media.mjs")
 
-	if names := strings.Join(got.Models, " "); strings.Count(names, "gpt-image-1") != 1 || !strings.Contains(names, "whisper-1") {
+	if names := strings.Join(got.Models, " "); strings.Count(names, "gpt-image-2") != 1 || !strings.Contains(names, "whisper-1") {
 		t.Errorf("the models are %q", got.Models)
 	}
 	var task api.Task

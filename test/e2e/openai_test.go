@@ -61,21 +61,21 @@ type heardByOpenAI struct {
 	}
 }
 
-// openAIHeard runs a script of OpenAI's own library against the host.
-func openAIHeard(t *testing.T, h *host, heard any, name string) {
-	t.Helper()
+// openAI runs a script of OpenAI's own library against an address below which OpenAI's paths are.
+func (h *host) openAI(heard any, base, name string, args ...string) {
+	h.T.Helper()
 	modules, err := filepath.Abs(filepath.Join("..", "npm", "node_modules"))
 	if err != nil {
-		t.Fatal(err)
+		h.T.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(modules, "openai", "index.mjs")); err != nil {
-		missing(t, "OpenAI's library is not installed (make npm)")
+		missing(h.T, "OpenAI's library is not installed (make npm)")
 	}
 	script, err := filepath.Abs(filepath.Join("testdata", name))
 	if err != nil {
-		t.Fatal(err)
+		h.T.Fatal(err)
 	}
-	h.foreign(heard, need(t, "env"), "OPENAI_BASE_URL="+h.Base+"/openai/v1", "OPENAI_API_KEY="+h.key, need(t, "node"), script, modules)
+	h.foreign(heard, need(h.T, "env"), append([]string{"OPENAI_BASE_URL=" + base, "OPENAI_API_KEY=" + h.key, need(h.T, "node"), script, modules}, args...)...)
 }
 
 // TestOpenAILibrary has OpenAI's own library, unchanged but for base URL and key, chat, stream, call functions in its
@@ -86,7 +86,7 @@ func TestOpenAILibrary(t *testing.T) {
 	h.Config = "doors: [openai]\n"
 	h.start()
 	var got heardByOpenAI
-	openAIHeard(t, h, &got, "openai.mjs")
+	h.openAI(&got, h.Base+"/openai/v1", "openai.mjs")
 
 	want := []string{"audio.speech", "audio.transcribe", "image.edit", "image.generate", "text.chat", "text.embed", "text.moderate"}
 	if diff := cmp.Diff(want, got.Models); diff != "" || got.Model != "text.chat" {

@@ -86,22 +86,7 @@ func TestForeignUpstream(t *testing.T) {
 	base := service(t, "listening on ", npmTool(t, "llmock"), "--port", "0", "--fixtures", fixtures, "--validate-on-load", "--strict")
 	h := newHost(t)
 	h.Env = []string{"UPSTREAM_KEY=upstream-key"}
-	h.Config = `suppliers:
-  - {name: foreign, kind: openai, base_url: "` + base + `/v1", api_key: env:UPSTREAM_KEY}
-routes:
-  text.chat:
-    - {supplier: foreign, model: gpt-5-nano, price: {unit: mtok, input: "0.05", output: "0.40"}}
-  text.embed:
-    - {supplier: foreign, model: text-embedding-3-small, price: {unit: mtok, input: "0.02", output: "0"}}
-  image.generate:
-    - {supplier: foreign, model: gpt-image-2, price: {unit: mtok, input: "5", output: "30"}}
-  image.edit:
-    - {supplier: foreign, model: gpt-image-2, price: {unit: mtok, input: "8", output: "30"}}
-  audio.speech:
-    - {supplier: foreign, model: gpt-4o-mini-tts, price: {unit: second, output: "0.00025"}}
-  audio.transcribe:
-    - {supplier: foreign, model: whisper-1, price: {unit: second, input: "0.0001"}}
-`
+	h.Config = aimockBehind(base)
 	h.start()
 	h.useLiveKey()
 	if got := strings.TrimSpace(h.must("run", "text.chat", "Greet me")); got != "Hello from a server that nobody here wrote." {

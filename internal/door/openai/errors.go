@@ -106,8 +106,13 @@ func refusal(c *Call, e *fault.Error) *fault.Error {
 	}
 	translated := *e
 	translated.Details = rows
+	for i, d := range e.Details {
+		if strings.Contains(d.Field, ".") { // one of a task's creation
+			translated.Message = strings.ReplaceAll(translated.Message, d.Field, rows[i].Field)
+		}
+	}
 	if e.Code == fault.AuthorizationRequired { // OpenAI's shape tells one row alone
-		translated.Message = strings.ReplaceAll(e.Message, catalog.GroupInput+".", "")
+		translated.Message = strings.ReplaceAll(translated.Message, catalog.GroupInput+".", "")
 		for _, row := range rows {
 			translated.Message += "; " + row.Message
 		}

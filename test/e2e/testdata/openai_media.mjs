@@ -14,15 +14,15 @@ const bytesOf = (image) => Buffer.from(image.b64_json, "base64");
 
 heard.models = (await client.models.list()).data.map((m) => m.id);
 
-const made = await client.images.generate({ model: "gpt-image-1", prompt: "a red fox", n: 2, size: "64x64" }).withResponse();
+const made = await client.images.generate({ model: "gpt-image-2", prompt: "a red fox", n: 2, size: "64x64" }).withResponse();
 heard.images = made.data.data.map((image) => bytesOf(image).toString("latin1").slice(1, 4));
 heard.task = made.response.headers.get("x-task-id");
-const linked = await client.images.generate({ model: "gpt-image-1", prompt: "a red fox", size: "64x64", response_format: "url" });
+const linked = await client.images.generate({ model: "gpt-image-2", prompt: "a red fox", size: "64x64", response_format: "url" });
 heard.linked = Buffer.from(await (await fetch(linked.data[0].url)).arrayBuffer()).toString("latin1").slice(1, 4);
 
 writeFileSync("fox.png", bytesOf(made.data.data[0]));
 const fox = () => toFile(bytesOf(made.data.data[1]), "fox.png", { type: "image/png" });
-const blue = { model: "gpt-image-1", prompt: "Make it blue", size: "64x64" };
+const blue = { model: "gpt-image-2", prompt: "Make it blue", size: "64x64" };
 const authorization = { person: "none" };
 heard.edited = (await client.images.edit({ ...blue, image: createReadStream("fox.png"), authorization })).data.length;
 heard.combined = (await client.images.edit({ ...blue, image: [await fox(), await fox()], mask: await fox(), n: 2, authorization })).data.length;
@@ -53,9 +53,9 @@ const failure = async (call) => {
 };
 heard.failures = {
   authorization: await failure(async () => client.images.edit({ ...blue, image: await fox() })),
-  stream: await failure(() => client.images.generate({ model: "gpt-image-1", prompt: "a red fox", stream: true, partial_images: 2 })),
+  stream: await failure(() => client.images.generate({ model: "gpt-image-2", prompt: "a red fox", stream: true, partial_images: 2 })),
   model: await failure(() => client.images.generate({ model: "dall-e-3", prompt: "a red fox" })),
-  policy: await failure(() => client.images.generate({ model: "gpt-image-1", prompt: "@fail:CONTENT_POLICY_VIOLATION" })),
+  policy: await failure(() => client.images.generate({ model: "gpt-image-2", prompt: "@fail:CONTENT_POLICY_VIOLATION" })),
 };
 
 // The client gives up on its first request, and the library retries by itself, with another boundary.
