@@ -32,7 +32,7 @@ func TestOpenAIModels(t *testing.T) {
 			t.Errorf("%s answers as %s, the task is of %s", name, a.Model, made.Capability)
 		}
 	}
-	if r := w.complete(w.live, strings.Replace(completion("hello"), "text.chat", "small", 1)); r.StatusCode != http.StatusNotFound {
+	if r := w.complete(w.test, strings.Replace(completion("hello"), "text.chat", "small", 1)); r.StatusCode != http.StatusNotFound {
 		t.Errorf("a model of another kind: %s", r.Status)
 	}
 	w.API.SetDoorModels(map[catalog.Name][]string{"text.chat": {"gpt-6"}})

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -181,14 +182,17 @@ func TestOpenAIMediaRefuses(t *testing.T) {
 	}
 }
 
-// cutFiles breaks files off in the middle while it is on.
+// cutFiles breaks files off in the middle while it is on, or takes their time for over.
 type cutFiles struct {
 	artifact.Store
-	on atomic.Bool
+	on, over atomic.Bool
 }
 
 func (c *cutFiles) Open(ctx context.Context, id string) (artifact.Meta, io.ReadSeekCloser, error) {
 	meta, file, err := c.Store.Open(ctx, id)
+	if c.over.Load() {
+		meta.ExpiresAt = time.Unix(1, 0)
+	}
 	if err == nil && c.on.Load() {
 		return meta, cutFile{file}, nil
 	}
@@ -233,14 +237,20 @@ func TestOpenAIMediaCutOff(t *testing.T) {
 	if diff := cmp.Diff([]string{again.Header.Get(openai.HeaderTaskID)}, w.ids(w.test)); diff != "" {
 		t.Errorf("after a retry (-want +got):\n%s", diff)
 	}
-	const key = "a fox that goes"
-	first := w.ask(openai.PathImages, `{"prompt":"a fox"}`, api.HeaderIdempotencyKey, key)
-	made := w.do(request{path: api.PathTasks + "/" + first.Header.Get(openai.HeaderTaskID), key: w.test}).task(t)
-	if err := files.Delete(t.Context(), made.Output.Images[0].ID); err != nil {
-		t.Fatal(err)
-	}
-	gone := w.ask(openai.PathImages, `{"prompt":"a fox"}`, api.HeaderIdempotencyKey, key)
-	if e := gone.openAIError(t); gone.StatusCode != http.StatusNotFound || e.Code != nil || gone.Header.Get(openai.HeaderShouldRetry) != "false" {
-		t.Errorf("a result that is gone: %s\n%s", gone.Status, gone.body)
+	for name, end := range map[string]func(id string) error{
+		"deleted": func(id string) error { return files.Delete(t.Context(), id) },
+		"expired": func(string) error { files.over.Store(true); return nil },
+	} {
+		files.over.Store(false)
+		first := w.ask(openai.PathImages, `{"prompt":"a fox"}`, api.HeaderIdempotencyKey, "a fox, "+name)
+		made := w.do(request{path: api.PathTasks + "/" + first.Header.Get(openai.HeaderTaskID), key: w.test}).task(t)
+		if err := end(made.Output.Images[0].ID); err != nil {
+			t.Fatal(err)
+		}
+		gone := w.ask(openai.PathImages, `{"prompt":"a fox"}`, api.HeaderIdempotencyKey, "a fox, "+name)
+		e := gone.openAIError(t)
+		if gone.StatusCode != http.StatusNotFound || e.Code != nil || e.Message != "the task's result is no longer kept" || gone.Header.Get(openai.HeaderShouldRetry) != "false" {
+			t.Errorf("a result that is %s: %s\n%s", name, gone.Status, gone.body)
+		}
 	}
 }
