@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
@@ -85,5 +86,15 @@ func TestOpenAILibraryMedia(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got.Failures); diff != "" {
 		t.Errorf("failures (-want +got):\n%s", diff)
+	}
+
+	h.write("unitask.yaml", strings.Replace(doorModels, "whisper-1", "whisper-2", 1))
+	if o := h.client("config", "reload"); o.code != 0 || o.stderr != "changed: door_models\n" {
+		t.Errorf("reload: exit %d\n%s", o.code, o.stderr)
+	}
+	for name, status := range map[string]int{"whisper-2": http.StatusOK, "whisper-1": http.StatusNotFound} {
+		if r := h.call(http.MethodGet, "/openai/v1/models/"+name, "", nil, nil); r.status != status {
+			t.Errorf("after a reload %s is answered with %d", name, r.status)
+		}
 	}
 }
